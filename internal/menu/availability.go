@@ -1,0 +1,144 @@
+package menu
+
+import (
+	"slices"
+)
+
+// Stops are the ids that are stopped for one restaurant, sorted: what differs
+// between restaurants that share a Content.
+type Stops struct {
+	Products    []string `json:"products"`
+	Ingredients []string `json:"ingredients"`
+}
+
+// Equal tells whether both stop the same dishes and ingredients.
+func (s Stops) Equal(other Stops) bool {
+	return slices.Equal(s.Products, other.Products) && slices.Equal(s.Ingredients, other.Ingredients)
+}
+
+// Stops reads the stop lists of the view for one restaurant (policy W7). Of
+// several definitions of an id the first one counts, as in Compile.
+func (v *View) Stops(restaurant RestaurantID, s Settings) Stops {
+	var stops Stops
+	seen := make(map[string]struct{}, len(v.Products))
+	for i := range v.Products {
+		p := &v.Products[i]
+		if first(seen, p.ID) && p.Stop.StoppedFor(restaurant, s.StopListAny) {
+			stops.Products = append(stops.Products, p.ID)
+		}
+	}
+	clear(seen)
+	for i := range v.Ingredients {
+		in := &v.Ingredients[i]
+		if first(seen, in.ID) && in.Stop.StoppedFor(restaurant, s.StopListAny) {
+			stops.Ingredients = append(stops.Ingredients, in.ID)
+		}
+	}
+	slices.Sort(stops.Products)
+	slices.Sort(stops.Ingredients)
+	return stops
+}
+
+// first notes a non-empty id and tells whether it is new.
+func first(seen map[string]struct{}, id string) bool {
+	if id == "" {
+		return false
+	}
+	if _, again := seen[id]; again {
+		return false
+	}
+	seen[id] = struct{}{}
+	return true
+}
+
+// Catalogue lays one restaurant's stop lists over the content. Ids that the
+// content does not have are ignored. O(products + depth × memberships).
+func (c *Content) Catalogue(stops Stops) *Catalogue {
+	cat := &Catalogue{
+		Content:           c,
+		stops:             stops,
+		stopped:           make([]bool, len(c.products)),
+		ingredientStopped: make([]bool, len(c.ingredients)),
+		orderable:         make([]bool, len(c.products)),
+	}
+	for _, id := range stops.Products {
+		if p, ok := c.productIDs[id]; ok {
+			cat.stopped[p] = true
+		}
+	}
+	for _, id := range stops.Ingredients {
+		if i, ok := c.ingredientIDs[id]; ok {
+			cat.ingredientStopped[i] = true
+		}
+	}
+	for i := range c.ingredients {
+		if c.ingredients[i].PriceBad {
+			cat.ingredientStopped[i] = true
+		}
+	}
+	cat.unsatisfied = c.unsatisfiable(cat.ingredientStopped)
+	cat.counts = Counts{Categories: len(c.categories), Products: len(c.products)}
+	for p := range c.products {
+		if cat.stopped[p] {
+			continue
+		}
+		cat.counts.Available++
+		i := Index(p) //nolint:gosec // bounded by the menu answer's size
+		s := c.productScheme[p]
+		if c.products[p].PriceBad || c.refusesExternalID(i) || (s != None && len(cat.unsatisfied[s]) > 0) {
+			continue
+		}
+		cat.orderable[p] = true
+		cat.counts.Orderable++
+	}
+	return cat
+}
+
+// unsatisfiable gives, for each scheme, the groups that no choice can satisfy
+// (policy M9): a minimum with no member left to choose, or a maximum below it.
+// A member with a scheme of its own counts when that scheme can be satisfied;
+// beyond the depth limit, and so where a cycle closes, it counts as it stands.
+func (c *Content) unsatisfiable(stopped []bool) [][]Index {
+	failing := make([][]Index, len(c.schemes))
+	satisfied := make([]bool, len(c.schemes)) // one level below
+	for s := range satisfied {
+		satisfied[s] = true
+	}
+	for range c.settings.MaxDepth {
+		next := make([]bool, len(c.schemes))
+		changed := false
+		for s := range c.schemes {
+			failing[s] = nil
+			for _, limit := range c.Limits(Index(s)) { //nolint:gosec // bounded by the menu answer's size
+				if !c.satisfiable(limit, stopped, satisfied) {
+					failing[s] = append(failing[s], limit.Group)
+				}
+			}
+			next[s] = len(failing[s]) == 0
+			changed = changed || next[s] != satisfied[s]
+		}
+		if !changed {
+			break
+		}
+		satisfied = next
+	}
+	return failing
+}
+
+func (c *Content) satisfiable(limit Limit, stopped, satisfied []bool) bool {
+	if limit.Min == 0 {
+		return true
+	}
+	if limit.Max != Unlimited && limit.Max < limit.Min {
+		return false
+	}
+	for _, member := range c.Members(limit.Group) {
+		if stopped[member] {
+			continue
+		}
+		if s := c.ingredientScheme[member]; s == None || satisfied[s] {
+			return true
+		}
+	}
+	return false
+}

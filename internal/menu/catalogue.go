@@ -1,0 +1,202 @@
+package menu
+
+// Unlimited is the Max of a Limit without an upper limit (policy M2).
+const Unlimited = -1
+
+// Limit is one (scheme, group) pair with its limits after policy M2: how many
+// items of the group one unit of the dish takes (policies M1, M3).
+type Limit struct {
+	Group    Index
+	Min, Max int // Max is Unlimited or at least 0
+}
+
+// Content is a menu view compiled without its stop lists: what every
+// restaurant of a chain shares. It never changes.
+//
+// Products, ingredients, groups and schemes stand in dense tables in the order
+// of the view; every lookup by Index is O(1).
+type Content struct {
+	name        string
+	settings    Settings
+	categories  []Category // parents before children, parents that exist
+	products    []Product
+	ingredients []Ingredient
+	groups      []Group
+	schemes     []Scheme
+
+	productIDs, ingredientIDs, groupIDs, schemeIDs map[string]Index
+	categoryIDs                                    map[string]Index
+	productExternal, ingredientExternal            map[string][]Index
+
+	productScheme, ingredientScheme []Index
+	limits                          []Limit // of all schemes, one behind the other
+	schemeLimits                    []Index // start in limits; one more than schemes
+	members                         []Index // ingredients of all groups
+	groupMembers                    []Index // start in members; one more than groups
+	memberships                     []Index // groups of all ingredients
+	ingredientGroups                []Index // start in memberships
+
+	search searchIndex
+}
+
+// Catalogue is a Content with one restaurant's stop lists laid over it. It
+// never changes and is safe for any number of readers.
+type Catalogue struct {
+	*Content
+
+	stops             Stops
+	stopped           []bool // by product
+	ingredientStopped []bool
+	orderable         []bool
+	unsatisfied       [][]Index // by scheme: groups that cannot be satisfied
+	counts            Counts
+}
+
+// Counts are the sizes of a catalogue as restaurants' lists show them.
+// Orderable dishes are a part of the available ones.
+type Counts struct {
+	Categories int `json:"categories"`
+	Products   int `json:"products"`
+	Available  int `json:"available"`
+	Orderable  int `json:"orderable"`
+}
+
+// ReasonCode says why a dish cannot be ordered.
+type ReasonCode string
+
+// The reasons of a dish that is not orderable.
+const (
+	ReasonStopped            ReasonCode = "stopped"
+	ReasonGroupUnsatisfiable ReasonCode = "group_unsatisfiable"
+	ReasonNoExternalID       ReasonCode = "no_external_id"
+	ReasonPriceInvalid       ReasonCode = "price_invalid"
+)
+
+// Reason is one reason; Group is the id of the group for group_unsatisfiable
+// and empty otherwise.
+type Reason struct {
+	Code  ReasonCode `json:"code"`
+	Group string     `json:"group,omitempty"`
+}
+
+// Name is the menu view's name.
+func (c *Content) Name() string { return c.name }
+
+// Settings are what the content was compiled with.
+func (c *Content) Settings() Settings { return c.settings }
+
+// Categories gives the categories, parents before children. The caller must
+// not change it; this holds for every slice a Content gives.
+func (c *Content) Categories() []Category { return c.categories }
+
+// CategoryByID finds a category.
+func (c *Content) CategoryByID(id string) (Index, bool) { return find(c.categoryIDs, id) }
+
+// Products gives the dishes in the view's order.
+func (c *Content) Products() []Product { return c.products }
+
+// Product gives the dish at i.
+func (c *Content) Product(i Index) *Product { return &c.products[i] }
+
+// ProductByID finds a dish by the menu's id.
+func (c *Content) ProductByID(id string) (Index, bool) { return find(c.productIDs, id) }
+
+// ProductsByExternalID gives every dish with that externalId, in the view's
+// order (policy O3).
+func (c *Content) ProductsByExternalID(id string) []Index { return c.productExternal[id] }
+
+// Ingredients gives the ingredients in the view's order.
+func (c *Content) Ingredients() []Ingredient { return c.ingredients }
+
+// Ingredient gives the ingredient at i.
+func (c *Content) Ingredient(i Index) *Ingredient { return &c.ingredients[i] }
+
+// IngredientByID finds an ingredient by the menu's id.
+func (c *Content) IngredientByID(id string) (Index, bool) { return find(c.ingredientIDs, id) }
+
+// IngredientsByExternalID gives every ingredient with that externalId.
+func (c *Content) IngredientsByExternalID(id string) []Index { return c.ingredientExternal[id] }
+
+// Groups gives the modifier groups.
+func (c *Content) Groups() []Group { return c.groups }
+
+// GroupByID finds a group.
+func (c *Content) GroupByID(id string) (Index, bool) { return find(c.groupIDs, id) }
+
+// Members gives the ingredients of the group g, in the view's order.
+func (c *Content) Members(g Index) []Index { return row(c.members, c.groupMembers, g) }
+
+// GroupsOf gives the groups that the ingredient i stands in.
+func (c *Content) GroupsOf(i Index) []Index { return row(c.memberships, c.ingredientGroups, i) }
+
+// Schemes gives the modifier schemes.
+func (c *Content) Schemes() []Scheme { return c.schemes }
+
+// SchemeByID finds a scheme.
+func (c *Content) SchemeByID(id string) (Index, bool) { return find(c.schemeIDs, id) }
+
+// ProductScheme gives the scheme of the dish p, or None.
+func (c *Content) ProductScheme(p Index) Index { return c.productScheme[p] }
+
+// IngredientScheme gives the scheme of the ingredient i, or None.
+func (c *Content) IngredientScheme(i Index) Index { return c.ingredientScheme[i] }
+
+// Limits gives the groups of the scheme s with their limits, in scheme order.
+func (c *Content) Limits(s Index) []Limit { return row(c.limits, c.schemeLimits, s) }
+
+// Stops gives the ids that are stopped in this catalogue.
+func (c *Catalogue) Stops() Stops { return c.stops }
+
+// Counts gives the catalogue's sizes.
+func (c *Catalogue) Counts() Counts { return c.counts }
+
+// Available tells whether the dish p is not stopped (policy M10).
+func (c *Catalogue) Available(p Index) bool { return !c.stopped[p] }
+
+// IngredientAvailable tells whether the ingredient i can be chosen: it is not
+// stopped and its price is known.
+func (c *Catalogue) IngredientAvailable(i Index) bool { return !c.ingredientStopped[i] }
+
+// Orderable tells whether the dish p can be ordered at all: available, with a
+// price, and every group of its scheme can be satisfied (policy M9).
+func (c *Catalogue) Orderable(p Index) bool { return c.orderable[p] }
+
+// Reasons says why the dish p is not orderable; empty when it is.
+func (c *Catalogue) Reasons(p Index) []Reason {
+	if c.orderable[p] {
+		return nil
+	}
+	var reasons []Reason
+	if c.stopped[p] {
+		reasons = append(reasons, Reason{Code: ReasonStopped})
+	}
+	if c.products[p].PriceBad {
+		reasons = append(reasons, Reason{Code: ReasonPriceInvalid})
+	}
+	if c.refusesExternalID(p) {
+		reasons = append(reasons, Reason{Code: ReasonNoExternalID})
+	}
+	if s := c.productScheme[p]; s != None {
+		for _, g := range c.unsatisfied[s] {
+			reasons = append(reasons, Reason{Code: ReasonGroupUnsatisfiable, Group: c.groups[g].ID})
+		}
+	}
+	return reasons
+}
+
+func (c *Content) refusesExternalID(p Index) bool {
+	return c.settings.RefuseMissingExternalID && c.products[p].ExternalID == ""
+}
+
+func find(ids map[string]Index, id string) (Index, bool) {
+	i, ok := ids[id]
+	if !ok {
+		return None, false
+	}
+	return i, true
+}
+
+// row gives the i-th row of a table whose rows stand one behind the other.
+func row[T any](cells []T, starts []Index, i Index) []T {
+	return cells[starts[i]:starts[i+1]:starts[i+1]]
+}

@@ -1,0 +1,186 @@
+package menu
+
+import "slices"
+
+// Compile makes the catalogue of one restaurant out of a view: the first
+// definition of an id wins, memberships are united (policy W9), dangling
+// references are dropped (policy W10). It never fails, and the same view
+// always gives the same catalogue.
+func Compile(v *View, restaurant RestaurantID, s Settings) *Catalogue {
+	return CompileContent(v, s).Catalogue(v.Stops(restaurant, s))
+}
+
+// CompileContent is Compile without the stop lists: O(size of the view). The
+// view must not change afterwards.
+func CompileContent(v *View, s Settings) *Content {
+	s.MaxDepth = s.depth()
+	c := &Content{name: v.Name, settings: s}
+	c.compileCategories(v.Categories)
+	c.compileIngredients(v.Ingredients)
+	c.compileGroups(v.Groups)
+	c.compileSchemes(v.Schemes)
+	c.compileProducts(v.Products)
+	for i := range c.ingredients {
+		c.ingredientScheme[i] = c.schemeOf(&c.ingredients[i].SchemeID)
+	}
+	return c
+}
+
+// unique copies what has an id and is the first with it, and maps the ids.
+func unique[T any](all []T, id func(*T) string) ([]T, map[string]Index) {
+	kept := make([]T, 0, len(all))
+	ids := make(map[string]Index, len(all))
+	for i := range all {
+		key := id(&all[i])
+		if key == "" {
+			continue
+		}
+		if _, again := ids[key]; again {
+			continue
+		}
+		ids[key] = Index(len(kept)) //nolint:gosec // a body of 64 MiB holds fewer than 2^31 elements
+		kept = append(kept, all[i])
+	}
+	return kept, ids
+}
+
+func (c *Content) compileIngredients(all []Ingredient) {
+	c.ingredients, c.ingredientIDs = unique(all, func(i *Ingredient) string { return i.ID })
+	c.ingredientScheme = make([]Index, len(c.ingredients))
+	c.ingredientExternal = byExternalID(c.ingredients, func(i *Ingredient) string { return i.ExternalID })
+}
+
+func (c *Content) compileProducts(all []Product) {
+	c.products, c.productIDs = unique(all, func(p *Product) string { return p.ID })
+	c.productExternal = byExternalID(c.products, func(p *Product) string { return p.ExternalID })
+	c.productScheme = make([]Index, len(c.products))
+	for i := range c.products {
+		p := &c.products[i]
+		if _, known := c.categoryIDs[p.CategoryID]; !known {
+			p.CategoryID = ""
+		}
+		c.productScheme[i] = c.schemeOf(&p.SchemeID)
+	}
+}
+
+// schemeOf resolves a reference to a scheme and empties one that dangles: a
+// dish whose scheme is missing is a dish without scheme (policy W10).
+func (c *Content) schemeOf(id *string) Index {
+	s, ok := find(c.schemeIDs, *id)
+	if !ok {
+		*id = ""
+	}
+	return s
+}
+
+func byExternalID[T any](all []T, external func(*T) string) map[string][]Index {
+	found := make(map[string][]Index, len(all))
+	cells := make([]Index, len(all)) // one array for the common case of one owner
+	for i := range all {
+		key := external(&all[i])
+		if key == "" {
+			continue
+		}
+		cells[i] = Index(i) //nolint:gosec // bounded by the menu answer's size
+		if before := found[key]; before == nil {
+			found[key] = cells[i : i+1 : i+1]
+		} else {
+			found[key] = append(before, cells[i])
+		}
+	}
+	return found
+}
+
+// compileGroups unites the members of a group's definitions and lays out the
+// membership in both directions.
+func (c *Content) compileGroups(all []Group) {
+	c.groups, c.groupIDs = unique(all, func(g *Group) string { return g.ID })
+	members := make([][]Index, len(c.groups))
+	seen := make(map[[2]Index]struct{}, len(c.ingredients))
+	owned := make([]int, len(c.ingredients))
+	total := 0
+	for i := range all {
+		g, ok := c.groupIDs[all[i].ID]
+		if !ok {
+			continue
+		}
+		for _, id := range all[i].Ingredients {
+			member, known := c.ingredientIDs[id]
+			if !known {
+				continue
+			}
+			key := [2]Index{g, member}
+			if _, again := seen[key]; again {
+				continue
+			}
+			seen[key] = struct{}{}
+			members[g] = append(members[g], member)
+			owned[member]++
+			total++
+		}
+	}
+	c.members = make([]Index, 0, total)
+	c.groupMembers = make([]Index, 1, len(c.groups)+1)
+	c.ingredientGroups = make([]Index, 1, len(c.ingredients)+1)
+	for i, n := range owned {
+		c.ingredientGroups = append(c.ingredientGroups, c.ingredientGroups[i]+Index(n)) //nolint:gosec // bounded by the menu answer's size
+	}
+	c.memberships = make([]Index, total)
+	next := slices.Clone(c.ingredientGroups)
+	for g := range members {
+		c.members = append(c.members, members[g]...)
+		c.groupMembers = append(c.groupMembers, Index(len(c.members))) //nolint:gosec // bounded by the menu answer's size
+		ids := make([]string, len(members[g]))
+		for i, member := range members[g] {
+			ids[i] = c.ingredients[member].ID
+			c.memberships[next[member]] = Index(g) //nolint:gosec // bounded by the menu answer's size
+			next[member]++
+		}
+		c.groups[g].Ingredients = ids
+	}
+}
+
+// compileSchemes unites the groups of a scheme's definitions; the first limits
+// of a (scheme, group) pair win.
+func (c *Content) compileSchemes(all []Scheme) {
+	c.schemes, c.schemeIDs = unique(all, func(s *Scheme) string { return s.ID })
+	kept := make([][]GroupLimit, len(c.schemes))
+	seen := make(map[[2]Index]struct{})
+	for i := range all {
+		s, ok := c.schemeIDs[all[i].ID]
+		if !ok {
+			continue
+		}
+		for _, limit := range all[i].Groups {
+			g, known := c.groupIDs[limit.GroupID]
+			if !known {
+				continue
+			}
+			key := [2]Index{s, g}
+			if _, again := seen[key]; again {
+				continue
+			}
+			seen[key] = struct{}{}
+			kept[s] = append(kept[s], limit)
+		}
+	}
+	c.limits = make([]Limit, 0, len(seen))
+	c.schemeLimits = make([]Index, 1, len(c.schemes)+1)
+	for s := range kept {
+		for _, limit := range kept[s] {
+			lower, upper := c.settings.limits(limit)
+			c.limits = append(c.limits, Limit{Group: c.groupIDs[limit.GroupID], Min: lower, Max: upper})
+		}
+		c.schemeLimits = append(c.schemeLimits, Index(len(c.limits))) //nolint:gosec // bounded by the menu answer's size
+		c.schemes[s].Groups = kept[s]
+	}
+}
+
+// limits applies policy M2 to published limits.
+func (s Settings) limits(published GroupLimit) (lower, upper int) {
+	lower, upper = max(published.Min, 0), published.Max
+	if upper < 0 || (upper == 0 && !s.MaxZeroNone) {
+		upper = Unlimited
+	}
+	return lower, upper
+}

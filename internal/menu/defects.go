@@ -1,0 +1,245 @@
+package menu
+
+import "strings"
+
+// duplicates names ids that are missing or defined again, and (scheme, group)
+// pairs with several limits (policy W9).
+func (l *linter) duplicates() {
+	v := l.view
+	repeats(l, "category", v.Categories, func(c *Category) (string, string) { return c.ID, c.Name })
+	repeats(l, "product", v.Products, func(p *Product) (string, string) { return p.ID, p.Name })
+	repeats(l, "scheme", v.Schemes, func(s *Scheme) (string, string) { return s.ID, "" })
+	repeats(l, "group", v.Groups, func(g *Group) (string, string) { return g.ID, g.Name })
+	repeats(l, "ingredient", v.Ingredients, func(i *Ingredient) (string, string) { return i.ID, i.Name })
+
+	type pair struct{ scheme, group string }
+	limits := map[pair]int{}
+	for i := range v.Schemes {
+		for _, limit := range v.Schemes[i].Groups {
+			key := pair{v.Schemes[i].ID, limit.GroupID}
+			if limits[key]++; limits[key] == 2 && key.scheme != "" && key.group != "" {
+				l.add(LintDuplicateLimit, l.dishesOf("scheme", key.scheme),
+					map[string]string{"scheme": key.scheme, "group": key.group},
+					"scheme %q lists group %q more than once; the first limits count", key.scheme, key.group)
+			}
+		}
+	}
+}
+
+func repeats[T any](l *linter, kind string, all []T, read func(*T) (id, name string)) {
+	seen := make(map[string]int, len(all))
+	for i := range all {
+		id, name := read(&all[i])
+		if id == "" {
+			l.add(LintIDMissing, nil, map[string]string{}, "%s %d (%q) has no id and is left out", kind, i+1, name)
+			continue
+		}
+		if seen[id]++; seen[id] == 2 {
+			l.add(LintDuplicateID, l.dishesOf(kind, id), map[string]string{kind: id},
+				"%s %q is defined more than once; the first definition counts", kind, id)
+		}
+	}
+}
+
+// categories names unknown parents, cycles, and dishes of unknown categories.
+func (l *linter) categories() {
+	kept, ids := unique(l.view.Categories, func(c *Category) string { return c.ID })
+	parents := make([]Index, len(kept))
+	for i := range kept {
+		parent, ok := find(ids, kept[i].ParentID)
+		parents[i] = parent
+		if !ok && kept[i].ParentID != "" {
+			l.add(LintCategoryParentUnknown, l.dishesOf("category", kept[i].ID),
+				map[string]string{"category": kept[i].ID, "parent": kept[i].ParentID},
+				"category %q (%s) has the unknown parent %q and stands at the root", kept[i].ID, kept[i].Name, kept[i].ParentID)
+		}
+	}
+	for _, cut := range cutCycles(parents) {
+		l.add(LintCategoryCycle, l.dishesOf("category", kept[cut].ID),
+			map[string]string{"category": kept[cut].ID, "parent": kept[cut].ParentID},
+			"category %q (%s) is among its own parents and stands at the root", kept[cut].ID, kept[cut].Name)
+	}
+	each(l.view.Products, l.cat.productIDs, func(p *Product) string { return p.ID }, func(p *Product) {
+		if _, ok := l.cat.CategoryByID(p.CategoryID); !ok && p.CategoryID != "" {
+			l.add(LintCategoryUnknown, []string{p.ID}, map[string]string{"product": p.ID, "category": p.CategoryID},
+				"dish %q (%s) is in the unknown category %q", p.ID, p.Name, p.CategoryID)
+		}
+	})
+}
+
+// each visits the first definition of every id.
+func each[T any](all []T, ids map[string]Index, id func(*T) string, visit func(*T)) {
+	seen := make([]bool, len(ids))
+	for i := range all {
+		k, ok := ids[id(&all[i])]
+		if !ok || seen[k] {
+			continue
+		}
+		seen[k] = true
+		visit(&all[i])
+	}
+}
+
+// references names schemes, groups and ingredients that are referred to and
+// not there (policy W10), once a pair.
+func (l *linter) references() {
+	v, c := l.view, l.cat
+	each(v.Products, c.productIDs, func(p *Product) string { return p.ID }, func(p *Product) {
+		if _, ok := c.SchemeByID(p.SchemeID); !ok && p.SchemeID != "" {
+			l.add(LintSchemeUnknown, []string{p.ID}, map[string]string{"product": p.ID, "scheme": p.SchemeID},
+				"dish %q (%s) has the unknown scheme %q and is offered without modifiers", p.ID, p.Name, p.SchemeID)
+		}
+	})
+	each(v.Ingredients, c.ingredientIDs, func(i *Ingredient) string { return i.ID }, func(in *Ingredient) {
+		if _, ok := c.SchemeByID(in.SchemeID); !ok && in.SchemeID != "" {
+			l.add(LintSchemeUnknown, l.dishesOf("ingredient", in.ID), map[string]string{"ingredient": in.ID, "scheme": in.SchemeID},
+				"ingredient %q (%s) has the unknown scheme %q and is offered without parts", in.ID, in.Name, in.SchemeID)
+		}
+	})
+	type pair struct{ owner, target string }
+	told := map[pair]bool{}
+	for i := range v.Schemes {
+		s := &v.Schemes[i]
+		for _, limit := range s.Groups {
+			key := pair{s.ID, limit.GroupID}
+			if _, ok := c.GroupByID(limit.GroupID); ok || told[key] || s.ID == "" {
+				continue
+			}
+			told[key] = true
+			l.add(LintGroupUnknown, l.dishesOf("scheme", s.ID), map[string]string{"scheme": s.ID, "group": limit.GroupID},
+				"scheme %q refers to the unknown group %q", s.ID, limit.GroupID)
+		}
+	}
+	clear(told)
+	for i := range v.Groups {
+		g := &v.Groups[i]
+		for _, id := range g.Ingredients {
+			key := pair{g.ID, id}
+			if _, ok := c.IngredientByID(id); ok || told[key] || g.ID == "" {
+				continue
+			}
+			told[key] = true
+			l.add(LintIngredientUnknown, l.dishesOf("group", g.ID), map[string]string{"group": g.ID, "ingredient": id},
+				"group %q (%s) refers to the unknown ingredient %q", g.ID, g.Name, id)
+		}
+	}
+}
+
+// nesting names the ingredients where a scheme comes to contain itself, and
+// schemes that nest deeper than the depth limit.
+func (l *linter) nesting() {
+	const (
+		unseen = iota
+		open
+		done
+	)
+	c := l.cat
+	state := make([]uint8, len(c.schemes))
+	height := make([]int, len(c.schemes)) // levels of the scheme, itself included
+	told := make([]bool, len(c.ingredients))
+	var visit func(s Index)
+	visit = func(s Index) {
+		state[s] = open
+		height[s] = 1
+		for _, limit := range c.Limits(s) {
+			for _, member := range c.Members(limit.Group) {
+				inner := c.ingredientScheme[member]
+				switch {
+				case inner == None:
+					continue
+				case state[inner] == open:
+					if !told[member] {
+						told[member] = true
+						l.add(LintSchemeCycle, l.touched(s), map[string]string{
+							"scheme": c.schemes[inner].ID, "group": c.groups[limit.Group].ID, "ingredient": c.ingredients[member].ID,
+						}, "scheme %q contains itself by ingredient %q (%s); it is cut there",
+							c.schemes[inner].ID, c.ingredients[member].ID, c.ingredients[member].Name)
+					}
+					continue
+				case state[inner] == unseen:
+					visit(inner)
+				}
+				height[s] = max(height[s], height[inner]+1)
+			}
+		}
+		state[s] = done
+	}
+	for s := range c.schemes {
+		i := Index(s) //nolint:gosec // bounded by the menu answer's size
+		if state[s] == unseen {
+			visit(i)
+		}
+		if height[s] > c.settings.MaxDepth && len(l.dishes[s]) > 0 {
+			l.add(LintSchemeTooDeep, l.touched(i), map[string]string{"scheme": c.schemes[s].ID},
+				"scheme %q nests %d levels deep; at most %d can be ordered", c.schemes[s].ID, height[s], c.settings.MaxDepth)
+		}
+	}
+}
+
+// limits names inverted limits and, of the rest, groups that cannot be
+// satisfied for this restaurant (policies W10, M9).
+func (l *linter) limits() {
+	c := l.cat
+	for s := range c.schemes {
+		i := Index(s) //nolint:gosec // bounded by the menu answer's size
+		inverted := map[Index]bool{}
+		for _, limit := range c.Limits(i) {
+			if limit.Max == Unlimited || limit.Max >= limit.Min {
+				continue
+			}
+			inverted[limit.Group] = true
+			l.add(LintLimitsInverted, l.touched(i), map[string]string{"scheme": c.schemes[s].ID, "group": c.groups[limit.Group].ID},
+				"scheme %q asks for at least %d and at most %d of group %q (%s)",
+				c.schemes[s].ID, limit.Min, limit.Max, c.groups[limit.Group].ID, c.groups[limit.Group].Name)
+		}
+		for _, g := range c.unsatisfied[s] {
+			if inverted[g] {
+				continue
+			}
+			l.add(LintGroupUnsatisfiable, l.touched(i), map[string]string{"scheme": c.schemes[s].ID, "group": c.groups[g].ID},
+				"group %q (%s) of scheme %q needs a choice and has none that is available; its dishes cannot be ordered",
+				c.groups[g].ID, c.groups[g].Name, c.schemes[s].ID)
+		}
+	}
+}
+
+// offers names zero prices and external ids that are missing or shared.
+func (l *linter) offers() {
+	c := l.cat
+	for i := range c.products {
+		p := &c.products[i]
+		if p.Price.IsZero() && !p.PriceBad {
+			l.add(LintPriceZero, []string{p.ID}, map[string]string{"product": p.ID}, "dish %q (%s) costs nothing", p.ID, p.Name)
+		}
+		if p.ExternalID == "" {
+			l.add(LintExternalIDMissing, []string{p.ID}, map[string]string{"product": p.ID},
+				"dish %q (%s) has no externalId; orders name it by its id", p.ID, p.Name)
+		}
+		l.shared("product", c.productExternal[p.ExternalID], Index(i), p.ExternalID, func(k Index) string { return c.products[k].ID }) //nolint:gosec // bounded by the menu answer's size
+	}
+	for i := range c.ingredients {
+		in := &c.ingredients[i]
+		if in.ExternalID == "" {
+			l.add(LintExternalIDMissing, l.dishesOf("ingredient", in.ID), map[string]string{"ingredient": in.ID},
+				"ingredient %q (%s) has no externalId; orders name it by its id", in.ID, in.Name)
+		}
+		l.shared("ingredient", c.ingredientExternal[in.ExternalID], Index(i), in.ExternalID, func(k Index) string { return c.ingredients[k].ID }) //nolint:gosec // bounded by the menu answer's size
+	}
+}
+
+// shared tells of an external id at its first owner (policy O3).
+func (l *linter) shared(kind string, owners []Index, at Index, external string, id func(Index) string) {
+	if len(owners) < 2 || owners[0] != at {
+		return
+	}
+	ids := make([]string, len(owners))
+	for i, owner := range owners {
+		ids[i] = id(owner)
+	}
+	products := ids
+	if kind == "ingredient" {
+		products = l.dishesOf(kind, ids[0])
+	}
+	l.add(LintExternalIDShared, products, map[string]string{kind: ids[0], "other": ids[1], "externalId": external},
+		"externalId %q is shared by %s", external, strings.Join(ids, ", "))
+}

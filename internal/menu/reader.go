@@ -1,0 +1,399 @@
+package menu
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/shopspring/decimal"
+)
+
+// Kind is the kind of a JSON value.
+type Kind uint8
+
+// The kinds of JSON values. KindNone is the end of the input.
+const (
+	KindNone Kind = iota
+	KindNull
+	KindBool
+	KindNumber
+	KindString
+	KindArray
+	KindObject
+)
+
+// String gives the kind as JSON names it: "object", "string", ….
+func (k Kind) String() string {
+	switch k {
+	case KindNull:
+		return "null"
+	case KindBool:
+		return "boolean"
+	case KindNumber:
+		return "number"
+	case KindString:
+		return "string"
+	case KindArray:
+		return "array"
+	case KindObject:
+		return "object"
+	default:
+		return "nothing"
+	}
+}
+
+// SyntaxError says where a body stops being JSON.
+type SyntaxError struct {
+	Line   int // from 1
+	Column int // in characters, from 1
+	Offset int // in bytes, from 0
+	Msg    string
+}
+
+// Error gives the position and the cause.
+func (e *SyntaxError) Error() string {
+	return fmt.Sprintf("malformed JSON at line %d, column %d: %s", e.Line, e.Column, e.Msg)
+}
+
+// Check verifies that raw is one well-formed JSON value that nests at most
+// maxDepth levels (0: no limit but that of encoding/json), and returns it
+// without a byte order mark (policy W11). The error is a *SyntaxError.
+func Check(raw []byte, maxDepth int) ([]byte, error) {
+	body := bytes.TrimPrefix(raw, []byte("\xef\xbb\xbf"))
+	bom := len(raw) - len(body)
+	if !json.Valid(body) {
+		var any json.RawMessage
+		err := json.Unmarshal(body, &any)
+		msg, at := "unexpected end of the text", len(body)
+		var syntax *json.SyntaxError
+		if errors.As(err, &syntax) {
+			msg, at = syntax.Error(), int(syntax.Offset)-1
+			if msg == "unexpected end of JSON input" {
+				msg, at = "unexpected end of the text", len(body)
+			}
+		}
+		return nil, syntaxError(body, bom, max(at, 0), msg)
+	}
+	if maxDepth > 0 {
+		if at := tooDeep(body, maxDepth); at >= 0 {
+			return nil, syntaxError(body, bom, at, fmt.Sprintf("nested deeper than %d levels", maxDepth))
+		}
+	}
+	return body, nil
+}
+
+func syntaxError(body []byte, bom, at int, msg string) *SyntaxError {
+	at = min(at, len(body))
+	before := body[:at]
+	line := 1 + bytes.Count(before, []byte{'\n'})
+	start := bytes.LastIndexByte(before, '\n') + 1
+	return &SyntaxError{
+		Line: line, Column: 1 + utf8.RuneCount(before[start:]), Offset: bom + at, Msg: msg,
+	}
+}
+
+// tooDeep gives the offset of the first bracket beyond limit levels, or -1.
+func tooDeep(body []byte, limit int) int {
+	depth := 0
+	for i := 0; i < len(body); i++ {
+		switch body[i] {
+		case '"':
+			i = stringEnd(body, i) - 1
+		case '{', '[':
+			depth++
+			if depth > limit {
+				return i
+			}
+		case '}', ']':
+			depth--
+		}
+	}
+	return -1
+}
+
+// Reader walks over a JSON text that Check has accepted, value by value and
+// once only, reading what is there instead of what was promised. It never
+// fails: a value of another kind is consumed and reported as such.
+type Reader struct {
+	body  []byte
+	at    int
+	names map[string]fieldName
+}
+
+// fieldName is a member's name as sent and as folded, made once per spelling.
+type fieldName struct{ name, folded string }
+
+// NewReader reads body, which must come from Check.
+func NewReader(body []byte) *Reader {
+	return &Reader{body: body, names: make(map[string]fieldName, 64)}
+}
+
+// FoldName makes the spellings of a field name alike: orderID, orderId and
+// order_id all become orderid (policy W3).
+func FoldName(name string) string {
+	return strings.ReplaceAll(strings.ToLower(name), "_", "")
+}
+
+func (r *Reader) space() {
+	for r.at < len(r.body) {
+		switch r.body[r.at] {
+		case ' ', '\t', '\n', '\r':
+			r.at++
+		default:
+			return
+		}
+	}
+}
+
+// Kind tells the next value's kind and consumes nothing.
+func (r *Reader) Kind() Kind {
+	r.space()
+	if r.at >= len(r.body) {
+		return KindNone
+	}
+	switch r.body[r.at] {
+	case '{':
+		return KindObject
+	case '[':
+		return KindArray
+	case '"':
+		return KindString
+	case 't', 'f':
+		return KindBool
+	case 'n':
+		return KindNull
+	default:
+		return KindNumber
+	}
+}
+
+// Object consumes an object and calls member for each of its members with the
+// name as sent. member consumes the value by one call of the Reader, or leaves
+// it to be skipped. Another kind of value is skipped and gives false.
+func (r *Reader) Object(member func(name string)) bool {
+	return r.Fields(func(name, _ string) { member(name) })
+}
+
+// Fields is Object with the name both as sent and folded by FoldName.
+func (r *Reader) Fields(member func(name, folded string)) bool {
+	if r.Kind() != KindObject {
+		r.Skip()
+		return false
+	}
+	r.at++
+	for {
+		r.space()
+		if r.at >= len(r.body) {
+			return true
+		}
+		switch r.body[r.at] {
+		case '}':
+			r.at++
+			return true
+		case ',':
+			r.at++
+			continue
+		}
+		field := r.fieldName()
+		r.space()
+		r.at++ // the colon
+		r.space()
+		before := r.at
+		member(field.name, field.folded)
+		if r.at == before {
+			r.Skip()
+		}
+	}
+}
+
+func (r *Reader) fieldName() fieldName {
+	raw := r.Raw()
+	if known, ok := r.names[string(raw)]; ok {
+		return known
+	}
+	name := unquote(raw)
+	made := fieldName{name: name, folded: FoldName(name)}
+	r.names[string(raw)] = made
+	return made
+}
+
+// Array consumes an array and calls element for each value with its position.
+// element consumes the value, or leaves it to be skipped. Another kind of
+// value is skipped and gives false.
+func (r *Reader) Array(element func(i int)) bool {
+	if r.Kind() != KindArray {
+		r.Skip()
+		return false
+	}
+	r.at++
+	for i := 0; ; {
+		r.space()
+		if r.at >= len(r.body) {
+			return true
+		}
+		switch r.body[r.at] {
+		case ']':
+			r.at++
+			return true
+		case ',':
+			r.at++
+			continue
+		}
+		before := r.at
+		element(i)
+		if r.at == before {
+			r.Skip()
+		}
+		i++
+	}
+}
+
+// Skip consumes the next value.
+func (r *Reader) Skip() { r.Raw() }
+
+// Raw consumes the next value and returns its bytes, which alias the body.
+func (r *Reader) Raw() []byte {
+	r.space()
+	start := r.at
+	r.at = valueEnd(r.body, start)
+	return r.body[start:r.at:r.at]
+}
+
+// Text consumes the next value; false when it is no string.
+func (r *Reader) Text() (string, bool) {
+	if r.Kind() != KindString {
+		r.Skip()
+		return "", false
+	}
+	return unquote(r.Raw()), true
+}
+
+// ID consumes an identifier: a string, a number whose digits are kept as they
+// stand, or null for none (policy W4). Another kind gives false.
+func (r *Reader) ID() (string, bool) {
+	switch r.Kind() {
+	case KindString:
+		return unquote(r.Raw()), true
+	case KindNumber:
+		return string(r.Raw()), true
+	case KindNull, KindNone:
+		r.Skip()
+		return "", true
+	default:
+		r.Skip()
+		return "", false
+	}
+}
+
+// Decimal consumes a number or numeric string (policy W5).
+func (r *Reader) Decimal() (decimal.Decimal, NumberState) {
+	switch r.Kind() {
+	case KindNumber:
+		return ParseDecimal(string(r.Raw()))
+	case KindString:
+		return ParseDecimal(unquote(r.Raw()))
+	case KindNull, KindNone:
+		r.Skip()
+		return decimal.Decimal{}, NumberNull
+	default:
+		r.Skip()
+		return decimal.Decimal{}, NumberInvalid
+	}
+}
+
+// Int consumes a whole number or numeric string that fits an int32.
+func (r *Reader) Int() (int, NumberState) {
+	d, state := r.Decimal()
+	if state != NumberOK {
+		return 0, state
+	}
+	if !d.IsInteger() || d.Abs().GreaterThan(decimal.NewFromInt(1<<31-1)) {
+		return 0, NumberInvalid
+	}
+	return int(d.IntPart()), NumberOK
+}
+
+// Bool consumes true or false; false as second result for any other kind.
+func (r *Reader) Bool() (value, ok bool) {
+	if r.Kind() != KindBool {
+		r.Skip()
+		return false, false
+	}
+	return r.Raw()[0] == 't', true
+}
+
+// valueEnd gives the offset behind the value that starts at i.
+func valueEnd(body []byte, i int) int {
+	if i >= len(body) {
+		return len(body)
+	}
+	switch body[i] {
+	case '"':
+		return stringEnd(body, i)
+	case '{', '[':
+		depth := 0
+		for ; i < len(body); i++ {
+			switch body[i] {
+			case '"':
+				i = stringEnd(body, i) - 1
+			case '{', '[':
+				depth++
+			case '}', ']':
+				depth--
+				if depth == 0 {
+					return i + 1
+				}
+			}
+		}
+		return len(body)
+	default:
+		for ; i < len(body); i++ {
+			switch body[i] {
+			case ',', '}', ']', ' ', '\t', '\n', '\r':
+				return i
+			}
+		}
+		return i
+	}
+}
+
+// stringEnd gives the offset behind the string whose opening quote is at i.
+func stringEnd(body []byte, i int) int {
+	i++
+	for i < len(body) {
+		q := bytes.IndexByte(body[i:], '"')
+		if q < 0 {
+			return len(body)
+		}
+		end := i + q
+		slashes := 0
+		for end-slashes > i && body[end-slashes-1] == '\\' {
+			slashes++
+		}
+		i = end + 1
+		if slashes%2 == 0 {
+			return i
+		}
+	}
+	return len(body)
+}
+
+// unquote gives the text of a JSON string literal. Bytes that are no UTF-8
+// become U+FFFD, so that what is sent on stays valid JSON.
+func unquote(literal []byte) string {
+	if len(literal) < 2 {
+		return ""
+	}
+	inner := literal[1 : len(literal)-1]
+	if bytes.IndexByte(inner, '\\') < 0 && utf8.Valid(inner) {
+		return string(inner)
+	}
+	var s string
+	if err := json.Unmarshal(literal, &s); err != nil {
+		return string(bytes.ToValidUTF8(inner, []byte("\ufffd")))
+	}
+	return s
+}

@@ -1,0 +1,197 @@
+package menu
+
+import (
+	"strconv"
+	"time"
+)
+
+// Head is what a storefront's menu says of itself beside the catalogue.
+type Head struct {
+	Restaurant     RestaurantID
+	RestaurantName string
+	Version        int64
+	SyncedAt       time.Time // when the content last changed
+}
+
+// TimeFormat is how every time in larder's JSON looks: RFC 3339, UTC,
+// milliseconds.
+const TimeFormat = "2006-01-02T15:04:05.000Z"
+
+// maxFormOptions bounds the options drawn for one dish, so that schemes which
+// nest in each other cannot make an answer without end.
+const maxFormOptions = 20_000
+
+// AppendMenu appends the storefront's menu, normalised: a scheme or an
+// ingredient stands once. The bytes depend on the catalogue and h alone.
+func (c *Catalogue) AppendMenu(dst []byte, h Head) []byte {
+	dst = append(dst, `{"result":{"restaurant":{"id":`...)
+	dst = AppendString(dst, string(h.Restaurant))
+	dst = AppendString(append(dst, `,"name":`...), h.RestaurantName)
+	dst = AppendString(append(dst, `},"name":`...), c.name)
+	dst = strconv.AppendInt(append(dst, `,"version":`...), h.Version, 10)
+	dst = append(dst, `,"syncedAt":"`...)
+	dst = h.SyncedAt.UTC().AppendFormat(dst, TimeFormat)
+	dst = append(dst, `","categories":[`...)
+	for i := range c.categories {
+		dst = comma(dst, i)
+		dst = AppendString(append(dst, `{"id":`...), c.categories[i].ID)
+		dst = AppendString(append(dst, `,"name":`...), c.categories[i].Name)
+		dst = appendOptional(append(dst, `,"parentId":`...), c.categories[i].ParentID)
+		dst = append(dst, '}')
+	}
+	dst = append(dst, `],"products":[`...)
+	for p := range c.products {
+		dst = c.AppendProductEntry(comma(dst, p), Index(p)) //nolint:gosec // bounded by the menu answer's size
+	}
+	dst = append(dst, `],"schemes":[`...)
+	for s := range c.schemes {
+		dst = AppendString(append(comma(dst, s), `{"id":`...), c.schemes[s].ID)
+		dst = append(dst, `,"groups":[`...)
+		for i, limit := range c.Limits(Index(s)) { //nolint:gosec // bounded by the menu answer's size
+			dst = c.appendGroup(comma(dst, i), limit)
+			dst = appendStrings(append(dst, `,"options":`...), c.groups[limit.Group].Ingredients)
+			dst = append(dst, '}')
+		}
+		dst = append(dst, ']', '}')
+	}
+	dst = append(dst, `],"ingredients":[`...)
+	for i := range c.ingredients {
+		dst = c.appendIngredient(comma(dst, i), Index(i)) //nolint:gosec // bounded by the menu answer's size
+		dst = append(dst, '}')
+	}
+	return append(dst, ']', '}', '}')
+}
+
+func comma(dst []byte, i int) []byte {
+	if i == 0 {
+		return dst
+	}
+	return append(dst, ',')
+}
+
+// AppendProductEntry appends the dish p as it stands in the menu and in lists.
+func (c *Catalogue) AppendProductEntry(dst []byte, p Index) []byte {
+	return append(c.appendProduct(append(dst, '{'), p), '}')
+}
+
+func (c *Catalogue) appendProduct(dst []byte, i Index) []byte {
+	p := &c.products[i]
+	dst = AppendString(append(dst, `"id":`...), p.ID)
+	dst = appendOptional(append(dst, `,"externalId":`...), p.ExternalID)
+	dst = appendOptional(append(dst, `,"categoryId":`...), p.CategoryID)
+	dst = AppendString(append(dst, `,"name":`...), p.Name)
+	dst = AppendString(append(dst, `,"description":`...), p.Description)
+	dst = AppendDecimal(append(dst, `,"price":`...), p.Price)
+	dst = appendMeasure(append(dst, `,"measure":`...), p.Measure)
+	dst = appendStrings(append(dst, `,"imageUrls":`...), p.ImageURLs)
+	dst = appendNutrition(append(dst, `,"nutrition":`...), p.Nutrition)
+	dst = appendOptional(append(dst, `,"schemeId":`...), p.SchemeID)
+	dst = strconv.AppendBool(append(dst, `,"available":`...), c.Available(i))
+	dst = strconv.AppendBool(append(dst, `,"orderable":`...), c.Orderable(i))
+	dst = append(dst, `,"reasons":[`...)
+	for k, reason := range c.Reasons(i) {
+		dst = AppendString(append(comma(dst, k), `{"code":`...), string(reason.Code))
+		if reason.Group != "" {
+			dst = AppendString(append(dst, `,"group":`...), reason.Group)
+		}
+		dst = append(dst, '}')
+	}
+	return append(dst, ']')
+}
+
+func appendNutrition(dst []byte, n *Nutrition) []byte {
+	if n == nil {
+		return append(dst, "null"...)
+	}
+	dst = appendNullDecimal(append(dst, `{"calories":`...), n.Calories)
+	dst = appendNullDecimal(append(dst, `,"energyValue":`...), n.EnergyValue)
+	dst = appendNullDecimal(append(dst, `,"proteins":`...), n.Proteins)
+	dst = appendNullDecimal(append(dst, `,"fats":`...), n.Fats)
+	dst = appendNullDecimal(append(dst, `,"carbohydrates":`...), n.Carbohydrates)
+	return append(dst, '}')
+}
+
+// appendGroup appends a group with its limits, left open.
+func (c *Catalogue) appendGroup(dst []byte, limit Limit) []byte {
+	g := &c.groups[limit.Group]
+	dst = AppendString(append(dst, `{"id":`...), g.ID)
+	dst = AppendString(append(dst, `,"name":`...), g.Name)
+	dst = strconv.AppendInt(append(dst, `,"min":`...), int64(limit.Min), 10)
+	dst = append(dst, `,"max":`...)
+	if limit.Max == Unlimited {
+		return append(dst, "null"...)
+	}
+	return strconv.AppendInt(dst, int64(limit.Max), 10)
+}
+
+// appendIngredient appends an ingredient, left open.
+func (c *Catalogue) appendIngredient(dst []byte, i Index) []byte {
+	in := &c.ingredients[i]
+	dst = AppendString(append(dst, `{"id":`...), in.ID)
+	dst = appendOptional(append(dst, `,"externalId":`...), in.ExternalID)
+	dst = AppendString(append(dst, `,"name":`...), in.Name)
+	dst = AppendDecimal(append(dst, `,"price":`...), in.Price)
+	dst = AppendString(append(dst, `,"description":`...), in.Description)
+	dst = appendStrings(append(dst, `,"imageUrls":`...), in.ImageURLs)
+	dst = appendMeasure(append(dst, `,"measure":`...), in.Measure)
+	dst = appendOptional(append(dst, `,"schemeId":`...), in.SchemeID)
+	return strconv.AppendBool(append(dst, `,"available":`...), c.IngredientAvailable(i))
+}
+
+// AppendProduct appends one dish resolved: everything an order form needs to
+// draw itself, nested groups included, down to the depth limit and to where a
+// scheme would contain itself (policy M5). A form of more than 20,000 options
+// is cut there and says so with "truncated": true.
+func (c *Catalogue) AppendProduct(dst []byte, p Index, version int64) []byte {
+	dst = strconv.AppendInt(append(dst, `{"result":{"version":`...), version, 10)
+	dst = c.appendProduct(append(dst, ','), p)
+	f := form{c: c, left: maxFormOptions}
+	dst = f.groups(dst, c.productScheme[p])
+	if f.left <= 0 {
+		dst = append(dst, `,"truncated":true`...)
+	}
+	return append(dst, '}', '}')
+}
+
+// form is the drawing of one dish: the schemes above, and the options left.
+type form struct {
+	c    *Catalogue
+	path []Index
+	left int
+}
+
+func (f *form) groups(dst []byte, s Index) []byte {
+	dst = append(dst, `,"groups":[`...)
+	if !f.opens(s) {
+		return append(dst, ']')
+	}
+	f.path = append(f.path, s)
+	for i, limit := range f.c.Limits(s) {
+		dst = f.c.appendGroup(comma(dst, i), limit)
+		dst = append(dst, `,"options":[`...)
+		for k, member := range f.c.Members(limit.Group) {
+			if f.left <= 0 {
+				break
+			}
+			f.left--
+			dst = f.c.appendIngredient(comma(dst, k), member)
+			dst = f.groups(dst, f.c.ingredientScheme[member])
+			dst = append(dst, '}')
+		}
+		dst = append(dst, ']', '}')
+	}
+	f.path = f.path[:len(f.path)-1]
+	return append(dst, ']')
+}
+
+func (f *form) opens(s Index) bool {
+	if s == None || len(f.path) >= f.c.settings.MaxDepth {
+		return false
+	}
+	for _, above := range f.path {
+		if above == s {
+			return false
+		}
+	}
+	return true
+}

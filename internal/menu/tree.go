@@ -1,0 +1,77 @@
+package menu
+
+// compileCategories keeps the first definition of each category, makes those
+// with an unknown parent roots, cuts each cycle at its first member in the
+// view's order (policy W10), and puts parents before children: roots in the
+// view's order, each followed by its descendants.
+func (c *Content) compileCategories(all []Category) {
+	kept, ids := unique(all, func(c *Category) string { return c.ID })
+	parents := make([]Index, len(kept))
+	for i := range kept {
+		parent, ok := find(ids, kept[i].ParentID)
+		if !ok || int(parent) == i {
+			parent = None
+		}
+		parents[i] = parent
+	}
+	cutCycles(parents)
+
+	children := make([][]int, len(kept))
+	var roots []int
+	for i, parent := range parents {
+		if parent == None {
+			kept[i].ParentID = ""
+			roots = append(roots, i)
+			continue
+		}
+		children[parent] = append(children[parent], i)
+	}
+	c.categories = make([]Category, 0, len(kept))
+	c.categoryIDs = make(map[string]Index, len(kept))
+	stack := make([]int, 0, len(kept))
+	for i := len(roots) - 1; i >= 0; i-- {
+		stack = append(stack, roots[i])
+	}
+	for len(stack) > 0 {
+		i := stack[len(stack)-1]
+		stack = stack[:len(stack)-1]
+		c.categoryIDs[kept[i].ID] = Index(len(c.categories)) //nolint:gosec // bounded by the menu answer's size
+		c.categories = append(c.categories, kept[i])
+		for k := len(children[i]) - 1; k >= 0; k-- {
+			stack = append(stack, children[i][k])
+		}
+	}
+}
+
+// cutCycles makes the first member of each cycle a root and returns the
+// members that it cut.
+func cutCycles(parents []Index) []Index {
+	const (
+		unseen = iota
+		open
+		done
+	)
+	var cut []Index
+	state := make([]uint8, len(parents))
+	for start := range parents {
+		var path []Index
+		i := Index(start) //nolint:gosec // bounded by the menu answer's size
+		for i != None && state[i] == unseen {
+			state[i] = open
+			path = append(path, i)
+			i = parents[i]
+		}
+		if i != None && state[i] == open {
+			first := i
+			for k := parents[i]; k != i; k = parents[k] {
+				first = min(first, k)
+			}
+			parents[first] = None
+			cut = append(cut, first)
+		}
+		for _, k := range path {
+			state[k] = done
+		}
+	}
+	return cut
+}

@@ -1,0 +1,332 @@
+package menu
+
+import (
+	"strings"
+
+	"github.com/shopspring/decimal"
+)
+
+// Codes of what Decode notes. They are codes of lint findings as well.
+const (
+	OddByteOrderMark = "byte_order_mark"
+	OddNameSpelling  = "name_spelling"
+	OddUnknownField  = "unknown_field"
+	OddTypeMismatch  = "type_mismatch"
+	OddIDNotText     = "id_not_text"
+	OddNumberAsText  = "number_as_text"
+	OddDecimalComma  = "decimal_comma"
+	OddNumberInvalid = "number_invalid"
+	OddPriceMissing  = "price_missing"
+	OddPriceNegative = "price_negative"
+	OddCountNegative = "count_negative"
+	OddNull          = "null_value"
+	OddMeasureEmpty  = "measure_empty"
+	OddStopListForm  = "stop_list_form"
+)
+
+// documentName gives the document's spelling of a folded field name of the
+// menu view, or "" for names that larder alone knows.
+func documentName(folded string) string {
+	switch folded {
+	case "ispossibledelete":
+		return "isPossibleDelete"
+	case "havechanges":
+		return "haveChanges"
+	case "ingredientsschemes":
+		return "ingredientsSchemes"
+	case "ingredientsgroups":
+		return "ingredientsGroups"
+	case "parentid":
+		return "parentId"
+	case "externalid":
+		return "externalId"
+	case "categoryid":
+		return "categoryId"
+	case "schemeid":
+		return "schemeId"
+	case "imageurls":
+		return "imageUrls"
+	case "iscontaininstoplist":
+		return "isContainInStopList"
+	case "isliststoped":
+		return "isListStoped"
+	case "energyvalue":
+		return "energyValue"
+	case "mincount":
+		return "minCount"
+	case "maxcount":
+		return "maxCount"
+	default:
+		return folded
+	}
+}
+
+// null consumes a null where another value is usual, and notes it.
+func (d *decoder) null(field string) bool {
+	if d.Kind() != KindNull {
+		return false
+	}
+	d.Skip()
+	d.odd(OddNull, field, "")
+	return true
+}
+
+func (d *decoder) identifier(field string) string {
+	kind := d.Kind()
+	raw := d.Reader.at
+	id, ok := d.ID()
+	switch {
+	case !ok:
+		d.odd(OddTypeMismatch, field, string(d.body[raw:d.at]))
+	case kind == KindNumber:
+		d.odd(OddIDNotText, field, id)
+	}
+	return id
+}
+
+func (d *decoder) identifiers(field string) (ids []string) {
+	if d.null(field) {
+		return nil
+	}
+	if d.Kind() != KindArray {
+		d.odd(OddTypeMismatch, field, string(d.Raw()))
+		return nil
+	}
+	d.Array(func(int) {
+		if id := d.identifier(field + "[]"); id != "" {
+			ids = append(ids, id)
+		}
+	})
+	return ids
+}
+
+func (d *decoder) text(field string) string {
+	switch d.Kind() {
+	case KindString:
+		s, _ := d.Text()
+		return s
+	case KindNull:
+		d.Skip()
+		return ""
+	case KindNumber, KindBool:
+		raw := string(d.Raw())
+		d.odd(OddTypeMismatch, field, raw)
+		return raw
+	default:
+		d.odd(OddTypeMismatch, field, string(d.Raw()))
+		return ""
+	}
+}
+
+func (d *decoder) texts(field string) (texts []string) {
+	switch d.Kind() {
+	case KindNull:
+		d.null(field)
+		return nil
+	case KindArray:
+		d.Array(func(int) {
+			if s := d.text(field + "[]"); s != "" {
+				texts = append(texts, s)
+			}
+		})
+		return texts
+	case KindString: // one address where a list belongs
+		s, _ := d.Text()
+		d.odd(OddTypeMismatch, field, s)
+		if s != "" {
+			texts = append(texts, s)
+		}
+		return texts
+	default:
+		d.odd(OddTypeMismatch, field, string(d.Raw()))
+		return nil
+	}
+}
+
+func (d *decoder) flag(field string) bool {
+	switch d.Kind() {
+	case KindBool:
+		value, _ := d.Bool()
+		return value
+	case KindNull:
+		d.Skip()
+		return false
+	default:
+		raw := string(d.Raw())
+		d.odd(OddTypeMismatch, field, raw)
+		return raw == `"true"` || raw == "1"
+	}
+}
+
+// number reads a decimal and notes every form but a JSON number.
+func (d *decoder) number(field string) (decimal.Decimal, NumberState) {
+	kind, start := d.Kind(), d.at
+	value, state := d.Decimal()
+	raw := strings.TrimSpace(string(d.body[start:d.at]))
+	switch {
+	case state == NumberComma:
+		d.odd(OddDecimalComma, field, raw)
+	case state == NumberInvalid && kind != KindString && kind != KindNumber:
+		d.odd(OddTypeMismatch, field, raw)
+	case state == NumberInvalid:
+		d.odd(OddNumberInvalid, field, raw)
+	case kind == KindString:
+		d.odd(OddNumberAsText, field, raw)
+	}
+	return value, state
+}
+
+// price reads a dish's price; bad when there is none that money can be taken
+// for: nothing is ever sold at a guessed price.
+func (d *decoder) price(field string) (price decimal.Decimal, bad bool) {
+	value, state := d.number(field)
+	switch {
+	case state == NumberNull:
+		d.odd(OddPriceMissing, field, "")
+		return decimal.Decimal{}, true
+	case state != NumberOK:
+		return decimal.Decimal{}, true
+	case value.IsNegative():
+		d.odd(OddPriceNegative, field, value.String())
+		return decimal.Decimal{}, true
+	}
+	return value, false
+}
+
+// ingredientPrice is price where none means no surcharge.
+func (d *decoder) ingredientPrice() (price decimal.Decimal, bad bool) {
+	const field = "ingredients[].price"
+	if d.null(field) {
+		return decimal.Decimal{}, false
+	}
+	value, state := d.number(field)
+	switch {
+	case state == NumberNull:
+		return decimal.Decimal{}, false
+	case state != NumberOK:
+		return decimal.Decimal{}, true
+	case value.IsNegative():
+		d.odd(OddPriceNegative, field, value.String())
+		return decimal.Decimal{}, true
+	}
+	return value, false
+}
+
+// count reads minCount or maxCount; null and absent are 0 (policy M2).
+func (d *decoder) count(field string) int {
+	if d.Kind() == KindNull {
+		d.Skip()
+		return 0
+	}
+	value, state := d.number(field)
+	if state != NumberOK {
+		return 0
+	}
+	if !value.IsInteger() || value.Abs().GreaterThan(decimal.NewFromInt(maxCount)) {
+		d.odd(OddNumberInvalid, field, value.String())
+		return 0
+	}
+	n := int(value.IntPart())
+	if n < 0 {
+		d.odd(OddCountNegative, field, value.String())
+	}
+	return n
+}
+
+// maxCount is the largest limit that is believed.
+const maxCount = 1_000_000
+
+// measure reads a serving; null, and one without a value, are none (policy W6).
+func (d *decoder) measure(field string) *Measure {
+	if d.Kind() == KindNull {
+		d.Skip()
+		return nil
+	}
+	if d.Kind() != KindObject {
+		d.odd(OddTypeMismatch, field, string(d.Raw()))
+		return nil
+	}
+	var m Measure
+	state := NumberNull
+	d.Fields(func(name, folded string) {
+		switch folded {
+		case "value":
+			m.Value, state = d.number(field + ".value")
+		case "unit":
+			m.Unit = d.text(field + ".unit")
+		default:
+			d.odd(OddUnknownField, field+"."+name, "")
+		}
+	})
+	if state != NumberOK {
+		d.odd(OddMeasureEmpty, field, m.Unit)
+		return nil
+	}
+	return &m
+}
+
+// stop reads one of the fields that stop a dish or ingredient (policy W7).
+func (d *decoder) stop(where, folded string, list *StopList) bool {
+	field := where + documentName(folded)
+	switch folded {
+	case "iscontaininstoplist":
+	case "isliststoped", "disabled":
+		if d.flag(field) {
+			list.All = true
+		}
+		return true
+	default:
+		return false
+	}
+	switch d.Kind() {
+	case KindArray:
+		list.IDs = append(list.IDs, d.identifiers(field)...)
+	case KindNull:
+		d.Skip()
+	case KindBool:
+		value, _ := d.Bool()
+		list.All = list.All || value
+		d.odd(OddStopListForm, field, "")
+	case KindString:
+		s, _ := d.Text()
+		d.odd(OddStopListForm, field, s)
+		switch strings.ToLower(s) {
+		case "true":
+			list.All = true
+		case "", "false":
+		default:
+			list.IDs = append(list.IDs, s)
+		}
+	default:
+		d.odd(OddStopListForm, field, string(d.Raw()))
+	}
+	return true
+}
+
+func (d *decoder) nutrition(folded string, p *Product) bool {
+	var n Nutrition
+	if p.Nutrition != nil {
+		n = *p.Nutrition
+	}
+	var into *decimal.NullDecimal
+	switch folded {
+	case "calories":
+		into = &n.Calories
+	case "energyvalue":
+		into = &n.EnergyValue
+	case "proteins":
+		into = &n.Proteins
+	case "fats":
+		into = &n.Fats
+	case "carbohydrates":
+		into = &n.Carbohydrates
+	default:
+		return false
+	}
+	value, state := d.number("products[]." + documentName(folded))
+	*into = decimal.NullDecimal{Decimal: value, Valid: state == NumberOK}
+	if n != (Nutrition{}) {
+		p.Nutrition = &n
+	}
+	return true
+}

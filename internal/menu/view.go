@@ -1,0 +1,130 @@
+package menu
+
+import "github.com/shopspring/decimal"
+
+// View is a menu view as the ordering service published it (interface
+// document, section 2.4), with spellings, identifiers, numbers and nulls
+// normalised by policies W3 to W7. Order, duplicates and dangling references
+// are still those of the service; Compile cleans them and Lint names them.
+type View struct {
+	Name             string
+	IsPossibleDelete bool
+	HaveChanges      bool
+	Categories       []Category
+	Products         []Product
+	Schemes          []Scheme
+	Groups           []Group
+	Ingredients      []Ingredient
+	Extra            Extra
+	// Oddities are the values that Decode read otherwise than the document
+	// has them, or could not read, in the order of the body.
+	Oddities []Oddity
+}
+
+// Category is one element of categories. ParentID is empty for a root.
+type Category struct {
+	ID, Name, ParentID string
+	Extra              Extra
+}
+
+// Product is one dish. Price is an exact decimal in the restaurant's currency;
+// PriceBad says that the service sent something else, so that the dish cannot
+// be ordered.
+type Product struct {
+	ID, ExternalID, CategoryID, Name string
+	Price                            decimal.Decimal
+	PriceBad                         bool
+	SchemeID, Description            string
+	ImageURLs                        []string
+	Measure                          *Measure
+	Stop                             StopList
+	Nutrition                        *Nutrition
+	Extra                            Extra
+}
+
+// Nutrition is the nutritional values of a dish; an absent one is not Valid.
+// EnergyValue is in kJ, Calories in kcal.
+type Nutrition struct {
+	Calories, EnergyValue, Proteins, Fats, Carbohydrates decimal.NullDecimal
+}
+
+// Measure is a serving: an exact value and its unit (kg, liter, pcs).
+type Measure struct {
+	Value decimal.Decimal
+	Unit  string
+}
+
+// Scheme is one modifier scheme: the groups it offers and their limits.
+type Scheme struct {
+	ID     string
+	Groups []GroupLimit
+	Extra  Extra
+}
+
+// GroupLimit is the pair (scheme, group) with its limits as published: null
+// and absent are 0, and what 0 means is decided by Compile (policy M2).
+type GroupLimit struct {
+	GroupID  string
+	Min, Max int
+	Extra    Extra
+}
+
+// Group is a modifier group: a name and the ids of its ingredients.
+type Group struct {
+	ID, Name    string
+	Ingredients []string
+	Extra       Extra
+}
+
+// Ingredient is an ingredient or modifier. SchemeID is set where it is itself
+// composed (a part of a combo).
+type Ingredient struct {
+	ID, ExternalID, Name  string
+	Price                 decimal.Decimal
+	PriceBad              bool
+	SchemeID, Description string
+	ImageURLs             []string
+	Measure               *Measure
+	Stop                  StopList
+	Extra                 Extra
+}
+
+// StopList says for which restaurants a dish or ingredient is stopped (policy
+// W7): all of them, or those listed.
+type StopList struct {
+	All bool
+	IDs []string
+}
+
+// StoppedFor tells whether the list stops the dish for one restaurant. With
+// anyEntry, an entry of any kind stops it (setting stop_list_any).
+func (l StopList) StoppedFor(restaurant RestaurantID, anyEntry bool) bool {
+	if l.All || (anyEntry && len(l.IDs) > 0) {
+		return true
+	}
+	for _, id := range l.IDs {
+		if id == string(restaurant) {
+			return true
+		}
+	}
+	return false
+}
+
+// Extra is the members of an object that larder does not know, kept to be
+// passed on (policy W8), sorted by name.
+type Extra []ExtraField
+
+// ExtraField is one unknown member: its name and its value as compact JSON.
+type ExtraField struct {
+	Name  string
+	Value []byte
+}
+
+// Oddity is one value of a menu view that is not as the document has it.
+type Oddity struct {
+	Code  string // as in Finding
+	Field string // where: "products[].price"
+	Kind  string // what the owner is: "product", "ingredient", …; empty for the view
+	ID    string // the owner's id; empty where it has none
+	Value string // the value as sent, shortened
+}
