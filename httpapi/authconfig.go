@@ -1,0 +1,147 @@
+package httpapi
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+)
+
+// Scope is what a token allows. ScopeOrders includes ScopeMenu (policy H2).
+type Scope string
+
+// The scopes that a client may hold.
+const (
+	ScopeMenu   Scope = "menu"   // read menus, check orders
+	ScopeOrders Scope = "orders" // place orders; includes menu
+	ScopeOps    Scope = "ops"    // resyncs, runs, lint
+)
+
+const (
+	minSecret     = 16 // bytes of a client secret off loopback, policy H2
+	minSigningKey = 32 // bytes of a signing key: as long as an HS256 digest
+)
+
+// AuthConfig is the `auth:` section of the configuration. Policies H2 to H4.
+type AuthConfig struct {
+	// OpenMenu lets anyone read menus and check orders; true when left out.
+	OpenMenu *bool `yaml:"open_menu"`
+	// Issuer and Audience are the `iss` and `aud` of the tokens; "larder" when left out.
+	Issuer   string `yaml:"issuer"`
+	Audience string `yaml:"audience"`
+	// TokenLifetime is how long a token is good for; one hour when left out.
+	TokenLifetime time.Duration `yaml:"token_lifetime"`
+	// SigningKey signs the tokens (HS256), at least 32 bytes; left out, one is made and kept in Redis.
+	SigningKey string `secret:"true" yaml:"signing_key"`
+	// Clients may ask for tokens.
+	Clients []ClientConfig `yaml:"clients"`
+	// PublicOrders lets guests' browsers place orders without a token. Policy H3.
+	PublicOrders PublicOrders `yaml:"public_orders"`
+}
+
+// ClientConfig is one element of `auth.clients`.
+type ClientConfig struct {
+	ID     string  `yaml:"id"`
+	Secret string  `secret:"true" yaml:"secret"`
+	Scopes []Scope `yaml:"scopes"`
+	// Connection is the only one whose menus, orders and runs the client sees; empty = all.
+	Connection string `yaml:"connection"`
+}
+
+// PublicOrders is `auth.public_orders`: placing from a listed Origin without a
+// bearer token. Policy H3.
+type PublicOrders struct {
+	Enabled      bool     `yaml:"enabled"`
+	Origins      []string `yaml:"origins"`
+	PaymentTypes []string `yaml:"payment_types"`
+	Rate         Rate     `yaml:"rate"` // an address
+}
+
+// SetDefaults fills what is not set. It runs before the file is read, so that
+// a zero in the file stands.
+func (c *AuthConfig) SetDefaults() {
+	if c.OpenMenu == nil {
+		open := true
+		c.OpenMenu = &open
+	}
+	if c.Issuer == "" {
+		c.Issuer = "larder"
+	}
+	if c.Audience == "" {
+		c.Audience = "larder"
+	}
+	if c.TokenLifetime == 0 {
+		c.TokenLifetime = time.Hour
+	}
+	if len(c.PublicOrders.PaymentTypes) == 0 {
+		c.PublicOrders.PaymentTypes = []string{"cash", "card"}
+	}
+	if !c.PublicOrders.Rate.Limited() {
+		c.PublicOrders.Rate = Rate{Count: 5, Per: time.Minute}
+	}
+}
+
+// Validate checks the section after SetDefaults. Every fault comes back, each
+// a *ConfigError, joined. What depends on the listeners is checked by
+// ValidateFor.
+func (c AuthConfig) Validate() error {
+	var errs []error
+	seen := map[string]bool{}
+	for i, client := range c.Clients {
+		key := index("auth.clients", i)
+		switch {
+		case client.ID == "":
+			errs = append(errs, &ConfigError{key + ".id", "must not be empty"})
+		case seen[client.ID]:
+			errs = append(errs, &ConfigError{key + ".id", fmt.Sprintf("%q stands twice", client.ID)})
+		}
+		seen[client.ID] = true
+		if client.Secret == "" {
+			errs = append(errs, &ConfigError{key + ".secret", "must not be empty"})
+		}
+		if len(client.Scopes) == 0 {
+			errs = append(errs, &ConfigError{key + ".scopes", "must name at least one of menu, orders, ops"})
+		}
+		for j, scope := range client.Scopes {
+			if scope != ScopeMenu && scope != ScopeOrders && scope != ScopeOps {
+				errs = append(errs, &ConfigError{index(key+".scopes", j), fmt.Sprintf("%q is none of menu, orders, ops", string(scope))})
+			}
+		}
+	}
+	if c.TokenLifetime < time.Second {
+		errs = append(errs, &ConfigError{"auth.token_lifetime", "must be at least 1s"})
+	}
+	if c.SigningKey != "" && len(c.SigningKey) < minSigningKey {
+		errs = append(errs, &ConfigError{"auth.signing_key", "must have at least 32 bytes"})
+	}
+	for i, origin := range c.PublicOrders.Origins {
+		errs = append(errs, checkOrigin(index("auth.public_orders.origins", i), origin, false))
+	}
+	if c.PublicOrders.Enabled && len(c.PublicOrders.Origins) == 0 {
+		errs = append(errs, &ConfigError{"auth.public_orders.origins", "must name the origins that may place when enabled is true"})
+	}
+	return errors.Join(errs...)
+}
+
+// ValidateFor checks the secrets against where the listeners stand: off
+// loopback a secret shorter than 16 bytes (policy H2) and one that only
+// repeats its client's id, as the demo's do (policy H4), are refused.
+func (c AuthConfig) ValidateFor(http Config) error {
+	if loopback(http.Listen) && (http.OpsListen == "" || loopback(http.OpsListen)) {
+		return nil
+	}
+	var errs []error
+	for i, client := range c.Clients {
+		key := index("auth.clients", i) + ".secret"
+		if len(client.Secret) < minSecret {
+			errs = append(errs, &ConfigError{key, "is shorter than 16 bytes; larder listens off loopback, where that is refused"})
+		}
+		if strings.EqualFold(client.Secret, client.ID+"-secret") {
+			errs = append(errs, &ConfigError{key, "is the demo's kind of secret (the id and \"-secret\"); larder listens off loopback, where that is refused"})
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// openMenu tells whether anyone may read menus.
+func (c AuthConfig) openMenu() bool { return c.OpenMenu == nil || *c.OpenMenu }

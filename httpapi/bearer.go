@@ -1,0 +1,162 @@
+package httpapi
+
+import (
+	"context"
+	"crypto/sha256"
+	"crypto/subtle"
+	"errors"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/gin-gonic/gin"
+	"github.com/golang-jwt/jwt/v5"
+)
+
+// caller is who a request comes from, as far as it said so.
+type caller struct {
+	Client     string
+	Scopes     []Scope
+	Connection string // the only one it sees; empty = all
+}
+
+// sees tells whether the caller may know of what belongs to a connection.
+// To others' restaurants, runs and reasons it gets the answer for unknown ones.
+func (w caller) sees(connection string) bool {
+	return w.Connection == "" || w.Connection == connection
+}
+
+// holds tells whether the scopes cover one; orders includes menu (policy H2).
+func holds(scopes []Scope, want Scope) bool {
+	return slices.Contains(scopes, want) || want == ScopeMenu && slices.Contains(scopes, ScopeOrders)
+}
+
+const keyCaller = "larder.caller" // of gin.Context
+
+// callerOf is the caller that a guard has put into the request.
+func callerOf(c *gin.Context) (caller, bool) {
+	value, _ := c.Get(keyCaller)
+	who, ok := value.(caller)
+	return who, ok
+}
+
+// claims is what a token of larder says.
+type claims struct {
+	Scope string `json:"scope"`
+	jwt.RegisteredClaims
+}
+
+// authority knows the clients and makes and reads their tokens. Policy H2.
+type authority struct {
+	cfg     AuthConfig
+	clients map[string]ClientConfig
+	keys    *signingKeys
+	clock   func() time.Time
+	parser  *jwt.Parser
+}
+
+func newAuthority(cfg AuthConfig, keys *signingKeys, clock func() time.Time) *authority {
+	a := &authority{cfg: cfg, clients: make(map[string]ClientConfig, len(cfg.Clients)), keys: keys, clock: clock}
+	for _, client := range cfg.Clients {
+		a.clients[client.ID] = client
+	}
+	a.parser = jwt.NewParser(
+		jwt.WithValidMethods([]string{jwt.SigningMethodHS256.Alg()}),
+		jwt.WithIssuer(cfg.Issuer), jwt.WithAudience(cfg.Audience),
+		jwt.WithExpirationRequired(), jwt.WithTimeFunc(clock),
+	)
+	return a
+}
+
+// client checks a client's secret, in the same time whether it or the client
+// is wrong.
+func (a *authority) client(id, secret string) (ClientConfig, bool) {
+	client, known := a.clients[id]
+	want, got := sha256.Sum256([]byte(client.Secret)), sha256.Sum256([]byte(secret))
+	same := subtle.ConstantTimeCompare(want[:], got[:]) == 1
+	return client, known && same && client.Secret != ""
+}
+
+// issue signs a token for the client with these scopes.
+func (a *authority) issue(ctx context.Context, client ClientConfig, scopes []Scope) (string, error) {
+	key, err := a.keys.current(ctx)
+	if err != nil {
+		return "", err
+	}
+	now := a.clock()
+	token := jwt.NewWithClaims(jwt.SigningMethodHS256, claims{
+		Scope: joinScopes(scopes),
+		RegisteredClaims: jwt.RegisteredClaims{
+			Issuer: a.cfg.Issuer, Audience: jwt.ClaimStrings{a.cfg.Audience}, Subject: client.ID,
+			IssuedAt: jwt.NewNumericDate(now), ExpiresAt: jwt.NewNumericDate(now.Add(a.cfg.TokenLifetime)),
+		},
+	})
+	token.Header["kid"] = key.id
+	return token.SignedString(key.secret)
+}
+
+// read checks a token. What its client no longer holds in the configuration,
+// the token no longer gives.
+func (a *authority) read(ctx context.Context, text string) (caller, error) {
+	var fault error
+	said := &claims{}
+	_, err := a.parser.ParseWithClaims(text, said, func(token *jwt.Token) (any, error) {
+		id, _ := token.Header["kid"].(string)
+		key, err := a.keys.byID(ctx, id)
+		if err != nil {
+			fault = err
+			return nil, err
+		}
+		if key == nil {
+			return nil, errors.New("the token was signed with another key")
+		}
+		return key.secret, nil
+	})
+	if fault != nil {
+		return caller{}, fault
+	}
+	if err != nil {
+		return caller{}, &problem{code: CodeUnauthorized, msg: tokenFault(err), err: err}
+	}
+	client, known := a.clients[said.Subject]
+	if !known {
+		return caller{}, &problem{code: CodeUnauthorized, msg: "the token's client is no longer configured"}
+	}
+	who := caller{Client: client.ID, Connection: client.Connection}
+	for scope := range strings.FieldsSeq(said.Scope) {
+		if holds(client.Scopes, Scope(scope)) {
+			who.Scopes = append(who.Scopes, Scope(scope))
+		}
+	}
+	return who, nil
+}
+
+func tokenFault(err error) string {
+	if errors.Is(err, jwt.ErrTokenExpired) {
+		return "the token has expired; ask for a new one at /connect/token"
+	}
+	return "the token is not valid; ask for one at /connect/token"
+}
+
+// bearer reads the request's bearer token. given is false where the request
+// carries no Authorization at all.
+func (a *authority) bearer(c *gin.Context) (who caller, given bool, err error) {
+	header := c.Request.Header["Authorization"]
+	if len(header) == 0 {
+		return caller{}, false, nil
+	}
+	scheme, token, _ := strings.Cut(header[0], " ")
+	if len(header) > 1 || !strings.EqualFold(scheme, "Bearer") || token == "" {
+		return caller{}, true, &problem{code: CodeUnauthorized, msg: "send one Authorization header: Bearer and a token of /connect/token"}
+	}
+	who, err = a.read(c.Request.Context(), strings.TrimSpace(token))
+	return who, true, err
+}
+
+func joinScopes(scopes []Scope) string {
+	names := make([]string, len(scopes))
+	for i, scope := range scopes {
+		names[i] = string(scope)
+	}
+	return strings.Join(names, " ")
+}

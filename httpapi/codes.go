@@ -1,0 +1,100 @@
+package httpapi
+
+import "net/http"
+
+// Code is the stable name of an error, the `code` of every error body. Codes
+// of orders are ordering's (policy V); these are the ones of the door.
+type Code string
+
+// The codes of policy V that this package answers with, and the few that HTTP
+// itself needs.
+const (
+	CodeMalformedJSON          Code = "malformed_json"
+	CodeValidationFailed       Code = "validation_failed"
+	CodeRestaurantNotFound     Code = "restaurant_not_found"
+	CodeProductNotFound        Code = "product_not_found"
+	CodeRunNotFound            Code = "run_not_found"
+	CodeConnectionNotFound     Code = "connection_not_found"
+	CodeConnectionRequired     Code = "connection_required"
+	CodeExternalIDAmbiguous    Code = "external_id_ambiguous"
+	CodeNoCatalogue            Code = "no_catalogue"
+	CodeNoReasons              Code = "no_rejection_reasons"
+	CodeIdempotencyKeyRequired Code = "idempotency_key_required"
+	CodeOrderOutcomeUnknown    Code = "order_outcome_unknown"
+	CodeJournalUnavailable     Code = "journal_unavailable"
+	CodeUpstreamRefused        Code = "upstream_refused"
+	CodeUpstreamUnavailable    Code = "upstream_unavailable"
+	CodeStorageUnavailable     Code = "storage_unavailable"
+	CodeRateLimited            Code = "rate_limited"
+	CodeUnauthorized           Code = "unauthorized"
+	CodeForbidden              Code = "forbidden"
+	CodeInvalidParameter       Code = "invalid_parameter"
+	CodeNotFound               Code = "not_found"
+	CodeMethodNotAllowed       Code = "method_not_allowed"
+	CodeNotAcceptable          Code = "not_acceptable"
+	CodeRequestTimeout         Code = "request_timeout"
+	CodeTooLarge               Code = "payload_too_large"
+	CodeUnsupportedMedia       Code = "unsupported_media_type"
+	CodeInternal               Code = "internal"
+)
+
+// status gives the one HTTP status of a code and the title of its problem
+// document. It is the whole table; nothing else chooses a status.
+func (c Code) status() (status int, title string) {
+	switch c {
+	case CodeMalformedJSON:
+		return http.StatusBadRequest, "The body is not well-formed JSON"
+	case CodeInvalidParameter:
+		return http.StatusBadRequest, "A parameter is not valid"
+	case CodeConnectionRequired:
+		return http.StatusBadRequest, "The connection must be named"
+	case CodeIdempotencyKeyRequired:
+		return http.StatusBadRequest, "An Idempotency-Key is required"
+	case CodeUnauthorized:
+		return http.StatusUnauthorized, "A valid bearer token is required"
+	case CodeForbidden:
+		return http.StatusForbidden, "Not allowed"
+	case CodeRestaurantNotFound:
+		return http.StatusNotFound, "No such restaurant"
+	case CodeProductNotFound:
+		return http.StatusNotFound, "No such product"
+	case CodeRunNotFound:
+		return http.StatusNotFound, "No such run"
+	case CodeConnectionNotFound:
+		return http.StatusNotFound, "No such connection"
+	case CodeNotFound:
+		return http.StatusNotFound, "No such route"
+	case CodeMethodNotAllowed:
+		return http.StatusMethodNotAllowed, "The route does not take this method"
+	case CodeNotAcceptable:
+		return http.StatusNotAcceptable, "No acceptable content coding"
+	case CodeRequestTimeout:
+		return http.StatusRequestTimeout, "The body did not arrive in time"
+	case CodeExternalIDAmbiguous:
+		return http.StatusConflict, "Several products share this externalId"
+	case CodeTooLarge:
+		return http.StatusRequestEntityTooLarge, "The body is too large"
+	case CodeUnsupportedMedia:
+		return http.StatusUnsupportedMediaType, "The body must be JSON"
+	case CodeValidationFailed:
+		return http.StatusUnprocessableEntity, "The order cannot be placed as it is"
+	case CodeRateLimited:
+		return http.StatusTooManyRequests, "Too many requests"
+	case CodeUpstreamRefused:
+		return http.StatusBadGateway, "The ordering service refused"
+	case CodeNoCatalogue:
+		return http.StatusServiceUnavailable, "There is no menu yet"
+	case CodeNoReasons:
+		return http.StatusServiceUnavailable, "There are no rejection reasons yet"
+	case CodeJournalUnavailable:
+		return http.StatusServiceUnavailable, "Orders cannot be recorded"
+	case CodeUpstreamUnavailable:
+		return http.StatusServiceUnavailable, "The ordering service cannot be reached"
+	case CodeStorageUnavailable:
+		return http.StatusServiceUnavailable, "The storage cannot be reached"
+	case CodeOrderOutcomeUnknown:
+		return http.StatusGatewayTimeout, "It is not known whether the order was placed"
+	default:
+		return http.StatusInternalServerError, "Internal error"
+	}
+}

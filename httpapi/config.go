@@ -1,0 +1,175 @@
+package httpapi
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// AccessLog says which requests get a line in the log.
+type AccessLog string
+
+// The three ways of http.access_log. Requests that place an order, and
+// answers of 500 and above, are logged in each of them.
+const (
+	LogErrors  AccessLog = "errors"  // answers of 500 and above only
+	LogSampled AccessLog = "sampled" // also slow requests and one in a hundred of the rest
+	LogAll     AccessLog = "all"     // every request
+)
+
+// Config is the `http:` section of the configuration.
+type Config struct {
+	// Listen is the address of the public listener, host:port; port 0 picks a free one.
+	Listen string `yaml:"listen"`
+	// OpsListen moves /v1/ops, /ops and /metrics to a listener of their own; empty = the same one. Policy H6.
+	OpsListen string `yaml:"ops_listen"`
+	// CORSOrigins are the origins whose pages may read the public routes; "*" = any. None by default.
+	CORSOrigins []string `yaml:"cors_origins"`
+	// TrustedProxies are the addresses or networks whose X-Forwarded-For is believed. None by default (policy H1).
+	TrustedProxies []string `yaml:"trusted_proxies"`
+	// MaxAge, StaleWhileRevalidate and StaleIfError make up the Cache-Control
+	// of open menu reads (policy H5); of the last two, zero is left out.
+	MaxAge               time.Duration `yaml:"max_age"`
+	StaleWhileRevalidate time.Duration `yaml:"stale_while_revalidate"`
+	StaleIfError         time.Duration `yaml:"stale_if_error"`
+	// Rate holds the token buckets of policy H1.
+	Rate RateConfig `yaml:"rate"`
+	// AccessLog is errors, sampled or all.
+	AccessLog AccessLog `yaml:"access_log"`
+	// DrainTimeout bounds how long requests in flight may take at a shutdown.
+	DrainTimeout time.Duration `yaml:"drain_timeout"`
+	// DrainDelay is how long /readyz answers 503 before the listener closes, for balancers that poll it.
+	DrainDelay time.Duration `yaml:"drain_delay"`
+}
+
+// RateConfig is `http.rate`: what one address or client may do. Policy H1.
+// "0" lifts a limit.
+type RateConfig struct {
+	Validate      Rate `yaml:"validate"`       // order checks, an address
+	Place         Rate `yaml:"place"`          // orders placed, a client
+	TokenFailures Rate `yaml:"token_failures"` // refused token requests, a client and address
+}
+
+// SetDefaults fills what is not set. It runs before the file is read, so that
+// a zero in the file stands.
+func (c *Config) SetDefaults() {
+	if c.Listen == "" {
+		c.Listen = "127.0.0.1:8080"
+	}
+	if c.StaleWhileRevalidate == 0 {
+		c.StaleWhileRevalidate = 30 * time.Second
+	}
+	if c.StaleIfError == 0 {
+		c.StaleIfError = 24 * time.Hour
+	}
+	if c.AccessLog == "" {
+		c.AccessLog = LogSampled
+	}
+	if c.DrainTimeout == 0 {
+		c.DrainTimeout = 20 * time.Second
+	}
+	if !c.Rate.Validate.Limited() {
+		c.Rate.Validate = Rate{Count: 20, Per: time.Second}
+	}
+	if !c.Rate.Place.Limited() {
+		c.Rate.Place = Rate{Count: 5, Per: time.Second}
+	}
+	if !c.Rate.TokenFailures.Limited() {
+		c.Rate.TokenFailures = Rate{Count: 10, Per: time.Minute}
+	}
+}
+
+// ConfigError is one wrong value of the configuration.
+type ConfigError struct {
+	Key string // the YAML key, as "http.listen" or "auth.clients[1].secret"
+	Msg string // what is wrong with it and what would be right
+}
+
+// Error names the key and what is wrong with it.
+func (e *ConfigError) Error() string { return e.Key + ": " + e.Msg }
+
+// Validate checks the section after SetDefaults. Every fault comes back, each
+// a *ConfigError, joined.
+func (c Config) Validate() error {
+	errs := []error{checkListen("http.listen", c.Listen)}
+	if c.OpsListen != "" {
+		errs = append(errs, checkListen("http.ops_listen", c.OpsListen))
+		if c.OpsListen == c.Listen && !strings.HasSuffix(c.Listen, ":0") {
+			errs = append(errs, &ConfigError{"http.ops_listen", "is the same address as http.listen; leave it empty to serve ops there"})
+		}
+	}
+	for i, origin := range c.CORSOrigins {
+		errs = append(errs, checkOrigin(index("http.cors_origins", i), origin, true))
+	}
+	for i, proxy := range c.TrustedProxies {
+		errs = append(errs, checkProxy(index("http.trusted_proxies", i), proxy))
+	}
+	switch c.AccessLog {
+	case LogErrors, LogSampled, LogAll:
+	default:
+		errs = append(errs, &ConfigError{"http.access_log", fmt.Sprintf("%q is none of errors, sampled, all", string(c.AccessLog))})
+	}
+	if c.DrainTimeout < 0 {
+		errs = append(errs, &ConfigError{"http.drain_timeout", "must not be negative"})
+	}
+	if c.DrainDelay < 0 {
+		errs = append(errs, &ConfigError{"http.drain_delay", "must not be negative"})
+	}
+	return errors.Join(errs...)
+}
+
+// index spells one element of a list in the configuration.
+func index(key string, i int) string { return key + "[" + strconv.Itoa(i) + "]" }
+
+// checkListen reports an address that net.Listen would not take.
+func checkListen(key, address string) error {
+	_, port, err := net.SplitHostPort(address)
+	if err != nil {
+		return &ConfigError{key, fmt.Sprintf("%q is no host:port address, as 127.0.0.1:8080", address)}
+	}
+	if n, err := strconv.Atoi(port); err != nil || n < 0 || n > 65535 {
+		return &ConfigError{key, fmt.Sprintf("port %q is not between 0 and 65535", port)}
+	}
+	return nil
+}
+
+// checkOrigin reports what a browser would never send as Origin.
+func checkOrigin(key, origin string, wildcard bool) error {
+	if wildcard && origin == "*" {
+		return nil
+	}
+	u, err := url.Parse(origin)
+	if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" || u.Scheme+"://"+u.Host != origin {
+		return &ConfigError{key, fmt.Sprintf("%q is no origin; write scheme and host alone, as https://shop.example", origin)}
+	}
+	return nil
+}
+
+// checkProxy reports what is neither an address nor a network.
+func checkProxy(key, proxy string) error {
+	if _, err := netip.ParseAddr(proxy); err == nil {
+		return nil
+	}
+	if _, err := netip.ParsePrefix(proxy); err == nil {
+		return nil
+	}
+	return &ConfigError{key, fmt.Sprintf("%q is neither an address nor a network, as 10.0.0.0/8", proxy)}
+}
+
+// loopback tells whether an address is reachable from this machine alone.
+func loopback(listen string) bool {
+	host, _, err := net.SplitHostPort(listen)
+	if err != nil {
+		return false
+	}
+	if host == "localhost" {
+		return true
+	}
+	addr, err := netip.ParseAddr(host)
+	return err == nil && addr.IsLoopback()
+}

@@ -1,0 +1,75 @@
+package httpapi
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/gin-gonic/gin"
+)
+
+const (
+	corsMethods = "GET, HEAD, POST"
+	corsHeaders = "Authorization, Content-Type, Idempotency-Key, If-None-Match, X-Request-Id"
+	corsExposed = "ETag, Larder-Menu-Version, Retry-After, X-Request-Id"
+	corsMaxAge  = "600"
+)
+
+// cors is who may read the public routes from a page of another origin. An
+// origin that is not listed gets the plain answer without CORS headers, which
+// its browser then withholds: never a 403 (trap 6).
+type cors struct {
+	any     bool
+	origins []string
+}
+
+func newCORS(http Config, public PublicOrders) cors {
+	c := cors{any: slices.Contains(http.CORSOrigins, "*"), origins: slices.Clone(http.CORSOrigins)}
+	if public.Enabled {
+		c.origins = append(c.origins, public.Origins...) // policy H3: a guest's page must be able to call
+	}
+	return c
+}
+
+// covers tells whether a path is one that pages of other origins may use:
+// never ops, never the token endpoint (a page holds no secret, policy H3).
+func (cors) covers(path string) bool {
+	return strings.HasPrefix(path, "/v1/") && path != "/v1/ops" && !strings.HasPrefix(path, "/v1/ops/")
+}
+
+// header puts the CORS headers of an answer, and Vary wherever the answer
+// depends on the origin. It tells whether the origin is allowed.
+func (c cors) header(g *gin.Context) bool {
+	if !c.any && len(c.origins) == 0 || !c.covers(g.Request.URL.Path) {
+		return false
+	}
+	header := g.Writer.Header()
+	if !c.any {
+		header.Add("Vary", "Origin")
+	}
+	origin := g.Request.Header.Get("Origin")
+	if origin == "" || !c.any && !slices.Contains(c.origins, origin) {
+		return false
+	}
+	if c.any {
+		origin = "*"
+	}
+	header.Set("Access-Control-Allow-Origin", origin)
+	header.Set("Access-Control-Expose-Headers", corsExposed)
+	return true
+}
+
+// preflight puts what a browser asks before the real request.
+func (cors) preflight(g *gin.Context) {
+	header := g.Writer.Header()
+	header.Set("Access-Control-Allow-Methods", corsMethods)
+	header.Set("Access-Control-Allow-Headers", corsHeaders)
+	header.Set("Access-Control-Max-Age", corsMaxAge)
+	header.Add("Vary", "Access-Control-Request-Method")
+	header.Add("Vary", "Access-Control-Request-Headers")
+}
+
+// isPreflight tells a preflight from an ordinary OPTIONS.
+func isPreflight(r *http.Request) bool {
+	return r.Method == http.MethodOptions && r.Header.Get("Access-Control-Request-Method") != ""
+}

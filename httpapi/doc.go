@@ -1,0 +1,13 @@
+// Package httpapi is larder's HTTP interface: menu reads, order checks and
+// placing, ops, tokens, readiness and metrics, served with Gin.
+//
+// It holds no business rules. A handler reads a request, asks one room and
+// writes what the room answers; a menu read is ready bytes of the cache's
+// replica. One table (problem.go) turns the errors of every room into status
+// codes and problem documents; nothing that a room did not mean for a client
+// ever leaves in an answer.
+//
+// New wires a Server and starts nothing; Run owns the listeners and returns
+// when they are closed and every request in flight has ended or the drain
+// limit has passed.
+package httpapi

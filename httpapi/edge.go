@@ -1,0 +1,106 @@
+package httpapi
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"runtime/debug"
+	"strings"
+	"time"
+
+	"github.com/gin-gonic/gin"
+	"github.com/sirupsen/logrus"
+)
+
+const (
+	sampleEvery = 100         // of the requests that LogSampled would not log anyway
+	slowRequest = time.Second // always logged by LogSampled
+	maxLogPath  = 200         // bytes of a path in the log
+)
+
+// edge is the outermost layer of every request: its id, CORS, the answer to a
+// panic, the request log and the request metrics.
+func (s *Server) edge(c *gin.Context) {
+	start := time.Now()
+	c.Writer.Header()[headerRequestID] = []string{requestID(c.Request.Header.Get(headerRequestID))}
+	s.cors.header(c)
+	defer func() {
+		if fault := recover(); fault != nil {
+			s.panicked(c, fault)
+		}
+		s.finished(c, time.Since(start))
+	}()
+	c.Next()
+}
+
+// panicked turns a panic into a 500 that says nothing of it. Where the answer
+// has already begun the connection is cut, so that no client takes half an
+// answer for a whole one.
+func (s *Server) panicked(c *gin.Context, fault any) {
+	if err, ok := fault.(error); ok && errors.Is(err, http.ErrAbortHandler) {
+		panic(http.ErrAbortHandler)
+	}
+	s.log.WithFields(logrus.Fields{
+		"event": "http.panic", "requestId": idOf(c), "route": routeOf(c),
+		"panic": fmt.Sprint(fault), "stack": string(debug.Stack()),
+	}).Error("a request handler panicked")
+	if c.Writer.Written() {
+		panic(http.ErrAbortHandler)
+	}
+	id := idOf(c)
+	clear(c.Writer.Header()) // what the handler had prepared belongs to another answer
+	c.Writer.Header()[headerRequestID] = []string{id}
+	s.cors.header(c)
+	fail(c, &problem{code: CodeInternal, msg: "something went wrong inside larder; the log has the cause under this requestId"})
+}
+
+// finished counts the request and, where the setting says so, logs it.
+func (s *Server) finished(c *gin.Context, took time.Duration) {
+	status, route := c.Writer.Status(), routeOf(c)
+	s.metrics.request(route, c.Request.Method, status, took)
+	if !s.logs(c, status, took) {
+		return
+	}
+	path := c.Request.URL.Path
+	if len(path) > maxLogPath {
+		path = path[:maxLogPath]
+	}
+	// No query, no body, no address: a line holds no secret and no personal data.
+	fields := logrus.Fields{
+		"event": "http.request", "requestId": idOf(c), "method": c.Request.Method, "route": route, "path": path,
+		"status": status, "bytes": max(c.Writer.Size(), 0), "ms": float64(took.Microseconds()) / 1000,
+	}
+	if who, known := callerOf(c); known {
+		fields["client"] = who.Client
+	}
+	if len(c.Errors) > 0 {
+		fields["cause"] = strings.Join(c.Errors.Errors(), "; ")
+	}
+	entry := s.log.WithFields(fields)
+	if status >= http.StatusInternalServerError {
+		entry.Error("request failed")
+		return
+	}
+	entry.Info("request")
+}
+
+// logs tells whether the request gets a line.
+func (s *Server) logs(c *gin.Context, status int, took time.Duration) bool {
+	switch {
+	case status >= http.StatusInternalServerError, s.cfg.AccessLog == LogAll:
+		return true
+	case s.cfg.AccessLog == LogErrors, strings.HasPrefix(c.FullPath(), "/livez"), strings.HasPrefix(c.FullPath(), "/readyz"):
+		return false
+	default:
+		return took >= slowRequest || s.sampled.Add(1)%sampleEvery == 0
+	}
+}
+
+// routeOf is the route as it was registered; what matches none has one name
+// for all, so that labels stay bounded.
+func routeOf(c *gin.Context) string {
+	if route := c.FullPath(); route != "" {
+		return route
+	}
+	return "unmatched"
+}

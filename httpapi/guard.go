@@ -1,0 +1,81 @@
+package httpapi
+
+import (
+	"slices"
+
+	"github.com/gin-gonic/gin"
+)
+
+// publicClient is the name under which orders without a token are placed
+// (policy H3). No configured client can have it: ids are not empty and the
+// journal's keys are scoped to it.
+const publicClient = "(public)"
+
+// guard lets a request through that holds the scope, and puts its caller into
+// the context. Menu routes are open to anyone where the configuration says so;
+// a token that is given must be good all the same.
+func (s *Server) guard(want Scope) gin.HandlerFunc {
+	return func(c *gin.Context) {
+		who, given, err := s.auth.bearer(c)
+		switch {
+		case err != nil:
+			refuseBearer(c, err)
+		case !given && want == ScopeMenu && s.authCfg.openMenu():
+			// open: no caller in the context
+		case !given:
+			fail(c, &problem{code: CodeUnauthorized, msg: "send a bearer token with the scope " + string(want) + "; /connect/token gives one"})
+		case !holds(who.Scopes, want):
+			c.Header("WWW-Authenticate", `Bearer realm="larder", error="insufficient_scope", scope="`+string(want)+`"`)
+			fail(c, &problem{code: CodeForbidden, msg: "the token has not the scope " + string(want), params: map[string]any{"scope": string(want)}})
+		default:
+			c.Set(keyCaller, who)
+		}
+	}
+}
+
+// guardPlacing is guard(ScopeOrders) that also lets a guest's page place
+// without a token, where the configuration lists its origin (policy H3).
+func (s *Server) guardPlacing() gin.HandlerFunc {
+	scoped := s.guard(ScopeOrders)
+	public := s.authCfg.PublicOrders
+	return func(c *gin.Context) {
+		if len(c.Request.Header["Authorization"]) > 0 || !public.Enabled || !slices.Contains(public.Origins, c.GetHeader("Origin")) {
+			scoped(c)
+			return
+		}
+		c.Set(keyCaller, caller{Client: publicClient, Scopes: []Scope{ScopeOrders}})
+		limit(c, s.publicLimit, addressKey(c.ClientIP()))
+	}
+}
+
+// refuseBearer adds what RFC 6750 wants of a token that was sent in vain.
+func refuseBearer(c *gin.Context, err error) {
+	if p := asProblem(err); p.code == CodeUnauthorized {
+		c.Header("WWW-Authenticate", `Bearer realm="larder", error="invalid_token"`)
+	}
+	fail(c, err)
+}
+
+// limit takes one token of the key, or refuses the request with 429.
+func limit(c *gin.Context, l *limiter, key string) bool {
+	wait, ok := l.take(key)
+	if !ok {
+		fail(c, &problem{code: CodeRateLimited, msg: "too many requests; the limit is " + l.rate.String(), retryAfter: wait})
+	}
+	return ok
+}
+
+// limitAddress refuses an address that asks too often.
+func limitAddress(l *limiter) gin.HandlerFunc {
+	return func(c *gin.Context) { limit(c, l, addressKey(c.ClientIP())) }
+}
+
+// limitClient refuses a client that asks too often. A guest's page has its own
+// limit by address (guardPlacing).
+func limitClient(l *limiter) gin.HandlerFunc {
+	return func(c *gin.Context) {
+		if who, known := callerOf(c); known && who.Client != publicClient {
+			limit(c, l, who.Client)
+		}
+	}
+}

@@ -1,0 +1,106 @@
+package httpapi
+
+import (
+	"container/list"
+	"net/netip"
+	"sync"
+	"time"
+
+	"golang.org/x/time/rate"
+)
+
+// limiterKeys is how many addresses or clients one limiter remembers; the one
+// that was seen longest ago is forgotten first. About 10 MiB when full.
+const limiterKeys = 65_536
+
+// limiter is a token bucket for each key, within bounded memory. Policy H1.
+type limiter struct {
+	rate  Rate
+	max   int
+	clock func() time.Time
+
+	mu      sync.Mutex
+	buckets map[string]*list.Element
+	order   *list.List // front: used last
+}
+
+// bucket is one key's tokens.
+type bucket struct {
+	key    string
+	tokens *rate.Limiter
+}
+
+func newLimiter(r Rate, clock func() time.Time) *limiter {
+	return &limiter{rate: r, max: limiterKeys, clock: clock, buckets: map[string]*list.Element{}, order: list.New()}
+}
+
+// take takes one token of the key, or says after how long there will be one.
+func (l *limiter) take(key string) (wait time.Duration, ok bool) {
+	if !l.rate.Limited() {
+		return 0, true
+	}
+	now := l.clock()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	reservation := l.bucket(key).ReserveN(now, 1)
+	wait = reservation.DelayFrom(now)
+	if wait > 0 {
+		reservation.CancelAt(now)
+		return wait, false
+	}
+	return 0, true
+}
+
+// spent tells whether the key has no token left, without taking one.
+func (l *limiter) spent(key string) (wait time.Duration, spent bool) {
+	if !l.rate.Limited() {
+		return 0, false
+	}
+	now := l.clock()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if _, known := l.buckets[key]; !known {
+		return 0, false
+	}
+	missing := 1 - l.bucket(key).TokensAt(now)
+	if missing <= 0 {
+		return 0, false
+	}
+	return time.Duration(missing * float64(l.interval())), true
+}
+
+// bucket finds or makes the key's bucket; the caller holds the lock.
+func (l *limiter) bucket(key string) *rate.Limiter {
+	if element, known := l.buckets[key]; known {
+		l.order.MoveToFront(element)
+		return element.Value.(*bucket).tokens //nolint:errcheck,forcetypeassert // the list holds buckets only
+	}
+	if len(l.buckets) >= l.max {
+		oldest := l.order.Back()
+		delete(l.buckets, l.order.Remove(oldest).(*bucket).key) //nolint:errcheck,forcetypeassert // the list holds buckets only
+	}
+	b := &bucket{key: key, tokens: rate.NewLimiter(rate.Every(l.interval()), l.rate.Count)}
+	l.buckets[key] = l.order.PushFront(b)
+	return b.tokens
+}
+
+// interval is the time between two tokens.
+func (l *limiter) interval() time.Duration { return l.rate.Per / time.Duration(l.rate.Count) }
+
+// addressKey is what an address is counted under: an IPv6 address by its /64,
+// since one subscriber holds that whole network.
+func addressKey(ip string) string {
+	addr, err := netip.ParseAddr(ip)
+	if err != nil {
+		return ip
+	}
+	addr = addr.Unmap()
+	if addr.Is4() {
+		return ip
+	}
+	network, err := addr.WithZone("").Prefix(64)
+	if err != nil {
+		return ip
+	}
+	return network.String()
+}

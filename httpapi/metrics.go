@@ -1,0 +1,149 @@
+package httpapi
+
+import (
+	"net/http"
+	"runtime"
+	"strconv"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+
+	"larder/internal/menu"
+	"larder/internal/upstream"
+	menusync "larder/sync"
+)
+
+// Metrics is what /metrics shows, in a registry of its own. Every label comes
+// from a closed list (routes, outcomes, operations), never from a request.
+//
+// It is a menusync.Observer, and its Upstream method an observer of
+// upstream.Client: cmd hands it to both and to Deps.
+type Metrics struct {
+	registry *prometheus.Registry
+	requests *prometheus.CounterVec
+	duration *prometheus.HistogramVec
+	runs     *prometheus.CounterVec
+	skipped  *prometheus.CounterVec
+	orders   *prometheus.CounterVec
+	calls    *prometheus.CounterVec
+	callTime *prometheus.HistogramVec
+}
+
+var _ menusync.Observer = (*Metrics)(nil)
+
+// NewMetrics makes the registry with everything that does not depend on a
+// Server; version goes into larder_build_info.
+func NewMetrics(version string) *Metrics {
+	m := &Metrics{
+		registry: prometheus.NewRegistry(),
+		requests: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "larder_http_requests_total", Help: "Requests answered, by route, method and class of status.",
+		}, []string{"route", "method", "status"}),
+		duration: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name: "larder_http_request_duration_seconds", Help: "Time to answer a request, by route.",
+			Buckets: []float64{0.0001, 0.0005, 0.002, 0.01, 0.05, 0.25, 1, 5, 30},
+		}, []string{"route"}),
+		runs: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "larder_sync_runs_total", Help: "Syncs finished, by trigger and outcome.",
+		}, []string{"trigger", "outcome"}),
+		skipped: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "larder_sync_ticks_skipped_total", Help: "Ticks of a schedule that made no run, by reason.",
+		}, []string{"reason"}),
+		orders: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "larder_orders_total", Help: "Orders asked to be placed, by outcome.",
+		}, []string{"outcome"}),
+		calls: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "larder_upstream_calls_total", Help: "Calls of the ordering service, by operation and class of status.",
+		}, []string{"operation", "status"}),
+		callTime: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name: "larder_upstream_call_duration_seconds", Help: "Time of a call of the ordering service, by operation.",
+			Buckets: []float64{0.005, 0.02, 0.1, 0.5, 2, 10, 30},
+		}, []string{"operation"}),
+	}
+	build := prometheus.NewGauge(prometheus.GaugeOpts{
+		Name: "larder_build_info", Help: "The running build; always 1.",
+		ConstLabels: prometheus.Labels{"version": version, "goversion": runtime.Version()},
+	})
+	build.Set(1)
+	m.registry.MustRegister(
+		m.requests, m.duration, m.runs, m.skipped, m.orders, m.calls, m.callTime, build,
+		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
+	)
+	return m
+}
+
+// Registry is where other rooms' collectors may be added.
+func (m *Metrics) Registry() *prometheus.Registry { return m.registry }
+
+// RunFinished counts a sync.
+func (m *Metrics) RunFinished(run menusync.Run) {
+	m.runs.WithLabelValues(string(run.Trigger), string(run.Outcome)).Inc()
+}
+
+// TickSkipped counts a tick without a run.
+func (m *Metrics) TickSkipped(_ menu.RestaurantID, reason menusync.SkipReason) {
+	m.skipped.WithLabelValues(string(reason)).Inc()
+}
+
+// Upstream counts a call of the ordering service.
+func (m *Metrics) Upstream(call upstream.Call) {
+	status := "none"
+	if call.Status != 0 {
+		status = class(call.Status)
+	}
+	m.calls.WithLabelValues(string(call.Operation), status).Inc()
+	m.callTime.WithLabelValues(string(call.Operation)).Observe(call.Duration.Seconds())
+}
+
+// order counts an order by how placing it ended.
+func (m *Metrics) order(outcome string) { m.orders.WithLabelValues(outcome).Inc() }
+
+// request counts a request.
+func (m *Metrics) request(route, method string, status int, took time.Duration) {
+	m.requests.WithLabelValues(route, methodLabel(method), class(status)).Inc()
+	m.duration.WithLabelValues(route).Observe(took.Seconds())
+}
+
+// class is a status as a label: 2xx, 3xx, 4xx, 5xx.
+func class(status int) string {
+	if status < 100 || status > 599 {
+		return "other"
+	}
+	return strconv.Itoa(status/100) + "xx"
+}
+
+// methodLabel keeps made-up methods out of the labels.
+func methodLabel(method string) string {
+	switch method {
+	case http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodDelete, http.MethodOptions:
+		return method
+	default:
+		return "other"
+	}
+}
+
+// menuAge tells at each scrape how old the served menus are. One gauge for the
+// oldest and one count by state serve ten restaurants and ten thousand alike.
+type menuAge struct {
+	restaurants func() []menusync.Restaurant
+	catalogues  Catalogues
+	stale       func(menu.RestaurantID) bool
+	clock       func() time.Time
+	oldest      *prometheus.Desc
+	states      *prometheus.Desc
+}
+
+func newMenuAge(s *Server) *menuAge {
+	return &menuAge{
+		restaurants: s.runner.Restaurants, catalogues: s.catalogues, clock: s.clock,
+		oldest: prometheus.NewDesc("larder_menu_age_seconds", "Time since the menu that was confirmed longest ago was confirmed with the ordering service.", nil, nil),
+		states: prometheus.NewDesc("larder_restaurants", "Restaurants by the state of their menu.", []string{"state"}, nil),
+	}
+}
+
+// Describe implements prometheus.Collector.
+func (a *menuAge) Describe(ch chan<- *prometheus.Desc) {
+	ch <- a.oldest
+	ch <- a.states
+}

@@ -1,0 +1,185 @@
+package httpapi
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/gin-gonic/gin"
+
+	"larder/cache"
+	"larder/internal/menu"
+	"larder/ordering"
+	menusync "larder/sync"
+)
+
+// problem is a refusal on its way to the client: what it is, what a person may
+// read of it, and the cause, which goes to the log alone.
+type problem struct {
+	code       Code
+	msg        string
+	params     map[string]any       // becomes the one entry of errors
+	violations []ordering.Violation // becomes errors
+	upstream   *upstreamAnswer
+	ref        string
+	retryAfter time.Duration
+	err        error
+}
+
+// upstreamAnswer is what the ordering service said, passed on inside a 502.
+type upstreamAnswer struct {
+	Status    int    `json:"status"`
+	Code      string `json:"code"`
+	Msg       string `json:"msg"`
+	RequestID string `json:"requestId"`
+}
+
+// Error is the text of the log, never of an answer.
+func (p *problem) Error() string {
+	if p.err != nil {
+		return string(p.code) + ": " + p.msg + ": " + p.err.Error()
+	}
+	return string(p.code) + ": " + p.msg
+}
+
+// Unwrap gives the cause.
+func (p *problem) Unwrap() error { return p.err }
+
+// problemBody is application/problem+json (RFC 9457) with larder's four fields.
+type problemBody struct {
+	Type      string               `json:"type"`
+	Title     string               `json:"title"`
+	Status    int                  `json:"status"`
+	Detail    string               `json:"detail"`
+	Instance  string               `json:"instance"`
+	Code      Code                 `json:"code"`
+	Msg       string               `json:"msg"`
+	RequestID string               `json:"requestId"`
+	Errors    []ordering.Violation `json:"errors"`
+	Ref       string               `json:"ref,omitempty"`
+	Upstream  *upstreamAnswer      `json:"upstream,omitempty"`
+}
+
+const (
+	contentJSON    = "application/json; charset=utf-8"
+	contentProblem = "application/problem+json; charset=utf-8"
+
+	retryCatalogue = 5 * time.Second // until a first menu may be there
+	retryStorage   = 2 * time.Second // until Redis may be back
+)
+
+// asProblem is the one place where errors of the rooms become answers.
+func asProblem(err error) *problem {
+	var (
+		ready     *problem
+		syntax    *menu.SyntaxError
+		invalid   *ordering.InvalidError
+		refused   *ordering.RefusedError
+		notSent   *ordering.NotSentError
+		uncertain *ordering.UnknownError
+	)
+	switch {
+	case errors.As(err, &ready):
+		return ready
+	case errors.As(err, &syntax):
+		return &problem{
+			code: CodeMalformedJSON, msg: syntax.Error(),
+			params: map[string]any{"line": syntax.Line, "column": syntax.Column},
+		}
+	case errors.As(err, &invalid):
+		return &problem{code: CodeValidationFailed, msg: "the order breaks rules of the menu; see errors", violations: invalid.Verdict.Violations}
+	case errors.As(err, &refused):
+		return refusal(refused, err)
+	case errors.As(err, &notSent):
+		return &problem{
+			code: CodeUpstreamUnavailable, msg: "the order did not reach the ordering service; nothing was placed, try again",
+			ref: notSent.Ref, retryAfter: max(notSent.RetryAfter, time.Second), err: err,
+		}
+	case errors.As(err, &uncertain):
+		return &problem{
+			code: CodeOrderOutcomeUnknown, ref: uncertain.Ref, err: err,
+			msg: "the ordering service did not say whether it took the order; do not place it again before this is settled",
+		}
+	case errors.Is(err, cache.ErrNoCatalogue):
+		return &problem{code: CodeNoCatalogue, msg: "no menu of this restaurant has been pulled yet", retryAfter: retryCatalogue, err: err}
+	case errors.Is(err, cache.ErrUnavailable), errors.Is(err, menusync.ErrUnavailable):
+		return &problem{code: CodeStorageUnavailable, msg: "Redis does not answer; try again", retryAfter: retryStorage, err: err}
+	case errors.Is(err, menusync.ErrNoRun):
+		return &problem{code: CodeRunNotFound, msg: "there is no such run, or its record is no longer kept"}
+	case errors.Is(err, context.DeadlineExceeded):
+		return &problem{code: CodeStorageUnavailable, msg: "the answer took too long; try again", retryAfter: retryStorage, err: err}
+	default:
+		return &problem{code: CodeInternal, msg: "something went wrong inside larder; the log has the cause under this requestId", err: err}
+	}
+}
+
+// refusal passes on what the ordering service said (policy O15).
+func refusal(refused *ordering.RefusedError, err error) *problem {
+	p := &problem{code: CodeUpstreamRefused, msg: "the ordering service refused the order", ref: refused.Ref, err: err}
+	if said := refused.Upstream; said != nil {
+		p.upstream = &upstreamAnswer{Status: said.Status, Code: said.Code, Msg: said.Msg, RequestID: said.RequestID}
+		if said.Msg != "" {
+			p.msg += ": " + said.Msg
+		}
+	}
+	return p
+}
+
+// body lays the problem out for one request.
+func (p *problem) body(c *gin.Context) problemBody {
+	status, title := p.code.status()
+	list := p.violations
+	if list == nil && p.params != nil {
+		list = []ordering.Violation{{Code: ordering.Code(p.code), Msg: p.msg, Params: p.params}}
+	}
+	return problemBody{
+		Type: "urn:larder:problem:" + string(p.code), Title: title, Status: status,
+		Detail: p.msg, Instance: c.Request.URL.EscapedPath(),
+		Code: p.code, Msg: p.msg, RequestID: idOf(c), Errors: list, Ref: p.ref, Upstream: p.upstream,
+	}
+}
+
+// fail answers with the problem that err is, and ends the request. The cause of
+// an answer of 500 and above is kept for the log.
+func fail(c *gin.Context, err error) {
+	p := asProblem(err)
+	status, _ := p.code.status()
+	if status >= http.StatusInternalServerError {
+		_ = c.Error(err)
+	}
+	if p.retryAfter > 0 {
+		c.Header("Retry-After", seconds(p.retryAfter))
+	}
+	if p.code == CodeUnauthorized && c.Writer.Header().Get("WWW-Authenticate") == "" {
+		c.Header("WWW-Authenticate", `Bearer realm="larder"`)
+	}
+	c.Header("Cache-Control", "no-store")
+	c.Abort()
+	text, err := json.Marshal(p.body(c))
+	if err != nil {
+		_ = c.Error(err)
+		text = []byte(`{"type":"urn:larder:problem:internal","status":500,"code":"internal"}`)
+	}
+	write(c, status, contentProblem, text)
+}
+
+// write sends a complete body; a HEAD request gets the same header without it.
+func write(c *gin.Context, status int, contentType string, body []byte) {
+	header := c.Writer.Header()
+	header.Set("Content-Type", contentType)
+	header.Set("Content-Length", strconv.Itoa(len(body)))
+	c.Writer.WriteHeader(status)
+	if c.Request.Method == http.MethodHead {
+		c.Writer.WriteHeaderNow()
+		return
+	}
+	_, _ = c.Writer.Write(body) // the client is gone: nobody to tell
+}
+
+// seconds is a duration as Retry-After wants it: whole, rounded up.
+func seconds(d time.Duration) string {
+	return strconv.FormatInt(int64((d+time.Second-1)/time.Second), 10)
+}

@@ -1,0 +1,113 @@
+package httpapi
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"larder/cache"
+)
+
+const (
+	signingKeyBytes = 32
+	rereadEvery     = 10 * time.Second // how often a foreign kid may make larder ask Redis
+	retryKeyAfter   = time.Second      // how long a failed read is answered without asking again
+	keyTimeout      = 2 * time.Second  // of one read
+)
+
+// signingKey is the HS256 key of the tokens. Its id is derived from it, so that
+// every larder that holds the key gives it the same one.
+type signingKey struct {
+	id     string
+	secret []byte
+}
+
+func newSigningKey(secret []byte) *signingKey {
+	sum := sha256.Sum256(append([]byte("larder signing key id\n"), secret...))
+	return &signingKey{id: hex.EncodeToString(sum[:4]), secret: secret}
+}
+
+// signingKeys gives the key that signs tokens: the configured one, else one
+// made once and kept in Redis for every larder that shares it (policy H2).
+// Redis is first asked when the first token is, so that larder starts without.
+type signingKeys struct {
+	redis redis.UniversalClient // nil where the key is configured
+	name  string
+	clock func() time.Time
+
+	mu     sync.Mutex
+	key    *signingKey
+	readAt time.Time
+	failed error // of the last read
+}
+
+// current is the key to sign with.
+func (k *signingKeys) current(ctx context.Context) (*signingKey, error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.key != nil {
+		return k.key, nil
+	}
+	return k.read(ctx)
+}
+
+// byID is the key with that id, or nil when there is none: the token is then
+// not ours. An id that is not the known key's may be that of a key which
+// another larder has put into Redis since, so Redis is asked again, not often.
+func (k *signingKeys) byID(ctx context.Context, id string) (*signingKey, error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.key == nil || (k.key.id != id && k.redis != nil && k.clock().Sub(k.readAt) >= rereadEvery) {
+		if _, err := k.read(ctx); err != nil && k.key == nil {
+			return nil, err
+		}
+	}
+	if k.key != nil && k.key.id == id {
+		return k.key, nil
+	}
+	return nil, nil //nolint:nilnil // no such key is an answer here, not a fault
+}
+
+// read takes the key from Redis and, where Redis has none, gives it ours or a
+// new one. The caller holds the lock.
+func (k *signingKeys) read(ctx context.Context) (*signingKey, error) {
+	if k.failed != nil && k.clock().Sub(k.readAt) < retryKeyAfter {
+		return nil, k.failed
+	}
+	ctx, cancel := context.WithTimeout(ctx, keyTimeout)
+	defer cancel()
+	key, err := k.exchange(ctx)
+	k.readAt, k.failed = k.clock(), err
+	if err != nil {
+		return nil, err
+	}
+	k.key = key
+	return key, nil
+}
+
+// exchange is one conversation with Redis.
+func (k *signingKeys) exchange(ctx context.Context) (*signingKey, error) {
+	offer := make([]byte, signingKeyBytes)
+	if k.key != nil {
+		offer = k.key.secret // Redis has lost it: tokens that are out stay good
+	} else if _, err := rand.Read(offer); err != nil {
+		return nil, fmt.Errorf("httpapi: make a signing key: %w", err)
+	}
+	secret, err := k.redis.Get(ctx, k.name).Bytes()
+	if errors.Is(err, redis.Nil) {
+		if err = k.redis.SetNX(ctx, k.name, offer, 0).Err(); err == nil {
+			secret, err = k.redis.Get(ctx, k.name).Bytes()
+		}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("httpapi: signing key: %w: %w", cache.ErrUnavailable, err)
+	}
+	return newSigningKey(secret), nil
+}

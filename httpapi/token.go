@@ -1,0 +1,223 @@
+package httpapi
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"mime"
+	"mime/multipart"
+	"net/http"
+	"net/url"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/gin-gonic/gin"
+
+	"larder/internal/menu"
+)
+
+// The error codes of RFC 6749, section 5.2, that the token endpoint answers.
+const (
+	oauthInvalidRequest   = "invalid_request"
+	oauthInvalidClient    = "invalid_client"
+	oauthInvalidScope     = "invalid_scope"
+	oauthUnsupportedGrant = "unsupported_grant_type"
+)
+
+// tokenAnswer is the success body of the token endpoint.
+type tokenAnswer struct {
+	AccessToken string `json:"access_token"`
+	TokenType   string `json:"token_type"`
+	ExpiresIn   int64  `json:"expires_in"`
+	Scope       string `json:"scope"`
+}
+
+// tokenRefusal is its error body (RFC 6749, section 5.2).
+type tokenRefusal struct {
+	Error       string `json:"error"`
+	Description string `json:"error_description"`
+}
+
+// token answers POST /connect/token: the client credentials grant, as a
+// multipart or urlencoded form whose names are read without regard to case and
+// underscores, or with HTTP Basic for the client.
+func (s *Server) token(c *gin.Context) {
+	header := c.Writer.Header()
+	header.Set("Cache-Control", "no-store")
+	header.Set("Pragma", "no-cache")
+	form, err := tokenForm(c)
+	if err != nil {
+		refuseToken(c, http.StatusBadRequest, oauthInvalidRequest, err.Error())
+		return
+	}
+	id, secret := form["clientid"], form["clientsecret"]
+	_, _, basic := c.Request.BasicAuth()
+	if basic {
+		if id, secret, err = basicClient(c, form); err != nil {
+			refuseToken(c, http.StatusBadRequest, oauthInvalidRequest, err.Error())
+			return
+		}
+	}
+	key := id + "\x00" + addressKey(c.ClientIP())
+	if wait, spent := s.tokenLimit.spent(key); spent {
+		c.Header("Retry-After", seconds(wait))
+		refuseToken(c, http.StatusTooManyRequests, string(CodeRateLimited), "too many refused requests from this client and address")
+		return
+	}
+	client, ok := s.auth.client(id, secret)
+	if !ok {
+		s.tokenLimit.take(key)
+		if basic {
+			c.Header("WWW-Authenticate", `Basic realm="larder"`)
+		} else {
+			c.Header("WWW-Authenticate", `Bearer realm="larder"`)
+		}
+		refuseToken(c, http.StatusUnauthorized, oauthInvalidClient, "the client is unknown or its secret is wrong")
+		return
+	}
+	if form["granttype"] != "client_credentials" {
+		refuseToken(c, http.StatusBadRequest, oauthUnsupportedGrant, "the grant_type is client_credentials")
+		return
+	}
+	s.answerToken(c, client, form)
+}
+
+// answerToken settles the scopes and signs the token.
+func (s *Server) answerToken(c *gin.Context, client ClientConfig, form map[string]string) {
+	asked := form["scopes"]
+	if asked == "" {
+		asked = form["scope"]
+	}
+	scopes := client.Scopes
+	if names := strings.FieldsFunc(asked, func(r rune) bool { return r == ' ' || r == ',' }); len(names) > 0 {
+		scopes = make([]Scope, 0, len(names))
+		for _, name := range names {
+			if !holds(client.Scopes, Scope(name)) {
+				refuseToken(c, http.StatusBadRequest, oauthInvalidScope, "the client has no scope "+safeText(name))
+				return
+			}
+			scopes = append(scopes, Scope(name))
+		}
+	}
+	token, err := s.auth.issue(c.Request.Context(), client, scopes)
+	if err != nil {
+		p := asProblem(err)
+		status, _ := p.code.status()
+		_ = c.Error(err)
+		if p.retryAfter > 0 {
+			c.Header("Retry-After", seconds(p.retryAfter))
+		}
+		refuseToken(c, status, string(p.code), p.msg)
+		return
+	}
+	text, err := json.Marshal(tokenAnswer{
+		AccessToken: token, TokenType: "Bearer",
+		ExpiresIn: int64(s.authCfg.TokenLifetime.Seconds()), Scope: joinScopes(scopes),
+	})
+	if err != nil {
+		fail(c, err)
+		return
+	}
+	write(c, http.StatusOK, contentJSON, text)
+}
+
+// refuseToken answers as RFC 6749 wants it.
+func refuseToken(c *gin.Context, status int, code, description string) {
+	text, err := json.Marshal(tokenRefusal{Error: code, Description: description})
+	if err != nil {
+		_ = c.Error(err)
+	}
+	c.Abort()
+	write(c, status, contentJSON, text)
+}
+
+// tokenForm reads the form of a token request, its names folded.
+func tokenForm(c *gin.Context) (map[string]string, error) {
+	media, parameters, err := mime.ParseMediaType(c.GetHeader("Content-Type"))
+	if err != nil || (media != "multipart/form-data" && media != "application/x-www-form-urlencoded") {
+		return nil, errors.New("send the parameters as multipart/form-data or application/x-www-form-urlencoded")
+	}
+	body, err := readBody(c, maxTokenBody)
+	if err != nil {
+		return nil, errors.New(asProblem(err).msg)
+	}
+	form := map[string]string{}
+	put := func(name, value string) error {
+		name = menu.FoldName(name)
+		if _, twice := form[name]; twice {
+			return errors.New("the parameter " + safeText(name) + " stands twice")
+		}
+		form[name] = value
+		return nil
+	}
+	if media == "multipart/form-data" {
+		return form, readMultipart(body, parameters["boundary"], put)
+	}
+	values, err := url.ParseQuery(string(body))
+	if err != nil {
+		return nil, errors.New("the form is not well-formed")
+	}
+	for name, list := range values {
+		for _, value := range list {
+			if err := put(name, value); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return form, nil
+}
+
+// readMultipart gives each part of a multipart form to put.
+func readMultipart(body []byte, boundary string, put func(name, value string) error) error {
+	malformed := errors.New("the multipart form is not well-formed")
+	if boundary == "" {
+		return malformed
+	}
+	reader := multipart.NewReader(bytes.NewReader(body), boundary)
+	for {
+		part, err := reader.NextPart()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return malformed
+		}
+		value, err := io.ReadAll(part)
+		if err != nil {
+			return malformed
+		}
+		if err := put(part.FormName(), string(value)); err != nil {
+			return err
+		}
+	}
+}
+
+// basicClient reads the client from HTTP Basic (RFC 6749, section 2.3.1); the
+// form must not name another.
+func basicClient(c *gin.Context, form map[string]string) (id, secret string, err error) {
+	user, password, _ := c.Request.BasicAuth()
+	id, idErr := url.QueryUnescape(user)
+	secret, secretErr := url.QueryUnescape(password)
+	if idErr != nil || secretErr != nil {
+		return "", "", errors.New("the client in the Authorization header is not well-formed")
+	}
+	if form["clientsecret"] != "" || form["clientid"] != "" && form["clientid"] != id {
+		return "", "", errors.New("name the client once: in the Authorization header or in the form")
+	}
+	return id, secret, nil
+}
+
+// safeText keeps an echoed name short and printable (RFC 6749 allows ASCII
+// without quotes and backslashes in error_description).
+func safeText(text string) string {
+	if !utf8.ValidString(text) || len(text) > 64 {
+		return "of that name"
+	}
+	return strings.Map(func(r rune) rune {
+		if r < ' ' || r > '~' || r == '"' || r == '\\' {
+			return '?'
+		}
+		return r
+	}, text)
+}
