@@ -70,6 +70,7 @@ type linter struct {
 	cat      *Catalogue
 	above    [][]Index // by scheme: the schemes that contain it one level up
 	dishes   [][]Index // by scheme: the dishes that have it
+	offering [][]Index // by group: the schemes that offer it
 	findings []Finding
 }
 
@@ -97,8 +98,10 @@ func (l *linter) parents() {
 	c := l.cat
 	l.above = make([][]Index, len(c.schemes))
 	l.dishes = make([][]Index, len(c.schemes))
+	l.offering = make([][]Index, len(c.groups))
 	for s := range c.schemes {
 		for _, limit := range c.Limits(Index(s)) { //nolint:gosec // bounded by the menu answer's size
+			l.offering[limit.Group] = append(l.offering[limit.Group], Index(s)) //nolint:gosec // bounded by the menu answer's size
 			for _, member := range c.Members(limit.Group) {
 				if inner := c.ingredientScheme[member]; inner != None {
 					l.above[inner] = append(l.above[inner], Index(s)) //nolint:gosec // bounded by the menu answer's size
@@ -115,7 +118,7 @@ func (l *linter) parents() {
 
 // touched gives the dishes that reach any of the schemes, in menu order.
 func (l *linter) touched(schemes ...Index) []string {
-	seen := make([]bool, len(l.cat.schemes))
+	seen := map[Index]bool{}
 	queue := slices.Clone(schemes)
 	var found []Index
 	for len(queue) > 0 {
@@ -136,16 +139,10 @@ func (l *linter) touched(schemes ...Index) []string {
 	return ids
 }
 
-// schemesWith gives the schemes that offer a group.
+// schemesWith gives the schemes that offer any of the groups.
 func (l *linter) schemesWith(groups ...Index) (schemes []Index) {
-	for s := range l.cat.schemes {
-		i := Index(s) //nolint:gosec // bounded by the menu answer's size
-		for _, limit := range l.cat.Limits(i) {
-			if slices.Contains(groups, limit.Group) {
-				schemes = append(schemes, i)
-				break
-			}
-		}
+	for _, g := range groups {
+		schemes = append(schemes, l.offering[g]...)
 	}
 	return schemes
 }

@@ -1,0 +1,333 @@
+package menu_test
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"larder/internal/menu"
+)
+
+// nestedMenu has a combo whose parts are composed themselves, one group under
+// two schemes, an ingredient in two groups, and a scheme that contains itself.
+const nestedMenu = `{"name":"Test","categories":[
+ {"id":"child","name":"Child","parentId":"root"},{"id":"root","name":"Root"},{"id":"lost","name":"Lost","parentId":"nowhere"},
+ {"id":"x","name":"X","parentId":"y"},{"id":"y","name":"Y","parentId":"x"},{"id":"root","name":"Root again"}],
+"products":[
+ {"id":"combo","externalId":"100","categoryId":"root","name":"Combo","price":500,"schemeId":"s-combo"},
+ {"id":"soup","externalId":"101","categoryId":"child","name":"Crème brûlée ЁЖИК","price":199.90,"schemeId":"s-soup","description":"warm"},
+ {"id":"plain","externalId":"101","categoryId":"gone","name":"Plain","price":10,"isContainInStopList":["r2"]},
+ {"id":"plain","externalId":"9","name":"Plain again","price":11},
+ {"id":"loop","name":"Loop","price":5,"schemeId":"s-loop"},
+ {"id":"blocked","externalId":"7","name":"Blocked","price":5,"schemeId":"s-blocked"}],
+"ingredientsSchemes":[
+ {"id":"s-combo","ingredientsGroups":[{"id":"g-parts","minCount":1,"maxCount":1}]},
+ {"id":"s-soup","ingredientsGroups":[{"id":"g-sauce","minCount":0,"maxCount":2},{"id":"g-extra","minCount":null,"maxCount":0},{"id":"g-none"}]},
+ {"id":"s-part","ingredientsGroups":[{"id":"g-sauce","minCount":1,"maxCount":1}]},
+ {"id":"s-loop","ingredientsGroups":[{"id":"g-loop","minCount":1,"maxCount":1}]},
+ {"id":"s-blocked","ingredientsGroups":[{"id":"g-empty","minCount":1,"maxCount":1},{"id":"g-sauce","minCount":3,"maxCount":2}]},
+ {"id":"s-soup","ingredientsGroups":[{"id":"g-sauce","minCount":5,"maxCount":6},{"id":"g-empty","minCount":0,"maxCount":1}]}],
+"ingredientsGroups":[
+ {"id":"g-sauce","name":"Sauce","ingredients":["garlic","gone","garlic"]},{"id":"g-extra","name":"Extra","ingredients":["garlic","bread"]},
+ {"id":"g-parts","name":"Parts","ingredients":["part","bread"]},{"id":"g-loop","name":"Loop","ingredients":["again"]},
+ {"id":"g-empty","name":"Empty"},{"id":"g-sauce","ingredients":["dill"]}],
+"ingredients":[
+ {"id":"garlic","externalId":"i1","name":"Garlic","price":10},{"id":"dill","externalId":"i2","name":"Dill","price":0,"disabled":true},
+ {"id":"bread","externalId":"i3","name":"Bread","price":5.5},{"id":"part","externalId":"i4","name":"Part","price":0,"schemeId":"s-part"},
+ {"id":"again","externalId":"i5","name":"Again","price":0,"schemeId":"s-loop"}]}`
+
+func compile(t *testing.T, body string, restaurant menu.RestaurantID, s menu.Settings) *menu.Catalogue {
+	t.Helper()
+	return menu.Compile(decode(t, body), restaurant, s)
+}
+
+func TestCompileCleansReferences(t *testing.T) {
+	t.Parallel()
+	c := compile(t, nestedMenu, "r1", menu.DefaultSettings())
+	var categories []string
+	for _, category := range c.Categories() {
+		categories = append(categories, category.ID+"<"+category.ParentID)
+	}
+	if diff := cmp.Diff([]string{"root<", "child<root", "lost<", "x<", "y<x"}, categories); diff != "" {
+		t.Errorf("categories (-want +got):\n%s", diff)
+	}
+	plain, ok := c.ProductByID("plain")
+	if !ok || c.Product(plain).Name != "Plain" || c.Product(plain).CategoryID != "" {
+		t.Errorf("plain = %+v, want the first definition without its unknown category", c.Product(plain))
+	}
+	if got := c.ProductsByExternalID("101"); len(got) != 2 {
+		t.Errorf("owners of externalId 101 = %v, want two", got)
+	}
+	sauce, _ := c.GroupByID("g-sauce")
+	var members []string
+	for _, i := range c.Members(sauce) {
+		members = append(members, c.Ingredient(i).ID)
+	}
+	if diff := cmp.Diff([]string{"garlic", "dill"}, members); diff != "" {
+		t.Errorf("united members (-want +got):\n%s", diff)
+	}
+	garlic, _ := c.IngredientByID("garlic")
+	var groups []string
+	for _, g := range c.GroupsOf(garlic) {
+		groups = append(groups, c.Groups()[g].ID)
+	}
+	if diff := cmp.Diff([]string{"g-sauce", "g-extra"}, groups); diff != "" {
+		t.Errorf("groups of garlic (-want +got):\n%s", diff)
+	}
+	soup, _ := c.SchemeByID("s-soup")
+	empty, _ := c.GroupByID("g-empty")
+	extra, _ := c.GroupByID("g-extra")
+	want := []menu.Limit{{Group: sauce, Min: 0, Max: 2}, {Group: extra, Min: 0, Max: menu.Unlimited}, {Group: empty, Min: 0, Max: 1}}
+	if diff := cmp.Diff(want, c.Limits(soup)); diff != "" {
+		t.Errorf("limits of s-soup (-want +got):\n%s", diff)
+	}
+	if i := c.IngredientsByExternalID("i4"); len(i) != 1 || c.IngredientScheme(i[0]) == menu.None {
+		t.Errorf("the composed ingredient i4 = %v has no scheme", i)
+	}
+}
+
+func TestOrderableSaysWhy(t *testing.T) {
+	t.Parallel()
+	strict := menu.DefaultSettings()
+	strict.RefuseMissingExternalID = true
+	strict.MaxZeroNone = true
+	for name, c := range map[string]struct {
+		product    string
+		restaurant menu.RestaurantID
+		settings   menu.Settings
+		want       []menu.Reason
+	}{
+		"a combo with a part to choose":    {"combo", "r1", menu.DefaultSettings(), nil},
+		"stopped in this restaurant":       {"plain", "r2", menu.DefaultSettings(), []menu.Reason{{Code: menu.ReasonStopped}}},
+		"stopped in another restaurant":    {"plain", "r1", menu.DefaultSettings(), nil},
+		"any entry stops":                  {"plain", "r1", menu.Settings{StopListAny: true}, []menu.Reason{{Code: menu.ReasonStopped}}},
+		"no external id, as fallback":      {"loop", "r1", menu.DefaultSettings(), nil},
+		"no external id, refused":          {"loop", "r1", strict, []menu.Reason{{Code: menu.ReasonNoExternalID}}},
+		"groups that cannot be satisfied":  {"blocked", "r1", menu.DefaultSettings(), []menu.Reason{{Code: menu.ReasonGroupUnsatisfiable, Group: "g-empty"}, {Code: menu.ReasonGroupUnsatisfiable, Group: "g-sauce"}}},
+		"a maximum of 0 that means none":   {"soup", "r1", strict, nil},
+		"a scheme that contains itself":    {"loop", "r1", menu.DefaultSettings(), nil},
+		"one level deep only is no hurdle": {"combo", "r1", menu.Settings{MaxDepth: 1}, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			cat := compile(t, nestedMenu, c.restaurant, c.settings)
+			p, ok := cat.ProductByID(c.product)
+			if !ok {
+				t.Fatalf("no dish %s", c.product)
+			}
+			if diff := cmp.Diff(c.want, cat.Reasons(p)); diff != "" {
+				t.Errorf("reasons (-want +got):\n%s", diff)
+			}
+			if cat.Orderable(p) != (len(c.want) == 0) {
+				t.Errorf("orderable = %v with reasons %v", cat.Orderable(p), c.want)
+			}
+		})
+	}
+}
+
+func TestAStoppedIngredientBlocksWhatNeedsIt(t *testing.T) {
+	t.Parallel()
+	v := decode(t, nestedMenu)
+	content := menu.CompileContent(v, menu.DefaultSettings())
+	cat := content.Catalogue(menu.Stops{Ingredients: []string{"bread", "garlic", "unheard of"}})
+	combo, _ := cat.ProductByID("combo")
+	if !cat.Orderable(combo) {
+		t.Errorf("reasons = %v, though the part can still have dill", cat.Reasons(combo))
+	}
+	cat = content.Catalogue(menu.Stops{Ingredients: []string{"bread", "dill", "garlic"}})
+	if diff := cmp.Diff([]menu.Reason{{Code: menu.ReasonGroupUnsatisfiable, Group: "g-parts"}}, cat.Reasons(combo)); diff != "" {
+		t.Errorf("a part whose own group is unsatisfiable (-want +got):\n%s", diff)
+	}
+	if got, want := cat.Counts(), (menu.Counts{Categories: 5, Products: 5, Available: 5, Orderable: 3}); got != want {
+		t.Errorf("counts = %+v, want %+v", got, want)
+	}
+}
+
+func TestStopsFollowTheFirstDefinition(t *testing.T) {
+	t.Parallel()
+	v := decode(t, `{"products":[{"id":"a","price":1},{"id":"a","price":1,"isContainInStopList":["r"]},{"id":"c","price":1,"isContainInStopList":true},{"id":"b","price":1,"isContainInStopList":["r","q"]}]}`)
+	want := menu.Stops{Products: []string{"b", "c"}}
+	if got := v.Stops("r", menu.DefaultSettings()); !got.Equal(want) {
+		t.Errorf("stops = %+v, want %+v", got, want)
+	}
+}
+
+func TestStorefrontMenu(t *testing.T) {
+	t.Parallel()
+	cat := compile(t, nestedMenu, "r2", menu.DefaultSettings())
+	at := time.Date(2026, 3, 4, 5, 6, 7, 89_000_000, time.FixedZone("", 3600))
+	out := cat.AppendMenu(nil, menu.Head{Restaurant: "r2", RestaurantName: "Две\nстроки", Version: 42, SyncedAt: at})
+	var got struct {
+		Result struct {
+			Restaurant struct{ ID, Name string }
+			Version    int
+			SyncedAt   string
+			Products   []struct {
+				ID        string
+				Price     json.Number
+				Available bool
+				Orderable bool
+				SchemeID  *string
+			}
+			Schemes []struct {
+				ID     string
+				Groups []struct {
+					ID       string
+					Min, Max *int
+					Options  []string
+				}
+			}
+			Ingredients []struct {
+				ID        string
+				Available bool
+			}
+		}
+	}
+	if err := json.Unmarshal(out, &got); err != nil {
+		t.Fatalf("%v in %s", err, out)
+	}
+	r := got.Result
+	if r.Restaurant.Name != "Две\nстроки" || r.Version != 42 || r.SyncedAt != "2026-03-04T04:06:07.089Z" {
+		t.Errorf("head = %+v", r)
+	}
+	if p := r.Products[1]; p.Price != "199.9" || *p.SchemeID != "s-soup" || !p.Available {
+		t.Errorf("soup = %+v", p)
+	}
+	if p := r.Products[2]; p.Available || p.Orderable || p.SchemeID != nil {
+		t.Errorf("plain = %+v, want stopped and without a scheme", p)
+	}
+	if g := r.Schemes[1].Groups[1]; g.Max != nil || *g.Min != 0 || !slices.Equal(g.Options, []string{"garlic", "bread"}) {
+		t.Errorf("g-extra of s-soup = %+v, want no maximum", g)
+	}
+	if i := r.Ingredients[1]; i.Available {
+		t.Errorf("dill is disabled, got %+v", i)
+	}
+}
+
+func TestAppendProductResolvesNesting(t *testing.T) {
+	t.Parallel()
+	cat := compile(t, nestedMenu, "r1", menu.DefaultSettings())
+	type option struct {
+		ID     string
+		Groups []struct {
+			ID      string
+			Options []json.RawMessage
+		}
+	}
+	var got struct {
+		Result struct {
+			Version int
+			ID      string
+			Groups  []struct {
+				ID       string
+				Min, Max *int
+				Options  []option
+			}
+		}
+	}
+	combo, _ := cat.ProductByID("combo")
+	out := cat.AppendProduct(nil, combo, 7)
+	if err := json.Unmarshal(out, &got); err != nil {
+		t.Fatalf("%v in %s", err, out)
+	}
+	part := got.Result.Groups[0].Options[0]
+	if got.Result.Version != 7 || part.ID != "part" || part.Groups[0].ID != "g-sauce" || len(part.Groups[0].Options) != 2 {
+		t.Errorf("combo = %s", out)
+	}
+	loop, _ := cat.ProductByID("loop")
+	if out := string(cat.AppendProduct(nil, loop, 7)); strings.Count(out, `"g-loop"`) != 1 {
+		t.Errorf("a scheme that contains itself is not cut: %s", out)
+	}
+}
+
+func TestAFormWithoutEndIsCut(t *testing.T) {
+	t.Parallel()
+	// Six schemes of twenty options, each option opening the next: 64 million.
+	var b strings.Builder
+	b.WriteString(`{"products":[{"id":"p","price":1,"schemeId":"s0"}],"ingredientsSchemes":[`)
+	var groups, ingredients []string
+	for level := range 6 {
+		s := string(rune('0' + level))
+		if level > 0 {
+			b.WriteByte(',')
+		}
+		b.WriteString(`{"id":"s` + s + `","ingredientsGroups":[{"id":"g` + s + `"}]}`)
+		var members []string
+		for k := range 20 {
+			id := "i" + s + "-" + string(rune('a'+k))
+			members = append(members, `"`+id+`"`)
+			ingredients = append(ingredients, `{"id":"`+id+`","price":0,"schemeId":"s`+string(rune('0'+level+1))+`"}`)
+		}
+		groups = append(groups, `{"id":"g`+s+`","ingredients":[`+strings.Join(members, ",")+`]}`)
+	}
+	b.WriteString(`],"ingredientsGroups":[` + strings.Join(groups, ",") + `],"ingredients":[` + strings.Join(ingredients, ",") + `]}`)
+	cat := compile(t, b.String(), "r", menu.DefaultSettings())
+	out := cat.AppendProduct(nil, 0, 1)
+	if !json.Valid(out) || !strings.HasSuffix(string(out), `,"truncated":true}}`) || len(out) > 8<<20 {
+		t.Errorf("form of %d bytes is not cut", len(out))
+	}
+}
+
+func TestSearch(t *testing.T) {
+	t.Parallel()
+	cat := compile(t, nestedMenu, "r2", menu.DefaultSettings())
+	for name, c := range map[string]struct {
+		q    menu.Query
+		want []string
+	}{
+		"all":                            {menu.Query{After: menu.None}, []string{"combo", "soup", "plain", "loop", "blocked"}},
+		"blind to case and marks":        {menu.Query{After: menu.None, Text: "CREME brulee"}, []string{"soup"}},
+		"blind to marks in Cyrillic":     {menu.Query{After: menu.None, Text: "ежик"}, []string{"soup"}},
+		"all words must occur":           {menu.Query{After: menu.None, Text: "creme combo"}, nil},
+		"words of the description":       {menu.Query{After: menu.None, Text: "warm"}, []string{"soup"}},
+		"a category with its descendant": {menu.Query{After: menu.None, Category: "root"}, []string{"combo", "soup"}},
+		"a category that is not there":   {menu.Query{After: menu.None, Category: "gone"}, nil},
+		"available only":                 {menu.Query{After: menu.None, AvailableOnly: true, Text: "plain"}, nil},
+		"behind a dish":                  {menu.Query{After: 2}, []string{"loop", "blocked"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			hits, next := cat.Search(c.q)
+			var got []string
+			for _, p := range hits {
+				got = append(got, cat.Product(p).ID)
+			}
+			if diff := cmp.Diff(c.want, got); diff != "" || next != menu.None {
+				t.Errorf("hits (-want +got), next %d:\n%s", next, diff)
+			}
+		})
+	}
+	hits, next := cat.Search(menu.Query{After: menu.None, Limit: 2})
+	if len(hits) != 2 || next != 1 {
+		t.Errorf("a page of two = %v, next %d; want next 1", hits, next)
+	}
+	hits, next = cat.Search(menu.Query{After: next, Limit: 3})
+	if len(hits) != 3 || next != menu.None {
+		t.Errorf("the last page = %v, next %d", hits, next)
+	}
+}
+
+func TestContentHashDependsOnSettingsAndNotOnStops(t *testing.T) {
+	t.Parallel()
+	a := decode(t, `{"products":[{"id":"p","price":1,"isContainInStopList":["r"]}]}`)
+	b := decode(t, `{"products":[{"id":"p","price":"1.0","isContainInStopList":[]}]}`)
+	s := menu.DefaultSettings()
+	one := menu.ContentHash(menu.EncodeContent(a), s)
+	if two := menu.ContentHash(menu.EncodeContent(b), s); one != two {
+		t.Errorf("the same content has two hashes: %s %s", one, two)
+	}
+	if zero := menu.ContentHash(menu.EncodeContent(a), menu.Settings{}); zero != one {
+		t.Errorf("the default depth, said or not, has two hashes")
+	}
+	s.MaxZeroNone = true
+	if other := menu.ContentHash(menu.EncodeContent(a), s); other == one {
+		t.Error("other settings give the same hash")
+	}
+	if s.MaxDepth = 3; compile(t, nestedMenu, "r", s).Settings() != s {
+		t.Error("the catalogue does not say its settings")
+	}
+}

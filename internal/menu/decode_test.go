@@ -1,0 +1,278 @@
+package menu_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"github.com/shopspring/decimal"
+
+	"larder/internal/menu"
+)
+
+func decode(t *testing.T, body string) *menu.View {
+	t.Helper()
+	v, err := menu.Decode([]byte(body))
+	if err != nil {
+		t.Fatalf("Decode(%s): %v", body, err)
+	}
+	return v
+}
+
+func TestDecodeReadsEveryFormOfTheSameValue(t *testing.T) {
+	t.Parallel()
+	want := decode(t, `{"name":"M","categories":[{"id":"c1","name":"Soups","parentId":null}],"products":[{"id":"12345678901234567890",
+		"externalId":"77","categoryId":"c1","name":"Борщ 🍲","price":199.90,"schemeId":"s","description":"d","imageUrls":["u"],
+		"measure":{"value":0.3,"unit":"kg"},"isContainInStopList":["r"],"calories":1.5}],
+		"ingredientsSchemes":[{"id":"s","ingredientsGroups":[{"id":"g","minCount":1,"maxCount":2}]}],
+		"ingredientsGroups":[{"id":"g","name":"G","ingredients":["i"]}],"ingredients":[{"id":"i","name":"I","price":5}]}`)
+	for name, body := range map[string]string{
+		"enveloped":                `{"result":%s}`,
+		"with a byte order mark":   "\ufeff%s",
+		"with other result fields": `{"requestId":"x","result":%s}`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got := decode(t, fmt.Sprintf(body, menu.EncodeView(want)))
+			if diff := cmp.Diff(string(menu.EncodeView(want)), string(menu.EncodeView(got))); diff != "" {
+				t.Errorf("the same view reads otherwise:\n%s", diff)
+			}
+		})
+	}
+	for name, replace := range map[string][2]string{
+		"ID in capitals":                 {`"id":"12345678901234567890"`, `"ID":"12345678901234567890"`},
+		"Id":                             {`"id":"12345678901234567890"`, `"Id":"12345678901234567890"`},
+		"id as a number above 2^53":      {`"id":"12345678901234567890"`, `"id":12345678901234567890`},
+		"external id as a number":        {`"externalId":"77"`, `"ExternalID":77`},
+		"price as a text":                {`"price":199.9`, `"price":"199.90"`},
+		"price with trailing zeros":      {`"price":199.9`, `"price":199.900`},
+		"price with an exponent":         {`"price":199.9`, `"price":1.999e2`},
+		"counts as texts":                {`"minCount":1,"maxCount":2`, `"MinCount":"1","max_count":"2"`},
+		"stop list as one text":          {`"isContainInStopList":["r"]`, `"isContainInStopList":"r"`},
+		"stop list of numbers and nulls": {`"isContainInStopList":["r"]`, `"isContainInStopList":["r",null]`},
+		"images as one text":             {`"imageUrls":["u"]`, `"imageUrls":"u"`},
+		"escaped text":                   {`"name":"Борщ 🍲"`, `"name":"\u0411\u043e\u0440\u0449 \ud83c\udf72"`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			canonical := string(menu.EncodeView(want))
+			body := strings.Replace(canonical, replace[0], replace[1], 1)
+			if body == canonical {
+				t.Fatalf("%q is not in %s", replace[0], canonical)
+			}
+			if diff := cmp.Diff(canonical, string(menu.EncodeView(decode(t, body)))); diff != "" {
+				t.Errorf("%s reads otherwise:\n%s", replace[1], diff)
+			}
+		})
+	}
+}
+
+func TestDecodeOfACanonicalViewIsTheView(t *testing.T) {
+	t.Parallel()
+	v := decode(t, oddMenu(120))
+	got := decode(t, string(menu.EncodeView(v)))
+	if diff := cmp.Diff(v, got, cmpopts.IgnoreFields(menu.View{}, "Oddities"), cmpopts.EquateEmpty(),
+		cmp.Comparer(func(a, b decimal.Decimal) bool { return a.Equal(b) })); diff != "" {
+		t.Errorf("decode of encode differs (-view +again):\n%s", diff)
+	}
+}
+
+func TestUnknownFieldsAreKept(t *testing.T) {
+	t.Parallel()
+	v := decode(t, `{"zeta":{"a": [1, 2]},"products":[{"id":"p","price":1,"allergens":["nuts"],"code":17.50}]}`)
+	out := string(menu.EncodeView(v))
+	for _, want := range []string{`"zeta":{"a":[1,2]}`, `"allergens":["nuts"]`, `"code":17.50`} {
+		if !strings.Contains(out, want) {
+			t.Errorf("canonical form lacks %s: %s", want, out)
+		}
+	}
+}
+
+// oddMenu has n dishes, each odd in another way, by turns.
+func oddMenu(n int) string {
+	odd := []string{
+		`{"ID":"p%d","name":"Id in capitals","price":1}`,
+		`{"id":%d,"name":"numeric id","price":1}`,
+		`{"id":"p%d","name":"price as text","price":"12.50"}`,
+		`{"id":"p%d","name":"decimal comma","price":"12,50"}`,
+		`{"id":"p%d","name":"price is an object","price":{"v":1}}`,
+		`{"id":"p%d","name":"price is null","price":null}`,
+		`{"id":"p%d","name":"no price"}`,
+		`{"id":"p%d","name":"negative price","price":-1}`,
+		`{"id":"p%d","name":"huge price","price":1e999999999}`,
+		`{"id":"p%d","name":"null images","price":1,"imageUrls":null}`,
+		`{"id":"p%d","name":"measure of nulls","price":1,"measure":{"value":null,"unit":null}}`,
+		`{"id":"p%d","name":"measure is a text","price":1,"measure":"0.3 kg"}`,
+		`{"id":"p%d","name":"stopped by a boolean","price":1,"isContainInStopList":true}`,
+		`{"id":"p%d","name":"stopped by a text","price":1,"isContainInStopList":"true"}`,
+		`{"id":"p%d","name":"stop list is an object","price":1,"isContainInStopList":{}}`,
+		`{"id":"p%d","name":"stopped elsewhere","price":1,"isListStoped":true}`,
+		`{"id":"p%d","name":"unknown field","price":1,"spicy":true}`,
+		`{"id":"p%d","name":"unknown category","price":1,"categoryId":"nowhere"}`,
+		`{"id":"p%d","name":"unknown scheme","price":1,"schemeId":"nowhere"}`,
+		`{"id":"p%d","name":17,"price":1}`,
+		`{"id":"p%d","name":"calories with a comma","price":1,"calories":"1,5"}`,
+		`{"id":["p%d"],"name":"id is a list","price":1}`,
+		`{"id":null,"name":"id is null, %d","price":1}`,
+		`{"id":"p%d","name":"images hold numbers","price":1,"imageUrls":[1,"u",null]}`,
+		`{"id":"p%d","name":"free","price":0}`,
+		`"no dish at all, %d"`,
+	}
+	var b strings.Builder
+	b.WriteString(`{"result":{"name":"odd","categories":null,"ingredientsSchemes":[{"id":"s","ingredientsGroups":[{"id":"g","minCount":3,"maxCount":2},7,{"id":"gone"}]}],` +
+		`"ingredientsGroups":[{"id":"g","name":"G","ingredients":["i","gone",5]}],"ingredients":[{"id":"i","name":"I"},{"id":"i","name":"I again"}],"products":[`)
+	for i := range n {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		fmt.Fprintf(&b, odd[i%len(odd)], i)
+	}
+	b.WriteString(`]}}`)
+	return b.String()
+}
+
+// TestAHundredOdditiesCostNoMenu shows that each odd dish is listed or named:
+// every second dish is odd in a way of its own.
+func TestAHundredOdditiesCostNoMenu(t *testing.T) {
+	t.Parallel()
+	v := decode(t, oddMenu(104))
+	findings := menu.Lint(v, "r", menu.DefaultSettings())
+	cat := menu.Compile(v, "r", menu.DefaultSettings())
+	named := map[string][]string{}
+	for _, f := range findings {
+		for _, id := range f.Products {
+			named[id] = append(named[id], f.Code)
+		}
+	}
+	// One in 26 has no id that can be read (3 kinds), the rest are listed.
+	if want := 104 - 3*4; len(cat.Products()) != want {
+		t.Errorf("listed dishes = %d, want %d", len(cat.Products()), want)
+	}
+	for _, p := range cat.Products() {
+		if len(named[p.ID]) == 0 {
+			t.Errorf("lint does not name dish %s (%s)", p.ID, p.Name)
+		}
+	}
+	for code, id := range map[string]string{
+		menu.OddIDNotText: "1", menu.OddNumberAsText: "p2", menu.OddDecimalComma: "p3", menu.OddTypeMismatch: "p4",
+		menu.OddPriceMissing: "p6", menu.OddPriceNegative: "p7", menu.OddNumberInvalid: "p8", menu.OddNull: "p9",
+		menu.OddMeasureEmpty: "p10", menu.OddStopListForm: "p12", menu.OddUnknownField: "p16", menu.OddNameSpelling: "p0",
+		menu.LintCategoryUnknown: "p17", menu.LintSchemeUnknown: "p18", menu.LintPriceZero: "p24",
+	} {
+		if !slices.Contains(named[id], code) {
+			t.Errorf("dish %s: codes %v lack %s", id, named[id], code)
+		}
+	}
+	var codes []string
+	for _, f := range findings {
+		codes = append(codes, f.Code)
+	}
+	for _, code := range []string{menu.LintIDMissing, menu.LintLimitsInverted, menu.LintGroupUnknown, menu.LintIngredientUnknown, menu.LintDuplicateID} {
+		if !slices.Contains(codes, code) {
+			t.Errorf("no finding %s in %v", code, codes)
+		}
+	}
+}
+
+func TestMalformedMenusSayWhere(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		body      string
+		line, col int
+	}{
+		"empty":              {"", 1, 1},
+		"cut off":            {"{\"products\":[", 1, 14},
+		"a stray character":  {"{\n  \"a\": 1,\n  x\n}", 3, 3},
+		"behind wide text":   {"{\"суп\": }", 1, 9},
+		"two values":         {"{} {}", 1, 4},
+		"nested too deep":    {strings.Repeat("[", 80) + strings.Repeat("]", 80), 1, 65},
+		"behind a byte mark": {"\ufeff{]", 1, 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			_, err := menu.Decode([]byte(c.body))
+			var syntax *menu.SyntaxError
+			if !errors.As(err, &syntax) {
+				t.Fatalf("Decode(%q) = %v, want a SyntaxError", c.body, err)
+			}
+			if syntax.Line != c.line || syntax.Column != c.col {
+				t.Errorf("Decode(%q) points to %d:%d, want %d:%d (%v)", c.body, syntax.Line, syntax.Column, c.line, c.col, err)
+			}
+		})
+	}
+	for _, body := range []string{`[]`, `"menu"`, `{}`, `{"result":[]}`, `{"error":"x"}`, `{"result":null}`} {
+		_, err := menu.Decode([]byte(body))
+		var shape *menu.ShapeError
+		if !errors.As(err, &shape) {
+			t.Errorf("Decode(%s) = %v, want a ShapeError", body, err)
+		}
+	}
+}
+
+func TestParseDecimal(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]struct {
+		out   string
+		state menu.NumberState
+	}{
+		"199.90": {"199.9", menu.NumberOK}, "0": {"0", menu.NumberOK}, "-3": {"-3", menu.NumberOK}, " 7 ": {"7", menu.NumberOK},
+		"1e2": {"100", menu.NumberOK}, "9007199254740993.01": {"9007199254740993.01", menu.NumberOK},
+		"": {"0", menu.NumberNull}, "12,5": {"0", menu.NumberComma}, "1 000": {"0", menu.NumberInvalid},
+		"1e99": {"0", menu.NumberInvalid}, "1e-99": {"0", menu.NumberInvalid}, "1e999999999999": {"0", menu.NumberInvalid},
+		"NaN": {"0", menu.NumberInvalid}, "1.2.3": {"0", menu.NumberInvalid}, strings.Repeat("9", 41): {"0", menu.NumberInvalid},
+	} {
+		d, state := menu.ParseDecimal(text)
+		if state != want.state || string(menu.AppendDecimal(nil, d)) != want.out {
+			t.Errorf("ParseDecimal(%q) = %s, %d; want %s, %d", text, menu.AppendDecimal(nil, d), state, want.out, want.state)
+		}
+	}
+}
+
+func FuzzDecode(f *testing.F) {
+	f.Add([]byte(oddMenu(30)), "r")
+	f.Add([]byte(nestedMenu), "r")
+	f.Add([]byte(`{"products":[{"id":"a\ud800","price":1}]}`), "")
+	f.Fuzz(func(t *testing.T, raw []byte, restaurant string) {
+		v, err := menu.Decode(raw)
+		if err != nil {
+			return
+		}
+		id, s := menu.RestaurantID(restaurant), menu.DefaultSettings()
+		canonical := menu.EncodeView(v)
+		if !json.Valid(canonical) {
+			t.Fatalf("canonical form is no JSON: %s", canonical)
+		}
+		again, err := menu.Decode(canonical)
+		if err != nil {
+			t.Fatalf("canonical form does not decode: %v: %s", err, canonical)
+		}
+		if out := menu.EncodeView(again); !bytes.Equal(out, canonical) {
+			t.Fatalf("canonical form is not stable:\n%s\n%s", canonical, out)
+		}
+		one, two := menu.Compile(v, id, s), menu.Compile(again, id, s)
+		head := menu.Head{Restaurant: id}
+		if a, b := one.AppendMenu(nil, head), two.AppendMenu(nil, head); !bytes.Equal(a, b) {
+			t.Fatalf("compile is not deterministic:\n%s\n%s", a, b)
+		} else if !json.Valid(a) {
+			t.Fatalf("storefront's menu is no JSON: %s", a)
+		}
+		for p := range one.Products() {
+			if out := one.AppendProduct(nil, menu.Index(p), 1); !json.Valid(out) {
+				t.Fatalf("form is no JSON: %s", out)
+			}
+		}
+		if changes := menu.Diff(one, two); !changes.Empty() {
+			t.Fatalf("a catalogue differs from itself: %+v", changes)
+		}
+		first, second := menu.Lint(v, id, s), menu.Lint(v, id, s)
+		if diff := cmp.Diff(first, second); diff != "" {
+			t.Fatalf("lint is not deterministic:\n%s", diff)
+		}
+	})
+}

@@ -1,0 +1,28 @@
+package menu_test
+
+import (
+	"fmt"
+
+	"larder/internal/menu"
+)
+
+// A view with a number for an id and a text for a price is read all the same,
+// and the dish stopped in this restaurant is listed and not available.
+func Example() {
+	view, err := menu.Decode([]byte(`{"result":{"products":[
+		{"id":7,"name":"Soup","price":"199.90","isContainInStopList":["r1"]}]}}`))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	catalogue := menu.Compile(view, "r1", menu.DefaultSettings())
+	soup, _ := catalogue.ProductByID("7")
+	fmt.Println(catalogue.Product(soup).Name, catalogue.Product(soup).Price, catalogue.Reasons(soup))
+	for _, finding := range menu.Lint(view, "r1", menu.DefaultSettings())[:2] {
+		fmt.Println(finding.Code, finding.IDs["field"])
+	}
+	// Output:
+	// Soup 199.9 [{stopped }]
+	// id_not_text products[].id
+	// number_as_text products[].price
+}

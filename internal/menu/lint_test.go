@@ -1,0 +1,198 @@
+package menu_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"larder/internal/menu"
+)
+
+func TestLintNamesEveryDefectAtOnce(t *testing.T) {
+	t.Parallel()
+	var got []string
+	for _, f := range menu.Lint(decode(t, nestedMenu), "r1", menu.DefaultSettings()) {
+		if f.Msg == "" || f.IDs == nil || f.Products == nil {
+			t.Errorf("finding without message, ids or products: %+v", f)
+		}
+		var ids []string
+		for _, key := range []string{"category", "parent", "product", "scheme", "group", "ingredient", "externalId", "other", "field"} {
+			if id, ok := f.IDs[key]; ok {
+				ids = append(ids, key+"="+id)
+			}
+		}
+		got = append(got, fmt.Sprintf("%s %s %s [%s]", f.Severity, f.Code, strings.Join(ids, " "), strings.Join(f.Products, " ")))
+	}
+	want := []string{
+		"warning duplicate_id category=root [combo]",
+		"warning duplicate_id product=plain [plain]",
+		"warning duplicate_id scheme=s-soup [soup]",
+		"warning duplicate_id group=g-sauce [combo soup blocked]",
+		"warning duplicate_limit scheme=s-soup group=g-sauce [soup]",
+		"warning category_parent_unknown category=lost parent=nowhere []",
+		"warning category_cycle category=x parent=y []",
+		"warning category_unknown category=gone product=plain [plain]",
+		"warning group_unknown scheme=s-soup group=g-none [soup]",
+		"warning ingredient_unknown group=g-sauce ingredient=gone [combo soup blocked]",
+		"warning scheme_cycle scheme=s-loop group=g-loop ingredient=again [loop]",
+		"error limits_inverted scheme=s-blocked group=g-sauce [blocked]",
+		"error group_unsatisfiable scheme=s-blocked group=g-empty [blocked]",
+		"warning external_id_shared product=soup externalId=101 other=plain [soup plain]",
+		"warning external_id_missing product=loop [loop]",
+	}
+	for i := range want { // the order of ids within a line is not the point
+		want[i] = sortedIDs(want[i])
+	}
+	for i := range got {
+		got[i] = sortedIDs(got[i])
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("findings (-want +got):\n%s", diff)
+	}
+}
+
+func sortedIDs(line string) string {
+	head, rest, _ := strings.Cut(line, " [")
+	fields := strings.Fields(head)
+	for i := 2; i < len(fields); i++ {
+		for k := i; k > 2 && fields[k] < fields[k-1]; k-- {
+			fields[k], fields[k-1] = fields[k-1], fields[k]
+		}
+	}
+	return strings.Join(fields, " ") + " [" + rest
+}
+
+func TestLintOfSchemesThatNestTooDeep(t *testing.T) {
+	t.Parallel()
+	s := menu.DefaultSettings()
+	s.MaxDepth = 1
+	var codes []string
+	for _, f := range menu.Lint(decode(t, nestedMenu), "r1", s) {
+		if f.Code == menu.LintSchemeTooDeep {
+			codes = append(codes, f.IDs["scheme"])
+		}
+	}
+	if diff := cmp.Diff([]string{"s-combo"}, codes); diff != "" {
+		t.Errorf("schemes too deep (-want +got):\n%s", diff)
+	}
+}
+
+func TestDiffNamesFields(t *testing.T) {
+	t.Parallel()
+	from := compile(t, nestedMenu, "r1", menu.DefaultSettings())
+	edited := strings.NewReplacer(
+		`"name":"Combo","price":500`, `"name":"Combo!","price":510,"measure":{"value":1,"unit":"pcs"},"calories":3`,
+		`"id":"garlic","externalId":"i1","name":"Garlic","price":10`, `"id":"garlic","externalId":"i1","name":"Garlic","price":11`,
+		`"id":"blocked"`, `"id":"fresh"`,
+		`"isContainInStopList":["r2"]`, `"isContainInStopList":["r1"],"imageUrls":["u"]`,
+	).Replace(nestedMenu)
+	got := menu.Diff(from, compile(t, edited, "r1", menu.DefaultSettings()))
+	want := menu.Changes{
+		Added: []string{"fresh"}, Removed: []string{"blocked"},
+		Changed: []menu.Change{
+			{ID: "combo", Fields: []string{"name", "price", "measure", "nutrition", "groups"}},
+			{ID: "soup", Fields: []string{"groups"}},
+			{ID: "plain", Fields: []string{"imageUrls"}},
+		},
+		Availability: []menu.Availability{{ID: "plain", Available: false}},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("changes (-want +got):\n%s", diff)
+	}
+	if got.Empty() || !menu.Diff(from, from).Empty() {
+		t.Error("Empty does not tell a difference")
+	}
+}
+
+// TestDiffThenApplyIsTheOther replaces in one menu what the diff names by what
+// the other has: the result is the other.
+func TestDiffThenApplyIsTheOther(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		from, to := drawMenu(t, "from"), drawMenu(t, "to")
+		s := menu.DefaultSettings()
+		a, b := menu.Compile(from, "r", s), menu.Compile(to, "r", s)
+		changes := menu.Diff(a, b)
+
+		touched := map[string]bool{}
+		for _, id := range changes.Removed {
+			touched[id] = true
+		}
+		for _, change := range changes.Changed {
+			touched[change.ID] = true
+		}
+		for _, change := range changes.Availability {
+			touched[change.ID] = true
+		}
+		same := map[string]string{}
+		for p := range a.Products() {
+			if id := a.Products()[p].ID; !touched[id] {
+				same[id] = string(a.AppendProduct(nil, menu.Index(p), 1))
+			}
+		}
+		for _, id := range changes.Added {
+			if _, ok := b.ProductByID(id); !ok {
+				t.Fatalf("added %s is not there", id)
+			}
+			touched[id] = true
+		}
+		for p := range b.Products() {
+			id := b.Products()[p].ID
+			if touched[id] {
+				continue
+			}
+			if got := string(b.AppendProduct(nil, menu.Index(p), 1)); got != same[id] {
+				t.Fatalf("dish %s differs and is not named:\n%s\n%s", id, same[id], got)
+			}
+			delete(same, id)
+		}
+		if len(same) > 0 {
+			t.Fatalf("dishes are gone and not named: %v", same)
+		}
+	})
+}
+
+func drawMenu(t *rapid.T, label string) *menu.View {
+	seed := rapid.Uint64Range(0, 50).Draw(t, label)
+	r := rand.New(rand.NewPCG(seed, 1))
+	var b strings.Builder
+	b.WriteString(`{"products":[`)
+	for i := range r.IntN(6) {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		fmt.Fprintf(&b, `{"id":"p%d","name":"n%d","price":%d,"schemeId":"s%d","isContainInStopList":%v}`,
+			r.IntN(6), r.IntN(2), r.IntN(3), r.IntN(4), r.IntN(5) == 0)
+	}
+	b.WriteString(`],"ingredientsSchemes":[`)
+	for i := range 3 {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		fmt.Fprintf(&b, `{"id":"s%d","ingredientsGroups":[{"id":"g%d","minCount":%d},{"id":"g%d"}]}`, i, r.IntN(3), r.IntN(2), r.IntN(3))
+	}
+	b.WriteString(`],"ingredientsGroups":[`)
+	for i := range 3 {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		fmt.Fprintf(&b, `{"id":"g%d","name":"g","ingredients":["i%d","i%d"]}`, i, r.IntN(4), r.IntN(4))
+	}
+	b.WriteString(`],"ingredients":[`)
+	for i := range 4 {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		fmt.Fprintf(&b, `{"id":"i%d","name":"n","price":%d,"schemeId":"s%d","disabled":%v}`, i, r.IntN(2), r.IntN(6), r.IntN(6) == 0)
+	}
+	b.WriteString(`]}`)
+	v, err := menu.Decode([]byte(b.String()))
+	if err != nil {
+		t.Fatalf("%v in %s", err, b.String())
+	}
+	return v
+}
