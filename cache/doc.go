@@ -1,0 +1,16 @@
+// Package cache keeps the catalogues: at rest in Redis (Store) and in memory,
+// where reads are answered from (Replica), with their ready-made HTTP bodies.
+//
+// Its one invariant: whoever reads sees a whole version of a restaurant's
+// catalogue or the whole version before it, never a mixture and never an older
+// one after a newer one (policies S2, S6). A version becomes current by one
+// small script; everything it names is written before.
+//
+// A content (a menu view without its stop lists) is stored once under its hash
+// and shared by all restaurants of a chain; a restaurant's version is a small
+// record that names a content and lists the stopped ids. docs/redis.md is the
+// reference of the keys that other programs may read.
+//
+// The sync room publishes; the HTTP room reads. The package never asks the
+// ordering service for anything, and knows nothing of routes.
+package cache

@@ -1,0 +1,133 @@
+package cache
+
+import (
+	"strconv"
+	"strings"
+
+	"larder/internal/menu"
+)
+
+// DefaultPrefix begins the keys where redis.prefix is not set.
+const DefaultPrefix = "larder"
+
+// format is the number of the form in which larder's own values are kept. It
+// stands in their keys: a larder with another form neither reads them nor
+// trips over them (policy S3).
+const format = "f1"
+
+// DefaultMenu is the restaurant id under which the menu view that the ordering
+// service answers without restaurantId is kept. '@' cannot occur in the id of
+// a configured restaurant.
+func DefaultMenu(connection string) menu.RestaurantID {
+	return menu.RestaurantID("@" + connection)
+}
+
+// Keys makes the name of every key that larder uses in Redis.
+//
+// All keys of a restaurant share the hash tag {r:ID} and those of a content
+// {c:HASH}, so that a script's keys stand on one node of a cluster (trap 4).
+// The zero value uses DefaultPrefix.
+type Keys struct{ prefix string }
+
+// NewKeys gives the key names that begin with prefix.
+func NewKeys(prefix string) Keys { return Keys{prefix: prefix} }
+
+func (k Keys) name(parts ...string) string {
+	prefix := k.prefix
+	if prefix == "" {
+		prefix = DefaultPrefix
+	}
+	return prefix + ":" + strings.Join(parts, ":")
+}
+
+func (k Keys) restaurant(id menu.RestaurantID, parts ...string) string {
+	return k.name("{r:"+string(id)+"}", strings.Join(parts, ":"))
+}
+
+// Documented keys, for other programs too (docs/redis.md).
+
+// Current is a hash: version, content, syncedAt, index, and larder's own.
+func (k Keys) Current(id menu.RestaurantID) string { return k.restaurant(id, "current") }
+
+// Version is what the names of one version's keys begin with. Its hashes
+// products, externalIds and schemes stand there unless index of Current names
+// the content's; its set stopped always does.
+func (k Keys) Version(id menu.RestaurantID, version int64) string {
+	return k.restaurant(id, "v", strconv.FormatInt(version, 10))
+}
+
+// Content is what the names of one content's keys begin with.
+func (k Keys) Content(hash string) string { return k.name("{c:" + hash + "}") }
+
+// Products, ExternalIDs and Schemes are the documented hashes, Stopped the
+// documented set, under the name that index of Current gives.
+
+// Products is a hash: dish id to JSON.
+func (k Keys) Products(index string) string { return index + ":products" }
+
+// ExternalIDs is a hash: externalId of dishes to a JSON array of ids.
+func (k Keys) ExternalIDs(index string) string { return index + ":externalIds" }
+
+// Schemes is a hash: scheme id to JSON.
+func (k Keys) Schemes(index string) string { return index + ":schemes" }
+
+// Stopped is a set of the stopped ids of dishes and ingredients.
+func (k Keys) Stopped(id menu.RestaurantID, version int64) string {
+	return k.Version(id, version) + ":stopped"
+}
+
+// Keys of the catalogues, larder's own.
+
+// Record is a version's record as JSON.
+func (k Keys) Record(id menu.RestaurantID, version int64) string {
+	return k.Version(id, version) + ":" + format + ":record"
+}
+
+// Ready is a version's menu as served, in gzip.
+func (k Keys) Ready(id menu.RestaurantID, version int64) string {
+	return k.Version(id, version) + ":" + format + ":menu.gz"
+}
+
+// History is a list of "version content", newest first (policy S7).
+func (k Keys) History(id menu.RestaurantID) string { return k.restaurant(id, format, "history") }
+
+// ContentBody is a hash: the canonical view in zstd and how it is compiled.
+func (k Keys) ContentBody(hash string) string { return k.Content(hash) + ":" + format + ":content" }
+
+// ContentUsers is a set of the restaurants whose history names the content.
+func (k Keys) ContentUsers(hash string) string { return k.Content(hash) + ":" + format + ":users" }
+
+// Contents is a set of the hashes of every stored content.
+func (k Keys) Contents() string { return k.name(format, "contents") }
+
+// Swept exists while the day's sweep of unused contents has been taken.
+func (k Keys) Swept() string { return k.name(format, "swept") }
+
+// Notices is the channel of "version restaurant" messages.
+func (k Keys) Notices() string { return k.name(format, "notices") }
+
+// Reasons is a hash: a connection's rejection reasons and their time.
+func (k Keys) Reasons(connection string) string {
+	return k.name("{k:"+connection+"}", format, "reasons")
+}
+
+// Keys of the sync room.
+
+// Lease is the key of a restaurant's lease; it expires.
+func (k Keys) Lease(id menu.RestaurantID) string { return k.restaurant(id, format, "lease") }
+
+// Fence is a hash whose field "fence" is the last fencing number that was
+// given for the restaurant. Publish compares with it; it never expires.
+func (k Keys) Fence(id menu.RestaurantID) string { return k.restaurant(id, format, "fence") }
+
+// Runs is the key of a restaurant's run records; what else the sync room keeps
+// of a restaurant's runs begins with it.
+func (k Keys) Runs(id menu.RestaurantID) string { return k.restaurant(id, format, "runs") }
+
+// RunIndex is a sorted set over the runs of all restaurants.
+func (k Keys) RunIndex() string { return k.name(format, "runs") }
+
+// Keys of the HTTP room.
+
+// SigningKey holds the key that signs bearer tokens (policy H2).
+func (k Keys) SigningKey() string { return k.name(format, "signing-key") }

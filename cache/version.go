@@ -1,0 +1,120 @@
+package cache
+
+import (
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"time"
+
+	"larder/internal/menu"
+)
+
+// Version is what is known of one version of a restaurant's catalogue beside
+// the catalogue itself. The caller must not change its slices.
+type Version struct {
+	Restaurant menu.RestaurantID
+	Name       string // the restaurant's name as configured when it was published
+	Version    int64  // from 1, only grows
+	Content    string // the hash of its content
+	Stops      menu.Stops
+	SyncedAt   time.Time // UTC, whole milliseconds: when this version was pulled
+	CheckedAt  time.Time // UTC, whole milliseconds: when it was last confirmed
+	Counts     menu.Counts
+	// LastOutcome is the outcome of the last finished run: "updated",
+	// "unchanged", "quarantined", "failed", ….
+	LastOutcome string
+	Held        bool // a rollback holds it (policy S7a)
+	Bytes       int  // size of the canonical content
+
+	ready *Representation // the menu in gzip, on its way into a Replica
+}
+
+// record is a version as Redis keeps it. Times are menu.TimeFormat.
+type record struct {
+	Version  int64       `json:"version"`
+	Content  string      `json:"content"`
+	Name     string      `json:"name"`
+	Stops    menu.Stops  `json:"stops"`
+	SyncedAt string      `json:"syncedAt"`
+	Counts   menu.Counts `json:"counts"`
+	Bytes    int         `json:"bytes"`
+	// Ready describes the body under Keys.Ready; nil where none was kept.
+	Ready *readyRecord `json:"ready,omitempty"`
+}
+
+// readyRecord lets a replica tell whether a ready body is the version's own
+// and whole.
+type readyRecord struct {
+	ETag string `json:"etag"`
+	Sum  string `json:"sum"` // of the gzip bytes
+}
+
+func encodeRecord(v Version, ready *readyRecord) ([]byte, error) {
+	return json.Marshal(record{
+		Version: v.Version, Content: v.Content, Name: v.Name, Stops: v.Stops,
+		SyncedAt: formatTime(v.SyncedAt), Counts: v.Counts, Bytes: v.Bytes, Ready: ready,
+	})
+}
+
+// decodeRecord reads a record; CheckedAt starts as SyncedAt. The error is
+// ErrCorrupt.
+func decodeRecord(restaurant menu.RestaurantID, raw []byte) (Version, *readyRecord, error) {
+	var r record
+	if err := json.Unmarshal(raw, &r); err != nil {
+		return Version{}, nil, fmt.Errorf("cache: record of %s: %w: %w", restaurant, ErrCorrupt, err)
+	}
+	syncedAt, err := parseTime(r.SyncedAt)
+	if err != nil || r.Version < 1 || r.Content == "" {
+		return Version{}, nil, fmt.Errorf("cache: record of %s: version %d, content %q, syncedAt %q: %w",
+			restaurant, r.Version, r.Content, r.SyncedAt, ErrCorrupt)
+	}
+	return Version{
+		Restaurant: restaurant, Name: r.Name, Version: r.Version, Content: r.Content, Stops: r.Stops,
+		SyncedAt: syncedAt, CheckedAt: syncedAt, Counts: r.Counts, Bytes: r.Bytes,
+	}, r.Ready, nil
+}
+
+// status is what moves without a new version: a few fields of Keys.Current.
+type status struct {
+	version     int64 // 0: there is none
+	checkedAt   time.Time
+	lastOutcome string
+	held        bool
+}
+
+// statusFields are the fields of Keys.Current that readStatus takes, in order.
+func statusFields() []string { return []string{"version", "checkedAt", "lastOutcome", "held"} }
+
+// readStatus reads the answer of HMGET over statusFields. A value that larder
+// did not write reads as absent.
+func readStatus(values []any) status {
+	text := func(i int) string {
+		if i >= len(values) {
+			return ""
+		}
+		s, _ := values[i].(string)
+		return s
+	}
+	var s status
+	s.version, _ = strconv.ParseInt(text(0), 10, 64)
+	s.checkedAt, _ = parseTime(text(1))
+	s.lastOutcome = text(2)
+	s.held = text(3) == "1"
+	return s
+}
+
+// with gives the version with its moving fields set.
+func (v Version) with(s status) Version {
+	if !s.checkedAt.IsZero() {
+		v.CheckedAt = s.checkedAt
+	}
+	v.LastOutcome, v.Held = s.lastOutcome, s.held
+	return v
+}
+
+func formatTime(t time.Time) string { return t.UTC().Format(menu.TimeFormat) }
+
+func parseTime(s string) (time.Time, error) { return time.Parse(menu.TimeFormat, s) }
+
+// wholeMillis is t as Redis and every body will show it.
+func wholeMillis(t time.Time) time.Time { return t.UTC().Truncate(time.Millisecond) }
