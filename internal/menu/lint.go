@@ -53,7 +53,10 @@ type Finding struct {
 // view gives the same findings in the same order. O(size of the view), and
 // O(dishes) more for each finding.
 func Lint(v *View, restaurant RestaurantID, s Settings) []Finding {
-	l := &linter{view: v, cat: Compile(v, restaurant, s)}
+	l := &linter{view: v, cat: Compile(v, restaurant, s), severity: map[string]Severity{}}
+	for _, known := range LintCodes() {
+		l.severity[known.Code] = known.Severity
+	}
 	l.parents()
 	l.oddities()
 	l.duplicates()
@@ -72,16 +75,7 @@ type linter struct {
 	dishes   [][]Index // by scheme: the dishes that have it
 	offering [][]Index // by group: the schemes that offer it
 	findings []Finding
-}
-
-func severity(code string) Severity {
-	switch code {
-	case OddDecimalComma, OddPriceMissing, OddPriceNegative, OddNumberInvalid, LintIDMissing, LintSchemeUnknown,
-		LintLimitsInverted, LintGroupUnsatisfiable, LintSchemeTooDeep:
-		return SeverityError
-	default:
-		return SeverityWarning
-	}
+	severity map[string]Severity
 }
 
 func (l *linter) add(code string, products []string, ids map[string]string, format string, args ...any) {
@@ -89,7 +83,7 @@ func (l *linter) add(code string, products []string, ids map[string]string, form
 		products = []string{}
 	}
 	l.findings = append(l.findings, Finding{
-		Code: code, Severity: severity(code), Msg: fmt.Sprintf(format, args...), IDs: ids, Products: products,
+		Code: code, Severity: l.severity[code], Msg: fmt.Sprintf(format, args...), IDs: ids, Products: products,
 	})
 }
 

@@ -1,0 +1,46 @@
+package menu
+
+// LintCode is one code of a Finding as users read it in docs/lint.md.
+type LintCode struct {
+	Code     string
+	Severity Severity
+	Meaning  string // what the menu says, and what larder does with it
+}
+
+// LintCodes gives every code that Lint can use: what it means and how much it
+// matters. It is the one table of them.
+func LintCodes() []LintCode {
+	const warn, fail = SeverityWarning, SeverityError
+	return []LintCode{
+		{OddByteOrderMark, warn, "The body starts with a byte order mark; it is stripped."},
+		{OddNameSpelling, warn, "A field is spelled otherwise than the document has it (`ID`, `Id`); it is read all the same."},
+		{OddUnknownField, warn, "A field the document does not know; it is kept and passed on."},
+		{OddTypeMismatch, warn, "A value of another type than the document's; it is read as text where that can be, else left out."},
+		{OddIDNotText, warn, "An identifier is a number; its digits are kept as they stand."},
+		{OddNumberAsText, warn, "A number stands in quotes; it is read."},
+		{OddDecimalComma, fail, "A number has a decimal comma; it is not used. A dish with such a price cannot be ordered."},
+		{OddNumberInvalid, fail, "A number that cannot be read, or is beyond all bounds; it is not used."},
+		{OddPriceMissing, fail, "A dish has no price; it is listed and cannot be ordered."},
+		{OddPriceNegative, fail, "A price is negative; the dish or ingredient cannot be ordered."},
+		{OddCountNegative, warn, "A minimum or maximum is negative; it is read as no limit."},
+		{OddNull, warn, "A list is null; it is read as empty."},
+		{OddMeasureEmpty, warn, "A serving has no value; it is read as none."},
+		{OddStopListForm, warn, "A stop list is no list of restaurant ids; `true` stops the dish everywhere."},
+		{LintIDMissing, fail, "An element has no id; it is left out."},
+		{LintDuplicateID, warn, "An id is defined more than once; the first definition counts, memberships are united."},
+		{LintDuplicateLimit, warn, "A scheme lists a group more than once; the first limits count."},
+		{LintCategoryUnknown, warn, "A dish is in a category that is not there; it stands outside all categories."},
+		{LintCategoryParentUnknown, warn, "A category's parent is not there; the category stands at the root."},
+		{LintCategoryCycle, warn, "Categories contain each other; the first of them stands at the root."},
+		{LintSchemeUnknown, fail, "A dish or ingredient has a scheme that is not there; it is offered without modifiers."},
+		{LintGroupUnknown, warn, "A scheme refers to a group that is not there; the reference is dropped."},
+		{LintIngredientUnknown, warn, "A group refers to an ingredient that is not there; the reference is dropped."},
+		{LintSchemeCycle, warn, "A scheme contains itself by an ingredient; it is cut there."},
+		{LintSchemeTooDeep, fail, "Schemes nest deeper than can be ordered."},
+		{LintLimitsInverted, fail, "A group's minimum is above its maximum; its dishes cannot be ordered."},
+		{LintPriceZero, warn, "A dish costs nothing."},
+		{LintExternalIDMissing, warn, "A dish or ingredient has no externalId; orders name it by its id."},
+		{LintExternalIDShared, warn, "Several dishes or ingredients share an externalId; an order that names it must use the id."},
+		{LintGroupUnsatisfiable, fail, "A group needs a choice and none is available; its dishes cannot be ordered."},
+	}
+}
