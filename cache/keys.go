@@ -120,9 +120,21 @@ func (k Keys) Lease(id menu.RestaurantID) string { return k.restaurant(id, forma
 // given for the restaurant. Publish compares with it; it never expires.
 func (k Keys) Fence(id menu.RestaurantID) string { return k.restaurant(id, format, "fence") }
 
-// Runs is the key of a restaurant's run records; what else the sync room keeps
-// of a restaurant's runs begins with it.
+// Queue is the key of a restaurant's queued manual run; it expires.
+func (k Keys) Queue(id menu.RestaurantID) string { return k.restaurant(id, format, "queue") }
+
+// Runs is a hash of a restaurant's run records.
 func (k Keys) Runs(id menu.RestaurantID) string { return k.restaurant(id, format, "runs") }
+
+// RunOrder is a sorted set of a restaurant's run ids.
+func (k Keys) RunOrder(id menu.RestaurantID) string { return k.restaurant(id, format, "run-order") }
+
+// Findings are the lint findings of a restaurant's menu as last pulled.
+func (k Keys) Findings(id menu.RestaurantID) string { return k.restaurant(id, format, "findings") }
+
+// Validator is a hash about the restaurant's menu as last pulled: the ordering
+// service's validator among it.
+func (k Keys) Validator(id menu.RestaurantID) string { return k.restaurant(id, format, "validator") }
 
 // RunIndex is a sorted set over the runs of all restaurants.
 func (k Keys) RunIndex() string { return k.name(format, "runs") }
