@@ -1,0 +1,133 @@
+package upstream
+
+import (
+	"context"
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/failsafe-go/failsafe-go/circuitbreaker"
+	"github.com/sirupsen/logrus"
+	"golang.org/x/oauth2"
+)
+
+// Call is one HTTP exchange as an observer sees it, tries counted singly.
+type Call struct {
+	Operation Operation
+	Status    int // 0 when there was no answer
+	Err       error
+	Duration  time.Duration
+}
+
+// Client speaks to the ordering service over one API connection. It is safe
+// for concurrent use and starts no goroutine that outlives a token request.
+type Client struct {
+	cfg     Config
+	secret  string
+	clock   func() time.Time
+	jitter  func(time.Duration) time.Duration
+	log     logrus.FieldLogger
+	observe func(Call)
+	reads   *http.Client // menu, reasons, token
+	writes  *http.Client
+	tokens  *tokenSource
+	breaker circuitbreaker.CircuitBreaker[*answer]
+	limits  *limits
+}
+
+// Option changes how a Client works.
+type Option func(*Client)
+
+// WithClock gives the time that token lifetimes are measured by.
+func WithClock(clock func() time.Time) Option { return func(c *Client) { c.clock = clock } }
+
+// WithTransport replaces the transport of reads and token requests.
+func WithTransport(rt http.RoundTripper) Option {
+	return func(c *Client) { c.reads.Transport = rt }
+}
+
+// WithWriteTransport replaces the transport of the calls that write. It must
+// not repeat requests by itself; one that runs no httptrace hooks makes more
+// outcomes unknown.
+func WithWriteTransport(rt http.RoundTripper) Option {
+	return func(c *Client) { c.writes.Transport = rt }
+}
+
+// WithLogger gives the log; events are upstream.retry, upstream.breaker and
+// upstream.token.
+func WithLogger(log logrus.FieldLogger) Option { return func(c *Client) { c.log = log } }
+
+// WithObserver is called after every exchange, from the calling goroutine.
+func WithObserver(observe func(Call)) Option { return func(c *Client) { c.observe = observe } }
+
+// New makes the client of one connection, with the defaults of cfg filled in.
+// It does no I/O but reading client_secret_file. The error joins *ConfigErrors.
+func New(cfg Config, opts ...Option) (*Client, error) {
+	cfg.SetDefaults()
+	cfg.BaseURL = strings.TrimRight(cfg.BaseURL, "/")
+	cfg.AuthURL = strings.TrimRight(cfg.AuthURL, "/")
+	if err := cfg.Validate(); err != nil {
+		return nil, err
+	}
+	secret, err := cfg.secret()
+	if err != nil {
+		return nil, err
+	}
+	quiet := logrus.New()
+	quiet.SetOutput(io.Discard)
+	c := &Client{
+		cfg: cfg, secret: secret, clock: time.Now, jitter: fullJitter, log: quiet,
+		observe: func(Call) {},
+		reads:   &http.Client{CheckRedirect: neverFollow},
+		writes:  &http.Client{CheckRedirect: neverFollow},
+		limits:  newLimits(cfg),
+	}
+	for _, opt := range opts {
+		opt(c)
+	}
+	if c.reads.Transport == nil {
+		c.reads.Transport = newReadTransport(cfg)
+	}
+	if c.writes.Transport == nil {
+		c.writes.Transport = newWriteTransport(cfg, nil, nil)
+	}
+	c.log = c.log.WithField("connection", cfg.Name)
+	c.tokens = &tokenSource{fetch: c.fetchToken, limit: cfg.Timeouts.Token, clock: c.clock}
+	c.breaker = newBreaker(c.log)
+	return c, nil
+}
+
+// Name is the connection's name.
+func (c *Client) Name() string { return c.cfg.Name }
+
+// Config is the configuration with its defaults filled in.
+func (c *Client) Config() Config { return c.cfg }
+
+// Close lets go of idle connections. The client stays usable.
+func (c *Client) Close() {
+	c.reads.CloseIdleConnections()
+	c.writes.CloseIdleConnections()
+}
+
+// Token gives a token that is good for a while, from memory or from the token
+// endpoint. Callers that need one at the same time share one request; each
+// waits no longer than its own ctx. The error is an *Error.
+func (c *Client) Token(ctx context.Context) (*oauth2.Token, error) { return c.token(ctx) }
+
+// TokenSource is Token as golang.org/x/oauth2 wants it, bound to ctx.
+func (c *Client) TokenSource(ctx context.Context) oauth2.TokenSource {
+	return boundSource{ctx: ctx, client: c}
+}
+
+// neverFollow makes a redirect an answer like any other (policy O8).
+func neverFollow(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+
+// fullJitter gives a random duration from 0 up to and including most.
+func fullJitter(most time.Duration) time.Duration {
+	if most <= 0 {
+		return 0
+	}
+	return rand.N(most + 1) //nolint:gosec // spreads retries in time; nothing secret hangs on it
+}

@@ -1,0 +1,206 @@
+package upstream
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"net/url"
+	"os"
+	"regexp"
+	"strings"
+	"time"
+)
+
+// Defaults of a connection.
+const (
+	DefaultTokenTimeout = 10 * time.Second
+	DefaultMenuTimeout  = 30 * time.Second
+	DefaultWriteTimeout = 15 * time.Second
+	DefaultConcurrency  = 16
+)
+
+// maxTimeout bounds every timeout: more is a slip of the pen.
+const maxTimeout = 10 * time.Minute
+
+// Config is one element of connections[]: one API connection of the ordering
+// service.
+type Config struct {
+	// Name is how restaurants and clients refer to the connection.
+	Name string `yaml:"name"`
+	// BaseURL is the service's address, without /orders/api/v1.
+	BaseURL string `yaml:"base_url"`
+	// AuthURL is the token endpoint's address, without /connect/token.
+	AuthURL string `yaml:"auth_url"`
+	// ClientID is issued for the API connection.
+	ClientID string `yaml:"client_id"`
+	// ClientSecret is issued for the API connection.
+	ClientSecret string `yaml:"client_secret" secret:"true"`
+	// ClientSecretFile holds the secret instead; New reads it when
+	// ClientSecret is empty, without the white space around it.
+	ClientSecretFile string `yaml:"client_secret_file,omitempty"`
+	// TokenRequest is the form of the token request (policy W1).
+	TokenRequest TokenRequest `yaml:"token_request"`
+	// DefaultMenu also keeps the connection's own menu view; nil means true.
+	DefaultMenu *bool `yaml:"default_menu"`
+	// WireCase is the spelling of names in what is sent (policy W3).
+	WireCase WireCase `yaml:"wire_case"`
+	// StopListAny reads any non-empty stop list as stopped (policy W7).
+	StopListAny bool `yaml:"stop_list_any"`
+	// RetryUnavailable counts 503 on a call that writes as not executed, so
+	// that it may be tried again (policy O8); nil means true. When false a 503
+	// is judged as any other 5xx.
+	RetryUnavailable *bool `yaml:"retry_unavailable"`
+	// Rate is the most requests a second, menu and order calls together; 0 is
+	// no limit.
+	Rate float64 `yaml:"rate"`
+	// Concurrency is the most requests at once; reads leave one place free for
+	// orders where there is more than one. 0 means DefaultConcurrency.
+	Concurrency int `yaml:"concurrency"`
+	// Timeouts bound each kind of call.
+	Timeouts Timeouts `yaml:"timeouts"`
+}
+
+// Timeouts bound the calls of one connection.
+type Timeouts struct {
+	// Token bounds one token request.
+	Token time.Duration `yaml:"token"`
+	// Menu bounds one try of a read: menu view or rejection reasons.
+	Menu time.Duration `yaml:"menu"`
+	// Write bounds a call that writes as a whole: token, waiting, all tries.
+	Write time.Duration `yaml:"write"`
+}
+
+// ConfigError is one wrong setting of a connection.
+type ConfigError struct {
+	Key string // the YAML key within the connection: "base_url", "timeouts.write"
+	Msg string
+}
+
+// Error gives the key and what is wrong with its value.
+func (e *ConfigError) Error() string { return e.Key + ": " + e.Msg }
+
+// SetDefaults fills in what is not set.
+func (c *Config) SetDefaults() {
+	c.TokenRequest.setDefaults()
+	if c.DefaultMenu == nil {
+		c.DefaultMenu = new(true)
+	}
+	if c.RetryUnavailable == nil {
+		c.RetryUnavailable = new(true)
+	}
+	if c.WireCase == "" {
+		c.WireCase = WireDocument
+	}
+	if c.Concurrency == 0 {
+		c.Concurrency = DefaultConcurrency
+	}
+	if c.Timeouts.Token == 0 {
+		c.Timeouts.Token = DefaultTokenTimeout
+	}
+	if c.Timeouts.Menu == 0 {
+		c.Timeouts.Menu = DefaultMenuTimeout
+	}
+	if c.Timeouts.Write == 0 {
+		c.Timeouts.Write = DefaultWriteTimeout
+	}
+}
+
+// KeepsDefaultMenu tells whether the connection's own menu view is kept too.
+func (c Config) KeepsDefaultMenu() bool { return c.DefaultMenu == nil || *c.DefaultMenu }
+
+func (c Config) retriesUnavailable() bool {
+	return c.RetryUnavailable == nil || *c.RetryUnavailable
+}
+
+// Validate checks a configuration whose defaults are set. The error joins one
+// *ConfigError for each wrong key.
+func (c Config) Validate() error {
+	var errs []error
+	bad := func(key, format string, args ...any) {
+		errs = append(errs, &ConfigError{Key: key, Msg: fmt.Sprintf(format, args...)})
+	}
+	if !validName(c.Name) {
+		bad("name", "%q: use 1 to 64 of A-Z a-z 0-9 . _ : -", c.Name)
+	}
+	if msg := addressFault(c.BaseURL); msg != "" {
+		bad("base_url", "%s", msg)
+	}
+	if msg := addressFault(c.AuthURL); msg != "" {
+		bad("auth_url", "%s", msg)
+	}
+	if c.ClientID == "" {
+		bad("client_id", "is missing")
+	}
+	switch {
+	case c.ClientSecret == "" && c.ClientSecretFile == "":
+		bad("client_secret", "is missing (or give client_secret_file)")
+	case c.ClientSecret != "" && c.ClientSecretFile != "":
+		bad("client_secret_file", "is given beside client_secret: choose one")
+	}
+	if fault := c.TokenRequest.fault(); fault != nil {
+		errs = append(errs, fault)
+	}
+	if c.WireCase != WireDocument && c.WireCase != WireCamel {
+		bad("wire_case", "%q: use document or camel", string(c.WireCase))
+	}
+	if c.Rate < 0 || math.IsNaN(c.Rate) || math.IsInf(c.Rate, 0) {
+		bad("rate", "must be 0 (no limit) or more requests a second")
+	}
+	if c.Concurrency < 1 {
+		bad("concurrency", "must be at least 1")
+	}
+	for _, t := range []struct {
+		key   string
+		value time.Duration
+	}{
+		{"timeouts.token", c.Timeouts.Token},
+		{"timeouts.menu", c.Timeouts.Menu},
+		{"timeouts.write", c.Timeouts.Write},
+	} {
+		if t.value <= 0 || t.value > maxTimeout {
+			bad(t.key, "%s: must be above 0 and at most %s", t.value, maxTimeout)
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// secret gives the client's secret, reading the file where one is named.
+func (c Config) secret() (string, error) {
+	if c.ClientSecret != "" || c.ClientSecretFile == "" {
+		return c.ClientSecret, nil
+	}
+	raw, err := os.ReadFile(c.ClientSecretFile)
+	if err != nil {
+		return "", &ConfigError{Key: "client_secret_file", Msg: err.Error()}
+	}
+	secret := strings.TrimSpace(string(raw))
+	if secret == "" {
+		return "", &ConfigError{Key: "client_secret_file", Msg: c.ClientSecretFile + " is empty"}
+	}
+	return secret, nil
+}
+
+func validName(name string) bool {
+	return regexp.MustCompile(`^[A-Za-z0-9._:-]{1,64}$`).MatchString(name)
+}
+
+// addressFault says why an address cannot be used, or "".
+func addressFault(address string) string {
+	if address == "" {
+		return "is missing"
+	}
+	parsed, err := url.Parse(address)
+	switch {
+	case err != nil:
+		return "is no URL" // the parser's words would repeat a password
+	case parsed.Scheme != "http" && parsed.Scheme != "https":
+		return fmt.Sprintf("%q: must begin with http:// or https://", parsed.Redacted())
+	case parsed.Hostname() == "":
+		return fmt.Sprintf("%q: has no host", parsed.Redacted())
+	case parsed.User != nil:
+		return "must hold no user and password: use client_id and client_secret"
+	case parsed.RawQuery != "" || parsed.Fragment != "":
+		return fmt.Sprintf("%q: must have neither query nor fragment", address)
+	}
+	return ""
+}

@@ -1,0 +1,102 @@
+package upstream
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+)
+
+// Causes that an *Error may wrap.
+var (
+	// ErrBreakerOpen: the read was not tried, for the last ones failed.
+	ErrBreakerOpen = errors.New("circuit breaker is open")
+	// ErrTooLarge: the answer is above its limit (policy W15).
+	ErrTooLarge = errors.New("answer is too large")
+	// ErrOrderID: the order's id is empty or cannot stand in a path.
+	ErrOrderID = errors.New("order id cannot stand in a path")
+	// ErrAnswer: the answer has not the shape that the document shows.
+	ErrAnswer = errors.New("answer is not as the document shows")
+)
+
+// Effect is what is known of a call that writes (policy O8).
+type Effect int
+
+// The effects of a call.
+const (
+	// EffectNone: the call certainly did not take effect: it was refused, or
+	// never sent.
+	EffectNone Effect = iota
+	// EffectDone: the call certainly took effect.
+	EffectDone
+	// EffectUnknown: the call may have taken effect; it must not be repeated.
+	EffectUnknown
+)
+
+// String gives "none", "done" or "unknown".
+func (e Effect) String() string {
+	switch e {
+	case EffectNone:
+		return "none"
+	case EffectDone:
+		return "done"
+	default:
+		return "unknown"
+	}
+}
+
+// Error is a call of the ordering service that gave no good answer.
+type Error struct {
+	Operation Operation
+	// Status is the answer's HTTP status, 0 when there was no answer.
+	Status int
+	// Code, Msg and RequestID are the service's own where its body has the
+	// document's error shape (interface document, section 7).
+	Code, Msg, RequestID string
+	// Body is the answer's first 2 KiB without secrets (policy W14).
+	Body []byte
+	// Effect is what is known of a call that writes; EffectNone for reads.
+	Effect Effect
+	// RetryAfter is how long the service asks to wait, 0 when it does not.
+	RetryAfter time.Duration
+	// Err is the cause, for the log.
+	Err error
+
+	refused bool          // the service said a definite no
+	again   bool          // may be tried again
+	fault   bool          // counts against the service in the breaker
+	wait    time.Duration // the pause before the next try
+}
+
+// Error gives the operation, the status, and the service's words or the cause.
+// It holds no secret.
+func (e *Error) Error() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "upstream: %s", e.Operation)
+	if e.Status != 0 {
+		fmt.Fprintf(&b, ": status %d", e.Status)
+		if text := http.StatusText(e.Status); text != "" {
+			b.WriteString(" " + text)
+		}
+	}
+	if e.Code != "" {
+		b.WriteString(": " + e.Code)
+	}
+	if e.Msg != "" {
+		b.WriteString(": " + e.Msg)
+	}
+	if e.Err != nil {
+		b.WriteString(": " + e.Err.Error())
+	}
+	return b.String()
+}
+
+// Unwrap gives the cause.
+func (e *Error) Unwrap() error { return e.Err }
+
+// Refused tells whether the service answered with a definite no (policy O8):
+// a 4xx other than 401, 408 and 429, a redirect, or a 5xx in the document's
+// error shape. False for a call that never reached the service or was turned
+// away for now (401, 429, 503): there Effect is EffectNone too.
+func (e *Error) Refused() bool { return e.refused }

@@ -1,0 +1,115 @@
+package upstream
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/klauspost/compress/gzip"
+	"golang.org/x/oauth2"
+)
+
+// request is one request of the service, made anew for every try. Nothing of a
+// client's own request is in it (trap 1).
+type request struct {
+	op     Operation
+	method string
+	url    string
+	header http.Header
+	body   []byte // nil: no body
+	limit  int64  // of the answer's body, unpacked
+}
+
+// answer is what came back: status, header, and the body as far as it came.
+type answer struct {
+	status  int
+	header  http.Header
+	body    []byte
+	bodyErr error // the body did not come whole: ErrTooLarge, a reset, a time-out
+}
+
+// send does one exchange. A nil token sends no Authorization. The error is the
+// transport's: there was no answer.
+func (c *Client) send(ctx context.Context, hc *http.Client, r *request, token *oauth2.Token) (*answer, error) {
+	start := time.Now()
+	got, err := c.exchange(ctx, hc, r, token)
+	call := Call{Operation: r.op, Err: err, Duration: time.Since(start)}
+	if got != nil {
+		call.Status, call.Err = got.status, got.bodyErr
+	}
+	c.observe(call)
+	return got, err
+}
+
+func (c *Client) exchange(ctx context.Context, hc *http.Client, r *request, token *oauth2.Token) (*answer, error) {
+	var body io.Reader
+	if r.body != nil {
+		// Hidden behind a plain reader so that GetBody stays nil: net/http
+		// must have no means to send the request twice.
+		body = struct{ io.Reader }{bytes.NewReader(r.body)}
+	}
+	req, err := http.NewRequestWithContext(ctx, r.method, r.url, body)
+	if err != nil {
+		return nil, err
+	}
+	req.ContentLength = int64(len(r.body))
+	for name, values := range r.header {
+		req.Header[name] = values
+	}
+	req.Header.Set("Accept", "application/json")
+	req.Header.Set("User-Agent", "larder")
+	if token != nil {
+		req.Header.Set("Authorization", "Bearer "+token.AccessToken)
+	}
+	res, err := hc.Do(req)
+	if err != nil {
+		var wrapped *url.Error
+		if errors.As(err, &wrapped) {
+			err = wrapped.Err
+		}
+		return nil, err
+	}
+	defer func() { _ = res.Body.Close() }()
+	got := &answer{status: res.StatusCode, header: res.Header}
+	got.body, got.bodyErr = readBody(res, r.limit)
+	return got, nil
+}
+
+// readBody reads at most limit bytes, unpacking gzip (policies W11, W15).
+func readBody(res *http.Response, limit int64) ([]byte, error) {
+	var from io.Reader = &io.LimitedReader{R: res.Body, N: limit + 1}
+	switch coding := strings.ToLower(strings.TrimSpace(res.Header.Get("Content-Encoding"))); coding {
+	case "", "identity":
+		if res.ContentLength > limit {
+			return nil, ErrTooLarge
+		}
+	case "gzip", "x-gzip":
+		if res.ContentLength == 0 || res.StatusCode == http.StatusNoContent ||
+			res.StatusCode == http.StatusNotModified {
+			return nil, nil
+		}
+		unpacked, err := gzip.NewReader(from)
+		if err != nil {
+			return nil, fmt.Errorf("gzip: %w", err)
+		}
+		defer func() { _ = unpacked.Close() }()
+		from = &io.LimitedReader{R: unpacked, N: limit + 1}
+	default:
+		return nil, fmt.Errorf("%w: content encoding %q", ErrAnswer, coding)
+	}
+	var into bytes.Buffer
+	if res.ContentLength > 0 && res.ContentLength <= limit {
+		into.Grow(int(res.ContentLength) + bytes.MinRead)
+	}
+	_, err := into.ReadFrom(from)
+	if int64(into.Len()) > limit {
+		return into.Bytes()[:limit], ErrTooLarge
+	}
+	return into.Bytes(), err
+}

@@ -1,0 +1,126 @@
+package upstream
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+
+	"github.com/failsafe-go/failsafe-go/circuitbreaker"
+	"golang.org/x/oauth2"
+)
+
+// Validator is what a menu view's answer said of its version, to be given back
+// with the next request (policy S3). Empty fields were not given.
+type Validator struct {
+	ETag         string
+	LastModified string
+}
+
+// Menu is a menu view's answer. Body is as received but for gzip; it is nil
+// when the service said that nothing changed.
+type Menu struct {
+	Body        []byte
+	Validator   Validator
+	NotModified bool
+}
+
+// MenuView reads the menu view of a restaurant, or with "" the connection's
+// own (interface document, section 4.6). It retries within ctx's deadline. The
+// error is an *Error; at most 64 MiB are read.
+func (c *Client) MenuView(ctx context.Context, restaurant string, seen Validator) (Menu, error) {
+	address := c.cfg.BaseURL + pathMenu
+	if restaurant != "" {
+		address += "?restaurantId=" + url.QueryEscape(restaurant)
+	}
+	header := http.Header{"Accept-Encoding": {"gzip"}}
+	if seen.ETag != "" {
+		header.Set("If-None-Match", seen.ETag)
+	}
+	if seen.LastModified != "" {
+		header.Set("If-Modified-Since", seen.LastModified)
+	}
+	got, err := c.read(ctx, &request{
+		op: OpMenu, method: http.MethodGet, url: address, header: header, limit: maxMenuBytes,
+	}, seen != Validator{})
+	if err != nil {
+		return Menu{}, err
+	}
+	validator := Validator{ETag: got.header.Get("ETag"), LastModified: got.header.Get("Last-Modified")}
+	if got.status == http.StatusNotModified {
+		if (validator == Validator{}) {
+			validator = seen
+		}
+		return Menu{Validator: validator, NotModified: true}, nil
+	}
+	return Menu{Body: got.body, Validator: validator}, nil
+}
+
+// RejectionReasons lists the reasons for rejecting an order (interface
+// document, section 4.4); none when reasons are turned off. It retries as
+// MenuView does.
+func (c *Client) RejectionReasons(ctx context.Context) ([]Reason, error) {
+	got, err := c.read(ctx, &request{
+		op: OpReasons, method: http.MethodGet, url: c.cfg.BaseURL + pathReasons,
+		header: http.Header{"Accept-Encoding": {"gzip"}}, limit: maxAnswerBytes,
+	}, false)
+	if err != nil {
+		return nil, err
+	}
+	reasons, err := readReasons(got.body)
+	if err != nil {
+		return nil, c.failure(OpReasons, got, err)
+	}
+	return reasons, nil
+}
+
+// read does a read with retries, behind the breaker (policy S5).
+func (c *Client) read(ctx context.Context, r *request, conditional bool) (*answer, error) {
+	got, err := c.retries(ctx, func() (*answer, error) { return c.readOnce(ctx, r, conditional) }, c.breaker)
+	if err == nil {
+		return got, nil
+	}
+	if errors.Is(err, circuitbreaker.ErrOpen) {
+		return nil, &Error{Operation: r.op, Err: ErrBreakerOpen, RetryAfter: c.breaker.RemainingDelay()}
+	}
+	var known *Error
+	if !errors.As(err, &known) {
+		known = &Error{Operation: r.op, Err: err}
+	}
+	return nil, known
+}
+
+// readOnce is one try: a place, a token, the request, and once more with a new
+// token when the service refuses the first (policy W2).
+func (c *Client) readOnce(ctx context.Context, r *request, conditional bool) (*answer, error) {
+	leave, err := c.limits.read(ctx)
+	if err != nil {
+		return nil, &Error{Operation: r.op, Err: fmt.Errorf("waiting for a place: %w", err)}
+	}
+	defer leave()
+	ctx, cancel := context.WithTimeout(ctx, c.cfg.Timeouts.Menu)
+	defer cancel()
+	var used *oauth2.Token
+	for renewed := false; ; renewed = true {
+		used, err = c.token(ctx)
+		if err != nil {
+			return nil, err
+		}
+		got, err := c.send(ctx, c.reads, r, used)
+		switch {
+		case err != nil:
+			return nil, c.unreached(r.op, err)
+		case got.status == http.StatusUnauthorized && !renewed:
+			c.tokens.Invalidate(used)
+			continue
+		case got.bodyErr != nil:
+			return nil, c.failure(r.op, got, got.bodyErr, used)
+		case got.status >= 200 && got.status <= 299,
+			got.status == http.StatusNotModified && conditional:
+			return got, nil
+		default:
+			return nil, c.failure(r.op, got, nil, used)
+		}
+	}
+}

@@ -1,0 +1,117 @@
+package upstream
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"golang.org/x/oauth2"
+	"golang.org/x/sync/singleflight"
+)
+
+// tokenSource keeps one token fresh (trap 10). Unlike the reuse source of
+// golang.org/x/oauth2 it holds no lock while it fetches, lets every caller
+// wait by its own context, and can drop a token that the service refused.
+type tokenSource struct {
+	fetch func(context.Context) (*oauth2.Token, error)
+	limit time.Duration // of one fetch
+	clock func() time.Time
+
+	flight  singleflight.Group
+	mu      sync.Mutex
+	current *oauth2.Token
+	renewAt time.Time
+}
+
+// Token gives the token in memory while it is good, or a new one.
+func (s *tokenSource) Token(ctx context.Context) (*oauth2.Token, error) {
+	if token := s.fresh(); token != nil {
+		return token, nil
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	// The fetch belongs to all who wait, so no single caller's end stops it.
+	detached := context.WithoutCancel(ctx)
+	done := s.flight.DoChan("token", func() (any, error) {
+		if token := s.fresh(); token != nil {
+			return token, nil
+		}
+		fetching, cancel := context.WithTimeout(detached, s.limit)
+		defer cancel()
+		return s.renew(fetching)
+	})
+	select {
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	case result := <-done:
+		if result.Err != nil {
+			return nil, result.Err
+		}
+		token, ok := result.Val.(*oauth2.Token)
+		if !ok {
+			return nil, errors.New("upstream: token: no token")
+		}
+		return token, nil
+	}
+}
+
+func (s *tokenSource) fresh() *oauth2.Token {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.current != nil && s.clock().Before(s.renewAt) {
+		return s.current
+	}
+	return nil
+}
+
+// pauseAfterFailure is how long an old token that still holds is used before
+// another fetch is tried.
+const pauseAfterFailure = 3 * time.Second
+
+// renew fetches a token. While the old one has not quite expired, a failed
+// fetch is no failure yet.
+func (s *tokenSource) renew(ctx context.Context) (*oauth2.Token, error) {
+	asked := s.clock()
+	token, err := s.fetch(ctx)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err != nil {
+		if now := s.clock(); s.current != nil && now.Before(s.current.Expiry) {
+			s.renewAt = now.Add(pauseAfterFailure)
+			if s.renewAt.After(s.current.Expiry) {
+				s.renewAt = s.current.Expiry
+			}
+			return s.current, nil
+		}
+		return nil, err
+	}
+	s.current = token
+	s.renewAt = token.Expiry.Add(-earlyExpiry(token.Expiry.Sub(asked)))
+	return token, nil
+}
+
+// Invalidate drops the token that the service refused, when it is still the
+// current one: another caller may have renewed it already.
+func (s *tokenSource) Invalidate(token *oauth2.Token) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.current != nil && token != nil && s.current.AccessToken == token.AccessToken {
+		s.current = nil
+	}
+}
+
+// earlyExpiry is how long before its end a token is renewed.
+func earlyExpiry(lifetime time.Duration) time.Duration {
+	return min(30*time.Second, lifetime/5)
+}
+
+// boundSource is a Client's tokens as an oauth2.TokenSource.
+type boundSource struct {
+	ctx    context.Context //nolint:containedctx // oauth2.TokenSource takes none
+	client *Client
+}
+
+// Token implements oauth2.TokenSource.
+func (b boundSource) Token() (*oauth2.Token, error) { return b.client.token(b.ctx) }

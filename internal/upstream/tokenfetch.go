@@ -1,0 +1,187 @@
+package upstream
+
+import (
+	"context"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+
+	"golang.org/x/oauth2"
+
+	"larder/internal/menu"
+)
+
+// Lifetimes of a token (policy W2).
+const (
+	defaultLifetime = 5 * time.Minute
+	maxLifetime     = 365 * 24 * time.Hour
+)
+
+// token is the connection's token; its errors are *Errors.
+func (c *Client) token(ctx context.Context) (*oauth2.Token, error) {
+	token, err := c.tokens.Token(ctx)
+	if err == nil {
+		return token, nil
+	}
+	var known *Error
+	if errors.As(err, &known) {
+		own := *known // each caller may set its own wait
+		return nil, &own
+	}
+	return nil, &Error{Operation: OpToken, Err: err, again: true}
+}
+
+// fetchToken asks the token endpoint, in the configured form.
+func (c *Client) fetchToken(ctx context.Context) (*oauth2.Token, error) {
+	token, err := c.requestToken(ctx, c.cfg.TokenRequest)
+	if err != nil {
+		c.log.WithError(err).WithField("event", "upstream.token").Warn("no token")
+	}
+	return token, err
+}
+
+// requestToken does one token request in the given form (policies W1, W2).
+func (c *Client) requestToken(ctx context.Context, form TokenRequest) (*oauth2.Token, error) {
+	body, contentType, err := form.encode(c.cfg.ClientID, c.secret)
+	if err != nil {
+		return nil, &Error{Operation: OpToken, Err: err}
+	}
+	asked := c.clock()
+	got, err := c.send(ctx, c.reads, &request{
+		op: OpToken, method: http.MethodPost, url: c.cfg.AuthURL + pathToken,
+		header: http.Header{"Content-Type": {contentType}}, body: body, limit: maxAnswerBytes,
+	}, nil)
+	if err != nil {
+		return nil, c.unreached(OpToken, err)
+	}
+	reply := readTokenReply(got.body)
+	token := &oauth2.Token{AccessToken: reply.accessToken, TokenType: "Bearer"}
+	if got.status < 200 || got.status > 299 || got.bodyErr != nil {
+		return nil, c.tokenFailure(got, reply, got.bodyErr)
+	}
+	if !usableToken(reply.accessToken) {
+		return nil, c.tokenFailure(got, reply, fmt.Errorf("%w: no usable access_token", ErrAnswer))
+	}
+	lifetime := reply.lifetime
+	if lifetime <= 0 {
+		lifetime = jwtLifetime(reply.accessToken, asked)
+	}
+	token.ExpiresIn = int64(lifetime / time.Second)
+	token.Expiry = asked.Add(lifetime)
+	return token, nil
+}
+
+// tokenFailure is a token endpoint's answer that gave no token. An answer
+// that was half a success may hold a token: its body is not kept.
+func (c *Client) tokenFailure(got *answer, reply tokenReply, cause error) *Error {
+	e := c.failure(OpToken, got, cause)
+	if e.Code == "" {
+		e.Code, e.Msg = c.redact(reply.problem), c.redact(reply.description)
+	}
+	if got.status >= 200 && got.status <= 299 {
+		e.Body = nil
+	}
+	return e
+}
+
+// tokenReply is the token endpoint's answer, good or bad.
+type tokenReply struct {
+	accessToken string
+	lifetime    time.Duration
+	problem     string // RFC 6749's error
+	description string
+}
+
+// readTokenReply reads the answer with names in any spelling, enveloped in
+// result or not; the lifetime is a number or a string.
+func readTokenReply(body []byte) tokenReply {
+	checked, err := menu.Check(body, maxDepth)
+	if err != nil {
+		return tokenReply{}
+	}
+	var reply tokenReply
+	read := func(raw []byte) (result []byte) {
+		r := menu.NewReader(raw)
+		r.Fields(func(_, folded string) {
+			switch folded {
+			case "accesstoken":
+				reply.accessToken, _ = r.Text()
+			case "expiresin":
+				if seconds, state := r.Decimal(); state == menu.NumberOK {
+					reply.lifetime = boundedSeconds(seconds.IntPart())
+				}
+			case "error":
+				reply.problem, _ = r.Text()
+			case "errordescription":
+				reply.description, _ = r.Text()
+			case "result":
+				result = r.Raw()
+			}
+		})
+		return result
+	}
+	if result := read(checked); result != nil && reply.accessToken == "" {
+		read(result)
+	}
+	return reply
+}
+
+func boundedSeconds(seconds int64) time.Duration {
+	return time.Duration(min(max(seconds, 0), int64(maxLifetime/time.Second))) * time.Second
+}
+
+// usableToken tells whether the text can stand in an Authorization header.
+func usableToken(text string) bool {
+	for i := range len(text) {
+		if text[i] <= ' ' || text[i] >= 0x7f {
+			return false
+		}
+	}
+	return text != ""
+}
+
+// jwtLifetime is how long a token holds by its own word: until exp; where
+// exp has passed by our clock, from iat to exp; else 5 minutes.
+func jwtLifetime(token string, now time.Time) time.Duration {
+	parts := strings.Split(token, ".")
+	if len(parts) != 3 {
+		return defaultLifetime
+	}
+	payload, err := base64.RawURLEncoding.DecodeString(strings.TrimRight(parts[1], "="))
+	if err != nil {
+		return defaultLifetime
+	}
+	checked, err := menu.Check(payload, maxDepth)
+	if err != nil {
+		return defaultLifetime
+	}
+	var expires, issued int64
+	r := menu.NewReader(checked)
+	r.Object(func(name string) {
+		switch name {
+		case "exp":
+			expires = readSeconds(r)
+		case "iat":
+			issued = readSeconds(r)
+		}
+	})
+	switch {
+	case expires > now.Unix():
+		return boundedSeconds(expires - now.Unix())
+	case issued > 0 && expires > issued:
+		return boundedSeconds(expires - issued)
+	default:
+		return defaultLifetime
+	}
+}
+
+func readSeconds(r *menu.Reader) int64 {
+	seconds, state := r.Decimal()
+	if state != menu.NumberOK {
+		return 0
+	}
+	return seconds.IntPart()
+}

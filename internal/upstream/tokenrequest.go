@@ -1,0 +1,145 @@
+package upstream
+
+import (
+	"bytes"
+	"fmt"
+	"mime/multipart"
+	"net/url"
+	"strings"
+)
+
+// The encodings of a token request.
+const (
+	EncodingMultipart  = "multipart"
+	EncodingURLEncoded = "urlencoded"
+)
+
+// The names of the preset token requests (policy W1).
+const (
+	PresetDocument = "document"
+	PresetOAuth    = "oauth"
+)
+
+// TokenRequest is the form of the token request (policy W1). In YAML it is the
+// name of a preset, or a mapping of these fields; a field left out follows the
+// preset that has the same encoding.
+type TokenRequest struct {
+	Encoding      string `yaml:"encoding"` // multipart | urlencoded
+	ClientIDField string `yaml:"client_id_field"`
+	ScopeField    string `yaml:"scope_field"`
+}
+
+// TokenRequestDocument is the preset "document": the interface document's
+// literal words, as multipart/form-data.
+func TokenRequestDocument() TokenRequest {
+	return TokenRequest{Encoding: EncodingMultipart, ClientIDField: "client_ID", ScopeField: "scopes"}
+}
+
+// TokenRequestOAuth is the preset "oauth": RFC 6749, section 4.4.
+func TokenRequestOAuth() TokenRequest {
+	return TokenRequest{Encoding: EncodingURLEncoded, ClientIDField: "client_id", ScopeField: "scope"}
+}
+
+// String gives the preset's name, or the fields of a form that is none.
+func (r TokenRequest) String() string {
+	switch r {
+	case TokenRequestDocument():
+		return PresetDocument
+	case TokenRequestOAuth():
+		return PresetOAuth
+	}
+	return fmt.Sprintf("{encoding: %s, client_id_field: %s, scope_field: %s}",
+		r.Encoding, r.ClientIDField, r.ScopeField)
+}
+
+// UnmarshalText reads the name of a preset, as an environment variable gives it.
+func (r *TokenRequest) UnmarshalText(text []byte) error {
+	switch string(text) {
+	case PresetDocument:
+		*r = TokenRequestDocument()
+	case PresetOAuth:
+		*r = TokenRequestOAuth()
+	default:
+		return &ConfigError{Key: "token_request", Msg: fmt.Sprintf(
+			"%q: use document, oauth or {encoding, client_id_field, scope_field}", text)}
+	}
+	return nil
+}
+
+// UnmarshalYAML reads a preset's name or a mapping.
+func (r *TokenRequest) UnmarshalYAML(decode func(any) error) error {
+	var preset string
+	if err := decode(&preset); err == nil {
+		return r.UnmarshalText([]byte(preset))
+	}
+	type fields TokenRequest // without the methods
+	var custom fields
+	if err := decode(&custom); err != nil {
+		return err
+	}
+	*r = TokenRequest(custom)
+	r.setDefaults()
+	return nil
+}
+
+// MarshalYAML writes the preset's name where the form is one.
+func (r TokenRequest) MarshalYAML() (any, error) {
+	if name := r.String(); !strings.HasPrefix(name, "{") {
+		return name, nil
+	}
+	type fields TokenRequest
+	return fields(r), nil
+}
+
+func (r *TokenRequest) setDefaults() {
+	preset := TokenRequestDocument()
+	if r.Encoding == EncodingURLEncoded {
+		preset = TokenRequestOAuth()
+	}
+	if r.Encoding == "" {
+		r.Encoding = preset.Encoding
+	}
+	if r.ClientIDField == "" {
+		r.ClientIDField = preset.ClientIDField
+	}
+	if r.ScopeField == "" {
+		r.ScopeField = preset.ScopeField
+	}
+}
+
+// fault gives what is wrong with a form whose defaults are set.
+func (r TokenRequest) fault() error {
+	if r.Encoding != EncodingMultipart && r.Encoding != EncodingURLEncoded {
+		return &ConfigError{Key: "token_request.encoding", Msg: fmt.Sprintf(
+			"%q: use %s or %s", r.Encoding, EncodingMultipart, EncodingURLEncoded)}
+	}
+	return nil
+}
+
+// encode gives the request's body and its content type.
+func (r TokenRequest) encode(clientID, secret string) (body []byte, contentType string, err error) {
+	fields := [][2]string{
+		{r.ClientIDField, clientID},
+		{"client_secret", secret},
+		{"grant_type", "client_credentials"},
+		{r.ScopeField, "orders"},
+	}
+	if r.Encoding == EncodingURLEncoded {
+		values := url.Values{}
+		for _, f := range fields {
+			values.Set(f[0], f[1])
+		}
+		return []byte(values.Encode()), "application/x-www-form-urlencoded", nil
+	}
+	var form bytes.Buffer
+	w := multipart.NewWriter(&form)
+	for _, f := range fields {
+		if err := w.WriteField(f[0], f[1]); err != nil {
+			return nil, "", fmt.Errorf("upstream: token form: %w", err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		return nil, "", fmt.Errorf("upstream: token form: %w", err)
+	}
+	return form.Bytes(), w.FormDataContentType(), nil
+}

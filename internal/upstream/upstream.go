@@ -1,0 +1,45 @@
+// Package upstream is the client of the ordering service: the token, the menu
+// view, the rejection reasons, and the four calls that write (create, pay,
+// complete, reject), with the wire types of what they send.
+//
+// Its one invariant is certainty: every call that writes ends either with an
+// answer of the service or with an *Error whose Effect says whether the call
+// certainly did not take effect, certainly did, or may have (policy O8). A
+// call that may have taken effect is never repeated here. Reads are retried
+// within their context's deadline behind a circuit breaker (policy S5).
+//
+// sync reads through it, ordering writes through it. It knows nothing of
+// Redis, of HTTP serving or of schedules, and it never forwards a client's
+// headers: least of all Idempotency-Key, which makes net/http send a POST
+// twice (trap 1).
+package upstream
+
+// Operation names a call in errors, logs and metrics. The four that write have
+// the names that an order's journal uses.
+type Operation string
+
+// The calls of the ordering service.
+const (
+	OpToken    Operation = "token"
+	OpMenu     Operation = "menu"
+	OpReasons  Operation = "reasons"
+	OpCreate   Operation = "create"
+	OpPay      Operation = "pay"
+	OpComplete Operation = "complete"
+	OpReject   Operation = "reject"
+)
+
+// Limits of what is read from the service (policy W15 for the menu).
+const (
+	maxMenuBytes   = 64 << 20
+	maxAnswerBytes = 1 << 20
+	maxKeptBytes   = 2 << 10 // policy W14
+)
+
+// Paths below the base and token addresses (interface document, sections 4, 5).
+const (
+	pathToken   = "/connect/token"
+	pathMenu    = "/orders/api/v1/menu/view"
+	pathReasons = "/orders/api/v1/rejectionReasons"
+	pathOrders  = "/orders/api/v1/orders"
+)

@@ -1,0 +1,134 @@
+package upstream
+
+import (
+	"encoding/json"
+	"strings"
+
+	"github.com/shopspring/decimal"
+
+	"larder/internal/menu"
+)
+
+// WireCase is the spelling of field names in what larder sends (policy W3).
+type WireCase string
+
+// The spellings: the document's (restaurantID, ID, cityID), and camel case
+// throughout (restaurantId, id, cityId).
+const (
+	WireDocument WireCase = "document"
+	WireCamel    WireCase = "camel"
+)
+
+// spell gives the document's name in this spelling.
+func (w WireCase) spell(name string) string {
+	if w != WireCamel {
+		return name
+	}
+	if name == "ID" {
+		return "id"
+	}
+	if stem, ok := strings.CutSuffix(name, "ID"); ok {
+		return stem + "Id"
+	}
+	return name
+}
+
+// Field is a field that larder does not know, passed on as the client sent it
+// (policy W8). Value is well-formed JSON.
+type Field struct {
+	Name  string
+	Value json.RawMessage
+}
+
+// Order is the body of a create call (interface document, section 2.1). A nil
+// field is left out; Extra follows the known fields in its own order. An Extra
+// field whose name is that of a written field, in any spelling, is left out.
+type Order struct {
+	Comment        *string
+	RestaurantID   *string
+	Persons        *int
+	DishList       []Dish // always written
+	ExpeditionType *string
+	ExpectedAt     *string // RFC 3339 with offset, sent as it stands
+	PaymentTypeID  *string
+	ChangeFrom     *decimal.Decimal
+	Guest          *Guest
+	Address        *Address
+	Extra          []Field
+}
+
+// Dish is one line of an order. Quantity is in units of the dish.
+type Dish struct {
+	ID          string
+	Name        *string
+	Price       *decimal.Decimal
+	Measure     *menu.Measure
+	Quantity    decimal.Decimal
+	Ingredients []OrderIngredient // nil is left out, empty is written as []
+	Extra       []Field
+}
+
+// OrderIngredient is an ingredient or modifier of a dish. Quantity is per one
+// unit of the dish.
+type OrderIngredient struct {
+	ID       string
+	Name     *string
+	Price    *decimal.Decimal
+	Measure  *menu.Measure
+	Quantity decimal.Decimal
+	Extra    []Field
+}
+
+// Guest is who ordered.
+type Guest struct {
+	Email     *string
+	Phone     *string
+	FirstName *string
+	LastName  *string
+	Extra     []Field
+}
+
+// Address is where to deliver.
+type Address struct {
+	Postcode        *string
+	Street          *string
+	Comment         *string
+	Lat             *decimal.Decimal
+	Lon             *decimal.Decimal
+	CityID          *string
+	CityName        *string
+	Floor           *int
+	HouseNumber     *string
+	ApartmentNumber *string
+	Entrance        *string
+	Subway          *string
+	FullAddress     *string
+	Extra           []Field
+}
+
+// Payment is one element of a pay call's body (interface document, section
+// 2.2).
+type Payment struct {
+	Code   string          // the POS currency's GUID
+	Amount decimal.Decimal // exact, in the restaurant's currency
+	PaidAt string          // RFC 3339 with offset, sent as it stands
+	Name   string          // may be empty; always written
+	Extra  []Field
+}
+
+// Rejection is the body of a reject call (interface document, section 4.5).
+// Both fields are written even when empty.
+type Rejection struct {
+	ReasonID   string
+	ReasonText string
+	Extra      []Field
+}
+
+// Reason is a rejection reason that the service offers (interface document,
+// section 2.3). Type is "simple" or "text".
+type Reason struct {
+	ID               string `json:"ID"`
+	Reason           string `json:"reason"`
+	Type             string `json:"type"`
+	IsPossibleDelete bool   `json:"isPossibleDelete"`
+}

@@ -1,0 +1,190 @@
+package upstream
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+
+	"golang.org/x/oauth2"
+)
+
+// Created is the service's answer to a created order.
+type Created struct {
+	OrderID string // never empty; a number's digits as they stand (policy W4)
+	Status  int
+	Body    []byte
+}
+
+// Answer is the service's answer to a call that changed an order. Body may be
+// empty (policy W13).
+type Answer struct {
+	Status int
+	Body   []byte
+}
+
+// CreateOrder creates an order (interface document, section 4.1); body is an
+// encoded Order. The error is an *Error with the certainty of policy O8: with
+// EffectUnknown the order may exist, and the call must not be repeated. The
+// call as a whole is bounded by the write timeout. It ends when ctx does, so a
+// caller that must not give up in between gives context.WithoutCancel.
+func (c *Client) CreateOrder(ctx context.Context, body []byte) (Created, error) {
+	got, err := c.write(ctx, &request{
+		op: OpCreate, method: http.MethodPost, url: c.cfg.BaseURL + pathOrders, body: body,
+	})
+	if err != nil {
+		return Created{}, err
+	}
+	return Created{OrderID: readDocument(got.body).orderID, Status: got.status, Body: got.body}, nil
+}
+
+// Pay pays an order (interface document, section 4.2); body is an encoded
+// array of payments. Errors are as CreateOrder's.
+func (c *Client) Pay(ctx context.Context, orderID string, body []byte) (Answer, error) {
+	return c.change(ctx, OpPay, orderID, body)
+}
+
+// Complete closes a paid order (interface document, section 4.3). Errors are
+// as CreateOrder's.
+func (c *Client) Complete(ctx context.Context, orderID string) (Answer, error) {
+	return c.change(ctx, OpComplete, orderID, nil)
+}
+
+// Reject rejects an order (interface document, section 4.5); body is an
+// encoded Rejection. Errors are as CreateOrder's.
+func (c *Client) Reject(ctx context.Context, orderID string, body []byte) (Answer, error) {
+	return c.change(ctx, OpReject, orderID, body)
+}
+
+func (c *Client) change(ctx context.Context, op Operation, orderID string, body []byte) (Answer, error) {
+	if orderID == "" || orderID == "." || orderID == ".." {
+		return Answer{}, &Error{Operation: op, Err: ErrOrderID}
+	}
+	got, err := c.write(ctx, &request{
+		op: op, method: http.MethodPut, body: body,
+		url: c.cfg.BaseURL + pathOrders + "/" + url.PathEscape(orderID) + "/" + string(op),
+	})
+	if err != nil {
+		return Answer{}, err
+	}
+	return Answer{Status: got.status, Body: got.body}, nil
+}
+
+// write does a call that writes. It is tried again only while certainly
+// nothing was executed (policy O8).
+func (c *Client) write(ctx context.Context, r *request) (*answer, error) {
+	ctx, cancel := context.WithTimeout(ctx, c.cfg.Timeouts.Write)
+	defer cancel()
+	r.limit = maxAnswerBytes
+	if r.body != nil {
+		r.header = http.Header{"Content-Type": {"application/json"}}
+	}
+	renewed := false
+	got, err := c.retries(ctx, func() (*answer, error) { return c.writeOnce(ctx, r, &renewed) })
+	var known *Error
+	if err != nil && !errors.As(err, &known) {
+		err = &Error{Operation: r.op, Err: err}
+	}
+	return got, err
+}
+
+// writeOnce is one try; renewed is whether the call has renewed its token.
+func (c *Client) writeOnce(ctx context.Context, r *request, renewed *bool) (*answer, error) {
+	leave, err := c.limits.write(ctx)
+	if err != nil {
+		return nil, &Error{Operation: r.op, Err: fmt.Errorf("waiting for a place: %w", err)}
+	}
+	defer leave()
+	for {
+		used, err := c.token(ctx)
+		if err != nil {
+			return nil, notSent(r.op, err)
+		}
+		left := &departure{}
+		got, err := c.send(left.watch(ctx), c.writes, r, used)
+		switch {
+		case err != nil:
+			e := c.unreached(r.op, err)
+			if !left.nothingLeft(err) {
+				e.Effect, e.again = EffectUnknown, false
+			}
+			return nil, e
+		case got.status == http.StatusUnauthorized && !*renewed:
+			*renewed = true
+			c.tokens.Invalidate(used)
+			continue
+		}
+		if e := c.judge(r.op, got, used); e != nil {
+			return nil, e
+		}
+		return got, nil
+	}
+}
+
+// notSent is a call that writes for which there was no token: the operation is
+// the call's, the cause tells of the token.
+func notSent(op Operation, err error) *Error {
+	e := &Error{Operation: op, Err: err}
+	var cause *Error
+	if errors.As(err, &cause) {
+		e.RetryAfter, e.again = cause.RetryAfter, cause.again
+	}
+	return e
+}
+
+// judge is the certainty of an answer to a call that writes (policies O8,
+// W13); nil means done.
+func (c *Client) judge(op Operation, got *answer, used *oauth2.Token) *Error {
+	d := readDocument(got.body)
+	if got.bodyErr != nil {
+		d = document{} // half a body says nothing
+	}
+	if got.status >= 200 && got.status <= 299 && done(op, got, d) {
+		return nil
+	}
+	e := c.failure(op, got, got.bodyErr, used)
+	e.again = false
+	switch s := got.status; {
+	case s >= 200 && s <= 299:
+		if op != OpCreate && !d.hasResult && d.errorShaped() {
+			// The document does not show the status of a failed payment: its
+			// error shape is a no, whatever the status.
+			e.refused = true
+			return e
+		}
+		e.Effect = EffectUnknown
+		if e.Err == nil {
+			e.Err = fmt.Errorf("%w: a success that says nothing certain", ErrAnswer)
+		}
+	case s == http.StatusUnauthorized: // a second time: turned away, not judged
+	case s == http.StatusTooManyRequests,
+		s == http.StatusServiceUnavailable && c.cfg.retriesUnavailable():
+		e.again = true
+	case s == http.StatusRequestTimeout:
+		e.Effect = EffectUnknown
+	case s >= 300 && s <= 499:
+		e.refused = true
+	case s >= 500 && s <= 599 && d.errorShaped():
+		e.refused = true
+	default:
+		e.Effect = EffectUnknown
+	}
+	return e
+}
+
+// done tells whether a 2xx answer says that the call took effect: a created
+// order has its id; of the others any JSON or nothing will do, unless it is
+// the document's error shape (policy W13).
+func done(op Operation, got *answer, d document) bool {
+	switch {
+	case got.bodyErr != nil:
+		return false
+	case op == OpCreate:
+		return d.orderID != ""
+	case len(got.body) == 0:
+		return true
+	default:
+		return d.json && (d.hasResult || !d.errorShaped())
+	}
+}
