@@ -1,0 +1,135 @@
+package redistest
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"math/big"
+	"net"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+)
+
+const (
+	loopback = "127.0.0.1"
+	// Ports are taken below the range that systems give to outgoing
+	// connections: a port from there could be lost between Stop and Restart.
+	firstPort = 20_000
+	portCount = 12_000
+)
+
+var errExited = errors.New("the server ended by itself")
+
+// process is one redis-server process.
+type process struct {
+	cmd     *exec.Cmd
+	logPath string
+	exited  chan struct{} // closed when the process has been reaped
+}
+
+// startProcess starts the binary with its output in a fresh file at logPath.
+// Cancelling ctx does not end the process: only kill does.
+func startProcess(ctx context.Context, binary string, arguments []string, logPath string) (*process, error) {
+	output, err := os.Create(logPath) //nolint:gosec // the path is below the test's temporary folder
+	if err != nil {
+		return nil, fmt.Errorf("create the log: %w", err)
+	}
+	//nolint:gosec // the binary was looked up by a fixed name, and tests give the arguments
+	cmd := exec.CommandContext(context.WithoutCancel(ctx), binary, arguments...)
+	cmd.Stdout, cmd.Stderr = output, output
+	cmd.SysProcAttr = dieWithParent()
+	if err := errors.Join(cmd.Start(), output.Close()); err != nil {
+		return nil, err
+	}
+	p := &process{cmd: cmd, logPath: logPath, exited: make(chan struct{})}
+	go func() {
+		defer close(p.exited)
+		_ = cmd.Wait() // killed is how it always ends
+	}()
+	return p, nil
+}
+
+// kill sends SIGKILL to the process and returns when it has been reaped.
+func (p *process) kill() {
+	_ = p.cmd.Process.Kill() // the only error is that it is gone already
+	<-p.exited
+}
+
+func (p *process) log() string {
+	return readTail(p.logPath)
+}
+
+// waitReady returns when this very process, and no other that listens on its
+// address, answers commands.
+func (p *process) waitReady(ctx context.Context, addr string) error {
+	ticker := time.NewTicker(pollEvery)
+	defer ticker.Stop()
+	for {
+		err := p.answers(ctx, addr)
+		if err == nil {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("not ready within %s: %w", readyWithin, err)
+		case <-p.exited:
+			return errExited
+		case <-ticker.C:
+		}
+	}
+}
+
+func (p *process) answers(ctx context.Context, addr string) (err error) {
+	// Asked first by hand: go-redis logs each refused connection.
+	var dialer net.Dialer
+	conn, err := dialer.DialContext(ctx, "tcp", addr)
+	if err != nil {
+		return err
+	}
+	if err := conn.Close(); err != nil {
+		return err
+	}
+	client := redis.NewClient(&redis.Options{Addr: addr, MaxRetries: -1, DialerRetries: 1, PoolSize: 1})
+	defer func() { err = errors.Join(err, client.Close()) }()
+	// PING is refused while the append-only file is being loaded.
+	if err := client.Ping(ctx).Err(); err != nil {
+		return err
+	}
+	info, err := client.Info(ctx, "server").Result()
+	if err != nil {
+		return err
+	}
+	if !strings.Contains(info, fmt.Sprintf("process_id:%d\r\n", p.cmd.Process.Pid)) {
+		return fmt.Errorf("another server already answers on %s", addr)
+	}
+	return nil
+}
+
+// freePort returns a loopback port on which nothing listens at this moment.
+func freePort(ctx context.Context, t testing.TB) int {
+	t.Helper()
+	var listen net.ListenConfig
+	for ctx.Err() == nil {
+		offset, err := rand.Int(rand.Reader, big.NewInt(portCount))
+		if err != nil {
+			t.Fatalf("redistest: choose a port: %v", err)
+		}
+		port := firstPort + int(offset.Int64())
+		listener, err := listen.Listen(ctx, "tcp", fmt.Sprintf("%s:%d", loopback, port))
+		if err != nil {
+			continue // taken
+		}
+		if err := listener.Close(); err != nil {
+			t.Fatalf("redistest: release port %d: %v", port, err)
+		}
+		return port
+	}
+	t.Fatalf("redistest: no free port within %s", readyWithin)
+	return 0
+}

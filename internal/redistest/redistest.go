@@ -1,0 +1,199 @@
+// Package redistest gives a test its own real redis-server: on a free loopback
+// port, with its data in the test's temporary folder, gone when the test ends.
+//
+// No server is ever shared, so tests may run in parallel, flush, reconfigure
+// and kill as they like. Only tests import this package. It never skips
+// silently: where no server is installed the test fails and names the command
+// that installs one, unless -short was asked for.
+package redistest
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+)
+
+const (
+	// readyWithin bounds one start; a cold start takes some 10 ms.
+	readyWithin = 15 * time.Second
+	// pollEvery is how often a starting server is asked whether it is ready.
+	pollEvery = 5 * time.Millisecond
+	// startAttempts bounds the tries when another process takes the port.
+	startAttempts = 8
+)
+
+// Option changes how the server is started.
+type Option func(*Server)
+
+// AppendOnly keeps the data in an append-only file, so that Restart finds
+// again everything that was acknowledged. Without it a restarted server is
+// empty.
+func AppendOnly() Option {
+	return Config("appendonly", "yes")
+}
+
+// Config sets one directive of redis.conf, for instance
+// Config("maxmemory-policy", "allkeys-lru").
+func Config(directive string, values ...string) Option {
+	return func(s *Server) {
+		s.directives = append(s.directives, "--"+directive)
+		s.directives = append(s.directives, values...)
+	}
+}
+
+// Server is one running redis-server of one test. Its methods may be called
+// from several goroutines; those that can fail the test (Start, Restart) only
+// from the test's own.
+type Server struct {
+	t          testing.TB
+	binary     string
+	dir        string
+	port       int
+	directives []string
+
+	mu      sync.Mutex
+	process *process // nil while stopped
+}
+
+// Start runs a redis-server (or valkey-server) until the test ends and returns
+// when it answers. It keeps nothing on disk unless AppendOnly is given.
+func Start(t testing.TB, options ...Option) *Server {
+	t.Helper()
+	s := &Server{t: t, binary: findBinary(t), dir: t.TempDir()}
+	for _, option := range options {
+		option(s)
+	}
+	t.Cleanup(s.Stop)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.startLocked(true)
+	return s
+}
+
+// Addr is the server's address, host:port with the host as an IP literal. It
+// stays the same over Stop and Restart.
+func (s *Server) Addr() string {
+	return fmt.Sprintf("%s:%d", loopback, s.port)
+}
+
+// URL is the server's address as configuration takes it: redis://host:port/0.
+func (s *Server) URL() string {
+	return "redis://" + s.Addr() + "/0"
+}
+
+// Client is a new client of the server with go-redis's own defaults; it is
+// closed when the test ends.
+func (s *Server) Client() *redis.Client {
+	client := redis.NewClient(&redis.Options{Addr: s.Addr()})
+	s.t.Cleanup(func() {
+		// A test may have closed it already, to see what happens then.
+		_ = client.Close()
+	})
+	return client
+}
+
+// Stop kills the server as a power cut or the kernel would (SIGKILL), with no
+// time to save or to say goodbye to its clients, and returns when the process
+// is gone. Stopping a stopped server does nothing.
+func (s *Server) Stop() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.stopLocked()
+}
+
+// Restart starts the server again on the same port and the same folder, and
+// returns when it answers. A server that still runs is killed first.
+func (s *Server) Restart() {
+	s.t.Helper()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.stopLocked()
+	s.startLocked(false)
+}
+
+func (s *Server) stopLocked() {
+	if s.process != nil {
+		s.process.kill()
+		s.process = nil
+	}
+}
+
+// startLocked starts the server, again and again while another process holds
+// its port; newPort tells whether another port may be tried.
+func (s *Server) startLocked(newPort bool) {
+	s.t.Helper()
+	// The test's own context ends before its cleanups run; they may want Redis.
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(s.t.Context()), readyWithin)
+	defer cancel()
+	for range startAttempts {
+		if newPort {
+			s.port = freePort(ctx, s.t)
+		}
+		p, err := startProcess(ctx, s.binary, s.arguments(), filepath.Join(s.dir, "redis.log"))
+		if err != nil {
+			s.t.Fatalf("redistest: start %s: %v", s.binary, err)
+		}
+		err = p.waitReady(ctx, s.Addr())
+		if err == nil {
+			s.process = p
+			return
+		}
+		p.kill()
+		if log := p.log(); !strings.Contains(log, "already in use") {
+			s.t.Fatalf("redistest: %s on %s: %v\n%s", s.binary, s.Addr(), err, log)
+		}
+	}
+	s.t.Fatalf("redistest: no free port for %s in %d attempts, the last was %d", s.binary, startAttempts, s.port)
+}
+
+func (s *Server) arguments() []string {
+	arguments := []string{
+		"--bind", loopback,
+		"--port", fmt.Sprint(s.port),
+		"--dir", s.dir,
+		"--save", "",
+		"--daemonize", "no",
+	}
+	return append(arguments, s.directives...)
+}
+
+// findBinary ends the test when no server is installed: as skipped under
+// -short, as failed otherwise.
+func findBinary(t testing.TB) string {
+	t.Helper()
+	for _, name := range []string{"redis-server", "valkey-server"} {
+		if path, err := exec.LookPath(name); err == nil {
+			return path
+		}
+	}
+	const missing = "redistest: this test needs redis-server; install it with: " + InstallCommand
+	if testing.Short() {
+		t.Skip(missing)
+	}
+	t.Fatal(missing)
+	return ""
+}
+
+// InstallCommand installs redis-server on Debian and Ubuntu, without starting
+// it as a service of the machine.
+const InstallCommand = "sudo apt-get install --no-install-recommends redis-server"
+
+// logTail is how much of a server's log a failure shows, in bytes.
+const logTail = 4 << 10
+
+// readTail returns the last bytes of the file, or why it cannot be read.
+func readTail(path string) string {
+	body, err := os.ReadFile(path) //nolint:gosec // the path is below the test's temporary folder
+	if err != nil {
+		return err.Error()
+	}
+	return string(body[max(0, len(body)-logTail):])
+}
