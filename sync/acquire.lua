@@ -1,0 +1,45 @@
+-- acquire claims a restaurant for one run and writes its record as running.
+--
+-- KEYS[1] lease   hash {run, force}, expires when its holder vanishes
+-- KEYS[2] turn    hash {fence, slot, run}: the last fencing number, the last
+--                 slot of the schedule that a replica took, the unfinished run
+-- KEYS[3] queue   hash {run, force} of the queued manual run, expires
+-- KEYS[4] records hash run id -> record
+-- KEYS[5] order   sorted set of run ids, all with score 0
+-- ARGV[1] run id
+-- ARGV[2] its record
+-- ARGV[3] 1 = forced
+-- ARGV[4] the lease's life in milliseconds
+-- ARGV[5] slot of the schedule in milliseconds since the epoch, 0 = none
+--
+-- result {"held", holder's run id}
+--        {"done"}                     another replica took the slot
+--        {"ok", fence, forced 0|1, run id that was left unfinished or ""}
+local holder = redis.call("HGET", KEYS[1], "run")
+if holder then
+  return {"held", holder}
+end
+local slot = tonumber(ARGV[5])
+if slot > 0 then
+  local taken = tonumber(redis.call("HGET", KEYS[2], "slot") or "0")
+  -- A slot more than a day ahead was written by a broken clock.
+  if taken >= slot and taken - slot < 86400000 then
+    return {"done"}
+  end
+  redis.call("HSET", KEYS[2], "slot", ARGV[5])
+end
+local force = ARGV[3]
+if redis.call("HGET", KEYS[3], "run") == ARGV[1] then
+  if redis.call("HGET", KEYS[3], "force") == "1" then
+    force = "1"
+  end
+  redis.call("DEL", KEYS[3])
+end
+local left = redis.call("HGET", KEYS[2], "run") or ""
+local fence = redis.call("HINCRBY", KEYS[2], "fence", 1)
+redis.call("HSET", KEYS[2], "run", ARGV[1])
+redis.call("HSET", KEYS[1], "run", ARGV[1], "force", force)
+redis.call("PEXPIRE", KEYS[1], ARGV[4])
+redis.call("HSET", KEYS[4], ARGV[1], ARGV[2])
+redis.call("ZADD", KEYS[5], 0, ARGV[1])
+return {"ok", fence, tonumber(force), left}

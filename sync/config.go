@@ -1,0 +1,138 @@
+package sync
+
+import (
+	"fmt"
+	"time"
+
+	"larder/internal/menu"
+)
+
+// The documented defaults of the `sync:` section.
+const (
+	DefaultSchedule    = "@every 2m"
+	DefaultShrinkLimit = 0.5
+	DefaultHistory     = 20
+	DefaultStaleAfter  = 3
+	DefaultDeadline    = 60 * time.Second
+	DefaultRuns        = 1000
+	DefaultRunIndex    = 50_000
+	DefaultConcurrency = 16
+	DefaultLease       = 15 * time.Second
+)
+
+// minLease leaves the three renewals of a lease some time each.
+const minLease = 100 * time.Millisecond
+
+// Config is the `sync:` section of the configuration. A zero field means its
+// default.
+type Config struct {
+	// Schedule is the schedule of restaurants that name none, of default
+	// menus and of rejection reasons: `@every 2m`, five cron fields, or a
+	// descriptor such as `@hourly` (policy S1).
+	Schedule string `yaml:"schedule"`
+	// ShrinkLimit is the share of its products that a menu may lose at once,
+	// above 0 and at most 1; more is quarantined (policy S4).
+	ShrinkLimit float64 `yaml:"shrink_limit"`
+	// History is how many contents are kept a restaurant (policy S7).
+	History int `yaml:"history"`
+	// StaleAfter is after how many missed schedules a menu counts as stale
+	// (policy S5).
+	StaleAfter int `yaml:"stale_after"`
+	// Deadline bounds one run with all its retries.
+	Deadline time.Duration `yaml:"deadline"`
+	// Runs is how many run records are kept a restaurant (policy S7).
+	Runs int `yaml:"runs"`
+	// RunIndex is how many of the latest runs the list over all restaurants
+	// remembers.
+	RunIndex int `yaml:"run_index"`
+	// Concurrency is how many restaurants one larder syncs at the same time.
+	Concurrency int `yaml:"concurrency"`
+	// Lease is how long a run's claim outlives a holder that has vanished; it
+	// is renewed three times as often.
+	Lease time.Duration `yaml:"lease"`
+}
+
+// SetDefaults fills in the documented default of every zero field.
+func (c *Config) SetDefaults() {
+	if c.Schedule == "" {
+		c.Schedule = DefaultSchedule
+	}
+	if c.ShrinkLimit == 0 {
+		c.ShrinkLimit = DefaultShrinkLimit
+	}
+	setDefault(&c.History, DefaultHistory)
+	setDefault(&c.StaleAfter, DefaultStaleAfter)
+	setDefault(&c.Runs, DefaultRuns)
+	setDefault(&c.RunIndex, DefaultRunIndex)
+	setDefault(&c.Concurrency, DefaultConcurrency)
+	setDefault(&c.Deadline, DefaultDeadline)
+	setDefault(&c.Lease, DefaultLease)
+}
+
+func setDefault[T int | time.Duration](field *T, value T) {
+	if *field == 0 {
+		*field = value
+	}
+}
+
+// Validate reports the first value that cannot be meant, as a *ConfigError.
+// It expects a Config after SetDefaults.
+func (c *Config) Validate() error {
+	if _, err := ParseSchedule(c.Schedule, "", ""); err != nil {
+		return &ConfigError{Key: "sync.schedule", Msg: err.Error()}
+	}
+	if !(c.ShrinkLimit > 0 && c.ShrinkLimit <= 1) {
+		return &ConfigError{Key: "sync.shrink_limit", Msg: "must be above 0 and at most 1"}
+	}
+	for _, count := range []struct {
+		key   string
+		value int
+	}{
+		{"history", c.History},
+		{"stale_after", c.StaleAfter},
+		{"runs", c.Runs},
+		{"run_index", c.RunIndex},
+		{"concurrency", c.Concurrency},
+	} {
+		if count.value < 1 {
+			return &ConfigError{Key: "sync." + count.key, Msg: "must be at least 1"}
+		}
+	}
+	if c.Deadline < time.Second {
+		return &ConfigError{Key: "sync.deadline", Msg: "must be at least 1s"}
+	}
+	if c.Lease < minLease {
+		return &ConfigError{Key: "sync.lease", Msg: fmt.Sprintf("must be at least %v", minLease)}
+	}
+	return nil
+}
+
+// ConfigError is a configuration value that cannot be meant. Key is its YAML
+// path.
+type ConfigError struct {
+	Key, Msg string
+}
+
+// Error gives the key and what is wrong with it.
+func (e *ConfigError) Error() string { return e.Key + ": " + e.Msg }
+
+// Restaurant is one restaurant whose menu is kept.
+type Restaurant struct {
+	ID         menu.RestaurantID
+	Name       string
+	Connection string // whose ordering service has its menu
+	Schedule   string // empty: Config.Schedule
+	TimeZone   string // IANA name that five-field schedules are read in; empty: UTC
+	Settings   menu.Settings
+}
+
+// Connection is one connection to an ordering service, as far as syncs need
+// it.
+type Connection struct {
+	Name   string
+	Source Source
+	// DefaultMenu also keeps the connection's own menu view, the one that the
+	// service answers without restaurantId, as cache.DefaultMenu(Name).
+	DefaultMenu bool
+	Settings    menu.Settings // of the default menu
+}

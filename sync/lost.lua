@@ -1,0 +1,22 @@
+-- lost ends a run whose holder has vanished (policy S8).
+--
+-- KEYS[1] lease   hash {run, force}
+-- KEYS[2] turn    hash {fence, slot, run}
+-- KEYS[3] queue   hash {run, force}
+-- KEYS[4] records hash run id -> record
+-- ARGV[1] run id
+-- ARGV[2] the record as it was read
+-- ARGV[3] the record that says it is lost
+--
+-- result 1 written, 0 the run is alive or its record has moved on
+if redis.call("HGET", KEYS[1], "run") == ARGV[1] or redis.call("HGET", KEYS[3], "run") == ARGV[1] then
+  return 0
+end
+if redis.call("HGET", KEYS[4], ARGV[1]) ~= ARGV[2] then
+  return 0
+end
+redis.call("HSET", KEYS[4], ARGV[1], ARGV[3])
+if redis.call("HGET", KEYS[2], "run") == ARGV[1] then
+  redis.call("HDEL", KEYS[2], "run")
+end
+return 1

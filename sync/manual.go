@@ -1,0 +1,163 @@
+package sync
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"larder/internal/menu"
+)
+
+const (
+	// queuedLife is how long a queued run outlives its replica.
+	queuedLife = 30 * time.Second
+	// maxName bounds the name of one who asks for a run, in bytes.
+	maxName = 100
+	// firstPoll and lastPoll are how often Wait looks at a run of another
+	// replica; a run of this one tells by itself.
+	firstPoll = 20 * time.Millisecond
+	lastPoll  = 500 * time.Millisecond
+)
+
+// Request asks for a manual run.
+type Request struct {
+	Trigger Trigger // empty: TriggerManual
+	By      string  // who asks: the client's id; may be empty
+	Force   bool    // skip the unchanged check and the guard
+}
+
+// Start joins the run in flight, or queues one for this process's Scheduler,
+// and returns at once: a plain request joins whatever runs or waits; a forced
+// one joins a forced run, and during a plain one queues one more (policy S8).
+// Errors: *UnknownRestaurantError, cache.ErrUnavailable.
+func (r *Runner) Start(ctx context.Context, restaurant menu.RestaurantID, req Request) (Run, error) {
+	t, err := r.target(restaurant)
+	if err != nil {
+		return Run{}, err
+	}
+	now := r.clock().UTC()
+	run := Run{
+		ID: newID(now), Restaurant: t.ID, Trigger: req.Trigger, Force: req.Force,
+		State: StateQueued, StartedAt: now,
+	}
+	if run.Trigger == "" {
+		run.Trigger = TriggerManual
+	}
+	by := cleanName(req.By)
+	if by != "" {
+		run.By = []string{by}
+	}
+	record, err := run.MarshalJSON()
+	if err != nil {
+		return Run{}, err
+	}
+	answer, err := r.scripts.start.Run(ctx, r.redis,
+		[]string{r.keys.lease(t.ID), r.keys.queue(t.ID), r.keys.records(t.ID), r.keys.order(t.ID)},
+		run.ID, record, flag(req.Force), by, queuedLife.Milliseconds()).Slice()
+	if err != nil {
+		return Run{}, unavailable(ctx, fmt.Sprintf("start a sync of %s", t.ID), err)
+	}
+	id, _ := answer[0].(string)
+	if queued, _ := answer[1].(int64); queued == 0 {
+		return r.run(ctx, runRef{id: id, restaurant: t.ID})
+	}
+	r.mu.Lock()
+	r.waiters[run.ID] = make(chan struct{})
+	r.mu.Unlock()
+	r.queue.push(work{target: t, trigger: TriggerManual, runID: run.ID})
+	_, err = r.redis.Pipelined(ctx, func(pipe redis.Pipeliner) error {
+		r.enlist(ctx, pipe, &run)
+		return nil
+	})
+	if err != nil { // it will run all the same; its record is with the restaurant
+		r.log.WithError(err).WithField("event", "sync.unlisted").Debug("run not in the list over all restaurants")
+	}
+	return run, nil
+}
+
+// Wait returns the run when it has finished, on whatever replica it runs, or
+// the run as it stands with ctx's error when ctx ends first. A run whose
+// holder vanished comes back failed, with the error "holder lost". Errors:
+// ErrUnknownRun, cache.ErrUnavailable.
+func (r *Runner) Wait(ctx context.Context, restaurant menu.RestaurantID, runID string) (Run, error) {
+	here := r.waiter(runID)
+	timer := time.NewTimer(firstPoll)
+	defer timer.Stop()
+	var last Run
+	for pause := firstPoll; ; pause = min(2*pause, lastPoll) {
+		run, err := r.run(ctx, runRef{id: runID, restaurant: restaurant})
+		switch {
+		case ctx.Err() != nil:
+			return last, ctx.Err()
+		case err != nil:
+			return last, err
+		case run.Finished():
+			return run, nil
+		}
+		last = run
+		timer.Reset(pause)
+		select {
+		case <-ctx.Done():
+			return last, ctx.Err()
+		case <-here:
+			here = nil
+		case <-timer.C:
+		}
+	}
+}
+
+// waiter gives the channel that closes when the run finishes in this process;
+// nil for a run of another.
+func (r *Runner) waiter(runID string) <-chan struct{} {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.waiters[runID]
+}
+
+// attend makes the channel of a run that begins here.
+func (r *Runner) attend(runID string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.waiters[runID] == nil {
+		r.waiters[runID] = make(chan struct{})
+	}
+}
+
+// dismiss wakes those who wait for a run that has ended here.
+func (r *Runner) dismiss(runID string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if waiting := r.waiters[runID]; waiting != nil {
+		close(waiting)
+		delete(r.waiters, runID)
+	}
+}
+
+// refresh keeps the queued runs of this process alive in Redis.
+func (r *Runner) refresh(ctx context.Context) error {
+	for waiting := range slices.Chunk(r.queue.waiting(), maxPage) {
+		_, err := r.redis.Pipelined(ctx, func(pipe redis.Pipeliner) error {
+			for _, w := range waiting {
+				pipe.PExpire(ctx, r.keys.queue(w.target.ID), queuedLife)
+			}
+			return nil
+		})
+		if err != nil {
+			return unavailable(ctx, "keep queued runs", err)
+		}
+	}
+	return nil
+}
+
+// cleanName makes a name safe to keep in a list of lines.
+func cleanName(name string) string {
+	name = strings.ToValidUTF8(strings.ReplaceAll(name, "\n", " "), "")
+	if len(name) > maxName {
+		name = strings.ToValidUTF8(name[:maxName], "")
+	}
+	return name
+}

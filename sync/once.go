@@ -1,0 +1,212 @@
+package sync
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	stdsync "sync"
+	"time"
+
+	"github.com/sirupsen/logrus"
+
+	"larder/cache"
+	"larder/internal/menu"
+)
+
+// recordLimit bounds the writing of a run's last record, which happens even
+// when the run was ended.
+const recordLimit = 3 * time.Second
+
+// reasonRuns is how many records of rejection reasons are kept a connection.
+const reasonRuns = 20
+
+// errBusy says that another run holds the lease.
+var errBusy = errors.New("sync: another run is at it")
+
+// Once is one pass over a restaurant, or a connection's own menu: lease,
+// fetch, decode, lint, guard, compile, publish, record. What the ordering
+// service did wrong is in the Run, not in the error. A pass that finds another
+// run at it comes back OutcomeSkipped and leaves no record (policy S1).
+// Errors: *UnknownRestaurantError, cache.ErrUnavailable.
+func (r *Runner) Once(ctx context.Context, restaurant menu.RestaurantID, why Trigger) (Run, error) {
+	t, err := r.target(restaurant)
+	if err != nil {
+		return Run{}, err
+	}
+	run, err := r.once(ctx, work{target: t, trigger: why}, r.newRun(t, why))
+	if errors.Is(err, errBusy) {
+		return run, nil
+	}
+	return run, err
+}
+
+func (r *Runner) newRun(t *target, why Trigger) Run {
+	now := r.clock().UTC()
+	return Run{ID: newID(now), Restaurant: t.ID, Trigger: why, State: StateQueued, StartedAt: now}
+}
+
+// once runs the prepared run under the restaurant's lease. errBusy comes with
+// OutcomeSkipped.
+func (r *Runner) once(ctx context.Context, w work, run Run) (Run, error) {
+	t := w.target
+	queued := run
+	run.State, run.StartedAt = StateRunning, r.clock().UTC()
+	claimed, err := r.acquire(ctx, t, &run, w.slot)
+	if err != nil {
+		r.health.doubt()
+		return Run{}, err
+	}
+	switch claimed.state {
+	case claimHeld:
+		r.skip(t, SkipBusy)
+		return skipped(queued), errBusy
+	case claimDone:
+		r.skip(t, SkipTaken)
+		return skipped(queued), nil
+	case claimOK:
+	}
+	r.attend(run.ID)
+	defer r.dismiss(run.ID)
+	run.Force = claimed.force
+	if claimed.left != "" && claimed.left != run.ID {
+		_, _ = r.run(ctx, runRef{id: claimed.left, restaurant: t.ID}) // ends the record of a holder that vanished
+	}
+	err = r.held(ctx, t, &run, claimed.lease)
+	if errors.Is(err, cache.ErrUnavailable) {
+		r.health.doubt()
+		return run, err
+	}
+	return run, nil
+}
+
+// held does the work of a run that has the lease, and ends the run. The error
+// is what kept it from its work.
+func (r *Runner) held(ctx context.Context, t *target, run *Run, held lease) error {
+	began := time.Now()
+	within, cancel := context.WithTimeoutCause(ctx, r.cfg.Deadline, errDeadline{after: r.cfg.Deadline})
+	within, lose := context.WithCancelCause(within)
+	var keeping stdsync.WaitGroup
+	keeping.Go(func() { r.keep(within, t, run.ID, held, lose) })
+
+	p := &pass{r: r, t: t, run: run, fence: held.fence}
+	err := p.guarded(within)
+	cause := context.Cause(within)
+	lose(nil)
+	cancel()
+	keeping.Wait()
+
+	run.State, run.FinishedAt = StateFinished, r.clock().UTC()
+	if err != nil {
+		run.Outcome, run.Error = OutcomeFailed, explain(err, cause, time.Since(began))
+		if run.Version == 0 {
+			run.Version = p.current.Version
+		}
+	}
+	return errors.Join(err, r.end(ctx, t, run, !errors.Is(cause, errLeaseLost)))
+}
+
+// end records a finished run, even one whose context has ended.
+func (r *Runner) end(ctx context.Context, t *target, run *Run, holder bool) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordLimit)
+	defer cancel()
+	if holder && !t.reasons && (run.Outcome == OutcomeFailed || run.Outcome == OutcomeQuarantined) {
+		err := r.store.Outcome(ctx, t.ID, string(run.Outcome))
+		if err != nil && !errors.Is(err, cache.ErrNoCatalogue) {
+			r.log.WithError(err).WithFields(fields(run, "sync.unrecorded")).Debug("outcome not kept with the catalogue")
+		}
+	}
+	keep := r.cfg.Runs
+	if t.reasons {
+		keep = reasonRuns
+	}
+	written, err := r.conclude(ctx, run, keep)
+	if err == nil && !written {
+		return nil // declared lost, and told so then
+	}
+	r.say(t, run)
+	if !t.reasons {
+		r.observer.RunFinished(*run)
+	}
+	return err
+}
+
+// guarded is the pass, with a panic made a failure of this run alone: one menu
+// must not take down the others.
+func (p *pass) guarded(ctx context.Context) (err error) {
+	defer func() {
+		if fault := recover(); fault != nil {
+			err = fmt.Errorf("internal error: %v", fault)
+			p.r.log.WithFields(fields(p.run, "sync.panic")).WithField("stack", string(debug.Stack())).Error("a sync panicked")
+		}
+	}()
+	if p.t.reasons {
+		return p.pullReasons(ctx)
+	}
+	return p.pull(ctx)
+}
+
+func (r *Runner) skip(t *target, reason SkipReason) {
+	if !t.reasons {
+		r.observer.TickSkipped(t.ID, reason)
+	}
+}
+
+// skipped is a run that was not needed. It is not recorded.
+func skipped(run Run) Run {
+	run.State, run.Outcome, run.FinishedAt = StateFinished, OutcomeSkipped, run.StartedAt
+	return run
+}
+
+// tell logs and counts a run that ended without its holder.
+func (r *Runner) tell(run Run) {
+	r.log.WithFields(fields(&run, "sync.lost")).Warn("a run's holder vanished")
+	r.observer.RunFinished(run)
+}
+
+// say logs a run. A target that fails in the same way again and again says so
+// once; each of its runs has its record.
+func (r *Runner) say(t *target, run *Run) {
+	state := string(run.Outcome)
+	if run.Error != "" {
+		state += string(run.Outcome)
+	}
+	before, _ := t.last.Swap(state).(string)
+	name, what := "sync."+string(run.Outcome), "menu"
+	if run.Outcome == OutcomeUpdated {
+		name = "sync.published"
+	}
+	if t.reasons {
+		name, what = "sync.reasons", "rejection reasons"
+	}
+	entry := r.log.WithFields(fields(run, name))
+	switch run.Outcome {
+	case OutcomeUpdated:
+		entry.Info(what + " published")
+	case OutcomeFailed, OutcomeQuarantined:
+		if before == state {
+			entry.Debug(what + " still not updated")
+		} else {
+			entry.Warn(what + " not updated")
+		}
+	default:
+		entry.Debug(what + " confirmed")
+	}
+}
+
+func fields(run *Run, event string) logrus.Fields {
+	f := logrus.Fields{
+		"event": event, "restaurant": string(run.Restaurant), "run": run.ID, "trigger": string(run.Trigger),
+		"outcome": string(run.Outcome), "version": run.Version,
+	}
+	if run.Finished() {
+		f["ms"] = run.FinishedAt.Sub(run.StartedAt).Milliseconds()
+	}
+	if run.Error != "" {
+		f["error"] = run.Error
+	}
+	if run.Outcome == OutcomeUpdated {
+		f["bytes"], f["products"], f["findings"] = run.Bytes, run.Products, run.Findings
+	}
+	return f
+}

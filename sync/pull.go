@@ -1,0 +1,254 @@
+package sync
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"larder/cache"
+	"larder/internal/menu"
+	"larder/internal/upstream"
+)
+
+// maxPublish bounds how often a publish that others overtook starts again.
+const maxPublish = 3
+
+// pass is one run at work under its lease.
+type pass struct {
+	r     *Runner
+	t     *target
+	run   *Run
+	fence int64
+
+	current cache.Version // served now; zero before the first
+	last    pulled        // the last good pull
+	floor   int64         // the highest version this process has served
+}
+
+// pull brings one menu up to date, or says why not. It never touches what is
+// served but by Publish (policies S5, S6).
+func (p *pass) pull(ctx context.Context) error {
+	if err := p.look(ctx); err != nil {
+		return err
+	}
+	known := p.known()
+	var seen upstream.Validator
+	if known {
+		seen = p.last.validator
+	}
+	began := time.Now()
+	answer, err := p.t.source.MenuView(ctx, p.t.upstream, seen)
+	p.run.Steps.Fetch = since(began)
+	if err == nil && answer.NotModified && !known {
+		err = errors.New("it answered 304 Not Modified to a request without a validator")
+	}
+	if err != nil {
+		return fmt.Errorf("%w: %w", errService, &stepError{doing: "fetch " + p.what(), err: err})
+	}
+	p.run.Bytes = len(answer.Body)
+	if answer.NotModified { // policy S3
+		return p.unchanged(ctx, p.last)
+	}
+	now := pulled{
+		version: p.current.Version, raw: menu.ContentHash(answer.Body, p.t.Settings), settings: p.fingerprint(),
+		validator: answer.Validator, findings: p.last.findings,
+	}
+	if known && now.raw == p.last.raw { // policy S3
+		return p.unchanged(ctx, now)
+	}
+	return p.take(ctx, answer.Body, now)
+}
+
+// look reads what is served now and what was pulled last.
+func (p *pass) look(ctx context.Context) error {
+	var err error
+	if p.last, err = p.r.recall(ctx, p.run); err != nil {
+		return err
+	}
+	return p.reread(ctx)
+}
+
+// reread reads what is served now.
+func (p *pass) reread(ctx context.Context) error {
+	current, err := p.r.store.Current(ctx, p.t.ID)
+	if err != nil && !errors.Is(err, cache.ErrNoCatalogue) {
+		return unavailable(ctx, "read the current version", err)
+	}
+	p.current = current
+	p.run.Version = current.Version
+	if snapshot, ok := p.r.replica.Peek(p.t.ID); ok {
+		p.floor = snapshot.Version.Version
+	}
+	return nil
+}
+
+// known tells whether an equal body means an equal menu: the current version
+// came from the last pull, with the same settings and name, nobody forces, and
+// Redis is not behind what was served (policy S2).
+func (p *pass) known() bool {
+	return !p.run.Force && p.current.Version > 0 && p.last.version == p.current.Version &&
+		p.floor <= p.current.Version && p.last.settings == p.fingerprint() && p.current.Name == p.name(p.current.Name)
+}
+
+// fingerprint is the hash of the settings that compile and lint read.
+func (p *pass) fingerprint() string { return menu.ContentHash(nil, p.t.Settings) }
+
+// name is the configured name, or the menu's own.
+func (p *pass) name(own string) string { return cmp.Or(p.t.Name, own) }
+
+// what names the menu for a person.
+func (p *pass) what() string {
+	if p.t.upstream == "" {
+		return fmt.Sprintf("the menu view of connection %s", p.t.Connection)
+	}
+	return fmt.Sprintf("the menu view of restaurant %s over connection %s", p.t.ID, p.t.Connection)
+}
+
+// unchanged moves only checkedAt (policy S3).
+func (p *pass) unchanged(ctx context.Context, now pulled) error {
+	began := time.Now()
+	if err := p.r.store.Checked(ctx, p.t.ID, p.r.clock().UTC(), string(OutcomeUnchanged)); err != nil {
+		return fmt.Errorf("confirm version %d: %w", p.current.Version, err)
+	}
+	if now != p.last {
+		if err := p.r.remember(ctx, p.t.ID, now, nil); err != nil {
+			return err
+		}
+	}
+	p.run.Steps.Publish = since(began)
+	p.run.Outcome, p.run.Version = OutcomeUnchanged, p.current.Version
+	p.run.Products, p.run.Findings = p.current.Counts.Products, now.findings
+	return nil
+}
+
+// take decodes, lints, guards, compiles and publishes a body.
+func (p *pass) take(ctx context.Context, body []byte, now pulled) error {
+	began := time.Now()
+	view, err := menu.Decode(body)
+	p.run.Steps.Decode = since(began)
+	if err != nil {
+		return &stepError{doing: fmt.Sprintf("decode %s (%d bytes)", p.what(), len(body)), err: err}
+	}
+	began = time.Now()
+	findings := menu.Lint(view, p.t.ID, p.t.Settings)
+	p.run.Steps.Lint = since(began)
+	p.run.Findings, p.run.Products, now.findings = len(findings), productCount(view), len(findings)
+	if findings == nil {
+		findings = []menu.Finding{}
+	}
+
+	began = time.Now()
+	made := p.compile(view)
+	p.run.Steps.Compile = since(began)
+	for try := 1; ; try++ {
+		if reason := p.guard(); reason != "" {
+			p.run.Outcome, p.run.Error, p.run.Version = OutcomeQuarantined, reason, p.current.Version
+			return nil
+		}
+		err := p.settle(ctx, made, now, findings)
+		if !errors.Is(err, cache.ErrStale) || try == maxPublish {
+			return err
+		}
+		if err := p.reread(ctx); err != nil {
+			return err
+		}
+	}
+}
+
+// guard is policy S4, which ops may override.
+func (p *pass) guard() string {
+	if p.run.Force {
+		return ""
+	}
+	return guard(p.current.Counts.Products, p.run.Products, p.r.cfg.ShrinkLimit)
+}
+
+// made is a compiled menu.
+type made struct {
+	view      *menu.View
+	hash      string // of the content, without stop lists
+	catalogue *menu.Catalogue
+}
+
+// compile makes the catalogue. Where only the stop lists moved, the compiled
+// content that is served now gets a new overlay.
+func (p *pass) compile(view *menu.View) made {
+	m := made{view: view, hash: menu.ContentHash(menu.EncodeContent(view), p.t.Settings)}
+	if snapshot, ok := p.r.replica.Peek(p.t.ID); ok && snapshot.Content == m.hash {
+		m.catalogue = snapshot.Catalogue.Content.Catalogue(view.Stops(p.t.ID, p.t.Settings))
+		return m
+	}
+	m.catalogue = menu.Compile(view, p.t.ID, p.t.Settings)
+	return m
+}
+
+// settle publishes what was made, unless it is what is served.
+func (p *pass) settle(ctx context.Context, m made, now pulled, findings []menu.Finding) error {
+	same := p.current.Content == m.hash && p.current.Stops.Equal(m.catalogue.Stops()) &&
+		p.current.Name == p.name(m.view.Name) && p.floor <= p.current.Version
+	if same && !p.run.Force {
+		now.version = p.current.Version
+		if err := p.r.remember(ctx, p.t.ID, now, findings); err != nil {
+			return err
+		}
+		return p.unchanged(ctx, now)
+	}
+	before := p.before(ctx)
+	began := time.Now()
+	version, err := p.r.store.Publish(ctx, cache.Publication{
+		Restaurant: p.t.ID, Name: p.name(m.view.Name), Fence: p.fence, Base: p.current.Version,
+		Catalogue: m.catalogue, View: m.view, SyncedAt: p.r.clock().UTC(), Floor: p.floor,
+	})
+	p.run.Steps.Publish = since(began)
+	if err != nil {
+		return &stepError{doing: "publish " + p.what(), err: err}
+	}
+	p.r.replica.Offer(&cache.Snapshot{Version: version, Catalogue: m.catalogue})
+	p.run.Outcome, p.run.Version = OutcomeUpdated, version.Version
+	p.run.Changes = changes(before, m.catalogue)
+	now.version = version.Version
+	if err := p.r.remember(ctx, p.t.ID, now, findings); err != nil {
+		// The menu is served; the next pull only has more to compare.
+		p.r.log.WithError(err).WithFields(fields(p.run, "sync.forgotten")).Debug("pull not remembered")
+	}
+	return nil
+}
+
+// before gives the catalogue that is served now, nil where there is none or it
+// cannot be read: then the run counts no changes.
+func (p *pass) before(ctx context.Context) *menu.Catalogue {
+	if p.current.Version == 0 {
+		return menu.Compile(&menu.View{}, p.t.ID, p.t.Settings)
+	}
+	if snapshot, ok := p.r.replica.Peek(p.t.ID); ok && snapshot.Version.Version == p.current.Version {
+		return snapshot.Catalogue
+	}
+	content, err := p.r.store.Content(ctx, p.current.Content)
+	if err != nil {
+		return nil
+	}
+	return content.Catalogue(p.current.Stops)
+}
+
+// changes counts products, each once.
+func changes(before, after *menu.Catalogue) Changes {
+	if before == nil {
+		return Changes{}
+	}
+	diff := menu.Diff(before, after)
+	changed := make(map[string]struct{}, len(diff.Changed)+len(diff.Availability))
+	for _, c := range diff.Changed {
+		changed[c.ID] = struct{}{}
+	}
+	for _, a := range diff.Availability {
+		changed[a.ID] = struct{}{}
+	}
+	return Changes{Added: len(diff.Added), Removed: len(diff.Removed), Changed: len(changed)}
+}
+
+// since gives milliseconds on the monotonic clock, to the microsecond, never 0.
+func since(began time.Time) float64 {
+	return float64(max(time.Since(began).Microseconds(), 1)) / 1000
+}

@@ -1,0 +1,112 @@
+package sync
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strconv"
+
+	"github.com/redis/go-redis/v9"
+
+	"larder/cache"
+	"larder/internal/menu"
+	"larder/internal/upstream"
+)
+
+const (
+	// maxFindings and maxFindingProducts bound what is kept of lint.
+	maxFindings        = 1000
+	maxFindingProducts = 100
+)
+
+// pulled is what a restaurant's last good pull looked like, so that the next
+// one, on any replica, can tell that nothing has changed (policy S3). It holds
+// only while version is the current one.
+type pulled struct {
+	version   int64
+	raw       string // hash of the body as it came, with the settings
+	settings  string // hash of the settings alone
+	validator upstream.Validator
+	findings  int
+}
+
+var pulledFields = []string{"version", "raw", "settings", "etag", "modified", "findings"}
+
+// recall reads the last good pull and puts the run into the index, in one
+// round trip.
+func (r *Runner) recall(ctx context.Context, run *Run) (pulled, error) {
+	var answer *redis.SliceCmd
+	_, err := r.redis.Pipelined(ctx, func(pipe redis.Pipeliner) error {
+		answer = pipe.HMGet(ctx, r.keys.pulled(run.Restaurant), pulledFields...)
+		r.enlist(ctx, pipe, run)
+		return nil
+	})
+	if err != nil {
+		return pulled{}, unavailable(ctx, "recall the last pull", err)
+	}
+	text := func(i int) string {
+		s, _ := answer.Val()[i].(string)
+		return s
+	}
+	version, _ := strconv.ParseInt(text(0), 10, 64) // absent: 0, which no version is
+	findings, _ := strconv.Atoi(text(5))
+	return pulled{
+		version: version, raw: text(1), settings: text(2), findings: findings,
+		validator: upstream.Validator{ETag: text(3), LastModified: text(4)},
+	}, nil
+}
+
+// remember writes the last good pull; findings nil leaves those that are kept.
+func (r *Runner) remember(ctx context.Context, id menu.RestaurantID, p pulled, findings []menu.Finding) error {
+	var list []byte
+	if findings != nil {
+		var err error
+		if list, err = json.Marshal(bounded(findings)); err != nil {
+			return fmt.Errorf("sync: findings of %s: %w", id, err)
+		}
+	}
+	_, err := r.redis.TxPipelined(ctx, func(pipe redis.Pipeliner) error {
+		pipe.HSet(ctx, r.keys.pulled(id), "version", p.version, "raw", p.raw, "settings", p.settings,
+			"etag", p.validator.ETag, "modified", p.validator.LastModified, "findings", p.findings)
+		if list != nil {
+			pipe.Set(ctx, r.keys.findings(id), list, 0)
+		}
+		return nil
+	})
+	if err != nil {
+		return unavailable(ctx, "remember the pull of "+string(id), err)
+	}
+	return nil
+}
+
+// Findings gives what lint found in the menu as it was last pulled and let
+// through: at most 1,000 findings with at most 100 products each. Errors:
+// *UnknownRestaurantError, cache.ErrNoCatalogue before the first good pull,
+// cache.ErrUnavailable.
+func (r *Runner) Findings(ctx context.Context, restaurant menu.RestaurantID) ([]menu.Finding, error) {
+	if _, err := r.target(restaurant); err != nil {
+		return nil, err
+	}
+	list, err := r.redis.Get(ctx, r.keys.findings(restaurant)).Bytes()
+	if isNil(err) {
+		return nil, fmt.Errorf("sync: findings of %s: %w", restaurant, cache.ErrNoCatalogue)
+	}
+	if err != nil {
+		return nil, unavailable(ctx, "read findings of "+string(restaurant), err)
+	}
+	findings := []menu.Finding{}
+	if err := json.Unmarshal(list, &findings); err != nil {
+		return nil, fmt.Errorf("sync: findings of %s: %w", restaurant, err)
+	}
+	return findings, nil
+}
+
+// bounded cuts findings to what is kept, without touching the given ones.
+func bounded(findings []menu.Finding) []menu.Finding {
+	kept := append(make([]menu.Finding, 0, len(findings)), findings[:min(len(findings), maxFindings)]...)
+	for i := range kept {
+		products := kept[i].Products
+		kept[i].Products = products[:min(len(products), maxFindingProducts)]
+	}
+	return kept
+}

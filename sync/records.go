@@ -1,0 +1,256 @@
+package sync
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/redis/go-redis/v9"
+
+	"larder/cache"
+	"larder/internal/menu"
+)
+
+const (
+	// defaultPage and maxPage bound one page of runs.
+	defaultPage = 50
+	maxPage     = 500
+	// maxScan bounds the records that one page with a filter reads.
+	maxScan = 5000
+	// bySuffix marks the joiners of a run beside its record.
+	bySuffix = ":by"
+	// holderLost is the error of a run whose holder vanished (policy S8).
+	holderLost = "holder lost"
+)
+
+// Filter selects runs. A zero field selects all.
+type Filter struct {
+	Restaurant menu.RestaurantID
+	Outcome    Outcome
+	Limit      int    // runs a page; 0 = 50, at most 500
+	Cursor     string // what the page before gave as next
+}
+
+// Runs gives recorded runs, the newest first, and the cursor of the next page,
+// empty after the last. A page of a filter that matches few may be short.
+// Without a restaurant it covers the latest Config.RunIndex runs of all.
+// Errors: cache.ErrUnavailable.
+func (r *Runner) Runs(ctx context.Context, f Filter) (runs []Run, next string, err error) {
+	limit := min(cmp.Or(max(f.Limit, 0), defaultPage), maxPage)
+	cursor := f.Cursor
+	runs = []Run{}
+	for scanned := 0; scanned < maxScan; {
+		refs, err := r.refs(ctx, f.Restaurant, cursor, limit+1)
+		if err != nil {
+			return nil, "", err
+		}
+		records, err := r.load(ctx, refs)
+		if err != nil {
+			return nil, "", err
+		}
+		for _, record := range records {
+			run := r.settle(ctx, record)
+			if f.Outcome != "" && run.Outcome != f.Outcome {
+				continue
+			}
+			if len(runs) == limit {
+				return runs, runs[limit-1].ID, nil
+			}
+			runs = append(runs, run)
+		}
+		if len(refs) <= limit {
+			return runs, "", nil
+		}
+		scanned += len(refs)
+		cursor = refs[len(refs)-1].id
+	}
+	return runs, cursor, nil
+}
+
+// Run gives one run, on any replica. Errors: ErrUnknownRun,
+// cache.ErrUnavailable.
+func (r *Runner) Run(ctx context.Context, id string) (Run, error) {
+	if !isID(id) {
+		return Run{}, ErrUnknownRun
+	}
+	members, err := r.redis.ZRangeByLex(ctx, r.keys.index(),
+		&redis.ZRangeBy{Min: "[" + id + " ", Max: "(" + id + "!", Count: 1}).Result() // "!" follows " "
+	if err != nil {
+		return Run{}, unavailable(ctx, "find a run", err)
+	}
+	if len(members) == 1 {
+		return r.run(ctx, runRef{id: id, restaurant: menu.RestaurantID(members[0][idLength+1:])})
+	}
+	// Older than the index: ask every restaurant.
+	for targets := range slices.Chunk(r.set.menus, maxPage) {
+		refs := make([]runRef, len(targets))
+		for i, t := range targets {
+			refs[i] = runRef{id: id, restaurant: t.ID}
+		}
+		records, err := r.load(ctx, refs)
+		if err != nil {
+			return Run{}, err
+		}
+		if len(records) > 0 {
+			return r.settle(ctx, records[0]), nil
+		}
+	}
+	return Run{}, ErrUnknownRun
+}
+
+func (r *Runner) run(ctx context.Context, ref runRef) (Run, error) {
+	records, err := r.load(ctx, []runRef{ref})
+	if err != nil {
+		return Run{}, err
+	}
+	if len(records) == 0 {
+		return Run{}, ErrUnknownRun
+	}
+	return r.settle(ctx, records[0]), nil
+}
+
+// runRef says where a record is.
+type runRef struct {
+	id         string
+	restaurant menu.RestaurantID
+}
+
+// record is a run as it was read, to be compared when it is settled.
+type record struct {
+	run Run
+	raw string
+}
+
+// refs lists runs before the cursor, newest first.
+func (r *Runner) refs(ctx context.Context, restaurant menu.RestaurantID, cursor string, count int) ([]runRef, error) {
+	key := r.keys.index()
+	if restaurant != "" {
+		key = r.keys.order(restaurant)
+	}
+	before := "+"
+	if cursor != "" {
+		before = "(" + cursor
+	}
+	members, err := r.redis.ZRevRangeByLex(ctx, key, &redis.ZRangeBy{Min: "-", Max: before, Count: int64(count)}).Result()
+	if err != nil {
+		return nil, unavailable(ctx, "list runs", err)
+	}
+	refs := make([]runRef, 0, len(members))
+	for _, member := range members {
+		id, of, ok := strings.Cut(member, " ")
+		if !ok {
+			of = string(restaurant)
+		}
+		refs = append(refs, runRef{id: id, restaurant: menu.RestaurantID(of)})
+	}
+	return refs, nil
+}
+
+// load reads records in one round trip; those that are gone are left out.
+func (r *Runner) load(ctx context.Context, refs []runRef) ([]record, error) {
+	if len(refs) == 0 {
+		return nil, nil
+	}
+	answers := make([]*redis.SliceCmd, len(refs))
+	_, err := r.redis.Pipelined(ctx, func(pipe redis.Pipeliner) error {
+		for i, ref := range refs {
+			answers[i] = pipe.HMGet(ctx, r.keys.records(ref.restaurant), ref.id, ref.id+bySuffix)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, unavailable(ctx, "read runs", err)
+	}
+	records := make([]record, 0, len(refs))
+	for i, answer := range answers {
+		values := answer.Val()
+		raw, ok := values[0].(string)
+		if !ok {
+			continue
+		}
+		var run Run
+		if err := json.Unmarshal([]byte(raw), &run); err != nil {
+			return nil, fmt.Errorf("sync: record of run %s of %s: %w", refs[i].id, refs[i].restaurant, err)
+		}
+		if joined, ok := values[1].(string); ok {
+			run.By = joinNames(run.By, joined)
+		}
+		records = append(records, record{run: run, raw: raw})
+	}
+	return records, nil
+}
+
+// settle gives a record's run; one whose holder vanished is ended here, by
+// whoever reads it first.
+func (r *Runner) settle(ctx context.Context, rec record) Run {
+	if rec.run.Finished() {
+		return rec.run
+	}
+	lost := rec.run
+	lost.State, lost.Outcome, lost.Error, lost.FinishedAt = StateFinished, OutcomeFailed, holderLost, r.clock().UTC()
+	written, err := lost.MarshalJSON()
+	if err != nil {
+		return rec.run
+	}
+	id := lost.Restaurant
+	ended, err := r.scripts.lost.Run(ctx, r.redis,
+		[]string{r.keys.lease(id), r.keys.turn(id), r.keys.queue(id), r.keys.records(id)},
+		lost.ID, rec.raw, written).Bool()
+	if err != nil || !ended {
+		return rec.run // alive, or nobody can tell now
+	}
+	r.tell(lost)
+	return lost
+}
+
+// enlist puts a run into the index over all restaurants.
+func (r *Runner) enlist(ctx context.Context, pipe redis.Pipeliner, run *Run) {
+	pipe.ZAdd(ctx, r.keys.index(), redis.Z{Member: run.ID + " " + string(run.Restaurant)})
+	pipe.ZRemRangeByRank(ctx, r.keys.index(), 0, int64(-r.cfg.RunIndex-1))
+}
+
+// conclude writes the last record of a run and releases its lease. A run that
+// was declared lost meanwhile keeps that record; then it is false.
+func (r *Runner) conclude(ctx context.Context, run *Run, keep int) (bool, error) {
+	written, err := run.MarshalJSON()
+	if err != nil {
+		return false, err
+	}
+	id := run.Restaurant
+	ok, err := r.scripts.finish.Run(ctx, r.redis,
+		[]string{r.keys.lease(id), r.keys.turn(id), r.keys.records(id), r.keys.order(id)},
+		run.ID, written, keep).Bool()
+	if err != nil {
+		return false, unavailable(ctx, "record run "+run.ID, err)
+	}
+	return ok, nil
+}
+
+// joinNames adds those who joined to those who asked, each once.
+func joinNames(by []string, joined string) []string {
+	for name := range strings.SplitSeq(joined, "\n") {
+		if name != "" && !slices.Contains(by, name) {
+			by = append(by, name)
+		}
+	}
+	return by
+}
+
+func isID(id string) bool {
+	return len(id) == idLength && strings.Trim(id, crockford) == ""
+}
+
+// unavailable says what failed in Redis; an ended ctx is said as itself.
+func unavailable(ctx context.Context, what string, err error) error {
+	if ctx.Err() != nil {
+		return fmt.Errorf("sync: %s: %w", what, context.Cause(ctx))
+	}
+	if errors.Is(err, cache.ErrUnavailable) {
+		return fmt.Errorf("sync: %s: %w", what, err)
+	}
+	return fmt.Errorf("sync: %s: %w: %w", what, cache.ErrUnavailable, err)
+}

@@ -1,0 +1,12 @@
+-- renew prolongs a lease that its holder still has.
+--
+-- KEYS[1] lease hash {run, force}
+-- ARGV[1] run id
+-- ARGV[2] the lease's life in milliseconds
+--
+-- result 1 renewed, 0 the lease is lost
+if redis.call("HGET", KEYS[1], "run") ~= ARGV[1] then
+  return 0
+end
+redis.call("PEXPIRE", KEYS[1], ARGV[2])
+return 1

@@ -1,0 +1,147 @@
+package sync
+
+import (
+	"fmt"
+	"hash/fnv"
+	"time"
+	_ "time/tzdata" // time zones of restaurants must not depend on the machine
+
+	"github.com/robfig/cron/v3"
+)
+
+const (
+	// spreadStep is the grain of the shift: fine enough that a thousand
+	// restaurants do not start together, coarse enough that cron wakes ten
+	// times a second at most.
+	spreadStep = 100 * time.Millisecond
+	// cronSpread bounds the shift of schedules in cron fields, so that the
+	// minute an operator wrote stays true.
+	cronSpread = time.Minute
+)
+
+// Schedule is when one restaurant is synced: a cron schedule shifted by a
+// stable hash of the restaurant and anchored to the clock, not to the start of
+// the process (policy S1). All replicas therefore compute the same slots, and
+// many restaurants with one schedule spread evenly over its interval.
+type Schedule struct {
+	every time.Duration // of @every; else zero
+	spec  cron.Schedule // of cron fields and descriptors
+	shift time.Duration
+}
+
+var _ cron.Schedule = (*Schedule)(nil)
+
+// ParseSchedule reads `@every 2m`, five cron fields or a descriptor such as
+// `@daily`, in the IANA time zone given (empty: UTC). key decides the shift.
+func ParseSchedule(text, timeZone, key string) (*Schedule, error) {
+	zone, err := zones{}.load(timeZone)
+	if err != nil {
+		return nil, err
+	}
+	return parseSchedule(text, zone, key)
+}
+
+// zones are time zones that are loaded once for many restaurants.
+type zones map[string]*time.Location
+
+func (z zones) load(name string) (*time.Location, error) {
+	if zone, ok := z[name]; ok {
+		return zone, nil
+	}
+	zone, err := time.LoadLocation(name)
+	if err != nil {
+		return nil, fmt.Errorf("unknown time zone %q", name)
+	}
+	z[name] = zone
+	return zone, nil
+}
+
+func parseSchedule(text string, zone *time.Location, key string) (*Schedule, error) {
+	parsed, err := cron.ParseStandard(text)
+	if err != nil {
+		return nil, fmt.Errorf("schedule %q: %w", text, err)
+	}
+	switch spec := parsed.(type) {
+	case cron.ConstantDelaySchedule:
+		return &Schedule{every: spec.Delay, shift: shiftOf(key, spec.Delay)}, nil
+	case *cron.SpecSchedule:
+		if spec.Location == time.Local { // trap 7: cron's own default
+			spec.Location = zone
+		}
+		return &Schedule{spec: spec, shift: shiftOf(key, cronSpread)}, nil
+	default:
+		return nil, fmt.Errorf("schedule %q is of an unknown kind", text)
+	}
+}
+
+// shiftOf gives key's place within an interval, in steps of spreadStep.
+func shiftOf(key string, within time.Duration) time.Duration {
+	hash := fnv.New64a()
+	_, _ = hash.Write([]byte(key))
+	sum := hash.Sum64()
+	// FNV's low bits of like keys are alike; mix them (splitmix64's finaliser).
+	sum ^= sum >> 30
+	sum *= 0xbf58476d1ce4e5b9
+	sum ^= sum >> 27
+	sum *= 0x94d049bb133111eb
+	sum ^= sum >> 31
+	return time.Duration(sum%uint64(within/spreadStep)) * spreadStep //nolint:gosec // bounded by within
+}
+
+// Next gives the first slot after t; the zero time where there is none within
+// five years.
+func (s *Schedule) Next(t time.Time) time.Time {
+	if s.every > 0 {
+		return s.slot(t).Add(s.every)
+	}
+	next := s.spec.Next(t.Add(-s.shift))
+	if next.IsZero() {
+		return next
+	}
+	return next.Add(s.shift).UTC()
+}
+
+// slot gives the last slot of an @every schedule that is not after t. Slots
+// are counted from the Unix epoch.
+func (s *Schedule) slot(t time.Time) time.Time {
+	since := t.UnixNano() - int64(s.shift)
+	past := since % int64(s.every)
+	if past < 0 {
+		past += int64(s.every)
+	}
+	return time.Unix(0, t.UnixNano()-past).UTC()
+}
+
+// Last gives the latest slot that is not after t; the zero time where there
+// was none within the last five years.
+func (s *Schedule) Last(t time.Time) time.Time {
+	if s.every > 0 {
+		return s.slot(t)
+	}
+	const day = 24 * time.Hour
+	for _, back := range []time.Duration{time.Hour, day, 8 * day, 32 * day, 367 * day, 5 * 366 * day} {
+		slot := s.Next(t.Add(-back))
+		if slot.IsZero() || slot.After(t) {
+			continue
+		}
+		for {
+			next := s.Next(slot)
+			if next.IsZero() || next.After(t) {
+				return slot
+			}
+			slot = next
+		}
+	}
+	return time.Time{}
+}
+
+// Missed tells whether at least n slots have passed between since and now.
+func (s *Schedule) Missed(n int, since, now time.Time) bool {
+	for range n {
+		since = s.Next(since)
+		if since.IsZero() || since.After(now) {
+			return false
+		}
+	}
+	return true
+}

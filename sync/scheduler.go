@@ -1,0 +1,216 @@
+package sync
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/robfig/cron/v3"
+	"golang.org/x/sync/errgroup"
+
+	"larder/cache"
+	"larder/internal/menu"
+)
+
+const (
+	// retryQueued is how long a manual run waits before it asks again for a
+	// lease that another run holds.
+	retryQueued = 250 * time.Millisecond
+	// refreshQueued is how often queued runs are kept alive in Redis.
+	refreshQueued = queuedLife / 3
+)
+
+// Scheduler calls a Runner: on each restaurant's schedule, for manual runs,
+// and to catch up at the start and when Redis has been away.
+type Scheduler struct {
+	runner *Runner
+}
+
+// NewScheduler gives a Scheduler over everything the Runner keeps. It starts
+// nothing; Run does.
+func NewScheduler(r *Runner) *Scheduler { return &Scheduler{runner: r} }
+
+// Run keeps everything fresh until ctx ends, and returns nil when no run is in
+// flight any more and every lease is released. It owns the cron entries and
+// all goroutines; Config.Concurrency bounds the runs at one time.
+func (s *Scheduler) Run(ctx context.Context) error {
+	r := s.runner
+	g, ctx := errgroup.WithContext(ctx)
+	ticks := cron.New(cron.WithLocation(time.UTC), cron.WithLogger(cron.DiscardLogger))
+	for _, t := range r.all() {
+		ticks.Schedule(t.schedule, cron.FuncJob(func() { r.tick(t) }))
+	}
+	ticks.Start()
+	defer func() { <-ticks.Stop().Done() }()
+
+	g.Go(func() error {
+		r.health.watch(ctx, r.ping, r.catchUp)
+		return nil
+	})
+	g.Go(func() error {
+		r.keepQueued(ctx)
+		return nil
+	})
+	for range r.cfg.Concurrency {
+		g.Go(func() error {
+			s.work(ctx, g)
+			return nil
+		})
+	}
+	return g.Wait()
+}
+
+// all gives menus and reasons.
+func (r *Runner) all() []*target {
+	return append(append(make([]*target, 0, len(r.set.menus)+len(r.set.reasons)), r.set.menus...), r.set.reasons...)
+}
+
+func (r *Runner) ping(ctx context.Context) error { return r.redis.Ping(ctx).Err() }
+
+// tick is what cron calls: it drops the slot into the queue, or skips it while
+// the target's last one is unfinished here (policy S1).
+func (r *Runner) tick(t *target) {
+	if !r.health.isUp() {
+		r.skip(t, SkipRedis)
+		return
+	}
+	if !r.offer(work{target: t, trigger: TriggerCron, slot: t.schedule.Last(r.clock())}) {
+		r.skip(t, SkipBusy)
+	}
+}
+
+// offer queues scheduled work; false when the target has some already.
+func (r *Runner) offer(w work) bool {
+	if !w.target.pending.CompareAndSwap(false, true) {
+		return false
+	}
+	r.queue.push(w)
+	return true
+}
+
+// work takes from the queue until ctx ends.
+func (s *Scheduler) work(ctx context.Context, g *errgroup.Group) {
+	r := s.runner
+	for {
+		w, ok := r.queue.pop(ctx)
+		if !ok || !r.health.wait(ctx) {
+			return
+		}
+		if w.trigger == TriggerManual {
+			s.manual(ctx, g, w)
+			continue
+		}
+		r.scheduled(ctx, w)
+		w.target.pending.Store(false)
+	}
+}
+
+// scheduled does a tick's or catch-up's work.
+func (r *Runner) scheduled(ctx context.Context, w work) {
+	if w.slot.IsZero() && r.fresh(ctx, w.target) {
+		return // another replica caught up meanwhile
+	}
+	_, err := r.once(ctx, w, r.newRun(w.target, w.trigger))
+	if err != nil && !errors.Is(err, errBusy) {
+		r.log.WithError(err).WithField("event", "sync.paused_run").WithField("restaurant", string(w.target.ID)).Debug("no run")
+	}
+}
+
+// manual does a queued run. While another one holds the lease it goes back
+// into the queue after a pause, which costs no worker.
+func (s *Scheduler) manual(ctx context.Context, g *errgroup.Group, w work) {
+	r := s.runner
+	run, err := r.run(ctx, runRef{id: w.runID, restaurant: w.target.ID})
+	if err == nil && run.State == StateQueued {
+		_, err = r.once(ctx, w, run)
+	}
+	switch {
+	case errors.Is(err, errBusy), errors.Is(err, cache.ErrUnavailable):
+		g.Go(func() error {
+			if pause(ctx, retryQueued) {
+				r.queue.push(w)
+			}
+			return nil
+		})
+	case err != nil:
+		r.log.WithError(err).WithField("event", "sync.lost").WithField("run", w.runID).Debug("queued run is gone")
+		r.dismiss(w.runID)
+	default:
+		r.dismiss(w.runID)
+	}
+}
+
+// keepQueued keeps this process's queued runs alive in Redis.
+func (r *Runner) keepQueued(ctx context.Context) {
+	for pause(ctx, refreshQueued) {
+		if err := r.refresh(ctx); err != nil {
+			r.health.doubt()
+		}
+	}
+}
+
+// catchUp queues whatever is missing or has missed its schedule: at the start,
+// and once when Redis has come back (policy S5).
+func (r *Runner) catchUp(ctx context.Context, first bool) {
+	trigger := TriggerCron
+	if first {
+		trigger = TriggerStartup
+	}
+	versions := make(map[menu.RestaurantID]time.Time, len(r.set.menus))
+	current, err := r.store.Currents(ctx, r.Catalogued())
+	if err != nil {
+		r.log.WithError(err).WithField("event", "sync.catch_up").Debug("current versions not read: everything is synced")
+	}
+	for _, v := range current {
+		versions[v.Restaurant] = v.CheckedAt
+	}
+	now := r.clock()
+	var old []*target
+	count := 0
+	for _, t := range r.set.menus {
+		checked, ok := versions[t.ID]
+		switch {
+		case !ok || checked.IsZero():
+			count++
+			r.offer(work{target: t, trigger: trigger})
+		case t.schedule.Missed(1, checked, now):
+			old = append(old, t)
+		}
+	}
+	for _, t := range append(old, r.set.reasons...) { // what is missing goes first
+		count++
+		r.offer(work{target: t, trigger: trigger})
+	}
+	r.log.WithField("event", "sync.catch_up").WithField("count", count).Info("syncing what is missing or old")
+}
+
+// fresh tells whether the target has missed no slot.
+func (r *Runner) fresh(ctx context.Context, t *target) bool {
+	var checked time.Time
+	if t.reasons {
+		_, at, err := r.store.Reasons(ctx, t.Connection)
+		if err != nil {
+			return false
+		}
+		checked = at
+	} else {
+		version, err := r.store.Current(ctx, t.ID)
+		if err != nil {
+			return false
+		}
+		checked = version.CheckedAt
+	}
+	return !t.schedule.Missed(1, checked, r.clock())
+}
+
+// pause waits; false when ctx ends first.
+func pause(ctx context.Context, d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return false
+	case <-timer.C:
+		return true
+	}
+}

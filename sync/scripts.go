@@ -1,0 +1,35 @@
+package sync
+
+import (
+	_ "embed" // the scripts
+
+	"github.com/redis/go-redis/v9"
+)
+
+var (
+	//go:embed acquire.lua
+	acquireSource string
+	//go:embed renew.lua
+	renewSource string
+	//go:embed finish.lua
+	finishSource string
+	//go:embed lost.lua
+	lostSource string
+	//go:embed start.lua
+	startSource string
+)
+
+// scripts are the Lua scripts; each is one step on the keys of one restaurant.
+type scripts struct {
+	acquire, renew, finish, lost, start *redis.Script
+}
+
+func newScripts() scripts {
+	return scripts{
+		acquire: redis.NewScript(acquireSource),
+		renew:   redis.NewScript(renewSource),
+		finish:  redis.NewScript(finishSource),
+		lost:    redis.NewScript(lostSource),
+		start:   redis.NewScript(startSource),
+	}
+}

@@ -1,0 +1,42 @@
+-- start joins a manual request to a run in flight, or queues one (policy S8).
+--
+-- KEYS[1] lease   hash {run, force}
+-- KEYS[2] queue   hash {run, force}, expires when its replica vanishes
+-- KEYS[3] records hash run id -> record; run id .. ":by" -> joiners
+-- KEYS[4] order   sorted set of run ids, all with score 0
+-- ARGV[1] id of the new run, if one is needed
+-- ARGV[2] its record
+-- ARGV[3] 1 = forced
+-- ARGV[4] who asks; may be empty
+-- ARGV[5] how long a queued run outlives its replica, in milliseconds
+--
+-- result {run id, 1 = queued now | 0 = joined}
+local function join(id)
+  if ARGV[4] ~= "" then
+    local by = redis.call("HGET", KEYS[3], id .. ":by")
+    -- A bound on what endless joiners may leave behind.
+    if not by then
+      redis.call("HSET", KEYS[3], id .. ":by", ARGV[4])
+    elseif #by < 4096 then
+      redis.call("HSET", KEYS[3], id .. ":by", by .. "\n" .. ARGV[4])
+    end
+  end
+  return {id, 0}
+end
+
+local running = redis.call("HGET", KEYS[1], "run")
+if running and (ARGV[3] == "0" or redis.call("HGET", KEYS[1], "force") == "1") then
+  return join(running)
+end
+local queued = redis.call("HGET", KEYS[2], "run")
+if queued then
+  if ARGV[3] == "1" then
+    redis.call("HSET", KEYS[2], "force", "1")
+  end
+  return join(queued)
+end
+redis.call("HSET", KEYS[2], "run", ARGV[1], "force", ARGV[3])
+redis.call("PEXPIRE", KEYS[2], ARGV[5])
+redis.call("HSET", KEYS[3], ARGV[1], ARGV[2])
+redis.call("ZADD", KEYS[4], 0, ARGV[1])
+return {ARGV[1], 1}
