@@ -1,0 +1,213 @@
+package sandbox
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+	"time"
+)
+
+// Duration is a length of time that reads and writes JSON as "5s" or "1h30m".
+type Duration time.Duration
+
+// MarshalJSON writes the duration as Go prints it, quoted.
+func (d Duration) MarshalJSON() ([]byte, error) {
+	text, err := json.Marshal(time.Duration(d).String())
+	if err != nil {
+		return nil, fmt.Errorf("sandbox: duration: %w", err)
+	}
+	return text, nil
+}
+
+// UnmarshalJSON reads a quoted duration such as "250ms"; it must not be
+// negative.
+func (d *Duration) UnmarshalJSON(text []byte) error {
+	var s string
+	if err := json.Unmarshal(text, &s); err != nil {
+		return fmt.Errorf(`a duration is a string such as "5s", not %s`, text)
+	}
+	v, err := time.ParseDuration(s)
+	if err != nil {
+		return fmt.Errorf("not a duration: %q", s)
+	}
+	if v < 0 {
+		return fmt.Errorf("negative duration: %q", s)
+	}
+	*d = Duration(v)
+	return nil
+}
+
+// Spelling says how keys that name an id are written in every answer.
+type Spelling string
+
+// The spellings: the document's own (orderID, ID; id, schemeId in menus), and
+// one with Id everywhere (orderId, Id, schemeId).
+const (
+	SpellingID    Spelling = "ID"
+	SpellingCamel Spelling = "Id"
+)
+
+// Prices says how prices are written in menus.
+type Prices string
+
+// The document's field table types a price as string, its sample as number.
+const (
+	PricesNumber Prices = "number"
+	PricesString Prices = "string"
+)
+
+// Nulls says how a menu writes "nothing".
+type Nulls string
+
+// NullsNull leaves menus as they were put. NullsEmpty writes [] and "" where a
+// list or text is null; NullsOmit leaves out what is null or empty.
+const (
+	NullsNull  Nulls = "null"
+	NullsEmpty Nulls = "empty"
+	NullsOmit  Nulls = "omit"
+)
+
+// OrderIDs says whether new orders get text or number ids; numbers start
+// above 2^53, where a reader that goes through a float loses digits.
+type OrderIDs string
+
+// The kinds of order ids.
+const (
+	OrderIDsString OrderIDs = "string"
+	OrderIDsNumber OrderIDs = "number"
+)
+
+// Settings are the sandbox's switches, as PUT /sandbox/settings names them.
+// In a [Config] an empty field means its default.
+type Settings struct {
+	// AutoAccept lets orders move on by themselves. Default true.
+	AutoAccept *bool `json:"autoAccept"`
+	// AutoAcceptDelay is how long a new order takes to the kitchen. Half of it
+	// passes until it is accepted, twice of it until the cash station has it.
+	// Default 5s.
+	AutoAcceptDelay *Duration `json:"autoAcceptDelay"`
+	// RejectionReasons says whether reasons are listed and demanded. Default
+	// true.
+	RejectionReasons *bool `json:"rejectionReasons"`
+	// TokenLifetime of the tokens issued from now on, at least 1s. Default 1h.
+	TokenLifetime *Duration `json:"tokenLifetime"`
+	Spelling      Spelling  `json:"spelling"`
+	Prices        Prices    `json:"prices"`
+	Nulls         Nulls     `json:"nulls"`
+	OrderIDs      OrderIDs  `json:"orderIDs"`
+}
+
+// DefaultSettings are what a sandbox starts with.
+func DefaultSettings() Settings {
+	accept, reasons := true, true
+	delay, lifetime := Duration(5*time.Second), Duration(time.Hour)
+	return Settings{
+		AutoAccept: &accept, AutoAcceptDelay: &delay, RejectionReasons: &reasons, TokenLifetime: &lifetime,
+		Spelling: SpellingID, Prices: PricesNumber, Nulls: NullsNull, OrderIDs: OrderIDsString,
+	}
+}
+
+// or fills the empty fields of s from base; the result shares no pointer with
+// either.
+func (s Settings) or(base Settings) Settings {
+	return Settings{
+		AutoAccept:       firstOf(s.AutoAccept, base.AutoAccept),
+		AutoAcceptDelay:  firstOf(s.AutoAcceptDelay, base.AutoAcceptDelay),
+		RejectionReasons: firstOf(s.RejectionReasons, base.RejectionReasons),
+		TokenLifetime:    firstOf(s.TokenLifetime, base.TokenLifetime),
+		Spelling:         *firstOf(notEmpty(s.Spelling), &base.Spelling),
+		Prices:           *firstOf(notEmpty(s.Prices), &base.Prices),
+		Nulls:            *firstOf(notEmpty(s.Nulls), &base.Nulls),
+		OrderIDs:         *firstOf(notEmpty(s.OrderIDs), &base.OrderIDs),
+	}
+}
+
+func firstOf[T any](a, b *T) *T {
+	if a == nil {
+		a = b
+	}
+	v := *a
+	return &v
+}
+
+func notEmpty[T ~string](v T) *T {
+	if v == "" {
+		return nil
+	}
+	return &v
+}
+
+func (s Settings) check() error {
+	switch {
+	case s.Spelling != SpellingID && s.Spelling != SpellingCamel:
+		return fmt.Errorf("spelling: %q is not one of ID, Id", s.Spelling)
+	case s.Prices != PricesNumber && s.Prices != PricesString:
+		return fmt.Errorf("prices: %q is not one of number, string", s.Prices)
+	case s.Nulls != NullsNull && s.Nulls != NullsEmpty && s.Nulls != NullsOmit:
+		return fmt.Errorf("nulls: %q is not one of null, empty, omit", s.Nulls)
+	case s.OrderIDs != OrderIDsString && s.OrderIDs != OrderIDsNumber:
+		return fmt.Errorf("orderIDs: %q is not one of string, number", s.OrderIDs)
+	case time.Duration(*s.TokenLifetime) < time.Second:
+		return errors.New("tokenLifetime: less than 1s")
+	}
+	return nil
+}
+
+// asPut says whether menus go out exactly as they were put.
+func (s Settings) asPut() bool {
+	return s.Spelling == SpellingID && s.Prices == PricesNumber && s.Nulls == NullsNull
+}
+
+type settingsStore struct {
+	mu  sync.Mutex
+	now Settings
+}
+
+func (st *settingsStore) start(given Settings) {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	st.now = given.or(DefaultSettings())
+	if err := st.now.check(); err != nil {
+		st.now = DefaultSettings() // a Config that makes no sense: as documented for an empty one
+	}
+}
+
+func (st *settingsStore) get() Settings {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	return st.now
+}
+
+// merge lays the members of a JSON object over the settings: all or, on any
+// error, none.
+func (st *settingsStore) merge(body []byte) (Settings, error) {
+	var given Settings
+	if err := decodeStrict(body, &given); err != nil {
+		return Settings{}, err
+	}
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	merged := given.or(st.now)
+	if err := merged.check(); err != nil {
+		return Settings{}, err
+	}
+	st.now = merged
+	return merged, nil
+}
+
+// decodeStrict reads exactly one JSON value into v and refuses fields that v
+// does not have.
+func decodeStrict(body []byte, v any) error {
+	dec := json.NewDecoder(bytes.NewReader(body))
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(v); err != nil {
+		return fmt.Errorf("body: %w", err)
+	}
+	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
+		return errors.New("body: more than one JSON value")
+	}
+	return nil
+}
