@@ -1,0 +1,124 @@
+package cache
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/redis/go-redis/v9"
+
+	"larder/internal/menu"
+)
+
+// Content loads, decodes and compiles a content: O(its size). The caller
+// should keep it, one for each hash.
+//
+// Errors: ErrNoCatalogue when it is not stored, ErrCorrupt when what is stored
+// does not have that hash, ErrUnavailable.
+func (s *Store) Content(ctx context.Context, hash string) (*menu.Content, error) {
+	values, err := s.redis.Client().HMGet(ctx, s.keys.ContentBody(hash), "view", "settings").Result()
+	if err != nil {
+		return nil, unavailable("load content "+hash, err)
+	}
+	packed, stored := values[0].(string)
+	if !stored {
+		return nil, fmt.Errorf("cache: content %s: %w", hash, ErrNoCatalogue)
+	}
+	rawSettings, _ := values[1].(string)
+	var settings menu.Settings
+	if err := json.Unmarshal([]byte(rawSettings), &settings); err != nil {
+		return nil, fmt.Errorf("cache: settings of content %s: %w: %w", hash, ErrCorrupt, err)
+	}
+	return s.compile(hash, []byte(packed), settings)
+}
+
+func (s *Store) compile(hash string, packed []byte, settings menu.Settings) (*menu.Content, error) {
+	raw, err := s.packer.unpackContent(packed)
+	if err != nil {
+		return nil, err
+	}
+	if got := menu.ContentHash(raw, settings); got != hash {
+		return nil, fmt.Errorf("cache: content %s: its hash is %s: %w", hash, got, ErrCorrupt)
+	}
+	view, err := menu.Decode(raw)
+	if err != nil {
+		return nil, fmt.Errorf("cache: content %s: %w: %w", hash, ErrCorrupt, err)
+	}
+	return menu.CompileContent(view, settings), nil
+}
+
+// storeContent makes sure that the content and who uses it are stored, before
+// any version names it. It tells under which name the version's documented
+// hashes stand: its own, or the content's where a chain shares it.
+func (s *Store) storeContent(ctx context.Context, p Publication, hash string, raw []byte, own string) (index string, err error) {
+	client := s.redis.Client()
+	now := s.clock().UnixMilli()
+	state, err := s.scripts.touch.Run(ctx, client, []string{s.keys.ContentBody(hash)}, now).Int64Slice()
+	if err != nil {
+		return "", err
+	}
+	exists, indexed := state[0] == 1, state[1] == 1
+	if !exists {
+		settings, err := json.Marshal(p.Catalogue.Settings())
+		if err != nil {
+			return "", err
+		}
+		// Listed before it is there, and again by addUser: neither a crash in
+		// between nor a sweep leaves a content that no sweep finds.
+		if err := client.SAdd(ctx, s.keys.Contents(), hash).Err(); err != nil {
+			return "", err
+		}
+		err = client.HSet(ctx, s.keys.ContentBody(hash),
+			"view", s.packer.packContent(raw), "settings", settings, "named", now).Err()
+		if err != nil {
+			return "", err
+		}
+	}
+	users, err := s.addUser(ctx, hash, p.Restaurant)
+	if err != nil {
+		return "", err
+	}
+	if users < 2 {
+		return own, nil
+	}
+	shared := s.keys.Content(hash)
+	if indexed {
+		return shared, nil
+	}
+	return shared, s.indexContent(ctx, hash, p.Catalogue)
+}
+
+// addUser notes that the restaurant uses the content and counts who does.
+func (s *Store) addUser(ctx context.Context, hash string, restaurant menu.RestaurantID) (int64, error) {
+	var count *redis.IntCmd
+	_, err := s.redis.Client().Pipelined(ctx, func(pipe redis.Pipeliner) error {
+		pipe.SAdd(ctx, s.keys.Contents(), hash)
+		pipe.SAdd(ctx, s.keys.ContentUsers(hash), string(restaurant))
+		count = pipe.SCard(ctx, s.keys.ContentUsers(hash))
+		return nil
+	})
+	if err != nil {
+		return 0, err
+	}
+	return count.Val(), nil
+}
+
+// indexContent writes the documented hashes that restaurants share. Writers at
+// the same time write the same; no version names them before they are whole.
+func (s *Store) indexContent(ctx context.Context, hash string, c *menu.Catalogue) error {
+	shared := s.keys.Content(hash)
+	b := newBatch(s.redis.Client())
+	for key, fields := range map[string]pairs{
+		s.keys.Products(shared):    productIndex(c, true),
+		s.keys.ExternalIDs(shared): externalIDIndex(c),
+		s.keys.Schemes(shared):     schemeIndex(c),
+	} {
+		if err := b.hash(ctx, key, fields, 0); err != nil {
+			return err
+		}
+	}
+	if err := b.flush(ctx); err != nil {
+		return err
+	}
+	return s.redis.Client().HSet(ctx, s.keys.ContentBody(hash), "indexed", 1).Err()
+}

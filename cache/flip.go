@@ -1,0 +1,140 @@
+package cache
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	"larder/internal/menu"
+)
+
+// flip is the one step that makes a staged version current: the arguments of
+// publish.lua.
+type flip struct {
+	token      string // names this attempt
+	restaurant menu.RestaurantID
+	fence      int64
+	base       int64
+	version    int64
+	entry      historyEntry
+	overlay    bool
+	limit      int
+
+	staged  []stagedKey
+	old     []string
+	current []any // fields and values
+}
+
+type stagedKey struct {
+	staged, final string
+	count         string // the command that counts its elements
+	want          int
+	life          time.Duration // of the final key, 0 = stays
+}
+
+// add plans the renaming of a key and gives its staged name. A key without
+// elements does not exist in Redis and is not planned.
+func (f *flip) add(final, count string, want int, life time.Duration) (staged string) {
+	staged = final + "~" + f.token
+	if want > 0 {
+		f.staged = append(f.staged, stagedKey{staged, final, count, want, life})
+	}
+	return staged
+}
+
+// succeed plans what becomes of the versions before: the index keys of the
+// last one, and the records that leave the history, live on for a while. It
+// gives the contents that the history then no longer names.
+func (f *flip) succeed(s *Store, before standing, v Version) (dropped []string) {
+	f.overlay = before.version > 0 && before.content == v.Content
+	kept := before.history
+	var gone []historyEntry
+	if f.overlay && len(kept) > 0 {
+		gone, kept = kept[:1], kept[1:]
+	}
+	if room := f.limit - 1; len(kept) > room {
+		gone = append(gone[:len(gone):len(gone)], kept[room:]...)
+		kept = kept[:room]
+	}
+	for _, entry := range gone {
+		f.old = append(f.old, s.keys.Record(f.restaurant, entry.version))
+	}
+	if before.version > 0 {
+		index := s.keys.Version(f.restaurant, before.version)
+		f.old = append(f.old, s.keys.Products(index), s.keys.ExternalIDs(index), s.keys.Schemes(index),
+			s.keys.Stopped(f.restaurant, before.version), s.keys.Ready(f.restaurant, before.version))
+	}
+	named := map[string]bool{v.Content: true}
+	for _, entry := range kept {
+		named[entry.content] = true
+	}
+	for _, entry := range gone {
+		if !named[entry.content] {
+			named[entry.content] = true
+			dropped = append(dropped, entry.content)
+		}
+	}
+	return dropped
+}
+
+func (f *flip) keys(k Keys) []string {
+	keys := []string{k.Current(f.restaurant), k.Fence(f.restaurant), k.History(f.restaurant)}
+	for _, staged := range f.staged {
+		keys = append(keys, staged.staged, staged.final)
+	}
+	return append(keys, f.old...)
+}
+
+func (f *flip) arguments(channel string) []any {
+	overlay := 0
+	if f.overlay {
+		overlay = 1
+	}
+	arguments := []any{
+		f.fence, f.base, f.entry.String(), overlay, f.limit,
+		channel, notice{f.version, f.restaurant}.String(), oldLife.Milliseconds(), len(f.staged),
+	}
+	for _, staged := range f.staged {
+		arguments = append(arguments, staged.count, staged.want, staged.life.Milliseconds())
+	}
+	return append(arguments, f.current...)
+}
+
+var errStagedLost = errors.New("staged keys expired before they were published")
+
+// flip runs the script, through the client that never repeats a command.
+func (s *Store) flip(ctx context.Context, f *flip) error {
+	answer, err := s.scripts.publish.Run(ctx, s.redis.Strict(), f.keys(s.keys), f.arguments(s.keys.Notices())...).StringSlice()
+	if err != nil {
+		if s.tookPlace(ctx, f) {
+			return nil
+		}
+		return fmt.Errorf("%w: %w", ErrUnavailable, err)
+	}
+	if len(answer) == 0 {
+		answer = []string{""}
+	}
+	switch answer[0] {
+	case "ok":
+		return nil
+	case "fenced":
+		return fmt.Errorf("fence %d, the stored one is %s: %w", f.fence, answer[1], ErrFenced)
+	case "stale":
+		return fmt.Errorf("version %s is current: %w", answer[1], ErrStale)
+	case "lost":
+		return fmt.Errorf("%w: %w", ErrUnavailable, errStagedLost)
+	default:
+		return fmt.Errorf("publish script answered %q: %w", answer, ErrCorrupt)
+	}
+}
+
+// tookPlace asks, after an answer was lost, whether the script has run: the
+// caller's ctx may be what ended the wait.
+func (s *Store) tookPlace(ctx context.Context, f *flip) bool {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), verifyWithin)
+	defer cancel()
+	values, err := s.redis.Client().HMGet(ctx, s.keys.Current(f.restaurant), "version", "publication").Result()
+	return err == nil && values[0] == strconv.FormatInt(f.version, 10) && values[1] == f.token
+}

@@ -1,0 +1,217 @@
+package cache
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"larder/internal/menu"
+)
+
+const (
+	// stagedLife is how long keys that were written wait for the script.
+	stagedLife = 2 * time.Minute
+	// oldLife is how long the keys of the version before stay readable (the
+	// HTTP interface's page, "In Redis").
+	oldLife = 10 * time.Minute
+	// sharedReadyLife bounds what a chain's ready bodies take: they are there
+	// while the other replicas learn of the version, and built anew later.
+	sharedReadyLife = time.Hour
+	// maxReady bounds one ready body; a larger one is built by each replica.
+	maxReady = 4 << 20
+	// verifyWithin bounds the look whether a publish without answer took place.
+	verifyWithin = 2 * time.Second
+)
+
+// Publication is one version to be published.
+type Publication struct {
+	Restaurant menu.RestaurantID
+	Name       string // the restaurant's name as bodies show it
+	// Fence is the publisher's fencing number (policy S2).
+	Fence int64
+	// Base is the version that was current when the publisher began, 0 for
+	// none. Another one since is ErrStale.
+	Base int64
+	// Catalogue is what View was compiled to, stop lists included. Neither may
+	// change any more.
+	Catalogue *menu.Catalogue
+	View      *menu.View
+	SyncedAt  time.Time // kept in whole milliseconds
+	// Floor is the highest version that the publisher has served: the new one
+	// is above it although Redis may have lost its data (policy S2).
+	Floor int64
+}
+
+var errIncomplete = errors.New("restaurant, catalogue and view must be given")
+
+// Publish makes a version current: max(Base, Floor)+1. Everything that it
+// names is written first, under staged names and in bounded pipelines (trap 9);
+// then one small script moves the restaurant. Whenever the publisher dies, the
+// version before stays current and whole (policy S6).
+//
+// A content that is stored already is not written again; one that is the
+// current version's own, so that only stop lists differ, takes no new place in
+// the history (policy S7).
+//
+// Errors: ErrFenced, ErrStale, ErrUnavailable.
+func (s *Store) Publish(ctx context.Context, p Publication) (Version, error) {
+	version, err := s.publish(ctx, p)
+	if err != nil {
+		return Version{}, fmt.Errorf("cache: publish %s over version %d: %w", p.Restaurant, p.Base, err)
+	}
+	return version, nil
+}
+
+func (s *Store) publish(ctx context.Context, p Publication) (Version, error) {
+	if p.Restaurant == "" || p.Catalogue == nil || p.View == nil {
+		return Version{}, errIncomplete
+	}
+	stored, err := s.standing(ctx, p.Restaurant)
+	if err != nil {
+		return Version{}, fmt.Errorf("%w: %w", ErrUnavailable, err)
+	}
+	// Refused early, to save the work; the script asks again.
+	switch {
+	case stored.fence > p.Fence:
+		return Version{}, fmt.Errorf("fence %d, the stored one is %d: %w", p.Fence, stored.fence, ErrFenced)
+	case stored.version != p.Base:
+		return Version{}, fmt.Errorf("version %d is current: %w", stored.version, ErrStale)
+	}
+	raw := menu.EncodeContent(p.View)
+	version := Version{
+		Restaurant: p.Restaurant, Name: p.Name, Version: max(p.Base, p.Floor) + 1,
+		Content: menu.ContentHash(raw, p.Catalogue.Settings()), Stops: p.Catalogue.Stops(),
+		SyncedAt: wholeMillis(p.SyncedAt), CheckedAt: wholeMillis(p.SyncedAt),
+		Counts: p.Catalogue.Counts(), LastOutcome: outcomeUpdated, Held: stored.held, Bytes: len(raw),
+	}
+	version.ready, err = s.packer.represent(version.Version, menuBody(version, p.Catalogue), Gzip)
+	if err != nil {
+		return Version{}, err
+	}
+	own := s.keys.Version(p.Restaurant, version.Version)
+	index, err := s.storeContent(ctx, p, version.Content, raw, own)
+	if err != nil {
+		return Version{}, fmt.Errorf("content %s: %w: %w", version.Content, ErrUnavailable, err)
+	}
+	step, err := s.stage(ctx, p, version, index, index == own)
+	if err != nil {
+		return Version{}, fmt.Errorf("stage version %d: %w: %w", version.Version, ErrUnavailable, err)
+	}
+	dropped := step.succeed(s, stored, version)
+	if err := s.flip(ctx, step); err != nil {
+		return Version{}, err
+	}
+	s.forgetUsers(ctx, p.Restaurant, dropped)
+	return version, nil
+}
+
+// outcomeUpdated is the outcome of a run that published (api: Shapes, "a run").
+const outcomeUpdated = "updated"
+
+// standing is what a restaurant has when a publish begins.
+type standing struct {
+	fence   int64
+	version int64
+	content string
+	held    bool
+	history []historyEntry
+}
+
+// historyEntry is one element of Keys.History.
+type historyEntry struct {
+	version int64
+	content string
+}
+
+func (e historyEntry) String() string { return strconv.FormatInt(e.version, 10) + " " + e.content }
+
+// readHistory skips what larder did not write.
+func readHistory(list []string) []historyEntry {
+	entries := make([]historyEntry, 0, len(list))
+	for _, element := range list {
+		number, content, _ := strings.Cut(element, " ")
+		if version, err := strconv.ParseInt(number, 10, 64); err == nil && content != "" {
+			entries = append(entries, historyEntry{version, content})
+		}
+	}
+	return entries
+}
+
+func (s *Store) standing(ctx context.Context, restaurant menu.RestaurantID) (standing, error) {
+	pipe := s.redis.Client().Pipeline()
+	current := pipe.HMGet(ctx, s.keys.Current(restaurant), "version", "content", "held")
+	fence := pipe.HMGet(ctx, s.keys.Fence(restaurant), "fence")
+	history := pipe.LRange(ctx, s.keys.History(restaurant), 0, -1)
+	if _, err := pipe.Exec(ctx); err != nil {
+		return standing{}, err
+	}
+	text := func(values []any, i int) string {
+		value, _ := values[i].(string)
+		return value
+	}
+	number := func(text string) int64 {
+		n, _ := strconv.ParseInt(text, 10, 64)
+		return n
+	}
+	return standing{
+		fence:   number(text(fence.Val(), 0)),
+		version: number(text(current.Val(), 0)), content: text(current.Val(), 1), held: text(current.Val(), 2) == "1",
+		history: readHistory(history.Val()),
+	}, nil
+}
+
+// stage writes the version's own keys under names that nobody else knows.
+func (s *Store) stage(ctx context.Context, p Publication, v Version, index string, ownIndex bool) (*flip, error) {
+	step := &flip{
+		token: rand.Text(), restaurant: p.Restaurant, fence: p.Fence, base: p.Base, version: v.Version,
+		entry: historyEntry{v.Version, v.Content}, limit: s.history,
+	}
+	b := newBatch(s.redis.Client())
+	if ownIndex {
+		for _, hash := range []struct {
+			key    string
+			fields pairs
+		}{
+			{s.keys.Products(index), productIndex(p.Catalogue, false)},
+			{s.keys.ExternalIDs(index), externalIDIndex(p.Catalogue)},
+			{s.keys.Schemes(index), schemeIndex(p.Catalogue)},
+		} {
+			staged := step.add(hash.key, "HLEN", len(hash.fields)/2, 0)
+			if err := b.hash(ctx, staged, hash.fields, stagedLife); err != nil {
+				return nil, err
+			}
+		}
+	}
+	stopped := stoppedIndex(v.Stops)
+	if err := b.set(ctx, step.add(s.keys.Stopped(v.Restaurant, v.Version), "SCARD", len(stopped), 0), stopped, stagedLife); err != nil {
+		return nil, err
+	}
+	ready := (*readyRecord)(nil)
+	if body := v.ready.Body; len(body) <= maxReady {
+		ready = &readyRecord{ETag: v.ready.ETag, Sum: sum(body)}
+		life := time.Duration(0)
+		if !ownIndex {
+			life = sharedReadyLife
+		}
+		if err := b.value(ctx, step.add(s.keys.Ready(v.Restaurant, v.Version), "STRLEN", len(body), life), body, stagedLife); err != nil {
+			return nil, err
+		}
+	}
+	recordBytes, err := encodeRecord(v, ready)
+	if err != nil {
+		return nil, err
+	}
+	if err := b.value(ctx, step.add(s.keys.Record(v.Restaurant, v.Version), "STRLEN", len(recordBytes), 0), recordBytes, stagedLife); err != nil {
+		return nil, err
+	}
+	step.current = []any{
+		"version", v.Version, "content", v.Content, "syncedAt", formatTime(v.SyncedAt), "index", index,
+		"checkedAt", formatTime(v.CheckedAt), "lastOutcome", v.LastOutcome,
+		"record", recordBytes, "publication", step.token,
+	}
+	return step, b.flush(ctx)
+}

@@ -1,0 +1,65 @@
+-- publish makes one version of one restaurant current, or refuses and changes
+-- nothing (policies S2, S6). Everything that the version names was written
+-- before under staged names that expire by themselves; here they only get
+-- their final names. All keys share the restaurant's hash tag.
+--
+-- KEYS[1] current  hash, the restaurant's current version
+-- KEYS[2] fence    hash {fence}, the last fencing number given
+-- KEYS[3] history  list of "version content", newest first
+-- KEYS[4 ..]       n pairs: staged key, final key
+-- KEYS[4+2n ..]    keys of older versions that shall expire
+-- ARGV[1] fencing number of the publisher
+-- ARGV[2] version that must be current; "0" = none
+-- ARGV[3] new entry of the history
+-- ARGV[4] "1" = the content stays: the entry replaces the newest one
+-- ARGV[5] entries that the history keeps
+-- ARGV[6] channel of notices
+-- ARGV[7] notice
+-- ARGV[8] milliseconds that keys of older versions live on
+-- ARGV[9] n
+-- ARGV[10 ..]      n triples: command that counts the staged key, count that
+--                  it must give, milliseconds that the final key lives (0 = stays)
+-- ARGV[10+3n ..]   fields and values of current
+--
+-- result {"ok"}
+--        {"fenced", stored fencing number}
+--        {"stale", current version}
+--        {"lost", staged key}       expired, wholly or in part: stage again
+local fence = tonumber(redis.call("HGET", KEYS[2], "fence") or "0")
+if fence > tonumber(ARGV[1]) then
+  return {"fenced", tostring(fence)}
+end
+local version = redis.call("HGET", KEYS[1], "version") or "0"
+if version ~= ARGV[2] then
+  return {"stale", version}
+end
+local n = tonumber(ARGV[9])
+for i = 0, n - 1 do
+  local staged = KEYS[4 + 2 * i]
+  if redis.call(ARGV[10 + 3 * i], staged) ~= tonumber(ARGV[11 + 3 * i]) then
+    return {"lost", staged}
+  end
+end
+for i = 0, n - 1 do
+  local final = KEYS[5 + 2 * i]
+  redis.call("RENAME", KEYS[4 + 2 * i], final)
+  if ARGV[12 + 3 * i] == "0" then
+    redis.call("PERSIST", final)
+  else
+    redis.call("PEXPIRE", final, ARGV[12 + 3 * i])
+  end
+end
+for i = 4 + 2 * n, #KEYS do
+  redis.call("PEXPIRE", KEYS[i], ARGV[8])
+end
+for i = 10 + 3 * n, #ARGV, 2 do
+  redis.call("HSET", KEYS[1], ARGV[i], ARGV[i + 1])
+end
+if ARGV[4] == "1" and redis.call("LLEN", KEYS[3]) > 0 then
+  redis.call("LSET", KEYS[3], 0, ARGV[3])
+else
+  redis.call("LPUSH", KEYS[3], ARGV[3])
+  redis.call("LTRIM", KEYS[3], 0, tonumber(ARGV[5]) - 1)
+end
+redis.call("PUBLISH", ARGV[6], ARGV[7])
+return {"ok"}

@@ -1,0 +1,32 @@
+package cache
+
+import (
+	_ "embed" // the scripts
+
+	"github.com/redis/go-redis/v9"
+)
+
+var (
+	//go:embed publish.lua
+	publishSource string
+	//go:embed checked.lua
+	checkedSource string
+	//go:embed touch.lua
+	touchSource string
+	//go:embed sweep.lua
+	sweepSource string
+)
+
+// scripts are the Lua scripts; the keys of each share one hash tag (trap 4).
+type scripts struct {
+	publish, checked, touch, sweep *redis.Script
+}
+
+func newScripts() scripts {
+	return scripts{
+		publish: redis.NewScript(publishSource),
+		checked: redis.NewScript(checkedSource),
+		touch:   redis.NewScript(touchSource),
+		sweep:   redis.NewScript(sweepSource),
+	}
+}

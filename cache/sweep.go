@@ -1,0 +1,114 @@
+package cache
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"larder/internal/menu"
+)
+
+const (
+	// sweepGrace is how long a content stays that nobody names (the house,
+	// "How catalogues are kept").
+	sweepGrace = 24 * time.Hour
+	// sweepPage is how many contents one look takes.
+	sweepPage = 256
+)
+
+// Sweep removes the contents that no history has named for a day and gives
+// how many they were. Contents never expire by themselves: the last good menu
+// is kept for ever. Of all larders on one Redis only the first in a day does
+// the work. The error is ErrUnavailable.
+func (s *Store) Sweep(ctx context.Context) (int, error) {
+	client := s.redis.Client()
+	// Somewhat less than a day, so that a daily caller does not miss its turn.
+	mine, err := client.SetNX(ctx, s.keys.Swept(), formatTime(s.clock()), sweepGrace-time.Hour).Result()
+	if err != nil {
+		return 0, unavailable("sweep", err)
+	}
+	if !mine {
+		return 0, nil
+	}
+	removed, err := s.sweepAll(ctx)
+	if err != nil {
+		// The day's turn is given back; if that fails too, it comes tomorrow.
+		_ = client.Del(ctx, s.keys.Swept()).Err()
+		return removed, unavailable("sweep", err)
+	}
+	return removed, nil
+}
+
+func (s *Store) sweepAll(ctx context.Context) (removed int, err error) {
+	for cursor := uint64(0); ; {
+		hashes, next, err := s.redis.Client().SScan(ctx, s.keys.Contents(), cursor, "", sweepPage).Result()
+		if err != nil {
+			return removed, err
+		}
+		for _, hash := range hashes {
+			gone, err := s.sweepContent(ctx, hash)
+			if err != nil {
+				return removed, err
+			}
+			if gone {
+				removed++
+			}
+		}
+		if cursor = next; cursor == 0 {
+			return removed, nil
+		}
+	}
+}
+
+func (s *Store) sweepContent(ctx context.Context, hash string) (bool, error) {
+	client := s.redis.Client()
+	users, err := client.SMembers(ctx, s.keys.ContentUsers(hash)).Result()
+	if err != nil {
+		return false, err
+	}
+	for _, user := range users {
+		list, err := client.LRange(ctx, s.keys.History(menu.RestaurantID(user)), 0, -1).Result()
+		if err != nil {
+			return false, err
+		}
+		if slices.ContainsFunc(readHistory(list), func(e historyEntry) bool { return e.content == hash }) {
+			return false, nil
+		}
+	}
+	index := s.keys.Content(hash)
+	keys := []string{
+		s.keys.ContentBody(hash), s.keys.ContentUsers(hash),
+		s.keys.Products(index), s.keys.ExternalIDs(index), s.keys.Schemes(index),
+	}
+	before := s.clock().Add(-sweepGrace).UnixMilli()
+	gone, err := s.scripts.sweep.Run(ctx, client, keys, before).Bool()
+	if err != nil || !gone {
+		return false, err
+	}
+	return true, client.SRem(ctx, s.keys.Contents(), hash).Err()
+}
+
+// forgetUsers notes that the restaurant's history no longer names contents. A
+// failure only makes the sweep look once more.
+func (s *Store) forgetUsers(ctx context.Context, restaurant menu.RestaurantID, contents []string) {
+	for _, hash := range contents {
+		if s.redis.Client().SRem(ctx, s.keys.ContentUsers(hash), string(restaurant)).Err() != nil {
+			return
+		}
+	}
+}
+
+// Run sweeps unused contents until ctx ends: it asks every hour, and the first
+// larder that asks in a day does the work. It starts no goroutine.
+func (s *Store) Run(ctx context.Context) error {
+	ticker := time.NewTicker(time.Hour)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-ticker.C:
+			_, _ = s.Sweep(ctx) // asked again in an hour; until then it costs no more than space
+		}
+	}
+}

@@ -1,0 +1,12 @@
+-- touch says that a content is about to be named, so that no sweep takes it
+-- for a day.
+--
+-- KEYS[1] content  hash {view, settings, named, indexed}
+-- ARGV[1] now, in milliseconds since the epoch
+--
+-- result {exists 0|1, its documented hashes are written 0|1}
+if redis.call("EXISTS", KEYS[1]) == 0 then
+  return {0, 0}
+end
+redis.call("HSET", KEYS[1], "named", ARGV[1])
+return {1, redis.call("HEXISTS", KEYS[1], "indexed")}
