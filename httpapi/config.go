@@ -114,11 +114,19 @@ func (c Config) Validate() error {
 	default:
 		errs = append(errs, &ConfigError{"http.access_log", fmt.Sprintf("%q is none of errors, sampled, all", string(c.AccessLog))})
 	}
-	if c.DrainTimeout < 0 {
-		errs = append(errs, &ConfigError{"http.drain_timeout", "must not be negative"})
-	}
-	if c.DrainDelay < 0 {
-		errs = append(errs, &ConfigError{"http.drain_delay", "must not be negative"})
+	for _, duration := range []struct {
+		key   string
+		value time.Duration
+	}{
+		{"http.max_age", c.MaxAge},
+		{"http.stale_while_revalidate", c.StaleWhileRevalidate},
+		{"http.stale_if_error", c.StaleIfError},
+		{"http.drain_timeout", c.DrainTimeout},
+		{"http.drain_delay", c.DrainDelay},
+	} {
+		if duration.value < 0 {
+			errs = append(errs, &ConfigError{duration.key, "must not be negative"})
+		}
 	}
 	return errors.Join(errs...)
 }

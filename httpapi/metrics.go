@@ -122,28 +122,3 @@ func methodLabel(method string) string {
 		return "other"
 	}
 }
-
-// menuAge tells at each scrape how old the served menus are. One gauge for the
-// oldest and one count by state serve ten restaurants and ten thousand alike.
-type menuAge struct {
-	restaurants func() []menusync.Restaurant
-	catalogues  Catalogues
-	stale       func(menu.RestaurantID) bool
-	clock       func() time.Time
-	oldest      *prometheus.Desc
-	states      *prometheus.Desc
-}
-
-func newMenuAge(s *Server) *menuAge {
-	return &menuAge{
-		restaurants: s.runner.Restaurants, catalogues: s.catalogues, clock: s.clock,
-		oldest: prometheus.NewDesc("larder_menu_age_seconds", "Time since the menu that was confirmed longest ago was confirmed with the ordering service.", nil, nil),
-		states: prometheus.NewDesc("larder_restaurants", "Restaurants by the state of their menu.", []string{"state"}, nil),
-	}
-}
-
-// Describe implements prometheus.Collector.
-func (a *menuAge) Describe(ch chan<- *prometheus.Desc) {
-	ch <- a.oldest
-	ch <- a.states
-}

@@ -80,10 +80,13 @@ func asProblem(err error) *problem {
 		refused   *ordering.RefusedError
 		notSent   *ordering.NotSentError
 		uncertain *ordering.UnknownError
+		unknown   *menusync.UnknownRestaurantError
 	)
 	switch {
 	case errors.As(err, &ready):
 		return ready
+	case errors.As(err, &unknown):
+		return restaurantNotFound(unknown.Known)
 	case errors.As(err, &syntax):
 		return &problem{
 			code: CodeMalformedJSON, msg: syntax.Error(),
@@ -105,9 +108,11 @@ func asProblem(err error) *problem {
 		}
 	case errors.Is(err, cache.ErrNoCatalogue):
 		return &problem{code: CodeNoCatalogue, msg: "no menu of this restaurant has been pulled yet", retryAfter: retryCatalogue, err: err}
-	case errors.Is(err, cache.ErrUnavailable), errors.Is(err, menusync.ErrUnavailable):
+	case errors.Is(err, cache.ErrUnavailable):
 		return &problem{code: CodeStorageUnavailable, msg: "Redis does not answer; try again", retryAfter: retryStorage, err: err}
-	case errors.Is(err, menusync.ErrNoRun):
+	case errors.Is(err, cache.ErrNoReasons):
+		return &problem{code: CodeNoReasons, msg: "the rejection reasons have not been pulled yet", retryAfter: retryCatalogue, err: err}
+	case errors.Is(err, menusync.ErrUnknownRun):
 		return &problem{code: CodeRunNotFound, msg: "there is no such run, or its record is no longer kept"}
 	case errors.Is(err, context.DeadlineExceeded):
 		return &problem{code: CodeStorageUnavailable, msg: "the answer took too long; try again", retryAfter: retryStorage, err: err}

@@ -1,0 +1,128 @@
+package httpapi
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// faults are the keys that an error of a configuration names.
+func faults(err error) []string {
+	var keys []string
+	var walk func(error)
+	walk = func(err error) {
+		if joined, ok := err.(interface{ Unwrap() []error }); ok { //nolint:errorlint // walks the join itself
+			for _, one := range joined.Unwrap() {
+				walk(one)
+			}
+			return
+		}
+		var fault *ConfigError
+		if errors.As(err, &fault) {
+			keys = append(keys, fault.Key)
+		}
+	}
+	if err != nil {
+		walk(err)
+	}
+	return keys
+}
+
+func defaults() (Config, AuthConfig) {
+	var cfg Config
+	var auth AuthConfig
+	cfg.SetDefaults()
+	auth.SetDefaults()
+	return cfg, auth
+}
+
+func TestDefaultsAreValid(t *testing.T) {
+	t.Parallel()
+	cfg, auth := defaults()
+	if err := errors.Join(cfg.Validate(), auth.Validate(), auth.ValidateFor(cfg)); err != nil {
+		t.Fatalf("the defaults are refused: %v", err)
+	}
+	if cfg.Listen != "127.0.0.1:8080" || cfg.AccessLog != LogSampled || !auth.openMenu() || len(auth.Clients) != 0 {
+		t.Errorf("got %+v %+v", cfg, auth)
+	}
+	if got, want := cacheControl(cfg), "public, max-age=0, stale-while-revalidate=30, stale-if-error=86400"; got != want {
+		t.Errorf("Cache-Control %q, want %q (policy H5)", got, want)
+	}
+	cfg.MaxAge, cfg.StaleIfError, cfg.StaleWhileRevalidate = time.Minute, 0, 0
+	if got, want := cacheControl(cfg), "public, max-age=60"; got != want {
+		t.Errorf("Cache-Control %q, want %q", got, want)
+	}
+}
+
+func TestConfigFaultsNameTheirKeys(t *testing.T) {
+	t.Parallel()
+	for key, change := range map[string]func(*Config, *AuthConfig){
+		"http.listen":                   func(c *Config, _ *AuthConfig) { c.Listen = "8080" },
+		"http.ops_listen":               func(c *Config, _ *AuthConfig) { c.OpsListen = c.Listen },
+		"http.cors_origins[1]":          func(c *Config, _ *AuthConfig) { c.CORSOrigins = []string{"*", "shop.example"} },
+		"http.trusted_proxies[0]":       func(c *Config, _ *AuthConfig) { c.TrustedProxies = []string{"proxy"} },
+		"http.access_log":               func(c *Config, _ *AuthConfig) { c.AccessLog = "some" },
+		"http.max_age":                  func(c *Config, _ *AuthConfig) { c.MaxAge = -1 },
+		"http.drain_timeout":            func(c *Config, _ *AuthConfig) { c.DrainTimeout = -1 },
+		"http.drain_delay":              func(c *Config, _ *AuthConfig) { c.DrainDelay = -1 },
+		"auth.clients[0].id":            func(_ *Config, a *AuthConfig) { a.Clients[0].ID = "" },
+		"auth.clients[1].id":            func(_ *Config, a *AuthConfig) { a.Clients = append(a.Clients, a.Clients[0]) },
+		"auth.clients[0].secret":        func(_ *Config, a *AuthConfig) { a.Clients[0].Secret = "" },
+		"auth.clients[0].scopes":        func(_ *Config, a *AuthConfig) { a.Clients[0].Scopes = nil },
+		"auth.clients[0].scopes[0]":     func(_ *Config, a *AuthConfig) { a.Clients[0].Scopes = []Scope{"all"} },
+		"auth.token_lifetime":           func(_ *Config, a *AuthConfig) { a.TokenLifetime = time.Millisecond },
+		"auth.signing_key":              func(_ *Config, a *AuthConfig) { a.SigningKey = "short" },
+		"auth.public_orders.origins":    func(_ *Config, a *AuthConfig) { a.PublicOrders.Enabled = true },
+		"auth.public_orders.origins[0]": func(_ *Config, a *AuthConfig) { a.PublicOrders.Origins = []string{"*"} },
+	} {
+		t.Run(key, func(t *testing.T) {
+			t.Parallel()
+			cfg, auth := defaults()
+			auth.Clients = []ClientConfig{{ID: "shop", Secret: "not-a-short-one-at-all", Scopes: []Scope{ScopeMenu}}}
+			change(&cfg, &auth)
+			got := faults(errors.Join(cfg.Validate(), auth.Validate()))
+			if !slices.Equal(got, []string{key}) {
+				t.Errorf("got faults %v, want %s alone", got, key)
+			}
+		})
+	}
+}
+
+func TestSecretsOffLoopback(t *testing.T) { // policies H2, H4
+	t.Parallel()
+	for name, test := range map[string]struct {
+		listen, ops, secret string
+		fault               string
+	}{
+		"short on loopback":               {"127.0.0.1:8080", "", "short", ""},
+		"short on localhost":              {"localhost:8080", "", "short", ""},
+		"short on IPv6 loopback":          {"[::1]:8080", "", "short", ""},
+		"short on every address":          {":8080", "", "short", "shorter than 16 bytes"},
+		"short on an address":             {"192.0.2.1:8080", "", "short", "shorter than 16 bytes"},
+		"short, ops alone off loopback":   {"127.0.0.1:8080", "0.0.0.0:8081", "short", "shorter than 16 bytes"},
+		"the demo's on loopback":          {"127.0.0.1:8080", "", "storefront-secret", ""},
+		"the demo's off loopback":         {"0.0.0.0:8080", "", "storefront-secret", "the demo's kind"},
+		"a good one off loopback":         {"0.0.0.0:8080", "", "q8Zr0tKcV2mXw5Ea", ""},
+		"fifteen bytes are still short":   {"0.0.0.0:8080", "", "q8Zr0tKcV2mXw5E", "shorter than 16 bytes"},
+		"a name that is no address":       {"shop.example:80", "", "short", "shorter than 16 bytes"},
+		"what cannot be read is not safe": {"nonsense", "", "short", "shorter than 16 bytes"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			cfg, auth := defaults()
+			cfg.Listen, cfg.OpsListen = test.listen, test.ops
+			auth.Clients = []ClientConfig{{ID: "storefront", Secret: test.secret, Scopes: []Scope{ScopeMenu}}}
+			err := auth.ValidateFor(cfg)
+			switch {
+			case test.fault == "" && err != nil:
+				t.Errorf("refused: %v", err)
+			case test.fault != "" && (err == nil || !strings.Contains(err.Error(), test.fault)):
+				t.Errorf("got %v, want a refusal that says %q", err, test.fault)
+			case err != nil && strings.Contains(err.Error(), test.secret):
+				t.Errorf("the error holds the secret: %v", err)
+			}
+		})
+	}
+}

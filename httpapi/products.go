@@ -1,0 +1,91 @@
+package httpapi
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/gin-gonic/gin"
+
+	"larder/internal/menu"
+)
+
+// listProducts answers GET /v1/restaurants/{restaurant}/products: the dishes
+// that ?category=, ?q= and ?available=true leave, in menu order.
+func (s *Server) listProducts(c *gin.Context) {
+	snapshot, err := s.snapshot(c)
+	if err != nil {
+		fail(c, err)
+		return
+	}
+	query, err := productQuery(c, snapshot.Catalogue)
+	if err != nil {
+		fail(c, err)
+		return
+	}
+	c.Writer.Header().Add("Vary", "Accept-Encoding")
+	if !acceptsIdentity(c.Request.Header["Accept-Encoding"]) {
+		fail(c, notAcceptable())
+		return
+	}
+	hits, next := snapshot.Catalogue.Search(query)
+	body := append(make([]byte, 0, 1024*(len(hits)+1)), `{"result":[`...)
+	for i, hit := range hits {
+		if i > 0 {
+			body = append(body, ',')
+		}
+		body = snapshot.Catalogue.AppendProductEntry(body, hit)
+	}
+	body = append(body, `],"next":`...)
+	if next == menu.None {
+		body = append(body, "null}"...)
+	} else {
+		body = menu.AppendString(body, makeCursor(productPosition(snapshot.Catalogue, next)))
+		body = append(body, '}')
+	}
+	etag := `W/"` + strconv.FormatInt(snapshot.Version.Version, 10) + "-" + bodyHash(body) + `"`
+	s.answerVersion(c, snapshot, etag, body)
+}
+
+// productQuery reads the filters of the products list.
+func productQuery(c *gin.Context, catalogue *menu.Catalogue) (menu.Query, error) {
+	query := menu.Query{Category: c.Query("category"), After: menu.None}
+	var err error
+	if query.Limit, err = pageSize(c); err != nil {
+		return query, err
+	}
+	if query.Text, err = searchText(c); err != nil {
+		return query, err
+	}
+	if available, given := c.GetQuery("available"); given {
+		if query.AvailableOnly, err = strconv.ParseBool(available); err != nil {
+			return query, invalid("available", "is true or false")
+		}
+	}
+	position, err := cursor(c)
+	if err != nil || position == "" {
+		return query, err
+	}
+	query.After, err = productAfter(catalogue, position)
+	return query, err
+}
+
+// productPosition names the last dish of a page by its place and its id, so
+// that the next page goes on after that dish in a newer version too.
+func productPosition(catalogue *menu.Catalogue, last menu.Index) string {
+	return strconv.Itoa(int(last)) + " " + catalogue.Product(last).ID
+}
+
+// productAfter finds the place that a cursor names: that of its dish, or where
+// it stood when the menu no longer has it.
+func productAfter(catalogue *menu.Catalogue, position string) (menu.Index, error) {
+	place, id, ok := strings.Cut(position, " ")
+	n, err := strconv.ParseInt(place, 10, 32)
+	if !ok || err != nil || n < 0 {
+		return menu.None, badCursor()
+	}
+	if index, found := catalogue.ProductByID(id); found {
+		return index, nil
+	}
+	last := min(int64(len(catalogue.Products())), n) - 1
+	return menu.Index(last), nil //nolint:gosec // within int32: parsed with 32 bits
+}

@@ -1,0 +1,88 @@
+package httpapi
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync"
+
+	"github.com/gin-gonic/gin"
+
+	"larder/cache"
+)
+
+// reasonsKept remembers each connection's rejection reasons as last read, so
+// that they are answered while Redis is away.
+type reasonsKept struct {
+	mu   sync.Mutex
+	list map[string][]byte
+}
+
+// rejectionReasons answers GET /v1/rejection-reasons; ?connection= where
+// several are configured.
+func (s *Server) rejectionReasons(c *gin.Context) {
+	connection, err := s.reasonsOf(c)
+	if err != nil {
+		fail(c, err)
+		return
+	}
+	raw, err := s.readReasons(c.Request.Context(), connection)
+	if err != nil {
+		fail(c, err)
+		return
+	}
+	body := append(make([]byte, 0, len(raw)+12), `{"result":`...)
+	s.answerHashed(c, append(append(body, raw...), '}'))
+}
+
+// reasonsOf chooses the connection: the one asked for, else the only one that
+// the caller sees.
+func (s *Server) reasonsOf(c *gin.Context) (string, error) {
+	who, _ := callerOf(c)
+	var names []string
+	for _, connection := range s.connections {
+		if who.sees(connection.Name) {
+			names = append(names, connection.Name)
+		}
+	}
+	asked, given := c.GetQuery("connection")
+	switch {
+	case given:
+		for _, name := range names {
+			if name == asked {
+				return name, nil
+			}
+		}
+		return "", &problem{
+			code: CodeConnectionNotFound, msg: "there is no such connection; there are: " + strings.Join(names, ", "),
+			params: map[string]any{"known": names},
+		}
+	case len(names) == 1:
+		return names[0], nil
+	case len(names) == 0:
+		return "", &problem{code: CodeConnectionNotFound, msg: "no connection is configured", params: map[string]any{"known": []string{}}}
+	default:
+		return "", &problem{
+			code: CodeConnectionRequired, msg: "several connections are configured; ask with ?connection= for one of: " + strings.Join(names, ", "),
+			params: map[string]any{"known": names},
+		}
+	}
+}
+
+// readReasons reads a connection's reasons, from memory where Redis is away.
+func (s *Server) readReasons(ctx context.Context, connection string) ([]byte, error) {
+	raw, _, err := s.store.Reasons(ctx, connection)
+	s.reasons.mu.Lock()
+	defer s.reasons.mu.Unlock()
+	if err == nil {
+		if s.reasons.list == nil {
+			s.reasons.list = map[string][]byte{}
+		}
+		s.reasons.list[connection] = raw
+		return raw, nil
+	}
+	if kept, ok := s.reasons.list[connection]; ok && errors.Is(err, cache.ErrUnavailable) {
+		return kept, nil
+	}
+	return nil, err
+}

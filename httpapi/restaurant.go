@@ -1,0 +1,82 @@
+package httpapi
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/gin-gonic/gin"
+
+	"larder/internal/menu"
+	menusync "larder/sync"
+)
+
+// maxKnown bounds the ids that restaurant_not_found lists.
+const maxKnown = 100
+
+// restaurant finds the path's restaurant. One that the caller may not see is
+// unknown to it.
+func (s *Server) restaurant(c *gin.Context) (menusync.Restaurant, error) {
+	id := param(c, "restaurant")
+	who, _ := callerOf(c)
+	restaurant, known := s.runner.Known(menu.RestaurantID(id))
+	if !known || !who.sees(restaurant.Connection) {
+		return menusync.Restaurant{}, s.unknownRestaurant(who)
+	}
+	return restaurant, nil
+}
+
+// visible are the restaurants that the caller may see, in the configured order.
+func (s *Server) visible(who caller) []menusync.Restaurant {
+	all := s.runner.Restaurants()
+	if who.Connection == "" {
+		return all
+	}
+	seen := all[:0]
+	for _, restaurant := range all {
+		if who.sees(restaurant.Connection) {
+			seen = append(seen, restaurant)
+		}
+	}
+	return seen
+}
+
+// unknownRestaurant lists the ids that exist, for this caller.
+func (s *Server) unknownRestaurant(who caller) error {
+	visible := s.visible(who)
+	known := make([]menu.RestaurantID, len(visible))
+	for i, restaurant := range visible {
+		known[i] = restaurant.ID
+	}
+	return restaurantNotFound(known)
+}
+
+// restaurantNotFound lists at most a hundred of the ids that exist.
+func restaurantNotFound(known []menu.RestaurantID) *problem {
+	total := len(known)
+	known = known[:min(total, maxKnown)]
+	ids := make([]string, len(known))
+	for i, id := range known {
+		ids[i] = string(id)
+	}
+	p := &problem{code: CodeRestaurantNotFound, params: map[string]any{"known": ids}}
+	switch {
+	case total == 0:
+		p.msg = "there is no such restaurant; none is configured"
+	case total > maxKnown:
+		p.msg = "there is no such restaurant; the first of " + strconv.Itoa(total) + " that exist are: " + strings.Join(ids, ", ")
+		p.params["total"] = total
+	default:
+		p.msg = "there is no such restaurant; there are: " + strings.Join(ids, ", ")
+	}
+	return p
+}
+
+// connection finds a connection by its name.
+func (s *Server) connection(name string) Connection {
+	for _, connection := range s.connections {
+		if connection.Name == name {
+			return connection
+		}
+	}
+	return Connection{Name: name}
+}

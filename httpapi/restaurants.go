@@ -1,0 +1,143 @@
+package httpapi
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/gin-gonic/gin"
+
+	"larder/cache"
+	"larder/internal/menu"
+	menusync "larder/sync"
+)
+
+// statusTimeout bounds how long a list waits for Redis before it answers from
+// memory.
+const statusTimeout = time.Second
+
+// restaurantRow is "a restaurant" of the shapes. What a menu would tell is null
+// until there is one.
+type restaurantRow struct {
+	ID          menu.RestaurantID `json:"id"`
+	Name        string            `json:"name"`
+	Connection  string            `json:"connection"`
+	Version     *int64            `json:"version"`
+	Counts      *menu.Counts      `json:"counts"`
+	SyncedAt    *string           `json:"syncedAt"`
+	CheckedAt   *string           `json:"checkedAt"`
+	Stale       bool              `json:"stale"`
+	Held        bool              `json:"held"`
+	LastOutcome *string           `json:"lastOutcome"`
+}
+
+// listRestaurants answers GET /v1/restaurants, by id; ?q= are words that occur
+// in the id or the name.
+func (s *Server) listRestaurants(c *gin.Context) {
+	who, _ := callerOf(c)
+	limit, err := pageSize(c)
+	if err != nil {
+		fail(c, err)
+		return
+	}
+	words, err := searchText(c)
+	if err != nil {
+		fail(c, err)
+		return
+	}
+	after, err := cursor(c)
+	if err != nil {
+		fail(c, err)
+		return
+	}
+	chosen, next := pageOfRestaurants(s.visible(who), words, after, limit)
+	versions := s.versions(c.Request.Context(), chosen)
+	list := page[restaurantRow]{Result: make([]restaurantRow, len(chosen)), Next: nextPage(next)}
+	for i, restaurant := range chosen {
+		list.Result[i] = s.row(restaurant, versions)
+	}
+	body, err := json.Marshal(list)
+	if err != nil {
+		fail(c, err)
+		return
+	}
+	s.answerHashed(c, body)
+}
+
+// pageOfRestaurants cuts one page out of all; next is the last id of the page
+// where more follow.
+func pageOfRestaurants(all []menusync.Restaurant, words, after string, limit int) (chosen []menusync.Restaurant, next string) {
+	byID := func(a, b menusync.Restaurant) int { return cmp.Compare(a.ID, b.ID) }
+	if !slices.IsSortedFunc(all, byID) {
+		slices.SortFunc(all, byID)
+	}
+	wanted := strings.Fields(strings.ToLower(words))
+	for _, restaurant := range all {
+		if string(restaurant.ID) <= after && after != "" || !named(restaurant, wanted) {
+			continue
+		}
+		if len(chosen) == limit {
+			return chosen, string(chosen[limit-1].ID)
+		}
+		chosen = append(chosen, restaurant)
+	}
+	return chosen, ""
+}
+
+// named tells whether every word occurs in the restaurant's id or name.
+func named(restaurant menusync.Restaurant, words []string) bool {
+	text := strings.ToLower(string(restaurant.ID) + " " + restaurant.Name)
+	for _, word := range words {
+		if !strings.Contains(text, word) {
+			return false
+		}
+	}
+	return true
+}
+
+// versions are what Redis knows of the restaurants, or, where it does not
+// answer, what this replica serves (policy S5).
+func (s *Server) versions(ctx context.Context, restaurants []menusync.Restaurant) map[menu.RestaurantID]cache.Version {
+	ids := make([]menu.RestaurantID, len(restaurants))
+	for i := range restaurants {
+		ids[i] = restaurants[i].ID
+	}
+	ctx, cancel := context.WithTimeout(ctx, statusTimeout)
+	defer cancel()
+	versions, err := s.store.Currents(ctx, ids)
+	if err == nil {
+		return versions
+	}
+	versions = make(map[menu.RestaurantID]cache.Version, len(ids))
+	for _, id := range ids {
+		if snapshot, held := s.replica.Peek(id); held {
+			versions[id] = snapshot.Version
+		}
+	}
+	return versions
+}
+
+// row lays one restaurant out.
+func (s *Server) row(restaurant menusync.Restaurant, versions map[menu.RestaurantID]cache.Version) restaurantRow {
+	row := restaurantRow{ID: restaurant.ID, Name: restaurant.Name, Connection: restaurant.Connection, Stale: true}
+	version, has := versions[restaurant.ID]
+	if !has {
+		return row
+	}
+	syncedAt, checkedAt := formatTime(version.SyncedAt), formatTime(version.CheckedAt)
+	row.Version, row.Counts = &version.Version, &version.Counts
+	row.SyncedAt, row.CheckedAt = &syncedAt, &checkedAt
+	row.Stale, row.Held = s.runner.Stale(version), version.Held
+	if version.LastOutcome != "" {
+		row.LastOutcome = &version.LastOutcome
+	}
+	if row.Name == "" {
+		row.Name = version.Name
+	}
+	return row
+}
+
+func formatTime(t time.Time) string { return t.UTC().Format(menu.TimeFormat) }

@@ -1,0 +1,96 @@
+package httpapi
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/gin-gonic/gin"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+)
+
+// route registers every route. This is the whole list.
+func (s *Server) route() error {
+	public, err := s.newEngine()
+	if err != nil {
+		return err
+	}
+	ops, err := s.newEngine()
+	if err != nil {
+		return err
+	}
+	read, place := s.guard(ScopeMenu), s.guardPlacing()
+	get(public, "/v1/restaurants", read, s.listRestaurants)
+	get(public, "/v1/restaurants/:restaurant/menu", read, s.menu)
+	get(public, "/v1/restaurants/:restaurant/products", read, s.listProducts)
+	get(public, "/v1/restaurants/:restaurant/products/:id", read, s.product)
+	get(public, "/v1/rejection-reasons", read, s.rejectionReasons)
+	public.POST("/v1/restaurants/:restaurant/orders/validate", read, limitAddress(s.validateLimit), s.validateOrder)
+	public.POST("/v1/restaurants/:restaurant/orders", place, limitClient(s.placeLimit), s.placeOrder)
+	s.routeOps(ops)
+	s.routeShared(ops)
+	if s.cfg.OpsListen == "" {
+		s.routeOps(public)
+	}
+	s.routeShared(public)
+	s.handler, s.ops = public, ops
+	return nil
+}
+
+// routeOps registers what http.ops_listen moves (policy H6).
+func (s *Server) routeOps(engine *gin.Engine) {
+	guard := s.guard(ScopeOps)
+	engine.POST("/v1/ops/restaurants/:restaurant/sync", guard, s.syncRestaurant)
+	get(engine, "/v1/ops/restaurants/:restaurant/lint", guard, s.lint)
+	get(engine, "/v1/ops/runs", guard, s.listRuns)
+	get(engine, "/v1/ops/runs/:run", guard, s.run)
+	get(engine, "/metrics", gin.WrapH(promhttp.HandlerFor(s.metrics.registry, promhttp.HandlerOpts{})))
+}
+
+// routeShared registers what every listener serves.
+func (s *Server) routeShared(engine *gin.Engine) {
+	engine.POST("/connect/token", s.token)
+	engine.POST("/connect/token/", s.token)
+	get(engine, "/livez", livez)
+	get(engine, "/readyz", s.readyz)
+}
+
+// get registers a route for GET and for HEAD.
+func get(engine *gin.Engine, path string, handlers ...gin.HandlerFunc) {
+	engine.GET(path, handlers...)
+	engine.HEAD(path, handlers...)
+}
+
+// noRoute answers what no route matches.
+func noRoute(c *gin.Context) {
+	fail(c, &problem{code: CodeNotFound, msg: "there is nothing at this path"})
+}
+
+// noMethod answers a method that a path does not take, and OPTIONS, which
+// every path takes. Gin has put the other methods into Allow.
+func (s *Server) noMethod(c *gin.Context) {
+	header := c.Writer.Header()
+	header.Set("Allow", strings.Join(append(header.Values("Allow"), http.MethodOptions), ", "))
+	if c.Request.Method != http.MethodOptions {
+		fail(c, &problem{code: CodeMethodNotAllowed, msg: "the path takes " + header.Get("Allow")})
+		return
+	}
+	if isPreflight(c.Request) && header.Get("Access-Control-Allow-Origin") != "" {
+		s.cors.preflight(c)
+	}
+	c.Status(http.StatusNoContent)
+	c.Writer.WriteHeaderNow()
+}
+
+// param is a path parameter, unescaped. Gin matches the raw path where the
+// escaping matters and the decoded one elsewhere.
+func param(c *gin.Context, name string) string {
+	value := c.Param(name)
+	if c.Request.URL.RawPath == "" {
+		return value
+	}
+	if decoded, err := url.PathUnescape(value); err == nil {
+		return decoded
+	}
+	return value
+}

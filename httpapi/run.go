@@ -1,0 +1,140 @@
+package httpapi
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"time"
+
+	"github.com/sirupsen/logrus"
+	"golang.org/x/sync/errgroup"
+)
+
+// The limits of a connection, policy H1.
+const (
+	maxHeader    = 16 << 10
+	readTimeout  = 10 * time.Second
+	idleTimeout  = 75 * time.Second
+	writeTimeout = 2 * time.Minute // the longest answer: a sync waited for, a large menu on a slow line
+)
+
+// Listen opens the listeners, so that Addr is known and a taken port is
+// reported before anything else starts. Run does it where Listen was not called.
+func (s *Server) Listen(ctx context.Context) error {
+	if s.listener != nil {
+		return nil
+	}
+	var config net.ListenConfig
+	listener, err := config.Listen(ctx, "tcp", s.cfg.Listen)
+	if err != nil {
+		return fmt.Errorf("httpapi: http.listen: %w", err)
+	}
+	if s.cfg.OpsListen != "" {
+		s.opsListener, err = config.Listen(ctx, "tcp", s.cfg.OpsListen)
+		if err != nil {
+			return errors.Join(fmt.Errorf("httpapi: http.ops_listen: %w", err), listener.Close())
+		}
+	}
+	s.listener = listener
+	return nil
+}
+
+// Addr is where the public routes are served once Listen has returned; empty
+// before.
+func (s *Server) Addr() string { return address(s.listener) }
+
+// OpsAddr is where ops are served: Addr without http.ops_listen.
+func (s *Server) OpsAddr() string {
+	if s.cfg.OpsListen == "" {
+		return s.Addr()
+	}
+	return address(s.opsListener)
+}
+
+func address(listener net.Listener) string {
+	if listener == nil {
+		return ""
+	}
+	return listener.Addr().String()
+}
+
+// Run serves until ctx ends, then drains: /readyz answers 503 for
+// http.drain_delay, the listeners close, and requests in flight get
+// http.drain_timeout to end before their connections are cut. It returns when
+// nothing is left of them.
+func (s *Server) Run(ctx context.Context) error {
+	if err := s.Listen(ctx); err != nil {
+		return err
+	}
+	// Requests outlive ctx by the drain; what ends them is cut.
+	requests, cut := context.WithCancel(context.WithoutCancel(ctx))
+	defer cut()
+	servers := []*http.Server{s.httpServer(requests, s.handler)}
+	listeners := []net.Listener{s.listener}
+	if s.opsListener != nil {
+		servers = append(servers, s.httpServer(requests, s.ops))
+		listeners = append(listeners, s.opsListener)
+	}
+	group, running := errgroup.WithContext(ctx)
+	for i, server := range servers {
+		group.Go(func() error {
+			if err := server.Serve(listeners[i]); !errors.Is(err, http.ErrServerClosed) {
+				return fmt.Errorf("httpapi: serve %s: %w", listeners[i].Addr(), err)
+			}
+			return nil
+		})
+	}
+	s.log.WithFields(logrus.Fields{"event": "http.listening", "addr": s.Addr(), "opsAddr": s.OpsAddr()}).Info("listening")
+	group.Go(func() error {
+		<-running.Done()
+		s.drain(requests, servers, ctx.Err() != nil)
+		cut()
+		return nil
+	})
+	return group.Wait()
+}
+
+// drain lets balancers notice, then closes the servers within the limit.
+func (s *Server) drain(ctx context.Context, servers []*http.Server, notice bool) {
+	s.readiness.draining.Store(true)
+	if notice && s.cfg.DrainDelay > 0 {
+		timer := time.NewTimer(s.cfg.DrainDelay)
+		defer timer.Stop()
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+		}
+	}
+	ctx, cancel := context.WithTimeout(ctx, s.cfg.DrainTimeout)
+	defer cancel()
+	var group errgroup.Group
+	for _, server := range servers {
+		group.Go(func() error {
+			err := server.Shutdown(ctx)
+			if err != nil {
+				err = errors.Join(err, server.Close())
+			}
+			return err
+		})
+	}
+	if err := group.Wait(); err != nil {
+		s.log.WithFields(logrus.Fields{"event": "http.drain_cut", "cause": err.Error()}).Warn("requests were cut at shutdown")
+	}
+}
+
+// httpServer is a server with the limits of policy H1.
+func (s *Server) httpServer(ctx context.Context, handler http.Handler) *http.Server {
+	return &http.Server{
+		Handler:           handler,
+		ReadHeaderTimeout: readTimeout,
+		ReadTimeout:       readTimeout,
+		WriteTimeout:      writeTimeout,
+		IdleTimeout:       idleTimeout,
+		MaxHeaderBytes:    maxHeader,
+		BaseContext:       func(net.Listener) context.Context { return ctx },
+		ErrorLog:          slog.NewLogLogger(complaints{s.log}, slog.LevelDebug),
+	}
+}

@@ -1,0 +1,169 @@
+package httpapi
+
+import (
+	"context"
+	"errors"
+	"net"
+	"net/http"
+	"sync/atomic"
+	"time"
+
+	"github.com/gin-gonic/gin"
+	"github.com/sirupsen/logrus"
+
+	"larder/cache"
+	"larder/internal/upstream"
+	"larder/ordering"
+	menusync "larder/sync"
+)
+
+// Placer places orders; *ordering.Placer is one. Its errors are
+// *menu.SyntaxError, *ordering.InvalidError, *ordering.RefusedError,
+// *ordering.NotSentError and *ordering.UnknownError.
+type Placer interface {
+	Place(ctx context.Context, request ordering.PlaceRequest) (ordering.Placed, error)
+}
+
+// Connection is one connection to an ordering service, as far as this package
+// must know it.
+type Connection struct {
+	Name     string
+	WireCase upstream.WireCase // how an order's names are spelt, also in what validate shows
+}
+
+// Deps is what a Server works with. Metrics, Clock and Log may be left out.
+type Deps struct {
+	Replica   *cache.Replica
+	Store     *cache.Store
+	Runner    *menusync.Runner
+	Validator *ordering.Validator
+	Placer    Placer
+	// Connections are the configured connections, in their order.
+	Connections []Connection
+	Redis       *cache.Redis
+	// AllowVolatile is ordering.allow_volatile: orders may be placed although
+	// Redis keeps nothing on disk (policy O14).
+	AllowVolatile bool
+	Metrics       *Metrics
+	Clock         func() time.Time
+	Log           logrus.FieldLogger
+	Version       string // of the build
+}
+
+// Server is larder's HTTP interface. Its handlers may be used by themselves;
+// Run serves them. It starts no goroutine before Run.
+type Server struct {
+	cfg     Config
+	authCfg AuthConfig
+
+	replica     *cache.Replica
+	store       *cache.Store
+	runner      *menusync.Runner
+	validator   *ordering.Validator
+	placer      Placer
+	connections []Connection
+	redis       *cache.Redis
+	volatile    bool
+	clock       func() time.Time
+	log         logrus.FieldLogger
+	metrics     *Metrics
+
+	auth          *authority
+	cors          cors
+	validateLimit *limiter
+	placeLimit    *limiter
+	publicLimit   *limiter
+	tokenLimit    *limiter
+	sampled       atomic.Uint64
+	openReads     []string // Cache-Control of open menu reads
+	reasons       *reasonsKept
+	readiness     *readiness
+
+	handler http.Handler
+	ops     http.Handler
+
+	listener    net.Listener
+	opsListener net.Listener
+}
+
+// New checks both sections, with their secrets against where the listeners
+// stand (policies H2 and H4), and wires the routes. It expects configurations
+// after SetDefaults. It does not touch Redis and opens no listener.
+//
+// Errors: *ConfigError, joined where there are several.
+func New(cfg Config, auth AuthConfig, deps Deps) (*Server, error) {
+	if err := errors.Join(cfg.Validate(), auth.Validate(), auth.ValidateFor(cfg)); err != nil {
+		return nil, err
+	}
+	s := &Server{
+		cfg: cfg, authCfg: auth,
+		replica: deps.Replica, store: deps.Store, runner: deps.Runner, validator: deps.Validator, placer: deps.Placer,
+		connections: deps.Connections, redis: deps.Redis, volatile: deps.AllowVolatile,
+		clock: deps.Clock, log: deps.Log, metrics: deps.Metrics,
+		cors: newCORS(cfg, auth.PublicOrders), openReads: []string{cacheControl(cfg)},
+	}
+	if s.clock == nil {
+		s.clock = time.Now
+	}
+	if s.log == nil {
+		s.log = silent()
+	}
+	if s.metrics == nil {
+		s.metrics = NewMetrics(deps.Version)
+	}
+	s.auth = newAuthority(auth, s.signingKeys(), s.clock)
+	s.validateLimit = newLimiter(cfg.Rate.Validate, s.clock)
+	s.placeLimit = newLimiter(cfg.Rate.Place, s.clock)
+	s.publicLimit = newLimiter(auth.PublicOrders.Rate, s.clock)
+	s.tokenLimit = newLimiter(cfg.Rate.TokenFailures, s.clock)
+	s.reasons = &reasonsKept{}
+	s.readiness = newReadiness(s.clock)
+	if err := s.metrics.registry.Register(newMenuAge(s)); err != nil {
+		return nil, err
+	}
+	return s, s.route()
+}
+
+// signingKeys are the configured key or those that Redis keeps.
+func (s *Server) signingKeys() *signingKeys {
+	keys := &signingKeys{clock: s.clock}
+	if s.authCfg.SigningKey != "" {
+		keys.key = newSigningKey([]byte(s.authCfg.SigningKey))
+		return keys
+	}
+	keys.redis, keys.name = s.redis.Client(), s.redis.Keys().SigningKey()
+	return keys
+}
+
+// Handler serves the public routes and, without http.ops_listen, those of ops.
+func (s *Server) Handler() http.Handler { return s.handler }
+
+// OpsHandler serves what http.ops_listen moves to a listener of its own
+// (policy H6), and beside it what is needed there: tokens and readiness.
+func (s *Server) OpsHandler() http.Handler { return s.ops }
+
+// newEngine is Gin without its logger and without anything it would trust or
+// redirect by itself.
+func (s *Server) newEngine() (*gin.Engine, error) {
+	gin.SetMode(gin.ReleaseMode)
+	engine := gin.New()
+	engine.RedirectTrailingSlash = false
+	engine.HandleMethodNotAllowed = true
+	// Ids may hold a slash, sent as %2F: routes match the path as it was sent.
+	// Gin's own unescaping takes "+" for a space; param does it right.
+	engine.UseRawPath = true
+	engine.UnescapePathValues = false
+	if err := engine.SetTrustedProxies(s.cfg.TrustedProxies); err != nil { // none: nil, trap 12
+		return nil, &ConfigError{"http.trusted_proxies", err.Error()}
+	}
+	engine.Use(s.edge)
+	engine.NoRoute(noRoute)
+	engine.NoMethod(s.noMethod)
+	return engine, nil
+}
+
+func silent() logrus.FieldLogger {
+	log := logrus.New()
+	log.SetLevel(logrus.PanicLevel)
+	return log
+}
