@@ -1,0 +1,258 @@
+package ordering
+
+import (
+	"cmp"
+	"slices"
+)
+
+// demand is one group and its limits: how many items of it are to be counted,
+// for one unit of the dish.
+type demand struct {
+	min, max int64 // max is noMaximum or at least 0
+	count    int64 // the answer of assign
+}
+
+// noMaximum is a demand's max without an upper limit.
+const noMaximum = -1
+
+// off is how far the count is outside the limits: missing + excess.
+func (d *demand) off() int64 {
+	over := int64(0)
+	if d.max != noMaximum && d.count > d.max {
+		over = d.count - d.max
+	}
+	return over + max(d.min-d.count, 0)
+}
+
+// supply is a quantity of one ingredient and the demands that it may count
+// for, in order, at least one.
+type supply struct {
+	units int64
+	may   []int32
+}
+
+// assignmentWork bounds one assignment, in steps of its search. An order of
+// 100 ingredients that each stand in ten groups takes less than a tenth.
+const assignmentWork = 1_000_000
+
+// assign counts each supply for the demands that it may count for, so that as
+// many limits as possible are met (policy M4): the sum of what is missing and
+// what is in excess is the least there is, and among equals an earlier demand
+// is nearer to its limits than a later one. That makes the counts of the
+// demands that are not met the same every time. False when more than work
+// steps would be needed; the counts mean nothing then.
+//
+// The counts that assignments can give form an M-convex set and the distance
+// from the limits is convex in each of them, so an assignment that no single
+// shift between two demands makes better is the best of all. A shift moves
+// units from one demand to another, by way of others where need be.
+func assign(demands []demand, supplies []supply, work int) bool {
+	straight := true
+	for i := range supplies {
+		straight = straight && len(supplies[i].may) == 1
+	}
+	if straight { // policies M1 and M3: a plain count
+		for i := range supplies {
+			demands[supplies[i].may[0]].count += supplies[i].units
+		}
+		return true
+	}
+	f := newFlow(demands, supplies, work)
+	for f.improve() {
+	}
+	return f.work > 0
+}
+
+// flow is an assignment being made better.
+type flow struct {
+	demands  []demand
+	supplies []supply
+	given    [][]int64 // by supply, beside its may: units counted for that demand
+	lending  [][]int32 // by demand: the supplies that may count for it
+	by       []hop     // by demand: how the search came to it
+	queue    []int32
+	work     int
+}
+
+// hop is one step of a search: units of a supply go from one demand on to
+// another.
+type hop struct {
+	from, supply int32
+	seen         bool
+}
+
+// newFlow counts each supply where something is missing, first demands first,
+// and the rest where there is room.
+func newFlow(demands []demand, supplies []supply, work int) *flow {
+	f := &flow{
+		demands: demands, supplies: supplies, work: work,
+		given: make([][]int64, len(supplies)), lending: make([][]int32, len(demands)), by: make([]hop, len(demands)),
+	}
+	order := make([]int, len(supplies)) // those with the least choice first
+	for s := range supplies {
+		order[s] = s
+		f.given[s] = make([]int64, len(supplies[s].may))
+		for _, d := range supplies[s].may {
+			f.lending[d] = append(f.lending[d], int32(s)) //nolint:gosec // at most 100 ingredients
+		}
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(len(supplies[a].may), len(supplies[b].may)) })
+	for _, s := range order {
+		left := supplies[s].units
+		give := func(k int, units int64) {
+			units = min(units, left)
+			f.given[s][k] += units
+			f.demands[supplies[s].may[k]].count += units
+			left -= units
+		}
+		for k, d := range supplies[s].may {
+			give(k, max(demands[d].min-demands[d].count, 0))
+		}
+		for k, d := range supplies[s].may {
+			if demands[d].max == noMaximum {
+				give(k, left)
+			} else {
+				give(k, max(demands[d].max-demands[d].count, 0))
+			}
+		}
+		give(0, left)
+	}
+	return f
+}
+
+// improve makes one shift that brings the counts nearer to the limits; false
+// when there is none, or no work left.
+func (f *flow) improve() bool {
+	for from := range f.demands {
+		if f.demands[from].count == 0 {
+			continue
+		}
+		f.search(int32(from)) //nolint:gosec // bounded by the menu's schemes
+		best, gain := -1, 0
+		for to := range f.demands {
+			if to == from || !f.by[to].seen {
+				continue
+			}
+			if g := f.gain(from, to); g > gain {
+				best, gain = to, g
+			}
+		}
+		if f.work <= 0 {
+			return false
+		}
+		if best >= 0 {
+			f.shift(int32(from), int32(best)) //nolint:gosec // bounded by the menu's schemes
+			return true
+		}
+	}
+	return false
+}
+
+// gain tells how much a shift of one unit betters the assignment: 2 or 4 for
+// each unit nearer to the limits in sum, 1 for the same sum with an earlier
+// demand nearer and a later one farther, 0 for none.
+func (f *flow) gain(from, to int) int {
+	leave, enter := f.demands[from].leaving(), f.demands[to].entering()
+	switch sum := leave + enter; {
+	case sum < 0:
+		return -2 * sum
+	case sum > 0 || leave == 0:
+		return 0
+	case leave < 0 && from < to, enter < 0 && to < from:
+		return 1
+	default:
+		return 0
+	}
+}
+
+// leaving is by how much off changes when the count falls by one.
+func (d *demand) leaving() int {
+	switch {
+	case d.max != noMaximum && d.count > d.max:
+		return -1
+	case d.count <= d.min:
+		return 1
+	default:
+		return 0
+	}
+}
+
+// entering is by how much off changes when the count rises by one.
+func (d *demand) entering() int {
+	switch {
+	case d.count < d.min:
+		return -1
+	case d.max != noMaximum && d.count >= d.max:
+		return 1
+	default:
+		return 0
+	}
+}
+
+// search finds every demand that units can be shifted to, by the fewest hops.
+func (f *flow) search(from int32) {
+	clear(f.by)
+	f.by[from].seen = true
+	f.queue = append(f.queue[:0], from)
+	for head := 0; head < len(f.queue); head++ {
+		d := f.queue[head]
+		for _, s := range f.lending[d] {
+			may := f.supplies[s].may
+			f.work -= 1 + len(may)
+			if f.work <= 0 {
+				return
+			}
+			if f.given[s][slices.Index(may, d)] == 0 {
+				continue
+			}
+			for _, to := range may {
+				if !f.by[to].seen {
+					f.by[to] = hop{from: d, supply: s, seen: true}
+					f.queue = append(f.queue, to)
+				}
+			}
+		}
+	}
+}
+
+// shift moves as many units as the way allows and as each of them gains the
+// same.
+func (f *flow) shift(from, to int32) {
+	units := min(f.demands[from].fall(), f.demands[to].rise())
+	for at := to; at != from; at = f.by[at].from {
+		h := f.by[at]
+		units = min(units, f.given[h.supply][slices.Index(f.supplies[h.supply].may, h.from)])
+	}
+	for at := to; at != from; at = f.by[at].from {
+		h := f.by[at]
+		may := f.supplies[h.supply].may
+		f.given[h.supply][slices.Index(may, h.from)] -= units
+		f.given[h.supply][slices.Index(may, at)] += units
+	}
+	f.demands[from].count -= units
+	f.demands[to].count += units
+}
+
+// fall is how many units can leave at the same gain.
+func (d *demand) fall() int64 {
+	switch {
+	case d.max != noMaximum && d.count > d.max:
+		return d.count - d.max
+	case d.count > d.min:
+		return d.count - d.min
+	default:
+		return d.count
+	}
+}
+
+// rise is how many units can enter at the same gain.
+func (d *demand) rise() int64 {
+	switch {
+	case d.count < d.min:
+		return d.min - d.count
+	case d.max != noMaximum && d.count < d.max:
+		return d.max - d.count
+	default:
+		return 1<<63 - 1
+	}
+}

@@ -1,0 +1,218 @@
+package ordering
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"larder/internal/menu"
+)
+
+// MaxZero says what maxCount 0 means (policy M2).
+type MaxZero string
+
+// The two readings of maxCount 0.
+const (
+	MaxZeroUnlimited MaxZero = "unlimited" // no upper limit
+	MaxZeroNone      MaxZero = "none"      // none allowed
+)
+
+// MissingExternalID says what becomes of a dish or ingredient without
+// externalId (policy O2).
+type MissingExternalID string
+
+// The two ways with a missing externalId.
+const (
+	MissingFallback MissingExternalID = "fallback" // it is sent by its id
+	MissingRefuse   MissingExternalID = "refuse"   // it cannot be ordered
+)
+
+// Config is the `ordering:` section of the configuration: the switches of the
+// policies M, P and O. Any of them may be given for one restaurant alone
+// (restaurants[].ordering), but for AllowVolatile and PlaceTimeout.
+type Config struct {
+	// MaxZero reads maxCount 0: unlimited or none. Policy M2.
+	MaxZero MaxZero `yaml:"max_zero"`
+	// MaxDepth is how many levels of modifiers a dish may have. Policy W15.
+	MaxDepth int `yaml:"max_depth"`
+	// FractionalUnits are the measure units whose dishes are sold in fractional quantities. Policy M8.
+	FractionalUnits []string `yaml:"fractional_units"`
+	// PriceDigits is to how many digits each line is rounded, half-up. Policy P1.
+	PriceDigits int `yaml:"price_digits"`
+	// Required lists the mandatory fields of each expedition type. Policy O1.
+	Required Required `yaml:"required"`
+	// MissingExternalID is what happens to dishes and ingredients without one: fallback or refuse. Policy O2.
+	MissingExternalID MissingExternalID `yaml:"missing_external_id"`
+	// TimeGrace is how far in the past expectedAt may lie. Policy O4.
+	TimeGrace time.Duration `yaml:"time_grace"`
+	// TimeAhead is how far in the future expectedAt may lie. Policy O4.
+	TimeAhead time.Duration `yaml:"time_ahead"`
+	// LeadTime is what `soonest` adds to now on the native face. Policy O4.
+	LeadTime time.Duration `yaml:"lead_time"`
+	// PlaceTimeout bounds the placing of one order, whether the client waits or not. Policy O8.
+	PlaceTimeout time.Duration `yaml:"place_timeout"`
+	// AllowVolatile lets orders be placed while Redis keeps nothing on disk. Policy O14.
+	AllowVolatile bool `yaml:"allow_volatile"`
+}
+
+// Required lists mandatory fields by their names in the interface document,
+// such as guest.phone. dishList, its ID and quantity, and expeditionType are
+// mandatory whether listed or not: without them there is no order.
+type Required struct {
+	Delivery []string `yaml:"delivery"`
+	Pickup   []string `yaml:"pickup"`
+}
+
+// Override is one restaurant's own `ordering:` section: what is given takes
+// the place of the general value.
+type Override struct {
+	MaxZero           *MaxZero           `yaml:"max_zero"`
+	MaxDepth          *int               `yaml:"max_depth"`
+	FractionalUnits   *[]string          `yaml:"fractional_units"`
+	PriceDigits       *int               `yaml:"price_digits"`
+	Required          RequiredOverride   `yaml:"required"`
+	MissingExternalID *MissingExternalID `yaml:"missing_external_id"`
+	TimeGrace         *time.Duration     `yaml:"time_grace"`
+	TimeAhead         *time.Duration     `yaml:"time_ahead"`
+	LeadTime          *time.Duration     `yaml:"lead_time"`
+}
+
+// RequiredOverride is Required for one restaurant alone.
+type RequiredOverride struct {
+	Delivery *[]string `yaml:"delivery"`
+	Pickup   *[]string `yaml:"pickup"`
+}
+
+// DefaultConfig gives the documented defaults of the policies.
+func DefaultConfig() Config {
+	var c Config
+	c.SetDefaults()
+	return c
+}
+
+// SetDefaults fills what is not set. It runs before the file is read, so that
+// a zero in the file stands.
+func (c *Config) SetDefaults() {
+	setDefault(&c.MaxZero, MaxZeroUnlimited)
+	setDefault(&c.MaxDepth, menu.DefaultMaxDepth)
+	setDefault(&c.PriceDigits, 2)
+	setDefault(&c.MissingExternalID, MissingFallback)
+	setDefault(&c.TimeGrace, time.Minute)
+	setDefault(&c.TimeAhead, 30*24*time.Hour)
+	setDefault(&c.LeadTime, time.Hour)
+	setDefault(&c.PlaceTimeout, 20*time.Second)
+	if c.FractionalUnits == nil {
+		c.FractionalUnits = []string{"kg", "liter"}
+	}
+	if c.Required.Delivery == nil {
+		c.Required.Delivery = []string{
+			"restaurantID", "expeditionType", "expectedAt", "paymentTypeID", "dishList", "dishList[].ID", "dishList[].quantity",
+			"guest", "guest.phone", "address.street", "address.cityName", "address.houseNumber", "address.fullAddress",
+		}
+	}
+	if c.Required.Pickup == nil {
+		c.Required.Pickup = []string{
+			"restaurantID", "expeditionType", "expectedAt", "paymentTypeID", "dishList", "dishList[].ID", "dishList[].quantity",
+		}
+	}
+}
+
+func setDefault[T comparable](field *T, value T) {
+	var zero T
+	if *field == zero {
+		*field = value
+	}
+}
+
+// With gives the configuration with one restaurant's own values laid over it.
+func (c Config) With(o Override) Config {
+	overlay(&c.MaxZero, o.MaxZero)
+	overlay(&c.MaxDepth, o.MaxDepth)
+	overlay(&c.FractionalUnits, o.FractionalUnits)
+	overlay(&c.PriceDigits, o.PriceDigits)
+	overlay(&c.Required.Delivery, o.Required.Delivery)
+	overlay(&c.Required.Pickup, o.Required.Pickup)
+	overlay(&c.MissingExternalID, o.MissingExternalID)
+	overlay(&c.TimeGrace, o.TimeGrace)
+	overlay(&c.TimeAhead, o.TimeAhead)
+	overlay(&c.LeadTime, o.LeadTime)
+	return c
+}
+
+func overlay[T any](field, value *T) {
+	if value != nil {
+		*field = *value
+	}
+}
+
+// MenuSettings gives the switches that a restaurant's menu is compiled with;
+// stopListAny comes from its connection (policy W7).
+func (c Config) MenuSettings(stopListAny bool) menu.Settings {
+	return menu.Settings{
+		MaxZeroNone:             c.MaxZero == MaxZeroNone,
+		StopListAny:             stopListAny,
+		RefuseMissingExternalID: c.MissingExternalID == MissingRefuse,
+		MaxDepth:                c.MaxDepth,
+	}
+}
+
+// ConfigError is one wrong value of the configuration.
+type ConfigError struct {
+	Key string // the key within the section, as "required.delivery"
+	Msg string // what is wrong with it and what would be right
+}
+
+// Error names the key and what is wrong with it.
+func (e *ConfigError) Error() string { return "ordering." + e.Key + ": " + e.Msg }
+
+// Validate checks the section after SetDefaults. Every fault comes back, each
+// a *ConfigError, joined.
+func (c Config) Validate() error {
+	var errs []error
+	fault := func(bad bool, key, msg string, args ...any) {
+		if bad {
+			errs = append(errs, &ConfigError{Key: key, Msg: fmt.Sprintf(msg, args...)})
+		}
+	}
+	fault(c.MaxZero != MaxZeroUnlimited && c.MaxZero != MaxZeroNone,
+		"max_zero", "%q is none of unlimited, none", string(c.MaxZero))
+	fault(c.MissingExternalID != MissingFallback && c.MissingExternalID != MissingRefuse,
+		"missing_external_id", "%q is none of fallback, refuse", string(c.MissingExternalID))
+	fault(c.MaxDepth < 1 || c.MaxDepth > maxConfiguredDepth,
+		"max_depth", "%d is not between 1 and %d", c.MaxDepth, maxConfiguredDepth)
+	fault(c.PriceDigits < 0 || c.PriceDigits > 6, "price_digits", "%d is not between 0 and 6", c.PriceDigits)
+	fault(c.TimeGrace < 0, "time_grace", "must not be negative")
+	fault(c.TimeAhead <= 0, "time_ahead", "must be more than 0")
+	fault(c.LeadTime < 0 || c.LeadTime > c.TimeAhead, "lead_time", "must be between 0 and time_ahead")
+	fault(c.PlaceTimeout <= 0, "place_timeout", "must be more than 0")
+	for _, list := range []struct {
+		key   string
+		names []string
+	}{{"required.delivery", c.Required.Delivery}, {"required.pickup", c.Required.Pickup}} {
+		for _, name := range list.names {
+			fault(!slices.Contains(documentFields(), name), list.key,
+				"%q is no field of an order; known are %s", name, strings.Join(documentFields(), ", "))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// maxConfiguredDepth keeps a body's modifiers within maxBodyDepth brackets.
+const maxConfiguredDepth = 12
+
+// documentFields are the names that Required may list.
+func documentFields() []string {
+	names := []string{"dishList", "dishList[].ID", "dishList[].quantity", "guest", "address"}
+	for _, f := range orderFields() {
+		names = append(names, f.name)
+	}
+	for _, f := range guestFields() {
+		names = append(names, "guest."+f.name)
+	}
+	for _, f := range addressFields() {
+		names = append(names, "address."+f.name)
+	}
+	return names
+}

@@ -1,0 +1,208 @@
+package ordering
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/shopspring/decimal"
+
+	"larder/internal/menu"
+)
+
+// maxUnits bounds the quantity of an ingredient for one unit of a dish, nested
+// quantities multiplied (policy W15).
+const maxUnits = 1_000_000
+
+// unreadable stands for units that cannot be counted.
+const unreadable = -1
+
+// item is what the menu says of a line.
+type item struct {
+	// index is the dish, or the ingredient, in the catalogue; menu.None where
+	// it could not be found.
+	index menu.Index
+	// units: how many of the ingredient one unit of its parent has: 0 where
+	// the client sent 0 or less, unreadable where that cannot be told.
+	units int64
+	// per is units for one unit of the dish.
+	per int64
+	// clear: the quantity is as it should be.
+	clear bool
+}
+
+// checkDishes judges every dish and fills items.
+func (c *check) checkDishes() {
+	o := c.order
+	if o.listed == absent || (o.listed == readable && o.dishCount == 0) {
+		at := o.end
+		if o.dishes.name != "" {
+			at = o.dishes.at
+		}
+		c.add(at, member("", o.dishes.or("dishList")), FieldRequired, Params{"field": "dishList"}, "")
+		return
+	}
+	c.items = make([]item, len(o.lines))
+	for n := o.first; n != none; n = o.lines[n].next {
+		c.checkDish(n)
+	}
+}
+
+func (c *check) checkDish(n int32) {
+	it := &c.items[n]
+	it.index, it.units, it.per = c.findDish(n), 1, 1
+	scheme, name := menu.None, ""
+	if it.index != menu.None {
+		product := c.Catalogue.Product(it.index)
+		scheme, name = c.Catalogue.ProductScheme(it.index), product.Name
+		c.checkAvailable(n)
+		c.checkPrice(n, product.Price, name)
+	}
+	c.checkDishQuantity(n, name)
+	c.checkIngredients(n, it.index != menu.None, scheme, nil)
+}
+
+// checkAvailable refuses stopped dishes (policy M10) and those that cannot be
+// ordered at all (policy M9).
+func (c *check) checkAvailable(n int32) {
+	p := c.items[n].index
+	if c.Catalogue.Orderable(p) {
+		return
+	}
+	product, at := c.Catalogue.Product(p), c.order.lines[n].at
+	if !c.Catalogue.Available(p) {
+		c.add(at, c.path(n), DishUnavailable, Params{"id": product.ID, "name": product.Name}, product.Name)
+	}
+	reasons := slices.DeleteFunc(slices.Clone(c.Catalogue.Reasons(p)), func(r menu.Reason) bool {
+		return r.Code == menu.ReasonStopped
+	})
+	if len(reasons) > 0 {
+		c.add(at, c.path(n), DishNotOrderable, Params{"id": product.ID, "reasons": reasons}, product.Name)
+	}
+}
+
+// checkPrice compares a price that the client sent (policy P2).
+func (c *check) checkPrice(n int32, current decimal.Decimal, name string) {
+	price := &c.order.lines[n].price
+	if price.state != readable || price.number.Equal(current) {
+		return
+	}
+	c.add(price.at, member(c.path(n), price.name), PriceChanged, Params{
+		"sent": exact(price), "current": number(current),
+	}, name)
+}
+
+// checkDishQuantity: positive, and fractional only where the dish is weighed
+// (policy M8).
+func (c *check) checkDishQuantity(n int32, name string) {
+	l, it := &c.order.lines[n], &c.items[n]
+	switch q := &l.quantity; {
+	case q.state == absent:
+		c.add(l.missing(q), member(c.path(n), q.or("quantity")), FieldRequired, Params{"field": "dishList[].quantity"}, "")
+	case q.state == refused:
+	case !q.number.IsPositive():
+		c.add(q.at, member(c.path(n), q.name), QuantityNotPositive, Params{"quantity": exact(q)}, name)
+	case !q.number.IsInteger() && it.index != menu.None && !c.fractional(c.Catalogue.Product(it.index).Measure):
+		c.add(q.at, member(c.path(n), q.name), QuantityNotWhole, Params{"quantity": exact(q)}, name)
+	default:
+		it.clear = true
+	}
+}
+
+func (c *check) fractional(m *menu.Measure) bool {
+	return m != nil && slices.ContainsFunc(c.FractionalUnits, func(unit string) bool {
+		return strings.EqualFold(unit, m.Unit)
+	})
+}
+
+// checkIngredients judges what stands in the line n's ingredients, and what is
+// missing there. known: the menu has the line; scheme is the line's; above are
+// the schemes it is nested in.
+func (c *check) checkIngredients(n int32, isKnown bool, scheme menu.Index, above []menu.Index) {
+	o := c.order
+	for child := o.lines[n].first; child != none; child = o.lines[child].next {
+		c.checkIngredient(n, child)
+	}
+	if isKnown {
+		c.checkGroups(n, scheme, above)
+	}
+	var inside []menu.Index
+	for child := o.lines[n].first; child != none; child = o.lines[child].next {
+		if o.lines[child].first == none {
+			continue
+		}
+		if inside == nil {
+			inside = append(slices.Clone(above), scheme)
+		}
+		i := c.items[child].index
+		own := menu.None
+		if i != menu.None {
+			own = c.Catalogue.IngredientScheme(i)
+		}
+		if slices.Contains(inside, own) { // a cycle of schemes is cut where it closes (policy M5)
+			own = menu.None
+		}
+		c.checkIngredients(child, i != menu.None, own, inside)
+	}
+}
+
+// checkIngredient judges one ingredient by itself.
+func (c *check) checkIngredient(parent, n int32) {
+	it := &c.items[n]
+	it.index = c.findIngredient(n)
+	name := ""
+	if it.index != menu.None {
+		ingredient := c.Catalogue.Ingredient(it.index)
+		name = ingredient.Name
+		if !c.Catalogue.IngredientAvailable(it.index) ||
+			(ingredient.ExternalID == "" && c.Catalogue.Settings().RefuseMissingExternalID) { // policy O2
+			c.add(c.order.lines[n].at, c.path(n), IngredientUnavailable, Params{"id": ingredient.ID}, name)
+		}
+		c.checkPrice(n, ingredient.Price, name)
+	}
+	c.checkUnits(parent, n, name)
+}
+
+// checkUnits reads an ingredient's quantity: a whole number of at least 1,
+// absent = 1 (policy M7).
+func (c *check) checkUnits(parent, n int32, name string) {
+	l, it := &c.order.lines[n], &c.items[n]
+	q := &l.quantity
+	it.units = unreadable
+	switch {
+	case q.state == absent:
+		it.units, it.clear = 1, true
+	case q.state == refused:
+	case !q.number.IsPositive():
+		it.units = 0
+		c.add(q.at, member(c.path(n), q.name), QuantityNotPositive, Params{"quantity": exact(q)}, name)
+	case !q.number.IsInteger():
+		c.add(q.at, member(c.path(n), q.name), QuantityNotWhole, Params{"quantity": exact(q)}, name)
+	case q.number.GreaterThan(decimal.NewFromInt(maxUnits)):
+		c.add(q.at, member(c.path(n), q.name), LimitExceeded, Params{"limit": maxUnits}, name)
+	default:
+		it.units, it.clear = q.number.IntPart(), true
+	}
+	if !it.clear {
+		return
+	}
+	it.per = it.units * max(c.items[parent].per, 1)
+	if it.per > maxUnits {
+		it.clear = false
+		at := l.at
+		if q.name != "" {
+			at = q.at
+		}
+		c.add(at, member(c.path(n), q.or("quantity")), LimitExceeded, Params{"limit": maxUnits}, name)
+	}
+}
+
+// missing gives the place where a field of the line is, or should be.
+func (l *line) missing(v *value) int32 {
+	if v.name == "" {
+		return l.end
+	}
+	return v.at
+}
+
+// path gives the line's JSON Pointer.
+func (c *check) path(n int32) string { return c.order.linePath(n) }

@@ -1,0 +1,67 @@
+package ordering
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"larder/internal/upstream"
+)
+
+// ErrUnknownConnection: the restaurant's connection is not configured.
+var ErrUnknownConnection = errors.New("ordering: unknown connection")
+
+// InvalidError: the order has violations; nothing was sent.
+type InvalidError struct{ Verdict *Verdict }
+
+// Error counts the violations.
+func (e *InvalidError) Error() string {
+	return fmt.Sprintf("ordering: the order has %d violations", len(e.Verdict.Violations))
+}
+
+// RefusedError: the ordering service answered with a definite no (policy O8).
+// The order certainly does not exist there.
+type RefusedError struct {
+	Ref      string
+	Upstream *upstream.Error
+}
+
+// Error gives the reference and the service's answer.
+func (e *RefusedError) Error() string {
+	return fmt.Sprintf("ordering: order %s refused: %v", e.Ref, e.Upstream)
+}
+
+// Unwrap gives the service's answer.
+func (e *RefusedError) Unwrap() error { return e.Upstream }
+
+// NotSentError: the order certainly did not reach the ordering service, or was
+// turned away for now; the client may try again after RetryAfter.
+type NotSentError struct {
+	Ref string
+	// RetryAfter is what the service asked for, 0 when it did not.
+	RetryAfter time.Duration
+	Err        error
+}
+
+// Error gives the reference and the cause.
+func (e *NotSentError) Error() string {
+	return fmt.Sprintf("ordering: order %s not sent: %v", e.Ref, e.Err)
+}
+
+// Unwrap gives the cause.
+func (e *NotSentError) Unwrap() error { return e.Err }
+
+// UnknownError: the order may or may not exist at the ordering service. It
+// must not be sent again before that is settled (policy O8).
+type UnknownError struct {
+	Ref string
+	Err error
+}
+
+// Error gives the reference and the cause.
+func (e *UnknownError) Error() string {
+	return fmt.Sprintf("ordering: outcome of order %s unknown: %v", e.Ref, e.Err)
+}
+
+// Unwrap gives the cause.
+func (e *UnknownError) Unwrap() error { return e.Err }

@@ -1,0 +1,81 @@
+package ordering
+
+import (
+	"encoding/json"
+
+	"github.com/shopspring/decimal"
+
+	"larder/internal/menu"
+)
+
+// findDish finds the dish that the line n names: by the menu's id first, then
+// by externalId (policy O3). menu.None with a violation noted when it cannot.
+func (c *check) findDish(n int32) menu.Index {
+	id, external, ok := c.named(n, "dishList[].ID")
+	if !ok {
+		return menu.None
+	}
+	if !external {
+		if i, found := c.Catalogue.ProductByID(id); found {
+			return i
+		}
+	}
+	sharing := c.Catalogue.ProductsByExternalID(id)
+	return c.only(n, id, sharing, DishNotInMenu, func(i menu.Index) string { return c.Catalogue.Product(i).ID })
+}
+
+// findIngredient is findDish for an ingredient.
+func (c *check) findIngredient(n int32) menu.Index {
+	id, external, ok := c.named(n, "dishList[].ingredients[].ID")
+	if !ok {
+		return menu.None
+	}
+	if !external {
+		if i, found := c.Catalogue.IngredientByID(id); found {
+			return i
+		}
+	}
+	sharing := c.Catalogue.IngredientsByExternalID(id)
+	return c.only(n, id, sharing, IngredientNotInMenu, func(i menu.Index) string { return c.Catalogue.Ingredient(i).ID })
+}
+
+// named gives what the line is named by: its ID, or where that is null its
+// externalId (policy W12).
+func (c *check) named(n int32, field string) (id string, external, ok bool) {
+	l := &c.order.lines[n]
+	switch {
+	case l.id.state == refused:
+		return "", false, false
+	case l.id.text != "":
+		return l.id.text, false, true
+	case l.externalID.state == refused:
+		return "", false, false
+	case l.externalID.text != "":
+		return l.externalID.text, true, true
+	}
+	c.add(l.missing(&l.id), member(c.path(n), l.id.or("ID")), FieldRequired, Params{"field": field}, "")
+	return "", false, false
+}
+
+// only gives the one item that has an externalId.
+func (c *check) only(n int32, id string, sharing []menu.Index, unknown Code, name func(menu.Index) string) menu.Index {
+	switch len(sharing) {
+	case 1:
+		return sharing[0]
+	case 0:
+		c.add(c.order.lines[n].at, c.path(n), unknown, Params{"id": id}, "")
+	default:
+		ids := make([]string, len(sharing))
+		for i, shared := range sharing {
+			ids[i] = name(shared)
+		}
+		c.add(c.order.lines[n].at, c.path(n), ExternalIDAmbiguous, Params{"externalId": id, "ids": ids}, "")
+	}
+	return menu.None
+}
+
+// number gives an exact number as a param.
+func number(d decimal.Decimal) json.Number { return json.Number(menu.AppendDecimal(nil, d)) }
+
+// exact gives a number of the body as a param, with its exact digits.
+func exact(v *value) json.Number { return number(v.number) }

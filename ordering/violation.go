@@ -1,0 +1,92 @@
+package ordering
+
+import (
+	"cmp"
+	"slices"
+)
+
+// Code names a kind of violation; the codes are stable (policies, section V)
+// and described by Describe.
+type Code string
+
+// The violation codes.
+const (
+	DishNotInMenu          Code = "dish_not_in_menu"
+	DishUnavailable        Code = "dish_unavailable"
+	DishNotOrderable       Code = "dish_not_orderable"
+	ExternalIDAmbiguous    Code = "external_id_ambiguous"
+	QuantityNotPositive    Code = "quantity_not_positive"
+	QuantityNotWhole       Code = "quantity_not_whole"
+	PriceChanged           Code = "price_changed"
+	DishTakesNoIngredients Code = "dish_takes_no_ingredients"
+	IngredientNotInMenu    Code = "ingredient_not_in_menu"
+	IngredientNotAllowed   Code = "ingredient_not_allowed"
+	IngredientUnavailable  Code = "ingredient_unavailable"
+	GroupMin               Code = "group_min"
+	GroupMax               Code = "group_max"
+	GroupPinInvalid        Code = "group_pin_invalid"
+	TooDeep                Code = "too_deep"
+	FieldRequired          Code = "field_required"
+	ValueNotAllowed        Code = "value_not_allowed"
+	TypeMismatch           Code = "type_mismatch"
+	DecimalComma           Code = "decimal_comma"
+	TimeZoneMissing        Code = "time_zone_missing"
+	TimeInPast             Code = "time_in_past"
+	TimeTooFar             Code = "time_too_far"
+	ChangeFrom             Code = "change_from"
+	AmountInsufficient     Code = "amount_insufficient"
+	LimitExceeded          Code = "limit_exceeded"
+)
+
+// Violation is one reason why an order may not be placed.
+type Violation struct {
+	// Path is a JSON Pointer (RFC 6901) into the client's body, in the
+	// client's spelling; the document's where the field is missing.
+	Path string `json:"path"`
+	// Code is stable and documented.
+	Code Code `json:"code"`
+	// Msg is a sentence for a person, in the language asked for.
+	Msg string `json:"msg"`
+	// Params are the code's own facts; numbers are json.Number with exact
+	// digits. Never nil.
+	Params map[string]any `json:"params"`
+}
+
+// Params are the facts of one violation, by name.
+type Params = map[string]any
+
+// found is a violation and where in the body it stands.
+type found struct {
+	at int32
+	Violation
+}
+
+// findings collects violations in any order and gives them in the body's.
+type findings struct {
+	all      []found
+	language string
+}
+
+// add notes a violation that stands at the place at. subject is a name for
+// the sentence ("" where none is known) that is no param.
+func (f *findings) add(at int32, path string, code Code, params Params, subject string) {
+	if params == nil {
+		params = Params{}
+	}
+	f.all = append(f.all, found{at: at, Violation: Violation{
+		Path: path, Code: code, Msg: Describe(code).say(f.language, params, subject), Params: params,
+	}})
+}
+
+// sorted gives the violations in the order of the body.
+func (f *findings) sorted() []Violation {
+	if len(f.all) == 0 {
+		return nil
+	}
+	slices.SortStableFunc(f.all, func(a, b found) int { return cmp.Compare(a.at, b.at) })
+	out := make([]Violation, len(f.all))
+	for i := range f.all {
+		out[i] = f.all[i].Violation
+	}
+	return out
+}

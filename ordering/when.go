@@ -1,0 +1,49 @@
+package ordering
+
+import "time"
+
+// stamp is how times stand in params: RFC 3339, UTC, milliseconds.
+const stamp = "2006-01-02T15:04:05.000Z"
+
+// checkExpectedAt judges when the order is expected (policy O4).
+func (c *check) checkExpectedAt(result *Verdict) {
+	v := &c.order.values[orderExpectedAt]
+	if v.blank() {
+		if c.Native && c.order.soonest {
+			result.ExpectedAt = c.now.Add(c.LeadTime).In(c.location).Truncate(time.Second)
+		}
+		return
+	}
+	if v.state != readable {
+		return
+	}
+	path := member("", v.name)
+	at, err := time.Parse(time.RFC3339Nano, v.text)
+	if err != nil {
+		if withoutZone(v.text) {
+			c.add(v.at, path, TimeZoneMissing, nil, "")
+		} else {
+			c.add(v.at, path, TypeMismatch, Params{"want": string(wantTime), "got": "string"}, "")
+		}
+		return
+	}
+	result.ExpectedAt = at
+	latest := c.now.Add(c.TimeAhead)
+	switch {
+	case at.Before(c.now.Add(-c.TimeGrace)):
+		c.add(v.at, path, TimeInPast, Params{"earliest": c.now.UTC().Format(stamp)}, "")
+	case at.After(latest):
+		c.add(v.at, path, TimeTooFar, Params{"latest": latest.UTC().Format(stamp)}, "")
+	}
+}
+
+// withoutZone tells whether the text is a date and time that lacks nothing but
+// its offset.
+func withoutZone(text string) bool {
+	for _, layout := range []string{"2006-01-02T15:04:05", "2006-01-02 15:04:05", "2006-01-02T15:04", "2006-01-02 15:04"} {
+		if _, err := time.Parse(layout, text); err == nil {
+			return true
+		}
+	}
+	return false
+}
