@@ -27,14 +27,14 @@ type stepError struct {
 func (e *stepError) Error() string { return e.doing + ": " + e.err.Error() }
 func (e *stepError) Unwrap() error { return e.err }
 
-// errDeadline ends a run that took longer than sync.deadline.
-type errDeadline struct{ after time.Duration }
+// deadlineError ends a run that took longer than sync.deadline.
+type deadlineError struct{ after time.Duration }
 
-func (e errDeadline) Error() string {
+func (e deadlineError) Error() string {
 	return fmt.Sprintf("given up after %v (sync.deadline)", e.after)
 }
 
-func (errDeadline) Is(target error) bool { return target == context.DeadlineExceeded }
+func (deadlineError) Is(target error) bool { return target == context.DeadlineExceeded }
 
 // explain says for a person what failed, with what was tried, and why the run
 // ended there if it was ended. cause is the run's context's, nil while it
@@ -45,7 +45,7 @@ func explain(err, cause error, took time.Duration) string {
 	if errors.Is(err, errService) {
 		fmt.Fprintf(&text, " (tried for %v)", took.Round(time.Millisecond))
 	}
-	var late errDeadline
+	var late deadlineError
 	switch {
 	case errors.As(cause, &late):
 		text.WriteString("; " + late.Error())
@@ -120,3 +120,23 @@ func serviceFailure(e *upstream.Error) string {
 }
 
 func isNil(err error) bool { return errors.Is(err, redis.Nil) }
+
+// kindOf tells failures of one kind from those of another, whatever numbers
+// their texts hold.
+func kindOf(err error) string {
+	var service *upstream.Error
+	switch {
+	case err == nil:
+		return ""
+	case errors.As(err, &service):
+		return fmt.Sprintf("%s %d %s", service.Operation, service.Status, service.Code)
+	default:
+		for {
+			under := errors.Unwrap(err)
+			if under == nil {
+				return fmt.Sprintf("%T", err)
+			}
+			err = under
+		}
+	}
+}

@@ -66,7 +66,7 @@ func (r *Runner) Start(ctx context.Context, restaurant menu.RestaurantID, req Re
 		return r.run(ctx, runRef{id: id, restaurant: t.ID})
 	}
 	r.mu.Lock()
-	r.waiters[run.ID] = make(chan struct{})
+	r.flights[run.ID] = &flight{target: t, queued: true, done: make(chan struct{})}
 	r.mu.Unlock()
 	r.queue.push(work{target: t, trigger: TriggerManual, runID: run.ID})
 	_, err = r.redis.Pipelined(ctx, func(pipe redis.Pipeliner) error {
@@ -110,39 +110,64 @@ func (r *Runner) Wait(ctx context.Context, restaurant menu.RestaurantID, runID s
 	}
 }
 
-// waiter gives the channel that closes when the run finishes in this process;
-// nil for a run of another.
+// flight is a run that waits or runs in this process.
+type flight struct {
+	target *target
+	queued bool
+	done   chan struct{} // closed when the run has ended
+}
+
+// waiter gives the channel that closes when the run ends in this process; nil
+// for a run of another.
 func (r *Runner) waiter(runID string) <-chan struct{} {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.waiters[runID]
+	if f := r.flights[runID]; f != nil {
+		return f.done
+	}
+	return nil
 }
 
-// attend makes the channel of a run that begins here.
-func (r *Runner) attend(runID string) {
+// attend notes a run that begins here.
+func (r *Runner) attend(runID string, t *target) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.waiters[runID] == nil {
-		r.waiters[runID] = make(chan struct{})
+	if f := r.flights[runID]; f != nil {
+		f.queued = false
+		return
 	}
+	r.flights[runID] = &flight{target: t, done: make(chan struct{})}
 }
 
 // dismiss wakes those who wait for a run that has ended here.
 func (r *Runner) dismiss(runID string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if waiting := r.waiters[runID]; waiting != nil {
-		close(waiting)
-		delete(r.waiters, runID)
+	if f := r.flights[runID]; f != nil {
+		close(f.done)
+		delete(r.flights, runID)
 	}
+}
+
+// waiting gives the targets whose manual runs wait in this process.
+func (r *Runner) waiting() []*target {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var targets []*target
+	for _, f := range r.flights {
+		if f.queued {
+			targets = append(targets, f.target)
+		}
+	}
+	return targets
 }
 
 // refresh keeps the queued runs of this process alive in Redis.
 func (r *Runner) refresh(ctx context.Context) error {
-	for waiting := range slices.Chunk(r.queue.waiting(), maxPage) {
+	for targets := range slices.Chunk(r.waiting(), maxPage) {
 		_, err := r.redis.Pipelined(ctx, func(pipe redis.Pipeliner) error {
-			for _, w := range waiting {
-				pipe.PExpire(ctx, r.keys.queue(w.target.ID), queuedLife)
+			for _, t := range targets {
+				pipe.PExpire(ctx, r.keys.queue(t.ID), queuedLife)
 			}
 			return nil
 		})

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"strings"
 	stdsync "sync"
 	"time"
 
@@ -66,7 +67,7 @@ func (r *Runner) once(ctx context.Context, w work, run Run) (Run, error) {
 		return skipped(queued), nil
 	case claimOK:
 	}
-	r.attend(run.ID)
+	r.attend(run.ID, t)
 	defer r.dismiss(run.ID)
 	run.Force = claimed.force
 	if claimed.left != "" && claimed.left != run.ID {
@@ -84,7 +85,7 @@ func (r *Runner) once(ctx context.Context, w work, run Run) (Run, error) {
 // is what kept it from its work.
 func (r *Runner) held(ctx context.Context, t *target, run *Run, held lease) error {
 	began := time.Now()
-	within, cancel := context.WithTimeoutCause(ctx, r.cfg.Deadline, errDeadline{after: r.cfg.Deadline})
+	within, cancel := context.WithTimeoutCause(ctx, r.cfg.Deadline, deadlineError{after: r.cfg.Deadline})
 	within, lose := context.WithCancelCause(within)
 	var keeping stdsync.WaitGroup
 	keeping.Go(func() { r.keep(within, t, run.ID, held, lose) })
@@ -103,11 +104,12 @@ func (r *Runner) held(ctx context.Context, t *target, run *Run, held lease) erro
 			run.Version = p.current.Version
 		}
 	}
-	return errors.Join(err, r.end(ctx, t, run, !errors.Is(cause, errLeaseLost)))
+	return errors.Join(err, r.end(ctx, t, run, err, !errors.Is(cause, errLeaseLost)))
 }
 
-// end records a finished run, even one whose context has ended.
-func (r *Runner) end(ctx context.Context, t *target, run *Run, holder bool) error {
+// end records a finished run, even one whose context has ended. fault is what
+// it failed of; holder whether it still had its lease.
+func (r *Runner) end(ctx context.Context, t *target, run *Run, fault error, holder bool) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordLimit)
 	defer cancel()
 	if holder && !t.reasons && (run.Outcome == OutcomeFailed || run.Outcome == OutcomeQuarantined) {
@@ -124,7 +126,7 @@ func (r *Runner) end(ctx context.Context, t *target, run *Run, holder bool) erro
 	if err == nil && !written {
 		return nil // declared lost, and told so then
 	}
-	r.say(t, run)
+	r.say(t, run, kindOf(fault))
 	if !t.reasons {
 		r.observer.RunFinished(*run)
 	}
@@ -161,16 +163,15 @@ func skipped(run Run) Run {
 // tell logs and counts a run that ended without its holder.
 func (r *Runner) tell(run Run) {
 	r.log.WithFields(fields(&run, "sync.lost")).Warn("a run's holder vanished")
-	r.observer.RunFinished(run)
+	if !strings.HasSuffix(string(run.Restaurant), reasonsSuffix) {
+		r.observer.RunFinished(run)
+	}
 }
 
 // say logs a run. A target that fails in the same way again and again says so
 // once; each of its runs has its record.
-func (r *Runner) say(t *target, run *Run) {
-	state := string(run.Outcome)
-	if run.Error != "" {
-		state += string(run.Outcome)
-	}
+func (r *Runner) say(t *target, run *Run, kind string) {
+	state := string(run.Outcome) + " " + kind
 	before, _ := t.last.Swap(state).(string)
 	name, what := "sync."+string(run.Outcome), "menu"
 	if run.Outcome == OutcomeUpdated {

@@ -13,7 +13,6 @@ type work struct {
 	trigger Trigger
 	slot    time.Time // of TriggerCron: the slot of the schedule
 	runID   string    // of TriggerManual: its queued record
-	tries   int       // of TriggerManual: how often the lease was busy
 }
 
 // queue hands work to workers, manual runs before all others. It is bounded by
@@ -83,11 +82,4 @@ func (q *queue) take() (work, bool) {
 		q.wake() // another worker may take the next one
 	}
 	return w, true
-}
-
-// waiting gives the manual runs that no worker has taken yet.
-func (q *queue) waiting() []work {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	return append([]work(nil), q.first...)
 }

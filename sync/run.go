@@ -74,9 +74,6 @@ type Run struct {
 	Error      string // for a person: what failed and what was tried; empty = nothing
 }
 
-// timeLayout is RFC 3339 in UTC with milliseconds.
-const timeLayout = "2006-01-02T15:04:05.000Z07:00"
-
 // runJSON is the wire form of a Run.
 type runJSON struct {
 	ID         string             `json:"id"`
@@ -172,7 +169,7 @@ func timeText(t time.Time) *string {
 	if t.IsZero() {
 		return nil
 	}
-	text := t.UTC().Format(timeLayout)
+	text := t.UTC().Format(menu.TimeFormat)
 	return &text
 }
 
@@ -180,5 +177,5 @@ func textTime(text *string) (time.Time, error) {
 	if text == nil {
 		return time.Time{}, nil
 	}
-	return time.Parse(timeLayout, *text)
+	return time.Parse(menu.TimeFormat, *text)
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"slices"
 	"strings"
@@ -83,7 +84,7 @@ type Runner struct {
 	set      targetSet
 
 	mu      stdsync.Mutex
-	waiters map[string]chan struct{} // by run id; closed when the run finishes here
+	flights map[string]*flight // by run id
 }
 
 // target is one menu that is kept: a restaurant's or a connection's own.
@@ -92,9 +93,9 @@ type target struct {
 	upstream string // the service's restaurantId; empty for a default menu
 	source   Source
 	schedule *Schedule
-	reasons  bool        // not a menu but the connection's rejection reasons
-	pending  atomic.Bool // a tick or catch-up waits or runs here
-	last     atomic.Value
+	reasons  bool         // not a menu but the connection's rejection reasons
+	pending  atomic.Bool  // a tick or catch-up waits or runs here
+	last     atomic.Value // string: how the last run here ended, see say
 }
 
 // targetSet is every target; it never changes.
@@ -119,7 +120,7 @@ func NewRunner(d Deps) (*Runner, error) {
 	r := &Runner{
 		cfg: d.Config, redis: d.Redis.Strict(), keys: keys{d.Redis.Keys()}, scripts: newScripts(),
 		store: d.Store, replica: d.Replica, observer: d.Observer, clock: d.Clock, log: d.Log,
-		queue: newQueue(), set: set, waiters: map[string]chan struct{}{},
+		queue: newQueue(), set: set, flights: map[string]*flight{},
 	}
 	if r.clock == nil {
 		r.clock = time.Now
@@ -273,6 +274,6 @@ func (noReplica) Offer(*cache.Snapshot)                          {}
 
 func silent() logrus.FieldLogger {
 	log := logrus.New()
-	log.SetLevel(logrus.PanicLevel)
+	log.SetOutput(io.Discard)
 	return log
 }

@@ -9,7 +9,6 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"larder/cache"
-	"larder/internal/menu"
 )
 
 const (
@@ -36,10 +35,7 @@ func NewScheduler(r *Runner) *Scheduler { return &Scheduler{runner: r} }
 func (s *Scheduler) Run(ctx context.Context) error {
 	r := s.runner
 	g, ctx := errgroup.WithContext(ctx)
-	ticks := cron.New(cron.WithLocation(time.UTC), cron.WithLogger(cron.DiscardLogger))
-	for _, t := range r.all() {
-		ticks.Schedule(t.schedule, cron.FuncJob(func() { r.tick(t) }))
-	}
+	ticks := r.ticks()
 	ticks.Start()
 	defer func() { <-ticks.Stop().Done() }()
 
@@ -58,6 +54,15 @@ func (s *Scheduler) Run(ctx context.Context) error {
 		})
 	}
 	return g.Wait()
+}
+
+// ticks gives the cron with one entry a target. Its jobs only queue work.
+func (r *Runner) ticks() *cron.Cron {
+	c := cron.New(cron.WithLocation(time.UTC), cron.WithLogger(cron.DiscardLogger))
+	for _, t := range r.all() {
+		c.Schedule(t.schedule, cron.FuncJob(func() { r.tick(t) }))
+	}
+	return c
 }
 
 // all gives menus and reasons.
@@ -120,9 +125,11 @@ func (r *Runner) scheduled(ctx context.Context, w work) {
 // into the queue after a pause, which costs no worker.
 func (s *Scheduler) manual(ctx context.Context, g *errgroup.Group, w work) {
 	r := s.runner
-	run, err := r.run(ctx, runRef{id: w.runID, restaurant: w.target.ID})
-	if err == nil && run.State == StateQueued {
-		_, err = r.once(ctx, w, run)
+	// Not settled: this process is the run's holder, even where Redis was away
+	// so long that its place in the queue has expired.
+	records, err := r.load(ctx, []runRef{{id: w.runID, restaurant: w.target.ID}})
+	if err == nil && len(records) == 1 && records[0].run.State == StateQueued {
+		_, err = r.once(ctx, w, records[0].run)
 	}
 	switch {
 	case errors.Is(err, errBusy), errors.Is(err, cache.ErrUnavailable):
@@ -132,10 +139,10 @@ func (s *Scheduler) manual(ctx context.Context, g *errgroup.Group, w work) {
 			}
 			return nil
 		})
-	case err != nil:
-		r.log.WithError(err).WithField("event", "sync.lost").WithField("run", w.runID).Debug("queued run is gone")
-		r.dismiss(w.runID)
-	default:
+	default: // ended, or gone: then nobody waits for long
+		if err != nil {
+			r.log.WithError(err).WithField("event", "sync.lost").WithField("run", w.runID).Debug("queued run not done")
+		}
 		r.dismiss(w.runID)
 	}
 }
@@ -156,24 +163,20 @@ func (r *Runner) catchUp(ctx context.Context, first bool) {
 	if first {
 		trigger = TriggerStartup
 	}
-	versions := make(map[menu.RestaurantID]time.Time, len(r.set.menus))
 	current, err := r.store.Currents(ctx, r.Catalogued())
 	if err != nil {
 		r.log.WithError(err).WithField("event", "sync.catch_up").Debug("current versions not read: everything is synced")
-	}
-	for _, v := range current {
-		versions[v.Restaurant] = v.CheckedAt
 	}
 	now := r.clock()
 	var old []*target
 	count := 0
 	for _, t := range r.set.menus {
-		checked, ok := versions[t.ID]
+		version, ok := current[t.ID]
 		switch {
-		case !ok || checked.IsZero():
+		case !ok:
 			count++
 			r.offer(work{target: t, trigger: trigger})
-		case t.schedule.Missed(1, checked, now):
+		case t.schedule.Missed(1, version.CheckedAt, now):
 			old = append(old, t)
 		}
 	}

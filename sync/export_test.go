@@ -1,0 +1,38 @@
+package sync
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"larder/internal/menu"
+)
+
+// SetDeadline gives runs a limit that no configuration allows.
+func (r *Runner) SetDeadline(d time.Duration) { r.cfg.Deadline = d }
+
+// OnceAt is a pass for one slot of the schedule.
+func (r *Runner) OnceAt(ctx context.Context, id menu.RestaurantID, slot time.Time) (Run, error) {
+	t, err := r.target(id)
+	if err != nil {
+		return Run{}, err
+	}
+	run, err := r.once(ctx, work{target: t, trigger: TriggerCron, slot: slot}, r.newRun(t, TriggerCron))
+	if errors.Is(err, errBusy) {
+		err = nil
+	}
+	return run, err
+}
+
+// ReasonsOnce is a pass over a connection's rejection reasons.
+func (r *Runner) ReasonsOnce(ctx context.Context, connection string) (Run, error) {
+	for _, t := range r.set.reasons {
+		if t.Connection == connection {
+			return r.once(ctx, work{target: t, trigger: TriggerCron}, r.newRun(t, TriggerCron))
+		}
+	}
+	return Run{}, errors.New("no such connection")
+}
+
+// RefreshQueued is one round of keeping queued runs alive.
+func (r *Runner) RefreshQueued(ctx context.Context) error { return r.refresh(ctx) }

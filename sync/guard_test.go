@@ -1,0 +1,43 @@
+package sync
+
+import (
+	"strings"
+	"testing"
+
+	"larder/internal/menu"
+)
+
+func TestGuard(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		before, after int
+		want          string // part of the reason; empty = may pass
+	}{
+		"first menu":                {0, 1, ""},
+		"first menu, empty":         {0, 0, "nothing is published"},
+		"empty":                     {10, 0, "no products"},
+		"grows":                     {10, 30, ""},
+		"loses exactly half":        {10, 5, ""},
+		"loses more than half":      {10, 4, "lost 6 of 10 products, more than the limit of 50 %"},
+		"an odd number loses half":  {5, 3, ""},
+		"an odd number loses more":  {5, 2, "lost 3 of 5"},
+		"one product stays another": {1, 1, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got := guard(c.before, c.after, 0.5)
+			if (got == "") != (c.want == "") || !strings.Contains(got, c.want) {
+				t.Errorf("guard(%d, %d) = %q, want %q in it", c.before, c.after, got, c.want)
+			}
+		})
+	}
+}
+
+func TestProductCountIsThatOfTheCatalogue(t *testing.T) {
+	t.Parallel()
+	view := &menu.View{Products: []menu.Product{{ID: "a"}, {ID: "b"}, {ID: "a"}, {ID: ""}}}
+	want := menu.Compile(view, "r", menu.DefaultSettings()).Counts().Products
+	if got := productCount(view); got != want {
+		t.Errorf("productCount = %d, the catalogue has %d", got, want)
+	}
+}

@@ -1,0 +1,324 @@
+package sync_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"larder/cache"
+	"larder/internal/menu"
+	"larder/internal/upstream"
+	menusync "larder/sync"
+)
+
+func TestFirstPullIsPublished(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t *testing.T, url string) {
+		g := newRig(t, url)
+		run := g.once()
+		g.want(run, menusync.OutcomeUpdated, 1)
+		if run.Products != 10 || run.Bytes != len(view(10)) || run.Changes.Added != 10 || run.Error != "" {
+			t.Errorf("run %+v, want 10 products added", run)
+		}
+		s := run.Steps
+		if s.Fetch <= 0 || s.Decode <= 0 || s.Lint <= 0 || s.Compile <= 0 || s.Publish <= 0 {
+			t.Errorf("steps %+v, want each timed", s)
+		}
+		version := g.current()
+		if version.Name != "Larder Bistro" || version.Counts.Products != 10 || version.LastOutcome != "updated" {
+			t.Errorf("current %+v", version)
+		}
+		if snapshot, ok := g.replica.Peek(bistro); !ok || snapshot.Version.Version != 1 || snapshot.Catalogue == nil {
+			t.Error("the replica was not given what was published")
+		}
+		stored, err := g.Run(t.Context(), run.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(run, stored); diff != "" {
+			t.Errorf("record (-run +record):\n%s", diff)
+		}
+		if g.observer.finished() != 1 {
+			t.Errorf("observer was told %d times", g.observer.finished())
+		}
+	})
+}
+
+func TestUnchangedMovesOnlyCheckedAt(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		etag   string
+		second []byte
+		decode bool // the second pull had to be decoded
+	}{
+		"equal bytes":       {"", view(10), false},
+		"not modified":      {`"v1"`, view(10), false},
+		"other white space": {"", append([]byte(" \n"), view(10)...), true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			g := newRig(t, cache.Embedded)
+			g.service.etag = c.etag
+			g.want(g.once(), menusync.OutcomeUpdated, 1)
+			before := g.current()
+			g.advance(2 * time.Minute)
+			g.service.set(func(s *service) { s.body = c.second })
+
+			run := g.once()
+			g.want(run, menusync.OutcomeUnchanged, 1)
+			if (run.Steps.Decode > 0) != c.decode {
+				t.Errorf("decoded in %v ms, want decoded = %v", run.Steps.Decode, c.decode)
+			}
+			if run.Products != 10 || (c.etag == "") != (run.Bytes > 0) {
+				t.Errorf("run %+v", run)
+			}
+			after := g.current()
+			if !after.CheckedAt.Equal(g.clock()) || !after.SyncedAt.Equal(before.SyncedAt) || after.Version != 1 {
+				t.Errorf("current %+v, want only checkedAt moved to %v", after, g.clock())
+			}
+			if got := g.service.seen[1].ETag; got != c.etag {
+				t.Errorf("second request sent validator %q, want %q", got, c.etag)
+			}
+			g.advance(2 * time.Minute)
+			third := g.once()
+			g.want(third, menusync.OutcomeUnchanged, 1)
+			if third.Steps.Decode > 0 {
+				t.Error("a body seen before was decoded again")
+			}
+		})
+	}
+}
+
+func TestChangesAreCounted(t *testing.T) {
+	t.Parallel()
+	g := newRig(t, cache.Embedded)
+	g.want(g.once(), menusync.OutcomeUpdated, 1)
+	first := g.current().Content
+
+	g.service.set(func(s *service) { s.body = viewWith(10, 100, string(bistro)) })
+	run := g.once()
+	g.want(run, menusync.OutcomeUpdated, 2)
+	if want := (menusync.Changes{Changed: 1}); run.Changes != want {
+		t.Errorf("a stopped dish: changes %+v, want %+v", run.Changes, want)
+	}
+	if version := g.current(); version.Content != first || version.Counts.Available != 9 {
+		t.Errorf("a stopped dish: %+v, want the same content with another overlay", version)
+	}
+	g.service.set(func(s *service) { s.body = viewWith(9, 150, "") })
+	run = g.once()
+	g.want(run, menusync.OutcomeUpdated, 3)
+	if want := (menusync.Changes{Changed: 1, Removed: 1}); run.Changes != want {
+		t.Errorf("changes %+v, want %+v", run.Changes, want)
+	}
+
+	other := g.another(func(d *menusync.Deps) { d.Replica = nil }) // has nothing in memory
+	g.service.set(func(s *service) { s.body = view(11) })
+	run, err := other.Once(t.Context(), bistro, menusync.TriggerCron)
+	if err != nil {
+		t.Fatal(err)
+	}
+	g.want(run, menusync.OutcomeUpdated, 4)
+	if want := (menusync.Changes{Added: 2, Changed: 1}); run.Changes != want {
+		t.Errorf("changes seen from Redis %+v, want %+v", run.Changes, want)
+	}
+}
+
+func TestEqualBytesAreNotEnough(t *testing.T) {
+	t.Parallel()
+	for name, change := range map[string]func(*menusync.Deps){
+		"other settings": func(d *menusync.Deps) {
+			d.Restaurants[0].Settings.MaxZeroNone = true
+		},
+		"another name": func(d *menusync.Deps) { d.Restaurants[0].Name = "Bistro" },
+		"a replica that served a higher version": func(d *menusync.Deps) {
+			held := &replica{}
+			held.Offer(&cache.Snapshot{
+				Version:   cache.Version{Restaurant: bistro, Version: 41},
+				Catalogue: menu.Compile(&menu.View{}, bistro, menu.DefaultSettings()),
+			})
+			d.Replica = held
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			g := newRig(t, cache.Embedded)
+			g.service.etag = `"v1"`
+			g.want(g.once(), menusync.OutcomeUpdated, 1)
+			next := int64(2)
+			if strings.Contains(name, "higher") {
+				next = 42
+			}
+			restaurants := append([]menusync.Restaurant(nil), g.deps.Restaurants...)
+			other := g.another(func(d *menusync.Deps) {
+				d.Restaurants = restaurants
+				change(d)
+			})
+			for _, outcome := range []menusync.Outcome{menusync.OutcomeUpdated, menusync.OutcomeUnchanged} {
+				run, err := other.Once(t.Context(), bistro, menusync.TriggerCron)
+				if err != nil {
+					t.Fatal(err)
+				}
+				g.want(run, outcome, next)
+			}
+		})
+	}
+}
+
+func TestGuardQuarantines(t *testing.T) {
+	t.Parallel()
+	g := newRig(t, cache.Embedded)
+	g.service.body = view(0)
+	g.want(g.once(), menusync.OutcomeQuarantined, 0)
+	if _, err := g.store.Current(t.Context(), bistro); !errors.Is(err, cache.ErrNoCatalogue) {
+		t.Errorf("Current after an empty first menu: %v, want ErrNoCatalogue", err)
+	}
+	g.service.body = view(10)
+	g.want(g.once(), menusync.OutcomeUpdated, 1)
+	for range 2 {
+		g.service.set(func(s *service) { s.body = view(4) })
+		run := g.once()
+		g.want(run, menusync.OutcomeQuarantined, 1)
+		if !strings.Contains(run.Error, "lost 6 of 10 products") {
+			t.Errorf("error %q does not say what was lost", run.Error)
+		}
+		if version := g.current(); version.Counts.Products != 10 || version.LastOutcome != "quarantined" {
+			t.Errorf("current %+v, want the last good menu", version)
+		}
+	}
+	g.service.set(func(s *service) { s.body = view(5) })
+	g.want(g.once(), menusync.OutcomeUpdated, 2)
+}
+
+func TestFailureKeepsTheLastGoodMenu(t *testing.T) {
+	t.Parallel()
+	refused := &upstream.Error{
+		Operation: upstream.OpMenu, Status: 503, Code: "busy", Msg: "come back later", RequestID: "q-1",
+		Err: errors.New("four tries"),
+	}
+	token := &upstream.Error{Operation: upstream.OpToken, Status: 401, Code: "invalid_client"}
+	for name, c := range map[string]struct {
+		body []byte
+		err  error
+		want []string // in the run's error
+	}{
+		"refused":     {nil, refused, []string{"restaurant " + string(bistro), "connection main", "503", "busy", "come back later", "q-1", "tried for"}},
+		"token":       {nil, token, []string{"401 Unauthorized to the token request", "invalid_client"}},
+		"unreachable": {nil, &upstream.Error{Operation: upstream.OpMenu, Err: errors.New("connection refused")}, []string{"no answer", "connection refused"}},
+		"silent":      {nil, &upstream.Error{Operation: upstream.OpMenu}, []string{"no answer"}},
+		"truncated":   {view(10)[:200], nil, []string{"not valid JSON at line 1, column", "(200 bytes)"}},
+		"html":        {[]byte("<html>"), nil, []string{"not valid JSON at line 1, column 1"}},
+		"no menu":     {[]byte(`{"result":[]}`), nil, []string{"decode the menu view"}},
+		"endless":     {nil, errors.New(strings.Repeat("long ", 1000)), []string{"long"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			g := newRig(t, cache.Embedded)
+			g.want(g.once(), menusync.OutcomeUpdated, 1)
+			before := g.current()
+			g.service.set(func(s *service) { s.body, s.err = c.body, c.err })
+			g.advance(2 * time.Minute)
+			run := g.once()
+			g.want(run, menusync.OutcomeFailed, 1)
+			for _, want := range c.want {
+				if !strings.Contains(run.Error, want) {
+					t.Errorf("error %q does not say %q", run.Error, want)
+				}
+			}
+			if len(run.Error) > 1000 {
+				t.Errorf("error has %d bytes", len(run.Error))
+			}
+			after := g.current()
+			if after.Version != 1 || !after.CheckedAt.Equal(before.CheckedAt) || after.LastOutcome != "failed" {
+				t.Errorf("current %+v, want version 1 and checkedAt %v", after, before.CheckedAt)
+			}
+			g.service.set(func(s *service) { s.body, s.err = view(10), nil })
+			g.want(g.once(), menusync.OutcomeUnchanged, 1)
+		})
+	}
+}
+
+func TestNotModifiedWithoutAskingIsAFailure(t *testing.T) {
+	t.Parallel()
+	g := newRig(t, cache.Embedded, func(d *menusync.Deps) { d.Connections[0].Source = lazy{&service{}} })
+	run := g.once()
+	g.want(run, menusync.OutcomeFailed, 0)
+	if !strings.Contains(run.Error, "304") {
+		t.Errorf("error %q", run.Error)
+	}
+}
+
+// lazy answers "not modified" to everything.
+type lazy struct{ *service }
+
+func (lazy) MenuView(context.Context, string, upstream.Validator) (upstream.Menu, error) {
+	return upstream.Menu{NotModified: true}, nil
+}
+
+func TestAPanicFailsOneRunOnly(t *testing.T) {
+	t.Parallel()
+	g := newRig(t, cache.Embedded)
+	g.service.hook = func(context.Context) { panic("odd") }
+	run := g.once()
+	g.want(run, menusync.OutcomeFailed, 0)
+	if !strings.Contains(run.Error, "internal error: odd") {
+		t.Errorf("error %q", run.Error)
+	}
+	g.service.hook = nil
+	g.want(g.once(), menusync.OutcomeUpdated, 1)
+}
+
+func TestDeadlineEndsARun(t *testing.T) {
+	t.Parallel()
+	g := newRig(t, cache.Embedded)
+	g.SetDeadline(20 * time.Millisecond)
+	g.service.hook = func(ctx context.Context) { <-ctx.Done() }
+	run := g.once()
+	g.want(run, menusync.OutcomeFailed, 0)
+	if !strings.Contains(run.Error, "given up after 20ms (sync.deadline)") {
+		t.Errorf("error %q", run.Error)
+	}
+}
+
+func TestUnknownRestaurantNamesThoseThatExist(t *testing.T) {
+	t.Parallel()
+	g := newRig(t, cache.Embedded)
+	_, err := g.Once(t.Context(), "nowhere", menusync.TriggerManual)
+	var unknown *menusync.UnknownRestaurantError
+	if !errors.As(err, &unknown) || unknown.ID != "nowhere" || !cmp.Equal(unknown.Known, []menu.RestaurantID{bistro}) {
+		t.Errorf("Once = %v, want UnknownRestaurantError with the known ids", err)
+	}
+	if _, err := g.Start(t.Context(), "nowhere", menusync.Request{}); !errors.As(err, &unknown) {
+		t.Errorf("Start = %v", err)
+	}
+	if _, err := g.Findings(t.Context(), "nowhere"); !errors.As(err, &unknown) {
+		t.Errorf("Findings = %v", err)
+	}
+}
+
+func TestFindingsAreThoseOfThePublishedMenu(t *testing.T) {
+	t.Parallel()
+	g := newRig(t, cache.Embedded)
+	if _, err := g.Findings(t.Context(), bistro); !errors.Is(err, cache.ErrNoCatalogue) {
+		t.Errorf("Findings before the first menu: %v, want ErrNoCatalogue", err)
+	}
+	g.service.body = viewWith(10, 0, "") // a zero price
+	run := g.once()
+	g.want(run, menusync.OutcomeUpdated, 1)
+	g.service.set(func(s *service) { s.body = view(1) }) // quarantined
+	g.want(g.once(), menusync.OutcomeQuarantined, 1)
+	findings, err := g.Findings(t.Context(), bistro)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(findings) != run.Findings || len(findings) == 0 || findings[0].Code != menu.LintPriceZero {
+		t.Errorf("findings %+v, want %d of which the first is %s", findings, run.Findings, menu.LintPriceZero)
+	}
+	g.service.set(func(s *service) { s.body = viewWith(10, 0, "") })
+	if run := g.once(); run.Findings != len(findings) {
+		t.Errorf("an unchanged run has %d findings, want %d", run.Findings, len(findings))
+	}
+}

@@ -1,0 +1,312 @@
+package sync_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	stdsync "sync"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+	"github.com/sirupsen/logrus"
+	logtest "github.com/sirupsen/logrus/hooks/test"
+	"go.uber.org/goleak"
+
+	"larder/cache"
+	"larder/internal/menu"
+	"larder/internal/redistest"
+	"larder/internal/upstream"
+	menusync "larder/sync"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// bistro is the restaurant of most tests.
+const bistro menu.RestaurantID = "76439fb3-c0c4-42ca-a269-64f031a6a33b"
+
+// service is an ordering service in memory.
+type service struct {
+	mu      stdsync.Mutex
+	body    []byte
+	etag    string // given, and answered with 304 when it comes back
+	err     error
+	reasons []upstream.Reason
+	hook    func(ctx context.Context) // called within each menu request
+	calls   int
+	asked   []string             // restaurants
+	seen    []upstream.Validator // validators
+}
+
+var _ menusync.Source = (*service)(nil)
+
+func (s *service) MenuView(ctx context.Context, restaurant string, seen upstream.Validator) (upstream.Menu, error) {
+	s.mu.Lock()
+	s.calls++
+	s.asked = append(s.asked, restaurant)
+	s.seen = append(s.seen, seen)
+	body, etag, err, hook := s.body, s.etag, s.err, s.hook
+	s.mu.Unlock()
+	if hook != nil {
+		hook(ctx)
+	}
+	if ctx.Err() != nil {
+		return upstream.Menu{}, &upstream.Error{Operation: upstream.OpMenu, Err: ctx.Err()}
+	}
+	if err != nil {
+		return upstream.Menu{}, err
+	}
+	if etag != "" && seen.ETag == etag {
+		return upstream.Menu{NotModified: true, Validator: seen}, nil
+	}
+	return upstream.Menu{Body: body, Validator: upstream.Validator{ETag: etag}}, nil
+}
+
+func (s *service) RejectionReasons(context.Context) ([]upstream.Reason, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.reasons, s.err
+}
+
+// set changes the service under its lock.
+func (s *service) set(change func(*service)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	change(s)
+}
+
+func (s *service) count() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.calls
+}
+
+// view is a menu view of so many products at 100 each.
+func view(products int) []byte { return viewWith(products, 100, "") }
+
+// viewWith also sets the price of the first and a stop list for it.
+func viewWith(products, firstPrice int, stopped string) []byte {
+	var b strings.Builder
+	b.WriteString(`{"result":{"name":"Test","categories":[{"id":"c1","name":"All"}],"products":[`)
+	for i := range products {
+		price, stop := 100, "[]"
+		if i == 0 {
+			price = firstPrice
+			if stopped != "" {
+				stop = fmt.Sprintf("[%q]", stopped)
+			}
+		} else {
+			b.WriteByte(',')
+		}
+		fmt.Fprintf(&b, `{"id":"p%d","externalId":"x%d","categoryId":"c1","name":"Dish %d","price":%d,"isContainInStopList":%s}`,
+			i, i, i, price, stop)
+	}
+	b.WriteString(`],"ingredientsSchemes":[],"ingredientsGroups":[],"ingredients":[]}}`)
+	return []byte(b.String())
+}
+
+// replica remembers what was offered.
+type replica struct {
+	mu   stdsync.Mutex
+	held map[menu.RestaurantID]*cache.Snapshot
+}
+
+func (r *replica) Peek(id menu.RestaurantID) (*cache.Snapshot, bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	snapshot, ok := r.held[id]
+	return snapshot, ok
+}
+
+func (r *replica) Offer(snapshot *cache.Snapshot) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.held == nil {
+		r.held = map[menu.RestaurantID]*cache.Snapshot{}
+	}
+	r.held[snapshot.Restaurant] = snapshot
+}
+
+// observer counts runs and skipped ticks.
+type observer struct {
+	mu      stdsync.Mutex
+	runs    []menusync.Run
+	skipped map[menusync.SkipReason]int
+}
+
+func (o *observer) RunFinished(run menusync.Run) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.runs = append(o.runs, run)
+}
+
+func (o *observer) TickSkipped(_ menu.RestaurantID, reason menusync.SkipReason) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.skipped == nil {
+		o.skipped = map[menusync.SkipReason]int{}
+	}
+	o.skipped[reason]++
+}
+
+func (o *observer) finished() int {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return len(o.runs)
+}
+
+func (o *observer) skips(reason menusync.SkipReason) int {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.skipped[reason]
+}
+
+// rig is a Runner with everything around it.
+type rig struct {
+	*menusync.Runner
+	t        *testing.T
+	deps     menusync.Deps
+	service  *service
+	redis    *cache.Redis
+	keys     cache.Keys
+	client   redis.UniversalClient
+	store    *cache.Store
+	replica  *replica
+	observer *observer
+	log      *logtest.Hook
+	mu       stdsync.Mutex
+	now      time.Time
+}
+
+// onBoth runs a test on the embedded and on the real Redis.
+func onBoth(t *testing.T, test func(t *testing.T, url string)) {
+	t.Helper()
+	t.Run("embedded", func(t *testing.T) {
+		t.Parallel()
+		test(t, cache.Embedded)
+	})
+	t.Run("real", func(t *testing.T) {
+		t.Parallel()
+		test(t, redistest.Start(t).URL())
+	})
+}
+
+// newRig makes a rig with one restaurant; change may alter its parts.
+func newRig(t *testing.T, url string, change ...func(*menusync.Deps)) *rig {
+	t.Helper()
+	logger, lines := logtest.NewNullLogger()
+	logger.SetLevel(logrus.DebugLevel)
+	opened, err := cache.Open(t.Context(), cache.RedisConfig{URL: url}, logger)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = opened.Close() })
+	g := &rig{
+		t: t, service: &service{body: view(10)}, redis: opened, keys: opened.Keys(), client: opened.Client(),
+		replica: &replica{}, observer: &observer{}, log: lines, now: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC),
+	}
+	g.store = cache.NewStore(opened, cache.StoreConfig{Clock: g.clock})
+	g.deps = menusync.Deps{
+		Restaurants: []menusync.Restaurant{
+			{ID: bistro, Name: "Larder Bistro", Connection: "main", Settings: menu.DefaultSettings()},
+		},
+		Connections: []menusync.Connection{{Name: "main", Source: g.service, Settings: menu.DefaultSettings()}},
+		Redis:       opened, Store: g.store, Replica: g.replica, Observer: g.observer, Clock: g.clock, Log: logger,
+	}
+	for _, f := range change {
+		f(&g.deps)
+	}
+	g.Runner = g.another()
+	return g
+}
+
+// another gives a second larder on the same Redis and service; change may
+// alter its parts.
+func (g *rig) another(change ...func(*menusync.Deps)) *menusync.Runner {
+	g.t.Helper()
+	deps := g.deps
+	for _, f := range change {
+		f(&deps)
+	}
+	runner, err := menusync.NewRunner(deps)
+	if err != nil {
+		g.t.Fatal(err)
+	}
+	return runner
+}
+
+func (g *rig) clock() time.Time {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.now
+}
+
+func (g *rig) advance(d time.Duration) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.now = g.now.Add(d)
+}
+
+// once is a pass that must not fail of anything but the service.
+func (g *rig) once() menusync.Run {
+	g.t.Helper()
+	run, err := g.Once(g.t.Context(), bistro, menusync.TriggerCron)
+	if err != nil {
+		g.t.Fatalf("Once: %v", err)
+	}
+	return run
+}
+
+// want fails unless the run ended so.
+func (g *rig) want(run menusync.Run, outcome menusync.Outcome, version int64) {
+	g.t.Helper()
+	if !run.Finished() || run.Outcome != outcome || run.Version != version {
+		g.t.Fatalf("run ended %s %q at version %d (%s), want %q at version %d",
+			run.State, run.Outcome, run.Version, run.Error, outcome, version)
+	}
+}
+
+// current is what Redis serves.
+func (g *rig) current() cache.Version {
+	g.t.Helper()
+	version, err := g.store.Current(g.t.Context(), bistro)
+	if err != nil {
+		g.t.Fatalf("Current: %v", err)
+	}
+	return version
+}
+
+// schedule runs a Scheduler over r until the test ends or stop is called.
+func (g *rig) schedule(r *menusync.Runner) (stop func()) {
+	g.t.Helper()
+	ctx, cancel := context.WithCancel(g.t.Context())
+	done := make(chan error, 1)
+	go func() { done <- menusync.NewScheduler(r).Run(ctx) }()
+	var once stdsync.Once
+	stop = func() {
+		once.Do(func() {
+			cancel()
+			if err := <-done; err != nil {
+				g.t.Errorf("Scheduler.Run: %v", err)
+			}
+		})
+	}
+	g.t.Cleanup(stop)
+	return stop
+}
+
+// eventually polls until ok or ten seconds have passed.
+func eventually(t *testing.T, what string, ok func() bool) {
+	t.Helper()
+	limit := time.NewTimer(10 * time.Second)
+	defer limit.Stop()
+	ticker := time.NewTicker(5 * time.Millisecond)
+	defer ticker.Stop()
+	for !ok() {
+		select {
+		case <-limit.C:
+			t.Fatalf("not within 10 s: %s", what)
+		case <-ticker.C:
+		}
+	}
+}

@@ -1,0 +1,163 @@
+package sync
+
+import (
+	"fmt"
+	stdsync "sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"larder/internal/menu"
+)
+
+// counting observes skipped ticks.
+type counting struct {
+	nobody
+	mu      stdsync.Mutex
+	skipped map[SkipReason]int
+}
+
+func (c *counting) TickSkipped(_ menu.RestaurantID, reason SkipReason) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.skipped == nil {
+		c.skipped = map[SkipReason]int{}
+	}
+	c.skipped[reason]++
+}
+
+func (c *counting) count(reason SkipReason) int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.skipped[reason]
+}
+
+// ticking is a Runner that has schedules and a queue, and nothing else.
+func ticking(t *testing.T, restaurants int) (*Runner, *counting) {
+	t.Helper()
+	seen := &counting{}
+	r := &Runner{observer: seen, clock: time.Now, log: silent(), queue: newQueue()}
+	r.health = newHealth(r.log)
+	r.health.set(nil)
+	for i := range restaurants {
+		id := menu.RestaurantID(fmt.Sprintf("restaurant-%05d", i))
+		schedule, err := ParseSchedule("@every 2m", "", string(id))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.set.menus = append(r.set.menus, &target{Restaurant: Restaurant{ID: id}, schedule: schedule})
+	}
+	return r, seen
+}
+
+// drain does the queued work in no time.
+func (r *Runner) drain() []work {
+	var all []work
+	for {
+		w, ok := r.queue.take()
+		if !ok {
+			return all
+		}
+		w.target.pending.Store(false)
+		all = append(all, w)
+	}
+}
+
+func TestCronSpreadsTenThousandRestaurants(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		const restaurants = 10_000
+		r, seen := ticking(t, restaurants)
+		ticks := r.ticks()
+		ticks.Start()
+		ran := map[menu.RestaurantID]time.Time{}
+		for window := range 12 { // ten seconds each, two minutes in all
+			<-time.After(10 * time.Second)
+			synctest.Wait()
+			done := r.drain()
+			if n := len(done); n < 650 || n > 1020 {
+				t.Errorf("window %d has %d syncs, want about %d", window, n, restaurants/12)
+			}
+			for _, w := range done {
+				if before, twice := ran[w.target.ID]; twice {
+					t.Errorf("%s ran for slots %v and %v within two minutes", w.target.ID, before, w.slot)
+				}
+				ran[w.target.ID] = w.slot
+				if late := time.Since(w.slot); late < 0 || late > 10*time.Second {
+					t.Errorf("%s: slot %v taken %v later", w.target.ID, w.slot, late)
+				}
+			}
+		}
+		<-ticks.Stop().Done()
+		if len(ran) != restaurants {
+			t.Errorf("%d of %d restaurants ran within their two minutes", len(ran), restaurants)
+		}
+		if n := seen.count(SkipBusy); n != 0 {
+			t.Errorf("%d ticks skipped, want none", n)
+		}
+	})
+}
+
+func TestTickThatFindsTheLastUnfinishedIsSkipped(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		r, seen := ticking(t, 1)
+		ticks := r.ticks()
+		ticks.Start()
+		<-time.After(7 * time.Minute) // three or four ticks, no worker
+		synctest.Wait()
+		<-ticks.Stop().Done()
+		if got := len(r.drain()); got != 1 {
+			t.Errorf("%d pieces of work queued, want 1", got)
+		}
+		if n := seen.count(SkipBusy); n < 2 || n > 3 {
+			t.Errorf("%d ticks counted as skipped, want the others", n)
+		}
+	})
+}
+
+func TestTicksPauseWithoutRedis(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		r, seen := ticking(t, 1)
+		r.health.set(errBusy)
+		ticks := r.ticks()
+		ticks.Start()
+		<-time.After(2 * time.Minute)
+		synctest.Wait()
+		<-ticks.Stop().Done()
+		if got := r.drain(); len(got) != 0 || seen.count(SkipRedis) == 0 {
+			t.Errorf("queued %d, skipped %d, want nothing queued", len(got), seen.count(SkipRedis))
+		}
+	})
+}
+
+func TestManualRunsGoFirst(t *testing.T) {
+	t.Parallel()
+	q := newQueue()
+	for _, trigger := range []Trigger{TriggerCron, TriggerStartup, TriggerManual} {
+		q.push(work{trigger: trigger})
+	}
+	for _, want := range []Trigger{TriggerManual, TriggerCron, TriggerStartup} {
+		w, ok := q.pop(t.Context())
+		if !ok || w.trigger != want {
+			t.Errorf("pop = %s, %v, want %s", w.trigger, ok, want)
+		}
+	}
+}
+
+func TestIDsSortByTime(t *testing.T) {
+	t.Parallel()
+	at := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	before := ""
+	for i := range 1000 {
+		id := newID(at.Add(time.Duration(i) * time.Millisecond))
+		if !isID(id) || id <= before {
+			t.Fatalf("id %q after %q: want %d characters that sort", id, before, idLength)
+		}
+		before = id
+	}
+	if newID(at) == newID(at) {
+		t.Error("two ids of one millisecond are equal")
+	}
+}
