@@ -83,7 +83,7 @@ func (c *Content) Catalogue(stops Stops) *Catalogue {
 			continue
 		}
 		cat.counts.Available++
-		i := Index(p) //nolint:gosec // bounded by the menu answer's size
+		i := Index(p)
 		s := c.productScheme[p]
 		if c.products[p].PriceBad || c.refusesExternalID(i) || (s != None && len(cat.unsatisfied[s]) > 0) {
 			continue
@@ -109,7 +109,7 @@ func (c *Content) unsatisfiable(stopped []bool) [][]Index {
 		changed := false
 		for s := range c.schemes {
 			failing[s] = nil
-			for _, limit := range c.Limits(Index(s)) { //nolint:gosec // bounded by the menu answer's size
+			for _, limit := range c.Limits(Index(s)) {
 				if !c.satisfiable(limit, stopped, satisfied) {
 					failing[s] = append(failing[s], limit.Group)
 				}

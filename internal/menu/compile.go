@@ -81,7 +81,7 @@ func byExternalID[T any](all []T, external func(*T) string) map[string][]Index {
 		if key == "" {
 			continue
 		}
-		cells[i] = Index(i) //nolint:gosec // bounded by the menu answer's size
+		cells[i] = Index(i)
 		if before := found[key]; before == nil {
 			found[key] = cells[i : i+1 : i+1]
 		} else {
@@ -123,17 +123,17 @@ func (c *Content) compileGroups(all []Group) {
 	c.groupMembers = make([]Index, 1, len(c.groups)+1)
 	c.ingredientGroups = make([]Index, 1, len(c.ingredients)+1)
 	for i, n := range owned {
-		c.ingredientGroups = append(c.ingredientGroups, c.ingredientGroups[i]+Index(n)) //nolint:gosec // bounded by the menu answer's size
+		c.ingredientGroups = append(c.ingredientGroups, c.ingredientGroups[i]+Index(n)) //nolint:gosec // counts of a bounded body
 	}
 	c.memberships = make([]Index, total)
 	next := slices.Clone(c.ingredientGroups)
 	for g := range members {
 		c.members = append(c.members, members[g]...)
-		c.groupMembers = append(c.groupMembers, Index(len(c.members))) //nolint:gosec // bounded by the menu answer's size
+		c.groupMembers = append(c.groupMembers, Index(len(c.members))) //nolint:gosec // counts of a bounded body
 		ids := make([]string, len(members[g]))
 		for i, member := range members[g] {
 			ids[i] = c.ingredients[member].ID
-			c.memberships[next[member]] = Index(g) //nolint:gosec // bounded by the menu answer's size
+			c.memberships[next[member]] = Index(g)
 			next[member]++
 		}
 		c.groups[g].Ingredients = ids
@@ -171,7 +171,7 @@ func (c *Content) compileSchemes(all []Scheme) {
 			lower, upper := c.settings.limits(limit)
 			c.limits = append(c.limits, Limit{Group: c.groupIDs[limit.GroupID], Min: lower, Max: upper})
 		}
-		c.schemeLimits = append(c.schemeLimits, Index(len(c.limits))) //nolint:gosec // bounded by the menu answer's size
+		c.schemeLimits = append(c.schemeLimits, Index(len(c.limits))) //nolint:gosec // counts of a bounded body
 		c.schemes[s].Groups = kept[s]
 	}
 }

@@ -208,8 +208,7 @@ func TestMalformedMenusSayWhere(t *testing.T) {
 	}
 	for _, body := range []string{`[]`, `"menu"`, `{}`, `{"result":[]}`, `{"error":"x"}`, `{"result":null}`} {
 		_, err := menu.Decode([]byte(body))
-		var shape *menu.ShapeError
-		if !errors.As(err, &shape) {
+		if _, ok := errors.AsType[*menu.ShapeError](err); !ok {
 			t.Errorf("Decode(%s) = %v, want a ShapeError", body, err)
 		}
 	}

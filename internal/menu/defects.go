@@ -165,7 +165,7 @@ func (l *linter) nesting() {
 		state[s] = done
 	}
 	for s := range c.schemes {
-		i := Index(s) //nolint:gosec // bounded by the menu answer's size
+		i := Index(s)
 		if state[s] == unseen {
 			visit(i)
 		}
@@ -181,7 +181,7 @@ func (l *linter) nesting() {
 func (l *linter) limits() {
 	c := l.cat
 	for s := range c.schemes {
-		i := Index(s) //nolint:gosec // bounded by the menu answer's size
+		i := Index(s)
 		inverted := map[Index]bool{}
 		for _, limit := range c.Limits(i) {
 			if limit.Max == Unlimited || limit.Max >= limit.Min {
@@ -215,7 +215,7 @@ func (l *linter) offers() {
 			l.add(LintExternalIDMissing, []string{p.ID}, map[string]string{"product": p.ID},
 				"dish %q (%s) has no externalId; orders name it by its id", p.ID, p.Name)
 		}
-		l.shared("product", c.productExternal[p.ExternalID], Index(i), p.ExternalID, func(k Index) string { return c.products[k].ID }) //nolint:gosec // bounded by the menu answer's size
+		l.shared("product", c.productExternal[p.ExternalID], Index(i), p.ExternalID, func(k Index) string { return c.products[k].ID })
 	}
 	for i := range c.ingredients {
 		in := &c.ingredients[i]
@@ -223,7 +223,7 @@ func (l *linter) offers() {
 			l.add(LintExternalIDMissing, l.dishesOf("ingredient", in.ID), map[string]string{"ingredient": in.ID},
 				"ingredient %q (%s) has no externalId; orders name it by its id", in.ID, in.Name)
 		}
-		l.shared("ingredient", c.ingredientExternal[in.ExternalID], Index(i), in.ExternalID, func(k Index) string { return c.ingredients[k].ID }) //nolint:gosec // bounded by the menu answer's size
+		l.shared("ingredient", c.ingredientExternal[in.ExternalID], Index(i), in.ExternalID, func(k Index) string { return c.ingredients[k].ID })
 	}
 }
 

@@ -38,7 +38,7 @@ func Diff(from, to *Catalogue) Changes {
 	changes := Changes{Added: []string{}, Removed: []string{}, Changed: []Change{}, Availability: []Availability{}}
 	before, after := from.forms(), to.forms()
 	for i := range to.products {
-		p := Index(i) //nolint:gosec // bounded by the menu answer's size
+		p := Index(i)
 		id := to.products[i].ID
 		old, ok := from.ProductByID(id)
 		if !ok {
@@ -102,7 +102,7 @@ func (c *Catalogue) forms() forms {
 	own := make([]uint64, len(c.ingredients))
 	var text []byte
 	for i := range c.ingredients {
-		text = c.appendIngredient(text[:0], Index(i)) //nolint:gosec // bounded by the menu answer's size
+		text = c.appendIngredient(text[:0], Index(i))
 		own[i] = maphash.Bytes(diffSeed, text)
 	}
 	below := make(forms, len(c.schemes))
@@ -110,7 +110,7 @@ func (c *Catalogue) forms() forms {
 		sums := make(forms, len(c.schemes))
 		for s := range c.schemes {
 			text = text[:0]
-			for _, limit := range c.Limits(Index(s)) { //nolint:gosec // bounded by the menu answer's size
+			for _, limit := range c.Limits(Index(s)) {
 				text = c.appendGroup(text, limit)
 				for _, member := range c.Members(limit.Group) {
 					text = strconv.AppendUint(append(text, ' '), own[member], 36)

@@ -94,18 +94,18 @@ func (l *linter) parents() {
 	l.dishes = make([][]Index, len(c.schemes))
 	l.offering = make([][]Index, len(c.groups))
 	for s := range c.schemes {
-		for _, limit := range c.Limits(Index(s)) { //nolint:gosec // bounded by the menu answer's size
-			l.offering[limit.Group] = append(l.offering[limit.Group], Index(s)) //nolint:gosec // bounded by the menu answer's size
+		for _, limit := range c.Limits(Index(s)) {
+			l.offering[limit.Group] = append(l.offering[limit.Group], Index(s))
 			for _, member := range c.Members(limit.Group) {
 				if inner := c.ingredientScheme[member]; inner != None {
-					l.above[inner] = append(l.above[inner], Index(s)) //nolint:gosec // bounded by the menu answer's size
+					l.above[inner] = append(l.above[inner], Index(s))
 				}
 			}
 		}
 	}
 	for p, s := range c.productScheme {
 		if s != None {
-			l.dishes[s] = append(l.dishes[s], Index(p)) //nolint:gosec // bounded by the menu answer's size
+			l.dishes[s] = append(l.dishes[s], Index(p))
 		}
 	}
 }

@@ -65,11 +65,10 @@ func Check(raw []byte, maxDepth int) ([]byte, error) {
 	body := bytes.TrimPrefix(raw, []byte("\xef\xbb\xbf"))
 	bom := len(raw) - len(body)
 	if !json.Valid(body) {
-		var any json.RawMessage
-		err := json.Unmarshal(body, &any)
+		var value json.RawMessage
+		err := json.Unmarshal(body, &value)
 		msg, at := "unexpected end of the text", len(body)
-		var syntax *json.SyntaxError
-		if errors.As(err, &syntax) {
+		if syntax, ok := errors.AsType[*json.SyntaxError](err); ok {
 			msg, at = syntax.Error(), int(syntax.Offset)-1
 			if msg == "unexpected end of JSON input" {
 				msg, at = "unexpected end of the text", len(body)

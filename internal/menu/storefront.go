@@ -1,6 +1,7 @@
 package menu
 
 import (
+	"slices"
 	"strconv"
 	"time"
 )
@@ -41,13 +42,13 @@ func (c *Catalogue) AppendMenu(dst []byte, h Head) []byte {
 	}
 	dst = append(dst, `],"products":[`...)
 	for p := range c.products {
-		dst = c.AppendProductEntry(comma(dst, p), Index(p)) //nolint:gosec // bounded by the menu answer's size
+		dst = c.AppendProductEntry(comma(dst, p), Index(p))
 	}
 	dst = append(dst, `],"schemes":[`...)
 	for s := range c.schemes {
 		dst = AppendString(append(comma(dst, s), `{"id":`...), c.schemes[s].ID)
 		dst = append(dst, `,"groups":[`...)
-		for i, limit := range c.Limits(Index(s)) { //nolint:gosec // bounded by the menu answer's size
+		for i, limit := range c.Limits(Index(s)) {
 			dst = c.appendGroup(comma(dst, i), limit)
 			dst = appendStrings(append(dst, `,"options":`...), c.groups[limit.Group].Ingredients)
 			dst = append(dst, '}')
@@ -56,7 +57,7 @@ func (c *Catalogue) AppendMenu(dst []byte, h Head) []byte {
 	}
 	dst = append(dst, `],"ingredients":[`...)
 	for i := range c.ingredients {
-		dst = c.appendIngredient(comma(dst, i), Index(i)) //nolint:gosec // bounded by the menu answer's size
+		dst = c.appendIngredient(comma(dst, i), Index(i))
 		dst = append(dst, '}')
 	}
 	return append(dst, ']', '}', '}')
@@ -185,13 +186,5 @@ func (f *form) groups(dst []byte, s Index) []byte {
 }
 
 func (f *form) opens(s Index) bool {
-	if s == None || len(f.path) >= f.c.settings.MaxDepth {
-		return false
-	}
-	for _, above := range f.path {
-		if above == s {
-			return false
-		}
-	}
-	return true
+	return s != None && len(f.path) < f.c.settings.MaxDepth && !slices.Contains(f.path, s)
 }

@@ -1,5 +1,7 @@
 package menu
 
+import "slices"
+
 // compileCategories keeps the first definition of each category, makes those
 // with an unknown parent roots, cuts each cycle at its first member in the
 // view's order (policy W10), and puts parents before children: roots in the
@@ -29,16 +31,16 @@ func (c *Content) compileCategories(all []Category) {
 	c.categories = make([]Category, 0, len(kept))
 	c.categoryIDs = make(map[string]Index, len(kept))
 	stack := make([]int, 0, len(kept))
-	for i := len(roots) - 1; i >= 0; i-- {
-		stack = append(stack, roots[i])
+	for _, root := range slices.Backward(roots) {
+		stack = append(stack, root)
 	}
 	for len(stack) > 0 {
 		i := stack[len(stack)-1]
 		stack = stack[:len(stack)-1]
-		c.categoryIDs[kept[i].ID] = Index(len(c.categories)) //nolint:gosec // bounded by the menu answer's size
+		c.categoryIDs[kept[i].ID] = Index(len(c.categories)) //nolint:gosec // counts of a bounded body
 		c.categories = append(c.categories, kept[i])
-		for k := len(children[i]) - 1; k >= 0; k-- {
-			stack = append(stack, children[i][k])
+		for _, child := range slices.Backward(children[i]) {
+			stack = append(stack, child)
 		}
 	}
 }
@@ -55,7 +57,7 @@ func cutCycles(parents []Index) []Index {
 	state := make([]uint8, len(parents))
 	for start := range parents {
 		var path []Index
-		i := Index(start) //nolint:gosec // bounded by the menu answer's size
+		i := Index(start)
 		for i != None && state[i] == unseen {
 			state[i] = open
 			path = append(path, i)

@@ -1,6 +1,10 @@
 package menu
 
-import "github.com/shopspring/decimal"
+import (
+	"slices"
+
+	"github.com/shopspring/decimal"
+)
 
 // View is a menu view as the ordering service published it (interface
 // document, section 2.4), with spellings, identifiers, numbers and nulls
@@ -99,15 +103,7 @@ type StopList struct {
 // StoppedFor tells whether the list stops the dish for one restaurant. With
 // anyEntry, an entry of any kind stops it (setting stop_list_any).
 func (l StopList) StoppedFor(restaurant RestaurantID, anyEntry bool) bool {
-	if l.All || (anyEntry && len(l.IDs) > 0) {
-		return true
-	}
-	for _, id := range l.IDs {
-		if id == string(restaurant) {
-			return true
-		}
-	}
-	return false
+	return l.All || (anyEntry && len(l.IDs) > 0) || slices.Contains(l.IDs, string(restaurant))
 }
 
 // Extra is the members of an object that larder does not know, kept to be
