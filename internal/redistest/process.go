@@ -112,13 +112,13 @@ func (p *process) answers(ctx context.Context, addr string) (err error) {
 }
 
 // freePort returns a loopback port on which nothing listens at this moment.
-func freePort(ctx context.Context, t testing.TB) int {
-	t.Helper()
+func freePort(ctx context.Context, tb testing.TB) int {
+	tb.Helper()
 	var listen net.ListenConfig
 	for ctx.Err() == nil {
 		offset, err := rand.Int(rand.Reader, big.NewInt(portCount))
 		if err != nil {
-			t.Fatalf("redistest: choose a port: %v", err)
+			tb.Fatalf("redistest: choose a port: %v", err)
 		}
 		port := firstPort + int(offset.Int64())
 		listener, err := listen.Listen(ctx, "tcp", fmt.Sprintf("%s:%d", loopback, port))
@@ -126,10 +126,10 @@ func freePort(ctx context.Context, t testing.TB) int {
 			continue // taken
 		}
 		if err := listener.Close(); err != nil {
-			t.Fatalf("redistest: release port %d: %v", port, err)
+			tb.Fatalf("redistest: release port %d: %v", port, err)
 		}
 		return port
 	}
-	t.Fatalf("redistest: no free port within %s", readyWithin)
+	tb.Fatalf("redistest: no free port within %s", readyWithin)
 	return 0
 }

@@ -13,6 +13,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -53,7 +54,7 @@ func Config(directive string, values ...string) Option {
 // from several goroutines; those that can fail the test (Start, Restart) only
 // from the test's own.
 type Server struct {
-	t          testing.TB
+	tb         testing.TB
 	binary     string
 	dir        string
 	port       int
@@ -65,13 +66,13 @@ type Server struct {
 
 // Start runs a redis-server (or valkey-server) until the test ends and returns
 // when it answers. It keeps nothing on disk unless AppendOnly is given.
-func Start(t testing.TB, options ...Option) *Server {
-	t.Helper()
-	s := &Server{t: t, binary: findBinary(t), dir: t.TempDir()}
+func Start(tb testing.TB, options ...Option) *Server {
+	tb.Helper()
+	s := &Server{tb: tb, binary: findBinary(tb), dir: tb.TempDir()}
 	for _, option := range options {
 		option(s)
 	}
-	t.Cleanup(s.Stop)
+	tb.Cleanup(s.Stop)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.startLocked(true)
@@ -93,7 +94,7 @@ func (s *Server) URL() string {
 // closed when the test ends.
 func (s *Server) Client() *redis.Client {
 	client := redis.NewClient(&redis.Options{Addr: s.Addr()})
-	s.t.Cleanup(func() {
+	s.tb.Cleanup(func() {
 		// A test may have closed it already, to see what happens then.
 		_ = client.Close()
 	})
@@ -112,7 +113,7 @@ func (s *Server) Stop() {
 // Restart starts the server again on the same port and the same folder, and
 // returns when it answers. A server that still runs is killed first.
 func (s *Server) Restart() {
-	s.t.Helper()
+	s.tb.Helper()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.stopLocked()
@@ -129,17 +130,17 @@ func (s *Server) stopLocked() {
 // startLocked starts the server, again and again while another process holds
 // its port; newPort tells whether another port may be tried.
 func (s *Server) startLocked(newPort bool) {
-	s.t.Helper()
+	s.tb.Helper()
 	// The test's own context ends before its cleanups run; they may want Redis.
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(s.t.Context()), readyWithin)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(s.tb.Context()), readyWithin)
 	defer cancel()
 	for range startAttempts {
 		if newPort {
-			s.port = freePort(ctx, s.t)
+			s.port = freePort(ctx, s.tb)
 		}
 		p, err := startProcess(ctx, s.binary, s.arguments(), filepath.Join(s.dir, "redis.log"))
 		if err != nil {
-			s.t.Fatalf("redistest: start %s: %v", s.binary, err)
+			s.tb.Fatalf("redistest: start %s: %v", s.binary, err)
 		}
 		err = p.waitReady(ctx, s.Addr())
 		if err == nil {
@@ -148,16 +149,16 @@ func (s *Server) startLocked(newPort bool) {
 		}
 		p.kill()
 		if log := p.log(); !strings.Contains(log, "already in use") {
-			s.t.Fatalf("redistest: %s on %s: %v\n%s", s.binary, s.Addr(), err, log)
+			s.tb.Fatalf("redistest: %s on %s: %v\n%s", s.binary, s.Addr(), err, log)
 		}
 	}
-	s.t.Fatalf("redistest: no free port for %s in %d attempts, the last was %d", s.binary, startAttempts, s.port)
+	s.tb.Fatalf("redistest: no free port for %s in %d attempts, the last was %d", s.binary, startAttempts, s.port)
 }
 
 func (s *Server) arguments() []string {
 	arguments := []string{
 		"--bind", loopback,
-		"--port", fmt.Sprint(s.port),
+		"--port", strconv.Itoa(s.port),
 		"--dir", s.dir,
 		"--save", "",
 		"--daemonize", "no",
@@ -167,8 +168,8 @@ func (s *Server) arguments() []string {
 
 // findBinary ends the test when no server is installed: as skipped under
 // -short, as failed otherwise.
-func findBinary(t testing.TB) string {
-	t.Helper()
+func findBinary(tb testing.TB) string {
+	tb.Helper()
 	for _, name := range []string{"redis-server", "valkey-server"} {
 		if path, err := exec.LookPath(name); err == nil {
 			return path
@@ -176,9 +177,9 @@ func findBinary(t testing.TB) string {
 	}
 	const missing = "redistest: this test needs redis-server; install it with: " + InstallCommand
 	if testing.Short() {
-		t.Skip(missing)
+		tb.Skip(missing)
 	}
-	t.Fatal(missing)
+	tb.Fatal(missing)
 	return ""
 }
 
