@@ -1,0 +1,183 @@
+package configs
+
+import (
+	"errors"
+	"fmt"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+
+	"larder/cache"
+	"larder/httpapi"
+	"larder/internal/upstream"
+	"larder/ordering"
+	menusync "larder/sync"
+)
+
+// restaurantID is the form of a restaurant's id: it becomes part of paths and of Redis keys.
+var restaurantID = regexp.MustCompile(`^[A-Za-z0-9._:-]{1,64}$`)
+
+// check judges a configuration that was read without problems: each room its
+// own section, then what no room can see alone.
+func (c *Config) check(l *loader) {
+	c.checkSections(l)
+	c.settleRestaurants()
+	c.checkConnections(l)
+	c.checkRestaurants(l)
+	for i, client := range c.Auth.Clients {
+		if client.Connection != "" {
+			c.checkConnection(l, fmt.Sprintf("auth.clients[%d].connection", i), client.Connection)
+		}
+	}
+	l.room("auth", c.Auth.ValidateFor(c.HTTP)) // policies H2 and H4
+	c.checkDemoSecrets(l)
+}
+
+// checkSections asks every room about its own values.
+func (c *Config) checkSections(l *loader) {
+	v := reflect.ValueOf(c).Elem()
+	for _, f := range fieldsOf(v.Type()) {
+		section := v.FieldByIndex(f.index)
+		if section.Kind() != reflect.Slice {
+			l.room(f.name, validate(section))
+			continue
+		}
+		for i := range section.Len() {
+			l.room(fmt.Sprintf("%s[%d]", f.name, i), validate(section.Index(i)))
+		}
+	}
+}
+
+func validate(v reflect.Value) error {
+	if checked, ok := v.Addr().Interface().(interface{ Validate() error }); ok {
+		return checked.Validate()
+	}
+	return nil
+}
+
+// room reports a room's faults where their keys stand. Rooms name a key from
+// the top of the file or from their own section; both are understood.
+func (l *loader) room(section string, err error) {
+	if err == nil {
+		return
+	}
+	if many, ok := err.(interface{ Unwrap() []error }); ok { //nolint:errorlint // the joined error itself is wanted, not one inside it
+		for _, each := range many.Unwrap() {
+			l.room(section, each)
+		}
+		return
+	}
+	key, msg := fault(err)
+	if key != section && !strings.HasPrefix(key, section+".") && !strings.HasPrefix(key, section+"[") {
+		key = strings.TrimSuffix(section+"."+key, ".")
+	}
+	l.problem(l.origins.find(key), key, "%s", msg)
+}
+
+// fault takes a room's error apart into the key and what is wrong with it.
+func fault(err error) (key, msg string) {
+	var (
+		ofHTTP     *httpapi.ConfigError
+		ofCache    *cache.ConfigError
+		ofUpstream *upstream.ConfigError
+		ofSync     *menusync.ConfigError
+		ofOrdering *ordering.ConfigError
+	)
+	switch {
+	case errors.As(err, &ofHTTP):
+		return ofHTTP.Key, ofHTTP.Msg
+	case errors.As(err, &ofCache):
+		return ofCache.Key, ofCache.Msg
+	case errors.As(err, &ofUpstream):
+		return ofUpstream.Key, ofUpstream.Msg
+	case errors.As(err, &ofSync):
+		return ofSync.Key, ofSync.Msg
+	case errors.As(err, &ofOrdering):
+		return ofOrdering.Key, ofOrdering.Msg
+	default:
+		return "", err.Error()
+	}
+}
+
+// settleRestaurants fills in what a restaurant may leave out.
+func (c *Config) settleRestaurants() {
+	for i := range c.Restaurants {
+		r := &c.Restaurants[i]
+		if r.Name == "" {
+			r.Name = string(r.ID)
+		}
+		if r.Connection == "" && len(c.Connections) == 1 {
+			r.Connection = c.Connections[0].Name
+		}
+	}
+}
+
+func (c *Config) checkConnections(l *loader) {
+	seen := map[string]int{}
+	for i, connection := range c.Connections {
+		key := fmt.Sprintf("connections[%d].name", i)
+		if before, twice := seen[connection.Name]; twice {
+			l.problem(l.origins.find(key), key, "%q is already the name of connections[%d]: give each its own", connection.Name, before)
+		}
+		seen[connection.Name] = i
+	}
+}
+
+func (c *Config) checkRestaurants(l *loader) {
+	seen := map[string]int{}
+	for i, r := range c.Restaurants {
+		key := fmt.Sprintf("restaurants[%d]", i)
+		id := string(r.ID)
+		if !restaurantID.MatchString(id) {
+			l.problem(l.origins.find(key+".id"), key+".id", "%q is no restaurant id: use 1 to 64 of A-Z a-z 0-9 . _ : -", id)
+		}
+		if before, twice := seen[id]; twice {
+			l.problem(l.origins.find(key+".id"), key+".id", "%q is already the id of restaurants[%d]: remove one of them", id, before)
+		}
+		seen[id] = i
+		c.checkConnection(l, key+".connection", r.Connection)
+		if r.Ordering != nil {
+			l.room(key+".ordering", c.OrderingOf(r).Validate())
+		}
+		if _, err := menusync.ParseSchedule(c.Sync.Schedule, r.TimeZone, id); err != nil && r.TimeZone != "" {
+			l.problem(l.origins.find(key+".time_zone"), key+".time_zone", "%v: use an IANA name such as Europe/Lisbon", err)
+		} else if r.Schedule != "" {
+			if _, err := menusync.ParseSchedule(r.Schedule, r.TimeZone, id); err != nil {
+				l.problem(l.origins.find(key+".schedule"), key+".schedule", `%v: write "@every 2m", five cron fields such as "*/5 * * * *", or "@hourly"`, err)
+			}
+		}
+	}
+}
+
+// checkConnection reports a reference to a connection that is not there.
+func (c *Config) checkConnection(l *loader, key, name string) {
+	names := make([]string, 0, len(c.Connections))
+	for _, connection := range c.Connections {
+		names = append(names, connection.Name)
+	}
+	at := l.origins.find(key)
+	switch {
+	case slices.Contains(names, name):
+	case len(names) == 0:
+		l.problem(at, key, "there is no connection: add one under connections")
+	case name == "":
+		l.problem(at, key, "is missing: name one of the connections %s", strings.Join(names, ", "))
+	default:
+		l.problem(at, key, "there is no connection %q: the connections are %s", name, strings.Join(names, ", "))
+	}
+}
+
+// checkDemoSecrets refuses the demo's published secrets once other machines
+// can reach larder. Policy H4.
+func (c *Config) checkDemoSecrets(l *loader) {
+	if c.Loopback() {
+		return
+	}
+	known := demoSecrets()
+	eachSecret("", reflect.ValueOf(c).Elem(), func(path string, v reflect.Value) {
+		if slices.Contains(known, v.String()) {
+			l.problem(l.origins.find(path), path, "is the demo's secret, which everyone knows: larder refuses it when it listens off loopback (%s)", strings.Join(c.listens(), ", "))
+		}
+	})
+}

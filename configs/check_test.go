@@ -1,0 +1,201 @@
+package configs
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// problemsOf parses the text and gives what is wrong with it, line by line.
+func problemsOf(t *testing.T, text string, env ...string) []string {
+	t.Helper()
+	_, err := Parse("larder.yaml", []byte(text), env)
+	var problems Problems
+	if !errors.As(err, &problems) {
+		t.Fatalf("Parse: %v, want Problems", err)
+	}
+	return strings.Split(problems.Error(), "\n")
+}
+
+const connection = `
+connections:
+  - {name: main, base_url: "http://127.0.0.1:9", auth_url: "http://127.0.0.1:9", client_id: a, client_secret: b}
+`
+
+func TestRoomsFaultsStandWhereTheirKeysAre(t *testing.T) {
+	t.Parallel()
+	got := problemsOf(t, `http:
+  listen: nowhere
+sync:
+  history: -1
+ordering:
+  max_zero: some
+connections:
+  - name: main
+    auth_url: ftp://x
+    client_id: a
+    client_secret: b
+auth:
+  clients:
+    - id: shop
+      secret: a
+      scopes: [cook]
+`, "LARDER_CACHE_MEMORY=1KiB")
+	want := []string{
+		`larder.yaml:2:11: http.listen: "nowhere" is no host:port address, as 127.0.0.1:8080`,
+		`larder.yaml:4:12: sync.history: must be at least 1`,
+		`larder.yaml:6:13: ordering.max_zero: "some" is none of unlimited, none`,
+		`larder.yaml:8:5: connections[0].base_url: is missing`,
+		`larder.yaml:9:15: connections[0].auth_url: "ftp://x": must begin with http:// or https://`,
+		`larder.yaml:15:15: auth.clients[0].secret: is shorter than 16 bytes; larder listens off loopback, where that is refused`,
+		`larder.yaml:16:16: auth.clients[0].scopes[0]: "cook" is none of menu, orders, ops`,
+		`environment LARDER_CACHE_MEMORY: cache.memory: must be at least 1MiB`,
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("problems (-want +got):\n%s", diff)
+	}
+}
+
+func TestWhatNoRoomSeesAlone(t *testing.T) {
+	t.Parallel()
+	got := problemsOf(t, connection+`restaurants:
+  - id: one
+    schedule: "@every 2"
+  - id: "two words"
+    connection: man
+  - id: one
+    time_zone: Atlantis/Centre
+    ordering:
+      price_digits: 9
+auth:
+  clients:
+    - {id: shop, secret: s, scopes: [menu], connection: none}
+`)
+	want := []string{
+		`larder.yaml:6:15: restaurants[0].schedule: schedule "@every 2": failed to parse duration @every 2: time: missing unit in duration "2": write "@every 2m", five cron fields such as "*/5 * * * *", or "@hourly"`,
+		`larder.yaml:7:9: restaurants[1].id: "two words" is no restaurant id: use 1 to 64 of A-Z a-z 0-9 . _ : -`,
+		`larder.yaml:8:17: restaurants[1].connection: there is no connection "man": the connections are main`,
+		`larder.yaml:9:9: restaurants[2].id: "one" is already the id of restaurants[0]: remove one of them`,
+		`larder.yaml:10:16: restaurants[2].time_zone: unknown time zone "Atlantis/Centre": use an IANA name such as Europe/Lisbon`,
+		`larder.yaml:12:21: restaurants[2].ordering.price_digits: 9 is not between 0 and 6`,
+		`larder.yaml:15:57: auth.clients[0].connection: there is no connection "none": the connections are main`,
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("problems (-want +got):\n%s", diff)
+	}
+}
+
+func TestConnectionsMustBeNamedWhereThereAreSeveral(t *testing.T) {
+	t.Parallel()
+	two := connection + `  - {name: main, base_url: "http://127.0.0.1:9", auth_url: "http://127.0.0.1:9", client_id: a, client_secret: b}
+`
+	got := problemsOf(t, two+"restaurants: [{id: one}]\n")
+	want := []string{
+		`larder.yaml:4:12: connections[1].name: "main" is already the name of connections[0]: give each its own`,
+		`larder.yaml:5:15: restaurants[0].connection: is missing: name one of the connections main, main`,
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("problems (-want +got):\n%s", diff)
+	}
+	got = problemsOf(t, "restaurants: [{id: one}]\n")
+	if want := []string{`larder.yaml:1:15: restaurants[0].connection: there is no connection: add one under connections`}; !cmp.Equal(want, got) {
+		t.Errorf("problems %q, want %q", got, want)
+	}
+}
+
+func TestARestaurantTakesTheOnlyConnectionAndItsIDAsName(t *testing.T) {
+	t.Parallel()
+	cfg := parsed(t, []byte(connection+"restaurants: [{id: one}]\n"))
+	if r := cfg.Restaurants[0]; r.Name != "one" || r.Connection != "main" {
+		t.Errorf("restaurant %+v, want name one and connection main", r)
+	}
+}
+
+func TestDemoSecretsAreRefusedOffLoopback(t *testing.T) {
+	t.Parallel()
+	for name, env := range map[string][]string{
+		"public listener": {"LARDER_HTTP_LISTEN=0.0.0.0:8080"},
+		"ops listener":    {"LARDER_HTTP_OPS_LISTEN=10.0.0.1:8081"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			_, err := Parse("demo.yaml", Demo(), env)
+			for _, key := range []string{"connections[0].client_secret", "auth.clients[0].secret", "auth.clients[1].secret"} {
+				if err == nil || !strings.Contains(err.Error(), key+": is the demo's secret") {
+					t.Errorf("%v: want a problem with %s", err, key)
+				}
+			}
+		})
+	}
+	for _, listen := range []string{"localhost:80", "[::1]:80", "127.0.0.2:0"} {
+		if _, err := Parse("demo.yaml", Demo(), []string{"LARDER_HTTP_LISTEN=" + listen}); err != nil {
+			t.Errorf("%s is loopback, got %v", listen, err)
+		}
+	}
+}
+
+func TestLoadFindsFilesBesideTheConfiguration(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	text := strings.ReplaceAll(connection, "client_secret: b", "client_secret_file: secret")
+	for name, content := range map[string]string{"larder.yaml": text, "secret": "from beside\n"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	cfg, err := Load(filepath.Join(dir, "larder.yaml"), []string{"LARDER_HTTP_LITSEN=x"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := cfg.Connections[0].ClientSecret; got != "from beside" {
+		t.Errorf("secret %q, want that of the file", got)
+	}
+	if want := []string{"environment LARDER_HTTP_LITSEN names no setting and is ignored"}; !cmp.Equal(want, cfg.Warnings()) {
+		t.Errorf("warnings %q, want %q", cfg.Warnings(), want)
+	}
+}
+
+func TestLoadWithoutAFile(t *testing.T) {
+	t.Parallel()
+	cfg, err := Load("", []string{"LARDER_REDIS_PREFIX=mine"})
+	if err != nil || cfg.Redis.Prefix != "mine" {
+		t.Errorf("Load without a file: %v, want defaults and environment", err)
+	}
+	if _, err := Load(filepath.Join(t.TempDir(), "none.yaml"), nil); err == nil || !strings.Contains(err.Error(), "there is no such file") {
+		t.Errorf("Load of a missing file: %v", err)
+	}
+	if _, err := Load(t.TempDir(), nil); err == nil || !strings.Contains(err.Error(), "cannot read the configuration: is a directory") {
+		t.Errorf("Load of a folder: %v", err)
+	}
+}
+
+func TestPrintRedactsSecretsAndIsReadable(t *testing.T) {
+	t.Parallel()
+	cfg := parsed(t, Demo(), "LARDER_REDIS_URL=redis://user:hush@127.0.0.1:6379/1", "LARDER_RESTAURANTS_0_ORDERING_LEAD_TIME=90m")
+	text, err := cfg.YAML()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, secret := range []string{"demo-secret", "storefront-secret", "ops-secret", "hush"} {
+		if strings.Contains(string(text), secret) {
+			t.Errorf("the secret %q is printed:\n%s", secret, text)
+		}
+	}
+	for _, line := range []string{"  url: redis://user:redacted@127.0.0.1:6379/1", `    client_secret: "[redacted]"`, "      lead_time: 1h30m", "  memory: 512MiB", "    token_request: document"} {
+		if !strings.Contains(string(text), line+"\n") {
+			t.Errorf("no line %q in\n%s", line, text)
+		}
+	}
+	again := parsed(t, text)
+	if again.Cache != cfg.Cache || *again.Restaurants[0].Ordering.LeadTime != *cfg.Restaurants[0].Ordering.LeadTime {
+		t.Errorf("what is printed does not read as what it was")
+	}
+	object, err := cfg.JSON()
+	if err != nil || !strings.HasPrefix(string(object), `{"http": {"listen": "127.0.0.1:8080"`) {
+		t.Errorf("JSON %s, %v", object, err)
+	}
+}

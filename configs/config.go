@@ -1,0 +1,54 @@
+package configs
+
+import (
+	"larder/cache"
+	"larder/httpapi"
+	"larder/internal/menu"
+	"larder/internal/upstream"
+	"larder/ordering"
+	menusync "larder/sync"
+)
+
+// Config is larder's whole configuration, one field for each section. Load
+// gives it with every default set and every value checked.
+type Config struct {
+	HTTP        httpapi.Config     `yaml:"http"`
+	Redis       cache.RedisConfig  `yaml:"redis"`
+	Cache       cache.Config       `yaml:"cache"`
+	Connections []upstream.Config  `yaml:"connections"`
+	Restaurants []Restaurant       `yaml:"restaurants"`
+	Sync        menusync.Config    `yaml:"sync"`
+	Ordering    ordering.Config    `yaml:"ordering"`
+	Auth        httpapi.AuthConfig `yaml:"auth"`
+
+	warnings []string
+}
+
+// Restaurant is one element of restaurants[]: a restaurant whose menu is kept.
+type Restaurant struct {
+	// ID is the ordering service's restaurantId: 1 to 64 of A-Z a-z 0-9 . _ : -
+	ID menu.RestaurantID `yaml:"id"`
+	// Name is shown to people; empty: the id.
+	Name string `yaml:"name"`
+	// Connection is the name of the connection that has the menu and takes the
+	// orders; empty where there is only one.
+	Connection string `yaml:"connection"`
+	// Schedule is when the menu is pulled; empty: sync.schedule.
+	Schedule string `yaml:"schedule"`
+	// TimeZone is the IANA name that schedules in cron fields and `soonest`
+	// orders are read in; empty: UTC.
+	TimeZone string `yaml:"time_zone"`
+	// Ordering holds the restaurant's own values of the ordering section.
+	Ordering *ordering.Override `yaml:"ordering"`
+}
+
+// OrderingOf gives the ordering switches of one restaurant: its own over the general ones.
+func (c *Config) OrderingOf(r Restaurant) ordering.Config {
+	if r.Ordering == nil {
+		return c.Ordering
+	}
+	return c.Ordering.With(*r.Ordering)
+}
+
+// Warnings are what Load found odd without refusing it, for the log.
+func (c *Config) Warnings() []string { return c.warnings }

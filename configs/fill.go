@@ -1,0 +1,201 @@
+package configs
+
+import (
+	"fmt"
+	"path/filepath"
+	"reflect"
+	"strings"
+
+	"github.com/goccy/go-yaml"
+	"github.com/goccy/go-yaml/ast"
+	"github.com/goccy/go-yaml/parser"
+	"github.com/goccy/go-yaml/token"
+)
+
+// loader carries one Load: what was found wrong, and where everything stands.
+type loader struct {
+	file     string // as it stands in positions
+	folder   string // where the file is; empty without a file
+	origins  origins
+	anchors  map[string]ast.Node
+	secrets  map[string]*secret // by the path of the secret's own key
+	problems Problems
+	warnings []string
+}
+
+func newLoader(path string) *loader {
+	l := &loader{file: path, origins: origins{}, anchors: map[string]ast.Node{}, secrets: map[string]*secret{}}
+	if path != "" {
+		l.folder = filepath.Dir(path)
+	}
+	l.origins[""] = origin{file: l.file}
+	return l
+}
+
+func (l *loader) problem(at origin, key, format string, args ...any) {
+	l.problems = append(l.problems, &Problem{Where: at.String(), Key: key, Msg: fmt.Sprintf(format, args...), at: at})
+}
+
+// fillFile reads the YAML text into the struct that v addresses.
+func (l *loader) fillFile(data []byte, v reflect.Value) {
+	file, err := parser.ParseBytes(data, 0)
+	if err != nil {
+		l.syntax(err)
+		return
+	}
+	for i, doc := range file.Docs {
+		if doc.Body == nil {
+			continue
+		}
+		if i > 0 {
+			l.problem(l.at(doc.Body.GetToken()), "", "a second YAML document: put everything into one")
+			return
+		}
+		l.fill("", doc.Body, v)
+	}
+}
+
+func (l *loader) syntax(err error) {
+	at, msg := origin{file: l.file}, err.Error()
+	var e yaml.Error
+	if asYAML(err, &e) {
+		at, msg = l.at(e.GetToken()), e.GetMessage()
+	}
+	l.problem(at, "", "this is no valid YAML: %s", msg)
+}
+
+func (l *loader) at(t *token.Token) origin {
+	o := origin{file: l.file}
+	if t != nil && t.Position != nil {
+		o.line, o.column = t.Position.Line, t.Position.Column
+	}
+	return o
+}
+
+// fill gives v the value of a node. Wrong values are reported and left as they were.
+func (l *loader) fill(path string, node ast.Node, v reflect.Value) {
+	node = l.resolve(node)
+	if node == nil || node.Type() == ast.NullType {
+		return // a key without a value keeps its default
+	}
+	if _, known := l.origins[path]; !known {
+		l.origins[path] = l.at(first(node))
+	}
+	switch {
+	case isCustom(v.Type()):
+		if err := reworded(yaml.NodeToValue(node, v.Addr().Interface(), yaml.Strict())); err != nil {
+			l.problem(l.at(first(node)), path, "%v", err)
+		}
+	case v.Kind() == reflect.Pointer:
+		fresh := reflect.New(v.Type().Elem())
+		setDefaults(fresh.Elem())
+		l.fill(path, node, fresh.Elem())
+		v.Set(fresh)
+	case v.Kind() == reflect.Struct && !isText(v.Type()):
+		l.fillStruct(path, node, v)
+	case v.Kind() == reflect.Slice && !isText(v.Type()):
+		l.fillSlice(path, node, v)
+	case v.Kind() == reflect.Map:
+		l.fillMap(path, node, v)
+	default:
+		l.fillScalar(path, node, v)
+	}
+}
+
+func (l *loader) fillScalar(path string, node ast.Node, v reflect.Value) {
+	scalar, ok := node.(ast.ScalarNode)
+	if !ok {
+		l.problem(l.at(first(node)), path, "one value is expected here, not %s", kindOf(node))
+		return
+	}
+	text := scalar.GetToken().Value
+	if literal, ok := node.(*ast.LiteralNode); ok {
+		text = literal.Value.Value
+	}
+	if err := setText(v, text); err != nil {
+		l.problem(l.at(node.GetToken()), path, "%v", err)
+	}
+}
+
+func (l *loader) fillStruct(path string, node ast.Node, v reflect.Value) {
+	entries, ok := l.entries(node)
+	if !ok {
+		l.problem(l.at(first(node)), path, "a section of keys and values is expected here, not %s", kindOf(node))
+		return
+	}
+	fields := fieldsOf(v.Type())
+	for _, e := range entries {
+		key := e.Key.GetToken()
+		f, isFile, ok := named(fields, key.Value)
+		if !ok {
+			l.unknown(path, key, fields)
+			continue
+		}
+		where := join(path, f.name)
+		switch {
+		case isFile:
+			l.secretFile(where, e.Value)
+		default:
+			l.origins[where] = l.at(first(e.Value))
+			l.fill(where, e.Value, v.FieldByIndex(f.index))
+			if f.secret {
+				l.secretValue(where, l.origins[where])
+			}
+		}
+	}
+}
+
+func (l *loader) unknown(path string, key *token.Token, fields []field) {
+	names := make([]string, 0, len(fields))
+	for _, f := range fields {
+		names = append(names, f.name)
+		if f.secret {
+			names = append(names, f.name+fileSuffix)
+		}
+	}
+	section := "the configuration"
+	if path != "" {
+		section = path
+	}
+	if guess := nearest(key.Value, names); guess != "" {
+		l.problem(l.at(key), "", "unknown key %q in %s: did you mean %q?", key.Value, section, guess)
+		return
+	}
+	l.problem(l.at(key), "", "unknown key %q in %s: the keys are %s", key.Value, section, strings.Join(names, ", "))
+}
+
+func (l *loader) fillSlice(path string, node ast.Node, v reflect.Value) {
+	sequence, ok := node.(*ast.SequenceNode)
+	if !ok {
+		l.problem(l.at(first(node)), path, "a list is expected here, not %s", kindOf(node))
+		return
+	}
+	v.Set(reflect.MakeSlice(v.Type(), len(sequence.Values), len(sequence.Values)))
+	for i, element := range sequence.Values {
+		setDefaults(v.Index(i))
+		l.fill(fmt.Sprintf("%s[%d]", path, i), element, v.Index(i))
+	}
+}
+
+func (l *loader) fillMap(path string, node ast.Node, v reflect.Value) {
+	entries, ok := l.entries(node)
+	if !ok {
+		l.problem(l.at(first(node)), path, "a section of names and values is expected here, not %s", kindOf(node))
+		return
+	}
+	v.Set(reflect.MakeMapWithSize(v.Type(), len(entries)))
+	for _, e := range entries {
+		name := e.Key.GetToken().Value
+		value := reflect.New(v.Type().Elem()).Elem()
+		setDefaults(value)
+		l.fill(join(path, name), e.Value, value)
+		v.SetMapIndex(reflect.ValueOf(name).Convert(v.Type().Key()), value)
+	}
+}
+
+func join(path, name string) string {
+	if path == "" {
+		return name
+	}
+	return path + "." + name
+}

@@ -1,0 +1,91 @@
+package configs
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+)
+
+// Load reads the configuration: the defaults, over them the YAML file at path,
+// over that the LARDER_… variables of env (as os.Environ gives them). An empty
+// path reads no file, only defaults and environment.
+//
+// The error is Problems: everything that is wrong, not only the first.
+func Load(path string, env []string) (*Config, error) {
+	if path == "" {
+		return Parse("", nil, env)
+	}
+	data, err := os.ReadFile(path) //nolint:gosec // G304: the operator names the file
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, Problems{{Where: path, Msg: "there is no such file: name the configuration with --config, or begin with a copy of configs/larder.yaml"}}
+	}
+	if err != nil {
+		return nil, Problems{{Where: path, Msg: fmt.Sprintf("cannot read the configuration: %v", errors.Unwrap(err))}}
+	}
+	return Parse(path, data, env)
+}
+
+// Parse is Load for YAML text that is already in memory. The name stands in
+// the positions of problems, and names of secret files are relative to its folder.
+func Parse(name string, data []byte, env []string) (*Config, error) {
+	l := newLoader(name)
+	cfg := &Config{}
+	v := reflect.ValueOf(cfg).Elem()
+	l.read(data, env, v)
+	if len(l.problems) == 0 {
+		cfg.check(l)
+	}
+	if len(l.problems) > 0 {
+		return nil, l.sorted()
+	}
+	cfg.warnings = l.warnings
+	return cfg, nil
+}
+
+// Default is the configuration of an empty file and an empty environment.
+func Default() *Config {
+	cfg := &Config{}
+	setDefaults(reflect.ValueOf(cfg).Elem())
+	return cfg
+}
+
+// read fills the struct that v addresses from all sources, without judging values.
+func (l *loader) read(data []byte, env []string, v reflect.Value) {
+	setDefaults(v)
+	l.fillFile(data, v)
+	l.overlay(env, v)
+	l.settleSecrets(v, lookup(env))
+}
+
+func lookup(env []string) func(string) (string, bool) {
+	return func(name string) (string, bool) {
+		for _, entry := range slices.Backward(env) {
+			if key, value, ok := strings.Cut(entry, "="); ok && key == name {
+				return value, true
+			}
+		}
+		return "", false
+	}
+}
+
+// sorted puts the problems into the order of the file.
+func (l *loader) sorted() Problems {
+	slices.SortStableFunc(l.problems, func(a, b *Problem) int {
+		return a.at.compare(b.at)
+	})
+	return l.problems
+}
+
+// relative finds a file that the configuration names: from the folder of the
+// configuration itself, not from wherever larder was started.
+func (l *loader) relative(name string) string {
+	if filepath.IsAbs(name) || l.folder == "" {
+		return name
+	}
+	return filepath.Join(l.folder, name)
+}

@@ -1,0 +1,272 @@
+package configs
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// kitchen is a configuration with every kind of value that the rooms use.
+type kitchen struct {
+	HTTP  door      `yaml:"http"`
+	Cooks []cook    `yaml:"cooks"`
+	Notes *string   `yaml:"notes"`
+	Own   ownReader `yaml:"own"`
+}
+
+type door struct {
+	Listen  string        `yaml:"listen"`
+	Wait    time.Duration `yaml:"wait"`
+	Origins []string      `yaml:"cors_origins"`
+	Open    *bool         `yaml:"open"`
+	Size    size          `yaml:"size"`
+}
+
+func (d *door) SetDefaults() { d.Listen, d.Wait = "127.0.0.1:8080", time.Minute }
+
+type cook struct {
+	Name     string  `yaml:"name"`
+	Knives   int     `yaml:"knives"`
+	Share    float64 `yaml:"share"`
+	PIN      string  `secret:"true"   yaml:"pin"`
+	PINFile  string  `yaml:"pin_file"`
+	Internal string
+}
+
+func (c *cook) SetDefaults() { c.Knives = 3 }
+
+// size reads its own text.
+type size int64
+
+func (s *size) UnmarshalText(text []byte) error {
+	number, ok := strings.CutSuffix(string(text), "MiB")
+	if !ok || len(number) != 1 {
+		return errors.New("write a size as 5MiB")
+	}
+	*s = size(number[0]-'0') << 20
+	return nil
+}
+
+// ownReader reads YAML of its own: a word, or a section.
+type ownReader struct {
+	Word string `yaml:"word"`
+}
+
+func (o *ownReader) UnmarshalYAML(read func(any) error) error {
+	if err := read(&o.Word); err == nil {
+		return nil
+	}
+	type plain ownReader
+	return read((*plain)(o))
+}
+
+// load reads text and env into a fresh kitchen.
+func load(t *testing.T, text string, env ...string) (kitchen, *loader) {
+	t.Helper()
+	var k kitchen
+	l := newLoader("larder.yaml")
+	l.folder = ""
+	l.read([]byte(text), env, reflect.ValueOf(&k).Elem())
+	return k, l
+}
+
+func mustLoad(t *testing.T, text string, env ...string) kitchen {
+	t.Helper()
+	k, l := load(t, text, env...)
+	if len(l.problems) > 0 {
+		t.Fatalf("problems reading\n%s\n%v", text, l.sorted())
+	}
+	return k
+}
+
+func wantProblems(t *testing.T, text string, env []string, want ...string) {
+	t.Helper()
+	_, l := load(t, text, env...)
+	var got []string
+	for _, p := range l.sorted() {
+		got = append(got, p.Error())
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("problems of\n%s\nenv %v (-want +got):\n%s", text, env, diff)
+	}
+}
+
+func TestFillReadsEveryKind(t *testing.T) {
+	t.Parallel()
+	got := mustLoad(t, `
+http:
+  wait: 90s
+  cors_origins: [https://a.example, "https://b.example"]
+  open: false
+  size: 5MiB
+cooks:
+  - name: 0123
+    share: 0.5
+    pin: "12 34"
+  - &second
+    name: Zoë
+    knives: 0
+  - <<: *second
+    knives: 7
+notes: |
+  two
+  lines
+own: {word: section}
+`)
+	notes, open := "two\nlines\n", false
+	want := kitchen{
+		HTTP: door{Listen: "127.0.0.1:8080", Wait: 90 * time.Second, Origins: []string{"https://a.example", "https://b.example"}, Open: &open, Size: 5 << 20},
+		Cooks: []cook{
+			{Name: "0123", Knives: 3, Share: 0.5, PIN: "12 34"},
+			{Name: "Zoë", Knives: 0},
+			{Name: "Zoë", Knives: 7},
+		},
+		Notes: &notes,
+		Own:   ownReader{Word: "section"},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("loaded (-want +got):\n%s", diff)
+	}
+}
+
+func TestEmptyKeysKeepTheirDefaults(t *testing.T) {
+	t.Parallel()
+	got := mustLoad(t, "http:\n  listen:\ncooks:\n")
+	if got.HTTP.Listen != "127.0.0.1:8080" || got.Cooks != nil {
+		t.Errorf("loaded %+v, want the defaults", got)
+	}
+}
+
+func TestProblemsNameFileLineAndColumn(t *testing.T) {
+	t.Parallel()
+	wantProblems(t, `http:
+  lisen: x
+  wait: soon
+cooks:
+  - name: [a]
+    knives: many
+    share: half
+  - pni: 1
+    size: 2
+spice: 1
+`, nil,
+		`larder.yaml:2:3: unknown key "lisen" in http: did you mean "listen"?`,
+		`larder.yaml:3:9: http.wait: "soon" is no duration: write a number and a unit, such as 500ms, 30s, 2m or 24h`,
+		`larder.yaml:5:11: cooks[0].name: one value is expected here, not a list`,
+		`larder.yaml:6:13: cooks[0].knives: "many" is no whole number`,
+		`larder.yaml:7:12: cooks[0].share: "half" is no number`,
+		`larder.yaml:8:5: unknown key "pni" in cooks[1]: did you mean "pin"?`,
+		`larder.yaml:9:5: unknown key "size" in cooks[1]: the keys are name, knives, share, pin, pin_file`,
+		`larder.yaml:10:1: unknown key "spice" in the configuration: the keys are http, cooks, notes, own`,
+	)
+}
+
+func TestWrongShapes(t *testing.T) {
+	t.Parallel()
+	wantProblems(t, "http: 5\ncooks: {name: a}\n", nil,
+		"larder.yaml:1:7: http: a section of keys and values is expected here, not the single value 5",
+		"larder.yaml:2:8: cooks: a list is expected here, not a section",
+	)
+	wantProblems(t, "http:\n  listen: a\n  listen: b\n", nil,
+		`larder.yaml:3:3: this is no valid YAML: mapping key "listen" already defined at [2:3]`)
+	wantProblems(t, "http: [a\n", nil,
+		`larder.yaml:1:7: this is no valid YAML: sequence end token ']' not found`)
+	wantProblems(t, "http: *nobody\n", nil,
+		`larder.yaml:1:7: no anchor &nobody stands before this alias`)
+	wantProblems(t, "notes: a\n---\nnotes: b\n", nil,
+		`larder.yaml:3:6: a second YAML document: put everything into one`)
+}
+
+func TestEnvironmentWinsAndExtendsLists(t *testing.T) {
+	t.Parallel()
+	got := mustLoad(t, "http: {listen: a}\ncooks: [{name: A, pin: a}]\n",
+		"LARDER_HTTP_LISTEN=b",
+		"LARDER_HTTP_CORS_ORIGINS=https://a.example, https://b.example",
+		"LARDER_HTTP_CORS_ORIGINS_2=https://c.example",
+		"LARDER_HTTP_OPEN=true",
+		"LARDER_HTTP_SIZE=2MiB",
+		"LARDER_COOKS_1_NAME=B",
+		"LARDER_COOKS_1_PIN=$x${HOME}",
+		"LARDER_COOKS_0_SHARE=0.25",
+		"LARDER_OWN=word",
+		"LARDER_NOTES=n",
+		"OTHER=1",
+	)
+	notes, open := "n", true
+	want := kitchen{
+		HTTP:  door{Listen: "b", Wait: time.Minute, Origins: []string{"https://a.example", "https://b.example", "https://c.example"}, Open: &open, Size: 2 << 20},
+		Cooks: []cook{{Name: "A", Knives: 3, Share: 0.25, PIN: "a"}, {Name: "B", Knives: 3, PIN: "$x${HOME}"}},
+		Notes: &notes,
+		Own:   ownReader{Word: "word"},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("loaded (-want +got):\n%s", diff)
+	}
+}
+
+func TestEnvironmentProblems(t *testing.T) {
+	t.Parallel()
+	wantProblems(t, "", []string{"LARDER_HTTP_WAIT=soon", "LARDER_COOKS_2_NAME=C", "LARDER_HTTP=x"},
+		"environment LARDER_COOKS_2_NAME: cooks: there is no element 2: the list has 0, the next index is 0",
+		"environment LARDER_HTTP: http: this is a section of several keys, not one value",
+		`environment LARDER_HTTP_WAIT: http.wait: "soon" is no duration: write a number and a unit, such as 500ms, 30s, 2m or 24h`,
+	)
+}
+
+func TestUnknownVariablesWarn(t *testing.T) {
+	t.Parallel()
+	_, l := load(t, "", "LARDER_HTTP_LISN=a", "LARDER_CONFIG=a", "LARDER_HTTP_SERVICE_HOST=10.0.0.1", "LARDER_HTTP_PORT_80_TCP_ADDR=10.0.0.1")
+	want := []string{"environment LARDER_HTTP_LISN names no setting and is ignored"}
+	if diff := cmp.Diff(want, l.warnings); diff != "" {
+		t.Errorf("warnings (-want +got):\n%s", diff)
+	}
+}
+
+func TestSecrets(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "pin")
+	if err := os.WriteFile(file, []byte("from file\r\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for name, tc := range map[string]struct {
+		text string
+		env  []string
+		want string
+	}{
+		"by value":                         {"pin: plain", nil, "plain"},
+		"by variable":                      {"pin: a-${PIN}-${PIN}", []string{"PIN=7"}, "a-7-7"},
+		"escaped":                          {"pin: $${PIN}$", nil, "${PIN}$"},
+		"by file":                          {"pin_file: " + file, nil, "from file"},
+		"environment over the file's file": {"pin_file: " + file, []string{"LARDER_COOKS_0_PIN=env"}, "env"},
+		"environment's file over a value":  {"pin: plain", []string{"LARDER_COOKS_0_PIN_FILE=" + file}, "from file"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			k := mustLoad(t, "cooks:\n- "+tc.text, tc.env...)
+			if got := k.Cooks[0].PIN; got != tc.want {
+				t.Errorf("pin %q, want %q", got, tc.want)
+			}
+		})
+	}
+}
+
+func TestSecretProblems(t *testing.T) {
+	t.Parallel()
+	wantProblems(t, `cooks:
+- pin: ${NOBODY}
+- pin: ${OPEN
+- {pin: a, pin_file: b}
+- pin_file: /no/such/file
+`, nil,
+		"larder.yaml:2:8: cooks[0].pin: the environment variable NOBODY is not set: set it, or name a file with pin_file",
+		"larder.yaml:3:8: cooks[1].pin: ${ without its }: write ${NAME}, or $${ for the two characters themselves",
+		"larder.yaml:4:22: cooks[2].pin: given both by value and by pin_file: keep one of them",
+		"larder.yaml:5:13: cooks[3].pin_file: cannot read the secret: open /no/such/file: no such file or directory",
+	)
+}

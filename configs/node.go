@@ -1,0 +1,76 @@
+package configs
+
+import (
+	"errors"
+
+	"github.com/goccy/go-yaml"
+	"github.com/goccy/go-yaml/ast"
+	"github.com/goccy/go-yaml/token"
+)
+
+// resolve looks through anchors, aliases and tags at the value itself.
+func (l *loader) resolve(node ast.Node) ast.Node {
+	switch n := node.(type) {
+	case *ast.AnchorNode:
+		l.anchors[n.Name.GetToken().Value] = n.Value
+		return l.resolve(n.Value)
+	case *ast.AliasNode:
+		target, ok := l.anchors[n.Value.GetToken().Value]
+		if !ok {
+			l.problem(l.at(n.GetToken()), "", "no anchor &%s stands before this alias", n.Value.GetToken().Value)
+			return nil
+		}
+		return target
+	case *ast.TagNode:
+		return l.resolve(n.Value)
+	default:
+		return node
+	}
+}
+
+// entries lists a mapping's keys and values, those of merge keys (<<) first,
+// so that the mapping's own come later and win.
+func (l *loader) entries(node ast.Node) ([]*ast.MappingValueNode, bool) {
+	mapping, ok := node.(ast.MapNode)
+	if !ok {
+		return nil, false
+	}
+	var merged, own []*ast.MappingValueNode
+	for it := mapping.MapRange(); it.Next(); {
+		if it.Key().Type() != ast.MergeKeyType {
+			own = append(own, it.KeyValue())
+			continue
+		}
+		more, _ := l.entries(l.resolve(it.Value()))
+		merged = append(merged, more...)
+	}
+	return append(merged, own...), true
+}
+
+// first is the token at which a node's text begins.
+func first(node ast.Node) *token.Token {
+	switch n := node.(type) {
+	case *ast.MappingNode:
+		if len(n.Values) > 0 && !n.IsFlowStyle {
+			return n.Values[0].Key.GetToken()
+		}
+	case *ast.MappingValueNode:
+		return n.Key.GetToken()
+	}
+	return node.GetToken()
+}
+
+func kindOf(node ast.Node) string {
+	switch node.(type) {
+	case ast.MapNode:
+		return "a section"
+	case *ast.SequenceNode:
+		return "a list"
+	default:
+		return "the single value " + node.GetToken().Value
+	}
+}
+
+func asYAML(err error, target *yaml.Error) bool {
+	return errors.As(err, target)
+}

@@ -1,0 +1,143 @@
+package configs
+
+import (
+	"fmt"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"larder/cache"
+	"larder/httpapi"
+	"larder/internal/upstream"
+	"larder/ordering"
+	menusync "larder/sync"
+)
+
+func parsed(t *testing.T, text []byte, env ...string) *Config {
+	t.Helper()
+	cfg, err := Parse("larder.yaml", text, env)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return cfg
+}
+
+func same(t *testing.T, want, got *Config) {
+	t.Helper()
+	if diff := cmp.Diff(want, got, cmpopts.IgnoreUnexported(Config{}), cmpopts.EquateEmpty()); diff != "" {
+		t.Errorf("configuration (-want +got):\n%s", diff)
+	}
+}
+
+// keysOf lists every key of a section as the file spells it, elements of lists as "[]".
+func keysOf(path string, typ reflect.Type) []string {
+	for typ.Kind() == reflect.Pointer {
+		typ = typ.Elem()
+	}
+	if typ.Kind() == reflect.Slice && typ.Elem().Kind() == reflect.Struct {
+		return keysOf(path+"[]", typ.Elem())
+	}
+	if typ.Kind() != reflect.Struct || isText(typ) || isCustom(typ) {
+		return []string{path}
+	}
+	var keys []string
+	for _, f := range fieldsOf(typ) {
+		keys = append(keys, keysOf(join(path, f.name), typ.FieldByIndex(f.index).Type)...)
+	}
+	return keys
+}
+
+// written lists the keys that stand in a text.
+func written(t *testing.T, text []byte) []string {
+	t.Helper()
+	cfg, l := &Config{}, newLoader("")
+	l.read(text, []string{"ORDERS_SECRET=a", "STOREFRONT_SECRET=b"}, reflect.ValueOf(cfg).Elem())
+	if len(l.problems) > 0 {
+		t.Fatal(l.problems)
+	}
+	var keys []string
+	for path := range l.origins {
+		keys = append(keys, regexp.MustCompile(`\[\d+\]`).ReplaceAllString(path, "[]"))
+	}
+	return keys
+}
+
+// uncommented is larder.yaml with its samples in place of the empty lists.
+func uncommented() []byte {
+	text := regexp.MustCompile(`(?m)^ *(connections|restaurants|clients): \[\]\n`).ReplaceAllString(string(Sample()), "")
+	return []byte(regexp.MustCompile(`(?m)^#([a-z]|  )`).ReplaceAllString(text, "$1"))
+}
+
+func TestSampleEqualsTheDefaults(t *testing.T) {
+	t.Parallel()
+	same(t, Default(), parsed(t, Sample()))
+}
+
+func TestSampleDocumentsEveryKey(t *testing.T) {
+	t.Parallel()
+	inSample, inLists := written(t, Sample()), written(t, uncommented())
+	for _, key := range keysOf("", reflect.TypeFor[Config]()) {
+		switch {
+		case strings.Contains(key, "[]") && !slices.Contains(inLists, key):
+			t.Errorf("%s stands in no commented sample of larder.yaml", key)
+		case !strings.Contains(key, "[]") && !slices.Contains(inSample, key):
+			t.Errorf("%s does not stand in larder.yaml", key)
+		}
+	}
+}
+
+func TestCommentedSamplesAreValidAndDefault(t *testing.T) {
+	t.Parallel()
+	cfg := parsed(t, uncommented(), "ORDERS_SECRET=orders", "STOREFRONT_SECRET=storefront")
+	want := upstream.Config{
+		Name: "main", BaseURL: "https://orders.example", AuthURL: "https://auth.example", ClientID: "my-client", ClientSecret: "orders",
+	}
+	want.SetDefaults()
+	if diff := cmp.Diff([]upstream.Config{want}, cfg.Connections); diff != "" {
+		t.Errorf("the sample connection against the defaults (-want +got):\n%s", diff)
+	}
+	if len(cfg.Restaurants) != 1 || len(cfg.Auth.Clients) != 1 || cfg.Auth.Clients[0].Secret != "storefront" {
+		t.Errorf("samples read as %+v, %+v", cfg.Restaurants, cfg.Auth.Clients)
+	}
+	own := cfg.OrderingOf(cfg.Restaurants[0])
+	own.Required = cfg.Ordering.Required // its sample cannot be the default
+	if diff := cmp.Diff(cfg.Ordering, own); diff != "" {
+		t.Errorf("the sample override against the defaults (-want +got):\n%s", diff)
+	}
+}
+
+func TestDemoIsTheDocumentedBlock(t *testing.T) {
+	t.Parallel()
+	want := &Config{
+		HTTP:  httpapi.Config{Listen: "127.0.0.1:8080"},
+		Redis: cache.RedisConfig{URL: "embedded"},
+		Connections: []upstream.Config{{
+			Name: "main", BaseURL: "http://127.0.0.1:9090", AuthURL: "http://127.0.0.1:9090",
+			ClientID: "demo", ClientSecret: "demo-secret", TokenRequest: upstream.TokenRequestDocument(), DefaultMenu: new(true),
+		}},
+		Restaurants: []Restaurant{{ID: "76439fb3-c0c4-42ca-a269-64f031a6a33b", Name: "Larder Bistro", Connection: "main", Schedule: "@every 2m"}},
+		Sync:        menusync.Config{ShrinkLimit: 0.5, History: 20, StaleAfter: 3, Deadline: time.Minute},
+		Ordering:    ordering.Config{AllowVolatile: true},
+		Auth: httpapi.AuthConfig{OpenMenu: new(true), Clients: []httpapi.ClientConfig{
+			{ID: "storefront", Secret: "storefront-secret", Scopes: []httpapi.Scope{"menu", "orders"}, Connection: "main"},
+			{ID: "ops", Secret: "ops-secret", Scopes: []httpapi.Scope{"menu", "orders", "ops"}},
+		}},
+	}
+	setDefaults(reflect.ValueOf(want).Elem())
+	want.Connections[0].SetDefaults()
+	same(t, want, parsed(t, Demo()))
+}
+
+func TestDemoSecretsAreThoseOfTheFile(t *testing.T) {
+	t.Parallel()
+	want := []string{"demo-secret", "storefront-secret", "ops-secret"}
+	if got := demoSecrets(); fmt.Sprint(got) != fmt.Sprint(want) {
+		t.Errorf("demo secrets %v, want %v", got, want)
+	}
+}
