@@ -96,18 +96,18 @@ func TestSecretsOffLoopback(t *testing.T) { // policies H2, H4
 		listen, ops, secret string
 		fault               string
 	}{
-		"short on loopback":               {"127.0.0.1:8080", "", "short", ""},
-		"short on localhost":              {"localhost:8080", "", "short", ""},
-		"short on IPv6 loopback":          {"[::1]:8080", "", "short", ""},
-		"short on every address":          {":8080", "", "short", "shorter than 16 bytes"},
-		"short on an address":             {"192.0.2.1:8080", "", "short", "shorter than 16 bytes"},
-		"short, ops alone off loopback":   {"127.0.0.1:8080", "0.0.0.0:8081", "short", "shorter than 16 bytes"},
+		"short on loopback":               {"127.0.0.1:8080", "", "s3cr3t", ""},
+		"short on localhost":              {"localhost:8080", "", "s3cr3t", ""},
+		"short on IPv6 loopback":          {"[::1]:8080", "", "s3cr3t", ""},
+		"short on every address":          {":8080", "", "s3cr3t", "shorter than 16 bytes"},
+		"short on an address":             {"192.0.2.1:8080", "", "s3cr3t", "shorter than 16 bytes"},
+		"short, ops alone off loopback":   {"127.0.0.1:8080", "0.0.0.0:8081", "s3cr3t", "shorter than 16 bytes"},
 		"the demo's on loopback":          {"127.0.0.1:8080", "", "storefront-secret", ""},
 		"the demo's off loopback":         {"0.0.0.0:8080", "", "storefront-secret", "the demo's kind"},
 		"a good one off loopback":         {"0.0.0.0:8080", "", "q8Zr0tKcV2mXw5Ea", ""},
 		"fifteen bytes are still short":   {"0.0.0.0:8080", "", "q8Zr0tKcV2mXw5E", "shorter than 16 bytes"},
-		"a name that is no address":       {"shop.example:80", "", "short", "shorter than 16 bytes"},
-		"what cannot be read is not safe": {"nonsense", "", "short", "shorter than 16 bytes"},
+		"a name that is no address":       {"shop.example:80", "", "s3cr3t", "shorter than 16 bytes"},
+		"what cannot be read is not safe": {"nonsense", "", "s3cr3t", "shorter than 16 bytes"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

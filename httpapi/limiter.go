@@ -96,7 +96,7 @@ func addressKey(ip string) string {
 	}
 	addr = addr.Unmap()
 	if addr.Is4() {
-		return ip
+		return addr.String()
 	}
 	network, err := addr.WithZone("").Prefix(64)
 	if err != nil {

@@ -104,7 +104,7 @@ func TestAddressKey(t *testing.T) {
 		"2001:db8:1:2:3:4:5:6":  "2001:db8:1:2::/64",
 		"2001:db8:1:2::9":       "2001:db8:1:2::/64",
 		"fe80::1%eth0":          "fe80::/64",
-		"::ffff:192.0.2.7":      "::ffff:192.0.2.7",
+		"::ffff:192.0.2.7":      "192.0.2.7",
 		"":                      "",
 		"something that is not": "something that is not",
 	} {

@@ -1,0 +1,337 @@
+package httpapi_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"larder/httpapi"
+	"larder/internal/upstream"
+	"larder/ordering"
+)
+
+const (
+	ordersPath   = "/v1/restaurants/" + bistro + "/orders"
+	validatePath = ordersPath + "/validate"
+)
+
+// order is a valid pickup order for one Margherita with garlic: 210.40.
+func order() string {
+	return fmt.Sprintf(`{"expeditionType": "pickup", "paymentTypeID": "cash", "expectedAt": %q,
+ "dishList": [{"ID": "p1", "quantity": 1, "ingredients": [{"ID": "i1"}]}]}`, time.Now().Add(time.Hour).Format(time.RFC3339))
+}
+
+func key(k string) []string { return []string{"Idempotency-Key", k} }
+
+func TestValidate(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	var verdict struct {
+		Valid      bool
+		Version    int
+		Total      json.Number
+		Lines      []struct{ Path, ID string }
+		Violations []struct {
+			Path, Code, Msg string
+			Params          map[string]any
+		}
+		Order *struct {
+			RestaurantID string
+			DishList     []struct{ ID string }
+		}
+	}
+	got := w.post(validatePath, order()).is(t, http.StatusOK)
+	got.into(t, &verdict)
+	if !verdict.Valid || verdict.Total != "210.4" || verdict.Version != 1 || len(verdict.Lines) != 1 || len(verdict.Violations) != 0 {
+		t.Errorf("got %s", got.body)
+	}
+	if verdict.Order == nil || verdict.Order.RestaurantID != bistro || verdict.Order.DishList[0].ID != "e1" {
+		t.Errorf("the order to be sent is not mapped: %s", got.body)
+	}
+	if got.header.Get("Cache-Control") != "no-store" || got.header.Get("Larder-Menu-Version") != "1" {
+		t.Errorf("Cache-Control %q, Larder-Menu-Version %q", got.header.Get("Cache-Control"), got.header.Get("Larder-Menu-Version"))
+	}
+
+	bad := strings.NewReplacer(`"quantity": 1`, `"quantity": -1`, `[{"ID": "i1"}]`, `[]`, `"cash"`, `"gold"`).Replace(order())
+	verdict.Order = nil
+	got = w.post(validatePath, bad).is(t, http.StatusOK)
+	got.into(t, &verdict)
+	var codes []string
+	for _, violation := range verdict.Violations {
+		codes = append(codes, violation.Code+" "+violation.Path)
+		if violation.Msg == "" || violation.Params == nil {
+			t.Errorf("incomplete violation: %s", got.body)
+		}
+	}
+	slices.Sort(codes)
+	want := []string{"group_min /dishList/0/ingredients", "quantity_not_positive /dishList/0/quantity", "value_not_allowed /paymentTypeID"}
+	if verdict.Valid || verdict.Order != nil || !slices.Equal(codes, want) {
+		t.Errorf("got valid %v, order %v, violations %q, want %q", verdict.Valid, verdict.Order, codes, want)
+	}
+	if sent := w.service.received(); len(sent) != 0 {
+		t.Errorf("validate sent %d orders", len(sent))
+	}
+	w.post("/v1/restaurants/nowhere/orders/validate", order()).refused(t, http.StatusNotFound, "restaurant_not_found")
+	w.post("/v1/restaurants/"+empty+"/orders/validate", order()).refused(t, http.StatusServiceUnavailable, "no_catalogue")
+}
+
+func TestBodies(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, func(p *plan) { p.cfg.Rate = httpapi.RateConfig{} })
+	shop := w.as(clientShop)
+	for _, path := range []string{validatePath, ordersPath} {
+		send := func(body string, headers ...string) reply {
+			t.Helper()
+			return w.do(http.MethodPost, path, body, slices.Concat(shop, key("k"), headers)...)
+		}
+		json := []string{"Content-Type", "application/json"}
+		got := send("{\n  \"dishList\": [1,,2]}", json...).refused(t, http.StatusBadRequest, "malformed_json")
+		if p := got.Errors[0].Params; p["line"] != 2.0 || p["column"] != 18.0 {
+			t.Errorf("%s: position %v, want line 2, column 18", path, p)
+		}
+		send("", json...).refused(t, http.StatusBadRequest, "malformed_json")
+		send(strings.Repeat("[", 40)+strings.Repeat("]", 40), json...).refused(t, http.StatusBadRequest, "malformed_json")
+		for _, media := range []string{"", "text/plain", "application/xml", "application/json; charset=latin1", "application/x-www-form-urlencoded"} {
+			send(order(), "Content-Type", media).refused(t, http.StatusUnsupportedMediaType, "unsupported_media_type")
+		}
+		send(order(), append(json, "Content-Encoding", "gzip")...).refused(t, http.StatusUnsupportedMediaType, "unsupported_media_type")
+		large := `{"comment": "` + strings.Repeat("x", 256<<10) + `"}`
+		limit := send(large, json...).refused(t, http.StatusRequestEntityTooLarge, "payload_too_large")
+		if limit.Errors[0].Params["limit"] != 262144.0 {
+			t.Errorf("%s: limit %v", path, limit.Errors[0].Params)
+		}
+	}
+	if sent := w.service.received(); len(sent) != 0 {
+		t.Errorf("%d orders were sent", len(sent))
+	}
+	w.do(http.MethodPost, validatePath, order(), "Content-Type", "Application/JSON; charset=UTF-8").is(t, http.StatusOK)
+	w.do(http.MethodPost, validatePath, "\xef\xbb\xbf"+order(), "Content-Type", "application/json").is(t, http.StatusOK)
+}
+
+func TestPlace(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	got := w.post(ordersPath, order(), append(w.as(clientShop), key(`"a key"`)...)...).is(t, http.StatusCreated)
+	var placed struct {
+		Ref, OrderID, State string
+		Total               json.Number
+	}
+	got.into(t, &placed)
+	if len(placed.Ref) != 26 || placed.OrderID != "765" || placed.State != "placed" || placed.Total != "210.4" {
+		t.Errorf("got %s", got.body)
+	}
+	if got.header.Get("Cache-Control") != "no-store" {
+		t.Errorf("Cache-Control %q", got.header.Get("Cache-Control"))
+	}
+	sent := w.service.received()
+	if len(sent) != 1 || !strings.Contains(string(sent[0]), `"restaurantID":"bistro"`) {
+		t.Fatalf("the service received %q", sent)
+	}
+	var logged bool
+	for _, entry := range w.logs.AllEntries() {
+		if entry.Data["event"] == "order.placed" {
+			logged = true
+			if entry.Data["ref"] != placed.Ref || entry.Data["orderID"] != "765" || entry.Data["client"] != clientShop {
+				t.Errorf("log line %v", entry.Data)
+			}
+		}
+	}
+	if !logged {
+		t.Error("the order has no line in the log")
+	}
+}
+
+func TestPlacingNeedsAKey(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, func(p *plan) { p.cfg.Rate = httpapi.RateConfig{} })
+	shop := w.as(clientShop)
+	for name, headers := range map[string][]string{
+		"none": {}, "empty": key(""), "empty in quotes": key(`""`), "too long": key(strings.Repeat("k", 256)),
+		"not printable": key("a\tb"), "not ASCII": key("ключ"), "two": append(key("a"), key("b")...),
+	} {
+		got := w.post(ordersPath, order(), append(headers, shop...)...)
+		got.refused(t, http.StatusBadRequest, "idempotency_key_required")
+		if len(w.service.received()) != 0 {
+			t.Fatalf("%s: an order was sent", name)
+		}
+	}
+	for _, good := range []string{"k", strings.Repeat("k", 255), `"` + strings.Repeat("k", 255) + `"`} {
+		w.post(ordersPath, order(), append(key(good), shop...)...).is(t, http.StatusCreated)
+	}
+}
+
+func TestPlacingIsGuarded(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	none := w.post(ordersPath, order(), key("k")...)
+	none.refused(t, http.StatusUnauthorized, "unauthorized")
+	reader := w.post(ordersPath, order(), append(w.as(clientRead), key("k")...)...)
+	reader.refused(t, http.StatusForbidden, "forbidden")
+	if challenge := reader.header.Get("Www-Authenticate"); !strings.Contains(challenge, `error="insufficient_scope"`) {
+		t.Errorf("WWW-Authenticate %q", challenge)
+	}
+	w.post("/v1/restaurants/nowhere/orders", order(), append(w.as(clientShop), key("k")...)...).refused(t, http.StatusNotFound, "restaurant_not_found")
+	w.post("/v1/restaurants/"+empty+"/orders", order(), append(w.as(clientShop), key("k")...)...).refused(t, http.StatusServiceUnavailable, "no_catalogue")
+	if len(w.service.received()) != 0 {
+		t.Error("an order was sent")
+	}
+}
+
+func TestPlacingRefusesWhatBreaksRules(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	got := w.post(ordersPath, strings.Replace(order(), `"p1"`, `"p9"`, 1), append(w.as(clientShop), key("k")...)...)
+	problem := got.refused(t, http.StatusUnprocessableEntity, "validation_failed")
+	if len(problem.Errors) != 1 || problem.Errors[0].Code != "dish_not_in_menu" || !strings.HasPrefix(problem.Errors[0].Path, "/dishList/0") {
+		t.Errorf("got %s", got.body)
+	}
+}
+
+// What becomes of an order is told apart by status, and every answer after the
+// service may have been asked has the order's ref.
+func TestPlacingOutcomes(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, func(p *plan) { p.cfg.Rate = httpapi.RateConfig{} })
+	client, refuse := upstreamThatAnswers(t)
+	w.service.answerCreate(func(body []byte) (upstream.Created, error) { return client.CreateOrder(t.Context(), body) })
+	shop := w.as(clientShop)
+	for name, test := range map[string]struct {
+		upstream   int
+		body       string
+		status     int
+		code       string
+		said       string
+		retryAfter string
+	}{
+		"a refusal with the service's words":  {400, `{"code":"order_validation","msg":"dish is gone","requestId":"u-1","errors":null}`, 502, "upstream_refused", "dish is gone", ""},
+		"a 5xx in the document's shape":       {500, `{"code":"pos_down","msg":"no POS","requestId":"u-2","errors":null}`, 502, "upstream_refused", "no POS", ""},
+		"any other 5xx leaves it unknown":     {500, `<html>oops</html>`, 504, "order_outcome_unknown", "", ""},
+		"a 2xx without an orderID is unknown": {200, `{"result":{}}`, 504, "order_outcome_unknown", "", ""},
+	} {
+		refuse(test.upstream, test.body)
+		got := w.post(ordersPath, order(), append(key("k "+name), shop...)...)
+		problem := got.refused(t, test.status, test.code)
+		if len(problem.Ref) != 26 {
+			t.Errorf("%s: ref %q", name, problem.Ref)
+		}
+		if test.said != "" && (problem.Upstream == nil || problem.Upstream.Msg != test.said || problem.Upstream.Status != test.upstream || problem.Upstream.Code == "") {
+			t.Errorf("%s: the service's words are not inside: %s", name, got.body)
+		}
+		if strings.Contains(string(got.body), "oops") {
+			t.Errorf("%s: the service's page leaks: %s", name, got.body)
+		}
+	}
+	w.service.answerCreate(func([]byte) (upstream.Created, error) {
+		return upstream.Created{}, &upstream.Error{Operation: "create", Effect: upstream.EffectNone, RetryAfter: 7 * time.Second, Err: errors.New("dial tcp: refused")}
+	})
+	got := w.post(ordersPath, order(), append(key("k"), shop...)...)
+	problem := got.refused(t, http.StatusServiceUnavailable, "upstream_unavailable")
+	if got.header.Get("Retry-After") != "7" || len(problem.Ref) != 26 || strings.Contains(string(got.body), "dial") {
+		t.Errorf("not sent: Retry-After %q, %s", got.header.Get("Retry-After"), got.body)
+	}
+	if metric := `larder_orders_total{outcome="unknown"} 2`; !strings.Contains(string(w.get("/metrics").body), metric) {
+		t.Errorf("the metrics lack %s", metric)
+	}
+}
+
+// An error that nobody meant for a client says nothing of itself.
+func TestUnexpectedErrorsLeakNothing(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, func(p *plan) {
+		p.placer = placerFunc(func(context.Context, ordering.PlaceRequest) (ordering.Placed, error) {
+			return ordering.Placed{}, errors.New("dial 10.1.2.3 with password hunter2")
+		})
+	})
+	got := w.post(ordersPath, order(), append(w.as(clientShop), key("k")...)...)
+	got.refused(t, http.StatusInternalServerError, "internal")
+	if strings.Contains(string(got.body), "hunter2") {
+		t.Errorf("the answer leaks: %s", got.body)
+	}
+	var causes []string
+	for _, entry := range w.logs.AllEntries() {
+		if cause, ok := entry.Data["cause"].(string); ok && entry.Data["requestId"] == got.header.Get("X-Request-Id") {
+			causes = append(causes, cause)
+		}
+	}
+	if len(causes) != 1 || !strings.Contains(causes[0], "hunter2") {
+		t.Errorf("the log has causes %q, want the one under the request's id", causes)
+	}
+}
+
+// A crash inside a handler is a 500 like any other, with its stack in the log.
+func TestPanicsAreAnswered(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, func(p *plan) {
+		p.placer = placerFunc(func(context.Context, ordering.PlaceRequest) (ordering.Placed, error) { panic("hunter2") })
+	})
+	got := w.post(ordersPath, order(), append(w.as(clientShop), "Idempotency-Key", "k", "X-Request-Id", "mine")...)
+	got.refused(t, http.StatusInternalServerError, "internal")
+	if got.header.Get("X-Request-Id") != "mine" || strings.Contains(string(got.body), "hunter2") {
+		t.Errorf("got id %q, %s", got.header.Get("X-Request-Id"), got.body)
+	}
+	var stacks int
+	for _, entry := range w.logs.AllEntries() {
+		if stack, ok := entry.Data["stack"].(string); ok && entry.Data["requestId"] == "mine" && strings.Contains(stack, "placeOrder") {
+			stacks++
+		}
+	}
+	if stacks != 1 {
+		t.Errorf("%d stacks in the log, want 1", stacks)
+	}
+	w.get("/livez").is(t, http.StatusOK)
+}
+
+type placerFunc func(context.Context, ordering.PlaceRequest) (ordering.Placed, error)
+
+func (f placerFunc) Place(ctx context.Context, request ordering.PlaceRequest) (ordering.Placed, error) {
+	return f(ctx, request)
+}
+
+func TestPlacingNeedsARedisThatKeeps(t *testing.T) { // policy O14
+	t.Parallel()
+	w := newWorld(t, func(p *plan) { p.volatile = false })
+	got := w.post(ordersPath, order(), append(w.as(clientShop), key("k")...)...)
+	problem := got.refused(t, http.StatusServiceUnavailable, "journal_unavailable")
+	if !strings.Contains(problem.Msg, "ordering.allow_volatile") || got.header.Get("Retry-After") == "" {
+		t.Errorf("got %s", got.body)
+	}
+	w.post(validatePath, order()).is(t, http.StatusOK)
+	if len(w.service.received()) != 0 {
+		t.Error("an order was sent")
+	}
+}
+
+func TestPublicOrders(t *testing.T) { // policy H3
+	t.Parallel()
+	const page = "https://shop.example"
+	w := newWorld(t, func(p *plan) {
+		p.auth.PublicOrders.Enabled, p.auth.PublicOrders.Origins = true, []string{page}
+	})
+	long := key("0123456789abcdefghijkl")
+	guest := append([]string{"Origin", page}, long...)
+	w.post(ordersPath, order(), long...).refused(t, http.StatusUnauthorized, "unauthorized")
+	w.post(ordersPath, order(), append(long, "Origin", "https://evil.example")...).refused(t, http.StatusUnauthorized, "unauthorized")
+	w.post(ordersPath, order(), append(key("short"), "Origin", page)...).refused(t, http.StatusBadRequest, "idempotency_key_required")
+	online := strings.Replace(order(), `"cash"`, `"online"`, 1)
+	problem := w.post(ordersPath, online, guest...).refused(t, http.StatusUnprocessableEntity, "validation_failed")
+	if problem.Errors[0].Code != "value_not_allowed" || problem.Errors[0].Path != "/paymentTypeID" {
+		t.Errorf("online payment: got %+v", problem.Errors)
+	}
+	w.post(ordersPath, "{", guest...).refused(t, http.StatusBadRequest, "malformed_json")
+	got := w.post(ordersPath, order(), guest...).is(t, http.StatusCreated)
+	if got.header.Get("Access-Control-Allow-Origin") != page {
+		t.Errorf("the page cannot read the answer: %v", got.header)
+	}
+	w.post(ordersPath, order(), guest...).is(t, http.StatusCreated)
+	last := w.post(ordersPath, order(), guest...) // the sixth within a minute, those that failed counted
+	last.refused(t, http.StatusTooManyRequests, "rate_limited")
+	if last.header.Get("Retry-After") == "" {
+		t.Error("429 without Retry-After")
+	}
+}

@@ -1,0 +1,45 @@
+package httpapi_test
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+
+	"larder/internal/upstream"
+)
+
+// upstreamThatAnswers is a real client of an ordering service whose answer to
+// a create call the test sets.
+func upstreamThatAnswers(t *testing.T) (client *upstream.Client, set func(status int, body string)) {
+	t.Helper()
+	var mu sync.Mutex
+	status, body := http.StatusCreated, `{"result":{"orderID":"1"}}`
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		if strings.HasSuffix(r.URL.Path, "/connect/token") {
+			_, _ = w.Write([]byte(`{"access_token":"t","expires_in":3600,"token_type":"Bearer"}`))
+			return
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		w.WriteHeader(status)
+		_, _ = w.Write([]byte(body))
+	}))
+	t.Cleanup(server.Close)
+	cfg := upstream.Config{Name: "main", BaseURL: server.URL, AuthURL: server.URL, ClientID: "a", ClientSecret: "b"}
+	cfg.SetDefaults()
+	reads, writes := &http.Transport{}, &http.Transport{}
+	t.Cleanup(reads.CloseIdleConnections)
+	t.Cleanup(writes.CloseIdleConnections)
+	client, err := upstream.New(cfg, upstream.WithTransport(reads), upstream.WithWriteTransport(writes))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return client, func(s int, text string) {
+		mu.Lock()
+		defer mu.Unlock()
+		status, body = s, text
+	}
+}
