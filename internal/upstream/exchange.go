@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/url"
 	"strings"
@@ -59,9 +60,7 @@ func (c *Client) exchange(ctx context.Context, hc *http.Client, r *request, toke
 		return nil, err
 	}
 	req.ContentLength = int64(len(r.body))
-	for name, values := range r.header {
-		req.Header[name] = values
-	}
+	maps.Copy(req.Header, r.header)
 	req.Header.Set("Accept", "application/json")
 	req.Header.Set("User-Agent", "larder")
 	if token != nil {
@@ -69,8 +68,7 @@ func (c *Client) exchange(ctx context.Context, hc *http.Client, r *request, toke
 	}
 	res, err := hc.Do(req)
 	if err != nil {
-		var wrapped *url.Error
-		if errors.As(err, &wrapped) {
+		if wrapped, ok := errors.AsType[*url.Error](err); ok {
 			err = wrapped.Err
 		}
 		return nil, err

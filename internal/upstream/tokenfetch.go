@@ -26,8 +26,7 @@ func (c *Client) token(ctx context.Context) (*oauth2.Token, error) {
 	if err == nil {
 		return token, nil
 	}
-	var known *Error
-	if errors.As(err, &known) {
+	if known, ok := errors.AsType[*Error](err); ok {
 		own := *known // each caller may set its own wait
 		return nil, &own
 	}

@@ -126,8 +126,7 @@ func (c *Client) writeOnce(ctx context.Context, r *request, renewed *bool) (*ans
 // the call's, the cause tells of the token.
 func notSent(op Operation, err error) *Error {
 	e := &Error{Operation: op, Err: err}
-	var cause *Error
-	if errors.As(err, &cause) {
+	if cause, ok := errors.AsType[*Error](err); ok {
 		e.RetryAfter, e.again = cause.RetryAfter, cause.again
 	}
 	return e

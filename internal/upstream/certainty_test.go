@@ -1,0 +1,398 @@
+package upstream_test
+
+import (
+	"context"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"larder/internal/upstream"
+)
+
+// verdict is what a call that writes must end with (policy O8).
+type verdict struct {
+	effect  upstream.Effect
+	refused bool
+	done    bool // no error at all
+	tries   int64
+}
+
+var (
+	isDone    = verdict{done: true, tries: 1}
+	isRefused = verdict{refused: true, tries: 1}
+	isUnknown = verdict{effect: upstream.EffectUnknown, tries: 1}
+	notSent   = verdict{tries: 4} // tried again, certainly not executed
+)
+
+// operations are the four calls that write.
+func operations(ctx context.Context, c *upstream.Client) map[upstream.Operation]func() error {
+	return map[upstream.Operation]func() error{
+		upstream.OpCreate:   func() error { _, err := c.CreateOrder(ctx, []byte(`{"dishList":[]}`)); return err },
+		upstream.OpPay:      func() error { _, err := c.Pay(ctx, "765", []byte(`[]`)); return err },
+		upstream.OpComplete: func() error { _, err := c.Complete(ctx, "765"); return err },
+		upstream.OpReject:   func() error { _, err := c.Reject(ctx, "765", []byte(`{}`)); return err },
+	}
+}
+
+func check(t *testing.T, op upstream.Operation, err error, tries int64, want verdict) {
+	t.Helper()
+	if want.done {
+		if err != nil || tries != want.tries {
+			t.Errorf("%s = %v after %d tries, want done after %d", op, err, tries, want.tries)
+		}
+		return
+	}
+	e := asError(t, err)
+	if e.Operation != op || e.Effect != want.effect || e.Refused() != want.refused || tries != want.tries {
+		t.Errorf("%s = %v: effect %s, refused %v, %d tries; want effect %s, refused %v, %d tries",
+			op, err, e.Effect, e.Refused(), tries, want.effect, want.refused, want.tries)
+	}
+}
+
+func TestCertaintyOfAnswers(t *testing.T) {
+	t.Parallel()
+	const shape = `{"code":"pos_close_order","msg":"not paid","requestId":"r","errors":null}`
+	for name, tc := range map[string]struct {
+		status         int
+		body           string
+		create, change verdict // change: pay, complete, reject
+	}{
+		"201 with orderID":                     {201, `{"result":{"orderID":"765"}}`, isDone, isDone},
+		"200 with orderId, a number":           {200, `{"result":{"orderId":765}}`, isDone, isDone},
+		"2xx with an empty result":             {200, `{"result":{}}`, isUnknown, isDone},
+		"2xx with other JSON":                  {202, `[1]`, isUnknown, isDone},
+		"2xx with a null result":               {200, `{"result":null}`, isUnknown, isDone},
+		"2xx with an empty orderID":            {201, `{"result":{"orderID":""}}`, isUnknown, isDone},
+		"2xx with nothing":                     {200, ``, isUnknown, isDone},
+		"204":                                  {204, ``, isUnknown, isDone},
+		"2xx with garbage":                     {200, `{"result":{"orderID":"7`, isUnknown, isUnknown},
+		"2xx with HTML":                        {200, `<html>welcome</html>`, isUnknown, isUnknown},
+		"2xx in the error shape":               {200, shape, isUnknown, isRefused},
+		"2xx with a result and a code beside":  {200, `{"result":{"orderID":1},"code":"OK","msg":"fine"}`, isDone, isDone},
+		"300":                                  {300, ``, isRefused, isRefused},
+		"302 is not followed":                  {302, ``, isRefused, isRefused},
+		"307 is not followed":                  {307, ``, isRefused, isRefused},
+		"400":                                  {400, shape, isRefused, isRefused},
+		"403 with HTML":                        {403, `<html>`, isRefused, isRefused},
+		"404":                                  {404, ``, isRefused, isRefused},
+		"409":                                  {409, ``, isRefused, isRefused},
+		"401 after renewing":                   {401, ``, verdict{tries: 2}, verdict{tries: 2}},
+		"408":                                  {408, ``, isUnknown, isUnknown},
+		"429":                                  {429, ``, notSent, notSent},
+		"500 in the error shape":               {500, shape, isRefused, isRefused},
+		"500 in the shape, other spelling":     {500, `{"Code":"x","Msg":"y"}`, isRefused, isRefused},
+		"500 with HTML":                        {500, `<html>oops</html>`, isUnknown, isUnknown},
+		"500 with a code only":                 {500, `{"code":"x"}`, isUnknown, isUnknown},
+		"502 with nothing":                     {502, ``, isUnknown, isUnknown},
+		"503 with nothing":                     {503, ``, notSent, notSent},
+		"503 in the error shape, tried again":  {503, shape, notSent, notSent},
+		"504 with HTML":                        {504, `<html>`, isUnknown, isUnknown},
+		"a status that HTTP does not know 777": {777, shape, isUnknown, isUnknown},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var redirected atomic.Bool
+			s := &service{handler: func(w http.ResponseWriter, r *http.Request) {
+				if r.URL.Path == "/elsewhere" {
+					redirected.Store(true)
+				}
+				w.Header().Set("Location", "/elsewhere")
+				w.WriteHeader(tc.status)
+				_, _ = io.WriteString(w, tc.body)
+			}}
+			client := start(t, s)
+			for op, call := range operations(t.Context(), client) {
+				before := s.calls.Load()
+				err := call()
+				want := tc.change
+				if op == upstream.OpCreate {
+					want = tc.create
+				}
+				check(t, op, err, s.calls.Load()-before, want)
+			}
+			if redirected.Load() {
+				t.Error("a redirect was followed")
+			}
+		})
+	}
+}
+
+func TestUnavailableMayCountAsAnyOther5xx(t *testing.T) {
+	t.Parallel()
+	for body, want := range map[string]verdict{
+		"":                                  isUnknown,
+		`{"code":"closed","msg":"we rest"}`: isRefused,
+	} {
+		s := &service{handler: func(w http.ResponseWriter, _ *http.Request) {
+			w.WriteHeader(http.StatusServiceUnavailable)
+			_, _ = io.WriteString(w, body)
+		}}
+		client := startWith(t, s, func(c *upstream.Config) { c.RetryUnavailable = new(false) })
+		_, err := client.CreateOrder(t.Context(), []byte("{}"))
+		check(t, upstream.OpCreate, err, s.calls.Load(), want)
+	}
+}
+
+// breaking is what a raw TCP service does to a connection.
+type breaking func(conn *net.TCPConn)
+
+func TestCertaintyOfBrokenConnections(t *testing.T) {
+	t.Parallel()
+	reset := func(conn *net.TCPConn) {
+		_ = conn.SetLinger(0)
+		_ = conn.Close()
+	}
+	for name, do := range map[string]breaking{
+		"reset before the answer's first byte": reset,
+		"closed before the first byte":         func(conn *net.TCPConn) { _ = conn.Close() },
+		"reset within the head": func(conn *net.TCPConn) {
+			_, _ = io.WriteString(conn, "HTTP/1.1 201 Crea")
+			_ = conn.Close()
+		},
+		"broken off within the body": func(conn *net.TCPConn) {
+			_, _ = io.WriteString(conn, "HTTP/1.1 201 Created\r\nContent-Length: 99\r\n\r\n{\"result\":{\"orderID\":\"7\"}}")
+			_ = conn.Close()
+		},
+		"500 broken off, in the error shape so far": func(conn *net.TCPConn) {
+			_, _ = io.WriteString(conn, "HTTP/1.1 500 Oops\r\nContent-Length: 99\r\n\r\n{\"code\":\"x\",\"msg\":\"y\"}")
+			_ = conn.Close()
+		},
+		"an answer that is no HTTP": func(conn *net.TCPConn) {
+			_, _ = io.WriteString(conn, "220 mail ready\r\n\r\n")
+			_ = conn.Close()
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			address, requests := rawService(t, do)
+			client := withTokens(t, "http://"+address)
+			for op, call := range operations(t.Context(), client) {
+				before := requests.Load()
+				err := call()
+				check(t, op, err, requests.Load()-before, isUnknown)
+			}
+		})
+	}
+}
+
+// rawService reads one request of each connection, counts it and lets do
+// answer.
+func rawService(t *testing.T, do breaking) (address string, requests *atomic.Int64) {
+	t.Helper()
+	var sockets net.ListenConfig
+	listener, err := sockets.Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	requests = new(atomic.Int64)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for {
+			accepted, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			conn, ok := accepted.(*net.TCPConn)
+			if !ok {
+				return
+			}
+			var got []byte
+			block := make([]byte, 4096)
+			for !strings.Contains(string(got), "\r\n\r\n") {
+				n, err := conn.Read(block)
+				if err != nil {
+					break
+				}
+				got = append(got, block[:n]...)
+			}
+			if len(got) > 0 {
+				requests.Add(1)
+				do(conn)
+			}
+			_ = conn.Close()
+		}
+	}()
+	t.Cleanup(func() {
+		_ = listener.Close()
+		<-done
+	})
+	return listener.Addr().String(), requests
+}
+
+// withTokens gives a client whose token endpoint works, whatever base does.
+func withTokens(t *testing.T, base string, opts ...upstream.Option) *upstream.Client {
+	t.Helper()
+	tokens := httptest.NewServer(&service{})
+	t.Cleanup(tokens.Close)
+	cfg := config(base)
+	cfg.AuthURL = tokens.URL
+	return connect(t, cfg, opts...)
+}
+
+func TestCertaintyOfWhatNeverLeft(t *testing.T) {
+	t.Parallel()
+	var sockets net.ListenConfig
+	gone, err := sockets.Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	refusing := gone.Addr().String()
+	if err := gone.Close(); err != nil {
+		t.Fatal(err)
+	}
+	secured := httptest.NewTLSServer(http.NotFoundHandler())
+	t.Cleanup(secured.Close)
+	plain := httptest.NewServer(http.NotFoundHandler())
+	t.Cleanup(plain.Close)
+	nowhere := &net.Dialer{Resolver: &net.Resolver{
+		PreferGo: true,
+		Dial:     func(context.Context, string, string) (net.Conn, error) { return nil, net.ErrClosed },
+	}}
+	var dialer net.Dialer
+	for name, tc := range map[string]struct {
+		base string
+		dial func(ctx context.Context, network, address string) (net.Conn, error)
+		want verdict
+	}{
+		"DNS failure":                       {"http://service.invalid", nowhere.DialContext, notSent},
+		"connect refused":                   {"http://" + refusing, dialer.DialContext, notSent},
+		"TLS: a certificate not trusted":    {secured.URL, dialer.DialContext, notSent},
+		"TLS: the service speaks none":      {strings.Replace(plain.URL, "http:", "https:", 1), dialer.DialContext, notSent},
+		"connected, but nothing written":    {plain.URL, writing(0), notSent},
+		"a part of the request was written": {plain.URL, writing(10), isUnknown},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var dials atomic.Int64
+			client := withTokens(t, tc.base, upstream.WithWriteDial(
+				func(ctx context.Context, network, address string) (net.Conn, error) {
+					dials.Add(1)
+					return tc.dial(ctx, network, address)
+				}, nil))
+			for op, call := range operations(t.Context(), client) {
+				before := dials.Load()
+				err := call()
+				check(t, op, err, dials.Load()-before, tc.want)
+			}
+		})
+	}
+}
+
+// writing dials connections that take that many bytes and then fail.
+func writing(bytes int) func(context.Context, string, string) (net.Conn, error) {
+	return func(ctx context.Context, network, address string) (net.Conn, error) {
+		var dialer net.Dialer
+		conn, err := dialer.DialContext(ctx, network, address)
+		if err != nil {
+			return nil, err
+		}
+		return &failingConn{Conn: conn, left: bytes}, nil
+	}
+}
+
+type failingConn struct {
+	net.Conn
+	left int
+}
+
+func (c *failingConn) Write(p []byte) (int, error) {
+	n := min(c.left, len(p))
+	c.left -= n
+	if n > 0 {
+		if _, err := c.Conn.Write(p[:n]); err != nil {
+			return 0, err
+		}
+	}
+	return n, io.ErrClosedPipe
+}
+
+func TestCertaintyWhenTimeRunsOut(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		token   http.HandlerFunc
+		handler http.HandlerFunc
+		effect  upstream.Effect
+		calls   int64
+	}{
+		"while the service works on it": {nil, hang, upstream.EffectUnknown, 1},
+		"while the answer's body comes": {nil, func(w http.ResponseWriter, r *http.Request) {
+			w.WriteHeader(http.StatusCreated)
+			_, _ = io.WriteString(w, `{"result":`)
+			_ = http.NewResponseController(w).Flush()
+			hang(w, r)
+		}, upstream.EffectUnknown, 1},
+		"while waiting for a token": {hang, nil, upstream.EffectNone, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				s := &service{token: tc.token, handler: tc.handler}
+				client, _, stop := within(t, s)
+				defer stop()
+				begun := time.Now()
+				_, err := client.CreateOrder(t.Context(), []byte("{}"))
+				e := asError(t, err)
+				if e.Effect != tc.effect || e.Refused() || s.calls.Load() != tc.calls {
+					t.Errorf("error = %v: effect %s after %d calls, want %s after %d", err, e.Effect, s.calls.Load(), tc.effect, tc.calls)
+				}
+				if took := time.Since(begun); took != upstream.DefaultWriteTimeout {
+					t.Errorf("took %s, want the write limit of 15s", took)
+				}
+			})
+		})
+	}
+}
+
+func TestTheCallersEndAfterTheRequestLeftIsUnknown(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := &service{handler: hang}
+		client, _, stop := within(t, s)
+		defer stop()
+		ctx, cancel := context.WithCancel(t.Context())
+		go func() {
+			synctest.Wait() // the request is with the service
+			cancel()
+		}()
+		_, err := client.CreateOrder(ctx, []byte("{}"))
+		check(t, upstream.OpCreate, err, s.calls.Load(), isUnknown)
+		_, err = client.CreateOrder(ctx, []byte("{}"))
+		check(t, upstream.OpCreate, err, s.calls.Load()-1, verdict{tries: 0})
+	})
+}
+
+func TestATransportWithoutHooks(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		err  error
+		want verdict
+	}{
+		"a failed dial is sure":   {&net.OpError{Op: "dial", Err: io.EOF}, verdict{tries: 4}},
+		"anything else is not":    {io.ErrUnexpectedEOF, isUnknown},
+		"nor is a failed reading": {&net.OpError{Op: "read", Err: io.EOF}, isUnknown},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var tries atomic.Int64
+			client := withTokens(t, "http://service.test", upstream.WithWriteTransport(roundTrip(
+				func(*http.Request) (*http.Response, error) {
+					tries.Add(1)
+					return nil, tc.err
+				})))
+			_, err := client.CreateOrder(t.Context(), []byte("{}"))
+			check(t, upstream.OpCreate, err, tries.Load(), tc.want)
+		})
+	}
+}
+
+type roundTrip func(*http.Request) (*http.Response, error)
+
+// RoundTrip implements http.RoundTripper.
+func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }

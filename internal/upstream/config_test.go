@@ -1,0 +1,167 @@
+package upstream_test
+
+import (
+	"errors"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/goccy/go-yaml"
+	"github.com/google/go-cmp/cmp"
+
+	"larder/internal/upstream"
+)
+
+func TestConfigDefaults(t *testing.T) {
+	t.Parallel()
+	var cfg upstream.Config
+	if !cfg.KeepsDefaultMenu() {
+		t.Error("without default_menu the default menu is not kept")
+	}
+	cfg.SetDefaults()
+	want := upstream.Config{
+		TokenRequest: upstream.TokenRequestDocument(), DefaultMenu: new(true), RetryUnavailable: new(true),
+		WireCase: upstream.WireDocument, Concurrency: 16,
+		Timeouts: upstream.Timeouts{Token: 10 * time.Second, Menu: 30 * time.Second, Write: 15 * time.Second},
+	}
+	if diff := cmp.Diff(want, cfg); diff != "" {
+		t.Errorf("defaults (-want +got):\n%s", diff)
+	}
+	cfg.DefaultMenu = new(false)
+	if cfg.SetDefaults(); cfg.KeepsDefaultMenu() {
+		t.Error("default_menu: false is overwritten")
+	}
+}
+
+func TestConfigFaults(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		change func(*upstream.Config)
+		key    string
+		says   string
+	}{
+		"no name":              {func(c *upstream.Config) { c.Name = "" }, "name", "use 1 to 64"},
+		"a name with @":        {func(c *upstream.Config) { c.Name = "@main" }, "name", "use 1 to 64"},
+		"no base_url":          {func(c *upstream.Config) { c.BaseURL = "" }, "base_url", "is missing"},
+		"base_url no URL":      {func(c *upstream.Config) { c.BaseURL = "http://a:b:c" }, "base_url", "is no URL"},
+		"base_url of ftp":      {func(c *upstream.Config) { c.BaseURL = "ftp://host" }, "base_url", "http://"},
+		"base_url no host":     {func(c *upstream.Config) { c.BaseURL = "http:///x" }, "base_url", "no host"},
+		"base_url with query":  {func(c *upstream.Config) { c.BaseURL = "http://h?x=1" }, "base_url", "neither query"},
+		"auth_url with a user": {func(c *upstream.Config) { c.AuthURL = "http://u:hidden@h" }, "auth_url", "no user"},
+		"no client_id":         {func(c *upstream.Config) { c.ClientID = "" }, "client_id", "is missing"},
+		"no secret":            {func(c *upstream.Config) { c.ClientSecret = "" }, "client_secret", "is missing"},
+		"two secrets":          {func(c *upstream.Config) { c.ClientSecretFile = "f" }, "client_secret_file", "choose one"},
+		"token encoding":       {func(c *upstream.Config) { c.TokenRequest.Encoding = "xml" }, "token_request.encoding", "multipart"},
+		"wire_case":            {func(c *upstream.Config) { c.WireCase = "snake" }, "wire_case", "document or camel"},
+		"negative rate":        {func(c *upstream.Config) { c.Rate = -1 }, "rate", "0 (no limit)"},
+		"rate not a number":    {func(c *upstream.Config) { c.Rate = math.NaN() }, "rate", "0 (no limit)"},
+		"negative concurrency": {func(c *upstream.Config) { c.Concurrency = -1 }, "concurrency", "at least 1"},
+		"negative timeout":     {func(c *upstream.Config) { c.Timeouts.Token = -1 }, "timeouts.token", "above 0"},
+		"endless timeout":      {func(c *upstream.Config) { c.Timeouts.Write = time.Hour }, "timeouts.write", "at most 10m"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			cfg := config("http://service.test/")
+			tc.change(&cfg)
+			_, err := upstream.New(cfg)
+			var fault *upstream.ConfigError
+			if !errors.As(err, &fault) || fault.Key != tc.key || !strings.Contains(fault.Msg, tc.says) {
+				t.Errorf("New() = %v, want %s: …%s…", err, tc.key, tc.says)
+			}
+			if err != nil && strings.Contains(err.Error(), "hidden") {
+				t.Errorf("New() = %v tells a password", err)
+			}
+		})
+	}
+	err := upstream.Config{}.Validate()
+	if err == nil || strings.Count(err.Error(), "\n") < 5 {
+		t.Errorf("Validate() of nothing = %v, want every fault at once", err)
+	}
+}
+
+func TestClientSecretFile(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	for name, tc := range map[string]struct{ content, want string }{
+		"white space around it is no part": {" from file\n", "from file"},
+		"empty":                            {"\n", ""},
+		"missing":                          {"", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			file := filepath.Join(dir, name)
+			if name != "missing" {
+				if err := os.WriteFile(file, []byte(tc.content), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			cfg := config("http://service.test")
+			cfg.ClientSecret, cfg.ClientSecretFile = "", file
+			client, err := upstream.New(cfg)
+			if tc.want == "" {
+				var fault *upstream.ConfigError
+				if !errors.As(err, &fault) || fault.Key != "client_secret_file" {
+					t.Errorf("New() = %v, want a fault of client_secret_file", err)
+				}
+				return
+			}
+			if err != nil || client.Name() != "main" || client.Config().ClientSecret != "" {
+				t.Errorf("New() = %v; the configuration is not as given", err)
+			}
+		})
+	}
+}
+
+func TestTokenRequestInYAML(t *testing.T) {
+	t.Parallel()
+	type document struct {
+		TokenRequest upstream.TokenRequest `yaml:"token_request"`
+		Timeouts     upstream.Timeouts     `yaml:"timeouts"`
+	}
+	for name, tc := range map[string]struct {
+		yaml string
+		want upstream.TokenRequest
+		says string // of the error
+	}{
+		"document": {"token_request: document", upstream.TokenRequestDocument(), ""},
+		"oauth":    {"token_request: oauth", upstream.TokenRequestOAuth(), ""},
+		"custom": {
+			"token_request: {encoding: urlencoded, client_id_field: app, scope_field: realm}",
+			upstream.TokenRequest{Encoding: "urlencoded", ClientIDField: "app", ScopeField: "realm"},
+			"",
+		},
+		"custom follows its encoding's preset": {
+			"token_request: {encoding: urlencoded, client_id_field: app}",
+			upstream.TokenRequest{Encoding: "urlencoded", ClientIDField: "app", ScopeField: "scope"},
+			"",
+		},
+		"unknown preset": {"token_request: guess", upstream.TokenRequest{}, "use document, oauth"},
+		"unknown field":  {"token_request: {encodin: multipart}", upstream.TokenRequest{}, "encodin"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var got document
+			err := yaml.UnmarshalWithOptions([]byte(tc.yaml), &got, yaml.Strict())
+			if tc.says != "" {
+				if err == nil || !strings.Contains(err.Error(), tc.says) {
+					t.Errorf("%s: error %v, want one about %q", tc.yaml, err, tc.says)
+				}
+				return
+			}
+			if diff := cmp.Diff(tc.want, got.TokenRequest); err != nil || diff != "" {
+				t.Errorf("%s: error %v (-want +got):\n%s", tc.yaml, err, diff)
+			}
+			text, err := yaml.Marshal(got)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var back document
+			if err := yaml.UnmarshalWithOptions(text, &back, yaml.Strict()); err != nil || back != got {
+				t.Errorf("%s came back as %+v, %v", text, back, err)
+			}
+		})
+	}
+}

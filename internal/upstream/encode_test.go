@@ -1,0 +1,174 @@
+package upstream_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/shopspring/decimal"
+	"pgregory.net/rapid"
+
+	"larder/internal/menu"
+	"larder/internal/upstream"
+)
+
+func dec(s string) *decimal.Decimal { return new(decimal.RequireFromString(s)) }
+
+func fullOrder() upstream.Order {
+	return upstream.Order{
+		Comment: new("без лука \"please\"\n<b>🍲</b>"), RestaurantID: new("r1"), Persons: new(2),
+		DishList: []upstream.Dish{{
+			ID: "d1", Name: new("Soup"), Price: dec("199.90"),
+			Measure:  &menu.Measure{Value: decimal.RequireFromString("0.300"), Unit: "kg"},
+			Quantity: decimal.RequireFromString("1e1"),
+			Ingredients: []upstream.OrderIngredient{
+				{ID: "i1", Quantity: decimal.NewFromInt(1)},
+				{
+					ID: "i2", Name: new("Bun"), Price: dec("0"), Quantity: decimal.NewFromInt(2),
+					Measure: &menu.Measure{Value: decimal.NewFromInt(1), Unit: "pcs"},
+					Extra:   []upstream.Field{{Name: "hot", Value: json.RawMessage("true")}},
+				},
+			},
+			Extra: []upstream.Field{{Name: "tag", Value: json.RawMessage(`"x"`)}},
+		}, {ID: "d2", Quantity: decimal.NewFromInt(1), Ingredients: []upstream.OrderIngredient{}}},
+		ExpeditionType: new("delivery"), ExpectedAt: new("2026-11-21T20:00:00+03:00"), PaymentTypeID: new("cash"),
+		ChangeFrom: dec("1000000000000000000000.10"),
+		Guest:      &upstream.Guest{Email: new(""), Phone: new("+1"), FirstName: new("A"), LastName: new("B")},
+		Address: &upstream.Address{
+			Postcode: new("1"), Street: new("s"), Comment: new("c"), Lat: dec("55.75"), Lon: dec("-0.0000001"),
+			CityID: new("7"), CityName: new("n"), Floor: new(-1), HouseNumber: new("h"), ApartmentNumber: new("a"),
+			Entrance: new("e"), Subway: new("m"), FullAddress: new("f"),
+		},
+		Extra: []upstream.Field{
+			{Name: "utm", Value: json.RawMessage(`{ "a" : [ 1e3 , 1.50, "x \"1e5\" y\\", null, {} ], "b": 1e999, "c":-2.5E-1 }`)},
+			{Name: "soonest", Value: json.RawMessage("true")},
+		},
+	}
+}
+
+const fullDocument = `{"comment":"без лука \"please\"\n<b>🍲</b>","restaurantID":"r1","persons":2,"dishList":[` +
+	`{"ID":"d1","name":"Soup","price":199.9,"measure":{"value":0.3,"unit":"kg"},"quantity":10,"ingredients":[` +
+	`{"ID":"i1","quantity":1},{"ID":"i2","name":"Bun","price":0,"measure":{"value":1,"unit":"pcs"},"quantity":2,"hot":true}],"tag":"x"},` +
+	`{"ID":"d2","quantity":1,"ingredients":[]}],` +
+	`"expeditionType":"delivery","expectedAt":"2026-11-21T20:00:00+03:00","paymentTypeID":"cash","changeFrom":1000000000000000000000.1,` +
+	`"guest":{"email":"","phone":"+1","firstName":"A","lastName":"B"},` +
+	`"address":{"postcode":"1","street":"s","comment":"c","lat":55.75,"lon":-0.0000001,"cityID":"7","cityName":"n","floor":-1,` +
+	`"houseNumber":"h","apartmentNumber":"a","entrance":"e","subway":"m","fullAddress":"f"},` +
+	`"utm":{"a":[1000,1.50,"x \"1e5\" y\\",null,{}],"b":1e999,"c":-0.25},"soonest":true}`
+
+func TestEncodeOrder(t *testing.T) {
+	t.Parallel()
+	camel := strings.NewReplacer(
+		`"ID"`, `"id"`, `"restaurantID"`, `"restaurantId"`, `"paymentTypeID"`, `"paymentTypeId"`, `"cityID"`, `"cityId"`,
+	).Replace(fullDocument)
+	full := fullOrder()
+	for name, tc := range map[string]struct {
+		order upstream.Order
+		wire  upstream.WireCase
+		want  string
+	}{
+		"every field, the document's spelling": {full, upstream.WireDocument, fullDocument},
+		"every field, camel case":              {full, upstream.WireCamel, camel},
+		"absent fields are left out":           {upstream.Order{}, upstream.WireDocument, `{"dishList":[]}`},
+		"empty text is not absent":             {upstream.Order{Comment: new("")}, upstream.WireDocument, `{"comment":"","dishList":[]}`},
+		"an extra field cannot take a known one's place, in any spelling": {
+			upstream.Order{RestaurantID: new("r"), Extra: []upstream.Field{
+				{Name: "restaurant_id", Value: json.RawMessage(`"other"`)},
+				{Name: "DISHLIST", Value: json.RawMessage(`[]`)},
+				{Name: "guest", Value: json.RawMessage(`"kept: no typed guest"`)},
+			}}, upstream.WireDocument, `{"restaurantID":"r","dishList":[],"guest":"kept: no typed guest"}`,
+		},
+		"an extra value that is no JSON is null": {
+			upstream.Order{Extra: []upstream.Field{{Name: "x", Value: json.RawMessage(`{`)}}},
+			upstream.WireDocument, `{"dishList":[],"x":null}`,
+		},
+		"control characters and broken UTF-8": {
+			upstream.Order{Comment: new("\x01\t\r\\\xffя")},
+			upstream.WireDocument,
+			`{"comment":"\u0001\t\r\\` + "\ufffd" + `я","dishList":[]}`,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got := string(tc.order.AppendJSON([]byte("> "), tc.wire))
+			if diff := cmp.Diff("> "+tc.want, got); diff != "" {
+				t.Errorf("encoded (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestEncodePaymentsAndRejection(t *testing.T) {
+	t.Parallel()
+	payments := []upstream.Payment{
+		{Code: "c1", Amount: decimal.RequireFromString("640.00"), PaidAt: "2026-11-21T20:00:00Z"},
+		{Code: "c2", Amount: decimal.Zero, PaidAt: "p", Name: "card", Extra: []upstream.Field{{Name: "ref", Value: json.RawMessage("1")}}},
+	}
+	got := string(upstream.AppendPaymentsJSON(nil, payments, upstream.WireDocument))
+	want := `[{"code":"c1","amount":640,"paidAt":"2026-11-21T20:00:00Z","name":""},` +
+		`{"code":"c2","amount":0,"paidAt":"p","name":"card","ref":1}]`
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("payments (-want +got):\n%s", diff)
+	}
+	var rejection upstream.Rejection
+	for wire, want := range map[upstream.WireCase]string{
+		upstream.WireDocument: `{"rejectionReasonID":"","rejectionReasonText":""}`,
+		upstream.WireCamel:    `{"rejectionReasonId":"","rejectionReasonText":""}`,
+	} {
+		if got := string(rejection.AppendJSON(nil, wire)); got != want {
+			t.Errorf("rejection in %s = %s, want %s", wire, got, want)
+		}
+	}
+}
+
+func TestEncodedTextAndNumbersComeBack(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		comment := rapid.String().Draw(t, "comment")
+		price := decimal.New(rapid.Int64().Draw(t, "digits"), rapid.Int32Range(-20, 10).Draw(t, "exponent"))
+		order := upstream.Order{Comment: &comment, ChangeFrom: &price}
+		body := order.AppendJSON(nil, upstream.WireDocument)
+		var back struct {
+			Comment    string      `json:"comment"`
+			ChangeFrom json.Number `json:"changeFrom"`
+		}
+		if err := json.Unmarshal(body, &back); err != nil {
+			t.Fatalf("%s: %v", body, err)
+		}
+		if back.Comment != comment {
+			t.Errorf("comment %q came back as %q", comment, back.Comment)
+		}
+		if number := back.ChangeFrom.String(); strings.ContainsAny(number, "eE") || !decimal.RequireFromString(number).Equal(price) {
+			t.Errorf("%s came back as %s", price, number)
+		}
+	})
+}
+
+func BenchmarkEncodeOrder(b *testing.B) {
+	order := fullOrder()
+	var dst []byte
+	b.ReportAllocs()
+	for b.Loop() {
+		dst = order.AppendJSON(dst[:0], upstream.WireDocument)
+	}
+}
+
+func FuzzExtraValue(f *testing.F) {
+	for _, seed := range []string{`{"a":[1e3,-0.5,"\"1e5\\"]}`, ` "x" `, `1E-2`, `[]`, `null`, `{`, "\ufeff1"} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, value []byte) {
+		order := upstream.Order{Extra: []upstream.Field{{Name: "x", Value: value}}}
+		body := order.AppendJSON(nil, upstream.WireDocument)
+		var back struct {
+			X json.RawMessage `json:"x"`
+		}
+		if err := json.Unmarshal(body, &back); err != nil {
+			t.Fatalf("%q became %s: %v", value, body, err)
+		}
+		if again := (&upstream.Order{Extra: []upstream.Field{{Name: "x", Value: back.X}}}).AppendJSON(nil, upstream.WireDocument); string(again) != string(body) {
+			t.Errorf("%q became %s, and that became %s", value, body, again)
+		}
+	})
+}

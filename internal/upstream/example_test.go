@@ -1,0 +1,61 @@
+package upstream_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+
+	"github.com/shopspring/decimal"
+
+	"larder/internal/upstream"
+)
+
+// An order is created; closing it before it is paid is refused.
+func Example() {
+	service := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/connect/token":
+			_, _ = io.WriteString(w, `{"access_token":"abc","expires_in":3600}`)
+		case "/orders/api/v1/orders":
+			body, _ := io.ReadAll(r.Body)
+			fmt.Printf("service got %s\n", body)
+			w.WriteHeader(http.StatusCreated)
+			_, _ = io.WriteString(w, `{"result":{"orderID":"765"}}`)
+		default:
+			w.WriteHeader(http.StatusInternalServerError)
+			_, _ = io.WriteString(w, `{"code":"pos_close_order","msg":"not fully paid","requestId":"r1","errors":null}`)
+		}
+	}))
+	defer service.Close()
+
+	client, err := upstream.New(upstream.Config{
+		Name: "main", BaseURL: service.URL, AuthURL: service.URL, ClientID: "demo", ClientSecret: "demo-secret",
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer client.Close()
+
+	order := upstream.Order{
+		RestaurantID: new("r1"),
+		DishList: []upstream.Dish{{
+			ID: "pos-17", Price: new(decimal.RequireFromString("199.90")), Quantity: decimal.NewFromInt(2),
+		}},
+	}
+	ctx := context.Background()
+	created, err := client.CreateOrder(ctx, order.AppendJSON(nil, client.Config().WireCase))
+	fmt.Println("created", created.OrderID, err)
+
+	_, err = client.Complete(ctx, created.OrderID)
+	if refusal, ok := errors.AsType[*upstream.Error](err); ok {
+		fmt.Println(refusal.Code, "refused:", refusal.Refused(), "effect:", refusal.Effect)
+	}
+	// Output:
+	// service got {"restaurantID":"r1","dishList":[{"ID":"pos-17","price":199.9,"quantity":2}]}
+	// created 765 <nil>
+	// pos_close_order refused: true effect: none
+}

@@ -1,0 +1,40 @@
+package upstream
+
+import (
+	"context"
+	"crypto/tls"
+	"net"
+	"time"
+)
+
+// What the tests of package upstream_test reach inside for.
+
+// WithPauses replaces the random part of the pauses between tries.
+func WithPauses(pause func(most time.Duration) time.Duration) Option {
+	return func(c *Client) { c.jitter = pause }
+}
+
+// WithWriteDial keeps the real write transport over other connections.
+func WithWriteDial(
+	dial func(ctx context.Context, network, address string) (net.Conn, error), settings *tls.Config,
+) Option {
+	return func(c *Client) { c.writes.Transport = newWriteTransport(c.cfg, dial, settings) }
+}
+
+// ReadDocument exposes the decoder of answers to the fuzz target.
+func ReadDocument(body []byte) (orderID, code, msg, requestID string, isJSON bool) {
+	d := readDocument(body)
+	return d.orderID, d.code, d.msg, d.requestID, d.json
+}
+
+// ReadReasons exposes the decoder of rejection reasons to the fuzz target.
+func ReadReasons(body []byte) ([]Reason, error) { return readReasons(body) }
+
+// ReadTokenReply exposes the decoder of token replies to the fuzz target.
+func ReadTokenReply(body []byte, now time.Time) (token string, lifetime time.Duration) {
+	reply := readTokenReply(body)
+	if reply.lifetime > 0 {
+		return reply.accessToken, reply.lifetime
+	}
+	return reply.accessToken, jwtLifetime(reply.accessToken, now)
+}

@@ -1,0 +1,109 @@
+package upstream_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"larder/internal/upstream"
+)
+
+func TestReadsLeaveAPlaceForOrders(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var now, most atomic.Int64
+		s := &service{handler: func(w http.ResponseWriter, r *http.Request) {
+			if r.Method == http.MethodPost {
+				w.WriteHeader(http.StatusCreated)
+				_, _ = io.WriteString(w, `{"result":{"orderID":"1"}}`)
+				return
+			}
+			most.Store(max(most.Load(), now.Add(1)))
+			<-time.After(time.Second)
+			now.Add(-1)
+			_, _ = io.WriteString(w, `{"result":[]}`)
+		}}
+		client, _, stop := withinConfig(t, s, func(c *upstream.Config) { c.Concurrency = 3 })
+		defer stop()
+		var all sync.WaitGroup
+		for range 6 {
+			all.Go(func() {
+				if _, err := client.RejectionReasons(t.Context()); err != nil {
+					t.Errorf("read: %v", err)
+				}
+			})
+		}
+		synctest.Wait()
+		begun := time.Now()
+		if _, err := client.CreateOrder(t.Context(), []byte("{}")); err != nil || time.Since(begun) != 0 {
+			t.Errorf("order among reads: %v after %s, want none waited for", err, time.Since(begun))
+		}
+		all.Wait()
+		if most.Load() != 2 {
+			t.Errorf("reads at once = %d, want 2 of 3 places", most.Load())
+		}
+	})
+}
+
+func TestWaitingForAPlaceEndsWithTheContext(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := &service{handler: hang}
+		client, _, stop := withinConfig(t, s, func(c *upstream.Config) { c.Concurrency = 1 })
+		defer stop()
+		first, leave := context.WithCancel(t.Context())
+		ended := make(chan error, 1)
+		go func() {
+			_, err := client.RejectionReasons(first)
+			ended <- err
+		}()
+		synctest.Wait()
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		_, err := client.RejectionReasons(ctx)
+		if e := asError(t, err); e.Effect != upstream.EffectNone || !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("second read = %v, want its deadline", err)
+		}
+		_, err = client.CreateOrder(ctx, []byte("{}"))
+		if e := asError(t, err); e.Effect != upstream.EffectNone || e.Refused() || s.calls.Load() != 1 {
+			t.Errorf("order without a place = %+v after %d calls, want not sent", e, s.calls.Load())
+		}
+		leave()
+		if err := <-ended; !errors.Is(err, context.Canceled) {
+			t.Errorf("first read = %v, want context.Canceled", err)
+		}
+		if got := client.BreakerState(); got != "closed" {
+			t.Errorf("breaker = %s, want closed: nothing was the service's fault", got)
+		}
+	})
+}
+
+func TestRate(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := &service{handler: func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, `{"result":[]}`) }}
+		client, _, stop := withinConfig(t, s, func(c *upstream.Config) { c.Rate = 2 })
+		defer stop()
+		begun := time.Now()
+		for range 6 {
+			if _, err := client.RejectionReasons(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if took := time.Since(begun); took != 2*time.Second {
+			t.Errorf("6 reads at 2 a second took %s, want 2s: two at once, then two a second", took)
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+		defer cancel()
+		_, err := client.CreateOrder(ctx, []byte("{}"))
+		if e := asError(t, err); e.Effect != upstream.EffectNone || s.calls.Load() != 6 {
+			t.Errorf("order that would wait beyond its deadline = %+v, want not sent", e)
+		}
+	})
+}

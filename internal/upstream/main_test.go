@@ -1,0 +1,189 @@
+package upstream_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"larder/internal/upstream"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+const secret = "s3cret+/value"
+
+// service is a small ordering service: tokens numbered from 1, and one handler
+// for all else. It remembers what came in.
+type service struct {
+	tokens  atomic.Int64
+	calls   atomic.Int64
+	token   http.HandlerFunc // nil: a good token
+	handler http.HandlerFunc
+}
+
+// ServeHTTP implements http.Handler.
+func (s *service) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if r.URL.Path == "/connect/token" {
+		n := s.tokens.Add(1)
+		if s.token != nil {
+			s.token(w, r)
+			return
+		}
+		_, _ = fmt.Fprintf(w, `{"access_token":"token-%d","expires_in":3600,"token_type":"Bearer"}`, n)
+		return
+	}
+	s.calls.Add(1)
+	s.handler(w, r)
+}
+
+func config(address string) upstream.Config {
+	return upstream.Config{
+		Name: "main", BaseURL: address, AuthURL: address, ClientID: "client", ClientSecret: secret,
+	}
+}
+
+// noPause makes tries follow one another at once.
+func noPause(time.Duration) time.Duration { return 0 }
+
+// start serves s on a real socket and gives a client for it.
+func start(t *testing.T, s http.Handler, opts ...upstream.Option) *upstream.Client {
+	t.Helper()
+	server := httptest.NewServer(s)
+	t.Cleanup(server.Close)
+	return connect(t, config(server.URL), opts...)
+}
+
+func connect(t *testing.T, cfg upstream.Config, opts ...upstream.Option) *upstream.Client {
+	t.Helper()
+	client, err := upstream.New(cfg, append([]upstream.Option{upstream.WithPauses(noPause)}, opts...)...)
+	if err != nil {
+		t.Fatalf("New(%+v) = %v", cfg, err)
+	}
+	t.Cleanup(client.Close)
+	return client
+}
+
+// asError gives the *upstream.Error that every failed call must give.
+func asError(t *testing.T, err error) *upstream.Error {
+	t.Helper()
+	var e *upstream.Error
+	if !errors.As(err, &e) {
+		t.Fatalf("error = %v (%T), want an *upstream.Error", err, err)
+	}
+	return e
+}
+
+// connKey is where a request's context holds its connection.
+type connKey struct{}
+
+// memory is a network within the process, for tests inside a synctest bubble.
+type memory struct {
+	conns chan net.Conn
+	once  sync.Once
+	done  chan struct{}
+	dials atomic.Int64
+}
+
+func newMemory() *memory {
+	return &memory{conns: make(chan net.Conn), done: make(chan struct{})}
+}
+
+// Dial gives the client's end of a new connection.
+func (m *memory) Dial(ctx context.Context, _, _ string) (net.Conn, error) {
+	near, far := net.Pipe()
+	select {
+	case m.conns <- far:
+		m.dials.Add(1)
+		return near, nil
+	case <-m.done:
+		return nil, &net.OpError{Op: "dial", Net: "memory", Err: net.ErrClosed}
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// Accept implements net.Listener.
+func (m *memory) Accept() (net.Conn, error) {
+	select {
+	case conn := <-m.conns:
+		return conn, nil
+	case <-m.done:
+		return nil, net.ErrClosed
+	}
+}
+
+// Close implements net.Listener.
+func (m *memory) Close() error { m.once.Do(func() { close(m.done) }); return nil }
+
+// Addr implements net.Listener.
+func (m *memory) Addr() net.Addr { return &net.UnixAddr{Name: "memory", Net: "memory"} }
+
+// within serves s in memory and gives a client for it; the caller, inside a
+// bubble, calls stop before it returns.
+func within(
+	t *testing.T, s http.Handler, opts ...upstream.Option,
+) (client *upstream.Client, network *memory, stop func()) {
+	t.Helper()
+	return withinConfig(t, s, func(*upstream.Config) {}, opts...)
+}
+
+// withinConfig is within with a changed configuration.
+func withinConfig(
+	t *testing.T, s http.Handler, change func(*upstream.Config), opts ...upstream.Option,
+) (client *upstream.Client, network *memory, stop func()) {
+	t.Helper()
+	network = newMemory()
+	server := &http.Server{
+		Handler: s, ReadHeaderTimeout: time.Hour,
+		ConnContext: func(ctx context.Context, conn net.Conn) context.Context {
+			return context.WithValue(ctx, connKey{}, conn)
+		},
+	}
+	served := make(chan error, 1)
+	go func() { served <- server.Serve(network) }()
+	reads := &http.Transport{DialContext: network.Dial, DisableCompression: true}
+	cfg := config("http://service.test")
+	change(&cfg)
+	client, err := upstream.New(cfg, append([]upstream.Option{
+		upstream.WithPauses(noPause), upstream.WithTransport(reads),
+		upstream.WithWriteDial(network.Dial, nil),
+	}, opts...)...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return client, network, func() {
+		client.Close()
+		if err := server.Close(); err != nil {
+			t.Errorf("closing the service: %v", err)
+		}
+		if err := <-served; !errors.Is(err, http.ErrServerClosed) {
+			t.Errorf("serving: %v", err)
+		}
+	}
+}
+
+// startWith is start with a changed configuration.
+func startWith(t *testing.T, s http.Handler, change func(*upstream.Config), opts ...upstream.Option) *upstream.Client {
+	t.Helper()
+	server := httptest.NewServer(s)
+	t.Cleanup(server.Close)
+	cfg := config(server.URL)
+	change(&cfg)
+	return connect(t, cfg, opts...)
+}
+
+// hang answers nothing until the client leaves.
+func hang(_ http.ResponseWriter, r *http.Request) {
+	_, _ = io.Copy(io.Discard, r.Body) // net/http notices a leaving client only then
+	<-r.Context().Done()
+}

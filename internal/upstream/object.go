@@ -1,0 +1,173 @@
+package upstream
+
+import (
+	"bytes"
+	"strconv"
+	"unicode/utf8"
+
+	"github.com/shopspring/decimal"
+
+	"larder/internal/menu"
+)
+
+// object writes one JSON object, field by field.
+type object struct {
+	dst     []byte
+	wire    WireCase
+	comma   bool
+	count   int
+	written [16]string // the document's names written so far
+}
+
+func begin(dst []byte, wire WireCase) *object {
+	return &object{dst: append(dst, '{'), wire: wire}
+}
+
+func (w *object) key(name string) {
+	if w.comma {
+		w.dst = append(w.dst, ',')
+	}
+	w.comma = true
+	w.dst = append(appendText(w.dst, name), ':')
+}
+
+func (w *object) name(name string) {
+	w.written[w.count] = name
+	w.count++
+	w.key(w.wire.spell(name))
+}
+
+func (w *object) text(name string, value *string) {
+	if value != nil {
+		w.name(name)
+		w.dst = appendText(w.dst, *value)
+	}
+}
+
+func (w *object) whole(name string, value *int) {
+	if value != nil {
+		w.name(name)
+		w.dst = strconv.AppendInt(w.dst, int64(*value), 10)
+	}
+}
+
+func (w *object) decimal(name string, value *decimal.Decimal) {
+	if value != nil {
+		w.name(name)
+		w.dst = menu.AppendDecimal(w.dst, *value)
+	}
+}
+
+func (w *object) measure(m *menu.Measure) {
+	if m == nil {
+		return
+	}
+	w.name("measure")
+	inner := begin(w.dst, w.wire)
+	inner.decimal("value", &m.Value)
+	inner.text("unit", &m.Unit)
+	w.dst = inner.end(nil)
+}
+
+// end appends the fields that larder does not know and closes the object.
+func (w *object) end(extra []Field) []byte {
+	for _, field := range extra {
+		if !w.has(field.Name) {
+			w.key(field.Name)
+			w.dst = appendRaw(w.dst, field.Value)
+		}
+	}
+	return append(w.dst, '}')
+}
+
+// has tells whether a field of this name, in any spelling, is written already:
+// a second one could change what the service reads.
+func (w *object) has(name string) bool {
+	folded := menu.FoldName(name)
+	for _, known := range w.written[:w.count] {
+		if menu.FoldName(known) == folded {
+			return true
+		}
+	}
+	return false
+}
+
+// appendRaw appends a JSON value without white space and with numbers written
+// out, without exponent (policy P3). What is no JSON becomes null.
+func appendRaw(dst, raw []byte) []byte {
+	body, err := menu.Check(raw, 0)
+	if err != nil {
+		return append(dst, "null"...)
+	}
+	for i := 0; i < len(body); {
+		end := i + 1
+		switch b := body[i]; {
+		case b == ' ' || b == '\t' || b == '\n' || b == '\r':
+		case b == '"':
+			for body[end] != '"' {
+				if body[end] == '\\' {
+					end++
+				}
+				end++
+			}
+			end++
+			dst = append(dst, body[i:end]...)
+		case b == '-' || b >= '0' && b <= '9':
+			for end < len(body) && bytes.IndexByte([]byte("0123456789+-.eE"), body[end]) >= 0 {
+				end++
+			}
+			dst = appendNumber(dst, body[i:end])
+		default: // brackets, commas, colons, letters of true, false, null
+			dst = append(dst, b)
+		}
+		i = end
+	}
+	return dst
+}
+
+// appendNumber keeps a number's digits as they stand and writes out an
+// exponent; one beyond the bounds of menu.ParseDecimal stays as it is.
+func appendNumber(dst, number []byte) []byte {
+	if bytes.ContainsAny(number, "eE") {
+		if d, state := menu.ParseDecimal(string(number)); state == menu.NumberOK {
+			return menu.AppendDecimal(dst, d)
+		}
+	}
+	return append(dst, number...)
+}
+
+// appendText appends a JSON string. Text stays byte for byte what it was
+// (policy W11), but for quotes, backslashes, control characters and bytes that
+// are no UTF-8.
+func appendText(dst []byte, s string) []byte {
+	const hex = "0123456789abcdef"
+	dst = append(dst, '"')
+	for i := 0; i < len(s); {
+		b := s[i]
+		switch {
+		case b == '"' || b == '\\':
+			dst = append(dst, '\\', b)
+		case b == '\n':
+			dst = append(dst, '\\', 'n')
+		case b == '\r':
+			dst = append(dst, '\\', 'r')
+		case b == '\t':
+			dst = append(dst, '\\', 't')
+		case b < 0x20:
+			dst = append(dst, '\\', 'u', '0', '0', hex[b>>4], hex[b&15])
+		case b >= utf8.RuneSelf:
+			char, size := utf8.DecodeRuneInString(s[i:])
+			if char == utf8.RuneError && size == 1 {
+				dst = append(dst, "\ufffd"...)
+			} else {
+				dst = append(dst, s[i:i+size]...)
+			}
+			i += size
+			continue
+		default:
+			dst = append(dst, b)
+		}
+		i++
+	}
+	return append(dst, '"')
+}

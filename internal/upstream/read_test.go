@@ -1,0 +1,378 @@
+package upstream_test
+
+import (
+	"compress/gzip"
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"larder/internal/upstream"
+)
+
+func TestMenuView(t *testing.T) {
+	t.Parallel()
+	const view = `{"result":{"name":"Ресторан 🍲"}}`
+	for name, tc := range map[string]struct {
+		restaurant string
+		seen       upstream.Validator
+		answer     http.HandlerFunc
+		query      string
+		want       upstream.Menu
+	}{
+		"the connection's own has no query": {
+			answer: func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, view) },
+			want:   upstream.Menu{Body: []byte(view)},
+		},
+		"a restaurant's, id escaped": {
+			restaurant: "a&b",
+			answer:     func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, view) },
+			query:      "restaurantId=a%26b",
+			want:       upstream.Menu{Body: []byte(view)},
+		},
+		"gzip is unpacked, validators are kept": {
+			answer: func(w http.ResponseWriter, r *http.Request) {
+				if r.Header.Get("Accept-Encoding") != "gzip" {
+					return
+				}
+				w.Header().Set("Content-Encoding", "gzip")
+				w.Header().Set("ETag", `"v1"`)
+				w.Header().Set("Last-Modified", "Sat, 21 Nov 2026 01:00:00 GMT")
+				packed := gzip.NewWriter(w)
+				_, _ = io.WriteString(packed, view)
+				_ = packed.Close()
+			},
+			want: upstream.Menu{Body: []byte(view), Validator: upstream.Validator{
+				ETag: `"v1"`, LastModified: "Sat, 21 Nov 2026 01:00:00 GMT",
+			}},
+		},
+		"validators are passed; 304 without any keeps them": {
+			seen: upstream.Validator{ETag: `"v1"`, LastModified: "then"},
+			answer: func(w http.ResponseWriter, r *http.Request) {
+				if r.Header.Get("If-None-Match") == `"v1"` && r.Header.Get("If-Modified-Since") == "then" {
+					w.WriteHeader(http.StatusNotModified)
+				}
+			},
+			want: upstream.Menu{NotModified: true, Validator: upstream.Validator{ETag: `"v1"`, LastModified: "then"}},
+		},
+		"304 with a new validator": {
+			seen: upstream.Validator{ETag: `"v1"`},
+			answer: func(w http.ResponseWriter, _ *http.Request) {
+				w.Header().Set("ETag", `W/"v1"`)
+				w.Header().Set("Content-Encoding", "gzip")
+				w.WriteHeader(http.StatusNotModified)
+			},
+			want: upstream.Menu{NotModified: true, Validator: upstream.Validator{ETag: `W/"v1"`}},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var path, query, bearer string
+			s := &service{handler: func(w http.ResponseWriter, r *http.Request) {
+				path, query, bearer = r.URL.Path, r.URL.RawQuery, r.Header.Get("Authorization")
+				tc.answer(w, r)
+			}}
+			got, err := start(t, s).MenuView(t.Context(), tc.restaurant, tc.seen)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(tc.want, got); diff != "" {
+				t.Errorf("menu (-want +got):\n%s", diff)
+			}
+			if path != "/orders/api/v1/menu/view" || query != tc.query || bearer != "Bearer token-1" {
+				t.Errorf("request = %s?%s as %q", path, query, bearer)
+			}
+		})
+	}
+}
+
+func TestReadFailures(t *testing.T) {
+	t.Parallel()
+	status := func(code int, body string) http.HandlerFunc {
+		return func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Location", "/elsewhere")
+			w.WriteHeader(code)
+			_, _ = io.WriteString(w, body)
+		}
+	}
+	for name, tc := range map[string]struct {
+		answer http.HandlerFunc
+		status int
+		code   string
+		tries  int64
+		cause  error
+	}{
+		"404 is not tried again":     {status(404, `{"code":"no_menu","msg":"none","requestID":"r1","errors":null}`), 404, "no_menu", 1, nil},
+		"a redirect is not followed": {status(302, ""), 302, "", 1, nil},
+		"304 that was not asked for": {status(304, ""), 304, "", 1, nil},
+		"500 is tried four times":    {status(500, "<h1>oops</h1>"), 500, "", 4, nil},
+		"503 is tried four times":    {status(503, ""), 503, "", 4, nil},
+		"408 is tried four times":    {status(408, ""), 408, "", 4, nil},
+		"429 is tried four times":    {status(429, ""), 429, "", 4, nil},
+		"a body that breaks off": {func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Length", "100")
+			_, _ = io.WriteString(w, "{")
+		}, 200, "", 4, io.ErrUnexpectedEOF},
+		"gzip that is none": {func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Encoding", "gzip")
+			_, _ = io.WriteString(w, "plain text, long enough for a header")
+		}, 200, "", 4, nil},
+		"an encoding that was not offered": {func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Encoding", "br")
+			_, _ = io.WriteString(w, "x")
+		}, 200, "", 1, upstream.ErrAnswer},
+		"more than 64 MiB announced": {func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Length", "67108865")
+			_, _ = io.WriteString(w, "{")
+		}, 200, "", 1, upstream.ErrTooLarge},
+		"more than 64 MiB once unpacked": {func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Encoding", "gzip")
+			packed := gzip.NewWriter(w)
+			block := make([]byte, 1<<20)
+			for range 65 {
+				_, _ = packed.Write(block)
+			}
+			_ = packed.Close()
+		}, 200, "", 1, upstream.ErrTooLarge},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := &service{handler: tc.answer}
+			_, err := start(t, s).MenuView(t.Context(), "r", upstream.Validator{})
+			e := asError(t, err)
+			if e.Operation != upstream.OpMenu || e.Status != tc.status || e.Code != tc.code || e.Effect != upstream.EffectNone {
+				t.Errorf("error = %+v, want status %d, code %q", e, tc.status, tc.code)
+			}
+			if tc.cause != nil && !errors.Is(err, tc.cause) {
+				t.Errorf("error = %v, want %v", err, tc.cause)
+			}
+			if got := s.calls.Load(); got != tc.tries {
+				t.Errorf("tries = %d, want %d", got, tc.tries)
+			}
+		})
+	}
+}
+
+func TestReadRetries(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		retryAfter string
+		deadline   time.Duration // 0: none
+		wantErr    bool
+		tries      int64
+		took       time.Duration
+	}{
+		"full pauses double: 0.2 + 0.4 s":        {"", time.Minute, false, 3, 600 * time.Millisecond},
+		"Retry-After is obeyed, jitter on top":   {"2", time.Minute, false, 3, 4*time.Second + 600*time.Millisecond},
+		"Retry-After beyond the deadline: ended": {"5", 3 * time.Second, true, 1, 0},
+		"Retry-After beyond reason: ended":       {"3600", 0, true, 1, 0},
+		"no deadline: tried all the same":        {"", 0, false, 3, 600 * time.Millisecond},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				s := &service{}
+				s.handler = func(w http.ResponseWriter, _ *http.Request) {
+					if s.calls.Load() < 3 {
+						if tc.retryAfter != "" {
+							w.Header().Set("Retry-After", tc.retryAfter)
+						}
+						w.WriteHeader(http.StatusServiceUnavailable)
+						return
+					}
+					_, _ = io.WriteString(w, "{}")
+				}
+				client, _, stop := within(t, s, upstream.WithPauses(func(most time.Duration) time.Duration { return most }))
+				defer stop()
+				ctx := t.Context()
+				if tc.deadline > 0 {
+					var cancel context.CancelFunc
+					ctx, cancel = context.WithTimeout(ctx, tc.deadline)
+					defer cancel()
+				}
+				begun := time.Now()
+				_, err := client.MenuView(ctx, "r", upstream.Validator{})
+				if (err != nil) != tc.wantErr || s.calls.Load() != tc.tries || time.Since(begun) != tc.took {
+					t.Errorf("MenuView() = %v after %d tries and %s, want error %v after %d and %s",
+						err, s.calls.Load(), time.Since(begun), tc.wantErr, tc.tries, tc.took)
+				}
+				if tc.wantErr && asError(t, err).RetryAfter == 0 {
+					t.Errorf("error = %+v, want the service's Retry-After in it", err)
+				}
+			})
+		})
+	}
+}
+
+func TestReadEndsWithItsContext(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := &service{handler: func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Retry-After", "60")
+			w.WriteHeader(http.StatusServiceUnavailable)
+		}}
+		client, _, stop := within(t, s)
+		defer stop()
+		ctx, cancel := context.WithCancel(t.Context())
+		go func() {
+			<-time.After(time.Second)
+			cancel()
+		}()
+		begun := time.Now()
+		_, err := client.MenuView(ctx, "r", upstream.Validator{})
+		if e := asError(t, err); e.Status != http.StatusServiceUnavailable || time.Since(begun) != time.Second {
+			t.Errorf("error = %v after %s, want what failed last, as soon as ctx ends", err, time.Since(begun))
+		}
+	})
+}
+
+func TestEachTryOfAReadHasItsLimit(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := &service{}
+		s.handler = func(w http.ResponseWriter, r *http.Request) {
+			if s.calls.Load() == 1 {
+				hang(w, r)
+				return
+			}
+			_, _ = io.WriteString(w, "{}")
+		}
+		client, _, stop := within(t, s)
+		defer stop()
+		begun := time.Now()
+		_, err := client.MenuView(t.Context(), "r", upstream.Validator{})
+		if err != nil || time.Since(begun) != upstream.DefaultMenuTimeout {
+			t.Errorf("MenuView() = %v after %s, want success after one limit of 30s", err, time.Since(begun))
+		}
+	})
+}
+
+func TestBreaker(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var down atomic.Bool
+		down.Store(true)
+		s := &service{handler: func(w http.ResponseWriter, r *http.Request) {
+			switch {
+			case r.Method == http.MethodPost:
+				w.WriteHeader(http.StatusCreated)
+				_, _ = io.WriteString(w, `{"result":{"orderID":"1"}}`)
+			case down.Load():
+				w.WriteHeader(http.StatusBadGateway)
+			default:
+				_, _ = io.WriteString(w, `{"result":[]}`)
+			}
+		}}
+		client, _, stop := within(t, s)
+		defer stop()
+		if got := client.BreakerState(); got != "closed" {
+			t.Errorf("state at first = %q, want closed", got)
+		}
+		for range 5 {
+			if _, err := client.RejectionReasons(t.Context()); err == nil {
+				t.Error("a read of a service that is down succeeded")
+			}
+		}
+		if got := client.BreakerState(); got != "open" {
+			t.Errorf("state after 5 failed reads = %q, want open", got)
+		}
+		before := s.calls.Load()
+		_, err := client.RejectionReasons(t.Context())
+		if e := asError(t, err); !errors.Is(err, upstream.ErrBreakerOpen) || e.RetryAfter <= 0 || s.calls.Load() != before {
+			t.Errorf("read while open = %v, Retry-After %s, %d calls, want no call", err, e.RetryAfter, s.calls.Load()-before)
+		}
+		if _, err := client.CreateOrder(t.Context(), []byte("{}")); err != nil {
+			t.Errorf("an order while the breaker for reads is open: %v", err)
+		}
+		<-time.After(20 * time.Second)
+		down.Store(false)
+		if _, err := client.RejectionReasons(t.Context()); err != nil {
+			t.Errorf("read once the service is back: %v", err)
+		}
+		if got := client.BreakerState(); got != "closed" {
+			t.Errorf("state after a good read = %q, want closed", got)
+		}
+	})
+}
+
+func TestARefusedReadLeavesTheBreakerClosed(t *testing.T) {
+	t.Parallel()
+	s := &service{handler: func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNotFound) }}
+	client := start(t, s)
+	for range 10 {
+		if _, err := client.MenuView(t.Context(), "unknown", upstream.Validator{}); err == nil {
+			t.Error("a menu that is not there was read")
+		}
+	}
+	if got := client.BreakerState(); got != "closed" {
+		t.Errorf("state after 10 answers 404 = %q, want closed", got)
+	}
+}
+
+func TestRejectionReasons(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		body string
+		want []upstream.Reason // nil: an error
+	}{
+		"the document's spelling": {
+			`{"result":[{"ID":"1","reason":"too late","type":"simple","isPossibleDelete":true},{"ID":"2","reason":"","type":"text"}]}`,
+			[]upstream.Reason{{ID: "1", Reason: "too late", Type: "simple", IsPossibleDelete: true}, {ID: "2", Type: "text"}},
+		},
+		"other spellings, ids that are numbers": {
+			`[{"id":9007199254740993,"Reason":"x","new":[1],"is_possible_delete":null}]`,
+			[]upstream.Reason{{ID: "9007199254740993", Reason: "x"}},
+		},
+		"a byte order mark":            {"\ufeff" + `{"result":[]}`, []upstream.Reason{}},
+		"null is none":                 {`{"result":null}`, []upstream.Reason{}},
+		"no result":                    {`{"code":"x","msg":"y"}`, nil},
+		"no array":                     {`{"result":"none"}`, nil},
+		"an element that is no object": {`{"result":[{"ID":"1"},7]}`, nil},
+		"no JSON":                      {`<html>`, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := &service{handler: func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, tc.body) }}
+			got, err := start(t, s).RejectionReasons(t.Context())
+			if tc.want == nil {
+				if e := asError(t, err); !errors.Is(err, upstream.ErrAnswer) || string(e.Body) != tc.body {
+					t.Errorf("error = %v with body %q, want ErrAnswer", err, e.Body)
+				}
+				return
+			}
+			if diff := cmp.Diff(tc.want, got); err != nil || diff != "" {
+				t.Errorf("RejectionReasons() error %v (-want +got):\n%s", err, diff)
+			}
+		})
+	}
+}
+
+func TestObserverSeesEveryExchange(t *testing.T) {
+	t.Parallel()
+	var seen []string
+	s := &service{}
+	s.handler = func(w http.ResponseWriter, _ *http.Request) {
+		if s.calls.Load() == 1 {
+			w.WriteHeader(http.StatusServiceUnavailable)
+			return
+		}
+		_, _ = io.WriteString(w, `{"result":[]}`)
+	}
+	client := start(t, s, upstream.WithObserver(func(c upstream.Call) {
+		seen = append(seen, string(c.Operation)+" "+http.StatusText(c.Status))
+	}))
+	if _, err := client.RejectionReasons(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	want := "token OK, reasons Service Unavailable, reasons OK"
+	if got := strings.Join(seen, ", "); got != want {
+		t.Errorf("seen = %s, want %s", got, want)
+	}
+}

@@ -1,0 +1,282 @@
+package upstream_test
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"larder/internal/upstream"
+)
+
+func TestWhatAWriteSends(t *testing.T) {
+	t.Parallel()
+	var got []string
+	s := &service{handler: func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		got = append(got, strings.Join([]string{
+			r.Method, r.URL.EscapedPath(), r.Header.Get("Content-Type"), r.Header.Get("Authorization"), string(body),
+		}, " "))
+		_, _ = io.WriteString(w, `{"result":{"orderID":9007199254740993}}`)
+	}}
+	client := start(t, s)
+	created, err := client.CreateOrder(t.Context(), []byte(`{"a":1}`))
+	want := upstream.Created{OrderID: "9007199254740993", Status: 200, Body: []byte(`{"result":{"orderID":9007199254740993}}`)}
+	if diff := cmp.Diff(want, created); err != nil || diff != "" {
+		t.Errorf("CreateOrder() error %v (-want +got):\n%s", err, diff)
+	}
+	answer, err := client.Pay(t.Context(), "a/b ?", []byte(`[]`))
+	if err != nil || answer.Status != 200 || string(answer.Body) != string(want.Body) {
+		t.Errorf("Pay() = %+v, %v", answer, err)
+	}
+	if _, err := client.Complete(t.Context(), "765"); err != nil {
+		t.Errorf("Complete() = %v", err)
+	}
+	if _, err := client.Reject(t.Context(), "765", []byte(`{}`)); err != nil {
+		t.Errorf("Reject() = %v", err)
+	}
+	if diff := cmp.Diff([]string{
+		`POST /orders/api/v1/orders application/json Bearer token-1 {"a":1}`,
+		`PUT /orders/api/v1/orders/a%2Fb%20%3F/pay application/json Bearer token-1 []`,
+		`PUT /orders/api/v1/orders/765/complete  Bearer token-1 `,
+		`PUT /orders/api/v1/orders/765/reject application/json Bearer token-1 {}`,
+	}, got); diff != "" {
+		t.Errorf("requests (-want +got):\n%s", diff)
+	}
+}
+
+func TestOrderIDsThatCannotStandInAPath(t *testing.T) {
+	t.Parallel()
+	s := &service{}
+	client := start(t, s)
+	for _, id := range []string{"", ".", ".."} {
+		_, err := client.Complete(t.Context(), id)
+		if e := asError(t, err); !errors.Is(err, upstream.ErrOrderID) || e.Effect != upstream.EffectNone {
+			t.Errorf("Complete(%q) = %v, want ErrOrderID and no effect", id, err)
+		}
+	}
+	if s.tokens.Load() != 0 {
+		t.Errorf("token requests = %d, want none", s.tokens.Load())
+	}
+}
+
+// TestAWriteIsNeverRepeatedByNetHTTP is the regression test of trap 1: net/http
+// repeats a POST with an Idempotency-Key, or with a body it can make anew,
+// when a connection that served before breaks.
+func TestAWriteIsNeverRepeatedByNetHTTP(t *testing.T) {
+	t.Parallel()
+	var requests, keys atomic.Int64
+	s := &service{handler: func(w http.ResponseWriter, r *http.Request) {
+		for _, name := range []string{"Idempotency-Key", "X-Idempotency-Key"} {
+			if _, ok := r.Header[name]; ok {
+				keys.Add(1)
+			}
+		}
+		_, _ = io.Copy(io.Discard, r.Body)
+		if requests.Add(1)%2 == 0 { // executed, then the connection breaks
+			conn, _, err := http.NewResponseController(w).Hijack()
+			if err == nil {
+				_ = conn.Close()
+			}
+			return
+		}
+		_, _ = io.WriteString(w, `{"result":{"orderID":"1"}}`)
+	}}
+	client := start(t, s)
+	for op, call := range operations(t.Context(), client) {
+		before := requests.Load()
+		if err := call(); err != nil {
+			t.Fatalf("%s on a new connection: %v", op, err)
+		}
+		err := call() // on the same connection, which breaks
+		if e := asError(t, err); e.Effect != upstream.EffectUnknown {
+			t.Errorf("%s on a connection that broke: %+v, want unknown", op, e)
+		}
+		if got := requests.Load() - before; got != 2 {
+			t.Errorf("%s: the service saw %d requests, want 2", op, got)
+		}
+	}
+	if keys.Load() != 0 {
+		t.Errorf("%d requests carried an idempotency key, want none", keys.Load())
+	}
+}
+
+// TestAClosingIdleConnectionIsNotUsed is trap 14: this service drops a
+// connection that was idle for 3 s just when the next request comes.
+func TestAClosingIdleConnectionIsNotUsed(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		last := map[any]time.Time{} // when each connection was used last
+		s := &service{handler: func(w http.ResponseWriter, r *http.Request) {
+			conn := r.Context().Value(connKey{})
+			if at, ok := last[conn]; ok && time.Since(at) >= 3*time.Second {
+				panic(http.ErrAbortHandler)
+			}
+			last[conn] = time.Now()
+			_, _ = io.WriteString(w, `{"result":{"orderID":"1"}}`)
+		}}
+		client, network, stop := within(t, s)
+		defer stop()
+		for i, step := range []struct {
+			idle  time.Duration
+			dials int64 // of orders: one more is the token's
+		}{{0, 1}, {time.Second, 1}, {3 * time.Second, 2}, {10 * time.Second, 3}} {
+			<-time.After(step.idle)
+			if _, err := client.CreateOrder(t.Context(), []byte("{}")); err != nil {
+				t.Errorf("order %d after %s of rest: %v", i, step.idle, err)
+			}
+			if got := network.dials.Load() - 1; got != step.dials {
+				t.Errorf("order %d after %s of rest: %d connections so far, want %d", i, step.idle, got, step.dials)
+			}
+		}
+	})
+}
+
+func TestAWriteWaitsAsTheServiceAsks(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		status     int
+		retryAfter string
+		wantErr    bool
+		took       time.Duration
+		asked      time.Duration
+	}{
+		"429, seconds, inside the limit":   {429, "2", false, 4 * time.Second, 0},
+		"503, seconds, inside the limit":   {503, "3", false, 6 * time.Second, 0},
+		"429 beyond the limit of 15 s":     {429, "20", true, 0, 20 * time.Second},
+		"503 with a date beyond the limit": {503, "Sat, 01 Jan 2000 00:01:00 GMT", true, 0, time.Minute},
+		"503 with a date that has passed":  {503, "Sat, 01 Jan 1999 00:01:00 GMT", false, 0, 0},
+		"503 with nonsense":                {503, "soon", false, 0, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				s := &service{}
+				s.handler = func(w http.ResponseWriter, _ *http.Request) {
+					if s.calls.Load() < 3 {
+						w.Header().Set("Retry-After", tc.retryAfter)
+						w.WriteHeader(tc.status)
+						return
+					}
+					w.WriteHeader(http.StatusCreated)
+					_, _ = io.WriteString(w, `{"result":{"orderID":"1"}}`)
+				}
+				client, _, stop := within(t, s) // a bubble's clock begins with the year 2000
+				defer stop()
+				begun := time.Now()
+				_, err := client.CreateOrder(t.Context(), []byte("{}"))
+				if (err != nil) != tc.wantErr || time.Since(begun) != tc.took {
+					t.Errorf("CreateOrder() = %v after %s, want error %v after %s", err, time.Since(begun), tc.wantErr, tc.took)
+				}
+				if tc.wantErr {
+					if e := asError(t, err); e.RetryAfter != tc.asked || e.Effect != upstream.EffectNone || e.Refused() {
+						t.Errorf("error = %+v, want not executed, Retry-After %s", e, tc.asked)
+					}
+				}
+			})
+		})
+	}
+}
+
+func TestWritesOverTLS(t *testing.T) {
+	t.Parallel()
+	var protocol string
+	server := httptest.NewUnstartedServer(&service{handler: func(w http.ResponseWriter, r *http.Request) {
+		protocol = r.Proto
+		_, _ = io.WriteString(w, `{"result":{"orderID":"1"}}`)
+	}})
+	server.EnableHTTP2 = true
+	server.StartTLS()
+	t.Cleanup(server.Close)
+	roots := x509.NewCertPool()
+	roots.AddCert(server.Certificate())
+	var dialer net.Dialer
+	client := withTokens(t, server.URL, upstream.WithWriteDial(dialer.DialContext,
+		&tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12}))
+	if _, err := client.CreateOrder(t.Context(), []byte("{}")); err != nil || protocol != "HTTP/1.1" {
+		t.Errorf("CreateOrder() over TLS = %v by %s, want success by HTTP/1.1", err, protocol)
+	}
+}
+
+func TestErrorsKeepNoSecret(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("п", 4096)
+	for name, tc := range map[string]struct{ body, want string }{
+		"secret and token as they are":      {secret + " Bearer token-1!", "[redacted] Bearer [redacted]!"},
+		"secret in a form":                  {"x=s3cret%2B%2Fvalue&y", "x=[redacted]&y"},
+		"the first 2 KiB, whole characters": {"a" + long, "a" + long[:2046]},
+		"a secret across the border":        {strings.Repeat("x", 2040) + secret, strings.Repeat("x", 2040) + "[redacte"},
+		"nothing":                           {"", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := &service{handler: func(w http.ResponseWriter, _ *http.Request) {
+				w.WriteHeader(http.StatusBadRequest)
+				_, _ = io.WriteString(w, tc.body)
+			}}
+			_, err := start(t, s).CreateOrder(t.Context(), []byte("{}"))
+			if diff := cmp.Diff(tc.want, string(asError(t, err).Body)); diff != "" {
+				t.Errorf("kept body (-want +got):\n%s", diff)
+			}
+		})
+	}
+	t.Run("code, msg and request id", func(t *testing.T) {
+		t.Parallel()
+		s := &service{handler: func(w http.ResponseWriter, _ *http.Request) {
+			w.WriteHeader(http.StatusInternalServerError)
+			_, _ = io.WriteString(w, `{"code":12,"msg":"bad token-1","requestID":"s3cret+\/value","errors":null}`)
+		}}
+		_, err := start(t, s).Pay(t.Context(), "1", []byte("[]"))
+		e := asError(t, err)
+		if e.Code != "12" || e.Msg != "bad [redacted]" || e.RequestID != redactedText {
+			t.Errorf("error = %+v", e)
+		}
+		if want := "upstream: pay: status 500 Internal Server Error: 12: bad [redacted]"; err.Error() != want {
+			t.Errorf("Error() = %q, want %q", err.Error(), want)
+		}
+	})
+}
+
+const redactedText = "[redacted]"
+
+func TestEffectNames(t *testing.T) {
+	t.Parallel()
+	for effect, want := range map[upstream.Effect]string{
+		upstream.EffectNone: "none", upstream.EffectDone: "done", upstream.EffectUnknown: "unknown",
+	} {
+		if got := effect.String(); got != want {
+			t.Errorf("Effect(%d) = %q, want %q", effect, got, want)
+		}
+	}
+}
+
+// A request that net/http could make anew it could also send twice (trap 1).
+func TestAWriteCannotBeMadeAnew(t *testing.T) {
+	t.Parallel()
+	var rewindable atomic.Int64
+	client := withTokens(t, "http://service.test", upstream.WithWriteTransport(roundTrip(
+		func(r *http.Request) (*http.Response, error) {
+			if r.GetBody != nil {
+				rewindable.Add(1)
+			}
+			return &http.Response{
+				StatusCode: http.StatusOK, Request: r,
+				Body: io.NopCloser(strings.NewReader(`{"result":{"orderID":"1"}}`)),
+			}, nil
+		})))
+	for op, call := range operations(t.Context(), client) {
+		if err := call(); err != nil || rewindable.Load() != 0 {
+			t.Errorf("%s = %v, %d requests with GetBody, want none", op, err, rewindable.Load())
+		}
+	}
+}
