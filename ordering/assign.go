@@ -31,22 +31,22 @@ type supply struct {
 	may   []int32
 }
 
-// assignmentWork bounds one assignment, in steps of its search. An order of
-// 100 ingredients that each stand in ten groups takes less than a tenth.
-const assignmentWork = 1_000_000
+// assignmentWork bounds the assignments of one order, in steps of their search.
+// 100 ingredients that each stand in ten groups take about a tenth of it.
+const assignmentWork = 2_000_000
 
 // assign counts each supply for the demands that it may count for, so that as
 // many limits as possible are met (policy M4): the sum of what is missing and
 // what is in excess is the least there is, and among equals an earlier demand
 // is nearer to its limits than a later one. That makes the counts of the
-// demands that are not met the same every time. False when more than work
-// steps would be needed; the counts mean nothing then.
+// demands that are not met the same every time. It takes its steps off work;
+// false when they were not enough, and the counts mean nothing then.
 //
 // The counts that assignments can give form an M-convex set and the distance
 // from the limits is convex in each of them, so an assignment that no single
 // shift between two demands makes better is the best of all. A shift moves
 // units from one demand to another, by way of others where need be.
-func assign(demands []demand, supplies []supply, work int) bool {
+func assign(demands []demand, supplies []supply, work *int) bool {
 	straight := true
 	for i := range supplies {
 		straight = straight && len(supplies[i].may) == 1
@@ -57,9 +57,16 @@ func assign(demands []demand, supplies []supply, work int) bool {
 		}
 		return true
 	}
-	f := newFlow(demands, supplies, work)
-	for f.improve() {
+	f := newFlow(demands, supplies, *work)
+	for better := true; better; {
+		better = false
+		for from := range demands {
+			for f.improve(from) {
+				better = true
+			}
+		}
 	}
+	*work = f.work
 	return f.work > 0
 }
 
@@ -68,11 +75,15 @@ type flow struct {
 	demands  []demand
 	supplies []supply
 	given    [][]int64 // by supply, beside its may: units counted for that demand
-	lending  [][]int32 // by demand: the supplies that may count for it
+	lending  [][]loan  // by demand: the supplies that may count for it
 	by       []hop     // by demand: how the search came to it
+	spread   []bool    // by supply: the search has been through it
 	queue    []int32
 	work     int
 }
+
+// loan is a supply that may count for a demand, which is the at-th of its may.
+type loan struct{ supply, at int32 }
 
 // hop is one step of a search: units of a supply go from one demand on to
 // another.
@@ -86,14 +97,15 @@ type hop struct {
 func newFlow(demands []demand, supplies []supply, work int) *flow {
 	f := &flow{
 		demands: demands, supplies: supplies, work: work,
-		given: make([][]int64, len(supplies)), lending: make([][]int32, len(demands)), by: make([]hop, len(demands)),
+		given: make([][]int64, len(supplies)), lending: make([][]loan, len(demands)),
+		by: make([]hop, len(demands)), spread: make([]bool, len(supplies)),
 	}
 	order := make([]int, len(supplies)) // those with the least choice first
 	for s := range supplies {
 		order[s] = s
 		f.given[s] = make([]int64, len(supplies[s].may))
-		for _, d := range supplies[s].may {
-			f.lending[d] = append(f.lending[d], int32(s)) //nolint:gosec // at most 100 ingredients
+		for k, d := range supplies[s].may {
+			f.lending[d] = append(f.lending[d], loan{int32(s), int32(k)}) //nolint:gosec // at most 100 ingredients
 		}
 	}
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(len(supplies[a].may), len(supplies[b].may)) })
@@ -120,28 +132,36 @@ func newFlow(demands []demand, supplies []supply, work int) *flow {
 	return f
 }
 
-// improve makes one shift that brings the counts nearer to the limits; false
-// when there is none, or no work left.
-func (f *flow) improve() bool {
-	for from := range f.demands {
-		if f.demands[from].count == 0 {
+// improve shifts units from one demand to another so that the counts come
+// nearer to the limits; false when no such shift begins here, or no work is
+// left.
+func (f *flow) improve(from int) bool {
+	if f.work <= 0 || f.demands[from].count == 0 || !f.mayGain(from) {
+		return false
+	}
+	f.search(int32(from)) //nolint:gosec // bounded by the menu's schemes
+	best, gain := -1, 0
+	for to := range f.demands {
+		if to == from || !f.by[to].seen {
 			continue
 		}
-		f.search(int32(from)) //nolint:gosec // bounded by the menu's schemes
-		best, gain := -1, 0
-		for to := range f.demands {
-			if to == from || !f.by[to].seen {
-				continue
-			}
-			if g := f.gain(from, to); g > gain {
-				best, gain = to, g
-			}
+		if g := f.gain(from, to); g > gain {
+			best, gain = to, g
 		}
-		if f.work <= 0 {
-			return false
-		}
-		if best >= 0 {
-			f.shift(int32(from), int32(best)) //nolint:gosec // bounded by the menu's schemes
+	}
+	if best < 0 || f.work <= 0 {
+		return false
+	}
+	f.shift(int32(from), int32(best)) //nolint:gosec // bounded by the menu's schemes
+	return true
+}
+
+// mayGain tells whether a shift from here could better anything, were there a
+// way.
+func (f *flow) mayGain(from int) bool {
+	f.work -= len(f.demands)
+	for to := range f.demands {
+		if to != from && f.gain(from, to) > 0 {
 			return true
 		}
 	}
@@ -192,22 +212,22 @@ func (d *demand) entering() int {
 // search finds every demand that units can be shifted to, by the fewest hops.
 func (f *flow) search(from int32) {
 	clear(f.by)
+	clear(f.spread)
 	f.by[from].seen = true
 	f.queue = append(f.queue[:0], from)
-	for head := 0; head < len(f.queue); head++ {
+	for head := 0; head < len(f.queue) && f.work > 0; head++ {
 		d := f.queue[head]
-		for _, s := range f.lending[d] {
-			may := f.supplies[s].may
-			f.work -= 1 + len(may)
-			if f.work <= 0 {
-				return
-			}
-			if f.given[s][slices.Index(may, d)] == 0 {
+		f.work -= len(f.lending[d])
+		for _, l := range f.lending[d] {
+			if f.spread[l.supply] || f.given[l.supply][l.at] == 0 {
 				continue
 			}
+			f.spread[l.supply] = true
+			may := f.supplies[l.supply].may
+			f.work -= len(may)
 			for _, to := range may {
 				if !f.by[to].seen {
-					f.by[to] = hop{from: d, supply: s, seen: true}
+					f.by[to] = hop{from: d, supply: l.supply, seen: true}
 					f.queue = append(f.queue, to)
 				}
 			}

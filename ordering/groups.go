@@ -62,7 +62,7 @@ func (c *check) checkGroups(n int32, scheme menu.Index, above []menu.Index) {
 	}
 	c.reach(n, above)
 	supplies := c.supplies(n)
-	if !assign(t.demands, supplies, assignmentWork) {
+	if !assign(t.demands, supplies, &c.work) {
 		c.add(c.listAt(n), c.listPath(n), LimitExceeded, Params{"limit": assignmentWork}, c.itemName(n))
 		return
 	}

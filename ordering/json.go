@@ -1,9 +1,9 @@
 package ordering
 
 import (
-	"encoding/json"
 	"strconv"
-	"unicode/utf8"
+
+	"larder/internal/menu"
 )
 
 // jsonWriter appends JSON and keeps the commas.
@@ -42,21 +42,4 @@ func (w *jsonWriter) bool(b bool) { w.buf = strconv.AppendBool(w.buf, b) }
 
 func (w *jsonWriter) int(n int64) { w.buf = strconv.AppendInt(w.buf, n, 10) }
 
-// text appends a string; one with nothing to escape byte for byte.
-func (w *jsonWriter) text(s string) {
-	plain := utf8.ValidString(s)
-	for i := 0; plain && i < len(s); i++ {
-		plain = s[i] >= 0x20 && s[i] != '"' && s[i] != '\\'
-	}
-	if plain {
-		w.buf = append(w.buf, '"')
-		w.buf = append(w.buf, s...)
-		w.buf = append(w.buf, '"')
-		return
-	}
-	quoted, err := json.Marshal(s)
-	if err != nil { // a string always marshals
-		quoted = []byte(`""`)
-	}
-	w.buf = append(w.buf, quoted...)
-}
+func (w *jsonWriter) text(s string) { w.buf = menu.AppendString(w.buf, s) }

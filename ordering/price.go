@@ -79,16 +79,12 @@ func (c *check) addIngredients(unit decimal.Decimal, n int32) (sum decimal.Decim
 	return unit, true
 }
 
-// round rounds half-up to so many digits behind the full stop: of two equally
-// near numbers the greater one.
+// round rounds half-up to so many digits behind the full stop; the menu has no
+// price below zero.
 func round(d decimal.Decimal, digits int) decimal.Decimal {
 	places := int32(digits) //nolint:gosec // Config.Validate keeps it small
 	if -d.Exponent() <= places {
 		return d
-	}
-	if d.IsNegative() {
-		half := decimal.New(5, -1)
-		return d.Shift(places).Add(half).Floor().Shift(-places)
 	}
 	return d.Round(places)
 }

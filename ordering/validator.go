@@ -65,6 +65,7 @@ func (v *Validator) Validate(req Request) (*Verdict, error) {
 		rules:    v.rules(req.Restaurant),
 		now:      v.clock(),
 		findings: findings{language: req.Language},
+		work:     assignmentWork,
 	}
 	o, err := decode(req.Body, req.Native, c.levels(), &c.findings)
 	if err != nil {
@@ -84,6 +85,7 @@ type check struct {
 	order *order
 	items []item // beside order.lines
 	table table  // of the list of ingredients being judged
+	work  int    // steps left for assignments
 }
 
 // levels is how many levels of ingredients a dish may have: as many as the

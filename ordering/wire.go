@@ -56,14 +56,11 @@ func (c *check) wireDishes() []upstream.Dish {
 		product := c.Catalogue.Product(c.items[n].index)
 		start := len(ingredients)
 		ingredients = c.wireIngredients(ingredients, n)
-		dish := upstream.Dish{
+		dishes = append(dishes, upstream.Dish{
 			ID: sentID(product.ExternalID, product.ID), Name: &product.Name, Price: &product.Price,
 			Measure: product.Measure, Quantity: o.lines[n].quantity.number,
-		}
-		if len(ingredients) > start {
-			dish.Ingredients = slices.Clip(ingredients[start:])
-		}
-		dishes = append(dishes, dish)
+			Ingredients: slices.Clip(ingredients[start:]), // empty, not nil: written as []
+		})
 	}
 	return dishes
 }

@@ -1,0 +1,117 @@
+package ordering_test
+
+import (
+	"encoding/json"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"larder/ordering"
+)
+
+// update writes the golden files anew: go test ./ordering -run Violations -update.
+var update = flag.Bool("update", false, "write golden files anew")
+
+func TestViolationsDocument(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join("..", "docs", "violations.md")
+	want := violationsDocument(t)
+	if *update {
+		if err := os.WriteFile(path, []byte(want), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatalf("%v; write it by: go test ./ordering -run Violations -update", err)
+	}
+	if string(got) != want {
+		t.Errorf("%s is not as the table has it; write it anew by: go test ./ordering -run Violations -update", path)
+	}
+}
+
+func violationsDocument(t *testing.T) string {
+	t.Helper()
+	var b strings.Builder
+	b.WriteString("# Violations\n\n" +
+		"<!-- Made from the table in ordering/codes.go by: go test ./ordering -run Violations -update -->\n\n" +
+		"What an order may be refused for. All violations of an order come at once, in the order of the body:\n" +
+		"`path` is a JSON Pointer into the body, in the client's spelling (the interface document's where the field\n" +
+		"is missing), `code` and `params` are stable, `msg` is a sentence for a person.\n\n" +
+		"| code | meaning | params | example: path, params, sentence |\n|---|---|---|---|\n")
+	for _, code := range ordering.Codes() {
+		d := ordering.Describe(code)
+		params := make([]string, 0, len(d.Params))
+		for _, p := range d.Params {
+			params = append(params, "`"+p.Name+"` "+p.Meaning)
+		}
+		example, err := json.Marshal(d.Example)
+		if err != nil {
+			t.Fatal(err)
+		}
+		fmt.Fprintf(&b, "| `%s` | %s | %s | `%s` `%s` %s |\n",
+			d.Code, d.Meaning, strings.Join(params, "; "), d.Path, example, d.ExampleMsg())
+	}
+	return b.String()
+}
+
+func TestEveryCodeIsDescribed(t *testing.T) {
+	t.Parallel()
+	// The params of policies, section V.
+	want := map[ordering.Code]string{
+		"dish_not_in_menu": "id", "dish_unavailable": "id,name", "dish_not_orderable": "id,reasons",
+		"external_id_ambiguous": "externalId,ids", "quantity_not_positive": "quantity", "quantity_not_whole": "quantity",
+		"price_changed": "sent,current", "dish_takes_no_ingredients": "", "ingredient_not_in_menu": "id",
+		"ingredient_not_allowed": "id,dish", "ingredient_unavailable": "id",
+		"group_min": "group,name,min,max,count", "group_max": "group,name,min,max,count", "group_pin_invalid": "groupId",
+		"too_deep": "", "field_required": "field", "value_not_allowed": "allowed", "type_mismatch": "want,got",
+		"decimal_comma": "", "time_zone_missing": "", "time_in_past": "earliest", "time_too_far": "latest",
+		"change_from": "total", "amount_insufficient": "total", "limit_exceeded": "limit",
+	}
+	codes := ordering.Codes()
+	if len(codes) != len(want) {
+		t.Errorf("%d codes, the policies have %d", len(codes), len(want))
+	}
+	for _, code := range codes {
+		d := ordering.Describe(code)
+		names := make([]string, 0, len(d.Params))
+		for _, p := range d.Params {
+			names = append(names, p.Name)
+			if _, ok := d.Example[p.Name]; !ok || p.Meaning == "" {
+				t.Errorf("%s: param %s has no example or no meaning", code, p.Name)
+			}
+		}
+		if got := strings.Join(names, ","); got != want[code] || len(d.Example) != len(d.Params) {
+			t.Errorf("%s: params %s, the policies have %s", code, got, want[code])
+		}
+		if d.Code != code || d.Meaning == "" || d.Path == "" || d.ExampleMsg() == "" || strings.Contains(d.ExampleMsg(), "%!") {
+			t.Errorf("%s: described as %+v", code, d)
+		}
+	}
+	if d := ordering.Describe("new"); d.ExampleMsg() != "new" {
+		t.Errorf("a code that the table has not: %+v", d)
+	}
+}
+
+func TestSentences(t *testing.T) {
+	t.Parallel()
+	got := validate(t, `{"dishList":[{"ID":"pizza","quantity":1,"ingredients":[{"ID":"i-hot","quantity":5}]},{"ID":"burger","quantity":1.5},
+		{"ID":"combo","quantity":1,"price":1},{"ID":"soup","quantity":1,"ingredients":[{}]}],"expeditionType":"x","paymentTypeID":"card","changeFrom":1,"restaurantID":"z","expectedAt":""}`)
+	want := []string{
+		"Size: choose 1 more (exactly 1)", "Sauce: choose 2 fewer (at most 3)", "Burger: the quantity must be a whole number, not 1.5",
+		"Sauce: choose 1 more (1 to 2)", "Combo: the price is now 400, not 1", "Main: choose 1 more (1 to 2)", "Drink: choose 1 more (at least 1)",
+		"Soup takes no ingredients", "dishList[].ingredients[].ID is missing", "The value must be delivery or pickup",
+		"Change is given only for cash", "The value must be r-1", "expectedAt is missing",
+	}
+	var all []string
+	for _, v := range got.Violations {
+		all = append(all, v.Msg)
+	}
+	if !slices.Equal(all, want) {
+		t.Errorf("sentences\n%s\nwant\n%s", strings.Join(all, "\n"), strings.Join(want, "\n"))
+	}
+}

@@ -1,0 +1,75 @@
+package ordering_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"larder/internal/menu"
+	"larder/ordering"
+)
+
+func TestDefaultsAreValid(t *testing.T) {
+	t.Parallel()
+	cfg := ordering.DefaultConfig()
+	if err := cfg.Validate(); err != nil {
+		t.Errorf("defaults: %v", err)
+	}
+	again := cfg
+	again.SetDefaults()
+	if diff := cmp.Diff(cfg, again); diff != "" {
+		t.Errorf("SetDefaults changed what was set:\n%s", diff)
+	}
+	if diff := cmp.Diff(menu.Settings{StopListAny: true, MaxDepth: 6}, cfg.MenuSettings(true)); diff != "" {
+		t.Errorf("MenuSettings (-want +got):\n%s", diff)
+	}
+}
+
+func TestConfigNamesWrongKeys(t *testing.T) {
+	t.Parallel()
+	cfg := ordering.Config{
+		MaxZero: "some", MissingExternalID: "x", MaxDepth: 13, PriceDigits: -1, TimeGrace: -1, LeadTime: time.Hour,
+		Required: ordering.Required{Delivery: []string{"guest.fax"}, Pickup: []string{"comment"}},
+	}
+	err := cfg.Validate()
+	for _, key := range []string{
+		"max_zero", "missing_external_id", "max_depth", "price_digits", "time_grace", "time_ahead", "lead_time", "place_timeout", "required.delivery",
+	} {
+		if err == nil || !strings.Contains(err.Error(), "ordering."+key+": ") {
+			t.Errorf("no word of %s in %v", key, err)
+		}
+	}
+	var one *ordering.ConfigError
+	if !errors.As(err, &one) || strings.Contains(err.Error(), "required.pickup") {
+		t.Errorf("error %v", err)
+	}
+}
+
+func TestOverride(t *testing.T) {
+	t.Parallel()
+	none, refuse, depth, digits := ordering.MaxZeroNone, ordering.MissingRefuse, 2, 0
+	grace, ahead, lead := time.Second, time.Hour, time.Minute
+	units, fields := []string{"g"}, []string{"comment"}
+	got := ordering.DefaultConfig().With(ordering.Override{
+		MaxZero: &none, MissingExternalID: &refuse, MaxDepth: &depth, PriceDigits: &digits, FractionalUnits: &units,
+		Required:  ordering.RequiredOverride{Delivery: &fields, Pickup: &fields},
+		TimeGrace: &grace, TimeAhead: &ahead, LeadTime: &lead,
+	})
+	want := ordering.Config{
+		MaxZero: none, MissingExternalID: refuse, MaxDepth: 2, FractionalUnits: units,
+		Required:  ordering.Required{Delivery: fields, Pickup: fields},
+		TimeGrace: grace, TimeAhead: ahead, LeadTime: lead, PlaceTimeout: 20 * time.Second,
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("With (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff(menu.Settings{MaxZeroNone: true, RefuseMissingExternalID: true, MaxDepth: 2}, got.MenuSettings(false)); diff != "" {
+		t.Errorf("MenuSettings (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff(ordering.DefaultConfig(), ordering.DefaultConfig().With(ordering.Override{})); diff != "" {
+		t.Errorf("an empty override changes something:\n%s", diff)
+	}
+}

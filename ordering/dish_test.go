@@ -1,0 +1,138 @@
+package ordering_test
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"larder/internal/menu"
+	"larder/ordering"
+)
+
+// dishCase is one dishList and what is wrong with it.
+type dishCase struct {
+	name   string
+	dishes string
+	want   []broken
+}
+
+func runDishes(t *testing.T, cases []dishCase) {
+	t.Helper()
+	for _, tc := range cases {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			got := validate(t, order(tc.dishes))
+			if diff := cmp.Diff(tc.want, brokenOf(t, got), cmp.AllowUnexported(broken{})); diff != "" && (len(tc.want) > 0 || len(got.Violations) > 0) {
+				t.Errorf("%s: violations (-want +got):\n%s", tc.dishes, diff)
+			}
+			if got.Valid != (len(tc.want) == 0) || got.Valid != (got.Order != nil) {
+				t.Errorf("%s: valid %v with order %s", tc.dishes, got.Valid, got.Order)
+			}
+		})
+	}
+}
+
+func TestDishes(t *testing.T) {
+	t.Parallel()
+	runDishes(t, []dishCase{
+		{"by the menu's id", `[{"ID":"soup","quantity":1}]`, nil},
+		{"by externalId (O3)", `[{"ID":"1002","quantity":1}]`, nil},
+		{"by a number (W4)", `[{"ID":1002,"quantity":1}]`, nil},
+		{"externalId with a null id (W12)", `[{"ID":null,"externalId":"1002","quantity":1}]`, nil},
+		{"externalId with an empty id (W12)", `[{"id":"","externalId":1002,"quantity":1}]`, nil},
+		{"a whole product echoed (W12)", `[{"id":"soup","externalId":"1002","categoryId":"c","name":"Soup","price":"199.90","schemeId":null,"description":"","imageUrls":[],"measure":{"value":1,"unit":"pcs"},"isContainInStopList":[],"calories":null,"quantity":"2","ingredients":null}]`, nil},
+		{"unknown", `[{"ID":"x~/y","quantity":1}]`, []broken{{"/dishList/0", ordering.DishNotInMenu, `{"id":"x~/y"}`}}},
+		{"unknown by externalId", `[{"externalId":"soup","quantity":1}]`, []broken{{"/dishList/0", ordering.DishNotInMenu, `{"id":"soup"}`}}},
+		{"shared externalId lists the ids (O3)", `[{"ID":"77","quantity":1}]`, []broken{
+			{"/dishList/0", ordering.ExternalIDAmbiguous, `{"externalId":"77","ids":["left","right"]}`},
+		}},
+		{"stopped (M10)", `[{"ID":"wok","quantity":1}]`, []broken{{"/dishList/0", ordering.DishUnavailable, `{"id":"wok","name":"Wok"}`}}},
+		{"a group without a member left (M9)", `[{"ID":"stuck","quantity":1,"ingredients":[{"ID":"i-gone"}]}]`, []broken{
+			{"/dishList/0", ordering.DishNotOrderable, `{"id":"stuck","reasons":[{"code":"group_unsatisfiable","group":"g-gone"}]}`},
+			{"/dishList/0/ingredients/0", ordering.IngredientUnavailable, `{"id":"i-gone"}`},
+		}},
+		{"a price the menu does not tell", `[{"ID":"odd","quantity":1}]`, []broken{
+			{"/dishList/0", ordering.DishNotOrderable, `{"id":"odd","reasons":[{"code":"price_invalid"}]}`},
+		}},
+		{"without externalId it falls back to the id (O2)", `[{"ID":"bare","quantity":1}]`, nil},
+		{"no id at all", `[{"quantity":1},{"Id":null,"quantity":1}]`, []broken{
+			{"/dishList/0/ID", ordering.FieldRequired, `{"field":"dishList[].ID"}`},
+			{"/dishList/1/Id", ordering.FieldRequired, `{"field":"dishList[].ID"}`},
+		}},
+		{"ids of another kind", `[{"ID":{},"quantity":1},{"ID":null,"externalId":[1],"quantity":1}]`, []broken{
+			{"/dishList/0/ID", ordering.TypeMismatch, `{"got":"object","want":"identifier"}`},
+			{"/dishList/1/externalId", ordering.TypeMismatch, `{"got":"array","want":"identifier"}`},
+		}},
+		{"quantity missing", `[{"ID":"soup"},{"ID":"soup","Quantity":null},{"ID":"soup","quantity":""}]`, []broken{
+			{"/dishList/0/quantity", ordering.FieldRequired, `{"field":"dishList[].quantity"}`},
+			{"/dishList/1/Quantity", ordering.FieldRequired, `{"field":"dishList[].quantity"}`},
+			{"/dishList/2/quantity", ordering.FieldRequired, `{"field":"dishList[].quantity"}`},
+		}},
+		{"quantity not positive (M8)", `[{"ID":"soup","quantity":0},{"ID":"soup","quantity":-1.50}]`, []broken{
+			{"/dishList/0/quantity", ordering.QuantityNotPositive, `{"quantity":0}`},
+			{"/dishList/1/quantity", ordering.QuantityNotPositive, `{"quantity":-1.5}`},
+		}},
+		{"fractional by the piece (M8)", `[{"ID":"soup","quantity":1.5},{"ID":"bare","quantity":0.1}]`, []broken{
+			{"/dishList/0/quantity", ordering.QuantityNotWhole, `{"quantity":1.5}`},
+			{"/dishList/1/quantity", ordering.QuantityNotWhole, `{"quantity":0.1}`},
+		}},
+		{"fractional by weight (M8)", `[{"ID":"cheese","quantity":0.350},{"ID":"soup","quantity":2.000}]`, nil},
+		{"decimal comma (W5)", `[{"ID":"soup","quantity":"1,5","price":"199,90"}]`, []broken{
+			{"/dishList/0/quantity", ordering.DecimalComma, `{}`},
+			{"/dishList/0/price", ordering.DecimalComma, `{}`},
+		}},
+		{"numbers of another kind", `[{"ID":"soup","quantity":true,"price":"much"}]`, []broken{
+			{"/dishList/0/quantity", ordering.TypeMismatch, `{"got":"boolean","want":"number"}`},
+			{"/dishList/0/price", ordering.TypeMismatch, `{"got":"string","want":"number"}`},
+		}},
+		{"a number without end", `[{"ID":"soup","quantity":1e400}]`, []broken{
+			{"/dishList/0/quantity", ordering.LimitExceeded, `{"limit":40}`},
+		}},
+		{"price changed (P2)", `[{"ID":"soup","quantity":1,"price":199.89},{"ID":"pizza","price":"500.00","quantity":1,"ingredients":[{"ID":"i-small","price":1}]}]`, []broken{
+			{"/dishList/0/price", ordering.PriceChanged, `{"current":199.9,"sent":199.89}`},
+			{"/dishList/1/ingredients/0/price", ordering.PriceChanged, `{"current":0,"sent":1}`},
+		}},
+		{"no dishes", `[]`, []broken{{"/dishList", ordering.FieldRequired, `{"field":"dishList"}`}}},
+		{"null dishes", `null`, []broken{{"/dishList", ordering.FieldRequired, `{"field":"dishList"}`}}},
+		{"dishes of another kind", `{"0":1}`, []broken{{"/dishList", ordering.TypeMismatch, `{"got":"object","want":"array"}`}}},
+		{"a dish of another kind", `["soup",null,{"ID":"soup","quantity":1}]`, []broken{
+			{"/dishList/0", ordering.TypeMismatch, `{"got":"string","want":"object"}`},
+			{"/dishList/1", ordering.TypeMismatch, `{"got":"null","want":"object"}`},
+		}},
+		{"all at once, in the order of the body", `[{"quantity":0,"price":1,"ID":"soup"},{"ID":"nope"},{"ID":"wok","quantity":1}]`, []broken{
+			{"/dishList/0/quantity", ordering.QuantityNotPositive, `{"quantity":0}`},
+			{"/dishList/0/price", ordering.PriceChanged, `{"current":199.9,"sent":1}`},
+			{"/dishList/1", ordering.DishNotInMenu, `{"id":"nope"}`},
+			{"/dishList/1/quantity", ordering.FieldRequired, `{"field":"dishList[].quantity"}`},
+			{"/dishList/2", ordering.DishUnavailable, `{"id":"wok","name":"Wok"}`},
+		}},
+		{"a name spelled twice: the last that is not null", `[{"ID":"nope","id":"soup","Id":null,"quantity":1}]`, nil},
+	})
+}
+
+func TestPointersUseTheClientsSpelling(t *testing.T) {
+	t.Parallel()
+	got := validate(t, `{"dish_list":[{"Id":"pizza","QUANTITY":"0","Ingredients":[{"id":"i-small"},{"Id":"i-hot","quantity":-1}]}],"expeditionType":"pickup","expectedAt":"2026-05-01T18:30:00Z","payment_type_id":"cash"}`)
+	want := []broken{
+		{"/dish_list/0/QUANTITY", ordering.QuantityNotPositive, `{"quantity":0}`},
+		{"/dish_list/0/Ingredients/1/quantity", ordering.QuantityNotPositive, `{"quantity":-1}`},
+	}
+	if diff := cmp.Diff(want, brokenOf(t, got), cmp.AllowUnexported(broken{})); diff != "" {
+		t.Errorf("violations (-want +got):\n%s", diff)
+	}
+}
+
+func TestMissingExternalIDRefused(t *testing.T) {
+	t.Parallel()
+	settings := menu.DefaultSettings()
+	settings.RefuseMissingExternalID = true
+	req := native(t, order(`[{"ID":"bare","quantity":1},{"ID":"twin","quantity":1,"ingredients":[{"ID":"i-a"},{"ID":"i-c"}]}]`))
+	req.Catalogue = compile(t, card, settings)
+	want := []broken{
+		{"/dishList/0", ordering.DishNotOrderable, `{"id":"bare","reasons":[{"code":"no_external_id"}]}`},
+		{"/dishList/1/ingredients/1", ordering.IngredientUnavailable, `{"id":"i-c"}`},
+	}
+	if diff := cmp.Diff(want, brokenOf(t, judge(t, ordering.Config{}, req)), cmp.AllowUnexported(broken{})); diff != "" {
+		t.Errorf("policy O2 refuse (-want +got):\n%s", diff)
+	}
+}

@@ -1,0 +1,246 @@
+package ordering_test
+
+import (
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"larder/internal/menu"
+	"larder/ordering"
+)
+
+const soup = `"dishList":[{"ID":"soup","quantity":1}]`
+
+func TestFields(t *testing.T) {
+	t.Parallel()
+	head := `{` + soup + `,"expeditionType":"pickup","expectedAt":"2026-05-01T12:30:00Z","paymentTypeID":"cash"`
+	delivery := `{` + soup + `,"expeditionType":"delivery","expectedAt":"2026-05-01T12:30:00Z","paymentTypeID":"card"`
+	for _, tc := range []struct {
+		name, body string
+		want       []broken
+	}{
+		{"pickup needs no guest and no address (O1)", head + `}`, nil},
+		{"delivery (O1)", delivery + `,"guest":{"phone":"+1"},"address":{"street":"S","cityName":"C","houseNumber":"1","fullAddress":"C, S 1"}}`, nil},
+		{"fullAddress is composed (O1)", delivery + `,"guest":{"phone":"+1"},"address":{"street":"S","cityName":"C","houseNumber":"1"}}`, nil},
+		{"nothing", `{}`, []broken{
+			{"/dishList", ordering.FieldRequired, `{"field":"dishList"}`},
+			{"/expeditionType", ordering.FieldRequired, `{"field":"expeditionType"}`},
+			{"/expectedAt", ordering.FieldRequired, `{"field":"expectedAt"}`},
+			{"/paymentTypeID", ordering.FieldRequired, `{"field":"paymentTypeID"}`},
+		}},
+		{"nulls and blanks are missing, in the client's spelling", `{"dishlist":null,"expeditiontype":"","ExpectedAt":null,"payment_type_id":" "}`, []broken{
+			{"/dishlist", ordering.FieldRequired, `{"field":"dishList"}`},
+			{"/expeditiontype", ordering.FieldRequired, `{"field":"expeditionType"}`},
+			{"/ExpectedAt", ordering.FieldRequired, `{"field":"expectedAt"}`},
+			{"/payment_type_id", ordering.FieldRequired, `{"field":"paymentTypeID"}`},
+		}},
+		{"delivery without guest and address (O1)", delivery + `}`, []broken{
+			{"/guest", ordering.FieldRequired, `{"field":"guest"}`},
+			{"/guest/phone", ordering.FieldRequired, `{"field":"guest.phone"}`},
+			{"/address/street", ordering.FieldRequired, `{"field":"address.street"}`},
+			{"/address/cityName", ordering.FieldRequired, `{"field":"address.cityName"}`},
+			{"/address/houseNumber", ordering.FieldRequired, `{"field":"address.houseNumber"}`},
+			{"/address/fullAddress", ordering.FieldRequired, `{"field":"address.fullAddress"}`},
+		}},
+		{"parts missing (O1)", delivery + `,"Address":{"Street":"","city_name":"C"},"Guest":{"firstName":"F"}}`, []broken{
+			{"/Address/Street", ordering.FieldRequired, `{"field":"address.street"}`},
+			{"/Address/houseNumber", ordering.FieldRequired, `{"field":"address.houseNumber"}`},
+			{"/Guest/phone", ordering.FieldRequired, `{"field":"guest.phone"}`},
+		}},
+		{"a guest of another kind is not missing", delivery + `,"guest":"me","address":[]}`, []broken{
+			{"/guest", ordering.TypeMismatch, `{"got":"string","want":"object"}`},
+			{"/address", ordering.TypeMismatch, `{"got":"array","want":"object"}`},
+		}},
+		{"null guest", head + `,"Guest":null,"Address":null}`, nil},
+		{"values not listed (O5)", `{` + soup + `,"expeditionType":"drone","expectedAt":"2026-05-01T12:30:00Z","paymentTypeID":"Cash"}`, []broken{
+			{"/expeditionType", ordering.ValueNotAllowed, `{"allowed":["delivery","pickup"]}`},
+			{"/paymentTypeID", ordering.ValueNotAllowed, `{"allowed":["cash","card","online"]}`},
+		}},
+		{"another restaurant than the route's", head + `,"restaurantID":"r-2"}`, []broken{
+			{"/restaurantID", ordering.ValueNotAllowed, `{"allowed":["r-1"]}`},
+		}},
+		{"the route's restaurant", head + `,"restaurantId":"r-1"}`, nil},
+		{"numbers as strings (W12)", head + `,"persons":"2","changeFrom":"500.50","address":{"floor":"3","lat":"55.75","lon":"-37.6"}}`, nil},
+		{"kinds", head + `,"comment":1,"persons":2.5,"changeFrom":[],"guest":{"phone":79991234567},"address":{"floor":"2a","lat":"1,5","cityID":7,"street":null}}`, []broken{
+			{"/comment", ordering.TypeMismatch, `{"got":"number","want":"string"}`},
+			{"/persons", ordering.TypeMismatch, `{"got":"number","want":"integer"}`},
+			{"/changeFrom", ordering.TypeMismatch, `{"got":"array","want":"number"}`},
+			{"/guest/phone", ordering.TypeMismatch, `{"got":"number","want":"string"}`},
+			{"/address/floor", ordering.TypeMismatch, `{"got":"string","want":"integer"}`},
+			{"/address/lat", ordering.DecimalComma, `{}`},
+		}},
+		{"more persons than a number holds", head + `,"persons":3000000000}`, []broken{
+			{"/persons", ordering.LimitExceeded, `{"limit":40}`},
+		}},
+		{"no order at all", `[]`, []broken{{"", ordering.TypeMismatch, `{"got":"array","want":"object"}`}}},
+		{"change below the total (O5)", head + `,"changeFrom":199.8}`, []broken{
+			{"/changeFrom", ordering.ChangeFrom, `{"total":199.9}`},
+		}},
+		{"change from the total", head + `,"changeFrom":199.9}`, nil},
+		{"change without cash (O5)", `{"changeFrom":500,` + soup + `,"expeditionType":"pickup","expectedAt":"2026-05-01T12:30:00Z","paymentTypeID":"online"}`, []broken{
+			{"/changeFrom", ordering.ChangeFrom, `{"total":199.9}`},
+		}},
+		{"change without cash nor total", `{"changeFrom":500,"dishList":[7],"expeditionType":"pickup","expectedAt":"2026-05-01T12:30:00Z","paymentTypeID":"online"}`, []broken{
+			{"/changeFrom", ordering.ChangeFrom, `{"total":null}`},
+			{"/dishList/0", ordering.TypeMismatch, `{"got":"number","want":"object"}`},
+		}},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			got := validate(t, tc.body)
+			if diff := cmp.Diff(tc.want, brokenOf(t, got), cmp.AllowUnexported(broken{})); diff != "" && len(tc.want)+len(got.Violations) > 0 {
+				t.Errorf("%s: violations (-want +got):\n%s", tc.body, diff)
+			}
+		})
+	}
+}
+
+func TestExpectedAt(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		name, at string
+		want     []broken
+	}{
+		{"with an offset", `"2026-05-01T15:30:00+03:00"`, nil},
+		{"fractions of a second", `"2026-05-01T12:30:00.123456Z"`, nil},
+		{"within the grace", `"2026-05-01T11:59:00Z"`, nil},
+		{"past the grace", `"2026-05-01T11:58:59Z"`, []broken{{"/expectedAt", ordering.TimeInPast, `{"earliest":"2026-05-01T12:00:00.000Z"}`}}},
+		{"30 days ahead", `"2026-05-31T12:00:00Z"`, nil},
+		{"more than 30 days ahead", `"2026-05-31T12:00:01Z"`, []broken{{"/expectedAt", ordering.TimeTooFar, `{"latest":"2026-05-31T12:00:00.000Z"}`}}},
+		{"no zone", `"2026-05-01T15:30:00"`, []broken{{"/expectedAt", ordering.TimeZoneMissing, `{}`}}},
+		{"no zone, no seconds", `"2026-05-01 15:30"`, []broken{{"/expectedAt", ordering.TimeZoneMissing, `{}`}}},
+		{"no time", `"tomorrow"`, []broken{{"/expectedAt", ordering.TypeMismatch, `{"got":"string","want":"date-time"}`}}},
+		{"a number", `1777637400`, []broken{{"/expectedAt", ordering.TypeMismatch, `{"got":"number","want":"string"}`}}},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			got := validate(t, `{`+soup+`,"expeditionType":"pickup","paymentTypeID":"cash","expectedAt":`+tc.at+`}`)
+			if diff := cmp.Diff(tc.want, brokenOf(t, got), cmp.AllowUnexported(broken{})); diff != "" && len(tc.want)+len(got.Violations) > 0 {
+				t.Errorf("%s: violations (-want +got):\n%s", tc.at, diff)
+			}
+		})
+	}
+}
+
+func TestSoonest(t *testing.T) {
+	t.Parallel()
+	body := `{` + soup + `,"expeditionType":"pickup","paymentTypeID":"cash","soonest":true}`
+	validator := ordering.NewValidator(ordering.Config{}, noon)
+	lead := 45 * time.Minute
+	validator.SetRestaurants([]ordering.Restaurant{
+		{ID: restaurant, Location: time.FixedZone("", 3*3600), Override: ordering.Override{LeadTime: &lead}},
+	})
+	for _, tc := range []struct {
+		name      string
+		validator *ordering.Validator
+		native    bool
+		body      string
+		want      string
+	}{
+		{"native: now and the lead time, UTC", ordering.NewValidator(ordering.Config{}, noon), true, body, `"expectedAt":"2026-05-01T13:00:00Z"`},
+		{"native: at the restaurant's offset", validator, true, body, `"expectedAt":"2026-05-01T15:45:00+03:00"`},
+		{"native: a given time wins", validator, true, strings.Replace(body, `"soonest"`, `"expectedAt":"2026-05-01T18:00:00Z","soonest"`, 1), `"expectedAt":"2026-05-01T18:00:00Z"`},
+		{"drop-in: passed on as it is", validator, false, body, `"soonest":true`},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			req := native(t, tc.body)
+			req.Native = tc.native
+			got, err := tc.validator.Validate(req)
+			if err != nil || !got.Valid {
+				t.Fatalf("Validate(%s) = %+v, %v; want it valid", tc.body, got, err)
+			}
+			sent := string(got.Order)
+			if !strings.Contains(sent, tc.want) {
+				t.Errorf("sent %s; want it to hold %s", sent, tc.want)
+			}
+			if strings.Contains(sent, "soonest") == tc.native || (!tc.native && strings.Contains(sent, "expectedAt")) {
+				t.Errorf("sent %s on the face native=%v", sent, tc.native)
+			}
+		})
+	}
+}
+
+func TestSoonestOfAnotherKind(t *testing.T) {
+	t.Parallel()
+	body := `{` + soup + `,"expeditionType":"pickup","paymentTypeID":"cash","soonest":"yes"}`
+	want := []broken{
+		{"/soonest", ordering.TypeMismatch, `{"got":"string","want":"boolean"}`},
+		{"/expectedAt", ordering.FieldRequired, `{"field":"expectedAt"}`},
+	}
+	if diff := cmp.Diff(want, brokenOf(t, validate(t, body)), cmp.AllowUnexported(broken{})); diff != "" {
+		t.Errorf("native (-want +got):\n%s", diff)
+	}
+	req := native(t, body)
+	req.Native = false
+	if diff := cmp.Diff(want[1:], brokenOf(t, judge(t, ordering.Config{}, req)), cmp.AllowUnexported(broken{})); diff != "" {
+		t.Errorf("drop-in, where it is a field like any other (-want +got):\n%s", diff)
+	}
+}
+
+func TestRequiredIsASetting(t *testing.T) {
+	t.Parallel()
+	cfg := ordering.DefaultConfig()
+	cfg.Required.Pickup = []string{"comment", "guest", "guest.email", "address", "address.floor", "persons"}
+	got := judge(t, cfg, native(t, `{`+soup+`,"expeditionType":"pickup","address":{"floor":1}}`))
+	want := []broken{
+		{"/comment", ordering.FieldRequired, `{"field":"comment"}`},
+		{"/guest", ordering.FieldRequired, `{"field":"guest"}`},
+		{"/guest/email", ordering.FieldRequired, `{"field":"guest.email"}`},
+		{"/persons", ordering.FieldRequired, `{"field":"persons"}`},
+	}
+	if diff := cmp.Diff(want, brokenOf(t, got), cmp.AllowUnexported(broken{})); diff != "" {
+		t.Errorf("violations (-want +got):\n%s", diff)
+	}
+}
+
+func TestMalformed(t *testing.T) {
+	t.Parallel()
+	for _, body := range []string{"", "{\n \"dishList\": [,]}", strings.Repeat("[", 33) + strings.Repeat("]", 33), `{"a":1} x`} {
+		_, err := ordering.NewValidator(ordering.Config{}, noon).Validate(native(t, body))
+		var syntax *menu.SyntaxError
+		if !errors.As(err, &syntax) || syntax.Line < 1 || syntax.Column < 1 {
+			t.Errorf("Validate(%q): %v; want a *menu.SyntaxError with its position", body, err)
+		}
+	}
+}
+
+func TestVerdictJSON(t *testing.T) {
+	t.Parallel()
+	got := validate(t, order(`[{"ID":"soup","quantity":2},{"ID":"nope \"<ö>\"","quantity":1},{"externalId":"1","quantity":"x"}]`))
+	text, err := json.Marshal(got)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var shape struct {
+		Valid      *bool
+		Version    int64
+		Total      json.RawMessage
+		Lines      []map[string]any
+		Violations []ordering.Violation
+		Order      json.RawMessage
+	}
+	if err := json.Unmarshal(text, &shape); err != nil {
+		t.Fatalf("%s: %v", text, err)
+	}
+	if *shape.Valid || shape.Version != 42 || string(shape.Total) != "null" || string(shape.Order) != "null" || len(shape.Violations) != 3 {
+		t.Errorf("verdict %s", text)
+	}
+	want := []map[string]any{
+		{"path": "/dishList/0", "id": "soup", "name": "Soup", "quantity": 2.0, "price": 199.9, "total": 399.8},
+		{"path": "/dishList/1", "id": "nope \"<ö>\"", "name": "", "quantity": 1.0, "price": nil, "total": nil},
+		{"path": "/dishList/2", "id": "1", "name": "", "quantity": nil, "price": nil, "total": nil},
+	}
+	if diff := cmp.Diff(want, shape.Lines); diff != "" {
+		t.Errorf("lines (-want +got):\n%s", diff)
+	}
+	valid, err := json.Marshal(validate(t, order(`[{"ID":"soup","quantity":2}]`)))
+	if err != nil || !strings.Contains(string(valid), `"valid":true,"version":42,"total":399.8,"lines":[`) ||
+		!strings.Contains(string(valid), `"violations":[],"order":{"restaurantID":"r-1"`) {
+		t.Errorf("verdict %s, %v", valid, err)
+	}
+}

@@ -1,0 +1,190 @@
+package ordering_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"larder/internal/menu"
+	"larder/ordering"
+)
+
+func TestGroups(t *testing.T) {
+	t.Parallel()
+	list := "/dishList/0/ingredients"
+	runDishes(t, []dishCase{
+		{"within the limits", `[{"ID":"pizza","quantity":1,"ingredients":[{"ID":"i-large","quantity":1},{"ID":"23","quantity":2},{"ID":"i-mild"}]}]`, nil},
+		{"below min names the group", `[{"ID":"pizza","quantity":1}]`, []broken{
+			{list, ordering.GroupMin, `{"count":0,"group":"g-size","max":1,"min":1,"name":"Size"}`},
+		}},
+		{"above max names the group", `[{"ID":"pizza","quantity":1,"ingredients":[{"ID":"i-large"},{"ID":"i-hot","quantity":4}]}]`, []broken{
+			{list, ordering.GroupMax, `{"count":4,"group":"g-sauce","max":3,"min":0,"name":"Sauce"}`},
+		}},
+		{"repeated lines are summed (M7)", `[{"ID":"pizza","quantity":1,"ingredients":[{"ID":"i-large"},{"ID":"i-large"}]}]`, []broken{
+			{list, ordering.GroupMax, `{"count":2,"group":"g-size","max":1,"min":1,"name":"Size"}`},
+		}},
+		{"counted for one unit of the dish (M1)", `[{"ID":"pizza","quantity":5,"ingredients":[{"ID":"i-large"}]}]`, nil},
+		{"the same group, other limits in another scheme (M3)", `[{"ID":"burger","quantity":1,"ingredients":[{"ID":"i-hot","quantity":3}]}]`, []broken{
+			{list, ordering.GroupMax, `{"count":3,"group":"g-sauce","max":2,"min":1,"name":"Sauce"}`},
+		}},
+		{"maxCount 0 is no limit (M2)", `[{"ID":"combo","quantity":1,"ingredients":[{"ID":"i-rice"},{"ID":"i-cola","quantity":900}]}]`, nil},
+		{"not in the menu (M6)", `[{"ID":"pizza","quantity":1,"ingredients":[{"ID":"i-small"},{"ID":"nope"}]}]`, []broken{
+			{"/dishList/0/ingredients/1", ordering.IngredientNotInMenu, `{"id":"nope"}`},
+		}},
+		{"of no group of the scheme (M6)", `[{"ID":"burger","quantity":1,"ingredients":[{"ID":"i-hot"},{"ID":"22"}]}]`, []broken{
+			{"/dishList/0/ingredients/1", ordering.IngredientNotAllowed, `{"dish":"burger","id":"i-large"}`},
+		}},
+		{"a dish without scheme (M6)", `[{"ID":"soup","quantity":1,"ingredients":[{"ID":"i-hot"},{"ID":"i-mild"}]}]`, []broken{
+			{list, ordering.DishTakesNoIngredients, `{}`},
+		}},
+		{"shared externalId of ingredients (O3)", `[{"ID":"twin","quantity":1,"ingredients":[{"ID":"i-a"},{"ID":"i-b"},{"ID":"32"}]}]`, []broken{
+			{"/dishList/0/ingredients/2", ordering.ExternalIDAmbiguous, `{"externalId":"32","ids":["i-b","i-x"]}`},
+		}},
+		{"a stopped ingredient", `[{"ID":"free","quantity":1,"ingredients":[{"ID":"i-gone"}]}]`, []broken{
+			{"/dishList/0/ingredients/0", ordering.IngredientUnavailable, `{"id":"i-gone"}`},
+		}},
+		{"no id", `[{"ID":"pizza","quantity":1,"ingredients":[{"ID":"i-small"},{}]}]`, []broken{
+			{"/dishList/0/ingredients/1/ID", ordering.FieldRequired, `{"field":"dishList[].ingredients[].ID"}`},
+		}},
+		{"zero counts as none (M7)", `[{"ID":"pizza","quantity":1,"ingredients":[{"ID":"i-small","quantity":0}]}]`, []broken{
+			{list, ordering.GroupMin, `{"count":0,"group":"g-size","max":1,"min":1,"name":"Size"}`},
+			{"/dishList/0/ingredients/0/quantity", ordering.QuantityNotPositive, `{"quantity":0}`},
+		}},
+		{"a quantity that cannot be told judges no group (M7)", `[{"ID":"pizza","quantity":1,"ingredients":[{"ID":"i-small","quantity":0.5}]},{"ID":"burger","quantity":1,"ingredients":[{"ID":"i-hot","quantity":"1,0"},{"ID":"i-mild","quantity":{}}]}]`, []broken{
+			{"/dishList/0/ingredients/0/quantity", ordering.QuantityNotWhole, `{"quantity":0.5}`},
+			{"/dishList/1/ingredients/0/quantity", ordering.DecimalComma, `{}`},
+			{"/dishList/1/ingredients/1/quantity", ordering.TypeMismatch, `{"got":"object","want":"number"}`},
+		}},
+		{"more of an ingredient than larder counts (W15)", `[{"ID":"combo","quantity":1,"ingredients":[{"ID":"i-rice"},{"ID":"i-cola","quantity":1000001}]}]`, []broken{
+			{"/dishList/0/ingredients/1/quantity", ordering.LimitExceeded, `{"limit":1000000}`},
+		}},
+		{"ingredients of another kind", `[{"ID":"pizza","quantity":1,"ingredients":"none"},{"ID":"pizza","quantity":1,"ingredients":[1]}]`, []broken{
+			{"/dishList/0/ingredients", ordering.TypeMismatch, `{"got":"string","want":"array"}`},
+			{"/dishList/1/ingredients/0", ordering.TypeMismatch, `{"got":"number","want":"object"}`},
+		}},
+		{"of an unknown dish only the menu is asked", `[{"ID":"nope","quantity":1,"ingredients":[{"ID":"i-hot","quantity":9},{"ID":"zip"}]}]`, []broken{
+			{"/dishList/0", ordering.DishNotInMenu, `{"id":"nope"}`},
+			{"/dishList/0/ingredients/1", ordering.IngredientNotInMenu, `{"id":"zip"}`},
+		}},
+	})
+}
+
+func TestIngredientsOfSeveralGroups(t *testing.T) {
+	t.Parallel()
+	list := "/dishList/0/ingredients"
+	dish := func(ingredients string) string {
+		return `[{"ID":"twin","quantity":1,"ingredients":[` + ingredients + `]}]`
+	}
+	runDishes(t, []dishCase{
+		{"one of each", dish(`{"ID":"i-b"},{"ID":"i-c"}`), nil},
+		{"not a greedy guess (M4)", dish(`{"ID":"i-a"},{"ID":"i-b","quantity":2}`), nil},
+		{"split between both", dish(`{"ID":"i-b","quantity":3}`), nil},
+		{"too few: the later group lacks", dish(`{"ID":"i-b"}`), []broken{
+			{list, ordering.GroupMin, `{"count":0,"group":"g-two","max":2,"min":1,"name":"Two"}`},
+		}},
+		{"too many: the later group overflows", dish(`{"ID":"i-b","quantity":5}`), []broken{
+			{list, ordering.GroupMax, `{"count":4,"group":"g-two","max":2,"min":1,"name":"Two"}`},
+		}},
+		{"pinned (M4)", dish(`{"ID":"i-b","groupId":"g-one"},{"ID":"i-b","groupId":"g-two","quantity":2}`), nil},
+		{"pinned against the limits", dish(`{"ID":"i-b","groupId":"g-two"},{"ID":"i-c"},{"ID":"i-c"},{"ID":"i-a"}`), []broken{
+			{list, ordering.GroupMax, `{"count":3,"group":"g-two","max":2,"min":1,"name":"Two"}`},
+		}},
+		{"pinned to a group that the ingredient is not in", dish(`{"ID":"i-a","GroupID":"g-two"},{"ID":"i-c"}`), []broken{
+			{list + "/0/GroupID", ordering.GroupPinInvalid, `{"groupId":"g-two"}`},
+		}},
+		{"pinned to no group of the scheme", dish(`{"ID":"i-a","groupId":"g-size"},{"ID":"i-c","groupId":"zip"}`), []broken{
+			{list + "/0/groupId", ordering.GroupPinInvalid, `{"groupId":"g-size"}`},
+			{list + "/1/groupId", ordering.GroupPinInvalid, `{"groupId":"zip"}`},
+		}},
+	})
+}
+
+func TestNesting(t *testing.T) {
+	t.Parallel()
+	list := "/dishList/0/ingredients"
+	dish := func(ingredients string) string {
+		return `[{"ID":"combo","quantity":1,"ingredients":[{"ID":"i-cola"},` + ingredients + `]}]`
+	}
+	runDishes(t, []dishCase{
+		{"nested (M5)", dish(`{"ID":"i-burger","ingredients":[{"ID":"i-hot"}]}`), nil},
+		{"flat (M5)", dish(`{"ID":"i-burger"},{"ID":"i-hot"}`), nil},
+		{"an empty list within counts as none (W12)", dish(`{"ID":"i-burger","ingredients":[]},{"ID":"i-hot","ingredients":null}`), nil},
+		{"nested quantities are for one unit of the parent", dish(`{"ID":"i-burger","quantity":2,"ingredients":[{"ID":"i-hot","quantity":3}]}`), []broken{
+			{list + "/1/ingredients", ordering.GroupMax, `{"count":3,"group":"g-sauce","max":2,"min":1,"name":"Sauce"}`},
+		}},
+		{"flat limits are times the quantity", dish(`{"ID":"i-burger","quantity":2},{"ID":"i-hot","quantity":4}`), nil},
+		{"flat below the multiplied min", dish(`{"ID":"i-burger","quantity":2},{"ID":"i-hot"}`), []broken{
+			{list, ordering.GroupMin, `{"count":1,"group":"g-sauce","max":4,"min":2,"name":"Sauce"}`},
+		}},
+		{"a group within counts only when its owner is chosen", dish(`{"ID":"i-rice"},{"ID":"i-hot"}`), []broken{
+			{list + "/2", ordering.IngredientNotAllowed, `{"dish":"combo","id":"i-hot"}`},
+		}},
+		{"two lines of one part, each with its own", dish(`{"ID":"i-burger","ingredients":[{"ID":"i-hot"}]},{"ID":"i-burger","ingredients":[{"ID":"i-mild"}]}`), nil},
+		{"one line nested, one flat", dish(`{"ID":"i-burger","ingredients":[{"ID":"i-hot"}]},{"ID":"i-burger"},{"ID":"i-mild","quantity":2}`), nil},
+		{"a part lacks its own", dish(`{"ID":"i-burger","ingredients":[{"ID":"i-hot"}]},{"ID":"i-burger"}`), []broken{
+			{list, ordering.GroupMin, `{"count":0,"group":"g-sauce","max":2,"min":1,"name":"Sauce"}`},
+		}},
+		{"an ingredient that takes none", dish(`{"ID":"i-rice","ingredients":[{"ID":"i-hot"}]}`), []broken{
+			{list + "/1/ingredients", ordering.DishTakesNoIngredients, `{}`},
+		}},
+		{"the part's quantity cannot be told", dish(`{"ID":"i-burger","quantity":1.5},{"ID":"i-hot","quantity":9}`), []broken{
+			{list + "/1/quantity", ordering.QuantityNotWhole, `{"quantity":1.5}`},
+		}},
+		{"multiplied beyond what larder counts", dish(`{"ID":"i-burger","quantity":2000,"ingredients":[{"ID":"i-hot","quantity":2},{"ID":"nope","quantity":1000}]}`), []broken{
+			{list, ordering.GroupMax, `{"count":2000,"group":"g-main","max":2,"min":1,"name":"Main"}`},
+			{list + "/1/ingredients/1", ordering.IngredientNotInMenu, `{"id":"nope"}`},
+			{list + "/1/ingredients/1/quantity", ordering.LimitExceeded, `{"limit":1000000}`},
+		}},
+		{"a cycle of schemes is cut where it closes", `[{"ID":"ring","quantity":1,"ingredients":[{"ID":"i-ring"}]}]`, nil},
+		{"beyond the cut nothing is taken", `[{"ID":"ring","quantity":1,"ingredients":[{"ID":"i-ring","ingredients":[{"ID":"i-ring"}]}]}]`, []broken{
+			{list + "/0/ingredients", ordering.DishTakesNoIngredients, `{}`},
+		}},
+		{"too deep", `[{"ID":"ring","quantity":1,"ingredients":[` + strings.Repeat(`{"ID":"i-ring","ingredients":[`, 6) + `{"ID":"i-ring"}` + strings.Repeat(`]}`, 6) + `]}]`, []broken{
+			{list + "/0/ingredients", ordering.DishTakesNoIngredients, `{}`},
+			{list + "/0" + strings.Repeat("/ingredients/0", 1) + "/ingredients", ordering.DishTakesNoIngredients, `{}`},
+			{list + "/0" + strings.Repeat("/ingredients/0", 2) + "/ingredients", ordering.DishTakesNoIngredients, `{}`},
+			{list + "/0" + strings.Repeat("/ingredients/0", 3) + "/ingredients", ordering.DishTakesNoIngredients, `{}`},
+			{list + "/0" + strings.Repeat("/ingredients/0", 4) + "/ingredients", ordering.DishTakesNoIngredients, `{}`},
+			{list + "/0" + strings.Repeat("/ingredients/0", 5) + "/ingredients", ordering.TooDeep, `{}`},
+		}},
+	})
+}
+
+func TestDepthLimit(t *testing.T) {
+	t.Parallel()
+	settings := menu.DefaultSettings()
+	settings.MaxDepth = 1
+	req := native(t, order(`[{"ID":"combo","quantity":1,"ingredients":[{"ID":"i-cola"},{"ID":"i-burger"}]}]`))
+	req.Catalogue = compile(t, card, settings)
+	want := []broken{{"/dishList/0/ingredients/1", ordering.TooDeep, `{}`}}
+	got := brokenOf(t, judge(t, ordering.Config{}, req))
+	if diff := cmp.Diff(want, got, cmp.AllowUnexported(broken{})); diff != "" {
+		t.Errorf("a part whose own groups lie beyond the depth limit (-want +got):\n%s", diff)
+	}
+}
+
+func TestLimits(t *testing.T) {
+	t.Parallel()
+	many := func(n int, element string) string {
+		return "[" + strings.TrimSuffix(strings.Repeat(element+",", n), ",") + "]"
+	}
+	soup := `{"ID":"soup","quantity":1}`
+	cola := `{"ID":"i-cola"}`
+	rice := `{"ID":"i-rice","ingredients":` + many(60, cola) + `}`
+	combo := func(list string) string { return fmt.Sprintf(`[{"ID":"combo","quantity":1,"ingredients":%s}]`, list) }
+	runDishes(t, []dishCase{
+		{"200 dishes", many(200, soup), nil},
+		{"201 dishes", many(201, soup), []broken{{"/dishList", ordering.LimitExceeded, `{"limit":200}`}}},
+		{"100 ingredients", combo("[" + `{"ID":"i-rice"},` + many(99, cola)[1:]), nil},
+		{"101 ingredients", combo("[" + `{"ID":"i-rice"},` + many(100, cola)[1:]), []broken{
+			{"/dishList/0/ingredients", ordering.LimitExceeded, `{"limit":100}`},
+		}},
+		{"101 nested", combo("[" + rice + "," + rice + "]"), []broken{
+			{"/dishList/0/ingredients", ordering.LimitExceeded, `{"limit":100}`},
+			{"/dishList/0/ingredients/0/ingredients", ordering.DishTakesNoIngredients, `{}`},
+			{"/dishList/0/ingredients/1/ingredients", ordering.DishTakesNoIngredients, `{}`},
+		}},
+	})
+}
