@@ -1,0 +1,98 @@
+package sandbox
+
+import (
+	"bytes"
+	"encoding/json"
+	"net/http"
+	"strconv"
+)
+
+// answer is a whole response before it is written, so that a fault can run
+// the work of a call and then do as it likes with what came out.
+type answer struct {
+	status int
+	header http.Header
+	body   []byte
+}
+
+func (a answer) ok() bool { return a.status < http.StatusBadRequest }
+
+func (a answer) with(name, value string) answer {
+	a.header = a.header.Clone()
+	if a.header == nil {
+		a.header = http.Header{}
+	}
+	a.header.Set(name, value)
+	return a
+}
+
+// write sends the answer whole.
+func (a answer) write(w http.ResponseWriter) {
+	a.writeHead(w)
+	// A client that left cannot be told.
+	_, _ = w.Write(a.body)
+}
+
+func (a answer) writeHead(w http.ResponseWriter) {
+	for name, values := range a.header {
+		w.Header()[name] = values
+	}
+	if a.status != http.StatusNotModified && a.status != http.StatusNoContent {
+		w.Header().Set("Content-Length", strconv.Itoa(len(a.body)))
+	}
+	w.WriteHeader(a.status)
+}
+
+// encode writes v as JSON with the characters of every script as they are.
+func encode(v any) []byte {
+	var buf bytes.Buffer
+	enc := json.NewEncoder(&buf)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		// Everything that is encoded here was made of plain values.
+		return []byte(`{"code":"internal_error","msg":"the answer could not be encoded","requestId":"","errors":null}`)
+	}
+	return bytes.TrimSuffix(buf.Bytes(), []byte("\n"))
+}
+
+func jsonAnswer(status int, body []byte) answer {
+	return answer{status: status, header: http.Header{"Content-Type": {"application/json; charset=utf-8"}}, body: body}
+}
+
+// result is a success: {"result": v}.
+func result(status int, v any) answer {
+	return jsonAnswer(status, encode(map[string]any{"result": v}))
+}
+
+// rawResult is a success around bytes that stay as they are, be they JSON or
+// not.
+func rawResult(status int, raw []byte) answer {
+	return jsonAnswer(status, envelope(raw))
+}
+
+// envelope puts {"result": …} around raw. A byte order mark stays in front,
+// where a client would meet it.
+func envelope(raw []byte) []byte {
+	bom := []byte("\xef\xbb\xbf")
+	body := make([]byte, 0, len(raw)+16)
+	if bytes.HasPrefix(raw, bom) {
+		body = append(body, bom...)
+		raw = raw[len(bom):]
+	}
+	body = append(body, `{"result":`...)
+	body = append(body, raw...)
+	return append(body, '}')
+}
+
+// refusal is the document's error shape (section 7).
+type refusal struct {
+	Code      string   `json:"code"`
+	Msg       string   `json:"msg"`
+	RequestID string   `json:"requestId"`
+	Errors    []string `json:"errors"`
+}
+
+// refuse answers an error with the document's shape; reasons may be nil.
+func (c *call) refuse(status int, code, msg string, reasons ...string) answer {
+	return jsonAnswer(status, encode(refusal{Code: code, Msg: msg, RequestID: c.requestID, Errors: reasons}))
+}

@@ -1,0 +1,238 @@
+package sandbox
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/shopspring/decimal"
+)
+
+// carte is a menu as the sandbox's own judgement reads it: no more than what
+// an order is checked against. It is read by encoding/json alone, on purpose
+// apart from larder's decoder, and never changes once read.
+type carte struct {
+	dishes       []*dish
+	dishByID     map[string]*dish
+	dishByExt    map[string][]*dish
+	parts        []*part
+	partByID     map[string]*part
+	partByExt    map[string][]*part
+	groupMembers map[string][]string // group → ingredient ids
+	groupNames   map[string]string
+	schemes      map[string][]limit
+}
+
+// dish is a product of the menu. price: exact; priced is false where the menu
+// gives none that can be read.
+type dish struct {
+	id, ext, name, scheme string
+	price                 decimal.Decimal
+	priced                bool
+	weighed               bool // by kg or litre
+}
+
+// part is an ingredient or modifier.
+type part struct {
+	id, ext, name, scheme string
+	price                 decimal.Decimal
+	priced                bool
+}
+
+// limit is a group's place in a scheme; max < 0: no upper limit (policy M2).
+type limit struct {
+	group    string
+	min, max int
+}
+
+// stopped are the ids out of stock in one restaurant.
+type stopped struct{ dishes, parts map[string]bool }
+
+// loose is any JSON value, kept as it came.
+type loose struct{ raw json.RawMessage }
+
+// UnmarshalJSON keeps a copy.
+func (l *loose) UnmarshalJSON(b []byte) error {
+	l.raw = bytes.Clone(b)
+	return nil
+}
+
+// text reads a string, or a number as it is written (policy W4).
+func (l *loose) text() string {
+	var s string
+	if json.Unmarshal(l.raw, &s) == nil {
+		return s
+	}
+	var n json.Number
+	if json.Unmarshal(l.raw, &n) == nil {
+		return n.String()
+	}
+	return ""
+}
+
+// number reads a number or a numeric string (policy W5).
+func (l *loose) number() (decimal.Decimal, bool) {
+	return exact(l.text())
+}
+
+func (l *loose) whole() int {
+	d, ok := l.number()
+	if !ok || !d.IsInteger() || d.Abs().GreaterThan(decimal.New(1, 6)) {
+		return 0
+	}
+	return int(d.IntPart())
+}
+
+// stops says whether a stop list names the restaurant (policy W7).
+func (l *loose) stops(restaurant string) bool {
+	var all bool
+	if json.Unmarshal(l.raw, &all) == nil && all {
+		return true
+	}
+	var list []loose
+	if json.Unmarshal(l.raw, &list) != nil {
+		return false
+	}
+	return slices.ContainsFunc(list, func(e loose) bool { return restaurant != "" && e.text() == restaurant })
+}
+
+// exact reads a decimal of modest length without an exponent.
+func exact(text string) (decimal.Decimal, bool) {
+	if text == "" || len(text) > 40 || strings.Trim(text, "-0123456789.") != "" {
+		return decimal.Decimal{}, false
+	}
+	d, err := decimal.NewFromString(text)
+	return d, err == nil
+}
+
+type itemJSON struct {
+	ID         loose `json:"id"`
+	ExternalID loose `json:"externalId"`
+	Name       loose `json:"name"`
+	Price      loose `json:"price"`
+	SchemeID   loose `json:"schemeId"`
+	Measure    struct {
+		Unit loose `json:"unit"`
+	} `json:"measure"`
+	Stop     loose `json:"isContainInStopList"`
+	Listed   loose `json:"isListStoped"`
+	Disabled loose `json:"disabled"`
+}
+
+func (i *itemJSON) stopped(restaurant string) bool {
+	return i.Stop.stops(restaurant) || i.Listed.stops(restaurant) || i.Disabled.stops(restaurant)
+}
+
+type menuJSON struct {
+	Result      *menuJSON  `json:"result"`
+	Products    []itemJSON `json:"products"`
+	Ingredients []itemJSON `json:"ingredients"`
+	Schemes     []struct {
+		ID     loose `json:"id"`
+		Groups []struct {
+			ID  loose `json:"id"`
+			Min loose `json:"minCount"`
+			Max loose `json:"maxCount"`
+		} `json:"ingredientsGroups"`
+	} `json:"ingredientsSchemes"`
+	Groups []struct {
+		ID          loose   `json:"id"`
+		Name        loose   `json:"name"`
+		Ingredients []loose `json:"ingredients"`
+	} `json:"ingredientsGroups"`
+}
+
+// readCarte reads a menu view and the stop list of one restaurant. Odd values
+// cost only themselves; an error means that it is no JSON.
+func readCarte(raw []byte, restaurant string) (*carte, stopped, error) {
+	var m menuJSON
+	var odd *json.UnmarshalTypeError
+	if err := json.Unmarshal(bytes.TrimPrefix(raw, []byte("\xef\xbb\xbf")), &m); err != nil && !errors.As(err, &odd) {
+		return nil, stopped{}, fmt.Errorf("sandbox: menu of %s: %w", restaurant, err)
+	}
+	if m.Result != nil && m.Products == nil {
+		m = *m.Result
+	}
+	c := &carte{
+		dishByID: map[string]*dish{}, dishByExt: map[string][]*dish{},
+		partByID: map[string]*part{}, partByExt: map[string][]*part{},
+		groupMembers: map[string][]string{}, groupNames: map[string]string{}, schemes: map[string][]limit{},
+	}
+	out := stopped{dishes: map[string]bool{}, parts: map[string]bool{}}
+	for i := range m.Products {
+		c.addDish(&m.Products[i], restaurant, out)
+	}
+	for i := range m.Ingredients {
+		c.addPart(&m.Ingredients[i], restaurant, out)
+	}
+	for _, g := range m.Groups {
+		id := g.ID.text()
+		if _, known := c.groupNames[id]; !known {
+			c.groupNames[id] = g.Name.text()
+		}
+		for _, member := range g.Ingredients { // policy W9: memberships of duplicates are united
+			if text := member.text(); !slices.Contains(c.groupMembers[id], text) {
+				c.groupMembers[id] = append(c.groupMembers[id], text)
+			}
+		}
+	}
+	for _, sc := range m.Schemes {
+		id := sc.ID.text()
+		limits := c.schemes[id]
+		for _, g := range sc.Groups {
+			group := g.ID.text()
+			_, known := c.groupNames[group]
+			if !known || slices.ContainsFunc(limits, func(l limit) bool { return l.group == group }) {
+				continue
+			}
+			l := limit{group: group, min: max(g.Min.whole(), 0), max: g.Max.whole()}
+			if l.max <= 0 { // policy M2
+				l.max = -1
+			}
+			limits = append(limits, l)
+		}
+		c.schemes[id] = limits
+	}
+	return c, out, nil
+}
+
+func (c *carte) addDish(p *itemJSON, restaurant string, out stopped) {
+	d := &dish{id: p.ID.text(), ext: p.ExternalID.text(), name: p.Name.text(), scheme: p.SchemeID.text()}
+	if d.id == "" || c.dishByID[d.id] != nil {
+		return // policy W9: the first definition wins
+	}
+	d.price, d.priced = p.Price.number()
+	unit := p.Measure.Unit.text()
+	d.weighed = unit == "kg" || unit == "liter"
+	c.dishes = append(c.dishes, d)
+	c.dishByID[d.id] = d
+	key := d.ext
+	if key == "" { // policy O2
+		key = d.id
+	}
+	c.dishByExt[key] = append(c.dishByExt[key], d)
+	if p.stopped(restaurant) {
+		out.dishes[d.id] = true
+	}
+}
+
+func (c *carte) addPart(p *itemJSON, restaurant string, out stopped) {
+	i := &part{id: p.ID.text(), ext: p.ExternalID.text(), name: p.Name.text(), scheme: p.SchemeID.text()}
+	if i.id == "" || c.partByID[i.id] != nil {
+		return
+	}
+	i.price, i.priced = p.Price.number()
+	c.parts = append(c.parts, i)
+	c.partByID[i.id] = i
+	key := i.ext
+	if key == "" {
+		key = i.id
+	}
+	c.partByExt[key] = append(c.partByExt[key], i)
+	if p.stopped(restaurant) {
+		out.parts[i.id] = true
+	}
+}

@@ -1,0 +1,77 @@
+package sandbox
+
+import (
+	"encoding/json"
+	"net/http"
+	"strings"
+
+	"github.com/sirupsen/logrus"
+)
+
+// createOrder is POST /orders/api/v1/orders (interface document 4.1).
+func (s *Sandbox) createOrder(c *call) answer {
+	v, err := readJSON(c.body)
+	if err != nil {
+		return c.refuse(http.StatusBadRequest, "malformed_json", err.Error())
+	}
+	body, ok := v.(map[string]any)
+	if !ok {
+		return c.refuse(http.StatusBadRequest, "order_validation", "an order is an object", "/: an order is an object")
+	}
+	set := s.settings.get()
+	restaurant, _ := member(body, "restaurantID").(string)
+	o := &order{
+		restaurant: restaurant, state: stateNew, at: c.at, body: c.body, headers: headers(c.r.Header),
+	}
+	menu := restaurant
+	if menu == "" {
+		menu = DefaultMenu // an order without restaurantID goes by the connection's own menu
+	}
+	carte, out, err := s.menus.carte(menu)
+	if err != nil {
+		return c.refuse(http.StatusBadRequest, "order_validation", "the order is not valid", "/restaurantID: "+err.Error())
+	}
+	sheet := judge(body, carte, out, c.at)
+	fields := logrus.Fields{"restaurant": restaurant, "request_id": c.requestID}
+	if len(sheet.reasons) > 0 {
+		s.log.WithFields(fields).WithField("reasons", len(sheet.reasons)).
+			WithField("event", "sandbox.order_refused").Info("order refused")
+		return c.refuse(http.StatusBadRequest, "order_validation", "the order is not valid", sheet.reasons...)
+	}
+	o.total = sheet.total
+	id := s.orders.add(o, set.OrderIDs)
+	s.log.WithFields(fields).WithFields(logrus.Fields{
+		"event": "sandbox.order_created", "order_id": id, "total": o.total.String(),
+	}).Info("order created")
+	var shown any = id
+	if set.OrderIDs == OrderIDsNumber {
+		shown = json.Number(id)
+	}
+	return result(http.StatusCreated, map[string]any{set.spell("orderID"): shown})
+}
+
+// spell writes a key that names an id as the settings say.
+func (s Settings) spell(key string) string {
+	if s.Spelling != SpellingCamel {
+		return key
+	}
+	switch {
+	case key == "id":
+		return "Id"
+	case strings.HasSuffix(key, "ID"):
+		return strings.TrimSuffix(key, "ID") + "Id"
+	default:
+		return key
+	}
+}
+
+// headers keeps the headers of an order without its credentials.
+func headers(h http.Header) map[string]string {
+	kept := make(map[string]string, len(h))
+	for name, values := range h {
+		if name != "Authorization" {
+			kept[name] = strings.Join(values, ", ")
+		}
+	}
+	return kept
+}

@@ -1,0 +1,186 @@
+package sandbox
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"sync"
+)
+
+// Deed is what a fault does to a call.
+type Deed string
+
+// The deeds. Those that start with "execute_then" and truncate do the call's
+// work first; latency and expire_tokens let it go on as usual afterwards; all
+// others keep it from happening.
+const (
+	DoStatus            Deed = "status"
+	DoLatency           Deed = "latency"
+	DoHang              Deed = "hang"
+	DoResetBefore       Deed = "reset_before"
+	DoExecuteThenReset  Deed = "execute_then_reset"
+	DoExecuteThenHang   Deed = "execute_then_hang"
+	DoExecuteThenStatus Deed = "execute_then_status"
+	DoTruncate          Deed = "truncate"
+	DoGarbage           Deed = "garbage"
+	DoHTML              Deed = "html"
+	DoExpireTokens      Deed = "expire_tokens"
+)
+
+// Match says which calls a fault meets. Empty fields match everything; both
+// may hold "*" for any run of characters.
+type Match struct {
+	Method string `json:"method,omitempty"`
+	Path   string `json:"path,omitempty"`
+}
+
+// Fault is one element of PUT /sandbox/faults. With neither Times nor
+// Probability it always strikes; Probability (0 to 1) draws from Seed.
+type Fault struct {
+	Match       Match             `json:"match"`
+	Times       *int              `json:"times,omitempty"`
+	Probability *float64          `json:"probability,omitempty"`
+	Seed        uint64            `json:"seed,omitempty"`
+	Do          Deed              `json:"do"`
+	Delay       Duration          `json:"delay,omitempty"`
+	Status      int               `json:"status,omitempty"`
+	Body        string            `json:"body,omitempty"`
+	RetryAfter  int               `json:"retryAfter,omitempty"` // seconds
+	Headers     map[string]string `json:"headers,omitempty"`
+	After       int               `json:"after,omitempty"` // bytes of the body that still go out
+
+	draws *dice
+}
+
+func (f *Fault) check() error {
+	switch f.Do {
+	case DoStatus, DoExecuteThenStatus:
+		if f.Status == 0 {
+			return fmt.Errorf("%s: status is missing", f.Do)
+		}
+	case DoLatency:
+		if f.Delay == 0 {
+			return errors.New("latency: delay is missing")
+		}
+	case DoHang, DoResetBefore, DoExecuteThenReset, DoExecuteThenHang, DoTruncate, DoGarbage, DoHTML, DoExpireTokens:
+	default:
+		return fmt.Errorf("do: %q is not known", f.Do)
+	}
+	switch {
+	case f.Status != 0 && (f.Status < 200 || f.Status > 599):
+		return fmt.Errorf("status: %d is not between 200 and 599", f.Status)
+	case f.Times != nil && f.Probability != nil:
+		return errors.New("times and probability: only one of them")
+	case f.Times != nil && *f.Times < 1:
+		return errors.New("times: less than 1")
+	case f.Probability != nil && (*f.Probability <= 0 || *f.Probability > 1):
+		return errors.New("probability: not above 0 and at most 1")
+	case f.After < 0 || f.RetryAfter < 0:
+		return errors.New("after, retryAfter: negative")
+	case strings.HasPrefix(f.Match.Path, "/sandbox/"):
+		return errors.New("path: faults never match /sandbox/*")
+	}
+	return nil
+}
+
+// faultList is the faults in force. The first that matches and strikes wins.
+type faultList struct {
+	mu   sync.Mutex
+	list []*Fault
+}
+
+// replace puts a new list in force, or none of it.
+func (l *faultList) replace(body []byte) error {
+	var list []*Fault
+	if err := decodeStrict(body, &list); err != nil {
+		return err
+	}
+	for i, f := range list {
+		if f == nil {
+			return fmt.Errorf("fault %d: null", i)
+		}
+		if err := f.check(); err != nil {
+			return fmt.Errorf("fault %d: %w", i, err)
+		}
+		f.draws = &dice{state: f.Seed}
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.list = list
+	return nil
+}
+
+// left copies what is still in force.
+func (l *faultList) left() []Fault {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	left := make([]Fault, 0, len(l.list))
+	for _, f := range l.list {
+		c := *f
+		if f.Times != nil {
+			n := *f.Times
+			c.Times = &n
+		}
+		left = append(left, c)
+	}
+	return left
+}
+
+// take uses up and gives the fault that meets this call, nil if none does.
+func (l *faultList) take(method, path string) *Fault {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for i, f := range l.list {
+		if !wild(f.Match.Method, method) || !wild(strings.TrimRight(f.Match.Path, "/"), path) {
+			continue
+		}
+		if f.Probability != nil && f.draws.unit() >= *f.Probability {
+			continue
+		}
+		if f.Times != nil {
+			*f.Times--
+			if *f.Times == 0 {
+				l.list = append(l.list[:i:i], l.list[i+1:]...)
+			}
+		}
+		return f
+	}
+	return nil
+}
+
+// wild matches text with a pattern in which "*" stands for any characters,
+// also none; the empty pattern matches everything.
+func wild(pattern, text string) bool {
+	if pattern == "" {
+		return true
+	}
+	first, rest, star := strings.Cut(pattern, "*")
+	if !star {
+		return pattern == text
+	}
+	text, ok := strings.CutPrefix(text, first)
+	if !ok {
+		return false
+	}
+	parts := strings.Split(rest, "*")
+	for _, part := range parts[:len(parts)-1] {
+		i := strings.Index(text, part)
+		if i < 0 {
+			return false
+		}
+		text = text[i+len(part):]
+	}
+	return strings.HasSuffix(text, parts[len(parts)-1])
+}
+
+func (s *Sandbox) putFaults(c *call) answer {
+	if err := s.faults.replace(c.body); err != nil {
+		return c.refuse(http.StatusBadRequest, "bad_faults", err.Error())
+	}
+	return s.showFaults(c)
+}
+
+func (s *Sandbox) showFaults(*call) answer {
+	return result(http.StatusOK, s.faults.left())
+}

@@ -1,0 +1,165 @@
+package sandbox
+
+import (
+	"maps"
+	"sync"
+)
+
+// keptBytes bounds the menus of chains that are kept ready; at least the one
+// in use is.
+const keptBytes = 192 << 20
+
+// generated serves a generator's restaurants: a chain's menu is made on its
+// first use, kept while there is room, and laid out for a restaurant each
+// time with that restaurant's stop list.
+type generated struct {
+	g     Generate
+	index map[string]int
+
+	mu      sync.Mutex
+	chains  map[int]*chain
+	recent  []int // chains in use, least recent first
+	bytes   int
+	patches map[int]map[string]bool
+}
+
+// chain is the menu that the restaurants of a chain share.
+type chain struct {
+	once     sync.Once
+	template *template
+	carte    *carte
+	broken   error
+	size     int
+}
+
+// SetGenerated puts the generator's restaurants in force in place of those of
+// an earlier one; menus that were put under the same ids stay before them. It
+// makes no menu yet. The default menu is not touched.
+func (s *Sandbox) SetGenerated(g Generate) {
+	g = g.withDefaults()
+	if g.ImageBase == "" {
+		g.ImageBase = s.baseURL
+	}
+	gen := &generated{g: g, index: make(map[string]int, g.Restaurants), chains: map[int]*chain{}, patches: map[int]map[string]bool{}}
+	for i := range g.Restaurants {
+		gen.index[g.RestaurantID(i)] = i
+	}
+	s.menus.mu.Lock()
+	defer s.menus.mu.Unlock()
+	s.menus.gen = gen
+}
+
+// chain is the menu of a chain, made by the first who asks.
+func (gen *generated) chain(n int) *chain {
+	gen.mu.Lock()
+	ch := gen.chains[n]
+	if ch == nil {
+		ch = &chain{}
+		gen.chains[n] = ch
+	}
+	gen.mu.Unlock()
+	ch.once.Do(func() {
+		ch.template = gen.g.template(n)
+		raw := ch.template.render("", nil)
+		ch.carte, _, ch.broken = readCarte(raw, "")
+		ch.size = 4 * len(raw) // the judgement's maps weigh about three times the text
+	})
+	gen.use(n, ch)
+	return ch
+}
+
+// use marks a chain as the most recent and lets the oldest go.
+func (gen *generated) use(n int, ch *chain) {
+	gen.mu.Lock()
+	defer gen.mu.Unlock()
+	if gen.chains[n] != ch {
+		return // let go meanwhile; the caller still has it
+	}
+	known := false
+	for i, other := range gen.recent {
+		if other == n {
+			gen.recent = append(gen.recent[:i], gen.recent[i+1:]...)
+			known = true
+			break
+		}
+	}
+	gen.recent = append(gen.recent, n)
+	if !known {
+		gen.bytes += ch.size
+	}
+	for gen.bytes > keptBytes && len(gen.recent) > 1 {
+		oldest := gen.recent[0]
+		gen.recent = gen.recent[1:]
+		gen.bytes -= gen.chains[oldest].size
+		delete(gen.chains, oldest)
+	}
+}
+
+func (gen *generated) patch(i int, stops map[string]bool) {
+	gen.mu.Lock()
+	defer gen.mu.Unlock()
+	merged := maps.Clone(gen.patches[i])
+	if merged == nil {
+		merged = map[string]bool{}
+	}
+	maps.Copy(merged, stops)
+	gen.patches[i] = merged // a new map: readers keep the one they have
+}
+
+// generatedMenu is one restaurant of a generator.
+type generatedMenu struct {
+	gen *generated
+	i   int
+}
+
+func (m *generatedMenu) patches() map[string]bool {
+	m.gen.mu.Lock()
+	defer m.gen.mu.Unlock()
+	return m.gen.patches[m.i]
+}
+
+func (m *generatedMenu) bytes() []byte {
+	g, ch, patches := m.gen.g, m.gen.chain(m.i/m.gen.g.ChainSize), m.patches()
+	restaurant := g.RestaurantID(m.i)
+	raw := ch.template.render(restaurant, func(k int) bool {
+		if on, named := patches[ch.template.ids[k]]; named {
+			return on
+		}
+		return g.stops(m.i, k)
+	})
+	for id := range patches {
+		if ch.carte != nil && ch.carte.partByID[id] != nil {
+			if rewritten, err := patched(raw, restaurant, patches); err == nil {
+				return rewritten
+			}
+		}
+	}
+	return raw
+}
+
+func (m *generatedMenu) judged() (*carte, stopped, error) {
+	g, ch, patches := m.gen.g, m.gen.chain(m.i/m.gen.g.ChainSize), m.patches()
+	if ch.broken != nil {
+		return nil, stopped{}, ch.broken
+	}
+	out := stopped{dishes: map[string]bool{}, parts: map[string]bool{}}
+	for k, id := range ch.template.ids {
+		on, named := patches[id]
+		if !named {
+			on = g.stops(m.i, k)
+		}
+		if on {
+			out.dishes[id] = true
+		}
+	}
+	for id, on := range patches {
+		if on && ch.carte.partByID[id] != nil {
+			out.parts[id] = true
+		}
+	}
+	return ch.carte, out, nil
+}
+
+func (m *generatedMenu) render(s Settings) *rendition {
+	return newRendition(restyled(envelope(m.bytes()), s))
+}

@@ -1,0 +1,144 @@
+package sandbox
+
+import (
+	"crypto/tls"
+	"net"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/sirupsen/logrus"
+)
+
+// inject lets a fault happen to a call. work does what the call is for and
+// gives its answer; it is called at most once.
+func (s *Sandbox) inject(w http.ResponseWriter, c *call, f *Fault, work func() answer) {
+	s.log.WithFields(logrus.Fields{
+		"event": "sandbox.fault", "do": string(f.Do), "method": c.r.Method, "request_id": c.requestID,
+	}).Debug("fault")
+	if f.Delay > 0 && !s.pause(c.r, time.Duration(f.Delay)) {
+		panic(http.ErrAbortHandler)
+	}
+	switch f.Do {
+	case DoStatus:
+		f.answer(http.StatusServiceUnavailable).write(w)
+	case DoLatency:
+		work().write(w)
+	case DoHang:
+		s.hang(c.r)
+	case DoResetBefore:
+		reset(w)
+	case DoExecuteThenReset:
+		work()
+		reset(w)
+	case DoExecuteThenHang:
+		work()
+		s.hang(c.r)
+	case DoExecuteThenStatus:
+		work()
+		f.answer(http.StatusServiceUnavailable).write(w)
+	case DoTruncate:
+		truncate(w, work(), f.After)
+	case DoGarbage:
+		f.garbage().write(w)
+	case DoHTML:
+		f.html().write(w)
+	case DoExpireTokens:
+		s.tokens.expireAll()
+		work().write(w)
+	}
+}
+
+// pause waits, and says false when the client left or the sandbox stops
+// before the time is over.
+func (s *Sandbox) pause(r *http.Request, d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-r.Context().Done():
+	case <-s.done:
+	}
+	return false
+}
+
+// hang keeps a call without an answer until its client leaves or the sandbox
+// stops, and then drops the connection.
+func (s *Sandbox) hang(r *http.Request) {
+	select {
+	case <-r.Context().Done():
+	case <-s.done:
+	}
+	panic(http.ErrAbortHandler)
+}
+
+// reset drops the connection with a TCP reset: nothing is answered.
+func reset(w http.ResponseWriter) {
+	conn, _, err := http.NewResponseController(w).Hijack()
+	if err != nil {
+		panic(http.ErrAbortHandler) // HTTP/2: the stream is reset
+	}
+	raw := conn
+	if over, ok := conn.(*tls.Conn); ok {
+		raw = over.NetConn()
+	}
+	if tcp, ok := raw.(*net.TCPConn); ok {
+		_ = tcp.SetLinger(0) // best effort: without it the client sees a plain close
+	}
+	_ = raw.Close()
+}
+
+// truncate announces the whole answer, sends its first bytes and drops the
+// connection.
+func truncate(w http.ResponseWriter, a answer, after int) {
+	a.writeHead(w)
+	_, _ = w.Write(a.body[:min(after, len(a.body))])
+	_ = http.NewResponseController(w).Flush()
+	panic(http.ErrAbortHandler)
+}
+
+// answer is what the fault says instead of the service.
+func (f *Fault) answer(status int) answer {
+	if f.Status != 0 {
+		status = f.Status
+	}
+	a := answer{status: status, header: http.Header{}, body: []byte(f.Body)}
+	switch {
+	case strings.HasPrefix(f.Body, "{"), strings.HasPrefix(f.Body, "["):
+		a.header.Set("Content-Type", "application/json; charset=utf-8")
+	case f.Body != "":
+		a.header.Set("Content-Type", "text/plain; charset=utf-8")
+	}
+	if f.RetryAfter > 0 {
+		a.header.Set("Retry-After", strconv.Itoa(f.RetryAfter))
+	}
+	for name, value := range f.Headers {
+		a.header.Set(name, value)
+	}
+	return a
+}
+
+// garbage looks like a success and is no JSON.
+func (f *Fault) garbage() answer {
+	a := f.answer(http.StatusOK)
+	if f.Body == "" {
+		a.body = []byte("{\"result\": {\"or\x00\xff\xfe\x13\x37 \xc3\x28 ,,,[[")
+		a.header.Set("Content-Type", "application/json; charset=utf-8")
+	}
+	return a
+}
+
+// html is the page of a proxy in between.
+func (f *Fault) html() answer {
+	a := f.answer(http.StatusBadGateway)
+	if f.Body == "" {
+		a.body = []byte("<html>\r\n<head><title>502 Bad Gateway</title></head>\r\n<body>\r\n" +
+			"<center><h1>502 Bad Gateway</h1></center>\r\n</body>\r\n</html>\r\n")
+	}
+	if f.Headers["Content-Type"] == "" {
+		a.header.Set("Content-Type", "text/html; charset=utf-8")
+	}
+	return a
+}

@@ -1,0 +1,152 @@
+package sandbox
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/shopspring/decimal"
+)
+
+// grace is how far in the past the expected time may lie (policy O4).
+const grace = time.Minute
+
+// sheet collects what is wrong with one order.
+type sheet struct {
+	reasons []string
+	total   decimal.Decimal
+}
+
+func (s *sheet) wrong(path, format string, args ...any) {
+	s.reasons = append(s.reasons, path+": "+fmt.Sprintf(format, args...))
+}
+
+// readJSON reads exactly one JSON value, with numbers as they are written.
+func readJSON(body []byte) (any, error) {
+	dec := json.NewDecoder(bytes.NewReader(body))
+	dec.UseNumber()
+	var v any
+	if err := dec.Decode(&v); err != nil {
+		return nil, fmt.Errorf("not JSON: %w", err)
+	}
+	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
+		return nil, errors.New("not JSON: something follows the value")
+	}
+	return v, nil
+}
+
+// member finds a field by the document's name, or else by one that differs in
+// case and underscores alone (policy W3). A null is no field.
+func member(object map[string]any, name string) any {
+	if v, ok := object[name]; ok {
+		return v
+	}
+	want := fold(name)
+	found := ""
+	for key := range object { // the least name wins, so that the answer is the same every time
+		if fold(key) == want && (found == "" || key < found) {
+			found = key
+		}
+	}
+	return object[found]
+}
+
+// judge checks an order as the document and the menu ask for. now: the
+// service's clock. The total (policy P1) holds when there are no reasons.
+func judge(order map[string]any, c *carte, out stopped, now time.Time) *sheet {
+	s := &sheet{}
+	s.head(order, now)
+	list, ok := member(order, "dishList").([]any)
+	if !ok || len(list) == 0 {
+		s.wrong("/dishList", "at least one dish is required")
+		return s
+	}
+	for i, v := range list {
+		path := fmt.Sprintf("/dishList/%d", i)
+		line, ok := v.(map[string]any)
+		if !ok {
+			s.wrong(path, "a dish is an object")
+			continue
+		}
+		s.dish(path, line, c, out)
+	}
+	return s
+}
+
+// head checks everything but the dishes (interface document 4.1, policy O1).
+func (s *sheet) head(order map[string]any, now time.Time) {
+	expedition := s.oneOf(order, "expeditionType", "delivery", "pickup")
+	s.oneOf(order, "paymentTypeID", "cash", "card", "online")
+	s.numbers("", order, "persons", "changeFrom")
+	if soonest, ok := member(order, "soonest").(bool); !ok || !soonest || member(order, "expectedAt") != nil {
+		s.expected(member(order, "expectedAt"), now)
+	}
+	guest, _ := member(order, "guest").(map[string]any)
+	address, _ := member(order, "address").(map[string]any)
+	s.numbers("/address", address, "lat", "lon", "floor")
+	if expedition != "delivery" {
+		return
+	}
+	s.required("", order, "restaurantID")
+	if guest == nil {
+		s.wrong("/guest", "required")
+	}
+	s.required("/guest", guest, "phone")
+	for _, name := range []string{"street", "cityName", "houseNumber", "fullAddress"} {
+		s.required("/address", address, name)
+	}
+}
+
+func (s *sheet) oneOf(order map[string]any, name string, allowed ...string) string {
+	text, _ := member(order, name).(string)
+	if !slices.Contains(allowed, text) {
+		s.wrong("/"+name, "required, one of %s", strings.Join(allowed, ", "))
+	}
+	return text
+}
+
+func (s *sheet) required(path string, object map[string]any, name string) {
+	if text, _ := member(object, name).(string); strings.TrimSpace(text) == "" {
+		s.wrong(path+"/"+name, "required")
+	}
+}
+
+// numbers: what is a number in the document must come as one.
+func (s *sheet) numbers(path string, object map[string]any, names ...string) {
+	for _, name := range names {
+		switch member(object, name).(type) {
+		case nil, json.Number:
+		default:
+			s.wrong(path+"/"+name, "must be a number")
+		}
+	}
+}
+
+func (s *sheet) expected(v any, now time.Time) {
+	text, _ := v.(string)
+	if text == "" {
+		s.wrong("/expectedAt", "required")
+		return
+	}
+	at, err := time.Parse(time.RFC3339, text)
+	switch {
+	case err != nil:
+		s.wrong("/expectedAt", "not a time with a time zone offset")
+	case at.Before(now.Add(-grace)):
+		s.wrong("/expectedAt", "in the past")
+	}
+}
+
+// amount reads a number of the order; text is no number here.
+func amount(v any) (decimal.Decimal, bool) {
+	n, ok := v.(json.Number)
+	if !ok {
+		return decimal.Decimal{}, false
+	}
+	return exact(n.String())
+}

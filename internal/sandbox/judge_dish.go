@@ -1,0 +1,190 @@
+package sandbox
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/shopspring/decimal"
+)
+
+const (
+	maxPortion  = 10_000 // of one ingredient in one dish
+	maxReadings = 256    // of ids that several ingredients share
+)
+
+// line is one ingredient as it was ordered.
+type line struct {
+	path     string
+	named    []*part // whom the id may mean
+	quantity int
+	price    *decimal.Decimal
+}
+
+// dish checks one element of dishList and adds it to the total.
+func (s *sheet) dish(path string, given map[string]any, c *carte, out stopped) {
+	quantity, ok := amount(member(given, "quantity"))
+	if !ok {
+		s.wrong(path+"/quantity", "required, a number")
+	} else if !quantity.IsPositive() {
+		s.wrong(path+"/quantity", "%s is not positive", quantity)
+	}
+	id, _ := member(given, "ID").(string)
+	if id == "" {
+		s.wrong(path+"/ID", "required")
+		return
+	}
+	if measure, ok := member(given, "measure").(map[string]any); ok {
+		s.numbers(path+"/measure", measure, "value")
+	}
+	price, lines := s.price(path, given), s.lines(path, given, c)
+	named := c.dishByExt[id]
+	if len(named) == 0 {
+		s.wrong(path, "dish %s is not in the menu", id)
+		return
+	}
+	// Several dishes may share an externalId: the order stands if it fits any.
+	var closest *sheet
+	for _, d := range named {
+		try := s.fits(path, d, price, quantity, lines, c, out)
+		if closest == nil || len(try.reasons) < len(closest.reasons) {
+			closest = try
+		}
+	}
+	s.reasons = append(s.reasons, closest.reasons...)
+	s.total = s.total.Add(closest.total)
+}
+
+// price reads a price that was given; nil means none was, or no number.
+func (s *sheet) price(path string, given map[string]any) *decimal.Decimal {
+	v := member(given, "price")
+	if v == nil {
+		return nil
+	}
+	d, ok := amount(v)
+	if !ok {
+		s.wrong(path+"/price", "must be a number")
+		return nil
+	}
+	return &d
+}
+
+// lines reads the ingredients of a dish; those that cannot be read are
+// reported and left out.
+func (s *sheet) lines(path string, given map[string]any, c *carte) []line {
+	v := member(given, "ingredients")
+	list, ok := v.([]any)
+	if v != nil && !ok {
+		s.wrong(path+"/ingredients", "must be a list")
+	}
+	var lines []line
+	for i, v := range list {
+		at := fmt.Sprintf("%s/ingredients/%d", path, i)
+		given, ok := v.(map[string]any)
+		if !ok {
+			s.wrong(at, "an ingredient is an object")
+			continue
+		}
+		id, _ := member(given, "ID").(string)
+		if id == "" {
+			s.wrong(at+"/ID", "required")
+			continue
+		}
+		if within, _ := member(given, "ingredients").([]any); len(within) > 0 {
+			s.wrong(at+"/ingredients", "an ingredient holds no ingredients: the list of the dish is flat")
+		}
+		l := line{path: at, named: c.partByExt[id], price: s.price(at, given), quantity: s.portions(at, given)}
+		if len(l.named) == 0 {
+			s.wrong(at, "ingredient %s is not in the menu", id)
+			continue
+		}
+		lines = append(lines, l)
+	}
+	return lines
+}
+
+// portions is an ingredient's quantity: 1 if not given, else whole and
+// positive (policy M7).
+func (s *sheet) portions(path string, given map[string]any) int {
+	v := member(given, "quantity")
+	if v == nil {
+		return 1
+	}
+	n, ok := amount(v)
+	if !ok || !n.IsInteger() || !n.IsPositive() || n.GreaterThan(decimal.NewFromInt(maxPortion)) {
+		s.wrong(path+"/quantity", "must be a whole number from 1 to %d", maxPortion)
+		return 1
+	}
+	return int(n.IntPart())
+}
+
+// fits checks a line against one dish, with the ingredient ids read in the
+// way that fits best where several ingredients share one.
+func (s *sheet) fits(path string, d *dish, price *decimal.Decimal, quantity decimal.Decimal, lines []line, c *carte, out stopped) *sheet {
+	try := &sheet{}
+	if out.dishes[d.id] {
+		try.wrong(path, "dish %s (%s) is stopped", d.id, d.name)
+	}
+	if price != nil && d.priced && !price.Equal(d.price) {
+		try.wrong(path+"/price", "%s, in the menu %s", price, d.price)
+	}
+	var best *sheet
+	reading := make([]*part, len(lines))
+	tried := 0
+	var read func(i int)
+	read = func(i int) {
+		if (best != nil && len(best.reasons) == 0) || tried >= maxReadings {
+			return
+		}
+		if i == len(lines) {
+			tried++
+			got := c.composed(path, d, lines, reading, out)
+			if best == nil || len(got.reasons) < len(best.reasons) {
+				best = got
+			}
+			return
+		}
+		for _, p := range lines[i].named {
+			reading[i] = p
+			read(i + 1)
+		}
+	}
+	read(0)
+	try.reasons = append(try.reasons, best.reasons...)
+	try.total = d.price.Add(best.total).Mul(quantity).Round(2) // policy P1, half up
+	return try
+}
+
+// composed checks the ingredients of one dish, each read as one part; its
+// total is Σ ingredient price × quantity for one unit of the dish.
+func (c *carte) composed(path string, d *dish, lines []line, reading []*part, out stopped) *sheet {
+	s := &sheet{}
+	var chosen []portion
+	for i, l := range lines {
+		p := reading[i]
+		if out.parts[p.id] {
+			s.wrong(l.path, "ingredient %s (%s) is stopped", p.id, p.name)
+		}
+		if l.price != nil && p.priced && !l.price.Equal(p.price) {
+			s.wrong(l.path+"/price", "%s, in the menu %s", l.price, p.price)
+		}
+		s.total = s.total.Add(p.price.Mul(decimal.NewFromInt(int64(l.quantity))))
+		if k := slices.IndexFunc(chosen, func(q portion) bool { return q.part == p }); k >= 0 {
+			chosen[k].quantity += l.quantity
+		} else {
+			chosen = append(chosen, portion{p, l.quantity})
+		}
+	}
+	seats := c.openSeats(d, chosen)
+	allowed := chosen[:0:0]
+	for _, p := range chosen {
+		if slices.ContainsFunc(seats, func(st seat) bool { return slices.Contains(c.groupMembers[st.group], p.part.id) }) {
+			allowed = append(allowed, p)
+			continue
+		}
+		s.wrong(path+"/ingredients", "ingredient %s (%s) is not allowed in %s (%s)", p.part.id, p.part.name, d.id, d.name)
+	}
+	for _, reason := range c.seatAll(seats, allowed) {
+		s.wrong(path+"/ingredients", "%s", reason)
+	}
+	return s
+}

@@ -1,0 +1,266 @@
+package sandbox
+
+import (
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// kinds of plain ingredients; a plain group holds one kind, a scheme at most
+// one group of each, so that its groups share nothing unless that is meant.
+const kinds = 8
+
+// maker builds one chain's menu: ingredients, then groups of them, then
+// schemes of groups, then dishes.
+type maker struct {
+	g      Generate
+	seed   uint64
+	dice   *dice
+	combos int // schemes 0 … combos-1 are those of combo dishes
+
+	categories  []genCategory
+	ingredients []genIngredient
+	groups      []genGroup
+	schemes     []genScheme
+
+	parts      int           // ingredients 0 … parts-1 are parts of combos
+	comboGroup int           // groups 0 … comboGroup-1 hold them
+	plain      int           // groups comboGroup … plain-1 hold one kind each
+	last       map[int][]int // group → its limits in the scheme made last
+	cursor     int           // the plain group that is due next
+}
+
+func newMaker(g Generate, n int) *maker {
+	seed := derive(g.seed(n), forMenu)
+	m := &maker{g: g, seed: seed, dice: &dice{state: seed}, last: map[int][]int{}}
+	p := g.Products
+	ingredients := max(p*3/2, 40)
+	if p > 400 { // large menus share more
+		ingredients = 600 + (p-400)*21/20
+	}
+	schemes, groups := max(p/5, 4), max(p*3/8, 12)
+	overlaps := (schemes + 9) / 10
+	m.parts = max(ingredients/20, 4)
+	m.comboGroup = max(groups/15, 1)
+	m.plain = groups - overlaps
+	m.combos = max(schemes/10, 1)
+	m.makeCategories(min(max(p/8, 4), 80))
+	m.makeIngredients(ingredients, schemes)
+	m.makeGroups()
+	m.makeSchemes(schemes)
+	return m
+}
+
+func (m *maker) id(what uint64, i int) string {
+	return guid(derive(m.seed, what, uint64(i))) //nolint:gosec // an index is not negative
+}
+
+func (m *maker) title() string {
+	return pick(m.dice, brands()) + " " + pick(m.dice, places())
+}
+
+// makeCategories: the first third are roots, the rest stand below them.
+func (m *maker) makeCategories(n int) {
+	names := categoryNames()
+	roots := n/3 + 1
+	for i := range n {
+		c := genCategory{ID: m.id(forCategory, i), Name: names[i%len(names)]}
+		if i >= len(names) {
+			c.Name += " " + strconv.Itoa(i/len(names)+1)
+		}
+		if i >= roots {
+			parent := m.categories[i%roots].ID
+			c.ParentID = &parent
+		}
+		m.categories = append(m.categories, c)
+	}
+}
+
+func (m *maker) makeIngredients(n, schemes int) {
+	for i := range n {
+		in := genIngredient{
+			ID: m.id(forIngredient, i), ExternalID: m.id(forIngredientExt, i),
+			Price: money(m.dice.n(13) * 1000), ImageURLs: []string{},
+		}
+		if i < m.parts {
+			scheme := m.id(forScheme, m.combos+i%(schemes-m.combos)) // nesting: one deep
+			in.SchemeID = &scheme
+			in.Name = dishName(m.dice, i*7+3)
+			in.Price = money(m.dice.n(6) * 2500)
+			in.Description = pick(m.dice, sentences())
+		} else {
+			in.Name = partName(m.dice, i%kinds, i/kinds)
+			if m.dice.n(3) == 0 {
+				in.Measure = &genMeasure{Value: grams(m.dice.between(2, 20) * 5), Unit: "kg"}
+			}
+		}
+		m.ingredients = append(m.ingredients, in)
+	}
+}
+
+// pool are the indexes of the plain ingredients of a kind.
+func (m *maker) pool(kind int) []int {
+	var pool []int
+	for i := m.parts; i < len(m.ingredients); i++ {
+		if i%kinds == kind {
+			pool = append(pool, i)
+		}
+	}
+	return pool
+}
+
+// draw takes n different members of a pool.
+func (m *maker) draw(pool []int, n int) []string {
+	pool = append([]int(nil), pool...)
+	n = min(n, len(pool))
+	ids := make([]string, 0, n)
+	for i := range n {
+		k := m.dice.between(i, len(pool)-1)
+		pool[i], pool[k] = pool[k], pool[i]
+		ids = append(ids, m.ingredients[pool[i]].ID)
+	}
+	return ids
+}
+
+func (m *maker) makeGroups() {
+	combo := make([]int, m.parts)
+	for i := range combo {
+		combo[i] = i
+	}
+	pools := make([][]int, kinds)
+	for kind := range pools {
+		pools[kind] = m.pool(kind)
+	}
+	for i := range m.plain {
+		gr := genGroup{ID: m.id(forGroup, i)}
+		if i < m.comboGroup {
+			gr.Name = pick(m.dice, []string{"Main of the combo", "Choose a dish", "Основное блюдо", "セットの主菜"})
+			gr.Ingredients = m.draw(combo, m.dice.between(3, 6))
+		} else {
+			gr.Name = groupName(m.dice, i%kinds)
+			gr.Ingredients = m.draw(pools[i%kinds], m.dice.between(4, 10))
+		}
+		m.groups = append(m.groups, gr)
+	}
+}
+
+func (m *maker) makeSchemes(n int) {
+	for k := range n {
+		sc := genScheme{ID: m.id(forScheme, k)}
+		if k < m.combos {
+			sc.Groups = append(sc.Groups, m.limit(k%m.comboGroup, 1))
+			for _, group := range m.due(1) {
+				sc.Groups = append(sc.Groups, m.limit(group, 0))
+			}
+			m.schemes = append(m.schemes, sc)
+			continue
+		}
+		due := m.due(m.dice.between(1, 4))
+		for _, group := range due {
+			sc.Groups = append(sc.Groups, m.limit(group, 0))
+		}
+		if (k-m.combos)%10 == 0 {
+			sc.Groups = append(sc.Groups, m.limit(m.overlap(due[0]), 0))
+		}
+		m.schemes = append(m.schemes, sc)
+	}
+}
+
+// due are the next n plain groups in turn: neighbours differ in kind, and
+// every group comes up again under another scheme.
+func (m *maker) due(n int) []int {
+	plain := m.plain - m.comboGroup
+	n = min(n, plain, kinds)
+	if m.cursor%plain+n > plain { // across the end kinds would repeat
+		m.cursor = 0
+	}
+	groups := make([]int, 0, n)
+	for range n {
+		groups = append(groups, m.comboGroup+m.cursor%plain)
+		m.cursor++
+	}
+	return groups
+}
+
+// overlap makes one more group that shares two ingredients with another.
+func (m *maker) overlap(with int) int {
+	i := len(m.groups)
+	gr := genGroup{ID: m.id(forGroup, i), Name: "Chef's pick: " + m.groups[with].Name}
+	gr.Ingredients = append(gr.Ingredients, m.groups[with].Ingredients[:2]...)
+	for _, id := range m.draw(m.pool((with+5)%kinds), 3) {
+		gr.Ingredients = append(gr.Ingredients, id)
+	}
+	m.groups = append(m.groups, gr)
+	return i
+}
+
+// limit draws a group's limits, other ones than it had in the scheme before.
+// Maximum 0: no upper limit.
+func (m *maker) limit(group, least int) genLimit {
+	low := max(pick(m.dice, []int{0, 0, 0, 1, 1, 2}), least)
+	high := low + m.dice.between(1, 4)
+	if m.dice.n(10) == 0 {
+		high = 0
+	}
+	if before := m.last[group]; before != nil && before[0] == low && before[1] == high {
+		high += low + 1
+	}
+	m.last[group] = []int{low, high}
+	return genLimit{ID: m.groups[group].ID, Min: low, Max: high}
+}
+
+// product makes the k-th dish: 13 of 20 have a scheme, one of those 13 is a
+// combo.
+func (m *maker) product(k int) genProduct {
+	p := genProduct{
+		ID: m.id(forProduct, k), ExternalID: m.id(forProductExt, k),
+		CategoryID: m.categories[m.dice.n(len(m.categories))].ID,
+		Name:       dishName(m.dice, k), Price: money(m.dice.between(90, 1490) * 1000),
+		Description: m.description(), Stop: []string{},
+		Measure:  genMeasure{Value: grams(m.dice.between(8, 60) * 10), Unit: pick(m.dice, []string{"kg", "kg", "kg", "liter"})},
+		Calories: m.dice.between(60, 900),
+		Proteins: tenths(m.dice.n(400)), Fats: tenths(m.dice.n(450)), Carbohydrates: tenths(m.dice.n(800)),
+	}
+	p.EnergyValue = p.Calories * 4184 / 1000
+	p.ImageURLs = []string{m.g.ImageBase + "/sandbox/images/" + pick(m.dice, imageNames()) + ".svg"}
+	switch slot := k % 20; {
+	case slot == 12:
+		p.Name += " combo"
+		p.SchemeID = &m.schemes[(k/20)%m.combos].ID
+	case slot < 12:
+		leaf := len(m.schemes) - m.combos
+		p.SchemeID = &m.schemes[m.combos+(k*7)%leaf].ID
+	}
+	return p
+}
+
+// description is three to six sentences, as menus have them.
+func (m *maker) description() string {
+	text := make([]string, 0, 6)
+	for range m.dice.between(3, 6) {
+		text = append(text, pick(m.dice, sentences()))
+	}
+	return strings.Join(text, " ")
+}
+
+// money writes thousandths as a price with at most two digits.
+func money(thousandths int) json.Number {
+	switch thousandths / 1000 % 4 {
+	case 0:
+		return json.Number(fmt.Sprintf("%d.9", thousandths/1000))
+	case 1:
+		return json.Number(fmt.Sprintf("%d.50", thousandths/1000))
+	default:
+		return json.Number(strconv.Itoa(thousandths / 1000))
+	}
+}
+
+// grams writes grams as kilograms (or millilitres as litres).
+func grams(n int) json.Number {
+	return json.Number(fmt.Sprintf("%d.%03d", n/1000, n%1000))
+}
+
+func tenths(n int) json.Number {
+	return json.Number(fmt.Sprintf("%d.%d", n/10, n%10))
+}

@@ -1,0 +1,215 @@
+package sandbox
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+)
+
+// Orderer makes valid random orders for one restaurant's menu: for demos,
+// benchmarks and tests. The same seed makes the same orders. It is not safe
+// for several goroutines at once.
+type Orderer struct {
+	restaurant string
+	carte      *carte
+	out        stopped
+	dice       *dice
+	dishes     []*dish // that may be sold, less those found unsatisfiable
+}
+
+// OrderOptions say what an order looks like. The zero value is a pickup of
+// one dish, one hour from now, by menu ids.
+type OrderOptions struct {
+	Lines       int       // dishes of the order; 0: 1
+	Delivery    bool      // delivery with guest and address, else pickup
+	ExternalIDs bool      // ids of the POS system, as the ordering service itself wants them
+	ExpectedAt  time.Time // zero: one hour from now
+}
+
+// NewOrderer reads a raw menu view. The error says that it is no JSON or
+// holds no dish that could be ordered.
+func NewOrderer(raw []byte, restaurantID string, seed int64) (*Orderer, error) {
+	c, out, err := readCarte(raw, restaurantID)
+	if err != nil {
+		return nil, err
+	}
+	o := &Orderer{restaurant: restaurantID, carte: c, out: out, dice: &dice{state: derive(uint64(seed))}} //nolint:gosec // any bits will do as a seed
+	for _, d := range c.dishes {
+		if d.priced && !out.dishes[d.id] {
+			o.dishes = append(o.dishes, d)
+		}
+	}
+	if _, _, err := o.draw(); err != nil {
+		return nil, err
+	}
+	return o, nil
+}
+
+type (
+	orderOut struct {
+		RestaurantID   string      `json:"restaurantID"`
+		Comment        string      `json:"comment"`
+		Persons        int         `json:"persons"`
+		ExpeditionType string      `json:"expeditionType"`
+		ExpectedAt     string      `json:"expectedAt"`
+		PaymentTypeID  string      `json:"paymentTypeID"`
+		Guest          *guestOut   `json:"guest,omitempty"`
+		Address        *addressOut `json:"address,omitempty"`
+		DishList       []dishOut   `json:"dishList"`
+	}
+	guestOut struct {
+		FirstName string `json:"firstName"`
+		Phone     string `json:"phone"`
+	}
+	addressOut struct {
+		CityName    string `json:"cityName"`
+		Street      string `json:"street"`
+		HouseNumber string `json:"houseNumber"`
+		FullAddress string `json:"fullAddress"`
+	}
+	dishOut struct {
+		ID          string      `json:"ID"`
+		Name        string      `json:"name"`
+		Price       json.Number `json:"price"`
+		Quantity    json.Number `json:"quantity"`
+		Ingredients []partOut   `json:"ingredients"`
+	}
+	partOut struct {
+		ID       string      `json:"ID"`
+		Name     string      `json:"name"`
+		Price    json.Number `json:"price"`
+		Quantity int         `json:"quantity"`
+	}
+)
+
+// Next is the JSON body of one more order, in the document's words.
+func (o *Orderer) Next(opt OrderOptions) []byte {
+	at := opt.ExpectedAt
+	if at.IsZero() {
+		at = time.Now().Add(time.Hour)
+	}
+	out := orderOut{
+		RestaurantID: o.restaurant, Comment: "No hurry 🙂", Persons: o.dice.between(1, 4),
+		ExpeditionType: "pickup", ExpectedAt: at.Format(time.RFC3339),
+		PaymentTypeID: pick(o.dice, []string{"cash", "card", "online"}),
+		DishList:      []dishOut{},
+	}
+	if opt.Delivery {
+		out.ExpeditionType = "delivery"
+		out.Guest = &guestOut{FirstName: "Guest", Phone: "+10005550100"}
+		out.Address = &addressOut{
+			CityName: "Springfield", Street: "Main Street", HouseNumber: "1", FullAddress: "Springfield, Main Street, 1",
+		}
+	}
+	for range max(opt.Lines, 1) {
+		d, chosen, err := o.draw()
+		if err != nil {
+			break // cannot happen after NewOrderer: satisfiable dishes stay so
+		}
+		out.DishList = append(out.DishList, o.line(d, chosen, opt.ExternalIDs))
+	}
+	return encode(out)
+}
+
+func (o *Orderer) line(d *dish, chosen []portion, external bool) dishOut {
+	name := func(id, ext string) string {
+		if external && ext != "" {
+			return ext
+		}
+		return id
+	}
+	line := dishOut{
+		ID: name(d.id, d.ext), Name: d.name, Price: json.Number(d.price.String()),
+		Quantity: json.Number(fmt.Sprint(o.dice.between(1, 3))), Ingredients: []partOut{},
+	}
+	if d.weighed && d.scheme == "" {
+		line.Quantity = pick(o.dice, []json.Number{"0.25", "0.5", "1.5", "2"})
+	}
+	for _, p := range chosen {
+		line.Ingredients = append(line.Ingredients, partOut{
+			ID: name(p.part.id, p.part.ext), Name: p.part.name, Price: json.Number(p.part.price.String()), Quantity: p.quantity,
+		})
+	}
+	return line
+}
+
+// draw picks a dish and ingredients that satisfy its schemes. A dish for
+// which none are found is not tried again.
+func (o *Orderer) draw() (*dish, []portion, error) {
+	for len(o.dishes) > 0 {
+		k := o.dice.n(len(o.dishes))
+		d := o.dishes[k]
+		const tries = 40
+		for try := range tries {
+			chosen := o.compose(d, try < tries/2)
+			if chosen != nil && o.carte.stands(d, chosen) {
+				return d, chosen, nil
+			}
+		}
+		o.dishes = slices.Delete(o.dishes, k, k+1)
+	}
+	return nil, nil, errors.New("sandbox: the menu has no dish that could be ordered")
+}
+
+// stands says whether the judgement lets the ingredients pass.
+func (c *carte) stands(d *dish, chosen []portion) bool {
+	seats := c.openSeats(d, chosen)
+	for _, p := range chosen {
+		if !slices.ContainsFunc(seats, func(st seat) bool { return slices.Contains(c.groupMembers[st.group], p.part.id) }) {
+			return false
+		}
+	}
+	return len(c.seatAll(seats, chosen)) == 0
+}
+
+// compose meets the minima of every scheme that opens, with some extras if
+// wanted; nil where a group has nobody to choose. The result may still break
+// a limit where groups share ingredients.
+func (o *Orderer) compose(d *dish, extras bool) []portion {
+	chosen := []portion{}
+	if !o.fill(&chosen, d.scheme, 1, extras) {
+		return nil
+	}
+	for i := 0; i < len(chosen); i++ { // grows while parts open schemes of their own
+		if scheme := chosen[i].part.scheme; scheme != "" && !o.fill(&chosen, scheme, chosen[i].quantity, false) {
+			return nil
+		}
+		if i > 200 {
+			return nil
+		}
+	}
+	return chosen
+}
+
+func (o *Orderer) fill(chosen *[]portion, scheme string, times int, extras bool) bool {
+	for _, l := range o.carte.schemes[scheme] {
+		var members []*part
+		for _, id := range o.carte.groupMembers[l.group] {
+			if p := o.carte.partByID[id]; p != nil && p.priced && !o.out.parts[id] {
+				members = append(members, p)
+			}
+		}
+		n := l.min * times
+		if extras && (l.max < 0 || n < l.max) {
+			n += o.dice.n(2)
+		}
+		if n > 0 && len(members) == 0 {
+			if l.min > 0 {
+				return false
+			}
+			continue
+		}
+		for range n {
+			p := pick(o.dice, members)
+			k := slices.IndexFunc(*chosen, func(q portion) bool { return q.part == p })
+			if k < 0 {
+				*chosen = append(*chosen, portion{part: p})
+				k = len(*chosen) - 1
+			}
+			(*chosen)[k].quantity++
+		}
+	}
+	return true
+}

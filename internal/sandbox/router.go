@@ -1,0 +1,198 @@
+package sandbox
+
+import (
+	"crypto/rand"
+	"errors"
+	"io"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/sirupsen/logrus"
+)
+
+const (
+	maxBody     = 4 << 20   // of calls
+	maxMenuBody = 128 << 20 // of menus that are put
+)
+
+// call is one request with its body read.
+type call struct {
+	r         *http.Request
+	path      string // without trailing slash
+	id        string // what {id} of the route stands for
+	body      []byte
+	requestID string
+	at        time.Time
+}
+
+// route is one operation. Its name, also the key in the counters, is method
+// and pattern.
+type route struct {
+	method, pattern string
+	open            bool // needs no bearer token
+	serve           func(*Sandbox, *call) answer
+}
+
+func (rt route) name() string { return rt.method + " " + rt.pattern }
+
+// routes is the table of everything that is served.
+func routes() []route {
+	return []route{
+		{method: http.MethodPost, pattern: "/connect/token", open: true, serve: (*Sandbox).issueToken},
+		{method: http.MethodGet, pattern: "/orders/api/v1/menu/view", serve: (*Sandbox).menuView},
+		{method: http.MethodPost, pattern: "/orders/api/v1/orders", serve: (*Sandbox).createOrder},
+		{method: http.MethodPut, pattern: "/orders/api/v1/orders/{id}/pay", serve: (*Sandbox).payOrder},
+		{method: http.MethodPut, pattern: "/orders/api/v1/orders/{id}/complete", serve: (*Sandbox).completeOrder},
+		{method: http.MethodPut, pattern: "/orders/api/v1/orders/{id}/reject", serve: (*Sandbox).rejectOrder},
+		{method: http.MethodGet, pattern: "/orders/api/v1/rejectionReasons", serve: (*Sandbox).rejectionReasons},
+
+		{method: http.MethodPut, pattern: "/sandbox/menus/{id}", open: true, serve: (*Sandbox).putMenu},
+		{method: http.MethodGet, pattern: "/sandbox/menus/{id}", open: true, serve: (*Sandbox).showMenu},
+		{method: http.MethodPatch, pattern: "/sandbox/stop-list/{id}", open: true, serve: (*Sandbox).patchStops},
+		{method: http.MethodGet, pattern: "/sandbox/orders", open: true, serve: (*Sandbox).listOrders},
+		{method: http.MethodGet, pattern: "/sandbox/orders/{id}", open: true, serve: (*Sandbox).showOrder},
+		{method: http.MethodPost, pattern: "/sandbox/orders/{id}/advance", open: true, serve: (*Sandbox).advanceOrder},
+		{method: http.MethodPut, pattern: "/sandbox/settings", open: true, serve: (*Sandbox).putSettings},
+		{method: http.MethodGet, pattern: "/sandbox/settings", open: true, serve: (*Sandbox).showSettings},
+		{method: http.MethodPut, pattern: "/sandbox/faults", open: true, serve: (*Sandbox).putFaults},
+		{method: http.MethodGet, pattern: "/sandbox/faults", open: true, serve: (*Sandbox).showFaults},
+		{method: http.MethodGet, pattern: "/sandbox/counters", open: true, serve: (*Sandbox).showCounters},
+		{method: http.MethodDelete, pattern: "/sandbox/counters", open: true, serve: (*Sandbox).clearCounters},
+		{method: http.MethodGet, pattern: "/sandbox/images/{id}", open: true, serve: (*Sandbox).image},
+		{method: http.MethodGet, pattern: "", open: true, serve: (*Sandbox).welcome},
+	}
+}
+
+func (s *Sandbox) router() http.Handler {
+	table := routes()
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		s.serve(table, w, r)
+	})
+}
+
+func (s *Sandbox) serve(table []route, w http.ResponseWriter, r *http.Request) {
+	c := &call{r: r, path: strings.TrimRight(r.URL.EscapedPath(), "/"), requestID: requestID(r), at: s.clock()}
+	w.Header().Set("X-Request-Id", c.requestID)
+	rt, id, allowed := find(table, r.Method, c.path)
+	c.id = id
+	name := "other"
+	if rt != nil {
+		name = rt.name()
+	}
+	own := c.path == "" || c.path == "/sandbox" || strings.HasPrefix(c.path, "/sandbox/")
+	run := func() answer { return s.run(rt, c, allowed) }
+
+	limit := int64(maxBody)
+	if own {
+		limit = maxMenuBody
+	}
+	var err error
+	if c.body, err = io.ReadAll(http.MaxBytesReader(w, r.Body, limit)); err != nil {
+		run = func() answer { return c.unreadable(err) }
+	}
+	if own {
+		run().write(w)
+		return
+	}
+	s.counters.called(name)
+	counted := func() answer {
+		a := run()
+		if a.ok() && rt != nil {
+			s.counters.executed(name)
+		}
+		s.log.WithFields(logrus.Fields{
+			"event": "sandbox.call", "call": name, "status": a.status, "request_id": c.requestID,
+		}).Debug("call")
+		return a
+	}
+	if f := s.faults.take(r.Method, c.path); f != nil {
+		s.inject(w, c, f, counted)
+		return
+	}
+	counted().write(w)
+}
+
+// run does the work of one call.
+func (s *Sandbox) run(rt *route, c *call, allowed []string) answer {
+	if rt == nil && len(allowed) > 0 {
+		return c.refuse(http.StatusMethodNotAllowed, "method_not_allowed", c.r.Method+" is not served here").
+			with("Allow", strings.Join(allowed, ", "))
+	}
+	if rt == nil {
+		return c.refuse(http.StatusNotFound, "not_found", "nothing is served at "+c.path)
+	}
+	if !rt.open {
+		if err := s.authorize(c.r); err != nil {
+			return c.refuse(http.StatusUnauthorized, "unauthorized", err.Error()).
+				with("WWW-Authenticate", `Bearer error="invalid_token"`)
+		}
+	}
+	return rt.serve(s, c)
+}
+
+func (c *call) unreadable(err error) answer {
+	if large := (*http.MaxBytesError)(nil); errors.As(err, &large) {
+		return c.refuse(http.StatusRequestEntityTooLarge, "body_too_large", "the body is too large")
+	}
+	return c.refuse(http.StatusBadRequest, "body_unreadable", "the body could not be read")
+}
+
+// find looks for the route of a path that has no trailing slash. With no
+// route, allowed lists the methods that the path knows.
+func find(table []route, method, path string) (rt *route, id string, allowed []string) {
+	for i := range table {
+		got, ok := table[i].match(path)
+		if !ok {
+			continue
+		}
+		if table[i].method == method || (method == http.MethodHead && table[i].method == http.MethodGet) {
+			return &table[i], got, nil
+		}
+		allowed = append(allowed, table[i].method)
+	}
+	slices.Sort(allowed)
+	return nil, "", slices.Compact(allowed)
+}
+
+func (rt route) match(path string) (id string, ok bool) {
+	before, after, variable := strings.Cut(rt.pattern, "{id}")
+	if !variable {
+		return "", path == rt.pattern
+	}
+	rest, ok := strings.CutPrefix(path, before)
+	if !ok {
+		return "", false
+	}
+	rest, ok = strings.CutSuffix(rest, after)
+	if !ok || rest == "" || strings.Contains(rest, "/") {
+		return "", false
+	}
+	id, err := url.PathUnescape(rest)
+	return id, err == nil
+}
+
+// requestID is the caller's, if it sent a sane one.
+func requestID(r *http.Request) string {
+	const plain = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._:-"
+	id := r.Header.Get("X-Request-Id")
+	if id == "" || len(id) > 64 || strings.Trim(id, plain) != "" {
+		return rand.Text()
+	}
+	return id
+}
+
+func (s *Sandbox) welcome(*call) answer {
+	return answer{
+		status: http.StatusOK,
+		header: http.Header{"Content-Type": {"text/plain; charset=utf-8"}},
+		body: []byte("An ordering service for demos, development and tests.\n\n" +
+			"POST /connect/token             a bearer token\n" +
+			"GET  /orders/api/v1/menu/view   the menu view\n" +
+			"POST /orders/api/v1/orders      a new order\n" +
+			"GET  /sandbox/orders            every order received\n" +
+			"GET  /sandbox/settings          the switches; also menus, stop-list, faults, counters\n"),
+	}
+}

@@ -1,0 +1,186 @@
+package sandbox
+
+import (
+	"encoding/json"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/shopspring/decimal"
+)
+
+const (
+	codePayment  = "ERR_EXTERNAL_ERROR_WS"
+	codeNotPaid  = "pos_close_order"
+	codeReason   = "rejection_reason_invalid"
+	codePayments = "payment_validation"
+)
+
+// done is the answer of a change that has nothing to tell.
+func done() answer { return result(http.StatusOK, struct{}{}) }
+
+// ended refuses a change to an order that takes no more of them.
+func (c *call) ended(o *order) answer {
+	return c.refuse(http.StatusConflict, "order_"+string(o.state), "the order is "+string(o.state))
+}
+
+// payOrder is PUT …/pay (interface document 4.2): the payments of one request
+// must cover the order's total by themselves.
+func (s *Sandbox) payOrder(c *call) answer {
+	payments, sum, wrong := readPayments(c.body)
+	var a answer
+	known := s.change(c.id, c.at, func(o *order) {
+		switch {
+		case o.state.ended():
+			a = c.ended(o)
+		case wrong != "":
+			a = c.refuse(http.StatusBadRequest, codePayments, wrong)
+		case o.paid:
+			a = c.refuse(http.StatusConflict, "order_already_paid", "the order is paid already")
+		case sum.LessThan(o.total):
+			a = c.refuse(http.StatusBadRequest, codePayment, "not enough money to pay the order in full: "+
+				sum.String()+" of "+o.total.String())
+		case slices.ContainsFunc(payments, func(p payment) bool { return strings.TrimSpace(p.code) == "" }):
+			a = c.refuse(http.StatusBadRequest, codePayment, "payment settings: a payment has no currency code")
+		default:
+			o.paid = true
+			for _, p := range payments {
+				o.payments = append(o.payments, p.raw)
+			}
+			a = done()
+		}
+	})
+	if !known {
+		return c.noOrder()
+	}
+	return a
+}
+
+type payment struct {
+	code string
+	raw  json.RawMessage
+}
+
+// readPayments reads the body of a pay request; wrong says what cannot stand.
+func readPayments(body []byte) (payments []payment, sum decimal.Decimal, wrong string) {
+	var list []json.RawMessage
+	if err := json.Unmarshal(body, &list); err != nil || len(list) == 0 {
+		return nil, sum, "the body must be a list of payments"
+	}
+	for _, raw := range list {
+		v, err := readJSON(raw)
+		item, ok := v.(map[string]any)
+		if err != nil || !ok {
+			return nil, sum, "a payment is an object"
+		}
+		code, _ := member(item, "code").(string)
+		paid, ok := amount(member(item, "amount"))
+		if !ok || paid.IsNegative() {
+			return nil, sum, "amount: a number, not negative, is required"
+		}
+		at, _ := member(item, "paidAt").(string)
+		if _, err := time.Parse(time.RFC3339, at); err != nil {
+			return nil, sum, "paidAt: a time with a time zone offset is required"
+		}
+		payments = append(payments, payment{code, raw})
+		sum = sum.Add(paid)
+	}
+	return payments, sum, ""
+}
+
+// completeOrder is PUT …/complete (interface document 4.3).
+func (s *Sandbox) completeOrder(c *call) answer {
+	var a answer
+	known := s.change(c.id, c.at, func(o *order) {
+		switch {
+		case o.state.ended():
+			a = c.ended(o)
+		case !o.paid:
+			a = c.refuse(http.StatusInternalServerError, codeNotPaid, "the order is not fully paid")
+		default:
+			o.state = stateClosed
+			a = done()
+		}
+	})
+	if !known {
+		return c.noOrder()
+	}
+	return a
+}
+
+// reason is a rejection reason (interface document 2.3).
+type reason struct {
+	id, text, kind string
+	deletable      bool
+}
+
+func reasons() []reason {
+	return []reason{
+		{"5f0c8a52-0001-4b6e-9a51-1c6f0a7d2e01", "The guest changed their mind", "simple", false},
+		{"5f0c8a52-0002-4b6e-9a51-1c6f0a7d2e02", "The guest cannot be reached", "simple", false},
+		{"5f0c8a52-0003-4b6e-9a51-1c6f0a7d2e03", "Out of the delivery area", "simple", true},
+		{"5f0c8a52-0004-4b6e-9a51-1c6f0a7d2e04", "Кухня закрыта", "simple", true},
+		{"5f0c8a52-0005-4b6e-9a51-1c6f0a7d2e05", "Another reason", "text", false},
+	}
+}
+
+// rejectionReasons is GET …/rejectionReasons (interface document 4.4); with
+// reasons turned off the list is empty.
+func (s *Sandbox) rejectionReasons(*call) answer {
+	set := s.settings.get()
+	list := []map[string]any{}
+	if *set.RejectionReasons {
+		for _, r := range reasons() {
+			list = append(list, map[string]any{
+				set.spell("ID"): r.id, "reason": r.text, "type": r.kind, "isPossibleDelete": r.deletable,
+			})
+		}
+	}
+	return result(http.StatusOK, list)
+}
+
+// rejectOrder is PUT …/reject (interface document 4.5).
+func (s *Sandbox) rejectOrder(c *call) answer {
+	v, err := readJSON(c.body)
+	body, ok := v.(map[string]any)
+	if err != nil || !ok {
+		return c.refuse(http.StatusBadRequest, "malformed_json", "the body must be a JSON object")
+	}
+	wrong := rejectionWrong(body, *s.settings.get().RejectionReasons)
+	var a answer
+	known := s.change(c.id, c.at, func(o *order) {
+		switch {
+		case o.state.ended():
+			a = c.ended(o)
+		case wrong != "":
+			a = c.refuse(http.StatusBadRequest, codeReason, wrong)
+		default:
+			o.state = stateRejected
+			a = done()
+		}
+	})
+	if !known {
+		return c.noOrder()
+	}
+	return a
+}
+
+func rejectionWrong(body map[string]any, listed bool) string {
+	id, _ := member(body, "rejectionReasonID").(string)
+	text, _ := member(body, "rejectionReasonText").(string)
+	if !listed {
+		if id != "" || text != "" {
+			return "rejection reasons are turned off: both fields must be empty"
+		}
+		return ""
+	}
+	i := slices.IndexFunc(reasons(), func(r reason) bool { return r.id == id })
+	switch {
+	case i < 0:
+		return "rejectionReasonID: not one of the listed reasons"
+	case reasons()[i].kind == "text" && strings.TrimSpace(text) == "":
+		return "rejectionReasonText: this reason needs a text"
+	}
+	return ""
+}

@@ -1,0 +1,208 @@
+package sandbox
+
+import (
+	"bytes"
+	"crypto/rand"
+	"crypto/subtle"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"mime/multipart"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/golang-jwt/jwt/v5"
+)
+
+const (
+	issuer     = "larder-sandbox"
+	scopeName  = "orders"
+	maxFormRow = 64 << 10
+)
+
+// tokenBook remembers which tokens still hold: those of the current
+// generation. A fault expires all tokens by starting a new one.
+type tokenBook struct {
+	mu         sync.Mutex
+	generation int
+	issued     int
+}
+
+func (b *tokenBook) issue() (generation int) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.issued++
+	return b.generation
+}
+
+func (b *tokenBook) expireAll() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.generation++
+}
+
+func (b *tokenBook) current() int {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.generation
+}
+
+func (b *tokenBook) count() int {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.issued
+}
+
+func (b *tokenBook) clear() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.issued = 0
+}
+
+// claims are what a token says.
+type claims struct {
+	jwt.RegisteredClaims
+	Scope      string `json:"scope"`
+	Generation int    `json:"gen"`
+}
+
+// issueToken is POST /connect/token (interface document, section 5): client
+// credentials, errors by RFC 6749.
+func (s *Sandbox) issueToken(c *call) answer {
+	form, err := readForm(c.r.Header.Get("Content-Type"), c.body)
+	if err != nil {
+		return tokenError(http.StatusBadRequest, "invalid_request", err.Error())
+	}
+	id, secret, basic := c.r.BasicAuth()
+	if !basic {
+		id, secret = form["clientid"], form["clientsecret"]
+	}
+	switch grant := form["granttype"]; {
+	case grant == "":
+		return tokenError(http.StatusBadRequest, "invalid_request", "grant_type is missing")
+	case grant != "client_credentials":
+		return tokenError(http.StatusBadRequest, "unsupported_grant_type", "grant_type must be client_credentials")
+	case !same(id, s.clientID) || !same(secret, s.clientSecret):
+		a := tokenError(http.StatusUnauthorized, "invalid_client", "unknown client or wrong secret")
+		if basic {
+			a = a.with("WWW-Authenticate", `Basic realm="sandbox"`)
+		}
+		return a
+	}
+	for _, field := range []string{"scope", "scopes"} {
+		for scope := range strings.FieldsSeq(form[field]) {
+			if scope != scopeName {
+				return tokenError(http.StatusBadRequest, "invalid_scope", "the only scope is "+scopeName)
+			}
+		}
+	}
+	lifetime := time.Duration(*s.settings.get().TokenLifetime)
+	token, err := s.sign(c.at, lifetime)
+	if err != nil {
+		return tokenError(http.StatusInternalServerError, "server_error", "the token could not be signed")
+	}
+	return noStore(jsonAnswer(http.StatusOK, encode(map[string]any{
+		"access_token": token, "token_type": "Bearer", "expires_in": int64(lifetime / time.Second), "scope": scopeName,
+	})))
+}
+
+func (s *Sandbox) sign(now time.Time, lifetime time.Duration) (string, error) {
+	token := jwt.NewWithClaims(jwt.SigningMethodHS256, claims{
+		RegisteredClaims: jwt.RegisteredClaims{
+			Issuer: issuer, Subject: s.clientID, ID: rand.Text(),
+			IssuedAt: jwt.NewNumericDate(now), ExpiresAt: jwt.NewNumericDate(now.Add(lifetime)),
+		},
+		Scope: scopeName, Generation: s.tokens.issue(),
+	})
+	text, err := token.SignedString(s.signingKey)
+	if err != nil {
+		return "", fmt.Errorf("sandbox: sign token: %w", err)
+	}
+	return text, nil
+}
+
+// authorize checks the bearer token of a request.
+func (s *Sandbox) authorize(r *http.Request) error {
+	scheme, text, _ := strings.Cut(r.Header.Get("Authorization"), " ")
+	if !strings.EqualFold(scheme, "Bearer") || text == "" {
+		return errors.New("a bearer token is required")
+	}
+	var got claims
+	_, err := jwt.ParseWithClaims(strings.TrimSpace(text), &got,
+		func(*jwt.Token) (any, error) { return s.signingKey, nil },
+		jwt.WithValidMethods([]string{"HS256"}), jwt.WithIssuer(issuer),
+		jwt.WithExpirationRequired(), jwt.WithTimeFunc(s.clock))
+	switch {
+	case errors.Is(err, jwt.ErrTokenExpired) || (err == nil && got.Generation != s.tokens.current()):
+		return errors.New("the token has expired")
+	case err != nil:
+		return errors.New("the token is not valid")
+	}
+	return nil
+}
+
+func same(a, b string) bool {
+	return subtle.ConstantTimeCompare([]byte(a), []byte(b)) == 1
+}
+
+func tokenError(status int, code, description string) answer {
+	return noStore(jsonAnswer(status, encode(map[string]string{"error": code, "error_description": description})))
+}
+
+func noStore(a answer) answer {
+	return a.with("Cache-Control", "no-store").with("Pragma", "no-cache")
+}
+
+// readForm reads the fields of a token request, multipart or urlencoded, with
+// names blind to case and underscores: client_ID, clientId and client_id are
+// one field.
+func readForm(contentType string, body []byte) (map[string]string, error) {
+	kind, params, err := mime.ParseMediaType(contentType)
+	if err != nil {
+		return nil, errors.New("the body must be multipart/form-data or application/x-www-form-urlencoded")
+	}
+	form := map[string]string{}
+	switch kind {
+	case "application/x-www-form-urlencoded":
+		values, err := url.ParseQuery(string(body))
+		if err != nil {
+			return nil, errors.New("the body is not urlencoded")
+		}
+		for name := range values {
+			form[fold(name)] = values.Get(name)
+		}
+	case "multipart/form-data":
+		if err := readParts(multipart.NewReader(bytes.NewReader(body), params["boundary"]), form); err != nil {
+			return nil, err
+		}
+	default:
+		return nil, errors.New("the body must be multipart/form-data or application/x-www-form-urlencoded")
+	}
+	return form, nil
+}
+
+func readParts(parts *multipart.Reader, form map[string]string) error {
+	for {
+		part, err := parts.NextPart()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return errors.New("the body is not multipart/form-data")
+		}
+		value, err := io.ReadAll(io.LimitReader(part, maxFormRow))
+		if err != nil {
+			return errors.New("the body is not multipart/form-data")
+		}
+		form[fold(part.FormName())] = string(value)
+	}
+}
+
+// fold makes names comparable: lower case, no underscores.
+func fold(name string) string {
+	return strings.ToLower(strings.ReplaceAll(name, "_", ""))
+}

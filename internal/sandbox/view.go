@@ -1,0 +1,156 @@
+package sandbox
+
+import (
+	"bytes"
+	"compress/gzip"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// style is the part of the settings that changes how a menu is written.
+type style struct {
+	spelling Spelling
+	prices   Prices
+	nulls    Nulls
+}
+
+// rendition is a menu view ready to be sent. It never changes.
+type rendition struct {
+	body []byte
+	etag string
+
+	once   sync.Once
+	packed []byte
+}
+
+func newRendition(body []byte) *rendition {
+	sum := sha256.Sum256(body)
+	return &rendition{body: body, etag: `W/"` + hex.EncodeToString(sum[:8]) + `"`}
+}
+
+// gzipped packs the body on its first use.
+func (r *rendition) gzipped() []byte {
+	r.once.Do(func() {
+		var buf bytes.Buffer
+		w, err := gzip.NewWriterLevel(&buf, gzip.BestSpeed)
+		if err != nil {
+			return
+		}
+		_, err = w.Write(r.body)
+		if err = errors.Join(err, w.Close()); err == nil {
+			r.packed = buf.Bytes()
+		}
+	})
+	return r.packed
+}
+
+// menuView is GET /orders/api/v1/menu/view (interface document 4.6).
+func (s *Sandbox) menuView(c *call) answer {
+	restaurant := DefaultMenu
+	for name, values := range c.r.URL.Query() {
+		if fold(name) == "restaurantid" && len(values) > 0 && values[0] != "" {
+			restaurant = values[0]
+		}
+	}
+	f, err := s.menus.face(restaurant)
+	if err != nil {
+		return c.refuse(http.StatusNotFound, "menu_not_found", err.Error())
+	}
+	r := f.render(s.settings.get())
+	a := jsonAnswer(http.StatusOK, r.body).with("ETag", r.etag).with("Vary", "Accept-Encoding")
+	if slices.Contains(split(c.r.Header.Get("If-None-Match")), r.etag) {
+		a.status, a.body = http.StatusNotModified, nil
+		return a
+	}
+	if packs(c.r.Header.Get("Accept-Encoding")) {
+		if packed := r.gzipped(); packed != nil {
+			a.body = packed
+			return a.with("Content-Encoding", "gzip")
+		}
+	}
+	return a
+}
+
+func split(list string) []string {
+	var parts []string
+	for part := range strings.SplitSeq(list, ",") {
+		parts = append(parts, strings.TrimSpace(part))
+	}
+	return parts
+}
+
+// packs says whether a client takes gzip.
+func packs(accept string) bool {
+	for _, part := range split(accept) {
+		coding, q, _ := strings.Cut(part, ";")
+		if strings.EqualFold(strings.TrimSpace(coding), "gzip") {
+			return strings.Trim(strings.TrimSpace(q), "q=0. ") != "" || strings.TrimSpace(q) == ""
+		}
+	}
+	return false
+}
+
+func (s *Sandbox) putMenu(c *call) answer {
+	s.menus.set(c.id, c.body)
+	return result(http.StatusOK, map[string]any{
+		"restaurantID": c.id, "bytes": len(c.body), "wellFormed": json.Valid(bytes.TrimPrefix(c.body, []byte("\xef\xbb\xbf"))),
+	})
+}
+
+// showMenu gives the bytes as they were put, inside the envelope.
+func (s *Sandbox) showMenu(c *call) answer {
+	f, err := s.menus.face(c.id)
+	if err != nil {
+		return c.refuse(http.StatusNotFound, "menu_not_found", err.Error())
+	}
+	return rawResult(http.StatusOK, f.bytes())
+}
+
+// patchStops is PATCH /sandbox/stop-list/{restaurantId}.
+func (s *Sandbox) patchStops(c *call) answer {
+	var given map[string]*bool
+	if err := decodeStrict(c.body, &given); err != nil {
+		return c.refuse(http.StatusBadRequest, "bad_stop_list", err.Error())
+	}
+	stops := make(map[string]bool, len(given))
+	for id, on := range given {
+		if on == nil {
+			return c.refuse(http.StatusBadRequest, "bad_stop_list", id+": true or false")
+		}
+		stops[id] = *on
+	}
+	unknown, err := s.menus.patch(c.id, stops)
+	switch {
+	case errors.Is(err, errNoMenu):
+		return c.refuse(http.StatusNotFound, "menu_not_found", err.Error())
+	case err != nil:
+		return c.refuse(http.StatusConflict, "menu_malformed", err.Error())
+	case len(unknown) > 0:
+		slices.Sort(unknown)
+		return c.refuse(http.StatusBadRequest, "bad_stop_list", "neither products nor ingredients", unknown...)
+	}
+	_, out, err := s.menus.carte(c.id)
+	if err != nil {
+		return c.refuse(http.StatusConflict, "menu_malformed", err.Error())
+	}
+	return result(http.StatusOK, map[string]any{"restaurantID": c.id, "stopped": out.ids()})
+}
+
+// ids are all stopped ids, sorted.
+func (o stopped) ids() []string {
+	ids := make([]string, 0, len(o.dishes)+len(o.parts))
+	for id := range o.dishes {
+		ids = append(ids, id)
+	}
+	for id := range o.parts {
+		ids = append(ids, id)
+	}
+	slices.Sort(ids)
+	return ids
+}
