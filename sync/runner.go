@@ -72,6 +72,7 @@ type Deps struct {
 type Runner struct {
 	cfg      Config
 	redis    redis.UniversalClient // strict: scripts that must not run twice (trap 2)
+	ordinary redis.UniversalClient // what the store reads with
 	keys     keys
 	scripts  scripts
 	store    *cache.Store
@@ -118,7 +119,7 @@ func NewRunner(d Deps) (*Runner, error) {
 		return nil, err
 	}
 	r := &Runner{
-		cfg: d.Config, redis: d.Redis.Strict(), keys: keys{d.Redis.Keys()}, scripts: newScripts(),
+		cfg: d.Config, redis: d.Redis.Strict(), ordinary: d.Redis.Client(), keys: keys{d.Redis.Keys()}, scripts: newScripts(),
 		store: d.Store, replica: d.Replica, observer: d.Observer, clock: d.Clock, log: d.Log,
 		queue: newQueue(), set: set, flights: map[string]*flight{},
 	}

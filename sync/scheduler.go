@@ -1,6 +1,7 @@
 package sync
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"time"
@@ -70,7 +71,11 @@ func (r *Runner) all() []*target {
 	return append(append(make([]*target, 0, len(r.set.menus)+len(r.set.reasons)), r.set.menus...), r.set.reasons...)
 }
 
-func (r *Runner) ping(ctx context.Context) error { return r.redis.Ping(ctx).Err() }
+// ping asks over both clients: each has a pool of its own, and one may still
+// remember a failed dial when the other has come back.
+func (r *Runner) ping(ctx context.Context) error {
+	return cmp.Or(r.redis.Ping(ctx).Err(), r.ordinary.Ping(ctx).Err())
+}
 
 // tick is what cron calls: it drops the slot into the queue, or skips it while
 // the target's last one is unfinished here (policy S1).
@@ -165,7 +170,7 @@ func (r *Runner) catchUp(ctx context.Context, first bool) {
 	}
 	current, err := r.store.Currents(ctx, r.Catalogued())
 	if err != nil {
-		r.log.WithError(err).WithField("event", "sync.catch_up").Debug("current versions not read: everything is synced")
+		r.log.WithError(err).WithField("event", "sync.catch_up_blind").Debug("current versions not read: everything is synced")
 	}
 	now := r.clock()
 	var old []*target

@@ -1,0 +1,388 @@
+package sync_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"larder/cache"
+	"larder/internal/menu"
+	menusync "larder/sync"
+)
+
+// gate holds every menu request until it is opened.
+type gate struct{ entered, open chan struct{} }
+
+func newGate() gate { return gate{entered: make(chan struct{}, 16), open: make(chan struct{})} }
+
+func (g gate) hook(ctx context.Context) {
+	g.entered <- struct{}{}
+	select {
+	case <-g.open:
+	case <-ctx.Done():
+	}
+}
+
+func (g *rig) start(r *menusync.Runner, req menusync.Request) menusync.Run {
+	g.t.Helper()
+	run, err := r.Start(g.t.Context(), bistro, req)
+	if err != nil {
+		g.t.Fatalf("Start: %v", err)
+	}
+	return run
+}
+
+func (g *rig) wait(r *menusync.Runner, id string) menusync.Run {
+	g.t.Helper()
+	ctx, cancel := context.WithTimeout(g.t.Context(), 10*time.Second)
+	defer cancel()
+	run, err := r.Wait(ctx, bistro, id)
+	if err != nil {
+		g.t.Fatalf("Wait: %v", err)
+	}
+	return run
+}
+
+func TestManualRunIsFollowedOnAnyReplica(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t *testing.T, url string) {
+		g := newRig(t, url)
+		g.want(g.once(), menusync.OutcomeUpdated, 1) // nothing to catch up
+		other := g.another()
+		queued := g.start(g.Runner, menusync.Request{By: "ops"})
+		if queued.State != menusync.StateQueued || queued.Trigger != menusync.TriggerManual {
+			t.Errorf("Start = %+v, want a queued manual run", queued)
+		}
+		if joined := g.start(other, menusync.Request{By: "shop"}); joined.ID != queued.ID {
+			t.Errorf("a second request queued %s, want it to join %s", joined.ID, queued.ID)
+		}
+		g.schedule(g.Runner)
+		for _, r := range []*menusync.Runner{g.Runner, other} {
+			run := g.wait(r, queued.ID)
+			g.want(run, menusync.OutcomeUnchanged, 1)
+			if !cmp.Equal(run.By, []string{"ops", "shop"}) {
+				t.Errorf("by %q, want both who asked", run.By)
+			}
+		}
+	})
+}
+
+func TestPlainRequestJoinsTheRunInFlight(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t *testing.T, url string) {
+		g := newRig(t, url)
+		gate := newGate()
+		g.service.hook = gate.hook
+		g.schedule(g.Runner) // catches up at its start
+		<-gate.entered
+		joined := g.start(g.another(), menusync.Request{By: "ops\nroot" + strings.Repeat("é", 80)})
+		if joined.State != menusync.StateRunning || joined.Trigger != menusync.TriggerStartup {
+			t.Errorf("joined %+v, want the startup run in flight", joined)
+		}
+		if g.start(g.Runner, menusync.Request{}).ID != joined.ID {
+			t.Error("another plain request did not join")
+		}
+		close(gate.open)
+		run := g.wait(g.Runner, joined.ID)
+		g.want(run, menusync.OutcomeUpdated, 1)
+		if len(run.By) != 1 || !strings.HasPrefix(run.By[0], "ops root") || len(run.By[0]) > 100 {
+			t.Errorf("by %q, want one cleaned name", run.By)
+		}
+		if g.service.count() != 1 {
+			t.Errorf("%d menu requests, want 1", g.service.count())
+		}
+	})
+}
+
+func TestForcedRequestDuringAPlainRunQueuesOneMore(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t *testing.T, url string) {
+		g := newRig(t, url)
+		gate := newGate()
+		g.service.hook = gate.hook
+		g.schedule(g.Runner)
+		<-gate.entered
+		forced := g.start(g.Runner, menusync.Request{By: "ops", Force: true})
+		if forced.State != menusync.StateQueued || !forced.Force {
+			t.Errorf("forced request during a plain run: %+v, want a queued one", forced)
+		}
+		if again := g.start(g.Runner, menusync.Request{Force: true}); again.ID != forced.ID {
+			t.Error("a second forced request queued yet another run")
+		}
+		if err := g.RefreshQueued(t.Context()); err != nil {
+			t.Errorf("RefreshQueued: %v", err)
+		}
+		close(gate.open)
+		g.want(g.wait(g.Runner, forced.ID), menusync.OutcomeUpdated, 2) // the same menu, published again
+		runs, _, err := g.Runs(t.Context(), menusync.Filter{Restaurant: bistro})
+		if err != nil || len(runs) != 2 {
+			t.Errorf("%d runs, %v, want the plain and the forced one", len(runs), err)
+		}
+	})
+}
+
+func TestForceUpgradesAQueuedRun(t *testing.T) {
+	t.Parallel()
+	g := newRig(t, cache.Embedded)
+	g.want(g.once(), menusync.OutcomeUpdated, 1)
+	g.service.body = view(0)
+	plain := g.start(g.Runner, menusync.Request{By: "a"})
+	if forced := g.start(g.Runner, menusync.Request{By: "b", Force: true}); forced.ID != plain.ID {
+		t.Fatal("a forced request beside a queued run did not join it")
+	}
+	g.schedule(g.Runner)
+	run := g.wait(g.Runner, plain.ID)
+	g.want(run, menusync.OutcomeUpdated, 2) // even empty: forced
+	if !run.Force || g.current().Counts.Products != 0 {
+		t.Errorf("run %+v, want it forced past the guard", run)
+	}
+}
+
+func TestHolderLost(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t *testing.T, url string) {
+		g := newRig(t, url)
+		gate := newGate()
+		g.service.hook = gate.hook
+		type result struct {
+			run menusync.Run
+			err error
+		}
+		done := make(chan result, 1)
+		go func() {
+			run, err := g.Once(t.Context(), bistro, menusync.TriggerCron)
+			done <- result{run, err}
+		}()
+		<-gate.entered
+		runs, _, err := g.Runs(t.Context(), menusync.Filter{Restaurant: bistro})
+		if err != nil || len(runs) != 1 || runs[0].State != menusync.StateRunning {
+			t.Fatalf("runs %+v, %v, want one running", runs, err)
+		}
+		id := runs[0].ID
+		if err := g.client.Del(t.Context(), g.keys.Lease(bistro)).Err(); err != nil { // as when its time is over
+			t.Fatal(err)
+		}
+		run := g.wait(g.another(), id)
+		g.want(run, menusync.OutcomeFailed, 0)
+		if run.Error != "holder lost" {
+			t.Errorf("error %q, want holder lost", run.Error)
+		}
+		close(gate.open)
+		if got := <-done; got.err != nil {
+			t.Errorf("Once: %v", got.err)
+		}
+		kept, err := g.Run(t.Context(), id)
+		if err != nil || kept.Error != "holder lost" {
+			t.Errorf("record %+v, %v: want it to stay holder lost", kept, err)
+		}
+	})
+}
+
+func TestNextRunEndsTheRecordOfAVanishedHolder(t *testing.T) {
+	t.Parallel()
+	g := newRig(t, cache.Embedded)
+	gate := newGate()
+	g.service.hook = gate.hook
+	done := make(chan error, 1)
+	go func() {
+		_, err := g.Once(t.Context(), bistro, menusync.TriggerCron)
+		done <- err
+	}()
+	<-gate.entered
+	if err := g.client.Del(t.Context(), g.keys.Lease(bistro)).Err(); err != nil {
+		t.Fatal(err)
+	}
+	g.service.set(func(s *service) { s.hook = nil })
+	g.want(g.once(), menusync.OutcomeUpdated, 1)
+	runs, _, err := g.Runs(t.Context(), menusync.Filter{Outcome: menusync.OutcomeFailed})
+	if err != nil || len(runs) != 1 || runs[0].Error != "holder lost" {
+		t.Errorf("failed runs %+v, %v, want the one whose holder vanished", runs, err)
+	}
+	close(gate.open)
+	if err := <-done; err != nil { // the late one is fenced off
+		t.Errorf("Once: %v", err)
+	}
+	if version := g.current(); version.Version != 1 {
+		t.Errorf("version %d: the late holder published", version.Version)
+	}
+}
+
+func TestLostLeaseEndsTheRun(t *testing.T) {
+	t.Parallel()
+	g := newRig(t, cache.Embedded, func(d *menusync.Deps) { d.Config.Lease = 150 * time.Millisecond })
+	g.service.hook = func(ctx context.Context) {
+		if err := g.client.Del(ctx, g.keys.Lease(bistro)).Err(); err != nil {
+			t.Error(err)
+		}
+		<-ctx.Done()
+	}
+	run := g.once()
+	g.want(run, menusync.OutcomeFailed, 0)
+	if !strings.Contains(run.Error, "the lease was lost") {
+		t.Errorf("error %q does not name the lost lease", run.Error)
+	}
+}
+
+func TestLeaseIsRenewed(t *testing.T) {
+	t.Parallel()
+	g := newRig(t, cache.Embedded, func(d *menusync.Deps) { d.Config.Lease = 150 * time.Millisecond })
+	g.service.hook = func(ctx context.Context) {
+		key := g.keys.Lease(bistro)
+		if err := g.client.PExpire(ctx, key, time.Minute).Err(); err != nil {
+			t.Error(err)
+		}
+		eventually(t, "the lease is renewed", func() bool {
+			return g.client.PTTL(ctx, key).Val() <= 150*time.Millisecond
+		})
+	}
+	g.want(g.once(), menusync.OutcomeUpdated, 1)
+}
+
+func TestWaitEndsWithItsContext(t *testing.T) {
+	t.Parallel()
+	g := newRig(t, cache.Embedded)
+	queued := g.start(g.Runner, menusync.Request{})
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	run, err := g.Wait(ctx, bistro, queued.ID)
+	if !errors.Is(err, context.DeadlineExceeded) || run.State != menusync.StateQueued {
+		t.Errorf("Wait = %+v, %v, want the queued run and the context's error", run, err)
+	}
+	for _, id := range []string{"", "nonsense", "01HZX0000000000000000000AB"} {
+		if _, err := g.Run(t.Context(), id); !errors.Is(err, menusync.ErrUnknownRun) {
+			t.Errorf("Run(%q) = %v, want ErrUnknownRun", id, err)
+		}
+		if _, err := g.Wait(t.Context(), bistro, id); !errors.Is(err, menusync.ErrUnknownRun) {
+			t.Errorf("Wait(%q) = %v, want ErrUnknownRun", id, err)
+		}
+	}
+}
+
+func TestOneSlotIsDoneByOneReplica(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t *testing.T, url string) {
+		g := newRig(t, url)
+		slot := g.clock()
+		run, err := g.OnceAt(t.Context(), bistro, slot)
+		if err != nil {
+			t.Fatal(err)
+		}
+		g.want(run, menusync.OutcomeUpdated, 1)
+		run, err = g.another().OnceAt(t.Context(), bistro, slot)
+		if err != nil || run.Outcome != menusync.OutcomeSkipped {
+			t.Errorf("the same slot on another replica: %+v, %v, want skipped", run, err)
+		}
+		if run, err = g.OnceAt(t.Context(), bistro, slot.Add(2*time.Minute)); err != nil || run.Outcome != menusync.OutcomeUnchanged {
+			t.Errorf("the next slot: %+v, %v, want unchanged", run, err)
+		}
+		if g.service.count() != 2 || g.observer.skips(menusync.SkipTaken) != 1 {
+			t.Errorf("%d menu requests, %d skipped, want 2 and 1", g.service.count(), g.observer.skips(menusync.SkipTaken))
+		}
+		runs, _, err := g.Runs(t.Context(), menusync.Filter{})
+		if err != nil || len(runs) != 2 {
+			t.Errorf("%d records, %v: a skipped tick must leave none", len(runs), err)
+		}
+	})
+}
+
+func TestBusyTickIsSkippedAndCounted(t *testing.T) {
+	t.Parallel()
+	g := newRig(t, cache.Embedded)
+	gate := newGate()
+	g.service.hook = gate.hook
+	done := make(chan error, 1)
+	go func() {
+		_, err := g.Once(t.Context(), bistro, menusync.TriggerCron)
+		done <- err
+	}()
+	<-gate.entered
+	run, err := g.another().Once(t.Context(), bistro, menusync.TriggerCron)
+	if err != nil || run.Outcome != menusync.OutcomeSkipped {
+		t.Errorf("Once beside a run = %+v, %v, want skipped", run, err)
+	}
+	close(gate.open)
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+	if n := g.observer.skips(menusync.SkipBusy); n != 1 {
+		t.Errorf("%d busy ticks counted, want 1", n)
+	}
+}
+
+func TestRunsArePagedFilteredAndBounded(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t *testing.T, url string) {
+		const second menu.RestaurantID = "second"
+		g := newRig(t, url, func(d *menusync.Deps) {
+			d.Config.Runs, d.Config.RunIndex = 5, 8
+			d.Restaurants = append(d.Restaurants, menusync.Restaurant{ID: second, Connection: "main", Settings: menu.DefaultSettings()})
+		})
+		var ids []string
+		for i := range 8 {
+			g.advance(time.Second)
+			id := bistro
+			if i%2 == 1 {
+				id = second
+			}
+			g.service.body = viewWith(10, 100+i, "") // each changes
+			if i >= 6 {
+				g.service.err = errors.New("down")
+			}
+			run, err := g.Once(t.Context(), id, menusync.TriggerCron)
+			if err != nil {
+				t.Fatal(err)
+			}
+			ids = append(ids, run.ID)
+		}
+		slices.Reverse(ids)
+		if got := g.pages(menusync.Filter{Limit: 3}); !cmp.Equal(got, ids) {
+			t.Errorf("all runs %v, want %v", got, ids)
+		}
+		if got := g.pages(menusync.Filter{Limit: 1, Outcome: menusync.OutcomeFailed}); !cmp.Equal(got, ids[:2]) {
+			t.Errorf("failed runs %v, want %v", got, ids[:2])
+		}
+		if got := g.pages(menusync.Filter{Restaurant: second, Limit: 2}); !cmp.Equal(got, []string{ids[0], ids[2], ids[4], ids[6]}) {
+			t.Errorf("runs of %s: %v of %v", second, got, ids)
+		}
+		for range 4 { // over the bounds of both lists
+			g.advance(time.Second)
+			g.once()
+		}
+		if got := g.pages(menusync.Filter{Restaurant: bistro}); len(got) != 5 {
+			t.Errorf("%d records of a restaurant are kept, want 5", len(got))
+		}
+		// The list over all names eight, of which one's record is gone.
+		if got := g.pages(menusync.Filter{}); len(got) != 7 {
+			t.Errorf("%d runs in the list over all, want 7", len(got))
+		}
+		if run, err := g.Run(t.Context(), ids[6]); err != nil || run.Restaurant != second {
+			t.Errorf("a run that only its restaurant remembers: %+v, %v", run, err)
+		}
+	})
+}
+
+// pages collects the ids of all pages.
+func (g *rig) pages(f menusync.Filter) []string {
+	g.t.Helper()
+	var ids []string
+	for range 100 {
+		runs, next, err := g.Runs(g.t.Context(), f)
+		if err != nil {
+			g.t.Fatal(err)
+		}
+		for _, run := range runs {
+			ids = append(ids, run.ID)
+		}
+		if next == "" {
+			return ids
+		}
+		f.Cursor = next
+	}
+	g.t.Fatal("pages without end")
+	return nil
+}

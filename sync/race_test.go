@@ -1,0 +1,84 @@
+package sync_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"larder/cache"
+	"larder/internal/menu"
+	menusync "larder/sync"
+)
+
+// publish is another's publish in the middle of a run, by the same or a later
+// lease.
+func (g *rig) publish(ctx context.Context, fence, base int64, body []byte) {
+	view, err := menu.Decode(body)
+	if err != nil {
+		g.t.Error(err)
+		return
+	}
+	_, err = g.store.Publish(ctx, cache.Publication{
+		Restaurant: bistro, Name: "Larder Bistro", Fence: fence, Base: base, View: view,
+		Catalogue: menu.Compile(view, bistro, menu.DefaultSettings()), SyncedAt: g.clock(),
+	})
+	if err != nil {
+		g.t.Errorf("Publish: %v", err)
+	}
+}
+
+func TestAVersionPublishedMeanwhileIsComparedAnew(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		meanwhile []byte
+		outcome   menusync.Outcome
+		version   int64
+	}{
+		"another menu":  {view(12), menusync.OutcomeUpdated, 3},
+		"the same menu": {view(11), menusync.OutcomeUnchanged, 2},
+		"a larger menu": {view(30), menusync.OutcomeQuarantined, 2}, // 11 of 30 is too few
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			g := newRig(t, cache.Embedded)
+			g.want(g.once(), menusync.OutcomeUpdated, 1)
+			g.service.set(func(s *service) { s.body = view(11) })
+			g.deps.Replica = &peekHook{replica: g.replica, hook: func() { g.publish(t.Context(), 2, 1, c.meanwhile) }}
+			run, err := g.another().Once(t.Context(), bistro, menusync.TriggerCron)
+			if err != nil {
+				t.Fatal(err)
+			}
+			g.want(run, c.outcome, c.version)
+		})
+	}
+}
+
+// peekHook calls its hook at the second look of a run into memory, which comes
+// after it has read the current version.
+type peekHook struct {
+	*replica
+	looks int
+	hook  func()
+}
+
+func (p *peekHook) Peek(id menu.RestaurantID) (*cache.Snapshot, bool) {
+	if p.looks++; p.looks == 2 {
+		p.hook()
+	}
+	return p.replica.Peek(id)
+}
+
+func TestALaterLeaseFencesTheRunOff(t *testing.T) {
+	t.Parallel()
+	g := newRig(t, cache.Embedded)
+	g.service.hook = func(ctx context.Context) {
+		if err := g.client.HIncrBy(ctx, g.keys.Fence(bistro), "fence", 1).Err(); err != nil {
+			t.Error(err)
+		}
+	}
+	run := g.once()
+	g.want(run, menusync.OutcomeFailed, 0)
+	if want := "another larder has taken this restaurant over"; !strings.Contains(run.Error, want) {
+		t.Errorf("error %q does not say %q", run.Error, want)
+	}
+}

@@ -1,0 +1,248 @@
+package sync_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"larder/cache"
+	"larder/internal/menu"
+	"larder/internal/redistest"
+	"larder/internal/upstream"
+	menusync "larder/sync"
+)
+
+func withDefaultMenu(d *menusync.Deps) { d.Connections[0].DefaultMenu = true }
+
+func TestStartupCatchesUp(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t *testing.T, url string) {
+		g := newRig(t, url, withDefaultMenu)
+		g.service.reasons = []upstream.Reason{{ID: "1", Reason: "Too late", Type: "simple"}}
+		stop := g.schedule(g.Runner)
+		own := cache.DefaultMenu("main")
+		eventually(t, "everything is synced", func() bool {
+			versions, err := g.store.Currents(t.Context(), g.Catalogued())
+			_, _, missing := g.store.Reasons(t.Context(), "main")
+			return err == nil && len(versions) == 2 && missing == nil
+		})
+		stop()
+		list, _, err := g.store.Reasons(t.Context(), "main")
+		if want := `[{"ID":"1","reason":"Too late","type":"simple","isPossibleDelete":false}]`; err != nil || string(list) != want {
+			t.Errorf("reasons %s, %v, want %s", list, err, want)
+		}
+		if version, err := g.store.Current(t.Context(), own); err != nil || version.Name != "Test" {
+			t.Errorf("the connection's own menu: %+v, %v, want it under the view's name", version, err)
+		}
+		runs, _, err := g.Runs(t.Context(), menusync.Filter{})
+		if err != nil || len(runs) != 2 || runs[0].Trigger != menusync.TriggerStartup {
+			t.Errorf("runs %+v, %v, want two startup runs", runs, err)
+		}
+		calls := g.service.count()
+		if calls != 2 || !strings.Contains(strings.Join(g.service.asked, ","), string(bistro)) {
+			t.Errorf("menu requests for %q, want the restaurant and the connection's own", g.service.asked)
+		}
+
+		again := g.another()
+		stop = g.schedule(again) // nothing is old: only looks
+		eventually(t, "the second larder has looked", func() bool { return g.logged("sync.catch_up") == 2 })
+		run := g.wait(again, g.start(again, menusync.Request{}).ID)
+		stop()
+		g.want(run, menusync.OutcomeUnchanged, 1)
+		if got := g.service.count(); got != calls+1 {
+			t.Errorf("%d menu requests after a second start, want %d: only the manual one", got, calls+1)
+		}
+	})
+}
+
+// logged counts the lines of an event.
+func (g *rig) logged(event string) int {
+	n := 0
+	for _, entry := range g.log.AllEntries() {
+		if entry.Data["event"] == event {
+			n++
+		}
+	}
+	return n
+}
+
+func TestRedisGoneAndBack(t *testing.T) {
+	t.Parallel()
+	server := redistest.Start(t, redistest.AppendOnly())
+	g := newRig(t, server.URL())
+	stop := g.schedule(g.Runner)
+	eventually(t, "the first sync", func() bool { return g.observer.finished() == 1 })
+
+	gate := newGate()
+	g.service.set(func(s *service) { s.hook = gate.hook })
+	manual := g.start(g.Runner, menusync.Request{})
+	<-gate.entered
+	server.Stop() // under a run that is fetching
+	close(gate.open)
+	eventually(t, "the pause is said", func() bool { return g.logged("sync.paused") == 1 })
+	if _, err := g.Once(t.Context(), bistro, menusync.TriggerCron); !errors.Is(err, cache.ErrUnavailable) {
+		t.Errorf("Once without Redis: %v, want ErrUnavailable", err)
+	}
+	if _, err := g.Start(t.Context(), bistro, menusync.Request{}); !errors.Is(err, cache.ErrUnavailable) {
+		t.Errorf("Start without Redis: %v, want ErrUnavailable", err)
+	}
+	if _, _, err := g.Runs(t.Context(), menusync.Filter{}); !errors.Is(err, cache.ErrUnavailable) {
+		t.Errorf("Runs without Redis: %v, want ErrUnavailable", err)
+	}
+	if _, err := g.Run(t.Context(), manual.ID); !errors.Is(err, cache.ErrUnavailable) {
+		t.Errorf("Run without Redis: %v, want ErrUnavailable", err)
+	}
+	if _, err := g.Findings(t.Context(), bistro); !errors.Is(err, cache.ErrUnavailable) {
+		t.Errorf("Findings without Redis: %v, want ErrUnavailable", err)
+	}
+
+	g.advance(10 * time.Minute) // schedules are missed meanwhile
+	g.service.set(func(s *service) { s.hook, s.body = nil, view(12) })
+	server.Restart()
+	// The lease of the run that Redis went away under may still stand; a
+	// forced request waits for its end.
+	forced := menusync.Run{}
+	eventually(t, "requests are taken again", func() bool {
+		var err error
+		forced, err = g.Start(t.Context(), bistro, menusync.Request{Force: true})
+		return err == nil
+	})
+	if err := g.client.Del(t.Context(), g.keys.Lease(bistro)).Err(); err != nil {
+		t.Fatal(err)
+	}
+	if run := g.wait(g.Runner, forced.ID); run.Outcome != menusync.OutcomeUpdated || g.current().Counts.Products != 12 {
+		t.Errorf("after the return: %+v, want the new menu", run)
+	}
+	stop()
+	if paused, resumed := g.logged("sync.paused"), g.logged("sync.resumed"); paused != 1 || resumed != 1 {
+		t.Errorf("%d pauses and %d returns in the log, want one of each", paused, resumed)
+	}
+	if n := g.logged("sync.catch_up"); n != 2 {
+		t.Errorf("%d catch-ups, want one at the start and one at the return", n)
+	}
+}
+
+func TestSchedulerWaitsForRedisAtItsStart(t *testing.T) {
+	t.Parallel()
+	server := redistest.Start(t)
+	g := newRig(t, server.URL())
+	server.Stop()
+	stop := g.schedule(g.Runner)
+	eventually(t, "the pause is said", func() bool { return g.logged("sync.paused") == 1 })
+	server.Restart()
+	eventually(t, "the first sync", func() bool { return g.observer.finished() == 1 })
+	stop()
+	g.want(g.observer.runs[0], menusync.OutcomeUpdated, 1)
+}
+
+func TestShutdownReleasesTheLease(t *testing.T) {
+	t.Parallel()
+	g := newRig(t, cache.Embedded)
+	gate := newGate()
+	g.service.hook = gate.hook
+	stop := g.schedule(g.Runner)
+	<-gate.entered
+	stop()
+	if n, err := g.client.Exists(t.Context(), g.keys.Lease(bistro)).Result(); err != nil || n != 0 {
+		t.Errorf("the lease stands after the shutdown: %d, %v", n, err)
+	}
+	runs, _, err := g.Runs(t.Context(), menusync.Filter{})
+	if err != nil || len(runs) != 1 || runs[0].Outcome != menusync.OutcomeFailed ||
+		!strings.Contains(runs[0].Error, "larder was stopped") {
+		t.Errorf("runs %+v, %v, want one that says it was stopped", runs, err)
+	}
+}
+
+func TestReasonsKeepTheLastGoodOnes(t *testing.T) {
+	t.Parallel()
+	g := newRig(t, cache.Embedded)
+	for _, c := range []struct {
+		reasons []upstream.Reason
+		err     error
+		outcome menusync.Outcome
+		want    string
+	}{
+		{nil, nil, menusync.OutcomeUpdated, `[]`},
+		{nil, nil, menusync.OutcomeUnchanged, `[]`},
+		{[]upstream.Reason{{ID: "9"}}, nil, menusync.OutcomeUpdated, `[{"ID":"9","reason":"","type":"","isPossibleDelete":false}]`},
+		{nil, errors.New("down"), menusync.OutcomeFailed, `[{"ID":"9","reason":"","type":"","isPossibleDelete":false}]`},
+	} {
+		g.service.set(func(s *service) { s.reasons, s.err = c.reasons, c.err })
+		run, err := g.ReasonsOnce(t.Context(), "main")
+		if err != nil || run.Outcome != c.outcome {
+			t.Errorf("reasons %v, %v: run %+v, %v, want %s", c.reasons, c.err, run, err, c.outcome)
+		}
+		list, _, err := g.store.Reasons(t.Context(), "main")
+		if err != nil || string(list) != c.want {
+			t.Errorf("kept %s, %v, want %s", list, err, c.want)
+		}
+	}
+	if runs, _, err := g.Runs(t.Context(), menusync.Filter{}); err != nil || len(runs) != 0 || g.observer.finished() != 0 {
+		t.Errorf("%d runs of restaurants, %v: reasons are none", len(runs), err)
+	}
+}
+
+func TestRestaurantsAndStaleness(t *testing.T) {
+	t.Parallel()
+	g := newRig(t, cache.Embedded, withDefaultMenu)
+	restaurant, ok := g.Known(bistro)
+	if !ok || restaurant.Schedule != "@every 2m" || len(g.Restaurants()) != 1 {
+		t.Errorf("Known = %+v, %v, want the default schedule filled in", restaurant, ok)
+	}
+	own := cache.DefaultMenu("main")
+	if _, ok := g.Known(own); ok {
+		t.Error("the connection's own menu is no restaurant")
+	}
+	if ids := g.Catalogued(); len(ids) != 2 || ids[0] != bistro || ids[1] != own {
+		t.Errorf("Catalogued = %v", ids)
+	}
+	for _, c := range []struct {
+		id    menu.RestaurantID
+		since time.Duration
+		want  bool
+	}{{bistro, 0, false}, {bistro, 4 * time.Minute, false}, {bistro, 6 * time.Minute, true}, {"closed", 0, true}} {
+		v := cache.Version{Restaurant: c.id, CheckedAt: g.clock().Add(-c.since)}
+		if got := g.Stale(v); got != c.want {
+			t.Errorf("%s checked %v ago: stale = %v, want %v", c.id, c.since, got, c.want)
+		}
+	}
+}
+
+func TestNewRunnerRefuses(t *testing.T) {
+	t.Parallel()
+	g := newRig(t, cache.Embedded)
+	for key, spoil := range map[string]func(*menusync.Deps){
+		"sync.stale_after":          func(d *menusync.Deps) { d.Config.StaleAfter = -1 },
+		"restaurants[0].connection": func(d *menusync.Deps) { d.Restaurants[0].Connection = "side" },
+		"restaurants[0].schedule":   func(d *menusync.Deps) { d.Restaurants[0].Schedule = "often" },
+		"restaurants[0].time_zone":  func(d *menusync.Deps) { d.Restaurants[0].TimeZone = "Mars" },
+		"restaurants[1].id":         func(d *menusync.Deps) { d.Restaurants = append(d.Restaurants, d.Restaurants[0]) },
+	} {
+		t.Run(key, func(t *testing.T) {
+			t.Parallel()
+			deps := g.deps
+			deps.Restaurants = append([]menusync.Restaurant(nil), deps.Restaurants...)
+			spoil(&deps)
+			_, err := menusync.NewRunner(deps)
+			var refused *menusync.ConfigError
+			if !errors.As(err, &refused) || refused.Key != key {
+				t.Errorf("NewRunner = %v, want a ConfigError of %s", err, key)
+			}
+		})
+	}
+}
+
+func TestRunReturnsAtOnceWhenItsContextHasEnded(t *testing.T) {
+	t.Parallel()
+	g := newRig(t, cache.Embedded)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := menusync.NewScheduler(g.Runner).Run(ctx); err != nil {
+		t.Errorf("Run = %v", err)
+	}
+	if g.service.count() != 0 {
+		t.Error("a sync began")
+	}
+}
