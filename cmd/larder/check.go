@@ -1,0 +1,160 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/sirupsen/logrus"
+	"github.com/spf13/cobra"
+
+	"larder/cache"
+	"larder/configs"
+	"larder/internal/menu"
+	"larder/internal/upstream"
+)
+
+// onlineLimit bounds everything that check --online asks of one service.
+const onlineLimit = time.Minute
+
+// finding is one thing that was checked.
+type finding struct {
+	What string `json:"what"`
+	OK   bool   `json:"ok"`
+	Msg  string `json:"msg"`
+}
+
+func checkCommand(w *world) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "check --config FILE",
+		Short: "Check a configuration; with --online also what it connects to",
+		Long: `Check a configuration: everything that is wrong is named with file, line and
+column. With --online also ask Redis, and each connection for a token and a
+menu; where the configured token request does not work, the others are tried
+and the one that would work is named.`,
+		Args: cobra.NoArgs,
+		RunE: action(func(cmd *cobra.Command, _ []string) error {
+			cfg, err := loadConfig(cmd, w)
+			if err != nil {
+				return err
+			}
+			findings := offline(cfg)
+			if online, _ := cmd.Flags().GetBool("online"); online {
+				findings = append(findings, onlineChecks(cmd.Context(), cfg)...)
+			}
+			return report(w, findings, asJSON(cmd))
+		}),
+	}
+	cmd.Flags().Bool("online", false, "also try Redis and the ordering services")
+	addConfig(cmd)
+	addJSON(cmd)
+	return cmd
+}
+
+func offline(cfg *configs.Config) []finding {
+	findings := []finding{{What: "configuration", OK: true, Msg: fmt.Sprintf("valid: %s, %s, %s",
+		plural(len(cfg.Connections), "connection", "connections"),
+		plural(len(cfg.Restaurants), "restaurant", "restaurants"),
+		plural(len(cfg.Auth.Clients), "client", "clients"))}}
+	for _, warning := range cfg.Warnings() {
+		findings = append(findings, finding{What: "warning", OK: true, Msg: warning})
+	}
+	return findings
+}
+
+func onlineChecks(ctx context.Context, cfg *configs.Config) []finding {
+	findings := []finding{checkRedis(ctx, cfg.Redis)}
+	for _, connection := range cfg.Connections {
+		findings = append(findings, checkConnection(ctx, cfg, connection)...)
+	}
+	return findings
+}
+
+func checkRedis(ctx context.Context, cfg cache.RedisConfig) finding {
+	redis, err := cache.Open(ctx, cfg, silent())
+	if err == nil {
+		err = errors.Join(redis.Ping(ctx), redis.Close())
+	}
+	if err != nil {
+		return finding{What: "redis", Msg: err.Error()}
+	}
+	return finding{What: "redis", OK: true, Msg: "answers"}
+}
+
+func checkConnection(ctx context.Context, cfg *configs.Config, connection upstream.Config) []finding {
+	ctx, cancel := context.WithTimeout(ctx, onlineLimit)
+	defer cancel()
+	what := "connection " + connection.Name
+	client, err := upstream.New(connection)
+	if err != nil {
+		return []finding{{What: what, Msg: err.Error()}}
+	}
+	defer client.Close()
+	probes, err := client.ProbeToken(ctx)
+	token := finding{What: what + " token", OK: err == nil, Msg: "token_request " + connection.TokenRequest.String() + " works"}
+	if err != nil {
+		token.Msg = fmt.Sprintf("token_request %s: %v", connection.TokenRequest, err)
+		for _, probe := range probes {
+			if probe.Works() {
+				token.Msg += fmt.Sprintf("; it would work with token_request: %s", probe.Request)
+			}
+		}
+		return []finding{token}
+	}
+	return []finding{token, checkMenu(ctx, cfg, client)}
+}
+
+// checkMenu pulls one menu of the connection: its own, else its first restaurant's.
+func checkMenu(ctx context.Context, cfg *configs.Config, client *upstream.Client) finding {
+	what := "connection " + client.Name() + " menu"
+	restaurant := ""
+	if !client.Config().KeepsDefaultMenu() {
+		for _, r := range cfg.Restaurants {
+			if r.Connection == client.Name() {
+				restaurant = string(r.ID)
+				break
+			}
+		}
+	}
+	answer, err := client.MenuView(ctx, restaurant, upstream.Validator{})
+	if err != nil {
+		return finding{What: what, Msg: err.Error()}
+	}
+	view, err := menu.Decode(answer.Body)
+	if err != nil {
+		return finding{What: what, Msg: err.Error()}
+	}
+	return finding{What: what, OK: true, Msg: fmt.Sprintf("%s, %d bytes", plural(len(view.Products), "dish", "dishes"), len(answer.Body))}
+}
+
+func report(w *world, findings []finding, raw bool) error {
+	failed := false
+	for _, f := range findings {
+		failed = failed || !f.OK
+	}
+	if raw {
+		if err := printJSON(w.out, findings); err != nil {
+			return err
+		}
+	} else {
+		for _, f := range findings {
+			mark := "ok    "
+			if !f.OK {
+				mark = "FAILED"
+			}
+			fmt.Fprintf(w.out, "%s  %s: %s\n", mark, f.What, f.Msg)
+		}
+	}
+	if failed {
+		return errSaid()
+	}
+	return nil
+}
+
+func silent() logrus.FieldLogger {
+	log := logrus.New()
+	log.SetOutput(io.Discard)
+	return log
+}

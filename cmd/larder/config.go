@@ -1,0 +1,66 @@
+package main
+
+import (
+	"github.com/spf13/cobra"
+
+	"larder/configs"
+)
+
+// addConfig gives a command the --config flag.
+func addConfig(cmd *cobra.Command) {
+	cmd.Flags().StringP("config", "c", "", "the YAML file of the configuration")
+	_ = cmd.MarkFlagFilename("config", "yaml", "yml")
+}
+
+// loadConfig reads the configuration that --config names. Without the flag
+// it is made of defaults and environment alone.
+func loadConfig(cmd *cobra.Command, w *world) (*configs.Config, error) {
+	path, err := cmd.Flags().GetString("config")
+	if err != nil {
+		return nil, err
+	}
+	return configs.Load(path, w.env)
+}
+
+func configCommand(w *world) *cobra.Command {
+	cmd := &cobra.Command{Use: "config", Short: "Show the configuration", Args: cobra.NoArgs, RunE: action(func(cmd *cobra.Command, _ []string) error {
+		return cmd.Help()
+	})}
+	show := &cobra.Command{
+		Use:   "print",
+		Short: "Print the effective configuration: defaults, file and environment, secrets redacted",
+		Args:  cobra.NoArgs,
+		RunE: action(func(cmd *cobra.Command, _ []string) error {
+			cfg, err := loadConfig(cmd, w)
+			if err != nil {
+				return err
+			}
+			if asJSON(cmd) {
+				text, err := cfg.JSON()
+				if err != nil {
+					return err
+				}
+				return printRaw(w.out, text)
+			}
+			text, err := cfg.YAML()
+			if err != nil {
+				return err
+			}
+			_, err = w.out.Write(text)
+			return err
+		}),
+	}
+	sample := &cobra.Command{
+		Use:   "sample",
+		Short: "Print configs/larder.yaml: every key with its meaning and default",
+		Args:  cobra.NoArgs,
+		RunE: action(func(*cobra.Command, []string) error {
+			_, err := w.out.Write(configs.Sample())
+			return err
+		}),
+	}
+	addConfig(show)
+	addJSON(show)
+	cmd.AddCommand(show, sample)
+	return cmd
+}

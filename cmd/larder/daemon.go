@@ -1,0 +1,164 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/sirupsen/logrus"
+	"golang.org/x/sync/errgroup"
+
+	"larder/cache"
+	"larder/configs"
+	"larder/httpapi"
+	"larder/internal/menu"
+	"larder/internal/upstream"
+	"larder/ordering"
+	menusync "larder/sync"
+)
+
+// stopGrace is what a shutdown may take beyond the drain of HTTP: runs in
+// flight give up, leases are released, Redis is closed.
+const stopGrace = 5 * time.Second
+
+// daemon is every room of the house, wired.
+type daemon struct {
+	cfg       *configs.Config
+	log       logrus.FieldLogger
+	clients   []*upstream.Client
+	redis     *cache.Redis
+	replica   *cache.Replica
+	runner    *menusync.Runner
+	scheduler *menusync.Scheduler
+	server    *httpapi.Server
+}
+
+// newDaemon wires the rooms. It waits for nobody: neither Redis nor the
+// ordering service need be reachable. close it, or run it.
+func newDaemon(ctx context.Context, cfg *configs.Config, log logrus.FieldLogger) (d *daemon, err error) {
+	d = &daemon{cfg: cfg, log: log}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, d.close())
+		}
+	}()
+	metrics := httpapi.NewMetrics(thisBuild().Version)
+	if err := d.connect(metrics); err != nil {
+		return nil, err
+	}
+	if d.redis, err = cache.Open(ctx, cfg.Redis, log); err != nil {
+		return nil, err
+	}
+	store := cache.NewStore(d.redis, cache.StoreConfig{History: cfg.Sync.History, Clock: time.Now})
+	d.replica = cache.NewReplica(store, cache.ReplicaConfig{
+		Restaurants: func() []menu.RestaurantID { return d.runner.Catalogued() },
+		Memory:      int64(cfg.Cache.Memory), Poll: cfg.Cache.Poll, Clock: time.Now, Log: log,
+	})
+	d.runner, err = menusync.NewRunner(menusync.Deps{
+		Config: cfg.Sync, Restaurants: d.restaurants(), Connections: d.sources(),
+		Redis: d.redis, Store: store, Replica: d.replica, Observer: metrics, Clock: time.Now, Log: log,
+	})
+	if err != nil {
+		return nil, err
+	}
+	d.scheduler = menusync.NewScheduler(d.runner)
+	validator := ordering.NewValidator(cfg.Ordering, time.Now)
+	validator.SetRestaurants(d.rules())
+	d.server, err = httpapi.New(cfg.HTTP, cfg.Auth, httpapi.Deps{
+		Replica: d.replica, Store: store, Runner: d.runner, Validator: validator,
+		Placer:      ordering.NewPlacer(validator, d.service, time.Now, ordering.Refs(time.Now)),
+		Connections: d.spellings(), Redis: d.redis, AllowVolatile: cfg.Ordering.AllowVolatile,
+		Metrics: metrics, Clock: time.Now, Log: log, Version: thisBuild().Version,
+	})
+	return d, err
+}
+
+// connect makes the clients of the ordering services.
+func (d *daemon) connect(metrics *httpapi.Metrics) error {
+	for _, connection := range d.cfg.Connections {
+		client, err := upstream.New(connection, upstream.WithLogger(d.log), upstream.WithObserver(metrics.Upstream))
+		if err != nil {
+			return fmt.Errorf("connection %s: %w", connection.Name, err)
+		}
+		d.clients = append(d.clients, client)
+	}
+	return nil
+}
+
+// service finds the ordering service that takes a connection's orders.
+func (d *daemon) service(connection string) (ordering.Service, bool) {
+	for _, client := range d.clients {
+		if client.Name() == connection {
+			return client, true
+		}
+	}
+	return nil, false
+}
+
+// listen opens the listeners, so that a taken port is reported first of all.
+func (d *daemon) listen(ctx context.Context) error { return d.server.Listen(ctx) }
+
+// run does the daemon's work until ctx ends, then stops it room by room: HTTP
+// is drained while what requests need is still there, then schedules stop and
+// leases are released, then Redis is closed. All of it is bounded by
+// http.drain_delay + http.drain_timeout + stopGrace.
+func (d *daemon) run(ctx context.Context) error {
+	front, stopFront := context.WithCancel(ctx)
+	defer stopFront()
+	behind, stopBehind := context.WithCancel(context.WithoutCancel(ctx))
+	defer stopBehind()
+	group, behind := errgroup.WithContext(behind)
+	context.AfterFunc(behind, stopFront) // a room that fails ends the daemon
+	group.Go(func() error {
+		defer stopBehind()
+		return d.server.Run(front)
+	})
+	group.Go(func() error { return ended(d.scheduler.Run(behind)) })
+	group.Go(func() error { return ended(d.replica.Run(behind)) })
+	group.Go(func() error { return ended(d.redis.Run(behind)) })
+	finished := make(chan error, 1)
+	go func() { finished <- errors.Join(group.Wait(), d.close()) }()
+	return d.bounded(ctx, finished)
+}
+
+// bounded waits for the daemon's end; once ctx is over, no longer than allowed.
+func (d *daemon) bounded(ctx context.Context, finished <-chan error) error {
+	select {
+	case err := <-finished:
+		return err
+	case <-ctx.Done():
+	}
+	d.log.WithField("event", "daemon.stopping").Info("stopping: requests in flight are finished first")
+	limit := d.cfg.HTTP.DrainDelay + d.cfg.HTTP.DrainTimeout + stopGrace
+	timer := time.NewTimer(limit)
+	defer timer.Stop()
+	select {
+	case err := <-finished:
+		if err == nil {
+			d.log.WithField("event", "daemon.stopped").Info("stopped")
+		}
+		return err
+	case <-timer.C:
+		return fmt.Errorf("did not stop within %v: work in flight was given up", limit)
+	}
+}
+
+// close lets go of connections. Rooms that were never made are no fault.
+func (d *daemon) close() error {
+	for _, client := range d.clients {
+		client.Close()
+	}
+	if d.redis == nil {
+		return nil
+	}
+	return d.redis.Close()
+}
+
+// ended is a room's error, without the one that only says that it was told to stop.
+func ended(err error) error {
+	if errors.Is(err, context.Canceled) {
+		return nil
+	}
+	return err
+}

@@ -1,0 +1,56 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+)
+
+// invite prints what to open and try. Every line of it works as it is printed.
+func (d *demo) invite(walk *walk) error {
+	id, base := walk.restaurant, walk.daemon.base
+	order, err := walk.goodOrder()
+	if err != nil {
+		return err
+	}
+	bad, err := walk.badOrder()
+	if err != nil {
+		return err
+	}
+	client := d.cfg.Auth.Clients[0]
+	ops := d.cfg.Auth.Clients[1]
+	lines := []string{
+		"Larder is running: " + plural(len(d.cfg.Restaurants), "restaurant", "restaurants") + ", menus pulled and served. Ctrl-C ends it; nothing is kept.",
+		"",
+		"Open",
+		"  " + base + "/v1/restaurants",
+		"  " + base + "/v1/restaurants/" + id + "/menu",
+		"  " + base + "/readyz?verbose",
+		"  " + d.kitchen.url + "/sandbox/orders   what the ordering service received",
+		"",
+		"Try",
+		"  # an order is checked: everything that is wrong with it comes at once",
+		"  " + curl(base+"/v1/restaurants/"+id+"/orders/validate", bad),
+		"  # a token, and an order that is placed",
+		"  TOKEN=$(" + tokenLine(base, client.ID, client.Secret, "orders") + ")",
+		"  " + curl(base+"/v1/restaurants/"+id+"/orders", order, `Authorization: Bearer $TOKEN`, `Idempotency-Key: $(date +%s%N)`),
+		"  curl -s " + d.kitchen.url + "/sandbox/orders",
+		"  # pull the menu again, now",
+		"  larder sync --url " + base + " --client-id " + ops.ID + " --client-secret " + ops.Secret + " " + id,
+	}
+	_, err = fmt.Fprintln(d.w.out, strings.Join(lines, "\n"))
+	return err
+}
+
+// curl is a command line that posts JSON.
+func curl(url string, body []byte, headers ...string) string {
+	line := "curl -s " + url + " -H 'Content-Type: application/json'"
+	for _, header := range headers {
+		line += ` -H "` + header + `"`
+	}
+	return line + " -d '" + strings.ReplaceAll(string(body), "'", `'\''`) + "'"
+}
+
+// tokenLine is a command line that prints a bearer token.
+func tokenLine(base, id, secret, scope string) string {
+	return fmt.Sprintf(`curl -s %s/connect/token -d grant_type=client_credentials -d client_id=%s -d client_secret=%s -d scope=%s | sed 's/.*"access_token":"\([^"]*\)".*/\1/'`, base, id, secret, scope)
+}

@@ -1,0 +1,28 @@
+package main
+
+import (
+	"github.com/sirupsen/logrus"
+	"github.com/spf13/cobra"
+)
+
+// logger makes the program's log, on standard error, as the flags ask.
+func logger(cmd *cobra.Command, w *world) (*logrus.Logger, error) {
+	levelName, _ := cmd.Flags().GetString("log-level")
+	format, _ := cmd.Flags().GetString("log-format")
+	level, err := logrus.ParseLevel(levelName)
+	if err != nil {
+		return nil, &usageError{"--log-level: " + err.Error()}
+	}
+	log := logrus.New()
+	log.SetOutput(w.err)
+	log.SetLevel(level)
+	switch {
+	case format == "json", format == "auto" && !w.terminal:
+		log.SetFormatter(&logrus.JSONFormatter{TimestampFormat: "2006-01-02T15:04:05.000Z07:00"})
+	case format == "text", format == "auto":
+		log.SetFormatter(&logrus.TextFormatter{FullTimestamp: true, TimestampFormat: "15:04:05.000", ForceColors: w.terminal, DisableColors: !w.terminal})
+	default:
+		return nil, &usageError{"--log-format: use text, json or auto"}
+	}
+	return log, nil
+}

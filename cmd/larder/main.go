@@ -1,0 +1,36 @@
+// Command larder keeps a restaurant's menu close to the people who read it,
+// and lets no wrong order through to the kitchen.
+//
+// This package is the command line and the wiring: the only place where the
+// rooms of the house meet concretely. It holds no rules of its own. Every
+// goroutine of the daemon is started here, under one errgroup.
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"golang.org/x/term"
+)
+
+// main turns signals into the end of a context, and run's answer into the exit
+// status. The first signal asks to stop, the second one forces.
+func main() {
+	ctx, stop := context.WithCancel(context.Background())
+	signals := make(chan os.Signal, 2)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	go func() {
+		<-signals
+		stop()
+		<-signals
+		fmt.Fprintln(os.Stderr, "larder: forced to stop by a second signal")
+		os.Exit(statusFailed)
+	}()
+	os.Exit(run(ctx, os.Args[1:], world{
+		in: os.Stdin, out: os.Stdout, err: os.Stderr, env: os.Environ(),
+		terminal: term.IsTerminal(int(os.Stderr.Fd())), //nolint:gosec // G115: a file descriptor is small
+	}))
+}

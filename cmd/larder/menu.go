@@ -1,0 +1,251 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"larder/httpapi"
+	"larder/internal/menu"
+	"larder/internal/upstream"
+)
+
+func menuCommand(w *world) *cobra.Command {
+	cmd := &cobra.Command{Use: "menu", Short: "Lint, show or compare menus", Args: cobra.NoArgs, RunE: action(func(cmd *cobra.Command, _ []string) error {
+		return cmd.Help()
+	})}
+	lint := &cobra.Command{
+		Use:   "lint FILE|RESTAURANT",
+		Short: "Name everything that is wrong with a menu; fails on errors",
+		Long: `Name everything that is wrong with a menu: of a FILE that holds a menu view as
+the ordering service answers it (- is standard input), or of a RESTAURANT of the
+running larder. Warnings alone do not fail.`,
+		Args: cobra.ExactArgs(1),
+		RunE: action(func(cmd *cobra.Command, args []string) error {
+			findings, err := findingsOf(cmd, w, args[0])
+			if err != nil {
+				return err
+			}
+			return printFindings(w, findings, asJSON(cmd))
+		}),
+	}
+	show := &cobra.Command{
+		Use:   "show FILE|RESTAURANT",
+		Short: "Show a menu as a storefront gets it",
+		Args:  cobra.ExactArgs(1),
+		RunE: action(func(cmd *cobra.Command, args []string) error {
+			return showMenu(cmd, w, args[0])
+		}),
+	}
+	diff := &cobra.Command{
+		Use:   "diff OLD NEW",
+		Short: "Compare two menus",
+		Long: `Compare two menus. Each is a FILE that holds a menu view (- is standard input),
+or a RESTAURANT of the configuration, whose menu is then pulled from its
+ordering service as it is now (needs --config).`,
+		Args: cobra.ExactArgs(2),
+		RunE: action(func(cmd *cobra.Command, args []string) error {
+			return diffMenus(cmd, w, args[0], args[1])
+		}),
+	}
+	for _, c := range []*cobra.Command{lint, show, diff} {
+		c.Flags().String("restaurant", "", "whose stop lists count in a FILE; default: nobody's")
+		addTarget(c)
+		addJSON(c)
+		cmd.AddCommand(c)
+	}
+	return cmd
+}
+
+// isFile says whether an argument names a file rather than a restaurant.
+func isFile(arg string) bool {
+	if arg == "-" || strings.ContainsRune(arg, os.PathSeparator) {
+		return true
+	}
+	info, err := os.Stat(arg)
+	return err == nil && !info.IsDir()
+}
+
+// viewOf decodes a menu view from a file.
+func viewOf(w *world, file string) (*menu.View, error) {
+	raw, err := w.openArg(file)
+	if err != nil {
+		return nil, err
+	}
+	view, err := menu.Decode(raw)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", file, err)
+	}
+	return view, nil
+}
+
+// stoppedFor is the restaurant whose stop lists count in a file.
+func stoppedFor(cmd *cobra.Command) menu.RestaurantID {
+	id, _ := cmd.Flags().GetString("restaurant")
+	return menu.RestaurantID(id)
+}
+
+func findingsOf(cmd *cobra.Command, w *world, arg string) ([]menu.Finding, error) {
+	if isFile(arg) {
+		view, err := viewOf(w, arg)
+		if err != nil {
+			return nil, err
+		}
+		return menu.Lint(view, stoppedFor(cmd), menu.DefaultSettings()), nil
+	}
+	daemon, err := target(cmd, w, httpapi.ScopeOps)
+	if err != nil {
+		return nil, err
+	}
+	defer daemon.close()
+	answer, err := daemon.get(cmd.Context(), "/v1/ops/restaurants/"+url.PathEscape(arg)+"/lint")
+	if err != nil {
+		return nil, err
+	}
+	var findings []menu.Finding
+	return findings, answer.result(&findings)
+}
+
+func printFindings(w *world, findings []menu.Finding, raw bool) error {
+	errorsFound := 0
+	for _, f := range findings {
+		if f.Severity == menu.SeverityError {
+			errorsFound++
+		}
+	}
+	if raw {
+		if findings == nil {
+			findings = []menu.Finding{}
+		}
+		if err := printJSON(w.out, findings); err != nil {
+			return err
+		}
+	} else {
+		for _, f := range findings {
+			fmt.Fprintf(w.out, "%-7s  %s: %s (%s)\n", f.Severity, f.Code, f.Msg, plural(len(f.Products), "dish", "dishes"))
+		}
+		fmt.Fprintf(w.out, "%s, %s\n", plural(errorsFound, "error", "errors"), plural(len(findings)-errorsFound, "warning", "warnings"))
+	}
+	if errorsFound > 0 {
+		return errSaid()
+	}
+	return nil
+}
+
+// diffMenus compares two menus by what a storefront would see.
+func diffMenus(cmd *cobra.Command, w *world, older, newer string) error {
+	if older == "-" && newer == "-" {
+		return &usageError{"only one of the menus can come from standard input"}
+	}
+	var catalogues [2]*menu.Catalogue
+	for i, arg := range []string{older, newer} {
+		catalogue, err := catalogueOf(cmd, w, arg)
+		if err != nil {
+			return err
+		}
+		catalogues[i] = catalogue
+	}
+	changes := menu.Diff(catalogues[0], catalogues[1])
+	if asJSON(cmd) {
+		return printJSON(w.out, changes)
+	}
+	printChanges(w, changes, catalogues[0], catalogues[1])
+	return nil
+}
+
+// catalogueOf compiles a file's menu, or what the ordering service publishes
+// for a restaurant now.
+func catalogueOf(cmd *cobra.Command, w *world, arg string) (*menu.Catalogue, error) {
+	if isFile(arg) {
+		view, err := viewOf(w, arg)
+		if err != nil {
+			return nil, err
+		}
+		return menu.Compile(view, stoppedFor(cmd), menu.DefaultSettings()), nil
+	}
+	if path, _ := cmd.Flags().GetString("config"); path == "" {
+		return nil, &usageError{fmt.Sprintf("%q is no file; to pull a restaurant's menu from its ordering service, say --config", arg)}
+	}
+	view, err := pull(cmd.Context(), cmd, w, menu.RestaurantID(arg))
+	if err != nil {
+		return nil, err
+	}
+	return menu.Compile(view, menu.RestaurantID(arg), menu.DefaultSettings()), nil
+}
+
+// pull asks the ordering service of the configuration for a restaurant's menu.
+func pull(ctx context.Context, cmd *cobra.Command, w *world, id menu.RestaurantID) (*menu.View, error) {
+	cfg, err := loadConfig(cmd, w)
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range cfg.Restaurants {
+		if r.ID != id {
+			continue
+		}
+		for _, connection := range cfg.Connections {
+			if connection.Name == r.Connection {
+				return pullFrom(ctx, connection, id)
+			}
+		}
+	}
+	known := make([]string, 0, len(cfg.Restaurants))
+	for _, r := range cfg.Restaurants {
+		known = append(known, string(r.ID))
+	}
+	return nil, fmt.Errorf("%q is neither a file nor a restaurant of the configuration, which has: %s", id, strings.Join(known, ", "))
+}
+
+func pullFrom(ctx context.Context, connection upstream.Config, id menu.RestaurantID) (*menu.View, error) {
+	client, err := upstream.New(connection)
+	if err != nil {
+		return nil, err
+	}
+	defer client.Close()
+	ctx, cancel := context.WithTimeout(ctx, onlineLimit)
+	defer cancel()
+	answer, err := client.MenuView(ctx, string(id), upstream.Validator{})
+	if err != nil {
+		return nil, err
+	}
+	return menu.Decode(answer.Body)
+}
+
+func printChanges(w *world, changes menu.Changes, older, newer *menu.Catalogue) {
+	if changes.Empty() {
+		fmt.Fprintln(w.out, "no difference")
+		return
+	}
+	name := func(id string) string {
+		for _, catalogue := range []*menu.Catalogue{newer, older} {
+			if p, ok := catalogue.ProductByID(id); ok {
+				return id + "  " + catalogue.Product(p).Name
+			}
+		}
+		return id
+	}
+	for _, id := range changes.Added {
+		fmt.Fprintf(w.out, "+ %s\n", name(id))
+	}
+	for _, id := range changes.Removed {
+		fmt.Fprintf(w.out, "− %s\n", name(id))
+	}
+	for _, change := range changes.Changed {
+		fmt.Fprintf(w.out, "~ %s: %s\n", name(change.ID), strings.Join(change.Fields, ", "))
+	}
+	for _, a := range changes.Availability {
+		word := "stopped"
+		if a.Available {
+			word = "available again"
+		}
+		fmt.Fprintf(w.out, "! %s: %s\n", name(a.ID), word)
+	}
+}
+
+// errNoMenu is a body that is no storefront menu.
+var errNoMenu = errors.New("the answer is no menu")

@@ -1,0 +1,191 @@
+package main
+
+import (
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/url"
+
+	"github.com/spf13/cobra"
+
+	"larder/httpapi"
+	"larder/internal/menu"
+)
+
+func orderCommand(w *world) *cobra.Command {
+	cmd := &cobra.Command{Use: "order", Short: "Check or place an order from a file", Args: cobra.NoArgs, RunE: action(func(cmd *cobra.Command, _ []string) error {
+		return cmd.Help()
+	})}
+	validate := &cobra.Command{
+		Use:   "validate FILE",
+		Short: "Check an order against the menu that is served; fails when it is not valid",
+		Long:  "Check an order (JSON; - is standard input) against the menu that the running\nlarder serves, print its price or everything that is wrong with it. Nothing is placed.",
+		Args:  cobra.ExactArgs(1),
+		RunE: action(func(cmd *cobra.Command, args []string) error {
+			return withOrder(cmd, w, args[0], httpapi.ScopeMenu, validateOrder)
+		}),
+	}
+	place := &cobra.Command{
+		Use:   "place FILE",
+		Short: "Check an order and place it",
+		Long: `Check an order (JSON; - is standard input) and, when it is valid, place it.
+With --key the same order may be sent again after a failure without being
+placed twice.`,
+		Args: cobra.ExactArgs(1),
+		RunE: action(func(cmd *cobra.Command, args []string) error {
+			return withOrder(cmd, w, args[0], httpapi.ScopeOrders, placeOrder)
+		}),
+	}
+	place.Flags().String("key", "", "the Idempotency-Key; default: a random one")
+	for _, c := range []*cobra.Command{validate, place} {
+		c.Flags().String("restaurant", "", "the restaurant's id; default: the order's restaurantID, else the daemon's only one")
+		addTarget(c)
+		addJSON(c)
+		cmd.AddCommand(c)
+	}
+	return cmd
+}
+
+// withOrder reads the order and finds the restaurant it is for.
+func withOrder(cmd *cobra.Command, w *world, file string, scope httpapi.Scope, do func(cmd *cobra.Command, w *world, daemon *api, path string, order []byte) error) error {
+	order, err := w.openArg(file)
+	if err != nil {
+		return err
+	}
+	daemon, err := target(cmd, w, scope)
+	if err != nil {
+		return err
+	}
+	defer daemon.close()
+	id, _ := cmd.Flags().GetString("restaurant")
+	if id == "" {
+		id = restaurantOf(order)
+	}
+	if id == "" {
+		ids, err := restaurantIDs(cmd.Context(), daemon)
+		if err != nil {
+			return err
+		}
+		if len(ids) > 1 {
+			return &usageError{"the order names no restaurantID and the daemon has several restaurants: say --restaurant"}
+		}
+		id = ids[0]
+	}
+	return do(cmd, w, daemon, "/v1/restaurants/"+url.PathEscape(id)+"/orders", order)
+}
+
+// restaurantOf is the order's restaurantID, however it is spelt; "" when it
+// has none or is no JSON, which the daemon will say better.
+func restaurantOf(order []byte) string {
+	body, err := menu.Check(order, 32)
+	if err != nil {
+		return ""
+	}
+	id := ""
+	r := menu.NewReader(body)
+	r.Object(func(name string) {
+		if menu.FoldName(name) == "restaurantid" {
+			id, _ = r.ID()
+			return
+		}
+		r.Skip()
+	})
+	return id
+}
+
+// verdict is the answer of the validate route, as far as people read it.
+type verdict struct {
+	Valid bool         `json:"valid"`
+	Total *json.Number `json:"total"`
+	Lines []struct {
+		Name     string       `json:"name"`
+		Quantity *json.Number `json:"quantity"`
+		Total    *json.Number `json:"total"`
+	} `json:"lines"`
+	Violations []violation     `json:"violations"`
+	Order      json.RawMessage `json:"order"`
+}
+
+func validateOrder(cmd *cobra.Command, w *world, daemon *api, path string, order []byte) error {
+	answer, err := daemon.call(cmd.Context(), "POST", path+"/validate", order)
+	if err != nil {
+		return err
+	}
+	var v verdict
+	if err := answer.result(&v); err != nil {
+		return err
+	}
+	if asJSON(cmd) {
+		err = printRaw(w.out, answer.body)
+	} else {
+		v.print(w)
+	}
+	if err == nil && !v.Valid {
+		err = errSaid()
+	}
+	return err
+}
+
+func (v *verdict) print(w *world) {
+	if !v.Valid {
+		fmt.Fprintf(w.out, "not valid: %s\n", plural(len(v.Violations), "violation", "violations"))
+		printViolations(w, v.Violations)
+		return
+	}
+	fmt.Fprintf(w.out, "valid, total %s\n", number(v.Total))
+	for _, line := range v.Lines {
+		fmt.Fprintf(w.out, "  %s × %s  %s\n", number(line.Quantity), line.Name, number(line.Total))
+	}
+}
+
+func printViolations(w *world, violations []violation) {
+	for _, each := range violations {
+		fmt.Fprintf(w.out, "  %s  %s  %s\n", each.Path, each.Code, each.Msg)
+	}
+}
+
+// number is a number as it was sent; "?" for one that is not known.
+func number(n *json.Number) string {
+	if n == nil {
+		return "?"
+	}
+	return n.String()
+}
+
+// placed is the answer of the orders route.
+type placed struct {
+	Ref     string       `json:"ref"`
+	OrderID string       `json:"orderID"`
+	Total   *json.Number `json:"total"`
+	State   string       `json:"state"`
+}
+
+func placeOrder(cmd *cobra.Command, w *world, daemon *api, path string, order []byte) error {
+	key, _ := cmd.Flags().GetString("key")
+	if key == "" {
+		key = rand.Text()
+	}
+	answer, err := daemon.call(cmd.Context(), "POST", path, order, "Idempotency-Key", key)
+	var refused *apiError
+	if errors.As(err, &refused) && len(refused.Errors) > 0 {
+		if asJSON(cmd) {
+			return errors.Join(printRaw(w.out, refused.Body), errSaid())
+		}
+		fmt.Fprintf(w.out, "not placed: %s\n", refused.Msg)
+		printViolations(w, refused.Errors)
+		return errSaid()
+	}
+	if err != nil {
+		return fmt.Errorf("%w; the key of this try was %s", err, key)
+	}
+	if asJSON(cmd) {
+		return printRaw(w.out, answer.body)
+	}
+	var p placed
+	if err := answer.result(&p); err != nil {
+		return err
+	}
+	fmt.Fprintf(w.out, "%s: order %s, total %s, ref %s\n", p.State, p.OrderID, number(p.Total), p.Ref)
+	return nil
+}

@@ -1,0 +1,49 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+)
+
+// addJSON gives a command the --json flag.
+func addJSON(cmd *cobra.Command) {
+	cmd.Flags().Bool("json", false, "print JSON for programs instead of text for people")
+}
+
+func asJSON(cmd *cobra.Command) bool {
+	wanted, err := cmd.Flags().GetBool("json")
+	return err == nil && wanted
+}
+
+// printJSON writes a value as indented JSON and a line end.
+func printJSON(out io.Writer, value any) error {
+	text, err := json.MarshalIndent(value, "", "  ")
+	if err != nil {
+		return fmt.Errorf("print JSON: %w", err)
+	}
+	_, err = fmt.Fprintf(out, "%s\n", text)
+	return err
+}
+
+// printRaw writes JSON that came as bytes: indented, every number as it was.
+func printRaw(out io.Writer, raw []byte) error {
+	var text bytes.Buffer
+	if err := json.Indent(&text, raw, "", "  "); err != nil {
+		return fmt.Errorf("print JSON: %w", err)
+	}
+	text.WriteByte('\n')
+	_, err := text.WriteTo(out)
+	return err
+}
+
+// plural is "1 dish" or "2 dishes".
+func plural(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
+}

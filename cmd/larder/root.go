@@ -1,0 +1,101 @@
+package main
+
+import (
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// envAnnotation marks a flag with the variable that sets it.
+const envAnnotation = "larder_env"
+
+func newRoot(w *world) *cobra.Command {
+	root := &cobra.Command{
+		Use:   "larder",
+		Short: "Keeps restaurant menus close, and lets no wrong order through",
+		Long: `Larder pulls the menus of restaurants from an ordering service, keeps them in
+Redis and in memory, serves them to storefronts, and checks every order against
+them before it goes to the kitchen.
+
+Begin with:  larder demo`,
+		SilenceUsage:  true,
+		SilenceErrors: true,
+		Args:          cobra.NoArgs,
+		RunE: action(func(cmd *cobra.Command, _ []string) error {
+			return cmd.Help()
+		}),
+		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
+			return fromEnvironment(cmd, w.env)
+		},
+	}
+	flags := root.PersistentFlags()
+	flags.String("log-level", "info", "least level that is logged: debug, info, warn or error")
+	flags.String("log-format", "auto", "text, json, or auto: text on a terminal, else json")
+	root.AddCommand(
+		serveCommand(w), demoCommand(w), sandboxCommand(w),
+		syncCommand(w), orderCommand(w), menuCommand(w),
+		checkCommand(w), configCommand(w), statusCommand(w), versionCommand(w),
+	)
+	nameVariables(root)
+	return root
+}
+
+// setEnv gives a flag another variable than its own name would.
+func setEnv(cmd *cobra.Command, flag, variable string) {
+	if err := cmd.Flags().SetAnnotation(flag, envAnnotation, []string{variable}); err != nil {
+		panic(err) // the flag is not there: a slip in this package
+	}
+}
+
+// nameVariables gives every flag of every command its variable, LARDER_ and
+// the flag's name unless setEnv said otherwise, and says so in the help.
+func nameVariables(cmd *cobra.Command) {
+	name := func(f *pflag.Flag) {
+		if f.Name == "help" {
+			return
+		}
+		if f.Annotations == nil {
+			f.Annotations = map[string][]string{}
+		}
+		if len(f.Annotations[envAnnotation]) == 0 {
+			f.Annotations[envAnnotation] = []string{"LARDER_" + strings.ToUpper(strings.ReplaceAll(f.Name, "-", "_"))}
+		}
+		f.Usage += " (" + f.Annotations[envAnnotation][0] + ")"
+	}
+	cmd.PersistentFlags().VisitAll(name)
+	cmd.LocalNonPersistentFlags().VisitAll(name)
+	for _, inner := range cmd.Commands() {
+		nameVariables(inner)
+	}
+}
+
+// fromEnvironment sets the flags that the command line does not, from their
+// variables. A wrong value is a wrong usage.
+func fromEnvironment(cmd *cobra.Command, env []string) error {
+	var wrong error
+	cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		names := f.Annotations[envAnnotation]
+		if f.Changed || len(names) == 0 || wrong != nil {
+			return
+		}
+		value, ok := variable(env, names[0])
+		if !ok {
+			return
+		}
+		if err := cmd.Flags().Set(f.Name, value); err != nil {
+			wrong = &usageError{"environment " + names[0] + ": " + err.Error()}
+		}
+	})
+	return wrong
+}
+
+// variable looks a variable up; the last of several wins.
+func variable(env []string, name string) (value string, ok bool) {
+	for _, entry := range env {
+		if v, found := strings.CutPrefix(entry, name+"="); found {
+			value, ok = v, true
+		}
+	}
+	return value, ok
+}

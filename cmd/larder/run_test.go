@@ -1,0 +1,193 @@
+package main
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"larder/configs"
+)
+
+func TestWrongUsageIsStatus2(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		args []string
+		env  []string
+		says string
+	}{
+		"unknown command":              {[]string{"cook"}, nil, `unknown command "cook"`},
+		"unknown flag":                 {[]string{"serve", "--fast"}, nil, "unknown flag: --fast"},
+		"too many arguments":           {[]string{"serve", "now"}, nil, `unknown command "now"`},
+		"an order without a file":      {[]string{"order", "place"}, nil, "accepts 1 arg(s), received 0"},
+		"sync of nothing":              {[]string{"sync"}, nil, "name the restaurants, or say --all"},
+		"sync of some and all":         {[]string{"sync", "--all", "one"}, nil, "name the restaurants, or say --all"},
+		"wrong value in environment":   {[]string{"status"}, []string{"LARDER_JSON=perhaps"}, "environment LARDER_JSON"},
+		"unknown log level":            {[]string{"serve", "--log-level", "loud"}, nil, "--log-level"},
+		"unknown log format":           {[]string{"serve", "--log-format", "xml"}, nil, "--log-format: use text, json or auto"},
+		"demo: JSON that never ends":   {[]string{"demo", "--json"}, nil, "--json needs --exit"},
+		"generated: too many products": {[]string{"sandbox", "--listen", "127.0.0.1:0", "--products", "10001"}, nil, "--products: between 1 and 10000"},
+		"diff of a restaurant":         {[]string{"menu", "diff", "one", "two"}, nil, "say --config"},
+		"diff of one input with itself": {
+			[]string{"menu", "diff", "-", "-"}, nil, "only one of the menus can come from standard input",
+		},
+		"a secret without a client": {[]string{"sync", "--all", "--client-secret", "x"}, nil, "--client-secret without --client-id"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got := command{env: tc.env}.run(t, tc.args...)
+			if got.status != statusUsage || !strings.Contains(got.err, tc.says) || got.out != "" {
+				t.Errorf("larder %v: %+v, want status 2 and %q on stderr", tc.args, got, tc.says)
+			}
+		})
+	}
+}
+
+func TestHelpNamesEveryCommand(t *testing.T) {
+	t.Parallel()
+	for _, args := range [][]string{nil, {"--help"}} {
+		out := must(t, args...)
+		for _, name := range []string{"serve", "demo", "sandbox", "sync", "order", "menu", "check", "config", "status", "version", "completion"} {
+			if !strings.Contains(out, "\n  "+name+" ") {
+				t.Errorf("larder %v does not name %s:\n%s", args, name, out)
+			}
+		}
+	}
+	for _, group := range []string{"order", "menu", "config"} {
+		if out := must(t, group); !strings.Contains(out, "Available Commands") {
+			t.Errorf("larder %s prints no help:\n%s", group, out)
+		}
+	}
+}
+
+func TestCompletionScripts(t *testing.T) {
+	t.Parallel()
+	for _, shell := range []string{"bash", "zsh", "fish"} {
+		if out := must(t, "completion", shell); !strings.Contains(out, "larder") {
+			t.Errorf("completion %s: %q", shell, out)
+		}
+	}
+}
+
+// everyFlag visits all flags of all commands.
+func everyFlag(cmd *cobra.Command, visit func(cmd *cobra.Command, f *pflag.Flag)) {
+	cmd.NonInheritedFlags().VisitAll(func(f *pflag.Flag) { visit(cmd, f) })
+	for _, inner := range cmd.Commands() {
+		everyFlag(inner, visit)
+	}
+}
+
+func TestEveryFlagHasItsVariable(t *testing.T) {
+	t.Parallel()
+	n := 0
+	everyFlag(newRoot(&world{}), func(cmd *cobra.Command, f *pflag.Flag) {
+		names := f.Annotations[envAnnotation]
+		if len(names) != 1 || !strings.HasPrefix(names[0], "LARDER_") || !strings.Contains(f.Usage, names[0]) {
+			t.Errorf("%s --%s has the variables %v; its help: %s", cmd.CommandPath(), f.Name, names, f.Usage)
+		}
+		// No variable of a flag may be taken for one of the configuration.
+		if cfg, err := configs.Load("", []string{names[0] + "=127.0.0.1:0"}); names[0] != "LARDER_HTTP_LISTEN" && (err != nil || len(cfg.Warnings()) > 0) {
+			t.Errorf("%s --%s: %s is read by the configuration too: %v", cmd.CommandPath(), f.Name, names[0], err)
+		}
+		n++
+	})
+	if n < 20 {
+		t.Errorf("%d flags seen, expected more", n)
+	}
+}
+
+func TestTheCommandLineWinsOverTheEnvironment(t *testing.T) {
+	t.Parallel()
+	c := command{env: []string{"LARDER_JSON=true"}}
+	if got := c.run(t, "version"); !strings.HasPrefix(got.out, "{") {
+		t.Errorf("version with LARDER_JSON=true prints %q", got.out)
+	}
+	if got := c.run(t, "version", "--json=false"); strings.HasPrefix(got.out, "{") {
+		t.Errorf("version --json=false prints %q", got.out)
+	}
+}
+
+func TestVersion(t *testing.T) {
+	t.Parallel()
+	if out := must(t, "version"); !strings.HasPrefix(out, "larder ") || !strings.Contains(out, "go1.") {
+		t.Errorf("version prints %q", out)
+	}
+	if b := fromJSON[build](t, must(t, "version", "--json")); b.Go == "" || b.Platform == "" {
+		t.Errorf("version --json gives %+v", b)
+	}
+}
+
+func TestConfigPrint(t *testing.T) {
+	t.Parallel()
+	out := must(t, "config", "print", "--config", "../../configs/demo.yaml")
+	for _, line := range []string{"  listen: 127.0.0.1:8080", `    client_secret: "[redacted]"`, "  memory: 512MiB"} {
+		if !strings.Contains(out, line+"\n") {
+			t.Errorf("no line %q in\n%s", line, out)
+		}
+	}
+	effective := fromJSON[struct {
+		Redis struct{ Prefix string }
+	}](t, command{env: []string{"LARDER_REDIS_PREFIX=mine"}}.run(t, "config", "print", "--json").out)
+	if effective.Redis.Prefix != "mine" {
+		t.Errorf("config print --json gives %+v, want the environment's prefix", effective)
+	}
+	if got := must(t, "config", "sample"); got != string(configs.Sample()) {
+		t.Error("config sample is not configs/larder.yaml")
+	}
+}
+
+func TestAnUnreadableConfigurationNamesLineAndColumn(t *testing.T) {
+	t.Parallel()
+	file := write(t, "larder.yaml", "http:\n  lisen: x\nsync: {history: many}\n")
+	for _, args := range [][]string{{"serve"}, {"check"}, {"config", "print"}, {"status"}, {"sync", "--all"}} {
+		got := larder(t, append(args, "--config", file)...)
+		for _, says := range []string{
+			file + `:2:3: unknown key "lisen" in http: did you mean "listen"?`,
+			file + `:3:17: sync.history: "many" is no whole number`,
+		} {
+			if got.status != statusFailed || !strings.Contains(got.err, says) {
+				t.Errorf("larder %v: %+v, want status 1 and %q", args, got, says)
+			}
+		}
+	}
+}
+
+func TestCheck(t *testing.T) {
+	t.Parallel()
+	out := must(t, "check", "--config", "../../configs/demo.yaml")
+	if want := "ok      configuration: valid: 1 connection, 1 restaurant, 2 clients\n"; out != want {
+		t.Errorf("check prints %q, want %q", out, want)
+	}
+	findings := fromJSON[[]finding](t, command{env: []string{"LARDER_HTTP_LITSEN=x"}}.run(t, "check", "--json").out)
+	if len(findings) != 2 || findings[1].What != "warning" {
+		t.Errorf("check of an environment with a typing error gives %+v", findings)
+	}
+}
+
+func TestCommandsSayWhenNothingAnswers(t *testing.T) {
+	t.Parallel()
+	order := write(t, "order.json", `{"restaurantID":"one"}`)
+	for _, args := range [][]string{
+		{"status"}, {"sync", "--all"}, {"order", "validate", order}, {"order", "place", order},
+		{"menu", "lint", "one"}, {"menu", "show", "one"},
+	} {
+		got := larder(t, append(args, "--url", "http://127.0.0.1:1")...)
+		if got.status != statusFailed || !strings.Contains(got.err, "larder at http://127.0.0.1:1 does not answer") {
+			t.Errorf("larder %v: %+v, want status 1 and why", args, got)
+		}
+	}
+}
+
+func TestFilesThatCannotBeRead(t *testing.T) {
+	t.Parallel()
+	for _, args := range [][]string{
+		{"order", "validate", "./none.json"}, {"menu", "lint", "./none.json"}, {"menu", "show", "./none.json"},
+		{"menu", "diff", "./none.json", "-"}, {"sandbox", "--listen", "127.0.0.1:0", "--menu", "none.json"},
+	} {
+		got := larder(t, args...)
+		if got.status != statusFailed || !strings.Contains(got.err, "no such file") {
+			t.Errorf("larder %v: %+v, want status 1 and no such file", args, got)
+		}
+	}
+}

@@ -1,0 +1,72 @@
+package main
+
+import (
+	"context"
+	"errors"
+
+	"github.com/sirupsen/logrus"
+	"github.com/spf13/cobra"
+
+	"larder/configs"
+)
+
+func serveCommand(w *world) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "serve --config FILE",
+		Short: "Run the daemon: keep menus fresh, serve them, check and place orders",
+		Long: `Run the daemon until it gets SIGTERM or SIGINT; then requests in flight are
+finished and the status is 0. A second signal forces.
+
+It starts even when Redis or the ordering service cannot be reached: /readyz
+says so, and it recovers by itself.`,
+		Args: cobra.NoArgs,
+		RunE: action(func(cmd *cobra.Command, _ []string) error {
+			log, err := logger(cmd, w)
+			if err != nil {
+				return err
+			}
+			cfg, err := loadConfig(cmd, w)
+			if err != nil {
+				return err
+			}
+			return serve(cmd.Context(), cfg, log, nil)
+		}),
+	}
+	addConfig(cmd)
+	return cmd
+}
+
+// serve runs one daemon. beside, when given, runs next to it once its
+// listeners are open; its end ends the daemon.
+func serve(ctx context.Context, cfg *configs.Config, log logrus.FieldLogger, beside func(ctx context.Context, d *daemon) error) error {
+	for _, warning := range cfg.Warnings() {
+		log.WithField("event", "config.warning").Warn(warning)
+	}
+	d, err := newDaemon(ctx, cfg, log)
+	if err != nil {
+		return err
+	}
+	if err := d.listen(ctx); err != nil {
+		return errors.Join(err, d.close())
+	}
+	if beside == nil {
+		if d.redis.Embedded() {
+			log.WithField("event", "redis.volatile").Warn("redis is embedded: everything is kept in memory and gone when larder stops")
+		}
+		return d.run(ctx)
+	}
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	done := make(chan error, 1)
+	go func() {
+		err := beside(ctx, d)
+		stop()
+		done <- err
+	}()
+	err = d.run(ctx)
+	stop()
+	if besideErr := <-done; besideErr != nil {
+		return besideErr
+	}
+	return err
+}

@@ -1,0 +1,165 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"larder/httpapi"
+	"larder/internal/menu"
+)
+
+// storefront is the menu as GET /v1/restaurants/{restaurant}/menu has it, as
+// far as people read it.
+type storefront struct {
+	Restaurant struct {
+		ID   string `json:"id"`
+		Name string `json:"name"`
+	} `json:"restaurant"`
+	Name       string `json:"name"`
+	Version    int64  `json:"version"`
+	Categories []struct {
+		ID   string `json:"id"`
+		Name string `json:"name"`
+	} `json:"categories"`
+	Products []struct {
+		ID         string      `json:"id"`
+		CategoryID *string     `json:"categoryId"`
+		Name       string      `json:"name"`
+		Price      json.Number `json:"price"`
+		SchemeID   *string     `json:"schemeId"`
+		Available  bool        `json:"available"`
+		Orderable  bool        `json:"orderable"`
+		Reasons    []struct {
+			Code  string `json:"code"`
+			Group string `json:"group"`
+		} `json:"reasons"`
+	} `json:"products"`
+	Schemes []struct {
+		ID     string `json:"id"`
+		Groups []struct {
+			ID      string   `json:"id"`
+			Name    string   `json:"name"`
+			Min     int      `json:"min"`
+			Max     *int     `json:"max"`
+			Options []string `json:"options"`
+		} `json:"groups"`
+	} `json:"schemes"`
+}
+
+// showMenu prints a menu in the storefront's form, whether it comes from a
+// file or from the daemon.
+func showMenu(cmd *cobra.Command, w *world, arg string) error {
+	body, err := storefrontOf(cmd, w, arg)
+	if err != nil {
+		return err
+	}
+	if asJSON(cmd) {
+		return printRaw(w.out, body)
+	}
+	var answer struct {
+		Result *storefront `json:"result"`
+	}
+	if err := json.Unmarshal(body, &answer); err != nil || answer.Result == nil {
+		return fmt.Errorf("%w: %w", errNoMenu, err)
+	}
+	answer.Result.print(w)
+	return nil
+}
+
+func storefrontOf(cmd *cobra.Command, w *world, arg string) ([]byte, error) {
+	if isFile(arg) {
+		view, err := viewOf(w, arg)
+		if err != nil {
+			return nil, err
+		}
+		id := stoppedFor(cmd)
+		return menu.Compile(view, id, menu.DefaultSettings()).AppendMenu(nil, menu.Head{Restaurant: id, RestaurantName: arg}), nil
+	}
+	daemon, err := target(cmd, w, httpapi.ScopeMenu)
+	if err != nil {
+		return nil, err
+	}
+	defer daemon.close()
+	answer, err := daemon.get(cmd.Context(), "/v1/restaurants/"+url.PathEscape(arg)+"/menu")
+	if err != nil {
+		return nil, err
+	}
+	return answer.body, nil
+}
+
+func (s *storefront) print(w *world) {
+	fmt.Fprintf(w.out, "%s, menu view %q", s.Restaurant.Name, s.Name)
+	if s.Version > 0 {
+		fmt.Fprintf(w.out, ", version %d", s.Version)
+	}
+	fmt.Fprintf(w.out, ": %s, %s\n", plural(len(s.Categories), "category", "categories"), plural(len(s.Products), "dish", "dishes"))
+	known := map[string]bool{}
+	for _, category := range s.Categories {
+		known[category.ID] = true
+		s.printCategory(w, category.Name, func(id string) bool { return id == category.ID })
+	}
+	s.printCategory(w, "(no category)", func(id string) bool { return !known[id] })
+}
+
+func (s *storefront) printCategory(w *world, name string, is func(id string) bool) {
+	printed := false
+	for i := range s.Products {
+		p := &s.Products[i]
+		if !is(text(p.CategoryID)) {
+			continue
+		}
+		if !printed {
+			fmt.Fprintf(w.out, "\n%s\n", name)
+			printed = true
+		}
+		note := ""
+		if !p.Orderable {
+			note = "  not orderable"
+		}
+		if !p.Available {
+			note = "  stopped"
+		}
+		fmt.Fprintf(w.out, "  %-40s %10s%s\n", p.Name, p.Price, note)
+		if p.SchemeID != nil {
+			s.printGroups(w, *p.SchemeID)
+		}
+	}
+}
+
+func (s *storefront) printGroups(w *world, scheme string) {
+	for _, candidate := range s.Schemes {
+		if candidate.ID != scheme {
+			continue
+		}
+		for _, g := range candidate.Groups {
+			fmt.Fprintf(w.out, "      %s: %s of %d\n", g.Name, choose(g.Min, g.Max), len(g.Options))
+		}
+	}
+}
+
+// choose says how many of a group are chosen.
+func choose(least int, most *int) string {
+	switch {
+	case most == nil && least == 0:
+		return "any number"
+	case most == nil:
+		return fmt.Sprintf("at least %d", least)
+	case *most == least:
+		return fmt.Sprintf("%d", least)
+	case least == 0:
+		return fmt.Sprintf("up to %d", *most)
+	default:
+		return fmt.Sprintf("%d to %d", least, *most)
+	}
+}
+
+func text(s *string) string {
+	if s == nil {
+		return ""
+	}
+	return strings.TrimSpace(*s)
+}

@@ -1,0 +1,81 @@
+package main
+
+import (
+	"net"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"larder/configs"
+	"larder/httpapi"
+)
+
+// defaultURL is where a daemon listens by default.
+const defaultURL = "http://127.0.0.1:8080"
+
+// addTarget gives a command the flags that say which daemon it speaks with.
+func addTarget(cmd *cobra.Command) {
+	cmd.Flags().String("url", "", "address of the running larder; default: what the configuration says, else "+defaultURL)
+	cmd.Flags().String("client-id", "", "whose token to ask for; default: the first client of the configuration that may")
+	cmd.Flags().String("client-secret", "", "the client's secret")
+	addConfig(cmd)
+}
+
+// target makes the client that the flags ask for: where the scope is served,
+// with credentials that may have it.
+func target(cmd *cobra.Command, w *world, scope httpapi.Scope) (*api, error) {
+	flags := cmd.Flags()
+	base, _ := flags.GetString("url")
+	id, _ := flags.GetString("client-id")
+	secret, _ := flags.GetString("client-secret")
+	if id == "" && secret != "" {
+		return nil, &usageError{"--client-secret without --client-id"}
+	}
+	if path, _ := flags.GetString("config"); path != "" {
+		cfg, err := loadConfig(cmd, w)
+		if err != nil {
+			return nil, err
+		}
+		if base == "" {
+			base = configuredURL(cfg, scope)
+		}
+		if id == "" {
+			id, secret = configuredClient(cfg, scope)
+		}
+	}
+	if base == "" {
+		base = defaultURL
+	}
+	return newAPI(base, id, secret), nil
+}
+
+// configuredURL is where a daemon of this configuration serves the scope.
+func configuredURL(cfg *configs.Config, scope httpapi.Scope) string {
+	address := cfg.HTTP.Listen
+	if scope == httpapi.ScopeOps && cfg.HTTP.OpsListen != "" {
+		address = cfg.HTTP.OpsListen
+	}
+	return urlOf(address)
+}
+
+// urlOf is how this machine reaches a listener.
+func urlOf(address string) string {
+	host, port, err := net.SplitHostPort(address)
+	if err != nil {
+		return "http://" + address
+	}
+	if ip := net.ParseIP(host); host == "" || ip != nil && ip.IsUnspecified() {
+		host = "127.0.0.1"
+	}
+	return "http://" + net.JoinHostPort(host, port)
+}
+
+// configuredClient is the first client whose tokens may have the scope.
+func configuredClient(cfg *configs.Config, scope httpapi.Scope) (id, secret string) {
+	for _, client := range cfg.Auth.Clients {
+		if slices.Contains(client.Scopes, scope) || scope == httpapi.ScopeMenu && slices.Contains(client.Scopes, httpapi.ScopeOrders) {
+			return client.ID, client.Secret
+		}
+	}
+	return "", ""
+}

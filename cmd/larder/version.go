@@ -1,0 +1,67 @@
+package main
+
+import (
+	"fmt"
+	"runtime"
+	"runtime/debug"
+
+	"github.com/spf13/cobra"
+)
+
+// version is set by -ldflags "-X main.version=…"; without, the build's own
+// information is used.
+var version string //nolint:gochecknoglobals // the linker's way in
+
+// build is what `larder version` knows.
+type build struct {
+	Version  string `json:"version"`
+	Commit   string `json:"commit,omitempty"`
+	Modified bool   `json:"modified,omitempty"`
+	Time     string `json:"time,omitempty"`
+	Go       string `json:"go"`
+	Platform string `json:"platform"`
+}
+
+func thisBuild() build {
+	b := build{Version: version, Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH}
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return b
+	}
+	if b.Version == "" {
+		b.Version = info.Main.Version
+	}
+	for _, s := range info.Settings {
+		switch s.Key {
+		case "vcs.revision":
+			b.Commit = s.Value
+		case "vcs.time":
+			b.Time = s.Value
+		case "vcs.modified":
+			b.Modified = s.Value == "true"
+		}
+	}
+	return b
+}
+
+func versionCommand(w *world) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "version",
+		Short: "Print which larder this is",
+		Args:  cobra.NoArgs,
+		RunE: action(func(cmd *cobra.Command, _ []string) error {
+			b := thisBuild()
+			if asJSON(cmd) {
+				return printJSON(w.out, b)
+			}
+			fmt.Fprintf(w.out, "larder %s\n", b.Version)
+			if b.Commit != "" {
+				fmt.Fprintf(w.out, "commit %s of %s\n", b.Commit, b.Time)
+			}
+			fmt.Fprintf(w.out, "%s %s\n", b.Go, b.Platform)
+			return nil
+		}),
+	}
+	addJSON(cmd)
+	return cmd
+}

@@ -1,0 +1,71 @@
+package main
+
+import (
+	"time"
+
+	"larder/httpapi"
+	"larder/internal/menu"
+	"larder/internal/upstream"
+	"larder/ordering"
+	menusync "larder/sync"
+)
+
+// What follows tells each room its share of the configuration.
+
+func (d *daemon) restaurants() []menusync.Restaurant {
+	restaurants := make([]menusync.Restaurant, 0, len(d.cfg.Restaurants))
+	for _, r := range d.cfg.Restaurants {
+		restaurants = append(restaurants, menusync.Restaurant{
+			ID: r.ID, Name: r.Name, Connection: r.Connection, Schedule: r.Schedule, TimeZone: r.TimeZone,
+			Settings: d.settings(d.cfg.OrderingOf(r), r.Connection),
+		})
+	}
+	return restaurants
+}
+
+// settings are the switches that a menu of the connection is compiled with.
+func (d *daemon) settings(rules ordering.Config, connection string) menu.Settings {
+	for _, c := range d.cfg.Connections {
+		if c.Name == connection {
+			return rules.MenuSettings(c.StopListAny)
+		}
+	}
+	return rules.MenuSettings(false)
+}
+
+func (d *daemon) sources() []menusync.Connection {
+	sources := make([]menusync.Connection, 0, len(d.clients))
+	for _, client := range d.clients {
+		sources = append(sources, menusync.Connection{
+			Name: client.Name(), Source: client, DefaultMenu: client.Config().KeepsDefaultMenu(),
+			Settings: d.settings(d.cfg.Ordering, client.Name()),
+		})
+	}
+	return sources
+}
+
+func (d *daemon) rules() []ordering.Restaurant {
+	rules := make([]ordering.Restaurant, 0, len(d.cfg.Restaurants))
+	for _, r := range d.cfg.Restaurants {
+		zone, err := time.LoadLocation(r.TimeZone)
+		if err != nil {
+			zone = time.UTC // configs has refused it before
+		}
+		of := ordering.Restaurant{ID: r.ID, Location: zone}
+		if r.Ordering != nil {
+			of.Override = *r.Ordering
+		}
+		rules = append(rules, of)
+	}
+	return rules
+}
+
+func (d *daemon) spellings() []httpapi.Connection {
+	connections := make([]httpapi.Connection, 0, len(d.cfg.Connections))
+	for _, c := range d.cfg.Connections {
+		connections = append(connections, httpapi.Connection{Name: c.Name, WireCase: c.WireCase})
+	}
+	return connections
+}
+
+var _ ordering.Service = (*upstream.Client)(nil)
