@@ -101,7 +101,7 @@ func describeDish(code Code) Description {
 			Params: []Param{{"quantity", "the quantity as sent"}},
 			Path:   "/dishList/0/quantity", Example: Params{"quantity": json.Number("0")},
 			english: func(p Params, subject string) string {
-				return about(subject) + fmt.Sprintf("the quantity must be more than 0, not %v", p["quantity"])
+				return about(subject, fmt.Sprintf("the quantity must be more than 0, not %v", p["quantity"]))
 			},
 		}
 	case QuantityNotWhole:
@@ -110,7 +110,7 @@ func describeDish(code Code) Description {
 			Params: []Param{{"quantity", "the quantity as sent"}},
 			Path:   "/dishList/0/quantity", Example: Params{"quantity": json.Number("1.5")},
 			english: func(p Params, subject string) string {
-				return about(subject) + fmt.Sprintf("the quantity must be a whole number, not %v", p["quantity"])
+				return about(subject, fmt.Sprintf("the quantity must be a whole number, not %v", p["quantity"]))
 			},
 		}
 	default: // PriceChanged
@@ -119,7 +119,7 @@ func describeDish(code Code) Description {
 			Params: []Param{{"sent", "the price as sent"}, {"current", "the menu's price"}},
 			Path:   "/dishList/0/price", Example: Params{"sent": json.Number("199"), "current": json.Number("219.9")},
 			english: func(p Params, subject string) string {
-				return about(subject) + fmt.Sprintf("the price is now %v, not %v", p["current"], p["sent"])
+				return about(subject, fmt.Sprintf("the price is now %v, not %v", p["current"], p["sent"]))
 			},
 		}
 	}
@@ -173,7 +173,7 @@ func describeIngredient(code Code) Description {
 		return Description{
 			Code: code, Meaning: "Ingredients within ingredients go deeper than larder follows (ordering.max_depth).",
 			Path: "/dishList/0/ingredients/0/ingredients", Example: Params{},
-			english: func(_ Params, subject string) string { return about(subject) + "the ingredients are nested too deep" },
+			english: func(_ Params, subject string) string { return about(subject, "the ingredients are nested too deep") },
 		}
 	}
 }
@@ -330,12 +330,13 @@ func either(subject, otherwise string) string {
 	return otherwise
 }
 
-// about starts a sentence about a dish or ingredient by its name.
-func about(subject string) string {
+// about says something about a dish or ingredient, by its name where it is
+// known.
+func about(subject, sentence string) string {
 	if subject == "" {
-		return ""
+		return strings.ToUpper(sentence[:1]) + sentence[1:]
 	}
-	return subject + ": "
+	return subject + ": " + sentence
 }
 
 // oneOf lists values: "cash, card or online".

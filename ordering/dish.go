@@ -58,7 +58,11 @@ func (c *check) checkDish(n int32) {
 		c.checkPrice(n, product.Price, name)
 	}
 	c.checkDishQuantity(n, name)
-	c.checkIngredients(n, it.index != menu.None, scheme, nil)
+	before := len(c.all)
+	nested := c.checkIngredients(n, it.index != menu.None, scheme, nil)
+	if nested && scheme != menu.None && len(c.all) == before {
+		c.checkFlat(n, scheme)
+	}
 }
 
 // checkAvailable refuses stopped dishes (policy M10) and those that cannot be
@@ -116,8 +120,8 @@ func (c *check) fractional(m *menu.Measure) bool {
 
 // checkIngredients judges what stands in the line n's ingredients, and what is
 // missing there. known: the menu has the line; scheme is the line's; above are
-// the schemes it is nested in.
-func (c *check) checkIngredients(n int32, isKnown bool, scheme menu.Index, above []menu.Index) {
+// the schemes it is nested in. True when any of them has ingredients of its own.
+func (c *check) checkIngredients(n int32, isKnown bool, scheme menu.Index, above []menu.Index) (nested bool) {
 	o := c.order
 	for child := o.lines[n].first; child != none; child = o.lines[child].next {
 		c.checkIngredient(n, child)
@@ -130,6 +134,7 @@ func (c *check) checkIngredients(n int32, isKnown bool, scheme menu.Index, above
 		if o.lines[child].first == none {
 			continue
 		}
+		nested = true
 		if inside == nil {
 			inside = append(slices.Clone(above), scheme)
 		}
@@ -143,6 +148,7 @@ func (c *check) checkIngredients(n int32, isKnown bool, scheme menu.Index, above
 		}
 		c.checkIngredients(child, i != menu.None, own, inside)
 	}
+	return nested
 }
 
 // checkIngredient judges one ingredient by itself.

@@ -27,8 +27,11 @@ type block struct {
 type choice struct {
 	line    int32
 	index   menu.Index
+	units   int64      // as in item
 	pin     menu.Index // the only group it may count for; None = any (policy M4)
+	flat    bool       // its own ingredients stand beside it, not in a list of its own
 	reached bool       // it stands in an open group
+	deep    bool       // its own groups lie beyond the depth limit
 }
 
 // table is one list of ingredients laid out for counting: the groups that
@@ -52,14 +55,47 @@ func (c *check) checkGroups(n int32, scheme menu.Index, above []menu.Index) {
 		return
 	}
 	t := &c.table
+	t.reset()
+	for child := l.first; child != none; child = c.order.lines[child].next {
+		t.choose(child, &c.items[child], c.items[child].units, c.order.lines[child].first == none)
+	}
+	c.judge(n, scheme, above)
+}
+
+// checkFlat judges a dish once more as it will be sent: with the ingredients of
+// its ingredients beside them (policy M5). For an ordinary menu what is right
+// nested is right flat; where schemes run in a circle it may not be.
+func (c *check) checkFlat(n int32, scheme menu.Index) {
+	c.table.reset()
+	c.flatten(n)
+	c.judge(n, scheme, nil)
+}
+
+func (c *check) flatten(n int32) {
+	for child := c.order.lines[n].first; child != none; child = c.order.lines[child].next {
+		c.table.choose(child, &c.items[child], c.items[child].per, true)
+		c.flatten(child)
+	}
+}
+
+func (t *table) reset() {
 	t.offers, t.demands, t.blocks, t.choices = t.offers[:0], t.demands[:0], t.blocks[:0], t.choices[:0]
 	t.may = t.may[:0]
-	t.open(c.Catalogue, block{scheme: scheme, owner: menu.None, parent: -1, depth: l.depth + 1}, 1, l.cut)
-	for child := l.first; child != none; child = c.order.lines[child].next {
-		if i := c.items[child].index; i != menu.None {
-			t.choices = append(t.choices, choice{line: child, index: i, pin: menu.None})
-		}
+}
+
+// choose lays an ingredient on the table; one that the menu has not is left
+// out.
+func (t *table) choose(line int32, it *item, units int64, flat bool) {
+	if it.index != menu.None {
+		t.choices = append(t.choices, choice{line: line, index: it.index, units: units, pin: menu.None, flat: flat})
 	}
+}
+
+// judge counts what is on the table for the groups of the line n's scheme.
+func (c *check) judge(n int32, scheme menu.Index, above []menu.Index) {
+	t := &c.table
+	l := &c.order.lines[n]
+	t.open(c.Catalogue, block{scheme: scheme, owner: menu.None, parent: -1, depth: l.depth + 1}, 1, l.cut)
 	c.reach(n, above)
 	supplies := c.supplies(n)
 	if !assign(t.demands, supplies, &c.work) {
@@ -85,78 +121,63 @@ func (t *table) open(catalogue *menu.Catalogue, b block, times int64, vague bool
 	}
 }
 
-// reach finds which choices stand in an open group, level by level, and opens
-// the groups of those that have a scheme of their own.
+// reach finds which choices stand in an open group, and opens the groups of
+// those that have a scheme of their own.
 func (c *check) reach(n int32, above []menu.Index) {
 	t := &c.table
-	for from := 0; from < len(t.offers); {
-		to := len(t.offers)
+	for o := 0; o < len(t.offers); o++ { // grows while we walk
 		for i := range t.choices {
 			ch := &t.choices[i]
-			if ch.reached {
+			if !slices.Contains(c.Catalogue.GroupsOf(ch.index), t.offers[o].group) {
 				continue
 			}
-			groups := c.Catalogue.GroupsOf(ch.index)
-			for _, offered := range t.offers[from:to] {
-				if slices.Contains(groups, offered.group) {
-					ch.reached = true
-					c.unfold(n, ch, t.blocks[offered.block], offered.block, above)
-					break
-				}
+			ch.reached = true
+			if own := c.Catalogue.IngredientScheme(ch.index); own != menu.None && ch.flat {
+				c.unfold(n, ch, own, t.offers[o].block, above)
 			}
 		}
-		from = to
+	}
+	for i := range t.choices {
+		if ch := &t.choices[i]; ch.deep && !t.opened(ch.index) {
+			c.add(c.order.lines[ch.line].at, c.path(ch.line), TooDeep, nil, c.itemName(ch.line))
+		}
 	}
 }
 
 // unfold opens the groups of a chosen ingredient whose own ingredients the
 // client sent flat, beside it: once, with limits times its quantity (policy
-// M5). One that has a list of its own is judged by that.
-func (c *check) unfold(n int32, ch *choice, from block, fromBlock int, above []menu.Index) {
+// M5).
+func (c *check) unfold(n int32, ch *choice, scheme menu.Index, from int, above []menu.Index) {
 	t := &c.table
-	scheme := c.Catalogue.IngredientScheme(ch.index)
-	if scheme == menu.None || len(c.Catalogue.Limits(scheme)) == 0 {
+	if t.opened(ch.index) || slices.Contains(above, scheme) {
 		return
 	}
-	for i := range t.blocks {
-		if t.blocks[i].owner == ch.index {
-			return
-		}
-	}
-	if slices.Contains(above, scheme) {
-		return // a cycle of schemes is cut where it closes
-	}
-	for at := fromBlock; at >= 0; at = t.blocks[at].parent {
+	for at := from; at >= 0; at = t.blocks[at].parent {
 		if t.blocks[at].scheme == scheme {
-			return
+			return // a cycle of schemes is cut where it closes
 		}
 	}
-	units, flat, vague := int64(0), false, c.order.lines[n].cut
+	depth := t.blocks[from].depth + 1
+	if depth > c.levels() {
+		ch.deep = slices.ContainsFunc(c.Catalogue.Limits(scheme), func(l menu.Limit) bool { return l.Min > 0 })
+		return
+	}
+	units, vague := int64(0), c.order.lines[n].cut
 	for i := range t.choices {
 		other := &t.choices[i]
-		l := &c.order.lines[other.line]
-		if other.index != ch.index || l.first != none {
+		if other.index != ch.index || !other.flat {
 			continue
 		}
-		flat = true
-		if count := c.items[other.line].units; count > 0 {
-			units += count
-		} else {
-			vague = true
-		}
-		vague = vague || l.cut
+		units += max(other.units, 0)
+		vague = vague || other.units <= 0 || c.order.lines[other.line].cut
 	}
-	if !flat {
-		return
-	}
-	if from.depth >= c.levels() {
-		if slices.ContainsFunc(c.Catalogue.Limits(scheme), func(l menu.Limit) bool { return l.Min > 0 }) {
-			c.add(c.order.lines[ch.line].at, c.path(ch.line), TooDeep, nil, c.itemName(ch.line))
-		}
-		return
-	}
-	b := block{scheme: scheme, owner: ch.index, parent: fromBlock, depth: from.depth + 1}
+	b := block{scheme: scheme, owner: ch.index, parent: from, depth: depth}
 	t.open(c.Catalogue, b, max(units, 1), vague)
+}
+
+// opened tells whether the groups of a chosen ingredient stand open.
+func (t *table) opened(owner menu.Index) bool {
+	return slices.ContainsFunc(t.blocks, func(b block) bool { return b.owner == owner })
 }
 
 // supplies lists what is to be counted, and refuses what stands in no open
@@ -174,7 +195,7 @@ func (c *check) supplies(n int32) []supply {
 			continue
 		}
 		c.pin(ch)
-		units := c.items[ch.line].units
+		units := ch.units
 		start := len(t.may)
 		groups := c.Catalogue.GroupsOf(ch.index)
 		for o := range t.offers {
