@@ -175,9 +175,9 @@ func readMultipart(body []byte, boundary string, put func(name, value string) er
 		return malformed
 	}
 	reader := multipart.NewReader(bytes.NewReader(body), boundary)
-	for {
+	for parts := 0; ; parts++ {
 		part, err := reader.NextPart()
-		if errors.Is(err, io.EOF) {
+		if errors.Is(err, io.EOF) && parts > 0 {
 			return nil
 		}
 		if err != nil {

@@ -1,0 +1,231 @@
+package httpapi_test
+
+import (
+	"bytes"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/sirupsen/logrus"
+
+	"larder/httpapi"
+)
+
+func serve(t *testing.T, handler http.Handler) string {
+	t.Helper()
+	server := httptest.NewServer(handler)
+	t.Cleanup(server.Close)
+	return server.URL
+}
+
+func TestUnknownRoutesAndMethods(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	for _, path := range []string{
+		"/", "/v1", "/v1/", "/v2/restaurants", "/v1/restaurants/", menuPath + "/", "//v1/restaurants", "/v1/restaurants/bistro",
+		"/V1/restaurants", "/orders/api/v1/menu/view", "/v1/ops/versions",
+	} {
+		w.get(path).refused(t, http.StatusNotFound, "not_found")
+	}
+	for path, allow := range map[string]string{
+		menuPath: "GET, HEAD, OPTIONS", ordersPath: "POST, OPTIONS", "/livez": "GET, HEAD, OPTIONS", "/connect/token": "POST, OPTIONS",
+	} {
+		got := w.do(http.MethodDelete, path, "")
+		got.refused(t, http.StatusMethodNotAllowed, "method_not_allowed")
+		options := w.do(http.MethodOptions, path, "").is(t, http.StatusNoContent)
+		for _, header := range []string{got.header.Get("Allow"), options.header.Get("Allow")} {
+			if names := strings.Split(header, ", "); !sameNames(names, strings.Split(allow, ", ")) {
+				t.Errorf("%s: Allow %q, want %q", path, header, allow)
+			}
+		}
+	}
+	w.do(http.MethodOptions, "/nothing", "").refused(t, http.StatusNotFound, "not_found")
+}
+
+func sameNames(a, b []string) bool {
+	a, b = slices.Sorted(slices.Values(a)), slices.Sorted(slices.Values(b))
+	return slices.Equal(a, b)
+}
+
+func TestRequestIDsComeBack(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	if got := w.get(menuPath, "X-Request-Id", "trace-42"); got.header.Get("X-Request-Id") != "trace-42" {
+		t.Errorf("got %q", got.header.Get("X-Request-Id"))
+	}
+	for _, odd := range []string{"two words", strings.Repeat("x", 129)} {
+		if got := w.get(menuPath, "X-Request-Id", odd).header.Get("X-Request-Id"); got == odd || len(got) != 26 {
+			t.Errorf("%q came back as %q", odd, got)
+		}
+	}
+	problem := w.get("/nothing", "X-Request-Id", "trace-43").refused(t, http.StatusNotFound, "not_found")
+	if problem.RequestID != "trace-43" {
+		t.Errorf("requestId %q", problem.RequestID)
+	}
+}
+
+func TestCORS(t *testing.T) {
+	t.Parallel()
+	const shop, other = "https://shop.example", "https://other.example"
+	w := newWorld(t, func(p *plan) { p.cfg.CORSOrigins = []string{shop} })
+	listed := w.get(menuPath, "Origin", shop, "Accept-Encoding", "gzip").is(t, http.StatusOK)
+	if listed.header.Get("Access-Control-Allow-Origin") != shop {
+		t.Errorf("listed origin: %v", listed.header)
+	}
+	for _, exposed := range []string{"ETag", "Larder-Menu-Version", "X-Request-Id"} {
+		if !strings.Contains(listed.header.Get("Access-Control-Expose-Headers"), exposed) {
+			t.Errorf("%s is not exposed", exposed)
+		}
+	}
+	// An origin that is not listed gets the answer without the headers, never a
+	// 403 (trap 6); caches must keep the two apart.
+	unlisted := w.get(menuPath, "Origin", other, "Accept-Encoding", "gzip").is(t, http.StatusOK)
+	if unlisted.header.Get("Access-Control-Allow-Origin") != "" || !bytes.Equal(listed.body, unlisted.body) {
+		t.Errorf("unlisted origin: %v", unlisted.header)
+	}
+	for _, got := range []reply{listed, unlisted, w.get(menuPath)} {
+		if vary := got.header.Values("Vary"); !sameNames(vary, []string{"Origin", "Accept-Encoding"}) {
+			t.Errorf("Vary %q", vary)
+		}
+	}
+	preflight := func(path, origin string) reply {
+		return w.do(http.MethodOptions, path, "", "Origin", origin, "Access-Control-Request-Method", "POST", "Access-Control-Request-Headers", "idempotency-key")
+	}
+	yes := preflight(ordersPath, shop).is(t, http.StatusNoContent)
+	if yes.header.Get("Access-Control-Allow-Origin") != shop || !strings.Contains(yes.header.Get("Access-Control-Allow-Headers"), "Idempotency-Key") ||
+		!strings.Contains(yes.header.Get("Access-Control-Allow-Methods"), "POST") {
+		t.Errorf("preflight: %v", yes.header)
+	}
+	if no := preflight(ordersPath, other).is(t, http.StatusNoContent); no.header.Get("Access-Control-Allow-Methods") != "" {
+		t.Errorf("preflight of an unlisted origin: %v", no.header)
+	}
+	// Ops, tokens and metrics are not for pages of other origins.
+	for _, path := range []string{"/v1/ops/runs", syncPath, "/connect/token", "/metrics", "/livez"} {
+		if got := preflight(path, shop); got.header.Get("Access-Control-Allow-Origin") != "" {
+			t.Errorf("%s: %v", path, got.header)
+		}
+	}
+	if got := w.get("/v1/restaurants/nowhere/menu", "Origin", shop); got.header.Get("Access-Control-Allow-Origin") != shop {
+		t.Error("a page cannot read why it was refused")
+	}
+}
+
+func TestCORSForAnyOriginAndNone(t *testing.T) {
+	t.Parallel()
+	all := newWorld(t, func(p *plan) { p.cfg.CORSOrigins = []string{"*"} })
+	if got := all.get(menuPath, "Origin", "https://a.example"); got.header.Get("Access-Control-Allow-Origin") != "*" || got.header.Get("Vary") != "Accept-Encoding" {
+		t.Errorf("any: %v", got.header)
+	}
+	none := newWorld(t)
+	if got := none.get(menuPath, "Origin", "https://a.example"); got.header.Get("Access-Control-Allow-Origin") != "" || got.header.Get("Vary") != "Accept-Encoding" {
+		t.Errorf("none: %v", got.header)
+	}
+}
+
+func TestValidateIsLimitedByAddress(t *testing.T) { // policy H1, trap 12
+	t.Parallel()
+	w := newWorld(t, func(p *plan) { p.cfg.Rate.Validate = httpapi.Rate{Count: 2, Per: 3600e9} })
+	for i := range 2 {
+		w.post(validatePath, order(), "X-Forwarded-For", "192.0.2."+string(rune('1'+i))).is(t, http.StatusOK)
+	}
+	got := w.post(validatePath, order(), "X-Forwarded-For", "192.0.2.9") // believed from nobody by default
+	got.refused(t, http.StatusTooManyRequests, "rate_limited")
+	if got.header.Get("Retry-After") != "1800" {
+		t.Errorf("Retry-After %q", got.header.Get("Retry-After"))
+	}
+	trusting := newWorld(t, func(p *plan) {
+		p.cfg.Rate.Validate = httpapi.Rate{Count: 1, Per: 3600e9}
+		p.cfg.TrustedProxies = []string{"127.0.0.0/8", "::1"}
+	})
+	for _, address := range []string{"192.0.2.1", "192.0.2.2"} {
+		trusting.post(validatePath, order(), "X-Forwarded-For", address).is(t, http.StatusOK)
+	}
+	trusting.post(validatePath, order(), "X-Forwarded-For", "192.0.2.1").refused(t, http.StatusTooManyRequests, "rate_limited")
+}
+
+func TestPlacingIsLimitedByClient(t *testing.T) { // policy H1
+	t.Parallel()
+	w := newWorld(t, func(p *plan) { p.cfg.Rate.Place = httpapi.Rate{Count: 1, Per: 3600e9} })
+	w.post(ordersPath, order(), append(key("a"), w.as(clientShop)...)...).is(t, http.StatusCreated)
+	w.post(ordersPath, order(), append(key("b"), w.as(clientShop)...)...).refused(t, http.StatusTooManyRequests, "rate_limited")
+	w.post(ordersPath, order(), append(key("a"), w.as(clientOps)...)...).is(t, http.StatusCreated)
+}
+
+func TestRequestLog(t *testing.T) {
+	t.Parallel()
+	for setting, want := range map[httpapi.AccessLog]int{httpapi.LogAll: 150, httpapi.LogSampled: 1, httpapi.LogErrors: 0} {
+		t.Run(string(setting), func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, func(p *plan) { p.cfg.AccessLog = setting })
+			for range 150 {
+				request := httptest.NewRequestWithContext(t.Context(), http.MethodGet, menuPath+"?token=hunter2", http.NoBody)
+				w.server.Handler().ServeHTTP(httptest.NewRecorder(), request)
+			}
+			lines := 0
+			for _, entry := range w.logs.AllEntries() {
+				if entry.Data["event"] != "http.request" {
+					continue
+				}
+				lines++
+				if entry.Data["route"] != "/v1/restaurants/:restaurant/menu" || entry.Data["status"] != 200 || entry.Data["method"] != "GET" || entry.Data["requestId"] == "" {
+					t.Fatalf("line %v", entry.Data)
+				}
+				if text, err := entry.String(); err != nil || strings.Contains(text, "hunter2") || strings.Contains(text, "192.0.2.1") {
+					t.Fatalf("a line tells too much: %s %v", text, err)
+				}
+			}
+			if lines != want {
+				t.Errorf("%d lines of 150 requests, want %d", lines, want)
+			}
+		})
+	}
+}
+
+// What fails inside is logged whatever the setting, with its cause.
+func TestFailuresAreLogged(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, func(p *plan) { p.cfg.AccessLog = httpapi.LogErrors })
+	w.get("/v1/restaurants/nowhere/menu")
+	w.get("/v1/restaurants/"+empty+"/menu", "X-Request-Id", "lost")
+	var lines []*logrus.Entry
+	for _, entry := range w.logs.AllEntries() {
+		if entry.Data["event"] == "http.request" {
+			lines = append(lines, entry)
+		}
+	}
+	if len(lines) != 1 || lines[0].Data["requestId"] != "lost" || lines[0].Level != logrus.ErrorLevel || !strings.Contains(lines[0].Data["cause"].(string), "no catalogue") {
+		t.Errorf("got %v", lines)
+	}
+}
+
+func TestMetrics(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.get(menuPath)
+	w.get("/v1/restaurants/made-up/menu")
+	w.get("/made/up")
+	w.do("BREW", menuPath, "")
+	text := string(w.get("/metrics").is(t, http.StatusOK).body)
+	for _, line := range []string{
+		`larder_http_requests_total{method="GET",route="/v1/restaurants/:restaurant/menu",status="2xx"} 1`,
+		`larder_http_requests_total{method="GET",route="/v1/restaurants/:restaurant/menu",status="4xx"} 1`,
+		`larder_http_requests_total{method="GET",route="unmatched",status="4xx"} 1`,
+		`larder_http_requests_total{method="other",route="unmatched",status="4xx"} 1`,
+		`larder_sync_runs_total{outcome="updated",trigger="startup"} 2`,
+		`larder_sync_runs_total{outcome="failed",trigger="startup"} 1`,
+		`larder_restaurants{state="fresh"} 2`,
+		`larder_restaurants{state="missing"} 1`,
+		`larder_menu_age_seconds `,
+		`version="1.2.3"`,
+		`go_goroutines `,
+	} {
+		if !strings.Contains(text, line) {
+			t.Errorf("the metrics lack %s", line)
+		}
+	}
+	if strings.Contains(text, "made") {
+		t.Error("a request's own text has become a label")
+	}
+}

@@ -1,0 +1,140 @@
+package httpapi_test
+
+import (
+	"encoding/json"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"larder/internal/redistest"
+)
+
+type ready struct {
+	Status string
+	Parts  *struct {
+		Redis, Journal, Catalogues struct {
+			OK  bool
+			Msg string
+		}
+		Connections map[string]struct {
+			OK  bool
+			Msg string
+		}
+	}
+}
+
+func (w *world) ready(status int) ready {
+	w.t.Helper()
+	got := w.get("/readyz?verbose").is(w.t, status)
+	var state ready
+	if err := json.Unmarshal(got.body, &state); err != nil {
+		w.t.Fatal(err)
+	}
+	if got.header.Get("Cache-Control") != "no-store" {
+		w.t.Errorf("readyz may be cached: %v", got.header)
+	}
+	return state
+}
+
+func TestReadyAfterTheStart(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, func(p *plan) { p.unsynced = true })
+	w.get("/livez").is(t, http.StatusOK)
+	if got := w.ready(http.StatusServiceUnavailable); got.Status != "unready" || got.Parts.Catalogues.OK {
+		t.Errorf("before any menu: %+v", got)
+	}
+	w.pull(bistro)
+	if got := w.ready(http.StatusServiceUnavailable); got.Status != "unready" {
+		t.Errorf("two restaurants have not been tried: %+v", got)
+	}
+	w.pull(north)
+	w.pull(empty) // fails; tried all the same
+	if got := w.ready(http.StatusOK); got.Status != "degraded" || !got.Parts.Redis.OK || got.Parts.Catalogues.OK || !strings.Contains(got.Parts.Catalogues.Msg, empty) {
+		t.Errorf("every restaurant was tried: %+v", got)
+	}
+	if body := w.get("/readyz").is(t, http.StatusOK).body; string(body) != `{"status":"degraded"}` {
+		t.Errorf("not verbose: %s", body)
+	}
+	w.service.setMenu(empty, fullMenu)
+	w.pull(empty)
+	if got := w.ready(http.StatusOK); got.Status != "ok" || !got.Parts.Catalogues.OK || !got.Parts.Connections["main"].OK {
+		t.Errorf("all is well: %+v", got)
+	}
+	w.service.setMenu(bistro, "")
+	w.pull(bistro)
+	if err := w.replica.Poll(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if got := w.ready(http.StatusOK); got.Status != "degraded" || got.Parts.Connections["main"].OK || !got.Parts.Connections["north"].OK {
+		t.Errorf("a sync failed: %+v", got)
+	}
+}
+
+func TestReadyAfterHalfAMinuteWithOneMenu(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, func(p *plan) { p.unsynced = true })
+	w.ahead(31 * time.Second)
+	w.ready(http.StatusServiceUnavailable)
+	w.pull(bistro)
+	w.ready(http.StatusOK)
+}
+
+func TestReadyNamesVolatility(t *testing.T) { // policy O14
+	t.Parallel()
+	for volatile, ok := range map[bool]bool{true: true, false: false} {
+		w := newWorld(t, func(p *plan) { p.volatile = volatile })
+		got := w.ready(http.StatusOK)
+		if got.Parts.Journal.OK != ok || !strings.Contains(got.Parts.Journal.Msg, "ordering.allow_volatile") || !strings.Contains(got.Parts.Redis.Msg, "embedded") {
+			t.Errorf("allow_volatile %v: %+v", volatile, got.Parts)
+		}
+	}
+}
+
+// Redis gone: what is in memory is served as before, and readiness says so.
+func TestReadsGoOnWithoutRedis(t *testing.T) { // policy S5
+	t.Parallel()
+	server := redistest.Start(t)
+	w := newWorld(t, func(p *plan) { p.redis.URL = server.URL() })
+	paths := []string{menuPath, "/v1/restaurants/bistro/products", "/v1/restaurants/bistro/products/p1"}
+	before := map[string]reply{}
+	for _, path := range paths {
+		before[path] = w.get(path).is(t, http.StatusOK)
+	}
+	if err := w.store.SaveReasons(t.Context(), "main", []byte(`[]`)); err != nil {
+		t.Fatal(err)
+	}
+	w.get("/v1/rejection-reasons?connection=main").is(t, http.StatusOK)
+	ops := w.as(clientOps)
+	w.ready(http.StatusOK)
+
+	server.Stop()
+	for _, path := range paths {
+		if got := w.get(path).is(t, http.StatusOK); string(got.body) != string(before[path].body) {
+			t.Errorf("%s: another body without Redis", path)
+		}
+	}
+	var rows []struct {
+		ID      string
+		Version *int
+	}
+	w.get("/v1/restaurants").is(t, http.StatusOK).into(t, &rows)
+	if len(rows) != 3 || rows[0].Version == nil {
+		t.Errorf("restaurants: %+v", rows)
+	}
+	w.get("/v1/rejection-reasons?connection=main").is(t, http.StatusOK)
+	w.post(validatePath, order()).is(t, http.StatusOK)
+	if got := w.ready(http.StatusOK); got.Status != "degraded" || got.Parts.Redis.OK || !strings.Contains(got.Parts.Redis.Msg, "does not answer") {
+		t.Errorf("readyz: %+v", got)
+	}
+	for _, path := range []string{"/v1/ops/runs", "/v1/ops/restaurants/bistro/lint"} {
+		got := w.get(path, ops...)
+		got.refused(t, http.StatusServiceUnavailable, "storage_unavailable")
+		if got.header.Get("Retry-After") == "" || strings.Contains(string(got.body), "127.0.0.1") {
+			t.Errorf("%s: %v %s", path, got.header, got.body)
+		}
+	}
+	w.do(http.MethodPost, syncPath, "", ops...).refused(t, http.StatusServiceUnavailable, "storage_unavailable")
+	server.Restart()
+	w.get("/v1/ops/runs", ops...).is(t, http.StatusOK)
+}

@@ -1,0 +1,212 @@
+package httpapi_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"larder/cache"
+	"larder/httpapi"
+	"larder/internal/menu"
+	"larder/internal/redistest"
+	"larder/ordering"
+)
+
+// edition is a menu in which everything tells the number of the edition: its
+// name, the name and price of every dish, and how many dishes there are.
+func edition(n int) string {
+	var products []string
+	for i := range 20 + n%7 {
+		products = append(products, fmt.Sprintf(`{"id": "d%d", "externalId": "x%d", "name": "edition %d", "price": %d.50, "schemeId": "s"}`, i, i, n, n))
+	}
+	return fmt.Sprintf(`{"name": "edition %d", "categories": [], "products": [%s],
+"ingredientsSchemes": [{"id": "s", "ingredientsGroups": [{"id": "g", "minCount": 0, "maxCount": 1}]}],
+"ingredientsGroups": [{"id": "g", "name": "edition %d", "ingredients": ["i"]}],
+"ingredients": [{"id": "i", "externalId": "xi", "name": "edition %d", "price": %d.50}]}`, n, strings.Join(products, ","), n, n, n)
+}
+
+// reader reads one route over and over, and checks that each answer is whole.
+type reader struct {
+	client  *http.Client
+	address string
+	last    int64
+	reads   int
+}
+
+// read reads once; the version that was served never goes back.
+func (r *reader) read(ctx context.Context) error {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, r.address, http.NoBody)
+	if err != nil {
+		return err
+	}
+	response, err := r.client.Do(request)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = response.Body.Close() }()
+	body, err := io.ReadAll(response.Body)
+	if err != nil {
+		return err
+	}
+	if response.StatusCode != http.StatusOK {
+		return fmt.Errorf("%s: status %d: %s", r.address, response.StatusCode, body)
+	}
+	version, err := strconv.ParseInt(response.Header.Get("Larder-Menu-Version"), 10, 64)
+	if err != nil {
+		return err
+	}
+	if version < r.last {
+		return fmt.Errorf("%s: version %d after %d", r.address, version, r.last)
+	}
+	r.last = version
+	r.reads++
+	return r.whole(version, response.Header.Get("Etag"), body)
+}
+
+// whole tells what of an answer is of another edition than its version.
+func (r *reader) whole(version int64, etag string, body []byte) error {
+	name, price := fmt.Sprintf("edition %d", version), fmt.Sprintf("%d.5", version)
+	if !strings.HasPrefix(etag, fmt.Sprintf(`W/"%d-`, version)) {
+		return fmt.Errorf("%s: version %d with the tag %s", r.address, version, etag)
+	}
+	type item struct {
+		Name  string
+		Price json.Number
+	}
+	var answer struct {
+		Result struct {
+			item
+			Version     int64
+			Products    []item
+			Ingredients []item
+			Groups      []struct {
+				Name    string
+				Options []item
+			}
+		}
+	}
+	if err := json.Unmarshal(body, &answer); err != nil {
+		return fmt.Errorf("%s: version %d: %w", r.address, version, err)
+	}
+	got := answer.Result
+	items := append(got.Products, got.Ingredients...)
+	if got.Products == nil { // one product
+		items = []item{got.item}
+		for _, group := range got.Groups {
+			items = append(append(items, group.Options...), item{Name: group.Name, Price: json.Number(price)})
+		}
+	} else if want := 20 + int(version)%7; len(got.Products) != want || got.Name != name {
+		return fmt.Errorf("%s: version %d has %d dishes and is called %q, want %d and %q", r.address, version, len(got.Products), got.Name, want, name)
+	}
+	for _, one := range items {
+		if one.Name != name || string(one.Price) != price {
+			return fmt.Errorf("%s: version %d holds %q at %s", r.address, version, one.Name, one.Price)
+		}
+	}
+	if got.Version != version {
+		return fmt.Errorf("%s: version %d in the header, %d in the body", r.address, version, got.Version)
+	}
+	return nil
+}
+
+// follower is another larder's HTTP room over the same Redis: it learns of
+// versions by notice, not from its own syncs.
+func (w *world) follower() string {
+	w.t.Helper()
+	var p plan
+	p.cfg.SetDefaults()
+	p.auth.SetDefaults()
+	store := cache.NewStore(w.redis, cache.StoreConfig{})
+	replica := cache.NewReplica(store, cache.ReplicaConfig{Restaurants: func() []menu.RestaurantID { return []menu.RestaurantID{bistro} }})
+	validator := ordering.NewValidator(ordering.DefaultConfig(), time.Now)
+	server, err := httpapi.New(p.cfg, p.auth, httpapi.Deps{
+		Replica: replica, Store: store, Runner: w.newRunner(nil), Validator: validator, Redis: w.redis,
+		Placer: ordering.NewPlacer(validator, nil, time.Now, ordering.Refs(time.Now)),
+	})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(w.t.Context())
+	var group errgroup.Group
+	group.Go(func() error { return replica.Run(ctx) })
+	w.t.Cleanup(func() {
+		cancel()
+		if err := group.Wait(); err != nil {
+			w.t.Error(err)
+		}
+	})
+	test, ok := w.t.(*testing.T)
+	if !ok {
+		w.t.Fatal("not a test")
+	}
+	return serve(test, server.Handler())
+}
+
+// Never a partly swapped menu: readers that loop over the menu and product
+// routes of the publisher and of a follower during a thousand publishes see
+// only whole versions, and never an older one after a newer.
+func TestReadersSeeWholeVersions(t *testing.T) { // policy S6
+	t.Parallel()
+	const publishes = 1000
+	server := redistest.Start(t)
+	w := newWorld(t, func(p *plan) { p.redis.URL, p.unsynced = server.URL(), true })
+	w.service.setMenu(bistro, edition(1))
+	w.pull(bistro)
+	second := w.follower()
+
+	ctx, published := context.WithCancel(t.Context())
+	var group errgroup.Group
+	var readers []*reader
+	for _, base := range []string{w.url, second} {
+		for _, path := range []string{menuPath, menuPath, "/v1/restaurants/bistro/products/d3", "/v1/restaurants/bistro/products/d19"} {
+			pack := len(readers)%2 == 0 // http.Transport asks for gzip and unpacks it
+			transport := &http.Transport{DisableCompression: !pack}
+			t.Cleanup(transport.CloseIdleConnections)
+			r := &reader{client: &http.Client{Transport: transport}, address: base + path}
+			readers = append(readers, r)
+			group.Go(func() error {
+				for ctx.Err() == nil {
+					if err := r.read(t.Context()); err != nil {
+						return err
+					}
+				}
+				return nil
+			})
+		}
+	}
+	for n := 2; n <= publishes; n++ {
+		w.service.setMenu(bistro, edition(n))
+		if run := w.pull(bistro); run.Version != int64(n) {
+			t.Errorf("publish %d: got %+v", n, run)
+			break
+		}
+	}
+	published()
+	if err := group.Wait(); err != nil {
+		t.Fatal(err)
+	}
+	late, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	for _, r := range readers {
+		for r.last < publishes {
+			if err := r.read(late); err != nil {
+				t.Fatalf("%s stayed at version %d: %v", r.address, r.last, err)
+			}
+		}
+		if r.reads < 2 {
+			t.Errorf("%s was read %d times: this proves nothing", r.address, r.reads)
+		}
+	}
+	if errors.Is(late.Err(), context.DeadlineExceeded) {
+		t.Error("the followers came late")
+	}
+}
