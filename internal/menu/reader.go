@@ -127,7 +127,7 @@ type fieldName struct{ name, folded string }
 
 // NewReader reads body, which must come from Check.
 func NewReader(body []byte) *Reader {
-	return &Reader{body: body, names: make(map[string]fieldName, 64)}
+	return &Reader{body: body, names: make(map[string]fieldName)}
 }
 
 // FoldName makes the spellings of a field name alike: orderID, orderId and

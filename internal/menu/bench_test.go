@@ -1,0 +1,50 @@
+package menu_test
+
+import (
+	"strconv"
+	"testing"
+
+	"larder/internal/menu"
+	"larder/internal/sandbox"
+)
+
+// BenchmarkMenu measures the steps of a sync that belong to this package on
+// generated menus of 60, 400 and 5,000 dishes (S, M, L of docs/performance.md).
+func BenchmarkMenu(b *testing.B) {
+	for _, products := range []int{60, 400, 5000} {
+		raw := sandbox.Generate{Restaurants: 1, Products: products, Seed: 1}.Menu(0)
+		view, err := menu.Decode(raw)
+		if err != nil {
+			b.Fatal(err)
+		}
+		s := menu.DefaultSettings()
+		cat := menu.Compile(view, "r", s)
+		content := menu.EncodeContent(view)
+		size := strconv.Itoa(products)
+		steps := []struct {
+			name string
+			run  func()
+		}{
+			{"decode", func() { view, err = menu.Decode(raw) }},
+			{"compile", func() { menu.CompileContent(view, s) }},
+			{"overlay", func() { cat.Content.Catalogue(menu.Stops{}) }},
+			{"lint", func() { menu.Lint(view, "r", s) }},
+			{"diff", func() { menu.Diff(cat, cat) }},
+			{"encode", func() { content = menu.EncodeContent(view) }},
+			{"hash", func() { menu.ContentHash(content, s) }},
+			{"storefront", func() { cat.AppendMenu(nil, menu.Head{}) }},
+		}
+		for _, step := range steps {
+			b.Run(step.name+"/"+size, func(b *testing.B) {
+				b.ReportAllocs()
+				b.SetBytes(int64(len(raw)))
+				for b.Loop() {
+					step.run()
+				}
+				if err != nil {
+					b.Fatal(err)
+				}
+			})
+		}
+	}
+}
