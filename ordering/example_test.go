@@ -1,0 +1,50 @@
+package ordering_test
+
+import (
+	"fmt"
+	"time"
+
+	"larder/internal/menu"
+	"larder/internal/upstream"
+	"larder/ordering"
+)
+
+// An order that lacks a sauce is refused with the reason and its place; with
+// the sauce it is priced and mapped to the ordering service's identifiers.
+func Example() {
+	view, err := menu.Decode([]byte(`{
+		"products": [{"id": "burger", "externalId": "1001", "name": "Burger", "price": 250, "schemeId": "s"}],
+		"ingredientsSchemes": [{"id": "s", "ingredientsGroups": [{"id": "g", "minCount": 1, "maxCount": 2}]}],
+		"ingredientsGroups": [{"id": "g", "name": "Sauce", "ingredients": ["hot"]}],
+		"ingredients": [{"id": "hot", "externalId": "2001", "name": "Hot sauce", "price": 25.5}]}`))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	clock := func() time.Time { return time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC) }
+	validator := ordering.NewValidator(ordering.DefaultConfig(), clock)
+	for _, ingredients := range []string{`[]`, `[{"ID": "hot"}]`} {
+		verdict, err := validator.Validate(ordering.Request{
+			Restaurant: "bistro", Native: true, Version: 42, WireCase: upstream.WireDocument,
+			Catalogue: menu.Compile(view, "bistro", menu.DefaultSettings()),
+			Body: []byte(`{"dishList": [{"ID": "burger", "quantity": 2, "ingredients": ` + ingredients + `}],
+				"expeditionType": "pickup", "expectedAt": "2026-05-01T18:30:00+03:00", "paymentTypeID": "cash"}`),
+		})
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		for _, v := range verdict.Violations {
+			fmt.Println(v.Path, v.Code, v.Msg)
+		}
+		fmt.Println("valid:", verdict.Valid, "total:", verdict.Total.Decimal)
+		if verdict.Valid {
+			fmt.Println(string(verdict.Order))
+		}
+	}
+	// Output:
+	// /dishList/0/ingredients group_min Sauce: choose 1 more (1 to 2)
+	// valid: false total: 500
+	// valid: true total: 551
+	// {"restaurantID":"bistro","dishList":[{"ID":"1001","name":"Burger","price":250,"quantity":2,"ingredients":[{"ID":"2001","name":"Hot sauce","price":25.5,"quantity":1}]}],"expeditionType":"pickup","expectedAt":"2026-05-01T18:30:00+03:00","paymentTypeID":"cash"}
+}

@@ -1,0 +1,63 @@
+package ordering_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"testing"
+
+	"larder/internal/menu"
+	"larder/internal/upstream"
+	"larder/ordering"
+)
+
+// FuzzValidate: no body panics, every verdict is the same the second time, and
+// every pointer of a violation is well formed.
+func FuzzValidate(f *testing.F) {
+	for _, dishes := range []string{
+		`[{"ID":"pizza","quantity":"1","price":500,"ingredients":[{"ID":"i-small"},{"ID":"i-hot","quantity":9,"groupId":"g-x"}]}]`,
+		`[{"ID":"combo","quantity":2,"ingredients":[{"ID":"i-cola"},{"ID":"i-burger","quantity":2,"ingredients":[{"ID":"i-hot"}]}]}]`,
+		`[{"ID":"ring","quantity":1,"ingredients":[{"ID":"i-ring","ingredients":[{"ID":"i-ring"}]}]}]`,
+		`[{"ID":"twin","quantity":1,"ingredients":[{"ID":"i-b","quantity":3},{"ID":"i-a"}]},{"externalId":77},{"ID":"cheese","quantity":0.5}]`,
+		`[null,{"quantity":"1,5"},{"ID":[]}]`, `{}`,
+	} {
+		f.Add([]byte(order(dishes)), true)
+		f.Add([]byte(order(dishes)), false)
+	}
+	f.Add([]byte("\xef\xbb\xbf{\"guest\":{\"phone\":1},\"address\":{\"lat\":\"1e5\"},\"soonest\":true,\"x\":{\"y\":[1e3]}}"), false)
+	validator := ordering.NewValidator(ordering.Config{}, noon)
+	catalogue := compile(f, card, menu.DefaultSettings())
+	f.Fuzz(func(t *testing.T, body []byte, native bool) {
+		req := ordering.Request{
+			Restaurant: restaurant, Native: native, Catalogue: catalogue, Body: body, WireCase: upstream.WireDocument,
+		}
+		first, err := validator.Validate(req)
+		if err != nil {
+			var syntax *menu.SyntaxError
+			if !errors.As(err, &syntax) {
+				t.Fatalf("error %T: %v", err, err)
+			}
+			return
+		}
+		again, err := validator.Validate(req)
+		if err != nil {
+			t.Fatalf("the second time: %v", err)
+		}
+		a, err := json.Marshal(first)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := json.Marshal(again)
+		if err != nil || !bytes.Equal(a, b) {
+			t.Fatalf("not the same the second time:\n%s\n%s", a, b)
+		}
+		if first.Valid && !json.Valid(first.Order) {
+			t.Fatalf("sent %s", first.Order)
+		}
+		for _, v := range first.Violations {
+			if v.Path != "" && v.Path[0] != '/' {
+				t.Fatalf("pointer %q", v.Path)
+			}
+		}
+	})
+}
