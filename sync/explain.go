@@ -38,8 +38,8 @@ func (deadlineError) Is(target error) bool { return target == context.DeadlineEx
 
 // explain says for a person what failed, with what was tried, and why the run
 // ended there if it was ended. cause is the run's context's, nil while it
-// lives.
-func explain(err, cause error, took time.Duration) string {
+// lives; rest says what readers have all the same.
+func explain(err, cause error, took time.Duration, rest string) string {
 	var text strings.Builder
 	text.WriteString(failure(err))
 	if errors.Is(err, errService) {
@@ -54,11 +54,11 @@ func explain(err, cause error, took time.Duration) string {
 	case errors.Is(cause, context.Canceled):
 		text.WriteString("; larder was stopped")
 	}
-	text.WriteString("; the last good menu is served on")
-	if text.Len() > maxError {
-		return strings.ToValidUTF8(text.String()[:maxError], "")
+	rest = "; " + rest
+	if text.Len()+len(rest) > maxError {
+		return strings.ToValidUTF8(text.String()[:maxError-len(rest)], "") + rest
 	}
-	return text.String()
+	return text.String() + rest
 }
 
 // errService marks what went wrong at the ordering service.

@@ -99,12 +99,21 @@ func (r *Runner) held(ctx context.Context, t *target, run *Run, held lease) erro
 
 	run.State, run.FinishedAt = StateFinished, r.clock().UTC()
 	if err != nil {
-		run.Outcome, run.Error = OutcomeFailed, explain(err, cause, time.Since(began))
-		if run.Version == 0 {
-			run.Version = p.current.Version
-		}
+		run.Outcome, run.Error = OutcomeFailed, explain(err, cause, time.Since(began), p.rest())
 	}
 	return errors.Join(err, r.end(ctx, t, run, err, !errors.Is(cause, errLeaseLost)))
+}
+
+// rest says what readers have while a pass fails.
+func (p *pass) rest() string {
+	switch {
+	case p.t.reasons:
+		return "the list kept before stays"
+	case p.current.Version == 0:
+		return "there is no menu to serve yet"
+	default:
+		return "the last good menu is served on"
+	}
 }
 
 // end records a finished run, even one whose context has ended. fault is what

@@ -52,7 +52,7 @@ func (p *pass) pull(ctx context.Context) error {
 		return p.unchanged(ctx, p.last)
 	}
 	now := pulled{
-		version: p.current.Version, raw: menu.ContentHash(answer.Body, p.t.Settings), settings: p.fingerprint(),
+		version: p.current.Version, raw: rawHash(answer.Body), settings: p.fingerprint(),
 		validator: answer.Validator, findings: p.last.findings,
 	}
 	if known && now.raw == p.last.raw { // policy S3

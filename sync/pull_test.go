@@ -3,6 +3,7 @@ package sync_test
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -152,7 +153,7 @@ func TestEqualBytesAreNotEnough(t *testing.T) {
 			if strings.Contains(name, "higher") {
 				next = 42
 			}
-			restaurants := append([]menusync.Restaurant(nil), g.deps.Restaurants...)
+			restaurants := slices.Clone(g.deps.Restaurants)
 			other := g.another(func(d *menusync.Deps) {
 				d.Restaurants = restaurants
 				change(d)

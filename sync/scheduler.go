@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/robfig/cron/v3"
@@ -68,7 +69,7 @@ func (r *Runner) ticks() *cron.Cron {
 
 // all gives menus and reasons.
 func (r *Runner) all() []*target {
-	return append(append(make([]*target, 0, len(r.set.menus)+len(r.set.reasons)), r.set.menus...), r.set.reasons...)
+	return slices.Concat(r.set.menus, r.set.reasons)
 }
 
 // ping asks over both clients: each has a pool of its own, and one may still

@@ -3,6 +3,7 @@ package sync_test
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -223,7 +224,7 @@ func TestNewRunnerRefuses(t *testing.T) {
 		t.Run(key, func(t *testing.T) {
 			t.Parallel()
 			deps := g.deps
-			deps.Restaurants = append([]menusync.Restaurant(nil), deps.Restaurants...)
+			deps.Restaurants = slices.Clone(deps.Restaurants)
 			spoil(&deps)
 			_, err := menusync.NewRunner(deps)
 			var refused *menusync.ConfigError

@@ -63,10 +63,12 @@ func (r *Runner) drain() []work {
 	}
 }
 
-func TestCronSpreadsTenThousandRestaurants(t *testing.T) {
+func TestCronFiresEachRestaurantInItsSlot(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		const restaurants = 10_000
+		// The evenness of 10,000 is asserted on the schedule itself: cron sorts
+		// all entries each time it wakes, which is slow under the race detector.
+		const restaurants = 1000
 		r, seen := ticking(t, restaurants)
 		ticks := r.ticks()
 		ticks.Start()
@@ -75,7 +77,7 @@ func TestCronSpreadsTenThousandRestaurants(t *testing.T) {
 			<-time.After(10 * time.Second)
 			synctest.Wait()
 			done := r.drain()
-			if n := len(done); n < 650 || n > 1020 {
+			if n := len(done); n < 50 || n > 120 {
 				t.Errorf("window %d has %d syncs, want about %d", window, n, restaurants/12)
 			}
 			for _, w := range done {

@@ -1,0 +1,53 @@
+package sync_test
+
+import (
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"larder/cache"
+	"larder/internal/sandbox"
+	"larder/internal/upstream"
+	menusync "larder/sync"
+)
+
+func TestTheSandboxOverHTTP(t *testing.T) {
+	t.Parallel()
+	ordering := sandbox.New(sandbox.Config{})
+	ordering.SetMenu(string(bistro), sandbox.Bistro(string(bistro), ""))
+	ordering.SetMenu(sandbox.DefaultMenu, sandbox.Bistro(string(bistro), ""))
+	server := httptest.NewServer(ordering.Handler())
+	t.Cleanup(server.Close)
+	cfg := upstream.Config{
+		Name: "main", BaseURL: server.URL, AuthURL: server.URL, ClientID: "demo", ClientSecret: "demo-secret",
+	}
+	cfg.SetDefaults()
+	client, err := upstream.New(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(client.Close)
+	g := newRig(t, cache.Embedded, func(d *menusync.Deps) {
+		d.Connections[0].Source, d.Connections[0].DefaultMenu = client, true
+	})
+	g.want(g.once(), menusync.OutcomeUpdated, 1)
+	g.want(g.once(), menusync.OutcomeUnchanged, 1)
+	own, err := g.Once(t.Context(), cache.DefaultMenu("main"), menusync.TriggerCron)
+	if err != nil {
+		t.Fatal(err)
+	}
+	g.want(own, menusync.OutcomeUpdated, 1)
+	if run, err := g.ReasonsOnce(t.Context(), "main"); err != nil || run.Outcome != menusync.OutcomeUpdated {
+		t.Errorf("reasons: %+v, %v", run, err)
+	}
+	if counts := g.current().Counts; counts.Products < 10 || counts.Orderable == 0 {
+		t.Errorf("the bistro has %+v", counts)
+	}
+
+	ordering.SetMenu(string(bistro), []byte(`{"products": [}`))
+	run := g.once()
+	g.want(run, menusync.OutcomeFailed, 1)
+	if !strings.Contains(run.Error, "not valid JSON at line 1, column") {
+		t.Errorf("error %q does not say where", run.Error)
+	}
+}
