@@ -1,0 +1,114 @@
+# Everything a developer of larder runs. `make` alone says what there is.
+# What the targets keep between runs lies in .cache/, which git ignores.
+
+SHELL       := bash
+.SHELLFLAGS := -euo pipefail -c
+.DELETE_ON_ERROR:
+.DEFAULT_GOAL := help
+
+# Without MessagePack in Gin the program is 6 MiB smaller; what is tested is what is shipped.
+TAGS    := nomsgpack
+VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
+
+FUZZTIME     ?= 10s
+BENCH_COUNT  ?= 1
+RACE_COUNT   ?= 5
+COVER_LEAST  ?= 85
+COVER_ROOMS  := internal/menu ordering internal/upstream cache sync
+# The rooms whose promises are about goroutines: whole versions, single flight, leases.
+RACE_ROOMS   := ./cache/... ./sync/... ./internal/upstream/... ./ordering/... ./httpapi/...
+
+# The tools of tools/go.mod, each built once for a version of itself and of Go.
+BIN := .cache/bin/$(shell go env GOVERSION 2>/dev/null)
+
+export TAGS
+export GOLANGCI_LINT_CACHE := $(CURDIR)/.cache/golangci-lint
+
+##@ The program
+
+.PHONY: demo
+demo: ## Run everything in one process, with nothing to install, until Ctrl-C
+	go run -tags $(TAGS) ./cmd/larder demo
+
+.PHONY: demo-exit
+demo-exit: ## Do the main job once, print each step, and end
+	go run -tags $(TAGS) ./cmd/larder demo --exit
+
+.PHONY: build
+build: ## Build bin/larder, one static binary
+	CGO_ENABLED=0 go build -trimpath -tags $(TAGS) -ldflags '-s -w -X main.version=$(VERSION)' -o bin/larder ./cmd/larder
+
+##@ Every change
+
+.PHONY: test
+test: test-needs ## Run all tests with the race detector (installs redis-server and gcc with apt where it may)
+	go test -race -tags $(TAGS) -timeout 10m ./...
+
+.PHONY: lint
+lint: $(BIN)/golangci-lint ## Check style and the usual mistakes (the first run builds the linter: some minutes)
+	$(BIN)/golangci-lint run --allow-parallel-runners --build-tags $(TAGS) ./...
+
+.PHONY: fmt
+fmt: $(BIN)/golangci-lint ## Format all Go files
+	$(BIN)/golangci-lint fmt ./...
+
+.PHONY: cover
+cover: test-needs ## Report the coverage of the rooms with rules; fails below COVER_LEAST (85) per cent
+	tools/cover $(COVER_LEAST) $(COVER_ROOMS)
+
+.PHONY: tidy-check
+tidy-check: ## Fail when go.mod or go.sum say more or less than the code needs
+	go mod tidy -diff
+	go mod verify
+	cd tools && go mod tidy -diff
+
+##@ Now and then
+
+.PHONY: race
+race: test-needs ## Run the tests of concurrent rooms RACE_COUNT (5) times in shuffled order, with the race detector
+	go test -race -tags $(TAGS) -shuffle on -count $(RACE_COUNT) -timeout 30m $(RACE_ROOMS)
+
+.PHONY: fuzz
+fuzz: ## Run each fuzz target for FUZZTIME (10s)
+	tools/fuzz $(FUZZTIME)
+
+.PHONY: bench
+bench: $(BIN)/benchstat ## Measure decode, compile, validate and publish, BENCH_COUNT (1) times; with 6 and more compared with the run before
+	tools/bench $(BENCH_COUNT) $(BIN)/benchstat
+
+.PHONY: mutation
+mutation: $(BIN)/gremlins ## Break menu and ordering in small ways, and see that their tests notice (long)
+	for room in internal/menu ordering; do $(BIN)/gremlins unleash --tags $(TAGS) ./$$room; done
+
+.PHONY: verify
+verify: ## The longer proofs: lint, race, coverage, benchmarks, each fuzz target for 60 s
+	$(MAKE) --no-print-directory lint
+	$(MAKE) --no-print-directory race
+	$(MAKE) --no-print-directory cover
+	$(MAKE) --no-print-directory bench
+	$(MAKE) --no-print-directory fuzz FUZZTIME=60s
+
+##@ The workshop
+
+.PHONY: tools
+tools: $(addprefix $(BIN)/,golangci-lint gofumpt gotestsum benchstat gremlins) ## Build every tool of tools/go.mod below .cache/bin
+	@ls -1 $^
+
+.PHONY: clean
+clean: ## Remove what was built and kept: bin/ and .cache/
+	rm -rf bin .cache
+
+.PHONY: help
+help: ## Say what there is
+	@awk 'BEGIN { FS = ":.*## " } \
+	  /^##@ / { printf "\n%s\n", substr($$0, 5) } \
+	  /^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
+
+.PHONY: test-needs
+test-needs:
+	@tools/test-needs
+
+$(BIN)/%: tools/go.mod tools/go.sum
+	@echo "building $* of tools/go.mod, once"
+	@cd tools && go build -o ../$@ "$$(go list tool | grep '/$*$$')"
+	@touch $@
