@@ -168,6 +168,12 @@ func readCarte(raw []byte, restaurant string) (*carte, stopped, error) {
 	for i := range m.Ingredients {
 		c.addPart(&m.Ingredients[i], restaurant, out)
 	}
+	c.addGroups(&m)
+	c.addSchemes(&m)
+	return c, out, nil
+}
+
+func (c *carte) addGroups(m *menuJSON) {
 	for _, g := range m.Groups {
 		id := g.ID.text()
 		if _, known := c.groupNames[id]; !known {
@@ -179,6 +185,9 @@ func readCarte(raw []byte, restaurant string) (*carte, stopped, error) {
 			}
 		}
 	}
+}
+
+func (c *carte) addSchemes(m *menuJSON) {
 	for _, sc := range m.Schemes {
 		id := sc.ID.text()
 		limits := c.schemes[id]
@@ -196,7 +205,6 @@ func readCarte(raw []byte, restaurant string) (*carte, stopped, error) {
 		}
 		c.schemes[id] = limits
 	}
-	return c, out, nil
 }
 
 func (c *carte) addDish(p *itemJSON, restaurant string, out stopped) {

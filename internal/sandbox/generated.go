@@ -2,6 +2,7 @@ package sandbox
 
 import (
 	"maps"
+	"slices"
 	"sync"
 )
 
@@ -15,6 +16,7 @@ const keptBytes = 192 << 20
 type generated struct {
 	g     Generate
 	index map[string]int
+	keep  int // bytes
 
 	mu      sync.Mutex
 	chains  map[int]*chain
@@ -40,7 +42,10 @@ func (s *Sandbox) SetGenerated(g Generate) {
 	if g.ImageBase == "" {
 		g.ImageBase = s.baseURL
 	}
-	gen := &generated{g: g, index: make(map[string]int, g.Restaurants), chains: map[int]*chain{}, patches: map[int]map[string]bool{}}
+	gen := &generated{
+		g: g, index: make(map[string]int, g.Restaurants), keep: keptBytes,
+		chains: map[int]*chain{}, patches: map[int]map[string]bool{},
+	}
 	for i := range g.Restaurants {
 		gen.index[g.RestaurantID(i)] = i
 	}
@@ -75,19 +80,13 @@ func (gen *generated) use(n int, ch *chain) {
 	if gen.chains[n] != ch {
 		return // let go meanwhile; the caller still has it
 	}
-	known := false
-	for i, other := range gen.recent {
-		if other == n {
-			gen.recent = append(gen.recent[:i], gen.recent[i+1:]...)
-			known = true
-			break
-		}
-	}
-	gen.recent = append(gen.recent, n)
-	if !known {
+	if i := slices.Index(gen.recent, n); i >= 0 {
+		gen.recent = slices.Delete(gen.recent, i, i+1)
+	} else {
 		gen.bytes += ch.size
 	}
-	for gen.bytes > keptBytes && len(gen.recent) > 1 {
+	gen.recent = append(gen.recent, n)
+	for gen.bytes > gen.keep && len(gen.recent) > 1 {
 		oldest := gen.recent[0]
 		gen.recent = gen.recent[1:]
 		gen.bytes -= gen.chains[oldest].size

@@ -3,6 +3,7 @@ package sandbox
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -112,7 +113,7 @@ func (m *maker) pool(kind int) []int {
 
 // draw takes n different members of a pool.
 func (m *maker) draw(pool []int, n int) []string {
-	pool = append([]int(nil), pool...)
+	pool = slices.Clone(pool)
 	n = min(n, len(pool))
 	ids := make([]string, 0, n)
 	for i := range n {
@@ -188,9 +189,7 @@ func (m *maker) overlap(with int) int {
 	i := len(m.groups)
 	gr := genGroup{ID: m.id(forGroup, i), Name: "Chef's pick: " + m.groups[with].Name}
 	gr.Ingredients = append(gr.Ingredients, m.groups[with].Ingredients[:2]...)
-	for _, id := range m.draw(m.pool((with+5)%kinds), 3) {
-		gr.Ingredients = append(gr.Ingredients, id)
-	}
+	gr.Ingredients = append(gr.Ingredients, m.draw(m.pool((with+5)%kinds), 3)...)
 	m.groups = append(m.groups, gr)
 	return i
 }

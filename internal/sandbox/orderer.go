@@ -3,8 +3,8 @@ package sandbox
 import (
 	"encoding/json"
 	"errors"
-	"fmt"
 	"slices"
+	"strconv"
 	"time"
 )
 
@@ -122,7 +122,7 @@ func (o *Orderer) line(d *dish, chosen []portion, external bool) dishOut {
 	}
 	line := dishOut{
 		ID: name(d.id, d.ext), Name: d.name, Price: json.Number(d.price.String()),
-		Quantity: json.Number(fmt.Sprint(o.dice.between(1, 3))), Ingredients: []partOut{},
+		Quantity: json.Number(strconv.Itoa(o.dice.between(1, 3))), Ingredients: []partOut{},
 	}
 	if d.weighed && d.scheme == "" {
 		line.Quantity = pick(o.dice, []json.Number{"0.25", "0.5", "1.5", "2"})

@@ -1,0 +1,154 @@
+package sandbox
+
+import (
+	"strconv"
+	"testing"
+	"time"
+)
+
+// TestChainsAreLetGo shows that the menus kept ready stay within their bound,
+// and that a menu that was let go comes back the same.
+func TestChainsAreLetGo(t *testing.T) {
+	t.Parallel()
+	box := New(Config{})
+	box.SetGenerated(Generate{Restaurants: 10, Products: 20, ChainSize: 1})
+	gen := box.menus.gen
+	first := gen.chain(0)
+	want := string(first.template.render("r", nil))
+	gen.keep = 3 * first.size
+	for n := range 10 {
+		gen.chain(n)
+		if gen.bytes > gen.keep || len(gen.recent) > 4 || len(gen.chains) != len(gen.recent) {
+			t.Fatalf("after chain %d: %d bytes of %d in %d chains", n, gen.bytes, gen.keep, len(gen.chains))
+		}
+	}
+	if gen.chains[0] != nil {
+		t.Error("the first chain is still kept")
+	}
+	if got := string(gen.chain(0).template.render("r", nil)); got != want {
+		t.Error("a chain made again differs")
+	}
+	gen.keep = 1
+	if gen.chain(9); len(gen.chains) != 1 {
+		t.Errorf("%d chains kept, want the one in use", len(gen.chains))
+	}
+}
+
+// TestSeatingMatchesCounting compares the search with plain enumeration of
+// every way to count units for groups.
+func TestSeatingMatchesCounting(t *testing.T) {
+	t.Parallel()
+	d := &dice{state: 42}
+	for round := range 2000 {
+		c := &carte{groupMembers: map[string][]string{}, groupNames: map[string]string{}}
+		var chosen []portion
+		var units []string
+		for i := range d.between(1, 3) {
+			p := portion{&part{id: "i" + strconv.Itoa(i)}, d.between(1, 3)}
+			chosen = append(chosen, p)
+			for range p.quantity {
+				units = append(units, p.part.id)
+			}
+		}
+		var seats []seat
+		for i := range d.between(1, 3) {
+			group := "g" + strconv.Itoa(i)
+			for _, p := range chosen {
+				if i == 0 || d.n(2) == 0 { // group 0 takes everything, so that every portion has a seat
+					c.groupMembers[group] = append(c.groupMembers[group], p.part.id)
+				}
+			}
+			low := d.n(3)
+			seats = append(seats, seat{group: group, min: low, max: pick(d, []int{-1, low, low + 1, low + 3})})
+		}
+		want := countable(c, seats, units, make([]int, len(seats)))
+		if got := len(c.seatAll(seats, chosen)) == 0; got != want {
+			t.Fatalf("round %d: %v of %v: %v, want %v", round, chosen, seats, got, want)
+		}
+	}
+}
+
+// countable places one unit after the other, anywhere it may stand.
+func countable(c *carte, seats []seat, units []string, counts []int) bool {
+	if len(units) == 0 {
+		for i, s := range seats {
+			if counts[i] < s.min || (s.max >= 0 && counts[i] > s.max) {
+				return false
+			}
+		}
+		return true
+	}
+	for i, s := range seats {
+		for _, id := range c.groupMembers[s.group] {
+			if id != units[0] {
+				continue
+			}
+			counts[i]++
+			ok := countable(c, seats, units[1:], counts)
+			counts[i]--
+			if ok {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// TestSeatingIsBounded: work that would take for ever ends with a reason.
+func TestSeatingIsBounded(t *testing.T) {
+	t.Parallel()
+	c := &carte{groupMembers: map[string][]string{}, groupNames: map[string]string{}}
+	var chosen []portion
+	for i := range 12 {
+		chosen = append(chosen, portion{&part{id: strconv.Itoa(i)}, 500})
+	}
+	var seats []seat
+	for i := range 8 {
+		group := "g" + strconv.Itoa(i)
+		for _, p := range chosen {
+			c.groupMembers[group] = append(c.groupMembers[group], p.part.id)
+		}
+		seats = append(seats, seat{group: group, min: 751, max: 900})
+	}
+	began := time.Now()
+	reasons := c.seatAll(seats, chosen)
+	if len(reasons) == 0 || time.Since(began) > 20*time.Second {
+		t.Errorf("reasons %v after %v", reasons, time.Since(began))
+	}
+}
+
+func TestWild(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		pattern, text string
+		want          bool
+	}{
+		{"", "/a", true},
+		{"*", "/a/b", true},
+		{"/a", "/a", true},
+		{"/a", "/a/b", false},
+		{"/a/*", "/a/b/c", true},
+		{"/a/*", "/b/a/c", false},
+		{"/o/*/pay", "/o/1/pay", true},
+		{"/o/*/pay", "/o/1/complete", false},
+		{"*/x/*/z", "/a/x/b/c/z", true},
+		{"*/x/*/z", "/a/y/b/c/z", false},
+		{"/aa*aa", "/aaa", false},
+	} {
+		if got := wild(c.pattern, c.text); got != c.want {
+			t.Errorf("wild(%q, %q) = %v, want %v", c.pattern, c.text, got, c.want)
+		}
+	}
+}
+
+func TestConfigSettings(t *testing.T) {
+	t.Parallel()
+	off := false
+	got := New(Config{Settings: Settings{AutoAccept: &off, OrderIDs: OrderIDsNumber}}).settings.get()
+	if *got.AutoAccept || got.OrderIDs != OrderIDsNumber || got.Spelling != SpellingID || !*got.RejectionReasons {
+		t.Errorf("settings %+v", got)
+	}
+	if got := New(Config{Settings: Settings{Spelling: "nonsense"}}).settings.get(); got.Spelling != SpellingID {
+		t.Errorf("spelling %q, want the default", got.Spelling)
+	}
+}
