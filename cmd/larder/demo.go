@@ -63,7 +63,7 @@ type demo struct {
 // configuration that points at it.
 func prepareDemo(cmd *cobra.Command, w *world) (d *demo, err error) {
 	if !cmd.Flags().Changed("log-level") {
-		_ = cmd.Flags().Set("log-level", "warn") // the demo's own words are enough
+		_ = cmd.Flags().Set("log-level", "error") // the demo's own words are enough
 	}
 	log, err := logger(cmd, w)
 	if err != nil {

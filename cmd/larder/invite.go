@@ -33,9 +33,11 @@ func (d *demo) invite(walk *walk) error {
 		"  # a token, and an order that is placed",
 		"  TOKEN=$(" + tokenLine(base, client.ID, client.Secret, "orders") + ")",
 		"  " + curl(base+"/v1/restaurants/"+id+"/orders", order, `Authorization: Bearer $TOKEN`, `Idempotency-Key: $(date +%s%N)`),
+		"  # what the ordering service received",
 		"  curl -s " + d.kitchen.url + "/sandbox/orders",
 		"  # pull the menu again, now",
-		"  larder sync --url " + base + " --client-id " + ops.ID + " --client-secret " + ops.Secret + " " + id,
+		"  OPS=$(" + tokenLine(base, ops.ID, ops.Secret, "ops") + ")",
+		`  curl -s -X POST -H "Authorization: Bearer $OPS" '` + base + "/v1/ops/restaurants/" + id + "/sync?wait=30s'",
 	}
 	_, err = fmt.Fprintln(d.w.out, strings.Join(lines, "\n"))
 	return err

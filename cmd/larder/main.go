@@ -13,6 +13,7 @@ import (
 	"os/signal"
 	"syscall"
 
+	"github.com/redis/go-redis/v9"
 	"golang.org/x/term"
 )
 
@@ -29,8 +30,16 @@ func main() {
 		fmt.Fprintln(os.Stderr, "larder: forced to stop by a second signal")
 		os.Exit(statusFailed)
 	}()
+	redis.SetLogger(quiet{})
 	os.Exit(run(ctx, os.Args[1:], world{
 		in: os.Stdin, out: os.Stdout, err: os.Stderr, env: os.Environ(),
 		terminal: term.IsTerminal(int(os.Stderr.Fd())), //nolint:gosec // G115: a file descriptor is small
 	}))
 }
+
+// quiet takes what go-redis would print to standard error by itself: larder
+// logs every failure of Redis in its own words.
+type quiet struct{}
+
+// Printf drops the message.
+func (quiet) Printf(context.Context, string, ...any) {}

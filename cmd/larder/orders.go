@@ -4,8 +4,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
+	"larder/internal/menu"
 	"larder/internal/sandbox"
 )
 
@@ -33,25 +35,31 @@ type sampleIngredient struct {
 	Quantity json.Number `json:"quantity"`
 }
 
-// newOrders makes a small order with modifiers from a menu view.
-func newOrders(view []byte, restaurant string) (*orders, error) {
-	maker, err := sandbox.NewOrderer(view, restaurant, 1)
+// triedOrders is how many orders newOrders looks at: the one that shows most is taken.
+const triedOrders = 400
+
+// newOrders makes a small order from a menu view: one dish with modifiers that
+// it cannot do without, where the menu has such a dish, and another dish.
+func newOrders(raw []byte, restaurant string) (*orders, error) {
+	maker, err := sandbox.NewOrderer(raw, restaurant, 1)
 	if err != nil {
 		return nil, fmt.Errorf("make an order: %w", err)
 	}
-	o := &orders{}
-	for range 200 {
+	view, err := menu.Decode(raw)
+	if err != nil {
+		return nil, fmt.Errorf("make an order: %w", err)
+	}
+	catalogue := menu.Compile(view, menu.RestaurantID(restaurant), menu.DefaultSettings())
+	o, best := &orders{}, 0
+	for range triedOrders {
 		var order sampleOrder
-		raw := maker.Next(sandbox.OrderOptions{Lines: 2, ExpectedAt: time.Now().Add(time.Hour)})
-		if err := json.Unmarshal(raw, &order); err != nil {
+		made := maker.Next(sandbox.OrderOptions{Lines: 2, ExpectedAt: time.Now().Add(time.Hour)})
+		if err := json.Unmarshal(made, &order); err != nil {
 			return nil, fmt.Errorf("make an order: %w", err)
 		}
-		if len(order.DishList) == 0 {
-			continue
-		}
-		order.ExpeditionType, order.PaymentTypeID, order.Soonest = "pickup", "card", true
-		if o.good == nil || better(&order, o.good) {
-			o.good = &order
+		if worth := order.worth(catalogue); len(order.DishList) > 0 && (o.good == nil || worth > best) {
+			order.ExpeditionType, order.PaymentTypeID, order.Soonest = "pickup", "card", true
+			o.good, best = &order, worth
 		}
 	}
 	if o.good == nil {
@@ -60,21 +68,30 @@ func newOrders(view []byte, restaurant string) (*orders, error) {
 	return o, nil
 }
 
-// better prefers orders that show modifiers, and of those short ones.
-func better(a, b *sampleOrder) bool {
-	m, n := ingredients(a), ingredients(b)
-	if (m > 0) != (n > 0) {
-		return m > 0
+// worth says how well an order shows what larder does: its first dish needs
+// modifiers, its second is another one, and it is short.
+func (o *sampleOrder) worth(catalogue *menu.Catalogue) int {
+	const much = 1000
+	worth := 0
+	if needsModifiers(catalogue, o.DishList[0].ID) {
+		worth += 2 * much
 	}
-	return m > 0 && m < n
+	if last := o.DishList[len(o.DishList)-1]; last.ID != o.DishList[0].ID && len(last.Ingredients) == 0 {
+		worth += much
+	}
+	for _, dish := range o.DishList {
+		worth -= 1 + len(dish.Ingredients)
+	}
+	return worth
 }
 
-func ingredients(o *sampleOrder) int {
-	n := 0
-	for _, dish := range o.DishList {
-		n += len(dish.Ingredients)
+// needsModifiers says whether some group of the dish has a minimum.
+func needsModifiers(catalogue *menu.Catalogue, id string) bool {
+	p, ok := catalogue.ProductByID(id)
+	if !ok || catalogue.ProductScheme(p) == menu.None {
+		return false
 	}
-	return n
+	return slices.ContainsFunc(catalogue.Limits(catalogue.ProductScheme(p)), func(l menu.Limit) bool { return l.Min > 0 })
 }
 
 // goodOrder is one that larder accepts.
@@ -84,12 +101,9 @@ func (k *walk) goodOrder() ([]byte, error) { return json.Marshal(k.orders.good) 
 func (k *walk) badOrder() ([]byte, error) {
 	bad := *k.orders.good
 	bad.PaymentTypeID = "cheque"
-	bad.DishList = nil
-	for _, dish := range k.orders.good.DishList {
-		dish.Ingredients = nil // what its groups demand is missing
-		bad.DishList = append(bad.DishList, dish)
-	}
-	bad.DishList[0].Quantity = "0"
+	bad.DishList = slices.Clone(bad.DishList)
+	bad.DishList[0].Ingredients = nil // what its groups demand is missing
+	bad.DishList[len(bad.DishList)-1].Quantity = "0"
 	bad.DishList = append(bad.DishList, sampleDish{ID: "no-such-dish", Quantity: "1"})
 	return json.Marshal(bad)
 }

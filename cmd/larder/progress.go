@@ -24,7 +24,7 @@ func newProgress(w *world, total int, quiet bool) *progress {
 		p.bar = progressbar.NewOptions(total,
 			progressbar.OptionSetWriter(w.err), progressbar.OptionSetDescription("syncing"),
 			progressbar.OptionShowCount(), progressbar.OptionSetPredictTime(total > atOnce),
-			progressbar.OptionClearOnFinish(), progressbar.OptionFullWidth())
+			progressbar.OptionSetRenderBlankState(true), progressbar.OptionClearOnFinish(), progressbar.OptionFullWidth())
 	}
 	return p
 }

@@ -1,0 +1,233 @@
+package main
+
+import (
+	"encoding/json"
+	"os/exec"
+	"regexp"
+	"strings"
+	"testing"
+
+	"larder/internal/sandbox"
+	menusync "larder/sync"
+)
+
+func TestDemoExitDoesTheWholeJob(t *testing.T) {
+	t.Parallel()
+	for name, args := range map[string][]string{
+		"bistro":    {"demo", "--exit"},
+		"generated": {"demo", "--exit", "--restaurants", "25", "--products", "30", "--seed", "3"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got := larder(t, args...)
+			if got.status != statusDone || got.err != "" {
+				t.Fatalf("status %d\n%s%s", got.status, got.out, got.err)
+			}
+			for _, pattern := range []string{
+				`(?m)^1\. token +the ordering service gave larder 1 token`,
+				`(?m)^2\. menu pulled +\d+ dishes, \d+ modifier groups, \d+ bytes\n +fetch [\d.]+ ms, decode`,
+				`(?m)^3\. lint +\d+ finding`,
+				`(?m)^4\. published .*: version 1\n`,
+				`(?m)^5\. menu served +identity \d+ bytes, gzip \d+ bytes \(the same menu\)\n.*304, 0 bytes`,
+				`(?m)^6\. order refused +422 validation_failed, [4-6] violations:\n(?s:.*)group_min(?s:.*)quantity_not_positive(?s:.*)dish_not_in_menu`,
+				`(?m)^7\. order placed +orderID \d+, total [\d.]+, ref [0-9A-Z]{26}\n`,
+				`(?m)^8\. ordering service +received order \d+ \(\w+\), 2 dishes, total [\d.]+:\n +\{"restaurantID"`,
+				`\nAll of it works\. [\d.]+ s\n$`,
+			} {
+				if !regexp.MustCompile(pattern).MatchString(got.out) {
+					t.Errorf("no %s in\n%s", pattern, got.out)
+				}
+			}
+		})
+	}
+}
+
+func TestDemoExitAsJSON(t *testing.T) {
+	t.Parallel()
+	steps := fromJSON[[]step](t, must(t, "demo", "--exit", "--json"))
+	if len(steps) != 8 || steps[7].Name != "ordering service" || steps[7].Error != "" {
+		t.Errorf("demo --exit --json gives %+v", steps)
+	}
+}
+
+func TestDemoOf200Restaurants(t *testing.T) {
+	t.Parallel()
+	out := must(t, "demo", "--exit", "--restaurants", "200")
+	if !strings.Contains(out, "and all of the other 199 restaurants have theirs") {
+		t.Errorf("demo of 200 restaurants:\n%s", out)
+	}
+}
+
+// runningDemo starts a demo and gives the addresses of larder and its sandbox.
+func runningDemo(t *testing.T, args ...string) (base, kitchen string, r *running) {
+	t.Helper()
+	r = command{}.start(t, append([]string{"demo", "--listen", "127.0.0.1:0", "--sandbox-listen", "127.0.0.1:0"}, args...)...)
+	base = r.out.find(t, `(http://\S+)/v1/restaurants\n`)[1]
+	kitchen = r.out.find(t, `(http://\S+)/sandbox/orders   what`)[1]
+	return base, kitchen, r
+}
+
+// TestEveryLineOfTheInvitationWorks runs what the demo says to try, as it says it.
+func TestEveryLineOfTheInvitationWorks(t *testing.T) {
+	t.Parallel()
+	_, _, r := runningDemo(t)
+	_, lines, found := strings.Cut(r.out.find(t, `(?s)Try\n.*sync\?wait=30s'\n`)[0], "Try\n")
+	if !found {
+		t.Fatalf("no lines to try in\n%s", r.out)
+	}
+	output, err := exec.CommandContext(t.Context(), "sh", "-e", "-c", lines).CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v\n%s\n%s", err, lines, output)
+	}
+	for _, part := range []string{`"valid":false`, `"group_min"`, `"state":"placed"`, `"raw":"{`, `"outcome":"unchanged"`} {
+		if !strings.Contains(string(output), part) {
+			t.Errorf("no %s in the answers:\n%s", part, output)
+		}
+	}
+}
+
+// TestCommandsAgainstARunningDaemon has every command that speaks with a
+// daemon do its work.
+func TestCommandsAgainstARunningDaemon(t *testing.T) {
+	t.Parallel()
+	base, kitchen, _ := runningDemo(t)
+	ops := []string{"--url", base, "--client-id", "ops", "--client-secret", "ops-secret"}
+	shop := []string{"--url", base, "--client-id", "storefront", "--client-secret", "storefront-secret"}
+	made, err := newOrders(sandbox.Bistro(sandbox.BistroID, kitchen), sandbox.BistroID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	walk := &walk{orders: made}
+	good, _ := walk.goodOrder()
+	bad, _ := walk.badOrder()
+	goodFile, badFile := write(t, "good.json", string(good)), write(t, "bad.json", string(bad))
+	with := func(flags []string, args ...string) []string { return append(args, flags...) }
+
+	t.Run("status", func(t *testing.T) {
+		t.Parallel()
+		out := must(t, "status", "--url", base)
+		if !strings.HasPrefix(out, base+": ") || !strings.Contains(out, "redis") || !strings.Contains(out, "connections main") {
+			t.Errorf("status prints %q", out)
+		}
+		if r := fromJSON[ready](t, must(t, "status", "--url", base, "--json")); r.Status == "" {
+			t.Errorf("status --json gives %+v", r)
+		}
+	})
+	t.Run("sync", func(t *testing.T) {
+		t.Parallel()
+		if out := must(t, with(ops, "sync", sandbox.BistroID)...); !strings.Contains(out, sandbox.BistroID+"  unchanged  version ") {
+			t.Errorf("sync prints %q", out)
+		}
+		runs := fromJSON[[]menusync.Run](t, must(t, with(ops, "sync", "--all", "--force", "--json")...))
+		if len(runs) != 1 || !runs[0].Finished() || runs[0].Outcome == menusync.OutcomeFailed {
+			t.Errorf("sync --all --force --json gives %+v", runs)
+		}
+		got := command{terminal: true}.run(t, with(ops, "sync", "--all")...)
+		if !strings.Contains(got.err, "syncing") || !strings.Contains(got.out, sandbox.BistroID) {
+			t.Errorf("sync on a terminal: %+v, want a bar on stderr and a line on stdout", got)
+		}
+		got = larder(t, with(ops, "sync", "nowhere", sandbox.BistroID)...)
+		if got.status != statusFailed || !strings.Contains(got.out, "nowhere  failed") || !strings.Contains(got.out, "restaurant_not_found") {
+			t.Errorf("sync of an unknown restaurant: %+v", got)
+		}
+		if got := larder(t, with(shop, "sync", sandbox.BistroID)...); got.status != statusFailed || !strings.Contains(got.out, "403") {
+			t.Errorf("sync by a client without the scope: %+v", got)
+		}
+		if got := larder(t, "sync", "x", "--url", base, "--client-id", "ops", "--client-secret", "wrong"); got.status != statusFailed || !strings.Contains(got.out, "gives no token") {
+			t.Errorf("sync with a wrong secret: %+v", got)
+		}
+	})
+	t.Run("order validate", func(t *testing.T) {
+		t.Parallel()
+		if out := must(t, "order", "validate", goodFile, "--url", base); !strings.HasPrefix(out, "valid, total ") {
+			t.Errorf("order validate prints %q", out)
+		}
+		got := command{in: string(bad)}.run(t, "order", "validate", "-", "--url", base)
+		if got.status != statusFailed || !strings.HasPrefix(got.out, "not valid: 4 violations\n") || !strings.Contains(got.out, "/paymentTypeID  value_not_allowed") {
+			t.Errorf("order validate of a bad order: %+v", got)
+		}
+		v := fromJSON[struct{ Result verdict }](t, must(t, "order", "validate", goodFile, "--url", base, "--json", "--restaurant", sandbox.BistroID))
+		if !v.Result.Valid || len(v.Result.Order) == 0 {
+			t.Errorf("order validate --json gives %+v", v)
+		}
+		if got := (command{in: `{"dishList":[`}).run(t, "order", "validate", "-", "--url", base); got.status != statusFailed || !strings.Contains(got.err, "malformed_json") {
+			t.Errorf("order validate of broken JSON: %+v", got)
+		}
+	})
+	t.Run("order place", func(t *testing.T) {
+		t.Parallel()
+		if out := must(t, with(shop, "order", "place", goodFile, "--key", "cli-1")...); !regexp.MustCompile(`^placed: order \d+, total [\d.]+, ref `).MatchString(out) {
+			t.Errorf("order place prints %q", out)
+		}
+		p := fromJSON[struct{ Result placed }](t, must(t, with(shop, "order", "place", goodFile, "--json")...))
+		if p.Result.State != "placed" || p.Result.OrderID == "" {
+			t.Errorf("order place --json gives %+v", p)
+		}
+		got := larder(t, with(shop, "order", "place", badFile)...)
+		if got.status != statusFailed || !strings.HasPrefix(got.out, "not placed: ") || !strings.Contains(got.out, "group_min") {
+			t.Errorf("order place of a bad order: %+v", got)
+		}
+		got = larder(t, with(shop, "order", "place", badFile, "--json")...)
+		if refused := fromJSON[apiError](t, got.out); got.status != statusFailed || len(refused.Errors) != 4 {
+			t.Errorf("order place --json of a bad order: %+v", got)
+		}
+		if got := larder(t, "order", "place", goodFile, "--url", base, "--key", "no-token"); got.status != statusFailed || !strings.Contains(got.err, "the key of this try was no-token") {
+			t.Errorf("order place without a token: %+v", got)
+		}
+	})
+	t.Run("menu", func(t *testing.T) {
+		t.Parallel()
+		if got := larder(t, with(ops, "menu", "lint", sandbox.BistroID)...); !strings.Contains(got.out, " warning") {
+			t.Errorf("menu lint of a restaurant: %+v", got)
+		}
+		if out := must(t, "menu", "show", sandbox.BistroID, "--url", base); !strings.HasPrefix(out, "Larder Bistro, menu view ") {
+			t.Errorf("menu show of a restaurant prints %.200q", out)
+		}
+		served := json.RawMessage(must(t, "menu", "show", sandbox.BistroID, "--url", base, "--json"))
+		if !json.Valid(served) {
+			t.Errorf("menu show --json prints no JSON")
+		}
+		env := []string{"LARDER_CONNECTIONS_0_BASE_URL=" + kitchen, "LARDER_CONNECTIONS_0_AUTH_URL=" + kitchen}
+		file := write(t, "bistro.json", string(sandbox.Bistro(sandbox.BistroID, kitchen)))
+		got := command{env: env}.run(t, "menu", "diff", "--config", "../../configs/demo.yaml", "--restaurant", sandbox.BistroID, file, sandbox.BistroID)
+		if got.status != statusDone || got.out != "no difference\n" {
+			t.Errorf("menu diff of a file and the service: %+v", got)
+		}
+		got = command{env: env}.run(t, "menu", "diff", "--config", "../../configs/demo.yaml", file, "elsewhere")
+		if got.status != statusFailed || !strings.Contains(got.err, "which has: "+sandbox.BistroID) {
+			t.Errorf("menu diff of an unknown restaurant: %+v", got)
+		}
+	})
+	t.Run("check --online", func(t *testing.T) {
+		t.Parallel()
+		env := []string{"LARDER_CONNECTIONS_0_BASE_URL=" + kitchen, "LARDER_CONNECTIONS_0_AUTH_URL=" + kitchen}
+		got := command{env: env}.run(t, "check", "--online", "--config", "../../configs/demo.yaml")
+		if got.status != statusDone || !strings.Contains(got.out, "connection main token: token_request document works") || !regexp.MustCompile(`main menu: \d+ dishes`).MatchString(got.out) {
+			t.Errorf("check --online: %+v", got)
+		}
+		env = append(env, "LARDER_CONNECTIONS_0_CLIENT_SECRET=wrong", "LARDER_REDIS_URL=redis://127.0.0.1:1")
+		got = command{env: env}.run(t, "check", "--online", "--config", "../../configs/demo.yaml")
+		if got.status != statusFailed || !strings.Contains(got.out, "FAILED  redis: ") || !strings.Contains(got.out, "FAILED  connection main token: ") {
+			t.Errorf("check --online of what does not work: %+v", got)
+		}
+	})
+}
+
+func TestDemoOffLoopbackMakesItsOwnSecrets(t *testing.T) {
+	t.Parallel()
+	r := command{}.start(t, "demo", "--listen", "0.0.0.0:0", "--sandbox-listen", "127.0.0.1:0")
+	line := r.out.find(t, `client_secret=(\S+)`)
+	if strings.HasSuffix(line[1], "-secret") || len(line[1]) < 16 {
+		t.Errorf("the demo's published secret %q is used off loopback", line[1])
+	}
+}
+
+func TestSandboxServesMenusFromFiles(t *testing.T) {
+	t.Parallel()
+	file := write(t, "corner.json", soup)
+	r := command{}.start(t, "sandbox", "--listen", "127.0.0.1:0", "--menu", file)
+	base := r.out.find(t, `ordering service on (\S+) `)[1]
+	if status, body := fetch(t, base+"/sandbox/menus/corner"); status != 200 || !strings.Contains(body, "Pepper") {
+		t.Errorf("the sandbox answers %d %.200s", status, body)
+	}
+}

@@ -1,0 +1,212 @@
+package main
+
+import (
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"os/exec"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+
+	"larder/internal/sandbox"
+)
+
+// service is an ordering service that can be told to keep menus waiting.
+type service struct {
+	*httptest.Server
+	mu   sync.Mutex
+	gate chan struct{} // closed: menus are answered
+	asks chan struct{} // one for each menu asked for while the gate is shut
+}
+
+func newService(t *testing.T) *service {
+	t.Helper()
+	kitchen := sandbox.New(sandbox.Config{})
+	bistro := sandbox.Bistro(sandbox.BistroID, "")
+	kitchen.SetMenu(sandbox.BistroID, bistro)
+	kitchen.SetMenu(sandbox.DefaultMenu, bistro)
+	s := &service{gate: make(chan struct{}), asks: make(chan struct{}, 100)}
+	close(s.gate)
+	s.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasPrefix(r.URL.Path, "/orders/api/v1/menu/view") {
+			s.wait()
+		}
+		kitchen.Handler().ServeHTTP(w, r)
+	}))
+	t.Cleanup(func() {
+		kitchen.Close()
+		s.Close()
+	})
+	return s
+}
+
+func (s *service) wait() {
+	s.mu.Lock()
+	gate := s.gate
+	s.mu.Unlock()
+	select {
+	case <-gate:
+	default:
+		s.asks <- struct{}{}
+		<-gate
+	}
+}
+
+// shut keeps menus waiting until open is called.
+func (s *service) shut() (open func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	gate := make(chan struct{})
+	s.gate = gate
+	return sync.OnceFunc(func() { close(gate) })
+}
+
+// env points demo.yaml at the service, on a free port.
+func (s *service) env(more ...string) []string {
+	return append([]string{
+		"LARDER_CONFIG=../../configs/demo.yaml", "LARDER_HTTP_LISTEN=127.0.0.1:0", "LARDER_LOG_FORMAT=json",
+		"LARDER_CONNECTIONS_0_BASE_URL=" + s.URL, "LARDER_CONNECTIONS_0_AUTH_URL=" + s.URL,
+	}, more...)
+}
+
+// process is a real larder of its own.
+type process struct {
+	cmd *exec.Cmd
+	log *watched
+}
+
+func startProcess(t *testing.T, env []string, args ...string) *process {
+	t.Helper()
+	p := &process{cmd: exec.CommandContext(t.Context(), binary(t), args...), log: newWatched()}
+	p.cmd.Env, p.cmd.Stderr = env, p.log
+	if err := p.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = p.cmd.Process.Kill() })
+	return p
+}
+
+func (p *process) url(t *testing.T) string {
+	t.Helper()
+	return (&running{err: p.log}).address(t)
+}
+
+func (p *process) signal(t *testing.T, signal syscall.Signal) {
+	t.Helper()
+	if err := p.cmd.Process.Signal(signal); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// status waits for the process to end.
+func (p *process) status(t *testing.T) int {
+	t.Helper()
+	err := p.cmd.Wait()
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) {
+		t.Fatal(err)
+	}
+	return p.cmd.ProcessState.ExitCode()
+}
+
+func waitReady(t *testing.T, base string) {
+	t.Helper()
+	eventually(t, "ready", func() bool {
+		return larder(t, "status", "--url", base).status == statusDone
+	})
+}
+
+func TestSIGTERMFinishesWhatIsInFlight(t *testing.T) {
+	t.Parallel()
+	for name, signal := range map[string]syscall.Signal{"SIGTERM": syscall.SIGTERM, "SIGINT": syscall.SIGINT} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			service := newService(t)
+			p := startProcess(t, service.env(), "serve")
+			base := p.url(t)
+			waitReady(t, base)
+			open := service.shut()
+			defer open()
+			answered := make(chan outcome, 1)
+			go func() {
+				answered <- larder(t, "sync", sandbox.BistroID, "--url", base, "--client-id", "ops", "--client-secret", "ops-secret")
+			}()
+			<-service.asks
+			p.signal(t, signal)
+			p.log.find(t, `"event":"daemon.stopping"`)
+			open()
+			if got := <-answered; got.status != statusDone || !strings.Contains(got.out, "unchanged") {
+				t.Errorf("the request in flight got %+v, want its run", got)
+			}
+			if status := p.status(t); status != statusDone {
+				t.Errorf("status %d after %s, want 0\n%s", status, name, p.log)
+			}
+			p.log.find(t, `"event":"daemon.stopped"`)
+		})
+	}
+}
+
+func TestTheShutdownIsBounded(t *testing.T) {
+	t.Parallel()
+	service := newService(t)
+	p := startProcess(t, service.env("LARDER_HTTP_DRAIN_TIMEOUT=50ms"), "serve")
+	base := p.url(t)
+	waitReady(t, base)
+	open := service.shut()
+	defer open()
+	answered := make(chan outcome, 1)
+	go func() {
+		answered <- larder(t, "sync", sandbox.BistroID, "--url", base, "--client-id", "ops", "--client-secret", "ops-secret")
+	}()
+	<-service.asks
+	p.signal(t, syscall.SIGTERM)
+	if status := p.status(t); status != statusDone { // the service never answers, and larder ends all the same
+		t.Errorf("status %d, want 0\n%s", status, p.log)
+	}
+	if got := <-answered; got.status != statusFailed {
+		t.Errorf("the request that was cut got %+v, want a failure", got)
+	}
+}
+
+func TestASecondSignalForces(t *testing.T) {
+	t.Parallel()
+	service := newService(t)
+	p := startProcess(t, service.env("LARDER_HTTP_DRAIN_DELAY=1h"), "serve")
+	base := p.url(t)
+	waitReady(t, base)
+	p.signal(t, syscall.SIGTERM)
+	eventually(t, "draining is seen on /readyz", func() bool {
+		status, _ := fetch(t, base+"/readyz")
+		return status == http.StatusServiceUnavailable
+	})
+	p.signal(t, syscall.SIGTERM)
+	if status := p.status(t); status != statusFailed {
+		t.Errorf("status %d after a second signal, want 1", status)
+	}
+	p.log.find(t, "forced to stop by a second signal")
+}
+
+func TestTheBinaryRefusesAWrongConfiguration(t *testing.T) {
+	t.Parallel()
+	p := startProcess(t, []string{"LARDER_CONFIG=" + write(t, "larder.yaml", "htp: {}\n")}, "serve")
+	if status := p.status(t); status != statusFailed {
+		t.Errorf("status %d, want 1", status)
+	}
+	p.log.find(t, `larder.yaml:1:1: unknown key "htp" in the configuration: did you mean "http"\?`)
+}
+
+func TestATakenPortIsReported(t *testing.T) {
+	t.Parallel()
+	service := newService(t)
+	taken := strings.TrimPrefix(service.URL, "http://")
+	got := command{env: service.env("LARDER_HTTP_LISTEN=" + taken)}.run(t, "serve")
+	if got.status != statusFailed || !strings.Contains(got.err, "address already in use") {
+		t.Errorf("serve on a taken port: %+v", got)
+	}
+	got = larder(t, "demo", "--exit", "--sandbox-listen", taken)
+	if got.status != statusFailed || !strings.Contains(got.err, "the sandbox cannot listen") {
+		t.Errorf("demo with a taken port: %+v", got)
+	}
+}
