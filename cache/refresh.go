@@ -64,7 +64,7 @@ func (r *Replica) refresh(ctx context.Context, restaurants []menu.RestaurantID) 
 		switch {
 		case there.version == 0:
 			return // Redis has lost it, or never had it: memory goes on
-		case here == nil || there.version > here.snapshot.Version.Version:
+		case here == nil, supersedes(Version{Version: there.version, Content: there.content}, here.snapshot.Version):
 			behind = append(behind, id)
 		case there.version == here.snapshot.Version.Version && differs(here.snapshot.Version, there):
 			r.swap(&Snapshot{Version: here.snapshot.Version.with(there), Catalogue: here.snapshot.Catalogue})
@@ -194,8 +194,7 @@ func (r *Replica) listen(ctx context.Context) (heard bool, err error) {
 	}
 }
 
-// noticed takes one notice. Of a restaurant that this replica neither keeps
-// nor was asked for there is nothing to do: its first reader loads it.
+// noticed takes one notice: what memory does not hold yet is loaded soon.
 func (r *Replica) noticed(payload string) {
 	n, ok := readNotice(payload)
 	if !ok {

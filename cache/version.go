@@ -77,13 +77,14 @@ func decodeRecord(restaurant menu.RestaurantID, raw []byte) (Version, *readyReco
 // status is what moves without a new version: a few fields of Keys.Current.
 type status struct {
 	version     int64 // 0: there is none
+	content     string
 	checkedAt   time.Time
 	lastOutcome string
 	held        bool
 }
 
 // statusFields are the fields of Keys.Current that readStatus takes, in order.
-func statusFields() []string { return []string{"version", "checkedAt", "lastOutcome", "held"} }
+func statusFields() []string { return []string{"version", "content", "checkedAt", "lastOutcome", "held"} }
 
 // readStatus reads the answer of HMGET over statusFields. A value that larder
 // did not write reads as absent.
@@ -97,9 +98,10 @@ func readStatus(values []any) status {
 	}
 	var s status
 	s.version, _ = strconv.ParseInt(text(0), 10, 64)
-	s.checkedAt, _ = parseTime(text(1))
-	s.lastOutcome = text(2)
-	s.held = text(3) == "1"
+	s.content = text(1)
+	s.checkedAt, _ = parseTime(text(2))
+	s.lastOutcome = text(3)
+	s.held = text(4) == "1"
 	return s
 }
 

@@ -1,0 +1,110 @@
+package cache_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"larder/cache"
+)
+
+func TestRedisConfigDefaults(t *testing.T) {
+	t.Parallel()
+	var c cache.RedisConfig
+	c.SetDefaults()
+	want := cache.RedisConfig{URL: "embedded", DataDir: "./data", Prefix: "larder"}
+	if c != want {
+		t.Errorf("got %+v, want %+v", c, want)
+	}
+	if err := c.Validate(); err != nil {
+		t.Errorf("the defaults are refused: %v", err)
+	}
+}
+
+func TestRedisURL(t *testing.T) {
+	t.Parallel()
+	for url, want := range map[string]string{ // what the refusal says; empty = taken
+		"embedded":                              "",
+		"redis://localhost":                     "",
+		"redis://user:hunter2@[::1]:6380/3":     "",
+		"rediss://:hunter2@redis.example":       "",
+		"managed":                               "not supported yet",
+		"redis+sentinel://:hunter2@h1,h2/m/0":   "redis+sentinel:// is not supported yet",
+		"rediss+cluster://:hunter2@h1,h2":       "rediss+cluster:// is not supported yet",
+		"http://:hunter2@localhost":             `"http" is no scheme`,
+		"localhost:6379":                        "has no scheme",
+		"":                                      "has no scheme",
+		"redis://":                              "names no host",
+		"redis://:hunter2@local host":           "cannot be read",
+		"redis://:hunter2@localhost/catalogues": "database",
+	} {
+		c := cache.RedisConfig{URL: url, Prefix: "p"}
+		err := c.Validate()
+		if err == nil && url != "" {
+			r, openErr := cache.Open(t.Context(), c, quiet())
+			if openErr == nil {
+				openErr = r.Close()
+			}
+			err = openErr
+		}
+		if want == "" {
+			if err != nil {
+				t.Errorf("%q: %v, want it taken", url, err)
+			}
+			continue
+		}
+		var fault *cache.ConfigError
+		if !errors.As(err, &fault) || fault.Key != "redis.url" || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "rediss://") {
+			t.Errorf("%q: got %v, want one that says %q and what is supported", url, err, want)
+		}
+		if err != nil && strings.Contains(err.Error(), "hunter2") {
+			t.Errorf("%q: the refusal tells the password: %v", url, err)
+		}
+	}
+}
+
+func TestRedisPrefix(t *testing.T) {
+	t.Parallel()
+	for prefix, ok := range map[string]bool{"larder": true, "a.b-c_d:e": true, "": false, "a b": false, "{a}": false, strings.Repeat("x", 65): false} {
+		if err := (cache.RedisConfig{URL: "embedded", Prefix: prefix}).Validate(); (err == nil) != ok {
+			t.Errorf("prefix %q: %v, want taken %t", prefix, err, ok)
+		}
+	}
+}
+
+func TestCacheConfig(t *testing.T) {
+	t.Parallel()
+	var c cache.Config
+	c.SetDefaults()
+	if c.Memory != 512<<20 || c.Poll != 5*time.Second || c.Validate() != nil {
+		t.Errorf("defaults %+v, %v", c, c.Validate())
+	}
+	err := cache.Config{Memory: 1000, Poll: time.Millisecond}.Validate()
+	if err == nil || !strings.Contains(err.Error(), "cache.memory") || !strings.Contains(err.Error(), "cache.poll") {
+		t.Errorf("got %v, want both keys", err)
+	}
+}
+
+func TestByteSize(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]cache.ByteSize{
+		"0": 0, "1000": 1000, "1B": 1, "512KiB": 512 << 10, " 512 MiB ": 512 << 20, "2GiB": 2 << 30,
+	} {
+		var got cache.ByteSize
+		if err := got.UnmarshalText([]byte(text)); err != nil || got != want {
+			t.Errorf("%q: %d, %v; want %d", text, got, err, want)
+		}
+	}
+	for _, text := range []string{"", "-1", "1.5MiB", "MiB", "1MB", "9999999999GiB", "10000000000000000000"} {
+		var got cache.ByteSize
+		if err := got.UnmarshalText([]byte(text)); err == nil {
+			t.Errorf("%q was taken as %d", text, got)
+		}
+	}
+	for size, want := range map[cache.ByteSize]string{0: "0", 1000: "1000", 3 << 10: "3KiB", 512 << 20: "512MiB", 2 << 40: "2048GiB"} {
+		if got, err := size.MarshalText(); err != nil || string(got) != want {
+			t.Errorf("%d: %s, %v; want %s", size, got, err, want)
+		}
+	}
+}

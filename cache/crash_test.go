@@ -1,0 +1,245 @@
+package cache
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+	"github.com/sirupsen/logrus/hooks/test"
+
+	"larder/internal/menu"
+	"larder/internal/redistest"
+)
+
+func openForTest(t testing.TB, url string) *Redis {
+	t.Helper()
+	log, _ := test.NewNullLogger()
+	r, err := Open(t.Context(), RedisConfig{URL: url}, log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := r.Close(); err != nil {
+			t.Errorf("close: %v", err)
+		}
+	})
+	return r
+}
+
+func onBoth(t *testing.T, behaviour func(t *testing.T, r *Redis)) {
+	t.Helper()
+	t.Run("embedded", func(t *testing.T) {
+		t.Parallel()
+		behaviour(t, openForTest(t, Embedded))
+	})
+	t.Run("redis", func(t *testing.T) {
+		t.Parallel()
+		behaviour(t, openForTest(t, redistest.Start(t).URL()))
+	})
+}
+
+// generated is a publication of a menu of n dishes, prices set by seed.
+func generated(t testing.TB, base int64, n, seed int) Publication {
+	t.Helper()
+	var b strings.Builder
+	b.WriteString(`{"name":"Generated","categories":[{"id":"c","name":"All"}],"products":[`)
+	for i := range n {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		fmt.Fprintf(&b, `{"id":"5f0c9a51-77aa-4c0a-8d7e-%012d","externalId":"%d","categoryId":"c","name":"Dish number %d","price":%d.5,"schemeId":"s%d","description":"Slow cooked, number %d, with a sauce of the day and bread.","imageUrls":["/img/%d.svg"]}`,
+			i, 1000+i, i, seed+i, i%50, i, i)
+	}
+	b.WriteString(`],"ingredientsSchemes":[`)
+	for i := range 50 {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		fmt.Fprintf(&b, `{"id":"s%d","ingredientsGroups":[{"id":"g","minCount":0,"maxCount":%d}]}`, i, i)
+	}
+	b.WriteString(`],"ingredientsGroups":[{"id":"g","name":"Sauce","ingredients":["i"]}],"ingredients":[{"id":"i","externalId":"x","name":"Salsa","price":1}]}`)
+	view, err := menu.Decode([]byte(b.String()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return Publication{
+		Restaurant: "bistro", Base: base, View: view, SyncedAt: time.Now(),
+		Catalogue: menu.Compile(view, "bistro", menu.DefaultSettings()),
+	}
+}
+
+// staged does all of Publish but its last step, as a publisher that dies then.
+func staged(t *testing.T, s *Store, p Publication) *flip {
+	t.Helper()
+	ctx := t.Context()
+	before, err := s.standing(ctx, p.Restaurant)
+	if err != nil {
+		t.Fatal(err)
+	}
+	raw := menu.EncodeContent(p.View)
+	v := Version{
+		Restaurant: p.Restaurant, Version: p.Base + 1, Content: menu.ContentHash(raw, p.Catalogue.Settings()),
+		Stops: p.Catalogue.Stops(), SyncedAt: wholeMillis(p.SyncedAt), Counts: p.Catalogue.Counts(),
+	}
+	if v.ready, err = s.packer.represent(v.Version, menuBody(v, p.Catalogue), Gzip); err != nil {
+		t.Fatal(err)
+	}
+	own := s.keys.Version(p.Restaurant, v.Version)
+	index, err := s.storeContent(ctx, p, v.Content, raw, own)
+	if err != nil {
+		t.Fatal(err)
+	}
+	step, err := s.stage(ctx, p, v, index, index == own)
+	if err != nil {
+		t.Fatal(err)
+	}
+	step.succeed(s, before, v)
+	return step
+}
+
+func serves(t *testing.T, s *Store, want int64) {
+	t.Helper()
+	snap, err := NewReplica(s, ReplicaConfig{}).Catalogue(t.Context(), "bistro")
+	if err != nil || snap.Version.Version != want {
+		t.Fatalf("a new replica: %v, %v; want version %d", snap, err, want)
+	}
+}
+
+func TestCrashLeavesTheOldVersion(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t *testing.T, r *Redis) {
+		ctx, s := t.Context(), NewStore(r, StoreConfig{})
+		if _, err := s.Publish(ctx, generated(t, 0, 40, 1)); err != nil {
+			t.Fatal(err)
+		}
+		dead := staged(t, s, generated(t, 1, 40, 2))
+		serves(t, s, 1)
+		for _, key := range dead.staged {
+			if life := r.Client().PTTL(ctx, key.staged).Val(); life <= 0 || life > stagedLife {
+				t.Errorf("%s was left with %s to live", key.staged, life)
+			}
+			if r.Client().Exists(ctx, key.final).Val() != 0 {
+				t.Errorf("%s exists before the version does", key.final)
+			}
+		}
+		// The next publisher takes the same number; the dead one's step comes late.
+		if v, err := s.Publish(ctx, generated(t, 1, 40, 3)); err != nil || v.Version != 2 {
+			t.Fatalf("the next publisher: version %d, %v", v.Version, err)
+		}
+		if err := s.flip(ctx, dead); !errors.Is(err, ErrStale) {
+			t.Errorf("the late step: %v, want ErrStale", err)
+		}
+		if err := r.Client().HSet(ctx, r.Keys().Fence("bistro"), "fence", 9).Err(); err != nil {
+			t.Fatal(err)
+		}
+		if err := s.flip(ctx, dead); !errors.Is(err, ErrFenced) {
+			t.Errorf("the late step of a lost lease: %v, want ErrFenced", err)
+		}
+		serves(t, s, 2)
+	})
+}
+
+func TestExpiredStagingIsNotPublished(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t *testing.T, r *Redis) {
+		ctx, s := t.Context(), NewStore(r, StoreConfig{})
+		if _, err := s.Publish(ctx, generated(t, 0, 40, 1)); err != nil {
+			t.Fatal(err)
+		}
+		wholly := staged(t, s, generated(t, 1, 40, 2))
+		if err := r.Client().Del(ctx, wholly.staged[len(wholly.staged)-1].staged).Err(); err != nil {
+			t.Fatal(err)
+		}
+		partly := staged(t, s, generated(t, 1, 40, 2))
+		if err := r.Client().HDel(ctx, partly.staged[0].staged, "5f0c9a51-77aa-4c0a-8d7e-000000000007").Err(); err != nil {
+			t.Fatal(err)
+		}
+		for name, step := range map[string]*flip{"wholly": wholly, "partly": partly} {
+			if err := s.flip(ctx, step); !errors.Is(err, errStagedLost) || !errors.Is(err, ErrUnavailable) {
+				t.Errorf("%s expired: %v, want ErrUnavailable", name, err)
+			}
+		}
+		serves(t, s, 1)
+	})
+}
+
+var errCut = errors.New("connection cut")
+
+// cutAfter loses the answer of scripts, after they ran.
+type cutAfter struct{}
+
+func (cutAfter) DialHook(next redis.DialHook) redis.DialHook { return next }
+
+func (cutAfter) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
+	return next
+}
+
+func (cutAfter) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
+	return func(ctx context.Context, cmd redis.Cmder) error {
+		if err := next(ctx, cmd); err != nil || !strings.HasPrefix(cmd.Name(), "eval") {
+			return err
+		}
+		cmd.SetErr(errCut)
+		return errCut
+	}
+}
+
+func TestLostAnswerOfAPublish(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t *testing.T, r *Redis) {
+		s := NewStore(r, StoreConfig{})
+		r.strict.AddHook(cutAfter{})
+		// It took place: the caller learns so instead of an error.
+		if v, err := s.Publish(t.Context(), generated(t, 0, 40, 1)); err != nil || v.Version != 1 {
+			t.Fatalf("version %d, %v; want 1", v.Version, err)
+		}
+		// It was refused, and nobody can know: the step is another's by then.
+		dead := staged(t, s, generated(t, 1, 40, 2))
+		dead.base = 7
+		if err := s.flip(t.Context(), dead); !errors.Is(err, ErrUnavailable) || !errors.Is(err, errCut) {
+			t.Errorf("a refusal without answer: %v, want ErrUnavailable", err)
+		}
+		serves(t, s, 1)
+	})
+}
+
+func TestLargeMenuIsStagedInBoundedPipelines(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t *testing.T, r *Redis) {
+		s := NewStore(r, StoreConfig{})
+		v, err := s.Publish(t.Context(), generated(t, 0, 5000, 1))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := r.Client().HLen(t.Context(), r.Keys().Products(r.Keys().Version("bistro", 1))).Val(); n != 5000 || v.Counts.Products != 5000 {
+			t.Errorf("%d products in Redis, %d counted, want 5000", n, v.Counts.Products)
+		}
+	})
+}
+
+func BenchmarkPublish(b *testing.B) {
+	for name, url := range map[string]string{"embedded": Embedded, "redis": redistest.Start(b).URL()} {
+		for _, dishes := range []int{400, 5000} {
+			b.Run(fmt.Sprintf("%s/dishes=%d", name, dishes), func(b *testing.B) {
+				s := NewStore(openForTest(b, url), StoreConfig{})
+				p := generated(b, 0, dishes, 1)
+				p.Restaurant = menu.RestaurantID(fmt.Sprintf("r%d", dishes))
+				if v, err := s.Current(b.Context(), p.Restaurant); err == nil {
+					p.Base = v.Version
+				}
+				b.ReportAllocs()
+				for b.Loop() {
+					v, err := s.Publish(b.Context(), p)
+					if err != nil {
+						b.Fatal(err)
+					}
+					p.Base = v.Version
+				}
+			})
+		}
+	}
+}

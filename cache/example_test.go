@@ -1,0 +1,61 @@
+package cache_test
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/sirupsen/logrus"
+
+	"larder/cache"
+	"larder/internal/menu"
+)
+
+// A menu is published to the embedded Redis and read back from a replica's
+// memory, with the body that an HTTP route sends as it is.
+func Example() {
+	ctx := context.Background()
+	log := logrus.New()
+	log.SetOutput(io.Discard)
+	redis, err := cache.Open(ctx, cache.RedisConfig{URL: cache.Embedded}, log)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer func() { _ = redis.Close() }()
+	store := cache.NewStore(redis, cache.StoreConfig{})
+
+	view, err := menu.Decode([]byte(`{"result":{"name":"Lunch","products":[{"id":"1","externalId":"P1","name":"Soup","price":4.50}]}}`))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	_, err = store.Publish(ctx, cache.Publication{
+		Restaurant: "bistro", Name: "The Bistro", View: view,
+		Catalogue: menu.Compile(view, "bistro", menu.DefaultSettings()),
+		SyncedAt:  time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC),
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+
+	replica := cache.NewReplica(store, cache.ReplicaConfig{Log: log})
+	snapshot, err := replica.Catalogue(ctx, "bistro")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	soup, _ := snapshot.Catalogue.ProductByID("1")
+	body, err := replica.Product(snapshot, soup, cache.Identity)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println("version", snapshot.Version.Version, body.Encoding, len(body.Body) > 0)
+	fmt.Println(redis.Client().HGet(ctx, redis.Keys().Products(redis.Keys().Version("bistro", 1)), "1").Val())
+	// Output:
+	// version 1 identity true
+	// {"externalId":"P1","name":"Soup","price":4.5,"schemeId":null,"categoryId":null,"available":true}
+}

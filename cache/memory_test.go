@@ -1,0 +1,145 @@
+package cache
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"larder/internal/menu"
+)
+
+func TestLibrarySharesAndForgets(t *testing.T) {
+	t.Parallel()
+	var loads atomic.Int64
+	settings := menu.DefaultSettings()
+	l := newLibrary(func(context.Context, string) (*menu.Content, error) {
+		loads.Add(1)
+		return menu.CompileContent(&menu.View{Name: "Menu"}, settings), nil
+	})
+	var wait sync.WaitGroup
+	got := make([]*menu.Content, 8)
+	for i := range got {
+		wait.Go(func() {
+			if content, err := l.content(t.Context(), "h"); err == nil {
+				got[i] = content
+			}
+		})
+	}
+	wait.Wait()
+	for i, content := range got {
+		if content == nil || content != got[0] {
+			t.Fatalf("caller %d has a content of its own", i)
+		}
+	}
+	if adopted := l.adopt("h", menu.CompileContent(&menu.View{}, settings)); adopted != got[0] {
+		t.Error("a second content of one hash was adopted")
+	}
+	if loads.Load() != 1 || l.size() != 1 {
+		t.Errorf("%d loads, %d held; want 1 and 1", loads.Load(), l.size())
+	}
+	runtime.KeepAlive(got)
+
+	clear(got)
+	deadline := time.Now().Add(20 * time.Second)
+	for l.size() > 0 && time.Now().Before(deadline) {
+		runtime.GC() // cleanups run in a goroutine of their own
+		runtime.Gosched()
+	}
+	if l.size() != 0 {
+		t.Fatal("a content that nobody uses is still held")
+	}
+	if _, err := l.content(t.Context(), "h"); err != nil || loads.Load() != 2 {
+		t.Errorf("after it was forgotten: %d loads, %v; want 2", loads.Load(), err)
+	}
+}
+
+func TestLibraryPassesErrorsOn(t *testing.T) {
+	t.Parallel()
+	l := newLibrary(func(context.Context, string) (*menu.Content, error) { return nil, ErrCorrupt })
+	if _, err := l.content(t.Context(), "h"); !errors.Is(err, ErrCorrupt) || l.size() != 0 {
+		t.Errorf("got %v, %d held", err, l.size())
+	}
+}
+
+func bodyOf(n int) func() (*Representation, error) {
+	return func() (*Representation, error) { return &Representation{Body: make([]byte, n)}, nil }
+}
+
+func TestBodiesStayWithinMemory(t *testing.T) {
+	t.Parallel()
+	const memory = 1 << 20
+	b, s := newBodies(memory), newShelf()
+	for i := range 2000 {
+		key := bodyKey{restaurant: "bistro", version: 1, product: menu.Index(i)}
+		if _, err := b.build(key, s, bodyOf(4000)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	b.cache.CleanUp()
+	if got := b.cache.WeightedSize(); got > memory || got < memory/2 {
+		t.Errorf("%d bytes are kept, want at most %d and most of it", got, memory)
+	}
+	s.clear(b)
+	b.cache.CleanUp()
+	if got := b.cache.WeightedSize(); got != 0 {
+		t.Errorf("%d bytes are left of a version that is gone", got)
+	}
+	key := bodyKey{restaurant: "bistro", version: 1}
+	if _, err := b.build(key, s, bodyOf(10)); err != nil {
+		t.Fatal(err)
+	}
+	if _, ok := b.get(key); ok {
+		t.Error("a body was kept for a version that is gone")
+	}
+}
+
+func TestBodyIsBuiltOnce(t *testing.T) {
+	t.Parallel()
+	b, s := newBodies(1<<20), newShelf()
+	var builds atomic.Int64
+	gate := make(chan struct{})
+	var wait sync.WaitGroup
+	for range 16 {
+		wait.Go(func() {
+			_, err := b.build(bodyKey{version: 1}, s, func() (*Representation, error) {
+				builds.Add(1)
+				<-gate
+				return &Representation{Body: []byte("body")}, nil
+			})
+			if err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	close(gate)
+	wait.Wait()
+	if builds.Load() != 1 {
+		t.Errorf("built %d times, want once", builds.Load())
+	}
+	broken := errors.New("broken")
+	if _, err := b.build(bodyKey{version: 2}, s, func() (*Representation, error) { return nil, broken }); !errors.Is(err, broken) {
+		t.Errorf("got %v, want the error of the builder", err)
+	}
+}
+
+func TestMissesAreBounded(t *testing.T) {
+	t.Parallel()
+	s := NewStore(openForTest(t, Embedded), StoreConfig{})
+	r := NewReplica(s, ReplicaConfig{})
+	for i := range maxMisses + 10 {
+		r.noteMiss(menu.RestaurantID(fmt.Sprint(i)), ErrNoCatalogue)
+	}
+	r.noteMiss("cancelled", context.Canceled)
+	if len(r.misses) > maxMisses || r.missed("cancelled") != nil {
+		t.Errorf("%d misses are remembered; a caller's own end: %v", len(r.misses), r.missed("cancelled"))
+	}
+	r.noticed("1 " + fmt.Sprint(maxMisses+1))
+	if err := r.missed(menu.RestaurantID(fmt.Sprint(maxMisses + 1))); err != nil {
+		t.Errorf("after a notice: %v, want nothing remembered", err)
+	}
+}

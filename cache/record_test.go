@@ -1,0 +1,130 @@
+package cache
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"pgregory.net/rapid"
+
+	"larder/internal/menu"
+)
+
+func TestRecordReadsBack(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		at := time.UnixMilli(rapid.Int64Range(0, 4e12).Draw(t, "at")).UTC()
+		ids := rapid.SliceOf(rapid.String().Filter(func(s string) bool { return strings.ToValidUTF8(s, "") == s }))
+		want := Version{
+			Restaurant: "bistro", Name: rapid.StringMatching(`[\p{L} ]*`).Draw(t, "name"),
+			Version: rapid.Int64Min(1).Draw(t, "version"), Content: rapid.StringMatching(`[0-9a-f]{64}`).Draw(t, "content"),
+			Stops:    menu.Stops{Products: ids.Draw(t, "products"), Ingredients: ids.Draw(t, "ingredients")},
+			SyncedAt: at, CheckedAt: at, Counts: menu.Counts{Products: 3}, Bytes: 7,
+		}
+		ready := &readyRecord{ETag: `W/"1-00"`, Sum: "ab"}
+		raw, err := encodeRecord(want, ready)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, gotReady, err := decodeRecord("bistro", raw)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(want, got, cmpopts.IgnoreUnexported(Version{})); diff != "" || *gotReady != *ready {
+			t.Fatalf("(-want +got):\n%s", diff)
+		}
+	})
+}
+
+func FuzzDecodeRecord(f *testing.F) {
+	for _, seed := range []string{
+		"", "{", "null", "[]", `{"version":1}`, `{"version":1,"content":"ab","syncedAt":"yesterday"}`,
+		`{"version":-1,"content":"ab","syncedAt":"2026-03-01T12:00:00.000Z"}`,
+		`{"version":9,"content":"ab","syncedAt":"2026-03-01T12:00:00.000Z","stops":{"products":["a"]},"ready":{"sum":"x"}}`,
+	} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		v, _, err := decodeRecord("bistro", raw)
+		if err != nil {
+			if !errors.Is(err, ErrCorrupt) {
+				t.Fatalf("%q: %v, want ErrCorrupt", raw, err)
+			}
+			return
+		}
+		if v.Version < 1 || v.Content == "" || v.Restaurant != "bistro" || v.SyncedAt.IsZero() && !strings.Contains(string(raw), "0001") {
+			t.Fatalf("%q was read as %+v", raw, v)
+		}
+	})
+}
+
+func FuzzReadNotice(f *testing.F) {
+	for _, seed := range []string{"", "1", "1 bistro", "0 bistro", "-4 x", "x y", "1 ", "9223372036854775808 x", "1 a b"} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, payload string) {
+		n, ok := readNotice(payload)
+		if !ok {
+			return
+		}
+		if n.version < 1 || n.restaurant == "" {
+			t.Fatalf("%q was read as %+v", payload, n)
+		}
+		if again, ok := readNotice(n.String()); !ok || again != n {
+			t.Fatalf("%q: %+v became %+v", payload, n, again)
+		}
+	})
+}
+
+func FuzzReadHistory(f *testing.F) {
+	f.Add("42 abc\n41 def\nx\n\n7")
+	f.Fuzz(func(t *testing.T, list string) {
+		lines := strings.Split(list, "\n")
+		entries := readHistory(lines)
+		if len(entries) > len(lines) {
+			t.Fatalf("%d entries of %d lines", len(entries), len(lines))
+		}
+		var again []string
+		for _, entry := range entries {
+			again = append(again, entry.String())
+		}
+		if !slices.Equal(readHistory(again), entries) {
+			t.Fatalf("%q: %v does not read back", list, entries)
+		}
+	})
+}
+
+func TestStatusOfStrangeFields(t *testing.T) {
+	t.Parallel()
+	for name, values := range map[string][]any{
+		"nothing": nil, "no strings": {1, 2, 3, 4, 5}, "absent": {nil, nil, nil, nil, nil}, "unreadable": {"x", "", "noon", "", "yes"},
+	} {
+		if got := readStatus(values); got != (status{}) {
+			t.Errorf("%s: got %+v, want nothing", name, got)
+		}
+	}
+	at := time.Date(2026, 3, 1, 12, 0, 0, 5e6, time.UTC)
+	got := Version{Version: 3}.with(readStatus([]any{"3", "ab", formatTime(at), "failed", "1"}))
+	if !got.CheckedAt.Equal(at) || got.LastOutcome != "failed" || !got.Held {
+		t.Errorf("got %+v", got)
+	}
+}
+
+func TestUnpackRefuses(t *testing.T) {
+	t.Parallel()
+	p := newPacker()
+	content := []byte(strings.Repeat("menu ", 1000))
+	packed := p.packContent(content)
+	if got, err := p.unpackContent(packed); err != nil || string(got) != string(content) {
+		t.Errorf("packed and unpacked: %d bytes, %v", len(got), err)
+	}
+	for name, broken := range map[string][]byte{"cut": packed[:len(packed)/2], "no zstd": content} {
+		if _, err := p.unpackContent(broken); !errors.Is(err, ErrCorrupt) {
+			t.Errorf("%s: %v, want ErrCorrupt", name, err)
+		}
+	}
+}

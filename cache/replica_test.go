@@ -1,0 +1,380 @@
+package cache_test
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"larder/cache"
+	"larder/internal/menu"
+	"larder/internal/redistest"
+)
+
+// run runs the replica until the test ends.
+func run(t *testing.T, r *cache.Replica) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() { done <- r.Run(ctx) }()
+	t.Cleanup(func() {
+		cancel()
+		if err := <-done; err != nil {
+			t.Errorf("Run: %v", err)
+		}
+	})
+}
+
+func read(t *testing.T, r *cache.Replica, restaurant menu.RestaurantID) *cache.Snapshot {
+	t.Helper()
+	snap, err := r.Catalogue(t.Context(), restaurant)
+	if err != nil {
+		t.Fatalf("catalogue of %s: %v", restaurant, err)
+	}
+	return snap
+}
+
+func gunzip(t *testing.T, body []byte) string {
+	t.Helper()
+	reader, err := gzip.NewReader(bytes.NewReader(body))
+	if err != nil {
+		t.Fatalf("gunzip: %v", err)
+	}
+	plain, err := io.ReadAll(reader)
+	if err != nil {
+		t.Fatalf("gunzip: %v", err)
+	}
+	return string(plain)
+}
+
+func TestReplicaServesReadyBodies(t *testing.T) {
+	t.Parallel()
+	onEveryRedis(t, func(t *testing.T, r *cache.Redis) {
+		s := cache.NewStore(r, cache.StoreConfig{})
+		p := publication(t, bistro, 0, menuJSON(5, 7))
+		if _, err := s.Publish(t.Context(), p); err != nil {
+			t.Fatal(err)
+		}
+		replica := cache.NewReplica(s, cache.ReplicaConfig{})
+		snap := read(t, replica, bistro)
+		want := string(p.Catalogue.AppendMenu(nil, menu.Head{Restaurant: bistro, RestaurantName: "The Bistro", Version: 1, SyncedAt: noon}))
+		dish := string(p.Catalogue.AppendProduct(nil, 0, 1))
+		tag := func(body string) string {
+			return fmt.Sprintf(`W/"1-%x"`, sha256.Sum256([]byte(body)))[:13] + `"`
+		}
+		for name, c := range map[string]struct {
+			want string
+			get  func(enc cache.Encoding) (*cache.Representation, error)
+		}{
+			"menu":    {want, func(enc cache.Encoding) (*cache.Representation, error) { return replica.Menu(snap, enc) }},
+			"product": {dish, func(enc cache.Encoding) (*cache.Representation, error) { return replica.Product(snap, 0, enc) }},
+		} {
+			plain, err := c.get(cache.Identity)
+			if err != nil {
+				t.Fatal(err)
+			}
+			packed, err := c.get(cache.Gzip)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if string(plain.Body) != c.want || gunzip(t, packed.Body) != c.want {
+				t.Errorf("%s: identity %s\ngzip %s\nwant %s", name, plain.Body, gunzip(t, packed.Body), c.want)
+			}
+			if plain.ETag != tag(c.want) || packed.ETag != plain.ETag {
+				t.Errorf("%s: ETags %s and %s, want %s", name, plain.ETag, packed.ETag, tag(c.want))
+			}
+			if plain.Encoding.String() != "identity" || packed.Encoding.String() != "gzip" {
+				t.Errorf("%s: encodings %s and %s", name, plain.Encoding, packed.Encoding)
+			}
+			if again, err := c.get(cache.Gzip); err != nil || again != packed {
+				t.Errorf("%s: the second read built again: %v", name, err)
+			}
+		}
+	})
+}
+
+func TestReplicaUsesThePublishersBody(t *testing.T) {
+	t.Parallel()
+	onEveryRedis(t, func(t *testing.T, r *cache.Redis) {
+		s := cache.NewStore(r, cache.StoreConfig{})
+		publish(t, s, bistro, 0, menuJSON(5, 7))
+		key := r.Keys().Ready(bistro, 1)
+		stored, err := r.Client().Get(t.Context(), key).Bytes()
+		if err != nil {
+			t.Fatal(err)
+		}
+		first := cache.NewReplica(s, cache.ReplicaConfig{})
+		got, err := first.Menu(read(t, first, bistro), cache.Gzip)
+		if err != nil || !bytes.Equal(got.Body, stored) {
+			t.Errorf("the body differs from the publisher's: %v", err)
+		}
+		// One that is not the version's own is built instead.
+		if err := r.Client().Set(t.Context(), key, "not the body", 0).Err(); err != nil {
+			t.Fatal(err)
+		}
+		second := cache.NewReplica(s, cache.ReplicaConfig{})
+		built, err := second.Menu(read(t, second, bistro), cache.Gzip)
+		if err != nil || gunzip(t, built.Body) != gunzip(t, stored) || built.ETag != got.ETag {
+			t.Errorf("beside a broken body: %v, ETag %s, want %s", err, built.ETag, got.ETag)
+		}
+	})
+}
+
+func TestReplicaMiss(t *testing.T) {
+	t.Parallel()
+	onEveryRedis(t, func(t *testing.T, r *cache.Redis) {
+		now := noon
+		s := cache.NewStore(r, cache.StoreConfig{})
+		replica := cache.NewReplica(s, cache.ReplicaConfig{Clock: func() time.Time { return now }})
+		if _, err := replica.Catalogue(t.Context(), bistro); !errors.Is(err, cache.ErrNoCatalogue) {
+			t.Fatalf("nothing there: %v, want ErrNoCatalogue", err)
+		}
+		publish(t, s, bistro, 0, menuJSON(3, 1))
+		if _, err := replica.Catalogue(t.Context(), bistro); !errors.Is(err, cache.ErrNoCatalogue) {
+			t.Errorf("within a second: %v, want the remembered ErrNoCatalogue", err)
+		}
+		now = now.Add(time.Second)
+		if got := read(t, replica, bistro); got.Version.Version != 1 {
+			t.Errorf("a second later: version %d, want 1", got.Version.Version)
+		}
+	})
+}
+
+func TestMissLoadsOnceAndOutlivesItsCaller(t *testing.T) {
+	t.Parallel()
+	s := cache.NewStore(open(t, cache.Embedded), cache.StoreConfig{})
+	publish(t, s, bistro, 0, menuJSON(50, 1))
+	replica := cache.NewReplica(s, cache.ReplicaConfig{})
+	gone, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := replica.Catalogue(gone, bistro); err != nil && !errors.Is(err, context.Canceled) {
+		t.Errorf("a caller that has gone: %v, want its own error", err)
+	}
+	var wait sync.WaitGroup
+	catalogues := make([]*menu.Catalogue, 16)
+	for i := range catalogues {
+		wait.Go(func() {
+			if snap, err := replica.Catalogue(t.Context(), bistro); err == nil {
+				catalogues[i] = snap.Catalogue
+			}
+		})
+	}
+	wait.Wait()
+	for i, catalogue := range catalogues {
+		if catalogue == nil || catalogue != catalogues[0] {
+			t.Fatalf("reader %d has a catalogue of its own", i)
+		}
+	}
+}
+
+func TestNoticeBringsTheNewVersion(t *testing.T) {
+	t.Parallel()
+	onEveryRedis(t, func(t *testing.T, r *cache.Redis) {
+		s := cache.NewStore(r, cache.StoreConfig{})
+		publish(t, s, bistro, 0, menuJSON(3, 1))
+		replica := cache.NewReplica(s, cache.ReplicaConfig{
+			Restaurants: func() []menu.RestaurantID { return []menu.RestaurantID{bistro, "grill"} }, Poll: time.Hour,
+		})
+		run(t, replica)
+		eventually(t, "version 1 is loaded unasked", func() bool {
+			_, held := replica.Peek(bistro)
+			return held && r.Client().PubSubNumSub(t.Context(), r.Keys().Notices()).Val()[r.Keys().Notices()] == 1
+		})
+		if _, err := replica.Catalogue(t.Context(), "grill"); !errors.Is(err, cache.ErrNoCatalogue) {
+			t.Fatalf("grill: %v, want ErrNoCatalogue", err)
+		}
+		// None of ours: nothing happens.
+		if err := r.Client().Publish(t.Context(), r.Keys().Notices(), "hello").Err(); err != nil {
+			t.Fatal(err)
+		}
+		before := read(t, replica, bistro)
+		if _, err := replica.Menu(before, cache.Gzip); err != nil {
+			t.Fatal(err)
+		}
+		publish(t, s, bistro, 1, menuJSON(3, 2))
+		publish(t, s, "grill", 0, menuJSON(3, 2))
+		eventually(t, "version 2 and the first of grill", func() bool {
+			snap, _ := replica.Peek(bistro)
+			_, grill := replica.Peek("grill")
+			return snap.Version.Version == 2 && grill
+		})
+		if after := read(t, replica, bistro); after.Catalogue.Content != read(t, replica, "grill").Catalogue.Content {
+			t.Error("two restaurants hold one content twice")
+		}
+	})
+}
+
+func TestPollRepairsALostNotice(t *testing.T) {
+	t.Parallel()
+	onEveryRedis(t, func(t *testing.T, r *cache.Redis) {
+		s := cache.NewStore(r, cache.StoreConfig{})
+		publish(t, s, bistro, 0, menuJSON(3, 1))
+		replica := cache.NewReplica(s, cache.ReplicaConfig{}) // not running: hears no notice
+		before := read(t, replica, bistro)
+		for _, c := range []struct {
+			change func() error
+			want   func(v cache.Version) bool
+		}{
+			{func() error { return nil }, func(v cache.Version) bool { return v.Version == 1 }},
+			{
+				func() error { return s.Checked(t.Context(), bistro, noon.Add(time.Hour), "unchanged") },
+				func(v cache.Version) bool {
+					return v.Version == 1 && v.CheckedAt.Equal(noon.Add(time.Hour)) && v.LastOutcome == "unchanged"
+				},
+			},
+			{
+				func() error { publish(t, s, bistro, 1, menuJSON(3, 1, "d1")); return nil },
+				func(v cache.Version) bool { return v.Version == 2 },
+			},
+			{ // Redis lost its data: memory goes on, and never goes back.
+				func() error { return r.Client().Del(t.Context(), r.Keys().Current(bistro)).Err() },
+				func(v cache.Version) bool { return v.Version == 2 },
+			},
+			{
+				func() error { publish(t, s, bistro, 0, menuJSON(3, 9)); return nil },
+				func(v cache.Version) bool { return v.Version == 2 },
+			},
+			{ // The number of the held version again, with another content.
+				func() error { publish(t, s, bistro, 1, menuJSON(3, 8)); return nil },
+				func(v cache.Version) bool { return v.Version == 2 && v.Content != before.Content },
+			},
+		} {
+			if err := c.change(); err != nil {
+				t.Fatal(err)
+			}
+			if err := replica.Poll(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			if got := read(t, replica, bistro); !c.want(got.Version) {
+				t.Errorf("after the poll: %+v", got.Version)
+			}
+		}
+	})
+}
+
+func TestPollOfAContentThatCannotBeLoaded(t *testing.T) {
+	t.Parallel()
+	onEveryRedis(t, func(t *testing.T, r *cache.Redis) {
+		s := cache.NewStore(r, cache.StoreConfig{})
+		publish(t, s, bistro, 0, menuJSON(3, 1))
+		publish(t, s, "grill", 0, menuJSON(3, 5))
+		replica := cache.NewReplica(s, cache.ReplicaConfig{})
+		read(t, replica, bistro)
+		read(t, replica, "grill")
+		broken := publish(t, s, bistro, 1, menuJSON(3, 2))
+		publish(t, s, "grill", 1, menuJSON(3, 6))
+		if err := r.Client().Del(t.Context(), r.Keys().ContentBody(broken.Content)).Err(); err != nil {
+			t.Fatal(err)
+		}
+		if err := replica.Poll(t.Context()); !errors.Is(err, cache.ErrNoCatalogue) || !strings.Contains(err.Error(), "bistro") {
+			t.Errorf("got %v, want one that names bistro", err)
+		}
+		if got := read(t, replica, bistro).Version.Version; got != 1 {
+			t.Errorf("bistro: version %d, want the last good 1", got)
+		}
+		if got := read(t, replica, "grill").Version.Version; got != 2 {
+			t.Errorf("grill: version %d, want 2: one fault must not stop the others", got)
+		}
+	})
+}
+
+func TestOffer(t *testing.T) {
+	t.Parallel()
+	s := cache.NewStore(open(t, cache.Embedded), cache.StoreConfig{})
+	replica := cache.NewReplica(s, cache.ReplicaConfig{})
+	offer := func(base int64, raw []byte) (cache.Version, *menu.Catalogue) {
+		p := publication(t, bistro, base, raw)
+		version, err := s.Publish(t.Context(), p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		replica.Offer(&cache.Snapshot{Version: version, Catalogue: p.Catalogue})
+		return version, p.Catalogue
+	}
+	replica.Offer(nil)
+	first, catalogue := offer(0, menuJSON(3, 1))
+	one, held := replica.Peek(bistro)
+	if !held || one.Catalogue != catalogue {
+		t.Fatal("the first offer is not what is served")
+	}
+	old, err := replica.Menu(one, cache.Gzip)
+	if err != nil {
+		t.Fatal(err)
+	}
+	offer(1, menuJSON(3, 1, "d1"))
+	two, _ := replica.Peek(bistro)
+	if two.Version.Version != 2 || two.Catalogue.Content != one.Catalogue.Content || two.Catalogue.Available(1) {
+		t.Errorf("an overlay: version %d, same content %t", two.Version.Version, two.Catalogue.Content == one.Catalogue.Content)
+	}
+	replica.Offer(&cache.Snapshot{Version: first, Catalogue: catalogue})
+	if now, _ := replica.Peek(bistro); now != two {
+		t.Errorf("version %d took the place of 2", now.Version.Version)
+	}
+	// The old version's bytes went with it; who still holds it gets it anew.
+	again, err := replica.Menu(one, cache.Gzip)
+	if err != nil || again == old || again.ETag != old.ETag {
+		t.Errorf("the old version's body: kept %t, ETag %s, want %s, %v", again == old, again.ETag, old.ETag, err)
+	}
+	if third, err := replica.Menu(one, cache.Gzip); err != nil || third == again {
+		t.Errorf("a body of an old version was kept: %v", err)
+	}
+}
+
+func TestReadsGoOnWithoutRedis(t *testing.T) {
+	t.Parallel()
+	server := redistest.Start(t, redistest.AppendOnly())
+	r := open(t, server.URL())
+	s := cache.NewStore(r, cache.StoreConfig{})
+	publish(t, s, bistro, 0, menuJSON(3, 1))
+	replica := cache.NewReplica(s, cache.ReplicaConfig{
+		Restaurants: func() []menu.RestaurantID { return []menu.RestaurantID{bistro} }, Poll: 50 * time.Millisecond,
+	})
+	run(t, replica)
+	snap := read(t, replica, bistro)
+	server.Stop()
+
+	if err := replica.Poll(t.Context()); !errors.Is(err, cache.ErrUnavailable) {
+		t.Errorf("poll: %v, want ErrUnavailable", err)
+	}
+	if body, err := replica.Product(read(t, replica, bistro), 0, cache.Gzip); err != nil || len(body.Body) == 0 {
+		t.Errorf("a read from memory: %v", err)
+	}
+	if _, err := replica.Catalogue(t.Context(), "grill"); !errors.Is(err, cache.ErrUnavailable) {
+		t.Errorf("what memory does not hold: %v, want ErrUnavailable", err)
+	}
+	p := publication(t, bistro, 1, menuJSON(3, 2))
+	_, publishErr := s.Publish(t.Context(), p)
+	_, contentErr := s.Content(t.Context(), snap.Content)
+	_, _, reasonsErr := s.Reasons(t.Context(), "main")
+	_, versionsErr := s.Versions(t.Context(), bistro)
+	_, versionErr := s.Version(t.Context(), bistro, 1)
+	_, currentsErr := s.Currents(t.Context(), []menu.RestaurantID{bistro})
+	_, currentErr := s.Current(t.Context(), bistro)
+	_, sweepErr := s.Sweep(t.Context())
+	for name, err := range map[string]error{
+		"Publish": publishErr, "Content": contentErr, "Reasons": reasonsErr, "Versions": versionsErr, "Version": versionErr,
+		"Currents": currentsErr, "Current": currentErr, "Sweep": sweepErr, "Ping": r.Ping(t.Context()),
+		"SaveReasons": s.SaveReasons(t.Context(), "main", nil), "Checked": s.Checked(t.Context(), bistro, noon, "unchanged"),
+	} {
+		if !errors.Is(err, cache.ErrUnavailable) {
+			t.Errorf("%s: %v, want ErrUnavailable", name, err)
+		}
+	}
+
+	server.Restart()
+	eventually(t, "redis answers again and takes a version", func() bool {
+		_, err := s.Publish(t.Context(), p)
+		return err == nil
+	})
+	eventually(t, "the replica has the new version", func() bool { return read(t, replica, bistro).Version.Version == 2 })
+	eventually(t, "the replica hears notices again", func() bool {
+		return r.Client().PubSubNumSub(t.Context(), r.Keys().Notices()).Val()[r.Keys().Notices()] == 1
+	})
+}

@@ -1,0 +1,394 @@
+package cache_test
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"larder/cache"
+	"larder/internal/menu"
+)
+
+var publicFields = cmpopts.IgnoreUnexported(cache.Version{})
+
+func TestPublishedVersionReadsBack(t *testing.T) {
+	t.Parallel()
+	onEveryRedis(t, func(t *testing.T, r *cache.Redis) {
+		s := cache.NewStore(r, cache.StoreConfig{})
+		if _, err := s.Current(t.Context(), bistro); !errors.Is(err, cache.ErrNoCatalogue) {
+			t.Fatalf("before the first publish: got %v, want ErrNoCatalogue", err)
+		}
+		p := publication(t, bistro, 0, menuJSON(5, 7, "d1"))
+		p.SyncedAt = noon.Add(1234567 * time.Nanosecond)
+		published, err := s.Publish(t.Context(), p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := cache.Version{
+			Restaurant: bistro, Name: "The Bistro", Version: 1, Content: published.Content,
+			Stops:    menu.Stops{Products: []string{"d1"}},
+			SyncedAt: noon.Add(time.Millisecond), CheckedAt: noon.Add(time.Millisecond),
+			Counts: p.Catalogue.Counts(), LastOutcome: "updated", Bytes: len(menu.EncodeContent(p.View)),
+		}
+		current, err := s.Current(t.Context(), bistro)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for name, got := range map[string]cache.Version{"Publish": published, "Current": current} {
+			if diff := cmp.Diff(want, got, publicFields, cmpopts.EquateEmpty()); diff != "" {
+				t.Errorf("%s (-want +got):\n%s", name, diff)
+			}
+		}
+		content, err := s.Content(t.Context(), current.Content)
+		if err != nil {
+			t.Fatal(err)
+		}
+		head := menu.Head{Restaurant: bistro, Version: 1, SyncedAt: noon}
+		if diff := cmp.Diff(string(p.Catalogue.AppendMenu(nil, head)), string(content.Catalogue(current.Stops).AppendMenu(nil, head))); diff != "" {
+			t.Errorf("the menu made from what is stored differs:\n%s", diff)
+		}
+	})
+}
+
+func TestDocumentedKeys(t *testing.T) {
+	t.Parallel()
+	onEveryRedis(t, func(t *testing.T, r *cache.Redis) {
+		s := cache.NewStore(r, cache.StoreConfig{})
+		publish(t, s, bistro, 0, menuJSON(3, 7, "d1"))
+		ctx, client := t.Context(), r.Client()
+
+		current := client.HGetAll(ctx, "larder:{r:bistro}:current").Val()
+		if current["version"] != "1" || current["syncedAt"] != "2026-03-01T12:00:00.000Z" || current["index"] != "larder:{r:bistro}:v:1" || len(current["content"]) != 64 {
+			t.Errorf("current = %v", current)
+		}
+		want := map[string]map[string]string{
+			"products": {
+				"d0": `{"externalId":"pos0","name":"Dish 0","price":7,"schemeId":"s","categoryId":"c","available":true}`,
+				"d1": `{"externalId":"pos1","name":"Dish 1","price":7,"schemeId":null,"categoryId":"c","available":false}`,
+				"d2": `{"externalId":"pos1","name":"Dish 2","price":7,"schemeId":null,"categoryId":"c","available":true}`,
+			},
+			"externalIds": {"pos0": `["d0"]`, "pos1": `["d1","d2"]`},
+			"schemes":     {"s": `[{"group":"g","name":"Sauce \"hot\"","min":1,"max":2,"options":["i1","i2"]},{"group":"h","name":"Extra","min":0,"max":null,"options":["i2"]}]`},
+		}
+		for name, fields := range want {
+			key := "larder:{r:bistro}:v:1:" + name
+			if diff := cmp.Diff(fields, client.HGetAll(ctx, key).Val()); diff != "" {
+				t.Errorf("%s (-want +got):\n%s", key, diff)
+			}
+			if life := client.TTL(ctx, key).Val(); life != -1 {
+				t.Errorf("%s lives %s, want for ever", key, life)
+			}
+		}
+		if got := client.SMembers(ctx, "larder:{r:bistro}:v:1:stopped").Val(); !slices.Equal(got, []string{"d1"}) {
+			t.Errorf("stopped = %v, want [d1]", got)
+		}
+
+		publish(t, s, bistro, 1, menuJSON(3, 8))
+		for _, name := range []string{"products", "externalIds", "schemes", "stopped"} {
+			key := "larder:{r:bistro}:v:1:" + name
+			if life := client.TTL(ctx, key).Val(); life < 9*time.Minute || life > 10*time.Minute {
+				t.Errorf("%s of the version before lives %s, want ten minutes", key, life)
+			}
+		}
+		if n := client.Exists(ctx, "larder:{r:bistro}:v:2:stopped").Val(); n != 0 {
+			t.Error("a version without stopped ids has a stopped set")
+		}
+	})
+}
+
+func TestChainSharesContentAndIndex(t *testing.T) {
+	t.Parallel()
+	onEveryRedis(t, func(t *testing.T, r *cache.Redis) {
+		s := cache.NewStore(r, cache.StoreConfig{})
+		first := publish(t, s, bistro, 0, menuJSON(3, 7))
+		second := publish(t, s, "grill", 0, menuJSON(3, 7, "d1"))
+		third := publish(t, s, "diner", 0, menuJSON(3, 7))
+		if first.Content != second.Content || first.Content != third.Content {
+			t.Fatalf("contents %s, %s, %s differ", first.Content, second.Content, third.Content)
+		}
+		ctx, client := t.Context(), r.Client()
+		if n := client.SCard(ctx, r.Keys().Contents()).Val(); n != 1 {
+			t.Errorf("%d contents are stored, want 1", n)
+		}
+		shared := "larder:{c:" + first.Content + "}"
+		for _, id := range []string{"grill", "diner"} {
+			if got := client.HGet(ctx, "larder:{r:"+id+"}:current", "index").Val(); got != shared {
+				t.Errorf("index of %s = %q, want %q", id, got, shared)
+			}
+			if n := client.Exists(ctx, "larder:{r:"+id+"}:v:1:products").Val(); n != 0 {
+				t.Errorf("%s keeps products of its own", id)
+			}
+		}
+		var dish map[string]any
+		if err := json.Unmarshal([]byte(client.HGet(ctx, shared+":products", "d1").Val()), &dish); err != nil {
+			t.Fatal(err)
+		}
+		if _, there := dish["available"]; there {
+			t.Error("a shared product says available, which restaurants differ in")
+		}
+		if got := client.SMembers(ctx, "larder:{r:grill}:v:1:stopped").Val(); !slices.Equal(got, []string{"d1"}) {
+			t.Errorf("stopped of grill = %v, want [d1]", got)
+		}
+	})
+}
+
+func TestPublishRefuses(t *testing.T) {
+	t.Parallel()
+	onEveryRedis(t, func(t *testing.T, r *cache.Redis) {
+		s := cache.NewStore(r, cache.StoreConfig{})
+		publish(t, s, bistro, 0, menuJSON(3, 1))
+		if err := r.Client().HSet(t.Context(), r.Keys().Fence(bistro), "fence", 5).Err(); err != nil {
+			t.Fatal(err)
+		}
+		for name, c := range map[string]struct {
+			fence, base int64
+			want        error
+		}{
+			"a fence below the stored one":        {4, 1, cache.ErrFenced},
+			"a base that is not there":            {5, 0, cache.ErrStale},
+			"a base ahead of what is there":       {5, 2, cache.ErrStale},
+			"an old fence even with an old base":  {1, 0, cache.ErrFenced},
+			"the stored fence and base: accepted": {5, 1, nil},
+		} {
+			p := publication(t, "other", 0, menuJSON(3, 2))
+			p.Restaurant, p.Fence, p.Base = bistro, c.fence, c.base
+			if c.want == nil {
+				continue
+			}
+			if _, err := s.Publish(t.Context(), p); !errors.Is(err, c.want) {
+				t.Errorf("%s: got %v, want %v", name, err, c.want)
+			}
+		}
+		if got, err := s.Current(t.Context(), bistro); err != nil || got.Version != 1 {
+			t.Errorf("after the refusals: version %d, %v; want 1", got.Version, err)
+		}
+		p := publication(t, bistro, 1, menuJSON(3, 2))
+		p.Fence = 5
+		if v, err := s.Publish(t.Context(), p); err != nil || v.Version != 2 {
+			t.Errorf("with the stored fence: version %d, %v; want 2", v.Version, err)
+		}
+		if _, err := s.Publish(t.Context(), cache.Publication{Restaurant: bistro}); err == nil {
+			t.Error("a publication without a catalogue was taken")
+		}
+	})
+}
+
+func TestVersionIsAboveWhatWasServed(t *testing.T) {
+	t.Parallel()
+	onEveryRedis(t, func(t *testing.T, r *cache.Redis) {
+		s := cache.NewStore(r, cache.StoreConfig{})
+		p := publication(t, bistro, 0, menuJSON(3, 1))
+		p.Floor = 41 // Redis lost its data; this process has served 41
+		if v, err := s.Publish(t.Context(), p); err != nil || v.Version != 42 {
+			t.Errorf("version %d, %v; want 42", v.Version, err)
+		}
+	})
+}
+
+func TestHistory(t *testing.T) {
+	t.Parallel()
+	onEveryRedis(t, func(t *testing.T, r *cache.Redis) {
+		s := cache.NewStore(r, cache.StoreConfig{History: 3})
+		numbers := func() (got []int64) {
+			versions, err := s.Versions(t.Context(), bistro)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, v := range versions {
+				got = append(got, v.Version)
+			}
+			return got
+		}
+		if _, err := s.Versions(t.Context(), bistro); !errors.Is(err, cache.ErrNoCatalogue) {
+			t.Errorf("history of nothing: %v, want ErrNoCatalogue", err)
+		}
+		one := publish(t, s, bistro, 0, menuJSON(3, 1))
+		two := publish(t, s, bistro, 1, menuJSON(3, 1, "d1"))
+		if one.Content != two.Content {
+			t.Fatal("a stop list changed the content")
+		}
+		if got := numbers(); !slices.Equal(got, []int64{2}) {
+			t.Errorf("after a stop-list change: %v, want [2]: it takes no new place", got)
+		}
+		if v, err := s.Version(t.Context(), bistro, 1); err != nil || v.Version != 1 || v.Stops.Products != nil {
+			t.Errorf("the version before the overlay: %+v, %v", v, err)
+		}
+		for i := range int64(4) {
+			publish(t, s, bistro, 2+i, menuJSON(3, 10+i))
+		}
+		if got := numbers(); !slices.Equal(got, []int64{6, 5, 4}) {
+			t.Errorf("after four contents: %v, want [6 5 4]", got)
+		}
+		if life := r.Client().TTL(t.Context(), r.Keys().Record(bistro, 2)).Val(); life <= 0 || life > 10*time.Minute {
+			t.Errorf("the record that left the history lives %s", life)
+		}
+		if life := r.Client().TTL(t.Context(), r.Keys().Record(bistro, 4)).Val(); life != -1 {
+			t.Errorf("a record of the history lives %s, want for ever", life)
+		}
+		if _, err := s.Version(t.Context(), bistro, 77); !errors.Is(err, cache.ErrNoCatalogue) {
+			t.Errorf("a version that never was: %v, want ErrNoCatalogue", err)
+		}
+		if n := r.Client().SCard(t.Context(), r.Keys().ContentUsers(one.Content)).Val(); n != 0 {
+			t.Errorf("%d restaurants use the content that left the history, want 0", n)
+		}
+	})
+}
+
+func TestCheckedMovesWithoutAVersion(t *testing.T) {
+	t.Parallel()
+	onEveryRedis(t, func(t *testing.T, r *cache.Redis) {
+		s := cache.NewStore(r, cache.StoreConfig{})
+		if err := s.Checked(t.Context(), bistro, noon, "unchanged"); !errors.Is(err, cache.ErrNoCatalogue) {
+			t.Errorf("without a catalogue: %v, want ErrNoCatalogue", err)
+		}
+		publish(t, s, bistro, 0, menuJSON(3, 1))
+		for _, step := range []struct {
+			at      time.Time // zero: Outcome
+			outcome string
+			want    time.Time
+		}{
+			{noon.Add(time.Minute), "unchanged", noon.Add(time.Minute)},
+			{time.Time{}, "failed", noon.Add(time.Minute)},
+			{noon.Add(time.Second), "unchanged", noon.Add(time.Minute)}, // late: not back
+		} {
+			err := s.Outcome(t.Context(), bistro, step.outcome)
+			if !step.at.IsZero() {
+				err = s.Checked(t.Context(), bistro, step.at, step.outcome)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := s.Current(t.Context(), bistro)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !got.CheckedAt.Equal(step.want) || got.LastOutcome != step.outcome || got.Version != 1 || !got.SyncedAt.Equal(noon) {
+				t.Errorf("%+v: got checkedAt %s, %q, version %d, syncedAt %s", step, got.CheckedAt, got.LastOutcome, got.Version, got.SyncedAt)
+			}
+		}
+	})
+}
+
+func TestCurrentsOfMany(t *testing.T) {
+	t.Parallel()
+	onEveryRedis(t, func(t *testing.T, r *cache.Redis) {
+		s := cache.NewStore(r, cache.StoreConfig{})
+		ids := make([]menu.RestaurantID, 600)
+		for i := range ids {
+			ids[i] = menu.RestaurantID(fmt.Sprintf("r%d", i))
+		}
+		publish(t, s, ids[0], 0, menuJSON(3, 1))
+		publish(t, s, ids[599], 0, menuJSON(3, 2))
+		if err := r.Client().HSet(t.Context(), r.Keys().Current(ids[300]), "record", "{").Err(); err != nil {
+			t.Fatal(err)
+		}
+		got, err := s.Currents(t.Context(), ids)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(got) != 2 || got[ids[0]].Version != 1 || got[ids[599]].Restaurant != ids[599] {
+			t.Errorf("got %v, want the versions of r0 and r599", got)
+		}
+		if _, err := s.Current(t.Context(), ids[300]); !errors.Is(err, cache.ErrCorrupt) {
+			t.Errorf("an unreadable record: %v, want ErrCorrupt", err)
+		}
+	})
+}
+
+func TestReasons(t *testing.T) {
+	t.Parallel()
+	onEveryRedis(t, func(t *testing.T, r *cache.Redis) {
+		s := cache.NewStore(r, cache.StoreConfig{Clock: func() time.Time { return noon }})
+		if _, _, err := s.Reasons(t.Context(), "main"); !errors.Is(err, cache.ErrNoReasons) {
+			t.Errorf("before: %v, want ErrNoReasons", err)
+		}
+		if err := s.SaveReasons(t.Context(), "main", []byte(`[{"ID":"1"}]`)); err != nil {
+			t.Fatal(err)
+		}
+		raw, at, err := s.Reasons(t.Context(), "main")
+		if err != nil || string(raw) != `[{"ID":"1"}]` || !at.Equal(noon) {
+			t.Errorf("got %s, %s, %v", raw, at, err)
+		}
+		if err := r.Client().HSet(t.Context(), r.Keys().Reasons("main"), "at", "yesterday").Err(); err != nil {
+			t.Fatal(err)
+		}
+		if _, _, err := s.Reasons(t.Context(), "main"); !errors.Is(err, cache.ErrCorrupt) {
+			t.Errorf("an unreadable time: %v, want ErrCorrupt", err)
+		}
+	})
+}
+
+func TestSweep(t *testing.T) {
+	t.Parallel()
+	onEveryRedis(t, func(t *testing.T, r *cache.Redis) {
+		now := noon
+		s := cache.NewStore(r, cache.StoreConfig{History: 1, Clock: func() time.Time { return now }})
+		publish(t, s, "grill", 0, menuJSON(3, 1))
+		old := publish(t, s, bistro, 0, menuJSON(3, 1))
+		publish(t, s, "grill", 1, menuJSON(3, 2))
+		kept := publish(t, s, bistro, 1, menuJSON(3, 2))
+		// A crash left a user behind: the history tells the truth.
+		if err := r.Client().SAdd(t.Context(), r.Keys().ContentUsers(old.Content), "bistro").Err(); err != nil {
+			t.Fatal(err)
+		}
+		for _, step := range []struct {
+			after time.Duration
+			want  int
+		}{{23 * time.Hour, 0}, {25 * time.Hour, 1}, {25 * time.Hour, 0}} {
+			if err := r.Client().Del(t.Context(), r.Keys().Swept()).Err(); err != nil {
+				t.Fatal(err)
+			}
+			now = noon.Add(step.after)
+			if got, err := s.Sweep(t.Context()); err != nil || got != step.want {
+				t.Errorf("sweep after %s: %d, %v; want %d", step.after, got, err, step.want)
+			}
+		}
+		if got, err := s.Sweep(t.Context()); err != nil || got != 0 {
+			t.Errorf("a second sweep in a day: %d, %v", got, err)
+		}
+		if _, err := s.Content(t.Context(), old.Content); !errors.Is(err, cache.ErrNoCatalogue) {
+			t.Errorf("the unused content: %v, want ErrNoCatalogue", err)
+		}
+		if n := r.Client().Exists(t.Context(), r.Keys().Products(r.Keys().Content(old.Content))).Val(); n != 0 {
+			t.Error("the unused content's index is still there")
+		}
+		if _, err := s.Content(t.Context(), kept.Content); err != nil {
+			t.Errorf("the content in use: %v", err)
+		}
+	})
+}
+
+func TestUnreadableContent(t *testing.T) {
+	t.Parallel()
+	onEveryRedis(t, func(t *testing.T, r *cache.Redis) {
+		s := cache.NewStore(r, cache.StoreConfig{})
+		one := publish(t, s, bistro, 0, menuJSON(3, 1))
+		two := publish(t, s, bistro, 1, menuJSON(3, 2))
+		ctx, key := t.Context(), r.Keys().ContentBody(one.Content)
+		other := r.Client().HGet(ctx, r.Keys().ContentBody(two.Content), "view").Val()
+		for name, change := range map[string][]any{
+			"another content":   {"view", other},
+			"no zstd":           {"view", "menu"},
+			"unknown settings":  {"settings", "{"},
+			"changed settings":  {"settings", `{"MaxZeroNone":true}`},
+			"settings are gone": {"settings", ""},
+		} {
+			before := r.Client().HGetAll(ctx, key).Val()
+			if err := r.Client().HSet(ctx, key, change...).Err(); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := s.Content(ctx, one.Content); !errors.Is(err, cache.ErrCorrupt) {
+				t.Errorf("%s: got %v, want ErrCorrupt", name, err)
+			}
+			if err := r.Client().HSet(ctx, key, before).Err(); err != nil {
+				t.Fatal(err)
+			}
+		}
+	})
+}
