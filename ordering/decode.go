@@ -20,6 +20,7 @@ const (
 type decoder struct {
 	*menu.Reader
 	*findings
+	forms    *forms
 	order    *order
 	native   bool
 	maxDepth int   // levels of ingredients
@@ -28,17 +29,19 @@ type decoder struct {
 }
 
 // decode reads a body; the error is a *menu.SyntaxError.
-func decode(body []byte, native bool, maxDepth int, notes *findings) (*order, error) {
+func decode(body []byte, forms *forms, native bool, maxDepth int, notes *findings) (*order, error) {
 	text, err := menu.Check(body, maxBodyDepth)
 	if err != nil {
 		return nil, err
 	}
 	o := &order{first: none}
-	d := &decoder{Reader: menu.NewReader(text), findings: notes, order: o, native: native, maxDepth: maxDepth}
-	o.values = make([]value, len(orderFields()))
-	o.guest.values = make([]value, len(guestFields()))
-	o.address.values = make([]value, len(addressFields()))
-	o.lines = make([]line, 0, 8)
+	d := &decoder{
+		Reader: menu.NewReader(text), findings: notes, forms: forms, order: o, native: native, maxDepth: maxDepth,
+	}
+	values := make([]value, len(forms.order)+len(forms.guest)+len(forms.address))
+	o.values, values = values[:len(forms.order)], values[len(forms.order):]
+	o.guest.values, o.address.values = values[:len(forms.guest)], values[len(forms.guest):]
+	o.lines = make([]line, 0, 4+len(text)/160) // few bodies have shorter lines
 	d.readOrder()
 	return o, nil
 }
@@ -58,20 +61,19 @@ func (d *decoder) readOrder() {
 		return
 	}
 	o.state = readable
-	fields := orderFields()
 	d.Fields(func(name, folded string) {
 		s := spot{name: name, at: d.place()}
 		switch folded {
 		case "dishlist":
 			d.readDishes(s)
 		case "guest":
-			d.readObject(&o.guest, s, guestFields())
+			d.readObject(&o.guest, s, d.forms.guest)
 		case "address":
-			d.readObject(&o.address, s, addressFields())
+			d.readObject(&o.address, s, d.forms.address)
 		case "soonest":
 			d.readSoonest(s)
 		default:
-			d.readField(&o.object, "", s, folded, fields)
+			d.readField(&o.object, "", s, folded, d.forms.order)
 		}
 	})
 	o.end = d.place()
@@ -192,7 +194,7 @@ func (d *decoder) readDishes(s spot) {
 		return
 	}
 	o.dishes, o.listed, o.first, o.lines, o.broken = s, readable, none, o.lines[:0], false
-	o.dishCount = 0
+	o.base, o.dishCount = member("", s.name), 0
 	if kind := d.Kind(); kind != menu.KindArray {
 		o.listed = refused
 		o.broken = true
@@ -226,7 +228,7 @@ func (d *decoder) readDishes(s spot) {
 func (o *order) linePath(n int32) string {
 	l := &o.lines[n]
 	if l.path == "" {
-		base := member("", o.dishes.name)
+		base := o.base
 		if l.parent != none {
 			base = member(o.linePath(l.parent), o.lines[l.parent].list.or("ingredients"))
 		}
@@ -257,27 +259,24 @@ func (d *decoder) readLine(i int, parent int32, depth int, list string) int32 {
 	o.lines = append(o.lines, line{
 		spot: spot{at: at}, index: i, parent: parent, first: none, next: none, depth: depth,
 	})
-	var l line // read aside: lines moves as ingredients are added
 	d.Fields(func(name, folded string) {
 		s := spot{name: name, at: d.place()}
 		switch folded {
 		case "id":
-			d.readLineValue(&l.id, n, s, wantID)
+			d.readLineValue(&o.lines[n].id, n, s, wantID)
 		case "externalid":
-			d.readLineValue(&l.externalID, n, s, wantID)
+			d.readLineValue(&o.lines[n].externalID, n, s, wantID)
 		case "price":
-			d.readLineValue(&l.price, n, s, wantNumber)
+			d.readLineValue(&o.lines[n].price, n, s, wantNumber)
 		case "quantity":
-			d.readLineValue(&l.quantity, n, s, wantNumber)
+			d.readLineValue(&o.lines[n].quantity, n, s, wantNumber)
 		case "groupid":
-			d.readLineValue(&l.group, n, s, wantID)
+			d.readLineValue(&o.lines[n].group, n, s, wantID)
 		case "ingredients":
 			d.readIngredients(n, s)
 		}
 	})
-	kept := &o.lines[n]
-	kept.id, kept.externalID, kept.price, kept.quantity, kept.group = l.id, l.externalID, l.price, l.quantity, l.group
-	kept.end = d.place()
+	o.lines[n].end = d.place()
 	return n
 }
 

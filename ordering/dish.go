@@ -183,7 +183,7 @@ func (c *check) checkUnits(parent, n int32, name string) {
 		c.add(q.at, member(c.path(n), q.name), QuantityNotPositive, Params{"quantity": exact(q)}, name)
 	case !q.number.IsInteger():
 		c.add(q.at, member(c.path(n), q.name), QuantityNotWhole, Params{"quantity": exact(q)}, name)
-	case q.number.GreaterThan(decimal.NewFromInt(maxUnits)):
+	case exceeds(q.number, maxUnits):
 		c.add(q.at, member(c.path(n), q.name), LimitExceeded, Params{"limit": maxUnits}, name)
 	default:
 		it.units, it.clear = q.number.IntPart(), true
@@ -200,6 +200,11 @@ func (c *check) checkUnits(parent, n int32, name string) {
 		}
 		c.add(at, member(c.path(n), q.or("quantity")), LimitExceeded, Params{"limit": maxUnits}, name)
 	}
+}
+
+// exceeds compares a positive whole number, of any length, with a small one.
+func exceeds(d decimal.Decimal, limit int64) bool {
+	return d.NumDigits()+int(d.Exponent()) > 18 || d.IntPart() > limit
 }
 
 // missing gives the place where a field of the line is, or should be.

@@ -67,7 +67,7 @@ func (c *check) required() []string {
 func (c *check) checkRequired() {
 	o, names := c.order, c.required()
 	if !slices.Contains(names, "expeditionType") {
-		c.requireField(&o.object, orderFields(), "", "expeditionType", "expeditionType")
+		c.requireField(&o.object, c.forms.order, "", "expeditionType", "expeditionType")
 	}
 	for _, name := range names {
 		part, inner, nested := strings.Cut(name, ".")
@@ -82,11 +82,11 @@ func (c *check) checkRequired() {
 		case name == "address":
 			c.requireObject(&o.address, name)
 		case nested && part == "guest":
-			c.requireField(&o.guest, guestFields(), member("", o.guest.or(part)), inner, name)
+			c.requireField(&o.guest, c.forms.guest, member("", o.guest.or(part)), inner, name)
 		case nested && part == "address":
-			c.requireField(&o.address, addressFields(), member("", o.address.or(part)), inner, name)
+			c.requireField(&o.address, c.forms.address, member("", o.address.or(part)), inner, name)
 		case !strings.HasPrefix(name, "dishList"): // those were judged with the dishes
-			c.requireField(&o.object, orderFields(), "", name, name)
+			c.requireField(&o.object, c.forms.order, "", name, name)
 		}
 	}
 }

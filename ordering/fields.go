@@ -30,6 +30,13 @@ type known struct {
 	want         want
 }
 
+// forms are the fields of the interface document, laid out once for all orders.
+type forms struct{ order, guest, address []known }
+
+func newForms() *forms {
+	return &forms{order: orderFields(), guest: guestFields(), address: addressFields()}
+}
+
 // The positions in orderFields.
 const (
 	orderComment = iota
@@ -198,7 +205,8 @@ const none int32 = -1
 // order is an order as the client sent it.
 type order struct {
 	object
-	dishes spot // dishList
+	dishes spot   // dishList
+	base   string // its JSON Pointer
 	listed state
 	lines  []line // dishes and ingredients, each before its own ingredients
 	first  int32  // the first dish, or none

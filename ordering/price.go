@@ -13,7 +13,11 @@ func (c *check) price() ([]Line, decimal.NullDecimal) {
 	total, whole := decimal.Zero, !c.order.broken && c.items != nil
 	for n := c.order.first; n != none && c.items != nil; n = c.order.lines[n].next {
 		l := c.priceLine(n)
-		if whole = whole && l.Total.Valid; whole {
+		switch whole = whole && l.Total.Valid; {
+		case !whole:
+		case len(lines) == 0:
+			total = l.Total.Decimal
+		default:
 			total = total.Add(l.Total.Decimal)
 		}
 		lines = append(lines, l)

@@ -12,6 +12,7 @@ import (
 type Validator struct {
 	cfg         Config
 	clock       func() time.Time
+	forms       *forms
 	restaurants atomic.Pointer[map[menu.RestaurantID]rules]
 }
 
@@ -27,7 +28,7 @@ func NewValidator(cfg Config, clock func() time.Time) *Validator {
 	if cfg.MaxZero == "" && cfg.TimeAhead == 0 && cfg.Required.Delivery == nil {
 		cfg.SetDefaults()
 	}
-	return &Validator{cfg: cfg, clock: clock}
+	return &Validator{cfg: cfg, clock: clock, forms: newForms()}
 }
 
 // SetRestaurants gives the restaurants their own time zones and rules, in
@@ -65,9 +66,10 @@ func (v *Validator) Validate(req Request) (*Verdict, error) {
 		rules:    v.rules(req.Restaurant),
 		now:      v.clock(),
 		findings: findings{language: req.Language},
+		forms:    v.forms,
 		work:     assignmentWork,
 	}
-	o, err := decode(req.Body, req.Native, c.levels(), &c.findings)
+	o, err := decode(req.Body, v.forms, req.Native, c.levels(), &c.findings)
 	if err != nil {
 		return nil, err
 	}
@@ -82,6 +84,7 @@ type check struct {
 	findings
 
 	now   time.Time
+	forms *forms
 	order *order
 	items []item // beside order.lines
 	table table  // of the list of ingredients being judged

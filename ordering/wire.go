@@ -36,7 +36,7 @@ func (c *check) wire(result *Verdict) json.RawMessage {
 			out.ExpectedAt = &at
 		}
 	}
-	return out.AppendJSON(make([]byte, 0, 1024), c.WireCase)
+	return out.AppendJSON(make([]byte, 0, 512+len(c.Body)), c.WireCase)
 }
 
 // passedOn: the drop-in face passes unknown fields on, the native one does not
@@ -73,11 +73,19 @@ func (c *check) wireIngredients(flat []upstream.OrderIngredient, n int32) []upst
 		ingredient := c.Catalogue.Ingredient(c.items[child].index)
 		flat = append(flat, upstream.OrderIngredient{
 			ID: sentID(ingredient.ExternalID, ingredient.ID), Name: &ingredient.Name, Price: &ingredient.Price,
-			Measure: ingredient.Measure, Quantity: decimal.NewFromInt(c.items[child].per),
+			Measure: ingredient.Measure, Quantity: c.perDish(child),
 		})
 		flat = c.wireIngredients(flat, child)
 	}
 	return flat
+}
+
+// perDish gives an ingredient's quantity for one unit of the dish.
+func (c *check) perDish(n int32) decimal.Decimal {
+	if it, sent := &c.items[n], &c.order.lines[n].quantity; it.per != it.units || sent.state != readable {
+		return decimal.NewFromInt(it.per)
+	}
+	return c.order.lines[n].quantity.number
 }
 
 // sentID: the externalId, or the id where the menu has none (policy O2).
