@@ -2,8 +2,8 @@ package sandbox
 
 import (
 	"strconv"
+	"strings"
 	"testing"
-	"time"
 )
 
 // TestChainsAreLetGo shows that the menus kept ready stay within their bound,
@@ -110,10 +110,9 @@ func TestSeatingIsBounded(t *testing.T) {
 		}
 		seats = append(seats, seat{group: group, min: 751, max: 900})
 	}
-	began := time.Now()
 	reasons := c.seatAll(seats, chosen)
-	if len(reasons) == 0 || time.Since(began) > 20*time.Second {
-		t.Errorf("reasons %v after %v", reasons, time.Since(began))
+	if len(reasons) != 1 || !strings.Contains(reasons[0], "too many ways") {
+		t.Errorf("reasons %v, want too many ways", reasons)
 	}
 }
 

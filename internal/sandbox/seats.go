@@ -8,7 +8,7 @@ import (
 
 const (
 	maxDepth = 6       // of schemes within schemes (policy W15)
-	maxSteps = 1 << 20 // of trying assignments for one dish
+	maxSteps = 1 << 17 // of trying assignments for one dish
 )
 
 // seat is one group of one opened scheme: a place that ordered ingredients
