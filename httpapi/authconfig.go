@@ -126,8 +126,8 @@ func (c AuthConfig) Validate() error {
 // ValidateFor checks the secrets against where the listeners stand: off
 // loopback a secret shorter than 16 bytes (policy H2) and one that only
 // repeats its client's id, as the demo's do (policy H4), are refused.
-func (c AuthConfig) ValidateFor(http Config) error {
-	if loopback(http.Listen) && (http.OpsListen == "" || loopback(http.OpsListen)) {
+func (c AuthConfig) ValidateFor(door Config) error {
+	if loopback(door.Listen) && (door.OpsListen == "" || loopback(door.OpsListen)) {
 		return nil
 	}
 	var errs []error

@@ -22,6 +22,16 @@ const (
 	LogAll     AccessLog = "all"     // every request
 )
 
+// MetricsAccess says who may read /metrics.
+type MetricsAccess string
+
+// The three ways of http.metrics.
+const (
+	MetricsOpen MetricsAccess = "open" // anyone who reaches the listener
+	MetricsOps  MetricsAccess = "ops"  // a token with the scope ops
+	MetricsOff  MetricsAccess = "off"  // nobody: the route is not there
+)
+
 // Config is the `http:` section of the configuration.
 type Config struct {
 	// Listen is the address of the public listener, host:port; port 0 picks a free one.
@@ -39,6 +49,8 @@ type Config struct {
 	StaleIfError         time.Duration `yaml:"stale_if_error"`
 	// Rate holds the token buckets of policy H1.
 	Rate RateConfig `yaml:"rate"`
+	// Metrics is who may read /metrics: open (anyone), ops (a token with that scope), off.
+	Metrics MetricsAccess `yaml:"metrics"`
 	// AccessLog is errors, sampled or all.
 	AccessLog AccessLog `yaml:"access_log"`
 	// DrainTimeout bounds how long requests in flight may take at a shutdown.
@@ -66,6 +78,9 @@ func (c *Config) SetDefaults() {
 	}
 	if c.StaleIfError == 0 {
 		c.StaleIfError = 24 * time.Hour
+	}
+	if c.Metrics == "" {
+		c.Metrics = MetricsOpen
 	}
 	if c.AccessLog == "" {
 		c.AccessLog = LogSampled
@@ -108,6 +123,11 @@ func (c Config) Validate() error {
 	}
 	for i, proxy := range c.TrustedProxies {
 		errs = append(errs, checkProxy(index("http.trusted_proxies", i), proxy))
+	}
+	switch c.Metrics {
+	case MetricsOpen, MetricsOps, MetricsOff:
+	default:
+		errs = append(errs, &ConfigError{"http.metrics", fmt.Sprintf("%q is none of open, ops, off", string(c.Metrics))})
 	}
 	switch c.AccessLog {
 	case LogErrors, LogSampled, LogAll:

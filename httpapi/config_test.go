@@ -13,14 +13,13 @@ func faults(err error) []string {
 	var keys []string
 	var walk func(error)
 	walk = func(err error) {
-		if joined, ok := err.(interface{ Unwrap() []error }); ok { //nolint:errorlint // walks the join itself
+		if joined, ok := err.(interface{ Unwrap() []error }); ok {
 			for _, one := range joined.Unwrap() {
 				walk(one)
 			}
 			return
 		}
-		var fault *ConfigError
-		if errors.As(err, &fault) {
+		if fault, ok := errors.AsType[*ConfigError](err); ok {
 			keys = append(keys, fault.Key)
 		}
 	}
@@ -63,6 +62,7 @@ func TestConfigFaultsNameTheirKeys(t *testing.T) {
 		"http.ops_listen":               func(c *Config, _ *AuthConfig) { c.OpsListen = c.Listen },
 		"http.cors_origins[1]":          func(c *Config, _ *AuthConfig) { c.CORSOrigins = []string{"*", "shop.example"} },
 		"http.trusted_proxies[0]":       func(c *Config, _ *AuthConfig) { c.TrustedProxies = []string{"proxy"} },
+		"http.metrics":                  func(c *Config, _ *AuthConfig) { c.Metrics = "some" },
 		"http.access_log":               func(c *Config, _ *AuthConfig) { c.AccessLog = "some" },
 		"http.max_age":                  func(c *Config, _ *AuthConfig) { c.MaxAge = -1 },
 		"http.drain_timeout":            func(c *Config, _ *AuthConfig) { c.DrainTimeout = -1 },

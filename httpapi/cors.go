@@ -23,8 +23,8 @@ type cors struct {
 	origins []string
 }
 
-func newCORS(http Config, public PublicOrders) cors {
-	c := cors{any: slices.Contains(http.CORSOrigins, "*"), origins: slices.Clone(http.CORSOrigins)}
+func newCORS(cfg Config, public PublicOrders) cors {
+	c := cors{any: slices.Contains(cfg.CORSOrigins, "*"), origins: slices.Clone(cfg.CORSOrigins)}
 	if public.Enabled {
 		c.origins = append(c.origins, public.Origins...) // policy H3: a guest's page must be able to call
 	}
@@ -38,10 +38,10 @@ func (cors) covers(path string) bool {
 }
 
 // header puts the CORS headers of an answer, and Vary wherever the answer
-// depends on the origin. It tells whether the origin is allowed.
-func (c cors) header(g *gin.Context) bool {
+// depends on the origin.
+func (c cors) header(g *gin.Context) {
 	if !c.any && len(c.origins) == 0 || !c.covers(g.Request.URL.Path) {
-		return false
+		return
 	}
 	header := g.Writer.Header()
 	if !c.any {
@@ -49,14 +49,13 @@ func (c cors) header(g *gin.Context) bool {
 	}
 	origin := g.Request.Header.Get("Origin")
 	if origin == "" || !c.any && !slices.Contains(c.origins, origin) {
-		return false
+		return
 	}
 	if c.any {
 		origin = "*"
 	}
 	header.Set("Access-Control-Allow-Origin", origin)
 	header.Set("Access-Control-Expose-Headers", corsExposed)
-	return true
 }
 
 // preflight puts what a browser asks before the real request.

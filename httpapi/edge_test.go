@@ -2,6 +2,7 @@ package httpapi_test
 
 import (
 	"bytes"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -195,7 +196,7 @@ func TestFailuresAreLogged(t *testing.T) {
 			lines = append(lines, entry)
 		}
 	}
-	if len(lines) != 1 || lines[0].Data["requestId"] != "lost" || lines[0].Level != logrus.ErrorLevel || !strings.Contains(lines[0].Data["cause"].(string), "no catalogue") {
+	if len(lines) != 1 || lines[0].Data["requestId"] != "lost" || lines[0].Level != logrus.ErrorLevel || !strings.Contains(fmt.Sprint(lines[0].Data["cause"]), "no catalogue") {
 		t.Errorf("got %v", lines)
 	}
 }
@@ -228,4 +229,13 @@ func TestMetrics(t *testing.T) {
 	if strings.Contains(text, "made") {
 		t.Error("a request's own text has become a label")
 	}
+}
+
+func TestMetricsMayBeClosed(t *testing.T) {
+	t.Parallel()
+	ops := newWorld(t, func(p *plan) { p.cfg.Metrics = httpapi.MetricsOps })
+	ops.get("/metrics").refused(t, http.StatusUnauthorized, "unauthorized")
+	ops.get("/metrics", ops.as(clientOps)...).is(t, http.StatusOK)
+	off := newWorld(t, func(p *plan) { p.cfg.Metrics = httpapi.MetricsOff })
+	off.get("/metrics").refused(t, http.StatusNotFound, "not_found")
 }

@@ -73,11 +73,11 @@ func (l *limiter) spent(key string) (wait time.Duration, spent bool) {
 func (l *limiter) bucket(key string) *rate.Limiter {
 	if element, known := l.buckets[key]; known {
 		l.order.MoveToFront(element)
-		return element.Value.(*bucket).tokens //nolint:errcheck,forcetypeassert // the list holds buckets only
+		return element.Value.(*bucket).tokens //nolint:errcheck // the list holds buckets only
 	}
 	if len(l.buckets) >= l.max {
 		oldest := l.order.Back()
-		delete(l.buckets, l.order.Remove(oldest).(*bucket).key) //nolint:errcheck,forcetypeassert // the list holds buckets only
+		delete(l.buckets, l.order.Remove(oldest).(*bucket).key) //nolint:errcheck // the list holds buckets only
 	}
 	b := &bucket{key: key, tokens: rate.NewLimiter(rate.Every(l.interval()), l.rate.Count)}
 	l.buckets[key] = l.order.PushFront(b)

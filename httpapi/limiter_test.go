@@ -1,7 +1,7 @@
 package httpapi
 
 import (
-	"fmt"
+	"strconv"
 	"testing"
 	"time"
 )
@@ -71,7 +71,7 @@ func TestLimiterForgetsTheOldest(t *testing.T) {
 	l := newLimiter(Rate{Count: 1, Per: time.Hour}, clock.now)
 	l.max = 3
 	for i := range 100 {
-		l.take(fmt.Sprint(i))
+		l.take(strconv.Itoa(i))
 	}
 	if len(l.buckets) != 3 || l.order.Len() != 3 {
 		t.Fatalf("holds %d keys in %d places, want 3 and 3", len(l.buckets), l.order.Len())

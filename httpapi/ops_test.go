@@ -212,7 +212,7 @@ func TestIsolation(t *testing.T) {
 		"/v1/ops/restaurants/bistro/lint",
 	} {
 		got := w.get(path, as...).refused(t, http.StatusNotFound, "restaurant_not_found")
-		if known := got.Errors[0].Params["known"]; len(known.([]any)) != 1 || strings.Contains(got.Msg, "bistro") {
+		if known, _ := got.Errors[0].Params["known"].([]any); len(known) != 1 || strings.Contains(got.Msg, "bistro") {
 			t.Errorf("%s tells of others: %v %s", path, known, got.Msg)
 		}
 		w.get(strings.Replace(path, bistro, north, 1), as...).is(t, http.StatusOK)

@@ -90,19 +90,19 @@ func TestBodies(t *testing.T) {
 			t.Helper()
 			return w.do(http.MethodPost, path, body, slices.Concat(shop, key("k"), headers)...)
 		}
-		json := []string{"Content-Type", "application/json"}
-		got := send("{\n  \"dishList\": [1,,2]}", json...).refused(t, http.StatusBadRequest, "malformed_json")
+		typed := []string{"Content-Type", "application/json"}
+		got := send("{\n  \"dishList\": [1,,2]}", typed...).refused(t, http.StatusBadRequest, "malformed_json")
 		if p := got.Errors[0].Params; p["line"] != 2.0 || p["column"] != 18.0 {
 			t.Errorf("%s: position %v, want line 2, column 18", path, p)
 		}
-		send("", json...).refused(t, http.StatusBadRequest, "malformed_json")
-		send(strings.Repeat("[", 40)+strings.Repeat("]", 40), json...).refused(t, http.StatusBadRequest, "malformed_json")
+		send("", typed...).refused(t, http.StatusBadRequest, "malformed_json")
+		send(strings.Repeat("[", 40)+strings.Repeat("]", 40), typed...).refused(t, http.StatusBadRequest, "malformed_json")
 		for _, media := range []string{"", "text/plain", "application/xml", "application/json; charset=latin1", "application/x-www-form-urlencoded"} {
 			send(order(), "Content-Type", media).refused(t, http.StatusUnsupportedMediaType, "unsupported_media_type")
 		}
-		send(order(), append(json, "Content-Encoding", "gzip")...).refused(t, http.StatusUnsupportedMediaType, "unsupported_media_type")
+		send(order(), append(typed, "Content-Encoding", "gzip")...).refused(t, http.StatusUnsupportedMediaType, "unsupported_media_type")
 		large := `{"comment": "` + strings.Repeat("x", 256<<10) + `"}`
-		limit := send(large, json...).refused(t, http.StatusRequestEntityTooLarge, "payload_too_large")
+		limit := send(large, typed...).refused(t, http.StatusRequestEntityTooLarge, "payload_too_large")
 		if limit.Errors[0].Params["limit"] != 262144.0 {
 			t.Errorf("%s: limit %v", path, limit.Errors[0].Params)
 		}

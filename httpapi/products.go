@@ -87,5 +87,5 @@ func productAfter(catalogue *menu.Catalogue, position string) (menu.Index, error
 		return index, nil
 	}
 	last := min(int64(len(catalogue.Products())), n) - 1
-	return menu.Index(last), nil //nolint:gosec // within int32: parsed with 32 bits
+	return menu.Index(last), nil
 }

@@ -44,7 +44,14 @@ func (s *Server) routeOps(engine *gin.Engine) {
 	get(engine, "/v1/ops/restaurants/:restaurant/lint", guard, s.lint)
 	get(engine, "/v1/ops/runs", guard, s.listRuns)
 	get(engine, "/v1/ops/runs/:run", guard, s.run)
-	get(engine, "/metrics", gin.WrapH(promhttp.HandlerFor(s.metrics.registry, promhttp.HandlerOpts{})))
+	show := gin.WrapH(promhttp.HandlerFor(s.metrics.registry, promhttp.HandlerOpts{}))
+	switch s.cfg.Metrics {
+	case MetricsOff:
+	case MetricsOps:
+		get(engine, "/metrics", guard, show)
+	default:
+		get(engine, "/metrics", show)
+	}
 }
 
 // routeShared registers what every listener serves.

@@ -111,12 +111,12 @@ func TestDrain(t *testing.T) {
 	})
 	<-arrived
 	stopped.Go(stop)
-	handler := w.server.Handler()
+	probe := serve(t, w.server.Handler()) + "/readyz" // beside the listener that is closing
 	for deadline := time.Now().Add(10 * time.Second); ; {
 		if time.Now().After(deadline) {
 			t.Fatal("readyz never turned")
 		}
-		if got := do(t, http.MethodGet, serveURL(t, handler), ""); got.status == http.StatusServiceUnavailable {
+		if got := do(t, http.MethodGet, probe, ""); got.status == http.StatusServiceUnavailable {
 			break
 		}
 	}
@@ -130,11 +130,6 @@ func TestDrain(t *testing.T) {
 	if placed.status != http.StatusCreated {
 		t.Errorf("the order in flight got %d %s", placed.status, placed.body)
 	}
-}
-
-func serveURL(t *testing.T, handler http.Handler) string {
-	t.Helper()
-	return serve(t, handler) + "/readyz"
 }
 
 // What does not end within the drain is cut, and Run returns all the same.

@@ -111,7 +111,7 @@ func (s *Server) answerToken(c *gin.Context, client ClientConfig, form map[strin
 		refuseToken(c, status, string(p.code), p.msg)
 		return
 	}
-	text, err := json.Marshal(tokenAnswer{
+	text, err := json.Marshal(tokenAnswer{ //nolint:gosec // the token is what this answer is for
 		AccessToken: token, TokenType: "Bearer",
 		ExpiresIn: int64(s.authCfg.TokenLifetime.Seconds()), Scope: joinScopes(scopes),
 	})

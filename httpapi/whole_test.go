@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -144,11 +145,7 @@ func (w *world) follower() string {
 			w.t.Error(err)
 		}
 	})
-	test, ok := w.t.(*testing.T)
-	if !ok {
-		w.t.Fatal("not a test")
-	}
-	return serve(test, server.Handler())
+	return serve(w.t, server.Handler())
 }
 
 // Never a partly swapped menu: readers that loop over the menu and product
@@ -163,7 +160,7 @@ func TestReadersSeeWholeVersions(t *testing.T) { // policy S6
 	w.pull(bistro)
 	second := w.follower()
 
-	ctx, published := context.WithCancel(t.Context())
+	var published atomic.Bool
 	var group errgroup.Group
 	var readers []*reader
 	for _, base := range []string{w.url, second} {
@@ -174,7 +171,7 @@ func TestReadersSeeWholeVersions(t *testing.T) { // policy S6
 			r := &reader{client: &http.Client{Transport: transport}, address: base + path}
 			readers = append(readers, r)
 			group.Go(func() error {
-				for ctx.Err() == nil {
+				for !published.Load() {
 					if err := r.read(t.Context()); err != nil {
 						return err
 					}
@@ -190,7 +187,7 @@ func TestReadersSeeWholeVersions(t *testing.T) { // policy S6
 			break
 		}
 	}
-	published()
+	published.Store(true)
 	if err := group.Wait(); err != nil {
 		t.Fatal(err)
 	}

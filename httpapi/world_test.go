@@ -128,7 +128,7 @@ type plan struct {
 // world is a whole larder behind a real listener, with an ordering service in
 // memory.
 type world struct {
-	t       testing.TB
+	t       *testing.T
 	url     string
 	server  *httpapi.Server
 	service *service
@@ -140,7 +140,7 @@ type world struct {
 	skew    atomic.Int64 // what the HTTP room's clock is ahead
 }
 
-func newWorld(t testing.TB, changes ...func(*plan)) *world {
+func newWorld(t *testing.T, changes ...func(*plan)) *world {
 	t.Helper()
 	p := defaultPlan()
 	for _, change := range changes {
@@ -275,7 +275,8 @@ type problem struct {
 }
 
 // transport neither adds Accept-Encoding nor unpacks, so that tests see bytes.
-func transport(t testing.TB) *http.Client {
+func transport(t *testing.T) *http.Client {
+	t.Helper()
 	raw := &http.Transport{DisableCompression: true}
 	t.Cleanup(raw.CloseIdleConnections)
 	return &http.Client{
@@ -290,7 +291,7 @@ func (w *world) do(method, path, body string, headers ...string) reply {
 	return do(w.t, method, w.url+path, body, headers...)
 }
 
-func do(t testing.TB, method, address, body string, headers ...string) reply {
+func do(t *testing.T, method, address, body string, headers ...string) reply {
 	t.Helper()
 	var content io.Reader
 	if body != "" {
@@ -347,7 +348,7 @@ func (w *world) as(client string) []string {
 }
 
 // into reads the `result` of an answer.
-func (r reply) into(t testing.TB, result any) {
+func (r reply) into(t *testing.T, result any) {
 	t.Helper()
 	var envelope struct{ Result json.RawMessage }
 	if err := json.Unmarshal(r.body, &envelope); err != nil {
@@ -359,7 +360,7 @@ func (r reply) into(t testing.TB, result any) {
 }
 
 // is checks the status of a success.
-func (r reply) is(t testing.TB, status int) reply {
+func (r reply) is(t *testing.T, status int) reply {
 	t.Helper()
 	if r.status != status {
 		t.Fatalf("got status %d, want %d; body %s", r.status, status, r.body)
@@ -369,7 +370,7 @@ func (r reply) is(t testing.TB, status int) reply {
 
 // refused checks that the answer is a whole problem document of this status
 // and code.
-func (r reply) refused(t testing.TB, status int, code string) problem {
+func (r reply) refused(t *testing.T, status int, code string) problem {
 	t.Helper()
 	var got problem
 	decoder := json.NewDecoder(bytes.NewReader(r.body))
