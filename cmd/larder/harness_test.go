@@ -200,7 +200,7 @@ func binary(t *testing.T) string {
 	if built.dir == "" {
 		built.dir, built.err = os.MkdirTemp("", "larder-test-") //nolint:usetesting // outlives the test that comes first
 		if built.err == nil {
-			build := exec.Command("go", "build", "-tags", "nomsgpack", "-o", filepath.Join(built.dir, "larder"), ".") //nolint:noctx // the go command ends by itself
+			build := exec.Command("go", "build", "-buildvcs=false", "-tags", "nomsgpack", "-o", filepath.Join(built.dir, "larder"), ".") //nolint:noctx // the go command ends by itself
 			if output, err := build.CombinedOutput(); err != nil {
 				t.Logf("%s", output)
 				built.err = err
