@@ -65,9 +65,8 @@ func explain(err, cause error, took time.Duration, rest string) string {
 var errService = errors.New("the ordering service gave no menu")
 
 func failure(err error) string {
-	var step *stepError
 	doing := ""
-	if errors.As(err, &step) {
+	if step, ok := errors.AsType[*stepError](err); ok {
 		doing, err = step.doing+": ", step.err
 	}
 	var (

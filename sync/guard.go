@@ -13,7 +13,7 @@ import (
 func guard(before, after int, limit float64) string {
 	switch {
 	case after == 0:
-		return fmt.Sprintf("the menu has no products; %s", instead(before))
+		return "the menu has no products; " + instead(before)
 	case float64(before-after) > limit*float64(before):
 		return fmt.Sprintf("the menu lost %d of %d products, more than the limit of %.4g %% (sync.shrink_limit); %s",
 			before-after, before, limit*100, instead(before))

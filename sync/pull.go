@@ -101,7 +101,7 @@ func (p *pass) name(own string) string { return cmp.Or(p.t.Name, own) }
 // what names the menu for a person.
 func (p *pass) what() string {
 	if p.t.upstream == "" {
-		return fmt.Sprintf("the menu view of connection %s", p.t.Connection)
+		return "the menu view of connection " + p.t.Connection
 	}
 	return fmt.Sprintf("the menu view of restaurant %s over connection %s", p.t.ID, p.t.Connection)
 }

@@ -159,7 +159,7 @@ func TestIDsSortByTime(t *testing.T) {
 		}
 		before = id
 	}
-	if newID(at) == newID(at) {
+	if one, two := newID(at), newID(at); one == two {
 		t.Error("two ids of one millisecond are equal")
 	}
 }

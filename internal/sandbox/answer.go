@@ -3,6 +3,7 @@ package sandbox
 import (
 	"bytes"
 	"encoding/json"
+	"maps"
 	"net/http"
 	"strconv"
 )
@@ -34,9 +35,7 @@ func (a answer) write(w http.ResponseWriter) {
 }
 
 func (a answer) writeHead(w http.ResponseWriter) {
-	for name, values := range a.header {
-		w.Header()[name] = values
-	}
+	maps.Copy(w.Header(), a.header)
 	if a.status != http.StatusNotModified && a.status != http.StatusNoContent {
 		w.Header().Set("Content-Length", strconv.Itoa(len(a.body)))
 	}

@@ -117,7 +117,7 @@ func (m *generatedMenu) patches() map[string]bool {
 	return m.gen.patches[m.i]
 }
 
-func (m *generatedMenu) bytes() []byte {
+func (m *generatedMenu) published() []byte {
 	g, ch, patches := m.gen.g, m.gen.chain(m.i/m.gen.g.ChainSize), m.patches()
 	restaurant := g.RestaurantID(m.i)
 	raw := ch.template.render(restaurant, func(k int) bool {
@@ -160,5 +160,5 @@ func (m *generatedMenu) judged() (*carte, stopped, error) {
 }
 
 func (m *generatedMenu) render(s Settings) *rendition {
-	return newRendition(restyled(envelope(m.bytes()), s))
+	return newRendition(restyled(envelope(m.published()), s))
 }

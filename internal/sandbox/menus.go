@@ -13,8 +13,8 @@ var errNoMenu = errors.New("no menu of this restaurant is known")
 
 // face is one restaurant's menu, wherever it comes from.
 type face interface {
-	// bytes are the menu view as it stands: as put, with stop lists patched.
-	bytes() []byte
+	// published is the menu view as it stands: as put, with stop lists patched.
+	published() []byte
 	// judged is the same menu for the judgement of orders.
 	judged() (*carte, stopped, error)
 	// render is the answer of the menu view under those settings.
@@ -165,7 +165,7 @@ type putMenu struct {
 	broken error
 }
 
-func (m *putMenu) bytes() []byte { return m.raw }
+func (m *putMenu) published() []byte { return m.raw }
 
 func (m *putMenu) judged() (*carte, stopped, error) {
 	m.mu.Lock()

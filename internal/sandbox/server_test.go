@@ -70,20 +70,20 @@ func (w *world) pass(d time.Duration) {
 
 func (w *world) login() string {
 	w.t.Helper()
-	r := w.form("/connect/token", map[string]string{
+	r := w.form(map[string]string{
 		"client_ID": "demo", "client_secret": "demo-secret", "grant_type": "client_credentials", "scopes": "orders",
 	})
 	r.want(http.StatusOK)
 	return r.str("access_token")
 }
 
-func (w *world) form(path string, fields map[string]string) *reply {
+func (w *world) form(fields map[string]string) *reply {
 	w.t.Helper()
 	values := url.Values{}
 	for name, value := range fields {
 		values.Set(name, value)
 	}
-	return w.do(http.MethodPost, path, values.Encode(), "Content-Type", "application/x-www-form-urlencoded")
+	return w.do(http.MethodPost, "/connect/token", values.Encode(), "Content-Type", "application/x-www-form-urlencoded")
 }
 
 // reply is a whole response.

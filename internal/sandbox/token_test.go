@@ -16,7 +16,7 @@ func TestTokenIsAJWTWithExpiry(t *testing.T) {
 	t.Parallel()
 	w := start(t)
 	w.settings(`{"tokenLifetime":"90s"}`)
-	r := w.form("/connect/token", map[string]string{
+	r := w.form(map[string]string{
 		"CLIENTID": "demo", "clientSecret": "demo-secret", "grantType": "client_credentials",
 	}).want(http.StatusOK)
 	if r.header.Get("Cache-Control") != "no-store" {
@@ -78,7 +78,7 @@ func TestTokenErrors(t *testing.T) {
 			t.Parallel()
 			fields := maps.Clone(good)
 			fields[c.field] = c.value
-			r := w.form("/connect/token", fields).want(c.status)
+			r := w.form(fields).want(c.status)
 			if r.str("error") != c.code || r.str("error_description") == "" || r.header.Get("Cache-Control") != "no-store" {
 				t.Errorf("got %s %v, want %s", r.body, r.header, c.code)
 			}

@@ -70,7 +70,7 @@ func (t *tree) append(dst []byte) []byte {
 	if t.kind == 0 {
 		return append(dst, t.literal...)
 	}
-	dst = append(dst, byte(t.kind))
+	dst = append(dst, byte(t.kind)) //nolint:gosec // a bracket
 	for i, item := range t.items {
 		if i > 0 {
 			dst = append(dst, ',')

@@ -109,7 +109,7 @@ func (s *Sandbox) showMenu(c *call) answer {
 	if err != nil {
 		return c.refuse(http.StatusNotFound, "menu_not_found", err.Error())
 	}
-	return rawResult(http.StatusOK, f.bytes())
+	return rawResult(http.StatusOK, f.published())
 }
 
 // patchStops is PATCH /sandbox/stop-list/{restaurantId}.
