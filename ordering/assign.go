@@ -105,7 +105,7 @@ func newFlow(demands []demand, supplies []supply, work int) *flow {
 		order[s] = s
 		f.given[s] = make([]int64, len(supplies[s].may))
 		for k, d := range supplies[s].may {
-			f.lending[d] = append(f.lending[d], loan{int32(s), int32(k)}) //nolint:gosec // at most 100 ingredients
+			f.lending[d] = append(f.lending[d], loan{int32(s), int32(k)})
 		}
 	}
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(len(supplies[a].may), len(supplies[b].may)) })

@@ -2,6 +2,7 @@ package ordering
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -10,13 +11,13 @@ import (
 // verdictOf is what a client sees of an assignment: the counts of the demands
 // that are not met.
 func verdictOf(demands []demand) string {
-	text := ""
+	var text strings.Builder
 	for i := range demands {
 		if d := &demands[i]; d.off() != 0 {
-			text += fmt.Sprintf("%d:%d ", i, d.count)
+			fmt.Fprintf(&text, "%d:%d ", i, d.count)
 		}
 	}
-	return text
+	return text.String()
 }
 
 // bruteForce tries every assignment and gives the best: the least sum of what

@@ -2,6 +2,7 @@ package ordering_test
 
 import (
 	"encoding/json"
+	"slices"
 	"testing"
 	"time"
 
@@ -68,7 +69,7 @@ func fiveLines(b *testing.B, c *menu.Catalogue) []byte {
 		}
 		product := c.Product(p)
 		dish := entry{"ID": product.ExternalID, "name": product.Name, "price": product.Price, "quantity": 1, "ingredients": chosen}
-		if trial := body(b, append(dishes[:len(dishes):len(dishes)], dish)); valid(b, c, trial) {
+		if trial := body(b, append(slices.Clip(dishes), dish)); valid(b, c, trial) {
 			dishes, modifiers = append(dishes, dish), modifiers+len(chosen)
 		}
 	}

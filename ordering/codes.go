@@ -180,8 +180,10 @@ func describeIngredient(code Code) Description {
 
 func describeGroup(code Code) Description {
 	params := []Param{
-		{"group", "the group's id"}, {"name", "its name"},
-		{"min", "how many one unit of the dish needs at least"}, {"max", "how many it takes at most; null = no limit"},
+		{"group", "the group's id"},
+		{"name", "its name"},
+		{"min", "how many one unit of the dish needs at least"},
+		{"max", "how many it takes at most; null = no limit"},
 		{"count", "how many were counted"},
 	}
 	if code == GroupMin {
@@ -224,7 +226,8 @@ func describeOrder(code Code) Description {
 		return Description{
 			Code: code, Meaning: "The value is of another kind than the field takes.",
 			Params: []Param{
-				{"want", "string, identifier, integer, number, date-time, boolean, array or object"}, {"got", "the kind of the value as sent"},
+				{"want", "string, identifier, integer, number, date-time, boolean, array or object"},
+				{"got", "the kind of the value as sent"},
 			},
 			Path: "/dishList/0/quantity", Example: Params{"want": "number", "got": "boolean"},
 			english: func(p Params, _ string) string {

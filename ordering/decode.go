@@ -144,7 +144,7 @@ func (d *decoder) readValue(v *value, path string, s spot, w want) {
 		return
 	}
 	*v = value{spot: s, state: readable}
-	ok := true
+	var ok bool
 	switch w {
 	case wantText:
 		v.text, ok = d.Text()

@@ -8,10 +8,10 @@ import (
 	"larder/internal/upstream"
 )
 
-// ErrUnknownConnection: the restaurant's connection is not configured.
+// ErrUnknownConnection says that the restaurant's connection is not configured.
 var ErrUnknownConnection = errors.New("ordering: unknown connection")
 
-// InvalidError: the order has violations; nothing was sent.
+// InvalidError says that the order has violations; nothing was sent.
 type InvalidError struct{ Verdict *Verdict }
 
 // Error counts the violations.
@@ -19,8 +19,8 @@ func (e *InvalidError) Error() string {
 	return fmt.Sprintf("ordering: the order has %d violations", len(e.Verdict.Violations))
 }
 
-// RefusedError: the ordering service answered with a definite no (policy O8).
-// The order certainly does not exist there.
+// RefusedError says that the ordering service answered with a definite no
+// (policy O8). The order certainly does not exist there.
 type RefusedError struct {
 	Ref      string
 	Upstream *upstream.Error
@@ -34,8 +34,8 @@ func (e *RefusedError) Error() string {
 // Unwrap gives the service's answer.
 func (e *RefusedError) Unwrap() error { return e.Upstream }
 
-// NotSentError: the order certainly did not reach the ordering service, or was
-// turned away for now; the client may try again after RetryAfter.
+// NotSentError says that the order certainly did not reach the ordering service,
+// or was turned away for now; the client may try again after RetryAfter.
 type NotSentError struct {
 	Ref string
 	// RetryAfter is what the service asked for, 0 when it did not.
@@ -51,8 +51,8 @@ func (e *NotSentError) Error() string {
 // Unwrap gives the cause.
 func (e *NotSentError) Unwrap() error { return e.Err }
 
-// UnknownError: the order may or may not exist at the ordering service. It
-// must not be sent again before that is settled (policy O8).
+// UnknownError says that the order may or may not exist at the ordering
+// service. It must not be sent again before that is settled (policy O8).
 type UnknownError struct {
 	Ref string
 	Err error

@@ -48,10 +48,10 @@ func (v *value) blank() bool {
 // required lists the mandatory fields of the order's type (policy O1). While
 // the type is not known, those that every type needs.
 func (c *check) required() []string {
-	switch expedition := &c.order.values[orderExpedition]; {
-	case expedition.text == delivery:
+	switch c.order.values[orderExpedition].text {
+	case delivery:
 		return c.Required.Delivery
-	case expedition.text == pickup:
+	case pickup:
 		return c.Required.Pickup
 	}
 	both := []string{}

@@ -66,11 +66,11 @@ const card = `{"name":"card","categories":[{"id":"c","name":"All"}],
  {"id":"i-ring","externalId":"33","name":"Ring","price":1,"schemeId":"s-ring"},
  {"id":"i-x","externalId":"32","name":"X","price":2}]}`
 
-func compile(t testing.TB, view string, settings menu.Settings) *menu.Catalogue {
-	t.Helper()
+func compile(tb testing.TB, view string, settings menu.Settings) *menu.Catalogue {
+	tb.Helper()
 	v, err := menu.Decode([]byte(view))
 	if err != nil {
-		t.Fatalf("decode the menu: %v", err)
+		tb.Fatalf("decode the menu: %v", err)
 	}
 	return menu.Compile(v, restaurant, settings)
 }
@@ -81,24 +81,24 @@ func order(dishes string) string {
 }
 
 // validate judges a body on the native face by the default rules.
-func validate(t testing.TB, body string) *ordering.Verdict {
-	t.Helper()
-	return judge(t, ordering.Config{}, native(t, body))
+func validate(tb testing.TB, body string) *ordering.Verdict {
+	tb.Helper()
+	return judge(tb, ordering.Config{}, native(tb, body))
 }
 
-func native(t testing.TB, body string) ordering.Request {
-	t.Helper()
+func native(tb testing.TB, body string) ordering.Request {
+	tb.Helper()
 	return ordering.Request{
-		Restaurant: restaurant, Native: true, Version: 42, Catalogue: compile(t, card, menu.DefaultSettings()),
+		Restaurant: restaurant, Native: true, Version: 42, Catalogue: compile(tb, card, menu.DefaultSettings()),
 		Body: []byte(body), Language: "en", WireCase: upstream.WireDocument,
 	}
 }
 
-func judge(t testing.TB, cfg ordering.Config, req ordering.Request) *ordering.Verdict {
-	t.Helper()
+func judge(tb testing.TB, cfg ordering.Config, req ordering.Request) *ordering.Verdict {
+	tb.Helper()
 	verdict, err := ordering.NewValidator(cfg, noon).Validate(req)
 	if err != nil {
-		t.Fatalf("Validate(%s): %v", req.Body, err)
+		tb.Fatalf("Validate(%s): %v", req.Body, err)
 	}
 	return verdict
 }
@@ -110,16 +110,16 @@ type broken struct {
 	params string // JSON
 }
 
-func brokenOf(t testing.TB, v *ordering.Verdict) []broken {
-	t.Helper()
+func brokenOf(tb testing.TB, v *ordering.Verdict) []broken {
+	tb.Helper()
 	out := make([]broken, 0, len(v.Violations))
 	for _, violation := range v.Violations {
 		params, err := json.Marshal(violation.Params)
 		if err != nil {
-			t.Fatalf("params of %v: %v", violation, err)
+			tb.Fatalf("params of %v: %v", violation, err)
 		}
 		if violation.Msg == "" {
-			t.Errorf("%s at %s has no sentence", violation.Code, violation.Path)
+			tb.Errorf("%s at %s has no sentence", violation.Code, violation.Path)
 		}
 		out = append(out, broken{violation.Path, violation.Code, string(params)})
 	}

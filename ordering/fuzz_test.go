@@ -33,8 +33,7 @@ func FuzzValidate(f *testing.F) {
 		}
 		first, err := validator.Validate(req)
 		if err != nil {
-			var syntax *menu.SyntaxError
-			if !errors.As(err, &syntax) {
+			if _, ok := errors.AsType[*menu.SyntaxError](err); !ok {
 				t.Fatalf("error %T: %v", err, err)
 			}
 			return

@@ -208,7 +208,7 @@ func (c *check) supplies(n int32) []supply {
 				t.demands[o].min, t.demands[o].max = 0, noMaximum
 				continue
 			}
-			t.may = append(t.may, int32(o)) //nolint:gosec // bounded by the menu's schemes
+			t.may = append(t.may, int32(o))
 		}
 		if units > 0 { // and so may is not empty: the choice was reached
 			supplies = append(supplies, supply{units: units, may: t.may[start:len(t.may):len(t.may)]})

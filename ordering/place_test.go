@@ -39,9 +39,9 @@ func placer(s ordering.Service) *ordering.Placer {
 	}, noon, func() string { return "REF" })
 }
 
-func placeRequest(t testing.TB, dishes string) ordering.PlaceRequest {
-	t.Helper()
-	return ordering.PlaceRequest{Request: native(t, order(dishes)), Connection: "main", Client: "storefront", Key: "k"}
+func placeRequest(tb testing.TB, dishes string) ordering.PlaceRequest {
+	tb.Helper()
+	return ordering.PlaceRequest{Request: native(tb, order(dishes)), Connection: "main", Client: "storefront", Key: "k"}
 }
 
 const oneSoup = `[{"ID":"soup","quantity":1}]`
@@ -165,15 +165,15 @@ func TestOverHTTP(t *testing.T) {
 }
 
 // connect gives the real client of the service at url.
-func connect(t testing.TB, url string) *upstream.Client {
-	t.Helper()
+func connect(tb testing.TB, url string) *upstream.Client {
+	tb.Helper()
 	cfg := upstream.Config{Name: "main", BaseURL: url, AuthURL: url, ClientID: "demo", ClientSecret: "demo-secret"}
 	cfg.SetDefaults()
 	client, err := upstream.New(cfg)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
-	t.Cleanup(client.Close)
+	tb.Cleanup(client.Close)
 	return client
 }
 

@@ -213,8 +213,7 @@ func stand(t *testing.T) (*sandbox.Sandbox, *upstream.Client) {
 // refusal gives the reasons that the sandbox refused an order for; empty when
 // it took it.
 func refusal(err error) string {
-	var answer *upstream.Error
-	if errors.As(err, &answer) {
+	if answer, ok := errors.AsType[*upstream.Error](err); ok {
 		return answer.Error() + " " + string(answer.Body)
 	}
 	if err != nil {

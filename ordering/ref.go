@@ -15,8 +15,8 @@ const refAlphabet = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 func Refs(clock func() time.Time) func() string {
 	return func() string {
 		var raw [16]byte
-		binary.BigEndian.PutUint64(raw[:8], uint64(clock().UnixMilli())<<16) //nolint:gosec // after 1970
-		_, _ = rand.Read(raw[6:])                                            // never fails (crypto/rand)
+		binary.BigEndian.PutUint64(raw[:8], uint64(clock().UnixMilli())<<16)
+		_, _ = rand.Read(raw[6:]) // never fails (crypto/rand)
 		high, low := binary.BigEndian.Uint64(raw[:8]), binary.BigEndian.Uint64(raw[8:])
 		var ref [26]byte
 		for i := len(ref) - 1; i >= 0; i-- {
