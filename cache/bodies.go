@@ -52,12 +52,12 @@ func (b *bodies) get(key bodyKey) (*Representation, bool) { return b.cache.GetIf
 
 // build makes a body once for all who ask at the same time, and keeps it while
 // its shelf is open.
-func (b *bodies) build(key bodyKey, shelf *shelf, make func() (*Representation, error)) (*Representation, error) {
+func (b *bodies) build(key bodyKey, shelf *shelf, render func() (*Representation, error)) (*Representation, error) {
 	built, err, _ := b.flight.Do(key.String(), func() (any, error) {
 		if r, ok := b.get(key); ok {
 			return r, nil
 		}
-		r, err := make()
+		r, err := render()
 		if err != nil {
 			return nil, err
 		}

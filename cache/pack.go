@@ -63,7 +63,6 @@ func (p *packer) gzip(body []byte) ([]byte, error) {
 	return bytes.Clone(out.Bytes()), nil // no spare capacity is kept
 }
 
-
 func (p *packer) packContent(content []byte) []byte {
 	return p.zstd.EncodeAll(content, make([]byte, 0, len(content)/4+64))
 }

@@ -84,7 +84,9 @@ type status struct {
 }
 
 // statusFields are the fields of Keys.Current that readStatus takes, in order.
-func statusFields() []string { return []string{"version", "content", "checkedAt", "lastOutcome", "held"} }
+func statusFields() []string {
+	return []string{"version", "content", "checkedAt", "lastOutcome", "held"}
+}
 
 // readStatus reads the answer of HMGET over statusFields. A value that larder
 // did not write reads as absent.
