@@ -35,8 +35,13 @@ const (
 	CodeRequestTimeout         Code = "request_timeout"
 	CodeTooLarge               Code = "payload_too_large"
 	CodeUnsupportedMedia       Code = "unsupported_media_type"
+	CodeClientGone             Code = "client_closed_request"
 	CodeInternal               Code = "internal"
 )
+
+// statusClientGone is for the log and the metrics alone: nobody is there to
+// read it. The number is the one that others use for this.
+const statusClientGone = 499
 
 // status gives the one HTTP status of a code and the title of its problem
 // document. It is the whole table; nothing else chooses a status.
@@ -70,6 +75,8 @@ func (c Code) status() (status int, title string) {
 		return http.StatusNotAcceptable, "No acceptable content coding"
 	case CodeRequestTimeout:
 		return http.StatusRequestTimeout, "The body did not arrive in time"
+	case CodeClientGone:
+		return statusClientGone, "The client has left"
 	case CodeExternalIDAmbiguous:
 		return http.StatusConflict, "Several products share this externalId"
 	case CodeTooLarge:

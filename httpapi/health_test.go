@@ -1,8 +1,10 @@
 package httpapi_test
 
 import (
+	"context"
 	"encoding/json"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
@@ -137,4 +139,22 @@ func TestReadsGoOnWithoutRedis(t *testing.T) { // policy S5
 	w.do(http.MethodPost, syncPath, "", ops...).refused(t, http.StatusServiceUnavailable, "storage_unavailable")
 	server.Restart()
 	w.get("/v1/ops/runs", ops...).is(t, http.StatusOK)
+}
+
+// A client that leaves is no failure of larder's.
+func TestALeftClientIsNoFailure(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, func(p *plan) { p.unsynced = true })
+	ctx, leave := context.WithCancel(t.Context())
+	leave()
+	answer := httptest.NewRecorder()
+	w.server.Handler().ServeHTTP(answer, httptest.NewRequestWithContext(ctx, http.MethodGet, "/v1/restaurants/"+bistro+"/menu", http.NoBody))
+	if answer.Code != 499 {
+		t.Errorf("got %d %s", answer.Code, answer.Body)
+	}
+	for _, entry := range w.logs.AllEntries() {
+		if entry.Data["event"] == "http.request" {
+			t.Errorf("logged as a failure: %v", entry.Data)
+		}
+	}
 }

@@ -114,6 +114,8 @@ func asProblem(err error) *problem {
 		return &problem{code: CodeNoReasons, msg: "the rejection reasons have not been pulled yet", retryAfter: retryCatalogue, err: err}
 	case errors.Is(err, menusync.ErrUnknownRun):
 		return &problem{code: CodeRunNotFound, msg: "there is no such run, or its record is no longer kept"}
+	case errors.Is(err, context.Canceled):
+		return &problem{code: CodeClientGone, msg: "the client left before the answer was there", err: err}
 	case errors.Is(err, context.DeadlineExceeded):
 		return &problem{code: CodeStorageUnavailable, msg: "the answer took too long; try again", retryAfter: retryStorage, err: err}
 	default:

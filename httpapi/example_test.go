@@ -1,0 +1,20 @@
+package httpapi_test
+
+import (
+	"fmt"
+
+	"larder/httpapi"
+)
+
+func ExampleParseRate() {
+	rate, err := httpapi.ParseRate("5/m")
+	fmt.Println(rate.Count, rate.Per, err)
+	// Output: 5 1m0s <nil>
+}
+
+func ExampleAuthConfig_ValidateFor() {
+	door := httpapi.Config{Listen: "0.0.0.0:8080"}
+	auth := httpapi.AuthConfig{Clients: []httpapi.ClientConfig{{ID: "shop", Secret: "too short", Scopes: []httpapi.Scope{httpapi.ScopeMenu}}}}
+	fmt.Println(auth.ValidateFor(door))
+	// Output: auth.clients[0].secret: is shorter than 16 bytes; larder listens off loopback, where that is refused
+}
