@@ -50,7 +50,7 @@ func (c *Config) checkSections(l *loader) {
 }
 
 func validate(v reflect.Value) error {
-	if checked, ok := v.Addr().Interface().(interface{ Validate() error }); ok {
+	if checked, ok := reflect.TypeAssert[interface{ Validate() error }](v.Addr()); ok {
 		return checked.Validate()
 	}
 	return nil
@@ -62,7 +62,7 @@ func (l *loader) room(section string, err error) {
 	if err == nil {
 		return
 	}
-	if many, ok := err.(interface{ Unwrap() []error }); ok { //nolint:errorlint // the joined error itself is wanted, not one inside it
+	if many, ok := err.(interface{ Unwrap() []error }); ok {
 		for _, each := range many.Unwrap() {
 			l.room(section, each)
 		}

@@ -14,9 +14,9 @@ import (
 func problemsOf(t *testing.T, text string, env ...string) []string {
 	t.Helper()
 	_, err := Parse("larder.yaml", []byte(text), env)
-	var problems Problems
+	var problems Errors
 	if !errors.As(err, &problems) {
-		t.Fatalf("Parse: %v, want Problems", err)
+		t.Fatalf("Parse: %v, want Errors", err)
 	}
 	return strings.Split(problems.Error(), "\n")
 }

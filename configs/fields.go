@@ -81,7 +81,7 @@ func setDefaults(v reflect.Value) {
 	if v.Kind() != reflect.Struct || !v.CanAddr() {
 		return
 	}
-	if d, ok := v.Addr().Interface().(interface{ SetDefaults() }); ok {
+	if d, ok := reflect.TypeAssert[interface{ SetDefaults() }](v.Addr()); ok {
 		d.SetDefaults()
 	}
 	for _, f := range fieldsOf(v.Type()) {

@@ -19,7 +19,7 @@ type loader struct {
 	origins  origins
 	anchors  map[string]ast.Node
 	secrets  map[string]*secret // by the path of the secret's own key
-	problems Problems
+	problems Errors
 	warnings []string
 }
 
@@ -33,7 +33,7 @@ func newLoader(path string) *loader {
 }
 
 func (l *loader) problem(at origin, key, format string, args ...any) {
-	l.problems = append(l.problems, &Problem{Where: at.String(), Key: key, Msg: fmt.Sprintf(format, args...), at: at})
+	l.problems = append(l.problems, &Error{Where: at.String(), Key: key, Msg: fmt.Sprintf(format, args...), at: at})
 }
 
 // fillFile reads the YAML text into the struct that v addresses.

@@ -15,17 +15,17 @@ import (
 // over that the LARDER_… variables of env (as os.Environ gives them). An empty
 // path reads no file, only defaults and environment.
 //
-// The error is Problems: everything that is wrong, not only the first.
+// The error is Errors: everything that is wrong, not only the first.
 func Load(path string, env []string) (*Config, error) {
 	if path == "" {
 		return Parse("", nil, env)
 	}
 	data, err := os.ReadFile(path) //nolint:gosec // G304: the operator names the file
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, Problems{{Where: path, Msg: "there is no such file: name the configuration with --config, or begin with a copy of configs/larder.yaml"}}
+		return nil, Errors{{Where: path, Msg: "there is no such file: name the configuration with --config, or begin with a copy of configs/larder.yaml"}}
 	}
 	if err != nil {
-		return nil, Problems{{Where: path, Msg: fmt.Sprintf("cannot read the configuration: %v", errors.Unwrap(err))}}
+		return nil, Errors{{Where: path, Msg: fmt.Sprintf("cannot read the configuration: %v", errors.Unwrap(err))}}
 	}
 	return Parse(path, data, env)
 }
@@ -74,8 +74,8 @@ func lookup(env []string) func(string) (string, bool) {
 }
 
 // sorted puts the problems into the order of the file.
-func (l *loader) sorted() Problems {
-	slices.SortStableFunc(l.problems, func(a, b *Problem) int {
+func (l *loader) sorted() Errors {
+	slices.SortStableFunc(l.problems, func(a, b *Error) int {
 		return a.at.compare(b.at)
 	})
 	return l.problems

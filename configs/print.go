@@ -48,10 +48,10 @@ func effective(v reflect.Value) any {
 		}
 		return effective(v.Elem())
 	}
-	if d, ok := v.Interface().(time.Duration); ok {
+	if d, ok := reflect.TypeAssert[time.Duration](v); ok {
 		return duration(d)
 	}
-	if m, ok := v.Interface().(yaml.InterfaceMarshaler); ok {
+	if m, ok := reflect.TypeAssert[yaml.InterfaceMarshaler](v); ok {
 		return m
 	}
 	if text, ok := asText(v); ok {
@@ -88,7 +88,7 @@ func section(v reflect.Value) yaml.MapSlice {
 }
 
 func asText(v reflect.Value) (string, bool) {
-	m, ok := v.Interface().(encoding.TextMarshaler)
+	m, ok := reflect.TypeAssert[encoding.TextMarshaler](v)
 	if !ok {
 		return "", false
 	}

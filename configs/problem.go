@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// Problem is one thing that is wrong with a configuration.
-type Problem struct {
+// Error is one thing that is wrong with a configuration.
+type Error struct {
 	Where string // "larder.yaml:3:5", or "environment LARDER_HTTP_LISTEN"
 	Key   string // "connections[0].base_url"; empty when it is about no single key
 	Msg   string // what is wrong and what to do
@@ -16,7 +16,7 @@ type Problem struct {
 }
 
 // Error is the problem on one line: where, key, message.
-func (p *Problem) Error() string {
+func (p *Error) Error() string {
 	parts := make([]string, 0, 3)
 	for _, part := range []string{p.Where, p.Key, p.Msg} {
 		if part != "" {
@@ -26,11 +26,11 @@ func (p *Problem) Error() string {
 	return strings.Join(parts, ": ")
 }
 
-// Problems is every problem that Load found, in the order of the file.
-type Problems []*Problem
+// Errors is every problem that Load found, in the order of the file.
+type Errors []*Error
 
 // Error lists the problems, one on each line.
-func (p Problems) Error() string {
+func (p Errors) Error() string {
 	lines := make([]string, 0, len(p))
 	for _, problem := range p {
 		lines = append(lines, problem.Error())
@@ -39,7 +39,7 @@ func (p Problems) Error() string {
 }
 
 // Unwrap gives the problems to errors.As.
-func (p Problems) Unwrap() []error {
+func (p Errors) Unwrap() []error {
 	errs := make([]error, 0, len(p))
 	for _, problem := range p {
 		errs = append(errs, problem)
@@ -83,10 +83,6 @@ func (o origins) find(path string) origin {
 		if path == "" {
 			return origin{}
 		}
-		cut := strings.LastIndexAny(path, ".[")
-		if cut < 0 {
-			cut = 0
-		}
-		path = path[:cut]
+		path = path[:max(strings.LastIndexAny(path, ".["), 0)]
 	}
 }

@@ -25,7 +25,7 @@ func setText(v reflect.Value, text string) error {
 	if isCustom(v.Type()) {
 		return reworded(yaml.UnmarshalWithOptions([]byte(text), v.Addr().Interface(), yaml.Strict()))
 	}
-	if u, ok := v.Addr().Interface().(encoding.TextUnmarshaler); ok {
+	if u, ok := reflect.TypeAssert[encoding.TextUnmarshaler](v.Addr()); ok {
 		return u.UnmarshalText([]byte(text))
 	}
 	return setPlain(v, text)
@@ -69,14 +69,13 @@ func setPlain(v reflect.Value, text string) error {
 // reworded takes out of an error what Load says by itself: the YAML library's
 // position and excerpt, a room's key.
 func reworded(err error) error {
-	var ofYAML yaml.Error
 	if err == nil {
 		return nil
 	}
 	if key, msg := fault(err); key != "" {
 		return errors.New(msg)
 	}
-	if errors.As(err, &ofYAML) {
+	if ofYAML, ok := errors.AsType[yaml.Error](err); ok {
 		return errors.New(ofYAML.GetMessage())
 	}
 	return err

@@ -28,14 +28,14 @@ const callLimit = 90 * time.Second
 
 // newAPI makes a client. Without id it can only read what is open. Its tokens
 // have every scope that the client may have.
-func newAPI(base, id, secret string) *api {
+func newAPI(ctx context.Context, base, id, secret string) *api {
 	base = strings.TrimRight(base, "/")
 	a := &api{base: base, plain: &http.Client{Timeout: callLimit}}
 	if id != "" {
 		credentials := clientcredentials.Config{
 			ClientID: id, ClientSecret: secret, TokenURL: base + "/connect/token", AuthStyle: oauth2.AuthStyleInParams,
 		}
-		a.bearer = credentials.Client(context.WithValue(context.Background(), oauth2.HTTPClient, a.plain)) //nolint:contextcheck // lives longer than one call
+		a.bearer = credentials.Client(context.WithValue(context.WithoutCancel(ctx), oauth2.HTTPClient, a.plain))
 		a.bearer.Timeout = callLimit
 	}
 	return a
@@ -87,7 +87,7 @@ func (e *apiError) Error() string {
 	return text
 }
 
-// get reads a path with the headers given as name, value, name, value …
+// get reads a path with the headers given as name, value, name, value and so on.
 func (a *api) get(ctx context.Context, path string, headers ...string) (*reply, error) {
 	return a.call(ctx, http.MethodGet, path, nil, headers...)
 }
@@ -135,8 +135,7 @@ func refusal(status int, body []byte) error {
 
 // unreachable says in a person's words why there was no answer.
 func (a *api) unreachable(err error) error {
-	var denied *oauth2.RetrieveError
-	if errors.As(err, &denied) {
+	if denied, ok := errors.AsType[*oauth2.RetrieveError](err); ok {
 		return fmt.Errorf("larder at %s gives no token: %s %s; check --client-id and --client-secret", a.base, denied.ErrorCode, denied.ErrorDescription)
 	}
 	return fmt.Errorf("larder at %s does not answer: %w; is it running? (larder serve, or larder demo; --url names another)", a.base, err)

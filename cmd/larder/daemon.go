@@ -65,7 +65,7 @@ func newDaemon(ctx context.Context, cfg *configs.Config, log logrus.FieldLogger)
 	d.scheduler = menusync.NewScheduler(d.runner)
 	validator := ordering.NewValidator(cfg.Ordering, time.Now)
 	validator.SetRestaurants(d.rules())
-	d.server, err = httpapi.New(cfg.HTTP, cfg.Auth, httpapi.Deps{
+	d.server, err = httpapi.New(cfg.HTTP, cfg.Auth, httpapi.Deps{ //nolint:contextcheck // handlers take their request's context
 		Replica: d.replica, Store: store, Runner: d.runner, Validator: validator,
 		Placer:      ordering.NewPlacer(validator, d.service, time.Now, ordering.Refs(time.Now)),
 		Connections: d.spellings(), Redis: d.redis, AllowVolatile: cfg.Ordering.AllowVolatile,

@@ -175,7 +175,7 @@ func (d *demo) run(ctx context.Context) error {
 // show is what the demo does once the daemon listens. Its end ends the demo.
 func (d *demo) show(ctx context.Context, running *daemon) error {
 	base := urlOf(running.server.Addr())
-	walk, err := newWalk(d, base)
+	walk, err := newWalk(ctx, d, base)
 	if err != nil {
 		return err
 	}

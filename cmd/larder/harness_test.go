@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/redis/go-redis/v9"
 	"go.uber.org/goleak"
 )
 
@@ -22,6 +23,7 @@ import (
 const patience = 60 * time.Second
 
 func TestMain(m *testing.M) {
+	redis.SetLogger(quiet{})
 	status := m.Run()
 	http.DefaultClient.CloseIdleConnections()
 	if err := goleak.Find(goleak.IgnoreTopFunction("os/signal.signal_recv")); err != nil && status == 0 {

@@ -45,11 +45,13 @@ func (d *demo) invite(walk *walk) error {
 
 // curl is a command line that posts JSON.
 func curl(url string, body []byte, headers ...string) string {
-	line := "curl -s " + url + " -H 'Content-Type: application/json'"
+	var line strings.Builder
+	line.WriteString("curl -s " + url + " -H 'Content-Type: application/json'")
 	for _, header := range headers {
-		line += ` -H "` + header + `"`
+		line.WriteString(` -H "` + header + `"`)
 	}
-	return line + " -d '" + strings.ReplaceAll(string(body), "'", `'\''`) + "'"
+	line.WriteString(" -d '" + strings.ReplaceAll(string(body), "'", `'\''`) + "'")
+	return line.String()
 }
 
 // tokenLine is a command line that prints a bearer token.

@@ -33,7 +33,7 @@ func main() {
 	redis.SetLogger(quiet{})
 	os.Exit(run(ctx, os.Args[1:], world{
 		in: os.Stdin, out: os.Stdout, err: os.Stderr, env: os.Environ(),
-		terminal: term.IsTerminal(int(os.Stderr.Fd())), //nolint:gosec // G115: a file descriptor is small
+		terminal: term.IsTerminal(int(os.Stderr.Fd())),
 	}))
 }
 

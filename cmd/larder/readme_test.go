@@ -67,7 +67,8 @@ func TestREADME(t *testing.T) {
 		"go run ./cmd/larder", binary(t), "configs/demo.yaml", config,
 		"http://127.0.0.1:8080", base, "http://127.0.0.1:9090", kitchen,
 	)
-	dir, written := t.TempDir(), ""
+	dir := t.TempDir()
+	var written strings.Builder
 	for _, e := range found {
 		shell := exec.CommandContext(t.Context(), "sh", "-c", here.Replace(e.script))
 		shell.Dir, shell.Env = dir, append(os.Environ(), "LARDER_URL="+base)
@@ -79,10 +80,10 @@ func TestREADME(t *testing.T) {
 		if diff := cmp.Diff(masked(e.output), masked(got)); diff != "" && !*update {
 			t.Errorf("the README's\n%s prints (-README +now; go test -run README -update writes it):\n%s", e.script, diff)
 		}
-		written += e.before + e.script + e.between + got + "```\n"
+		written.WriteString(e.before + e.script + e.between + got + "```\n")
 	}
 	if *update {
-		if err := os.WriteFile(readmeFile, []byte(written+rest), 0o600); err != nil {
+		if err := os.WriteFile(readmeFile, []byte(written.String()+rest), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -169,8 +169,12 @@ func TestCommandsSayWhenNothingAnswers(t *testing.T) {
 	t.Parallel()
 	order := write(t, "order.json", `{"restaurantID":"one"}`)
 	for _, args := range [][]string{
-		{"status"}, {"sync", "--all"}, {"order", "validate", order}, {"order", "place", order},
-		{"menu", "lint", "one"}, {"menu", "show", "one"},
+		{"status"},
+		{"sync", "--all"},
+		{"order", "validate", order},
+		{"order", "place", order},
+		{"menu", "lint", "one"},
+		{"menu", "show", "one"},
 	} {
 		got := larder(t, append(args, "--url", "http://127.0.0.1:1")...)
 		if got.status != statusFailed || !strings.Contains(got.err, "larder at http://127.0.0.1:1 does not answer") {
@@ -182,8 +186,11 @@ func TestCommandsSayWhenNothingAnswers(t *testing.T) {
 func TestFilesThatCannotBeRead(t *testing.T) {
 	t.Parallel()
 	for _, args := range [][]string{
-		{"order", "validate", "./none.json"}, {"menu", "lint", "./none.json"}, {"menu", "show", "./none.json"},
-		{"menu", "diff", "./none.json", "-"}, {"sandbox", "--listen", "127.0.0.1:0", "--menu", "none.json"},
+		{"order", "validate", "./none.json"},
+		{"menu", "lint", "./none.json"},
+		{"menu", "show", "./none.json"},
+		{"menu", "diff", "./none.json", "-"},
+		{"sandbox", "--listen", "127.0.0.1:0", "--menu", "none.json"},
 	} {
 		got := larder(t, args...)
 		if got.status != statusFailed || !strings.Contains(got.err, "no such file") {

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/url"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -149,7 +150,7 @@ func choose(least int, most *int) string {
 	case most == nil:
 		return fmt.Sprintf("at least %d", least)
 	case *most == least:
-		return fmt.Sprintf("%d", least)
+		return strconv.Itoa(least)
 	case least == 0:
 		return fmt.Sprintf("up to %d", *most)
 	default:

@@ -10,7 +10,9 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
+	"time"
 
 	"github.com/shopspring/decimal"
 
@@ -44,24 +46,19 @@ func (k *walk) token(ctx context.Context) ([]string, error) {
 	}, nil
 }
 
-// pulled: the first run of the restaurant.
+// pulled: the first run of the restaurant. A menu is served a moment before
+// its run is recorded as finished.
 func (k *walk) pulled(ctx context.Context) ([]string, error) {
-	answer, err := k.ops.get(ctx, "/v1/ops/runs?limit=50&restaurant="+url.QueryEscape(k.restaurant))
-	if err != nil {
-		return nil, err
-	}
-	var runs []menusync.Run
-	if err := answer.result(&runs); err != nil {
-		return nil, err
-	}
-	var first *menusync.Run
-	for i := range runs {
-		if runs[i].Outcome == menusync.OutcomeUpdated {
-			first = &runs[i]
+	ctx, cancel := context.WithTimeoutCause(ctx, stopGrace, errors.New("no run has published a menu"))
+	defer cancel()
+	first, ok, err := k.firstUpdate(ctx)
+	for err == nil && !ok {
+		if err = sleep(ctx, 10*time.Millisecond); err == nil {
+			first, ok, err = k.firstUpdate(ctx)
 		}
 	}
-	if first == nil {
-		return nil, fmt.Errorf("no run has published a menu: %+v", runs)
+	if err != nil {
+		return nil, err
 	}
 	if err := k.readMenu(ctx); err != nil {
 		return nil, err
@@ -71,6 +68,25 @@ func (k *walk) pulled(ctx context.Context) ([]string, error) {
 		fmt.Sprintf("%s, %s, %d bytes", plural(first.Products, "dish", "dishes"), plural(k.groups, "modifier group", "modifier groups"), first.Bytes),
 		fmt.Sprintf("fetch %.1f ms, decode %.1f, lint %.1f, compile %.1f, publish %.1f", s.Fetch, s.Decode, s.Lint, s.Compile, s.Publish),
 	}, nil
+}
+
+// firstUpdate is the restaurant's first run that published a menu; not ok when
+// there is none yet.
+func (k *walk) firstUpdate(ctx context.Context) (run menusync.Run, ok bool, err error) {
+	answer, err := k.ops.get(ctx, "/v1/ops/runs?limit=50&restaurant="+url.QueryEscape(k.restaurant))
+	if err != nil {
+		return run, false, err
+	}
+	var runs []menusync.Run
+	if err := answer.result(&runs); err != nil {
+		return run, false, err
+	}
+	for _, run = range slices.Backward(runs) { // the latest comes first
+		if run.Outcome == menusync.OutcomeUpdated {
+			return run, true, nil
+		}
+	}
+	return menusync.Run{}, false, nil
 }
 
 func (k *walk) menuPath() string { return "/v1/restaurants/" + url.PathEscape(k.restaurant) + "/menu" }

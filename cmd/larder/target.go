@@ -46,7 +46,7 @@ func target(cmd *cobra.Command, w *world, scope httpapi.Scope) (*api, error) {
 	if base == "" {
 		base = defaultURL
 	}
-	return newAPI(base, id, secret), nil
+	return newAPI(cmd.Context(), base, id, secret), nil
 }
 
 // configuredURL is where a daemon of this configuration serves the scope.

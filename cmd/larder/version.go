@@ -10,7 +10,7 @@ import (
 
 // version is set by -ldflags "-X main.version=…"; without, the build's own
 // information is used.
-var version string //nolint:gochecknoglobals // the linker's way in
+var version string
 
 // build is what `larder version` knows.
 type build struct {

@@ -32,7 +32,7 @@ type step struct {
 	do    func(ctx context.Context) ([]string, error)
 }
 
-func newWalk(d *demo, base string) (*walk, error) {
+func newWalk(ctx context.Context, d *demo, base string) (*walk, error) {
 	storefront, ops := d.cfg.Auth.Clients[0], d.cfg.Auth.Clients[1]
 	made, err := newOrders(d.sample, string(d.cfg.Restaurants[0].ID))
 	if err != nil {
@@ -40,9 +40,9 @@ func newWalk(d *demo, base string) (*walk, error) {
 	}
 	return &walk{
 		w: d.w, json: d.json,
-		daemon:     newAPI(base, storefront.ID, storefront.Secret),
-		ops:        newAPI(base, ops.ID, ops.Secret),
-		kitchen:    newAPI(d.kitchen.url, "", ""),
+		daemon:     newAPI(ctx, base, storefront.ID, storefront.Secret),
+		ops:        newAPI(ctx, base, ops.ID, ops.Secret),
+		kitchen:    newAPI(ctx, d.kitchen.url, "", ""),
 		client:     storefront.ID,
 		restaurant: string(d.cfg.Restaurants[0].ID),
 		total:      len(d.cfg.Restaurants),
@@ -59,9 +59,14 @@ func (k *walk) close() {
 // all does every step and prints it; the first that fails ends the walk.
 func (k *walk) all(ctx context.Context) error {
 	steps := []*step{
-		{Name: "token", do: k.token}, {Name: "menu pulled", do: k.pulled}, {Name: "lint", do: k.lint},
-		{Name: "published", do: k.published}, {Name: "menu served", do: k.served},
-		{Name: "order refused", do: k.refused}, {Name: "order placed", do: k.place}, {Name: "ordering service", do: k.received},
+		{Name: "token", do: k.token},
+		{Name: "menu pulled", do: k.pulled},
+		{Name: "lint", do: k.lint},
+		{Name: "published", do: k.published},
+		{Name: "menu served", do: k.served},
+		{Name: "order refused", do: k.refused},
+		{Name: "order placed", do: k.place},
+		{Name: "ordering service", do: k.received},
 	}
 	begun := time.Now()
 	var failed error
