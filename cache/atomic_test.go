@@ -1,6 +1,7 @@
 package cache_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -15,30 +16,20 @@ import (
 	"larder/internal/menu"
 )
 
-// whole checks that a served menu is of one version: every dish of version v
-// costs v.
-func whole(body []byte, version int64) error {
-	var menuBody struct {
-		Result struct {
-			Version  int64 `json:"version"`
-			Products []struct {
-				Price json.Number `json:"price"`
-			} `json:"products"`
-		} `json:"result"`
-	}
-	if err := json.Unmarshal(body, &menuBody); err != nil {
-		return err
-	}
-	if menuBody.Result.Version != version || len(menuBody.Result.Products) != 12 {
-		return fmt.Errorf("version %d with %d dishes in the body of version %d", menuBody.Result.Version, len(menuBody.Result.Products), version)
-	}
-	for i, product := range menuBody.Result.Products {
-		if product.Price.String() != strconv.FormatInt(version, 10) {
-			return fmt.Errorf("version %d: dish %d costs %s", version, i, product.Price)
-		}
+// whole checks that a served body is of one version: it says so, and its n
+// dishes of version v all cost v. No JSON is parsed, so that readers are quick
+// and publishes many.
+func whole(body []byte, version int64, dishes int) error {
+	says := bytes.Contains(body, fmt.Appendf(nil, `"version":%d,`, version))
+	costs := bytes.Count(body, fmt.Appendf(nil, `"price":%d,"measure"`, version))
+	if prices := bytes.Count(body, []byte(`"price":`)); !says || costs != dishes || prices != dishes+ingredientPrices {
+		return fmt.Errorf("version %d: %d of %d dishes cost that, says so %t: %.80s…", version, costs, dishes, says, body)
 	}
 	return nil
 }
+
+// ingredientPrices is how many prices of ingredients menuJSON has.
+const ingredientPrices = 2
 
 // readMemory reads one menu and one dish of it and gives the version.
 func readMemory(ctx context.Context, replica *cache.Replica) (int64, error) {
@@ -51,24 +42,16 @@ func readMemory(ctx context.Context, replica *cache.Replica) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	if err := whole(body.Body, version); err != nil {
+	if err := whole(body.Body, version, 12); err != nil {
 		return 0, err
 	}
-	dish, err := replica.Product(snap, menu.Index(version%12), cache.Identity)
+	// A dish without options: the first is composed.
+	dish, err := replica.Product(snap, menu.Index(1+version%11), cache.Identity)
 	if err != nil {
 		return 0, err
 	}
-	var product struct {
-		Result struct {
-			Version int64       `json:"version"`
-			Price   json.Number `json:"price"`
-		} `json:"result"`
-	}
-	if err := json.Unmarshal(dish.Body, &product); err != nil {
-		return 0, err
-	}
-	if product.Result.Version != version || product.Result.Price.String() != strconv.FormatInt(version, 10) {
-		return 0, fmt.Errorf("version %d: the dish says version %d, price %s", version, product.Result.Version, product.Result.Price)
+	if !bytes.Contains(dish.Body, fmt.Appendf(nil, `"price":%d,`, version)) || !bytes.Contains(dish.Body, fmt.Appendf(nil, `"version":%d,`, version)) {
+		return 0, fmt.Errorf("version %d: the dish is %s", version, dish.Body)
 	}
 	return version, nil
 }
@@ -125,7 +108,6 @@ func TestReadersSeeWholeVersions(t *testing.T) {
 		var readers sync.WaitGroup
 		for name, read := range map[string]func() (int64, error){
 			"memory":      func() (int64, error) { return readMemory(ctx, replica) },
-			"memory too":  func() (int64, error) { return readMemory(ctx, replica) },
 			"publisher":   func() (int64, error) { return readMemory(ctx, publisher) },
 			"a new start": func() (int64, error) { return readMemory(ctx, cache.NewReplica(s, cache.ReplicaConfig{Memory: 1})) },
 			"keys":        func() (int64, error) { return readKeys(ctx, r.Client()) },
@@ -133,7 +115,7 @@ func TestReadersSeeWholeVersions(t *testing.T) {
 			readers.Go(func() {
 				seen, reads := int64(0), 0
 				// A pace, so that on two cores the publisher is not starved.
-				pace := time.NewTicker(time.Millisecond)
+				pace := time.NewTicker(2 * time.Millisecond)
 				defer pace.Stop()
 				for ctx.Err() == nil {
 					<-pace.C
