@@ -73,7 +73,7 @@ fuzz: ## Run each fuzz target for FUZZTIME (10s)
 	tools/fuzz $(FUZZTIME)
 
 .PHONY: bench
-bench: $(BIN)/benchstat ## Measure decode, compile, validate and publish, BENCH_COUNT (1) times; with 6 and more compared with the run before
+bench: test-needs $(BIN)/benchstat ## Measure decode, compile, validate and publish, BENCH_COUNT (1) times; with 6 and more compared with the run before
 	tools/bench $(BENCH_COUNT) $(BIN)/benchstat
 
 .PHONY: mutation
