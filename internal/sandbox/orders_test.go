@@ -126,6 +126,9 @@ func TestPayAndClose(t *testing.T) {
 	} {
 		w.do(http.MethodPut, at+"/pay", bad).wantError(http.StatusBadRequest, "payment_validation")
 	}
+	w.settings(`{"paymentRefusedStatus":200}`)
+	w.do(http.MethodPut, at+"/pay", pay("197.99")).wantError(http.StatusOK, "ERR_EXTERNAL_ERROR_WS")
+	w.settings(`{"paymentRefusedStatus":400}`)
 	w.do(http.MethodPut, at+"/pay", strings.Replace(pay("198"), `"c"`, `""`, 1)).wantError(http.StatusBadRequest, "ERR_EXTERNAL_ERROR_WS")
 
 	two := strings.TrimSuffix(pay("100"), "]") + "," + strings.TrimPrefix(pay("98"), "[")

@@ -2,10 +2,12 @@ package sandbox
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"sync"
 	"time"
 )
@@ -98,6 +100,9 @@ type Settings struct {
 	Prices        Prices    `json:"prices"`
 	Nulls         Nulls     `json:"nulls"`
 	OrderIDs      OrderIDs  `json:"orderIDs"`
+	// PaymentRefusedStatus is the status of a payment that does not cover the
+	// order, which the document does not show: 200, or 400 to 599. Default 400.
+	PaymentRefusedStatus int `json:"paymentRefusedStatus"`
 }
 
 // DefaultSettings are what a sandbox starts with.
@@ -107,6 +112,7 @@ func DefaultSettings() Settings {
 	return Settings{
 		AutoAccept: &accept, AutoAcceptDelay: &delay, RejectionReasons: &reasons, TokenLifetime: &lifetime,
 		Spelling: SpellingID, Prices: PricesNumber, Nulls: NullsNull, OrderIDs: OrderIDsString,
+		PaymentRefusedStatus: http.StatusBadRequest,
 	}
 }
 
@@ -122,6 +128,8 @@ func (s Settings) or(base Settings) Settings {
 		Prices:           *firstOf(notEmpty(s.Prices), &base.Prices),
 		Nulls:            *firstOf(notEmpty(s.Nulls), &base.Nulls),
 		OrderIDs:         *firstOf(notEmpty(s.OrderIDs), &base.OrderIDs),
+
+		PaymentRefusedStatus: cmp.Or(s.PaymentRefusedStatus, base.PaymentRefusedStatus),
 	}
 }
 
@@ -150,6 +158,8 @@ func (s Settings) check() error {
 		return fmt.Errorf("nulls: %q is not one of null, empty, omit", s.Nulls)
 	case s.OrderIDs != OrderIDsString && s.OrderIDs != OrderIDsNumber:
 		return fmt.Errorf("orderIDs: %q is not one of string, number", s.OrderIDs)
+	case s.PaymentRefusedStatus != http.StatusOK && (s.PaymentRefusedStatus < 400 || s.PaymentRefusedStatus > 599):
+		return fmt.Errorf("paymentRefusedStatus: %d is neither 200 nor 400 to 599", s.PaymentRefusedStatus)
 	case time.Duration(*s.TokenLifetime) < time.Second:
 		return errors.New("tokenLifetime: less than 1s")
 	}

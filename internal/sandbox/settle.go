@@ -39,10 +39,10 @@ func (s *Sandbox) payOrder(c *call) answer {
 		case o.paid:
 			a = c.refuse(http.StatusConflict, "order_already_paid", "the order is paid already")
 		case sum.LessThan(o.total):
-			a = c.refuse(http.StatusBadRequest, codePayment, "not enough money to pay the order in full: "+
+			a = c.refuse(s.settings.get().PaymentRefusedStatus, codePayment, "not enough money to pay the order in full: "+
 				sum.String()+" of "+o.total.String())
 		case slices.ContainsFunc(payments, func(p payment) bool { return strings.TrimSpace(p.code) == "" }):
-			a = c.refuse(http.StatusBadRequest, codePayment, "payment settings: a payment has no currency code")
+			a = c.refuse(s.settings.get().PaymentRefusedStatus, codePayment, "payment settings: a payment has no currency code")
 		default:
 			o.paid = true
 			for _, p := range payments {
