@@ -6,8 +6,7 @@ COPY go.mod go.sum ./
 RUN go mod download
 COPY . .
 ARG VERSION=container
-# timetzdata: the final image has no time zones of its own.
-RUN CGO_ENABLED=0 go build -trimpath -tags nomsgpack,timetzdata \
+RUN CGO_ENABLED=0 go build -trimpath -tags nomsgpack \
       -ldflags "-s -w -X main.version=${VERSION}" -o /out/larder ./cmd/larder
 
 FROM scratch
