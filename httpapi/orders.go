@@ -182,7 +182,7 @@ func idempotencyKey(header http.Header, who caller) (string, error) {
 		return "", &problem{code: CodeIdempotencyKeyRequired, msg: msg}
 	}
 	if len(sent) == 0 {
-		return refused("send an Idempotency-Key: a new random one for each order, the same one when you try an order again")
+		return refused("send an Idempotency-Key: a new random one for each order")
 	}
 	if len(sent) > 1 {
 		return refused("send one Idempotency-Key, not several")
