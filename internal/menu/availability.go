@@ -72,7 +72,7 @@ func (c *Content) Catalogue(stops Stops) *Catalogue {
 		}
 	}
 	for i := range c.ingredients {
-		if c.ingredients[i].PriceBad {
+		if c.ingredients[i].PriceBad || (c.settings.RefuseMissingExternalID && c.ingredients[i].ExternalID == "") {
 			cat.ingredientStopped[i] = true
 		}
 	}

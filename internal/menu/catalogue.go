@@ -154,7 +154,8 @@ func (c *Catalogue) Counts() Counts { return c.counts }
 func (c *Catalogue) Available(p Index) bool { return !c.stopped[p] }
 
 // IngredientAvailable tells whether the ingredient i can be chosen: it is not
-// stopped and its price is known.
+// stopped, its price is known, and it has an externalId where one is needed
+// (policy O2).
 func (c *Catalogue) IngredientAvailable(i Index) bool { return !c.ingredientStopped[i] }
 
 // Orderable tells whether the dish p can be ordered at all: available, with a

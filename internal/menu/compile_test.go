@@ -331,3 +331,39 @@ func TestContentHashDependsOnSettingsAndNotOnStops(t *testing.T) {
 		t.Error("the catalogue does not say its settings")
 	}
 }
+
+// TestMaxZeroDecidesOnZeroAlone: policy M2. What is no count is no limit, also
+// where 0 means none.
+func TestMaxZeroDecidesOnZeroAlone(t *testing.T) {
+	t.Parallel()
+	none := menu.DefaultSettings()
+	none.MaxZeroNone = true
+	for fields, want := range map[string]int{
+		`"maxCount":0`: 0, `"maxCount":2`: 2, `"minCount":0`: menu.Unlimited, `"maxCount":null`: menu.Unlimited,
+		`"maxCount":-1`: menu.Unlimited, `"maxCount":2147483647`: menu.Unlimited, `"maxCount":"1,5"`: menu.Unlimited,
+		`"maxCount":{}`: menu.Unlimited,
+	} {
+		t.Run(fields, func(t *testing.T) {
+			t.Parallel()
+			v := decode(t, `{"ingredientsSchemes":[{"id":"s","ingredientsGroups":[{"id":"g",`+fields+`}]}],"ingredientsGroups":[{"id":"g"}]}`)
+			for _, view := range []*menu.View{v, decode(t, string(menu.EncodeContent(v)))} {
+				if got := menu.CompileContent(view, none).Limits(0)[0].Max; got != want {
+					t.Errorf("%s under max_zero none: maximum %d, want %d", fields, got, want)
+				}
+			}
+		})
+	}
+}
+
+// TestARefusedMissingExternalIDLeavesNothingToChoose: policies O2 and M9.
+func TestARefusedMissingExternalIDLeavesNothingToChoose(t *testing.T) {
+	t.Parallel()
+	refuse := menu.DefaultSettings()
+	refuse.RefuseMissingExternalID = true
+	c := menu.Compile(decode(t, `{"products":[{"id":"p","externalId":"e","price":1,"schemeId":"s"}],
+		"ingredientsSchemes":[{"id":"s","ingredientsGroups":[{"id":"g","minCount":1}]}],
+		"ingredientsGroups":[{"id":"g","ingredients":["i"]}],"ingredients":[{"id":"i","price":1}]}`), "r1", refuse)
+	if c.IngredientAvailable(0) || c.Orderable(0) {
+		t.Errorf("ingredient available %v, dish orderable %v; want neither", c.IngredientAvailable(0), c.Orderable(0))
+	}
+}

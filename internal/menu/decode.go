@@ -22,7 +22,7 @@ func (e *ShapeError) Error() string {
 // spelling of its names and the form of its values (policies W3 to W8, W11).
 // A value that cannot be read costs itself alone and is noted in Oddities.
 // Errors: *SyntaxError where the body is no JSON, *ShapeError where the JSON
-// is no menu view.
+// is no menu view, *LimitError where it holds more than larder takes.
 func Decode(raw []byte) (*View, error) {
 	body, err := Check(raw, maxViewDepth)
 	if err != nil {
@@ -43,6 +43,9 @@ func Decode(raw []byte) (*View, error) {
 	}
 	if known := d.readView(); !known {
 		return nil, &ShapeError{Got: "an object with none of them"}
+	}
+	if err := d.checkLimits(); err != nil {
+		return nil, err
 	}
 	return d.view, nil
 }
@@ -71,10 +74,16 @@ type decoder struct {
 	kind string // "product", …; empty for the view itself
 	id   string
 	pend int // oddities of the current element, whose id is not known yet
+
+	elementCount int
 }
 
 // odd notes a value that is not as the document has it.
 func (d *decoder) odd(code, field, value string) {
+	if len(d.view.Oddities) >= maxOddities {
+		d.view.OdditiesOmitted++
+		return
+	}
 	if len(value) > maxOddValue {
 		value = strings.ToValidUTF8(value[:maxOddValue], "") + "…"
 	}
@@ -135,16 +144,21 @@ func (d *decoder) fields(where string, read func(folded string) bool, extra *Ext
 			return
 		}
 		d.odd(OddUnknownField, where+name, "")
-		value := compact(d.Raw())
-		for i := range *extra {
-			if (*extra)[i].Name == name { // of a repeated name the last value counts
-				(*extra)[i].Value = value
-				return
-			}
-		}
-		*extra = append(*extra, ExtraField{Name: name, Value: value})
+		*extra = append(*extra, ExtraField{Name: name, Value: compact(d.Raw())})
 	})
-	slices.SortFunc(*extra, func(a, b ExtraField) int { return strings.Compare(a.Name, b.Name) })
+	*extra = sortExtra(*extra)
+}
+
+// sortExtra sorts by name; of a repeated name the last value counts.
+func sortExtra(all Extra) Extra {
+	slices.SortStableFunc(all, func(a, b ExtraField) int { return strings.Compare(a.Name, b.Name) })
+	kept := all[:0]
+	for i := range all {
+		if i+1 == len(all) || all[i+1].Name != all[i].Name {
+			kept = append(kept, all[i])
+		}
+	}
+	return kept
 }
 
 func compact(raw []byte) []byte {
@@ -165,6 +179,9 @@ func (d *decoder) elements(field, kind string, read func()) {
 		return
 	}
 	d.Array(func(int) {
+		if !d.room() {
+			return
+		}
 		d.kind, d.id, d.pend = kind, "", len(d.view.Oddities)
 		if d.Kind() != KindObject {
 			d.odd(OddTypeMismatch, field+"[]", string(d.Raw()))
@@ -283,19 +300,22 @@ func (d *decoder) limits(s *Scheme) {
 		return
 	}
 	d.Array(func(int) {
+		if !d.room() {
+			return
+		}
 		if d.Kind() != KindObject {
 			d.odd(OddTypeMismatch, "ingredientsSchemes[].ingredientsGroups[]", string(d.Raw()))
 			return
 		}
-		var limit GroupLimit
+		limit := GroupLimit{Max: Unlimited}
 		d.fields(where, func(folded string) bool {
 			switch folded {
 			case "id":
 				limit.GroupID = d.identifier(where + "id")
 			case "mincount":
-				limit.Min = d.count(where + "minCount")
+				limit.Min, _ = d.count(where + "minCount")
 			case "maxcount":
-				limit.Max = d.count(where + "maxCount")
+				limit.Max = d.maximum(where + "maxCount")
 			default:
 				return false
 			}

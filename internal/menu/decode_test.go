@@ -233,6 +233,48 @@ func TestParseDecimal(t *testing.T) {
 	}
 }
 
+func TestDecodeReadsWhatStops(t *testing.T) {
+	t.Parallel()
+	anyEntry := menu.DefaultSettings()
+	anyEntry.StopListAny = true
+	for name, c := range map[string]struct {
+		fields   string
+		settings menu.Settings
+		stopped  bool
+	}{
+		"an array of objects stops when any entry does":  {`"isContainInStopList":[{"restaurantId":"r2"}]`, anyEntry, true},
+		"an array of booleans stops when any entry does": {`"isContainInStopList":[true]`, anyEntry, true},
+		"an array of nulls holds no entry":               {`"isContainInStopList":[null,""]`, anyEntry, false},
+		"an array of objects names no restaurant":        {`"isContainInStopList":[{"restaurantId":"r2"}]`, menu.DefaultSettings(), false},
+		"a flag that is a text, in any case":             {`"disabled":"True"`, menu.DefaultSettings(), true},
+		"a flag that is a text of 1":                     {`"isListStoped":"1"`, menu.DefaultSettings(), true},
+		"a flag that is the text False":                  {`"isListStoped":"False"`, menu.DefaultSettings(), false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			v := decode(t, `{"products":[{"id":"p","externalId":"e","price":1,`+c.fields+`}]}`)
+			for _, view := range []*menu.View{v, decode(t, string(menu.EncodeView(v)))} {
+				if got := !menu.Compile(view, "r1", c.settings).Available(0); got != c.stopped {
+					t.Errorf("%s: stopped %v, want %v", c.fields, got, c.stopped)
+				}
+			}
+		})
+	}
+}
+
+// TestFoldNameIgnoresCaseAsOthersDo: a reader that ignores case by Unicode's
+// simple folding takes these names for the document's.
+func TestFoldNameIgnoresCaseAsOthersDo(t *testing.T) {
+	t.Parallel()
+	for name, want := range map[string]string{
+		"dishLi\u017ft": "dishlist", "d\u0131shList": "dishlist", "\u212Aey": "key", "restaurant_ID": "restaurantid",
+	} {
+		if got := menu.FoldName(name); got != want {
+			t.Errorf("FoldName(%q) = %q, want %q", name, got, want)
+		}
+	}
+}
+
 func FuzzDecode(f *testing.F) {
 	f.Add([]byte(oddMenu(30)), "r")
 	f.Add([]byte(nestedMenu), "r")

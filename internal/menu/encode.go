@@ -12,7 +12,7 @@ import (
 // formatNumber changes when the canonical form or what is compiled from it
 // changes, so that no replica reads a content it would understand otherwise
 // (policy S3).
-const formatNumber = 1
+const formatNumber = 2
 
 // ContentHash names a content: the hex SHA-256 over the format number, the
 // settings that compile and lint read, and the bytes of EncodeContent.
@@ -90,6 +90,15 @@ func (e *encoder) flag(name string, value bool) {
 func (e *encoder) count(name string, value int) {
 	e.key(name)
 	e.dst = strconv.AppendInt(e.dst, int64(value), 10)
+}
+
+func (e *encoder) maximum(name string, value int) {
+	if value < 0 {
+		e.key(name)
+		e.dst = append(e.dst, "null"...)
+		return
+	}
+	e.count(name, value)
 }
 
 func (e *encoder) texts(name string, values []string) {
@@ -177,7 +186,7 @@ func (e *encoder) scheme(s *Scheme) {
 	encodeAll(e, "ingredientsGroups", s.Groups, func(e *encoder, limit *GroupLimit) {
 		e.text("id", limit.GroupID)
 		e.count("minCount", limit.Min)
-		e.count("maxCount", limit.Max)
+		e.maximum("maxCount", limit.Max)
 		e.extra(limit.Extra)
 	})
 	e.extra(s.Extra)

@@ -34,26 +34,40 @@ const (
 	LintExternalIDMissing     = "external_id_missing"
 	LintExternalIDShared      = "external_id_shared"
 	LintGroupUnsatisfiable    = "group_unsatisfiable"
+	LintFindingsOmitted       = "findings_omitted"
 )
 
 // Finding is one defect of a menu view: a stable code, a sentence for a
 // person, the ids that take part by what they are ("scheme", "group", …), and
-// the ids of the dishes that it touches.
+// the ids of the dishes that it touches. Truncated says that there were too many
+// to list them.
 type Finding struct {
 	Code     string            `json:"code"`
 	Severity Severity          `json:"severity"`
 	Msg      string            `json:"msg"`
 	IDs      map[string]string `json:"ids"`
 	Products []string          `json:"products"`
+
+	Truncated bool `json:"truncated,omitempty"`
 }
+
+// The limits of one Lint. A menu far from sound reaches none of them.
+const (
+	maxFindings = 100_000
+	// maxTouched bounds the dishes listed by all findings together, and
+	// maxWalk the steps from a defect up to the dishes that it touches.
+	maxTouched = 500_000
+	maxWalk    = 20_000_000
+)
 
 // Lint names every defect of a view at once, as it is for one restaurant: what
 // Decode had to read otherwise, then duplicates, dangling references, cycles,
 // limits, prices, external ids, and groups that nobody can satisfy. The same
-// view gives the same findings in the same order. O(size of the view), and
-// O(dishes) more for each finding.
+// view gives the same findings in the same order. O(size of the view), and for
+// each finding O(dishes and schemes that it touches), bounded in all: what is
+// left out beyond the bounds, the findings say.
 func Lint(v *View, restaurant RestaurantID, s Settings) []Finding {
-	l := &linter{view: v, cat: Compile(v, restaurant, s), severity: map[string]Severity{}}
+	l := &linter{view: v, cat: Compile(v, restaurant, s), severity: map[string]Severity{}, list: maxTouched, walk: maxWalk}
 	for _, known := range LintCodes() {
 		l.severity[known.Code] = known.Severity
 	}
@@ -65,6 +79,13 @@ func Lint(v *View, restaurant RestaurantID, s Settings) []Finding {
 	l.nesting()
 	l.limits()
 	l.offers()
+	l.omitted += v.OdditiesOmitted
+	if l.omitted > 0 {
+		l.findings = append(l.findings, Finding{
+			Code: LintFindingsOmitted, Severity: l.severity[LintFindingsOmitted], IDs: map[string]string{}, Products: []string{},
+			Msg: fmt.Sprintf("there is more to find than is listed here: %d left out", l.omitted),
+		})
+	}
 	return l.findings
 }
 
@@ -74,16 +95,30 @@ type linter struct {
 	above    [][]Index // by scheme: the schemes that contain it one level up
 	dishes   [][]Index // by scheme: the dishes that have it
 	offering [][]Index // by group: the schemes that offer it
+	inside   [][]Index // by category: the dishes in it
 	findings []Finding
+	omitted  int // findings beyond maxFindings
 	severity map[string]Severity
+
+	list, walk int   // what is left of maxTouched and maxWalk
+	cut        bool  // the list made last is not whole
+	seen       []int // by scheme: the walk that came by last
+	walks      int
 }
 
 func (l *linter) add(code string, products []string, ids map[string]string, format string, args ...any) {
+	truncated := l.cut
+	l.cut = false
+	if len(l.findings) >= maxFindings {
+		l.omitted++
+		return
+	}
 	if products == nil {
 		products = []string{}
 	}
 	l.findings = append(l.findings, Finding{
 		Code: code, Severity: l.severity[code], Msg: fmt.Sprintf(format, args...), IDs: ids, Products: products,
+		Truncated: truncated,
 	})
 }
 
@@ -93,6 +128,8 @@ func (l *linter) parents() {
 	l.above = make([][]Index, len(c.schemes))
 	l.dishes = make([][]Index, len(c.schemes))
 	l.offering = make([][]Index, len(c.groups))
+	l.inside = make([][]Index, len(c.categories))
+	l.seen = make([]int, len(c.schemes))
 	for s := range c.schemes {
 		for _, limit := range c.Limits(Index(s)) {
 			l.offering[limit.Group] = append(l.offering[limit.Group], Index(s))
@@ -107,28 +144,45 @@ func (l *linter) parents() {
 		if s != None {
 			l.dishes[s] = append(l.dishes[s], Index(p))
 		}
+		if in, ok := c.CategoryByID(c.products[p].CategoryID); ok {
+			l.inside[in] = append(l.inside[in], Index(p))
+		}
 	}
 }
 
 // touched gives the dishes that reach any of the schemes, in menu order.
 func (l *linter) touched(schemes ...Index) []string {
-	seen := map[Index]bool{}
+	l.walks++
 	queue := slices.Clone(schemes)
 	var found []Index
-	for len(queue) > 0 {
-		s := queue[0]
-		queue = queue[1:]
-		if s == None || seen[s] {
+	for head := 0; head < len(queue); head++ {
+		s := queue[head]
+		if l.seen[s] == l.walks {
 			continue
 		}
-		seen[s] = true
+		l.seen[s] = l.walks
+		l.walk -= 1 + len(l.above[s]) + len(l.dishes[s])
+		if l.walk < 0 {
+			l.cut = true
+			return nil
+		}
 		found = append(found, l.dishes[s]...)
 		queue = append(queue, l.above[s]...)
 	}
 	slices.Sort(found)
-	ids := make([]string, 0, len(found))
-	for _, p := range found {
-		ids = append(ids, l.cat.products[p].ID)
+	return l.listed(found)
+}
+
+// listed gives the ids of dishes; none when they are more than may be listed.
+func (l *linter) listed(dishes []Index) []string {
+	if len(dishes) > l.list {
+		l.cut = true
+		return nil
+	}
+	l.list -= len(dishes)
+	ids := make([]string, len(dishes))
+	for i, p := range dishes {
+		ids[i] = l.cat.products[p].ID
 	}
 	return ids
 }
@@ -137,6 +191,7 @@ func (l *linter) touched(schemes ...Index) []string {
 func (l *linter) schemesWith(groups ...Index) (schemes []Index) {
 	for _, g := range groups {
 		schemes = append(schemes, l.offering[g]...)
+		l.walk -= len(l.offering[g])
 	}
 	return schemes
 }
@@ -161,13 +216,9 @@ func (l *linter) dishesOf(kind, id string) []string {
 			return l.touched(l.schemesWith(l.cat.GroupsOf(i)...)...)
 		}
 	case "category":
-		var ids []string
-		for i := range l.cat.products {
-			if l.cat.products[i].CategoryID == id {
-				ids = append(ids, l.cat.products[i].ID)
-			}
+		if in, ok := l.cat.CategoryByID(id); ok {
+			return l.listed(l.inside[in])
 		}
-		return ids
 	}
 	return nil
 }

@@ -131,9 +131,10 @@ func NewReader(body []byte) *Reader {
 }
 
 // FoldName makes the spellings of a field name alike: orderID, orderId and
-// order_id all become orderid (policy W3).
+// order_id all become orderid (policy W3). By way of upper case, so that ſ
+// (U+017F) is an s and ı (U+0131) an i, as for readers that ignore case.
 func FoldName(name string) string {
-	return strings.ReplaceAll(strings.ToLower(name), "_", "")
+	return strings.ReplaceAll(strings.ToLower(strings.ToUpper(name)), "_", "")
 }
 
 func (r *Reader) space() {
@@ -215,9 +216,14 @@ func (r *Reader) fieldName() fieldName {
 	}
 	name := unquote(raw)
 	made := fieldName{name: name, folded: FoldName(name)}
-	r.names[string(raw)] = made
+	if len(r.names) < maxNames {
+		r.names[string(raw)] = made
+	}
 	return made
 }
+
+// maxNames bounds the spellings that a Reader remembers.
+const maxNames = 1_000
 
 // Array consumes an array and calls element for each value with its position.
 // element consumes the value, or leaves it to be skipped. Another kind of

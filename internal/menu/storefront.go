@@ -18,8 +18,8 @@ type Head struct {
 // milliseconds.
 const TimeFormat = "2006-01-02T15:04:05.000Z"
 
-// maxFormOptions bounds the options drawn for one dish, so that schemes which
-// nest in each other cannot make an answer without end.
+// maxFormOptions bounds the options and groups drawn for one dish, so that
+// schemes which nest in each other cannot make an answer without end.
 const maxFormOptions = 20_000
 
 // AppendMenu appends the storefront's menu, normalised: a scheme or an
@@ -142,7 +142,7 @@ func (c *Catalogue) appendIngredient(dst []byte, i Index) []byte {
 // AppendProduct appends one dish resolved: everything an order form needs to
 // draw itself, nested groups included, down to the depth limit and to where a
 // scheme would contain itself (policy M5). A form of more than 20,000 options
-// is cut there and says so with "truncated": true.
+// and groups is cut there and says so with "truncated": true.
 func (c *Catalogue) AppendProduct(dst []byte, p Index, version int64) []byte {
 	dst = strconv.AppendInt(append(dst, `{"result":{"version":`...), version, 10)
 	dst = c.appendProduct(append(dst, ','), p)
@@ -154,7 +154,8 @@ func (c *Catalogue) AppendProduct(dst []byte, p Index, version int64) []byte {
 	return append(dst, '}', '}')
 }
 
-// form is the drawing of one dish: the schemes above, and the options left.
+// form is the drawing of one dish: the schemes above, and the options and
+// groups left.
 type form struct {
 	c    *Catalogue
 	path []Index
@@ -168,6 +169,10 @@ func (f *form) groups(dst []byte, s Index) []byte {
 	}
 	f.path = append(f.path, s)
 	for i, limit := range f.c.Limits(s) {
+		if f.left <= 0 {
+			break
+		}
+		f.left--
 		dst = f.c.appendGroup(comma(dst, i), limit)
 		dst = append(dst, `,"options":[`...)
 		for k, member := range f.c.Members(limit.Group) {

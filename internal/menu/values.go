@@ -93,6 +93,9 @@ func (d *decoder) identifiers(field string) (ids []string) {
 		return nil
 	}
 	d.Array(func(int) {
+		if !d.room() {
+			return
+		}
 		if id := d.identifier(field + "[]"); id != "" {
 			ids = append(ids, id)
 		}
@@ -154,7 +157,7 @@ func (d *decoder) flag(field string) bool {
 	default:
 		raw := string(d.Raw())
 		d.odd(OddTypeMismatch, field, raw)
-		return raw == `"true"` || raw == "1"
+		return strings.EqualFold(raw, `"true"`) || raw == "1" || raw == `"1"`
 	}
 }
 
@@ -212,23 +215,34 @@ func (d *decoder) ingredientPrice() (price decimal.Decimal, bad bool) {
 	return value, false
 }
 
-// count reads minCount or maxCount; null and absent are 0 (policy M2).
-func (d *decoder) count(field string) int {
+// count reads minCount or maxCount; false for none: null, and what is no count
+// that can be believed.
+func (d *decoder) count(field string) (n int, ok bool) {
 	if d.Kind() == KindNull {
 		d.Skip()
-		return 0
+		return 0, false
 	}
 	value, state := d.number(field)
 	if state != NumberOK {
-		return 0
+		return 0, false
 	}
 	if !value.IsInteger() || value.Abs().GreaterThan(decimal.NewFromInt(maxCount)) {
 		d.odd(OddNumberInvalid, field, value.String())
-		return 0
+		return 0, false
 	}
-	n := int(value.IntPart())
+	n = int(value.IntPart())
 	if n < 0 {
 		d.odd(OddCountNegative, field, value.String())
+	}
+	return n, true
+}
+
+// maximum reads maxCount: null, a negative one, and one that cannot be used
+// are no upper limit, whatever 0 means (policy M2).
+func (d *decoder) maximum(field string) int {
+	n, ok := d.count(field)
+	if !ok || n < 0 {
+		return Unlimited
 	}
 	return n
 }
@@ -280,7 +294,7 @@ func (d *decoder) stop(where, folded string, list *StopList) bool {
 	}
 	switch d.Kind() {
 	case KindArray:
-		list.IDs = append(list.IDs, d.identifiers(field)...)
+		d.stopEntries(field, list)
 	case KindNull:
 		d.Skip()
 	case KindBool:
@@ -301,6 +315,25 @@ func (d *decoder) stop(where, folded string, list *StopList) bool {
 		d.odd(OddStopListForm, field, string(d.Raw()))
 	}
 	return true
+}
+
+// stopEntries reads an array of restaurant ids. An entry that is none is kept
+// as its JSON text: it names no restaurant, and still the array is not empty
+// (setting stop_list_any).
+func (d *decoder) stopEntries(field string, list *StopList) {
+	d.Array(func(int) {
+		var id string
+		switch d.Kind() {
+		case KindString, KindNumber, KindNull:
+			id = d.identifier(field + "[]")
+		default:
+			id = string(compact(d.Raw()))
+			d.odd(OddStopListForm, field+"[]", id)
+		}
+		if id != "" {
+			list.IDs = append(list.IDs, id)
+		}
+	})
 }
 
 func (d *decoder) nutrition(folded string, p *Product) bool {

@@ -21,8 +21,10 @@ type View struct {
 	Ingredients      []Ingredient
 	Extra            Extra
 	// Oddities are the values that Decode read otherwise than the document
-	// has them, or could not read, in the order of the body.
-	Oddities []Oddity
+	// has them, or could not read, in the order of the body; OdditiesOmitted
+	// is how many more there were than are kept.
+	Oddities        []Oddity
+	OdditiesOmitted int
 }
 
 // Category is one element of categories. ParentID is empty for a root.
@@ -65,8 +67,9 @@ type Scheme struct {
 	Extra  Extra
 }
 
-// GroupLimit is the pair (scheme, group) with its limits as published: null
-// and absent are 0, and what 0 means is decided by Compile (policy M2).
+// GroupLimit is the pair (scheme, group) with its limits as published. Min is 0
+// where there is none. Max is Unlimited where there is none, or a negative one;
+// what a Max of 0 means is decided by Compile (policy M2).
 type GroupLimit struct {
 	GroupID  string
 	Min, Max int
