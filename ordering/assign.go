@@ -31,7 +31,8 @@ type supply struct {
 	may   []int32
 }
 
-// assignmentWork bounds the assignments of one order, in steps of their search.
+// assignmentWork bounds the assignments of one order, in steps of their search
+// and of looking for each list's ingredients in its groups.
 // 100 ingredients that each stand in ten groups take about a tenth of it.
 const assignmentWork = 2_000_000
 

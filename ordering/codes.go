@@ -242,7 +242,7 @@ func describeOrder(code Code) Description {
 		}
 	case LimitExceeded:
 		return Description{
-			Code: code, Meaning: "The order is larger than larder takes: 200 dishes, 100 ingredients a dish, 1,000,000 of an ingredient, numbers of 40 digits, or too much work to assign its ingredients to groups.",
+			Code: code, Meaning: "The order is larger than larder takes: 200 dishes, 100 ingredients a dish, 1,000,000 of an ingredient, numbers of 40 digits, whole numbers of 2,147,483,647, or too much work to assign its ingredients to groups.",
 			Params: []Param{{"limit", "the number that was exceeded"}},
 			Path:   "/dishList", Example: Params{"limit": 200},
 			english: func(p Params, _ string) string { return fmt.Sprintf("More than the limit of %v", p["limit"]) },

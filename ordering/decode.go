@@ -3,8 +3,6 @@ package ordering
 import (
 	"math"
 
-	"github.com/shopspring/decimal"
-
 	"larder/internal/menu"
 )
 
@@ -170,10 +168,12 @@ func (d *decoder) readNumber(v *value, path string, w want, kind menu.Kind) {
 	case state == menu.NumberComma:
 		v.state = refused
 		d.add(v.at, member(path, v.name), DecimalComma, nil, "")
-	case state != menu.NumberOK && kind == menu.KindNumber,
-		state == menu.NumberOK && whole && number.IsInteger() && number.Abs().GreaterThan(decimal.NewFromInt(math.MaxInt32)):
+	case state != menu.NumberOK && kind == menu.KindNumber:
 		v.state = refused
 		d.add(v.at, member(path, v.name), LimitExceeded, Params{"limit": maxDigits}, "")
+	case state == menu.NumberOK && whole && number.IsInteger() && exceeds(number.Abs(), math.MaxInt32):
+		v.state = refused
+		d.add(v.at, member(path, v.name), LimitExceeded, Params{"limit": math.MaxInt32}, "")
 	case state != menu.NumberOK, whole && !number.IsInteger():
 		v.state = refused
 		d.mismatch(v.at, member(path, v.name), w, kind)

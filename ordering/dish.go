@@ -55,7 +55,9 @@ func (c *check) checkDish(n int32) {
 		product := c.Catalogue.Product(it.index)
 		scheme, name = c.Catalogue.ProductScheme(it.index), product.Name
 		c.checkAvailable(n)
-		c.checkPrice(n, product.Price, name)
+		if !product.PriceBad {
+			c.checkPrice(n, product.Price, name)
+		}
 	}
 	c.checkDishQuantity(n, name)
 	before := len(c.all)
@@ -159,11 +161,12 @@ func (c *check) checkIngredient(parent, n int32) {
 	if it.index != menu.None {
 		ingredient := c.Catalogue.Ingredient(it.index)
 		name = ingredient.Name
-		if !c.Catalogue.IngredientAvailable(it.index) ||
-			(ingredient.ExternalID == "" && c.Catalogue.Settings().RefuseMissingExternalID) { // policy O2
+		if !c.Catalogue.IngredientAvailable(it.index) {
 			c.add(c.order.lines[n].at, c.path(n), IngredientUnavailable, Params{"id": ingredient.ID}, name)
 		}
-		c.checkPrice(n, ingredient.Price, name)
+		if !ingredient.PriceBad {
+			c.checkPrice(n, ingredient.Price, name)
+		}
 	}
 	c.checkUnits(parent, n, name)
 }

@@ -54,6 +54,9 @@ func TestDishes(t *testing.T) {
 		{"a price the menu does not tell", `[{"ID":"odd","quantity":1}]`, []broken{
 			{"/dishList/0", ordering.DishNotOrderable, `{"id":"odd","reasons":[{"code":"price_invalid"}]}`},
 		}},
+		{"a price sent is compared with none", `[{"ID":"odd","quantity":1,"price":5}]`, []broken{
+			{"/dishList/0", ordering.DishNotOrderable, `{"id":"odd","reasons":[{"code":"price_invalid"}]}`},
+		}},
 		{"without externalId it falls back to the id (O2)", `[{"ID":"bare","quantity":1}]`, nil},
 		{"no id at all", `[{"quantity":1},{"Id":null,"quantity":1}]`, []broken{
 			{"/dishList/0/ID", ordering.FieldRequired, `{"field":"dishList[].ID"}`},

@@ -34,7 +34,7 @@ func (c *check) checkRestaurant() {
 // checkOneOf refuses values that are not listed (policy O5).
 func (c *check) checkOneOf(field int, allowed []string) {
 	v := &c.order.values[field]
-	if v.state == readable && !v.blank() && !slices.Contains(allowed, v.text) {
+	if v.state == readable && v.text != "" && !slices.Contains(allowed, v.text) && !c.lacks(field) {
 		c.add(v.at, member("", v.name), ValueNotAllowed, Params{"allowed": allowed}, "")
 	}
 }
@@ -43,6 +43,13 @@ func (c *check) checkOneOf(field int, allowed []string) {
 // nothing but white space. A value of another kind is not missing.
 func (v *value) blank() bool {
 	return v.state == absent || (v.state == readable && !v.isNumber && strings.TrimSpace(v.text) == "")
+}
+
+// lacks tells whether a plain field of the order is mandatory and missing, which
+// is a violation of its own.
+func (c *check) lacks(field int) bool {
+	name := c.forms.order[field].name
+	return c.order.values[field].blank() && (field == orderExpedition || slices.Contains(c.required(), name))
 }
 
 // required lists the mandatory fields of the order's type (policy O1). While
@@ -142,7 +149,7 @@ func (c *check) checkChange(result *Verdict) {
 		return
 	}
 	payment := &c.order.values[orderPayment]
-	otherwise := payment.state == readable && payment.text != cash && payment.text != ""
+	otherwise := payment.state != refused && payment.text != cash && !c.lacks(orderPayment)
 	tooLittle := result.Total.Valid && change.number.LessThan(result.Total.Decimal)
 	if !otherwise && !tooLittle {
 		return

@@ -74,7 +74,7 @@ func TestFields(t *testing.T) {
 			{"/address/lat", ordering.DecimalComma, `{}`},
 		}},
 		{"more persons than a number holds", head + `,"persons":3000000000}`, []broken{
-			{"/persons", ordering.LimitExceeded, `{"limit":40}`},
+			{"/persons", ordering.LimitExceeded, `{"limit":2147483647}`},
 		}},
 		{"no order at all", `[]`, []broken{{"", ordering.TypeMismatch, `{"got":"array","want":"object"}`}}},
 		{"change below the total (O5)", head + `,"changeFrom":199.8}`, []broken{
@@ -242,5 +242,53 @@ func TestVerdictJSON(t *testing.T) {
 	if err != nil || !strings.Contains(string(valid), `"valid":true,"version":42,"total":399.8,"lines":[`) ||
 		!strings.Contains(string(valid), `"violations":[],"order":{"restaurantID":"r-1"`) {
 		t.Errorf("verdict %s, %v", valid, err)
+	}
+}
+
+// TestTimesAreStrict: policy O4. What the service may not read is not sent on.
+func TestTimesAreStrict(t *testing.T) {
+	t.Parallel()
+	for _, at := range []string{
+		"2026-05-01T18:30:00,5+03:00", "2026-05-01T9:30:00-10:00", "2026-05-01T18:30:00+24:00", "2026-05-01T18:30:00+03:60",
+		"2026-05-01T18:30:00+0300", "2026-05-01T18:30:60Z",
+	} {
+		t.Run(at, func(t *testing.T) {
+			t.Parallel()
+			got := validate(t, `{`+soup+`,"expeditionType":"pickup","expectedAt":"`+at+`","paymentTypeID":"cash"}`)
+			want := []broken{{"/expectedAt", ordering.TypeMismatch, `{"got":"string","want":"date-time"}`}}
+			if diff := cmp.Diff(want, brokenOf(t, got), cmp.AllowUnexported(broken{})); diff != "" {
+				t.Errorf("%s (-want +got):\n%s", at, diff)
+			}
+		})
+	}
+}
+
+// TestPaymentTypesThatAreNotMandatory: policy O5 holds where paymentTypeID may
+// be left out (policy O1).
+func TestPaymentTypesThatAreNotMandatory(t *testing.T) {
+	t.Parallel()
+	cfg := ordering.DefaultConfig()
+	cfg.Required.Pickup = []string{"expectedAt"}
+	head := `{` + soup + `,"expeditionType":"pickup","expectedAt":"2026-05-01T12:30:00Z"`
+	for _, tc := range []struct {
+		name, body string
+		want       []broken
+	}{
+		{"left out", head + `}`, nil},
+		{"empty", head + `,"paymentTypeID":""}`, nil},
+		{"white space is none of the values", head + `,"paymentTypeID":" "}`, []broken{
+			{"/paymentTypeID", ordering.ValueNotAllowed, `{"allowed":["cash","card","online"]}`},
+		}},
+		{"change is given for cash alone", head + `,"changeFrom":1000}`, []broken{
+			{"/changeFrom", ordering.ChangeFrom, `{"total":199.9}`},
+		}},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			got := judge(t, cfg, native(t, tc.body))
+			if diff := cmp.Diff(tc.want, brokenOf(t, got), cmp.AllowUnexported(broken{})); diff != "" && len(tc.want)+len(got.Violations) > 0 {
+				t.Errorf("%s: violations (-want +got):\n%s", tc.body, diff)
+			}
+		})
 	}
 }

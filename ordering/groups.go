@@ -96,9 +96,7 @@ func (c *check) judge(n int32, scheme menu.Index, above []menu.Index) {
 	t := &c.table
 	l := &c.order.lines[n]
 	t.open(c.Catalogue, block{scheme: scheme, owner: menu.None, parent: -1, depth: l.depth + 1}, 1, l.cut)
-	c.reach(n, above)
-	supplies := c.supplies(n)
-	if !assign(t.demands, supplies, &c.work) {
+	if !c.reach(n, above) || !assign(t.demands, c.supplies(n), &c.work) {
 		c.add(c.listAt(n), c.listPath(n), LimitExceeded, Params{"limit": assignmentWork}, c.itemName(n))
 		return
 	}
@@ -122,13 +120,17 @@ func (t *table) open(catalogue *menu.Catalogue, b block, times int64, vague bool
 }
 
 // reach finds which choices stand in an open group, and opens the groups of
-// those that have a scheme of their own.
-func (c *check) reach(n int32, above []menu.Index) {
+// those that have a scheme of their own. False when the order's work does not
+// allow it.
+func (c *check) reach(n int32, above []menu.Index) bool {
 	t := &c.table
 	for o := 0; o < len(t.offers); o++ { // grows while we walk
+		if c.work -= len(t.choices); c.work < 0 {
+			return false
+		}
 		for i := range t.choices {
 			ch := &t.choices[i]
-			if !slices.Contains(c.Catalogue.GroupsOf(ch.index), t.offers[o].group) {
+			if !standsIn(c.Catalogue.GroupsOf(ch.index), t.offers[o].group) {
 				continue
 			}
 			ch.reached = true
@@ -142,6 +144,16 @@ func (c *check) reach(n int32, above []menu.Index) {
 			c.add(c.order.lines[ch.line].at, c.path(ch.line), TooDeep, nil, c.itemName(ch.line))
 		}
 	}
+	return true
+}
+
+// standsIn looks for a group among those of an ingredient, which are sorted.
+func standsIn(groups []menu.Index, group menu.Index) bool {
+	if len(groups) == 1 {
+		return groups[0] == group
+	}
+	_, found := slices.BinarySearch(groups, group)
+	return found
 }
 
 // unfold opens the groups of a chosen ingredient whose own ingredients the
@@ -200,7 +212,7 @@ func (c *check) supplies(n int32) []supply {
 		groups := c.Catalogue.GroupsOf(ch.index)
 		for o := range t.offers {
 			offered := &t.offers[o]
-			if !slices.Contains(groups, offered.group) || (ch.pin != menu.None && ch.pin != offered.group) {
+			if !standsIn(groups, offered.group) || (ch.pin != menu.None && ch.pin != offered.group) {
 				continue
 			}
 			if units == unreadable {
@@ -225,7 +237,7 @@ func (c *check) pin(ch *choice) {
 		return
 	}
 	g, ok := c.Catalogue.GroupByID(pinned.text)
-	if ok && slices.Contains(c.Catalogue.GroupsOf(ch.index), g) &&
+	if ok && standsIn(c.Catalogue.GroupsOf(ch.index), g) &&
 		slices.ContainsFunc(c.table.offers, func(o offer) bool { return o.group == g }) {
 		ch.pin = g
 		return

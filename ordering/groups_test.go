@@ -188,3 +188,27 @@ func TestLimits(t *testing.T) {
 		}},
 	})
 }
+
+// TestLookingForGroupsIsBounded: policy H1, also where each ingredient could be
+// counted straight.
+func TestLookingForGroupsIsBounded(t *testing.T) {
+	t.Parallel()
+	const many = 300
+	list := func(n int, format string) string {
+		all := make([]string, n)
+		for i := range all {
+			all[i] = fmt.Sprintf(format, i)
+		}
+		return "[" + strings.Join(all, ",") + "]"
+	}
+	members := list(many, `"i%d"`)
+	req := native(t, order(list(200, `{"comment":"%d","ID":"p","quantity":1,"ingredients":`+list(100, `{"ID":"i%d"}`)+`}`)))
+	req.Catalogue = compile(t, `{"products":[{"id":"p","externalId":"p","price":1,"schemeId":"s"}],
+		"ingredientsSchemes":[{"id":"s","ingredientsGroups":`+list(many, `{"id":"g%d"}`)+`}],
+		"ingredientsGroups":`+list(many, `{"id":"g%d","ingredients":`+members+`}`)+`,"ingredients":`+list(many, `{"id":"i%d","price":1}`)+`}`,
+		menu.DefaultSettings())
+	got := judge(t, ordering.Config{}, req)
+	if len(got.Violations) == 0 || got.Violations[0].Code != ordering.LimitExceeded {
+		t.Errorf("6,000,000 look-ups gave %d violations, want limit_exceeded", len(got.Violations))
+	}
+}

@@ -1,6 +1,9 @@
 package ordering
 
-import "time"
+import (
+	"strings"
+	"time"
+)
 
 // stamp is how times stand in params: RFC 3339, UTC, milliseconds.
 const stamp = "2006-01-02T15:04:05.000Z"
@@ -19,7 +22,7 @@ func (c *check) checkExpectedAt(result *Verdict) {
 	}
 	path := member("", v.name)
 	at, err := time.Parse(time.RFC3339Nano, v.text)
-	if err != nil {
+	if err != nil || lenient(v.text) {
 		if withoutZone(v.text) {
 			c.add(v.at, path, TimeZoneMissing, nil, "")
 		} else {
@@ -35,6 +38,16 @@ func (c *check) checkExpectedAt(result *Verdict) {
 	case at.After(latest):
 		c.add(v.at, path, TimeTooFar, Params{"latest": latest.UTC().Format(stamp)}, "")
 	}
+}
+
+// lenient tells whether a text that time.Parse takes is no RFC 3339 all the
+// same: an hour of one digit, a decimal comma, an offset that does not exist.
+func lenient(text string) bool {
+	if text[len("2006-01-02T15")] != ':' || strings.Contains(text, ",") {
+		return true
+	}
+	offset := text[len(text)-len("+07:00"):]
+	return !strings.HasSuffix(text, "Z") && (offset[1:3] > "23" || offset[4:] > "59")
 }
 
 // withoutZone tells whether the text is a date and time that lacks nothing but

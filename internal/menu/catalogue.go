@@ -126,7 +126,7 @@ func (c *Content) GroupByID(id string) (Index, bool) { return find(c.groupIDs, i
 // Members gives the ingredients of the group g, in the view's order.
 func (c *Content) Members(g Index) []Index { return row(c.members, c.groupMembers, g) }
 
-// GroupsOf gives the groups that the ingredient i stands in.
+// GroupsOf gives the groups that the ingredient i stands in, by rising Index.
 func (c *Content) GroupsOf(i Index) []Index { return row(c.memberships, c.ingredientGroups, i) }
 
 // Schemes gives the modifier schemes.
