@@ -98,17 +98,18 @@ func (s *Store) forgetUsers(ctx context.Context, restaurant menu.RestaurantID, c
 	}
 }
 
-// Run sweeps unused contents until ctx ends: it asks every hour, and the first
+// Run sweeps unused contents until ctx ends: it asks at once, so that a larder
+// that never lives for an hour sweeps too, then every hour, and the first
 // larder that asks in a day does the work. It starts no goroutine.
 func (s *Store) Run(ctx context.Context) error {
 	ticker := time.NewTicker(time.Hour)
 	defer ticker.Stop()
 	for {
+		_, _ = s.Sweep(ctx) // asked again in an hour; until then it costs no more than space
 		select {
 		case <-ctx.Done():
 			return nil
 		case <-ticker.C:
-			_, _ = s.Sweep(ctx) // asked again in an hour; until then it costs no more than space
 		}
 	}
 }

@@ -28,6 +28,7 @@ type daemon struct {
 	log       logrus.FieldLogger
 	clients   []*upstream.Client
 	redis     *cache.Redis
+	store     *cache.Store
 	replica   *cache.Replica
 	runner    *menusync.Runner
 	scheduler *menusync.Scheduler
@@ -36,42 +37,47 @@ type daemon struct {
 
 // newDaemon wires the rooms. It waits for nobody: neither Redis nor the
 // ordering service need be reachable. close it, or run it.
-func newDaemon(ctx context.Context, cfg *configs.Config, log logrus.FieldLogger) (d *daemon, err error) {
-	d = &daemon{cfg: cfg, log: log}
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, d.close())
-		}
-	}()
+func newDaemon(ctx context.Context, cfg *configs.Config, log logrus.FieldLogger) (*daemon, error) {
+	d := &daemon{cfg: cfg, log: log}
+	if err := d.wire(ctx); err != nil {
+		return nil, errors.Join(err, d.close())
+	}
+	return d, nil
+}
+
+// wire makes the rooms in the order of the house. What was made before an
+// error is for close.
+func (d *daemon) wire(ctx context.Context) (err error) {
+	cfg, log := d.cfg, d.log
 	metrics := httpapi.NewMetrics(thisBuild().Version)
 	if err := d.connect(metrics); err != nil {
-		return nil, err
+		return err
 	}
 	if d.redis, err = cache.Open(ctx, cfg.Redis, log); err != nil {
-		return nil, err
+		return err
 	}
-	store := cache.NewStore(d.redis, cache.StoreConfig{History: cfg.Sync.History, Clock: time.Now})
-	d.replica = cache.NewReplica(store, cache.ReplicaConfig{
+	d.store = cache.NewStore(d.redis, cache.StoreConfig{History: cfg.Sync.History, Clock: time.Now})
+	d.replica = cache.NewReplica(d.store, cache.ReplicaConfig{
 		Restaurants: func() []menu.RestaurantID { return d.runner.Catalogued() },
 		Memory:      int64(cfg.Cache.Memory), Poll: cfg.Cache.Poll, Clock: time.Now, Log: log,
 	})
 	d.runner, err = menusync.NewRunner(menusync.Deps{
 		Config: cfg.Sync, Restaurants: d.restaurants(), Connections: d.sources(),
-		Redis: d.redis, Store: store, Replica: d.replica, Observer: metrics, Clock: time.Now, Log: log,
+		Redis: d.redis, Store: d.store, Replica: d.replica, Observer: metrics, Clock: time.Now, Log: log,
 	})
 	if err != nil {
-		return nil, err
+		return err
 	}
 	d.scheduler = menusync.NewScheduler(d.runner)
 	validator := ordering.NewValidator(cfg.Ordering, time.Now)
 	validator.SetRestaurants(d.rules())
 	d.server, err = httpapi.New(cfg.HTTP, cfg.Auth, httpapi.Deps{ //nolint:contextcheck // handlers take their request's context
-		Replica: d.replica, Store: store, Runner: d.runner, Validator: validator,
+		Replica: d.replica, Store: d.store, Runner: d.runner, Validator: validator,
 		Placer:      ordering.NewPlacer(validator, d.service, time.Now, ordering.Refs(time.Now)),
 		Connections: d.spellings(), Redis: d.redis, AllowVolatile: cfg.Ordering.AllowVolatile,
 		Metrics: metrics, Clock: time.Now, Log: log, Version: thisBuild().Version,
 	})
-	return d, err
+	return err
 }
 
 // connect makes the clients of the ordering services.
@@ -116,6 +122,7 @@ func (d *daemon) run(ctx context.Context) error {
 	})
 	group.Go(func() error { return ended(d.scheduler.Run(behind)) })
 	group.Go(func() error { return ended(d.replica.Run(behind)) })
+	group.Go(func() error { return ended(d.store.Run(behind)) })
 	group.Go(func() error { return ended(d.redis.Run(behind)) })
 	finished := make(chan error, 1)
 	go func() { finished <- errors.Join(group.Wait(), d.close()) }()

@@ -1,10 +1,13 @@
 package main
 
 import (
+	"errors"
 	"net/http"
 	"strings"
 	"testing"
 
+	"larder/cache"
+	"larder/configs"
 	"larder/internal/redistest"
 	"larder/internal/sandbox"
 )
@@ -31,6 +34,27 @@ func TestServeStartsWithoutRedisAndRecovers(t *testing.T) {
 	redis.Stop()
 	if status, _ := fetch(t, base+"/v1/restaurants/"+sandbox.BistroID+"/menu"); status != http.StatusOK {
 		t.Errorf("menu after Redis went away: %d, want it from memory", status)
+	}
+}
+
+// Contents never expire by themselves: without the sweep Redis grows for ever.
+func TestServeSweepsUnusedContents(t *testing.T) {
+	t.Parallel()
+	service, server := newService(t), redistest.Start(t)
+	command{env: service.env("LARDER_REDIS_URL=" + server.URL())}.start(t, "serve")
+	client := server.Client()
+	swept := cache.NewKeys("").Swept()
+	eventually(t, "the day's sweep is taken", func() bool { return client.Exists(t.Context(), swept).Val() == 1 })
+}
+
+// What was made before the fault is let go, and the fault is said.
+func TestADaemonThatCannotBeWiredSaysWhy(t *testing.T) {
+	t.Parallel()
+	cfg := configs.Default()
+	cfg.Redis.URL = "redis://127.0.0.1/no-number"
+	d, err := newDaemon(t.Context(), cfg, silent())
+	if fault := new(cache.ConfigError); d != nil || !errors.As(err, &fault) || fault.Key != "redis.url" {
+		t.Errorf("got %v, %v; want the fault of redis.url", d, err)
 	}
 }
 
