@@ -30,8 +30,9 @@ func orderCommand(w *world) *cobra.Command {
 		Use:   "place FILE",
 		Short: "Check an order and place it",
 		Long: `Check an order (JSON; - is standard input) and, when it is valid, place it.
-With --key the same order may be sent again after a failure without being
-placed twice.`,
+Keys are not remembered yet: the same order sent again is a second order,
+whatever its --key. When the answer is that nobody knows whether it was placed,
+ask the restaurant first.`,
 		Args: cobra.ExactArgs(1),
 		RunE: action(func(cmd *cobra.Command, args []string) error {
 			return withOrder(cmd, w, args[0], httpapi.ScopeOrders, placeOrder)
