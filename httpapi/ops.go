@@ -59,8 +59,8 @@ func (s *Server) syncRestaurant(c *gin.Context) {
 func (s *Server) synced(c *gin.Context) (menu.RestaurantID, error) {
 	who, _ := callerOf(c)
 	id := menu.RestaurantID(param(c, "restaurant"))
-	if connection, own := s.connectionOf(id); own && who.sees(connection) {
-		return id, nil // whether it is kept is for the Runner to say
+	if connection, own := s.connectionOf(id); own && who.sees(connection) && s.runner.Keeps(id) {
+		return id, nil
 	}
 	restaurant, err := s.restaurant(c)
 	return restaurant.ID, err

@@ -219,10 +219,14 @@ func TestIsolation(t *testing.T) {
 	}
 	w.post(ordersPath, order(), append(key("k"), as...)...).refused(t, http.StatusNotFound, "restaurant_not_found")
 	w.post(validatePath, order(), as...).refused(t, http.StatusNotFound, "restaurant_not_found")
-	for _, id := range []string{bistro, "@main"} {
+	for _, id := range []string{bistro, "@main", "@north", "@north%2Freasons", "@north%2Fx"} { // north keeps no menu of its own
 		got := w.do(http.MethodPost, "/v1/ops/restaurants/"+id+"/sync", "", as...).refused(t, http.StatusNotFound, "restaurant_not_found")
 		if strings.Contains(got.Msg, bistro) {
 			t.Errorf("sync of %s tells of others: %s", id, got.Msg)
+		}
+		got = w.get("/v1/ops/restaurants/"+id+"/lint", as...).refused(t, http.StatusNotFound, "restaurant_not_found")
+		if strings.Contains(got.Msg, bistro) {
+			t.Errorf("lint of %s tells of others: %s", id, got.Msg)
 		}
 	}
 	w.get("/v1/ops/runs/"+foreign, as...).refused(t, http.StatusNotFound, "run_not_found")

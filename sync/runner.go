@@ -223,6 +223,13 @@ func (r *Runner) Known(id menu.RestaurantID) (Restaurant, bool) {
 	return t.Restaurant, true
 }
 
+// Keeps tells whether a menu is kept under the id: a restaurant's or a
+// connection's own.
+func (r *Runner) Keeps(id menu.RestaurantID) bool {
+	_, ok := r.set.byID[id]
+	return ok
+}
+
 // Stale tells whether a version has missed so many of its schedules that
 // readers should know (policy S5).
 func (r *Runner) Stale(v cache.Version) bool {
