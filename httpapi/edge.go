@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/url"
 	"runtime/debug"
 	"strings"
 	"time"
@@ -30,6 +31,14 @@ func (s *Server) edge(c *gin.Context) {
 		}
 		s.finished(c, time.Since(start))
 	}()
+	// net/http drops what is malformed, and a filter with it: too much would
+	// be answered, without a word.
+	if query := c.Request.URL.RawQuery; query != "" {
+		if _, err := url.ParseQuery(query); err != nil {
+			fail(c, invalid("query", "is not well-formed: write & between parameters, and % as %25"))
+			return
+		}
+	}
 	c.Next()
 }
 

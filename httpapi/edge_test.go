@@ -45,6 +45,22 @@ func TestUnknownRoutesAndMethods(t *testing.T) {
 	w.do(http.MethodOptions, "/nothing", "").refused(t, http.StatusNotFound, "not_found")
 }
 
+// A filter that cannot be read is never left out: the answer would hold more
+// than was asked for.
+func TestAMalformedQueryIsRefused(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	for _, query := range []string{"q=%zz", "limit=1;q=x", "%=1", "available=true&category=%"} {
+		for _, path := range []string{"/v1/restaurants", "/v1/restaurants/bistro/products"} {
+			got := w.get(path+"?"+query).refused(t, http.StatusBadRequest, "invalid_parameter")
+			if got.Errors[0].Params["parameter"] != "query" {
+				t.Errorf("%s?%s: %+v", path, query, got.Errors)
+			}
+		}
+	}
+	w.get("/v1/restaurants?q=a%3Bb+%25&&limit=1&flag").is(t, http.StatusOK)
+}
+
 func sameNames(a, b []string) bool {
 	a, b = slices.Sorted(slices.Values(a)), slices.Sorted(slices.Values(b))
 	return slices.Equal(a, b)
