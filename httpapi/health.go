@@ -89,7 +89,7 @@ func (s *Server) readyz(c *gin.Context) {
 		current.Status = statusDegraded
 	}
 	if verbose, given := c.GetQuery("verbose"); given && verbose != "false" && verbose != "0" {
-		current.Parts = s.parts(found)
+		current.Parts = s.parts(ctx, found)
 	}
 	answer(c, status, current)
 }
@@ -171,7 +171,7 @@ func (s *Server) allTried(ctx context.Context, found inspection) bool {
 }
 
 // parts names everything that larder stands on.
-func (s *Server) parts(found inspection) *parts {
+func (s *Server) parts(ctx context.Context, found inspection) *parts {
 	p := &parts{
 		Redis: part{OK: true}, Journal: part{OK: true}, Catalogues: part{OK: true},
 		Connections: make(map[string]part, len(s.connections)),
@@ -191,21 +191,40 @@ func (s *Server) parts(found inspection) *parts {
 	if len(found.missing) > 0 {
 		p.Catalogues = part{Msg: fmt.Sprintf("%d of %d restaurants have no menu yet: %s", len(found.missing), len(found.all), someIDs(found.missing))}
 	}
+	failed := s.failed(ctx, found)
 	for _, connection := range s.connections {
-		p.Connections[connection.Name] = connectionPart(connection.Name, found)
+		p.Connections[connection.Name] = connectionPart(failed[connection.Name])
 	}
 	return p
 }
 
-// connectionPart judges a connection by the last syncs of its restaurants.
-func connectionPart(name string, found inspection) part {
-	var failed []menusync.Restaurant
+// failed are the restaurants whose last sync failed, by their connections. Of
+// those without a menu the last run tells, of a bounded number of them.
+func (s *Server) failed(ctx context.Context, found inspection) map[string][]menusync.Restaurant {
+	failed := map[string][]menusync.Restaurant{}
 	for _, restaurant := range found.all {
 		version, has := found.versions[restaurant.ID]
-		if restaurant.Connection == name && has && version.LastOutcome == string(menusync.OutcomeFailed) {
-			failed = append(failed, restaurant)
+		if has && version.LastOutcome == string(menusync.OutcomeFailed) {
+			failed[restaurant.Connection] = append(failed[restaurant.Connection], restaurant)
 		}
 	}
+	if found.redis != nil {
+		return failed
+	}
+	for _, restaurant := range found.missing[:min(len(found.missing), triedAtOnce)] {
+		runs, _, err := s.runner.Runs(ctx, menusync.Filter{Restaurant: restaurant.ID, Limit: 1})
+		if err != nil {
+			break
+		}
+		if len(runs) > 0 && runs[0].Outcome == menusync.OutcomeFailed {
+			failed[restaurant.Connection] = append(failed[restaurant.Connection], restaurant)
+		}
+	}
+	return failed
+}
+
+// connectionPart judges a connection by the last syncs of its restaurants.
+func connectionPart(failed []menusync.Restaurant) part {
 	if len(failed) == 0 {
 		return part{OK: true}
 	}

@@ -55,6 +55,10 @@ func TestReadyAfterTheStart(t *testing.T) {
 	if got := w.ready(http.StatusOK); got.Status != "degraded" || !got.Parts.Redis.OK || got.Parts.Catalogues.OK || !strings.Contains(got.Parts.Catalogues.Msg, empty) {
 		t.Errorf("every restaurant was tried: %+v", got)
 	}
+	// It never had a menu: its run alone tells that the service gave none.
+	if got := w.ready(http.StatusOK).Parts.Connections; got["main"].OK || !strings.Contains(got["main"].Msg, empty) || !got["north"].OK {
+		t.Errorf("the first sync of %s failed: connections %+v", empty, got)
+	}
 	if body := w.get("/readyz").is(t, http.StatusOK).body; string(body) != `{"status":"degraded"}` {
 		t.Errorf("not verbose: %s", body)
 	}
@@ -139,6 +143,30 @@ func TestReadsGoOnWithoutRedis(t *testing.T) { // policy S5
 	w.do(http.MethodPost, syncPath, "", ops...).refused(t, http.StatusServiceUnavailable, "storage_unavailable")
 	server.Restart()
 	w.get("/v1/ops/runs", ops...).is(t, http.StatusOK)
+}
+
+// A Redis that hangs is worse than one that is gone: nothing refuses.
+func TestListsAreNotHeldUpByARedisThatHangs(t *testing.T) { // policy S5
+	t.Parallel()
+	server := redistest.Start(t)
+	w := newWorld(t, func(p *plan) { p.redis.URL = server.URL() })
+	if err := w.store.SaveReasons(t.Context(), "main", []byte(`[]`)); err != nil {
+		t.Fatal(err)
+	}
+	paths := []string{"/v1/rejection-reasons?connection=main", "/v1/restaurants"}
+	for _, path := range paths {
+		w.get(path).is(t, http.StatusOK)
+	}
+	if err := server.Client().ClientPause(t.Context(), time.Minute).Err(); err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range paths {
+		begun := time.Now()
+		w.get(path).is(t, http.StatusOK)
+		if took := time.Since(begun); took > 4*time.Second {
+			t.Errorf("%s: answered from memory after %v", path, took)
+		}
+	}
 }
 
 // A client that leaves is no failure of larder's.

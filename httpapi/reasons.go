@@ -71,6 +71,8 @@ func (s *Server) reasonsOf(c *gin.Context) (string, error) {
 
 // readReasons reads a connection's reasons, from memory where Redis is away.
 func (s *Server) readReasons(ctx context.Context, connection string) ([]byte, error) {
+	ctx, cancel := context.WithTimeout(ctx, statusTimeout)
+	defer cancel()
 	raw, _, err := s.store.Reasons(ctx, connection)
 	s.reasons.mu.Lock()
 	defer s.reasons.mu.Unlock()

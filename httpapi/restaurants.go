@@ -15,8 +15,8 @@ import (
 	menusync "larder/sync"
 )
 
-// statusTimeout bounds how long a list waits for Redis before it answers from
-// memory.
+// statusTimeout bounds how long a list, of restaurants or of reasons, waits for
+// Redis before it answers from memory.
 const statusTimeout = time.Second
 
 // restaurantRow is "a restaurant" of the shapes. What a menu would tell is null
