@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"container/list"
+	"crypto/sha256"
 	"net/netip"
 	"sync"
 	"time"
@@ -86,6 +87,13 @@ func (l *limiter) bucket(key string) *rate.Limiter {
 
 // interval is the time between two tokens.
 func (l *limiter) interval() time.Duration { return l.rate.Per / time.Duration(l.rate.Count) }
+
+// failureKey is what refused token requests are counted under. A name that no
+// client has may be as long as the form: what is kept of it is not.
+func failureKey(client, ip string) string {
+	sum := sha256.Sum256([]byte(client))
+	return string(sum[:]) + addressKey(ip)
+}
 
 // addressKey is what an address is counted under: an IPv6 address by its /64,
 // since one subscriber holds that whole network.

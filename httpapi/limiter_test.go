@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 )
@@ -81,6 +82,18 @@ func TestLimiterForgetsTheOldest(t *testing.T) {
 	}
 	if _, ok := l.take("0"); !ok {
 		t.Error("the oldest key was not forgotten")
+	}
+}
+
+// What a limiter remembers is bounded, however long the names that are sent.
+func TestFailureKeysAreShort(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("x", maxTokenBody)
+	if n := len(failureKey(long, "2001:db8::1")); n > 64 {
+		t.Errorf("a client's name of %d bytes is remembered with %d", len(long), n)
+	}
+	if failureKey(long, "10.0.0.1") == failureKey(long+"y", "10.0.0.1") || failureKey("a", "10.0.0.1") == failureKey("a", "10.0.0.2") {
+		t.Error("two clients or two addresses share a key")
 	}
 }
 

@@ -59,7 +59,7 @@ func (s *Server) token(c *gin.Context) {
 			return
 		}
 	}
-	key := id + "\x00" + addressKey(c.ClientIP())
+	key := failureKey(id, c.ClientIP())
 	if wait, spent := s.tokenLimit.spent(key); spent {
 		c.Header("Retry-After", seconds(wait))
 		refuseToken(c, http.StatusTooManyRequests, string(CodeRateLimited), "too many refused requests from this client and address")
