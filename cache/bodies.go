@@ -39,9 +39,9 @@ type bodies struct {
 
 func newBodies(memory int64) *bodies {
 	return &bodies{cache: otter.Must(&otter.Options[bodyKey, *Representation]{
-		MaximumWeight: uint64(max(memory, 0)), //nolint:gosec // not negative
+		MaximumWeight: uint64(max(memory, 0)),
 		Weigher: func(_ bodyKey, r *Representation) uint32 {
-			return uint32(min(len(r.Body)+bodyOverhead, 1<<30)) //nolint:gosec // bounded
+			return uint32(min(len(r.Body)+bodyOverhead, 1<<30))
 		},
 		// In the caller: a cache starts no goroutine of its own.
 		Executor: func(work func()) { work() },

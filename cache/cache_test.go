@@ -36,15 +36,15 @@ func quiet() logrus.FieldLogger {
 }
 
 // open opens a Redis and closes it when the test ends.
-func open(t testing.TB, url string) *cache.Redis {
-	t.Helper()
-	r, err := cache.Open(t.Context(), cache.RedisConfig{URL: url}, quiet())
+func open(tb testing.TB, url string) *cache.Redis {
+	tb.Helper()
+	r, err := cache.Open(tb.Context(), cache.RedisConfig{URL: url}, quiet())
 	if err != nil {
-		t.Fatalf("open %s: %v", url, err)
+		tb.Fatalf("open %s: %v", url, err)
 	}
-	t.Cleanup(func() {
+	tb.Cleanup(func() {
 		if err := r.Close(); err != nil {
-			t.Errorf("close: %v", err)
+			tb.Errorf("close: %v", err)
 		}
 	})
 	return r
@@ -91,11 +91,11 @@ func menuJSON(dishes int, price int64, stopped ...string) []byte {
 }
 
 // publication decodes and compiles a menu for publishing.
-func publication(t testing.TB, restaurant menu.RestaurantID, base int64, raw []byte) cache.Publication {
-	t.Helper()
+func publication(tb testing.TB, restaurant menu.RestaurantID, base int64, raw []byte) cache.Publication {
+	tb.Helper()
 	view, err := menu.Decode(raw)
 	if err != nil {
-		t.Fatalf("decode: %v", err)
+		tb.Fatalf("decode: %v", err)
 	}
 	return cache.Publication{
 		Restaurant: restaurant, Name: "The Bistro", Fence: 1, Base: base, View: view,
@@ -104,11 +104,11 @@ func publication(t testing.TB, restaurant menu.RestaurantID, base int64, raw []b
 }
 
 // publish publishes a menu over base and fails the test if that is refused.
-func publish(t testing.TB, s *cache.Store, restaurant menu.RestaurantID, base int64, raw []byte) cache.Version {
-	t.Helper()
-	version, err := s.Publish(t.Context(), publication(t, restaurant, base, raw))
+func publish(tb testing.TB, s *cache.Store, restaurant menu.RestaurantID, base int64, raw []byte) cache.Version {
+	tb.Helper()
+	version, err := s.Publish(tb.Context(), publication(tb, restaurant, base, raw))
 	if err != nil {
-		t.Fatalf("publish: %v", err)
+		tb.Fatalf("publish: %v", err)
 	}
 	return version
 }

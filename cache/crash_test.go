@@ -15,16 +15,16 @@ import (
 	"larder/internal/redistest"
 )
 
-func openForTest(t testing.TB, url string) *Redis {
-	t.Helper()
+func openForTest(tb testing.TB, url string) *Redis {
+	tb.Helper()
 	log, _ := test.NewNullLogger()
-	r, err := Open(t.Context(), RedisConfig{URL: url}, log)
+	r, err := Open(tb.Context(), RedisConfig{URL: url}, log)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
-	t.Cleanup(func() {
+	tb.Cleanup(func() {
 		if err := r.Close(); err != nil {
-			t.Errorf("close: %v", err)
+			tb.Errorf("close: %v", err)
 		}
 	})
 	return r
@@ -43,8 +43,8 @@ func onBoth(t *testing.T, behaviour func(t *testing.T, r *Redis)) {
 }
 
 // generated is a publication of a menu of n dishes, prices set by seed.
-func generated(t testing.TB, base int64, n, seed int) Publication {
-	t.Helper()
+func generated(tb testing.TB, base int64, n, seed int) Publication {
+	tb.Helper()
 	var b strings.Builder
 	b.WriteString(`{"name":"Generated","categories":[{"id":"c","name":"All"}],"products":[`)
 	for i := range n {
@@ -64,7 +64,7 @@ func generated(t testing.TB, base int64, n, seed int) Publication {
 	b.WriteString(`],"ingredientsGroups":[{"id":"g","name":"Sauce","ingredients":["i"]}],"ingredients":[{"id":"i","externalId":"x","name":"Salsa","price":1}]}`)
 	view, err := menu.Decode([]byte(b.String()))
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return Publication{
 		Restaurant: "bistro", Base: base, View: view, SyncedAt: time.Now(),

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"time"
 
@@ -55,7 +56,7 @@ func (f *flip) succeed(s *Store, before standing, v Version) (dropped []string) 
 		gone, kept = kept[:1], kept[1:]
 	}
 	if room := f.limit - 1; len(kept) > room {
-		gone = append(gone[:len(gone):len(gone)], kept[room:]...)
+		gone = append(slices.Clip(gone), kept[room:]...)
 		kept = kept[:room]
 	}
 	for _, entry := range gone {

@@ -19,7 +19,7 @@ func productIndex(c *menu.Catalogue, shared bool) pairs {
 	fields := make(pairs, 0, 2*len(products))
 	var scratch []byte
 	for i := range products {
-		p, at := &products[i], menu.Index(i) //nolint:gosec // bounded by the menu answer's size
+		p, at := &products[i], menu.Index(i)
 		b := append(scratch[:0], `{"externalId":`...)
 		b = appendOptional(b, p.ExternalID)
 		b = menu.AppendString(append(b, `,"name":`...), p.Name)
@@ -81,7 +81,7 @@ func schemeIndex(c *menu.Catalogue) pairs {
 	var scratch []byte
 	for i := range schemes {
 		b := append(scratch[:0], '[')
-		for k, limit := range c.Limits(menu.Index(i)) { //nolint:gosec // bounded by the menu answer's size
+		for k, limit := range c.Limits(menu.Index(i)) {
 			group := &groups[limit.Group]
 			b = menu.AppendString(append(comma(b, k), `{"group":`...), group.ID)
 			b = menu.AppendString(append(b, `,"name":`...), group.Name)

@@ -3,8 +3,8 @@ package cache
 import (
 	"context"
 	"errors"
-	"fmt"
 	"runtime"
+	"strconv"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -132,14 +132,14 @@ func TestMissesAreBounded(t *testing.T) {
 	s := NewStore(openForTest(t, Embedded), StoreConfig{})
 	r := NewReplica(s, ReplicaConfig{})
 	for i := range maxMisses + 10 {
-		r.noteMiss(menu.RestaurantID(fmt.Sprint(i)), ErrNoCatalogue)
+		r.noteMiss(menu.RestaurantID(strconv.Itoa(i)), ErrNoCatalogue)
 	}
 	r.noteMiss("cancelled", context.Canceled)
 	if len(r.misses) > maxMisses || r.missed("cancelled") != nil {
 		t.Errorf("%d misses are remembered; a caller's own end: %v", len(r.misses), r.missed("cancelled"))
 	}
-	r.noticed("1 " + fmt.Sprint(maxMisses+1))
-	if err := r.missed(menu.RestaurantID(fmt.Sprint(maxMisses + 1))); err != nil {
+	r.noticed("1 " + strconv.Itoa(maxMisses+1))
+	if err := r.missed(menu.RestaurantID(strconv.Itoa(maxMisses + 1))); err != nil {
 		t.Errorf("after a notice: %v, want nothing remembered", err)
 	}
 }
