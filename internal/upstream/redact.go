@@ -1,8 +1,10 @@
 package upstream
 
 import (
-	"net/url"
+	"fmt"
+	"regexp"
 	"strings"
+	"unicode/utf16"
 	"unicode/utf8"
 
 	"golang.org/x/oauth2"
@@ -12,7 +14,7 @@ import (
 const redacted = "[redacted]"
 
 // redact removes the client's secret and the given tokens from text that came
-// from the service, as they are and as forms and JSON spell them (policy W14).
+// from the service, in any of their spellings (policy W14).
 func (c *Client) redact(text string, tokens ...*oauth2.Token) string {
 	secrets := []string{c.secret}
 	for _, token := range tokens {
@@ -24,14 +26,54 @@ func (c *Client) redact(text string, tokens ...*oauth2.Token) string {
 		if secret == "" {
 			continue
 		}
-		quoted := string(appendText(nil, secret))
-		for _, form := range []string{
-			secret, url.QueryEscape(secret), url.PathEscape(secret), quoted[1 : len(quoted)-1],
-		} {
-			text = strings.ReplaceAll(text, form, redacted)
+		text = strings.ReplaceAll(text, secret, redacted)
+		if len(secret) <= maxSpelled {
+			text = spellings(secret).ReplaceAllLiteralString(text, redacted)
 		}
 	}
 	return text
+}
+
+// maxSpelled is the longest secret that is looked for in other spellings; a
+// longer one does not stand whole in what is kept of an answer.
+const maxSpelled = 8 * maxKeptBytes
+
+// spellings matches a secret as it is, and as forms, addresses, JSON and HTML
+// may spell what is no letter and no digit.
+func spellings(secret string) *regexp.Regexp {
+	var b strings.Builder
+	for _, c := range secret {
+		if c >= '0' && c <= '9' || c >= 'A' && c <= 'Z' || c >= 'a' && c <= 'z' {
+			b.WriteRune(c)
+			continue
+		}
+		literal := regexp.QuoteMeta(string(c))
+		fmt.Fprintf(&b, `(?:%s|\\%s|(?i:`, literal, literal)
+		for _, octet := range []byte(string(c)) {
+			fmt.Fprintf(&b, `%%%02x`, octet)
+		}
+		b.WriteByte('|')
+		for _, unit := range utf16.Encode([]rune{c}) {
+			fmt.Fprintf(&b, `\\u%04x`, unit)
+		}
+		fmt.Fprintf(&b, `|&#0*%d;|&#x0*%x;)`, c, c)
+		switch c {
+		case ' ':
+			b.WriteString(`|\+`)
+		case '&':
+			b.WriteString(`|&amp;`)
+		case '<':
+			b.WriteString(`|&lt;`)
+		case '>':
+			b.WriteString(`|&gt;`)
+		case '"':
+			b.WriteString(`|&quot;`)
+		case '\'':
+			b.WriteString(`|&apos;`)
+		}
+		b.WriteByte(')')
+	}
+	return regexp.MustCompile(b.String())
 }
 
 // keep gives what an Error keeps of a body: its first 2 KiB, whole characters,

@@ -214,6 +214,9 @@ func TestErrorsKeepNoSecret(t *testing.T) {
 	for name, tc := range map[string]struct{ body, want string }{
 		"secret and token as they are":      {secret + " Bearer token-1!", "[redacted] Bearer [redacted]!"},
 		"secret in a form":                  {"x=s3cret%2B%2Fvalue&y", "x=[redacted]&y"},
+		"secret in a form, lower case":      {"x=s3cret%2b%2fvalue&y", "x=[redacted]&y"},
+		"secret in JSON, escaped":           {`{"x":"s3cret\u002B\/value"}`, `{"x":"[redacted]"}`},
+		"secret in HTML":                    {`<b>s3cret&#43;&#x2F;value</b>`, `<b>[redacted]</b>`},
 		"the first 2 KiB, whole characters": {"a" + long, "a" + long[:2046]},
 		"a secret across the border":        {strings.Repeat("x", 2040) + secret, strings.Repeat("x", 2040) + "[redacte"},
 		"nothing":                           {"", ""},
