@@ -34,7 +34,7 @@ func decode(body []byte, forms *forms, native bool, maxDepth int, notes *finding
 	}
 	o := &order{first: none}
 	d := &decoder{
-		Reader: menu.NewReader(text), findings: notes, forms: forms, order: o, native: native, maxDepth: maxDepth,
+		Reader: menu.NewReaderOf(text, forms.names), findings: notes, forms: forms, order: o, native: native, maxDepth: maxDepth,
 	}
 	values := make([]value, len(forms.order)+len(forms.guest)+len(forms.address))
 	o.values, values = values[:len(forms.order)], values[len(forms.order):]

@@ -5,6 +5,7 @@ import (
 
 	"github.com/shopspring/decimal"
 
+	"larder/internal/menu"
 	"larder/internal/upstream"
 )
 
@@ -31,10 +32,23 @@ type known struct {
 }
 
 // forms are the fields of the interface document, laid out once for all orders.
-type forms struct{ order, guest, address []known }
+type forms struct {
+	order, guest, address []known
+	names                 menu.Names // as the document spells them
+}
 
 func newForms() *forms {
-	return &forms{order: orderFields(), guest: guestFields(), address: addressFields()}
+	f := &forms{order: orderFields(), guest: guestFields(), address: addressFields()}
+	names := []string{
+		"dishList", "guest", "address", "ID", "id", "externalId", "name", "price", "measure", "value", "unit", "quantity", "ingredients",
+	}
+	for _, fields := range [][]known{f.order, f.guest, f.address} {
+		for _, field := range fields {
+			names = append(names, field.name)
+		}
+	}
+	f.names = menu.NewNames(names...)
+	return f
 }
 
 // The positions in orderFields.

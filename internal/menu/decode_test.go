@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/shopspring/decimal"
+	"pgregory.net/rapid"
 
 	"larder/internal/menu"
 )
@@ -271,6 +272,33 @@ func TestFoldNameIgnoresCaseAsOthersDo(t *testing.T) {
 	} {
 		if got := menu.FoldName(name); got != want {
 			t.Errorf("FoldName(%q) = %q, want %q", name, got, want)
+		}
+	}
+}
+
+// TestPlainNumbersAreExact holds the quick ways of reading and writing a number
+// against those of the decimal package.
+func TestPlainNumbersAreExact(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		text := rapid.StringMatching(`-?[0-9]{1,21}(\.[0-9]{1,20})?`).Draw(t, "text")
+		got, state := menu.ParseDecimal(text)
+		want, err := decimal.NewFromString(text)
+		if err != nil || len(text) > 40 {
+			return
+		}
+		if state != menu.NumberOK || !got.Equal(want) || got.Exponent() != want.Exponent() {
+			t.Fatalf("ParseDecimal(%q) = %s, %d; want %s", text, got, state, want)
+		}
+		if out := string(menu.AppendDecimal(nil, got)); out != want.String() {
+			t.Fatalf("AppendDecimal(%q) = %s, want %s", text, out, want.String())
+		}
+	})
+	for _, text := range []string{"", "-", ".", "-.", "1.", ".5", "+5", "1.2.3", "1-2", "--1", "0", "-0", "0.0", "-0.00", "007", "1,5", "1e3"} {
+		want, err := decimal.NewFromString(strings.ReplaceAll(text, ",", "?"))
+		got, state := menu.ParseDecimal(text)
+		if (state == menu.NumberOK) != (err == nil) || (err == nil && !got.Equal(want)) {
+			t.Errorf("ParseDecimal(%q) = %s, %d; want %s, %v", text, got, state, want, err)
 		}
 	}
 }

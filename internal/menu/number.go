@@ -1,6 +1,7 @@
 package menu
 
 import (
+	"strconv"
 	"strings"
 
 	"github.com/shopspring/decimal"
@@ -28,6 +29,9 @@ const (
 // ParseDecimal reads a decimal number with a full stop, white space around it
 // allowed. An empty text is NumberNull; a decimal comma is NumberComma.
 func ParseDecimal(text string) (decimal.Decimal, NumberState) {
+	if d, ok := parsePlain(text); ok {
+		return d, NumberOK
+	}
 	s := strings.TrimSpace(text)
 	if s == "" {
 		return decimal.Decimal{}, NumberNull
@@ -58,8 +62,71 @@ func ParseDecimal(text string) (decimal.Decimal, NumberState) {
 	return d, NumberOK
 }
 
+// plainDigits is how many digits always fit an int64.
+const plainDigits = 18
+
+// parsePlain reads what nearly every number is: at most 18 digits, with a sign
+// and a full stop between them or without.
+func parsePlain[T string | []byte](text T) (decimal.Decimal, bool) {
+	i := 0
+	if len(text) > 0 && text[0] == '-' {
+		i = 1
+	}
+	digits, places := len(text)-i, int32(0)
+	coefficient, stop := int64(0), -1
+	for k := i; k < len(text); k++ {
+		switch c := text[k]; {
+		case c >= '0' && c <= '9':
+			if digits > plainDigits+1 {
+				return decimal.Decimal{}, false
+			}
+			coefficient = coefficient*10 + int64(c-'0')
+		case c == '.' && stop < 0 && k > i && k+1 < len(text):
+			stop = k
+			digits--
+			places = int32(len(text) - 1 - k) //nolint:gosec // few digits follow
+		default:
+			return decimal.Decimal{}, false
+		}
+	}
+	if digits < 1 || digits > plainDigits {
+		return decimal.Decimal{}, false
+	}
+	if i == 1 {
+		coefficient = -coefficient
+	}
+	return decimal.New(coefficient, -places), true
+}
+
 // AppendDecimal appends d as a JSON number with exact digits and no exponent:
 // 199.90 becomes 199.9.
 func AppendDecimal(dst []byte, d decimal.Decimal) []byte {
-	return append(dst, d.String()...)
+	places := -int(d.Exponent())
+	if places < 0 || places > plainDigits || d.NumDigits() > plainDigits {
+		return append(dst, d.String()...)
+	}
+	coefficient := d.CoefficientInt64()
+	if coefficient < 0 {
+		dst = append(dst, '-')
+		coefficient = -coefficient
+	}
+	for ; places > 0 && coefficient%10 == 0; places-- {
+		coefficient /= 10
+	}
+	var room [plainDigits + 1]byte
+	digits := strconv.AppendInt(room[:0], coefficient, 10)
+	whole := len(digits) - places
+	if whole <= 0 {
+		dst = append(dst, '0')
+	} else {
+		dst = append(dst, digits[:whole]...)
+	}
+	if places == 0 {
+		return dst
+	}
+	dst = append(dst, '.')
+	for ; whole < 0; whole++ {
+		dst = append(dst, '0')
+	}
+	return append(dst, digits[whole:]...)
 }

@@ -64,6 +64,13 @@ func (e *SyntaxError) Error() string {
 func Check(raw []byte, maxDepth int) ([]byte, error) {
 	body := bytes.TrimPrefix(raw, []byte("\xef\xbb\xbf"))
 	bom := len(raw) - len(body)
+	limit := maxDepth
+	if limit <= 0 {
+		limit = jsonDepth
+	}
+	if wellFormed(body, limit) {
+		return body, nil
+	}
 	if !json.Valid(body) {
 		var value json.RawMessage
 		err := json.Unmarshal(body, &value)
@@ -117,24 +124,45 @@ func tooDeep(body []byte, limit int) int {
 // once only, reading what is there instead of what was promised. It never
 // fails: a value of another kind is consumed and reported as such.
 type Reader struct {
-	body  []byte
-	at    int
-	names map[string]fieldName
+	body   []byte
+	at     int
+	common Names
+	names  map[string]fieldName
+}
+
+// Names are spellings of field names that are made once for many Readers. They
+// never change.
+type Names map[string]fieldName
+
+// NewNames makes the given spellings.
+func NewNames(spellings ...string) Names {
+	names := make(Names, len(spellings))
+	for _, name := range spellings {
+		names[string(AppendString(nil, name))] = fieldName{name: name, folded: FoldName(name)}
+	}
+	return names
 }
 
 // fieldName is a member's name as sent and as folded, made once per spelling.
 type fieldName struct{ name, folded string }
 
 // NewReader reads body, which must come from Check.
-func NewReader(body []byte) *Reader {
-	return &Reader{body: body, names: make(map[string]fieldName)}
-}
+func NewReader(body []byte) *Reader { return &Reader{body: body} }
+
+// NewReaderOf is NewReader for a body whose field names are mostly among names.
+func NewReaderOf(body []byte, names Names) *Reader { return &Reader{body: body, common: names} }
 
 // FoldName makes the spellings of a field name alike: orderID, orderId and
 // order_id all become orderid (policy W3). By way of upper case, so that ſ
 // (U+017F) is an s and ı (U+0131) an i, as for readers that ignore case.
 func FoldName(name string) string {
-	return strings.ReplaceAll(strings.ToLower(strings.ToUpper(name)), "_", "")
+	for i := range len(name) {
+		if name[i] >= utf8.RuneSelf {
+			name = strings.ToUpper(name)
+			break
+		}
+	}
+	return strings.ReplaceAll(strings.ToLower(name), "_", "")
 }
 
 func (r *Reader) space() {
@@ -211,11 +239,17 @@ func (r *Reader) Fields(member func(name, folded string)) bool {
 
 func (r *Reader) fieldName() fieldName {
 	raw := r.Raw()
+	if known, ok := r.common[string(raw)]; ok {
+		return known
+	}
 	if known, ok := r.names[string(raw)]; ok {
 		return known
 	}
 	name := unquote(raw)
 	made := fieldName{name: name, folded: FoldName(name)}
+	if r.names == nil {
+		r.names = make(map[string]fieldName)
+	}
 	if len(r.names) < maxNames {
 		r.names[string(raw)] = made
 	}
@@ -297,7 +331,11 @@ func (r *Reader) ID() (string, bool) {
 func (r *Reader) Decimal() (decimal.Decimal, NumberState) {
 	switch r.Kind() {
 	case KindNumber:
-		return ParseDecimal(string(r.Raw()))
+		raw := r.Raw()
+		if d, ok := parsePlain(raw); ok {
+			return d, NumberOK
+		}
+		return ParseDecimal(string(raw))
 	case KindString:
 		return ParseDecimal(unquote(r.Raw()))
 	case KindNull, KindNone:

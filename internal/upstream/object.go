@@ -3,7 +3,6 @@ package upstream
 import (
 	"bytes"
 	"strconv"
-	"unicode/utf8"
 
 	"github.com/shopspring/decimal"
 
@@ -19,8 +18,8 @@ type object struct {
 	written [16]string // the document's names written so far
 }
 
-func begin(dst []byte, wire WireCase) *object {
-	return &object{dst: append(dst, '{'), wire: wire}
+func begin(dst []byte, wire WireCase) object {
+	return object{dst: append(dst, '{'), wire: wire}
 }
 
 func (w *object) key(name string) {
@@ -28,7 +27,7 @@ func (w *object) key(name string) {
 		w.dst = append(w.dst, ',')
 	}
 	w.comma = true
-	w.dst = append(appendText(w.dst, name), ':')
+	w.dst = append(menu.AppendString(w.dst, name), ':')
 }
 
 func (w *object) name(name string) {
@@ -40,7 +39,7 @@ func (w *object) name(name string) {
 func (w *object) text(name string, value *string) {
 	if value != nil {
 		w.name(name)
-		w.dst = appendText(w.dst, *value)
+		w.dst = menu.AppendString(w.dst, *value)
 	}
 }
 
@@ -134,40 +133,4 @@ func appendNumber(dst, number []byte) []byte {
 		}
 	}
 	return append(dst, number...)
-}
-
-// appendText appends a JSON string. Text stays byte for byte what it was
-// (policy W11), but for quotes, backslashes, control characters and bytes that
-// are no UTF-8.
-func appendText(dst []byte, s string) []byte {
-	const hex = "0123456789abcdef"
-	dst = append(dst, '"')
-	for i := 0; i < len(s); {
-		b := s[i]
-		switch {
-		case b == '"' || b == '\\':
-			dst = append(dst, '\\', b)
-		case b == '\n':
-			dst = append(dst, '\\', 'n')
-		case b == '\r':
-			dst = append(dst, '\\', 'r')
-		case b == '\t':
-			dst = append(dst, '\\', 't')
-		case b < 0x20:
-			dst = append(dst, '\\', 'u', '0', '0', hex[b>>4], hex[b&15])
-		case b >= utf8.RuneSelf:
-			char, size := utf8.DecodeRuneInString(s[i:])
-			if char == utf8.RuneError && size == 1 {
-				dst = append(dst, "\ufffd"...)
-			} else {
-				dst = append(dst, s[i:i+size]...)
-			}
-			i += size
-			continue
-		default:
-			dst = append(dst, b)
-		}
-		i++
-	}
-	return append(dst, '"')
 }
