@@ -52,7 +52,8 @@ func first(seen map[string]struct{}, id string) bool {
 }
 
 // Catalogue lays one restaurant's stop lists over the content. Ids that the
-// content does not have are ignored. O(products + depth × memberships).
+// content does not have are ignored. O(products + depth × ingredients offered by
+// the schemes).
 func (c *Content) Catalogue(stops Stops) *Catalogue {
 	cat := &Catalogue{
 		Content:           c,

@@ -97,7 +97,7 @@ func (f forms) of(s Index) uint64 {
 }
 
 // forms sums up, level by level, what a form would draw for each scheme:
-// O(depth × memberships).
+// O(depth × ingredients offered by the schemes).
 func (c *Catalogue) forms() forms {
 	own := make([]uint64, len(c.ingredients))
 	var text []byte
