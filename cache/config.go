@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/redis/go-redis/v9"
 )
 
 // Embedded is the redis.url of a Redis inside the process, in memory only.
@@ -136,7 +138,7 @@ func (b ByteSize) String() string {
 // address is a parsed redis.url.
 type address struct {
 	embedded bool
-	url      string // redis:// or rediss://, as go-redis reads it
+	options  *redis.Options // of redis:// and rediss://
 }
 
 // supported is what this build opens, for messages.
@@ -168,7 +170,13 @@ func parseURL(raw string) (address, error) {
 	if u.Hostname() == "" {
 		return refuse("names no host")
 	}
-	return address{url: raw}, nil
+	// What go-redis would refuse, and with it a password given as an option,
+	// which nothing would redact. Its error quotes the URL.
+	options, err := redis.ParseURL(raw)
+	if err != nil {
+		return refuse("has a database or option that cannot be read")
+	}
+	return address{options: options}, nil
 }
 
 var prefixForm = regexp.MustCompile(`^[A-Za-z0-9._:-]{1,64}$`)

@@ -38,6 +38,8 @@ func TestRedisURL(t *testing.T) {
 		"redis://":                              "names no host",
 		"redis://:hunter2@local host":           "cannot be read",
 		"redis://:hunter2@localhost/catalogues": "database",
+		"redis://localhost?password=hunter2":    "option",
+		"redis://localhost?pool_size=20":        "",
 	} {
 		c := cache.RedisConfig{URL: url, Prefix: "p"}
 		err := c.Validate()
@@ -46,7 +48,9 @@ func TestRedisURL(t *testing.T) {
 			if openErr == nil {
 				openErr = r.Close()
 			}
-			err = openErr
+			if openErr != nil {
+				t.Errorf("%q: Validate takes it, Open does not: %v", url, openErr)
+			}
 		}
 		if want == "" {
 			if err != nil {

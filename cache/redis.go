@@ -47,14 +47,11 @@ func Open(_ context.Context, cfg RedisConfig, log logrus.FieldLogger) (*Redis, e
 		return nil, err
 	}
 	r := &Redis{keys: NewKeys(cfg.Prefix)}
-	var options *redis.Options
+	options := to.options
 	if to.embedded {
-		options, err = r.startEmbedded()
-	} else {
-		options, err = serverOptions(to.url)
-	}
-	if err != nil {
-		return nil, err
+		if options, err = r.startEmbedded(); err != nil {
+			return nil, err
+		}
 	}
 	r.ordinary = redis.NewClient(withLimits(*options, 2))
 	r.strict = redis.NewClient(withLimits(*options, -1))
@@ -74,15 +71,6 @@ func (r *Redis) startEmbedded() (*redis.Options, error) {
 	}
 	r.embedded = server
 	return &redis.Options{Addr: server.Addr(), Password: password}, nil
-}
-
-func serverOptions(url string) (*redis.Options, error) {
-	options, err := redis.ParseURL(url)
-	if err != nil {
-		// The cause quotes parts of the URL, which may hold a password.
-		return nil, &ConfigError{Key: "redis.url", Msg: "has a database or option that cannot be read; " + supported}
-	}
-	return options, nil
 }
 
 // withLimits gives both clients the same limits; retries is -1 for none.
