@@ -2,6 +2,7 @@ package cache
 
 import (
 	"fmt"
+	"math/bits"
 	"sync"
 
 	"github.com/maypok86/otter/v2"
@@ -16,18 +17,19 @@ const wholeMenu = menu.None
 // bodyOverhead is about what an entry takes beside its body, in bytes.
 const bodyOverhead = 320
 
-// bodyKey names one ready body. The content is part of it since a Redis that
-// lost its data may give a version number twice.
+// bodyKey names one ready body. The content and when it was pulled are part of
+// it since a Redis that lost its data may give a version number twice.
 type bodyKey struct {
 	restaurant menu.RestaurantID
 	content    string
 	version    int64
+	synced     int64 // milliseconds; stop lists are no part of the content
 	product    menu.Index
 	enc        Encoding
 }
 
 func (k bodyKey) String() string {
-	return fmt.Sprintf("%s %d %s %d %d", k.restaurant, k.version, k.content, k.product, k.enc)
+	return fmt.Sprintf("%s %d %d %s %d %d", k.restaurant, k.version, k.synced, k.content, k.product, k.enc)
 }
 
 // bodies are the ready bodies in memory, bounded by their bytes; the least used
@@ -71,15 +73,20 @@ func (b *bodies) build(key bodyKey, shelf *shelf, render func() (*Representation
 	return r, nil
 }
 
-// shelf lists the bodies that were made of one version, so that they vanish
-// with it. A nil shelf keeps nothing.
+// shelf tells which bodies were made of one version, so that they vanish with
+// it. It keeps a bit for each dish and encoding, not the keys: these would
+// outgrow the bodies' own memory, which they are no part of. A nil shelf keeps
+// nothing.
 type shelf struct {
 	mu     sync.Mutex
 	closed bool
-	keys   map[bodyKey]struct{}
+	of     bodyKey // one of its keys; they differ in dish and encoding alone
+	made   []uint64
 }
 
-func newShelf() *shelf { return &shelf{keys: make(map[bodyKey]struct{})} }
+func newShelf() *shelf { return &shelf{} }
+
+const wordBits = 64
 
 func (s *shelf) put(b *bodies, key bodyKey, r *Representation) {
 	if s == nil {
@@ -90,7 +97,12 @@ func (s *shelf) put(b *bodies, key bodyKey, r *Representation) {
 	if s.closed {
 		return
 	}
-	s.keys[key] = struct{}{}
+	at := int(key.product-wholeMenu)*encodings + int(key.enc)
+	for len(s.made) <= at/wordBits {
+		s.made = append(s.made, 0)
+	}
+	s.of = key
+	s.made[at/wordBits] |= 1 << (at % wordBits)
 	b.cache.Set(key, r)
 }
 
@@ -99,8 +111,13 @@ func (s *shelf) clear(b *bodies) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.closed = true
-	for key := range s.keys {
-		b.cache.Invalidate(key)
+	key := s.of
+	for word, made := range s.made {
+		for ; made != 0; made &= made - 1 {
+			at := word*wordBits + bits.TrailingZeros64(made)
+			key.product, key.enc = wholeMenu+menu.Index(at/encodings), Encoding(at%encodings) //nolint:gosec // as put had them
+			b.cache.Invalidate(key)
+		}
 	}
-	s.keys = nil
+	s.made = nil
 }

@@ -98,6 +98,36 @@ func TestBodiesStayWithinMemory(t *testing.T) {
 	}
 }
 
+// What is known of a version's bodies, beside the bodies themselves, is small
+// however many of them there were: cache.memory does not count it.
+func TestBodiesThatLeftMemoryLeaveNothingBehind(t *testing.T) { //nolint:paralleltest // it measures the heap
+	const restaurants, dishes = 20, 5000
+	shelves := make([]*shelf, restaurants)
+	b := newBodies(1)
+	before := heap()
+	for i := range shelves {
+		shelves[i] = newShelf()
+		key := bodyKey{restaurant: menu.RestaurantID(strconv.Itoa(i)), version: 1, product: wholeMenu}
+		for ; key.product < dishes; key.product++ {
+			for _, key.enc = range []Encoding{Identity, Gzip} {
+				shelves[i].put(b, key, &Representation{})
+			}
+		}
+	}
+	b.cache.CleanUp()
+	if left := heap() - before; left > 1<<20 {
+		t.Errorf("%d bytes are left of %d bodies that are gone", left, restaurants*dishes*2)
+	}
+	runtime.KeepAlive(shelves)
+}
+
+func heap() int64 {
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return int64(m.HeapAlloc)
+}
+
 func TestBodyIsBuiltOnce(t *testing.T) {
 	t.Parallel()
 	b, s := newBodies(1<<20), newShelf()

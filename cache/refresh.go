@@ -64,7 +64,7 @@ func (r *Replica) refresh(ctx context.Context, restaurants []menu.RestaurantID) 
 		switch {
 		case there.version == 0:
 			return // Redis has lost it, or never had it: memory goes on
-		case here == nil, supersedes(Version{Version: there.version, Content: there.content}, here.snapshot.Version):
+		case here == nil, supersedes(Version{Version: there.version, Content: there.content, SyncedAt: there.syncedAt}, here.snapshot.Version):
 			behind = append(behind, id)
 		case there.version == here.snapshot.Version.Version && differs(here.snapshot.Version, there):
 			r.swap(&Snapshot{Version: here.snapshot.Version.with(there), Catalogue: here.snapshot.Catalogue})

@@ -218,9 +218,11 @@ func (r *Replica) Offer(snapshot *Snapshot) {
 
 // supersedes tells whether v is another catalogue than the one held, and may
 // take its place: versions never go back (policy S2). A number that was given
-// twice, because Redis lost its data, is settled by Redis.
+// twice, because Redis lost its data, is settled by Redis: its content or, where
+// only the stop lists are others, the time of its pull tells the two apart.
 func supersedes(v, held Version) bool {
-	return v.Version > held.Version || v.Version == held.Version && v.Content != held.Content
+	return v.Version > held.Version ||
+		v.Version == held.Version && (v.Content != held.Content || !v.SyncedAt.Equal(held.SyncedAt))
 }
 
 // swap puts the snapshot in its seat unless a later one stands there. Of the

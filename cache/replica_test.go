@@ -259,6 +259,37 @@ func TestPollRepairsALostNotice(t *testing.T) {
 	})
 }
 
+// Redis lost its data, and the number that memory holds was given again to the
+// same content with other stop lists: Redis settles it (policy S2).
+func TestANumberGivenTwiceWithOtherStopListsIsSettledByRedis(t *testing.T) {
+	t.Parallel()
+	onEveryRedis(t, func(t *testing.T, r *cache.Redis) {
+		s := cache.NewStore(r, cache.StoreConfig{})
+		replica := cache.NewReplica(s, cache.ReplicaConfig{})
+		publish(t, s, bistro, 0, menuJSON(3, 1))
+		snap := read(t, replica, bistro)
+		if _, err := replica.Menu(snap, cache.Identity); err != nil {
+			t.Fatal(err)
+		}
+		if err := r.Client().FlushDB(t.Context()).Err(); err != nil {
+			t.Fatal(err)
+		}
+		again := publication(t, bistro, 0, menuJSON(3, 1, "d1"))
+		again.SyncedAt = again.SyncedAt.Add(time.Minute)
+		if v, err := s.Publish(t.Context(), again); err != nil || v.Version != snap.Version.Version || v.Content != snap.Content {
+			t.Fatalf("published %+v, %v; want number and content of %+v", v, err, snap.Version)
+		}
+		if err := replica.Poll(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		after := read(t, replica, bistro)
+		body, err := replica.Menu(after, cache.Identity)
+		if err != nil || len(after.Stops.Products) != 1 || bytes.Count(body.Body, []byte(`"available":false`)) != 1 {
+			t.Errorf("memory goes on with stop lists %v (%v): %s", after.Stops, err, body.Body)
+		}
+	})
+}
+
 func TestPollOfAContentThatCannotBeLoaded(t *testing.T) {
 	t.Parallel()
 	onEveryRedis(t, func(t *testing.T, r *cache.Redis) {

@@ -17,6 +17,9 @@ const (
 	Gzip
 )
 
+// encodings is how many there are.
+const encodings = int(Gzip) + 1
+
 // String is the encoding's name in Content-Encoding and Accept-Encoding.
 func (e Encoding) String() string {
 	if e == Gzip {

@@ -5,7 +5,7 @@ import "larder/internal/menu"
 func (s *Snapshot) key(product menu.Index, enc Encoding) bodyKey {
 	return bodyKey{
 		restaurant: s.Restaurant, content: s.Content, version: s.Version.Version,
-		product: product, enc: enc,
+		synced: s.SyncedAt.UnixMilli(), product: product, enc: enc,
 	}
 }
 

@@ -78,6 +78,7 @@ func decodeRecord(restaurant menu.RestaurantID, raw []byte) (Version, *readyReco
 type status struct {
 	version     int64 // 0: there is none
 	content     string
+	syncedAt    time.Time
 	checkedAt   time.Time
 	lastOutcome string
 	held        bool
@@ -85,7 +86,7 @@ type status struct {
 
 // statusFields are the fields of Keys.Current that readStatus takes, in order.
 func statusFields() []string {
-	return []string{"version", "content", "checkedAt", "lastOutcome", "held"}
+	return []string{"version", "content", "syncedAt", "checkedAt", "lastOutcome", "held"}
 }
 
 // readStatus reads the answer of HMGET over statusFields. A value that larder
@@ -101,9 +102,10 @@ func readStatus(values []any) status {
 	var s status
 	s.version, _ = strconv.ParseInt(text(0), 10, 64)
 	s.content = text(1)
-	s.checkedAt, _ = parseTime(text(2))
-	s.lastOutcome = text(3)
-	s.held = text(4) == "1"
+	s.syncedAt, _ = parseTime(text(2))
+	s.checkedAt, _ = parseTime(text(3))
+	s.lastOutcome = text(4)
+	s.held = text(5) == "1"
 	return s
 }
 
