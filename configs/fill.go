@@ -18,6 +18,7 @@ type loader struct {
 	folder   string // where the file is; empty without a file
 	origins  origins
 	anchors  map[string]ast.Node
+	merging  []ast.Node         // what merge keys have led to, here
 	secrets  map[string]*secret // by the path of the secret's own key
 	problems Errors
 	warnings []string

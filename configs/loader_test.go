@@ -135,6 +135,29 @@ own: {word: section}
 	}
 }
 
+func TestAMergeOfSeveralSectionsTakesTheFirstOfEach(t *testing.T) {
+	t.Parallel()
+	got := mustLoad(t, `
+cooks:
+  - &a {name: Ana, knives: 1}
+  - &b {name: Bo, share: 0.5}
+  - <<: [*a, *b]
+`)
+	if want := (cook{Name: "Ana", Knives: 1, Share: 0.5}); got.Cooks[2] != want {
+		t.Errorf("merged %+v, want %+v", got.Cooks[2], want)
+	}
+}
+
+func TestAMergeThatLeadsNowhereIsRefused(t *testing.T) {
+	t.Parallel()
+	wantProblems(t, "http: &a\n  <<: *a\n  listen: b\n", nil,
+		"larder.yaml:2:7: this section is merged into itself")
+	wantProblems(t, "http:\n  <<: &a [*a]\n", nil,
+		"larder.yaml:2:11: this section is merged into itself")
+	wantProblems(t, "http:\n  <<: 5\n", nil,
+		"larder.yaml:2:7: a section is expected after <<, not the single value 5")
+}
+
 func TestEmptyKeysKeepTheirDefaults(t *testing.T) {
 	t.Parallel()
 	got := mustLoad(t, "http:\n  listen:\ncooks:\n")

@@ -2,6 +2,7 @@ package configs
 
 import (
 	"errors"
+	"slices"
 
 	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
@@ -41,10 +42,38 @@ func (l *loader) entries(node ast.Node) ([]*ast.MappingValueNode, bool) {
 			own = append(own, it.KeyValue())
 			continue
 		}
-		more, _ := l.entries(l.resolve(it.Value()))
-		merged = append(merged, more...)
+		merged = append(merged, l.merged(it.Value())...)
 	}
 	return append(merged, own...), true
+}
+
+// merged lists what a merge key brings in: a section, or a list of sections of
+// which the first wins. Nodes on the way are remembered, since a section may
+// name itself.
+func (l *loader) merged(node ast.Node) []*ast.MappingValueNode {
+	at := l.at(first(node))
+	node = l.resolve(node)
+	switch {
+	case node == nil: // said already
+		return nil
+	case slices.Contains(l.merging, node):
+		l.problem(at, "", "this section is merged into itself")
+		return nil
+	}
+	l.merging = append(l.merging, node)
+	defer func() { l.merging = l.merging[:len(l.merging)-1] }()
+	if list, ok := node.(*ast.SequenceNode); ok {
+		var all []*ast.MappingValueNode
+		for _, each := range slices.Backward(list.Values) {
+			all = append(all, l.merged(each)...)
+		}
+		return all
+	}
+	entries, ok := l.entries(node)
+	if !ok {
+		l.problem(at, "", "a section is expected after <<, not %s", kindOf(node))
+	}
+	return entries
 }
 
 // first is the token at which a node's text begins.
