@@ -22,7 +22,7 @@ const nestedMenu = `{"name":"Test","categories":[
  {"id":"soup","externalId":"101","categoryId":"child","name":"Crème brûlée ЁЖИК","price":199.90,"schemeId":"s-soup","description":"warm"},
  {"id":"plain","externalId":"101","categoryId":"gone","name":"Plain","price":10,"isContainInStopList":["r2"]},
  {"id":"plain","externalId":"9","name":"Plain again","price":11},
- {"id":"loop","name":"Loop","price":5,"schemeId":"s-loop"},
+ {"id":"loop","name":"Loop à l’ancienne","price":5,"schemeId":"s-loop"},
  {"id":"blocked","externalId":"7","name":"Blocked","price":5,"schemeId":"s-blocked"}],
 "ingredientsSchemes":[
  {"id":"s-combo","ingredientsGroups":[{"id":"g-parts","minCount":1,"maxCount":1}]},
@@ -283,6 +283,7 @@ func TestSearch(t *testing.T) {
 		"blind to case and marks":        {menu.Query{After: menu.None, Text: "CREME brulee"}, []string{"soup"}},
 		"blind to marks in Cyrillic":     {menu.Query{After: menu.None, Text: "ежик"}, []string{"soup"}},
 		"all words must occur":           {menu.Query{After: menu.None, Text: "creme combo"}, nil},
+		"blind to the kind of quote":     {menu.Query{After: menu.None, Text: "l'ancienne"}, []string{"loop"}},
 		"words of the description":       {menu.Query{After: menu.None, Text: "warm"}, []string{"soup"}},
 		"a category with its descendant": {menu.Query{After: menu.None, Category: "root"}, []string{"combo", "soup"}},
 		"a category that is not there":   {menu.Query{After: menu.None, Category: "gone"}, nil},

@@ -257,8 +257,32 @@ func (l *linter) oddities() {
 			ids[key.kind] = key.id
 			touched = l.dishesOf(key.kind, key.id)
 		}
-		l.add(key.code, touched, ids, "%s", oddityText(key.code, key.field, sample[key], counts[key]))
+		l.add(key.code, touched, ids, "%s%s", l.owner(key.kind, key.id, touched), oddityText(key.code, key.field, sample[key], counts[key]))
 	}
+}
+
+// owner names whose value it is: the element itself where the value was lost,
+// else the first dish of those that have it.
+func (l *linter) owner(kind, id string, products []string) string {
+	switch {
+	case id == "" && len(products) == 0:
+		return ""
+	case id == "" && len(products) > 1:
+		return fmt.Sprintf("dish %q and %d more: ", products[0], len(products)-1)
+	case id == "":
+		kind, id = "product", products[0]
+	}
+	name := ""
+	if p, ok := l.cat.ProductByID(id); ok && kind == "product" {
+		kind, name = "dish", l.cat.products[p].Name
+	}
+	if i, ok := l.cat.IngredientByID(id); ok && kind == "ingredient" {
+		name = l.cat.ingredients[i].Name
+	}
+	if name == "" {
+		return fmt.Sprintf("%s %q: ", kind, id)
+	}
+	return fmt.Sprintf("%s %q (%s): ", kind, id, name)
 }
 
 // lost tells whether the value of such an oddity could not be used, so that

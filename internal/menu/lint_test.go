@@ -196,3 +196,22 @@ func drawMenu(t *rapid.T, label string) *menu.View {
 	}
 	return v
 }
+
+func TestFindingsNameTheDishInTheirSentence(t *testing.T) {
+	t.Parallel()
+	v := decode(t, `{"products":[{"id":"p1","name":"Soup","price":"1,5"},{"id":2,"name":"Tea","price":1},{"id":3,"name":"Pie","price":1}],
+		"ingredients":[{"id":"i1","name":"Dill","price":-1}]}`)
+	got := map[string]string{}
+	for _, f := range menu.Lint(v, "r", menu.DefaultSettings()) {
+		got[f.Code] = f.Msg
+	}
+	for code, start := range map[string]string{
+		menu.OddDecimalComma:  `dish "p1" (Soup): products[].price has a decimal comma: "1,5"`,
+		menu.OddIDNotText:     `dish "2" and 1 more: products[].id is a number`,
+		menu.OddPriceNegative: `ingredient "i1" (Dill): ingredients[].price is negative`,
+	} {
+		if !strings.HasPrefix(got[code], start) {
+			t.Errorf("%s says %q, want it to start with %q", code, got[code], start)
+		}
+	}
+}

@@ -87,12 +87,16 @@ func (c *Content) searchTexts() []string {
 	return c.search.texts
 }
 
-// foldText makes a text blind to case, width and diacritics in any script.
+// foldText makes a text blind to case, width, diacritics and the kind of
+// apostrophe, in any script.
 func foldText(text string) string {
 	var b strings.Builder
 	b.Grow(len(text))
 	for _, r := range norm.NFKD.String(text) {
-		if !unicode.Is(unicode.Mn, r) {
+		switch {
+		case r == '’' || r == '‘' || r == 'ʼ' || r == '`':
+			b.WriteByte('\'') // one apostrophe, however it was typed
+		case !unicode.Is(unicode.Mn, r):
 			b.WriteRune(r)
 		}
 	}
