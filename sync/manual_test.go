@@ -305,6 +305,10 @@ func TestBusyTickIsSkippedAndCounted(t *testing.T) {
 	if err != nil || run.Outcome != menusync.OutcomeSkipped {
 		t.Errorf("Once beside a run = %+v, %v, want skipped", run, err)
 	}
+	// A manual run asks again and again; that is no tick of a schedule.
+	if _, err := g.another().Once(t.Context(), bistro, menusync.TriggerManual); err != nil {
+		t.Error(err)
+	}
 	close(gate.open)
 	if err := <-done; err != nil {
 		t.Error(err)

@@ -60,7 +60,9 @@ func (r *Runner) once(ctx context.Context, w work, run Run) (Run, error) {
 	}
 	switch claimed.state {
 	case claimHeld:
-		r.skip(t, SkipBusy)
+		if w.trigger != TriggerManual { // no tick: it comes back
+			r.skip(t, SkipBusy)
+		}
 		return skipped(queued), errBusy
 	case claimDone:
 		r.skip(t, SkipTaken)

@@ -162,7 +162,12 @@ func (p *pass) guard() string {
 	if p.run.Force {
 		return ""
 	}
-	return guard(p.current.Counts.Products, p.run.Products, p.r.cfg.ShrinkLimit)
+	before := p.current.Counts.Products
+	// Redis has lost its data: what readers have is in memory.
+	if snapshot, ok := p.r.replica.Peek(p.t.ID); ok && snapshot.Version.Version > p.current.Version {
+		before = snapshot.Counts.Products
+	}
+	return guard(before, p.run.Products, p.r.cfg.ShrinkLimit)
 }
 
 // made is a compiled menu.

@@ -194,6 +194,25 @@ func TestGuardQuarantines(t *testing.T) {
 	g.want(g.once(), menusync.OutcomeUpdated, 2)
 }
 
+// A Redis that has lost its data does not make a menu the first one: readers
+// still have the last good one, from memory.
+func TestGuardKnowsWhatMemoryServes(t *testing.T) {
+	t.Parallel()
+	g := newRig(t, cache.Embedded)
+	g.want(g.once(), menusync.OutcomeUpdated, 1)
+	if err := g.client.FlushDB(t.Context()).Err(); err != nil {
+		t.Fatal(err)
+	}
+	g.service.set(func(s *service) { s.body = view(4) })
+	run := g.once()
+	g.want(run, menusync.OutcomeQuarantined, 0)
+	if !strings.Contains(run.Error, "lost 6 of 10 products") {
+		t.Errorf("error %q does not say what was lost", run.Error)
+	}
+	g.service.set(func(s *service) { s.body = view(9) })
+	g.want(g.once(), menusync.OutcomeUpdated, 2)
+}
+
 func TestFailureKeepsTheLastGoodMenu(t *testing.T) {
 	t.Parallel()
 	refused := &upstream.Error{
