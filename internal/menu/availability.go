@@ -73,7 +73,7 @@ func (c *Content) Catalogue(stops Stops) *Catalogue {
 		}
 	}
 	for i := range c.ingredients {
-		if c.ingredients[i].PriceBad || (c.settings.RefuseMissingExternalID && c.ingredients[i].ExternalID == "") {
+		if c.ingredients[i].PriceBad || c.ingredientRefusesExternalID(Index(i)) {
 			cat.ingredientStopped[i] = true
 		}
 	}

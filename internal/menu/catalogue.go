@@ -185,8 +185,19 @@ func (c *Catalogue) Reasons(p Index) []Reason {
 	return reasons
 }
 
+// refusesExternalID tells of a dish that has no name the POS could know it by:
+// none at all where that is refused (policy O2), or an id of its own that is
+// another dish's externalId, so that the kitchen would make that one.
 func (c *Content) refusesExternalID(p Index) bool {
-	return c.settings.RefuseMissingExternalID && c.products[p].ExternalID == ""
+	return unnamed(c.settings, c.products[p].ID, c.products[p].ExternalID, c.productExternal)
+}
+
+func (c *Content) ingredientRefusesExternalID(i Index) bool {
+	return unnamed(c.settings, c.ingredients[i].ID, c.ingredients[i].ExternalID, c.ingredientExternal)
+}
+
+func unnamed(s Settings, id, externalID string, owners map[string][]Index) bool {
+	return externalID == "" && (s.RefuseMissingExternalID || len(owners[id]) > 0)
 }
 
 func find(ids map[string]Index, id string) (Index, bool) {

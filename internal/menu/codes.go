@@ -40,6 +40,7 @@ func LintCodes() []LintCode {
 		{LintLimitsInverted, fail, "A group's minimum is above its maximum; its dishes cannot be ordered."},
 		{LintPriceZero, warn, "A dish costs nothing."},
 		{LintExternalIDMissing, warn, "A dish or ingredient has no externalId; orders name it by its id."},
+		{LintExternalIDTaken, fail, "A dish or ingredient has no externalId and its id is another's; an order would name the other one, so it cannot be ordered."},
 		{LintExternalIDShared, warn, "Several dishes or ingredients share an externalId; an order that names it must use the id."},
 		{LintGroupUnsatisfiable, fail, "A group needs a choice and none is available; its dishes cannot be ordered."},
 		{LintFindingsOmitted, warn, "There are more findings than are listed: the first 100,000, of the values read otherwise the first 200,000. A finding whose dishes were too many to list says `truncated`."},

@@ -368,3 +368,27 @@ func TestARefusedMissingExternalIDLeavesNothingToChoose(t *testing.T) {
 		t.Errorf("ingredient available %v, dish orderable %v; want neither", c.IngredientAvailable(0), c.Orderable(0))
 	}
 }
+
+func TestAnIDThatNamesAnotherDishToThePOSIsNotOrderable(t *testing.T) {
+	t.Parallel()
+	const body = `{"products":[{"id":"1001","name":"Water","price":1},{"id":"steak","externalId":"1001","name":"Steak","price":30},
+		{"id":"tea","name":"Tea","price":2}],"ingredients":[{"id":"7","name":"Ice","price":0},{"id":"lemon","externalId":"7","name":"Lemon","price":0}]}`
+	cat := compile(t, body, "r", menu.DefaultSettings())
+	for p, want := range map[string]bool{"1001": false, "steak": true, "tea": true} {
+		if i, _ := cat.ProductByID(p); cat.Orderable(i) != want {
+			t.Errorf("orderable(%s) = %v with reasons %v, want %v", p, !want, cat.Reasons(i), want)
+		}
+	}
+	if ice, _ := cat.IngredientByID("7"); cat.IngredientAvailable(ice) {
+		t.Error("an ingredient whose id is another's externalId can be chosen")
+	}
+	var got []string
+	for _, f := range menu.Lint(decode(t, body), "r", menu.DefaultSettings()) {
+		if f.Code == menu.LintExternalIDTaken {
+			got = append(got, f.IDs["product"]+f.IDs["ingredient"]+">"+f.IDs["other"])
+		}
+	}
+	if diff := cmp.Diff([]string{"1001>steak", "7>lemon"}, got); diff != "" {
+		t.Errorf("findings (-want +got):\n%s", diff)
+	}
+}

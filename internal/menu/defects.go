@@ -1,6 +1,9 @@
 package menu
 
-import "strings"
+import (
+	"fmt"
+	"strings"
+)
 
 // duplicates names ids that are missing or defined again, and (scheme, group)
 // pairs with several limits (policy W9).
@@ -211,20 +214,33 @@ func (l *linter) offers() {
 		if p.Price.IsZero() && !p.PriceBad {
 			l.add(LintPriceZero, []string{p.ID}, map[string]string{"product": p.ID}, "dish %q (%s) costs nothing", p.ID, p.Name)
 		}
-		if p.ExternalID == "" {
-			l.add(LintExternalIDMissing, []string{p.ID}, map[string]string{"product": p.ID},
-				"dish %q (%s) has no externalId; orders name it by its id", p.ID, p.Name)
-		}
+		l.unnamed("product", p.ID, fmt.Sprintf("dish %q (%s)", p.ID, p.Name), p.ExternalID, c.productExternal, func(k Index) string { return c.products[k].ID })
 		l.shared("product", c.productExternal[p.ExternalID], Index(i), p.ExternalID, func(k Index) string { return c.products[k].ID })
 	}
 	for i := range c.ingredients {
 		in := &c.ingredients[i]
-		if in.ExternalID == "" {
-			l.add(LintExternalIDMissing, l.dishesOf("ingredient", in.ID), map[string]string{"ingredient": in.ID},
-				"ingredient %q (%s) has no externalId; orders name it by its id", in.ID, in.Name)
-		}
+		l.unnamed("ingredient", in.ID, fmt.Sprintf("ingredient %q (%s)", in.ID, in.Name), in.ExternalID, c.ingredientExternal, func(k Index) string { return c.ingredients[k].ID })
 		l.shared("ingredient", c.ingredientExternal[in.ExternalID], Index(i), in.ExternalID, func(k Index) string { return c.ingredients[k].ID })
 	}
+}
+
+// unnamed tells of a dish or ingredient without external id, and of one whose
+// id would name another in an order (policy O2).
+func (l *linter) unnamed(kind, id, what, external string, owners map[string][]Index, idOf func(Index) string) {
+	if external != "" {
+		return
+	}
+	if others := owners[id]; len(others) > 0 {
+		other := idOf(others[0])
+		l.add(LintExternalIDTaken, l.dishesOf(kind, id), map[string]string{kind: id, "other": other},
+			"%s has no externalId and its id is the externalId of %q; it cannot be ordered", what, other)
+		return
+	}
+	then := "orders name it by its id"
+	if l.cat.settings.RefuseMissingExternalID {
+		then = "it cannot be ordered (missing_external_id: refuse)"
+	}
+	l.add(LintExternalIDMissing, l.dishesOf(kind, id), map[string]string{kind: id}, "%s has no externalId; %s", what, then)
 }
 
 // shared tells of an external id at its first owner (policy O3).

@@ -33,6 +33,7 @@ const (
 	LintPriceZero             = "price_zero"
 	LintExternalIDMissing     = "external_id_missing"
 	LintExternalIDShared      = "external_id_shared"
+	LintExternalIDTaken       = "external_id_taken"
 	LintGroupUnsatisfiable    = "group_unsatisfiable"
 	LintFindingsOmitted       = "findings_omitted"
 )
