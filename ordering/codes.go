@@ -1,6 +1,7 @@
 package ordering
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -213,7 +214,12 @@ func describeOrder(code Code) Description {
 			Code: code, Meaning: "A mandatory field is missing, null or empty (ordering.required).",
 			Params: []Param{{"field", "the field's name in the interface document"}},
 			Path:   "/guest/phone", Example: Params{"field": "guest.phone"},
-			english: func(p Params, _ string) string { return fmt.Sprintf("%v is missing", p["field"]) },
+			english: func(p Params, _ string) string {
+				if p["field"] == "expectedAt" {
+					return "expectedAt is missing; soonest: true asks for the earliest time"
+				}
+				return fmt.Sprintf("%v is missing", p["field"])
+			},
 		}
 	case ValueNotAllowed:
 		return Description{
@@ -231,6 +237,9 @@ func describeOrder(code Code) Description {
 			},
 			Path: "/dishList/0/quantity", Example: Params{"want": "number", "got": "boolean"},
 			english: func(p Params, _ string) string {
+				if p["want"] == string(wantTime) {
+					return "A date and time with its offset is expected here, such as 2030-12-31T19:30:00+01:00"
+				}
 				return fmt.Sprintf("A value of kind %v is expected here, not what was sent (%v)", p["want"], p["got"])
 			},
 		}
@@ -245,7 +254,9 @@ func describeOrder(code Code) Description {
 			Code: code, Meaning: "The order is larger than larder takes: 200 dishes, 100 ingredients a dish, 1,000,000 of an ingredient, numbers of 40 digits, whole numbers of 2,147,483,647, or too much work to assign its ingredients to groups.",
 			Params: []Param{{"limit", "the number that was exceeded"}},
 			Path:   "/dishList", Example: Params{"limit": 200},
-			english: func(p Params, _ string) string { return fmt.Sprintf("More than the limit of %v", p["limit"]) },
+			english: func(p Params, subject string) string {
+				return fmt.Sprintf("%s: at most %v", cmp.Or(subject, "Dishes of an order"), p["limit"])
+			},
 		}
 	case ChangeFrom:
 		return Description{

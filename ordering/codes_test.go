@@ -105,7 +105,7 @@ func TestSentences(t *testing.T) {
 		"Size: choose 1 more (exactly 1)", "Sauce: choose 2 fewer (at most 3)", "Burger: the quantity must be a whole number, not 1.5",
 		"Sauce: choose 1 more (1 to 2)", "Combo: the price is now 400, not 1", "Main: choose 1 more (1 to 2)", "Drink: choose 1 more (at least 1)",
 		"Soup takes no ingredients", "dishList[].ingredients[].ID is missing", "The value must be delivery or pickup",
-		"Change is given only for cash", "The value must be r-1", "expectedAt is missing",
+		"Change is given only for cash", "The value must be r-1", "expectedAt is missing; soonest: true asks for the earliest time",
 	}
 	var all []string
 	for _, v := range got.Violations {
