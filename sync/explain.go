@@ -92,6 +92,10 @@ func failure(err error) string {
 
 // serviceFailure tells an answer of the service from none at all.
 func serviceFailure(e *upstream.Error) string {
+	if errors.Is(e.Err, upstream.ErrBreakerOpen) {
+		return fmt.Sprintf("the ordering service was not asked, for its last answers failed (%v); the next try may come in %s",
+			e.Err, max(e.RetryAfter.Round(time.Second), time.Second))
+	}
 	if e.Status == 0 {
 		if e.Err == nil {
 			return "the ordering service gave no answer"

@@ -229,6 +229,7 @@ func TestFailureKeepsTheLastGoodMenu(t *testing.T) {
 		"token":       {nil, token, []string{"401 Unauthorized to the token request", "invalid_client"}},
 		"unreachable": {nil, &upstream.Error{Operation: upstream.OpMenu, Err: errors.New("connection refused")}, []string{"no answer", "connection refused"}},
 		"silent":      {nil, &upstream.Error{Operation: upstream.OpMenu}, []string{"no answer"}},
+		"not asked":   {nil, &upstream.Error{Operation: upstream.OpMenu, Err: upstream.ErrBreakerOpen, RetryAfter: 12 * time.Second}, []string{"was not asked", "breaker is open", "12s"}},
 		"truncated":   {view(10)[:200], nil, []string{"not valid JSON at line 1, column", "(200 bytes)"}},
 		"html":        {[]byte("<html>"), nil, []string{"not valid JSON at line 1, column 1"}},
 		"no menu":     {[]byte(`{"result":[]}`), nil, []string{"decode the menu view"}},

@@ -89,7 +89,7 @@ func (c *Client) retries(
 		OnRetryScheduled(func(event failsafe.ExecutionScheduledEvent[*answer]) {
 			c.log.WithError(last).WithFields(logrus.Fields{
 				"event": "upstream.retry", "operation": last.Operation, "wait": event.Delay.String(),
-			}).Info("trying again")
+			}).Debug("trying again")
 			resume = context.AfterFunc(ctx, stop)
 		}).
 		Build()

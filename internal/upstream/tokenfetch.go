@@ -37,7 +37,7 @@ func (c *Client) token(ctx context.Context) (*oauth2.Token, error) {
 func (c *Client) fetchToken(ctx context.Context) (*oauth2.Token, error) {
 	token, err := c.requestToken(ctx, c.cfg.TokenRequest)
 	if err != nil {
-		c.log.WithError(err).WithField("event", "upstream.token").Warn("no token")
+		c.log.WithError(err).WithField("event", "upstream.token").Debug("no token")
 	}
 	return token, err
 }
