@@ -74,21 +74,22 @@ func prepareDemo(cmd *cobra.Command, w *world) (d *demo, err error) {
 	if d.json && !exit {
 		return nil, &usageError{"--json needs --exit: a demo that runs on prints for people"}
 	}
+	generate, err := generated(cmd)
+	if err != nil {
+		return nil, err
+	}
 	listen, sandboxListen := d.addresses(cmd)
 	secrets := demoSecrets(listen)
-	d.kitchen, err = openSandbox(cmd.Context(), sandboxListen, secrets.connection, log)
+	kitchen, err := openSandbox(cmd.Context(), sandboxListen, secrets.connection, log)
 	if err != nil {
 		return nil, err
 	}
 	defer func() {
 		if err != nil {
-			err = errors.Join(err, d.kitchen.listener.Close())
+			err = errors.Join(err, kitchen.listener.Close())
 		}
 	}()
-	generate, err := generated(cmd, d.kitchen.url)
-	if err != nil {
-		return nil, err
-	}
+	d.kitchen, generate.ImageBase = kitchen, kitchen.url
 	env := append(append([]string{}, w.env...), "LARDER_HTTP_LISTEN="+listen,
 		"LARDER_CONNECTIONS_0_BASE_URL="+d.kitchen.url, "LARDER_CONNECTIONS_0_AUTH_URL="+d.kitchen.url)
 	if d.cfg, err = configs.Parse("demo.yaml", configs.Demo(), append(env, secrets.env()...)); err != nil {

@@ -223,6 +223,68 @@ func TestDemoOffLoopbackMakesItsOwnSecrets(t *testing.T) {
 	}
 }
 
+// Wrong numbers are said before a port is taken, and not hidden by a taken one.
+func TestTheDemoIsJudgedBeforeItListens(t *testing.T) {
+	t.Parallel()
+	taken := strings.TrimPrefix(newService(t).URL, "http://")
+	for _, args := range [][]string{
+		{"demo", "--exit", "--products", "0", "--sandbox-listen", taken},
+		{"sandbox", "--products", "0", "--listen", taken},
+	} {
+		if got := larder(t, args...); got.status != statusUsage || !strings.Contains(got.err, "--products: between 1 and 10000") {
+			t.Errorf("larder %v: %+v, want 2 and the range", args, got)
+		}
+	}
+}
+
+func TestADemoWithAWrongSettingSaysWhichAndEnds(t *testing.T) {
+	t.Parallel()
+	got := command{env: []string{"LARDER_SYNC_HISTORY=many"}}.run(t, "demo", "--exit")
+	if got.status != statusFailed || !strings.Contains(got.err, `environment LARDER_SYNC_HISTORY: sync.history: "many" is no whole number`) {
+		t.Errorf("demo with a wrong setting: %+v, want 1 and the variable", got)
+	}
+}
+
+func TestProductsAloneAskForOneGeneratedRestaurant(t *testing.T) {
+	t.Parallel()
+	out := must(t, "demo", "--exit", "--products", "25")
+	if !strings.Contains(out, "25 dishes") || !strings.Contains(out, "Restaurant 1: version 1") {
+		t.Errorf("demo --products 25:\n%s", out)
+	}
+}
+
+func TestTheSandboxNamesItsRestaurants(t *testing.T) {
+	t.Parallel()
+	corner, own := write(t, "corner.json", soup), write(t, "default.json", soup)
+	for name, tc := range map[string]struct {
+		args []string
+		want string
+	}{
+		"the bistro":         {nil, `\n1 restaurant: ` + sandbox.BistroID + `\n`},
+		"files":              {[]string{"--menu", corner, "--menu", own}, `\n1 restaurant: corner\n`},
+		"the own menu alone": {[]string{"--menu", own}, `\nno restaurant, only the connection's own menu\n`},
+		"many":               {[]string{"--restaurants", "200"}, `\n200 restaurants: ([0-9a-f-]{36}, ){5}… \(195 more\)\n`},
+		"products alone":     {[]string{"--products", "5"}, `\n1 restaurant: [0-9a-f-]{36}\n`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := command{}.start(t, append([]string{"sandbox", "--listen", "127.0.0.1:0"}, tc.args...)...)
+			r.out.find(t, tc.want)
+		})
+	}
+}
+
+func TestTheSandboxWarnsOfAMenuThatIsNone(t *testing.T) {
+	t.Parallel()
+	file := write(t, "broken.json", `{"products":[}`)
+	r := command{}.start(t, "sandbox", "--listen", "127.0.0.1:0", "--menu", file)
+	base := r.out.find(t, `ordering service on (\S+) `)[1]
+	r.err.find(t, `line 1.*"event":"sandbox.menu_odd","file":"[^"]*broken.json","level":"warning"`)
+	if status, body := fetch(t, base+"/sandbox/menus/broken"); status != 200 || !strings.Contains(body, `{"products":[}`) {
+		t.Errorf("the sandbox answers %d %.200s, want the broken menu as it is", status, body)
+	}
+}
+
 func TestSandboxServesMenusFromFiles(t *testing.T) {
 	t.Parallel()
 	file := write(t, "corner.json", soup)

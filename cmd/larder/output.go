@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/spf13/cobra"
 )
@@ -46,4 +47,17 @@ func plural(n int, one, many string) string {
 		return "1 " + one
 	}
 	return fmt.Sprintf("%d %s", n, many)
+}
+
+// few is how many ids a line names.
+const few = 5
+
+// firstOf lists the first few ids of so many.
+func firstOf(ids []string, total int) string {
+	shown := ids[:min(len(ids), few)]
+	text := strings.Join(shown, ", ")
+	if total > len(shown) {
+		text += fmt.Sprintf(", … (%d more)", total-len(shown))
+	}
+	return text
 }

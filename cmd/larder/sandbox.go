@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -15,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/sync/errgroup"
 
+	"larder/internal/menu"
 	"larder/internal/sandbox"
 )
 
@@ -38,15 +40,17 @@ id, "default" is the connection's own menu.`,
 			if err != nil {
 				return err
 			}
+			shelf, err := shelfOf(cmd, log)
+			if err != nil {
+				return err
+			}
 			listen, _ := cmd.Flags().GetString("listen")
 			kitchen, err := openSandbox(cmd.Context(), listen, "", log)
 			if err != nil {
 				return err
 			}
-			if err := kitchen.stock(cmd); err != nil {
-				return errors.Join(err, kitchen.listener.Close())
-			}
-			fmt.Fprintf(w.out, "ordering service on %s (client demo, secret demo-secret)\n", kitchen.url)
+			kitchen.stock(shelf)
+			fmt.Fprintf(w.out, "ordering service on %s (client demo, secret demo-secret)\n%s\n", kitchen.url, shelf.restaurants())
 			return kitchen.run(cmd.Context())
 		}),
 	}
@@ -70,19 +74,29 @@ func addGenerate(cmd *cobra.Command) {
 	setEnv(cmd, "seed", "LARDER_SANDBOX_SEED")
 }
 
+// maxRestaurants and maxProducts are what sandbox.Generate makes at most.
+const (
+	maxRestaurants = 10_000
+	maxProducts    = 10_000
+)
+
 // generated reads the flags of addGenerate; Restaurants is 0 for the bistro.
-func generated(cmd *cobra.Command, imageBase string) (sandbox.Generate, error) {
+// --products or --seed alone ask for one generated restaurant.
+func generated(cmd *cobra.Command) (sandbox.Generate, error) {
 	flags := cmd.Flags()
 	restaurants, _ := flags.GetInt("restaurants")
 	products, _ := flags.GetInt("products")
 	seed, _ := flags.GetInt64("seed")
-	switch {
-	case restaurants < 0 || restaurants > 100_000:
-		return sandbox.Generate{}, &usageError{"--restaurants: between 0 and 100000"}
-	case products < 1 || products > 10_000:
-		return sandbox.Generate{}, &usageError{"--products: between 1 and 10000"}
+	if !flags.Changed("restaurants") && (flags.Changed("products") || flags.Changed("seed")) {
+		restaurants = 1
 	}
-	return sandbox.Generate{Restaurants: restaurants, Products: products, Seed: seed, ImageBase: imageBase}, nil
+	switch {
+	case restaurants < 0 || restaurants > maxRestaurants:
+		return sandbox.Generate{}, &usageError{fmt.Sprintf("--restaurants: between 0 (the bistro) and %d, not %d", maxRestaurants, restaurants)}
+	case products < 1 || products > maxProducts:
+		return sandbox.Generate{}, &usageError{fmt.Sprintf("--products: between 1 and %d, not %d", maxProducts, products)}
+	}
+	return sandbox.Generate{Restaurants: restaurants, Products: products, Seed: seed}, nil
 }
 
 // kitchen is a sandbox with its listener.
@@ -107,28 +121,66 @@ func openSandbox(ctx context.Context, listen, secret string, log logrus.FieldLog
 	}, nil
 }
 
-// stock gives the sandbox the menus that the flags ask for.
-func (k *kitchen) stock(cmd *cobra.Command) error {
-	files, _ := cmd.Flags().GetStringArray("menu")
-	generate, err := generated(cmd, k.url)
+// shelf is what `larder sandbox` is asked to serve.
+type shelf struct {
+	generate sandbox.Generate
+	ids      []string // the restaurants of files, in the order given
+	views    [][]byte // their menus
+}
+
+// shelfOf reads the flags and the files that they name, before anything listens.
+func shelfOf(cmd *cobra.Command, log logrus.FieldLogger) (*shelf, error) {
+	generate, err := generated(cmd)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	switch {
-	case generate.Restaurants > 0:
-		k.serveGenerated(generate)
-	case len(files) == 0:
-		k.serveBistro()
-	}
+	s := &shelf{generate: generate}
+	files, _ := cmd.Flags().GetStringArray("menu")
 	for _, file := range files {
 		raw, err := os.ReadFile(file) //nolint:gosec // G304: the person at the command line names the file
 		if err != nil {
-			return fmt.Errorf("--menu: %w", err)
+			return nil, fmt.Errorf("--menu: %w", err)
 		}
-		id := strings.TrimSuffix(filepath.Base(file), filepath.Ext(file))
-		k.service.SetMenu(id, raw)
+		if _, err := menu.Decode(raw); err != nil {
+			log.WithFields(logrus.Fields{"event": "sandbox.menu_odd", "file": file}).WithError(err).
+				Warn("this file is no menu view; it is served all the same, byte for byte")
+		}
+		s.ids = append(s.ids, strings.TrimSuffix(filepath.Base(file), filepath.Ext(file)))
+		s.views = append(s.views, raw)
 	}
-	return nil
+	return s, nil
+}
+
+// stock gives the sandbox its menus.
+func (k *kitchen) stock(s *shelf) {
+	switch {
+	case s.generate.Restaurants > 0:
+		s.generate.ImageBase = k.url
+		k.serveGenerated(s.generate)
+	case len(s.views) == 0:
+		k.serveBistro()
+	}
+	for i, id := range s.ids {
+		k.service.SetMenu(id, s.views[i])
+	}
+}
+
+// restaurants names the restaurants that have a menu, the first few of many.
+func (s *shelf) restaurants() string {
+	ids := slices.DeleteFunc(slices.Clone(s.ids), func(id string) bool { return id == sandbox.DefaultMenu })
+	slices.Sort(ids)
+	ids = slices.Compact(ids)
+	total := len(ids) + s.generate.Restaurants
+	if len(s.ids) == 0 && total == 0 {
+		ids, total = []string{sandbox.BistroID}, 1
+	}
+	for i := 0; i < s.generate.Restaurants && len(ids) < few; i++ {
+		ids = append(ids, s.generate.RestaurantID(i))
+	}
+	if total == 0 {
+		return "no restaurant, only the connection's own menu"
+	}
+	return plural(total, "restaurant", "restaurants") + ": " + firstOf(ids, total)
 }
 
 // serveBistro serves the hand-written menu, for its restaurant and as the
