@@ -92,6 +92,8 @@ func (c AuthConfig) Validate() error {
 		switch {
 		case client.ID == "":
 			errs = append(errs, &ConfigError{key + ".id", "must not be empty"})
+		case client.ID == publicClient:
+			errs = append(errs, &ConfigError{key + ".id", fmt.Sprintf("%q is the name of guests without a token", client.ID)})
 		case seen[client.ID]:
 			errs = append(errs, &ConfigError{key + ".id", fmt.Sprintf("%q stands twice", client.ID)})
 		}

@@ -55,6 +55,13 @@ func TestDefaultsAreValid(t *testing.T) {
 	}
 }
 
+// guestsName is a list whose third client has the name of guests.
+func guestsName(like ClientConfig) []ClientConfig {
+	clients := []ClientConfig{like, like, like}
+	clients[1].ID, clients[2].ID = "ops", publicClient
+	return clients
+}
+
 func TestConfigFaultsNameTheirKeys(t *testing.T) {
 	t.Parallel()
 	for key, change := range map[string]func(*Config, *AuthConfig){
@@ -68,6 +75,7 @@ func TestConfigFaultsNameTheirKeys(t *testing.T) {
 		"http.drain_timeout":            func(c *Config, _ *AuthConfig) { c.DrainTimeout = -1 },
 		"http.drain_delay":              func(c *Config, _ *AuthConfig) { c.DrainDelay = -1 },
 		"auth.clients[0].id":            func(_ *Config, a *AuthConfig) { a.Clients[0].ID = "" },
+		"auth.clients[2].id":            func(_ *Config, a *AuthConfig) { a.Clients = guestsName(a.Clients[0]) },
 		"auth.clients[1].id":            func(_ *Config, a *AuthConfig) { a.Clients = append(a.Clients, a.Clients[0]) },
 		"auth.clients[0].secret":        func(_ *Config, a *AuthConfig) { a.Clients[0].Secret = "" },
 		"auth.clients[0].scopes":        func(_ *Config, a *AuthConfig) { a.Clients[0].Scopes = nil },

@@ -160,6 +160,11 @@ func TestValidateIsLimitedByAddress(t *testing.T) { // policy H1, trap 12
 		trusting.post(validatePath, order(), "X-Forwarded-For", address).is(t, http.StatusOK)
 	}
 	trusting.post(validatePath, order(), "X-Forwarded-For", "192.0.2.1").refused(t, http.StatusTooManyRequests, "rate_limited")
+	// No other header is believed, from nobody.
+	trusting.post(validatePath, order()).is(t, http.StatusOK)
+	for i, header := range []string{"X-Real-IP", "Forwarded", "True-Client-IP", "CF-Connecting-IP"} {
+		trusting.post(validatePath, order(), header, "192.0.2."+string(rune('3'+i))).refused(t, http.StatusTooManyRequests, "rate_limited")
+	}
 }
 
 func TestPlacingIsLimitedByClient(t *testing.T) { // policy H1

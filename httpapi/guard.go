@@ -7,8 +7,7 @@ import (
 )
 
 // publicClient is the name under which orders without a token are placed
-// (policy H3). No configured client can have it: ids are not empty and the
-// journal's keys are scoped to it.
+// (policy H3). No configured client can have it: AuthConfig.Validate refuses.
 const publicClient = "(public)"
 
 // guard lets a request through that holds the scope, and puts its caller into

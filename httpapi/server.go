@@ -153,6 +153,8 @@ func (s *Server) newEngine() (*gin.Engine, error) {
 	// Gin's own unescaping takes "+" for a space; param does it right.
 	engine.UseRawPath = true
 	engine.UnescapePathValues = false
+	// X-Real-IP, which Gin reads too, is passed on by proxies as a client sent it.
+	engine.RemoteIPHeaders = []string{"X-Forwarded-For"}
 	if err := engine.SetTrustedProxies(s.cfg.TrustedProxies); err != nil { // none: nil, trap 12
 		return nil, &ConfigError{"http.trusted_proxies", err.Error()}
 	}
