@@ -141,8 +141,13 @@ func TestReadsGoOnWithoutRedis(t *testing.T) { // policy S5
 		}
 	}
 	w.do(http.MethodPost, syncPath, "", ops...).refused(t, http.StatusServiceUnavailable, "storage_unavailable")
-	server.Restart()
+	server.Restart() // empty: it keeps nothing on disk
 	w.get("/v1/ops/runs", ops...).is(t, http.StatusOK)
+	rows[0].Version = nil
+	w.get("/v1/restaurants").is(t, http.StatusOK).into(t, &rows)
+	if len(rows) != 3 || rows[0].Version == nil {
+		t.Errorf("restaurants after Redis lost its data: %+v, want what is served", rows)
+	}
 }
 
 // A Redis that hangs is worse than one that is gone: nothing refuses.

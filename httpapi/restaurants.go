@@ -98,8 +98,8 @@ func named(restaurant menusync.Restaurant, words []string) bool {
 	return true
 }
 
-// versions are what Redis knows of the restaurants, or, where it does not
-// answer, what this replica serves (policy S5).
+// versions are what Redis knows of the restaurants and, where it does not
+// answer or has lost its data, what this replica serves (policy S5).
 func (s *Server) versions(ctx context.Context, restaurants []menusync.Restaurant) map[menu.RestaurantID]cache.Version {
 	ids := make([]menu.RestaurantID, len(restaurants))
 	for i := range restaurants {
@@ -108,11 +108,13 @@ func (s *Server) versions(ctx context.Context, restaurants []menusync.Restaurant
 	ctx, cancel := context.WithTimeout(ctx, statusTimeout)
 	defer cancel()
 	versions, err := s.store.Currents(ctx, ids)
-	if err == nil {
-		return versions
+	if err != nil {
+		versions = make(map[menu.RestaurantID]cache.Version, len(ids))
 	}
-	versions = make(map[menu.RestaurantID]cache.Version, len(ids))
 	for _, id := range ids {
+		if _, known := versions[id]; known {
+			continue
+		}
 		if snapshot, held := s.replica.Peek(id); held {
 			versions[id] = snapshot.Version
 		}

@@ -81,7 +81,8 @@ func (k *signingKeys) read(ctx context.Context) (*signingKey, error) {
 	if k.failed != nil && k.clock().Sub(k.readAt) < retryKeyAfter {
 		return nil, k.failed
 	}
-	ctx, cancel := context.WithTimeout(ctx, keyTimeout)
+	// Of nobody's request: the answer, or the failure, is for all who ask.
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), keyTimeout)
 	defer cancel()
 	key, err := k.exchange(ctx)
 	k.readAt, k.failed = k.clock(), err
