@@ -35,7 +35,8 @@ ends: status 0, or 1 and what failed.`,
 			if err != nil {
 				return err
 			}
-			return d.run(cmd.Context())
+			warn := func(msg string) { fmt.Fprintf(w.err, "larder: %s\n", msg) } // the demo logs no warnings
+			return outlivingHangups(cmd.Context(), warn, d.run)
 		}),
 	}
 	flags := cmd.Flags()

@@ -51,7 +51,7 @@ id, "default" is the connection's own menu.`,
 			}
 			kitchen.stock(shelf)
 			fmt.Fprintf(w.out, "ordering service on %s (client demo, secret demo-secret)\n%s\n", kitchen.url, shelf.restaurants())
-			return kitchen.run(cmd.Context())
+			return outlivingHangups(cmd.Context(), hangupLog(log), kitchen.run)
 		}),
 	}
 	flags := cmd.Flags()

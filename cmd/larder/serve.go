@@ -15,7 +15,8 @@ func serveCommand(w *world) *cobra.Command {
 		Use:   "serve --config FILE",
 		Short: "Run the daemon: keep menus fresh, serve them, check and place orders",
 		Long: `Run the daemon until it gets SIGTERM or SIGINT; then requests in flight are
-finished and the status is 0. A second signal forces.
+finished and the status is 0. A second signal forces. A changed configuration
+takes a restart: SIGHUP does not reload yet, it only warns.
 
 It starts even when Redis or the ordering service cannot be reached: /readyz
 says so, and it recovers by itself.`,
@@ -29,7 +30,9 @@ says so, and it recovers by itself.`,
 			if err != nil {
 				return err
 			}
-			return serve(cmd.Context(), cfg, log, nil)
+			return outlivingHangups(cmd.Context(), hangupLog(log), func(ctx context.Context) error {
+				return serve(ctx, cfg, log, nil)
+			})
 		}),
 	}
 	addConfig(cmd)
