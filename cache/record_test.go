@@ -101,16 +101,17 @@ func FuzzReadHistory(f *testing.F) {
 func TestStatusOfStrangeFields(t *testing.T) {
 	t.Parallel()
 	for name, values := range map[string][]any{
-		"nothing": nil, "no strings": {1, 2, 3, 4, 5}, "absent": {nil, nil, nil, nil, nil}, "unreadable": {"x", "", "noon", "", "yes"},
+		"nothing": nil, "no strings": {1, 2, 3, 4, 5, 6}, "absent": {nil, nil, nil, nil, nil, nil}, "unreadable": {"x", "", "dawn", "noon", "", "yes"},
 	} {
 		if got := readStatus(values); got != (status{}) {
 			t.Errorf("%s: got %+v, want nothing", name, got)
 		}
 	}
 	at := time.Date(2026, 3, 1, 12, 0, 0, 5e6, time.UTC)
-	got := Version{Version: 3}.with(readStatus([]any{"3", "ab", formatTime(at), "failed", "1"}))
-	if !got.CheckedAt.Equal(at) || got.LastOutcome != "failed" || !got.Held {
-		t.Errorf("got %+v", got)
+	read := readStatus([]any{"3", "ab", formatTime(at), formatTime(at.Add(time.Hour)), "failed", "1"})
+	got := Version{Version: 3}.with(read)
+	if !read.syncedAt.Equal(at) || !got.CheckedAt.Equal(at.Add(time.Hour)) || got.LastOutcome != "failed" || !got.Held {
+		t.Errorf("read %+v, got %+v", read, got)
 	}
 }
 
