@@ -18,8 +18,8 @@ import (
 // restaurantID is the form of a restaurant's id: it becomes part of paths and of Redis keys.
 var restaurantID = regexp.MustCompile(`^[A-Za-z0-9._:-]{1,64}$`)
 
-// check judges a configuration that was read without problems: each room its
-// own section, then what no room can see alone.
+// check judges what could be read: each room its own section, then what no
+// room can see alone.
 func (c *Config) check(l *loader) {
 	c.checkSections(l)
 	c.settleRestaurants()
@@ -117,7 +117,7 @@ func (c *Config) checkConnections(l *loader) {
 	seen := map[string]int{}
 	for i, connection := range c.Connections {
 		key := fmt.Sprintf("connections[%d].name", i)
-		if before, twice := seen[connection.Name]; twice {
+		if before, twice := seen[connection.Name]; twice && connection.Name != "" {
 			l.problem(l.origins.find(key), key, "%q is already the name of connections[%d]: give each its own", connection.Name, before)
 		}
 		seen[connection.Name] = i
@@ -132,13 +132,13 @@ func (c *Config) checkRestaurants(l *loader) {
 		if !restaurantID.MatchString(id) {
 			l.problem(l.origins.find(key+".id"), key+".id", "%q is no restaurant id: use 1 to 64 of A-Z a-z 0-9 . _ : -", id)
 		}
-		if before, twice := seen[id]; twice {
+		if before, twice := seen[id]; twice && id != "" {
 			l.problem(l.origins.find(key+".id"), key+".id", "%q is already the id of restaurants[%d]: remove one of them", id, before)
 		}
 		seen[id] = i
 		c.checkConnection(l, key+".connection", r.Connection)
 		if r.Ordering != nil {
-			l.room(key+".ordering", c.OrderingOf(r).Validate())
+			l.room(key+".ordering", beyond(c.OrderingOf(r).Validate(), c.Ordering.Validate()))
 		}
 		if _, err := menusync.ParseSchedule(c.Sync.Schedule, r.TimeZone, id); err != nil && r.TimeZone != "" {
 			l.problem(l.origins.find(key+".time_zone"), key+".time_zone", "%v: use an IANA name such as Europe/Lisbon", err)
@@ -150,15 +150,38 @@ func (c *Config) checkRestaurants(l *loader) {
 	}
 }
 
+// beyond gives the faults of a restaurant's own values: those that the general
+// section has too are reported there.
+func beyond(own, general error) error {
+	said := map[string]bool{}
+	for _, err := range faults(general) {
+		said[err.Error()] = true
+	}
+	return errors.Join(slices.DeleteFunc(faults(own), func(err error) bool { return said[err.Error()] })...)
+}
+
+// faults takes a room's joined faults apart.
+func faults(err error) []error {
+	if err == nil {
+		return nil
+	}
+	if many, ok := err.(interface{ Unwrap() []error }); ok {
+		return slices.Clone(many.Unwrap())
+	}
+	return []error{err}
+}
+
 // checkConnection reports a reference to a connection that is not there.
 func (c *Config) checkConnection(l *loader, key, name string) {
 	names := make([]string, 0, len(c.Connections))
-	for _, connection := range c.Connections {
+	unknown := l.isUnread("connections")
+	for i, connection := range c.Connections {
 		names = append(names, connection.Name)
+		unknown = unknown || l.isUnread(fmt.Sprintf("connections[%d].name", i))
 	}
 	at := l.origins.find(key)
 	switch {
-	case slices.Contains(names, name):
+	case slices.Contains(names, name), unknown:
 	case len(names) == 0:
 		l.problem(at, key, "there is no connection: add one under connections")
 	case name == "":

@@ -1,6 +1,7 @@
 package configs
 
 import (
+	"encoding/json"
 	"errors"
 	"os"
 	"path/filepath"
@@ -197,5 +198,125 @@ func TestPrintRedactsSecretsAndIsReadable(t *testing.T) {
 	object, err := cfg.JSON()
 	if err != nil || !strings.HasPrefix(string(object), `{"http": {"listen": "127.0.0.1:8080"`) {
 		t.Errorf("JSON %s, %v", object, err)
+	}
+}
+
+func TestEverythingThatCanBeKnownIsReportedAtOnce(t *testing.T) {
+	t.Parallel()
+	got := problemsOf(t, `http:
+  lisen: x
+  drain_timeout: soon
+  metrics: some
+sync: {history: -1}
+cache: {memory: 1KiB}
+connections:
+  - name: main
+    base_ulr: http://127.0.0.1:9
+    auth_url: ftp://x
+    client_id: a
+    client_secret: ${NOBODY}
+    concurrency: none
+restaurants:
+  - id: "two words"
+    connection: man
+  - id: [one]
+  - id: one
+    schedule: often
+auth:
+  clients:
+    - {id: shop, secret: "${NOBODY}", scopes: [cook]}
+`)
+	want := []string{
+		`larder.yaml:2:3: unknown key "lisen" in http: did you mean "listen"?`,
+		`larder.yaml:3:18: http.drain_timeout: "soon" is no duration: write a number and a unit, such as 500ms, 30s, 2m or 24h`,
+		`larder.yaml:4:12: http.metrics: "some" is none of open, ops, off`,
+		`larder.yaml:5:17: sync.history: must be at least 1`,
+		`larder.yaml:6:17: cache.memory: must be at least 1MiB`,
+		`larder.yaml:9:5: unknown key "base_ulr" in connections[0]: did you mean "base_url"?`,
+		`larder.yaml:10:15: connections[0].auth_url: "ftp://x": must begin with http:// or https://`,
+		`larder.yaml:12:20: connections[0].client_secret: the environment variable NOBODY is not set: set it, or name a file with client_secret_file`,
+		`larder.yaml:13:18: connections[0].concurrency: "none" is no whole number`,
+		`larder.yaml:15:9: restaurants[0].id: "two words" is no restaurant id: use 1 to 64 of A-Z a-z 0-9 . _ : -`,
+		`larder.yaml:16:17: restaurants[0].connection: there is no connection "man": the connections are main`,
+		`larder.yaml:17:9: restaurants[1].id: one value is expected here, not a list`,
+		`larder.yaml:19:15: restaurants[2].schedule: schedule "often": expected exactly 5 fields, found 1: [often]: write "@every 2m", five cron fields such as "*/5 * * * *", or "@hourly"`,
+		`larder.yaml:22:26: auth.clients[0].secret: the environment variable NOBODY is not set: set it, or name a file with secret_file`,
+		`larder.yaml:22:48: auth.clients[0].scopes[0]: "cook" is none of menu, orders, ops`,
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("problems (-want +got):\n%s", diff)
+	}
+}
+
+// A value that could not be read is no missing value, and what refers to it
+// cannot be judged.
+func TestWhatCouldNotBeReadIsNotJudged(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		text string
+		env  []string
+		want []string
+	}{
+		"connections that are no list": {
+			"connections: {name: main}\nrestaurants: [{id: one, connection: main}]\n", nil,
+			[]string{"larder.yaml:1:14: connections: a list is expected here, not a section"},
+		},
+		"a connection without a name that can be read": {
+			strings.ReplaceAll(connection, "name: main", "name: [main]") + "restaurants: [{id: one, connection: main}]\n", nil,
+			[]string{"larder.yaml:3:12: connections[0].name: one value is expected here, not a list"},
+		},
+		"an alias that leads nowhere": {
+			strings.ReplaceAll(connection, `base_url: "http://127.0.0.1:9"`, "base_url: *nobody"), nil,
+			[]string{"larder.yaml:3:28: no anchor &nobody stands before this alias"},
+		},
+		"a merge that leads nowhere": {
+			"connections:\n  - <<: *nobody\n", nil,
+			[]string{"larder.yaml:2:9: no anchor &nobody stands before this alias"},
+		},
+		"a secret's file that is not there": {
+			strings.ReplaceAll(connection, "client_secret: b", "client_secret_file: /no/such/file"), nil,
+			[]string{"larder.yaml:3:116: connections[0].client_secret_file: cannot read the secret: open /no/such/file: no such file or directory"},
+		},
+		"an element after the next": {
+			connection + "restaurants: [{id: a b}]\n", []string{"LARDER_RESTAURANTS_2_NAME=C"},
+			[]string{
+				`larder.yaml:4:20: restaurants[0].id: "a b" is no restaurant id: use 1 to 64 of A-Z a-z 0-9 . _ : -`,
+				"environment LARDER_RESTAURANTS_2_NAME: restaurants: there is no element 2: the list has 1, the next index is 1",
+			},
+		},
+		"no YAML at all": {
+			"connections: [a\n", nil,
+			[]string{"larder.yaml:1:14: this is no valid YAML: sequence end token ']' not found"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if diff := cmp.Diff(tc.want, problemsOf(t, tc.text, tc.env...)); diff != "" {
+				t.Errorf("problems of\n%s\n(-want +got):\n%s", tc.text, diff)
+			}
+		})
+	}
+}
+
+func TestAGeneralFaultIsNotRepeatedForEachRestaurant(t *testing.T) {
+	t.Parallel()
+	got := problemsOf(t, connection+`ordering: {max_depth: -1}
+restaurants:
+  - {id: one, ordering: {price_digits: 9}}
+  - {id: two, ordering: {price_digits: 1}}
+`)
+	if len(got) != 2 || !strings.Contains(got[0], " ordering.max_depth: ") || !strings.Contains(got[1], " restaurants[0].ordering.price_digits: ") {
+		t.Errorf("problems %q, want the general fault once and the restaurant's own", got)
+	}
+}
+
+func TestProblemsAsJSON(t *testing.T) {
+	t.Parallel()
+	_, err := Parse("larder.yaml", []byte("sync: {history: many}\n"), []string{"LARDER_CACHE_MEMORY=1KiB"})
+	got, jsonErr := json.Marshal(err)
+	want := `[{"file":"larder.yaml","line":1,"column":17,"key":"sync.history","msg":"\"many\" is no whole number"},` +
+		`{"variable":"LARDER_CACHE_MEMORY","key":"cache.memory","msg":"must be at least 1MiB"}]`
+	if string(got) != want || jsonErr != nil {
+		t.Errorf("JSON %s, %v; want %s", got, jsonErr, want)
 	}
 }

@@ -131,7 +131,9 @@ func (l *loader) overlayElement(from variable, path, rest string, v reflect.Valu
 		return false
 	}
 	if i > v.Len() {
+		known := l.unread[path]
 		l.problem(origin{variable: from.name}, path, "there is no element %d: the list has %d, the next index is %d", i, v.Len(), v.Len())
+		l.unread[path] = known // its other elements are known
 		return true
 	}
 	where := fmt.Sprintf("%s[%d]", path, i)

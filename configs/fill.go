@@ -22,10 +22,14 @@ type loader struct {
 	secrets  map[string]*secret // by the path of the secret's own key
 	problems Errors
 	warnings []string
+
+	unreadable bool            // the file is no YAML: nothing is known of its values
+	unread     map[string]bool // paths whose values could not be read, and stand at their defaults
+	judging    bool            // reading is over; faults of what was not read are no news
 }
 
 func newLoader(path string) *loader {
-	l := &loader{file: path, origins: origins{}, anchors: map[string]ast.Node{}, secrets: map[string]*secret{}}
+	l := &loader{file: path, origins: origins{}, anchors: map[string]ast.Node{}, secrets: map[string]*secret{}, unread: map[string]bool{}}
 	if path != "" {
 		l.folder = filepath.Dir(path)
 	}
@@ -33,8 +37,32 @@ func newLoader(path string) *loader {
 	return l
 }
 
+// problem reports what is wrong with a key. While the sources are read that
+// also means that its value is not known.
 func (l *loader) problem(at origin, key, format string, args ...any) {
-	l.problems = append(l.problems, &Error{Where: at.String(), Key: key, Msg: fmt.Sprintf(format, args...), at: at})
+	if l.judging && l.isUnread(key) {
+		return
+	}
+	if !l.judging && key != "" {
+		l.unread[key] = true
+	}
+	l.problems = append(l.problems, &Error{
+		File: at.file, Line: at.line, Column: at.column, Variable: at.variable, Key: key, Msg: fmt.Sprintf(format, args...),
+	})
+}
+
+// isUnread tells whether the value of the key, or of a section around it, could
+// not be read.
+func (l *loader) isUnread(path string) bool {
+	for {
+		if l.unread[path] {
+			return true
+		}
+		if path == "" {
+			return false
+		}
+		path = above(path)
+	}
 }
 
 // fillFile reads the YAML text into the struct that v addresses.
@@ -62,6 +90,7 @@ func (l *loader) syntax(err error) {
 	if asYAML(err, &e) {
 		at, msg = l.at(e.GetToken()), e.GetMessage()
 	}
+	l.unreadable = true
 	l.problem(at, "", "this is no valid YAML: %s", msg)
 }
 
@@ -76,7 +105,11 @@ func (l *loader) at(t *token.Token) origin {
 // fill gives v the value of a node. Wrong values are reported and left as they were.
 func (l *loader) fill(path string, node ast.Node, v reflect.Value) {
 	node = l.resolve(node)
-	if node == nil || node.Type() == ast.NullType {
+	if node == nil {
+		l.unread[path] = true // said already
+		return
+	}
+	if node.Type() == ast.NullType {
 		return // a key without a value keeps its default
 	}
 	if _, known := l.origins[path]; !known {
@@ -119,10 +152,13 @@ func (l *loader) fillScalar(path string, node ast.Node, v reflect.Value) {
 }
 
 func (l *loader) fillStruct(path string, node ast.Node, v reflect.Value) {
+	before := len(l.problems)
 	entries, ok := l.entries(node)
 	if !ok {
 		l.problem(l.at(first(node)), path, "a section of keys and values is expected here, not %s", kindOf(node))
-		return
+	}
+	if len(l.problems) > before {
+		l.unread[path] = true // as a whole, or what a merge should have brought in
 	}
 	fields := fieldsOf(v.Type())
 	for _, e := range entries {
@@ -159,6 +195,7 @@ func (l *loader) unknown(path string, key *token.Token, fields []field) {
 		section = path
 	}
 	if guess := nearest(key.Value, names); guess != "" {
+		l.unread[join(path, strings.TrimSuffix(guess, fileSuffix))] = true // most likely it was meant
 		l.problem(l.at(key), "", "unknown key %q in %s: did you mean %q?", key.Value, section, guess)
 		return
 	}

@@ -22,10 +22,10 @@ func Load(path string, env []string) (*Config, error) {
 	}
 	data, err := os.ReadFile(path) //nolint:gosec // G304: the operator names the file
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, Errors{{Where: path, Msg: "there is no such file: name the configuration with --config, or begin with a copy of configs/larder.yaml"}}
+		return nil, Errors{{File: path, Msg: "there is no such file: name the configuration with --config, or begin with a copy of configs/larder.yaml"}}
 	}
 	if err != nil {
-		return nil, Errors{{Where: path, Msg: fmt.Sprintf("cannot read the configuration: %v", errors.Unwrap(err))}}
+		return nil, Errors{{File: path, Msg: fmt.Sprintf("cannot read the configuration: %v", errors.Unwrap(err))}}
 	}
 	return Parse(path, data, env)
 }
@@ -37,7 +37,8 @@ func Parse(name string, data []byte, env []string) (*Config, error) {
 	cfg := &Config{}
 	v := reflect.ValueOf(cfg).Elem()
 	l.read(data, env, v)
-	if len(l.problems) == 0 {
+	if !l.unreadable {
+		l.judging = true // what could not be read has been said: no more of it
 		cfg.check(l)
 	}
 	if len(l.problems) > 0 {
@@ -75,9 +76,7 @@ func lookup(env []string) func(string) (string, bool) {
 
 // sorted puts the problems into the order of the file.
 func (l *loader) sorted() Errors {
-	slices.SortStableFunc(l.problems, func(a, b *Error) int {
-		return a.at.compare(b.at)
-	})
+	slices.SortStableFunc(l.problems, (*Error).compare)
 	return l.problems
 }
 

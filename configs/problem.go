@@ -6,19 +6,26 @@ import (
 	"strings"
 )
 
-// Error is one thing that is wrong with a configuration.
+// Error is one thing that is wrong with a configuration. Its JSON has the
+// names file, line, column, variable, key and msg.
 type Error struct {
-	Where string // "larder.yaml:3:5", or "environment LARDER_HTTP_LISTEN"
-	Key   string // "connections[0].base_url"; empty when it is about no single key
-	Msg   string // what is wrong and what to do
+	File     string `json:"file,omitempty"` // as Load was given it
+	Line     int    `json:"line,omitempty"` // from 1; 0 when no place in the file is meant
+	Column   int    `json:"column,omitempty"`
+	Variable string `json:"variable,omitempty"` // of the environment, when it gave the value
+	Key      string `json:"key"`                // "connections[0].base_url"; empty when it is about no single key
+	Msg      string `json:"msg"`                // what is wrong and what to do
+}
 
-	at origin
+// Where is "larder.yaml:3:5", "environment LARDER_HTTP_LISTEN", or the file alone.
+func (p *Error) Where() string {
+	return origin{file: p.File, line: p.Line, column: p.Column, variable: p.Variable}.String()
 }
 
 // Error is the problem on one line: where, key, message.
 func (p *Error) Error() string {
 	parts := make([]string, 0, 3)
-	for _, part := range []string{p.Where, p.Key, p.Msg} {
+	for _, part := range []string{p.Where(), p.Key, p.Msg} {
 		if part != "" {
 			parts = append(parts, part)
 		}
@@ -66,8 +73,8 @@ func (o origin) String() string {
 }
 
 // compare puts places of the file into its order, before those of the environment.
-func (o origin) compare(other origin) int {
-	return cmp.Or(strings.Compare(o.variable, other.variable), cmp.Compare(o.line, other.line), cmp.Compare(o.column, other.column))
+func (p *Error) compare(other *Error) int {
+	return cmp.Or(strings.Compare(p.Variable, other.Variable), cmp.Compare(p.Line, other.Line), cmp.Compare(p.Column, other.Column))
 }
 
 // origins remembers where each key stands, by its path.
@@ -83,6 +90,9 @@ func (o origins) find(path string) origin {
 		if path == "" {
 			return origin{}
 		}
-		path = path[:max(strings.LastIndexAny(path, ".["), 0)]
+		path = above(path)
 	}
 }
+
+// above is the path of the section or list that a key stands in.
+func above(path string) string { return path[:max(strings.LastIndexAny(path, ".["), 0)] }

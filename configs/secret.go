@@ -104,6 +104,7 @@ func (l *loader) readSecret(path string, s *secret, target reflect.Value) {
 	content, err := os.ReadFile(s.fileName)
 	if err != nil {
 		l.problem(s.fileAt, path+fileSuffix, "cannot read the secret: %v", err)
+		l.unread[path] = true
 		return
 	}
 	target.SetString(strings.TrimRight(string(content), "\r\n"))
