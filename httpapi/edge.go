@@ -95,10 +95,15 @@ func (s *Server) finished(c *gin.Context, took time.Duration) {
 
 // logs tells whether the request gets a line.
 func (s *Server) logs(c *gin.Context, status int, took time.Duration) bool {
+	probe := strings.HasPrefix(c.FullPath(), "/livez") || strings.HasPrefix(c.FullPath(), "/readyz")
 	switch {
-	case status >= http.StatusInternalServerError, s.cfg.AccessLog == LogAll:
+	case s.cfg.AccessLog == LogAll:
 		return true
-	case s.cfg.AccessLog == LogErrors, strings.HasPrefix(c.FullPath(), "/livez"), strings.HasPrefix(c.FullPath(), "/readyz"):
+	case probe: // "not ready" is an answer, asked for every few seconds
+		return false
+	case status >= http.StatusInternalServerError:
+		return true
+	case s.cfg.AccessLog == LogErrors:
 		return false
 	default:
 		return took >= slowRequest || s.sampled.Add(1)%sampleEvery == 0

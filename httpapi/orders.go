@@ -28,6 +28,7 @@ const (
 	orderLanguage = "en"
 
 	retryVolatile = time.Minute // what only the operator can change
+	retryJournal  = 5 * time.Second
 )
 
 // validateOrder answers POST …/orders/validate: what is wrong with the order
@@ -82,11 +83,8 @@ func (s *Server) placeOrder(c *gin.Context) {
 		fail(c, err)
 		return
 	}
-	if s.redis.Embedded() && !s.volatile { // policy O14
-		fail(c, &problem{
-			code: CodeJournalUnavailable, retryAfter: retryVolatile,
-			msg: "orders are not placed while Redis is embedded and would forget them; see ordering.allow_volatile",
-		})
+	if err := s.recordable(c.Request.Context()); err != nil {
+		fail(c, err)
 		return
 	}
 	snapshot, err := s.replica.Catalogue(c.Request.Context(), restaurant.ID)
@@ -107,6 +105,26 @@ func (s *Server) placeOrder(c *gin.Context) {
 		Request: request, Connection: restaurant.Connection, Client: who.Client, Key: key,
 	})
 	s.placedOrder(c, restaurant, who, snapshot, placed, err)
+}
+
+// recordable refuses an order, before anything is sent, when Redis could not
+// keep what became of it: it does not answer, or forgets (policy O14).
+func (s *Server) recordable(ctx context.Context) error {
+	if s.redis.Embedded() && !s.volatile {
+		return &problem{
+			code: CodeJournalUnavailable, retryAfter: retryVolatile,
+			msg: "orders are not placed while Redis is embedded and would forget them; see ordering.allow_volatile",
+		}
+	}
+	ctx, cancel := context.WithTimeout(ctx, pingTimeout)
+	defer cancel()
+	if err := s.redis.Ping(ctx); err != nil {
+		return &problem{
+			code: CodeJournalUnavailable, retryAfter: retryJournal, err: err,
+			msg: "orders are not placed while Redis does not answer; nothing was sent, try again",
+		}
+	}
+	return nil
 }
 
 // placedOrder counts, logs and answers what came of an order.

@@ -8,10 +8,12 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"larder/httpapi"
+	"larder/internal/redistest"
 	"larder/internal/upstream"
 	"larder/ordering"
 )
@@ -209,6 +211,7 @@ func TestPlacingOutcomes(t *testing.T) {
 		said       string
 		retryAfter string
 	}{
+		"a refusal with its reasons":          {400, `{"code":"order_validation","msg":"no","requestId":"u-1","errors":["/dishList/0: dish is stopped"]}`, 502, "upstream_refused", "no", ""},
 		"a refusal with the service's words":  {400, `{"code":"order_validation","msg":"dish is gone","requestId":"u-1","errors":null}`, 502, "upstream_refused", "dish is gone", ""},
 		"a 5xx in the document's shape":       {500, `{"code":"pos_down","msg":"no POS","requestId":"u-2","errors":null}`, 502, "upstream_refused", "no POS", ""},
 		"any other 5xx leaves it unknown":     {500, `<html>oops</html>`, 504, "order_outcome_unknown", "", ""},
@@ -222,6 +225,9 @@ func TestPlacingOutcomes(t *testing.T) {
 		}
 		if test.said != "" && (problem.Upstream == nil || problem.Upstream.Msg != test.said || problem.Upstream.Status != test.upstream || problem.Upstream.Code == "") {
 			t.Errorf("%s: the service's words are not inside: %s", name, got.body)
+		}
+		if reasons := strings.Contains(test.body, "is stopped"); reasons != strings.Contains(string(got.body), `"errors":["/dishList/0: dish is stopped"]`) {
+			t.Errorf("%s: the service's reasons: %s", name, got.body)
 		}
 		if strings.Contains(string(got.body), "oops") {
 			t.Errorf("%s: the service's page leaks: %s", name, got.body)
@@ -333,5 +339,25 @@ func TestPublicOrders(t *testing.T) { // policy H3
 	last.refused(t, http.StatusTooManyRequests, "rate_limited")
 	if last.header.Get("Retry-After") == "" {
 		t.Error("429 without Retry-After")
+	}
+}
+
+// Nothing leaves while Redis is away, so that every order can be recorded.
+func TestNoOrderIsPlacedWhileRedisIsAway(t *testing.T) {
+	t.Parallel()
+	server := redistest.Start(t)
+	w := newWorld(t, func(p *plan) { p.redis.URL = server.URL() })
+	shop := w.as(clientShop)
+	w.post(ordersPath, order(), append(key("before"), shop...)...).is(t, http.StatusCreated)
+	var sent atomic.Int32
+	w.service.answerCreate(func([]byte) (upstream.Created, error) {
+		sent.Add(1)
+		return upstream.Created{OrderID: "1", Status: http.StatusCreated}, nil
+	})
+	server.Stop()
+	got := w.post(ordersPath, order(), append(key("while"), shop...)...)
+	got.refused(t, http.StatusServiceUnavailable, "journal_unavailable")
+	if got.header.Get("Retry-After") == "" || sent.Load() != 0 {
+		t.Errorf("Retry-After %q, %d orders were sent", got.header.Get("Retry-After"), sent.Load())
 	}
 }

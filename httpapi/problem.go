@@ -31,10 +31,11 @@ type problem struct {
 
 // upstreamAnswer is what the ordering service said, passed on inside a 502.
 type upstreamAnswer struct {
-	Status    int    `json:"status"`
-	Code      string `json:"code"`
-	Msg       string `json:"msg"`
-	RequestID string `json:"requestId"`
+	Status    int             `json:"status"`
+	Code      string          `json:"code"`
+	Msg       string          `json:"msg"`
+	RequestID string          `json:"requestId"`
+	Errors    json.RawMessage `json:"errors,omitempty"` // what it found wrong, as it said it
 }
 
 // Error is the text of the log, never of an answer.
@@ -127,12 +128,26 @@ func asProblem(err error) *problem {
 func refusal(refused *ordering.RefusedError, err error) *problem {
 	p := &problem{code: CodeUpstreamRefused, msg: "the ordering service refused the order", ref: refused.Ref, err: err}
 	if said := refused.Upstream; said != nil {
-		p.upstream = &upstreamAnswer{Status: said.Status, Code: said.Code, Msg: said.Msg, RequestID: said.RequestID}
+		p.upstream = &upstreamAnswer{
+			Status: said.Status, Code: said.Code, Msg: said.Msg, RequestID: said.RequestID, Errors: reasonsIn(said.Body),
+		}
 		if said.Msg != "" {
 			p.msg += ": " + said.Msg
 		}
 	}
 	return p
+}
+
+// reasonsIn gives the errors member of the document's error shape, where the
+// answer has one and was kept whole.
+func reasonsIn(body []byte) json.RawMessage {
+	var shape struct {
+		Errors json.RawMessage `json:"errors"`
+	}
+	if json.Unmarshal(body, &shape) != nil || string(shape.Errors) == "null" {
+		return nil
+	}
+	return shape.Errors
 }
 
 // body lays the problem out for one request.

@@ -271,6 +271,7 @@ type problem struct {
 	Upstream *struct {
 		Status               int
 		Code, Msg, RequestID string
+		Errors               []string
 	}
 }
 
