@@ -23,16 +23,20 @@ func (c *Client) redact(text string, tokens ...*oauth2.Token) string {
 		}
 	}
 	for _, secret := range secrets {
-		if secret == "" {
-			continue
-		}
-		text = strings.ReplaceAll(text, secret, redacted)
-		if len(secret) <= maxSpelled {
+		switch {
+		case len(secret) < minSecret:
+		case len(secret) <= maxSpelled:
 			text = spellings(secret).ReplaceAllLiteralString(text, redacted)
+		default:
+			text = strings.ReplaceAll(text, secret, redacted)
 		}
 	}
 	return text
 }
+
+// minSecret is the shortest secret that is looked for: to take every "t" out of
+// a text hides nothing and leaves nothing to read.
+const minSecret = 4
 
 // maxSpelled is the longest secret that is looked for in other spellings; a
 // longer one does not stand whole in what is kept of an answer.

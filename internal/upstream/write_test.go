@@ -233,6 +233,20 @@ func TestErrorsKeepNoSecret(t *testing.T) {
 			}
 		})
 	}
+	t.Run("a token of one letter hides nothing", func(t *testing.T) {
+		t.Parallel()
+		s := &service{handler: func(w http.ResponseWriter, _ *http.Request) {
+			w.WriteHeader(http.StatusBadRequest)
+			_, _ = io.WriteString(w, "the dish is stopped")
+		}}
+		s.token = func(w http.ResponseWriter, _ *http.Request) {
+			_, _ = io.WriteString(w, `{"access_token":"t","expires_in":60}`)
+		}
+		_, err := start(t, s).CreateOrder(t.Context(), []byte("{}"))
+		if got := string(asError(t, err).Body); got != "the dish is stopped" {
+			t.Errorf("kept body %q", got)
+		}
+	})
 	t.Run("code, msg and request id", func(t *testing.T) {
 		t.Parallel()
 		s := &service{handler: func(w http.ResponseWriter, _ *http.Request) {
