@@ -74,7 +74,7 @@ func (s *Server) waitFor(ctx context.Context, run menusync.Run, wait time.Durati
 	if err == nil {
 		return finished, nil
 	}
-	if ctx.Err() == nil && errors.Is(waiting.Err(), context.DeadlineExceeded) {
+	if ctx.Err() == nil && errors.Is(err, context.DeadlineExceeded) {
 		if finished.ID != "" {
 			return finished, nil
 		}

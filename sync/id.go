@@ -2,6 +2,8 @@ package sync
 
 import (
 	"crypto/rand"
+	"strings"
+	"sync"
 	"time"
 )
 
@@ -12,19 +14,44 @@ const idLength = 26
 // misread.
 const crockford = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 
-// newID makes the id of a run: 26 characters that sort by time to the
-// millisecond, with 80 random bits.
-func newID(now time.Time) string {
-	var id [idLength]byte
+// ids makes the ids of runs: 26 characters that sort by time to the
+// millisecond, with 80 random bits. Those of one process sort as they were
+// made, within a millisecond too.
+type ids struct {
+	mu   sync.Mutex
+	ms   int64
+	last [idLength]byte
+}
+
+func (d *ids) next(now time.Time) string {
+	d.mu.Lock()
+	defer d.mu.Unlock()
 	ms := max(now.UnixMilli(), 0)
+	if ms <= d.ms && d.last[0] != 0 {
+		d.increase()
+		return string(d.last[:])
+	}
+	d.ms = ms
 	for i := 9; i >= 0; i-- {
-		id[i] = crockford[ms&31]
+		d.last[i] = crockford[ms&31]
 		ms >>= 5
 	}
 	var chance [idLength - 10]byte
 	_, _ = rand.Read(chance[:]) // never fails
 	for i, b := range chance {
-		id[10+i] = crockford[b&31]
+		d.last[10+i] = crockford[b&31]
 	}
-	return string(id[:])
+	return string(d.last[:])
+}
+
+// increase adds one to the last id.
+func (d *ids) increase() {
+	for i := len(d.last) - 1; i >= 0; i-- {
+		digit := strings.IndexByte(crockford, d.last[i])
+		if digit < len(crockford)-1 {
+			d.last[i] = crockford[digit+1]
+			return
+		}
+		d.last[i] = crockford[0]
+	}
 }

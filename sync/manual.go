@@ -41,7 +41,7 @@ func (r *Runner) Start(ctx context.Context, restaurant menu.RestaurantID, req Re
 	}
 	now := r.clock().UTC()
 	run := Run{
-		ID: newID(now), Restaurant: t.ID, Trigger: req.Trigger, Force: req.Force,
+		ID: r.ids.next(now), Restaurant: t.ID, Trigger: req.Trigger, Force: req.Force,
 		State: StateQueued, StartedAt: now,
 	}
 	if run.Trigger == "" {

@@ -44,7 +44,7 @@ func (r *Runner) Once(ctx context.Context, restaurant menu.RestaurantID, why Tri
 
 func (r *Runner) newRun(t *target, why Trigger) Run {
 	now := r.clock().UTC()
-	return Run{ID: newID(now), Restaurant: t.ID, Trigger: why, State: StateQueued, StartedAt: now}
+	return Run{ID: r.ids.next(now), Restaurant: t.ID, Trigger: why, State: StateQueued, StartedAt: now}
 }
 
 // once runs the prepared run under the restaurant's lease. errBusy comes with

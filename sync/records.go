@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/redis/go-redis/v9"
 
@@ -248,6 +249,10 @@ func isID(id string) bool {
 func unavailable(ctx context.Context, what string, err error) error {
 	if ctx.Err() != nil {
 		return fmt.Errorf("sync: %s: %w", what, context.Cause(ctx))
+	}
+	// A connection's deadline is ctx's own, and may be told of a moment earlier.
+	if deadline, ok := ctx.Deadline(); ok && time.Until(deadline) <= 0 {
+		return fmt.Errorf("sync: %s: %w", what, context.DeadlineExceeded)
 	}
 	if errors.Is(err, cache.ErrUnavailable) {
 		return fmt.Errorf("sync: %s: %w", what, err)

@@ -81,6 +81,7 @@ type Runner struct {
 	clock    func() time.Time
 	log      logrus.FieldLogger
 	queue    *queue
+	ids      ids
 	health   *health
 	set      targetSet
 

@@ -152,14 +152,22 @@ func TestIDsSortByTime(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	before := ""
-	for i := range 1000 {
-		id := newID(at.Add(time.Duration(i) * time.Millisecond))
+	var made ids
+	for i := range 4000 {
+		// Four a millisecond, and now and then the clock goes back.
+		id := made.next(at.Add(time.Duration(i/4-i%64/63*5) * time.Millisecond))
 		if !isID(id) || id <= before {
 			t.Fatalf("id %q after %q: want %d characters that sort", id, before, idLength)
 		}
 		before = id
 	}
-	if one, two := newID(at), newID(at); one == two {
-		t.Error("two ids of one millisecond are equal")
+	var one, two ids
+	if one.next(at) == two.next(at) {
+		t.Error("two processes made the same id")
+	}
+	full := ids{ms: at.UnixMilli()}
+	copy(full.last[:], "01ZZZZZZZZZZZZZZZZZZZZZZZZ")
+	if id := full.next(at); id != "02000000000000000000000000" {
+		t.Errorf("after the last id of a millisecond came %s", id)
 	}
 }
