@@ -77,7 +77,7 @@ func (c *Client) RejectionReasons(ctx context.Context) ([]Reason, error) {
 
 // read does a read with retries, behind the breaker (policy S5).
 func (c *Client) read(ctx context.Context, r *request, conditional bool) (*answer, error) {
-	got, err := c.retries(ctx, func() (*answer, error) { return c.readOnce(ctx, r, conditional) }, c.breaker)
+	got, err := c.retries(ctx, readPause, func() (*answer, error) { return c.readOnce(ctx, r, conditional) }, c.breaker)
 	if err == nil {
 		return got, nil
 	}

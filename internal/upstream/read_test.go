@@ -169,11 +169,11 @@ func TestReadRetries(t *testing.T) {
 		tries      int64
 		took       time.Duration
 	}{
-		"full pauses double: 0.2 + 0.4 s":        {"", time.Minute, false, 3, 600 * time.Millisecond},
-		"Retry-After is obeyed, jitter on top":   {"2", time.Minute, false, 3, 4*time.Second + 600*time.Millisecond},
+		"full pauses double: 1 + 2 s":            {"", time.Minute, false, 3, 3 * time.Second},
+		"Retry-After is obeyed, jitter on top":   {"2", time.Minute, false, 3, 4*time.Second + 3*time.Second},
 		"Retry-After beyond the deadline: ended": {"5", 3 * time.Second, true, 1, 0},
 		"Retry-After beyond reason: ended":       {"3600", 0, true, 1, 0},
-		"no deadline: tried all the same":        {"", 0, false, 3, 600 * time.Millisecond},
+		"no deadline: tried all the same":        {"", 0, false, 3, 3 * time.Second},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

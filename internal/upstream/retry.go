@@ -13,9 +13,13 @@ import (
 
 // The tries of one call and the pauses between them (policy S5).
 const (
-	maxTries  = 4
-	basePause = 200 * time.Millisecond
-	maxPause  = 10 * time.Second
+	maxTries = 4
+	maxPause = 10 * time.Second
+	// readPause begins the pauses of a read, which nobody waits for: a service
+	// that starts together with larder is there by the last try. writePause
+	// begins those of a write, which a guest waits for.
+	readPause  = time.Second
+	writePause = 200 * time.Millisecond
 	// maxRetryAfter is the longest a call waits because the service asks; a
 	// longer wish ends the call, with the wish in the Error.
 	maxRetryAfter = 2 * time.Minute
@@ -65,7 +69,7 @@ func (c *Client) BreakerState() string {
 // ctx's deadline; around it stand the given policies. It gives what the last
 // try gave, and an error of the policies only when nothing was tried.
 func (c *Client) retries(
-	ctx context.Context, attempt func() (*answer, error), around ...failsafe.Policy[*answer],
+	ctx context.Context, base time.Duration, attempt func() (*answer, error), around ...failsafe.Policy[*answer],
 ) (*answer, error) {
 	var (
 		tries  int
@@ -98,7 +102,7 @@ func (c *Client) retries(
 		tries++
 		got, failed = attempt()
 		if errors.As(failed, &last) {
-			last.wait = c.pause(tries, last.RetryAfter)
+			last.wait = c.pause(base, tries, last.RetryAfter)
 			last.again = last.again && fits(ctx, last)
 		}
 		return got, failed
@@ -111,8 +115,8 @@ func (c *Client) retries(
 
 // pause is how long to wait before the next try: full jitter over an
 // exponential backoff, on top of what the service asks for.
-func (c *Client) pause(tries int, asked time.Duration) time.Duration {
-	return asked + c.jitter(min(maxPause, basePause<<min(tries-1, 10)))
+func (c *Client) pause(base time.Duration, tries int, asked time.Duration) time.Duration {
+	return asked + c.jitter(min(maxPause, base<<min(tries-1, 10)))
 }
 
 // fits tells whether the pause before the next try ends before ctx does.

@@ -81,7 +81,7 @@ func (c *Client) write(ctx context.Context, r *request) (*answer, error) {
 		r.header = http.Header{"Content-Type": {"application/json"}}
 	}
 	renewed := false
-	got, err := c.retries(ctx, func() (*answer, error) { return c.writeOnce(ctx, r, &renewed) })
+	got, err := c.retries(ctx, writePause, func() (*answer, error) { return c.writeOnce(ctx, r, &renewed) })
 	var known *Error
 	if err != nil && !errors.As(err, &known) {
 		err = &Error{Operation: r.op, Err: err}
