@@ -50,8 +50,10 @@ id, "default" is the connection's own menu.`,
 				return err
 			}
 			kitchen.stock(shelf)
-			fmt.Fprintf(w.out, "ordering service on %s (client demo, secret demo-secret)\n%s\n", kitchen.url, shelf.restaurants())
-			return outlivingHangups(cmd.Context(), hangupLog(log), kitchen.run)
+			return outlivingHangups(cmd.Context(), hangupLog(log), func(ctx context.Context) error {
+				fmt.Fprintf(w.out, "ordering service on %s (client demo, secret demo-secret)\n%s\n", kitchen.url, shelf.restaurants())
+				return kitchen.run(ctx)
+			})
 		}),
 	}
 	flags := cmd.Flags()
