@@ -278,7 +278,8 @@ func TestWhatCouldNotBeReadIsNotJudged(t *testing.T) {
 			[]string{"larder.yaml:3:116: connections[0].client_secret_file: cannot read the secret: open /no/such/file: no such file or directory"},
 		},
 		"an element after the next": {
-			connection + "restaurants: [{id: a b}]\n", []string{"LARDER_RESTAURANTS_2_NAME=C"},
+			connection + "restaurants: [{id: a b}]\n",
+			[]string{"LARDER_RESTAURANTS_2_NAME=C"},
 			[]string{
 				`larder.yaml:4:20: restaurants[0].id: "a b" is no restaurant id: use 1 to 64 of A-Z a-z 0-9 . _ : -`,
 				"environment LARDER_RESTAURANTS_2_NAME: restaurants: there is no element 2: the list has 1, the next index is 1",

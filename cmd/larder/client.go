@@ -7,8 +7,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
+	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"golang.org/x/oauth2"
@@ -26,8 +29,8 @@ type api struct {
 // callLimit bounds one call: the longest a sync may be waited for, and then some.
 const callLimit = 90 * time.Second
 
-// newAPI makes a client. Without id it can only read what is open. Its tokens
-// have every scope that the client may have.
+// newAPI makes a client, for as long as ctx is not over. Without id it can only
+// read what is open. Its tokens have every scope that the client may have.
 func newAPI(ctx context.Context, base, id, secret string) *api {
 	base = strings.TrimRight(base, "/")
 	a := &api{base: base, plain: &http.Client{Timeout: callLimit}}
@@ -35,7 +38,7 @@ func newAPI(ctx context.Context, base, id, secret string) *api {
 		credentials := clientcredentials.Config{
 			ClientID: id, ClientSecret: secret, TokenURL: base + "/connect/token", AuthStyle: oauth2.AuthStyleInParams,
 		}
-		a.bearer = credentials.Client(context.WithValue(context.WithoutCancel(ctx), oauth2.HTTPClient, a.plain))
+		a.bearer = credentials.Client(context.WithValue(ctx, oauth2.HTTPClient, a.plain))
 		a.bearer.Timeout = callLimit
 	}
 	return a
@@ -69,7 +72,47 @@ type apiError struct {
 	Msg       string          `json:"msg"`
 	RequestID string          `json:"requestId"`
 	Errors    []violation     `json:"errors"`
-	Body      json.RawMessage `json:"-"`
+	Ref       string          `json:"ref"`      // of an order that may have been sent
+	Upstream  *upstreamSaid   `json:"upstream"` // the ordering service's own words
+	Body      json.RawMessage `json:"-"`        // all of it, when it is JSON
+	anonymous bool            // asked without credentials
+}
+
+// upstreamSaid is what the ordering service answered.
+type upstreamSaid struct {
+	Status    int             `json:"status"`
+	Code      string          `json:"code"`
+	Msg       string          `json:"msg"`
+	RequestID string          `json:"requestId"`
+	Errors    json.RawMessage `json:"errors"` // its reasons, in whatever shape
+}
+
+// reasons are the ordering service's own, one for each line; a shape that is
+// not known is shown as it came.
+func (u *upstreamSaid) reasons() []string {
+	if u == nil || len(u.Errors) == 0 || string(u.Errors) == "null" {
+		return nil
+	}
+	var list []json.RawMessage
+	if json.Unmarshal(u.Errors, &list) != nil {
+		list = []json.RawMessage{u.Errors}
+	}
+	lines := make([]string, 0, len(list))
+	for _, raw := range list {
+		var (
+			text string
+			v    violation
+		)
+		switch {
+		case json.Unmarshal(raw, &text) == nil:
+			lines = append(lines, text)
+		case json.Unmarshal(raw, &v) == nil && v.Msg != "":
+			lines = append(lines, v.line())
+		default:
+			lines = append(lines, string(raw))
+		}
+	}
+	return lines
 }
 
 // violation is one thing that is wrong with an order.
@@ -79,13 +122,38 @@ type violation struct {
 	Msg  string `json:"msg"`
 }
 
+// line is the violation on one line.
+func (v violation) line() string {
+	parts := slices.DeleteFunc([]string{v.Path, v.Code, v.Msg}, func(part string) bool { return part == "" })
+	return strings.Join(parts, "  ")
+}
+
 func (e *apiError) Error() string {
 	text := fmt.Sprintf("larder answered %d %s: %s", e.Status, e.Code, e.Msg)
 	if e.RequestID != "" {
 		text += " (request " + e.RequestID + ")"
 	}
+	if e.Status == http.StatusUnauthorized && e.anonymous {
+		text += "; say who asks: --config FILE, or --client-id and --client-secret"
+	}
 	return text
 }
+
+// refusedWith tells whether err is a refusal with one of the statuses.
+func refusedWith(err error, statuses ...int) bool {
+	refused, ok := errors.AsType[*apiError](err)
+	return ok && slices.Contains(statuses, refused.Status)
+}
+
+// unreachableError says in a person's words why a daemon gave no answer.
+type unreachableError struct {
+	msg string
+	err error
+}
+
+func (e *unreachableError) Error() string { return e.msg }
+
+func (e *unreachableError) Unwrap() error { return e.err }
 
 // get reads a path with the headers given as name, value, name, value and so on.
 func (a *api) get(ctx context.Context, path string, headers ...string) (*reply, error) {
@@ -116,29 +184,86 @@ func (a *api) call(ctx context.Context, method, path string, body []byte, header
 	defer func() { _ = response.Body.Close() }()
 	content, err := io.ReadAll(response.Body)
 	if err != nil {
-		return nil, fmt.Errorf("read the answer of %s %s: %w", method, path, err)
+		return nil, a.unreachable(err)
 	}
 	if response.StatusCode >= http.StatusBadRequest {
-		return nil, refusal(response.StatusCode, content)
+		return nil, refusal(response.StatusCode, content, a.bearer == nil)
 	}
 	return &reply{status: response.StatusCode, header: response.Header, body: content}, nil
 }
 
-func refusal(status int, body []byte) error {
-	refused := &apiError{Status: status, Body: body}
+func refusal(status int, body []byte, anonymous bool) error {
+	refused := &apiError{anonymous: anonymous}
 	if err := json.Unmarshal(body, refused); err != nil || refused.Code == "" {
 		refused.Code, refused.Msg = http.StatusText(status), "the answer is not larder's: is this address a larder's?"
+	}
+	if json.Valid(body) {
+		refused.Body = body
 	}
 	refused.Status = status
 	return refused
 }
 
+func isUnreachable(err error) bool {
+	_, ok := errors.AsType[*unreachableError](err)
+	return ok
+}
+
 // unreachable says in a person's words why there was no answer.
 func (a *api) unreachable(err error) error {
 	if denied, ok := errors.AsType[*oauth2.RetrieveError](err); ok {
-		return fmt.Errorf("larder at %s gives no token: %s %s; check --client-id and --client-secret", a.base, denied.ErrorCode, denied.ErrorDescription)
+		return &unreachableError{fmt.Sprintf("larder at %s gives no token: %s", a.base, deniedToken(denied)), err}
 	}
-	return fmt.Errorf("larder at %s does not answer: %w; is it running? (larder serve, or larder demo; --url names another)", a.base, err)
+	if errors.Is(err, context.Canceled) {
+		return &unreachableError{"interrupted", err}
+	}
+	return &unreachableError{
+		fmt.Sprintf("larder at %s does not answer%s; is it running? (larder serve, or larder demo; --url names another)", a.base, silence(err)), err,
+	}
+}
+
+// deniedToken is why there is no token: only a refused client is to blame for
+// its credentials.
+func deniedToken(denied *oauth2.RetrieveError) string {
+	said := strings.TrimSpace(denied.ErrorCode + " " + denied.ErrorDescription)
+	switch {
+	case said == "":
+		return fmt.Sprintf("status %d, and the answer is not larder's: is this address a larder's?", denied.Response.StatusCode)
+	case denied.ErrorCode == "invalid_client":
+		return said + "; check --client-id and --client-secret"
+	default:
+		return said
+	}
+}
+
+// silence is what is worth saying of a call without an answer; that nothing
+// listens is said already.
+func silence(err error) string {
+	dns, unknownHost := errors.AsType[*net.DNSError](err)
+	timeout, ok := errors.AsType[net.Error](err)
+	switch {
+	case unknownHost && dns.IsNotFound:
+		return ": there is no host " + dns.Name
+	case ok && timeout.Timeout(), errors.Is(err, context.DeadlineExceeded):
+		return " in time"
+	case errors.Is(err, syscall.ECONNREFUSED):
+		return ""
+	case errors.Is(err, syscall.ECONNRESET), errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+		return ": it closed the connection"
+	case strings.Contains(err.Error(), "server gave HTTP response to HTTPS client"):
+		return " to https; try http"
+	default:
+		return " (" + innermost(err).Error() + ")"
+	}
+}
+
+// innermost is the cause at the bottom, without the layers that repeat the
+// address.
+func innermost(err error) error {
+	for inner := errors.Unwrap(err); inner != nil; inner = errors.Unwrap(err) {
+		err = inner
+	}
+	return err
 }
 
 // decode reads the whole body as JSON.

@@ -131,10 +131,10 @@ func TestCommandsAgainstARunningDaemon(t *testing.T) {
 		if got.status != statusFailed || !strings.Contains(got.out, "nowhere  failed") || !strings.Contains(got.out, "restaurant_not_found") {
 			t.Errorf("sync of an unknown restaurant: %+v", got)
 		}
-		if got := larder(t, with(shop, "sync", sandbox.BistroID)...); got.status != statusFailed || !strings.Contains(got.out, "403") {
+		if got := larder(t, with(shop, "sync", sandbox.BistroID)...); got.status != statusFailed || !strings.Contains(got.err, "403") {
 			t.Errorf("sync by a client without the scope: %+v", got)
 		}
-		if got := larder(t, "sync", "x", "--url", base, "--client-id", "ops", "--client-secret", "wrong"); got.status != statusFailed || !strings.Contains(got.out, "gives no token") {
+		if got := larder(t, "sync", "x", "--url", base, "--client-id", "ops", "--client-secret", "wrong"); got.status != statusFailed || !strings.Contains(got.err, "gives no token") {
 			t.Errorf("sync with a wrong secret: %+v", got)
 		}
 	})
@@ -172,7 +172,7 @@ func TestCommandsAgainstARunningDaemon(t *testing.T) {
 		if refused := fromJSON[apiError](t, got.out); got.status != statusFailed || len(refused.Errors) != 4 {
 			t.Errorf("order place --json of a bad order: %+v", got)
 		}
-		if got := larder(t, "order", "place", goodFile, "--url", base, "--key", "no-token"); got.status != statusFailed || !strings.Contains(got.err, "the key of this try was no-token") {
+		if got := larder(t, "order", "place", goodFile, "--url", base); got.status != statusFailed || !strings.Contains(got.err, "say who asks: --config FILE") {
 			t.Errorf("order place without a token: %+v", got)
 		}
 	})

@@ -5,9 +5,14 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net"
+	"net/http"
 	"net/url"
+	"strings"
+	"syscall"
 
 	"github.com/spf13/cobra"
+	"golang.org/x/oauth2"
 
 	"larder/httpapi"
 	"larder/internal/menu"
@@ -64,14 +69,14 @@ func withOrder(cmd *cobra.Command, w *world, file string, scope httpapi.Scope, d
 		id = restaurantOf(order)
 	}
 	if id == "" {
-		ids, err := restaurantIDs(cmd.Context(), daemon)
+		all, err := someRestaurants(cmd.Context(), daemon)
 		if err != nil {
 			return err
 		}
-		if len(ids) > 1 {
+		if len(all) > 1 {
 			return &usageError{"the order names no restaurantID and the daemon has several restaurants: say --restaurant"}
 		}
-		id = ids[0]
+		id = all[0].ID
 	}
 	return do(cmd, w, daemon, "/v1/restaurants/"+url.PathEscape(id)+"/orders", order)
 }
@@ -142,7 +147,7 @@ func (v *verdict) print(w *world) {
 
 func printViolations(w *world, violations []violation) {
 	for _, each := range violations {
-		fmt.Fprintf(w.out, "  %s  %s  %s\n", each.Path, each.Code, each.Msg)
+		fmt.Fprintf(w.out, "  %s\n", each.line())
 	}
 }
 
@@ -168,17 +173,8 @@ func placeOrder(cmd *cobra.Command, w *world, daemon *api, path string, order []
 		key = rand.Text()
 	}
 	answer, err := daemon.call(cmd.Context(), "POST", path, order, "Idempotency-Key", key)
-	var refused *apiError
-	if errors.As(err, &refused) && len(refused.Errors) > 0 {
-		if asJSON(cmd) {
-			return errors.Join(printRaw(w.out, refused.Body), errSaid())
-		}
-		fmt.Fprintf(w.out, "not placed: %s\n", refused.Msg)
-		printViolations(w, refused.Errors)
-		return errSaid()
-	}
 	if err != nil {
-		return fmt.Errorf("%w; the key of this try was %s", err, key)
+		return unplaced(w, err, key, asJSON(cmd))
 	}
 	if asJSON(cmd) {
 		return printRaw(w.out, answer.body)
@@ -189,4 +185,55 @@ func placeOrder(cmd *cobra.Command, w *world, daemon *api, path string, order []
 	}
 	fmt.Fprintf(w.out, "%s: order %s, total %s, ref %s\n", p.State, p.OrderID, number(p.Total), p.Ref)
 	return nil
+}
+
+// unplaced says why an order was not placed, or that nobody knows and what to
+// do. As JSON the answer speaks for itself.
+func unplaced(w *world, err error, key string, raw bool) error {
+	refused, answered := errors.AsType[*apiError](err)
+	switch {
+	case !answered && neverSent(err):
+		return err
+	case !answered:
+		return fmt.Errorf("%w\nIt is not known whether the order was placed (its key was %s): %s", err, key, askFirst)
+	case raw:
+		return err
+	case refused.Status == http.StatusGatewayTimeout:
+		return fmt.Errorf("it is not known whether the order was placed: %s\n%s Quote %s", refused.Msg, askFirst, refused.marks())
+	case len(refused.Errors) > 0:
+		fmt.Fprintf(w.out, "not placed: %s\n", refused.Msg)
+		printViolations(w, refused.Errors)
+		return errSaid()
+	case refused.Ref == "" && refused.Upstream == nil:
+		return fmt.Errorf("not placed: %w", err)
+	}
+	lines := append([]string{fmt.Sprintf("not placed: %s (%s)", refused.Msg, refused.marks())}, refused.Upstream.reasons()...)
+	return errors.New(strings.Join(lines, "\n  "))
+}
+
+// askFirst is what to do when nobody knows whether an order was placed.
+const askFirst = "ask the restaurant before anything else, for an order sent again may be a second one."
+
+// marks are what an answer can be found by: in the restaurant's talk and in the log.
+func (e *apiError) marks() string {
+	var marks []string
+	if e.Ref != "" {
+		marks = append(marks, "ref "+e.Ref)
+	}
+	if e.RequestID != "" {
+		marks = append(marks, "request "+e.RequestID)
+	}
+	return strings.Join(marks, ", ")
+}
+
+// neverSent tells whether a call without an answer certainly did not reach the
+// daemon: nothing listens there, or there was no token to send it with.
+func neverSent(err error) bool {
+	if _, denied := errors.AsType[*oauth2.RetrieveError](err); denied {
+		return true
+	}
+	if _, unknownHost := errors.AsType[*net.DNSError](err); unknownHost {
+		return true
+	}
+	return errors.Is(err, syscall.ECONNREFUSED)
 }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"sync"
 
 	"github.com/schollz/progressbar/v3"
 
@@ -10,11 +9,11 @@ import (
 )
 
 // progress shows how a batch of runs goes: a bar on a terminal, a line for
-// each run otherwise. With quiet it shows nothing.
+// each run otherwise; those that went wrong are the batch's, which puts them
+// last. With quiet it shows nothing. One goroutine uses it at a time.
 type progress struct {
 	w     *world
 	quiet bool
-	mu    sync.Mutex
 	bar   *progressbar.ProgressBar
 }
 
@@ -29,33 +28,44 @@ func newProgress(w *world, total int, quiet bool) *progress {
 	return p
 }
 
-// done counts a run; it may be called from several goroutines.
+// done counts a run.
 func (p *progress) done(run menusync.Run) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
 	switch {
 	case p.quiet:
 	case p.bar != nil:
 		_ = p.bar.Add(1) // a terminal that is gone changes nothing
-	default:
-		fmt.Fprintln(p.w.out, runLine(run))
+	case !isBad(run):
+		fmt.Fprintln(p.w.out, runLine(run, ""))
 	}
 }
 
-// end closes the bar; below it every run gets its line, in the order asked for.
+// stop takes the bar away, whether all is done or not.
+func (p *progress) stop() {
+	if p.bar != nil {
+		_ = p.bar.Clear()
+	}
+}
+
+// end prints what the bar has kept back, in the order asked for.
 func (p *progress) end(runs []menusync.Run) {
 	if p.bar == nil {
 		return
 	}
-	_ = p.bar.Finish()
 	for _, run := range runs {
-		fmt.Fprintln(p.w.out, runLine(run))
+		if !isBad(run) {
+			fmt.Fprintln(p.w.out, runLine(run, ""))
+		}
 	}
 }
 
-// runLine is a run on one line.
-func runLine(run menusync.Run) string {
-	line := fmt.Sprintf("%s  %s", run.Restaurant, run.Outcome)
+// runLine is a run on one line, with the restaurant's name where it is given
+// and says more than the id.
+func runLine(run menusync.Run, name string) string {
+	line := string(run.Restaurant)
+	if name != "" && name != line {
+		line += " " + name
+	}
+	line += "  " + string(run.Outcome)
 	if run.Version > 0 {
 		line += fmt.Sprintf("  version %d", run.Version)
 	}

@@ -33,13 +33,16 @@ func run(ctx context.Context, args []string, w world) int {
 	root.SetIn(w.in)
 	root.SetOut(w.out)
 	root.SetErr(w.err)
-	err := root.ExecuteContext(ctx)
+	cmd, err := root.ExecuteContextC(ctx)
 	var failed *failure
 	switch {
 	case err == nil:
 		return statusDone
 	case errors.As(err, &failed):
 		if failed.err != nil {
+			if asJSON(cmd) {
+				_ = printFault(w.out, failed.err) // the status and standard error say it too
+			}
 			fmt.Fprintf(w.err, "larder: %v\n", failed.err)
 		}
 		return statusFailed

@@ -22,7 +22,7 @@ func TestWrongUsageIsStatus2(t *testing.T) {
 		"too many arguments":           {[]string{"serve", "now"}, nil, `unknown command "now"`},
 		"an order without a file":      {[]string{"order", "place"}, nil, "accepts 1 arg(s), received 0"},
 		"sync of nothing":              {[]string{"sync"}, nil, "name the restaurants, or say --all"},
-		"sync of some and all":         {[]string{"sync", "--all", "one"}, nil, "name the restaurants, or say --all"},
+		"sync of some and all":         {[]string{"sync", "--all", "one"}, nil, "--all is every restaurant: leave out one, or --all"},
 		"wrong value in environment":   {[]string{"status"}, []string{"LARDER_JSON=perhaps"}, "environment LARDER_JSON"},
 		"unknown log level":            {[]string{"serve", "--log-level", "loud"}, nil, "--log-level"},
 		"unknown log format":           {[]string{"serve", "--log-format", "xml"}, nil, "--log-format: use text, json or auto"},

@@ -3,21 +3,14 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net/url"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/sync/errgroup"
 
 	"larder/httpapi"
-	"larder/internal/menu"
-	menusync "larder/sync"
 )
-
-// atOnce is how many resyncs the command asks for at a time; the daemon has a
-// bound of its own.
-const atOnce = 8
 
 func syncCommand(w *world) *cobra.Command {
 	cmd := &cobra.Command{
@@ -28,7 +21,10 @@ service now, and follow the runs to their end. A run that is already in flight
 is joined. Fails when a run fails or its menu is quarantined.`,
 		RunE: action(func(cmd *cobra.Command, args []string) error {
 			all, _ := cmd.Flags().GetBool("all")
-			if all == (len(args) > 0) {
+			switch {
+			case all && len(args) > 0:
+				return &usageError{"--all is every restaurant: leave out " + firstOf(args, len(args)) + ", or --all"}
+			case !all && len(args) == 0:
 				return &usageError{"name the restaurants, or say --all"}
 			}
 			daemon, err := target(cmd, w, httpapi.ScopeOps)
@@ -36,14 +32,16 @@ is joined. Fails when a run fails or its menu is quarantined.`,
 				return err
 			}
 			defer daemon.close()
-			ids := args
+			wanted := named(args)
 			if all {
-				if ids, err = everyRestaurant(cmd, w); err != nil {
+				if wanted, err = everyRestaurant(cmd, w); err != nil {
 					return err
 				}
 			}
 			force, _ := cmd.Flags().GetBool("force")
-			return syncAll(cmd.Context(), daemon, w, ids, force, asJSON(cmd))
+			batch := newBatch(w, daemon, wanted, force, asJSON(cmd))
+			batch.summary = all || len(wanted) > 1
+			return batch.run(cmd.Context())
 		}),
 	}
 	cmd.Flags().Bool("all", false, "every restaurant of the daemon")
@@ -53,69 +51,26 @@ is joined. Fails when a run fails or its menu is quarantined.`,
 	return cmd
 }
 
+// named are restaurants of which only the ids are known, each once.
+func named(ids []string) []restaurant {
+	var wanted []restaurant
+	for _, id := range ids {
+		if !slices.ContainsFunc(wanted, func(r restaurant) bool { return r.ID == id }) {
+			wanted = append(wanted, restaurant{ID: id})
+		}
+	}
+	return wanted
+}
+
 // everyRestaurant lists the daemon's restaurants where menus are served, which
 // may not be where ops are (http.ops_listen).
-func everyRestaurant(cmd *cobra.Command, w *world) ([]string, error) {
+func everyRestaurant(cmd *cobra.Command, w *world) ([]restaurant, error) {
 	daemon, err := target(cmd, w, httpapi.ScopeMenu)
 	if err != nil {
 		return nil, err
 	}
 	defer daemon.close()
-	return restaurantIDs(cmd.Context(), daemon)
-}
-
-// syncAll follows one run for each restaurant and reports them in the order given.
-func syncAll(ctx context.Context, daemon *api, w *world, ids []string, force, raw bool) error {
-	runs := make([]menusync.Run, len(ids))
-	progress := newProgress(w, len(ids), raw)
-	var group errgroup.Group
-	group.SetLimit(atOnce)
-	for i, id := range ids {
-		group.Go(func() error {
-			run, err := syncOne(ctx, daemon, id, force)
-			if err != nil {
-				run = menusync.Run{Restaurant: menu.RestaurantID(id), Outcome: menusync.OutcomeFailed, Error: err.Error(), State: menusync.StateFinished}
-			}
-			runs[i] = run
-			progress.done(run)
-			return nil
-		})
-	}
-	_ = group.Wait() // what went wrong stands in the runs
-	progress.end(runs)
-	if raw {
-		if err := printJSON(w.out, runs); err != nil {
-			return err
-		}
-	}
-	for _, run := range runs {
-		if run.Outcome == menusync.OutcomeFailed || run.Outcome == menusync.OutcomeQuarantined {
-			return errSaid()
-		}
-	}
-	return nil
-}
-
-// syncOne starts or joins a run and waits for its end, however long it takes.
-func syncOne(ctx context.Context, daemon *api, id string, force bool) (menusync.Run, error) {
-	var run menusync.Run
-	body := fmt.Appendf(nil, `{"force":%t}`, force)
-	answer, err := daemon.call(ctx, "POST", "/v1/ops/restaurants/"+url.PathEscape(id)+"/sync?wait=60s", body)
-	for {
-		if err != nil {
-			return run, err
-		}
-		if err := answer.result(&run); err != nil {
-			return run, err
-		}
-		if run.Finished() {
-			return run, nil
-		}
-		if err := sleep(ctx, time.Second); err != nil {
-			return run, err
-		}
-		answer, err = daemon.get(ctx, "/v1/ops/runs/"+url.PathEscape(run.ID))
-	}
+	return someRestaurants(cmd.Context(), daemon)
 }
 
 // restaurant is one restaurant as the daemon lists it.
@@ -149,19 +104,13 @@ func restaurants(ctx context.Context, daemon *api) ([]restaurant, error) {
 	}
 }
 
-func restaurantIDs(ctx context.Context, daemon *api) ([]string, error) {
+// someRestaurants is restaurants where there must be one.
+func someRestaurants(ctx context.Context, daemon *api) ([]restaurant, error) {
 	all, err := restaurants(ctx, daemon)
-	if err != nil {
-		return nil, err
+	if err == nil && len(all) == 0 {
+		err = errors.New("the daemon has no restaurants")
 	}
-	if len(all) == 0 {
-		return nil, errors.New("the daemon has no restaurants")
-	}
-	ids := make([]string, 0, len(all))
-	for _, r := range all {
-		ids = append(ids, r.ID)
-	}
-	return ids, nil
+	return all, err
 }
 
 // sleep waits, or fails as soon as ctx ends.

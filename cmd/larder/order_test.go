@@ -1,0 +1,204 @@
+package main
+
+import (
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+)
+
+// daemonOf is a daemon that answers each "METHOD /path" as told, and gives a
+// token to everyone.
+func daemonOf(t *testing.T, answers map[string]http.HandlerFunc) string {
+	t.Helper()
+	mux := http.NewServeMux()
+	mux.HandleFunc("POST /connect/token", says(http.StatusOK, `{"access_token":"t","token_type":"Bearer","expires_in":3600}`))
+	for pattern, answer := range answers {
+		mux.HandleFunc(pattern, answer)
+	}
+	server := httptest.NewServer(mux)
+	t.Cleanup(server.Close)
+	return server.URL
+}
+
+// says is an answer that is always the same.
+func says(status int, body string) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(status)
+		_, _ = io.WriteString(w, body)
+	}
+}
+
+// asOps are the flags of an operator of the daemon.
+func asOps(base string, args ...string) []string {
+	return append(args, "--url", base, "--client-id", "ops", "--client-secret", "ops-secret")
+}
+
+const ref = "01M7XYWYA9ZF3T3GVVC5557T6W"
+
+func TestOrderPlaceSaysWhyAnOrderWasNotPlaced(t *testing.T) {
+	t.Parallel()
+	order := write(t, "order.json", `{"restaurantID":"one"}`)
+	for name, tc := range map[string]struct {
+		status int
+		body   string
+		says   []string
+		never  string
+	}{
+		"refused by the ordering service, with its reasons": {
+			502, `{"status":502,"code":"upstream_refused","msg":"the ordering service refused the order: too late","requestId":"r1","errors":null,"ref":"` + ref + `",
+			       "upstream":{"status":400,"code":"order_validation","msg":"too late","requestId":"u1","errors":["/expectedAt: in the past",{"path":"/persons","code":"many","msg":"too many"},{"odd":1}]}}`,
+			[]string{"not placed: the ordering service refused the order: too late (ref " + ref + ", request r1)\n", "\n  /expectedAt: in the past\n", "\n  /persons  many  too many\n", "\n  {\"odd\":1}\n"},
+			"key",
+		},
+		"refused without reasons": {
+			502, `{"status":502,"code":"upstream_refused","msg":"no","requestId":"r1","errors":null,"ref":"` + ref + `","upstream":{"status":400,"code":"x","msg":"no","requestId":"","errors":null}}`,
+			[]string{"not placed: no (ref " + ref + ", request r1)\n"},
+			"null",
+		},
+		"reasons in another shape": {
+			502, `{"status":502,"code":"upstream_refused","msg":"no","ref":"` + ref + `","upstream":{"errors":{"a":"b"}}}`,
+			[]string{"\n  {\"a\":\"b\"}\n"},
+			"request",
+		},
+		"certainly not sent": {
+			503, `{"status":503,"code":"upstream_unavailable","msg":"the order did not reach the ordering service; nothing was placed, try again","requestId":"r1","ref":"` + ref + `"}`,
+			[]string{"not placed: the order did not reach", "(ref " + ref + ", request r1)"},
+			"ask the restaurant",
+		},
+		"an unknown outcome": {
+			504, `{"status":504,"code":"order_outcome_unknown","msg":"the ordering service did not say","requestId":"r1","ref":"` + ref + `"}`,
+			[]string{"it is not known whether the order was placed: the ordering service did not say\n", "ask the restaurant", "ref " + ref},
+			"try again",
+		},
+		"no restaurant":    {404, `{"status":404,"code":"restaurant_not_found","msg":"there is no such restaurant"}`, []string{"not placed: ", "there is no such restaurant"}, "ref"},
+		"too many of them": {429, `{"status":429,"code":"rate_limited","msg":"wait"}`, []string{"429 rate_limited: wait"}, "ref"},
+		"no token":         {401, `{"status":401,"code":"unauthorized","msg":"no"}`, []string{"401 unauthorized: no"}, "--config"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			base := daemonOf(t, map[string]http.HandlerFunc{"POST /v1/restaurants/one/orders": says(tc.status, tc.body)})
+			got := larder(t, asOps(base, "order", "place", order)...)
+			if got.status != statusFailed || got.out != "" || strings.Contains(got.err, tc.never) {
+				t.Errorf("order place: %+v, want 1 and no %q", got, tc.never)
+			}
+			for _, part := range tc.says {
+				if !strings.Contains(got.err, part) {
+					t.Errorf("no %q in\n%s", part, got.err)
+				}
+			}
+			got = larder(t, asOps(base, "order", "place", "--json", order)...)
+			var want, printed any
+			if err := json.Unmarshal([]byte(tc.body), &want); err != nil {
+				t.Fatal(err)
+			}
+			printed = fromJSON[any](t, got.out)
+			if a, b := mustJSON(t, want), mustJSON(t, printed); got.status != statusFailed || a != b {
+				t.Errorf("order place --json: status %d\n%s\nwant 1 and the whole answer\n%s", got.status, b, a)
+			}
+		})
+	}
+}
+
+func mustJSON(t *testing.T, value any) string {
+	t.Helper()
+	text, err := json.Marshal(value)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// A connection that is cut says nothing of what became of the order.
+func TestOrderPlaceThatIsCutIsAnUnknownOutcome(t *testing.T) {
+	t.Parallel()
+	order := write(t, "order.json", `{"restaurantID":"one"}`)
+	base := daemonOf(t, map[string]http.HandlerFunc{"POST /v1/restaurants/one/orders": func(http.ResponseWriter, *http.Request) {
+		panic(http.ErrAbortHandler)
+	}})
+	got := larder(t, asOps(base, "order", "place", "--key", "k-1", order)...)
+	if got.status != statusFailed || !strings.Contains(got.err, "It is not known whether the order was placed (its key was k-1): ask the restaurant") {
+		t.Errorf("order place over a cut connection: %+v", got)
+	}
+	got = larder(t, "order", "place", "--url", "http://127.0.0.1:1", order)
+	if got.status != statusFailed || strings.Contains(got.err, "not known") {
+		t.Errorf("order place where nobody listens: %+v, want no doubt that nothing was placed", got)
+	}
+}
+
+func TestFailuresAreJSONWhereJSONWasAskedFor(t *testing.T) {
+	t.Parallel()
+	order := write(t, "order.json", `{"restaurantID":"one"}`)
+	file := write(t, "larder.yaml", "sync: {history: many}\n")
+	down := []string{"--url", "http://127.0.0.1:1"}
+	for name, tc := range map[string]struct {
+		args []string
+		code string
+	}{
+		"status":         {append([]string{"status"}, down...), codeUnreachable},
+		"sync --all":     {append([]string{"sync", "--all"}, down...), codeUnreachable},
+		"sync of one":    {append([]string{"sync", "one"}, down...), codeUnreachable},
+		"order validate": {append([]string{"order", "validate", order}, down...), codeUnreachable},
+		"order place":    {append([]string{"order", "place", order}, down...), codeUnreachable},
+		"menu show":      {append([]string{"menu", "show", "one"}, down...), codeUnreachable},
+		"no file":        {[]string{"menu", "lint", "./none.json"}, codeFailed},
+		"config print":   {[]string{"config", "print", "--config", file}, codeConfiguration},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got := larder(t, append(tc.args, "--json")...)
+			f := fromJSON[fault](t, got.out)
+			if got.status != statusFailed || f.Code != tc.code || f.Msg == "" || got.err == "" {
+				t.Errorf("larder %v: %+v, want 1, the code %s and words on stderr", tc.args, got, tc.code)
+			}
+		})
+	}
+}
+
+func TestHintsFitWhatIsWrong(t *testing.T) {
+	t.Parallel()
+	order := write(t, "order.json", `{"restaurantID":"one"}`)
+	restaurants := says(200, `{"result":[{"id":"one","name":"One","version":1}],"next":null}`)
+	unauthorized := says(401, `{"status":401,"code":"unauthorized","msg":"a valid token is required"}`)
+	open := daemonOf(t, map[string]http.HandlerFunc{
+		"GET /v1/restaurants": restaurants, "POST /v1/restaurants/one/orders": unauthorized, "POST /v1/ops/restaurants/one/sync": unauthorized,
+	})
+	tokens := func(status int, body string) string {
+		server := httptest.NewServer(says(status, body))
+		t.Cleanup(server.Close)
+		return server.URL
+	}
+	for name, tc := range map[string]struct {
+		args  []string
+		says  string
+		never string
+	}{
+		"sync without credentials":  {[]string{"sync", "--all", "--url", open}, "--config FILE, or --client-id and --client-secret", ""},
+		"place without credentials": {[]string{"order", "place", order, "--url", open}, "--config FILE, or --client-id and --client-secret", ""},
+		"a wrong secret": {
+			asOps(tokens(401, `{"error":"invalid_client","error_description":"the client is unknown"}`), "sync", "one"),
+			"gives no token: invalid_client the client is unknown; check --client-id and --client-secret", "",
+		},
+		"Redis is down": {
+			asOps(tokens(503, `{"error":"storage_unavailable","error_description":"Redis does not answer; try again"}`), "sync", "one"),
+			"gives no token: storage_unavailable Redis does not answer; try again\n", "--client-secret",
+		},
+		"not a larder": {asOps(tokens(404, `<html>`), "sync", "one"), "is this address a larder's?", "--client-secret"},
+		"nobody listens": {
+			asOps("http://127.0.0.1:1", "sync", "one"),
+			"larder: larder at http://127.0.0.1:1 does not answer; is it running? (larder serve, or larder demo; --url names another)\n", "dial",
+		},
+		"no such host": {[]string{"status", "--url", "http://nowhere.invalid"}, "nowhere.invalid", "lookup"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got := larder(t, tc.args...)
+			if got.status != statusFailed || !strings.Contains(got.err, tc.says) || tc.never != "" && strings.Contains(got.err, tc.never) {
+				t.Errorf("larder %s: %+v, want 1, %q and no %q", strings.Join(tc.args, " "), got, tc.says, tc.never)
+			}
+		})
+	}
+}
