@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"time"
 
 	"github.com/sirupsen/logrus"
@@ -24,6 +25,13 @@ type finding struct {
 	What string `json:"what"`
 	OK   bool   `json:"ok"`
 	Msg  string `json:"msg"`
+
+	// Where a fault of the configuration stands.
+	File     string `json:"file,omitempty"`
+	Line     int    `json:"line,omitempty"`
+	Column   int    `json:"column,omitempty"`
+	Variable string `json:"variable,omitempty"`
+	Key      string `json:"key,omitempty"`
 }
 
 func checkCommand(w *world) *cobra.Command {
@@ -36,7 +44,11 @@ menu; where the configured token request does not work, the others are tried
 and the one that would work is named.`,
 		Args: cobra.NoArgs,
 		RunE: action(func(cmd *cobra.Command, _ []string) error {
-			cfg, err := loadConfig(cmd, w)
+			cfg, err := loadService(cmd, w)
+			var faults configs.Errors
+			if asJSON(cmd) && errors.As(err, &faults) {
+				return report(w, faulty(faults), true)
+			}
 			if err != nil {
 				return err
 			}
@@ -64,6 +76,17 @@ func offline(cfg *configs.Config) []finding {
 	return findings
 }
 
+// faulty are the faults of a configuration, each with its place.
+func faulty(faults configs.Errors) []finding {
+	findings := make([]finding, 0, len(faults))
+	for _, f := range faults {
+		findings = append(findings, finding{
+			What: "configuration", Msg: f.Msg, File: f.File, Line: f.Line, Column: f.Column, Variable: f.Variable, Key: f.Key,
+		})
+	}
+	return findings
+}
+
 func onlineChecks(ctx context.Context, cfg *configs.Config) []finding {
 	findings := []finding{checkRedis(ctx, cfg.Redis)}
 	for _, connection := range cfg.Connections {
@@ -78,7 +101,7 @@ func checkRedis(ctx context.Context, cfg cache.RedisConfig) finding {
 		err = errors.Join(redis.Ping(ctx), redis.Close())
 	}
 	if err != nil {
-		return finding{What: "redis", Msg: err.Error()}
+		return finding{What: "redis", Msg: plain(err)}
 	}
 	return finding{What: "redis", OK: true, Msg: "answers"}
 }
@@ -89,21 +112,32 @@ func checkConnection(ctx context.Context, cfg *configs.Config, connection upstre
 	what := "connection " + connection.Name
 	client, err := upstream.New(connection)
 	if err != nil {
-		return []finding{{What: what, Msg: err.Error()}}
+		return []finding{{What: what, Msg: plain(err)}}
 	}
 	defer client.Close()
 	probes, err := client.ProbeToken(ctx)
 	token := finding{What: what + " token", OK: err == nil, Msg: "token_request " + connection.TokenRequest.String() + " works"}
-	if err != nil {
-		token.Msg = fmt.Sprintf("token_request %s: %v", connection.TokenRequest, err)
-		for _, probe := range probes {
-			if probe.Works() {
-				token.Msg += fmt.Sprintf("; it would work with token_request: %s", probe.Request)
-			}
-		}
-		return []finding{token}
+	if err == nil {
+		return []finding{token, checkMenu(ctx, cfg, client)}
 	}
-	return []finding{token, checkMenu(ctx, cfg, client)}
+	token.Msg = probed(probes)
+	return []finding{token, {What: what + " menu", Msg: "not tried: there is no token to ask with"}}
+}
+
+// probed says what came of each form of the token request.
+func probed(probes []upstream.Probe) string {
+	said := make([]string, 0, len(probes))
+	for _, probe := range probes {
+		switch {
+		case probe.Works():
+			said = append(said, fmt.Sprintf("it would work with token_request: %s", probe.Request))
+		case probe.Configured:
+			said = append(said, fmt.Sprintf("token_request %s: %s", probe.Request, plain(probe.Err)))
+		default:
+			said = append(said, fmt.Sprintf("token_request %s does not work either: %s", probe.Request, plain(probe.Err)))
+		}
+	}
+	return strings.Join(said, "; ")
 }
 
 // checkMenu pulls one menu of the connection: its own, else its first restaurant's.
@@ -120,11 +154,11 @@ func checkMenu(ctx context.Context, cfg *configs.Config, client *upstream.Client
 	}
 	answer, err := client.MenuView(ctx, restaurant, upstream.Validator{})
 	if err != nil {
-		return finding{What: what, Msg: err.Error()}
+		return finding{What: what, Msg: plain(err)}
 	}
 	view, err := menu.Decode(answer.Body)
 	if err != nil {
-		return finding{What: what, Msg: err.Error()}
+		return finding{What: what, Msg: plain(err)}
 	}
 	return finding{What: what, OK: true, Msg: fmt.Sprintf("%s, %d bytes", plural(len(view.Products), "dish", "dishes"), len(answer.Body))}
 }

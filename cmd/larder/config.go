@@ -22,6 +22,19 @@ func loadConfig(cmd *cobra.Command, w *world) (*configs.Config, error) {
 	return configs.Load(path, w.env)
 }
 
+// loadService is loadConfig for commands that need something to work on: a
+// file, or a connection in the environment.
+func loadService(cmd *cobra.Command, w *world) (*configs.Config, error) {
+	cfg, err := loadConfig(cmd, w)
+	if err != nil {
+		return nil, err
+	}
+	if path, _ := cmd.Flags().GetString("config"); path == "" && len(cfg.Connections) == 0 {
+		return nil, &usageError{"no configuration file and no connection: nothing to serve; give --config FILE (or LARDER_CONFIG), or LARDER_CONNECTIONS_0_BASE_URL and its fellows"}
+	}
+	return cfg, nil
+}
+
 func configCommand(w *world) *cobra.Command {
 	cmd := &cobra.Command{Use: "config", Short: "Show the configuration", Args: cobra.NoArgs, RunE: action(func(cmd *cobra.Command, _ []string) error {
 		return cmd.Help()

@@ -81,7 +81,7 @@ func prepareDemo(cmd *cobra.Command, w *world) (d *demo, err error) {
 	}
 	listen, sandboxListen := d.addresses(cmd)
 	secrets := demoSecrets(listen)
-	kitchen, err := openSandbox(cmd.Context(), sandboxListen, secrets.connection, log)
+	kitchen, err := openSandbox(cmd.Context(), sandboxListen, "--sandbox-listen", secrets.connection, log)
 	if err != nil {
 		return nil, err
 	}
@@ -169,7 +169,7 @@ func (d *demo) run(ctx context.Context) error {
 		running, stop := context.WithCancel(ctx)
 		defer stop()
 		context.AfterFunc(kitchenContext, stop) // a sandbox that fails ends the demo
-		return serve(running, d.cfg, d.log, d.show)
+		return listenError(serve(running, d.cfg, d.log, d.show), "--listen"+anyPort("--listen"))
 	})
 	return group.Wait()
 }

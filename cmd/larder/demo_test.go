@@ -208,7 +208,9 @@ func TestCommandsAgainstARunningDaemon(t *testing.T) {
 		}
 		env = append(env, "LARDER_CONNECTIONS_0_CLIENT_SECRET=wrong", "LARDER_REDIS_URL=redis://127.0.0.1:1")
 		got = command{env: env}.run(t, "check", "--online", "--config", "../../configs/demo.yaml")
-		if got.status != statusFailed || !strings.Contains(got.out, "FAILED  redis: ") || !strings.Contains(got.out, "FAILED  connection main token: ") {
+		if got.status != statusFailed || !strings.Contains(got.out, "FAILED  redis: ") || !strings.Contains(got.out, "FAILED  connection main token: ") ||
+			!strings.Contains(got.out, "; token_request oauth does not work either: ") || strings.Contains(got.out, ": upstream: ") ||
+			!strings.Contains(got.out, "FAILED  connection main menu: not tried: there is no token to ask with") {
 			t.Errorf("check --online of what does not work: %+v", got)
 		}
 	})

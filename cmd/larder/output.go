@@ -61,3 +61,13 @@ func firstOf(ids []string, total int) string {
 	}
 	return text
 }
+
+// plain is an error's text without the name of the package that it comes from,
+// which tells a person nothing.
+func plain(err error) string {
+	text := err.Error()
+	for _, room := range []string{"cache: ", "configs: ", "httpapi: ", "menu: ", "ordering: ", "sync: ", "upstream: "} {
+		text = strings.TrimPrefix(text, room)
+	}
+	return text
+}

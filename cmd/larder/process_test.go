@@ -253,16 +253,26 @@ func TestTheBinaryRefusesAWrongConfiguration(t *testing.T) {
 	p.log.find(t, `larder.yaml:1:1: unknown key "htp" in the configuration: did you mean "http"\?`)
 }
 
-func TestATakenPortIsReported(t *testing.T) {
+func TestATakenPortIsReportedWithWhatToChange(t *testing.T) {
 	t.Parallel()
 	service := newService(t)
 	taken := strings.TrimPrefix(service.URL, "http://")
-	got := command{env: service.env("LARDER_HTTP_LISTEN=" + taken)}.run(t, "serve")
-	if got.status != statusFailed || !strings.Contains(got.err, "address already in use") {
-		t.Errorf("serve on a taken port: %+v", got)
+	for name, tc := range map[string]struct {
+		got  outcome
+		says string
+	}{
+		"serve":         {command{env: service.env("LARDER_HTTP_LISTEN=" + taken)}.run(t, "serve"), "with http.listen (LARDER_HTTP_LISTEN)"},
+		"serve, ops":    {command{env: service.env("LARDER_HTTP_OPS_LISTEN=" + taken)}.run(t, "serve"), "with http.ops_listen (LARDER_HTTP_OPS_LISTEN)"},
+		"demo":          {larder(t, "demo", "--exit", "--listen", taken), "with --listen (--listen 127.0.0.1:0 takes any free port)"},
+		"demo, sandbox": {larder(t, "demo", "--exit", "--sandbox-listen", taken), "with --sandbox-listen (--sandbox-listen 127.0.0.1:0 takes any free port)"},
+		"sandbox":       {larder(t, "sandbox", "--listen", taken), "with --listen (--listen 127.0.0.1:0 takes any free port)"},
+	} {
+		if tc.got.status != statusFailed || !strings.Contains(tc.got.err, taken+" is taken by another program") || !strings.Contains(tc.got.err, tc.says) || strings.Contains(tc.got.err, "httpapi") {
+			t.Errorf("%s on a taken port: %+v, want 1 and %q", name, tc.got, tc.says)
+		}
 	}
-	got = larder(t, "demo", "--exit", "--sandbox-listen", taken)
-	if got.status != statusFailed || !strings.Contains(got.err, "the sandbox cannot listen") {
-		t.Errorf("demo with a taken port: %+v", got)
+	got := larder(t, "sandbox", "--listen", "192.0.2.1:0")
+	if got.status != statusFailed || !strings.Contains(got.err, "is no address of this machine") {
+		t.Errorf("sandbox on an address of elsewhere: %+v", got)
 	}
 }

@@ -43,7 +43,7 @@ func run(ctx context.Context, args []string, w world) int {
 			if asJSON(cmd) {
 				_ = printFault(w.out, failed.err) // the status and standard error say it too
 			}
-			fmt.Fprintf(w.err, "larder: %v\n", failed.err)
+			fmt.Fprintf(w.err, "larder: %s\n", plain(failed.err))
 		}
 		return statusFailed
 	default: // cobra's own errors, and usageErrors, are about the command line

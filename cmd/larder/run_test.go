@@ -1,6 +1,7 @@
 package main
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -21,6 +22,8 @@ func TestWrongUsageIsStatus2(t *testing.T) {
 		"unknown flag":                 {[]string{"serve", "--fast"}, nil, "unknown flag: --fast"},
 		"too many arguments":           {[]string{"serve", "now"}, nil, `unknown command "now"`},
 		"an order without a file":      {[]string{"order", "place"}, nil, "accepts 1 arg(s), received 0"},
+		"serve of nothing":             {[]string{"serve"}, nil, "no configuration file and no connection: nothing to serve; give --config FILE"},
+		"check of nothing":             {[]string{"check"}, []string{"LARDER_SYNC_HISTORY=5"}, "no configuration file and no connection"},
 		"sync of nothing":              {[]string{"sync"}, nil, "name the restaurants, or say --all"},
 		"sync of some and all":         {[]string{"sync", "--all", "one"}, nil, "--all is every restaurant: leave out one, or --all"},
 		"wrong value in environment":   {[]string{"status"}, []string{"LARDER_JSON=perhaps"}, "environment LARDER_JSON"},
@@ -167,9 +170,31 @@ func TestCheck(t *testing.T) {
 	if want := "ok      configuration: valid: 1 connection, 1 restaurant, 2 clients\n"; out != want {
 		t.Errorf("check prints %q, want %q", out, want)
 	}
-	findings := fromJSON[[]finding](t, command{env: []string{"LARDER_HTTP_LITSEN=x"}}.run(t, "check", "--json").out)
+	findings := fromJSON[[]finding](t, command{env: []string{"LARDER_HTTP_LITSEN=x"}}.run(t, "check", "--json", "--config", "../../configs/demo.yaml").out)
 	if len(findings) != 2 || findings[1].What != "warning" {
 		t.Errorf("check of an environment with a typing error gives %+v", findings)
+	}
+}
+
+func TestTheEnvironmentAloneMayBeAConfiguration(t *testing.T) {
+	t.Parallel()
+	env := []string{"LARDER_CONNECTIONS_0_NAME=main", "LARDER_CONNECTIONS_0_BASE_URL=http://127.0.0.1:1", "LARDER_CONNECTIONS_0_AUTH_URL=http://127.0.0.1:1", "LARDER_CONNECTIONS_0_CLIENT_ID=a", "LARDER_CONNECTIONS_0_CLIENT_SECRET=b"}
+	if got := (command{env: env}).run(t, "check"); got.status != statusDone || !strings.Contains(got.out, "valid: 1 connection, 0 restaurants") {
+		t.Errorf("check of an environment: %+v", got)
+	}
+}
+
+func TestCheckAsJSONNamesPlaces(t *testing.T) {
+	t.Parallel()
+	file := write(t, "larder.yaml", "sync: {history: many}\nhttp: {metrics: some}\n")
+	got := larder(t, "check", "--json", "--config", file)
+	findings := fromJSON[[]finding](t, got.out)
+	want := []finding{
+		{What: "configuration", Msg: `"many" is no whole number`, File: file, Line: 1, Column: 17, Key: "sync.history"},
+		{What: "configuration", Msg: `"some" is none of open, ops, off`, File: file, Line: 2, Column: 17, Key: "http.metrics"},
+	}
+	if got.status != statusFailed || !slices.Equal(findings, want) {
+		t.Errorf("check --json of a wrong file: status %d, %+v; want 1 and %+v", got.status, findings, want)
 	}
 }
 

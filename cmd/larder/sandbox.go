@@ -45,7 +45,7 @@ id, "default" is the connection's own menu.`,
 				return err
 			}
 			listen, _ := cmd.Flags().GetString("listen")
-			kitchen, err := openSandbox(cmd.Context(), listen, "", log)
+			kitchen, err := openSandbox(cmd.Context(), listen, "--listen", "", log)
 			if err != nil {
 				return err
 			}
@@ -109,12 +109,13 @@ type kitchen struct {
 }
 
 // openSandbox listens and makes a sandbox without menus, for the client demo
-// with the secret (empty: demo-secret). run it, or close its listener.
-func openSandbox(ctx context.Context, listen, secret string, log logrus.FieldLogger) (*kitchen, error) {
+// with the secret (empty: demo-secret). flag is what says where it listens. run
+// it, or close its listener.
+func openSandbox(ctx context.Context, listen, flag, secret string, log logrus.FieldLogger) (*kitchen, error) {
 	var config net.ListenConfig
 	listener, err := config.Listen(ctx, "tcp", listen)
 	if err != nil {
-		return nil, fmt.Errorf("the sandbox cannot listen: %w", err)
+		return nil, fmt.Errorf("the sandbox cannot listen: %w", listenError(err, flag+anyPort(flag)))
 	}
 	base := urlOf(listener.Addr().String())
 	return &kitchen{

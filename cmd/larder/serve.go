@@ -26,12 +26,13 @@ says so, and it recovers by itself.`,
 			if err != nil {
 				return err
 			}
-			cfg, err := loadConfig(cmd, w)
+			cfg, err := loadService(cmd, w)
 			if err != nil {
 				return err
 			}
 			return outlivingHangups(cmd.Context(), hangupLog(log), func(ctx context.Context) error {
-				return serve(ctx, cfg, log, nil)
+				err := serve(ctx, cfg, log, nil)
+				return listenError(err, listenKey(err))
 			})
 		}),
 	}
@@ -44,6 +45,9 @@ says so, and it recovers by itself.`,
 func serve(ctx context.Context, cfg *configs.Config, log logrus.FieldLogger, beside func(ctx context.Context, d *daemon) error) error {
 	for _, warning := range cfg.Warnings() {
 		log.WithField("event", "config.warning").Warn(warning)
+	}
+	if len(cfg.Connections) == 0 {
+		log.WithField("event", "config.nothing_to_serve").Warn("the configuration has no connection: there is nothing to serve")
 	}
 	d, err := newDaemon(ctx, cfg, log)
 	if err != nil {
