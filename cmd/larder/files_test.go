@@ -1,6 +1,7 @@
 package main
 
 import (
+	"net/http"
 	"strings"
 	"testing"
 
@@ -48,12 +49,44 @@ func TestMenuShowOfAFile(t *testing.T) {
 	}
 }
 
+func TestAMenuOfAFileHasNoTimeOfASync(t *testing.T) {
+	t.Parallel()
+	shown := command{in: soup}.run(t, "menu", "show", "--json", "-")
+	menu := fromJSON[struct{ Result map[string]any }](t, shown.out)
+	if at, there := menu.Result["syncedAt"]; !there || at != nil {
+		t.Errorf("menu show --json of a file has syncedAt %v, want null", at)
+	}
+}
+
+func TestAnArgumentThatIsNeitherFileNorRestaurant(t *testing.T) {
+	t.Parallel()
+	gone := says(404, `{"status":404,"code":"restaurant_not_found","msg":"there is no such restaurant; there are: one"}`)
+	base := daemonOf(t, map[string]http.HandlerFunc{
+		"GET /v1/ops/restaurants/{id}/lint": says(401, `{"status":401,"code":"unauthorized","msg":"a valid bearer token is required"}`),
+		"GET /v1/restaurants/{id}/menu":     gone,
+		"GET /v1/restaurants/one/menu":      says(200, `{}`),
+	})
+	want := `"nosuchfile.json" is neither a file nor a restaurant of the larder at ` + base + ": there is no such restaurant; there are: one\n"
+	for _, verb := range []string{"lint", "show"} {
+		if got := larder(t, "menu", verb, "nosuchfile.json", "--url", base); got.status != statusFailed || !strings.Contains(got.err, want) {
+			t.Errorf("menu %s of nothing: %+v, want %q", verb, got, want)
+		}
+		got := larder(t, "menu", verb, "nosuchfile.json", "--url", "http://127.0.0.1:1")
+		if got.status != statusFailed || !strings.Contains(got.err, `"nosuchfile.json" is no file, and whether it is a restaurant cannot be asked: larder at`) {
+			t.Errorf("menu %s of nothing without a daemon: %+v", verb, got)
+		}
+	}
+	if got := larder(t, "menu", "lint", "one", "--url", base); !strings.Contains(got.err, "401 unauthorized") {
+		t.Errorf("menu lint of a restaurant without a token: %+v, want to be asked for one", got)
+	}
+}
+
 func TestMenuDiffOfFiles(t *testing.T) {
 	t.Parallel()
 	file := write(t, "menu.json", soup)
-	changed := strings.NewReplacer(`"price":4.5`, `"price":5`, `"id":"b"`, `"id":"c"`, `["north"]`, `true`).Replace(soup)
+	changed := strings.NewReplacer(`"Soup"`, `"Broth"`, `"price":4.5`, `"price":5`, `"id":"b"`, `"id":"c"`, `["north"]`, `true`).Replace(soup)
 	got := command{in: changed}.run(t, "menu", "diff", file, "-")
-	want := "+ c  Bread\n− b  Bread\n~ s  Soup: price\n"
+	want := "+ c  Bread\n− b  Bread\n~ s  Broth: name \"Soup\" → \"Broth\", price 4.5 → 5\n"
 	if got.status != statusDone || got.out != want {
 		t.Errorf("menu diff: %+v, want %q", got, want)
 	}

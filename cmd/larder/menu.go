@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"net/url"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -71,6 +73,24 @@ func isFile(arg string) bool {
 	return err == nil && !info.IsDir()
 }
 
+// neither makes of a daemon's refusal that an argument names nothing at all,
+// where that is so: most likely it is a file's name with a slip in it.
+func neither(ctx context.Context, daemon *api, arg string, err error) error {
+	if isUnreachable(err) {
+		return fmt.Errorf("%q is no file, and whether it is a restaurant cannot be asked: %w", arg, err)
+	}
+	known := err
+	if refusedWith(err, http.StatusUnauthorized, http.StatusForbidden) { // nobody may lint without a token; menus are mostly open
+		bare := api{base: daemon.base, plain: daemon.plain}
+		_, known = bare.get(ctx, "/v1/restaurants/"+url.PathEscape(arg)+"/menu")
+	}
+	refused, ok := errors.AsType[*apiError](known)
+	if !ok || refused.Code != string(httpapi.CodeRestaurantNotFound) {
+		return err
+	}
+	return fmt.Errorf("%q is neither a file nor a restaurant of the larder at %s: %s", arg, daemon.base, refused.Msg)
+}
+
 // viewOf decodes a menu view from a file.
 func viewOf(w *world, file string) (*menu.View, error) {
 	raw, err := w.openArg(file)
@@ -105,7 +125,7 @@ func findingsOf(cmd *cobra.Command, w *world, arg string) ([]menu.Finding, error
 	defer daemon.close()
 	answer, err := daemon.get(cmd.Context(), "/v1/ops/restaurants/"+url.PathEscape(arg)+"/lint")
 	if err != nil {
-		return nil, err
+		return nil, neither(cmd.Context(), daemon, arg, err)
 	}
 	var findings []menu.Finding
 	return findings, answer.result(&findings)
@@ -236,7 +256,7 @@ func printChanges(w *world, changes menu.Changes, older, newer *menu.Catalogue) 
 		fmt.Fprintf(w.out, "− %s\n", name(id))
 	}
 	for _, change := range changes.Changed {
-		fmt.Fprintf(w.out, "~ %s: %s\n", name(change.ID), strings.Join(change.Fields, ", "))
+		fmt.Fprintf(w.out, "~ %s: %s\n", name(change.ID), strings.Join(changedFields(change, older, newer), ", "))
 	}
 	for _, a := range changes.Availability {
 		word := "stopped"
@@ -245,6 +265,27 @@ func printChanges(w *world, changes menu.Changes, older, newer *menu.Catalogue) 
 		}
 		fmt.Fprintf(w.out, "! %s: %s\n", name(a.ID), word)
 	}
+}
+
+// changedFields are the fields that differ, names and prices with what they
+// were and are.
+func changedFields(change menu.Change, older, newer *menu.Catalogue) []string {
+	fields := slices.Clone(change.Fields)
+	before, had := older.ProductByID(change.ID)
+	after, has := newer.ProductByID(change.ID)
+	if !had || !has {
+		return fields
+	}
+	was, is := older.Product(before), newer.Product(after)
+	for i, field := range fields {
+		switch field {
+		case "name":
+			fields[i] = fmt.Sprintf("name %q → %q", was.Name, is.Name)
+		case "price":
+			fields[i] = fmt.Sprintf("price %s → %s", was.Price, is.Price)
+		}
+	}
+	return fields
 }
 
 // errNoMenu is a body that is no storefront menu.

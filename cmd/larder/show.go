@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"net/url"
@@ -71,6 +72,10 @@ func showMenu(cmd *cobra.Command, w *world, arg string) error {
 	return nil
 }
 
+// neverSynced is how a menu that was never pulled tells its time. No text inside
+// the menu can look like it: quotes in there are escaped.
+const neverSynced = `,"syncedAt":"0001-01-01T00:00:00.000Z"`
+
 func storefrontOf(cmd *cobra.Command, w *world, arg string) ([]byte, error) {
 	if isFile(arg) {
 		view, err := viewOf(w, arg)
@@ -78,7 +83,8 @@ func storefrontOf(cmd *cobra.Command, w *world, arg string) ([]byte, error) {
 			return nil, err
 		}
 		id := stoppedFor(cmd)
-		return menu.Compile(view, id, menu.DefaultSettings()).AppendMenu(nil, menu.Head{Restaurant: id, RestaurantName: arg}), nil
+		body := menu.Compile(view, id, menu.DefaultSettings()).AppendMenu(nil, menu.Head{Restaurant: id, RestaurantName: arg})
+		return bytes.Replace(body, []byte(neverSynced), []byte(`,"syncedAt":null`), 1), nil
 	}
 	daemon, err := target(cmd, w, httpapi.ScopeMenu)
 	if err != nil {
@@ -87,7 +93,7 @@ func storefrontOf(cmd *cobra.Command, w *world, arg string) ([]byte, error) {
 	defer daemon.close()
 	answer, err := daemon.get(cmd.Context(), "/v1/restaurants/"+url.PathEscape(arg)+"/menu")
 	if err != nil {
-		return nil, err
+		return nil, neither(cmd.Context(), daemon, arg, err)
 	}
 	return answer.body, nil
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -8,9 +9,12 @@ import (
 	"maps"
 	"net/http"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
+
+	"larder/httpapi"
 )
 
 // statusLimit bounds the question: a health check must not hang.
@@ -20,16 +24,19 @@ func statusCommand(w *world) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "status",
 		Short: "Say whether the running larder is ready; fails when it is not",
-		Args:  cobra.NoArgs,
+		Long: `Say whether the running larder is ready, and what is not well: parts that it
+stands on, restaurants whose last sync failed, was quarantined or is long ago.
+Only readiness counts for the status: a larder that serves is healthy.`,
+		Args: cobra.NoArgs,
 		RunE: action(func(cmd *cobra.Command, _ []string) error {
-			daemon, err := target(cmd, w, "")
+			ctx, cancel := context.WithTimeout(cmd.Context(), statusLimit)
+			defer cancel()
+			cmd.SetContext(ctx)
+			daemon, err := target(cmd, w, httpapi.ScopeMenu)
 			if err != nil {
 				return err
 			}
 			defer daemon.close()
-			daemon.bearer = nil // readiness is open, and must not need a token
-			ctx, cancel := context.WithTimeout(cmd.Context(), statusLimit)
-			defer cancel()
 			return printStatus(ctx, daemon, w, asJSON(cmd))
 		}),
 	}
@@ -51,19 +58,82 @@ type part struct {
 }
 
 func printStatus(ctx context.Context, daemon *api, w *world, raw bool) error {
-	body, isReady, err := readiness(ctx, daemon)
+	open := api{base: daemon.base, plain: daemon.plain} // readiness must not need a token
+	body, isReady, err := readiness(ctx, &open)
 	if err != nil {
 		return err
 	}
+	unwell := unwellRestaurants(ctx, daemon)
 	if raw {
-		err = printRaw(w.out, body)
+		err = printStatusJSON(w, body, unwell)
 	} else {
 		err = describe(w, daemon.base, body)
+		if line := unwellLine(unwell); line != "" {
+			fmt.Fprintf(w.out, "  %s\n", line)
+		}
 	}
 	if err == nil && !isReady {
 		err = errSaid()
 	}
 	return err
+}
+
+// unwell is what several restaurants have in common that is not well.
+type unwell struct {
+	What  string   `json:"what"` // failed, quarantined, or stale
+	Count int      `json:"count"`
+	IDs   []string `json:"ids"` // the first few
+}
+
+// listLimit bounds the look at the restaurants: readiness is what counts.
+const listLimit = 2 * time.Second
+
+// unwellRestaurants counts the restaurants that are not well. Where they cannot
+// be listed, because menus are closed or the list takes too long, there is
+// nothing to say of them.
+func unwellRestaurants(ctx context.Context, daemon *api) []unwell {
+	ctx, cancel := context.WithTimeout(ctx, listLimit)
+	defer cancel()
+	all, err := restaurants(ctx, daemon)
+	if err != nil {
+		return nil
+	}
+	kinds := []unwell{{What: "failed"}, {What: "quarantined"}, {What: "stale"}}
+	for _, r := range all {
+		i := slices.IndexFunc(kinds, func(k unwell) bool {
+			return k.What == r.LastOutcome || k.What == "stale" && r.Stale && r.Version > 0 // readiness names those without a menu
+		})
+		if i < 0 {
+			continue
+		}
+		kinds[i].Count++
+		if len(kinds[i].IDs) < few {
+			kinds[i].IDs = append(kinds[i].IDs, r.ID)
+		}
+	}
+	return slices.DeleteFunc(kinds, func(k unwell) bool { return k.Count == 0 })
+}
+
+// unwellLine is "restaurants not ok: 1 failed (r1), 2 quarantined (r2, r3)".
+func unwellLine(kinds []unwell) string {
+	if len(kinds) == 0 {
+		return ""
+	}
+	parts := make([]string, 0, len(kinds))
+	for _, k := range kinds {
+		parts = append(parts, fmt.Sprintf("%d %s (%s)", k.Count, k.What, firstOf(k.IDs, k.Count)))
+	}
+	return "restaurants not ok: " + strings.Join(parts, ", ")
+}
+
+// printStatusJSON is the daemon's answer with one member more.
+func printStatusJSON(w *world, body []byte, kinds []unwell) error {
+	text, err := json.Marshal(kinds)
+	inside, isObject := bytes.CutSuffix(bytes.TrimSpace(body), []byte("}"))
+	if err != nil || !isObject || len(kinds) == 0 {
+		return printRaw(w.out, body)
+	}
+	return printRaw(w.out, fmt.Appendf(nil, `%s,"restaurantsNotOK":%s}`, inside, text))
 }
 
 // readiness asks the daemon; not being ready is an answer, not an error.

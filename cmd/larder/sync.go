@@ -75,9 +75,11 @@ func everyRestaurant(cmd *cobra.Command, w *world) ([]restaurant, error) {
 
 // restaurant is one restaurant as the daemon lists it.
 type restaurant struct {
-	ID      string `json:"id"`
-	Name    string `json:"name"`
-	Version int64  `json:"version"`
+	ID          string `json:"id"`
+	Name        string `json:"name"`
+	Version     int64  `json:"version"`
+	Stale       bool   `json:"stale"`
+	LastOutcome string `json:"lastOutcome"`
 }
 
 // restaurants lists all of the daemon's, page by page.

@@ -1,8 +1,12 @@
 package main
 
 import (
+	"cmp"
+	"fmt"
 	"net"
+	"net/url"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -43,10 +47,23 @@ func target(cmd *cobra.Command, w *world, scope httpapi.Scope) (*api, error) {
 			id, secret = configuredClient(cfg, scope)
 		}
 	}
-	if base == "" {
-		base = defaultURL
+	base, err := addressOf(cmp.Or(base, defaultURL))
+	if err != nil {
+		return nil, err
 	}
 	return newAPI(cmd.Context(), base, id, secret), nil
+}
+
+// addressOf reads --url, which may leave out http://.
+func addressOf(address string) (string, error) {
+	if !strings.Contains(address, "://") {
+		address = "http://" + address
+	}
+	u, err := url.Parse(address)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || u.RawQuery != "" || u.Fragment != "" {
+		return "", &usageError{fmt.Sprintf("--url: %q is no address of a larder: write it as %s", address, defaultURL)}
+	}
+	return address, nil
 }
 
 // configuredURL is where a daemon of this configuration serves the scope.
