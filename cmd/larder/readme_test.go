@@ -82,6 +82,12 @@ func TestREADME(t *testing.T) {
 		}
 		written.WriteString(e.before + e.script + e.between + got + "```\n")
 	}
+	if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
+		t.Errorf("the README's commands leave %v behind, %v", left, err)
+	}
+	if strings.Contains(string(readme), "sed -i") {
+		t.Error("the README uses sed -i, which macOS reads in another way")
+	}
 	if *update {
 		if err := os.WriteFile(readmeFile, []byte(written.String()+rest), 0o600); err != nil {
 			t.Fatal(err)
