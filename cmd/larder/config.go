@@ -36,9 +36,7 @@ func loadService(cmd *cobra.Command, w *world) (*configs.Config, error) {
 }
 
 func configCommand(w *world) *cobra.Command {
-	cmd := &cobra.Command{Use: "config", Short: "Show the configuration", Args: cobra.NoArgs, RunE: action(func(cmd *cobra.Command, _ []string) error {
-		return cmd.Help()
-	})}
+	cmd := &cobra.Command{Use: "config", Short: "Show the configuration", Args: cobra.NoArgs, RunE: needsSubcommand()}
 	show := &cobra.Command{
 		Use:   "print",
 		Short: "Print the effective configuration: defaults, file and environment, secrets redacted",

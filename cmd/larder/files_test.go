@@ -52,8 +52,8 @@ func TestMenuShowOfAFile(t *testing.T) {
 func TestAMenuOfAFileHasNoTimeOfASync(t *testing.T) {
 	t.Parallel()
 	shown := command{in: soup}.run(t, "menu", "show", "--json", "-")
-	menu := fromJSON[struct{ Result map[string]any }](t, shown.out)
-	if at, there := menu.Result["syncedAt"]; !there || at != nil {
+	answer := fromJSON[struct{ Result map[string]any }](t, shown.out)
+	if at, there := answer.Result["syncedAt"]; !there || at != nil {
 		t.Errorf("menu show --json of a file has syncedAt %v, want null", at)
 	}
 }

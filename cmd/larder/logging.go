@@ -1,6 +1,8 @@
 package main
 
 import (
+	"fmt"
+
 	"github.com/sirupsen/logrus"
 	"github.com/spf13/cobra"
 )
@@ -10,8 +12,8 @@ func logger(cmd *cobra.Command, w *world) (*logrus.Logger, error) {
 	levelName, _ := cmd.Flags().GetString("log-level")
 	format, _ := cmd.Flags().GetString("log-format")
 	level, err := logrus.ParseLevel(levelName)
-	if err != nil {
-		return nil, &usageError{"--log-level: " + err.Error()}
+	if err != nil || level > logrus.DebugLevel || level < logrus.ErrorLevel {
+		return nil, &usageError{fmt.Sprintf("--log-level: %q is none of debug, info, warn, error", levelName)}
 	}
 	log := logrus.New()
 	log.SetOutput(w.err)

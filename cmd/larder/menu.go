@@ -18,9 +18,7 @@ import (
 )
 
 func menuCommand(w *world) *cobra.Command {
-	cmd := &cobra.Command{Use: "menu", Short: "Lint, show or compare menus", Args: cobra.NoArgs, RunE: action(func(cmd *cobra.Command, _ []string) error {
-		return cmd.Help()
-	})}
+	cmd := &cobra.Command{Use: "menu", Short: "Lint, show or compare menus", Args: cobra.NoArgs, RunE: needsSubcommand()}
 	lint := &cobra.Command{
 		Use:   "lint FILE|RESTAURANT",
 		Short: "Name everything that is wrong with a menu; fails on errors",

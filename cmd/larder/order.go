@@ -19,9 +19,7 @@ import (
 )
 
 func orderCommand(w *world) *cobra.Command {
-	cmd := &cobra.Command{Use: "order", Short: "Check or place an order from a file", Args: cobra.NoArgs, RunE: action(func(cmd *cobra.Command, _ []string) error {
-		return cmd.Help()
-	})}
+	cmd := &cobra.Command{Use: "order", Short: "Check or place an order from a file", Args: cobra.NoArgs, RunE: needsSubcommand()}
 	validate := &cobra.Command{
 		Use:   "validate FILE",
 		Short: "Check an order against the menu that is served; fails when it is not valid",

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"errors"
+	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -37,8 +39,61 @@ Begin with:  larder demo`,
 		syncCommand(w), orderCommand(w), menuCommand(w),
 		checkCommand(w), configCommand(w), statusCommand(w), versionCommand(w),
 	)
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return wrongValue(err) })
+	root.SetHelpCommand(helpCommand())
 	nameVariables(root)
 	return root
+}
+
+// helpCommand is cobra's, but for an unknown topic, which is wrong usage.
+func helpCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "help [COMMAND]",
+		Short: "Help about any command",
+		RunE: action(func(cmd *cobra.Command, args []string) error {
+			topic, rest, err := cmd.Root().Find(args)
+			if err != nil || topic == nil || len(rest) > 0 {
+				return &usageError{fmt.Sprintf("there is no help about %q", strings.Join(args, " "))}
+			}
+			topic.InitDefaultHelpFlag()
+			return topic.Help()
+		}),
+	}
+}
+
+// needsSubcommand is what a command that only groups others does by itself.
+func needsSubcommand() func(*cobra.Command, []string) error {
+	return action(func(cmd *cobra.Command, _ []string) error {
+		var names []string
+		for _, inner := range cmd.Commands() {
+			if inner.IsAvailableCommand() {
+				names = append(names, cmd.CommandPath()+" "+inner.Use)
+			}
+		}
+		return &usageError{"say what to do:\n  " + strings.Join(names, "\n  ")}
+	})
+}
+
+// wrongValue words a flag's wrong value for people: what was given, what is
+// expected.
+func wrongValue(err error) error {
+	invalid, ok := errors.AsType[*pflag.InvalidValueError](err)
+	if !ok {
+		return err
+	}
+	return &usageError{fmt.Sprintf("--%s: %s", invalid.GetFlag().Name, expected(invalid.GetFlag(), invalid.GetValue()))}
+}
+
+// expected says that a value is not of the flag's type.
+func expected(flag *pflag.Flag, value string) string {
+	switch flag.Value.Type() {
+	case "bool":
+		return fmt.Sprintf("%q is neither true nor false", value)
+	case "int", "int64":
+		return fmt.Sprintf("%q is no whole number, or too large", value)
+	default:
+		return fmt.Sprintf("%q is not a %s", value, flag.Value.Type())
+	}
 }
 
 // setEnv gives a flag another variable than its own name would.
@@ -84,7 +139,7 @@ func fromEnvironment(cmd *cobra.Command, env []string) error {
 			return
 		}
 		if err := cmd.Flags().Set(f.Name, value); err != nil {
-			wrong = &usageError{"environment " + names[0] + ": " + err.Error()}
+			wrong = &usageError{"environment " + names[0] + ": " + expected(f, value)}
 		}
 	})
 	return wrong

@@ -26,8 +26,16 @@ func TestWrongUsageIsStatus2(t *testing.T) {
 		"check of nothing":             {[]string{"check"}, []string{"LARDER_SYNC_HISTORY=5"}, "no configuration file and no connection"},
 		"sync of nothing":              {[]string{"sync"}, nil, "name the restaurants, or say --all"},
 		"sync of some and all":         {[]string{"sync", "--all", "one"}, nil, "--all is every restaurant: leave out one, or --all"},
-		"wrong value in environment":   {[]string{"status"}, []string{"LARDER_JSON=perhaps"}, "environment LARDER_JSON"},
-		"unknown log level":            {[]string{"serve", "--log-level", "loud"}, nil, "--log-level"},
+		"wrong value in environment":   {[]string{"status"}, []string{"LARDER_JSON=perhaps"}, `environment LARDER_JSON: "perhaps" is neither true nor false` + "\n"},
+		"wrong number in environment":  {[]string{"demo"}, []string{"LARDER_SANDBOX_PRODUCTS=many"}, `environment LARDER_SANDBOX_PRODUCTS: "many" is no whole number, or too large` + "\n"},
+		"wrong number":                 {[]string{"demo", "--products", "many"}, nil, `--products: "many" is no whole number, or too large` + "\n"},
+		"neither true nor false":       {[]string{"demo", "--exit=perhaps"}, nil, `--exit: "perhaps" is neither true nor false` + "\n"},
+		"order alone":                  {[]string{"order"}, nil, "say what to do:\n  larder order place FILE\n  larder order validate FILE\n"},
+		"menu alone":                   {[]string{"menu"}, nil, "larder menu lint FILE|RESTAURANT\n"},
+		"config alone":                 {[]string{"config"}, nil, "larder config print\n"},
+		"help about nothing":           {[]string{"help", "nonsense"}, nil, `there is no help about "nonsense"`},
+		"help about nothing of order":  {[]string{"help", "order", "eat"}, nil, `there is no help about "order eat"`},
+		"unknown log level":            {[]string{"serve", "--log-level", "loud"}, nil, `--log-level: "loud" is none of debug, info, warn, error` + "\n"},
 		"unknown log format":           {[]string{"serve", "--log-format", "xml"}, nil, "--log-format: use text, json or auto"},
 		"demo: JSON that never ends":   {[]string{"demo", "--json"}, nil, "--json needs --exit"},
 		"generated: too many products": {[]string{"sandbox", "--listen", "127.0.0.1:0", "--products", "10001"}, nil, "--products: between 1 and 10000"},
@@ -66,8 +74,8 @@ func TestHelpNamesEveryCommand(t *testing.T) {
 		}
 	}
 	for _, group := range []string{"order", "menu", "config"} {
-		if out := must(t, group); !strings.Contains(out, "Available Commands") {
-			t.Errorf("larder %s prints no help:\n%s", group, out)
+		if out := must(t, group, "--help"); !strings.Contains(out, "Available Commands") || out != must(t, "help", group) {
+			t.Errorf("larder %s --help prints no help:\n%s", group, out)
 		}
 	}
 }
