@@ -35,8 +35,7 @@ ends: status 0, or 1 and what failed.`,
 			if err != nil {
 				return err
 			}
-			warn := func(msg string) { fmt.Fprintf(w.err, "larder: %s\n", msg) } // the demo logs no warnings
-			return outlivingHangups(cmd.Context(), warn, d.run)
+			return d.run(cmd.Context())
 		}),
 	}
 	flags := cmd.Flags()

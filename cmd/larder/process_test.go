@@ -197,50 +197,26 @@ func TestASecondSignalForces(t *testing.T) {
 // in flight.
 func TestSIGHUPWarnsAndChangesNothing(t *testing.T) {
 	t.Parallel()
-	t.Run("serve", func(t *testing.T) {
-		t.Parallel()
-		service := newService(t)
-		p := startProcess(t, service.env(), "serve")
-		base := p.url(t)
-		waitReady(t, base)
-		open := service.shut()
-		defer open()
-		answered := make(chan outcome, 1)
-		go func() {
-			answered <- larder(t, "sync", sandbox.BistroID, "--url", base, "--client-id", "ops", "--client-secret", "ops-secret")
-		}()
-		<-service.asks
-		p.signal(t, syscall.SIGHUP)
-		p.log.find(t, `"event":"config.not_reloaded","level":"warning","msg":"SIGHUP: [^"]*restart`)
-		open()
-		if got := <-answered; got.status != statusDone || !strings.Contains(got.out, "unchanged") {
-			t.Errorf("the request in flight got %+v, want its run", got)
-		}
-		p.signal(t, syscall.SIGTERM)
-		if status := p.status(t); status != statusDone {
-			t.Errorf("status %d after SIGHUP and SIGTERM, want 0\n%s", status, p.log)
-		}
-	})
-	for name, tc := range map[string]struct {
-		args    []string
-		running string
-	}{
-		"sandbox": {[]string{"sandbox", "--listen", "127.0.0.1:0", "--log-format", "json"}, "ordering service on"},
-		"demo":    {[]string{"demo", "--listen", "127.0.0.1:0", "--sandbox-listen", "127.0.0.1:0"}, "Larder is running"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			p := &process{cmd: exec.CommandContext(t.Context(), binary(t), tc.args...), log: newWatched()}
-			p.cmd.Stdout, p.cmd.Stderr = p.log, p.log
-			p.start(t)
-			p.log.find(t, tc.running)
-			p.signal(t, syscall.SIGHUP)
-			p.log.find(t, `SIGHUP: larder cannot reload`)
-			p.signal(t, syscall.SIGTERM)
-			if status := p.status(t); status != statusDone {
-				t.Errorf("status %d after SIGHUP and SIGTERM, want 0\n%s", status, p.log)
-			}
-		})
+	service := newService(t)
+	p := startProcess(t, service.env(), "serve")
+	base := p.url(t)
+	waitReady(t, base)
+	open := service.shut()
+	defer open()
+	answered := make(chan outcome, 1)
+	go func() {
+		answered <- larder(t, "sync", sandbox.BistroID, "--url", base, "--client-id", "ops", "--client-secret", "ops-secret")
+	}()
+	<-service.asks
+	p.signal(t, syscall.SIGHUP)
+	p.log.find(t, `"event":"config.not_reloaded","level":"warning","msg":"SIGHUP: [^"]*restart`)
+	open()
+	if got := <-answered; got.status != statusDone || !strings.Contains(got.out, "unchanged") {
+		t.Errorf("the request in flight got %+v, want its run", got)
+	}
+	p.signal(t, syscall.SIGTERM)
+	if status := p.status(t); status != statusDone {
+		t.Errorf("status %d after SIGHUP and SIGTERM, want 0\n%s", status, p.log)
 	}
 }
 

@@ -50,10 +50,8 @@ id, "default" is the connection's own menu.`,
 				return err
 			}
 			kitchen.stock(shelf)
-			return outlivingHangups(cmd.Context(), hangupLog(log), func(ctx context.Context) error {
-				fmt.Fprintf(w.out, "ordering service on %s (client demo, secret demo-secret)\n%s\n", kitchen.url, shelf.restaurants())
-				return kitchen.run(ctx)
-			})
+			fmt.Fprintf(w.out, "ordering service on %s (client demo, secret demo-secret)\n%s\n", kitchen.url, shelf.restaurants())
+			return kitchen.run(cmd.Context())
 		}),
 	}
 	flags := cmd.Flags()
