@@ -1,10 +1,6 @@
 package menu
 
 import (
-	"bytes"
-	"encoding/json"
-	"errors"
-	"fmt"
 	"strings"
 	"unicode/utf8"
 
@@ -43,81 +39,6 @@ func (k Kind) String() string {
 	default:
 		return "nothing"
 	}
-}
-
-// SyntaxError says where a body stops being JSON.
-type SyntaxError struct {
-	Line   int // from 1
-	Column int // in characters, from 1
-	Offset int // in bytes, from 0
-	Msg    string
-}
-
-// Error gives the position and the cause.
-func (e *SyntaxError) Error() string {
-	return fmt.Sprintf("malformed JSON at line %d, column %d: %s", e.Line, e.Column, e.Msg)
-}
-
-// Check verifies that raw is one well-formed JSON value that nests at most
-// maxDepth levels (0: no limit but that of encoding/json), and returns it
-// without a byte order mark (policy W11). The error is a *SyntaxError.
-func Check(raw []byte, maxDepth int) ([]byte, error) {
-	body := bytes.TrimPrefix(raw, []byte("\xef\xbb\xbf"))
-	bom := len(raw) - len(body)
-	limit := maxDepth
-	if limit <= 0 {
-		limit = jsonDepth
-	}
-	if wellFormed(body, limit) {
-		return body, nil
-	}
-	if !json.Valid(body) {
-		var value json.RawMessage
-		err := json.Unmarshal(body, &value)
-		msg, at := "unexpected end of the text", len(body)
-		if syntax, ok := errors.AsType[*json.SyntaxError](err); ok {
-			msg, at = syntax.Error(), int(syntax.Offset)-1
-			if msg == "unexpected end of JSON input" {
-				msg, at = "unexpected end of the text", len(body)
-			}
-		}
-		return nil, syntaxError(body, bom, max(at, 0), msg)
-	}
-	if maxDepth > 0 {
-		if at := tooDeep(body, maxDepth); at >= 0 {
-			return nil, syntaxError(body, bom, at, fmt.Sprintf("nested deeper than %d levels", maxDepth))
-		}
-	}
-	return body, nil
-}
-
-func syntaxError(body []byte, bom, at int, msg string) *SyntaxError {
-	at = min(at, len(body))
-	before := body[:at]
-	line := 1 + bytes.Count(before, []byte{'\n'})
-	start := bytes.LastIndexByte(before, '\n') + 1
-	return &SyntaxError{
-		Line: line, Column: 1 + utf8.RuneCount(before[start:]), Offset: bom + at, Msg: msg,
-	}
-}
-
-// tooDeep gives the offset of the first bracket beyond limit levels, or -1.
-func tooDeep(body []byte, limit int) int {
-	depth := 0
-	for i := 0; i < len(body); i++ {
-		switch body[i] {
-		case '"':
-			i = stringEnd(body, i) - 1
-		case '{', '[':
-			depth++
-			if depth > limit {
-				return i
-			}
-		case '}', ']':
-			depth--
-		}
-	}
-	return -1
 }
 
 // Reader walks over a JSON text that Check has accepted, value by value and
@@ -366,77 +287,4 @@ func (r *Reader) Bool() (value, ok bool) {
 		return false, false
 	}
 	return r.Raw()[0] == 't', true
-}
-
-// valueEnd gives the offset behind the value that starts at i.
-func valueEnd(body []byte, i int) int {
-	if i >= len(body) {
-		return len(body)
-	}
-	switch body[i] {
-	case '"':
-		return stringEnd(body, i)
-	case '{', '[':
-		depth := 0
-		for ; i < len(body); i++ {
-			switch body[i] {
-			case '"':
-				i = stringEnd(body, i) - 1
-			case '{', '[':
-				depth++
-			case '}', ']':
-				depth--
-				if depth == 0 {
-					return i + 1
-				}
-			}
-		}
-		return len(body)
-	default:
-		for ; i < len(body); i++ {
-			switch body[i] {
-			case ',', '}', ']', ' ', '\t', '\n', '\r':
-				return i
-			}
-		}
-		return i
-	}
-}
-
-// stringEnd gives the offset behind the string whose opening quote is at i.
-func stringEnd(body []byte, i int) int {
-	i++
-	for i < len(body) {
-		q := bytes.IndexByte(body[i:], '"')
-		if q < 0 {
-			return len(body)
-		}
-		end := i + q
-		slashes := 0
-		for end-slashes > i && body[end-slashes-1] == '\\' {
-			slashes++
-		}
-		i = end + 1
-		if slashes%2 == 0 {
-			return i
-		}
-	}
-	return len(body)
-}
-
-// unquote gives the text of a JSON string literal. Bytes that are no UTF-8
-// become U+FFFD, so that what is sent on stays valid JSON.
-func unquote(literal []byte) string {
-	if len(literal) < 2 {
-		return ""
-	}
-	inner := literal[1 : len(literal)-1]
-	if bytes.IndexByte(inner, '\\') < 0 && utf8.Valid(inner) {
-		return string(inner)
-	}
-	var s string
-	if err := json.Unmarshal(literal, &s); err != nil {
-		return string(bytes.ToValidUTF8(inner, []byte("\ufffd")))
-	}
-	return s
 }
