@@ -138,7 +138,7 @@ func TestRuns(t *testing.T) {
 	}
 	w.get("/v1/ops/runs?restaurant=nowhere", append(ops, "X-Request-Id", "r")...).is(t, http.StatusOK) // once configured, perhaps
 	w.get("/v1/ops/runs/nope", ops...).refused(t, http.StatusNotFound, "run_not_found")
-	w.get("/v1/ops/runs/"+all[0].ID[:25]+"0", ops...).refused(t, http.StatusNotFound, "run_not_found")
+	w.get("/v1/ops/runs/"+all[0].ID[:10]+strings.Repeat("0", 16), ops...).refused(t, http.StatusNotFound, "run_not_found")
 }
 
 func TestLint(t *testing.T) {

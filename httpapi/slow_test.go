@@ -1,0 +1,56 @@
+package httpapi_test
+
+import (
+	"io"
+	"net"
+	"strings"
+	"testing"
+	"time"
+)
+
+// A client that sends a byte now and then holds no connection for ever: 10 s
+// are what a request may take to arrive (policy H1).
+func TestSlowRequestsAreCut(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, onPort0)
+	stop := w.running()
+	t.Cleanup(func() {
+		if err := stop(); err != nil {
+			t.Error(err)
+		}
+	})
+	for name, c := range map[string]struct{ sent, answer string }{
+		"a header that does not end": {"GET /livez HTTP/1.1\r\nHost: larder\r\nX-Slow: ", ""},
+		"a body that does not come":  {"POST " + validatePath + " HTTP/1.1\r\nHost: larder\r\nContent-Type: application/json\r\nContent-Length: 90\r\n\r\n{", "HTTP/1.1 408 "},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var dialer net.Dialer
+			conn, err := dialer.DialContext(t.Context(), "tcp", w.server.Addr())
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer func() { _ = conn.Close() }()
+			begun := time.Now()
+			if _, err := io.WriteString(conn, c.sent); err != nil {
+				t.Fatal(err)
+			}
+			if err := conn.SetReadDeadline(begun.Add(20 * time.Second)); err != nil {
+				t.Fatal(err)
+			}
+			got, err := io.ReadAll(conn)
+			if err != nil {
+				t.Fatalf("still open after %v: %v", time.Since(begun), err)
+			}
+			if took := time.Since(begun); took < 9*time.Second || took > 15*time.Second {
+				t.Errorf("cut after %v, want about 10 s", took)
+			}
+			if !strings.HasPrefix(string(got), c.answer) {
+				t.Errorf("answered %q, want %q", got, c.answer)
+			}
+			if c.answer != "" && !strings.Contains(string(got), `"code":"request_timeout"`) {
+				t.Errorf("answered %q, want request_timeout", got)
+			}
+		})
+	}
+}
