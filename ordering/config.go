@@ -30,8 +30,8 @@ const (
 )
 
 // Config is the `ordering:` section of the configuration: the switches of the
-// policies M, P and O. Any of them may be given for one restaurant alone
-// (restaurants[].ordering), but for AllowVolatile and PlaceTimeout.
+// policies M, P and O. The fields of Override may be given for one restaurant
+// alone (restaurants[].ordering).
 type Config struct {
 	// MaxZero reads maxCount 0: unlimited or none. Policy M2.
 	MaxZero MaxZero `yaml:"max_zero"`
@@ -51,8 +51,28 @@ type Config struct {
 	TimeAhead time.Duration `yaml:"time_ahead"`
 	// LeadTime is what `soonest` adds to now on the native face. Policy O4.
 	LeadTime time.Duration `yaml:"lead_time"`
-	// PlaceTimeout bounds the placing of one order, whether the client waits or not. Policy O8.
+	// PlaceTimeout bounds one call that places, pays, completes or rejects an order, whether the client waits or not. Policy O8.
 	PlaceTimeout time.Duration `yaml:"place_timeout"`
+	// AllowMissingKey takes orders without Idempotency-Key on the native face too, where none is then found to be a double. Policy O7.
+	AllowMissingKey bool `yaml:"allow_missing_key"`
+	// KeyTTL is how long a key is remembered after its order was placed or refused. Policy O7.
+	KeyTTL time.Duration `yaml:"key_ttl"`
+	// RecordTTL is how long a record is kept after the later of its creation and expectedAt. Policy O13.
+	RecordTTL time.Duration `yaml:"record_ttl"`
+	// GuestTTL is how long guest data and the service's raw answers are kept; at least key_ttl. Policy O13.
+	GuestTTL time.Duration `yaml:"guest_ttl"`
+	// InFlightGrace is how long after place_timeout a call without an ending counts as unknown. Policy O12.
+	InFlightGrace time.Duration `yaml:"in_flight_grace"`
+	// SweepEvery is how often calls without an ending are looked for. Policy O12.
+	SweepEvery time.Duration `yaml:"sweep_every"`
+	// AllowUnderpayment lets payments on the native face be less than the order's total. Policy O10.
+	AllowUnderpayment bool `yaml:"allow_underpayment"`
+	// AllowEviction lets orders be placed while Redis may evict keys. Policy O14.
+	AllowEviction bool `yaml:"allow_eviction"`
+	// WaitReplicas is how many replicas of Redis must have a record before its order is sent. Policy O14.
+	WaitReplicas int `yaml:"wait_replicas"`
+	// WaitTimeout bounds the wait for them. Policy O14.
+	WaitTimeout time.Duration `yaml:"wait_timeout"`
 	// AllowVolatile lets orders be placed while Redis keeps nothing on disk. Policy O14.
 	AllowVolatile bool `yaml:"allow_volatile"`
 }
@@ -103,6 +123,12 @@ func (c *Config) SetDefaults() {
 	setDefault(&c.TimeAhead, 30*24*time.Hour)
 	setDefault(&c.LeadTime, time.Hour)
 	setDefault(&c.PlaceTimeout, 20*time.Second)
+	setDefault(&c.KeyTTL, 24*time.Hour)
+	setDefault(&c.RecordTTL, 45*24*time.Hour)
+	setDefault(&c.GuestTTL, 7*24*time.Hour)
+	setDefault(&c.InFlightGrace, 30*time.Second)
+	setDefault(&c.SweepEvery, 5*time.Second)
+	setDefault(&c.WaitTimeout, time.Second)
 	if c.FractionalUnits == nil {
 		c.FractionalUnits = []string{"kg", "liter"}
 	}
@@ -186,7 +212,23 @@ func (c Config) Validate() error {
 	fault(c.TimeGrace < 0, "time_grace", "must not be negative")
 	fault(c.TimeAhead <= 0, "time_ahead", "must be more than 0")
 	fault(c.LeadTime < 0 || c.LeadTime > c.TimeAhead, "lead_time", "must be between 0 and time_ahead")
-	fault(c.PlaceTimeout <= 0, "place_timeout", "must be more than 0")
+	for _, limit := range []struct {
+		key   string
+		value time.Duration
+	}{
+		{"place_timeout", c.PlaceTimeout},
+		{"key_ttl", c.KeyTTL},
+		{"record_ttl", c.RecordTTL},
+		{"guest_ttl", c.GuestTTL},
+		{"in_flight_grace", c.InFlightGrace},
+		{"sweep_every", c.SweepEvery},
+		{"wait_timeout", c.WaitTimeout},
+	} {
+		fault(limit.value <= 0, limit.key, "must be more than 0")
+	}
+	fault(c.GuestTTL < c.KeyTTL, "guest_ttl", "must be at least key_ttl: a replay needs what was answered")
+	fault(c.RecordTTL < c.GuestTTL, "record_ttl", "must be at least guest_ttl")
+	fault(c.WaitReplicas < 0, "wait_replicas", "must not be negative")
 	for _, list := range []struct {
 		key   string
 		names []string

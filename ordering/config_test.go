@@ -32,11 +32,13 @@ func TestConfigNamesWrongKeys(t *testing.T) {
 	t.Parallel()
 	cfg := ordering.Config{
 		MaxZero: "some", MissingExternalID: "x", MaxDepth: 13, PriceDigits: -1, TimeGrace: -1, LeadTime: time.Hour,
+		WaitReplicas: -1, RecordTTL: -1,
 		Required: ordering.Required{Delivery: []string{"guest.fax"}, Pickup: []string{"comment"}},
 	}
 	err := cfg.Validate()
 	for _, key := range []string{
-		"max_zero", "missing_external_id", "max_depth", "price_digits", "time_grace", "time_ahead", "lead_time", "place_timeout", "required.delivery",
+		"max_zero", "missing_external_id", "max_depth", "price_digits", "time_grace", "time_ahead", "lead_time", "place_timeout",
+		"key_ttl", "record_ttl", "guest_ttl", "in_flight_grace", "sweep_every", "wait_timeout", "wait_replicas", "required.delivery",
 	} {
 		if err == nil || !strings.Contains(err.Error(), "ordering."+key+": ") {
 			t.Errorf("no word of %s in %v", key, err)
@@ -58,11 +60,10 @@ func TestOverride(t *testing.T) {
 		Required:  ordering.RequiredOverride{Delivery: &fields, Pickup: &fields},
 		TimeGrace: &grace, TimeAhead: &ahead, LeadTime: &lead,
 	})
-	want := ordering.Config{
-		MaxZero: none, MissingExternalID: refuse, MaxDepth: 2, FractionalUnits: units,
-		Required:  ordering.Required{Delivery: fields, Pickup: fields},
-		TimeGrace: grace, TimeAhead: ahead, LeadTime: lead, PlaceTimeout: 20 * time.Second,
-	}
+	want := ordering.DefaultConfig()
+	want.MaxZero, want.MissingExternalID, want.MaxDepth, want.FractionalUnits, want.PriceDigits = none, refuse, 2, units, 0
+	want.Required = ordering.Required{Delivery: fields, Pickup: fields}
+	want.TimeGrace, want.TimeAhead, want.LeadTime = grace, ahead, lead
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("With (-want +got):\n%s", diff)
 	}

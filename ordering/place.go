@@ -45,9 +45,6 @@ type PlaceRequest struct {
 	Key string
 }
 
-// StatePlaced is the state of an order that the service has taken (policy O9).
-const StatePlaced = "placed"
-
 // Placed is an order that the service has taken.
 type Placed struct {
 	// Ref is larder's own reference (policy O9).
@@ -94,7 +91,7 @@ func (p *Placer) Place(ctx context.Context, req PlaceRequest) (Placed, error) {
 		return Placed{}, &UnknownError{Ref: ref, Err: errors.New("the answer has no orderID")}
 	}
 	return Placed{
-		Ref: ref, OrderID: created.OrderID, Total: verdict.Total.Decimal, State: StatePlaced, CreatedAt: p.clock(),
+		Ref: ref, OrderID: created.OrderID, Total: verdict.Total.Decimal, State: string(StatePlaced), CreatedAt: p.clock(),
 	}, nil
 }
 

@@ -53,7 +53,7 @@ func TestPlaced(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got.Ref != "REF" || got.OrderID != "765" || got.State != ordering.StatePlaced || got.Total.String() != "199.9" || !got.CreatedAt.Equal(noon()) {
+	if got.Ref != "REF" || got.OrderID != "765" || got.State != string(ordering.StatePlaced) || got.Total.String() != "199.9" || !got.CreatedAt.Equal(noon()) {
 		t.Errorf("placed %+v", got)
 	}
 	if want := string(validate(t, order(oneSoup)).Order); s.calls != 1 || s.body != want {

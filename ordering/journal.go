@@ -1,0 +1,269 @@
+package ordering
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/shopspring/decimal"
+
+	"larder/internal/menu"
+)
+
+// Journal is the durable record of every order, as Orders needs it (policies
+// O7 to O9 and O12 to O14). Every change of state is one atomic step that
+// checks the state it starts from. An implementation is right when it passes
+// the suite of internal/journaltest.
+//
+// Errors beside those that each method names: *JournalError when the store
+// does not answer, or answers what nobody wrote.
+type Journal interface {
+	// Secret gives the key of fingerprints and of the hashes of keys: made
+	// once, the same for every replica for as long as the records live.
+	Secret(ctx context.Context) ([]byte, error)
+	// Ready tells whether a new order can be kept safe (policy O14): nil, or a
+	// *NotReadyError that says what to change. It is cheap enough to be asked
+	// before every order.
+	Ready(ctx context.Context) error
+
+	// Lookup gives the call that has taken a key (the hash of it), with its
+	// record. ErrKeyFree when none has.
+	Lookup(ctx context.Context, connection, key string) (Record, int, error)
+	// Begin opens a call: it is recorded, with everything that Opening has,
+	// when Begin returns. The call's number is that of the record's last call.
+	//
+	//  1. A key that is taken: *KeyTakenError, whatever else would be wrong.
+	//  2. A creating call makes a record under Opening.Ref in StatePlacing.
+	//  3. A changing call finds the record of OrderID on the connection. There
+	//     is none: ErrNoOrder; with Adopt one is made under Opening.Ref in
+	//     StatePlaced, Adopted.
+	//  4. A call of the record is open or unknown: *BusyError.
+	//  5. The record's state is not StatePlaced, or the operation is a payment
+	//     and the record is Paid: *StateError.
+	//
+	// Nothing may be sent after an error. After a *JournalError the call may
+	// have been opened all the same: the caller aborts it.
+	Begin(ctx context.Context, o Opening) (Record, error)
+	// Abort ends the call that exactly this Opening (by its ID) opened as not
+	// sent, with the effects of Finish; nil too when it opened none, or the
+	// call has ended.
+	Abort(ctx context.Context, o Opening) error
+	// Finish ends a call.
+	//
+	// Of a call that is open, or unknown and not settled: tries are appended,
+	// the answer is kept, and the outcome is what Ending says. A created order
+	// gets its OrderID, under which it is found from then on (an OrderID that
+	// another record has goes over to this one: services begin anew). A
+	// done payment makes it Paid, a done completion StateClosed, a done
+	// rejection StateRejected; a creating call that was refused, not sent or
+	// is unknown gives StateRefused, StateNotSent or StateUnknown. The key is
+	// freed when the call was not sent, or was refused and its key Derived;
+	// otherwise a definite outcome lets it live for key_ttl more.
+	//
+	// Of a call that a person has settled: what says the same (done with the
+	// same OrderID, refused or not_sent after not_done) or OutcomeUnknown
+	// changes nothing but the tries; what says otherwise is kept as the call's
+	// Contradicted and gives *ContradictionError. After SettledSendAgain of
+	// the call, done is a contradiction.
+	//
+	// Of a call that is definite already: the same outcome changes nothing
+	// (a Finish whose answer was lost may be sent again); another one is a
+	// contradiction.
+	//
+	// ErrNoOrder when there is no such record or call.
+	Finish(ctx context.Context, e Ending) (Record, error)
+	// Settle notes what a person found out about an operation whose outcome is
+	// unknown: the same effects as Finish of done, or refused for not_done
+	// (whose key stays, so that its replay tells). SettledSendAgain opens a
+	// new call of the same body, fingerprint and key, as Begin does; its
+	// number is that of the record's last call.
+	//
+	// Errors: ErrNoOrder; *StateError when the operation is not unknown;
+	// *OrderIDTakenError when another order, that larder placed, has the
+	// OrderID (an adopted one gives it up); ErrNoBody when what was sent is no
+	// longer kept.
+	Settle(ctx context.Context, s Settling) (Record, error)
+	// Sweep moves calls of a connection whose deadline has passed from open to
+	// unknown, at most 100 (policy O12), and drops what has outlived its
+	// retention (policy O13) from the lists. It gives the records moved.
+	Sweep(ctx context.Context, connection string) ([]Record, error)
+
+	// Order gives the record of an orderID on a connection, or ErrNoOrder.
+	Order(ctx context.Context, connection, orderID string) (Record, error)
+	// Record gives the record of a ref on any of the connections, or ErrNoOrder.
+	Record(ctx context.Context, connections []string, ref string) (Record, error)
+	// Body gives what a call sent, as it was sent, or ErrNoBody when it is no
+	// longer kept or the call has none.
+	Body(ctx context.Context, connection, ref string, call int) ([]byte, error)
+	// List gives records, newest first, and the cursor of the next page, ""
+	// for none.
+	List(ctx context.Context, q Query) (page []Record, next string, err error)
+}
+
+// Opening is a call about to be made.
+type Opening struct {
+	// ID is this opening's own, made like a ref.
+	ID         string
+	Operation  Operation
+	Connection string
+	// Ref is the new record's; of a changing call used only to adopt.
+	Ref string
+	// OrderID is the changed order's; "" of a creating call.
+	OrderID string
+	// Adopt: a change of an order that the journal does not know makes a
+	// record of it (policy O9a).
+	Adopt bool
+	// Key is the hash of the key in its scope; "" for none.
+	Key string
+	// Derived: the key was not the client's own.
+	Derived           bool
+	Fingerprint       string
+	Client, RequestID string
+	// Body is what will be sent; nil of a completion. It holds guest data.
+	Body []byte
+	// Deadline is how long from now the call may be open before it counts as
+	// unknown (policy O12).
+	Deadline time.Duration
+
+	// Of a creating call.
+	Restaurant  menu.RestaurantID
+	MenuVersion int64
+	Total       decimal.NullDecimal
+	ExpectedAt  time.Time
+	// Of a pay call.
+	Payments []Payment
+}
+
+// Ending is how a call ended.
+type Ending struct {
+	Connection, Ref string
+	Call            int
+	// Outcome is not OutcomeOpen.
+	Outcome Outcome
+	// OrderID is that of a created order: given with OutcomeDone.
+	OrderID string
+	Tries   []Try
+	Answer  *Answer // nil where there was none
+}
+
+// Settling is a person's word on an unknown outcome.
+type Settling struct {
+	Connection, Ref string
+	Operation       Operation
+	How             Settlement
+	// OrderID is the created order's, with SettledDone.
+	OrderID  string
+	By, Note string
+	// RequestID and Deadline are those of the new call, with SettledSendAgain.
+	RequestID string
+	Deadline  time.Duration
+}
+
+// Query asks for records.
+type Query struct {
+	// Connections are those to list of.
+	Connections []string
+	// State: "" for all; StateUnknown for orders with any operation whose
+	// outcome is unknown; else the records in that state.
+	State State
+	// Limit is how many at most, 1 to 500.
+	Limit int
+	// Cursor is what List gave as next; "" begins with the newest.
+	Cursor string
+}
+
+// Sentinels of a Journal.
+var (
+	// ErrNoOrder: there is no such order here.
+	ErrNoOrder = errors.New("ordering: no such order")
+	// ErrKeyFree: nothing was asked for under this key, or it is forgotten.
+	ErrKeyFree = errors.New("ordering: key is free")
+	// ErrNoBody: what was sent is no longer kept.
+	ErrNoBody = errors.New("ordering: what was sent is no longer kept")
+	// ErrCursor: the cursor is none that List gave.
+	ErrCursor = errors.New("ordering: no such cursor")
+)
+
+// JournalError says that the journal could not be read or written.
+type JournalError struct{ Err error }
+
+// Error gives the cause.
+func (e *JournalError) Error() string { return fmt.Sprintf("ordering: journal: %v", e.Err) }
+
+// Unwrap gives the cause.
+func (e *JournalError) Unwrap() error { return e.Err }
+
+// NotReadyError says why no order can be kept safe at the moment (policy O14).
+type NotReadyError struct {
+	// Msg is for a person: what is wrong and which setting changes it.
+	Msg string
+	// RetryAfter is when to ask again.
+	RetryAfter time.Duration
+	Err        error
+}
+
+// Error gives the message and the cause.
+func (e *NotReadyError) Error() string {
+	if e.Err != nil {
+		return fmt.Sprintf("ordering: orders cannot be recorded: %s: %v", e.Msg, e.Err)
+	}
+	return "ordering: orders cannot be recorded: " + e.Msg
+}
+
+// Unwrap gives the cause.
+func (e *NotReadyError) Unwrap() error { return e.Err }
+
+// KeyTakenError says that another request has taken the key.
+type KeyTakenError struct {
+	Record Record
+	Call   int
+}
+
+// Error names the order.
+func (e *KeyTakenError) Error() string {
+	return fmt.Sprintf("ordering: the key was taken by call %d of order %s", e.Call, e.Record.Ref)
+}
+
+// BusyError says that a call of the order is open or unknown (policy O9).
+type BusyError struct {
+	Record Record
+	Call   Call
+}
+
+// Error names the order and the call.
+func (e *BusyError) Error() string {
+	return fmt.Sprintf("ordering: %s of order %s is %s", e.Call.Operation, e.Record.Ref, e.Call.Outcome)
+}
+
+// StateError says that the order takes no such change as it stands.
+type StateError struct {
+	Record    Record
+	Operation Operation
+}
+
+// Error names the order and its state.
+func (e *StateError) Error() string {
+	return fmt.Sprintf("ordering: no %s of order %s, which is %s (paid: %t)", e.Operation, e.Record.Ref, e.Record.State, e.Record.Paid)
+}
+
+// ContradictionError says that a call ended otherwise than a person, or an
+// earlier answer, had said. The record keeps both.
+type ContradictionError struct {
+	Record  Record
+	Call    int
+	Outcome Outcome
+}
+
+// Error names the order and both outcomes.
+func (e *ContradictionError) Error() string {
+	return fmt.Sprintf("ordering: call %d of order %s turned out %s, against what it was held for", e.Call, e.Record.Ref, e.Outcome)
+}
+
+// OrderIDTakenError says that another order has the orderID.
+type OrderIDTakenError struct{ OrderID, Ref string }
+
+// Error names both.
+func (e *OrderIDTakenError) Error() string {
+	return fmt.Sprintf("ordering: orderID %s belongs to order %s", e.OrderID, e.Ref)
+}
