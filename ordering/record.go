@@ -1,6 +1,7 @@
 package ordering
 
 import (
+	"slices"
 	"time"
 
 	"github.com/shopspring/decimal"
@@ -200,9 +201,9 @@ func (r *Record) Call(number int) (Call, bool) {
 
 // Last gives the latest call of an operation.
 func (r *Record) Last(op Operation) (Call, bool) {
-	for i := len(r.Calls) - 1; i >= 0; i-- {
-		if r.Calls[i].Operation == op {
-			return r.Calls[i], true
+	for _, call := range slices.Backward(r.Calls) {
+		if call.Operation == op {
+			return call, true
 		}
 	}
 	return Call{}, false
@@ -211,9 +212,9 @@ func (r *Record) Last(op Operation) (Call, bool) {
 // Busy gives the call that keeps the order from being changed: one that is
 // open, or whose outcome is unknown. There is at most one (policy O9).
 func (r *Record) Busy() (Call, bool) {
-	for i := len(r.Calls) - 1; i >= 0; i-- {
-		if o := r.Calls[i].Outcome; o == OutcomeOpen || o == OutcomeUnknown {
-			return r.Calls[i], true
+	for _, call := range slices.Backward(r.Calls) {
+		if call.Outcome == OutcomeOpen || call.Outcome == OutcomeUnknown {
+			return call, true
 		}
 	}
 	return Call{}, false
@@ -221,9 +222,9 @@ func (r *Record) Busy() (Call, bool) {
 
 // Payments are what the order was paid with; nil while it is not paid.
 func (r *Record) Payments() []Payment {
-	for i := len(r.Calls) - 1; i >= 0; i-- {
-		if c := &r.Calls[i]; c.Operation == upstream.OpPay && c.Outcome == OutcomeDone {
-			return c.Payments
+	for _, call := range slices.Backward(r.Calls) {
+		if call.Operation == upstream.OpPay && call.Outcome == OutcomeDone {
+			return call.Payments
 		}
 	}
 	return nil
