@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"larder/internal/menu"
+	"larder/internal/upstream"
 )
 
 // The limits of policy W15 and H1.
@@ -148,6 +149,7 @@ func (d *decoder) readValue(v *value, path string, s spot, w want) {
 		v.text, ok = d.Text()
 	case wantID:
 		v.text, ok = d.ID()
+		v.numeric = kind == menu.KindNumber
 	default:
 		d.readNumber(v, path, w, kind)
 		return
@@ -274,6 +276,11 @@ func (d *decoder) readLine(i int, parent int32, depth int, list string) int32 {
 			d.readLineValue(&o.lines[n].group, n, s, wantID)
 		case "ingredients":
 			d.readIngredients(n, s)
+		case "name", "measure": // the catalogue's are sent (policy P3)
+		default:
+			if !d.native {
+				o.lines[n].extra = append(o.lines[n].extra, upstream.Field{Name: name, Value: d.Raw()})
+			}
 		}
 	})
 	o.lines[n].end = d.place()

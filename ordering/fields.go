@@ -133,6 +133,7 @@ type value struct {
 	spot
 	state    state
 	isNumber bool            // number holds it, not text
+	numeric  bool            // text holds an identifier that was sent as a number
 	text     string          // of texts and identifiers
 	number   decimal.Decimal // exact
 }
@@ -208,9 +209,10 @@ type line struct {
 	externalID value
 	price      value
 	quantity   value
-	group      value // groupId: larder's own, never sent (policy M4)
-	list       value // ingredients
-	cut        bool  // a limit left some of its ingredients unread
+	group      value            // groupId: larder's own, never sent (policy M4)
+	list       value            // ingredients
+	cut        bool             // a limit left some of its ingredients unread
+	extra      []upstream.Field // what larder does not know (policies W8, W12)
 }
 
 // none is the line index that points nowhere.

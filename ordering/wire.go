@@ -28,9 +28,10 @@ func (c *check) wire(result *Verdict) json.RawMessage {
 		Address:        c.wireAddress(),
 		Extra:          c.passedOn(o.extra),
 	}
+	out.RestaurantNumeric = o.values[orderRestaurant].numeric
 	if c.Native {
 		restaurant := string(c.Restaurant)
-		out.RestaurantID = &restaurant
+		out.RestaurantID, out.RestaurantNumeric = &restaurant, false
 		if o.values[orderExpectedAt].blank() && !result.ExpectedAt.IsZero() { // soonest (policy O4)
 			at := result.ExpectedAt.Format(time.RFC3339)
 			out.ExpectedAt = &at
@@ -60,6 +61,7 @@ func (c *check) wireDishes() []upstream.Dish {
 			ID: sentID(product.ExternalID, product.ID), Name: &product.Name, Price: &product.Price,
 			Measure: product.Measure, Quantity: o.lines[n].quantity.number,
 			Ingredients: slices.Clip(ingredients[start:]), // empty, not nil: written as []
+			Extra:       o.lines[n].extra,
 		})
 	}
 	return dishes
@@ -73,7 +75,7 @@ func (c *check) wireIngredients(flat []upstream.OrderIngredient, n int32) []upst
 		ingredient := c.Catalogue.Ingredient(c.items[child].index)
 		flat = append(flat, upstream.OrderIngredient{
 			ID: sentID(ingredient.ExternalID, ingredient.ID), Name: &ingredient.Name, Price: &ingredient.Price,
-			Measure: ingredient.Measure, Quantity: c.perDish(child),
+			Measure: ingredient.Measure, Quantity: c.perDish(child), Extra: o.lines[child].extra,
 		})
 		flat = c.wireIngredients(flat, child)
 	}

@@ -44,8 +44,46 @@ func TestWhatIsSent(t *testing.T) {
 			"the drop-in face keeps the client's restaurant, the connection's spelling",
 			`{` + soup + `,"restaurantID":7,"expeditionType":"pickup","expectedAt":"2026-05-01T15:30:00Z","paymentTypeID":"cash"}`,
 			false, upstream.WireCamel,
-			`{"restaurantId":"7","dishList":[{"id":"1002","name":"Soup","price":199.9,"measure":{"value":1,"unit":"pcs"},"quantity":1,"ingredients":[]}],` +
+			`{"restaurantId":7,"dishList":[{"id":"1002","name":"Soup","price":199.9,"measure":{"value":1,"unit":"pcs"},"quantity":1,"ingredients":[]}],` +
 				`"expeditionType":"pickup","expectedAt":"2026-05-01T15:30:00Z","paymentTypeId":"cash"}`,
+		},
+		{
+			"the drop-in face keeps unknown fields of dishes and ingredients, nested ones too, and none that it knows twice (W8, P3)",
+			`{"restaurantId":"r-x","dishList":[{"Id":"combo","external_id":"9","NAME":"my","price":"400.00","measure":{"value":9,"unit":"l"},"quantity":1,"gift":{"a":[1e1, "\u00e9"]},"groupId":null,
+			  "ingredients":[{"y":2,"ID":"i-burger","group_id":"g-main","Price":50,"y":3,"Ingredients":[{"ID":"i-hot","note":"x\/y"}]},{"ID":"i-cola","measure":null,"name":1,"externalId":null,"cold":true}]}],
+			  "expeditionType":"pickup","expectedAt":"2026-05-01T15:30:00Z","paymentTypeID":"cash"}`,
+			false, upstream.WireDocument,
+			`{"restaurantID":"r-x","dishList":[{"ID":"1007","name":"Combo","price":400,"quantity":1,"ingredients":[` +
+				`{"ID":"25","name":"Small burger","price":50,"quantity":1,"y":2,"y":3},{"ID":"23","name":"Hot","price":25,"quantity":1,"note":"x\/y"},` +
+				`{"ID":"27","name":"Cola","price":0,"quantity":1,"cold":true}],"gift":{"a":[10,"\u00e9"]}}],` +
+				`"expeditionType":"pickup","expectedAt":"2026-05-01T15:30:00Z","paymentTypeID":"cash"}`,
+		},
+		{
+			"a whole product echoed inside a dish passes on (W12), its measure the catalogue's (P3), a numeric restaurantID as a number",
+			`{"restaurantID":1E2,"dishList":[{"id":null,"externalId":1002,"categoryId":"c","name":"Soup!","price":199.90,"schemeId":null,"description":"d","imageUrls":[ "u" ],` +
+				`"measure":{"value":5,"unit":"kg"},"isContainInStopList":[],"calories":1.50,"quantity":"1","ingredients":[]}],` +
+				`"expeditionType":"pickup","expectedAt":"2026-05-01T15:30:00Z","paymentTypeID":"cash"}`,
+			false, upstream.WireCamel,
+			`{"restaurantId":100,"dishList":[{"id":"1002","name":"Soup","price":199.9,"measure":{"value":1,"unit":"pcs"},"quantity":1,"ingredients":[],` +
+				`"categoryId":"c","schemeId":null,"description":"d","imageUrls":["u"],"isContainInStopList":[],"calories":1.50}],` +
+				`"expeditionType":"pickup","expectedAt":"2026-05-01T15:30:00Z","paymentTypeId":"cash"}`,
+		},
+		{
+			"the native face drops them, and sends the route's restaurant",
+			`{"restaurantID":"r-1","dishList":[{"id":"soup","categoryId":"c","quantity":1,"ingredients":null,"gift":true}],` +
+				`"expeditionType":"pickup","expectedAt":"2026-05-01T15:30:00Z","paymentTypeID":"cash"}`,
+			true, upstream.WireDocument,
+			`{"restaurantID":"r-1","dishList":[{"ID":"1002","name":"Soup","price":199.9,"measure":{"value":1,"unit":"pcs"},"quantity":1,"ingredients":[]}],` +
+				`"expeditionType":"pickup","expectedAt":"2026-05-01T15:30:00Z","paymentTypeID":"cash"}`,
+		},
+		{
+			"soonest passes on as it is on the drop-in face, where nothing needs a restaurant (O1a, O4)",
+			`{"soonest":true,"dishList":[{"ID":"soup","quantity":1}],"expeditionType":"delivery","paymentTypeID":"cash","guest":{"phone":"1"},` +
+				`"address":{"street":"S","cityName":"C","houseNumber":"1","fullAddress":"F"}}`,
+			false, upstream.WireDocument,
+			`{"dishList":[{"ID":"1002","name":"Soup","price":199.9,"measure":{"value":1,"unit":"pcs"},"quantity":1,"ingredients":[]}],` +
+				`"expeditionType":"delivery","paymentTypeID":"cash","guest":{"phone":"1"},` +
+				`"address":{"street":"S","cityName":"C","houseNumber":"1","fullAddress":"F"},"soonest":true}`,
 		},
 		{
 			"nested ingredients go flat, multiplied (M5); fullAddress composed (O1)",

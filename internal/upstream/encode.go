@@ -5,7 +5,12 @@ package upstream
 func (o *Order) AppendJSON(dst []byte, wire WireCase) []byte {
 	w := begin(dst, wire)
 	w.text("comment", o.Comment)
-	w.text("restaurantID", o.RestaurantID)
+	if o.RestaurantID != nil && o.RestaurantNumeric {
+		w.name("restaurantID")
+		w.dst = appendRaw(w.dst, []byte(*o.RestaurantID))
+	} else {
+		w.text("restaurantID", o.RestaurantID)
+	}
 	w.whole("persons", o.Persons)
 	w.name("dishList")
 	w.dst = append(w.dst, '[')

@@ -44,17 +44,19 @@ type Field struct {
 // field is left out; Extra follows the known fields in its own order. An Extra
 // field whose name is that of a written field, in any spelling, is left out.
 type Order struct {
-	Comment        *string
-	RestaurantID   *string
-	Persons        *int
-	DishList       []Dish // always written
-	ExpeditionType *string
-	ExpectedAt     *string // RFC 3339 with offset, sent as it stands
-	PaymentTypeID  *string
-	ChangeFrom     *decimal.Decimal
-	Guest          *Guest
-	Address        *Address
-	Extra          []Field
+	Comment      *string
+	RestaurantID *string
+	// RestaurantNumeric: RestaurantID holds a JSON number, and is written as one.
+	RestaurantNumeric bool
+	Persons           *int
+	DishList          []Dish // always written
+	ExpeditionType    *string
+	ExpectedAt        *string // RFC 3339 with offset, sent as it stands
+	PaymentTypeID     *string
+	ChangeFrom        *decimal.Decimal
+	Guest             *Guest
+	Address           *Address
+	Extra             []Field
 }
 
 // Dish is one line of an order. Quantity is in units of the dish.
