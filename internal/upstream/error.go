@@ -52,10 +52,15 @@ type Error struct {
 	// Status is the answer's HTTP status, 0 when there was no answer.
 	Status int
 	// Code, Msg and RequestID are the service's own where its body has the
-	// document's error shape (interface document, section 7).
+	// document's error shape (interface document, section 7), without secrets;
+	// Msg is at most 2 KiB, the others 256 bytes.
 	Code, Msg, RequestID string
-	// Body is the answer's first 2 KiB without secrets (policy W14).
+	// ContentType is the body's, "" when the service gave none.
+	ContentType string
+	// Body is the answer's body without secrets, at most MaxErrorBytes.
 	Body []byte
+	// Cut tells that Body is not the whole body: it was longer, or broke off.
+	Cut bool
 	// Effect is what is known of a call that writes; EffectNone for reads.
 	Effect Effect
 	// RetryAfter is how long the service asks to wait, 0 when it does not.
@@ -70,7 +75,7 @@ type Error struct {
 }
 
 // Error gives the operation, the status, and the service's words or the cause.
-// It holds no secret.
+// It holds no secret and at most 2 KiB, whatever the service said (policy W14).
 func (e *Error) Error() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "upstream: %s", e.Operation)
@@ -89,7 +94,7 @@ func (e *Error) Error() string {
 	if e.Err != nil {
 		b.WriteString(": " + e.Err.Error())
 	}
-	return b.String()
+	return clip(b.String(), maxTextBytes)
 }
 
 // Unwrap gives the cause.

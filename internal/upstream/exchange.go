@@ -35,6 +35,14 @@ type answer struct {
 	bodyErr error // the body did not come whole: ErrTooLarge, a reset, a time-out
 }
 
+// contentType is the body's own; one of absurd length is none.
+func (a *answer) contentType() string {
+	if value := a.header.Get("Content-Type"); len(value) <= maxCodeBytes {
+		return value
+	}
+	return ""
+}
+
 // send does one exchange. A nil token sends no Authorization. The error is the
 // transport's: there was no answer.
 func (c *Client) send(ctx context.Context, hc *http.Client, r *request, token *oauth2.Token) (*answer, error) {

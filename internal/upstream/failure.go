@@ -9,18 +9,20 @@ import (
 )
 
 // failure makes an Error of an answer: the service's words where it has the
-// document's shape, the body's beginning, Retry-After, and whether a read may
+// document's shape, the body, Retry-After, and whether a read may
 // be tried again. What it means for a call that writes is judged by write.
 func (c *Client) failure(op Operation, got *answer, cause error, tokens ...*oauth2.Token) *Error {
 	d := readDocument(got.body)
 	e := &Error{
 		Operation: op, Status: got.status,
-		Code: c.redact(d.code, tokens...), Msg: c.redact(d.msg, tokens...),
-		RequestID:  c.redact(d.requestID, tokens...),
-		Body:       c.keep(got.body, tokens...),
-		RetryAfter: retryAfter(got.header, c.clock()),
-		Err:        cause,
+		Code:        clip(c.redact(d.code, tokens...), maxCodeBytes),
+		Msg:         clip(c.redact(d.msg, tokens...), maxTextBytes),
+		RequestID:   clip(c.redact(d.requestID, tokens...), maxCodeBytes),
+		ContentType: got.contentType(),
+		RetryAfter:  retryAfter(got.header, c.clock()),
+		Err:         cause,
 	}
+	e.Body, e.Cut = c.keep(got, tokens...)
 	switch {
 	case got.status >= 500, got.status == http.StatusRequestTimeout:
 		e.again, e.fault = true, true

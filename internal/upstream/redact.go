@@ -24,7 +24,7 @@ func (c *Client) redact(text string, tokens ...*oauth2.Token) string {
 	}
 	for _, secret := range secrets {
 		switch {
-		case len(secret) < minSecret:
+		case len(secret) < minSecret, !mayHold(text, secret):
 		case len(secret) <= maxSpelled:
 			text = spellings(secret).ReplaceAllLiteralString(text, redacted)
 		default:
@@ -38,16 +38,37 @@ func (c *Client) redact(text string, tokens ...*oauth2.Token) string {
 // a text hides nothing and leaves nothing to read.
 const minSecret = 4
 
-// maxSpelled is the longest secret that is looked for in other spellings; a
-// longer one does not stand whole in what is kept of an answer.
-const maxSpelled = 8 * maxKeptBytes
+// maxSpelled is the longest secret that is looked for in other spellings;
+// beyond what a header holds, only as it is.
+const maxSpelled = 16 << 10
+
+// mayHold tells in one pass, before anything is compiled, whether the text may
+// hold the secret: no spelling is shorter than it, and its letters and digits
+// stand for themselves in each.
+func mayHold(text, secret string) bool {
+	if len(text) < len(secret) {
+		return false
+	}
+	longest := ""
+	for _, run := range strings.FieldsFunc(secret, func(c rune) bool { return !plain(c) }) {
+		if len(run) > len(longest) {
+			longest = run
+		}
+	}
+	return strings.Contains(text, longest)
+}
+
+// plain tells whether a character is spelled as itself everywhere.
+func plain(c rune) bool {
+	return c >= '0' && c <= '9' || c >= 'A' && c <= 'Z' || c >= 'a' && c <= 'z'
+}
 
 // spellings matches a secret as it is, and as forms, addresses, JSON and HTML
 // may spell what is no letter and no digit.
 func spellings(secret string) *regexp.Regexp {
 	var b strings.Builder
 	for _, c := range secret {
-		if c >= '0' && c <= '9' || c >= 'A' && c <= 'Z' || c >= 'a' && c <= 'z' {
+		if plain(c) {
 			b.WriteRune(c)
 			continue
 		}
@@ -80,20 +101,26 @@ func spellings(secret string) *regexp.Regexp {
 	return regexp.MustCompile(b.String())
 }
 
-// keep gives what an Error keeps of a body: its first 2 KiB, whole characters,
-// without secrets.
-func (c *Client) keep(body []byte, tokens ...*oauth2.Token) []byte {
-	if len(body) == 0 {
-		return nil
+// keep gives what is kept of an answer's body: without secrets, at most
+// MaxErrorBytes, whole characters. cut tells that it is not the whole body.
+func (c *Client) keep(got *answer, tokens ...*oauth2.Token) (body []byte, cut bool) {
+	cut = got.bodyErr != nil
+	if len(got.body) == 0 {
+		return nil, cut
 	}
-	// More than is kept, so that a secret across the border is found.
-	text := c.redact(string(body[:min(len(body), 8*maxKeptBytes)]), tokens...)
-	if len(text) <= maxKeptBytes {
-		return []byte(text)
+	text := c.redact(string(got.body), tokens...) // before the cut, so that none is cut in two
+	kept := clip(text, MaxErrorBytes)
+	return []byte(kept), cut || len(kept) < len(text)
+}
+
+// clip gives a text's beginning, at most that many bytes, whole characters.
+func clip(text string, limit int) string {
+	if len(text) <= limit {
+		return text
 	}
-	end := maxKeptBytes
-	for end > maxKeptBytes-utf8.UTFMax && !utf8.RuneStart(text[end]) {
+	end := limit
+	for end > limit-utf8.UTFMax && !utf8.RuneStart(text[end]) {
 		end--
 	}
-	return []byte(text[:end])
+	return text[:end]
 }

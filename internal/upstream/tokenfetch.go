@@ -78,10 +78,11 @@ func (c *Client) requestToken(ctx context.Context, form TokenRequest) (*oauth2.T
 func (c *Client) tokenFailure(got *answer, reply tokenReply, cause error) *Error {
 	e := c.failure(OpToken, got, cause)
 	if e.Code == "" {
-		e.Code, e.Msg = c.redact(reply.problem), c.redact(reply.description)
+		e.Code = clip(c.redact(reply.problem), maxCodeBytes)
+		e.Msg = clip(c.redact(reply.description), maxTextBytes)
 	}
 	if got.status >= 200 && got.status <= 299 {
-		e.Body = nil
+		e.Body, e.Cut = nil, false
 	}
 	return e
 }

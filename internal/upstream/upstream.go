@@ -33,8 +33,13 @@ const (
 const (
 	maxMenuBytes   = 64 << 20
 	maxAnswerBytes = 1 << 20
-	maxKeptBytes   = 2 << 10 // policy W14
+	maxTextBytes   = 2 << 10 // of an error's text, which logs show (policy W14)
+	maxCodeBytes   = 256     // of an error's code and request id, and of a content type
 )
+
+// MaxErrorBytes is how much of an answer's body is kept, for the journal and
+// for whoever is answered with it (policies W14, O15).
+const MaxErrorBytes = 64 << 10
 
 // Paths below the base and token addresses (interface document, sections 4, 5).
 const (

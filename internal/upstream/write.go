@@ -10,18 +10,24 @@ import (
 	"golang.org/x/oauth2"
 )
 
-// Created is the service's answer to a created order.
+// Created is the service's answer to a created order. Body is without secrets
+// and at most MaxErrorBytes; Cut tells that it was longer.
 type Created struct {
-	OrderID string // never empty; a number's digits as they stand (policy W4)
-	Status  int
-	Body    []byte
+	OrderID     string // never empty; a number's digits as they stand (policy W4)
+	Status      int
+	ContentType string // "" when the service gave none
+	Body        []byte
+	Cut         bool
 }
 
 // Answer is the service's answer to a call that changed an order. Body may be
-// empty (policy W13).
+// empty (policy W13); it is without secrets and at most MaxErrorBytes, Cut
+// tells that it was longer.
 type Answer struct {
-	Status int
-	Body   []byte
+	Status      int
+	ContentType string // "" when the service gave none
+	Body        []byte
+	Cut         bool
 }
 
 // CreateOrder creates an order (interface document, section 4.1); body is an
@@ -30,13 +36,15 @@ type Answer struct {
 // call as a whole is bounded by the write timeout. It ends when ctx does, so a
 // caller that must not give up in between gives context.WithoutCancel.
 func (c *Client) CreateOrder(ctx context.Context, body []byte) (Created, error) {
-	got, err := c.write(ctx, &request{
+	got, used, err := c.write(ctx, &request{
 		op: OpCreate, method: http.MethodPost, url: c.cfg.BaseURL + pathOrders, body: body,
 	})
 	if err != nil {
 		return Created{}, err
 	}
-	return Created{OrderID: readDocument(got.body).orderID, Status: got.status, Body: got.body}, nil
+	created := Created{OrderID: readDocument(got.body).orderID, Status: got.status, ContentType: got.contentType()}
+	created.Body, created.Cut = c.keep(got, used)
+	return created, nil
 }
 
 // Pay pays an order (interface document, section 4.2); body is an encoded
@@ -61,65 +69,89 @@ func (c *Client) change(ctx context.Context, op Operation, orderID string, body 
 	if orderID == "" || orderID == "." || orderID == ".." {
 		return Answer{}, &Error{Operation: op, Err: ErrOrderID}
 	}
-	got, err := c.write(ctx, &request{
+	got, used, err := c.write(ctx, &request{
 		op: op, method: http.MethodPut, body: body,
 		url: c.cfg.BaseURL + pathOrders + "/" + url.PathEscape(orderID) + "/" + string(op),
 	})
 	if err != nil {
 		return Answer{}, err
 	}
-	return Answer{Status: got.status, Body: got.body}, nil
+	changed := Answer{Status: got.status, ContentType: got.contentType()}
+	changed.Body, changed.Cut = c.keep(got, used)
+	return changed, nil
 }
 
-// write does a call that writes. It is tried again only while certainly
-// nothing was executed (policy O8).
-func (c *Client) write(ctx context.Context, r *request) (*answer, error) {
+// write does a call that writes, and gives the token that the answer was given
+// to. It is tried again only while certainly nothing was executed (policy O8).
+func (c *Client) write(ctx context.Context, r *request) (*answer, *oauth2.Token, error) {
 	ctx, cancel := context.WithTimeout(ctx, c.cfg.Timeouts.Write)
 	defer cancel()
 	r.limit = maxAnswerBytes
 	if r.body != nil {
 		r.header = http.Header{"Content-Type": {"application/json"}}
 	}
-	renewed := false
-	got, err := c.retries(ctx, writePause, func() (*answer, error) { return c.writeOnce(ctx, r, &renewed) })
+	w := &writing{client: c, request: r, tell: triesOf(ctx)}
+	got, err := c.retries(ctx, writePause, func() (*answer, error) { return w.once(ctx) })
 	var known *Error
 	if err != nil && !errors.As(err, &known) {
 		err = &Error{Operation: r.op, Err: err}
 	}
-	return got, err
+	return got, w.used, err
 }
 
-// writeOnce is one try; renewed is whether the call has renewed its token.
-func (c *Client) writeOnce(ctx context.Context, r *request, renewed *bool) (*answer, error) {
-	leave, err := c.limits.write(ctx)
+// writing is one call that writes, through all its tries.
+type writing struct {
+	client  *Client
+	request *request
+	tell    func(Try)
+	used    *oauth2.Token // of the last exchange
+	renewed bool          // the call has renewed its token
+}
+
+// once waits for a place and does the request, twice when the service refuses
+// the token for the first time (policy O8).
+func (w *writing) once(ctx context.Context) (*answer, error) {
+	begun := w.begin()
+	leave, err := w.client.limits.write(ctx)
 	if err != nil {
-		return nil, &Error{Operation: r.op, Err: fmt.Errorf("waiting for a place: %w", err)}
+		e := &Error{Operation: w.request.op, Err: fmt.Errorf("waiting for a place: %w", err)}
+		begun.end(nil, e)
+		return nil, e
 	}
 	defer leave()
 	for {
-		used, err := c.token(ctx)
-		if err != nil {
-			return nil, notSent(r.op, err)
-		}
-		left := &departure{}
-		got, err := c.send(left.watch(ctx), c.writes, r, used)
+		begun = w.begin()
+		got, e := w.exchange(ctx)
+		begun.end(got, e)
 		switch {
-		case err != nil:
-			e := c.unreached(r.op, err)
-			if !left.nothingLeft(err) {
-				e.Effect, e.again = EffectUnknown, false
-			}
-			return nil, e
-		case got.status == http.StatusUnauthorized && !*renewed:
-			*renewed = true
-			c.tokens.Invalidate(used)
-			continue
-		}
-		if e := c.judge(r.op, got, used); e != nil {
+		case e == nil:
+			return got, nil
+		case e.Status != http.StatusUnauthorized || w.renewed:
 			return nil, e
 		}
-		return got, nil
+		w.renewed = true
+		w.client.tokens.Invalidate(w.used)
 	}
+}
+
+// exchange is one try: a token, the request, the judgement; nil means done.
+func (w *writing) exchange(ctx context.Context) (*answer, *Error) {
+	c, op := w.client, w.request.op
+	used, err := c.token(ctx)
+	if err != nil {
+		return nil, notSent(op, err)
+	}
+	w.used = used
+	left := &departure{}
+	got, err := c.send(left.watch(ctx), c.writes, w.request, used)
+	if err != nil {
+		e := c.unreached(op, err)
+		if !left.nothingLeft(err) {
+			e.Effect, e.again = EffectUnknown, false
+		}
+		return nil, e
+	}
+	return got, c.judge(op, got, used)
 }
 
 // notSent is a call that writes for which there was no token: the operation is

@@ -1,0 +1,231 @@
+package upstream_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"larder/internal/upstream"
+)
+
+// told collects the tries of one call. It is not locked: the client tells of
+// them from the calling goroutine, which the race detector holds it to.
+func told(ctx context.Context) (context.Context, *[]upstream.Try) {
+	tries := new([]upstream.Try)
+	return upstream.WithTries(ctx, func(try upstream.Try) { *tries = append(*tries, try) }), tries
+}
+
+// answers gives one after the other, the last one for ever.
+func answers(s *service, list ...http.HandlerFunc) {
+	s.handler = func(w http.ResponseWriter, r *http.Request) {
+		list[min(int(s.calls.Load()), len(list))-1](w, r)
+	}
+}
+
+// says answers with a status and a body.
+func says(status int, body string) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(status)
+		_, _ = io.WriteString(w, body)
+	}
+}
+
+// slow waits a second before it answers.
+func slow(then http.HandlerFunc) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		<-time.After(time.Second)
+		then(w, r)
+	}
+}
+
+func breaksOff(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }
+
+// TestTriesAreTold runs on a bubble's clock: a try takes what its handlers
+// take, and nothing else takes time.
+func TestTriesAreTold(t *testing.T) {
+	t.Parallel()
+	const (
+		created = `{"result":{"orderID":"1"}}`
+		shape   = `{"code":"pos_close_order","msg":"not paid","requestId":"r","errors":null}`
+	)
+	none, done, unknown := upstream.EffectNone, upstream.EffectDone, upstream.EffectUnknown
+	for name, tc := range map[string]struct {
+		token   http.HandlerFunc
+		answers []http.HandlerFunc
+		want    []upstream.Try
+	}{
+		"done at once": {nil, []http.HandlerFunc{slow(says(201, created))}, []upstream.Try{
+			{Duration: time.Second, Status: 201, Effect: done},
+		}},
+		"refused": {nil, []http.HandlerFunc{says(500, shape)}, []upstream.Try{
+			{Status: 500, Refused: true, Code: "pos_close_order"},
+		}},
+		"turned away, then done": {nil, []http.HandlerFunc{
+			slow(says(429, "")), says(503, shape), slow(says(200, created)),
+		}, []upstream.Try{
+			{Duration: time.Second, Status: 429},
+			{Status: 503, Code: "pos_close_order"},
+			{Duration: time.Second, Status: 200, Effect: done},
+		}},
+		"turned away for ever": {nil, []http.HandlerFunc{says(503, "")}, []upstream.Try{
+			{Status: 503}, {Status: 503}, {Status: 503}, {Status: 503},
+		}},
+		"the token renewed, then done": {nil, []http.HandlerFunc{slow(says(401, "")), slow(says(201, created))}, []upstream.Try{
+			{Duration: time.Second, Status: 401},
+			{Duration: time.Second, Status: 201, Effect: done},
+		}},
+		"the token refused twice": {nil, []http.HandlerFunc{says(401, "")}, []upstream.Try{{Status: 401}, {Status: 401}}},
+		"the token renewed once in all": {nil, []http.HandlerFunc{
+			says(401, ""), says(503, ""), says(401, `{"code":"who","msg":"are you"}`),
+		}, []upstream.Try{{Status: 401}, {Status: 503}, {Status: 401, Code: "who"}}},
+		"turned away, then not known": {nil, []http.HandlerFunc{says(429, ""), slow(breaksOff)}, []upstream.Try{
+			{Status: 429}, {Duration: time.Second, Effect: unknown},
+		}},
+		"a success that says nothing": {nil, []http.HandlerFunc{says(200, "fine")}, []upstream.Try{
+			{Status: 200, Effect: unknown},
+		}},
+		"time out while it is with the service": {nil, []http.HandlerFunc{hang}, []upstream.Try{
+			{Duration: upstream.DefaultWriteTimeout, Effect: unknown},
+		}},
+		"no token": {slow(says(401, `{"error":"invalid_client"}`)), nil, []upstream.Try{
+			{Duration: time.Second, Effect: none},
+		}},
+		"no token for now": {says(503, ""), nil, []upstream.Try{{}, {}, {}, {}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				s := &service{token: tc.token}
+				answers(s, tc.answers...)
+				client, _, stop := within(t, s)
+				defer stop()
+				ctx, tries := told(t.Context())
+				begun := time.Now()
+				_, err := client.CreateOrder(ctx, []byte("{}"))
+				checkLast(t, *tries, err)
+				at := begun
+				for i := range tc.want {
+					tc.want[i].At = at // noPause: each begins when the one before has ended
+					at = at.Add(tc.want[i].Duration)
+				}
+				if diff := cmp.Diff(tc.want, *tries); diff != "" {
+					t.Errorf("tries of %v (-want +got):\n%s", err, diff)
+				}
+			})
+		})
+	}
+}
+
+// checkLast holds that a call ends with what its last try ended with.
+func checkLast(t *testing.T, tries []upstream.Try, err error) {
+	t.Helper()
+	if len(tries) == 0 {
+		t.Fatalf("no try was told of, error %v", err)
+	}
+	last := tries[len(tries)-1]
+	if err == nil {
+		if last.Effect != upstream.EffectDone {
+			t.Errorf("the call succeeded, its last try is %+v", last)
+		}
+		return
+	}
+	e := asError(t, err)
+	if last.Status != e.Status || last.Effect != e.Effect || last.Refused != e.Refused() || last.Code != e.Code {
+		t.Errorf("the call ended with %+v, its last try with %+v", e, last)
+	}
+}
+
+func TestTriesThatReachNobodyAreTold(t *testing.T) {
+	t.Parallel()
+	refused := &net.OpError{Op: "dial", Err: errors.New("connection refused")}
+	for name, tc := range map[string]struct {
+		dial  func(context.Context, string, string) (net.Conn, error)
+		tries int
+		want  upstream.Effect
+	}{
+		"no connection":         {func(context.Context, string, string) (net.Conn, error) { return nil, refused }, 4, upstream.EffectNone},
+		"broken while it wrote": {writing(10), 1, upstream.EffectUnknown},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			client := start(t, &service{handler: says(201, "")}, upstream.WithWriteDial(tc.dial, nil))
+			for op := range operations(t.Context(), client) {
+				ctx, tries := told(t.Context())
+				err := operations(ctx, client)[op]()
+				checkLast(t, *tries, err)
+				if len(*tries) != tc.tries {
+					t.Errorf("%s: %d tries, want %d: %+v", op, len(*tries), tc.tries, *tries)
+				}
+				for _, try := range *tries {
+					if try.Status != 0 || try.Effect != tc.want || try.Refused {
+						t.Errorf("%s: try %+v, want no status, effect %s", op, try, tc.want)
+					}
+				}
+			}
+		})
+	}
+}
+
+func TestACallWithoutAPlaceIsATry(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		client, _, stop := withinConfig(t, &service{handler: hang}, func(c *upstream.Config) { c.Concurrency = 1 })
+		defer stop()
+		first, leave := context.WithCancel(t.Context())
+		ended := make(chan struct{})
+		go func() {
+			defer close(ended)
+			_, _ = client.Complete(first, "1")
+		}()
+		synctest.Wait()
+		ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
+		defer cancel()
+		ctx, tries := told(ctx)
+		begun := time.Now()
+		_, err := client.CreateOrder(ctx, []byte("{}"))
+		checkLast(t, *tries, err)
+		if diff := cmp.Diff([]upstream.Try{{At: begun, Duration: 3 * time.Second}}, *tries); diff != "" {
+			t.Errorf("tries of %v (-want +got):\n%s", err, diff)
+		}
+		leave()
+		<-ended
+	})
+}
+
+func TestTriesAreTimedByTheClientsClock(t *testing.T) {
+	t.Parallel()
+	at := time.Date(2031, 5, 6, 7, 8, 9, 0, time.UTC)
+	client := start(t, &service{handler: says(201, `{"orderID":"1"}`)}, upstream.WithClock(func() time.Time { return at }))
+	ctx, tries := told(t.Context())
+	if _, err := client.CreateOrder(ctx, []byte("{}")); err != nil {
+		t.Fatal(err)
+	}
+	if got := (*tries)[0].At; !got.Equal(at) {
+		t.Errorf("the try began at %s, want the client's %s", got, at)
+	}
+}
+
+func TestWhatIsNotTriedIsNotTold(t *testing.T) {
+	t.Parallel()
+	client := start(t, &service{handler: says(200, `{"result":[]}`)})
+	ctx, tries := told(t.Context())
+	if _, err := client.Complete(ctx, ".."); !errors.Is(err, upstream.ErrOrderID) {
+		t.Errorf("Complete(..) = %v, want ErrOrderID", err)
+	}
+	if _, err := client.RejectionReasons(ctx); err != nil {
+		t.Errorf("a read: %v", err)
+	}
+	if len(*tries) != 0 {
+		t.Errorf("tries of an impossible call and of a read: %+v, want none", *tries)
+	}
+	if _, err := client.Complete(upstream.WithTries(ctx, nil), "1"); err != nil || len(*tries) != 0 {
+		t.Errorf("Complete() with nobody to tell = %v, tries %+v", err, *tries)
+	}
+}
