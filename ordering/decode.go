@@ -172,10 +172,10 @@ func (d *decoder) readNumber(v *value, path string, w want, kind menu.Kind) {
 		d.add(v.at, member(path, v.name), DecimalComma, nil, "")
 	case state != menu.NumberOK && kind == menu.KindNumber:
 		v.state = refused
-		d.add(v.at, member(path, v.name), LimitExceeded, Params{"limit": maxDigits}, "Digits of a number")
+		d.add(v.at, member(path, v.name), LimitExceeded, Params{"limit": maxDigits}, limitDigits)
 	case state == menu.NumberOK && whole && number.IsInteger() && exceeds(number.Abs(), math.MaxInt32):
 		v.state = refused
-		d.add(v.at, member(path, v.name), LimitExceeded, Params{"limit": math.MaxInt32}, "A whole number")
+		d.add(v.at, member(path, v.name), LimitExceeded, Params{"limit": math.MaxInt32}, limitWhole)
 	case state != menu.NumberOK, whole && !number.IsInteger():
 		v.state = refused
 		d.mismatch(v.at, member(path, v.name), w, kind)
@@ -209,7 +209,7 @@ func (d *decoder) readDishes(s spot) {
 		if i >= maxDishes {
 			o.broken = true
 			if i == maxDishes {
-				d.add(s.at, member("", s.name), LimitExceeded, Params{"limit": maxDishes}, "Dishes of an order")
+				d.add(s.at, member("", s.name), LimitExceeded, Params{"limit": maxDishes}, limitDishes)
 			}
 			return
 		}
@@ -349,6 +349,6 @@ func (d *decoder) cutShort(n int32) {
 	if d.eaten == maxIngredients {
 		d.eaten++
 		list := o.lines[n].list
-		d.add(list.at, member(o.linePath(n), list.name), LimitExceeded, Params{"limit": maxIngredients}, "Ingredients of a dish")
+		d.add(list.at, member(o.linePath(n), list.name), LimitExceeded, Params{"limit": maxIngredients}, limitIngredients)
 	}
 }

@@ -43,7 +43,7 @@ func Example() {
 		}
 	}
 	// Output:
-	// /dishList/0/ingredients group_min Sauce: choose 1 more (1 to 2)
+	// /dishList/0/ingredients group_min Sauce: choose 1 more (1 to 2; 0 chosen)
 	// valid: false total: 500
 	// valid: true total: 551
 	// {"restaurantID":"bistro","dishList":[{"ID":"1001","name":"Burger","price":250,"quantity":2,"ingredients":[{"ID":"2001","name":"Hot sauce","price":25.5,"quantity":1}]}],"expeditionType":"pickup","expectedAt":"2026-05-01T18:30:00+03:00","paymentTypeID":"cash"}

@@ -97,7 +97,7 @@ func (c *check) judge(n int32, scheme menu.Index, above []menu.Index) {
 	l := &c.order.lines[n]
 	t.open(c.Catalogue, block{scheme: scheme, owner: menu.None, parent: -1, depth: l.depth + 1}, 1, l.cut)
 	if !c.reach(n, above) || !assign(t.demands, c.supplies(n), &c.work) {
-		c.add(c.listAt(n), c.listPath(n), LimitExceeded, Params{"limit": assignmentWork}, "Steps to assign the ingredients of "+c.itemName(n))
+		c.add(c.listAt(n), c.listPath(n), LimitExceeded, Params{"limit": assignmentWork}, limitSteps+c.itemName(n))
 		return
 	}
 	c.reportGroups(n)

@@ -1,0 +1,40 @@
+package httpapi
+
+import (
+	"strings"
+
+	"github.com/gin-gonic/gin"
+	bcp47 "golang.org/x/text/language"
+
+	"larder/ordering"
+)
+
+// maxAcceptLanguage is more than any browser sends, in bytes.
+const maxAcceptLanguage = 1024
+
+// language chooses what the sentences for a person are written in, "en" or
+// "ru", by the request's Accept-Language; English for everyone else. A variety
+// counts as its language (ru-KZ), a neighbour of a language does not: who asks
+// for Ukrainian has not asked for Russian.
+func language(c *gin.Context) string {
+	asked := strings.Join(c.Request.Header["Accept-Language"], ",")
+	if asked == "" || len(asked) > maxAcceptLanguage {
+		return ordering.English
+	}
+	tags, _, err := bcp47.ParseAcceptLanguage(asked) // by weight, without those of weight 0
+	if err != nil {
+		return ordering.English
+	}
+	for _, tag := range tags {
+		base, sure := tag.Base()
+		if sure < bcp47.Exact {
+			continue
+		}
+		for _, ours := range ordering.Languages() {
+			if base.String() == ours {
+				return ours
+			}
+		}
+	}
+	return ordering.English
+}
