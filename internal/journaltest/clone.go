@@ -1,0 +1,55 @@
+package journaltest
+
+import (
+	"bytes"
+	"slices"
+	"time"
+
+	"larder/ordering"
+)
+
+// clone copies a record so that nothing of it is shared.
+func clone(r ordering.Record) ordering.Record {
+	calls := make([]ordering.Call, len(r.Calls))
+	for i, call := range r.Calls {
+		calls[i] = cloneCall(call)
+	}
+	r.Calls = calls
+	return r
+}
+
+func cloneCall(call ordering.Call) ordering.Call {
+	call.Tries = slices.Clone(call.Tries)
+	call.Payments = slices.Clone(call.Payments)
+	call.Answer = cloneAnswer(call.Answer)
+	if call.Settled != nil {
+		settled := *call.Settled
+		call.Settled = &settled
+	}
+	return call
+}
+
+func cloneAnswer(a *ordering.Answer) *ordering.Answer {
+	if a == nil {
+		return nil
+	}
+	answer := *a
+	answer.Body = bytes.Clone(a.Body)
+	return &answer
+}
+
+// given is a record, or an error and none.
+func given(record ordering.Record, err error) (ordering.Record, error) {
+	if err != nil {
+		return ordering.Record{}, err
+	}
+	return record, nil
+}
+
+// millis is a moment in whole milliseconds, UTC.
+func millis(t time.Time) time.Time {
+	if t.IsZero() {
+		return time.Time{}
+	}
+	return t.UTC().Truncate(time.Millisecond)
+}

@@ -1,0 +1,229 @@
+package journaltest
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"larder/ordering"
+)
+
+// Lives are how long a journal keeps what (policies O7 and O13).
+type Lives struct {
+	// Key is how long a key is remembered after a definite outcome.
+	Key time.Duration
+	// Guest is how long bodies and raw answers are kept.
+	Guest time.Duration
+	// Record is how long a record is kept after the later of its creation and
+	// expectedAt.
+	Record time.Duration
+}
+
+// LongLives are the defaults of the configuration: nothing is forgotten while
+// a test runs.
+func LongLives() Lives {
+	return Lives{Key: 24 * time.Hour, Guest: 7 * 24 * time.Hour, Record: 45 * 24 * time.Hour}
+}
+
+// Method is a method of ordering.Journal.
+type Method string
+
+// The methods.
+const (
+	MethodSecret Method = "Secret"
+	MethodReady  Method = "Ready"
+	MethodLookup Method = "Lookup"
+	MethodBegin  Method = "Begin"
+	MethodAbort  Method = "Abort"
+	MethodFinish Method = "Finish"
+	MethodSettle Method = "Settle"
+	MethodSweep  Method = "Sweep"
+	MethodOrder  Method = "Order"
+	MethodRecord Method = "Record"
+	MethodBody   Method = "Body"
+	MethodList   Method = "List"
+)
+
+// Failure is how a call of the journal fails.
+type Failure int
+
+// The failures.
+const (
+	// FailNot: the call is answered.
+	FailNot Failure = iota
+	// FailBefore: the store never saw the call.
+	FailBefore
+	// FailAfter: the store did what was asked, and the answer was lost.
+	FailAfter
+)
+
+// ErrInjected is the cause of every *ordering.JournalError that Fail made.
+var ErrInjected = errors.New("journaltest: injected failure")
+
+// Memory is an ordering.Journal in memory. It is safe for concurrent use.
+type Memory struct {
+	clock  func() time.Time
+	lives  Lives
+	secret []byte
+
+	mu      sync.Mutex
+	fail    func(Method) Failure
+	shelves map[string]*shelf // by connection
+}
+
+var _ ordering.Journal = (*Memory)(nil)
+
+// shelf is what the journal holds of one connection.
+type shelf struct {
+	entries map[string]*entry // by ref
+	orders  map[string]string // orderID to ref
+	keys    map[string]taken
+}
+
+// taken is who has taken a key.
+type taken struct {
+	ref   string
+	call  int
+	until time.Time // the zero time while the call has no definite outcome
+}
+
+// entry is an order with what its Record does not show.
+type entry struct {
+	record ordering.Record
+	sent   map[int]sent // by the call's number
+}
+
+// sent is what belongs to a call beside its ordering.Call.
+type sent struct {
+	opening  string // Opening.ID
+	key      string
+	body     []byte
+	deadline time.Time
+}
+
+// NewMemory makes an empty journal that reads the time from clock.
+func NewMemory(clock func() time.Time, lives Lives) *Memory {
+	secret := make([]byte, 32)
+	_, _ = rand.Read(secret) // never fails (crypto/rand)
+	return &Memory{clock: clock, lives: lives, secret: secret, shelves: map[string]*shelf{}}
+}
+
+// Fail has every call ask the hook how it shall fail; nil ends that. The hook
+// runs under the journal's lock: it must not call the journal.
+func (m *Memory) Fail(hook func(Method) Failure) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.fail = hook
+}
+
+// Secret gives the journal's secret.
+func (m *Memory) Secret(ctx context.Context) (secret []byte, err error) {
+	return secret, m.do(ctx, MethodSecret, func(time.Time) error {
+		secret = bytes.Clone(m.secret)
+		return nil
+	})
+}
+
+// Ready is nil: nothing keeps a journal in memory from being written.
+func (m *Memory) Ready(ctx context.Context) error {
+	return m.do(ctx, MethodReady, func(time.Time) error { return nil })
+}
+
+// do runs one step under the lock, at one moment of the journal's clock, with
+// the failures asked for.
+func (m *Memory) do(ctx context.Context, method Method, step func(now time.Time) error) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	failure := FailNot
+	if m.fail != nil {
+		failure = m.fail(method)
+	}
+	if err := ctx.Err(); err != nil {
+		return &ordering.JournalError{Err: err}
+	}
+	if failure == FailBefore {
+		return &ordering.JournalError{Err: fmt.Errorf("%s: %w", method, ErrInjected)}
+	}
+	now := m.clock().UTC().Truncate(time.Millisecond)
+	m.forget(now)
+	err := step(now)
+	if failure == FailAfter {
+		return &ordering.JournalError{Err: fmt.Errorf("%s: answer lost: %w", method, ErrInjected)}
+	}
+	return err
+}
+
+func (m *Memory) shelf(connection string) *shelf {
+	s := m.shelves[connection]
+	if s == nil {
+		s = &shelf{entries: map[string]*entry{}, orders: map[string]string{}, keys: map[string]taken{}}
+		m.shelves[connection] = s
+	}
+	return s
+}
+
+// forget drops what has outlived its retention (policy O13).
+func (m *Memory) forget(now time.Time) {
+	for _, s := range m.shelves {
+		for ref, e := range s.entries {
+			if _, busy := e.record.Busy(); busy {
+				continue // keeps everything
+			}
+			if !now.Before(e.expires(m.lives)) {
+				delete(s.entries, ref)
+				if s.orders[e.record.OrderID] == ref {
+					delete(s.orders, e.record.OrderID)
+				}
+				continue
+			}
+			e.forgetGuest(now, m.lives.Guest)
+		}
+		for key, k := range s.keys {
+			e := s.entries[k.ref]
+			if e == nil || (!k.until.IsZero() && !now.Before(k.until)) {
+				delete(s.keys, key)
+			}
+		}
+	}
+}
+
+func (e *entry) expires(lives Lives) time.Time {
+	until := e.record.CreatedAt.Add(lives.Record)
+	if t := e.record.ExpectedAt.Add(lives.Record); !e.record.ExpectedAt.IsZero() && t.After(until) {
+		until = t
+	}
+	for _, call := range e.record.Calls {
+		if t := ended(call).Add(lives.Guest); t.After(until) {
+			until = t
+		}
+	}
+	return until
+}
+
+func (e *entry) forgetGuest(now time.Time, life time.Duration) {
+	for i, call := range e.record.Calls {
+		if now.Before(ended(call).Add(life)) {
+			continue
+		}
+		if s := e.sent[call.Number]; s.body != nil {
+			s.body = nil
+			e.sent[call.Number] = s
+		}
+		if a := call.Answer; a != nil {
+			e.record.Calls[i].Answer = &ordering.Answer{Status: a.Status, Code: a.Code}
+		}
+	}
+}
+
+// ended is when a call that is not busy ended for good.
+func ended(call ordering.Call) time.Time {
+	t := call.EndedAt
+	if call.Settled != nil && call.Settled.At.After(t) {
+		t = call.Settled.At
+	}
+	return t
+}

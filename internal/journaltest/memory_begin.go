@@ -1,0 +1,135 @@
+package journaltest
+
+import (
+	"bytes"
+	"context"
+	"slices"
+	"time"
+
+	"larder/internal/upstream"
+	"larder/ordering"
+)
+
+// Begin opens a call.
+func (m *Memory) Begin(ctx context.Context, o ordering.Opening) (record ordering.Record, err error) {
+	err = m.do(ctx, MethodBegin, func(now time.Time) error {
+		s := m.shelf(o.Connection)
+		if err := s.free(o.Key); err != nil {
+			return err
+		}
+		e, err := s.opened(o, now)
+		if err != nil {
+			return err
+		}
+		e.open(ordering.Call{
+			Operation: o.Operation, Client: o.Client, RequestID: o.RequestID, Fingerprint: o.Fingerprint,
+			Derived: o.Derived, Payments: slices.Clone(o.Payments),
+		}, sent{opening: o.ID, key: o.Key, body: bytes.Clone(o.Body), deadline: now.Add(o.Deadline)}, s, now)
+		record = clone(e.record)
+		return nil
+	})
+	return given(record, err)
+}
+
+// free tells whether nobody has taken the key.
+func (s *shelf) free(key string) error {
+	k, ok := s.keys[key]
+	if key == "" || !ok {
+		return nil
+	}
+	return &ordering.KeyTakenError{Record: clone(s.entries[k.ref].record), Call: k.call}
+}
+
+// opened gives the entry that a call is opened of: a new one, or that of the
+// order when it takes the change.
+func (s *shelf) opened(o ordering.Opening, now time.Time) (*entry, error) {
+	if o.Operation == upstream.OpCreate {
+		return s.put(ordering.Record{
+			Ref: o.Ref, Connection: o.Connection, Client: o.Client, Restaurant: o.Restaurant, State: ordering.StatePlacing,
+			Total: o.Total, MenuVersion: o.MenuVersion, ExpectedAt: millis(o.ExpectedAt), CreatedAt: now,
+		}), nil
+	}
+	e := s.entries[s.orders[o.OrderID]]
+	if e == nil {
+		if !o.Adopt {
+			return nil, ordering.ErrNoOrder
+		}
+		s.orders[o.OrderID] = o.Ref
+		return s.put(ordering.Record{
+			Ref: o.Ref, Connection: o.Connection, Client: o.Client, Adopted: true, OrderID: o.OrderID,
+			State: ordering.StatePlaced, CreatedAt: now,
+		}), nil
+	}
+	if call, busy := e.record.Busy(); busy {
+		return nil, &ordering.BusyError{Record: clone(e.record), Call: cloneCall(call)}
+	}
+	if e.record.State != ordering.StatePlaced || (o.Operation == upstream.OpPay && e.record.Paid) {
+		return nil, &ordering.StateError{Record: clone(e.record), Operation: o.Operation}
+	}
+	return e, nil
+}
+
+func (s *shelf) put(record ordering.Record) *entry {
+	e := &entry{record: record, sent: map[int]sent{}}
+	s.entries[record.Ref] = e
+	return e
+}
+
+// open adds a call as the record's last and takes its key.
+func (e *entry) open(call ordering.Call, what sent, s *shelf, now time.Time) {
+	call.Number = 1
+	if n := len(e.record.Calls); n > 0 {
+		call.Number = e.record.Calls[n-1].Number + 1
+	}
+	call.Outcome, call.StartedAt = ordering.OutcomeOpen, now
+	e.record.Calls = append(e.record.Calls, call)
+	e.record.UpdatedAt = now
+	e.sent[call.Number] = what
+	if what.key != "" {
+		s.keys[what.key] = taken{ref: e.record.Ref, call: call.Number}
+	}
+	e.dropOldest(s)
+}
+
+// dropOldest keeps the latest MaxCalls changes. The key of a call that is gone
+// is free: there is nothing left to replay.
+func (e *entry) dropOldest(s *shelf) {
+	changes := 0
+	for _, call := range e.record.Calls {
+		if call.Operation != upstream.OpCreate {
+			changes++
+		}
+	}
+	e.record.Calls = slices.DeleteFunc(e.record.Calls, func(call ordering.Call) bool {
+		if call.Operation == upstream.OpCreate || changes <= ordering.MaxCalls {
+			return false
+		}
+		changes--
+		s.release(e.sent[call.Number].key, e.record.Ref, call.Number)
+		delete(e.sent, call.Number)
+		return true
+	})
+}
+
+// release frees a key when this very call has taken it.
+func (s *shelf) release(key, ref string, call int) {
+	if k, ok := s.keys[key]; ok && k.ref == ref && k.call == call {
+		delete(s.keys, key)
+	}
+}
+
+// Abort ends the call that this opening opened as not sent.
+func (m *Memory) Abort(ctx context.Context, o ordering.Opening) error {
+	return m.do(ctx, MethodAbort, func(now time.Time) error {
+		s := m.shelf(o.Connection)
+		for _, e := range s.entries {
+			for i := range e.record.Calls {
+				call := &e.record.Calls[i]
+				if e.sent[call.Number].opening == o.ID && call.Outcome == ordering.OutcomeOpen {
+					e.end(s, call, ordering.Ending{Outcome: ordering.OutcomeNotSent}, now, m.lives)
+				}
+			}
+		}
+		return nil
+	})
+}

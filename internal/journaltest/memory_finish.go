@@ -1,0 +1,127 @@
+package journaltest
+
+import (
+	"context"
+	"time"
+
+	"larder/internal/upstream"
+	"larder/ordering"
+)
+
+// Finish ends a call.
+func (m *Memory) Finish(ctx context.Context, ending ordering.Ending) (record ordering.Record, err error) {
+	err = m.do(ctx, MethodFinish, func(now time.Time) error {
+		s := m.shelf(ending.Connection)
+		e, call := s.call(ending.Ref, ending.Call)
+		if call == nil {
+			return ordering.ErrNoOrder
+		}
+		err := e.finish(s, call, ending, now, m.lives)
+		record = clone(e.record)
+		return err
+	})
+	return given(record, err)
+}
+
+func (s *shelf) call(ref string, number int) (*entry, *ordering.Call) {
+	e := s.entries[ref]
+	if e == nil {
+		return nil, nil
+	}
+	for i := range e.record.Calls {
+		if e.record.Calls[i].Number == number {
+			return e, &e.record.Calls[i]
+		}
+	}
+	return e, nil
+}
+
+func (e *entry) finish(s *shelf, call *ordering.Call, ending ordering.Ending, now time.Time, lives Lives) error {
+	if call.Outcome == ordering.OutcomeOpen || call.Outcome == ordering.OutcomeUnknown {
+		e.end(s, call, ending, now, lives)
+		return nil
+	}
+	agrees := e.agrees(call, ending)
+	if call.Settled != nil {
+		call.Tries = append(call.Tries, ending.Tries...)
+	}
+	if agrees {
+		return nil
+	}
+	call.Contradicted = ending.Outcome
+	e.record.UpdatedAt = now
+	return &ordering.ContradictionError{Record: clone(e.record), Call: call.Number, Outcome: ending.Outcome}
+}
+
+// agrees tells whether an ending says what is known of a definite call already.
+func (e *entry) agrees(call *ordering.Call, ending ordering.Ending) bool {
+	if call.Settled == nil {
+		return ending.Outcome == call.Outcome || ending.Outcome == ordering.OutcomeUnknown
+	}
+	switch ending.Outcome {
+	case ordering.OutcomeDone:
+		return call.Outcome == ordering.OutcomeDone &&
+			(call.Operation != upstream.OpCreate || ending.OrderID == e.record.OrderID)
+	case ordering.OutcomeRefused, ordering.OutcomeNotSent:
+		return call.Outcome != ordering.OutcomeDone
+	default:
+		return true
+	}
+}
+
+// end gives a call that is open or unknown its outcome, with every effect.
+func (e *entry) end(s *shelf, call *ordering.Call, ending ordering.Ending, now time.Time, lives Lives) {
+	call.Tries = append(call.Tries, ending.Tries...)
+	if ending.Answer != nil {
+		call.Answer = cloneAnswer(ending.Answer)
+	}
+	call.Outcome, call.EndedAt = ending.Outcome, now
+	e.record.UpdatedAt = now
+	e.stand(s, call, ending.OrderID)
+	what := e.sent[call.Number]
+	switch {
+	case !ending.Outcome.Definite():
+	case ending.Outcome == ordering.OutcomeNotSent,
+		ending.Outcome == ordering.OutcomeRefused && call.Derived && call.Settled == nil:
+		s.release(what.key, e.record.Ref, call.Number)
+	default:
+		if k, ok := s.keys[what.key]; ok && k.ref == e.record.Ref && k.call == call.Number {
+			k.until = now.Add(lives.Key)
+			s.keys[what.key] = k
+		}
+	}
+}
+
+// stand gives the order the state that a call's outcome leads to.
+func (e *entry) stand(s *shelf, call *ordering.Call, orderID string) {
+	done := call.Outcome == ordering.OutcomeDone
+	switch {
+	case call.Operation == upstream.OpCreate && done:
+		e.record.State = ordering.StatePlaced
+		e.take(s, orderID)
+	case call.Operation == upstream.OpCreate:
+		e.record.State = map[ordering.Outcome]ordering.State{
+			ordering.OutcomeRefused: ordering.StateRefused,
+			ordering.OutcomeNotSent: ordering.StateNotSent,
+			ordering.OutcomeUnknown: ordering.StateUnknown,
+		}[call.Outcome]
+	case call.Operation == upstream.OpPay && done:
+		e.record.Paid = true
+	case call.Operation == upstream.OpComplete && done:
+		e.record.State = ordering.StateClosed
+	case call.Operation == upstream.OpReject && done:
+		e.record.State = ordering.StateRejected
+	}
+}
+
+// take gives the order its orderID. Another order's goes over to it.
+func (e *entry) take(s *shelf, orderID string) {
+	if orderID == "" {
+		return
+	}
+	if other := s.entries[s.orders[orderID]]; other != nil && other != e && other.record.Adopted {
+		other.record.OrderID = ""
+	}
+	e.record.OrderID = orderID
+	s.orders[orderID] = e.record.Ref
+}

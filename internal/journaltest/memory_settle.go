@@ -1,0 +1,91 @@
+package journaltest
+
+import (
+	"bytes"
+	"context"
+	"slices"
+	"time"
+
+	"larder/internal/upstream"
+	"larder/ordering"
+)
+
+// sweepAtMost is how many calls one Sweep moves.
+const sweepAtMost = 100
+
+// Settle notes what a person found out.
+func (m *Memory) Settle(ctx context.Context, word ordering.Settling) (record ordering.Record, err error) {
+	err = m.do(ctx, MethodSettle, func(now time.Time) error {
+		s := m.shelf(word.Connection)
+		e := s.entries[word.Ref]
+		if e == nil {
+			return ordering.ErrNoOrder
+		}
+		last, ok := e.record.Last(word.Operation)
+		if !ok || last.Outcome != ordering.OutcomeUnknown {
+			return &ordering.StateError{Record: clone(e.record), Operation: word.Operation}
+		}
+		_, call := s.call(word.Ref, last.Number)
+		if err := e.settle(s, call, word, now, m.lives); err != nil {
+			return err
+		}
+		record = clone(e.record)
+		return nil
+	})
+	return given(record, err)
+}
+
+func (e *entry) settle(s *shelf, call *ordering.Call, word ordering.Settling, now time.Time, lives Lives) error {
+	creates := call.Operation == upstream.OpCreate
+	if word.How == ordering.SettledDone && creates {
+		if ref, ok := s.orders[word.OrderID]; ok && ref != word.Ref && !s.entries[ref].record.Adopted {
+			return &ordering.OrderIDTakenError{OrderID: word.OrderID, Ref: ref}
+		}
+	}
+	what := e.sent[call.Number]
+	if word.How == ordering.SettledSendAgain && what.body == nil && call.Operation != upstream.OpComplete {
+		return ordering.ErrNoBody
+	}
+	call.Settled = &ordering.Settled{By: word.By, At: now, How: word.How, Note: word.Note}
+	ending := ordering.Ending{Outcome: ordering.OutcomeRefused}
+	if word.How == ordering.SettledDone {
+		ending.Outcome, ending.OrderID = ordering.OutcomeDone, word.OrderID
+	}
+	e.end(s, call, ending, now, lives)
+	if word.How != ordering.SettledSendAgain {
+		return nil
+	}
+	if creates {
+		e.record.State = ordering.StatePlacing
+	}
+	e.open(ordering.Call{
+		Operation: call.Operation, Client: call.Client, RequestID: word.RequestID, Fingerprint: call.Fingerprint,
+		Derived: call.Derived, Payments: slices.Clone(call.Payments),
+	}, sent{key: what.key, body: bytes.Clone(what.body), deadline: now.Add(word.Deadline)}, s, now)
+	return nil
+}
+
+// Sweep moves calls whose deadline has passed to unknown.
+func (m *Memory) Sweep(ctx context.Context, connection string) (moved []ordering.Record, err error) {
+	err = m.do(ctx, MethodSweep, func(now time.Time) error {
+		for _, e := range m.shelf(connection).entries {
+			call, busy := e.record.Busy()
+			if !busy || call.Outcome != ordering.OutcomeOpen || now.Before(e.sent[call.Number].deadline) {
+				continue
+			}
+			if len(moved) == sweepAtMost {
+				break
+			}
+			_, open := m.shelf(connection).call(e.record.Ref, call.Number)
+			open.Outcome = ordering.OutcomeUnknown
+			e.record.UpdatedAt = now
+			e.stand(m.shelf(connection), open, "")
+			moved = append(moved, clone(e.record))
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return moved, nil
+}

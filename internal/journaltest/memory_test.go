@@ -1,0 +1,147 @@
+package journaltest_test
+
+import (
+	"errors"
+	"sync"
+	"testing"
+	"time"
+
+	"larder/internal/journaltest"
+	"larder/internal/upstream"
+	"larder/ordering"
+)
+
+// clock is a clock that is moved by hand.
+type clock struct {
+	mu  sync.Mutex
+	now time.Time
+}
+
+func newClock() *clock { return &clock{now: time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)} }
+
+func (c *clock) Now() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.now
+}
+
+func (c *clock) Advance(_ *testing.T, d time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.now = c.now.Add(d)
+}
+
+func TestMemory(t *testing.T) {
+	t.Parallel()
+	journaltest.Run(t, func(_ *testing.T, lives journaltest.Lives) journaltest.Fixture {
+		c := newClock()
+		m := journaltest.NewMemory(c.Now, lives)
+		return journaltest.Fixture{
+			Journal: m, Again: func(*testing.T) ordering.Journal { return m }, Advance: c.Advance,
+		}
+	})
+}
+
+// TestMemoryInRealTime runs the suite as a store without a clock of its own has it.
+func TestMemoryInRealTime(t *testing.T) {
+	t.Parallel()
+	if testing.Short() {
+		t.Skip("lives of about a second are seen out")
+	}
+	journaltest.Run(t, func(_ *testing.T, lives journaltest.Lives) journaltest.Fixture {
+		m := journaltest.NewMemory(time.Now, lives)
+		return journaltest.Fixture{Journal: m, Again: func(*testing.T) ordering.Journal { return m }}
+	})
+}
+
+func TestMemoryFails(t *testing.T) {
+	t.Parallel()
+	calls := map[journaltest.Method]func(m *journaltest.Memory, o ordering.Opening) error{
+		journaltest.MethodSecret: func(m *journaltest.Memory, _ ordering.Opening) error {
+			_, err := m.Secret(t.Context())
+			return err
+		},
+		journaltest.MethodReady: func(m *journaltest.Memory, _ ordering.Opening) error { return m.Ready(t.Context()) },
+		journaltest.MethodLookup: func(m *journaltest.Memory, o ordering.Opening) error {
+			_, _, err := m.Lookup(t.Context(), o.Connection, o.Key)
+			return err
+		},
+		journaltest.MethodBegin: func(m *journaltest.Memory, o ordering.Opening) error {
+			o.Ref, o.Key = "another", "another"
+			_, err := m.Begin(t.Context(), o)
+			return err
+		},
+		journaltest.MethodAbort: func(m *journaltest.Memory, o ordering.Opening) error { return m.Abort(t.Context(), o) },
+		journaltest.MethodFinish: func(m *journaltest.Memory, o ordering.Opening) error {
+			_, err := m.Finish(t.Context(), ordering.Ending{
+				Connection: o.Connection, Ref: o.Ref, Call: 1, Outcome: ordering.OutcomeUnknown,
+			})
+			return err
+		},
+		journaltest.MethodSettle: func(m *journaltest.Memory, o ordering.Opening) error {
+			_, err := m.Settle(t.Context(), ordering.Settling{
+				Connection: o.Connection, Ref: o.Ref, Operation: upstream.OpCreate, How: ordering.SettledNotDone,
+			})
+			return err
+		},
+		journaltest.MethodSweep: func(m *journaltest.Memory, o ordering.Opening) error {
+			_, err := m.Sweep(t.Context(), o.Connection)
+			return err
+		},
+		journaltest.MethodOrder: func(m *journaltest.Memory, o ordering.Opening) error {
+			_, err := m.Order(t.Context(), o.Connection, "765")
+			return err
+		},
+		journaltest.MethodRecord: func(m *journaltest.Memory, o ordering.Opening) error {
+			_, err := m.Record(t.Context(), []string{o.Connection}, o.Ref)
+			return err
+		},
+		journaltest.MethodBody: func(m *journaltest.Memory, o ordering.Opening) error {
+			_, err := m.Body(t.Context(), o.Connection, o.Ref, 1)
+			return err
+		},
+		journaltest.MethodList: func(m *journaltest.Memory, o ordering.Opening) error {
+			_, _, err := m.List(t.Context(), ordering.Query{Connections: []string{o.Connection}, Limit: 1})
+			return err
+		},
+	}
+	for method, call := range calls {
+		t.Run(string(method), func(t *testing.T) {
+			t.Parallel()
+			m := journaltest.NewMemory(newClock().Now, journaltest.LongLives())
+			o := ordering.Opening{
+				ID: "o", Operation: upstream.OpCreate, Connection: "main", Ref: "r", Key: "k", Body: []byte("{}"),
+			}
+			if _, err := m.Begin(t.Context(), o); err != nil {
+				t.Fatalf("Begin: %v", err)
+			}
+			for _, failure := range []journaltest.Failure{journaltest.FailBefore, journaltest.FailAfter} {
+				m.Fail(func(asked journaltest.Method) journaltest.Failure {
+					if asked == method {
+						return failure
+					}
+					return journaltest.FailNot
+				})
+				var journal *ordering.JournalError
+				if err := call(m, o); !errors.As(err, &journal) || !errors.Is(err, journaltest.ErrInjected) {
+					t.Errorf("failure %d: %v, want an injected *JournalError", failure, err)
+				}
+			}
+		})
+	}
+}
+
+func TestMemoryLostAnswerTookEffect(t *testing.T) {
+	t.Parallel()
+	for failure, want := range map[journaltest.Failure]error{
+		journaltest.FailBefore: ordering.ErrNoOrder, journaltest.FailAfter: nil,
+	} {
+		m := journaltest.NewMemory(newClock().Now, journaltest.LongLives())
+		m.Fail(func(journaltest.Method) journaltest.Failure { return failure })
+		_, _ = m.Begin(t.Context(), ordering.Opening{ID: "o", Operation: upstream.OpCreate, Connection: "main", Ref: "r"})
+		m.Fail(nil)
+		if _, err := m.Record(t.Context(), []string{"main"}, "r"); !errors.Is(err, want) {
+			t.Errorf("after failure %d Record says %v, want %v", failure, err, want)
+		}
+	}
+}

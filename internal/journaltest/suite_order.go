@@ -1,0 +1,145 @@
+package journaltest
+
+import (
+	"testing"
+
+	"larder/internal/upstream"
+	"larder/ordering"
+)
+
+func (s suite) orderID(t *testing.T) {
+	s.test(t, "any text is an orderID", func(t *testing.T, j *journal) {
+		for _, orderID := range []string{"765", "a:b{c}*?[d]", "заказ 7 — «суп» 🍲", "\x01 \\ \" '", "0", "9007199254740993"} {
+			r := j.placed(t, orderID)
+			got, err := j.Order(t.Context(), conn, orderID)
+			if err != nil {
+				t.Errorf("Order(%q): %v", orderID, err)
+				continue
+			}
+			same(t, "Order", got, r)
+		}
+	})
+	s.test(t, "a created order takes over an orderID", func(t *testing.T, j *journal) {
+		old := j.placed(t, "765")
+		r := j.placed(t, "765")
+		if got, err := j.Order(t.Context(), conn, "765"); err != nil || got.Ref != r.Ref {
+			t.Errorf("Order gives %q, %v; want the later %s", got.Ref, err, r.Ref)
+		}
+		j.now(t, old)
+		if got := j.begun(t, change(upstream.OpPay, "765")); got.Ref != r.Ref {
+			t.Errorf("the change is of %s, want %s", got.Ref, r.Ref)
+		}
+	})
+	s.test(t, "a call of the order that lost its orderID still ends", func(t *testing.T, j *journal) {
+		j.placed(t, "765")
+		old := j.begun(t, change(upstream.OpPay, "765"))
+		r := j.placed(t, "765")
+		if got := j.ended(t, old, ordering.OutcomeDone, ""); !got.Paid {
+			t.Error("the old order is not paid, want it paid")
+		}
+		if got := j.now(t, r); got.Paid || len(got.Calls) != 1 {
+			t.Errorf("the new order is paid %t with %d calls, want false with 1", got.Paid, len(got.Calls))
+		}
+	})
+	s.test(t, "an adopted order gives its orderID up", func(t *testing.T, j *journal) {
+		adopted := j.ended(t, j.begun(t, change(upstream.OpPay, "765", adopt)), ordering.OutcomeDone, "")
+		r := j.placed(t, "765")
+		if got, err := j.Order(t.Context(), conn, "765"); err != nil || got.Ref != r.Ref || got.Paid {
+			t.Errorf("Order gives %q (paid %t), %v; want %s", got.Ref, got.Paid, err, r.Ref)
+		}
+		j.now(t, adopted)
+	})
+	s.test(t, "settled with the orderID of another order", func(t *testing.T, j *journal) {
+		has := j.placed(t, "765")
+		r, _ := j.unknown(t, upstream.OpCreate)
+		_, err := j.Settle(t.Context(), word(r, upstream.OpCreate, ordering.SettledDone, "765"))
+		e := wantError[*ordering.OrderIDTakenError](t, "Settle", err)
+		if e.OrderID != "765" || e.Ref != has.Ref {
+			t.Errorf("%q is said to be of %s, want 765 of %s", e.OrderID, e.Ref, has.Ref)
+		}
+		same(t, "the unknown order", j.now(t, r), r)
+		same(t, "the other order", j.now(t, has), has)
+		got := j.settled(t, word(r, upstream.OpCreate, ordering.SettledDone, "766"))
+		if got.OrderID != "766" {
+			t.Errorf("the orderID is %q, want 766", got.OrderID)
+		}
+	})
+	s.test(t, "settled with the orderID of an adopted order", func(t *testing.T, j *journal) {
+		adopted := j.ended(t, j.begun(t, change(upstream.OpPay, "765", adopt)), ordering.OutcomeDone, "")
+		r, _ := j.unknown(t, upstream.OpCreate)
+		r = j.settled(t, word(r, upstream.OpCreate, ordering.SettledDone, "765"))
+		if got, err := j.Order(t.Context(), conn, "765"); err != nil || got.Ref != r.Ref {
+			t.Errorf("Order gives %q, %v; want %s", got.Ref, err, r.Ref)
+		}
+		j.now(t, adopted)
+	})
+}
+
+// isolation: what is of another connection is unknown here.
+func (s suite) isolation(t *testing.T) {
+	s.test(t, "the same ref, orderID and key twice", func(t *testing.T, j *journal) {
+		here := create()
+		there := here
+		there.Connection, there.ID, there.Client, there.Body = other, id(), "stranger", []byte(`{"theirs":1}`)
+		ours := j.begun(t, here)
+		theirs := j.begun(t, there)
+		ours = j.ended(t, ours, ordering.OutcomeDone, "765")
+		same(t, "theirs after ours was placed", j.now(t, theirs), theirs)
+		theirs = j.ended(t, theirs, ordering.OutcomeDone, "765")
+		pay := j.begun(t, change(upstream.OpPay, "765"))
+		same(t, "theirs after ours was changed", j.now(t, theirs), theirs)
+		theirs = j.ended(t, j.begun(t, change(upstream.OpReject, "765", on(other))), ordering.OutcomeDone, "")
+		same(t, "ours after theirs was rejected", j.now(t, ours), pay)
+
+		for connection, want := range map[string]ordering.Record{conn: pay, other: theirs} {
+			got, err := j.Order(t.Context(), connection, "765")
+			if err != nil {
+				t.Fatalf("Order on %s: %v", connection, err)
+			}
+			same(t, "Order on "+connection, got, want)
+			found, call, err := j.Lookup(t.Context(), connection, here.Key)
+			if err != nil || call != 1 {
+				t.Fatalf("Lookup on %s gives call %d, %v; want 1", connection, call, err)
+			}
+			same(t, "Lookup on "+connection, found, want)
+			page, _, err := j.List(t.Context(), ordering.Query{Connections: []string{connection}, Limit: 10})
+			if err != nil {
+				t.Fatalf("List of %s: %v", connection, err)
+			}
+			same(t, "List of "+connection, page, []ordering.Record{want})
+		}
+		body, err := j.Body(t.Context(), other, there.Ref, 1)
+		if err != nil || string(body) != string(there.Body) {
+			t.Errorf("Body = %q, %v; want theirs", body, err)
+		}
+	})
+	s.test(t, "of another connection nothing is known", func(t *testing.T, j *journal) {
+		o := create()
+		r := j.ended(t, j.begun(t, o), ordering.OutcomeDone, "765")
+		_, _, err := j.Lookup(t.Context(), other, o.Key)
+		wantIs(t, "Lookup", err, ordering.ErrKeyFree)
+		_, err = j.Order(t.Context(), other, "765")
+		wantIs(t, "Order", err, ordering.ErrNoOrder)
+		for _, connections := range [][]string{{other}, {}, nil} {
+			_, err = j.Record(t.Context(), connections, r.Ref)
+			wantIs(t, "Record", err, ordering.ErrNoOrder)
+		}
+		_, err = j.Body(t.Context(), other, r.Ref, 1)
+		wantIs(t, "Body", err, ordering.ErrNoBody)
+		e := ending(r, ordering.OutcomeRefused, "")
+		e.Connection = other
+		_, err = j.Finish(t.Context(), e)
+		wantIs(t, "Finish", err, ordering.ErrNoOrder)
+		_, err = j.Begin(t.Context(), change(upstream.OpPay, "765", on(other)))
+		wantIs(t, "Begin", err, ordering.ErrNoOrder)
+		w := word(r, upstream.OpCreate, ordering.SettledNotDone, "")
+		w.Connection = other
+		_, err = j.Settle(t.Context(), w)
+		wantIs(t, "Settle", err, ordering.ErrNoOrder)
+		o.Connection = other
+		if err := j.Abort(t.Context(), o); err != nil {
+			t.Errorf("Abort: %v", err)
+		}
+		same(t, "Record", j.now(t, r), r)
+	})
+}

@@ -1,0 +1,225 @@
+package journaltest
+
+import (
+	"bytes"
+	"fmt"
+	"testing"
+
+	"larder/internal/upstream"
+	"larder/ordering"
+)
+
+// word is a person's word on a record's operation.
+func word(r ordering.Record, op ordering.Operation, how ordering.Settlement, orderID string) ordering.Settling {
+	return ordering.Settling{
+		Connection: r.Connection, Ref: r.Ref, Operation: op, How: how, OrderID: orderID,
+		By: "ops", Note: "asked the kitchen — «да»", RequestID: "request-9", Deadline: long,
+	}
+}
+
+// settled settles what must be settled.
+func (j *journal) settled(t *testing.T, w ordering.Settling) ordering.Record {
+	t.Helper()
+	r, err := j.Settle(t.Context(), w)
+	if err != nil {
+		t.Fatalf("Settle(%s): %v", w.How, err)
+	}
+	return r
+}
+
+// unknown opens a call whose outcome then is unknown, and gives its opening.
+func (j *journal) unknown(t *testing.T, op ordering.Operation) (ordering.Record, ordering.Opening) {
+	t.Helper()
+	o := create()
+	if op != upstream.OpCreate {
+		j.placed(t, "765")
+		o = change(op, "765")
+	}
+	return j.ended(t, j.begun(t, o), ordering.OutcomeUnknown, ""), o
+}
+
+func (s suite) settle(t *testing.T) {
+	for _, op := range operations() {
+		for _, how := range []ordering.Settlement{ordering.SettledDone, ordering.SettledNotDone} {
+			outcome := ordering.OutcomeRefused
+			if how == ordering.SettledDone {
+				outcome = ordering.OutcomeDone
+			}
+			s.test(t, fmt.Sprintf("a %s as %s", op, how), func(t *testing.T, j *journal) {
+				r, o := j.unknown(t, op)
+				got := j.settled(t, word(r, op, how, givenID(op, outcome)))
+				j.wantState(t, got, leads(op, outcome), outcome)
+				if paid := op == upstream.OpPay && outcome == ordering.OutcomeDone; got.Paid != paid {
+					t.Errorf("paid is %t, want %t", got.Paid, paid)
+				}
+				call := j.now(t, r).Calls[len(r.Calls)-1]
+				if w := call.Settled; w == nil || w.By != "ops" || w.How != how || w.Note != "asked the kitchen — «да»" || !w.At.Equal(got.UpdatedAt) {
+					t.Errorf("settled is %+v, want it kept", w)
+				}
+				j.wantKey(t, o.Key, r.Ref, call.Number)
+				_, err := j.Settle(t.Context(), word(r, op, how, givenID(op, outcome)))
+				state := wantError[*ordering.StateError](t, "Settle again", err)
+				if state.Operation != op || state.Record.Ref != r.Ref {
+					t.Errorf("StateError of a %s of %s", state.Operation, state.Record.Ref)
+				}
+				if op == upstream.OpCreate && how == ordering.SettledDone {
+					if found, err := j.Order(t.Context(), conn, "765"); err != nil || found.Ref != r.Ref || found.OrderID != "765" {
+						t.Errorf("Order gives %q %q, %v; want %s", found.Ref, found.OrderID, err, r.Ref)
+					}
+				}
+			})
+			s.afterwards(t, op, how)
+		}
+		s.again(t, op)
+		s.test(t, "a "+string(op)+" that is not unknown", func(t *testing.T, j *journal) {
+			r := j.opened(t, op)
+			for _, end := range []ordering.Outcome{"", ordering.OutcomeRefused} {
+				if end != "" {
+					r = j.ended(t, r, end, "")
+				}
+				for _, how := range []ordering.Settlement{ordering.SettledDone, ordering.SettledNotDone, ordering.SettledSendAgain} {
+					_, err := j.Settle(t.Context(), word(r, op, how, givenID(op, ordering.OutcomeDone)))
+					wantType[*ordering.StateError](t, string(how), err)
+				}
+			}
+			same(t, "Record", j.now(t, r), r)
+		})
+	}
+	s.test(t, "no such order", func(t *testing.T, j *journal) {
+		_, err := j.Settle(t.Context(), word(ordering.Record{Connection: conn, Ref: id()}, upstream.OpCreate, ordering.SettledNotDone, ""))
+		wantIs(t, "Settle", err, ordering.ErrNoOrder)
+	})
+	s.test(t, "another operation than the unknown one", func(t *testing.T, j *journal) {
+		r, _ := j.unknown(t, upstream.OpPay)
+		for _, op := range []ordering.Operation{upstream.OpCreate, upstream.OpComplete, upstream.OpReject} {
+			_, err := j.Settle(t.Context(), word(r, op, ordering.SettledNotDone, ""))
+			wantType[*ordering.StateError](t, string(op), err)
+		}
+		same(t, "Record", j.now(t, r), r)
+	})
+	s.test(t, "a swept call", func(t *testing.T, j *journal) {
+		r := j.swept(t, create())
+		got := j.settled(t, word(r, upstream.OpCreate, ordering.SettledDone, "765"))
+		j.wantState(t, got, ordering.StatePlaced, ordering.OutcomeDone)
+		if got.Calls[0].EndedAt.IsZero() {
+			t.Error("EndedAt is not given")
+		}
+	})
+}
+
+// afterwards: what comes to be known after a person's word.
+func (s suite) afterwards(t *testing.T, op ordering.Operation, how ordering.Settlement) {
+	t.Helper()
+	held := ordering.OutcomeRefused
+	if how == ordering.SettledDone {
+		held = ordering.OutcomeDone
+	}
+	for _, outcome := range outcomes() {
+		agrees := outcome == ordering.OutcomeUnknown || (outcome == ordering.OutcomeDone) == (held == ordering.OutcomeDone)
+		s.test(t, fmt.Sprintf("a %s as %s, then %s", op, how, outcome), func(t *testing.T, j *journal) {
+			r, o := j.unknown(t, op)
+			r = j.settled(t, word(r, op, how, givenID(op, held)))
+			e := ending(r, outcome, givenID(op, outcome))
+			e.Tries = tries(201, outcome)
+			_, err := j.Finish(t.Context(), e)
+			got := j.now(t, r)
+			if agrees {
+				if err != nil {
+					t.Errorf("Finish: %v", err)
+				}
+				if call := got.Calls[len(got.Calls)-1]; call.Contradicted != "" {
+					t.Errorf("contradicted %q, want nothing", call.Contradicted)
+				}
+			} else {
+				j.wantContradiction(t, err, r, outcome)
+			}
+			same(t, "Tries", got.Calls[len(got.Calls)-1].Tries, e.Tries)
+			j.wantState(t, got, leads(op, held), held)
+			if got.Paid != r.Paid || got.OrderID != r.OrderID {
+				t.Errorf("paid %t, orderID %q; want %t, %q", got.Paid, got.OrderID, r.Paid, r.OrderID)
+			}
+			j.wantKey(t, o.Key, r.Ref, got.Calls[len(got.Calls)-1].Number)
+		})
+	}
+	if op == upstream.OpCreate && how == ordering.SettledDone {
+		s.test(t, "a create as done, then done with another orderID", func(t *testing.T, j *journal) {
+			r, _ := j.unknown(t, op)
+			r = j.settled(t, word(r, op, how, "765"))
+			_, err := j.Finish(t.Context(), ending(r, ordering.OutcomeDone, "766"))
+			j.wantContradiction(t, err, r, ordering.OutcomeDone)
+			if got := j.now(t, r); got.OrderID != "765" || got.State != ordering.StatePlaced {
+				t.Errorf("the order is %q, %s; want 765, placed", got.OrderID, got.State)
+			}
+		})
+	}
+}
+
+// again: a person has larder send it again.
+func (s suite) again(t *testing.T, op ordering.Operation) {
+	t.Helper()
+	s.test(t, "a "+string(op)+" sent again", func(t *testing.T, j *journal) {
+		r, o := j.unknown(t, op)
+		first := len(r.Calls)
+		got := j.settled(t, word(r, op, ordering.SettledSendAgain, ""))
+		if len(got.Calls) != first+1 {
+			t.Fatalf("the record has %d calls, want %d", len(got.Calls), first+1)
+		}
+		old, call := got.Calls[first-1], got.Calls[first]
+		if !old.Outcome.Definite() || old.Outcome == ordering.OutcomeDone || old.Settled == nil || old.Settled.How != ordering.SettledSendAgain {
+			t.Errorf("the first call is %s, settled %+v; want it not done, settled as sent again", old.Outcome, old.Settled)
+		}
+		want := ordering.Call{
+			Number: first + 1, Operation: op, Outcome: ordering.OutcomeOpen, Client: o.Client, RequestID: "request-9",
+			Fingerprint: o.Fingerprint, StartedAt: got.UpdatedAt, Payments: o.Payments,
+		}
+		same(t, "the new call", call, want)
+		same(t, "Record", j.now(t, r), got)
+		state := ordering.StatePlaced
+		if op == upstream.OpCreate {
+			state = ordering.StatePlacing
+		}
+		j.wantState(t, got, state, ordering.OutcomeOpen)
+		j.wantKey(t, o.Key, r.Ref, call.Number)
+		if o.Body != nil {
+			body, err := j.Body(t.Context(), conn, r.Ref, call.Number)
+			if err != nil || !bytes.Equal(body, o.Body) {
+				t.Errorf("Body of the new call = %q, %v; want %q", body, err, o.Body)
+			}
+		}
+		// Done of the first call contradicts; the second goes on.
+		_, err := j.Finish(t.Context(), ordering.Ending{
+			Connection: conn, Ref: r.Ref, Call: old.Number, Outcome: ordering.OutcomeDone, OrderID: givenID(op, ordering.OutcomeDone),
+		})
+		e := wantError[*ordering.ContradictionError](t, "done of the first call", err)
+		if e.Call != old.Number || e.Outcome != ordering.OutcomeDone {
+			t.Errorf("contradiction of call %d: %s; want call %d: done", e.Call, e.Outcome, old.Number)
+		}
+		j.wantState(t, j.now(t, r), state, ordering.OutcomeOpen)
+		got = j.ended(t, got, ordering.OutcomeDone, givenID(op, ordering.OutcomeDone))
+		j.wantState(t, got, leads(op, ordering.OutcomeDone), ordering.OutcomeDone)
+		if got.Calls[first-1].Contradicted != ordering.OutcomeDone {
+			t.Errorf("the first call is contradicted %q, want done", got.Calls[first-1].Contradicted)
+		}
+	})
+	s.test(t, "a "+string(op)+" sent again that ends unknown is swept, sent and settled again", func(t *testing.T, j *journal) {
+		r, o := j.unknown(t, op)
+		w := word(r, op, ordering.SettledSendAgain, "")
+		w.Deadline = brief
+		r = j.settled(t, w)
+		j.pass(t, brief+slack)
+		if moved, err := j.Sweep(t.Context(), conn); err != nil || len(moved) != 1 {
+			t.Fatalf("Sweep moved %v, %v; want one", refs(moved), err)
+		}
+		r = j.settled(t, word(r, op, ordering.SettledSendAgain, ""))
+		r = j.ended(t, r, ordering.OutcomeUnknown, "")
+		r = j.settled(t, word(r, op, ordering.SettledNotDone, ""))
+		j.wantState(t, r, leads(op, ordering.OutcomeRefused), ordering.OutcomeRefused)
+		j.wantKey(t, o.Key, r.Ref, r.Calls[len(r.Calls)-1].Number)
+	})
+	s.test(t, "a "+string(op)+" sent again and not sent frees the key", func(t *testing.T, j *journal) {
+		r, o := j.unknown(t, op)
+		r = j.settled(t, word(r, op, ordering.SettledSendAgain, ""))
+		j.ended(t, r, ordering.OutcomeNotSent, "")
+		j.wantKey(t, o.Key, "", 0)
+	})
+}
