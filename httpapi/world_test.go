@@ -96,6 +96,18 @@ func (s *service) CreateOrder(_ context.Context, body []byte) (upstream.Created,
 	return upstream.Created{OrderID: "765", Status: http.StatusCreated}, nil
 }
 
+func (*service) Pay(context.Context, string, []byte) (upstream.Answer, error) {
+	return upstream.Answer{Status: http.StatusOK}, nil
+}
+
+func (*service) Complete(context.Context, string) (upstream.Answer, error) {
+	return upstream.Answer{Status: http.StatusOK}, nil
+}
+
+func (*service) Reject(context.Context, string, []byte) (upstream.Answer, error) {
+	return upstream.Answer{Status: http.StatusOK}, nil
+}
+
 func (s *service) setMenu(restaurant, raw string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

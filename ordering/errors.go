@@ -3,6 +3,7 @@ package ordering
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"larder/internal/upstream"
@@ -17,6 +18,33 @@ type InvalidError struct{ Verdict *Verdict }
 // Error counts the violations.
 func (e *InvalidError) Error() string {
 	return fmt.Sprintf("ordering: the order has %d violations", len(e.Verdict.Violations))
+}
+
+// KeyReusedError says that the key was taken by a request that asked for
+// something else (policy O7).
+type KeyReusedError struct {
+	// Ref is the order that the key stands for.
+	Ref string
+}
+
+// Error names the order.
+func (e *KeyReusedError) Error() string {
+	return "ordering: the key was used for something else: order " + e.Ref
+}
+
+// InFlightError says that the same request, with the same key, is still being
+// made (policy O7).
+type InFlightError struct{ Ref string }
+
+// Error names the order.
+func (e *InFlightError) Error() string { return "ordering: still in flight: order " + e.Ref }
+
+// AmbiguousError says that orders of several connections are meant.
+type AmbiguousError struct{ Connections []string }
+
+// Error lists the connections.
+func (e *AmbiguousError) Error() string {
+	return "ordering: orders of several connections: " + strings.Join(e.Connections, ", ")
 }
 
 // RefusedError says that the ordering service answered with a definite no

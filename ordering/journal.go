@@ -74,8 +74,9 @@ type Journal interface {
 	// ErrNoOrder when there is no such record or call.
 	Finish(ctx context.Context, e Ending) (Record, error)
 	// Settle notes what a person found out about an operation whose outcome is
-	// unknown: the same effects as Finish of done, or refused for not_done
-	// (whose key stays, so that its replay tells). SettledSendAgain opens a
+	// unknown: the same effects as Finish of done, or refused for not_done:
+	// a client's own key stays, so that its replay tells, a Derived one is
+	// freed, or the change could not be asked for again. SettledSendAgain opens a
 	// new call of the same body, fingerprint and key, as Begin does; its
 	// number is that of the record's last call.
 	//

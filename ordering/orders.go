@@ -2,7 +2,11 @@ package ordering
 
 import (
 	"context"
+	"errors"
+	"io"
 	"time"
+
+	"github.com/sirupsen/logrus"
 
 	"larder/internal/menu"
 	"larder/internal/upstream"
@@ -86,4 +90,126 @@ type Event struct {
 	Operation Operation
 	Outcome   Outcome
 	At        time.Time
+}
+
+// Deps are what Orders works with.
+type Deps struct {
+	Validator  *Validator
+	Catalogues Catalogues
+	// Services finds the ordering service of a connection.
+	Services func(connection string) (Service, bool)
+	Journal  Journal
+	// Reasons gives the rejection reasons that a connection's service lists. An
+	// error, or no function: they are not known, and none is held against them.
+	Reasons func(ctx context.Context, connection string) ([]upstream.Reason, error)
+	// Connections are the names of those to be swept.
+	Connections func() []string
+	// Clock, NewRef (see Refs), Log and Observe may be left out. Observe is
+	// called from whatever goroutine the event happened in.
+	Clock   func() time.Time
+	NewRef  func() string
+	Log     logrus.FieldLogger
+	Observe func(Event)
+}
+
+// Orders takes orders through their lives: it places them, pays, completes and
+// rejects them, each at most once, and keeps what became of each call in the
+// journal (policies O7 to O12). It is safe for concurrent use, starts no
+// goroutine, and needs Run beside it.
+type Orders struct {
+	cfg     Config
+	deps    Deps
+	log     logrus.FieldLogger
+	late    late
+	flights flights
+}
+
+// NewOrders makes Orders. cfg is the section after SetDefaults; the zero Config
+// means the defaults.
+func NewOrders(cfg Config, deps Deps) *Orders {
+	if cfg.PlaceTimeout == 0 && cfg.SweepEvery == 0 {
+		cfg.SetDefaults()
+	}
+	if deps.Clock == nil {
+		deps.Clock = time.Now
+	}
+	if deps.NewRef == nil {
+		deps.NewRef = Refs(deps.Clock)
+	}
+	if deps.Observe == nil {
+		deps.Observe = func(Event) {}
+	}
+	if deps.Log == nil {
+		quiet := logrus.New()
+		quiet.SetOutput(io.Discard)
+		deps.Log = quiet
+	}
+	return &Orders{cfg: cfg, deps: deps, log: deps.Log}
+}
+
+// Ready tells whether orders can be kept safe (policy O14): nil, a
+// *NotReadyError or a *JournalError.
+func (o *Orders) Ready(ctx context.Context) error { return o.deps.Journal.Ready(ctx) }
+
+// ByRef gives the record of a ref on any of the connections, or ErrNoOrder.
+func (o *Orders) ByRef(ctx context.Context, connections []string, ref string) (Record, error) {
+	return o.deps.Journal.Record(ctx, connections, ref)
+}
+
+// ByOrderID gives the record of an orderID on any of the connections, or
+// ErrNoOrder; *AmbiguousError when orders of several have it.
+func (o *Orders) ByOrderID(ctx context.Context, connections []string, orderID string) (Record, error) {
+	return only(connections, func(connection string) (Record, error) {
+		return o.deps.Journal.Order(ctx, connection, orderID)
+	})
+}
+
+// ByKey gives the record of what a client asked for under a key of its own, or
+// ErrNoOrder; *AmbiguousError when it did on several of the connections.
+func (o *Orders) ByKey(ctx context.Context, connections []string, client, key string) (Record, error) {
+	secret, err := o.deps.Journal.Secret(ctx)
+	if err != nil {
+		return Record{}, err
+	}
+	return only(connections, func(connection string) (Record, error) {
+		record, _, err := o.deps.Journal.Lookup(ctx, connection, hashedKey(secret, client, connection, key))
+		return record, err
+	})
+}
+
+// only gives the one record that find finds on the connections.
+func only(connections []string, find func(connection string) (Record, error)) (Record, error) {
+	var (
+		found Record
+		on    []string
+	)
+	for _, connection := range connections {
+		record, err := find(connection)
+		switch {
+		case err == nil:
+			found, on = record, append(on, connection)
+		case !errors.Is(err, ErrNoOrder) && !errors.Is(err, ErrKeyFree):
+			return Record{}, err
+		}
+	}
+	switch len(on) {
+	case 0:
+		return Record{}, ErrNoOrder
+	case 1:
+		return found, nil
+	default:
+		return Record{}, &AmbiguousError{Connections: on}
+	}
+}
+
+// List gives records, newest first, and the cursor of the next page, "" for
+// none; ErrCursor when the cursor is none.
+func (o *Orders) List(ctx context.Context, q Query) (page []Record, next string, err error) {
+	return o.deps.Journal.List(ctx, q)
+}
+
+// Body gives what a call of the record sent, or ErrNoBody when it is no longer
+// kept or the call has none. It holds guest data.
+func (o *Orders) Body(ctx context.Context, record Record, call int) ([]byte, error) {
+	return o.deps.Journal.Body(ctx, record.Connection, record.Ref, call)
 }

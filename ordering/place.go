@@ -11,13 +11,6 @@ import (
 	"larder/internal/upstream"
 )
 
-// Service is the ordering service as placing needs it.
-type Service interface {
-	// CreateOrder sends the body once; an error is an *upstream.Error, whose
-	// Effect tells what is known of it.
-	CreateOrder(ctx context.Context, body []byte) (upstream.Created, error)
-}
-
 // Placer places orders. It is safe for concurrent use.
 type Placer struct {
 	validator *Validator

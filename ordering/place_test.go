@@ -33,6 +33,18 @@ func (s *service) CreateOrder(ctx context.Context, body []byte) (upstream.Create
 	return s.created, s.err
 }
 
+func (*service) Pay(context.Context, string, []byte) (upstream.Answer, error) {
+	return upstream.Answer{Status: http.StatusOK}, nil
+}
+
+func (*service) Complete(context.Context, string) (upstream.Answer, error) {
+	return upstream.Answer{Status: http.StatusOK}, nil
+}
+
+func (*service) Reject(context.Context, string, []byte) (upstream.Answer, error) {
+	return upstream.Answer{Status: http.StatusOK}, nil
+}
+
 func placer(s ordering.Service) *ordering.Placer {
 	return ordering.NewPlacer(ordering.NewValidator(ordering.Config{}, noon), func(connection string) (ordering.Service, bool) {
 		return s, connection == "main"

@@ -21,13 +21,8 @@ func (c *check) checkExpectedAt(result *Verdict) {
 		return
 	}
 	path := member("", v.name)
-	at, err := time.Parse(time.RFC3339Nano, v.text)
-	if err != nil || lenient(v.text) {
-		if withoutZone(v.text) {
-			c.add(v.at, path, TimeZoneMissing, nil, "")
-		} else {
-			c.add(v.at, path, TypeMismatch, Params{"want": string(wantTime), "got": "string"}, "")
-		}
+	at, ok := c.readTime(v.at, path, v.text)
+	if !ok {
 		return
 	}
 	result.ExpectedAt = at
@@ -38,6 +33,21 @@ func (c *check) checkExpectedAt(result *Verdict) {
 	case at.After(latest):
 		c.add(v.at, path, TimeTooFar, Params{"latest": latest.UTC().Format(stamp)}, "")
 	}
+}
+
+// readTime reads a date and time with its offset, or notes what keeps the text
+// from being one.
+func (f *findings) readTime(place int32, path, text string) (time.Time, bool) {
+	at, err := time.Parse(time.RFC3339Nano, text)
+	switch {
+	case err == nil && !lenient(text):
+		return at, true
+	case withoutZone(text):
+		f.add(place, path, TimeZoneMissing, nil, "")
+	default:
+		f.add(place, path, TypeMismatch, Params{"want": string(wantTime), "got": "string"}, "")
+	}
+	return time.Time{}, false
 }
 
 // lenient tells whether a text that time.Parse takes is no RFC 3339 all the

@@ -1,0 +1,263 @@
+package ordering
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/sirupsen/logrus"
+
+	"larder/internal/upstream"
+)
+
+// Service is the ordering service as orders need it; *upstream.Client is one.
+// Each method makes one call. An error is an *upstream.Error, whose Effect
+// tells what is known of the call; any other error says nothing of it.
+type Service interface {
+	// CreateOrder creates an order.
+	CreateOrder(ctx context.Context, body []byte) (upstream.Created, error)
+	// Pay pays an order; body is an array of payments.
+	Pay(ctx context.Context, orderID string, body []byte) (upstream.Answer, error)
+	// Complete closes a paid order.
+	Complete(ctx context.Context, orderID string) (upstream.Answer, error)
+	// Reject rejects an order; body names the reason.
+	Reject(ctx context.Context, orderID string, body []byte) (upstream.Answer, error)
+}
+
+// The limits of writing down what became of a call, while its client waits.
+const (
+	finishLimit = 3 * time.Second
+	finishPause = 20 * time.Millisecond // doubled from one try to the next
+	abortLimit  = time.Second
+)
+
+// call opens a call, makes it, and ends it. Nothing is sent unless the journal
+// has the call (policy O12). The error means that nothing was begun.
+//
+// When ctx ends while the call is under way, the call goes on to its own limit
+// (policy O8): a client that hangs up must not leave an order half placed.
+func (o *Orders) call(ctx context.Context, service Service, opening Opening) (Result, error) {
+	if err := ctx.Err(); err != nil {
+		return Result{}, &NotSentError{Err: err}
+	}
+	defer o.flights.enter()()
+	record, err := o.deps.Journal.Begin(ctx, opening)
+	if err != nil {
+		return Result{}, o.notBegun(ctx, opening, err)
+	}
+	number := record.Calls[len(record.Calls)-1].Number
+	ending := o.make(ctx, service, &record, number, opening.Body)
+	return o.finish(ctx, record, ending), nil
+}
+
+// notBegun sees to a call that the journal may have opened although it said
+// otherwise: it must not stay open, for nothing is sent.
+func (o *Orders) notBegun(ctx context.Context, opening Opening, err error) error {
+	var (
+		taken *KeyTakenError
+		busy  *BusyError
+		state *StateError
+	)
+	if errors.As(err, &taken) || errors.As(err, &busy) || errors.As(err, &state) || errors.Is(err, ErrNoOrder) {
+		return err
+	}
+	limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), abortLimit)
+	defer cancel()
+	if o.deps.Journal.Abort(limited, opening) != nil {
+		opening.Body = nil // is sent nowhere
+		o.late.put(o, unwritten{opening: &opening})
+	}
+	return err
+}
+
+// make makes a call that is open, and tells how it ended.
+func (o *Orders) make(ctx context.Context, service Service, record *Record, number int, body []byte) Ending {
+	call, _ := record.Call(number)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), o.cfg.PlaceTimeout)
+	defer cancel()
+	e := Ending{Connection: record.Connection, Ref: record.Ref, Call: number}
+	ctx = upstream.WithTries(ctx, func(try upstream.Try) { e.Tries = append(e.Tries, tried(try)) })
+	var err error
+	switch call.Operation {
+	case upstream.OpCreate:
+		var created upstream.Created
+		created, err = service.CreateOrder(ctx, body)
+		e.OrderID = created.OrderID
+		e.Answer = answered(upstream.Answer{
+			Status: created.Status, ContentType: created.ContentType, Body: created.Body, Cut: created.Cut,
+		})
+		if err == nil && created.OrderID == "" {
+			err = errors.New("the answer has no orderID")
+		}
+	case upstream.OpPay:
+		e.Answer, err = change(service.Pay(ctx, record.OrderID, body))
+	case upstream.OpComplete:
+		e.Answer, err = change(service.Complete(ctx, record.OrderID))
+	default:
+		e.Answer, err = change(service.Reject(ctx, record.OrderID, body))
+	}
+	e.Outcome = OutcomeDone
+	if err != nil {
+		o.failed(&e, err)
+		o.logCall(record, call, &e, err)
+	}
+	return e
+}
+
+func change(answer upstream.Answer, err error) (*Answer, error) { return answered(answer), err }
+
+// answered is a success as the journal keeps it; nil for no answer.
+func answered(a upstream.Answer) *Answer {
+	if a.Status == 0 {
+		return nil
+	}
+	return &Answer{Status: a.Status, ContentType: a.ContentType, Body: a.Body, Cut: a.Cut}
+}
+
+// tried is a try as the journal keeps it.
+func tried(t upstream.Try) Try {
+	out := Try{At: t.At, Duration: t.Duration, Status: t.Status, Code: t.Code, Outcome: OutcomeDone}
+	if t.Effect != upstream.EffectDone {
+		out.Outcome = outcomeOf(t.Effect, t.Refused)
+	}
+	return out
+}
+
+// failed tells what is known of a call that gave no good answer (policy O8).
+// What is not certain is unknown.
+func (o *Orders) failed(e *Ending, err error) {
+	e.Outcome = OutcomeUnknown
+	answer, ok := errors.AsType[*upstream.Error](err)
+	if !ok {
+		return
+	}
+	e.Outcome = outcomeOf(answer.Effect, answer.Refused())
+	if answer.Status != 0 {
+		e.Answer = &Answer{
+			Status: answer.Status, ContentType: answer.ContentType,
+			Code: answer.Code, Msg: answer.Msg, RequestID: answer.RequestID,
+			RetryAfter: answer.RetryAfter, Body: answer.Body, Cut: answer.Cut,
+		}
+	}
+}
+
+// outcomeOf tells the outcome of a call, or of a try, that was no success.
+func outcomeOf(effect upstream.Effect, refused bool) Outcome {
+	switch {
+	case effect != upstream.EffectNone:
+		return OutcomeUnknown
+	case refused:
+		return OutcomeRefused
+	default:
+		return OutcomeNotSent
+	}
+}
+
+// logCall says why a call gave no certain answer; the answer given to the
+// client does not tell.
+func (o *Orders) logCall(record *Record, call Call, e *Ending, err error) {
+	if e.Outcome == OutcomeRefused {
+		return
+	}
+	cause := err
+	entry := o.log.WithFields(fields("order.call_failed", record, call.Operation, e.Outcome))
+	if answer, ok := errors.AsType[*upstream.Error](err); ok {
+		cause = answer.Err
+		entry = entry.WithFields(logrus.Fields{"status": answer.Status, "code": answer.Code})
+	}
+	if cause != nil {
+		entry = entry.WithError(cause)
+	}
+	entry.Warn("a call of the ordering service gave no certain answer")
+}
+
+// finish writes down how a call ended and gives it as the journal has it. What
+// the journal does not take is written later; it is answered all the same,
+// for it is known (policy O12).
+func (o *Orders) finish(ctx context.Context, record Record, e Ending) Result {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), finishLimit)
+	defer cancel()
+	known := record.ended(e, o.deps.Clock())
+	for pause := finishPause; ; pause *= 2 {
+		got, err := o.deps.Journal.Finish(ctx, e)
+		switch contradiction, ok := errors.AsType[*ContradictionError](err); {
+		case err == nil:
+			return result(got, known, e.Call)
+		case ok:
+			o.contradicted(contradiction)
+			return result(contradiction.Record, known, e.Call)
+		case errors.Is(err, ErrNoOrder):
+			o.unrecorded(&known, e.Call, err)
+			return result(known, known, e.Call)
+		}
+		if !waited(ctx, pause) {
+			o.late.put(o, unwritten{ending: &e, record: known})
+			return result(known, known, e.Call)
+		}
+	}
+}
+
+// result gives a call of the record, or what is known of it when the record
+// has dropped it.
+func result(record, known Record, number int) Result {
+	call, ok := record.Call(number)
+	if !ok {
+		call, _ = known.Call(number)
+	}
+	return Result{Record: record, Call: call}
+}
+
+// waited waits for the pause; false when ctx ends first.
+func waited(ctx context.Context, pause time.Duration) bool {
+	timer := time.NewTimer(pause)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// ended gives the record as it will be when the journal has the ending.
+func (r *Record) ended(e Ending, at time.Time) Record {
+	out := *r
+	at = at.UTC().Truncate(time.Millisecond)
+	out.UpdatedAt = at
+	out.Calls = slices.Clone(r.Calls)
+	for i := range out.Calls {
+		call := &out.Calls[i]
+		if call.Number != e.Call {
+			continue
+		}
+		call.Outcome, call.Answer, call.EndedAt = e.Outcome, e.Answer, at
+		call.Tries = slices.Concat(call.Tries, e.Tries)
+		out.moved(call.Operation, e)
+	}
+	return out
+}
+
+// moved moves the order's state as the outcome of an operation does (policy O9).
+func (r *Record) moved(op Operation, e Ending) {
+	switch {
+	case op == upstream.OpCreate:
+		switch e.Outcome {
+		case OutcomeDone:
+			r.State, r.OrderID = StatePlaced, e.OrderID
+		case OutcomeRefused:
+			r.State = StateRefused
+		case OutcomeNotSent:
+			r.State = StateNotSent
+		default:
+			r.State = StateUnknown
+		}
+	case e.Outcome != OutcomeDone:
+	case op == upstream.OpPay:
+		r.Paid = true
+	case op == upstream.OpComplete:
+		r.State = StateClosed
+	default:
+		r.State = StateRejected
+	}
+}

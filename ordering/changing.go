@@ -1,0 +1,117 @@
+package ordering
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"larder/internal/menu"
+	"larder/internal/upstream"
+)
+
+// Change pays, completes or rejects an order, once. A key that was used
+// already gives what became of that request; so does, without a key, the same
+// change asked for again, unless it was refused (policies O7, O9).
+//
+// Errors are Place's but those of a menu, and: ErrNoOrder, on the native face
+// for orders that larder does not know (policy O9a); *BusyError while another
+// call of the order is open or unknown; *StateError when it takes no such
+// change any more.
+func (o *Orders) Change(ctx context.Context, c Changing) (Result, error) {
+	if c.OrderID == "" || c.OrderID == "." || c.OrderID == ".." {
+		return Result{}, ErrNoOrder // cannot stand in a path
+	}
+	body, err := canonicalChange(&c)
+	if err != nil {
+		return Result{}, err
+	}
+	asked, err := o.ask(ctx, scope{
+		operation: c.Operation, connection: c.Connection, client: c.Client, key: c.Key, of: c.OrderID,
+	}, body)
+	if err != nil {
+		return Result{}, err
+	}
+	if result, taken, err := o.replay(ctx, c.Connection, asked); taken || err != nil {
+		return result, err
+	}
+	service, ok := o.deps.Services(c.Connection)
+	if !ok {
+		return Result{}, fmt.Errorf("%w %q", ErrUnknownConnection, c.Connection)
+	}
+	opening, err := o.change(ctx, &c)
+	if err != nil {
+		return Result{}, err
+	}
+	if err := o.deps.Journal.Ready(ctx); err != nil {
+		return Result{}, err
+	}
+	return o.begin(ctx, service, asked, opening)
+}
+
+// canonicalChange is the canonical body of a change; a completion has none.
+func canonicalChange(c *Changing) ([]byte, error) {
+	switch c.Operation {
+	case upstream.OpPay, upstream.OpReject:
+		return canonical(c.Body)
+	case upstream.OpComplete:
+		return nil, nil
+	default:
+		return nil, fmt.Errorf("ordering: %q changes no order", c.Operation)
+	}
+}
+
+// change checks a change and gives its opening, with what will be sent.
+func (o *Orders) change(ctx context.Context, c *Changing) (Opening, error) {
+	opening := Opening{
+		Operation: c.Operation, Connection: c.Connection, Client: c.Client, RequestID: c.RequestID,
+		OrderID: c.OrderID, Adopt: !c.Native,
+	}
+	record, err := o.deps.Journal.Order(ctx, c.Connection, c.OrderID)
+	if err != nil && (c.Native || !errors.Is(err, ErrNoOrder)) {
+		return Opening{}, err
+	}
+	notes := &findings{language: c.Language}
+	switch c.Operation {
+	case upstream.OpPay:
+		payments := readPayments(c, notes)
+		if c.Native && !o.cfg.AllowUnderpayment {
+			payments.cover(record.Total)
+		}
+		opening.Payments = payments.kept()
+		opening.Body = payments.wire(c.WireCase)
+	case upstream.OpReject:
+		rejection := readRejection(c, notes)
+		if o.deps.Reasons != nil {
+			if reasons, err := o.deps.Reasons(ctx, c.Connection); err == nil {
+				rejection.check(reasons)
+			}
+		}
+		opening.Body = rejection.wire(c.WireCase)
+	default: // a completion has no body
+	}
+	if violations := notes.sorted(); violations != nil {
+		return Opening{}, &InvalidError{Verdict: &Verdict{Lines: []Line{}, Violations: violations}}
+	}
+	return opening, nil
+}
+
+// changeReader reads the body of a change, which canonical has accepted.
+func changeReader(c *Changing, notes *findings) *decoder {
+	text, err := menu.Check(c.Body, maxBodyDepth)
+	if err != nil {
+		text = []byte("null") // never: it was checked
+	}
+	return &decoder{Reader: menu.NewReader(text), findings: notes, native: c.Native}
+}
+
+// require notes a value that is missing or empty.
+func (d *decoder) require(v *value, base, name string, end int32) {
+	if !v.blank() {
+		return
+	}
+	at := v.at
+	if v.name == "" {
+		at = end
+	}
+	d.add(at, member(base, v.or(name)), FieldRequired, Params{"field": name}, "")
+}

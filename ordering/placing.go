@@ -1,0 +1,89 @@
+package ordering
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"larder/internal/upstream"
+)
+
+// Place validates an order and sends it, once. A key that was used already
+// gives what became of that request, whatever the menu says by now (policy O7).
+//
+// Errors when nothing was begun: *menu.SyntaxError; *KeyReusedError and
+// *InFlightError; ErrUnknownConnection; *InvalidError; *NotReadyError;
+// *JournalError; *NotSentError when the client has left; those of the
+// Catalogues. Once the call was begun there is a Result, whatever became of it.
+func (o *Orders) Place(ctx context.Context, p Placing) (Result, error) {
+	body, err := canonical(p.Body)
+	if err != nil {
+		return Result{}, err
+	}
+	asked, err := o.ask(ctx, scope{
+		operation: upstream.OpCreate, connection: p.Connection, client: p.Client, key: p.Key, of: string(p.Restaurant),
+	}, body)
+	if err != nil {
+		return Result{}, err
+	}
+	if result, taken, err := o.replay(ctx, p.Connection, asked); taken || err != nil {
+		return result, err
+	}
+	service, ok := o.deps.Services(p.Connection)
+	if !ok {
+		return Result{}, fmt.Errorf("%w %q", ErrUnknownConnection, p.Connection)
+	}
+	verdict, err := o.judge(ctx, &p)
+	if err != nil {
+		return Result{}, err
+	}
+	if err := o.deps.Journal.Ready(ctx); err != nil {
+		return Result{}, err
+	}
+	result, err := o.begin(ctx, service, asked, Opening{
+		Operation: upstream.OpCreate, Connection: p.Connection, Client: p.Client, RequestID: p.RequestID,
+		Restaurant: p.Restaurant, MenuVersion: verdict.Version, Total: verdict.Total, ExpectedAt: verdict.ExpectedAt,
+		Body: verdict.Order,
+	})
+	if !result.Replayed && err == nil {
+		result.Verdict = verdict
+	}
+	return result, err
+}
+
+// judge gives the verdict of an order that may be placed.
+func (o *Orders) judge(ctx context.Context, p *Placing) (*Verdict, error) {
+	version, catalogue, err := o.deps.Catalogues.Catalogue(ctx, p.Restaurant)
+	if err != nil {
+		return nil, err
+	}
+	verdict, err := o.deps.Validator.Validate(Request{
+		Restaurant: p.Restaurant, Native: p.Native, Version: version, Catalogue: catalogue,
+		Body: p.Body, Language: p.Language, WireCase: p.WireCase,
+	})
+	if err != nil {
+		return nil, err
+	}
+	if !verdict.Valid {
+		return nil, &InvalidError{Verdict: verdict}
+	}
+	return verdict, nil
+}
+
+// begin makes the call of an opening that lacks only what every opening has. A
+// request that took the key in the meantime is replayed.
+func (o *Orders) begin(ctx context.Context, service Service, a asked, opening Opening) (Result, error) {
+	opening.ID, opening.Ref = o.deps.NewRef(), o.deps.NewRef()
+	opening.Key, opening.Derived, opening.Fingerprint = a.key, a.derived, a.fingerprint
+	opening.Deadline = o.deadline()
+	result, err := o.call(ctx, service, opening)
+	if taken, ok := errors.AsType[*KeyTakenError](err); ok {
+		return replayed(taken.Record, taken.Call, a.fingerprint)
+	}
+	return result, err
+}
+
+// deadline is how long a call may be open before it counts as unknown (policy
+// O12).
+func (o *Orders) deadline() time.Duration { return o.cfg.PlaceTimeout + o.cfg.InFlightGrace }

@@ -1,0 +1,89 @@
+package ordering
+
+import (
+	"strings"
+
+	"larder/internal/menu"
+	"larder/internal/upstream"
+)
+
+// The rejection's fields in the interface document, section 4.5.
+const (
+	fieldReasonID   = "rejectionReasonID"
+	fieldReasonText = "rejectionReasonText"
+)
+
+// typeText is the type of a reason that needs a text.
+const typeText = "text"
+
+// rejection is the body of a reject call as the client sent it.
+type rejection struct {
+	*decoder
+	reason, text value
+	extra        []upstream.Field
+	end          int32 // the place behind its last member
+	broken       bool
+}
+
+// readRejection reads a rejection; what is wrong stands in notes. A
+// restaurantID is accepted and not sent (policy O11).
+func readRejection(c *Changing, notes *findings) *rejection {
+	r := &rejection{decoder: changeReader(c, notes)}
+	if kind := r.Kind(); kind != menu.KindObject {
+		r.mismatch(r.place(), "", wantObject, kind)
+		r.broken = true
+		return r
+	}
+	r.Fields(func(name, folded string) {
+		s := spot{name: name, at: r.place()}
+		switch folded {
+		case "rejectionreasonid":
+			r.readValue(&r.reason, "", s, wantID)
+		case "rejectionreasontext":
+			r.readValue(&r.text, "", s, wantText)
+		case "restaurantid":
+		default:
+			if !r.native { // policy W8
+				r.extra = append(r.extra, upstream.Field{Name: name, Value: r.Raw()})
+			}
+		}
+	})
+	r.end = r.place()
+	return r
+}
+
+// check judges the rejection by the reasons that the service lists (policy O11).
+func (r *rejection) check(reasons []upstream.Reason) {
+	if r.broken || r.reason.state == refused {
+		return
+	}
+	if len(reasons) == 0 {
+		for _, v := range []*value{&r.reason, &r.text} {
+			if !v.blank() && v.state == readable {
+				r.add(v.at, member("", v.name), ValueNotAllowed, Params{"allowed": []string{""}}, "")
+			}
+		}
+		return
+	}
+	if r.reason.blank() {
+		r.require(&r.reason, "", fieldReasonID, r.end)
+		return
+	}
+	ids := make([]string, len(reasons))
+	for i, reason := range reasons {
+		if ids[i] = reason.ID; reason.ID != r.reason.text {
+			continue
+		}
+		if strings.EqualFold(reason.Type, typeText) {
+			r.require(&r.text, "", fieldReasonText, r.end)
+		}
+		return
+	}
+	r.add(r.reason.at, member("", r.reason.name), ValueNotAllowed, Params{"allowed": ids}, "")
+}
+
+// wire gives what is sent; what the client left out is empty.
+func (r *rejection) wire(spelling upstream.WireCase) []byte {
+	out := upstream.Rejection{ReasonID: r.reason.text, ReasonText: r.text.text, Extra: r.extra}
+	return out.AppendJSON(nil, spelling)
+}

@@ -1,0 +1,101 @@
+package ordering
+
+import (
+	"context"
+	"fmt"
+
+	"larder/internal/upstream"
+)
+
+// Resolve takes an operator's word on an operation whose outcome is unknown
+// (policy O12). With SettledSendAgain the call is made again, with the same
+// body and key, and the Result's Call is the new one; else it is the one that
+// was settled.
+//
+// Errors when nothing was changed: ErrNoOrder; *InvalidError with pointers into
+// the operator's body; *StateError when the operation is not unknown;
+// *OrderIDTakenError; ErrNoBody, *NotReadyError and ErrUnknownConnection when
+// it cannot be sent again; *JournalError.
+func (o *Orders) Resolve(ctx context.Context, r Resolving) (Result, error) {
+	if err := r.check(); err != nil {
+		return Result{}, err
+	}
+	record, err := o.deps.Journal.Record(ctx, r.Connections, r.Ref)
+	if err != nil {
+		return Result{}, err
+	}
+	settling := Settling{
+		Connection: record.Connection, Ref: record.Ref, Operation: r.Operation, How: r.How,
+		OrderID: r.OrderID, By: r.By, Note: r.Note,
+	}
+	if r.How == SettledSendAgain {
+		settling.RequestID, settling.Deadline = r.RequestID, o.deadline()
+		return o.sendAgain(ctx, record, settling)
+	}
+	record, err = o.deps.Journal.Settle(ctx, settling)
+	if err != nil {
+		return Result{}, err
+	}
+	call, _ := record.Last(r.Operation)
+	return Result{Record: record, Call: call}, nil
+}
+
+// sendAgain settles a call and makes it anew. What may keep it from being sent
+// is found out before, so that nothing is settled then.
+func (o *Orders) sendAgain(ctx context.Context, record Record, s Settling) (Result, error) {
+	call, ok := record.Last(s.Operation)
+	if !ok || call.Outcome != OutcomeUnknown {
+		return Result{}, &StateError{Record: record, Operation: s.Operation}
+	}
+	service, ok := o.deps.Services(record.Connection)
+	if !ok {
+		return Result{}, fmt.Errorf("%w %q", ErrUnknownConnection, record.Connection)
+	}
+	var body []byte
+	if s.Operation != upstream.OpComplete {
+		var err error
+		if body, err = o.deps.Journal.Body(ctx, record.Connection, record.Ref, call.Number); err != nil {
+			return Result{}, err
+		}
+	}
+	if err := o.deps.Journal.Ready(ctx); err != nil {
+		return Result{}, err
+	}
+	if err := ctx.Err(); err != nil {
+		return Result{}, &NotSentError{Ref: record.Ref, Err: err}
+	}
+	defer o.flights.enter()()
+	record, err := o.deps.Journal.Settle(ctx, s)
+	if err != nil {
+		return Result{}, err
+	}
+	number := record.Calls[len(record.Calls)-1].Number
+	return o.finish(ctx, record, o.make(ctx, service, &record, number, body)), nil
+}
+
+// check judges the operator's body.
+func (r *Resolving) check() error {
+	notes := &findings{}
+	switch r.Operation {
+	case upstream.OpCreate, upstream.OpPay, upstream.OpComplete, upstream.OpReject:
+	default:
+		notes.add(0, "/operation", ValueNotAllowed, Params{"allowed": []string{
+			string(upstream.OpCreate), string(upstream.OpPay), string(upstream.OpComplete), string(upstream.OpReject),
+		}}, "")
+	}
+	switch r.How {
+	case SettledDone:
+		if r.Operation == upstream.OpCreate && r.OrderID == "" {
+			notes.add(2, "/orderID", FieldRequired, Params{"field": "orderID"}, "")
+		}
+	case SettledNotDone, SettledSendAgain:
+	default:
+		notes.add(1, "/outcome", ValueNotAllowed, Params{"allowed": []string{
+			string(SettledDone), string(SettledNotDone), string(SettledSendAgain),
+		}}, "")
+	}
+	if violations := notes.sorted(); violations != nil {
+		return &InvalidError{Verdict: &Verdict{Lines: []Line{}, Violations: violations}}
+	}
+	return nil
+}
