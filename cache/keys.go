@@ -139,6 +139,56 @@ func (k Keys) Validator(id menu.RestaurantID) string { return k.restaurant(id, f
 // RunIndex is a sorted set over the runs of all restaurants.
 func (k Keys) RunIndex() string { return k.name(format, "runs") }
 
+// Keys of the orders' journal. All of a connection share the hash tag {o:NAME},
+// so that one script may touch any of them (policy O14).
+
+func (k Keys) orders(connection string, parts ...string) string {
+	return k.name("{o:"+connection+"}", format, strings.Join(parts, ":"))
+}
+
+// JournalSecret holds the key of fingerprints and of the hashes of idempotency
+// keys, one for all connections. It never expires.
+func (k Keys) JournalSecret() string { return k.name(format, "journal-secret") }
+
+// Order is a hash: one order's record. It expires (policy O13).
+func (k Keys) Order(connection, ref string) string { return k.orders(connection, "order", ref) }
+
+// OrderGuest is a hash: what one call of an order sent and what the service
+// answered, guest data both. It expires (policy O13).
+func (k Keys) OrderGuest(connection, ref string, call int) string {
+	return k.orders(connection, "guest", ref, strconv.Itoa(call))
+}
+
+// OrderKey holds "ref call" of the call that has taken an idempotency key,
+// named by the key's hash. It expires (policy O7).
+func (k Keys) OrderKey(connection, hash string) string { return k.orders(connection, "key", hash) }
+
+// OrderID holds the ref of the order that has the service's orderID. It lives
+// as long as the order's record.
+func (k Keys) OrderID(connection, orderID string) string { return k.orders(connection, "id", orderID) }
+
+// OrderAborted exists while an opening that was given up must not come in late;
+// it expires.
+func (k Keys) OrderAborted(connection, opening string) string {
+	return k.orders(connection, "aborted", opening)
+}
+
+// Orders is a sorted set of all records, as "created/ref" by its letters, so
+// that they stand by the time of their creation.
+func (k Keys) Orders(connection string) string { return k.orders(connection, "orders") }
+
+// OrdersIn is a sorted set like Orders of the records in one state; of
+// "unknown" those with any operation whose outcome is unknown.
+func (k Keys) OrdersIn(connection, state string) string { return k.orders(connection, "in", state) }
+
+// OrdersOpen is a sorted set: "ref call" of every open call, by its deadline
+// (policy O12).
+func (k Keys) OrdersOpen(connection string) string { return k.orders(connection, "open") }
+
+// OrdersExpiry is a sorted set: "created/ref" of every record that expires, by
+// the time at which it does.
+func (k Keys) OrdersExpiry(connection string) string { return k.orders(connection, "expiry") }
+
 // Keys of the HTTP room.
 
 // SigningKey holds the key that signs bearer tokens (policy H2).

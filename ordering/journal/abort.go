@@ -1,0 +1,69 @@
+package journal
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"larder/internal/upstream"
+	"larder/ordering"
+)
+
+// abortedLife is how long an opening that was given up is kept from coming in
+// late: longer than a request can lie in a network.
+const abortedLife = time.Hour
+
+// Abort ends the call that exactly this Opening opened as not sent. When it
+// has opened none, it will not any more: a Begin whose request is still on its
+// way to Redis finds itself aborted.
+func (j *Journal) Abort(ctx context.Context, o ordering.Opening) error {
+	for {
+		err := j.abort(ctx, o)
+		if !errors.Is(err, errMoved) {
+			return failed("abort", err)
+		}
+	}
+}
+
+func (j *Journal) abort(ctx context.Context, o ordering.Opening) error {
+	at := place{o.Connection, o.Ref}
+	found, err := j.order(ctx, j.write, at)
+	if errors.Is(err, ordering.ErrNoOrder) && o.Operation != upstream.OpCreate {
+		var ref string
+		if ref, found, err = j.byOrderID(ctx, o.Connection, o.OrderID); found != nil {
+			at.ref = ref
+		}
+	}
+	if err != nil && !errors.Is(err, ordering.ErrNoOrder) {
+		return err
+	}
+	if found == nil {
+		found = &order{place: at}
+	}
+	c := j.change(found)
+	call, opened := openedBy(found, o.ID)
+	switch {
+	case !opened:
+		given := c.names.OrderAborted(o.Connection, o.ID)
+		c.step("set", given, "1")
+		c.step("life", given, "", millis(abortedLife), 0)
+	case call.Outcome == ordering.OutcomeOpen,
+		call.Outcome == ordering.OutcomeUnknown && call.EndedAt.IsZero(): // swept: nobody has sent it
+		c.touch()
+		c.stamp(numbered(fieldEnded, call.Number))
+		c.conclude(call, ordering.OutcomeNotSent, true)
+	default:
+		return nil
+	}
+	return j.apply(ctx, c)
+}
+
+// openedBy gives the call that an opening opened.
+func openedBy(o *order, id string) (ordering.Call, bool) {
+	for n, begun := range o.openings {
+		if begun.ID == id && id != "" {
+			return o.Call(n)
+		}
+	}
+	return ordering.Call{}, false
+}

@@ -1,0 +1,228 @@
+package journal
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"larder/internal/upstream"
+	"larder/ordering"
+)
+
+// Begin opens a call (policies O7 to O9). With wait_replicas it returns when
+// that many replicas have it too; with fewer, the call is ended as not sent
+// (policy O14).
+func (j *Journal) Begin(ctx context.Context, o ordering.Opening) (ordering.Record, error) {
+	begun, err := j.begin(ctx, o)
+	if err != nil {
+		return ordering.Record{}, failed("begin", err)
+	}
+	return begun.Record, nil
+}
+
+func (j *Journal) begin(ctx context.Context, o ordering.Opening) (*order, error) {
+	if o.Operation == upstream.OpCreate {
+		// Nearly every key and ref is new: that is found out by trying.
+		begun, err := j.open(ctx, o, j.created(o), "")
+		if !errors.Is(err, errMoved) {
+			return begun, err
+		}
+	}
+	for {
+		begun, err := j.beginFrom(ctx, o)
+		if !errors.Is(err, errMoved) {
+			return begun, err
+		}
+	}
+}
+
+// beginFrom looks at what there is and opens the call when everything allows.
+func (j *Journal) beginFrom(ctx context.Context, o ordering.Opening) (*order, error) {
+	key, holder, call, err := j.holder(ctx, o.Connection, o.Key)
+	if err != nil {
+		return nil, err
+	}
+	if holder != nil {
+		return nil, &ordering.KeyTakenError{Record: holder.Record, Call: call}
+	}
+	switch aborted, err := j.write.Exists(ctx, j.keys.OrderAborted(o.Connection, o.ID)).Result(); {
+	case err != nil:
+		return nil, err
+	case aborted > 0:
+		return nil, ErrAborted
+	}
+	if o.Operation != upstream.OpCreate {
+		return j.beginChange(ctx, o, key)
+	}
+	switch _, err := j.order(ctx, j.write, place{o.Connection, o.Ref}); {
+	case err == nil:
+		return nil, ErrRefTaken
+	case !errors.Is(err, ordering.ErrNoOrder):
+		return nil, err
+	}
+	return j.open(ctx, o, j.created(o), key)
+}
+
+// beginChange opens a changing call of the order that has the orderID.
+func (j *Journal) beginChange(ctx context.Context, o ordering.Opening, key string) (*order, error) {
+	ref, found, err := j.byOrderID(ctx, o.Connection, o.OrderID)
+	switch {
+	case err != nil:
+		return nil, err
+	case found == nil && !o.Adopt:
+		return nil, ordering.ErrNoOrder
+	case found == nil:
+		c := j.adopted(o)
+		c.check(c.id(o.OrderID), ref)
+		return j.open(ctx, o, c, key)
+	}
+	if call, busy := found.Busy(); busy {
+		return nil, &ordering.BusyError{Record: found.Record, Call: call}
+	}
+	if found.State != ordering.StatePlaced || (o.Operation == upstream.OpPay && found.Paid) {
+		return nil, &ordering.StateError{Record: found.Record, Operation: o.Operation}
+	}
+	c := j.change(found)
+	c.check(c.id(o.OrderID), ref)
+	c.touch()
+	c.dropOldest()
+	return j.open(ctx, o, c, key)
+}
+
+// byOrderID gives the order that has an orderID, nil when there is none, and
+// the ref that the orderID stands for, which may have outlived its order.
+func (j *Journal) byOrderID(ctx context.Context, connection, orderID string) (ref string, found *order, err error) {
+	ref, err = j.text(ctx, j.keys.OrderID(connection, orderID))
+	if err != nil || ref == "" {
+		return "", nil, err
+	}
+	found, err = j.order(ctx, j.write, place{connection, ref})
+	if errors.Is(err, ordering.ErrNoOrder) {
+		return ref, nil, nil
+	}
+	return ref, found, err
+}
+
+// created begins the record of a creating call.
+func (j *Journal) created(o ordering.Opening) *change {
+	h := head{
+		Ref: o.Ref, Connection: o.Connection, Client: o.Client, Restaurant: o.Restaurant,
+		MenuVersion: o.MenuVersion, ExpectedAt: epoch(o.ExpectedAt),
+	}
+	if o.Total.Valid {
+		h.Total = exact(o.Total.Decimal)
+	}
+	return j.born(h, ordering.StatePlacing)
+}
+
+// adopted begins the record of an order that larder did not place (policy O9a).
+func (j *Journal) adopted(o ordering.Opening) *change {
+	c := j.born(head{Ref: o.Ref, Connection: o.Connection, Client: o.Client, Adopted: true}, ordering.StatePlaced)
+	c.put(fieldOrderID, o.OrderID)
+	c.step("set", c.id(o.OrderID), o.Ref)
+	return c
+}
+
+func (j *Journal) born(h head, state ordering.State) *change {
+	c := j.change(&order{place: place{h.Connection, h.Ref}})
+	c.step("born", c.names.Orders(h.Connection), h.Ref)
+	c.step("born", c.in(string(state)), h.Ref)
+	c.stamp(fieldCreated)
+	c.touch()
+	c.put(fieldHead, encode(h))
+	c.put(fieldState, string(state))
+	return c
+}
+
+// open adds the call to a change and commits it. key is what the key's own key
+// holds, "" as a rule, or what has outlived its record.
+func (j *Journal) open(ctx context.Context, o ordering.Opening, c *change, key string) (*order, error) {
+	if o.Key != "" {
+		c.check(c.key(o.Key), key)
+	}
+	c.check(c.names.OrderAborted(o.Connection, o.ID), "")
+	c.openCall(opening{
+		ID: o.ID, Operation: o.Operation, Client: o.Client, RequestID: o.RequestID, Fingerprint: o.Fingerprint,
+		Derived: o.Derived, Key: o.Key, Payments: encodePayments(o.Payments),
+	}, o.Body, millis(o.Deadline))
+	if j.cfg.WaitReplicas == 0 {
+		return j.commit(ctx, c)
+	}
+	begun, err := j.commitReplicated(ctx, c)
+	if errors.Is(err, ErrReplicas) {
+		err = errors.Join(err, j.Abort(ctx, o))
+	}
+	return begun, err
+}
+
+// openCall adds an open call: the last of the order's.
+func (c *change) openCall(begun opening, body []byte, deadline int64) {
+	n := 1
+	if calls := c.order.Calls; len(calls) > 0 {
+		n = calls[len(calls)-1].Number + 1
+	}
+	begun.Sent = len(body) > 0
+	c.step("due", c.open(), c.pointer(n), deadline, 0)
+	if begun.Key != "" {
+		c.step("set", c.key(begun.Key), c.pointer(n))
+	}
+	if begun.Sent {
+		c.step("put", c.guest(n), fieldBody, body)
+	}
+	c.hold()
+	c.put(numbered(fieldOpening, n), encode(begun))
+	c.put(numbered(fieldOutcome, n), string(ordering.OutcomeOpen))
+	c.stamp(numbered(fieldStarted, n))
+}
+
+// dropOldest makes room for one more change: of the changes a record keeps the
+// latest ordering.MaxCalls. With a call goes its key: there is nothing left
+// that a replay could answer.
+func (c *change) dropOldest() {
+	var changes []ordering.Call
+	for _, call := range c.order.Calls {
+		if call.Operation != upstream.OpCreate {
+			changes = append(changes, call)
+		}
+	}
+	for len(changes) >= ordering.MaxCalls {
+		n := changes[0].Number
+		changes = changes[1:]
+		for _, field := range callFields() {
+			c.unput(numbered(field, n))
+		}
+		c.step("del", c.guest(n))
+		if key := c.order.openings[n].Key; key != "" {
+			c.step("unset", c.key(key), c.pointer(n))
+		}
+	}
+}
+
+// holder gives the order and the call that have taken a key, nil when none
+// has, and what the key's own key holds: "", or what has outlived its record.
+func (j *Journal) holder(ctx context.Context, connection, key string) (value string, holder *order, call int, err error) {
+	if key == "" {
+		return "", nil, 0, nil
+	}
+	value, err = j.text(ctx, j.keys.OrderKey(connection, key))
+	if err != nil || value == "" {
+		return "", nil, 0, err
+	}
+	ref, number, _ := strings.Cut(value, " ")
+	if call, err = strconv.Atoi(number); err != nil {
+		return "", nil, 0, fmt.Errorf("what has taken a key: %w", ErrCorrupt)
+	}
+	holder, err = j.order(ctx, j.write, place{connection, ref})
+	if errors.Is(err, ordering.ErrNoOrder) {
+		return value, nil, 0, nil
+	}
+	if err != nil {
+		return "", nil, 0, err
+	}
+	if holder.openings[call].Key != key || freed(holder, call) {
+		return value, nil, 0, nil // freed since the key was read
+	}
+	return value, holder, call, nil
+}

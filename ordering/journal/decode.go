@@ -1,0 +1,225 @@
+package journal
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/shopspring/decimal"
+
+	"larder/internal/upstream"
+	"larder/ordering"
+)
+
+// order is an order as it is kept: its record, and what only the journal needs.
+type order struct {
+	ordering.Record
+
+	place    place
+	revision string            // "" when there is no record yet
+	fields   map[string]string // the record's hash
+	answers  map[int]string    // what the service answered, whole, while it is kept
+	openings map[int]opening   // by the call's number
+}
+
+// place is where an order is kept.
+type place struct{ connection, ref string }
+
+// member is what stands for the order in the sorted sets: it sorts by time.
+func (o *order) member() string { return fmt.Sprintf("%015d/%s", epoch(o.CreatedAt), o.Ref) }
+
+// decode reads an order from its hash and the answers kept beside it.
+//
+// The error is ErrCorrupt with the field's name, never its value.
+func decode(at place, fields map[string]string, answers map[int]string) (*order, error) {
+	o := &order{place: at, revision: fields[fieldRev], fields: fields, answers: answers, openings: map[int]opening{}}
+	d := decoder{order: o}
+	d.record()
+	for _, number := range callNumbers(fields) {
+		d.call(number)
+	}
+	if d.fault != "" {
+		return nil, fmt.Errorf("order %q: %w: field %q", at.ref, ErrCorrupt, d.fault)
+	}
+	return o, nil
+}
+
+// callNumbers gives the numbers of the calls, in their order.
+func callNumbers(fields map[string]string) []int {
+	var numbers []int
+	for field := range fields {
+		digits, ok := strings.CutPrefix(field, fieldOpening)
+		if !ok {
+			continue
+		}
+		if n, err := strconv.Atoi(digits); err == nil && n > 0 && strconv.Itoa(n) == digits {
+			numbers = append(numbers, n)
+		}
+	}
+	slices.Sort(numbers)
+	return numbers
+}
+
+// decoder reads fields and notes the first that nobody can have written.
+type decoder struct {
+	order *order
+	fault string
+}
+
+func (d *decoder) bad(field string) {
+	if d.fault == "" {
+		d.fault = field
+	}
+}
+
+func (d *decoder) json(field, text string, into any) {
+	if json.Unmarshal([]byte(text), into) != nil {
+		d.bad(field)
+	}
+}
+
+// time reads a field that may be missing.
+func (d *decoder) time(field string) time.Time {
+	text, ok := d.order.fields[field]
+	if !ok {
+		return time.Time{}
+	}
+	return d.moment(field, text)
+}
+
+func (d *decoder) moment(field, text string) time.Time {
+	ms, err := strconv.ParseInt(text, 10, 64)
+	if err != nil || ms < 1 || ms > latest {
+		d.bad(field)
+		return time.Time{}
+	}
+	return moment(ms)
+}
+
+// latest is the last millisecond of the year 9999: what comes later, JSON
+// cannot say.
+const latest = 253402300799999
+
+// exponents bound the decimals that are read: beyond, writing one out could
+// take all memory.
+const exponents = 64
+
+func (d *decoder) decimal(field, text string) decimal.Decimal {
+	number, err := decimal.NewFromString(text)
+	if err != nil || number.Exponent() > exponents || number.Exponent() < -exponents {
+		d.bad(field)
+		return decimal.Decimal{}
+	}
+	return number
+}
+
+func (d *decoder) outcome(field string, outcome ordering.Outcome) ordering.Outcome {
+	if outcome != ordering.OutcomeOpen && outcome != ordering.OutcomeUnknown && !outcome.Definite() {
+		d.bad(field)
+	}
+	return outcome
+}
+
+func (d *decoder) record() {
+	o, fields := d.order, d.order.fields
+	if revision, err := strconv.ParseInt(o.revision, 10, 64); err != nil || revision < 1 {
+		d.bad(fieldRev)
+	}
+	var h head
+	d.json(fieldHead, fields[fieldHead], &h)
+	if h.Ref != o.place.ref || h.Connection != o.place.connection || h.ExpectedAt < 0 || h.ExpectedAt > latest {
+		d.bad(fieldHead)
+	}
+	o.Record = ordering.Record{
+		Ref: h.Ref, Connection: h.Connection, Client: h.Client, Restaurant: h.Restaurant, Adopted: h.Adopted,
+		OrderID: fields[fieldOrderID], State: ordering.State(fields[fieldState]), Paid: fields[fieldPaid] == "1",
+		MenuVersion: h.MenuVersion, ExpectedAt: moment(h.ExpectedAt),
+		CreatedAt: d.moment(fieldCreated, fields[fieldCreated]), UpdatedAt: d.moment(fieldUpdated, fields[fieldUpdated]),
+	}
+	if h.Total != "" {
+		o.Total = decimal.NewNullDecimal(d.decimal(fieldHead, h.Total))
+	}
+	if !slices.Contains(ordering.States(), o.State) {
+		d.bad(fieldState)
+	}
+}
+
+func (d *decoder) call(n int) {
+	fields := d.order.fields
+	at := func(field string) (name, text string) { name = numbered(field, n); return name, fields[name] }
+
+	name, text := at(fieldOpening)
+	var begun opening
+	d.json(name, text, &begun)
+	switch begun.Operation {
+	case upstream.OpCreate, upstream.OpPay, upstream.OpComplete, upstream.OpReject:
+	default:
+		d.bad(name)
+	}
+	d.order.openings[n] = begun
+	call := ordering.Call{
+		Number: n, Operation: begun.Operation, Client: begun.Client, RequestID: begun.RequestID,
+		Fingerprint: begun.Fingerprint, Derived: begun.Derived,
+		EndedAt: d.time(numbered(fieldEnded, n)),
+	}
+	for _, p := range begun.Payments {
+		call.Payments = append(call.Payments, ordering.Payment{Code: p.Code, Amount: d.decimal(name, p.Amount), PaidAt: p.PaidAt})
+	}
+	name, text = at(fieldStarted)
+	call.StartedAt = d.moment(name, text)
+	name, text = at(fieldOutcome)
+	call.Outcome = d.outcome(name, ordering.Outcome(text))
+	if name, text = at(fieldContradicted); text != "" {
+		call.Contradicted = d.outcome(name, ordering.Outcome(text))
+	}
+	if name, text = at(fieldTries); text != "" {
+		call.Tries = d.tries(name, text)
+	}
+	if name, text = at(fieldAnswer); text != "" {
+		if whole := d.order.answers[n]; whole != "" {
+			text = whole
+		}
+		call.Answer = d.answer(name, text)
+	}
+	if name, text = at(fieldSettled); text != "" {
+		call.Settled = d.settled(name, text, d.time(numbered(fieldSettledAt, n)))
+	}
+	d.order.Calls = append(d.order.Calls, call)
+}
+
+func (d *decoder) tries(name, text string) []ordering.Try {
+	var forms []try
+	d.json(name, text, &forms)
+	var tries []ordering.Try
+	for _, f := range forms {
+		t := ordering.Try{Duration: time.Duration(f.Duration), Status: f.Status, Outcome: d.outcome(name, f.Outcome), Code: f.Code}
+		if f.At != 0 {
+			t.At = time.Unix(0, f.At).UTC()
+		}
+		tries = append(tries, t)
+	}
+	return tries
+}
+
+func (d *decoder) answer(name, text string) *ordering.Answer {
+	var f answer
+	d.json(name, text, &f)
+	return &ordering.Answer{
+		Status: f.Status, ContentType: f.ContentType, Code: f.Code, Msg: f.Msg, RequestID: f.RequestID,
+		RetryAfter: time.Duration(f.RetryAfter), Body: f.Body, Cut: f.Cut,
+	}
+}
+
+func (d *decoder) settled(name, text string, at time.Time) *ordering.Settled {
+	var f settled
+	d.json(name, text, &f)
+	switch f.How {
+	case ordering.SettledDone, ordering.SettledNotDone, ordering.SettledSendAgain:
+	default:
+		d.bad(name)
+	}
+	return &ordering.Settled{By: f.By, At: at, How: f.How, Note: f.Note}
+}

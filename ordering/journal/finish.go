@@ -1,0 +1,192 @@
+package journal
+
+import (
+	"context"
+	"slices"
+
+	"larder/internal/upstream"
+	"larder/ordering"
+)
+
+// Finish ends a call (policies O8, O9 and O12).
+func (j *Journal) Finish(ctx context.Context, e ordering.Ending) (ordering.Record, error) {
+	contradicts := false
+	o, err := j.update(ctx, e.Connection, e.Ref, func(o *order) (c *change, err error) {
+		call, ok := o.Call(e.Call)
+		if !ok {
+			return nil, ordering.ErrNoOrder
+		}
+		if contradicts = call.Outcome.Definite() && !agrees(o, call, e); contradicts || call.Outcome.Definite() {
+			return j.known(o, call, e, contradicts), nil
+		}
+		return j.ended(ctx, o, call, e)
+	})
+	if err != nil {
+		return ordering.Record{}, failed("finish", err)
+	}
+	if contradicts {
+		return ordering.Record{}, &ordering.ContradictionError{Record: o.Record, Call: e.Call, Outcome: e.Outcome}
+	}
+	return o.Record, nil
+}
+
+// agrees tells whether an ending says what is known of a definite call already.
+func agrees(o *order, call ordering.Call, e ordering.Ending) bool {
+	switch {
+	case e.Outcome == ordering.OutcomeUnknown:
+		return true
+	case call.Settled == nil:
+		return e.Outcome == call.Outcome
+	case e.Outcome != ordering.OutcomeDone:
+		return call.Outcome != ordering.OutcomeDone
+	}
+	return call.Outcome == ordering.OutcomeDone && (call.Operation != upstream.OpCreate || e.OrderID == o.OrderID)
+}
+
+// known notes what an ending adds to a call that is definite already; nil for
+// nothing.
+func (j *Journal) known(o *order, call ordering.Call, e ordering.Ending, contradicts bool) *change {
+	c := j.change(o)
+	added := call.Settled != nil && c.addTries(call, e.Tries)
+	if contradicts && call.Contradicted != e.Outcome {
+		c.put(numbered(fieldContradicted, call.Number), string(e.Outcome))
+		c.stamp(fieldUpdated)
+		added = true
+	}
+	if !added {
+		return nil
+	}
+	c.raise()
+	return c
+}
+
+// addTries appends tries, unless the call's last tries are the same: a Finish
+// whose answer was lost is sent again.
+func (c *change) addTries(call ordering.Call, tries []ordering.Try) bool {
+	if len(tries) == 0 {
+		return false
+	}
+	if had := call.Tries; len(had) >= len(tries) && encodeTries(had[len(had)-len(tries):]) == encodeTries(tries) {
+		return false
+	}
+	c.put(numbered(fieldTries, call.Number), encodeTries(slices.Concat(call.Tries, tries)))
+	return true
+}
+
+// ended ends a call that is open or unknown.
+func (j *Journal) ended(ctx context.Context, o *order, call ordering.Call, e ordering.Ending) (*change, error) {
+	c := j.change(o)
+	if !c.addTries(call, e.Tries) && e.Outcome == call.Outcome && !call.EndedAt.IsZero() {
+		return nil, nil //nolint:nilnil // no change: it was said before that the outcome is unknown
+	}
+	c.touch()
+	if a := e.Answer; a != nil {
+		safe, whole := encode(answer{Status: a.Status, Code: a.Code}), encodeAnswer(*a)
+		c.put(numbered(fieldAnswer, call.Number), safe)
+		c.step("put", c.guest(call.Number), fieldGuestAns, whole)
+		c.answers[call.Number] = whole
+	}
+	c.stamp(numbered(fieldEnded, call.Number))
+	if e.Outcome == ordering.OutcomeDone && call.Operation == upstream.OpCreate && e.OrderID != "" {
+		if err := j.takeID(ctx, c, e.OrderID, nil); err != nil {
+			return nil, err
+		}
+	}
+	c.conclude(call, e.Outcome, e.Outcome == ordering.OutcomeNotSent || e.Outcome == ordering.OutcomeRefused && call.Derived)
+	return c, nil
+}
+
+// takeID gives the order its orderID. Another order's goes over to it: one that
+// larder placed keeps its own word of it, an adopted one forgets it. allow may
+// object to that.
+func (j *Journal) takeID(ctx context.Context, c *change, orderID string, allow func(other *order) error) error {
+	ref, other, err := j.byOrderID(ctx, c.connection(), orderID)
+	if err != nil {
+		return err
+	}
+	c.check(c.id(orderID), ref)
+	if other != nil && other.Ref != c.order.Ref {
+		if allow != nil {
+			if err := allow(other); err != nil {
+				return err
+			}
+		}
+		if other.Adopted {
+			record := c.names.Order(c.connection(), other.Ref)
+			c.checkField(record, fieldRev, other.revision)
+			c.step("put", record, fieldRev, next(other.revision))
+			c.step("unput", record, fieldOrderID)
+		}
+	}
+	c.put(fieldOrderID, orderID)
+	c.step("set", c.id(orderID), c.order.Ref)
+	return nil
+}
+
+// conclude gives a call its outcome, with all that follows for the order.
+// frees tells that its key becomes free.
+func (c *change) conclude(call ordering.Call, outcome ordering.Outcome, frees bool) {
+	n, o := call.Number, c.order
+	c.put(numbered(fieldOutcome, n), string(outcome))
+	c.step("drop", c.open(), c.pointer(n))
+	c.move(stateAfter(o.State, call.Operation, outcome))
+	if call.Operation == upstream.OpPay && outcome == ordering.OutcomeDone {
+		c.put(fieldPaid, "1")
+	}
+	if outcome == ordering.OutcomeUnknown {
+		c.step("add", c.in(string(ordering.StateUnknown)), o.member())
+		c.hold()
+		c.holdGuests()
+		return
+	}
+	c.step("drop", c.in(string(ordering.StateUnknown)), o.member())
+	c.release(call)
+	if key := o.openings[n].Key; key != "" {
+		if frees {
+			c.step("unset", c.key(key), c.pointer(n))
+		} else {
+			c.step("life", c.key(key), c.pointer(n), millis(c.cfg.KeyTTL), 0)
+		}
+	}
+}
+
+// move puts the order into a state and its list. The list of StateUnknown is
+// that of all orders with an unknown outcome, which conclude keeps.
+func (c *change) move(state ordering.State) {
+	before := ordering.State(c.fields[fieldState])
+	if state == before {
+		return
+	}
+	c.put(fieldState, string(state))
+	if before != ordering.StateUnknown {
+		c.step("drop", c.in(string(before)), c.order.member())
+	}
+	if state != ordering.StateUnknown {
+		c.step("add", c.in(string(state)), c.order.member())
+	}
+}
+
+// stateAfter is where an order stands when a call has ended (policy O9).
+func stateAfter(state ordering.State, op ordering.Operation, outcome ordering.Outcome) ordering.State {
+	switch {
+	case op == upstream.OpCreate:
+		return map[ordering.Outcome]ordering.State{
+			ordering.OutcomeDone:    ordering.StatePlaced,
+			ordering.OutcomeRefused: ordering.StateRefused,
+			ordering.OutcomeNotSent: ordering.StateNotSent,
+			ordering.OutcomeUnknown: ordering.StateUnknown,
+		}[outcome]
+	case op == upstream.OpComplete && outcome == ordering.OutcomeDone:
+		return ordering.StateClosed
+	case op == upstream.OpReject && outcome == ordering.OutcomeDone:
+		return ordering.StateRejected
+	}
+	return state
+}
+
+// freed tells whether a call that had a key has given it up (policy O7).
+func freed(o *order, number int) bool {
+	call, ok := o.Call(number)
+	return !ok || call.Outcome == ordering.OutcomeNotSent ||
+		call.Outcome == ordering.OutcomeRefused && call.Derived && call.Settled == nil
+}

@@ -1,0 +1,163 @@
+package journal
+
+import (
+	"encoding/json"
+	"strconv"
+	"time"
+
+	"github.com/shopspring/decimal"
+
+	"larder/internal/menu"
+	"larder/ordering"
+)
+
+// The fields of an order's hash. Those that a colon ends are followed by the
+// number of a call.
+const (
+	fieldRev     = "rev"     // revision, 1, 2, …
+	fieldHead    = "head"    // head as JSON, written once
+	fieldState   = "state"   // ordering.State
+	fieldPaid    = "paid"    // "1", or no such field
+	fieldOrderID = "orderID" // the service's
+	fieldCreated = "created" // milliseconds since the epoch, as all times here
+	fieldUpdated = "updated"
+
+	fieldOpening      = "c:"  // opening as JSON, written once
+	fieldOutcome      = "o:"  // ordering.Outcome
+	fieldStarted      = "b:"  // time
+	fieldEnded        = "e:"  // time
+	fieldTries        = "t:"  // []try as JSON
+	fieldAnswer       = "a:"  // answer as JSON: status and code alone
+	fieldSettled      = "s:"  // settled as JSON
+	fieldSettledAt    = "sa:" // time
+	fieldContradicted = "x:"  // ordering.Outcome
+
+	// Of the hash with a call's guest data.
+	fieldBody     = "body"   // what was sent
+	fieldGuestAns = "answer" // answer as JSON, whole
+)
+
+// callFields are all fields of one call.
+func callFields() []string {
+	return []string{
+		fieldOpening, fieldOutcome, fieldStarted, fieldEnded, fieldTries, fieldAnswer, fieldSettled, fieldSettledAt, fieldContradicted,
+	}
+}
+
+func numbered(field string, call int) string { return field + strconv.Itoa(call) }
+
+// head is what never changes of an order.
+type head struct {
+	Ref         string            `json:"ref"`
+	Connection  string            `json:"connection"`
+	Client      string            `json:"client"`
+	Restaurant  menu.RestaurantID `json:"restaurant,omitempty"`
+	Adopted     bool              `json:"adopted,omitempty"`
+	Total       string            `json:"total,omitempty"` // exact decimal
+	MenuVersion int64             `json:"menuVersion,omitempty"`
+	ExpectedAt  int64             `json:"expectedAt,omitempty"` // milliseconds since the epoch
+}
+
+// opening is what never changes of a call.
+type opening struct {
+	ID          string             `json:"id"` // ordering.Opening's
+	Operation   ordering.Operation `json:"operation"`
+	Client      string             `json:"client"`
+	RequestID   string             `json:"requestId"`
+	Fingerprint string             `json:"fingerprint"`
+	Derived     bool               `json:"derived,omitempty"`
+	Key         string             `json:"key,omitempty"` // hash of the key
+	Sent        bool               `json:"sent,omitempty"`
+	Payments    []payment          `json:"payments,omitempty"`
+}
+
+// payment is an ordering.Payment.
+type payment struct {
+	Code   string `json:"code"`
+	Amount string `json:"amount"` // exact decimal
+	PaidAt string `json:"paidAt"`
+}
+
+// try is an ordering.Try.
+type try struct {
+	At       int64            `json:"at"`       // nanoseconds since the epoch
+	Duration int64            `json:"duration"` // nanoseconds
+	Status   int              `json:"status,omitempty"`
+	Outcome  ordering.Outcome `json:"outcome"`
+	Code     string           `json:"code,omitempty"`
+}
+
+// answer is an ordering.Answer.
+type answer struct {
+	Status      int    `json:"status"`
+	ContentType string `json:"contentType,omitempty"`
+	Code        string `json:"code,omitempty"`
+	Msg         string `json:"msg,omitempty"`
+	RequestID   string `json:"requestId,omitempty"`
+	RetryAfter  int64  `json:"retryAfter,omitempty"` // nanoseconds
+	Body        []byte `json:"body,omitempty"`
+	Cut         bool   `json:"cut,omitempty"`
+}
+
+// settled is an ordering.Settled, its time apart.
+type settled struct {
+	By   string              `json:"by"`
+	How  ordering.Settlement `json:"how"`
+	Note string              `json:"note,omitempty"`
+}
+
+// encode writes one of the forms above, which all can be written.
+func encode(form any) string {
+	text, _ := json.Marshal(form)
+	return string(text)
+}
+
+// exact writes a decimal with all its digits, trailing zeros too.
+func exact(d decimal.Decimal) string {
+	if places := -d.Exponent(); places > 0 {
+		return d.StringFixed(places)
+	}
+	return d.String()
+}
+
+// epoch is a time in milliseconds since the epoch, 0 for the zero time.
+func epoch(t time.Time) int64 {
+	if t.IsZero() {
+		return 0
+	}
+	return t.UnixMilli()
+}
+
+// moment is the time of epoch.
+func moment(ms int64) time.Time {
+	if ms == 0 {
+		return time.Time{}
+	}
+	return time.UnixMilli(ms).UTC()
+}
+
+func encodeTries(tries []ordering.Try) string {
+	forms := make([]try, len(tries))
+	for i, t := range tries {
+		forms[i] = try{Duration: int64(t.Duration), Status: t.Status, Outcome: t.Outcome, Code: t.Code}
+		if !t.At.IsZero() {
+			forms[i].At = t.At.UnixNano()
+		}
+	}
+	return encode(forms)
+}
+
+func encodeAnswer(a ordering.Answer) string {
+	return encode(answer{
+		Status: a.Status, ContentType: a.ContentType, Code: a.Code, Msg: a.Msg, RequestID: a.RequestID,
+		RetryAfter: int64(a.RetryAfter), Body: a.Body, Cut: a.Cut,
+	})
+}
+
+func encodePayments(payments []ordering.Payment) []payment {
+	forms := make([]payment, 0, len(payments))
+	for _, p := range payments {
+		forms = append(forms, payment{Code: p.Code, Amount: exact(p.Amount), PaidAt: p.PaidAt})
+	}
+	return forms
+}

@@ -1,0 +1,126 @@
+package journal
+
+import (
+	"cmp"
+	"context"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/redis/go-redis/v9"
+	"github.com/sirupsen/logrus"
+
+	"larder/ordering"
+)
+
+const (
+	// leastPage and mostPage bound Query.Limit.
+	leastPage = 1
+	mostPage  = 500
+)
+
+// cursorForm is what stands for an order in the lists: when it was created,
+// and its ref.
+var cursorForm = regexp.MustCompile(`^[0-9]{15}/[0-9A-Za-z]{1,64}$`)
+
+// listed is an order in a list.
+type listed struct{ connection, member string }
+
+func (l listed) place() place {
+	_, ref, _ := strings.Cut(l.member, "/")
+	return place{l.connection, ref}
+}
+
+// List gives records, newest first. What a Sweep has yet to take out of the
+// lists is left out, and so is, with a line in the log, what cannot be read.
+func (j *Journal) List(ctx context.Context, q ordering.Query) (page []ordering.Record, next string, err error) {
+	if q.Cursor != "" && !cursorForm.MatchString(q.Cursor) {
+		return nil, "", ordering.ErrCursor
+	}
+	limit := min(max(q.Limit, leastPage), mostPage)
+	var members []string
+	for before := q.Cursor; ; {
+		batch, err := j.listed(ctx, q, before, limit+1)
+		if err != nil {
+			return nil, "", failed("list", err)
+		}
+		found, err := j.readListed(ctx, batch)
+		if err != nil {
+			return nil, "", failed("list", err)
+		}
+		for i, o := range found {
+			if o != nil && matches(o, q.State) {
+				page, members = append(page, o.Record), append(members, batch[i].member)
+			}
+		}
+		if len(page) > limit {
+			return page[:limit:limit], members[limit-1], nil
+		}
+		if len(batch) <= limit {
+			return page, "", nil
+		}
+		before = batch[len(batch)-1].member
+	}
+}
+
+// listed gives what comes before a member in the lists of all connections
+// together, newest first, so many at most.
+func (j *Journal) listed(ctx context.Context, q ordering.Query, before string, count int) ([]listed, error) {
+	within := &redis.ZRangeBy{Min: "-", Max: "+", Count: int64(count)}
+	if before != "" {
+		within.Max = "(" + before
+	}
+	pipe := j.read.Pipeline()
+	replies := make([]*redis.StringSliceCmd, len(q.Connections))
+	for i, connection := range q.Connections {
+		key := j.keys.Orders(connection)
+		if q.State != "" {
+			key = j.keys.OrdersIn(connection, string(q.State))
+		}
+		replies[i] = pipe.ZRevRangeByLex(ctx, key, within)
+	}
+	if len(replies) > 0 {
+		if _, err := pipe.Exec(ctx); err != nil {
+			return nil, err
+		}
+	}
+	var all []listed
+	for i, connection := range q.Connections {
+		for _, member := range replies[i].Val() {
+			all = append(all, listed{connection, member})
+		}
+	}
+	slices.SortFunc(all, func(a, b listed) int {
+		return cmp.Or(cmp.Compare(b.member, a.member), cmp.Compare(b.connection, a.connection))
+	})
+	return all[:min(count, len(all))], nil
+}
+
+// readListed reads orders, nil where there is none that can be read.
+func (j *Journal) readListed(ctx context.Context, list []listed) ([]*order, error) {
+	places := make([]place, len(list))
+	for i, l := range list {
+		places[i] = l.place()
+	}
+	found, faults, err := j.orders(ctx, places)
+	if err != nil {
+		return nil, err
+	}
+	for i, fault := range faults {
+		if fault != nil {
+			j.log.WithFields(logrus.Fields{
+				"event": "journal.corrupt", "connection": places[i].connection, "ref": places[i].ref,
+			}).WithError(fault).Error("an order in the list cannot be read")
+		}
+	}
+	return found, nil
+}
+
+// matches tells whether an order belongs to a list still.
+func matches(o *order, state ordering.State) bool {
+	if state == ordering.StateUnknown {
+		call, busy := o.Busy()
+		return busy && call.Outcome == ordering.OutcomeUnknown
+	}
+	return state == "" || o.State == state
+}

@@ -1,0 +1,106 @@
+package journal
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/redis/go-redis/v9"
+
+	"larder/ordering"
+)
+
+// likelyCalls is of how many calls the answers are read along with a record:
+// creating, paying and completing with one refusal among them. Of more calls
+// it takes a second look.
+const likelyCalls = 4
+
+// order reads one order. ordering.ErrNoOrder when there is none.
+func (j *Journal) order(ctx context.Context, client redis.UniversalClient, at place) (*order, error) {
+	calls := likelyCalls
+	for {
+		reply, err := j.scripts.read.Run(ctx, client, j.readKeys(at, calls)).Slice()
+		if err != nil {
+			return nil, err
+		}
+		o, last, err := decodeReply(at, reply)
+		if err != nil || last <= calls {
+			return o, err
+		}
+		calls = last
+	}
+}
+
+// orders reads several orders in one pipeline, nil for those that are not
+// there. Of one that is unreadable the error stands in its place.
+func (j *Journal) orders(ctx context.Context, places []place) ([]*order, []error, error) {
+	pipe := j.read.Pipeline()
+	replies := make([]*redis.Cmd, len(places))
+	for i, at := range places {
+		replies[i] = pipe.Eval(ctx, readSource, j.readKeys(at, likelyCalls)) // a pipeline cannot fall back (trap 4)
+	}
+	_, _ = pipe.Exec(ctx) // each reply has its own error
+	found, faults := make([]*order, len(places)), make([]error, len(places))
+	for i, at := range places {
+		reply, err := replies[i].Slice()
+		if err != nil {
+			return nil, nil, err
+		}
+		o, last, err := decodeReply(at, reply)
+		if err == nil && last > likelyCalls {
+			o, err = j.order(ctx, j.read, at)
+		}
+		switch {
+		case errors.Is(err, ErrCorrupt):
+			faults[i] = err
+		case err != nil && !errors.Is(err, ordering.ErrNoOrder):
+			return nil, nil, err
+		default:
+			found[i] = o
+		}
+	}
+	return found, faults, nil
+}
+
+func (j *Journal) readKeys(at place, calls int) []string {
+	keys := make([]string, 0, 1+calls)
+	keys = append(keys, j.keys.Order(at.connection, at.ref))
+	for n := 1; n <= calls; n++ {
+		keys = append(keys, j.keys.OrderGuest(at.connection, at.ref, n))
+	}
+	return keys
+}
+
+// decodeReply reads read.lua's result, and gives the number of the order's
+// last call.
+func decodeReply(at place, reply []any) (o *order, last int, err error) {
+	var flat []any
+	if len(reply) > 0 {
+		flat, _ = reply[0].([]any)
+	}
+	if len(flat) == 0 {
+		return nil, 0, ordering.ErrNoOrder
+	}
+	fields := make(map[string]string, len(flat)/2)
+	for i := 0; i+1 < len(flat); i += 2 {
+		field, isText := flat[i].(string)
+		value, isTextToo := flat[i+1].(string)
+		if !isText || !isTextToo {
+			return nil, 0, fmt.Errorf("order %q: %w", at.ref, ErrCorrupt)
+		}
+		fields[field] = value
+	}
+	answers := make(map[int]string)
+	for i, element := range reply[1:] {
+		if text, ok := element.(string); ok {
+			answers[i+1] = text
+		}
+	}
+	if o, err = decode(at, fields, answers); err != nil {
+		return nil, 0, err
+	}
+	if n := len(o.Calls); n > 0 {
+		last = o.Calls[n-1].Number
+	}
+	return o, last, nil
+}

@@ -1,0 +1,32 @@
+package journal
+
+import (
+	_ "embed" // the scripts
+
+	"github.com/redis/go-redis/v9"
+)
+
+var (
+	//go:embed commit.lua
+	commitSource string
+	//go:embed read.lua
+	readSource string
+	//go:embed due.lua
+	dueSource string
+	//go:embed prune.lua
+	pruneSource string
+)
+
+// scripts are the Lua scripts; the keys of each share one hash tag (trap 4).
+type scripts struct {
+	commit, read, due, prune *redis.Script
+}
+
+func newScripts() scripts {
+	return scripts{
+		commit: redis.NewScript(commitSource),
+		read:   redis.NewScript(readSource),
+		due:    redis.NewScript(dueSource),
+		prune:  redis.NewScript(pruneSource),
+	}
+}

@@ -1,0 +1,54 @@
+package journal
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"fmt"
+	"time"
+)
+
+const (
+	secretBytes = 32
+	// trusted is for how long what Redis said of itself is believed.
+	trusted = 5 * time.Second
+)
+
+// secret is the key of fingerprints as last read.
+type secret struct {
+	key []byte
+	at  time.Time
+}
+
+// Secret gives the key of fingerprints and of the hashes of keys, 32 random
+// bytes: made by whoever asks first and kept without expiry. It is read anew
+// every five seconds, and put back when Redis has lost it: were two replicas
+// to hash by different keys, each would let the same order through.
+func (j *Journal) Secret(ctx context.Context) ([]byte, error) {
+	j.mu.Lock()
+	known := j.secret
+	j.mu.Unlock()
+	if known.key != nil && time.Since(known.at) < trusted {
+		return bytes.Clone(known.key), nil
+	}
+	at, candidate := time.Now(), known.key
+	if candidate == nil {
+		candidate = make([]byte, secretBytes)
+		_, _ = rand.Read(candidate) // never fails (crypto/rand)
+	}
+	name := j.keys.JournalSecret()
+	if err := j.write.SetNX(ctx, name, candidate, 0).Err(); err != nil {
+		return nil, failed("secret", err)
+	}
+	key, err := j.write.Get(ctx, name).Bytes()
+	if err != nil {
+		return nil, failed("secret", err)
+	}
+	if len(key) != secretBytes {
+		return nil, failed("secret", fmt.Errorf("%w: %s has %d bytes, not %d", ErrCorrupt, name, len(key), secretBytes))
+	}
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.secret = secret{key: key, at: at}
+	return bytes.Clone(key), nil
+}

@@ -1,0 +1,80 @@
+package journal
+
+import (
+	"context"
+	"errors"
+
+	"github.com/redis/go-redis/v9"
+
+	"larder/internal/upstream"
+	"larder/ordering"
+)
+
+// Settle notes what a person found out about an unknown outcome (policy O12).
+func (j *Journal) Settle(ctx context.Context, s ordering.Settling) (ordering.Record, error) {
+	o, err := j.update(ctx, s.Connection, s.Ref, func(o *order) (*change, error) {
+		call, ok := o.Last(s.Operation)
+		if !ok || call.Outcome != ordering.OutcomeUnknown {
+			return nil, &ordering.StateError{Record: o.Record, Operation: s.Operation}
+		}
+		return j.settled(ctx, o, call, s)
+	})
+	if err != nil {
+		return ordering.Record{}, failed("settle", err)
+	}
+	return o.Record, nil
+}
+
+func (j *Journal) settled(ctx context.Context, o *order, call ordering.Call, s ordering.Settling) (*change, error) {
+	n, c := call.Number, j.change(o)
+	c.touch()
+	c.put(numbered(fieldSettled, n), encode(settled{By: s.By, How: s.How, Note: s.Note}))
+	c.stamp(numbered(fieldSettledAt, n))
+	c.stamp(numbered(fieldEnded, n))
+	if s.How == ordering.SettledDone {
+		if call.Operation == upstream.OpCreate && s.OrderID != "" {
+			if err := j.takeID(ctx, c, s.OrderID, placedByLarder(s.OrderID)); err != nil {
+				return nil, err
+			}
+		}
+		c.conclude(call, ordering.OutcomeDone, false)
+		return c, nil
+	}
+	// What is not done is refused, but its key stays, so that its replay tells.
+	c.conclude(call, ordering.OutcomeRefused, false)
+	if s.How != ordering.SettledSendAgain {
+		return c, nil
+	}
+	begun := o.openings[n]
+	body, err := j.sent(ctx, j.write, o.place, n)
+	if err != nil && (begun.Sent || call.Operation != upstream.OpComplete || !errors.Is(err, ordering.ErrNoBody)) {
+		return nil, err
+	}
+	if call.Operation == upstream.OpCreate {
+		c.move(ordering.StatePlacing)
+	} else {
+		c.dropOldest()
+	}
+	begun.ID, begun.RequestID = "", s.RequestID
+	c.openCall(begun, body, millis(s.Deadline))
+	return c, nil
+}
+
+// placedByLarder objects to taking an orderID from an order that larder placed.
+func placedByLarder(orderID string) func(other *order) error {
+	return func(other *order) error {
+		if other.Adopted {
+			return nil
+		}
+		return &ordering.OrderIDTakenError{OrderID: orderID, Ref: other.Ref}
+	}
+}
+
+// sent reads what a call sent.
+func (j *Journal) sent(ctx context.Context, client redis.UniversalClient, at place, call int) ([]byte, error) {
+	body, err := client.HGet(ctx, j.keys.OrderGuest(at.connection, at.ref, call), fieldBody).Bytes()
+	if errors.Is(err, redis.Nil) {
+		return nil, ordering.ErrNoBody
+	}
+	return body, err
+}

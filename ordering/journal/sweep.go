@@ -1,0 +1,122 @@
+package journal
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+	"github.com/sirupsen/logrus"
+
+	"larder/ordering"
+)
+
+const (
+	// sweepAtMost is how many open calls, and how many expired records, one
+	// Sweep looks at.
+	sweepAtMost = 100
+	// putOff is when an unreadable record whose call is overdue is looked at again.
+	putOff = time.Minute
+)
+
+// Sweep moves calls whose deadline has passed to unknown (policy O12), and
+// takes what has outlived its retention out of the lists (policy O13). A
+// record that cannot be read is logged, put off, and keeps no other from being
+// swept.
+func (j *Journal) Sweep(ctx context.Context, connection string) ([]ordering.Record, error) {
+	calls, expired, err := j.due(ctx, connection)
+	if err != nil {
+		return nil, failed("sweep", err)
+	}
+	var moved []ordering.Record
+	for _, member := range calls {
+		o, err := j.overdue(ctx, connection, member)
+		if err != nil {
+			return moved, failed("sweep", err)
+		}
+		if o != nil {
+			moved = append(moved, o.Record)
+		}
+	}
+	return moved, failed("sweep", j.prune(ctx, connection, expired))
+}
+
+// due gives the calls and the records whose time has passed, by Redis's clock.
+func (j *Journal) due(ctx context.Context, connection string) (calls, expired []string, err error) {
+	keys := []string{j.keys.OrdersOpen(connection), j.keys.OrdersExpiry(connection)}
+	reply, err := j.scripts.due.Run(ctx, j.write, keys, sweepAtMost).Slice()
+	if err != nil {
+		return nil, nil, err
+	}
+	if len(reply) != 2 {
+		return nil, nil, fmt.Errorf("%w: %d lists of what is due", ErrCorrupt, len(reply))
+	}
+	return texts(reply[0]), texts(reply[1]), nil
+}
+
+// texts gives the strings of a list in a script's result.
+func texts(list any) []string {
+	var members []string
+	elements, _ := list.([]any)
+	for _, element := range elements {
+		if text, ok := element.(string); ok {
+			members = append(members, text)
+		}
+	}
+	return members
+}
+
+// overdue moves one call to unknown and gives its order; nil when there was
+// nothing to move.
+func (j *Journal) overdue(ctx context.Context, connection, member string) (*order, error) {
+	ref, number, _ := strings.Cut(member, " ")
+	n, _ := strconv.Atoi(number) // 0 is no call's number
+	moved := false
+	o, err := j.update(ctx, connection, ref, func(o *order) (*change, error) {
+		c := j.change(o)
+		call, ok := o.Call(n)
+		if moved = ok && call.Outcome == ordering.OutcomeOpen; !moved {
+			c.step("drop", c.open(), member)
+			return c, nil
+		}
+		c.touch()
+		c.conclude(call, ordering.OutcomeUnknown, false)
+		return c, nil
+	})
+	open := j.keys.OrdersOpen(connection)
+	switch {
+	case errors.Is(err, ordering.ErrNoOrder):
+		return nil, j.write.ZRem(ctx, open, member).Err()
+	case errors.Is(err, ErrCorrupt):
+		j.log.WithFields(logrus.Fields{"event": "journal.corrupt", "connection": connection, "ref": ref}).
+			WithError(err).Error("an order that is overdue cannot be read")
+		later := redis.Z{Score: float64(time.Now().Add(putOff).UnixMilli()), Member: member}
+		return nil, j.write.ZAddXX(ctx, open, later).Err()
+	case err != nil || !moved:
+		return nil, err
+	}
+	return o, nil
+}
+
+// prune takes records that are gone out of the lists.
+func (j *Journal) prune(ctx context.Context, connection string, members []string) error {
+	if len(members) == 0 {
+		return nil
+	}
+	pipe := j.write.Pipeline()
+	for _, member := range members {
+		_, ref, _ := strings.Cut(member, "/")
+		keys := []string{j.keys.Order(connection, ref), j.keys.OrdersExpiry(connection), j.keys.Orders(connection)}
+		for _, state := range ordering.States() {
+			keys = append(keys, j.keys.OrdersIn(connection, string(state)))
+		}
+		pipe.Eval(ctx, pruneSource, keys, member) // a pipeline cannot fall back (trap 4)
+	}
+	if _, err := pipe.Exec(ctx); err != nil {
+		return fmt.Errorf("prune: %w", err)
+	}
+	return nil
+}
