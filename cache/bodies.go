@@ -3,6 +3,7 @@ package cache
 import (
 	"fmt"
 	"math/bits"
+	"slices"
 	"sync"
 
 	"github.com/maypok86/otter/v2"
@@ -11,8 +12,12 @@ import (
 	"larder/internal/menu"
 )
 
-// wholeMenu stands in a bodyKey where a dish's index stands otherwise.
-const wholeMenu = menu.None
+// wholeMenu and publishedMenu stand in a bodyKey where a dish's index stands
+// otherwise.
+const (
+	wholeMenu     = menu.None
+	publishedMenu = wholeMenu - 1
+)
 
 // bodyOverhead is about what an entry takes beside its body, in bytes.
 const bodyOverhead = 320
@@ -21,7 +26,7 @@ const bodyOverhead = 320
 // it since a Redis that lost its data may give a version number twice.
 type bodyKey struct {
 	restaurant menu.RestaurantID
-	content    string
+	content    string // Version.Published for publishedMenu
 	version    int64
 	synced     int64 // milliseconds; stop lists are no part of the content
 	product    menu.Index
@@ -82,6 +87,8 @@ type shelf struct {
 	closed bool
 	of     bodyKey // one of its keys; they differ in dish and encoding alone
 	made   []uint64
+	// published are the keys of the view as published, of one Published alone.
+	published []bodyKey
 }
 
 func newShelf() *shelf { return &shelf{} }
@@ -97,13 +104,38 @@ func (s *shelf) put(b *bodies, key bodyKey, r *Representation) {
 	if s.closed {
 		return
 	}
+	b.cache.Set(key, r)
+	if key.product == publishedMenu {
+		s.keepPublished(b, key.content)
+		if !slices.Contains(s.published, key) {
+			s.published = append(s.published, key)
+		}
+		return
+	}
 	at := int(key.product-wholeMenu)*encodings + int(key.enc)
 	for len(s.made) <= at/wordBits {
 		s.made = append(s.made, 0)
 	}
 	s.of = key
 	s.made[at/wordBits] |= 1 << (at % wordBits)
-	b.cache.Set(key, r)
+}
+
+// restate takes the bodies of the view as published out, but those of the
+// given Published.
+func (s *shelf) restate(b *bodies, published string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.keepPublished(b, published)
+}
+
+func (s *shelf) keepPublished(b *bodies, published string) {
+	s.published = slices.DeleteFunc(s.published, func(key bodyKey) bool {
+		if key.content == published {
+			return false
+		}
+		b.cache.Invalidate(key)
+		return true
+	})
 }
 
 // clear takes every body of the version out; later ones are not kept.
@@ -111,6 +143,7 @@ func (s *shelf) clear(b *bodies) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.closed = true
+	s.keepPublished(b, "")
 	key := s.of
 	for word, made := range s.made {
 		for ; made != 0; made &= made - 1 {

@@ -93,12 +93,12 @@ func menuJSON(dishes int, price int64, stopped ...string) []byte {
 // publication decodes and compiles a menu for publishing.
 func publication(tb testing.TB, restaurant menu.RestaurantID, base int64, raw []byte) cache.Publication {
 	tb.Helper()
-	view, err := menu.Decode(raw)
+	view, published, err := menu.DecodePublished(raw)
 	if err != nil {
 		tb.Fatalf("decode: %v", err)
 	}
 	return cache.Publication{
-		Restaurant: restaurant, Name: "The Bistro", Fence: 1, Base: base, View: view,
+		Restaurant: restaurant, Name: "The Bistro", Fence: 1, Base: base, Published: published,
 		Catalogue: menu.Compile(view, restaurant, menu.DefaultSettings()), SyncedAt: noon,
 	}
 }

@@ -33,14 +33,14 @@ func (s *Store) Content(ctx context.Context, hash string) (*menu.Content, error)
 }
 
 func (s *Store) compile(hash string, packed []byte, settings menu.Settings) (*menu.Content, error) {
-	raw, err := s.packer.unpackContent(packed)
+	raw, err := s.packer.unpack(packed)
 	if err != nil {
 		return nil, err
 	}
 	if got := menu.ContentHash(raw, settings); got != hash {
 		return nil, fmt.Errorf("cache: content %s: its hash is %s: %w", hash, got, ErrCorrupt)
 	}
-	view, err := menu.Decode(raw)
+	view, err := menu.DecodeContent(raw)
 	if err != nil {
 		return nil, fmt.Errorf("cache: content %s: %w: %w", hash, ErrCorrupt, err)
 	}
@@ -50,7 +50,7 @@ func (s *Store) compile(hash string, packed []byte, settings menu.Settings) (*me
 // storeContent makes sure that the content and who uses it are stored, before
 // any version names it. It tells under which name the version's documented
 // hashes stand: its own, or the content's where a chain shares it.
-func (s *Store) storeContent(ctx context.Context, p Publication, hash string, raw []byte, own string) (index string, err error) {
+func (s *Store) storeContent(ctx context.Context, p Publication, hash, own string) (index string, err error) {
 	client := s.redis.Client()
 	now := s.clock().UnixMilli()
 	state, err := s.scripts.touch.Run(ctx, client, []string{s.keys.ContentBody(hash)}, now).Int64Slice()
@@ -69,7 +69,7 @@ func (s *Store) storeContent(ctx context.Context, p Publication, hash string, ra
 			return "", err
 		}
 		err = client.HSet(ctx, s.keys.ContentBody(hash),
-			"view", s.packer.packContent(raw), "settings", settings, "named", now).Err()
+			"view", s.packer.pack(p.Published.Content), "settings", settings, "named", now).Err()
 		if err != nil {
 			return "", err
 		}

@@ -62,12 +62,12 @@ func generated(tb testing.TB, base int64, n, seed int) Publication {
 		fmt.Fprintf(&b, `{"id":"s%d","ingredientsGroups":[{"id":"g","minCount":0,"maxCount":%d}]}`, i, i)
 	}
 	b.WriteString(`],"ingredientsGroups":[{"id":"g","name":"Sauce","ingredients":["i"]}],"ingredients":[{"id":"i","externalId":"x","name":"Salsa","price":1}]}`)
-	view, err := menu.Decode([]byte(b.String()))
+	view, published, err := menu.DecodePublished([]byte(b.String()))
 	if err != nil {
 		tb.Fatal(err)
 	}
 	return Publication{
-		Restaurant: "bistro", Base: base, View: view, SyncedAt: time.Now(),
+		Restaurant: "bistro", Base: base, Published: published, SyncedAt: time.Now(),
 		Catalogue: menu.Compile(view, "bistro", menu.DefaultSettings()),
 	}
 }
@@ -80,16 +80,15 @@ func staged(t *testing.T, s *Store, p Publication) *flip {
 	if err != nil {
 		t.Fatal(err)
 	}
-	raw := menu.EncodeContent(p.View)
 	v := Version{
-		Restaurant: p.Restaurant, Version: p.Base + 1, Content: menu.ContentHash(raw, p.Catalogue.Settings()),
+		Restaurant: p.Restaurant, Version: p.Base + 1, Content: menu.ContentHash(p.Published.Content, p.Catalogue.Settings()),
 		Stops: p.Catalogue.Stops(), SyncedAt: wholeMillis(p.SyncedAt), Counts: p.Catalogue.Counts(),
 	}
 	if v.ready, err = s.packer.represent(v.Version, menuBody(v, p.Catalogue), Gzip); err != nil {
 		t.Fatal(err)
 	}
 	own := s.keys.Version(p.Restaurant, v.Version)
-	index, err := s.storeContent(ctx, p, v.Content, raw, own)
+	index, err := s.storeContent(ctx, p, v.Content, own)
 	if err != nil {
 		t.Fatal(err)
 	}

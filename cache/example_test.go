@@ -26,13 +26,13 @@ func Example() {
 	defer func() { _ = redis.Close() }()
 	store := cache.NewStore(redis, cache.StoreConfig{})
 
-	view, err := menu.Decode([]byte(`{"result":{"name":"Lunch","products":[{"id":"1","externalId":"P1","name":"Soup","price":4.50}]}}`))
+	view, published, err := menu.DecodePublished([]byte(`{"result":{"name":"Lunch","products":[{"id":"1","externalId":"P1","name":"Soup","price":4.50}]}}`))
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
 	_, err = store.Publish(ctx, cache.Publication{
-		Restaurant: "bistro", Name: "The Bistro", View: view,
+		Restaurant: "bistro", Name: "The Bistro", Published: published,
 		Catalogue: menu.Compile(view, "bistro", menu.DefaultSettings()),
 		SyncedAt:  time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC),
 	})

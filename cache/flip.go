@@ -60,12 +60,12 @@ func (f *flip) succeed(s *Store, before standing, v Version) (dropped []string) 
 		kept = kept[:room]
 	}
 	for _, entry := range gone {
-		f.old = append(f.old, s.keys.Record(f.restaurant, entry.version))
+		f.old = append(f.old, s.keys.Record(f.restaurant, entry.version), s.keys.StopValues(f.restaurant, entry.version))
 	}
 	if before.version > 0 {
 		index := s.keys.Version(f.restaurant, before.version)
 		f.old = append(f.old, s.keys.Products(index), s.keys.ExternalIDs(index), s.keys.Schemes(index),
-			s.keys.Stopped(f.restaurant, before.version), s.keys.Ready(f.restaurant, before.version))
+			s.keys.Stopped(f.restaurant, before.version), s.keys.readyOf(before.form, f.restaurant, before.version))
 	}
 	named := map[string]bool{v.Content: true}
 	for _, entry := range kept {
@@ -114,6 +114,11 @@ func (s *Store) flip(ctx context.Context, f *flip) error {
 		}
 		return fmt.Errorf("%w: %w", ErrUnavailable, err)
 	}
+	return refusal(answer, f.fence)
+}
+
+// refusal reads the answer of a script that publishes.
+func refusal(answer []string, fence int64) error {
 	if len(answer) == 0 {
 		answer = []string{""}
 	}
@@ -121,7 +126,7 @@ func (s *Store) flip(ctx context.Context, f *flip) error {
 	case "ok":
 		return nil
 	case "fenced":
-		return fmt.Errorf("fence %d, the stored one is %s: %w", f.fence, answer[1], ErrFenced)
+		return fmt.Errorf("fence %d, the stored one is %s: %w", fence, answer[1], ErrFenced)
 	case "stale":
 		return fmt.Errorf("version %s is current: %w", answer[1], ErrStale)
 	case "lost":

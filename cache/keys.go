@@ -10,10 +10,16 @@ import (
 // DefaultPrefix begins the keys where redis.prefix is not set.
 const DefaultPrefix = "larder"
 
-// format is the number of the form in which larder's own values are kept. It
-// stands in their keys: a larder with another form neither reads them nor
-// trips over them (policy S3).
-const format = "f1"
+// The numbers of the forms in which larder's own values are kept stand in their
+// keys: a larder with another form neither reads them nor trips over them
+// (policy S3). catalogueForm is that of the catalogues, format of all else.
+const (
+	format        = "f1"
+	catalogueForm = "f2"
+)
+
+// firstForm is that of catalogues whose Keys.Current names no form.
+const firstForm = "f1"
 
 // DefaultMenu is the restaurant id under which the menu view that the ordering
 // service answers without restaurantId is kept. '@' cannot occur in the id of
@@ -80,28 +86,43 @@ func (k Keys) Stopped(id menu.RestaurantID, version int64) string {
 
 // Record is a version's record as JSON.
 func (k Keys) Record(id menu.RestaurantID, version int64) string {
-	return k.Version(id, version) + ":" + format + ":record"
+	return k.Version(id, version) + ":" + catalogueForm + ":record"
 }
 
 // Ready is a version's menu as served, in gzip.
 func (k Keys) Ready(id menu.RestaurantID, version int64) string {
-	return k.Version(id, version) + ":" + format + ":menu.gz"
+	return k.readyOf(catalogueForm, id, version)
+}
+
+func (k Keys) readyOf(form string, id menu.RestaurantID, version int64) string {
+	return k.Version(id, version) + ":" + form + ":menu.gz"
+}
+
+// StopValues is what the stop lists said when the version was published or
+// last restated, in zstd.
+func (k Keys) StopValues(id menu.RestaurantID, version int64) string {
+	return k.Version(id, version) + ":" + catalogueForm + ":stops"
 }
 
 // History is a list of "version content", newest first (policy S7).
-func (k Keys) History(id menu.RestaurantID) string { return k.restaurant(id, format, "history") }
+func (k Keys) History(id menu.RestaurantID) string { return k.restaurant(id, catalogueForm, "history") }
 
-// ContentBody is a hash: the canonical view in zstd and how it is compiled.
-func (k Keys) ContentBody(hash string) string { return k.Content(hash) + ":" + format + ":content" }
+// ContentBody is a hash: the view as published, without stop lists, in zstd,
+// and how it is compiled.
+func (k Keys) ContentBody(hash string) string {
+	return k.Content(hash) + ":" + catalogueForm + ":content"
+}
 
 // ContentUsers is a set of the restaurants whose history names the content.
-func (k Keys) ContentUsers(hash string) string { return k.Content(hash) + ":" + format + ":users" }
+func (k Keys) ContentUsers(hash string) string {
+	return k.Content(hash) + ":" + catalogueForm + ":users"
+}
 
 // Contents is a set of the hashes of every stored content.
-func (k Keys) Contents() string { return k.name(format, "contents") }
+func (k Keys) Contents() string { return k.name(catalogueForm, "contents") }
 
 // Swept exists while the day's sweep of unused contents has been taken.
-func (k Keys) Swept() string { return k.name(format, "swept") }
+func (k Keys) Swept() string { return k.name(catalogueForm, "swept") }
 
 // Notices is the channel of "version restaurant" messages.
 func (k Keys) Notices() string { return k.name(format, "notices") }

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"io"
 	"sync"
 
 	"github.com/klauspost/compress/gzip"
@@ -16,7 +17,7 @@ const (
 	// menu some 15 % smaller for every guest that fetches it.
 	gzipLevel = gzip.DefaultCompression
 	// maxContent bounds what a stored content may unpack to: the limit of
-	// policy W15 with room for the canonical form.
+	// policy W15 with room for what is written longer.
 	maxContent = 128 << 20
 )
 
@@ -63,16 +64,31 @@ func (p *packer) gzip(body []byte) ([]byte, error) {
 	return bytes.Clone(out.Bytes()), nil // no spare capacity is kept
 }
 
-func (p *packer) packContent(content []byte) []byte {
-	return p.zstd.EncodeAll(content, make([]byte, 0, len(content)/4+64))
+// gunzip gives back what gzip packed.
+func (p *packer) gunzip(packed []byte) ([]byte, error) {
+	reader, err := gzip.NewReader(bytes.NewReader(packed))
+	if err != nil {
+		return nil, fmt.Errorf("cache: gunzip: %w", err)
+	}
+	body, err := io.ReadAll(reader)
+	if err != nil {
+		return nil, fmt.Errorf("cache: gunzip: %w", err)
+	}
+	return bytes.Clone(body), nil // no spare capacity is kept
 }
 
-func (p *packer) unpackContent(packed []byte) ([]byte, error) {
-	content, err := p.unzstd.DecodeAll(packed, nil)
+// pack compresses what is stored for larder alone, in zstd.
+func (p *packer) pack(value []byte) []byte {
+	return p.zstd.EncodeAll(value, make([]byte, 0, len(value)/4+64))
+}
+
+// unpack gives back what pack packed. The error is ErrCorrupt.
+func (p *packer) unpack(packed []byte) ([]byte, error) {
+	value, err := p.unzstd.DecodeAll(packed, nil)
 	if err != nil {
-		return nil, fmt.Errorf("cache: unpack content: %w: %w", ErrCorrupt, err)
+		return nil, fmt.Errorf("cache: unpack: %w: %w", ErrCorrupt, err)
 	}
-	return content, nil
+	return value, nil
 }
 
 // sum is the first bytes of a body's SHA-256 in hex.

@@ -1,6 +1,7 @@
 package cache
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -36,17 +37,17 @@ type Publication struct {
 	// Base is the version that was current when the publisher began, 0 for
 	// none. Another one since is ErrStale.
 	Base int64
-	// Catalogue is what View was compiled to, stop lists included. Neither may
-	// change any more.
+	// Catalogue is what Published was compiled to, stop lists included. Neither
+	// may change any more.
 	Catalogue *menu.Catalogue
-	View      *menu.View
+	Published menu.Published
 	SyncedAt  time.Time // kept in whole milliseconds
 	// Floor is the highest version that the publisher has served: the new one
 	// is above it although Redis may have lost its data (policy S2).
 	Floor int64
 }
 
-var errIncomplete = errors.New("restaurant, catalogue and view must be given")
+var errIncomplete = errors.New("restaurant, catalogue and what was published must be given")
 
 // Publish makes a version current: max(Base, Floor)+1. Everything that it
 // names is written first, under staged names and in bounded pipelines (trap 9);
@@ -67,12 +68,15 @@ func (s *Store) Publish(ctx context.Context, p Publication) (Version, error) {
 }
 
 func (s *Store) publish(ctx context.Context, p Publication) (Version, error) {
-	if p.Restaurant == "" || p.Catalogue == nil || p.View == nil {
+	if p.Restaurant == "" || p.Catalogue == nil || len(p.Published.Content) == 0 {
 		return Version{}, errIncomplete
 	}
 	stored, err := s.standing(ctx, p.Restaurant)
 	if err != nil {
 		return Version{}, fmt.Errorf("%w: %w", ErrUnavailable, err)
+	}
+	if stored.form != catalogueForm && p.Base == 0 {
+		p.Base = stored.version // no version of this form: the numbers go on
 	}
 	// Refused early, to save the work; the script asks again.
 	switch {
@@ -81,19 +85,19 @@ func (s *Store) publish(ctx context.Context, p Publication) (Version, error) {
 	case stored.version != p.Base:
 		return Version{}, fmt.Errorf("version %d is current: %w", stored.version, ErrStale)
 	}
-	raw := menu.EncodeContent(p.View)
 	version := Version{
 		Restaurant: p.Restaurant, Name: p.Name, Version: max(p.Base, p.Floor) + 1,
-		Content: menu.ContentHash(raw, p.Catalogue.Settings()), Stops: p.Catalogue.Stops(),
+		Content: menu.ContentHash(p.Published.Content, p.Catalogue.Settings()), Stops: p.Catalogue.Stops(),
 		SyncedAt: wholeMillis(p.SyncedAt), CheckedAt: wholeMillis(p.SyncedAt),
-		Counts: p.Catalogue.Counts(), LastOutcome: outcomeUpdated, Held: stored.held, Bytes: len(raw),
+		Counts: p.Catalogue.Counts(), LastOutcome: outcomeUpdated, Held: stored.held, Bytes: len(p.Published.Content),
 	}
+	version.Published, version.PublishedAt = publishedSum(version.Content, p.Published.Stops), version.SyncedAt
 	version.ready, err = s.packer.represent(version.Version, menuBody(version, p.Catalogue), Gzip)
 	if err != nil {
 		return Version{}, err
 	}
 	own := s.keys.Version(p.Restaurant, version.Version)
-	index, err := s.storeContent(ctx, p, version.Content, raw, own)
+	index, err := s.storeContent(ctx, p, version.Content, own)
 	if err != nil {
 		return Version{}, fmt.Errorf("content %s: %w: %w", version.Content, ErrUnavailable, err)
 	}
@@ -118,6 +122,7 @@ type standing struct {
 	version int64
 	content string
 	held    bool
+	form    string // in which the version is kept
 	history []historyEntry
 }
 
@@ -143,7 +148,7 @@ func readHistory(list []string) []historyEntry {
 
 func (s *Store) standing(ctx context.Context, restaurant menu.RestaurantID) (standing, error) {
 	pipe := s.redis.Client().Pipeline()
-	current := pipe.HMGet(ctx, s.keys.Current(restaurant), "version", "content", "held")
+	current := pipe.HMGet(ctx, s.keys.Current(restaurant), "version", "content", "held", "form")
 	fence := pipe.HMGet(ctx, s.keys.Fence(restaurant), "fence")
 	history := pipe.LRange(ctx, s.keys.History(restaurant), 0, -1)
 	if _, err := pipe.Exec(ctx); err != nil {
@@ -160,7 +165,7 @@ func (s *Store) standing(ctx context.Context, restaurant menu.RestaurantID) (sta
 	return standing{
 		fence:   number(text(fence.Val(), 0)),
 		version: number(text(current.Val(), 0)), content: text(current.Val(), 1), held: text(current.Val(), 2) == "1",
-		history: readHistory(history.Val()),
+		form: cmp.Or(text(current.Val(), 3), firstForm), history: readHistory(history.Val()),
 	}, nil
 }
 
@@ -190,6 +195,10 @@ func (s *Store) stage(ctx context.Context, p Publication, v Version, index strin
 	if err := b.set(ctx, step.add(s.keys.Stopped(v.Restaurant, v.Version), "SCARD", len(stopped), 0), stopped, stagedLife); err != nil {
 		return nil, err
 	}
+	packed := s.packer.pack(p.Published.Stops)
+	if err := b.value(ctx, step.add(s.keys.StopValues(v.Restaurant, v.Version), "STRLEN", len(packed), 0), packed, stagedLife); err != nil {
+		return nil, err
+	}
 	ready := (*readyRecord)(nil)
 	if body := v.ready.Body; len(body) <= maxReady {
 		ready = &readyRecord{ETag: v.ready.ETag, Sum: sum(body)}
@@ -211,7 +220,7 @@ func (s *Store) stage(ctx context.Context, p Publication, v Version, index strin
 	step.current = []any{
 		"version", v.Version, "content", v.Content, "syncedAt", formatTime(v.SyncedAt), "index", index,
 		"checkedAt", formatTime(v.CheckedAt), "lastOutcome", v.LastOutcome,
-		"record", recordBytes, "publication", step.token,
+		"form", catalogueForm, "published", v.Published, "publishedAt", formatTime(v.PublishedAt), "record", recordBytes, "publication", step.token,
 	}
 	return step, b.flush(ctx)
 }

@@ -101,16 +101,20 @@ func FuzzReadHistory(f *testing.F) {
 func TestStatusOfStrangeFields(t *testing.T) {
 	t.Parallel()
 	for name, values := range map[string][]any{
-		"nothing": nil, "no strings": {1, 2, 3, 4, 5, 6}, "absent": {nil, nil, nil, nil, nil, nil}, "unreadable": {"x", "", "dawn", "noon", "", "yes"},
+		"nothing": nil, "no strings": {1, 2, 3, 4, 5, 6, 7, 8, 9}, "absent": {nil, nil, nil, nil, nil, nil, nil, nil, nil},
+		"unreadable":   {"x", "", "dawn", "noon", "", "yes", "", "dusk", catalogueForm},
+		"another form": {"3", "ab", formatTime(time.Now()), "", "failed", "1", "", "", "f1"},
+		"no form":      {"3", "ab", formatTime(time.Now()), "", "failed", "1", "", ""},
 	} {
 		if got := readStatus(values); got != (status{}) {
 			t.Errorf("%s: got %+v, want nothing", name, got)
 		}
 	}
 	at := time.Date(2026, 3, 1, 12, 0, 0, 5e6, time.UTC)
-	read := readStatus([]any{"3", "ab", formatTime(at), formatTime(at.Add(time.Hour)), "failed", "1"})
+	read := readStatus([]any{"3", "ab", formatTime(at), formatTime(at.Add(time.Hour)), "failed", "1", "p", formatTime(at), catalogueForm})
 	got := Version{Version: 3}.with(read)
-	if !read.syncedAt.Equal(at) || !got.CheckedAt.Equal(at.Add(time.Hour)) || got.LastOutcome != "failed" || !got.Held {
+	if !read.syncedAt.Equal(at) || !got.CheckedAt.Equal(at.Add(time.Hour)) || got.LastOutcome != "failed" || !got.Held ||
+		got.Published != "p" || !got.PublishedAt.Equal(at) {
 		t.Errorf("read %+v, got %+v", read, got)
 	}
 }
@@ -119,12 +123,12 @@ func TestUnpackRefuses(t *testing.T) {
 	t.Parallel()
 	p := newPacker()
 	content := []byte(strings.Repeat("menu ", 1000))
-	packed := p.packContent(content)
-	if got, err := p.unpackContent(packed); err != nil || string(got) != string(content) {
+	packed := p.pack(content)
+	if got, err := p.unpack(packed); err != nil || string(got) != string(content) {
 		t.Errorf("packed and unpacked: %d bytes, %v", len(got), err)
 	}
 	for name, broken := range map[string][]byte{"cut": packed[:len(packed)/2], "no zstd": content} {
-		if _, err := p.unpackContent(broken); !errors.Is(err, ErrCorrupt) {
+		if _, err := p.unpack(broken); !errors.Is(err, ErrCorrupt) {
 			t.Errorf("%s: %v, want ErrCorrupt", name, err)
 		}
 	}

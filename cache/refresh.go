@@ -95,7 +95,8 @@ func (r *Replica) refresh(ctx context.Context, restaurants []menu.RestaurantID) 
 // differs tells whether a moving field of the version held differs.
 func differs(held Version, there status) bool {
 	moved := held.with(there)
-	return !moved.CheckedAt.Equal(held.CheckedAt) || moved.LastOutcome != held.LastOutcome || moved.Held != held.Held
+	return !moved.CheckedAt.Equal(held.CheckedAt) || moved.LastOutcome != held.LastOutcome || moved.Held != held.Held ||
+		moved.Published != held.Published
 }
 
 // refreshAlways polls, and loads what notices told of, one after the other.

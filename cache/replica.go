@@ -44,8 +44,9 @@ type Replica struct {
 	contents *library
 	bodies   *bodies
 
-	seats  sync.Map // menu.RestaurantID to *seat
-	flight singleflight.Group
+	seats     sync.Map // menu.RestaurantID to *seat
+	flight    singleflight.Group
+	published singleflight.Group // of views as published
 
 	missesMu sync.Mutex
 	misses   map[menu.RestaurantID]miss
@@ -251,6 +252,9 @@ func (r *Replica) swap(snapshot *Snapshot) {
 		next.shelf = before.shelf
 		snapshot.Catalogue = before.snapshot.Catalogue
 		s.now.Store(next)
+		if snapshot.Published != before.snapshot.Published {
+			next.shelf.restate(r.bodies, snapshot.Published)
+		}
 	}
 }
 

@@ -9,6 +9,8 @@ import (
 var (
 	//go:embed publish.lua
 	publishSource string
+	//go:embed restate.lua
+	restateSource string
 	//go:embed checked.lua
 	checkedSource string
 	//go:embed touch.lua
@@ -19,12 +21,13 @@ var (
 
 // scripts are the Lua scripts; the keys of each share one hash tag (trap 4).
 type scripts struct {
-	publish, checked, touch, sweep *redis.Script
+	publish, restate, checked, touch, sweep *redis.Script
 }
 
 func newScripts() scripts {
 	return scripts{
 		publish: redis.NewScript(publishSource),
+		restate: redis.NewScript(restateSource),
 		checked: redis.NewScript(checkedSource),
 		touch:   redis.NewScript(touchSource),
 		sweep:   redis.NewScript(sweepSource),

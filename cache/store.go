@@ -94,12 +94,13 @@ func (s *Store) currents(ctx context.Context, restaurants []menu.RestaurantID) (
 	fields := append([]string{"record"}, statusFields()...)
 	err := s.ask(ctx, restaurants, fields, func(restaurant menu.RestaurantID, values []any) {
 		raw, stored := values[0].(string)
-		if !stored {
+		state := readStatus(values[1:])
+		if !stored || state.version == 0 {
 			all = append(all, found{err: fmt.Errorf("cache: %s: %w", restaurant, ErrNoCatalogue)})
 			return
 		}
 		version, ready, err := decodeRecord(restaurant, []byte(raw))
-		all = append(all, found{version: version.with(readStatus(values[1:])), ready: ready, err: err})
+		all = append(all, found{version: version.with(state), ready: ready, err: err})
 	})
 	return all, err
 }

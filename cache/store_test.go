@@ -34,7 +34,8 @@ func TestPublishedVersionReadsBack(t *testing.T) {
 			Restaurant: bistro, Name: "The Bistro", Version: 1, Content: published.Content,
 			Stops:    menu.Stops{Products: []string{"d1"}},
 			SyncedAt: noon.Add(time.Millisecond), CheckedAt: noon.Add(time.Millisecond),
-			Counts: p.Catalogue.Counts(), LastOutcome: "updated", Bytes: len(menu.EncodeContent(p.View)),
+			Counts: p.Catalogue.Counts(), LastOutcome: "updated", Bytes: len(p.Published.Content),
+			Published: published.Published, PublishedAt: noon.Add(time.Millisecond),
 		}
 		current, err := s.Current(t.Context(), bistro)
 		if err != nil {
@@ -285,7 +286,7 @@ func TestCurrentsOfMany(t *testing.T) {
 		}
 		publish(t, s, ids[0], 0, menuJSON(3, 1))
 		publish(t, s, ids[599], 0, menuJSON(3, 2))
-		if err := r.Client().HSet(t.Context(), r.Keys().Current(ids[300]), "record", "{").Err(); err != nil {
+		if err := r.Client().HSet(t.Context(), r.Keys().Current(ids[300]), "record", "{", "version", 1, "form", "f2").Err(); err != nil {
 			t.Fatal(err)
 		}
 		got, err := s.Currents(t.Context(), ids)

@@ -24,7 +24,12 @@ type Version struct {
 	// "unchanged", "quarantined", "failed", ….
 	LastOutcome string
 	Held        bool // a rollback holds it (policy S7a)
-	Bytes       int  // size of the canonical content
+	Bytes       int  // size of the content
+	// Published names what the ordering service published: the content and
+	// what its stop lists say of any restaurant. It may move without a new
+	// version, and PublishedAt (UTC, whole milliseconds) with it.
+	Published   string
+	PublishedAt time.Time
 
 	ready *Representation // the menu in gzip, on its way into a Replica
 }
@@ -82,15 +87,17 @@ type status struct {
 	checkedAt   time.Time
 	lastOutcome string
 	held        bool
+	published   string
+	publishedAt time.Time
 }
 
 // statusFields are the fields of Keys.Current that readStatus takes, in order.
 func statusFields() []string {
-	return []string{"version", "content", "syncedAt", "checkedAt", "lastOutcome", "held"}
+	return []string{"version", "content", "syncedAt", "checkedAt", "lastOutcome", "held", "published", "publishedAt", "form"}
 }
 
 // readStatus reads the answer of HMGET over statusFields. A value that larder
-// did not write reads as absent.
+// did not write, or in another form, reads as absent.
 func readStatus(values []any) status {
 	text := func(i int) string {
 		if i >= len(values) {
@@ -100,12 +107,17 @@ func readStatus(values []any) status {
 		return s
 	}
 	var s status
+	if text(8) != catalogueForm {
+		return s
+	}
 	s.version, _ = strconv.ParseInt(text(0), 10, 64)
 	s.content = text(1)
 	s.syncedAt, _ = parseTime(text(2))
 	s.checkedAt, _ = parseTime(text(3))
 	s.lastOutcome = text(4)
 	s.held = text(5) == "1"
+	s.published = text(6)
+	s.publishedAt, _ = parseTime(text(7))
 	return s
 }
 
@@ -115,6 +127,7 @@ func (v Version) with(s status) Version {
 		v.CheckedAt = s.checkedAt
 	}
 	v.LastOutcome, v.Held = s.lastOutcome, s.held
+	v.Published, v.PublishedAt = s.published, s.publishedAt
 	return v
 }
 

@@ -126,7 +126,7 @@ func (p *pass) unchanged(ctx context.Context, now pulled) error {
 // take decodes, lints, guards, compiles and publishes a body.
 func (p *pass) take(ctx context.Context, body []byte, now pulled) error {
 	began := time.Now()
-	view, err := menu.Decode(body)
+	view, published, err := menu.DecodePublished(body)
 	p.run.Steps.Decode = since(began)
 	if err != nil {
 		return &stepError{doing: fmt.Sprintf("decode %s (%d bytes)", p.what(), len(body)), err: err}
@@ -140,7 +140,7 @@ func (p *pass) take(ctx context.Context, body []byte, now pulled) error {
 	}
 
 	began = time.Now()
-	made := p.compile(view)
+	made := p.compile(view, published)
 	p.run.Steps.Compile = since(began)
 	for try := 1; ; try++ {
 		if reason := p.guard(); reason != "" {
@@ -173,14 +173,15 @@ func (p *pass) guard() string {
 // made is a compiled menu.
 type made struct {
 	view      *menu.View
-	hash      string // of the content, without stop lists
+	published menu.Published
+	hash      string // of its content, without stop lists
 	catalogue *menu.Catalogue
 }
 
 // compile makes the catalogue. Where only the stop lists moved, the compiled
 // content that is served now gets a new overlay.
-func (p *pass) compile(view *menu.View) made {
-	m := made{view: view, hash: menu.ContentHash(menu.EncodeContent(view), p.t.Settings)}
+func (p *pass) compile(view *menu.View, published menu.Published) made {
+	m := made{view: view, published: published, hash: menu.ContentHash(published.Content, p.t.Settings)}
 	if snapshot, ok := p.r.replica.Peek(p.t.ID); ok && snapshot.Content == m.hash {
 		m.catalogue = snapshot.Catalogue.Content.Catalogue(view.Stops(p.t.ID, p.t.Settings))
 		return m
@@ -194,6 +195,9 @@ func (p *pass) settle(ctx context.Context, m made, now pulled, findings []menu.F
 	same := p.current.Content == m.hash && p.current.Stops.Equal(m.catalogue.Stops()) &&
 		p.current.Name == p.name(m.view.Name) && p.floor <= p.current.Version
 	if same && !p.run.Force {
+		if err := p.restate(ctx, m); err != nil {
+			return err
+		}
 		now.version = p.current.Version
 		if err := p.r.remember(ctx, p.t.ID, now, findings); err != nil {
 			return err
@@ -204,7 +208,7 @@ func (p *pass) settle(ctx context.Context, m made, now pulled, findings []menu.F
 	began := time.Now()
 	version, err := p.r.store.Publish(ctx, cache.Publication{
 		Restaurant: p.t.ID, Name: p.name(m.view.Name), Fence: p.fence, Base: p.current.Version,
-		Catalogue: m.catalogue, View: m.view, SyncedAt: p.r.clock().UTC(), Floor: p.floor,
+		Catalogue: m.catalogue, Published: m.published, SyncedAt: p.r.clock().UTC(), Floor: p.floor,
 	})
 	p.run.Steps.Publish = since(began)
 	if err != nil {
@@ -217,6 +221,22 @@ func (p *pass) settle(ctx context.Context, m made, now pulled, findings []menu.F
 	if err := p.r.remember(ctx, p.t.ID, now, findings); err != nil {
 		// The menu is served; the next pull only has more to compare.
 		p.r.log.WithError(err).WithFields(fields(p.run, "sync.forgotten")).Debug("pull not remembered")
+	}
+	return nil
+}
+
+// restate keeps what the service publishes now where it means the same to this
+// restaurant: the view as published shows other restaurants' stop lists too.
+func (p *pass) restate(ctx context.Context, m made) error {
+	version, err := p.r.store.Restate(ctx, cache.Restatement{
+		Version: p.current, Fence: p.fence, Stops: m.published.Stops, At: p.r.clock().UTC(),
+	})
+	if err != nil {
+		return &stepError{doing: "publish " + p.what(), err: err}
+	}
+	if version.Published != p.current.Published {
+		p.current = version
+		p.r.replica.Offer(&cache.Snapshot{Version: version, Catalogue: m.catalogue})
 	}
 	return nil
 }

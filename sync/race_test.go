@@ -13,13 +13,13 @@ import (
 // publish is another's publish in the middle of a run, by the same or a later
 // lease.
 func (g *rig) publish(ctx context.Context, fence, base int64, body []byte) {
-	view, err := menu.Decode(body)
+	view, published, err := menu.DecodePublished(body)
 	if err != nil {
 		g.t.Error(err)
 		return
 	}
 	_, err = g.store.Publish(ctx, cache.Publication{
-		Restaurant: bistro, Name: "Larder Bistro", Fence: fence, Base: base, View: view,
+		Restaurant: bistro, Name: "Larder Bistro", Fence: fence, Base: base, Published: published,
 		Catalogue: menu.Compile(view, bistro, menu.DefaultSettings()), SyncedAt: g.clock(),
 	})
 	if err != nil {

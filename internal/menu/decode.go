@@ -24,22 +24,34 @@ func (e *ShapeError) Error() string {
 // Errors: *SyntaxError where the body is no JSON, *ShapeError where the JSON
 // is no menu view, *LimitError where it holds more than larder takes.
 func Decode(raw []byte) (*View, error) {
+	view, _, err := decodeAnswer(raw)
+	return view, err
+}
+
+// decodeAnswer gives the view that an answer holds, decoded and as it stands.
+func decodeAnswer(raw []byte) (view *View, inner []byte, err error) {
 	body, err := Check(raw, maxViewDepth)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
+	if kind := NewReader(body).Kind(); kind != KindObject {
+		return nil, nil, &ShapeError{Got: "JSON " + kind.String()}
+	}
+	inner, ok := envelope(body)
+	if !ok {
+		inner = bytes.Trim(body, " \t\r\n")
+	} else if kind := NewReader(inner).Kind(); kind != KindObject {
+		return nil, nil, &ShapeError{Got: "a result that is JSON " + kind.String()}
+	}
+	view, err = decodeView(inner, len(body) != len(raw))
+	return view, inner, err
+}
+
+// decodeView reads a bare view.
+func decodeView(body []byte, marked bool) (*View, error) {
 	d := &decoder{Reader: NewReader(body), view: &View{}}
-	if len(body) != len(raw) {
+	if marked {
 		d.odd(OddByteOrderMark, "", "")
-	}
-	if d.Kind() != KindObject {
-		return nil, &ShapeError{Got: "JSON " + d.Kind().String()}
-	}
-	if inner, ok := envelope(body); ok {
-		d.Reader = NewReader(inner)
-		if d.Kind() != KindObject {
-			return nil, &ShapeError{Got: "a result that is JSON " + d.Kind().String()}
-		}
 	}
 	if known := d.readView(); !known {
 		return nil, &ShapeError{Got: "an object with none of them"}

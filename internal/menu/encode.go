@@ -9,13 +9,13 @@ import (
 	"github.com/shopspring/decimal"
 )
 
-// formatNumber changes when the canonical form or what is compiled from it
-// changes, so that no replica reads a content it would understand otherwise
-// (policy S3).
-const formatNumber = 2
+// formatNumber changes when the form of a Published's Content or what is
+// compiled from it changes, so that no replica reads a content it would
+// understand otherwise (policy S3).
+const formatNumber = 3
 
 // ContentHash names a content: the hex SHA-256 over the format number, the
-// settings that compile and lint read, and the bytes of EncodeContent.
+// settings that compile and lint read, and the bytes of a Published's Content.
 func ContentHash(content []byte, s Settings) string {
 	h := sha256.New()
 	head := strconv.AppendInt(nil, formatNumber, 10)
@@ -31,14 +31,8 @@ func ContentHash(content []byte, s Settings) string {
 // EncodeView gives the canonical form of a view: the document's names in the
 // document's order, strict types, exact decimals, no white space, unknown
 // members last and sorted. Decode of it gives the view again.
-func EncodeView(v *View) []byte { return encodeView(v, true) }
-
-// EncodeContent is EncodeView without the stop lists: what is stored once by
-// its hash and shared by every restaurant of a chain.
-func EncodeContent(v *View) []byte { return encodeView(v, false) }
-
-func encodeView(v *View, stops bool) []byte {
-	e := encoder{dst: make([]byte, 0, 256+len(v.Products)*640+len(v.Ingredients)*320), stops: stops}
+func EncodeView(v *View) []byte {
+	e := encoder{dst: make([]byte, 0, 256+len(v.Products)*640+len(v.Ingredients)*320)}
 	e.open()
 	e.text("name", v.Name)
 	e.flag("isPossibleDelete", v.IsPossibleDelete)
@@ -55,9 +49,8 @@ func encodeView(v *View, stops bool) []byte {
 
 // encoder appends canonical JSON: members in the order of the calls.
 type encoder struct {
-	dst   []byte
-	stops bool
-	more  bool // a member stands before the next one
+	dst  []byte
+	more bool // a member stands before the next one
 }
 
 func (e *encoder) open()  { e.dst, e.more = append(e.dst, '{'), false }
@@ -116,13 +109,11 @@ func (e *encoder) price(value decimal.Decimal, bad bool) {
 }
 
 func (e *encoder) stop(list StopList) {
-	switch {
-	case !e.stops:
-	case list.All:
+	if list.All {
 		e.flag("isContainInStopList", true)
-	default:
-		e.texts("isContainInStopList", list.IDs)
+		return
 	}
+	e.texts("isContainInStopList", list.IDs)
 }
 
 func (e *encoder) extra(extra Extra) {

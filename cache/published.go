@@ -1,0 +1,92 @@
+package cache
+
+import "context"
+
+func (s *Snapshot) publishedKey(enc Encoding) bodyKey {
+	key := s.key(publishedMenu, enc)
+	key.content = s.Published
+	return key
+}
+
+// Published gives the ready body {"result": …} with the menu view as the
+// ordering service published it, every field of it, known to larder or not:
+// the same JSON values, digits of numbers and texts as published last. Its ETag
+// is by its own hash; it was last changed at PublishedAt of the snapshot.
+//
+// The first read loads it from Redis, once for all who wait; it is kept within
+// the Replica's memory until the next version, or until the service publishes
+// other stop lists. ctx ends this caller's wait only.
+//
+// Errors: ErrUnavailable when it must be loaded and Redis cannot be asked;
+// ErrNoCatalogue when Redis has lost it; ErrCorrupt; ctx's.
+func (r *Replica) Published(ctx context.Context, snap *Snapshot, enc Encoding) (*Representation, error) {
+	key := snap.publishedKey(enc)
+	if ready, ok := r.bodies.get(key); ok {
+		return ready, nil
+	}
+	// A name that no restaurant has: '/' cannot occur in an id.
+	miss := snap.Restaurant + "/published"
+	if err := r.missed(miss); err != nil {
+		return nil, err
+	}
+	loading := r.published.DoChan(key.String(), func() (any, error) {
+		if ready, ok := r.bodies.get(key); ok {
+			return ready, nil
+		}
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), loadWithin)
+		defer cancel()
+		ready, err := r.represented(ctx, snap, enc)
+		if err != nil {
+			r.noteMiss(miss, err)
+			return nil, err
+		}
+		return ready, nil
+	})
+	select {
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	case loaded := <-loading:
+		ready, _ := loaded.Val.(*Representation)
+		return ready, loaded.Err
+	}
+}
+
+// represented makes the body from the one in the other encoding, where memory
+// holds that, or else from Redis.
+func (r *Replica) represented(ctx context.Context, snap *Snapshot, enc Encoding) (*Representation, error) {
+	key := snap.publishedKey(enc)
+	ready, err := r.recoded(snap, enc)
+	if ready == nil && err == nil {
+		var body []byte
+		body, key.content, err = r.store.published(ctx, snap.Version, snap.Catalogue.Settings())
+		if err == nil {
+			if key.content != snap.Published {
+				r.markDirty(snap.Restaurant) // Redis is ahead
+			}
+			ready, err = r.store.packer.represent(snap.Version.Version, body, enc)
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	r.shelfOf(snap).put(r.bodies, key, ready)
+	return ready, nil
+}
+
+// recoded makes the body from the one in the other encoding; nil where memory
+// does not hold that.
+func (r *Replica) recoded(snap *Snapshot, enc Encoding) (*Representation, error) {
+	other, code := Gzip, r.store.packer.gunzip
+	if enc == Gzip {
+		other, code = Identity, r.store.packer.gzip
+	}
+	held, ok := r.bodies.get(snap.publishedKey(other))
+	if !ok {
+		return nil, nil //nolint:nilnil // neither held nor broken
+	}
+	body, err := code(held.Body)
+	if err != nil {
+		return nil, err
+	}
+	return &Representation{Body: body, ETag: held.ETag, Encoding: enc}, nil
+}

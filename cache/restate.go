@@ -1,0 +1,96 @@
+package cache
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"time"
+
+	"larder/internal/menu"
+)
+
+// Restatement is what the ordering service publishes now with the content and
+// the stopped ids of a version that is current: stop lists that say something
+// else of other restaurants, or the same in another form.
+type Restatement struct {
+	Version Version // that is current
+	Fence   int64   // the publisher's fencing number (policy S2)
+	Stops   []byte  // of the menu.Published
+	At      time.Time
+}
+
+// Restate keeps the stop values with the version, so that the view as published
+// shows them, and gives the version as it is then. It makes no new version and
+// sends no notice; replicas learn of it by their next poll. Nothing happens
+// where the values are those that are kept.
+//
+// Errors: ErrFenced, ErrStale, ErrUnavailable.
+func (s *Store) Restate(ctx context.Context, r Restatement) (Version, error) {
+	version := r.Version
+	published := publishedSum(version.Content, r.Stops)
+	if published == version.Published {
+		return version, nil
+	}
+	version.Published, version.PublishedAt = published, wholeMillis(r.At)
+	if err := s.restate(ctx, version, r); err != nil {
+		return Version{}, fmt.Errorf("cache: restate %s@%d: %w", version.Restaurant, version.Version, err)
+	}
+	return version, nil
+}
+
+func (s *Store) restate(ctx context.Context, v Version, r Restatement) error {
+	final := s.keys.StopValues(v.Restaurant, v.Version)
+	staged := final + "~" + rand.Text()
+	packed := s.packer.pack(r.Stops)
+	if err := s.redis.Client().Set(ctx, staged, packed, stagedLife).Err(); err != nil {
+		return fmt.Errorf("%w: %w", ErrUnavailable, err)
+	}
+	answer, err := s.scripts.restate.Run(ctx, s.redis.Strict(),
+		[]string{s.keys.Current(v.Restaurant), s.keys.Fence(v.Restaurant), staged, final},
+		r.Fence, v.Version, len(packed), "published", v.Published, "publishedAt", formatTime(v.PublishedAt)).StringSlice()
+	if err != nil {
+		return fmt.Errorf("%w: %w", ErrUnavailable, err)
+	}
+	return refusal(answer, r.Fence)
+}
+
+// publishedSum names what was published: a content and its stop values.
+func publishedSum(content string, stops []byte) string {
+	return sum([]byte(content + sum(stops)))
+}
+
+// published loads the view of the version as the ordering service published it
+// last, and what it is named by: that may be newer than the version says.
+// settings are those of its content.
+//
+// Errors: ErrNoCatalogue when it is not kept, ErrCorrupt, ErrUnavailable.
+func (s *Store) published(ctx context.Context, v Version, settings menu.Settings) (view []byte, name string, err error) {
+	doing := fmt.Sprintf("the view of %s@%d as published", v.Restaurant, v.Version)
+	pipe := s.redis.Client().Pipeline()
+	packedView := pipe.HGet(ctx, s.keys.ContentBody(v.Content), "view")
+	packedStops := pipe.Get(ctx, s.keys.StopValues(v.Restaurant, v.Version))
+	_, _ = pipe.Exec(ctx) // each command has its own error
+	for _, err := range []error{packedView.Err(), packedStops.Err()} {
+		if err != nil {
+			return nil, "", orMiss(doing, ErrNoCatalogue, err)
+		}
+	}
+	content, err := s.packer.unpack([]byte(packedView.Val()))
+	if err != nil {
+		return nil, "", err
+	}
+	stops, err := s.packer.unpack([]byte(packedStops.Val()))
+	if err != nil {
+		return nil, "", err
+	}
+	if got := menu.ContentHash(content, settings); got != v.Content {
+		return nil, "", fmt.Errorf("cache: %s: the hash of its content is %s: %w", doing, got, ErrCorrupt)
+	}
+	const head, tail = `{"result":`, `}`
+	dst := append(make([]byte, 0, len(head)+len(content)+len(stops)+len(tail)), head...)
+	dst, err = menu.Published{Content: content, Stops: stops}.AppendView(dst)
+	if err != nil {
+		return nil, "", fmt.Errorf("cache: %s: %w: %w", doing, ErrCorrupt, err)
+	}
+	return append(dst, tail...), publishedSum(v.Content, stops), nil
+}

@@ -1,0 +1,35 @@
+-- restate notes that the ordering service publishes other stop lists with the
+-- version that is current, of which this restaurant notices nothing: no new
+-- version, no notice. It refuses and changes nothing where another publisher
+-- was there first (policy S2). All keys share the restaurant's hash tag.
+--
+-- KEYS[1] current  hash, the restaurant's current version
+-- KEYS[2] fence    hash {fence}, the last fencing number given
+-- KEYS[3] staged stop values, which expire by themselves
+-- KEYS[4] the version's stop values
+-- ARGV[1] fencing number of the publisher
+-- ARGV[2] version that must be current
+-- ARGV[3] bytes of the stop values
+-- ARGV[4 ..]  fields and values of current
+--
+-- result {"ok"}
+--        {"fenced", stored fencing number}
+--        {"stale", current version}
+--        {"lost", staged key}       expired: stage again
+local fence = tonumber(redis.call("HGET", KEYS[2], "fence") or "0")
+if fence > tonumber(ARGV[1]) then
+  return {"fenced", tostring(fence)}
+end
+local version = redis.call("HGET", KEYS[1], "version") or "0"
+if version ~= ARGV[2] then
+  return {"stale", version}
+end
+if redis.call("STRLEN", KEYS[3]) ~= tonumber(ARGV[3]) then
+  return {"lost", KEYS[3]}
+end
+redis.call("RENAME", KEYS[3], KEYS[4])
+redis.call("PERSIST", KEYS[4])
+for i = 4, #ARGV, 2 do
+  redis.call("HSET", KEYS[1], ARGV[i], ARGV[i + 1])
+end
+return {"ok"}

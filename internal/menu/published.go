@@ -1,0 +1,227 @@
+package menu
+
+import (
+	"errors"
+	"strconv"
+)
+
+// Published is a menu view as the ordering service published it, every field
+// of it, known to larder or not (policy W8), parted in what all restaurants of
+// a chain share and what the stop lists say. It never changes.
+//
+// Content is the view as compact JSON without the fields that stop a dish or
+// ingredient (policy W7): in the elements of products and ingredients,
+// isContainInStopList, isListStoped and disabled in any spelling. The members
+// of each object are sorted by their folded names, those whose names fold alike
+// as they came, so that a service which writes them in another order each time
+// publishes the same. Types, digits of numbers, spellings, duplicates and
+// elements that are none stay as they came; of strings only the way of escaping
+// changes, and bytes that are no UTF-8 become U+FFFD.
+//
+// Stops are the values that were cut out, as compact JSON, each distinct one
+// once, in the order of the elements in Content.
+type Published struct {
+	Content []byte
+	Stops   []byte
+}
+
+// DecodePublished is Decode that also gives the view as it was published. The
+// errors are those of Decode.
+func DecodePublished(raw []byte) (*View, Published, error) {
+	view, inner, err := decodeAnswer(raw)
+	if err != nil {
+		return nil, Published{}, err
+	}
+	published := cut(inner)
+	if len(published.Content) > maxPublished {
+		return nil, Published{}, &LimitError{What: "bytes without white space", Limit: maxPublished}
+	}
+	return view, published, nil
+}
+
+// maxPublished bounds the bytes of a Content. Only a view full of bytes that
+// are no UTF-8 grows on the way.
+const maxPublished = 96 << 20
+
+// DecodeContent reads the Content of a Published, which Decode might take for
+// an envelope. Compiled, it is the content of the view that was published. The
+// errors are those of Decode.
+func DecodeContent(content []byte) (*View, error) {
+	body, err := Check(content, maxViewDepth)
+	if err != nil {
+		return nil, err
+	}
+	return decodeView(body, false)
+}
+
+// ErrForeignStops says that stop values are not those of the content, or none.
+var ErrForeignStops = errors.New("menu: the stop values are of another content")
+
+// AppendView appends the view as published: Content with the values of Stops in
+// their places, each behind the other members of its object. The error is
+// ErrForeignStops.
+func (p Published) AppendView(dst []byte) ([]byte, error) {
+	stops, err := readStops(p.Stops)
+	if err != nil {
+		return nil, err
+	}
+	r, from, short := NewReader(p.Content), 0, false
+	element := func(int) {
+		if r.Kind() != KindObject {
+			return
+		}
+		object := r.Raw()
+		value, ok := stops.next()
+		short = short || !ok
+		if len(value) <= len("{}") {
+			return
+		}
+		dst = append(dst, p.Content[from:r.at-1]...)
+		if len(object) > len("{}") {
+			dst = append(dst, ',')
+		}
+		dst = append(dst, value[1:len(value)-1]...)
+		from = r.at - 1
+	}
+	r.Fields(func(_, folded string) {
+		if stoppable(folded) && r.Kind() == KindArray {
+			r.Array(element)
+		}
+	})
+	if short || !stops.done() {
+		return nil, ErrForeignStops
+	}
+	return append(dst, p.Content[from:]...), nil
+}
+
+// stoppable tells whether a folded name is that of a list of the view whose
+// elements have stop lists.
+func stoppable(folded string) bool { return folded == "products" || folded == "ingredients" }
+
+// stopField tells whether a folded name is that of a field that stops a dish
+// or ingredient (policy W7).
+func stopField(folded string) bool {
+	switch folded {
+	case "iscontaininstoplist", "isliststoped", "disabled":
+		return true
+	default:
+		return false
+	}
+}
+
+// stopTable is the values cut out of a view: the distinct ones, each a JSON
+// object of the members cut out of one element, and by element which.
+type stopTable struct {
+	values []string
+	of     []int32
+	known  map[string]int32
+}
+
+// add notes the next element's value.
+func (t *stopTable) add(value []byte) {
+	if n := len(t.of); n > 0 && t.values[t.of[n-1]] == string(value) {
+		t.of = append(t.of, t.of[n-1])
+		return
+	}
+	at, ok := t.known[string(value)]
+	if !ok {
+		if t.known == nil {
+			t.known = make(map[string]int32)
+		}
+		at = int32(len(t.values)) //nolint:gosec // elements of a bounded body
+		t.values = append(t.values, string(value))
+		t.known[t.values[at]] = at
+	}
+	t.of = append(t.of, at)
+}
+
+// encode gives {"values":[{…},…],"runs":[value, elements, …]}: values in the
+// order of their first element, each run so many elements with one value.
+func (t *stopTable) encode() []byte {
+	size := 64
+	for _, value := range t.values {
+		size += len(value) + 1
+	}
+	dst := append(make([]byte, 0, size), `{"values":[`...)
+	number := make([]int, len(t.values)) // from 1
+	numbers := 0
+	for _, at := range t.of {
+		if number[at] == 0 {
+			numbers++
+			number[at] = numbers
+			dst = append(comma(dst, numbers-1), t.values[at]...)
+		}
+	}
+	dst = append(dst, `],"runs":[`...)
+	for i := 0; i < len(t.of); {
+		end := i + 1
+		for end < len(t.of) && t.of[end] == t.of[i] {
+			end++
+		}
+		dst = strconv.AppendInt(comma(dst, i), int64(number[t.of[i]]-1), 10)
+		dst = strconv.AppendInt(append(dst, ','), int64(end-i), 10)
+		i = end
+	}
+	return append(dst, ']', '}')
+}
+
+// stopReader gives the values of the elements one after the other.
+type stopReader struct {
+	values [][]byte
+	runs   []int // value and elements in turn
+	left   int   // elements of the first run that are still to come
+}
+
+// readStops reads what encode wrote, and refuses everything else.
+func readStops(raw []byte) (*stopReader, error) {
+	body, err := Check(raw, maxViewDepth)
+	if err != nil {
+		return nil, ErrForeignStops
+	}
+	s := &stopReader{}
+	sane := true
+	r := NewReader(body)
+	r.Object(func(name string) {
+		switch name {
+		case "values":
+			r.Array(func(int) {
+				sane = sane && r.Kind() == KindObject
+				s.values = append(s.values, r.Raw())
+			})
+		case "runs":
+			r.Array(func(int) {
+				n, err := strconv.Atoi(string(r.Raw()))
+				sane = sane && err == nil
+				s.runs = append(s.runs, n)
+			})
+		}
+	})
+	if !sane || len(s.runs)%2 != 0 {
+		return nil, ErrForeignStops
+	}
+	for i := 0; i < len(s.runs); i += 2 {
+		if s.runs[i] < 0 || s.runs[i] >= len(s.values) || s.runs[i+1] < 1 {
+			return nil, ErrForeignStops
+		}
+	}
+	if len(s.runs) > 0 {
+		s.left = s.runs[1]
+	}
+	return s, nil
+}
+
+func (s *stopReader) next() ([]byte, bool) {
+	if len(s.runs) == 0 {
+		return nil, false
+	}
+	value := s.values[s.runs[0]]
+	if s.left--; s.left == 0 {
+		if s.runs = s.runs[2:]; len(s.runs) > 0 {
+			s.left = s.runs[1]
+		}
+	}
+	return value, true
+}
+
+// done tells whether every element has been given.
+func (s *stopReader) done() bool { return len(s.runs) == 0 }
