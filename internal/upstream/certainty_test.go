@@ -123,22 +123,6 @@ func TestCertaintyOfAnswers(t *testing.T) {
 	}
 }
 
-func TestUnavailableMayCountAsAnyOther5xx(t *testing.T) {
-	t.Parallel()
-	for body, want := range map[string]verdict{
-		"":                                  isUnknown,
-		`{"code":"closed","msg":"we rest"}`: isRefused,
-	} {
-		s := &service{handler: func(w http.ResponseWriter, _ *http.Request) {
-			w.WriteHeader(http.StatusServiceUnavailable)
-			_, _ = io.WriteString(w, body)
-		}}
-		client := startWith(t, s, func(c *upstream.Config) { c.RetryUnavailable = new(false) })
-		_, err := client.CreateOrder(t.Context(), []byte("{}"))
-		check(t, upstream.OpCreate, err, s.calls.Load(), want)
-	}
-}
-
 // breaking is what a raw TCP service does to a connection.
 type breaking func(conn *net.TCPConn)
 
@@ -162,6 +146,10 @@ func TestCertaintyOfBrokenConnections(t *testing.T) {
 		"500 broken off, in the error shape so far": func(conn *net.TCPConn) {
 			_, _ = io.WriteString(conn, "HTTP/1.1 500 Oops\r\nContent-Length: 99\r\n\r\n{\"code\":\"x\",\"msg\":\"y\"}")
 			_ = conn.Close()
+		},
+		"another protocol, without end": func(conn *net.TCPConn) {
+			_, _ = io.WriteString(conn, "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n")
+			_, _ = io.Copy(io.Discard, conn) // until the client leaves
 		},
 		"an answer that is no HTTP": func(conn *net.TCPConn) {
 			_, _ = io.WriteString(conn, "220 mail ready\r\n\r\n")

@@ -30,8 +30,8 @@ type Client struct {
 	jitter  func(time.Duration) time.Duration
 	log     logrus.FieldLogger
 	observe func(Call)
-	reads   *http.Client // menu, reasons, token
-	writes  *http.Client
+	reads   http.RoundTripper // menu, reasons, token
+	writes  http.RoundTripper
 	tokens  *tokenSource
 	breaker circuitbreaker.CircuitBreaker[*answer]
 	limits  *limits
@@ -45,14 +45,14 @@ func WithClock(clock func() time.Time) Option { return func(c *Client) { c.clock
 
 // WithTransport replaces the transport of reads and token requests.
 func WithTransport(rt http.RoundTripper) Option {
-	return func(c *Client) { c.reads.Transport = rt }
+	return func(c *Client) { c.reads = rt }
 }
 
 // WithWriteTransport replaces the transport of the calls that write. It must
 // not repeat requests by itself; one that runs no httptrace hooks makes more
 // outcomes unknown.
 func WithWriteTransport(rt http.RoundTripper) Option {
-	return func(c *Client) { c.writes.Transport = rt }
+	return func(c *Client) { c.writes = rt }
 }
 
 // WithLogger gives the log; events are upstream.retry, upstream.breaker and
@@ -79,19 +79,16 @@ func New(cfg Config, opts ...Option) (*Client, error) {
 	quiet.SetOutput(io.Discard)
 	c := &Client{
 		cfg: cfg, secret: secret, clock: time.Now, jitter: fullJitter, log: quiet,
-		observe: func(Call) {},
-		reads:   &http.Client{CheckRedirect: neverFollow},
-		writes:  &http.Client{CheckRedirect: neverFollow},
-		limits:  newLimits(cfg),
+		observe: func(Call) {}, limits: newLimits(cfg),
 	}
 	for _, opt := range opts {
 		opt(c)
 	}
-	if c.reads.Transport == nil {
-		c.reads.Transport = newReadTransport(cfg)
+	if c.reads == nil {
+		c.reads = newReadTransport(cfg)
 	}
-	if c.writes.Transport == nil {
-		c.writes.Transport = newWriteTransport(cfg, nil, nil)
+	if c.writes == nil {
+		c.writes = newWriteTransport(nil, nil)
 	}
 	c.log = c.log.WithField("connection", cfg.Name)
 	c.tokens = &tokenSource{fetch: c.fetchToken, limit: cfg.Timeouts.Token, clock: c.clock}
@@ -107,8 +104,11 @@ func (c *Client) Config() Config { return c.cfg }
 
 // Close lets go of idle connections. The client stays usable.
 func (c *Client) Close() {
-	c.reads.CloseIdleConnections()
-	c.writes.CloseIdleConnections()
+	for _, rt := range []http.RoundTripper{c.reads, c.writes} {
+		if idle, ok := rt.(interface{ CloseIdleConnections() }); ok {
+			idle.CloseIdleConnections()
+		}
+	}
 }
 
 // Token gives a token that is good for a while, from memory or from the token
@@ -120,9 +120,6 @@ func (c *Client) Token(ctx context.Context) (*oauth2.Token, error) { return c.to
 func (c *Client) TokenSource(ctx context.Context) oauth2.TokenSource {
 	return boundSource{ctx: ctx, client: c}
 }
-
-// neverFollow makes a redirect an answer like any other (policy O8).
-func neverFollow(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 
 // fullJitter gives a random duration from 0 up to and including most.
 func fullJitter(most time.Duration) time.Duration {

@@ -3,12 +3,10 @@ package upstream
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"maps"
 	"net/http"
-	"net/url"
 	"strings"
 	"time"
 
@@ -44,10 +42,11 @@ func (a *answer) contentType() string {
 }
 
 // send does one exchange. A nil token sends no Authorization. The error is the
-// transport's: there was no answer.
-func (c *Client) send(ctx context.Context, hc *http.Client, r *request, token *oauth2.Token) (*answer, error) {
+// transport's: there was no answer. It asks the transport itself, which follows
+// no redirect: one is an answer like any other (policy O8).
+func (c *Client) send(ctx context.Context, rt http.RoundTripper, r *request, token *oauth2.Token) (*answer, error) {
 	start := time.Now()
-	got, err := c.exchange(ctx, hc, r, token)
+	got, err := c.exchange(ctx, rt, r, token)
 	call := Call{Operation: r.op, Err: err, Duration: time.Since(start)}
 	if got != nil {
 		call.Status, call.Err = got.status, got.bodyErr
@@ -56,33 +55,34 @@ func (c *Client) send(ctx context.Context, hc *http.Client, r *request, token *o
 	return got, err
 }
 
-func (c *Client) exchange(ctx context.Context, hc *http.Client, r *request, token *oauth2.Token) (*answer, error) {
-	var body io.Reader
-	if r.body != nil {
-		// Hidden behind a plain reader so that GetBody stays nil: net/http
-		// must have no means to send the request twice.
-		body = struct{ io.Reader }{bytes.NewReader(r.body)}
-	}
-	req, err := http.NewRequestWithContext(ctx, r.method, r.url, body)
+func (c *Client) exchange(ctx context.Context, rt http.RoundTripper, r *request, token *oauth2.Token) (*answer, error) {
+	req, err := http.NewRequestWithContext(ctx, r.method, r.url, nil)
 	if err != nil {
 		return nil, err
 	}
-	req.ContentLength = int64(len(r.body))
+	if len(r.body) > 0 {
+		// Set afterwards so that GetBody stays nil: net/http must have no means
+		// to send the request twice. Of a reader that it knows it sends the body
+		// together with the head: a service that answers to the head alone and
+		// closes would else break the body's way, and its answer would be lost.
+		req.Body = io.NopCloser(bytes.NewReader(r.body))
+		req.ContentLength = int64(len(r.body))
+	}
 	maps.Copy(req.Header, r.header)
 	req.Header.Set("Accept", "application/json")
 	req.Header.Set("User-Agent", "larder")
 	if token != nil {
 		req.Header.Set("Authorization", "Bearer "+token.AccessToken)
 	}
-	res, err := hc.Do(req)
+	res, err := rt.RoundTrip(req)
 	if err != nil {
-		if wrapped, ok := errors.AsType[*url.Error](err); ok {
-			err = wrapped.Err
-		}
 		return nil, err
 	}
 	defer func() { _ = res.Body.Close() }()
 	got := &answer{status: res.StatusCode, header: res.Header}
+	if got.status < http.StatusOK { // 101: what follows is no body, and need not end with ctx
+		return got, nil
+	}
 	got.body, got.bodyErr = readBody(res, r.limit)
 	return got, nil
 }

@@ -18,7 +18,7 @@ func WithPauses(pause func(most time.Duration) time.Duration) Option {
 func WithWriteDial(
 	dial func(ctx context.Context, network, address string) (net.Conn, error), settings *tls.Config,
 ) Option {
-	return func(c *Client) { c.writes.Transport = newWriteTransport(c.cfg, dial, settings) }
+	return func(c *Client) { c.writes = newWriteTransport(dial, settings) }
 }
 
 // ReadDocument exposes the decoder of answers to the fuzz target.

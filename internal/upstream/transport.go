@@ -13,10 +13,10 @@ import (
 const (
 	dialTimeout      = 10 * time.Second
 	handshakeTimeout = 10 * time.Second
-	readIdle         = 90 * time.Second
-	// writeIdle is short so that a call that writes never meets a connection
-	// that the service is just closing for idleness (trap 14).
-	writeIdle = 2 * time.Second
+	// writeBuffer holds the head and the body of all but the largest orders, so
+	// that they leave in one piece.
+	writeBuffer = 32 << 10
+	readIdle    = 90 * time.Second
 )
 
 // dialFunc opens a connection.
@@ -38,11 +38,12 @@ func newReadTransport(cfg Config) *http.Transport {
 	}
 }
 
-// newWriteTransport is the transport of the calls that write. It speaks
-// HTTP/1.1 only, where one call is one request on one connection, and counts
-// the bytes that left, so that "nothing written" is known and not guessed.
-// dial and tlsConfig may be nil.
-func newWriteTransport(cfg Config, dial dialFunc, tlsConfig *tls.Config) *http.Transport {
+// newWriteTransport is the transport of the calls that write. Each try has a
+// connection of its own: on one that has rested, however shortly, a request can
+// cross the service's closing it, and then nobody knows whether it was read
+// (trap 14). It speaks HTTP/1.1 only, and counts the bytes that left, so that
+// "nothing written" is known and not guessed. dial and tlsConfig may be nil.
+func newWriteTransport(dial dialFunc, tlsConfig *tls.Config) *http.Transport {
 	if dial == nil {
 		dialer := &net.Dialer{Timeout: dialTimeout, KeepAlive: 30 * time.Second}
 		dial = dialer.DialContext
@@ -52,6 +53,7 @@ func newWriteTransport(cfg Config, dial dialFunc, tlsConfig *tls.Config) *http.T
 		settings = tlsConfig.Clone()
 	}
 	settings.NextProtos = []string{"http/1.1"}
+	settings.ClientSessionCache = tls.NewLRUClientSessionCache(0) // handshakes stay cheap
 	protocols := new(http.Protocols)
 	protocols.SetHTTP1(true)
 	return &http.Transport{
@@ -72,9 +74,8 @@ func newWriteTransport(cfg Config, dial dialFunc, tlsConfig *tls.Config) *http.T
 		},
 		TLSClientConfig:     settings, // behind a proxy
 		Protocols:           protocols,
-		MaxIdleConns:        cfg.Concurrency,
-		MaxIdleConnsPerHost: cfg.Concurrency,
-		IdleConnTimeout:     writeIdle,
+		DisableKeepAlives:   true,
+		WriteBufferSize:     writeBuffer,
 		TLSHandshakeTimeout: handshakeTimeout,
 		DisableCompression:  true,
 	}

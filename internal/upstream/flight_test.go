@@ -1,0 +1,149 @@
+package upstream_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"larder/internal/upstream"
+)
+
+// silent does not answer; with its first read it takes the request's head.
+func silent(conn net.Conn) {
+	_, _ = io.Copy(io.Discard, conn) // until the client leaves
+}
+
+// after takes what has come of a request, sends an answer's beginning, and is
+// silent then.
+func after(beginning string) func(net.Conn) {
+	return func(conn net.Conn) {
+		_, _ = conn.Read(make([]byte, 64<<10))
+		_, _ = io.WriteString(conn, beginning)
+		silent(conn)
+	}
+}
+
+// dripping sends the beginning, and then the same piece each second for ever.
+func dripping(beginning, piece string) func(net.Conn) {
+	return func(conn net.Conn) {
+		_, err := conn.Read(make([]byte, 64<<10))
+		for text := beginning; err == nil; text = piece {
+			_, err = io.WriteString(conn, text)
+			<-time.After(time.Second)
+		}
+	}
+}
+
+// deaf takes a single byte of the request, so that it cannot be written whole,
+// and notices that the client has left when a later write of its own fails.
+func deaf(conn net.Conn) {
+	_, err := conn.Read(make([]byte, 1))
+	for err == nil {
+		<-time.After(time.Minute)
+		_, err = conn.Write([]byte("H"))
+	}
+}
+
+// TestAWriteIsNeverInFlightLongerThanItsContext: whatever hangs, the call ends
+// with its context or with the write limit, and the connection that it was sent
+// on is closed in that moment. (net/http lets a dial go on for a while; nothing
+// of the request is sent on it.)
+func TestAWriteIsNeverInFlightLongerThanItsContext(t *testing.T) {
+	t.Parallel()
+	const ok = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n"
+	none, unknown := upstream.EffectNone, upstream.EffectUnknown
+	for name, tc := range map[string]struct {
+		scheme string
+		serve  func(net.Conn) // nil: nobody accepts a connection
+		effect upstream.Effect
+	}{
+		"nobody accepts":             {"http", nil, none},
+		"no TLS handshake":           {"https", silent, none},
+		"nothing is read":            {"http", deaf, unknown},
+		"no answer":                  {"http", silent, unknown},
+		"an answer's first byte":     {"http", after("H"), unknown},
+		"a head without end":         {"http", dripping("HTTP/1.1 200 OK\r\n", "X: y\r\n"), unknown},
+		"early hints without end":    {"http", dripping("", "HTTP/1.1 103 Early Hints\r\n\r\n"), unknown},
+		"a body that does not begin": {"http", after(ok + "Content-Length: 9\r\n\r\n"), unknown},
+		"a body that does not end":   {"http", after(ok + "Content-Length: 99\r\n\r\n{}"), unknown},
+		"a body that drips":          {"http", dripping(ok+"Transfer-Encoding: chunked\r\n\r\n", "1\r\n \r\n"), unknown},
+		"a body packed that drips":   {"http", dripping(ok+"Content-Encoding: gzip\r\n\r\n\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\xff", "\x00\x00\x00\xff\xff"), unknown},
+		"a refusal that drips":       {"http", dripping("HTTP/1.1 500 Oops\r\n\r\n", "{"), unknown},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			for _, given := range []time.Duration{3 * time.Second, time.Hour} {
+				synctest.Test(t, func(t *testing.T) { flight(t, tc.scheme, tc.serve, given, tc.effect) })
+			}
+		})
+	}
+}
+
+// flight makes a create call whose context lives for given, of a service that
+// speaks with serve, and holds the call to the shorter of both limits.
+func flight(t *testing.T, scheme string, serve func(net.Conn), given time.Duration, effect upstream.Effect) {
+	t.Helper()
+	network := newMemory()
+	var served sync.WaitGroup
+	if serve != nil {
+		served.Go(func() {
+			if conn, err := network.Accept(); err == nil {
+				serve(conn)
+				_ = conn.Close()
+			}
+		})
+	}
+	var closed atomic.Int64 // nanoseconds since begun
+	begun := time.Now()
+	dial := func(ctx context.Context, kind, address string) (net.Conn, error) {
+		conn, err := network.Dial(ctx, kind, address)
+		if err != nil {
+			return nil, err
+		}
+		return &closing{Conn: conn, note: func() { closed.Store(int64(time.Since(begun))) }}, nil
+	}
+	cfg := config(scheme + "://service.test")
+	client, err := upstream.New(cfg, upstream.WithTransport(roundTrip(func(r *http.Request) (*http.Response, error) {
+		return &http.Response{StatusCode: http.StatusOK, Request: r, Body: io.NopCloser(strings.NewReader(`{"access_token":"token"}`))}, nil
+	})), upstream.WithWriteDial(dial, nil))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), given)
+	defer cancel()
+	limit := min(given, upstream.DefaultWriteTimeout)
+	_, err = client.CreateOrder(ctx, []byte(`{"dishList":[]}`))
+	if took := time.Since(begun); took != limit {
+		t.Errorf("the call took %s, want %s: %v", took, limit, err)
+	}
+	if e := asError(t, err); e.Effect != effect || e.Refused() || !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("the call ended with %v: effect %s, refused %v; want its deadline, effect %s", err, e.Effect, e.Refused(), effect)
+	}
+	synctest.Wait()
+	if at := time.Duration(closed.Load()); effect == upstream.EffectUnknown && at != limit {
+		t.Errorf("the connection was closed after %s, want %s", at, limit)
+	}
+	served.Wait()
+	_ = network.Close()
+}
+
+// closing notes that it was closed, the first time.
+type closing struct {
+	net.Conn
+	note func()
+	once sync.Once
+}
+
+// Close implements net.Conn.
+func (c *closing) Close() error {
+	c.once.Do(c.note)
+	return c.Conn.Close()
+}

@@ -1,0 +1,96 @@
+package upstream_test
+
+import (
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// TestAServiceThatClosesIdleConnections is trap 14 under load: the service
+// closes each connection that rested for a moment, and orders come just about
+// then. An order that meets a closing connection would be lost for nobody
+// knows whether it was read.
+func TestAServiceThatClosesIdleConnections(t *testing.T) {
+	t.Parallel()
+	const orders, callers = 1200, 24
+	for _, idle := range []time.Duration{5 * time.Millisecond, 20 * time.Millisecond, 50 * time.Millisecond} {
+		t.Run(idle.String(), func(t *testing.T) {
+			t.Parallel()
+			var taken atomic.Int64
+			s := &service{handler: func(w http.ResponseWriter, r *http.Request) {
+				_, _ = io.Copy(io.Discard, r.Body)
+				w.WriteHeader(http.StatusCreated)
+				_, _ = fmt.Fprintf(w, `{"result":{"orderID":"%d"}}`, taken.Add(1))
+			}}
+			server := httptest.NewUnstartedServer(s)
+			server.Config.IdleTimeout = idle
+			server.Start()
+			t.Cleanup(server.Close)
+			cfg := config(server.URL)
+			cfg.Concurrency = callers
+			client := connect(t, cfg)
+			var unsure atomic.Int64
+			var all sync.WaitGroup
+			for n := range callers {
+				dice := rand.New(rand.NewPCG(uint64(idle), uint64(n)))
+				all.Go(func() {
+					for range orders / callers {
+						<-time.After(idle*9/10 + time.Duration(dice.Int64N(int64(idle/5))))
+						if _, err := client.CreateOrder(t.Context(), []byte(`{"dishList":[]}`)); err != nil {
+							if unsure.Add(1) == 1 {
+								t.Errorf("an order after a rest of about %s = %v", idle, err)
+							}
+						}
+					}
+				})
+			}
+			all.Wait()
+			if unsure.Load() != 0 || taken.Load() != orders {
+				t.Errorf("%d of %d orders failed, the service took %d", unsure.Load(), orders, taken.Load())
+			}
+		})
+	}
+}
+
+// TestEachTryHasAConnectionOfItsOwn: this service breaks every connection that
+// a second request comes on, and asks to be tried again twice.
+func TestEachTryHasAConnectionOfItsOwn(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		used := map[any]bool{}
+		s := &service{}
+		s.handler = func(w http.ResponseWriter, r *http.Request) {
+			conn := r.Context().Value(connKey{})
+			if used[conn] {
+				panic(http.ErrAbortHandler)
+			}
+			used[conn] = true
+			if s.calls.Load()%3 != 0 {
+				w.WriteHeader(http.StatusTooManyRequests)
+				return
+			}
+			_, _ = io.WriteString(w, `{"result":{"orderID":"1"}}`)
+		}
+		client, network, stop := within(t, s)
+		defer stop()
+		for op, call := range operations(t.Context(), client) {
+			before := network.dials.Load()
+			if s.tokens.Load() == 0 {
+				before++ // the token's
+			}
+			if err := call(); err != nil {
+				t.Errorf("%s = %v", op, err)
+			}
+			if got := network.dials.Load() - before; got != 3 {
+				t.Errorf("%s took %d connections for 3 tries", op, got)
+			}
+		}
+	})
+}
