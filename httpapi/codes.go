@@ -20,6 +20,14 @@ const (
 	CodeNoCatalogue            Code = "no_catalogue"
 	CodeNoReasons              Code = "no_rejection_reasons"
 	CodeIdempotencyKeyRequired Code = "idempotency_key_required"
+	CodeIdempotencyKeyReused   Code = "idempotency_key_reused"
+	CodeIdempotencyKeyInFlight Code = "idempotency_key_in_flight"
+	CodeOrderNotFound          Code = "order_not_found"
+	CodeOrderAmbiguous         Code = "order_ambiguous"
+	CodeOrderBusy              Code = "order_busy"
+	CodeOutcomeUnknown         Code = "outcome_unknown"
+	CodeOrderState             Code = "order_state"
+	CodeOrderIDTaken           Code = "order_id_taken"
 	CodeOrderOutcomeUnknown    Code = "order_outcome_unknown"
 	CodeJournalUnavailable     Code = "journal_unavailable"
 	CodeUpstreamRefused        Code = "upstream_refused"
@@ -44,8 +52,11 @@ const (
 const statusClientGone = 499
 
 // status gives the one HTTP status of a code and the title of its problem
-// document. It is the whole table; nothing else chooses a status.
+// document. With ofOrder it is the whole table; nothing else chooses a status.
 func (c Code) status() (status int, title string) {
+	if status, title, found := c.ofOrder(); found {
+		return status, title
+	}
 	switch c {
 	case CodeMalformedJSON:
 		return http.StatusBadRequest, "The body is not well-formed JSON"
@@ -53,8 +64,6 @@ func (c Code) status() (status int, title string) {
 		return http.StatusBadRequest, "A parameter is not valid"
 	case CodeConnectionRequired:
 		return http.StatusBadRequest, "The connection must be named"
-	case CodeIdempotencyKeyRequired:
-		return http.StatusBadRequest, "An Idempotency-Key is required"
 	case CodeUnauthorized:
 		return http.StatusUnauthorized, "A valid bearer token is required"
 	case CodeForbidden:
@@ -83,25 +92,51 @@ func (c Code) status() (status int, title string) {
 		return http.StatusRequestEntityTooLarge, "The body is too large"
 	case CodeUnsupportedMedia:
 		return http.StatusUnsupportedMediaType, "The body must be JSON"
-	case CodeValidationFailed:
-		return http.StatusUnprocessableEntity, "The order cannot be placed as it is"
 	case CodeRateLimited:
 		return http.StatusTooManyRequests, "Too many requests"
-	case CodeUpstreamRefused:
-		return http.StatusBadGateway, "The ordering service refused"
 	case CodeNoCatalogue:
 		return http.StatusServiceUnavailable, "There is no menu yet"
 	case CodeNoReasons:
 		return http.StatusServiceUnavailable, "There are no rejection reasons yet"
-	case CodeJournalUnavailable:
-		return http.StatusServiceUnavailable, "Orders cannot be recorded"
-	case CodeUpstreamUnavailable:
-		return http.StatusServiceUnavailable, "The ordering service cannot be reached"
 	case CodeStorageUnavailable:
 		return http.StatusServiceUnavailable, "The storage cannot be reached"
-	case CodeOrderOutcomeUnknown:
-		return http.StatusGatewayTimeout, "It is not known whether the order was placed"
 	default:
 		return http.StatusInternalServerError, "Internal error"
+	}
+}
+
+// ofOrder is the table's part for orders.
+func (c Code) ofOrder() (status int, title string, found bool) {
+	switch c {
+	case CodeIdempotencyKeyRequired:
+		return http.StatusBadRequest, "An Idempotency-Key is required", true
+	case CodeOrderAmbiguous:
+		return http.StatusBadRequest, "Several connections have an order with this id", true
+	case CodeOrderNotFound:
+		return http.StatusNotFound, "No such order", true
+	case CodeIdempotencyKeyInFlight:
+		return http.StatusConflict, "The request with this Idempotency-Key is not finished", true
+	case CodeOrderBusy:
+		return http.StatusConflict, "Another change of the order is not finished", true
+	case CodeOutcomeUnknown:
+		return http.StatusConflict, "It is not known what became of the order's last change", true
+	case CodeOrderState:
+		return http.StatusConflict, "The order takes no such change as it stands", true
+	case CodeOrderIDTaken:
+		return http.StatusConflict, "Another order has this orderID", true
+	case CodeIdempotencyKeyReused:
+		return http.StatusUnprocessableEntity, "The Idempotency-Key belongs to another request", true
+	case CodeValidationFailed:
+		return http.StatusUnprocessableEntity, "The request breaks rules", true
+	case CodeUpstreamRefused:
+		return http.StatusBadGateway, "The ordering service refused", true
+	case CodeJournalUnavailable:
+		return http.StatusServiceUnavailable, "Orders cannot be recorded", true
+	case CodeUpstreamUnavailable:
+		return http.StatusServiceUnavailable, "The ordering service cannot be reached", true
+	case CodeOrderOutcomeUnknown:
+		return http.StatusGatewayTimeout, "It is not known whether the ordering service did it", true
+	default:
+		return 0, "", false
 	}
 }

@@ -9,9 +9,9 @@ import (
 )
 
 const (
-	corsMethods = "GET, HEAD, POST"
+	corsMethods = "GET, HEAD, POST, PUT"
 	corsHeaders = "Authorization, Content-Type, Idempotency-Key, If-None-Match, X-Request-Id"
-	corsExposed = "ETag, Larder-Menu-Version, Retry-After, X-Request-Id"
+	corsExposed = "ETag, Idempotent-Replayed, Larder-Menu-Version, Retry-After, X-Request-Id"
 	corsMaxAge  = "600"
 )
 

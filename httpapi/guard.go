@@ -1,14 +1,8 @@
 package httpapi
 
 import (
-	"slices"
-
 	"github.com/gin-gonic/gin"
 )
-
-// publicClient is the name under which orders without a token are placed
-// (policy H3). No configured client can have it: AuthConfig.Validate refuses.
-const publicClient = "(public)"
 
 // guard lets a request through that holds the scope, and puts its caller into
 // the context. Menu routes are open to anyone where the configuration says so;
@@ -29,21 +23,6 @@ func (s *Server) guard(want Scope) gin.HandlerFunc {
 		default:
 			c.Set(keyCaller, who)
 		}
-	}
-}
-
-// guardPlacing is guard(ScopeOrders) that also lets a guest's page place
-// without a token, where the configuration lists its origin (policy H3).
-func (s *Server) guardPlacing() gin.HandlerFunc {
-	scoped := s.guard(ScopeOrders)
-	public := s.authCfg.PublicOrders
-	return func(c *gin.Context) {
-		if len(c.Request.Header["Authorization"]) > 0 || !public.Enabled || !slices.Contains(public.Origins, c.GetHeader("Origin")) {
-			scoped(c)
-			return
-		}
-		c.Set(keyCaller, caller{Client: publicClient, Scopes: []Scope{ScopeOrders}})
-		limit(c, s.publicLimit, addressKey(c.ClientIP()))
 	}
 }
 
@@ -70,7 +49,7 @@ func limitAddress(l *limiter) gin.HandlerFunc {
 }
 
 // limitClient refuses a client that asks too often. A guest's page has its own
-// limit by address (guardPlacing).
+// limit by address (guardPublic).
 func limitClient(l *limiter) gin.HandlerFunc {
 	return func(c *gin.Context) {
 		if who, known := callerOf(c); known && who.Client != publicClient {

@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"strings"
@@ -13,6 +14,7 @@ import (
 
 	"larder/cache"
 	"larder/internal/menu"
+	"larder/ordering"
 	menusync "larder/sync"
 )
 
@@ -176,17 +178,15 @@ func (s *Server) parts(ctx context.Context, found inspection) *parts {
 		Redis: part{OK: true}, Journal: part{OK: true}, Catalogues: part{OK: true},
 		Connections: make(map[string]part, len(s.connections)),
 	}
-	embedded := s.redis.Embedded()
 	switch {
 	case found.redis != nil:
 		p.Redis = part{Msg: "does not answer: " + found.redis.Error()}
 		p.Journal = part{Msg: "Redis does not answer"}
-	case embedded && s.volatile:
+	case s.redis.Embedded():
 		p.Redis.Msg = "embedded: everything is in memory and forgotten when larder stops"
-		p.Journal.Msg = "orders are forgotten when larder stops (ordering.allow_volatile)"
-	case embedded:
-		p.Redis.Msg = "embedded: everything is in memory and forgotten when larder stops"
-		p.Journal = part{Msg: "orders are refused while Redis is embedded; see ordering.allow_volatile"}
+		p.Journal = s.journalPart(ctx)
+	default:
+		p.Journal = s.journalPart(ctx)
 	}
 	if len(found.missing) > 0 {
 		p.Catalogues = part{Msg: fmt.Sprintf("%d of %d restaurants have no menu yet: %s", len(found.missing), len(found.all), someIDs(found.missing))}
@@ -196,6 +196,22 @@ func (s *Server) parts(ctx context.Context, found inspection) *parts {
 		p.Connections[connection.Name] = connectionPart(failed[connection.Name])
 	}
 	return p
+}
+
+// journalPart tells whether a new order could be kept safe (policy O14).
+func (s *Server) journalPart(ctx context.Context) part {
+	err := s.orders.Ready(ctx)
+	var notReady *ordering.NotReadyError
+	switch {
+	case errors.As(err, &notReady):
+		return part{Msg: notReady.Msg}
+	case err != nil:
+		return part{Msg: "does not answer: " + err.Error()}
+	case s.redis.Embedded():
+		return part{OK: true, Msg: "orders are forgotten when larder stops (ordering.allow_volatile)"}
+	default:
+		return part{OK: true}
+	}
 }
 
 // failed are the restaurants whose last sync failed, by their connections. Of

@@ -89,7 +89,7 @@ func TestReadyAfterHalfAMinuteWithOneMenu(t *testing.T) {
 func TestReadyNamesVolatility(t *testing.T) { // policy O14
 	t.Parallel()
 	for volatile, ok := range map[bool]bool{true: true, false: false} {
-		w := newWorld(t, func(p *plan) { p.volatile = volatile })
+		w := newWorld(t, func(p *plan) { p.ordering.AllowVolatile = volatile })
 		got := w.ready(http.StatusOK)
 		if got.Parts.Journal.OK != ok || !strings.Contains(got.Parts.Journal.Msg, "ordering.allow_volatile") || !strings.Contains(got.Parts.Redis.Msg, "embedded") {
 			t.Errorf("allow_volatile %v: %+v", volatile, got.Parts)

@@ -38,3 +38,15 @@ func language(c *gin.Context) string {
 	}
 	return ordering.English
 }
+
+// inLanguage is the layer of routes whose answers are in the language asked for.
+func inLanguage(c *gin.Context) { c.Writer.Header().Add("Vary", "Accept-Language") }
+
+// failInLanguage is fail for answers whose violations are in the language asked
+// for; what else stands in a problem document is English.
+func failInLanguage(c *gin.Context, err error) {
+	if asProblem(err).violations != nil {
+		c.Header("Content-Language", language(c))
+	}
+	fail(c, err)
+}

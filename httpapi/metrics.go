@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"runtime"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -11,6 +12,7 @@ import (
 
 	"larder/internal/menu"
 	"larder/internal/upstream"
+	"larder/ordering"
 	menusync "larder/sync"
 )
 
@@ -26,6 +28,8 @@ type Metrics struct {
 	runs     *prometheus.CounterVec
 	skipped  *prometheus.CounterVec
 	orders   *prometheus.CounterVec
+	replays  *prometheus.CounterVec
+	events   *prometheus.CounterVec
 	calls    *prometheus.CounterVec
 	callTime *prometheus.HistogramVec
 }
@@ -51,8 +55,14 @@ func NewMetrics(version string) *Metrics {
 			Name: "larder_sync_ticks_skipped_total", Help: "Ticks of a schedule that made no run, by reason.",
 		}, []string{"reason"}),
 		orders: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "larder_orders_total", Help: "Orders asked to be placed, by outcome.",
-		}, []string{"outcome"}),
+			Name: "larder_orders_total", Help: "Orders asked to be placed, paid, completed or rejected, by operation and outcome; replays not counted.",
+		}, []string{"operation", "outcome"}),
+		replays: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "larder_order_replays_total", Help: "Answers given again for an Idempotency-Key that was sent again, by operation.",
+		}, []string{"operation"}),
+		events: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "larder_order_events_total", Help: "What happened to orders without a request to answer, by event.",
+		}, []string{"event"}),
 		calls: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "larder_upstream_calls_total", Help: "Calls of the ordering service, by operation and class of status.",
 		}, []string{"operation", "status"}),
@@ -67,7 +77,7 @@ func NewMetrics(version string) *Metrics {
 	})
 	build.Set(1)
 	m.registry.MustRegister(
-		m.requests, m.duration, m.runs, m.skipped, m.orders, m.calls, m.callTime, build,
+		m.requests, m.duration, m.runs, m.skipped, m.orders, m.replays, m.events, m.calls, m.callTime, build,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
 	)
 	return m
@@ -96,8 +106,21 @@ func (m *Metrics) Upstream(call upstream.Call) {
 	m.callTime.WithLabelValues(string(call.Operation)).Observe(call.Duration.Seconds())
 }
 
-// order counts an order by how placing it ended.
-func (m *Metrics) order(outcome string) { m.orders.WithLabelValues(outcome).Inc() }
+// OrderEvent counts what happened to an order without a request to answer; it
+// is an observer of ordering.Orders.
+func (m *Metrics) OrderEvent(event ordering.Event) {
+	m.events.WithLabelValues(strings.TrimPrefix(event.Name, "order.")).Inc()
+}
+
+// order counts a request that places or changes an order, by how it ended.
+func (m *Metrics) order(operation ordering.Operation, outcome string) {
+	m.orders.WithLabelValues(string(operation), outcome).Inc()
+}
+
+// replay counts an answer that was given before.
+func (m *Metrics) replay(operation ordering.Operation) {
+	m.replays.WithLabelValues(string(operation)).Inc()
+}
 
 // request counts a request.
 func (m *Metrics) request(route, method string, status int, took time.Duration) {

@@ -234,14 +234,14 @@ func TestPlacingOutcomes(t *testing.T) {
 		}
 	}
 	w.service.answerCreate(func([]byte) (upstream.Created, error) {
-		return upstream.Created{}, &upstream.Error{Operation: "create", Effect: upstream.EffectNone, RetryAfter: 7 * time.Second, Err: errors.New("dial tcp: refused")}
+		return upstream.Created{}, &upstream.Error{Operation: "create", Status: http.StatusServiceUnavailable, Effect: upstream.EffectNone, RetryAfter: 7 * time.Second, Err: errors.New("dial tcp: refused")}
 	})
 	got := w.post(ordersPath, order(), append(key("k"), shop...)...)
 	problem := got.refused(t, http.StatusServiceUnavailable, "upstream_unavailable")
 	if got.header.Get("Retry-After") != "7" || len(problem.Ref) != 26 || strings.Contains(string(got.body), "dial") {
 		t.Errorf("not sent: Retry-After %q, %s", got.header.Get("Retry-After"), got.body)
 	}
-	if metric := `larder_orders_total{outcome="unknown"} 2`; !strings.Contains(string(w.get("/metrics").body), metric) {
+	if metric := `larder_orders_total{operation="create",outcome="unknown"} 2`; !strings.Contains(string(w.get("/metrics").body), metric) {
 		t.Errorf("the metrics lack %s", metric)
 	}
 }
@@ -250,8 +250,8 @@ func TestPlacingOutcomes(t *testing.T) {
 func TestUnexpectedErrorsLeakNothing(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, func(p *plan) {
-		p.placer = placerFunc(func(context.Context, ordering.PlaceRequest) (ordering.Placed, error) {
-			return ordering.Placed{}, errors.New("dial 10.1.2.3 with password hunter2")
+		p.orders = placing(func() (ordering.Result, error) {
+			return ordering.Result{}, errors.New("dial 10.1.2.3 with password hunter2")
 		})
 	})
 	got := w.post(ordersPath, order(), append(w.as(clientShop), key("k")...)...)
@@ -274,7 +274,7 @@ func TestUnexpectedErrorsLeakNothing(t *testing.T) {
 func TestPanicsAreAnswered(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, func(p *plan) {
-		p.placer = placerFunc(func(context.Context, ordering.PlaceRequest) (ordering.Placed, error) { panic("hunter2") })
+		p.orders = placing(func() (ordering.Result, error) { panic("hunter2") })
 	})
 	got := w.post(ordersPath, order(), append(w.as(clientShop), "Idempotency-Key", "k", "X-Request-Id", "mine")...)
 	got.refused(t, http.StatusInternalServerError, "internal")
@@ -293,15 +293,19 @@ func TestPanicsAreAnswered(t *testing.T) {
 	w.get("/livez").is(t, http.StatusOK)
 }
 
-type placerFunc func(context.Context, ordering.PlaceRequest) (ordering.Placed, error)
-
-func (f placerFunc) Place(ctx context.Context, request ordering.PlaceRequest) (ordering.Placed, error) {
-	return f(ctx, request)
+// scripted are Orders whose Place is a function.
+type scripted struct {
+	httpapi.Orders
+	place func() (ordering.Result, error)
 }
+
+func (s scripted) Place(context.Context, ordering.Placing) (ordering.Result, error) { return s.place() }
+
+func placing(place func() (ordering.Result, error)) httpapi.Orders { return scripted{place: place} }
 
 func TestPlacingNeedsARedisThatKeeps(t *testing.T) { // policy O14
 	t.Parallel()
-	w := newWorld(t, func(p *plan) { p.volatile = false })
+	w := newWorld(t, func(p *plan) { p.ordering.AllowVolatile = false })
 	got := w.post(ordersPath, order(), append(w.as(clientShop), key("k")...)...)
 	problem := got.refused(t, http.StatusServiceUnavailable, "journal_unavailable")
 	if !strings.Contains(problem.Msg, "ordering.allow_volatile") || got.header.Get("Retry-After") == "" {
@@ -345,8 +349,8 @@ func TestPublicOrders(t *testing.T) { // policy H3
 // Nothing leaves while Redis is away, so that every order can be recorded.
 func TestNoOrderIsPlacedWhileRedisIsAway(t *testing.T) {
 	t.Parallel()
-	server := redistest.Start(t)
-	w := newWorld(t, func(p *plan) { p.redis.URL = server.URL() })
+	server := redistest.Start(t, redistest.AppendOnly())
+	w := newWorld(t, func(p *plan) { p.redis.URL, p.ordering.AllowVolatile = server.URL(), false })
 	shop := w.as(clientShop)
 	w.post(ordersPath, order(), append(key("before"), shop...)...).is(t, http.StatusCreated)
 	var sent atomic.Int32

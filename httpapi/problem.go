@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -27,6 +28,10 @@ type problem struct {
 	ref        string
 	retryAfter time.Duration
 	err        error
+
+	// Of an answer that is told from a record, and so the same each time: the
+	// first request's id, and where it went. Empty: this request's.
+	requestID, instance string
 }
 
 // upstreamAnswer is what the ordering service said, passed on inside a 502.
@@ -72,17 +77,17 @@ const (
 	retryStorage   = 2 * time.Second // until Redis may be back
 )
 
-// asProblem is the one place where errors of the rooms become answers.
+// asProblem is the one place where errors of the rooms become answers;
+// orderProblem is its part for orders.
 func asProblem(err error) *problem {
 	var (
-		ready     *problem
-		syntax    *menu.SyntaxError
-		invalid   *ordering.InvalidError
-		refused   *ordering.RefusedError
-		notSent   *ordering.NotSentError
-		uncertain *ordering.UnknownError
-		unknown   *menusync.UnknownRestaurantError
+		ready   *problem
+		syntax  *menu.SyntaxError
+		unknown *menusync.UnknownRestaurantError
 	)
+	if p := orderProblem(err); p != nil {
+		return p
+	}
 	switch {
 	case errors.As(err, &ready):
 		return ready
@@ -92,20 +97,6 @@ func asProblem(err error) *problem {
 		return &problem{
 			code: CodeMalformedJSON, msg: syntax.Error(),
 			params: map[string]any{"line": syntax.Line, "column": syntax.Column},
-		}
-	case errors.As(err, &invalid):
-		return &problem{code: CodeValidationFailed, msg: "the order breaks rules of the menu; see errors", violations: invalid.Verdict.Violations}
-	case errors.As(err, &refused):
-		return refusal(refused, err)
-	case errors.As(err, &notSent):
-		return &problem{
-			code: CodeUpstreamUnavailable, msg: "the order did not reach the ordering service; nothing was placed, try again",
-			ref: notSent.Ref, retryAfter: max(notSent.RetryAfter, time.Second), err: err,
-		}
-	case errors.As(err, &uncertain):
-		return &problem{
-			code: CodeOrderOutcomeUnknown, ref: uncertain.Ref, err: err,
-			msg: "the ordering service did not say whether it took the order; do not place it again before this is settled",
 		}
 	case errors.Is(err, cache.ErrNoCatalogue):
 		return &problem{code: CodeNoCatalogue, msg: "no menu of this restaurant has been pulled yet", retryAfter: retryCatalogue, err: err}
@@ -124,32 +115,6 @@ func asProblem(err error) *problem {
 	}
 }
 
-// refusal passes on what the ordering service said (policy O15).
-func refusal(refused *ordering.RefusedError, err error) *problem {
-	p := &problem{code: CodeUpstreamRefused, msg: "the ordering service refused the order", ref: refused.Ref, err: err}
-	if said := refused.Upstream; said != nil {
-		p.upstream = &upstreamAnswer{
-			Status: said.Status, Code: said.Code, Msg: said.Msg, RequestID: said.RequestID, Errors: reasonsIn(said.Body),
-		}
-		if said.Msg != "" {
-			p.msg += ": " + said.Msg
-		}
-	}
-	return p
-}
-
-// reasonsIn gives the errors member of the document's error shape, where the
-// answer has one and was kept whole.
-func reasonsIn(body []byte) json.RawMessage {
-	var shape struct {
-		Errors json.RawMessage `json:"errors"`
-	}
-	if json.Unmarshal(body, &shape) != nil || string(shape.Errors) == "null" {
-		return nil
-	}
-	return shape.Errors
-}
-
 // body lays the problem out for one request.
 func (p *problem) body(c *gin.Context) problemBody {
 	status, title := p.code.status()
@@ -159,8 +124,8 @@ func (p *problem) body(c *gin.Context) problemBody {
 	}
 	return problemBody{
 		Type: "urn:larder:problem:" + string(p.code), Title: title, Status: status,
-		Detail: p.msg, Instance: c.Request.URL.EscapedPath(),
-		Code: p.code, Msg: p.msg, RequestID: idOf(c), Errors: list, Ref: p.ref, Upstream: p.upstream,
+		Detail: p.msg, Instance: cmp.Or(p.instance, c.Request.URL.EscapedPath()),
+		Code: p.code, Msg: p.msg, RequestID: cmp.Or(p.requestID, idOf(c)), Errors: list, Ref: p.ref, Upstream: p.upstream,
 	}
 }
 

@@ -3,6 +3,7 @@ package httpapi
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"sync"
 
@@ -39,34 +40,33 @@ func (s *Server) rejectionReasons(c *gin.Context) {
 // the caller sees.
 func (s *Server) reasonsOf(c *gin.Context) (string, error) {
 	who, _ := callerOf(c)
-	var names []string
-	for _, connection := range s.connections {
-		if who.sees(connection.Name) {
-			names = append(names, connection.Name)
-		}
-	}
+	names := s.seen(who)
 	asked, given := c.GetQuery("connection")
 	switch {
-	case given:
-		for _, name := range names {
-			if name == asked {
-				return name, nil
-			}
-		}
-		return "", &problem{
-			code: CodeConnectionNotFound, msg: "there is no such connection; there are: " + strings.Join(names, ", "),
-			params: map[string]any{"known": names},
-		}
+	case given && slices.Contains(names, asked):
+		return asked, nil
+	case given, len(names) == 0:
+		return "", connectionNotFound(names)
 	case len(names) == 1:
 		return names[0], nil
-	case len(names) == 0:
-		return "", &problem{code: CodeConnectionNotFound, msg: "no connection is configured", params: map[string]any{"known": []string{}}}
 	default:
 		return "", &problem{
 			code: CodeConnectionRequired, msg: "several connections are configured; ask with ?connection= for one of: " + strings.Join(names, ", "),
 			params: map[string]any{"known": names},
 		}
 	}
+}
+
+// connectionNotFound lists the connections that there are, for this caller.
+func connectionNotFound(names []string) *problem {
+	p := &problem{
+		code: CodeConnectionNotFound, msg: "there is no such connection; there are: " + strings.Join(names, ", "),
+		params: map[string]any{"known": names},
+	}
+	if len(names) == 0 {
+		p.msg = "no connection is configured"
+	}
+	return p
 }
 
 // readReasons reads a connection's reasons, from memory where Redis is away.

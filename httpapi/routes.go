@@ -7,6 +7,9 @@ import (
 
 	"github.com/gin-gonic/gin"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"larder/internal/upstream"
+	"larder/ordering"
 )
 
 // route registers every route. This is the whole list.
@@ -19,14 +22,19 @@ func (s *Server) route() error {
 	if err != nil {
 		return err
 	}
-	read, place := s.guard(ScopeMenu), s.guardPlacing()
+	read, orders := s.guard(ScopeMenu), s.guard(ScopeOrders)
 	get(public, "/v1/restaurants", read, s.listRestaurants)
 	get(public, "/v1/restaurants/:restaurant/menu", read, s.menu)
 	get(public, "/v1/restaurants/:restaurant/products", read, s.listProducts)
 	get(public, "/v1/restaurants/:restaurant/products/:id", read, s.product)
 	get(public, "/v1/rejection-reasons", read, s.rejectionReasons)
-	public.POST("/v1/restaurants/:restaurant/orders/validate", read, limitAddress(s.validateLimit), s.validateOrder)
-	public.POST("/v1/restaurants/:restaurant/orders", place, limitClient(s.placeLimit), s.placeOrder)
+	public.POST("/v1/restaurants/:restaurant/orders/validate", inLanguage, read, limitAddress(s.validateLimit), s.validateOrder)
+	public.POST("/v1/restaurants/:restaurant/orders", inLanguage, s.guardPublic(s.publicLimit), limitClient(s.placeLimit), s.placeOrder)
+	get(public, "/v1/orders", s.guardPublic(s.publicReads), s.orderByKey)
+	get(public, "/v1/orders/:orderID", orders, s.order)
+	for _, operation := range []ordering.Operation{upstream.OpPay, upstream.OpComplete, upstream.OpReject} {
+		public.PUT("/v1/orders/:orderID/"+string(operation), inLanguage, orders, limitClient(s.changeLimit), s.changeOrder(operation))
+	}
 	s.routeOps(ops)
 	s.routeShared(ops)
 	if s.cfg.OpsListen == "" {
@@ -44,6 +52,9 @@ func (s *Server) routeOps(engine *gin.Engine) {
 	get(engine, "/v1/ops/restaurants/:restaurant/lint", guard, s.lint)
 	get(engine, "/v1/ops/runs", guard, s.listRuns)
 	get(engine, "/v1/ops/runs/:run", guard, s.run)
+	get(engine, "/v1/ops/orders", guard, s.listOrders)
+	get(engine, "/v1/ops/orders/:ref", guard, s.opsOrder)
+	engine.POST("/v1/ops/orders/:ref/resolve", guard, s.resolveOrder)
 	show := gin.WrapH(promhttp.HandlerFor(s.metrics.registry, promhttp.HandlerOpts{}))
 	switch s.cfg.Metrics {
 	case MetricsOff:

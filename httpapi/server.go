@@ -17,11 +17,19 @@ import (
 	menusync "larder/sync"
 )
 
-// Placer places orders; *ordering.Placer is one. Its errors are
-// *menu.SyntaxError, *ordering.InvalidError, *ordering.RefusedError,
-// *ordering.NotSentError and *ordering.UnknownError.
-type Placer interface {
-	Place(ctx context.Context, request ordering.PlaceRequest) (ordering.Placed, error)
+// Orders places and changes orders and keeps what became of them;
+// *ordering.Orders is one, and says what each method does and which errors it
+// gives.
+type Orders interface {
+	Place(ctx context.Context, order ordering.Placing) (ordering.Result, error)
+	Change(ctx context.Context, change ordering.Changing) (ordering.Result, error)
+	Resolve(ctx context.Context, word ordering.Resolving) (ordering.Result, error)
+	ByRef(ctx context.Context, connections []string, ref string) (ordering.Record, error)
+	ByOrderID(ctx context.Context, connections []string, orderID string) (ordering.Record, error)
+	ByKey(ctx context.Context, connections []string, client, key string) (ordering.Record, error)
+	List(ctx context.Context, query ordering.Query) (records []ordering.Record, next string, err error)
+	Body(ctx context.Context, record ordering.Record, call int) ([]byte, error)
+	Ready(ctx context.Context) error
 }
 
 // Connection is one connection to an ordering service, as far as this package
@@ -37,17 +45,17 @@ type Deps struct {
 	Store     *cache.Store
 	Runner    *menusync.Runner
 	Validator *ordering.Validator
-	Placer    Placer
+	Orders    Orders
 	// Connections are the configured connections, in their order.
 	Connections []Connection
 	Redis       *cache.Redis
-	// AllowVolatile is ordering.allow_volatile: orders may be placed although
-	// Redis keeps nothing on disk (policy O14).
-	AllowVolatile bool
-	Metrics       *Metrics
-	Clock         func() time.Time
-	Log           logrus.FieldLogger
-	Version       string // of the build
+	// AllowMissingKey is ordering.allow_missing_key: orders are taken without
+	// Idempotency-Key (policy O7); never a guest's.
+	AllowMissingKey bool
+	Metrics         *Metrics
+	Clock           func() time.Time
+	Log             logrus.FieldLogger
+	Version         string // of the build
 }
 
 // Server is larder's HTTP interface. Its handlers may be used by themselves;
@@ -60,10 +68,10 @@ type Server struct {
 	store       *cache.Store
 	runner      *menusync.Runner
 	validator   *ordering.Validator
-	placer      Placer
+	orders      Orders
 	connections []Connection
 	redis       *cache.Redis
-	volatile    bool
+	keyless     bool
 	clock       func() time.Time
 	log         logrus.FieldLogger
 	metrics     *Metrics
@@ -72,7 +80,9 @@ type Server struct {
 	cors          cors
 	validateLimit *limiter
 	placeLimit    *limiter
+	changeLimit   *limiter
 	publicLimit   *limiter
+	publicReads   *limiter
 	tokenLimit    *limiter
 	sampled       atomic.Uint64
 	openReads     []string // Cache-Control of open menu reads
@@ -97,8 +107,8 @@ func New(cfg Config, auth AuthConfig, deps Deps) (*Server, error) {
 	}
 	s := &Server{
 		cfg: cfg, authCfg: auth,
-		replica: deps.Replica, store: deps.Store, runner: deps.Runner, validator: deps.Validator, placer: deps.Placer,
-		connections: deps.Connections, redis: deps.Redis, volatile: deps.AllowVolatile,
+		replica: deps.Replica, store: deps.Store, runner: deps.Runner, validator: deps.Validator, orders: deps.Orders,
+		connections: deps.Connections, redis: deps.Redis, keyless: deps.AllowMissingKey,
 		clock: deps.Clock, log: deps.Log, metrics: deps.Metrics,
 		cors: newCORS(cfg, auth.PublicOrders), openReads: []string{cacheControl(cfg)},
 	}
@@ -114,7 +124,9 @@ func New(cfg Config, auth AuthConfig, deps Deps) (*Server, error) {
 	s.auth = newAuthority(auth, s.signingKeys(), s.clock)
 	s.validateLimit = newLimiter(cfg.Rate.Validate, s.clock)
 	s.placeLimit = newLimiter(cfg.Rate.Place, s.clock)
+	s.changeLimit = newLimiter(cfg.Rate.Place, s.clock)
 	s.publicLimit = newLimiter(auth.PublicOrders.Rate, s.clock)
+	s.publicReads = newLimiter(cfg.Rate.Validate, s.clock)
 	s.tokenLimit = newLimiter(cfg.Rate.TokenFailures, s.clock)
 	s.reasons = &reasonsKept{}
 	s.readiness = newReadiness(s.clock)

@@ -131,7 +131,7 @@ func (w *world) follower() string {
 	validator := ordering.NewValidator(ordering.DefaultConfig(), time.Now)
 	server, err := httpapi.New(p.cfg, p.auth, httpapi.Deps{
 		Replica: replica, Store: store, Runner: w.newRunner(nil), Validator: validator, Redis: w.redis,
-		Placer: ordering.NewPlacer(validator, nil, time.Now, ordering.Refs(time.Now)),
+		Orders: w.engine,
 	})
 	if err != nil {
 		w.t.Fatal(err)

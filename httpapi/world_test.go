@@ -1,15 +1,11 @@
 package httpapi_test
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
-	"io"
 	"net/http"
 	"net/http/httptest"
-	"net/url"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -25,6 +21,7 @@ import (
 	"larder/internal/menu"
 	"larder/internal/upstream"
 	"larder/ordering"
+	"larder/ordering/journal"
 	menusync "larder/sync"
 )
 
@@ -132,9 +129,10 @@ type plan struct {
 	cfg      httpapi.Config
 	auth     httpapi.AuthConfig
 	redis    cache.RedisConfig
-	volatile bool
-	unsynced bool // nothing is pulled at the start
-	placer   httpapi.Placer
+	ordering ordering.Config
+	unsynced bool                        // nothing is pulled at the start
+	services map[string]ordering.Service // by connection; those missing are the one in memory
+	orders   httpapi.Orders
 }
 
 // world is a whole larder behind a real listener, with an ordering service in
@@ -148,6 +146,7 @@ type world struct {
 	store   *cache.Store
 	replica *cache.Replica
 	runner  *menusync.Runner
+	engine  *ordering.Orders
 	logs    *logtest.Hook
 	skew    atomic.Int64 // what the HTTP room's clock is ahead
 }
@@ -178,16 +177,16 @@ func newWorld(t *testing.T, changes ...func(*plan)) *world {
 	metrics := httpapi.NewMetrics("1.2.3")
 	runner = w.newRunner(metrics)
 	w.runner = runner
-	validator := ordering.NewValidator(ordering.DefaultConfig(), time.Now)
-	if p.placer == nil {
-		services := func(string) (ordering.Service, bool) { return w.service, true }
-		p.placer = ordering.NewPlacer(validator, services, time.Now, ordering.Refs(time.Now))
+	clock := func() time.Time { return time.Now().Add(time.Duration(w.skew.Load())) }
+	validator := ordering.NewValidator(p.ordering, clock)
+	w.engine = w.newEngine(p, validator, clock, metrics.OrderEvent, logger)
+	if p.orders == nil {
+		p.orders = w.engine
 	}
 	w.server, err = httpapi.New(p.cfg, p.auth, httpapi.Deps{
-		Replica: w.replica, Store: w.store, Runner: runner, Validator: validator, Placer: p.placer,
+		Replica: w.replica, Store: w.store, Runner: runner, Validator: validator, Orders: p.orders,
 		Connections: []httpapi.Connection{{Name: "main"}, {Name: "north"}},
-		Redis:       w.redis, AllowVolatile: p.volatile, Metrics: metrics, Log: logger,
-		Clock: func() time.Time { return time.Now().Add(time.Duration(w.skew.Load())) },
+		Redis:       w.redis, AllowMissingKey: p.ordering.AllowMissingKey, Metrics: metrics, Log: logger, Clock: clock,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -204,7 +203,8 @@ func newWorld(t *testing.T, changes ...func(*plan)) *world {
 }
 
 func defaultPlan() plan {
-	p := plan{volatile: true}
+	p := plan{ordering: ordering.DefaultConfig()}
+	p.ordering.AllowVolatile = true // the embedded Redis of most tests
 	p.cfg.SetDefaults()
 	p.auth.SetDefaults()
 	p.redis.SetDefaults()
@@ -215,6 +215,37 @@ func defaultPlan() plan {
 		{ID: clientRead, Secret: secretOf(clientRead), Scopes: []httpapi.Scope{"menu"}},
 	}
 	return p
+}
+
+// newEngine is what places orders, over the world's own Redis.
+func (w *world) newEngine(p plan, validator *ordering.Validator, clock func() time.Time, observe func(ordering.Event), log logrus.FieldLogger) *ordering.Orders {
+	return ordering.NewOrders(p.ordering, ordering.Deps{
+		Validator: validator, Catalogues: menus{w.replica}, Journal: journal.New(w.redis, p.ordering, log),
+		Services: func(connection string) (ordering.Service, bool) {
+			if one, ok := p.services[connection]; ok {
+				return one, true
+			}
+			return w.service, true
+		},
+		Reasons: func(ctx context.Context, connection string) ([]upstream.Reason, error) {
+			raw, _, err := w.store.Reasons(ctx, connection)
+			var reasons []upstream.Reason
+			return reasons, errors.Join(err, json.Unmarshal(raw, &reasons))
+		},
+		Connections: func() []string { return []string{"main", "north"} },
+		Clock:       clock, NewRef: ordering.Refs(clock), Log: log, Observe: observe,
+	})
+}
+
+// menus are the catalogues of a replica.
+type menus struct{ *cache.Replica }
+
+func (m menus) Catalogue(ctx context.Context, restaurant menu.RestaurantID) (int64, *menu.Catalogue, error) {
+	snapshot, err := m.Replica.Catalogue(ctx, restaurant)
+	if err != nil {
+		return 0, nil, err
+	}
+	return snapshot.Version.Version, snapshot.Catalogue, nil
 }
 
 func secretOf(client string) string { return client + "-0123456789abcdef" }
@@ -264,147 +295,3 @@ func (w *world) schedule() {
 
 // ahead moves the HTTP room's clock.
 func (w *world) ahead(d time.Duration) { w.skew.Add(int64(d)) }
-
-// reply is a whole answer.
-type reply struct {
-	status int
-	header http.Header
-	body   []byte
-}
-
-// problem is an error answer.
-type problem struct {
-	Type, Title, Detail, Instance, Code, Msg, RequestID, Ref string
-	Status                                                   int
-	Errors                                                   []struct {
-		Path, Code, Msg string
-		Params          map[string]any
-	}
-	Upstream *struct {
-		Status               int
-		Code, Msg, RequestID string
-		Errors               []string
-	}
-}
-
-// transport neither adds Accept-Encoding nor unpacks, so that tests see bytes.
-func transport(t *testing.T) *http.Client {
-	t.Helper()
-	raw := &http.Transport{DisableCompression: true}
-	t.Cleanup(raw.CloseIdleConnections)
-	return &http.Client{
-		Transport:     raw,
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-	}
-}
-
-// do sends a request; headers come in pairs.
-func (w *world) do(method, path, body string, headers ...string) reply {
-	w.t.Helper()
-	return do(w.t, method, w.url+path, body, headers...)
-}
-
-func do(t *testing.T, method, address, body string, headers ...string) reply {
-	t.Helper()
-	var content io.Reader
-	if body != "" {
-		content = strings.NewReader(body)
-	}
-	request, err := http.NewRequestWithContext(t.Context(), method, address, content)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for i := 0; i+1 < len(headers); i += 2 {
-		request.Header.Add(headers[i], headers[i+1])
-	}
-	response, err := transport(t).Do(request)
-	if err != nil {
-		t.Fatalf("%s %s: %v", method, address, err)
-	}
-	defer func() { _ = response.Body.Close() }()
-	text, err := io.ReadAll(response.Body)
-	if err != nil {
-		t.Fatalf("%s %s: %v", method, address, err)
-	}
-	return reply{status: response.StatusCode, header: response.Header, body: text}
-}
-
-func (w *world) get(path string, headers ...string) reply {
-	w.t.Helper()
-	return w.do(http.MethodGet, path, "", headers...)
-}
-
-// post sends JSON.
-func (w *world) post(path, body string, headers ...string) reply {
-	w.t.Helper()
-	return w.do(http.MethodPost, path, body, append([]string{"Content-Type", "application/json"}, headers...)...)
-}
-
-// token asks for a client's token with all its scopes.
-func (w *world) token(client string) string {
-	w.t.Helper()
-	form := url.Values{"client_id": {client}, "client_secret": {secretOf(client)}, "grant_type": {"client_credentials"}}
-	got := w.do(http.MethodPost, "/connect/token", form.Encode(), "Content-Type", "application/x-www-form-urlencoded")
-	var answer struct {
-		AccessToken string `json:"access_token"`
-	}
-	if got.status != http.StatusOK || json.Unmarshal(got.body, &answer) != nil || answer.AccessToken == "" {
-		w.t.Fatalf("token of %s: %d %s", client, got.status, got.body)
-	}
-	return answer.AccessToken
-}
-
-// as is the Authorization header of a client, to be appended to a request.
-func (w *world) as(client string) []string {
-	w.t.Helper()
-	return []string{"Authorization", "Bearer " + w.token(client)}
-}
-
-// into reads the `result` of an answer.
-func (r reply) into(t *testing.T, result any) {
-	t.Helper()
-	var envelope struct{ Result json.RawMessage }
-	if err := json.Unmarshal(r.body, &envelope); err != nil {
-		t.Fatalf("%v in %s", err, r.body)
-	}
-	if err := json.Unmarshal(envelope.Result, result); err != nil {
-		t.Fatalf("%v in %s", err, r.body)
-	}
-}
-
-// is checks the status of a success.
-func (r reply) is(t *testing.T, status int) reply {
-	t.Helper()
-	if r.status != status {
-		t.Fatalf("got status %d, want %d; body %s", r.status, status, r.body)
-	}
-	return r
-}
-
-// refused checks that the answer is a whole problem document of this status
-// and code.
-func (r reply) refused(t *testing.T, status int, code string) problem {
-	t.Helper()
-	var got problem
-	decoder := json.NewDecoder(bytes.NewReader(r.body))
-	decoder.DisallowUnknownFields()
-	if err := decoder.Decode(&got); err != nil {
-		t.Fatalf("status %d, want %d %s: not a problem document: %v in %q", r.status, status, code, err, r.body)
-	}
-	if r.status != status || got.Code != code {
-		t.Fatalf("got %d %s (%s), want %d %s", r.status, got.Code, got.Detail, status, code)
-	}
-	if media := r.header.Get("Content-Type"); media != "application/problem+json; charset=utf-8" {
-		t.Errorf("%s: Content-Type %q", code, media)
-	}
-	if got.Status != status || got.Title == "" || got.Detail == "" || got.Msg != got.Detail || got.Instance == "" || got.Type != "urn:larder:problem:"+code {
-		t.Errorf("%s: incomplete problem: %s", code, r.body)
-	}
-	if got.RequestID == "" || got.RequestID != r.header.Get("X-Request-Id") {
-		t.Errorf("%s: requestId %q, X-Request-Id %q", code, got.RequestID, r.header.Get("X-Request-Id"))
-	}
-	if cc := r.header.Get("Cache-Control"); cc != "no-store" {
-		t.Errorf("%s: Cache-Control %q", code, cc)
-	}
-	return got
-}

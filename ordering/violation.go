@@ -52,6 +52,14 @@ type Violation struct {
 	Params map[string]any `json:"params"`
 }
 
+// NewViolation words a violation that was found elsewhere than by a Validator.
+func NewViolation(path string, code Code, params Params, language string) Violation {
+	if params == nil {
+		params = Params{}
+	}
+	return Violation{Path: path, Code: code, Msg: Describe(code).say(language, params, ""), Params: params}
+}
+
 // Params are the facts of one violation, by name.
 type Params = map[string]any
 

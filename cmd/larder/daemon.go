@@ -15,11 +15,13 @@ import (
 	"larder/internal/menu"
 	"larder/internal/upstream"
 	"larder/ordering"
+	"larder/ordering/journal"
 	menusync "larder/sync"
 )
 
-// stopGrace is what a shutdown may take beyond the drain of HTTP: runs in
-// flight give up, leases are released, Redis is closed.
+// stopGrace is what a shutdown may take beyond the drain of HTTP and the calls
+// in flight: runs give up, leases are released, endings are written down, Redis
+// is closed.
 const stopGrace = 5 * time.Second
 
 // daemon is every room of the house, wired.
@@ -32,6 +34,7 @@ type daemon struct {
 	replica   *cache.Replica
 	runner    *menusync.Runner
 	scheduler *menusync.Scheduler
+	orders    *ordering.Orders
 	server    *httpapi.Server
 }
 
@@ -71,10 +74,14 @@ func (d *daemon) wire(ctx context.Context) (err error) {
 	d.scheduler = menusync.NewScheduler(d.runner)
 	validator := ordering.NewValidator(cfg.Ordering, time.Now)
 	validator.SetRestaurants(d.rules())
+	d.orders = ordering.NewOrders(cfg.Ordering, ordering.Deps{
+		Validator: validator, Catalogues: catalogues{d.replica}, Services: d.service,
+		Journal: journal.New(d.redis, cfg.Ordering, log), Reasons: d.reasons, Connections: d.connections,
+		Clock: time.Now, NewRef: ordering.Refs(time.Now), Log: log, Observe: metrics.OrderEvent,
+	})
 	d.server, err = httpapi.New(cfg.HTTP, cfg.Auth, httpapi.Deps{ //nolint:contextcheck // handlers take their request's context
-		Replica: d.replica, Store: d.store, Runner: d.runner, Validator: validator,
-		Placer:      ordering.NewPlacer(validator, d.service, time.Now, ordering.Refs(time.Now)),
-		Connections: d.spellings(), Redis: d.redis, AllowVolatile: cfg.Ordering.AllowVolatile,
+		Replica: d.replica, Store: d.store, Runner: d.runner, Validator: validator, Orders: d.orders,
+		Connections: d.spellings(), Redis: d.redis, AllowMissingKey: cfg.Ordering.AllowMissingKey,
 		Metrics: metrics, Clock: time.Now, Log: log, Version: thisBuild().Version,
 	})
 	return err
@@ -106,9 +113,10 @@ func (d *daemon) service(connection string) (ordering.Service, bool) {
 func (d *daemon) listen(ctx context.Context) error { return d.server.Listen(ctx) }
 
 // run does the daemon's work until ctx ends, then stops it room by room: HTTP
-// is drained while what requests need is still there, then schedules stop and
-// leases are released, then Redis is closed. All of it is bounded by
-// http.drain_delay + http.drain_timeout + stopGrace.
+// is drained while what requests need is still there; then schedules stop,
+// leases are released, and orders in flight are brought to their end, whoever
+// waits for them (policy O8); then Redis is closed. All of it is bounded by
+// http.drain_delay + http.drain_timeout + ordering.place_timeout + stopGrace.
 func (d *daemon) run(ctx context.Context) error {
 	front, stopFront := context.WithCancel(ctx)
 	defer stopFront()
@@ -121,6 +129,7 @@ func (d *daemon) run(ctx context.Context) error {
 		return d.server.Run(front)
 	})
 	group.Go(func() error { return ended(d.scheduler.Run(behind)) })
+	group.Go(func() error { return ended(d.orders.Run(behind)) })
 	group.Go(func() error { return ended(d.replica.Run(behind)) })
 	group.Go(func() error { return ended(d.store.Run(behind)) })
 	group.Go(func() error { return ended(d.redis.Run(behind)) })
@@ -137,7 +146,7 @@ func (d *daemon) bounded(ctx context.Context, finished <-chan error) error {
 	case <-ctx.Done():
 	}
 	d.log.WithField("event", "daemon.stopping").Info("stopping: requests in flight are finished first")
-	limit := d.cfg.HTTP.DrainDelay + d.cfg.HTTP.DrainTimeout + stopGrace
+	limit := d.cfg.HTTP.DrainDelay + d.cfg.HTTP.DrainTimeout + d.cfg.Ordering.PlaceTimeout + stopGrace
 	timer := time.NewTimer(limit)
 	defer timer.Stop()
 	select {

@@ -1,8 +1,11 @@
 package main
 
 import (
+	"context"
+	"encoding/json"
 	"time"
 
+	"larder/cache"
 	"larder/httpapi"
 	"larder/internal/menu"
 	"larder/internal/upstream"
@@ -66,6 +69,36 @@ func (d *daemon) spellings() []httpapi.Connection {
 		connections = append(connections, httpapi.Connection{Name: c.Name, WireCase: c.WireCase})
 	}
 	return connections
+}
+
+func (d *daemon) connections() []string {
+	names := make([]string, 0, len(d.clients))
+	for _, client := range d.clients {
+		names = append(names, client.Name())
+	}
+	return names
+}
+
+// reasons are the rejection reasons of a connection as they were last pulled.
+func (d *daemon) reasons(ctx context.Context, connection string) ([]upstream.Reason, error) {
+	raw, _, err := d.store.Reasons(ctx, connection)
+	if err != nil {
+		return nil, err
+	}
+	var reasons []upstream.Reason
+	return reasons, json.Unmarshal(raw, &reasons)
+}
+
+// catalogues are the menus that orders are checked against: those in memory.
+type catalogues struct{ replica *cache.Replica }
+
+// Catalogue gives the restaurant's menu with its version.
+func (c catalogues) Catalogue(ctx context.Context, restaurant menu.RestaurantID) (int64, *menu.Catalogue, error) {
+	snapshot, err := c.replica.Catalogue(ctx, restaurant)
+	if err != nil {
+		return 0, nil, err
+	}
+	return snapshot.Version.Version, snapshot.Catalogue, nil
 }
 
 var _ ordering.Service = (*upstream.Client)(nil)

@@ -1,0 +1,73 @@
+package httpapi
+
+import (
+	"context"
+	"errors"
+
+	"github.com/gin-gonic/gin"
+
+	"larder/internal/upstream"
+	"larder/ordering"
+)
+
+// changeOrder answers PUT /v1/orders/{orderID}/pay, /complete and /reject. A
+// restaurantID in a rejection's query or body is accepted and not sent on
+// (policy O11); a completion has no body.
+func (s *Server) changeOrder(operation ordering.Operation) gin.HandlerFunc {
+	return func(c *gin.Context) {
+		key, err := idempotencyKey(c, false)
+		if err != nil {
+			fail(c, err)
+			return
+		}
+		var body []byte
+		if operation != upstream.OpComplete {
+			if body, err = jsonBody(c); err != nil {
+				fail(c, err)
+				return
+			}
+		}
+		orderID := param(c, "orderID")
+		connection, err := s.connectionOfOrder(c, orderID)
+		if err != nil {
+			fail(c, err)
+			return
+		}
+		who, _ := callerOf(c)
+		changed, err := s.orders.Change(c.Request.Context(), ordering.Changing{
+			Operation: operation, OrderID: orderID, Native: true, Connection: connection, Client: who.Client, Key: key,
+			RequestID: idOf(c), Body: body, Language: language(c), WireCase: s.connection(connection).WireCase,
+		})
+		if err != nil {
+			err = rulesOfChange(operation, err)
+		}
+		s.answerOrder(c, orderCall{operation: operation, connection: connection, orderID: orderID}, changed, err)
+	}
+}
+
+// connectionOfOrder gives the connection that has the order, of those that the
+// request is about.
+func (s *Server) connectionOfOrder(c *gin.Context, orderID string) (string, error) {
+	connections, err := s.asked(c)
+	if err != nil {
+		return "", err
+	}
+	if len(connections) == 1 {
+		return connections[0], nil
+	}
+	ctx, cancel := context.WithTimeout(c.Request.Context(), pingTimeout)
+	defer cancel()
+	record, err := s.orders.ByOrderID(ctx, connections, orderID)
+	return record.Connection, err
+}
+
+// rulesOfChange words the rules that a payment or a rejection breaks.
+func rulesOfChange(operation ordering.Operation, err error) error {
+	var invalid *ordering.InvalidError
+	if !errors.As(err, &invalid) {
+		return err
+	}
+	return &problem{
+		code: CodeValidationFailed, msg: wordsOf(operation).it + " breaks rules; see errors", violations: invalid.Verdict.Violations, err: err,
+	}
+}

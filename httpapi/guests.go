@@ -1,0 +1,77 @@
+package httpapi
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/gin-gonic/gin"
+
+	"larder/internal/menu"
+	"larder/ordering"
+)
+
+// publicClient is the name under which orders without a token are placed
+// (policy H3). No configured client can have it: AuthConfig.Validate refuses.
+const publicClient = "(public)"
+
+// isGuest tells whether the request comes from a guest's page without a token.
+func isGuest(c *gin.Context) bool {
+	who, _ := callerOf(c)
+	return who.Client == publicClient
+}
+
+// guardPublic is guard(ScopeOrders) that also lets a guest's page through
+// without a token, where the configuration lists its origin (policy H3). What
+// a guest reads is limited apart from what it places.
+func (s *Server) guardPublic(budget *limiter) gin.HandlerFunc {
+	scoped := s.guard(ScopeOrders)
+	public := s.authCfg.PublicOrders
+	return func(c *gin.Context) {
+		if len(c.Request.Header["Authorization"]) > 0 || !public.Enabled || !slices.Contains(public.Origins, c.GetHeader("Origin")) {
+			scoped(c)
+			return
+		}
+		c.Set(keyCaller, caller{Client: publicClient, Scopes: []Scope{ScopeOrders}})
+		limit(c, budget, addressKey(c.ClientIP()))
+	}
+}
+
+// checkPublicOrder holds an order without a token to the payment types that
+// the configuration leaves to guests (policy H3).
+func (s *Server) checkPublicOrder(body []byte, language string) error {
+	text, err := menu.Check(body, maxDepth)
+	if err != nil {
+		return err
+	}
+	allowed := s.authCfg.PublicOrders.PaymentTypes
+	var violations []ordering.Violation
+	reader := menu.NewReader(text)
+	reader.Object(func(name string) {
+		if menu.FoldName(name) != "paymenttypeid" {
+			reader.Skip()
+			return
+		}
+		kind, ok := reader.Text()
+		if ok && !slices.Contains(allowed, kind) {
+			violations = append(violations, ordering.NewViolation("/"+name, ordering.ValueNotAllowed, ordering.Params{"allowed": allowed}, language))
+		}
+	})
+	if violations == nil {
+		return nil
+	}
+	return &problem{
+		code: CodeValidationFailed, violations: violations,
+		msg: "without a token only these payment types are taken: " + strings.Join(allowed, ", ") + "; see errors",
+	}
+}
+
+// guestView is all that a guest's page may read of an order (policy H3).
+type guestView struct {
+	State   ordering.State `json:"state"`
+	Total   exact          `json:"total"`
+	OrderID *string        `json:"orderID"`
+}
+
+func viewForGuest(record ordering.Record) guestView {
+	return guestView{State: record.State, Total: exact(record.Total), OrderID: orNull(record.OrderID)}
+}

@@ -1,0 +1,226 @@
+package httpapi_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+
+	"golang.org/x/sync/errgroup"
+
+	"larder/httpapi"
+	"larder/internal/redistest"
+	"larder/internal/sandbox"
+	"larder/internal/upstream"
+	"larder/ordering"
+)
+
+// stand is one connection's ordering service: a sandbox behind a real client.
+type stand struct {
+	*upstream.Client
+	t    *testing.T
+	base string
+
+	mu      sync.Mutex
+	gate    chan struct{} // while set, creating calls wait for it before they leave
+	arrived chan struct{} // one for each that waits
+}
+
+func newStand(t *testing.T, name, restaurant string) *stand {
+	t.Helper()
+	service := sandbox.New(sandbox.Config{})
+	t.Cleanup(service.Close)
+	service.SetMenu(restaurant, []byte(fullMenu))
+	base := serve(t, service.Handler())
+	cfg := upstream.Config{Name: name, BaseURL: base, AuthURL: base, ClientID: "demo", ClientSecret: "demo-secret"}
+	cfg.SetDefaults()
+	reads, writes := &http.Transport{}, &http.Transport{}
+	t.Cleanup(reads.CloseIdleConnections)
+	t.Cleanup(writes.CloseIdleConnections)
+	client, err := upstream.New(cfg, upstream.WithTransport(reads), upstream.WithWriteTransport(writes))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &stand{Client: client, t: t, base: base, arrived: make(chan struct{}, 1000)}
+}
+
+// CreateOrder waits while the gate is shut.
+func (s *stand) CreateOrder(ctx context.Context, body []byte) (upstream.Created, error) {
+	s.mu.Lock()
+	gate := s.gate
+	s.mu.Unlock()
+	if gate != nil {
+		s.arrived <- struct{}{}
+		<-gate
+	}
+	return s.Client.CreateOrder(ctx, body)
+}
+
+// shut keeps creating calls from leaving until open is called.
+func (s *stand) shut() (open func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	gate := make(chan struct{})
+	s.gate = gate
+	return sync.OnceFunc(func() {
+		s.mu.Lock()
+		s.gate = nil
+		s.mu.Unlock()
+		close(gate)
+	})
+}
+
+// fault has the sandbox do something once to a call: "POST", or "pay",
+// "complete", "reject".
+func (s *stand) fault(call, do string) {
+	s.t.Helper()
+	match := `{"method":"POST","path":"/orders/api/v1/orders"}`
+	if call != http.MethodPost {
+		match = `{"method":"PUT","path":"/orders/api/v1/orders/*/` + call + `"}`
+	}
+	s.faults(fmt.Sprintf(`[{"match":%s,"times":1,%s}]`, match, do))
+}
+
+// faults puts a list of faults in force.
+func (s *stand) faults(list string) {
+	s.t.Helper()
+	do(s.t, http.MethodPut, s.base+"/sandbox/faults", list, "Content-Type", "application/json").is(s.t, http.StatusOK)
+}
+
+// standing is an order as the sandbox has it.
+type standing struct {
+	OrderID  string
+	State    string
+	Paid     bool
+	Total    json.Number
+	Payments []json.RawMessage
+	Headers  map[string]string
+}
+
+// has are the orders that the service has.
+func (s *stand) has() []standing {
+	s.t.Helper()
+	var orders []standing
+	do(s.t, http.MethodGet, s.base+"/sandbox/orders", "").is(s.t, http.StatusOK).into(s.t, &orders)
+	return orders
+}
+
+// kitchen is a larder over a real Redis that keeps everything on disk, with an
+// ordering service for each of its two connections.
+type kitchen struct {
+	*world
+	main, north *stand
+	shop        []string // of client shop: connection main alone
+	ops         []string // of client ops: every connection
+}
+
+func newKitchen(t *testing.T, changes ...func(*plan)) *kitchen {
+	t.Helper()
+	k := &kitchen{main: newStand(t, "main", bistro), north: newStand(t, "north", north)}
+	server := redistest.Start(t, redistest.AppendOnly())
+	k.world = newWorld(t, append([]func(*plan){func(p *plan) {
+		p.cfg.Rate = httpapi.RateConfig{}
+		p.redis.URL, p.ordering.AllowVolatile = server.URL(), false
+		p.services = map[string]ordering.Service{"main": k.main, "north": k.north}
+	}}, changes...)...)
+	raw, err := json.Marshal([]upstream.Reason{
+		{ID: "5f0c8a52-0001-4b6e-9a51-1c6f0a7d2e01", Reason: "The guest changed their mind", Type: "simple"},
+		{ID: "5f0c8a52-0005-4b6e-9a51-1c6f0a7d2e05", Reason: "Another reason", Type: "text"},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, connection := range []string{"main", "north"} {
+		if err := k.store.SaveReasons(t.Context(), connection, raw); err != nil {
+			t.Fatal(err)
+		}
+	}
+	k.shop, k.ops = k.as(clientShop), k.as(clientOps)
+	return k
+}
+
+// put sends a PUT with a JSON body, or none.
+func (w *world) put(path, body string, headers ...string) reply {
+	w.t.Helper()
+	if body != "" {
+		headers = append([]string{"Content-Type", "application/json"}, headers...)
+	}
+	return w.do(http.MethodPut, path, body, headers...)
+}
+
+// placed is the result of a placing request.
+type placed struct {
+	Ref, OrderID, State string
+	Total               json.Number
+}
+
+// place places the order under a key, as shop.
+func (k *kitchen) place(k1 string) placed {
+	k.t.Helper()
+	var p placed
+	k.post(ordersPath, order(), append(key(k1), k.shop...)...).is(k.t, http.StatusCreated).into(k.t, &p)
+	return p
+}
+
+// payment pays the whole order.
+const (
+	payment = `[{"code": "currency-1", "amount": 210.40, "paidAt": "2026-11-21T12:00:00+03:00", "name": ""}]`
+	reject  = `{"rejectionReasonID": "5f0c8a52-0001-4b6e-9a51-1c6f0a7d2e01", "rejectionReasonText": ""}`
+)
+
+// same checks that a replay is the first answer again: status, body and type
+// alike, told apart by its header alone.
+func same(t *testing.T, first, again reply) {
+	t.Helper()
+	if again.status != first.status || string(again.body) != string(first.body) {
+		t.Errorf("the replay is another answer:\n%d %s\n%d %s", first.status, first.body, again.status, again.body)
+	}
+	if first.header.Get("Idempotent-Replayed") != "" || again.header.Get("Idempotent-Replayed") != "true" {
+		t.Errorf("Idempotent-Replayed %q, then %q", first.header.Get("Idempotent-Replayed"), again.header.Get("Idempotent-Replayed"))
+	}
+	for _, name := range []string{"Content-Type", "Cache-Control", "Content-Length"} {
+		if again.header.Get(name) != first.header.Get(name) {
+			t.Errorf("%s: %q, then %q", name, first.header.Get(name), again.header.Get(name))
+		}
+	}
+}
+
+// refusedReplay is refused for an answer whose requestId is an earlier request's.
+func (r reply) refusedReplay(t *testing.T, status int, code string) problem {
+	t.Helper()
+	var got problem
+	if err := json.Unmarshal(r.body, &got); err != nil || r.status != status || got.Code != code {
+		t.Fatalf("got %d %s, want %d %s (%v)", r.status, r.body, status, code, err)
+	}
+	if got.RequestID == "" || got.RequestID == r.header.Get("X-Request-Id") {
+		t.Errorf("requestId %q of the first request, X-Request-Id %q of this one", got.RequestID, r.header.Get("X-Request-Id"))
+	}
+	return got
+}
+
+// later sends JSON while the test goes on; what it gives waits for the answer.
+func (w *world) later(method, path, body string, headers ...string) (answer func() reply) {
+	var (
+		got   reply
+		group errgroup.Group
+	)
+	group.Go(func() (err error) {
+		got, err = request(w.t, method, w.url+path, body, append([]string{"Content-Type", "application/json"}, headers...)...)
+		return err
+	})
+	return func() reply {
+		w.t.Helper()
+		if err := group.Wait(); err != nil {
+			w.t.Fatal(err)
+		}
+		return got
+	}
+}
+
+// compact is the same JSON in other bytes.
+func compact(body string) string {
+	return strings.NewReplacer("\n ", "", ": ", ":", ", ", ",").Replace(body)
+}

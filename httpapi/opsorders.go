@@ -1,0 +1,169 @@
+package httpapi
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/gin-gonic/gin"
+	"github.com/sirupsen/logrus"
+
+	"larder/ordering"
+)
+
+// listOrders answers GET /v1/ops/orders, the newest first; ?state= and
+// ?connection= choose. State unknown lists every order with an operation whose
+// outcome is not known.
+func (s *Server) listOrders(c *gin.Context) {
+	query, err := s.orderQuery(c)
+	if err != nil {
+		fail(c, err)
+		return
+	}
+	records, next, err := s.orders.List(c.Request.Context(), query)
+	if errors.Is(err, ordering.ErrCursor) {
+		err = badCursor()
+	}
+	if err != nil {
+		fail(c, err)
+		return
+	}
+	list := page[recordView]{Result: make([]recordView, len(records)), Next: nextPage(next)}
+	for i, record := range records {
+		list.Result[i] = viewOf(record)
+	}
+	answer(c, http.StatusOK, list)
+}
+
+func (s *Server) orderQuery(c *gin.Context) (ordering.Query, error) {
+	query := ordering.Query{State: ordering.State(c.Query("state"))}
+	if states := ordering.States(); query.State != "" && !slices.Contains(states, query.State) {
+		names := make([]string, len(states))
+		for i, state := range states {
+			names[i] = string(state)
+		}
+		return query, invalid("state", "is one of "+strings.Join(names, ", "))
+	}
+	var err error
+	if query.Connections, err = s.asked(c); err != nil {
+		return query, err
+	}
+	if query.Limit, err = pageSize(c); err != nil {
+		return query, err
+	}
+	query.Cursor, err = cursor(c)
+	return query, err
+}
+
+// opsOrderView is a record with everything that settling it takes.
+type opsOrderView struct {
+	recordView
+	Calls []callView `json:"calls"`
+}
+
+// callView is one call of an order as an operator sees it.
+type callView struct {
+	Number       int                `json:"number"`
+	Operation    ordering.Operation `json:"operation"`
+	Outcome      ordering.Outcome   `json:"outcome"`
+	Client       string             `json:"client"`
+	RequestID    string             `json:"requestId"`
+	StartedAt    *string            `json:"startedAt"`
+	EndedAt      *string            `json:"endedAt"`
+	Answer       *answerView        `json:"answer"`
+	Settled      *settledView       `json:"settled"`
+	Contradicted *ordering.Outcome  `json:"contradicted"`
+	// Sent is the body that the ordering service got; null of a completion,
+	// and when it is no longer kept.
+	Sent json.RawMessage `json:"sent"`
+}
+
+// answerView is the ordering service's last answer.
+type answerView struct {
+	Status    int     `json:"status"`
+	Code      *string `json:"code"`
+	Msg       *string `json:"msg"`
+	RequestID *string `json:"requestId"`
+}
+
+// settledView is a person's word.
+type settledView struct {
+	By      string              `json:"by"`
+	At      *string             `json:"at"`
+	Outcome ordering.Settlement `json:"outcome"`
+	Note    *string             `json:"note"`
+}
+
+// opsOrder answers GET /v1/ops/orders/{ref}: the record, and what was sent and
+// answered, so that an operator can speak with the guest and the restaurant.
+func (s *Server) opsOrder(c *gin.Context) {
+	who, _ := callerOf(c)
+	record, err := s.orders.ByRef(c.Request.Context(), s.seen(who), param(c, "ref"))
+	if err != nil {
+		fail(c, err)
+		return
+	}
+	view := opsOrderView{recordView: viewOf(record), Calls: make([]callView, len(record.Calls))}
+	for i, call := range record.Calls {
+		view.Calls[i] = viewOfCall(call)
+		if view.Calls[i].Sent, err = s.sent(c.Request.Context(), record, call.Number); err != nil {
+			fail(c, err)
+			return
+		}
+	}
+	answer(c, http.StatusOK, result{view})
+}
+
+// sent is what a call sent, nil when it is not kept.
+func (s *Server) sent(ctx context.Context, record ordering.Record, call int) (json.RawMessage, error) {
+	body, err := s.orders.Body(ctx, record, call)
+	if errors.Is(err, ordering.ErrNoBody) || err == nil && !json.Valid(body) {
+		return nil, nil //nolint:nilnil // not kept is an answer here, shown as null
+	}
+	return body, err
+}
+
+func viewOfCall(call ordering.Call) callView {
+	view := callView{
+		Number: call.Number, Operation: call.Operation, Outcome: call.Outcome, Client: call.Client, RequestID: call.RequestID,
+		StartedAt: timeOrNull(call.StartedAt), EndedAt: timeOrNull(call.EndedAt), Contradicted: orNull(call.Contradicted),
+	}
+	if said := call.Answer; said != nil {
+		view.Answer = &answerView{Status: said.Status, Code: orNull(said.Code), Msg: orNull(said.Msg), RequestID: orNull(said.RequestID)}
+	}
+	if word := call.Settled; word != nil {
+		view.Settled = &settledView{By: word.By, At: timeOrNull(word.At), Outcome: word.How, Note: orNull(word.Note)}
+	}
+	return view
+}
+
+// resolveOrder answers POST /v1/ops/orders/{ref}/resolve: a person's word on an
+// operation whose outcome is unknown (policy O12).
+func (s *Server) resolveOrder(c *gin.Context) {
+	body, err := jsonBody(c)
+	if err != nil {
+		fail(c, err)
+		return
+	}
+	word, err := readResolution(body)
+	if err != nil {
+		fail(c, err)
+		return
+	}
+	who, _ := callerOf(c)
+	word.Connections, word.Ref, word.By, word.RequestID = s.seen(who), param(c, "ref"), who.Client, idOf(c)
+	resolved, err := s.orders.Resolve(c.Request.Context(), word)
+	if err != nil {
+		fail(c, rulesOfResolution(err))
+		return
+	}
+	s.log.WithFields(logrus.Fields{
+		"event": "order.resolved", "ref": resolved.Record.Ref, "orderID": resolved.Record.OrderID, "requestId": idOf(c),
+		"client": who.Client, "connection": resolved.Record.Connection, "operation": word.Operation, "word": word.How,
+		"outcome": resolved.Call.Outcome, "state": resolved.Record.State,
+	}).Info("an order's unknown outcome was settled")
+	answer(c, http.StatusOK, result{viewOf(resolved.Record)})
+}

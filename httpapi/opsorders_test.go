@@ -1,0 +1,287 @@
+package httpapi_test
+
+import (
+	"encoding/json"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// opsOrder is a record with its calls.
+type opsOrder struct {
+	Ref, State string
+	OrderID    *string
+	Attempts   []attempt
+	Calls      []struct {
+		Number                                int
+		Operation, Outcome, Client, RequestID string
+		StartedAt, EndedAt, Contradicted      *string
+		Answer                                *struct {
+			Status               int
+			Code, Msg, RequestID *string
+		}
+		Settled *struct {
+			By, Outcome string
+			At, Note    *string
+		}
+		Sent json.RawMessage
+	}
+}
+
+func (k *kitchen) opsOrder(ref string) opsOrder {
+	k.t.Helper()
+	var one opsOrder
+	k.get("/v1/ops/orders/"+ref, k.ops...).is(k.t, http.StatusOK).into(k.t, &one)
+	return one
+}
+
+// lost places an order whose answer gets lost, and gives its ref.
+func (k *kitchen) lost(under string) string {
+	k.t.Helper()
+	k.main.fault(http.MethodPost, `"do":"execute_then_reset"`)
+	return k.post(ordersPath, order(), append(key(under), k.shop...)...).refused(k.t, http.StatusGatewayTimeout, "order_outcome_unknown").Ref
+}
+
+func TestOpsListOrders(t *testing.T) {
+	t.Parallel()
+	k := newKitchen(t)
+	list := func(query string) (refs []string, next *string) {
+		t.Helper()
+		got := k.get("/v1/ops/orders"+query, k.ops...).is(t, http.StatusOK)
+		var page struct {
+			Result []shown
+			Next   *string
+		}
+		if err := json.Unmarshal(got.body, &page); err != nil {
+			t.Fatal(err)
+		}
+		if got.header.Get("Cache-Control") != "no-store" || page.Result == nil {
+			t.Errorf("%s: %v %s", query, got.header, got.body)
+		}
+		for _, one := range page.Result {
+			refs = append(refs, one.Ref)
+		}
+		return refs, page.Next
+	}
+	if refs, next := list(""); len(refs) != 0 || next != nil {
+		t.Errorf("before any order: %v, %v", refs, next)
+	}
+	first := k.place("1")
+	second := k.lost("2")
+	third := k.place("3")
+	k.main.fault("pay", `"do":"execute_then_reset"`)
+	k.change(third.OrderID, "pay", payment).refused(t, http.StatusGatewayTimeout, "order_outcome_unknown")
+	var fourth placed
+	k.post("/v1/restaurants/"+north+"/orders", order(), append(key("k"), k.as(clientNorth)...)...).is(t, http.StatusCreated).into(t, &fourth)
+
+	for query, want := range map[string][]string{
+		"":                                {fourth.Ref, third.Ref, second, first.Ref},
+		"?state=placed":                   {fourth.Ref, third.Ref, first.Ref},
+		"?state=unknown":                  {third.Ref, second}, // an unknown operation, of a placed order too
+		"?state=closed":                   nil,
+		"?connection=north":               {fourth.Ref},
+		"?connection=main&state=placed":   {third.Ref, first.Ref},
+		"?connection=north&state=unknown": nil,
+	} {
+		refs, next := list(query)
+		if diff := cmp.Diff(want, refs); diff != "" || next != nil {
+			t.Errorf("%s: next %v (-want +got):\n%s", query, next, diff)
+		}
+	}
+	var all []string
+	query := "?limit=1"
+	for range 10 {
+		refs, next := list(query)
+		all = append(all, refs...)
+		if next == nil {
+			break
+		}
+		query = "?limit=1&cursor=" + *next
+	}
+	if want := []string{fourth.Ref, third.Ref, second, first.Ref}; !slices.Equal(all, want) {
+		t.Errorf("page by page: %v, want %v", all, want)
+	}
+	for query, code := range map[string]string{
+		"?state=lost": "invalid_parameter", "?limit=0": "invalid_parameter", "?limit=501": "invalid_parameter",
+		"?cursor=%21": "invalid_parameter", "?cursor=bm9wZQ": "invalid_parameter",
+	} {
+		k.get("/v1/ops/orders"+query, k.ops...).refused(t, http.StatusBadRequest, code)
+	}
+	k.get("/v1/ops/orders?connection=west", k.ops...).refused(t, http.StatusNotFound, "connection_not_found")
+}
+
+// What an operator needs to speak with the guest and the restaurant.
+func TestOpsOneOrder(t *testing.T) {
+	t.Parallel()
+	k := newKitchen(t)
+	body := strings.Replace(order(), `"dishList"`, `"guest": {"phone": "+351200000"}, "dishList"`, 1)
+	k.main.fault(http.MethodPost, `"do":"execute_then_status","status":500,"body":"<html>oops</html>"`)
+	ref := k.post(ordersPath, body, append(key("k"), k.shop...)...).refused(t, http.StatusGatewayTimeout, "order_outcome_unknown").Ref
+	one := k.opsOrder(ref)
+	if one.Ref != ref || one.State != "unknown" || one.OrderID != nil || len(one.Calls) != 1 {
+		t.Fatalf("got %+v", one)
+	}
+	call := one.Calls[0]
+	if call.Number != 1 || call.Operation != "create" || call.Outcome != "unknown" || call.Client != clientShop || call.RequestID == "" || call.StartedAt == nil || call.Settled != nil || call.Contradicted != nil {
+		t.Errorf("got %+v", call)
+	}
+	if call.Answer == nil || call.Answer.Status != http.StatusInternalServerError || call.Answer.Code != nil {
+		t.Errorf("answer: got %+v", call.Answer)
+	}
+	if !strings.Contains(string(call.Sent), `"phone":"+351200000"`) || !strings.Contains(string(call.Sent), `"ID":"e1"`) {
+		t.Errorf("sent: got %s", call.Sent)
+	}
+	orderID := k.main.has()[0].OrderID
+	k.post("/v1/ops/orders/"+ref+"/resolve", `{"operation": "create", "outcome": "done", "orderID": "`+orderID+`", "note": "spoke with the kitchen"}`, k.ops...).is(t, http.StatusOK)
+	k.change(orderID, "pay", payment).is(t, http.StatusOK)
+	k.change(orderID, "complete", "").is(t, http.StatusOK)
+	one = k.opsOrder(ref)
+	if word := one.Calls[0].Settled; word == nil || word.By != clientOps || word.Outcome != "done" || word.At == nil || word.Note == nil || *word.Note != "spoke with the kitchen" {
+		t.Errorf("settled: got %+v", word)
+	}
+	if len(one.Calls) != 3 || !strings.Contains(string(one.Calls[1].Sent), "currency-1") || string(one.Calls[2].Sent) != "null" || one.Calls[2].EndedAt == nil {
+		t.Errorf("got %+v", one.Calls)
+	}
+	var lines []string
+	for _, a := range one.Attempts {
+		lines = append(lines, a.told())
+	}
+	want := []string{"create 1 500 unknown - -", "create - - done - ops", "pay 1 200 done - -", "complete 1 200 done - -"}
+	if diff := cmp.Diff(want, lines); diff != "" {
+		t.Errorf("attempts (-want +got):\n%s", diff)
+	}
+	k.get("/v1/ops/orders/01ARZ3NDEKTSV4RRFFQ69G5FAV", k.ops...).refused(t, http.StatusNotFound, "order_not_found")
+	k.get("/v1/ops/orders/x", k.ops...).refused(t, http.StatusNotFound, "order_not_found")
+}
+
+func TestResolve(t *testing.T) {
+	t.Parallel()
+	k := newKitchen(t)
+	resolve := func(ref, word string, headers ...string) reply {
+		t.Helper()
+		return k.post("/v1/ops/orders/"+ref+"/resolve", word, append(headers, k.ops...)...)
+	}
+	good := k.place("good")
+	ref := k.lost("lost")
+	for word, want := range map[string][]string{
+		`{}`:                   {"/operation value_not_allowed", "/outcome value_not_allowed"},
+		`{"operation":"menu"}`: {"/operation value_not_allowed", "/outcome value_not_allowed"},
+		`{"operation":"create","outcome":"maybe"}`:               {"/outcome value_not_allowed"},
+		`{"operation":"create","outcome":"done"}`:                {"/orderID field_required"},
+		`{"Operation":"create","OUTCOME":"done","orderId":null}`: {"/orderID field_required"},
+		`{"operation":"create","outcome":true,"note":{}}`:        {"/outcome type_mismatch", "/note type_mismatch"},
+		`{"operation":1,"outcome":"done"}`:                       {"/operation type_mismatch"},
+		`[]`:                                                     {" type_mismatch"},
+		`{"operation":"create","outcome":"not_done","note":"` + strings.Repeat("ж", 1001) + `"}`: {"/note limit_exceeded"},
+	} {
+		broken := resolve(ref, word).refused(t, http.StatusUnprocessableEntity, "validation_failed")
+		var got []string
+		for _, v := range broken.Errors {
+			got = append(got, v.Path+" "+v.Code)
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%.80s (-want +got):\n%s", word, diff)
+		}
+	}
+	resolve(ref, `{"operation":"create","outcome":"not_done","notes":"?"}`).refused(t, http.StatusBadRequest, "invalid_parameter")
+	resolve(ref, `{"operation":`).refused(t, http.StatusBadRequest, "malformed_json")
+	k.do(http.MethodPost, "/v1/ops/orders/"+ref+"/resolve", "x", k.ops...).refused(t, http.StatusUnsupportedMediaType, "unsupported_media_type")
+	resolve("01ARZ3NDEKTSV4RRFFQ69G5FAV", `{"operation":"create","outcome":"not_done"}`).refused(t, http.StatusNotFound, "order_not_found")
+	state := resolve(good.Ref, `{"operation":"create","outcome":"not_done"}`).refused(t, http.StatusConflict, "order_state")
+	if state.Errors[0].Params["state"] != "placed" {
+		t.Errorf("not unknown: %+v", state.Errors)
+	}
+	resolve(ref, `{"operation":"pay","outcome":"done"}`).refused(t, http.StatusConflict, "order_state") // another operation is
+	taken := resolve(ref, `{"operation":"create","outcome":"done","orderID":"`+good.OrderID+`"}`).refused(t, http.StatusConflict, "order_id_taken")
+	if taken.Errors[0].Params["orderID"] != good.OrderID || taken.Errors[0].Params["ref"] != good.Ref {
+		t.Errorf("taken: %+v", taken.Errors)
+	}
+
+	got := resolve(ref, `{"operation":"create","outcome":"send_again","note":"they have not got it"}`).record(t)
+	want := []string{"create 1 - unknown - -", "create - - not_sent - ops", "create 1 201 done - -"}
+	if diff := cmp.Diff(want, got.told(t)); diff != "" || got.State != "placed" || got.OrderID == nil {
+		t.Errorf("sent again: %+v (-want +got):\n%s", got, diff)
+	}
+	resolve(ref, `{"operation":"create","outcome":"not_done"}`).refused(t, http.StatusConflict, "order_state")
+	if orders := k.main.has(); len(orders) != 3 || orders[0].Headers["Idempotency-Key"] != "" {
+		t.Errorf("the service has %+v", orders)
+	}
+	found := false
+	for _, entry := range k.logs.AllEntries() {
+		if entry.Data["event"] == "order.resolved" {
+			found = entry.Data["ref"] == ref && entry.Data["client"] == clientOps
+			if _, noted := entry.Data["note"]; noted {
+				t.Errorf("the note is in the log: %v", entry.Data)
+			}
+		}
+	}
+	if !found {
+		t.Error("what was settled has no line in the log")
+	}
+}
+
+// A client sees the journal of its own connection, and in it nothing of
+// another's: not the orders, not that they exist.
+func TestIsolationOfTheJournal(t *testing.T) {
+	t.Parallel()
+	k := newKitchen(t)
+	mine := k.place("k")
+	lost := k.lost("lost")
+	as := k.as(clientNorth) // orders and ops, connection north alone
+	unknown := func(method, path, body string) {
+		t.Helper()
+		got := k.do(method, path, body, append([]string{"Content-Type", "application/json"}, as...)...).refused(t, http.StatusNotFound, "order_not_found")
+		for _, secret := range []string{mine.Ref, lost, "main", bistro} {
+			if strings.Contains(got.Msg, secret) || got.Ref != "" || got.Errors != nil {
+				t.Errorf("%s %s tells of others: %+v", method, path, got)
+			}
+		}
+	}
+	id := mine.OrderID
+	unknown(http.MethodGet, "/v1/orders/"+id, "")
+	unknown(http.MethodGet, "/v1/orders?key=k", "")
+	unknown(http.MethodPut, "/v1/orders/"+id+"/pay", payment)
+	unknown(http.MethodPut, "/v1/orders/"+id+"/complete", "")
+	unknown(http.MethodPut, "/v1/orders/"+id+"/reject", reject)
+	unknown(http.MethodGet, "/v1/ops/orders/"+mine.Ref, "")
+	unknown(http.MethodPost, "/v1/ops/orders/"+lost+"/resolve", `{"operation":"create","outcome":"not_done"}`)
+	for _, path := range []string{"/v1/orders/" + id + "?connection=main", "/v1/orders?key=k&connection=main", "/v1/ops/orders?connection=main"} {
+		got := k.get(path, as...).refused(t, http.StatusNotFound, "connection_not_found")
+		if strings.Contains(got.Msg, "main") {
+			t.Errorf("%s tells of others: %s", path, got.Msg)
+		}
+	}
+	k.put("/v1/orders/"+id+"/complete?connection=main", "", as...).refused(t, http.StatusNotFound, "connection_not_found")
+	for _, query := range []string{"", "?state=unknown", "?state=placed"} {
+		var rows []shown
+		if k.get("/v1/ops/orders"+query, as...).is(t, http.StatusOK).into(t, &rows); len(rows) != 0 {
+			t.Errorf("ops list %s: %+v", query, rows)
+		}
+	}
+	// The same key and the same number there are another order.
+	path := "/v1/restaurants/" + north + "/orders"
+	var theirs placed
+	k.post(path, order(), append(key("k"), as...)...).is(t, http.StatusCreated).into(t, &theirs)
+	if theirs.OrderID != id || theirs.Ref == mine.Ref {
+		t.Errorf("got %+v beside %+v", theirs, mine)
+	}
+	k.put("/v1/orders/"+id+"/reject", reject, as...).is(t, http.StatusOK)
+	if record := k.get("/v1/orders?key=k", k.shop...).record(t); record.Ref != mine.Ref || record.State != "placed" {
+		t.Errorf("the other's rejection reached %+v", record)
+	}
+	// Another client of the same connection sees its orders, but not its keys.
+	k.get("/v1/orders?key=k", k.ops...).refused(t, http.StatusNotFound, "order_not_found")
+	// Without the scope there is nothing.
+	for _, path := range []string{"/v1/ops/orders", "/v1/ops/orders/" + mine.Ref} {
+		k.get(path, k.shop...).refused(t, http.StatusForbidden, "forbidden")
+		k.get(path).refused(t, http.StatusUnauthorized, "unauthorized")
+	}
+	k.post("/v1/ops/orders/"+lost+"/resolve", `{}`, k.shop...).refused(t, http.StatusForbidden, "forbidden")
+	// Until somebody is asked who may.
+	if record := k.get("/v1/ops/orders/"+lost, k.ops...).is(t, http.StatusOK); !strings.Contains(string(record.body), `"state":"unknown"`) {
+		t.Errorf("got %s", record.body)
+	}
+}

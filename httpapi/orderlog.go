@@ -1,0 +1,106 @@
+package httpapi
+
+import (
+	"github.com/gin-gonic/gin"
+	"github.com/sirupsen/logrus"
+
+	"larder/internal/menu"
+	"larder/internal/upstream"
+	"larder/ordering"
+)
+
+// orderCall is what a request wants of an order, for the log and the metrics.
+type orderCall struct {
+	operation  ordering.Operation
+	connection string
+	restaurant menu.RestaurantID // of a placing request
+	orderID    string            // of a changing one
+}
+
+// answerOrder counts, logs and answers what came of placing or changing an
+// order: result, or err where nothing was begun.
+func (s *Server) answerOrder(c *gin.Context, call orderCall, result ordering.Result, err error) {
+	outcome := outcomeOf(result.Call)
+	if err != nil {
+		outcome = refusalOf(asProblem(err).code)
+	}
+	if result.Replayed && err == nil {
+		s.metrics.replay(call.operation)
+	} else {
+		s.metrics.order(call.operation, outcome)
+	}
+	s.logOrder(c, call, outcome, result, err)
+	if err != nil {
+		failInLanguage(c, err)
+		return
+	}
+	s.answerOutcome(c, result)
+}
+
+// logOrder writes the order's line: never a key, a body, or what is a guest's.
+func (s *Server) logOrder(c *gin.Context, call orderCall, outcome string, result ordering.Result, err error) {
+	who, _ := callerOf(c)
+	fields := logrus.Fields{
+		"event": "order." + outcome, "operation": call.operation, "requestId": idOf(c), "client": who.Client,
+		"connection": call.connection, "restaurant": call.restaurant, "orderID": call.orderID, "replayed": result.Replayed,
+	}
+	if err != nil {
+		p := asProblem(err)
+		fields["ref"] = p.ref
+		if p.violations != nil {
+			fields["violations"] = len(p.violations)
+		} else {
+			fields["error"] = err.Error()
+		}
+		s.log.WithFields(fields).Warn("order: nothing was begun")
+		return
+	}
+	record, made := result.Record, result.Call
+	fields["ref"], fields["orderID"], fields["restaurant"], fields["menuVersion"] = record.Ref, record.OrderID, record.Restaurant, record.MenuVersion
+	if made.Outcome == ordering.OutcomeDone {
+		s.log.WithFields(fields).Info("order: done")
+		return
+	}
+	fields["tries"] = len(made.Tries)
+	if said := made.Answer; said != nil {
+		fields["status"], fields["code"] = said.Status, said.Code
+	}
+	s.log.WithFields(fields).Warn("order: not done, or not known to be")
+}
+
+// outcomeOf names what became of a call that was begun.
+func outcomeOf(call ordering.Call) string {
+	if call.Outcome != ordering.OutcomeDone {
+		return string(call.Outcome)
+	}
+	switch call.Operation {
+	case upstream.OpPay:
+		return "paid"
+	case upstream.OpComplete:
+		return "closed"
+	case upstream.OpReject:
+		return "rejected"
+	default:
+		return "placed"
+	}
+}
+
+// refusalOf names why nothing was begun; the names are few, for the metrics.
+func refusalOf(code Code) string {
+	switch code {
+	case CodeValidationFailed, CodeMalformedJSON:
+		return "invalid"
+	case CodeIdempotencyKeyReused, CodeIdempotencyKeyInFlight, CodeOrderBusy, CodeOutcomeUnknown, CodeOrderState:
+		return "conflict"
+	case CodeOrderNotFound, CodeOrderAmbiguous:
+		return "not_found"
+	case CodeUpstreamUnavailable:
+		return string(ordering.OutcomeNotSent)
+	case CodeJournalUnavailable, CodeStorageUnavailable, CodeNoCatalogue:
+		return "unavailable"
+	case CodeClientGone:
+		return "cancelled"
+	default:
+		return "failed"
+	}
+}

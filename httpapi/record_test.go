@@ -1,0 +1,181 @@
+package httpapi_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"net/http"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// shown is an order of the shapes.
+type shown struct {
+	Ref, Connection, Client, State   string
+	OrderID, Restaurant              *string
+	Adopted, Paid                    bool
+	Total                            json.Number
+	MenuVersion                      *int64
+	CreatedAt, UpdatedAt, ExpectedAt *time.Time
+	Attempts                         []attempt
+	Payments                         []struct {
+		Code   string
+		Amount json.Number
+		PaidAt string
+	}
+}
+
+type attempt struct {
+	Operation string
+	Try       *int
+	At        *time.Time
+	MS        *int64
+	Status    *int
+	Outcome   string
+	Code, By  *string
+}
+
+// told is an attempt in words, without what differs from run to run.
+func (a attempt) told() string {
+	text := func(s *string) string {
+		if s == nil {
+			return "-"
+		}
+		return *s
+	}
+	number := func(n *int) string {
+		if n == nil {
+			return "-"
+		}
+		return strconv.Itoa(*n)
+	}
+	return strings.Join([]string{a.Operation, number(a.Try), number(a.Status), a.Outcome, text(a.Code), text(a.By)}, " ")
+}
+
+func (r reply) record(t *testing.T) shown {
+	t.Helper()
+	var record shown
+	var envelope struct{ Result json.RawMessage }
+	if err := json.Unmarshal(r.is(t, http.StatusOK).body, &envelope); err != nil {
+		t.Fatal(err)
+	}
+	decoder := json.NewDecoder(bytes.NewReader(envelope.Result))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(&record); err != nil {
+		t.Fatalf("%v in %s", err, r.body)
+	}
+	if r.header.Get("Cache-Control") != "no-store" {
+		t.Errorf("an order may be cached: %v", r.header)
+	}
+	return record
+}
+
+// told are the record's attempts in words.
+func (s shown) told(t *testing.T) []string {
+	t.Helper()
+	var lines []string
+	for _, a := range s.Attempts {
+		if a.At == nil {
+			t.Errorf("an attempt has no time: %+v", a)
+		}
+		lines = append(lines, a.told())
+	}
+	return lines
+}
+
+// The record by orderID and by key is the same, and has everything that
+// happened (policy O9).
+func TestTheRecord(t *testing.T) {
+	t.Parallel()
+	k := newKitchen(t)
+	k.main.faults(`[{"match":{"method":"POST","path":"/orders/api/v1/orders"},"times":1,"do":"status","status":503}]`)
+	p := k.place("k")
+	k.change(p.OrderID, "complete", "").refused(t, http.StatusBadGateway, "upstream_refused")
+	k.change(p.OrderID, "pay", payment).is(t, http.StatusOK)
+	got := k.get("/v1/orders/"+p.OrderID, k.shop...)
+	record := got.record(t)
+	if record.Ref != p.Ref || *record.OrderID != p.OrderID || *record.Restaurant != bistro || record.Connection != "main" || record.Client != clientShop ||
+		record.State != "placed" || !record.Paid || record.Adopted || record.Total != "210.4" || *record.MenuVersion != 1 {
+		t.Errorf("got %s", got.body)
+	}
+	if record.CreatedAt == nil || record.UpdatedAt.Before(*record.CreatedAt) || record.ExpectedAt == nil || !record.ExpectedAt.After(time.Now()) {
+		t.Errorf("times: %s", got.body)
+	}
+	if len(record.Payments) != 1 || record.Payments[0].Code != "currency-1" || record.Payments[0].Amount != "210.4" || record.Payments[0].PaidAt != "2026-11-21T12:00:00+03:00" {
+		t.Errorf("payments: %s", got.body)
+	}
+	want := []string{"create 1 503 not_sent - -", "create 2 201 done - -", "complete 1 500 refused pos_close_order -", "pay 1 200 done - -"}
+	if diff := cmp.Diff(want, record.told(t)); diff != "" {
+		t.Errorf("attempts (-want +got):\n%s", diff)
+	}
+	for _, path := range []string{"/v1/orders?key=k", "/v1/orders?key=%22k%22", "/v1/orders?key=k&connection=main", "/v1/orders/" + p.OrderID + "?connection=main"} {
+		if again := k.get(path, k.shop...).is(t, http.StatusOK); string(again.body) != string(got.body) {
+			t.Errorf("%s: got %s, want %s", path, again.body, got.body)
+		}
+		if head := k.do(http.MethodHead, path, "", k.shop...).is(t, http.StatusOK); len(head.body) != 0 || head.header.Get("Content-Length") != got.header.Get("Content-Length") {
+			t.Errorf("HEAD %s: %d bytes, %v", path, len(head.body), head.header)
+		}
+	}
+	for path, code := range map[string]string{
+		"/v1/orders/nobody": "order_not_found", "/v1/orders?key=nothing": "order_not_found",
+		"/v1/orders/" + p.OrderID + "?connection=west": "connection_not_found",
+	} {
+		k.get(path, k.shop...).refused(t, http.StatusNotFound, code)
+	}
+	for _, path := range []string{"/v1/orders", "/v1/orders?key=", "/v1/orders?key=" + strings.Repeat("k", 256)} {
+		k.get(path, k.shop...).refused(t, http.StatusBadRequest, "invalid_parameter")
+	}
+	k.get("/v1/orders/"+p.OrderID).refused(t, http.StatusUnauthorized, "unauthorized")
+	k.get("/v1/orders?key=k").refused(t, http.StatusUnauthorized, "unauthorized")
+	k.get("/v1/orders/"+p.OrderID, k.as(clientRead)...).refused(t, http.StatusForbidden, "forbidden")
+}
+
+// An order is there from the moment its key is taken.
+func TestTheRecordOfAnOrderOnItsWay(t *testing.T) {
+	t.Parallel()
+	k := newKitchen(t)
+	open := k.main.shut()
+	defer open()
+	answer := k.later(http.MethodPost, ordersPath, order(), append(key("slow"), k.shop...)...)
+	<-k.main.arrived
+	record := k.get("/v1/orders?key=slow", k.shop...).record(t)
+	if record.State != "placing" || record.OrderID != nil || len(record.Attempts) != 0 || record.Total != "210.4" {
+		t.Errorf("got %+v", record)
+	}
+	open()
+	answer().is(t, http.StatusCreated)
+	if record := k.get("/v1/orders?key=slow", k.shop...).record(t); record.State != "placed" || record.OrderID == nil {
+		t.Errorf("got %+v", record)
+	}
+}
+
+// Two services number their orders alike: who sees both must say which.
+func TestAnOrderIDOfTwoConnections(t *testing.T) {
+	t.Parallel()
+	k := newKitchen(t)
+	p := k.place("k")
+	var other placed
+	k.post("/v1/restaurants/"+north+"/orders", order(), append(key("k"), k.as(clientNorth)...)...).is(t, http.StatusCreated).into(t, &other)
+	if p.OrderID != other.OrderID {
+		t.Fatalf("the services number otherwise: %s, %s", p.OrderID, other.OrderID)
+	}
+	path := "/v1/orders/" + p.OrderID
+	got := k.get(path, k.ops...).refused(t, http.StatusBadRequest, "order_ambiguous")
+	if names, _ := got.Errors[0].Params["connections"].([]any); len(names) != 2 {
+		t.Errorf("got %+v", got.Errors)
+	}
+	k.put(path+"/pay", payment, k.ops...).refused(t, http.StatusBadRequest, "order_ambiguous")
+	if record := k.get(path+"?connection=north", k.ops...).record(t); record.Ref != other.Ref {
+		t.Errorf("got %+v, want %s", record, other.Ref)
+	}
+	k.put(path+"/pay?connection=north", payment, k.ops...).is(t, http.StatusOK)
+	if record := k.get(path, k.shop...).record(t); record.Ref != p.Ref || record.Paid {
+		t.Errorf("got %+v, want %s, not paid", record, p.Ref)
+	}
+	if main, north := k.main.has(), k.north.has(); main[0].Paid || !north[0].Paid {
+		t.Errorf("the services have %+v and %+v", main, north)
+	}
+}

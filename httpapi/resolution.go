@@ -1,0 +1,103 @@
+package httpapi
+
+import (
+	"errors"
+	"unicode/utf8"
+
+	"larder/internal/menu"
+	"larder/ordering"
+)
+
+// maxNote is how many characters an operator's note may have.
+const maxNote = 1000
+
+// readResolution reads {"operation", "outcome", "orderID", "note"}, names in
+// any spelling. Whether the values go together is ordering's to say.
+func readResolution(body []byte) (ordering.Resolving, error) {
+	text, err := menu.Check(body, maxDepth)
+	if err != nil {
+		return ordering.Resolving{}, err
+	}
+	var (
+		word       ordering.Resolving
+		violations []ordering.Violation
+	)
+	reader := menu.NewReader(text)
+	var unknown error
+	object := reader.Object(func(name string) {
+		switch violation, known := resolutionField(reader, name, &word); {
+		case !known:
+			unknown = invalid(name, "is not known here; there are operation, outcome, orderID and note")
+		case violation != nil:
+			violations = append(violations, *violation)
+		}
+	})
+	if !object {
+		violations = append(violations, ordering.NewViolation("", ordering.TypeMismatch, ordering.Params{"want": "object", "got": menu.NewReader(text).Kind().String()}, ordering.English))
+	}
+	if violations != nil {
+		return word, &problem{code: CodeValidationFailed, msg: "the order cannot be settled like this; see errors", violations: violations}
+	}
+	return word, unknown
+}
+
+// resolutionField reads one member into the word: what is wrong with it, and
+// whether there is such a member at all.
+func resolutionField(reader *menu.Reader, name string, word *ordering.Resolving) (wrong *ordering.Violation, known bool) {
+	folded, kind := menu.FoldName(name), reader.Kind()
+	text, ok := "", true
+	switch {
+	case kind == menu.KindNull: // as if it were not there
+		reader.Skip()
+	case folded == "orderid":
+		text, ok = reader.ID() // a number too (policy W4)
+	case kind == menu.KindString:
+		text, ok = reader.Text()
+	default:
+		reader.Skip()
+		ok = false
+	}
+	switch folded {
+	case "operation":
+		word.Operation = ordering.Operation(text)
+	case "outcome":
+		word.How = ordering.Settlement(text)
+	case "orderid":
+		word.OrderID = text
+	case "note":
+		word.Note = text
+	default:
+		return nil, false
+	}
+	path := "/" + name // one of the four, in any spelling: nothing in it to escape
+	switch {
+	case !ok:
+		v := ordering.NewViolation(path, ordering.TypeMismatch, ordering.Params{"want": menu.KindString.String(), "got": kind.String()}, ordering.English)
+		return &v, true
+	case utf8.RuneCountInString(word.Note) > maxNote:
+		v := ordering.NewViolation(path, ordering.LimitExceeded, ordering.Params{"limit": maxNote}, ordering.English)
+		return &v, true
+	default:
+		return nil, true
+	}
+}
+
+// rulesOfResolution words what a resolution breaks: what is no longer kept
+// cannot be sent again (policy O13).
+func rulesOfResolution(err error) error {
+	var invalid *ordering.InvalidError
+	switch {
+	case errors.As(err, &invalid):
+		return &problem{
+			code: CodeValidationFailed, msg: "the order cannot be settled like this; see errors",
+			violations: invalid.Verdict.Violations, err: err,
+		}
+	case !errors.Is(err, ordering.ErrNoBody):
+		return err
+	}
+	allowed := []string{string(ordering.SettledDone), string(ordering.SettledNotDone)}
+	return &problem{
+		code: CodeValidationFailed, msg: "what was sent is no longer kept, so it cannot be sent again",
+		violations: []ordering.Violation{ordering.NewViolation("/outcome", ordering.ValueNotAllowed, ordering.Params{"allowed": allowed}, ordering.English)},
+	}
+}
