@@ -3,6 +3,8 @@ package ordering
 import (
 	"encoding/json"
 
+	"github.com/shopspring/decimal"
+
 	"larder/internal/menu"
 )
 
@@ -51,7 +53,7 @@ func (c *check) named(n int32, field string) (id string, external, ok bool) {
 	case l.externalID.text != "":
 		return l.externalID.text, true, true
 	}
-	c.add(l.missing(l.id.spot), member(c.path(n), l.id.or("ID")), FieldRequired, Params{"field": field}, "")
+	c.add(l.missing(&l.id), member(c.path(n), l.id.or("ID")), FieldRequired, Params{"field": field}, "")
 	return "", false, false
 }
 
@@ -73,7 +75,7 @@ func (c *check) only(n int32, id string, sharing []menu.Index, unknown Code, nam
 }
 
 // number gives an exact number as a param.
-func number(n menu.Number) json.Number { return json.Number(n.Append(nil)) }
+func number(d decimal.Decimal) json.Number { return json.Number(menu.AppendDecimal(nil, d)) }
 
 // exact gives a number of the body as a param, with its exact digits.
 func exact(v *value) json.Number { return number(v.number) }

@@ -34,23 +34,20 @@ func readRejection(c *Changing, notes *findings) *rejection {
 		r.broken = true
 		return r
 	}
-	r.Open()
-	for name, ok := r.Member(); ok; name, ok = r.Member() {
+	r.Fields(func(name, folded string) {
 		s := spot{name: name, at: r.place()}
-		switch menu.FoldName(name) {
+		switch folded {
 		case "rejectionreasonid":
 			r.readValue(&r.reason, "", s, wantID)
 		case "rejectionreasontext":
 			r.readValue(&r.text, "", s, wantText)
 		case "restaurantid":
-			r.Skip()
 		default:
-			raw := r.Raw()
 			if !r.native { // policy W8
-				r.extra = append(r.extra, extraField(name, raw))
+				r.extra = append(r.extra, upstream.Field{Name: name, Value: r.Raw()})
 			}
 		}
-	}
+	})
 	r.end = r.place()
 	return r
 }

@@ -19,7 +19,7 @@ import (
 )
 
 func orderCommand(w *world) *cobra.Command {
-	cmd := &cobra.Command{Use: "order", Short: "Check or place an order from a file", Args: cobra.NoArgs, RunE: needsSubcommand()}
+	cmd := &cobra.Command{Use: "order", Short: "Check or place an order, see what became of it, settle it", Args: cobra.NoArgs, RunE: needsSubcommand()}
 	validate := &cobra.Command{
 		Use:   "validate FILE",
 		Short: "Check an order against the menu that is served; fails when it is not valid",
@@ -48,6 +48,7 @@ ask the restaurant first.`,
 		addJSON(c)
 		cmd.AddCommand(c)
 	}
+	cmd.AddCommand(orderListCommand(w), orderShowCommand(w), orderResolveCommand(w))
 	return cmd
 }
 

@@ -253,8 +253,8 @@ func (r *Reader) Decimal() (decimal.Decimal, NumberState) {
 	switch r.Kind() {
 	case KindNumber:
 		raw := r.Raw()
-		if n, ok := parsePlain(raw); ok {
-			return n.Decimal(), NumberOK
+		if d, ok := parsePlain(raw); ok {
+			return d, NumberOK
 		}
 		return ParseDecimal(string(raw))
 	case KindString:

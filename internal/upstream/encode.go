@@ -3,7 +3,7 @@ package upstream
 // AppendJSON appends the order as the service wants it: document order of
 // fields, exact decimals without exponent.
 func (o *Order) AppendJSON(dst []byte, wire WireCase) []byte {
-	w := begin(dst, wire, o.Extra)
+	w := begin(dst, wire)
 	w.text("comment", o.Comment)
 	if o.RestaurantID != nil && o.RestaurantNumeric {
 		w.name("restaurantID")
@@ -24,7 +24,7 @@ func (o *Order) AppendJSON(dst []byte, wire WireCase) []byte {
 	w.text("expeditionType", o.ExpeditionType)
 	w.text("expectedAt", o.ExpectedAt)
 	w.text("paymentTypeID", o.PaymentTypeID)
-	w.number("changeFrom", o.ChangeFrom)
+	w.decimal("changeFrom", o.ChangeFrom)
 	if o.Guest != nil {
 		w.name("guest")
 		w.dst = o.Guest.AppendJSON(w.dst, wire)
@@ -33,12 +33,17 @@ func (o *Order) AppendJSON(dst []byte, wire WireCase) []byte {
 		w.name("address")
 		w.dst = o.Address.AppendJSON(w.dst, wire)
 	}
-	return w.end()
+	return w.end(o.Extra)
 }
 
 // AppendJSON appends the dish.
 func (d *Dish) AppendJSON(dst []byte, wire WireCase) []byte {
-	w := beginItem(dst, wire, d.Item, d.Quantity, d.Extra)
+	w := begin(dst, wire)
+	w.text("ID", &d.ID)
+	w.text("name", d.Name)
+	w.decimal("price", d.Price)
+	w.measure(d.Measure)
+	w.decimal("quantity", &d.Quantity)
 	if d.Ingredients != nil {
 		w.name("ingredients")
 		w.dst = append(w.dst, '[')
@@ -50,33 +55,38 @@ func (d *Dish) AppendJSON(dst []byte, wire WireCase) []byte {
 		}
 		w.dst = append(w.dst, ']')
 	}
-	return w.end()
+	return w.end(d.Extra)
 }
 
 // AppendJSON appends the ingredient.
 func (g *OrderIngredient) AppendJSON(dst []byte, wire WireCase) []byte {
-	w := beginItem(dst, wire, g.Item, g.Quantity, g.Extra)
-	return w.end()
+	w := begin(dst, wire)
+	w.text("ID", &g.ID)
+	w.text("name", g.Name)
+	w.decimal("price", g.Price)
+	w.measure(g.Measure)
+	w.decimal("quantity", &g.Quantity)
+	return w.end(g.Extra)
 }
 
 // AppendJSON appends the guest.
 func (g *Guest) AppendJSON(dst []byte, wire WireCase) []byte {
-	w := begin(dst, wire, g.Extra)
+	w := begin(dst, wire)
 	w.text("email", g.Email)
 	w.text("phone", g.Phone)
 	w.text("firstName", g.FirstName)
 	w.text("lastName", g.LastName)
-	return w.end()
+	return w.end(g.Extra)
 }
 
 // AppendJSON appends the address.
 func (a *Address) AppendJSON(dst []byte, wire WireCase) []byte {
-	w := begin(dst, wire, a.Extra)
+	w := begin(dst, wire)
 	w.text("postcode", a.Postcode)
 	w.text("street", a.Street)
 	w.text("comment", a.Comment)
-	w.number("lat", a.Lat)
-	w.number("lon", a.Lon)
+	w.decimal("lat", a.Lat)
+	w.decimal("lon", a.Lon)
 	w.text("cityID", a.CityID)
 	w.text("cityName", a.CityName)
 	w.whole("floor", a.Floor)
@@ -85,17 +95,17 @@ func (a *Address) AppendJSON(dst []byte, wire WireCase) []byte {
 	w.text("entrance", a.Entrance)
 	w.text("subway", a.Subway)
 	w.text("fullAddress", a.FullAddress)
-	return w.end()
+	return w.end(a.Extra)
 }
 
 // AppendJSON appends the payment.
 func (p *Payment) AppendJSON(dst []byte, wire WireCase) []byte {
-	w := begin(dst, wire, p.Extra)
+	w := begin(dst, wire)
 	w.text("code", &p.Code)
 	w.decimal("amount", &p.Amount)
 	w.text("paidAt", &p.PaidAt)
 	w.text("name", &p.Name)
-	return w.end()
+	return w.end(p.Extra)
 }
 
 // AppendPaymentsJSON appends the body of a pay call: an array of payments.
@@ -112,8 +122,8 @@ func AppendPaymentsJSON(dst []byte, payments []Payment, wire WireCase) []byte {
 
 // AppendJSON appends the body of a reject call.
 func (r *Rejection) AppendJSON(dst []byte, wire WireCase) []byte {
-	w := begin(dst, wire, r.Extra)
+	w := begin(dst, wire)
 	w.text("rejectionReasonID", &r.ReasonID)
 	w.text("rejectionReasonText", &r.ReasonText)
-	return w.end()
+	return w.end(r.Extra)
 }

@@ -53,7 +53,7 @@ type Order struct {
 	ExpeditionType    *string
 	ExpectedAt        *string // RFC 3339 with offset, sent as it stands
 	PaymentTypeID     *string
-	ChangeFrom        *menu.Number
+	ChangeFrom        *decimal.Decimal
 	Guest             *Guest
 	Address           *Address
 	Extra             []Field
@@ -61,8 +61,11 @@ type Order struct {
 
 // Dish is one line of an order. Quantity is in units of the dish.
 type Dish struct {
-	Item        *menu.Item // ID, name, price, measure
-	Quantity    menu.Number
+	ID          string
+	Name        *string
+	Price       *decimal.Decimal
+	Measure     *menu.Measure
+	Quantity    decimal.Decimal
 	Ingredients []OrderIngredient // nil is left out, empty is written as []
 	Extra       []Field
 }
@@ -70,8 +73,11 @@ type Dish struct {
 // OrderIngredient is an ingredient or modifier of a dish. Quantity is per one
 // unit of the dish.
 type OrderIngredient struct {
-	Item     *menu.Item // ID, name, price, measure
-	Quantity menu.Number
+	ID       string
+	Name     *string
+	Price    *decimal.Decimal
+	Measure  *menu.Measure
+	Quantity decimal.Decimal
 	Extra    []Field
 }
 
@@ -89,8 +95,8 @@ type Address struct {
 	Postcode        *string
 	Street          *string
 	Comment         *string
-	Lat             *menu.Number
-	Lon             *menu.Number
+	Lat             *decimal.Decimal
+	Lon             *decimal.Decimal
 	CityID          *string
 	CityName        *string
 	Floor           *int

@@ -1,0 +1,275 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"larder/internal/redistest"
+	"larder/internal/sandbox"
+)
+
+// TestKilledAtEveryStep kills a real larder with SIGKILL at every message of an
+// order's way: before each request to the journal and to the ordering service
+// is delivered, and before each answer is. After a restart the same key is sent
+// again. The service has executed the call at most once, and the journal says
+// what became of it: never nothing.
+func TestKilledAtEveryStep(t *testing.T) {
+	t.Parallel()
+	redis := redistest.Start(t, redistest.AppendOnly())
+	for _, operation := range []string{"create", "pay", "complete", "reject"} {
+		t.Run(operation, func(t *testing.T) {
+			t.Parallel()
+			const most = 40 // messages of one call; a bound, should the journal grow talkative
+			passed := 0
+			for n := 1; n <= most; n++ {
+				k := newScene(t, redis, fmt.Sprintf("kill-%s-%d", operation, n))
+				steps, fired := k.killAt(t, operation, n)
+				k.close()
+				if t.Failed() {
+					t.Fatalf("killed at step %d of %v", n, steps)
+				}
+				if !fired {
+					passed = n - 1
+					break
+				}
+			}
+			t.Logf("%s: killed at each of %d messages", operation, passed)
+			// Lookup, begin, the call, finish: asked and answered.
+			if passed < 8 {
+				t.Errorf("%s was killed at %d steps, want 8 and more", operation, passed)
+			}
+		})
+	}
+}
+
+// scene is a sandbox and a Redis with taps before them.
+type scene struct {
+	box    *sandbox.Sandbox
+	server *httptest.Server
+	crash  *crash
+	tapped []string // the environment with taps
+	direct []string // and without
+}
+
+func newScene(t *testing.T, redis *redistest.Server, prefix string) *scene {
+	t.Helper()
+	box := sandbox.New(sandbox.Config{})
+	bistro := sandbox.Bistro(sandbox.BistroID, "")
+	box.SetMenu(sandbox.BistroID, bistro)
+	box.SetMenu(sandbox.DefaultMenu, bistro)
+	k := &scene{box: box, server: httptest.NewServer(box.Handler()), crash: &crash{}}
+	toRedis := newTap(t, "redis", redis.Addr(), k.crash, "{o:main}")
+	toService := newTap(t, "service", strings.TrimPrefix(k.server.URL, "http://"), k.crash, "POST /orders/api/v1/orders", "PUT /orders/api/v1/orders")
+	env := func(redis, service string, more ...string) []string {
+		return append([]string{
+			"LARDER_CONFIG=../../configs/demo.yaml", "LARDER_HTTP_LISTEN=127.0.0.1:0", "LARDER_LOG_FORMAT=json",
+			"LARDER_CONNECTIONS_0_BASE_URL=" + service, "LARDER_CONNECTIONS_0_AUTH_URL=" + service,
+			"LARDER_REDIS_URL=" + redis, "LARDER_REDIS_PREFIX=" + prefix, "LARDER_SYNC_SCHEDULE=@every 1h",
+			"LARDER_ORDERING_PLACE_TIMEOUT=700ms", "LARDER_ORDERING_IN_FLIGHT_GRACE=200ms", "LARDER_HTTP_RATE_PLACE=10000/s",
+		}, more...)
+	}
+	// Only the larder that comes after the crash looks for calls without an
+	// ending: the other's messages are those of the order alone.
+	k.tapped = env("redis://"+toRedis.addr(), "http://"+toService.addr(), "LARDER_ORDERING_SWEEP_EVERY=1h")
+	k.direct = env(redis.URL(), k.server.URL, "LARDER_ORDERING_SWEEP_EVERY=50ms")
+	return k
+}
+
+func (k *scene) close() {
+	k.box.Close()
+	k.server.Close()
+}
+
+// killAt makes one call with a larder that dies at its n-th message, and holds
+// what the next larder says against what the service has executed. Without a
+// crash there were fewer messages than n.
+func (k *scene) killAt(t *testing.T, operation string, n int) (steps []string, fired bool) {
+	t.Helper()
+	first := startProcess(t, k.tapped, "serve")
+	guest := newGuest(t, first.url(t))
+	waitReady(t, guest.base)
+	call := guest.call(t, operation)
+	k.crash.arm(n, func() { _ = first.cmd.Process.Kill() })
+	status, body, err := guest.send(t, call)
+	steps, fired = k.crash.disarm()
+	if !fired {
+		if err != nil || status/100 != 2 {
+			t.Errorf("%s without a crash: %d %s, %v", operation, status, body, err)
+		}
+		_ = first.cmd.Process.Kill()
+		_ = first.cmd.Wait()
+		return steps, false
+	}
+	_ = first.cmd.Wait()
+
+	second := startProcess(t, k.direct, "serve")
+	guest.base = second.url(t)
+	waitReady(t, guest.base)
+	var settled struct {
+		status int
+		body   string
+	}
+	eventually(t, "the key has an answer", func() bool {
+		status, body, err := guest.send(t, call)
+		settled.status, settled.body = status, body
+		return err == nil && status != http.StatusConflict && status != http.StatusServiceUnavailable
+	})
+	executed := k.executed(t, call)
+	switch {
+	case settled.status/100 == 2 && executed == 1:
+	case settled.status == http.StatusGatewayTimeout && executed <= 1:
+	default:
+		t.Errorf("%s killed at %v: answered %d %s after %d executions", operation, steps, settled.status, settled.body, executed)
+	}
+	status, body, err = guest.send(t, call)
+	if again := k.executed(t, call); err != nil || status != settled.status || body != settled.body || again != executed {
+		t.Errorf("%s killed at %v, sent once more: %d %s, %v after %d executions; want the same answer\n%s", operation, steps, status, body, err, again, settled.body)
+	}
+	want := "done"
+	if settled.status == http.StatusGatewayTimeout {
+		want = "unknown"
+	}
+	if known := guest.known(t, call); known != want {
+		t.Errorf("%s killed at %v: the journal says %q after %d, want %q", operation, steps, known, settled.status, want)
+	}
+	_ = second.cmd.Process.Kill()
+	_ = second.cmd.Wait()
+	return steps, true
+}
+
+// executed is how often the service has done what the call asks for.
+func (k *scene) executed(t *testing.T, call guestCall) int {
+	t.Helper()
+	status, body := fetch(t, k.server.URL+"/sandbox/counters")
+	counters := fromJSON[struct {
+		Result struct{ Executed map[string]int }
+	}](t, body)
+	if status != http.StatusOK {
+		t.Fatalf("counters: %d %s", status, body)
+	}
+	total := 0
+	for route, count := range counters.Result.Executed {
+		if strings.HasPrefix(route, call.method) && (call.method == http.MethodPost && strings.HasSuffix(route, "/orders") || strings.HasSuffix(route, call.operation)) {
+			total += count
+		}
+	}
+	return total
+}
+
+// guest is a client of larder.
+type guest struct {
+	base  string
+	http  *http.Client
+	order []byte
+}
+
+// guestCall is one request with its key.
+type guestCall struct {
+	operation, method, path, key string
+	body                         []byte
+}
+
+func newGuest(t *testing.T, base string) *guest {
+	t.Helper()
+	made, err := newOrders(sandbox.Bistro(sandbox.BistroID, ""), sandbox.BistroID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	order, err := json.Marshal(made.good)
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := &guest{base: base, http: &http.Client{Timeout: patience}, order: order}
+	t.Cleanup(g.http.CloseIdleConnections)
+	return g
+}
+
+// call makes the request of an operation; the order that it changes is placed
+// first.
+func (g *guest) call(t *testing.T, operation string) guestCall {
+	t.Helper()
+	create := guestCall{"create", http.MethodPost, "/v1/restaurants/" + sandbox.BistroID + "/orders", "the-order", g.order}
+	if operation == "create" {
+		return create
+	}
+	status, body, err := g.send(t, create)
+	if err != nil || status != http.StatusCreated {
+		t.Fatalf("place the order to be changed: %d %s, %v", status, body, err)
+	}
+	placed := fromJSON[struct{ Result placed }](t, body).Result
+	change := guestCall{operation, http.MethodPut, "/v1/orders/" + placed.OrderID + "/" + operation, "the-change", nil}
+	pay := fmt.Sprintf(`[{"code":"3b0e6f3c","amount":%s,"paidAt":"2026-05-01T12:00:00+03:00","name":""}]`, placed.Total)
+	switch operation {
+	case "pay":
+		change.body = []byte(pay)
+	case "complete":
+		paid := guestCall{"pay", http.MethodPut, "/v1/orders/" + placed.OrderID + "/pay", "the-payment", []byte(pay)}
+		if status, body, err := g.send(t, paid); err != nil || status != http.StatusOK {
+			t.Fatalf("pay the order to be completed: %d %s, %v", status, body, err)
+		}
+	case "reject":
+		_, reasons := fetch(t, g.base+"/v1/rejection-reasons")
+		list := fromJSON[struct{ Result []struct{ ID, Type string } }](t, reasons).Result
+		change.body = fmt.Appendf(nil, `{"rejectionReasonID":%q,"rejectionReasonText":"no time"}`, list[0].ID)
+	}
+	return change
+}
+
+// send sends the call with a fresh token. A connection that breaks is an error.
+func (g *guest) send(t *testing.T, call guestCall) (status int, body string, err error) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	request, err := http.NewRequestWithContext(ctx, call.method, g.base+call.path, bytes.NewReader(call.body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	request.Header.Set("Content-Type", "application/json")
+	request.Header.Set("Idempotency-Key", call.key)
+	return g.do(request)
+}
+
+// do sends a request with a token. net/http would send one that has an
+// Idempotency-Key again by itself when its connection breaks: without GetBody
+// it cannot.
+func (g *guest) do(request *http.Request) (status int, body string, err error) {
+	daemon := newAPI(request.Context(), g.base, "storefront", "storefront-secret")
+	defer daemon.close()
+	request.GetBody = nil
+	response, err := daemon.bearer.Do(request)
+	if err != nil {
+		return 0, "", err
+	}
+	content, err := io.ReadAll(response.Body)
+	_ = response.Body.Close()
+	return response.StatusCode, string(content), err
+}
+
+// known is what the journal says of the call.
+func (g *guest) known(t *testing.T, call guestCall) string {
+	t.Helper()
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, g.base+"/v1/orders?key="+call.key, http.NoBody)
+	if err != nil {
+		t.Fatal(err)
+	}
+	status, body, err := g.do(request)
+	if err != nil || status != http.StatusOK {
+		t.Fatalf("read the order of the key: %d %s, %v", status, body, err)
+	}
+	order := fromJSON[struct{ Result orderRecord }](t, body).Result
+	for _, attempt := range slices.Backward(order.Attempts) {
+		if attempt.Operation == call.operation {
+			return attempt.Outcome
+		}
+	}
+	return "nothing"
+}

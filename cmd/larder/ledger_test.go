@@ -1,0 +1,93 @@
+package main
+
+import (
+	"encoding/json"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+)
+
+const someOrder = `{"ref":"` + ref + `","orderID":"765","restaurant":"one","connection":"main","client":"storefront","state":"placed","paid":false,
+ "total":640,"menuVersion":42,"createdAt":"2026-05-01T12:00:00.000Z","updatedAt":"2026-05-01T12:00:01.000Z","expectedAt":"2026-05-01T13:00:00.000Z",
+ "attempts":[{"operation":"create","try":1,"at":"2026-05-01T12:00:00.000Z","ms":12,"status":201,"outcome":"done","code":null,"by":null},
+             {"operation":"pay","try":1,"at":"2026-05-01T12:10:00.000Z","ms":2000,"status":500,"outcome":"unknown","code":"oops","by":null}],"payments":[]}`
+
+func TestOrderList(t *testing.T) {
+	t.Parallel()
+	var asked string
+	base := daemonOf(t, map[string]http.HandlerFunc{"GET /v1/ops/orders": func(w http.ResponseWriter, r *http.Request) {
+		asked = r.URL.RawQuery
+		says(200, `{"result":[`+someOrder+`],"next":"abc"}`)(w, r)
+	}})
+	got := larder(t, asOps(base, "order", "list", "--state", "unknown", "--limit", "7")...)
+	if got.status != statusDone || asked != "limit=7&state=unknown" {
+		t.Fatalf("order list: %+v after asking %q", got, asked)
+	}
+	for _, part := range []string{"REF", ref, "765", "placed, pay unknown", "640", "one", "storefront", "there are more"} {
+		if !strings.Contains(got.out, part) {
+			t.Errorf("no %q in\n%s", part, got.out)
+		}
+	}
+	got = larder(t, asOps(base, "order", "list", "--json")...)
+	if list := fromJSON[struct{ Result []orderRecord }](t, got.out); len(list.Result) != 1 || list.Result[0].Ref != ref {
+		t.Errorf("order list --json: %s", got.out)
+	}
+	none := daemonOf(t, map[string]http.HandlerFunc{"GET /v1/ops/orders": says(200, `{"result":[],"next":null}`)})
+	if got := larder(t, asOps(none, "order", "list")...); got.out != "no orders\n" {
+		t.Errorf("an empty journal: %+v", got)
+	}
+}
+
+func TestOrderShow(t *testing.T) {
+	t.Parallel()
+	base := daemonOf(t, map[string]http.HandlerFunc{
+		"GET /v1/ops/orders/" + ref: says(200, `{"result":`+someOrder+`}`),
+		"GET /v1/orders/765":        says(200, `{"result":`+someOrder+`}`),
+		"GET /v1/orders/766":        says(404, `{"status":404,"code":"order_not_found","msg":"there is no such order"}`),
+	})
+	for _, id := range []string{ref, "765"} {
+		got := larder(t, asOps(base, "order", "show", id)...)
+		for _, part := range []string{"order 765, ref " + ref + ": placed, pay unknown\n", "client storefront", "  pay  unknown  500  oops\n", "  create  done  201\n"} {
+			if got.status != statusDone || !strings.Contains(got.out, part) {
+				t.Errorf("order show %s: %+v, want %q", id, got, part)
+			}
+		}
+	}
+	if got := larder(t, asOps(base, "order", "show", "766")...); got.status != statusFailed || !strings.Contains(got.err, "there is no such order") {
+		t.Errorf("an order that is not there: %+v", got)
+	}
+}
+
+func TestOrderResolve(t *testing.T) {
+	t.Parallel()
+	var sent []byte
+	base := daemonOf(t, map[string]http.HandlerFunc{"POST /v1/ops/orders/" + ref + "/resolve": func(w http.ResponseWriter, r *http.Request) {
+		sent, _ = io.ReadAll(r.Body)
+		says(200, `{"result":`+someOrder+`}`)(w, r)
+	}})
+	got := larder(t, asOps(base, "order", "resolve", ref, "--outcome", "done", "--order-id", "765", "--note", "asked the kitchen")...)
+	var body map[string]string
+	if err := json.Unmarshal(sent, &body); err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]string{"operation": "create", "outcome": "done", "orderID": "765", "note": "asked the kitchen"}
+	if got.status != statusDone || !strings.Contains(got.out, "order 765") || mustJSON(t, body) != mustJSON(t, want) {
+		t.Errorf("order resolve: %+v after sending %s", got, sent)
+	}
+	for name, args := range map[string][]string{
+		"--outcome:":         {},
+		`--outcome: "maybe"`: {"--outcome", "maybe"},
+		"--operation:":       {"--outcome", "done", "--operation", "cook"},
+		"--order-id is needed: a created order has the ordering service's id": {"--outcome", "done"},
+	} {
+		if got := larder(t, asOps(base, append([]string{"order", "resolve", ref}, args...)...)...); got.status != statusUsage || !strings.Contains(got.err, name) {
+			t.Errorf("order resolve %v: %+v, want 2 and %q", args, got, name)
+		}
+	}
+	for _, args := range [][]string{{"order", "list", "--state", "eaten"}, {"order", "list", "--limit", "0"}} {
+		if got := larder(t, asOps(base, args...)...); got.status != statusUsage {
+			t.Errorf("%v: %+v, want 2", args, got)
+		}
+	}
+}

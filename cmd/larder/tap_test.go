@@ -1,0 +1,165 @@
+package main
+
+import (
+	"bytes"
+	"net"
+	"sync"
+	"testing"
+)
+
+// tap stands between larder and something it speaks with, and asks crash
+// before each message that matters passes: requests that hold one of the
+// marks, and what is answered to them.
+type tap struct {
+	name  string
+	to    string
+	marks []string
+	crash *crash
+
+	listener net.Listener
+	mu       sync.Mutex
+	conns    []net.Conn
+}
+
+func newTap(t *testing.T, name, to string, c *crash, marks ...string) *tap {
+	t.Helper()
+	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &tap{name: name, to: to, marks: marks, crash: c, listener: listener}
+	var served sync.WaitGroup
+	served.Go(func() { p.serve(&served) })
+	t.Cleanup(func() {
+		_ = listener.Close()
+		p.cut()
+		served.Wait()
+	})
+	return p
+}
+
+func (p *tap) addr() string { return p.listener.Addr().String() }
+
+// cut closes every connection.
+func (p *tap) cut() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, conn := range p.conns {
+		_ = conn.Close()
+	}
+}
+
+func (p *tap) serve(served *sync.WaitGroup) {
+	for {
+		near, err := p.listener.Accept()
+		if err != nil {
+			return
+		}
+		far, err := net.Dial("tcp", p.to) //nolint:noctx // loopback; closed with the test
+		if err != nil {
+			_ = near.Close()
+			continue
+		}
+		p.mu.Lock()
+		p.conns = append(p.conns, near, far)
+		p.mu.Unlock()
+		asked := make(chan struct{}, 1024) // one for each marked request that waits for its answer
+		served.Go(func() { p.forward(near, far, asked) })
+		served.Go(func() { p.back(far, near, asked) })
+	}
+}
+
+// forward passes what larder sends.
+func (p *tap) forward(near, far net.Conn, asked chan struct{}) {
+	defer func() { _, _ = near.Close(), far.Close() }()
+	buffer := make([]byte, 1<<20)
+	for {
+		n, err := near.Read(buffer)
+		if err != nil {
+			return
+		}
+		if p.marked(buffer[:n]) {
+			if !p.crash.passes(p.name + " asked") {
+				return
+			}
+			asked <- struct{}{}
+		}
+		if _, err := far.Write(buffer[:n]); err != nil {
+			return
+		}
+	}
+}
+
+// back passes what larder is answered.
+func (p *tap) back(far, near net.Conn, asked chan struct{}) {
+	defer func() { _, _ = near.Close(), far.Close() }()
+	buffer := make([]byte, 1<<20)
+	for {
+		n, err := far.Read(buffer)
+		if err != nil {
+			return
+		}
+		select {
+		case <-asked:
+			if !p.crash.passes(p.name + " answers") {
+				return
+			}
+		default:
+		}
+		if _, err := near.Write(buffer[:n]); err != nil {
+			return
+		}
+	}
+}
+
+func (p *tap) marked(message []byte) bool {
+	for _, mark := range p.marks {
+		if bytes.Contains(message, []byte(mark)) {
+			return true
+		}
+	}
+	return false
+}
+
+// crash kills a process when the n-th message is about to pass.
+type crash struct {
+	mu    sync.Mutex
+	left  int // messages until the crash; 0 and below: none
+	kill  func()
+	steps []string // what has passed since arm, the crash's own last
+	fired bool
+}
+
+// arm lets the n-th message from now on, counted from 1, kill.
+func (c *crash) arm(n int, kill func()) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.left, c.kill, c.steps, c.fired = n, kill, nil, false
+}
+
+// passes tells whether a message goes on.
+func (c *crash) passes(step string) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.fired {
+		return false
+	}
+	if c.left <= 0 {
+		return true
+	}
+	c.steps = append(c.steps, step)
+	if c.left--; c.left > 0 {
+		return true
+	}
+	c.fired = true
+	c.kill()
+	return false
+}
+
+// disarm ends the counting and tells whether the crash came, and where.
+func (c *crash) disarm() (steps []string, fired bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.left = 0
+	return c.steps, c.fired
+}
