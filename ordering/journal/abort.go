@@ -17,15 +17,18 @@ const abortedLife = time.Hour
 // has opened none, it will not any more: a Begin whose request is still on its
 // way to Redis finds itself aborted.
 func (j *Journal) Abort(ctx context.Context, o ordering.Opening) error {
+	return failed("abort", j.abort(ctx, o))
+}
+
+func (j *Journal) abort(ctx context.Context, o ordering.Opening) error {
 	for {
-		err := j.abort(ctx, o)
-		if !errors.Is(err, errMoved) {
-			return failed("abort", err)
+		if err := j.abortOnce(ctx, o); !errors.Is(err, errMoved) {
+			return err
 		}
 	}
 }
 
-func (j *Journal) abort(ctx context.Context, o ordering.Opening) error {
+func (j *Journal) abortOnce(ctx context.Context, o ordering.Opening) error {
 	at := place{o.Connection, o.Ref}
 	found, err := j.order(ctx, j.write, at)
 	if errors.Is(err, ordering.ErrNoOrder) && o.Operation != upstream.OpCreate {

@@ -152,7 +152,7 @@ func (j *Journal) open(ctx context.Context, o ordering.Opening, c *change, key s
 	}
 	begun, err := j.commitReplicated(ctx, c)
 	if errors.Is(err, ErrReplicas) {
-		err = errors.Join(err, j.Abort(ctx, o))
+		err = errors.Join(err, j.abort(ctx, o))
 	}
 	return begun, err
 }

@@ -129,7 +129,23 @@ func (j *Journal) commit(ctx context.Context, c *change) (*order, error) {
 
 // apply makes the change.
 func (j *Journal) apply(ctx context.Context, c *change) error {
+	if err := c.readable(); err != nil {
+		return err
+	}
 	return c.made(j.scripts.commit.Run(ctx, j.write, c.keys, c.arguments()...))
+}
+
+// readable refuses to write an order that could not be read again.
+func (c *change) readable() error {
+	if len(c.fields) == 0 {
+		return nil // there is none, and none is made
+	}
+	fields := maps.Clone(c.fields)
+	for _, field := range c.stamps {
+		fields[field] = "1"
+	}
+	_, err := decode(c.order.place, fields, c.answers)
+	return err
 }
 
 func (c *change) arguments() []any {

@@ -4,10 +4,11 @@
 -- KEYS[2] expiry  sorted set, "created/ref" by the time at which the record expires
 -- ARGV[1] how many of each at most
 --
--- result {calls whose deadline has passed, records that have expired}
+-- result {calls whose deadline has passed, records that have expired, now in milliseconds}
 local time = redis.call("TIME")
 local now = string.format("%.0f", tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000))
 return {
   redis.call("ZRANGEBYSCORE", KEYS[1], "-inf", now, "LIMIT", "0", ARGV[1]),
   redis.call("ZRANGEBYSCORE", KEYS[2], "-inf", now, "LIMIT", "0", ARGV[1]),
+  now,
 }

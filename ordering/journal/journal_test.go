@@ -1,12 +1,8 @@
 package journal_test
 
 import (
-	"context"
 	"crypto/rand"
-	"io"
 	"testing"
-
-	"github.com/sirupsen/logrus"
 
 	"larder/cache"
 	"larder/internal/journaltest"
@@ -36,7 +32,7 @@ func TestRedis(t *testing.T) {
 func fixture(t *testing.T, url string, lives journaltest.Lives) journaltest.Fixture {
 	t.Helper()
 	cfg := config(lives)
-	r := open(t, url, "t-"+rand.Text())
+	r := open(t, url, rand.Text())
 	return journaltest.Fixture{
 		Journal: journal.New(r, cfg, quiet()),
 		Again:   func(*testing.T) ordering.Journal { return journal.New(r, cfg, quiet()) },
@@ -48,32 +44,4 @@ func config(lives journaltest.Lives) ordering.Config {
 	cfg.KeyTTL, cfg.GuestTTL, cfg.RecordTTL = lives.Key, lives.Guest, lives.Record
 	cfg.AllowVolatile = true
 	return cfg
-}
-
-// open opens a Redis until the test ends; an embedded one's keys expire.
-func open(t *testing.T, url, prefix string) *cache.Redis {
-	t.Helper()
-	r, err := cache.Open(t.Context(), cache.RedisConfig{URL: url, Prefix: prefix}, quiet())
-	if err != nil {
-		t.Fatalf("open redis: %v", err)
-	}
-	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
-	ended := make(chan error, 1)
-	go func() { ended <- r.Run(ctx) }()
-	t.Cleanup(func() {
-		cancel()
-		if err := <-ended; err != nil {
-			t.Errorf("redis: %v", err)
-		}
-		if err := r.Close(); err != nil {
-			t.Errorf("close redis: %v", err)
-		}
-	})
-	return r
-}
-
-func quiet() logrus.FieldLogger {
-	log := logrus.New()
-	log.SetOutput(io.Discard)
-	return log
 }

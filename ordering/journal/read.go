@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/redis/go-redis/v9"
 
@@ -21,7 +22,7 @@ func (j *Journal) order(ctx context.Context, client redis.UniversalClient, at pl
 	for {
 		reply, err := j.scripts.read.Run(ctx, client, j.readKeys(at, calls)).Slice()
 		if err != nil {
-			return nil, err
+			return nil, unreadable(at, err)
 		}
 		o, last, err := decodeReply(at, reply)
 		if err != nil || last <= calls {
@@ -43,10 +44,14 @@ func (j *Journal) orders(ctx context.Context, places []place) ([]*order, []error
 	found, faults := make([]*order, len(places)), make([]error, len(places))
 	for i, at := range places {
 		reply, err := replies[i].Slice()
-		if err != nil {
-			return nil, nil, err
+		var (
+			o    *order
+			last int
+		)
+		if err == nil {
+			o, last, err = decodeReply(at, reply)
 		}
-		o, last, err := decodeReply(at, reply)
+		err = unreadable(at, err)
 		if err == nil && last > likelyCalls {
 			o, err = j.order(ctx, j.read, at)
 		}
@@ -60,6 +65,14 @@ func (j *Journal) orders(ctx context.Context, places []place) ([]*order, []error
 		}
 	}
 	return found, faults, nil
+}
+
+// unreadable makes ErrCorrupt of what Redis says of a key that is no hash.
+func unreadable(at place, err error) error {
+	if err != nil && strings.Contains(err.Error(), "WRONGTYPE") {
+		return fmt.Errorf("order %q: %w: not a hash", at.ref, ErrCorrupt)
+	}
+	return err
 }
 
 func (j *Journal) readKeys(at place, calls int) []string {

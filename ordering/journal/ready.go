@@ -1,10 +1,10 @@
 package journal
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -60,7 +60,7 @@ func (j *Journal) ask(ctx context.Context) error {
 		if err := j.read.Ping(ctx).Err(); err != nil {
 			return silent(err)
 		}
-		return j.judged(at, j.judge(info{"maxmemory_policy": noEviction}))
+		return j.judged(at, j.judge(info{"maxmemory_policy": noEviction, "connected_slaves": "0"}))
 	}
 	facts, err := j.facts(ctx)
 	if err != nil {
@@ -109,16 +109,23 @@ func (j *Journal) facts(ctx context.Context) ([]info, error) {
 const (
 	noEviction = "noeviction"
 	yes        = "1"
+	writeFails = "err"
 )
 
 // judge tells what keeps orders from being safe in a Redis with these settings.
 func (j *Journal) judge(f info) error {
 	policy := f["maxmemory_policy"]
-	msg := ""
+	replicas, _ := strconv.Atoi(f["connected_slaves"])
+	msg, retry := "", retrySettings
 	switch {
 	case policy != noEviction && !j.cfg.AllowEviction:
 		msg = fmt.Sprintf("Redis may evict orders when its memory is full (maxmemory-policy is %q): "+
 			"set maxmemory-policy noeviction in Redis, or ordering.allow_eviction", policy)
+	case f["aof_last_write_status"] == writeFails:
+		msg = "Redis cannot write its append-only file (aof_last_write_status is err): see to its disk"
+	case replicas < j.cfg.WaitReplicas:
+		msg = fmt.Sprintf("Redis has %d replicas and ordering.wait_replicas asks for %d", replicas, j.cfg.WaitReplicas)
+		retry = retrySilent
 	case j.cfg.AllowVolatile || f["aof_enabled"] == yes:
 	case j.embedded:
 		msg = "the embedded Redis keeps orders in memory only: set redis.url to a Redis with appendonly yes, or ordering.allow_volatile"
@@ -129,7 +136,7 @@ func (j *Journal) judge(f info) error {
 	if msg == "" {
 		return nil
 	}
-	return &ordering.NotReadyError{Msg: msg, RetryAfter: retrySettings}
+	return &ordering.NotReadyError{Msg: msg, RetryAfter: retry}
 }
 
 // info is what INFO says, by name.
@@ -139,16 +146,17 @@ var errNoInfo = errors.New("INFO says nothing of maxmemory_policy or aof_enabled
 
 func readInfo(ctx context.Context, client redis.Cmdable) (info, error) {
 	pipe := client.Pipeline()
-	memory := pipe.Info(ctx, "memory")
-	persistence := pipe.Info(ctx, "persistence") // one command takes several sections from Redis 7 on only
+	var sections []*redis.StringCmd
+	for _, section := range []string{"memory", "persistence", "replication"} {
+		sections = append(sections, pipe.Info(ctx, section)) // one command takes several from Redis 7 on only
+	}
 	if _, err := pipe.Exec(ctx); err != nil {
 		return nil, err
 	}
 	f := info{}
-	for _, text := range []string{memory.Val(), persistence.Val()} {
-		lines := bufio.NewScanner(strings.NewReader(text))
-		for lines.Scan() {
-			if name, value, ok := strings.Cut(lines.Text(), ":"); ok {
+	for _, section := range sections {
+		for line := range strings.Lines(section.Val()) {
+			if name, value, ok := strings.Cut(strings.TrimSpace(line), ":"); ok {
 				f[name] = value
 			}
 		}

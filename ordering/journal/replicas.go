@@ -3,6 +3,7 @@ package journal
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/redis/go-redis/v9"
 )
@@ -15,6 +16,9 @@ import (
 // pipeline, and EVAL must carry the source, since a pipeline cannot fall back
 // (trap 4).
 func (j *Journal) commitReplicated(ctx context.Context, c *change) (*order, error) {
+	if err := c.readable(); err != nil {
+		return nil, err
+	}
 	pipe, err := j.pipelineOf(ctx, c.keys[0])
 	if err != nil {
 		return nil, err
@@ -34,16 +38,22 @@ func (j *Journal) commitReplicated(ctx context.Context, c *change) (*order, erro
 	return decode(c.order.place, c.fields, c.answers)
 }
 
-// pipelineOf gives a pipeline to the very server that has a key: in a cluster
-// a WAIT by itself would go to any.
+// answerWithin is how long an answer may take beyond the wait for replicas.
+const answerWithin = 5 * time.Second
+
+// pipelineOf gives a pipeline to the very server that has a key (in a cluster
+// a WAIT by itself would go to any), which waits for answers long enough.
 func (j *Journal) pipelineOf(ctx context.Context, key string) (redis.Pipeliner, error) {
-	cluster, ok := j.write.(*redis.ClusterClient)
-	if !ok {
-		return j.write.Pipeline(), nil
+	switch client := j.write.(type) {
+	case *redis.Client:
+		return client.WithTimeout(answerWithin + j.cfg.WaitTimeout).Pipeline(), nil
+	case *redis.ClusterClient:
+		master, err := client.MasterForKey(ctx, key)
+		if err != nil {
+			return nil, err
+		}
+		return master.WithTimeout(answerWithin + j.cfg.WaitTimeout).Pipeline(), nil
+	default:
+		return nil, fmt.Errorf("%w: a %T has no WAIT", ErrReplicas, client)
 	}
-	master, err := cluster.MasterForKey(ctx, key)
-	if err != nil {
-		return nil, err
-	}
-	return master.Pipeline(), nil
 }

@@ -27,13 +27,13 @@ const (
 // record that cannot be read is logged, put off, and keeps no other from being
 // swept.
 func (j *Journal) Sweep(ctx context.Context, connection string) ([]ordering.Record, error) {
-	calls, expired, err := j.due(ctx, connection)
+	late, err := j.due(ctx, connection)
 	if err != nil {
 		return nil, failed("sweep", err)
 	}
 	var moved []ordering.Record
-	for _, member := range calls {
-		o, err := j.overdue(ctx, connection, member)
+	for _, member := range late.calls {
+		o, err := j.overdue(ctx, connection, member, late.now)
 		if err != nil {
 			return moved, failed("sweep", err)
 		}
@@ -41,20 +41,31 @@ func (j *Journal) Sweep(ctx context.Context, connection string) ([]ordering.Reco
 			moved = append(moved, o.Record)
 		}
 	}
-	return moved, failed("sweep", j.prune(ctx, connection, expired))
+	return moved, failed("sweep", j.prune(ctx, connection, late.records))
 }
 
-// due gives the calls and the records whose time has passed, by Redis's clock.
-func (j *Journal) due(ctx context.Context, connection string) (calls, expired []string, err error) {
+// due is what has passed its time by Redis's clock, in milliseconds since the
+// epoch: members of the list of open calls and of that of expiring records.
+type due struct {
+	calls, records []string
+	now            int64
+}
+
+func (j *Journal) due(ctx context.Context, connection string) (due, error) {
 	keys := []string{j.keys.OrdersOpen(connection), j.keys.OrdersExpiry(connection)}
 	reply, err := j.scripts.due.Run(ctx, j.write, keys, sweepAtMost).Slice()
 	if err != nil {
-		return nil, nil, err
+		return due{}, err
 	}
-	if len(reply) != 2 {
-		return nil, nil, fmt.Errorf("%w: %d lists of what is due", ErrCorrupt, len(reply))
+	if len(reply) != 3 {
+		return due{}, fmt.Errorf("%w: %d results of what is due", ErrCorrupt, len(reply))
 	}
-	return texts(reply[0]), texts(reply[1]), nil
+	text, _ := reply[2].(string)
+	now, err := strconv.ParseInt(text, 10, 64)
+	if err != nil {
+		return due{}, fmt.Errorf("%w: Redis's time", ErrCorrupt)
+	}
+	return due{calls: texts(reply[0]), records: texts(reply[1]), now: now}, nil
 }
 
 // texts gives the strings of a list in a script's result.
@@ -71,7 +82,7 @@ func texts(list any) []string {
 
 // overdue moves one call to unknown and gives its order; nil when there was
 // nothing to move.
-func (j *Journal) overdue(ctx context.Context, connection, member string) (*order, error) {
+func (j *Journal) overdue(ctx context.Context, connection, member string, now int64) (*order, error) {
 	ref, number, _ := strings.Cut(member, " ")
 	n, _ := strconv.Atoi(number) // 0 is no call's number
 	moved := false
@@ -93,7 +104,7 @@ func (j *Journal) overdue(ctx context.Context, connection, member string) (*orde
 	case errors.Is(err, ErrCorrupt):
 		j.log.WithFields(logrus.Fields{"event": "journal.corrupt", "connection": connection, "ref": ref}).
 			WithError(err).Error("an order that is overdue cannot be read")
-		later := redis.Z{Score: float64(time.Now().Add(putOff).UnixMilli()), Member: member}
+		later := redis.Z{Score: float64(now + millis(putOff)), Member: member}
 		return nil, j.write.ZAddXX(ctx, open, later).Err()
 	case err != nil || !moved:
 		return nil, err

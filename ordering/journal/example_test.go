@@ -1,0 +1,54 @@
+package journal_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/sirupsen/logrus"
+
+	"larder/cache"
+	"larder/internal/upstream"
+	"larder/ordering"
+	"larder/ordering/journal"
+)
+
+// An order is on record before it is sent, and its key remembers it.
+func Example() {
+	ctx := context.Background()
+	log := logrus.New()
+	log.SetOutput(io.Discard)
+	r, err := cache.Open(ctx, cache.RedisConfig{URL: cache.Embedded}, log)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer func() { _ = r.Close() }()
+	cfg := ordering.DefaultConfig()
+	cfg.AllowVolatile = true // the embedded Redis forgets everything at its end
+	j := journal.New(r, cfg, log)
+
+	opening := ordering.Opening{
+		ID: "01K9ZZZZZZZZZZZZZZZZZZZZZ1", Ref: "01K9ZZZZZZZZZZZZZZZZZZZZZ2", Operation: upstream.OpCreate,
+		Connection: "main", Key: "the key's hash", Client: "storefront", Deadline: 50 * time.Second,
+	}
+	record, err := j.Begin(ctx, opening)
+	fmt.Println(record.State, err)
+
+	// … the order is sent, and the service takes it …
+	record, err = j.Finish(ctx, ordering.Ending{
+		Connection: "main", Ref: record.Ref, Call: 1, Outcome: ordering.OutcomeDone, OrderID: "765",
+	})
+	fmt.Println(record.State, record.OrderID, err)
+
+	// The same request once more is not sent, but answered from the record.
+	_, err = j.Begin(ctx, opening)
+	var taken *ordering.KeyTakenError
+	fmt.Println(errors.As(err, &taken) && taken.Record.OrderID == "765")
+	// Output:
+	// placing <nil>
+	// placed 765 <nil>
+	// true
+}

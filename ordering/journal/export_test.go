@@ -1,0 +1,29 @@
+package journal
+
+import (
+	"github.com/redis/go-redis/v9"
+	"github.com/sirupsen/logrus"
+
+	"larder/cache"
+	"larder/ordering"
+)
+
+// NewOver makes a journal of any client, for the topologies that cache does
+// not open yet.
+func NewOver(client redis.UniversalClient, prefix string, cfg ordering.Config, log logrus.FieldLogger) *Journal {
+	return &Journal{
+		keys: cache.NewKeys(prefix), read: client, write: client, scripts: newScripts(), cfg: cfg, log: log,
+	}
+}
+
+// Decode reads an order from its fields.
+func Decode(connection, ref string, fields map[string]string, answers map[int]string) (ordering.Record, error) {
+	o, err := decode(place{connection, ref}, fields, answers)
+	if err != nil {
+		return ordering.Record{}, err
+	}
+	return o.Record, nil
+}
+
+// Judge judges what INFO says.
+func (j *Journal) Judge(facts map[string]string) error { return j.judge(facts) }

@@ -1,0 +1,244 @@
+package journal_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"larder/internal/redistest"
+	"larder/internal/upstream"
+	"larder/ordering"
+	"larder/ordering/journal"
+)
+
+// TestKilledRedisKeepsEveryRecord: what Begin and Finish have given is there
+// after kill -9 of a Redis with an append-only file.
+func TestKilledRedisKeepsEveryRecord(t *testing.T) {
+	t.Parallel()
+	w := start(t, nil)
+	secret, err := w.Secret(t.Context())
+	if err != nil {
+		t.Fatalf("Secret: %v", err)
+	}
+	flying, landed := create(), create()
+	want := map[string]ordering.Record{
+		flying.Key: begun(t, w, flying),
+		landed.Key: ended(t, w, begun(t, w, landed), ordering.OutcomeDone, "765"),
+	}
+
+	w.server.Stop()
+	w.server.Restart()
+
+	again := journal.New(open(t, w.server.URL(), ""), ordering.DefaultConfig(), quiet())
+	for key, record := range want {
+		got, call, err := again.Lookup(t.Context(), main, key)
+		if diff := cmp.Diff(record, got); err != nil || call != 1 || diff != "" {
+			t.Errorf("Lookup after the kill: call %d, %v; want 1 (-want +got):\n%s", call, err, diff)
+		}
+	}
+	if got, err := again.Secret(t.Context()); err != nil || string(got) != string(secret) {
+		t.Errorf("the secret after the kill is another one, %v", err)
+	}
+}
+
+// TestRedisAway: every method says so, and works when Redis is back.
+func TestRedisAway(t *testing.T) {
+	t.Parallel()
+	w := start(t, nil)
+	o := create()
+	r := begun(t, w, o)
+	calls := map[string]func(ctx context.Context) error{
+		"Secret": func(ctx context.Context) error { _, err := w.Secret(ctx); return err },
+		"Lookup": func(ctx context.Context) error { _, _, err := w.Lookup(ctx, main, o.Key); return err },
+		"Begin":  func(ctx context.Context) error { _, err := w.Begin(ctx, create()); return err },
+		"Begin of a change": func(ctx context.Context) error {
+			_, err := w.Begin(ctx, pay("765"))
+			return err
+		},
+		"Abort": func(ctx context.Context) error { return w.Abort(ctx, create()) },
+		"Finish": func(ctx context.Context) error {
+			_, err := w.Finish(ctx, ordering.Ending{Connection: main, Ref: r.Ref, Call: 1, Outcome: ordering.OutcomeDone, OrderID: "765"})
+			return err
+		},
+		"Settle": func(ctx context.Context) error {
+			_, err := w.Settle(ctx, ordering.Settling{Connection: main, Ref: r.Ref, Operation: upstream.OpCreate, How: ordering.SettledDone})
+			return err
+		},
+		"Sweep":  func(ctx context.Context) error { _, err := w.Sweep(ctx, main); return err },
+		"Order":  func(ctx context.Context) error { _, err := w.Order(ctx, main, "765"); return err },
+		"Record": func(ctx context.Context) error { _, err := w.Record(ctx, []string{main}, r.Ref); return err },
+		"Body":   func(ctx context.Context) error { _, err := w.Body(ctx, main, r.Ref, 1); return err },
+		"List": func(ctx context.Context) error {
+			_, _, err := w.List(ctx, ordering.Query{Connections: []string{main}, Limit: 1})
+			return err
+		},
+	}
+	w.server.Stop()
+	for name, call := range calls {
+		err := call(t.Context())
+		if _, ok := errors.AsType[*ordering.JournalError](err); !ok {
+			t.Errorf("%s without Redis: %v (%T), want a *JournalError", name, err, err)
+		}
+		if err != nil && (strings.Contains(err.Error(), o.Key) || strings.Contains(err.Error(), phone)) {
+			t.Errorf("%s repeats a key or guest data: %v", name, err)
+		}
+	}
+	var silent *ordering.NotReadyError
+	if err := w.Ready(t.Context()); !errors.As(err, &silent) || silent.RetryAfter != 5*time.Second || silent.Err == nil {
+		t.Errorf("Ready without Redis: %v, want a *NotReadyError to be asked again in 5s", err)
+	}
+
+	w.server.Restart()
+	for _, name := range []string{"Secret", "Lookup", "Begin", "Finish", "Order", "Sweep", "Record", "Body", "List"} {
+		if err := calls[name](t.Context()); err != nil {
+			t.Errorf("%s with Redis back: %v", name, err)
+		}
+	}
+	if err := w.Ready(t.Context()); err != nil {
+		t.Errorf("Ready with Redis back: %v", err)
+	}
+}
+
+// TestLostAnswer: Begin's answer is lost, so the call stands open; Abort ends
+// it as not sent and frees the key.
+func TestLostAnswer(t *testing.T) {
+	t.Parallel()
+	w := start(t, nil)
+	p := newProxy(t, w.server.Addr())
+	j := journal.New(open(t, p.url(), ""), ordering.DefaultConfig(), quiet())
+	placed := ended(t, j, begun(t, j, create()), ordering.OutcomeDone, "765") // the scripts are known, the connection stands
+
+	for _, o := range []ordering.Opening{create(), pay("765"), func() ordering.Opening {
+		o := pay("nobody's")
+		o.Adopt = true
+		return o
+	}()} {
+		cutCommit(t, p, j, o)
+		_, call, err := w.Lookup(t.Context(), main, o.Key)
+		if err != nil {
+			t.Fatalf("%s: Lookup: %v; want the call, open although its answer was lost", o.Operation, err)
+		}
+		for range 2 { // aborting again does nothing
+			if err := j.Abort(t.Context(), o); err != nil {
+				t.Fatalf("%s: Abort: %v", o.Operation, err)
+			}
+		}
+		if _, _, err := w.Lookup(t.Context(), main, o.Key); !errors.Is(err, ordering.ErrKeyFree) {
+			t.Errorf("%s: Lookup after Abort: %v, want ErrKeyFree", o.Operation, err)
+		}
+		ref := o.Ref
+		if o.OrderID == "765" {
+			ref = placed.Ref
+		}
+		got, err := w.Record(t.Context(), []string{main}, ref)
+		if err != nil {
+			t.Fatalf("%s: Record: %v", o.Operation, err)
+		}
+		if ended, ok := got.Call(call); !ok || ended.Outcome != ordering.OutcomeNotSent {
+			t.Errorf("%s: the aborted call is %+v, want it not sent", o.Operation, ended)
+		}
+		if _, busy := got.Busy(); busy {
+			t.Errorf("%s: the order is busy still", o.Operation)
+		}
+		if _, err := j.Begin(t.Context(), o); err != nil && !errors.Is(err, journal.ErrRefTaken) {
+			t.Errorf("%s: the key is not free: %v", o.Operation, err)
+		}
+	}
+}
+
+// cutCommit begins a call whose answer is lost: the last of the answers, since
+// a change is read for first.
+func cutCommit(t *testing.T, p *proxy, j *journal.Journal, o ordering.Opening) {
+	t.Helper()
+	reads := map[upstream.Operation]int{upstream.OpCreate: 0, upstream.OpPay: 3}[o.Operation]
+	if o.OrderID == "765" {
+		reads++ // the order's record too
+	}
+	p.cutAfter(reads)
+	_, err := j.Begin(t.Context(), o)
+	if _, ok := errors.AsType[*ordering.JournalError](err); !ok {
+		t.Fatalf("Begin of a %s without answer: %v, want a *JournalError", o.Operation, err)
+	}
+}
+
+// TestLateOpening: a Begin lies in the network until after its Abort. It opens
+// nothing any more.
+func TestLateOpening(t *testing.T) {
+	t.Parallel()
+	w := start(t, nil)
+	p := newProxy(t, w.server.Addr())
+	j := journal.New(open(t, p.url(), ""), ordering.DefaultConfig(), quiet())
+	begun(t, j, create())
+
+	p.hold()
+	o := create()
+	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
+	defer cancel()
+	if _, err := j.Begin(ctx, o); err == nil {
+		t.Fatal("Begin gives a record before Redis has the request")
+	}
+	if waiting, _ := p.counts(); waiting == 0 {
+		t.Fatal("no request waits")
+	}
+	if err := w.Abort(t.Context(), o); err != nil {
+		t.Fatalf("Abort: %v", err)
+	}
+	p.release()
+	eventually(t, "Redis has answered the late request", func() bool { _, answers := p.counts(); return answers > 0 })
+
+	if _, err := w.Record(t.Context(), []string{main}, o.Ref); !errors.Is(err, ordering.ErrNoOrder) {
+		t.Errorf("Record of the late opening: %v, want ErrNoOrder", err)
+	}
+	if _, _, err := w.Lookup(t.Context(), main, o.Key); !errors.Is(err, ordering.ErrKeyFree) {
+		t.Errorf("Lookup of its key: %v, want ErrKeyFree", err)
+	}
+	if _, err := w.Begin(t.Context(), o); !errors.Is(err, journal.ErrAborted) {
+		t.Errorf("Begin of what was aborted: %v, want ErrAborted", err)
+	}
+	again := o
+	again.ID, again.Ref = create().ID, create().Ref
+	begun(t, w, again) // the client's next try
+}
+
+// TestReplicas: with wait_replicas a call is open only when so many replicas
+// have it (policy O14).
+func TestReplicas(t *testing.T) {
+	t.Parallel()
+	w := start(t, func(c *ordering.Config) { c.WaitReplicas = 1 })
+	host, port, _ := strings.Cut(w.server.Addr(), ":")
+	replica := redistest.Start(t, redistest.Config("replicaof", host, port), redistest.Config("repl-diskless-sync-delay", "0"))
+	eventually(t, "the replica follows", func() bool {
+		return strings.Contains(replica.Client().Info(t.Context(), "replication").Val(), "master_link_status:up")
+	})
+	eventually(t, "Redis counts its replica", func() bool { return w.Ready(t.Context()) == nil })
+	r := begun(t, w, create())
+	if n := replica.Client().Exists(t.Context(), "larder:{o:main}:f1:order:"+r.Ref).Val(); n != 1 {
+		t.Errorf("the replica has %d records of the order, want 1", n)
+	}
+	ended(t, w, r, ordering.OutcomeDone, "765")
+
+	replica.Stop()
+	for _, o := range []ordering.Opening{create(), pay("765")} {
+		_, err := w.Begin(t.Context(), o)
+		var want *ordering.JournalError
+		if !errors.As(err, &want) || !errors.Is(err, journal.ErrReplicas) {
+			t.Fatalf("Begin of a %s without its replica: %v, want ErrReplicas", o.Operation, err)
+		}
+		if _, _, err := w.Lookup(t.Context(), main, o.Key); !errors.Is(err, ordering.ErrKeyFree) {
+			t.Errorf("%s: Lookup: %v, want ErrKeyFree", o.Operation, err)
+		}
+	}
+	open, _, err := w.List(t.Context(), ordering.Query{Connections: []string{main}, Limit: 10})
+	for _, record := range open {
+		if call, busy := record.Busy(); busy {
+			t.Errorf("call %+v of %s is open, want none", call, record.Ref)
+		}
+	}
+	if err != nil || len(open) != 2 {
+		t.Errorf("List = %d records, %v; want the placed and the one not sent", len(open), err)
+	}
+}

@@ -1,0 +1,76 @@
+package journal_test
+
+import (
+	"errors"
+	"slices"
+	"testing"
+
+	"larder/internal/redistest"
+	"larder/ordering"
+)
+
+// TestListPassesOverWhatIsGone: records that have expired and wait for their
+// sweep do not shorten a page.
+func TestListPassesOverWhatIsGone(t *testing.T) {
+	t.Parallel()
+	w := start(t, nil)
+	var refs []string
+	for range 12 {
+		refs = append(refs, begun(t, w, create()).Ref)
+	}
+	slices.Reverse(refs)
+	for i, ref := range refs {
+		if i%4 != 3 { // the newest three of every four are gone
+			if err := w.client.Del(t.Context(), "larder:{o:main}:f1:order:"+ref).Err(); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	var got []string
+	cursor := ""
+	for range 12 {
+		page, next, err := w.List(t.Context(), ordering.Query{Connections: []string{main, "other"}, Limit: 2, Cursor: cursor})
+		if err != nil {
+			t.Fatalf("List: %v", err)
+		}
+		for _, r := range page {
+			got = append(got, r.Ref)
+		}
+		if cursor = next; cursor == "" {
+			break
+		}
+	}
+	if want := []string{refs[3], refs[7], refs[11]}; !slices.Equal(sorted(got), sorted(want)) {
+		t.Errorf("List gives %v, want %v", got, want)
+	}
+}
+
+func sorted(list []string) []string { return slices.Sorted(slices.Values(list)) }
+
+// TestListBounds: odd questions have an answer.
+func TestListBounds(t *testing.T) {
+	t.Parallel()
+	w := start(t, nil, redistest.Config("databases", "1"))
+	begun(t, w, create())
+	begun(t, w, create())
+	for _, test := range []struct {
+		name  string
+		query ordering.Query
+		want  int
+		err   error
+	}{
+		{"no limit is the least", ordering.Query{Connections: []string{main}}, 1, nil},
+		{"a limit beyond the most", ordering.Query{Connections: []string{main}, Limit: 1 << 30}, 2, nil},
+		{"no connections", ordering.Query{Limit: 10}, 0, nil},
+		{"a state that is none", ordering.Query{Connections: []string{main}, Limit: 10, State: "eaten"}, 0, nil},
+		{"a cursor that is none", ordering.Query{Connections: []string{main}, Limit: 10, Cursor: "("}, 0, ordering.ErrCursor},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			page, _, err := w.List(t.Context(), test.query)
+			if len(page) != test.want || !errors.Is(err, test.err) {
+				t.Errorf("List = %d records, %v; want %d, %v", len(page), err, test.want, test.err)
+			}
+		})
+	}
+}

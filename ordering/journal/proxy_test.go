@@ -1,0 +1,138 @@
+package journal_test
+
+import (
+	"context"
+	"io"
+	"net"
+	"sync"
+	"testing"
+)
+
+// proxy stands between a journal and its Redis, and does what networks do.
+type proxy struct {
+	target   string
+	listener net.Listener
+	done     sync.WaitGroup
+
+	mu      sync.Mutex
+	cut     int           // which of the next answers is lost, with its connection; 0: none
+	held    chan struct{} // requests wait until it is closed; nil: they pass
+	waiting int           // requests that wait
+	answers int           // answers that came since hold
+}
+
+func newProxy(t *testing.T, target string) *proxy {
+	t.Helper()
+	listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatalf("listen: %v", err)
+	}
+	p := &proxy{target: target, listener: listener}
+	ctx := context.WithoutCancel(t.Context())
+	p.done.Go(func() { p.serve(ctx) })
+	t.Cleanup(func() {
+		p.release()
+		_ = listener.Close()
+		p.done.Wait()
+	})
+	return p
+}
+
+func (p *proxy) url() string { return "redis://" + p.listener.Addr().String() + "/0" }
+
+// cutAfter loses the answer that comes after so many.
+func (p *proxy) cutAfter(answers int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.cut = answers + 1
+}
+
+// hold keeps requests back until release.
+func (p *proxy) hold() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.held, p.answers = make(chan struct{}), 0
+}
+
+func (p *proxy) release() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.held != nil {
+		close(p.held)
+		p.held = nil
+	}
+}
+
+func (p *proxy) counts() (waiting, answers int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.waiting, p.answers
+}
+
+func (p *proxy) serve(ctx context.Context) {
+	for {
+		near, err := p.listener.Accept()
+		if err != nil {
+			return
+		}
+		far, err := new(net.Dialer).DialContext(ctx, "tcp", p.target)
+		if err != nil {
+			_ = near.Close()
+			continue
+		}
+		p.done.Go(func() { p.requests(far, near) })
+		p.done.Go(func() { p.replies(near, far) })
+	}
+}
+
+// requests passes requests on, also those whose sender has left since.
+func (p *proxy) requests(far, near net.Conn) {
+	pass(far, near, func() bool {
+		p.mu.Lock()
+		held := p.held
+		if held != nil {
+			p.waiting++
+		}
+		p.mu.Unlock()
+		if held != nil {
+			<-held
+		}
+		return true
+	})
+	if tcp, ok := far.(*net.TCPConn); ok {
+		_ = tcp.CloseWrite()
+	}
+}
+
+func (p *proxy) replies(near, far net.Conn) {
+	pass(near, far, func() bool {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.answers++
+		if p.cut == 0 {
+			return true
+		}
+		p.cut--
+		return p.cut > 0
+	})
+	_ = near.Close()
+	_ = far.Close()
+}
+
+// pass copies what comes as long as the gate lets it; what cannot be written
+// is read all the same.
+func pass(to io.Writer, from io.Reader, gate func() bool) {
+	buffer := make([]byte, 64<<10)
+	for {
+		n, err := from.Read(buffer)
+		if n > 0 {
+			if !gate() {
+				return
+			}
+			_, _ = to.Write(buffer[:n])
+		}
+		if err != nil {
+			return
+		}
+	}
+}

@@ -1,0 +1,162 @@
+package journal_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"larder/cache"
+	"larder/internal/redistest"
+	"larder/ordering"
+	"larder/ordering/journal"
+)
+
+// TestReady holds policy O14: which Redis can keep an order safe.
+func TestReady(t *testing.T) {
+	t.Parallel()
+	volatile := func(c *ordering.Config) { c.AllowVolatile = true }
+	appendOnly := redistest.AppendOnly()
+	for _, test := range []struct {
+		name    string
+		options []redistest.Option // nil: the embedded Redis
+		change  func(*ordering.Config)
+		want    string // part of the message; "" for ready
+		retry   time.Duration
+	}{
+		{"append-only and noeviction", []redistest.Option{appendOnly}, nil, "", 0},
+		{"nothing on disk", []redistest.Option{}, nil, "ordering.allow_volatile", time.Minute},
+		{"snapshots alone", []redistest.Option{redistest.Config("save", "60", "1")}, nil, "snapshots alone", time.Minute},
+		{"nothing on disk, allowed", []redistest.Option{}, volatile, "", 0},
+		{
+			"evicts",
+			[]redistest.Option{appendOnly, redistest.Config("maxmemory-policy", "allkeys-lru")},
+			nil,
+			`maxmemory-policy is "allkeys-lru"`, time.Minute,
+		},
+		{
+			"evicts, allowed",
+			[]redistest.Option{appendOnly, redistest.Config("maxmemory-policy", "volatile-ttl")},
+			func(c *ordering.Config) { c.AllowEviction = true }, "", 0,
+		},
+		{"embedded", nil, nil, "embedded", time.Minute},
+		{"embedded, allowed", nil, volatile, "", 0},
+		{
+			"without its replicas",
+			[]redistest.Option{appendOnly},
+			func(c *ordering.Config) { c.WaitReplicas = 2 },
+			"0 replicas and ordering.wait_replicas asks for 2", 5 * time.Second,
+		},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			url := cache.Embedded
+			if test.options != nil {
+				url = redistest.Start(t, test.options...).URL()
+			}
+			cfg := ordering.DefaultConfig()
+			if test.change != nil {
+				test.change(&cfg)
+			}
+			j := journal.New(open(t, url, ""), cfg, quiet())
+			for range 2 { // the second answer is the remembered one
+				wantNotReady(t, j.Ready(t.Context()), test.want, test.retry)
+			}
+		})
+	}
+}
+
+func wantNotReady(t *testing.T, err error, msg string, retry time.Duration) {
+	t.Helper()
+	if msg == "" {
+		if err != nil {
+			t.Errorf("Ready = %v, want ready", err)
+		}
+		return
+	}
+	var got *ordering.NotReadyError
+	if !errors.As(err, &got) || !strings.Contains(got.Msg, msg) || got.RetryAfter != retry {
+		t.Errorf("Ready = %v, want a *NotReadyError that says %q, retry after %s", err, msg, retry)
+	}
+}
+
+// TestReadyJudges the settings that no server of a test can be brought to.
+func TestReadyJudges(t *testing.T) {
+	t.Parallel()
+	j := journal.NewOver(nil, "", ordering.DefaultConfig(), quiet())
+	facts := map[string]string{"maxmemory_policy": "noeviction", "aof_enabled": "1", "aof_last_write_status": "err"}
+	wantNotReady(t, j.Judge(facts), "cannot write its append-only file", time.Minute)
+	facts["aof_last_write_status"] = "ok"
+	wantNotReady(t, j.Judge(facts), "", 0)
+}
+
+// TestReadyIsAskedAnew: settings are believed for some seconds, not for ever.
+func TestReadyIsAskedAnew(t *testing.T) {
+	t.Parallel()
+	w := start(t, nil)
+	wantNotReady(t, w.Ready(t.Context()), "", 0)
+	if err := w.client.ConfigSet(t.Context(), "maxmemory-policy", "allkeys-lru").Err(); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the new policy is seen", func() bool { return w.Ready(t.Context()) != nil })
+	wantNotReady(t, w.Ready(t.Context()), "allkeys-lru", time.Minute)
+}
+
+// TestReadyEndsWithItsCaller: nobody waits for Redis longer than they want.
+func TestReadyEndsWithItsCaller(t *testing.T) {
+	t.Parallel()
+	w := start(t, nil)
+	p := newProxy(t, w.server.Addr())
+	j := journal.New(open(t, p.url(), ""), ordering.DefaultConfig(), quiet())
+	p.hold()
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	err := j.Ready(ctx)
+	wantNotReady(t, err, "does not answer", 5*time.Second)
+	if !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("Ready = %v, want the context's error within", err)
+	}
+	p.release()
+	eventually(t, "Redis answers again", func() bool { return j.Ready(t.Context()) == nil })
+}
+
+// TestReadyDoesNotStandForBegin: a Redis that is gone since it was last asked
+// takes no order.
+func TestReadyDoesNotStandForBegin(t *testing.T) {
+	t.Parallel()
+	w := start(t, nil)
+	wantNotReady(t, w.Ready(t.Context()), "", 0)
+	w.server.Stop()
+	if _, err := w.Begin(t.Context(), create()); err == nil {
+		t.Errorf("Begin gives a record without Redis; Ready says %v", w.Ready(t.Context()))
+	}
+}
+
+// TestSecretIsPutBack: a Redis that lost everything gets the secret that the
+// first larder to ask knows, so that all hash alike.
+func TestSecretIsPutBack(t *testing.T) {
+	t.Parallel()
+	w := start(t, nil)
+	other := journal.New(open(t, w.server.URL(), ""), ordering.DefaultConfig(), quiet())
+	want, err := w.Secret(t.Context())
+	if err != nil || len(want) != 32 {
+		t.Fatalf("Secret = %d bytes, %v; want 32", len(want), err)
+	}
+	if err := w.client.Del(t.Context(), "larder:f1:journal-secret").Err(); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the secret is back", func() bool {
+		if got, err := w.Secret(t.Context()); err != nil || string(got) != string(want) {
+			t.Fatalf("the one who knows the secret has another now, %v", err)
+		}
+		return w.client.Exists(t.Context(), "larder:f1:journal-secret").Val() == 1
+	})
+	if got, err := other.Secret(t.Context()); err != nil || string(got) != string(want) {
+		t.Errorf("another larder has another secret, %v", err)
+	}
+	want[0]++ // a caller's copy is its own
+	if got, _ := w.Secret(t.Context()); string(got) == string(want) {
+		t.Error("a caller changed the secret of all")
+	}
+}

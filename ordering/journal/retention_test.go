@@ -1,0 +1,255 @@
+package journal_test
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+	"time"
+
+	"larder/internal/upstream"
+	"larder/ordering"
+)
+
+const (
+	day  = 24 * time.Hour
+	gone = -1 // of a key's life: there is no such key
+	ever = 0  // it does not expire
+)
+
+// TestLives holds how long Redis keeps each key, at every step of an order
+// (policies O7 and O13).
+func TestLives(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		name string
+		run  func(s *steps)
+	}{
+		{"an order that goes well, with a payment that is unknown for a while", func(s *steps) {
+			o := create()
+			r := begun(s.t, s.world, o)
+			s.want("begun", map[string]time.Duration{"order:" + r.Ref: ever, "guest:" + r.Ref + ":1": ever, "key:" + o.Key: ever})
+			r = ended(s.t, s.world, r, ordering.OutcomeDone, "765")
+			s.want("placed, expected in ten days", map[string]time.Duration{
+				"order:" + r.Ref: 55 * day, "guest:" + r.Ref + ":1": 7 * day, "key:" + o.Key: day, "id:765": 55 * day,
+			})
+			p := pay("765")
+			r = begun(s.t, s.world, p)
+			s.want("a payment begun", map[string]time.Duration{
+				"order:" + r.Ref: ever, "id:765": ever, "guest:" + r.Ref + ":1": 7 * day, "key:" + o.Key: day,
+				"guest:" + r.Ref + ":2": ever, "key:" + p.Key: ever,
+			})
+			r = ended(s.t, s.world, r, ordering.OutcomeUnknown, "")
+			s.want("its outcome unknown", map[string]time.Duration{
+				"order:" + r.Ref: ever, "id:765": ever, "guest:" + r.Ref + ":1": ever, "key:" + o.Key: day,
+				"guest:" + r.Ref + ":2": ever, "key:" + p.Key: ever,
+			})
+			s.settle(r, upstream.OpPay, ordering.SettledDone)
+			s.want("settled", map[string]time.Duration{
+				"order:" + r.Ref: 55 * day, "id:765": 55 * day, "guest:" + r.Ref + ":1": 7 * day, "key:" + o.Key: day,
+				"guest:" + r.Ref + ":2": 7 * day, "key:" + p.Key: day,
+			})
+		}},
+		{"an order that is not sent frees its key", func(s *steps) {
+			o := create(func(o *ordering.Opening) { o.ExpectedAt = time.Time{} })
+			r := ended(s.t, s.world, begun(s.t, s.world, o), ordering.OutcomeNotSent, "")
+			s.want("not sent", map[string]time.Duration{
+				"order:" + r.Ref: 45 * day, "guest:" + r.Ref + ":1": 7 * day, "key:" + o.Key: gone,
+			})
+		}},
+		{"a refusal keeps the client's own key, and frees a derived one", func(s *steps) {
+			own, derived := create(), create(func(o *ordering.Opening) { o.Derived = true })
+			ended(s.t, s.world, begun(s.t, s.world, own), ordering.OutcomeRefused, "")
+			ended(s.t, s.world, begun(s.t, s.world, derived), ordering.OutcomeRefused, "")
+			s.want("refused", map[string]time.Duration{
+				"order:" + own.Ref: 55 * day, "guest:" + own.Ref + ":1": 7 * day, "key:" + own.Key: day,
+				"order:" + derived.Ref: 55 * day, "guest:" + derived.Ref + ":1": 7 * day, "key:" + derived.Key: gone,
+			})
+		}},
+		{"an order sent again has its key with the new call", func(s *steps) {
+			o := create()
+			r := ended(s.t, s.world, begun(s.t, s.world, o), ordering.OutcomeUnknown, "")
+			s.settle(r, upstream.OpCreate, ordering.SettledSendAgain)
+			s.want("on its way again", map[string]time.Duration{
+				"order:" + r.Ref: ever, "guest:" + r.Ref + ":1": 7 * day, "guest:" + r.Ref + ":2": ever, "key:" + o.Key: ever,
+			})
+		}},
+		{"an adopted order", func(s *steps) {
+			p := pay("999")
+			p.Adopt = true
+			r := begun(s.t, s.world, p)
+			s.want("begun", map[string]time.Duration{
+				"order:" + r.Ref: ever, "id:999": ever, "guest:" + r.Ref + ":1": ever, "key:" + p.Key: ever,
+			})
+			ended(s.t, s.world, r, ordering.OutcomeDone, "")
+			s.want("paid", map[string]time.Duration{
+				"order:" + r.Ref: 45 * day, "id:999": 45 * day, "guest:" + r.Ref + ":1": 7 * day, "key:" + p.Key: day,
+			})
+		}},
+		{"an opening given up before it came in", func(s *steps) {
+			o := create()
+			if err := s.world.Abort(s.t.Context(), o); err != nil {
+				s.t.Fatalf("Abort: %v", err)
+			}
+			s.want("aborted", map[string]time.Duration{"aborted:" + o.ID: time.Hour})
+		}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			test.run(&steps{t: t, world: start(t, nil)})
+		})
+	}
+}
+
+type steps struct {
+	t     *testing.T
+	world *world
+}
+
+func (s *steps) settle(r ordering.Record, op ordering.Operation, how ordering.Settlement) {
+	s.t.Helper()
+	_, err := s.world.Settle(s.t.Context(), ordering.Settling{
+		Connection: main, Ref: r.Ref, Operation: op, How: how, By: "ops", Deadline: time.Hour,
+	})
+	if err != nil {
+		s.t.Fatalf("Settle(%s): %v", how, err)
+	}
+}
+
+// want checks the lives of all keys but the lists, which stay.
+func (s *steps) want(when string, lives map[string]time.Duration) {
+	s.t.Helper()
+	got := map[string]time.Duration{}
+	for _, name := range s.world.names(s.t) {
+		life, err := s.world.client.PTTL(s.t.Context(), "larder:"+name).Result()
+		if err != nil {
+			s.t.Fatalf("PTTL %s: %v", name, err)
+		}
+		got[strings.TrimPrefix(name, "{o:main}:f1:")] = max(life, ever) // less than 0: it stays
+	}
+	for name, want := range lives {
+		life, there := got[name]
+		delete(got, name)
+		switch {
+		case want == gone && there:
+			s.t.Errorf("%s: %s lives %s, want it gone", when, name, life)
+		case want != gone && !there:
+			s.t.Errorf("%s: there is no %s", when, name)
+		case want != gone && (want-life).Abs() > time.Minute:
+			s.t.Errorf("%s: %s lives %s, want %s", when, name, life, want)
+		}
+	}
+	for name, life := range got {
+		list := !strings.Contains(name, ":") || strings.HasPrefix(name, "in:")
+		if !list || life != ever {
+			s.t.Errorf("%s: %s lives %s, want lists for ever and nothing else", when, name, life)
+		}
+	}
+}
+
+// TestGuestDataGoes sees guest data out, in Redis itself, while the record stays.
+func TestGuestDataGoes(t *testing.T) {
+	t.Parallel()
+	w := start(t, func(c *ordering.Config) { c.KeyTTL, c.GuestTTL = time.Second, time.Second })
+	r := ended(t, w, begun(t, w, create()), ordering.OutcomeDone, "765")
+	holds := func() bool {
+		for _, name := range w.names(t) {
+			if dump, _ := w.client.Dump(t.Context(), "larder:"+name).Bytes(); bytes.Contains(dump, []byte(phone)) {
+				return true
+			}
+		}
+		return false
+	}
+	if body, err := w.Body(t.Context(), main, r.Ref, 1); err != nil || !bytes.Contains(body, []byte(phone)) || !holds() {
+		t.Fatalf("Body = %q, %v, the phone in Redis: %t; want it there", body, err, holds())
+	}
+	eventually(t, "no key holds the phone", func() bool { return !holds() })
+
+	got, err := w.Record(t.Context(), []string{main}, r.Ref)
+	if err != nil {
+		t.Fatalf("Record: %v", err)
+	}
+	if a := got.Calls[0].Answer; a == nil || a.Status != 201 || a.Body != nil || a.ContentType != "" {
+		t.Errorf("the answer is %+v, want its status alone", a)
+	}
+	if _, err := w.Body(t.Context(), main, r.Ref, 1); err == nil {
+		t.Error("Body is still given")
+	}
+}
+
+// TestListsForget sees records out, and then the lists.
+func TestListsForget(t *testing.T) {
+	t.Parallel()
+	w := start(t, func(c *ordering.Config) { c.KeyTTL, c.GuestTTL, c.RecordTTL = time.Second, time.Second, time.Second })
+	soon := func(o *ordering.Opening) { o.ExpectedAt = time.Time{} }
+	for _, outcome := range []ordering.Outcome{ordering.OutcomeRefused, ordering.OutcomeNotSent} {
+		ended(t, w, begun(t, w, create(soon)), outcome, "")
+	}
+	ended(t, w, begun(t, w, create(soon)), ordering.OutcomeDone, "765")
+	stays := ended(t, w, begun(t, w, create(soon)), ordering.OutcomeUnknown, "")
+
+	eventually(t, "only what is unknown is left", func() bool {
+		if _, err := w.Sweep(t.Context(), main); err != nil {
+			t.Fatalf("Sweep: %v", err)
+		}
+		return w.client.ZCard(t.Context(), "larder:{o:main}:f1:orders").Val() == 1
+	})
+	page, next, err := w.List(t.Context(), ordering.Query{Connections: []string{main}, Limit: 10})
+	if err != nil || len(page) != 1 || page[0].Ref != stays.Ref || next != "" {
+		t.Errorf("List = %d records, %q, %v; want the unknown one alone", len(page), next, err)
+	}
+	for _, list := range []string{"expiry", "open", "in:placed", "in:refused", "in:not_sent", "in:placing"} {
+		if n := w.client.ZCard(t.Context(), "larder:{o:main}:f1:"+list).Val(); n != 0 {
+			t.Errorf("%s has %d members, want none", list, n)
+		}
+	}
+}
+
+// TestSweepPutsOffWhatIsStillThere: an entry of the expiry list whose record
+// lives on, as after a change of record_ttl, is not taken out.
+func TestSweepPutsOffWhatIsStillThere(t *testing.T) {
+	t.Parallel()
+	w := start(t, nil)
+	ended(t, w, begun(t, w, create()), ordering.OutcomeDone, "765")
+	const expiry = "larder:{o:main}:f1:expiry"
+	member := w.client.ZRange(t.Context(), expiry, 0, 0).Val()[0]
+	if err := w.client.Do(t.Context(), "ZADD", expiry, 1, member).Err(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.Sweep(t.Context(), main); err != nil {
+		t.Fatalf("Sweep: %v", err)
+	}
+	at := time.UnixMilli(int64(w.client.ZScore(t.Context(), expiry, member).Val()))
+	if wait := time.Until(at); wait < 50*time.Second || wait > 70*time.Second {
+		t.Errorf("looked at again in %s, want about a minute", wait)
+	}
+	page, _, err := w.List(t.Context(), ordering.Query{Connections: []string{main}, Limit: 10})
+	if err != nil || len(page) != 1 {
+		t.Errorf("List = %d records, %v; want the one", len(page), err)
+	}
+}
+
+// TestKeysShareOneSlot holds that all keys of a connection have its hash tag,
+// and none is named without (policy O14).
+func TestKeysShareOneSlot(t *testing.T) {
+	t.Parallel()
+	w := start(t, nil)
+	if _, err := w.Secret(t.Context()); err != nil {
+		t.Fatalf("Secret: %v", err)
+	}
+	for _, connection := range []string{main, "other"} {
+		ended(t, w, begun(t, w, create(on(connection))), ordering.OutcomeDone, "765")
+		r := ended(t, w, begun(t, w, create(on(connection))), ordering.OutcomeUnknown, "")
+		begun(t, w, create(on(connection), overdue))
+		if moved, err := w.Sweep(t.Context(), connection); err != nil || len(moved) != 1 {
+			t.Fatalf("Sweep = %d records, %v; want 1", len(moved), err)
+		}
+		if err := w.Abort(t.Context(), create(on(connection))); err != nil {
+			t.Fatalf("Abort of %s: %v", r.Ref, err)
+		}
+	}
+	for _, name := range w.names(t) {
+		if !strings.HasPrefix(name, "{o:main}:f1:") && !strings.HasPrefix(name, "{o:other}:f1:") && name != "f1:journal-secret" {
+			t.Errorf("key %s has no connection's hash tag", name)
+		}
+	}
+}

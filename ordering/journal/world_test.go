@@ -1,0 +1,164 @@
+package journal_test
+
+import (
+	"context"
+	"crypto/rand"
+	"io"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+	"github.com/shopspring/decimal"
+	"github.com/sirupsen/logrus"
+	"go.uber.org/goleak"
+
+	"larder/cache"
+	"larder/internal/redistest"
+	"larder/internal/upstream"
+	"larder/ordering"
+	"larder/ordering/journal"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+const (
+	main  = "main" // the connection of most tests
+	phone = "+37120000001"
+	// patience bounds the wait for what comes by itself.
+	patience = 15 * time.Second
+)
+
+// open opens a Redis until the test ends; an embedded one's keys expire.
+func open(tb testing.TB, url, prefix string) *cache.Redis {
+	tb.Helper()
+	r, err := cache.Open(tb.Context(), cache.RedisConfig{URL: url, Prefix: prefix}, quiet())
+	if err != nil {
+		tb.Fatalf("open redis: %v", err)
+	}
+	ctx, cancel := context.WithCancel(context.WithoutCancel(tb.Context()))
+	ended := make(chan error, 1)
+	go func() { ended <- r.Run(ctx) }()
+	tb.Cleanup(func() {
+		cancel()
+		if err := <-ended; err != nil {
+			tb.Errorf("redis: %v", err)
+		}
+		if err := r.Close(); err != nil {
+			tb.Errorf("close redis: %v", err)
+		}
+	})
+	return r
+}
+
+// world is a journal over a redis-server of its own, and a plain client of it.
+type world struct {
+	*journal.Journal
+	server *redistest.Server
+	client *redis.Client
+}
+
+// start starts a server that writes to disk, and a journal over it.
+func start(tb testing.TB, change func(*ordering.Config), options ...redistest.Option) *world {
+	tb.Helper()
+	server := redistest.Start(tb, append([]redistest.Option{redistest.AppendOnly()}, options...)...)
+	cfg := ordering.DefaultConfig()
+	if change != nil {
+		change(&cfg)
+	}
+	return &world{Journal: journal.New(open(tb, server.URL(), ""), cfg, quiet()), server: server, client: server.Client()}
+}
+
+func quiet() logrus.FieldLogger {
+	log := logrus.New()
+	log.SetOutput(io.Discard)
+	return log
+}
+
+// create is an order about to be placed, ten days ahead.
+func create(change ...func(*ordering.Opening)) ordering.Opening {
+	o := ordering.Opening{
+		ID: rand.Text(), Operation: upstream.OpCreate, Connection: main, Ref: rand.Text(), Key: rand.Text(),
+		Fingerprint: "f1", Client: "storefront", RequestID: "request-1",
+		Body: []byte(`{"guest":{"phone":"` + phone + `"}}`), Deadline: time.Hour,
+		Restaurant: "bistro", MenuVersion: 42, Total: decimal.NewNullDecimal(decimal.RequireFromString("199.90")),
+		ExpectedAt: time.Now().Add(10 * 24 * time.Hour),
+	}
+	for _, c := range change {
+		c(&o)
+	}
+	return o
+}
+
+// pay is a payment about to be made.
+func pay(orderID string) ordering.Opening {
+	return ordering.Opening{
+		ID: rand.Text(), Operation: upstream.OpPay, Connection: main, Ref: rand.Text(), OrderID: orderID, Key: rand.Text(),
+		Fingerprint: "f2", Client: "storefront", RequestID: "request-2", Body: []byte(`[{"code":"cash"}]`), Deadline: time.Hour,
+		Payments: []ordering.Payment{{Code: "cash", Amount: decimal.RequireFromString("199.90"), PaidAt: "2026-05-01T12:00:00+03:00"}},
+	}
+}
+
+// overdue makes an opening's deadline pass at once.
+func overdue(o *ordering.Opening) { o.Deadline = -time.Second }
+
+func on(connection string) func(*ordering.Opening) {
+	return func(o *ordering.Opening) { o.Connection = connection }
+}
+
+// begun opens a call that must open.
+func begun(tb testing.TB, j ordering.Journal, o ordering.Opening) ordering.Record {
+	tb.Helper()
+	r, err := j.Begin(tb.Context(), o)
+	if err != nil {
+		tb.Fatalf("Begin of a %s: %v", o.Operation, err)
+	}
+	return r
+}
+
+// ended ends a record's last call, with an answer that repeats the guest's phone.
+func ended(tb testing.TB, j ordering.Journal, r ordering.Record, outcome ordering.Outcome, orderID string) ordering.Record {
+	tb.Helper()
+	r, err := j.Finish(tb.Context(), ordering.Ending{
+		Connection: r.Connection, Ref: r.Ref, Call: r.Calls[len(r.Calls)-1].Number, Outcome: outcome, OrderID: orderID,
+		Tries:  []ordering.Try{{At: time.Unix(1_800_000_000, 0), Duration: 12 * time.Millisecond, Status: 201, Outcome: outcome}},
+		Answer: &ordering.Answer{Status: 201, ContentType: "application/json", Body: []byte(`{"phone":"` + phone + `"}`)},
+	})
+	if err != nil {
+		tb.Fatalf("Finish(%s): %v", outcome, err)
+	}
+	return r
+}
+
+// names gives the names of all keys there are, without the prefix.
+func (w *world) names(t *testing.T) []string {
+	t.Helper()
+	var names []string
+	keys := w.client.Scan(t.Context(), 0, "*", 100).Iterator()
+	for keys.Next(t.Context()) {
+		names = append(names, strings.TrimPrefix(keys.Val(), cache.DefaultPrefix+":"))
+	}
+	if err := keys.Err(); err != nil {
+		t.Fatalf("names of the keys: %v", err)
+	}
+	return names
+}
+
+// eventually waits until something is so.
+func eventually(t *testing.T, what string, so func() bool) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	ticker := time.NewTicker(10 * time.Millisecond)
+	defer ticker.Stop()
+	for !so() {
+		select {
+		case <-ctx.Done():
+			t.Fatalf("not within %s: %s", patience, what)
+		case <-ticker.C:
+		}
+	}
+}
+
+// zero is a member of a sorted set that has long been due.
+func zero(member string) redis.Z { return redis.Z{Member: member} }
