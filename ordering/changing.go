@@ -97,11 +97,7 @@ func (o *Orders) change(ctx context.Context, c *Changing) (Opening, error) {
 
 // changeReader reads the body of a change, which canonical has accepted.
 func changeReader(c *Changing, notes *findings) *decoder {
-	text, err := menu.Check(c.Body, maxBodyDepth)
-	if err != nil {
-		text = []byte("null") // never: it was checked
-	}
-	return &decoder{Reader: menu.NewReader(text), findings: notes, native: c.Native}
+	return &decoder{Cursor: menu.NewCursor(string(c.Body), maxBodyDepth), findings: notes, native: c.Native}
 }
 
 // require notes a value that is missing or empty.

@@ -4,8 +4,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/shopspring/decimal"
-
 	"larder/internal/menu"
 )
 
@@ -32,7 +30,7 @@ type item struct {
 
 // checkDishes judges every dish and fills items.
 func (c *check) checkDishes() {
-	o := c.order
+	o := &c.order
 	if o.listed == absent || (o.listed == readable && o.dishCount == 0) {
 		at := o.end
 		if o.dishes.name != "" {
@@ -41,7 +39,8 @@ func (c *check) checkDishes() {
 		c.add(at, member("", o.dishes.or("dishList")), FieldRequired, Params{"field": "dishList"}, "")
 		return
 	}
-	c.items = make([]item, len(o.lines))
+	c.items = slices.Grow(c.items[:0], len(o.lines))[:len(o.lines)]
+	c.judged = true
 	for n := o.first; n != none; n = o.lines[n].next {
 		c.checkDish(n)
 	}
@@ -49,14 +48,14 @@ func (c *check) checkDishes() {
 
 func (c *check) checkDish(n int32) {
 	it := &c.items[n]
-	it.index, it.units, it.per = c.findDish(n), 1, 1
+	*it = item{index: c.findDish(n), units: 1, per: 1}
 	scheme, name := menu.None, ""
 	if it.index != menu.None {
 		product := c.Catalogue.Product(it.index)
 		scheme, name = c.Catalogue.ProductScheme(it.index), product.Name
 		c.checkAvailable(n)
 		if !product.PriceBad {
-			c.checkPrice(n, product.Price, name)
+			c.checkPrice(n, c.Catalogue.ProductItem(it.index), name)
 		}
 	}
 	c.checkDishQuantity(n, name)
@@ -87,13 +86,13 @@ func (c *check) checkAvailable(n int32) {
 }
 
 // checkPrice compares a price that the client sent (policy P2).
-func (c *check) checkPrice(n int32, current decimal.Decimal, name string) {
+func (c *check) checkPrice(n int32, current *menu.Item, name string) {
 	price := &c.order.lines[n].price
-	if price.state != readable || price.number.Equal(current) {
+	if price.state != readable || price.number.Cmp(current.Price) == 0 {
 		return
 	}
 	c.add(price.at, member(c.path(n), price.name), PriceChanged, Params{
-		"sent": exact(price), "current": number(current),
+		"sent": exact(price), "current": number(current.Price),
 	}, name)
 }
 
@@ -103,11 +102,11 @@ func (c *check) checkDishQuantity(n int32, name string) {
 	l, it := &c.order.lines[n], &c.items[n]
 	switch q := &l.quantity; {
 	case q.state == absent:
-		c.add(l.missing(q), member(c.path(n), q.or("quantity")), FieldRequired, Params{"field": "dishList[].quantity"}, "")
+		c.add(l.missing(q.spot), member(c.path(n), q.or("quantity")), FieldRequired, Params{"field": "dishList[].quantity"}, "")
 	case q.state == refused:
-	case !q.number.IsPositive():
+	case q.number.Sign() <= 0:
 		c.add(q.at, member(c.path(n), q.name), QuantityNotPositive, Params{"quantity": exact(q)}, name)
-	case !q.number.IsInteger() && it.index != menu.None && !c.fractional(c.Catalogue.Product(it.index).Measure):
+	case !q.number.IsWhole() && it.index != menu.None && !c.fractional(c.Catalogue.Product(it.index).Measure):
 		c.add(q.at, member(c.path(n), q.name), QuantityNotWhole, Params{"quantity": exact(q)}, name)
 	default:
 		it.clear = true
@@ -124,7 +123,7 @@ func (c *check) fractional(m *menu.Measure) bool {
 // missing there. known: the menu has the line; scheme is the line's; above are
 // the schemes it is nested in. True when any of them has ingredients of its own.
 func (c *check) checkIngredients(n int32, isKnown bool, scheme menu.Index, above []menu.Index) (nested bool) {
-	o := c.order
+	o := &c.order
 	for child := o.lines[n].first; child != none; child = o.lines[child].next {
 		c.checkIngredient(n, child)
 	}
@@ -156,7 +155,7 @@ func (c *check) checkIngredients(n int32, isKnown bool, scheme menu.Index, above
 // checkIngredient judges one ingredient by itself.
 func (c *check) checkIngredient(parent, n int32) {
 	it := &c.items[n]
-	it.index = c.findIngredient(n)
+	*it = item{index: c.findIngredient(n)}
 	name := ""
 	if it.index != menu.None {
 		ingredient := c.Catalogue.Ingredient(it.index)
@@ -165,7 +164,7 @@ func (c *check) checkIngredient(parent, n int32) {
 			c.add(c.order.lines[n].at, c.path(n), IngredientUnavailable, Params{"id": ingredient.ID}, name)
 		}
 		if !ingredient.PriceBad {
-			c.checkPrice(n, ingredient.Price, name)
+			c.checkPrice(n, c.Catalogue.IngredientItem(it.index), name)
 		}
 	}
 	c.checkUnits(parent, n, name)
@@ -181,15 +180,16 @@ func (c *check) checkUnits(parent, n int32, name string) {
 	case q.state == absent:
 		it.units, it.clear = 1, true
 	case q.state == refused:
-	case !q.number.IsPositive():
+	case q.number.Sign() <= 0:
 		it.units = 0
 		c.add(q.at, member(c.path(n), q.name), QuantityNotPositive, Params{"quantity": exact(q)}, name)
-	case !q.number.IsInteger():
+	case !q.number.IsWhole():
 		c.add(q.at, member(c.path(n), q.name), QuantityNotWhole, Params{"quantity": exact(q)}, name)
 	case exceeds(q.number, maxUnits):
 		c.add(q.at, member(c.path(n), q.name), LimitExceeded, Params{"limit": maxUnits}, name)
 	default:
-		it.units, it.clear = q.number.IntPart(), true
+		it.units, _ = q.number.Int64()
+		it.clear = true
 	}
 	if !it.clear {
 		return
@@ -205,17 +205,19 @@ func (c *check) checkUnits(parent, n int32, name string) {
 	}
 }
 
-// exceeds compares a positive whole number, of any length, with a small one.
-func exceeds(d decimal.Decimal, limit int64) bool {
-	return d.NumDigits()+int(d.Exponent()) > 18 || d.IntPart() > limit
+// exceeds compares the magnitude of a whole number, of any length, with a small
+// one.
+func exceeds(n menu.Number, limit int64) bool {
+	whole, ok := n.Int64()
+	return !ok || whole > limit || whole < -limit
 }
 
 // missing gives the place where a field of the line is, or should be.
-func (l *line) missing(v *value) int32 {
-	if v.name == "" {
+func (l *line) missing(s spot) int32 {
+	if s.name == "" {
 		return l.end
 	}
-	return v.at
+	return s.at
 }
 
 // path gives the line's JSON Pointer.

@@ -1,8 +1,8 @@
 package ordering
 
 import (
-	"slices"
 	"strings"
+	"unicode/utf8"
 )
 
 // The values of expeditionType and paymentTypeID (policy O5).
@@ -10,13 +10,15 @@ const (
 	delivery = "delivery"
 	pickup   = "pickup"
 	cash     = "cash"
+	card     = "card"
+	online   = "online"
 )
 
 // checkFields judges what an order has beside its dishes.
 func (c *check) checkFields(result *Verdict) {
 	c.checkRestaurant()
-	c.checkOneOf(orderExpedition, []string{delivery, pickup})
-	c.checkOneOf(orderPayment, []string{cash, "card", "online"})
+	c.checkExpedition()
+	c.checkPayment()
 	c.checkRequired()
 	c.checkExpectedAt(result)
 	c.checkChange(result)
@@ -31,10 +33,27 @@ func (c *check) checkRestaurant() {
 	}
 }
 
-// checkOneOf refuses values that are not listed (policy O5).
-func (c *check) checkOneOf(field int, allowed []string) {
+// checkExpedition and checkPayment refuse values that are not listed (policy
+// O5).
+func (c *check) checkExpedition() {
+	switch v := &c.order.values[orderExpedition]; v.text {
+	case delivery, pickup:
+	default:
+		c.refuseValue(orderExpedition, delivery, pickup)
+	}
+}
+
+func (c *check) checkPayment() {
+	switch v := &c.order.values[orderPayment]; v.text {
+	case cash, card, online:
+	default:
+		c.refuseValue(orderPayment, cash, card, online)
+	}
+}
+
+func (c *check) refuseValue(field int, allowed ...string) {
 	v := &c.order.values[field]
-	if v.state == readable && v.text != "" && !slices.Contains(allowed, v.text) && !c.lacks(field) {
+	if v.state == readable && v.text != "" && !c.lacks(field) {
 		c.add(v.at, member("", v.name), ValueNotAllowed, Params{"allowed": allowed}, "")
 	}
 }
@@ -42,80 +61,61 @@ func (c *check) checkOneOf(field int, allowed []string) {
 // blank tells whether the value counts as missing: absent, null, or a text of
 // nothing but white space. A value of another kind is not missing.
 func (v *value) blank() bool {
+	if len(v.text) > 0 && v.text[0] > ' ' && v.text[0] < utf8.RuneSelf {
+		return false
+	}
 	return v.state == absent || (v.state == readable && !v.isNumber && strings.TrimSpace(v.text) == "")
 }
 
 // lacks tells whether a plain field of the order is mandatory and missing, which
 // is a violation of its own.
 func (c *check) lacks(field int) bool {
-	name := c.forms.order[field].name
-	return c.order.values[field].blank() && (field == orderExpedition || slices.Contains(c.required(), name))
-}
-
-// required lists the mandatory fields of the order's type (policy O1). While
-// the type is not known, those that every type needs.
-func (c *check) required() []string {
-	switch c.order.values[orderExpedition].text {
-	case delivery:
-		return c.Required.Delivery
-	case pickup:
-		return c.Required.Pickup
-	}
-	both := []string{}
-	for _, name := range c.Required.Pickup {
-		if slices.Contains(c.Required.Delivery, name) {
-			both = append(both, name)
-		}
-	}
-	return both
+	return c.order.values[field].blank() && c.needs().plain[field]
 }
 
 // checkRequired refuses what lacks a mandatory field (policy O1).
 func (c *check) checkRequired() {
-	o, names := c.order, c.required()
-	if !slices.Contains(names, "expeditionType") {
-		c.requireField(&o.object, c.forms.order, "", "expeditionType", "expeditionType")
-	}
-	for _, name := range names {
-		part, inner, nested := strings.Cut(name, ".")
+	o, wanted := &c.order, c.needs().all
+	for i := range wanted {
+		n := &wanted[i]
 		switch {
-		case name == "restaurantID":
-			// The native route fills it, and the drop-in face takes an order
-			// without (policy O1a).
-		case name == "expectedAt" && o.soonest: // policy O4
-		case name == "address.fullAddress" && c.fullAddress() != "":
-		case name == "guest":
-			c.requireObject(&o.guest, name)
-		case name == "address":
-			c.requireObject(&o.address, name)
-		case nested && part == "guest":
-			c.requireField(&o.guest, c.forms.guest, member("", o.guest.or(part)), inner, name)
-		case nested && part == "address":
-			c.requireField(&o.address, c.forms.address, member("", o.address.or(part)), inner, name)
-		case !strings.HasPrefix(name, "dishList"): // those were judged with the dishes
-			c.requireField(&o.object, c.forms.order, "", name, name)
+		case n.part == partOrder:
+			if n.field != orderExpectedAt || !o.soonest { // policy O4
+				c.requireField(&o.object, "", n)
+			}
+		case n.part == partGuest:
+			c.requirePart(&o.guest, "guest", n)
+		case n.field != addressFull || c.fullAddress() == "":
+			c.requirePart(&o.address, "address", n)
 		}
 	}
 }
 
-func (c *check) requireObject(part *object, name string) {
-	if part.state == absent {
+// requirePart judges a need of a guest or an address: itself or one of its
+// fields.
+func (c *check) requirePart(part *object, name string, n *need) {
+	switch {
+	case n.field != wholePart:
+		c.requireField(part, name, n)
+	case part.state == absent:
 		c.add(c.placeOf(part), member("", part.or(name)), FieldRequired, Params{"field": name}, "")
 	}
 }
 
-// requireField refuses an object without one of its fields. An object of
-// another kind was refused already.
-func (c *check) requireField(of *object, fields []known, path, inner, name string) {
-	i := slices.IndexFunc(fields, func(f known) bool { return f.name == inner })
-	if of.state == refused || i < 0 || !of.values[i].blank() {
+// requireField refuses an object without one of its fields; outer is the name
+// of the object in the order. An object of another kind was refused already.
+func (c *check) requireField(of *object, outer string, n *need) {
+	if of.state == refused || !of.values[n.field].blank() {
 		return
 	}
-	at := c.placeOf(of)
+	at, path := c.placeOf(of), ""
 	if of.state == readable {
-		at = of.at(i)
+		at = of.at(n.field)
 	}
-	c.add(at, member(path, of.values[i].or(inner)), FieldRequired, Params{"field": name}, "")
+	if outer != "" {
+		path = member("", of.or(outer))
+	}
+	c.add(at, member(path, of.values[n.field].or(n.inner)), FieldRequired, Params{"field": n.name}, "")
 }
 
 // placeOf gives the place of a guest or address, there or not.
@@ -133,13 +133,17 @@ func (c *check) fullAddress() string {
 	if full := &a[addressFull]; !full.blank() {
 		return full.text
 	}
+	if c.full != "" {
+		return c.full
+	}
 	parts := make([]string, 0, 4)
-	for _, i := range []int{addressCityName, addressStreet, addressHouse, addressApartment} {
+	for _, i := range [...]int{addressCityName, addressStreet, addressHouse, addressApartment} {
 		if !a[i].blank() && a[i].state == readable {
 			parts = append(parts, a[i].text)
 		}
 	}
-	return strings.Join(parts, ", ")
+	c.full = strings.Join(parts, ", ")
+	return c.full
 }
 
 // checkChange: changeFrom only with cash, and at least the total (policy O5).
@@ -150,13 +154,13 @@ func (c *check) checkChange(result *Verdict) {
 	}
 	payment := &c.order.values[orderPayment]
 	otherwise := payment.state != refused && payment.text != cash && !c.lacks(orderPayment)
-	tooLittle := result.Total.Valid && change.number.LessThan(result.Total.Decimal)
+	tooLittle := result.Total.Valid && change.number.Cmp(c.total) < 0
 	if !otherwise && !tooLittle {
 		return
 	}
 	params := Params{"total": any(nil)}
 	if result.Total.Valid {
-		params["total"] = number(result.Total.Decimal)
+		params["total"] = number(c.total)
 	}
 	c.add(change.at, member("", change.name), ChangeFrom, params, "")
 }

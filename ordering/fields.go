@@ -1,10 +1,6 @@
 package ordering
 
 import (
-	"encoding/json"
-
-	"github.com/shopspring/decimal"
-
 	"larder/internal/menu"
 	"larder/internal/upstream"
 )
@@ -27,115 +23,32 @@ const (
 
 // known is a field of the interface document.
 type known struct {
-	name, folded string
-	want         want
+	name string
+	want want
 }
 
-// forms are the fields of the interface document, laid out once for all orders.
+// forms are what all orders have alike, laid out once.
 type forms struct {
 	order, guest, address []known
-	names                 menu.Names // as the document spells them
+	dishPaths             [maxDishes]string // JSON Pointers of dishList's elements
 }
 
 func newForms() *forms {
 	f := &forms{order: orderFields(), guest: guestFields(), address: addressFields()}
-	names := []string{
-		"dishList", "guest", "address", "ID", "id", "externalId", "name", "price", "measure", "value", "unit", "quantity", "ingredients",
+	for i := range f.dishPaths {
+		f.dishPaths[i] = element(dishListPath, i)
 	}
-	for _, fields := range [][]known{f.order, f.guest, f.address} {
-		for _, field := range fields {
-			names = append(names, field.name)
-		}
-	}
-	f.names = menu.NewNames(names...)
 	return f
-}
-
-// The positions in orderFields.
-const (
-	orderComment = iota
-	orderRestaurant
-	orderPersons
-	orderExpedition
-	orderExpectedAt
-	orderPayment
-	orderChangeFrom
-)
-
-// orderFields are the plain fields of an order; dishList, guest and address
-// are read on their own.
-func orderFields() []known {
-	return []known{
-		{"comment", "comment", wantText},
-		{"restaurantID", "restaurantid", wantID},
-		{"persons", "persons", wantWhole},
-		{"expeditionType", "expeditiontype", wantText},
-		{"expectedAt", "expectedat", wantText},
-		{"paymentTypeID", "paymenttypeid", wantText},
-		{"changeFrom", "changefrom", wantNumber},
-	}
-}
-
-// The positions in guestFields.
-const (
-	guestEmail = iota
-	guestPhone
-	guestFirstName
-	guestLastName
-)
-
-func guestFields() []known {
-	return []known{
-		{"email", "email", wantText},
-		{"phone", "phone", wantText},
-		{"firstName", "firstname", wantText},
-		{"lastName", "lastname", wantText},
-	}
-}
-
-// The positions in addressFields.
-const (
-	addressPostcode = iota
-	addressStreet
-	addressComment
-	addressLat
-	addressLon
-	addressCityID
-	addressCityName
-	addressFloor
-	addressHouse
-	addressApartment
-	addressEntrance
-	addressSubway
-	addressFull
-)
-
-func addressFields() []known {
-	return []known{
-		{"postcode", "postcode", wantText},
-		{"street", "street", wantText},
-		{"comment", "comment", wantText},
-		{"lat", "lat", wantNumber},
-		{"lon", "lon", wantNumber},
-		{"cityID", "cityid", wantID},
-		{"cityName", "cityname", wantText},
-		{"floor", "floor", wantWhole},
-		{"houseNumber", "housenumber", wantText},
-		{"apartmentNumber", "apartmentnumber", wantText},
-		{"entrance", "entrance", wantText},
-		{"subway", "subway", wantText},
-		{"fullAddress", "fulladdress", wantText},
-	}
 }
 
 // value is one plain field as the client sent it.
 type value struct {
 	spot
 	state    state
-	isNumber bool            // number holds it, not text
-	numeric  bool            // text holds an identifier that was sent as a number
-	text     string          // of texts and identifiers
-	number   decimal.Decimal // exact
+	isNumber bool        // number holds it, not text
+	numeric  bool        // text holds an identifier that was sent as a number
+	text     string      // of texts and identifiers
+	number   menu.Number // exact
 }
 
 // state says what became of a value.
@@ -156,19 +69,21 @@ func (v *value) textPtr() *string {
 	return &v.text
 }
 
-func (v *value) numberPtr() *decimal.Decimal {
+func (v *value) numberPtr() *menu.Number {
 	if v.state != readable {
 		return nil
 	}
 	return &v.number
 }
 
-func (v *value) wholePtr() *int {
+// wholePtr gives the whole number for the wire, kept in room; nil for none.
+func (v *value) wholePtr(room *int) *int {
 	if v.state != readable {
 		return nil
 	}
-	n := int(v.number.IntPart())
-	return &n
+	n, _ := v.number.Int64()
+	*room = int(n)
+	return room
 }
 
 // object is an order, a guest or an address: its plain fields, in the order of
@@ -177,13 +92,9 @@ type object struct {
 	spot
 	state  state
 	end    int32 // the place behind its last member
-	values []value
+	fields []known
+	values []value // beside fields
 	extra  []upstream.Field
-}
-
-// unknown keeps a field that larder does not know (policy W8).
-func (o *object) unknown(name string, raw []byte) {
-	o.extra = append(o.extra, upstream.Field{Name: name, Value: json.RawMessage(raw)})
 }
 
 // at gives the place of one of the object's fields: where a missing one would
@@ -210,9 +121,15 @@ type line struct {
 	price      value
 	quantity   value
 	group      value            // groupId: larder's own, never sent (policy M4)
-	list       value            // ingredients
+	list       list             // ingredients
 	cut        bool             // a limit left some of its ingredients unread
 	extra      []upstream.Field // what larder does not know (policies W8, W12)
+}
+
+// list is an array of ingredients.
+type list struct {
+	spot
+	state state
 }
 
 // none is the line index that points nowhere.
@@ -224,7 +141,7 @@ type order struct {
 	dishes spot   // dishList
 	base   string // its JSON Pointer
 	listed state
-	lines  []line // dishes and ingredients, each before its own ingredients
+	lines  []line // dishes and ingredients, each before its own ingredients; empty ones behind them
 	first  int32  // the first dish, or none
 
 	dishCount int  // elements of dishList, read or not
@@ -233,4 +150,21 @@ type order struct {
 	guest   object
 	address object
 	soonest bool // larder's own: as soon as may be (policy O4)
+
+	forms *forms
+	room  [orderFieldCount + guestFieldCount + addressFieldCount]value // of values
+}
+
+// prepare makes an empty order ready to be read into.
+func (o *order) prepare(f *forms) {
+	o.forms, o.first = f, none
+	o.object = object{fields: f.order, values: o.room[:orderFieldCount]}
+	o.guest = object{fields: f.guest, values: o.room[orderFieldCount : orderFieldCount+guestFieldCount]}
+	o.address = object{fields: f.address, values: o.room[orderFieldCount+guestFieldCount:]}
+}
+
+// forget empties the order and keeps the room of its lines.
+func (o *order) forget() {
+	clear(o.lines)
+	*o = order{lines: o.lines[:0]}
 }

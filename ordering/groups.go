@@ -275,7 +275,7 @@ func (c *check) listPath(n int32) string {
 
 func (c *check) listAt(n int32) int32 {
 	l := &c.order.lines[n]
-	return l.missing(&l.list)
+	return l.missing(l.list.spot)
 }
 
 // itemName gives the menu's name of a line; empty where the menu has none.

@@ -3,8 +3,6 @@ package ordering
 import (
 	"encoding/json"
 
-	"github.com/shopspring/decimal"
-
 	"larder/internal/menu"
 )
 
@@ -53,7 +51,7 @@ func (c *check) named(n int32, field string) (id string, external, ok bool) {
 	case l.externalID.text != "":
 		return l.externalID.text, true, true
 	}
-	c.add(l.missing(&l.id), member(c.path(n), l.id.or("ID")), FieldRequired, Params{"field": field}, "")
+	c.add(l.missing(l.id.spot), member(c.path(n), l.id.or("ID")), FieldRequired, Params{"field": field}, "")
 	return "", false, false
 }
 
@@ -75,7 +73,7 @@ func (c *check) only(n int32, id string, sharing []menu.Index, unknown Code, nam
 }
 
 // number gives an exact number as a param.
-func number(d decimal.Decimal) json.Number { return json.Number(menu.AppendDecimal(nil, d)) }
+func number(n menu.Number) json.Number { return json.Number(n.Append(nil)) }
 
 // exact gives a number of the body as a param, with its exact digits.
 func exact(v *value) json.Number { return number(v.number) }

@@ -37,15 +37,17 @@ func readPayments(c *Changing, notes *findings) *payments {
 		return p
 	}
 	count := 0
-	p.Array(func(i int) {
-		count = i + 1
-		switch {
-		case i < maxPayments:
-			p.read(element("", i))
-		case i == maxPayments:
+	p.Open()
+	for ; p.Element(); count++ {
+		if count < maxPayments {
+			p.read(element("", count))
+			continue
+		}
+		if count == maxPayments {
 			p.add(at, "", LimitExceeded, Params{"limit": maxPayments}, "Payments of an order")
 		}
-	})
+		p.Skip()
+	}
 	if count == 0 {
 		p.add(at, "", FieldRequired, Params{"field": "payments"}, "")
 	}
@@ -59,12 +61,14 @@ func (p *payments) read(base string) {
 	if kind := p.Kind(); kind != menu.KindObject {
 		p.mismatch(at, base, wantObject, kind)
 		p.broken = true
+		p.Skip()
 		return
 	}
 	paid := payment{base: base}
-	p.Fields(func(name, folded string) {
+	p.Open()
+	for name, ok := p.Member(); ok; name, ok = p.Member() {
 		s := spot{name: name, at: p.place()}
-		switch folded {
+		switch menu.FoldName(name) {
 		case "code":
 			p.readValue(&paid.code, base, s, wantID)
 		case "amount":
@@ -74,11 +78,12 @@ func (p *payments) read(base string) {
 		case "name":
 			p.readValue(&paid.name, base, s, wantText)
 		default:
+			raw := p.Raw()
 			if !p.native { // policy W8
-				paid.extra = append(paid.extra, upstream.Field{Name: name, Value: p.Raw()})
+				paid.extra = append(paid.extra, extraField(name, raw))
 			}
 		}
-	})
+	}
 	paid.end = p.place()
 	p.check(&paid)
 	p.all = append(p.all, paid)
@@ -91,7 +96,7 @@ func (p *payments) check(paid *payment) {
 	p.require(&paid.paidAt, paid.base, "paidAt", paid.end)
 	if v := &paid.amount; v.state != readable {
 		p.broken = true
-	} else if v.number.IsNegative() {
+	} else if v.number.Sign() < 0 {
 		p.broken = true
 		p.add(v.at, member(paid.base, v.name), ValueNotAllowed, Params{"allowed": []string{"≥ 0"}}, "")
 	}
@@ -106,13 +111,13 @@ func (p *payments) cover(total decimal.NullDecimal) {
 	if p.broken || !total.Valid {
 		return
 	}
-	var sum decimal.Decimal
+	var sum menu.Number
 	for i := range p.all {
 		sum = sum.Add(p.all[i].amount.number)
 	}
-	if sum.LessThan(total.Decimal) {
+	if wanted := menu.NumberOf(total.Decimal); sum.Cmp(wanted) < 0 {
 		last := &p.all[len(p.all)-1]
-		p.add(last.amount.at, member(last.base, last.amount.name), AmountInsufficient, Params{"total": number(total.Decimal)}, "")
+		p.add(last.amount.at, member(last.base, last.amount.name), AmountInsufficient, Params{"total": number(wanted)}, "")
 	}
 }
 
@@ -121,7 +126,7 @@ func (p *payments) kept() []Payment {
 	out := make([]Payment, len(p.all))
 	for i := range p.all {
 		paid := &p.all[i]
-		out[i] = Payment{Code: paid.code.text, Amount: paid.amount.number, PaidAt: paid.paidAt.text}
+		out[i] = Payment{Code: paid.code.text, Amount: paid.amount.number.Decimal(), PaidAt: paid.paidAt.text}
 	}
 	return out
 }
@@ -132,7 +137,7 @@ func (p *payments) wire(spelling upstream.WireCase) []byte {
 	for i := range p.all {
 		paid := &p.all[i]
 		out[i] = upstream.Payment{
-			Code: paid.code.text, Amount: paid.amount.number, PaidAt: paid.paidAt.text, Name: paid.name.text, Extra: paid.extra,
+			Code: paid.code.text, Amount: paid.amount.number.Decimal(), PaidAt: paid.paidAt.text, Name: paid.name.text, Extra: paid.extra,
 		}
 	}
 	return upstream.AppendPaymentsJSON(nil, out, spelling)

@@ -56,8 +56,6 @@ func placeRequest(tb testing.TB, dishes string) ordering.PlaceRequest {
 	return ordering.PlaceRequest{Request: native(tb, order(dishes)), Connection: "main", Client: "storefront", Key: "k"}
 }
 
-const oneSoup = `[{"ID":"soup","quantity":1}]`
-
 func TestPlaced(t *testing.T) {
 	t.Parallel()
 	s := &service{created: upstream.Created{OrderID: "765", Status: 201}}
@@ -110,11 +108,6 @@ func TestNotPlaced(t *testing.T) {
 			}
 		})
 	}
-}
-
-func is[E error](err error) bool {
-	var e E
-	return errors.As(err, &e)
 }
 
 func TestClientsDisconnectCancelsNoWrite(t *testing.T) {

@@ -9,71 +9,82 @@ import (
 // price reckons every line and the total (policy P1). The total is there when
 // every line could be reckoned.
 func (c *check) price() ([]Line, decimal.NullDecimal) {
-	lines := make([]Line, 0, c.order.dishCount)
-	total, whole := decimal.Zero, !c.order.broken && c.items != nil
-	for n := c.order.first; n != none && c.items != nil; n = c.order.lines[n].next {
-		l := c.priceLine(n)
+	lines := make([]Line, 0, min(c.order.dishCount, maxDishes))
+	whole := !c.order.broken && c.judged
+	for n := c.order.first; n != none && c.judged; n = c.order.lines[n].next {
+		l, total := c.priceLine(n)
 		switch whole = whole && l.Total.Valid; {
 		case !whole:
 		case len(lines) == 0:
-			total = l.Total.Decimal
+			c.total = total
 		default:
-			total = total.Add(l.Total.Decimal)
+			c.total = c.total.Add(total)
 		}
 		lines = append(lines, l)
 	}
-	return lines, decimal.NullDecimal{Decimal: total, Valid: whole}
+	switch {
+	case !whole:
+		return lines, decimal.NullDecimal{}
+	case len(lines) == 1:
+		return lines, lines[0].Total
+	default:
+		return lines, some(c.total.Decimal())
+	}
 }
 
-func (c *check) priceLine(n int32) Line {
+// priceLine reckons one dish; total is meant where Line.Total is Valid.
+func (c *check) priceLine(n int32) (out Line, total menu.Number) {
 	l, it := &c.order.lines[n], &c.items[n]
-	out := Line{Path: c.path(n), ID: l.id.text}
+	out = Line{Path: c.path(n), ID: l.id.text}
 	if out.ID == "" {
 		out.ID = l.externalID.text
 	}
 	if l.quantity.state == readable {
-		out.Quantity = some(l.quantity.number)
+		out.Quantity = some(l.quantity.number.Decimal())
 	}
 	if it.index == menu.None {
-		return out
+		return out, total
 	}
 	product := c.Catalogue.Product(it.index)
 	out.ID, out.Name = product.ID, product.Name
 	if product.PriceBad {
-		return out
+		return out, total
 	}
 	out.Price = some(product.Price)
-	unit, ok := c.addIngredients(product.Price, n)
-	if ok && it.clear {
-		out.Total = some(round(unit.Mul(l.quantity.number), c.PriceDigits))
+	price := c.Catalogue.ProductItem(it.index).Price
+	unit, ok := c.addIngredients(price, n)
+	if !ok || !it.clear {
+		return out, total
 	}
-	return out
+	total = unit.Mul(l.quantity.number).Round(int32(c.PriceDigits)) //nolint:gosec // Config.Validate keeps it small
+	if total == price {
+		out.Total = out.Price
+	} else {
+		out.Total = some(total.Decimal())
+	}
+	return out, total
 }
 
 // addIngredients adds the prices of the line n's ingredients, nested ones
 // included, for one unit of the dish.
-func (c *check) addIngredients(unit decimal.Decimal, n int32) (sum decimal.Decimal, ok bool) {
-	o := c.order
-	if o.lines[n].cut {
+func (c *check) addIngredients(unit menu.Number, n int32) (sum menu.Number, ok bool) {
+	o := c.order.lines
+	if o[n].cut {
 		return unit, false
 	}
-	for child := o.lines[n].first; child != none; child = o.lines[child].next {
+	for child := o[n].first; child != none; child = o[child].next {
 		it := &c.items[child]
-		if it.index == menu.None || !it.clear {
+		if it.index == menu.None || !it.clear || c.Catalogue.Ingredient(it.index).PriceBad {
 			return unit, false
 		}
-		ingredient := c.Catalogue.Ingredient(it.index)
-		if ingredient.PriceBad {
-			return unit, false
-		}
-		switch price := ingredient.Price; {
-		case price.IsZero():
+		switch price := c.Catalogue.IngredientItem(it.index).Price; {
+		case price.Sign() == 0:
 		case it.per == 1:
 			unit = unit.Add(price)
 		default:
-			unit = unit.Add(price.Mul(decimal.NewFromInt(it.per)))
+			unit = unit.Add(price.Mul(menu.Whole(it.per)))
 		}
-		if o.lines[child].first == none && !o.lines[child].cut {
+		if o[child].first == none && !o[child].cut {
 			continue
 		}
 		if unit, ok = c.addIngredients(unit, child); !ok {
@@ -81,14 +92,4 @@ func (c *check) addIngredients(unit decimal.Decimal, n int32) (sum decimal.Decim
 		}
 	}
 	return unit, true
-}
-
-// round rounds half-up to so many digits behind the full stop; the menu has no
-// price below zero.
-func round(d decimal.Decimal, digits int) decimal.Decimal {
-	places := int32(digits) //nolint:gosec // Config.Validate keeps it small
-	if -d.Exponent() <= places {
-		return d
-	}
-	return d.Round(places)
 }

@@ -34,20 +34,23 @@ func readRejection(c *Changing, notes *findings) *rejection {
 		r.broken = true
 		return r
 	}
-	r.Fields(func(name, folded string) {
+	r.Open()
+	for name, ok := r.Member(); ok; name, ok = r.Member() {
 		s := spot{name: name, at: r.place()}
-		switch folded {
+		switch menu.FoldName(name) {
 		case "rejectionreasonid":
 			r.readValue(&r.reason, "", s, wantID)
 		case "rejectionreasontext":
 			r.readValue(&r.text, "", s, wantText)
 		case "restaurantid":
+			r.Skip()
 		default:
+			raw := r.Raw()
 			if !r.native { // policy W8
-				r.extra = append(r.extra, upstream.Field{Name: name, Value: r.Raw()})
+				r.extra = append(r.extra, extraField(name, raw))
 			}
 		}
-	})
+	}
 	r.end = r.place()
 	return r
 }

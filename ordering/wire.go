@@ -5,8 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/shopspring/decimal"
-
+	"larder/internal/menu"
 	"larder/internal/upstream"
 )
 
@@ -14,19 +13,24 @@ import (
 // and ingredients as the catalogue has them (policies O2, P3), flat (policy
 // M5), everything else as the client sent it.
 func (c *check) wire(result *Verdict) json.RawMessage {
-	o := c.order
+	o := &c.order
+	guest, address := c.wireGuest(), c.wireAddress()
 	out := upstream.Order{
 		Comment:        o.values[orderComment].textPtr(),
 		RestaurantID:   o.values[orderRestaurant].textPtr(),
-		Persons:        o.values[orderPersons].wholePtr(),
+		Persons:        o.values[orderPersons].wholePtr(&c.persons),
 		DishList:       c.wireDishes(),
 		ExpeditionType: o.values[orderExpedition].textPtr(),
 		ExpectedAt:     o.values[orderExpectedAt].textPtr(),
 		PaymentTypeID:  o.values[orderPayment].textPtr(),
 		ChangeFrom:     o.values[orderChangeFrom].numberPtr(),
-		Guest:          c.wireGuest(),
-		Address:        c.wireAddress(),
 		Extra:          c.passedOn(o.extra),
+	}
+	if o.guest.state == readable {
+		out.Guest = &guest
+	}
+	if o.address.state == readable {
+		out.Address = &address
 	}
 	out.RestaurantNumeric = o.values[orderRestaurant].numeric
 	if c.Native {
@@ -37,7 +41,8 @@ func (c *check) wire(result *Verdict) json.RawMessage {
 			out.ExpectedAt = &at
 		}
 	}
-	return out.AppendJSON(make([]byte, 0, 512+len(c.Body)), c.WireCase)
+	c.body = out.AppendJSON(c.body[:0], c.WireCase)
+	return slices.Clone(c.body)
 }
 
 // passedOn: the drop-in face passes unknown fields on, the native one does not
@@ -50,84 +55,65 @@ func (c *check) passedOn(extra []upstream.Field) []upstream.Field {
 }
 
 func (c *check) wireDishes() []upstream.Dish {
-	o := c.order
-	dishes := make([]upstream.Dish, 0, o.dishCount)
-	ingredients := make([]upstream.OrderIngredient, 0, len(o.lines)) // room for those of all dishes
-	for n := o.first; n != none; n = o.lines[n].next {
-		product := c.Catalogue.Product(c.items[n].index)
-		start := len(ingredients)
-		ingredients = c.wireIngredients(ingredients, n)
-		dishes = append(dishes, upstream.Dish{
-			ID: sentID(product.ExternalID, product.ID), Name: &product.Name, Price: &product.Price,
-			Measure: product.Measure, Quantity: o.lines[n].quantity.number,
-			Ingredients: slices.Clip(ingredients[start:]), // empty, not nil: written as []
-			Extra:       o.lines[n].extra,
+	lines := c.order.lines
+	c.dishes = slices.Grow(c.dishes[:0], c.order.dishCount)
+	c.ingredients = slices.Grow(c.ingredients[:0], len(lines)) // never moved: dishes have parts of it
+	for n := c.order.first; n != none; n = lines[n].next {
+		start := len(c.ingredients)
+		c.wireIngredients(n)
+		c.dishes = append(c.dishes, upstream.Dish{
+			Item: c.Catalogue.ProductItem(c.items[n].index), Quantity: lines[n].quantity.number,
+			Ingredients: c.ingredients[start:len(c.ingredients):len(c.ingredients)], // empty, not nil: written as []
+			Extra:       lines[n].extra,
 		})
 	}
-	return dishes
+	return c.dishes
 }
 
 // wireIngredients appends the line n's ingredients, each followed by its own,
 // with quantities for one unit of the dish.
-func (c *check) wireIngredients(flat []upstream.OrderIngredient, n int32) []upstream.OrderIngredient {
-	o := c.order
-	for child := o.lines[n].first; child != none; child = o.lines[child].next {
-		ingredient := c.Catalogue.Ingredient(c.items[child].index)
-		flat = append(flat, upstream.OrderIngredient{
-			ID: sentID(ingredient.ExternalID, ingredient.ID), Name: &ingredient.Name, Price: &ingredient.Price,
-			Measure: ingredient.Measure, Quantity: c.perDish(child), Extra: o.lines[child].extra,
+func (c *check) wireIngredients(n int32) {
+	lines := c.order.lines
+	for child := lines[n].first; child != none; child = lines[child].next {
+		c.ingredients = append(c.ingredients, upstream.OrderIngredient{
+			Item: c.Catalogue.IngredientItem(c.items[child].index), Quantity: c.perDish(child), Extra: lines[child].extra,
 		})
-		flat = c.wireIngredients(flat, child)
+		c.wireIngredients(child)
 	}
-	return flat
 }
 
 // perDish gives an ingredient's quantity for one unit of the dish.
-func (c *check) perDish(n int32) decimal.Decimal {
+func (c *check) perDish(n int32) menu.Number {
 	if it, sent := &c.items[n], &c.order.lines[n].quantity; it.per != it.units || sent.state != readable {
-		return decimal.NewFromInt(it.per)
+		return menu.Whole(it.per)
 	}
 	return c.order.lines[n].quantity.number
 }
 
-// sentID: the externalId, or the id where the menu has none (policy O2).
-func sentID(externalID, id string) string {
-	if externalID != "" {
-		return externalID
-	}
-	return id
-}
-
-func (c *check) wireGuest() *upstream.Guest {
+func (c *check) wireGuest() upstream.Guest {
 	g := &c.order.guest
-	if g.state != readable {
-		return nil
-	}
 	v := g.values
-	return &upstream.Guest{
+	return upstream.Guest{
 		Email: v[guestEmail].textPtr(), Phone: v[guestPhone].textPtr(),
 		FirstName: v[guestFirstName].textPtr(), LastName: v[guestLastName].textPtr(),
 		Extra: c.passedOn(g.extra),
 	}
 }
 
-func (c *check) wireAddress() *upstream.Address {
+func (c *check) wireAddress() upstream.Address {
 	a := &c.order.address
-	if a.state != readable {
-		return nil
-	}
 	v := a.values
-	out := &upstream.Address{
+	out := upstream.Address{
 		Postcode: v[addressPostcode].textPtr(), Street: v[addressStreet].textPtr(), Comment: v[addressComment].textPtr(),
 		Lat: v[addressLat].numberPtr(), Lon: v[addressLon].numberPtr(),
-		CityID: v[addressCityID].textPtr(), CityName: v[addressCityName].textPtr(), Floor: v[addressFloor].wholePtr(),
+		CityID: v[addressCityID].textPtr(), CityName: v[addressCityName].textPtr(), Floor: v[addressFloor].wholePtr(&c.floor),
 		HouseNumber: v[addressHouse].textPtr(), ApartmentNumber: v[addressApartment].textPtr(),
 		Entrance: v[addressEntrance].textPtr(), Subway: v[addressSubway].textPtr(), FullAddress: v[addressFull].textPtr(),
 		Extra: c.passedOn(a.extra),
 	}
-	if v[addressFull].blank() && slices.Contains(c.required(), "address.fullAddress") {
-		full := c.fullAddress()
-		out.FullAddress = &full
+	if v[addressFull].blank() && c.needs().fullAddress {
+		c.full = c.fullAddress()
+		out.FullAddress = &c.full
 	}
 	return out
 }

@@ -82,7 +82,7 @@ func (e *entry) end(s *shelf, call *ordering.Call, ending ordering.Ending, now t
 	switch {
 	case !ending.Outcome.Definite():
 	case ending.Outcome == ordering.OutcomeNotSent,
-		ending.Outcome == ordering.OutcomeRefused && call.Derived && call.Settled == nil:
+		ending.Outcome == ordering.OutcomeRefused && call.Derived:
 		s.release(what.key, e.record.Ref, call.Number)
 	default:
 		if k, ok := s.keys[what.key]; ok && k.ref == e.record.Ref && k.call == call.Number {

@@ -97,6 +97,19 @@ func (s suite) settle(t *testing.T) {
 		}
 		same(t, "Record", j.now(t, r), r)
 	})
+	for _, how := range []ordering.Settlement{ordering.SettledDone, ordering.SettledNotDone, ordering.SettledSendAgain} {
+		s.test(t, "a derived key, "+string(how), func(t *testing.T, j *journal) {
+			j.placed(t, "765")
+			o := change(upstream.OpPay, "765", derived)
+			r := j.ended(t, j.begun(t, o), ordering.OutcomeUnknown, "")
+			r = j.settled(t, word(r, upstream.OpPay, how, ""))
+			if how == ordering.SettledNotDone { // or nobody could pay so again
+				j.wantKey(t, o.Key, "", 0)
+				return
+			}
+			j.wantKey(t, o.Key, r.Ref, r.Calls[len(r.Calls)-1].Number)
+		})
+	}
 	s.test(t, "a swept call", func(t *testing.T, j *journal) {
 		r := j.swept(t, create())
 		got := j.settled(t, word(r, upstream.OpCreate, ordering.SettledDone, "765"))

@@ -11,7 +11,8 @@ type Limit struct {
 }
 
 // Content is a menu view compiled without its stop lists: what every
-// restaurant of a chain shares. It never changes.
+// restaurant of a chain shares. It never changes, but for what it makes once on
+// demand.
 //
 // Products, ingredients, groups and schemes stand in dense tables in the order
 // of the view; every lookup by Index is O(1).
@@ -35,6 +36,8 @@ type Content struct {
 	groupMembers                    []Index // start in members; one more than groups
 	memberships                     []Index // groups of all ingredients
 	ingredientGroups                []Index // start in memberships
+
+	productItems, ingredientItems items // made on demand
 
 	search searchIndex
 }

@@ -23,6 +23,7 @@ func CompileContent(v *View, s Settings) *Content {
 	for i := range c.ingredients {
 		c.ingredientScheme[i] = c.schemeOf(&c.ingredients[i].SchemeID)
 	}
+	c.productItems, c.ingredientItems = make(items, len(c.products)), make(items, len(c.ingredients))
 	return c
 }
 

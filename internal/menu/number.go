@@ -29,9 +29,14 @@ const (
 // ParseDecimal reads a decimal number with a full stop, white space around it
 // allowed. An empty text is NumberNull; a decimal comma is NumberComma.
 func ParseDecimal(text string) (decimal.Decimal, NumberState) {
-	if d, ok := parsePlain(text); ok {
-		return d, NumberOK
+	if n, ok := parsePlain(text); ok {
+		return n.Decimal(), NumberOK
 	}
+	return parseOther(text)
+}
+
+// parseOther is ParseDecimal for what is not plain.
+func parseOther(text string) (decimal.Decimal, NumberState) {
 	s := strings.TrimSpace(text)
 	if s == "" {
 		return decimal.Decimal{}, NumberNull
@@ -62,40 +67,52 @@ func ParseDecimal(text string) (decimal.Decimal, NumberState) {
 	return d, NumberOK
 }
 
+// ParseNumber is ParseDecimal for a Number.
+func ParseNumber(text string) (Number, NumberState) {
+	if n, ok := parsePlain(text); ok {
+		return n, NumberOK
+	}
+	d, state := parseOther(text)
+	if state != NumberOK {
+		return Number{}, state
+	}
+	return NumberOf(d), NumberOK
+}
+
 // plainDigits is how many digits always fit an int64.
 const plainDigits = 18
 
 // parsePlain reads what nearly every number is: at most 18 digits, with a sign
 // and a full stop between them or without.
-func parsePlain[T string | []byte](text T) (decimal.Decimal, bool) {
+func parsePlain[T string | []byte](text T) (Number, bool) {
 	i := 0
 	if len(text) > 0 && text[0] == '-' {
 		i = 1
 	}
 	digits, places := len(text)-i, int32(0)
-	coefficient, stop := int64(0), -1
+	units, stop := int64(0), -1
 	for k := i; k < len(text); k++ {
 		switch c := text[k]; {
 		case c >= '0' && c <= '9':
 			if digits > plainDigits+1 {
-				return decimal.Decimal{}, false
+				return Number{}, false
 			}
-			coefficient = coefficient*10 + int64(c-'0')
+			units = units*10 + int64(c-'0')
 		case c == '.' && stop < 0 && k > i && k+1 < len(text):
 			stop = k
 			digits--
 			places = int32(len(text) - 1 - k) //nolint:gosec // few digits follow
 		default:
-			return decimal.Decimal{}, false
+			return Number{}, false
 		}
 	}
 	if digits < 1 || digits > plainDigits {
-		return decimal.Decimal{}, false
+		return Number{}, false
 	}
 	if i == 1 {
-		coefficient = -coefficient
+		units = -units
 	}
-	return decimal.New(coefficient, -places), true
+	return Number{units: units, places: places}, true
 }
 
 // AppendDecimal appends d as a JSON number with exact digits and no exponent:
@@ -105,16 +122,20 @@ func AppendDecimal(dst []byte, d decimal.Decimal) []byte {
 	if places < 0 || places > plainDigits || d.NumDigits() > plainDigits {
 		return append(dst, d.String()...)
 	}
-	coefficient := d.CoefficientInt64()
-	if coefficient < 0 {
+	return appendPlain(dst, d.CoefficientInt64(), places)
+}
+
+// appendPlain appends units × 10^-places, at most 18 digits.
+func appendPlain(dst []byte, units int64, places int) []byte {
+	if units < 0 {
 		dst = append(dst, '-')
-		coefficient = -coefficient
+		units = -units
 	}
-	for ; places > 0 && coefficient%10 == 0; places-- {
-		coefficient /= 10
+	for ; places > 0 && units%10 == 0; places-- {
+		units /= 10
 	}
 	var room [plainDigits + 1]byte
-	digits := strconv.AppendInt(room[:0], coefficient, 10)
+	digits := strconv.AppendInt(room[:0], units, 10)
 	whole := len(digits) - places
 	if whole <= 0 {
 		dst = append(dst, '0')

@@ -253,8 +253,8 @@ func (r *Reader) Decimal() (decimal.Decimal, NumberState) {
 	switch r.Kind() {
 	case KindNumber:
 		raw := r.Raw()
-		if d, ok := parsePlain(raw); ok {
-			return d, NumberOK
+		if n, ok := parsePlain(raw); ok {
+			return n.Decimal(), NumberOK
 		}
 		return ParseDecimal(string(raw))
 	case KindString:

@@ -1,7 +1,5 @@
 package menu
 
-import "bytes"
-
 // jsonDepth is how deep encoding/json lets a text nest.
 const jsonDepth = 10_000
 
@@ -13,7 +11,7 @@ func wellFormed(text []byte, depth int) bool {
 	return end >= 0 && pastSpace(text, end) == len(text)
 }
 
-func pastSpace(text []byte, i int) int {
+func pastSpace[T string | []byte](text T, i int) int {
 	for i < len(text) && (text[i] == ' ' || text[i] == '\n' || text[i] == '\t' || text[i] == '\r') {
 		i++
 	}
@@ -22,7 +20,7 @@ func pastSpace(text []byte, i int) int {
 
 // pastValue gives the offset behind the value that begins at i; -1 where there
 // is none. So do the others below.
-func pastValue(text []byte, i, depth int) int {
+func pastValue[T string | []byte](text T, i, depth int) int {
 	if i >= len(text) {
 		return -1
 	}
@@ -45,7 +43,7 @@ func pastValue(text []byte, i, depth int) int {
 }
 
 // pastList reads an object or an array behind its opening bracket.
-func pastList(text []byte, i int, closing byte, depth int) int {
+func pastList[T string | []byte](text T, i int, closing byte, depth int) int {
 	if depth < 0 {
 		return -1
 	}
@@ -83,7 +81,7 @@ func pastList(text []byte, i int, closing byte, depth int) int {
 	}
 }
 
-func pastString(text []byte, i int) int {
+func pastString[T string | []byte](text T, i int) int {
 	for i++; i < len(text); i++ {
 		switch c := text[i]; {
 		case c == '"':
@@ -116,14 +114,14 @@ func hexDigit(c byte) bool {
 	return c >= '0' && c <= '9' || c >= 'a' && c <= 'f' || c >= 'A' && c <= 'F'
 }
 
-func pastWord(text []byte, i int, word string) int {
-	if !bytes.HasPrefix(text[i:], []byte(word)) {
+func pastWord[T string | []byte](text T, i int, word string) int {
+	if len(text)-i < len(word) || string(text[i:i+len(word)]) != word {
 		return -1
 	}
 	return i + len(word)
 }
 
-func pastNumber(text []byte, i int) int {
+func pastNumber[T string | []byte](text T, i int) int {
 	if i < len(text) && text[i] == '-' {
 		i++
 	}
@@ -147,7 +145,7 @@ func pastNumber(text []byte, i int) int {
 }
 
 // pastDigits reads at least one digit.
-func pastDigits(text []byte, i int) int {
+func pastDigits[T string | []byte](text T, i int) int {
 	start := i
 	for i < len(text) && text[i] >= '0' && text[i] <= '9' {
 		i++

@@ -19,7 +19,7 @@ func (s *Sandbox) createOrder(c *call) answer {
 		return c.refuse(http.StatusBadRequest, "order_validation", "an order is an object", "/: an order is an object")
 	}
 	set := s.settings.get()
-	restaurant, _ := member(body, "restaurantID").(string)
+	restaurant := identifier(member(body, "restaurantID"), set.tolerant())
 	o := &order{
 		restaurant: restaurant, state: stateNew, at: c.at, body: c.body, headers: headers(c.r.Header),
 	}
@@ -31,7 +31,7 @@ func (s *Sandbox) createOrder(c *call) answer {
 	if err != nil {
 		return c.refuse(http.StatusBadRequest, "order_validation", "the order is not valid", "/restaurantID: "+err.Error())
 	}
-	sheet := judge(body, carte, out, c.at)
+	sheet := judge(body, carte, out, c.at, set.tolerant())
 	fields := logrus.Fields{"restaurant": restaurant, "request_id": c.requestID}
 	if len(sheet.reasons) > 0 {
 		s.log.WithFields(fields).WithField("reasons", len(sheet.reasons)).

@@ -18,8 +18,9 @@ const grace = time.Minute
 
 // sheet collects what is wrong with one order.
 type sheet struct {
-	reasons []string
-	total   decimal.Decimal
+	reasons  []string
+	total    decimal.Decimal
+	tolerant bool // of what public clients send
 }
 
 func (s *sheet) wrong(path, format string, args ...any) {
@@ -58,8 +59,8 @@ func member(object map[string]any, name string) any {
 
 // judge checks an order as the document and the menu ask for. now: the
 // service's clock. The total (policy P1) holds when there are no reasons.
-func judge(order map[string]any, c *carte, out stopped, now time.Time) *sheet {
-	s := &sheet{}
+func judge(order map[string]any, c *carte, out stopped, now time.Time, tolerant bool) *sheet {
+	s := &sheet{tolerant: tolerant}
 	s.head(order, now)
 	list, ok := member(order, "dishList").([]any)
 	if !ok || len(list) == 0 {
@@ -92,7 +93,9 @@ func (s *sheet) head(order map[string]any, now time.Time) {
 	if expedition != "delivery" {
 		return
 	}
-	s.required("", order, "restaurantID")
+	if strings.TrimSpace(identifier(member(order, "restaurantID"), s.tolerant)) == "" {
+		s.wrong("/restaurantID", "required")
+	}
 	if guest == nil {
 		s.wrong("/guest", "required")
 	}
@@ -119,10 +122,12 @@ func (s *sheet) required(path string, object map[string]any, name string) {
 // numbers: what is a number in the document must come as one.
 func (s *sheet) numbers(path string, object map[string]any, names ...string) {
 	for _, name := range names {
-		switch member(object, name).(type) {
+		switch v := member(object, name).(type) {
 		case nil, json.Number:
 		default:
-			s.wrong(path+"/"+name, "must be a number")
+			if _, ok := amount(v, s.tolerant); !ok {
+				s.wrong(path+"/"+name, "must be a number")
+			}
 		}
 	}
 }
@@ -142,11 +147,28 @@ func (s *sheet) expected(v any, now time.Time) {
 	}
 }
 
-// amount reads a number of the order; text is no number here.
-func amount(v any) (decimal.Decimal, bool) {
-	n, ok := v.(json.Number)
-	if !ok {
-		return decimal.Decimal{}, false
+// amount reads a number of the order; text is none but for a tolerant service.
+func amount(v any, tolerant bool) (decimal.Decimal, bool) {
+	switch n := v.(type) {
+	case json.Number:
+		return exact(n.String())
+	case string:
+		if tolerant {
+			return exact(n)
+		}
 	}
-	return exact(n.String())
+	return decimal.Decimal{}, false
+}
+
+// identifier reads an id; a number is none but for a tolerant service.
+func identifier(v any, tolerant bool) string {
+	switch id := v.(type) {
+	case string:
+		return id
+	case json.Number:
+		if tolerant {
+			return id.String()
+		}
+	}
+	return ""
 }

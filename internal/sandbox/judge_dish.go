@@ -22,13 +22,13 @@ type line struct {
 
 // dish checks one element of dishList and adds it to the total.
 func (s *sheet) dish(path string, given map[string]any, c *carte, out stopped) {
-	quantity, ok := amount(member(given, "quantity"))
+	quantity, ok := amount(member(given, "quantity"), s.tolerant)
 	if !ok {
 		s.wrong(path+"/quantity", "required, a number")
 	} else if !quantity.IsPositive() {
 		s.wrong(path+"/quantity", "%s is not positive", quantity)
 	}
-	id, _ := member(given, "ID").(string)
+	id := s.named(given)
 	if id == "" {
 		s.wrong(path+"/ID", "required")
 		return
@@ -36,8 +36,11 @@ func (s *sheet) dish(path string, given map[string]any, c *carte, out stopped) {
 	if measure, ok := member(given, "measure").(map[string]any); ok {
 		s.numbers(path+"/measure", measure, "value")
 	}
-	price, lines := s.price(path, given), s.lines(path, given, c)
+	price, lines := s.price(path, given), s.lines(path, given, c, 1)
 	named := c.dishByExt[id]
+	if d := c.dishByID[id]; s.tolerant && d != nil {
+		named = []*dish{d} // policy O3
+	}
 	if len(named) == 0 {
 		s.wrong(path, "dish %s is not in the menu", id)
 		return
@@ -54,13 +57,23 @@ func (s *sheet) dish(path string, given map[string]any, c *carte, out stopped) {
 	s.total = s.total.Add(closest.total)
 }
 
+// named is the id of a dish or ingredient; a tolerant service also takes the
+// externalId beside an id that is null (policy W12).
+func (s *sheet) named(given map[string]any) string {
+	id := identifier(member(given, "ID"), s.tolerant)
+	if id == "" && s.tolerant {
+		id = identifier(member(given, "externalId"), true)
+	}
+	return id
+}
+
 // price reads a price that was given; nil means none was, or no number.
 func (s *sheet) price(path string, given map[string]any) *decimal.Decimal {
 	v := member(given, "price")
 	if v == nil {
 		return nil
 	}
-	d, ok := amount(v)
+	d, ok := amount(v, s.tolerant)
 	if !ok {
 		s.wrong(path+"/price", "must be a number")
 		return nil
@@ -68,9 +81,9 @@ func (s *sheet) price(path string, given map[string]any) *decimal.Decimal {
 	return &d
 }
 
-// lines reads the ingredients of a dish; those that cannot be read are
-// reported and left out.
-func (s *sheet) lines(path string, given map[string]any, c *carte) []line {
+// lines reads the ingredients of a dish, or of an ingredient that is in it
+// times times; those that cannot be read are reported and left out.
+func (s *sheet) lines(path string, given map[string]any, c *carte, times int) []line {
 	v := member(given, "ingredients")
 	list, ok := v.([]any)
 	if v != nil && !ok {
@@ -84,20 +97,28 @@ func (s *sheet) lines(path string, given map[string]any, c *carte) []line {
 			s.wrong(at, "an ingredient is an object")
 			continue
 		}
-		id, _ := member(given, "ID").(string)
+		id := s.named(given)
 		if id == "" {
 			s.wrong(at+"/ID", "required")
 			continue
 		}
-		if within, _ := member(given, "ingredients").([]any); len(within) > 0 {
-			s.wrong(at+"/ingredients", "an ingredient holds no ingredients: the list of the dish is flat")
+		l := line{path: at, named: c.partByExt[id], price: s.price(at, given), quantity: s.portions(at, given) * times}
+		if p := c.partByID[id]; s.tolerant && p != nil {
+			l.named = []*part{p}
 		}
-		l := line{path: at, named: c.partByExt[id], price: s.price(at, given), quantity: s.portions(at, given)}
 		if len(l.named) == 0 {
 			s.wrong(at, "ingredient %s is not in the menu", id)
 			continue
 		}
 		lines = append(lines, l)
+		within, _ := member(given, "ingredients").([]any)
+		switch {
+		case len(within) == 0:
+		case s.tolerant && l.quantity <= maxPortion: // policy M5: a child's quantity is per one of its parent
+			lines = append(lines, s.lines(at, given, c, l.quantity)...)
+		default:
+			s.wrong(at+"/ingredients", "an ingredient holds no ingredients: the list of the dish is flat")
+		}
 	}
 	return lines
 }
@@ -109,7 +130,7 @@ func (s *sheet) portions(path string, given map[string]any) int {
 	if v == nil {
 		return 1
 	}
-	n, ok := amount(v)
+	n, ok := amount(v, s.tolerant)
 	if !ok || !n.IsInteger() || !n.IsPositive() || n.GreaterThan(decimal.NewFromInt(maxPortion)) {
 		s.wrong(path+"/quantity", "must be a whole number from 1 to %d", maxPortion)
 		return 1

@@ -82,6 +82,19 @@ const (
 	OrderIDsNumber OrderIDs = "number"
 )
 
+// Bodies says which shapes of request bodies are taken.
+type Bodies string
+
+// BodiesStrict takes what the document shows and nothing else, so that whatever
+// larder writes otherwise is found. BodiesTolerant takes what public clients
+// are seen to send as well (policies W4, W5, W12): numbers and identifiers as
+// text or as numbers, menu ids, an externalId beside a null id, and ingredients
+// inside ingredients.
+const (
+	BodiesStrict   Bodies = "strict"
+	BodiesTolerant Bodies = "tolerant"
+)
+
 // Settings are the sandbox's switches, as PUT /sandbox/settings names them.
 // In a [Config] an empty field means its default.
 type Settings struct {
@@ -100,6 +113,7 @@ type Settings struct {
 	Prices        Prices    `json:"prices"`
 	Nulls         Nulls     `json:"nulls"`
 	OrderIDs      OrderIDs  `json:"orderIDs"`
+	Bodies        Bodies    `json:"bodies"`
 	// PaymentRefusedStatus is the status of a payment that does not cover the
 	// order, which the document does not show: 200, or 400 to 599. Default 400.
 	PaymentRefusedStatus int `json:"paymentRefusedStatus"`
@@ -111,7 +125,7 @@ func DefaultSettings() Settings {
 	delay, lifetime := Duration(5*time.Second), Duration(time.Hour)
 	return Settings{
 		AutoAccept: &accept, AutoAcceptDelay: &delay, RejectionReasons: &reasons, TokenLifetime: &lifetime,
-		Spelling: SpellingID, Prices: PricesNumber, Nulls: NullsNull, OrderIDs: OrderIDsString,
+		Spelling: SpellingID, Prices: PricesNumber, Nulls: NullsNull, OrderIDs: OrderIDsString, Bodies: BodiesStrict,
 		PaymentRefusedStatus: http.StatusBadRequest,
 	}
 }
@@ -128,6 +142,7 @@ func (s Settings) or(base Settings) Settings {
 		Prices:           *firstOf(notEmpty(s.Prices), &base.Prices),
 		Nulls:            *firstOf(notEmpty(s.Nulls), &base.Nulls),
 		OrderIDs:         *firstOf(notEmpty(s.OrderIDs), &base.OrderIDs),
+		Bodies:           *firstOf(notEmpty(s.Bodies), &base.Bodies),
 
 		PaymentRefusedStatus: cmp.Or(s.PaymentRefusedStatus, base.PaymentRefusedStatus),
 	}
@@ -158,6 +173,8 @@ func (s Settings) check() error {
 		return fmt.Errorf("nulls: %q is not one of null, empty, omit", s.Nulls)
 	case s.OrderIDs != OrderIDsString && s.OrderIDs != OrderIDsNumber:
 		return fmt.Errorf("orderIDs: %q is not one of string, number", s.OrderIDs)
+	case s.Bodies != BodiesStrict && s.Bodies != BodiesTolerant:
+		return fmt.Errorf("bodies: %q is not one of strict, tolerant", s.Bodies)
 	case s.PaymentRefusedStatus != http.StatusOK && (s.PaymentRefusedStatus < 400 || s.PaymentRefusedStatus > 599):
 		return fmt.Errorf("paymentRefusedStatus: %d is neither 200 nor 400 to 599", s.PaymentRefusedStatus)
 	case time.Duration(*s.TokenLifetime) < time.Second:
@@ -165,6 +182,8 @@ func (s Settings) check() error {
 	}
 	return nil
 }
+
+func (s Settings) tolerant() bool { return s.Bodies == BodiesTolerant }
 
 // asPut says whether menus go out exactly as they were put.
 func (s Settings) asPut() bool {

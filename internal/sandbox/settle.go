@@ -28,7 +28,7 @@ func (c *call) ended(o *order) answer {
 // payOrder is PUT …/pay (interface document 4.2): the payments of one request
 // must cover the order's total by themselves.
 func (s *Sandbox) payOrder(c *call) answer {
-	payments, sum, wrong := readPayments(c.body)
+	payments, sum, wrong := readPayments(c.body, s.settings.get().tolerant())
 	var a answer
 	known := s.change(c.id, c.at, func(o *order) {
 		switch {
@@ -63,7 +63,7 @@ type payment struct {
 }
 
 // readPayments reads the body of a pay request; wrong says what cannot stand.
-func readPayments(body []byte) (payments []payment, sum decimal.Decimal, wrong string) {
+func readPayments(body []byte, tolerant bool) (payments []payment, sum decimal.Decimal, wrong string) {
 	var list []json.RawMessage
 	if err := json.Unmarshal(body, &list); err != nil || len(list) == 0 {
 		return nil, sum, "the body must be a list of payments"
@@ -75,7 +75,7 @@ func readPayments(body []byte) (payments []payment, sum decimal.Decimal, wrong s
 			return nil, sum, "a payment is an object"
 		}
 		code, _ := member(item, "code").(string)
-		paid, ok := amount(member(item, "amount"))
+		paid, ok := amount(member(item, "amount"), tolerant)
 		if !ok || paid.IsNegative() {
 			return nil, sum, "amount: a number, not negative, is required"
 		}

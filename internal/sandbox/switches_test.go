@@ -160,7 +160,7 @@ func TestSettings(t *testing.T) {
 	t.Parallel()
 	w := start(t)
 	want := `{"result":{"autoAccept":true,"autoAcceptDelay":"5s","rejectionReasons":true,"tokenLifetime":"1h0m0s",` +
-		`"spelling":"ID","prices":"number","nulls":"null","orderIDs":"string","paymentRefusedStatus":400}}`
+		`"spelling":"ID","prices":"number","nulls":"null","orderIDs":"string","bodies":"strict","paymentRefusedStatus":400}}`
 	if got := string(w.do(http.MethodGet, "/sandbox/settings", "").want(http.StatusOK).body); got != want {
 		t.Errorf("defaults %s, want %s", got, want)
 	}

@@ -3,7 +3,7 @@ package upstream
 // AppendJSON appends the order as the service wants it: document order of
 // fields, exact decimals without exponent.
 func (o *Order) AppendJSON(dst []byte, wire WireCase) []byte {
-	w := begin(dst, wire)
+	w := begin(dst, wire, o.Extra)
 	w.text("comment", o.Comment)
 	if o.RestaurantID != nil && o.RestaurantNumeric {
 		w.name("restaurantID")
@@ -24,7 +24,7 @@ func (o *Order) AppendJSON(dst []byte, wire WireCase) []byte {
 	w.text("expeditionType", o.ExpeditionType)
 	w.text("expectedAt", o.ExpectedAt)
 	w.text("paymentTypeID", o.PaymentTypeID)
-	w.decimal("changeFrom", o.ChangeFrom)
+	w.number("changeFrom", o.ChangeFrom)
 	if o.Guest != nil {
 		w.name("guest")
 		w.dst = o.Guest.AppendJSON(w.dst, wire)
@@ -33,17 +33,12 @@ func (o *Order) AppendJSON(dst []byte, wire WireCase) []byte {
 		w.name("address")
 		w.dst = o.Address.AppendJSON(w.dst, wire)
 	}
-	return w.end(o.Extra)
+	return w.end()
 }
 
 // AppendJSON appends the dish.
 func (d *Dish) AppendJSON(dst []byte, wire WireCase) []byte {
-	w := begin(dst, wire)
-	w.text("ID", &d.ID)
-	w.text("name", d.Name)
-	w.decimal("price", d.Price)
-	w.measure(d.Measure)
-	w.decimal("quantity", &d.Quantity)
+	w := beginItem(dst, wire, d.Item, d.Quantity, d.Extra)
 	if d.Ingredients != nil {
 		w.name("ingredients")
 		w.dst = append(w.dst, '[')
@@ -55,38 +50,33 @@ func (d *Dish) AppendJSON(dst []byte, wire WireCase) []byte {
 		}
 		w.dst = append(w.dst, ']')
 	}
-	return w.end(d.Extra)
+	return w.end()
 }
 
 // AppendJSON appends the ingredient.
 func (g *OrderIngredient) AppendJSON(dst []byte, wire WireCase) []byte {
-	w := begin(dst, wire)
-	w.text("ID", &g.ID)
-	w.text("name", g.Name)
-	w.decimal("price", g.Price)
-	w.measure(g.Measure)
-	w.decimal("quantity", &g.Quantity)
-	return w.end(g.Extra)
+	w := beginItem(dst, wire, g.Item, g.Quantity, g.Extra)
+	return w.end()
 }
 
 // AppendJSON appends the guest.
 func (g *Guest) AppendJSON(dst []byte, wire WireCase) []byte {
-	w := begin(dst, wire)
+	w := begin(dst, wire, g.Extra)
 	w.text("email", g.Email)
 	w.text("phone", g.Phone)
 	w.text("firstName", g.FirstName)
 	w.text("lastName", g.LastName)
-	return w.end(g.Extra)
+	return w.end()
 }
 
 // AppendJSON appends the address.
 func (a *Address) AppendJSON(dst []byte, wire WireCase) []byte {
-	w := begin(dst, wire)
+	w := begin(dst, wire, a.Extra)
 	w.text("postcode", a.Postcode)
 	w.text("street", a.Street)
 	w.text("comment", a.Comment)
-	w.decimal("lat", a.Lat)
-	w.decimal("lon", a.Lon)
+	w.number("lat", a.Lat)
+	w.number("lon", a.Lon)
 	w.text("cityID", a.CityID)
 	w.text("cityName", a.CityName)
 	w.whole("floor", a.Floor)
@@ -95,17 +85,17 @@ func (a *Address) AppendJSON(dst []byte, wire WireCase) []byte {
 	w.text("entrance", a.Entrance)
 	w.text("subway", a.Subway)
 	w.text("fullAddress", a.FullAddress)
-	return w.end(a.Extra)
+	return w.end()
 }
 
 // AppendJSON appends the payment.
 func (p *Payment) AppendJSON(dst []byte, wire WireCase) []byte {
-	w := begin(dst, wire)
+	w := begin(dst, wire, p.Extra)
 	w.text("code", &p.Code)
 	w.decimal("amount", &p.Amount)
 	w.text("paidAt", &p.PaidAt)
 	w.text("name", &p.Name)
-	return w.end(p.Extra)
+	return w.end()
 }
 
 // AppendPaymentsJSON appends the body of a pay call: an array of payments.
@@ -122,8 +112,8 @@ func AppendPaymentsJSON(dst []byte, payments []Payment, wire WireCase) []byte {
 
 // AppendJSON appends the body of a reject call.
 func (r *Rejection) AppendJSON(dst []byte, wire WireCase) []byte {
-	w := begin(dst, wire)
+	w := begin(dst, wire, r.Extra)
 	w.text("rejectionReasonID", &r.ReasonID)
 	w.text("rejectionReasonText", &r.ReasonText)
-	return w.end(r.Extra)
+	return w.end()
 }

@@ -13,30 +13,38 @@ import (
 	"larder/internal/upstream"
 )
 
-func dec(s string) *decimal.Decimal { return new(decimal.RequireFromString(s)) }
+func num(s string) *menu.Number { return new(menu.NumberOf(decimal.RequireFromString(s))) }
+
+func item(id, name, price string, measure *menu.Measure) *menu.Item {
+	return menu.NewItem(id, name, decimal.RequireFromString(price), measure)
+}
 
 func fullOrder() upstream.Order {
 	return upstream.Order{
 		Comment: new("без лука \"please\"\n<b>🍲</b>"), RestaurantID: new("r1"), Persons: new(2),
 		DishList: []upstream.Dish{{
-			ID: "d1", Name: new("Soup"), Price: dec("199.90"),
-			Measure:  &menu.Measure{Value: decimal.RequireFromString("0.300"), Unit: "kg"},
-			Quantity: decimal.RequireFromString("1e1"),
+			Item:     item("d1", "Soup", "199.90", &menu.Measure{Value: decimal.RequireFromString("0.300"), Unit: "kg"}),
+			Quantity: *num("1e1"),
 			Ingredients: []upstream.OrderIngredient{
-				{ID: "i1", Quantity: decimal.NewFromInt(1)},
+				{Item: item("i1", "", "1e1", nil), Quantity: menu.Whole(1)},
 				{
-					ID: "i2", Name: new("Bun"), Price: dec("0"), Quantity: decimal.NewFromInt(2),
-					Measure: &menu.Measure{Value: decimal.NewFromInt(1), Unit: "pcs"},
-					Extra:   []upstream.Field{{Name: "hot", Value: json.RawMessage("true")}},
+					Item:     item("i2", "Bun", "0", &menu.Measure{Value: decimal.NewFromInt(1), Unit: "pcs"}),
+					Quantity: menu.Whole(2),
+					Extra: []upstream.Field{
+						{Name: "hot", Value: json.RawMessage("true")}, {Name: "Measure", Value: json.RawMessage("1")}, {Name: "id", Value: json.RawMessage("1")},
+					},
 				},
 			},
-			Extra: []upstream.Field{{Name: "tag", Value: json.RawMessage(`"x"`)}},
-		}, {ID: "d2", Quantity: decimal.NewFromInt(1), Ingredients: []upstream.OrderIngredient{}}},
+			Extra: []upstream.Field{{Name: "tag", Value: json.RawMessage(`"x"`)}, {Name: "Ingredients", Value: json.RawMessage("[]")}},
+		}, {
+			Item: item("d2", "\"2\"", "0.05", nil), Quantity: menu.Whole(1), Ingredients: []upstream.OrderIngredient{},
+			Extra: []upstream.Field{{Name: "measure", Value: json.RawMessage(`"kept: none is written"`)}},
+		}},
 		ExpeditionType: new("delivery"), ExpectedAt: new("2026-11-21T20:00:00+03:00"), PaymentTypeID: new("cash"),
-		ChangeFrom: dec("1000000000000000000000.10"),
+		ChangeFrom: num("1000000000000000000000.10"),
 		Guest:      &upstream.Guest{Email: new(""), Phone: new("+1"), FirstName: new("A"), LastName: new("B")},
 		Address: &upstream.Address{
-			Postcode: new("1"), Street: new("s"), Comment: new("c"), Lat: dec("55.75"), Lon: dec("-0.0000001"),
+			Postcode: new("1"), Street: new("s"), Comment: new("c"), Lat: num("55.75"), Lon: num("-0.0000001"),
 			CityID: new("7"), CityName: new("n"), Floor: new(-1), HouseNumber: new("h"), ApartmentNumber: new("a"),
 			Entrance: new("e"), Subway: new("m"), FullAddress: new("f"),
 		},
@@ -49,8 +57,8 @@ func fullOrder() upstream.Order {
 
 const fullDocument = `{"comment":"без лука \"please\"\n<b>🍲</b>","restaurantID":"r1","persons":2,"dishList":[` +
 	`{"ID":"d1","name":"Soup","price":199.9,"measure":{"value":0.3,"unit":"kg"},"quantity":10,"ingredients":[` +
-	`{"ID":"i1","quantity":1},{"ID":"i2","name":"Bun","price":0,"measure":{"value":1,"unit":"pcs"},"quantity":2,"hot":true}],"tag":"x"},` +
-	`{"ID":"d2","quantity":1,"ingredients":[]}],` +
+	`{"ID":"i1","name":"","price":10,"quantity":1},{"ID":"i2","name":"Bun","price":0,"measure":{"value":1,"unit":"pcs"},"quantity":2,"hot":true}],"tag":"x"},` +
+	`{"ID":"d2","name":"\"2\"","price":0.05,"quantity":1,"ingredients":[],"measure":"kept: none is written"}],` +
 	`"expeditionType":"delivery","expectedAt":"2026-11-21T20:00:00+03:00","paymentTypeID":"cash","changeFrom":1000000000000000000000.1,` +
 	`"guest":{"email":"","phone":"+1","firstName":"A","lastName":"B"},` +
 	`"address":{"postcode":"1","street":"s","comment":"c","lat":55.75,"lon":-0.0000001,"cityID":"7","cityName":"n","floor":-1,` +
@@ -127,7 +135,7 @@ func TestEncodedTextAndNumbersComeBack(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		comment := rapid.String().Draw(t, "comment")
 		price := decimal.New(rapid.Int64().Draw(t, "digits"), rapid.Int32Range(-20, 10).Draw(t, "exponent"))
-		order := upstream.Order{Comment: &comment, ChangeFrom: &price}
+		order := upstream.Order{Comment: &comment, ChangeFrom: new(menu.NumberOf(price))}
 		body := order.AppendJSON(nil, upstream.WireDocument)
 		var back struct {
 			Comment    string      `json:"comment"`

@@ -10,6 +10,7 @@ import (
 
 	"github.com/shopspring/decimal"
 
+	"larder/internal/menu"
 	"larder/internal/upstream"
 )
 
@@ -43,7 +44,7 @@ func Example() {
 	order := upstream.Order{
 		RestaurantID: new("r1"),
 		DishList: []upstream.Dish{{
-			ID: "pos-17", Price: new(decimal.RequireFromString("199.90")), Quantity: decimal.NewFromInt(2),
+			Item: menu.NewItem("pos-17", "Soup", decimal.RequireFromString("199.90"), nil), Quantity: menu.Whole(2),
 		}},
 	}
 	ctx := context.Background()
@@ -55,7 +56,7 @@ func Example() {
 		fmt.Println(refusal.Code, "refused:", refusal.Refused(), "effect:", refusal.Effect)
 	}
 	// Output:
-	// service got {"restaurantID":"r1","dishList":[{"ID":"pos-17","price":199.9,"quantity":2}]}
+	// service got {"restaurantID":"r1","dishList":[{"ID":"pos-17","name":"Soup","price":199.9,"quantity":2}]}
 	// created 765 <nil>
 	// pos_close_order refused: true effect: none
 }

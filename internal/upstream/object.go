@@ -14,26 +14,42 @@ type object struct {
 	dst     []byte
 	wire    WireCase
 	comma   bool
-	count   int
-	written [16]string // the document's names written so far
+	extra   []Field
+	written []string // the document's names written so far, where there is extra
 }
 
-func begin(dst []byte, wire WireCase) object {
-	return object{dst: append(dst, '{'), wire: wire}
+// begin opens an object that will end with the fields of extra.
+func begin(dst []byte, wire WireCase, extra []Field) object {
+	return object{dst: append(dst, '{'), wire: wire, extra: extra}
 }
 
-func (w *object) key(name string) {
+// beginItem opens a dish or an ingredient.
+func beginItem(dst []byte, wire WireCase, item *menu.Item, quantity menu.Number, extra []Field) object {
+	head := `{"ID":`
+	if wire == WireCamel {
+		head = `{"id":`
+	}
+	dst = append(append(append(dst, head...), item.JSON...), `,"quantity":`...)
+	w := object{dst: quantity.Append(dst), wire: wire, comma: true, extra: extra}
+	if len(extra) > 0 {
+		w.written = append(w.written, "ID", "name", "price", "quantity")
+		if item.Measured {
+			w.written = append(w.written, "measure")
+		}
+	}
+	return w
+}
+
+// name writes a name of the document, which needs no escapes.
+func (w *object) name(name string) {
+	if len(w.extra) > 0 {
+		w.written = append(w.written, name)
+	}
 	if w.comma {
 		w.dst = append(w.dst, ',')
 	}
 	w.comma = true
-	w.dst = append(menu.AppendString(w.dst, name), ':')
-}
-
-func (w *object) name(name string) {
-	w.written[w.count] = name
-	w.count++
-	w.key(w.wire.spell(name))
+	w.dst = append(append(append(w.dst, '"'), w.wire.spell(name)...), '"', ':')
 }
 
 func (w *object) text(name string, value *string) {
@@ -57,24 +73,25 @@ func (w *object) decimal(name string, value *decimal.Decimal) {
 	}
 }
 
-func (w *object) measure(m *menu.Measure) {
-	if m == nil {
-		return
+func (w *object) number(name string, value *menu.Number) {
+	if value != nil {
+		w.name(name)
+		w.dst = value.Append(w.dst)
 	}
-	w.name("measure")
-	inner := begin(w.dst, w.wire)
-	inner.decimal("value", &m.Value)
-	inner.text("unit", &m.Unit)
-	w.dst = inner.end(nil)
 }
 
 // end appends the fields that larder does not know and closes the object.
-func (w *object) end(extra []Field) []byte {
-	for _, field := range extra {
-		if !w.has(field.Name) {
-			w.key(field.Name)
-			w.dst = appendRaw(w.dst, field.Value)
+func (w *object) end() []byte {
+	for _, field := range w.extra {
+		if w.has(field.Name) {
+			continue
 		}
+		if w.comma {
+			w.dst = append(w.dst, ',')
+		}
+		w.comma = true
+		w.dst = append(menu.AppendString(w.dst, field.Name), ':')
+		w.dst = appendRaw(w.dst, field.Value)
 	}
 	return append(w.dst, '}')
 }
@@ -83,7 +100,7 @@ func (w *object) end(extra []Field) []byte {
 // a second one could change what the service reads.
 func (w *object) has(name string) bool {
 	folded := menu.FoldName(name)
-	for _, known := range w.written[:w.count] {
+	for _, known := range w.written {
 		if menu.FoldName(known) == folded {
 			return true
 		}

@@ -53,7 +53,7 @@ type Order struct {
 	ExpeditionType    *string
 	ExpectedAt        *string // RFC 3339 with offset, sent as it stands
 	PaymentTypeID     *string
-	ChangeFrom        *decimal.Decimal
+	ChangeFrom        *menu.Number
 	Guest             *Guest
 	Address           *Address
 	Extra             []Field
@@ -61,11 +61,8 @@ type Order struct {
 
 // Dish is one line of an order. Quantity is in units of the dish.
 type Dish struct {
-	ID          string
-	Name        *string
-	Price       *decimal.Decimal
-	Measure     *menu.Measure
-	Quantity    decimal.Decimal
+	Item        *menu.Item // ID, name, price, measure
+	Quantity    menu.Number
 	Ingredients []OrderIngredient // nil is left out, empty is written as []
 	Extra       []Field
 }
@@ -73,11 +70,8 @@ type Dish struct {
 // OrderIngredient is an ingredient or modifier of a dish. Quantity is per one
 // unit of the dish.
 type OrderIngredient struct {
-	ID       string
-	Name     *string
-	Price    *decimal.Decimal
-	Measure  *menu.Measure
-	Quantity decimal.Decimal
+	Item     *menu.Item // ID, name, price, measure
+	Quantity menu.Number
 	Extra    []Field
 }
 
@@ -95,8 +89,8 @@ type Address struct {
 	Postcode        *string
 	Street          *string
 	Comment         *string
-	Lat             *decimal.Decimal
-	Lon             *decimal.Decimal
+	Lat             *menu.Number
+	Lon             *menu.Number
 	CityID          *string
 	CityName        *string
 	Floor           *int

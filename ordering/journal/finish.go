@@ -188,5 +188,5 @@ func stateAfter(state ordering.State, op ordering.Operation, outcome ordering.Ou
 func freed(o *order, number int) bool {
 	call, ok := o.Call(number)
 	return !ok || call.Outcome == ordering.OutcomeNotSent ||
-		call.Outcome == ordering.OutcomeRefused && call.Derived && call.Settled == nil
+		call.Outcome == ordering.OutcomeRefused && call.Derived
 }

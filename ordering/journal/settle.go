@@ -40,8 +40,9 @@ func (j *Journal) settled(ctx context.Context, o *order, call ordering.Call, s o
 		c.conclude(call, ordering.OutcomeDone, false)
 		return c, nil
 	}
-	// What is not done is refused, but its key stays, so that its replay tells.
-	c.conclude(call, ordering.OutcomeRefused, false)
+	// What is not done is refused, but a client's own key stays, so that its
+	// replay tells. A key that is sent again belongs to the new call.
+	c.conclude(call, ordering.OutcomeRefused, s.How == ordering.SettledNotDone && call.Derived)
 	if s.How != ordering.SettledSendAgain {
 		return c, nil
 	}

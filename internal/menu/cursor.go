@@ -1,0 +1,259 @@
+package menu
+
+import "unicode/utf8"
+
+// Cursor reads a JSON text that nobody has checked, value by value, once only
+// and without allocating: it finds the values and verifies the text in one
+// pass. Where the text stops being JSON, or nests too deep, it stops: there are
+// no more members, elements and values, and Err says why. What was read before
+// means nothing then.
+//
+//	for name, ok := c.Member(); ok; name, ok = c.Member() { … one value … }
+//
+// Texts that it gives are parts of the text it reads.
+type Cursor struct {
+	text   string
+	at     int // behind white space, where a value or its end is
+	room   int // levels of brackets that may still open
+	depth  int
+	opened bool // the innermost bracket has just opened
+	broken bool
+}
+
+// NewCursor begins a text, which may start with a byte order mark (policy
+// W11); it may nest depth levels.
+func NewCursor(text string, depth int) Cursor {
+	const bom = "\xef\xbb\xbf"
+	if len(text) >= len(bom) && text[:len(bom)] == bom {
+		text = text[len(bom):]
+	}
+	c := Cursor{text: text, room: depth, depth: depth}
+	c.at = c.space(0)
+	return c
+}
+
+// End tells whether the text was read to its end and nothing is wrong with it.
+func (c *Cursor) End() bool {
+	return !c.broken && c.room == c.depth && c.space(c.at) == len(c.text)
+}
+
+// Err says what is wrong with the text: a *SyntaxError, with the place in body,
+// which is the text that NewCursor was given; nil when End is true.
+func (c *Cursor) Err(body []byte) error {
+	if c.End() {
+		return nil
+	}
+	if _, err := Check(body, c.depth); err != nil {
+		return err
+	}
+	return syntaxError(body, 0, c.at, "unexpected text") // cannot be: Check and the Cursor agree
+}
+
+// fail stops the reading.
+func (c *Cursor) fail() {
+	c.broken = true
+	c.at = len(c.text)
+}
+
+func (c *Cursor) space(i int) int {
+	for i < len(c.text) && c.text[i] <= ' ' && (c.text[i] == ' ' || c.text[i] == '\n' || c.text[i] == '\t' || c.text[i] == '\r') {
+		i++
+	}
+	return i
+}
+
+// Kind tells the next value's kind and consumes nothing. What is no JSON at all
+// may be taken for a number until it is read.
+func (c *Cursor) Kind() Kind {
+	if c.at >= len(c.text) {
+		return KindNone
+	}
+	switch c.text[c.at] {
+	case '{':
+		return KindObject
+	case '[':
+		return KindArray
+	case '"':
+		return KindString
+	case 't', 'f':
+		return KindBool
+	case 'n':
+		return KindNull
+	default:
+		return KindNumber
+	}
+}
+
+// Open goes into the object or array that is next; its members or elements must
+// then be read to their end.
+func (c *Cursor) Open() {
+	if c.at >= len(c.text) || c.room == 0 {
+		c.fail()
+		return
+	}
+	c.room--
+	c.at++
+	c.opened = true
+}
+
+// Member goes to the next member of the object that is open and gives its name;
+// its value must be consumed. False at the object's end, which it leaves.
+func (c *Cursor) Member() (name string, ok bool) {
+	i, more := c.follow('}')
+	if !more {
+		return "", false
+	}
+	if c.text[i] != '"' {
+		c.fail()
+		return "", false
+	}
+	name, i = c.quoted(i)
+	if i < len(c.text) && c.text[i] != ':' {
+		i = c.space(i)
+	}
+	if i >= len(c.text) || c.text[i] != ':' {
+		c.fail()
+		return "", false
+	}
+	c.at = c.space(i + 1)
+	return name, true
+}
+
+// Element is Member for an array.
+func (c *Cursor) Element() bool {
+	i, more := c.follow(']')
+	if more {
+		c.at = i
+	}
+	return more
+}
+
+// follow passes the comma before a member or element and gives its place; false
+// at the closing bracket, which it passes.
+func (c *Cursor) follow(closing byte) (at int, more bool) {
+	i := c.space(c.at)
+	if i >= len(c.text) {
+		c.fail()
+		return i, false
+	}
+	switch b := c.text[i]; {
+	case b == closing:
+		c.opened = false
+		c.room++
+		c.at = i + 1
+		return i, false
+	case c.opened:
+		c.opened = false
+		return i, true
+	case b != ',':
+		c.fail()
+		return i, false
+	}
+	if i = c.space(i + 1); i >= len(c.text) {
+		c.fail()
+		return i, false
+	}
+	return i, true
+}
+
+// Skip consumes the next value.
+func (c *Cursor) Skip() { c.Raw() }
+
+// Raw consumes the next value and gives it as it stands.
+func (c *Cursor) Raw() string {
+	end := pastValue(c.text, c.at, c.room)
+	if end < 0 {
+		c.fail()
+		return ""
+	}
+	raw := c.text[c.at:end]
+	c.at = end
+	return raw
+}
+
+// Text consumes the next value; false when it is no string.
+func (c *Cursor) Text() (string, bool) {
+	if c.Kind() != KindString {
+		c.Skip()
+		return "", false
+	}
+	text, end := c.quoted(c.at)
+	c.at = end
+	return text, true
+}
+
+// ID consumes an identifier: a string, a number whose digits are kept as they
+// stand, or null for none (policy W4). Another kind gives false.
+func (c *Cursor) ID() (string, bool) {
+	switch c.Kind() {
+	case KindString:
+		return c.Text()
+	case KindNumber:
+		return c.Raw(), true
+	case KindNull, KindNone:
+		c.Skip()
+		return "", true
+	default:
+		c.Skip()
+		return "", false
+	}
+}
+
+// Number consumes a number or numeric string (policy W5).
+func (c *Cursor) Number() (Number, NumberState) {
+	switch c.Kind() {
+	case KindNumber:
+		return ParseNumber(c.Raw())
+	case KindString:
+		text, _ := c.Text()
+		return ParseNumber(text)
+	case KindNull, KindNone:
+		c.Skip()
+		return Number{}, NumberNull
+	default:
+		c.Skip()
+		return Number{}, NumberInvalid
+	}
+}
+
+// Bool consumes true or false; false as second result for any other kind.
+func (c *Cursor) Bool() (value, ok bool) {
+	if c.Kind() != KindBool {
+		c.Skip()
+		return false, false
+	}
+	return c.Raw() == "true", true
+}
+
+// quoted gives the text of the string that begins at i, and the offset behind
+// it. Bytes that are no UTF-8 become U+FFFD.
+func (c *Cursor) quoted(i int) (text string, end int) {
+	start := i + 1
+	for i = start; i+8 <= len(c.text); i += 8 {
+		if odd := oddBytes(c.text[i : i+8]); odd != 0 {
+			i += trailingBytes(odd)
+			break
+		}
+	}
+	for i < len(c.text) && plainByte(c.text[i]) {
+		i++
+	}
+	if i < len(c.text) && c.text[i] == '"' {
+		return c.text[start:i], i + 1
+	}
+	end = pastString(c.text, start-1)
+	if end < 0 {
+		c.fail()
+		return "", len(c.text)
+	}
+	inner := c.text[start : end-1]
+	for ; i < end-1; i++ {
+		if c.text[i] == '\\' {
+			return unquote([]byte(c.text[start-1 : end])), end
+		}
+	}
+	if utf8.ValidString(inner) {
+		return inner, end
+	}
+	return unquote([]byte(c.text[start-1 : end])), end
+}

@@ -1,0 +1,194 @@
+package menu
+
+import (
+	"math/bits"
+
+	"github.com/shopspring/decimal"
+)
+
+// Number is an exact decimal number: the same values, results and exponents as
+// decimal.Decimal, which costs an allocation a number, and without one for
+// nearly every number there is. The zero Number is 0. A Number never changes.
+type Number struct {
+	units  int64            // times 10^-places
+	places int32            // 0 to plainDigits
+	wide   *decimal.Decimal // the number, where that is too small for it
+}
+
+// NumberOf gives d as a Number.
+func NumberOf(d decimal.Decimal) Number {
+	if places := -d.Exponent(); places >= 0 && places <= plainDigits && d.NumDigits() <= plainDigits {
+		return Number{units: d.CoefficientInt64(), places: places}
+	}
+	return Number{wide: &d}
+}
+
+// Whole gives a whole number.
+func Whole(n int64) Number {
+	if n < -maxUnits || n > maxUnits {
+		return NumberOf(decimal.NewFromInt(n))
+	}
+	return Number{units: n}
+}
+
+// maxUnits is the largest number of plainDigits digits.
+const maxUnits = 1e18 - 1
+
+// Decimal gives the number as a decimal.Decimal.
+func (n Number) Decimal() decimal.Decimal {
+	if n.wide != nil {
+		return *n.wide
+	}
+	return decimal.New(n.units, -n.places)
+}
+
+// Sign is -1, 0 or 1.
+func (n Number) Sign() int {
+	switch {
+	case n.wide != nil:
+		return n.wide.Sign()
+	case n.units < 0:
+		return -1
+	case n.units > 0:
+		return 1
+	default:
+		return 0
+	}
+}
+
+// IsWhole tells whether nothing stands behind the full stop.
+func (n Number) IsWhole() bool {
+	if n.wide != nil {
+		return n.wide.IsInteger()
+	}
+	return n.places == 0 || n.units%powerOf10(n.places) == 0
+}
+
+// Int64 gives the whole part; false where it is longer than 18 digits.
+func (n Number) Int64() (int64, bool) {
+	switch {
+	case n.wide == nil:
+		return n.units / powerOf10(n.places), true
+	case n.wide.NumDigits()+int(n.wide.Exponent()) > plainDigits:
+		return 0, false
+	default:
+		return n.wide.IntPart(), true
+	}
+}
+
+// Cmp compares by value: -1, 0 or 1.
+func (n Number) Cmp(m Number) int {
+	if a, b, _, ok := level(n, m); ok {
+		switch {
+		case a < b:
+			return -1
+		case a > b:
+			return 1
+		default:
+			return 0
+		}
+	}
+	return n.Decimal().Cmp(m.Decimal())
+}
+
+// Add gives n + m.
+func (n Number) Add(m Number) Number {
+	if a, b, places, ok := level(n, m); ok {
+		if sum := a + b; sum >= -maxUnits && sum <= maxUnits { // each is below 10^18: no overflow
+			return Number{units: sum, places: places}
+		}
+	}
+	return NumberOf(n.Decimal().Add(m.Decimal()))
+}
+
+// Mul gives n × m.
+func (n Number) Mul(m Number) Number {
+	if n.wide == nil && m.wide == nil && n.places+m.places <= plainDigits {
+		if product, ok := product(n.units, m.units); ok {
+			return Number{units: product, places: n.places + m.places}
+		}
+	}
+	return NumberOf(n.Decimal().Mul(m.Decimal()))
+}
+
+// Round rounds half away from zero to at most so many places, 0 or more; a
+// number of fewer places stays as it is.
+func (n Number) Round(places int32) Number {
+	if n.wide != nil {
+		if -n.wide.Exponent() <= places {
+			return n
+		}
+		return NumberOf(n.wide.Round(places))
+	}
+	if n.places <= places {
+		return n
+	}
+	unit := powerOf10(n.places - places)
+	units, rest := n.units/unit, n.units%unit
+	switch {
+	case rest >= unit-rest:
+		units++
+	case -rest >= unit+rest:
+		units--
+	}
+	return Number{units: units, places: places}
+}
+
+// Append appends the number as JSON, with exact digits and no exponent: 199.90
+// becomes 199.9.
+func (n Number) Append(dst []byte) []byte {
+	if n.wide != nil {
+		return AppendDecimal(dst, *n.wide)
+	}
+	if n.places == 0 && n.units >= 0 && n.units < 10 {
+		return append(dst, '0'+byte(n.units))
+	}
+	return appendPlain(dst, n.units, int(n.places))
+}
+
+// level gives both numbers in units of the smaller of their places; false
+// where one of them does not fit.
+func level(n, m Number) (a, b int64, places int32, ok bool) {
+	if n.wide != nil || m.wide != nil {
+		return 0, 0, 0, false
+	}
+	a, b, places = n.units, m.units, n.places
+	switch {
+	case n.places < m.places:
+		places = m.places
+		a, ok = product(a, powerOf10(m.places-n.places))
+	case n.places > m.places:
+		b, ok = product(b, powerOf10(n.places-m.places))
+	default:
+		ok = true
+	}
+	return a, b, places, ok
+}
+
+// product multiplies; false where the result has more than plainDigits digits.
+func product(a, b int64) (int64, bool) {
+	high, low := bits.Mul64(magnitude(a), magnitude(b))
+	if high != 0 || low > maxUnits {
+		return 0, false
+	}
+	if (a < 0) != (b < 0) {
+		return -int64(low), true
+	}
+	return int64(low), true
+}
+
+func magnitude(n int64) uint64 {
+	if n < 0 {
+		return uint64(-n)
+	}
+	return uint64(n)
+}
+
+// powerOf10 gives 10^n, n at most plainDigits; mostly it is 0 or 2.
+func powerOf10(n int32) int64 {
+	power := int64(1)
+	for ; n > 0; n-- {
+		power *= 10
+	}
+	return power
+}

@@ -1,0 +1,62 @@
+package menu
+
+import (
+	"sync/atomic"
+
+	"github.com/shopspring/decimal"
+)
+
+// Item is what every order says alike of one dish or ingredient (policies O2,
+// P3), made on its first order and kept with the content: an order is then
+// written without writing names, prices and measures anew. It never changes.
+type Item struct {
+	// Price is the exact price, in the restaurant's currency; 0 where it is
+	// not known.
+	Price Number
+	// JSON is what stands behind the name ID in an order: its value, then the
+	// members name, price and, where there is one, measure.
+	JSON string
+	// Measured: there is a measure.
+	Measured bool
+}
+
+// NewItem makes an Item. id is the one that the ordering service knows it by.
+func NewItem(id, name string, price decimal.Decimal, measure *Measure) *Item {
+	text := AppendString(make([]byte, 0, 128), id)
+	text = AppendString(append(text, `,"name":`...), name)
+	text = AppendDecimal(append(text, `,"price":`...), price)
+	if measure != nil {
+		text = AppendDecimal(append(text, `,"measure":{"value":`...), measure.Value)
+		text = append(AppendString(append(text, `,"unit":`...), measure.Unit), '}')
+	}
+	return &Item{Price: NumberOf(price), JSON: string(text), Measured: measure != nil}
+}
+
+// items are the Items of one table, each nil until it is asked for.
+type items []atomic.Pointer[Item]
+
+// get gives the item at i, and makes it when it is the first to.
+func (all items) get(i Index, id, externalID, name string, price decimal.Decimal, measure *Measure) *Item {
+	if item := all[i].Load(); item != nil {
+		return item
+	}
+	if externalID != "" {
+		id = externalID
+	}
+	item := NewItem(id, name, price, measure)
+	all[i].Store(item)
+	return item
+}
+
+// ProductItem gives the dish at i as an order has it: by its externalId, or its
+// id where it has none (policy O2).
+func (c *Content) ProductItem(i Index) *Item {
+	p := &c.products[i]
+	return c.productItems.get(i, p.ID, p.ExternalID, p.Name, p.Price, p.Measure)
+}
+
+// IngredientItem is ProductItem for an ingredient.
+func (c *Content) IngredientItem(i Index) *Item {
+	in := &c.ingredients[i]
+	return c.ingredientItems.get(i, in.ID, in.ExternalID, in.Name, in.Price, in.Measure)
+}

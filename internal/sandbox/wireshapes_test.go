@@ -1,0 +1,28 @@
+package sandbox_test
+
+import (
+	"net/http/httptest"
+	"testing"
+
+	"larder/internal/sandbox"
+	"larder/internal/wireshapes"
+)
+
+// What public clients send reaches a service that is as tolerant as they are
+// used to.
+func TestWireShapes(t *testing.T) {
+	t.Parallel()
+	for _, kind := range []sandbox.OrderIDs{sandbox.OrderIDsString, sandbox.OrderIDsNumber} {
+		t.Run("order ids as "+string(kind), func(t *testing.T) {
+			t.Parallel()
+			box := sandbox.New(sandbox.Config{Settings: sandbox.Settings{Bodies: sandbox.BodiesTolerant, OrderIDs: kind}})
+			box.SetMenu(wireshapes.Restaurant, wireshapes.Menu())
+			box.SetMenu(sandbox.DefaultMenu, wireshapes.Menu())
+			server := httptest.NewServer(box.Handler())
+			t.Cleanup(server.Close)
+			wireshapes.Run(t, wireshapes.Target{
+				BaseURL: server.URL, AuthURL: server.URL, ClientID: "demo", ClientSecret: "demo-secret",
+			})
+		})
+	}
+}

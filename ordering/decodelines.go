@@ -1,0 +1,204 @@
+package ordering
+
+import "larder/internal/menu"
+
+// readDishes reads dishList.
+func (d *decoder) readDishes(s spot) {
+	o := d.order
+	kind := d.Kind()
+	if kind == menu.KindNull {
+		if o.dishes.name == "" {
+			o.dishes = s
+		}
+		d.Skip()
+		return
+	}
+	clear(o.lines) // of an earlier list
+	o.dishes, o.listed, o.first, o.lines, o.broken = s, readable, none, o.lines[:0], false
+	o.base, o.dishCount = dishListPath, 0
+	if s.name != "dishList" {
+		o.base = member("", s.name)
+	}
+	if kind != menu.KindArray {
+		o.listed = refused
+		o.broken = true
+		d.mismatch(s.at, member("", s.name), wantArray, kind)
+		d.Skip()
+		return
+	}
+	last := none
+	d.Open()
+	for i := 0; d.Element(); i++ {
+		o.dishCount = i + 1
+		if i >= maxDishes {
+			o.broken = true
+			if i == maxDishes {
+				d.add(s.at, member("", s.name), LimitExceeded, Params{"limit": maxDishes}, limitDishes)
+			}
+			d.Skip()
+			continue
+		}
+		d.eaten = 0
+		if n := d.readLine(i, none, 0, s.name); n != none {
+			if last == none {
+				o.first = n
+			} else {
+				o.lines[last].next = n
+			}
+			last = n
+		}
+	}
+}
+
+// dishListPath is the JSON Pointer of dishList in its usual spelling.
+const dishListPath = "/dishList"
+
+// linePath gives the JSON Pointer of a line, made on first use: an order
+// without fault needs only those of its dishes.
+func (o *order) linePath(n int32) string {
+	l := &o.lines[n]
+	switch {
+	case l.path != "":
+	case l.parent != none:
+		l.path = element(member(o.linePath(l.parent), o.lines[l.parent].list.or("ingredients")), l.index)
+	case o.base == dishListPath:
+		l.path = o.forms.dishPaths[l.index]
+	default:
+		l.path = element(o.base, l.index)
+	}
+	return l.path
+}
+
+// readLine reads a dish or an ingredient and gives its position in lines.
+func (d *decoder) readLine(i int, parent int32, depth int, list string) int32 {
+	o := d.order
+	at := d.place()
+	if kind := d.Kind(); kind != menu.KindObject {
+		base := member("", list)
+		if parent != none {
+			base = member(o.linePath(parent), list)
+		}
+		d.mismatch(at, element(base, i), wantObject, kind)
+		d.Skip()
+		if parent != none {
+			o.lines[parent].cut = true
+		} else {
+			o.broken = true
+		}
+		return none
+	}
+	n := o.newLine()
+	l := &o.lines[n]
+	l.at, l.index, l.parent, l.depth = at, i, parent, depth
+	d.Open()
+	for name, ok := d.Member(); ok; name, ok = d.Member() {
+		s := spot{name: name, at: d.place()}
+		switch fieldNamed(lineField, name) {
+		case lineID:
+			d.readLineValue(&l.id, n, s, wantID)
+		case lineExternalID:
+			d.readLineValue(&l.externalID, n, s, wantID)
+		case linePrice:
+			d.readLineValue(&l.price, n, s, wantNumber)
+		case lineQuantity:
+			d.readLineValue(&l.quantity, n, s, wantNumber)
+		case lineGroup:
+			d.readLineValue(&l.group, n, s, wantID)
+		case lineIngredients:
+			d.readIngredients(n, s)
+			l = &o.lines[n] // the lines may have moved
+		case lineOfCatalogue: // the catalogue's are sent (policy P3)
+			d.Skip()
+		default:
+			raw := d.Raw()
+			if !d.native {
+				l.extra = append(l.extra, extraField(name, raw))
+			}
+		}
+	}
+	l.end = d.place()
+	return n
+}
+
+// newLine appends an empty line.
+func (o *order) newLine() int32 {
+	n := len(o.lines)
+	if n < cap(o.lines) {
+		o.lines = o.lines[:n+1]
+	} else {
+		o.lines = append(o.lines, line{})
+	}
+	o.lines[n].first, o.lines[n].next = none, none
+	return int32(n) //nolint:gosec // at most maxDishes × (1 + maxIngredients)
+}
+
+// readLineValue is readValue with the line's pointer made only for a fault.
+func (d *decoder) readLineValue(v *value, n int32, s spot, w want) {
+	before := len(d.all)
+	d.readValue(v, "", s, w)
+	for i := before; i < len(d.all); i++ {
+		d.all[i].Path = d.order.linePath(n) + d.all[i].Path
+	}
+}
+
+// readIngredients reads the ingredients of the line n.
+func (d *decoder) readIngredients(n int32, s spot) {
+	o := d.order
+	kind := d.Kind()
+	l := &o.lines[n]
+	if kind == menu.KindNull {
+		if l.list.name == "" {
+			l.list.spot = s
+		}
+		d.Skip()
+		return
+	}
+	l.list, l.first = list{spot: s, state: readable}, none
+	if kind != menu.KindArray {
+		l.list.state, l.cut = refused, true
+		d.mismatch(s.at, member(o.linePath(n), s.name), wantArray, kind)
+		d.Skip()
+		return
+	}
+	depth, last := l.depth+1, none
+	d.Open()
+	for i := 0; d.Element(); i++ {
+		switch {
+		case depth > d.maxDepth:
+			if !o.lines[n].cut {
+				o.lines[n].cut = true
+				d.add(s.at, member(o.linePath(n), s.name), TooDeep, nil, "")
+			}
+			d.Skip()
+			continue
+		case d.eaten >= maxIngredients:
+			d.cutShort(n)
+			d.Skip()
+			continue
+		}
+		d.eaten++
+		if child := d.readLine(i, n, depth, s.name); child != none {
+			if last == none {
+				o.lines[n].first = child
+			} else {
+				o.lines[last].next = child
+			}
+			last = child
+		}
+	}
+}
+
+// cutShort leaves the other ingredients of a dish unread and says so once.
+func (d *decoder) cutShort(n int32) {
+	o := d.order
+	o.lines[n].cut = true
+	for o.lines[n].parent != none {
+		n = o.lines[n].parent
+		o.lines[n].cut = true
+	}
+	if d.eaten == maxIngredients {
+		d.eaten++
+		in := o.lines[n].list
+		d.add(in.at, member(o.linePath(n), in.name), LimitExceeded, Params{"limit": maxIngredients}, limitIngredients)
+	}
+}

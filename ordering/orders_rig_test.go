@@ -1,0 +1,317 @@
+package ordering_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/sirupsen/logrus"
+	logtest "github.com/sirupsen/logrus/hooks/test"
+	"go.uber.org/goleak"
+
+	"larder/internal/journaltest"
+	"larder/internal/menu"
+	"larder/internal/upstream"
+	"larder/ordering"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// exchange is one call as the kitchen got it.
+type exchange struct {
+	op            ordering.Operation
+	orderID, body string
+}
+
+// kitchen is an ordering service in memory. It takes everything, unless it is
+// told how to answer.
+type kitchen struct {
+	mu     sync.Mutex
+	got    []exchange
+	answer func(ctx context.Context, call exchange) (upstream.Created, error)
+}
+
+func (k *kitchen) take(ctx context.Context, call exchange) (upstream.Created, error) {
+	k.mu.Lock()
+	k.got = append(k.got, call)
+	answer := k.answer
+	k.mu.Unlock()
+	if answer != nil {
+		return answer(ctx, call)
+	}
+	return done("765")
+}
+
+// done is the answer to what took effect.
+func done(orderID string) (upstream.Created, error) {
+	return upstream.Created{
+		OrderID: orderID, Status: http.StatusCreated, ContentType: "application/json", Body: []byte(`{"result":{"orderID":"` + orderID + `"}}`),
+	}, nil
+}
+
+func (k *kitchen) CreateOrder(ctx context.Context, body []byte) (upstream.Created, error) {
+	return k.take(ctx, exchange{upstream.OpCreate, "", string(body)})
+}
+
+func (k *kitchen) change(ctx context.Context, call exchange) (upstream.Answer, error) {
+	got, err := k.take(ctx, call)
+	if err != nil {
+		return upstream.Answer{}, err
+	}
+	return upstream.Answer{Status: http.StatusOK, ContentType: got.ContentType, Body: []byte(`{"result":{}}`)}, nil
+}
+
+func (k *kitchen) Pay(ctx context.Context, orderID string, body []byte) (upstream.Answer, error) {
+	return k.change(ctx, exchange{upstream.OpPay, orderID, string(body)})
+}
+
+func (k *kitchen) Complete(ctx context.Context, orderID string) (upstream.Answer, error) {
+	return k.change(ctx, exchange{upstream.OpComplete, orderID, ""})
+}
+
+func (k *kitchen) Reject(ctx context.Context, orderID string, body []byte) (upstream.Answer, error) {
+	return k.change(ctx, exchange{upstream.OpReject, orderID, string(body)})
+}
+
+// answers has the kitchen answer this from now on.
+func (k *kitchen) answers(answer func(ctx context.Context, call exchange) (upstream.Created, error)) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.answer = answer
+}
+
+// fails has every call give this error.
+func (k *kitchen) fails(err error) {
+	k.answers(func(context.Context, exchange) (upstream.Created, error) { return upstream.Created{}, err })
+}
+
+func (k *kitchen) calls() []exchange {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return slices.Clone(k.got)
+}
+
+// house is Orders with all that it works with. Its clock stands at noon until
+// it is moved.
+type house struct {
+	*ordering.Orders
+	kitchen *kitchen
+	journal *journaltest.Memory
+	log     *logtest.Hook
+
+	mu      sync.Mutex
+	now     time.Time
+	events  []ordering.Event
+	card    *menu.Catalogue
+	noCard  error
+	reasons []upstream.Reason
+	unknown error // reasons are not known
+}
+
+// newHouse makes a house; change may replace what it works with.
+func newHouse(tb testing.TB, cfg ordering.Config, change ...func(*house, *ordering.Deps)) *house {
+	tb.Helper()
+	h := &house{kitchen: &kitchen{}, now: noon(), card: compile(tb, card, menu.DefaultSettings())}
+	h.journal = journaltest.NewMemory(h.clock, journaltest.LongLives())
+	var log *logrus.Logger
+	log, h.log = logtest.NewNullLogger()
+	deps := ordering.Deps{
+		Validator: ordering.NewValidator(cfg, h.clock), Catalogues: h, Journal: h.journal,
+		Services: func(connection string) (ordering.Service, bool) {
+			return h.kitchen, connection == "main" || connection == "second"
+		},
+		Reasons: func(context.Context, string) ([]upstream.Reason, error) {
+			h.mu.Lock()
+			defer h.mu.Unlock()
+			return h.reasons, h.unknown
+		},
+		Connections: func() []string { return []string{"main", "second"} },
+		Clock:       h.clock, NewRef: ordering.Refs(h.clock), Log: log,
+		Observe: func(e ordering.Event) {
+			h.mu.Lock()
+			defer h.mu.Unlock()
+			h.events = append(h.events, e)
+		},
+	}
+	for _, c := range change {
+		c(h, &deps)
+	}
+	h.Orders = ordering.NewOrders(cfg, deps)
+	return h
+}
+
+func (h *house) clock() time.Time {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.now
+}
+
+// pass lets time pass.
+func (h *house) pass(d time.Duration) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.now = h.now.Add(d)
+}
+
+func (h *house) Catalogue(_ context.Context, restaurant menu.RestaurantID) (int64, *menu.Catalogue, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.noCard != nil {
+		return 0, nil, h.noCard
+	}
+	return 42, h.card, nil
+}
+
+// happened gives the events so far as "name operation outcome".
+func (h *house) happened() []string {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	all := []string{}
+	for _, e := range h.events {
+		all = append(all, e.Name+" "+string(e.Operation)+" "+string(e.Outcome))
+	}
+	return all
+}
+
+// failing has these methods of the journal fail from now on; none ends that.
+func (h *house) failing(how journaltest.Failure, methods ...journaltest.Method) {
+	h.journal.Fail(func(m journaltest.Method) journaltest.Failure {
+		if slices.Contains(methods, m) {
+			return how
+		}
+		return journaltest.FailNot
+	})
+}
+
+const (
+	oneSoup = `[{"ID":"soup","quantity":1}]`
+	soupKey = "soup-key-1"
+)
+
+// placing is an order of one soup on the native face.
+func placing(change ...func(*ordering.Placing)) ordering.Placing {
+	p := ordering.Placing{
+		Restaurant: restaurant, Native: true, Connection: "main", Client: "storefront", Key: soupKey,
+		RequestID: "request-1", Body: []byte(order(oneSoup)), Language: "en", WireCase: upstream.WireDocument,
+	}
+	for _, c := range change {
+		c(&p)
+	}
+	return p
+}
+
+// changing is a change of order 765 on the native face.
+func changing(op ordering.Operation, body string, change ...func(*ordering.Changing)) ordering.Changing {
+	c := ordering.Changing{
+		Operation: op, OrderID: "765", Native: true, Connection: "main", Client: "storefront",
+		RequestID: "request-2", Body: []byte(body), Language: "en", WireCase: upstream.WireDocument,
+	}
+	for _, ch := range change {
+		ch(&c)
+	}
+	return c
+}
+
+// placed places an order that must be placed.
+func (h *house) placed(tb testing.TB, change ...func(*ordering.Placing)) ordering.Result {
+	tb.Helper()
+	got, err := h.Place(tb.Context(), placing(change...))
+	if err != nil || got.Call.Outcome != ordering.OutcomeDone {
+		tb.Fatalf("Place() = %+v, %v; want it done", got.Call, err)
+	}
+	return got
+}
+
+// changed makes a change that must end so.
+func (h *house) changed(tb testing.TB, want ordering.Outcome, c ordering.Changing) ordering.Result {
+	tb.Helper()
+	got, err := h.Change(tb.Context(), c)
+	if err != nil || got.Call.Outcome != want {
+		tb.Fatalf("Change(%s) = %+v, %v; want it %s", c.Operation, got.Call, err, want)
+	}
+	return got
+}
+
+// record reads an order anew.
+func (h *house) record(tb testing.TB, ref string) ordering.Record {
+	tb.Helper()
+	got, err := h.ByRef(tb.Context(), []string{"main"}, ref)
+	if err != nil {
+		tb.Fatalf("ByRef(%s): %v", ref, err)
+	}
+	return got
+}
+
+// wantSent checks how many calls the kitchen got.
+func (h *house) wantSent(tb testing.TB, want int) {
+	tb.Helper()
+	if got := h.kitchen.calls(); len(got) != want {
+		tb.Errorf("the service got %d calls, want %d: %+v", len(got), want, got)
+	}
+}
+
+// is tells whether an error is of the type E.
+func is[E error](err error) bool {
+	_, ok := errors.AsType[E](err)
+	return ok
+}
+
+// The answers of a service that did not do it, or perhaps did.
+func notSent() error {
+	return &upstream.Error{Operation: upstream.OpCreate, Err: errors.New("connection refused"), RetryAfter: 7 * time.Second}
+}
+
+func turnedAway() error {
+	return &upstream.Error{Status: http.StatusServiceUnavailable, Code: "busy", RetryAfter: 7 * time.Second, Body: []byte("later")}
+}
+
+func lostAnswer() error {
+	return &upstream.Error{Effect: upstream.EffectUnknown, Err: errors.New("connection reset")}
+}
+
+// definiteNo is a definite no of the service, as the real client tells it.
+func definiteNo(tb testing.TB) error {
+	tb.Helper()
+	client := scripted(tb, http.StatusInternalServerError, `{"code":"pos_close_order","msg":"not paid","requestId":"r-9","errors":null}`)
+	_, err := client.CreateOrder(tb.Context(), []byte("{}"))
+	if e, ok := errors.AsType[*upstream.Error](err); !ok || !e.Refused() {
+		tb.Fatalf("the client says %v, want a refusal", err)
+	}
+	return err
+}
+
+// scripted is the real client of a service that gives every call one answer.
+func scripted(tb testing.TB, status int, body string) *upstream.Client {
+	tb.Helper()
+	answer := func(status int, body string) roundTrip {
+		return func(r *http.Request) (*http.Response, error) {
+			if r.Body != nil {
+				_, _ = io.Copy(io.Discard, r.Body)
+				_ = r.Body.Close()
+			}
+			return &http.Response{
+				StatusCode: status, Header: http.Header{"Content-Type": {"application/json"}}, Request: r,
+				Body: io.NopCloser(strings.NewReader(body)), ProtoMajor: 1, ProtoMinor: 1,
+			}, nil
+		}
+	}
+	cfg := upstream.Config{Name: "main", BaseURL: "http://service", AuthURL: "http://service", ClientID: "demo", ClientSecret: "demo-secret"}
+	cfg.SetDefaults()
+	client, err := upstream.New(cfg, upstream.WithWriteTransport(answer(status, body)),
+		upstream.WithTransport(answer(http.StatusOK, `{"access_token":"a-long-token-of-this-test","expires_in":3600,"token_type":"Bearer"}`)))
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(client.Close)
+	return client
+}
+
+type roundTrip func(*http.Request) (*http.Response, error)
+
+func (r roundTrip) RoundTrip(req *http.Request) (*http.Response, error) { return r(req) }

@@ -1,0 +1,122 @@
+package ordering_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"larder/internal/upstream"
+	"larder/ordering"
+)
+
+// refusedFor gives what a change is refused for.
+func refusedFor(tb testing.TB, err error) []broken {
+	tb.Helper()
+	e, ok := errors.AsType[*ordering.InvalidError](err)
+	if !ok {
+		tb.Fatalf("error %T %v, want violations", err, err)
+	}
+	if e.Verdict.Valid || e.Verdict.Order != nil {
+		tb.Errorf("verdict %+v with violations", e.Verdict)
+	}
+	return brokenOf(tb, e.Verdict)
+}
+
+func TestPaymentsThatMayNotBeSent(t *testing.T) {
+	t.Parallel()
+	const at = `"2026-05-01T12:00:00+03:00"`
+	wantArray := func(got string) []broken {
+		return []broken{{"", ordering.TypeMismatch, `{"got":"` + got + `","want":"array"}`}}
+	}
+	required := func(path, field string) broken {
+		return broken{path, ordering.FieldRequired, `{"field":"` + field + `"}`}
+	}
+	for _, tc := range []struct {
+		name, body string
+		want       []broken
+	}{
+		{"no array", `{"code":"c"}`, wantArray("object")},
+		{"null", `null`, wantArray("null")},
+		{"empty", `[]`, []broken{required("", "payments")}},
+		{"no objects", `[1,null]`, []broken{
+			{"/0", ordering.TypeMismatch, `{"got":"number","want":"object"}`}, {"/1", ordering.TypeMismatch, `{"got":"null","want":"object"}`},
+		}},
+		{"nothing given", `[{}]`, []broken{required("/0/code", "code"), required("/0/amount", "amount"), required("/0/paidAt", "paidAt")}},
+		{
+			"all empty, as the client spells them", `[{"Code":" ","AMOUNT":"","paid_at":null}]`,
+			[]broken{required("/0/Code", "code"), required("/0/AMOUNT", "amount"), required("/0/paid_at", "paidAt")},
+		},
+		{"in the body's order", `[{"amount":-1,"code":[]},{"paidAt":"soon","amount":"1,5"}]`, []broken{
+			{"/0/amount", ordering.ValueNotAllowed, `{"allowed":["≥ 0"]}`},
+			{"/0/code", ordering.TypeMismatch, `{"got":"array","want":"identifier"}`},
+			required("/0/paidAt", "paidAt"),
+			{"/1/paidAt", ordering.TypeMismatch, `{"got":"string","want":"date-time"}`},
+			{"/1/amount", ordering.DecimalComma, `{}`},
+			required("/1/code", "code"),
+		}},
+		{"no offset", `[{"code":"c","amount":500,"paidAt":"2026-05-01T12:00:00"}]`, []broken{{"/0/paidAt", ordering.TimeZoneMissing, `{}`}}},
+		{"a number beyond bounds", `[{"code":"c","amount":1e99,"paidAt":` + at + `}]`, []broken{{"/0/amount", ordering.LimitExceeded, `{"limit":40}`}}},
+		{"a name that is none", `[{"code":"c","amount":500,"paidAt":` + at + `,"name":{}}]`, []broken{
+			{"/0/name", ordering.TypeMismatch, `{"got":"object","want":"string"}`},
+		}},
+		{"too many", `[` + strings.Repeat(`{"code":"c","amount":500,"paidAt":`+at+`},`, 100) + `{}]`, []broken{{"", ordering.LimitExceeded, `{"limit":100}`}}},
+		{"too little", `[{"code":"c","amount":199.89,"paidAt":` + at + `}]`, []broken{{"/0/amount", ordering.AmountInsufficient, `{"total":199.9}`}}},
+		{
+			"too little together", `[{"code":"c","Amount":"100","paidAt":` + at + `},{"code":"d","Amount":99.8999,"paidAt":` + at + `}]`,
+			[]broken{{"/1/Amount", ordering.AmountInsufficient, `{"total":199.9}`}},
+		},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			h := newHouse(t, ordering.Config{})
+			h.placed(t)
+			_, err := h.Change(t.Context(), changing(upstream.OpPay, tc.body))
+			if diff := cmp.Diff(tc.want, refusedFor(t, err), cmp.AllowUnexported(broken{})); diff != "" {
+				t.Errorf("pay %s (-want +got):\n%s", tc.body, diff)
+			}
+			h.wantSent(t, 1)
+		})
+	}
+}
+
+func TestPaymentsAsTheyAreSent(t *testing.T) {
+	t.Parallel()
+	short := `[{"code":"c","amount":"1.50","paidAt":"2026-05-01T12:00:00.5Z","Tip":{"a":1e2}}]`
+	under := ordering.DefaultConfig()
+	under.AllowUnderpayment = true
+	for _, tc := range []struct {
+		name   string
+		cfg    ordering.Config
+		change ordering.Changing
+		want   string
+	}{
+		{
+			"in two parts, exactly",
+			ordering.Config{},
+			changing(upstream.OpPay, `[{"name":"card","paidAt":"2026-05-01T12:00:00+03:00","amount":"199.80","code":42,"x":1},{"code":"d","amount":0.1,"paidAt":"2026-05-01T12:00:00+03:00"}]`),
+			`[{"code":"42","amount":199.8,"paidAt":"2026-05-01T12:00:00+03:00","name":"card"},{"code":"d","amount":0.1,"paidAt":"2026-05-01T12:00:00+03:00","name":""}]`,
+		},
+		{
+			"too little on the drop-in face, unknown fields passed on",
+			ordering.Config{},
+			changing(upstream.OpPay, short, dropIn),
+			`[{"code":"c","amount":1.5,"paidAt":"2026-05-01T12:00:00.5Z","name":"","Tip":{"a":100}}]`,
+		},
+		{
+			"too little where it is allowed", under, changing(upstream.OpPay, short),
+			`[{"code":"c","amount":1.5,"paidAt":"2026-05-01T12:00:00.5Z","name":""}]`,
+		},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			h := newHouse(t, tc.cfg)
+			h.placed(t)
+			h.changed(t, ordering.OutcomeDone, tc.change)
+			if sent := h.kitchen.calls()[1]; sent.body != tc.want {
+				t.Errorf("sent\n%s\nwant\n%s", sent.body, tc.want)
+			}
+		})
+	}
+}

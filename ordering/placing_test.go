@@ -1,0 +1,370 @@
+package ordering_test
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"larder/internal/journaltest"
+	"larder/internal/menu"
+	"larder/internal/upstream"
+	"larder/ordering"
+)
+
+func TestPlace(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, ordering.Config{})
+	got := h.placed(t)
+	want := string(validate(t, order(oneSoup)).Order)
+	if calls := h.kitchen.calls(); len(calls) != 1 || calls[0].body != want {
+		t.Errorf("sent %+v; want once what validate shows: %s", calls, want)
+	}
+	r := got.Record
+	if len(r.Ref) != 26 || r.OrderID != "765" || r.State != ordering.StatePlaced || r.Total.Decimal.String() != "199.9" ||
+		r.MenuVersion != 42 || r.Client != "storefront" || r.Restaurant != restaurant || r.Connection != "main" ||
+		!r.ExpectedAt.Equal(noon().Add(3*time.Hour+30*time.Minute)) {
+		t.Errorf("record %+v", r)
+	}
+	c := got.Call
+	if c.RequestID != "request-1" || c.Derived || c.Answer == nil || c.Answer.Status != http.StatusCreated ||
+		string(c.Answer.Body) != `{"result":{"orderID":"765"}}` || c.Answer.ContentType != "application/json" {
+		t.Errorf("call %+v", c)
+	}
+	if got.Replayed || got.Verdict == nil || !got.Verdict.Valid {
+		t.Errorf("replayed %t, verdict %+v", got.Replayed, got.Verdict)
+	}
+	if diff := cmp.Diff(r, h.record(t, r.Ref)); diff != "" {
+		t.Errorf("the record read anew (-given +read):\n%s", diff)
+	}
+	body, err := h.Body(t.Context(), r, c.Number)
+	if err != nil || string(body) != want {
+		t.Errorf("Body() = %s, %v; want what was sent", body, err)
+	}
+}
+
+func TestPlaceBeginsNothing(t *testing.T) {
+	t.Parallel()
+	other := errors.New("other")
+	for _, tc := range []struct {
+		name  string
+		order ordering.Placing
+		given func(*house)
+		want  func(error) bool
+	}{
+		{"malformed", placing(func(p *ordering.Placing) { p.Body = []byte(`{`) }), nil, is[*menu.SyntaxError]},
+		{"violations", placing(func(p *ordering.Placing) { p.Body = []byte(order(`[]`)) }), nil, func(err error) bool {
+			e, ok := errors.AsType[*ordering.InvalidError](err)
+			return ok && len(e.Verdict.Violations) == 1 && strings.Contains(e.Error(), "1 violations")
+		}},
+		{"unknown connection", placing(func(p *ordering.Placing) { p.Connection = "third" }), nil, func(err error) bool {
+			return errors.Is(err, ordering.ErrUnknownConnection)
+		}},
+		{"no catalogue", placing(), func(h *house) { h.noCard = other }, func(err error) bool { return errors.Is(err, other) }},
+		{"no secret", placing(), func(h *house) { h.failing(journaltest.FailBefore, journaltest.MethodSecret) }, is[*ordering.JournalError]},
+		{"no lookup", placing(), func(h *house) { h.failing(journaltest.FailBefore, journaltest.MethodLookup) }, is[*ordering.JournalError]},
+		{"not ready", placing(), func(h *house) { h.failing(journaltest.FailBefore, journaltest.MethodReady) }, is[*ordering.JournalError]},
+		{"not recorded", placing(), func(h *house) { h.failing(journaltest.FailBefore, journaltest.MethodBegin) }, is[*ordering.JournalError]},
+		{"recorded, and the answer lost", placing(), func(h *house) { h.failing(journaltest.FailAfter, journaltest.MethodBegin) }, is[*ordering.JournalError]},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			h := newHouse(t, ordering.Config{})
+			if tc.given != nil {
+				tc.given(h)
+			}
+			got, err := h.Place(t.Context(), tc.order)
+			if !tc.want(err) || got.Record.Ref != "" {
+				t.Errorf("Place() = %+v, error %T %v", got, err, err)
+			}
+			h.wantSent(t, 0)
+			if open, _, err := h.List(t.Context(), ordering.Query{Connections: []string{"main"}, State: ordering.StatePlacing, Limit: 9}); err != nil || len(open) != 0 {
+				t.Errorf("records left open: %+v, %v", open, err)
+			}
+			h.journal.Fail(nil)
+			h.noCard = nil
+			h.placed(t) // the key is free
+		})
+	}
+}
+
+func TestClientThatHasLeftIsNotServed(t *testing.T) {
+	t.Parallel()
+	ctx, hangUp := context.WithCancel(t.Context())
+	h := newHouse(t, ordering.Config{}, func(_ *house, d *ordering.Deps) { d.Journal = leaving{d.Journal, hangUp} })
+	_, err := h.Place(ctx, placing())
+	e, ok := errors.AsType[*ordering.NotSentError](err)
+	if !ok || !errors.Is(e, context.Canceled) || e.Error() == "" {
+		t.Errorf("Place() = %v, want not sent", err)
+	}
+	h.wantSent(t, 0)
+}
+
+// leaving is a journal whose client leaves once it is ready.
+type leaving struct {
+	ordering.Journal
+	hangUp func()
+}
+
+func (l leaving) Ready(context.Context) error { l.hangUp(); return nil }
+
+func TestClientsDisconnectEndsNoCall(t *testing.T) {
+	t.Parallel()
+	ctx, hangUp := context.WithCancel(t.Context())
+	h := newHouse(t, ordering.Config{})
+	h.kitchen.answers(func(call context.Context, _ exchange) (upstream.Created, error) {
+		hangUp()
+		if call.Err() != nil {
+			t.Errorf("the call ended with its client: %v", call.Err())
+		}
+		if limit, ok := call.Deadline(); !ok || time.Until(limit) > 20*time.Second {
+			t.Errorf("the call's limit is %v, %t; want 20 s", limit, ok)
+		}
+		return done("765")
+	})
+	got, err := h.Place(ctx, placing())
+	if err != nil || got.Record.State != ordering.StatePlaced || h.record(t, got.Record.Ref).State != ordering.StatePlaced {
+		t.Errorf("Place() = %+v, %v; want it placed and recorded", got.Record, err)
+	}
+}
+
+func TestOutcomes(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		name   string
+		err    error
+		want   ordering.Outcome
+		state  ordering.State
+		answer *ordering.Answer
+		free   bool
+	}{
+		{"refused", definiteNo(t), ordering.OutcomeRefused, ordering.StateRefused, &ordering.Answer{
+			Status: 500, ContentType: "application/json", Code: "pos_close_order", Msg: "not paid", RequestID: "r-9",
+			Body: []byte(`{"code":"pos_close_order","msg":"not paid","requestId":"r-9","errors":null}`),
+		}, false},
+		{"never reached", notSent(), ordering.OutcomeNotSent, ordering.StateNotSent, nil, true},
+		{"turned away", turnedAway(), ordering.OutcomeNotSent, ordering.StateNotSent, &ordering.Answer{
+			Status: 503, Code: "busy", RetryAfter: 7 * time.Second, Body: []byte("later"),
+		}, true},
+		{"perhaps done", lostAnswer(), ordering.OutcomeUnknown, ordering.StateUnknown, nil, false},
+		{"an error that says nothing of the effect", errors.New("other"), ordering.OutcomeUnknown, ordering.StateUnknown, nil, false},
+		{"an answer without orderID", nil, ordering.OutcomeUnknown, ordering.StateUnknown, &ordering.Answer{Status: 201, Cut: true}, false},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			h := newHouse(t, ordering.Config{})
+			h.kitchen.answers(func(context.Context, exchange) (upstream.Created, error) {
+				if tc.err != nil {
+					return upstream.Created{}, tc.err
+				}
+				return upstream.Created{Status: 201, Cut: true}, nil
+			})
+			got, err := h.Place(t.Context(), placing())
+			if err != nil || got.Call.Outcome != tc.want || got.Record.State != tc.state || got.Record.OrderID != "" {
+				t.Fatalf("Place() = %+v, %v; want %s, %s", got, err, tc.want, tc.state)
+			}
+			if diff := cmp.Diff(tc.answer, got.Call.Answer); diff != "" {
+				t.Errorf("answer (-want +got):\n%s", diff)
+			}
+			h.kitchen.answers(nil)
+			again, err := h.Place(t.Context(), placing())
+			if err != nil || again.Replayed == tc.free {
+				t.Errorf("the same again = %+v, %v; want it replayed: %t", again, err, !tc.free)
+			}
+		})
+	}
+}
+
+// TestThroughTheClient: each try of the call is kept, and what the service
+// said.
+func TestThroughTheClient(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		name, answer string
+		status       int
+		want         ordering.Outcome
+		code         string
+	}{
+		{"done", `{"result":{"orderId":12345678901234567890}}`, 201, ordering.OutcomeDone, ""},
+		{"refused", `{"code":"order_validation","msg":"no","requestId":"1","errors":null}`, 400, ordering.OutcomeRefused, "order_validation"},
+		{"perhaps done", `oops`, 502, ordering.OutcomeUnknown, ""},
+		{"a good answer that lacks the orderID", `{"result":{}}`, 201, ordering.OutcomeUnknown, ""},
+		{"turned away", ``, 401, ordering.OutcomeNotSent, ""},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			client := scripted(t, tc.status, tc.answer)
+			h := newHouse(t, ordering.Config{}, func(_ *house, d *ordering.Deps) {
+				d.Services = func(string) (ordering.Service, bool) { return client, true }
+			})
+			got, err := h.Place(t.Context(), placing())
+			if err != nil || got.Call.Outcome != tc.want || got.Call.Answer == nil || string(got.Call.Answer.Body) != tc.answer {
+				t.Fatalf("Place() = %+v, %v; want %s with the answer", got.Call, err, tc.want)
+			}
+			tries := got.Call.Tries
+			if len(tries) == 0 {
+				t.Fatal("no try is kept")
+			}
+			if last := tries[len(tries)-1]; last.Status != tc.status || last.Outcome != tc.want || last.Code != tc.code || last.At.IsZero() {
+				t.Errorf("last try %+v, want status %d, %s, code %q", last, tc.status, tc.want, tc.code)
+			}
+			if tc.want == ordering.OutcomeDone && got.Record.OrderID != "12345678901234567890" {
+				t.Errorf("orderID %q", got.Record.OrderID)
+			}
+		})
+	}
+}
+
+func TestReplay(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		name string
+		err  error
+	}{{"done", nil}, {"refused", definiteNo(t)}, {"unknown", lostAnswer()}} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			h := newHouse(t, ordering.Config{})
+			if tc.err != nil {
+				h.kitchen.fails(tc.err)
+			}
+			first, err := h.Place(t.Context(), placing())
+			if err != nil {
+				t.Fatal(err)
+			}
+			// Much later: the dish is gone, the time has passed, the journal takes
+			// no new orders, and the body is written otherwise.
+			h.kitchen.answers(nil)
+			h.pass(23 * time.Hour)
+			h.noCard = errors.New("no catalogue")
+			h.failing(journaltest.FailBefore, journaltest.MethodReady)
+			again, err := h.Place(t.Context(), placing(func(p *ordering.Placing) {
+				p.RequestID = "request-9"
+				p.Body = []byte(`{"paymentTypeID":"cash", "expectedAt":"2026-05-01T18:30:00+03:00", "expeditionType":"pickup", "dishList":[{"quantity":1.0,"ID":"soup"}]}`)
+			}))
+			if err != nil || !again.Replayed || again.Verdict != nil {
+				t.Fatalf("Place() again = %+v, %v; want it replayed", again, err)
+			}
+			if diff := cmp.Diff(first.Record, again.Record); diff != "" || again.Call.RequestID != "request-1" {
+				t.Errorf("the record of the replay (-first +replay):\n%s\ncall %+v", diff, again.Call)
+			}
+			if diff := cmp.Diff(first.Call, again.Call); diff != "" {
+				t.Errorf("the call of the replay (-first +replay):\n%s", diff)
+			}
+			h.wantSent(t, 1)
+		})
+	}
+}
+
+func TestKeyForSomethingElse(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, ordering.Config{})
+	first := h.placed(t)
+	for name, p := range map[string]ordering.Placing{
+		"another body":       placing(func(p *ordering.Placing) { p.Body = []byte(order(`[{"ID":"soup","quantity":2}]`)) }),
+		"another restaurant": placing(func(p *ordering.Placing) { p.Restaurant = "r-2" }),
+	} {
+		_, err := h.Place(t.Context(), p)
+		if e, ok := errors.AsType[*ordering.KeyReusedError](err); !ok || e.Ref != first.Record.Ref || !strings.Contains(e.Error(), e.Ref) {
+			t.Errorf("%s: Place() = %v, want the key reused", name, err)
+		}
+	}
+	_, err := h.Change(t.Context(), changing(upstream.OpComplete, "", func(c *ordering.Changing) { c.Key = soupKey }))
+	if !is[*ordering.KeyReusedError](err) {
+		t.Errorf("another operation: Change() = %v, want the key reused", err)
+	}
+	h.wantSent(t, 1)
+	for name, p := range map[string]ordering.Placing{
+		"another client":     placing(func(p *ordering.Placing) { p.Client = "other" }),
+		"another connection": placing(func(p *ordering.Placing) { p.Connection = "second" }),
+		"no key":             placing(func(p *ordering.Placing) { p.Key = "" }),
+		"no key, again":      placing(func(p *ordering.Placing) { p.Key = "" }),
+	} {
+		if got, err := h.Place(t.Context(), p); err != nil || got.Replayed || got.Record.Ref == first.Record.Ref {
+			t.Errorf("%s: Place() = %+v, %v; want an order of its own", name, got, err)
+		}
+	}
+	h.wantSent(t, 5)
+}
+
+func TestManyWithOneKey(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		h := newHouse(t, ordering.Config{})
+		h.kitchen.answers(func(context.Context, exchange) (upstream.Created, error) {
+			synctest.Wait() // all others have asked
+			return done("765")
+		})
+		var (
+			group  sync.WaitGroup
+			mu     sync.Mutex
+			placed int
+			busy   int
+		)
+		for range 100 {
+			group.Go(func() {
+				got, err := h.Place(t.Context(), placing())
+				mu.Lock()
+				defer mu.Unlock()
+				switch e, inFlight := errors.AsType[*ordering.InFlightError](err); {
+				case err == nil && !got.Replayed && got.Record.OrderID == "765":
+					placed++
+				case inFlight && len(e.Ref) == 26 && strings.Contains(e.Error(), e.Ref):
+					busy++
+				default:
+					t.Errorf("Place() = %+v, %v", got, err)
+				}
+			})
+		}
+		group.Wait()
+		if placed != 1 || busy != 99 {
+			t.Errorf("%d placed and %d in flight, want 1 and 99", placed, busy)
+		}
+		h.wantSent(t, 1)
+	})
+}
+
+// blind is a journal that finds no key before a call is begun: as if it was
+// taken just then.
+type blind struct{ ordering.Journal }
+
+func (blind) Lookup(context.Context, string, string) (ordering.Record, int, error) {
+	return ordering.Record{}, 0, ordering.ErrKeyFree
+}
+
+func TestKeyTakenJustThen(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, ordering.Config{}, func(_ *house, d *ordering.Deps) { d.Journal = blind{d.Journal} })
+	first := h.placed(t)
+	again, err := h.Place(t.Context(), placing())
+	if err != nil || !again.Replayed || again.Record.Ref != first.Record.Ref || again.Verdict != nil {
+		t.Errorf("Place() = %+v, %v; want it replayed", again, err)
+	}
+	_, err = h.Place(t.Context(), placing(func(p *ordering.Placing) { p.Body = []byte(order(`[{"ID":"soup","quantity":2}]`)) }))
+	if !is[*ordering.KeyReusedError](err) {
+		t.Errorf("Place() of another body = %v, want the key reused", err)
+	}
+	h.wantSent(t, 1)
+}
+
+// lacking is a journal whose record lacks the call that has the key.
+type lacking struct{ ordering.Journal }
+
+func (l lacking) Lookup(ctx context.Context, connection, key string) (ordering.Record, int, error) {
+	r, _, err := l.Journal.Lookup(ctx, connection, key)
+	return r, 99, err
+}
+
+func TestJournalThatLacksTheCall(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, ordering.Config{}, func(_ *house, d *ordering.Deps) { d.Journal = lacking{d.Journal} })
+	h.placed(t)
+	if _, err := h.Place(t.Context(), placing()); !is[*ordering.JournalError](err) {
+		t.Errorf("Place() = %v, want a journal that is wrong", err)
+	}
+}

@@ -1,0 +1,100 @@
+package ordering_test
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"larder/internal/upstream"
+	"larder/ordering"
+)
+
+func someReasons() []upstream.Reason {
+	return []upstream.Reason{{ID: "1", Reason: "Too late", Type: "simple"}, {ID: "2", Reason: "Other", Type: "Text"}}
+}
+
+func TestRejectionsThatMayNotBeSent(t *testing.T) {
+	t.Parallel()
+	required := func(path, field string) []broken {
+		return []broken{{path, ordering.FieldRequired, `{"field":"` + field + `"}`}}
+	}
+	for _, tc := range []struct {
+		name, body string
+		reasons    []upstream.Reason
+		want       []broken
+	}{
+		{"no object", `[]`, someReasons(), []broken{{"", ordering.TypeMismatch, `{"got":"array","want":"object"}`}}},
+		{"no reason", `{}`, someReasons(), required("/rejectionReasonID", "rejectionReasonID")},
+		{"an empty reason", `{"rejectionReasonId":""}`, someReasons(), required("/rejectionReasonId", "rejectionReasonID")},
+		{"a reason that is not listed", `{"RejectionReasonID":"3","rejectionReasonText":"x"}`, someReasons(), []broken{
+			{"/RejectionReasonID", ordering.ValueNotAllowed, `{"allowed":["1","2"]}`},
+		}},
+		{"a reason that needs a text", `{"rejection_reason_id":2}`, someReasons(), required("/rejectionReasonText", "rejectionReasonText")},
+		{"a text of nothing", `{"rejectionReasonText":"  ","rejectionReasonID":"2"}`, someReasons(), required("/rejectionReasonText", "rejectionReasonText")},
+		{"other kinds", `{"rejectionReasonID":{},"rejectionReasonText":1}`, someReasons(), []broken{
+			{"/rejectionReasonID", ordering.TypeMismatch, `{"got":"object","want":"identifier"}`},
+			{"/rejectionReasonText", ordering.TypeMismatch, `{"got":"number","want":"string"}`},
+		}},
+		{"reasons are turned off", `{"rejectionReasonText":"y","rejectionReasonID":"1"}`, nil, []broken{
+			{"/rejectionReasonText", ordering.ValueNotAllowed, `{"allowed":[""]}`},
+			{"/rejectionReasonID", ordering.ValueNotAllowed, `{"allowed":[""]}`},
+		}},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			h := newHouse(t, ordering.Config{})
+			h.reasons = tc.reasons
+			h.placed(t)
+			_, err := h.Change(t.Context(), changing(upstream.OpReject, tc.body))
+			if diff := cmp.Diff(tc.want, refusedFor(t, err), cmp.AllowUnexported(broken{})); diff != "" {
+				t.Errorf("reject %s (-want +got):\n%s", tc.body, diff)
+			}
+			h.wantSent(t, 1)
+		})
+	}
+}
+
+func TestRejectionsAsTheyAreSent(t *testing.T) {
+	t.Parallel()
+	camel := func(c *ordering.Changing) { c.WireCase = upstream.WireCamel }
+	for _, tc := range []struct {
+		name    string
+		reasons []upstream.Reason
+		unknown error
+		change  ordering.Changing
+		want    string
+	}{
+		{
+			"a simple reason; unknown fields dropped", someReasons(), nil, changing(upstream.OpReject, `{"rejectionReasonId":1,"x":1}`),
+			`{"rejectionReasonID":"1","rejectionReasonText":""}`,
+		},
+		{
+			"with a text; unknown fields passed on, the restaurant not", someReasons(), nil,
+			changing(upstream.OpReject, `{"x":[1.50],"restaurantId":"r-1","rejectionReasonText":"Нет", "REJECTIONREASONID":"2"}`, dropIn),
+			`{"rejectionReasonID":"2","rejectionReasonText":"Нет","x":[1.50]}`,
+		},
+		{"reasons are turned off", nil, nil, changing(upstream.OpReject, `{}`, camel), `{"rejectionReasonId":"","rejectionReasonText":""}`},
+		{
+			"reasons are not known", nil, errors.New("not known"), changing(upstream.OpReject, `{"rejectionReasonID":"77"}`),
+			`{"rejectionReasonID":"77","rejectionReasonText":""}`,
+		},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			h := newHouse(t, ordering.Config{})
+			h.reasons, h.unknown = tc.reasons, tc.unknown
+			h.placed(t)
+			h.changed(t, ordering.OutcomeDone, tc.change)
+			if sent := h.kitchen.calls()[1]; sent.body != tc.want || sent.orderID != "765" {
+				t.Errorf("sent %+v, want %s", sent, tc.want)
+			}
+		})
+	}
+	t.Run("nobody can tell the reasons", func(t *testing.T) {
+		t.Parallel()
+		h := newHouse(t, ordering.Config{}, func(_ *house, d *ordering.Deps) { d.Reasons = nil })
+		h.placed(t)
+		h.changed(t, ordering.OutcomeDone, changing(upstream.OpReject, `{"rejectionReasonID":"77"}`))
+	})
+}

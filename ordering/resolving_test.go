@@ -1,0 +1,214 @@
+package ordering_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"larder/internal/journaltest"
+	"larder/internal/upstream"
+	"larder/ordering"
+)
+
+// unknown gives a house with an order whose last operation's outcome is
+// unknown.
+func unknown(tb testing.TB, op ordering.Operation) (*house, ordering.Result) {
+	tb.Helper()
+	h := newHouse(tb, ordering.Config{})
+	if op != upstream.OpCreate {
+		h.placed(tb)
+	}
+	h.kitchen.fails(lostAnswer())
+	defer h.kitchen.answers(nil)
+	if op == upstream.OpCreate {
+		got, err := h.Place(tb.Context(), placing())
+		if err != nil || got.Record.State != ordering.StateUnknown {
+			tb.Fatalf("Place() = %+v, %v; want it unknown", got, err)
+		}
+		return h, got
+	}
+	return h, h.changed(tb, ordering.OutcomeUnknown, changing(op, bodyOf(op)))
+}
+
+func bodyOf(op ordering.Operation) string {
+	switch op {
+	case upstream.OpPay:
+		return fullPayment
+	case upstream.OpReject:
+		return noReason
+	default:
+		return ""
+	}
+}
+
+// word is what an operator says of an order of connection main.
+func word(ref string, op ordering.Operation, how ordering.Settlement) ordering.Resolving {
+	r := ordering.Resolving{Connections: []string{"second", "main"}, Ref: ref, Operation: op, How: how, By: "ops", Note: "asked", RequestID: "request-3"}
+	if op == upstream.OpCreate && how == ordering.SettledDone {
+		r.OrderID = "900"
+	}
+	return r
+}
+
+func TestResolve(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		op    ordering.Operation
+		how   ordering.Settlement
+		want  ordering.Outcome
+		state ordering.State
+		paid  bool
+	}{
+		{upstream.OpCreate, ordering.SettledDone, ordering.OutcomeDone, ordering.StatePlaced, false},
+		{upstream.OpCreate, ordering.SettledNotDone, ordering.OutcomeRefused, ordering.StateRefused, false},
+		{upstream.OpPay, ordering.SettledDone, ordering.OutcomeDone, ordering.StatePlaced, true},
+		{upstream.OpPay, ordering.SettledNotDone, ordering.OutcomeRefused, ordering.StatePlaced, false},
+		{upstream.OpComplete, ordering.SettledDone, ordering.OutcomeDone, ordering.StateClosed, false},
+		{upstream.OpReject, ordering.SettledDone, ordering.OutcomeDone, ordering.StateRejected, false},
+		{upstream.OpReject, ordering.SettledNotDone, ordering.OutcomeRefused, ordering.StatePlaced, false},
+	} {
+		t.Run(string(tc.op)+" "+string(tc.how), func(t *testing.T) {
+			t.Parallel()
+			h, was := unknown(t, tc.op)
+			got, err := h.Resolve(t.Context(), word(was.Record.Ref, tc.op, tc.how))
+			if err != nil || got.Call.Outcome != tc.want || got.Record.State != tc.state || got.Record.Paid != tc.paid || got.Call.Number != was.Call.Number {
+				t.Fatalf("Resolve() = %+v, %v; want %s, %s", got, err, tc.want, tc.state)
+			}
+			if s := got.Call.Settled; s == nil || s.By != "ops" || s.Note != "asked" || s.How != tc.how {
+				t.Errorf("settled %+v", s)
+			}
+			h.wantSent(t, len(was.Record.Calls))
+			if tc.op == upstream.OpCreate {
+				again, err := h.Place(t.Context(), placing())
+				if err != nil || !again.Replayed || again.Call.Outcome != tc.want {
+					t.Errorf("the same order again = %+v, %v; want what it was settled to", again, err)
+				}
+				return
+			}
+			again, err := h.Change(t.Context(), changing(tc.op, bodyOf(tc.op)))
+			if err != nil || again.Replayed != (tc.how == ordering.SettledDone) {
+				t.Errorf("the same again = %+v, %v; want it replayed only when it was done", again, err)
+			}
+		})
+	}
+}
+
+func TestSendAgain(t *testing.T) {
+	t.Parallel()
+	for _, op := range []ordering.Operation{upstream.OpCreate, upstream.OpPay, upstream.OpComplete, upstream.OpReject} {
+		t.Run(string(op), func(t *testing.T) {
+			t.Parallel()
+			h, was := unknown(t, op)
+			h.kitchen.fails(definiteNo(t))
+			got, err := h.Resolve(t.Context(), word(was.Record.Ref, op, ordering.SettledSendAgain))
+			if err != nil || got.Call.Outcome != ordering.OutcomeRefused || got.Call.Number != was.Call.Number+1 || got.Call.RequestID != "request-3" {
+				t.Fatalf("Resolve() = %+v, %v; want a new call, refused", got, err)
+			}
+			sent := h.kitchen.calls()
+			if diff := cmp.Diff(sent[len(sent)-2], sent[len(sent)-1], cmp.AllowUnexported(exchange{})); diff != "" {
+				t.Errorf("sent again (-first +second):\n%s", diff)
+			}
+			if first, _ := got.Record.Call(was.Call.Number); first.Settled == nil || first.Settled.How != ordering.SettledSendAgain {
+				t.Errorf("the first call %+v, want it settled", first)
+			}
+			h.kitchen.answers(nil)
+			if op == upstream.OpCreate {
+				again, err := h.Place(t.Context(), placing())
+				if err != nil || !again.Replayed || again.Call.Number != got.Call.Number {
+					t.Errorf("the same order again = %+v, %v; want the new call's refusal", again, err)
+				}
+				return
+			}
+			h.changed(t, ordering.OutcomeDone, changing(op, bodyOf(op))) // its derived key is free
+		})
+	}
+}
+
+func TestSentAgainAndDone(t *testing.T) {
+	t.Parallel()
+	h, was := unknown(t, upstream.OpCreate)
+	got, err := h.Resolve(t.Context(), word(was.Record.Ref, upstream.OpCreate, ordering.SettledSendAgain))
+	if err != nil || got.Record.State != ordering.StatePlaced || got.Record.OrderID != "765" || got.Replayed {
+		t.Fatalf("Resolve() = %+v, %v; want it placed", got, err)
+	}
+	if again, err := h.Place(t.Context(), placing()); err != nil || again.Record.OrderID != "765" || !again.Replayed {
+		t.Errorf("the same order again = %+v, %v; want it placed", again, err)
+	}
+	h.wantSent(t, 2)
+	if _, err := h.Resolve(t.Context(), word(was.Record.Ref, upstream.OpCreate, ordering.SettledSendAgain)); !is[*ordering.StateError](err) {
+		t.Errorf("Resolve() once more = %v, want nothing to settle", err)
+	}
+	h.wantSent(t, 2)
+}
+
+func TestResolveChangesNothing(t *testing.T) {
+	t.Parallel()
+	h, was := unknown(t, upstream.OpCreate)
+	for name, tc := range map[string]struct {
+		change func(*ordering.Resolving)
+		want   []broken
+	}{
+		"no orderID": {func(r *ordering.Resolving) { r.OrderID = "" }, []broken{{"/orderID", ordering.FieldRequired, `{"field":"orderID"}`}}},
+		"no such outcome and operation": {func(r *ordering.Resolving) { r.How, r.Operation = "maybe", upstream.OpMenu }, []broken{
+			{"/operation", ordering.ValueNotAllowed, `{"allowed":["create","pay","complete","reject"]}`},
+			{"/outcome", ordering.ValueNotAllowed, `{"allowed":["done","not_done","send_again"]}`},
+		}},
+	} {
+		r := word(was.Record.Ref, upstream.OpCreate, ordering.SettledDone)
+		tc.change(&r)
+		_, err := h.Resolve(t.Context(), r)
+		if diff := cmp.Diff(tc.want, refusedFor(t, err), cmp.AllowUnexported(broken{})); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+	left, leave := context.WithCancel(t.Context())
+	leave()
+	again := word(was.Record.Ref, upstream.OpCreate, ordering.SettledSendAgain)
+	for name, tc := range map[string]struct {
+		word  ordering.Resolving
+		fails journaltest.Method
+		want  func(error) bool
+	}{
+		"another's order":            {func() ordering.Resolving { w := again; w.Connections = []string{"second"}; return w }(), "", noOrder},
+		"an operation never made":    {word(was.Record.Ref, upstream.OpPay, ordering.SettledSendAgain), "", is[*ordering.StateError]},
+		"not settled":                {word(was.Record.Ref, upstream.OpCreate, ordering.SettledDone), journaltest.MethodSettle, is[*ordering.JournalError]},
+		"no body":                    {again, journaltest.MethodBody, is[*ordering.JournalError]},
+		"not ready":                  {again, journaltest.MethodReady, is[*ordering.JournalError]},
+		"sending again not recorded": {again, journaltest.MethodSettle, is[*ordering.JournalError]},
+	} {
+		h.failing(journaltest.FailBefore, tc.fails)
+		if _, err := h.Resolve(t.Context(), tc.word); !tc.want(err) {
+			t.Errorf("%s: Resolve() = %v", name, err)
+		}
+	}
+	h.journal.Fail(nil)
+	gone := ordering.NewOrders(ordering.Config{}, ordering.Deps{
+		Journal: h.journal, Services: func(string) (ordering.Service, bool) { return nil, false },
+	})
+	if _, err := gone.Resolve(t.Context(), again); !errors.Is(err, ordering.ErrUnknownConnection) {
+		t.Errorf("a connection that is gone: Resolve() = %v", err)
+	}
+	staying := newHouse(t, ordering.Config{}, func(_ *house, d *ordering.Deps) { d.Journal = deaf{h.journal} })
+	if _, err := staying.Resolve(left, again); !is[*ordering.NotSentError](err) {
+		t.Errorf("for an operator that has left: Resolve() = %v", err)
+	}
+	h.wantSent(t, 1)
+	if r := h.record(t, was.Record.Ref); r.State != ordering.StateUnknown || r.Calls[0].Settled != nil {
+		t.Errorf("record %+v, want it as it was", r)
+	}
+}
+
+// deaf is a journal that reads for those too who have left.
+type deaf struct{ ordering.Journal }
+
+func (d deaf) Record(ctx context.Context, connections []string, ref string) (ordering.Record, error) {
+	return d.Journal.Record(context.WithoutCancel(ctx), connections, ref)
+}
+
+func (d deaf) Body(ctx context.Context, connection, ref string, call int) ([]byte, error) {
+	return d.Journal.Body(context.WithoutCancel(ctx), connection, ref, call)
+}
+
+func (d deaf) Ready(context.Context) error { return nil }

@@ -1,0 +1,111 @@
+package ordering
+
+import (
+	"slices"
+	"strings"
+	"time"
+)
+
+// rules are what applies to one restaurant.
+type rules struct {
+	Config
+	location *time.Location
+
+	// What policy O1 asks of an order, by its type; of one whose type is not
+	// known, what every type needs.
+	delivery, pickup, either needs
+}
+
+func newRules(cfg Config, location *time.Location) *rules {
+	if location == nil {
+		location = time.UTC
+	}
+	var both []string
+	for _, name := range cfg.Required.Pickup {
+		if slices.Contains(cfg.Required.Delivery, name) {
+			both = append(both, name)
+		}
+	}
+	return &rules{
+		Config: cfg, location: location,
+		delivery: needsOf(cfg.Required.Delivery), pickup: needsOf(cfg.Required.Pickup), either: needsOf(both),
+	}
+}
+
+// part is a part of an order's body.
+type part uint8
+
+// The parts whose fields can be mandatory.
+const (
+	partOrder part = iota
+	partGuest
+	partAddress
+)
+
+// need is one mandatory field, beside those of the dishes.
+type need struct {
+	name  string // the document's, from the order on: guest.phone
+	inner string // within its part: phone
+	part  part
+	field int // of the part's fields; wholePart for guest or address itself
+}
+
+// wholePart is the field of a need for a guest or an address, whatever is in it.
+const wholePart = -1
+
+// needs are the mandatory fields of one type of order.
+type needs struct {
+	all         []need
+	plain       [orderFieldCount]bool // the order's plain fields among them
+	fullAddress bool                  // composed where it is missing
+}
+
+// needsOf lays out a list of Required. What is judged elsewhere is left out: the
+// dishes, and restaurantID, which the native route fills and the drop-in face
+// can do without (policy O1a). expeditionType is always needed.
+func needsOf(names []string) needs {
+	var n needs
+	if !slices.Contains(names, "expeditionType") {
+		names = append([]string{"expeditionType"}, names...)
+	}
+	for _, name := range names {
+		outer, inner, nested := strings.Cut(name, ".")
+		wanted := need{name: name, inner: inner, field: wholePart}
+		var fields []known
+		switch outer {
+		case "guest":
+			wanted.part, fields = partGuest, guestFields()
+		case "address":
+			wanted.part, fields = partAddress, addressFields()
+		default:
+			wanted.inner, fields, nested = name, orderFields(), true
+		}
+		if nested {
+			wanted.field = slices.IndexFunc(fields, func(f known) bool { return f.name == wanted.inner })
+			if wanted.field < 0 {
+				continue
+			}
+		}
+		n.fullAddress = n.fullAddress || name == "address.fullAddress"
+		if wanted.part == partOrder {
+			n.plain[wanted.field] = true
+			if wanted.field == orderRestaurant {
+				continue
+			}
+		}
+		n.all = append(n.all, wanted)
+	}
+	return n
+}
+
+// needs gives what the order must have (policy O1).
+func (c *check) needs() *needs {
+	switch c.order.values[orderExpedition].text {
+	case delivery:
+		return &c.delivery
+	case pickup:
+		return &c.pickup
+	default:
+		return &c.either
+	}
+}
