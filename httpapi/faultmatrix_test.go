@@ -1,0 +1,283 @@
+package httpapi_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"testing"
+
+	"larder/internal/upstream"
+	"larder/ordering"
+)
+
+// TestFaultMatrix lets every fault of the ordering service meet every call, on
+// a whole larder with its journal on a real Redis: what the client is told,
+// how often the service was called and how often it did it, what the journal
+// has then, and what the same request gets when it is sent again.
+func TestFaultMatrix(t *testing.T) {
+	t.Parallel()
+	groups := map[string]func(faultRow) bool{
+		"at once":       func(r faultRow) bool { return !r.hasty && !r.slow },
+		"with pauses":   func(r faultRow) bool { return r.slow },
+		"with an hurry": func(r faultRow) bool { return r.hasty },
+	}
+	for group, holds := range groups {
+		t.Run(group, func(t *testing.T) {
+			t.Parallel()
+			m := newMatrix(t)
+			for _, row := range faultRows() {
+				if !holds(row) {
+					continue
+				}
+				for _, operation := range []ordering.Operation{upstream.OpCreate, upstream.OpPay, upstream.OpComplete, upstream.OpReject} {
+					m.meet(t, row, operation, true)
+					if operation != upstream.OpCreate && !row.slow && !row.hasty {
+						m.meet(t, row, operation, false)
+					}
+				}
+			}
+		})
+	}
+}
+
+// matrix is a kitchen whose calls can be given a short limit.
+type matrix struct {
+	*kitchen
+	limits *limited
+	number int // of the cell, for its keys
+}
+
+func newMatrix(t *testing.T) *matrix {
+	t.Helper()
+	m := &matrix{}
+	m.kitchen = newKitchen(t, func(p *plan) {
+		before, ok := p.services["main"].(*stand)
+		if !ok {
+			t.Fatal("connection main has no sandbox")
+		}
+		m.limits = limit(t, before)
+		p.services["main"] = m.limits
+	})
+	return m
+}
+
+// cell is one fault meeting one call.
+type cell struct {
+	*matrix
+	t         *testing.T
+	row       faultRow
+	operation ordering.Operation
+	keyed     bool // the request has a key of its own
+	orderID   string
+	send      func() reply
+}
+
+// meet runs one cell: keyed is whether the request has a key of its own.
+func (m *matrix) meet(t *testing.T, row faultRow, operation ordering.Operation, keyed bool) {
+	t.Helper()
+	name := fmt.Sprintf("%s/%s", row.name, operation)
+	if !keyed {
+		name += " without a key"
+	}
+	t.Run(name, func(t *testing.T) {
+		m.number++
+		c := &cell{matrix: m, t: t, row: row, operation: operation, keyed: keyed}
+		c.prepare()
+		before := m.main.counts(operation)
+		m.main.faults(row.list(operation))
+		m.limits.hurry.Store(row.hasty)
+		first := c.send()
+		m.limits.hurry.Store(false)
+		m.main.faults("[]")
+		after := m.main.counts(operation)
+		if got := (counted{after.Calls - before.Calls, after.Executed - before.Executed}); got != (counted{row.calls, row.executed}) {
+			t.Errorf("the service was called %d times and did it %d times, want %d and %d", got.Calls, got.Executed, row.calls, row.executed)
+		}
+		ref := c.checkAnswer(first)
+		c.checkRecord(ref)
+		c.checkOthers()
+		c.checkAgain(first, after)
+	})
+}
+
+// prepare makes the order that a change is of, and the request.
+func (c *cell) prepare() {
+	c.t.Helper()
+	var headers []string
+	if c.keyed {
+		headers = key(fmt.Sprintf("cell-%d", c.number))
+	}
+	if c.operation == upstream.OpCreate {
+		body := order()
+		c.send = func() reply {
+			return c.post(ordersPath, body, append(append([]string{}, headers...), c.shop...)...)
+		}
+		return
+	}
+	c.orderID = c.place(fmt.Sprintf("before-%d", c.number)).OrderID
+	body := map[ordering.Operation]string{upstream.OpPay: payment, upstream.OpReject: reject}[c.operation]
+	if c.operation == upstream.OpComplete {
+		c.change(c.orderID, "pay", payment).is(c.t, http.StatusOK)
+	}
+	c.send = func() reply { return c.change(c.orderID, string(c.operation), body, headers...) }
+}
+
+// outcome is the cell's.
+func (c *cell) outcome() ordering.Outcome { return c.row.of(c.operation) }
+
+// checkAnswer holds what the client is told, and gives the order's ref.
+func (c *cell) checkAnswer(got reply) (ref string) {
+	c.t.Helper()
+	switch c.outcome() {
+	case ordering.OutcomeDone:
+		return c.checkDone(got)
+	case ordering.OutcomeRefused:
+		said := got.refused(c.t, http.StatusBadGateway, "upstream_refused")
+		if said.Upstream == nil || said.Upstream.Status != c.row.status {
+			c.t.Errorf("the service's answer is not passed on with its status %d: %s", c.row.status, got.body)
+		}
+		return said.Ref
+	case ordering.OutcomeNotSent:
+		want := c.row.retryAfter
+		if want == "" {
+			want = "1"
+		}
+		if wait := got.header.Get("Retry-After"); wait != want {
+			c.t.Errorf("Retry-After %q, want %q", wait, want)
+		}
+		return got.refused(c.t, http.StatusServiceUnavailable, "upstream_unavailable").Ref
+	default:
+		return got.refused(c.t, http.StatusGatewayTimeout, "order_outcome_unknown").Ref
+	}
+}
+
+// checkDone holds the answer to a call that took effect.
+func (c *cell) checkDone(got reply) (ref string) {
+	c.t.Helper()
+	status := http.StatusOK
+	if c.operation == upstream.OpCreate {
+		status = http.StatusCreated
+	}
+	state, paid := stateAfter()[c.operation], c.operation == upstream.OpPay || c.operation == upstream.OpComplete
+	var said struct {
+		Ref, OrderID, State string
+		Paid                bool
+		Total               json.Number
+	}
+	got.is(c.t, status).into(c.t, &said)
+	if said.OrderID == "" || (c.orderID != "" && said.OrderID != c.orderID) || said.State != string(state) || said.Paid != paid {
+		c.t.Errorf("the answer is %s, want order %q, state %s, paid %v", got.body, c.orderID, state, paid)
+	}
+	return said.Ref
+}
+
+// checkRecord holds what the journal has of the call.
+func (c *cell) checkRecord(ref string) {
+	c.t.Helper()
+	record, err := c.engine.ByRef(c.t.Context(), []string{"main"}, ref)
+	if err != nil {
+		c.t.Fatalf("record of %q: %v", ref, err)
+	}
+	state, paid := c.stands()
+	if record.State != state || record.Paid != paid {
+		c.t.Errorf("the order is %s, paid %v, in the journal; want %s, %v", record.State, record.Paid, state, paid)
+	}
+	call, ok := record.Last(c.operation)
+	tries := max(c.row.tries, c.row.calls)
+	if !ok || call.Outcome != c.outcome() || len(call.Tries) != tries || call.EndedAt.IsZero() {
+		c.t.Fatalf("the journal has the call %+v, want outcome %s after %d tries", call, c.outcome(), tries)
+	}
+	if last := call.Tries[tries-1]; last.Outcome != c.outcome() || last.At.IsZero() || c.wrongStatus(last.Status) {
+		c.t.Errorf("the last try is %+v, want outcome %s, status %d", last, c.outcome(), c.row.status)
+	}
+	for _, try := range call.Tries[:tries-1] {
+		if try.Outcome != ordering.OutcomeNotSent {
+			c.t.Errorf("a try that was followed by another is %+v, want it not sent", try)
+		}
+	}
+	switch {
+	case c.row.status == 0:
+		if call.Answer != nil {
+			c.t.Errorf("the journal has the answer %+v, there was none", call.Answer)
+		}
+	case call.Answer == nil || c.wrongStatus(call.Answer.Status):
+		c.t.Errorf("the journal has the answer %+v, want status %d", call.Answer, c.row.status)
+	}
+}
+
+// wrongStatus: a created order is answered with 201 where others get 200.
+func (c *cell) wrongStatus(got int) bool {
+	want := c.row.status
+	if c.operation == upstream.OpCreate && want == http.StatusOK && c.row.executed > 0 && !c.saysItself() {
+		want = http.StatusCreated
+	}
+	return got != want
+}
+
+// saysItself: the answer is the fault's, not the sandbox's.
+func (c *cell) saysItself() bool { return c.row.name == "a 2xx of nothing" }
+
+// stateAfter is how an order stands after each call that took effect.
+func stateAfter() map[ordering.Operation]ordering.State {
+	return map[ordering.Operation]ordering.State{
+		upstream.OpCreate: ordering.StatePlaced, upstream.OpPay: ordering.StatePlaced,
+		upstream.OpComplete: ordering.StateClosed, upstream.OpReject: ordering.StateRejected,
+	}
+}
+
+// stands is how the order stands after the call.
+func (c *cell) stands() (state ordering.State, paid bool) {
+	done := c.outcome() == ordering.OutcomeDone
+	paid = c.operation == upstream.OpComplete || (c.operation == upstream.OpPay && done)
+	switch {
+	case done:
+		return stateAfter()[c.operation], paid
+	case c.operation == upstream.OpCreate:
+		return map[ordering.Outcome]ordering.State{
+			ordering.OutcomeRefused: ordering.StateRefused, ordering.OutcomeNotSent: ordering.StateNotSent,
+			ordering.OutcomeUnknown: ordering.StateUnknown,
+		}[c.outcome()], paid
+	default:
+		return ordering.StatePlaced, paid
+	}
+}
+
+// checkOthers: while it is not known what became of a change, the order takes
+// no other, whatever its key (policy O9).
+func (c *cell) checkOthers() {
+	c.t.Helper()
+	if c.outcome() != ordering.OutcomeUnknown || c.orderID == "" {
+		return
+	}
+	other, body := upstream.OpReject, reject
+	if c.operation == upstream.OpReject {
+		other, body = upstream.OpPay, payment
+	}
+	before := c.main.counts(other)
+	c.change(c.orderID, string(other), body, key(fmt.Sprintf("other-%d", c.number))...).refused(c.t, http.StatusConflict, "outcome_unknown")
+	if after := c.main.counts(other); after != before {
+		c.t.Errorf("another change reached the service while the outcome was unknown")
+	}
+}
+
+// checkAgain sends the same request once more, to a service that works: what
+// was done, refused or is unknown is told again; what was not sent, and what
+// was refused under a key that the client did not choose, is sent.
+func (c *cell) checkAgain(first reply, before counted) {
+	c.t.Helper()
+	again := c.send()
+	after := c.main.counts(c.operation)
+	made := counted{after.Calls - before.Calls, after.Executed - before.Executed}
+	if c.outcome() == ordering.OutcomeNotSent || (c.outcome() == ordering.OutcomeRefused && !c.keyed) {
+		if made != (counted{1, 1}) || again.header.Get("Idempotent-Replayed") != "" {
+			c.t.Errorf("sent again: the service was called %d times and did it %d times, want once; replayed %q",
+				made.Calls, made.Executed, again.header.Get("Idempotent-Replayed"))
+		}
+		c.checkDone(again)
+		return
+	}
+	same(c.t, first, again)
+	if made != (counted{}) {
+		c.t.Errorf("sent again: the service was called %d times, want a replay", made.Calls)
+	}
+}

@@ -1,0 +1,191 @@
+package httpapi_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"larder/internal/upstream"
+	"larder/ordering"
+)
+
+// faultRow is one fault of the sandbox, and what becomes of any call that
+// meets it (policy O8).
+type faultRow struct {
+	name string
+	// do is the fault without its match; every element strikes in turn.
+	do []string
+	// always: it strikes every time, else each element once.
+	always bool
+	// outcome is the call's; create is the creating call's where it differs.
+	outcome, create ordering.Outcome
+	// status is the service's last answer's, 0 for none.
+	status int
+	// calls reached the service, executed took effect there.
+	calls, executed int
+	// tries are more than calls where some did not reach the service.
+	tries int
+	// retryAfter is what the client is told, where it may try again; "1" for "".
+	retryAfter string
+	// hasty: only a short limit ends the call.
+	hasty bool
+	// slow: tries are made with pauses, so one way to send it is enough.
+	slow bool
+}
+
+// say is a fault that answers with a status and a body.
+func say(status int, body string) string { return answerFault("status", status, body) }
+
+func answerFault(do string, status int, body string) string {
+	text, err := json.Marshal(body)
+	if err != nil {
+		panic(err)
+	}
+	return fmt.Sprintf(`"do":%q,"status":%d,"body":%s,"headers":{"Content-Type":"application/json","Location":"/elsewhere"}`, do, status, text)
+}
+
+const (
+	inShape  = `{"code":"kitchen_busy","msg":"no","requestId":"u-1","errors":["one","two"]}`
+	longWait = `"do":"status","status":503,"retryAfter":600`
+)
+
+// faultRows are all that the sandbox can do to a call.
+func faultRows() []faultRow {
+	const done, refused, notSent, unknown = ordering.OutcomeDone, ordering.OutcomeRefused, ordering.OutcomeNotSent, ordering.OutcomeUnknown
+	rows := []faultRow{
+		{name: "none", outcome: done, status: 200, calls: 1, executed: 1},
+		{name: "a 2xx of nothing", do: []string{answerFault("execute_then_status", 200, "")}, outcome: done, create: unknown, status: 200, calls: 1, executed: 1},
+		{name: "a 204", do: []string{answerFault("execute_then_status", 204, "")}, outcome: done, create: unknown, status: 204, calls: 1, executed: 1},
+		{name: "a 2xx in the error shape", do: []string{say(200, inShape)}, outcome: refused, create: unknown, status: 200, calls: 1},
+		{name: "a redirect", do: []string{say(307, "")}, outcome: refused, status: 307, calls: 1},
+		{name: "408", do: []string{say(408, inShape)}, outcome: unknown, status: 408, calls: 1},
+		{name: "500 in the error shape", do: []string{say(500, inShape)}, outcome: refused, status: 500, calls: 1},
+		{name: "500, plain", do: []string{say(500, "oops")}, outcome: unknown, status: 500, calls: 1},
+		{name: "500, after all", do: []string{answerFault("execute_then_status", 500, "oops")}, outcome: unknown, status: 500, calls: 1, executed: 1},
+		{name: "502", do: []string{say(502, "")}, outcome: unknown, status: 502, calls: 1},
+		{name: "504", do: []string{say(504, "")}, outcome: unknown, status: 504, calls: 1},
+		{name: "599", do: []string{say(599, `{"code":"alone"}`)}, outcome: unknown, status: 599, calls: 1},
+		{name: "html", do: []string{`"do":"html"`}, outcome: unknown, status: 502, calls: 1},
+		{name: "html with 403", do: []string{`"do":"html","status":403`}, outcome: refused, status: 403, calls: 1},
+		{name: "garbage", do: []string{`"do":"garbage"`}, outcome: unknown, status: 200, calls: 1},
+		{name: "half an answer", do: []string{`"do":"truncate","after":7`}, outcome: unknown, status: 200, calls: 1, executed: 1},
+		{name: "a reset before", do: []string{`"do":"reset_before"`}, outcome: unknown, calls: 1},
+		{name: "a reset after", do: []string{`"do":"execute_then_reset"`}, outcome: unknown, calls: 1, executed: 1},
+		{name: "latency", do: []string{`"do":"latency","delay":"50ms"`}, outcome: done, status: 200, calls: 1, executed: 1},
+		{name: "latency without end", do: []string{`"do":"latency","delay":"1h"`}, outcome: unknown, calls: 1, hasty: true},
+		{name: "a hang", do: []string{`"do":"hang"`}, outcome: unknown, calls: 1, hasty: true},
+		{name: "a hang after", do: []string{`"do":"execute_then_hang"`}, outcome: unknown, calls: 1, executed: 1, hasty: true},
+		{name: "tokens expire", do: []string{`"do":"expire_tokens"`}, outcome: done, status: 200, calls: 2, executed: 1},
+		{name: "401 once", do: []string{say(401, "")}, outcome: done, status: 200, calls: 2, executed: 1},
+		{name: "401", do: []string{say(401, inShape)}, always: true, outcome: notSent, status: 401, calls: 2},
+		{name: "401, then a reset", do: []string{say(401, ""), `"do":"execute_then_reset"`}, outcome: unknown, calls: 2, executed: 1},
+		{name: "a wait beyond all limits", do: []string{longWait}, always: true, outcome: notSent, status: 503, calls: 1, retryAfter: "600"},
+		{name: "429", do: []string{say(429, inShape)}, always: true, outcome: notSent, status: 429, calls: 4, slow: true},
+		{name: "503", do: []string{say(503, "")}, always: true, outcome: notSent, status: 503, calls: 4, slow: true},
+		{name: "503 twice", do: []string{say(503, inShape), say(503, "")}, outcome: done, status: 200, calls: 3, executed: 1, slow: true},
+		{name: "429, then a refusal", do: []string{say(429, ""), say(409, inShape)}, outcome: refused, status: 409, calls: 2, slow: true},
+		{name: "503, then a reset", do: []string{say(503, ""), `"do":"reset_before"`}, outcome: unknown, calls: 2, slow: true},
+	}
+	for _, status := range []int{400, 402, 403, 404, 405, 409, 410, 413, 418, 422, 423, 451, 499} {
+		rows = append(rows, faultRow{
+			name: strconv.Itoa(status), do: []string{say(status, inShape)}, outcome: refused, status: status, calls: 1,
+		})
+	}
+	return rows
+}
+
+// of is the outcome of an operation.
+func (r faultRow) of(operation ordering.Operation) ordering.Outcome {
+	if operation == upstream.OpCreate && r.create != "" {
+		return r.create
+	}
+	return r.outcome
+}
+
+// list is the row as the sandbox takes it.
+func (r faultRow) list(operation ordering.Operation) string {
+	match := `{"method":"PUT","path":"/orders/api/v1/orders/*/` + string(operation) + `"}`
+	if operation == upstream.OpCreate {
+		match = `{"method":"POST","path":"/orders/api/v1/orders"}`
+	}
+	once := `,"times":1`
+	if r.always {
+		once = ""
+	}
+	faults := make([]string, 0, len(r.do))
+	for _, do := range r.do {
+		faults = append(faults, `{"match":`+match+`,`+do+once+`}`)
+	}
+	return "[" + strings.Join(faults, ",") + "]"
+}
+
+// limited is a service with a long limit and a short one for its calls.
+type limited struct {
+	patient, hasty *upstream.Client
+	hurry          atomic.Bool
+}
+
+func (l *limited) client() *upstream.Client {
+	if l.hurry.Load() {
+		return l.hasty
+	}
+	return l.patient
+}
+
+func (l *limited) CreateOrder(ctx context.Context, body []byte) (upstream.Created, error) {
+	return l.client().CreateOrder(ctx, body)
+}
+
+func (l *limited) Pay(ctx context.Context, orderID string, body []byte) (upstream.Answer, error) {
+	return l.client().Pay(ctx, orderID, body)
+}
+
+func (l *limited) Complete(ctx context.Context, orderID string) (upstream.Answer, error) {
+	return l.client().Complete(ctx, orderID)
+}
+
+func (l *limited) Reject(ctx context.Context, orderID string, body []byte) (upstream.Answer, error) {
+	return l.client().Reject(ctx, orderID, body)
+}
+
+// hastyLimit ends a call that hangs; what does not hang takes a fraction of it.
+const hastyLimit = 400 * time.Millisecond
+
+// limit puts a limited service before the sandbox of a stand.
+func limit(t *testing.T, of *stand) *limited {
+	t.Helper()
+	made := func(limit time.Duration) *upstream.Client {
+		cfg := upstream.Config{
+			Name: "main", BaseURL: of.base, AuthURL: of.base, ClientID: "demo", ClientSecret: "demo-secret",
+			Timeouts: upstream.Timeouts{Write: limit},
+		}
+		client, err := upstream.New(cfg)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(client.Close)
+		return client
+	}
+	return &limited{patient: made(upstream.DefaultWriteTimeout), hasty: made(hastyLimit)}
+}
+
+// counted are the calls of one operation that the sandbox has seen.
+type counted struct{ Calls, Executed int }
+
+// counts gives the sandbox's counters of an operation.
+func (s *stand) counts(operation ordering.Operation) counted {
+	s.t.Helper()
+	var all struct{ Calls, Executed map[string]int }
+	do(s.t, http.MethodGet, s.base+"/sandbox/counters", "").is(s.t, http.StatusOK).into(s.t, &all)
+	name := "PUT /orders/api/v1/orders/{id}/" + string(operation)
+	if operation == upstream.OpCreate {
+		name = "POST /orders/api/v1/orders"
+	}
+	return counted{all.Calls[name], all.Executed[name]}
+}
