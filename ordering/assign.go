@@ -47,19 +47,12 @@ const assignmentWork = 2_000_000
 // from the limits is convex in each of them, so an assignment that no single
 // shift between two demands makes better is the best of all. A shift moves
 // units from one demand to another, by way of others where need be.
-func assign(demands []demand, supplies []supply, work *int) bool {
-	straight := true
-	for i := range supplies {
-		straight = straight && len(supplies[i].may) == 1
-	}
-	if straight { // policies M1 and M3: a plain count
-		for i := range supplies {
-			demands[supplies[i].may[0]].count += supplies[i].units
-		}
+func (f *flow) assign(demands []demand, supplies []supply, work *int) bool {
+	if straight(demands, supplies) {
 		return true
 	}
-	f := newFlow(demands, supplies, *work)
-	for better := true; better; {
+	f.begin(demands, supplies, *work)
+	for better := f.anyOff(); better; {
 		better = false
 		for from := range demands {
 			for f.improve(from) {
@@ -71,19 +64,37 @@ func assign(demands []demand, supplies []supply, work *int) bool {
 	return f.work > 0
 }
 
-// flow is an assignment being made better.
+// straight is the plain count where every supply may count for one demand alone
+// (policies M1 and M3); false, with nothing counted, where one may not.
+func straight(demands []demand, supplies []supply) bool {
+	for i := range supplies {
+		if len(supplies[i].may) != 1 {
+			return false
+		}
+	}
+	for i := range supplies {
+		demands[supplies[i].may[0]].count += supplies[i].units
+	}
+	return true
+}
+
+// flow is an assignment being made better. Its room is used for one assignment
+// after the other.
 type flow struct {
 	demands  []demand
 	supplies []supply
-	given    [][]int64 // by supply, beside its may: units counted for that demand
-	lending  [][]loan  // by demand: the supplies that may count for it
-	by       []hop     // by demand: how the search came to it
-	spread   []bool    // by supply: the search has been through it
+	starts   []int32 // by supply: where its part of given begins
+	given    []int64 // of each supply, beside its may: units counted for that demand
+	lenders  []int32 // by demand, and one more: where its part of loans begins
+	loans    []loan  // of each demand: the supplies that may count for it
+	order    []int32 // supplies, those with the least choice first
+	by       []hop   // by demand: how the search came to it
+	spread   []bool  // by supply: the search has been through it
 	queue    []int32
 	work     int
 }
 
-// loan is a supply that may count for a demand, which is the at-th of its may.
+// loan is a supply that may count for a demand, whose place in given is at.
 type loan struct{ supply, at int32 }
 
 // hop is one step of a search: units of a supply go from one demand on to
@@ -93,35 +104,32 @@ type hop struct {
 	seen         bool
 }
 
-// newFlow counts each supply where something is missing, first demands first,
-// and the rest where there is room.
-func newFlow(demands []demand, supplies []supply, work int) *flow {
-	f := &flow{
-		demands: demands, supplies: supplies, work: work,
-		given: make([][]int64, len(supplies)), lending: make([][]loan, len(demands)),
-		by: make([]hop, len(demands)), spread: make([]bool, len(supplies)),
-	}
-	order := make([]int, len(supplies)) // those with the least choice first
-	for s := range supplies {
-		order[s] = s
-		f.given[s] = make([]int64, len(supplies[s].may))
-		for k, d := range supplies[s].may {
-			f.lending[d] = append(f.lending[d], loan{int32(s), int32(k)})
-		}
-	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(len(supplies[a].may), len(supplies[b].may)) })
-	for _, s := range order {
-		left := supplies[s].units
+// cleared gives n empty elements, in the room of before where it has it.
+func cleared[T any](before []T, n int) []T {
+	all := slices.Grow(before[:0], n)[:n]
+	clear(all)
+	return all
+}
+
+// begin counts each supply where something is missing, first demands first, and
+// the rest where there is room.
+func (f *flow) begin(demands []demand, supplies []supply, work int) {
+	f.demands, f.supplies, f.work = demands, supplies, work
+	f.by, f.spread = cleared(f.by, len(demands)), cleared(f.spread, len(supplies))
+	f.lay()
+	slices.SortStableFunc(f.order, func(a, b int32) int { return cmp.Compare(len(supplies[a].may), len(supplies[b].may)) })
+	for _, s := range f.order {
+		given, may, left := f.given[f.starts[s]:], supplies[s].may, supplies[s].units
 		give := func(k int, units int64) {
 			units = min(units, left)
-			f.given[s][k] += units
-			f.demands[supplies[s].may[k]].count += units
+			given[k] += units
+			demands[may[k]].count += units
 			left -= units
 		}
-		for k, d := range supplies[s].may {
+		for k, d := range may {
 			give(k, max(demands[d].min-demands[d].count, 0))
 		}
-		for k, d := range supplies[s].may {
+		for k, d := range may {
 			if demands[d].max == noMaximum {
 				give(k, left)
 			} else {
@@ -130,7 +138,45 @@ func newFlow(demands []demand, supplies []supply, work int) *flow {
 		}
 		give(0, left)
 	}
-	return f
+}
+
+// lay lays out the tables of supplies and of demands.
+func (f *flow) lay() {
+	f.starts, f.order = f.starts[:0], f.order[:0]
+	f.lenders = cleared(f.lenders, len(f.demands)+1)
+	total := int32(0)
+	for s := range f.supplies {
+		f.starts, f.order = append(f.starts, total), append(f.order, int32(s))
+		total += int32(len(f.supplies[s].may)) //nolint:gosec // bounded by the menu's schemes
+		for _, d := range f.supplies[s].may {
+			f.lenders[d]++
+		}
+	}
+	f.given, f.loans = cleared(f.given, int(total)), cleared(f.loans, int(total))
+	end := int32(0)
+	for d := range f.lenders { // counts become ends, and filling from behind makes them beginnings
+		end += f.lenders[d]
+		f.lenders[d] = end
+	}
+	for s, offered := range slices.Backward(f.supplies) {
+		for k, d := range offered.may {
+			f.lenders[d]--
+			f.loans[f.lenders[d]] = loan{supply: int32(s), at: f.starts[s] + int32(k)} //nolint:gosec // bounded by the menu's schemes
+		}
+	}
+}
+
+// anyOff tells whether a limit is not met.
+func (f *flow) anyOff() bool {
+	return slices.ContainsFunc(f.demands, func(d demand) bool { return d.off() != 0 })
+}
+
+// lending are the supplies that may count for a demand.
+func (f *flow) lending(d int32) []loan { return f.loans[f.lenders[d]:f.lenders[d+1]] }
+
+// share gives what a supply counts for a demand that it may count for.
+func (f *flow) share(s, d int32) *int64 {
+	return &f.given[int(f.starts[s])+slices.Index(f.supplies[s].may, d)]
 }
 
 // improve shifts units from one demand to another so that the counts come
@@ -218,9 +264,10 @@ func (f *flow) search(from int32) {
 	f.queue = append(f.queue[:0], from)
 	for head := 0; head < len(f.queue) && f.work > 0; head++ {
 		d := f.queue[head]
-		f.work -= len(f.lending[d])
-		for _, l := range f.lending[d] {
-			if f.spread[l.supply] || f.given[l.supply][l.at] == 0 {
+		lending := f.lending(d)
+		f.work -= len(lending)
+		for _, l := range lending {
+			if f.spread[l.supply] || f.given[l.at] == 0 {
 				continue
 			}
 			f.spread[l.supply] = true
@@ -242,13 +289,12 @@ func (f *flow) shift(from, to int32) {
 	units := min(f.demands[from].fall(), f.demands[to].rise())
 	for at := to; at != from; at = f.by[at].from {
 		h := f.by[at]
-		units = min(units, f.given[h.supply][slices.Index(f.supplies[h.supply].may, h.from)])
+		units = min(units, *f.share(h.supply, h.from))
 	}
 	for at := to; at != from; at = f.by[at].from {
 		h := f.by[at]
-		may := f.supplies[h.supply].may
-		f.given[h.supply][slices.Index(may, h.from)] -= units
-		f.given[h.supply][slices.Index(may, at)] += units
+		*f.share(h.supply, h.from) -= units
+		*f.share(h.supply, at) += units
 	}
 	f.demands[from].count -= units
 	f.demands[to].count += units

@@ -8,7 +8,7 @@ import (
 )
 
 // check is the judging of one order. Its room is used for one order after the
-// other: of what it holds, a Verdict may have texts and nothing else.
+// other, and its texts are the body's: a Verdict has no part of either.
 type check struct {
 	Request
 	*rules
@@ -21,12 +21,18 @@ type check struct {
 	table  table // of the list of ingredients being judged
 	work   int   // steps left for assignments
 
-	total          menu.Number // where it can be told
-	full           string      // the address in one text
+	total menu.Number // where it can be told
+	full  string      // the address in one text
+
+	// The body for the ordering service, and what it is made of.
+	body           []byte
+	out            upstream.Order
+	guest          upstream.Guest
+	address        upstream.Address
+	restaurant     string
 	persons, floor int
 	dishes         []upstream.Dish
 	ingredients    []upstream.OrderIngredient
-	body           []byte // for the ordering service
 }
 
 // begin makes a check of the order ready.
@@ -53,6 +59,7 @@ func (c *check) end() bool {
 	c.order.forget()
 	clear(c.dishes)
 	clear(c.ingredients)
+	c.out, c.guest, c.address = upstream.Order{}, upstream.Guest{}, upstream.Address{}
 	return true
 }
 

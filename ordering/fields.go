@@ -1,6 +1,8 @@
 package ordering
 
 import (
+	"github.com/shopspring/decimal"
+
 	"larder/internal/menu"
 	"larder/internal/upstream"
 )
@@ -30,7 +32,8 @@ type known struct {
 // forms are what all orders have alike, laid out once.
 type forms struct {
 	order, guest, address []known
-	dishPaths             [maxDishes]string // JSON Pointers of dishList's elements
+	dishPaths             [maxDishes]string   // JSON Pointers of dishList's elements
+	wholes                [64]decimal.Decimal // 0, 1, 2, …: nearly every quantity
 }
 
 func newForms() *forms {
@@ -38,7 +41,18 @@ func newForms() *forms {
 	for i := range f.dishPaths {
 		f.dishPaths[i] = element(dishListPath, i)
 	}
+	for i := range f.wholes {
+		f.wholes[i] = decimal.NewFromInt(int64(i))
+	}
 	return f
+}
+
+// decimal gives a number as a decimal; small whole ones are made already.
+func (f *forms) decimal(n menu.Number) decimal.Decimal {
+	if whole, _ := n.Int64(); whole >= 0 && whole < int64(len(f.wholes)) && n == menu.Whole(whole) {
+		return f.wholes[whole]
+	}
+	return n.Decimal()
 }
 
 // value is one plain field as the client sent it.

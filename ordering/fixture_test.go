@@ -1,6 +1,7 @@
 package ordering_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"testing"
 	"time"
@@ -96,9 +97,14 @@ func native(tb testing.TB, body string) ordering.Request {
 
 func judge(tb testing.TB, cfg ordering.Config, req ordering.Request) *ordering.Verdict {
 	tb.Helper()
+	body := req.Body
+	req.Body = bytes.Clone(body)
 	verdict, err := ordering.NewValidator(cfg, noon).Validate(req)
 	if err != nil {
-		tb.Fatalf("Validate(%s): %v", req.Body, err)
+		tb.Fatalf("Validate(%s): %v", body, err)
+	}
+	for i := range req.Body { // what a verdict says is no part of the body it was made from
+		req.Body[i] = 'X'
 	}
 	return verdict
 }

@@ -2,6 +2,7 @@ package ordering
 
 import (
 	"slices"
+	"strings"
 
 	"larder/internal/menu"
 )
@@ -42,6 +43,9 @@ type table struct {
 	blocks  []block
 	choices []choice
 	may     []int32 // room for what supplies may count for
+
+	supplies []supply
+	flow     flow
 }
 
 // checkGroups judges one list of ingredients by its schemes (policies M1 to
@@ -96,7 +100,7 @@ func (c *check) judge(n int32, scheme menu.Index, above []menu.Index) {
 	t := &c.table
 	l := &c.order.lines[n]
 	t.open(c.Catalogue, block{scheme: scheme, owner: menu.None, parent: -1, depth: l.depth + 1}, 1, l.cut)
-	if !c.reach(n, above) || !assign(t.demands, c.supplies(n), &c.work) {
+	if !c.reach(n, above) || !t.flow.assign(t.demands, c.supplies(n), &c.work) {
 		c.add(c.listAt(n), c.listPath(n), LimitExceeded, Params{"limit": assignmentWork}, limitSteps+c.itemName(n))
 		return
 	}
@@ -197,7 +201,7 @@ func (t *table) opened(owner menu.Index) bool {
 // judged.
 func (c *check) supplies(n int32) []supply {
 	t := &c.table
-	supplies := make([]supply, 0, len(t.choices))
+	t.supplies = t.supplies[:0]
 	for i := range t.choices {
 		ch := &t.choices[i]
 		if !ch.reached {
@@ -223,10 +227,10 @@ func (c *check) supplies(n int32) []supply {
 			t.may = append(t.may, int32(o))
 		}
 		if units > 0 { // and so may is not empty: the choice was reached
-			supplies = append(supplies, supply{units: units, may: t.may[start:len(t.may):len(t.may)]})
+			t.supplies = append(t.supplies, supply{units: units, may: t.may[start:len(t.may):len(t.may)]})
 		}
 	}
-	return supplies
+	return t.supplies
 }
 
 // pin reads a choice's groupId (policy M4). One that is no open group of the
@@ -243,7 +247,7 @@ func (c *check) pin(ch *choice) {
 		return
 	}
 	c.add(pinned.at, member(c.path(ch.line), pinned.name), GroupPinInvalid,
-		Params{"groupId": pinned.text}, c.itemName(ch.line))
+		Params{"groupId": strings.Clone(pinned.text)}, c.itemName(ch.line))
 }
 
 // reportGroups refuses the groups whose count is outside their limits (policies
@@ -299,5 +303,5 @@ func (c *check) dishID(n int32) string {
 	if i := c.items[n].index; i != menu.None {
 		return c.Catalogue.Product(i).ID
 	}
-	return c.order.lines[n].id.text
+	return strings.Clone(c.order.lines[n].id.text)
 }

@@ -2,6 +2,7 @@ package ordering
 
 import (
 	"encoding/json"
+	"strings"
 
 	"larder/internal/menu"
 )
@@ -61,13 +62,13 @@ func (c *check) only(n int32, id string, sharing []menu.Index, unknown Code, nam
 	case 1:
 		return sharing[0]
 	case 0:
-		c.add(c.order.lines[n].at, c.path(n), unknown, Params{"id": id}, "")
+		c.add(c.order.lines[n].at, c.path(n), unknown, Params{"id": strings.Clone(id)}, "")
 	default:
 		ids := make([]string, len(sharing))
 		for i, shared := range sharing {
 			ids[i] = name(shared)
 		}
-		c.add(c.order.lines[n].at, c.path(n), ExternalIDAmbiguous, Params{"externalId": id, "ids": ids}, "")
+		c.add(c.order.lines[n].at, c.path(n), ExternalIDAmbiguous, Params{"externalId": strings.Clone(id), "ids": ids}, "")
 	}
 	return menu.None
 }

@@ -101,7 +101,7 @@ func (p *payments) check(paid *payment) {
 		p.add(v.at, member(paid.base, v.name), ValueNotAllowed, Params{"allowed": []string{"≥ 0"}}, "")
 	}
 	if v := &paid.paidAt; v.state == readable && !v.blank() {
-		p.readTime(v.at, member(paid.base, v.name), v.text)
+		p.readTime(v, paid.base)
 	}
 }
 

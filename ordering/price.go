@@ -1,6 +1,9 @@
 package ordering
 
 import (
+	"cmp"
+	"strings"
+
 	"github.com/shopspring/decimal"
 
 	"larder/internal/menu"
@@ -35,14 +38,12 @@ func (c *check) price() ([]Line, decimal.NullDecimal) {
 // priceLine reckons one dish; total is meant where Line.Total is Valid.
 func (c *check) priceLine(n int32) (out Line, total menu.Number) {
 	l, it := &c.order.lines[n], &c.items[n]
-	out = Line{Path: c.path(n), ID: l.id.text}
-	if out.ID == "" {
-		out.ID = l.externalID.text
-	}
+	out = Line{Path: c.path(n)}
 	if l.quantity.state == readable {
-		out.Quantity = some(l.quantity.number.Decimal())
+		out.Quantity = some(c.order.forms.decimal(l.quantity.number))
 	}
 	if it.index == menu.None {
+		out.ID = strings.Clone(cmp.Or(l.id.text, l.externalID.text))
 		return out, total
 	}
 	product := c.Catalogue.Product(it.index)

@@ -20,8 +20,7 @@ func (c *check) checkExpectedAt(result *Verdict) {
 	if v.state != readable {
 		return
 	}
-	path := member("", v.name)
-	at, ok := c.readTime(v.at, path, v.text)
+	at, ok := c.readTime(v, "")
 	if !ok {
 		return
 	}
@@ -29,23 +28,23 @@ func (c *check) checkExpectedAt(result *Verdict) {
 	latest := c.now.Add(c.TimeAhead)
 	switch {
 	case at.Before(c.now.Add(-c.TimeGrace)):
-		c.add(v.at, path, TimeInPast, Params{"earliest": c.now.UTC().Format(stamp)}, "")
+		c.add(v.at, member("", v.name), TimeInPast, Params{"earliest": c.now.UTC().Format(stamp)}, "")
 	case at.After(latest):
-		c.add(v.at, path, TimeTooFar, Params{"latest": latest.UTC().Format(stamp)}, "")
+		c.add(v.at, member("", v.name), TimeTooFar, Params{"latest": latest.UTC().Format(stamp)}, "")
 	}
 }
 
 // readTime reads a date and time with its offset, or notes what keeps the text
-// from being one.
-func (f *findings) readTime(place int32, path, text string) (time.Time, bool) {
-	at, err := time.Parse(time.RFC3339Nano, text)
+// from being one. base is the JSON Pointer of the object that has the value.
+func (f *findings) readTime(v *value, base string) (time.Time, bool) {
+	at, err := time.Parse(time.RFC3339Nano, v.text)
 	switch {
-	case err == nil && !lenient(text):
+	case err == nil && !lenient(v.text):
 		return at, true
-	case withoutZone(text):
-		f.add(place, path, TimeZoneMissing, nil, "")
+	case withoutZone(v.text):
+		f.add(v.at, member(base, v.name), TimeZoneMissing, nil, "")
 	default:
-		f.add(place, path, TypeMismatch, Params{"want": string(wantTime), "got": "string"}, "")
+		f.add(v.at, member(base, v.name), TypeMismatch, Params{"want": string(wantTime), "got": "string"}, "")
 	}
 	return time.Time{}, false
 }

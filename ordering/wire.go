@@ -13,29 +13,24 @@ import (
 // and ingredients as the catalogue has them (policies O2, P3), flat (policy
 // M5), everything else as the client sent it.
 func (c *check) wire(result *Verdict) json.RawMessage {
-	o := &c.order
-	guest, address := c.wireGuest(), c.wireAddress()
-	out := upstream.Order{
-		Comment:        o.values[orderComment].textPtr(),
-		RestaurantID:   o.values[orderRestaurant].textPtr(),
-		Persons:        o.values[orderPersons].wholePtr(&c.persons),
-		DishList:       c.wireDishes(),
-		ExpeditionType: o.values[orderExpedition].textPtr(),
-		ExpectedAt:     o.values[orderExpectedAt].textPtr(),
-		PaymentTypeID:  o.values[orderPayment].textPtr(),
-		ChangeFrom:     o.values[orderChangeFrom].numberPtr(),
-		Extra:          c.passedOn(o.extra),
+	o, out := &c.order, &c.out
+	*out = upstream.Order{
+		Comment:           o.values[orderComment].textPtr(),
+		RestaurantID:      o.values[orderRestaurant].textPtr(),
+		RestaurantNumeric: o.values[orderRestaurant].numeric,
+		Persons:           o.values[orderPersons].wholePtr(&c.persons),
+		DishList:          c.wireDishes(),
+		ExpeditionType:    o.values[orderExpedition].textPtr(),
+		ExpectedAt:        o.values[orderExpectedAt].textPtr(),
+		PaymentTypeID:     o.values[orderPayment].textPtr(),
+		ChangeFrom:        o.values[orderChangeFrom].numberPtr(),
+		Guest:             c.wireGuest(),
+		Address:           c.wireAddress(),
+		Extra:             c.passedOn(o.extra),
 	}
-	if o.guest.state == readable {
-		out.Guest = &guest
-	}
-	if o.address.state == readable {
-		out.Address = &address
-	}
-	out.RestaurantNumeric = o.values[orderRestaurant].numeric
 	if c.Native {
-		restaurant := string(c.Restaurant)
-		out.RestaurantID, out.RestaurantNumeric = &restaurant, false
+		c.restaurant = string(c.Restaurant)
+		out.RestaurantID, out.RestaurantNumeric = &c.restaurant, false
 		if o.values[orderExpectedAt].blank() && !result.ExpectedAt.IsZero() { // soonest (policy O4)
 			at := result.ExpectedAt.Format(time.RFC3339)
 			out.ExpectedAt = &at
@@ -90,20 +85,27 @@ func (c *check) perDish(n int32) menu.Number {
 	return c.order.lines[n].quantity.number
 }
 
-func (c *check) wireGuest() upstream.Guest {
+func (c *check) wireGuest() *upstream.Guest {
 	g := &c.order.guest
+	if g.state != readable {
+		return nil
+	}
 	v := g.values
-	return upstream.Guest{
+	c.guest = upstream.Guest{
 		Email: v[guestEmail].textPtr(), Phone: v[guestPhone].textPtr(),
 		FirstName: v[guestFirstName].textPtr(), LastName: v[guestLastName].textPtr(),
 		Extra: c.passedOn(g.extra),
 	}
+	return &c.guest
 }
 
-func (c *check) wireAddress() upstream.Address {
+func (c *check) wireAddress() *upstream.Address {
 	a := &c.order.address
+	if a.state != readable {
+		return nil
+	}
 	v := a.values
-	out := upstream.Address{
+	c.address = upstream.Address{
 		Postcode: v[addressPostcode].textPtr(), Street: v[addressStreet].textPtr(), Comment: v[addressComment].textPtr(),
 		Lat: v[addressLat].numberPtr(), Lon: v[addressLon].numberPtr(),
 		CityID: v[addressCityID].textPtr(), CityName: v[addressCityName].textPtr(), Floor: v[addressFloor].wholePtr(&c.floor),
@@ -113,7 +115,7 @@ func (c *check) wireAddress() upstream.Address {
 	}
 	if v[addressFull].blank() && c.needs().fullAddress {
 		c.full = c.fullAddress()
-		out.FullAddress = &c.full
+		c.address.FullAddress = &c.full
 	}
-	return out
+	return &c.address
 }
