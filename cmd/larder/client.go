@@ -10,6 +10,7 @@ import (
 	"net"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -76,6 +77,8 @@ type apiError struct {
 	Upstream  *upstreamSaid   `json:"upstream"` // the ordering service's own words
 	Body      json.RawMessage `json:"-"`        // all of it, when it is JSON
 	anonymous bool            // asked without credentials
+	// retryAfter is how long to wait before asking again; 0 where it is not said.
+	retryAfter time.Duration
 }
 
 // upstreamSaid is what the ordering service answered.
@@ -187,13 +190,16 @@ func (a *api) call(ctx context.Context, method, path string, body []byte, header
 		return nil, a.unreachable(err)
 	}
 	if response.StatusCode >= http.StatusBadRequest {
-		return nil, refusal(response.StatusCode, content, a.bearer == nil)
+		return nil, refusal(response, content, a.bearer == nil)
 	}
 	return &reply{status: response.StatusCode, header: response.Header, body: content}, nil
 }
 
-func refusal(status int, body []byte, anonymous bool) error {
-	refused := &apiError{anonymous: anonymous}
+func refusal(response *http.Response, body []byte, anonymous bool) error {
+	status, refused := response.StatusCode, &apiError{anonymous: anonymous}
+	if wait, err := strconv.Atoi(response.Header.Get("Retry-After")); err == nil {
+		refused.retryAfter = time.Duration(max(wait, 0)) * time.Second
+	}
 	if err := json.Unmarshal(body, refused); err != nil || refused.Code == "" {
 		refused.Code, refused.Msg = http.StatusText(status), "the answer is not larder's: is this address a larder's?"
 	}

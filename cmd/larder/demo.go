@@ -57,12 +57,14 @@ type demo struct {
 	sample  []byte // one menu view, to make orders from
 	exit    bool
 	json    bool
+	held    *heldLog // of --exit
 }
 
 // prepareDemo opens the sandbox, so that its address is known, and makes the
 // configuration that points at it.
 func prepareDemo(cmd *cobra.Command, w *world) (d *demo, err error) {
-	if !cmd.Flags().Changed("log-level") {
+	quiet := !cmd.Flags().Changed("log-level")
+	if quiet {
 		_ = cmd.Flags().Set("log-level", "error") // the demo's own words are enough
 	}
 	log, err := logger(cmd, w)
@@ -70,7 +72,10 @@ func prepareDemo(cmd *cobra.Command, w *world) (d *demo, err error) {
 		return nil, err
 	}
 	exit, _ := cmd.Flags().GetBool("exit")
-	d = &demo{w: w, log: log, exit: exit, json: asJSON(cmd)}
+	d = &demo{w: w, log: log, exit: exit, json: asJSON(cmd), held: &heldLog{}}
+	if exit && quiet {
+		log.SetOutput(d.held) // the walk provokes errors that it tells of itself
+	}
 	if d.json && !exit {
 		return nil, &usageError{"--json needs --exit: a demo that runs on prints for people"}
 	}
@@ -170,7 +175,11 @@ func (d *demo) run(ctx context.Context) error {
 		context.AfterFunc(kitchenContext, stop) // a sandbox that fails ends the demo
 		return listenError(serve(running, d.cfg, d.log, d.show), "--listen"+anyPort("--listen"))
 	})
-	return group.Wait()
+	err := group.Wait()
+	if err != nil {
+		d.held.tell(d.w.err)
+	}
+	return err
 }
 
 // show is what the demo does once the daemon listens. Its end ends the demo.

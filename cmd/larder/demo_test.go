@@ -24,14 +24,18 @@ func TestDemoExitDoesTheWholeJob(t *testing.T) {
 				t.Fatalf("status %d\n%s%s", got.status, got.out, got.err)
 			}
 			for _, pattern := range []string{
-				`(?m)^1\. token +the ordering service gave larder 1 token`,
-				`(?m)^2\. menu pulled +\d+ dishes, \d+ modifier groups, \d+ bytes\n +fetch [\d.]+ ms, decode`,
-				`(?m)^3\. lint +\d+ finding`,
-				`(?m)^4\. published .*: version 1\n`,
-				`(?m)^5\. menu served +identity \d+ bytes, gzip \d+ bytes \(the same menu\)\n.*304, 0 bytes`,
-				`(?m)^6\. order refused +422 validation_failed, [4-6] violations:\n(?s:.*)group_min(?s:.*)quantity_not_positive(?s:.*)dish_not_in_menu`,
-				`(?m)^7\. order placed +orderID \d+, total [\d.]+, ref [0-9A-Z]{26}\n`,
-				`(?m)^8\. ordering service +received order \d+ \(\w+\), 2 dishes, total [\d.]+:\n +\{"restaurantID"`,
+				`(?m)^ 1\. token +the ordering service gave larder 1 token`,
+				`(?m)^ 2\. menu pulled +\d+ dishes, \d+ modifier groups, \d+ bytes\n +fetch [\d.]+ ms, decode`,
+				`(?m)^ 3\. lint +\d+ finding`,
+				`(?m)^ 4\. published .*: version 1\n`,
+				`(?m)^ 5\. menu served +identity \d+ bytes, gzip \d+ bytes \(the same menu\)\n.*304, 0 bytes`,
+				`(?m)^ 6\. order refused +422 validation_failed, [4-6] violations:\n(?s:.*)group_min(?s:.*)quantity_not_positive(?s:.*)dish_not_in_menu`,
+				`(?m)^ 7\. order placed +orderID \d+, total [\d.]+, ref [0-9A-Z]{26}\n`,
+				`(?m)^ 8\. ordering service +received order \d+ \(\w+\), 2 dishes, total [\d.]+:\n +\{"restaurantID"`,
+				`(?m)^ 9\. sent again +same key, same order: the same 201, byte for byte, replayed\n +same key, another order: 422 idempotency_key_reused`,
+				`(?m)^10\. answer lost .*: 504 order_outcome_unknown\n +same key again: 504 again, and nothing is sent; ref [0-9A-Z]{26}\n`,
+				`(?m)^11\. settled +an operator finds order \d+ in the kitchen and settles: done\n +same key again: 201, orderID \d+`,
+				`(?m)^12\. paid and closed +order \d+ paid [\d.]+ and completed: closed, paid`,
 				`\nAll of it works\. [\d.]+ s\n$`,
 			} {
 				if !regexp.MustCompile(pattern).MatchString(got.out) {
@@ -45,7 +49,7 @@ func TestDemoExitDoesTheWholeJob(t *testing.T) {
 func TestDemoExitAsJSON(t *testing.T) {
 	t.Parallel()
 	steps := fromJSON[[]step](t, must(t, "demo", "--exit", "--json"))
-	if len(steps) != 8 || steps[7].Name != "ordering service" || steps[7].Error != "" {
+	if len(steps) != 12 || steps[11].Name != "paid and closed" || steps[11].Error != "" {
 		t.Errorf("demo --exit --json gives %+v", steps)
 	}
 }

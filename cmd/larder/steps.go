@@ -201,7 +201,7 @@ func (k *walk) refused(ctx context.Context) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	_, err = k.daemon.call(ctx, http.MethodPost, k.ordersPath(), order, "Idempotency-Key", "demo-refused")
+	_, err = k.order(ctx, order, "demo-refused")
 	var refused *apiError
 	if !errors.As(err, &refused) || refused.Status != http.StatusUnprocessableEntity || len(refused.Errors) == 0 {
 		return nil, fmt.Errorf("an order with mistakes should be answered 422 with violations, got: %w", err)
@@ -226,13 +226,14 @@ func (k *walk) place(ctx context.Context) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	answer, err := k.daemon.call(ctx, http.MethodPost, k.ordersPath(), order, "Idempotency-Key", "demo-placed")
+	answer, err := k.order(ctx, order, keyPlaced)
 	if err != nil {
 		return nil, err
 	}
 	if err := answer.result(&k.placed); err != nil {
 		return nil, err
 	}
+	k.answered = answer.body
 	if k.placed.OrderID == "" || answer.status != http.StatusCreated {
 		return nil, fmt.Errorf("status %d without an orderID: %s", answer.status, answer.body)
 	}

@@ -22,6 +22,8 @@ type walk struct {
 	menu       *storefront
 	groups     int
 	placed     placed
+	answered   []byte // how the placed order was answered
+	unknown    string // ref of the order whose answer was lost
 }
 
 // step is one part of the walk: what it found, line by line.
@@ -67,6 +69,10 @@ func (k *walk) all(ctx context.Context) error {
 		{Name: "order refused", do: k.refused},
 		{Name: "order placed", do: k.place},
 		{Name: "ordering service", do: k.received},
+		{Name: "sent again", do: k.again},
+		{Name: "answer lost", do: k.lost},
+		{Name: "settled", do: k.settled},
+		{Name: "paid and closed", do: k.closed},
 	}
 	begun := time.Now()
 	var failed error
@@ -97,10 +103,10 @@ func (k *walk) all(ctx context.Context) error {
 func (k *walk) print(n int, s *step) {
 	for i, line := range s.Lines {
 		if i == 0 {
-			fmt.Fprintf(k.w.out, "%d. %-17s %s\n", n, s.Name, line)
+			fmt.Fprintf(k.w.out, "%2d. %-17s %s\n", n, s.Name, line)
 			continue
 		}
-		fmt.Fprintf(k.w.out, "   %-17s %s\n", "", line)
+		fmt.Fprintf(k.w.out, "    %-17s %s\n", "", line)
 	}
 }
 
