@@ -6,9 +6,10 @@
 // one after a newer one (policies S2, S6). A version becomes current by one
 // small script; everything it names is written before.
 //
-// A content (a menu view without its stop lists) is stored once under its hash
-// and shared by all restaurants of a chain; a restaurant's version is a small
-// record that names a content and lists the stopped ids. docs/redis.md is the
+// A content (a menu view as published, without its stop lists) is stored once
+// under its hash and shared by all restaurants of a chain; a restaurant's
+// version is a small record that names a content and lists the stopped ids, and
+// beside it what the stop lists said (docs/decisions/0008-the-view-as-published.md). docs/redis.md is the
 // reference of the keys that other programs may read.
 //
 // The sync room publishes; the HTTP room reads. The package never asks the

@@ -1,15 +1,21 @@
 package cache_test
 
 import (
+	"context"
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"strings"
+	"sync"
 	"testing"
 	"time"
+
+	"pgregory.net/rapid"
 
 	"larder/cache"
 	"larder/internal/menu"
 	"larder/internal/redistest"
+	"larder/internal/viewtest"
 )
 
 // asPublished reads the view as published in both encodings, which must say
@@ -97,4 +103,303 @@ func TestViewAsPublishedWithoutRedis(t *testing.T) {
 	if _, err := replica.Published(t.Context(), grill, cache.Identity); !errors.Is(err, cache.ErrNoCatalogue) {
 		t.Errorf("of a redis that lost its data: %v, want ErrNoCatalogue", err)
 	}
+}
+
+// restate notes other stop lists with the current version of the bistro.
+func restate(t *testing.T, s *cache.Store, at time.Time, raw []byte) cache.Version {
+	t.Helper()
+	current, err := s.Current(t.Context(), bistro)
+	if err != nil {
+		t.Fatal(err)
+	}
+	version, err := s.Restate(t.Context(), cache.Restatement{
+		Version: current, Fence: 1, Stops: publication(t, bistro, 0, raw).Published.Stops, At: at,
+	})
+	if err != nil {
+		t.Fatalf("restate: %v", err)
+	}
+	return version
+}
+
+func TestOtherStopListsAreServedWithoutANewVersion(t *testing.T) {
+	t.Parallel()
+	onEveryRedis(t, func(t *testing.T, r *cache.Redis) {
+		s := cache.NewStore(r, cache.StoreConfig{})
+		first := publish(t, s, bistro, 0, chainMenu(`,"isContainInStopList":[]`))
+		replica, other := cache.NewReplica(s, cache.ReplicaConfig{}), cache.NewReplica(s, cache.ReplicaConfig{})
+		before, old := asPublished(t, replica, bistro)
+		asPublished(t, other, bistro)
+		storefront, err := replica.Menu(old, cache.Identity)
+		if err != nil {
+			t.Fatal(err)
+		}
+
+		later := noon.Add(time.Hour + time.Microsecond)
+		version := restate(t, s, later, chainMenu(`,"isContainInStopList":["grill"]`))
+		if current, err := s.Current(t.Context(), bistro); err != nil || !current.PublishedAt.Equal(noon.Add(time.Hour)) ||
+			current.Published != version.Published || current.Version != 1 || !current.SyncedAt.Equal(first.SyncedAt) {
+			t.Errorf("current %+v (%v), want version 1 restated at %s", current, err, noon.Add(time.Hour))
+		}
+		if list, err := s.Versions(t.Context(), bistro); err != nil || len(list) != 1 {
+			t.Errorf("history %v, %v; want one version", list, err)
+		}
+		if n := r.Client().SCard(t.Context(), r.Keys().Contents()).Val(); n != 1 {
+			t.Errorf("%d contents are stored, want 1", n)
+		}
+
+		replica.Offer(&cache.Snapshot{Version: version, Catalogue: old.Catalogue}) // as the publisher does
+		if err := other.Poll(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		want := fmt.Sprintf(chainBody, `,"isContainInStopList":["grill"]`)
+		for name, r := range map[string]*cache.Replica{
+			"the publisher": replica, "another": other, "a new one": cache.NewReplica(s, cache.ReplicaConfig{}),
+		} {
+			if got, snap := asPublished(t, r, bistro); got != want || snap.Version.Version != 1 {
+				t.Errorf("%s:\n got %s at version %d\nwant %s", name, got, snap.Version.Version, want)
+			}
+		}
+		if again, err := replica.Menu(read(t, replica, bistro), cache.Identity); err != nil || again != storefront {
+			t.Errorf("the storefront's menu was built anew: %v", err)
+		}
+		// Who still holds the snapshot from before gets what is published now.
+		if now, err := replica.Published(t.Context(), old, cache.Identity); err != nil || string(now.Body) != want || want == before {
+			t.Errorf("by an old snapshot: %v", err)
+		}
+		if same := restate(t, s, later.Add(time.Hour), chainMenu(`,"isContainInStopList": ["grill"]`)); !same.PublishedAt.Equal(version.PublishedAt) {
+			t.Errorf("the same stop lists were restated: %+v", same)
+		}
+	})
+}
+
+// A snapshot that is behind Redis is served from Redis until the replica has
+// looked, which the read asks for.
+func TestAReadThatFindsOtherStopListsWakesTheReplica(t *testing.T) {
+	t.Parallel()
+	onEveryRedis(t, func(t *testing.T, r *cache.Redis) {
+		s := cache.NewStore(r, cache.StoreConfig{})
+		publish(t, s, bistro, 0, chainMenu(""))
+		replica := cache.NewReplica(s, cache.ReplicaConfig{Poll: time.Hour})
+		run(t, replica)
+		old := read(t, replica, bistro)
+		eventually(t, "the replica hears notices", func() bool {
+			return r.Client().PubSubNumSub(t.Context(), r.Keys().Notices()).Val()[r.Keys().Notices()] == 1
+		})
+		version := restate(t, s, noon.Add(time.Hour), chainMenu(`,"disabled":false`))
+		body, err := replica.Published(t.Context(), old, cache.Identity)
+		if err != nil || string(body.Body) != fmt.Sprintf(chainBody, `,"disabled":false`) {
+			t.Errorf("read %s, %v", body.Body, err)
+		}
+		eventually(t, "the snapshot is the restated one", func() bool {
+			return read(t, replica, bistro).Published == version.Published
+		})
+	})
+}
+
+func TestRestateRefuses(t *testing.T) {
+	t.Parallel()
+	onEveryRedis(t, func(t *testing.T, r *cache.Redis) {
+		s := cache.NewStore(r, cache.StoreConfig{})
+		one := publish(t, s, bistro, 0, chainMenu(""))
+		two := publish(t, s, bistro, 1, chainMenu(`,"isContainInStopList":["bistro"]`))
+		if err := r.Client().HSet(t.Context(), r.Keys().Fence(bistro), "fence", 5).Err(); err != nil {
+			t.Fatal(err)
+		}
+		stops := publication(t, bistro, 0, chainMenu(`,"isContainInStopList":["bistro","grill"]`)).Published.Stops
+		for name, c := range map[string]struct {
+			version cache.Version
+			fence   int64
+			want    error
+		}{
+			"a version that is no longer current": {one, 5, cache.ErrStale},
+			"a fence below the stored one":        {two, 4, cache.ErrFenced},
+		} {
+			_, err := s.Restate(t.Context(), cache.Restatement{Version: c.version, Fence: c.fence, Stops: stops, At: noon})
+			if !errors.Is(err, c.want) {
+				t.Errorf("%s: %v, want %v", name, err, c.want)
+			}
+		}
+		if got, _ := asPublished(t, cache.NewReplica(s, cache.ReplicaConfig{}), bistro); got != fmt.Sprintf(chainBody, `,"isContainInStopList":["bistro"]`) {
+			t.Errorf("after the refusals: %s", got)
+		}
+	})
+}
+
+// What a version's stop lists said lives as long as its record (policy S7).
+func TestStopValuesLiveAsTheirVersion(t *testing.T) {
+	t.Parallel()
+	onEveryRedis(t, func(t *testing.T, r *cache.Redis) {
+		s := cache.NewStore(r, cache.StoreConfig{History: 2})
+		publish(t, s, bistro, 0, chainMenu(""))
+		publish(t, s, bistro, 1, chainMenu(`,"disabled":true`)) // takes the place of 1
+		publish(t, s, bistro, 2, menuJSON(3, 1))
+		publish(t, s, bistro, 3, menuJSON(3, 2)) // pushes 2 out
+		restate(t, s, noon, []byte(strings.ReplaceAll(string(menuJSON(3, 2)), `StopList":[]`, `StopList":["grill"]`)))
+		for version, want := range map[int64]bool{1: false, 2: false, 3: true, 4: true} {
+			record, stops := r.Keys().Record(bistro, version), r.Keys().StopValues(bistro, version)
+			for _, key := range []string{record, stops} {
+				if life := r.Client().TTL(t.Context(), key).Val(); (life == -1) != want || life == -2 {
+					t.Errorf("%s lives %s, want for ever %t", key, life, want)
+				}
+			}
+		}
+	})
+}
+
+func TestCatalogueOfAnotherFormIsPublishedAnew(t *testing.T) {
+	t.Parallel()
+	onEveryRedis(t, func(t *testing.T, r *cache.Redis) {
+		ctx, client, keys := t.Context(), r.Client(), r.Keys()
+		before := keys.Version(bistro, 7)
+		for _, err := range []error{
+			client.HSet(ctx, keys.Current(bistro), "version", 7, "content", "ab", "syncedAt", "2026-03-01T12:00:00.000Z", "index", before,
+				"record", `{"version":7,"content":"ab","syncedAt":"2026-03-01T12:00:00.000Z"}`).Err(),
+			client.HSet(ctx, keys.Products(before), "d0", "{}").Err(),
+			client.Set(ctx, before+":f1:menu.gz", "body", 0).Err(),
+			client.HSet(ctx, keys.Fence(bistro), "fence", 3).Err(),
+		} {
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		s := cache.NewStore(r, cache.StoreConfig{})
+		replica := cache.NewReplica(s, cache.ReplicaConfig{})
+		if _, err := s.Current(ctx, bistro); !errors.Is(err, cache.ErrNoCatalogue) {
+			t.Errorf("the store finds %v, want ErrNoCatalogue", err)
+		}
+		if err := replica.Poll(ctx); err != nil {
+			t.Errorf("poll: %v", err)
+		}
+		p := publication(t, bistro, 0, chainMenu(""))
+		if _, err := s.Publish(ctx, p); !errors.Is(err, cache.ErrFenced) {
+			t.Errorf("with a fence below the stored one: %v, want ErrFenced", err)
+		}
+		p.Fence = 3
+		if v, err := s.Publish(ctx, p); err != nil || v.Version != 8 {
+			t.Fatalf("published version %d, %v; want 8: numbers never go back", v.Version, err)
+		}
+		if got, _ := asPublished(t, replica, bistro); got != fmt.Sprintf(chainBody, "") {
+			t.Errorf("served %s", got)
+		}
+		for _, key := range []string{before + ":f1:menu.gz", keys.Products(before)} {
+			if life := client.TTL(ctx, key).Val(); life < 9*time.Minute || life > 10*time.Minute {
+				t.Errorf("%s of the form before lives %s, want ten minutes", key, life)
+			}
+		}
+	})
+}
+
+func TestViewAsPublishedThatIsNotWhole(t *testing.T) {
+	t.Parallel()
+	onEveryRedis(t, func(t *testing.T, r *cache.Redis) {
+		ctx, client := t.Context(), r.Client()
+		s := cache.NewStore(r, cache.StoreConfig{})
+		one := publish(t, s, bistro, 0, chainMenu(""))
+		other := publish(t, s, "grill", 0, menuJSON(3, 1))
+		grill := client.HGet(ctx, r.Keys().ContentBody(other.Content), "view").Val()
+		own := client.HGet(ctx, r.Keys().ContentBody(one.Content), "view").Val()
+		stops := client.Get(ctx, r.Keys().StopValues(bistro, 1)).Val()
+		foreign := client.Get(ctx, r.Keys().StopValues("grill", 1)).Val()
+		for name, c := range map[string]struct {
+			view, stops string
+			want        error
+		}{
+			"whole":                     {own, stops, nil},
+			"another content":           {grill, stops, cache.ErrCorrupt},
+			"a content that is none":    {"zstd?", stops, cache.ErrCorrupt},
+			"another's stop values":     {own, foreign, cache.ErrCorrupt},
+			"stop values that are none": {own, "zstd?", cache.ErrCorrupt},
+		} {
+			replica := cache.NewReplica(s, cache.ReplicaConfig{})
+			snap := read(t, replica, bistro)
+			if err := errors.Join(client.HSet(ctx, r.Keys().ContentBody(one.Content), "view", c.view).Err(),
+				client.Set(ctx, r.Keys().StopValues(bistro, 1), c.stops, 0).Err()); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := replica.Published(ctx, snap, cache.Identity); !errors.Is(err, c.want) {
+				t.Errorf("%s: %v, want %v", name, err, c.want)
+			}
+			if err := client.HSet(ctx, r.Keys().ContentBody(one.Content), "view", own).Err(); err != nil {
+				t.Fatal(err)
+			}
+		}
+	})
+}
+
+func TestViewAsPublishedIsLoadedOnceAndOutlivesItsCaller(t *testing.T) {
+	t.Parallel()
+	s := cache.NewStore(open(t, cache.Embedded), cache.StoreConfig{})
+	publish(t, s, bistro, 0, chainMenu(""))
+	replica := cache.NewReplica(s, cache.ReplicaConfig{})
+	snap := read(t, replica, bistro)
+	gone, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := replica.Published(gone, snap, cache.Gzip); err != nil && !errors.Is(err, context.Canceled) {
+		t.Errorf("a caller that has gone: %v, want its own error", err)
+	}
+	var wait sync.WaitGroup
+	bodies := make([]*cache.Representation, 16)
+	for i := range bodies {
+		wait.Go(func() {
+			if body, err := replica.Published(t.Context(), snap, cache.Gzip); err == nil {
+				bodies[i] = body
+			}
+		})
+	}
+	wait.Wait()
+	for i, body := range bodies {
+		if body == nil || body != bodies[0] {
+			t.Fatalf("reader %d has a body of its own", i)
+		}
+	}
+}
+
+// Whatever a chain publishes, each restaurant's own view comes back, through
+// Redis and by every replica.
+func TestEveryViewComesBackThroughRedis(t *testing.T) {
+	t.Parallel()
+	onEveryRedis(t, func(t *testing.T, r *cache.Redis) {
+		s := cache.NewStore(r, cache.StoreConfig{})
+		publisher, base := cache.NewReplica(s, cache.ReplicaConfig{}), map[menu.RestaurantID]int64{}
+		rapid.Check(t, func(t *rapid.T) {
+			view := viewtest.Views().Draw(t, "view")
+			contents := map[string]bool{}
+			for _, restaurant := range []menu.RestaurantID{bistro, "grill", cache.DefaultMenu("main")} {
+				own := viewtest.Restopped(view).Draw(t, string(restaurant))
+				raw := viewtest.Node{Kind: viewtest.Object, Members: []viewtest.Member{{Name: "result", Value: own}}}.
+					Print(rapid.Uint64().Draw(t, "seed"))
+				decoded, published, err := menu.DecodePublished(raw)
+				if err != nil {
+					t.Skip(err)
+				}
+				catalogue := menu.Compile(decoded, restaurant, menu.DefaultSettings())
+				version, err := s.Publish(context.Background(), cache.Publication{
+					Restaurant: restaurant, Base: base[restaurant], Catalogue: catalogue, Published: published, SyncedAt: noon,
+				})
+				if err != nil {
+					t.Fatal(err)
+				}
+				base[restaurant], contents[version.Content] = version.Version, true
+				publisher.Offer(&cache.Snapshot{Version: version, Catalogue: catalogue})
+				for _, replica := range []*cache.Replica{publisher, cache.NewReplica(s, cache.ReplicaConfig{})} {
+					snap, err := replica.Catalogue(context.Background(), restaurant)
+					if err != nil {
+						t.Fatal(err)
+					}
+					body, err := replica.Published(context.Background(), snap, cache.Identity)
+					if err != nil {
+						t.Fatal(err)
+					}
+					want, errWant := viewtest.Parse(raw)
+					got, errGot := viewtest.Parse(body.Body)
+					if err := errors.Join(errWant, errGot); err != nil || want.Meaning() != got.Meaning() {
+						t.Fatalf("%s (%v):\n got %s\nwant %s", restaurant, err, body.Body, raw)
+					}
+				}
+			}
+			if len(contents) != 1 {
+				t.Fatalf("%d contents of views that differ in stop lists alone", len(contents))
+			}
+		})
+	})
 }

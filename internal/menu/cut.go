@@ -11,7 +11,10 @@ import (
 func cut(view []byte) Published {
 	c := &cutter{body: view, out: make([]byte, 0, len(view)), names: make(map[string]*memberName)}
 	c.value(roleView)
-	return Published{Content: bytes.Clone(c.out), Stops: c.stops.encode()}
+	if len(c.out) < len(view)*3/4 {
+		c.out = bytes.Clone(c.out) // of a body full of white space
+	}
+	return Published{Content: c.out, Stops: c.stops.encode()}
 }
 
 // role is what a value is to the cutter.
@@ -37,9 +40,19 @@ type cutter struct {
 	members []member // of the objects around, one behind the other
 	room    []byte   // for the sorting of one object
 
-	depth int
-	names map[string]*memberName
-	last  [][]*memberName // by depth: the names of the object before
+	depth  int
+	names  map[string]*memberName
+	shapes []*shape // by depth: that of the object before
+}
+
+// shape is the names of an object in the order they came, and how they sort:
+// the objects of a list mostly have the same. order is nil where they came
+// sorted; it numbers the members that are not cut out.
+type shape struct {
+	names []*memberName
+	role  role
+	order []int
+	known bool
 }
 
 // member is one member of an object, written at [start:end] with a comma
@@ -57,7 +70,9 @@ type memberName struct {
 }
 
 func (c *cutter) space() {
-	c.at = pastSpace(c.body, c.at)
+	if c.body[c.at] <= ' ' {
+		c.at = pastSpace(c.body, c.at)
+	}
 }
 
 func (c *cutter) value(r role) {
@@ -115,7 +130,7 @@ func (c *cutter) close(open int, bracket byte) {
 func (c *cutter) object(r role) {
 	c.out = append(c.out, '{')
 	open, base := len(c.out), len(c.members)
-	sorted := true
+	before := c.shape(r)
 	n := 0
 	for c.at++; ; {
 		c.space()
@@ -126,35 +141,45 @@ func (c *cutter) object(r role) {
 			c.at++
 			continue
 		}
-		m := c.member(r, n)
+		m := c.member(r, before, n)
 		n++
 		if r == roleElement && stopField(m.name.folded) {
 			c.take(m)
 			continue
 		}
-		if k := len(c.members); k > base && c.members[k-1].name != m.name && c.members[k-1].name.folded > m.name.folded {
-			sorted = false
-		}
 		c.members = append(c.members, m)
 	}
 	members := c.members[base:]
-	if !sorted {
-		c.arrange(open, members)
-	}
+	order := before.sort(members, n)
 	switch r {
 	case roleView:
-		c.arrangeStops(members)
+		c.arrangeView(members, order)
 	case roleElement:
+		c.arrange(open, members, order)
 		c.endElement()
 	default:
+		c.arrange(open, members, order)
 	}
 	c.members = c.members[:base]
 	c.close(open, '}')
 }
 
+// shape gives what is known of the object before at this depth, and forgets it
+// where that was in another role.
+func (c *cutter) shape(r role) *shape {
+	for len(c.shapes) <= c.depth {
+		c.shapes = append(c.shapes, &shape{})
+	}
+	s := c.shapes[c.depth]
+	if s.role != r {
+		*s = shape{role: r}
+	}
+	return s
+}
+
 // member writes the n-th member of an object with a comma behind it.
-func (c *cutter) member(r role, n int) member {
-	m := member{name: c.name(n), start: len(c.out), first: len(c.stops.of)}
+func (c *cutter) member(r role, before *shape, n int) member {
+	m := member{name: c.name(before, n), start: len(c.out), first: len(c.stops.of)}
 	c.out = append(append(c.out, m.name.literal...), ':')
 	c.space()
 	c.at++ // the colon
@@ -169,19 +194,16 @@ func (c *cutter) member(r role, n int) member {
 	return m
 }
 
-// name consumes a member's name. Objects of a list mostly have the same names
-// in the same order: the n-th of the object before is tried first.
-func (c *cutter) name(n int) *memberName {
+// name consumes the n-th name of an object; that of the object before is tried
+// first.
+func (c *cutter) name(before *shape, n int) *memberName {
+	if n < len(before.names) && bytes.HasPrefix(c.body[c.at:], before.names[n].raw) {
+		c.at += len(before.names[n].raw)
+		return before.names[n]
+	}
 	end := stringEnd(c.body, c.at)
 	raw := c.body[c.at:end]
 	c.at = end
-	for len(c.last) <= c.depth {
-		c.last = append(c.last, nil)
-	}
-	before := c.last[c.depth]
-	if n < len(before) && bytes.Equal(before[n].raw, raw) {
-		return before[n]
-	}
 	name, ok := c.names[string(raw)]
 	if !ok {
 		name = &memberName{raw: raw, literal: appendLiteral(nil, raw), folded: FoldName(unquote(raw))}
@@ -189,13 +211,26 @@ func (c *cutter) name(n int) *memberName {
 			c.names[string(raw)] = name
 		}
 	}
-	switch {
-	case n < len(before):
-		before[n] = name
-	case n == len(before) && n < maxNames:
-		c.last[c.depth] = append(before, name)
-	}
+	before.known = false
+	before.names = append(before.names[:min(n, len(before.names))], name)
 	return name
+}
+
+// sort gives the order of an object's members, of which n came in all; nil
+// where they came sorted.
+func (s *shape) sort(members []member, n int) []int {
+	if s.known && n == len(s.names) {
+		return s.order
+	}
+	s.known, s.names, s.order = true, s.names[:n], nil
+	if !slices.IsSortedFunc(members, byFolded) {
+		s.order = make([]int, len(members))
+		for i := range s.order {
+			s.order[i] = i
+		}
+		slices.SortStableFunc(s.order, func(a, b int) int { return byFolded(members[a], members[b]) })
+	}
+	return s.order
 }
 
 func byFolded(a, b member) int {
@@ -206,13 +241,32 @@ func byFolded(a, b member) int {
 }
 
 // arrange sorts the members of the object whose first one is written at open.
-func (c *cutter) arrange(open int, members []member) {
-	slices.SortStableFunc(members, byFolded)
+func (c *cutter) arrange(open int, members []member, order []int) {
+	if order == nil {
+		return
+	}
 	c.room = append(c.room[:0], c.out[open:]...)
 	c.out = c.out[:open]
-	for _, m := range members {
+	for _, i := range order {
+		m := members[i]
 		c.out = append(c.out, c.room[m.start-open:m.end-open]...)
 	}
+}
+
+// arrangeView sorts the members of the view, and with them the elements of the
+// stop values.
+func (c *cutter) arrangeView(members []member, order []int) {
+	if order == nil {
+		return
+	}
+	out := append(make([]byte, 0, len(c.out)+1), '{')
+	of := make([]int32, 0, len(c.stops.of))
+	for _, i := range order {
+		m := members[i]
+		out = append(out, c.out[m.start:m.end]...)
+		of = append(of, c.stops.of[m.first:m.after]...)
+	}
+	c.out, c.stops.of = out, of
 }
 
 // take moves the member that was written last out of the view.
@@ -236,14 +290,4 @@ func (c *cutter) endElement() {
 	c.room = append(c.room, '}')
 	c.stops.add(c.room)
 	c.taken, c.cuts = c.taken[:0], c.cuts[:0]
-}
-
-// arrangeStops brings the elements of the stop values into the order that the
-// view's lists have after sorting.
-func (c *cutter) arrangeStops(members []member) {
-	of := make([]int32, 0, len(c.stops.of))
-	for _, m := range members {
-		of = append(of, c.stops.of[m.first:m.after]...)
-	}
-	c.stops.of = of
 }

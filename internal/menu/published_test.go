@@ -1,9 +1,19 @@
 package menu_test
 
 import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"strconv"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+	"github.com/shopspring/decimal"
+	"pgregory.net/rapid"
+
 	"larder/internal/menu"
+	"larder/internal/sandbox"
+	"larder/internal/viewtest"
 )
 
 // published is a menu view as published.
@@ -73,6 +83,194 @@ func TestPublishedPartsTheStopListsFromTheContent(t *testing.T) {
 			}
 			if got := restored(t, p); got != c.view {
 				t.Errorf("view of %s:\n got %s\nwant %s", c.raw, got, c.view)
+			}
+		})
+	}
+}
+
+// sameValue fails unless two JSON texts say the same, digit for digit.
+func sameValue(tb interface {
+	Helper()
+	Fatalf(format string, args ...any)
+}, what string, want viewtest.Node, got []byte,
+) {
+	tb.Helper()
+	node, err := viewtest.Parse(got)
+	if err != nil {
+		tb.Fatalf("%s is no JSON: %v: %s", what, err, got)
+	}
+	if diff := cmp.Diff(want.Meaning(), node.Meaning()); diff != "" {
+		tb.Fatalf("%s (-want +got):\n%s", what, diff)
+	}
+}
+
+func TestWhatIsPublishedComesBack(t *testing.T) {
+	t.Parallel()
+	bistro, err := viewtest.Parse(sandbox.Generate{Restaurants: 1, Products: 5, Seed: 3}.Menu(0))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range bistro.Members {
+		if bistro.Members[i].Name == "result" {
+			bistro = bistro.Members[i].Value
+			break
+		}
+	}
+	for name, views := range map[string]*rapid.Generator[viewtest.Node]{
+		"generated": viewtest.Views(), "mutated": viewtest.Mutated(bistro),
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			rapid.Check(t, func(t *rapid.T) {
+				view := views.Draw(t, "view")
+				seed := rapid.Uint64().Draw(t, "seed")
+				raw := answer(view, seed)
+				decoded, p, err := menu.DecodePublished(raw)
+				if shape := (*menu.ShapeError)(nil); errors.As(err, &shape) {
+					t.Skip("a mutation took all lists away")
+				} else if err != nil {
+					t.Fatalf("DecodePublished(%s): %v", raw, err)
+				}
+				back, err := p.AppendView(nil)
+				if err != nil {
+					t.Fatalf("AppendView: %v of %s", err, raw)
+				}
+				sameValue(t, "the view with its stop lists", view, back)
+
+				_, again, err := menu.DecodePublished(answer(view, seed+1))
+				if diff := cmp.Diff(p, again); err != nil || diff != "" {
+					t.Fatalf("written in another way (%v):\n%s", err, diff)
+				}
+				_, again, err = menu.DecodePublished(append([]byte(`{"result":`), append(back, '}')...))
+				if diff := cmp.Diff(p, again); err != nil || diff != "" {
+					t.Fatalf("published again as it was served (%v):\n%s", err, diff)
+				}
+				_, chain, err := menu.DecodePublished(answer(viewtest.Restopped(view).Draw(t, "other stops"), seed))
+				if diff := cmp.Diff(string(p.Content), string(chain.Content)); err != nil || diff != "" {
+					t.Fatalf("other stop lists make another content (%v):\n%s", err, diff)
+				}
+				sameCatalogue(t, decoded, p)
+			})
+		})
+	}
+}
+
+// answer is the ordering service's answer with the view, written by seed.
+func answer(view viewtest.Node, seed uint64) []byte {
+	token := viewtest.Node{Text: strconv.FormatUint(seed, 10)}
+	return viewtest.Node{Kind: viewtest.Object, Members: []viewtest.Member{
+		{Name: "requestId", Value: token}, {Name: "result", Value: view},
+	}}.Print(seed)
+}
+
+// sameCatalogue fails unless the content compiles to what the view compiles to.
+func sameCatalogue(t *rapid.T, view *menu.View, p menu.Published) {
+	stored, err := menu.DecodeContent(p.Content)
+	if err != nil {
+		t.Fatalf("DecodeContent(%s): %v", p.Content, err)
+	}
+	s := menu.DefaultSettings()
+	want := menu.Compile(view, "r1", s)
+	got := menu.CompileContent(stored, s).Catalogue(view.Stops("r1", s))
+	if diff := cmp.Diff(string(want.AppendMenu(nil, menu.Head{})), string(got.AppendMenu(nil, menu.Head{}))); diff != "" {
+		t.Fatalf("the catalogue of the content differs:\n%s", diff)
+	}
+	if changes := menu.Diff(want, got); !changes.Empty() {
+		t.Fatalf("the catalogue of the content differs: %+v", changes)
+	}
+	for _, stopped := range [][]string{stored.Stops("r1", s).Products, stored.Stops("r1", s).Ingredients} {
+		if len(stopped) > 0 {
+			t.Fatalf("the content stops %v", stopped)
+		}
+	}
+}
+
+// FuzzPublished: whatever Decode takes comes back as it was published, and its
+// content compiles to the same catalogue.
+func FuzzPublished(f *testing.F) {
+	f.Add([]byte(oddMenu(30)))
+	f.Add([]byte(nestedMenu))
+	f.Add([]byte(`{"result":{"result":{},"products":[{"disabled":{"a":[]},"DISABLED":"\ud800","id":"\u0041"}],"Products":{}}}`))
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		view, p, err := menu.DecodePublished(raw)
+		if again, plain := menu.Decode(raw); (plain == nil) != (err == nil) || plain == nil && !cmp.Equal(view, again, cmp.Comparer(decimal.Decimal.Equal)) {
+			t.Fatalf("Decode says %v, DecodePublished %v", plain, err)
+		}
+		if err != nil {
+			return
+		}
+		back, err := p.AppendView(nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sameValue(t, "the view with its stop lists", viewOf(t, raw), back)
+		_, again, err := menu.DecodePublished(append([]byte(`{"result":`), append(back, '}')...))
+		if diff := cmp.Diff(p, again); err != nil || diff != "" {
+			t.Fatalf("published again as it was served (%v):\n%s", err, diff)
+		}
+		stored, err := menu.DecodeContent(p.Content)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := menu.DefaultSettings()
+		one := menu.CompileContent(view, s).Catalogue(menu.Stops{}).AppendMenu(nil, menu.Head{})
+		if two := menu.CompileContent(stored, s).Catalogue(menu.Stops{}).AppendMenu(nil, menu.Head{}); !bytes.Equal(one, two) {
+			t.Fatalf("the catalogue of the content differs:\n%s\n%s", one, two)
+		}
+	})
+}
+
+// viewOf finds the view in an answer: the last result, unless the answer is a
+// view itself.
+func viewOf(t *testing.T, raw []byte) viewtest.Node {
+	t.Helper()
+	answer, err := viewtest.Parse(bytes.TrimPrefix(raw, []byte("\ufeff")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	view := answer
+	for _, m := range answer.Members {
+		switch menu.FoldName(m.Name) {
+		case "result":
+			view = m.Value
+		case "products", "categories":
+			return answer
+		}
+	}
+	return view
+}
+
+func FuzzAppendView(f *testing.F) {
+	p := published(f, oddMenu(30))
+	f.Add(p.Content, p.Stops)
+	f.Add([]byte(`{"products":[{},{}]}`), []byte(`{"values":[{},{"disabled":true}],"runs":[0,1,1,1]}`))
+	for _, stops := range []string{``, `[]`, `{}`, `{"values":[1],"runs":[0,2]}`, `{"values":[],"runs":[0,2]}`, `{"values":[{}],"runs":[0]}`, `{"values":[{}],"runs":[0,0]}`} {
+		f.Add([]byte(`{"products":[{},{}]}`), []byte(stops))
+	}
+	f.Fuzz(func(t *testing.T, content, stops []byte) {
+		if _, err := menu.DecodeContent(content); err != nil {
+			return
+		}
+		view, err := menu.Published{Content: content, Stops: stops}.AppendView(nil)
+		if err == nil && !json.Valid(view) {
+			t.Fatalf("%s with %s became %s", content, stops, view)
+		}
+	})
+}
+
+func TestForeignStopValuesAreRefused(t *testing.T) {
+	t.Parallel()
+	for name, stops := range map[string]string{
+		"no JSON": `{`, "too few": `{"values":[{}],"runs":[0,1]}`, "too many": `{"values":[{}],"runs":[0,3]}`,
+		"a value that is none": `{"values":[{}],"runs":[1,2]}`, "below the first": `{"values":[{}],"runs":[-1,2]}`,
+		"no object": `{"values":[7],"runs":[0,2]}`, "half a run": `{"values":[{}],"runs":[0,2,0]}`,
+		"no number": `{"values":[{}],"runs":[0,"2"]}`, "an empty run": `{"values":[{}],"runs":[0,0,0,2]}`, "none": `{}`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := menu.Published{Content: []byte(`{"products":[{},{}]}`), Stops: []byte(stops)}
+			if view, err := p.AppendView(nil); !errors.Is(err, menu.ErrForeignStops) {
+				t.Errorf("%s: got %s, %v; want ErrForeignStops", stops, view, err)
 			}
 		})
 	}

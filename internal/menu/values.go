@@ -358,6 +358,7 @@ func (d *decoder) nutrition(folded string, p *Product) bool {
 	}
 	value, state := d.number("products[]." + documentName(folded))
 	*into = decimal.NullDecimal{Decimal: value, Valid: state == NumberOK}
+	p.Nutrition = nil
 	if n != (Nutrition{}) {
 		p.Nutrition = &n
 	}

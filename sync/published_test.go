@@ -1,0 +1,178 @@
+package sync_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"larder/cache"
+	"larder/internal/menu"
+	"larder/internal/viewtest"
+	menusync "larder/sync"
+)
+
+// asPublished is what a replica that has just started serves as published.
+func (g *rig) asPublished(id menu.RestaurantID) string {
+	g.t.Helper()
+	replica := cache.NewReplica(g.store, cache.ReplicaConfig{})
+	snapshot, err := replica.Catalogue(g.t.Context(), id)
+	if err != nil {
+		g.t.Fatal(err)
+	}
+	body, err := replica.Published(g.t.Context(), snapshot, cache.Identity)
+	if err != nil {
+		g.t.Fatal(err)
+	}
+	return string(body.Body)
+}
+
+// wantPublished fails unless what is served as published is what raw says.
+func (g *rig) wantPublished(id menu.RestaurantID, raw []byte) {
+	g.t.Helper()
+	want, err := viewtest.Parse(raw)
+	if err != nil {
+		g.t.Fatal(err)
+	}
+	served := g.asPublished(id)
+	got, err := viewtest.Parse([]byte(served))
+	if err != nil || got.Meaning() != want.Meaning() {
+		g.t.Fatalf("served as published (%v):\n got %s\nwant %s", err, served, raw)
+	}
+}
+
+func TestWhatIsServedAsPublished(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t *testing.T, url string) {
+		g := newRig(t, url)
+		stop := func(id string) []byte { return viewWith(10, 100, id) }
+		spelled := []byte(strings.ReplaceAll(string(view(10)), `"id"`, `"ID"`))
+		for _, step := range []struct {
+			name    string
+			body    []byte
+			outcome menusync.Outcome
+			version int64
+			served  []byte
+		}{
+			{"the first menu", view(10), menusync.OutcomeUpdated, 1, view(10)},
+			{"an unknown form of a known field", []byte(strings.Replace(string(view(10)), `{"name":"Test",`, `{ "haveChanges" : 1.0, "name":"Test",`, 1)), menusync.OutcomeUpdated, 2, nil},
+			{"other order and white space", []byte(strings.Replace(string(view(10)), `{"name":"Test",`, `{"name":"Test", "haveChanges":1.0,`, 1)), menusync.OutcomeUnchanged, 2, nil},
+			{"as before", view(10), menusync.OutcomeUpdated, 3, view(10)},
+			{"another restaurant's stop list", stop("other"), menusync.OutcomeUnchanged, 3, stop("other")},
+			{"the same bytes again", stop("other"), menusync.OutcomeUnchanged, 3, stop("other")},
+			{"its own stop list", stop(string(bistro)), menusync.OutcomeUpdated, 4, stop(string(bistro))},
+			{"a menu that is quarantined", view(2), menusync.OutcomeQuarantined, 4, stop(string(bistro))},
+			{"another spelling", spelled, menusync.OutcomeUpdated, 5, spelled},
+			{"no menu at all", []byte("{"), menusync.OutcomeFailed, 5, spelled},
+		} {
+			g.service.set(func(s *service) { s.body = step.body })
+			g.advance(2 * time.Minute)
+			run := g.once()
+			if run.Outcome != step.outcome || run.Version != step.version {
+				t.Fatalf("%s: %q at version %d (%s), want %q at %d", step.name, run.Outcome, run.Version, run.Error, step.outcome, step.version)
+			}
+			if step.served == nil {
+				step.served = step.body
+			}
+			g.wantPublished(bistro, step.served)
+			if held, _ := g.replica.Peek(bistro); held.Published != g.current().Published {
+				t.Errorf("%s: the replica holds %s, Redis %s", step.name, held.Published, g.current().Published)
+			}
+		}
+		if run := g.once(); run.Steps.Decode == 0 { // "{" again
+			t.Error("a body that failed was taken for a known one")
+		}
+		g.service.set(func(s *service) { s.body = spelled })
+		if run := g.once(); run.Outcome != menusync.OutcomeUnchanged || run.Steps.Decode > 0 {
+			t.Errorf("a body seen before: %q, decoded in %v ms", run.Outcome, run.Steps.Decode)
+		}
+	})
+}
+
+// A chain whose restaurants differ in stop lists alone shares one content, and
+// the connection's own menu with it; each is served as it was published.
+func TestAChainIsServedAsPublished(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t *testing.T, url string) {
+		g := newRig(t, url, withDefaultMenu, func(d *menusync.Deps) {
+			d.Restaurants = append(d.Restaurants, menusync.Restaurant{ID: "grill", Connection: "main", Settings: menu.DefaultSettings()})
+		})
+		contents := map[string]bool{}
+		ids := []menu.RestaurantID{bistro, "grill", cache.DefaultMenu("main")}
+		for _, id := range ids {
+			g.service.set(func(s *service) { s.body = viewWith(10, 100, string(id)) })
+			run, err := g.Once(t.Context(), id, menusync.TriggerCron)
+			if err != nil {
+				t.Fatal(err)
+			}
+			g.want(run, menusync.OutcomeUpdated, 1)
+			version, err := g.store.Current(t.Context(), id)
+			if err != nil {
+				t.Fatal(err)
+			}
+			contents[version.Content] = true
+		}
+		for _, id := range ids {
+			g.wantPublished(id, viewWith(10, 100, string(id)))
+		}
+		if len(contents) != 1 {
+			t.Errorf("%d contents, want 1", len(contents))
+		}
+	})
+}
+
+// Another publisher was there first, while this one only had other stop lists
+// to note: it looks again and publishes over it.
+func TestARestatementThatWasOvertakenLooksAgain(t *testing.T) {
+	t.Parallel()
+	g := newRig(t, cache.Embedded)
+	g.want(g.once(), menusync.OutcomeUpdated, 1)
+	g.service.set(func(s *service) { s.body = viewWith(10, 100, "other") })
+	g.deps.Replica = &peekHook{replica: g.replica, hook: func() { g.publish(t.Context(), 2, 1, view(11)) }}
+	run, err := g.another().Once(t.Context(), bistro, menusync.TriggerCron)
+	if err != nil {
+		t.Fatal(err)
+	}
+	g.want(run, menusync.OutcomeUpdated, 3)
+	g.wantPublished(bistro, viewWith(10, 100, "other"))
+}
+
+func TestALaterLeaseFencesARestatementOff(t *testing.T) {
+	t.Parallel()
+	g := newRig(t, cache.Embedded)
+	g.want(g.once(), menusync.OutcomeUpdated, 1)
+	g.service.set(func(s *service) { s.body = viewWith(10, 100, "other") })
+	g.deps.Replica = &peekHook{replica: g.replica, hook: func() {
+		if err := g.client.HIncrBy(t.Context(), g.keys.Fence(bistro), "fence", 1).Err(); err != nil {
+			t.Error(err)
+		}
+	}}
+	run, err := g.another().Once(t.Context(), bistro, menusync.TriggerCron)
+	if err != nil {
+		t.Fatal(err)
+	}
+	g.want(run, menusync.OutcomeFailed, 1)
+	if want := "another larder has taken this restaurant over"; !strings.Contains(run.Error, want) {
+		t.Errorf("error %q does not say %q", run.Error, want)
+	}
+	g.wantPublished(bistro, view(10))
+}
+
+// A catalogue of an older form is not taken for a menu: it is missing, and
+// pulled at once.
+func TestAnOlderFormIsPulledAnew(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t *testing.T, url string) {
+		g := newRig(t, url)
+		g.want(g.once(), menusync.OutcomeUpdated, 1)
+		if err := g.client.HDel(t.Context(), g.keys.Current(bistro), "form").Err(); err != nil {
+			t.Fatal(err)
+		}
+		other := g.another(func(d *menusync.Deps) { d.Replica = nil }) // a new process
+		g.schedule(other)
+		eventually(t, "the next version is published", func() bool {
+			version, err := g.store.Current(t.Context(), bistro)
+			return err == nil && version.Version == 2
+		})
+		g.wantPublished(bistro, view(10))
+	})
+}
