@@ -114,6 +114,6 @@ func unsent(err *ordering.NotSentError) *problem {
 	}
 	return &problem{
 		code: CodeUpstreamUnavailable, msg: "the request did not reach the ordering service; nothing was changed, try again",
-		ref: err.Ref, retryAfter: max(err.RetryAfter, time.Second), err: err,
+		ref: err.Ref, retryAfter: time.Second, err: err,
 	}
 }

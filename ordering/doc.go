@@ -8,7 +8,19 @@
 // at once, each with a JSON Pointer into the client's own body.
 //
 // The Validator is pure but for its clock and may be used by any number of
-// goroutines. The Placer validates and then makes the one call that creates
-// the order; it never makes that call twice. The package knows the menu and
-// the wire types of the ordering service, and neither HTTP routing nor Redis.
+// goroutines. Orders takes an order through its life: it places, pays,
+// completes and rejects it, each at most once.
+//
+// The way of a call is short, and the same for all four: what was asked for is
+// looked up by its key (a replay is answered at once, whatever the menu says
+// now), checked, begun in the Journal, made, ended in the Journal, and told
+// from the Record. So nothing leaves that is not on record, nothing is sent
+// twice, and the second answer is the first one's equal. An ending that the
+// Journal does not take waits for it; Orders.Run writes it, and moves calls
+// that nobody ended to unknown, which a person settles by Orders.Resolve. What
+// is known for certain of a call, and what is not, the Outcome tells (policy
+// O8).
+//
+// The package knows the menu and the wire types of the ordering service, and
+// neither HTTP routing nor Redis. It logs neither bodies nor keys nor guests.
 package ordering

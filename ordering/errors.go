@@ -4,9 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"time"
-
-	"larder/internal/upstream"
 )
 
 // ErrUnknownConnection says that the restaurant's connection is not configured.
@@ -47,49 +44,16 @@ func (e *AmbiguousError) Error() string {
 	return "ordering: orders of several connections: " + strings.Join(e.Connections, ", ")
 }
 
-// RefusedError says that the ordering service answered with a definite no
-// (policy O8). The order certainly does not exist there.
-type RefusedError struct {
-	Ref      string
-	Upstream *upstream.Error
-}
-
-// Error gives the reference and the service's answer.
-func (e *RefusedError) Error() string {
-	return fmt.Sprintf("ordering: order %s refused: %v", e.Ref, e.Upstream)
-}
-
-// Unwrap gives the service's answer.
-func (e *RefusedError) Unwrap() error { return e.Upstream }
-
-// NotSentError says that the order certainly did not reach the ordering service,
-// or was turned away for now; the client may try again after RetryAfter.
+// NotSentError says that the client left before anything was begun; nothing
+// was sent.
 type NotSentError struct {
-	Ref string
-	// RetryAfter is what the service asked for, 0 when it did not.
-	RetryAfter time.Duration
-	Err        error
-}
-
-// Error gives the reference and the cause.
-func (e *NotSentError) Error() string {
-	return fmt.Sprintf("ordering: order %s not sent: %v", e.Ref, e.Err)
-}
-
-// Unwrap gives the cause.
-func (e *NotSentError) Unwrap() error { return e.Err }
-
-// UnknownError says that the order may or may not exist at the ordering
-// service. It must not be sent again before that is settled (policy O8).
-type UnknownError struct {
+	// Ref is the order's that was to be changed; "" of a new one.
 	Ref string
 	Err error
 }
 
-// Error gives the reference and the cause.
-func (e *UnknownError) Error() string {
-	return fmt.Sprintf("ordering: outcome of order %s unknown: %v", e.Ref, e.Err)
-}
+// Error gives the cause.
+func (e *NotSentError) Error() string { return fmt.Sprintf("ordering: nothing sent: %v", e.Err) }
 
 // Unwrap gives the cause.
-func (e *UnknownError) Unwrap() error { return e.Err }
+func (e *NotSentError) Unwrap() error { return e.Err }

@@ -44,7 +44,7 @@ func readPayments(c *Changing, notes *findings) *payments {
 			continue
 		}
 		if count == maxPayments {
-			p.add(at, "", LimitExceeded, Params{"limit": maxPayments}, "Payments of an order")
+			p.add(at, "", LimitExceeded, Params{"limit": maxPayments}, limitPayments)
 		}
 		p.Skip()
 	}

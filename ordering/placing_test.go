@@ -200,9 +200,7 @@ func TestThroughTheClient(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
 			client := scripted(t, tc.status, tc.answer)
-			h := newHouse(t, ordering.Config{}, func(_ *house, d *ordering.Deps) {
-				d.Services = func(string) (ordering.Service, bool) { return client, true }
-			})
+			h := newHouse(t, ordering.Config{}, through(client))
 			got, err := h.Place(t.Context(), placing())
 			if err != nil || got.Call.Outcome != tc.want || got.Call.Answer == nil || string(got.Call.Answer.Body) != tc.answer {
 				t.Fatalf("Place() = %+v, %v; want %s with the answer", got.Call, err, tc.want)

@@ -229,7 +229,7 @@ func TestWhatIsAcceptedIsRight(t *testing.T) {
 	t.Parallel()
 	box, client := stand(t)
 	validator := ordering.NewValidator(ordering.Config{}, noon)
-	place := ordering.NewPlacer(validator, func(string) (ordering.Service, bool) { return client, true }, noon, ordering.Refs(noon))
+	h := newHouse(t, ordering.Config{}, through(client))
 	accepted := 0
 	rapid.Check(t, func(rt *rapid.T) {
 		d := drawMenu(rt)
@@ -255,8 +255,10 @@ func TestWhatIsAcceptedIsRight(t *testing.T) {
 			if got := verdict.Total.Decimal.Rat(); got.Cmp(want) != 0 {
 				rt.Fatalf("total %s of %s; by fractions %s", got.RatString(), req.Body, want.RatString())
 			}
-			if _, err := place.Place(t.Context(), ordering.PlaceRequest{Request: req, Connection: "main"}); err != nil {
-				rt.Fatalf("larder let through %s\nas %s\non the menu %s\nbut: %s", req.Body, verdict.Order, view, refusal(err))
+			h.card = req.Catalogue
+			placed, err := h.Place(t.Context(), placing(func(p *ordering.Placing) { p.Body, p.Key = req.Body, "" }))
+			if err != nil || placed.Record.State != ordering.StatePlaced {
+				rt.Fatalf("larder let through %s\nas %s\non the menu %s\nbut: %+v, %v", req.Body, verdict.Order, view, placed.Call.Answer, err)
 			}
 		}
 	})

@@ -30,9 +30,8 @@ func TestWhatIsRightIsPlaced(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			catalogue := menu.Compile(view, menu.RestaurantID(m.id), menu.DefaultSettings())
-			place := ordering.NewPlacer(ordering.NewValidator(ordering.Config{}, noon),
-				func(string) (ordering.Service, bool) { return client, true }, noon, ordering.Refs(noon))
+			h := newHouse(t, ordering.Config{}, through(client))
+			h.card = menu.Compile(view, menu.RestaurantID(m.id), menu.DefaultSettings())
 			orderer, err := sandbox.NewOrderer(m.raw, m.id, 1)
 			if err != nil {
 				t.Fatal(err)
@@ -41,17 +40,36 @@ func TestWhatIsRightIsPlaced(t *testing.T) {
 				body := orderer.Next(sandbox.OrderOptions{
 					Lines: 1 + i%5, Delivery: i%2 == 0, ExternalIDs: i%3 == 0, ExpectedAt: noon().AddDate(0, 0, 1),
 				})
-				placed, err := place.Place(t.Context(), ordering.PlaceRequest{Request: ordering.Request{
-					Restaurant: menu.RestaurantID(m.id), Native: true, Version: 1, Catalogue: catalogue, Body: body,
-					WireCase: upstream.WireDocument,
-				}, Connection: "main"})
+				placed, err := h.Place(t.Context(), placing(func(p *ordering.Placing) {
+					p.Restaurant, p.Body, p.Key = menu.RestaurantID(m.id), body, ""
+				}))
 				if invalid := (*ordering.InvalidError)(nil); errors.As(err, &invalid) {
 					t.Fatalf("%s: refused for %+v", body, invalid.Verdict.Violations)
 				}
-				if err != nil || placed.OrderID == "" {
+				if err != nil || placed.Record.State != ordering.StatePlaced || placed.Record.OrderID == "" {
 					t.Fatalf("%s: %+v, %v", body, placed, err)
 				}
 			}
 		})
 	}
+}
+
+// through has a house's orders go to a service through the real client.
+func through(client *upstream.Client) func(*house, *ordering.Deps) {
+	return func(_ *house, d *ordering.Deps) {
+		d.Services = func(string) (ordering.Service, bool) { return client, true }
+	}
+}
+
+// connect gives the real client of the service at url.
+func connect(tb testing.TB, url string) *upstream.Client {
+	tb.Helper()
+	cfg := upstream.Config{Name: "main", BaseURL: url, AuthURL: url, ClientID: "demo", ClientSecret: "demo-secret"}
+	cfg.SetDefaults()
+	client, err := upstream.New(cfg)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(client.Close)
+	return client
 }

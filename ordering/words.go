@@ -15,6 +15,7 @@ const (
 	limitIngredients = "Ingredients of a dish"
 	limitDigits      = "Digits of a number"
 	limitWhole       = "A whole number"
+	limitPayments    = "Payments of an order"
 	limitSteps       = "Steps to assign the ingredients of " // and the dish's name
 )
 
@@ -34,6 +35,8 @@ func limited(language, subject string) string {
 		return "Цифр в числе"
 	case limitWhole:
 		return "Целое число"
+	case limitPayments:
+		return "Платежей за заказ"
 	}
 	if name, found := strings.CutPrefix(subject, limitSteps); found {
 		return name + ": шагов, чтобы распределить ингредиенты по группам"

@@ -1,0 +1,70 @@
+package ordering_test
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"larder/internal/journaltest"
+	"larder/internal/menu"
+	"larder/internal/upstream"
+	"larder/ordering"
+)
+
+// oneMenu is the menu of the only restaurant.
+type oneMenu struct{ catalogue *menu.Catalogue }
+
+func (m oneMenu) Catalogue(context.Context, menu.RestaurantID) (int64, *menu.Catalogue, error) {
+	return 42, m.catalogue, nil
+}
+
+// An order is placed once, however often it is asked for with the same key;
+// then it is paid and completed.
+func ExampleOrders() {
+	view, err := menu.Decode([]byte(`{"products": [{"id": "soup", "externalId": "1002", "name": "Soup", "price": 199.9}]}`))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	clock := func() time.Time { return time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC) }
+	service := &kitchen{} // an ordering service in memory, which takes everything
+	orders := ordering.NewOrders(ordering.DefaultConfig(), ordering.Deps{
+		Validator:  ordering.NewValidator(ordering.DefaultConfig(), clock),
+		Catalogues: oneMenu{menu.Compile(view, "bistro", menu.DefaultSettings())},
+		Services:   func(string) (ordering.Service, bool) { return service, true },
+		Journal:    journaltest.NewMemory(clock, journaltest.LongLives()),
+		Clock:      clock,
+	})
+	ctx := context.Background()
+	for range 2 {
+		got, err := orders.Place(ctx, ordering.Placing{
+			Restaurant: "bistro", Native: true, Connection: "main", Client: "storefront", Key: "basket-17",
+			Body: []byte(`{"dishList": [{"ID": "soup", "quantity": 1}], "expeditionType": "pickup",
+				"expectedAt": "2026-05-01T18:30:00+03:00", "paymentTypeID": "card"}`),
+		})
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		fmt.Println(got.Record.OrderID, got.Record.State, got.Record.Total.Decimal, "replayed:", got.Replayed)
+	}
+	for _, change := range []ordering.Changing{
+		{Operation: upstream.OpPay, Body: []byte(`[{"code": "c-1", "amount": "199.90", "paidAt": "2026-05-01T12:00:00+03:00"}]`)},
+		{Operation: upstream.OpComplete},
+	} {
+		change.Native, change.Connection, change.Client, change.OrderID = true, "main", "storefront", "765"
+		got, err := orders.Change(ctx, change)
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		fmt.Println(got.Record.OrderID, got.Record.State, "paid:", got.Record.Paid)
+	}
+	fmt.Println("calls of the service:", len(service.calls()))
+	// Output:
+	// 765 placed 199.9 replayed: false
+	// 765 placed 199.9 replayed: true
+	// 765 placed paid: true
+	// 765 closed paid: true
+	// calls of the service: 3
+}
