@@ -68,9 +68,10 @@ func (s suite) test(t *testing.T, name string, body func(t *testing.T, j *journa
 	})
 }
 
-// lives are as short as real time allows where a test sees them out.
+// lives are as short as real time allows where a test sees them out, and long
+// enough for a busy machine to look while they last.
 func shortLives() Lives {
-	return Lives{Key: 400 * time.Millisecond, Guest: 800 * time.Millisecond, Record: 1200 * time.Millisecond}
+	return Lives{Key: time.Second, Guest: 2 * time.Second, Record: 5 * time.Second}
 }
 
 const (

@@ -15,11 +15,16 @@ import (
 	"larder/ordering/journal"
 )
 
+// synced has Redis write each change before it answers. With everysec it puts
+// writing off, for two seconds at most, while the disk is slow, and forgets
+// what it has answered meanwhile when it is killed.
+func synced() redistest.Option { return redistest.Config("appendfsync", "always") }
+
 // TestKilledRedisKeepsEveryRecord: what Begin and Finish have given is there
 // after kill -9 of a Redis with an append-only file.
 func TestKilledRedisKeepsEveryRecord(t *testing.T) {
 	t.Parallel()
-	w := start(t, nil)
+	w := start(t, nil, synced())
 	secret, err := w.Secret(t.Context())
 	if err != nil {
 		t.Fatalf("Secret: %v", err)
@@ -48,7 +53,7 @@ func TestKilledRedisKeepsEveryRecord(t *testing.T) {
 // TestRedisAway: every method says so, and works when Redis is back.
 func TestRedisAway(t *testing.T) {
 	t.Parallel()
-	w := start(t, nil)
+	w := start(t, nil, synced())
 	o := create()
 	r := begun(t, w, o)
 	calls := map[string]func(ctx context.Context) error{

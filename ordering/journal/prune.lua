@@ -1,5 +1,6 @@
 -- prune takes an order out of the lists when its record is gone. One that is
--- still there although its time has come is looked at again in a minute.
+-- still there although its time has come is looked at again when it expires, or
+-- in a minute when it does not.
 --
 -- KEYS[1]    the order's record
 -- KEYS[2]    expiry  sorted set, "created/ref" by the time at which the record expires
@@ -7,9 +8,14 @@
 -- ARGV[1]    "created/ref"
 --
 -- result 1 taken out, 0 the record is there
-if redis.call("EXISTS", KEYS[1]) == 1 then
+local left = redis.call("PTTL", KEYS[1])
+if left ~= -2 then
+  if left == -1 then
+    left = 60000
+  end
   local time = redis.call("TIME")
-  redis.call("ZADD", KEYS[2], "XX", string.format("%.0f", (tonumber(time[1]) + 60) * 1000), ARGV[1])
+  local now = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
+  redis.call("ZADD", KEYS[2], "XX", string.format("%.0f", now + left + 1), ARGV[1])
   return 0
 end
 for i = 2, #KEYS do

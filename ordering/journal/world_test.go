@@ -3,7 +3,9 @@ package journal_test
 import (
 	"context"
 	"crypto/rand"
+	"flag"
 	"io"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -20,7 +22,17 @@ import (
 	"larder/ordering/journal"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+// parallel is how many tests run at a time, whatever the number of processors:
+// most of them wait for time to pass.
+const parallel = 16
+
+func TestMain(m *testing.M) {
+	flag.Parse()
+	if err := flag.Set("test.parallel", strconv.Itoa(parallel)); err != nil {
+		panic(err)
+	}
+	goleak.VerifyTestMain(m)
+}
 
 const (
 	main  = "main" // the connection of most tests
