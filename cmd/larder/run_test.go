@@ -30,7 +30,7 @@ func TestWrongUsageIsStatus2(t *testing.T) {
 		"wrong number in environment":  {[]string{"demo"}, []string{"LARDER_SANDBOX_PRODUCTS=many"}, `environment LARDER_SANDBOX_PRODUCTS: "many" is no whole number, or too large` + "\n"},
 		"wrong number":                 {[]string{"demo", "--products", "many"}, nil, `--products: "many" is no whole number, or too large` + "\n"},
 		"neither true nor false":       {[]string{"demo", "--exit=perhaps"}, nil, `--exit: "perhaps" is neither true nor false` + "\n"},
-		"order alone":                  {[]string{"order"}, nil, "say what to do:\n  larder order place FILE\n  larder order validate FILE\n"},
+		"order alone":                  {[]string{"order"}, nil, "say what to do:\n  larder order list\n  larder order place FILE\n  larder order resolve REF\n"},
 		"menu alone":                   {[]string{"menu"}, nil, "larder menu lint FILE|RESTAURANT\n"},
 		"config alone":                 {[]string{"config"}, nil, "larder config print\n"},
 		"help about nothing":           {[]string{"help", "nonsense"}, nil, `there is no help about "nonsense"`},
