@@ -55,6 +55,12 @@ func WithWriteTransport(rt http.RoundTripper) Option {
 	return func(c *Client) { c.writes = rt }
 }
 
+// WithPauses replaces the random part of the pauses between tries: given the
+// most, it says how long. Without randomness a run can be repeated.
+func WithPauses(pause func(most time.Duration) time.Duration) Option {
+	return func(c *Client) { c.jitter = pause }
+}
+
 // WithLogger gives the log; events are upstream.retry, upstream.breaker and
 // upstream.token.
 func WithLogger(log logrus.FieldLogger) Option { return func(c *Client) { c.log = log } }

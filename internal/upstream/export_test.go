@@ -9,11 +9,6 @@ import (
 
 // What the tests of package upstream_test reach inside for.
 
-// WithPauses replaces the random part of the pauses between tries.
-func WithPauses(pause func(most time.Duration) time.Duration) Option {
-	return func(c *Client) { c.jitter = pause }
-}
-
 // WithWriteDial keeps the real write transport over other connections.
 func WithWriteDial(
 	dial func(ctx context.Context, network, address string) (net.Conn, error), settings *tls.Config,
