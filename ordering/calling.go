@@ -199,11 +199,18 @@ func (o *Orders) finish(ctx context.Context, record Record, e Ending) Result {
 }
 
 // result gives a call of the record, or what is known of it when the record
-// has dropped it.
+// has dropped it. A call that a person had sent again meanwhile says nothing of
+// the order any more: the one that took its place does, and may be under way.
 func result(record, known Record, number int) Result {
 	call, ok := record.Call(number)
 	if !ok {
 		call, _ = known.Call(number)
+	}
+	if call.Settled != nil && call.Settled.How == SettledSendAgain {
+		call, _ = record.Last(call.Operation)
+		if call.Outcome == OutcomeOpen {
+			call.Outcome = OutcomeUnknown
+		}
 	}
 	return Result{Record: record, Call: call}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -212,3 +213,43 @@ func (d deaf) Body(ctx context.Context, connection, ref string, call int) ([]byt
 }
 
 func (d deaf) Ready(context.Context) error { return nil }
+
+// TestSentAgainMeanwhile: who still waits for a call that was sent again hears
+// of the call that took its place, not that the order was refused.
+func TestSentAgainMeanwhile(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		name   string
+		second func() (upstream.Created, error)
+		want   ordering.Outcome
+	}{
+		{"and taken", func() (upstream.Created, error) { return done("765") }, ordering.OutcomeDone},
+		{"and lost", func() (upstream.Created, error) { return upstream.Created{}, lostAnswer() }, ordering.OutcomeUnknown},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			h := newHouse(t, ordering.Config{})
+			h.kitchen.answers(func(ctx context.Context, _ exchange) (upstream.Created, error) {
+				if len(h.kitchen.calls()) > 1 {
+					return tc.second()
+				}
+				h.pass(2 * time.Minute)
+				if err := h.Sweep(ctx); err != nil {
+					t.Errorf("Sweep: %v", err)
+				}
+				record, err := h.ByKey(ctx, []string{"main"}, "storefront", soupKey)
+				if err != nil {
+					t.Errorf("ByKey: %v", err)
+				}
+				if _, err := h.Resolve(ctx, word(record.Ref, upstream.OpCreate, ordering.SettledSendAgain)); err != nil {
+					t.Errorf("Resolve: %v", err)
+				}
+				return upstream.Created{}, lostAnswer()
+			})
+			got, err := h.Place(t.Context(), placing())
+			if err != nil || got.Call.Outcome != tc.want || got.Call.Number != 2 || got.Record.Calls[0].Outcome != ordering.OutcomeRefused {
+				t.Errorf("Place() = %+v, %v; want call 2, %s", got, err, tc.want)
+			}
+		})
+	}
+}
