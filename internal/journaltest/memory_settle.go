@@ -3,6 +3,7 @@ package journaltest
 import (
 	"bytes"
 	"context"
+	"maps"
 	"slices"
 	"time"
 
@@ -68,7 +69,9 @@ func (e *entry) settle(s *shelf, call *ordering.Call, word ordering.Settling, no
 // Sweep moves calls whose deadline has passed to unknown.
 func (m *Memory) Sweep(ctx context.Context, connection string) (moved []ordering.Record, err error) {
 	err = m.do(ctx, MethodSweep, func(now time.Time) error {
-		for _, e := range m.shelf(connection).entries {
+		entries := m.shelf(connection).entries
+		for _, ref := range slices.Sorted(maps.Keys(entries)) {
+			e := entries[ref]
 			call, busy := e.record.Busy()
 			if !busy || call.Outcome != ordering.OutcomeOpen || now.Before(e.sent[call.Number].deadline) {
 				continue

@@ -1,0 +1,148 @@
+package ordering_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"larder/internal/journaltest"
+	"larder/internal/upstream"
+	"larder/ordering"
+)
+
+// judge judges an answer.
+func (w *world) judge(a *ask, orders map[string]*shown) {
+	if a.err != nil {
+		w.judgeError(a, orders)
+		return
+	}
+	call, record := a.result.Call, a.result.Record
+	if w.steady && !a.recorded {
+		w.wrong("%s: answered %s, with a steady journal that says otherwise", a, call.Outcome)
+	}
+	w.seen(string(call.Operation) + " " + string(call.Outcome))
+	if a.resolving != nil {
+		return
+	}
+	if call.Operation != a.operation() || call.Outcome == ordering.OutcomeOpen {
+		w.wrong("%s was answered with a %s that is %s", a, call.Operation, call.Outcome)
+	}
+	if call.Outcome == ordering.OutcomeDone {
+		w.judgeDone(a, orders[record.OrderID])
+	}
+	if _, known := w.truth.records[record.Ref]; !known {
+		w.wrong("%s was answered with %s, which the journal has not", a, record.Ref)
+	}
+	w.judgeAgain(a)
+}
+
+// judgeDone: what is said to be done is so.
+func (w *world) judgeDone(a *ask, o *shown) {
+	r := a.result.Record
+	switch {
+	case o == nil:
+		w.wrong("%s: done, and the service has no order %q", a, r.OrderID)
+	case a.placing != nil && (o.Body.Comment != a.label || !r.Total.Decimal.Equal(o.Total)):
+		w.wrong("%s: the order %s is %q of %s", a, o.OrderID, o.Body.Comment, o.Total)
+	case a.operation() == upstream.OpPay && !o.paidWith(a.label),
+		a.operation() == upstream.OpComplete && o.State != "closed",
+		a.operation() == upstream.OpReject && o.State != "rejected":
+		w.wrong("%s: done, and the service says %s, paid %t", a, o.State, o.Paid)
+	}
+}
+
+// judgeAgain: under one key the same is said again and again.
+func (w *world) judgeAgain(a *ask) {
+	if a.identity == "" {
+		return
+	}
+	if is := a.result.Call; is.Outcome == ordering.OutcomeNotSent || (is.Outcome == ordering.OutcomeRefused && !a.own) {
+		if a.result.Replayed {
+			w.wrong("%s: replayed, although %s frees the key", a, is.Outcome)
+		}
+		return // it freed the key, maybe long before it was told
+	}
+	before := w.truth.answered[a.identity]
+	w.truth.answered[a.identity] = a
+	if before == nil || a.at.Sub(before.at) >= simKeyTTL || before.at.After(a.at) {
+		return
+	}
+	was, is := before.result.Call, a.result.Call
+	same := before.result.Record.Ref == a.result.Record.Ref && was.Number == is.Number
+	kept := was.Outcome != ordering.OutcomeUnknown
+	switch {
+	case kept && before.recorded:
+		was.EndedAt, is.EndedAt = time.Time{}, time.Time{} // by the replica's clock where the journal's answer was lost
+		was.Tries, is.Tries = nil, nil                     // may be told of late, after a person's word
+		if d := cmp.Diff(was, is); !same || d != "" {
+			w.wrong("%s: %s was answered %s, and now %s of %s (-was +is):\n%s",
+				a, before.result.Record.Ref, was.Outcome, is.Outcome, a.result.Record.Ref, d)
+		}
+	case kept && (!same || (is.Outcome.Definite() && is.Outcome != was.Outcome)):
+		if again := w.truth.records[before.result.Record.Ref]; again.Calls[was.Number-1].Settled == nil {
+			w.wrong("%s: was answered %s of %s, and now %s of %s", a, was.Outcome, before.result.Record.Ref, is.Outcome, a.result.Record.Ref)
+		}
+	case was.Outcome == ordering.OutcomeUnknown && !same:
+		// A person had it sent again, or it turned out not sent.
+		r := w.truth.records[before.result.Record.Ref]
+		if r.Calls[was.Number-1].Outcome == ordering.OutcomeDone {
+			w.wrong("%s: was answered unknown of %s, which was done, and now %s of %s", a, r.Ref, is.Outcome, a.result.Record.Ref)
+		}
+	}
+}
+
+// judgeError: nothing was begun, for a reason.
+func (w *world) judgeError(a *ask, orders map[string]*shown) {
+	var (
+		invalid *ordering.InvalidError
+		reused  *ordering.KeyReusedError
+		flight  *ordering.InFlightError
+		left    *ordering.NotSentError
+		busy    *ordering.BusyError
+		state   *ordering.StateError
+		journal *ordering.JournalError
+		taken   *ordering.OrderIDTakenError
+	)
+	ok := false
+	switch err := a.err; {
+	case errors.As(err, &invalid):
+		w.seen("error invalid")
+		before := w.truth.answered[a.identity]
+		kept := before != nil && before.recorded && before.result.Call.Outcome != ordering.OutcomeUnknown && a.at.Sub(before.at) < simKeyTTL
+		ok = a.invalid || (a.placing != nil && w.stopped && !kept)
+	case errors.As(err, &reused):
+		w.seen("error reused")
+		ok = slices.ContainsFunc(w.asks, func(b *ask) bool { return b.identity == a.identity && b.label != a.label })
+	case errors.As(err, &flight):
+		w.seen("error in flight")
+		ok = a.identity != ""
+	case errors.As(err, &left):
+		w.seen("error client left")
+		ok = a.left
+	case errors.As(err, &journal):
+		w.seen("error journal")
+		if w.steady && !a.left {
+			w.wrong("%s: %v, with a steady journal", a, err)
+		}
+		ok = errors.Is(err, journaltest.ErrInjected) || errors.Is(err, context.DeadlineExceeded) || (a.left && errors.Is(err, context.Canceled))
+	case a.placing != nil:
+	case errors.Is(err, ordering.ErrNoOrder):
+		w.seen("error no order")
+		ok = a.changing != nil && a.changing.Native && !a.known
+	case errors.As(err, &busy):
+		w.seen("error busy")
+		ok = !busy.Call.Outcome.Definite() && a.changing != nil
+	case errors.As(err, &state):
+		w.seen("error state")
+		o := orders[state.Record.OrderID]
+		ok = a.resolving != nil || (o != nil && (o.ended() || (a.operation() == upstream.OpPay && o.Paid)))
+	case errors.As(err, &taken), errors.Is(err, ordering.ErrNoBody):
+		ok = a.resolving != nil
+	}
+	if !ok {
+		w.wrong("%s: %v", a, a.err)
+	}
+}

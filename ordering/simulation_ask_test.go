@@ -1,0 +1,90 @@
+package ordering_test
+
+import (
+	"context"
+	"fmt"
+	"testing/synctest"
+	"time"
+
+	"larder/internal/upstream"
+	"larder/ordering"
+)
+
+// stranger is the label of orders that another program placed.
+const stranger = "stranger"
+
+// ask is one request to larder.
+type ask struct {
+	number    int
+	placing   *ordering.Placing
+	changing  *ordering.Changing
+	resolving *ordering.Resolving
+	// label tells the request's order or payment at the service.
+	label string
+	// identity is the key in its scope, "" for none; own: it is the client's.
+	identity string
+	own      bool
+	invalid  bool // is to be refused by larder itself
+	known    bool // of an order that the journal had when it was asked
+	left     bool // the client went away
+	leave    context.CancelFunc
+
+	result ordering.Result
+	err    error
+	at     time.Time
+	// recorded: when it was answered, the journal said the same.
+	recorded bool
+	by       *replica
+}
+
+func (a *ask) operation() ordering.Operation {
+	switch {
+	case a.placing != nil:
+		return upstream.OpCreate
+	case a.changing != nil:
+		return a.changing.Operation
+	default:
+		return a.resolving.Operation
+	}
+}
+
+// String names the request in failures.
+func (a *ask) String() string {
+	return fmt.Sprintf("request %d (%s of %q, key %q)", a.number, a.operation(), a.label, a.identity)
+}
+
+// ask sends a request to a replica and goes on without its answer. Nothing
+// else happens at the same moment, so that a run can be repeated.
+func (w *world) ask(r *replica, a *ask) {
+	time.Sleep(time.Millisecond)
+	synctest.Wait()
+	ctx, leave := context.WithCancel(w.ctx)
+	w.mu.Lock()
+	a.number, a.leave, a.by = len(w.asks)+1, leave, r
+	w.asks = append(w.asks, a)
+	w.mu.Unlock()
+	go func() {
+		switch {
+		case a.placing != nil:
+			a.result, a.err = r.orders.Place(ctx, *a.placing)
+		case a.changing != nil:
+			a.result, a.err = r.orders.Change(ctx, *a.changing)
+		default:
+			a.result, a.err = r.orders.Resolve(ctx, *a.resolving)
+		}
+		a.at = time.Now()
+		if a.err == nil {
+			record, err := w.journal.Record(context.WithoutCancel(ctx), []string{"main"}, a.result.Record.Ref)
+			call, ok := record.Call(a.result.Call.Number)
+			a.recorded = err == nil && ok && call.Outcome == a.result.Call.Outcome
+		}
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		if a.resolving != nil {
+			w.resolving = false
+		}
+		if !r.gate.isDead() { // else the client hears nothing
+			w.answers = append(w.answers, a)
+		}
+	}()
+}

@@ -1,0 +1,87 @@
+package ordering_test
+
+import (
+	"maps"
+	"slices"
+	"time"
+
+	"larder/ordering"
+)
+
+// converge heals everything and settles what is unknown: then each key's
+// answer is what the service has.
+func (s *simulation) converge() {
+	s.tell("PUT", "/sandbox/faults", "[]")
+	s.tell("PATCH", "/sandbox/stop-list/"+string(restaurant), `{"soup":false}`)
+	s.stopped = false
+	for _, r := range s.replicas {
+		r.gate.mu.Lock()
+		r.gate.away = false
+		clear(r.gate.fail)
+		clear(r.gate.die)
+		clear(r.gate.delay)
+		r.gate.mu.Unlock()
+	}
+	time.Sleep(3 * time.Minute)
+	s.settle()
+	s.check()
+	s.allRecorded()
+	for _, r := range s.records(ordering.StateUnknown) {
+		if !s.resolve(s.replicas[0], r, false) {
+			s.wrong("%s is at the service for ever", r.Ref)
+		}
+		s.settle()
+		s.check()
+	}
+	for _, r := range s.records("") {
+		if call, busy := r.Busy(); busy {
+			s.wrong("%s: the %s of healthy times is %s", r.Ref, call.Operation, call.Outcome)
+		}
+	}
+	asked := map[string]*ask{}
+	for _, a := range s.asks {
+		if a.placing != nil && a.identity != "" && !a.invalid {
+			asked[a.identity] = a
+		}
+	}
+	for _, identity := range slices.Sorted(maps.Keys(asked)) {
+		a := &ask{placing: asked[identity].placing, label: asked[identity].label, identity: identity, own: true}
+		s.ask(s.replicas[1], a)
+		s.settle()
+		if a.err == nil && !a.result.Call.Outcome.Definite() {
+			s.wrong("%s: %s in healthy times", a, a.result.Call.Outcome)
+		}
+		s.check()
+	}
+}
+
+// allRecorded: what a replica has answered and could not record, it has
+// recorded once it can, if it lives.
+func (s *simulation) allRecorded() {
+	for _, a := range s.asks {
+		if a.at.IsZero() || a.by.gate.isDead() {
+			continue
+		}
+		if a.err != nil && a.identity == "" && a.placing != nil {
+			s.notBegun(a)
+		}
+		if a.err != nil {
+			continue
+		}
+		r := s.truth.records[a.result.Record.Ref]
+		call, _ := r.Call(a.result.Call.Number)
+		settled := call.Settled != nil && (call.Outcome == ordering.OutcomeDone) == (a.result.Call.Outcome == ordering.OutcomeDone)
+		if a.result.Call.Outcome.Definite() && call.Outcome != a.result.Call.Outcome && !settled {
+			s.wrong("%s was answered %s, and the record says %s", a, a.result.Call.Outcome, call.Outcome)
+		}
+	}
+}
+
+// notBegun: of an order that was answered with an error nothing is left open.
+func (s *simulation) notBegun(a *ask) {
+	for ref, label := range s.truth.labels {
+		if state := s.truth.records[ref].State; label == a.label && state != ordering.StateNotSent {
+			s.wrong("%s was answered %v, and %s is %s", a, a.err, ref, state)
+		}
+	}
+}

@@ -1,0 +1,295 @@
+package ordering_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"larder/internal/journaltest"
+	"larder/internal/upstream"
+	"larder/ordering"
+)
+
+// body is an order with a label.
+func simOrder(label string, quantity int) []byte {
+	at := time.Now().Truncate(24 * time.Hour).Add(20 * 24 * time.Hour).Format(time.RFC3339)
+	return fmt.Appendf(nil, `{"comment":%q,"dishList":[{"ID":"soup","quantity":%d}],"expeditionType":"pickup","expectedAt":%q,`+
+		`"paymentTypeID":"cash","restaurantID":%q}`, label, quantity, at, restaurant)
+}
+
+// place places an order: with a key of few, sometimes with another body than
+// before, or without one; sometimes several times at once.
+func (s *simulation) place(t *rapid.T) {
+	key := rapid.SampledFrom([]string{"", "k1", "k2", "k3", "k4", "k5", "k6"}).Draw(t, "key")
+	label := key + rapid.SampledFrom([]string{"", "", "", "", "-other"}).Draw(t, "body")
+	if key == "" {
+		s.labels++
+		label = fmt.Sprintf("keyless-%d", s.labels)
+	}
+	identity := ""
+	if key != "" {
+		identity = "create/" + key
+	}
+	body := s.bodyOf(label)
+	for range rapid.SampledFrom([]int{1, 1, 1, 3}).Draw(t, "times") {
+		s.ask(s.replica(t), &ask{
+			placing: &ordering.Placing{
+				Restaurant: restaurant, Native: true, Connection: "main", Client: "storefront", Key: key,
+				RequestID: "request", Body: body, WireCase: upstream.WireDocument,
+			}, label: label, identity: identity, own: true,
+		})
+		if key == "" {
+			break
+		}
+	}
+}
+
+// bodyOf gives the same body for the same label, for as long as the run lasts.
+func (s *simulation) bodyOf(label string) []byte {
+	for _, a := range s.asks {
+		if a.placing != nil && a.label == label {
+			return a.placing.Body
+		}
+	}
+	return simOrder(label, 1+len(label)%3)
+}
+
+// placeWrong places what larder refuses by itself; its key stays free.
+func (s *simulation) placeWrong(t *rapid.T) {
+	s.ask(s.replica(t), &ask{
+		placing: &ordering.Placing{
+			Restaurant: restaurant, Native: true, Connection: "main", Client: "storefront", Key: "wrong",
+			RequestID: "request", Body: simOrder("wrong", 0), WireCase: upstream.WireDocument,
+		}, label: "wrong", identity: "create/wrong", invalid: true,
+	})
+}
+
+// change pays, completes or rejects an order of the service.
+func (s *simulation) change(t *rapid.T) {
+	orders := s.atService()
+	// A client learns an orderID from larder, or has its order from elsewhere.
+	maps.DeleteFunc(orders, func(id string, o *shown) bool {
+		_, err := s.journal.Order(s.ctx, "main", id)
+		return err != nil && o.Body.Comment != stranger
+	})
+	if len(orders) == 0 {
+		t.Skip("no order")
+	}
+	o := orders[rapid.SampledFrom(slices.Sorted(maps.Keys(orders))).Draw(t, "order")]
+	op := rapid.SampledFrom([]ordering.Operation{
+		upstream.OpPay, upstream.OpPay, upstream.OpComplete, upstream.OpReject,
+	}).Draw(t, "operation")
+	key := rapid.SampledFrom([]string{"", "", "c1", "c2"}).Draw(t, "key")
+	_, err := s.journal.Order(s.ctx, "main", o.OrderID)
+	a := &ask{known: err == nil, own: key != "", changing: &ordering.Changing{
+		Operation: op, OrderID: o.OrderID, Native: rapid.Bool().Draw(t, "native"), Connection: "main", Client: "storefront",
+		RequestID: "request", WireCase: upstream.WireDocument,
+	}}
+	switch op {
+	case upstream.OpPay:
+		a.label = fmt.Sprintf("pay-%s-%d", o.OrderID, rapid.IntRange(1, 2).Draw(t, "payment"))
+		amount := o.Total
+		if !a.changing.Native && rapid.IntRange(0, 4).Draw(t, "short") == 0 {
+			amount = amount.Shift(-1) // larder lets it pass there, the service refuses it
+			a.label += "-short"
+		}
+		a.changing.Body = fmt.Appendf(nil, `[{"code":%q,"amount":%s,"paidAt":"2030-01-01T00:00:00Z","name":""}]`, a.label, amount)
+	case upstream.OpReject:
+		a.label = "reject-" + o.OrderID
+		a.changing.Body = fmt.Appendf(nil, `{"rejectionReasonID":%q,"rejectionReasonText":%q}`, simReasons()[0].ID, a.label)
+	default:
+		a.label = "complete-" + o.OrderID
+	}
+	if key != "" {
+		a.changing.Key = key + "-" + o.OrderID
+		a.identity = "key/" + a.changing.Key
+	} else {
+		a.identity = fmt.Sprintf("derived/%s/%s/%s", op, o.OrderID, a.changing.Body)
+	}
+	for range rapid.SampledFrom([]int{1, 1, 1, 2}).Draw(t, "times") {
+		again := *a
+		s.ask(s.replica(t), &again)
+	}
+}
+
+// stranger has another program place an order, which larder knows nothing of.
+func (s *simulation) stranger(*rapid.T) {
+	token := struct {
+		Token string `json:"access_token"`
+	}{}
+	form := "client_ID=demo&client_secret=demo-secret&grant_type=client_credentials&scopes=orders"
+	s.tell("PUT", "/sandbox/faults", "[]")
+	if err := json.Unmarshal(s.direct("/connect/token", "application/x-www-form-urlencoded", form, ""), &token); err != nil {
+		s.wrong("token: %v", err)
+	}
+	s.direct("/orders/api/v1/orders", "application/json", string(simOrder(stranger, 1)), token.Token)
+}
+
+// fail puts faults in force at the service.
+func (s *simulation) fail(t *rapid.T) {
+	const create, change, token = `"method":"POST","path":"/orders/api/v1/orders"`, `"method":"PUT","path":"/orders/*"`, `"path":"/connect/token"`
+	var list []string
+	for range rapid.IntRange(1, 4).Draw(t, "faults") {
+		where := rapid.SampledFrom([]string{create, create, change, change, token}).Draw(t, "where")
+		what := rapid.SampledFrom([]string{
+			`"do":"execute_then_reset"`, `"do":"execute_then_hang"`, `"do":"execute_then_status","status":502`,
+			`"do":"execute_then_status","status":500,"body":"oops"`, `"do":"hang"`, `"do":"reset_before"`,
+			`"do":"latency","delay":"3s"`, `"do":"latency","delay":"12s"`, `"do":"latency","delay":"40s"`,
+			`"do":"status","status":503`, `"do":"status","status":503`, `"do":"status","status":503,"retryAfter":2`, `"do":"status","status":503,"retryAfter":60`,
+			`"do":"status","status":429`, `"do":"status","status":408`, `"do":"status","status":401`, `"do":"status","status":302`,
+			`"do":"status","status":500,"body":"{\"code\":\"no\",\"msg\":\"no\",\"requestId\":\"1\",\"errors\":null}"`,
+			`"do":"html"`, `"do":"garbage"`, `"do":"truncate","after":9`, `"do":"expire_tokens"`,
+		}).Draw(t, "what")
+		list = append(list, fmt.Sprintf(`{"match":{%s},%s,"times":%d}`, where, what, rapid.SampledFrom([]int{1, 1, 4, 9}).Draw(t, "times")))
+	}
+	s.tell("PUT", "/sandbox/faults", "["+strings.Join(list, ",")+"]")
+}
+
+// stopDish stops a dish, or sells it again. Sometimes larder does not know yet,
+// and the service refuses the order.
+func (s *simulation) stopDish(t *rapid.T) {
+	stopped := rapid.Bool().Draw(t, "stopped")
+	s.tell("PATCH", "/sandbox/stop-list/"+string(restaurant), fmt.Sprintf(`{"soup":%t}`, stopped))
+	s.stopped = stopped && rapid.Bool().Draw(t, "known")
+}
+
+// pass lets time pass: seconds mostly, sometimes beyond deadlines and lives.
+func (s *simulation) pass(t *rapid.T) {
+	time.Sleep(rapid.SampledFrom([]time.Duration{
+		100 * time.Millisecond, time.Second, time.Second, 4 * time.Second, 4 * time.Second, 16 * time.Second, 16 * time.Second,
+		time.Minute, time.Minute, 3 * time.Minute, 70 * time.Minute,
+	}).Draw(t, "time"))
+}
+
+// failJournal has a replica's calls of the journal fail or be slow.
+func (s *simulation) failJournal(t *rapid.T) {
+	g := s.replica(t).gate
+	method := rapid.SampledFrom([]journaltest.Method{
+		journaltest.MethodBegin, journaltest.MethodBegin, journaltest.MethodFinish, journaltest.MethodFinish, journaltest.MethodAbort,
+		journaltest.MethodLookup, journaltest.MethodSecret, journaltest.MethodReady, journaltest.MethodSettle,
+		journaltest.MethodOrder, journaltest.MethodSweep, journaltest.MethodBody,
+	}).Draw(t, "method")
+	failure := rapid.SampledFrom([]journaltest.Failure{journaltest.FailBefore, journaltest.FailAfter}).Draw(t, "failure")
+	times := rapid.SampledFrom([]int{1, 1, 2, 9}).Draw(t, "times")
+	delay := rapid.SampledFrom([]time.Duration{0, 0, 2 * time.Second}).Draw(t, "delay")
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.fail[method] = slices.Repeat([]journaltest.Failure{failure}, times)
+	if delay > 0 {
+		g.delay[method], g.fail[method] = delay, nil
+	}
+}
+
+// away takes the journal away from a replica, or gives it back.
+func (s *simulation) away(t *rapid.T) {
+	g := s.replica(t).gate
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.away = !g.away
+}
+
+// die has a replica die at its next step of the journal, before or after it.
+func (s *simulation) die(t *rapid.T) {
+	g := s.replica(t).gate
+	method := rapid.SampledFrom([]journaltest.Method{
+		journaltest.MethodBegin, journaltest.MethodFinish, journaltest.MethodFinish, journaltest.MethodAbort, journaltest.MethodSettle,
+	}).Draw(t, "method")
+	failure := rapid.SampledFrom([]journaltest.Failure{journaltest.FailBefore, journaltest.FailAfter}).Draw(t, "when")
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.die[method] = failure
+}
+
+// crash kills a replica with whatever it has in flight.
+func (s *simulation) crash(t *rapid.T) { s.replica(t).gate.kill() }
+
+// restart stops a replica as a signal does, and starts another when it is gone.
+func (s *simulation) restart(t *rapid.T) {
+	r := s.replica(t)
+	r.stop()
+	<-r.gone
+	r.gate.kill() // nothing of it is left; what is asked of it now has no answer
+	s.start(s.ctx, r.number)
+}
+
+// leave has a client hang up.
+func (s *simulation) leave(t *rapid.T) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, a := range slices.Backward(s.asks) {
+		if a.at.IsZero() && !a.left {
+			a.left = true
+			a.leave()
+			return
+		}
+	}
+	t.Skip("nobody waits")
+}
+
+// settleOne has a person who knows the truth settle an unknown outcome.
+func (s *simulation) settleOne(t *rapid.T) {
+	unknown := s.records(ordering.StateUnknown)
+	if len(unknown) == 0 || s.resolving {
+		t.Skip("nothing to settle")
+	}
+	r := unknown[rapid.IntRange(0, len(unknown)-1).Draw(t, "record")]
+	if !s.resolve(s.replica(t), r, rapid.Bool().Draw(t, "again")) {
+		t.Skip("something of it is at the service")
+	}
+}
+
+// resolve settles a record's unknown call as it is at the service.
+func (s *simulation) resolve(by *replica, r ordering.Record, again bool) bool {
+	call, _ := r.Busy()
+	word := &ordering.Resolving{
+		Connections: []string{"main"}, Ref: r.Ref, Operation: call.Operation, How: ordering.SettledNotDone, By: "ops", RequestID: "ops",
+	}
+	if again {
+		word.How = ordering.SettledSendAgain
+	}
+	orders := s.atService()
+	done, subject := s.isDone(&r, call, orders, word)
+	s.mu.Lock()
+	busy := s.active[subject] > 0
+	s.resolving = s.resolving || !busy
+	s.mu.Unlock()
+	if busy {
+		return false
+	}
+	if done {
+		word.How = ordering.SettledDone
+	}
+	s.seen("settled " + string(word.How))
+	s.ask(by, &ask{resolving: word, label: subject})
+	return true
+}
+
+// isDone tells whether an unknown call took effect, and what it is of.
+func (s *simulation) isDone(r *ordering.Record, call ordering.Call, orders map[string]*shown, word *ordering.Resolving) (done bool, subject string) {
+	if call.Operation == upstream.OpCreate {
+		label := s.truth.labels[r.Ref]
+		for id, o := range orders {
+			if _, err := s.journal.Order(s.ctx, "main", id); o.Body.Comment == label && err != nil {
+				word.OrderID = id
+				return true, label
+			}
+		}
+		return false, label
+	}
+	o := orders[r.OrderID]
+	switch {
+	case o == nil:
+		return false, r.OrderID
+	case call.Operation == upstream.OpPay:
+		return o.paidWith(call.Payments[0].Code), r.OrderID
+	case call.Operation == upstream.OpComplete:
+		return o.State == "closed", r.OrderID
+	default:
+		return o.State == "rejected", r.OrderID
+	}
+}

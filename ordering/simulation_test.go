@@ -1,0 +1,133 @@
+package ordering_test
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+
+	"pgregory.net/rapid"
+
+	"larder/internal/menu"
+)
+
+// simulation is the state machine: its methods are the steps.
+type simulation struct {
+	*world
+	labels int
+}
+
+// replica draws one.
+func (s *simulation) replica(t *rapid.T) *replica {
+	return s.replicas[rapid.IntRange(0, len(s.replicas)-1).Draw(t, "replica")]
+}
+
+// settle lets everything run until nothing can without time passing.
+func (s *simulation) settle() {
+	synctest.Wait()
+	for i, r := range s.replicas {
+		if r.gate.isDead() {
+			s.seen("crash")
+			s.replace(i)
+			synctest.Wait()
+		}
+	}
+}
+
+// weather is what may go wrong in a run.
+type weather struct {
+	name string
+	// service, journal and process weigh the faults of each.
+	service, journal, process int
+}
+
+// actions are the steps, each as often as it weighs.
+func (s *simulation) actions(w weather) map[string]func(*rapid.T) {
+	actions := map[string]func(*rapid.T){"": s.verify}
+	for _, step := range []struct {
+		name   string
+		weight int
+		run    func(*rapid.T)
+	}{
+		{"place", 6, s.place},
+		{"place what is wrong", 1, s.placeWrong},
+		{"change", 6, s.change},
+		{"another program places", 1, s.stranger},
+		{"stop a dish", 2, s.stopDish},
+		{"time passes", 6, s.pass},
+		{"client leaves", 1, s.leave},
+		{"settle", 4, s.settleOne},
+		{"service fails", 7 * w.service, s.fail},
+		{"journal fails", 3 * w.journal, s.failJournal},
+		{"journal goes away or comes back", w.journal, s.away},
+		{"die at a step", w.process, s.die},
+		{"crash", w.process, s.crash},
+		{"restart", 1, s.restart},
+	} {
+		for i := range step.weight {
+			actions[fmt.Sprintf("%s %d", step.name, i+1)] = step.run
+		}
+	}
+	return actions
+}
+
+// TestSimulation runs larder against what can go wrong (policies O7 to O12).
+// Repeat a failure with the -rapid.seed that it names.
+func TestSimulation(t *testing.T) {
+	t.Parallel()
+	onSale := compile(t, card, menu.DefaultSettings())
+	stopped := compile(t, strings.Replace(card, `"name":"Soup",`, `"name":"Soup","isContainInStopList":["r-1"],`, 1), menu.DefaultSettings())
+	for _, weather := range []weather{
+		{"everything goes wrong", 1, 1, 1},
+		{"the service fails", 1, 0, 0},
+		{"the journal fails", 0, 2, 0},
+		{"larder dies", 1, 0, 2},
+	} {
+		t.Run(weather.name, func(t *testing.T) {
+			t.Parallel()
+			var mu sync.Mutex
+			kinds := map[string]int{}
+			rapid.Check(t, func(t *rapid.T) {
+				rapid.SyncTest(t, func(t *rapid.T) {
+					s := &simulation{world: newWorld(t.Context(), [2]*menu.Catalogue{onSale, stopped})}
+					defer s.end()
+					s.steady = weather.journal == 0 && weather.process == 0
+					t.Repeat(s.actions(weather))
+					s.converge()
+					s.must(t)
+					mu.Lock()
+					defer mu.Unlock()
+					for kind, n := range s.truth.kinds {
+						kinds[kind] += n
+					}
+				})
+			})
+			for _, kind := range slices.Sorted(maps.Keys(kinds)) {
+				t.Logf("%6d %s", kinds[kind], kind)
+			}
+			for _, kind := range []string{"create done", "pay done", "complete done", "reject done", "error reused", "error state"} {
+				if kinds[kind] == 0 {
+					t.Errorf("the runs met no %q: they prove little", kind)
+				}
+			}
+		})
+	}
+}
+
+// verify is what rapid calls before and after every step.
+func (s *simulation) verify(t *rapid.T) {
+	s.settle()
+	s.check()
+	s.must(t)
+}
+
+func (s *simulation) must(t *rapid.T) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.faults) > 0 {
+		t.Fatalf("%s", strings.Join(s.faults, "\n"))
+	}
+}

@@ -1,0 +1,324 @@
+package ordering_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/shopspring/decimal"
+
+	"larder/internal/upstream"
+	"larder/ordering"
+)
+
+// truth is what the run has seen of records and answers so far.
+type truth struct {
+	labels   map[string]string // of a record's order, by ref
+	records  map[string]ordering.Record
+	answered map[string]*ask // the last answer under a key, by the key's identity
+	kinds    map[string]int  // what was seen how often
+}
+
+func newTruth() truth {
+	return truth{
+		labels: map[string]string{}, records: map[string]ordering.Record{}, answered: map[string]*ask{}, kinds: map[string]int{},
+	}
+}
+
+// shown is an order as the service shows it. Its comment is the label that
+// tells which request it came from.
+type shown struct {
+	OrderID   string
+	State     string
+	Paid      bool
+	CreatedAt time.Time
+	Body      struct{ Comment string }
+	Total     decimal.Decimal
+	Payments  []struct{ Code string }
+}
+
+// ended tells whether the order takes no more changes.
+func (s *shown) ended() bool { return s.State == "closed" || s.State == "rejected" }
+
+// paidWith tells whether a payment with this code took effect.
+func (s *shown) paidWith(code string) bool {
+	return slices.ContainsFunc(s.Payments, func(p struct{ Code string }) bool { return p.Code == code })
+}
+
+// atService gives the service's orders by their ids.
+func (w *world) atService() map[string]*shown {
+	answer := w.tell(http.MethodGet, "/sandbox/orders", "")
+	var list struct{ Result []*shown }
+	if err := json.Unmarshal(answer, &list); err != nil {
+		w.wrong("the sandbox's orders: %v", err)
+	}
+	orders := map[string]*shown{}
+	for _, o := range list.Result {
+		orders[o.OrderID] = o
+	}
+	return orders
+}
+
+// tell uses one of the sandbox's own switches.
+func (w *world) tell(method, path, body string) []byte {
+	recorder := httptest.NewRecorder()
+	w.service.ServeHTTP(recorder, httptest.NewRequestWithContext(w.ctx, method, path, strings.NewReader(body)))
+	if recorder.Code != http.StatusOK {
+		w.wrong("%s %s of the sandbox: %s", method, path, recorder.Body)
+	}
+	return recorder.Body.Bytes()
+}
+
+// direct is a call of the service that larder has no part in.
+func (w *world) direct(path, contentType, body, token string) []byte {
+	request := httptest.NewRequestWithContext(w.ctx, http.MethodPost, path, strings.NewReader(body))
+	request.Header.Set("Content-Type", contentType)
+	request.Header.Set("Authorization", "Bearer "+token)
+	recorder := httptest.NewRecorder()
+	w.service.ServeHTTP(recorder, request)
+	return recorder.Body.Bytes()
+}
+
+// spy sees every call of the service arrive, and checks that the journal has it.
+func (w *world) spy(rw http.ResponseWriter, r *http.Request) {
+	op, orderID := operationOf(r)
+	if op == "" {
+		w.service.ServeHTTP(rw, r)
+		return
+	}
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		return // cut while it was being sent: nothing happens
+	}
+	r.Body = io.NopCloser(bytes.NewReader(body))
+	subject := orderID
+	if op == upstream.OpCreate {
+		subject = labelOf(body)
+	}
+	w.mu.Lock()
+	if w.active[subject] > 0 {
+		w.wrongLocked("%s of %q reached the service while another call of it was there", op, subject)
+	}
+	w.active[subject]++
+	w.mu.Unlock()
+	defer func() {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		w.active[subject]--
+	}()
+	if r.Header.Get("Idempotency-Key") != "" {
+		w.wrong("%s reached the service with the client's key", op)
+	}
+	if fault := w.unexplained(op, orderID, body); fault != "" {
+		w.wrong("%s of %q reached the service %s", op, subject, fault)
+	}
+	w.service.ServeHTTP(rw, r)
+}
+
+// unexplained tells what is wrong with a call that arrives: the journal must
+// have it open, and nothing else of that order.
+func (w *world) unexplained(op ordering.Operation, orderID string, body []byte) string {
+	if op == upstream.OpCreate {
+		for _, r := range w.records(ordering.StatePlacing) {
+			call, _ := r.Busy()
+			sent, err := w.journal.Body(w.ctx, r.Connection, r.Ref, call.Number)
+			if err == nil && call.Outcome == ordering.OutcomeOpen && bytes.Equal(sent, body) {
+				return ""
+			}
+		}
+		return "and no record is placing it"
+	}
+	r, err := w.journal.Order(w.ctx, "main", orderID)
+	if err != nil {
+		return "without a record"
+	}
+	call, busy := r.Busy()
+	sent, err := w.journal.Body(w.ctx, r.Connection, r.Ref, call.Number)
+	switch {
+	case !busy || call.Outcome != ordering.OutcomeOpen || call.Operation != op:
+		return "without an open call of its record"
+	case r.State != ordering.StatePlaced || (op == upstream.OpPay && r.Paid):
+		return "although the order is " + string(r.State)
+	case op != upstream.OpComplete && (err != nil || !bytes.Equal(sent, body)):
+		return "with another body than its record has"
+	default:
+		return ""
+	}
+}
+
+func labelOf(body []byte) string {
+	var order struct{ Comment string }
+	_ = json.Unmarshal(body, &order) // a body without a label has none
+	return order.Comment
+}
+
+// records gives the journal's records, newest first.
+func (w *world) records(state ordering.State) (all []ordering.Record) {
+	q := ordering.Query{Connections: []string{"main"}, State: state, Limit: 500}
+	for {
+		page, next, err := w.journal.List(w.ctx, q)
+		if err != nil {
+			w.wrong("List: %v", err)
+		}
+		if all = append(all, page...); next == "" {
+			return all
+		}
+		q.Cursor = next
+	}
+}
+
+// check compares what larder says with what is, after every step.
+func (w *world) check() {
+	orders := w.atService()
+	records := w.records("")
+	placed := map[string]*ordering.Record{}      // by orderID
+	undecided := map[string][]*ordering.Record{} // whose creation is open or unknown, by label
+	for i := range records {
+		r := &records[i]
+		w.remember(r)
+		w.move(r)
+		if r.OrderID != "" {
+			if other := placed[r.OrderID]; other != nil {
+				w.wrong("%s and %s have the orderID %s", r.Ref, other.Ref, r.OrderID)
+			}
+			placed[r.OrderID] = r
+		}
+		if r.State == ordering.StatePlacing || r.State == ordering.StateUnknown {
+			undecided[w.truth.labels[r.Ref]] = append(undecided[w.truth.labels[r.Ref]], r)
+		}
+	}
+	if len(records) < len(w.truth.records) {
+		w.wrong("the journal holds %d records, and held %d", len(records), len(w.truth.records))
+	}
+	made := map[string][]time.Time{}
+	for id, o := range orders {
+		label := o.Body.Comment
+		if label == stranger {
+			continue
+		}
+		made[label] = append(made[label], o.CreatedAt)
+		r := placed[id]
+		if r == nil && len(undecided[label]) == 0 {
+			w.wrong("the service has the order %s of %q, and no record says placed, placing or unknown", id, label)
+		}
+		if r != nil && w.truth.labels[r.Ref] != label {
+			w.wrong("the order %s of %q is said to be of %q", id, label, w.truth.labels[r.Ref])
+		}
+	}
+	for label, times := range made {
+		slices.SortFunc(times, time.Time.Compare)
+		for i := 1; i < len(times); i++ {
+			if gap := times[i].Sub(times[i-1]); gap < simKeyTTL {
+				w.wrong("the service made two orders of %q, %s apart", label, gap)
+			}
+		}
+	}
+	for id, r := range placed {
+		w.compare(r, orders[id])
+	}
+	w.mu.Lock()
+	answers := w.answers
+	w.answers = nil
+	w.mu.Unlock()
+	for _, a := range answers {
+		w.judge(a, orders)
+	}
+}
+
+// remember learns a new record's label while its body is kept.
+func (w *world) remember(r *ordering.Record) {
+	if _, known := w.truth.labels[r.Ref]; known || r.Adopted {
+		return
+	}
+	body, err := w.journal.Body(w.ctx, r.Connection, r.Ref, 1)
+	if err != nil {
+		w.wrong("Body of %s: %v", r.Ref, err)
+	}
+	w.truth.labels[r.Ref] = labelOf(body)
+}
+
+// move checks that a record moved as records do.
+func (w *world) move(r *ordering.Record) {
+	before, known := w.truth.records[r.Ref]
+	w.truth.records[r.Ref] = *r
+	w.seen("state " + string(r.State))
+	busy := 0
+	for i, call := range r.Calls {
+		if call.Number != i+1 {
+			w.wrong("%s: call %d has the number %d", r.Ref, i+1, call.Number)
+		}
+		if !call.Outcome.Definite() {
+			busy++
+		}
+		if said, ok := told(call); !ok {
+			w.wrong("%s: the %s is %s, and its last try said %q", r.Ref, call.Operation, call.Outcome, said)
+		}
+	}
+	if busy > 1 {
+		w.wrong("%s: %d calls are open or unknown", r.Ref, busy)
+	}
+	if !known {
+		return
+	}
+	for i, was := range before.Calls {
+		if is := r.Calls[i]; was.Outcome.Definite() && is.Outcome != was.Outcome {
+			w.wrong("%s: the %s that was %s is %s", r.Ref, is.Operation, was.Outcome, is.Outcome)
+		}
+	}
+	if before.State != r.State && !slices.Contains(map[ordering.State][]ordering.State{
+		ordering.StatePlacing: ordering.States(),
+		ordering.StateUnknown: ordering.States(),
+		ordering.StatePlaced:  {ordering.StateClosed, ordering.StateRejected},
+	}[before.State], r.State) {
+		w.wrong("%s went from %s to %s", r.Ref, before.State, r.State)
+	}
+	if before.Paid && !r.Paid {
+		w.wrong("%s was paid and is not", r.Ref)
+	}
+}
+
+// told gives what the last try of a call said; false when the call's outcome
+// is another, although nobody settled it.
+func told(call ordering.Call) (ordering.Outcome, bool) {
+	var said ordering.Outcome
+	if n := len(call.Tries); n > 0 {
+		said = call.Tries[n-1].Outcome
+	}
+	switch call.Outcome {
+	case ordering.OutcomeDone, ordering.OutcomeRefused:
+		return said, call.Settled != nil || said == call.Outcome
+	case ordering.OutcomeNotSent:
+		return said, said == "" || said == ordering.OutcomeNotSent
+	default:
+		return said, true
+	}
+}
+
+// compare compares an order's record with the order.
+func (w *world) compare(r *ordering.Record, o *shown) {
+	call, busy := r.Busy()
+	undecided := func(op ordering.Operation) bool { return busy && call.Operation == op }
+	switch {
+	case o == nil:
+		if !r.Adopted {
+			w.wrong("%s says placed as %s, which the service has not", r.Ref, r.OrderID)
+		}
+	case r.Total.Valid && !r.Total.Decimal.Equal(o.Total):
+		w.wrong("%s says %s, the service %s", r.Ref, r.Total.Decimal, o.Total)
+	case r.Paid && !o.Paid, !r.Paid && o.Paid && !undecided(upstream.OpPay) && !r.Adopted:
+		w.wrong("%s says paid %t, the service %t", r.Ref, r.Paid, o.Paid)
+	case (r.State == ordering.StateClosed) != (o.State == "closed") && !undecided(upstream.OpComplete) && !r.Adopted,
+		(r.State == ordering.StateRejected) != (o.State == "rejected") && !undecided(upstream.OpReject) && !r.Adopted:
+		w.wrong("%s says %s, the service %s", r.Ref, r.State, o.State)
+	case len(o.Payments) > 1:
+		w.wrong("%s was paid %d times", r.OrderID, len(o.Payments))
+	}
+}
+
+// seen counts what a run has seen: a simulation that meets nothing proves nothing.
+func (w *world) seen(what string) { w.truth.kinds[what]++ }

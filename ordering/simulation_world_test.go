@@ -1,0 +1,209 @@
+package ordering_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"sync"
+	"testing/synctest"
+	"time"
+
+	"larder/internal/journaltest"
+	"larder/internal/menu"
+	"larder/internal/sandbox"
+	"larder/internal/upstream"
+	"larder/ordering"
+)
+
+// The lives of the simulation are short, so that many are seen out.
+const (
+	simKeyTTL = time.Hour
+	simSweep  = 30 * time.Second
+)
+
+func simLives() journaltest.Lives {
+	return journaltest.Lives{Key: simKeyTTL, Guest: 2 * time.Hour, Record: 60 * 24 * time.Hour}
+}
+
+func simConfig() ordering.Config {
+	cfg := ordering.DefaultConfig()
+	cfg.SweepEvery, cfg.KeyTTL, cfg.GuestTTL, cfg.RecordTTL = simSweep, simKeyTTL, 2*time.Hour, 60*24*time.Hour
+	return cfg
+}
+
+// replica is one larder: an engine with its own connections to the service and
+// to the journal that all share.
+type replica struct {
+	number int
+	orders *ordering.Orders
+	gate   *gate
+	plug   *plug
+	client *upstream.Client
+	stop   context.CancelFunc
+	gone   chan struct{} // closed when Run has returned
+}
+
+// world is a service, a journal and replicas of larder between them.
+type world struct {
+	ctx      context.Context //nolint:containedctx // of the whole run
+	journal  *journaltest.Memory
+	box      *sandbox.Sandbox
+	service  http.Handler // the sandbox's own, without the spy
+	network  *network
+	server   *http.Server
+	served   chan error
+	replicas [2]*replica
+	refs     int
+	cards    [2]*menu.Catalogue // as it is, and with the dish stopped
+	stopped  bool               // larder knows that the dish is stopped
+	steady   bool               // neither the journal nor a process ever fails
+
+	mu        sync.Mutex
+	faults    []string // of what must never be
+	active    map[string]int
+	events    map[string]int
+	asks      []*ask
+	answers   []*ask // answered and not yet judged
+	truth     truth
+	resolving bool
+}
+
+func newWorld(ctx context.Context, cards [2]*menu.Catalogue) *world {
+	w := &world{
+		ctx: ctx, journal: journaltest.NewMemory(time.Now, simLives()), network: newNetwork(),
+		cards: cards, served: make(chan error, 1),
+		active: map[string]int{}, events: map[string]int{}, truth: newTruth(),
+	}
+	lifetime, accept := sandbox.Duration(5*time.Minute), false
+	w.box = sandbox.New(sandbox.Config{Settings: sandbox.Settings{TokenLifetime: &lifetime, AutoAccept: &accept}})
+	w.box.SetMenu(string(restaurant), []byte(card))
+	w.service = w.box.Handler()
+	w.server = &http.Server{Handler: http.HandlerFunc(w.spy), ReadHeaderTimeout: time.Hour}
+	go func() { w.served <- w.server.Serve(w.network) }()
+	for i := range w.replicas {
+		w.start(ctx, i)
+	}
+	return w
+}
+
+// start starts a replica in the place of one that is gone.
+func (w *world) start(ctx context.Context, i int) {
+	ctx, stop := context.WithCancel(ctx)
+	p := &plug{net: w.network}
+	r := &replica{number: i, plug: p, stop: stop, gone: make(chan struct{})}
+	r.gate = &gate{
+		Journal: w.journal, plug: p, fail: map[journaltest.Method][]journaltest.Failure{},
+		die: map[journaltest.Method]journaltest.Failure{}, delay: map[journaltest.Method]time.Duration{},
+	}
+	transport := func() *http.Transport {
+		return &http.Transport{DialContext: p.dial, DisableCompression: true, IdleConnTimeout: 2 * time.Second}
+	}
+	cfg := upstream.Config{
+		Name: "main", BaseURL: "http://service.test", AuthURL: "http://service.test", ClientID: "demo", ClientSecret: "demo-secret",
+	}
+	client, err := upstream.New(cfg, upstream.WithTransport(transport()), upstream.WithWriteTransport(transport()),
+		upstream.WithPauses(func(most time.Duration) time.Duration { return most / 2 }))
+	if err != nil {
+		panic(err)
+	}
+	r.client = client
+	r.orders = ordering.NewOrders(simConfig(), ordering.Deps{
+		Validator: ordering.NewValidator(simConfig(), time.Now), Catalogues: w, Journal: r.gate,
+		Services:    func(connection string) (ordering.Service, bool) { return client, connection == "main" },
+		Reasons:     func(context.Context, string) ([]upstream.Reason, error) { return simReasons(), nil },
+		Connections: func() []string { return []string{"main"} },
+		NewRef:      w.newRef,
+		Observe: func(e ordering.Event) {
+			if !r.gate.isDead() {
+				w.happened(e)
+			}
+		},
+	})
+	w.replicas[i] = r
+	go func() {
+		defer close(r.gone)
+		time.Sleep(time.Duration(1+i) * 137 * time.Microsecond) // replicas do not sweep at the same moment
+		_ = r.orders.Run(ctx)
+		client.Close()
+	}()
+}
+
+// Catalogue implements ordering.Catalogues.
+func (w *world) Catalogue(context.Context, menu.RestaurantID) (int64, *menu.Catalogue, error) {
+	if w.stopped {
+		return 8, w.cards[1], nil
+	}
+	return 7, w.cards[0], nil
+}
+
+func (w *world) newRef() string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.refs++
+	return fmt.Sprintf("REF%07d", w.refs)
+}
+
+func (w *world) happened(e ordering.Event) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.events[e.Name]++
+	if e.Name == "order.contradicted" {
+		w.wrongLocked("call of %s %s turned out %s, although whoever settled it knew", e.Record.Ref, e.Operation, e.Outcome)
+	}
+}
+
+// wrong notes what must never be; the run fails at the end of the step.
+func (w *world) wrong(format string, args ...any) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.wrongLocked(format, args...)
+}
+
+func (w *world) wrongLocked(format string, args ...any) {
+	w.faults = append(w.faults, fmt.Sprintf(format, args...))
+}
+
+// replace puts a new replica where one has died.
+func (w *world) replace(i int) {
+	w.replicas[i].stop()
+	w.start(w.ctx, i)
+}
+
+// end stops everything: a bubble ends when nothing runs in it.
+func (w *world) end() {
+	for _, r := range w.replicas {
+		r.gate.kill()
+		r.stop()
+	}
+	w.box.Close()
+	_ = w.server.Close()
+	if err := <-w.served; !errors.Is(err, http.ErrServerClosed) {
+		w.wrong("serving: %v", err)
+	}
+	for _, a := range w.asks {
+		a.leave()
+	}
+	time.Sleep(10 * time.Minute) // the longest limit of anything that still runs
+	synctest.Wait()
+}
+
+// simReasons are the sandbox's reasons that the simulation uses.
+func simReasons() []upstream.Reason {
+	return []upstream.Reason{{ID: "5f0c8a52-0005-4b6e-9a51-1c6f0a7d2e05", Reason: "Another reason", Type: "text"}}
+}
+
+// path of a write, as the spy tells calls apart.
+func operationOf(r *http.Request) (op ordering.Operation, orderID string) {
+	const orders = "/orders/api/v1/orders"
+	rest, ok := strings.CutPrefix(r.URL.Path, orders)
+	switch {
+	case !ok:
+		return "", ""
+	case rest == "" && r.Method == http.MethodPost:
+		return upstream.OpCreate, ""
+	}
+	id, name, _ := strings.Cut(strings.TrimPrefix(rest, "/"), "/")
+	return ordering.Operation(name), id
+}
