@@ -38,7 +38,9 @@ func masked(text string) string {
 	for pattern, mask := range map[string]string{
 		`"(ref)":"[0-9A-Z]{26}"`:                                `"$1":"…"`,
 		`"(\w+At)":"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d[.\d]*[^"]*"`: `"$1":"…"`,
-		`[\d.]+ ms`: `… ms`,
+		`(?m)^[0-9A-Z]{26}  `:                                   `…  `,
+		`  \d{4}-\d\d-\d\dT[\d:.]+Z  `:                          `  …  `,
+		`[\d.]+ ms`:                                             `… ms`,
 	} {
 		text = regexp.MustCompile(pattern).ReplaceAllString(text, mask)
 	}
