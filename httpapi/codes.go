@@ -12,6 +12,7 @@ const (
 	CodeMalformedJSON          Code = "malformed_json"
 	CodeValidationFailed       Code = "validation_failed"
 	CodeRestaurantNotFound     Code = "restaurant_not_found"
+	CodeRestaurantRequired     Code = "restaurant_required"
 	CodeProductNotFound        Code = "product_not_found"
 	CodeRunNotFound            Code = "run_not_found"
 	CodeConnectionNotFound     Code = "connection_not_found"
@@ -62,6 +63,8 @@ func (c Code) status() (status int, title string) {
 		return http.StatusBadRequest, "The body is not well-formed JSON"
 	case CodeInvalidParameter:
 		return http.StatusBadRequest, "A parameter is not valid"
+	case CodeRestaurantRequired:
+		return http.StatusBadRequest, "The restaurant must be named"
 	case CodeConnectionRequired:
 		return http.StatusBadRequest, "The connection must be named"
 	case CodeUnauthorized:

@@ -47,6 +47,8 @@ type Config struct {
 	MaxAge               time.Duration `yaml:"max_age"`
 	StaleWhileRevalidate time.Duration `yaml:"stale_while_revalidate"`
 	StaleIfError         time.Duration `yaml:"stale_if_error"`
+	// DropIn is what larder's own refusals look like on the drop-in face.
+	DropIn DropInConfig `yaml:"drop_in"`
 	// Rate holds the token buckets of policy H1.
 	Rate RateConfig `yaml:"rate"`
 	// Metrics is who may read /metrics: open (anyone), ops (a token with that scope), off.
@@ -85,6 +87,7 @@ func (c *Config) SetDefaults() {
 	if c.AccessLog == "" {
 		c.AccessLog = LogSampled
 	}
+	c.DropIn.SetDefaults()
 	if c.DrainTimeout == 0 {
 		c.DrainTimeout = 20 * time.Second
 	}
@@ -124,6 +127,7 @@ func (c Config) Validate() error {
 	for i, proxy := range c.TrustedProxies {
 		errs = append(errs, checkProxy(index("http.trusted_proxies", i), proxy))
 	}
+	errs = append(errs, c.DropIn.check()...)
 	switch c.Metrics {
 	case MetricsOpen, MetricsOps, MetricsOff:
 	default:

@@ -25,6 +25,9 @@ func (s *Server) edge(c *gin.Context) {
 	start := time.Now()
 	c.Writer.Header()[headerRequestID] = []string{requestID(c.Request.Header.Get(headerRequestID))}
 	s.cors.header(c)
+	if onDropIn(c.Request.URL.Path) {
+		c.Set(keyDropIn, s.cfg.DropIn)
+	}
 	defer func() {
 		if fault := recover(); fault != nil {
 			s.panicked(c, fault)

@@ -26,7 +26,7 @@ func TestUnknownRoutesAndMethods(t *testing.T) {
 	w := newWorld(t)
 	for _, path := range []string{
 		"/", "/v1", "/v1/", "/v2/restaurants", "/v1/restaurants/", menuPath + "/", "//v1/restaurants", "/v1/restaurants/bistro",
-		"/V1/restaurants", "/orders/api/v1/menu/view", "/v1/ops/versions",
+		"/V1/restaurants", "/orders", "/orders/api", "//orders/api/v1/menu/view", "/v1/ops/versions",
 	} {
 		w.get(path).refused(t, http.StatusNotFound, "not_found")
 	}

@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
+	"time"
 
 	"github.com/gin-gonic/gin"
 
@@ -20,7 +21,7 @@ func (s *Server) menu(c *gin.Context) {
 		fail(c, err)
 		return
 	}
-	s.representation(c, snapshot, func(encoding cache.Encoding) (*cache.Representation, error) {
+	s.representation(c, snapshot, snapshot.SyncedAt, func(encoding cache.Encoding) (*cache.Representation, error) {
 		return s.replica.Menu(snapshot, encoding)
 	})
 }
@@ -38,7 +39,7 @@ func (s *Server) product(c *gin.Context) {
 		fail(c, err)
 		return
 	}
-	s.representation(c, snapshot, func(encoding cache.Encoding) (*cache.Representation, error) {
+	s.representation(c, snapshot, snapshot.SyncedAt, func(encoding cache.Encoding) (*cache.Representation, error) {
 		return s.replica.Product(snapshot, index, encoding)
 	})
 }
@@ -81,9 +82,11 @@ func (s *Server) snapshot(c *gin.Context) (*cache.Snapshot, error) {
 	return s.replica.Catalogue(c.Request.Context(), restaurant.ID)
 }
 
-// representation answers a read that is made from one version: 304, or the
-// ready bytes in the encoding that the request takes.
-func (s *Server) representation(c *gin.Context, snapshot *cache.Snapshot, ready func(cache.Encoding) (*cache.Representation, error)) {
+// representation answers a read that is made from one version and changed last
+// at modified: 304, or the ready bytes in the encoding that the request takes.
+func (s *Server) representation(
+	c *gin.Context, snapshot *cache.Snapshot, modified time.Time, ready func(cache.Encoding) (*cache.Representation, error),
+) {
 	header := c.Writer.Header()
 	header.Add("Vary", "Accept-Encoding") // never set: CORS has its own entry there (trap 6)
 	gzip, ok := acceptsGzip(c.Request.Header["Accept-Encoding"])
@@ -103,18 +106,18 @@ func (s *Server) representation(c *gin.Context, snapshot *cache.Snapshot, ready 
 	if body.Encoding == cache.Gzip {
 		header.Set("Content-Encoding", "gzip")
 	}
-	s.answerVersion(c, snapshot, body.ETag, body.Body)
+	s.answerVersion(c, snapshot, modified, body.ETag, body.Body)
 }
 
 // answerVersion puts what every read of one version carries, and answers 304
 // or the body.
-func (s *Server) answerVersion(c *gin.Context, snapshot *cache.Snapshot, etag string, body []byte) {
+func (s *Server) answerVersion(c *gin.Context, snapshot *cache.Snapshot, modified time.Time, etag string, body []byte) {
 	header := c.Writer.Header()
 	header["Etag"] = []string{etag}
-	header["Last-Modified"] = []string{snapshot.SyncedAt.UTC().Format(http.TimeFormat)}
+	header["Last-Modified"] = []string{modified.UTC().Format(http.TimeFormat)}
 	header[headerVersion] = []string{strconv.FormatInt(snapshot.Version.Version, 10)}
 	s.cacheHeader(c)
-	if notModified(c.Request.Header, etag, snapshot.SyncedAt) {
+	if notModified(c.Request.Header, etag, modified) {
 		header.Del("Content-Encoding") // of a body that is not sent
 		c.Writer.WriteHeader(http.StatusNotModified)
 		c.Writer.WriteHeaderNow()

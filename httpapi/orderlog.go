@@ -20,6 +20,16 @@ type orderCall struct {
 // answerOrder counts, logs and answers what came of placing or changing an
 // order: result, or err where nothing was begun.
 func (s *Server) answerOrder(c *gin.Context, call orderCall, result ordering.Result, err error) {
+	s.noteOrder(c, call, result, err)
+	if err != nil {
+		failInLanguage(c, err)
+		return
+	}
+	s.answerOutcome(c, result)
+}
+
+// noteOrder counts and logs what came of placing or changing an order.
+func (s *Server) noteOrder(c *gin.Context, call orderCall, result ordering.Result, err error) {
 	outcome := outcomeOf(result.Call)
 	if err != nil {
 		outcome = refusalOf(asProblem(err).code)
@@ -30,11 +40,6 @@ func (s *Server) answerOrder(c *gin.Context, call orderCall, result ordering.Res
 		s.metrics.order(call.operation, outcome)
 	}
 	s.logOrder(c, call, outcome, result, err)
-	if err != nil {
-		failInLanguage(c, err)
-		return
-	}
-	s.answerOutcome(c, result)
 }
 
 // logOrder writes the order's line: never a key, a body, or what is a guest's.

@@ -115,17 +115,22 @@ func asProblem(err error) *problem {
 	}
 }
 
+// listed is what stands in errors: the violations, or the one entry with the
+// code's params; nil for neither.
+func (p *problem) listed() []ordering.Violation {
+	if p.violations == nil && p.params != nil {
+		return []ordering.Violation{{Code: ordering.Code(p.code), Msg: p.msg, Params: p.params}}
+	}
+	return p.violations
+}
+
 // body lays the problem out for one request.
 func (p *problem) body(c *gin.Context) problemBody {
 	status, title := p.code.status()
-	list := p.violations
-	if list == nil && p.params != nil {
-		list = []ordering.Violation{{Code: ordering.Code(p.code), Msg: p.msg, Params: p.params}}
-	}
 	return problemBody{
 		Type: "urn:larder:problem:" + string(p.code), Title: title, Status: status,
 		Detail: p.msg, Instance: cmp.Or(p.instance, c.Request.URL.EscapedPath()),
-		Code: p.code, Msg: p.msg, RequestID: cmp.Or(p.requestID, idOf(c)), Errors: list, Ref: p.ref, Upstream: p.upstream,
+		Code: p.code, Msg: p.msg, RequestID: cmp.Or(p.requestID, idOf(c)), Errors: p.listed(), Ref: p.ref, Upstream: p.upstream,
 	}
 }
 
@@ -145,6 +150,10 @@ func fail(c *gin.Context, err error) {
 	}
 	c.Header("Cache-Control", "no-store")
 	c.Abort()
+	if cfg, ok := dropInOf(c); ok {
+		cfg.refuse(c, p)
+		return
+	}
 	text, err := json.Marshal(p.body(c))
 	if err != nil {
 		_ = c.Error(err)

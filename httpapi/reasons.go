@@ -27,6 +27,12 @@ func (s *Server) rejectionReasons(c *gin.Context) {
 		fail(c, err)
 		return
 	}
+	s.answerReasons(c, connection)
+}
+
+// answerReasons answers with a connection's reasons, under the interface
+// document's field names.
+func (s *Server) answerReasons(c *gin.Context, connection string) {
 	raw, err := s.readReasons(c.Request.Context(), connection)
 	if err != nil {
 		fail(c, err)

@@ -10,7 +10,7 @@ import (
 	menusync "larder/sync"
 )
 
-// maxKnown bounds the ids that restaurant_not_found lists.
+// maxKnown bounds the ids that restaurant_not_found and restaurant_required list.
 const maxKnown = 100
 
 // restaurant finds the path's restaurant. One that the caller may not see is
@@ -50,25 +50,42 @@ func (s *Server) unknownRestaurant(who caller) error {
 	return restaurantNotFound(known)
 }
 
-// restaurantNotFound lists at most a hundred of the ids that exist.
+// restaurantNotFound lists the ids that exist.
 func restaurantNotFound(known []menu.RestaurantID) *problem {
-	total := len(known)
-	known = known[:min(total, maxKnown)]
-	ids := make([]string, len(known))
-	for i, id := range known {
-		ids[i] = string(id)
-	}
-	p := &problem{code: CodeRestaurantNotFound, params: map[string]any{"known": ids}}
+	ids, params := listOf(known)
+	p := &problem{code: CodeRestaurantNotFound, params: params}
 	switch {
-	case total == 0:
+	case len(known) == 0:
 		p.msg = "there is no such restaurant; none is configured"
-	case total > maxKnown:
-		p.msg = "there is no such restaurant; the first of " + strconv.Itoa(total) + " that exist are: " + strings.Join(ids, ", ")
-		p.params["total"] = total
+	case len(known) > maxKnown:
+		p.msg = "there is no such restaurant; the first of " + strconv.Itoa(len(known)) + " that exist are: " + ids
 	default:
-		p.msg = "there is no such restaurant; there are: " + strings.Join(ids, ", ")
+		p.msg = "there is no such restaurant; there are: " + ids
 	}
 	return p
+}
+
+// restaurantRequired lists the ids to choose from.
+func restaurantRequired(known []menu.RestaurantID) *problem {
+	ids, params := listOf(known)
+	p := &problem{code: CodeRestaurantRequired, msg: "name the restaurant, one of: " + ids, params: params}
+	if len(known) > maxKnown {
+		p.msg = "name the restaurant; the first of " + strconv.Itoa(len(known)) + " are: " + ids
+	}
+	return p
+}
+
+// listOf gives at most a hundred of the ids, in a text and as params.
+func listOf(known []menu.RestaurantID) (text string, params map[string]any) {
+	ids := make([]string, min(len(known), maxKnown))
+	for i := range ids {
+		ids[i] = string(known[i])
+	}
+	params = map[string]any{"known": ids}
+	if len(known) > maxKnown {
+		params["total"] = len(known)
+	}
+	return strings.Join(ids, ", "), params
 }
 
 // connection finds a connection by its name.

@@ -35,6 +35,7 @@ func (s *Server) route() error {
 	for _, operation := range []ordering.Operation{upstream.OpPay, upstream.OpComplete, upstream.OpReject} {
 		public.PUT("/v1/orders/:orderID/"+string(operation), inLanguage, orders, limitClient(s.changeLimit), s.changeOrder(operation))
 	}
+	s.routeDropIn(public)
 	s.routeOps(ops)
 	s.routeShared(ops)
 	if s.cfg.OpsListen == "" {

@@ -130,7 +130,7 @@ func (w *world) follower() string {
 	replica := cache.NewReplica(store, cache.ReplicaConfig{Restaurants: func() []menu.RestaurantID { return []menu.RestaurantID{bistro} }})
 	validator := ordering.NewValidator(ordering.DefaultConfig(), time.Now)
 	server, err := httpapi.New(p.cfg, p.auth, httpapi.Deps{
-		Replica: replica, Store: store, Runner: w.newRunner(nil), Validator: validator, Redis: w.redis,
+		Replica: replica, Store: store, Runner: w.newRunner(plan{}, nil), Validator: validator, Redis: w.redis,
 		Orders: w.engine,
 	})
 	if err != nil {

@@ -133,6 +133,8 @@ type plan struct {
 	unsynced bool                        // nothing is pulled at the start
 	services map[string]ordering.Service // by connection; those missing are the one in memory
 	orders   httpapi.Orders
+	runner   func(*menusync.Deps) // changes the restaurants and connections
+	deps     func(*httpapi.Deps)
 }
 
 // world is a whole larder behind a real listener, with an ordering service in
@@ -175,7 +177,7 @@ func newWorld(t *testing.T, changes ...func(*plan)) *world {
 		Restaurants: func() []menu.RestaurantID { return runner.Catalogued() }, Log: logger,
 	})
 	metrics := httpapi.NewMetrics("1.2.3")
-	runner = w.newRunner(metrics)
+	runner = w.newRunner(p, metrics)
 	w.runner = runner
 	clock := func() time.Time { return time.Now().Add(time.Duration(w.skew.Load())) }
 	validator := ordering.NewValidator(p.ordering, clock)
@@ -183,11 +185,15 @@ func newWorld(t *testing.T, changes ...func(*plan)) *world {
 	if p.orders == nil {
 		p.orders = w.engine
 	}
-	w.server, err = httpapi.New(p.cfg, p.auth, httpapi.Deps{
+	deps := httpapi.Deps{
 		Replica: w.replica, Store: w.store, Runner: runner, Validator: validator, Orders: p.orders,
 		Connections: []httpapi.Connection{{Name: "main"}, {Name: "north"}},
 		Redis:       w.redis, AllowMissingKey: p.ordering.AllowMissingKey, Metrics: metrics, Log: logger, Clock: clock,
-	})
+	}
+	if p.deps != nil {
+		p.deps(&deps)
+	}
+	w.server, err = httpapi.New(p.cfg, p.auth, deps)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -250,20 +256,24 @@ func (m menus) Catalogue(ctx context.Context, restaurant menu.RestaurantID) (int
 
 func secretOf(client string) string { return client + "-0123456789abcdef" }
 
-func (w *world) newRunner(observer menusync.Observer) *menusync.Runner {
+func (w *world) newRunner(p plan, observer menusync.Observer) *menusync.Runner {
 	w.t.Helper()
 	settings := menu.DefaultSettings()
 	restaurant := func(id, connection string) menusync.Restaurant {
 		return menusync.Restaurant{ID: menu.RestaurantID(id), Name: "The " + id, Connection: connection, Settings: settings, Schedule: "@every 24h"}
 	}
-	runner, err := menusync.NewRunner(menusync.Deps{
+	deps := menusync.Deps{
 		Config:      menusync.Config{Schedule: "@every 24h"},
 		Restaurants: []menusync.Restaurant{restaurant(north, "north"), restaurant(bistro, "main"), restaurant(empty, "main")},
 		Connections: []menusync.Connection{
 			{Name: "main", Source: w.service, DefaultMenu: true, Settings: settings}, {Name: "north", Source: w.service, Settings: settings},
 		},
 		Redis: w.redis, Store: w.store, Replica: w.replica, Observer: observer,
-	})
+	}
+	if p.runner != nil {
+		p.runner(&deps)
+	}
+	runner, err := menusync.NewRunner(deps)
 	if err != nil {
 		w.t.Fatal(err)
 	}

@@ -1,0 +1,113 @@
+package httpapi
+
+import (
+	"cmp"
+	"encoding/json"
+	"net/http"
+	"strconv"
+
+	"github.com/gin-gonic/gin"
+
+	"larder/internal/menu"
+	"larder/internal/upstream"
+	"larder/ordering"
+)
+
+// headerRef carries larder's own reference of an order, which has no place in
+// the ordering service's answers (policy O9).
+const headerRef = "Larder-Order-Ref"
+
+// answerDropIn answers with what became of a call on the drop-in face, or with
+// err where nothing was begun. What the ordering service said for certain
+// passes through, its no as well as its yes (policy O15); a replay says the
+// same, byte for byte (policy O7).
+func (s *Server) answerDropIn(c *gin.Context, result ordering.Result, err error) {
+	if err != nil {
+		failInLanguage(c, err)
+		return
+	}
+	header := c.Writer.Header()
+	header.Set(headerRef, result.Record.Ref)
+	if result.Replayed {
+		header[headerReplayed] = []string{"true"}
+	}
+	call := result.Call
+	switch status, body, contentType := passed(result); {
+	case status != 0:
+		header.Set("Cache-Control", "no-store")
+		header.Set("X-Content-Type-Options", "nosniff") // the type is the service's word
+		pass(c, status, contentType, body)
+	case call.Outcome == ordering.OutcomeDone:
+		header.Set("Cache-Control", "no-store")
+		pass(c, doneStatus(call), contentJSON, doneBody(result))
+	default:
+		fail(c, outcomeProblem(result))
+	}
+}
+
+// passed gives the ordering service's answer to a call whose outcome it told;
+// status 0 where there is none to be passed on: a person settled the outcome,
+// it is not certain, or the body is not there (empty, too long to be kept, or
+// no longer kept). Of a refusal whose body is not there, the status, code and
+// message are told in the document's shape.
+func passed(result ordering.Result) (status int, body []byte, contentType string) {
+	call := result.Call
+	said := call.Answer
+	definite := call.Outcome == ordering.OutcomeDone || call.Outcome == ordering.OutcomeRefused
+	redirects := said != nil && said.Status >= 300 && said.Status < 400 // to where is not known any more
+	switch {
+	case said == nil || !definite || call.Settled != nil || redirects:
+		return 0, nil, ""
+	case len(said.Body) > 0 && !said.Cut:
+		return said.Status, said.Body, said.ContentType
+	case call.Outcome == ordering.OutcomeDone:
+		return 0, nil, ""
+	}
+	shape := dropInError{
+		Code: Code(cmp.Or(said.Code, string(CodeUpstreamRefused))), RequestID: cmp.Or(said.RequestID, call.RequestID),
+		Msg: cmp.Or(said.Msg, "the ordering service refused "+wordsOf(call.Operation).it),
+	}
+	body, err := json.Marshal(shape)
+	if err != nil { // never: texts alone
+		return 0, nil, ""
+	}
+	return said.Status, body, contentJSON
+}
+
+// doneStatus is the status of a success whose body is not the service's.
+func doneStatus(call ordering.Call) int {
+	switch {
+	case call.Settled == nil && call.Answer != nil && call.Answer.Status/100 == 2:
+		return call.Answer.Status
+	case call.Operation == upstream.OpCreate:
+		return http.StatusCreated
+	default:
+		return http.StatusOK
+	}
+}
+
+// doneBody is a success as the interface document has it.
+func doneBody(result ordering.Result) []byte {
+	if result.Call.Operation != upstream.OpCreate {
+		return []byte(`{"result":{}}`)
+	}
+	text := menu.AppendString([]byte(`{"result":{"orderID":`), result.Record.OrderID)
+	return append(text, '}', '}')
+}
+
+// pass sends a body under the Content-Type it came with, which may be none.
+func pass(c *gin.Context, status int, contentType string, body []byte) {
+	header := c.Writer.Header()
+	if status == http.StatusNoContent {
+		c.Writer.WriteHeader(status)
+		c.Writer.WriteHeaderNow()
+		return
+	}
+	header["Content-Type"] = nil // none: not guessed from the body either
+	if contentType != "" {
+		header.Set("Content-Type", contentType)
+	}
+	header.Set("Content-Length", strconv.Itoa(len(body)))
+	c.Writer.WriteHeader(status)
+	_, _ = c.Writer.Write(body) // the client is gone: nobody to tell
+}

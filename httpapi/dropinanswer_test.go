@@ -1,0 +1,149 @@
+package httpapi_test
+
+import (
+	"encoding/json"
+	"net/http"
+	"strings"
+	"testing"
+)
+
+// What the ordering service says for certain passes through as it said it
+// (policy O15), each time that it is asked for again.
+func TestAnswersPassThrough(t *testing.T) {
+	t.Parallel()
+	const refusal = `{"code": "closed",  "msg": "we are closed", "requestId": "u-1", "errors": ["Mon", "Tue"], "hint": 1.50}`
+	for name, test := range map[string]struct {
+		call, fault string // of the sandbox
+		status      int
+		media, body string
+	}{
+		"refused":           {"POST", fault("status", 422, refusal, ""), 422, "application/json; charset=utf-8", refusal},
+		"refused with 500":  {"POST", fault("status", 500, refusal, "application/problem+json"), 500, "application/problem+json", refusal},
+		"refused in HTML":   {"POST", fault("status", 403, "<h1>no</h1>", "text/html"), 403, "text/html", "<h1>no</h1>"},
+		"refused, no words": {"POST", fault("status", 404, "", ""), 404, "application/json; charset=utf-8", `{"code":"upstream_refused","msg":"the ordering service refused the order","requestId":"first","errors":null}`},
+		"other 2xx":         {"POST", fault("execute_then_status", 200, `{"orderId": 9007199254740993}`, "text/json"), 200, "text/json", `{"orderId": 9007199254740993}`},
+		"a payment refused": {"pay", fault("status", 418, "teapot", ""), 418, "text/plain; charset=utf-8", "teapot"},
+		"other JSON":        {"pay", fault("status", 202, `{"ok": true}`, ""), 202, "application/json; charset=utf-8", `{"ok": true}`},
+		"no words":          {"pay", fault("status", 200, "", ""), 200, "application/json; charset=utf-8", `{"result":{}}`},
+		"no content":        {"reject", fault("status", 204, "", ""), 204, "", ""},
+		"completed":         {"complete", fault("status", 200, `{"result":null}`, ""), 200, "application/json; charset=utf-8", `{"result":null}`},
+		"much said":         {"POST", fault("status", 400, `{"code":"long","msg":"much","requestId":"u","errors":"`+strings.Repeat("x", 70<<10)+`"}`, ""), 400, "application/json; charset=utf-8", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			tw := newTwins(t)
+			send := func(id string, k ...string) reply { // the placing request, or the change of 1001
+				headers := append(append(k, "X-Request-Id", id), tw.shop...)
+				switch test.call {
+				case "POST":
+					return tw.post(createPath, with(`"comment": "again"`), headers...)
+				case "complete":
+					return tw.put(createPath+"/1001/complete", "", headers...)
+				default:
+					return tw.put(createPath+"/1001/"+test.call, map[string]string{"pay": payment, "reject": reject}[test.call], headers...)
+				}
+			}
+			body := ""
+			if test.call == "POST" {
+				body = with(`"comment": "again"`)
+				send = func(id string, k ...string) reply {
+					return tw.post(createPath, body, append(append(k, "X-Request-Id", id), tw.shop...)...)
+				}
+			} else {
+				tw.post(createPath, posOrder(), tw.shop...).is(t, http.StatusCreated)
+			}
+			tw.behind.fault(test.call, test.fault)
+			got := send("first", key("k")...)
+			if got.status != test.status || got.header.Get("Content-Type") != test.media {
+				t.Errorf("got %d %q %s, want %d %q", got.status, got.header.Get("Content-Type"), got.body, test.status, test.media)
+			}
+			if string(got.body) != test.body && test.body != "" {
+				t.Errorf("got\n%s\nwant\n%s", got.body, test.body)
+			}
+			if test.body == "" && test.status != http.StatusNoContent { // too long to be kept
+				var shape documentError
+				if err := json.Unmarshal(got.body, &shape); err != nil || shape.Code != "upstream_refused" && shape.Code != "long" {
+					t.Errorf("got %.300s: %v", got.body, err)
+				}
+			}
+			if len(got.header.Get("Larder-Order-Ref")) != 26 || got.header.Get("Cache-Control") != "no-store" {
+				t.Errorf("header %v", got.header)
+			}
+			same(t, got, send("again", key("k")...))
+		})
+	}
+}
+
+// fault is one of the sandbox's, as JSON without its braces.
+func fault(do string, status int, body, media string) string {
+	headers := map[string]string{}
+	if media != "" {
+		headers["Content-Type"] = media
+	}
+	text, err := json.Marshal(map[string]any{"do": do, "status": status, "body": body, "headers": headers})
+	if err != nil {
+		panic(err)
+	}
+	return string(text[1 : len(text)-1])
+}
+
+// What is not certain, and what a person settled, is told in larder's words.
+func TestUncertainOutcomesOnTheDropInFace(t *testing.T) {
+	t.Parallel()
+	tw := newTwins(t)
+	ops := tw.as(clientOps)
+	body := posOrder()
+	send := func(k string) reply { return tw.post(createPath, body, append(key(k), tw.shop...)...) }
+	settle := func(lost reply, word string) {
+		t.Helper()
+		tw.post("/v1/ops/orders/"+lost.header.Get("Larder-Order-Ref")+"/resolve", word, ops...).is(t, http.StatusOK)
+	}
+
+	tw.behind.fault("POST", `"do":"execute_then_reset"`)
+	lost := send("lost")
+	said := lost.refusedDropIn(t, http.StatusGatewayTimeout, "order_outcome_unknown")
+	if ref := lost.header.Get("Larder-Order-Ref"); len(ref) != 26 || !strings.HasSuffix(said.Msg, " (ref "+ref+")") {
+		t.Errorf("ref %q, msg %q", ref, said.Msg)
+	}
+	same(t, lost, send("lost"))
+	settle(lost, `{"operation":"create","outcome":"done","orderID":"1001"}`)
+	if got := send("lost").is(t, http.StatusCreated); string(got.body) != `{"result":{"orderID":"1001"}}` || got.header.Get("Idempotent-Replayed") != "true" {
+		t.Errorf("settled done: %s %v", got.body, got.header)
+	}
+
+	tw.behind.fault("POST", `"do":"status","status":502,"body":"<html>"`)
+	gone := send("gone")
+	gone.refusedDropIn(t, http.StatusGatewayTimeout, "order_outcome_unknown")
+	settle(gone, `{"operation":"create","outcome":"not_done"}`)
+	got := send("gone")
+	if got.status != http.StatusBadGateway || !strings.Contains(string(got.body), `"code":"upstream_refused"`) || !strings.Contains(string(got.body), "a person") {
+		t.Errorf("settled not done: %d %s", got.status, got.body)
+	}
+
+	// Another change has to wait for it.
+	tw.behind.fault("pay", `"do":"execute_then_reset"`)
+	pay := tw.put(createPath+"/1001/pay", payment, tw.shop...)
+	pay.refusedDropIn(t, http.StatusGatewayTimeout, "order_outcome_unknown")
+	same(t, pay, tw.put(createPath+"/1001/pay", payment, tw.shop...))
+	tw.put(createPath+"/1001/complete", "", tw.shop...).refusedDropIn(t, http.StatusConflict, "outcome_unknown")
+	settle(pay, `{"operation":"pay","outcome":"done"}`)
+	if got := tw.put(createPath+"/1001/pay", payment, tw.shop...).is(t, http.StatusOK); string(got.body) != `{"result":{}}` {
+		t.Errorf("settled payment: %s", got.body)
+	}
+	tw.put(createPath+"/1001/complete", "", tw.shop...).is(t, http.StatusOK)
+
+	// Turned away for now: nothing was sent, and the key is free again.
+	tw.behind.faults(`[{"match":{"method":"POST","path":"/orders/api/v1/orders"},"do":"status","status":429,"retryAfter":60}]`)
+	away := send("away")
+	away.refusedDropIn(t, http.StatusServiceUnavailable, "upstream_unavailable")
+	if away.header.Get("Retry-After") != "60" {
+		t.Errorf("Retry-After %q", away.header.Get("Retry-After"))
+	}
+	tw.behind.faults(`[]`)
+	if got := send("away").is(t, http.StatusCreated); got.header.Get("Idempotent-Replayed") != "" {
+		t.Errorf("after it was turned away: %v", got.header)
+	}
+	// A redirect is no answer of the interface.
+	tw.behind.fault("POST", fault("status", 302, "", ""))
+	send("moved").refusedDropIn(t, http.StatusBadGateway, "upstream_refused")
+}

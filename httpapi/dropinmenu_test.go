@@ -1,0 +1,84 @@
+package httpapi_test
+
+import (
+	"bytes"
+	"compress/gzip"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestPublishedMenu(t *testing.T) {
+	t.Parallel()
+	tw := newTwins(t)
+	path := viewPath + "?restaurantId=bistro"
+	got := tw.get(path, tw.shop...).is(t, http.StatusOK)
+	want := `{"result":` + strings.Replace(publishedMenu(), `"Dinner"`, `"bistro"`, 1) + `}`
+	if diff := cmp.Diff(meaning(t, []byte(want)), meaning(t, got.body)); diff != "" {
+		t.Errorf("what the service published (-) and what larder answers (+):\n%s", diff)
+	}
+	for name, value := range map[string]string{
+		"Cache-Control": "private, no-cache", "Larder-Menu-Version": "1", "Content-Type": "application/json; charset=utf-8",
+	} {
+		if got.header.Get(name) != value {
+			t.Errorf("%s: %q, want %q", name, got.header.Get(name), value)
+		}
+	}
+	vary := strings.Join(got.header["Vary"], ", ")
+	if !strings.Contains(vary, "Authorization") || !strings.Contains(vary, "Accept-Encoding") {
+		t.Errorf("Vary %q", vary)
+	}
+	etag, modified := got.header.Get("ETag"), got.header.Get("Last-Modified")
+	if !strings.HasPrefix(etag, `W/"1-`) || etag == tw.get("/v1/restaurants/bistro/menu", tw.shop...).header.Get("ETag") {
+		t.Errorf("ETag %q", etag)
+	}
+	if _, err := http.ParseTime(modified); err != nil {
+		t.Errorf("Last-Modified %q: %v", modified, err)
+	}
+	for _, condition := range [][]string{{"If-None-Match", etag}, {"If-None-Match", `"x", ` + etag}, {"If-Modified-Since", modified}} {
+		again := tw.get(path, append(condition, tw.shop...)...).is(t, http.StatusNotModified)
+		if len(again.body) != 0 || again.header.Get("ETag") != etag || again.header.Get("Cache-Control") != "private, no-cache" {
+			t.Errorf("%v: %q %v", condition, again.body, again.header)
+		}
+	}
+	tw.get(path, append([]string{"If-None-Match", `"1"`, "If-Modified-Since", modified}, tw.shop...)...).is(t, http.StatusOK)
+	head := tw.do(http.MethodHead, path, "", tw.shop...).is(t, http.StatusOK)
+	if len(head.body) != 0 || head.header.Get("Content-Length") != got.header.Get("Content-Length") || head.header.Get("ETag") != etag {
+		t.Errorf("HEAD: %q %v", head.body, head.header)
+	}
+	tw.do(http.MethodHead, causesPath+"/", "", tw.shop...).is(t, http.StatusOK)
+	packed := tw.get(path, append([]string{"Accept-Encoding", "gzip"}, tw.shop...)...).is(t, http.StatusOK)
+	reader, err := gzip.NewReader(bytes.NewReader(packed.body))
+	if err != nil || packed.header.Get("Content-Encoding") != "gzip" {
+		t.Fatalf("gzip: %v %v", packed.header, err)
+	}
+	if plain, err := io.ReadAll(reader); err != nil || !bytes.Equal(plain, got.body) {
+		t.Errorf("gzip holds another body: %v", err)
+	}
+
+	// A dish is stopped: another answer, without what the service did not say.
+	stopped := strings.Replace(strings.Replace(publishedMenu(), `"Dinner"`, `"bistro"`, 1), `"name": "Twin A",`, `"name": "Twin A", "isContainInStopList": ["bistro", "elsewhere"],`, 1)
+	do(t, http.MethodPut, tw.behind.base+"/sandbox/menus/bistro", stopped).is(t, http.StatusOK)
+	tw.pull(bistro)
+	now := tw.get(path, append([]string{"If-None-Match", etag}, tw.shop...)...).is(t, http.StatusOK)
+	if diff := cmp.Diff(meaning(t, []byte(`{"result":`+stopped+`}`)), meaning(t, now.body)); diff != "" {
+		t.Errorf("after the stop (-want +got):\n%s", diff)
+	}
+}
+
+// The last menu goes on being served while the service is away.
+func TestPublishedMenuWhileTheServiceIsAway(t *testing.T) {
+	t.Parallel()
+	tw := newTwins(t)
+	before := tw.get(viewPath, tw.shop...).is(t, http.StatusOK)
+	tw.behind.faults(`[{"match":{"path":"*"},"do":"reset_before"}]`)
+	if after := tw.get(viewPath, tw.shop...).is(t, http.StatusOK); !bytes.Equal(before.body, after.body) {
+		t.Error("another menu")
+	}
+	tw.ahead(time.Minute)
+	tw.get(causesPath, tw.shop...).is(t, http.StatusOK)
+}

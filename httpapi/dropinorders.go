@@ -1,0 +1,84 @@
+package httpapi
+
+import (
+	"github.com/gin-gonic/gin"
+
+	"larder/internal/upstream"
+	"larder/ordering"
+)
+
+// dropInPlace answers POST /orders/api/v1/orders: the order is checked against
+// the menu of the restaurant that it names, and what the ordering service says
+// of it is passed on.
+//
+// A body is JSON whatever its Content-Type says: the clients of the ordering
+// service send what they always sent.
+func (s *Server) dropInPlace(c *gin.Context) {
+	placing := ordering.Placing{RequestID: idOf(c), Language: language(c)}
+	err := s.readPlacing(c, &placing)
+	if err != nil {
+		fail(c, err)
+		return
+	}
+	call := orderCall{operation: upstream.OpCreate, connection: placing.Connection, restaurant: placing.Restaurant}
+	placed, err := s.orders.Place(c.Request.Context(), placing)
+	s.noteOrder(c, call, placed, err)
+	s.answerDropIn(c, placed, err)
+}
+
+// readPlacing fills in whose order it is, and what it says.
+func (s *Server) readPlacing(c *gin.Context, p *ordering.Placing) (err error) {
+	if p.Connection, err = s.ownConnection(c); err != nil {
+		return err
+	}
+	who, _ := callerOf(c)
+	p.Client, p.WireCase = who.Client, s.connection(p.Connection).WireCase
+	if p.Key, err = idempotencyKey(c, false); err != nil {
+		return err
+	}
+	if p.Body, err = readBody(c, maxBody); err != nil {
+		return err
+	}
+	named, err := restaurantOfBody(p.Body)
+	if err != nil {
+		return err
+	}
+	p.Restaurant, err = s.ownMenu(p.Connection, named)
+	return err
+}
+
+// dropInChange answers PUT /orders/api/v1/orders/{orderID}/pay, /complete and
+// /reject. Orders that larder did not place pass on to the client's connection
+// (policy O9a). A restaurantID in a rejection's query or body is accepted and
+// not sent on (policy O11); a body of a completion is not read.
+func (s *Server) dropInChange(operation ordering.Operation) gin.HandlerFunc {
+	return func(c *gin.Context) {
+		change := ordering.Changing{
+			Operation: operation, OrderID: param(c, "orderID"), RequestID: idOf(c), Language: language(c),
+		}
+		if err := s.readChange(c, &change); err != nil {
+			fail(c, err)
+			return
+		}
+		call := orderCall{operation: operation, connection: change.Connection, orderID: change.OrderID}
+		changed, err := s.orders.Change(c.Request.Context(), change)
+		s.noteOrder(c, call, changed, err)
+		s.answerDropIn(c, changed, err)
+	}
+}
+
+// readChange fills in whose change it is, and what it says.
+func (s *Server) readChange(c *gin.Context, change *ordering.Changing) (err error) {
+	if change.Connection, err = s.ownConnection(c); err != nil {
+		return err
+	}
+	who, _ := callerOf(c)
+	change.Client, change.WireCase = who.Client, s.connection(change.Connection).WireCase
+	if change.Key, err = idempotencyKey(c, false); err != nil {
+		return err
+	}
+	if change.Operation != upstream.OpComplete {
+		change.Body, err = readBody(c, maxBody)
+	}
+	return err
+}

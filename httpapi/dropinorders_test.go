@@ -1,0 +1,290 @@
+package httpapi_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"larder/httpapi"
+	"larder/internal/sandbox"
+	"larder/ordering"
+)
+
+// raws are the service's orders as they came in, byte for byte.
+func (s *stand) raws() []string {
+	s.t.Helper()
+	var orders []struct{ Raw string }
+	do(s.t, http.MethodGet, s.base+"/sandbox/orders", "").is(s.t, http.StatusOK).into(s.t, &orders)
+	raws := make([]string, len(orders))
+	for i, order := range orders {
+		raws[i] = order.Raw
+	}
+	return raws
+}
+
+// What larder does not know reaches the ordering service untouched (policy W8).
+func TestUnknownFieldsReachTheService(t *testing.T) {
+	t.Parallel()
+	tw := newTwins(t)
+	body := strings.NewReplacer(
+		`{"comment"`, `{"source": {"app": "web 🌐", "build": 1.50, "flags": [true, null]}, "restaurantID": "bistro", "soonest": false, "comment"`,
+		`"firstName": "Inês"`, `"firstName": "Inês", "loyalty": {"card": "0042", "points": 10.00}`,
+		`"floor": 3`, `"floor": 3, "door_code": "B 12", "geo": [41.14, -8.61]`,
+		`"name": "Margherita"`, `"name": "Margherita", "course": 2, "marks": ["well done", "без лука"]`,
+		`"name": "Garlic"`, `"name": "Garlic", "half": "left"`,
+	).Replace(posOrder())
+	tw.post(createPath, body, tw.shop...).is(t, http.StatusCreated)
+	raw := tw.behind.raws()[0]
+	for _, member := range []string{ // but for white space between them
+		`"source":{"app": "web 🌐", "build": 1.50, "flags": [true, null]}`, `"soonest":false`,
+		`"loyalty":{"card": "0042", "points": 10.00}`, `"door_code":"B 12"`, `"geo":[41.14, -8.61]`,
+		`"course":2`, `"marks":["well done", "без лука"]`, `"half":"left"`,
+	} {
+		if strings.Count(raw, tight(t, member)) != 1 {
+			t.Errorf("%s did not reach the service as it was:\n%s", member, raw)
+		}
+	}
+	tw.put(createPath+"/1001/pay", strings.Replace(payment, `"name": ""`, `"name": "", "terminal": {"id": 7.0}`, 1), tw.shop...).is(t, http.StatusOK)
+	if paid := tw.behind.has()[0].Payments; len(paid) != 1 || !strings.Contains(string(paid[0]), `"terminal":{"id":7.0}`) {
+		t.Errorf("the payment arrived as %s", paid)
+	}
+	if strings.Contains(raw, "Idempotency") || tw.behind.has()[0].Headers["Idempotency-Key"] != "" {
+		t.Errorf("a key arrived: %s", raw)
+	}
+}
+
+// tight is the same JSON without white space; members may stand alone.
+func tight(t *testing.T, text string) string {
+	t.Helper()
+	alone := strings.HasPrefix(text, `"`)
+	if alone {
+		text = "{" + text + "}"
+	}
+	var out bytes.Buffer
+	if err := json.Compact(&out, []byte(text)); err != nil {
+		t.Fatal(err)
+	}
+	if alone {
+		return out.String()[1 : out.Len()-1]
+	}
+	return out.String()
+}
+
+// The spellings and shapes that clients of such services are known to send
+// (policies W3 to W5 and W12).
+func TestSpellingsOfClients(t *testing.T) {
+	t.Parallel()
+	tw := newTwins(t)
+	dish := `"dishList": [{"ID": "e1", "name": "Margherita", "price": 199.9, "quantity": 1, "ingredients": [{"ID": "x1", "name": "Garlic", "price": 10.50, "quantity": 1}]}]`
+	for name, test := range map[string]struct{ old, now string }{
+		"as documented":          {dish, dish},
+		"camel case":             {`"paymentTypeID"`, `"paymentTypeId"`},
+		"small ids":              {`"ID"`, `"id"`},
+		"mixed ids":              {`"ID"`, `"Id"`},
+		"another case":           {`"expeditionType"`, `"ExpeditionType"`},
+		"underscores":            {`"expectedAt"`, `"expected_at"`},
+		"numbers as texts":       {`"persons": 2`, `"persons": "2"`},
+		"a price as text":        {`"price": 199.9`, `"price": "199.90"`},
+		"a quantity as text":     {`"quantity": 1,`, `"quantity": "1.0",`},
+		"no price":               {`"price": 199.9, `, ``},
+		"nothing but nulls":      {`"comment": "no bell"`, `"comment": null, "changeFrom": null, "guest": null`},
+		"an empty list inside":   {`"quantity": 1}]`, `"quantity": 1, "ingredients": []}]`},
+		"an external id as well": {`"ID": "e1"`, `"externalId": "e1", "id": null`},
+		"a whole product":        {`"ID": "e1"`, `"ID": "e1", "categoryId": "c1", "imageUrls": [], "calories": 10, "isContainInStopList": [], "schemeId": "s1"`},
+		"a menu id":              {`"ID": "e1"`, `"ID": "p1"`},
+	} {
+		body := strings.ReplaceAll(posOrder(), test.old, test.now)
+		for _, restaurant := range []string{"restaurantID", "restaurantId", "RestaurantId", "restaurant_id"} {
+			got := tw.post(createPath, strings.Replace(body, "{", `{"`+restaurant+`": "bistro", `, 1), tw.shop...)
+			if got.status != http.StatusCreated {
+				t.Errorf("%s, %s: %d %s", name, restaurant, got.status, got.body)
+			}
+		}
+	}
+	for _, raw := range tw.behind.raws() {
+		if !strings.Contains(raw, `"restaurantID":"bistro"`) || !strings.Contains(raw, `"paymentTypeID":"card"`) || !strings.Contains(raw, `{"ID":"e1",`) {
+			t.Errorf("the service got %s", raw)
+		}
+	}
+}
+
+// A body is JSON whatever its Content-Type says.
+func TestAnyContentType(t *testing.T) {
+	t.Parallel()
+	tw := newTwins(t)
+	for _, media := range []string{"", "application/json", "application/json;charset=UTF-8", "text/json", "text/plain", "application/x-www-form-urlencoded", "no type"} {
+		headers := tw.shop
+		if media != "" {
+			headers = append([]string{"Content-Type", media}, headers...)
+		}
+		if got := tw.do(http.MethodPost, createPath, "\ufeff"+posOrder(), headers...); got.status != http.StatusCreated {
+			t.Errorf("Content-Type %q: %d %s", media, got.status, got.body)
+		}
+	}
+}
+
+// With a key a request is made once; without one an order is another each time.
+func TestKeysOnTheDropInFace(t *testing.T) {
+	t.Parallel()
+	tw := newTwins(t)
+	body := posOrder()
+	place := func(body, k string, headers ...string) reply {
+		t.Helper()
+		if k != "" {
+			headers = append(key(k), headers...)
+		}
+		return tw.post(createPath, body, headers...)
+	}
+	first := place(body, "k-1", tw.shop...).is(t, http.StatusCreated)
+	same(t, first, place(body, `"k-1"`, tw.shop...))
+	same(t, first, place(tight(t, body), "k-1", tw.shop...))
+	if ref := first.header.Get("Larder-Order-Ref"); len(ref) != 26 || ref != place(body, "k-1", tw.shop...).header.Get("Larder-Order-Ref") {
+		t.Errorf("Larder-Order-Ref %q", ref)
+	}
+	reused := place(strings.Replace(body, "no bell", "ring", 1), "k-1", tw.shop...)
+	reused.refusedDropIn(t, http.StatusUnprocessableEntity, "idempotency_key_reused")
+	if reused.header.Get("Larder-Order-Ref") != first.header.Get("Larder-Order-Ref") {
+		t.Errorf("whose key it is: %v", reused.header)
+	}
+	place(with(`"restaurantID": "second"`), "k-1", tw.shop...).refusedDropIn(t, http.StatusUnprocessableEntity, "idempotency_key_reused")
+	tw.put(createPath+"/1001/pay", payment, append(key("k-1"), tw.shop...)...).refusedDropIn(t, http.StatusUnprocessableEntity, "idempotency_key_reused")
+	for range 2 {
+		if got := place(body, "", tw.shop...).is(t, http.StatusCreated); got.header.Get("Idempotent-Replayed") != "" {
+			t.Errorf("without a key: %v", got.header)
+		}
+	}
+	if n := len(tw.behind.has()); n != 3 {
+		t.Errorf("the service has %d orders, want 3", n)
+	}
+
+	// Changes are made once with a key and without.
+	change := func(what, body string, k ...string) reply {
+		return tw.put(createPath+"/1001/"+what, body, append(k, tw.shop...)...)
+	}
+	refused := change("complete", "", key("c-1")...).is(t, http.StatusInternalServerError)
+	change("complete", "").is(t, http.StatusInternalServerError)
+	paid := change("pay", payment).is(t, http.StatusOK)
+	same(t, paid, change("pay", tight(t, payment)))
+	change("pay", strings.Replace(payment, "210.40", "300", 1)).refusedDropIn(t, http.StatusConflict, "order_state")
+	same(t, refused, change("complete", "", key("c-1")...)) // the client's own key keeps a refusal
+	done := change("complete", "").is(t, http.StatusOK)     // one that larder made does not
+	same(t, done, change("complete", ""))
+	closed := change("reject", reject)
+	closed.refusedDropIn(t, http.StatusConflict, "order_state")
+	if closed.header.Get("Larder-Order-Ref") != first.header.Get("Larder-Order-Ref") {
+		t.Errorf("which order it is: %v", closed.header)
+	}
+	if orders := tw.behind.has(); len(orders[0].Payments) != 1 || orders[0].State != "closed" {
+		t.Errorf("the service has %+v", orders[0])
+	}
+}
+
+// What belongs to another connection is unknown, in every route and under
+// every key.
+func TestDropInIsolation(t *testing.T) {
+	t.Parallel()
+	elsewhere := newStand(t, "north", north)
+	putMenu(t, elsewhere.base, sandbox.DefaultMenu)
+	tw := newTwins(t, func(p *plan) { p.services["north"] = elsewhere })
+	stranger := tw.as(clientNorth)
+	tw.post(createPath, with(`"restaurantID": "bistro"`), append(key("k"), tw.shop...)...).is(t, http.StatusCreated)
+
+	for _, body := range []string{with(`"restaurantID": "bistro"`), with(`"restaurantID": "second"`)} {
+		refused := tw.post(createPath, body, stranger...).refusedDropIn(t, http.StatusNotFound, "restaurant_not_found")
+		if diff := cmp.Diff([]string{north}, knownOf(t, refused)); diff != "" {
+			t.Errorf("ids of another connection: %s", diff)
+		}
+	}
+	tw.get(viewPath+"?restaurantId=bistro", stranger...).refusedDropIn(t, http.StatusNotFound, "restaurant_not_found")
+	tw.get(causesPath, stranger...).refusedDropIn(t, http.StatusServiceUnavailable, "no_rejection_reasons")
+	// The orderID is passed on to the caller's own service, which has no such order.
+	for what, body := range map[string]string{"pay": payment, "complete": "", "reject": reject} {
+		tw.put(createPath+"/1001/"+what, body, stranger...).is(t, http.StatusNotFound)
+	}
+	if orders := tw.behind.has(); len(orders) != 1 || orders[0].Paid || orders[0].State != "new" {
+		t.Errorf("another's order was changed: %+v", orders)
+	}
+	// The same key is another client's own.
+	tw.post(createPath, posOrder(), append(key("k"), stranger...)...).is(t, http.StatusCreated)
+	if got := tw.post(createPath, with(`"restaurantID": "bistro"`), append(key("k"), tw.shop...)...); got.header.Get("Idempotent-Replayed") != "true" && got.status != 422 {
+		t.Errorf("the first client's key: %d %v", got.status, got.header)
+	}
+	// Two orders of one id, each changed by its own client alone.
+	if orders := elsewhere.has(); len(orders) != 1 || orders[0].OrderID != "1001" {
+		t.Fatalf("the other service has %+v", orders)
+	}
+	tw.put(createPath+"/1001/pay", payment, stranger...).is(t, http.StatusOK)
+	if tw.behind.has()[0].Paid || !elsewhere.has()[0].Paid {
+		t.Error("the payment went to the wrong service")
+	}
+}
+
+// One limit for placing on both faces (policy H1).
+func TestDropInIsLimitedByClient(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, func(p *plan) { p.cfg.Rate.Place = httpapi.Rate{Count: 1, Per: 3600e9} })
+	w.pull("@main")
+	shop := w.as(clientShop)
+	w.post(createPath, posOrder(), shop...).is(t, http.StatusCreated)
+	if got := w.post(createPath+"/", posOrder(), shop...); got.header.Get("Retry-After") != "3600" {
+		t.Errorf("Retry-After %q", got.header.Get("Retry-After"))
+	}
+	w.post(ordersPath, order(), append(key("a"), shop...)...).refused(t, http.StatusTooManyRequests, "rate_limited")
+	w.put(createPath+"/765/complete", "", shop...).is(t, http.StatusOK)
+	w.put(createPath+"/765/pay", payment, shop...).refusedDropIn(t, http.StatusTooManyRequests, "rate_limited")
+	w.get(viewPath, shop...).is(t, http.StatusOK)
+}
+
+// Orders are not taken where their records could be lost (policy O14).
+func TestDropInWithoutAJournal(t *testing.T) {
+	t.Parallel()
+	tw := newTwins(t, func(p *plan) { p.ordering.AllowVolatile = false })
+	got := tw.post(createPath, posOrder(), tw.shop...)
+	got.refusedDropIn(t, http.StatusServiceUnavailable, "journal_unavailable")
+	if got.header.Get("Retry-After") == "" || len(tw.behind.has()) != 0 {
+		t.Errorf("Retry-After %q, sent %+v", got.header.Get("Retry-After"), tw.behind.has())
+	}
+}
+
+// The log and the metrics of a drop-in order name it, and nothing of a guest.
+func TestDropInIsLogged(t *testing.T) {
+	t.Parallel()
+	tw := newTwins(t)
+	got := tw.post(createPath, with(`"restaurantID": "bistro"`), append(key("secret-key"), tw.shop...)...).is(t, http.StatusCreated)
+	found := false
+	for _, entry := range tw.logs.AllEntries() {
+		text, err := entry.String()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.Contains(text, "Flores") || strings.Contains(text, "secret-key") || strings.Contains(text, "351") {
+			t.Errorf("the log tells too much: %s", text)
+		}
+		found = found || entry.Data["event"] == "order.placed" && entry.Data["ref"] == got.header.Get("Larder-Order-Ref")
+	}
+	if !found {
+		t.Error("the order is not in the log")
+	}
+	metrics := string(tw.get("/metrics").body)
+	for _, line := range []string{
+		`larder_http_requests_total{method="POST",route="/orders/api/v1/orders",status="2xx"} 1`,
+		`larder_orders_total{operation="create",outcome="placed"} 1`,
+	} {
+		if !strings.Contains(metrics, line) {
+			t.Errorf("metrics lack %s", line)
+		}
+	}
+	record, err := tw.engine.ByOrderID(t.Context(), []string{"main"}, "1001")
+	if err != nil || record.Client != clientShop || record.Restaurant != "bistro" || record.State != ordering.StatePlaced {
+		t.Errorf("record %+v, %v", record, err)
+	}
+	var shown struct{ OrderID, Restaurant string }
+	tw.get("/v1/orders/1001", tw.shop...).is(t, http.StatusOK)
+	if err := json.Unmarshal(tw.get("/v1/orders?key=secret-key", tw.shop...).body, &struct{ Result any }{&shown}); err != nil || shown.OrderID != "1001" {
+		t.Errorf("by its key, on the other face: %+v, %v", shown, err)
+	}
+}
