@@ -101,13 +101,17 @@ func TestKeysShareTheirHashTag(t *testing.T) {
 	own := k.Version(id, 42)
 	restaurant := []string{
 		k.Current(id), k.Products(own), k.ExternalIDs(own), k.Schemes(own), k.Stopped(id, 42), k.Record(id, 42), k.Ready(id, 42),
-		k.History(id), k.Lease(id), k.Fence(id), k.Queue(id), k.Runs(id), k.RunOrder(id), k.Findings(id), k.Validator(id),
+		k.StopValues(id, 42), k.History(id), k.Lease(id), k.Fence(id), k.Queue(id), k.Runs(id), k.RunOrder(id), k.Findings(id), k.Validator(id),
 	}
 	shared := k.Content("ab12")
 	content := []string{k.ContentBody("ab12"), k.ContentUsers("ab12"), k.Products(shared), k.ExternalIDs(shared), k.Schemes(shared)}
-	single := []string{k.Contents(), k.Swept(), k.Notices(), k.RunIndex(), k.SigningKey(), k.Reasons("main")}
+	orders := []string{
+		k.Order("main", "ref"), k.OrderGuest("main", "ref", 1), k.OrderKey("main", "hash"), k.OrderID("main", "765"),
+		k.OrderAborted("main", "opening"), k.Orders("main"), k.OrdersIn("main", "unknown"), k.OrdersOpen("main"), k.OrdersExpiry("main"),
+	}
+	single := []string{k.JournalSecret(), k.Contents(), k.Swept(), k.Notices(), k.RunIndex(), k.SigningKey(), k.Reasons("main")}
 	seen := make(map[string]bool)
-	for tag, keys := range map[string][]string{"larder:{r:bistro}:": restaurant, "larder:{c:ab12}:": content, "larder:": single} {
+	for tag, keys := range map[string][]string{"larder:{r:bistro}:": restaurant, "larder:{c:ab12}:": content, "larder:{o:main}:": orders, "larder:": single} {
 		for _, key := range keys {
 			if !strings.HasPrefix(key, tag) {
 				t.Errorf("%s does not begin with %s", key, tag)

@@ -1,0 +1,172 @@
+package cache
+
+import (
+	"context"
+	"errors"
+	"net"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+)
+
+// failAt fails one command or pipeline, before it is sent: the n-th from 1.
+type failAt struct{ left atomic.Int64 }
+
+func (f *failAt) DialHook(next redis.DialHook) redis.DialHook {
+	return func(ctx context.Context, network, address string) (net.Conn, error) {
+		return next(ctx, network, address)
+	}
+}
+
+func (f *failAt) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
+	return func(ctx context.Context, cmd redis.Cmder) error {
+		if f.left.Add(-1) == 0 {
+			cmd.SetErr(errCut)
+			return errCut
+		}
+		return next(ctx, cmd)
+	}
+}
+
+func (f *failAt) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
+	return func(ctx context.Context, cmds []redis.Cmder) error {
+		if f.left.Add(-1) == 0 {
+			for _, cmd := range cmds {
+				cmd.SetErr(errCut)
+			}
+			return errCut
+		}
+		return next(ctx, cmds)
+	}
+}
+
+// everyFault lets do fail at its first command, then at its second, and so on
+// until it succeeds. It gives how often do failed; each time with
+// ErrUnavailable, and after each time look is asked.
+func everyFault(t *testing.T, f *failAt, do func() error, look func(n int)) int {
+	t.Helper()
+	for n := 1; n < 1000; n++ {
+		f.left.Store(int64(n))
+		err := do()
+		f.left.Store(0)
+		if err == nil {
+			return n - 1
+		}
+		if !errors.Is(err, ErrUnavailable) || !errors.Is(err, errCut) {
+			t.Fatalf("command %d failed: %v, want ErrUnavailable for the cut", n, err)
+		}
+		look(n)
+	}
+	t.Fatal("it fails for ever")
+	return 0
+}
+
+// Whichever command of a publish, a restatement or a sweep fails, what was
+// served before is served on, whole (policy S6).
+func TestEveryCommandMayFail(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t *testing.T, r *Redis) {
+		ctx, fault := t.Context(), &failAt{}
+		now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+		s := NewStore(r, StoreConfig{History: 2, Clock: func() time.Time { return now }})
+		first := generated(t, 0, 40, 1)
+		if _, err := s.Publish(ctx, first); err != nil {
+			t.Fatal(err)
+		}
+		r.ordinary.AddHook(fault)
+		r.strict.AddHook(fault)
+
+		served := func() string {
+			replica := NewReplica(s, ReplicaConfig{})
+			snap, err := replica.Catalogue(ctx, "bistro")
+			if err != nil {
+				t.Fatal(err)
+			}
+			body, err := replica.Published(ctx, snap, Identity)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return string(body.Body) + snap.Content
+		}
+		before := served()
+		unchanged := func(n int) {
+			if served() != before {
+				t.Fatalf("after command %d failed something else is served", n)
+			}
+		}
+		publish := func(p Publication) func() error {
+			return func() error {
+				_, err := s.Publish(ctx, p)
+				return err
+			}
+		}
+		if n := everyFault(t, fault, publish(generated(t, 1, 40, 2)), unchanged); n < 4 {
+			t.Errorf("only %d commands of a publish failed", n)
+		}
+		// A chain's second restaurant, whose index is the content's.
+		grill := generated(t, 0, 40, 2)
+		grill.Restaurant, before = "grill", served()
+		if n := everyFault(t, fault, publish(grill), unchanged); n < 4 {
+			t.Errorf("only %d commands of a chain's publish failed", n)
+		}
+		if err := NewReplica(s, ReplicaConfig{}).Poll(ctx); err != nil {
+			t.Errorf("poll: %v", err)
+		}
+		again, err := s.Current(ctx, "bistro")
+		if err != nil {
+			t.Fatal(err)
+		}
+		stops := []byte(`{"values":[{"disabled":false}],"runs":[0,41]}`)
+		if n := everyFault(t, fault, func() error {
+			_, err := s.Restate(ctx, Restatement{Version: again, Stops: stops, At: now})
+			return err
+		}, unchanged); n < 2 {
+			t.Errorf("only %d commands of a restatement failed", n)
+		}
+		if before == served() {
+			t.Error("the restatement changed nothing")
+		}
+
+		if err := publish(generated(t, 2, 40, 3))(); err != nil { // the history drops the first content
+			t.Fatal(err)
+		}
+		now, before = now.Add(48*time.Hour), served()
+		removed := 0
+		if n := everyFault(t, fault, func() error {
+			gone, err := s.Sweep(ctx)
+			removed += gone
+			return err
+		}, unchanged); n < 4 || removed == 0 {
+			t.Errorf("%d commands of a sweep failed, %d contents removed", n, removed)
+		}
+		unchanged(0)
+	})
+}
+
+func TestAnAnswerThatNoScriptGives(t *testing.T) {
+	t.Parallel()
+	for _, answer := range [][]string{nil, {}, {"perhaps"}} {
+		if err := refusal(answer, 1); !errors.Is(err, ErrCorrupt) {
+			t.Errorf("%q: %v, want ErrCorrupt", answer, err)
+		}
+	}
+}
+
+func TestGunzipRefuses(t *testing.T) {
+	t.Parallel()
+	p := newPacker()
+	packed, err := p.gzip([]byte("a menu"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if body, err := p.gunzip(packed); err != nil || string(body) != "a menu" {
+		t.Errorf("packed and unpacked: %q, %v", body, err)
+	}
+	for name, broken := range map[string][]byte{"cut": packed[:len(packed)-3], "no gzip": []byte("a menu")} {
+		if _, err := p.gunzip(broken); err == nil {
+			t.Errorf("%s: no error", name)
+		}
+	}
+}
