@@ -70,17 +70,7 @@ func newTwins(t *testing.T, changes ...func(*plan)) *twins {
 	for _, id := range []string{bistro, second, "@main", north} {
 		tw.pull(id)
 	}
-	reasons, err := tw.behind.RejectionReasons(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	list, err := json.Marshal(reasons)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := tw.store.SaveReasons(t.Context(), "main", list); err != nil {
-		t.Fatal(err)
-	}
+	tw.keepReasons()
 	tw.shop = tw.as(clientShop)
 	token, err := tw.alone.Token(t.Context())
 	if err != nil {
@@ -88,6 +78,22 @@ func newTwins(t *testing.T, changes ...func(*plan)) *twins {
 	}
 	tw.direct = []string{"Authorization", "Bearer " + token.AccessToken}
 	return tw
+}
+
+// keepReasons keeps the service's rejection reasons, as a sync does.
+func (tw *twins) keepReasons() {
+	tw.t.Helper()
+	reasons, err := tw.behind.RejectionReasons(tw.t.Context())
+	if err != nil {
+		tw.t.Fatal(err)
+	}
+	list, err := json.Marshal(reasons)
+	if err != nil {
+		tw.t.Fatal(err)
+	}
+	if err := tw.store.SaveReasons(tw.t.Context(), "main", list); err != nil {
+		tw.t.Fatal(err)
+	}
 }
 
 // putMenu has the service publish a menu that is named as its restaurant.

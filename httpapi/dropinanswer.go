@@ -47,9 +47,9 @@ func (s *Server) answerDropIn(c *gin.Context, result ordering.Result, err error)
 
 // passed gives the ordering service's answer to a call whose outcome it told;
 // status 0 where there is none to be passed on: a person settled the outcome,
-// it is not certain, or the body is not there (empty, too long to be kept, or
-// no longer kept). Of a refusal whose body is not there, the status, code and
-// message are told in the document's shape.
+// it is not certain, or the body of a success was too long to be kept. Of a
+// refusal whose body is lost, the status, code and message are told in the
+// document's shape.
 func passed(result ordering.Result) (status int, body []byte, contentType string) {
 	call := result.Call
 	said := call.Answer
@@ -58,7 +58,7 @@ func passed(result ordering.Result) (status int, body []byte, contentType string
 	switch {
 	case said == nil || !definite || call.Settled != nil || redirects:
 		return 0, nil, ""
-	case len(said.Body) > 0 && !said.Cut:
+	case !lost(call):
 		return said.Status, said.Body, said.ContentType
 	case call.Outcome == ordering.OutcomeDone:
 		return 0, nil, ""
@@ -72,6 +72,15 @@ func passed(result ordering.Result) (status int, body []byte, contentType string
 		return 0, nil, ""
 	}
 	return said.Status, body, contentJSON
+}
+
+// lost tells whether the service's answer had a body that is not there: too
+// long to be kept, or no longer kept (policy O13). A created order has its
+// number in the body, and a code comes from nowhere else.
+func lost(call ordering.Call) bool {
+	said := call.Answer
+	told := said.Code != "" || call.Operation == upstream.OpCreate && call.Outcome == ordering.OutcomeDone
+	return said.Cut || len(said.Body) == 0 && told
 }
 
 // doneStatus is the status of a success whose body is not the service's.
