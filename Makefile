@@ -14,7 +14,7 @@ FUZZTIME     ?= 10s
 BENCH_COUNT  ?= 1
 RACE_COUNT   ?= 5
 COVER_LEAST  ?= 85
-COVER_ROOMS  := internal/menu ordering internal/upstream cache sync
+COVER_ROOMS  := internal/menu ordering ordering/journal internal/upstream cache sync
 # The rooms whose promises are about goroutines: whole versions, single flight, leases.
 RACE_ROOMS   := ./cache/... ./sync/... ./internal/upstream/... ./ordering/... ./httpapi/...
 
@@ -73,7 +73,7 @@ fuzz: ## Run each fuzz target for FUZZTIME (10s)
 	tools/fuzz $(FUZZTIME)
 
 .PHONY: bench
-bench: test-needs $(BIN)/benchstat ## Measure decode, compile, validate and publish, BENCH_COUNT (1) times; with 6 and more compared with the run before
+bench: test-needs $(BIN)/benchstat ## Measure decode, compile, validate, publish and the journal, BENCH_COUNT (1) times; with 6 and more compared with the run before
 	tools/bench $(BENCH_COUNT) $(BIN)/benchstat
 
 .PHONY: mutation
