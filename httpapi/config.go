@@ -14,7 +14,7 @@ import (
 // AccessLog says which requests get a line in the log.
 type AccessLog string
 
-// The three ways of http.access_log. Requests that place an order, and
+// The three ways of http.access_log. Requests that place or change an order, and
 // answers of 500 and above, are logged in each of them.
 const (
 	LogErrors  AccessLog = "errors"  // answers of 500 and above only
@@ -65,7 +65,7 @@ type Config struct {
 // "0" lifts a limit.
 type RateConfig struct {
 	Validate      Rate `yaml:"validate"`       // order checks, an address
-	Place         Rate `yaml:"place"`          // orders placed, a client
+	Place         Rate `yaml:"place"`          // orders placed, and as many changes of orders, a client
 	TokenFailures Rate `yaml:"token_failures"` // refused token requests, a client and address
 }
 

@@ -27,6 +27,7 @@ type stand struct {
 	mu      sync.Mutex
 	gate    chan struct{} // while set, creating calls wait for it before they leave
 	arrived chan struct{} // one for each that waits
+	patient bool          // a call may take longer than its caller allows
 }
 
 func newStand(t *testing.T, name, restaurant string) *stand {
@@ -55,6 +56,9 @@ func (s *stand) CreateOrder(ctx context.Context, body []byte) (upstream.Created,
 	if gate != nil {
 		s.arrived <- struct{}{}
 		<-gate
+	}
+	if s.patient {
+		ctx = context.WithoutCancel(ctx)
 	}
 	return s.Client.CreateOrder(ctx, body)
 }
@@ -201,14 +205,14 @@ func (r reply) refusedReplay(t *testing.T, status int, code string) problem {
 	return got
 }
 
-// later sends JSON while the test goes on; what it gives waits for the answer.
-func (w *world) later(method, path, body string, headers ...string) (answer func() reply) {
+// later places an order while the test goes on; what it gives waits for the answer.
+func (w *world) later(body string, headers ...string) (answer func() reply) {
 	var (
 		got   reply
 		group errgroup.Group
 	)
 	group.Go(func() (err error) {
-		got, err = request(w.t, method, w.url+path, body, append([]string{"Content-Type", "application/json"}, headers...)...)
+		got, err = request(w.t, http.MethodPost, w.url+ordersPath, body, append([]string{"Content-Type", "application/json"}, headers...)...)
 		return err
 	})
 	return func() reply {

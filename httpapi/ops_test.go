@@ -246,11 +246,11 @@ func TestOpsOnAListenerOfTheirOwn(t *testing.T) { // policy H6
 	t.Parallel()
 	w := newWorld(t, func(p *plan) { p.cfg.OpsListen = "127.0.0.1:0" })
 	ops := w.as(clientOps)
-	for _, path := range []string{"/v1/ops/runs", "/metrics", "/v1/ops/restaurants/bistro/lint"} {
+	for _, path := range []string{"/v1/ops/runs", "/v1/ops/orders", "/metrics", "/v1/ops/restaurants/bistro/lint"} {
 		w.get(path, ops...).refused(t, http.StatusNotFound, "not_found")
 	}
 	second := serve(t, w.server.OpsHandler())
-	for _, path := range []string{"/v1/ops/runs", "/metrics", "/v1/ops/restaurants/bistro/lint", "/livez", "/readyz"} {
+	for _, path := range []string{"/v1/ops/runs", "/v1/ops/orders", "/metrics", "/v1/ops/restaurants/bistro/lint", "/livez", "/readyz"} {
 		do(t, http.MethodGet, second+path, "", ops...).is(t, http.StatusOK)
 	}
 	do(t, http.MethodGet, second+menuPath, "").refused(t, http.StatusNotFound, "not_found")

@@ -364,4 +364,13 @@ func TestNoOrderIsPlacedWhileRedisIsAway(t *testing.T) {
 	if got.header.Get("Retry-After") == "" || sent.Load() != 0 {
 		t.Errorf("Retry-After %q, %d orders were sent", got.header.Get("Retry-After"), sent.Load())
 	}
+	for path, method := range map[string]string{
+		"/v1/orders/765": http.MethodGet, "/v1/orders?key=before": http.MethodGet, "/v1/orders/765/complete": http.MethodPut,
+	} {
+		got := w.do(method, path, "", shop...)
+		got.refused(t, http.StatusServiceUnavailable, "journal_unavailable")
+		if got.header.Get("Retry-After") == "" || strings.Contains(string(got.body), "127.0.0.1") {
+			t.Errorf("%s %s: Retry-After %q, %s", method, path, got.header.Get("Retry-After"), got.body)
+		}
+	}
 }

@@ -139,7 +139,7 @@ func TestTheRecordOfAnOrderOnItsWay(t *testing.T) {
 	k := newKitchen(t)
 	open := k.main.shut()
 	defer open()
-	answer := k.later(http.MethodPost, ordersPath, order(), append(key("slow"), k.shop...)...)
+	answer := k.later(order(), append(key("slow"), k.shop...)...)
 	<-k.main.arrived
 	record := k.get("/v1/orders?key=slow", k.shop...).record(t)
 	if record.State != "placing" || record.OrderID != nil || len(record.Attempts) != 0 || record.Total != "210.4" {

@@ -159,7 +159,7 @@ func TestKeysThatAreTaken(t *testing.T) {
 
 	open := k.main.shut()
 	defer open()
-	answer := k.later(http.MethodPost, ordersPath, body, append(key("slow"), k.shop...)...)
+	answer := k.later(body, append(key("slow"), k.shop...)...)
 	<-k.main.arrived
 	busy := k.post(ordersPath, body, append(key("slow"), k.shop...)...)
 	flight := busy.refused(t, http.StatusConflict, "idempotency_key_in_flight")

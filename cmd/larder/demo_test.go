@@ -163,6 +163,8 @@ func TestCommandsAgainstARunningDaemon(t *testing.T) {
 		t.Parallel()
 		if out := must(t, with(shop, "order", "place", goodFile, "--key", "cli-1")...); !regexp.MustCompile(`^placed: order \d+, total [\d.]+, ref `).MatchString(out) {
 			t.Errorf("order place prints %q", out)
+		} else if again := must(t, with(shop, "order", "place", goodFile, "--key", "cli-1")...); again != strings.TrimSuffix(out, "\n")+"; it was sent before with this key\n" {
+			t.Errorf("order place prints %q, and again with its key %q", out, again)
 		}
 		p := fromJSON[struct{ Result placed }](t, must(t, with(shop, "order", "place", goodFile, "--json")...))
 		if p.Result.State != "placed" || p.Result.OrderID == "" {

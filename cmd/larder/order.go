@@ -33,9 +33,10 @@ func orderCommand(w *world) *cobra.Command {
 		Use:   "place FILE",
 		Short: "Check an order and place it",
 		Long: `Check an order (JSON; - is standard input) and, when it is valid, place it.
-Keys are not remembered yet: the same order sent again is a second order,
-whatever its --key. When the answer is that nobody knows whether it was placed,
-ask the restaurant first.`,
+The same file sent again with the same --key is the same order: it is placed
+once, and answered as it was the first time. Without --key each run is an order
+of its own. When the answer is that nobody knows whether it was placed, send it
+again with the key that the message names, never with another.`,
 		Args: cobra.ExactArgs(1),
 		RunE: action(func(cmd *cobra.Command, args []string) error {
 			return withOrder(cmd, w, args[0], httpapi.ScopeOrders, placeOrder)
@@ -182,8 +183,16 @@ func placeOrder(cmd *cobra.Command, w *world, daemon *api, path string, order []
 	if err := answer.result(&p); err != nil {
 		return err
 	}
-	fmt.Fprintf(w.out, "%s: order %s, total %s, ref %s\n", p.State, p.OrderID, number(p.Total), p.Ref)
+	fmt.Fprintf(w.out, "%s: order %s, total %s, ref %s%s\n", p.State, p.OrderID, number(p.Total), p.Ref, before(answer))
 	return nil
+}
+
+// before tells an answer that was given before.
+func before(answer *reply) string {
+	if answer.header.Get("Idempotent-Replayed") == "true" {
+		return "; it was sent before with this key"
+	}
+	return ""
 }
 
 // unplaced says why an order was not placed, or that nobody knows and what to
@@ -194,11 +203,13 @@ func unplaced(w *world, err error, key string, raw bool) error {
 	case !answered && neverSent(err):
 		return err
 	case !answered:
-		return fmt.Errorf("%w\nIt is not known whether the order was placed (its key was %s): %s", err, key, askFirst)
+		return fmt.Errorf("%w\nIt is not known whether the order was placed. %s", err, again(key))
 	case raw:
 		return err
 	case refused.Status == http.StatusGatewayTimeout:
-		return fmt.Errorf("it is not known whether the order was placed: %s\n%s Quote %s", refused.Msg, askFirst, refused.marks())
+		return fmt.Errorf("it is not known whether the order was placed: %s\nAsk the restaurant, and quote %s. %s", refused.Msg, refused.marks(), again(key))
+	case refused.Code == string(httpapi.CodeIdempotencyKeyInFlight):
+		return fmt.Errorf("not answered yet: %s (%s)", refused.Msg, refused.marks())
 	case len(refused.Errors) > 0:
 		fmt.Fprintf(w.out, "not placed: %s\n", refused.Msg)
 		printViolations(w, refused.Errors)
@@ -210,8 +221,20 @@ func unplaced(w *world, err error, key string, raw bool) error {
 	return errors.New(strings.Join(lines, "\n  "))
 }
 
-// askFirst is what to do when nobody knows whether an order was placed.
-const askFirst = "ask the restaurant before anything else, for an order sent again may be a second one."
+// again is how to ask once more without a second order.
+func again(key string) string {
+	return "Sent again with --key " + quoted(key) + " it is placed once; with another key it may be a second order."
+}
+
+// quoted is a word for a shell.
+func quoted(word string) string {
+	if strings.IndexFunc(word, func(r rune) bool { return !strings.ContainsRune(plainInShell, r) }) < 0 {
+		return word
+	}
+	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+}
+
+const plainInShell = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.:/"
 
 // marks are what an answer can be found by: in the restaurant's talk and in the log.
 func (e *apiError) marks() string {

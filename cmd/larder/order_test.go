@@ -67,12 +67,17 @@ func TestOrderPlaceSaysWhyAnOrderWasNotPlaced(t *testing.T) {
 		"certainly not sent": {
 			503, `{"status":503,"code":"upstream_unavailable","msg":"the order did not reach the ordering service; nothing was placed, try again","requestId":"r1","ref":"` + ref + `"}`,
 			[]string{"not placed: the order did not reach", "(ref " + ref + ", request r1)"},
-			"ask the restaurant",
+			"Ask the restaurant",
 		},
 		"an unknown outcome": {
 			504, `{"status":504,"code":"order_outcome_unknown","msg":"the ordering service did not say","requestId":"r1","ref":"` + ref + `"}`,
-			[]string{"it is not known whether the order was placed: the ordering service did not say\n", "ask the restaurant", "ref " + ref},
+			[]string{"it is not known whether the order was placed: the ordering service did not say\n", "Ask the restaurant, and quote ref " + ref, "Sent again with --key "},
 			"try again",
+		},
+		"a key in flight": {
+			409, `{"status":409,"code":"idempotency_key_in_flight","msg":"the first request is not finished","requestId":"r1","ref":"` + ref + `"}`,
+			[]string{"not answered yet: the first request is not finished (ref " + ref + ", request r1)"},
+			"not placed",
 		},
 		"no restaurant":    {404, `{"status":404,"code":"restaurant_not_found","msg":"there is no such restaurant"}`, []string{"not placed: ", "there is no such restaurant"}, "ref"},
 		"too many of them": {429, `{"status":429,"code":"rate_limited","msg":"wait"}`, []string{"429 rate_limited: wait"}, "ref"},
@@ -119,8 +124,8 @@ func TestOrderPlaceThatIsCutIsAnUnknownOutcome(t *testing.T) {
 	base := daemonOf(t, map[string]http.HandlerFunc{"POST /v1/restaurants/one/orders": func(http.ResponseWriter, *http.Request) {
 		panic(http.ErrAbortHandler)
 	}})
-	got := larder(t, asOps(base, "order", "place", "--key", "k-1", order)...)
-	if got.status != statusFailed || !strings.Contains(got.err, "It is not known whether the order was placed (its key was k-1): ask the restaurant") {
+	got := larder(t, asOps(base, "order", "place", "--key", "k 1", order)...)
+	if got.status != statusFailed || !strings.Contains(got.err, "It is not known whether the order was placed. Sent again with --key 'k 1' it is placed once") {
 		t.Errorf("order place over a cut connection: %+v", got)
 	}
 	got = larder(t, "order", "place", "--url", "http://127.0.0.1:1", order)
