@@ -1,10 +1,15 @@
 package httpapi_test
 
 import (
+	"context"
 	"encoding/json"
 	"net/http"
 	"strings"
 	"testing"
+
+	"larder/httpapi"
+	"larder/internal/upstream"
+	"larder/ordering"
 )
 
 // What the ordering service says for certain passes through as it said it
@@ -136,4 +141,79 @@ func TestUncertainOutcomesOnTheDropInFace(t *testing.T) {
 	// A redirect is no answer of the interface.
 	tw.behind.fault("POST", fault("status", 302, "", ""))
 	send("moved").refusedDropIn(t, http.StatusBadGateway, "upstream_refused")
+}
+
+// told are orders that come out as the test says.
+type told struct {
+	httpapi.Orders
+	result ordering.Result
+}
+
+func (t *told) Place(context.Context, ordering.Placing) (ordering.Result, error) {
+	return t.result, nil
+}
+
+func (t *told) Change(context.Context, ordering.Changing) (ordering.Result, error) {
+	return t.result, nil
+}
+
+// Of an answer that is lost the client is told what is left of it.
+func TestLostAnswersOnTheDropInFace(t *testing.T) {
+	t.Parallel()
+	orders := &told{}
+	w := newWorld(t, func(p *plan) { p.cfg.Rate, p.orders = httpapi.RateConfig{}, orders })
+	w.pull("@main")
+	shop := w.as(clientShop)
+	person := &ordering.Settled{By: "ops", How: ordering.SettledDone}
+	const done, refused = ordering.OutcomeDone, ordering.OutcomeRefused
+	for name, test := range map[string]struct {
+		call   ordering.Call
+		status int
+		body   string
+	}{
+		"a created order": {
+			ordering.Call{Operation: upstream.OpCreate, Outcome: done, Answer: &ordering.Answer{Status: 202}}, 202, `{"result":{"orderID":"7\"5"}}`,
+		},
+		"a created order, too much said": {
+			ordering.Call{Operation: upstream.OpCreate, Outcome: done, Answer: &ordering.Answer{Status: 201, Body: []byte("{"), Cut: true}},
+			201, `{"result":{"orderID":"7\"5"}}`,
+		},
+		"a created order, by a person": {
+			ordering.Call{Operation: upstream.OpCreate, Outcome: done, Answer: &ordering.Answer{Status: 502, Body: []byte("<h1>")}, Settled: person},
+			201, `{"result":{"orderID":"7\"5"}}`,
+		},
+		"a payment, by a person": {
+			ordering.Call{Operation: upstream.OpPay, Outcome: done, Answer: &ordering.Answer{Status: 500, Code: "x"}, Settled: person}, 200, `{"result":{}}`,
+		},
+		"a payment, too much said": {
+			ordering.Call{Operation: upstream.OpPay, Outcome: done, Answer: &ordering.Answer{Status: 203, Body: []byte("["), Cut: true}}, 203, `{"result":{}}`,
+		},
+		"a payment of which nothing is known but that it is done": {
+			ordering.Call{Operation: upstream.OpPay, Outcome: done}, 200, `{"result":{}}`,
+		},
+		"a completion, without words": {
+			ordering.Call{Operation: upstream.OpComplete, Outcome: done, Answer: &ordering.Answer{Status: 200}}, 200, ``,
+		},
+		"a refusal": {
+			ordering.Call{Operation: upstream.OpComplete, Outcome: refused, RequestID: "r-1", Answer: &ordering.Answer{Status: 500, Code: "pos_close_order"}},
+			500, `{"code":"pos_close_order","msg":"the ordering service refused the completion","requestId":"r-1","errors":null}`,
+		},
+		"a refusal, too much said": {
+			ordering.Call{Operation: upstream.OpReject, Outcome: refused, RequestID: "r-1", Answer: &ordering.Answer{Status: 413, Body: []byte("no"), Cut: true}},
+			413, `{"code":"upstream_refused","msg":"the ordering service refused the rejection","requestId":"r-1","errors":null}`,
+		},
+	} {
+		orders.result = ordering.Result{Record: ordering.Record{Ref: "01M7Y8QA4QWWYYW2ZDGBAPXMW3", OrderID: "7\"5"}, Call: test.call}
+		method, path, body := http.MethodPut, createPath+"/7/"+string(test.call.Operation), "[]"
+		if test.call.Operation == upstream.OpCreate {
+			method, path = http.MethodPost, createPath
+		}
+		got := w.do(method, path, body, shop...)
+		if got.status != test.status || string(got.body) != test.body {
+			t.Errorf("%s: %d %s, want %d %s", name, got.status, got.body, test.status, test.body)
+		}
+		if got.header.Get("Larder-Order-Ref") != orders.result.Record.Ref {
+			t.Errorf("%s: Larder-Order-Ref %q", name, got.header.Get("Larder-Order-Ref"))
+		}
+	}
 }

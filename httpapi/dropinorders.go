@@ -16,11 +16,14 @@ import (
 func (s *Server) dropInPlace(c *gin.Context) {
 	placing := ordering.Placing{RequestID: idOf(c), Language: language(c)}
 	err := s.readPlacing(c, &placing)
+	call := orderCall{operation: upstream.OpCreate, connection: placing.Connection, restaurant: placing.Restaurant}
 	if err != nil {
+		if asProblem(err).code == CodeMalformedJSON { // as ordering would say
+			s.noteOrder(c, call, ordering.Result{}, err)
+		}
 		fail(c, err)
 		return
 	}
-	call := orderCall{operation: upstream.OpCreate, connection: placing.Connection, restaurant: placing.Restaurant}
 	placed, err := s.orders.Place(c.Request.Context(), placing)
 	s.noteOrder(c, call, placed, err)
 	s.answerDropIn(c, placed, err)

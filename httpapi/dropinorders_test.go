@@ -269,10 +269,12 @@ func TestDropInIsLogged(t *testing.T) {
 	if !found {
 		t.Error("the order is not in the log")
 	}
+	tw.post(createPath, "{", tw.shop...).refusedDropIn(t, http.StatusBadRequest, "malformed_json")
 	metrics := string(tw.get("/metrics").body)
 	for _, line := range []string{
 		`larder_http_requests_total{method="POST",route="/orders/api/v1/orders",status="2xx"} 1`,
 		`larder_orders_total{operation="create",outcome="placed"} 1`,
+		`larder_orders_total{operation="create",outcome="invalid"} 1`,
 	} {
 		if !strings.Contains(metrics, line) {
 			t.Errorf("metrics lack %s", line)

@@ -76,7 +76,12 @@ func (s *Server) token(c *gin.Context) {
 		refuseToken(c, http.StatusUnauthorized, oauthInvalidClient, "the client is unknown or its secret is wrong")
 		return
 	}
-	if form["granttype"] != "client_credentials" {
+	switch form["granttype"] {
+	case "client_credentials":
+	case "":
+		refuseToken(c, http.StatusBadRequest, oauthInvalidRequest, "grant_type is missing; it is client_credentials")
+		return
+	default:
 		refuseToken(c, http.StatusBadRequest, oauthUnsupportedGrant, "the grant_type is client_credentials")
 		return
 	}

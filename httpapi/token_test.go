@@ -146,7 +146,7 @@ func TestTokenRefusals(t *testing.T) { // RFC 6749, section 5.2
 	}
 	refused("no client", w.ask("grant_type", "client_credentials"), http.StatusUnauthorized, "invalid_client")
 	refused("another grant", w.ask("client_id", clientShop, "client_secret", secretOf(clientShop), "grant_type", "password"), http.StatusBadRequest, "unsupported_grant_type")
-	refused("no grant", w.ask(good[:4]...), http.StatusBadRequest, "unsupported_grant_type")
+	refused("no grant", w.ask(good[:4]...), http.StatusBadRequest, "invalid_request")
 	refused("a scope it has not", w.ask(with("scope", "orders ops")...), http.StatusBadRequest, "invalid_scope")
 	refused("an unknown scope", w.ask(with("scope", `"all"`)...), http.StatusBadRequest, "invalid_scope")
 	refused("a parameter twice", w.ask(with("clientid", "x")...), http.StatusBadRequest, "invalid_request")
