@@ -25,8 +25,11 @@ type faultRow struct {
 	always bool
 	// outcome is the call's; create is the creating call's where it differs.
 	outcome, create ordering.Outcome
-	// status is the service's last answer's, 0 for none.
+	// status is the service's last answer's, 0 for none; mute: it has no body.
 	status int
+	mute   bool
+	// said is what a refusal's body has in it; inShape for "".
+	said string
 	// calls reached the service, executed took effect there.
 	calls, executed int
 	// tries are more than calls where some did not reach the service.
@@ -60,10 +63,10 @@ func faultRows() []faultRow {
 	const done, refused, notSent, unknown = ordering.OutcomeDone, ordering.OutcomeRefused, ordering.OutcomeNotSent, ordering.OutcomeUnknown
 	rows := []faultRow{
 		{name: "none", outcome: done, status: 200, calls: 1, executed: 1},
-		{name: "a 2xx of nothing", do: []string{answerFault("execute_then_status", 200, "")}, outcome: done, create: unknown, status: 200, calls: 1, executed: 1},
-		{name: "a 204", do: []string{answerFault("execute_then_status", 204, "")}, outcome: done, create: unknown, status: 204, calls: 1, executed: 1},
+		{name: "a 2xx of nothing", do: []string{answerFault("execute_then_status", 200, "")}, outcome: done, create: unknown, status: 200, mute: true, calls: 1, executed: 1},
+		{name: "a 204", do: []string{answerFault("execute_then_status", 204, "")}, outcome: done, create: unknown, status: 204, mute: true, calls: 1, executed: 1},
 		{name: "a 2xx in the error shape", do: []string{say(200, inShape)}, outcome: refused, create: unknown, status: 200, calls: 1},
-		{name: "a redirect", do: []string{say(307, "")}, outcome: refused, status: 307, calls: 1},
+		{name: "a redirect", do: []string{say(307, "")}, outcome: refused, status: 307, mute: true, calls: 1},
 		{name: "408", do: []string{say(408, inShape)}, outcome: unknown, status: 408, calls: 1},
 		{name: "500 in the error shape", do: []string{say(500, inShape)}, outcome: refused, status: 500, calls: 1},
 		{name: "500, plain", do: []string{say(500, "oops")}, outcome: unknown, status: 500, calls: 1},
@@ -72,7 +75,7 @@ func faultRows() []faultRow {
 		{name: "504", do: []string{say(504, "")}, outcome: unknown, status: 504, calls: 1},
 		{name: "599", do: []string{say(599, `{"code":"alone"}`)}, outcome: unknown, status: 599, calls: 1},
 		{name: "html", do: []string{`"do":"html"`}, outcome: unknown, status: 502, calls: 1},
-		{name: "html with 403", do: []string{`"do":"html","status":403`}, outcome: refused, status: 403, calls: 1},
+		{name: "html with 403", do: []string{`"do":"html","status":403`}, outcome: refused, status: 403, said: "<html>", calls: 1},
 		{name: "garbage", do: []string{`"do":"garbage"`}, outcome: unknown, status: 200, calls: 1},
 		{name: "half an answer", do: []string{`"do":"truncate","after":7`}, outcome: unknown, status: 200, calls: 1, executed: 1},
 		{name: "a reset before", do: []string{`"do":"reset_before"`}, outcome: unknown, calls: 1},

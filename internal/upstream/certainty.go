@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net"
 	"net/http/httptrace"
+	"slices"
 	"sync"
 )
 
@@ -14,13 +15,7 @@ type departure struct {
 	mu    sync.Mutex
 	asked bool // the transport looked for a connection, so it runs the hooks
 	blind bool // it wrote to a connection that does not count
-	conns []mark
-}
-
-// mark is a counting connection and its count when the request got it.
-type mark struct {
-	conn  *countingConn
-	start int64
+	conns []*countingConn
 }
 
 // watch gives a context whose request is watched.
@@ -35,7 +30,7 @@ func (d *departure) watch(ctx context.Context) context.Context {
 			d.mu.Lock()
 			defer d.mu.Unlock()
 			if conn, ok := info.Conn.(*countingConn); ok {
-				d.conns = append(d.conns, mark{conn: conn, start: conn.written.Load()})
+				d.conns = append(d.conns, conn)
 				return
 			}
 			d.blind = true
@@ -61,10 +56,6 @@ func (d *departure) nothingLeft(err error) bool {
 		var dial *net.OpError
 		return errors.As(err, &dial) && dial.Op == "dial"
 	}
-	for _, m := range d.conns {
-		if m.conn.written.Load() != m.start {
-			return false
-		}
-	}
-	return true
+	// Each try has connections of its own, so all that they carried is its.
+	return !slices.ContainsFunc(d.conns, func(c *countingConn) bool { return c.written.Load() != 0 })
 }

@@ -178,7 +178,7 @@ func (c *Client) judge(op Operation, got *answer, used *oauth2.Token) *Error {
 	e.again = false
 	switch s := got.status; {
 	case s >= 200 && s <= 299:
-		if op != OpCreate && !d.hasResult && d.errorShaped() {
+		if op != OpCreate && d.errorShaped() {
 			// The document does not show the status of a failed payment: its
 			// error shape is a no, whatever the status.
 			e.refused = true

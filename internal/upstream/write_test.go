@@ -162,6 +162,41 @@ func TestAWriteWaitsAsTheServiceAsks(t *testing.T) {
 	}
 }
 
+// A connection whose handshake failed is not left open.
+func TestAFailedHandshakeLeavesNothingOpen(t *testing.T) {
+	t.Parallel()
+	plain := httptest.NewServer(http.NotFoundHandler())
+	t.Cleanup(plain.Close)
+	var open atomic.Int64
+	var dialer net.Dialer
+	client := withTokens(t, strings.Replace(plain.URL, "http:", "https:", 1), upstream.WithWriteDial(
+		func(ctx context.Context, network, address string) (net.Conn, error) {
+			conn, err := dialer.DialContext(ctx, network, address)
+			open.Add(1)
+			return &closing{Conn: conn, note: func() { open.Add(-1) }}, err
+		}, nil))
+	_, err := client.CreateOrder(t.Context(), []byte("{}"))
+	check(t, upstream.OpCreate, err, 4, notSent)
+	if open.Load() != 0 {
+		t.Errorf("%d connections stayed open after handshakes that failed", open.Load())
+	}
+}
+
+// A token endpoint that asks to be left alone is not asked again within the
+// call, and the caller learns for how long.
+func TestAWriteWaitsForATokenAsTheEndpointAsks(t *testing.T) {
+	t.Parallel()
+	s := &service{token: func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Retry-After", "600")
+		w.WriteHeader(http.StatusServiceUnavailable)
+	}}
+	_, err := start(t, s).CreateOrder(t.Context(), []byte("{}"))
+	e := asError(t, err)
+	if e.Operation != upstream.OpCreate || e.Effect != upstream.EffectNone || e.Refused() || e.RetryAfter != 10*time.Minute || s.tokens.Load() != 1 {
+		t.Errorf("CreateOrder() = %+v after %d token requests, want it not sent, Retry-After 10m, after one", e, s.tokens.Load())
+	}
+}
+
 func TestWritesOverTLS(t *testing.T) {
 	t.Parallel()
 	var protocol []string

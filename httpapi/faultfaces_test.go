@@ -1,0 +1,120 @@
+package httpapi_test
+
+import (
+	"encoding/json"
+	"net/http"
+	"strings"
+
+	"larder/internal/upstream"
+	"larder/ordering"
+)
+
+// face is one of larder's two, as the matrix meets it: where orders are, and
+// what a client is told of a call. Each check gives the order's ref.
+type face interface {
+	orders() string
+	order(orderID string) string
+	done(c *cell, got reply) (ref string)
+	refused(c *cell, got reply) (ref string)
+	problem(c *cell, got reply, status int, code string) (ref string)
+}
+
+// native is larder's own face.
+type native struct{}
+
+func (native) orders() string              { return ordersPath }
+func (native) order(orderID string) string { return "/v1/orders/" + orderID }
+
+// done: the order as it stands then.
+func (native) done(c *cell, got reply) (ref string) {
+	c.t.Helper()
+	status := http.StatusOK
+	if c.operation == upstream.OpCreate {
+		status = http.StatusCreated
+	}
+	state, paid := stateAfter()[c.operation], c.operation == upstream.OpPay || c.operation == upstream.OpComplete
+	var said struct {
+		Ref, OrderID, State string
+		Paid                bool
+		Total               json.Number
+	}
+	got.is(c.t, status).into(c.t, &said)
+	if said.OrderID == "" || (c.orderID != "" && said.OrderID != c.orderID) || said.State != string(state) || said.Paid != paid {
+		c.t.Errorf("the answer is %s, want order %q, state %s, paid %v", got.body, c.orderID, state, paid)
+	}
+	return said.Ref
+}
+
+// refused: 502, with what the service said inside.
+func (native) refused(c *cell, got reply) (ref string) {
+	c.t.Helper()
+	said := got.refused(c.t, http.StatusBadGateway, "upstream_refused")
+	code, reasons := "kitchen_busy", 2
+	if c.row.said != "" || c.row.mute {
+		code, reasons = "", 0
+	}
+	if said.Upstream == nil || said.Upstream.Status != c.row.status || said.Upstream.Code != code || len(said.Upstream.Errors) != reasons {
+		c.t.Errorf("the service's answer is not passed on with status %d and code %q: %s", c.row.status, code, got.body)
+	}
+	return said.Ref
+}
+
+func (native) problem(c *cell, got reply, status int, code string) (ref string) {
+	c.t.Helper()
+	return got.refused(c.t, status, code).Ref
+}
+
+// dropIn is the ordering service's own interface.
+type dropIn struct{}
+
+func (dropIn) orders() string              { return createPath }
+func (dropIn) order(orderID string) string { return createPath + "/" + orderID }
+
+// done: what the service answered, be it nothing.
+func (dropIn) done(c *cell, got reply) (ref string) {
+	c.t.Helper()
+	got.is(c.t, c.answered())
+	switch body := string(got.body); {
+	case c.row.mute:
+		if body != "" {
+			c.t.Errorf("the service said nothing, the answer is %s", body)
+		}
+	case c.operation == upstream.OpCreate:
+		var said struct{ OrderID string }
+		if got.into(c.t, &said); said.OrderID == "" {
+			c.t.Errorf("the answer is %s, want an orderID", body)
+		}
+	case body != `{"result":{}}`:
+		c.t.Errorf("the answer is %s, want an empty result", body)
+	}
+	return got.header.Get("Larder-Order-Ref")
+}
+
+// refused: what the service answered; a redirect leads nowhere here.
+func (d dropIn) refused(c *cell, got reply) (ref string) {
+	c.t.Helper()
+	if c.row.mute {
+		return d.problem(c, got, http.StatusBadGateway, "upstream_refused")
+	}
+	want := c.row.said
+	if want == "" {
+		want = inShape
+	}
+	if got.status != c.row.status || !strings.Contains(string(got.body), want) {
+		c.t.Errorf("the answer is %d %s, want %d %s", got.status, got.body, c.row.status, want)
+	}
+	return got.header.Get("Larder-Order-Ref")
+}
+
+// problem: larder's own word, in the document's error shape.
+func (dropIn) problem(c *cell, got reply, status int, code string) (ref string) {
+	c.t.Helper()
+	var said struct {
+		Code, Msg, RequestID string
+		Errors               []ordering.Violation
+	}
+	if err := json.Unmarshal(got.body, &said); err != nil || got.status != status || said.Code != code || said.Msg == "" || said.RequestID == "" {
+		c.t.Errorf("the answer is %d %s, want %d %s in the document's shape (%v)", got.status, got.body, status, code, err)
+	}
+	return got.header.Get("Larder-Order-Ref")
+}
