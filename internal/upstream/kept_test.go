@@ -1,6 +1,8 @@
 package upstream_test
 
 import (
+	"compress/gzip"
+	"errors"
 	"io"
 	"net/http"
 	"strings"
@@ -51,6 +53,7 @@ func TestBodiesAreKeptWholeWithoutSecrets(t *testing.T) {
 		"a secret across the border":       {strings.Repeat("x", limit-8) + secret, strings.Repeat("x", limit-8) + "[redacte", true},
 		"above what is read at all":        {strings.Repeat("x", 2<<20), strings.Repeat("x", limit), true},
 		"bytes that are no UTF-8":          {"\xce\xf8\xe8\xe1\xea\xe0 " + secret, "\xce\xf8\xe8\xe1\xea\xe0 [redacted]", false},
+		"bytes that begin no character":    {strings.Repeat("\x80", limit+9), strings.Repeat("\x80", limit-4), true},
 		"nothing":                          {"", "", false},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -145,6 +148,31 @@ func TestAnAbsurdContentTypeIsNone(t *testing.T) {
 	}
 }
 
+// An answer of unknown length is read up to its limit and no byte further.
+func TestAnAnswerAboveItsLimitIsToldFromOneAtIt(t *testing.T) {
+	t.Parallel()
+	const limit = 1 << 20
+	for _, encoding := range []string{"identity", "gzip"} {
+		for size, tooLarge := range map[int]bool{limit: false, limit + 1: true} {
+			client := start(t, &service{handler: func(w http.ResponseWriter, _ *http.Request) {
+				w.Header().Set("Content-Encoding", encoding)
+				body := []byte(`{"result":[]}` + strings.Repeat(" ", size-13))
+				var out io.Writer = w
+				if encoding == "gzip" {
+					packed := gzip.NewWriter(w)
+					defer func() { _ = packed.Close() }()
+					out = packed
+				}
+				_ = http.NewResponseController(w).Flush() // so that no length is given
+				_, _ = out.Write(body)
+			}})
+			if _, err := client.RejectionReasons(t.Context()); errors.Is(err, upstream.ErrTooLarge) != tooLarge || (err != nil) != tooLarge {
+				t.Errorf("%d bytes, %s: %v, want too large: %v", size, encoding, err, tooLarge)
+			}
+		}
+	}
+}
+
 // What logs show is bounded, whatever the service says (policy W14).
 func TestTheTextOfAnErrorIsBounded(t *testing.T) {
 	t.Parallel()
@@ -162,18 +190,22 @@ func TestTheTextOfAnErrorIsBounded(t *testing.T) {
 	}
 }
 
-func TestATokenOfOneLetterHidesNothing(t *testing.T) {
+func TestAShortTokenHidesNothing(t *testing.T) {
 	t.Parallel()
-	s := &service{handler: func(w http.ResponseWriter, _ *http.Request) {
-		w.WriteHeader(http.StatusBadRequest)
-		_, _ = io.WriteString(w, "the dish is stopped")
-	}}
-	s.token = func(w http.ResponseWriter, _ *http.Request) {
-		_, _ = io.WriteString(w, `{"access_token":"t","expires_in":60}`)
-	}
-	_, err := start(t, s).CreateOrder(t.Context(), []byte("{}"))
-	if got := string(asError(t, err).Body); got != "the dish is stopped" {
-		t.Errorf("kept body %q", got)
+	for token, want := range map[string]string{
+		"t": "the dish is stopped", "dis": "the dish is stopped", "dish": "the [redacted] is stopped",
+	} {
+		s := &service{handler: func(w http.ResponseWriter, _ *http.Request) {
+			w.WriteHeader(http.StatusBadRequest)
+			_, _ = io.WriteString(w, "the dish is stopped")
+		}}
+		s.token = func(w http.ResponseWriter, _ *http.Request) {
+			_, _ = io.WriteString(w, `{"access_token":"`+token+`","expires_in":60}`)
+		}
+		_, err := start(t, s).CreateOrder(t.Context(), []byte("{}"))
+		if got := string(asError(t, err).Body); got != want {
+			t.Errorf("token %q: kept body %q, want %q", token, got, want)
+		}
 	}
 }
 

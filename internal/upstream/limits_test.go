@@ -84,6 +84,60 @@ func TestWaitingForAPlaceEndsWithTheContext(t *testing.T) {
 	})
 }
 
+// A wait that is given up gives back what it had got already.
+func TestAWaitThatIsGivenUpLeavesNoPlaceTaken(t *testing.T) {
+	t.Parallel()
+	soon := func(t *testing.T) (context.Context, context.CancelFunc) {
+		t.Helper()
+		return context.WithTimeout(t.Context(), time.Second)
+	}
+	t.Run("for a place among orders", func(t *testing.T) {
+		t.Parallel()
+		synctest.Test(t, func(t *testing.T) {
+			s := &service{}
+			s.handler = func(w http.ResponseWriter, r *http.Request) {
+				if r.Method == http.MethodPost {
+					hang(w, r)
+					return
+				}
+				_, _ = io.WriteString(w, `{"result":[]}`)
+			}
+			client, _, stop := withinConfig(t, s, func(c *upstream.Config) { c.Concurrency = 2 })
+			defer stop()
+			var orders sync.WaitGroup
+			for range 2 {
+				orders.Go(func() { _, _ = client.CreateOrder(t.Context(), []byte("{}")) })
+			}
+			synctest.Wait()
+			ctx, cancel := soon(t)
+			defer cancel()
+			if _, err := client.RejectionReasons(ctx); !errors.Is(err, context.DeadlineExceeded) {
+				t.Errorf("a read without a place = %v, want its deadline", err)
+			}
+			orders.Wait()
+			if _, err := client.RejectionReasons(t.Context()); err != nil {
+				t.Errorf("a read when the orders were through = %v", err)
+			}
+		})
+	})
+	t.Run("for the rate", func(t *testing.T) {
+		t.Parallel()
+		synctest.Test(t, func(t *testing.T) {
+			s := &service{handler: func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, `{"orderID":1}`) }}
+			client, _, stop := withinConfig(t, s, func(c *upstream.Config) { c.Concurrency, c.Rate = 1, 0.5 })
+			defer stop()
+			for range 2 { // one at once, one that would have to wait for two seconds
+				ctx, cancel := soon(t)
+				_, _ = client.CreateOrder(ctx, []byte("{}"))
+				cancel()
+			}
+			if _, err := client.CreateOrder(t.Context(), []byte("{}")); err != nil || s.calls.Load() != 2 {
+				t.Errorf("an order that can wait = %v after %d calls, want it done by the second", err, s.calls.Load())
+			}
+		})
+	})
+}
+
 func TestRate(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

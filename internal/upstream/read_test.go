@@ -169,11 +169,13 @@ func TestReadRetries(t *testing.T) {
 		tries      int64
 		took       time.Duration
 	}{
-		"full pauses double: 1 + 2 s":            {"", time.Minute, false, 3, 3 * time.Second},
-		"Retry-After is obeyed, jitter on top":   {"2", time.Minute, false, 3, 4*time.Second + 3*time.Second},
-		"Retry-After beyond the deadline: ended": {"5", 3 * time.Second, true, 1, 0},
-		"Retry-After beyond reason: ended":       {"3600", 0, true, 1, 0},
-		"no deadline: tried all the same":        {"", 0, false, 3, 3 * time.Second},
+		"full pauses double: 1 + 2 s":             {"", time.Minute, false, 3, 3 * time.Second},
+		"Retry-After is obeyed, jitter on top":    {"2", time.Minute, false, 3, 4*time.Second + 3*time.Second},
+		"Retry-After beyond the deadline: ended":  {"5", 3 * time.Second, true, 1, 0},
+		"Retry-After beyond reason: ended":        {"121", 0, true, 1, 0},
+		"Retry-After at the edge of reason":       {"120", 0, false, 3, 4*time.Minute + 3*time.Second},
+		"a pause that would end with the context": {"", 3 * time.Second, true, 2, time.Second},
+		"no deadline: tried all the same":         {"", 0, false, 3, 3 * time.Second},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -203,7 +205,7 @@ func TestReadRetries(t *testing.T) {
 					t.Errorf("MenuView() = %v after %d tries and %s, want error %v after %d and %s",
 						err, s.calls.Load(), time.Since(begun), tc.wantErr, tc.tries, tc.took)
 				}
-				if tc.wantErr && asError(t, err).RetryAfter == 0 {
+				if tc.wantErr && tc.retryAfter != "" && asError(t, err).RetryAfter == 0 {
 					t.Errorf("error = %+v, want the service's Retry-After in it", err)
 				}
 			})
@@ -256,50 +258,65 @@ func TestEachTryOfAReadHasItsLimit(t *testing.T) {
 
 func TestBreaker(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		var down atomic.Bool
-		down.Store(true)
-		s := &service{handler: func(w http.ResponseWriter, r *http.Request) {
-			switch {
-			case r.Method == http.MethodPost:
-				w.WriteHeader(http.StatusCreated)
-				_, _ = io.WriteString(w, `{"result":{"orderID":"1"}}`)
-			case down.Load():
-				w.WriteHeader(http.StatusBadGateway)
-			default:
-				_, _ = io.WriteString(w, `{"result":[]}`)
-			}
-		}}
-		client, _, stop := within(t, s)
-		defer stop()
-		if got := client.BreakerState(); got != "closed" {
-			t.Errorf("state at first = %q, want closed", got)
+	for name, down := range map[string]http.HandlerFunc{
+		"a gateway's error": func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusBadGateway) },
+		"bodies that break off": func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Length", "99")
+			_, _ = io.WriteString(w, `{"result":`)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) { breaks(t, down) })
+		})
+	}
+}
+
+// breaks holds the breaker to its life while reads fail in this way.
+func breaks(t *testing.T, fails http.HandlerFunc) {
+	t.Helper()
+	var down atomic.Bool
+	down.Store(true)
+	s := &service{handler: func(w http.ResponseWriter, r *http.Request) {
+		switch {
+		case r.Method == http.MethodPost:
+			w.WriteHeader(http.StatusCreated)
+			_, _ = io.WriteString(w, `{"result":{"orderID":"1"}}`)
+		case down.Load():
+			fails(w, r)
+		default:
+			_, _ = io.WriteString(w, `{"result":[]}`)
 		}
-		for range 5 {
-			if _, err := client.RejectionReasons(t.Context()); err == nil {
-				t.Error("a read of a service that is down succeeded")
-			}
+	}}
+	client, _, stop := within(t, s)
+	defer stop()
+	if got := client.BreakerState(); got != "closed" {
+		t.Errorf("state at first = %q, want closed", got)
+	}
+	for range 5 {
+		if _, err := client.RejectionReasons(t.Context()); err == nil {
+			t.Error("a read of a service that is down succeeded")
 		}
-		if got := client.BreakerState(); got != "open" {
-			t.Errorf("state after 5 failed reads = %q, want open", got)
-		}
-		before := s.calls.Load()
-		_, err := client.RejectionReasons(t.Context())
-		if e := asError(t, err); !errors.Is(err, upstream.ErrBreakerOpen) || e.RetryAfter <= 0 || s.calls.Load() != before {
-			t.Errorf("read while open = %v, Retry-After %s, %d calls, want no call", err, e.RetryAfter, s.calls.Load()-before)
-		}
-		if _, err := client.CreateOrder(t.Context(), []byte("{}")); err != nil {
-			t.Errorf("an order while the breaker for reads is open: %v", err)
-		}
-		<-time.After(20 * time.Second)
-		down.Store(false)
-		if _, err := client.RejectionReasons(t.Context()); err != nil {
-			t.Errorf("read once the service is back: %v", err)
-		}
-		if got := client.BreakerState(); got != "closed" {
-			t.Errorf("state after a good read = %q, want closed", got)
-		}
-	})
+	}
+	if got := client.BreakerState(); got != "open" {
+		t.Errorf("state after 5 failed reads = %q, want open", got)
+	}
+	before := s.calls.Load()
+	_, err := client.RejectionReasons(t.Context())
+	if e := asError(t, err); !errors.Is(err, upstream.ErrBreakerOpen) || e.RetryAfter <= 0 || s.calls.Load() != before {
+		t.Errorf("read while open = %v, Retry-After %s, %d calls, want no call", err, e.RetryAfter, s.calls.Load()-before)
+	}
+	if _, err := client.CreateOrder(t.Context(), []byte("{}")); err != nil {
+		t.Errorf("an order while the breaker for reads is open: %v", err)
+	}
+	<-time.After(20 * time.Second)
+	down.Store(false)
+	if _, err := client.RejectionReasons(t.Context()); err != nil {
+		t.Errorf("read once the service is back: %v", err)
+	}
+	if got := client.BreakerState(); got != "closed" {
+		t.Errorf("state after a good read = %q, want closed", got)
+	}
 }
 
 func TestARefusedReadLeavesTheBreakerClosed(t *testing.T) {

@@ -199,6 +199,20 @@ func TestACallWithoutAPlaceIsATry(t *testing.T) {
 	})
 }
 
+func TestACallThatIsOverBeforeItBeginsIsATry(t *testing.T) {
+	t.Parallel()
+	s := &service{handler: says(201, "")}
+	client := start(t, s)
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	ctx, tries := told(ended)
+	_, err := client.CreateOrder(ctx, []byte("{}"))
+	checkLast(t, *tries, err)
+	if len(*tries) != 1 || s.calls.Load() != 0 || !errors.Is(err, context.Canceled) {
+		t.Errorf("CreateOrder() = %v, tries %+v, %d calls; want it not sent, after one try", err, *tries, s.calls.Load())
+	}
+}
+
 func TestTriesAreTimedByTheClientsClock(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2031, 5, 6, 7, 8, 9, 0, time.UTC)
