@@ -77,6 +77,27 @@ func (s suite) race(t *testing.T) {
 			}
 		})
 	}
+	s.test(t, "of one change asked for many times one is open, the others find its key", func(t *testing.T, j *journal) {
+		j.placed(t, "765")
+		for round := range 5 {
+			o := change(upstream.OpComplete, "765")
+			errs := j.atOnce(t, func(j ordering.Journal, _ int) error {
+				again := o
+				again.ID, again.Ref = id(), id()
+				_, err := j.Begin(t.Context(), again)
+				return err
+			})
+			j.winner(t, errs, func(err error) bool {
+				var e *ordering.KeyTakenError
+				return errors.As(err, &e) && e.Call == round+2
+			})
+			r, err := j.Order(t.Context(), conn, "765")
+			if err != nil {
+				t.Fatalf("Order: %v", err)
+			}
+			j.ended(t, r, ordering.OutcomeRefused, "")
+		}
+	})
 	s.test(t, "of two endings that contradict one stands", func(t *testing.T, j *journal) {
 		r := j.begun(t, create())
 		errs := j.atOnce(t, func(j ordering.Journal, i int) error {

@@ -72,23 +72,46 @@ func (j *Journal) beginChange(ctx context.Context, o ordering.Opening, key strin
 	case err != nil:
 		return nil, err
 	case found == nil && !o.Adopt:
-		return nil, ordering.ErrNoOrder
+		return nil, j.refused(ctx, o, found, ordering.ErrNoOrder)
 	case found == nil:
 		c := j.adopted(o)
 		c.check(c.id(o.OrderID), ref)
 		return j.open(ctx, o, c, key)
 	}
 	if call, busy := found.Busy(); busy {
-		return nil, &ordering.BusyError{Record: found.Record, Call: call}
+		return nil, j.refused(ctx, o, found, &ordering.BusyError{Record: found.Record, Call: call})
 	}
 	if found.State != ordering.StatePlaced || (o.Operation == upstream.OpPay && found.Paid) {
-		return nil, &ordering.StateError{Record: found.Record, Operation: o.Operation}
+		return nil, j.refused(ctx, o, found, &ordering.StateError{Record: found.Record, Operation: o.Operation})
 	}
 	c := j.change(found)
 	c.check(c.id(o.OrderID), ref)
 	c.touch()
 	c.dropOldest()
 	return j.open(ctx, o, c, key)
+}
+
+// refused gives why a change is not opened: what was found of the order, unless
+// the key has been taken since it was read. Then the order is as it is perhaps
+// because the very same request came in twice, and the key comes first.
+func (j *Journal) refused(ctx context.Context, o ordering.Opening, found *order, why error) error {
+	if o.Key == "" {
+		return why
+	}
+	if found != nil {
+		if call, busy := found.Busy(); busy && found.openings[call.Number].Key == o.Key {
+			return &ordering.KeyTakenError{Record: found.Record, Call: call.Number}
+		}
+	}
+	_, holder, call, err := j.holder(ctx, o.Connection, o.Key)
+	switch {
+	case err != nil:
+		return err
+	case holder != nil:
+		return &ordering.KeyTakenError{Record: holder.Record, Call: call}
+	default:
+		return why
+	}
 }
 
 // byOrderID gives the order that has an orderID, nil when there is none, and
