@@ -52,16 +52,26 @@ func (s *shown) paidWith(code string) bool {
 
 // atService gives the service's orders by their ids.
 func (w *world) atService() map[string]*shown {
-	answer := w.tell(http.MethodGet, "/sandbox/orders", "")
-	var list struct{ Result []*shown }
-	if err := json.Unmarshal(answer, &list); err != nil {
-		w.wrong("the sandbox's orders: %v", err)
-	}
 	orders := map[string]*shown{}
-	for _, o := range list.Result {
+	for _, o := range shownOrders(w, w.tell(http.MethodGet, "/sandbox/orders", "")) {
 		orders[o.OrderID] = o
 	}
 	return orders
+}
+
+// Errorf notes what must never be.
+func (w *world) Errorf(format string, args ...any) { w.wrong(format, args...) }
+
+// shownOrders reads the sandbox's list of orders.
+func shownOrders(report interface {
+	Errorf(format string, args ...any)
+}, answer []byte,
+) []*shown {
+	var list struct{ Result []*shown }
+	if err := json.Unmarshal(answer, &list); err != nil {
+		report.Errorf("the sandbox's orders: %v", err)
+	}
+	return list.Result
 }
 
 // tell uses one of the sandbox's own switches.
@@ -114,40 +124,46 @@ func (w *world) spy(rw http.ResponseWriter, r *http.Request) {
 	if r.Header.Get("Idempotency-Key") != "" {
 		w.wrong("%s reached the service with the client's key", op)
 	}
-	if fault := w.unexplained(op, orderID, body); fault != "" {
+	call, fault := w.explain(op, orderID, body)
+	if fault != "" {
 		w.wrong("%s of %q reached the service %s", op, subject, fault)
 	}
+	defer func() {
+		if took := time.Since(call.StartedAt); r.Context().Err() != nil && w.steady && took < simCall {
+			w.wrong("%s of %q was cut off after %s", op, subject, took)
+		}
+	}()
 	w.service.ServeHTTP(rw, r)
 }
 
-// unexplained tells what is wrong with a call that arrives: the journal must
-// have it open, and nothing else of that order.
-func (w *world) unexplained(op ordering.Operation, orderID string, body []byte) string {
+// explain gives the journal's call of one that arrives, or what is wrong with
+// it: the journal must have it open, and nothing else of that order.
+func (w *world) explain(op ordering.Operation, orderID string, body []byte) (call ordering.Call, fault string) {
 	if op == upstream.OpCreate {
 		for _, r := range w.records(ordering.StatePlacing) {
 			call, _ := r.Busy()
 			sent, err := w.journal.Body(w.ctx, r.Connection, r.Ref, call.Number)
 			if err == nil && call.Outcome == ordering.OutcomeOpen && bytes.Equal(sent, body) {
-				return ""
+				return call, ""
 			}
 		}
-		return "and no record is placing it"
+		return call, "and no record is placing it"
 	}
 	r, err := w.journal.Order(w.ctx, "main", orderID)
 	if err != nil {
-		return "without a record"
+		return call, "without a record"
 	}
 	call, busy := r.Busy()
 	sent, err := w.journal.Body(w.ctx, r.Connection, r.Ref, call.Number)
 	switch {
 	case !busy || call.Outcome != ordering.OutcomeOpen || call.Operation != op:
-		return "without an open call of its record"
+		return call, "without an open call of its record"
 	case r.State != ordering.StatePlaced || (op == upstream.OpPay && r.Paid):
-		return "although the order is " + string(r.State)
+		return call, "although the order is " + string(r.State)
 	case op != upstream.OpComplete && (err != nil || !bytes.Equal(sent, body)):
-		return "with another body than its record has"
+		return call, "with another body than its record has"
 	default:
-		return ""
+		return call, ""
 	}
 }
 
@@ -255,8 +271,8 @@ func (w *world) move(r *ordering.Record) {
 		if !call.Outcome.Definite() {
 			busy++
 		}
-		if said, ok := told(call); !ok {
-			w.wrong("%s: the %s is %s, and its last try said %q", r.Ref, call.Operation, call.Outcome, said)
+		if !told(call) {
+			w.wrong("%s: the %s is %s after %+v", r.Ref, call.Operation, call.Outcome, call.Tries)
 		}
 	}
 	if busy > 1 {
@@ -282,20 +298,39 @@ func (w *world) move(r *ordering.Record) {
 	}
 }
 
-// told gives what the last try of a call said; false when the call's outcome
-// is another, although nobody settled it.
-func told(call ordering.Call) (ordering.Outcome, bool) {
-	var said ordering.Outcome
-	if n := len(call.Tries); n > 0 {
-		said = call.Tries[n-1].Outcome
+// told tells whether a call's outcome is what its last try said, unless somebody
+// settled it, and each try's what its answer says (policy O8).
+func told(call ordering.Call) bool {
+	said := ordering.OutcomeNotSent
+	for _, try := range call.Tries {
+		said = try.Outcome
+		if !slices.Contains(certainties(try), said) {
+			return false
+		}
 	}
 	switch call.Outcome {
 	case ordering.OutcomeDone, ordering.OutcomeRefused:
-		return said, call.Settled != nil || said == call.Outcome
+		return call.Settled != nil || said == call.Outcome
 	case ordering.OutcomeNotSent:
-		return said, said == "" || said == ordering.OutcomeNotSent
+		return said == call.Outcome
 	default:
-		return said, true
+		return true
+	}
+}
+
+// certainties are the outcomes that a try may have by its answer's status.
+func certainties(try ordering.Try) []ordering.Outcome {
+	switch s := try.Status; {
+	case s == 0:
+		return []ordering.Outcome{ordering.OutcomeNotSent, ordering.OutcomeUnknown}
+	case s <= 299:
+		return []ordering.Outcome{ordering.OutcomeDone, ordering.OutcomeUnknown}
+	case s == http.StatusUnauthorized, s == http.StatusTooManyRequests, s == http.StatusServiceUnavailable:
+		return []ordering.Outcome{ordering.OutcomeNotSent}
+	case s == http.StatusRequestTimeout, s >= 500 && try.Code == "":
+		return []ordering.Outcome{ordering.OutcomeUnknown}
+	default:
+		return []ordering.Outcome{ordering.OutcomeRefused}
 	}
 }
 

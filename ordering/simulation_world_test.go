@@ -21,6 +21,9 @@ import (
 const (
 	simKeyTTL = time.Hour
 	simSweep  = 30 * time.Second
+	// simCall is how long a call may take whatever becomes of its client: the
+	// write timeout of a connection, less what came before it was sent.
+	simCall = upstream.DefaultWriteTimeout - time.Second
 )
 
 func simLives() journaltest.Lives {

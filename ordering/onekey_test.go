@@ -1,0 +1,97 @@
+package ordering_test
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"larder/internal/upstream"
+	"larder/ordering"
+)
+
+// TestOneKey: a hundred clients ask for the same at the same time, over several
+// replicas. The service gets it once, and all are told the same (policy O7).
+func TestOneKey(t *testing.T) {
+	t.Parallel()
+	y := newYard(t, 4)
+	y.tell(t, http.MethodPut, "/sandbox/faults", `[{"match":{"path":"/orders/*"},"do":"latency","delay":"20ms"}]`)
+	body := simOrder("one-key", 1)
+	placed := y.hundred(t, "place", func(orders *ordering.Orders, client int) (ordering.Result, error) {
+		return orders.Place(t.Context(), ordering.Placing{
+			Restaurant: restaurant, Native: true, Connection: "main", Client: "storefront", Key: "one-key",
+			RequestID: fmt.Sprint("request-", client), Body: body, WireCase: upstream.WireDocument,
+		})
+	})
+	orderID := placed.Record.OrderID
+	if placed.Call.Outcome != ordering.OutcomeDone || orderID == "" {
+		t.Fatalf("the order is %s %q, want it placed", placed.Call.Outcome, orderID)
+	}
+	for _, op := range []ordering.Operation{upstream.OpPay, upstream.OpComplete} {
+		key := ""
+		if op == upstream.OpPay {
+			key = "one-payment"
+		}
+		y.hundred(t, string(op), func(orders *ordering.Orders, client int) (ordering.Result, error) {
+			return orders.Change(t.Context(), ordering.Changing{
+				Operation: op, OrderID: orderID, Native: true, Connection: "main", Client: "storefront", Key: key,
+				RequestID: fmt.Sprint("request-", client), WireCase: upstream.WireDocument,
+				Body: []byte(`[{"code":"c","amount":199.9,"paidAt":"2030-01-01T00:00:00Z","name":""}]`),
+			})
+		})
+	}
+	orders := shownOrders(t, y.tell(t, http.MethodGet, "/sandbox/orders", ""))
+	if len(orders) != 1 || orders[0].OrderID != orderID || !orders[0].Paid || len(orders[0].Payments) != 1 || orders[0].State != "closed" {
+		t.Errorf("the service has %d orders, the first %+v; want one, %s, paid once and closed", len(orders), orders[0], orderID)
+	}
+}
+
+// hundred has a hundred clients ask at once, each again while it is told that the
+// first is still in flight, and gives what all were told. The service is called
+// once.
+func (y *yard) hundred(t *testing.T, what string, ask func(orders *ordering.Orders, client int) (ordering.Result, error)) ordering.Result {
+	t.Helper()
+	const clients = 100
+	y.tell(t, http.MethodDelete, "/sandbox/counters", "")
+	results := make([]ordering.Result, clients)
+	errs := make([]error, clients)
+	start := make(chan struct{})
+	var group sync.WaitGroup
+	for i := range clients {
+		group.Go(func() {
+			<-start
+			for patience := time.Now().Add(20 * time.Second); ; {
+				results[i], errs[i] = ask(y.replicas[i%len(y.replicas)], i)
+				var flight *ordering.InFlightError
+				if !errors.As(errs[i], &flight) || time.Now().After(patience) {
+					return
+				}
+			}
+		})
+	}
+	close(start)
+	group.Wait()
+	if err := errors.Join(errs...); err != nil {
+		t.Fatalf("%s: %v", what, err)
+	}
+	made := 0
+	for _, result := range results {
+		if !result.Replayed {
+			made++
+		}
+		if d := cmp.Diff(results[0].Call, result.Call); d != "" || result.Record.Ref != results[0].Record.Ref {
+			t.Fatalf("%s: told of %s and of %s:\n%s", what, results[0].Record.Ref, result.Record.Ref, d)
+		}
+	}
+	if made != 1 {
+		t.Errorf("%s: %d of the results are no replays, want 1", what, made)
+	}
+	if calls := y.calls(t); calls != 1 {
+		t.Errorf("%s: the service was called %d times, want once", what, calls)
+	}
+	return results[0]
+}

@@ -1,0 +1,150 @@
+package ordering_test
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/sirupsen/logrus"
+
+	"larder/cache"
+	"larder/internal/menu"
+	"larder/internal/redistest"
+	"larder/internal/sandbox"
+	"larder/internal/upstream"
+	"larder/ordering"
+	"larder/ordering/journal"
+)
+
+// yard is replicas of larder over one real Redis and one sandbox.
+type yard struct {
+	replicas []*ordering.Orders
+	url      string
+	card     *menu.Catalogue
+}
+
+// newYard starts everything; each replica has a journal and a client of its own.
+func newYard(t *testing.T, replicas int) *yard {
+	t.Helper()
+	box := sandbox.New(sandbox.Config{})
+	box.SetMenu(string(restaurant), []byte(card))
+	server := httptest.NewServer(box.Handler())
+	t.Cleanup(func() {
+		box.Close()
+		server.Close()
+	})
+	redis := redistest.Start(t, redistest.AppendOnly())
+	y := &yard{url: server.URL, card: compile(t, card, menu.DefaultSettings())}
+	log := logrus.New()
+	log.SetOutput(io.Discard)
+	for range replicas {
+		store, err := cache.Open(t.Context(), cache.RedisConfig{URL: redis.URL()}, log)
+		if err != nil {
+			t.Fatalf("open redis: %v", err)
+		}
+		t.Cleanup(func() {
+			if err := store.Close(); err != nil {
+				t.Errorf("close redis: %v", err)
+			}
+		})
+		cfg := upstream.Config{
+			Name: "main", BaseURL: server.URL, AuthURL: server.URL, ClientID: "demo", ClientSecret: "demo-secret", Concurrency: 128,
+		}
+		client, err := upstream.New(cfg, upstream.WithPauses(func(time.Duration) time.Duration { return time.Millisecond }))
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(client.Close)
+		y.replicas = append(y.replicas, ordering.NewOrders(ordering.DefaultConfig(), ordering.Deps{
+			Validator: ordering.NewValidator(ordering.DefaultConfig(), time.Now), Catalogues: y,
+			Journal:     journal.New(store, ordering.DefaultConfig(), log),
+			Services:    func(string) (ordering.Service, bool) { return watched{client}, true },
+			Reasons:     func(context.Context, string) ([]upstream.Reason, error) { return simReasons(), nil },
+			Connections: func() []string { return []string{"main"} },
+		}))
+	}
+	return y
+}
+
+// Catalogue implements ordering.Catalogues.
+func (y *yard) Catalogue(context.Context, menu.RestaurantID) (int64, *menu.Catalogue, error) {
+	return 7, y.card, nil
+}
+
+// tell uses one of the sandbox's own switches.
+func (y *yard) tell(t *testing.T, method, path, body string) []byte {
+	t.Helper()
+	request, err := http.NewRequestWithContext(t.Context(), method, y.url+path, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		t.Fatalf("%s %s: %v", method, path, err)
+	}
+	defer func() { _ = response.Body.Close() }()
+	answer, err := io.ReadAll(response.Body)
+	if err != nil || response.StatusCode != http.StatusOK {
+		t.Fatalf("%s %s: %d %s, %v", method, path, response.StatusCode, answer, err)
+	}
+	return answer
+}
+
+// visit is when a call went to the service and came back.
+type visit struct{ went, came time.Time }
+
+type visitKey struct{}
+
+// watched notes when calls go to the service and come back.
+type watched struct{ ordering.Service }
+
+func (w watched) CreateOrder(ctx context.Context, body []byte) (upstream.Created, error) {
+	defer visiting(ctx)()
+	return w.Service.CreateOrder(ctx, body)
+}
+
+func (w watched) Pay(ctx context.Context, orderID string, body []byte) (upstream.Answer, error) {
+	defer visiting(ctx)()
+	return w.Service.Pay(ctx, orderID, body)
+}
+
+func (w watched) Complete(ctx context.Context, orderID string) (upstream.Answer, error) {
+	defer visiting(ctx)()
+	return w.Service.Complete(ctx, orderID)
+}
+
+func (w watched) Reject(ctx context.Context, orderID string, body []byte) (upstream.Answer, error) {
+	defer visiting(ctx)()
+	return w.Service.Reject(ctx, orderID, body)
+}
+
+func visiting(ctx context.Context) func() {
+	v, ok := ctx.Value(visitKey{}).(*visit)
+	if !ok {
+		return func() {}
+	}
+	v.went = time.Now()
+	return func() { v.came = time.Now() }
+}
+
+// calls is how many calls that write the sandbox has got.
+func (y *yard) calls(t *testing.T) (all int) {
+	t.Helper()
+	var counters struct {
+		Result struct{ Calls map[string]int }
+	}
+	if err := json.Unmarshal(y.tell(t, http.MethodGet, "/sandbox/counters", ""), &counters); err != nil {
+		t.Fatal(err)
+	}
+	for call, n := range counters.Result.Calls {
+		if strings.Contains(call, "/orders") {
+			all += n
+		}
+	}
+	return all
+}
