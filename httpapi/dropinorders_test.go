@@ -290,3 +290,49 @@ func TestDropInIsLogged(t *testing.T) {
 		t.Errorf("by its key, on the other face: %+v, %v", shown, err)
 	}
 }
+
+// Who may name any order may not name another path by it: what larder escapes
+// a proxy before the service may unescape.
+func TestOrderIDsThatLeadElsewhere(t *testing.T) {
+	t.Parallel()
+	tw := newTwins(t)
+	for _, id := range []string{"..%2F..%2Fmenu", "1001%2F..%2F1002", "..%5C1001", "%2e%2e", "1001%0D%0AHost:%20x", "1001%00"} {
+		for operation, body := range map[string]string{"pay": payment, "complete": "", "reject": reject} {
+			tw.put(createPath+"/"+id+"/"+operation, body, tw.shop...).refusedDropIn(t, http.StatusNotFound, "order_not_found")
+		}
+	}
+	var counted struct{ Calls map[string]int }
+	do(t, http.MethodGet, tw.behind.base+"/sandbox/counters", "").is(t, http.StatusOK).into(t, &counted)
+	for call, n := range counted.Calls {
+		if strings.HasPrefix(call, http.MethodPut) {
+			t.Errorf("the service got %d of %s", n, call)
+		}
+	}
+}
+
+// A key is the client's on both faces: the same request through the other one
+// is the same request, told as that face tells it.
+func TestOneKeyOnBothFaces(t *testing.T) {
+	t.Parallel()
+	tw := newTwins(t)
+	body := strings.Replace(posOrder(), "{", `{"restaurantID": "bistro", `, 1)
+	both := append(key("k"), tw.shop...)
+	first := tw.post(createPath, body, both...).is(t, http.StatusCreated)
+	ref := first.header.Get("Larder-Order-Ref")
+	var p placed
+	again := tw.post(ordersPath, body, both...).is(t, http.StatusCreated)
+	if again.into(t, &p); p.Ref != ref || p.OrderID != "1001" || p.Total != "210.4" || again.header.Get("Idempotent-Replayed") != "true" {
+		t.Errorf("natively again: %s %v", again.body, again.header)
+	}
+	paid := tw.put("/v1/orders/1001/pay", payment, tw.shop...).is(t, http.StatusOK)
+	if got := tw.put(createPath+"/1001/pay", payment, tw.shop...).is(t, http.StatusOK); string(got.body) != `{"result":{}}` || got.header.Get("Idempotent-Replayed") != "true" {
+		t.Errorf("paid %s, and on the drop-in face again: %s", paid.body, got.body)
+	}
+	if orders := tw.behind.has(); len(orders) != 1 || len(orders[0].Payments) != 1 {
+		t.Errorf("the service has %+v", orders)
+	}
+	unnamed := tw.post(createPath, posOrder(), both...).refusedDropIn(t, http.StatusUnprocessableEntity, "idempotency_key_reused")
+	if !strings.HasSuffix(unnamed.Msg, "(ref "+ref+")") {
+		t.Errorf("another restaurant's menu under the key: %q", unnamed.Msg)
+	}
+}

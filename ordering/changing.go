@@ -18,8 +18,8 @@ import (
 // call of the order is open or unknown; *StateError when it takes no such
 // change any more.
 func (o *Orders) Change(ctx context.Context, c Changing) (Result, error) {
-	if c.OrderID == "" || c.OrderID == "." || c.OrderID == ".." {
-		return Result{}, ErrNoOrder // cannot stand in a path
+	if !upstream.InPath(c.OrderID) {
+		return Result{}, ErrNoOrder
 	}
 	body, err := canonicalChange(&c)
 	if err != nil {

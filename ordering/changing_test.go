@@ -82,6 +82,7 @@ func TestChangeBeginsNothing(t *testing.T) {
 		{"order of another connection", changing(upstream.OpPay, fullPayment, func(c *ordering.Changing) { c.Connection = "second" }), "", noOrder},
 		{"no orderID", changing(upstream.OpComplete, ``, dropIn, func(c *ordering.Changing) { c.OrderID = "" }), "", noOrder},
 		{"an orderID that leads up", changing(upstream.OpComplete, ``, dropIn, func(c *ordering.Changing) { c.OrderID = ".." }), "", noOrder},
+		{"an orderID that leads up in between", changing(upstream.OpPay, fullPayment, dropIn, func(c *ordering.Changing) { c.OrderID = "765/../../menu" }), "", noOrder},
 		{"unknown connection", changing(upstream.OpPay, fullPayment, func(c *ordering.Changing) { c.Connection = "third" }), "", func(err error) bool {
 			return errors.Is(err, ordering.ErrUnknownConnection)
 		}},

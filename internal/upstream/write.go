@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"strings"
+	"unicode"
 
 	"golang.org/x/oauth2"
 )
@@ -66,7 +68,7 @@ func (c *Client) Reject(ctx context.Context, orderID string, body []byte) (Answe
 }
 
 func (c *Client) change(ctx context.Context, op Operation, orderID string, body []byte) (Answer, error) {
-	if orderID == "" || orderID == "." || orderID == ".." {
+	if !InPath(orderID) {
 		return Answer{}, &Error{Operation: op, Err: ErrOrderID}
 	}
 	got, used, err := c.write(ctx, &request{
@@ -79,6 +81,19 @@ func (c *Client) change(ctx context.Context, op Operation, orderID string, body 
 	changed := Answer{Status: got.status, ContentType: got.contentType()}
 	changed.Body, changed.Cut = c.keep(got, used)
 	return changed, nil
+}
+
+// InPath tells whether an orderID can stand in a path: that it is not empty and
+// leads nowhere else. What is escaped here may be unescaped on the way, by a
+// proxy that then goes up a step for each "..": a client that may name any
+// order must not name any other path by it.
+func InPath(orderID string) bool {
+	for step := range strings.FieldsFuncSeq(orderID, func(c rune) bool { return c == '/' || c == '\\' }) {
+		if step == "." || step == ".." {
+			return false
+		}
+	}
+	return orderID != "" && !strings.ContainsFunc(orderID, unicode.IsControl)
 }
 
 // write does a call that writes, and gives the token that the answer was given

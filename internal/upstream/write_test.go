@@ -64,7 +64,7 @@ func TestOrderIDsThatCannotStandInAPath(t *testing.T) {
 	t.Parallel()
 	s := &service{}
 	client := start(t, s)
-	for _, id := range []string{"", ".", ".."} {
+	for _, id := range []string{"", ".", "..", "../..", "1/../2", "1/..", `..\1`, `1\.\2`, "1\r\n", "1\x00", "1\u0085"} {
 		_, err := client.Complete(t.Context(), id)
 		if e := asError(t, err); !errors.Is(err, upstream.ErrOrderID) || e.Effect != upstream.EffectNone {
 			t.Errorf("Complete(%q) = %v, want ErrOrderID and no effect", id, err)
@@ -72,6 +72,11 @@ func TestOrderIDsThatCannotStandInAPath(t *testing.T) {
 	}
 	if s.tokens.Load() != 0 {
 		t.Errorf("token requests = %d, want none", s.tokens.Load())
+	}
+	for _, id := range []string{"765", "a/b", "/", "...", "1..2", "a b", "№ 7", "%2e%2e", "1?x#y"} {
+		if !upstream.InPath(id) {
+			t.Errorf("InPath(%q) = false, want true", id)
+		}
 	}
 }
 
