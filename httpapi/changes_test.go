@@ -137,6 +137,24 @@ func TestPayments(t *testing.T) {
 	}
 }
 
+// A refusal says what it refuses: only an order has rules of a menu.
+func TestRefusalsSayWhatTheyRefuse(t *testing.T) {
+	t.Parallel()
+	k := newKitchen(t)
+	p, lost := k.place("k"), k.lost("lost")
+	for _, test := range []struct{ method, path, body, want string }{
+		{http.MethodPost, ordersPath, `{}`, "the order breaks rules of the menu; see errors"},
+		{http.MethodPut, "/v1/orders/" + p.OrderID + "/pay", `[]`, "the payment breaks rules; see errors"},
+		{http.MethodPut, "/v1/orders/" + p.OrderID + "/reject", `{}`, "the rejection breaks rules; see errors"},
+		{http.MethodPost, "/v1/ops/orders/" + lost + "/resolve", `{}`, "the order cannot be settled like this; see errors"},
+	} {
+		got := k.do(test.method, test.path, test.body, append(key("refusal"), append([]string{"Content-Type", "application/json"}, k.ops...)...)...)
+		if said := got.refused(t, http.StatusUnprocessableEntity, "validation_failed"); said.Msg != test.want {
+			t.Errorf("%s: got %q, want %q", test.path, said.Msg, test.want)
+		}
+	}
+}
+
 // While a change is open or unknown, no other one gets through (policy O9).
 func TestAnUnknownPaymentKeepsTheOrder(t *testing.T) {
 	t.Parallel()

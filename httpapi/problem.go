@@ -43,8 +43,12 @@ type upstreamAnswer struct {
 	Errors    json.RawMessage `json:"errors,omitempty"` // what it found wrong, as it said it
 }
 
-// Error is the text of the log, never of an answer.
+// Error is the text of the log, never of an answer. What the ordering service
+// said is left out: it may have said it of a guest.
 func (p *problem) Error() string {
+	if p.upstream != nil {
+		return string(p.code) + ": status " + strconv.Itoa(p.upstream.Status)
+	}
 	if p.err != nil {
 		return string(p.code) + ": " + p.msg + ": " + p.err.Error()
 	}
@@ -85,12 +89,13 @@ func asProblem(err error) *problem {
 		syntax  *menu.SyntaxError
 		unknown *menusync.UnknownRestaurantError
 	)
+	if errors.As(err, &ready) { // before its cause, which it words
+		return ready
+	}
 	if p := orderProblem(err); p != nil {
 		return p
 	}
 	switch {
-	case errors.As(err, &ready):
-		return ready
 	case errors.As(err, &unknown):
 		return restaurantNotFound(unknown.Known)
 	case errors.As(err, &syntax):
