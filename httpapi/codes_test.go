@@ -1,0 +1,71 @@
+package httpapi
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"os"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// docs/http.md names every code of the door, in the row of its status.
+func TestCodesAreDocumented(t *testing.T) {
+	t.Parallel()
+	page, err := os.ReadFile("../docs/http.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := map[string]string{} // by code
+	for line := range strings.Lines(string(page)) {
+		cells := strings.SplitN(line, "|", 4)
+		if len(cells) < 4 {
+			continue
+		}
+		if statuses := strings.TrimSpace(cells[1]); len(statuses) >= 3 && strings.Trim(statuses, "0123456789, ") == "" {
+			for i, part := range strings.Split(cells[2], "`") {
+				if i%2 == 1 {
+					rows[part] += statuses + ", "
+				}
+			}
+		}
+	}
+	codes := declaredCodes(t)
+	if len(codes) < 30 {
+		t.Fatalf("only %d codes found", len(codes))
+	}
+	for _, code := range codes {
+		status, title := Code(code).status()
+		if status == statusClientGone { // nobody is there to read it
+			continue
+		}
+		if !strings.Contains(rows[code], strconv.Itoa(status)) || title == "" {
+			t.Errorf("docs/http.md has %s under %q, want %d", code, rows[code], status)
+		}
+	}
+}
+
+// declaredCodes are the codes of codes.go.
+func declaredCodes(t *testing.T) (codes []string) {
+	t.Helper()
+	file, err := parser.ParseFile(token.NewFileSet(), "codes.go", nil, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ast.Inspect(file, func(node ast.Node) bool {
+		spec, ok := node.(*ast.ValueSpec)
+		if !ok || len(spec.Values) != 1 {
+			return true
+		}
+		if literal, ok := spec.Values[0].(*ast.BasicLit); ok && literal.Kind == token.STRING {
+			code, err := strconv.Unquote(literal.Value)
+			if err != nil {
+				t.Fatal(err)
+			}
+			codes = append(codes, code)
+		}
+		return true
+	})
+	return codes
+}
