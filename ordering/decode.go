@@ -151,15 +151,15 @@ func (d *decoder) readValue(v *value, path string, s spot, w want) {
 	}
 	*v = value{spot: s, state: readable}
 	var ok bool
-	switch w {
-	case wantText:
-		v.text, ok = d.Text()
-	case wantID:
+	switch {
+	case w == wantNumber || w == wantWhole:
+		d.readNumber(v, path, w, kind)
+		return
+	case w == wantID && kind != menu.KindString:
 		v.text, ok = d.ID()
 		v.numeric = kind == menu.KindNumber
 	default:
-		d.readNumber(v, path, w, kind)
-		return
+		v.text, ok = d.Text()
 	}
 	if !ok {
 		v.state = refused

@@ -93,7 +93,11 @@ func (d *decoder) readLine(i int, parent int32, depth int, list string) int32 {
 	d.Open()
 	for name, ok := d.Member(); ok; name, ok = d.Member() {
 		s := spot{name: name, at: d.place()}
-		switch fieldNamed(lineField, name) {
+		field := lineField(name)
+		if field == unknownField {
+			field = lineField(menu.FoldName(name))
+		}
+		switch field {
 		case lineID:
 			d.readLineValue(&l.id, n, s, wantID)
 		case lineExternalID:

@@ -14,12 +14,13 @@ func (c *check) findDish(n int32) menu.Index {
 	if !ok {
 		return menu.None
 	}
-	if !external {
-		if i, found := c.Catalogue.ProductByID(id); found {
-			return i
-		}
+	i, sharing := c.Catalogue.ProductNamed(id)
+	switch {
+	case external:
+		sharing = c.Catalogue.ProductsByExternalID(id)
+	case i != menu.None:
+		return i
 	}
-	sharing := c.Catalogue.ProductsByExternalID(id)
 	return c.only(n, id, sharing, DishNotInMenu, func(i menu.Index) string { return c.Catalogue.Product(i).ID })
 }
 
@@ -29,12 +30,13 @@ func (c *check) findIngredient(n int32) menu.Index {
 	if !ok {
 		return menu.None
 	}
-	if !external {
-		if i, found := c.Catalogue.IngredientByID(id); found {
-			return i
-		}
+	i, sharing := c.Catalogue.IngredientNamed(id)
+	switch {
+	case external:
+		sharing = c.Catalogue.IngredientsByExternalID(id)
+	case i != menu.None:
+		return i
 	}
-	sharing := c.Catalogue.IngredientsByExternalID(id)
 	return c.only(n, id, sharing, IngredientNotInMenu, func(i menu.Index) string { return c.Catalogue.Ingredient(i).ID })
 }
 

@@ -28,6 +28,7 @@ type Content struct {
 	productIDs, ingredientIDs, groupIDs, schemeIDs map[string]Index
 	categoryIDs                                    map[string]Index
 	productExternal, ingredientExternal            map[string][]Index
+	productNames, ingredientNames                  names
 
 	productScheme, ingredientScheme []Index
 	limits                          []Limit // of all schemes, one behind the other

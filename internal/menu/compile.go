@@ -49,11 +49,13 @@ func (c *Content) compileIngredients(all []Ingredient) {
 	c.ingredients, c.ingredientIDs = unique(all, func(i *Ingredient) string { return i.ID })
 	c.ingredientScheme = make([]Index, len(c.ingredients))
 	c.ingredientExternal = byExternalID(c.ingredients, func(i *Ingredient) string { return i.ExternalID })
+	c.ingredientNames = newNames(c.ingredientIDs, c.ingredientExternal)
 }
 
 func (c *Content) compileProducts(all []Product) {
 	c.products, c.productIDs = unique(all, func(p *Product) string { return p.ID })
 	c.productExternal = byExternalID(c.products, func(p *Product) string { return p.ExternalID })
+	c.productNames = newNames(c.productIDs, c.productExternal)
 	c.productScheme = make([]Index, len(c.products))
 	for i := range c.products {
 		p := &c.products[i]

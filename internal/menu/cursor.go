@@ -1,6 +1,9 @@
 package menu
 
-import "unicode/utf8"
+import (
+	"math/bits"
+	"unicode/utf8"
+)
 
 // Cursor reads a JSON text that nobody has checked, value by value, once only
 // and without allocating: it finds the values and verifies the text in one
@@ -99,13 +102,16 @@ func (c *Cursor) Open() {
 // Member goes to the next member of the object that is open and gives its name;
 // its value must be consumed. False at the object's end, which it leaves.
 func (c *Cursor) Member() (name string, ok bool) {
-	i, more := c.follow('}')
-	if !more {
-		return "", false
-	}
-	if c.text[i] != '"' {
-		c.fail()
-		return "", false
+	i := c.at + 1
+	if c.opened || i >= len(c.text) || c.text[c.at] != ',' || c.text[i] != '"' { // not as programs write it
+		var more bool
+		if i, more = c.follow('}'); !more {
+			return "", false
+		}
+		if c.text[i] != '"' {
+			c.fail()
+			return "", false
+		}
 	}
 	name, i = c.quoted(i)
 	if i < len(c.text) && c.text[i] != ':' {
@@ -115,7 +121,10 @@ func (c *Cursor) Member() (name string, ok bool) {
 		c.fail()
 		return "", false
 	}
-	c.at = c.space(i + 1)
+	c.at = i + 1
+	if c.at < len(c.text) && c.text[c.at] <= ' ' {
+		c.at = c.space(c.at)
+	}
 	return name, true
 }
 
@@ -172,13 +181,12 @@ func (c *Cursor) Raw() string {
 }
 
 // Text consumes the next value; false when it is no string.
-func (c *Cursor) Text() (string, bool) {
-	if c.Kind() != KindString {
+func (c *Cursor) Text() (text string, ok bool) {
+	if c.at >= len(c.text) || c.text[c.at] != '"' {
 		c.Skip()
 		return "", false
 	}
-	text, end := c.quoted(c.at)
-	c.at = end
+	text, c.at = c.quoted(c.at)
 	return text, true
 }
 
@@ -229,14 +237,14 @@ func (c *Cursor) Bool() (value, ok bool) {
 // it. Bytes that are no UTF-8 become U+FFFD.
 func (c *Cursor) quoted(i int) (text string, end int) {
 	start := i + 1
-	for i = start; i+8 <= len(c.text); i += 8 {
-		if odd := oddBytes(c.text[i : i+8]); odd != 0 {
-			i += trailingBytes(odd)
-			break
+	if i = start; i+8 <= len(c.text) {
+		if marks := ascii(eightBytes(c.text, i)); marks != 0 { // nearly every name ends here
+			i += bits.TrailingZeros64(marks) / 8
+		} else {
+			i = pastASCII(c.text, i+8)
 		}
-	}
-	for i < len(c.text) && plainByte(c.text[i]) {
-		i++
+	} else {
+		i = pastASCII(c.text, i)
 	}
 	if i < len(c.text) && c.text[i] == '"' {
 		return c.text[start:i], i + 1

@@ -1,6 +1,9 @@
 package menu
 
-import "math/bits"
+import (
+	"math/bits"
+	"unicode/utf8"
+)
 
 // Eight bytes at once: the ones of each byte, and its highest bit.
 const (
@@ -8,19 +11,46 @@ const (
 	eachHigh = 0x8080808080808080
 )
 
-// plainByte tells whether a byte in a JSON string stands for itself and is
-// ASCII.
-func plainByte(b byte) bool { return b >= ' ' && b < 0x80 && b != '"' && b != '\\' }
-
-// oddBytes marks, in eight bytes of text, those that are not plain: the lowest
-// mark is right, those above it may not be. 0 for none.
-func oddBytes(text string) uint64 {
-	_ = text[7]
-	word := uint64(text[0]) | uint64(text[1])<<8 | uint64(text[2])<<16 | uint64(text[3])<<24 |
-		uint64(text[4])<<32 | uint64(text[5])<<40 | uint64(text[6])<<48 | uint64(text[7])<<56
-	quote, slash := word^eachOne*'"', word^eachOne*'\\'
-	return ((word - eachOne*' ') | (quote-eachOne)&^quote | (slash-eachOne)&^slash | word) & eachHigh
+// eightBytes gives the eight bytes of text at i, the first one lowest.
+func eightBytes[T string | []byte](text T, i int) uint64 {
+	_ = text[i+7]
+	return uint64(text[i]) | uint64(text[i+1])<<8 | uint64(text[i+2])<<16 | uint64(text[i+3])<<24 |
+		uint64(text[i+4])<<32 | uint64(text[i+5])<<40 | uint64(text[i+6])<<48 | uint64(text[i+7])<<56
 }
 
-// trailingBytes is how many bytes lie below the lowest mark.
-func trailingBytes(marks uint64) int { return bits.TrailingZeros64(marks) / 8 }
+// special marks, in eight bytes of text, quotes, backslashes and control
+// characters: the lowest mark is right, those above it may not be. 0 for none.
+func special(word uint64) uint64 {
+	quote, slash := word^eachOne*'"', word^eachOne*'\\'
+	return ((word-eachOne*' ')&^word | (quote-eachOne)&^quote | (slash-eachOne)&^slash) & eachHigh
+}
+
+// ascii is special that marks too what is no ASCII.
+func ascii(word uint64) uint64 { return special(word) | word&eachHigh }
+
+// pastPlain gives the offset of the first byte from i on that does not stand
+// for itself in a JSON string.
+func pastPlain[T string | []byte](text T, i int) int {
+	for ; i+8 <= len(text); i += 8 {
+		if marks := special(eightBytes(text, i)); marks != 0 {
+			return i + bits.TrailingZeros64(marks)/8
+		}
+	}
+	for i < len(text) && text[i] >= ' ' && text[i] != '"' && text[i] != '\\' {
+		i++
+	}
+	return i
+}
+
+// pastASCII is pastPlain that stops too at what is no ASCII.
+func pastASCII(text string, i int) int {
+	for ; i+8 <= len(text); i += 8 {
+		if marks := ascii(eightBytes(text, i)); marks != 0 {
+			return i + bits.TrailingZeros64(marks)/8
+		}
+	}
+	for i < len(text) && text[i] >= ' ' && text[i] < utf8.RuneSelf && text[i] != '"' && text[i] != '\\' {
+		i++
+	}
+	return i
+}

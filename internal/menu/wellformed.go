@@ -82,14 +82,15 @@ func pastList[T string | []byte](text T, i int, closing byte, depth int) int {
 }
 
 func pastString[T string | []byte](text T, i int) int {
-	for i++; i < len(text); i++ {
+	for i++; ; i++ {
+		if i = pastPlain(text, i); i >= len(text) {
+			return -1
+		}
 		switch c := text[i]; {
 		case c == '"':
 			return i + 1
 		case c < ' ':
 			return -1
-		case c != '\\':
-			continue
 		}
 		i++
 		if i >= len(text) {
@@ -107,7 +108,6 @@ func pastString[T string | []byte](text T, i int) int {
 			return -1
 		}
 	}
-	return -1
 }
 
 func hexDigit(c byte) bool {

@@ -1,0 +1,159 @@
+package httpapi_test
+
+import (
+	"bytes"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/gin-gonic/gin"
+	"github.com/sirupsen/logrus"
+
+	"larder/cache"
+	"larder/httpapi"
+	"larder/internal/menu"
+	"larder/internal/ordertest"
+	"larder/ordering"
+	menusync "larder/sync"
+)
+
+// bound is the order of the interface document as a Gin handler binds it.
+type bound struct {
+	Comment        string `json:"comment"`
+	RestaurantID   string `json:"restaurantID"`
+	Persons        int    `json:"persons"`
+	ExpeditionType string `json:"expeditionType"`
+	ExpectedAt     string `json:"expectedAt"`
+	PaymentTypeID  string `json:"paymentTypeID"`
+	DishList       []struct {
+		boundItem
+
+		Ingredients []boundItem `json:"ingredients"`
+	} `json:"dishList"`
+	Guest struct {
+		Email     string `json:"email"`
+		Phone     string `json:"phone"`
+		FirstName string `json:"firstName"`
+		LastName  string `json:"lastName"`
+	} `json:"guest"`
+	Address struct {
+		Street      string  `json:"street"`
+		Lat         float64 `json:"lat"`
+		Lon         float64 `json:"lon"`
+		CityName    string  `json:"cityName"`
+		Floor       int     `json:"floor"`
+		HouseNumber string  `json:"houseNumber"`
+	} `json:"address"`
+}
+
+type boundItem struct {
+	ID       string `json:"ID"`
+	Name     string `json:"name"`
+	Price    any    `json:"price"` // a number, or one in quotes
+	Quantity int    `json:"quantity"`
+}
+
+// BenchmarkValidateRoute sends the same order of 5 lines with 5 modifiers to
+// the validate route and to a Gin handler that binds it and answers a constant,
+// by turns and over loopback, and reports the medians of both and their ratio.
+func BenchmarkValidateRoute(b *testing.B) {
+	order, err := ordertest.FiveLines(time.Now().Add(time.Hour))
+	if err != nil {
+		b.Fatal(err)
+	}
+	larder := validateServer(b, string(order.View)) + "/v1/restaurants/" + bistro + "/orders/validate"
+	constant := constantServer(b)
+	if answer := post(b, larder, order.Body); !bytes.HasPrefix(answer, []byte(`{"result":{"valid":true`)) {
+		b.Fatalf("%s", answer)
+	}
+	var ours, theirs []time.Duration
+	for b.Loop() {
+		start := time.Now()
+		post(b, larder, order.Body)
+		middle := time.Now()
+		post(b, constant, order.Body)
+		ours, theirs = append(ours, middle.Sub(start)), append(theirs, time.Since(middle))
+	}
+	mine, others := median(ours), median(theirs)
+	b.ReportMetric(float64(mine.Microseconds()), "validate-µs")
+	b.ReportMetric(float64(others.Microseconds()), "constant-µs")
+	b.ReportMetric(float64(mine)/float64(others), "ratio")
+}
+
+// validateServer is larder with one restaurant and this menu.
+func validateServer(b *testing.B, view string) (url string) {
+	b.Helper()
+	p := defaultPlan()
+	p.cfg.Rate.Validate = httpapi.Rate{Count: 1e9, Per: time.Second}
+	log := logrus.New()
+	log.SetOutput(io.Discard)
+	redis, err := cache.Open(b.Context(), p.redis, log)
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() { _ = redis.Close() })
+	store := cache.NewStore(redis, cache.StoreConfig{})
+	replica := cache.NewReplica(store, cache.ReplicaConfig{Log: log})
+	settings := menu.DefaultSettings()
+	runner, err := menusync.NewRunner(menusync.Deps{
+		Restaurants: []menusync.Restaurant{{ID: bistro, Name: bistro, Connection: "main", Settings: settings, Schedule: "@every 24h"}},
+		Connections: []menusync.Connection{{Name: "main", Source: &service{menus: map[string]string{bistro: view}}, Settings: settings}},
+		Redis:       redis, Store: store, Replica: replica,
+	})
+	if err != nil {
+		b.Fatal(err)
+	}
+	if run, err := runner.Once(b.Context(), bistro, menusync.TriggerStartup); err != nil || run.Outcome != menusync.OutcomeUpdated {
+		b.Fatalf("%+v, %v", run, err)
+	}
+	server, err := httpapi.New(p.cfg, p.auth, httpapi.Deps{
+		Replica: replica, Store: store, Runner: runner, Validator: ordering.NewValidator(p.ordering, time.Now),
+		Connections: []httpapi.Connection{{Name: "main"}}, Redis: redis, Metrics: httpapi.NewMetrics("1.2.3"), Log: log, Clock: time.Now,
+	})
+	if err != nil {
+		b.Fatal(err)
+	}
+	listener := httptest.NewServer(server.Handler())
+	b.Cleanup(listener.Close)
+	return listener.URL
+}
+
+// constantServer binds what comes and answers a constant.
+func constantServer(b *testing.B) (url string) {
+	b.Helper()
+	engine := gin.New()
+	answer := []byte(`{"result":{"valid":true}}`)
+	engine.POST("/validate", func(c *gin.Context) {
+		var body bound
+		if err := c.ShouldBindJSON(&body); err != nil || len(body.DishList) != 5 {
+			c.Status(http.StatusBadRequest)
+			return
+		}
+		c.Data(http.StatusOK, "application/json", answer)
+	})
+	server := httptest.NewServer(engine)
+	b.Cleanup(server.Close)
+	return server.URL + "/validate"
+}
+
+func post(b *testing.B, url string, body []byte) []byte {
+	b.Helper()
+	response, err := http.Post(url, "application/json", bytes.NewReader(body)) //nolint:noctx // a benchmark ends when it ends
+	if err != nil {
+		b.Fatal(err)
+	}
+	answer, err := io.ReadAll(response.Body)
+	if err != nil || response.StatusCode != http.StatusOK {
+		b.Fatalf("%s: %d %s, %v", url, response.StatusCode, answer, err)
+	}
+	_ = response.Body.Close()
+	return answer
+}
+
+func median(all []time.Duration) time.Duration {
+	slices.Sort(all)
+	return all[len(all)/2]
+}

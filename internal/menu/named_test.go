@@ -1,0 +1,56 @@
+package menu_test
+
+import (
+	"slices"
+	"testing"
+
+	"larder/internal/menu"
+)
+
+// TestNamed: an id wins over the same externalId (policy O3), shared
+// externalIds give all their owners, and one look says what two would.
+func TestNamed(t *testing.T) {
+	t.Parallel()
+	view := &menu.View{
+		Products: []menu.Product{
+			{ID: "a", ExternalID: "1"},
+			{ID: "b", ExternalID: "2"},
+			{ID: "c", ExternalID: "2"},
+			{ID: "d", ExternalID: "a"},
+			{ID: "e"},
+			{ID: "f", ExternalID: "3"},
+			{ID: "g", ExternalID: "3"},
+			{ID: "2x", ExternalID: "f"},
+			{ID: "h", ExternalID: "f"},
+		},
+		Ingredients: []menu.Ingredient{{ID: "x", ExternalID: "1"}, {ID: "y", ExternalID: "1"}, {ID: "z", ExternalID: "x"}},
+	}
+	c := menu.CompileContent(view, menu.DefaultSettings())
+	for _, name := range []string{"", "a", "b", "c", "d", "e", "f", "g", "h", "1", "2", "3", "2x", "x", "y", "z", "nobody"} {
+		compare(t, name, c.ProductNamed, c.ProductByID, c.ProductsByExternalID)
+		compare(t, name, c.IngredientNamed, c.IngredientByID, c.IngredientsByExternalID)
+	}
+	if _, sharing := c.ProductNamed("2"); !slices.Equal(sharing, []menu.Index{1, 2}) {
+		t.Errorf("2 is shared by %v, want [1 2]", sharing)
+	}
+}
+
+func compare(
+	t *testing.T, name string, named func(string) (menu.Index, []menu.Index),
+	byID func(string) (menu.Index, bool), byExternalID func(string) []menu.Index,
+) {
+	t.Helper()
+	want, ok := byID(name)
+	var shared []menu.Index
+	if !ok {
+		want = menu.None
+		if owners := byExternalID(name); len(owners) == 1 {
+			want = owners[0]
+		} else {
+			shared = owners
+		}
+	}
+	if i, sharing := named(name); i != want || !slices.Equal(sharing, shared) {
+		t.Errorf("%q is %d, shared by %v; want %d, %v", name, i, sharing, want, shared)
+	}
+}

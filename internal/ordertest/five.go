@@ -1,0 +1,89 @@
+// Package ordertest makes the orders that several rooms' benchmarks measure:
+// five lines with five modifiers, on a generated menu of 5,000 dishes.
+package ordertest
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"time"
+
+	"larder/internal/menu"
+	"larder/internal/sandbox"
+)
+
+// Dishes is how many dishes the menu has.
+const Dishes = 5000
+
+// Order is an order and the menu that it is right by.
+type Order struct {
+	Restaurant menu.RestaurantID
+	// View is the menu as the ordering service publishes it.
+	View []byte
+	// Catalogue is the menu compiled.
+	Catalogue *menu.Catalogue
+	// Body is the order as a client sends it: delivery, paid by card.
+	Body []byte
+}
+
+// entry is a dish or an ingredient of an order's body.
+type entry map[string]any
+
+// FiveLines makes an order of five dishes, one modifier each, that is expected
+// at the given time.
+func FiveLines(expectedAt time.Time) (Order, error) {
+	g := sandbox.Generate{Restaurants: 1, Products: Dishes, Seed: 1}
+	o := Order{Restaurant: menu.RestaurantID(g.RestaurantID(0)), View: g.Menu(0)}
+	view, err := menu.Decode(o.View)
+	if err != nil {
+		return o, err
+	}
+	o.Catalogue = menu.Compile(view, o.Restaurant, menu.DefaultSettings())
+	var dishes []entry
+	for p := range o.Catalogue.Products() {
+		if dish, ok := plain(o.Catalogue, menu.Index(p)); ok {
+			dishes = append(dishes, dish)
+		}
+		if len(dishes) == 5 {
+			o.Body, err = body(dishes, expectedAt)
+			return o, err
+		}
+	}
+	return o, fmt.Errorf("ordertest: of %d dishes %d take one modifier", Dishes, len(dishes))
+}
+
+// plain orders a dish that needs one modifier, and no other.
+func plain(c *menu.Catalogue, p menu.Index) (dish entry, ok bool) {
+	s := c.ProductScheme(p)
+	if s == menu.None || !c.Orderable(p) {
+		return nil, false
+	}
+	var chosen []entry
+	for _, limit := range c.Limits(s) {
+		if limit.Min == 0 {
+			continue
+		}
+		at := slices.IndexFunc(c.Members(limit.Group), func(m menu.Index) bool {
+			return c.IngredientAvailable(m) && c.IngredientScheme(m) == menu.None && len(c.GroupsOf(m)) == 1
+		})
+		if at < 0 || limit.Min > 1 || len(chosen) > 0 {
+			return nil, false
+		}
+		in := c.Ingredient(c.Members(limit.Group)[at])
+		chosen = append(chosen, entry{"ID": in.ExternalID, "name": in.Name, "price": in.Price, "quantity": 1})
+	}
+	product := c.Product(p)
+	return entry{
+		"ID": product.ExternalID, "name": product.Name, "price": product.Price, "quantity": 1, "ingredients": chosen,
+	}, len(chosen) == 1
+}
+
+// body is an order for delivery, paid by card.
+func body(dishes []entry, expectedAt time.Time) ([]byte, error) {
+	return json.Marshal(entry{
+		"comment": "no onions, please", "persons": 2, "dishList": dishes, "expeditionType": "delivery",
+		"expectedAt": expectedAt, "paymentTypeID": "card",
+		"guest":   entry{"email": "guest@example.com", "phone": "+10000000000", "firstName": "Ann", "lastName": "Lee"},
+		"address": entry{"street": "Main street", "cityName": "Springfield", "houseNumber": "12", "lat": 55.75, "lon": 37.61, "floor": 3},
+	})
+}
