@@ -72,7 +72,10 @@ func TestAContradictionIsShown(t *testing.T) {
 	answer := k.later(body, append(key("late"), k.shop...)...)
 	<-k.main.arrived
 	ref := k.swept("late").Ref
-	k.post("/v1/ops/orders/"+ref+"/resolve", `{"operation":"create","outcome":"not_done"}`, k.ops...).is(t, http.StatusOK)
+	settled := k.post("/v1/ops/orders/"+ref+"/resolve", `{"operation":"create","outcome":"not_done"}`, k.ops...).record(t)
+	if diff := cmp.Diff([]string{"create - - unknown - -", "create - - refused - ops"}, settled.told(t)); diff != "" {
+		t.Errorf("settled (-want +got):\n%s", diff)
+	}
 	open()
 	late := answer()
 	if p := late.refused(t, http.StatusBadGateway, "upstream_refused"); p.Ref != ref || !strings.Contains(p.Msg, "a person") {

@@ -179,3 +179,29 @@ func TestAnOrderIDOfTwoConnections(t *testing.T) {
 		t.Errorf("the services have %+v and %+v", main, north)
 	}
 }
+
+// An order that larder did not place is unknown here until a change of it
+// passed through the service's own interface; from then on there is a record
+// of it (policy O9a).
+func TestAnAdoptedOrder(t *testing.T) {
+	t.Parallel()
+	k := newKitchen(t)
+	var sent struct{ Order json.RawMessage }
+	k.post(validatePath, order()).is(t, http.StatusOK).into(t, &sent)
+	created, err := k.main.Client.CreateOrder(t.Context(), sent.Order)
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := "/v1/orders/" + created.OrderID
+	k.get(path, k.shop...).refused(t, http.StatusNotFound, "order_not_found")
+	k.put(path+"/pay", payment, k.shop...).refused(t, http.StatusNotFound, "order_not_found")
+	k.put("/orders/api/v1/orders/"+created.OrderID+"/pay", payment, k.shop...).is(t, http.StatusOK)
+	record := k.get(path, k.shop...).record(t)
+	if !record.Adopted || record.Restaurant != nil || record.MenuVersion != nil || record.ExpectedAt != nil || record.Total != "" || record.State != "placed" || !record.Paid {
+		t.Errorf("got %+v", record)
+	}
+	var got changed
+	if k.put(path+"/complete", "", k.shop...).is(t, http.StatusOK).into(t, &got); got != (changed{record.Ref, created.OrderID, "closed", true}) {
+		t.Errorf("got %+v", got)
+	}
+}

@@ -42,6 +42,8 @@ func TestAReplayIsTheFirstAnswer(t *testing.T) {
 		before := len(k.main.has())
 		same(t, first, send(name, body))
 		same(t, first, send(`"`+name+`"`, compact(body), "X-Request-Id", "another")) // quoted, and the same JSON
+		spelt := strings.Replace(ordersPath, bistro, "b%69stro", 1)                  // the same path, escaped otherwise
+		same(t, first, k.post(spelt, body, append(key(name), k.shop...)...))
 		if test.code != "" {
 			send(name, body).refusedReplay(t, test.status, test.code)
 		}
@@ -57,7 +59,7 @@ func TestAReplayIsTheFirstAnswer(t *testing.T) {
 	metrics := string(k.get("/metrics").body)
 	for _, want := range []string{
 		`larder_orders_total{operation="create",outcome="placed"} 1`, `larder_orders_total{operation="create",outcome="unknown"} 1`,
-		`larder_order_replays_total{operation="create"} 8`,
+		`larder_order_replays_total{operation="create"} 11`,
 	} {
 		if !strings.Contains(metrics, want) {
 			t.Errorf("the metrics lack %s", want)
