@@ -196,7 +196,7 @@ func before(answer *reply) string {
 }
 
 // unplaced says why an order was not placed, or that nobody knows and what to
-// do. As JSON the answer speaks for itself.
+// do. As JSON the answer speaks for itself, but for the key, which it has not.
 func unplaced(w *world, err error, key string, raw bool) error {
 	refused, answered := errors.AsType[*apiError](err)
 	switch {
@@ -204,10 +204,12 @@ func unplaced(w *world, err error, key string, raw bool) error {
 		return err
 	case !answered:
 		return fmt.Errorf("%w\nIt is not known whether the order was placed. %s", err, again(key))
+	case raw && leavesUnknown(refused):
+		return fmt.Errorf("%w\n%s", err, again(key))
 	case raw:
 		return err
-	case refused.Status == http.StatusGatewayTimeout:
-		return fmt.Errorf("it is not known whether the order was placed: %s\nAsk the restaurant, and quote %s. %s", refused.Msg, refused.marks(), again(key))
+	case leavesUnknown(refused):
+		return fmt.Errorf("it is not known whether the order was placed: %s\nAsk the restaurant%s. %s", refused.Msg, refused.quote(), again(key))
 	case refused.Code == string(httpapi.CodeIdempotencyKeyInFlight):
 		return fmt.Errorf("not answered yet: %s (%s)", refused.Msg, refused.marks())
 	case len(refused.Errors) > 0:
@@ -219,6 +221,19 @@ func unplaced(w *world, err error, key string, raw bool) error {
 	}
 	lines := append([]string{fmt.Sprintf("not placed: %s (%s)", refused.Msg, refused.marks())}, refused.Upstream.reasons()...)
 	return errors.New(strings.Join(lines, "\n  "))
+}
+
+// leavesUnknown tells whether an answer leaves it open if the order was placed.
+// A fault of larder's own may come after the order was sent; what is no word of
+// larder's comes from a proxy, which does not know what happened behind it.
+func leavesUnknown(refused *apiError) bool {
+	switch httpapi.Code(refused.Code) {
+	case httpapi.CodeUpstreamRefused, httpapi.CodeUpstreamUnavailable, httpapi.CodeJournalUnavailable,
+		httpapi.CodeStorageUnavailable, httpapi.CodeNoCatalogue:
+		return false
+	default:
+		return refused.Status >= http.StatusInternalServerError
+	}
 }
 
 // again is how to ask once more without a second order.
@@ -246,6 +261,14 @@ func (e *apiError) marks() string {
 		marks = append(marks, "request "+e.RequestID)
 	}
 	return strings.Join(marks, ", ")
+}
+
+// quote names the marks, where there are any.
+func (e *apiError) quote() string {
+	if marks := e.marks(); marks != "" {
+		return ", and quote " + marks
+	}
+	return ""
 }
 
 // neverSent tells whether a call without an answer certainly did not reach the

@@ -74,6 +74,18 @@ func TestOrderPlaceSaysWhyAnOrderWasNotPlaced(t *testing.T) {
 			[]string{"it is not known whether the order was placed: the ordering service did not say\n", "Ask the restaurant, and quote ref " + ref, "Sent again with --key "},
 			"try again",
 		},
+		"a fault of larder's own": {
+			500, `{"status":500,"code":"internal","msg":"something went wrong inside larder","requestId":"r1"}`,
+			[]string{"it is not known whether the order was placed: something went wrong", "Ask the restaurant, and quote request r1", "Sent again with --key "},
+			"not placed",
+		},
+		"a proxy that gave up": {
+			502, `{"message":"bad gateway"}`,
+			[]string{"it is not known whether the order was placed: ", "\nAsk the restaurant. Sent again with --key "},
+			"not placed",
+		},
+		"a proxy that gave up waiting": {504, `{}`, []string{"\nAsk the restaurant. Sent again with --key "}, "quote"},
+		"no menu yet":                  {503, `{"status":503,"code":"no_catalogue","msg":"no menu"}`, []string{"not placed: "}, "not known"},
 		"a key in flight": {
 			409, `{"status":409,"code":"idempotency_key_in_flight","msg":"the first request is not finished","requestId":"r1","ref":"` + ref + `"}`,
 			[]string{"not answered yet: the first request is not finished (ref " + ref + ", request r1)"},
@@ -95,7 +107,11 @@ func TestOrderPlaceSaysWhyAnOrderWasNotPlaced(t *testing.T) {
 					t.Errorf("no %q in\n%s", part, got.err)
 				}
 			}
+			doubt := strings.Contains(got.err, "Sent again with --key ")
 			got = larder(t, asOps(base, "order", "place", "--json", order)...)
+			if strings.Contains(got.err, "Sent again with --key ") != doubt {
+				t.Errorf("order place --json: %q on stderr; want the key where nobody knows what became of the order", got.err)
+			}
 			var want, printed any
 			if err := json.Unmarshal([]byte(tc.body), &want); err != nil {
 				t.Fatal(err)
