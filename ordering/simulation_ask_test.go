@@ -64,22 +64,22 @@ func (w *world) ask(r *replica, a *ask) {
 	w.asks = append(w.asks, a)
 	w.mu.Unlock()
 	go func() {
+		var (
+			result ordering.Result
+			err    error
+		)
 		switch {
 		case a.placing != nil:
-			a.result, a.err = r.orders.Place(ctx, *a.placing)
+			result, err = r.orders.Place(ctx, *a.placing)
 		case a.changing != nil:
-			a.result, a.err = r.orders.Change(ctx, *a.changing)
+			result, err = r.orders.Change(ctx, *a.changing)
 		default:
-			a.result, a.err = r.orders.Resolve(ctx, *a.resolving)
+			result, err = r.orders.Resolve(ctx, *a.resolving)
 		}
-		a.at = time.Now()
-		if a.err == nil {
-			record, err := w.journal.Record(context.WithoutCancel(ctx), []string{"main"}, a.result.Record.Ref)
-			call, ok := record.Call(a.result.Call.Number)
-			a.recorded = err == nil && ok && call.Outcome == a.result.Call.Outcome
-		}
+		recorded := err == nil && w.says(context.WithoutCancel(ctx), result)
 		w.mu.Lock()
 		defer w.mu.Unlock()
+		a.result, a.err, a.at, a.recorded = result, err, time.Now(), recorded
 		if a.resolving != nil {
 			w.resolving = false
 		}
@@ -87,4 +87,18 @@ func (w *world) ask(r *replica, a *ask) {
 			w.answers = append(w.answers, a)
 		}
 	}()
+}
+
+// says tells whether the journal says what an answer does.
+func (w *world) says(ctx context.Context, result ordering.Result) bool {
+	record, err := w.journal.Record(ctx, []string{"main"}, result.Record.Ref)
+	call, ok := record.Call(result.Call.Number)
+	return err == nil && ok && call.Outcome == result.Call.Outcome
+}
+
+// answered tells whether a request has had its answer, heard or not.
+func (w *world) answered(a *ask) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return !a.at.IsZero()
 }

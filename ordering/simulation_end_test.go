@@ -13,7 +13,9 @@ import (
 func (s *simulation) converge() {
 	s.tell("PUT", "/sandbox/faults", "[]")
 	s.tell("PATCH", "/sandbox/stop-list/"+string(restaurant), `{"soup":false}`)
+	s.mu.Lock()
 	s.stopped = false
+	s.mu.Unlock()
 	for _, r := range s.replicas {
 		r.gate.mu.Lock()
 		r.gate.away = false
@@ -59,7 +61,7 @@ func (s *simulation) converge() {
 // recorded once it can, if it lives.
 func (s *simulation) allRecorded() {
 	for _, a := range s.asks {
-		if a.at.IsZero() || a.by.gate.isDead() {
+		if !s.answered(a) || a.by.gate.isDead() {
 			continue
 		}
 		if a.err != nil && a.identity == "" && a.placing != nil {

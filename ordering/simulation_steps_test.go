@@ -155,7 +155,10 @@ func (s *simulation) fail(t *rapid.T) {
 func (s *simulation) stopDish(t *rapid.T) {
 	stopped := rapid.Bool().Draw(t, "stopped")
 	s.tell("PATCH", "/sandbox/stop-list/"+string(restaurant), fmt.Sprintf(`{"soup":%t}`, stopped))
-	s.stopped = stopped && rapid.Bool().Draw(t, "known")
+	known := rapid.Bool().Draw(t, "known")
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.stopped = stopped && known
 }
 
 // pass lets time pass: seconds mostly, sometimes beyond deadlines and lives.
@@ -234,7 +237,10 @@ func (s *simulation) leave(t *rapid.T) {
 // settleOne has a person who knows the truth settle an unknown outcome.
 func (s *simulation) settleOne(t *rapid.T) {
 	unknown := s.records(ordering.StateUnknown)
-	if len(unknown) == 0 || s.resolving {
+	s.mu.Lock()
+	resolving := s.resolving
+	s.mu.Unlock()
+	if len(unknown) == 0 || resolving {
 		t.Skip("nothing to settle")
 	}
 	r := unknown[rapid.IntRange(0, len(unknown)-1).Draw(t, "record")]

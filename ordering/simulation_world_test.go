@@ -135,6 +135,8 @@ func (w *world) start(ctx context.Context, i int) {
 
 // Catalogue implements ordering.Catalogues.
 func (w *world) Catalogue(context.Context, menu.RestaurantID) (int64, *menu.Catalogue, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
 	if w.stopped {
 		return 8, w.cards[1], nil
 	}
