@@ -193,6 +193,29 @@ func TestAnUnknownPaymentKeepsTheOrder(t *testing.T) {
 	}
 }
 
+// While a payment is under way, the same one is told to wait for it and every
+// other change to try again.
+func TestAnOrderIsBusy(t *testing.T) {
+	t.Parallel()
+	k := newKitchen(t)
+	p := k.place("k")
+	open := k.main.shut()
+	defer open()
+	answer := k.meanwhile(http.MethodPut, "/v1/orders/"+p.OrderID+"/pay", payment, k.shop...)
+	<-k.main.arrived
+	for what, body := range map[string]string{"complete": "", "reject": reject} {
+		got := k.change(p.OrderID, what, body)
+		busy := got.refused(t, http.StatusConflict, "order_busy")
+		if busy.Ref != p.Ref || busy.Errors[0].Params["operation"] != "pay" || got.header.Get("Retry-After") != "1" {
+			t.Errorf("%s: %s, Retry-After %q", what, got.body, got.header.Get("Retry-After"))
+		}
+	}
+	k.change(p.OrderID, "pay", payment).refused(t, http.StatusConflict, "idempotency_key_in_flight")
+	k.change(p.OrderID, "pay", payment, key("another")...).refused(t, http.StatusConflict, "order_busy")
+	open()
+	same(t, answer().is(t, http.StatusOK), k.change(p.OrderID, "pay", payment))
+}
+
 // The log line of an order has no key, no body and nothing of the guest.
 func TestTheOrderLine(t *testing.T) {
 	t.Parallel()

@@ -25,7 +25,7 @@ type stand struct {
 	base string
 
 	mu      sync.Mutex
-	gate    chan struct{} // while set, creating calls wait for it before they leave
+	gate    chan struct{} // while set, creating and paying calls wait for it before they leave
 	arrived chan struct{} // one for each that waits
 	patient bool          // a call may take longer than its caller allows
 }
@@ -50,6 +50,16 @@ func newStand(t *testing.T, name, restaurant string) *stand {
 
 // CreateOrder waits while the gate is shut.
 func (s *stand) CreateOrder(ctx context.Context, body []byte) (upstream.Created, error) {
+	return s.Client.CreateOrder(s.wait(ctx), body)
+}
+
+// Pay waits while the gate is shut.
+func (s *stand) Pay(ctx context.Context, orderID string, body []byte) (upstream.Answer, error) {
+	return s.Client.Pay(s.wait(ctx), orderID, body)
+}
+
+// wait waits while the gate is shut, and gives the context of the call.
+func (s *stand) wait(ctx context.Context) context.Context {
 	s.mu.Lock()
 	gate := s.gate
 	s.mu.Unlock()
@@ -58,12 +68,12 @@ func (s *stand) CreateOrder(ctx context.Context, body []byte) (upstream.Created,
 		<-gate
 	}
 	if s.patient {
-		ctx = context.WithoutCancel(ctx)
+		return context.WithoutCancel(ctx)
 	}
-	return s.Client.CreateOrder(ctx, body)
+	return ctx
 }
 
-// shut keeps creating calls from leaving until open is called.
+// shut keeps those calls from leaving until open is called.
 func (s *stand) shut() (open func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -207,12 +217,17 @@ func (r reply) refusedReplay(t *testing.T, status int, code string) problem {
 
 // later places an order while the test goes on; what it gives waits for the answer.
 func (w *world) later(body string, headers ...string) (answer func() reply) {
+	return w.meanwhile(http.MethodPost, ordersPath, body, headers...)
+}
+
+// meanwhile sends JSON while the test goes on.
+func (w *world) meanwhile(method, path, body string, headers ...string) (answer func() reply) {
 	var (
 		got   reply
 		group errgroup.Group
 	)
 	group.Go(func() (err error) {
-		got, err = request(w.t, http.MethodPost, w.url+ordersPath, body, append([]string{"Content-Type", "application/json"}, headers...)...)
+		got, err = request(w.t, method, w.url+path, body, append([]string{"Content-Type", "application/json"}, headers...)...)
 		return err
 	})
 	return func() reply {
