@@ -145,7 +145,8 @@ func TestReadFailures(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := &service{handler: tc.answer}
-			_, err := start(t, s).MenuView(t.Context(), "r", upstream.Validator{})
+			client := startWith(t, s, func(c *upstream.Config) { c.Timeouts.Menu = 5 * time.Minute }) // to pack 64 MiB takes its time
+			_, err := client.MenuView(t.Context(), "r", upstream.Validator{})
 			e := asError(t, err)
 			if e.Operation != upstream.OpMenu || e.Status != tc.status || e.Code != tc.code || e.Effect != upstream.EffectNone {
 				t.Errorf("error = %+v, want status %d, code %q", e, tc.status, tc.code)
