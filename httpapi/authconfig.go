@@ -122,6 +122,14 @@ func (c AuthConfig) Validate() error {
 	if c.PublicOrders.Enabled && len(c.PublicOrders.Origins) == 0 {
 		errs = append(errs, &ConfigError{"auth.public_orders.origins", "must name the origins that may place when enabled is true"})
 	}
+	if c.PublicOrders.Enabled && len(c.PublicOrders.PaymentTypes) == 0 {
+		errs = append(errs, &ConfigError{"auth.public_orders.payment_types", "must name at least one of cash, card, online when enabled is true"})
+	}
+	for i, kind := range c.PublicOrders.PaymentTypes {
+		if kind != "cash" && kind != "card" && kind != "online" {
+			errs = append(errs, &ConfigError{index("auth.public_orders.payment_types", i), fmt.Sprintf("%q is none of cash, card, online", kind)})
+		}
+	}
 	return errors.Join(errs...)
 }
 

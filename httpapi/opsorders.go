@@ -11,6 +11,7 @@ import (
 	"github.com/gin-gonic/gin"
 	"github.com/sirupsen/logrus"
 
+	"larder/internal/menu"
 	"larder/ordering"
 )
 
@@ -61,7 +62,10 @@ func (s *Server) orderQuery(c *gin.Context) (ordering.Query, error) {
 // opsOrderView is a record with everything that settling it takes.
 type opsOrderView struct {
 	recordView
-	Calls []callView `json:"calls"`
+	// RestaurantName is what people call the restaurant; null when it is no
+	// longer configured, and of an order that larder did not place.
+	RestaurantName *string    `json:"restaurantName"`
+	Calls          []callView `json:"calls"`
 }
 
 // callView is one call of an order as an operator sees it.
@@ -106,7 +110,7 @@ func (s *Server) opsOrder(c *gin.Context) {
 		fail(c, err)
 		return
 	}
-	view := opsOrderView{recordView: viewOf(record), Calls: make([]callView, len(record.Calls))}
+	view := opsOrderView{recordView: viewOf(record), RestaurantName: s.nameOf(record.Restaurant), Calls: make([]callView, len(record.Calls))}
 	for i, call := range record.Calls {
 		view.Calls[i] = viewOfCall(call)
 		if view.Calls[i].Sent, err = s.sent(c.Request.Context(), record, call.Number); err != nil {
@@ -115,6 +119,20 @@ func (s *Server) opsOrder(c *gin.Context) {
 		}
 	}
 	answer(c, http.StatusOK, result{view})
+}
+
+// nameOf is the restaurant's name: as configured, else its menu's; nil for a
+// restaurant that is not configured.
+func (s *Server) nameOf(id menu.RestaurantID) *string {
+	restaurant, known := s.runner.Known(id)
+	if !known {
+		return nil
+	}
+	name := restaurant.Name
+	if snapshot, held := s.replica.Peek(id); name == "" && held {
+		name = snapshot.Version.Name
+	}
+	return orNull(name)
 }
 
 // sent is what a call sent, nil when it is not kept.

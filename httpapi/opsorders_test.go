@@ -12,10 +12,11 @@ import (
 
 // opsOrder is a record with its calls.
 type opsOrder struct {
-	Ref, State string
-	OrderID    *string
-	Attempts   []attempt
-	Calls      []struct {
+	Ref, State     string
+	OrderID        *string
+	RestaurantName *string
+	Attempts       []attempt
+	Calls          []struct {
 		Number                                int
 		Operation, Outcome, Client, RequestID string
 		StartedAt, EndedAt, Contradicted      *string
@@ -121,7 +122,7 @@ func TestOpsOneOrder(t *testing.T) {
 	k.main.fault(http.MethodPost, `"do":"execute_then_status","status":500,"body":"<html>oops</html>"`)
 	ref := k.post(ordersPath, body, append(key("k"), k.shop...)...).refused(t, http.StatusGatewayTimeout, "order_outcome_unknown").Ref
 	one := k.opsOrder(ref)
-	if one.Ref != ref || one.State != "unknown" || one.OrderID != nil || len(one.Calls) != 1 {
+	if one.Ref != ref || one.State != "unknown" || one.OrderID != nil || len(one.Calls) != 1 || one.RestaurantName == nil {
 		t.Fatalf("got %+v", one)
 	}
 	call := one.Calls[0]
@@ -190,11 +191,17 @@ func TestResolve(t *testing.T) {
 	resolve(ref, `{"operation":`).refused(t, http.StatusBadRequest, "malformed_json")
 	k.do(http.MethodPost, "/v1/ops/orders/"+ref+"/resolve", "x", k.ops...).refused(t, http.StatusUnsupportedMediaType, "unsupported_media_type")
 	resolve("01ARZ3NDEKTSV4RRFFQ69G5FAV", `{"operation":"create","outcome":"not_done"}`).refused(t, http.StatusNotFound, "order_not_found")
-	state := resolve(good.Ref, `{"operation":"create","outcome":"not_done"}`).refused(t, http.StatusConflict, "order_state")
-	if state.Errors[0].Params["state"] != "placed" {
-		t.Errorf("not unknown: %+v", state.Errors)
+	for _, outcome := range []string{"not_done", "send_again"} {
+		resolve(ref, `{"operation":"create","outcome":"`+outcome+`","orderID":"765"}`).refused(t, http.StatusBadRequest, "invalid_parameter")
 	}
-	resolve(ref, `{"operation":"pay","outcome":"done"}`).refused(t, http.StatusConflict, "order_state") // another operation is
+	state := resolve(good.Ref, `{"operation":"create","outcome":"not_done"}`).refused(t, http.StatusConflict, "order_state")
+	if state.Errors[0].Params["state"] != "placed" || !strings.Contains(state.Msg, "the outcome of create is done") {
+		t.Errorf("not unknown: %+v", state)
+	}
+	other := resolve(ref, `{"operation":"pay","outcome":"done"}`).refused(t, http.StatusConflict, "order_state")
+	if !strings.Contains(other.Msg, "pay was never asked for; what is unknown is create") {
+		t.Errorf("another operation is unknown: %+v", other)
+	}
 	taken := resolve(ref, `{"operation":"create","outcome":"done","orderID":"`+good.OrderID+`"}`).refused(t, http.StatusConflict, "order_id_taken")
 	if taken.Errors[0].Params["orderID"] != good.OrderID || taken.Errors[0].Params["ref"] != good.Ref {
 		t.Errorf("taken: %+v", taken.Errors)

@@ -23,7 +23,7 @@ func ParseRate(text string) (Rate, error) {
 	count, unit, ok := strings.Cut(text, "/")
 	n, err := strconv.Atoi(strings.TrimSpace(count))
 	if !ok || err != nil || n < 1 || n > 1_000_000 {
-		return Rate{}, fmt.Errorf("httpapi: rate %q: want a count and a unit such as 20/s, 5/m or 100/h, or 0 for no limit", text)
+		return Rate{}, fmt.Errorf("%q is no rate: write a count and a unit, such as 20/s, 5/m or 100/h, or 0 for no limit", text)
 	}
 	switch strings.TrimSpace(unit) {
 	case "s":

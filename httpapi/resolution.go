@@ -5,6 +5,7 @@ import (
 	"unicode/utf8"
 
 	"larder/internal/menu"
+	"larder/internal/upstream"
 	"larder/ordering"
 )
 
@@ -34,6 +35,10 @@ func readResolution(body []byte) (ordering.Resolving, error) {
 	})
 	if !object {
 		violations = append(violations, ordering.NewViolation("", ordering.TypeMismatch, ordering.Params{"want": "object", "got": menu.NewReader(text).Kind().String()}, ordering.English))
+	}
+	if word.Operation == upstream.OpCreate && word.OrderID != "" && (word.How == ordering.SettledNotDone || word.How == ordering.SettledSendAgain) {
+		// A slip that cannot be taken back: whoever knows the orderID has found the order.
+		unknown = invalid("orderID", "goes with the outcome done: an order that was not created has none")
 	}
 	if violations != nil {
 		return word, &problem{code: CodeValidationFailed, msg: "the order cannot be settled like this; see errors", violations: violations}
@@ -82,11 +87,18 @@ func resolutionField(reader *menu.Reader, name string, word *ordering.Resolving)
 	}
 }
 
-// rulesOfResolution words what a resolution breaks: what is no longer kept
-// cannot be sent again (policy O13).
+// rulesOfResolution words what a resolution breaks: what is known needs no
+// settling, and what is no longer kept cannot be sent again (policy O13).
 func rulesOfResolution(err error) error {
-	var invalid *ordering.InvalidError
+	var (
+		invalid *ordering.InvalidError
+		state   *ordering.StateError
+	)
 	switch {
+	case errors.As(err, &state):
+		p := conflict(err)
+		p.msg = nothingToSettle(state)
+		return p
 	case errors.As(err, &invalid):
 		return &problem{
 			code: CodeValidationFailed, msg: "the order cannot be settled like this; see errors",
@@ -100,4 +112,29 @@ func rulesOfResolution(err error) error {
 		code: CodeValidationFailed, msg: "what was sent is no longer kept, so it cannot be sent again",
 		violations: []ordering.Violation{ordering.NewViolation("/outcome", ordering.ValueNotAllowed, ordering.Params{"allowed": allowed}, ordering.English)},
 	}
+}
+
+// nothingToSettle says why an operation cannot be settled, and which can.
+func nothingToSettle(state *ordering.StateError) string {
+	record := state.Record
+	call, made := record.Last(state.Operation)
+	text := "there is nothing to settle: " + string(state.Operation) + " was never asked for"
+	switch {
+	case made && call.Settled != nil:
+		text = "there is nothing to settle: " + call.Settled.By + " has settled " + string(state.Operation) + " as " + string(call.Settled.How)
+	case made:
+		text = "there is nothing to settle: the outcome of " + string(state.Operation) + " is " + orOpen(call.Outcome)
+	}
+	if busy, is := record.Busy(); is && busy.Outcome == ordering.OutcomeUnknown {
+		text += "; what is unknown is " + string(busy.Operation)
+	}
+	return text + ". The order is " + stateWords(record)
+}
+
+// orOpen names an outcome, also one that is not there yet.
+func orOpen(outcome ordering.Outcome) string {
+	if outcome == ordering.OutcomeOpen {
+		return "still to come"
+	}
+	return string(outcome)
 }

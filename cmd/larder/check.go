@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -13,8 +14,11 @@ import (
 
 	"larder/cache"
 	"larder/configs"
+	"larder/httpapi"
 	"larder/internal/menu"
 	"larder/internal/upstream"
+	"larder/ordering"
+	"larder/ordering/journal"
 )
 
 // onlineLimit bounds everything that check --online asks of one service.
@@ -39,9 +43,10 @@ func checkCommand(w *world) *cobra.Command {
 		Use:   "check --config FILE",
 		Short: "Check a configuration; with --online also what it connects to",
 		Long: `Check a configuration: everything that is wrong is named with file, line and
-column. With --online also ask Redis, and each connection for a token and a
-menu; where the configured token request does not work, the others are tried
-and the one that would work is named.`,
+column. With --online also ask Redis, whether it can be trusted with orders where
+someone may place them, and each connection for a token and a menu; where the
+configured token request does not work, the others are tried and the one that
+would work is named.`,
 		Args: cobra.NoArgs,
 		RunE: action(func(cmd *cobra.Command, _ []string) error {
 			cfg, err := loadService(cmd, w)
@@ -88,22 +93,43 @@ func faulty(faults configs.Errors) []finding {
 }
 
 func onlineChecks(ctx context.Context, cfg *configs.Config) []finding {
-	findings := []finding{checkRedis(ctx, cfg.Redis)}
+	findings := checkRedis(ctx, cfg)
 	for _, connection := range cfg.Connections {
 		findings = append(findings, checkConnection(ctx, cfg, connection)...)
 	}
 	return findings
 }
 
-func checkRedis(ctx context.Context, cfg cache.RedisConfig) finding {
-	redis, err := cache.Open(ctx, cfg, silent())
-	if err == nil {
-		err = errors.Join(redis.Ping(ctx), redis.Close())
-	}
+// checkRedis asks whether Redis answers and, where the configuration lets
+// someone place orders, whether it can be trusted with them (policy O14).
+func checkRedis(ctx context.Context, cfg *configs.Config) []finding {
+	redis, err := cache.Open(ctx, cfg.Redis, silent())
 	if err != nil {
-		return finding{What: "redis", Msg: plain(err)}
+		return []finding{{What: "redis", Msg: plain(err)}}
 	}
-	return finding{What: "redis", OK: true, Msg: "answers"}
+	defer func() { _ = redis.Close() }() // it was only asked
+	if err := redis.Ping(ctx); err != nil {
+		return []finding{{What: "redis", Msg: plain(err)}}
+	}
+	findings := []finding{{What: "redis", OK: true, Msg: "answers"}}
+	if !takesOrders(cfg.Auth) {
+		return findings
+	}
+	var notReady *ordering.NotReadyError
+	switch err := journal.New(redis, cfg.Ordering, silent()).Ready(ctx); {
+	case errors.As(err, &notReady):
+		return append(findings, finding{What: "orders", Msg: "none would be placed: " + notReady.Msg})
+	case err != nil:
+		return append(findings, finding{What: "orders", Msg: plain(err)})
+	}
+	return append(findings, finding{What: "orders", OK: true, Msg: "can be placed"})
+}
+
+// takesOrders tells whether anyone may place orders.
+func takesOrders(auth httpapi.AuthConfig) bool {
+	return auth.PublicOrders.Enabled || slices.ContainsFunc(auth.Clients, func(c httpapi.ClientConfig) bool {
+		return slices.Contains(c.Scopes, httpapi.ScopeOrders)
+	})
 }
 
 func checkConnection(ctx context.Context, cfg *configs.Config, connection upstream.Config) []finding {

@@ -128,6 +128,10 @@ func (d *daemon) run(ctx context.Context) error {
 		defer stopBehind()
 		return d.server.Run(front)
 	})
+	group.Go(func() error {
+		d.warnOfOrders(behind)
+		return nil
+	})
 	group.Go(func() error { return ended(d.scheduler.Run(behind)) })
 	group.Go(func() error { return ended(d.orders.Run(behind)) })
 	group.Go(func() error { return ended(d.replica.Run(behind)) })
@@ -136,6 +140,16 @@ func (d *daemon) run(ctx context.Context) error {
 	finished := make(chan error, 1)
 	go func() { finished <- errors.Join(group.Wait(), d.close()) }()
 	return d.bounded(ctx, finished)
+}
+
+// warnOfOrders says in the log of the start what keeps orders from being placed,
+// when a setting of Redis does (policy O14). A Redis that does not answer is
+// told of elsewhere.
+func (d *daemon) warnOfOrders(ctx context.Context) {
+	var notReady *ordering.NotReadyError
+	if err := d.orders.Ready(ctx); takesOrders(d.cfg.Auth) && errors.As(err, &notReady) && notReady.Err == nil {
+		d.log.WithField("event", "order.not_ready").Warn("no orders are placed: " + notReady.Msg)
+	}
 }
 
 // bounded waits for the daemon's end; once ctx is over, no longer than allowed.

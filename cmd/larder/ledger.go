@@ -91,6 +91,10 @@ type orderRecord struct {
 	CreatedAt  string         `json:"createdAt"`
 	ExpectedAt string         `json:"expectedAt"`
 	Attempts   []orderAttempt `json:"attempts"`
+
+	// What only the operators' route tells.
+	RestaurantName string      `json:"restaurantName"`
+	Calls          []orderCall `json:"calls"`
 }
 
 type orderAttempt struct {
@@ -159,64 +163,6 @@ func dash(text string) string {
 	return text
 }
 
-func orderShowCommand(w *world) *cobra.Command {
-	cmd := &cobra.Command{
-		Use:   "show REF|ORDERID",
-		Short: "Show one order of the journal with everything that was tried",
-		Args:  cobra.ExactArgs(1),
-		RunE: action(func(cmd *cobra.Command, args []string) error {
-			return asOperator(cmd, w, func(daemon *api) error { return showOrder(cmd, w, daemon, args[0]) })
-		}),
-	}
-	addTarget(cmd)
-	addJSON(cmd)
-	return cmd
-}
-
-func showOrder(cmd *cobra.Command, w *world, daemon *api, id string) error {
-	path := "/v1/ops/orders/"
-	if len(id) != refLength {
-		path = "/v1/orders/"
-	}
-	answer, err := daemon.get(cmd.Context(), path+url.PathEscape(id))
-	if err != nil {
-		return err
-	}
-	return printOrder(cmd, w, answer)
-}
-
-func printOrder(cmd *cobra.Command, w *world, answer *reply) error {
-	if asJSON(cmd) {
-		return printRaw(w.out, answer.body)
-	}
-	var order orderRecord
-	if err := answer.result(&order); err != nil {
-		return err
-	}
-	fmt.Fprintf(w.out, "order %s, ref %s: %s\n", dash(order.OrderID), order.Ref, order.standing())
-	fmt.Fprintf(w.out, "  restaurant %s, connection %s, client %s\n", dash(order.Restaurant), order.Connection, order.Client)
-	fmt.Fprintf(w.out, "  total %s, created %s, expected %s\n", number(order.Total), order.CreatedAt, dash(order.ExpectedAt))
-	for _, attempt := range order.Attempts {
-		fmt.Fprintf(w.out, "  %s\n", attempt.line())
-	}
-	return nil
-}
-
-// line is an attempt on one line.
-func (a orderAttempt) line() string {
-	parts := []string{a.At, a.Operation, a.Outcome}
-	if a.Status != 0 {
-		parts = append(parts, strconv.Itoa(a.Status))
-	}
-	if a.Code != "" {
-		parts = append(parts, a.Code)
-	}
-	if a.By != "" {
-		parts = append(parts, "by "+a.By)
-	}
-	return strings.Join(parts, "  ")
-}
-
 func orderResolveCommand(w *world) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "resolve REF",
@@ -225,7 +171,9 @@ func orderResolveCommand(w *world) *cobra.Command {
   --outcome done        it took effect; of a created order say its --order-id
   --outcome not_done    it did not, and shall not
   --outcome send_again  it did not, and larder shall send it again now
-Who settled it is kept with the order.`,
+"larder order show" tells what to ask for. What was said cannot be taken back;
+who said it, when and the --note are kept with the order. The client that sends
+the order again with its key is answered as it was settled.`,
 		Args: cobra.ExactArgs(1),
 		RunE: action(func(cmd *cobra.Command, args []string) error {
 			body, err := settlement(cmd)
@@ -266,6 +214,8 @@ func settlement(cmd *cobra.Command) ([]byte, error) {
 		return nil, &usageError{fmt.Sprintf("--outcome: %q is none of %s", outcome, strings.Join(outcomes, ", "))}
 	case operation == string(upstream.OpCreate) && outcome == string(ordering.SettledDone) && orderID == "":
 		return nil, &usageError{"--order-id is needed: a created order has the ordering service's id"}
+	case operation == string(upstream.OpCreate) && outcome != string(ordering.SettledDone) && orderID != "":
+		return nil, &usageError{"--order-id goes with --outcome done: an order that was not created has none"}
 	}
 	body := map[string]string{"operation": operation, "outcome": outcome}
 	if orderID != "" {

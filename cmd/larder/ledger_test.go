@@ -45,6 +45,7 @@ func TestOrderShow(t *testing.T) {
 		"GET /v1/ops/orders/" + ref: says(200, `{"result":`+someOrder+`}`),
 		"GET /v1/orders/765":        says(200, `{"result":`+someOrder+`}`),
 		"GET /v1/orders/766":        says(404, `{"status":404,"code":"order_not_found","msg":"there is no such order"}`),
+		"GET /v1/orders/767":        says(403, `{"status":403,"code":"forbidden","msg":"the token has not the scope orders"}`),
 	})
 	for _, id := range []string{ref, "765"} {
 		got := larder(t, asOps(base, "order", "show", id)...)
@@ -56,6 +57,33 @@ func TestOrderShow(t *testing.T) {
 	}
 	if got := larder(t, asOps(base, "order", "show", "766")...); got.status != statusFailed || !strings.Contains(got.err, "there is no such order") {
 		t.Errorf("an order that is not there: %+v", got)
+	}
+	if got := larder(t, asOps(base, "order", "show", "767")...); got.status != statusFailed || !strings.Contains(got.err, "by its ref (larder order list) the scope ops is enough") {
+		t.Errorf("by orderID without the scope: %+v", got)
+	}
+}
+
+// What an operator needs at the telephone: whom to call, what to ask for, how
+// to settle it; and nothing that a guest wrote may steer the terminal.
+func TestOrderShowOfAnUnknownOutcome(t *testing.T) {
+	t.Parallel()
+	base := daemonOf(t, map[string]http.HandlerFunc{"GET /v1/ops/orders/" + ref: says(200, `{"result":{"ref":"`+ref+`","orderID":null,"restaurant":"one","restaurantName":"Bistro",
+	 "connection":"main","client":"storefront","state":"unknown","attempts":[],"calls":[
+	 {"number":1,"operation":"create","outcome":"not_sent","settled":{"by":"ops","at":null,"outcome":"send_again","note":"not there"},"contradicted":"done",
+	  "sent":{"expeditionType":"delivery","paymentTypeID":"card","guest":{"phone":"+35120000000","firstName":"A\u001b[2Jna"},"address":{"fullAddress":"Porto"},
+	  "dishList":[{"name":"Latte","quantity":2,"ingredients":[{"name":"Oat drink","quantity":1},{"name":"Sugar","quantity":2}]},{"name":"Soup","quantity":0.5}]}},
+	 {"number":2,"operation":"create","outcome":"unknown","sent":null},{"number":3,"operation":"pay","outcome":"unknown"}]}}`)})
+	got := larder(t, asOps(base, "order", "show", ref)...)
+	for _, part := range []string{
+		"restaurant Bistro (one), connection main",
+		"  delivery, card, A [2Jna, +35120000000, Porto\n    2 × Latte (Oat drink, 2 × Sugar)\n    0.5 × Soup\n",
+		"create was settled as send_again by ops: not there\n", "create: an answer that came in later says otherwise: done.",
+		"It is not known whether the order took effect.", "larder order resolve " + ref + " --operation create --outcome done --order-id ORDERID\n",
+		"It is not known whether the payment took effect.", "larder order resolve " + ref + " --operation pay --outcome not_done\n",
+	} {
+		if got.status != statusDone || !strings.Contains(got.out, part) {
+			t.Errorf("order show: %+v, want %q", got, part)
+		}
 	}
 }
 
@@ -80,6 +108,7 @@ func TestOrderResolve(t *testing.T) {
 		`--outcome: "maybe"`: {"--outcome", "maybe"},
 		"--operation:":       {"--outcome", "done", "--operation", "cook"},
 		"--order-id is needed: a created order has the ordering service's id": {"--outcome", "done"},
+		"--order-id goes with --outcome done":                                 {"--outcome", "not_done", "--order-id", "765"},
 	} {
 		if got := larder(t, asOps(base, append([]string{"order", "resolve", ref}, args...)...)...); got.status != statusUsage || !strings.Contains(got.err, name) {
 			t.Errorf("order resolve %v: %+v, want 2 and %q", args, got, name)

@@ -91,3 +91,11 @@ func TestServeStartsWithoutTheOrderingService(t *testing.T) {
 		t.Errorf("status without the ordering service: %+v", got)
 	}
 }
+
+// A Redis that forgets is told of at the start, not by the first guest's order.
+func TestServeWarnsThatOrdersWouldBeForgotten(t *testing.T) {
+	t.Parallel()
+	service := newService(t)
+	r := command{env: service.env("LARDER_ORDERING_ALLOW_VOLATILE=false")}.start(t, "serve")
+	r.err.find(t, `"event":"order.not_ready","level":"warning","msg":"no orders are placed: the embedded Redis keeps orders in memory only`)
+}
