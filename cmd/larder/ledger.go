@@ -87,6 +87,7 @@ type orderRecord struct {
 	Client     string         `json:"client"`
 	State      string         `json:"state"`
 	Paid       bool           `json:"paid"`
+	Adopted    bool           `json:"adopted"`
 	Total      *json.Number   `json:"total"`
 	CreatedAt  string         `json:"createdAt"`
 	ExpectedAt string         `json:"expectedAt"`
@@ -143,6 +144,9 @@ func listOrders(cmd *cobra.Command, w *world, daemon *api, path string) error {
 // standing is the order's state, and what is not known of it beside that.
 func (o *orderRecord) standing() string {
 	text := o.State
+	if o.Adopted {
+		text += ", adopted" // placed by someone else
+	}
 	if o.Paid {
 		text += ", paid"
 	}

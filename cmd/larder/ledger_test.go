@@ -120,3 +120,20 @@ func TestOrderResolve(t *testing.T) {
 		}
 	}
 }
+
+// Orders and operators may be served at different listeners, to different
+// clients: an order is found at the one and shown by the other.
+func TestOrderShowByOrderIDWhereOpsHaveAListener(t *testing.T) {
+	t.Parallel()
+	adopted := strings.Replace(someOrder, `"paid":false`, `"paid":false,"adopted":true`, 1)
+	public := daemonOf(t, map[string]http.HandlerFunc{"GET /v1/orders/765": says(200, `{"result":`+someOrder+`}`)})
+	ops := daemonOf(t, map[string]http.HandlerFunc{"GET /v1/ops/orders/" + ref: says(200, `{"result":`+adopted+`}`)})
+	file := write(t, "larder.yaml", `
+http: {listen: "`+strings.TrimPrefix(public, "http://")+`", ops_listen: "`+strings.TrimPrefix(ops, "http://")+`"}
+auth: {clients: [{id: shop, secret: of-the-storefront, scopes: [orders]}, {id: ops, secret: of-the-operators, scopes: [ops]}]}
+`)
+	got := larder(t, "order", "show", "765", "--config", file)
+	if got.status != statusDone || !strings.Contains(got.out, "order 765, ref "+ref+": placed, adopted, pay unknown\n") {
+		t.Errorf("order show: %+v", got)
+	}
+}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"larder/httpapi"
 	"larder/internal/upstream"
 	"larder/ordering"
 )
@@ -61,7 +62,7 @@ is unknown how to settle it. What is a guest's is shown as long as it is kept
 the scope orders, by larder's REF the scope ops is enough.`,
 		Args: cobra.ExactArgs(1),
 		RunE: action(func(cmd *cobra.Command, args []string) error {
-			return asOperator(cmd, w, func(daemon *api) error { return showOrder(cmd, w, daemon, args[0]) })
+			return showOrder(cmd, w, args[0])
 		}),
 	}
 	addTarget(cmd)
@@ -69,27 +70,43 @@ the scope orders, by larder's REF the scope ops is enough.`,
 	return cmd
 }
 
-func showOrder(cmd *cobra.Command, w *world, daemon *api, id string) error {
+func showOrder(cmd *cobra.Command, w *world, id string) error {
 	ref := id
 	if len(id) != refLength {
-		answer, err := daemon.get(cmd.Context(), "/v1/orders/"+url.PathEscape(id))
-		if refusedWith(err, http.StatusForbidden) {
-			return fmt.Errorf("%w\nAn order is found by the ordering service's id with the scope orders alone; by its ref (larder order list) the scope ops is enough", err)
+		var err error
+		if ref, err = refOf(cmd, w, id); err != nil {
+			return err
 		}
+	}
+	return asOperator(cmd, w, func(daemon *api) error {
+		answer, err := daemon.get(cmd.Context(), "/v1/ops/orders/"+url.PathEscape(ref))
 		if err != nil {
 			return err
 		}
-		var order orderRecord
-		if err := answer.result(&order); err != nil {
-			return err
-		}
-		ref = order.Ref
-	}
-	answer, err := daemon.get(cmd.Context(), "/v1/ops/orders/"+url.PathEscape(ref))
+		return printOrder(cmd, w, answer)
+	})
+}
+
+// refOf finds an order by the ordering service's id: as a client that may place
+// orders, where those do, which need not be where operators do.
+func refOf(cmd *cobra.Command, w *world, orderID string) (string, error) {
+	daemon, err := target(cmd, w, httpapi.ScopeOrders)
 	if err != nil {
-		return err
+		return "", err
 	}
-	return printOrder(cmd, w, answer)
+	defer daemon.close()
+	answer, err := daemon.get(cmd.Context(), "/v1/orders/"+url.PathEscape(orderID))
+	if refusedWith(err, http.StatusUnauthorized, http.StatusForbidden) {
+		return "", fmt.Errorf("%w\nBy the ordering service's id an order is found with the scope orders; by its ref (larder order list) the scope ops is enough", err)
+	}
+	if err != nil {
+		return "", err
+	}
+	var order orderRecord
+	if err := answer.result(&order); err != nil {
+		return "", err
+	}
+	return order.Ref, nil
 }
 
 func printOrder(cmd *cobra.Command, w *world, answer *reply) error {
