@@ -85,8 +85,12 @@ func (r *Resolving) check() error {
 	}
 	switch r.How {
 	case SettledDone:
-		if r.Operation == upstream.OpCreate && r.OrderID == "" {
+		switch {
+		case r.Operation != upstream.OpCreate:
+		case r.OrderID == "":
 			notes.add(2, "/orderID", FieldRequired, Params{"field": "orderID"}, "")
+		case !upstream.InPath(r.OrderID): // no change of the order could ever be sent
+			notes.add(2, "/orderID", ValueNotAllowed, Params{"allowed": []string{"an orderID that can stand in a path"}}, "")
 		}
 	case SettledNotDone, SettledSendAgain:
 	default:

@@ -151,7 +151,8 @@ func TestResolveChangesNothing(t *testing.T) {
 		change func(*ordering.Resolving)
 		want   []broken
 	}{
-		"no orderID": {func(r *ordering.Resolving) { r.OrderID = "" }, []broken{{"/orderID", ordering.FieldRequired, `{"field":"orderID"}`}}},
+		"an orderID that leads elsewhere": {func(r *ordering.Resolving) { r.OrderID = "../1" }, []broken{{"/orderID", ordering.ValueNotAllowed, `{"allowed":["an orderID that can stand in a path"]}`}}},
+		"no orderID":                      {func(r *ordering.Resolving) { r.OrderID = "" }, []broken{{"/orderID", ordering.FieldRequired, `{"field":"orderID"}`}}},
 		"no such outcome and operation": {func(r *ordering.Resolving) { r.How, r.Operation = "maybe", upstream.OpMenu }, []broken{
 			{"/operation", ordering.ValueNotAllowed, `{"allowed":["create","pay","complete","reject"]}`},
 			{"/outcome", ordering.ValueNotAllowed, `{"allowed":["done","not_done","send_again"]}`},
