@@ -3,6 +3,7 @@ package ordering
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"time"
 
@@ -42,12 +43,13 @@ func (o *Orders) call(ctx context.Context, service Service, opening Opening) (Re
 		return Result{}, &NotSentError{Err: err}
 	}
 	defer o.flights.enter()()
+	end := o.end()
 	record, err := o.deps.Journal.Begin(ctx, opening)
 	if err != nil {
 		return Result{}, o.notBegun(ctx, opening, err)
 	}
 	number := record.Calls[len(record.Calls)-1].Number
-	ending := o.make(ctx, service, &record, number, opening.Body)
+	ending := o.make(ctx, end, service, &record, number, opening.Body)
 	return o.finish(ctx, record, ending), nil
 }
 
@@ -71,12 +73,24 @@ func (o *Orders) notBegun(ctx context.Context, opening Opening, err error) error
 	return err
 }
 
-// make makes a call that is open, and tells how it ended.
-func (o *Orders) make(ctx context.Context, service Service, record *Record, number int, body []byte) Ending {
+// end is until when a call that the journal is about to open may be made. It is
+// reckoned before the journal reckons its own deadline, which is later: a process
+// that was stopped in between must not send what has been swept, and perhaps
+// settled and sent again, meanwhile (policy O12).
+func (o *Orders) end() time.Time { return time.Now().Add(o.cfg.PlaceTimeout) }
+
+// make makes a call that is open, and tells how it ended. After the end nothing
+// is sent.
+func (o *Orders) make(ctx context.Context, end time.Time, service Service, record *Record, number int, body []byte) Ending {
 	call, _ := record.Call(number)
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), o.cfg.PlaceTimeout)
+	ctx, cancel := context.WithDeadline(context.WithoutCancel(ctx), end)
 	defer cancel()
 	e := Ending{Connection: record.Connection, Ref: record.Ref, Call: number}
+	if err := ctx.Err(); err != nil {
+		e.Outcome = OutcomeNotSent
+		o.logCall(record, call, &e, fmt.Errorf("it took too long to open the call: %w", err))
+		return e
+	}
 	ctx = upstream.WithTries(ctx, func(try upstream.Try) { e.Tries = append(e.Tries, tried(try)) })
 	var err error
 	switch call.Operation {

@@ -65,12 +65,13 @@ func (o *Orders) sendAgain(ctx context.Context, record Record, s Settling) (Resu
 		return Result{}, &NotSentError{Ref: record.Ref, Err: err}
 	}
 	defer o.flights.enter()()
+	end := o.end()
 	record, err := o.deps.Journal.Settle(ctx, s)
 	if err != nil {
 		return Result{}, err
 	}
 	number := record.Calls[len(record.Calls)-1].Number
-	return o.finish(ctx, record, o.make(ctx, service, &record, number, body)), nil
+	return o.finish(ctx, record, o.make(ctx, end, service, &record, number, body)), nil
 }
 
 // check judges the operator's body.

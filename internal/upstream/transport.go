@@ -3,6 +3,7 @@ package upstream
 import (
 	"context"
 	"crypto/tls"
+	"errors"
 	"net"
 	"net/http"
 	"sync/atomic"
@@ -63,7 +64,7 @@ func newWriteTransport(dial dialFunc, tlsConfig *tls.Config) *http.Transport {
 			if err != nil {
 				return nil, err
 			}
-			return &countingConn{Conn: conn}, nil
+			return counting(ctx, conn), nil
 		},
 		DialTLSContext: func(ctx context.Context, network, address string) (net.Conn, error) {
 			conn, err := dial(ctx, network, address)
@@ -93,24 +94,58 @@ func handshake(ctx context.Context, conn net.Conn, address string, settings *tls
 		settings.ServerName = host
 	}
 	secured := tls.Client(conn, settings)
-	ctx, cancel := context.WithTimeout(ctx, handshakeTimeout)
+	limited, cancel := context.WithTimeout(ctx, handshakeTimeout)
 	defer cancel()
-	if err := secured.HandshakeContext(ctx); err != nil {
+	if err := secured.HandshakeContext(limited); err != nil {
 		_ = conn.Close()
 		return nil, err
 	}
-	return &countingConn{Conn: secured}, nil
+	return counting(ctx, secured), nil
 }
 
-// countingConn counts the bytes that were written.
+// countingConn counts the bytes that were written, and takes none after its
+// end.
 type countingConn struct {
 	net.Conn
+	end     time.Time // the zero time: never
 	written atomic.Int64
 }
 
-// Write implements net.Conn.
+// counting makes the connection of one call that writes.
+func counting(ctx context.Context, conn net.Conn) *countingConn {
+	end, _ := ctx.Value(endKey{}).(time.Time) // the transport dials without the call's deadline
+	return &countingConn{Conn: conn, end: end}
+}
+
+// Write implements net.Conn. It looks at the clock itself: a process that was
+// stopped beyond the call's end goes on writing before its timers tell it, and
+// by then the call may have been settled and made again (policy O12).
 func (c *countingConn) Write(p []byte) (int, error) {
+	if past(c.end) {
+		return 0, errTooLate
+	}
 	n, err := c.Conn.Write(p)
 	c.written.Add(int64(n))
 	return n, err
+}
+
+// errTooLate: the call's time was over before its first byte, or before its
+// last one, was written.
+var errTooLate = errors.New("too late to be sent")
+
+// endKey is where a context holds the end of a call that writes.
+type endKey struct{}
+
+// ending gives a context whose call must not write after its deadline, which
+// it has.
+func ending(ctx context.Context) context.Context {
+	end, _ := ctx.Deadline()
+	return context.WithValue(ctx, endKey{}, end)
+}
+
+// past tells whether a time has come, by the process's clock or by the wall's:
+// the one stands still while a machine sleeps.
+func past(end time.Time) bool {
+	now := time.Now()
+	return !end.IsZero() && (!now.Before(end) || !now.Round(0).Before(end.Round(0)))
 }

@@ -36,7 +36,8 @@ type Answer struct {
 // encoded Order. The error is an *Error with the certainty of policy O8: with
 // EffectUnknown the order may exist, and the call must not be repeated. The
 // call as a whole is bounded by the write timeout. It ends when ctx does, so a
-// caller that must not give up in between gives context.WithoutCancel.
+// caller that must not give up in between gives context.WithoutCancel. Nothing
+// is sent after either, also when the process was stopped meanwhile.
 func (c *Client) CreateOrder(ctx context.Context, body []byte) (Created, error) {
 	got, used, err := c.write(ctx, &request{
 		op: OpCreate, method: http.MethodPost, url: c.cfg.BaseURL + pathOrders, body: body,
@@ -99,8 +100,14 @@ func InPath(orderID string) bool {
 // write does a call that writes, and gives the token that the answer was given
 // to. It is tried again only while certainly nothing was executed (policy O8).
 func (c *Client) write(ctx context.Context, r *request) (*answer, *oauth2.Token, error) {
+	if end, bounded := ctx.Deadline(); bounded && past(end) {
+		e := &Error{Operation: r.op, Err: errTooLate}
+		(&writing{client: c, request: r, tell: triesOf(ctx)}).begin().end(nil, e)
+		return nil, nil, e
+	}
 	ctx, cancel := context.WithTimeout(ctx, c.cfg.Timeouts.Write)
 	defer cancel()
+	ctx = ending(ctx)
 	r.limit = maxAnswerBytes
 	if r.body != nil {
 		r.header = http.Header{"Content-Type": {"application/json"}}

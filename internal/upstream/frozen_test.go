@@ -1,0 +1,103 @@
+//go:build linux
+
+package upstream_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httptrace"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"larder/internal/upstream"
+)
+
+const (
+	frozenAt    = "LARDER_TEST_FROZEN" // the service that the frozen process calls
+	frozenLimit = 300 * time.Millisecond
+)
+
+// TestFrozen: a process that stands still between opening a connection and
+// writing to it must not send any more when it goes on after its limit: by then
+// the call may have been settled, and sent by somebody else.
+func TestFrozen(t *testing.T) {
+	t.Parallel()
+	if address := os.Getenv(frozenAt); address != "" {
+		freeze(t, address)
+		return
+	}
+	var orders atomic.Int32
+	service := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasSuffix(r.URL.Path, "/token") {
+			_, _ = w.Write([]byte(`{"access_token":"a-long-token-of-this-test","expires_in":3600,"token_type":"Bearer"}`))
+			return
+		}
+		orders.Add(1)
+		w.WriteHeader(http.StatusCreated)
+		_, _ = w.Write([]byte(`{"result":{"orderID":"765"}}`))
+	}))
+	t.Cleanup(service.Close)
+	var said bytes.Buffer
+	child := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestFrozen$", "-test.v")
+	child.Env = append(os.Environ(), frozenAt+"="+service.URL)
+	child.Stdout, child.Stderr = &said, &said
+	if err := child.Start(); err != nil {
+		t.Fatal(err)
+	}
+	var status syscall.WaitStatus
+	if _, err := syscall.Wait4(child.Process.Pid, &status, syscall.WUNTRACED, nil); err != nil || !status.Stopped() {
+		t.Fatalf("the process did not stop: %v, %v\n%s", status, err, &said)
+	}
+	<-time.After(2 * frozenLimit) // nobody tells that time has passed for a process that stands still
+	if err := child.Process.Signal(syscall.SIGCONT); err != nil {
+		t.Fatal(err)
+	}
+	if err := child.Wait(); err != nil {
+		t.Errorf("the frozen process: %v\n%s", err, &said)
+	}
+	if got := orders.Load(); got != 0 {
+		t.Errorf("the service got %d orders of a process that was frozen beyond its limit, want none\n%s", got, &said)
+	}
+}
+
+// freeze makes a call and stops this process before its first byte is written.
+func freeze(t *testing.T, address string) {
+	t.Helper()
+	cfg := upstream.Config{Name: "main", BaseURL: address, AuthURL: address, ClientID: "demo", ClientSecret: "demo-secret"}
+	cfg.SetDefaults()
+	cfg.Timeouts.Write = frozenLimit
+	client, err := upstream.New(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer client.Close()
+	if _, err := client.Token(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	var once sync.Once
+	ctx := httptrace.WithClientTrace(context.WithoutCancel(t.Context()), &httptrace.ClientTrace{
+		WroteHeaderField: func(string, []string) { // into a buffer: the connection is written to next
+			once.Do(func() {
+				frozen := time.Now()
+				if err := syscall.Kill(os.Getpid(), syscall.SIGSTOP); err != nil {
+					fmt.Fprintln(os.Stderr, err)
+				}
+				for time.Since(frozen) < frozenLimit { // the signal may reach another thread first
+				}
+			})
+		},
+	})
+	_, err = client.CreateOrder(ctx, []byte(`{"dishList":[]}`))
+	if e := asError(t, err); e.Effect != upstream.EffectNone || e.Refused() {
+		t.Errorf("CreateOrder = %v, effect %s; want it not sent", err, e.Effect)
+	}
+}

@@ -1,0 +1,77 @@
+package ordering_test
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"larder/internal/upstream"
+	"larder/ordering"
+)
+
+// slowJournal stands still after it has opened a call, or after it has settled
+// one, before it says so.
+type slowJournal struct {
+	ordering.Journal
+	pause time.Duration
+}
+
+func (j slowJournal) Begin(ctx context.Context, o ordering.Opening) (ordering.Record, error) {
+	defer func() { <-time.After(j.pause) }()
+	return j.Journal.Begin(ctx, o)
+}
+
+func (j slowJournal) Settle(ctx context.Context, s ordering.Settling) (ordering.Record, error) {
+	defer func() { <-time.After(j.pause) }()
+	return j.Journal.Settle(ctx, s)
+}
+
+// TestTooLateToSend: what the journal has held open for longer than a call may
+// take is not sent: by then it may have been swept, settled, and sent again.
+func TestTooLateToSend(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		name  string
+		pause time.Duration
+		want  ordering.Outcome
+		sent  int
+	}{
+		{"in time", 19 * time.Second, ordering.OutcomeDone, 1},
+		{"too late", 20 * time.Second, ordering.OutcomeNotSent, 0},
+	} {
+		t.Run("begun "+tc.name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				h := newHouse(t, ordering.Config{}, func(h *house, d *ordering.Deps) { d.Journal = slowJournal{h.journal, tc.pause} })
+				got, err := h.Place(t.Context(), placing())
+				if err != nil || got.Call.Outcome != tc.want {
+					t.Errorf("Place() = %+v, %v; want it %s", got.Call, err, tc.want)
+				}
+				h.wantSent(t, tc.sent)
+			})
+		})
+		t.Run("sent again "+tc.name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				var slow *slowJournal
+				h := newHouse(t, ordering.Config{}, func(h *house, d *ordering.Deps) {
+					slow = &slowJournal{Journal: h.journal}
+					d.Journal = slow
+				})
+				h.kitchen.fails(lostAnswer())
+				was, err := h.Place(t.Context(), placing())
+				if err != nil {
+					t.Fatal(err)
+				}
+				h.kitchen.answers(nil)
+				slow.pause = tc.pause
+				got, err := h.Resolve(t.Context(), word(was.Record.Ref, upstream.OpCreate, ordering.SettledSendAgain))
+				if err != nil || got.Call.Outcome != tc.want {
+					t.Errorf("Resolve() = %+v, %v; want it %s", got.Call, err, tc.want)
+				}
+				h.wantSent(t, 1+tc.sent)
+			})
+		})
+	}
+}
