@@ -163,8 +163,9 @@ func TestPlacingNeedsAKey(t *testing.T) {
 			t.Fatalf("%s: an order was sent", name)
 		}
 	}
+	body := order() // one of the keys comes twice
 	for _, good := range []string{"k", strings.Repeat("k", 255), `"` + strings.Repeat("k", 255) + `"`} {
-		w.post(ordersPath, order(), append(key(good), shop...)...).is(t, http.StatusCreated)
+		w.post(ordersPath, body, append(key(good), shop...)...).is(t, http.StatusCreated)
 	}
 }
 

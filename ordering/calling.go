@@ -61,7 +61,8 @@ func (o *Orders) notBegun(ctx context.Context, opening Opening, err error) error
 		busy  *BusyError
 		state *StateError
 	)
-	if errors.As(err, &taken) || errors.As(err, &busy) || errors.As(err, &state) || errors.Is(err, ErrNoOrder) {
+	if errors.As(err, &taken) || errors.As(err, &busy) || errors.As(err, &state) ||
+		errors.Is(err, ErrNoOrder) || errors.Is(err, ErrNoBody) {
 		return err
 	}
 	limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), abortLimit)

@@ -77,10 +77,12 @@ type Journal interface {
 	// unknown: the same effects as Finish of done, or refused for not_done:
 	// a client's own key stays, so that its replay tells, a Derived one is
 	// freed, or the change could not be asked for again. SettledSendAgain opens a
-	// new call of the same body, fingerprint and key, as Begin does; its
-	// number is that of the record's last call.
+	// new call of the same body, fingerprint and key, as Begin does (with
+	// wait_replicas too); its number is that of the record's last call. After a
+	// *JournalError it may be open all the same: the caller aborts it, by its ID.
 	//
-	// Errors: ErrNoOrder; *StateError when the operation is not unknown;
+	// Errors: ErrNoOrder; *StateError when the operation is not unknown, or its
+	// last call is another one than Call;
 	// *OrderIDTakenError when another order, that larder placed, has the
 	// OrderID (an adopted one gives it up); ErrNoBody when what was sent is no
 	// longer kept.
@@ -150,8 +152,12 @@ type Ending struct {
 
 // Settling is a person's word on an unknown outcome.
 type Settling struct {
+	// ID is the new call's opening's, made like a ref, with SettledSendAgain.
+	ID              string
 	Connection, Ref string
 	Operation       Operation
+	// Call is the number of the call that is meant; 0 for the operation's last.
+	Call int
 	How             Settlement
 	// OrderID is the created order's, with SettledDone.
 	OrderID  string

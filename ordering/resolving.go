@@ -24,19 +24,20 @@ func (o *Orders) Resolve(ctx context.Context, r Resolving) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
+	call, _ := record.Last(r.Operation)
 	settling := Settling{
-		Connection: record.Connection, Ref: record.Ref, Operation: r.Operation, How: r.How,
+		Call: call.Number, Connection: record.Connection, Ref: record.Ref, Operation: r.Operation, How: r.How,
 		OrderID: r.OrderID, By: r.By, Note: r.Note,
 	}
 	if r.How == SettledSendAgain {
-		settling.RequestID, settling.Deadline = r.RequestID, o.deadline()
+		settling.ID, settling.RequestID, settling.Deadline = o.deps.NewRef(), r.RequestID, o.deadline()
 		return o.sendAgain(ctx, record, settling)
 	}
 	record, err = o.deps.Journal.Settle(ctx, settling)
 	if err != nil {
 		return Result{}, err
 	}
-	call, _ := record.Last(r.Operation)
+	call, _ = record.Last(r.Operation)
 	return Result{Record: record, Call: call}, nil
 }
 
@@ -66,10 +67,14 @@ func (o *Orders) sendAgain(ctx context.Context, record Record, s Settling) (Resu
 	}
 	defer o.flights.enter()()
 	end := o.end()
-	record, err := o.deps.Journal.Settle(ctx, s)
+	settled, err := o.deps.Journal.Settle(ctx, s)
 	if err != nil {
-		return Result{}, err
+		return Result{}, o.notBegun(ctx, Opening{
+			ID: s.ID, Operation: s.Operation, Connection: record.Connection, Ref: record.Ref, OrderID: record.OrderID,
+			Client: record.Client, Restaurant: record.Restaurant, MenuVersion: record.MenuVersion,
+		}, err)
 	}
+	record = settled
 	number := record.Calls[len(record.Calls)-1].Number
 	return o.finish(ctx, record, o.make(ctx, end, service, &record, number, body)), nil
 }

@@ -23,7 +23,7 @@ func (m *Memory) Settle(ctx context.Context, word ordering.Settling) (record ord
 			return ordering.ErrNoOrder
 		}
 		last, ok := e.record.Last(word.Operation)
-		if !ok || last.Outcome != ordering.OutcomeUnknown {
+		if !ok || last.Outcome != ordering.OutcomeUnknown || word.Call != 0 && word.Call != last.Number {
 			return &ordering.StateError{Record: clone(e.record), Operation: word.Operation}
 		}
 		_, call := s.call(word.Ref, last.Number)
@@ -62,7 +62,7 @@ func (e *entry) settle(s *shelf, call *ordering.Call, word ordering.Settling, no
 	e.open(ordering.Call{
 		Operation: call.Operation, Client: call.Client, RequestID: word.RequestID, Fingerprint: call.Fingerprint,
 		Derived: call.Derived, Payments: slices.Clone(call.Payments),
-	}, sent{key: what.key, body: bytes.Clone(what.body), deadline: now.Add(word.Deadline)}, s, now)
+	}, sent{opening: word.ID, key: what.key, body: bytes.Clone(what.body), deadline: now.Add(word.Deadline)}, s, now)
 	return nil
 }
 

@@ -229,6 +229,29 @@ func (s suite) again(t *testing.T, op ordering.Operation) {
 		j.wantState(t, r, leads(op, ordering.OutcomeRefused), ordering.OutcomeRefused)
 		j.wantKey(t, o.Key, r.Ref, r.Calls[len(r.Calls)-1].Number)
 	})
+	s.test(t, "a "+string(op)+" sent again and aborted", func(t *testing.T, j *journal) {
+		r, o := j.unknown(t, op)
+		w := word(r, op, ordering.SettledSendAgain, "")
+		w.ID, w.Call = id(), r.Calls[len(r.Calls)-1].Number
+		r = j.settled(t, w)
+		for range 2 {
+			if err := j.Abort(t.Context(), ordering.Opening{ID: w.ID, Operation: op, Connection: conn, Ref: r.Ref}); err != nil {
+				t.Fatalf("Abort: %v", err)
+			}
+		}
+		j.wantState(t, j.now(t, r), leads(op, ordering.OutcomeNotSent), ordering.OutcomeNotSent)
+		j.wantKey(t, o.Key, "", 0)
+	})
+	s.test(t, "a "+string(op)+" sent again, but another call is meant", func(t *testing.T, j *journal) {
+		r, _ := j.unknown(t, op)
+		for _, how := range []ordering.Settlement{ordering.SettledDone, ordering.SettledNotDone, ordering.SettledSendAgain} {
+			w := word(r, op, how, givenID(op, ordering.OutcomeDone))
+			w.Call = r.Calls[len(r.Calls)-1].Number + 1
+			_, err := j.Settle(t.Context(), w)
+			wantType[*ordering.StateError](t, string(how), err)
+		}
+		same(t, "Record", j.now(t, r), r)
+	})
 	s.test(t, "a "+string(op)+" sent again and not sent frees the key", func(t *testing.T, j *journal) {
 		r, o := j.unknown(t, op)
 		r = j.settled(t, word(r, op, ordering.SettledSendAgain, ""))

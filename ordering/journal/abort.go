@@ -61,6 +61,15 @@ func (j *Journal) abortOnce(ctx context.Context, o ordering.Opening) error {
 	return j.apply(ctx, c)
 }
 
+// isAborted gives ErrAborted when the opening was given up.
+func (j *Journal) isAborted(ctx context.Context, connection, opening string) error {
+	aborted, err := j.write.Exists(ctx, j.keys.OrderAborted(connection, opening)).Result()
+	if err == nil && aborted > 0 {
+		err = ErrAborted
+	}
+	return err
+}
+
 // openedBy gives the call that an opening opened.
 func openedBy(o *order, id string) (ordering.Call, bool) {
 	for n, begun := range o.openings {

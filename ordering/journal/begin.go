@@ -47,11 +47,8 @@ func (j *Journal) beginFrom(ctx context.Context, o ordering.Opening) (*order, er
 	if holder != nil {
 		return nil, &ordering.KeyTakenError{Record: holder.Record, Call: call}
 	}
-	switch aborted, err := j.write.Exists(ctx, j.keys.OrderAborted(o.Connection, o.ID)).Result(); {
-	case err != nil:
+	if err := j.isAborted(ctx, o.Connection, o.ID); err != nil {
 		return nil, err
-	case aborted > 0:
-		return nil, ErrAborted
 	}
 	if o.Operation != upstream.OpCreate {
 		return j.beginChange(ctx, o, key)

@@ -206,7 +206,15 @@ func TestLateOpening(t *testing.T) {
 	}
 	again := o
 	again.ID, again.Ref = create().ID, create().Ref
-	begun(t, w, again) // the client's next try
+	r := begun(t, w, again) // the client's next try
+
+	ended(t, w, r, ordering.OutcomeUnknown, "")
+	word := ordering.Settling{
+		ID: o.ID, Connection: main, Ref: r.Ref, Operation: upstream.OpCreate, How: ordering.SettledSendAgain, Deadline: time.Hour,
+	}
+	if _, err := w.Settle(t.Context(), word); !errors.Is(err, journal.ErrAborted) {
+		t.Errorf("Settle to send again what was aborted: %v, want ErrAborted", err)
+	}
 }
 
 // TestReplicas: with wait_replicas a call is open only when so many replicas
@@ -226,7 +234,15 @@ func TestReplicas(t *testing.T) {
 	}
 	ended(t, w, r, ordering.OutcomeDone, "765")
 
+	lost := ended(t, w, begun(t, w, create()), ordering.OutcomeUnknown, "")
+
 	replica.Stop()
+	again := ordering.Settling{
+		ID: create().ID, Connection: main, Ref: lost.Ref, Operation: upstream.OpCreate, How: ordering.SettledSendAgain, Deadline: time.Hour,
+	}
+	if _, err := w.Settle(t.Context(), again); !errors.Is(err, journal.ErrReplicas) {
+		t.Errorf("Settle to send again without the replica: %v, want ErrReplicas", err)
+	}
 	for _, o := range []ordering.Opening{create(), pay("765")} {
 		_, err := w.Begin(t.Context(), o)
 		var want *ordering.JournalError
@@ -243,7 +259,7 @@ func TestReplicas(t *testing.T) {
 			t.Errorf("call %+v of %s is open, want none", call, record.Ref)
 		}
 	}
-	if err != nil || len(open) != 2 {
-		t.Errorf("List = %d records, %v; want the placed and the one not sent", len(open), err)
+	if err != nil || len(open) != 3 {
+		t.Errorf("List = %d records, %v; want the placed and the two not sent", len(open), err)
 	}
 }

@@ -95,8 +95,15 @@ func millis(d time.Duration) int64 { return d.Milliseconds() }
 // else changed it meanwhile. A plan of nil changes nothing. The order given is
 // the one after the change.
 func (j *Journal) update(ctx context.Context, connection, ref string, plan func(o *order) (*change, error)) (*order, error) {
+	return j.updateBy(ctx, j.commit, place{connection, ref}, plan)
+}
+
+// updateBy is update with another way to commit.
+func (j *Journal) updateBy(
+	ctx context.Context, commit func(context.Context, *change) (*order, error), at place, plan func(o *order) (*change, error),
+) (*order, error) {
 	for {
-		o, err := j.order(ctx, j.write, place{connection, ref})
+		o, err := j.order(ctx, j.write, at)
 		if err != nil {
 			return nil, err
 		}
@@ -104,7 +111,7 @@ func (j *Journal) update(ctx context.Context, connection, ref string, plan func(
 		if err != nil || c == nil {
 			return o, err
 		}
-		next, err := j.commit(ctx, c)
+		next, err := commit(ctx, c)
 		if !errors.Is(err, errMoved) {
 			return next, err
 		}

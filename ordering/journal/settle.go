@@ -11,14 +11,24 @@ import (
 )
 
 // Settle notes what a person found out about an unknown outcome (policy O12).
+// What is to be sent again is opened as Begin opens it (policy O14).
 func (j *Journal) Settle(ctx context.Context, s ordering.Settling) (ordering.Record, error) {
-	o, err := j.update(ctx, s.Connection, s.Ref, func(o *order) (*change, error) {
+	commit := j.commit
+	if s.How == ordering.SettledSendAgain && j.cfg.WaitReplicas > 0 {
+		commit = j.commitReplicated
+	}
+	o, err := j.updateBy(ctx, commit, place{s.Connection, s.Ref}, func(o *order) (*change, error) {
 		call, ok := o.Last(s.Operation)
-		if !ok || call.Outcome != ordering.OutcomeUnknown {
+		if !ok || call.Outcome != ordering.OutcomeUnknown || s.Call != 0 && s.Call != call.Number {
 			return nil, &ordering.StateError{Record: o.Record, Operation: s.Operation}
 		}
 		return j.settled(ctx, o, call, s)
 	})
+	if errors.Is(err, ErrReplicas) && s.ID != "" {
+		err = errors.Join(err, j.abort(ctx, ordering.Opening{
+			ID: s.ID, Operation: s.Operation, Connection: s.Connection, Ref: s.Ref,
+		}))
+	}
 	if err != nil {
 		return ordering.Record{}, failed("settle", err)
 	}
@@ -56,7 +66,13 @@ func (j *Journal) settled(ctx context.Context, o *order, call ordering.Call, s o
 	} else {
 		c.dropOldest()
 	}
-	begun.ID, begun.RequestID = "", s.RequestID
+	if s.ID != "" {
+		if err := j.isAborted(ctx, s.Connection, s.ID); err != nil {
+			return nil, err
+		}
+		c.check(c.names.OrderAborted(s.Connection, s.ID), "")
+	}
+	begun.ID, begun.RequestID = s.ID, s.RequestID
 	c.openCall(begun, body, millis(s.Deadline))
 	return c, nil
 }

@@ -1,0 +1,82 @@
+package ordering_test
+
+import (
+	"context"
+	"testing"
+
+	"larder/internal/journaltest"
+	"larder/internal/upstream"
+	"larder/ordering"
+)
+
+// TestSendAgainNotRecorded: when nobody knows whether the journal has opened
+// the new call, nothing is sent, and the call does not stay open.
+func TestSendAgainNotRecorded(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		name  string
+		how   journaltest.Failure
+		state ordering.State
+		calls int
+	}{
+		{"the journal saw nothing", journaltest.FailBefore, ordering.StateUnknown, 1},
+		{"the answer was lost", journaltest.FailAfter, ordering.StateNotSent, 2},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			h, was := unknown(t, upstream.OpCreate)
+			h.failing(tc.how, journaltest.MethodSettle)
+			_, err := h.Resolve(t.Context(), word(was.Record.Ref, upstream.OpCreate, ordering.SettledSendAgain))
+			if !is[*ordering.JournalError](err) {
+				t.Errorf("Resolve() = %v, want a *JournalError", err)
+			}
+			h.wantSent(t, 1)
+			got := h.record(t, was.Record.Ref)
+			if call, busy := got.Busy(); got.State != tc.state || len(got.Calls) != tc.calls || busy && call.Outcome == ordering.OutcomeOpen {
+				t.Errorf("record %+v, want it %s with %d calls, none open", got, tc.state, tc.calls)
+			}
+		})
+	}
+}
+
+// between is a journal where something happens after a body was read.
+type between struct {
+	ordering.Journal
+	happens *func()
+}
+
+func (b between) Body(ctx context.Context, connection, ref string, call int) ([]byte, error) {
+	body, err := b.Journal.Body(ctx, connection, ref, call)
+	if happens := *b.happens; happens != nil {
+		*b.happens = nil
+		happens()
+	}
+	return body, err
+}
+
+// TestSendAgainOfAnotherCall: a person's word is of the call that was looked
+// at. Another one that has become unknown meanwhile is not settled by it, nor
+// is the one's body sent as the other's.
+func TestSendAgainOfAnotherCall(t *testing.T) {
+	t.Parallel()
+	var happens func()
+	h := newHouse(t, ordering.Config{}, func(h *house, d *ordering.Deps) { d.Journal = between{h.journal, &happens} })
+	h.placed(t)
+	h.kitchen.fails(lostAnswer())
+	was := h.changed(t, ordering.OutcomeUnknown, changing(upstream.OpPay, fullPayment))
+	happens = func() {
+		if _, err := h.Resolve(t.Context(), word(was.Record.Ref, upstream.OpPay, ordering.SettledNotDone)); err != nil {
+			t.Errorf("Resolve() by another operator: %v", err)
+		}
+		h.changed(t, ordering.OutcomeUnknown, changing(upstream.OpPay, otherPayment))
+	}
+	_, err := h.Resolve(t.Context(), word(was.Record.Ref, upstream.OpPay, ordering.SettledSendAgain))
+	if !is[*ordering.StateError](err) {
+		t.Errorf("Resolve() = %v, want a *StateError", err)
+	}
+	h.wantSent(t, 3)
+	got := h.record(t, was.Record.Ref)
+	if call, busy := got.Busy(); !busy || call.Number != 3 || call.Outcome != ordering.OutcomeUnknown {
+		t.Errorf("call %+v, want the third one unknown still", call)
+	}
+}
