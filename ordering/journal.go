@@ -54,7 +54,10 @@ type Journal interface {
 	// Of a call that is open, or unknown and not settled: tries are appended,
 	// the answer is kept, and the outcome is what Ending says. A created order
 	// gets its OrderID, under which it is found from then on (an OrderID that
-	// another record has goes over to this one: services begin anew). A
+	// another record has goes over to this one: services begin anew, and the
+	// Derived keys of that record's changes are freed. A record that was
+	// adopted after this one was made is the same order: what it is, Paid and
+	// State, this one is). A
 	// done payment makes it Paid, a done completion StateClosed, a done
 	// rejection StateRejected; a creating call that was refused, not sent or
 	// is unknown gives StateRefused, StateNotSent or StateUnknown. The key is

@@ -83,6 +83,8 @@ const (
 	long = time.Hour
 	// brief is a deadline that a test sees pass.
 	brief = 50 * time.Millisecond
+	// tick is enough for a later moment of the journal's clock.
+	tick = 2 * time.Millisecond
 )
 
 // journal is a fixture's journal, with the usual steps of a test.

@@ -119,9 +119,26 @@ func (e *entry) take(s *shelf, orderID string) {
 	if orderID == "" {
 		return
 	}
-	if other := s.entries[s.orders[orderID]]; other != nil && other != e && other.record.Adopted {
-		other.record.OrderID = ""
+	if other := s.entries[s.orders[orderID]]; other != nil && other != e {
+		e.succeed(s, other)
 	}
 	e.record.OrderID = orderID
 	s.orders[orderID] = e.record.Ref
+}
+
+// succeed makes the order the one that is meant by the other's orderID: an
+// order that was adopted after this one was begun is the same.
+func (e *entry) succeed(s *shelf, other *entry) {
+	if other.record.Adopted {
+		other.record.OrderID = ""
+	}
+	if other.record.Adopted && other.record.CreatedAt.After(e.record.CreatedAt) {
+		e.record.State, e.record.Paid = other.record.State, other.record.Paid
+		return
+	}
+	for _, call := range other.record.Calls {
+		if call.Derived {
+			s.release(other.sent[call.Number].key, other.record.Ref, call.Number)
+		}
+	}
 }

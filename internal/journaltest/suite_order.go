@@ -30,6 +30,58 @@ func (s suite) orderID(t *testing.T) {
 			t.Errorf("the change is of %s, want %s", got.Ref, r.Ref)
 		}
 	})
+	s.test(t, "what was asked of the order that had the orderID is not answered of the one that has it", func(t *testing.T, j *journal) {
+		old := j.placed(t, "765")
+		own, made, other := change(upstream.OpPay, "765"), change(upstream.OpComplete, "765", derived), change(upstream.OpReject, "766", derived)
+		j.ended(t, j.begun(t, own), ordering.OutcomeDone, "")
+		j.ended(t, j.begun(t, made), ordering.OutcomeDone, "")
+		j.placed(t, "766")
+		j.ended(t, j.begun(t, other), ordering.OutcomeDone, "")
+		r := j.placed(t, "765")
+		j.wantKey(t, own.Key, old.Ref, 2) // a client's own key is the client's to choose
+		j.wantKey(t, made.Key, "", 0)
+		if _, _, found := j.look(t, other.Key); !found {
+			t.Error("the key of another order's change is free, want it kept")
+		}
+		made.ID = id()
+		if got := j.begun(t, made); got.Ref != r.Ref {
+			t.Errorf("the same change is of %s, want the later order %s", got.Ref, r.Ref)
+		}
+	})
+	s.test(t, "a change in flight of the order that had the orderID leaves its key to the one that has it", func(t *testing.T, j *journal) {
+		j.placed(t, "765")
+		made := change(upstream.OpComplete, "765", derived)
+		old := j.begun(t, made)
+		r := j.placed(t, "765")
+		made.ID = id()
+		now := j.begun(t, made)
+		if now.Ref != r.Ref {
+			t.Errorf("the same change is of %s, want the later order %s", now.Ref, r.Ref)
+		}
+		j.ended(t, old, ordering.OutcomeRefused, "") // frees no key that is not its own
+		j.wantKey(t, made.Key, r.Ref, 2)
+	})
+	for name, settles := range map[string]bool{"its answer": false, "a person": true} {
+		s.test(t, "paid and closed by its orderID before "+name+" told the orderID", func(t *testing.T, j *journal) {
+			r := j.begun(t, create())
+			j.pass(t, tick)
+			pay, complete := change(upstream.OpPay, "765", adopt, derived), change(upstream.OpComplete, "765", adopt)
+			j.ended(t, j.begun(t, pay), ordering.OutcomeDone, "")
+			adopted := j.ended(t, j.begun(t, complete), ordering.OutcomeDone, "")
+			if settles {
+				r = j.settled(t, word(j.ended(t, r, ordering.OutcomeUnknown, ""), upstream.OpCreate, ordering.SettledDone, "765"))
+			} else {
+				r = j.ended(t, r, ordering.OutcomeDone, "765")
+			}
+			if !r.Paid || r.State != ordering.StateClosed {
+				t.Errorf("the order is paid %t, %s; want it paid and closed: it is the same order", r.Paid, r.State)
+			}
+			same(t, "Record", j.now(t, r), r)
+			_, err := j.Begin(t.Context(), change(upstream.OpPay, "765"))
+			wantType[*ordering.StateError](t, "Begin of a second payment", err)
+			j.wantKey(t, pay.Key, adopted.Ref, 1)
+		})
+	}
 	s.test(t, "a call of the order that lost its orderID still ends", func(t *testing.T, j *journal) {
 		j.placed(t, "765")
 		old := j.begun(t, change(upstream.OpPay, "765"))

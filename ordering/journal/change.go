@@ -17,6 +17,8 @@ type change struct {
 	names cache.Keys
 	cfg   ordering.Config
 	order *order // as it was read; without a revision, one that is to be made
+	// stands is where a placed order stands already, "" as a rule (see succeed).
+	stands ordering.State
 
 	keys    []string
 	numbers map[string]int // of the keys

@@ -111,16 +111,37 @@ func (j *Journal) takeID(ctx context.Context, c *change, orderID string, allow f
 				return err
 			}
 		}
-		if other.Adopted {
-			record := c.names.Order(c.connection(), other.Ref)
-			c.checkField(record, fieldRev, other.revision)
-			c.step("put", record, fieldRev, next(other.revision))
-			c.step("unput", record, fieldOrderID)
-		}
+		c.succeed(other)
 	}
 	c.put(fieldOrderID, orderID)
 	c.step("set", c.id(orderID), c.order.Ref)
 	return nil
+}
+
+// succeed makes the order the one that is meant by the other's orderID. What
+// was adopted after the order had been begun is the order itself, changed before
+// its orderID was known: what became of it holds. Everything else was another
+// order: whether it was paid says nothing, and what was asked of it without a
+// key may be asked anew.
+func (c *change) succeed(other *order) {
+	record := c.names.Order(c.connection(), other.Ref)
+	c.checkField(record, fieldRev, other.revision)
+	if other.Adopted {
+		c.step("put", record, fieldRev, next(other.revision))
+		c.step("unput", record, fieldOrderID)
+	}
+	if other.Adopted && other.CreatedAt.After(c.order.CreatedAt) {
+		c.stands = other.State
+		if other.Paid {
+			c.put(fieldPaid, "1")
+		}
+		return
+	}
+	for n, begun := range other.openings {
+		if begun.Derived && begun.Key != "" {
+			c.step("unset", c.key(begun.Key), pointer(other.Ref, n))
+		}
+	}
 }
 
 // conclude gives a call its outcome, with all that follows for the order.
@@ -129,7 +150,11 @@ func (c *change) conclude(call ordering.Call, outcome ordering.Outcome, frees bo
 	n, o := call.Number, c.order
 	c.put(numbered(fieldOutcome, n), string(outcome))
 	c.step("drop", c.open(), c.pointer(n))
-	c.move(stateAfter(o.State, call.Operation, outcome))
+	state := stateAfter(o.State, call.Operation, outcome)
+	if c.stands != "" && state == ordering.StatePlaced {
+		state = c.stands
+	}
+	c.move(state)
 	if call.Operation == upstream.OpPay && outcome == ordering.OutcomeDone {
 		c.put(fieldPaid, "1")
 	}
