@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/redis/go-redis/v9"
@@ -11,24 +12,24 @@ import (
 	"larder/ordering"
 )
 
-// likelyCalls is of how many calls the answers are read along with a record:
-// creating, paying and completing with one refusal among them. Of more calls
-// it takes a second look.
-const likelyCalls = 4
+// likelyCalls are those whose answers are read along with a record: creating,
+// paying and completing with one refusal among them. For others it takes a
+// second look.
+func likelyCalls() []int { return []int{1, 2, 3, 4} }
 
 // order reads one order. ordering.ErrNoOrder when there is none.
 func (j *Journal) order(ctx context.Context, client redis.UniversalClient, at place) (*order, error) {
-	calls := likelyCalls
+	calls := likelyCalls()
 	for {
 		reply, err := j.scripts.read.Run(ctx, client, j.readKeys(at, calls)).Slice()
 		if err != nil {
 			return nil, unreadable(at, err)
 		}
-		o, last, err := decodeReply(at, reply)
-		if err != nil || last <= calls {
+		o, whole, err := decodeReply(at, calls, reply)
+		if err != nil || whole {
 			return o, err
 		}
-		calls = last
+		calls = o.numbers()
 	}
 }
 
@@ -38,21 +39,21 @@ func (j *Journal) orders(ctx context.Context, places []place) ([]*order, []error
 	pipe := j.read.Pipeline()
 	replies := make([]*redis.Cmd, len(places))
 	for i, at := range places {
-		replies[i] = pipe.Eval(ctx, readSource, j.readKeys(at, likelyCalls)) // a pipeline cannot fall back (trap 4)
+		replies[i] = pipe.Eval(ctx, readSource, j.readKeys(at, likelyCalls())) // a pipeline cannot fall back (trap 4)
 	}
 	_, _ = pipe.Exec(ctx) // each reply has its own error
 	found, faults := make([]*order, len(places)), make([]error, len(places))
 	for i, at := range places {
 		reply, err := replies[i].Slice()
 		var (
-			o    *order
-			last int
+			o     *order
+			whole bool
 		)
 		if err == nil {
-			o, last, err = decodeReply(at, reply)
+			o, whole, err = decodeReply(at, likelyCalls(), reply)
 		}
 		err = unreadable(at, err)
-		if err == nil && last > likelyCalls {
+		if err == nil && !whole {
 			o, err = j.order(ctx, j.read, at)
 		}
 		switch {
@@ -75,45 +76,56 @@ func unreadable(at place, err error) error {
 	return err
 }
 
-func (j *Journal) readKeys(at place, calls int) []string {
-	keys := make([]string, 0, 1+calls)
+func (j *Journal) readKeys(at place, calls []int) []string {
+	keys := make([]string, 0, 1+len(calls))
 	keys = append(keys, j.keys.Order(at.connection, at.ref))
-	for n := 1; n <= calls; n++ {
+	for _, n := range calls {
 		keys = append(keys, j.keys.OrderGuest(at.connection, at.ref, n))
 	}
 	return keys
 }
 
-// decodeReply reads read.lua's result, and gives the number of the order's
-// last call.
-func decodeReply(at place, reply []any) (o *order, last int, err error) {
+// numbers are those of the order's calls.
+func (o *order) numbers() []int {
+	numbers := make([]int, len(o.Calls))
+	for i := range o.Calls {
+		numbers[i] = o.Calls[i].Number
+	}
+	return numbers
+}
+
+// decodeReply reads read.lua's result, which has the answers of some calls, and
+// tells whether the order has no others.
+func decodeReply(at place, calls []int, reply []any) (o *order, whole bool, err error) {
 	var flat []any
 	if len(reply) > 0 {
 		flat, _ = reply[0].([]any)
 	}
 	if len(flat) == 0 {
-		return nil, 0, ordering.ErrNoOrder
+		return nil, false, ordering.ErrNoOrder
 	}
 	fields := make(map[string]string, len(flat)/2)
 	for i := 0; i+1 < len(flat); i += 2 {
 		field, isText := flat[i].(string)
 		value, isTextToo := flat[i+1].(string)
 		if !isText || !isTextToo {
-			return nil, 0, fmt.Errorf("order %q: %w", at.ref, ErrCorrupt)
+			return nil, false, fmt.Errorf("order %q: %w", at.ref, ErrCorrupt)
 		}
 		fields[field] = value
 	}
 	answers := make(map[int]string)
 	for i, element := range reply[1:] {
-		if text, ok := element.(string); ok {
-			answers[i+1] = text
+		if text, ok := element.(string); ok && i < len(calls) {
+			answers[calls[i]] = text
 		}
 	}
 	if o, err = decode(at, fields, answers); err != nil {
-		return nil, 0, err
+		return nil, false, err
 	}
-	if n := len(o.Calls); n > 0 {
-		last = o.Calls[n-1].Number
+	for _, n := range o.numbers() {
+		if !slices.Contains(calls, n) {
+			return o, false, nil
+		}
 	}
-	return o, last, nil
+	return o, true, nil
 }

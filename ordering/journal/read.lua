@@ -2,7 +2,7 @@
 -- moment. All keys share the connection's hash tag.
 --
 -- KEYS[1]    the order's record, a hash
--- KEYS[2 ..] the hashes with the guest data of its first calls
+-- KEYS[2 ..] the hashes with the guest data of some of its calls
 --
 -- result {fields and values of the record, answer or nil of each call …}
 local result = {redis.call("HGETALL", KEYS[1])}

@@ -1,0 +1,55 @@
+package journal_test
+
+import (
+	"fmt"
+	"regexp"
+	"strconv"
+	"testing"
+
+	"larder/internal/upstream"
+	"larder/ordering"
+)
+
+// TestReadingCostsByCalls: what it takes to read an order grows with the calls
+// that its record has, not with all that it ever had.
+func TestReadingCostsByCalls(t *testing.T) {
+	t.Parallel()
+	w := start(t, nil)
+	r := ended(t, w, begun(t, w, create()), ordering.OutcomeDone, "765")
+	for range ordering.MaxCalls + 40 { // a storefront that asks until the order is paid
+		o := pay("765")
+		o.Operation, o.Payments, o.Body, o.Derived = upstream.OpComplete, nil, nil, true
+		ended(t, w, begun(t, w, o), ordering.OutcomeRefused, "")
+	}
+	before := asked(t, w, "hget")
+	got, err := w.Order(t.Context(), main, "765")
+	if err != nil {
+		t.Fatalf("Order: %v", err)
+	}
+	if n := asked(t, w, "hget") - before; n > ordering.MaxCalls+10 {
+		t.Errorf("one look at an order asked for %d answers, want at most one for each of its calls", n)
+	}
+	if got.Ref != r.Ref || len(got.Calls) != ordering.MaxCalls+1 {
+		t.Errorf("the order has %d calls, want the creating one and %d changes", len(got.Calls), ordering.MaxCalls)
+	}
+	for _, call := range got.Calls {
+		if call.Answer == nil || len(call.Answer.Body) == 0 {
+			t.Fatalf("call %d has the answer %+v, want it whole", call.Number, call.Answer)
+		}
+	}
+}
+
+// asked is how often Redis has run a command.
+func asked(t *testing.T, w *world, command string) int {
+	t.Helper()
+	stats := w.client.Info(t.Context(), "commandstats").Val()
+	found := regexp.MustCompile(fmt.Sprintf(`cmdstat_%s:calls=(\d+)`, command)).FindStringSubmatch(stats)
+	if found == nil {
+		return 0
+	}
+	n, err := strconv.Atoi(found[1])
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
