@@ -237,8 +237,16 @@ func TestPlacingOutcomes(t *testing.T) {
 	w.service.answerCreate(func([]byte) (upstream.Created, error) {
 		return upstream.Created{}, &upstream.Error{Operation: "create", Status: http.StatusServiceUnavailable, Effect: upstream.EffectNone, RetryAfter: 7 * time.Second, Err: errors.New("dial tcp: refused")}
 	})
+	notSent := w.post(ordersPath, order(), append(key("k"), shop...)...)
+	notSent.refused(t, http.StatusServiceUnavailable, "upstream_unavailable")
+	w.service.answerCreate(func([]byte) (upstream.Created, error) { // for want of a token
+		return upstream.Created{}, &upstream.Error{Operation: "create", Effect: upstream.EffectNone, RetryAfter: 7 * time.Second, Err: errors.New("dial tcp: refused")}
+	})
 	got := w.post(ordersPath, order(), append(key("k"), shop...)...)
 	problem := got.refused(t, http.StatusServiceUnavailable, "upstream_unavailable")
+	if notSent.header.Get("Retry-After") != "7" {
+		t.Errorf("turned away: Retry-After %q, want 7", notSent.header.Get("Retry-After"))
+	}
 	if got.header.Get("Retry-After") != "7" || len(problem.Ref) != 26 || strings.Contains(string(got.body), "dial") {
 		t.Errorf("not sent: Retry-After %q, %s", got.header.Get("Retry-After"), got.body)
 	}

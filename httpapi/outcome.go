@@ -86,10 +86,7 @@ func outcomeProblem(result ordering.Result) *problem {
 		}
 	case ordering.OutcomeNotSent:
 		p.code, p.msg = CodeUpstreamUnavailable, words.it+" did not reach the ordering service; nothing was "+words.done+", try again"
-		p.retryAfter = time.Second
-		if call.Answer != nil {
-			p.retryAfter = max(p.retryAfter, call.Answer.RetryAfter)
-		}
+		p.retryAfter = max(time.Second, result.RetryAfter)
 	default:
 		p.code = CodeOrderOutcomeUnknown
 		p.msg = "the ordering service did not say whether it took " + words.it + "; do not send it again under another key before this is settled"

@@ -49,8 +49,7 @@ func (o *Orders) call(ctx context.Context, service Service, opening Opening) (Re
 		return Result{}, o.notBegun(ctx, opening, err)
 	}
 	number := record.Calls[len(record.Calls)-1].Number
-	ending := o.make(ctx, end, service, &record, number, opening.Body)
-	return o.finish(ctx, record, ending), nil
+	return o.made(ctx, end, service, record, number, opening.Body), nil
 }
 
 // notBegun sees to a call that the journal may have opened although it said
@@ -80,17 +79,29 @@ func (o *Orders) notBegun(ctx context.Context, opening Opening, err error) error
 // settled and sent again, meanwhile (policy O12).
 func (o *Orders) end() time.Time { return time.Now().Add(o.cfg.PlaceTimeout) }
 
-// make makes a call that is open, and tells how it ended. After the end nothing
-// is sent.
-func (o *Orders) make(ctx context.Context, end time.Time, service Service, record *Record, number int, body []byte) Ending {
+// made makes a call that is open, and ends it.
+func (o *Orders) made(ctx context.Context, end time.Time, service Service, record Record, number int, body []byte) Result {
+	e, wait := o.make(ctx, end, service, &record, number, body)
+	result := o.finish(ctx, record, e)
+	if result.Call.Outcome == OutcomeNotSent {
+		result.RetryAfter = wait
+	}
+	return result
+}
+
+// make makes a call that is open, and tells how it ended, and how long the
+// service asks to wait. After the end nothing is sent.
+func (o *Orders) make(
+	ctx context.Context, end time.Time, service Service, record *Record, number int, body []byte,
+) (e Ending, wait time.Duration) {
 	call, _ := record.Call(number)
 	ctx, cancel := context.WithDeadline(context.WithoutCancel(ctx), end)
 	defer cancel()
-	e := Ending{Connection: record.Connection, Ref: record.Ref, Call: number}
+	e = Ending{Connection: record.Connection, Ref: record.Ref, Call: number}
 	if err := ctx.Err(); err != nil {
 		e.Outcome = OutcomeNotSent
 		o.logCall(record, call, &e, fmt.Errorf("it took too long to open the call: %w", err))
-		return e
+		return e, 0
 	}
 	ctx = upstream.WithTries(ctx, func(try upstream.Try) { e.Tries = append(e.Tries, tried(try)) })
 	var err error
@@ -114,10 +125,10 @@ func (o *Orders) make(ctx context.Context, end time.Time, service Service, recor
 	}
 	e.Outcome = OutcomeDone
 	if err != nil {
-		o.failed(&e, err)
+		wait = o.failed(&e, err)
 		o.logCall(record, call, &e, err)
 	}
-	return e
+	return e, wait
 }
 
 func change(answer upstream.Answer, err error) (*Answer, error) { return answered(answer), err }
@@ -140,12 +151,12 @@ func tried(t upstream.Try) Try {
 }
 
 // failed tells what is known of a call that gave no good answer (policy O8).
-// What is not certain is unknown.
-func (o *Orders) failed(e *Ending, err error) {
+// What is not certain is unknown. It gives how long the service asks to wait.
+func (o *Orders) failed(e *Ending, err error) (wait time.Duration) {
 	e.Outcome = OutcomeUnknown
 	answer, ok := errors.AsType[*upstream.Error](err)
 	if !ok {
-		return
+		return 0
 	}
 	e.Outcome = outcomeOf(answer.Effect, answer.Refused())
 	if answer.Status != 0 {
@@ -155,6 +166,7 @@ func (o *Orders) failed(e *Ending, err error) {
 			RetryAfter: answer.RetryAfter, Body: answer.Body, Cut: answer.Cut,
 		}
 	}
+	return answer.RetryAfter
 }
 
 // outcomeOf tells the outcome of a call, or of a try, that was no success.
@@ -200,7 +212,7 @@ func (o *Orders) finish(ctx context.Context, record Record, e Ending) Result {
 		case err == nil:
 			return result(got, known, e.Call)
 		case ok:
-			o.contradicted(contradiction)
+			o.contradicted(contradiction, e.OrderID)
 			return result(contradiction.Record, known, e.Call)
 		case errors.Is(err, ErrNoOrder):
 			o.unrecorded(&known, e.Call, err)

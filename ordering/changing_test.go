@@ -15,9 +15,9 @@ import (
 )
 
 const (
-	fullPayment = `[{"code":"c-1","amount":199.9,"paidAt":"2026-05-01T12:00:00+03:00","name":""}]`
+	fullPayment  = `[{"code":"c-1","amount":199.9,"paidAt":"2026-05-01T12:00:00+03:00","name":""}]`
 	otherPayment = `[{"code":"c-2","amount":200,"paidAt":"2026-05-01T12:05:00+03:00","name":""}]`
-	noReason    = `{"rejectionReasonID":"","rejectionReasonText":""}`
+	noReason     = `{"rejectionReasonID":"","rejectionReasonText":""}`
 )
 
 func dropIn(c *ordering.Changing) { c.Native = false }

@@ -161,7 +161,7 @@ type Settling struct {
 	Operation       Operation
 	// Call is the number of the call that is meant; 0 for the operation's last.
 	Call int
-	How             Settlement
+	How  Settlement
 	// OrderID is the created order's, with SettledDone.
 	OrderID  string
 	By, Note string

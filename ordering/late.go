@@ -162,7 +162,7 @@ func (o *Orders) write(ctx context.Context, w unwritten) error {
 	record, err := o.deps.Journal.Finish(ctx, *w.ending)
 	switch contradiction, ok := errors.AsType[*ContradictionError](err); {
 	case ok:
-		o.contradicted(contradiction)
+		o.contradicted(contradiction, w.ending.OrderID)
 	case errors.Is(err, ErrNoOrder):
 		o.unrecorded(&w.record, w.ending.Call, err)
 	case err != nil:
@@ -175,9 +175,11 @@ func (o *Orders) write(ctx context.Context, w unwritten) error {
 }
 
 // contradicted alerts: an order is otherwise than a person said (policy O12).
-func (o *Orders) contradicted(e *ContradictionError) {
+// orderID is the one that the call then gave: the record has another or none,
+// and this may be an order that nobody wants.
+func (o *Orders) contradicted(e *ContradictionError, orderID string) {
 	o.happened(eventContradicted, logrus.ErrorLevel, &e.Record, e.Outcome, e.Call, nil,
-		"a call ended otherwise than it was settled: look at the order")
+		"a call ended otherwise than it was settled: look at the order", logrus.Fields{"foundOrderID": orderID})
 }
 
 // unrecorded alerts: the journal does not know what became of a call, and never
@@ -203,9 +205,14 @@ func (o *Orders) lost(w unwritten, err error) {
 }
 
 // happened logs an event and tells it to the observer.
-func (o *Orders) happened(name string, level logrus.Level, r *Record, outcome Outcome, number int, err error, msg string) {
+func (o *Orders) happened(
+	name string, level logrus.Level, r *Record, outcome Outcome, number int, err error, msg string, more ...logrus.Fields,
+) {
 	call, _ := r.Call(number)
 	entry := o.log.WithFields(fields(name, r, call.Operation, outcome))
+	for _, f := range more {
+		entry = entry.WithFields(f)
+	}
 	if err != nil {
 		entry = entry.WithError(err)
 	}

@@ -217,6 +217,8 @@ func TestContradiction(t *testing.T) {
 			}
 			if last := h.log.LastEntry(); last.Data["event"] != "order.contradicted" || last.Level.String() != "error" {
 				t.Errorf("logged %+v", last)
+			} else if last.Data["foundOrderID"] != "765" {
+				t.Errorf("logged %+v; want the order that nobody wants by its orderID", last.Data)
 			}
 		})
 	}

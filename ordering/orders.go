@@ -65,6 +65,9 @@ type Result struct {
 	Record   Record
 	Call     Call
 	Replayed bool
+	// RetryAfter is how long the service, or its token endpoint, asked to wait,
+	// of a call that was not sent; 0 for not.
+	RetryAfter time.Duration
 	// Verdict is what the validation of an order found; nil of replays and changes.
 	Verdict *Verdict
 }

@@ -172,6 +172,9 @@ func TestOutcomes(t *testing.T) {
 			if diff := cmp.Diff(tc.answer, got.Call.Answer); diff != "" {
 				t.Errorf("answer (-want +got):\n%s", diff)
 			}
+			if wait := map[bool]time.Duration{true: 7 * time.Second}[tc.free]; got.RetryAfter != wait {
+				t.Errorf("try again after %v, want %v", got.RetryAfter, wait)
+			}
 			h.kitchen.answers(nil)
 			again, err := h.Place(t.Context(), placing())
 			if err != nil || again.Replayed == tc.free {

@@ -76,7 +76,7 @@ func (o *Orders) sendAgain(ctx context.Context, record Record, s Settling) (Resu
 	}
 	record = settled
 	number := record.Calls[len(record.Calls)-1].Number
-	return o.finish(ctx, record, o.make(ctx, end, service, &record, number, body)), nil
+	return o.made(ctx, end, service, record, number, body), nil
 }
 
 // check judges the operator's body.
