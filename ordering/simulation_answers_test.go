@@ -31,7 +31,11 @@ func (w *world) judge(a *ask, orders map[string]*shown) {
 		w.wrong("%s was answered with a %s that is %s", a, call.Operation, call.Outcome)
 	}
 	if call.Outcome == ordering.OutcomeDone {
-		w.judgeDone(a, orders[record.OrderID])
+		id := record.OrderID
+		if a.changing != nil {
+			id = a.changing.OrderID // which an adopted record may have given up since
+		}
+		w.judgeDone(a, orders[id])
 	}
 	if _, known := w.truth.records[record.Ref]; !known {
 		w.wrong("%s was answered with %s, which the journal has not", a, record.Ref)
@@ -134,7 +138,7 @@ func (w *world) judgeError(a *ask, orders map[string]*shown) {
 		ok = a.changing != nil && a.changing.Native && !a.known
 	case errors.As(err, &busy):
 		w.seen("error busy")
-		ok = !busy.Call.Outcome.Definite() && a.changing != nil
+		ok = !busy.Call.Outcome.Definite()
 	case errors.As(err, &state):
 		w.seen("error state")
 		o := orders[state.Record.OrderID]

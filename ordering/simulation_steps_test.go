@@ -72,10 +72,11 @@ func (s *simulation) placeWrong(t *rapid.T) {
 // change pays, completes or rejects an order of the service.
 func (s *simulation) change(t *rapid.T) {
 	orders := s.atService()
-	// A client learns an orderID from larder, or has its order from elsewhere.
+	// A client learns an orderID from larder, or from elsewhere when larder does
+	// not know what became of the order.
 	maps.DeleteFunc(orders, func(id string, o *shown) bool {
 		_, err := s.journal.Order(s.ctx, "main", id)
-		return err != nil && o.Body.Comment != stranger
+		return err != nil && o.Body.Comment != stranger && !s.forsaken(o.Body.Comment)
 	})
 	if len(orders) == 0 {
 		t.Skip("no order")
@@ -115,6 +116,19 @@ func (s *simulation) change(t *rapid.T) {
 		again := *a
 		s.ask(s.replica(t), &again)
 	}
+}
+
+// forsaken tells whether nobody in larder knows, or is about to tell, what became
+// of the order with a label.
+func (s *simulation) forsaken(label string) bool {
+	for _, r := range s.records(ordering.StatePlacing) {
+		if s.truth.labels[r.Ref] == label {
+			return false
+		}
+	}
+	return !slices.ContainsFunc(s.asks, func(a *ask) bool {
+		return a.label == label && !a.by.gate.isDead() && (!s.answered(a) || (a.err == nil && a.result.Call.Outcome.Definite()))
+	})
 }
 
 // stranger has another program place an order, which larder knows nothing of.
@@ -260,8 +274,11 @@ func (s *simulation) resolve(by *replica, r ordering.Record, again bool) bool {
 	}
 	orders := s.atService()
 	done, subject := s.isDone(&r, call, orders, word)
+	// A change of the order by an orderID that came from elsewhere is settled first.
+	has, err := s.journal.Order(s.ctx, "main", word.OrderID)
+	_, busy := has.Busy()
 	s.mu.Lock()
-	busy := s.active[subject] > 0
+	busy = s.active[subject] > 0 || (err == nil && busy)
 	s.resolving = s.resolving || !busy
 	s.mu.Unlock()
 	if busy {
@@ -280,7 +297,7 @@ func (s *simulation) isDone(r *ordering.Record, call ordering.Call, orders map[s
 	if call.Operation == upstream.OpCreate {
 		label := s.truth.labels[r.Ref]
 		for id, o := range orders {
-			if _, err := s.journal.Order(s.ctx, "main", id); o.Body.Comment == label && err != nil {
+			if has, err := s.journal.Order(s.ctx, "main", id); o.Body.Comment == label && (err != nil || has.Adopted) {
 				word.OrderID = id
 				return true, label
 			}

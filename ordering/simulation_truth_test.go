@@ -219,10 +219,10 @@ func (w *world) check() {
 		}
 		made[label] = append(made[label], o.CreatedAt)
 		r := placed[id]
-		if r == nil && len(undecided[label]) == 0 {
+		if (r == nil || r.Adopted) && len(undecided[label]) == 0 {
 			w.wrong("the service has the order %s of %q, and no record says placed, placing or unknown", id, label)
 		}
-		if r != nil && w.truth.labels[r.Ref] != label {
+		if r != nil && !r.Adopted && w.truth.labels[r.Ref] != label {
 			w.wrong("the order %s of %q is said to be of %q", id, label, w.truth.labels[r.Ref])
 		}
 	}

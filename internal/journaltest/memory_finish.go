@@ -2,6 +2,7 @@ package journaltest
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"larder/internal/upstream"
@@ -43,7 +44,7 @@ func (e *entry) finish(s *shelf, call *ordering.Call, ending ordering.Ending, no
 	}
 	agrees := e.agrees(call, ending)
 	if call.Settled != nil {
-		call.Tries = append(call.Tries, ending.Tries...)
+		addTries(call, ending.Tries)
 	}
 	if agrees {
 		return nil
@@ -69,9 +70,17 @@ func (e *entry) agrees(call *ordering.Call, ending ordering.Ending) bool {
 	}
 }
 
+// addTries appends tries, unless they are the call's last already: a Finish whose
+// answer was lost is sent again.
+func addTries(call *ordering.Call, tries []ordering.Try) {
+	if n := len(call.Tries) - len(tries); n < 0 || !slices.Equal(call.Tries[n:], tries) {
+		call.Tries = append(call.Tries, tries...)
+	}
+}
+
 // end gives a call that is open or unknown its outcome, with every effect.
 func (e *entry) end(s *shelf, call *ordering.Call, ending ordering.Ending, now time.Time, lives Lives) {
-	call.Tries = append(call.Tries, ending.Tries...)
+	addTries(call, ending.Tries)
 	if ending.Answer != nil {
 		call.Answer = cloneAnswer(ending.Answer)
 	}

@@ -119,6 +119,17 @@ func (s suite) finish(t *testing.T) {
 		}
 		same(t, "the answer", j.now(t, r).Calls[0].Answer, e.Answer)
 	})
+	s.test(t, "an unknown ending that is told again adds nothing", func(t *testing.T, j *journal) {
+		e := ending(j.begun(t, create()), ordering.OutcomeUnknown, "")
+		e.Tries = tries(502, ordering.OutcomeUnknown)
+		for range 2 {
+			r, err := j.Finish(t.Context(), e)
+			if err != nil {
+				t.Fatalf("Finish: %v", err)
+			}
+			same(t, "Tries", j.now(t, r).Calls[0].Tries, e.Tries)
+		}
+	})
 	s.test(t, "of no record or call", func(t *testing.T, j *journal) {
 		r := j.begun(t, create())
 		for what, e := range map[string]ordering.Ending{
