@@ -2,6 +2,9 @@ package journaltest_test
 
 import (
 	"errors"
+	"flag"
+	"os"
+	"strconv"
 	"sync"
 	"testing"
 	"time"
@@ -10,6 +13,18 @@ import (
 	"larder/internal/upstream"
 	"larder/ordering"
 )
+
+// parallel is how many tests run at a time, whatever the number of processors:
+// many of them wait for time to pass.
+const parallel = 16
+
+func TestMain(m *testing.M) {
+	flag.Parse()
+	if err := flag.Set("test.parallel", strconv.Itoa(parallel)); err != nil {
+		panic(err)
+	}
+	os.Exit(m.Run())
+}
 
 // clock is a clock that is moved by hand.
 type clock struct {
