@@ -163,7 +163,7 @@ func TestTheShutdownIsBounded(t *testing.T) {
 	defer open()
 	answered := make(chan outcome, 1)
 	go func() {
-		answered <- larder(t, "sync", sandbox.BistroID, "--url", base, "--client-id", "ops", "--client-secret", "ops-secret")
+		answered <- larder(t, "sync", sandbox.BistroID, "--force", "--url", base, "--client-id", "ops", "--client-secret", "ops-secret")
 	}()
 	<-service.asks
 	p.signal(t, syscall.SIGTERM)

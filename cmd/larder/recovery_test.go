@@ -61,7 +61,7 @@ func TestADaemonThatCannotBeWiredSaysWhy(t *testing.T) {
 func TestTheLastGoodMenuIsServedWithoutTheOrderingService(t *testing.T) {
 	t.Parallel()
 	service := newService(t)
-	r := command{env: service.env("LARDER_SYNC_DEADLINE=1s")}.start(t, "serve")
+	r := command{env: service.env("LARDER_SYNC_DEADLINE=5s")}.start(t, "serve")
 	base := r.address(t)
 	waitReady(t, base)
 	_, before := fetch(t, base+"/v1/restaurants/"+sandbox.BistroID+"/menu")
