@@ -48,9 +48,11 @@ const assignmentWork = 2_000_000
 // shift between two demands makes better is the best of all. A shift moves
 // units from one demand to another, by way of others where need be.
 func (f *flow) assign(demands []demand, supplies []supply, work *int) bool {
-	if straight(demands, supplies) {
-		return true
-	}
+	return straight(demands, supplies) || f.solve(demands, supplies, work)
+}
+
+// solve is assign without its fast path.
+func (f *flow) solve(demands []demand, supplies []supply, work *int) bool {
 	f.begin(demands, supplies, *work)
 	for better := f.anyOff(); better; {
 		better = false

@@ -143,6 +143,36 @@ func TestAssignDoesNotDependOnTheOrderOfLines(t *testing.T) {
 	})
 }
 
+// TestStraightCountIsTheFlow: where every supply may count for one demand
+// alone, the plain count is what the search finds.
+func TestStraightCountIsTheFlow(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		demands, supplies := drawAssignment(t, 1000)
+		for i := range supplies {
+			supplies[i].may = supplies[i].may[:1]
+		}
+		searched := append([]demand(nil), demands...)
+		work := assignmentWork
+		if !straight(demands, supplies) || !new(flow).solve(searched, supplies, &work) {
+			t.Fatalf("no count of %+v", supplies)
+		}
+		if a, b := fmt.Sprint(demands), fmt.Sprint(searched); a != b {
+			t.Fatalf("counted %s, searched %s\nsupplies %+v", a, b, supplies)
+		}
+	})
+}
+
+// TestStraightLeavesTheRest: one supply with a choice, and nothing is counted.
+func TestStraightLeavesTheRest(t *testing.T) {
+	t.Parallel()
+	demands := make([]demand, 2)
+	supplies := []supply{{units: 1, may: []int32{0}}, {units: 2, may: []int32{0, 1}}}
+	if straight(demands, supplies) || demands[0].count != 0 {
+		t.Errorf("straight counted %+v", demands)
+	}
+}
+
 func TestAssignIsBounded(t *testing.T) {
 	t.Parallel()
 	const groups, lines = 30, 100
