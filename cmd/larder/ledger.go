@@ -37,6 +37,7 @@ took effect: call the restaurant, then settle them with "larder order resolve".`
 		}),
 	}
 	cmd.Flags().String("state", "", "only orders in this state: "+strings.Join(stateNames(), ", "))
+	cmd.Flags().String("connection", "", "only orders of this connection")
 	cmd.Flags().Int("limit", 50, "how many at most, up to 500")
 	addTarget(cmd)
 	addJSON(cmd)
@@ -64,6 +65,9 @@ func listPath(cmd *cobra.Command) (string, error) {
 	query := url.Values{"limit": {strconv.Itoa(limit)}}
 	if state != "" {
 		query.Set("state", state)
+	}
+	if connection, _ := cmd.Flags().GetString("connection"); connection != "" {
+		query.Set("connection", connection)
 	}
 	return "/v1/ops/orders?" + query.Encode(), nil
 }

@@ -20,8 +20,8 @@ func TestOrderList(t *testing.T) {
 		asked = r.URL.RawQuery
 		says(200, `{"result":[`+someOrder+`],"next":"abc"}`)(w, r)
 	}})
-	got := larder(t, asOps(base, "order", "list", "--state", "unknown", "--limit", "7")...)
-	if got.status != statusDone || asked != "limit=7&state=unknown" {
+	got := larder(t, asOps(base, "order", "list", "--state", "unknown", "--connection", "second", "--limit", "7")...)
+	if got.status != statusDone || asked != "connection=second&limit=7&state=unknown" {
 		t.Fatalf("order list: %+v after asking %q", got, asked)
 	}
 	for _, part := range []string{"REF", ref, "765", "placed, pay unknown", "640", "one", "storefront", "there are more"} {
@@ -45,7 +45,14 @@ func TestOrderShow(t *testing.T) {
 		"GET /v1/ops/orders/" + ref: says(200, `{"result":`+someOrder+`}`),
 		"GET /v1/orders/765":        says(200, `{"result":`+someOrder+`}`),
 		"GET /v1/orders/766":        says(404, `{"status":404,"code":"order_not_found","msg":"there is no such order"}`),
-		"GET /v1/orders/767":        says(403, `{"status":403,"code":"forbidden","msg":"the token has not the scope orders"}`),
+		"GET /v1/orders/768": func(w http.ResponseWriter, r *http.Request) {
+			if r.URL.RawQuery != "connection=second" {
+				says(400, `{"status":400,"code":"order_ambiguous","msg":"several connections have this order"}`)(w, r)
+				return
+			}
+			says(200, `{"result":`+someOrder+`}`)(w, r)
+		},
+		"GET /v1/orders/767": says(403, `{"status":403,"code":"forbidden","msg":"the token has not the scope orders"}`),
 	})
 	for _, id := range []string{ref, "765"} {
 		got := larder(t, asOps(base, "order", "show", id)...)
@@ -54,6 +61,9 @@ func TestOrderShow(t *testing.T) {
 				t.Errorf("order show %s: %+v, want %q", id, got, part)
 			}
 		}
+	}
+	if got := larder(t, asOps(base, "order", "show", "768", "--connection", "second")...); got.status != statusDone || !strings.Contains(got.out, "ref "+ref) {
+		t.Errorf("an order of one of several connections: %+v", got)
 	}
 	if got := larder(t, asOps(base, "order", "show", "766")...); got.status != statusFailed || !strings.Contains(got.err, "there is no such order") {
 		t.Errorf("an order that is not there: %+v", got)

@@ -65,6 +65,7 @@ the scope orders, by larder's REF the scope ops is enough.`,
 			return showOrder(cmd, w, args[0])
 		}),
 	}
+	cmd.Flags().String("connection", "", "which connection's order, where several have this ORDERID")
 	addTarget(cmd)
 	addJSON(cmd)
 	return cmd
@@ -95,7 +96,11 @@ func refOf(cmd *cobra.Command, w *world, orderID string) (string, error) {
 		return "", err
 	}
 	defer daemon.close()
-	answer, err := daemon.get(cmd.Context(), "/v1/orders/"+url.PathEscape(orderID))
+	path := "/v1/orders/" + url.PathEscape(orderID)
+	if connection, _ := cmd.Flags().GetString("connection"); connection != "" {
+		path += "?connection=" + url.QueryEscape(connection)
+	}
+	answer, err := daemon.get(cmd.Context(), path)
 	if refusedWith(err, http.StatusUnauthorized, http.StatusForbidden) {
 		return "", fmt.Errorf("%w\nBy the ordering service's id an order is found with the scope orders; by its ref (larder order list) the scope ops is enough", err)
 	}
