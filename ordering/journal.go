@@ -87,7 +87,8 @@ type Journal interface {
 	// Errors: ErrNoOrder; *StateError when the operation is not unknown, or its
 	// last call is another one than Call;
 	// *OrderIDTakenError when another order, that larder placed, has the
-	// OrderID (an adopted one gives it up); ErrNoBody when what was sent is no
+	// OrderID (an adopted one gives it up); *BusyError when the adopted one has
+	// a call that is open or unknown, which is settled first; ErrNoBody when what was sent is no
 	// longer kept.
 	Settle(ctx context.Context, s Settling) (Record, error)
 	// Sweep moves calls of a connection whose deadline has passed from open to

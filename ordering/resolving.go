@@ -14,7 +14,7 @@ import (
 //
 // Errors when nothing was changed: ErrNoOrder; *InvalidError with pointers into
 // the operator's body; *StateError when the operation is not unknown;
-// *OrderIDTakenError; ErrNoBody, *NotReadyError and ErrUnknownConnection when
+// *OrderIDTakenError; *BusyError (see Journal.Settle); ErrNoBody, *NotReadyError and ErrUnknownConnection when
 // it cannot be sent again; *JournalError.
 func (o *Orders) Resolve(ctx context.Context, r Resolving) (Result, error) {
 	if err := r.check(); err != nil {

@@ -39,8 +39,14 @@ func (m *Memory) Settle(ctx context.Context, word ordering.Settling) (record ord
 func (e *entry) settle(s *shelf, call *ordering.Call, word ordering.Settling, now time.Time, lives Lives) error {
 	creates := call.Operation == upstream.OpCreate
 	if word.How == ordering.SettledDone && creates {
-		if ref, ok := s.orders[word.OrderID]; ok && ref != word.Ref && !s.entries[ref].record.Adopted {
-			return &ordering.OrderIDTakenError{OrderID: word.OrderID, Ref: ref}
+		if ref, ok := s.orders[word.OrderID]; ok && ref != word.Ref {
+			other := &s.entries[ref].record
+			if !other.Adopted {
+				return &ordering.OrderIDTakenError{OrderID: word.OrderID, Ref: ref}
+			}
+			if busy, ok := other.Busy(); ok {
+				return &ordering.BusyError{Record: clone(*other), Call: cloneCall(busy)}
+			}
 		}
 	}
 	what := e.sent[call.Number]

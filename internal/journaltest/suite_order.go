@@ -125,6 +125,25 @@ func (s suite) orderID(t *testing.T) {
 		}
 		j.now(t, adopted)
 	})
+	s.test(t, "settled with the orderID of an adopted order whose payment is unknown", func(t *testing.T, j *journal) {
+		paying := j.begun(t, change(upstream.OpPay, "765", adopt))
+		r, _ := j.unknown(t, upstream.OpCreate)
+		said := word(r, upstream.OpCreate, ordering.SettledDone, "765")
+		for _, outcome := range []ordering.Outcome{ordering.OutcomeOpen, ordering.OutcomeUnknown} {
+			if outcome == ordering.OutcomeUnknown {
+				paying = j.ended(t, paying, outcome, "")
+			}
+			_, err := j.Settle(t.Context(), said)
+			if busy := wantError[*ordering.BusyError](t, "Settle", err); busy.Record.Ref != paying.Ref || busy.Call.Outcome != outcome {
+				t.Errorf("busy is %s of %s, want the %s payment of %s", busy.Call.Outcome, busy.Record.Ref, outcome, paying.Ref)
+			}
+			same(t, "the unknown order", j.now(t, r), r)
+		}
+		j.settled(t, word(paying, upstream.OpPay, ordering.SettledDone, ""))
+		if r = j.settled(t, said); r.OrderID != "765" {
+			t.Errorf("the orderID is %q, want 765", r.OrderID)
+		}
+	})
 }
 
 // isolation: what is of another connection is unknown here.

@@ -77,10 +77,14 @@ func (j *Journal) settled(ctx context.Context, o *order, call ordering.Call, s o
 	return c, nil
 }
 
-// placedByLarder objects to taking an orderID from an order that larder placed.
+// placedByLarder objects to taking an orderID from an order that larder placed,
+// and from an adopted one while it is not known what became of a change of it.
 func placedByLarder(orderID string) func(other *order) error {
 	return func(other *order) error {
 		if other.Adopted {
+			if call, busy := other.Busy(); busy {
+				return &ordering.BusyError{Record: other.Record, Call: call}
+			}
 			return nil
 		}
 		return &ordering.OrderIDTakenError{OrderID: orderID, Ref: other.Ref}
