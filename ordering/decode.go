@@ -149,7 +149,10 @@ func (d *decoder) readValue(v *value, path string, s spot, w want) {
 		d.Skip()
 		return
 	}
-	*v = value{spot: s, state: readable}
+	if v.state != absent { // an earlier spelling of the same field
+		*v = value{}
+	}
+	v.spot, v.state = s, readable
 	var ok bool
 	switch {
 	case w == wantNumber || w == wantWhole:

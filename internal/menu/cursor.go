@@ -211,6 +211,9 @@ func (c *Cursor) ID() (string, bool) {
 func (c *Cursor) Number() (Number, NumberState) {
 	switch c.Kind() {
 	case KindNumber:
+		if n, ok := c.plainNumber(); ok {
+			return n, NumberOK
+		}
 		return ParseNumber(c.Raw())
 	case KindString:
 		text, _ := c.Text()
@@ -222,6 +225,46 @@ func (c *Cursor) Number() (Number, NumberState) {
 		c.Skip()
 		return Number{}, NumberInvalid
 	}
+}
+
+// plainNumber consumes what nearly every number is: at most 18 digits without
+// exponent, and behind them what may follow a number. It consumes nothing else.
+func (c *Cursor) plainNumber() (n Number, ok bool) {
+	i := c.at
+	negative := c.text[i] == '-'
+	if negative {
+		i++
+	}
+	start, stop := i, -1
+	for ; i < len(c.text); i++ {
+		switch b := c.text[i]; {
+		case b >= '0' && b <= '9':
+			n.units = n.units*10 + int64(b-'0')
+			continue
+		case b == '.' && stop < 0:
+			stop = i
+			continue
+		case b != ',' && b != '}' && b != ']' && b > ' ':
+			return Number{}, false
+		}
+		break
+	}
+	digits, whole := i-start, i-start
+	if stop >= 0 {
+		digits, whole = digits-1, stop-start
+		n.places = int32(i - stop - 1) //nolint:gosec // at most plainDigits, or it is not taken
+		if n.places == 0 {
+			return Number{}, false
+		}
+	}
+	if whole == 0 || digits > plainDigits || (whole > 1 && c.text[start] == '0') {
+		return Number{}, false
+	}
+	if negative {
+		n.units = -n.units
+	}
+	c.at = i
+	return n, true
 }
 
 // Bool consumes true or false; false as second result for any other kind.

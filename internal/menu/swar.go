@@ -13,9 +13,9 @@ const (
 
 // eightBytes gives the eight bytes of text at i, the first one lowest.
 func eightBytes[T string | []byte](text T, i int) uint64 {
-	_ = text[i+7]
-	return uint64(text[i]) | uint64(text[i+1])<<8 | uint64(text[i+2])<<16 | uint64(text[i+3])<<24 |
-		uint64(text[i+4])<<32 | uint64(text[i+5])<<40 | uint64(text[i+6])<<48 | uint64(text[i+7])<<56
+	t := text[i : i+8] // one check of bounds instead of eight
+	return uint64(t[0]) | uint64(t[1])<<8 | uint64(t[2])<<16 | uint64(t[3])<<24 |
+		uint64(t[4])<<32 | uint64(t[5])<<40 | uint64(t[6])<<48 | uint64(t[7])<<56
 }
 
 // special marks, in eight bytes of text, quotes, backslashes and control

@@ -70,11 +70,11 @@ func plain(c *menu.Catalogue, p menu.Index) (dish entry, ok bool) {
 			return nil, false
 		}
 		in := c.Ingredient(c.Members(limit.Group)[at])
-		chosen = append(chosen, entry{"ID": in.ExternalID, "name": in.Name, "price": in.Price, "quantity": 1})
+		chosen = append(chosen, entry{"ID": in.ExternalID, "name": in.Name, "price": json.Number(in.Price.String()), "quantity": 1})
 	}
 	product := c.Product(p)
 	return entry{
-		"ID": product.ExternalID, "name": product.Name, "price": product.Price, "quantity": 1, "ingredients": chosen,
+		"ID": product.ExternalID, "name": product.Name, "price": json.Number(product.Price.String()), "quantity": 1, "ingredients": chosen,
 	}, len(chosen) == 1
 }
 

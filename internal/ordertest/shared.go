@@ -1,6 +1,7 @@
 package ordertest
 
 import (
+	"encoding/json"
 	"errors"
 	"time"
 
@@ -65,7 +66,7 @@ func give(view *menu.View, n int, modifiers []string) (dish entry, ok bool) {
 			p.SchemeID = "shared"
 			chosen = append(chosen, entry{"ID": "pos-" + id, "name": "The " + id, "price": 0, "quantity": 1})
 		}
-		return entry{"ID": p.ExternalID, "name": p.Name, "price": p.Price, "quantity": 1, "ingredients": chosen}, true
+		return entry{"ID": p.ExternalID, "name": p.Name, "price": json.Number(p.Price.String()), "quantity": 1, "ingredients": chosen}, true
 	}
 	return nil, false
 }
