@@ -50,6 +50,46 @@ func TestConfigNamesWrongKeys(t *testing.T) {
 	}
 }
 
+// TestConfigBounds: the last value that is right, and the first that is wrong.
+func TestConfigBounds(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		key    string
+		change func(c *ordering.Config, wrong bool)
+	}{
+		{"max_depth", func(c *ordering.Config, wrong bool) { c.MaxDepth = pick(wrong, 0, 1) }},
+		{"max_depth", func(c *ordering.Config, wrong bool) { c.MaxDepth = pick(wrong, 13, 12) }},
+		{"price_digits", func(c *ordering.Config, wrong bool) { c.PriceDigits = pick(wrong, -1, 0) }},
+		{"price_digits", func(c *ordering.Config, wrong bool) { c.PriceDigits = pick(wrong, 7, 6) }},
+		{"time_grace", func(c *ordering.Config, wrong bool) { c.TimeGrace = pick(wrong, time.Duration(-1), 0) }},
+		{"time_ahead", func(c *ordering.Config, wrong bool) { c.TimeAhead, c.LeadTime = pick(wrong, time.Duration(0), 1), 0 }},
+		{"lead_time", func(c *ordering.Config, wrong bool) { c.LeadTime = pick(wrong, time.Duration(-1), 0) }},
+		{"lead_time", func(c *ordering.Config, wrong bool) { c.LeadTime = c.TimeAhead + pick(wrong, time.Duration(1), 0) }},
+		{"place_timeout", func(c *ordering.Config, wrong bool) { c.PlaceTimeout = pick(wrong, time.Duration(0), 1) }},
+		{"sweep_every", func(c *ordering.Config, wrong bool) { c.SweepEvery = pick(wrong, time.Duration(0), 1) }},
+		{"guest_ttl", func(c *ordering.Config, wrong bool) { c.GuestTTL = c.KeyTTL - pick(wrong, time.Duration(1), 0) }},
+		{"record_ttl", func(c *ordering.Config, wrong bool) { c.RecordTTL = c.GuestTTL - pick(wrong, time.Duration(1), 0) }},
+		{"wait_replicas", func(c *ordering.Config, wrong bool) { c.WaitReplicas = pick(wrong, -1, 0) }},
+	} {
+		for _, wrong := range []bool{false, true} {
+			cfg := ordering.DefaultConfig()
+			tc.change(&cfg, wrong)
+			var fault *ordering.ConfigError
+			err := cfg.Validate()
+			if found := errors.As(err, &fault) && fault.Key == tc.key; found != wrong || (err != nil) != wrong {
+				t.Errorf("%s, wrong %t: %v", tc.key, wrong, err)
+			}
+		}
+	}
+}
+
+func pick[T any](first bool, a, b T) T {
+	if first {
+		return a
+	}
+	return b
+}
+
 func TestOverride(t *testing.T) {
 	t.Parallel()
 	none, refuse, depth, digits := ordering.MaxZeroNone, ordering.MissingRefuse, 2, 0
