@@ -157,6 +157,10 @@ func (k Keys) Findings(id menu.RestaurantID) string { return k.restaurant(id, fo
 // service's validator among it.
 func (k Keys) Validator(id menu.RestaurantID) string { return k.restaurant(id, format, "validator") }
 
+// RunNotices is the channel of "event JSON" messages about runs and batches of
+// them: run.started, run.finished, sync.progress.
+func (k Keys) RunNotices() string { return k.name(format, "run-notices") }
+
 // RunIndex is a sorted set over the runs of all restaurants.
 func (k Keys) RunIndex() string { return k.name(format, "runs") }
 

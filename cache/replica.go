@@ -51,6 +51,8 @@ type Replica struct {
 	missesMu sync.Mutex
 	misses   map[menu.RestaurantID]miss
 
+	watches watches
+
 	dirtyMu sync.Mutex
 	dirty   map[menu.RestaurantID]struct{} // told of by notices, not yet loaded
 	wake    chan struct{}
@@ -248,6 +250,7 @@ func (r *Replica) swap(snapshot *Snapshot) {
 			before.shelf.clear(r.bodies)
 		}
 		r.forgetMiss(snapshot.Restaurant)
+		r.watches.swapped(before, snapshot)
 	case snapshot.Version.Version == before.snapshot.Version.Version && !snapshot.CheckedAt.Before(before.snapshot.CheckedAt):
 		next.shelf = before.shelf
 		snapshot.Catalogue = before.snapshot.Catalogue

@@ -11,6 +11,7 @@
 -- ARGV[3] 1 = forced
 -- ARGV[4] the lease's life in milliseconds
 -- ARGV[5] slot of the schedule in milliseconds since the epoch, 0 = none
+-- ARGV[6] channel that is told of the run; "" = none
 --
 -- result {"held", holder's run id}
 --        {"done"}                     another replica took the slot
@@ -42,4 +43,7 @@ redis.call("HSET", KEYS[1], "run", ARGV[1], "force", force)
 redis.call("PEXPIRE", KEYS[1], ARGV[4])
 redis.call("HSET", KEYS[4], ARGV[1], ARGV[2])
 redis.call("ZADD", KEYS[5], 0, ARGV[1])
+if ARGV[6] ~= "" then
+  redis.call("PUBLISH", ARGV[6], "run.started " .. ARGV[2])
+end
 return {"ok", fence, tonumber(force), left}

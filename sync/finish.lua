@@ -8,6 +8,7 @@
 -- ARGV[1] run id
 -- ARGV[2] its record
 -- ARGV[3] how many records are kept
+-- ARGV[4] channel that is told of the run; "" = none
 --
 -- result 1 written, 0 the run had been declared lost and keeps that record
 if redis.call("HGET", KEYS[1], "run") == ARGV[1] then
@@ -18,6 +19,9 @@ if redis.call("HGET", KEYS[2], "run") ~= ARGV[1] then
 end
 redis.call("HDEL", KEYS[2], "run")
 redis.call("HSET", KEYS[3], ARGV[1], ARGV[2])
+if ARGV[4] ~= "" then
+  redis.call("PUBLISH", ARGV[4], "run.finished " .. ARGV[2])
+end
 local over = redis.call("ZCARD", KEYS[4]) - tonumber(ARGV[3])
 if over > 0 then
   -- At most 100 at once: a lowered limit must not block the server.

@@ -1,6 +1,8 @@
 package sync
 
 import (
+	"strings"
+
 	"larder/cache"
 	"larder/internal/menu"
 )
@@ -31,6 +33,15 @@ func (k keys) pulled(id menu.RestaurantID) string { return k.of.Validator(id) }
 
 // findings is the JSON of lint's findings in that menu.
 func (k keys) findings(id menu.RestaurantID) string { return k.of.Findings(id) }
+
+// told is the channel that is told of a target's runs: none of those of
+// rejection reasons, which no list of runs has either.
+func (k keys) told(id menu.RestaurantID) string {
+	if strings.HasSuffix(string(id), reasonsSuffix) {
+		return ""
+	}
+	return k.of.RunNotices()
+}
 
 // index is the sorted set of "run id restaurant" over all restaurants.
 func (k keys) index() string { return k.of.RunIndex() }

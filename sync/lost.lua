@@ -7,6 +7,7 @@
 -- ARGV[1] run id
 -- ARGV[2] the record as it was read
 -- ARGV[3] the record that says it is lost
+-- ARGV[4] channel that is told of the run; "" = none
 --
 -- result 1 written, 0 the run is alive or its record has moved on
 if redis.call("HGET", KEYS[1], "run") == ARGV[1] or redis.call("HGET", KEYS[3], "run") == ARGV[1] then
@@ -16,6 +17,9 @@ if redis.call("HGET", KEYS[4], ARGV[1]) ~= ARGV[2] then
   return 0
 end
 redis.call("HSET", KEYS[4], ARGV[1], ARGV[3])
+if ARGV[4] ~= "" then
+  redis.call("PUBLISH", ARGV[4], "run.finished " .. ARGV[3])
+end
 if redis.call("HGET", KEYS[2], "run") == ARGV[1] then
   redis.call("HDEL", KEYS[2], "run")
 end

@@ -200,7 +200,7 @@ func (r *Runner) settle(ctx context.Context, rec record) Run {
 	id := lost.Restaurant
 	ended, err := r.scripts.lost.Run(ctx, r.redis,
 		[]string{r.keys.lease(id), r.keys.turn(id), r.keys.queue(id), r.keys.records(id)},
-		lost.ID, rec.raw, written).Bool()
+		lost.ID, rec.raw, written, r.keys.told(id)).Bool()
 	if err != nil || !ended {
 		return rec.run // alive, or nobody can tell now
 	}
@@ -224,7 +224,7 @@ func (r *Runner) conclude(ctx context.Context, run *Run, keep int) (bool, error)
 	id := run.Restaurant
 	ok, err := r.scripts.finish.Run(ctx, r.redis,
 		[]string{r.keys.lease(id), r.keys.turn(id), r.keys.records(id), r.keys.order(id)},
-		run.ID, written, keep).Bool()
+		run.ID, written, keep, r.keys.told(id)).Bool()
 	if err != nil {
 		return false, unavailable(ctx, "record run "+run.ID, err)
 	}

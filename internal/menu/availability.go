@@ -16,6 +16,30 @@ func (s Stops) Equal(other Stops) bool {
 	return slices.Equal(s.Products, other.Products) && slices.Equal(s.Ingredients, other.Ingredients)
 }
 
+// Moved gives the dishes and the ingredients that are stopped in one of the two
+// and not in the other, as they are in after, sorted by id.
+func (s Stops) Moved(after Stops) (products, ingredients []Availability) {
+	return moved(s.Products, after.Products), moved(s.Ingredients, after.Ingredients)
+}
+
+// moved merges two sorted lists of stopped ids.
+func moved(before, after []string) []Availability {
+	all := []Availability{}
+	for len(before) > 0 || len(after) > 0 {
+		switch {
+		case len(after) == 0 || len(before) > 0 && before[0] < after[0]:
+			all = append(all, Availability{ID: before[0], Available: true})
+			before = before[1:]
+		case len(before) == 0 || after[0] < before[0]:
+			all = append(all, Availability{ID: after[0], Available: false})
+			after = after[1:]
+		default:
+			before, after = before[1:], after[1:]
+		}
+	}
+	return all
+}
+
 // Stops reads the stop lists of the view for one restaurant (policy W7). Of
 // several definitions of an id the first one counts, as in Compile.
 func (v *View) Stops(restaurant RestaurantID, s Settings) Stops {

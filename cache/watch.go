@@ -1,0 +1,119 @@
+package cache
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"strconv"
+	"sync"
+
+	"larder/internal/menu"
+)
+
+// Watch follows the versions of one restaurant as they are taken into this
+// process's memory: always the newest, never a list of them, so that one who
+// is slow costs nothing. It may be read from any goroutine. Close it.
+type Watch struct {
+	restaurant menu.RestaurantID
+	of         *watches
+	newest     *Change // guarded by of.mu
+}
+
+// Change is a version that has become current in memory, after another one.
+// It holds no catalogue, so that whoever keeps it keeps no old menu alive.
+type Change struct {
+	// Before is the version that stood there; its number is 0 where there was
+	// none, or where the watch began with After.
+	Before Version
+	// After is the version that stands there; its number is 0 as long as there
+	// is none.
+	After Version
+
+	next chan struct{}
+}
+
+// StopsOnly tells whether only stop lists differ: the same content under the
+// same name. What differs then is Before.Stops and After.Stops.
+func (c *Change) StopsOnly() bool {
+	return c.Before.Version > 0 && c.Before.Content == c.After.Content && c.Before.Name == c.After.Name
+}
+
+// Next is closed as soon as there is a newer Change.
+func (c *Change) Next() <-chan struct{} { return c.next }
+
+// Newest gives the last change; it is never nil.
+func (w *Watch) Newest() *Change {
+	w.of.mu.Lock()
+	defer w.of.mu.Unlock()
+	return w.newest
+}
+
+// Close ends the watch. What it gave last stays as it is.
+func (w *Watch) Close() { w.of.remove(w) }
+
+// Mark names the version in a few characters, the same on every replica:
+// "<version>-<8 hex>". The hex is of its content and the time of its pull, which
+// tell two versions apart that got one number because Redis lost its data.
+func (v Version) Mark() string {
+	hash := sha256.Sum256([]byte(v.Content + " " + formatTime(v.SyncedAt)))
+	return strconv.FormatInt(v.Version, 10) + "-" + hex.EncodeToString(hash[:4])
+}
+
+// Watch begins to follow the restaurant, with the version that memory holds.
+func (r *Replica) Watch(restaurant menu.RestaurantID) *Watch {
+	w := &Watch{restaurant: restaurant, of: &r.watches}
+	w.of.mu.Lock()
+	defer w.of.mu.Unlock()
+	w.newest = &Change{next: make(chan struct{})}
+	// A swap tells under the same lock after it has taken place: what is read
+	// here, or what is told later, is the newest.
+	if now := r.seated(restaurant); now != nil {
+		w.newest.After = now.snapshot.Version
+	}
+	w.of.add(w)
+	return w
+}
+
+// watches are all that are open, by restaurant.
+type watches struct {
+	mu  sync.Mutex
+	all map[menu.RestaurantID]map[*Watch]struct{}
+}
+
+// add notes a watch; the caller holds the lock.
+func (ws *watches) add(w *Watch) {
+	if ws.all == nil {
+		ws.all = map[menu.RestaurantID]map[*Watch]struct{}{}
+	}
+	if ws.all[w.restaurant] == nil {
+		ws.all[w.restaurant] = map[*Watch]struct{}{}
+	}
+	ws.all[w.restaurant][w] = struct{}{}
+}
+
+func (ws *watches) remove(w *Watch) {
+	ws.mu.Lock()
+	defer ws.mu.Unlock()
+	delete(ws.all[w.restaurant], w)
+	if len(ws.all[w.restaurant]) == 0 {
+		delete(ws.all, w.restaurant)
+	}
+}
+
+// swapped tells of a version that has just taken its seat; before is nil where
+// the seat was empty. Calls for one restaurant come one after the other.
+func (ws *watches) swapped(before *seated, after *Snapshot) {
+	ws.mu.Lock()
+	defer ws.mu.Unlock()
+	for w := range ws.all[after.Restaurant] {
+		if !supersedes(after.Version, w.newest.After) {
+			continue // the watch began between the swap and this word of it
+		}
+		change := &Change{After: after.Version, next: make(chan struct{})}
+		if before != nil {
+			change.Before = before.snapshot.Version
+		}
+		last := w.newest
+		w.newest = change
+		close(last.next)
+	}
+}

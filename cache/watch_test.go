@@ -1,0 +1,114 @@
+package cache_test
+
+import (
+	"regexp"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"larder/cache"
+	"larder/internal/menu"
+	"larder/internal/redistest"
+)
+
+// next waits for the change after the one given.
+func next(t *testing.T, w *cache.Watch, last *cache.Change) *cache.Change {
+	t.Helper()
+	select {
+	case <-last.Next():
+		return w.Newest()
+	case <-time.After(20 * time.Second):
+		t.Fatal("not told of a new version within 20 s")
+		return nil
+	}
+}
+
+// A watch begins with what memory holds, tells of each version that another
+// process publishes, and only of the newest one to who looks late.
+func TestWatch(t *testing.T) {
+	t.Parallel()
+	onEveryRedis(t, func(t *testing.T, r *cache.Redis) {
+		s := cache.NewStore(r, cache.StoreConfig{})
+		replica := cache.NewReplica(s, cache.ReplicaConfig{Restaurants: func() []menu.RestaurantID { return []menu.RestaurantID{bistro} }})
+		run(t, replica)
+		early, other := replica.Watch(bistro), replica.Watch("grill")
+		defer early.Close()
+		defer other.Close()
+		none := early.Newest()
+		if none.After.Version != 0 {
+			t.Fatalf("begins with version %d, want none", none.After.Version)
+		}
+
+		publish(t, s, bistro, 0, menuJSON(5, 7))
+		first := next(t, early, none)
+		if first.Before.Version != 0 || first.After.Version != 1 || first.StopsOnly() {
+			t.Errorf("first version: told of %d after %d, stops only %t", first.After.Version, first.Before.Version, first.StopsOnly())
+		}
+		late := replica.Watch(bistro)
+		began := late.Newest()
+		if began.After.Version != 1 || began.Before.Version != 0 {
+			t.Errorf("a later watch begins with %d after %d, want 1 after none", began.After.Version, began.Before.Version)
+		}
+
+		publish(t, s, bistro, 1, menuJSON(5, 7, "d1"))
+		stopped := next(t, early, first)
+		if stopped.Before.Version != 1 || stopped.After.Version != 2 || !stopped.StopsOnly() {
+			t.Errorf("stop list: told of %d after %d, stops only %t", stopped.After.Version, stopped.Before.Version, stopped.StopsOnly())
+		}
+		products, _ := stopped.Before.Stops.Moved(stopped.After.Stops)
+		if diff := cmp.Diff([]menu.Availability{{ID: "d1", Available: false}}, products); diff != "" {
+			t.Errorf("moved (-want +got):\n%s", diff)
+		}
+
+		publish(t, s, bistro, 2, menuJSON(5, 8, "d1"))
+		priced := next(t, early, stopped)
+		if priced.After.Version != 3 || priced.StopsOnly() {
+			t.Errorf("price: told of %d, stops only %t", priced.After.Version, priced.StopsOnly())
+		}
+		if got := next(t, late, began); got.After.Version != 3 {
+			t.Errorf("who looks late is told of %d, want the newest, 3", got.After.Version)
+		}
+
+		late.Close()
+		publish(t, s, bistro, 3, menuJSON(5, 9))
+		next(t, early, priced)
+		if got := late.Newest().After.Version; got != 3 {
+			t.Errorf("a closed watch went on to %d", got)
+		}
+		if got := other.Newest().After.Version; got != 0 {
+			t.Errorf("another restaurant's watch was told of %d", got)
+		}
+	})
+}
+
+// Whether a version came by a notice, by a poll or was published here, its mark
+// is the same; another version has another one.
+func TestMarksAreTheSameOnEveryReplica(t *testing.T) {
+	t.Parallel()
+	url := redistest.Start(t).URL()
+	s := cache.NewStore(open(t, url), cache.StoreConfig{})
+	p := publication(t, bistro, 0, menuJSON(5, 7, "d1"))
+	version, err := s.Publish(t.Context(), p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	publisher := cache.NewReplica(s, cache.ReplicaConfig{})
+	publisher.Offer(&cache.Snapshot{Version: version, Catalogue: p.Catalogue})
+	reader := cache.NewReplica(cache.NewStore(open(t, url), cache.StoreConfig{}), cache.ReplicaConfig{})
+	mark := read(t, reader, bistro).Mark()
+	if got := read(t, publisher, bistro).Mark(); got != mark {
+		t.Errorf("marks %q and %q of one version", got, mark)
+	}
+	if !regexp.MustCompile(`^1-[0-9a-f]{8}$`).MatchString(mark) {
+		t.Errorf("mark %q, want <version>-<8 hex>", mark)
+	}
+	if again := publish(t, s, bistro, 1, menuJSON(5, 7)); again.Mark() == mark {
+		t.Errorf("two versions share the mark %q", mark)
+	}
+	twin := read(t, reader, bistro).Version
+	twin.SyncedAt = twin.SyncedAt.Add(time.Millisecond)
+	if twin.Mark() == mark {
+		t.Errorf("a number given twice has the same mark %q", mark)
+	}
+}
