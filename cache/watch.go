@@ -31,10 +31,11 @@ type Change struct {
 	next chan struct{}
 }
 
-// StopsOnly tells whether only stop lists differ: the same content under the
-// same name. What differs then is Before.Stops and After.Stops.
+// StopsOnly tells whether what differs is the stop lists alone, Before.Stops and
+// After.Stops: not so where nothing does, or where the name does.
 func (c *Change) StopsOnly() bool {
-	return c.Before.Version > 0 && c.Before.Content == c.After.Content && c.Before.Name == c.After.Name
+	return c.Before.Version > 0 && c.Before.Content == c.After.Content && c.Before.Name == c.After.Name &&
+		!c.Before.Stops.Equal(c.After.Stops)
 }
 
 // Next is closed as soon as there is a newer Change.

@@ -18,6 +18,7 @@ type caller struct {
 	Client     string
 	Scopes     []Scope
 	Connection string // the only one it sees; empty = all
+	Expires    time.Time
 }
 
 // sees tells whether the caller may know of what belongs to a connection.
@@ -122,7 +123,7 @@ func (a *authority) read(ctx context.Context, text string) (caller, error) {
 	if !known {
 		return caller{}, &problem{code: CodeUnauthorized, msg: "the token's client is no longer configured"}
 	}
-	who := caller{Client: client.ID, Connection: client.Connection}
+	who := caller{Client: client.ID, Connection: client.Connection, Expires: said.ExpiresAt.Time}
 	for scope := range strings.FieldsSeq(said.Scope) {
 		if holds(client.Scopes, Scope(scope)) {
 			who.Scopes = append(who.Scopes, Scope(scope))

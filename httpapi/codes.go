@@ -34,6 +34,7 @@ const (
 	CodeUpstreamRefused        Code = "upstream_refused"
 	CodeUpstreamUnavailable    Code = "upstream_unavailable"
 	CodeStorageUnavailable     Code = "storage_unavailable"
+	CodeStreamsUnavailable     Code = "streams_unavailable"
 	CodeRateLimited            Code = "rate_limited"
 	CodeUnauthorized           Code = "unauthorized"
 	CodeForbidden              Code = "forbidden"
@@ -101,6 +102,8 @@ func (c Code) status() (status int, title string) {
 		return http.StatusServiceUnavailable, "There is no menu yet"
 	case CodeNoReasons:
 		return http.StatusServiceUnavailable, "There are no rejection reasons yet"
+	case CodeStreamsUnavailable:
+		return http.StatusServiceUnavailable, "No event stream can be opened"
 	case CodeStorageUnavailable:
 		return http.StatusServiceUnavailable, "The storage cannot be reached"
 	default:

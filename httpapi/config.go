@@ -51,6 +51,8 @@ type Config struct {
 	DropIn DropInConfig `yaml:"drop_in"`
 	// Rate holds the token buckets of policy H1.
 	Rate RateConfig `yaml:"rate"`
+	// Events holds the limits of event streams.
+	Events EventsConfig `yaml:"events"`
 	// Metrics is who may read /metrics: open (anyone), ops (a token with that scope), off.
 	Metrics MetricsAccess `yaml:"metrics"`
 	// AccessLog is errors, sampled or all.
@@ -88,6 +90,7 @@ func (c *Config) SetDefaults() {
 		c.AccessLog = LogSampled
 	}
 	c.DropIn.SetDefaults()
+	c.Events.SetDefaults()
 	if c.DrainTimeout == 0 {
 		c.DrainTimeout = 20 * time.Second
 	}
@@ -128,6 +131,7 @@ func (c Config) Validate() error {
 		errs = append(errs, checkProxy(index("http.trusted_proxies", i), proxy))
 	}
 	errs = append(errs, c.DropIn.check()...)
+	errs = append(errs, c.Events.check()...)
 	switch c.Metrics {
 	case MetricsOpen, MetricsOps, MetricsOff:
 	default:

@@ -10,7 +10,7 @@ import (
 
 const (
 	corsMethods = "GET, HEAD, POST, PUT"
-	corsHeaders = "Authorization, Content-Type, Idempotency-Key, If-None-Match, X-Request-Id"
+	corsHeaders = "Authorization, Content-Type, Idempotency-Key, If-None-Match, Last-Event-ID, X-Request-Id"
 	corsExposed = "ETag, Idempotent-Replayed, Larder-Menu-Version, Retry-After, X-Request-Id"
 	corsMaxAge  = "600"
 )

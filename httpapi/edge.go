@@ -69,7 +69,7 @@ func (s *Server) panicked(c *gin.Context, fault any) {
 // finished counts the request and, where the setting says so, logs it.
 func (s *Server) finished(c *gin.Context, took time.Duration) {
 	status, route := c.Writer.Status(), routeOf(c)
-	s.metrics.request(route, c.Request.Method, status, took)
+	s.metrics.request(route, c.Request.Method, status, took, c.GetBool(keyStream))
 	if !s.logs(c, status, took) {
 		return
 	}
@@ -109,7 +109,7 @@ func (s *Server) logs(c *gin.Context, status int, took time.Duration) bool {
 	case s.cfg.AccessLog == LogErrors:
 		return false
 	default:
-		return took >= slowRequest || s.sampled.Add(1)%sampleEvery == 0
+		return took >= slowRequest && !c.GetBool(keyStream) || s.sampled.Add(1)%sampleEvery == 0
 	}
 }
 

@@ -32,6 +32,7 @@ type Metrics struct {
 	events   *prometheus.CounterVec
 	calls    *prometheus.CounterVec
 	callTime *prometheus.HistogramVec
+	streams  *prometheus.CounterVec
 }
 
 var _ menusync.Observer = (*Metrics)(nil)
@@ -70,6 +71,7 @@ func NewMetrics(version string) *Metrics {
 			Name: "larder_upstream_call_duration_seconds", Help: "Time of a call of the ordering service, by operation.",
 			Buckets: []float64{0.005, 0.02, 0.1, 0.5, 2, 10, 30},
 		}, []string{"operation"}),
+		streams: newStreamsEnded(),
 	}
 	build := prometheus.NewGauge(prometheus.GaugeOpts{
 		Name: "larder_build_info", Help: "The running build; always 1.",
@@ -77,7 +79,7 @@ func NewMetrics(version string) *Metrics {
 	})
 	build.Set(1)
 	m.registry.MustRegister(
-		m.requests, m.duration, m.runs, m.skipped, m.orders, m.replays, m.events, m.calls, m.callTime, build,
+		m.requests, m.duration, m.runs, m.skipped, m.orders, m.replays, m.events, m.calls, m.callTime, m.streams, build,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
 	)
 	return m
@@ -122,10 +124,13 @@ func (m *Metrics) replay(operation ordering.Operation) {
 	m.replays.WithLabelValues(string(operation)).Inc()
 }
 
-// request counts a request.
-func (m *Metrics) request(route, method string, status int, took time.Duration) {
+// request counts a request; streamed is one whose answer took as long as its
+// reader stayed, which says nothing of larder.
+func (m *Metrics) request(route, method string, status int, took time.Duration, streamed bool) {
 	m.requests.WithLabelValues(route, methodLabel(method), class(status)).Inc()
-	m.duration.WithLabelValues(route).Observe(took.Seconds())
+	if !streamed {
+		m.duration.WithLabelValues(route).Observe(took.Seconds())
+	}
 }
 
 // class is a status as a label: 2xx, 3xx, 4xx, 5xx.

@@ -61,8 +61,8 @@ func address(listener net.Listener) string {
 	return listener.Addr().String()
 }
 
-// Run serves until ctx ends, then drains: /readyz answers 503 for
-// http.drain_delay, the listeners close, and requests in flight get
+// Run serves until ctx ends, then drains: event streams end, /readyz answers 503
+// for http.drain_delay, the listeners close, and requests in flight get
 // http.drain_timeout to end before their connections are cut. It returns when
 // nothing is left of them.
 func (s *Server) Run(ctx context.Context) error {
@@ -100,6 +100,7 @@ func (s *Server) Run(ctx context.Context) error {
 // drain lets balancers notice, then closes the servers within the limit.
 func (s *Server) drain(ctx context.Context, servers []*http.Server, notice bool) {
 	s.readiness.draining.Store(true)
+	s.streams.end() // first of all: they would never end by themselves
 	if notice && s.cfg.DrainDelay > 0 {
 		timer := time.NewTimer(s.cfg.DrainDelay)
 		defer timer.Stop()

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/gin-gonic/gin"
+	"github.com/prometheus/client_golang/prometheus"
 	"github.com/sirupsen/logrus"
 
 	"larder/cache"
@@ -88,6 +89,7 @@ type Server struct {
 	openReads     []string // Cache-Control of open menu reads
 	reasons       *reasonsKept
 	readiness     *readiness
+	streams       *streams
 
 	handler http.Handler
 	ops     http.Handler
@@ -130,8 +132,11 @@ func New(cfg Config, auth AuthConfig, deps Deps) (*Server, error) {
 	s.tokenLimit = newLimiter(cfg.Rate.TokenFailures, s.clock)
 	s.reasons = &reasonsKept{}
 	s.readiness = newReadiness(s.clock)
-	if err := s.metrics.registry.Register(newMenuAge(s)); err != nil {
-		return nil, err
+	s.streams = newStreams(cfg.Events, deps.Replica)
+	for _, collector := range []prometheus.Collector{newMenuAge(s), newOpenStreams(s.streams)} {
+		if err := s.metrics.registry.Register(collector); err != nil {
+			return nil, err
+		}
 	}
 	return s, s.route()
 }

@@ -1,0 +1,317 @@
+package httpapi_test
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"golang.org/x/sync/errgroup"
+
+	"larder/httpapi"
+	"larder/internal/menu"
+	"larder/internal/redistest"
+)
+
+// dishes is a menu of so many dishes, all of them stopped or none.
+func dishes(n int, price int, stopped bool) string {
+	stops := "[]"
+	if stopped {
+		stops = `["` + bistro + `"]`
+	}
+	rows := make([]string, n)
+	for i := range rows {
+		rows[i] = fmt.Sprintf(`{"id":"dish-number-%d","externalId":"e%d","categoryId":"c","name":"Dish %d","price":%d,"isContainInStopList":%s}`, i, i, i, price, stops)
+	}
+	return `{"name":"Menu","categories":[{"id":"c","name":"All"}],"products":[` + strings.Join(rows, ",") + `]}`
+}
+
+func TestEventsTellOfEachVersion(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	f := w.follow(bistro)
+	for name, want := range map[string]string{
+		"Content-Type": "text/event-stream", "Cache-Control": "no-store", "X-Accel-Buffering": "no",
+		"Content-Encoding": "", "Content-Length": "",
+	} {
+		if got := f.response.Header.Get(name); got != want {
+			t.Errorf("%s: %q, want %q", name, got, want)
+		}
+	}
+	first := f.next()
+	if diff := cmp.Diff(menuEvent{bistro, 1, []menu.Availability{}, []menu.Availability{}}, first.about(t, "menu.updated")); diff != "" {
+		t.Errorf("on connect (-want +got):\n%s", diff)
+	}
+	if retry, err := strconv.Atoi(f.retry); err != nil || retry < 2000 || retry > 6000 {
+		t.Errorf("retry %q, want 2 to 6 s in milliseconds", f.retry)
+	}
+
+	w.service.setMenu(bistro, strings.Replace(fullMenu, `"externalId": "e1",`, `"externalId": "e1", "isContainInStopList": ["bistro"],`, 1))
+	w.pull(bistro)
+	stopped := f.next()
+	if diff := cmp.Diff(menuEvent{bistro, 2, []menu.Availability{{ID: "p1", Available: false}}, []menu.Availability{}}, stopped.about(t, "menu.availability")); diff != "" {
+		t.Errorf("a stopped dish (-want +got):\n%s", diff)
+	}
+	w.service.setMenu(bistro, strings.Replace(fullMenu, `"id": "i2",`, `"id": "i2", "isContainInStopList": true,`, 1))
+	w.pull(bistro)
+	released := f.next()
+	want := menuEvent{bistro, 3, []menu.Availability{{ID: "p1", Available: true}}, []menu.Availability{{ID: "i2", Available: false}}}
+	if diff := cmp.Diff(want, released.about(t, "menu.availability")); diff != "" {
+		t.Errorf("a released dish and a stopped ingredient (-want +got):\n%s", diff)
+	}
+	w.service.setMenu(bistro, strings.Replace(fullMenu, "199.90", "209.90", 1))
+	w.pull(bistro)
+	priced := f.next()
+	if got := priced.about(t, "menu.updated"); got.Version != 4 || len(got.Products) != 0 {
+		t.Errorf("another price: %+v", got)
+	}
+
+	for name, test := range map[string]struct {
+		lastEventID, wantFirst string
+	}{
+		"the version it has":   {priced.id, ""},
+		"the version before":   {released.id, "menu.updated"},
+		"one of no version":    {"whatever", "menu.updated"},
+		"the number alone":     {"4", "menu.updated"},
+		"a number given again": {"4-00000000", "menu.updated"},
+	} {
+		again := w.follow(bistro, "Last-Event-ID", test.lastEventID)
+		if test.wantFirst != "" {
+			if got := again.next(); got.name != test.wantFirst || got.id != priced.id {
+				t.Errorf("%s: got %+v, want %s of %s", name, got, test.wantFirst, priced.id)
+			}
+			continue
+		}
+		w.service.setMenu(bistro, fullMenu)
+		w.pull(bistro)
+		if got := again.next(); got.about(t, "menu.updated").Version != 5 {
+			t.Errorf("%s: got %+v, want version 5 first", name, got)
+		}
+		w.service.setMenu(bistro, strings.Replace(fullMenu, "199.90", "209.90", 1))
+		w.pull(bistro)
+		priced = again.next()
+	}
+}
+
+// A restaurant whose menu has not come yet has a stream: its first event is its
+// first menu. What comes of a menu that nobody asked about is not told.
+func TestEventsBeforeTheFirstMenu(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, eager)
+	f := w.follow(empty)
+	w.service.setMenu(empty, fullMenu)
+	w.pull(bistro)
+	w.pull(empty)
+	if got := f.next().about(t, "menu.updated"); got.Restaurant != empty || got.Version != 1 {
+		t.Errorf("got %+v, want the first version of %s", got, empty)
+	}
+	f.beat()
+}
+
+func TestEventsRefusals(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.get("/v1/events").refused(t, http.StatusBadRequest, "restaurant_required")
+	w.get("/v1/events?restaurant=a&restaurant=b").refused(t, http.StatusBadRequest, "invalid_parameter")
+	w.get("/v1/events?restaurant=nowhere").refused(t, http.StatusNotFound, "restaurant_not_found")
+	w.get("/v1/events?restaurant=@main").refused(t, http.StatusNotFound, "restaurant_not_found")
+	w.get("/v1/events?restaurant="+bistro, w.as(clientNorth)...).refused(t, http.StatusNotFound, "restaurant_not_found")
+	w.get("/v1/events?restaurant="+bistro, "Authorization", "Bearer x").refused(t, http.StatusUnauthorized, "unauthorized")
+	if got := w.do(http.MethodHead, "/v1/events?restaurant="+bistro, ""); got.status != http.StatusMethodNotAllowed {
+		t.Errorf("HEAD: %d, want 405", got.status)
+	}
+	closed := newWorld(t, func(p *plan) {
+		open := false
+		p.auth.OpenMenu = &open
+	})
+	closed.get("/v1/events?restaurant="+bistro).refused(t, http.StatusUnauthorized, "unauthorized")
+	closed.follow(bistro, closed.as(clientRead)...).next()
+}
+
+// A stream lasts no longer than the token that opened it.
+func TestATokensEndEndsItsStream(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	token := w.as(clientRead)
+	w.ahead(time.Hour - 2*time.Second) // a token's time is in whole seconds
+	f := w.follow(bistro, token...)
+	f.next()
+	f.over()
+	w.metric(`larder_event_streams_ended_total{kind="menu",reason="expired"} 1`)
+}
+
+func TestEventsAreLimited(t *testing.T) { // policy H1
+	t.Parallel()
+	w := newWorld(t, withEvents(func(c *httpapi.EventsConfig) { c.PerAddress, c.Total = 2, 3 }), func(p *plan) {
+		p.cfg.TrustedProxies = []string{"127.0.0.1"}
+	})
+	from := func(address string) []string { return []string{"X-Forwarded-For", address} }
+	one := w.follow(bistro, from("192.0.2.1")...)
+	w.follow(north, from("192.0.2.1")...)
+	const path = "/v1/events?restaurant=" + bistro
+	refused := w.get(path, from("192.0.2.1")...)
+	refused.refused(t, http.StatusTooManyRequests, "rate_limited")
+	if refused.header.Get("Retry-After") != "10" {
+		t.Errorf("Retry-After %q, want 10", refused.header.Get("Retry-After"))
+	}
+	w.follow(bistro, from("192.0.2.2")...)
+	refused = w.get(path, from("192.0.2.3")...)
+	refused.refused(t, http.StatusServiceUnavailable, "streams_unavailable")
+	if refused.header.Get("Retry-After") == "" {
+		t.Error("no Retry-After")
+	}
+	w.metric(`larder_event_streams{kind="menu"} 3`)
+	one.close()
+	w.metric(`larder_event_streams{kind="menu"} 2`)
+	w.metric(`larder_event_streams_ended_total{kind="menu",reason="client"} 1`)
+	w.follow(bistro, from("192.0.2.1")...).next()
+}
+
+// A reader that takes nothing is dropped, holds nobody up, and is owed nothing
+// but the newest version: what larder keeps of it does not grow.
+func TestASlowReaderIsDropped(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, withEvents(func(c *httpapi.EventsConfig) { c.WriteTimeout = 500 * time.Millisecond }))
+	server := httptest.NewUnstartedServer(w.server.Handler())
+	server.Config.ConnState = func(conn net.Conn, state http.ConnState) {
+		if tcp, ok := conn.(*net.TCPConn); ok && state == http.StateNew {
+			_ = tcp.SetWriteBuffer(4096)
+		}
+	}
+	server.Start()
+	t.Cleanup(server.Close)
+	var dialer net.Dialer
+	slow, err := dialer.DialContext(t.Context(), "tcp", server.Listener.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = slow.Close() })
+	if tcp, ok := slow.(*net.TCPConn); !ok || tcp.SetReadBuffer(4096) != nil {
+		t.Fatal("cannot make the reader slow")
+	}
+	if _, err := fmt.Fprintf(slow, "GET /v1/events?restaurant=%s HTTP/1.1\r\nHost: larder\r\n\r\n", bistro); err != nil {
+		t.Fatal(err)
+	}
+	w.metric(`larder_event_streams{kind="menu"} 1`)
+	quick := w.follow(bistro)
+	quick.next()
+	const versions = 20
+	for n := range versions {
+		w.service.setMenu(bistro, dishes(2000, 100, n%2 == 1))
+		w.pull(bistro)
+		if got, want := quick.next().about(t, []string{"menu.updated", "menu.availability"}[min(n, 1)]), n+2; got.Version != want {
+			t.Fatalf("the quick reader got version %d, want %d", got.Version, want)
+		}
+	}
+	w.metric(`larder_event_streams_ended_total{kind="menu",reason="slow"} 1`)
+	w.metric(`larder_event_streams{kind="menu"} 1`)
+}
+
+// Every replica tells of a version whoever published it, under the same id.
+func TestEventsOnSeveralReplicas(t *testing.T) {
+	t.Parallel()
+	url := redistest.Start(t).URL()
+	onRedis := func(p *plan) { p.redis.URL = url }
+	publisher := newWorld(t, onRedis)
+	reader := newWorld(t, onRedis, func(p *plan) { p.unsynced = true })
+	ctx, cancel := context.WithCancel(t.Context())
+	var running errgroup.Group
+	running.Go(func() error { return reader.replica.Run(ctx) })
+	t.Cleanup(func() {
+		cancel()
+		if err := running.Wait(); err != nil {
+			t.Error(err)
+		}
+	})
+	here, there := publisher.follow(bistro), reader.follow(bistro)
+	first := here.next()
+	if got := there.next(); got != first {
+		t.Fatalf("the replicas tell %+v and %+v", first, got)
+	}
+	for n := range 20 {
+		publisher.service.setMenu(bistro, dishes(5, 100+n/4, n%2 == 1))
+		publisher.pull(bistro)
+		a, b := here.next(), there.next()
+		if a.id != b.id || a.data != b.data && b.name != "menu.updated" {
+			t.Fatalf("version %d: the replicas tell %+v and %+v", n+2, a, b)
+		}
+		again := reader.follow(bistro, "Last-Event-ID", a.id) // whichever replica it comes to
+		again.close()
+	}
+}
+
+// At a stop the streams end first, with a word on when to come back, so that
+// the drain waits for none of them; and none begins any more.
+func TestStreamsEndFirstAtAStop(t *testing.T) {
+	t.Parallel()
+	const delay = 400 * time.Millisecond
+	w := newWorld(t, onPort0, func(p *plan) { p.cfg.DrainDelay, p.cfg.DrainTimeout = delay, 20*time.Second })
+	stop := w.running()
+	base := "http://" + w.server.Addr()
+	feeds := make([]*feed, 8)
+	for i := range feeds {
+		feeds[i] = openFeed(t, base+"/v1/events?restaurant="+bistro)
+		feeds[i].next()
+	}
+	var stopping errgroup.Group
+	begun := time.Now()
+	stopping.Go(stop)
+	for _, f := range feeds {
+		f.over()
+		if retry, err := strconv.Atoi(f.retry); err != nil || retry < int(delay.Milliseconds())+2000 {
+			t.Errorf("told to come back after %q ms, want after the drain delay", f.retry)
+		}
+	}
+	ended := time.Since(begun)
+	probe := serve(t, w.server.Handler()) // beside the listener that is closing
+	do(t, http.MethodGet, probe+"/v1/events?restaurant="+bistro, "").refused(t, http.StatusServiceUnavailable, "streams_unavailable")
+	if err := stopping.Wait(); err != nil {
+		t.Error(err)
+	}
+	if took := time.Since(begun); took > 10*time.Second || ended > took {
+		t.Errorf("streams ended after %v, the stop took %v", ended, took)
+	}
+}
+
+// A stream outlives the limits of ordinary requests: 10 s for one to arrive.
+func TestAStreamOutlivesTheReadTimeout(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, onPort0)
+	stop := w.running()
+	t.Cleanup(func() {
+		if err := stop(); err != nil {
+			t.Error(err)
+		}
+	})
+	f := openFeed(t, "http://"+w.server.Addr()+"/v1/events?restaurant="+bistro)
+	f.next()
+	limit := time.NewTimer(11 * time.Second)
+	defer limit.Stop()
+	<-limit.C
+	w.service.setMenu(bistro, dishes(5, 1, false))
+	w.pull(bistro)
+	if got := f.next().about(t, "menu.updated"); got.Version != 2 {
+		t.Errorf("got %+v, want version 2", got)
+	}
+}
+
+// Pages of listed origins may read events, and say which they have seen.
+func TestEventsUnderCORS(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, func(p *plan) { p.cfg.CORSOrigins = []string{"https://shop.example"} })
+	f := w.follow(bistro, "Origin", "https://shop.example")
+	if got := f.response.Header.Get("Access-Control-Allow-Origin"); got != "https://shop.example" {
+		t.Errorf("Access-Control-Allow-Origin %q", got)
+	}
+	asked := w.do(http.MethodOptions, "/v1/events", "", "Origin", "https://shop.example", "Access-Control-Request-Method", "GET")
+	if !strings.Contains(asked.header.Get("Access-Control-Allow-Headers"), "Last-Event-ID") {
+		t.Errorf("Access-Control-Allow-Headers %q", asked.header.Get("Access-Control-Allow-Headers"))
+	}
+}
+

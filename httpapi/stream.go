@@ -1,0 +1,149 @@
+package httpapi
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"net/http"
+	"os"
+	"strconv"
+	"time"
+
+	"github.com/gin-gonic/gin"
+)
+
+const (
+	contentEvents = "text/event-stream"
+	// leastRetry and mostRetry are between what a client is told to wait before
+	// it comes back: all that one larder lets go do not come at once.
+	leastRetry = 2 * time.Second
+	mostRetry  = 6 * time.Second
+
+	keyStream = "larder.stream" // of gin.Context
+)
+
+// Why a stream has ended, as larder_event_streams_ended_total names it.
+type ending string
+
+const (
+	endClient  ending = "client"  // the client left
+	endSlow    ending = "slow"    // the client took no byte in time
+	endDrain   ending = "drain"   // larder stops
+	endExpired ending = "expired" // the token's time is over
+	endRemoved ending = "removed" // the restaurant is no longer configured
+)
+
+// stream is one answer of server-sent events. It is its handler's alone.
+type stream struct {
+	out      gin.ResponseWriter
+	control  *http.ResponseController
+	patience time.Duration
+}
+
+// newStream begins the answer with its head, which it does not yet send. The
+// server's own limits of a request are lifted: from here on each write has its
+// own.
+func (s *Server) newStream(c *gin.Context) (*stream, error) {
+	st := &stream{out: c.Writer, control: http.NewResponseController(underlying(c.Writer)), patience: s.cfg.Events.WriteTimeout}
+	if err := st.control.SetReadDeadline(time.Time{}); err != nil {
+		return nil, err
+	}
+	c.Set(keyStream, true)
+	header := c.Writer.Header()
+	header.Set("Content-Type", contentEvents)
+	header.Set("Cache-Control", "no-store")
+	header.Set("X-Accel-Buffering", "no") // a proxy that collects an answer would keep it for ever
+	c.Writer.WriteHeader(http.StatusOK)
+	return st, nil
+}
+
+// underlying is net/http's own writer: Gin's hides what a flush came to.
+func underlying(w http.ResponseWriter) http.ResponseWriter {
+	for {
+		wrapped, ok := w.(interface{ Unwrap() http.ResponseWriter })
+		if !ok {
+			return w
+		}
+		w = wrapped.Unwrap()
+	}
+}
+
+// send writes frames at once. A reader that does not take them in time is an
+// error, and the end of the stream.
+func (st *stream) send(frames ...[]byte) error {
+	if err := st.control.SetWriteDeadline(time.Now().Add(st.patience)); err != nil {
+		return err
+	}
+	for _, frame := range frames {
+		if _, err := st.out.Write(frame); err != nil {
+			return err
+		}
+	}
+	return st.control.Flush()
+}
+
+// farewell tells the client when to come back, and ends the stream. The client
+// may be gone: then nobody is to be told.
+func (st *stream) farewell(after time.Duration) { _ = st.send(retryFrame(after)) }
+
+// heartbeat is a comment, which clients pass over.
+func heartbeat() []byte { return []byte(": \n\n") }
+
+// retryFrame says when to come back after the stream has ended: after the time
+// given and a few seconds more, left to chance.
+func retryFrame(after time.Duration) []byte {
+	wait := after + leastRetry + rand.N(mostRetry-leastRetry) //nolint:gosec // no secret
+	return []byte("retry: " + strconv.FormatInt(wait.Milliseconds(), 10) + "\n\n")
+}
+
+// frame is one event; id may be empty. data is one line of JSON.
+func frame(id, event string, data []byte) []byte {
+	b := make([]byte, 0, len(id)+len(event)+len(data)+32)
+	if id != "" {
+		b = append(append(append(b, "id: "...), id...), '\n')
+	}
+	b = append(append(append(b, "event: "...), event...), '\n')
+	b = append(append(append(b, "data: "...), data...), '\n', '\n')
+	return b
+}
+
+// whyFailed tells a reader that was too slow from one that left.
+func whyFailed(err error) ending {
+	if errors.Is(err, os.ErrDeadlineExceeded) {
+		return endSlow
+	}
+	return endClient
+}
+
+// pulse is when heartbeats are due. The first comes after a random part of the
+// time, so that those of many streams that began together are spread.
+type pulse struct {
+	*time.Timer
+	every time.Duration
+}
+
+func newPulse(every time.Duration) pulse {
+	return pulse{time.NewTimer(rand.N(every) + 1), every} //nolint:gosec // no secret
+}
+
+func (p pulse) again() { p.Reset(p.every) }
+
+// untilExpiry gives a context that ends with the request, or with the token
+// that opened it.
+func (s *Server) untilExpiry(c *gin.Context) (context.Context, context.CancelFunc) {
+	who, known := callerOf(c)
+	if !known || who.Expires.IsZero() {
+		return context.WithCancel(c.Request.Context())
+	}
+	return context.WithTimeoutCause(c.Request.Context(), who.Expires.Sub(s.clock()), errExpired)
+}
+
+var errExpired = errors.New("the token has expired")
+
+// whyOver tells why the context of untilExpiry is over.
+func whyOver(ctx context.Context) ending {
+	if errors.Is(context.Cause(ctx), errExpired) {
+		return endExpired
+	}
+	return endClient
+}

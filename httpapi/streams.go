@@ -1,0 +1,215 @@
+package httpapi
+
+import (
+	"encoding/json"
+	"fmt"
+	"sync"
+	"time"
+
+	"larder/cache"
+	"larder/internal/menu"
+)
+
+const (
+	// maxOpsStreams bounds the streams of GET /v1/ops/events, which take a token.
+	maxOpsStreams = 100
+	// retryStreams is when a client that found no place may ask again.
+	retryStreams = 10 * time.Second
+)
+
+// streams are the event streams that are open, within their limits (policy
+// H1), and what those of one restaurant have in common. It starts no goroutine:
+// each stream lives in its request's.
+type streams struct {
+	cfg     EventsConfig
+	replica *cache.Replica
+	closing chan struct{} // closed when the server drains
+
+	mu        sync.Mutex
+	ended     bool
+	menus     int
+	ops       int
+	byAddress map[string]int
+	topics    map[menu.RestaurantID]*topic
+}
+
+func newStreams(cfg EventsConfig, replica *cache.Replica) *streams {
+	return &streams{
+		cfg: cfg, replica: replica, closing: make(chan struct{}),
+		byAddress: map[string]int{}, topics: map[menu.RestaurantID]*topic{},
+	}
+}
+
+// end ends every stream, and lets no other begin.
+func (s *streams) end() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.ended {
+		s.ended = true
+		close(s.closing)
+	}
+}
+
+// join takes a place for a stream of the restaurant's menu; leave gives it back.
+func (s *streams) join(address string, restaurant menu.RestaurantID) (*topic, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case s.ended:
+		return nil, stopping()
+	case s.cfg.PerAddress > 0 && s.byAddress[address] >= s.cfg.PerAddress:
+		return nil, &problem{
+			code: CodeRateLimited, msg: fmt.Sprintf("too many event streams; an address may have %d open", s.cfg.PerAddress),
+			retryAfter: retryStreams,
+		}
+	case s.menus >= s.cfg.Total:
+		return nil, noStream("larder has as many event streams open as it may")
+	}
+	t := s.topics[restaurant]
+	if t == nil {
+		t = &topic{restaurant: restaurant, watch: s.replica.Watch(restaurant)}
+		s.topics[restaurant] = t
+	}
+	t.followers++
+	s.menus++
+	s.byAddress[address]++
+	return t, nil
+}
+
+func (s *streams) leave(address string, t *topic) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.menus--
+	if s.byAddress[address]--; s.byAddress[address] == 0 {
+		delete(s.byAddress, address)
+	}
+	if t.followers--; t.followers == 0 {
+		delete(s.topics, t.restaurant)
+		t.watch.Close()
+	}
+}
+
+// joinOps takes a place for a stream of ops; leaveOps gives it back.
+func (s *streams) joinOps() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case s.ended:
+		return stopping()
+	case s.ops >= maxOpsStreams:
+		return noStream(fmt.Sprintf("there are %d streams of ops open, as many as there may be", maxOpsStreams))
+	}
+	s.ops++
+	return nil
+}
+
+func (s *streams) leaveOps() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.ops--
+}
+
+// open counts the streams, for the metrics.
+func (s *streams) open() (menus, ops int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.menus, s.ops
+}
+
+func stopping() error { return noStream("larder is stopping") }
+
+func noStream(msg string) error {
+	return &problem{code: CodeStreamsUnavailable, msg: msg, retryAfter: retryStreams}
+}
+
+// topic is what all streams of one restaurant have in common: the newest
+// version and its events, made once for all.
+type topic struct {
+	restaurant menu.RestaurantID
+	watch      *cache.Watch
+	followers  int // guarded by streams.mu
+
+	mu   sync.Mutex
+	last told
+}
+
+// told is a change as streams tell of it.
+type told struct {
+	change *cache.Change
+	mark   string // of the version; empty while there is none
+	before string // of the version before, whose readers may be told the step
+	state  []byte // what the version is, for a reader of any other one
+	step   []byte // what has changed since before; nil where that is told by state
+}
+
+// newest gives the newest change as it is told.
+func (t *topic) newest() told {
+	change := t.watch.Newest()
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.last.change != change {
+		t.last = tell(t.restaurant, change)
+	}
+	return t.last
+}
+
+// The events of a menu.
+const (
+	eventUpdated      = "menu.updated"
+	eventAvailability = "menu.availability"
+)
+
+// menuEvent is the data of both events.
+type menuEvent struct {
+	Restaurant  menu.RestaurantID   `json:"restaurant"`
+	Version     int64               `json:"version"`
+	Products    []menu.Availability `json:"products"`
+	Ingredients []menu.Availability `json:"ingredients"`
+}
+
+// tell makes the events of a change.
+func tell(restaurant menu.RestaurantID, change *cache.Change) told {
+	made := told{change: change}
+	if change.After.Version == 0 {
+		return made
+	}
+	made.mark = change.After.Mark()
+	event := menuEvent{
+		Restaurant: restaurant, Version: change.After.Version,
+		Products: []menu.Availability{}, Ingredients: []menu.Availability{},
+	}
+	made.state = event.frame(made.mark, eventUpdated)
+	if change.StopsOnly() {
+		made.before = change.Before.Mark()
+		event.Products, event.Ingredients = change.Before.Stops.Moved(change.After.Stops)
+		made.step = event.frame(made.mark, eventAvailability)
+	}
+	return made
+}
+
+func (e menuEvent) frame(mark, event string) []byte {
+	data, err := json.Marshal(e)
+	if err != nil {
+		panic(err) // strings, numbers and booleans
+	}
+	return frame(mark, event, data)
+}
+
+// at gives the event for a reader who comes with the mark seen; nil when it has
+// this version already, or there is none.
+func (t told) at(seen string) []byte {
+	if t.mark == seen {
+		return nil
+	}
+	return t.state
+}
+
+// since gives the event for a reader who was last told of the mark seen, as at
+// does. A stop-list change is told as such only to who has the version before
+// it: nobody misses another change in between.
+func (t told) since(seen string) []byte {
+	if t.step != nil && t.before == seen {
+		return t.step
+	}
+	return t.at(seen)
+}
