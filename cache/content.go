@@ -24,12 +24,20 @@ func (s *Store) Content(ctx context.Context, hash string) (*menu.Content, error)
 	if !stored {
 		return nil, fmt.Errorf("cache: content %s: %w", hash, ErrNoCatalogue)
 	}
-	rawSettings, _ := values[1].(string)
-	var settings menu.Settings
-	if err := json.Unmarshal([]byte(rawSettings), &settings); err != nil {
-		return nil, fmt.Errorf("cache: settings of content %s: %w: %w", hash, ErrCorrupt, err)
+	settings, err := readSettings(values[1])
+	if err != nil {
+		return nil, fmt.Errorf("cache: content %s: %w", hash, err)
 	}
 	return s.compile(hash, []byte(packed), settings)
+}
+
+// readSettings reads what a content was compiled with. The error is ErrCorrupt.
+func readSettings(value any) (settings menu.Settings, err error) {
+	raw, _ := value.(string)
+	if err := json.Unmarshal([]byte(raw), &settings); err != nil {
+		return settings, fmt.Errorf("its settings: %w: %w", ErrCorrupt, err)
+	}
+	return settings, nil
 }
 
 func (s *Store) compile(hash string, packed []byte, settings menu.Settings) (*menu.Content, error) {

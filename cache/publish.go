@@ -45,6 +45,11 @@ type Publication struct {
 	// Floor is the highest version that the publisher has served: the new one
 	// is above it although Redis may have lost its data (policy S2).
 	Floor int64
+	// Hold is set or, where it is zero, lifted with the version (policy S7a);
+	// nil leaves it as it stands.
+	Hold *Hold
+	// Outcome is that of the run that publishes; empty means "updated".
+	Outcome string
 }
 
 var errIncomplete = errors.New("restaurant, catalogue and what was published must be given")
@@ -89,8 +94,12 @@ func (s *Store) publish(ctx context.Context, p Publication) (Version, error) {
 		Restaurant: p.Restaurant, Name: p.Name, Version: max(p.Base, p.Floor) + 1,
 		Content: menu.ContentHash(p.Published.Content, p.Catalogue.Settings()), Stops: p.Catalogue.Stops(),
 		SyncedAt: wholeMillis(p.SyncedAt), CheckedAt: wholeMillis(p.SyncedAt),
-		Counts: p.Catalogue.Counts(), LastOutcome: outcomeUpdated, Held: stored.held, Bytes: len(p.Published.Content),
+		Counts: p.Catalogue.Counts(), LastOutcome: cmp.Or(p.Outcome, outcomeUpdated), Hold: stored.hold, Bytes: len(p.Published.Content),
 	}
+	if p.Hold != nil {
+		version.Hold = *p.Hold
+	}
+	version.Held = version.Hold != Hold{}
 	version.Published, version.PublishedAt = publishedSum(version.Content, p.Published.Stops), version.SyncedAt
 	version.ready, err = s.packer.represent(version.Version, menuBody(version, p.Catalogue), Gzip)
 	if err != nil {
@@ -121,7 +130,7 @@ type standing struct {
 	fence   int64
 	version int64
 	content string
-	held    bool
+	hold    Hold
 	form    string // in which the version is kept
 	history []historyEntry
 }
@@ -148,7 +157,7 @@ func readHistory(list []string) []historyEntry {
 
 func (s *Store) standing(ctx context.Context, restaurant menu.RestaurantID) (standing, error) {
 	pipe := s.redis.Client().Pipeline()
-	current := pipe.HMGet(ctx, s.keys.Current(restaurant), "version", "content", "held", "form")
+	current := pipe.HMGet(ctx, s.keys.Current(restaurant), "version", "content", "held", "form", "hold", "holdOf")
 	fence := pipe.HMGet(ctx, s.keys.Fence(restaurant), "fence")
 	history := pipe.LRange(ctx, s.keys.History(restaurant), 0, -1)
 	if _, err := pipe.Exec(ctx); err != nil {
@@ -164,7 +173,8 @@ func (s *Store) standing(ctx context.Context, restaurant menu.RestaurantID) (sta
 	}
 	return standing{
 		fence:   number(text(fence.Val(), 0)),
-		version: number(text(current.Val(), 0)), content: text(current.Val(), 1), held: text(current.Val(), 2) == "1",
+		version: number(text(current.Val(), 0)), content: text(current.Val(), 1),
+		hold: readHold(text(current.Val(), 2), text(current.Val(), 4), text(current.Val(), 5)),
 		form: cmp.Or(text(current.Val(), 3), firstForm), history: readHistory(history.Val()),
 	}, nil
 }
@@ -221,6 +231,9 @@ func (s *Store) stage(ctx context.Context, p Publication, v Version, index strin
 		"version", v.Version, "content", v.Content, "syncedAt", formatTime(v.SyncedAt), "index", index,
 		"checkedAt", formatTime(v.CheckedAt), "lastOutcome", v.LastOutcome,
 		"form", catalogueForm, "published", v.Published, "publishedAt", formatTime(v.PublishedAt), "record", recordBytes, "publication", step.token,
+	}
+	if p.Hold != nil {
+		step.current = append(step.current, p.Hold.fields()...)
 	}
 	return step, b.flush(ctx)
 }

@@ -58,7 +58,7 @@ func (r *Replica) represented(ctx context.Context, snap *Snapshot, enc Encoding)
 	ready, err := r.recoded(snap, enc)
 	if ready == nil && err == nil {
 		var body []byte
-		body, key.content, err = r.store.published(ctx, snap.Version, snap.Catalogue.Settings())
+		body, key.content, err = r.store.published(ctx, snap.Version)
 		if err == nil {
 			if key.content != snap.Published {
 				r.markDirty(snap.Restaurant) // Redis is ahead

@@ -95,7 +95,7 @@ func (r *Replica) refresh(ctx context.Context, restaurants []menu.RestaurantID) 
 // differs tells whether a moving field of the version held differs.
 func differs(held Version, there status) bool {
 	moved := held.with(there)
-	return !moved.CheckedAt.Equal(held.CheckedAt) || moved.LastOutcome != held.LastOutcome || moved.Held != held.Held ||
+	return !moved.CheckedAt.Equal(held.CheckedAt) || moved.LastOutcome != held.LastOutcome || moved.Hold != held.Hold ||
 		moved.Published != held.Published
 }
 

@@ -61,36 +61,53 @@ func publishedSum(content string, stops []byte) string {
 
 // published loads the view of the version as the ordering service published it
 // last, and what it is named by: that may be newer than the version says.
-// settings are those of its content.
 //
 // Errors: ErrNoCatalogue when it is not kept, ErrCorrupt, ErrUnavailable.
-func (s *Store) published(ctx context.Context, v Version, settings menu.Settings) (view []byte, name string, err error) {
-	doing := fmt.Sprintf("the view of %s@%d as published", v.Restaurant, v.Version)
-	pipe := s.redis.Client().Pipeline()
-	packedView := pipe.HGet(ctx, s.keys.ContentBody(v.Content), "view")
-	packedStops := pipe.Get(ctx, s.keys.StopValues(v.Restaurant, v.Version))
-	_, _ = pipe.Exec(ctx) // each command has its own error
-	for _, err := range []error{packedView.Err(), packedStops.Err()} {
-		if err != nil {
-			return nil, "", orMiss(doing, ErrNoCatalogue, err)
-		}
-	}
-	content, err := s.packer.unpack([]byte(packedView.Val()))
+func (s *Store) published(ctx context.Context, v Version) (view []byte, name string, err error) {
+	published, err := s.View(ctx, v)
 	if err != nil {
 		return nil, "", err
+	}
+	view, err = published.AppendAnswer(nil)
+	if err != nil {
+		return nil, "", fmt.Errorf("cache: %s@%d as published: %w: %w", v.Restaurant, v.Version, ErrCorrupt, err)
+	}
+	return view, publishedSum(v.Content, published.Stops), nil
+}
+
+// View loads the menu view of a version that is kept, as the ordering service
+// published it last. O(its size).
+//
+// Errors: ErrNoCatalogue when it is not kept, ErrCorrupt, ErrUnavailable.
+func (s *Store) View(ctx context.Context, v Version) (menu.Published, error) {
+	doing := fmt.Sprintf("the view of %s@%d as published", v.Restaurant, v.Version)
+	pipe := s.redis.Client().Pipeline()
+	stored := pipe.HMGet(ctx, s.keys.ContentBody(v.Content), "view", "settings")
+	packedStops := pipe.Get(ctx, s.keys.StopValues(v.Restaurant, v.Version))
+	_, _ = pipe.Exec(ctx) // each command has its own error
+	for _, err := range []error{stored.Err(), packedStops.Err()} {
+		if err != nil {
+			return menu.Published{}, orMiss(doing, ErrNoCatalogue, err)
+		}
+	}
+	packed, there := stored.Val()[0].(string)
+	if !there {
+		return menu.Published{}, fmt.Errorf("cache: %s: %w", doing, ErrNoCatalogue)
+	}
+	settings, err := readSettings(stored.Val()[1])
+	if err != nil {
+		return menu.Published{}, fmt.Errorf("cache: %s: %w", doing, err)
+	}
+	content, err := s.packer.unpack([]byte(packed))
+	if err != nil {
+		return menu.Published{}, err
 	}
 	stops, err := s.packer.unpack([]byte(packedStops.Val()))
 	if err != nil {
-		return nil, "", err
+		return menu.Published{}, err
 	}
 	if got := menu.ContentHash(content, settings); got != v.Content {
-		return nil, "", fmt.Errorf("cache: %s: the hash of its content is %s: %w", doing, got, ErrCorrupt)
+		return menu.Published{}, fmt.Errorf("cache: %s: the hash of its content is %s: %w", doing, got, ErrCorrupt)
 	}
-	const head, tail = `{"result":`, `}`
-	dst := append(make([]byte, 0, len(head)+len(content)+len(stops)+len(tail)), head...)
-	dst, err = menu.Published{Content: content, Stops: stops}.AppendView(dst)
-	if err != nil {
-		return nil, "", fmt.Errorf("cache: %s: %w: %w", doing, ErrCorrupt, err)
-	}
-	return append(dst, tail...), publishedSum(v.Content, stops), nil
+	return menu.Published{Content: content, Stops: stops}, nil
 }

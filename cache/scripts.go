@@ -13,6 +13,8 @@ var (
 	restateSource string
 	//go:embed checked.lua
 	checkedSource string
+	//go:embed release.lua
+	releaseSource string
 	//go:embed touch.lua
 	touchSource string
 	//go:embed sweep.lua
@@ -21,7 +23,7 @@ var (
 
 // scripts are the Lua scripts; the keys of each share one hash tag (trap 4).
 type scripts struct {
-	publish, restate, checked, touch, sweep *redis.Script
+	publish, restate, checked, release, touch, sweep *redis.Script
 }
 
 func newScripts() scripts {
@@ -29,6 +31,7 @@ func newScripts() scripts {
 		publish: redis.NewScript(publishSource),
 		restate: redis.NewScript(restateSource),
 		checked: redis.NewScript(checkedSource),
+		release: redis.NewScript(releaseSource),
 		touch:   redis.NewScript(touchSource),
 		sweep:   redis.NewScript(sweepSource),
 	}

@@ -24,6 +24,7 @@ type Version struct {
 	// "unchanged", "quarantined", "failed", ….
 	LastOutcome string
 	Held        bool // a rollback holds it (policy S7a)
+	Hold        Hold // how; zero where Held is false
 	Bytes       int  // size of the content
 	// Published names what the ordering service published: the content and
 	// what its stop lists say of any restaurant. It may move without a new
@@ -86,14 +87,14 @@ type status struct {
 	syncedAt    time.Time
 	checkedAt   time.Time
 	lastOutcome string
-	held        bool
+	hold        Hold
 	published   string
 	publishedAt time.Time
 }
 
 // statusFields are the fields of Keys.Current that readStatus takes, in order.
 func statusFields() []string {
-	return []string{"version", "content", "syncedAt", "checkedAt", "lastOutcome", "held", "published", "publishedAt", "form"}
+	return []string{"version", "content", "syncedAt", "checkedAt", "lastOutcome", "held", "published", "publishedAt", "form", "hold", "holdOf"}
 }
 
 // readStatus reads the answer of HMGET over statusFields. A value that larder
@@ -115,7 +116,7 @@ func readStatus(values []any) status {
 	s.syncedAt, _ = parseTime(text(2))
 	s.checkedAt, _ = parseTime(text(3))
 	s.lastOutcome = text(4)
-	s.held = text(5) == "1"
+	s.hold = readHold(text(5), text(9), text(10))
 	s.published = text(6)
 	s.publishedAt, _ = parseTime(text(7))
 	return s
@@ -126,7 +127,7 @@ func (v Version) with(s status) Version {
 	if !s.checkedAt.IsZero() {
 		v.CheckedAt = s.checkedAt
 	}
-	v.LastOutcome, v.Held = s.lastOutcome, s.held
+	v.LastOutcome, v.Hold, v.Held = s.lastOutcome, s.hold, s.hold != Hold{}
 	v.Published, v.PublishedAt = s.published, s.publishedAt
 	return v
 }

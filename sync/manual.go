@@ -28,11 +28,13 @@ type Request struct {
 	Trigger Trigger // empty: TriggerManual
 	By      string  // who asks: the client's id; may be empty
 	Force   bool    // skip the unchanged check and the guard
+	Fresh   bool    // join no run that has begun before
 }
 
 // Start joins the run in flight, or queues one for this process's Scheduler,
 // and returns at once: a plain request joins whatever runs or waits; a forced
-// one joins a forced run, and during a plain one queues one more (policy S8).
+// one joins a forced run, and during a plain one queues one more (policy S8);
+// so does a fresh one during any.
 // Errors: *UnknownRestaurantError, cache.ErrUnavailable.
 func (r *Runner) Start(ctx context.Context, restaurant menu.RestaurantID, req Request) (Run, error) {
 	t, err := r.target(restaurant)
@@ -57,7 +59,7 @@ func (r *Runner) Start(ctx context.Context, restaurant menu.RestaurantID, req Re
 	}
 	answer, err := r.scripts.start.Run(ctx, r.redis,
 		[]string{r.keys.lease(t.ID), r.keys.queue(t.ID), r.keys.records(t.ID), r.keys.order(t.ID)},
-		run.ID, record, flag(req.Force), by, queuedLife.Milliseconds()).Slice()
+		run.ID, record, flag(req.Force), by, queuedLife.Milliseconds(), flag(req.Fresh)).Slice()
 	if err != nil {
 		return Run{}, unavailable(ctx, fmt.Sprintf("start a sync of %s", t.ID), err)
 	}

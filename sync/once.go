@@ -123,7 +123,7 @@ func (p *pass) rest() string {
 func (r *Runner) end(ctx context.Context, t *target, run *Run, fault error, holder bool) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordLimit)
 	defer cancel()
-	if holder && !t.reasons && (run.Outcome == OutcomeFailed || run.Outcome == OutcomeQuarantined) {
+	if holder && !t.reasons && run.Rollback == nil && (run.Outcome == OutcomeFailed || run.Outcome == OutcomeQuarantined) {
 		err := r.store.Outcome(ctx, t.ID, string(run.Outcome))
 		if err != nil && !errors.Is(err, cache.ErrNoCatalogue) {
 			r.log.WithError(err).WithFields(fields(run, "sync.unrecorded")).Debug("outcome not kept with the catalogue")
@@ -153,10 +153,14 @@ func (p *pass) guarded(ctx context.Context) (err error) {
 			p.r.log.WithFields(fields(p.run, "sync.panic")).WithField("stack", string(debug.Stack())).Error("a sync panicked")
 		}
 	}()
-	if p.t.reasons {
+	switch {
+	case p.t.reasons:
 		return p.pullReasons(ctx)
+	case p.run.Rollback != nil:
+		return p.rollback(ctx, *p.run.Rollback)
+	default:
+		return p.pull(ctx)
 	}
-	return p.pull(ctx)
 }
 
 func (r *Runner) skip(t *target, reason SkipReason) {
@@ -188,8 +192,11 @@ func (r *Runner) say(t *target, run *Run, kind string) {
 	if run.Outcome == OutcomeUpdated {
 		name = "sync.published"
 	}
-	if t.reasons {
+	switch {
+	case t.reasons:
 		name, what = "sync.reasons", "rejection reasons"
+	case run.Rollback != nil:
+		name, what = "sync.rollback", "older menu"
 	}
 	entry := r.log.WithFields(fields(run, name))
 	switch run.Outcome {
@@ -200,6 +207,12 @@ func (r *Runner) say(t *target, run *Run, kind string) {
 			entry.Debug(what + " still not updated")
 		} else {
 			entry.Warn(what + " not updated")
+		}
+	case OutcomeHeld:
+		if before == state {
+			entry.Debug(what + " still held back")
+		} else {
+			entry.Info("another menu is published but held back; only its stop lists go through")
 		}
 	default:
 		entry.Debug(what + " confirmed")
@@ -216,6 +229,9 @@ func fields(run *Run, event string) logrus.Fields {
 	}
 	if run.Error != "" {
 		f["error"] = run.Error
+	}
+	if run.Rollback != nil {
+		f["to"], f["hold"], f["by"] = run.Rollback.Version, string(run.Rollback.Hold), strings.Join(run.By, ", ")
 	}
 	if run.Outcome == OutcomeUpdated {
 		f["bytes"], f["products"], f["findings"] = run.Bytes, run.Products, run.Findings

@@ -49,11 +49,13 @@ func (p *pass) pull(ctx context.Context) error {
 	}
 	p.run.Bytes = len(answer.Body)
 	if answer.NotModified { // policy S3
-		return p.unchanged(ctx, p.last)
+		now := p.last
+		now.refused = ""
+		return p.unchanged(ctx, now)
 	}
 	now := pulled{
 		version: p.current.Version, raw: rawHash(answer.Body), settings: p.fingerprint(),
-		validator: answer.Validator, findings: p.last.findings,
+		validator: answer.Validator, findings: p.last.findings, content: p.last.content, under: p.last.under,
 	}
 	if known && now.raw == p.last.raw { // policy S3
 		return p.unchanged(ctx, now)
@@ -85,11 +87,12 @@ func (p *pass) reread(ctx context.Context) error {
 }
 
 // known tells whether an equal body means an equal menu: the current version
-// came from the last pull, with the same settings and name, nobody forces, and
-// Redis is not behind what was served (policy S2).
+// came from the last pull, with the same settings and name and under the same
+// hold, nobody forces, and Redis is not behind what was served (policy S2).
 func (p *pass) known() bool {
 	return !p.run.Force && p.current.Version > 0 && p.last.version == p.current.Version &&
-		p.floor <= p.current.Version && p.last.settings == p.fingerprint() && p.current.Name == p.name(p.current.Name)
+		p.floor <= p.current.Version && p.last.settings == p.fingerprint() && p.current.Name == p.name(p.current.Name) &&
+		(p.last.under != "") == p.current.Held
 }
 
 // fingerprint is the hash of the settings that compile and lint read.
@@ -106,10 +109,12 @@ func (p *pass) what() string {
 	return fmt.Sprintf("the menu view of restaurant %s over connection %s", p.t.ID, p.t.Connection)
 }
 
-// unchanged moves only checkedAt (policy S3).
+// unchanged moves only checkedAt (policy S3). Under a hold the outcome may be
+// OutcomeHeld: what is served is confirmed all the same, by the hold.
 func (p *pass) unchanged(ctx context.Context, now pulled) error {
 	began := time.Now()
-	if err := p.r.store.Checked(ctx, p.t.ID, p.r.clock().UTC(), string(OutcomeUnchanged)); err != nil {
+	outcome := cmp.Or(now.under, OutcomeUnchanged)
+	if err := p.r.store.Checked(ctx, p.t.ID, p.r.clock().UTC(), string(outcome)); err != nil {
 		return fmt.Errorf("confirm version %d: %w", p.current.Version, err)
 	}
 	if now != p.last {
@@ -118,12 +123,12 @@ func (p *pass) unchanged(ctx context.Context, now pulled) error {
 		}
 	}
 	p.run.Steps.Publish = since(began)
-	p.run.Outcome, p.run.Version = OutcomeUnchanged, p.current.Version
+	p.run.Outcome, p.run.Version = outcome, p.current.Version
 	p.run.Products, p.run.Findings = p.current.Counts.Products, now.findings
 	return nil
 }
 
-// take decodes, lints, guards, compiles and publishes a body.
+// take decodes a body and brings it to the readers.
 func (p *pass) take(ctx context.Context, body []byte, now pulled) error {
 	began := time.Now()
 	view, published, err := menu.DecodePublished(body)
@@ -131,23 +136,9 @@ func (p *pass) take(ctx context.Context, body []byte, now pulled) error {
 	if err != nil {
 		return &stepError{doing: fmt.Sprintf("decode %s (%d bytes)", p.what(), len(body)), err: err}
 	}
-	began = time.Now()
-	findings := menu.Lint(view, p.t.ID, p.t.Settings)
-	p.run.Steps.Lint = since(began)
-	p.run.Findings, p.run.Products, now.findings = len(findings), productCount(view), len(findings)
-	if findings == nil {
-		findings = []menu.Finding{}
-	}
-
-	began = time.Now()
-	made := p.compile(view, published)
-	p.run.Steps.Compile = since(began)
+	now.content = rawHash(published.Content)
 	for try := 1; ; try++ {
-		if reason := p.guard(); reason != "" {
-			p.run.Outcome, p.run.Error, p.run.Version = OutcomeQuarantined, reason, p.current.Version
-			return nil
-		}
-		err := p.settle(ctx, made, now, findings)
+		err := p.offer(ctx, view, published, now)
 		if !errors.Is(err, cache.ErrStale) || try == maxPublish {
 			return err
 		}
@@ -155,6 +146,42 @@ func (p *pass) take(ctx context.Context, body []byte, now pulled) error {
 			return err
 		}
 	}
+}
+
+// offer guards, lints, compiles and publishes what was pulled; under a hold the
+// held menu with the stop lists that were pulled.
+func (p *pass) offer(ctx context.Context, view *menu.View, published menu.Published, now pulled) error {
+	now.under = p.under(now.content)
+	p.run.Products = productCount(view)
+	if now.under == "" {
+		if reason := p.guard(); reason != "" {
+			p.run.Outcome, p.run.Error, p.run.Version = OutcomeQuarantined, reason, p.current.Version
+			return p.r.noteRefused(ctx, p.t.ID, now.content)
+		}
+	} else {
+		var err error
+		if view, published, err = p.held(ctx, published); err != nil {
+			return err
+		}
+	}
+	m, findings := p.make(view, published)
+	now.findings = len(findings)
+	return p.settle(ctx, m, now, findings)
+}
+
+// make lints and compiles a menu for publishing.
+func (p *pass) make(view *menu.View, published menu.Published) (made, []menu.Finding) {
+	began := time.Now()
+	findings := menu.Lint(view, p.t.ID, p.t.Settings)
+	p.run.Steps.Lint = since(began)
+	p.run.Findings, p.run.Products = len(findings), productCount(view)
+	if findings == nil {
+		findings = []menu.Finding{}
+	}
+	began = time.Now()
+	m := p.compile(view, published)
+	p.run.Steps.Compile = since(began)
+	return m, findings
 }
 
 // guard is policy S4, which ops may override.
@@ -192,9 +219,10 @@ func (p *pass) compile(view *menu.View, published menu.Published) made {
 
 // settle publishes what was made, unless it is what is served.
 func (p *pass) settle(ctx context.Context, m made, now pulled, findings []menu.Finding) error {
+	lifts := p.current.Held && now.under == ""
 	same := p.current.Content == m.hash && p.current.Stops.Equal(m.catalogue.Stops()) &&
 		p.current.Name == p.name(m.view.Name) && p.floor <= p.current.Version
-	if same && !p.run.Force {
+	if same && !p.run.Force && !lifts {
 		if err := p.restate(ctx, m); err != nil {
 			return err
 		}
@@ -204,18 +232,32 @@ func (p *pass) settle(ctx context.Context, m made, now pulled, findings []menu.F
 		}
 		return p.unchanged(ctx, now)
 	}
+	outcome, hold := OutcomeUpdated, (*cache.Hold)(nil)
+	if now.under == OutcomeHeld {
+		outcome = OutcomeHeld // its stop lists go through
+	}
+	if lifts {
+		hold = &cache.Hold{}
+	}
+	return p.publish(ctx, m, now, findings, outcome, hold)
+}
+
+// publish makes a menu current and remembers where it came from. hold is as in
+// cache.Publication.
+func (p *pass) publish(ctx context.Context, m made, now pulled, findings []menu.Finding, outcome Outcome, hold *cache.Hold) error {
 	before := p.before(ctx)
 	began := time.Now()
 	version, err := p.r.store.Publish(ctx, cache.Publication{
 		Restaurant: p.t.ID, Name: p.name(m.view.Name), Fence: p.fence, Base: p.current.Version,
 		Catalogue: m.catalogue, Published: m.published, SyncedAt: p.r.clock().UTC(), Floor: p.floor,
+		Hold: hold, Outcome: string(outcome),
 	})
 	p.run.Steps.Publish = since(began)
 	if err != nil {
 		return &stepError{doing: "publish " + p.what(), err: err}
 	}
 	p.r.replica.Offer(&cache.Snapshot{Version: version, Catalogue: m.catalogue})
-	p.run.Outcome, p.run.Version = OutcomeUpdated, version.Version
+	p.run.Outcome, p.run.Version = outcome, version.Version
 	p.run.Changes = changes(before, m.catalogue)
 	now.version = version.Version
 	if err := p.r.remember(ctx, p.t.ID, now, findings); err != nil {

@@ -30,10 +30,16 @@ type pulled struct {
 	settings  string // hash of the settings alone
 	validator upstream.Validator
 	findings  int
+	content   string // of what was published, without its stop lists; see rawHash
+	// under is what a hold made of the pull: OutcomeUnchanged or OutcomeHeld;
+	// empty where none was in force (policy S7a).
+	under Outcome
+	// refused is the content of a later pull that the guard refused.
+	refused string
 }
 
 func pulledFields() []string {
-	return []string{"version", "raw", "settings", "etag", "modified", "findings"}
+	return []string{"version", "raw", "settings", "etag", "modified", "findings", "content", "under", "refused"}
 }
 
 // rawHash tells a body from another. It guards against chance, not against
@@ -63,6 +69,7 @@ func (r *Runner) recall(ctx context.Context, run *Run) (pulled, error) {
 	return pulled{
 		version: version, raw: text(1), settings: text(2), findings: findings,
 		validator: upstream.Validator{ETag: text(3), LastModified: text(4)},
+		content:   text(6), under: Outcome(text(7)), refused: text(8),
 	}, nil
 }
 
@@ -77,7 +84,8 @@ func (r *Runner) remember(ctx context.Context, id menu.RestaurantID, p pulled, f
 	}
 	_, err := r.redis.TxPipelined(ctx, func(pipe redis.Pipeliner) error {
 		pipe.HSet(ctx, r.keys.pulled(id), "version", p.version, "raw", p.raw, "settings", p.settings,
-			"etag", p.validator.ETag, "modified", p.validator.LastModified, "findings", p.findings)
+			"etag", p.validator.ETag, "modified", p.validator.LastModified, "findings", p.findings,
+			"content", p.content, "under", string(p.under), "refused", p.refused)
 		if list != nil {
 			pipe.Set(ctx, r.keys.findings(id), list, 0)
 		}
@@ -89,8 +97,16 @@ func (r *Runner) remember(ctx context.Context, id menu.RestaurantID, p pulled, f
 	return nil
 }
 
+// noteRefused keeps with the last good pull what the service publishes instead.
+func (r *Runner) noteRefused(ctx context.Context, id menu.RestaurantID, content string) error {
+	if err := r.redis.HSet(ctx, r.keys.pulled(id), "refused", content).Err(); err != nil {
+		return unavailable(ctx, "note what was refused of "+string(id), err)
+	}
+	return nil
+}
+
 // Findings gives what lint found in the menu as it was last pulled and let
-// through: at most 1,000 findings with at most 100 products each. Errors:
+// through, under a hold in the one that is served: at most 1,000 findings with at most 100 products each. Errors:
 // *UnknownRestaurantError, cache.ErrNoCatalogue before the first good pull,
 // cache.ErrUnavailable.
 func (r *Runner) Findings(ctx context.Context, restaurant menu.RestaurantID) ([]menu.Finding, error) {

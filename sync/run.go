@@ -61,6 +61,7 @@ type Run struct {
 	Trigger    Trigger
 	By         []string // who asked for it or joined it, in that order
 	Force      bool
+	Rollback   *Rollback // what it goes back to, instead of pulling; nil for a sync
 	State      State
 	StartedAt  time.Time // when it was asked for, while it is queued
 	FinishedAt time.Time // zero until finished
@@ -81,6 +82,7 @@ type runJSON struct {
 	Trigger    Trigger            `json:"trigger"`
 	By         []string           `json:"by"`
 	Force      bool               `json:"force"`
+	Rollback   *Rollback          `json:"rollback,omitempty"`
 	State      State              `json:"state"`
 	StartedAt  *string            `json:"startedAt"`
 	FinishedAt *string            `json:"finishedAt"`
@@ -99,7 +101,7 @@ type runJSON struct {
 // known.
 func (r Run) MarshalJSON() ([]byte, error) {
 	wire := runJSON{
-		ID: r.ID, Restaurant: r.Restaurant, Trigger: r.Trigger, By: r.By, Force: r.Force,
+		ID: r.ID, Restaurant: r.Restaurant, Trigger: r.Trigger, By: r.By, Force: r.Force, Rollback: r.Rollback,
 		State: r.State, StartedAt: timeText(r.StartedAt), FinishedAt: timeText(r.FinishedAt),
 		Version: r.Version, Steps: r.Steps.byName(), Bytes: r.Bytes, Products: r.Products,
 		Changes: r.Changes, Findings: r.Findings,
@@ -123,7 +125,7 @@ func (r *Run) UnmarshalJSON(data []byte) error {
 		return err
 	}
 	*r = Run{
-		ID: wire.ID, Restaurant: wire.Restaurant, Trigger: wire.Trigger, Force: wire.Force,
+		ID: wire.ID, Restaurant: wire.Restaurant, Trigger: wire.Trigger, Force: wire.Force, Rollback: wire.Rollback,
 		State: wire.State, Version: wire.Version, Bytes: wire.Bytes, Products: wire.Products,
 		Changes: wire.Changes, Findings: wire.Findings,
 		Steps: Steps{

@@ -9,6 +9,7 @@
 -- ARGV[3] 1 = forced
 -- ARGV[4] who asks; may be empty
 -- ARGV[5] how long a queued run outlives its replica, in milliseconds
+-- ARGV[6] 1 = join only what has not begun
 --
 -- result {run id, 1 = queued now | 0 = joined}
 local function join(id)
@@ -25,7 +26,7 @@ local function join(id)
 end
 
 local running = redis.call("HGET", KEYS[1], "run")
-if running and (ARGV[3] == "0" or redis.call("HGET", KEYS[1], "force") == "1") then
+if running and ARGV[6] == "0" and (ARGV[3] == "0" or redis.call("HGET", KEYS[1], "force") == "1") then
   return join(running)
 end
 local queued = redis.call("HGET", KEYS[2], "run")

@@ -2,6 +2,7 @@ package menu
 
 import (
 	"errors"
+	"slices"
 	"strconv"
 )
 
@@ -92,6 +93,18 @@ func (p Published) AppendView(dst []byte) ([]byte, error) {
 		return nil, ErrForeignStops
 	}
 	return append(dst, p.Content[from:]...), nil
+}
+
+// AppendAnswer appends the answer {"result": …} with the view as published; see
+// AppendView.
+func (p Published) AppendAnswer(dst []byte) ([]byte, error) {
+	const head, tail = `{"result":`, `}`
+	dst = append(slices.Grow(dst, len(head)+len(p.Content)+len(p.Stops)+len(tail)), head...)
+	dst, err := p.AppendView(dst)
+	if err != nil {
+		return nil, err
+	}
+	return append(dst, tail...), nil
 }
 
 // stoppable tells whether a folded name is that of a list of the view whose

@@ -1,0 +1,120 @@
+package sync
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	"larder/cache"
+	"larder/internal/menu"
+)
+
+// Rollback is what a run goes back to (policy S7a).
+type Rollback struct {
+	Version int64           `json:"version"` // one that is kept
+	Hold    cache.HoldUntil `json:"hold"`
+}
+
+// ErrBusy says that another run was at the restaurant for as long as the caller
+// waited.
+var ErrBusy = errors.New("sync: another run is still at this restaurant")
+
+// UnknownVersionError is a version that is not kept.
+type UnknownVersionError struct {
+	Restaurant menu.RestaurantID
+	Version    int64
+}
+
+// Error names the version.
+func (e *UnknownVersionError) Error() string {
+	return fmt.Sprintf("sync: version %d of %s is not kept", e.Version, e.Restaurant)
+}
+
+// Rollback serves the content of a kept version again, as a new version with
+// the stop lists of now, and holds it. It asks the ordering service nothing,
+// and the guard nothing. What went wrong inside is in the run, as with Once. A
+// run in flight is waited for, wait at most; once begun, a rollback is not given
+// up because its caller left.
+//
+// Errors: *UnknownRestaurantError, *UnknownVersionError, ErrBusy,
+// cache.ErrUnavailable, ctx's.
+func (r *Runner) Rollback(ctx context.Context, restaurant menu.RestaurantID, to Rollback, by string, wait time.Duration) (Run, error) {
+	t, err := r.target(restaurant)
+	if err != nil {
+		return Run{}, err
+	}
+	if _, err := r.store.Version(ctx, t.ID, to.Version); err != nil {
+		if errors.Is(err, cache.ErrNoCatalogue) {
+			return Run{}, &UnknownVersionError{Restaurant: t.ID, Version: to.Version}
+		}
+		return Run{}, unavailable(ctx, "look at "+versionText(to.Version), err)
+	}
+	run := r.newRun(t, TriggerManual)
+	run.Rollback = &to
+	if by = cleanName(by); by != "" {
+		run.By = []string{by}
+	}
+	waiting, cancel := context.WithTimeout(ctx, wait)
+	defer cancel()
+	for {
+		done, err := r.once(context.WithoutCancel(ctx), work{target: t, trigger: TriggerManual}, run)
+		if !errors.Is(err, errBusy) {
+			return done, err
+		}
+		switch {
+		case pause(waiting, retryQueued):
+		case ctx.Err() != nil:
+			return Run{}, ctx.Err()
+		default:
+			return Run{}, ErrBusy
+		}
+	}
+}
+
+// rollback publishes the content of a kept version and holds it.
+func (p *pass) rollback(ctx context.Context, to Rollback) error {
+	if err := p.look(ctx); err != nil {
+		return err
+	}
+	version, err := p.r.store.Version(ctx, p.t.ID, to.Version)
+	if err != nil {
+		return &stepError{doing: versionText(to.Version), err: err}
+	}
+	var now menu.Published // what the service published at the last pull
+	began := time.Now()
+	view, published, err := p.kept(ctx, version, func() (menu.Published, error) {
+		var err error
+		now, err = p.r.store.View(ctx, p.current)
+		return now, err
+	})
+	p.run.Steps.Decode = since(began)
+	if err != nil {
+		return err
+	}
+	p.run.Bytes = len(published.Content)
+	m, findings := p.make(view, published)
+	hold := cache.Hold{Until: to.Hold, Of: p.upstream(now)}
+	return p.publish(ctx, m, pulled{
+		settings: p.fingerprint(), findings: len(findings), content: hold.Of, under: OutcomeUnchanged,
+	}, findings, OutcomeUpdated, &hold)
+}
+
+// upstream names what the service publishes now: the content of the last pull,
+// let through or not. Where that is not known, it is what the hold says, or what
+// is served.
+func (p *pass) upstream(served menu.Published) string {
+	switch {
+	case p.last.version == p.current.Version && p.last.refused != "":
+		return p.last.refused
+	case p.last.version == p.current.Version && p.last.content != "":
+		return p.last.content
+	case p.current.Held:
+		return p.current.Hold.Of
+	default:
+		return rawHash(served.Content)
+	}
+}
+
+func versionText(version int64) string { return "version " + strconv.FormatInt(version, 10) }

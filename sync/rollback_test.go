@@ -1,0 +1,317 @@
+package sync_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"larder/cache"
+	menusync "larder/sync"
+)
+
+// back rolls the bistro back and wants the version that comes of it.
+func (g *rig) back(to int64, hold cache.HoldUntil, version int64) menusync.Run {
+	g.t.Helper()
+	run, err := g.Rollback(g.t.Context(), bistro, menusync.Rollback{Version: to, Hold: hold}, "ops", 10*time.Second)
+	if err != nil {
+		g.t.Fatalf("Rollback: %v", err)
+	}
+	g.want(run, menusync.OutcomeUpdated, version)
+	return run
+}
+
+// pulls lets the service publish a menu, and pulls it.
+func (g *rig) pulls(body []byte, outcome menusync.Outcome, version int64) menusync.Run {
+	g.t.Helper()
+	g.service.set(func(s *service) { s.body = body })
+	g.advance(2 * time.Minute)
+	run := g.once()
+	g.want(run, outcome, version)
+	return run
+}
+
+// serves fails unless the current version and the replica serve this menu.
+func (g *rig) serves(raw []byte, held cache.HoldUntil) {
+	g.t.Helper()
+	g.wantPublished(bistro, raw)
+	current := g.current()
+	if current.Hold.Until != held || current.Held != (held != "") {
+		g.t.Errorf("version %d is held %v, %q; want %q", current.Version, current.Held, current.Hold.Until, held)
+	}
+	snapshot, _ := g.replica.Peek(bistro)
+	if snapshot.Version.Version != current.Version || snapshot.Hold != current.Hold {
+		g.t.Errorf("the replica has version %d, hold %+v; Redis %d, %+v", snapshot.Version.Version, snapshot.Hold, current.Version, current.Hold)
+	}
+}
+
+func TestRollbackHoldsUntilTheNextChange(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t *testing.T, url string) {
+		g := newRig(t, url)
+		old, bad, next := view(10), viewWith(11, 1, ""), viewWith(11, 150, "")
+		g.pulls(old, menusync.OutcomeUpdated, 1)
+		g.pulls(viewWith(11, 1, string(bistro)), menusync.OutcomeUpdated, 2)
+		calls := g.service.count()
+
+		run := g.back(1, cache.HoldNextChange, 3)
+		if g.service.count() != calls {
+			t.Error("a rollback asked the ordering service")
+		}
+		g.serves(viewWith(10, 100, string(bistro)), cache.HoldNextChange) // the stop lists of now
+		if run.Changes != (menusync.Changes{Removed: 1, Changed: 1}) || run.Rollback == nil || run.By[0] != "ops" || run.Products != 10 {
+			t.Errorf("run %+v", run)
+		}
+		if kept, err := g.Run(t.Context(), run.ID); err != nil || kept.Rollback == nil || *kept.Rollback != *run.Rollback || kept.Trigger != menusync.TriggerManual {
+			t.Errorf("record %+v, %v", kept, err)
+		}
+		if g.logged("sync.rollback") != 1 {
+			t.Error("the log does not say who rolled back")
+		}
+
+		g.pulls(viewWith(11, 1, string(bistro)), menusync.OutcomeUnchanged, 3)
+		if run := g.pulls(viewWith(11, 1, string(bistro)), menusync.OutcomeUnchanged, 3); run.Steps.Decode > 0 {
+			t.Error("equal bytes under a hold were decoded again")
+		}
+		g.pulls(bad, menusync.OutcomeUpdated, 4) // a stop list alone goes through
+		g.serves(old, cache.HoldNextChange)
+		if found, err := g.Findings(t.Context(), bistro); err != nil || len(found) != 0 {
+			t.Errorf("findings %v, %v; want those of the menu that is served", found, err)
+		}
+
+		g.pulls(next, menusync.OutcomeUpdated, 5)
+		g.serves(next, "")
+		g.pulls(next, menusync.OutcomeUnchanged, 5)
+	})
+}
+
+func TestRollbackHoldsUntilReleased(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t *testing.T, url string) {
+		g := newRig(t, url)
+		g.pulls(view(10), menusync.OutcomeUpdated, 1)
+		g.pulls(viewWith(11, 1, ""), menusync.OutcomeUpdated, 2)
+		g.back(1, cache.HoldReleased, 3)
+		g.pulls(viewWith(12, 1, ""), menusync.OutcomeHeld, 3)
+		if run := g.pulls(viewWith(12, 1, ""), menusync.OutcomeHeld, 3); run.Steps.Decode > 0 {
+			t.Error("equal bytes under a hold were decoded again")
+		}
+		run := g.pulls(viewWith(12, 1, string(bistro)), menusync.OutcomeHeld, 4)
+		if run.Changes.Changed != 1 {
+			t.Errorf("run %+v, want its one stop list published", run)
+		}
+		g.serves(viewWith(10, 100, string(bistro)), cache.HoldReleased)
+		if current := g.current(); current.LastOutcome != "held" || !current.CheckedAt.Equal(g.clock()) {
+			t.Errorf("current %+v, want it confirmed as held", current)
+		}
+		g.pulls(viewWith(11, 1, ""), menusync.OutcomeUpdated, 5) // the menu of the rollback again
+		g.serves(view(10), cache.HoldReleased)
+		g.pulls([]byte(`{"result":{"products":[]}}`), menusync.OutcomeHeld, 5) // nothing is published that the guard had to judge
+
+		if run, err := g.Once(t.Context(), bistro, menusync.TriggerCron); err != nil || run.Outcome != menusync.OutcomeHeld {
+			t.Errorf("run %+v, %v", run, err)
+		}
+		g.service.set(func(s *service) { s.body = viewWith(12, 1, "") })
+		stop := g.schedule(g.Runner)
+		defer stop()
+		forced := g.start(g.Runner, menusync.Request{Force: true})
+		g.want(g.wait(g.Runner, forced.ID), menusync.OutcomeHeld, 6) // force is for the guard and the unchanged check alone
+		g.serves(view(10), cache.HoldReleased)
+
+		released, err := g.Release(t.Context(), bistro, "ops")
+		if err != nil {
+			t.Fatal(err)
+		}
+		g.want(g.wait(g.Runner, released.ID), menusync.OutcomeUpdated, 7)
+		g.serves(viewWith(12, 1, ""), "")
+		if g.logged("sync.released") != 1 {
+			t.Error("the log does not say who released")
+		}
+	})
+}
+
+func TestAReleaseIsFollowedByARunThatKnowsOfIt(t *testing.T) {
+	t.Parallel()
+	g := newRig(t, cache.Embedded)
+	g.pulls(view(10), menusync.OutcomeUpdated, 1)
+	g.pulls(view(11), menusync.OutcomeUpdated, 2)
+	g.back(1, cache.HoldReleased, 3)
+	gate := newGate()
+	g.service.set(func(s *service) { s.hook = gate.hook })
+	g.schedule(g.Runner)
+	plain := g.start(g.Runner, menusync.Request{})
+	<-gate.entered // it has read that the menu is held
+	released, err := g.Release(t.Context(), bistro, "ops")
+	if err != nil || released.ID == plain.ID {
+		t.Fatalf("Release joined run %s, which began before (%v)", released.ID, err)
+	}
+	close(gate.open)
+	g.want(g.wait(g.Runner, plain.ID), menusync.OutcomeUnchanged, 3)
+	g.want(g.wait(g.Runner, released.ID), menusync.OutcomeUpdated, 4)
+	g.serves(view(11), "")
+}
+
+func TestTheGuardStandsBeforeAHoldIsLifted(t *testing.T) {
+	t.Parallel()
+	g := newRig(t, cache.Embedded)
+	g.pulls(view(10), menusync.OutcomeUpdated, 1)
+	g.pulls(view(11), menusync.OutcomeUpdated, 2)
+	g.back(1, cache.HoldNextChange, 3)
+	g.pulls(view(2), menusync.OutcomeQuarantined, 3)
+	g.serves(view(10), cache.HoldNextChange)
+	g.back(2, cache.HoldNextChange, 4)             // while the service publishes what the guard refuses
+	g.pulls(view(2), menusync.OutcomeUnchanged, 4) // which is no change since
+	g.pulls(view(11), menusync.OutcomeUpdated, 5)  // but this is
+	g.serves(view(11), "")
+	g.pulls(view(2), menusync.OutcomeQuarantined, 5)
+	g.pulls(view(11), menusync.OutcomeUnchanged, 5) // equal bytes
+	g.back(1, cache.HoldNextChange, 6)
+	g.pulls(view(11), menusync.OutcomeUnchanged, 6)
+}
+
+func TestRollbackTwice(t *testing.T) {
+	t.Parallel()
+	g := newRig(t, cache.Embedded)
+	for n := range int64(3) {
+		g.pulls(view(10+int(n)), menusync.OutcomeUpdated, n+1)
+	}
+	g.back(2, cache.HoldReleased, 4)
+	g.back(1, cache.HoldNextChange, 5)
+	g.pulls(view(12), menusync.OutcomeUnchanged, 5) // as it was at the first rollback
+	g.serves(view(10), cache.HoldNextChange)
+	g.back(5, cache.HoldReleased, 6) // the current one: it is only held otherwise
+	g.serves(view(10), cache.HoldReleased)
+	g.pulls(view(13), menusync.OutcomeHeld, 6)
+	g.back(2, cache.HoldNextChange, 7)
+	g.pulls(view(13), menusync.OutcomeUnchanged, 7) // as it was at the last rollback
+	g.serves(view(11), cache.HoldNextChange)
+	g.pulls(view(11), menusync.OutcomeUpdated, 8) // the service itself goes back
+	g.serves(view(11), "")
+}
+
+func TestAHoldOutlivesItsLarderAndItsSettings(t *testing.T) {
+	t.Parallel()
+	g := newRig(t, cache.Embedded)
+	g.pulls(view(10), menusync.OutcomeUpdated, 1)
+	g.pulls(view(11), menusync.OutcomeUpdated, 2)
+	g.back(1, cache.HoldNextChange, 3)
+	before := g.current().Content
+	g.replica.held = nil
+	g.Runner = g.another(func(d *menusync.Deps) {
+		d.Restaurants = []menusync.Restaurant{d.Restaurants[0]}
+		d.Restaurants[0].Settings.RefuseMissingExternalID = true
+	})
+	g.once() // compiled anew with the new settings, and held on
+	g.serves(view(10), cache.HoldNextChange)
+	if now := g.current(); now.Version != 4 || now.Content == before {
+		t.Errorf("version %d of content %s, want a version of another content", now.Version, now.Content)
+	}
+	g.pulls(view(11), menusync.OutcomeUnchanged, 4)
+
+	g.back(2, cache.HoldReleased, 5) // was compiled with the settings of then
+	snapshot, _ := g.replica.Peek(bistro)
+	if !snapshot.Catalogue.Settings().RefuseMissingExternalID {
+		t.Error("rolled back to the settings of then, want the menu of then with the settings of now")
+	}
+}
+
+// A dish that the menu of now does not have keeps what was last said of it.
+func TestRollbackKeepsTheStopListOfADishThatIsGone(t *testing.T) {
+	t.Parallel()
+	g := newRig(t, cache.Embedded)
+	old := bytes.Replace(view(10), []byte(`"price":100,"isContainInStopList":[]}],`), []byte(`"price":100,"isContainInStopList":true}],`), 1)
+	g.pulls(old, menusync.OutcomeUpdated, 1) // p9 is stopped
+	g.pulls(view(9), menusync.OutcomeUpdated, 2)
+	g.back(1, cache.HoldReleased, 3)
+	g.serves(old, cache.HoldReleased)
+	if stops := g.current().Stops; len(stops.Products) != 1 || stops.Products[0] != "p9" {
+		t.Errorf("stops %v, want p9", stops)
+	}
+	g.pulls(view(8), menusync.OutcomeHeld, 3)
+	g.serves(old, cache.HoldReleased)
+}
+
+func TestRollbackRefusals(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t *testing.T, url string) {
+		g := newRig(t, url)
+		g.once()
+		_, err := g.Rollback(t.Context(), bistro, menusync.Rollback{Version: 7, Hold: cache.HoldReleased}, "", 0)
+		if unknown, ok := errors.AsType[*menusync.UnknownVersionError](err); !ok || unknown.Version != 7 || unknown.Restaurant != bistro {
+			t.Errorf("a version that never was: %v", err)
+		}
+		_, err = g.Rollback(t.Context(), "nowhere", menusync.Rollback{Version: 1}, "", 0)
+		if _, ok := errors.AsType[*menusync.UnknownRestaurantError](err); !ok {
+			t.Errorf("a restaurant that never was: %v", err)
+		}
+		if _, err = g.Release(t.Context(), "nowhere", ""); err == nil {
+			t.Error("released a restaurant that never was")
+		}
+
+		gate := newGate()
+		g.service.set(func(s *service) { s.hook = gate.hook })
+		g.schedule(g.Runner)
+		run := g.start(g.Runner, menusync.Request{})
+		<-gate.entered
+		if _, err = g.Rollback(t.Context(), bistro, menusync.Rollback{Version: 1, Hold: cache.HoldReleased}, "", 0); !errors.Is(err, menusync.ErrBusy) {
+			t.Errorf("while a run is in flight: %v", err)
+		}
+		left, leave := context.WithTimeout(t.Context(), 50*time.Millisecond)
+		defer leave()
+		if _, err = g.Rollback(left, bistro, menusync.Rollback{Version: 1, Hold: cache.HoldReleased}, "", time.Minute); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("a caller that left: %v", err)
+		}
+		close(gate.open)
+		g.want(g.wait(g.Runner, run.ID), menusync.OutcomeUnchanged, 1)
+		g.back(1, cache.HoldReleased, 2)
+	})
+}
+
+// The content of a rollback is the newest of the history again, and none of it
+// is lost to the sweep or to the history's limit.
+func TestRollbackToTheOldestContentKept(t *testing.T) {
+	t.Parallel()
+	g := newRig(t, cache.Embedded, func(d *menusync.Deps) {
+		d.Store = cache.NewStore(d.Redis, cache.StoreConfig{History: 3, Clock: d.Clock})
+	})
+	g.store = g.deps.Store
+	for n := range int64(4) {
+		g.pulls(view(10+int(n)), menusync.OutcomeUpdated, n+1)
+	}
+	g.back(2, cache.HoldReleased, 5)
+	kept, err := g.store.Versions(t.Context(), bistro)
+	if err != nil || len(kept) != 3 || kept[0].Version != 5 || kept[1].Version != 4 || kept[2].Version != 3 {
+		t.Fatalf("history %+v, %v", kept, err)
+	}
+	g.advance(48 * time.Hour)
+	if _, err := g.store.Sweep(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	content, err := g.store.Content(t.Context(), kept[0].Content)
+	if err != nil || len(content.Products()) != 11 {
+		t.Errorf("the content that is held: %v", err)
+	}
+	g.serves(view(11), cache.HoldReleased)
+}
+
+// A rollback that cannot read what it goes back to leaves what is served, and
+// says so in its record; the restaurant's last outcome is of its syncs.
+func TestRollbackThatFails(t *testing.T) {
+	t.Parallel()
+	g := newRig(t, cache.Embedded)
+	g.pulls(view(10), menusync.OutcomeUpdated, 1)
+	g.pulls(view(11), menusync.OutcomeUpdated, 2)
+	if err := g.client.Del(t.Context(), g.keys.StopValues(bistro, 1)).Err(); err != nil {
+		t.Fatal(err)
+	}
+	run, err := g.Rollback(t.Context(), bistro, menusync.Rollback{Version: 1, Hold: cache.HoldReleased}, "ops", 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	g.want(run, menusync.OutcomeFailed, 2)
+	g.serves(view(11), "")
+	if g.current().LastOutcome != "updated" {
+		t.Errorf("last outcome %q", g.current().LastOutcome)
+	}
+}
