@@ -13,6 +13,7 @@ VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo unkn
 FUZZTIME     ?= 10s
 BENCH_COUNT  ?= 1
 RACE_COUNT   ?= 5
+SCALE_SIZES  ?= 100,1000,10000
 COVER_LEAST  ?= 85
 COVER_ROOMS  := internal/menu ordering ordering/journal internal/upstream cache sync
 # The rooms whose promises are about goroutines: whole versions, single flight, leases.
@@ -90,6 +91,10 @@ verify: ## The longer proofs: lint, race, coverage, benchmarks, each fuzz target
 	$(MAKE) --no-print-directory cover
 	$(MAKE) --no-print-directory bench
 	$(MAKE) --no-print-directory fuzz FUZZTIME=60s
+
+.PHONY: scale
+scale: test-needs build ## Measure SCALE_SIZES (100,1000,10000) restaurants on three replicas, and write docs/performance.md and its plot (half an hour)
+	bin/larder bench scale --restaurants $(SCALE_SIZES) --out docs/performance.md
 
 ##@ The workshop
 

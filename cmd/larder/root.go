@@ -37,7 +37,7 @@ Begin with:  larder demo`,
 	root.AddCommand(
 		serveCommand(w), demoCommand(w), sandboxCommand(w),
 		syncCommand(w), orderCommand(w), menuCommand(w),
-		checkCommand(w), configCommand(w), statusCommand(w), versionCommand(w),
+		checkCommand(w), configCommand(w), statusCommand(w), benchCommand(w), versionCommand(w),
 	)
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return wrongValue(err) })
 	root.SetHelpCommand(helpCommand())

@@ -25,13 +25,16 @@ type generated struct {
 	patches map[int]map[string]bool
 }
 
-// chain is the menu that the restaurants of a chain share.
+// chain is the menu that the restaurants of a chain share. It is read for the
+// judgement only when an order or a patch asks: most chains of many never are.
 type chain struct {
 	once     sync.Once
 	template *template
-	carte    *carte
-	broken   error
-	size     int
+	size     int // of the template, and of the judgement once it is read
+
+	reading sync.Once
+	carte   *carte
+	broken  error
 }
 
 // SetGenerated puts the generator's restaurants in force in place of those of
@@ -65,12 +68,32 @@ func (gen *generated) chain(n int) *chain {
 	gen.mu.Unlock()
 	ch.once.Do(func() {
 		ch.template = gen.g.template(n)
-		raw := ch.template.render("", nil)
-		ch.carte, _, ch.broken = readCarte(raw, "")
-		ch.size = 4 * len(raw) // the judgement's maps weigh about three times the text
+		for _, piece := range ch.template.pieces {
+			ch.size += len(piece)
+		}
 	})
 	gen.use(n, ch)
 	return ch
+}
+
+// read makes the chain's judgement.
+func (gen *generated) read(n int, ch *chain) (*carte, error) {
+	ch.reading.Do(func() {
+		raw := ch.template.render("", nil)
+		ch.carte, _, ch.broken = readCarte(raw, "")
+		gen.grow(n, ch, 3*len(raw)) // its maps weigh about three times the text
+	})
+	return ch.carte, ch.broken
+}
+
+// grow counts what a chain has become larger by.
+func (gen *generated) grow(n int, ch *chain, by int) {
+	gen.mu.Lock()
+	defer gen.mu.Unlock()
+	ch.size += by
+	if gen.chains[n] == ch {
+		gen.bytes += by
+	}
 }
 
 // use marks a chain as the most recent and lets the oldest go.
@@ -126,8 +149,12 @@ func (m *generatedMenu) published() []byte {
 		}
 		return g.stops(m.i, k)
 	})
+	if len(patches) == 0 {
+		return raw
+	}
+	carte, _ := m.gen.read(m.i/m.gen.g.ChainSize, ch)
 	for id := range patches {
-		if ch.carte != nil && ch.carte.partByID[id] != nil {
+		if carte != nil && carte.partByID[id] != nil {
 			if rewritten, err := patched(raw, restaurant, patches); err == nil {
 				return rewritten
 			}
@@ -138,8 +165,9 @@ func (m *generatedMenu) published() []byte {
 
 func (m *generatedMenu) judged() (*carte, stopped, error) {
 	g, ch, patches := m.gen.g, m.gen.chain(m.i/m.gen.g.ChainSize), m.patches()
-	if ch.broken != nil {
-		return nil, stopped{}, ch.broken
+	carte, err := m.gen.read(m.i/g.ChainSize, ch)
+	if err != nil {
+		return nil, stopped{}, err
 	}
 	out := stopped{dishes: map[string]bool{}, parts: map[string]bool{}}
 	for k, id := range ch.template.ids {
@@ -152,11 +180,11 @@ func (m *generatedMenu) judged() (*carte, stopped, error) {
 		}
 	}
 	for id, on := range patches {
-		if on && ch.carte.partByID[id] != nil {
+		if on && carte.partByID[id] != nil {
 			out.parts[id] = true
 		}
 	}
-	return ch.carte, out, nil
+	return carte, out, nil
 }
 
 func (m *generatedMenu) render(s Settings) *rendition {

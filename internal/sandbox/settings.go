@@ -114,6 +114,9 @@ type Settings struct {
 	Nulls         Nulls     `json:"nulls"`
 	OrderIDs      OrderIDs  `json:"orderIDs"`
 	Bodies        Bodies    `json:"bodies"`
+	// Validators says whether a menu view's answer has an ETag, which a client
+	// may give back to hear that nothing changed. Default true.
+	Validators *bool `json:"validators"`
 	// PaymentRefusedStatus is the status of a payment that does not cover the
 	// order, which the document does not show: 200, or 400 to 599. Default 400.
 	PaymentRefusedStatus int `json:"paymentRefusedStatus"`
@@ -121,12 +124,12 @@ type Settings struct {
 
 // DefaultSettings are what a sandbox starts with.
 func DefaultSettings() Settings {
-	accept, reasons := true, true
+	accept, reasons, validators := true, true, true
 	delay, lifetime := Duration(5*time.Second), Duration(time.Hour)
 	return Settings{
 		AutoAccept: &accept, AutoAcceptDelay: &delay, RejectionReasons: &reasons, TokenLifetime: &lifetime,
 		Spelling: SpellingID, Prices: PricesNumber, Nulls: NullsNull, OrderIDs: OrderIDsString, Bodies: BodiesStrict,
-		PaymentRefusedStatus: http.StatusBadRequest,
+		Validators: &validators, PaymentRefusedStatus: http.StatusBadRequest,
 	}
 }
 
@@ -143,6 +146,7 @@ func (s Settings) or(base Settings) Settings {
 		Nulls:            *firstOf(notEmpty(s.Nulls), &base.Nulls),
 		OrderIDs:         *firstOf(notEmpty(s.OrderIDs), &base.OrderIDs),
 		Bodies:           *firstOf(notEmpty(s.Bodies), &base.Bodies),
+		Validators:       firstOf(s.Validators, base.Validators),
 
 		PaymentRefusedStatus: cmp.Or(s.PaymentRefusedStatus, base.PaymentRefusedStatus),
 	}

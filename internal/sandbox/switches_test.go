@@ -82,6 +82,11 @@ func TestMenuValidatorAndGzip(t *testing.T) {
 	if refused.header.Get("Content-Encoding") != "" {
 		t.Error("gzip was refused and is sent")
 	}
+	w.settings(`{"validators":false}`)
+	bare := w.do(http.MethodGet, viewPath, "", "If-None-Match", etag).want(http.StatusOK)
+	if bare.header.Get("ETag") != "" || len(bare.body) == 0 {
+		t.Errorf("without validators: %v, %d bytes", bare.header, len(bare.body))
+	}
 }
 
 func TestMenuStyles(t *testing.T) {
@@ -160,7 +165,7 @@ func TestSettings(t *testing.T) {
 	t.Parallel()
 	w := start(t)
 	want := `{"result":{"autoAccept":true,"autoAcceptDelay":"5s","rejectionReasons":true,"tokenLifetime":"1h0m0s",` +
-		`"spelling":"ID","prices":"number","nulls":"null","orderIDs":"string","bodies":"strict","paymentRefusedStatus":400}}`
+		`"spelling":"ID","prices":"number","nulls":"null","orderIDs":"string","bodies":"strict","validators":true,"paymentRefusedStatus":400}}`
 	if got := string(w.do(http.MethodGet, "/sandbox/settings", "").want(http.StatusOK).body); got != want {
 		t.Errorf("defaults %s, want %s", got, want)
 	}

@@ -62,9 +62,13 @@ func (s *Sandbox) menuView(c *call) answer {
 	if err != nil {
 		return c.refuse(http.StatusNotFound, "menu_not_found", err.Error())
 	}
-	r := f.render(s.settings.get())
-	a := jsonAnswer(http.StatusOK, r.body).with("ETag", r.etag).with("Vary", "Accept-Encoding")
-	if slices.Contains(split(c.r.Header.Get("If-None-Match")), r.etag) {
+	settings := s.settings.get()
+	r := f.render(settings)
+	a := jsonAnswer(http.StatusOK, r.body).with("Vary", "Accept-Encoding")
+	if *settings.Validators {
+		a = a.with("ETag", r.etag)
+	}
+	if *settings.Validators && slices.Contains(split(c.r.Header.Get("If-None-Match")), r.etag) {
 		a.status, a.body = http.StatusNotModified, nil
 		return a
 	}

@@ -1,0 +1,164 @@
+package bench_test
+
+import (
+	"encoding/xml"
+	"errors"
+	"io"
+	"math"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"larder/internal/bench"
+)
+
+func TestQuantileIsTheNearestRank(t *testing.T) {
+	t.Parallel()
+	values := make([]time.Duration, 0, 100)
+	for i := range 100 { // 100 down to 1
+		values = append(values, time.Duration(100-i))
+	}
+	for q, want := range map[float64]time.Duration{0: 1, 0.5: 50, 0.99: 99, 1: 100} {
+		if got := bench.Quantile(values, q); got != want {
+			t.Errorf("Quantile(1…100, %v) = %d, want %d", q, got, want)
+		}
+	}
+	if values[0] != 100 {
+		t.Error("Quantile sorted what it was given")
+	}
+	if got := bench.Quantile(nil, 0.5); got != 0 {
+		t.Errorf("Quantile of none = %v, want 0", got)
+	}
+}
+
+func TestSlopeIsThatOfTheBestLine(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		x, y []float64
+		want float64
+	}{
+		"a line":          {[]float64{0, 1, 2, 3}, []float64{5, 7, 9, 11}, 2},
+		"flat with noise": {[]float64{0, 1, 2, 3}, []float64{1, -1, -1, 1}, 0},
+		"one point":       {[]float64{1}, []float64{1}, 0},
+		"one moment":      {[]float64{1, 1}, []float64{1, 9}, 0},
+	} {
+		if got := bench.Slope(tc.x, tc.y); math.Abs(got-tc.want) > 1e-9 {
+			t.Errorf("%s: slope %v, want %v", name, got, tc.want)
+		}
+	}
+}
+
+func TestSampleSumsTheSeriesThatHoldEveryLabel(t *testing.T) {
+	t.Parallel()
+	sample := bench.ReadSample(`# HELP runs Runs.
+# TYPE runs counter
+runs{outcome="unchanged",trigger="cron"} 7
+runs{outcome="updated",trigger="cron"} 2
+runs{outcome="updated",trigger="manual"} 1e+02
+runs_other 5
+go_memstats_next_gc_bytes 8.388608e+06
+no number
+`)
+	for _, tc := range []struct {
+		labels []string
+		want   float64
+	}{
+		{nil, 109},
+		{[]string{`outcome="updated"`}, 102},
+		{[]string{`outcome="updated"`, `trigger="cron"`}, 2},
+		{[]string{`outcome="failed"`}, 0},
+	} {
+		if got := sample.Sum("runs", tc.labels...); got != tc.want {
+			t.Errorf("Sum(runs, %v) = %v, want %v", tc.labels, got, tc.want)
+		}
+	}
+	if got := sample.LiveHeap(); got != 4<<20 {
+		t.Errorf("LiveHeap = %v, want %d", got, 4<<20)
+	}
+}
+
+func TestOwnProcessHasTimeAndMemory(t *testing.T) {
+	t.Parallel()
+	if _, err := os.Stat("/proc/self/stat"); errors.Is(err, os.ErrNotExist) {
+		t.Skip("this system has no /proc, and larder bench says that it needs one")
+	}
+	for began := time.Now(); time.Since(began) < 30*time.Millisecond; {
+		_ = math.Sqrt(float64(time.Now().Nanosecond())) // some CPU time to be seen
+	}
+	if cpu, err := bench.CPU(os.Getpid()); err != nil || cpu <= 0 || cpu > time.Hour {
+		t.Errorf("CPU of this process: %v, %v", cpu, err)
+	}
+	if rss, err := bench.RSS(os.Getpid()); err != nil || rss < 1<<20 || rss > 1<<40 {
+		t.Errorf("RSS of this process: %d, %v", rss, err)
+	}
+	const nobody = 1 << 30 // above the largest id that Linux gives
+	if _, err := bench.CPU(nobody); err == nil {
+		t.Error("a process that is not there has CPU time")
+	}
+}
+
+// figures are of two sizes; the second misses the goal of the cold start alone.
+func figures() bench.Report {
+	small := bench.Figures{
+		Restaurants: 100, Replicas: 3, Products: 400, Menus: 2, RawBytes: 1 << 20, Schedule: "@every 2m", RateLimit: 120, CallsMean: 40,
+		ColdHeap: 3 << 20, ReplicaHeap: 3 << 20, HeapGoal: 4 << 20, ReplicaCPU: []float64{0.5, 0.25, 0.25},
+		ColdReady: bench.Duration(100 * time.Millisecond), FirstReadMax: bench.Duration(5 * time.Millisecond),
+		Unchanged: []bench.Comparison{{Name: "answered 304", Sync: bench.Duration(time.Millisecond), Alone: bench.Duration(time.Millisecond), Ratio: 1}},
+	}
+	large := small
+	large.Restaurants, large.ColdReady = 1000, bench.Duration(2100*time.Millisecond)
+	return bench.Report{Machine: bench.Machine{Cores: 2, CPU: "a processor", Go: "go1.26", Redis: "Redis 7"}, Sizes: []bench.Figures{small, large}}
+}
+
+func TestTableJudgesTheLargestSize(t *testing.T) {
+	t.Parallel()
+	table := figures().Table()
+	for _, want := range []string{
+		"| | 100 | 1000 | goal |\n",
+		"| cold start from the full Redis: `/readyz` 200 after | 0.10 s | 2.10 s | 2 s: **not reached** |\n",
+		"| first reads right after it: median, longest | 0.00 ms, 5.00 ms | 0.00 ms, 5.00 ms | 60 ms: reached |\n",
+		"| CPU seconds a minute, replicas together | 1.00 | 1.00 |  |\n",
+		"(× 1.00) | × 1.15: reached |\n",
+	} {
+		if !strings.Contains(table, want) {
+			t.Errorf("the table lacks %q:\n%s", want, table)
+		}
+	}
+	if got := strings.Count(table, "**not reached**"); got != 1 {
+		t.Errorf("%d goals are missed, want 1:\n%s", got, table)
+	}
+}
+
+func TestReplaceKeepsWhatStandsAround(t *testing.T) {
+	t.Parallel()
+	section := figures().Section("scale.svg")
+	page, err := bench.Replace("before\n"+section+"\nafter\n", "new "+section)
+	if err != nil || page != "before\nnew "+section+"\nafter\n" {
+		t.Errorf("Replace: %v\n%s", err, page)
+	}
+	if _, err := bench.Replace("a page without a place", section); err == nil {
+		t.Error("a page without marks was written")
+	}
+}
+
+func TestPlotIsWellFormed(t *testing.T) {
+	t.Parallel()
+	circles := 0
+	plot := xml.NewDecoder(strings.NewReader(figures().Plot()))
+	for {
+		token, err := plot.Token()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if start, ok := token.(xml.StartElement); ok && start.Name.Local == "circle" {
+			circles++
+		}
+	}
+	if circles != 12 { // six diagrams, two sizes
+		t.Errorf("%d points, want 12", circles)
+	}
+}
