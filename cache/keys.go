@@ -161,6 +161,25 @@ func (k Keys) Validator(id menu.RestaurantID) string { return k.restaurant(id, f
 // them: run.started, run.finished, sync.progress.
 func (k Keys) RunNotices() string { return k.name(format, "run-notices") }
 
+// All keys of a batch of runs share the hash tag {b:ID}; they expire.
+
+func (k Keys) batch(id, part string) string { return k.name("{b:"+id+"}", format, part) }
+
+// Batch is a hash: what was asked for, and how far it is.
+func (k Keys) Batch(id string) string { return k.batch(id, "batch") }
+
+// BatchPending is a set of the batch's restaurants that are not done.
+func (k Keys) BatchPending(id string) string { return k.batch(id, "pending") }
+
+// BatchFaults is a hash: restaurant to the record of its run that went wrong.
+func (k Keys) BatchFaults(id string) string { return k.batch(id, "faults") }
+
+// BatchHold names the replica that does the batch; it expires with it.
+func (k Keys) BatchHold(id string) string { return k.batch(id, "hold") }
+
+// Batches is a sorted set of the ids of batches that are not finished, by time.
+func (k Keys) Batches() string { return k.name(format, "batches") }
+
 // RunIndex is a sorted set over the runs of all restaurants.
 func (k Keys) RunIndex() string { return k.name(format, "runs") }
 

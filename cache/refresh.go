@@ -7,7 +7,6 @@ import (
 	"math/rand/v2"
 	"time"
 
-	"github.com/redis/go-redis/v9"
 	"github.com/sirupsen/logrus"
 	"golang.org/x/sync/errgroup"
 
@@ -15,8 +14,6 @@ import (
 )
 
 const (
-	// silence is how long no message may come before the connection is tried.
-	silence = 20 * time.Second
 	// firstPause and lastPause bound the wait before notices are subscribed to
 	// again.
 	firstPause = 100 * time.Millisecond
@@ -157,42 +154,12 @@ func (r *Replica) listenAlways(ctx context.Context) {
 // listen takes notices over one connection until it breaks or ctx ends. It
 // tells whether it was ever subscribed.
 func (r *Replica) listen(ctx context.Context) (heard bool, err error) {
-	subscription := r.store.redis.Client().Subscribe(ctx)
-	// A blocked read ends by the connection alone.
-	stop := context.AfterFunc(ctx, func() { _ = subscription.Close() })
-	defer func() {
-		if stop() {
-			_ = subscription.Close()
-		}
-	}()
-	if err := subscription.Subscribe(ctx, r.store.keys.Notices()); err != nil {
-		return false, err
-	}
-	quiet := false
-	for {
-		message, err := subscription.ReceiveTimeout(ctx, silence)
-		if err != nil {
-			var timeout interface{ Timeout() bool }
-			if quiet || ctx.Err() != nil || !errors.As(err, &timeout) || !timeout.Timeout() {
-				return heard, err
-			}
-			// Nothing came: an answer to a ping tells silence from a dead line.
-			quiet = true
-			if err := subscription.Ping(ctx); err != nil {
-				return heard, err
-			}
-			continue
-		}
-		quiet = false
-		switch message := message.(type) {
-		case *redis.Subscription:
-			// What was published before is not told: look once.
-			heard = true
-			r.markDirty(r.watched()...)
-		case *redis.Message:
-			r.noticed(message.Payload)
-		}
-	}
+	err = r.store.redis.Listen(ctx, r.store.keys.Notices(), func() {
+		// What was published before is not told: look once.
+		heard = true
+		r.markDirty(r.watched()...)
+	}, r.noticed)
+	return heard, err
 }
 
 // noticed takes one notice: what memory does not hold yet is loaded soon.

@@ -15,6 +15,7 @@ const (
 	CodeRestaurantRequired     Code = "restaurant_required"
 	CodeProductNotFound        Code = "product_not_found"
 	CodeRunNotFound            Code = "run_not_found"
+	CodeBatchNotFound          Code = "batch_not_found"
 	CodeConnectionNotFound     Code = "connection_not_found"
 	CodeConnectionRequired     Code = "connection_required"
 	CodeExternalIDAmbiguous    Code = "external_id_ambiguous"
@@ -78,6 +79,8 @@ func (c Code) status() (status int, title string) {
 		return http.StatusNotFound, "No such product"
 	case CodeRunNotFound:
 		return http.StatusNotFound, "No such run"
+	case CodeBatchNotFound:
+		return http.StatusNotFound, "No such batch"
 	case CodeConnectionNotFound:
 		return http.StatusNotFound, "No such connection"
 	case CodeNotFound:

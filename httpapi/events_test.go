@@ -314,4 +314,3 @@ func TestEventsUnderCORS(t *testing.T) {
 		t.Errorf("Access-Control-Allow-Headers %q", asked.header.Get("Access-Control-Allow-Headers"))
 	}
 }
-

@@ -77,8 +77,9 @@ const (
 	contentJSON    = "application/json; charset=utf-8"
 	contentProblem = "application/problem+json; charset=utf-8"
 
-	retryCatalogue = 5 * time.Second // until a first menu may be there
-	retryStorage   = 2 * time.Second // until Redis may be back
+	retryCatalogue = 5 * time.Second  // until a first menu may be there
+	retryStorage   = 2 * time.Second  // until Redis may be back
+	retryBatches   = 10 * time.Second // until a batch may have ended
 )
 
 // asProblem is the one place where errors of the rooms become answers;
@@ -111,6 +112,10 @@ func asProblem(err error) *problem {
 		return &problem{code: CodeNoReasons, msg: "the rejection reasons have not been pulled yet", retryAfter: retryCatalogue, err: err}
 	case errors.Is(err, menusync.ErrUnknownRun):
 		return &problem{code: CodeRunNotFound, msg: "there is no such run, or its record is no longer kept"}
+	case errors.Is(err, menusync.ErrUnknownBatch):
+		return &problem{code: CodeBatchNotFound, msg: "there is no such batch, or it is no longer kept"}
+	case errors.Is(err, menusync.ErrTooManyBatches):
+		return &problem{code: CodeRateLimited, msg: "too many resyncs of all restaurants are under way; wait until one has ended", retryAfter: retryBatches, err: err}
 	case errors.Is(err, context.Canceled):
 		return &problem{code: CodeClientGone, msg: "the client left before the answer was there", err: err}
 	case errors.Is(err, context.DeadlineExceeded):

@@ -51,6 +51,9 @@ func (s *Server) route() error {
 func (s *Server) routeOps(engine *gin.Engine) {
 	guard := s.guard(ScopeOps)
 	engine.POST("/v1/ops/restaurants/:restaurant/sync", guard, s.syncRestaurant)
+	engine.POST("/v1/ops/sync", guard, s.syncAll)
+	get(engine, "/v1/ops/sync/:batch", guard, s.batch)
+	engine.GET("/v1/ops/events", guard, s.opsEvents)
 	get(engine, "/v1/ops/restaurants/:restaurant/lint", guard, s.lint)
 	get(engine, "/v1/ops/runs", guard, s.listRuns)
 	get(engine, "/v1/ops/runs/:run", guard, s.run)

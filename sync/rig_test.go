@@ -20,7 +20,14 @@ import (
 	menusync "larder/sync"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	redis.SetLogger(quiet{}) // it logs each refused connection of the tests that stop a server
+	goleak.VerifyTestMain(m)
+}
+
+type quiet struct{}
+
+func (quiet) Printf(context.Context, string, ...any) {}
 
 // bistro is the restaurant of most tests.
 const bistro menu.RestaurantID = "76439fb3-c0c4-42ca-a269-64f031a6a33b"

@@ -71,6 +71,7 @@ type Deps struct {
 // a Scheduler calls it. All methods may be called from any goroutine.
 type Runner struct {
 	cfg      Config
+	server   *cache.Redis
 	redis    redis.UniversalClient // strict: scripts that must not run twice (trap 2)
 	ordinary redis.UniversalClient // what the store reads with
 	keys     keys
@@ -83,6 +84,8 @@ type Runner struct {
 	queue    *queue
 	ids      ids
 	health   *health
+	feed     *feed
+	batches  *openBatches
 	set      targetSet
 
 	mu      stdsync.Mutex
@@ -120,9 +123,9 @@ func NewRunner(d Deps) (*Runner, error) {
 		return nil, err
 	}
 	r := &Runner{
-		cfg: d.Config, redis: d.Redis.Strict(), ordinary: d.Redis.Client(), keys: keys{d.Redis.Keys()}, scripts: newScripts(),
+		cfg: d.Config, server: d.Redis, redis: d.Redis.Strict(), ordinary: d.Redis.Client(), keys: keys{d.Redis.Keys()}, scripts: newScripts(),
 		store: d.Store, replica: d.Replica, observer: d.Observer, clock: d.Clock, log: d.Log,
-		queue: newQueue(), set: set, flights: map[string]*flight{},
+		queue: newQueue(), feed: newFeed(), batches: newOpenBatches(), set: set, flights: map[string]*flight{},
 	}
 	if r.clock == nil {
 		r.clock = time.Now

@@ -49,6 +49,14 @@ func (s *Scheduler) Run(ctx context.Context) error {
 		r.keepQueued(ctx)
 		return nil
 	})
+	g.Go(func() error {
+		r.hear(ctx)
+		return nil
+	})
+	g.Go(func() error {
+		r.carryBatches(ctx)
+		return nil
+	})
 	for range r.cfg.Concurrency {
 		g.Go(func() error {
 			s.work(ctx, g)

@@ -17,11 +17,17 @@ var (
 	lostSource string
 	//go:embed start.lua
 	startSource string
+	//go:embed batchhold.lua
+	batchHoldSource string
+	//go:embed batchdone.lua
+	batchDoneSource string
 )
 
-// scripts are the Lua scripts; each is one step on the keys of one restaurant.
+// scripts are the Lua scripts; each is one step on the keys of one restaurant,
+// or of one batch.
 type scripts struct {
 	acquire, renew, finish, lost, start *redis.Script
+	batchHold, batchDone                *redis.Script
 }
 
 func newScripts() scripts {
@@ -31,5 +37,8 @@ func newScripts() scripts {
 		finish:  redis.NewScript(finishSource),
 		lost:    redis.NewScript(lostSource),
 		start:   redis.NewScript(startSource),
+
+		batchHold: redis.NewScript(batchHoldSource),
+		batchDone: redis.NewScript(batchDoneSource),
 	}
 }

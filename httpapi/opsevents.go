@@ -1,0 +1,84 @@
+package httpapi
+
+import (
+	"context"
+
+	"github.com/gin-gonic/gin"
+
+	menusync "larder/sync"
+)
+
+// opsEvents answers GET /v1/ops/events: server-sent events about runs and
+// batches on whatever replica they happen. The first is reset, as is the one
+// after some may have been missed: read the lists anew.
+func (s *Server) opsEvents(c *gin.Context) {
+	if err := s.streams.joinOps(); err != nil {
+		fail(c, err)
+		return
+	}
+	defer s.streams.leaveOps()
+	st, err := s.newStream(c)
+	if err != nil {
+		fail(c, err)
+		return
+	}
+	ctx, cancel := s.untilExpiry(c)
+	defer cancel()
+	who, _ := callerOf(c)
+	s.metrics.streamEnded(kindOps, s.followRuns(ctx, st, who))
+}
+
+// followRuns tells one reader of every run that it may know of, until the
+// stream ends.
+func (s *Server) followRuns(ctx context.Context, st *stream, who caller) ending {
+	following := s.runner.Follow()
+	defer following.Close()
+	pulse := newPulse(s.cfg.Events.Heartbeat)
+	defer pulse.Stop()
+	frames := [][]byte{retryFrame(0)}
+	for {
+		notices, more := following.Take()
+		for _, notice := range notices {
+			if s.seesNotice(who, notice) {
+				frames = append(frames, frame("", notice.Event, notice.Data))
+			}
+		}
+		if len(frames) > 0 {
+			if err := st.send(frames...); err != nil {
+				return whyFailed(err)
+			}
+			frames = frames[:0]
+		}
+		select {
+		case <-ctx.Done():
+			return whyOver(ctx)
+		case <-s.streams.closing:
+			st.farewell(s.cfg.DrainDelay)
+			return endDrain
+		case <-more:
+		case <-pulse.C:
+			if err := st.send(heartbeat()); err != nil {
+				return whyFailed(err)
+			}
+			pulse.again()
+		}
+	}
+}
+
+// seesNotice tells whether the caller may know of what a notice is about.
+func (s *Server) seesNotice(who caller, notice menusync.Notice) bool {
+	switch {
+	case notice.Event == menusync.NoticeReset:
+		return true
+	case notice.Restaurant != "":
+		return s.seesMenu(who, notice.Restaurant)
+	default:
+		return seesBatch(who, notice.Connection)
+	}
+}
+
+// seesBatch tells whether the caller may know of a batch of one connection, or
+// of all where that is empty.
+func seesBatch(who caller, connection string) bool {
+	return who.Connection == "" || who.Connection == connection
+}

@@ -1,0 +1,224 @@
+package sync
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"larder/internal/menu"
+)
+
+const (
+	// batchLife is how long a batch is kept, and with it the time in which it
+	// can be done.
+	batchLife = 24 * time.Hour
+	// maxBatches bounds the batches that are open at one time.
+	maxBatches = 8
+	// maxFaults bounds the runs that a batch keeps because they went wrong.
+	maxFaults = 1000
+	// outcomeField begins the fields of a batch that count its outcomes.
+	outcomeField = "outcome:"
+)
+
+// Batch is a resync of many restaurants that was asked for at once. Each of
+// them has a run of its own (policy S8).
+type Batch struct {
+	ID         string // 26 characters, sorted by time
+	Connection string // whose restaurants; empty: all
+	By         string // who asked for it; may be empty
+	Force      bool
+	Total      int
+	Done       int // of Total
+	Failed     int // of Done: failed or quarantined
+	Outcomes   map[Outcome]int
+	StartedAt  time.Time
+	FinishedAt time.Time // zero until all are done
+	// Faults are the runs that failed or were quarantined, the first thousand.
+	Faults []Run
+}
+
+// Finished tells whether every restaurant is done.
+func (b Batch) Finished() bool { return b.Done >= b.Total }
+
+// MarshalJSON gives the batch as the HTTP interface shows it.
+func (b Batch) MarshalJSON() ([]byte, error) {
+	return json.Marshal(batchJSON{
+		Batch: b.ID, Connection: b.Connection, By: b.By, Force: b.Force, Total: b.Total, Done: b.Done, Failed: b.Failed,
+		Outcomes: b.Outcomes, StartedAt: timeText(b.StartedAt), FinishedAt: timeText(b.FinishedAt), Faults: b.Faults,
+	})
+}
+
+// UnmarshalJSON reads what MarshalJSON wrote.
+func (b *Batch) UnmarshalJSON(data []byte) error {
+	var wire batchJSON
+	if err := json.Unmarshal(data, &wire); err != nil {
+		return err
+	}
+	*b = Batch{
+		ID: wire.Batch, Connection: wire.Connection, By: wire.By, Force: wire.Force, Total: wire.Total,
+		Done: wire.Done, Failed: wire.Failed, Outcomes: wire.Outcomes, Faults: wire.Faults,
+	}
+	var err error
+	if b.StartedAt, err = textTime(wire.StartedAt); err != nil {
+		return err
+	}
+	b.FinishedAt, err = textTime(wire.FinishedAt)
+	return err
+}
+
+type batchJSON struct {
+	Batch      string          `json:"batch"`
+	Connection string          `json:"connection,omitempty"`
+	By         string          `json:"by"`
+	Force      bool            `json:"force"`
+	Total      int             `json:"total"`
+	Done       int             `json:"done"`
+	Failed     int             `json:"failed"`
+	Outcomes   map[Outcome]int `json:"outcomes"`
+	StartedAt  *string         `json:"startedAt"`
+	FinishedAt *string         `json:"finishedAt"`
+	Faults     []Run           `json:"faults"`
+}
+
+// Progress is how far a batch is: the data of NoticeProgress.
+type Progress struct {
+	Batch      string `json:"batch"`
+	Connection string `json:"connection,omitempty"`
+	Done       int    `json:"done"`
+	Failed     int    `json:"failed"`
+	Total      int    `json:"total"`
+}
+
+var (
+	// ErrUnknownBatch is a batch of which nothing is kept (any more).
+	ErrUnknownBatch = errors.New("sync: no such batch")
+	// ErrTooManyBatches says that as many are open as may be: wait for one.
+	ErrTooManyBatches = fmt.Errorf("sync: %d batches are open, as many as there may be", maxBatches)
+)
+
+// BatchRequest asks for a resync of many restaurants.
+type BatchRequest struct {
+	Connection string // only its restaurants; empty: all
+	By         string // who asks; may be empty
+	Force      bool   // as of a Request
+}
+
+// StartBatch notes a resync of every restaurant, or of every one of a
+// connection, and returns at once: a Scheduler starts the runs, this process's
+// or, should it end, another's. Errors: ErrTooManyBatches,
+// cache.ErrUnavailable.
+func (r *Runner) StartBatch(ctx context.Context, req BatchRequest) (Batch, error) {
+	now := r.clock().UTC()
+	b := Batch{
+		ID: r.ids.next(now), Connection: req.Connection, By: cleanName(req.By), Force: req.Force,
+		Outcomes: map[Outcome]int{}, StartedAt: now, Faults: []Run{},
+	}
+	var restaurants []any
+	for _, restaurant := range r.Restaurants() {
+		if req.Connection == "" || restaurant.Connection == req.Connection {
+			restaurants = append(restaurants, string(restaurant.ID))
+		}
+	}
+	if b.Total = len(restaurants); b.Total == 0 {
+		b.FinishedAt = now
+	}
+	open, err := r.ordinary.ZCard(ctx, r.keys.of.Batches()).Result()
+	if err == nil && open >= maxBatches {
+		return Batch{}, ErrTooManyBatches
+	}
+	if err == nil {
+		err = r.writeBatch(ctx, b, restaurants)
+	}
+	if err != nil {
+		return Batch{}, unavailable(ctx, "start a batch", err)
+	}
+	r.batches.tell()
+	return b, nil
+}
+
+// writeBatch puts the batch into Redis: what a reader needs first, then the
+// word that there is one. Each step may be done twice.
+func (r *Runner) writeBatch(ctx context.Context, b Batch, restaurants []any) error {
+	k := r.keys.of
+	_, err := r.ordinary.Pipelined(ctx, func(pipe redis.Pipeliner) error {
+		for part := range slices.Chunk(restaurants, maxPage) {
+			pipe.SAdd(ctx, k.BatchPending(b.ID), part...)
+		}
+		pipe.PExpire(ctx, k.BatchPending(b.ID), batchLife)
+		fields := []any{
+			"connection", b.Connection, "by", b.By, "force", flag(b.Force), "total", b.Total,
+			"startedAt", b.StartedAt.Format(menu.TimeFormat),
+		}
+		if b.Finished() {
+			fields = append(fields, "finishedAt", b.FinishedAt.Format(menu.TimeFormat))
+		}
+		pipe.HSet(ctx, k.Batch(b.ID), fields...)
+		pipe.PExpire(ctx, k.Batch(b.ID), batchLife)
+		return nil
+	})
+	if err != nil || b.Finished() {
+		return err
+	}
+	return r.ordinary.ZAdd(ctx, k.Batches(), redis.Z{Score: float64(b.StartedAt.UnixMilli()), Member: b.ID}).Err()
+}
+
+// Batch gives a batch as it stands, on any replica. Errors: ErrUnknownBatch,
+// cache.ErrUnavailable.
+func (r *Runner) Batch(ctx context.Context, id string) (Batch, error) {
+	if !isID(id) {
+		return Batch{}, ErrUnknownBatch
+	}
+	var fields *redis.MapStringStringCmd
+	var faults *redis.StringSliceCmd
+	_, err := r.ordinary.Pipelined(ctx, func(pipe redis.Pipeliner) error {
+		fields = pipe.HGetAll(ctx, r.keys.of.Batch(id))
+		faults = pipe.HVals(ctx, r.keys.of.BatchFaults(id))
+		return nil
+	})
+	if err != nil {
+		return Batch{}, unavailable(ctx, "read a batch", err)
+	}
+	if len(fields.Val()) == 0 {
+		return Batch{}, ErrUnknownBatch
+	}
+	b := readBatch(id, fields.Val())
+	for _, raw := range faults.Val() {
+		var run Run
+		if err := json.Unmarshal([]byte(raw), &run); err != nil {
+			return Batch{}, fmt.Errorf("sync: a run of batch %s: %w", id, err)
+		}
+		b.Faults = append(b.Faults, run)
+	}
+	slices.SortFunc(b.Faults, func(x, y Run) int { return strings.Compare(string(x.Restaurant), string(y.Restaurant)) })
+	return b, nil
+}
+
+// readBatch reads the fields of a batch without its faults.
+func readBatch(id string, fields map[string]string) Batch {
+	number := func(name string) int {
+		n, _ := strconv.Atoi(fields[name]) // absent: 0
+		return n
+	}
+	moment := func(name string) time.Time {
+		at, _ := time.Parse(menu.TimeFormat, fields[name]) // absent: zero
+		return at
+	}
+	b := Batch{
+		ID: id, Connection: fields["connection"], By: fields["by"], Force: fields["force"] == "1",
+		Total: number("total"), Done: number("done"), Failed: number("failed"), Outcomes: map[Outcome]int{},
+		StartedAt: moment("startedAt"), FinishedAt: moment("finishedAt"), Faults: []Run{},
+	}
+	for name := range fields {
+		if outcome, ok := strings.CutPrefix(name, outcomeField); ok {
+			b.Outcomes[Outcome(outcome)] = number(name)
+		}
+	}
+	return b
+}

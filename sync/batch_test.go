@@ -1,0 +1,309 @@
+package sync_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"larder/cache"
+	"larder/internal/menu"
+	"larder/internal/redistest"
+	"larder/internal/upstream"
+	menusync "larder/sync"
+)
+
+// chain makes a rig of n restaurants r0, r1, …, all of connection main but the
+// last, which is of "other".
+func chain(n int, source func(*service) menusync.Source) func(*menusync.Deps) {
+	return func(d *menusync.Deps) {
+		d.Restaurants = nil
+		for i := range n {
+			connection := "main"
+			if i == n-1 {
+				connection = "other"
+			}
+			d.Restaurants = append(d.Restaurants, menusync.Restaurant{
+				ID: menu.RestaurantID(fmt.Sprintf("r%d", i)), Connection: connection, Schedule: "@every 24h", Settings: menu.DefaultSettings(),
+			})
+		}
+		own, _ := d.Connections[0].Source.(*service)
+		d.Connections = []menusync.Connection{{Name: "main", Source: source(own)}, {Name: "other", Source: source(own)}}
+		d.Config.Schedule = "@every 24h"
+		d.Clock = time.Now
+	}
+}
+
+// plain is the service as it is.
+func plain(s *service) menusync.Source { return s }
+
+// but3 is the service, but r3 has no menu.
+type but3 struct{ *service }
+
+func (b but3) MenuView(ctx context.Context, restaurant string, seen upstream.Validator) (upstream.Menu, error) {
+	if restaurant == "r3" {
+		return upstream.Menu{}, &upstream.Error{Operation: upstream.OpMenu, Status: 502, Err: errors.New("no menu")}
+	}
+	return b.service.MenuView(ctx, restaurant, seen)
+}
+
+// batch waits until a batch is finished, as any replica tells it.
+func (g *rig) batch(r *menusync.Runner, id string) menusync.Batch {
+	g.t.Helper()
+	var b menusync.Batch
+	eventually(g.t, "the batch is finished", func() bool {
+		var err error
+		if b, err = r.Batch(g.t.Context(), id); err != nil {
+			g.t.Fatal(err)
+		}
+		return b.Finished() && !b.FinishedAt.IsZero()
+	})
+	return b
+}
+
+// heard follows notices until one satisfies.
+func heard(t *testing.T, f *menusync.Following, until func(menusync.Notice) bool) (all []menusync.Notice) {
+	t.Helper()
+	limit := time.NewTimer(20 * time.Second)
+	defer limit.Stop()
+	for {
+		notices, more := f.Take()
+		for i, notice := range notices {
+			if all = append(all, notice); until(notice) {
+				if i != len(notices)-1 {
+					all = append(all, notices[i+1:]...)
+				}
+				return all
+			}
+		}
+		select {
+		case <-more:
+		case <-limit.C:
+			t.Fatalf("not heard within 20 s; %d notices", len(all))
+		}
+	}
+}
+
+func isReset(n menusync.Notice) bool { return n.Event == menusync.NoticeReset }
+
+// A batch has a run of every restaurant; every replica hears of each, and of
+// how far the batch is, and tells the same of it.
+func TestBatch(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t *testing.T, url string) {
+		const restaurants = 40
+		g := newRig(t, url, chain(restaurants, func(s *service) menusync.Source { return but3{s} }))
+		other := g.another()
+		g.schedule(g.Runner)
+		g.schedule(other)
+		for _, r := range []*menusync.Runner{g.Runner, other} {
+			r := r
+			eventually(t, "nothing is left to catch up", func() bool {
+				runs, _, err := r.Runs(t.Context(), menusync.Filter{Limit: 500})
+				done := map[menu.RestaurantID]bool{}
+				for _, run := range runs {
+					if run.Finished() {
+						done[run.Restaurant] = true
+					}
+				}
+				return err == nil && len(done) == restaurants
+			})
+		}
+		f := other.Follow()
+		defer f.Close()
+		if first := heard(t, f, isReset); len(first) != 1 {
+			t.Fatalf("before the reset: %+v", first)
+		}
+		started, err := g.StartBatch(t.Context(), menusync.BatchRequest{By: "ops"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if started.Total != restaurants || started.Done != 0 || started.Finished() {
+			t.Errorf("started: %+v", started)
+		}
+		var last menusync.Progress
+		notices := heard(t, f, func(n menusync.Notice) bool {
+			return n.Event == menusync.NoticeProgress && json.Unmarshal(n.Data, &last) == nil && last.Done == last.Total
+		})
+		if diff := cmp.Diff(menusync.Progress{Batch: started.ID, Done: restaurants, Failed: 1, Total: restaurants}, last); diff != "" {
+			t.Errorf("the last progress (-want +got):\n%s", diff)
+		}
+		begun, ended := map[menu.RestaurantID]bool{}, map[menu.RestaurantID]bool{}
+		for _, n := range notices {
+			var run menusync.Run
+			switch n.Event {
+			case menusync.NoticeStarted, menusync.NoticeFinished:
+				if err := json.Unmarshal(n.Data, &run); err != nil || run.Restaurant != n.Restaurant {
+					t.Fatalf("notice %+v: %v", n, err)
+				}
+				begun[run.Restaurant] = begun[run.Restaurant] || n.Event == menusync.NoticeStarted && run.State == menusync.StateRunning
+				ended[run.Restaurant] = ended[run.Restaurant] || n.Event == menusync.NoticeFinished && run.Finished()
+			case menusync.NoticeReset:
+				t.Error("another reset")
+			}
+		}
+		if len(begun) != restaurants || len(ended) != restaurants {
+			t.Errorf("heard of %d runs that began and %d that ended, want %d", len(begun), len(ended), restaurants)
+		}
+		b := g.batch(other, started.ID)
+		want := map[menusync.Outcome]int{menusync.OutcomeUnchanged: restaurants - 1, menusync.OutcomeFailed: 1}
+		if diff := cmp.Diff(want, b.Outcomes); diff != "" || b.Done != restaurants || b.Failed != 1 || b.By != "ops" {
+			t.Errorf("finished %+v; outcomes (-want +got):\n%s", b, diff)
+		}
+		if len(b.Faults) != 1 || b.Faults[0].Restaurant != "r3" || b.Faults[0].Outcome != menusync.OutcomeFailed || b.Faults[0].By[0] != "ops" {
+			t.Errorf("faults %+v, want the run of r3", b.Faults)
+		}
+		eventually(t, "no batch is open", func() bool { return g.client.ZCard(t.Context(), g.keys.Batches()).Val() == 0 })
+		for _, key := range []string{g.keys.Batch(b.ID), g.keys.BatchFaults(b.ID)} {
+			if life := g.client.PTTL(t.Context(), key).Val(); life <= 0 || life > 24*time.Hour {
+				t.Errorf("%s lives %v, want at most a day", key, life)
+			}
+		}
+
+		mine, err := g.StartBatch(t.Context(), menusync.BatchRequest{Connection: "other", Force: true})
+		if err != nil || mine.Total != 1 {
+			t.Fatalf("of one connection: %+v, %v", mine, err)
+		}
+		if b := g.batch(other, mine.ID); b.Outcomes[menusync.OutcomeUpdated] != 1 || !b.Force || b.Connection != "other" {
+			t.Errorf("forced: %+v", b)
+		}
+		none, err := g.StartBatch(t.Context(), menusync.BatchRequest{Connection: "nobody's"})
+		if err != nil || none.Total != 0 || !none.Finished() {
+			t.Errorf("of nothing: %+v, %v", none, err)
+		}
+		if _, err := g.Batch(t.Context(), "01K0000000000000000000000Z"); !errors.Is(err, menusync.ErrUnknownBatch) {
+			t.Errorf("an unknown batch: %v", err)
+		}
+	})
+}
+
+// What one replica leaves undone, another does: when it is stopped, and when it
+// vanishes without a word.
+func TestABatchIsTakenOver(t *testing.T) {
+	t.Parallel()
+	const restaurants = 60
+	g := newRig(t, redistest.Start(t).URL(), chain(restaurants, plain), func(d *menusync.Deps) {
+		d.Config.Lease = 500 * time.Millisecond
+		d.Config.Concurrency = 2
+	})
+	other := g.another()
+	gate, reached := make(chan struct{}), make(chan struct{}, restaurants)
+	g.service.set(func(s *service) {
+		s.hook = func(ctx context.Context) {
+			reached <- struct{}{}
+			select {
+			case <-gate:
+			case <-ctx.Done():
+			}
+		}
+	})
+	started, err := g.StartBatch(t.Context(), menusync.BatchRequest{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	stop := g.schedule(g.Runner)
+	<-reached
+	stop()
+	close(gate)
+	g.service.set(func(s *service) { s.hook = nil })
+	if b, err := g.Batch(t.Context(), started.ID); err != nil || b.Finished() {
+		t.Fatalf("stopped: %+v, %v, want some left", b, err)
+	}
+	// Its queued runs outlive a replica by 30 s, which this test need not wait.
+	for _, restaurant := range g.Restaurants() {
+		if err := g.client.Del(t.Context(), g.keys.Queue(restaurant.ID)).Err(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	// A holder that vanished is one that does not renew.
+	if err := g.client.Set(t.Context(), g.keys.BatchHold(started.ID), "ghost", time.Second).Err(); err != nil {
+		t.Fatal(err)
+	}
+	g.schedule(other)
+	if b := g.batch(g.Runner, started.ID); b.Done != restaurants || b.Failed != 0 {
+		t.Errorf("taken over: %+v", b)
+	}
+}
+
+// A Redis that goes away and comes back ends neither a batch nor its
+// followers: these begin anew.
+func TestABatchOutlivesRedis(t *testing.T) {
+	t.Parallel()
+	const restaurants = 80
+	server := redistest.Start(t, redistest.AppendOnly())
+	g := newRig(t, server.URL(), chain(restaurants, plain), func(d *menusync.Deps) {
+		d.Config.Concurrency = 2
+		d.Config.Lease = time.Second
+	})
+	g.schedule(g.Runner)
+	f := g.Follow()
+	defer f.Close()
+	heard(t, f, isReset)
+	started, err := g.StartBatch(t.Context(), menusync.BatchRequest{Force: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	heard(t, f, func(n menusync.Notice) bool { return n.Event == menusync.NoticeFinished })
+	server.Stop()
+	server.Restart()
+	heard(t, f, isReset)
+	var b menusync.Batch
+	eventually(t, "the batch is finished", func() bool {
+		b, err = g.Batch(t.Context(), started.ID)
+		return err == nil && b.Finished()
+	})
+	if b.Done != restaurants {
+		t.Errorf("after Redis was away: %+v", b)
+	}
+}
+
+// A follower that lags too far is told to begin anew; what others hear is not
+// held up, and nothing more is kept for it.
+func TestALaggardBeginsAnew(t *testing.T) {
+	t.Parallel()
+	g := newRig(t, cache.Embedded)
+	g.schedule(g.Runner)
+	laggard, quick := g.Follow(), g.Follow()
+	defer laggard.Close()
+	defer quick.Close()
+	heard(t, laggard, isReset)
+	heard(t, quick, isReset)
+	const words = 10_000
+	for n := range words {
+		word := fmt.Sprintf(`sync.progress {"batch":"b","done":%d,"failed":0,"total":%d}`, n+1, words)
+		if err := g.client.Publish(t.Context(), g.keys.RunNotices(), word).Err(); err != nil {
+			t.Fatal(err)
+		}
+		for _, notice := range heard(t, quick, func(menusync.Notice) bool { return true }) {
+			if isReset(notice) {
+				t.Fatal("the quick one began anew")
+			}
+		}
+	}
+	if got := heard(t, laggard, func(menusync.Notice) bool { return true }); len(got) != 1 || !isReset(got[0]) {
+		t.Errorf("the laggard got %d notices, the first %+v, want one reset", len(got), got[0])
+	}
+	if rest, _ := laggard.Take(); len(rest) != 0 {
+		t.Errorf("and then %d more", len(rest))
+	}
+}
+
+// There are not more batches open than larder follows.
+func TestBatchesAreBounded(t *testing.T) {
+	t.Parallel()
+	g := newRig(t, cache.Embedded)
+	for n := range 8 {
+		if _, err := g.StartBatch(t.Context(), menusync.BatchRequest{}); err != nil {
+			t.Fatalf("batch %d: %v", n+1, err)
+		}
+	}
+	if _, err := g.StartBatch(t.Context(), menusync.BatchRequest{}); !errors.Is(err, menusync.ErrTooManyBatches) {
+		t.Errorf("one too many: %v", err)
+	}
+	g.schedule(g.Runner)
+	eventually(t, "all of them are done", func() bool { return g.client.ZCard(t.Context(), g.keys.Batches()).Val() == 0 })
+}
