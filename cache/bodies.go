@@ -12,11 +12,12 @@ import (
 	"larder/internal/menu"
 )
 
-// wholeMenu and publishedMenu stand in a bodyKey where a dish's index stands
-// otherwise.
+// wholeMenu, publishedMenu and changesOnly stand in a bodyKey where a dish's
+// index stands otherwise.
 const (
 	wholeMenu     = menu.None
 	publishedMenu = wholeMenu - 1
+	changesOnly   = wholeMenu - 2
 )
 
 // bodyOverhead is about what an entry takes beside its body, in bytes.
@@ -31,10 +32,11 @@ type bodyKey struct {
 	synced     int64 // milliseconds; stop lists are no part of the content
 	product    menu.Index
 	enc        Encoding
+	since      int64 // of changesOnly: the other version
 }
 
 func (k bodyKey) String() string {
-	return fmt.Sprintf("%s %d %d %s %d %d", k.restaurant, k.version, k.synced, k.content, k.product, k.enc)
+	return fmt.Sprintf("%s %d %d %s %d %d %d", k.restaurant, k.version, k.synced, k.content, k.product, k.enc, k.since)
 }
 
 // bodies are the ready bodies in memory, bounded by their bytes; the least used

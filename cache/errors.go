@@ -11,6 +11,9 @@ var (
 	// ErrNoCatalogue says that the restaurant has no catalogue (yet), or that
 	// the version or content asked for is not kept.
 	ErrNoCatalogue = errors.New("no catalogue")
+	// ErrVersionGone says that a version is not kept (any more), or has not been
+	// published yet.
+	ErrVersionGone = errors.New("the version is not kept")
 	// ErrFenced says that another holder of the restaurant's lease has taken a
 	// higher fencing number since (policy S2): the publisher must give up.
 	ErrFenced = errors.New("fenced off by a newer lease")

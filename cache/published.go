@@ -1,6 +1,10 @@
 package cache
 
-import "context"
+import (
+	"context"
+
+	"larder/internal/menu"
+)
 
 func (s *Snapshot) publishedKey(enc Encoding) bodyKey {
 	key := s.key(publishedMenu, enc)
@@ -25,7 +29,17 @@ func (r *Replica) Published(ctx context.Context, snap *Snapshot, enc Encoding) (
 		return ready, nil
 	}
 	// A name that no restaurant has: '/' cannot occur in an id.
-	miss := snap.Restaurant + "/published"
+	return r.loaded(ctx, key, snap.Restaurant+"/published", func(ctx context.Context) (*Representation, error) {
+		return r.represented(ctx, snap, enc)
+	})
+}
+
+// loaded gives a body that may take a look into Redis: load is called once for
+// all who wait, and not again for a while where it fails. miss names it among
+// the misses. ctx ends this caller's wait only.
+func (r *Replica) loaded(
+	ctx context.Context, key bodyKey, miss menu.RestaurantID, load func(context.Context) (*Representation, error),
+) (*Representation, error) {
 	if err := r.missed(miss); err != nil {
 		return nil, err
 	}
@@ -35,7 +49,7 @@ func (r *Replica) Published(ctx context.Context, snap *Snapshot, enc Encoding) (
 		}
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), loadWithin)
 		defer cancel()
-		ready, err := r.represented(ctx, snap, enc)
+		ready, err := load(ctx)
 		if err != nil {
 			r.noteMiss(miss, err)
 			return nil, err

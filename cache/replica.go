@@ -46,7 +46,7 @@ type Replica struct {
 
 	seats     sync.Map // menu.RestaurantID to *seat
 	flight    singleflight.Group
-	published singleflight.Group // of views as published
+	published singleflight.Group // of views as published, and of changes
 
 	missesMu sync.Mutex
 	misses   map[menu.RestaurantID]miss

@@ -16,6 +16,9 @@ const (
 	CodeProductNotFound        Code = "product_not_found"
 	CodeRunNotFound            Code = "run_not_found"
 	CodeBatchNotFound          Code = "batch_not_found"
+	CodeVersionNotFound        Code = "version_not_found"
+	CodeVersionGone            Code = "version_gone"
+	CodeSyncBusy               Code = "sync_busy"
 	CodeConnectionNotFound     Code = "connection_not_found"
 	CodeConnectionRequired     Code = "connection_required"
 	CodeExternalIDAmbiguous    Code = "external_id_ambiguous"
@@ -81,6 +84,12 @@ func (c Code) status() (status int, title string) {
 		return http.StatusNotFound, "No such run"
 	case CodeBatchNotFound:
 		return http.StatusNotFound, "No such batch"
+	case CodeVersionNotFound:
+		return http.StatusNotFound, "No such version"
+	case CodeVersionGone:
+		return http.StatusGone, "The version is not kept"
+	case CodeSyncBusy:
+		return http.StatusConflict, "Another run is not finished"
 	case CodeConnectionNotFound:
 		return http.StatusNotFound, "No such connection"
 	case CodeNotFound:

@@ -39,6 +39,12 @@ func (s *Server) syncRestaurant(c *gin.Context) {
 	run, err := s.runner.Start(c.Request.Context(), restaurant, menusync.Request{
 		Trigger: menusync.TriggerManual, By: who.Client, Force: force,
 	})
+	s.answerRun(c, run, err, wait)
+}
+
+// answerRun answers with a run that was started or joined, once it has finished
+// or wait is over.
+func (s *Server) answerRun(c *gin.Context, run menusync.Run, err error, wait time.Duration) {
 	if err == nil && wait > 0 && !run.Finished() {
 		run, err = s.waitFor(c.Request.Context(), run, wait)
 	}

@@ -80,6 +80,7 @@ const (
 	retryCatalogue = 5 * time.Second  // until a first menu may be there
 	retryStorage   = 2 * time.Second  // until Redis may be back
 	retryBatches   = 10 * time.Second // until a batch may have ended
+	retryBusy      = 5 * time.Second  // until a run may have ended
 )
 
 // asProblem is the one place where errors of the rooms become answers;
@@ -89,6 +90,7 @@ func asProblem(err error) *problem {
 		ready   *problem
 		syntax  *menu.SyntaxError
 		unknown *menusync.UnknownRestaurantError
+		version *menusync.UnknownVersionError
 	)
 	if errors.As(err, &ready) { // before its cause, which it words
 		return ready
@@ -99,11 +101,17 @@ func asProblem(err error) *problem {
 	switch {
 	case errors.As(err, &unknown):
 		return restaurantNotFound(unknown.Known)
+	case errors.As(err, &version):
+		return versionNotFound(version.Version)
+	case errors.Is(err, menusync.ErrBusy):
+		return &problem{code: CodeSyncBusy, msg: "another run of this restaurant is not finished; nothing was changed, try again", retryAfter: retryBusy}
 	case errors.As(err, &syntax):
 		return &problem{
 			code: CodeMalformedJSON, msg: syntax.Error(),
 			params: map[string]any{"line": syntax.Line, "column": syntax.Column},
 		}
+	case errors.Is(err, cache.ErrVersionGone): // before its cause
+		return &problem{code: CodeVersionGone, msg: "this version is not kept, or has not been published yet; read the whole menu"}
 	case errors.Is(err, cache.ErrNoCatalogue):
 		return &problem{code: CodeNoCatalogue, msg: "no menu of this restaurant has been pulled yet", retryAfter: retryCatalogue, err: err}
 	case errors.Is(err, cache.ErrUnavailable):

@@ -27,6 +27,7 @@ func (s *Server) route() error {
 	get(public, "/v1/restaurants/:restaurant/menu", read, s.menu)
 	get(public, "/v1/restaurants/:restaurant/products", read, s.listProducts)
 	get(public, "/v1/restaurants/:restaurant/products/:id", read, s.product)
+	get(public, "/v1/restaurants/:restaurant/changes", read, s.changesSince)
 	get(public, "/v1/rejection-reasons", read, s.rejectionReasons)
 	public.GET("/v1/events", read, s.events) // no HEAD: it has no end to tell of
 	public.POST("/v1/restaurants/:restaurant/orders/validate", inLanguage, read, limitAddress(s.validateLimit), s.validateOrder)
@@ -55,6 +56,10 @@ func (s *Server) routeOps(engine *gin.Engine) {
 	get(engine, "/v1/ops/sync/:batch", guard, s.batch)
 	engine.GET("/v1/ops/events", guard, s.opsEvents)
 	get(engine, "/v1/ops/restaurants/:restaurant/lint", guard, s.lint)
+	get(engine, "/v1/ops/restaurants/:restaurant/versions", guard, s.listVersions)
+	get(engine, "/v1/ops/restaurants/:restaurant/versions/:version/view", guard, s.versionView)
+	engine.POST("/v1/ops/restaurants/:restaurant/rollback", guard, s.rollBack)
+	engine.DELETE("/v1/ops/restaurants/:restaurant/hold", guard, s.releaseHold)
 	get(engine, "/v1/ops/runs", guard, s.listRuns)
 	get(engine, "/v1/ops/runs/:run", guard, s.run)
 	get(engine, "/v1/ops/orders", guard, s.listOrders)

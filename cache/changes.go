@@ -1,0 +1,93 @@
+package cache
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+
+	"larder/internal/menu"
+)
+
+// changesBody is the body of GET …/changes.
+type changesBody struct {
+	Result struct {
+		From int64 `json:"from"`
+		To   int64 `json:"to"`
+		menu.Changes
+	} `json:"result"`
+}
+
+// Changes gives the ready body of GET …/changes: what differs between the
+// version since and the snapshot's. Any version can be asked for that is the
+// last one of a content in the history, or was replaced within the last ten
+// minutes (policy S7).
+//
+// The first who asks for a pair of versions loads the older one from Redis and
+// compares them, once for all who wait: O(size of both). The body is kept within
+// the Replica's memory as long as it is asked for. ctx ends this caller's wait
+// only.
+//
+// Errors: ErrVersionGone when since is not kept, or above the snapshot's
+// version; ErrUnavailable; ErrCorrupt; ctx's.
+func (r *Replica) Changes(ctx context.Context, snap *Snapshot, since int64, enc Encoding) (*Representation, error) {
+	if since > snap.Version.Version {
+		r.markDirty(snap.Restaurant) // perhaps another replica is ahead
+		return nil, fmt.Errorf("cache: changes of %s since %d: version %d is current: %w", snap.Restaurant, since, snap.Version.Version, ErrVersionGone)
+	}
+	key := snap.key(changesOnly, enc)
+	key.since = since
+	if ready, ok := r.bodies.get(key); ok {
+		return ready, nil
+	}
+	miss := snap.Restaurant + "/changes/" + menu.RestaurantID(strconv.FormatInt(since, 10))
+	return r.loaded(ctx, key, miss, func(ctx context.Context) (*Representation, error) {
+		ready, err := r.changes(ctx, snap, since, enc)
+		if err == nil {
+			r.bodies.cache.Set(key, ready)
+		}
+		return ready, err
+	})
+}
+
+func (r *Replica) changes(ctx context.Context, snap *Snapshot, since int64, enc Encoding) (*Representation, error) {
+	if enc == Gzip { // packed from the other, so that the two are compared once
+		plain, err := r.Changes(ctx, snap, since, Identity)
+		if err != nil {
+			return nil, err
+		}
+		packed, err := r.store.packer.gzip(plain.Body)
+		return &Representation{Body: packed, ETag: plain.ETag, Encoding: Gzip}, err
+	}
+	from := snap.Catalogue
+	if since != snap.Version.Version {
+		var err error
+		if from, err = r.before(ctx, snap, since); err != nil {
+			return nil, err
+		}
+	}
+	var answer changesBody
+	answer.Result.From, answer.Result.To = since, snap.Version.Version
+	answer.Result.Changes = menu.Diff(from, snap.Catalogue)
+	body, err := json.Marshal(answer)
+	if err != nil {
+		return nil, err
+	}
+	return r.store.packer.represent(snap.Version.Version, body, Identity)
+}
+
+// before gives the catalogue of a version before the snapshot's.
+func (r *Replica) before(ctx context.Context, snap *Snapshot, version int64) (*menu.Catalogue, error) {
+	kept, err := r.store.Version(ctx, snap.Restaurant, version)
+	if err == nil {
+		var content *menu.Content
+		if content, err = r.contents.content(ctx, kept.Content); err == nil {
+			return content.Catalogue(kept.Stops), nil
+		}
+	}
+	if errors.Is(err, ErrNoCatalogue) {
+		err = fmt.Errorf("%w: %w", ErrVersionGone, err)
+	}
+	return nil, fmt.Errorf("cache: changes of %s since %d: %w", snap.Restaurant, version, err)
+}
