@@ -8,7 +8,6 @@ import (
 	"net/url"
 	"strings"
 	"sync"
-	"time"
 
 	"golang.org/x/sync/errgroup"
 
@@ -139,22 +138,7 @@ func summaryOf(total int, outcomes map[menusync.Outcome]int) string {
 
 // syncOne starts or joins a run and waits for its end, however long it takes.
 func syncOne(ctx context.Context, daemon *api, id string, force bool) (menusync.Run, error) {
-	var run menusync.Run
 	body := fmt.Appendf(nil, `{"force":%t}`, force)
 	answer, err := daemon.call(ctx, "POST", "/v1/ops/restaurants/"+url.PathEscape(id)+"/sync?wait=60s", body)
-	for {
-		if err != nil {
-			return run, err
-		}
-		if err := answer.result(&run); err != nil {
-			return run, err
-		}
-		if run.Finished() {
-			return run, nil
-		}
-		if err := sleep(ctx, time.Second); err != nil {
-			return run, err
-		}
-		answer, err = daemon.get(ctx, "/v1/ops/runs/"+url.PathEscape(run.ID))
-	}
+	return runOf(ctx, daemon, answer, err)
 }

@@ -18,7 +18,7 @@ import (
 )
 
 func menuCommand(w *world) *cobra.Command {
-	cmd := &cobra.Command{Use: "menu", Short: "Lint, show or compare menus", Args: cobra.NoArgs, RunE: needsSubcommand()}
+	cmd := &cobra.Command{Use: "menu", Short: "Lint, show, compare or take back menus", Args: cobra.NoArgs, RunE: needsSubcommand()}
 	lint := &cobra.Command{
 		Use:   "lint FILE|RESTAURANT",
 		Short: "Name everything that is wrong with a menu; fails on errors",
@@ -43,22 +43,41 @@ running larder. Warnings alone do not fail.`,
 		}),
 	}
 	diff := &cobra.Command{
-		Use:   "diff OLD NEW",
-		Short: "Compare two menus",
+		Use:   "diff OLD NEW | diff RESTAURANT --from VERSION",
+		Short: "Compare two menus, or two versions of one",
 		Long: `Compare two menus. Each is a FILE that holds a menu view (- is standard input),
 or a RESTAURANT of the configuration, whose menu is then pulled from its
-ordering service as it is now (needs --config).`,
-		Args: cobra.ExactArgs(2),
+ordering service as it is now (needs --config).
+
+With --from, compare two versions of a RESTAURANT that the running larder keeps
+(larder menu versions): that one and the current one, or that of --to.`,
+		Args: cobra.RangeArgs(1, 2),
 		RunE: action(func(cmd *cobra.Command, args []string) error {
-			return diffMenus(cmd, w, args[0], args[1])
+			from, _ := cmd.Flags().GetInt64("from")
+			to, _ := cmd.Flags().GetInt64("to")
+			switch {
+			case from < 0 || to < 0:
+				return &usageError{"--from and --to are versions, from 1"}
+			case from > 0 && len(args) == 1:
+				return diffVersions(cmd, w, args[0], from, to)
+			case from > 0 || to > 0:
+				return &usageError{"--from VERSION [--to VERSION] compares versions of one restaurant: name it alone"}
+			case len(args) != 2:
+				return &usageError{"name two menus, or a restaurant and --from VERSION"}
+			default:
+				return diffMenus(cmd, w, args[0], args[1])
+			}
 		}),
 	}
+	diff.Flags().Int64("from", 0, "the older version of a restaurant")
+	diff.Flags().Int64("to", 0, "the newer one; default: the current one")
 	for _, c := range []*cobra.Command{lint, show, diff} {
 		c.Flags().String("restaurant", "", "whose stop lists count in a FILE; default: nobody's")
 		addTarget(c)
 		addJSON(c)
 		cmd.AddCommand(c)
 	}
+	cmd.AddCommand(versionCommands(w)...)
 	return cmd
 }
 
@@ -168,11 +187,16 @@ func diffMenus(cmd *cobra.Command, w *world, older, newer string) error {
 		}
 		catalogues[i] = catalogue
 	}
-	changes := menu.Diff(catalogues[0], catalogues[1])
+	return printDiff(cmd, w, catalogues[0], catalogues[1])
+}
+
+// printDiff prints what differs.
+func printDiff(cmd *cobra.Command, w *world, older, newer *menu.Catalogue) error {
+	changes := menu.Diff(older, newer)
 	if asJSON(cmd) {
 		return printJSON(w.out, changes)
 	}
-	printChanges(w, changes, catalogues[0], catalogues[1])
+	printChanges(w, changes, older, newer)
 	return nil
 }
 

@@ -25,7 +25,8 @@ func statusCommand(w *world) *cobra.Command {
 		Use:   "status",
 		Short: "Say whether the running larder is ready; fails when it is not",
 		Long: `Say whether the running larder is ready, and what is not well: parts that it
-stands on, restaurants whose last sync failed, was quarantined or is long ago.
+stands on, restaurants whose last sync failed, was quarantined or is long ago,
+and those whose menu a rollback holds.
 Only readiness counts for the status: a larder that serves is healthy.`,
 		Args: cobra.NoArgs,
 		RunE: action(func(cmd *cobra.Command, _ []string) error {
@@ -78,9 +79,10 @@ func printStatus(ctx context.Context, daemon *api, w *world, raw bool) error {
 	return err
 }
 
-// unwell is what several restaurants have in common that is not well.
+// unwell is what several restaurants have in common that is not as it should
+// be: also a hold, which somebody has to end.
 type unwell struct {
-	What  string   `json:"what"` // failed, quarantined, or stale
+	What  string   `json:"what"` // failed, quarantined, stale, or held
 	Count int      `json:"count"`
 	IDs   []string `json:"ids"` // the first few
 }
@@ -98,20 +100,26 @@ func unwellRestaurants(ctx context.Context, daemon *api) []unwell {
 	if err != nil {
 		return nil
 	}
-	kinds := []unwell{{What: "failed"}, {What: "quarantined"}, {What: "stale"}}
+	kinds := []unwell{{What: "failed"}, {What: "quarantined"}, {What: "stale"}, {What: "held"}}
 	for _, r := range all {
-		i := slices.IndexFunc(kinds, func(k unwell) bool {
-			return k.What == r.LastOutcome || k.What == "stale" && r.Stale && r.Version > 0 // readiness names those without a menu
+		first := slices.IndexFunc(kinds, func(k unwell) bool {
+			return k.What == r.LastOutcome && k.What != "held" || k.What == "stale" && r.Stale && r.Version > 0 // readiness names those without a menu
 		})
-		if i < 0 {
-			continue
+		if first >= 0 {
+			kinds[first].add(r.ID)
 		}
-		kinds[i].Count++
-		if len(kinds[i].IDs) < few {
-			kinds[i].IDs = append(kinds[i].IDs, r.ID)
+		if r.Held { // whatever else it is: somebody may have forgotten it
+			kinds[len(kinds)-1].add(r.ID)
 		}
 	}
 	return slices.DeleteFunc(kinds, func(k unwell) bool { return k.Count == 0 })
+}
+
+func (u *unwell) add(id string) {
+	u.Count++
+	if len(u.IDs) < few {
+		u.IDs = append(u.IDs, id)
+	}
 }
 
 // unwellLine is "restaurants not ok: 1 failed (r1), 2 quarantined (r2, r3)".

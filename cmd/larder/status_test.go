@@ -29,6 +29,7 @@ func TestStatusNamesRestaurantsThatAreNotWell(t *testing.T) {
 			"  restaurants not ok: 1 failed (r2), 1 quarantined (r3), 1 stale (r4)\n",
 		},
 		"many":             {rows(failed, failed, failed, failed, failed, failed, failed), "  restaurants not ok: 7 failed (r1, r2, r3, r4, r5, … (2 more))\n"},
+		"held":             {rows(well, well+`,"held":true`, failed+`,"held":true`), "  restaurants not ok: 1 failed (r3), 2 held (r2, r3)\n"},
 		"none":             {rows(well), ""},
 		"menus are closed": {says(401, `{"status":401,"code":"unauthorized","msg":"no"}`), ""},
 	} {

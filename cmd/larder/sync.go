@@ -79,21 +79,27 @@ type restaurant struct {
 	Name        string `json:"name"`
 	Version     int64  `json:"version"`
 	Stale       bool   `json:"stale"`
+	Held        bool   `json:"held"`
 	LastOutcome string `json:"lastOutcome"`
 }
 
 // restaurants lists all of the daemon's, page by page.
 func restaurants(ctx context.Context, daemon *api) ([]restaurant, error) {
-	var all []restaurant
+	return everyPage[restaurant](ctx, daemon, "/v1/restaurants?limit=500")
+}
+
+// everyPage reads a whole list of the daemon; path has its limit.
+func everyPage[T any](ctx context.Context, daemon *api, path string) ([]T, error) {
+	all := []T{}
 	cursor := ""
 	for {
-		answer, err := daemon.get(ctx, "/v1/restaurants?limit=500&cursor="+url.QueryEscape(cursor))
+		answer, err := daemon.get(ctx, path+"&cursor="+url.QueryEscape(cursor))
 		if err != nil {
 			return nil, err
 		}
 		var page struct {
-			Result []restaurant `json:"result"`
-			Next   *string      `json:"next"`
+			Result []T     `json:"result"`
+			Next   *string `json:"next"`
 		}
 		if err := answer.decode(&page); err != nil {
 			return nil, err
