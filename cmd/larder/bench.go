@@ -1,7 +1,10 @@
 package main
 
 import (
+	"strings"
+
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 )
 
 func benchCommand(w *world) *cobra.Command {
@@ -13,4 +16,12 @@ func benchCommand(w *world) *cobra.Command {
 	}
 	cmd.AddCommand(benchScaleCommand(w))
 	return cmd
+}
+
+// benchEnv gives the flags of a measurement variables of their own: those of
+// the configuration mean larders that serve.
+func benchEnv(cmd *cobra.Command) {
+	cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		setEnv(cmd, f.Name, "LARDER_BENCH_"+strings.ToUpper(strings.ReplaceAll(f.Name, "-", "_")))
+	})
 }

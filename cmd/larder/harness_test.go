@@ -4,12 +4,15 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"flag"
 	"io"
 	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"runtime"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -22,7 +25,17 @@ import (
 // patience bounds every wait of these tests; they wait for events, not for time.
 const patience = 60 * time.Second
 
+// parallel is how many tests run at a time at least, on few processors too:
+// those of outages mostly wait for time-outs and schedules.
+const parallel = 4
+
 func TestMain(m *testing.M) {
+	flag.Parse()
+	if runtime.GOMAXPROCS(0) < parallel {
+		if err := flag.Set("test.parallel", strconv.Itoa(parallel)); err != nil {
+			panic(err)
+		}
+	}
 	redis.SetLogger(quiet{})
 	status := m.Run()
 	http.DefaultClient.CloseIdleConnections()

@@ -1,0 +1,143 @@
+package main
+
+import (
+	"net/http"
+	"strings"
+	"syscall"
+	"testing"
+
+	"larder/internal/bench"
+)
+
+// Redis goes away in every way there is, under constant reads: no read fails,
+// orders are refused before anything is sent, syncs pause, readiness says what
+// is degraded; and when Redis is back everything goes on by itself (policy S5).
+func TestRedisGoesAndComesBack(t *testing.T) {
+	t.Parallel()
+	for name, fault := range map[string]struct{ begin, end func(o *outage) }{
+		"connections are reset": {func(o *outage) { o.toRedis.Refuse() }, func(o *outage) { o.toRedis.Pass() }},
+		"the line hangs":        {func(o *outage) { o.toRedis.Hang() }, func(o *outage) { o.toRedis.Pass() }},
+		"the server is frozen": {
+			func(o *outage) { o.redis.Signal(syscall.SIGSTOP) },
+			func(o *outage) { o.redis.Signal(syscall.SIGCONT) },
+		},
+		"the server is killed and starts again": {func(o *outage) { o.redis.Stop() }, func(o *outage) { o.redis.Restart() }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			o := newOutage(t)
+			p := o.start(t)
+			base := o.serving(t, p)
+			client := shopper(t, base)
+			if status, _, body := o.place(t, client, "before"); status != http.StatusCreated {
+				t.Fatalf("an order before: %d %s", status, body)
+			}
+			reading := o.read(t, 2, base)
+			o.stop(t, o.restaurants[0], true)
+			o.shows(t, base, o.restaurants[0], true)
+			caughtUp := p.lines("sync.catch_up")
+
+			fault.begin(o)
+			p.log.find(t, `"event":"sync.paused"`)
+			o.degraded(t, base)
+			o.refuses(t, client)
+			o.pauses(t, base)
+			o.stop(t, o.restaurants[0], false) // nobody hears of it yet
+
+			fault.end(o)
+			p.log.find(t, `"event":"sync.resumed"`)
+			o.shows(t, base, o.restaurants[0], false)
+			eventually(t, "an order is placed again", func() bool {
+				status, _, _ := o.place(t, client, "after")
+				return status == http.StatusCreated
+			})
+			if _, orders := o.calls(t); orders != 2 {
+				t.Errorf("the ordering service got %d orders, want those before and after", orders)
+			}
+			eventually(t, "readiness says that all is well", func() bool {
+				status, body := fetch(t, base+"/readyz")
+				return status == http.StatusOK && strings.Contains(body, `"status":"ok"`)
+			})
+			reading.stop().whole(t, len(o.restaurants)+2)
+			if paused, resumed, again := p.lines("sync.paused"), p.lines("sync.resumed"), p.lines("sync.catch_up")-caughtUp; paused != 1 || resumed != 1 || again != 1 {
+				t.Errorf("%d lines say that syncs pause, %d that they go on, %d that they catch up; want one of each", paused, resumed, again)
+			}
+		})
+	}
+}
+
+// degraded waits until readiness names Redis and the journal, and still is 200.
+func (o *outage) degraded(t *testing.T, base string) {
+	t.Helper()
+	type part struct {
+		OK  bool
+		Msg string
+	}
+	status, body := fetch(t, base+"/readyz?verbose")
+	state := fromJSON[struct {
+		Status string
+		Parts  struct{ Redis, Journal, Catalogues part }
+	}](t, body)
+	if status != http.StatusOK || state.Status != "degraded" {
+		t.Errorf("readiness without Redis: %d %s, want 200 and degraded", status, body)
+	}
+	if p := state.Parts; p.Redis.OK || p.Redis.Msg == "" || p.Journal.OK || !p.Catalogues.OK {
+		t.Errorf("readiness names %+v, want Redis and the journal alone", p)
+	}
+}
+
+// refuses asserts that an order is refused, and that nothing of it was sent.
+func (o *outage) refuses(t *testing.T, client *api) {
+	t.Helper()
+	_, before := o.calls(t)
+	status, header, body := o.place(t, client, "meanwhile")
+	if status != http.StatusServiceUnavailable || header.Get("Retry-After") == "" || !strings.Contains(body, "journal_unavailable") {
+		t.Errorf("an order without Redis: %d, Retry-After %q, %s; want 503 and when to ask again", status, header.Get("Retry-After"), body)
+	}
+	if _, after := o.calls(t); after != before {
+		t.Errorf("%d orders were sent without a journal", after-before)
+	}
+}
+
+// pauses asserts that two schedules pass without a call of the ordering service.
+func (o *outage) pauses(t *testing.T, base string) {
+	t.Helper()
+	skipped := func(s bench.Sample) int { return int(s.Sum("larder_sync_ticks_skipped_total", `reason="redis"`)) }
+	from := skipped(o.sample(t, base))
+	wait := func(schedules int) {
+		o.until(t, base, "ticks are skipped", func(s bench.Sample) bool {
+			return skipped(s) >= from+schedules*len(o.restaurants)
+		})
+	}
+	wait(1) // what was in flight is over
+	before, _ := o.calls(t)
+	wait(3)
+	if after, _ := o.calls(t); after != before {
+		t.Errorf("the ordering service was asked for %d menus while syncs pause", after-before)
+	}
+}
+
+// A larder that starts while Redis hangs says why it serves nothing, in bounded
+// time, and recovers by itself.
+func TestRedisHangsAtAStart(t *testing.T) {
+	t.Parallel()
+	o := newOutage(t)
+	o.toRedis.Hang()
+	p := o.start(t)
+	base := p.url(t)
+	status, body := fetch(t, base+"/v1/restaurants/"+o.restaurants[0]+"/menu")
+	if status != http.StatusServiceUnavailable || !strings.Contains(body, "storage_unavailable") {
+		t.Errorf("a menu: %d %s, want 503 and why", status, body)
+	}
+	if status, body := fetch(t, base+"/readyz?verbose"); status != http.StatusServiceUnavailable || !strings.Contains(body, "does not answer") {
+		t.Errorf("readiness: %d %s, want 503 and Redis named", status, body)
+	}
+	if menus, _ := o.calls(t); menus != 0 {
+		t.Errorf("%d menus were pulled that nobody could keep", menus)
+	}
+	o.toRedis.Pass()
+	o.serving(t, p)
+	if paused, resumed := p.lines("sync.paused"), p.lines("sync.resumed"); paused != 1 || resumed != 1 {
+		t.Errorf("%d lines say that syncs pause, %d that they go on; want one of each", paused, resumed)
+	}
+}

@@ -1,0 +1,94 @@
+package main
+
+import (
+	"net/http"
+	"strings"
+	"syscall"
+	"testing"
+
+	"larder/internal/bench"
+)
+
+// The ordering service goes away: the last good menus are served on, with their
+// age; the log tells of the change and not of every try (policy S5).
+func TestTheOrderingServiceGoesAndComesBack(t *testing.T) {
+	t.Parallel()
+	o := newOutage(t)
+	p := o.start(t)
+	base := o.serving(t, p)
+	reading := o.read(t, 2, base)
+	_, before := fetch(t, base+"/v1/restaurants/"+o.restaurants[0]+"/menu")
+
+	o.toService.Refuse()
+	n := float64(len(o.restaurants))
+	failed := func(s bench.Sample) float64 { return s.Sum("larder_sync_runs_total", `outcome="failed"`) }
+	o.until(t, base, "every restaurant is stale, after many tries", func(s bench.Sample) bool {
+		return s.Sum("larder_restaurants", `state="stale"`) == n && failed(s) >= 4*n
+	})
+	if age := o.sample(t, base).Sum("larder_menu_age_seconds"); age < 3 {
+		t.Errorf("the oldest menu is %v seconds old, want the 3 schedules that make it stale", age)
+	}
+	if status, list := fetch(t, base+"/v1/restaurants"); status != http.StatusOK || strings.Count(list, `"stale":true`) != len(o.restaurants) {
+		t.Errorf("the restaurants' list: %d %s, want every one stale", status, list)
+	}
+	if _, after := fetch(t, base+"/v1/restaurants/"+o.restaurants[0]+"/menu"); after != before {
+		t.Error("the menu served is not the last good one, byte for byte")
+	}
+	if status, body := fetch(t, base+"/readyz?verbose"); status != http.StatusOK || !strings.Contains(body, `"status":"degraded"`) || !strings.Contains(body, "last sync") {
+		t.Errorf("readiness: %d %s, want degraded and the connection named", status, body)
+	}
+	// A line for each restaurant, for the rejection reasons and for the breaker
+	// at most; each was tried four times and more.
+	if said := warnings(p); said < 1 || said > 2*(len(o.restaurants)+2) {
+		t.Errorf("%d warnings after %v failed syncs, want one for a change of state\n%s", said, failed(o.sample(t, base)), p.log)
+	}
+
+	o.stop(t, o.restaurants[0], true) // what changed meanwhile comes when it is back
+	o.toService.Pass()
+	o.until(t, base, "every restaurant is fresh", func(s bench.Sample) bool {
+		return s.Sum("larder_restaurants", `state="fresh"`) == n
+	})
+	o.shows(t, base, o.restaurants[0], true)
+	reading.stop().whole(t, len(o.restaurants)+1)
+}
+
+// warnings are the larder's lines of level warning and error.
+func warnings(p *process) int {
+	text := p.log.String()
+	return strings.Count(text, `"level":"warning"`) + strings.Count(text, `"level":"error"`)
+}
+
+// A larder that starts without the ordering service serves what Redis holds.
+func TestWithoutTheOrderingServiceAStartServesWhatRedisHolds(t *testing.T) {
+	t.Parallel()
+	o := newOutage(t)
+	first := o.start(t)
+	base := o.serving(t, first)
+	bodies := map[string]string{}
+	for _, restaurant := range o.restaurants {
+		_, bodies[restaurant] = fetch(t, base+"/v1/restaurants/"+restaurant+"/menu")
+	}
+	first.signal(t, syscall.SIGTERM)
+	if status := first.status(t); status != statusDone {
+		t.Fatalf("status %d\n%s", status, first.log)
+	}
+	o.toService.Refuse()
+	before, _ := o.calls(t)
+
+	second := o.start(t)
+	base = second.url(t)
+	waitReady(t, base)
+	reading := o.read(t, 2, base)
+	for _, restaurant := range o.restaurants {
+		if status, body := fetch(t, base+"/v1/restaurants/"+restaurant+"/menu"); status != http.StatusOK || body != bodies[restaurant] {
+			t.Errorf("%s: %d, want what was served before, byte for byte", restaurant, status)
+		}
+	}
+	o.until(t, base, "every sync has failed", func(s bench.Sample) bool {
+		return s.Sum("larder_sync_runs_total", `outcome="failed"`) >= float64(len(o.restaurants))
+	})
+	if after, _ := o.calls(t); after != before {
+		t.Errorf("%d calls reached an ordering service that is gone", after-before)
+	}
+	reading.stop().whole(t, len(o.restaurants))
+}

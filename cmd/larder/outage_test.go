@@ -1,0 +1,326 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"larder/internal/bench"
+	"larder/internal/faultproxy"
+	"larder/internal/menu"
+	"larder/internal/redistest"
+	"larder/internal/sandbox"
+)
+
+// outage is an ordering service and a Redis with a fault proxy before each,
+// and what real larders need to serve a few restaurants with them.
+type outage struct {
+	generate    sandbox.Generate
+	restaurants []string
+	service     *httptest.Server
+	toService   *faultproxy.Proxy
+	redis       *redistest.Server
+	toRedis     *faultproxy.Proxy
+	config      string
+	orders      *orders
+	dish        string // one of the first restaurant's menu
+}
+
+func newOutage(t *testing.T) *outage {
+	t.Helper()
+	redis := redistest.Start(t, redistest.AppendOnly())
+	o := newOutageOn(t, "")
+	o.redis, o.toRedis = redis, faultproxy.Start(t, redis.Addr())
+	o.config = o.configuration(t, "redis://"+o.toRedis.Addr()+"/0")
+	return o
+}
+
+// newOutageOn is newOutage with a Redis of another form.
+func newOutageOn(t *testing.T, redisURL string) *outage {
+	t.Helper()
+	o := &outage{generate: sandbox.Generate{Restaurants: 4, Products: 30, Seed: 1}}
+	box := sandbox.New(sandbox.Config{})
+	box.SetGenerated(o.generate)
+	o.service = httptest.NewServer(box.Handler())
+	t.Cleanup(func() {
+		box.Close()
+		o.service.Close()
+	})
+	o.toService = faultproxy.Start(t, strings.TrimPrefix(o.service.URL, "http://"))
+	for i := range o.generate.Restaurants {
+		o.restaurants = append(o.restaurants, o.generate.RestaurantID(i))
+	}
+	raw := o.generate.Menu(0)
+	view, err := menu.Decode(raw)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o.dish = view.Products[0].ID
+	if o.orders, err = newOrders(raw, o.restaurants[0]); err != nil {
+		t.Fatal(err)
+	}
+	if redisURL != "" {
+		o.config = o.configuration(t, redisURL)
+	}
+	return o
+}
+
+// configuration pulls each menu every second, so that a test sees many syncs.
+func (o *outage) configuration(t *testing.T, redisURL string) string {
+	t.Helper()
+	var text strings.Builder
+	fmt.Fprintf(&text, `http: {listen: "127.0.0.1:0", rate: {place: 1000/s, validate: 1000/s}}
+redis: {url: %q}
+cache: {poll: 500ms}
+connections:
+  - {name: main, base_url: "http://%[2]s", auth_url: "http://%[2]s", client_id: demo, client_secret: demo-secret, default_menu: false}
+sync: {schedule: "@every 1s", deadline: 3s, lease: 3s}
+auth:
+  clients:
+    - {id: storefront, secret: storefront-secret, scopes: [menu, orders]}
+    - {id: ops, secret: ops-secret, scopes: [menu, orders, ops]}
+restaurants:
+`, redisURL, o.toService.Addr())
+	for _, id := range o.restaurants {
+		fmt.Fprintf(&text, "  - {id: %s}\n", id)
+	}
+	return write(t, "larder.yaml", text.String())
+}
+
+// start starts a real larder.
+func (o *outage) start(t *testing.T, more ...string) *process {
+	t.Helper()
+	return startProcess(t, append([]string{"LARDER_LOG_FORMAT=json"}, more...), "serve", "--config", o.config)
+}
+
+// serving waits until the larder serves every restaurant, and gives its URL.
+func (o *outage) serving(t *testing.T, p *process) string {
+	t.Helper()
+	base := p.url(t)
+	waitReady(t, base)
+	o.until(t, base, "every menu is served", func(s bench.Sample) bool {
+		return s.Sum("larder_restaurants", `state="fresh"`) == float64(len(o.restaurants))
+	})
+	return base
+}
+
+// until waits until the larder's metrics are as wanted.
+func (o *outage) until(t *testing.T, base, what string, is func(bench.Sample) bool) {
+	t.Helper()
+	eventually(t, what, func() bool { return is(o.sample(t, base)) })
+}
+
+func (o *outage) sample(t *testing.T, base string) bench.Sample {
+	t.Helper()
+	status, text := fetch(t, base+"/metrics")
+	if status != http.StatusOK {
+		t.Fatalf("/metrics: %d", status)
+	}
+	return bench.ReadSample(text)
+}
+
+// calls is how often the ordering service was asked for menus, and how often
+// an order reached it.
+func (o *outage) calls(t *testing.T) (menus, orders int) {
+	t.Helper()
+	_, body := fetch(t, o.service.URL+"/sandbox/counters")
+	calls := fromJSON[struct {
+		Result struct{ Calls map[string]int }
+	}](t, body).Result.Calls
+	return calls["GET /orders/api/v1/menu/view"], calls["POST /orders/api/v1/orders"]
+}
+
+// stop puts the dish on the stop list of a restaurant, or takes it off.
+func (o *outage) stop(t *testing.T, restaurant string, on bool) {
+	t.Helper()
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodPatch, o.service.URL+"/sandbox/stop-list/"+restaurant,
+		strings.NewReader(fmt.Sprintf(`{%q:%t}`, o.dish, on)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	body, _ := io.ReadAll(response.Body)
+	if _ = response.Body.Close(); response.StatusCode != http.StatusOK {
+		t.Fatalf("stop list: %d %s", response.StatusCode, body)
+	}
+}
+
+// shows waits until the larder says of the dish what the stop list does.
+func (o *outage) shows(t *testing.T, base, restaurant string, stopped bool) {
+	t.Helper()
+	eventually(t, "the stop list is shown", func() bool {
+		status, body := fetch(t, base+"/v1/restaurants/"+restaurant+"/products/"+o.dish)
+		return status == http.StatusOK && strings.Contains(body, fmt.Sprintf(`"available":%t`, !stopped))
+	})
+}
+
+// place places an order under a key; the client keeps its token.
+func (o *outage) place(t *testing.T, client *api, key string) (status int, header http.Header, body string) {
+	t.Helper()
+	order, err := json.Marshal(o.orders.good)
+	if err != nil {
+		t.Fatal(err)
+	}
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, client.base+"/v1/restaurants/"+o.restaurants[0]+"/orders", bytes.NewReader(order))
+	if err != nil {
+		t.Fatal(err)
+	}
+	request.GetBody = nil // net/http must not send it again by itself
+	request.Header.Set("Content-Type", "application/json")
+	request.Header.Set("Idempotency-Key", key)
+	response, err := client.bearer.Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	content, err := io.ReadAll(response.Body)
+	if closed := response.Body.Close(); err != nil || closed != nil {
+		t.Fatal(err, closed)
+	}
+	return response.StatusCode, response.Header, string(content)
+}
+
+// shopper is a client of the larder.
+func shopper(t *testing.T, base string) *api {
+	t.Helper()
+	client := newAPI(t.Context(), base, "storefront", "storefront-secret")
+	t.Cleanup(client.close)
+	return client
+}
+
+// readers read menus all the time, each over one connection of its own, and
+// count what was wrong.
+type readers struct {
+	stop func() counted
+}
+
+// counted is what readers have seen.
+type counted struct {
+	requests, failed, notModified int
+	backwards                     int      // a version older than the one before on the same connection
+	versions                      int      // that were new to a connection
+	faults                        []string // the first few
+}
+
+// read starts so many readers of each larder.
+func (o *outage) read(t *testing.T, each int, bases ...string) *readers {
+	t.Helper()
+	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
+	var (
+		reading sync.WaitGroup
+		mu      sync.Mutex
+		all     counted
+	)
+	for _, base := range bases {
+		for range each {
+			reading.Go(func() {
+				seen := o.readAll(ctx, base)
+				mu.Lock()
+				defer mu.Unlock()
+				all.add(seen)
+			})
+		}
+	}
+	r := &readers{stop: sync.OnceValue(func() counted {
+		cancel()
+		reading.Wait()
+		return all
+	})}
+	t.Cleanup(func() { r.stop() })
+	return r
+}
+
+func (c *counted) add(other counted) {
+	c.requests += other.requests
+	c.failed += other.failed
+	c.notModified += other.notModified
+	c.backwards += other.backwards
+	c.versions += other.versions
+	c.faults = append(c.faults, other.faults...)
+}
+
+// readPause keeps readers from taking the whole machine.
+const readPause = 2 * time.Millisecond
+
+// readAll reads one restaurant after the other until ctx ends, conditionally
+// where it has read before.
+func (o *outage) readAll(ctx context.Context, base string) (seen counted) {
+	client := &http.Client{Timeout: 10 * time.Second, Transport: &http.Transport{MaxConnsPerHost: 1}}
+	defer client.CloseIdleConnections()
+	versions, tags := map[string]int{}, map[string]string{}
+	fault := func(format string, args ...any) {
+		seen.failed++
+		if len(seen.faults) < 3 {
+			seen.faults = append(seen.faults, fmt.Sprintf(format, args...))
+		}
+	}
+	for i := 0; sleep(ctx, readPause) == nil; i++ {
+		restaurant := o.restaurants[i%len(o.restaurants)]
+		request, err := http.NewRequestWithContext(context.WithoutCancel(ctx), http.MethodGet, base+"/v1/restaurants/"+restaurant+"/menu", http.NoBody)
+		if err != nil {
+			fault("%v", err)
+			return seen
+		}
+		if i/len(o.restaurants)%2 == 1 {
+			request.Header.Set("If-None-Match", tags[restaurant])
+		}
+		seen.requests++
+		response, err := client.Do(request)
+		if err != nil {
+			fault("%v", err)
+			continue
+		}
+		body, err := io.ReadAll(response.Body)
+		_ = response.Body.Close()
+		version, _ := strconv.Atoi(response.Header.Get("Larder-Menu-Version"))
+		switch {
+		case err != nil:
+			fault("%v", err)
+			continue
+		case response.StatusCode == http.StatusNotModified:
+			seen.notModified++
+		case response.StatusCode != http.StatusOK, !json.Valid(body), version == 0:
+			fault("%s: %d %.100s", restaurant, response.StatusCode, body)
+			continue
+		}
+		tags[restaurant] = response.Header.Get("ETag")
+		switch before := versions[restaurant]; {
+		case version < before:
+			seen.backwards++
+			fault("%s went from version %d back to %d", restaurant, before, version)
+		case version > before:
+			seen.versions++
+		}
+		versions[restaurant] = version
+	}
+	return seen
+}
+
+// whole asserts that the readers were answered each time, and never with an
+// older version after a newer one.
+func (c counted) whole(t *testing.T, leastVersions int) {
+	t.Helper()
+	t.Logf("%d reads, %d failed, %d not modified, %d versions seen", c.requests, c.failed, c.notModified, c.versions)
+	if c.failed > 0 || c.backwards > 0 {
+		t.Errorf("%d of %d reads failed, %d went back: %v", c.failed, c.requests, c.backwards, c.faults)
+	}
+	if c.requests < 100 || c.versions < leastVersions {
+		t.Errorf("%d reads and %d versions tell nothing, want 100 and %d", c.requests, c.versions, leastVersions)
+	}
+}
+
+// lines are the larder's log lines of an event.
+func (p *process) lines(event string) int {
+	return strings.Count(p.log.String(), `"event":"`+event+`"`)
+}
