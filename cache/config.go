@@ -3,24 +3,25 @@ package cache
 import (
 	"errors"
 	"fmt"
-	"net/url"
 	"regexp"
 	"strconv"
 	"strings"
 	"time"
-
-	"github.com/redis/go-redis/v9"
 )
-
-// Embedded is the redis.url of a Redis inside the process, in memory only.
-const Embedded = "embedded"
 
 // RedisConfig is the configuration's section redis.
 type RedisConfig struct {
-	// URL is "embedded", or redis:// or rediss:// with user, password, host,
-	// port and database number. It may hold a password.
+	// URL names the Redis in one of its forms: "embedded", "managed", or an
+	// address (docs/redis.md, "Forms"). It may hold a password.
 	URL string `secret:"true" yaml:"url"`
-	// DataDir is the data folder of a managed server.
+	// CAFile is a file of certificates (PEM) that alone are trusted to vouch for
+	// a Redis over TLS, and for its Sentinels; empty: the system's.
+	CAFile string `yaml:"ca_file"`
+	// SentinelUsername and SentinelPassword are for the Sentinels themselves;
+	// those in the URL are for the Redis that they watch.
+	SentinelUsername string `yaml:"sentinel_username"`
+	SentinelPassword string `secret:"true"            yaml:"sentinel_password"`
+	// DataDir is the data folder of the managed server.
 	DataDir string `yaml:"data_dir"`
 	// Prefix begins every key, so that several larders share one Redis.
 	Prefix string `yaml:"prefix"`
@@ -43,13 +44,35 @@ func (c *RedisConfig) SetDefaults() {
 // a *ConfigError; none of them repeats the URL, which may hold a password.
 func (c RedisConfig) Validate() error {
 	var faults []error
-	if _, err := parseURL(c.URL); err != nil {
+	if to, err := parseURL(c.URL); err != nil {
 		faults = append(faults, err)
+	} else {
+		faults = append(faults, c.unfit(to)...)
 	}
 	if !validPrefix(c.Prefix) {
 		faults = append(faults, &ConfigError{Key: "redis.prefix", Msg: "must be 1 to 64 characters of A-Z a-z 0-9 . _ : -"})
 	}
 	return errors.Join(faults...)
+}
+
+// unfit finds the settings that have no meaning with the URL's form: what they
+// were meant to do would silently not happen.
+func (c RedisConfig) unfit(to address) []error {
+	var faults []error
+	if c.CAFile != "" && to.options.TLSConfig == nil {
+		faults = append(faults, &ConfigError{Key: "redis.ca_file", Msg: "is for TLS: write rediss://, rediss+sentinel:// or rediss+cluster:// in redis.url"})
+	}
+	for _, setting := range []struct{ key, value string }{
+		{"redis.sentinel_username", c.SentinelUsername}, {"redis.sentinel_password", c.SentinelPassword},
+	} {
+		if setting.value != "" && to.form != Sentinel {
+			faults = append(faults, &ConfigError{Key: setting.key, Msg: "is for redis+sentinel:// and rediss+sentinel:// in redis.url"})
+		}
+	}
+	if c.SentinelUsername != "" && c.SentinelPassword == "" {
+		faults = append(faults, &ConfigError{Key: "redis.sentinel_password", Msg: "must be given with redis.sentinel_username"})
+	}
+	return faults
 }
 
 // Config is the configuration's section cache.
@@ -133,50 +156,6 @@ func (b ByteSize) String() string {
 		n, unit = n>>10, unit+1
 	}
 	return strconv.FormatInt(n, 10) + units[unit]
-}
-
-// address is a parsed redis.url.
-type address struct {
-	embedded bool
-	options  *redis.Options // of redis:// and rediss://
-}
-
-// supported is what this build opens, for messages.
-const supported = `write "embedded", redis://[user:password@]host[:port][/database] or rediss://… (TLS)`
-
-// parseURL never puts the URL into its error: it may hold a password.
-func parseURL(raw string) (address, error) {
-	if raw == Embedded {
-		return address{embedded: true}, nil
-	}
-	refuse := func(why string) (address, error) {
-		return address{}, &ConfigError{Key: "redis.url", Msg: why + "; " + supported}
-	}
-	scheme, _, found := strings.Cut(raw, "://")
-	switch {
-	case raw == "managed":
-		return refuse(`"managed" is not supported yet`)
-	case !found:
-		return refuse("has no scheme")
-	case strings.HasSuffix(scheme, "+sentinel"), strings.HasSuffix(scheme, "+cluster"):
-		return refuse(scheme + ":// is not supported yet")
-	case scheme != "redis" && scheme != "rediss":
-		return refuse(strconv.Quote(scheme) + " is no scheme of a Redis address")
-	}
-	u, err := url.Parse(raw)
-	if err != nil {
-		return refuse("cannot be read as an address")
-	}
-	if u.Hostname() == "" {
-		return refuse("names no host")
-	}
-	// What go-redis would refuse, and with it a password given as an option,
-	// which nothing would redact. Its error quotes the URL.
-	options, err := redis.ParseURL(raw)
-	if err != nil {
-		return refuse("has a database or option that cannot be read")
-	}
-	return address{options: options}, nil
 }
 
 var prefixForm = regexp.MustCompile(`^[A-Za-z0-9._:-]{1,64}$`)

@@ -2,6 +2,8 @@ package cache_test
 
 import (
 	"errors"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -25,21 +27,43 @@ func TestRedisConfigDefaults(t *testing.T) {
 func TestRedisURL(t *testing.T) {
 	t.Parallel()
 	for url, want := range map[string]string{ // what the refusal says; empty = taken
-		"embedded":                              "",
-		"redis://localhost":                     "",
-		"redis://user:hunter2@[::1]:6380/3":     "",
-		"rediss://:hunter2@redis.example":       "",
-		"managed":                               "not supported yet",
-		"redis+sentinel://:hunter2@h1,h2/m/0":   "redis+sentinel:// is not supported yet",
-		"rediss+cluster://:hunter2@h1,h2":       "rediss+cluster:// is not supported yet",
-		"http://:hunter2@localhost":             `"http" is no scheme`,
-		"localhost:6379":                        "has no scheme",
-		"":                                      "has no scheme",
-		"redis://":                              "names no host",
-		"redis://:hunter2@local host":           "cannot be read",
-		"redis://:hunter2@localhost/catalogues": "database",
-		"redis://localhost?password=hunter2":    "option",
-		"redis://localhost?pool_size=20":        "",
+		"embedded":                               "",
+		"redis://localhost":                      "",
+		"redis://user:hunter2@[::1]:6380/3":      "",
+		"rediss://:hunter2@redis.example":        "",
+		"rediss://h?skip_verify=true":            "",
+		"http://:hunter2@localhost":              `"http" is no scheme`,
+		"hunter2@localhost://":                   "has a scheme that is none",
+		"localhost:6379":                         "has no scheme",
+		"":                                       "has no scheme",
+		"redis://":                               "names no host",
+		"redis://:hunter2@":                      "names no host",
+		"redis://:hunter2#@localhost":            "percent-encoded",
+		"redis://:hunter2%@localhost":            "percent-encoded",
+		"redis://:hunter2@local host":            "host that cannot be read",
+		"redis://:hunter2@::1":                   "in brackets",
+		"redis://:hunter2@localhost:0":           "port that is none",
+		"redis://:hunter2@localhost:70000":       "port that is none",
+		"redis://:hunter2@localhost:redis":       "a port is a number",
+		"redis://:hunter2@localhost/catalogues":  "database",
+		"redis://:hunter2@localhost/-1":          "database",
+		"redis://:hunter2@h1,h2":                 "several hosts",
+		"redis://localhost?password=hunter2":     "option",
+		"redis://localhost?pool_size=20":         "",
+		"redis+sentinel://:hunter2@h1,h2/m":      "",
+		"redis+sentinel://h1:1,[::1],h3/m/3":     "",
+		"rediss+sentinel://u:hunter2@h1/m/0":     "",
+		"redis+sentinel://h1/m%2Fn?pool_size=20": "",
+		"redis+sentinel://:hunter2@h1,h2":        "does not name Sentinel's master",
+		"redis+sentinel://:hunter2@h1,h2/":       "does not name Sentinel's master",
+		"redis+sentinel://:hunter2@h1/m/x":       "database",
+		"redis+sentinel://:hunter2@h1/m/0/1":     "database",
+		"redis+sentinel://:hunter2@h1,/m":        "names no host",
+		"redis+cluster://:hunter2@h1,h2:7001":    "",
+		"rediss+cluster://u:hunter2@[::1]/":      "",
+		"redis+cluster://:hunter2@h1/0":          "a cluster has neither databases",
+		"redis+cluster://:hunter2@h1?db=1":       "names a database",
+		"redis+cluster://:hunter2@":              "names no host",
 	} {
 		c := cache.RedisConfig{URL: url, Prefix: "p"}
 		err := c.Validate()
@@ -64,6 +88,51 @@ func TestRedisURL(t *testing.T) {
 		}
 		if err != nil && strings.Contains(err.Error(), "hunter2") {
 			t.Errorf("%q: the refusal tells the password: %v", url, err)
+		}
+	}
+}
+
+// TestRedisSettingsFitTheForm: a setting that could do nothing is refused.
+func TestRedisSettingsFitTheForm(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		cfg  cache.RedisConfig
+		want []string
+	}{
+		"sentinels of their own": {cache.RedisConfig{URL: "redis+sentinel://h/m", SentinelUsername: "u", SentinelPassword: "hunter2"}, nil},
+		"sentinel's user alone":  {cache.RedisConfig{URL: "redis+sentinel://h/m", SentinelUsername: "u"}, []string{"redis.sentinel_password"}},
+		"no sentinel": {
+			cache.RedisConfig{URL: "redis://h", SentinelUsername: "u", SentinelPassword: "hunter2"},
+			[]string{"redis.sentinel_username", "redis.sentinel_password"},
+		},
+		"an authority without TLS": {cache.RedisConfig{URL: "redis+cluster://h", CAFile: "ca.pem"}, []string{"redis.ca_file"}},
+		"an authority":             {cache.RedisConfig{URL: "rediss+cluster://h", CAFile: "ca.pem"}, nil},
+	} {
+		test.cfg.SetDefaults()
+		err := test.cfg.Validate()
+		if (err == nil) != (len(test.want) == 0) {
+			t.Errorf("%s: %v, want faults of %q", name, err, test.want)
+		}
+		for _, key := range test.want {
+			if !strings.Contains(err.Error(), key+": ") || strings.Contains(err.Error(), "hunter2") {
+				t.Errorf("%s: %v, want a fault of %s, and no password", name, err, key)
+			}
+		}
+	}
+}
+
+// TestAuthorityThatCannotBeRead is found when the Redis is opened.
+func TestAuthorityThatCannotBeRead(t *testing.T) {
+	t.Parallel()
+	empty := filepath.Join(t.TempDir(), "empty.pem")
+	if err := os.WriteFile(empty, []byte("no certificate"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for file, want := range map[string]string{empty: "no certificate in PEM form", empty + "x": "cannot be read"} {
+		_, err := cache.Open(t.Context(), cache.RedisConfig{URL: "rediss://h", CAFile: file}, quiet())
+		var fault *cache.ConfigError
+		if !errors.As(err, &fault) || fault.Key != "redis.ca_file" || !strings.Contains(fault.Msg, want) {
+			t.Errorf("%s: %v, want a fault of redis.ca_file: %s", file, err, want)
 		}
 	}
 }

@@ -3,40 +3,37 @@ package cache
 import (
 	"context"
 	"crypto/rand"
+	"crypto/x509"
 	"errors"
 	"fmt"
+	"os"
+	"strings"
 	"time"
 
 	"github.com/alicebob/miniredis/v2"
 	"github.com/redis/go-redis/v9"
-	"github.com/redis/go-redis/v9/maintnotifications"
 	"github.com/sirupsen/logrus"
 )
 
-const (
-	dialTimeout = 2 * time.Second
-	// ioTimeout bounds the wait for one answer; the largest commands here are
-	// some megabytes.
-	ioTimeout = 5 * time.Second
-	// embeddedTick is how often time passes for keys of the embedded Redis.
-	embeddedTick = 200 * time.Millisecond
-)
+// embeddedTick is how often time passes for keys of the embedded Redis.
+const embeddedTick = 200 * time.Millisecond
 
-// Redis is an opened Redis: two clients of one server, which may stand inside
-// the process. It is safe for concurrent use.
+// Redis is an opened Redis, of any form: two clients of the same data. It is
+// safe for concurrent use.
 type Redis struct {
 	keys     Keys
-	ordinary *redis.Client
-	strict   *redis.Client
-	embedded *miniredis.Miniredis // nil where the server is a process of its own
+	form     Form
+	ordinary redis.UniversalClient
+	strict   redis.UniversalClient
+	embedded *miniredis.Miniredis // of Embedded alone
 }
 
-// Open makes the clients. It does not wait for a redis:// server: commands fail
-// with ErrUnavailable until it answers, and work from then on. With
-// "embedded" it starts a server inside the process, on a loopback port with a
-// random password (trap 13), which forgets everything at Close.
+// Open makes the clients. It does not wait for a server that has an address:
+// commands fail with ErrUnavailable until it answers, and work from then on.
+// With "embedded" it starts a server inside the process, on a loopback port with
+// a random password (trap 13), which forgets everything at Close.
 //
-// Errors: *ConfigError for an address that this build does not open.
+// Errors: *ConfigError for settings that cannot work.
 func Open(_ context.Context, cfg RedisConfig, log logrus.FieldLogger) (*Redis, error) {
 	cfg.SetDefaults()
 	if err := cfg.Validate(); err != nil {
@@ -46,43 +43,54 @@ func Open(_ context.Context, cfg RedisConfig, log logrus.FieldLogger) (*Redis, e
 	if err != nil {
 		return nil, err
 	}
-	r := &Redis{keys: NewKeys(cfg.Prefix)}
-	options := to.options
-	if to.embedded {
-		if options, err = r.startEmbedded(); err != nil {
+	if err := cfg.complete(&to.options); err != nil {
+		return nil, err
+	}
+	r := &Redis{keys: NewKeys(cfg.Prefix), form: to.form}
+	if to.form == Embedded {
+		if err := r.startEmbedded(&to.options); err != nil {
 			return nil, err
 		}
 	}
-	r.ordinary = redis.NewClient(withLimits(*options, 2))
-	r.strict = redis.NewClient(withLimits(*options, -1))
+	r.ordinary = newClient(to.form, to.options, 2)
+	r.strict = newClient(to.form, to.options, noRetries)
 	log.WithFields(logrus.Fields{
-		"event": "redis.opened", "addr": options.Addr, "db": options.DB,
-		"embedded": to.embedded, "prefix": cfg.Prefix,
+		"event": "redis.opened", "form": string(to.form), "addr": strings.Join(to.options.Addrs, ","),
+		"db": to.options.DB, "prefix": cfg.Prefix,
 	}).Info("redis opened")
 	return r, nil
 }
 
-func (r *Redis) startEmbedded() (*redis.Options, error) {
+// complete adds what the URL does not say: whom to trust, and how Sentinels
+// know larder.
+func (c RedisConfig) complete(options *redis.UniversalOptions) error {
+	options.SentinelUsername, options.SentinelPassword = c.SentinelUsername, c.SentinelPassword
+	if c.CAFile == "" {
+		return nil
+	}
+	certificates, err := os.ReadFile(c.CAFile)
+	if err != nil {
+		return &ConfigError{Key: "redis.ca_file", Msg: "cannot be read: " + err.Error()}
+	}
+	trusted := x509.NewCertPool()
+	if !trusted.AppendCertsFromPEM(certificates) {
+		return &ConfigError{Key: "redis.ca_file", Msg: "holds no certificate in PEM form"}
+	}
+	options.TLSConfig = options.TLSConfig.Clone()
+	options.TLSConfig.RootCAs = trusted
+	return nil
+}
+
+func (r *Redis) startEmbedded(options *redis.UniversalOptions) error {
 	server := miniredis.NewMiniRedis()
 	password := rand.Text()
 	server.RequireAuth(password)
 	if err := server.Start(); err != nil {
-		return nil, fmt.Errorf("cache: start the embedded redis: %w", err)
+		return fmt.Errorf("cache: start the embedded redis: %w", err)
 	}
 	r.embedded = server
-	return &redis.Options{Addr: server.Addr(), Password: password}, nil
-}
-
-// withLimits gives both clients the same limits; retries is -1 for none.
-func withLimits(options redis.Options, retries int) *redis.Options {
-	options.MaxRetries = retries
-	options.DialTimeout = dialTimeout
-	options.DialerRetries = 1
-	options.ReadTimeout = ioTimeout
-	options.WriteTimeout = ioTimeout
-	options.ContextTimeoutEnabled = true
-	options.MaintNotificationsConfig = &maintnotifications.Config{Mode: maintnotifications.ModeDisabled}
-	return &options
+	options.Addrs, options.Password = []string{server.Addr()}, password
+	return nil
 }
 
 // Client is the ordinary client: it retries by itself, so only commands that
@@ -93,12 +101,15 @@ func (r *Redis) Client() redis.UniversalClient { return r.ordinary }
 // leases and the journal go through it.
 func (r *Redis) Strict() redis.UniversalClient { return r.strict }
 
+// Form is how the Redis stands.
+func (r *Redis) Form() Form { return r.form }
+
 // Keys gives the names of all keys.
 func (r *Redis) Keys() Keys { return r.keys }
 
 // Embedded tells whether the server stands inside the process and forgets
 // everything with it.
-func (r *Redis) Embedded() bool { return r.embedded != nil }
+func (r *Redis) Embedded() bool { return r.form == Embedded }
 
 // Ping asks the server once. The error is ErrUnavailable with its cause.
 func (r *Redis) Ping(ctx context.Context) error {

@@ -22,6 +22,10 @@ const (
 	// connections: a port from there could be lost between Stop and Restart.
 	firstPort = 20_000
 	portCount = 12_000
+	// A cluster's node takes the port 10,000 above its own too; that must lie
+	// below the range as well.
+	busOffset = 10_000
+	busCount  = 2_500
 )
 
 var errExited = errors.New("the server ended by itself")
@@ -67,11 +71,11 @@ func (p *process) log() string {
 
 // waitReady returns when this very process, and no other that listens on its
 // address, answers commands.
-func (p *process) waitReady(ctx context.Context, addr string) error {
+func (p *process) waitReady(ctx context.Context, to *redis.Options) error {
 	ticker := time.NewTicker(pollEvery)
 	defer ticker.Stop()
 	for {
-		err := p.answers(ctx, addr)
+		err := p.answers(ctx, to)
 		if err == nil {
 			return nil
 		}
@@ -85,17 +89,18 @@ func (p *process) waitReady(ctx context.Context, addr string) error {
 	}
 }
 
-func (p *process) answers(ctx context.Context, addr string) (err error) {
+func (p *process) answers(ctx context.Context, to *redis.Options) (err error) {
 	// Asked first by hand: go-redis logs each refused connection.
 	var dialer net.Dialer
-	conn, err := dialer.DialContext(ctx, "tcp", addr)
+	conn, err := dialer.DialContext(ctx, "tcp", to.Addr)
 	if err != nil {
 		return err
 	}
 	if err := conn.Close(); err != nil {
 		return err
 	}
-	client := redis.NewClient(&redis.Options{Addr: addr, MaxRetries: -1, DialerRetries: 1, PoolSize: 1})
+	to.MaxRetries, to.DialerRetries, to.PoolSize = -1, 1, 1
+	client := redis.NewClient(to)
 	defer func() { err = errors.Join(err, client.Close()) }()
 	// PING is refused while the append-only file is being loaded.
 	if err := client.Ping(ctx).Err(); err != nil {
@@ -106,30 +111,35 @@ func (p *process) answers(ctx context.Context, addr string) (err error) {
 		return err
 	}
 	if !strings.Contains(info, fmt.Sprintf("process_id:%d\r\n", p.cmd.Process.Pid)) {
-		return fmt.Errorf("another server already answers on %s", addr)
+		return fmt.Errorf("another server already answers on %s", to.Addr)
 	}
 	return nil
 }
 
-// freePort returns a loopback port on which nothing listens at this moment.
-func freePort(ctx context.Context, tb testing.TB) int {
+// freePort returns a loopback port on which nothing listens at this moment; with
+// bus the one 10,000 above is free as well.
+func freePort(ctx context.Context, tb testing.TB, bus bool) int {
 	tb.Helper()
-	var listen net.ListenConfig
+	count := portCount
+	if bus {
+		count = busCount
+	}
 	for ctx.Err() == nil {
-		offset, err := rand.Int(rand.Reader, big.NewInt(portCount))
+		offset, err := rand.Int(rand.Reader, big.NewInt(int64(count)))
 		if err != nil {
 			tb.Fatalf("redistest: choose a port: %v", err)
 		}
 		port := firstPort + int(offset.Int64())
-		listener, err := listen.Listen(ctx, "tcp", fmt.Sprintf("%s:%d", loopback, port))
-		if err != nil {
-			continue // taken
+		if isFree(ctx, port) && (!bus || isFree(ctx, port+busOffset)) {
+			return port
 		}
-		if err := listener.Close(); err != nil {
-			tb.Fatalf("redistest: release port %d: %v", port, err)
-		}
-		return port
 	}
 	tb.Fatalf("redistest: no free port within %s", readyWithin)
 	return 0
+}
+
+func isFree(ctx context.Context, port int) bool {
+	var listen net.ListenConfig
+	listener, err := listen.Listen(ctx, "tcp", fmt.Sprintf("%s:%d", loopback, port))
+	return err == nil && listener.Close() == nil
 }

@@ -1,5 +1,7 @@
-// Package redistest gives a test its own real redis-server: on a free loopback
-// port, with its data in the test's temporary folder, gone when the test ends.
+// Package redistest gives a test its own real Redis: one redis-server, one with
+// TLS, one with replicas and Sentinels, or a cluster. All of it listens on free
+// loopback ports, keeps its data in the test's temporary folder, and is gone
+// when the test ends.
 //
 // No server is ever shared, so tests may run in parallel, flush, reconfigure
 // and kill as they like. Only tests import this package. It never skips
@@ -16,6 +18,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -59,6 +62,9 @@ type Server struct {
 	dir        string
 	port       int
 	directives []string
+	tls        *certificates // nil without TLS
+	sentinel   string        // of a Sentinel alone: what it watches, as redis.conf says it
+	bus        bool          // of a cluster's node: the port 10,000 above is its too
 
 	mu      sync.Mutex
 	process *process // nil while stopped
@@ -72,7 +78,12 @@ func Start(tb testing.TB, options ...Option) *Server {
 	for _, option := range options {
 		option(s)
 	}
-	tb.Cleanup(s.Stop)
+	return s.start()
+}
+
+func (s *Server) start() *Server {
+	s.tb.Helper()
+	s.tb.Cleanup(s.Stop)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.startLocked(true)
@@ -85,20 +96,32 @@ func (s *Server) Addr() string {
 	return fmt.Sprintf("%s:%d", loopback, s.port)
 }
 
-// URL is the server's address as configuration takes it: redis://host:port/0.
+// URL is the server's address as configuration takes it: redis://host:port/0,
+// or rediss:// with TLS.
 func (s *Server) URL() string {
+	if s.tls != nil {
+		return "rediss://" + s.Addr() + "/0"
+	}
 	return "redis://" + s.Addr() + "/0"
 }
 
 // Client is a new client of the server with go-redis's own defaults; it is
 // closed when the test ends.
 func (s *Server) Client() *redis.Client {
-	client := redis.NewClient(&redis.Options{Addr: s.Addr()})
+	client := redis.NewClient(s.options())
 	s.tb.Cleanup(func() {
 		// A test may have closed it already, to see what happens then.
 		_ = client.Close()
 	})
 	return client
+}
+
+func (s *Server) options() *redis.Options {
+	options := &redis.Options{Addr: s.Addr()}
+	if s.tls != nil {
+		options.TLSConfig = s.tls.trusting()
+	}
+	return options
 }
 
 // Stop kills the server as a power cut or the kernel would (SIGKILL), with no
@@ -108,6 +131,21 @@ func (s *Server) Stop() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.stopLocked()
+}
+
+// Freeze stops the server's process where it stands (SIGSTOP): its connections
+// stay open and nothing answers. Restart and Stop work on a frozen server too.
+func (s *Server) Freeze() { s.signal(syscall.SIGSTOP) }
+
+// Thaw lets a frozen server go on.
+func (s *Server) Thaw() { s.signal(syscall.SIGCONT) }
+
+func (s *Server) signal(signal os.Signal) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.process != nil {
+		_ = s.process.cmd.Process.Signal(signal) // the only error is that it is gone
+	}
 }
 
 // Restart starts the server again on the same port and the same folder, and
@@ -136,13 +174,13 @@ func (s *Server) startLocked(newPort bool) {
 	defer cancel()
 	for range startAttempts {
 		if newPort {
-			s.port = freePort(ctx, s.tb)
+			s.port = freePort(ctx, s.tb, s.bus)
 		}
 		p, err := startProcess(ctx, s.binary, s.arguments(), filepath.Join(s.dir, "redis.log"))
 		if err != nil {
 			s.tb.Fatalf("redistest: start %s: %v", s.binary, err)
 		}
-		err = p.waitReady(ctx, s.Addr())
+		err = p.waitReady(ctx, s.options())
 		if err == nil {
 			s.process = p
 			return
@@ -156,12 +194,21 @@ func (s *Server) startLocked(newPort bool) {
 }
 
 func (s *Server) arguments() []string {
+	if s.sentinel != "" {
+		return []string{s.writeSentinel(), "--sentinel"}
+	}
+	port := strconv.Itoa(s.port)
 	arguments := []string{
 		"--bind", loopback,
-		"--port", strconv.Itoa(s.port),
 		"--dir", s.dir,
 		"--save", "",
 		"--daemonize", "no",
+	}
+	if s.tls != nil {
+		arguments = append(arguments, "--port", "0", "--tls-port", port)
+		arguments = append(arguments, s.tls.directives()...)
+	} else {
+		arguments = append(arguments, "--port", port)
 	}
 	return append(arguments, s.directives...)
 }

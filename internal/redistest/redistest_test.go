@@ -15,6 +15,15 @@ import (
 	"larder/internal/redistest"
 )
 
+func TestMain(m *testing.M) {
+	redis.SetLogger(silent{}) // it logs each step of a fail-over
+	os.Exit(m.Run())
+}
+
+type silent struct{}
+
+func (silent) Printf(context.Context, string, ...any) {}
+
 func TestServerAnswersAtItsURL(t *testing.T) {
 	t.Parallel()
 	server := redistest.Start(t)

@@ -1,0 +1,189 @@
+package cache
+
+import (
+	"net"
+	"net/url"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/redis/go-redis/v9"
+)
+
+// Form is how a Redis stands: what kind of server redis.url names.
+type Form string
+
+// The forms of a Redis. Embedded and Managed are a redis.url as they stand.
+const (
+	Embedded = "embedded" // inside the process, in memory only
+	Managed  = "managed"  // a redis-server that larder starts and stops
+
+	Single   Form = "single"   // redis:// or rediss://
+	Sentinel Form = "sentinel" // redis+sentinel:// or rediss+sentinel://
+	Cluster  Form = "cluster"  // redis+cluster:// or rediss+cluster://
+)
+
+// address is a parsed redis.url.
+type address struct {
+	form Form
+	// options are of the forms that have an address: Addrs are the server, the
+	// Sentinels, or some nodes of the cluster.
+	options redis.UniversalOptions
+}
+
+const (
+	redisPort    = "6379"
+	sentinelPort = "26379"
+	// supported is what redis.url may be, for messages.
+	supported = `write "embedded", "managed", redis://[user:password@]host[:port][/database], ` +
+		"redis+sentinel://[user:password@]host[:port][,host…]/master[/database], " +
+		"redis+cluster://[user:password@]host[:port][,host…], or rediss://… of each for TLS"
+)
+
+var schemeForm = regexp.MustCompile(`^[a-z][a-z0-9+.-]{0,30}$`)
+
+// parseURL never puts the URL into its error: it may hold a password.
+func parseURL(raw string) (address, error) {
+	if raw == Embedded {
+		return address{form: Embedded}, nil
+	}
+	if raw == Managed {
+		return refuse(`"managed" is not supported yet`)
+	}
+	scheme, rest, found := strings.Cut(raw, "://")
+	if !found {
+		return refuse("has no scheme")
+	}
+	form, secured := Single, strings.HasPrefix(scheme, "rediss")
+	switch scheme {
+	case "redis", "rediss":
+	case "redis+sentinel", "rediss+sentinel":
+		form = Sentinel
+	case "redis+cluster", "rediss+cluster":
+		form = Cluster
+	default:
+		if !schemeForm.MatchString(scheme) {
+			return refuse("has a scheme that is none of a Redis address")
+		}
+		return refuse(strconv.Quote(scheme) + " is no scheme of a Redis address")
+	}
+	return parseAddress(form, secured, rest)
+}
+
+func refuse(why string) (address, error) {
+	return address{}, &ConfigError{Key: "redis.url", Msg: why + "; " + supported}
+}
+
+// parseAddress reads what follows the scheme: [user:password@]hosts[/path][?options].
+func parseAddress(form Form, secured bool, rest string) (address, error) {
+	end := strings.IndexAny(rest, "/?#")
+	if end < 0 {
+		end = len(rest)
+	}
+	authority, tail := rest[:end], rest[end:]
+	at := strings.LastIndexByte(authority, '@') + 1
+	path, query, _ := strings.Cut(tail, "?")
+	hosts, why := parseHosts(authority[at:], form)
+	if why != "" {
+		return refuse(why)
+	}
+	master, database, why := parsePath(path, form)
+	if why != "" {
+		return refuse(why)
+	}
+	// The rest is what go-redis reads, and refuses, of one server's address. Its
+	// error quotes the URL; a password given as an option, which nothing would
+	// redact, is among what it refuses.
+	one := "redis://"
+	if secured {
+		one = "rediss://"
+	}
+	one += authority[:at] + hosts[0] + database
+	if query != "" {
+		one += "?" + query
+	}
+	if _, err := url.Parse(one); err != nil {
+		return refuse("cannot be read as an address (special characters of a password are percent-encoded)")
+	}
+	options, err := redis.ParseURL(one)
+	if err != nil || options.DB < 0 {
+		return refuse("has a database or option that cannot be read")
+	}
+	if form == Cluster && options.DB != 0 {
+		return refuse("names a database, which a cluster does not have")
+	}
+	to := address{form: form, options: universal(options)}
+	to.options.Addrs, to.options.MasterName = hosts, master
+	if to.options.TLSConfig != nil && form != Single {
+		to.options.TLSConfig.ServerName = "" // each server is asked for its own name
+	}
+	return to, nil
+}
+
+// parseHosts gives each host with its port; why tells what is wrong.
+func parseHosts(list string, form Form) (hosts []string, why string) {
+	port := redisPort
+	if form == Sentinel {
+		port = sentinelPort
+	}
+	for host := range strings.SplitSeq(list, ",") {
+		u, err := url.Parse("redis://" + host)
+		switch {
+		case err != nil, strings.Count(host, ":") > 1 && !strings.HasPrefix(host, "["):
+			return nil, "has a host that cannot be read (an IPv6 address stands in brackets, a port is a number, " +
+				"special characters of a password are percent-encoded)"
+		case u.Hostname() == "":
+			return nil, "names no host"
+		}
+		if given := u.Port(); given != "" {
+			if n, err := strconv.ParseUint(given, 10, 16); err != nil || n == 0 {
+				return nil, "has a port that is none (1 to 65535)"
+			}
+			hosts = append(hosts, net.JoinHostPort(u.Hostname(), given))
+			continue
+		}
+		hosts = append(hosts, net.JoinHostPort(u.Hostname(), port))
+	}
+	if form == Single && len(hosts) > 1 {
+		return nil, "names several hosts, which only Sentinel and Cluster have"
+	}
+	return hosts, ""
+}
+
+// parsePath gives the name of Sentinel's master, and the path of the database.
+func parsePath(path string, form Form) (master, database, why string) {
+	path = strings.TrimSuffix(path, "/")
+	switch form {
+	case Sentinel:
+		name, rest, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/")
+		master, err := url.PathUnescape(name)
+		if err != nil || master == "" {
+			return "", "", "does not name Sentinel's master: it stands behind the hosts, as in redis+sentinel://host/mymaster"
+		}
+		if rest == "" {
+			return master, "", ""
+		}
+		return master, "/" + rest, ""
+	case Cluster:
+		if path != "" {
+			return "", "", "has a path, but a cluster has neither databases nor a master's name"
+		}
+		return "", "", ""
+	default:
+		return "", path, ""
+	}
+}
+
+// universal is what redis.ParseURL reads, for any form. What larder sets itself
+// (retries, time-outs) is left out.
+func universal(o *redis.Options) redis.UniversalOptions {
+	return redis.UniversalOptions{
+		ClientName: o.ClientName, DB: o.DB, Protocol: o.Protocol, Username: o.Username, Password: o.Password,
+		PipelineReadBufferSize: o.PipelineReadBufferSize, PipelineWriteBufferSize: o.PipelineWriteBufferSize,
+		PipelinePoolSize: o.PipelinePoolSize, PoolFIFO: o.PoolFIFO, PoolSize: o.PoolSize, PoolTimeout: o.PoolTimeout,
+		MaxConcurrentDials: o.MaxConcurrentDials, MinIdleConns: o.MinIdleConns, MaxIdleConns: o.MaxIdleConns,
+		MaxActiveConns: o.MaxActiveConns, ConnMaxIdleTime: o.ConnMaxIdleTime, ConnMaxLifetime: o.ConnMaxLifetime,
+		ConnMaxLifetimeJitter: o.ConnMaxLifetimeJitter, MinRetryBackoff: o.MinRetryBackoff, MaxRetryBackoff: o.MaxRetryBackoff,
+		TLSConfig: o.TLSConfig,
+	}
+}

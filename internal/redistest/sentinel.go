@@ -1,0 +1,206 @@
+package redistest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+)
+
+const (
+	masterName = "larder"
+	// quorum is how many of the three Sentinels must miss a master.
+	quorum = 2
+	// agreedWithin bounds the forming of a group of servers, and a fail-over: one
+	// whose vote was split is tried again after six seconds.
+	agreedWithin = 12 * time.Second
+)
+
+// Sentinel is a master with two replicas, and three Sentinels that put one of
+// the replicas in its place when it has not answered for half a second.
+type Sentinel struct {
+	tb        testing.TB
+	nodes     []*Server
+	sentinels []*Server
+}
+
+// StartSentinel runs the six servers until the test ends. It returns when both
+// replicas follow the master and all Sentinels know of each other. The options
+// are those of the data's servers.
+func StartSentinel(tb testing.TB, options ...Option) *Sentinel {
+	tb.Helper()
+	s := &Sentinel{tb: tb}
+	options = append([]Option{
+		Config("repl-diskless-sync-delay", "0"), Config("repl-ping-replica-period", "1"), Config("repl-timeout", "5"),
+	}, options...)
+	master := Start(tb, options...)
+	s.nodes = append(s.nodes, master)
+	for range 2 {
+		following := append(options[:len(options):len(options)], Config("replicaof", loopback, strconv.Itoa(master.port)))
+		s.nodes = append(s.nodes, Start(tb, following...))
+	}
+	await(s.tb, "both replicas follow the master", func(ctx context.Context) error {
+		for _, replica := range s.nodes[1:] {
+			if info := replica.info(ctx, "replication"); !strings.Contains(info, "master_link_status:up") {
+				return fmt.Errorf("%s does not", replica.Addr())
+			}
+		}
+		return nil
+	})
+	for range 3 {
+		watcher := &Server{tb: tb, binary: findBinary(tb), dir: tb.TempDir(), sentinel: watching(master.port)}
+		s.sentinels = append(s.sentinels, watcher.start())
+		watcher.hurry()
+	}
+	await(s.tb, "the Sentinels know of all", func(ctx context.Context) error {
+		for _, sentinel := range s.sentinels {
+			if err := sentinel.knows(ctx, len(s.nodes)-1, len(s.sentinels)-1); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return s
+}
+
+// watching is what a Sentinel watches, and how it does.
+func watching(port int) string {
+	return strings.Join([]string{
+		fmt.Sprintf("sentinel monitor %s %s %d %d", masterName, loopback, port, quorum),
+		"sentinel down-after-milliseconds " + masterName + " 500",
+		"sentinel failover-timeout " + masterName + " 3000",
+		"sentinel parallel-syncs " + masterName + " 2",
+	}, "\n")
+}
+
+// writeSentinel writes the Sentinel's configuration, which it changes itself
+// while it runs, unless there is one: a Sentinel remembers over a restart.
+func (s *Server) writeSentinel() string {
+	path := filepath.Join(s.dir, fmt.Sprintf("sentinel-%d.conf", s.port))
+	if _, err := os.Stat(path); err == nil {
+		return path
+	}
+	text := fmt.Sprintf("bind %s\nport %d\ndir %q\n%s\n", loopback, s.port, s.dir, s.sentinel)
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		s.tb.Fatalf("redistest: %v", err)
+	}
+	return path
+}
+
+// hurry lets a Sentinel tell and ask others more often than every some seconds.
+// An older one, which cannot, only takes longer to know of all.
+func (s *Server) hurry() {
+	client := s.Client()
+	_ = client.Do(s.tb.Context(), "SENTINEL", "DEBUG",
+		"info-period", "500", "publish-period", "200", "ask-period", "100").Err()
+}
+
+// knows tells what a Sentinel does not know of the group yet, so that it could
+// not put a replica in the master's place.
+func (s *Server) knows(ctx context.Context, replicas, others int) error {
+	sentinel := redis.NewSentinelClient(s.onceOptions())
+	defer func() { _ = sentinel.Close() }() // it was only asked
+	state, err := sentinel.Master(ctx, masterName).Result()
+	if err != nil {
+		return err
+	}
+	if state["num-slaves"] != strconv.Itoa(replicas) || state["num-other-sentinels"] != strconv.Itoa(others) || state["flags"] != "master" {
+		return fmt.Errorf("the Sentinel on %s knows %s replicas and %s others, the master is %s",
+			s.Addr(), state["num-slaves"], state["num-other-sentinels"], state["flags"])
+	}
+	list, err := sentinel.Replicas(ctx, masterName).Result()
+	if err != nil {
+		return err
+	}
+	for _, replica := range list {
+		if replica["flags"] != "slave" || replica["master-link-status"] != "ok" {
+			return fmt.Errorf("to the Sentinel on %s the replica %s is %s, its link is %s",
+				s.Addr(), replica["name"], replica["flags"], replica["master-link-status"])
+		}
+	}
+	return nil
+}
+
+// URL is the group's address as configuration takes it.
+func (s *Sentinel) URL() string {
+	return "redis+sentinel://" + addresses(s.sentinels) + "/" + masterName + "/0"
+}
+
+// Nodes are the three servers of the data; the first was the master at the start.
+func (s *Sentinel) Nodes() []*Server { return s.nodes }
+
+// Sentinels are the three that watch.
+func (s *Sentinel) Sentinels() []*Server { return s.sentinels }
+
+// Client is a new client that follows the master; it is closed when the test ends.
+func (s *Sentinel) Client() *redis.Client {
+	var addrs []string
+	for _, sentinel := range s.sentinels {
+		addrs = append(addrs, sentinel.Addr())
+	}
+	client := redis.NewFailoverClient(&redis.FailoverOptions{MasterName: masterName, SentinelAddrs: addrs})
+	s.tb.Cleanup(func() { _ = client.Close() }) // a test may have closed it already
+	return client
+}
+
+// Master is the server that every running Sentinel names and that takes writes.
+func (s *Sentinel) Master() *Server {
+	s.tb.Helper()
+	var master *Server
+	await(s.tb, "a master that all Sentinels name", func(ctx context.Context) (err error) {
+		master, err = s.agreed(ctx)
+		return err
+	})
+	return master
+}
+
+// AwaitFailover returns the master once it is another one than old: what a test
+// calls after it has stopped or frozen old.
+func (s *Sentinel) AwaitFailover(old *Server) *Server {
+	s.tb.Helper()
+	var master *Server
+	await(s.tb, "another master", func(ctx context.Context) (err error) {
+		if master, err = s.agreed(ctx); err == nil && master == old {
+			return errors.New("it is still the old one")
+		}
+		return err
+	})
+	return master
+}
+
+func (s *Sentinel) agreed(ctx context.Context) (*Server, error) {
+	named := ""
+	for _, sentinel := range s.sentinels {
+		if !sentinel.running() {
+			continue
+		}
+		addr, err := sentinel.namedMaster(ctx)
+		switch {
+		case err != nil:
+			return nil, err
+		case named != "" && named != addr:
+			return nil, fmt.Errorf("one Sentinel names %s, another %s", named, addr)
+		}
+		named = addr
+	}
+	for _, node := range s.nodes {
+		if node.Addr() == named && node.running() && strings.Contains(node.info(ctx, "replication"), "role:master") {
+			return node, nil
+		}
+	}
+	return nil, fmt.Errorf("%q, which the Sentinels name, is no running master", named)
+}
+
+func (s *Server) namedMaster(ctx context.Context) (string, error) {
+	sentinel := redis.NewSentinelClient(s.onceOptions())
+	defer func() { _ = sentinel.Close() }() // it was only asked
+	addr, err := sentinel.GetMasterAddrByName(ctx, masterName).Result()
+	return strings.Join(addr, ":"), err
+}
