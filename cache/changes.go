@@ -33,7 +33,7 @@ type changesBody struct {
 // version; ErrUnavailable; ErrCorrupt; ctx's.
 func (r *Replica) Changes(ctx context.Context, snap *Snapshot, since int64, enc Encoding) (*Representation, error) {
 	if since > snap.Version.Version {
-		r.markDirty(snap.Restaurant) // perhaps another replica is ahead
+		r.told.add(snap.Restaurant) // perhaps another replica is ahead
 		return nil, fmt.Errorf("cache: changes of %s since %d: version %d is current: %w", snap.Restaurant, since, snap.Version.Version, ErrVersionGone)
 	}
 	key := snap.key(changesOnly, enc)

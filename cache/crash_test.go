@@ -84,9 +84,6 @@ func staged(t *testing.T, s *Store, p Publication) *flip {
 		Restaurant: p.Restaurant, Version: p.Base + 1, Content: menu.ContentHash(p.Published.Content, p.Catalogue.Settings()),
 		Stops: p.Catalogue.Stops(), SyncedAt: wholeMillis(p.SyncedAt), Counts: p.Catalogue.Counts(),
 	}
-	if v.ready, err = s.packer.represent(v.Version, menuBody(v, p.Catalogue), Gzip); err != nil {
-		t.Fatal(err)
-	}
 	own := s.keys.Version(p.Restaurant, v.Version)
 	index, err := s.storeContent(ctx, p, v.Content, own)
 	if err != nil {

@@ -46,9 +46,8 @@ func (f *flip) add(final, count string, want int, life time.Duration) (staged st
 }
 
 // succeed plans what becomes of the versions before: the index keys of the
-// last one, and the records that leave the history, live on for a while. It
-// gives the contents that the history then no longer names.
-func (f *flip) succeed(s *Store, before standing, v Version) (dropped []string) {
+// last one, and the records that leave the history, live on for a while.
+func (f *flip) succeed(s *Store, before standing, v Version) {
 	f.overlay = before.version > 0 && before.content == v.Content
 	kept := before.history
 	var gone []historyEntry
@@ -57,7 +56,6 @@ func (f *flip) succeed(s *Store, before standing, v Version) (dropped []string) 
 	}
 	if room := f.limit - 1; len(kept) > room {
 		gone = append(slices.Clip(gone), kept[room:]...)
-		kept = kept[:room]
 	}
 	for _, entry := range gone {
 		f.old = append(f.old, s.keys.Record(f.restaurant, entry.version), s.keys.StopValues(f.restaurant, entry.version))
@@ -67,17 +65,6 @@ func (f *flip) succeed(s *Store, before standing, v Version) (dropped []string) 
 		f.old = append(f.old, s.keys.Products(index), s.keys.ExternalIDs(index), s.keys.Schemes(index),
 			s.keys.Stopped(f.restaurant, before.version), s.keys.readyOf(before.form, f.restaurant, before.version))
 	}
-	named := map[string]bool{v.Content: true}
-	for _, entry := range kept {
-		named[entry.content] = true
-	}
-	for _, entry := range gone {
-		if !named[entry.content] {
-			named[entry.content] = true
-			dropped = append(dropped, entry.content)
-		}
-	}
-	return dropped
 }
 
 func (f *flip) keys(k Keys) []string {

@@ -89,11 +89,8 @@ func (k Keys) Record(id menu.RestaurantID, version int64) string {
 	return k.Version(id, version) + ":" + catalogueForm + ":record"
 }
 
-// Ready is a version's menu as served, in gzip.
-func (k Keys) Ready(id menu.RestaurantID, version int64) string {
-	return k.readyOf(catalogueForm, id, version)
-}
-
+// readyOf is the menu in gzip, as larders up to now have kept it with each
+// version; nobody reads it any more.
 func (k Keys) readyOf(form string, id menu.RestaurantID, version int64) string {
 	return k.Version(id, version) + ":" + form + ":menu.gz"
 }

@@ -19,11 +19,6 @@ const (
 	// oldLife is how long the keys of the version before stay readable (the
 	// HTTP interface's page, "In Redis").
 	oldLife = 10 * time.Minute
-	// sharedReadyLife bounds what a chain's ready bodies take: they are there
-	// while the other replicas learn of the version, and built anew later.
-	sharedReadyLife = time.Hour
-	// maxReady bounds one ready body; a larger one is built by each replica.
-	maxReady = 4 << 20
 	// verifyWithin bounds the look whether a publish without answer took place.
 	verifyWithin = 2 * time.Second
 )
@@ -101,10 +96,6 @@ func (s *Store) publish(ctx context.Context, p Publication) (Version, error) {
 	}
 	version.Held = version.Hold != Hold{}
 	version.Published, version.PublishedAt = publishedSum(version.Content, p.Published.Stops), version.SyncedAt
-	version.ready, err = s.packer.represent(version.Version, menuBody(version, p.Catalogue), Gzip)
-	if err != nil {
-		return Version{}, err
-	}
 	own := s.keys.Version(p.Restaurant, version.Version)
 	index, err := s.storeContent(ctx, p, version.Content, own)
 	if err != nil {
@@ -114,11 +105,10 @@ func (s *Store) publish(ctx context.Context, p Publication) (Version, error) {
 	if err != nil {
 		return Version{}, fmt.Errorf("stage version %d: %w: %w", version.Version, ErrUnavailable, err)
 	}
-	dropped := step.succeed(s, stored, version)
+	step.succeed(s, stored, version)
 	if err := s.flip(ctx, step); err != nil {
 		return Version{}, err
 	}
-	s.forgetUsers(ctx, p.Restaurant, dropped)
 	return version, nil
 }
 
@@ -209,18 +199,7 @@ func (s *Store) stage(ctx context.Context, p Publication, v Version, index strin
 	if err := b.value(ctx, step.add(s.keys.StopValues(v.Restaurant, v.Version), "STRLEN", len(packed), 0), packed, stagedLife); err != nil {
 		return nil, err
 	}
-	ready := (*readyRecord)(nil)
-	if body := v.ready.Body; len(body) <= maxReady {
-		ready = &readyRecord{ETag: v.ready.ETag, Sum: sum(body)}
-		life := time.Duration(0)
-		if !ownIndex {
-			life = sharedReadyLife
-		}
-		if err := b.value(ctx, step.add(s.keys.Ready(v.Restaurant, v.Version), "STRLEN", len(body), life), body, stagedLife); err != nil {
-			return nil, err
-		}
-	}
-	recordBytes, err := encodeRecord(v, ready)
+	recordBytes, err := encodeRecord(v)
 	if err != nil {
 		return nil, err
 	}

@@ -75,7 +75,7 @@ func (r *Replica) represented(ctx context.Context, snap *Snapshot, enc Encoding)
 		body, key.content, err = r.store.published(ctx, snap.Version)
 		if err == nil {
 			if key.content != snap.Published {
-				r.markDirty(snap.Restaurant) // Redis is ahead
+				r.told.add(snap.Restaurant) // Redis is ahead
 			}
 			ready, err = r.store.packer.represent(snap.Version.Version, body, enc)
 		}

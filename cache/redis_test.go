@@ -100,7 +100,7 @@ func TestKeysShareTheirHashTag(t *testing.T) {
 	id := menu.RestaurantID("bistro")
 	own := k.Version(id, 42)
 	restaurant := []string{
-		k.Current(id), k.Products(own), k.ExternalIDs(own), k.Schemes(own), k.Stopped(id, 42), k.Record(id, 42), k.Ready(id, 42),
+		k.Current(id), k.Products(own), k.ExternalIDs(own), k.Schemes(own), k.Stopped(id, 42), k.Record(id, 42),
 		k.StopValues(id, 42), k.History(id), k.Lease(id), k.Fence(id), k.Queue(id), k.Runs(id), k.RunOrder(id), k.Findings(id), k.Validator(id),
 	}
 	shared := k.Content("ab12")

@@ -4,36 +4,40 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
+	"runtime"
+	"slices"
+	"sync"
 	"time"
 
-	"github.com/sirupsen/logrus"
 	"golang.org/x/sync/errgroup"
 
 	"larder/internal/menu"
 )
 
-const (
-	// firstPause and lastPause bound the wait before notices are subscribed to
-	// again.
-	firstPause = 100 * time.Millisecond
-	lastPause  = 5 * time.Second
-)
+// maxFaults bounds the restaurants that one error of a refresh names.
+const maxFaults = 5
 
 // Run keeps memory at the current versions until ctx ends: at once when a
-// notice comes, and by Poll every so often, should one be lost. It first loads
-// all that Redis holds. A Redis that is gone is tried again with growing
-// pauses; meanwhile memory serves. Run ends when its two loops have ended.
+// notice comes, and by Poll every so often, should one be lost. It first learns
+// the versions that Redis holds, then loads their contents; a reader who comes
+// before has the one he asks for loaded at once. A Redis that is gone is tried
+// again with growing pauses; meanwhile memory serves. Run ends when its loops
+// have ended.
 func (r *Replica) Run(ctx context.Context) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error { r.listenAlways(ctx); return nil })
-	group.Go(func() error { r.refreshAlways(ctx); return nil })
+	group.Go(func() error { r.pollAlways(ctx); return nil })
+	for range heeders {
+		group.Go(func() error { r.heedAlways(ctx); return nil })
+	}
+	group.Go(func() error { r.renewAlways(ctx); return nil })
 	return group.Wait()
 }
 
 // Poll is one pass: it compares the version of every restaurant with Redis and
 // loads what is newer there. A content that cannot be loaded leaves its
-// restaurants at the version they have. Errors: ErrUnavailable, ErrCorrupt.
+// restaurants at the version they have. Errors: ErrUnavailable, ErrNoCatalogue,
+// ErrCorrupt.
 func (r *Replica) Poll(ctx context.Context) error { return r.refresh(ctx, r.watched()) }
 
 // watched are the restaurants to keep and those that are held already.
@@ -52,41 +56,111 @@ func (r *Replica) watched() []menu.RestaurantID {
 	return ids
 }
 
-// refresh brings the restaurants to their versions in Redis.
+// refresh brings the restaurants to their versions in Redis: it compares them,
+// learns of all that are behind, and then loads.
 func (r *Replica) refresh(ctx context.Context, restaurants []menu.RestaurantID) error {
-	var behind []menu.RestaurantID
-	err := r.store.ask(ctx, restaurants, statusFields(), func(id menu.RestaurantID, values []any) {
+	var held, behind []menu.RestaurantID
+	for _, id := range restaurants {
+		if r.seated(id) == nil {
+			behind = append(behind, id)
+		} else {
+			held = append(held, id)
+		}
+	}
+	err := r.store.ask(ctx, held, statusFields(), func(id menu.RestaurantID, values []any) {
 		there := readStatus(values)
-		here := r.seated(id)
+		here := r.seated(id).snapshot
 		switch {
 		case there.version == 0:
 			return // Redis has lost it, or never had it: memory goes on
-		case here == nil, supersedes(Version{Version: there.version, Content: there.content, SyncedAt: there.syncedAt}, here.snapshot.Version):
+		case supersedes(Version{Version: there.version, Content: there.content, SyncedAt: there.syncedAt}, here.Version):
 			behind = append(behind, id)
-		case there.version == here.snapshot.Version.Version && differs(here.snapshot.Version, there):
-			r.swap(&Snapshot{Version: here.snapshot.Version.with(there), Catalogue: here.snapshot.Catalogue})
+		case there.version == here.Version.Version && differs(here.Version, there):
+			r.swap(&Snapshot{Version: here.Version.with(there), Catalogue: here.Catalogue})
 		}
 	})
 	if err != nil {
 		return err
 	}
-	versions, err := r.store.currents(ctx, behind)
+	founds, err := r.store.currents(ctx, behind)
 	if err != nil {
 		return err
 	}
-	var faults []error
-	for _, found := range versions {
-		if found.err != nil {
-			if !errors.Is(found.err, ErrNoCatalogue) {
-				faults = append(faults, found.err)
-			}
-			continue
-		}
-		if err := r.take(ctx, found.version, found.ready, false); err != nil {
-			faults = append(faults, fmt.Errorf("%s: version %d: %w", found.version.Restaurant, found.version.Version, err))
+	var broken faults
+	var versions []Version
+	for _, found := range founds {
+		switch {
+		case found.err == nil:
+			r.expect(found.version)
+			versions = append(versions, found.version)
+		case !errors.Is(found.err, ErrNoCatalogue):
+			broken.add(found.err)
 		}
 	}
-	return errors.Join(faults...)
+	if err := r.takeAll(ctx, versions, &broken); err != nil {
+		return err
+	}
+	return broken.err()
+}
+
+// takeAll brings versions into memory, a content at a time, and leaves a core
+// to those who read. It gives up when Redis no longer answers.
+func (r *Replica) takeAll(ctx context.Context, versions []Version, broken *faults) error {
+	shared := make(map[string][]Version, len(versions))
+	var contents []string // as they came
+	for _, version := range versions {
+		if shared[version.Content] == nil {
+			contents = append(contents, version.Content)
+		}
+		shared[version.Content] = append(shared[version.Content], version)
+	}
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(max(1, runtime.GOMAXPROCS(0)-1))
+	for _, content := range contents {
+		if ctx.Err() != nil {
+			break
+		}
+		group.Go(func() error {
+			for _, version := range shared[content] {
+				err := r.take(ctx, version)
+				if errors.Is(err, ErrUnavailable) {
+					return err
+				}
+				if err != nil {
+					broken.add(fmt.Errorf("%s: version %d: %w", version.Restaurant, version.Version, err))
+				}
+			}
+			return nil
+		})
+	}
+	return group.Wait()
+}
+
+// faults are the errors of one refresh, of which few are kept.
+type faults struct {
+	mu    sync.Mutex
+	first []error
+	more  int
+}
+
+func (f *faults) add(err error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if len(f.first) < maxFaults {
+		f.first = append(f.first, err)
+	} else {
+		f.more++
+	}
+}
+
+// err is what was added, nil where nothing was.
+func (f *faults) err() error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.more > 0 {
+		return errors.Join(append(slices.Clip(f.first), fmt.Errorf("and %d restaurants more", f.more))...)
+	}
+	return errors.Join(f.first...)
 }
 
 // differs tells whether a moving field of the version held differs.
@@ -96,24 +170,40 @@ func differs(held Version, there status) bool {
 		moved.Published != held.Published
 }
 
-// refreshAlways polls, and loads what notices told of, one after the other.
-func (r *Replica) refreshAlways(ctx context.Context) {
+// pollAlways polls at once, whenever notices may have been lost, and every so
+// often.
+func (r *Replica) pollAlways(ctx context.Context) {
 	ticker := time.NewTicker(r.cfg.Poll)
 	defer ticker.Stop()
-	r.report(ctx, r.Poll(ctx), nil)
+	r.lookSoon()
 	var last error
 	for {
-		var err error
 		select {
 		case <-ctx.Done():
 			return
 		case <-ticker.C:
-			err = r.Poll(ctx)
-		case <-r.wake:
-			err = r.refresh(ctx, r.takeDirty())
+		case <-r.look:
 		}
+		err := r.Poll(ctx)
 		r.report(ctx, err, last)
 		last = err
+	}
+}
+
+// renewAlways makes the menus anew that are read here and have got a new
+// version, so that the next reader seldom waits for it.
+func (r *Replica) renewAlways(ctx context.Context) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-r.stale.wake:
+		}
+		for _, restaurant := range r.stale.take(1) {
+			if snapshot, ok := r.Peek(restaurant); ok {
+				_, _ = r.Menu(snapshot, Gzip) // or whoever reads it next learns why not
+			}
+		}
 	}
 }
 
@@ -127,73 +217,4 @@ func (r *Replica) report(ctx context.Context, err, last error) {
 	case err == nil && last != nil:
 		log.Info("catalogues are refreshed again")
 	}
-}
-
-// listenAlways subscribes to notices, again whenever the connection is lost.
-func (r *Replica) listenAlways(ctx context.Context) {
-	pause := firstPause
-	for ctx.Err() == nil {
-		heard, err := r.listen(ctx)
-		if heard {
-			pause = firstPause
-		}
-		r.cfg.Log.WithFields(logrus.Fields{"event": "replica.notices_lost", "pause": pause.String()}).
-			WithError(err).Debug("notices are lost; subscribing again")
-		// Full jitter: the replicas of a Redis that restarts do not all come at once.
-		timer := time.NewTimer(rand.N(pause) + time.Millisecond) //nolint:gosec // no secret
-		select {
-		case <-ctx.Done():
-			timer.Stop()
-			return
-		case <-timer.C:
-		}
-		pause = min(2*pause, lastPause)
-	}
-}
-
-// listen takes notices over one connection until it breaks or ctx ends. It
-// tells whether it was ever subscribed.
-func (r *Replica) listen(ctx context.Context) (heard bool, err error) {
-	err = r.store.redis.Listen(ctx, r.store.keys.Notices(), func() {
-		// What was published before is not told: look once.
-		heard = true
-		r.markDirty(r.watched()...)
-	}, r.noticed)
-	return heard, err
-}
-
-// noticed takes one notice: what memory does not hold yet is loaded soon.
-func (r *Replica) noticed(payload string) {
-	n, ok := readNotice(payload)
-	if !ok {
-		return
-	}
-	r.forgetMiss(n.restaurant)
-	if now := r.seated(n.restaurant); now != nil && now.snapshot.Version.Version >= n.version {
-		return
-	}
-	r.markDirty(n.restaurant)
-}
-
-func (r *Replica) markDirty(restaurants ...menu.RestaurantID) {
-	r.dirtyMu.Lock()
-	for _, id := range restaurants {
-		r.dirty[id] = struct{}{}
-	}
-	r.dirtyMu.Unlock()
-	select {
-	case r.wake <- struct{}{}:
-	default: // awake already
-	}
-}
-
-func (r *Replica) takeDirty() []menu.RestaurantID {
-	r.dirtyMu.Lock()
-	defer r.dirtyMu.Unlock()
-	ids := make([]menu.RestaurantID, 0, len(r.dirty))
-	for id := range r.dirty {
-		ids = append(ids, id)
-	}
-	clear(r.dirty)
-	return ids
 }

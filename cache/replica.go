@@ -2,10 +2,8 @@ package cache
 
 import (
 	"context"
-	"errors"
 	"io"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/sirupsen/logrus"
@@ -14,15 +12,8 @@ import (
 	"larder/internal/menu"
 )
 
-const (
-	// loadWithin bounds a load; whoever waits may give up earlier.
-	loadWithin = 10 * time.Second
-	// missLife is how long a restaurant without a catalogue, or a Redis that
-	// does not answer, is not asked about again by readers. A notice ends it.
-	missLife = time.Second
-	// maxMisses bounds what is remembered of names that nobody has.
-	maxMisses = 4096
-)
+// loadWithin bounds a load; whoever waits may give up earlier.
+const loadWithin = 10 * time.Second
 
 // ReplicaConfig is what a Replica needs beside its Store.
 type ReplicaConfig struct {
@@ -53,26 +44,9 @@ type Replica struct {
 
 	watches watches
 
-	dirtyMu sync.Mutex
-	dirty   map[menu.RestaurantID]struct{} // told of by notices, not yet loaded
-	wake    chan struct{}
-}
-
-// seat is where a restaurant's current version is found.
-type seat struct {
-	now   atomic.Pointer[seated]
-	moves sync.Mutex // one at a time
-}
-
-// seated is a snapshot with the shelf of its version's bodies.
-type seated struct {
-	snapshot *Snapshot
-	shelf    *shelf
-}
-
-type miss struct {
-	err   error
-	until time.Time
+	told  *queue        // by notices, not yet loaded
+	stale *queue        // whose menu is read here and not made yet of its newest version
+	look  chan struct{} // asks for a poll before its time
 }
 
 // Snapshot is one version of a restaurant's catalogue. It never changes: all
@@ -104,7 +78,7 @@ func NewReplica(store *Store, cfg ReplicaConfig) *Replica {
 	}
 	return &Replica{
 		store: store, cfg: cfg, contents: newLibrary(store.Content), bodies: newBodies(cfg.Memory),
-		misses: make(map[menu.RestaurantID]miss), dirty: make(map[menu.RestaurantID]struct{}), wake: make(chan struct{}, 1),
+		misses: make(map[menu.RestaurantID]miss), told: newQueue(), stale: newQueue(), look: make(chan struct{}, 1),
 	}
 }
 
@@ -116,13 +90,22 @@ func (r *Replica) Peek(restaurant menu.RestaurantID) (*Snapshot, bool) {
 	return nil, false
 }
 
-func (r *Replica) seated(restaurant menu.RestaurantID) *seated {
-	found, ok := r.seats.Load(restaurant)
-	if !ok {
-		return nil
+// Version gives what is known of the restaurant's current version: that which
+// memory serves or, soon after a start, that which Redis named and whose
+// content is still on its way, or is loaded by the first who asks for it.
+func (r *Replica) Version(restaurant menu.RestaurantID) (Version, bool) {
+	s := r.seat(restaurant)
+	if s == nil {
+		return Version{}, false
 	}
-	s, _ := found.(*seat)
-	return s.now.Load()
+	coming := s.coming.Load() // before now, which is set before this is cleared
+	if now := s.now.Load(); now != nil {
+		return now.snapshot.Version, true
+	}
+	if coming != nil {
+		return *coming, true
+	}
+	return Version{}, false
 }
 
 // Catalogue gives the restaurant's current version: from memory, and on a miss
@@ -165,126 +148,15 @@ func (r *Replica) Catalogue(ctx context.Context, restaurant menu.RestaurantID) (
 // load takes the restaurant's current version from Redis into memory and
 // gives what stands there then.
 func (r *Replica) load(ctx context.Context, restaurant menu.RestaurantID) (*Snapshot, error) {
-	version, ready, err := r.store.current(ctx, restaurant)
+	version, err := r.store.Current(ctx, restaurant)
 	if err != nil {
 		return nil, err
 	}
-	if err := r.take(ctx, version, ready, true); err != nil {
+	if err := r.take(ctx, version); err != nil {
 		return nil, err
 	}
 	if snapshot, ok := r.Peek(restaurant); ok {
 		return snapshot, nil
 	}
 	return nil, ErrNoCatalogue
-}
-
-// take brings a version that Redis holds into memory, unless memory holds it
-// already or a higher one.
-func (r *Replica) take(ctx context.Context, version Version, ready *readyRecord, wanted bool) error {
-	now := r.seated(version.Restaurant)
-	if now != nil && !supersedes(version, now.snapshot.Version) {
-		r.swap(&Snapshot{Version: version, Catalogue: now.snapshot.Catalogue})
-		return nil
-	}
-	content, err := r.contents.content(ctx, version.Content)
-	if err != nil {
-		return err
-	}
-	// Ready bodies come along only where somebody reads the menu: of thousands
-	// of restaurants most are never asked for here.
-	if wanted || now != nil && r.reads(now.snapshot) {
-		version.ready = r.store.ready(ctx, version, ready)
-	}
-	r.swap(&Snapshot{Version: version, Catalogue: content.Catalogue(version.Stops)})
-	return nil
-}
-
-// reads tells whether the menu of the snapshot has been asked for in gzip.
-func (r *Replica) reads(snapshot *Snapshot) bool {
-	_, ok := r.bodies.get(snapshot.key(wholeMenu, Gzip))
-	return ok
-}
-
-// Offer hands over a version that was just published by this process, so that
-// it is served here at once. A lower version than the one held is ignored.
-func (r *Replica) Offer(snapshot *Snapshot) {
-	if snapshot == nil || snapshot.Catalogue == nil {
-		return
-	}
-	offered := *snapshot
-	content := r.contents.adopt(offered.Content, offered.Catalogue.Content)
-	if content != offered.Catalogue.Content {
-		offered.Catalogue = content.Catalogue(offered.Stops)
-	}
-	r.swap(&offered)
-}
-
-// supersedes tells whether v is another catalogue than the one held, and may
-// take its place: versions never go back (policy S2). A number that was given
-// twice, because Redis lost its data, is settled by Redis: its content or, where
-// only the stop lists are others, the time of its pull tells the two apart.
-func supersedes(v, held Version) bool {
-	return v.Version > held.Version ||
-		v.Version == held.Version && (v.Content != held.Content || !v.SyncedAt.Equal(held.SyncedAt))
-}
-
-// swap puts the snapshot in its seat unless a later one stands there. Of the
-// version that stands there already, only the moving fields are taken.
-func (r *Replica) swap(snapshot *Snapshot) {
-	ready := snapshot.ready
-	snapshot.ready = nil // kept by the bodies, within their memory
-	found, _ := r.seats.LoadOrStore(snapshot.Restaurant, &seat{})
-	s, _ := found.(*seat)
-	s.moves.Lock()
-	defer s.moves.Unlock()
-	before := s.now.Load()
-	next := &seated{snapshot: snapshot}
-	switch {
-	case before == nil || supersedes(snapshot.Version, before.snapshot.Version):
-		next.shelf = newShelf()
-		if ready != nil {
-			next.shelf.put(r.bodies, snapshot.key(wholeMenu, Gzip), ready)
-		}
-		s.now.Store(next)
-		if before != nil {
-			before.shelf.clear(r.bodies)
-		}
-		r.forgetMiss(snapshot.Restaurant)
-		r.watches.swapped(before, snapshot)
-	case snapshot.Version.Version == before.snapshot.Version.Version && !snapshot.CheckedAt.Before(before.snapshot.CheckedAt):
-		next.shelf = before.shelf
-		snapshot.Catalogue = before.snapshot.Catalogue
-		s.now.Store(next)
-		if snapshot.Published != before.snapshot.Published {
-			next.shelf.restate(r.bodies, snapshot.Published)
-		}
-	}
-}
-
-func (r *Replica) missed(restaurant menu.RestaurantID) error {
-	r.missesMu.Lock()
-	defer r.missesMu.Unlock()
-	m, ok := r.misses[restaurant]
-	if !ok || !r.cfg.Clock().Before(m.until) {
-		return nil
-	}
-	return m.err
-}
-
-func (r *Replica) noteMiss(restaurant menu.RestaurantID, err error) {
-	if !errors.Is(err, ErrNoCatalogue) && !errors.Is(err, ErrUnavailable) && !errors.Is(err, ErrCorrupt) {
-		return
-	}
-	r.missesMu.Lock()
-	defer r.missesMu.Unlock()
-	if len(r.misses) >= maxMisses {
-		clear(r.misses)
-	}
-	r.misses[restaurant] = miss{err, r.cfg.Clock().Add(missLife)}
-}
-
-func (r *Replica) forgetMiss(restaurant menu.RestaurantID) {
-	r.missesMu.Lock()
-	defer r.missesMu.Unlock()
-	delete(r.misses, restaurant)
 }

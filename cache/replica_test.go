@@ -100,33 +100,6 @@ func TestReplicaServesReadyBodies(t *testing.T) {
 	})
 }
 
-func TestReplicaUsesThePublishersBody(t *testing.T) {
-	t.Parallel()
-	onEveryRedis(t, func(t *testing.T, r *cache.Redis) {
-		s := cache.NewStore(r, cache.StoreConfig{})
-		publish(t, s, bistro, 0, menuJSON(5, 7))
-		key := r.Keys().Ready(bistro, 1)
-		stored, err := r.Client().Get(t.Context(), key).Bytes()
-		if err != nil {
-			t.Fatal(err)
-		}
-		first := cache.NewReplica(s, cache.ReplicaConfig{})
-		got, err := first.Menu(read(t, first, bistro), cache.Gzip)
-		if err != nil || !bytes.Equal(got.Body, stored) {
-			t.Errorf("the body differs from the publisher's: %v", err)
-		}
-		// One that is not the version's own is built instead.
-		if err := r.Client().Set(t.Context(), key, "not the body", 0).Err(); err != nil {
-			t.Fatal(err)
-		}
-		second := cache.NewReplica(s, cache.ReplicaConfig{})
-		built, err := second.Menu(read(t, second, bistro), cache.Gzip)
-		if err != nil || gunzip(t, built.Body) != gunzip(t, stored) || built.ETag != got.ETag {
-			t.Errorf("beside a broken body: %v, ETag %s, want %s", err, built.ETag, got.ETag)
-		}
-	})
-}
-
 func TestReplicaMiss(t *testing.T) {
 	t.Parallel()
 	onEveryRedis(t, func(t *testing.T, r *cache.Redis) {

@@ -53,16 +53,11 @@ func NewStore(r *Redis, cfg StoreConfig) *Store {
 //
 // Errors: ErrNoCatalogue, ErrCorrupt, ErrUnavailable.
 func (s *Store) Current(ctx context.Context, restaurant menu.RestaurantID) (Version, error) {
-	version, _, err := s.current(ctx, restaurant)
-	return version, err
-}
-
-func (s *Store) current(ctx context.Context, restaurant menu.RestaurantID) (Version, *readyRecord, error) {
 	found, err := s.currents(ctx, []menu.RestaurantID{restaurant})
 	if err != nil {
-		return Version{}, nil, err
+		return Version{}, err
 	}
-	return found[0].version, found[0].ready, found[0].err
+	return found[0].version, found[0].err
 }
 
 // Currents gives the current versions of many restaurants in few round trips.
@@ -85,7 +80,6 @@ func (s *Store) Currents(ctx context.Context, restaurants []menu.RestaurantID) (
 // found is what Redis holds of one restaurant.
 type found struct {
 	version Version
-	ready   *readyRecord
 	err     error // ErrNoCatalogue or ErrCorrupt
 }
 
@@ -99,8 +93,8 @@ func (s *Store) currents(ctx context.Context, restaurants []menu.RestaurantID) (
 			all = append(all, found{err: fmt.Errorf("cache: %s: %w", restaurant, ErrNoCatalogue)})
 			return
 		}
-		version, ready, err := decodeRecord(restaurant, []byte(raw))
-		all = append(all, found{version: version.with(state), ready: ready, err: err})
+		version, err := decodeRecord(restaurant, []byte(raw))
+		all = append(all, found{version: version.with(state), err: err})
 	})
 	return all, err
 }
@@ -123,18 +117,6 @@ func (s *Store) ask(ctx context.Context, restaurants []menu.RestaurantID, fields
 		}
 	}
 	return nil
-}
-
-// ready loads the ready menu of a version; nil where there is none that fits.
-func (s *Store) ready(ctx context.Context, v Version, want *readyRecord) *Representation {
-	if want == nil {
-		return nil
-	}
-	body, err := s.redis.Client().Get(ctx, s.keys.Ready(v.Restaurant, v.Version)).Bytes()
-	if err != nil || sum(body) != want.Sum {
-		return nil // built instead
-	}
-	return &Representation{Body: body, ETag: want.ETag, Encoding: Gzip}
 }
 
 // Versions gives the versions that the history keeps, newest first: one for
@@ -161,7 +143,7 @@ func (s *Store) Versions(ctx context.Context, restaurant menu.RestaurantID) ([]V
 	versions := make([]Version, 0, len(values))
 	for _, value := range values {
 		raw, _ := value.(string)
-		if version, _, err := decodeRecord(restaurant, []byte(raw)); err == nil {
+		if version, err := decodeRecord(restaurant, []byte(raw)); err == nil {
 			versions = append(versions, version)
 		}
 	}
@@ -177,8 +159,7 @@ func (s *Store) Version(ctx context.Context, restaurant menu.RestaurantID, versi
 	if err != nil {
 		return Version{}, orMiss(fmt.Sprintf("version %d of %s", version, restaurant), ErrNoCatalogue, err)
 	}
-	v, _, err := decodeRecord(restaurant, raw)
-	return v, err
+	return decodeRecord(restaurant, raw)
 }
 
 // Checked notes that the current version was confirmed: only checkedAt, which

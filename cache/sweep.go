@@ -60,6 +60,9 @@ func (s *Store) sweepAll(ctx context.Context) (removed int, err error) {
 	}
 }
 
+// sweepContent removes one content unless the history of a restaurant that ever
+// used it names it. Nobody is ever struck off its users: one who was late to do
+// so could make a content that came back look unused.
 func (s *Store) sweepContent(ctx context.Context, hash string) (bool, error) {
 	client := s.redis.Client()
 	users, err := client.SMembers(ctx, s.keys.ContentUsers(hash)).Result()
@@ -85,17 +88,21 @@ func (s *Store) sweepContent(ctx context.Context, hash string) (bool, error) {
 	if err != nil || !gone {
 		return false, err
 	}
-	return true, client.SRem(ctx, s.keys.Contents(), hash).Err()
+	return true, s.unlist(ctx, hash)
 }
 
-// forgetUsers notes that the restaurant's history no longer names contents. A
-// failure only makes the sweep look once more.
-func (s *Store) forgetUsers(ctx context.Context, restaurant menu.RestaurantID, contents []string) {
-	for _, hash := range contents {
-		if s.redis.Client().SRem(ctx, s.keys.ContentUsers(hash), string(restaurant)).Err() != nil {
-			return
-		}
+// unlist takes a content off the list. A publisher may have brought it back
+// since: then it is listed again, here or, if it comes later still, by itself.
+func (s *Store) unlist(ctx context.Context, hash string) error {
+	client := s.redis.Client()
+	if err := client.SRem(ctx, s.keys.Contents(), hash).Err(); err != nil {
+		return err
 	}
+	back, err := client.Exists(ctx, s.keys.ContentBody(hash)).Result()
+	if err != nil || back == 0 {
+		return err
+	}
+	return client.SAdd(ctx, s.keys.Contents(), hash).Err()
 }
 
 // Run sweeps unused contents until ctx ends: it asks at once, so that a larder

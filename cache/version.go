@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strconv"
 	"time"
+	"unique"
 
 	"larder/internal/menu"
 )
@@ -31,8 +32,6 @@ type Version struct {
 	// version, and PublishedAt (UTC, whole milliseconds) with it.
 	Published   string
 	PublishedAt time.Time
-
-	ready *Representation // the menu in gzip, on its way into a Replica
 }
 
 // record is a version as Redis keeps it. Times are menu.TimeFormat.
@@ -44,40 +43,40 @@ type record struct {
 	SyncedAt string      `json:"syncedAt"`
 	Counts   menu.Counts `json:"counts"`
 	Bytes    int         `json:"bytes"`
-	// Ready describes the body under Keys.Ready; nil where none was kept.
-	Ready *readyRecord `json:"ready,omitempty"`
 }
 
-// readyRecord lets a replica tell whether a ready body is the version's own
-// and whole.
-type readyRecord struct {
-	ETag string `json:"etag"`
-	Sum  string `json:"sum"` // of the gzip bytes
-}
-
-func encodeRecord(v Version, ready *readyRecord) ([]byte, error) {
+func encodeRecord(v Version) ([]byte, error) {
 	return json.Marshal(record{
 		Version: v.Version, Content: v.Content, Name: v.Name, Stops: v.Stops,
-		SyncedAt: formatTime(v.SyncedAt), Counts: v.Counts, Bytes: v.Bytes, Ready: ready,
+		SyncedAt: formatTime(v.SyncedAt), Counts: v.Counts, Bytes: v.Bytes,
 	})
 }
 
 // decodeRecord reads a record; CheckedAt starts as SyncedAt. The error is
 // ErrCorrupt.
-func decodeRecord(restaurant menu.RestaurantID, raw []byte) (Version, *readyRecord, error) {
+func decodeRecord(restaurant menu.RestaurantID, raw []byte) (Version, error) {
 	var r record
 	if err := json.Unmarshal(raw, &r); err != nil {
-		return Version{}, nil, fmt.Errorf("cache: record of %s: %w: %w", restaurant, ErrCorrupt, err)
+		return Version{}, fmt.Errorf("cache: record of %s: %w: %w", restaurant, ErrCorrupt, err)
 	}
 	syncedAt, err := parseTime(r.SyncedAt)
 	if err != nil || r.Version < 1 || r.Content == "" {
-		return Version{}, nil, fmt.Errorf("cache: record of %s: version %d, content %q, syncedAt %q: %w",
+		return Version{}, fmt.Errorf("cache: record of %s: version %d, content %q, syncedAt %q: %w",
 			restaurant, r.Version, r.Content, r.SyncedAt, ErrCorrupt)
 	}
 	return Version{
 		Restaurant: restaurant, Name: r.Name, Version: r.Version, Content: r.Content, Stops: r.Stops,
 		SyncedAt: syncedAt, CheckedAt: syncedAt, Counts: r.Counts, Bytes: r.Bytes,
-	}, r.Ready, nil
+	}, nil
+}
+
+// share lets the snapshot use the texts that others hold too: in a chain most
+// of them are the same, and there may be thousands of restaurants.
+func (s *Snapshot) share() {
+	s.Content = unique.Make(s.Content).Value()
+	s.LastOutcome = unique.Make(s.LastOutcome).Value()
+	s.Published = unique.Make(s.Published).Value()
+	s.Stops = s.Catalogue.Stops()
 }
 
 // status is what moves without a new version: a few fields of Keys.Current.

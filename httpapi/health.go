@@ -104,8 +104,8 @@ func (s *Server) inspect(ctx context.Context) inspection {
 	found := inspection{redis: s.redis.Ping(ctx), all: s.runner.Restaurants()}
 	found.versions = make(map[menu.RestaurantID]cache.Version, len(found.all))
 	for _, restaurant := range found.all {
-		if snapshot, held := s.replica.Peek(restaurant.ID); held {
-			found.versions[restaurant.ID] = snapshot.Version
+		if version, known := s.replica.Version(restaurant.ID); known {
+			found.versions[restaurant.ID] = version
 			continue
 		}
 		found.missing = append(found.missing, restaurant)

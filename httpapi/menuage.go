@@ -33,13 +33,13 @@ func (a *menuAge) Collect(ch chan<- prometheus.Metric) {
 	now := a.server.clock()
 	oldest, fresh, stale, missing := 0.0, 0, 0, 0
 	for _, restaurant := range a.server.runner.Restaurants() {
-		snapshot, held := a.server.replica.Peek(restaurant.ID)
-		if !held {
+		version, known := a.server.replica.Version(restaurant.ID)
+		if !known {
 			missing++
 			continue
 		}
-		oldest = max(oldest, now.Sub(snapshot.CheckedAt).Seconds())
-		if a.server.runner.Stale(snapshot.Version) {
+		oldest = max(oldest, now.Sub(version.CheckedAt).Seconds())
+		if a.server.runner.Stale(version) {
 			stale++
 		} else {
 			fresh++

@@ -129,8 +129,8 @@ func (s *Server) nameOf(id menu.RestaurantID) *string {
 		return nil
 	}
 	name := restaurant.Name
-	if snapshot, held := s.replica.Peek(id); name == "" && held {
-		name = snapshot.Version.Name
+	if version, known := s.replica.Version(id); name == "" && known {
+		name = version.Name
 	}
 	return orNull(name)
 }

@@ -115,8 +115,8 @@ func (s *Server) versions(ctx context.Context, restaurants []menusync.Restaurant
 		if _, known := versions[id]; known {
 			continue
 		}
-		if snapshot, held := s.replica.Peek(id); held {
-			versions[id] = snapshot.Version
+		if version, known := s.replica.Version(id); known {
+			versions[id] = version
 		}
 	}
 	return versions
