@@ -166,6 +166,24 @@ func (a *api) get(ctx context.Context, path string, headers ...string) (*reply, 
 // call sends one request: with a token where there are credentials. Answers
 // below 400 are a reply, others an *apiError.
 func (a *api) call(ctx context.Context, method, path string, body []byte, headers ...string) (*reply, error) {
+	client := a.bearer
+	if client == nil {
+		client = a.plain
+	}
+	response, err := a.send(ctx, client, method, path, body, headers...)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = response.Body.Close() }()
+	content, err := io.ReadAll(response.Body)
+	if err != nil {
+		return nil, a.unreachable(err)
+	}
+	return &reply{status: response.StatusCode, header: response.Header, body: content}, nil
+}
+
+// send is call without reading the answer: its body is for the caller to close.
+func (a *api) send(ctx context.Context, client *http.Client, method, path string, body []byte, headers ...string) (*http.Response, error) {
 	request, err := http.NewRequestWithContext(ctx, method, a.base+path, bytes.NewReader(body))
 	if err != nil {
 		return nil, err
@@ -176,23 +194,19 @@ func (a *api) call(ctx context.Context, method, path string, body []byte, header
 	for i := 0; i+1 < len(headers); i += 2 {
 		request.Header.Set(headers[i], headers[i+1])
 	}
-	client := a.bearer
-	if client == nil {
-		client = a.plain
-	}
 	response, err := client.Do(request)
 	if err != nil {
 		return nil, a.unreachable(err)
+	}
+	if response.StatusCode < http.StatusBadRequest {
+		return response, nil
 	}
 	defer func() { _ = response.Body.Close() }()
 	content, err := io.ReadAll(response.Body)
 	if err != nil {
 		return nil, a.unreachable(err)
 	}
-	if response.StatusCode >= http.StatusBadRequest {
-		return nil, refusal(response, content, a.bearer == nil)
-	}
-	return &reply{status: response.StatusCode, header: response.Header, body: content}, nil
+	return nil, refusal(response, content, a.bearer == nil)
 }
 
 func refusal(response *http.Response, body []byte, anonymous bool) error {

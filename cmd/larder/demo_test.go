@@ -124,12 +124,12 @@ func TestCommandsAgainstARunningDaemon(t *testing.T) {
 		if out := must(t, with(ops, "sync", sandbox.BistroID)...); !strings.Contains(out, sandbox.BistroID+"  unchanged  version ") {
 			t.Errorf("sync prints %q", out)
 		}
-		runs := fromJSON[[]menusync.Run](t, must(t, with(ops, "sync", "--all", "--force", "--json")...))
-		if len(runs) != 1 || !runs[0].Finished() || runs[0].Outcome == menusync.OutcomeFailed {
-			t.Errorf("sync --all --force --json gives %+v", runs)
+		all := fromJSON[menusync.Batch](t, must(t, with(ops, "sync", "--all", "--force", "--json")...))
+		if all.Total != 1 || all.Done != 1 || all.Outcomes[menusync.OutcomeUpdated] != 1 || !all.Force {
+			t.Errorf("sync --all --force --json gives %+v", all)
 		}
 		got := command{terminal: true}.run(t, with(ops, "sync", "--all")...)
-		if !strings.Contains(got.err, "syncing") || !strings.Contains(got.out, sandbox.BistroID) {
+		if !strings.Contains(got.err, "syncing") || !strings.HasPrefix(got.out, "1 restaurant: 1 ") {
 			t.Errorf("sync on a terminal: %+v, want a bar on stderr and a line on stdout", got)
 		}
 		got = larder(t, with(ops, "sync", "nowhere", sandbox.BistroID)...)

@@ -8,12 +8,14 @@ import (
 	menusync "larder/sync"
 )
 
-// progress shows how a batch of runs goes: a bar on a terminal, a line for
-// each run otherwise; those that went wrong are the batch's, which puts them
-// last. With quiet it shows nothing. One goroutine uses it at a time.
+// progress shows how a batch of runs goes: a bar on a terminal; otherwise a
+// line for each run, or for each tenth of all of them where only their number
+// is told. Those that went wrong are the batch's, which puts them last. With
+// quiet it shows nothing. One goroutine uses it at a time.
 type progress struct {
 	w     *world
 	quiet bool
+	tenth int // of a batch that is told by its number: the last one shown
 	bar   *progressbar.ProgressBar
 }
 
@@ -22,7 +24,7 @@ func newProgress(w *world, total int, quiet bool) *progress {
 	if w.terminal && !quiet {
 		p.bar = progressbar.NewOptions(total,
 			progressbar.OptionSetWriter(w.err), progressbar.OptionSetDescription("syncing"),
-			progressbar.OptionShowCount(), progressbar.OptionSetPredictTime(total > atOnce),
+			progressbar.OptionShowCount(), progressbar.OptionShowIts(), progressbar.OptionSetPredictTime(total > atOnce),
 			progressbar.OptionSetRenderBlankState(true), progressbar.OptionClearOnFinish(), progressbar.OptionFullWidth())
 	}
 	return p
@@ -36,6 +38,22 @@ func (p *progress) done(run menusync.Run) {
 		_ = p.bar.Add(1) // a terminal that is gone changes nothing
 	case !isBad(run):
 		fmt.Fprintln(p.w.out, runLine(run, ""))
+	}
+}
+
+// at shows how many are done.
+func (p *progress) at(now menusync.Progress) {
+	tenth := 10 * now.Done / now.Total
+	switch {
+	case p.quiet:
+	case p.bar != nil:
+		if now.Failed > 0 {
+			p.bar.Describe(fmt.Sprintf("syncing, %d failed", now.Failed))
+		}
+		_ = p.bar.Set(now.Done) // a terminal that is gone changes nothing
+	case tenth > p.tenth:
+		p.tenth = tenth
+		fmt.Fprintf(p.w.err, "%d of %d done, %d failed\n", now.Done, now.Total, now.Failed)
 	}
 }
 

@@ -18,7 +18,10 @@ func syncCommand(w *world) *cobra.Command {
 		Short: "Ask the running larder to pull menus now, and follow it",
 		Long: `Ask the running larder to pull the menus of restaurants from their ordering
 service now, and follow the runs to their end. A run that is already in flight
-is joined. Fails when a run fails or its menu is quarantined.`,
+is joined. Fails when a run fails or its menu is quarantined.
+
+With --all the daemon does the work by itself, and goes on when this command is
+interrupted; what went wrong is listed at the end.`,
 		RunE: action(func(cmd *cobra.Command, args []string) error {
 			all, _ := cmd.Flags().GetBool("all")
 			switch {
@@ -32,15 +35,13 @@ is joined. Fails when a run fails or its menu is quarantined.`,
 				return err
 			}
 			defer daemon.close()
-			wanted := named(args)
 			if all {
-				if wanted, err = everyRestaurant(cmd, w); err != nil {
-					return err
-				}
+				return syncEverything(cmd, w, daemon)
 			}
+			wanted := named(args)
 			force, _ := cmd.Flags().GetBool("force")
 			batch := newBatch(w, daemon, wanted, force, asJSON(cmd))
-			batch.summary = all || len(wanted) > 1
+			batch.summary = len(wanted) > 1
 			return batch.run(cmd.Context())
 		}),
 	}
@@ -60,17 +61,6 @@ func named(ids []string) []restaurant {
 		}
 	}
 	return wanted
-}
-
-// everyRestaurant lists the daemon's restaurants where menus are served, which
-// may not be where ops are (http.ops_listen).
-func everyRestaurant(cmd *cobra.Command, w *world) ([]restaurant, error) {
-	daemon, err := target(cmd, w, httpapi.ScopeMenu)
-	if err != nil {
-		return nil, err
-	}
-	defer daemon.close()
-	return someRestaurants(cmd.Context(), daemon)
 }
 
 // restaurant is one restaurant as the daemon lists it.
@@ -112,11 +102,13 @@ func everyPage[T any](ctx context.Context, daemon *api, path string) ([]T, error
 	}
 }
 
+var errNoRestaurants = errors.New("the daemon has no restaurants")
+
 // someRestaurants is restaurants where there must be one.
 func someRestaurants(ctx context.Context, daemon *api) ([]restaurant, error) {
 	all, err := restaurants(ctx, daemon)
 	if err == nil && len(all) == 0 {
-		err = errors.New("the daemon has no restaurants")
+		err = errNoRestaurants
 	}
 	return all, err
 }

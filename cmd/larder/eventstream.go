@@ -1,0 +1,76 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+)
+
+const (
+	// quietEvents is how long a daemon may say nothing, not even that it is
+	// there, before its events count as lost.
+	quietEvents = time.Minute
+	// longestEvent bounds one line of a stream, in bytes.
+	longestEvent = 1 << 20
+)
+
+// eventStream are the server-sent events of a daemon. It is for one goroutine,
+// but for close.
+type eventStream struct {
+	lines *bufio.Scanner
+	quiet *time.Timer // ends the stream
+	end   func()
+}
+
+// events opens a stream. It ends with ctx, or by close.
+func (a *api) events(ctx context.Context, path string) (*eventStream, error) {
+	client := *a.plain
+	if a.bearer != nil {
+		client = *a.bearer
+	}
+	client.Timeout = 0 // it is as long as it is
+	ctx, cancel := context.WithCancel(ctx)
+	quiet := time.AfterFunc(quietEvents, cancel)
+	response, err := a.send(ctx, &client, http.MethodGet, path, nil, "Accept", "text/event-stream")
+	if err != nil {
+		quiet.Stop()
+		cancel()
+		return nil, err
+	}
+	s := &eventStream{lines: bufio.NewScanner(response.Body), quiet: quiet}
+	s.lines.Buffer(nil, longestEvent)
+	s.end = sync.OnceFunc(func() {
+		quiet.Stop()
+		cancel()
+		_ = response.Body.Close()
+	})
+	context.AfterFunc(ctx, s.close)
+	return s, nil
+}
+
+// close ends the stream. It may be called again.
+func (s *eventStream) close() { s.end() }
+
+// next gives the name and the data of the next event. io.EOF is the stream's
+// end.
+func (s *eventStream) next() (name string, data []byte, err error) {
+	for s.lines.Scan() {
+		s.quiet.Reset(quietEvents)
+		field, value, _ := strings.Cut(s.lines.Text(), ":")
+		value = strings.TrimPrefix(value, " ")
+		switch {
+		case s.lines.Text() == "" && name != "":
+			return name, data, nil
+		case field == "event":
+			name = value
+		case field == "data":
+			data = append(data, value...)
+		}
+	}
+	return "", nil, errors.Join(s.lines.Err(), io.EOF)
+}
