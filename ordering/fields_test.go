@@ -51,6 +51,21 @@ func TestFields(t *testing.T) {
 			{"/Address/houseNumber", ordering.FieldRequired, `{"field":"address.houseNumber"}`},
 			{"/Guest/phone", ordering.FieldRequired, `{"field":"guest.phone"}`},
 		}},
+		{"a guest and a part that are null: the client's spelling", delivery + `,"Guest":null,"Address":{"Street":null,"street":null}}`, []broken{
+			{"/Guest", ordering.FieldRequired, `{"field":"guest"}`},
+			{"/Guest/phone", ordering.FieldRequired, `{"field":"guest.phone"}`},
+			{"/Address/Street", ordering.FieldRequired, `{"field":"address.street"}`},
+			{"/Address/cityName", ordering.FieldRequired, `{"field":"address.cityName"}`},
+			{"/Address/houseNumber", ordering.FieldRequired, `{"field":"address.houseNumber"}`},
+			{"/Address/fullAddress", ordering.FieldRequired, `{"field":"address.fullAddress"}`},
+		}},
+		{"a null in another spelling moves nothing", delivery + `,"Guest":{"firstName":"F"},"guest":null,"address":null}`, []broken{
+			{"/Guest/phone", ordering.FieldRequired, `{"field":"guest.phone"}`},
+			{"/address/street", ordering.FieldRequired, `{"field":"address.street"}`},
+			{"/address/cityName", ordering.FieldRequired, `{"field":"address.cityName"}`},
+			{"/address/houseNumber", ordering.FieldRequired, `{"field":"address.houseNumber"}`},
+			{"/address/fullAddress", ordering.FieldRequired, `{"field":"address.fullAddress"}`},
+		}},
 		{"a guest of another kind is not missing", delivery + `,"guest":"me","address":[]}`, []broken{
 			{"/guest", ordering.TypeMismatch, `{"got":"string","want":"object"}`},
 			{"/address", ordering.TypeMismatch, `{"got":"array","want":"object"}`},
