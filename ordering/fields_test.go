@@ -91,6 +91,7 @@ func TestFields(t *testing.T) {
 		{"more persons than a number holds", head + `,"persons":3000000000}`, []broken{
 			{"/persons", ordering.LimitExceeded, `{"limit":2147483647}`},
 		}},
+		{"as many persons as a number holds", head + `,"persons":2147483647}`, nil},
 		{"no order at all", `[]`, []broken{{"", ordering.TypeMismatch, `{"got":"array","want":"object"}`}}},
 		{"change below the total (O5)", head + `,"changeFrom":199.8}`, []broken{
 			{"/changeFrom", ordering.ChangeFrom, `{"total":199.9}`},
