@@ -36,6 +36,9 @@ func TestGroups(t *testing.T) {
 		{"of no group of the scheme (M6)", `[{"ID":"burger","quantity":1,"ingredients":[{"ID":"i-hot"},{"ID":"22"}]}]`, []broken{
 			{"/dishList/0/ingredients/1", ordering.IngredientNotAllowed, `{"dish":"burger","id":"i-large"}`},
 		}},
+		{"the dish's own id, by whichever it was ordered", `[{"ID":"1006","quantity":1,"ingredients":[{"ID":"i-hot"},{"ID":"22"}]}]`, []broken{
+			{"/dishList/0/ingredients/1", ordering.IngredientNotAllowed, `{"dish":"burger","id":"i-large"}`},
+		}},
 		{"a dish without scheme (M6)", `[{"ID":"soup","quantity":1,"ingredients":[{"ID":"i-hot"},{"ID":"i-mild"}]}]`, []broken{
 			{list, ordering.DishTakesNoIngredients, `{}`},
 		}},

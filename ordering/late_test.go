@@ -381,6 +381,11 @@ func TestRun(t *testing.T) {
 		ended := make(chan error, 1)
 		go func() { ended <- h.Run(ctx) }()
 
+		<-time.After(time.Minute) // of the bubble
+		synctest.Wait()
+		if lines := h.log.AllEntries(); len(lines) != 0 {
+			t.Errorf("a journal that answers was logged: %v", lines[0].Data)
+		}
 		h.failing(journaltest.FailBefore, journaltest.MethodFinish)
 		h.placed(t)
 		h.failing(journaltest.FailBefore, journaltest.MethodFinish, journaltest.MethodSweep)
