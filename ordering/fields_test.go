@@ -264,6 +264,9 @@ func TestVerdictJSON(t *testing.T) {
 // TestTimesAreStrict: policy O4. What the service may not read is not sent on.
 func TestTimesAreStrict(t *testing.T) {
 	t.Parallel()
+	if got := validate(t, `{`+soup+`,"expeditionType":"pickup","expectedAt":"2026-05-02T18:30:00+23:59","paymentTypeID":"cash"}`); !got.Valid {
+		t.Errorf("the largest offset there is: %v, want nothing", brokenOf(t, got))
+	}
 	for _, at := range []string{
 		"2026-05-01T18:30:00,5+03:00", "2026-05-01T9:30:00-10:00", "2026-05-01T18:30:00+24:00", "2026-05-01T18:30:00+03:60",
 		"2026-05-01T18:30:00+0300", "2026-05-01T18:30:60Z",
