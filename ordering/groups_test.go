@@ -172,6 +172,23 @@ func TestDepthLimit(t *testing.T) {
 	}
 }
 
+// TestAtTheDepthLimit: a part whose own groups are the last that are allowed
+// takes what stands in them.
+func TestAtTheDepthLimit(t *testing.T) {
+	t.Parallel()
+	settings := menu.DefaultSettings()
+	settings.MaxDepth = 2
+	for _, ingredients := range []string{
+		`{"ID":"i-cola"},{"ID":"i-burger"},{"ID":"i-hot"}`, `{"ID":"i-cola"},{"ID":"i-burger","ingredients":[{"ID":"i-hot"}]}`,
+	} {
+		req := native(t, order(`[{"ID":"combo","quantity":1,"ingredients":[`+ingredients+`]}]`))
+		req.Catalogue = compile(t, card, settings)
+		if got := brokenOf(t, judge(t, ordering.Config{}, req)); len(got) != 0 {
+			t.Errorf("%s: %v, want nothing", ingredients, got)
+		}
+	}
+}
+
 // TestPartOfNoMinimumBeyondTheDepth: what lies beyond the limit is refused only
 // where something of it would have to be chosen.
 func TestPartOfNoMinimumBeyondTheDepth(t *testing.T) {
