@@ -78,10 +78,13 @@ bench: test-needs $(BIN)/benchstat ## Measure decode, compile, validate, publish
 	tools/bench $(BENCH_COUNT) $(BIN)/benchstat
 
 .PHONY: mutation
-mutation: $(BIN)/gremlins ## Break ordering and menu in small ways, and see that their tests notice (half an hour or more; docs/mutation.md)
-	export LARDER_MUTATION=1 GOFLAGS='-vet=off -count=1 -ldflags=-w'; \
+mutation: $(BIN)/gremlins ## Break ordering and menu in small ways, and see that their tests notice (an hour or more; docs/mutation.md)
+	mkdir -p .cache/mutation
+	export LARDER_MUTATION=1 GOFLAGS="-vet=off -count=1 -trimpath '-ldflags=-w -s' '-gcflags=larder/...=-N -l -dwarf=false'"; \
 	for room in ordering internal/menu; do \
-	  $(BIN)/gremlins unleash --tags $(TAGS) --workers 2 --timeout-coefficient 2 --exclude-files 'journal/' ./$$room; \
+	  printed=.cache/mutation/$${room//\//-}; \
+	  $(BIN)/gremlins unleash --tags $(TAGS) --workers 2 --timeout-coefficient 2 --exclude-files 'journal/' ./$$room | tee "$$printed"; \
+	  (cd tools && go run ./mutants .. "$$room" "../$$printed"); \
 	done
 
 .PHONY: verify

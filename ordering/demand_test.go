@@ -97,3 +97,28 @@ func TestFirstCount(t *testing.T) {
 		}
 	}
 }
+
+// TestShiftWhereEveryLimitIsMissed: the first count may leave every group
+// outside its limits; the search begins all the same.
+func TestShiftWhereEveryLimitIsMissed(t *testing.T) {
+	t.Parallel()
+	demands := []demand{{min: 0, max: 1}, {min: 2, max: 2}}
+	supplies := []supply{{units: 3, may: []int32{0, 1}}}
+	f := new(flow)
+	work := assignmentWork
+	f.begin(demands, supplies, work)
+	demands[0].count, demands[1].count = 3, 0
+	f.given[0], f.given[1] = 3, 0
+	if !f.anyOff() {
+		t.Fatal("anyOff() = false with both groups outside their limits")
+	}
+	for f.improve(0) {
+	}
+	if demands[0].count != 1 || demands[1].count != 2 || f.anyOff() {
+		t.Errorf("counted %d and %d, want 1 and 2", demands[0].count, demands[1].count)
+	}
+	demands[0].count, demands[1].count = 1, 2
+	if f.anyOff() {
+		t.Error("anyOff() = true with both groups within their limits")
+	}
+}

@@ -47,6 +47,15 @@ func TestDishes(t *testing.T) {
 			{"/dishList/0", ordering.ExternalIDAmbiguous, `{"externalId":"77","ids":["left","right"]}`},
 		}},
 		{"stopped (M10)", `[{"ID":"wok","quantity":1}]`, []broken{{"/dishList/0", ordering.DishUnavailable, `{"id":"wok","name":"Wok"}`}}},
+		{"ingredients that are null, then another spelling of them", `[{"ID":"soup","quantity":1,"Ingredients":null,"ingredients":[{"ID":"i-hot"}]}]`, []broken{
+			{"/dishList/0/ingredients", ordering.DishTakesNoIngredients, `{}`},
+		}},
+		{"ingredients, then null in another spelling", `[{"ID":"soup","quantity":1,"Ingredients":[{"ID":"i-hot"}],"ingredients":null}]`, []broken{
+			{"/dishList/0/Ingredients", ordering.DishTakesNoIngredients, `{}`},
+		}},
+		{"null ingredients where some are needed: the client's spelling", `[{"ID":"pizza","quantity":1,"Ingredients":null}]`, []broken{
+			{"/dishList/0/Ingredients", ordering.GroupMin, `{"count":0,"group":"g-size","max":1,"min":1,"name":"Size"}`},
+		}},
 		{"a group without a member left (M9)", `[{"ID":"stuck","quantity":1,"ingredients":[{"ID":"i-gone"}]}]`, []broken{
 			{"/dishList/0", ordering.DishNotOrderable, `{"id":"stuck","reasons":[{"code":"group_unsatisfiable","group":"g-gone"}]}`},
 			{"/dishList/0/ingredients/0", ordering.IngredientUnavailable, `{"id":"i-gone"}`},

@@ -51,6 +51,21 @@ func TestFields(t *testing.T) {
 			{"/Address/houseNumber", ordering.FieldRequired, `{"field":"address.houseNumber"}`},
 			{"/Guest/phone", ordering.FieldRequired, `{"field":"guest.phone"}`},
 		}},
+		{"a guest and a part that are null: the client's spelling", delivery + `,"Guest":null,"Address":{"Street":null,"street":null}}`, []broken{
+			{"/Guest", ordering.FieldRequired, `{"field":"guest"}`},
+			{"/Guest/phone", ordering.FieldRequired, `{"field":"guest.phone"}`},
+			{"/Address/Street", ordering.FieldRequired, `{"field":"address.street"}`},
+			{"/Address/cityName", ordering.FieldRequired, `{"field":"address.cityName"}`},
+			{"/Address/houseNumber", ordering.FieldRequired, `{"field":"address.houseNumber"}`},
+			{"/Address/fullAddress", ordering.FieldRequired, `{"field":"address.fullAddress"}`},
+		}},
+		{"a null in another spelling moves nothing", delivery + `,"Guest":{"firstName":"F"},"guest":null,"address":null}`, []broken{
+			{"/Guest/phone", ordering.FieldRequired, `{"field":"guest.phone"}`},
+			{"/address/street", ordering.FieldRequired, `{"field":"address.street"}`},
+			{"/address/cityName", ordering.FieldRequired, `{"field":"address.cityName"}`},
+			{"/address/houseNumber", ordering.FieldRequired, `{"field":"address.houseNumber"}`},
+			{"/address/fullAddress", ordering.FieldRequired, `{"field":"address.fullAddress"}`},
+		}},
 		{"a guest of another kind is not missing", delivery + `,"guest":"me","address":[]}`, []broken{
 			{"/guest", ordering.TypeMismatch, `{"got":"string","want":"object"}`},
 			{"/address", ordering.TypeMismatch, `{"got":"array","want":"object"}`},
@@ -76,6 +91,7 @@ func TestFields(t *testing.T) {
 		{"more persons than a number holds", head + `,"persons":3000000000}`, []broken{
 			{"/persons", ordering.LimitExceeded, `{"limit":2147483647}`},
 		}},
+		{"as many persons as a number holds", head + `,"persons":2147483647}`, nil},
 		{"no order at all", `[]`, []broken{{"", ordering.TypeMismatch, `{"got":"array","want":"object"}`}}},
 		{"change below the total (O5)", head + `,"changeFrom":199.8}`, []broken{
 			{"/changeFrom", ordering.ChangeFrom, `{"total":199.9}`},
@@ -248,6 +264,9 @@ func TestVerdictJSON(t *testing.T) {
 // TestTimesAreStrict: policy O4. What the service may not read is not sent on.
 func TestTimesAreStrict(t *testing.T) {
 	t.Parallel()
+	if got := validate(t, `{`+soup+`,"expeditionType":"pickup","expectedAt":"2026-05-02T18:30:00+23:59","paymentTypeID":"cash"}`); !got.Valid {
+		t.Errorf("the largest offset there is: %v, want nothing", brokenOf(t, got))
+	}
 	for _, at := range []string{
 		"2026-05-01T18:30:00,5+03:00", "2026-05-01T9:30:00-10:00", "2026-05-01T18:30:00+24:00", "2026-05-01T18:30:00+03:60",
 		"2026-05-01T18:30:00+0300", "2026-05-01T18:30:60Z",

@@ -36,6 +36,9 @@ func TestGroups(t *testing.T) {
 		{"of no group of the scheme (M6)", `[{"ID":"burger","quantity":1,"ingredients":[{"ID":"i-hot"},{"ID":"22"}]}]`, []broken{
 			{"/dishList/0/ingredients/1", ordering.IngredientNotAllowed, `{"dish":"burger","id":"i-large"}`},
 		}},
+		{"the dish's own id, by whichever it was ordered", `[{"ID":"1006","quantity":1,"ingredients":[{"ID":"i-hot"},{"ID":"22"}]}]`, []broken{
+			{"/dishList/0/ingredients/1", ordering.IngredientNotAllowed, `{"dish":"burger","id":"i-large"}`},
+		}},
 		{"a dish without scheme (M6)", `[{"ID":"soup","quantity":1,"ingredients":[{"ID":"i-hot"},{"ID":"i-mild"}]}]`, []broken{
 			{list, ordering.DishTakesNoIngredients, `{}`},
 		}},
@@ -60,6 +63,7 @@ func TestGroups(t *testing.T) {
 		{"more of an ingredient than larder counts (W15)", `[{"ID":"combo","quantity":1,"ingredients":[{"ID":"i-rice"},{"ID":"i-cola","quantity":1000001}]}]`, []broken{
 			{"/dishList/0/ingredients/1/quantity", ordering.LimitExceeded, `{"limit":1000000}`},
 		}},
+		{"as much as larder counts (W15)", `[{"ID":"combo","quantity":1,"ingredients":[{"ID":"i-rice"},{"ID":"i-cola","quantity":1000000}]}]`, nil},
 		{"ingredients of another kind", `[{"ID":"pizza","quantity":1,"ingredients":"none"},{"ID":"pizza","quantity":1,"ingredients":[1]}]`, []broken{
 			{"/dishList/0/ingredients", ordering.TypeMismatch, `{"got":"string","want":"array"}`},
 			{"/dishList/1/ingredients/0", ordering.TypeMismatch, `{"got":"number","want":"object"}`},
@@ -137,6 +141,9 @@ func TestNesting(t *testing.T) {
 			{list + "/1/ingredients/1", ordering.IngredientNotInMenu, `{"id":"nope"}`},
 			{list + "/1/ingredients/1/quantity", ordering.LimitExceeded, `{"limit":1000000}`},
 		}},
+		{"multiplied to just what larder counts, and beyond without a quantity of its own", dish(`{"ID":"i-burger","quantity":1000000,"ingredients":[{"ID":"i-hot"}]}`), []broken{
+			{list, ordering.GroupMax, `{"count":1000000,"group":"g-main","max":2,"min":1,"name":"Main"}`},
+		}},
 		{"a cycle of schemes is cut where it closes", `[{"ID":"ring","quantity":1,"ingredients":[{"ID":"i-ring"}]}]`, nil},
 		{"beyond the cut nothing is taken", `[{"ID":"ring","quantity":1,"ingredients":[{"ID":"i-ring","ingredients":[{"ID":"i-ring"}]}]}]`, []broken{
 			{list + "/0/ingredients", ordering.DishTakesNoIngredients, `{}`},
@@ -162,6 +169,37 @@ func TestDepthLimit(t *testing.T) {
 	got := brokenOf(t, judge(t, ordering.Config{}, req))
 	if diff := cmp.Diff(want, got, cmp.AllowUnexported(broken{})); diff != "" {
 		t.Errorf("a part whose own groups lie beyond the depth limit (-want +got):\n%s", diff)
+	}
+}
+
+// TestAtTheDepthLimit: a part whose own groups are the last that are allowed
+// takes what stands in them.
+func TestAtTheDepthLimit(t *testing.T) {
+	t.Parallel()
+	settings := menu.DefaultSettings()
+	settings.MaxDepth = 2
+	for _, ingredients := range []string{
+		`{"ID":"i-cola"},{"ID":"i-burger"},{"ID":"i-hot"}`, `{"ID":"i-cola"},{"ID":"i-burger","ingredients":[{"ID":"i-hot"}]}`,
+	} {
+		req := native(t, order(`[{"ID":"combo","quantity":1,"ingredients":[`+ingredients+`]}]`))
+		req.Catalogue = compile(t, card, settings)
+		if got := brokenOf(t, judge(t, ordering.Config{}, req)); len(got) != 0 {
+			t.Errorf("%s: %v, want nothing", ingredients, got)
+		}
+	}
+}
+
+// TestPartOfNoMinimumBeyondTheDepth: what lies beyond the limit is refused only
+// where something of it would have to be chosen.
+func TestPartOfNoMinimumBeyondTheDepth(t *testing.T) {
+	t.Parallel()
+	settings := menu.DefaultSettings()
+	settings.MaxDepth = 1
+	req := native(t, order(`[{"ID":"combo","quantity":1,"ingredients":[{"ID":"i-cola"},{"ID":"i-burger"}]}]`))
+	req.Catalogue = compile(t, strings.Replace(card, `{"id":"s-main","ingredientsGroups":[{"id":"g-sauce","minCount":1,`,
+		`{"id":"s-main","ingredientsGroups":[{"id":"g-sauce","minCount":0,`, 1), settings)
+	if got := brokenOf(t, judge(t, ordering.Config{}, req)); len(got) != 0 {
+		t.Errorf("a part that may do without its own groups: %v, want nothing", got)
 	}
 }
 

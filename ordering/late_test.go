@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
+	"github.com/sirupsen/logrus"
 
 	"larder/internal/journaltest"
 	"larder/internal/upstream"
@@ -95,6 +96,11 @@ func TestFinishLost(t *testing.T) {
 					want := []string{"order.late " + string(tc.op) + " " + string(tc.want)}
 					if diff := cmp.Diff(want, h.happened()); diff != "" {
 						t.Errorf("events (-want +got):\n%s", diff)
+					}
+					for _, line := range h.log.AllEntries() {
+						if fault, has := line.Data[logrus.ErrorKey]; has && line.Data["event"] == "order.late" {
+							t.Errorf("what was written late is logged with an error: %v", fault)
+						}
 					}
 					if err := h.Sweep(t.Context()); err != nil || len(h.happened()) != 1 {
 						t.Errorf("the next Sweep() = %v, events %v; want nothing more", err, h.happened())
@@ -381,6 +387,11 @@ func TestRun(t *testing.T) {
 		ended := make(chan error, 1)
 		go func() { ended <- h.Run(ctx) }()
 
+		<-time.After(time.Minute) // of the bubble
+		synctest.Wait()
+		if lines := h.log.AllEntries(); len(lines) != 0 {
+			t.Errorf("a journal that answers was logged: %v", lines[0].Data)
+		}
 		h.failing(journaltest.FailBefore, journaltest.MethodFinish)
 		h.placed(t)
 		h.failing(journaltest.FailBefore, journaltest.MethodFinish, journaltest.MethodSweep)

@@ -62,6 +62,9 @@ func TestPaymentsThatMayNotBeSent(t *testing.T) {
 			{"/0/name", ordering.TypeMismatch, `{"got":"object","want":"string"}`},
 		}},
 		{"too many", `[` + strings.Repeat(`{"code":"c","amount":500,"paidAt":`+at+`},`, 100) + `{}]`, []broken{{"", ordering.LimitExceeded, `{"limit":100}`}}},
+		{"as many as are read, and too little together", `[` + strings.Repeat(`{"code":"c","amount":1,"paidAt":`+at+`},`, 99) + `{"code":"c","amount":0,"paidAt":` + at + `}]`, []broken{
+			{"/99/amount", ordering.AmountInsufficient, `{"total":199.9}`},
+		}},
 		{"too little", `[{"code":"c","amount":199.89,"paidAt":` + at + `}]`, []broken{{"/0/amount", ordering.AmountInsufficient, `{"total":199.9}`}}},
 		{
 			"too little together", `[{"code":"c","Amount":"100","paidAt":` + at + `},{"code":"d","Amount":99.8999,"paidAt":` + at + `}]`,

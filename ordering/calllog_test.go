@@ -1,0 +1,62 @@
+package ordering_test
+
+import (
+	"testing"
+
+	"github.com/sirupsen/logrus"
+
+	"larder/internal/upstream"
+	"larder/ordering"
+)
+
+// TestCallLog: a call without a certain answer is logged with what is known of
+// it, a definite no is not.
+func TestCallLog(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		name    string
+		answer  error
+		want    bool
+		outcome ordering.Outcome
+		cause   string // "" for none
+		status  int
+	}{
+		{"a lost answer", lostAnswer(), true, ordering.OutcomeUnknown, "connection reset", 0},
+		{"not reached", notSent(), true, ordering.OutcomeNotSent, "connection refused", 0},
+		{"an answer without a cause", &upstream.Error{Status: 500, Effect: upstream.EffectUnknown}, true, ordering.OutcomeUnknown, "", 500},
+		{"a definite no", definiteNo(t), false, "", "", 0},
+	} {
+		h := newHouse(t, ordering.Config{})
+		h.kitchen.fails(tc.answer)
+		if _, err := h.Place(t.Context(), placing()); err != nil {
+			t.Fatalf("%s: Place(): %v", tc.name, err)
+		}
+		var lines []*logrus.Entry
+		for _, entry := range h.log.AllEntries() {
+			if entry.Data["event"] == "order.call_failed" {
+				lines = append(lines, entry)
+			}
+		}
+		if !tc.want {
+			if len(lines) != 0 {
+				t.Errorf("%s: logged %v", tc.name, lines[0].Data)
+			}
+			continue
+		}
+		if len(lines) != 1 {
+			t.Errorf("%s: %d lines, want 1", tc.name, len(lines))
+			continue
+		}
+		line := lines[0].Data
+		cause, has := line[logrus.ErrorKey].(error)
+		if line["outcome"] != string(tc.outcome) && line["outcome"] != tc.outcome {
+			t.Errorf("%s: outcome %v, want %s", tc.name, line["outcome"], tc.outcome)
+		}
+		if has != (tc.cause != "") || has && cause.Error() != tc.cause {
+			t.Errorf("%s: cause %v, want %q", tc.name, line[logrus.ErrorKey], tc.cause)
+		}
+		if line["status"] != tc.status {
+			t.Errorf("%s: status %v, want %d", tc.name, line["status"], tc.status)
+		}
+	}
+}

@@ -1,0 +1,20 @@
+package ordering_test
+
+import (
+	"testing"
+
+	"larder/ordering"
+)
+
+// TestDefinite: three outcomes are certain, and no others.
+func TestDefinite(t *testing.T) {
+	t.Parallel()
+	for outcome, want := range map[ordering.Outcome]bool{
+		ordering.OutcomeDone: true, ordering.OutcomeRefused: true, ordering.OutcomeNotSent: true,
+		ordering.OutcomeUnknown: false, ordering.OutcomeOpen: false,
+	} {
+		if got := outcome.Definite(); got != want {
+			t.Errorf("%q.Definite() = %t, want %t", outcome, got, want)
+		}
+	}
+}
