@@ -77,80 +77,104 @@ func first(seen map[string]struct{}, id string) bool {
 
 // Catalogue lays one restaurant's stop lists over the content. Ids that the
 // content does not have are ignored. O(products + depth × ingredients offered by
-// the schemes).
+// the schemes). It takes a few hundred bytes beside the content and the stops,
+// whose texts are the content's own.
 func (c *Content) Catalogue(stops Stops) *Catalogue {
 	cat := &Catalogue{
 		Content:           c,
-		stops:             stops,
-		stopped:           make([]bool, len(c.products)),
-		ingredientStopped: make([]bool, len(c.ingredients)),
-		orderable:         make([]bool, len(c.products)),
+		stopped:           newFlags(len(c.products)),
+		ingredientStopped: newFlags(len(c.ingredients)),
+		orderable:         newFlags(len(c.products)),
 	}
-	for _, id := range stops.Products {
-		if p, ok := c.productIDs[id]; ok {
-			cat.stopped[p] = true
+	cat.stops.Products = own(stops.Products, func(id string) string {
+		if p, ok := c.productNames.byID(id); ok {
+			cat.stopped.set(p)
+			return c.products[p].ID
 		}
-	}
-	for _, id := range stops.Ingredients {
-		if i, ok := c.ingredientIDs[id]; ok {
-			cat.ingredientStopped[i] = true
+		return id
+	})
+	cat.stops.Ingredients = own(stops.Ingredients, func(id string) string {
+		if i, ok := c.ingredientNames.byID(id); ok {
+			cat.ingredientStopped.set(i)
+			return c.ingredients[i].ID
 		}
-	}
+		return id
+	})
 	for i := range c.ingredients {
-		if c.ingredients[i].PriceBad || c.ingredientRefusesExternalID(Index(i)) {
-			cat.ingredientStopped[i] = true
+		if at := Index(i); c.ingredients[i].PriceBad || c.ingredientRefusesExternalID(at) {
+			cat.ingredientStopped.set(at)
 		}
 	}
 	cat.unsatisfied = c.unsatisfiable(cat.ingredientStopped)
 	cat.counts = Counts{Categories: len(c.categories), Products: len(c.products)}
 	for p := range c.products {
-		if cat.stopped[p] {
+		i := Index(p)
+		if cat.stopped.has(i) {
 			continue
 		}
 		cat.counts.Available++
-		i := Index(p)
 		s := c.productScheme[p]
 		if c.products[p].PriceBad || c.refusesExternalID(i) || (s != None && len(cat.unsatisfied[s]) > 0) {
 			continue
 		}
-		cat.orderable[p] = true
+		cat.orderable.set(i)
 		cat.counts.Orderable++
 	}
 	return cat
 }
 
-// unsatisfiable gives, for each scheme, the groups that no choice can satisfy
-// (policy M9): a minimum with no member left to choose, or a maximum below it.
-// A member with a scheme of its own counts when that scheme can be satisfied;
-// beyond the depth limit, and so where a cycle closes, it counts as it stands.
-func (c *Content) unsatisfiable(stopped []bool) [][]Index {
-	failing := make([][]Index, len(c.schemes))
+// own copies ids, each in the text that the content has of it.
+func own(ids []string, text func(string) string) []string {
+	if ids == nil {
+		return nil
+	}
+	texts := make([]string, len(ids))
+	for i, id := range ids {
+		texts[i] = text(id)
+	}
+	return texts
+}
+
+// unsatisfiable gives the schemes with groups that no choice can satisfy
+// (policy M9), and these groups: a minimum with no member left to choose, or a
+// maximum below it. A member with a scheme of its own counts when that scheme
+// can be satisfied; beyond the depth limit, and so where a cycle closes, it
+// counts as it stands.
+func (c *Content) unsatisfiable(stopped flags) map[Index][]Index {
+	var failing map[Index][]Index
 	satisfied := make([]bool, len(c.schemes)) // one level below
 	for s := range satisfied {
 		satisfied[s] = true
 	}
+	next := make([]bool, len(c.schemes))
 	for range c.settings.MaxDepth {
-		next := make([]bool, len(c.schemes))
 		changed := false
+		failing = nil
 		for s := range c.schemes {
-			failing[s] = nil
+			var groups []Index
 			for _, limit := range c.Limits(Index(s)) {
 				if !c.satisfiable(limit, stopped, satisfied) {
-					failing[s] = append(failing[s], limit.Group)
+					groups = append(groups, limit.Group)
 				}
 			}
-			next[s] = len(failing[s]) == 0
+			if len(groups) > 0 {
+				if failing == nil {
+					failing = make(map[Index][]Index)
+				}
+				failing[Index(s)] = groups
+			}
+			next[s] = len(groups) == 0
 			changed = changed || next[s] != satisfied[s]
 		}
 		if !changed {
 			break
 		}
-		satisfied = next
+		satisfied, next = next, satisfied
 	}
 	return failing
 }
 
-func (c *Content) satisfiable(limit Limit, stopped, satisfied []bool) bool {
+func (c *Content) satisfiable(limit Limit, stopped flags, satisfied []bool) bool {
 	if limit.Min == 0 {
 		return true
 	}
@@ -158,7 +182,7 @@ func (c *Content) satisfiable(limit Limit, stopped, satisfied []bool) bool {
 		return false
 	}
 	for _, member := range c.Members(limit.Group) {
-		if stopped[member] {
+		if stopped.has(member) {
 			continue
 		}
 		if s := c.ingredientScheme[member]; s == None || satisfied[s] {
@@ -167,3 +191,12 @@ func (c *Content) satisfiable(limit Limit, stopped, satisfied []bool) bool {
 	}
 	return false
 }
+
+// flags are yes or no for each place of a table, a bit each.
+type flags []uint64
+
+func newFlags(places int) flags { return make(flags, (places+63)/64) }
+
+func (f flags) set(i Index) { f[i/64] |= 1 << (i % 64) }
+
+func (f flags) has(i Index) bool { return f[i/64]>>(i%64)&1 != 0 }

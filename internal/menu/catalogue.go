@@ -25,10 +25,9 @@ type Content struct {
 	groups      []Group
 	schemes     []Scheme
 
-	productIDs, ingredientIDs, groupIDs, schemeIDs map[string]Index
-	categoryIDs                                    map[string]Index
-	productExternal, ingredientExternal            map[string][]Index
-	productNames, ingredientNames                  names
+	categoryIDs, groupIDs, schemeIDs map[string]Index
+	productNames                     register[Product, *Product]
+	ingredientNames                  register[Ingredient, *Ingredient]
 
 	productScheme, ingredientScheme []Index
 	limits                          []Limit // of all schemes, one behind the other
@@ -49,10 +48,10 @@ type Catalogue struct {
 	*Content
 
 	stops             Stops
-	stopped           []bool // by product
-	ingredientStopped []bool
-	orderable         []bool
-	unsatisfied       [][]Index // by scheme: groups that cannot be satisfied
+	stopped           flags // by product
+	ingredientStopped flags
+	orderable         flags
+	unsatisfied       map[Index][]Index // by scheme, where there are any: groups that cannot be satisfied
 	counts            Counts
 }
 
@@ -103,11 +102,11 @@ func (c *Content) Products() []Product { return c.products }
 func (c *Content) Product(i Index) *Product { return &c.products[i] }
 
 // ProductByID finds a dish by the menu's id.
-func (c *Content) ProductByID(id string) (Index, bool) { return find(c.productIDs, id) }
+func (c *Content) ProductByID(id string) (Index, bool) { return c.productNames.byID(id) }
 
 // ProductsByExternalID gives every dish with that externalId, in the view's
 // order (policy O3).
-func (c *Content) ProductsByExternalID(id string) []Index { return c.productExternal[id] }
+func (c *Content) ProductsByExternalID(id string) []Index { return c.productNames.byExternalID(id) }
 
 // Ingredients gives the ingredients in the view's order.
 func (c *Content) Ingredients() []Ingredient { return c.ingredients }
@@ -116,10 +115,12 @@ func (c *Content) Ingredients() []Ingredient { return c.ingredients }
 func (c *Content) Ingredient(i Index) *Ingredient { return &c.ingredients[i] }
 
 // IngredientByID finds an ingredient by the menu's id.
-func (c *Content) IngredientByID(id string) (Index, bool) { return find(c.ingredientIDs, id) }
+func (c *Content) IngredientByID(id string) (Index, bool) { return c.ingredientNames.byID(id) }
 
 // IngredientsByExternalID gives every ingredient with that externalId.
-func (c *Content) IngredientsByExternalID(id string) []Index { return c.ingredientExternal[id] }
+func (c *Content) IngredientsByExternalID(id string) []Index {
+	return c.ingredientNames.byExternalID(id)
+}
 
 // Groups gives the modifier groups.
 func (c *Content) Groups() []Group { return c.groups }
@@ -155,24 +156,24 @@ func (c *Catalogue) Stops() Stops { return c.stops }
 func (c *Catalogue) Counts() Counts { return c.counts }
 
 // Available tells whether the dish p is not stopped (policy M10).
-func (c *Catalogue) Available(p Index) bool { return !c.stopped[p] }
+func (c *Catalogue) Available(p Index) bool { return !c.stopped.has(p) }
 
 // IngredientAvailable tells whether the ingredient i can be chosen: it is not
 // stopped, its price is known, and it has an externalId where one is needed
 // (policy O2).
-func (c *Catalogue) IngredientAvailable(i Index) bool { return !c.ingredientStopped[i] }
+func (c *Catalogue) IngredientAvailable(i Index) bool { return !c.ingredientStopped.has(i) }
 
 // Orderable tells whether the dish p can be ordered at all: available, with a
 // price, and every group of its scheme can be satisfied (policy M9).
-func (c *Catalogue) Orderable(p Index) bool { return c.orderable[p] }
+func (c *Catalogue) Orderable(p Index) bool { return c.orderable.has(p) }
 
 // Reasons says why the dish p is not orderable; empty when it is.
 func (c *Catalogue) Reasons(p Index) []Reason {
-	if c.orderable[p] {
+	if c.orderable.has(p) {
 		return nil
 	}
 	var reasons []Reason
-	if c.stopped[p] {
+	if c.stopped.has(p) {
 		reasons = append(reasons, Reason{Code: ReasonStopped})
 	}
 	if c.products[p].PriceBad {
@@ -193,15 +194,15 @@ func (c *Catalogue) Reasons(p Index) []Reason {
 // none at all where that is refused (policy O2), or an id of its own that is
 // another dish's externalId, so that the kitchen would make that one.
 func (c *Content) refusesExternalID(p Index) bool {
-	return unnamed(c.settings, c.products[p].ID, c.products[p].ExternalID, c.productExternal)
+	return unnamed(c.settings, c.products[p].ID, c.products[p].ExternalID, c.ProductsByExternalID)
 }
 
 func (c *Content) ingredientRefusesExternalID(i Index) bool {
-	return unnamed(c.settings, c.ingredients[i].ID, c.ingredients[i].ExternalID, c.ingredientExternal)
+	return unnamed(c.settings, c.ingredients[i].ID, c.ingredients[i].ExternalID, c.IngredientsByExternalID)
 }
 
-func unnamed(s Settings, id, externalID string, owners map[string][]Index) bool {
-	return externalID == "" && (s.RefuseMissingExternalID || len(owners[id]) > 0)
+func unnamed(s Settings, id, externalID string, owners func(string) []Index) bool {
+	return externalID == "" && (s.RefuseMissingExternalID || len(owners(id)) > 0)
 }
 
 func find(ids map[string]Index, id string) (Index, bool) {

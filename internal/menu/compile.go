@@ -10,9 +10,16 @@ func Compile(v *View, restaurant RestaurantID, s Settings) *Catalogue {
 	return CompileContent(v, s).Catalogue(v.Stops(restaurant, s))
 }
 
-// CompileContent is Compile without the stop lists: O(size of the view). The
-// view must not change afterwards.
+// CompileContent is Compile without the stop lists: O(size of the view). What
+// it gives has few texts of the view's and keeps none of its stop lists.
 func CompileContent(v *View, s Settings) *Content {
+	c := compileContent(v, s)
+	c.condense()
+	return c
+}
+
+// compileContent makes a content that still shares the view's texts.
+func compileContent(v *View, s Settings) *Content {
 	s.MaxDepth = s.depth()
 	c := &Content{name: v.Name, settings: s}
 	c.compileCategories(v.Categories)
@@ -46,16 +53,14 @@ func unique[T any](all []T, id func(*T) string) ([]T, map[string]Index) {
 }
 
 func (c *Content) compileIngredients(all []Ingredient) {
-	c.ingredients, c.ingredientIDs = unique(all, func(i *Ingredient) string { return i.ID })
+	c.ingredients, _ = unique(all, func(i *Ingredient) string { return i.ID })
 	c.ingredientScheme = make([]Index, len(c.ingredients))
-	c.ingredientExternal = byExternalID(c.ingredients, func(i *Ingredient) string { return i.ExternalID })
-	c.ingredientNames = newNames(c.ingredientIDs, c.ingredientExternal)
+	c.ingredientNames = newRegister(c.ingredients)
 }
 
 func (c *Content) compileProducts(all []Product) {
-	c.products, c.productIDs = unique(all, func(p *Product) string { return p.ID })
-	c.productExternal = byExternalID(c.products, func(p *Product) string { return p.ExternalID })
-	c.productNames = newNames(c.productIDs, c.productExternal)
+	c.products, _ = unique(all, func(p *Product) string { return p.ID })
+	c.productNames = newRegister(c.products)
 	c.productScheme = make([]Index, len(c.products))
 	for i := range c.products {
 		p := &c.products[i]
@@ -76,24 +81,6 @@ func (c *Content) schemeOf(id *string) Index {
 	return s
 }
 
-func byExternalID[T any](all []T, external func(*T) string) map[string][]Index {
-	found := make(map[string][]Index, len(all))
-	cells := make([]Index, len(all)) // one array for the common case of one owner
-	for i := range all {
-		key := external(&all[i])
-		if key == "" {
-			continue
-		}
-		cells[i] = Index(i)
-		if before := found[key]; before == nil {
-			found[key] = cells[i : i+1 : i+1]
-		} else {
-			found[key] = append(before, cells[i])
-		}
-	}
-	return found
-}
-
 // compileGroups unites the members of a group's definitions and lays out the
 // membership in both directions.
 func (c *Content) compileGroups(all []Group) {
@@ -108,7 +95,7 @@ func (c *Content) compileGroups(all []Group) {
 			continue
 		}
 		for _, id := range all[i].Ingredients {
-			member, known := c.ingredientIDs[id]
+			member, known := c.ingredientNames.byID(id)
 			if !known {
 				continue
 			}

@@ -62,7 +62,7 @@ func (l *linter) categories() {
 			map[string]string{"category": kept[cut].ID, "parent": kept[cut].ParentID},
 			"category %q (%s) is among its own parents and stands at the root", kept[cut].ID, kept[cut].Name)
 	}
-	each(l.view.Products, l.cat.productIDs, func(p *Product) string { return p.ID }, func(p *Product) {
+	each(l.view.Products, l.cat.ProductByID, func(p *Product) string { return p.ID }, func(p *Product) {
 		if _, ok := l.cat.CategoryByID(p.CategoryID); !ok && p.CategoryID != "" {
 			l.add(LintCategoryUnknown, []string{p.ID}, map[string]string{"product": p.ID, "category": p.CategoryID},
 				"dish %q (%s) is in the unknown category %q", p.ID, p.Name, p.CategoryID)
@@ -71,10 +71,10 @@ func (l *linter) categories() {
 }
 
 // each visits the first definition of every id.
-func each[T any](all []T, ids map[string]Index, id func(*T) string, visit func(*T)) {
-	seen := make([]bool, len(ids))
+func each[T any](all []T, byID func(string) (Index, bool), id func(*T) string, visit func(*T)) {
+	seen := make([]bool, len(all))
 	for i := range all {
-		k, ok := ids[id(&all[i])]
+		k, ok := byID(id(&all[i]))
 		if !ok || seen[k] {
 			continue
 		}
@@ -87,13 +87,13 @@ func each[T any](all []T, ids map[string]Index, id func(*T) string, visit func(*
 // not there (policy W10), once a pair.
 func (l *linter) references() {
 	v, c := l.view, l.cat
-	each(v.Products, c.productIDs, func(p *Product) string { return p.ID }, func(p *Product) {
+	each(v.Products, c.ProductByID, func(p *Product) string { return p.ID }, func(p *Product) {
 		if _, ok := c.SchemeByID(p.SchemeID); !ok && p.SchemeID != "" {
 			l.add(LintSchemeUnknown, []string{p.ID}, map[string]string{"product": p.ID, "scheme": p.SchemeID},
 				"dish %q (%s) has the unknown scheme %q and is offered without modifiers", p.ID, p.Name, p.SchemeID)
 		}
 	})
-	each(v.Ingredients, c.ingredientIDs, func(i *Ingredient) string { return i.ID }, func(in *Ingredient) {
+	each(v.Ingredients, c.IngredientByID, func(i *Ingredient) string { return i.ID }, func(in *Ingredient) {
 		if _, ok := c.SchemeByID(in.SchemeID); !ok && in.SchemeID != "" {
 			l.add(LintSchemeUnknown, l.dishesOf("ingredient", in.ID), map[string]string{"ingredient": in.ID, "scheme": in.SchemeID},
 				"ingredient %q (%s) has the unknown scheme %q and is offered without parts", in.ID, in.Name, in.SchemeID)
@@ -195,7 +195,7 @@ func (l *linter) limits() {
 				"scheme %q asks for at least %d and at most %d of group %q (%s)",
 				c.schemes[s].ID, limit.Min, limit.Max, c.groups[limit.Group].ID, c.groups[limit.Group].Name)
 		}
-		for _, g := range c.unsatisfied[s] {
+		for _, g := range c.unsatisfied[i] {
 			if inverted[g] {
 				continue
 			}
@@ -214,23 +214,23 @@ func (l *linter) offers() {
 		if p.Price.IsZero() && !p.PriceBad {
 			l.add(LintPriceZero, []string{p.ID}, map[string]string{"product": p.ID}, "dish %q (%s) costs nothing", p.ID, p.Name)
 		}
-		l.unnamed("product", p.ID, fmt.Sprintf("dish %q (%s)", p.ID, p.Name), p.ExternalID, c.productExternal, func(k Index) string { return c.products[k].ID })
-		l.shared("product", c.productExternal[p.ExternalID], Index(i), p.ExternalID, func(k Index) string { return c.products[k].ID })
+		l.unnamed("product", p.ID, fmt.Sprintf("dish %q (%s)", p.ID, p.Name), p.ExternalID, c.ProductsByExternalID, func(k Index) string { return c.products[k].ID })
+		l.shared("product", c.ProductsByExternalID(p.ExternalID), Index(i), p.ExternalID, func(k Index) string { return c.products[k].ID })
 	}
 	for i := range c.ingredients {
 		in := &c.ingredients[i]
-		l.unnamed("ingredient", in.ID, fmt.Sprintf("ingredient %q (%s)", in.ID, in.Name), in.ExternalID, c.ingredientExternal, func(k Index) string { return c.ingredients[k].ID })
-		l.shared("ingredient", c.ingredientExternal[in.ExternalID], Index(i), in.ExternalID, func(k Index) string { return c.ingredients[k].ID })
+		l.unnamed("ingredient", in.ID, fmt.Sprintf("ingredient %q (%s)", in.ID, in.Name), in.ExternalID, c.IngredientsByExternalID, func(k Index) string { return c.ingredients[k].ID })
+		l.shared("ingredient", c.IngredientsByExternalID(in.ExternalID), Index(i), in.ExternalID, func(k Index) string { return c.ingredients[k].ID })
 	}
 }
 
 // unnamed tells of a dish or ingredient without external id, and of one whose
 // id would name another in an order (policy O2).
-func (l *linter) unnamed(kind, id, what, external string, owners map[string][]Index, idOf func(Index) string) {
+func (l *linter) unnamed(kind, id, what, external string, owners func(string) []Index, idOf func(Index) string) {
 	if external != "" {
 		return
 	}
-	if others := owners[id]; len(others) > 0 {
+	if others := owners(id); len(others) > 0 {
 		other := idOf(others[0])
 		l.add(LintExternalIDTaken, l.dishesOf(kind, id), map[string]string{kind: id, "other": other},
 			"%s has no externalId and its id is the externalId of %q; it cannot be ordered", what, other)

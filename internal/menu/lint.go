@@ -68,7 +68,7 @@ const (
 // each finding O(dishes and schemes that it touches), bounded in all: what is
 // left out beyond the bounds, the findings say.
 func Lint(v *View, restaurant RestaurantID, s Settings) []Finding {
-	l := &linter{view: v, cat: Compile(v, restaurant, s), severity: map[string]Severity{}, list: maxTouched, walk: maxWalk}
+	l := &linter{view: v, cat: compileContent(v, s).Catalogue(v.Stops(restaurant, s)), severity: map[string]Severity{}, list: maxTouched, walk: maxWalk}
 	for _, known := range LintCodes() {
 		l.severity[known.Code] = known.Severity
 	}

@@ -1,45 +1,144 @@
 package menu
 
-import "maps"
+import (
+	"hash/maphash"
+	"math/bits"
+)
 
-// names finds dishes, or ingredients, by what an order may call them: by the
-// menu's id first, then by externalId (policy O3). One look is enough.
-type names struct {
-	// of gives the Index of each name, or of an externalId that several have
-	// and that is no id, the place of the list of them in shared: -2, -3, ….
-	of     map[string]Index
-	shared [][]Index
+// named is what dishes and ingredients have in common.
+type named interface{ names() (id, externalID string) }
+
+func (p *Product) names() (id, externalID string)    { return p.ID, p.ExternalID }
+func (i *Ingredient) names() (id, externalID string) { return i.ID, i.ExternalID }
+
+// register finds dishes, or ingredients, by what an order may call them: by the
+// menu's id first, then by externalId (policy O3). It keeps no texts: those of
+// the table tell whether what it found is meant. The table must not change.
+type register[T any, P interface {
+	*T
+	named
+}] struct {
+	table       []T
+	seed        maphash.Seed
+	ids, others index              // by id; by externalId, of each the first owner
+	owners      []Index            // each Index once: the owners of an externalId that one has
+	shared      map[string][]Index // the owners of those that several have
 }
 
-// newNames adds to the ids the externalIds that are none.
-func newNames(ids map[string]Index, external map[string][]Index) names {
-	n := names{of: make(map[string]Index, len(ids)+len(external))}
-	maps.Copy(n.of, ids)
-	for id, owners := range external {
-		switch _, taken := ids[id]; {
-		case taken:
-		case len(owners) == 1:
-			n.of[id] = owners[0]
-		default:
-			n.shared = append(n.shared, owners)
-			n.of[id] = None - Index(len(n.shared)) //nolint:gosec // counts of a bounded body
+func newRegister[T any, P interface {
+	*T
+	named
+}](table []T) register[T, P] {
+	r := register[T, P]{
+		table: table, seed: maphash.MakeSeed(), ids: newIndex(len(table)), others: newIndex(len(table)), owners: make([]Index, len(table)),
+	}
+	for i := range table {
+		at := Index(i) //nolint:gosec // a body of 64 MiB holds fewer than 2^31 elements
+		r.owners[i] = at
+		id, external := P(&table[i]).names()
+		r.ids.put(r.hash(id), at)
+		if external == "" {
+			continue
+		}
+		hash := r.hash(external)
+		first, again := r.firstOwner(hash, external)
+		if !again {
+			r.others.put(hash, at)
+			continue
+		}
+		if r.shared == nil {
+			r.shared = make(map[string][]Index)
+		}
+		if r.shared[external] == nil {
+			r.shared[external] = []Index{first}
+		}
+		r.shared[external] = append(r.shared[external], at)
+	}
+	return r
+}
+
+func (r *register[T, P]) hash(text string) uint64 { return maphash.String(r.seed, text) }
+
+// byID finds the one with the id.
+func (r *register[T, P]) byID(id string) (Index, bool) { return r.withID(r.hash(id), id) }
+
+func (r *register[T, P]) withID(hash uint64, id string) (Index, bool) {
+	for slot, at := r.ids.first(hash); at != None; slot, at = r.ids.next(slot) {
+		if own, _ := P(&r.table[at]).names(); own == id {
+			return at, true
 		}
 	}
-	return n
+	return None, false
+}
+
+// byExternalID gives all that have the externalId, in the view's order.
+func (r *register[T, P]) byExternalID(external string) []Index {
+	return r.withExternalID(r.hash(external), external)
+}
+
+func (r *register[T, P]) withExternalID(hash uint64, external string) []Index {
+	first, ok := r.firstOwner(hash, external)
+	if !ok {
+		return nil
+	}
+	if owners := r.shared[external]; owners != nil {
+		return owners
+	}
+	return r.owners[first : first+1 : first+1]
+}
+
+func (r *register[T, P]) firstOwner(hash uint64, external string) (Index, bool) {
+	for slot, at := r.others.first(hash); at != None; slot, at = r.others.next(slot) {
+		if _, own := P(&r.table[at]).names(); own == external {
+			return at, true
+		}
+	}
+	return None, false
 }
 
 // find gives the one that has the name; None, and those that share the
 // externalId, where there is no such one.
-func (n *names) find(name string) (i Index, sharing []Index) {
-	i, ok := n.of[name]
-	switch {
-	case !ok:
-		return None, nil
-	case i < 0:
-		return None, n.shared[None-i-1]
-	default:
-		return i, nil
+func (r *register[T, P]) find(name string) (i Index, sharing []Index) {
+	hash := r.hash(name)
+	if at, ok := r.withID(hash, name); ok {
+		return at, nil
 	}
+	owners := r.withExternalID(hash, name)
+	if len(owners) == 1 {
+		return owners[0], nil
+	}
+	return None, owners
+}
+
+// index finds places of a table by a text of theirs: open addressing with four
+// bytes a slot, at most half of them taken. A Go map takes ten times as much,
+// which counts where thousands of menus are held.
+type index []Index // a place and 1; 0 is empty
+
+func newIndex(places int) index {
+	return make(index, 1<<bits.Len(uint(2*places))) //nolint:gosec // not negative
+}
+
+func (x index) put(hash uint64, at Index) {
+	slot := x.slot(hash)
+	for x[slot] != 0 {
+		slot = x.slot(uint64(slot) + 1) //nolint:gosec // not negative
+	}
+	x[slot] = at + 1
+}
+
+func (x index) slot(hash uint64) int { return int(hash & uint64(len(x)-1)) } //nolint:gosec // below len
+
+// first gives the first place that may be meant, and its slot; None where there
+// is none.
+func (x index) first(hash uint64) (slot int, at Index) {
+	slot = x.slot(hash)
+	return slot, x[slot] - 1
+}
+
+// next gives the place after that of a slot.
+func (x index) next(slot int) (int, Index) {
+	return x.first(uint64(slot) + 1) //nolint:gosec // not negative
 }
 
 // ProductNamed finds a dish by the menu's id or, where no dish has that id, by

@@ -38,7 +38,7 @@ func (c *Catalogue) Search(q Query) (hits []Index, next Index) {
 		if q.Category != "" && !within[c.products[p].CategoryID] {
 			continue
 		}
-		if q.AvailableOnly && c.stopped[p] {
+		if q.AvailableOnly && c.stopped.has(p) {
 			continue
 		}
 		if len(words) > 0 && !containsAll(texts[p], words) {

@@ -1,0 +1,150 @@
+package cache_test
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"larder/cache"
+	"larder/internal/menu"
+	"larder/internal/redistest"
+	"larder/internal/sandbox"
+)
+
+const (
+	// chainSize restaurants share a content, each with stop lists of its own.
+	chainSize = 50
+	// scaleDishes is the middle size of the performance page's menus.
+	scaleDishes = 400
+)
+
+// town is many restaurants in chains, as they stand in a Redis.
+type town struct {
+	restaurants []menu.RestaurantID
+	raw         int64 // bytes of the distinct menus' JSON
+}
+
+// settle fills a Redis with the current version of each restaurant of a town.
+func settle(tb testing.TB, s *cache.Store, restaurants int) *town {
+	tb.Helper()
+	generate := sandbox.Generate{Restaurants: restaurants, Products: scaleDishes, Seed: 1, ChainSize: chainSize}
+	t := &town{}
+	group, ctx := errgroup.WithContext(tb.Context())
+	group.SetLimit(4)
+	for first := 0; first < restaurants; first += chainSize {
+		raw := generate.Menu(first)
+		t.raw += int64(len(raw))
+		view, published, err := menu.DecodePublished(raw)
+		if err != nil {
+			tb.Fatal(err)
+		}
+		content := menu.CompileContent(view, menu.DefaultSettings())
+		for i := first; i < min(first+chainSize, restaurants); i++ {
+			id := menu.RestaurantID(generate.RestaurantID(i))
+			t.restaurants = append(t.restaurants, id)
+			group.Go(func() error {
+				_, err := s.Publish(ctx, cache.Publication{
+					Restaurant: id, Name: "Restaurant " + strconv.Itoa(i), SyncedAt: noon,
+					Catalogue: content.Catalogue(stopsOf(content, i)), Published: published,
+				})
+				return err
+			})
+		}
+	}
+	if err := group.Wait(); err != nil {
+		tb.Fatal(err)
+	}
+	return t
+}
+
+// stopsOf stops every thirtieth dish, other ones in each restaurant.
+func stopsOf(content *menu.Content, i int) menu.Stops {
+	var stops menu.Stops
+	for p := i % 30; p < len(content.Products()); p += 30 {
+		stops.Products = append(stops.Products, content.Products()[p].ID)
+	}
+	return stops
+}
+
+// BenchmarkColdStart is the start of a replica from a full Redis: until every
+// version is known, the longest first read of a menu from then on, until all
+// contents are in memory, and what that takes with no menu read.
+func BenchmarkColdStart(b *testing.B) {
+	for _, restaurants := range []int{100, 1_000, 10_000} {
+		b.Run(fmt.Sprintf("restaurants=%d", restaurants), func(b *testing.B) {
+			r := open(b, redistest.Start(b).URL())
+			s := cache.NewStore(r, cache.StoreConfig{})
+			t := settle(b, s, restaurants)
+			info := r.Client().Info(b.Context(), "memory").Val()
+			_, info, _ = strings.Cut(info, "used_memory:")
+			used, _ := strconv.Atoi(strings.TrimSpace(strings.SplitN(info, "\n", 2)[0]))
+			var known, loaded, slowest time.Duration
+			var held int64
+			for b.Loop() {
+				k, l, first, bytes := coldStart(b, s, t)
+				known, loaded, slowest, held = max(known, k), max(loaded, l), max(slowest, first), bytes
+			}
+			b.ReportMetric(known.Seconds()*1e3, "known-ms")
+			b.ReportMetric(slowest.Seconds()*1e3, "first-read-ms")
+			b.ReportMetric(loaded.Seconds()*1e3, "loaded-ms")
+			b.ReportMetric(float64(held)/(1<<20), "MiB")
+			b.ReportMetric((float64(held)-4096*float64(restaurants))/float64(t.raw), "of-raw")
+			b.ReportMetric(float64(used)/(1<<20), "redis-MiB")
+		})
+	}
+}
+
+func coldStart(b *testing.B, s *cache.Store, t *town) (known, loaded, slowest time.Duration, held int64) {
+	b.Helper()
+	before := heapInUse()
+	ctx, stop := context.WithCancel(b.Context())
+	replica := cache.NewReplica(s, cache.ReplicaConfig{Restaurants: func() []menu.RestaurantID { return t.restaurants }, Poll: time.Hour, Memory: 1})
+	done := make(chan error, 1)
+	began := time.Now()
+	go func() { done <- replica.Run(ctx) }()
+	all := func(holds func(menu.RestaurantID) bool) {
+		tick := time.NewTicker(time.Millisecond)
+		defer tick.Stop()
+		for _, id := range t.restaurants {
+			for !holds(id) {
+				<-tick.C
+			}
+		}
+	}
+	all(func(id menu.RestaurantID) bool { _, ok := replica.Version(id); return ok })
+	known = time.Since(began)
+	for i := len(t.restaurants) - 1; i >= 0; i -= max(len(t.restaurants)/40, 1) {
+		asked := time.Now()
+		snap, err := replica.Catalogue(ctx, t.restaurants[i])
+		if err != nil {
+			b.Fatal(err)
+		}
+		if _, err := replica.Menu(snap, cache.Gzip); err != nil {
+			b.Fatal(err)
+		}
+		slowest = max(slowest, time.Since(asked))
+	}
+	all(func(id menu.RestaurantID) bool { _, ok := replica.Peek(id); return ok })
+	loaded = time.Since(began)
+	held = heapInUse() - before
+	stop()
+	if err := <-done; err != nil {
+		b.Error(err)
+	}
+	runtime.KeepAlive(replica)
+	return known, loaded, slowest, held
+}
+
+func heapInUse() int64 {
+	runtime.GC()
+	runtime.GC() // what a pool or a weak pointer let go of in the first
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return int64(m.HeapAlloc)
+}
