@@ -44,11 +44,8 @@ var schemeForm = regexp.MustCompile(`^[a-z][a-z0-9+.-]{0,30}$`)
 
 // parseURL never puts the URL into its error: it may hold a password.
 func parseURL(raw string) (address, error) {
-	if raw == Embedded {
-		return address{form: Embedded}, nil
-	}
-	if raw == Managed {
-		return refuse(`"managed" is not supported yet`)
+	if raw == Embedded || raw == Managed {
+		return address{form: Form(raw)}, nil
 	}
 	scheme, rest, found := strings.Cut(raw, "://")
 	if !found {

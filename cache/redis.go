@@ -26,15 +26,31 @@ type Redis struct {
 	ordinary redis.UniversalClient
 	strict   redis.UniversalClient
 	embedded *miniredis.Miniredis // of Embedded alone
+	managed  *managed             // of Managed alone
 }
 
 // Open makes the clients. It does not wait for a server that has an address:
 // commands fail with ErrUnavailable until it answers, and work from then on.
-// With "embedded" it starts a server inside the process, on a loopback port with
-// a random password (trap 13), which forgets everything at Close.
 //
-// Errors: *ConfigError for settings that cannot work.
-func Open(_ context.Context, cfg RedisConfig, log logrus.FieldLogger) (*Redis, error) {
+// With "embedded" it starts a server inside the process, on a loopback port with
+// a random password (trap 13), which forgets everything at Close. With "managed"
+// it starts a redis-server on a Unix socket in DataDir, or takes over the one
+// that a larder before has left there, and waits until it has read its data, two
+// minutes at most or until ctx ends; Run looks after it and Close stops it.
+//
+// Errors: *ConfigError for settings that cannot work; with "managed" also what
+// kept the server from starting.
+func Open(ctx context.Context, cfg RedisConfig, log logrus.FieldLogger) (*Redis, error) {
+	return open(ctx, cfg, log, false)
+}
+
+// Visit is Open for who only asks something: a managed server that another
+// larder looks after is used, and left as it is.
+func Visit(ctx context.Context, cfg RedisConfig, log logrus.FieldLogger) (*Redis, error) {
+	return open(ctx, cfg, log, true)
+}
+
+func open(ctx context.Context, cfg RedisConfig, log logrus.FieldLogger, visitor bool) (*Redis, error) {
 	cfg.SetDefaults()
 	if err := cfg.Validate(); err != nil {
 		return nil, err
@@ -47,10 +63,16 @@ func Open(_ context.Context, cfg RedisConfig, log logrus.FieldLogger) (*Redis, e
 		return nil, err
 	}
 	r := &Redis{keys: NewKeys(cfg.Prefix), form: to.form}
-	if to.form == Embedded {
-		if err := r.startEmbedded(&to.options); err != nil {
-			return nil, err
+	switch to.form {
+	case Embedded:
+		err = r.startEmbedded(&to.options)
+	case Managed:
+		if r.managed, err = openManaged(ctx, cfg.DataDir, visitor, log); err == nil {
+			to.options.Addrs = []string{r.managed.socket()}
 		}
+	}
+	if err != nil {
+		return nil, err
 	}
 	r.ordinary = newClient(to.form, to.options, 2)
 	r.strict = newClient(to.form, to.options, noRetries)
@@ -119,11 +141,16 @@ func (r *Redis) Ping(ctx context.Context) error {
 	return nil
 }
 
-// Run makes time pass for the keys of the embedded Redis, which expire by no
-// clock of their own (trap 3), until ctx ends. With another server it only
-// waits. It starts no goroutine.
+// Run looks after what Open has started until ctx ends, and starts no goroutine.
+// It makes time pass for the keys of the embedded Redis, which expire by no clock
+// of their own (trap 3); it starts a managed server again that has died; with any
+// other it only waits.
 func (r *Redis) Run(ctx context.Context) error {
-	if r.embedded == nil {
+	switch {
+	case r.managed != nil:
+		r.managed.run(ctx)
+		return nil
+	case r.embedded == nil:
 		<-ctx.Done()
 		return nil
 	}
@@ -141,11 +168,15 @@ func (r *Redis) Run(ctx context.Context) error {
 	}
 }
 
-// Close closes the clients and ends the embedded server.
+// Close closes the clients and ends the server that Open has started. A managed
+// one has four seconds for it, then it is killed.
 func (r *Redis) Close() error {
 	err := errors.Join(r.ordinary.Close(), r.strict.Close())
 	if r.embedded != nil {
 		r.embedded.Close()
+	}
+	if r.managed != nil {
+		err = errors.Join(err, r.managed.close())
 	}
 	if err != nil {
 		return fmt.Errorf("cache: close redis: %w", err)

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"larder/internal/redistest"
 	"larder/internal/sandbox"
 	menusync "larder/sync"
 )
@@ -210,12 +211,18 @@ func TestCommandsAgainstARunningDaemon(t *testing.T) {
 		t.Parallel()
 		env := []string{"LARDER_CONNECTIONS_0_BASE_URL=" + kitchen, "LARDER_CONNECTIONS_0_AUTH_URL=" + kitchen}
 		got := command{env: env}.run(t, "check", "--online", "--config", "../../configs/demo.yaml")
-		if got.status != statusDone || !strings.Contains(got.out, "ok      orders: can be placed\n") || !strings.Contains(got.out, "connection main token: token_request document works") || !regexp.MustCompile(`main menu: \d+ dishes`).MatchString(got.out) {
+		if got.status != statusDone || !strings.Contains(got.out, "ok      redis: answers: embedded, miniredis\nok      orders: can be placed\n") || !strings.Contains(got.out, "connection main token: token_request document works") || !regexp.MustCompile(`main menu: \d+ dishes`).MatchString(got.out) {
 			t.Errorf("check --online: %+v", got)
 		}
 		got = command{env: append(slices.Clone(env), "LARDER_ORDERING_ALLOW_VOLATILE=false")}.run(t, "check", "--online", "--config", "../../configs/demo.yaml")
 		if got.status != statusFailed || !strings.Contains(got.out, "FAILED  orders: none would be placed: the embedded Redis keeps orders in memory only") {
 			t.Errorf("check --online where orders would be forgotten: %+v", got)
+		}
+		redistest.Binary(t)
+		managed := append(slices.Clone(env), "LARDER_ORDERING_ALLOW_VOLATILE=false", "LARDER_REDIS_URL=managed", "LARDER_REDIS_DATA_DIR="+t.TempDir())
+		got = command{env: managed}.run(t, "check", "--online", "--config", "../../configs/demo.yaml")
+		if !regexp.MustCompile(`(?m)^ok      redis: answers: managed, \w+ \d.*\nok      orders: can be placed$`).MatchString(got.out) {
+			t.Errorf("check --online of a managed Redis: %+v", got)
 		}
 		env = append(env, "LARDER_CONNECTIONS_0_CLIENT_SECRET=wrong", "LARDER_REDIS_URL=redis://127.0.0.1:1")
 		got = command{env: env}.run(t, "check", "--online", "--config", "../../configs/demo.yaml")

@@ -74,7 +74,7 @@ type Server struct {
 // when it answers. It keeps nothing on disk unless AppendOnly is given.
 func Start(tb testing.TB, options ...Option) *Server {
 	tb.Helper()
-	s := &Server{tb: tb, binary: findBinary(tb), dir: tb.TempDir()}
+	s := &Server{tb: tb, binary: Binary(tb), dir: tb.TempDir()}
 	for _, option := range options {
 		option(s)
 	}
@@ -213,9 +213,9 @@ func (s *Server) arguments() []string {
 	return append(arguments, s.directives...)
 }
 
-// findBinary ends the test when no server is installed: as skipped under
-// -short, as failed otherwise.
-func findBinary(tb testing.TB) string {
+// Binary is the path of redis-server (or valkey-server). It ends the test when
+// none is installed: as skipped under -short, as failed otherwise.
+func Binary(tb testing.TB) string {
 	tb.Helper()
 	for _, name := range []string{"redis-server", "valkey-server"} {
 		if path, err := exec.LookPath(name); err == nil {

@@ -55,7 +55,7 @@ func StartSentinel(tb testing.TB, options ...Option) *Sentinel {
 		return nil
 	})
 	for range 3 {
-		watcher := &Server{tb: tb, binary: findBinary(tb), dir: tb.TempDir(), sentinel: watching(master.port)}
+		watcher := &Server{tb: tb, binary: Binary(tb), dir: tb.TempDir(), sentinel: watching(master.port)}
 		s.sentinels = append(s.sentinels, watcher.start())
 		watcher.hurry()
 	}
