@@ -13,6 +13,7 @@ VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo unkn
 FUZZTIME     ?= 10s
 BENCH_COUNT  ?= 1
 RACE_COUNT   ?= 5
+SOAK_FOR     ?= 10m
 SCALE_SIZES  ?= 100,1000,10000
 COVER_LEAST  ?= 85
 COVER_ROOMS  := internal/menu ordering ordering/journal internal/upstream cache sync
@@ -88,16 +89,23 @@ mutation: $(BIN)/gremlins ## Break ordering and menu in small ways, and see that
 	done
 
 .PHONY: verify
-verify: ## The longer proofs: lint, race, coverage, benchmarks, each fuzz target for 60 s
+verify: ## The longer proofs: lint, race, coverage, benchmarks, each fuzz target and the soak for 60 s
 	$(MAKE) --no-print-directory lint
 	$(MAKE) --no-print-directory race
 	$(MAKE) --no-print-directory cover
 	$(MAKE) --no-print-directory bench
 	$(MAKE) --no-print-directory fuzz FUZZTIME=60s
+	$(MAKE) --no-print-directory soak SOAK_FOR=60s
 
 .PHONY: scale
 scale: test-needs build ## Measure SCALE_SIZES (100,1000,10000) restaurants on three replicas, and write docs/performance.md and its plot (half an hour)
 	bin/larder bench scale --restaurants $(SCALE_SIZES) --out docs/performance.md
+
+.PHONY: soak
+soak: test-needs ## Load a larder that was built with the race detector for SOAK_FOR (10m); fails when memory or goroutines grow
+	@mkdir -p .cache/soak
+	go build -race -tags $(TAGS) -o .cache/soak/larder ./cmd/larder
+	.cache/soak/larder bench soak --for $(SOAK_FOR)
 
 ##@ The workshop
 

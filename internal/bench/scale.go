@@ -34,7 +34,7 @@ type Scale struct {
 func (s Scale) Measure(ctx context.Context) (f Figures, err error) {
 	f = Figures{
 		Restaurants: len(s.Restaurants), Replicas: s.Replicas, Products: s.Products, Menus: s.Menus, RawBytes: s.RawBytes,
-		Schedule: s.Schedule, RateLimit: s.Rate * float64(s.Replicas), Load: load(),
+		Schedule: s.Schedule, RateLimit: s.Rate * float64(s.Replicas), Load: loadAverage(),
 		HeapGoal: s.RawBytes*3/2 + int64(len(s.Restaurants))*(4<<10),
 	}
 	s.Say("%d restaurants: starting Redis and the ordering service", len(s.Restaurants))
@@ -67,9 +67,9 @@ type measuring struct {
 	serving []*Larder
 }
 
-// load is the machine's load average of the last minute; 0 where it is not
+// loadAverage is the machine's load average of the last minute; 0 where it is not
 // known.
-func load() float64 {
+func loadAverage() float64 {
 	text, err := os.ReadFile("/proc/loadavg")
 	if err != nil {
 		return 0
