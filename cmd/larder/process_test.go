@@ -79,8 +79,17 @@ type process struct {
 
 func startProcess(t *testing.T, env []string, args ...string) *process {
 	t.Helper()
+	return startProcessTo(t, nil, env, args...)
+}
+
+// startProcessTo is startProcess with its standard output.
+func startProcessTo(t *testing.T, out *watched, env []string, args ...string) *process {
+	t.Helper()
 	p := &process{cmd: exec.CommandContext(t.Context(), binary(t), args...), log: newWatched()}
 	p.cmd.Env, p.cmd.Stderr = env, p.log
+	if out != nil {
+		p.cmd.Stdout = out
+	}
 	p.start(t)
 	return p
 }

@@ -162,3 +162,24 @@ func TestPlotIsWellFormed(t *testing.T) {
 		t.Errorf("%d points, want 12", circles)
 	}
 }
+
+func TestFlatNamesWhatGrew(t *testing.T) {
+	t.Parallel()
+	good := bench.Steady{For: bench.Duration(10 * time.Minute), HeapMean: 40 << 20, HeapSlope: 100 << 10, Spawning: 0.2, Published: 3}
+	if err := good.Flat(); err != nil {
+		t.Errorf("a flat line: %v", err)
+	}
+	for want, change := range map[string]func(*bench.Steady){
+		"the heap grew by 10.0 MiB":      func(s *bench.Steady) { s.HeapSlope = 1 << 20 },
+		"10 goroutines more":             func(s *bench.Steady) { s.Spawning = 1 },
+		"1 requests failed: [read: 500]": func(s *bench.Steady) { s.Failed, s.Faults = 1, []string{"read: 500"} },
+		"no version was published":       func(s *bench.Steady) { s.Published = 0 },
+		"the race detector":              func(s *bench.Steady) { s.Raced = true },
+	} {
+		bad := good
+		change(&bad)
+		if err := bad.Flat(); err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("got %v, want %q alone", err, want)
+		}
+	}
+}
