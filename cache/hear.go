@@ -54,7 +54,7 @@ func (r *Replica) listen(ctx context.Context) (heard bool, err error) {
 // noticed takes one notice: what memory does not hold yet is loaded soon.
 func (r *Replica) noticed(payload string) {
 	n, ok := readNotice(payload)
-	if !ok {
+	if !ok || !r.cfg.Keeps(n.restaurant) {
 		return
 	}
 	r.forgetMiss(n.restaurant)

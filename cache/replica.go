@@ -20,10 +20,13 @@ type ReplicaConfig struct {
 	// Restaurants are those to keep in memory; asked at every poll. nil means
 	// only those that readers ask for.
 	Restaurants func() []menu.RestaurantID
-	Memory      int64         // bytes of ready bodies; 0 means 512 MiB
-	Poll        time.Duration // 0 means 5 s
-	Clock       func() time.Time
-	Log         logrus.FieldLogger // nil means none
+	// Keeps tells whether a restaurant may stand in memory; nil means that any
+	// may. What it no longer keeps must be handed to Forget.
+	Keeps  func(menu.RestaurantID) bool
+	Memory int64         // bytes of ready bodies; 0 means 512 MiB
+	Poll   time.Duration // 0 means 5 s
+	Clock  func() time.Time
+	Log    logrus.FieldLogger // nil means none
 }
 
 // Replica is the catalogues in this process's memory, where every read is
@@ -72,6 +75,9 @@ func NewReplica(store *Store, cfg ReplicaConfig) *Replica {
 		silent := logrus.New()
 		silent.SetOutput(io.Discard)
 		cfg.Log = silent
+	}
+	if cfg.Keeps == nil {
+		cfg.Keeps = func(menu.RestaurantID) bool { return true }
 	}
 	if cfg.Restaurants == nil {
 		cfg.Restaurants = func() []menu.RestaurantID { return nil }

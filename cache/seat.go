@@ -54,6 +54,7 @@ func (r *Replica) ownSeat(restaurant menu.RestaurantID) *seat {
 // its content is known to be broken.
 func (r *Replica) expect(version Version) {
 	s := r.ownSeat(version.Restaurant)
+	defer r.forgetUnkept(version.Restaurant)
 	s.moves.Lock()
 	defer s.moves.Unlock()
 	if s.now.Load() == nil && s.broken != version.Content {
@@ -68,6 +69,7 @@ func (r *Replica) disappoint(version Version, err error) {
 		return
 	}
 	s := r.ownSeat(version.Restaurant)
+	defer r.forgetUnkept(version.Restaurant)
 	s.moves.Lock()
 	defer s.moves.Unlock()
 	s.broken = version.Content
@@ -119,6 +121,7 @@ func supersedes(v, held Version) bool {
 func (r *Replica) swap(snapshot *Snapshot) {
 	snapshot.share()
 	s := r.ownSeat(snapshot.Restaurant)
+	defer r.forgetUnkept(snapshot.Restaurant)
 	s.moves.Lock()
 	defer s.moves.Unlock()
 	before := s.now.Load()

@@ -17,8 +17,17 @@ import (
 //
 // The error is Errors: everything that is wrong, not only the first.
 func Load(path string, env []string) (*Config, error) {
+	data, err := readFile(path)
+	if err != nil {
+		return nil, err
+	}
+	return Parse(path, data, env)
+}
+
+// readFile gives the file's text, none for an empty path. The error is Errors.
+func readFile(path string) ([]byte, error) {
 	if path == "" {
-		return Parse("", nil, env)
+		return nil, nil
 	}
 	data, err := os.ReadFile(path) //nolint:gosec // G304: the operator names the file
 	if errors.Is(err, fs.ErrNotExist) {
@@ -27,25 +36,30 @@ func Load(path string, env []string) (*Config, error) {
 	if err != nil {
 		return nil, Errors{{File: path, Msg: fmt.Sprintf("cannot read the configuration: %v", errors.Unwrap(err))}}
 	}
-	return Parse(path, data, env)
+	return data, nil
 }
 
 // Parse is Load for YAML text that is already in memory. The name stands in
 // the positions of problems, and names of secret files are relative to its folder.
 func Parse(name string, data []byte, env []string) (*Config, error) {
 	l := newLoader(name)
+	cfg := l.parse(data, env)
+	if len(l.problems) > 0 {
+		return nil, l.sorted()
+	}
+	return cfg, nil
+}
+
+// parse reads and judges; what is wrong is in l.problems.
+func (l *loader) parse(data []byte, env []string) *Config {
 	cfg := &Config{}
-	v := reflect.ValueOf(cfg).Elem()
-	l.read(data, env, v)
+	l.read(data, env, reflect.ValueOf(cfg).Elem())
 	if !l.unreadable {
 		l.judging = true // what could not be read has been said: no more of it
 		cfg.check(l)
 	}
-	if len(l.problems) > 0 {
-		return nil, l.sorted()
-	}
 	cfg.warnings = l.warnings
-	return cfg, nil
+	return cfg
 }
 
 // Default is the configuration of an empty file and an empty environment.

@@ -31,7 +31,7 @@ func (s *Server) visible(who caller) []menusync.Restaurant {
 	if who.Connection == "" {
 		return all
 	}
-	seen := all[:0]
+	var seen []menusync.Restaurant
 	for _, restaurant := range all {
 		if who.sees(restaurant.Connection) {
 			seen = append(seen, restaurant)

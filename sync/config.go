@@ -1,6 +1,7 @@
 package sync
 
 import (
+	"errors"
 	"fmt"
 	"time"
 
@@ -75,14 +76,16 @@ func setDefault[T int | time.Duration](field *T, value T) {
 	}
 }
 
-// Validate reports the first value that cannot be meant, as a *ConfigError.
-// It expects a Config after SetDefaults.
+// Validate checks every value of a Config after SetDefaults. The error joins one
+// *ConfigError for each that cannot be meant.
 func (c *Config) Validate() error {
+	var errs []error
+	bad := func(key, msg string) { errs = append(errs, &ConfigError{Key: "sync." + key, Msg: msg}) }
 	if _, err := ParseSchedule(c.Schedule, "", ""); err != nil {
-		return &ConfigError{Key: "sync.schedule", Msg: err.Error()}
+		bad("schedule", err.Error())
 	}
 	if !(c.ShrinkLimit > 0 && c.ShrinkLimit <= 1) {
-		return &ConfigError{Key: "sync.shrink_limit", Msg: "must be above 0 and at most 1"}
+		bad("shrink_limit", "must be above 0 and at most 1")
 	}
 	for _, count := range []struct {
 		key   string
@@ -95,16 +98,16 @@ func (c *Config) Validate() error {
 		{"concurrency", c.Concurrency},
 	} {
 		if count.value < 1 {
-			return &ConfigError{Key: "sync." + count.key, Msg: "must be at least 1"}
+			bad(count.key, "must be at least 1")
 		}
 	}
 	if c.Deadline < time.Second {
-		return &ConfigError{Key: "sync.deadline", Msg: "must be at least 1s"}
+		bad("deadline", "must be at least 1s")
 	}
 	if c.Lease < minLease {
-		return &ConfigError{Key: "sync.lease", Msg: fmt.Sprintf("must be at least %v", minLease)}
+		bad("lease", fmt.Sprintf("must be at least %v", minLease))
 	}
-	return nil
+	return errors.Join(errs...)
 }
 
 // ConfigError is a configuration value that cannot be meant. Key is its YAML

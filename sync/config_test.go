@@ -46,3 +46,14 @@ func TestConfigRefusals(t *testing.T) {
 		})
 	}
 }
+
+func TestConfigTellsEveryFault(t *testing.T) {
+	t.Parallel()
+	var cfg menusync.Config
+	cfg.SetDefaults()
+	cfg.Schedule, cfg.Runs, cfg.Lease = "often", -1, time.Millisecond
+	many, ok := cfg.Validate().(interface{ Unwrap() []error })
+	if !ok || len(many.Unwrap()) != 3 {
+		t.Errorf("Validate() = %v, want three faults", cfg.Validate())
+	}
+}

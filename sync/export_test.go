@@ -26,7 +26,7 @@ func (r *Runner) OnceAt(ctx context.Context, id menu.RestaurantID, slot time.Tim
 
 // ReasonsOnce is a pass over a connection's rejection reasons.
 func (r *Runner) ReasonsOnce(ctx context.Context, connection string) (Run, error) {
-	for _, t := range r.set.reasons {
+	for _, t := range r.set.Load().reasons {
 		if t.Connection == connection {
 			return r.once(ctx, work{target: t, trigger: TriggerCron}, r.newRun(t, TriggerCron))
 		}

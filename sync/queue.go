@@ -13,15 +13,17 @@ type work struct {
 	trigger Trigger
 	slot    time.Time // of TriggerCron: the slot of the schedule
 	runID   string    // of TriggerManual: its queued record
+	missing bool      // there may be no menu to serve yet
+	changed bool      // its configuration did: how fresh the menu is says nothing
 }
 
-// queue hands work to workers, manual runs before all others. It is bounded by
+// queue hands work to workers: manual runs first, then what has no menu yet, then
+// all others. It is bounded by
 // its callers: a target has at most one scheduled piece of work in it, and
 // Redis lets a restaurant have at most one queued manual run.
 type queue struct {
 	mu     stdsync.Mutex
-	first  []work        // manual runs
-	rest   []work        // ticks and catch-ups
+	lanes  [3][]work     // the first that holds work goes first
 	signal chan struct{} // holds a token while there is work
 }
 
@@ -32,11 +34,8 @@ func newQueue() *queue {
 // push never blocks.
 func (q *queue) push(w work) {
 	q.mu.Lock()
-	if w.trigger == TriggerManual {
-		q.first = append(q.first, w)
-	} else {
-		q.rest = append(q.rest, w)
-	}
+	lane := &q.lanes[w.lane()]
+	*lane = append(*lane, w)
 	q.mu.Unlock()
 	q.wake()
 }
@@ -68,18 +67,34 @@ func (q *queue) pop(ctx context.Context) (work, bool) {
 func (q *queue) take() (work, bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	from := &q.first
-	if len(*from) == 0 {
-		from = &q.rest
-	}
-	if len(*from) == 0 {
-		return work{}, false
-	}
-	w := (*from)[0]
-	(*from)[0] = work{}
-	*from = (*from)[1:]
-	if len(q.first)+len(q.rest) > 0 {
+	for i := range q.lanes {
+		from := &q.lanes[i]
+		if len(*from) == 0 {
+			continue
+		}
+		w := (*from)[0]
+		(*from)[0] = work{}
+		*from = (*from)[1:]
 		q.wake() // another worker may take the next one
+		return w, true
 	}
-	return w, true
+	return work{}, false
+}
+
+// lane is 0 for what goes first.
+func (w work) lane() int {
+	switch {
+	case w.trigger == TriggerManual:
+		return 0
+	case w.missing:
+		return 1
+	default:
+		return 2
+	}
+}
+
+// of gives the work for the target as it is now.
+func (w work) of(t *target) work {
+	w.target = t
+	return w
 }

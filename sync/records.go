@@ -87,7 +87,7 @@ func (r *Runner) Run(ctx context.Context, id string) (Run, error) {
 		return r.run(ctx, runRef{id: id, restaurant: menu.RestaurantID(members[0][idLength+1:])})
 	}
 	// Older than the index: ask every restaurant.
-	for targets := range slices.Chunk(r.set.menus, maxPage) {
+	for targets := range slices.Chunk(r.set.Load().menus, maxPage) {
 		refs := make([]runRef, len(targets))
 		for i, t := range targets {
 			refs[i] = runRef{id: id, restaurant: t.ID}

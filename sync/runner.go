@@ -5,9 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
-	"slices"
-	"strings"
 	stdsync "sync"
 	"sync/atomic"
 	"time"
@@ -86,29 +83,13 @@ type Runner struct {
 	health   *health
 	feed     *feed
 	batches  *openBatches
-	set      targetSet
+
+	replacing stdsync.Mutex             // one Replace at a time
+	set       atomic.Pointer[targetSet] // what is kept now
+	replaced  chan struct{}             // holds a token when cron has not followed set yet
 
 	mu      stdsync.Mutex
 	flights map[string]*flight // by run id
-}
-
-// target is one menu that is kept: a restaurant's or a connection's own.
-type target struct {
-	Restaurant
-	upstream string // the service's restaurantId; empty for a default menu
-	source   Source
-	schedule *Schedule
-	reasons  bool         // not a menu but the connection's rejection reasons
-	pending  atomic.Bool  // a tick or catch-up waits or runs here
-	last     atomic.Value // string: how the last run here ended, see say
-}
-
-// targetSet is every target; it never changes.
-type targetSet struct {
-	restaurants []Restaurant
-	menus       []*target // restaurants first, then default menus
-	reasons     []*target
-	byID        map[menu.RestaurantID]*target
 }
 
 // NewRunner checks schedules, time zones and connections and gives a Runner
@@ -118,15 +99,16 @@ func NewRunner(d Deps) (*Runner, error) {
 	if err := d.Config.Validate(); err != nil {
 		return nil, err
 	}
-	set, err := newTargets(d)
+	set, err := newTargets(d.Connections, d.Restaurants, d.Config.Schedule, nil)
 	if err != nil {
 		return nil, err
 	}
 	r := &Runner{
 		cfg: d.Config, server: d.Redis, redis: d.Redis.Strict(), ordinary: d.Redis.Client(), keys: keys{d.Redis.Keys()}, scripts: newScripts(),
 		store: d.Store, replica: d.Replica, observer: d.Observer, clock: d.Clock, log: d.Log,
-		queue: newQueue(), feed: newFeed(), batches: newOpenBatches(), set: set, flights: map[string]*flight{},
+		queue: newQueue(), feed: newFeed(), batches: newOpenBatches(), replaced: make(chan struct{}, 1), flights: map[string]*flight{},
 	}
+	r.set.Store(set)
 	if r.clock == nil {
 		r.clock = time.Now
 	}
@@ -141,123 +123,6 @@ func NewRunner(d Deps) (*Runner, error) {
 	}
 	r.health = newHealth(r.log)
 	return r, nil
-}
-
-func newTargets(d Deps) (targetSet, error) {
-	set := targetSet{
-		restaurants: slices.Clone(d.Restaurants),
-		byID:        make(map[menu.RestaurantID]*target, len(d.Restaurants)+len(d.Connections)),
-	}
-	zones := zones{}
-	connections := make(map[string]Connection, len(d.Connections))
-	for _, c := range d.Connections {
-		connections[c.Name] = c
-	}
-	for i, restaurant := range set.restaurants {
-		key := fmt.Sprintf("restaurants[%d]", i)
-		if _, twice := set.byID[restaurant.ID]; twice {
-			return set, &ConfigError{Key: key + ".id", Msg: fmt.Sprintf("restaurant %q stands twice", restaurant.ID)}
-		}
-		connection, ok := connections[restaurant.Connection]
-		if !ok {
-			return set, &ConfigError{Key: key + ".connection", Msg: fmt.Sprintf("no connection %q; there are: %s",
-				restaurant.Connection, strings.Join(slices.Sorted(maps.Keys(connections)), ", "))}
-		}
-		if restaurant.Schedule == "" {
-			restaurant.Schedule = d.Config.Schedule
-		}
-		zone, err := zones.load(restaurant.TimeZone)
-		if err != nil {
-			return set, &ConfigError{Key: key + ".time_zone", Msg: err.Error()}
-		}
-		schedule, err := parseSchedule(restaurant.Schedule, zone, string(restaurant.ID))
-		if err != nil {
-			return set, &ConfigError{Key: key + ".schedule", Msg: err.Error()}
-		}
-		t := &target{Restaurant: restaurant, upstream: string(restaurant.ID), source: connection.Source, schedule: schedule}
-		set.menus = append(set.menus, t)
-		set.byID[t.ID] = t
-	}
-	return set, set.addConnections(d)
-}
-
-// addConnections adds each connection's own menu and its rejection reasons,
-// both on the default schedule.
-func (s *targetSet) addConnections(d Deps) error {
-	for _, c := range d.Connections {
-		own := Restaurant{ID: cache.DefaultMenu(c.Name), Connection: c.Name, Schedule: d.Config.Schedule, Settings: c.Settings}
-		if c.DefaultMenu {
-			schedule, err := ParseSchedule(own.Schedule, "", string(own.ID))
-			if err != nil {
-				return &ConfigError{Key: "sync.schedule", Msg: err.Error()}
-			}
-			t := &target{Restaurant: own, source: c.Source, schedule: schedule}
-			s.menus = append(s.menus, t)
-			s.byID[t.ID] = t
-		}
-		own.ID += reasonsSuffix
-		schedule, err := ParseSchedule(own.Schedule, "", string(own.ID))
-		if err != nil {
-			return &ConfigError{Key: "sync.schedule", Msg: err.Error()}
-		}
-		s.reasons = append(s.reasons, &target{Restaurant: own, source: c.Source, schedule: schedule, reasons: true})
-	}
-	return nil
-}
-
-// Restaurants gives the configured restaurants in their order.
-func (r *Runner) Restaurants() []Restaurant { return slices.Clone(r.set.restaurants) }
-
-// Catalogued gives everything that has a catalogue: the restaurants and the
-// connections' own menus. It is what a cache.Replica watches.
-func (r *Runner) Catalogued() []menu.RestaurantID {
-	ids := make([]menu.RestaurantID, len(r.set.menus))
-	for i, t := range r.set.menus {
-		ids[i] = t.ID
-	}
-	return ids
-}
-
-// Known gives a configured restaurant. Connections' own menus are none.
-func (r *Runner) Known(id menu.RestaurantID) (Restaurant, bool) {
-	t, ok := r.set.byID[id]
-	if !ok || t.upstream == "" {
-		return Restaurant{}, false
-	}
-	return t.Restaurant, true
-}
-
-// Keeps tells whether a menu is kept under the id: a restaurant's or a
-// connection's own.
-func (r *Runner) Keeps(id menu.RestaurantID) bool {
-	_, ok := r.set.byID[id]
-	return ok
-}
-
-// Stale tells whether a version has missed so many of its schedules that
-// readers should know (policy S5).
-func (r *Runner) Stale(v cache.Version) bool {
-	t, ok := r.set.byID[v.Restaurant]
-	if !ok {
-		return true // nobody keeps it fresh
-	}
-	return t.schedule.Missed(r.cfg.StaleAfter, v.CheckedAt, r.clock())
-}
-
-// target finds what is synced under an id, or says which ids there are.
-func (r *Runner) target(id menu.RestaurantID) (*target, error) {
-	if t, ok := r.set.byID[id]; ok {
-		return t, nil
-	}
-	return nil, &UnknownRestaurantError{ID: id, Known: r.known()}
-}
-
-func (r *Runner) known() []menu.RestaurantID {
-	ids := make([]menu.RestaurantID, len(r.set.restaurants))
-	for i, restaurant := range r.set.restaurants {
-		ids[i] = restaurant.ID
-	}
-	return ids
 }
 
 // UnknownRestaurantError is a restaurant that the configuration does not have.

@@ -37,10 +37,10 @@ func NewScheduler(r *Runner) *Scheduler { return &Scheduler{runner: r} }
 func (s *Scheduler) Run(ctx context.Context) error {
 	r := s.runner
 	g, ctx := errgroup.WithContext(ctx)
-	ticks := r.ticks()
-	ticks.Start()
-	defer func() { <-ticks.Stop().Done() }()
-
+	g.Go(func() error {
+		r.tickAlways(ctx)
+		return nil
+	})
 	g.Go(func() error {
 		r.health.watch(ctx, r.ping, r.catchUp)
 		return nil
@@ -66,6 +66,28 @@ func (s *Scheduler) Run(ctx context.Context) error {
 	return g.Wait()
 }
 
+// tickAlways runs cron until ctx ends, anew after each Replace: ten thousand
+// entries are made and started in some milliseconds, while a cron that runs
+// sorts them all for each one that is added. The old one ends when the new one
+// counts, so that no slot falls between them.
+func (r *Runner) tickAlways(ctx context.Context) {
+	ticks := r.ticks()
+	ticks.Start()
+	for {
+		select {
+		case <-ctx.Done():
+			<-ticks.Stop().Done()
+			return
+		case <-r.replaced:
+		}
+		next := r.ticks()
+		next.Start()
+		_ = next.Entries() // is answered once it counts
+		<-ticks.Stop().Done()
+		ticks = next
+	}
+}
+
 // ticks gives the cron with one entry a target. Its jobs only queue work.
 func (r *Runner) ticks() *cron.Cron {
 	c := cron.New(cron.WithLocation(time.UTC), cron.WithLogger(cron.DiscardLogger))
@@ -77,7 +99,8 @@ func (r *Runner) ticks() *cron.Cron {
 
 // all gives menus and reasons.
 func (r *Runner) all() []*target {
-	return slices.Concat(r.set.menus, r.set.reasons)
+	set := r.set.Load()
+	return slices.Concat(set.menus, set.reasons)
 }
 
 // ping asks over both clients: each has a pool of its own, and one may still
@@ -93,7 +116,11 @@ func (r *Runner) tick(t *target) {
 		r.skip(t, SkipRedis)
 		return
 	}
-	if !r.offer(work{target: t, trigger: TriggerCron, slot: t.schedule.Last(r.clock())}) {
+	slot := t.schedule.Last(r.clock())
+	if t.standing.slot.Swap(slot.UnixMilli()) == slot.UnixMilli() {
+		return // told of by the cron before
+	}
+	if !r.offer(work{target: t, trigger: TriggerCron, slot: slot}) {
 		r.skip(t, SkipBusy)
 	}
 }
@@ -119,14 +146,25 @@ func (s *Scheduler) work(ctx context.Context, g *errgroup.Group) {
 			s.manual(ctx, g, w)
 			continue
 		}
-		r.scheduled(ctx, w)
-		w.target.pending.Store(false)
+		r.done(w.target, func(t *target) { r.scheduled(ctx, w.of(t)) })
+	}
+}
+
+// done does scheduled work of the target as it is configured now, none where it
+// was removed, and lets in the next.
+func (r *Runner) done(queued *target, do func(*target)) {
+	if t := r.now(queued); t != nil {
+		do(t)
+	}
+	queued.pending.Store(false)
+	if t := r.now(queued); t != nil && t.again.Load() {
+		r.again(t)
 	}
 }
 
 // scheduled does a tick's or catch-up's work.
 func (r *Runner) scheduled(ctx context.Context, w work) {
-	if w.slot.IsZero() && r.fresh(ctx, w.target) {
+	if w.slot.IsZero() && !w.changed && r.fresh(ctx, w.target) {
 		return // another replica caught up meanwhile
 	}
 	_, err := r.once(ctx, w, r.newRun(w.target, w.trigger))
@@ -182,19 +220,20 @@ func (r *Runner) catchUp(ctx context.Context, first bool) {
 		r.log.WithError(err).WithField("event", "sync.catch_up_blind").Debug("current versions not read: everything is synced")
 	}
 	now := r.clock()
+	set := r.set.Load()
 	var old []*target
 	count := 0
-	for _, t := range r.set.menus {
+	for _, t := range set.menus {
 		version, ok := current[t.ID]
 		switch {
 		case !ok:
 			count++
-			r.offer(work{target: t, trigger: trigger})
+			r.offer(work{target: t, trigger: trigger, missing: true})
 		case t.schedule.Missed(1, version.CheckedAt, now):
 			old = append(old, t)
 		}
 	}
-	for _, t := range append(old, r.set.reasons...) { // what is missing goes first
+	for _, t := range append(old, set.reasons...) {
 		count++
 		r.offer(work{target: t, trigger: trigger})
 	}

@@ -39,13 +39,15 @@ func ticking(t *testing.T, restaurants int) (*Runner, *counting) {
 	r := &Runner{observer: seen, clock: time.Now, log: silent(), queue: newQueue()}
 	r.health = newHealth(r.log)
 	r.health.set(nil)
+	set := &targetSet{}
+	r.set.Store(set)
 	for i := range restaurants {
 		id := menu.RestaurantID(fmt.Sprintf("restaurant-%05d", i))
 		schedule, err := ParseSchedule("@every 2m", "", string(id))
 		if err != nil {
 			t.Fatal(err)
 		}
-		r.set.menus = append(r.set.menus, &target{Restaurant: Restaurant{ID: id}, schedule: schedule})
+		set.menus = append(set.menus, &target{Restaurant: Restaurant{ID: id}, schedule: schedule, standing: &standing{}})
 	}
 	return r, seen
 }

@@ -34,6 +34,7 @@ type daemon struct {
 	replica   *cache.Replica
 	runner    *menusync.Runner
 	scheduler *menusync.Scheduler
+	validator *ordering.Validator
 	orders    *ordering.Orders
 	server    *httpapi.Server
 }
@@ -62,25 +63,26 @@ func (d *daemon) wire(ctx context.Context) (err error) {
 	d.store = cache.NewStore(d.redis, cache.StoreConfig{History: cfg.Sync.History, Clock: time.Now})
 	d.replica = cache.NewReplica(d.store, cache.ReplicaConfig{
 		Restaurants: func() []menu.RestaurantID { return d.runner.Catalogued() },
+		Keeps:       func(id menu.RestaurantID) bool { return d.runner.Keeps(id) },
 		Memory:      int64(cfg.Cache.Memory), Poll: cfg.Cache.Poll, Clock: time.Now, Log: log,
 	})
 	d.runner, err = menusync.NewRunner(menusync.Deps{
-		Config: cfg.Sync, Restaurants: d.restaurants(), Connections: d.sources(),
+		Config: cfg.Sync, Restaurants: restaurantsOf(cfg), Connections: d.sources(),
 		Redis: d.redis, Store: d.store, Replica: d.replica, Observer: metrics, Clock: time.Now, Log: log,
 	})
 	if err != nil {
 		return err
 	}
 	d.scheduler = menusync.NewScheduler(d.runner)
-	validator := ordering.NewValidator(cfg.Ordering, time.Now)
-	validator.SetRestaurants(d.rules())
+	d.validator = ordering.NewValidator(cfg.Ordering, time.Now)
+	d.validator.SetRestaurants(rulesOf(cfg))
 	d.orders = ordering.NewOrders(cfg.Ordering, ordering.Deps{
-		Validator: validator, Catalogues: catalogues{d.replica}, Services: d.service,
+		Validator: d.validator, Catalogues: catalogues{d.replica}, Services: d.service,
 		Journal: journal.New(d.redis, cfg.Ordering, log), Reasons: d.reasons, Connections: d.connections,
 		Clock: time.Now, NewRef: ordering.Refs(time.Now), Log: log, Observe: metrics.OrderEvent,
 	})
 	d.server, err = httpapi.New(cfg.HTTP, cfg.Auth, httpapi.Deps{ //nolint:contextcheck // handlers take their request's context
-		Replica: d.replica, Store: d.store, Runner: d.runner, Validator: validator, Orders: d.orders,
+		Replica: d.replica, Store: d.store, Runner: d.runner, Validator: d.validator, Orders: d.orders,
 		Connections: d.spellings(), Redis: d.redis, AllowMissingKey: cfg.Ordering.AllowMissingKey,
 		Metrics: metrics, Clock: time.Now, Log: log, Version: thisBuild().Version,
 	})

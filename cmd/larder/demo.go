@@ -35,7 +35,7 @@ ends: status 0, or 1 and what failed.`,
 			if err != nil {
 				return err
 			}
-			return d.run(cmd.Context())
+			return outlivingHangups(cmd.Context(), d.reloads.reload, d.run)
 		}),
 	}
 	flags := cmd.Flags()
@@ -58,6 +58,7 @@ type demo struct {
 	exit    bool
 	json    bool
 	held    *heldLog // of --exit
+	reloads *reloader
 }
 
 // prepareDemo opens the sandbox, so that its address is known, and makes the
@@ -72,7 +73,11 @@ func prepareDemo(cmd *cobra.Command, w *world) (d *demo, err error) {
 		return nil, err
 	}
 	exit, _ := cmd.Flags().GetBool("exit")
-	d = &demo{w: w, log: log, exit: exit, json: asJSON(cmd), held: &heldLog{}}
+	d = &demo{w: w, log: log, exit: exit, json: asJSON(cmd), held: &heldLog{}, reloads: &reloader{
+		log: log, read: func(running *configs.Config) (*configs.Config, []string, error) {
+			return running, nil, nil // it is built in: nothing of it can have changed
+		},
+	}}
 	if exit && quiet {
 		log.SetOutput(d.held) // the walk provokes errors that it tells of itself
 	}
@@ -173,7 +178,7 @@ func (d *demo) run(ctx context.Context) error {
 		running, stop := context.WithCancel(ctx)
 		defer stop()
 		context.AfterFunc(kitchenContext, stop) // a sandbox that fails ends the demo
-		return listenError(serve(running, d.cfg, d.log, d.show), "--listen"+anyPort("--listen"))
+		return listenError(serve(running, d.cfg, d.log, d.reloads.serves, d.show), "--listen"+anyPort("--listen"))
 	})
 	err := group.Wait()
 	if err != nil {

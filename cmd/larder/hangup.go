@@ -6,21 +6,13 @@ import (
 	"os/signal"
 	"syscall"
 
-	"github.com/sirupsen/logrus"
 	"golang.org/x/sync/errgroup"
 )
 
-// hangupSaid is what a SIGHUP is answered with until it reloads.
-const hangupSaid = "SIGHUP: larder cannot reload its configuration yet; restart it to use a changed one"
-
-// hangupLog warns in the log.
-func hangupLog(log logrus.FieldLogger) func(msg string) {
-	return func(msg string) { log.WithField("event", "config.not_reloaded").Warn(msg) }
-}
-
-// outlivingHangups does a long-running command's work. A SIGHUP meanwhile,
-// which would end the process at once and cut what is in flight, only warns.
-func outlivingHangups(ctx context.Context, warn func(msg string), do func(ctx context.Context) error) error {
+// outlivingHangups does a long-running command's work. Each SIGHUP meanwhile,
+// which would end the process at once and cut what is in flight, is answered;
+// those that come during an answer are answered together, after it.
+func outlivingHangups(ctx context.Context, answer func(), do func(ctx context.Context) error) error {
 	hangups := make(chan os.Signal, 1)
 	signal.Notify(hangups, syscall.SIGHUP)
 	defer signal.Stop(hangups)
@@ -34,7 +26,7 @@ func outlivingHangups(ctx context.Context, warn func(msg string), do func(ctx co
 		for {
 			select {
 			case <-hangups:
-				warn(hangupSaid)
+				answer()
 			case <-watching.Done():
 				return nil
 			}

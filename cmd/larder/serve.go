@@ -15,8 +15,10 @@ func serveCommand(w *world) *cobra.Command {
 		Use:   "serve --config FILE",
 		Short: "Run the daemon: keep menus fresh, serve them, check and place orders",
 		Long: `Run the daemon until it gets SIGTERM or SIGINT; then requests in flight are
-finished and the status is 0. A second signal forces. A changed configuration
-takes a restart: SIGHUP does not reload yet, it only warns.
+finished and the status is 0. A second signal forces. On SIGHUP the configuration
+is read again: restaurants, their settings and schedules follow it while larder
+serves; what changed elsewhere takes a restart, and the log says so. With a fault
+anywhere in it nothing changes, and the log names every fault.
 
 It starts even when Redis or the ordering service cannot be reached: /readyz
 says so, and it recovers by itself.`,
@@ -30,8 +32,12 @@ says so, and it recovers by itself.`,
 			if err != nil {
 				return err
 			}
-			return outlivingHangups(cmd.Context(), hangupLog(log), func(ctx context.Context) error {
-				err := serve(ctx, cfg, log, nil)
+			path, _ := cmd.Flags().GetString("config")
+			reloads := &reloader{log: log, read: func(running *configs.Config) (*configs.Config, []string, error) {
+				return running.Reload(path, w.env)
+			}}
+			return outlivingHangups(cmd.Context(), reloads.reload, func(ctx context.Context) error {
+				err := serve(ctx, cfg, log, reloads.serves, nil)
 				return listenError(err, listenKey(err))
 			})
 		}),
@@ -40,9 +46,9 @@ says so, and it recovers by itself.`,
 	return cmd
 }
 
-// serve runs one daemon. beside, when given, runs next to it once its
-// listeners are open; its end ends the daemon.
-func serve(ctx context.Context, cfg *configs.Config, log logrus.FieldLogger, beside func(ctx context.Context, d *daemon) error) error {
+// serve runs one daemon. listening is told of it once its listeners are open.
+// beside, when given, runs next to it from then on; its end ends the daemon.
+func serve(ctx context.Context, cfg *configs.Config, log logrus.FieldLogger, listening func(d *daemon), beside func(ctx context.Context, d *daemon) error) error {
 	for _, warning := range cfg.Warnings() {
 		log.WithField("event", "config.warning").Warn(warning)
 	}
@@ -56,6 +62,7 @@ func serve(ctx context.Context, cfg *configs.Config, log logrus.FieldLogger, bes
 	if err := d.listen(ctx); err != nil {
 		return errors.Join(err, d.close())
 	}
+	listening(d)
 	if beside == nil {
 		if d.redis.Embedded() {
 			log.WithField("event", "redis.volatile").Warn("redis is embedded: everything is kept in memory and gone when larder stops")

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"larder/cache"
+	"larder/configs"
 	"larder/httpapi"
 	"larder/internal/menu"
 	"larder/internal/upstream"
@@ -15,20 +16,33 @@ import (
 
 // What follows tells each room its share of the configuration.
 
-func (d *daemon) restaurants() []menusync.Restaurant {
-	restaurants := make([]menusync.Restaurant, 0, len(d.cfg.Restaurants))
-	for _, r := range d.cfg.Restaurants {
+// follow puts the restaurants and schedules of a configuration into force whose
+// other sections are those that the daemon was made with. It is for one caller
+// at a time.
+func (d *daemon) follow(next *configs.Config) (menusync.Replacement, error) {
+	done, err := d.runner.Replace(restaurantsOf(next), next.Sync.Schedule)
+	if err != nil {
+		return done, err
+	}
+	d.validator.SetRestaurants(rulesOf(next))
+	d.replica.Forget(done.Removed...)
+	return done, nil
+}
+
+func restaurantsOf(cfg *configs.Config) []menusync.Restaurant {
+	restaurants := make([]menusync.Restaurant, 0, len(cfg.Restaurants))
+	for _, r := range cfg.Restaurants {
 		restaurants = append(restaurants, menusync.Restaurant{
 			ID: r.ID, Name: r.Name, Connection: r.Connection, Schedule: r.Schedule, TimeZone: r.TimeZone,
-			Settings: d.settings(d.cfg.OrderingOf(r), r.Connection),
+			Settings: settingsOf(cfg, cfg.OrderingOf(r), r.Connection),
 		})
 	}
 	return restaurants
 }
 
-// settings are the switches that a menu of the connection is compiled with.
-func (d *daemon) settings(rules ordering.Config, connection string) menu.Settings {
-	for _, c := range d.cfg.Connections {
+// settingsOf are the switches that a menu of the connection is compiled with.
+func settingsOf(cfg *configs.Config, rules ordering.Config, connection string) menu.Settings {
+	for _, c := range cfg.Connections {
 		if c.Name == connection {
 			return rules.MenuSettings(c.StopListAny)
 		}
@@ -41,18 +55,23 @@ func (d *daemon) sources() []menusync.Connection {
 	for _, client := range d.clients {
 		sources = append(sources, menusync.Connection{
 			Name: client.Name(), Source: client, DefaultMenu: client.Config().KeepsDefaultMenu(),
-			Settings: d.settings(d.cfg.Ordering, client.Name()),
+			Settings: settingsOf(d.cfg, d.cfg.Ordering, client.Name()),
 		})
 	}
 	return sources
 }
 
-func (d *daemon) rules() []ordering.Restaurant {
-	rules := make([]ordering.Restaurant, 0, len(d.cfg.Restaurants))
-	for _, r := range d.cfg.Restaurants {
-		zone, err := time.LoadLocation(r.TimeZone)
-		if err != nil {
-			zone = time.UTC // configs has refused it before
+func rulesOf(cfg *configs.Config) []ordering.Restaurant {
+	rules := make([]ordering.Restaurant, 0, len(cfg.Restaurants))
+	zones := map[string]*time.Location{} // many restaurants share few
+	for _, r := range cfg.Restaurants {
+		zone, known := zones[r.TimeZone]
+		if !known {
+			var err error
+			if zone, err = time.LoadLocation(r.TimeZone); err != nil {
+				zone = time.UTC // configs has refused it before
+			}
+			zones[r.TimeZone] = zone
 		}
 		of := ordering.Restaurant{ID: r.ID, Location: zone}
 		if r.Ordering != nil {

@@ -1,0 +1,56 @@
+package cache_test
+
+import (
+	"errors"
+	"sync/atomic"
+	"testing"
+
+	"larder/cache"
+	"larder/internal/menu"
+)
+
+func TestReplicaForgetsWhatIsNoLongerKept(t *testing.T) {
+	t.Parallel()
+	onEveryRedis(t, func(t *testing.T, r *cache.Redis) {
+		s := cache.NewStore(r, cache.StoreConfig{})
+		publish(t, s, bistro, 0, menuJSON(5, 7))
+		publish(t, s, "grill", 0, menuJSON(5, 7))
+		var removed atomic.Bool
+		replica := cache.NewReplica(s, cache.ReplicaConfig{
+			Restaurants: func() []menu.RestaurantID { return []menu.RestaurantID{"grill"} },
+			Keeps:       func(id menu.RestaurantID) bool { return id != bistro || !removed.Load() },
+		})
+		snap := read(t, replica, bistro)
+		read(t, replica, "grill")
+		if _, err := replica.Menu(snap, cache.Gzip); err != nil {
+			t.Fatal(err)
+		}
+
+		removed.Store(true)
+		replica.Forget(bistro, "nobody")
+		gone := func(when string) {
+			t.Helper()
+			if _, held := replica.Peek(bistro); held {
+				t.Errorf("%s: the removed restaurant stands in memory", when)
+			}
+			if _, held := replica.Peek("grill"); !held {
+				t.Errorf("%s: another restaurant was forgotten too", when)
+			}
+		}
+		gone("after Forget")
+		if _, err := replica.Catalogue(t.Context(), bistro); !errors.Is(err, cache.ErrNoCatalogue) {
+			t.Errorf("a read of it: %v, want ErrNoCatalogue", err)
+		}
+		gone("after a read")
+		replica.Offer(snap) // of a run that was in flight
+		gone("after an offer")
+		if body, err := replica.Menu(snap, cache.Gzip); err != nil || len(body.Body) == 0 {
+			t.Errorf("a reader in the middle of it: %v", err)
+		}
+
+		removed.Store(false)
+		if again := read(t, replica, bistro); again.Version.Version != 1 {
+			t.Errorf("kept again: version %d, want 1", again.Version.Version)
+		}
+	})
+}

@@ -1,0 +1,75 @@
+package main
+
+import (
+	"errors"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/sirupsen/logrus"
+
+	"larder/configs"
+)
+
+// reloader puts a changed configuration into force while larder serves. Its
+// methods are called by one goroutine, but for serves.
+type reloader struct {
+	read    func(running *configs.Config) (next *configs.Config, restart []string, err error)
+	log     logrus.FieldLogger
+	daemon  atomic.Pointer[daemon] // nil until it is wired
+	running *configs.Config        // what is in force; nil until the first reload
+}
+
+// serves hands the daemon over that is to follow the configuration.
+func (r *reloader) serves(d *daemon) { r.daemon.Store(d) }
+
+// reload reads the whole configuration, and puts restaurants and schedules into
+// force if nothing is wrong with any of it. Either way the log says what came
+// of it.
+func (r *reloader) reload() {
+	d := r.daemon.Load()
+	if d == nil {
+		r.log.WithField("event", "config.not_reloaded").Warn("SIGHUP during the start: send it again once larder listens")
+		return
+	}
+	if r.running == nil {
+		r.running = d.cfg
+	}
+	began := time.Now()
+	next, restart, err := r.read(r.running)
+	if err != nil {
+		r.refuse(err)
+		return
+	}
+	for _, warning := range next.Warnings() {
+		r.log.WithField("event", "config.warning").Warn(warning)
+	}
+	if len(restart) > 0 {
+		r.log.WithField("event", "config.restart_needed").WithField("sections", strings.Join(restart, ", ")).
+			Warn("what changed in these sections is not in force: restart larder for it")
+	}
+	done, err := d.follow(next)
+	if err != nil { // the configuration has been checked for all of it
+		r.refuse(err)
+		return
+	}
+	r.running = next
+	r.log.WithFields(logrus.Fields{
+		"event": "config.reloaded", "added": len(done.Added), "changed": len(done.Changed), "removed": len(done.Removed),
+		"restaurants": len(next.Restaurants), "ms": time.Since(began).Milliseconds(),
+	}).Info("restaurants and schedules are those of the configuration")
+}
+
+// refuse tells every fault, each with its place; what was in force stays so.
+func (r *reloader) refuse(err error) {
+	faults := []error{err}
+	var many configs.Errors
+	if errors.As(err, &many) {
+		faults = many.Unwrap()
+	}
+	for _, fault := range faults {
+		r.log.WithError(fault).WithField("event", "config.fault").Error("the configuration is wrong")
+	}
+	r.log.WithField("event", "config.not_reloaded").WithField("faults", len(faults)).
+		Error("nothing was reloaded: larder goes on with the configuration that it has")
+}

@@ -1,0 +1,203 @@
+package main
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+
+	"larder/internal/sandbox"
+)
+
+// newKitchenOf gives the address of an ordering service with generated menus.
+func newKitchenOf(t *testing.T, generate sandbox.Generate) string {
+	t.Helper()
+	kitchen := sandbox.New(sandbox.Config{})
+	kitchen.SetGenerated(generate)
+	server := httptest.NewServer(kitchen.Handler())
+	t.Cleanup(func() {
+		kitchen.Close()
+		server.Close()
+	})
+	return server.URL
+}
+
+// scaled is a configuration file that tests write again and again.
+type scaled struct {
+	path string
+	head string
+}
+
+func newScaled(t *testing.T, kitchen string) *scaled {
+	t.Helper()
+	return &scaled{path: filepath.Join(t.TempDir(), "larder.yaml"), head: fmt.Sprintf(`http: {listen: "127.0.0.1:0"}
+redis: {url: embedded}
+sync: {schedule: "@every 1h"}
+connections:
+  - {name: main, base_url: %q, auth_url: %q, client_id: demo, client_secret: demo-secret, default_menu: false}
+restaurants:
+`, kitchen, kitchen)}
+}
+
+// write puts restaurants into the file in one step, as deployment tools do.
+func (s *scaled) write(t *testing.T, restaurants ...string) {
+	t.Helper()
+	text := s.head + strings.Join(restaurants, "\n") + "\n"
+	if len(restaurants) == 0 {
+		text = strings.TrimSuffix(s.head, "restaurants:\n")
+	}
+	if err := os.WriteFile(s.path+".new", []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Rename(s.path+".new", s.path); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// menuReaders read menus without a pause, and count what is no good answer.
+type menuReaders struct {
+	asked, failed atomic.Int64
+	first         atomic.Value // string: the first failure
+	stop          chan struct{}
+	running       sync.WaitGroup
+}
+
+func readConstantly(t *testing.T, base string, ids ...string) *menuReaders {
+	t.Helper()
+	r := &menuReaders{stop: make(chan struct{})}
+	for _, id := range ids {
+		r.running.Go(func() {
+			for {
+				select {
+				case <-r.stop:
+					return
+				default:
+				}
+				r.read(t, base+"/v1/restaurants/"+id+"/menu")
+			}
+		})
+	}
+	t.Cleanup(r.end)
+	return r
+}
+
+func (r *menuReaders) read(t *testing.T, url string) {
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, http.NoBody)
+	if err == nil {
+		var response *http.Response
+		if response, err = http.DefaultClient.Do(request); err == nil {
+			_ = response.Body.Close()
+			if response.StatusCode != http.StatusOK {
+				err = fmt.Errorf("status %d", response.StatusCode)
+			}
+		}
+	}
+	r.asked.Add(1)
+	if err != nil {
+		r.failed.Add(1)
+		r.first.CompareAndSwap(nil, url+": "+err.Error())
+	}
+}
+
+// end stops reading; it may be called twice.
+func (r *menuReaders) end() {
+	select {
+	case <-r.stop:
+	default:
+		close(r.stop)
+	}
+	r.running.Wait()
+}
+
+func (r *menuReaders) check(t *testing.T) {
+	t.Helper()
+	r.end()
+	t.Logf("%d reads, %d failed", r.asked.Load(), r.failed.Load())
+	if r.failed.Load() > 0 || r.asked.Load() == 0 {
+		t.Errorf("%d of %d reads failed, the first: %v", r.failed.Load(), r.asked.Load(), r.first.Load())
+	}
+}
+
+// A thousand restaurants: some come, some go, some change, while two that stay
+// are read without a pause.
+func TestSIGHUPReloadsRestaurants(t *testing.T) {
+	t.Parallel()
+	const all, first = 1000, 900
+	generate := sandbox.Generate{Restaurants: all, Products: 3, ChainSize: 50}
+	kitchen := newKitchenOf(t, generate)
+	line := func(i int, more string) string {
+		return fmt.Sprintf("  - {id: %q, name: %q%s}", generate.RestaurantID(i), fmt.Sprintf("Restaurant %d", i), more)
+	}
+	lines := func(from, to int) (list []string) {
+		for i := from; i < to; i++ {
+			list = append(list, line(i, ""))
+		}
+		return list
+	}
+	file := newScaled(t, kitchen)
+	file.write(t, lines(0, first)...)
+	p := startProcess(t, []string{"LARDER_CONFIG=" + file.path, "LARDER_LOG_FORMAT=json"}, "serve")
+	base := p.url(t)
+	waitReady(t, base)
+	menu := func(i int) (status int) {
+		status, _ = fetch(t, base+"/v1/restaurants/"+generate.RestaurantID(i)+"/menu")
+		return status
+	}
+	reading := readConstantly(t, base, generate.RestaurantID(500), generate.RestaurantID(501))
+
+	// The first hundred go, a hundred come, one gets another schedule.
+	next := lines(100, all)
+	next[0] = line(100, `, schedule: "@every 7m"`)
+	file.write(t, next...)
+	p.signal(t, syscall.SIGHUP)
+	p.log.find(t, `"added":100,"changed":1,"event":"config.reloaded","level":"info","ms":\d+,"msg":"[^"]*","removed":100,"restaurants":900`)
+	if got := menu(0); got != http.StatusNotFound {
+		t.Errorf("a removed restaurant answers %d, want 404", got)
+	}
+	eventually(t, "the added ones are served", func() bool { return menu(900) == http.StatusOK && menu(999) == http.StatusOK })
+
+	// What is wrong anywhere changes nothing, and every fault is named.
+	file.write(t, line(1, ""), line(1, ""), line(2, `, schedule: "never"`), line(3, `, nmae: "x"`))
+	p.signal(t, syscall.SIGHUP)
+	p.log.find(t, `"event":"config.not_reloaded","faults":3`)
+	for _, fault := range []string{`larder.yaml:8:10: restaurants\[1\].id`, `larder.yaml:9:\d+: restaurants\[2\].schedule`, `larder.yaml:10:\d+: unknown key \\"nmae\\"`} {
+		p.log.find(t, `"error":"[^"]*`+fault+`.*"event":"config.fault"`)
+	}
+	if got := menu(999); got != http.StatusOK {
+		t.Errorf("after a refused configuration a restaurant answers %d, want 200", got)
+	}
+
+	// Other sections take a restart; two hangups are one after the other.
+	file.head = strings.Replace(file.head, `redis:`, `cache: {memory: 16MiB}`+"\nredis:", 1)
+	file.write(t, lines(400, 600)...)
+	p.signal(t, syscall.SIGHUP)
+	p.signal(t, syscall.SIGHUP)
+	p.log.find(t, `"event":"config.restart_needed".*"sections":"cache"`)
+	p.log.find(t, `"removed":700,"restaurants":200`)
+	reading.check(t)
+
+	p.signal(t, syscall.SIGTERM)
+	if status := p.status(t); status != statusDone {
+		t.Errorf("status %d after SIGHUPs and SIGTERM, want 0\n%s", status, p.log)
+	}
+}
+
+func TestDemoOutlivesSIGHUP(t *testing.T) {
+	t.Parallel()
+	p := startProcess(t, []string{"LARDER_LOG_FORMAT=json"}, "demo", "--log-level", "info", "--listen", "127.0.0.1:0", "--sandbox-listen", "127.0.0.1:0")
+	base := p.url(t)
+	waitReady(t, base)
+	p.signal(t, syscall.SIGHUP)
+	p.log.find(t, `"added":0,"changed":0,"event":"config.reloaded"`)
+	waitReady(t, base)
+	p.signal(t, syscall.SIGTERM)
+	if status := p.status(t); status != statusDone {
+		t.Errorf("status %d, want 0\n%s", status, p.log)
+	}
+}

@@ -1,0 +1,111 @@
+package configs
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+const running = `http: {listen: "127.0.0.1:8080"}
+connections:
+  - {name: main, base_url: "http://127.0.0.1:9", auth_url: "http://127.0.0.1:9", client_id: a, client_secret: b}
+restaurants:
+  - {id: a, name: A}
+  - {id: b, schedule: "@hourly"}
+`
+
+func runningConfig(t *testing.T) *Config {
+	t.Helper()
+	cfg, err := Parse("larder.yaml", []byte(running), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return cfg
+}
+
+func TestReloadTakesRestaurantsAndSchedules(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		change  []string // pairs: replaced, by
+		ids     string
+		restart []string
+	}{
+		"nothing":               {ids: "a b"},
+		"a restaurant more":     {change: []string{"  - {id: a, name: A}\n", "  - {id: a, name: A}\n  - {id: c}\n"}, ids: "a c b"},
+		"a restaurant less":     {change: []string{"  - {id: a, name: A}\n", ""}, ids: "b"},
+		"the default schedule":  {change: []string{"http: {", "sync: {schedule: \"@every 9m\"}\nhttp: {"}, ids: "a b"},
+		"a secret":              {change: []string{"client_secret: b", "client_secret: c"}, ids: "a b", restart: []string{"connections"}},
+		"two sections and more": {change: []string{"8080", "8081", "http: {", "sync: {deadline: 9s}\nhttp: {", "id: b", "id: d"}, ids: "a d", restart: []string{"http", "sync"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			old := runningConfig(t)
+			text := strings.NewReplacer(c.change...).Replace(running)
+			next, restart, err := old.ReloadText("larder.yaml", []byte(text), nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var ids []string
+			for _, r := range next.Restaurants {
+				ids = append(ids, string(r.ID))
+			}
+			if got := strings.Join(ids, " "); got != c.ids {
+				t.Errorf("restaurants %s, want %s", got, c.ids)
+			}
+			if diff := cmp.Diff(c.restart, restart); diff != "" {
+				t.Errorf("sections that take a restart (-want +got):\n%s", diff)
+			}
+			if next.HTTP.Listen != old.HTTP.Listen || next.Sync.Deadline != old.Sync.Deadline ||
+				next.Connections[0].ClientSecret != old.Connections[0].ClientSecret {
+				t.Error("a section that takes a restart was changed")
+			}
+			if scheduled := name == "the default schedule"; (next.Sync.Schedule == "@every 9m") != scheduled {
+				t.Errorf("sync.schedule is %s", next.Sync.Schedule)
+			}
+		})
+	}
+}
+
+func TestReloadRefusesTheWholeOfWhatIsWrongAnywhere(t *testing.T) {
+	t.Parallel()
+	text := strings.NewReplacer("8080", "nowhere", "@hourly", "now and then", "id: a,", "id: a/b,").Replace(running) + "sync: {runs: -1}\n"
+	_, _, err := runningConfig(t).ReloadText("larder.yaml", []byte(text), nil)
+	var faults Errors
+	if !errors.As(err, &faults) {
+		t.Fatalf("ReloadText: %v, want Errors", err)
+	}
+	got := make([]string, 0, len(faults))
+	for _, fault := range faults {
+		got = append(got, fault.Where()+" "+fault.Key)
+	}
+	want := []string{
+		"larder.yaml:1:16 http.listen", "larder.yaml:5:10 restaurants[0].id",
+		"larder.yaml:6:23 restaurants[1].schedule", "larder.yaml:7:14 sync.runs",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("faults (-want +got):\n%s\n%v", diff, err)
+	}
+}
+
+func TestReloadRefusesARestaurantOfANewConnection(t *testing.T) {
+	t.Parallel()
+	text := strings.Replace(running, "restaurants:\n", `  - {name: new, base_url: "http://127.0.0.1:9", auth_url: "http://127.0.0.1:9", client_id: a, client_secret: b}
+restaurants:
+  - {id: z, connection: new}
+`, 1)
+	text = strings.NewReplacer("name: A}", "connection: main}", `"@hourly"`, `"@hourly", connection: main`).Replace(text)
+	_, _, err := runningConfig(t).ReloadText("larder.yaml", []byte(text), nil)
+	want := `larder.yaml:6:25: restaurants[0].connection: larder runs without the connection "new": a new connection takes a restart`
+	if err == nil || err.Error() != want {
+		t.Errorf("got %v\nwant %s", err, want)
+	}
+}
+
+func TestReloadOfAMissingFileKeepsWhatThereIs(t *testing.T) {
+	t.Parallel()
+	if _, _, err := runningConfig(t).Reload("no/such.yaml", nil); !errors.As(err, new(Errors)) {
+		t.Errorf("Reload: %v, want Errors", err)
+	}
+}

@@ -1,0 +1,189 @@
+package sync_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/sirupsen/logrus"
+
+	"larder/cache"
+	"larder/internal/menu"
+	menusync "larder/sync"
+)
+
+func restaurants(ids ...menu.RestaurantID) []menusync.Restaurant {
+	list := make([]menusync.Restaurant, len(ids))
+	for i, id := range ids {
+		list[i] = menusync.Restaurant{ID: id, Name: string(id), Connection: "main", Settings: menu.DefaultSettings()}
+	}
+	return list
+}
+
+func TestReplaceTellsWhatItDid(t *testing.T) {
+	t.Parallel()
+	g := newRig(t, "embedded", func(d *menusync.Deps) { d.Restaurants = restaurants("a", "b", "c") })
+	next := restaurants("b", "c", "d")
+	next[1].Schedule = "@hourly"
+	done, err := g.Replace(next, "@every 2m")
+	want := menusync.Replacement{Added: []menu.RestaurantID{"d"}, Changed: []menu.RestaurantID{"c"}, Removed: []menu.RestaurantID{"a"}}
+	if diff := cmp.Diff(want, done); err != nil || diff != "" {
+		t.Errorf("Replace: %v\n%s", err, diff)
+	}
+	if again, err := g.Replace(next, "@every 2m"); err != nil || len(again.Added)+len(again.Changed)+len(again.Removed) != 0 {
+		t.Errorf("the same once more: %+v, %v, want no change", again, err)
+	}
+	if _, known := g.Known("a"); known || g.Keeps("a") {
+		t.Error("a removed restaurant is still known")
+	}
+	if diff := cmp.Diff(next, g.Restaurants()); diff != "" {
+		t.Errorf("Restaurants:\n%s", diff)
+	}
+	if other, err := g.Replace(next, "@every 5m"); err != nil || len(other.Changed) != 2 {
+		t.Errorf("another default schedule: %+v, %v, want b and d changed", other, err)
+	}
+}
+
+func TestReplaceThatCannotBeMeantChangesNothing(t *testing.T) {
+	t.Parallel()
+	g := newRig(t, "embedded", func(d *menusync.Deps) { d.Restaurants = restaurants("a") })
+	for name, change := range map[string]func([]menusync.Restaurant){
+		"restaurants[1].connection": func(r []menusync.Restaurant) { r[1].Connection = "elsewhere" },
+		"restaurants[1].schedule":   func(r []menusync.Restaurant) { r[1].Schedule = "now and then" },
+		"restaurants[1].time_zone":  func(r []menusync.Restaurant) { r[1].TimeZone = "Atlantis" },
+		"restaurants[1].id":         func(r []menusync.Restaurant) { r[1].ID = "b" },
+	} {
+		next := restaurants("b", "c")
+		change(next)
+		_, err := g.Replace(next, "@every 2m")
+		var fault *menusync.ConfigError
+		if !errors.As(err, &fault) || fault.Key != name {
+			t.Errorf("%s: error %v", name, err)
+		}
+		if !g.Keeps("a") || g.Keeps("b") {
+			t.Errorf("%s: the restaurants were replaced all the same", name)
+		}
+	}
+}
+
+func TestAddedAndChangedRestaurantsAreSyncedAtOnce(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t *testing.T, url string) {
+		g := newRig(t, url, func(d *menusync.Deps) { d.Restaurants = restaurants("a", "b") })
+		g.schedule(g.Runner)
+		synced := func(ids ...menu.RestaurantID) func() bool {
+			return func() bool {
+				versions, err := g.store.Currents(t.Context(), ids)
+				return err == nil && len(versions) == len(ids)
+			}
+		}
+		eventually(t, "the first ones are synced", synced("a", "b"))
+		next := restaurants("b", "c")
+		next[0].Name = "B by another name"
+		if _, err := g.Replace(next, "@every 2m"); err != nil {
+			t.Fatal(err)
+		}
+		eventually(t, "the added one is synced", synced("c"))
+		eventually(t, "the changed one is published by its new name", func() bool {
+			version, err := g.store.Current(t.Context(), "b")
+			return err == nil && version.Name == "B by another name"
+		})
+		if !synced("a")() {
+			t.Error("what Redis holds of the removed restaurant is gone")
+		}
+		if _, err := g.Once(t.Context(), "a", menusync.TriggerCron); !errors.As(err, new(*menusync.UnknownRestaurantError)) {
+			t.Errorf("a sync of the removed restaurant: %v", err)
+		}
+	})
+}
+
+func TestCronFollowsReplacements(t *testing.T) {
+	t.Parallel()
+	g := newRig(t, "embedded", func(d *menusync.Deps) {
+		d.Restaurants, d.Clock = restaurants("a"), time.Now
+		d.Restaurants[0].Schedule = "@every 1h"
+	})
+	g.schedule(g.Runner)
+	eventually(t, "the first sync", func() bool { return g.observer.finished() == 1 })
+	next := restaurants("a", "b")
+	next[0].Schedule, next[1].Schedule = "@every 1s", "@every 1s"
+	if _, err := g.Replace(next, "@every 1h"); err != nil {
+		t.Fatal(err)
+	}
+	runs := func(id menu.RestaurantID) (n int) {
+		g.observer.mu.Lock()
+		defer g.observer.mu.Unlock()
+		for _, run := range g.observer.runs {
+			if run.Restaurant == id && run.Trigger == menusync.TriggerCron {
+				n++
+			}
+		}
+		return n
+	}
+	eventually(t, "both run on their new schedule", func() bool { return runs("a") >= 2 && runs("b") >= 2 })
+	if _, err := g.Replace(restaurants("b"), "@every 1s"); err != nil {
+		t.Fatal(err)
+	}
+	a, b := runs("a"), runs("b")
+	eventually(t, "what stays runs on", func() bool { return runs("b") >= b+2 })
+	if now := runs("a"); now > a+1 { // one may have been in flight
+		t.Errorf("%d runs of the removed restaurant after its removal", now-a)
+	}
+}
+
+func TestRunInFlightOutlivesTheRemovalOfItsRestaurant(t *testing.T) {
+	t.Parallel()
+	g := newRig(t, "embedded", func(d *menusync.Deps) { d.Restaurants = restaurants("a") })
+	asked, answer := make(chan struct{}), make(chan struct{})
+	g.service.set(func(s *service) {
+		s.hook = func(context.Context) { close(asked); <-answer }
+	})
+	ended := make(chan menusync.Run, 1)
+	go func() {
+		run, _ := g.Once(t.Context(), "a", menusync.TriggerCron)
+		ended <- run
+	}()
+	<-asked
+	if _, err := g.Replace(nil, "@every 2m"); err != nil {
+		t.Fatal(err)
+	}
+	close(answer)
+	g.want(<-ended, menusync.OutcomeUpdated, 1)
+}
+
+// Ten thousand restaurants are replaced while nothing waits for it.
+func BenchmarkReplace(b *testing.B) {
+	const n = 10_000
+	ids := make([]menu.RestaurantID, n)
+	for i := range ids {
+		ids[i] = menu.RestaurantID(fmt.Sprintf("restaurant-%05d", i))
+	}
+	all := restaurants(ids...)
+	runner := bareRunner(b, all)
+	b.ReportAllocs()
+	for b.Loop() {
+		all[n/2].Schedule = map[bool]string{true: "@hourly", false: ""}[all[n/2].Schedule == ""]
+		if _, err := runner.Replace(all, "@every 2m"); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func bareRunner(b *testing.B, all []menusync.Restaurant) *menusync.Runner {
+	b.Helper()
+	redis, err := cache.Open(b.Context(), cache.RedisConfig{URL: cache.Embedded}, logrus.New())
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() { _ = redis.Close() })
+	runner, err := menusync.NewRunner(menusync.Deps{
+		Restaurants: all, Connections: []menusync.Connection{{Name: "main", Source: &service{}}}, Redis: redis,
+	})
+	if err != nil {
+		b.Fatal(err)
+	}
+	return runner
+}

@@ -1,0 +1,208 @@
+package sync
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync/atomic"
+
+	"larder/cache"
+	"larder/internal/menu"
+)
+
+// target is one menu that is kept: a restaurant's or a connection's own. It
+// never changes; a restaurant that Replace changes gets another target with the
+// same standing.
+type target struct {
+	Restaurant
+	upstream string // the service's restaurantId; empty for a default menu
+	source   Source
+	schedule *Schedule
+	reasons  bool // not a menu but the connection's rejection reasons
+	*standing
+}
+
+// standing is how things are with what is kept under an id, whatever its
+// configuration.
+type standing struct {
+	pending atomic.Bool  // a tick or catch-up waits or runs here
+	again   atomic.Bool  // it has changed since: one more run
+	slot    atomic.Int64 // of the last tick, in milliseconds
+	last    atomic.Value // string: how the last run here ended, see say
+}
+
+// targetSet is every target; it never changes.
+type targetSet struct {
+	schedule    string // of restaurants that name none
+	connections []Connection
+	restaurants []Restaurant
+	menus       []*target // restaurants first, then default menus
+	catalogued  []menu.RestaurantID
+	reasons     []*target
+	byID        map[menu.RestaurantID]*target // of menus
+}
+
+// newTargets checks restaurants and connections and makes their set. What
+// stands in before as it is asked for is taken over. Errors: *ConfigError.
+func newTargets(connections []Connection, restaurants []Restaurant, schedule string, before *targetSet) (*targetSet, error) {
+	if before == nil {
+		before = &targetSet{}
+	}
+	set := &targetSet{
+		schedule: schedule, connections: connections, restaurants: slices.Clone(restaurants),
+		byID: make(map[menu.RestaurantID]*target, len(restaurants)+len(connections)),
+	}
+	if err := set.addRestaurants(before); err != nil {
+		return nil, err
+	}
+	if err := set.addConnections(before); err != nil {
+		return nil, err
+	}
+	set.catalogued = make([]menu.RestaurantID, len(set.menus))
+	for i, t := range set.menus {
+		set.catalogued[i] = t.ID
+	}
+	return set, nil
+}
+
+func (s *targetSet) addRestaurants(before *targetSet) error {
+	zones := zones{}
+	connections := make(map[string]Connection, len(s.connections))
+	for _, c := range s.connections {
+		connections[c.Name] = c
+	}
+	for i, restaurant := range s.restaurants {
+		key := fmt.Sprintf("restaurants[%d]", i)
+		if _, twice := s.byID[restaurant.ID]; twice {
+			return &ConfigError{Key: key + ".id", Msg: fmt.Sprintf("restaurant %q stands twice", restaurant.ID)}
+		}
+		connection, ok := connections[restaurant.Connection]
+		if !ok {
+			return &ConfigError{Key: key + ".connection", Msg: fmt.Sprintf("no connection %q; there are: %s",
+				restaurant.Connection, strings.Join(slices.Sorted(maps.Keys(connections)), ", "))}
+		}
+		if restaurant.Schedule == "" {
+			restaurant.Schedule = s.schedule
+		}
+		t := before.byID[restaurant.ID]
+		if t == nil || t.Restaurant != restaurant {
+			zone, err := zones.load(restaurant.TimeZone)
+			if err != nil {
+				return &ConfigError{Key: key + ".time_zone", Msg: err.Error()}
+			}
+			schedule, err := parseSchedule(restaurant.Schedule, zone, string(restaurant.ID))
+			if err != nil {
+				return &ConfigError{Key: key + ".schedule", Msg: err.Error()}
+			}
+			t = &target{
+				Restaurant: restaurant, upstream: string(restaurant.ID), source: connection.Source,
+				schedule: schedule, standing: t.stands(),
+			}
+		}
+		s.menus = append(s.menus, t)
+		s.byID[t.ID] = t
+	}
+	return nil
+}
+
+// addConnections adds each connection's own menu and its rejection reasons,
+// both on the default schedule.
+func (s *targetSet) addConnections(before *targetSet) error {
+	reasons := make(map[string]*target, len(before.reasons))
+	for _, t := range before.reasons {
+		reasons[t.Connection] = t
+	}
+	for _, c := range s.connections {
+		own := Restaurant{ID: cache.DefaultMenu(c.Name), Connection: c.Name, Schedule: s.schedule, Settings: c.Settings}
+		if c.DefaultMenu {
+			t, err := ownTarget(own, c, before.byID[own.ID])
+			if err != nil {
+				return err
+			}
+			s.menus = append(s.menus, t)
+			s.byID[t.ID] = t
+		}
+		own.ID += reasonsSuffix
+		t, err := ownTarget(own, c, reasons[c.Name])
+		if err != nil {
+			return err
+		}
+		t.reasons = true
+		s.reasons = append(s.reasons, t)
+	}
+	return nil
+}
+
+// ownTarget is the target of something that belongs to a connection.
+func ownTarget(own Restaurant, c Connection, before *target) (*target, error) {
+	schedule, err := ParseSchedule(own.Schedule, "", string(own.ID))
+	if err != nil {
+		return nil, &ConfigError{Key: "sync.schedule", Msg: err.Error()}
+	}
+	return &target{Restaurant: own, source: c.Source, schedule: schedule, standing: before.stands()}, nil
+}
+
+// stands gives what the target has to hand on; a new one where there is none.
+func (t *target) stands() *standing {
+	if t == nil {
+		return &standing{}
+	}
+	return t.standing
+}
+
+// Restaurants gives the configured restaurants in their order. The slice is
+// shared: it must not be changed.
+func (r *Runner) Restaurants() []Restaurant { return r.set.Load().restaurants }
+
+// Catalogued gives everything that has a catalogue: the restaurants and the
+// connections' own menus. It is what a cache.Replica watches. The slice is
+// shared: it must not be changed.
+func (r *Runner) Catalogued() []menu.RestaurantID { return r.set.Load().catalogued }
+
+// Known gives a configured restaurant. Connections' own menus are none.
+func (r *Runner) Known(id menu.RestaurantID) (Restaurant, bool) {
+	t, ok := r.set.Load().byID[id]
+	if !ok || t.upstream == "" {
+		return Restaurant{}, false
+	}
+	return t.Restaurant, true
+}
+
+// Keeps tells whether a menu is kept under the id: a restaurant's or a
+// connection's own.
+func (r *Runner) Keeps(id menu.RestaurantID) bool {
+	_, ok := r.set.Load().byID[id]
+	return ok
+}
+
+// Stale tells whether a version has missed so many of its schedules that
+// readers should know (policy S5).
+func (r *Runner) Stale(v cache.Version) bool {
+	t, ok := r.set.Load().byID[v.Restaurant]
+	if !ok {
+		return true // nobody keeps it fresh
+	}
+	return t.schedule.Missed(r.cfg.StaleAfter, v.CheckedAt, r.clock())
+}
+
+// target finds what is synced under an id, or says which ids there are.
+func (r *Runner) target(id menu.RestaurantID) (*target, error) {
+	set := r.set.Load()
+	if t, ok := set.byID[id]; ok {
+		return t, nil
+	}
+	known := make([]menu.RestaurantID, len(set.restaurants))
+	for i, restaurant := range set.restaurants {
+		known[i] = restaurant.ID
+	}
+	return nil, &UnknownRestaurantError{ID: id, Known: known}
+}
+
+// now gives the target as it is configured now, nil where it was removed.
+func (r *Runner) now(t *target) *target {
+	if t.reasons {
+		return t
+	}
+	return r.set.Load().byID[t.ID]
+}
