@@ -3,6 +3,7 @@ package cache_test
 import (
 	"context"
 	"fmt"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -19,6 +20,9 @@ import (
 
 func TestMain(m *testing.M) {
 	redis.SetLogger(silent{}) // it logs each refused connection of the tests that stop a server
+	if url := os.Getenv(publisherOf); url != "" {
+		os.Exit(publisher(url))
+	}
 	goleak.VerifyTestMain(m)
 }
 

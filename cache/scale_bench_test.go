@@ -1,6 +1,7 @@
 package cache_test
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"runtime"
@@ -28,13 +29,41 @@ const (
 type town struct {
 	restaurants []menu.RestaurantID
 	raw         int64 // bytes of the distinct menus' JSON
+	generate    sandbox.Generate
+	versions    []int64 // of the first of each chain
+	rounds      int64
+}
+
+// changed gives a change of the first restaurant of up to 50 chains: of its stop
+// lists, or of its menu's name and stop lists.
+func (t *town) changed(tb testing.TB, kind string) []*cache.Publication {
+	tb.Helper()
+	t.rounds++
+	var all []*cache.Publication
+	for chain := range min(len(t.versions), 50) {
+		view, published, err := menu.DecodePublished(t.generate.Menu(chain * chainSize))
+		if err != nil {
+			tb.Fatal(err)
+		}
+		if kind == "content" {
+			view.Name = fmt.Sprintf("Menu %d", t.rounds)
+			published.Content = bytes.Replace(published.Content, []byte(`"name":"`), fmt.Appendf(nil, `"name":"%d `, t.rounds), 1)
+		}
+		content := menu.CompileContent(view, menu.DefaultSettings())
+		all = append(all, &cache.Publication{
+			Restaurant: t.restaurants[chain*chainSize], Name: "Restaurant", Base: t.versions[chain], SyncedAt: noon.Add(time.Duration(t.rounds) * time.Second),
+			Catalogue: content.Catalogue(stopsOf(content, int(t.rounds))), Published: published,
+		})
+		t.versions[chain]++
+	}
+	return all
 }
 
 // settle fills a Redis with the current version of each restaurant of a town.
 func settle(tb testing.TB, s *cache.Store, restaurants int) *town {
 	tb.Helper()
 	generate := sandbox.Generate{Restaurants: restaurants, Products: scaleDishes, Seed: 1, ChainSize: chainSize}
-	t := &town{}
+	t := &town{generate: generate}
 	group, ctx := errgroup.WithContext(tb.Context())
 	group.SetLimit(4)
 	for first := 0; first < restaurants; first += chainSize {
@@ -45,6 +74,7 @@ func settle(tb testing.TB, s *cache.Store, restaurants int) *town {
 			tb.Fatal(err)
 		}
 		content := menu.CompileContent(view, menu.DefaultSettings())
+		t.versions = append(t.versions, 1)
 		for i := first; i < min(first+chainSize, restaurants); i++ {
 			id := menu.RestaurantID(generate.RestaurantID(i))
 			t.restaurants = append(t.restaurants, id)

@@ -6,7 +6,9 @@ import (
 )
 
 // named is what dishes and ingredients have in common.
-type named interface{ names() (id, externalID string) }
+type named interface {
+	names() (id, externalID string)
+}
 
 func (p *Product) names() (id, externalID string)    { return p.ID, p.ExternalID }
 func (i *Ingredient) names() (id, externalID string) { return i.ID, i.ExternalID }
