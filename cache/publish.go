@@ -95,7 +95,8 @@ func (s *Store) publish(ctx context.Context, p Publication) (Version, error) {
 		version.Hold = *p.Hold
 	}
 	version.Held = version.Hold != Hold{}
-	version.Published, version.PublishedAt = publishedSum(version.Content, p.Published.Stops), version.SyncedAt
+	version.ModifiedAt = apart(version.SyncedAt, stored.modifiedAt)
+	version.Published, version.PublishedAt = publishedSum(version.Content, p.Published.Stops), apart(version.SyncedAt, stored.publishedAt)
 	own := s.keys.Version(p.Restaurant, version.Version)
 	index, err := s.storeContent(ctx, p, version.Content, own)
 	if err != nil {
@@ -122,6 +123,8 @@ type standing struct {
 	content string
 	hold    Hold
 	form    string // in which the version is kept
+	// when the version, and the view as published, were modified; zero: unknown
+	modifiedAt, publishedAt time.Time
 	history []historyEntry
 }
 
@@ -147,7 +150,7 @@ func readHistory(list []string) []historyEntry {
 
 func (s *Store) standing(ctx context.Context, restaurant menu.RestaurantID) (standing, error) {
 	pipe := s.redis.Client().Pipeline()
-	current := pipe.HMGet(ctx, s.keys.Current(restaurant), "version", "content", "held", "form", "hold", "holdOf")
+	current := pipe.HMGet(ctx, s.keys.Current(restaurant), "version", "content", "held", "form", "hold", "holdOf", "modifiedAt", "publishedAt")
 	fence := pipe.HMGet(ctx, s.keys.Fence(restaurant), "fence")
 	history := pipe.LRange(ctx, s.keys.History(restaurant), 0, -1)
 	if _, err := pipe.Exec(ctx); err != nil {
@@ -161,7 +164,12 @@ func (s *Store) standing(ctx context.Context, restaurant menu.RestaurantID) (sta
 		n, _ := strconv.ParseInt(text, 10, 64)
 		return n
 	}
+	at := func(text string) time.Time {
+		t, _ := parseTime(text)
+		return t
+	}
 	return standing{
+		modifiedAt: at(text(current.Val(), 6)), publishedAt: at(text(current.Val(), 7)),
 		fence:   number(text(fence.Val(), 0)),
 		version: number(text(current.Val(), 0)), content: text(current.Val(), 1),
 		hold: readHold(text(current.Val(), 2), text(current.Val(), 4), text(current.Val(), 5)),
@@ -208,7 +216,7 @@ func (s *Store) stage(ctx context.Context, p Publication, v Version, index strin
 	}
 	step.current = []any{
 		"version", v.Version, "content", v.Content, "syncedAt", formatTime(v.SyncedAt), "index", index,
-		"checkedAt", formatTime(v.CheckedAt), "lastOutcome", v.LastOutcome,
+		"checkedAt", formatTime(v.CheckedAt), "modifiedAt", formatTime(v.ModifiedAt), "lastOutcome", v.LastOutcome,
 		"form", catalogueForm, "published", v.Published, "publishedAt", formatTime(v.PublishedAt), "record", recordBytes, "publication", step.token,
 	}
 	if p.Hold != nil {

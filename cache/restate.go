@@ -31,7 +31,7 @@ func (s *Store) Restate(ctx context.Context, r Restatement) (Version, error) {
 	if published == version.Published {
 		return version, nil
 	}
-	version.Published, version.PublishedAt = published, wholeMillis(r.At)
+	version.Published, version.PublishedAt = published, apart(wholeMillis(r.At), version.PublishedAt)
 	if err := s.restate(ctx, version, r); err != nil {
 		return Version{}, fmt.Errorf("cache: restate %s@%d: %w", version.Restaurant, version.Version, err)
 	}

@@ -33,7 +33,7 @@ func TestPublishedVersionReadsBack(t *testing.T) {
 		want := cache.Version{
 			Restaurant: bistro, Name: "The Bistro", Version: 1, Content: published.Content,
 			Stops:    menu.Stops{Products: []string{"d1"}},
-			SyncedAt: noon.Add(time.Millisecond), CheckedAt: noon.Add(time.Millisecond),
+			SyncedAt: noon.Add(time.Millisecond), CheckedAt: noon.Add(time.Millisecond), ModifiedAt: noon.Add(time.Millisecond),
 			Counts: p.Catalogue.Counts(), LastOutcome: "updated", Bytes: len(p.Published.Content),
 			Published: published.Published, PublishedAt: noon.Add(time.Millisecond),
 		}
@@ -387,6 +387,48 @@ func TestUnreadableContent(t *testing.T) {
 			if err := r.Client().HSet(ctx, key, before).Err(); err != nil {
 				t.Fatal(err)
 			}
+		}
+	})
+}
+
+// If-Modified-Since knows seconds: whoever has a version must not be told that a
+// later one of the same second is the same.
+func TestVersionsOfOneSecondAreModifiedApart(t *testing.T) {
+	t.Parallel()
+	onEveryRedis(t, func(t *testing.T, r *cache.Redis) {
+		s := cache.NewStore(r, cache.StoreConfig{})
+		var before cache.Version
+		for base, step := range []struct{ synced, modified time.Duration }{
+			{100 * time.Millisecond, 100 * time.Millisecond},
+			{900 * time.Millisecond, time.Second},
+			{950 * time.Millisecond, 2 * time.Second},
+			{2500 * time.Millisecond, 3 * time.Second},
+			{4500 * time.Millisecond, 4500 * time.Millisecond},
+		} {
+			p := publication(t, bistro, int64(base), menuJSON(3, int64(base+1)))
+			p.SyncedAt = noon.Add(step.synced)
+			v, err := s.Publish(t.Context(), p)
+			if err != nil {
+				t.Fatal(err)
+			}
+			stored, err := s.Current(t.Context(), bistro)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, got := range []cache.Version{v, stored} {
+				if !got.SyncedAt.Equal(noon.Add(step.synced)) || !got.ModifiedAt.Equal(noon.Add(step.modified)) || !got.PublishedAt.Equal(got.ModifiedAt) {
+					t.Errorf("version %d: pulled %s, modified %s, published %s; want modified %s after noon",
+						got.Version, got.SyncedAt, got.ModifiedAt, got.PublishedAt, step.modified)
+				}
+			}
+			before = v
+		}
+		// What is restated in the same second is told apart too.
+		later, err := s.Restate(t.Context(), cache.Restatement{
+			Version: before, Fence: 1, Stops: publication(t, bistro, 0, menuJSON(3, 5, "d1")).Published.Stops, At: before.PublishedAt,
+		})
+		if err != nil || !later.PublishedAt.Equal(noon.Add(5*time.Second)) {
+			t.Errorf("restated at %s, %v; want the next second", later.PublishedAt, err)
 		}
 	})
 }

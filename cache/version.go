@@ -27,9 +27,13 @@ type Version struct {
 	Held        bool // a rollback holds it (policy S7a)
 	Hold        Hold // how; zero where Held is false
 	Bytes       int  // size of the content
+	// ModifiedAt is SyncedAt or, where the version before was pulled in the same
+	// second, a second later: no two versions share the second that
+	// Last-Modified shows, and it may be a little ahead of the clock.
+	ModifiedAt time.Time
 	// Published names what the ordering service published: the content and
 	// what its stop lists say of any restaurant. It may move without a new
-	// version, and PublishedAt (UTC, whole milliseconds) with it.
+	// version, and PublishedAt with it, of which ModifiedAt's rule holds too.
 	Published   string
 	PublishedAt time.Time
 }
@@ -43,13 +47,19 @@ type record struct {
 	SyncedAt string      `json:"syncedAt"`
 	Counts   menu.Counts `json:"counts"`
 	Bytes    int         `json:"bytes"`
+	// ModifiedAt is left out where it is SyncedAt.
+	ModifiedAt string `json:"modifiedAt,omitempty"`
 }
 
 func encodeRecord(v Version) ([]byte, error) {
-	return json.Marshal(record{
+	r := record{
 		Version: v.Version, Content: v.Content, Name: v.Name, Stops: v.Stops,
 		SyncedAt: formatTime(v.SyncedAt), Counts: v.Counts, Bytes: v.Bytes,
-	})
+	}
+	if v.ModifiedAt.After(v.SyncedAt) {
+		r.ModifiedAt = formatTime(v.ModifiedAt)
+	}
+	return json.Marshal(r)
 }
 
 // decodeRecord reads a record; CheckedAt starts as SyncedAt. The error is
@@ -64,9 +74,13 @@ func decodeRecord(restaurant menu.RestaurantID, raw []byte) (Version, error) {
 		return Version{}, fmt.Errorf("cache: record of %s: version %d, content %q, syncedAt %q: %w",
 			restaurant, r.Version, r.Content, r.SyncedAt, ErrCorrupt)
 	}
+	modifiedAt, err := parseTime(r.ModifiedAt)
+	if err != nil {
+		modifiedAt = syncedAt
+	}
 	return Version{
 		Restaurant: restaurant, Name: r.Name, Version: r.Version, Content: r.Content, Stops: r.Stops,
-		SyncedAt: syncedAt, CheckedAt: syncedAt, Counts: r.Counts, Bytes: r.Bytes,
+		SyncedAt: syncedAt, CheckedAt: syncedAt, ModifiedAt: modifiedAt, Counts: r.Counts, Bytes: r.Bytes,
 	}, nil
 }
 
@@ -134,6 +148,15 @@ func (v Version) with(s status) Version {
 func formatTime(t time.Time) string { return t.UTC().Format(menu.TimeFormat) }
 
 func parseTime(s string) (time.Time, error) { return time.Parse(menu.TimeFormat, s) }
+
+// apart gives t or, where before is in the same second or later, the first
+// second after before: If-Modified-Since alone then tells the two apart.
+func apart(t, before time.Time) time.Time {
+	if next := before.Truncate(time.Second).Add(time.Second); !before.IsZero() && t.Before(next) {
+		return next
+	}
+	return t
+}
 
 // wholeMillis is t as Redis and every body will show it.
 func wholeMillis(t time.Time) time.Time { return t.UTC().Truncate(time.Millisecond) }

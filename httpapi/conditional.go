@@ -8,7 +8,7 @@ import (
 
 // notModified tells whether a conditional read can be answered 304 (RFC 9110,
 // section 13.2.2): If-None-Match decides where there is one, else
-// If-Modified-Since, at the resolution of a second.
+// If-Modified-Since, at the resolution of a second, which no two versions share.
 func notModified(header http.Header, etag string, modified time.Time) bool {
 	if tags, ok := header["If-None-Match"]; ok {
 		return etag != "" && matchesTag(tags, etag)

@@ -21,7 +21,7 @@ func (s *Server) menu(c *gin.Context) {
 		fail(c, err)
 		return
 	}
-	s.representation(c, snapshot, snapshot.SyncedAt, func(encoding cache.Encoding) (*cache.Representation, error) {
+	s.representation(c, snapshot, snapshot.ModifiedAt, func(encoding cache.Encoding) (*cache.Representation, error) {
 		return s.replica.Menu(snapshot, encoding)
 	})
 }
@@ -39,7 +39,7 @@ func (s *Server) product(c *gin.Context) {
 		fail(c, err)
 		return
 	}
-	s.representation(c, snapshot, snapshot.SyncedAt, func(encoding cache.Encoding) (*cache.Representation, error) {
+	s.representation(c, snapshot, snapshot.ModifiedAt, func(encoding cache.Encoding) (*cache.Representation, error) {
 		return s.replica.Product(snapshot, index, encoding)
 	})
 }
@@ -114,7 +114,7 @@ func (s *Server) representation(
 func (s *Server) answerVersion(c *gin.Context, snapshot *cache.Snapshot, modified time.Time, etag string, body []byte) {
 	header := c.Writer.Header()
 	header["Etag"] = []string{etag}
-	header["Last-Modified"] = []string{modified.UTC().Format(http.TimeFormat)}
+	header["Last-Modified"] = []string{s.shown(modified).Format(http.TimeFormat)}
 	header[headerVersion] = []string{strconv.FormatInt(snapshot.Version.Version, 10)}
 	s.cacheHeader(c)
 	if notModified(c.Request.Header, etag, modified) {
@@ -124,6 +124,16 @@ func (s *Server) answerVersion(c *gin.Context, snapshot *cache.Snapshot, modifie
 		return
 	}
 	write(c, http.StatusOK, contentJSON, body)
+}
+
+// shown is the time of Last-Modified: never later than the answer (RFC 9110,
+// section 8.8.2.1). Whoever asks with it again gets the body once more, and then
+// the version's own time.
+func (s *Server) shown(modified time.Time) time.Time {
+	if now := s.clock(); now.Before(modified) {
+		modified = now
+	}
+	return modified.UTC()
 }
 
 // cacheHeader tells caches who may keep the answer (policy H5): anyone where

@@ -43,7 +43,7 @@ func (s *Server) listProducts(c *gin.Context) {
 		body = append(body, '}')
 	}
 	etag := `W/"` + strconv.FormatInt(snapshot.Version.Version, 10) + "-" + bodyHash(body) + `"`
-	s.answerVersion(c, snapshot, snapshot.SyncedAt, etag, body)
+	s.answerVersion(c, snapshot, snapshot.ModifiedAt, etag, body)
 }
 
 // productQuery reads the filters of the products list.
