@@ -1,0 +1,106 @@
+package httpapi_test
+
+import (
+	"bytes"
+	"flag"
+	"fmt"
+	"io"
+	"net"
+	"runtime"
+	"syscall"
+	"testing"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"larder/httpapi"
+)
+
+// go test ./httpapi -run ManyReaders -streams 9000 -v measures; each stream
+// takes two open files.
+var manyStreams = flag.Int("streams", 500, "readers of TestManyReadersOfOneMenu")
+
+// cpu is what this process has used so far.
+func cpu(t *testing.T) time.Duration {
+	t.Helper()
+	var used syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &used); err != nil {
+		t.Fatal(err)
+	}
+	return time.Duration(used.Utime.Nano() + used.Stime.Nano())
+}
+
+// memory is what the process holds: heap and stacks.
+func memory() int64 {
+	var m runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&m)
+	return int64(m.HeapInuse + m.StackInuse) //nolint:gosec // far below
+}
+
+// Every reader of a restaurant is told of every version, however many they are;
+// the log says what it costs, with the readers' own part of it.
+func TestManyReadersOfOneMenu(t *testing.T) {
+	w := newWorld(t, withEvents(func(c *httpapi.EventsConfig) { c.PerAddress = 0 }))
+	var dialer net.Dialer
+	lines := make([]net.Conn, *manyStreams)
+	before := memory()
+	var opening errgroup.Group
+	opening.SetLimit(64)
+	for i := range lines {
+		opening.Go(func() error {
+			conn, err := dialer.DialContext(t.Context(), "tcp", w.url[len("http://"):])
+			if err != nil {
+				return err
+			}
+			lines[i] = conn
+			if _, err := fmt.Fprintf(conn, "GET /v1/events?restaurant=%s HTTP/1.1\r\nHost: larder\r\n\r\n", bistro); err != nil {
+				return err
+			}
+			return readUntil(conn, `"version":1,`)
+		})
+	}
+	err := opening.Wait()
+	defer func() {
+		for _, conn := range lines {
+			if conn != nil {
+				_ = conn.Close()
+			}
+		}
+	}()
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.metric(fmt.Sprintf(`larder_event_streams{kind="menu"} %d`, len(lines)))
+	t.Logf("%d streams hold %.1f KiB each", len(lines), float64(memory()-before)/1024/float64(len(lines)))
+	for version := 2; version <= 4; version++ {
+		var reading errgroup.Group
+		for _, conn := range lines {
+			reading.Go(func() error { return readUntil(conn, fmt.Sprintf(`"version":%d,`, version)) })
+		}
+		w.service.setMenu(bistro, dishes(50, 100, version%2 == 0))
+		began, used := time.Now(), cpu(t)
+		w.pull(bistro)
+		if err := reading.Wait(); err != nil {
+			t.Fatalf("version %d: %v", version, err)
+		}
+		took, spent := time.Since(began), cpu(t)-used
+		t.Logf("version %d reached all %d in %v: %.1f µs of CPU each", version, len(lines), took, float64(spent.Microseconds())/float64(len(lines)))
+	}
+}
+
+// readUntil reads a stream up to a text.
+func readUntil(conn net.Conn, text string) error {
+	if err := conn.SetReadDeadline(time.Now().Add(feedLimit)); err != nil {
+		return err
+	}
+	var all []byte
+	part := make([]byte, 1024)
+	for !bytes.Contains(all, []byte(text)) {
+		n, err := conn.Read(part)
+		if all = append(all, part[:n]...); err != nil && (err != io.EOF || n == 0) { //nolint:errorlint // as Read gives it
+			return fmt.Errorf("after %q: %w", all, err)
+		}
+	}
+	return nil
+}
