@@ -55,6 +55,31 @@ func (s *Store) compile(hash string, packed []byte, settings menu.Settings) (*me
 	return menu.CompileContent(view, settings), nil
 }
 
+// Stored tells whether the content of a hash is there. The error is
+// ErrUnavailable.
+func (s *Store) Stored(ctx context.Context, hash string) (bool, error) {
+	count, err := s.redis.Client().Exists(ctx, s.keys.ContentBody(hash)).Result()
+	if err != nil {
+		return false, unavailable("look for content "+hash, err)
+	}
+	return count > 0, nil
+}
+
+// Restore writes the content of a version again that Redis has lost: somebody
+// deleted its key. c is what published was compiled to. Nothing happens where
+// the content is there. Errors: ErrStale
+// when it is another content, ErrUnavailable.
+func (s *Store) Restore(ctx context.Context, v Version, c *menu.Catalogue, published menu.Published) error {
+	if hash := menu.ContentHash(published.Content, c.Settings()); hash != v.Content {
+		return fmt.Errorf("cache: restore content %s of %s@%d: this one is %s: %w", v.Content, v.Restaurant, v.Version, hash, ErrStale)
+	}
+	p := Publication{Restaurant: v.Restaurant, Catalogue: c, Published: published}
+	if _, err := s.storeContent(ctx, p, v.Content, ""); err != nil {
+		return unavailable("restore content "+v.Content, err)
+	}
+	return nil
+}
+
 // storeContent makes sure that the content and who uses it are stored, before
 // any version names it. It tells under which name the version's documented
 // hashes stand: its own, or the content's where a chain shares it.

@@ -25,6 +25,7 @@ type pass struct {
 	current cache.Version // served now; zero before the first
 	last    pulled        // the last good pull
 	floor   int64         // the highest version this process has served
+	lost    bool          // Redis has lost the content of the current version
 }
 
 // pull brings one menu up to date, or says why not. It never touches what is
@@ -80,6 +81,14 @@ func (p *pass) reread(ctx context.Context) error {
 	}
 	p.current = current
 	p.run.Version = current.Version
+	p.lost = false
+	if current.Version > 0 {
+		stored, err := p.r.store.Stored(ctx, current.Content)
+		if err != nil {
+			return unavailable(ctx, "look for the current content", err)
+		}
+		p.lost = !stored
+	}
 	if snapshot, ok := p.r.replica.Peek(p.t.ID); ok {
 		p.floor = snapshot.Version.Version
 	}
@@ -88,9 +97,10 @@ func (p *pass) reread(ctx context.Context) error {
 
 // known tells whether an equal body means an equal menu: the current version
 // came from the last pull, with the same settings and name and under the same
-// hold, nobody forces, and Redis is not behind what was served (policy S2).
+// hold, nobody forces, and Redis has its content and is not behind what was
+// served (policy S2).
 func (p *pass) known() bool {
-	return !p.run.Force && p.current.Version > 0 && p.last.version == p.current.Version &&
+	return !p.run.Force && !p.lost && p.current.Version > 0 && p.last.version == p.current.Version &&
 		p.floor <= p.current.Version && p.last.settings == p.fingerprint() && p.current.Name == p.name(p.current.Name) &&
 		(p.last.under != "") == p.current.Held
 }
@@ -223,6 +233,9 @@ func (p *pass) settle(ctx context.Context, m made, now pulled, findings []menu.F
 	same := p.current.Content == m.hash && p.current.Stops.Equal(m.catalogue.Stops()) &&
 		p.current.Name == p.name(m.view.Name) && p.floor <= p.current.Version
 	if same && !p.run.Force && !lifts {
+		if err := p.restore(ctx, m); err != nil {
+			return err
+		}
 		if err := p.restate(ctx, m); err != nil {
 			return err
 		}
@@ -264,6 +277,19 @@ func (p *pass) publish(ctx context.Context, m made, now pulled, findings []menu.
 		// The menu is served; the next pull only has more to compare.
 		p.r.log.WithError(err).WithFields(fields(p.run, "sync.forgotten")).Debug("pull not remembered")
 	}
+	return nil
+}
+
+// restore writes a content again that Redis has lost: nothing changes for those
+// who have it in memory.
+func (p *pass) restore(ctx context.Context, m made) error {
+	if !p.lost {
+		return nil
+	}
+	if err := p.r.store.Restore(ctx, p.current, m.catalogue, m.published); err != nil {
+		return &stepError{doing: "write again " + p.what(), err: err}
+	}
+	p.lost = false
 	return nil
 }
 

@@ -169,6 +169,31 @@ func TestEqualBytesAreNotEnough(t *testing.T) {
 	}
 }
 
+// Somebody deleted a content: the next sync writes it again, though nothing
+// changed, and so without a new version.
+func TestALostContentIsWrittenAgain(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t *testing.T, url string) {
+		g := newRig(t, url)
+		g.service.etag = `"v1"`
+		g.want(g.once(), menusync.OutcomeUpdated, 1)
+		key := g.keys.ContentBody(g.current().Content)
+		whole := g.client.HMGet(t.Context(), key, "view", "settings").Val()
+		for _, outcome := range []menusync.Outcome{menusync.OutcomeUnchanged, menusync.OutcomeUnchanged} {
+			if err := g.client.Del(t.Context(), key).Err(); err != nil {
+				t.Fatal(err)
+			}
+			g.want(g.once(), outcome, 1)
+			if got := g.client.HMGet(t.Context(), key, "view", "settings").Val(); !slices.Equal(got, whole) || got[0] == nil {
+				t.Fatalf("the content is %.40v, want it as it was", got)
+			}
+		}
+		if _, err := g.store.Content(t.Context(), g.current().Content); err != nil {
+			t.Errorf("the content cannot be read: %v", err)
+		}
+	})
+}
+
 func TestGuardQuarantines(t *testing.T) {
 	t.Parallel()
 	g := newRig(t, cache.Embedded)
