@@ -1,0 +1,126 @@
+package main
+
+import (
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+
+	"larder/cache"
+	"larder/internal/faultproxy"
+	"larder/internal/menu"
+)
+
+// holdingBack is an ordering service that can keep one answer back that it has
+// made already: what is pulled with it is old by then.
+type holdingBack struct {
+	service http.Handler
+
+	mu sync.Mutex
+	of string // the restaurant; empty: nothing is kept back
+
+	asked, made chan struct{} // closed when the answer is asked for, and when it has been made
+	make, gate  chan struct{} // closed when it may be made, and when it may go
+}
+
+func (h *holdingBack) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	h.mu.Lock()
+	mine := h.of != "" && r.URL.Query().Get("restaurantId") == h.of
+	if mine {
+		h.of = "" // one only
+	}
+	h.mu.Unlock()
+	if !mine {
+		h.service.ServeHTTP(w, r)
+		return
+	}
+	close(h.asked)
+	<-h.make
+	answer := httptest.NewRecorder()
+	h.service.ServeHTTP(answer, r)
+	close(h.made)
+	<-h.gate
+	maps.Copy(w.Header(), answer.Header())
+	w.WriteHeader(answer.Code)
+	_, _ = w.Write(answer.Body.Bytes())
+}
+
+func (h *holdingBack) next(restaurant string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.of = restaurant
+}
+
+// A larder is paused (SIGSTOP) in the middle of a sync for longer than its lease;
+// another takes the restaurant over and publishes. When the first goes on
+// (SIGCONT) and gets the menu it had asked for, which is old by now, it
+// publishes nothing, and serves what the other did (policy S2).
+func TestALarderThatWasPausedPublishesNothing(t *testing.T) {
+	t.Parallel()
+	o := newOutage(t)
+	held := &holdingBack{
+		service: o.service.Config.Handler,
+		asked:   make(chan struct{}), made: make(chan struct{}), make: make(chan struct{}), gate: make(chan struct{}),
+	}
+	mayMake, mayGo := sync.OnceFunc(func() { close(held.make) }), sync.OnceFunc(func() { close(held.gate) })
+	service := httptest.NewServer(held)
+	t.Cleanup(service.Close)
+	t.Cleanup(func() { mayMake(); mayGo() }) // before it is closed
+	o.toService = faultproxy.Start(t, strings.TrimPrefix(service.URL, "http://"))
+	o.config = o.configuration(t, "redis://"+o.redis.Addr()+"/0")
+
+	restaurant := o.restaurants[0]
+	paused := o.start(t)
+	base := o.serving(t, paused)
+	client, keys, id := o.redis.Client(), cache.NewKeys(""), menu.RestaurantID(restaurant)
+	current := func() map[string]string { return client.HGetAll(t.Context(), keys.Current(id)).Val() }
+	first := current()["version"]
+	held.next(restaurant)
+	<-held.asked
+	o.stop(t, restaurant, true)
+	mayMake()
+	<-held.made // with the dish stopped, which nobody has published yet
+	paused.signal(t, syscall.SIGSTOP)
+	t.Cleanup(func() { _ = paused.cmd.Process.Signal(syscall.SIGCONT) })
+
+	o.dish = anotherDish(t, o)
+	o.stop(t, restaurant, true)
+	other := o.start(t)
+	eventually(t, "another takes the restaurant over and publishes", func() bool { return current()["version"] != first })
+	// Nothing but the paused one could publish from here on.
+	other.signal(t, syscall.SIGSTOP)
+	t.Cleanup(func() { _ = other.cmd.Process.Signal(syscall.SIGCONT) })
+	before := current()
+
+	paused.signal(t, syscall.SIGCONT)
+	mayGo()
+	eventually(t, "the paused larder syncs again", func() bool { return current()["checkedAt"] != before["checkedAt"] })
+	eventually(t, "the paused larder serves the other's version", func() bool {
+		status, body := fetch(t, base+"/v1/restaurants/"+restaurant+"/menu")
+		return status == http.StatusOK && strings.Contains(body, `"version":`+before["version"]+`,`)
+	})
+	after := current()
+	for _, field := range []string{"version", "content", "syncedAt", "publication"} {
+		if after[field] != before[field] || after[field] == "" {
+			t.Errorf("%s is %q, and was %q when the paused larder went on", field, after[field], before[field])
+		}
+	}
+}
+
+func anotherDish(t *testing.T, o *outage) string {
+	t.Helper()
+	view, err := menu.Decode(o.generate.Menu(0))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, dish := range view.Products {
+		if dish.ID != o.dish {
+			return dish.ID
+		}
+	}
+	t.Fatal("the menu has one dish")
+	return ""
+}
