@@ -10,8 +10,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/redis/go-redis/v9"
-
 	"larder/cache"
 	"larder/internal/menu"
 )
@@ -62,8 +60,9 @@ func readMemory(ctx context.Context, replica *cache.Replica) (int64, error) {
 }
 
 // readKeys reads the documented keys as another program does.
-func readKeys(ctx context.Context, client redis.UniversalClient) (int64, error) {
-	current, err := client.HGetAll(ctx, "larder:{r:bistro}:current").Result()
+func readKeys(ctx context.Context, r *cache.Redis) (int64, error) {
+	client := r.Client()
+	current, err := client.HGetAll(ctx, r.Keys().Current(bistro)).Result()
 	if err != nil {
 		return 0, err
 	}
@@ -100,7 +99,7 @@ func readKeys(ctx context.Context, client redis.UniversalClient) (int64, error) 
 // over memory and over the documented keys (policies S2, S6).
 func TestReadersSeeWholeVersions(t *testing.T) {
 	t.Parallel()
-	onEveryRedis(t, func(t *testing.T, r *cache.Redis) {
+	cache.OnEachKind(t, func(t *testing.T, r *cache.Redis) {
 		const publishes, leastReads = 1000, 5
 		s := cache.NewStore(r, cache.StoreConfig{})
 		publish(t, s, bistro, 0, menuJSON(wholeDishes, 1))
@@ -119,7 +118,7 @@ func TestReadersSeeWholeVersions(t *testing.T) {
 		}{
 			"memory":      {2 * time.Millisecond, func() (int64, error) { return readMemory(ctx, replica) }},
 			"publisher":   {2 * time.Millisecond, func() (int64, error) { return readMemory(ctx, publisher) }},
-			"keys":        {5 * time.Millisecond, func() (int64, error) { return readKeys(ctx, r.Client()) }},
+			"keys":        {5 * time.Millisecond, func() (int64, error) { return readKeys(ctx, r) }},
 			"a new start": {20 * time.Millisecond, func() (int64, error) { return readMemory(ctx, cache.NewReplica(s, cache.ReplicaConfig{Memory: 1})) }},
 		} {
 			readers.Go(func() {

@@ -15,7 +15,6 @@ import (
 
 	"larder/cache"
 	"larder/internal/menu"
-	"larder/internal/redistest"
 )
 
 func TestMain(m *testing.M) {
@@ -23,7 +22,7 @@ func TestMain(m *testing.M) {
 	if url := os.Getenv(publisherOf); url != "" {
 		os.Exit(publisher(url))
 	}
-	goleak.VerifyTestMain(m)
+	goleak.VerifyTestMain(cache.SharedServers.Main(m))
 }
 
 type silent struct{}
@@ -54,17 +53,10 @@ func open(tb testing.TB, url string) *cache.Redis {
 	return r
 }
 
-// onEveryRedis runs one behaviour against the embedded and the real Redis.
+// onEveryRedis runs one behaviour over a Redis of every form.
 func onEveryRedis(t *testing.T, behaviour func(t *testing.T, r *cache.Redis)) {
 	t.Helper()
-	t.Run("embedded", func(t *testing.T) {
-		t.Parallel()
-		behaviour(t, open(t, cache.Embedded))
-	})
-	t.Run("redis", func(t *testing.T) {
-		t.Parallel()
-		behaviour(t, open(t, redistest.Start(t).URL()))
-	})
+	cache.OnEveryForm(t, behaviour)
 }
 
 // menuJSON is a small menu whose dishes all cost price: dishes d0 to dN-1 with

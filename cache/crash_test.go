@@ -30,18 +30,6 @@ func openForTest(tb testing.TB, url string) *Redis {
 	return r
 }
 
-func onBoth(t *testing.T, behaviour func(t *testing.T, r *Redis)) {
-	t.Helper()
-	t.Run("embedded", func(t *testing.T) {
-		t.Parallel()
-		behaviour(t, openForTest(t, Embedded))
-	})
-	t.Run("redis", func(t *testing.T) {
-		t.Parallel()
-		behaviour(t, openForTest(t, redistest.Start(t).URL()))
-	})
-}
-
 // generated is a publication of a menu of n dishes, prices set by seed.
 func generated(tb testing.TB, base int64, n, seed int) Publication {
 	tb.Helper()
@@ -107,7 +95,7 @@ func serves(t *testing.T, s *Store, want int64) {
 
 func TestCrashLeavesTheOldVersion(t *testing.T) {
 	t.Parallel()
-	onBoth(t, func(t *testing.T, r *Redis) {
+	OnEveryForm(t, func(t *testing.T, r *Redis) {
 		ctx, s := t.Context(), NewStore(r, StoreConfig{})
 		if _, err := s.Publish(ctx, generated(t, 0, 40, 1)); err != nil {
 			t.Fatal(err)
@@ -141,7 +129,7 @@ func TestCrashLeavesTheOldVersion(t *testing.T) {
 
 func TestExpiredStagingIsNotPublished(t *testing.T) {
 	t.Parallel()
-	onBoth(t, func(t *testing.T, r *Redis) {
+	OnEveryForm(t, func(t *testing.T, r *Redis) {
 		ctx, s := t.Context(), NewStore(r, StoreConfig{})
 		if _, err := s.Publish(ctx, generated(t, 0, 40, 1)); err != nil {
 			t.Fatal(err)
@@ -186,7 +174,7 @@ func (cutAfter) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 
 func TestLostAnswerOfAPublish(t *testing.T) {
 	t.Parallel()
-	onBoth(t, func(t *testing.T, r *Redis) {
+	OnEveryForm(t, func(t *testing.T, r *Redis) {
 		s := NewStore(r, StoreConfig{})
 		r.strict.AddHook(cutAfter{})
 		// It took place: the caller learns so instead of an error.
@@ -205,7 +193,7 @@ func TestLostAnswerOfAPublish(t *testing.T) {
 
 func TestLargeMenuIsStagedInBoundedPipelines(t *testing.T) {
 	t.Parallel()
-	onBoth(t, func(t *testing.T, r *Redis) {
+	OnEveryForm(t, func(t *testing.T, r *Redis) {
 		s := NewStore(r, StoreConfig{})
 		v, err := s.Publish(t.Context(), generated(t, 0, 5000, 1))
 		if err != nil {

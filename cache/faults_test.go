@@ -67,7 +67,7 @@ func everyFault(t *testing.T, f *failAt, do func() error, look func(n int)) int 
 // served before is served on, whole (policy S6).
 func TestEveryCommandMayFail(t *testing.T) {
 	t.Parallel()
-	onBoth(t, func(t *testing.T, r *Redis) {
+	OnEveryForm(t, func(t *testing.T, r *Redis) {
 		ctx, fault := t.Context(), &failAt{}
 		now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 		s := NewStore(r, StoreConfig{History: 2, Clock: func() time.Time { return now }})

@@ -64,7 +64,7 @@ func TestKilledPublishersLeaveWholeVersions(t *testing.T) {
 	}
 	r := open(t, server.URL())
 	s := cache.NewStore(r, cache.StoreConfig{})
-	read("keys", 7*time.Millisecond, func() (int64, error) { return readKeys(ctx, r.Client()) })
+	read("keys", 7*time.Millisecond, func() (int64, error) { return readKeys(ctx, r) })
 	read("a new start", 20*time.Millisecond, func() (int64, error) {
 		return readMemory(ctx, cache.NewReplica(s, cache.ReplicaConfig{Memory: 1}))
 	})

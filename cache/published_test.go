@@ -358,7 +358,7 @@ func TestViewAsPublishedIsLoadedOnceAndOutlivesItsCaller(t *testing.T) {
 // Redis and by every replica.
 func TestEveryViewComesBackThroughRedis(t *testing.T) {
 	t.Parallel()
-	onEveryRedis(t, func(t *testing.T, r *cache.Redis) {
+	cache.OnEachKind(t, func(t *testing.T, r *cache.Redis) {
 		s := cache.NewStore(r, cache.StoreConfig{})
 		publisher, base := cache.NewReplica(s, cache.ReplicaConfig{}), map[menu.RestaurantID]int64{}
 		rapid.Check(t, func(t *rapid.T) {

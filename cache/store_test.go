@@ -64,8 +64,8 @@ func TestDocumentedKeys(t *testing.T) {
 		publish(t, s, bistro, 0, menuJSON(3, 7, "d1"))
 		ctx, client := t.Context(), r.Client()
 
-		current := client.HGetAll(ctx, "larder:{r:bistro}:current").Val()
-		if current["version"] != "1" || current["syncedAt"] != "2026-03-01T12:00:00.000Z" || current["index"] != "larder:{r:bistro}:v:1" || len(current["content"]) != 64 {
+		current := client.HGetAll(ctx, r.Keys().Current(bistro)).Val()
+		if current["version"] != "1" || current["syncedAt"] != "2026-03-01T12:00:00.000Z" || current["index"] != r.Keys().Version(bistro, 1) || len(current["content"]) != 64 {
 			t.Errorf("current = %v", current)
 		}
 		want := map[string]map[string]string{
@@ -78,7 +78,7 @@ func TestDocumentedKeys(t *testing.T) {
 			"schemes":     {"s": `[{"group":"g","name":"Sauce \"hot\"","min":1,"max":2,"options":["i1","i2"]},{"group":"h","name":"Extra","min":0,"max":null,"options":["i2"]}]`},
 		}
 		for name, fields := range want {
-			key := "larder:{r:bistro}:v:1:" + name
+			key := r.Keys().Version(bistro, 1) + ":" + name
 			if diff := cmp.Diff(fields, client.HGetAll(ctx, key).Val()); diff != "" {
 				t.Errorf("%s (-want +got):\n%s", key, diff)
 			}
@@ -86,18 +86,18 @@ func TestDocumentedKeys(t *testing.T) {
 				t.Errorf("%s lives %s, want for ever", key, life)
 			}
 		}
-		if got := client.SMembers(ctx, "larder:{r:bistro}:v:1:stopped").Val(); !slices.Equal(got, []string{"d1"}) {
+		if got := client.SMembers(ctx, r.Keys().Stopped(bistro, 1)).Val(); !slices.Equal(got, []string{"d1"}) {
 			t.Errorf("stopped = %v, want [d1]", got)
 		}
 
 		publish(t, s, bistro, 1, menuJSON(3, 8))
 		for _, name := range []string{"products", "externalIds", "schemes", "stopped"} {
-			key := "larder:{r:bistro}:v:1:" + name
+			key := r.Keys().Version(bistro, 1) + ":" + name
 			if life := client.TTL(ctx, key).Val(); life < 9*time.Minute || life > 10*time.Minute {
 				t.Errorf("%s of the version before lives %s, want ten minutes", key, life)
 			}
 		}
-		if n := client.Exists(ctx, "larder:{r:bistro}:v:2:stopped").Val(); n != 0 {
+		if n := client.Exists(ctx, r.Keys().Stopped(bistro, 2)).Val(); n != 0 {
 			t.Error("a version without stopped ids has a stopped set")
 		}
 	})
@@ -117,12 +117,12 @@ func TestChainSharesContentAndIndex(t *testing.T) {
 		if n := client.SCard(ctx, r.Keys().Contents()).Val(); n != 1 {
 			t.Errorf("%d contents are stored, want 1", n)
 		}
-		shared := "larder:{c:" + first.Content + "}"
-		for _, id := range []string{"grill", "diner"} {
-			if got := client.HGet(ctx, "larder:{r:"+id+"}:current", "index").Val(); got != shared {
+		shared := r.Keys().Content(first.Content)
+		for _, id := range []menu.RestaurantID{"grill", "diner"} {
+			if got := client.HGet(ctx, r.Keys().Current(id), "index").Val(); got != shared {
 				t.Errorf("index of %s = %q, want %q", id, got, shared)
 			}
-			if n := client.Exists(ctx, "larder:{r:"+id+"}:v:1:products").Val(); n != 0 {
+			if n := client.Exists(ctx, r.Keys().Products(r.Keys().Version(id, 1))).Val(); n != 0 {
 				t.Errorf("%s keeps products of its own", id)
 			}
 		}
@@ -133,7 +133,7 @@ func TestChainSharesContentAndIndex(t *testing.T) {
 		if _, there := dish["available"]; there {
 			t.Error("a shared product says available, which restaurants differ in")
 		}
-		if got := client.SMembers(ctx, "larder:{r:grill}:v:1:stopped").Val(); !slices.Equal(got, []string{"d1"}) {
+		if got := client.SMembers(ctx, r.Keys().Stopped("grill", 1)).Val(); !slices.Equal(got, []string{"d1"}) {
 			t.Errorf("stopped of grill = %v, want [d1]", got)
 		}
 	})

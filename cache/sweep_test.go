@@ -14,7 +14,7 @@ import (
 // publisher that dropped it still does.
 func TestSweepKeepsAContentThatCameBack(t *testing.T) {
 	t.Parallel()
-	onBoth(t, func(t *testing.T, r *Redis) {
+	OnEveryForm(t, func(t *testing.T, r *Redis) {
 		ctx, now := t.Context(), time.Now()
 		s := NewStore(r, StoreConfig{History: 1, Clock: func() time.Time { return now }})
 		var versions []Version
@@ -56,7 +56,7 @@ func (b *beforeSRem) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 // where a later sweep finds it.
 func TestSweepListsAContentThatCameBackMeanwhile(t *testing.T) {
 	t.Parallel()
-	onBoth(t, func(t *testing.T, r *Redis) {
+	OnEveryForm(t, func(t *testing.T, r *Redis) {
 		ctx, now := t.Context(), time.Now()
 		s := NewStore(r, StoreConfig{History: 1, Clock: func() time.Time { return now }})
 		for base, seed := range []int{1, 2} {

@@ -3,7 +3,7 @@
 // loopback ports, keeps its data in the test's temporary folder, and is gone
 // when the test ends.
 //
-// No server is ever shared, so tests may run in parallel, flush, reconfigure
+// But for Shared no server is shared, so tests may run in parallel, flush, reconfigure
 // and kill as they like. Only tests import this package. It never skips
 // silently: where no server is installed the test fails and names the command
 // that installs one, unless -short was asked for.

@@ -1,12 +1,10 @@
 package journal_test
 
 import (
+	"crypto/rand"
 	"errors"
-	"strings"
 	"testing"
 	"time"
-
-	"github.com/redis/go-redis/v9"
 
 	"larder/internal/redistest"
 	"larder/internal/upstream"
@@ -18,7 +16,7 @@ import (
 // whose keys are not in one slot (trap 4).
 func TestCluster(t *testing.T) {
 	t.Parallel()
-	j := journal.NewOver(cluster(t), "larder", ordering.DefaultConfig(), quiet())
+	j := journal.New(open(t, servers.Cluster(t).URL(), rand.Text()), ordering.DefaultConfig(), quiet())
 	if err := j.Ready(t.Context()); err != nil {
 		t.Fatalf("Ready: %v", err)
 	}
@@ -71,30 +69,70 @@ func TestCluster(t *testing.T) {
 // TestClusterReplicas: in a cluster WAIT goes to the server that has the record.
 func TestClusterReplicas(t *testing.T) {
 	t.Parallel()
-	cfg := ordering.DefaultConfig()
-	cfg.WaitReplicas, cfg.WaitTimeout = 1, 50*time.Millisecond
-	j := journal.NewOver(cluster(t), "larder", cfg, quiet())
-	if _, err := j.Begin(t.Context(), create()); !errors.Is(err, journal.ErrReplicas) {
-		t.Errorf("Begin in a cluster without replicas: %v, want ErrReplicas", err)
+	for name, test := range map[string]struct {
+		wait int
+		want error
+	}{
+		"as many as there are": {1, nil},
+		"more than there are":  {2, journal.ErrReplicas},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			cfg := ordering.DefaultConfig()
+			cfg.WaitReplicas, cfg.WaitTimeout = test.wait, 5*time.Second
+			if test.want != nil {
+				cfg.WaitTimeout = 50 * time.Millisecond
+			}
+			j := journal.New(open(t, replicated.Cluster(t).URL(), rand.Text()), cfg, quiet())
+			for range 20 { // the connections' records stand on different masters
+				if _, err := j.Begin(t.Context(), create(on(rand.Text()))); !errors.Is(err, test.want) {
+					t.Errorf("Begin: %v, want %v", err, test.want)
+				}
+			}
+		})
 	}
 }
 
-// cluster starts a cluster of one server.
-func cluster(t *testing.T) *redis.ClusterClient {
-	t.Helper()
-	server := redistest.Start(t, redistest.AppendOnly(), redistest.Config("cluster-enabled", "yes"))
-	one := server.Client()
-	if err := one.ClusterAddSlotsRange(t.Context(), 0, 16383).Err(); err != nil {
-		t.Fatalf("give the server its slots: %v", err)
-	}
-	eventually(t, "the cluster is well", func() bool {
-		return strings.Contains(one.ClusterInfo(t.Context()).Val(), "cluster_state:ok")
-	})
-	client := redis.NewClusterClient(&redis.ClusterOptions{Addrs: []string{server.Addr()}, MaxRetries: -1})
-	t.Cleanup(func() {
-		if err := client.Close(); err != nil {
-			t.Errorf("close the cluster's client: %v", err)
+// TestSentinelReplicas: behind Sentinels WAIT works as with one server.
+func TestSentinelReplicas(t *testing.T) {
+	t.Parallel()
+	for wait, want := range map[int]error{2: nil, 3: journal.ErrReplicas} {
+		cfg := ordering.DefaultConfig()
+		cfg.WaitReplicas, cfg.WaitTimeout = wait, 5*time.Second
+		if want != nil {
+			cfg.WaitTimeout = 50 * time.Millisecond
 		}
-	})
-	return client
+		j := journal.New(open(t, servers.Sentinel(t).URL(), rand.Text()), cfg, quiet())
+		if _, err := j.Begin(t.Context(), create()); !errors.Is(err, want) {
+			t.Errorf("Begin that waits for %d replicas: %v, want %v", wait, err, want)
+		}
+	}
+}
+
+// TestSentinelFailover: what Begin has given while it waits for both replicas
+// is there after the master was killed.
+func TestSentinelFailover(t *testing.T) {
+	t.Parallel()
+	group := redistest.StartSentinel(t, redistest.AppendOnly())
+	cfg := ordering.DefaultConfig()
+	cfg.WaitReplicas, cfg.WaitTimeout = 2, 5*time.Second
+	j := journal.New(open(t, group.URL(), ""), cfg, quiet())
+	var orders []ordering.Opening
+	for range 20 {
+		o := create()
+		begun(t, j, o)
+		orders = append(orders, o)
+	}
+	old := group.Master()
+	old.Stop()
+	group.AwaitFailover(old)
+	for _, o := range orders {
+		eventually(t, "the order is found", func() bool {
+			r, _, err := j.Lookup(t.Context(), main, o.Key)
+			if err == nil && r.Ref != o.Ref || errors.Is(err, ordering.ErrKeyFree) {
+				t.Fatalf("Lookup = %s, %v; want %s", r.Ref, err, o.Ref)
+			}
+			return err == nil
+		})
+	}
 }

@@ -8,8 +8,7 @@ import (
 	"larder/ordering"
 )
 
-// NewOver makes a journal of any client, for the topologies that cache does
-// not open yet.
+// NewOver makes a journal of any client, for tests that need none.
 func NewOver(client redis.UniversalClient, prefix string, cfg ordering.Config, log logrus.FieldLogger) *Journal {
 	return &Journal{
 		keys: cache.NewKeys(prefix), read: client, write: client, scripts: newScripts(), cfg: cfg, log: log,

@@ -29,6 +29,23 @@ func TestRedis(t *testing.T) {
 	})
 }
 
+// TestSentinel and TestOverCluster hold the suite over the other forms of Redis.
+func TestSentinel(t *testing.T) {
+	t.Parallel()
+	journaltest.Run(t, func(t *testing.T, lives journaltest.Lives) journaltest.Fixture {
+		t.Helper()
+		return fixture(t, servers.Sentinel(t).URL(), lives)
+	})
+}
+
+func TestOverCluster(t *testing.T) {
+	t.Parallel()
+	journaltest.Run(t, func(t *testing.T, lives journaltest.Lives) journaltest.Fixture {
+		t.Helper()
+		return fixture(t, servers.Cluster(t).URL(), lives)
+	})
+}
+
 func fixture(t *testing.T, url string, lives journaltest.Lives) journaltest.Fixture {
 	t.Helper()
 	cfg := config(lives)

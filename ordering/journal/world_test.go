@@ -31,8 +31,22 @@ func TestMain(m *testing.M) {
 	if err := flag.Set("test.parallel", strconv.Itoa(parallel)); err != nil {
 		panic(err)
 	}
-	goleak.VerifyTestMain(m)
+	redis.SetLogger(silent{}) // it logs each refused connection of the tests that stop a server
+	goleak.VerifyTestMain(servers.Main(replicated.Main(m)))
 }
+
+type silent struct{}
+
+func (silent) Printf(context.Context, string, ...any) {}
+
+// servers are those of the forms that take seconds to start; replicated has a
+// cluster whose masters have a replica each.
+//
+//nolint:gochecknoglobals // for all tests of the package
+var (
+	servers    redistest.Shared
+	replicated = redistest.Shared{Replicas: 1}
+)
 
 const (
 	main  = "main" // the connection of most tests

@@ -1,0 +1,134 @@
+package cache_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"strings"
+	"testing"
+
+	"github.com/redis/go-redis/v9"
+
+	"larder/cache"
+	"larder/internal/redistest"
+)
+
+// lossy lets a command run and loses its answer, on whatever node.
+type lossy struct{ runs *int }
+
+func (l lossy) DialHook(next redis.DialHook) redis.DialHook { return next }
+
+func (l lossy) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
+	return func(ctx context.Context, cmd redis.Cmder) error {
+		err := next(ctx, cmd)
+		if cmd.Name() != "incr" || err != nil {
+			return err
+		}
+		*l.runs++
+		return &net.OpError{Op: "read", Net: "tcp", Err: io.EOF}
+	}
+}
+
+func (l lossy) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
+	return next
+}
+
+// TestClusterSendsOnce holds trap 2 in a cluster: the client for what must not
+// run twice follows the cluster's redirects, and repeats nothing whose answer
+// was lost. The ordinary one repeats.
+func TestClusterSendsOnce(t *testing.T) {
+	t.Parallel()
+	r := open(t, cache.SharedServers.Cluster(t).URL())
+	for name, test := range map[string]struct {
+		client redis.UniversalClient
+		want   func(runs int) bool
+	}{
+		"strict":   {r.Strict(), func(runs int) bool { return runs == 1 }},
+		"ordinary": {r.Client(), func(runs int) bool { return runs > 1 }},
+	} {
+		cluster, ok := test.client.(*redis.ClusterClient)
+		if !ok {
+			t.Fatalf("%s is a %T", name, test.client)
+		}
+		key := r.Keys().Reasons(name)
+		node, err := cluster.MasterForKey(t.Context(), key)
+		if err != nil {
+			t.Fatal(err)
+		}
+		runs := 0
+		node.AddHook(lossy{&runs}) // below the hook of the cluster's client
+		if err := cluster.Incr(t.Context(), key).Err(); err == nil || !strings.Contains(err.Error(), "EOF") {
+			t.Errorf("%s: INCR = %v, want the lost answer told of", name, err)
+		}
+		if got, err := cluster.Get(t.Context(), key).Int(); err != nil || got != runs || !test.want(runs) {
+			t.Errorf("%s: the command ran %d times, the key is %d, %v", name, runs, got, err)
+		}
+	}
+}
+
+// TestClusterIsFollowed: after a fail-over both clients find the new master
+// within some seconds, and what was written is there.
+func TestClusterIsFollowed(t *testing.T) {
+	t.Parallel()
+	cluster := redistest.StartCluster(t, 1)
+	r := open(t, cluster.URL())
+	s := cache.NewStore(r, cache.StoreConfig{})
+	publish(t, s, bistro, 0, menuJSON(3, 1))
+	key := r.Keys().Current(bistro)
+	old := cluster.MasterOf(key)
+	if n, err := old.Client().Do(t.Context(), "WAIT", 1, 5000).Int(); n != 1 || err != nil {
+		t.Fatalf("WAIT = %d, %v; want 1", n, err)
+	}
+	old.Stop()
+	cluster.AwaitFailover(key, old)
+	eventually(t, "the version is read and the next one published", func() bool {
+		v, err := s.Current(t.Context(), bistro)
+		if err != nil {
+			return false
+		}
+		next, err := s.Publish(t.Context(), publication(t, bistro, v.Version, menuJSON(3, 1+v.Version)))
+		return err == nil && next.Version > 1
+	})
+}
+
+// TestSentinelIsFollowed is the same of Sentinel.
+func TestSentinelIsFollowed(t *testing.T) {
+	t.Parallel()
+	group := redistest.StartSentinel(t, redistest.AppendOnly())
+	r := open(t, group.URL())
+	s := cache.NewStore(r, cache.StoreConfig{})
+	publish(t, s, bistro, 0, menuJSON(3, 1))
+	old := group.Master()
+	if n, err := old.Client().Do(t.Context(), "WAIT", 2, 5000).Int(); n != 2 || err != nil {
+		t.Fatalf("WAIT = %d, %v; want 2", n, err)
+	}
+	old.Stop()
+	group.AwaitFailover(old)
+	eventually(t, "the version is read and the next one published", func() bool {
+		v, err := s.Current(t.Context(), bistro)
+		if err != nil {
+			return false
+		}
+		next, err := s.Publish(t.Context(), publication(t, bistro, v.Version, menuJSON(3, 1+v.Version)))
+		return err == nil && next.Version > 1
+	})
+}
+
+// TestAbout says what a Redis of each form is.
+func TestAbout(t *testing.T) {
+	t.Parallel()
+	for form, url := range map[cache.Form]string{
+		cache.Embedded: cache.Embedded, cache.Single: redistest.Start(t).URL(),
+		cache.Sentinel: cache.SharedServers.Sentinel(t).URL(), cache.Cluster: cache.SharedServers.Cluster(t).URL(),
+	} {
+		about, err := open(t, url).About(t.Context())
+		if err != nil || about.Form != form || about.Server == "" || (form != cache.Embedded) != (about.Version != "") {
+			t.Errorf("%s: %+v (%s), %v", form, about, about, err)
+		}
+	}
+	_, err := open(t, "redis+cluster://127.0.0.1:1").About(t.Context())
+	if !errors.Is(err, cache.ErrUnavailable) {
+		t.Errorf("of nobody: %v, want ErrUnavailable", err)
+	}
+}

@@ -1,0 +1,119 @@
+package cache
+
+import (
+	"context"
+	"crypto/rand"
+	"os"
+	"testing"
+
+	"github.com/redis/go-redis/v9"
+	"github.com/sirupsen/logrus/hooks/test"
+
+	"larder/internal/redistest"
+)
+
+// SharedServers are those of the forms that take seconds to start.
+var SharedServers redistest.Shared //nolint:gochecknoglobals // one for all tests of the package
+
+// OnEveryForm holds one behaviour over a Redis of every form: what the store
+// does is the same over all of them.
+func OnEveryForm(t *testing.T, behaviour func(t *testing.T, r *Redis)) {
+	t.Helper()
+	OnEachKind(t, behaviour)
+	for name, config := range map[string]func(t *testing.T) RedisConfig{
+		"tls": func(t *testing.T) RedisConfig {
+			t.Helper()
+			server := redistest.Start(t, redistest.TLS())
+			return RedisConfig{URL: server.URL(), CAFile: server.CAFile()}
+		},
+		"managed": func(t *testing.T) RedisConfig {
+			t.Helper()
+			redistest.Binary(t)
+			return RedisConfig{URL: Managed, DataDir: shortDir(t)}
+		},
+		"sentinel": func(t *testing.T) RedisConfig {
+			t.Helper()
+			return RedisConfig{URL: SharedServers.Sentinel(t).URL()}
+		},
+		"cluster": func(t *testing.T) RedisConfig {
+			t.Helper()
+			return RedisConfig{URL: SharedServers.Cluster(t).URL()}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			behaviour(t, openConfig(t, config(t)))
+		})
+	}
+}
+
+// OnEachKind holds one behaviour over the embedded and a real Redis alone: for
+// what is about neither forms nor keys and takes long.
+func OnEachKind(t *testing.T, behaviour func(t *testing.T, r *Redis)) {
+	t.Helper()
+	t.Run("embedded", func(t *testing.T) {
+		t.Parallel()
+		behaviour(t, openConfig(t, RedisConfig{URL: Embedded}))
+	})
+	t.Run("single", func(t *testing.T) {
+		t.Parallel()
+		behaviour(t, openConfig(t, RedisConfig{URL: redistest.Start(t).URL()}))
+	})
+}
+
+// openConfig opens a Redis under a prefix that no other test has.
+func openConfig(tb testing.TB, cfg RedisConfig) *Redis {
+	tb.Helper()
+	log, _ := test.NewNullLogger()
+	cfg.Prefix = rand.Text()
+	r, err := Open(tb.Context(), cfg, log)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(func() {
+		if err := r.Close(); err != nil {
+			tb.Errorf("close: %v", err)
+		}
+	})
+	return r
+}
+
+// ForgetAll deletes every key of the Redis's prefix, as a Redis that loses its
+// data would.
+func ForgetAll(t *testing.T, r *Redis) {
+	t.Helper()
+	forget := func(ctx context.Context, client *redis.Client) error {
+		keys := client.Scan(ctx, 0, r.Keys().prefix+":*", 1000).Iterator()
+		for keys.Next(ctx) {
+			if err := client.Del(ctx, keys.Val()).Err(); err != nil {
+				return err
+			}
+		}
+		return keys.Err()
+	}
+	var err error
+	switch client := r.Client().(type) {
+	case *redis.Client:
+		err = forget(t.Context(), client)
+	case *redis.ClusterClient:
+		err = client.ForEachMaster(t.Context(), forget)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// shortDir is a folder whose name leaves room for that of a Unix socket.
+func shortDir(t *testing.T) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "larder-") //nolint:usetesting // the name of a test may be too long
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := os.RemoveAll(dir); err != nil {
+			t.Error(err)
+		}
+	})
+	return dir
+}
