@@ -7,7 +7,6 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"strings"
 	"sync"
 	"time"
 
@@ -21,7 +20,8 @@ const (
 	managedFolder = "redis"
 	socketFile    = "redis.sock"
 	logFile       = "redis.log"
-	lockFile      = "larder.lock"
+	lockFile      = "larder.lock" // held by the larder that looks after the server
+	guardFile     = "redis.lock"  // held by the server itself, as long as it lives
 	// maxSocket is the longest name of a Unix socket that every system takes, in
 	// bytes.
 	maxSocket = 103
@@ -119,6 +119,9 @@ func (m *managed) socket() string { return filepath.Join(m.dir, socketFile) }
 func (m *managed) take() error {
 	path := filepath.Join(m.dir, lockFile)
 	file, holder, err := lockFileOnce(path)
+	if err == nil && file != nil {
+		err = sign(file, os.Getpid())
+	}
 	switch {
 	case err != nil:
 		return &ConfigError{Key: "redis.data_dir", Msg: "cannot be locked: " + err.Error()}
@@ -130,13 +133,37 @@ func (m *managed) take() error {
 	return nil
 }
 
-// ensure makes sure that a server of this folder runs.
+// ensure makes sure that a server of this folder runs: the one that listens, or
+// a new one as soon as no other has the folder's data. One that lives and cannot
+// be reached is neither: two would write the same append-only file.
 func (m *managed) ensure(ctx context.Context) error {
-	if listens(ctx, m.socket()) {
-		return m.adopt(ctx)
+	waiting, cancel := context.WithTimeout(ctx, firstWithin)
+	defer cancel()
+	ticker := time.NewTicker(startingTick)
+	defer ticker.Stop()
+	for {
+		if listens(ctx, m.socket()) {
+			return m.adopt(ctx)
+		}
+		guard, holder, err := lockFileOnce(m.guard())
+		if err != nil {
+			return fmt.Errorf("cache: lock the data of redis-server: %w", err)
+		}
+		if guard != nil {
+			return errors.Join(m.start(ctx, guard), guard.Close()) // from now on the server's
+		}
+		select {
+		case <-waiting.Done():
+			return fmt.Errorf("cache: a redis-server (process %s) has the data in %s and takes no connections on %s; see why, or end it: %w",
+				holder, m.dir, socketFile, waiting.Err())
+		case <-ticker.C:
+		}
 	}
-	return m.start(ctx)
 }
+
+func (m *managed) guard() string { return filepath.Join(m.dir, guardFile) }
+
+func (m *managed) logPath() string { return filepath.Join(m.dir, logFile) }
 
 // adopt takes over the server that runs, which an earlier larder has left.
 func (m *managed) adopt(ctx context.Context) error {
@@ -172,8 +199,9 @@ func (m *managed) settings() []setting {
 	}
 }
 
-// start starts the server and waits until it answers anything at all.
-func (m *managed) start(ctx context.Context) error {
+// start starts the server, which keeps the guard locked as long as it lives, and
+// waits until it answers anything at all.
+func (m *managed) start(ctx context.Context, guard *os.File) error {
 	binary, err := findServer()
 	if err != nil {
 		return err
@@ -186,11 +214,14 @@ func (m *managed) start(ctx context.Context) error {
 	for _, setting := range m.settings() {
 		arguments = append(arguments, "--"+setting.name, setting.value)
 	}
-	pid, err := spawn(binary, arguments, m.dir, filepath.Join(m.dir, logFile))
+	pid, err := spawn(binary, arguments, m.dir, m.logPath(), guard)
 	if err != nil {
 		return fmt.Errorf("cache: start %s: %w", binary, err)
 	}
 	m.runs(pid, true)
+	if err := sign(guard, pid); err != nil {
+		return fmt.Errorf("cache: note the process of %s: %w", binary, err)
+	}
 	ctx, cancel := context.WithTimeout(ctx, firstWithin)
 	defer cancel()
 	ticker := time.NewTicker(startingTick)
@@ -202,7 +233,7 @@ func (m *managed) start(ctx context.Context) error {
 		case <-ticker.C:
 		}
 		if !m.alive(ctx) {
-			return fmt.Errorf("cache: %s ended at its start: %s", binary, m.lastWords())
+			return fmt.Errorf("cache: %s ended at its start: %s", binary, lastWords(m.logPath()))
 		}
 	}
 	m.say("redis.managed_started").WithField("binary", binary).Info("redis-server started")
@@ -222,7 +253,7 @@ func (m *managed) loaded(ctx context.Context) error {
 			return nil
 		}
 		if !m.alive(ctx) {
-			return fmt.Errorf("cache: redis-server ended while it loaded its data: %s", m.lastWords())
+			return fmt.Errorf("cache: redis-server ended while it loaded its data: %s", lastWords(m.logPath()))
 		}
 		if time.Since(said) >= progressEvery {
 			said = time.Now()
@@ -256,7 +287,7 @@ func (m *managed) run(ctx context.Context) {
 		case <-ticker.C:
 		}
 		if !m.alive(ctx) && ctx.Err() == nil {
-			m.say("redis.managed_died").WithField("said", m.lastWords()).Error("redis-server has ended; it is started again")
+			m.say("redis.managed_died").WithField("said", lastWords(m.logPath())).Error("redis-server has ended; it is started again")
 			m.revive(ctx)
 		}
 	}
@@ -326,7 +357,8 @@ func (m *managed) endBy(ctx context.Context, ask func()) bool {
 }
 
 // alive tells whether the server's process is there. Of one that was taken over
-// the socket tells: nobody else may listen there while larder has the folder.
+// its lock tells or, where it was not larder that started it, the socket: a
+// frozen one soon takes no connections any more, and lives.
 func (m *managed) alive(ctx context.Context) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -337,7 +369,7 @@ func (m *managed) alive(ctx context.Context) bool {
 	if m.child {
 		there = !reaped(m.pid)
 	} else {
-		there = exists(m.pid) && listens(context.WithoutCancel(ctx), m.socket())
+		there = exists(m.pid) && (locked(m.guard()) || listens(context.WithoutCancel(ctx), m.socket()))
 	}
 	if !there {
 		m.pid = 0
@@ -359,15 +391,4 @@ func (m *managed) process() int {
 
 func (m *managed) say(event string) logrus.FieldLogger {
 	return m.log.WithFields(logrus.Fields{"event": event, "pid": m.process(), "dir": m.dir})
-}
-
-// lastWords are the last lines of the server's log.
-func (m *managed) lastWords() string {
-	const lines, bytes = 3, 2 << 10
-	body, err := os.ReadFile(filepath.Join(m.dir, logFile))
-	if err != nil {
-		return err.Error()
-	}
-	said := strings.Split(strings.TrimSpace(string(body[max(0, len(body)-bytes):])), "\n")
-	return strings.Join(said[max(0, len(said)-lines):], " | ")
 }

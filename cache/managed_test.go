@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/redis/go-redis/v9"
 	"github.com/sirupsen/logrus"
 	"github.com/sirupsen/logrus/hooks/test"
 
@@ -60,14 +61,21 @@ func wantValue(tb testing.TB, r *cache.Redis, want string) {
 // terminal's Ctrl-C does not reach it.
 func serverPID(tb testing.TB, r *cache.Redis) int {
 	tb.Helper()
-	for line := range strings.Lines(r.Strict().Info(tb.Context(), "server").Val()) {
+	pid := processOf(tb, r.Strict().Info(tb.Context(), "server").Val())
+	if group, err := syscall.Getpgid(pid); err != nil || group != pid {
+		tb.Errorf("the server is of group %d, %v; want its own, %d", group, err, pid)
+	}
+	return pid
+}
+
+// processOf is the process that a server's INFO names.
+func processOf(tb testing.TB, info string) int {
+	tb.Helper()
+	for line := range strings.Lines(info) {
 		if number, ok := strings.CutPrefix(line, "process_id:"); ok {
 			pid, err := strconv.Atoi(strings.TrimSpace(number))
 			if err != nil {
 				tb.Fatal(err)
-			}
-			if group, err := syscall.Getpgid(pid); err != nil || group != pid {
-				tb.Errorf("the server is of group %d, %v; want its own, %d", group, err, pid)
 			}
 			return pid
 		}
@@ -125,10 +133,9 @@ func TestManagedKeepsItsData(t *testing.T) {
 	wantValue(t, again, "soup")
 }
 
-// TestManagedOutlivesALarderThatIsKilled: the next one takes the server over.
-func TestManagedOutlivesALarderThatIsKilled(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
+// leaveServer lets a larder start a server in the folder, and kills the larder.
+func leaveServer(t *testing.T, dir string) {
+	t.Helper()
 	redistest.Binary(t)
 	child := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestManagedChild$") //nolint:gosec // this very program
 	child.Env = append(os.Environ(), managedDir+"="+dir)
@@ -146,7 +153,13 @@ func TestManagedOutlivesALarderThatIsKilled(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = child.Wait() // killed is how it ends
+}
 
+// TestManagedOutlivesALarderThatIsKilled: the next one takes the server over.
+func TestManagedOutlivesALarderThatIsKilled(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	leaveServer(t, dir)
 	r, hook := openManaged(t, dir)
 	wantValue(t, r, "of the child")
 	if count(hook, "redis.managed_adopted") != 1 || count(hook, "redis.managed_started") != 0 {
@@ -159,6 +172,39 @@ func TestManagedOutlivesALarderThatIsKilled(t *testing.T) {
 	if !refuses(t, socketOf(dir)) {
 		t.Errorf("the server, process %d, that was taken over runs on after Close", pid)
 	}
+}
+
+// TestManagedStartsNoSecondServer over the data of one that runs and cannot be
+// reached: both would write the same append-only file.
+func TestManagedStartsNoSecondServer(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	leaveServer(t, dir)
+	left := redis.NewClient(&redis.Options{Addr: socketOf(dir)})
+	defer func() { _ = left.Close() }() // connected before its socket is gone
+	pid := processOf(t, left.Info(t.Context(), "server").Val())
+	if err := os.Remove(socketOf(dir)); err != nil {
+		t.Fatal(err)
+	}
+	log, hook := test.NewNullLogger()
+	if r, err := cache.Open(t.Context(), managedConfig(dir), log); err == nil {
+		t.Errorf("a second server was started, process %d beside %d", serverPID(t, r), pid)
+		_ = r.Close()
+	} else if !strings.Contains(err.Error(), fmt.Sprintf("process %d", pid)) {
+		t.Errorf("open: %v, want the process %d named that has the data", err, pid)
+	}
+	if started := count(hook, "redis.managed_started"); started != 0 {
+		t.Errorf("%d servers were started, want none", started)
+	}
+	if err := left.Ping(t.Context()).Err(); err != nil {
+		t.Errorf("the server that ran is gone: %v", err)
+	}
+
+	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	r, _ := openManaged(t, dir)
+	wantValue(t, r, "of the child")
 }
 
 // TestManagedChild is the larder that is killed; alone it has nothing to do.

@@ -11,7 +11,11 @@ var errNoManaged = errors.New(`this system has no means for redis.url "managed";
 
 func lockFileOnce(string) (file *os.File, holder string, err error) { return nil, "", errNoManaged }
 
-func spawn(string, []string, string, string) (pid int, err error) { return 0, errNoManaged }
+func sign(*os.File, int) error { return errNoManaged }
+
+func locked(string) bool { return false }
+
+func spawn(string, []string, string, string, *os.File) (pid int, err error) { return 0, errNoManaged }
 
 func reaped(int) bool { return true }
 

@@ -13,9 +13,9 @@ import (
 	"syscall"
 )
 
-// lockFileOnce takes the lock of a file and writes this process's number into
-// it; file is nil when another process, whose number holder is, has the lock.
-// The lock ends with the process, however it ends.
+// lockFileOnce takes the lock of a file; file is nil when another process has
+// it, whose number holder is if it has signed. The lock ends with the last
+// process that has the file open, however it ends.
 func lockFileOnce(path string) (file *os.File, holder string, err error) {
 	file, err = os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600) //nolint:gosec // the path is the configuration's
 	if err != nil {
@@ -29,22 +29,35 @@ func lockFileOnce(path string) (file *os.File, holder string, err error) {
 		}
 		return nil, holder, file.Close()
 	}
-	if err == nil {
-		err = file.Truncate(0)
-	}
-	if err == nil {
-		_, err = file.WriteAt([]byte(strconv.Itoa(os.Getpid())+"\n"), 0)
-	}
 	if err != nil {
 		return nil, "", errors.Join(err, file.Close())
 	}
 	return file, "", nil
 }
 
+// sign writes into a locked file whose lock it is.
+func sign(file *os.File, pid int) error {
+	err := file.Truncate(0)
+	if err == nil {
+		_, err = file.WriteAt([]byte(strconv.Itoa(pid)+"\n"), 0)
+	}
+	return err
+}
+
+// locked tells whether a process has the lock of a file.
+func locked(path string) bool {
+	file, _, err := lockFileOnce(path)
+	if file != nil {
+		_ = file.Close() // it was only asked
+	}
+	return err == nil && file == nil
+}
+
 // spawn starts a program in a session of its own, so that neither the
 // terminal's Ctrl-C nor its end reaches it, and with its output in a file, so
-// that it outlives this process. reaped waits for it.
-func spawn(binary string, arguments []string, dir, logPath string) (pid int, err error) {
+// that it outlives this process. It inherits an open file, and with it the
+// file's lock. reaped waits for it.
+func spawn(binary string, arguments []string, dir, logPath string, inherits *os.File) (pid int, err error) {
 	mode := os.O_CREATE | os.O_WRONLY | os.O_APPEND
 	if stat, err := os.Stat(logPath); err == nil && stat.Size() > maxLog {
 		mode |= os.O_TRUNC
@@ -56,6 +69,7 @@ func spawn(binary string, arguments []string, dir, logPath string) (pid int, err
 	// No context ends it: it is stopped, or left for the next larder.
 	cmd := exec.Command(binary, arguments...) //nolint:gosec,noctx // found by a fixed name; see above
 	cmd.Dir, cmd.Stdout, cmd.Stderr = dir, output, output
+	cmd.ExtraFiles = []*os.File{inherits}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	if err := errors.Join(cmd.Start(), output.Close()); err != nil {
 		return 0, err

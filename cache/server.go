@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"os"
 	"os/exec"
 	"strconv"
 	"strings"
@@ -67,6 +68,17 @@ func infoField(info, name string) string {
 		}
 	}
 	return ""
+}
+
+// lastWords are the last lines of a server's log.
+func lastWords(path string) string {
+	const lines, bytes = 3, 2 << 10
+	body, err := os.ReadFile(path) //nolint:gosec // the path is the configuration's
+	if err != nil {
+		return err.Error()
+	}
+	said := strings.Split(strings.TrimSpace(string(body[max(0, len(body)-bytes):])), "\n")
+	return strings.Join(said[max(0, len(said)-lines):], " | ")
 }
 
 // About is what a Redis says of itself.
