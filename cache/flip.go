@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
-	"time"
 
 	"larder/internal/menu"
 )
@@ -32,15 +31,14 @@ type stagedKey struct {
 	staged, final string
 	count         string // the command that counts its elements
 	want          int
-	life          time.Duration // of the final key, 0 = stays
 }
 
 // add plans the renaming of a key and gives its staged name. A key without
 // elements does not exist in Redis and is not planned.
-func (f *flip) add(final, count string, want int, life time.Duration) (staged string) {
+func (f *flip) add(final, count string, want int) (staged string) {
 	staged = final + "~" + f.token
 	if want > 0 {
-		f.staged = append(f.staged, stagedKey{staged, final, count, want, life})
+		f.staged = append(f.staged, stagedKey{staged, final, count, want})
 	}
 	return staged
 }
@@ -85,7 +83,7 @@ func (f *flip) arguments(channel string) []any {
 		channel, notice{f.version, f.restaurant}.String(), oldLife.Milliseconds(), len(f.staged),
 	}
 	for _, staged := range f.staged {
-		arguments = append(arguments, staged.count, staged.want, staged.life.Milliseconds())
+		arguments = append(arguments, staged.count, staged.want)
 	}
 	return append(arguments, f.current...)
 }

@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"os/signal"
 	"strconv"
 	"strings"
 	"syscall"
@@ -87,9 +88,12 @@ func (freeze) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 	return func(ctx context.Context, cmd redis.Cmder) error {
 		if strings.HasPrefix(cmd.Name(), "eval") {
 			fmt.Println("frozen")
+			resumed := make(chan os.Signal, 1)
+			signal.Notify(resumed, syscall.SIGCONT)
 			if err := syscall.Kill(os.Getpid(), syscall.SIGSTOP); err != nil {
 				return err
 			}
+			<-resumed // another thread may have been the one to stop
 		}
 		return next(ctx, cmd)
 	}

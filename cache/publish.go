@@ -125,7 +125,7 @@ type standing struct {
 	form    string // in which the version is kept
 	// when the version, and the view as published, were modified; zero: unknown
 	modifiedAt, publishedAt time.Time
-	history []historyEntry
+	history                 []historyEntry
 }
 
 // historyEntry is one element of Keys.History.
@@ -193,25 +193,25 @@ func (s *Store) stage(ctx context.Context, p Publication, v Version, index strin
 			{s.keys.ExternalIDs(index), externalIDIndex(p.Catalogue)},
 			{s.keys.Schemes(index), schemeIndex(p.Catalogue)},
 		} {
-			staged := step.add(hash.key, "HLEN", len(hash.fields)/2, 0)
+			staged := step.add(hash.key, "HLEN", len(hash.fields)/2)
 			if err := b.hash(ctx, staged, hash.fields, stagedLife); err != nil {
 				return nil, err
 			}
 		}
 	}
 	stopped := stoppedIndex(v.Stops)
-	if err := b.set(ctx, step.add(s.keys.Stopped(v.Restaurant, v.Version), "SCARD", len(stopped), 0), stopped, stagedLife); err != nil {
+	if err := b.set(ctx, step.add(s.keys.Stopped(v.Restaurant, v.Version), "SCARD", len(stopped)), stopped, stagedLife); err != nil {
 		return nil, err
 	}
 	packed := s.packer.pack(p.Published.Stops)
-	if err := b.value(ctx, step.add(s.keys.StopValues(v.Restaurant, v.Version), "STRLEN", len(packed), 0), packed, stagedLife); err != nil {
+	if err := b.value(ctx, step.add(s.keys.StopValues(v.Restaurant, v.Version), "STRLEN", len(packed)), packed, stagedLife); err != nil {
 		return nil, err
 	}
 	recordBytes, err := encodeRecord(v)
 	if err != nil {
 		return nil, err
 	}
-	if err := b.value(ctx, step.add(s.keys.Record(v.Restaurant, v.Version), "STRLEN", len(recordBytes), 0), recordBytes, stagedLife); err != nil {
+	if err := b.value(ctx, step.add(s.keys.Record(v.Restaurant, v.Version), "STRLEN", len(recordBytes)), recordBytes, stagedLife); err != nil {
 		return nil, err
 	}
 	step.current = []any{

@@ -17,9 +17,9 @@
 -- ARGV[7] notice
 -- ARGV[8] milliseconds that keys of older versions live on
 -- ARGV[9] n
--- ARGV[10 ..]      n triples: command that counts the staged key, count that
---                  it must give, milliseconds that the final key lives (0 = stays)
--- ARGV[10+3n ..]   fields and values of current
+-- ARGV[10 ..]      n pairs: command that counts the staged key, count that it
+--                  must give
+-- ARGV[10+2n ..]   fields and values of current
 --
 -- result {"ok"}
 --        {"fenced", stored fencing number}
@@ -36,23 +36,19 @@ end
 local n = tonumber(ARGV[9])
 for i = 0, n - 1 do
   local staged = KEYS[4 + 2 * i]
-  if redis.call(ARGV[10 + 3 * i], staged) ~= tonumber(ARGV[11 + 3 * i]) then
+  if redis.call(ARGV[10 + 2 * i], staged) ~= tonumber(ARGV[11 + 2 * i]) then
     return {"lost", staged}
   end
 end
 for i = 0, n - 1 do
   local final = KEYS[5 + 2 * i]
   redis.call("RENAME", KEYS[4 + 2 * i], final)
-  if ARGV[12 + 3 * i] == "0" then
-    redis.call("PERSIST", final)
-  else
-    redis.call("PEXPIRE", final, ARGV[12 + 3 * i])
-  end
+  redis.call("PERSIST", final)
 end
 for i = 4 + 2 * n, #KEYS do
   redis.call("PEXPIRE", KEYS[i], ARGV[8])
 end
-for i = 10 + 3 * n, #ARGV, 2 do
+for i = 10 + 2 * n, #ARGV, 2 do
   redis.call("HSET", KEYS[1], ARGV[i], ARGV[i + 1])
 end
 if ARGV[4] == "1" and redis.call("LLEN", KEYS[3]) > 0 then

@@ -35,7 +35,7 @@ func newRegister[T any, P interface {
 		table: table, seed: maphash.MakeSeed(), ids: newIndex(len(table)), others: newIndex(len(table)), owners: make([]Index, len(table)),
 	}
 	for i := range table {
-		at := Index(i) //nolint:gosec // a body of 64 MiB holds fewer than 2^31 elements
+		at := Index(i)
 		r.owners[i] = at
 		id, external := P(&table[i]).names()
 		r.ids.put(r.hash(id), at)
@@ -118,7 +118,7 @@ func (r *register[T, P]) find(name string) (i Index, sharing []Index) {
 type index []Index // a place and 1; 0 is empty
 
 func newIndex(places int) index {
-	return make(index, 1<<bits.Len(uint(2*places))) //nolint:gosec // not negative
+	return make(index, 1<<bits.Len(uint(2*places)))
 }
 
 func (x index) put(hash uint64, at Index) {

@@ -1,0 +1,160 @@
+package cache
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"larder/internal/menu"
+)
+
+// A start knows every version before any content is there, and a reader gets
+// the menu he asks for while another one's content keeps the others waiting.
+func TestVersionsAreKnownBeforeTheirContents(t *testing.T) {
+	t.Parallel()
+	OnEveryForm(t, func(t *testing.T, r *Redis) {
+		ctx, s := t.Context(), NewStore(r, StoreConfig{})
+		ids := []menu.RestaurantID{"bistro", "grill"}
+		var slow string
+		for i, id := range ids {
+			p := generated(t, 0, 4, i)
+			p.Restaurant = id
+			v, err := s.Publish(ctx, p)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if id == "bistro" {
+				slow = v.Content
+			}
+		}
+		replica := NewReplica(s, ReplicaConfig{Restaurants: func() []menu.RestaurantID { return ids }})
+		begun, gate := make(chan struct{}), make(chan struct{})
+		replica.contents = newLibrary(func(ctx context.Context, hash string) (*menu.Content, error) {
+			if hash == slow {
+				close(begun)
+				<-gate
+			}
+			return s.Content(ctx, hash)
+		})
+		done := make(chan error, 1)
+		go func() { done <- replica.Poll(ctx) }()
+		<-begun
+		for _, id := range ids {
+			if v, known := replica.Version(id); !known || v.Version != 1 || v.Restaurant != id {
+				t.Errorf("%s is not known: %+v, %t", id, v, known)
+			}
+		}
+		if _, held := replica.Peek("bistro"); held {
+			t.Error("bistro is held before its content is there")
+		}
+		if snap, err := replica.Catalogue(ctx, "grill"); err != nil || snap.Version.Version != 1 {
+			t.Errorf("a reader of grill: %v, %v", snap, err)
+		}
+		close(gate)
+		if err := <-done; err != nil {
+			t.Fatal(err)
+		}
+		if snap, held := replica.Peek("bistro"); !held || snap.Counts.Products != 4 {
+			t.Errorf("bistro in the end: %v, %t", snap, held)
+		}
+		if replica.seat("bistro").coming.Load() != nil {
+			t.Error("what is there is still expected")
+		}
+	})
+}
+
+// A version without its content is none: a start must not wait for it, nor be
+// ready because of it.
+func TestAVersionWhoseContentIsLostIsNotKnown(t *testing.T) {
+	t.Parallel()
+	OnEveryForm(t, func(t *testing.T, r *Redis) {
+		ctx, s := t.Context(), NewStore(r, StoreConfig{})
+		p := generated(t, 0, 4, 1)
+		v, err := s.Publish(ctx, p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := r.Client().Del(ctx, r.Keys().ContentBody(v.Content)).Err(); err != nil {
+			t.Fatal(err)
+		}
+		replica := NewReplica(s, ReplicaConfig{Restaurants: func() []menu.RestaurantID { return []menu.RestaurantID{"bistro"} }})
+		for range 2 {
+			if err := replica.Poll(ctx); !errors.Is(err, ErrNoCatalogue) {
+				t.Errorf("poll: %v, want ErrNoCatalogue", err)
+			}
+			if v, known := replica.Version("bistro"); known {
+				t.Errorf("known: %+v", v)
+			}
+		}
+		if err := s.Restore(ctx, v, p.Catalogue, generated(t, 0, 4, 2).Published); !errors.Is(err, ErrStale) {
+			t.Errorf("another content: %v, want ErrStale", err)
+		}
+		if err := s.Restore(ctx, v, p.Catalogue, p.Published); err != nil {
+			t.Fatal(err)
+		}
+		if err := replica.Poll(ctx); err != nil {
+			t.Fatal(err)
+		}
+		if v, known := replica.Version("bistro"); !known || v.Version != 1 {
+			t.Errorf("after the content came back: %+v, %t", v, known)
+		}
+	})
+}
+
+// The menu that is read is made anew with the version, by nobody's read.
+func TestAMenuThatIsReadIsMadeAnew(t *testing.T) {
+	t.Parallel()
+	OnEveryForm(t, func(t *testing.T, r *Redis) {
+		ctx, stop := context.WithCancel(t.Context())
+		s := NewStore(r, StoreConfig{})
+		for _, id := range []menu.RestaurantID{"bistro", "grill"} {
+			p := generated(t, 0, 4, 1)
+			p.Restaurant = id
+			if _, err := s.Publish(ctx, p); err != nil {
+				t.Fatal(err)
+			}
+		}
+		replica := NewReplica(s, ReplicaConfig{})
+		done := make(chan error, 1)
+		go func() { done <- replica.Run(ctx) }()
+		defer func() {
+			stop()
+			if err := <-done; err != nil {
+				t.Error(err)
+			}
+		}()
+		for id, read := range map[menu.RestaurantID]bool{"bistro": true, "grill": false} {
+			snap, err := replica.Catalogue(ctx, id)
+			if err == nil && read {
+				_, err = replica.Menu(snap, Gzip)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			p := generated(t, 1, 4, 2)
+			p.Restaurant = id
+			if _, err := s.Publish(ctx, p); err != nil {
+				t.Fatal(err)
+			}
+		}
+		deadline := time.After(20 * time.Second)
+		tick := time.NewTicker(5 * time.Millisecond)
+		defer tick.Stop()
+		for {
+			bistro, _ := replica.Peek("bistro")
+			grill, _ := replica.Peek("grill")
+			if bistro.Version.Version == 2 && grill.Version.Version == 2 && replica.reads(bistro) {
+				if replica.reads(grill) {
+					t.Error("a menu that nobody reads was made")
+				}
+				return
+			}
+			select {
+			case <-deadline:
+				t.Fatal("not within 20 s")
+			case <-tick.C:
+			}
+		}
+	})
+}
