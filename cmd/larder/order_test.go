@@ -186,6 +186,7 @@ func TestHintsFitWhatIsWrong(t *testing.T) {
 	unauthorized := says(401, `{"status":401,"code":"unauthorized","msg":"a valid token is required"}`)
 	open := daemonOf(t, map[string]http.HandlerFunc{
 		"GET /v1/restaurants": restaurants, "POST /v1/restaurants/one/orders": unauthorized, "POST /v1/ops/restaurants/one/sync": unauthorized,
+		"POST /v1/ops/sync": unauthorized, "GET /v1/ops/events": unauthorized,
 	})
 	tokens := func(status int, body string) string {
 		server := httptest.NewServer(says(status, body))
