@@ -52,6 +52,7 @@ beside it. 10,000 restaurants take some 15 minutes on two cores.`,
 	flags.String("schedule", "@every 2m", "when each restaurant is pulled")
 	flags.Duration("window", time.Minute, "how long the steady state is watched")
 	flags.Duration("limit", 30*time.Minute, "bounds the first fill of a size")
+	flags.Duration("settle", 10*time.Minute, "bounds the wait for the steady state")
 	flags.Int("reads", 40, "menus that are read for the first time after a cold start")
 	flags.Int("changes", 100, "stop lists that are changed one after the other")
 	flags.String("out", "", "a Markdown page to write the figures into")
@@ -85,6 +86,7 @@ func planOf(cmd *cobra.Command, w *world) (*plan, error) {
 	p.scale.Schedule, _ = flags.GetString("schedule")
 	p.scale.Window, _ = flags.GetDuration("window")
 	p.scale.FillWithin, _ = flags.GetDuration("limit")
+	p.scale.SettleWithin, _ = flags.GetDuration("settle")
 	p.scale.Reads, _ = flags.GetInt("reads")
 	p.scale.Changes, _ = flags.GetInt("changes")
 	p.out, _ = flags.GetString("out")
@@ -107,7 +109,7 @@ func planOf(cmd *cobra.Command, w *world) (*plan, error) {
 		return p, nil
 	}
 	// A page without a place for the figures is found before the hours, not after.
-	page, err := os.ReadFile(p.out) //nolint:gosec // G304: the person at the command line names the file
+	page, err := os.ReadFile(p.out)
 	if err != nil {
 		return nil, fmt.Errorf("--out: %w", err)
 	}
@@ -165,7 +167,7 @@ func (p *plan) write(report bench.Report) error {
 	if p.out == "" {
 		return nil
 	}
-	page, err := os.ReadFile(p.out) //nolint:gosec // G304: the person at the command line names the file
+	page, err := os.ReadFile(p.out)
 	if err != nil {
 		return err
 	}

@@ -60,7 +60,7 @@ func (o *outage) losesMaster(t *testing.T, lose func()) {
 	if status, _, body := o.place(t, client, "before"); status != http.StatusCreated {
 		t.Fatalf("an order before: %d %s", status, body)
 	}
-	reading := o.read(t, 2, bases...)
+	reading := o.read(t, bases...)
 	change := func(stopped bool) {
 		for _, restaurant := range o.restaurants {
 			o.stop(t, restaurant, stopped)

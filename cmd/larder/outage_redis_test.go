@@ -32,7 +32,7 @@ func TestRedisGoesAndComesBack(t *testing.T) {
 			if status, _, body := o.place(t, client, "before"); status != http.StatusCreated {
 				t.Fatalf("an order before: %d %s", status, body)
 			}
-			reading := o.read(t, 2, base)
+			reading := o.read(t, base)
 			o.stop(t, o.restaurants[0], true)
 			o.shows(t, base, o.restaurants[0], true)
 			caughtUp := p.lines("sync.catch_up")

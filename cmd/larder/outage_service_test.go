@@ -16,7 +16,7 @@ func TestTheOrderingServiceGoesAndComesBack(t *testing.T) {
 	o := newOutage(t)
 	p := o.start(t)
 	base := o.serving(t, p)
-	reading := o.read(t, 2, base)
+	reading := o.read(t, base)
 	_, before := fetch(t, base+"/v1/restaurants/"+o.restaurants[0]+"/menu")
 
 	o.toService.Refuse()
@@ -78,7 +78,7 @@ func TestWithoutTheOrderingServiceAStartServesWhatRedisHolds(t *testing.T) {
 	second := o.start(t)
 	base = second.url(t)
 	waitReady(t, base)
-	reading := o.read(t, 2, base)
+	reading := o.read(t, base)
 	for _, restaurant := range o.restaurants {
 		if status, body := fetch(t, base+"/v1/restaurants/"+restaurant+"/menu"); status != http.StatusOK || body != bodies[restaurant] {
 			t.Errorf("%s: %d, want what was served before, byte for byte", restaurant, status)

@@ -97,9 +97,9 @@ restaurants:
 }
 
 // start starts a real larder.
-func (o *outage) start(t *testing.T, more ...string) *process {
+func (o *outage) start(t *testing.T) *process {
 	t.Helper()
-	return startProcess(t, append([]string{"LARDER_LOG_FORMAT=json"}, more...), "serve", "--config", o.config)
+	return startProcess(t, []string{"LARDER_LOG_FORMAT=json"}, "serve", "--config", o.config)
 }
 
 // serving waits until the larder serves every restaurant, and gives its URL.
@@ -213,8 +213,8 @@ type counted struct {
 	faults                        []string // the first few
 }
 
-// read starts so many readers of each larder.
-func (o *outage) read(t *testing.T, each int, bases ...string) *readers {
+// read starts two readers of each larder.
+func (o *outage) read(t *testing.T, bases ...string) *readers {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
 	var (
@@ -223,7 +223,7 @@ func (o *outage) read(t *testing.T, each int, bases ...string) *readers {
 		all     counted
 	)
 	for _, base := range bases {
-		for range each {
+		for range 2 {
 			reading.Go(func() {
 				seen := o.readAll(ctx, base)
 				mu.Lock()

@@ -36,8 +36,8 @@ const (
 )
 
 // Plot draws how the figures grow, as SVG: a diagram for each, both axes
-// logarithmic, so that growth in proportion is a straight line of one slope.
-// The colours are readable on light and dark pages.
+// logarithmic and of the same span in all of them. The dashed line is growth in
+// proportion to the restaurants: what runs below it grows less.
 func (r Report) Plot() string {
 	var text strings.Builder
 	list := panels()
@@ -62,7 +62,11 @@ func (r Report) draw(text *strings.Builder, p panel) {
 	for i, f := range r.Sizes {
 		sizes[i], values[i] = math.Log10(float64(f.Restaurants)), math.Log10(max(p.value(f), 1e-6))
 	}
-	x, y := scale(sizes, left+12, right-12), scale(values, bottom-12, top+14)
+	x := scale(sizes[0], sizes[len(sizes)-1], left+12, right-12)
+	span := max(sizes[len(sizes)-1]-sizes[0], 0.1)
+	y := scale(values[0], values[0]+1.1*span, bottom-12, top+14)
+	fmt.Fprintf(text, "<path d=\"M%.1f %.1fL%.1f %.1f\" stroke=\"#999\" stroke-dasharray=\"3 3\"/>\n",
+		x(sizes[0]), y(values[0]), x(sizes[len(sizes)-1]), y(values[0]+span))
 	points := make([]string, len(r.Sizes))
 	for i, f := range r.Sizes {
 		points[i] = fmt.Sprintf("%.1f,%.1f", x(sizes[i]), y(values[i]))
@@ -73,12 +77,8 @@ func (r Report) draw(text *strings.Builder, p panel) {
 	fmt.Fprintf(text, "<polyline points=\"%s\" fill=\"none\" stroke=\"#06c\"/>\n", strings.Join(points, " "))
 }
 
-// scale maps the span of the values onto the one between two pixels.
-func scale(values []float64, from, to float64) func(v float64) float64 {
-	least, most := math.Inf(1), math.Inf(-1)
-	for _, v := range values {
-		least, most = min(least, v), max(most, v)
-	}
+// scale maps the span between two values onto the one between two pixels.
+func scale(least, most, from, to float64) func(v float64) float64 {
 	return func(v float64) float64 {
 		if most == least {
 			return (from + to) / 2

@@ -22,6 +22,9 @@ type Scale struct {
 	// FillWithin bounds the time until all is served, Window is how long the
 	// steady state is watched.
 	FillWithin, Window time.Duration
+	// SettleWithin bounds the wait, after the first fill, until no more is
+	// synced than the schedule asks for.
+	SettleWithin time.Duration
 	// Reads and Changes are how many first reads and changes are measured.
 	Reads, Changes int
 	// Compare measures an unchanged sync; nil leaves it out.
@@ -49,8 +52,12 @@ func (s Scale) Measure(ctx context.Context) (f Figures, err error) {
 		name string
 		do   func(context.Context) error
 	}{
-		{"first fill", m.fill}, {"cold start", m.cold}, {"steady state", m.steady},
-		{"changes", m.changes}, {"unchanged syncs", m.compare},
+		{"first fill", m.fill},
+		{"cold start", m.cold},
+		{"settling", m.settle},
+		{"steady state", m.steady},
+		{"changes", m.changes},
+		{"unchanged syncs", m.compare},
 	} {
 		if err := step.do(ctx); err != nil {
 			return f, fmt.Errorf("%s: %w", step.name, err)
@@ -220,6 +227,43 @@ func (m *measuring) memory(ctx context.Context, l *Larder) (rss, heap int64, err
 	}
 	sample, err := l.Sample(ctx)
 	return rss, int64(sample.LiveHeap()), err
+}
+
+// settleEvery is how long the syncs are counted for before they are judged.
+const settleEvery = 10 * time.Second
+
+// settle waits until what the first fill has left behind is synced: until no
+// more runs come than the schedule makes. One that is no @every is not waited for.
+func (m *measuring) settle(ctx context.Context) error {
+	every, err := time.ParseDuration(strings.TrimPrefix(m.Schedule, "@every "))
+	if err != nil {
+		return nil //nolint:nilerr // another form of schedule: there is nothing to wait for
+	}
+	began := time.Now()
+	most := 1.1*float64(len(m.Restaurants))/every.Seconds() + 1
+	for {
+		_, before, err := m.usage(ctx, nil)
+		if err != nil {
+			return err
+		}
+		if err := pause(ctx, min(settleEvery, m.Window)); err != nil {
+			return err
+		}
+		_, after, err := m.usage(ctx, nil)
+		if err != nil {
+			return err
+		}
+		took := time.Since(began)
+		m.figures.Settled = Duration(took)
+		rate := (after.good + after.bad - before.good - before.bad) / min(settleEvery, m.Window).Seconds()
+		if rate <= most {
+			return nil
+		}
+		if took >= m.SettleWithin {
+			m.Say("  not settled within %v: still %.0f syncs a second, and %.0f are due", m.SettleWithin, rate, most)
+			return nil
+		}
+	}
 }
 
 // steady watches everything while no menu changes.

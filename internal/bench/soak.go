@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"os"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -310,10 +311,12 @@ func mean(values []float64) float64 { return sum(values) / float64(max(len(value
 // Text is the figures for a person.
 func (s Steady) Text() string {
 	const mib = 1 << 20
-	text := fmt.Sprintf("%v after the warm-up: heap %.1f MiB, %+.2f MiB a minute; RSS %.1f MiB, %+.2f MiB a minute; %.0f goroutines, %+.2f a minute\n",
+	var text strings.Builder
+	fmt.Fprintf(&text, "%v after the warm-up: heap %.1f MiB, %+.2f MiB a minute; RSS %.1f MiB, %+.2f MiB a minute; %.0f goroutines, %+.2f a minute\n",
 		time.Duration(s.For).Round(time.Second), s.HeapMean/mib, s.HeapSlope/mib, s.RSSMean/mib, s.RSSSlope/mib, s.Routines, s.Spawning)
 	for _, kind := range slices.Sorted(maps.Keys(s.Requests)) {
-		text += fmt.Sprintf("%d × %s, ", s.Requests[kind], kind)
+		fmt.Fprintf(&text, "%d × %s, ", s.Requests[kind], kind)
 	}
-	return text + fmt.Sprintf("%d versions published, %d failed\n", s.Published, s.Failed)
+	fmt.Fprintf(&text, "%d versions published, %d failed\n", s.Published, s.Failed)
+	return text.String()
 }

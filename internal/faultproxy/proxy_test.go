@@ -47,7 +47,7 @@ type line struct {
 
 func dial(t *testing.T, p *faultproxy.Proxy) *line {
 	t.Helper()
-	conn, err := net.Dial("tcp", p.Addr())
+	conn, err := new(net.Dialer).DialContext(t.Context(), "tcp", p.Addr())
 	if err != nil {
 		t.Fatal(err)
 	}
