@@ -107,5 +107,5 @@ func (e unansweredError) Error() string { return e.cause.Error() }
 
 // Is finds the end of a context, which is never tried again.
 func (e unansweredError) Is(target error) bool {
-	return (target == context.Canceled || target == context.DeadlineExceeded) && errors.Is(e.cause, target) //nolint:errorlint // the two alone
+	return (target == context.Canceled || target == context.DeadlineExceeded) && errors.Is(e.cause, target)
 }

@@ -13,7 +13,7 @@ import (
 )
 
 // SharedServers are those of the forms that take seconds to start.
-var SharedServers redistest.Shared //nolint:gochecknoglobals // one for all tests of the package
+var SharedServers redistest.Shared
 
 // OnEveryForm holds one behaviour over a Redis of every form: what the store
 // does is the same over all of them.

@@ -85,7 +85,7 @@ func openManaged(ctx context.Context, dataDir string, visitor bool, log logrus.F
 		err = m.loaded(ctx)
 	}
 	if err != nil {
-		return nil, errors.Join(err, m.close())
+		return nil, errors.Join(err, m.close()) //nolint:contextcheck // the end is bounded by itself
 	}
 	return m, nil
 }
@@ -194,8 +194,11 @@ type setting struct{ name, value string }
 // settings are those that make a server larder's own.
 func (m *managed) settings() []setting {
 	return []setting{
-		{"dir", m.dir}, {"unixsocket", m.socket()}, {"port", "0"},
-		{"appendonly", "yes"}, {"maxmemory-policy", "noeviction"}, // what orders need (policy O14)
+		{"dir", m.dir},
+		{"unixsocket", m.socket()},
+		{"port", "0"},
+		{"appendonly", "yes"},
+		{"maxmemory-policy", "noeviction"}, // what orders need (policy O14)
 	}
 }
 
@@ -306,7 +309,7 @@ func (m *managed) revive(ctx context.Context) {
 			failed = true // said once; that it answers again is said too
 			m.say("redis.managed_failed").WithError(err).Error("redis-server cannot be started; it is tried on")
 		}
-		m.end()
+		m.end()                                           //nolint:contextcheck // the end is bounded by itself
 		timer := time.NewTimer(pause/2 + rand.N(pause/2)) //nolint:gosec // no secret
 		select {
 		case <-ctx.Done():
@@ -365,7 +368,7 @@ func (m *managed) alive(ctx context.Context) bool {
 	if m.pid == 0 {
 		return false
 	}
-	there := false
+	var there bool
 	if m.child {
 		there = !reaped(m.pid)
 	} else {

@@ -137,7 +137,7 @@ func TestManagedKeepsItsData(t *testing.T) {
 func leaveServer(t *testing.T, dir string) {
 	t.Helper()
 	redistest.Binary(t)
-	child := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestManagedChild$") //nolint:gosec // this very program
+	child := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestManagedChild$")
 	child.Env = append(os.Environ(), managedDir+"="+dir)
 	said, err := child.StdoutPipe()
 	if err == nil {
@@ -291,7 +291,7 @@ func TestVisitToNobody(t *testing.T) {
 func TestManagedRemovesAStaleSocket(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	if err := os.Mkdir(filepath.Join(dir, "redis"), 0o755); err != nil { //nolint:gosec // larder closes it to others
+	if err := os.Mkdir(filepath.Join(dir, "redis"), 0o755); err != nil {
 		t.Fatal(err)
 	}
 	stale, err := (&net.ListenConfig{}).Listen(t.Context(), "unix", socketOf(dir))

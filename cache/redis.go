@@ -70,6 +70,7 @@ func open(ctx context.Context, cfg RedisConfig, log logrus.FieldLogger, visitor 
 		if r.managed, err = openManaged(ctx, cfg.DataDir, visitor, log); err == nil {
 			to.options.Addrs = []string{r.managed.socket()}
 		}
+	case Single, Sentinel, Cluster:
 	}
 	if err != nil {
 		return nil, err

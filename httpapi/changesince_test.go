@@ -31,9 +31,9 @@ func (w *world) changesSince(version int64) differs {
 func TestChangesSinceAVersion(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, func(p *plan) { p.redis.URL = redistest.Start(t).URL() })
-	w.publishes(kitchenMenu("200", "[]"), "updated")                                                   // 2
-	w.publishes(kitchenMenu("200", "true"), "updated")                                                 // 3, only stop lists
-	w.publishes(strings.Replace(kitchenMenu("200", "true"), `"id": "p4"`, `"id": "p6"`, 1), "updated") // 4
+	w.publishes(kitchenMenu("200", "[]"))                                                   // 2
+	w.publishes(kitchenMenu("200", "true"))                                                 // 3, only stop lists
+	w.publishes(strings.Replace(kitchenMenu("200", "true"), `"id": "p4"`, `"id": "p6"`, 1)) // 4
 	none := menu.Changes{Added: []string{}, Removed: []string{}, Changed: []menu.Change{}, Availability: []menu.Availability{}}
 	three, two, one := none, none, none
 	three.Added, three.Removed = []string{"p6"}, []string{"p4"}
@@ -64,8 +64,8 @@ func TestChangesSinceAVersion(t *testing.T) {
 func TestChangesThatCannotBeTold(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.publishes(kitchenMenu("200", "[]"), "updated")
-	w.publishes(kitchenMenu("200", "true"), "updated")
+	w.publishes(kitchenMenu("200", "[]"))
+	w.publishes(kitchenMenu("200", "true"))
 	if err := w.redis.Client().Del(t.Context(), w.redis.Keys().Record(bistro, 2)).Err(); err != nil { // as after ten minutes
 		t.Fatal(err)
 	}
@@ -86,8 +86,8 @@ func TestChangesWithoutRedis(t *testing.T) {
 	t.Parallel()
 	server := redistest.Start(t)
 	w := newWorld(t, func(p *plan) { p.redis.URL = server.URL() })
-	w.publishes(kitchenMenu("200", "[]"), "updated")
-	w.publishes(kitchenMenu("300", "[]"), "updated")
+	w.publishes(kitchenMenu("200", "[]"))
+	w.publishes(kitchenMenu("300", "[]"))
 	w.changesSince(2)
 	server.Stop()
 	if got := w.changesSince(2); len(got.Changed) != 1 {

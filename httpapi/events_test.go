@@ -20,7 +20,7 @@ import (
 )
 
 // dishes is a menu of so many dishes, all of them stopped or none.
-func dishes(n int, price int, stopped bool) string {
+func dishes(n, price int, stopped bool) string {
 	stops := "[]"
 	if stopped {
 		stops = `["` + bistro + `"]`

@@ -35,12 +35,12 @@ func memory() int64 {
 	var m runtime.MemStats
 	runtime.GC()
 	runtime.ReadMemStats(&m)
-	return int64(m.HeapInuse + m.StackInuse) //nolint:gosec // far below
+	return int64(m.HeapInuse + m.StackInuse)
 }
 
 // Every reader of a restaurant is told of every version, however many they are;
 // the log says what it costs, with the readers' own part of it.
-func TestManyReadersOfOneMenu(t *testing.T) {
+func TestManyReadersOfOneMenu(t *testing.T) { //nolint:paralleltest // it measures the whole process
 	w := newWorld(t, withEvents(func(c *httpapi.EventsConfig) { c.PerAddress = 0 }))
 	var dialer net.Dialer
 	lines := make([]net.Conn, *manyStreams)

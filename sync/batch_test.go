@@ -101,7 +101,6 @@ func TestBatch(t *testing.T) {
 		g.schedule(g.Runner)
 		g.schedule(other)
 		for _, r := range []*menusync.Runner{g.Runner, other} {
-			r := r
 			eventually(t, "nothing is left to catch up", func() bool {
 				runs, _, err := r.Runs(t.Context(), menusync.Filter{Limit: 500})
 				done := map[menu.RestaurantID]bool{}

@@ -113,7 +113,7 @@ func checkRedis(ctx context.Context, cfg *configs.Config) []finding {
 	if err != nil {
 		return []finding{{What: "redis", Msg: plain(err)}}
 	}
-	defer func() { _ = redis.Close() }() // it was only asked
+	defer func() { _ = redis.Close() }() //nolint:contextcheck // it was only asked, and its end is bounded by itself
 	about, err := redis.About(ctx)
 	if err == nil {
 		err = redis.Ping(ctx) // of a cluster every master

@@ -44,7 +44,7 @@ type daemon struct {
 func newDaemon(ctx context.Context, cfg *configs.Config, log logrus.FieldLogger) (*daemon, error) {
 	d := &daemon{cfg: cfg, log: log}
 	if err := d.wire(ctx); err != nil {
-		return nil, errors.Join(err, d.close())
+		return nil, errors.Join(err, d.close()) //nolint:contextcheck // the end is bounded by itself
 	}
 	return d, nil
 }
@@ -140,7 +140,7 @@ func (d *daemon) run(ctx context.Context) error {
 	group.Go(func() error { return ended(d.store.Run(behind)) })
 	group.Go(func() error { return ended(d.redis.Run(behind)) })
 	finished := make(chan error, 1)
-	go func() { finished <- errors.Join(group.Wait(), d.close()) }()
+	go func() { finished <- errors.Join(group.Wait(), d.close()) }() //nolint:contextcheck // the end is bounded by itself
 	return d.bounded(ctx, finished)
 }
 

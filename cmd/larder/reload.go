@@ -63,8 +63,7 @@ func (r *reloader) reload() {
 // refuse tells every fault, each with its place; what was in force stays so.
 func (r *reloader) refuse(err error) {
 	faults := []error{err}
-	var many configs.Errors
-	if errors.As(err, &many) {
+	if many, ok := errors.AsType[configs.Errors](err); ok {
 		faults = many.Unwrap()
 	}
 	for _, fault := range faults {

@@ -88,6 +88,7 @@ func readConstantly(t *testing.T, base string, ids ...string) *menuReaders {
 }
 
 func (r *menuReaders) read(t *testing.T, url string) {
+	t.Helper()
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, http.NoBody)
 	if err == nil {
 		var response *http.Response
@@ -163,10 +164,10 @@ func TestSIGHUPReloadsRestaurants(t *testing.T) {
 	eventually(t, "the added ones are served", func() bool { return menu(900) == http.StatusOK && menu(999) == http.StatusOK })
 
 	// What is wrong anywhere changes nothing, and every fault is named.
-	file.write(t, line(1, ""), line(1, ""), line(2, `, schedule: "never"`), line(3, `, nmae: "x"`))
+	file.write(t, line(1, ""), line(1, ""), line(2, `, schedule: "never"`), line(3, `, name: "x"`))
 	p.signal(t, syscall.SIGHUP)
 	p.log.find(t, `"event":"config.not_reloaded","faults":3`)
-	for _, fault := range []string{`larder.yaml:8:10: restaurants\[1\].id`, `larder.yaml:9:\d+: restaurants\[2\].schedule`, `larder.yaml:10:\d+: unknown key \\"nmae\\"`} {
+	for _, fault := range []string{`larder.yaml:8:10: restaurants\[1\].id`, `larder.yaml:9:\d+: restaurants\[2\].schedule`, `larder.yaml:10:\d+: unknown key \\"name\\"`} {
 		p.log.find(t, `"error":"[^"]*`+fault+`.*"event":"config.fault"`)
 	}
 	if got := menu(999); got != http.StatusOK {

@@ -60,7 +60,7 @@ func serve(ctx context.Context, cfg *configs.Config, log logrus.FieldLogger, lis
 		return err
 	}
 	if err := d.listen(ctx); err != nil {
-		return errors.Join(err, d.close())
+		return errors.Join(err, d.close()) //nolint:contextcheck // the end is bounded by itself
 	}
 	listening(d)
 	if beside == nil {

@@ -46,7 +46,7 @@ func syncEverything(cmd *cobra.Command, w *world, daemon *api) error {
 	force, _ := cmd.Flags().GetBool("force")
 	e := &everything{w: w, daemon: daemon, force: force, json: asJSON(cmd), poll: quickPoll}
 	e.names = func(context.Context) []restaurant {
-		all, _ := everyRestaurant(cmd, w) // ids alone must do then
+		all, _ := everyRestaurant(cmd, w) //nolint:contextcheck // the command has its own; ids alone must do then
 		return all
 	}
 	return e.run(cmd.Context())

@@ -172,7 +172,7 @@ func (c *Cluster) named(ctx context.Context, asked *Server, key string) *Server 
 	client := asked.once()
 	defer func() { _ = client.Close() }() // it was only asked
 	slot := client.ClusterKeySlot(ctx, key)
-	for _, part := range client.ClusterSlots(ctx).Val() {
+	for _, part := range client.ClusterSlots(ctx).Val() { //nolint:staticcheck // Redis 6 has no CLUSTER SHARDS
 		if slot.Err() != nil || len(part.Nodes) == 0 || int(slot.Val()) < part.Start || int(slot.Val()) > part.End {
 			continue
 		}

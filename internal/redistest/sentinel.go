@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -43,7 +44,7 @@ func StartSentinel(tb testing.TB, options ...Option) *Sentinel {
 	master := Start(tb, options...)
 	s.nodes = append(s.nodes, master)
 	for range 2 {
-		following := append(options[:len(options):len(options)], Config("replicaof", loopback, strconv.Itoa(master.port)))
+		following := append(slices.Clip(options), Config("replicaof", loopback, strconv.Itoa(master.port)))
 		s.nodes = append(s.nodes, Start(tb, following...))
 	}
 	await(s.tb, "both replicas follow the master", func(ctx context.Context) error {

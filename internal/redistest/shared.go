@@ -3,6 +3,7 @@ package redistest
 import (
 	"context"
 	"os"
+	"slices"
 	"sync"
 	"testing"
 )
@@ -76,8 +77,8 @@ func (g *group[T]) close() {
 	if g.host == nil {
 		return
 	}
-	for i := len(g.host.cleanups) - 1; i >= 0; i-- {
-		g.host.cleanups[i]()
+	for _, v := range slices.Backward(g.host.cleanups) {
+		v()
 	}
 }
 

@@ -42,7 +42,7 @@ func (silent) Printf(context.Context, string, ...any) {}
 // servers are those of the forms that take seconds to start; replicated has a
 // cluster whose masters have a replica each.
 //
-//nolint:gochecknoglobals // for all tests of the package
+
 var (
 	servers    redistest.Shared
 	replicated = redistest.Shared{Replicas: 1}
