@@ -1,9 +1,12 @@
 package cache_test
 
 import (
+	"context"
 	"errors"
 	"sync/atomic"
 	"testing"
+
+	"github.com/redis/go-redis/v9"
 
 	"larder/cache"
 	"larder/internal/menu"
@@ -51,6 +54,43 @@ func TestReplicaForgetsWhatIsNoLongerKept(t *testing.T) {
 		removed.Store(false)
 		if again := read(t, replica, bistro); again.Version.Version != 1 {
 			t.Errorf("kept again: version %d, want 1", again.Version.Version)
+		}
+	})
+}
+
+// afterPipeline does something between the answer of Redis and whoever reads it.
+type afterPipeline struct{ do func() }
+
+func (afterPipeline) DialHook(next redis.DialHook) redis.DialHook          { return next }
+func (afterPipeline) ProcessHook(next redis.ProcessHook) redis.ProcessHook { return next }
+
+func (h afterPipeline) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
+	return func(ctx context.Context, commands []redis.Cmder) error {
+		defer h.do()
+		return next(ctx, commands)
+	}
+}
+
+func TestReplicaForgetsWhilePolling(t *testing.T) {
+	t.Parallel()
+	onEveryRedis(t, func(t *testing.T, r *cache.Redis) {
+		s := cache.NewStore(r, cache.StoreConfig{})
+		publish(t, s, bistro, 0, menuJSON(5, 7))
+		var removed atomic.Bool
+		replica := cache.NewReplica(s, cache.ReplicaConfig{
+			Keeps: func(menu.RestaurantID) bool { return !removed.Load() },
+		})
+		read(t, replica, bistro)
+		r.Client().AddHook(afterPipeline{func() {
+			removed.Store(true)
+			replica.Forget(bistro)
+		}})
+
+		if err := replica.Poll(t.Context()); err != nil {
+			t.Errorf("a poll from under which a restaurant was removed: %v", err)
+		}
+		if _, held := replica.Peek(bistro); held || !removed.Load() {
+			t.Errorf("removed %t, and it stands in memory %t", removed.Load(), held)
 		}
 	})
 }

@@ -69,10 +69,12 @@ func (r *Replica) refresh(ctx context.Context, restaurants []menu.RestaurantID) 
 	}
 	err := r.store.ask(ctx, held, statusFields(), func(id menu.RestaurantID, values []any) {
 		there := readStatus(values)
-		here := r.seated(id).snapshot
+		now := r.seated(id)
+		if now == nil || there.version == 0 {
+			return // forgotten meanwhile; or Redis has lost it, or never had it: memory goes on
+		}
+		here := now.snapshot
 		switch {
-		case there.version == 0:
-			return // Redis has lost it, or never had it: memory goes on
 		case supersedes(Version{Version: there.version, Content: there.content, SyncedAt: there.syncedAt}, here.Version):
 			behind = append(behind, id)
 		case there.version == here.Version.Version && differs(here.Version, there):
