@@ -132,3 +132,78 @@ func TestAbout(t *testing.T) {
 		t.Errorf("of nobody: %v, want ErrUnavailable", err)
 	}
 }
+
+// TestSecuredGroups: TLS by a private authority, the data's password from the
+// URL, and the Sentinels' own from the settings, each where it belongs.
+func TestSecuredGroups(t *testing.T) {
+	t.Parallel()
+	for name, config := range map[string]func(t *testing.T) cache.RedisConfig{
+		"single": func(t *testing.T) cache.RedisConfig {
+			t.Helper()
+			server := redistest.Start(t, redistest.TLS(), redistest.Password("hunter2"))
+			return cache.RedisConfig{URL: server.URL(), CAFile: server.CAFile()}
+		},
+		"sentinel": func(t *testing.T) cache.RedisConfig {
+			t.Helper()
+			group := redistest.StartSentinel(t, redistest.TLS(), redistest.Password("hunter2"))
+			return cache.RedisConfig{URL: group.URL(), CAFile: group.CAFile(), SentinelPassword: group.OwnPassword()}
+		},
+		"cluster": func(t *testing.T) cache.RedisConfig {
+			t.Helper()
+			cluster := redistest.StartCluster(t, 0, redistest.TLS(), redistest.Password("hunter2"))
+			return cache.RedisConfig{URL: cluster.URL(), CAFile: cluster.CAFile()}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			cfg := config(t)
+			for wrong, change := range map[string]func(*cache.RedisConfig){
+				"the system's authorities": func(c *cache.RedisConfig) { c.CAFile = "" },
+				"another password":         func(c *cache.RedisConfig) { c.URL = strings.Replace(c.URL, "hunter2", "hunter3", 1) },
+				"none for the Sentinels":   func(c *cache.RedisConfig) { c.SentinelPassword = "" },
+			} {
+				other := cfg
+				if change(&other); other == cfg {
+					continue // it has no Sentinels
+				}
+				if err := openWith(t, other).Ping(t.Context()); !errors.Is(err, cache.ErrUnavailable) || strings.Contains(err.Error(), "hunter") {
+					t.Errorf("with %s: %v, want ErrUnavailable without a password in it", wrong, err)
+				}
+			}
+			r := openWith(t, cfg)
+			publish(t, cache.NewStore(r, cache.StoreConfig{}), bistro, 0, menuJSON(3, 1))
+			if _, err := cache.NewStore(r, cache.StoreConfig{}).Current(t.Context(), bistro); err != nil {
+				t.Errorf("read back: %v", err)
+			}
+		})
+	}
+}
+
+// TestClusterWithoutAMaster is a Redis that is gone, for both clients.
+func TestClusterWithoutAMaster(t *testing.T) {
+	t.Parallel()
+	cluster := redistest.StartCluster(t, 0, redistest.AppendOnly())
+	r := open(t, cluster.URL())
+	if err := r.Ping(t.Context()); err != nil {
+		t.Fatalf("ping: %v", err)
+	}
+	gone := cluster.Nodes()[1]
+	gone.Stop()
+	for range 20 {
+		if err := r.Ping(t.Context()); !errors.Is(err, cache.ErrUnavailable) {
+			t.Errorf("ping: %v, want ErrUnavailable", err)
+		}
+	}
+	gone.Restart()
+	eventually(t, "the cluster answers again", func() bool { return r.Ping(t.Context()) == nil && r.Client().Ping(t.Context()).Err() == nil })
+}
+
+func openWith(t *testing.T, cfg cache.RedisConfig) *cache.Redis {
+	t.Helper()
+	r, err := cache.Open(t.Context(), cfg, quiet())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = r.Close() })
+	return r
+}

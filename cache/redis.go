@@ -134,12 +134,27 @@ func (r *Redis) Keys() Keys { return r.keys }
 // everything with it.
 func (r *Redis) Embedded() bool { return r.form == Embedded }
 
-// Ping asks the server once. The error is ErrUnavailable with its cause.
+// Ping asks the server, of a cluster every master, over both clients: each has
+// connections of its own, and one may still remember a failed dial when the
+// other has come back. The error is ErrUnavailable with its cause.
 func (r *Redis) Ping(ctx context.Context) error {
-	if err := r.strict.Ping(ctx).Err(); err != nil {
-		return unavailable("ping", err)
+	for _, client := range []redis.UniversalClient{r.strict, r.ordinary} {
+		if err := ping(ctx, client); err != nil {
+			return unavailable("ping", err)
+		}
 	}
 	return nil
+}
+
+func ping(ctx context.Context, client redis.UniversalClient) error {
+	cluster, ok := client.(*redis.ClusterClient)
+	if !ok {
+		return client.Ping(ctx).Err()
+	}
+	// A ping without a key would go to any node that is there.
+	return cluster.ForEachMaster(ctx, func(ctx context.Context, master *redis.Client) error {
+		return master.Ping(ctx).Err()
+	})
 }
 
 // Run looks after what Open has started until ctx ends, and starts no goroutine.

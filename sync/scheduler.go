@@ -1,7 +1,6 @@
 package sync
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -42,7 +41,7 @@ func (s *Scheduler) Run(ctx context.Context) error {
 		return nil
 	})
 	g.Go(func() error {
-		r.health.watch(ctx, r.ping, r.catchUp)
+		r.health.watch(ctx, r.server.Ping, r.catchUp)
 		return nil
 	})
 	g.Go(func() error {
@@ -101,12 +100,6 @@ func (r *Runner) ticks() *cron.Cron {
 func (r *Runner) all() []*target {
 	set := r.set.Load()
 	return slices.Concat(set.menus, set.reasons)
-}
-
-// ping asks over both clients: each has a pool of its own, and one may still
-// remember a failed dial when the other has come back.
-func (r *Runner) ping(ctx context.Context) error {
-	return cmp.Or(r.redis.Ping(ctx).Err(), r.ordinary.Ping(ctx).Err())
 }
 
 // tick is what cron calls: it drops the slot into the queue, or skips it while

@@ -15,7 +15,7 @@ const (
 	// lookWithin bounds one look: a frozen server does not answer.
 	lookWithin = 5 * time.Second
 	// answerWithin bounds the wait for one server's answer.
-	answerWithin = 300 * time.Millisecond
+	answerWithin = time.Second
 )
 
 // await ends the test when something is not so within agreedWithin; so tells

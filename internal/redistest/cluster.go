@@ -122,7 +122,10 @@ func (c *Cluster) AwaitWhole() {
 }
 
 // URL is the cluster's address as configuration takes it.
-func (c *Cluster) URL() string { return "redis+cluster://" + addresses(c.nodes) }
+func (c *Cluster) URL() string { return c.nodes[0].scheme("+cluster") + addresses(c.nodes) }
+
+// CAFile is that of all nodes; "" without TLS.
+func (c *Cluster) CAFile() string { return c.nodes[0].CAFile() }
 
 // Nodes are all servers of the cluster; the first three were the masters at the
 // start, and the others their replicas, in the same order again and again.
@@ -130,7 +133,10 @@ func (c *Cluster) Nodes() []*Server { return c.nodes }
 
 // Client is a new client of the whole cluster; it is closed when the test ends.
 func (c *Cluster) Client() *redis.ClusterClient {
-	client := redis.NewClusterClient(&redis.ClusterOptions{Addrs: strings.Split(addresses(c.nodes), ",")})
+	options := c.nodes[0].options()
+	client := redis.NewClusterClient(&redis.ClusterOptions{
+		Addrs: strings.Split(addresses(c.nodes), ","), Password: options.Password, TLSConfig: options.TLSConfig,
+	})
 	c.tb.Cleanup(func() { _ = client.Close() }) // a test may have closed it already
 	return client
 }

@@ -3,15 +3,16 @@
 // loopback ports, keeps its data in the test's temporary folder, and is gone
 // when the test ends.
 //
-// But for Shared no server is shared, so tests may run in parallel, flush, reconfigure
-// and kill as they like. Only tests import this package. It never skips
-// silently: where no server is installed the test fails and names the command
-// that installs one, unless -short was asked for.
+// But for Shared no server is shared, so tests may run in parallel, flush,
+// reconfigure and kill as they like. Only tests import this package. It never
+// skips silently: where no server is installed the test fails and names the
+// command that installs one, unless -short was asked for.
 package redistest
 
 import (
 	"context"
 	"fmt"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -53,6 +54,15 @@ func Config(directive string, values ...string) Option {
 	}
 }
 
+// Password makes the server want a password from everybody, its replicas too.
+func Password(password string) Option {
+	return func(s *Server) {
+		s.password = password
+		Config("requirepass", password)(s)
+		Config("masterauth", password)(s)
+	}
+}
+
 // Server is one running redis-server of one test. Its methods may be called
 // from several goroutines; those that can fail the test (Start, Restart) only
 // from the test's own.
@@ -62,6 +72,7 @@ type Server struct {
 	dir        string
 	port       int
 	directives []string
+	password   string
 	tls        *certificates // nil without TLS
 	sentinel   string        // of a Sentinel alone: what it watches, as redis.conf says it
 	bus        bool          // of a cluster's node: the port 10,000 above is its too
@@ -97,12 +108,19 @@ func (s *Server) Addr() string {
 }
 
 // URL is the server's address as configuration takes it: redis://host:port/0,
-// or rediss:// with TLS.
-func (s *Server) URL() string {
+// or rediss:// with TLS; the password included.
+func (s *Server) URL() string { return s.scheme("") + s.Addr() + "/0" }
+
+// scheme is what an address begins with.
+func (s *Server) scheme(form string) string {
+	scheme := "redis"
 	if s.tls != nil {
-		return "rediss://" + s.Addr() + "/0"
+		scheme = "rediss"
 	}
-	return "redis://" + s.Addr() + "/0"
+	if s.password == "" {
+		return scheme + form + "://"
+	}
+	return scheme + form + "://:" + url.QueryEscape(s.password) + "@"
 }
 
 // Client is a new client of the server with go-redis's own defaults; it is
@@ -117,7 +135,7 @@ func (s *Server) Client() *redis.Client {
 }
 
 func (s *Server) options() *redis.Options {
-	options := &redis.Options{Addr: s.Addr()}
+	options := &redis.Options{Addr: s.Addr(), Password: s.password}
 	if s.tls != nil {
 		options.TLSConfig = s.tls.trusting()
 	}

@@ -21,7 +21,7 @@ const (
 	quorum = 2
 	// agreedWithin bounds the forming of a group of servers, and a fail-over: one
 	// whose vote was split is tried again after six seconds.
-	agreedWithin = 12 * time.Second
+	agreedWithin = 45 * time.Second
 )
 
 // Sentinel is a master with two replicas, and three Sentinels that put one of
@@ -56,7 +56,9 @@ func StartSentinel(tb testing.TB, options ...Option) *Sentinel {
 		return nil
 	})
 	for range 3 {
-		watcher := &Server{tb: tb, binary: Binary(tb), dir: tb.TempDir(), sentinel: watching(master.port)}
+		watcher := &Server{
+			tb: tb, binary: Binary(tb), dir: tb.TempDir(), tls: master.tls, password: ownPassword(master), sentinel: watching(master),
+		}
 		s.sentinels = append(s.sentinels, watcher.start())
 		watcher.hurry()
 	}
@@ -71,14 +73,27 @@ func StartSentinel(tb testing.TB, options ...Option) *Sentinel {
 	return s
 }
 
+// ownPassword is the Sentinels' own, another one than the data's.
+func ownPassword(master *Server) string {
+	if master.password == "" {
+		return ""
+	}
+	return "sentinel-" + master.password
+}
+
 // watching is what a Sentinel watches, and how it does.
-func watching(port int) string {
-	return strings.Join([]string{
-		fmt.Sprintf("sentinel monitor %s %s %d %d", masterName, loopback, port, quorum),
+func watching(master *Server) string {
+	lines := []string{
+		fmt.Sprintf("sentinel monitor %s %s %d %d", masterName, loopback, master.port, quorum),
 		"sentinel down-after-milliseconds " + masterName + " 500",
 		"sentinel failover-timeout " + masterName + " 3000",
 		"sentinel parallel-syncs " + masterName + " 2",
-	}, "\n")
+	}
+	if master.password != "" {
+		lines = append(lines, fmt.Sprintf("sentinel auth-pass %s %q", masterName, master.password),
+			fmt.Sprintf("sentinel sentinel-pass %q", ownPassword(master)), fmt.Sprintf("requirepass %q", ownPassword(master)))
+	}
+	return strings.Join(lines, "\n")
 }
 
 // writeSentinel writes the Sentinel's configuration, which it changes itself
@@ -88,7 +103,11 @@ func (s *Server) writeSentinel() string {
 	if _, err := os.Stat(path); err == nil {
 		return path
 	}
-	text := fmt.Sprintf("bind %s\nport %d\ndir %q\n%s\n", loopback, s.port, s.dir, s.sentinel)
+	listen := fmt.Sprintf("port %d", s.port)
+	if s.tls != nil {
+		listen = fmt.Sprintf("port 0\ntls-port %d\n%s", s.port, s.tls.lines())
+	}
+	text := fmt.Sprintf("bind %s\n%s\ndir %q\n%s\n", loopback, listen, s.dir, s.sentinel)
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		s.tb.Fatalf("redistest: %v", err)
 	}
@@ -129,10 +148,17 @@ func (s *Server) knows(ctx context.Context, replicas, others int) error {
 	return nil
 }
 
-// URL is the group's address as configuration takes it.
+// URL is the group's address as configuration takes it, the data's password
+// included; OwnPassword is the Sentinels'.
 func (s *Sentinel) URL() string {
-	return "redis+sentinel://" + addresses(s.sentinels) + "/" + masterName + "/0"
+	return s.nodes[0].scheme("+sentinel") + addresses(s.sentinels) + "/" + masterName + "/0"
 }
+
+// OwnPassword is the one that the Sentinels themselves want; "" without Password.
+func (s *Sentinel) OwnPassword() string { return s.sentinels[0].password }
+
+// CAFile is that of all servers; "" without TLS.
+func (s *Sentinel) CAFile() string { return s.nodes[0].CAFile() }
 
 // Nodes are the three servers of the data; the first was the master at the start.
 func (s *Sentinel) Nodes() []*Server { return s.nodes }
@@ -146,7 +172,10 @@ func (s *Sentinel) Client() *redis.Client {
 	for _, sentinel := range s.sentinels {
 		addrs = append(addrs, sentinel.Addr())
 	}
-	client := redis.NewFailoverClient(&redis.FailoverOptions{MasterName: masterName, SentinelAddrs: addrs})
+	options := s.nodes[0].options()
+	client := redis.NewFailoverClient(&redis.FailoverOptions{
+		MasterName: masterName, SentinelAddrs: addrs, Password: options.Password, SentinelPassword: s.OwnPassword(), TLSConfig: options.TLSConfig,
+	})
 	s.tb.Cleanup(func() { _ = client.Close() }) // a test may have closed it already
 	return client
 }

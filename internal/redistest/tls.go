@@ -8,18 +8,27 @@ import (
 	"crypto/x509"
 	"crypto/x509/pkix"
 	"encoding/pem"
+	"fmt"
 	"math/big"
 	"net"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 )
 
 // TLS makes the server speak TLS alone, with a certificate for its address that
-// an authority of the test's own has signed (CAFile).
+// an authority of the test's own has signed (CAFile). In a group all have the
+// same certificate, and speak TLS among themselves too.
 func TLS() Option {
-	return func(s *Server) { s.tls = newCertificates(s.tb, s.dir) }
+	var shared *certificates
+	return func(s *Server) {
+		if shared == nil {
+			shared = newCertificates(s.tb, s.dir)
+		}
+		s.tls = shared
+	}
 }
 
 // CAFile is the file of the authority that has signed the server's certificate,
@@ -52,7 +61,9 @@ func newCertificates(tb testing.TB, dir string) *certificates {
 	server := &x509.Certificate{
 		SerialNumber: big.NewInt(2), Subject: pkix.Name{CommonName: "redistest server"},
 		NotBefore: now.Add(-time.Hour), NotAfter: now.Add(24 * time.Hour), IPAddresses: []net.IP{net.ParseIP(loopback)},
-		KeyUsage: x509.KeyUsageDigitalSignature, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
+		KeyUsage: x509.KeyUsageDigitalSignature,
+		// The nodes of a cluster show theirs to each other from both sides.
+		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth},
 	}
 	c.authority = c.sign(tb, c.caFile, authority, authority, &authorityKey.PublicKey, authorityKey)
 	c.sign(tb, c.certFile, server, c.authority, &serverKey.PublicKey, authorityKey)
@@ -107,6 +118,16 @@ func (c *certificates) trusting() *tls.Config {
 func (c *certificates) directives() []string {
 	return []string{
 		"--tls-cert-file", c.certFile, "--tls-key-file", c.keyFile,
-		"--tls-ca-cert-file", c.caFile, "--tls-auth-clients", "no",
+		"--tls-ca-cert-file", c.caFile, "--tls-auth-clients", "no", "--tls-replication", "yes", "--tls-cluster", "yes",
 	}
+}
+
+// lines are the same in redis.conf.
+func (c *certificates) lines() string {
+	var text strings.Builder
+	list := c.directives()
+	for i := 0; i < len(list); i += 2 {
+		fmt.Fprintf(&text, "%s %q\n", strings.TrimPrefix(list[i], "--"), list[i+1])
+	}
+	return text.String()
 }
