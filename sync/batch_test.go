@@ -94,7 +94,7 @@ func isReset(n menusync.Notice) bool { return n.Event == menusync.NoticeReset }
 // how far the batch is, and tells the same of it.
 func TestBatch(t *testing.T) {
 	t.Parallel()
-	onBoth(t, func(t *testing.T, url string) {
+	onEveryRedis(t, func(t *testing.T, url string) {
 		const restaurants = 40
 		g := newRig(t, url, chain(restaurants, func(s *service) menusync.Source { return but3{s} }))
 		other := g.another()

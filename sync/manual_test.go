@@ -50,7 +50,7 @@ func (g *rig) wait(r *menusync.Runner, id string) menusync.Run {
 
 func TestManualRunIsFollowedOnAnyReplica(t *testing.T) {
 	t.Parallel()
-	onBoth(t, func(t *testing.T, url string) {
+	onEveryRedis(t, func(t *testing.T, url string) {
 		g := newRig(t, url)
 		g.want(g.once(), menusync.OutcomeUpdated, 1) // nothing to catch up
 		other := g.another()
@@ -74,7 +74,7 @@ func TestManualRunIsFollowedOnAnyReplica(t *testing.T) {
 
 func TestPlainRequestJoinsTheRunInFlight(t *testing.T) {
 	t.Parallel()
-	onBoth(t, func(t *testing.T, url string) {
+	onEveryRedis(t, func(t *testing.T, url string) {
 		g := newRig(t, url)
 		gate := newGate()
 		g.service.hook = gate.hook
@@ -101,7 +101,7 @@ func TestPlainRequestJoinsTheRunInFlight(t *testing.T) {
 
 func TestForcedRequestDuringAPlainRunQueuesOneMore(t *testing.T) {
 	t.Parallel()
-	onBoth(t, func(t *testing.T, url string) {
+	onEveryRedis(t, func(t *testing.T, url string) {
 		g := newRig(t, url)
 		gate := newGate()
 		g.service.hook = gate.hook
@@ -145,7 +145,7 @@ func TestForceUpgradesAQueuedRun(t *testing.T) {
 
 func TestHolderLost(t *testing.T) {
 	t.Parallel()
-	onBoth(t, func(t *testing.T, url string) {
+	onEveryRedis(t, func(t *testing.T, url string) {
 		g := newRig(t, url)
 		gate := newGate()
 		g.service.hook = gate.hook
@@ -265,7 +265,7 @@ func TestWaitEndsWithItsContext(t *testing.T) {
 
 func TestOneSlotIsDoneByOneReplica(t *testing.T) {
 	t.Parallel()
-	onBoth(t, func(t *testing.T, url string) {
+	onEveryRedis(t, func(t *testing.T, url string) {
 		g := newRig(t, url)
 		slot := g.clock()
 		run, err := g.OnceAt(t.Context(), bistro, slot)
@@ -320,7 +320,7 @@ func TestBusyTickIsSkippedAndCounted(t *testing.T) {
 
 func TestRunsArePagedFilteredAndBounded(t *testing.T) {
 	t.Parallel()
-	onBoth(t, func(t *testing.T, url string) {
+	onEveryRedis(t, func(t *testing.T, url string) {
 		const second menu.RestaurantID = "second"
 		g := newRig(t, url, func(d *menusync.Deps) {
 			d.Config.Runs, d.Config.RunIndex = 5, 8

@@ -42,7 +42,7 @@ func (g *rig) wantPublished(id menu.RestaurantID, raw []byte) {
 
 func TestWhatIsServedAsPublished(t *testing.T) {
 	t.Parallel()
-	onBoth(t, func(t *testing.T, url string) {
+	onEveryRedis(t, func(t *testing.T, url string) {
 		g := newRig(t, url)
 		stop := func(id string) []byte { return viewWith(10, 100, id) }
 		spelled := []byte(strings.ReplaceAll(string(view(10)), `"id"`, `"ID"`))
@@ -92,7 +92,7 @@ func TestWhatIsServedAsPublished(t *testing.T) {
 // the connection's own menu with it; each is served as it was published.
 func TestAChainIsServedAsPublished(t *testing.T) {
 	t.Parallel()
-	onBoth(t, func(t *testing.T, url string) {
+	onEveryRedis(t, func(t *testing.T, url string) {
 		g := newRig(t, url, withDefaultMenu, func(d *menusync.Deps) {
 			d.Restaurants = append(d.Restaurants, menusync.Restaurant{ID: "grill", Connection: "main", Settings: menu.DefaultSettings()})
 		})
@@ -161,7 +161,7 @@ func TestALaterLeaseFencesARestatementOff(t *testing.T) {
 // pulled at once.
 func TestAnOlderFormIsPulledAnew(t *testing.T) {
 	t.Parallel()
-	onBoth(t, func(t *testing.T, url string) {
+	onEveryRedis(t, func(t *testing.T, url string) {
 		g := newRig(t, url)
 		g.want(g.once(), menusync.OutcomeUpdated, 1)
 		if err := g.client.HDel(t.Context(), g.keys.Current(bistro), "form").Err(); err != nil {

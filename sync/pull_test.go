@@ -18,7 +18,7 @@ import (
 
 func TestFirstPullIsPublished(t *testing.T) {
 	t.Parallel()
-	onBoth(t, func(t *testing.T, url string) {
+	onEveryRedis(t, func(t *testing.T, url string) {
 		g := newRig(t, url)
 		run := g.once()
 		g.want(run, menusync.OutcomeUpdated, 1)
@@ -173,7 +173,7 @@ func TestEqualBytesAreNotEnough(t *testing.T) {
 // changed, and so without a new version.
 func TestALostContentIsWrittenAgain(t *testing.T) {
 	t.Parallel()
-	onBoth(t, func(t *testing.T, url string) {
+	onEveryRedis(t, func(t *testing.T, url string) {
 		g := newRig(t, url)
 		g.service.etag = `"v1"`
 		g.want(g.once(), menusync.OutcomeUpdated, 1)

@@ -71,7 +71,7 @@ func TestReplaceThatCannotBeMeantChangesNothing(t *testing.T) {
 
 func TestAddedAndChangedRestaurantsAreSyncedAtOnce(t *testing.T) {
 	t.Parallel()
-	onBoth(t, func(t *testing.T, url string) {
+	onEveryRedis(t, func(t *testing.T, url string) {
 		g := newRig(t, url, func(d *menusync.Deps) { d.Restaurants = restaurants("a", "b") })
 		g.schedule(g.Runner)
 		synced := func(ids ...menu.RestaurantID) func() bool {

@@ -2,6 +2,7 @@ package sync_test
 
 import (
 	"context"
+	"crypto/rand"
 	"fmt"
 	"strings"
 	stdsync "sync"
@@ -22,8 +23,11 @@ import (
 
 func TestMain(m *testing.M) {
 	redis.SetLogger(quiet{}) // it logs each refused connection of the tests that stop a server
-	goleak.VerifyTestMain(m)
+	goleak.VerifyTestMain(servers.Main(m))
 }
+
+// servers are those of the forms that take seconds to start.
+var servers redistest.Shared //nolint:gochecknoglobals // for all tests of the package
 
 type quiet struct{}
 
@@ -185,8 +189,9 @@ type rig struct {
 	now      time.Time
 }
 
-// onBoth runs a test on the embedded and on the real Redis.
-func onBoth(t *testing.T, test func(t *testing.T, url string)) {
+// onEveryRedis runs a test on the embedded Redis and on a real one, alone,
+// behind Sentinels, and in a cluster.
+func onEveryRedis(t *testing.T, test func(t *testing.T, url string)) {
 	t.Helper()
 	t.Run("embedded", func(t *testing.T) {
 		t.Parallel()
@@ -196,6 +201,14 @@ func onBoth(t *testing.T, test func(t *testing.T, url string)) {
 		t.Parallel()
 		test(t, redistest.Start(t).URL())
 	})
+	t.Run("sentinel", func(t *testing.T) {
+		t.Parallel()
+		test(t, servers.Sentinel(t).URL())
+	})
+	t.Run("cluster", func(t *testing.T) {
+		t.Parallel()
+		test(t, servers.Cluster(t).URL())
+	})
 }
 
 // newRig makes a rig with one restaurant; change may alter its parts.
@@ -203,7 +216,7 @@ func newRig(t *testing.T, url string, change ...func(*menusync.Deps)) *rig {
 	t.Helper()
 	logger, lines := logtest.NewNullLogger()
 	logger.SetLevel(logrus.DebugLevel)
-	opened, err := cache.Open(t.Context(), cache.RedisConfig{URL: url}, logger)
+	opened, err := cache.Open(t.Context(), cache.RedisConfig{URL: url, Prefix: rand.Text()}, logger)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -48,7 +48,7 @@ func (g *rig) serves(raw []byte, held cache.HoldUntil) {
 
 func TestRollbackHoldsUntilTheNextChange(t *testing.T) {
 	t.Parallel()
-	onBoth(t, func(t *testing.T, url string) {
+	onEveryRedis(t, func(t *testing.T, url string) {
 		g := newRig(t, url)
 		old, bad, next := view(10), viewWith(11, 1, ""), viewWith(11, 150, "")
 		g.pulls(old, menusync.OutcomeUpdated, 1)
@@ -88,7 +88,7 @@ func TestRollbackHoldsUntilTheNextChange(t *testing.T) {
 
 func TestRollbackHoldsUntilReleased(t *testing.T) {
 	t.Parallel()
-	onBoth(t, func(t *testing.T, url string) {
+	onEveryRedis(t, func(t *testing.T, url string) {
 		g := newRig(t, url)
 		g.pulls(view(10), menusync.OutcomeUpdated, 1)
 		g.pulls(viewWith(11, 1, ""), menusync.OutcomeUpdated, 2)
@@ -234,7 +234,7 @@ func TestRollbackKeepsTheStopListOfADishThatIsGone(t *testing.T) {
 
 func TestRollbackRefusals(t *testing.T) {
 	t.Parallel()
-	onBoth(t, func(t *testing.T, url string) {
+	onEveryRedis(t, func(t *testing.T, url string) {
 		g := newRig(t, url)
 		g.once()
 		_, err := g.Rollback(t.Context(), bistro, menusync.Rollback{Version: 7, Hold: cache.HoldReleased}, "", 0)

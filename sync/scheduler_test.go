@@ -19,7 +19,7 @@ func withDefaultMenu(d *menusync.Deps) { d.Connections[0].DefaultMenu = true }
 
 func TestStartupCatchesUp(t *testing.T) {
 	t.Parallel()
-	onBoth(t, func(t *testing.T, url string) {
+	onEveryRedis(t, func(t *testing.T, url string) {
 		g := newRig(t, url, withDefaultMenu)
 		g.service.reasons = []upstream.Reason{{ID: "1", Reason: "Too late", Type: "simple"}}
 		stop := g.schedule(g.Runner)
