@@ -80,7 +80,7 @@ func TestTheLastGoodMenuIsServedWithoutTheOrderingService(t *testing.T) {
 func TestServeStartsWithoutTheOrderingService(t *testing.T) {
 	t.Parallel()
 	service := newService(t)
-	env := service.env("LARDER_SYNC_DEADLINE=1s")
+	env := service.env("LARDER_SYNC_DEADLINE=5s")
 	service.Close()
 	r := command{env: env}.start(t, "serve")
 	base := r.address(t)
