@@ -37,6 +37,9 @@ type Publication struct {
 	Catalogue *menu.Catalogue
 	Published menu.Published
 	SyncedAt  time.Time // kept in whole milliseconds
+	// CheckedAt is when the ordering service was asked last; zero means
+	// SyncedAt, at which it was.
+	CheckedAt time.Time
 	// Floor is the highest version that the publisher has served: the new one
 	// is above it although Redis may have lost its data (policy S2).
 	Floor int64
@@ -88,7 +91,7 @@ func (s *Store) publish(ctx context.Context, p Publication) (Version, error) {
 	version := Version{
 		Restaurant: p.Restaurant, Name: p.Name, Version: max(p.Base, p.Floor) + 1,
 		Content: menu.ContentHash(p.Published.Content, p.Catalogue.Settings()), Stops: p.Catalogue.Stops(),
-		SyncedAt: wholeMillis(p.SyncedAt), CheckedAt: wholeMillis(p.SyncedAt),
+		SyncedAt: wholeMillis(p.SyncedAt), CheckedAt: wholeMillis(cmp.Or(p.CheckedAt, p.SyncedAt)),
 		Counts: p.Catalogue.Counts(), LastOutcome: cmp.Or(p.Outcome, outcomeUpdated), Hold: stored.hold, Bytes: len(p.Published.Content),
 	}
 	if p.Hold != nil {

@@ -32,7 +32,8 @@ func (s *Server) events(c *gin.Context) {
 	}
 	ctx, cancel := s.untilExpiry(c)
 	defer cancel()
-	s.metrics.streamEnded(kindMenu, s.follow(ctx, st, topic, c.GetHeader("Last-Event-ID")))
+	who, _ := callerOf(c)
+	s.metrics.streamEnded(kindMenu, s.follow(ctx, st, topic, who, c.GetHeader("Last-Event-ID")))
 }
 
 // followed is the restaurant that a stream is asked for.
@@ -50,16 +51,23 @@ func (s *Server) followed(c *gin.Context) (menu.RestaurantID, error) {
 		}
 		return "", restaurantRequired(known)
 	}
-	restaurant, known := s.runner.Known(menu.RestaurantID(ids[0]))
-	if !known || !who.sees(restaurant.Connection) {
+	restaurant := menu.RestaurantID(ids[0])
+	if !s.mayFollow(who, restaurant) {
 		return "", s.unknownRestaurant(who)
 	}
-	return restaurant.ID, nil
+	return restaurant, nil
+}
+
+// mayFollow tells whether the restaurant is configured and the caller may know
+// of it, which a reload may change while a stream is open.
+func (s *Server) mayFollow(who caller, id menu.RestaurantID) bool {
+	restaurant, known := s.runner.Known(id)
+	return known && who.sees(restaurant.Connection)
 }
 
 // follow tells one reader of every version until the stream ends. seen is the
 // mark of the version that it has.
-func (s *Server) follow(ctx context.Context, st *stream, topic *topic, seen string) ending {
+func (s *Server) follow(ctx context.Context, st *stream, topic *topic, who caller, seen string) ending {
 	pulse := newPulse(s.cfg.Events.Heartbeat)
 	defer pulse.Stop()
 	newest := topic.newest()
@@ -68,6 +76,7 @@ func (s *Server) follow(ctx context.Context, st *stream, topic *topic, seen stri
 	}
 	for {
 		seen = newest.mark
+		var news []byte
 		select {
 		case <-ctx.Done():
 			return whyOver(ctx)
@@ -76,18 +85,17 @@ func (s *Server) follow(ctx context.Context, st *stream, topic *topic, seen stri
 			return endDrain
 		case <-newest.change.Next():
 			newest = topic.newest()
-			if err := st.send(newest.since(seen)); err != nil {
-				return whyFailed(err)
-			}
+			news = newest.since(seen)
 		case <-pulse.C:
-			if _, known := s.runner.Known(topic.restaurant); !known {
-				st.farewell(0)
-				return endRemoved
-			}
-			if err := st.send(heartbeat()); err != nil {
-				return whyFailed(err)
-			}
+			news = heartbeat()
 			pulse.again()
+		}
+		if !s.mayFollow(who, topic.restaurant) {
+			st.farewell(0)
+			return endRemoved
+		}
+		if err := st.send(news); err != nil {
+			return whyFailed(err)
 		}
 	}
 }

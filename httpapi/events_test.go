@@ -6,6 +6,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -17,6 +18,7 @@ import (
 	"larder/httpapi"
 	"larder/internal/menu"
 	"larder/internal/redistest"
+	menusync "larder/sync"
 )
 
 // dishes is a menu of so many dishes, all of them stopped or none.
@@ -144,6 +146,28 @@ func TestATokensEndEndsItsStream(t *testing.T) {
 	f.next()
 	f.over()
 	w.metric(`larder_event_streams_ended_total{kind="menu",reason="expired"} 1`)
+}
+
+// A reload may take a restaurant away, or give it to a connection that the
+// reader must not know of: either ends the stream.
+func TestAReloadEndsTheStreamsOfWhatIsGone(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, eager)
+	ours, moved, gone := w.follow(bistro, w.as(clientShop)...), w.follow(north, w.as(clientNorth)...), w.follow(empty)
+	ours.next()
+	moved.next()
+	restaurants := slices.Clone(w.runner.Restaurants())
+	restaurants = slices.DeleteFunc(restaurants, func(r menusync.Restaurant) bool { return r.ID == empty })
+	for i := range restaurants {
+		restaurants[i].Connection = "main"
+	}
+	if _, err := w.runner.Replace(restaurants, "@every 24h"); err != nil {
+		t.Fatal(err)
+	}
+	moved.over()
+	gone.over()
+	w.metric(`larder_event_streams_ended_total{kind="menu",reason="removed"} 2`)
+	ours.beat()
 }
 
 func TestEventsAreLimited(t *testing.T) { // policy H1

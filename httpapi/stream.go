@@ -30,7 +30,7 @@ const (
 	endSlow    ending = "slow"    // the client took no byte in time
 	endDrain   ending = "drain"   // larder stops
 	endExpired ending = "expired" // the token's time is over
-	endRemoved ending = "removed" // the restaurant is no longer configured
+	endRemoved ending = "removed" // the restaurant is no longer configured, or not for this client
 )
 
 // stream is one answer of server-sent events. It is its handler's alone.

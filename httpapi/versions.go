@@ -59,7 +59,7 @@ func (s *Server) listVersions(c *gin.Context) {
 		return
 	}
 	list := page[versionRow]{Result: []versionRow{}}
-	for _, version := range kept {
+	for i, version := range kept {
 		if before > 0 && version.Version >= before {
 			continue
 		}
@@ -67,7 +67,8 @@ func (s *Server) listVersions(c *gin.Context) {
 			list.Next = nextPage(strconv.FormatInt(list.Result[limit-1].Version, 10))
 			break
 		}
-		list.Result = append(list.Result, rowOfVersion(version, current))
+		// The newest is the current one, be it that it came after the first look.
+		list.Result = append(list.Result, rowOfVersion(version, current, i == 0 && version.Version >= current.Version))
 	}
 	answer(c, http.StatusOK, list)
 }
@@ -86,10 +87,10 @@ func versionCursor(c *gin.Context) (int64, error) {
 }
 
 // rowOfVersion lays one version out; a hold is the current one's.
-func rowOfVersion(version, current cache.Version) versionRow {
+func rowOfVersion(version, current cache.Version, isCurrent bool) versionRow {
 	row := versionRow{
 		Version: version.Version, Name: version.Name, Content: version.Content, SyncedAt: formatTime(version.SyncedAt),
-		Counts: version.Counts, Bytes: version.Bytes, Current: version.Version == current.Version,
+		Counts: version.Counts, Bytes: version.Bytes, Current: isCurrent,
 	}
 	if row.Current && current.Held {
 		row.Held, row.Hold = true, &current.Hold.Until

@@ -106,6 +106,24 @@ func TestVersionsAreListed(t *testing.T) {
 	}
 }
 
+// A version that is published between the two looks of a list is the current
+// one in it: there is always one, and one only.
+func TestAVersionThatComesWhileTheyAreListed(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.publishes(kitchenMenu("200", "[]"), "updated")
+	keys, client := w.redis.Keys(), w.redis.Client()
+	status := client.HGetAll(t.Context(), keys.Current(bistro)).Val() // as the first look saw it
+	w.publishes(kitchenMenu("200", "true"), "updated")                // in place of version 2
+	if err := client.HSet(t.Context(), keys.Current(bistro), status).Err(); err != nil {
+		t.Fatal(err)
+	}
+	rows, _ := w.versions("")
+	if len(rows) != 2 || rows[0].Version != 3 || !rows[0].Current || rows[1].Current {
+		t.Errorf("got %+v, want version 3 current", rows)
+	}
+}
+
 func TestAVersionIsShownAsPublished(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -1,6 +1,6 @@
 -- acquire claims a restaurant for one run and writes its record as running.
 --
--- KEYS[1] lease   hash {run, force}, expires when its holder vanishes
+-- KEYS[1] lease   hash {run, force, alone}, expires when its holder vanishes
 -- KEYS[2] turn    hash {fence, slot, run}: the last fencing number, the last
 --                 slot of the schedule that a replica took, the unfinished run
 -- KEYS[3] queue   hash {run, force} of the queued manual run, expires
@@ -12,6 +12,7 @@
 -- ARGV[4] the lease's life in milliseconds
 -- ARGV[5] slot of the schedule in milliseconds since the epoch, 0 = none
 -- ARGV[6] channel that is told of the run; "" = none
+-- ARGV[7] 1 = it asks the service nothing: nobody who wants a sync joins it
 --
 -- result {"held", holder's run id}
 --        {"done"}                     another replica took the slot
@@ -39,7 +40,7 @@ end
 local left = redis.call("HGET", KEYS[2], "run") or ""
 local fence = redis.call("HINCRBY", KEYS[2], "fence", 1)
 redis.call("HSET", KEYS[2], "run", ARGV[1])
-redis.call("HSET", KEYS[1], "run", ARGV[1], "force", force)
+redis.call("HSET", KEYS[1], "run", ARGV[1], "force", force, "alone", ARGV[7])
 redis.call("PEXPIRE", KEYS[1], ARGV[4])
 redis.call("HSET", KEYS[4], ARGV[1], ARGV[2])
 redis.call("ZADD", KEYS[5], 0, ARGV[1])

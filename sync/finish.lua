@@ -1,7 +1,7 @@
 -- finish writes a run's last record, releases its lease and forgets the
 -- restaurant's oldest records.
 --
--- KEYS[1] lease   hash {run, force}
+-- KEYS[1] lease   hash {run, force, alone}
 -- KEYS[2] turn    hash {fence, slot, run}
 -- KEYS[3] records hash run id -> record; run id .. ":by" -> joiners
 -- KEYS[4] order   sorted set of run ids, all with score 0

@@ -12,7 +12,7 @@ import (
 // them (trap 4).
 type keys struct{ of cache.Keys }
 
-// lease is the hash {run, force} of the run in flight; expires.
+// lease is the hash {run, force, alone} of the run in flight; expires.
 func (k keys) lease(id menu.RestaurantID) string { return k.of.Lease(id) }
 
 // turn is the hash {fence, slot, run}; see acquire.lua. cache.Store compares

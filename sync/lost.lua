@@ -1,6 +1,6 @@
 -- lost ends a run whose holder has vanished (policy S8).
 --
--- KEYS[1] lease   hash {run, force}
+-- KEYS[1] lease   hash {run, force, alone}
 -- KEYS[2] turn    hash {fence, slot, run}
 -- KEYS[3] queue   hash {run, force}
 -- KEYS[4] records hash run id -> record

@@ -34,7 +34,7 @@ type Request struct {
 // Start joins the run in flight, or queues one for this process's Scheduler,
 // and returns at once: a plain request joins whatever runs or waits; a forced
 // one joins a forced run, and during a plain one queues one more (policy S8);
-// so does a fresh one during any.
+// so does a fresh one during any, and every one during a rollback.
 // Errors: *UnknownRestaurantError, cache.ErrUnavailable.
 func (r *Runner) Start(ctx context.Context, restaurant menu.RestaurantID, req Request) (Run, error) {
 	t, err := r.target(restaurant)

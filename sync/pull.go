@@ -260,11 +260,15 @@ func (p *pass) settle(ctx context.Context, m made, now pulled, findings []menu.F
 func (p *pass) publish(ctx context.Context, m made, now pulled, findings []menu.Finding, outcome Outcome, hold *cache.Hold) error {
 	before := p.before(ctx)
 	began := time.Now()
-	version, err := p.r.store.Publish(ctx, cache.Publication{
+	publication := cache.Publication{
 		Restaurant: p.t.ID, Name: p.name(m.view.Name), Fence: p.fence, Base: p.current.Version,
 		Catalogue: m.catalogue, Published: m.published, SyncedAt: p.r.clock().UTC(), Floor: p.floor,
 		Hold: hold, Outcome: string(outcome),
-	})
+	}
+	if p.run.Rollback != nil { // it asked nobody: nothing is confirmed
+		publication.CheckedAt = p.current.CheckedAt
+	}
+	version, err := p.r.store.Publish(ctx, publication)
 	p.run.Steps.Publish = since(began)
 	if err != nil {
 		return &stepError{doing: "publish " + p.what(), err: err}

@@ -1,6 +1,6 @@
 -- renew prolongs a lease that its holder still has.
 --
--- KEYS[1] lease hash {run, force}
+-- KEYS[1] lease hash {run, force, alone}
 -- ARGV[1] run id
 -- ARGV[2] the lease's life in milliseconds
 --

@@ -4,10 +4,14 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	stdsync "sync"
 	"testing"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"larder/cache"
+	"larder/internal/menu"
 	menusync "larder/sync"
 )
 
@@ -152,6 +156,51 @@ func TestAReleaseIsFollowedByARunThatKnowsOfIt(t *testing.T) {
 	g.serves(view(11), "")
 }
 
+// lingering is a replica that lets its first reader wait.
+type lingering struct {
+	*replica
+	gate gate
+	once stdsync.Once
+}
+
+func (l *lingering) Peek(id menu.RestaurantID) (*cache.Snapshot, bool) {
+	l.once.Do(func() { l.gate.hook(context.Background()) })
+	return l.replica.Peek(id)
+}
+
+// Whoever asks for a sync while a rollback is in flight gets a sync: the
+// rollback asks the service nothing.
+func TestNobodyJoinsARollback(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t *testing.T, url string) {
+		g := newRig(t, url)
+		g.pulls(view(10), menusync.OutcomeUpdated, 1)
+		g.pulls(view(11), menusync.OutcomeUpdated, 2)
+		slow := &lingering{replica: g.replica, gate: newGate()}
+		other := g.another(func(d *menusync.Deps) { d.Replica = slow })
+		var back errgroup.Group
+		back.Go(func() error {
+			_, err := other.Rollback(t.Context(), bistro, menusync.Rollback{Version: 1, Hold: cache.HoldReleased}, "ops", 0)
+			return err
+		})
+		<-slow.gate.entered // it has the lease
+		calls := g.service.count()
+		plain := g.start(g.Runner, menusync.Request{})
+		if plain.Rollback != nil || plain.State != menusync.StateQueued {
+			t.Errorf("Start joined %+v, want a run of its own", plain)
+		}
+		g.schedule(g.Runner)
+		close(slow.gate.open)
+		if err := back.Wait(); err != nil {
+			t.Fatal(err)
+		}
+		g.want(g.wait(g.Runner, plain.ID), menusync.OutcomeUnchanged, 3)
+		if g.service.count() == calls {
+			t.Error("nobody asked the service")
+		}
+	})
+}
+
 func TestTheGuardStandsBeforeAHoldIsLifted(t *testing.T) {
 	t.Parallel()
 	g := newRig(t, cache.Embedded)
@@ -168,6 +217,31 @@ func TestTheGuardStandsBeforeAHoldIsLifted(t *testing.T) {
 	g.pulls(view(11), menusync.OutcomeUnchanged, 5) // equal bytes
 	g.back(1, cache.HoldNextChange, 6)
 	g.pulls(view(11), menusync.OutcomeUnchanged, 6)
+}
+
+// A rollback asks the service nothing: what is served is not confirmed by it,
+// and grows stale as if it had not been.
+func TestARollbackConfirmsNothing(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t *testing.T, url string) {
+		g := newRig(t, url)
+		g.pulls(view(10), menusync.OutcomeUpdated, 1)
+		g.pulls(view(11), menusync.OutcomeUpdated, 2)
+		checked := g.clock()
+		g.advance(time.Hour)
+		g.back(1, cache.HoldReleased, 3)
+		current := g.current()
+		if !current.CheckedAt.Equal(checked) || !current.SyncedAt.Equal(g.clock()) {
+			t.Errorf("checked at %v, synced at %v; want %v, %v", current.CheckedAt, current.SyncedAt, checked, g.clock())
+		}
+		if snapshot, _ := g.replica.Peek(bistro); !snapshot.CheckedAt.Equal(checked) || !g.Stale(snapshot.Version) {
+			t.Errorf("the replica has it checked at %v, stale %t; want %v, stale", snapshot.CheckedAt, g.Stale(snapshot.Version), checked)
+		}
+		g.pulls(view(11), menusync.OutcomeUnchanged, 3)
+		if current := g.current(); !current.CheckedAt.Equal(g.clock()) {
+			t.Errorf("checked at %v, want %v", current.CheckedAt, g.clock())
+		}
+	})
 }
 
 func TestRollbackTwice(t *testing.T) {

@@ -1,6 +1,6 @@
 -- start joins a manual request to a run in flight, or queues one (policy S8).
 --
--- KEYS[1] lease   hash {run, force}
+-- KEYS[1] lease   hash {run, force, alone}
 -- KEYS[2] queue   hash {run, force}, expires when its replica vanishes
 -- KEYS[3] records hash run id -> record; run id .. ":by" -> joiners
 -- KEYS[4] order   sorted set of run ids, all with score 0
@@ -26,7 +26,8 @@ local function join(id)
 end
 
 local running = redis.call("HGET", KEYS[1], "run")
-if running and ARGV[6] == "0" and (ARGV[3] == "0" or redis.call("HGET", KEYS[1], "force") == "1") then
+local open = ARGV[6] == "0" and redis.call("HGET", KEYS[1], "alone") ~= "1"
+if running and open and (ARGV[3] == "0" or redis.call("HGET", KEYS[1], "force") == "1") then
   return join(running)
 end
 local queued = redis.call("HGET", KEYS[2], "run")
