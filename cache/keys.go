@@ -141,11 +141,11 @@ func (k Keys) Fence(id menu.RestaurantID) string { return k.restaurant(id, forma
 // Queue is the key of a restaurant's queued manual run; it expires.
 func (k Keys) Queue(id menu.RestaurantID) string { return k.restaurant(id, format, "queue") }
 
-// Runs is a hash of a restaurant's run records.
-func (k Keys) Runs(id menu.RestaurantID) string { return k.restaurant(id, format, "runs") }
+// Runs is a hash of the records of a restaurant's runs that are not finished.
+func (k Keys) Runs(id menu.RestaurantID) string { return k.restaurant(id, format, "runs-open") }
 
-// RunOrder is a sorted set of a restaurant's run ids.
-func (k Keys) RunOrder(id menu.RestaurantID) string { return k.restaurant(id, format, "run-order") }
+// RunLog is a stream of a restaurant's finished runs.
+func (k Keys) RunLog(id menu.RestaurantID) string { return k.restaurant(id, format, "run-log") }
 
 // Findings are the lint findings of a restaurant's menu as last pulled.
 func (k Keys) Findings(id menu.RestaurantID) string { return k.restaurant(id, format, "findings") }

@@ -5,7 +5,6 @@
 --                 slot of the schedule that a replica took, the unfinished run
 -- KEYS[3] queue   hash {run, force} of the queued manual run, expires
 -- KEYS[4] records hash run id -> record
--- KEYS[5] order   sorted set of run ids, all with score 0
 -- ARGV[1] run id
 -- ARGV[2] its record
 -- ARGV[3] 1 = forced
@@ -43,7 +42,6 @@ redis.call("HSET", KEYS[2], "run", ARGV[1])
 redis.call("HSET", KEYS[1], "run", ARGV[1], "force", force, "alone", ARGV[7])
 redis.call("PEXPIRE", KEYS[1], ARGV[4])
 redis.call("HSET", KEYS[4], ARGV[1], ARGV[2])
-redis.call("ZADD", KEYS[5], 0, ARGV[1])
 if ARGV[6] ~= "" then
   redis.call("PUBLISH", ARGV[6], "run.started " .. ARGV[2])
 end

@@ -1,14 +1,16 @@
--- finish writes a run's last record, releases its lease and forgets the
--- restaurant's oldest records.
+-- finish ends a run: its record goes, packed, from those at work to those that
+-- are finished, its lease is released, and the oldest record is forgotten.
 --
 -- KEYS[1] lease   hash {run, force, alone}
 -- KEYS[2] turn    hash {fence, slot, run}
 -- KEYS[3] records hash run id -> record; run id .. ":by" -> joiners
--- KEYS[4] order   sorted set of run ids, all with score 0
+-- KEYS[4] log     stream of finished runs: r = packed, by = joiners
 -- ARGV[1] run id
--- ARGV[2] its record
--- ARGV[3] how many records are kept
--- ARGV[4] channel that is told of the run; "" = none
+-- ARGV[2] its record, packed
+-- ARGV[3] how many finished runs are kept
+-- ARGV[4] the time of its id, in milliseconds
+-- ARGV[5] channel that is told of the run; "" = none
+-- ARGV[6] its record as it is told
 --
 -- result 1 written, 0 the run had been declared lost and keeps that record
 if redis.call("HGET", KEYS[1], "run") == ARGV[1] then
@@ -18,16 +20,24 @@ if redis.call("HGET", KEYS[2], "run") ~= ARGV[1] then
   return 0
 end
 redis.call("HDEL", KEYS[2], "run")
-redis.call("HSET", KEYS[3], ARGV[1], ARGV[2])
-if ARGV[4] ~= "" then
-  redis.call("PUBLISH", ARGV[4], "run.finished " .. ARGV[2])
-end
-local over = redis.call("ZCARD", KEYS[4]) - tonumber(ARGV[3])
-if over > 0 then
-  -- At most 100 at once: a lowered limit must not block the server.
-  for _, id in ipairs(redis.call("ZRANGE", KEYS[4], 0, math.min(over, 100) - 1)) do
-    redis.call("HDEL", KEYS[3], id, id .. ":by")
-    redis.call("ZREM", KEYS[4], id)
+
+-- Numbered by the time of its id, or right after the last one.
+local number = ARGV[4] .. "-0"
+local last = redis.call("XREVRANGE", KEYS[4], "+", "-", "COUNT", 1)[1]
+if last then
+  local ms, seq = string.match(last[1], "^(%d+)-(%d+)$")
+  if tonumber(ARGV[4]) <= tonumber(ms) then
+    number = ms .. "-" .. string.format("%d", tonumber(seq) + 1)
   end
+end
+local by = redis.call("HGET", KEYS[3], ARGV[1] .. ":by")
+if by then
+  redis.call("XADD", KEYS[4], "MAXLEN", ARGV[3], number, "r", ARGV[2], "by", by)
+else
+  redis.call("XADD", KEYS[4], "MAXLEN", ARGV[3], number, "r", ARGV[2])
+end
+redis.call("HDEL", KEYS[3], ARGV[1], ARGV[1] .. ":by")
+if ARGV[5] ~= "" then
+  redis.call("PUBLISH", ARGV[5], "run.finished " .. ARGV[6])
 end
 return 1

@@ -55,3 +55,11 @@ func (d *ids) increase() {
 		d.last[i] = crockford[0]
 	}
 }
+
+// idTime gives the milliseconds since the epoch that an id begins with.
+func idTime(id string) (ms int64) {
+	for _, digit := range id[:10] {
+		ms = ms<<5 | int64(strings.IndexRune(crockford, digit))
+	}
+	return ms
+}

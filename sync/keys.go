@@ -22,11 +22,12 @@ func (k keys) turn(id menu.RestaurantID) string { return k.of.Fence(id) }
 // queue is the hash {run, force} of the manual run that waits; expires.
 func (k keys) queue(id menu.RestaurantID) string { return k.of.Queue(id) }
 
-// records is the hash run id -> record, run id + ":by" -> joiners.
+// records is the hash run id -> record, run id + ":by" -> joiners, of the runs
+// that are not finished.
 func (k keys) records(id menu.RestaurantID) string { return k.of.Runs(id) }
 
-// order is the sorted set of run ids, all with score 0.
-func (k keys) order(id menu.RestaurantID) string { return k.of.RunOrder(id) }
+// log is the stream of finished runs; see runlog.go.
+func (k keys) log(id menu.RestaurantID) string { return k.of.RunLog(id) }
 
 // pulled is the hash of what was last pulled and let through; see pulled.go.
 func (k keys) pulled(id menu.RestaurantID) string { return k.of.Validator(id) }

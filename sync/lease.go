@@ -48,7 +48,7 @@ func (r *Runner) acquire(ctx context.Context, t *target, run *Run, slot time.Tim
 		slotMS = slot.UnixMilli()
 	}
 	answer, err := r.scripts.acquire.Run(ctx, r.redis,
-		[]string{r.keys.lease(t.ID), r.keys.turn(t.ID), r.keys.queue(t.ID), r.keys.records(t.ID), r.keys.order(t.ID)},
+		[]string{r.keys.lease(t.ID), r.keys.turn(t.ID), r.keys.queue(t.ID), r.keys.records(t.ID)},
 		run.ID, record, flag(run.Force), r.cfg.Lease.Milliseconds(), slotMS, r.keys.told(t.ID), flag(run.Rollback != nil)).Slice()
 	if err != nil {
 		return claim{}, unavailable(ctx, fmt.Sprintf("take the lease of %s", t.ID), err)

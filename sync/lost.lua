@@ -3,11 +3,15 @@
 -- KEYS[1] lease   hash {run, force, alone}
 -- KEYS[2] turn    hash {fence, slot, run}
 -- KEYS[3] queue   hash {run, force}
--- KEYS[4] records hash run id -> record
+-- KEYS[4] records hash run id -> record; run id .. ":by" -> joiners
+-- KEYS[5] log     stream of finished runs: r = packed, by = joiners
 -- ARGV[1] run id
 -- ARGV[2] the record as it was read
--- ARGV[3] the record that says it is lost
--- ARGV[4] channel that is told of the run; "" = none
+-- ARGV[3] the record that says it is lost, packed
+-- ARGV[4] how many finished runs are kept
+-- ARGV[5] the time of its id, in milliseconds
+-- ARGV[6] channel that is told of the run; "" = none
+-- ARGV[7] the record that says it is lost, as it is told
 --
 -- result 1 written, 0 the run is alive or its record has moved on
 if redis.call("HGET", KEYS[1], "run") == ARGV[1] or redis.call("HGET", KEYS[3], "run") == ARGV[1] then
@@ -16,9 +20,25 @@ end
 if redis.call("HGET", KEYS[4], ARGV[1]) ~= ARGV[2] then
   return 0
 end
-redis.call("HSET", KEYS[4], ARGV[1], ARGV[3])
-if ARGV[4] ~= "" then
-  redis.call("PUBLISH", ARGV[4], "run.finished " .. ARGV[3])
+
+-- Numbered as finish.lua does.
+local number = ARGV[5] .. "-0"
+local last = redis.call("XREVRANGE", KEYS[5], "+", "-", "COUNT", 1)[1]
+if last then
+  local ms, seq = string.match(last[1], "^(%d+)-(%d+)$")
+  if tonumber(ARGV[5]) <= tonumber(ms) then
+    number = ms .. "-" .. string.format("%d", tonumber(seq) + 1)
+  end
+end
+local by = redis.call("HGET", KEYS[4], ARGV[1] .. ":by")
+if by then
+  redis.call("XADD", KEYS[5], "MAXLEN", ARGV[4], number, "r", ARGV[3], "by", by)
+else
+  redis.call("XADD", KEYS[5], "MAXLEN", ARGV[4], number, "r", ARGV[3])
+end
+redis.call("HDEL", KEYS[4], ARGV[1], ARGV[1] .. ":by")
+if ARGV[6] ~= "" then
+  redis.call("PUBLISH", ARGV[6], "run.finished " .. ARGV[7])
 end
 if redis.call("HGET", KEYS[2], "run") == ARGV[1] then
   redis.call("HDEL", KEYS[2], "run")

@@ -58,7 +58,7 @@ func (r *Runner) Start(ctx context.Context, restaurant menu.RestaurantID, req Re
 		return Run{}, err
 	}
 	answer, err := r.scripts.start.Run(ctx, r.redis,
-		[]string{r.keys.lease(t.ID), r.keys.queue(t.ID), r.keys.records(t.ID), r.keys.order(t.ID)},
+		[]string{r.keys.lease(t.ID), r.keys.queue(t.ID), r.keys.records(t.ID)},
 		run.ID, record, flag(req.Force), by, queuedLife.Milliseconds(), flag(req.Fresh)).Slice()
 	if err != nil {
 		return Run{}, unavailable(ctx, fmt.Sprintf("start a sync of %s", t.ID), err)

@@ -129,15 +129,12 @@ func (r *Runner) end(ctx context.Context, t *target, run *Run, fault error, hold
 			r.log.WithError(err).WithFields(fields(run, "sync.unrecorded")).Debug("outcome not kept with the catalogue")
 		}
 	}
-	keep := r.cfg.Runs
-	if t.reasons {
-		keep = reasonRuns
-	}
-	written, err := r.conclude(ctx, run, keep)
+	written, err := r.conclude(ctx, run)
 	if err == nil && !written {
 		return nil // declared lost, and told so then
 	}
-	r.say(t, run, kindOf(fault))
+	away := r.follow(t, run, fault)
+	r.say(t, run, kindOf(fault), away || errors.Is(fault, cache.ErrUnavailable) || errors.Is(fault, context.Canceled))
 	if !t.reasons {
 		r.observer.RunFinished(*run)
 	}
@@ -184,8 +181,13 @@ func (r *Runner) tell(run Run) {
 }
 
 // say logs a run. A target that fails in the same way again and again says so
-// once; each of its runs has its record.
-func (r *Runner) say(t *target, run *Run, kind string) {
+// once; each of its runs has its record. told is a failure of more than this
+// target, which the log has already.
+func (r *Runner) say(t *target, run *Run, kind string, told bool) {
+	if told {
+		r.log.WithFields(fields(run, "sync."+string(run.Outcome))).Debug("menu not updated")
+		return
+	}
 	state := string(run.Outcome) + " " + kind
 	before, _ := t.last.Swap(state).(string)
 	name, what := "sync."+string(run.Outcome), "menu"

@@ -3,7 +3,6 @@ package sync
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -42,34 +41,57 @@ type Filter struct {
 // Errors: cache.ErrUnavailable.
 func (r *Runner) Runs(ctx context.Context, f Filter) (runs []Run, next string, err error) {
 	limit := min(cmp.Or(max(f.Limit, 0), defaultPage), maxPage)
-	cursor := f.Cursor
+	cursor, last := f.Cursor, ""
 	runs = []Run{}
 	for scanned := 0; scanned < maxScan; {
-		refs, err := r.refs(ctx, f.Restaurant, cursor, limit+1)
+		part, err := r.part(ctx, f.Restaurant, cursor, limit+1)
 		if err != nil {
 			return nil, "", err
 		}
-		records, err := r.load(ctx, refs)
-		if err != nil {
-			return nil, "", err
-		}
-		for _, record := range records {
+		for _, record := range part.records {
 			run := r.settle(ctx, record)
 			if f.Outcome != "" && run.Outcome != f.Outcome {
 				continue
 			}
 			if len(runs) == limit {
-				return runs, runs[limit-1].ID, nil
+				return runs, last, nil
 			}
-			runs = append(runs, run)
+			runs, last = append(runs, run), record.position
 		}
-		if len(refs) <= limit {
+		if part.read <= limit {
 			return runs, "", nil
 		}
-		scanned += len(refs)
-		cursor = refs[len(refs)-1].id
+		scanned += part.read
+		cursor = part.last
 	}
 	return runs, cursor, nil
+}
+
+// part is what was read of a list of runs.
+type part struct {
+	records []record
+	read    int    // with those that are gone
+	last    string // position of the last one that was read
+}
+
+// part reads the runs before a position, of one restaurant or of all.
+func (r *Runner) part(ctx context.Context, restaurant menu.RestaurantID, before string, count int) (part, error) {
+	if restaurant != "" {
+		records, err := r.page(ctx, restaurant, before, count)
+		if err != nil || len(records) == 0 {
+			return part{}, err
+		}
+		return part{records: records, read: len(records), last: records[len(records)-1].position}, nil
+	}
+	refs, err := r.refs(ctx, before, count)
+	if err != nil || len(refs) == 0 {
+		return part{}, err
+	}
+	records, err := r.load(ctx, refs)
+	for i := range records {
+		records[i].position = records[i].run.ID
+	}
+	return part{records: records, read: len(refs), last: refs[len(refs)-1].id}, err
 }
 
 // Run gives one run, on any replica. Errors: ErrUnknownRun,
@@ -104,12 +126,22 @@ func (r *Runner) Run(ctx context.Context, id string) (Run, error) {
 }
 
 func (r *Runner) run(ctx context.Context, ref runRef) (Run, error) {
+	if !isID(ref.id) {
+		return Run{}, ErrUnknownRun
+	}
 	records, err := r.load(ctx, []runRef{ref})
 	if err != nil {
 		return Run{}, err
 	}
 	if len(records) == 0 {
-		return Run{}, ErrUnknownRun
+		found, err := r.seek(ctx, ref)
+		if err != nil {
+			return Run{}, err
+		}
+		if found == nil {
+			return Run{}, ErrUnknownRun
+		}
+		return found.run, nil
 	}
 	return r.settle(ctx, records[0]), nil
 }
@@ -120,69 +152,24 @@ type runRef struct {
 	restaurant menu.RestaurantID
 }
 
-// record is a run as it was read, to be compared when it is settled.
-type record struct {
-	run Run
-	raw string
-}
-
-// refs lists runs before the cursor, newest first.
-func (r *Runner) refs(ctx context.Context, restaurant menu.RestaurantID, cursor string, count int) ([]runRef, error) {
-	key := r.keys.index()
-	if restaurant != "" {
-		key = r.keys.order(restaurant)
-	}
+// refs lists the runs of all before the cursor, newest first.
+func (r *Runner) refs(ctx context.Context, cursor string, count int) ([]runRef, error) {
 	before := "+"
 	if cursor != "" {
 		before = "(" + cursor
 	}
-	members, err := r.redis.ZRevRangeByLex(ctx, key, &redis.ZRangeBy{Min: "-", Max: before, Count: int64(count)}).Result()
+	members, err := r.redis.ZRevRangeByLex(ctx, r.keys.index(), &redis.ZRangeBy{Min: "-", Max: before, Count: int64(count)}).Result()
 	if err != nil {
 		return nil, unavailable(ctx, "list runs", err)
 	}
 	refs := make([]runRef, 0, len(members))
 	for _, member := range members {
 		id, of, ok := strings.Cut(member, " ")
-		if !ok {
-			of = string(restaurant)
+		if ok && isID(id) {
+			refs = append(refs, runRef{id: id, restaurant: menu.RestaurantID(of)})
 		}
-		refs = append(refs, runRef{id: id, restaurant: menu.RestaurantID(of)})
 	}
 	return refs, nil
-}
-
-// load reads records in one round trip; those that are gone are left out.
-func (r *Runner) load(ctx context.Context, refs []runRef) ([]record, error) {
-	if len(refs) == 0 {
-		return nil, nil
-	}
-	answers := make([]*redis.SliceCmd, len(refs))
-	_, err := r.redis.Pipelined(ctx, func(pipe redis.Pipeliner) error {
-		for i, ref := range refs {
-			answers[i] = pipe.HMGet(ctx, r.keys.records(ref.restaurant), ref.id, ref.id+bySuffix)
-		}
-		return nil
-	})
-	if err != nil {
-		return nil, unavailable(ctx, "read runs", err)
-	}
-	records := make([]record, 0, len(refs))
-	for i, answer := range answers {
-		values := answer.Val()
-		raw, ok := values[0].(string)
-		if !ok {
-			continue
-		}
-		var run Run
-		if err := json.Unmarshal([]byte(raw), &run); err != nil {
-			return nil, fmt.Errorf("sync: record of run %s of %s: %w", refs[i].id, refs[i].restaurant, err)
-		}
-		if joined, ok := values[1].(string); ok {
-			run.By = joinNames(run.By, joined)
-		}
-		records = append(records, record{run: run, raw: raw})
-	}
-	return records, nil
 }
 
 // settle gives a record's run; one whose holder vanished is ended here, by
@@ -193,14 +180,18 @@ func (r *Runner) settle(ctx context.Context, rec record) Run {
 	}
 	lost := rec.run
 	lost.State, lost.Outcome, lost.Error, lost.FinishedAt = StateFinished, OutcomeFailed, holderLost, r.clock().UTC()
-	written, err := lost.MarshalJSON()
+	packed, err := pack(&lost)
+	if err != nil {
+		return rec.run
+	}
+	told, err := lost.MarshalJSON()
 	if err != nil {
 		return rec.run
 	}
 	id := lost.Restaurant
 	ended, err := r.scripts.lost.Run(ctx, r.redis,
-		[]string{r.keys.lease(id), r.keys.turn(id), r.keys.queue(id), r.keys.records(id)},
-		lost.ID, rec.raw, written, r.keys.told(id)).Bool()
+		[]string{r.keys.lease(id), r.keys.turn(id), r.keys.queue(id), r.keys.records(id), r.keys.log(id)},
+		lost.ID, rec.raw, packed, r.kept(id), idTime(lost.ID), r.keys.told(id), told).Bool()
 	if err != nil || !ended {
 		return rec.run // alive, or nobody can tell now
 	}
@@ -216,19 +207,31 @@ func (r *Runner) enlist(ctx context.Context, pipe redis.Pipeliner, run *Run) {
 
 // conclude writes the last record of a run and releases its lease. A run that
 // was declared lost meanwhile keeps that record; then it is false.
-func (r *Runner) conclude(ctx context.Context, run *Run, keep int) (bool, error) {
-	written, err := run.MarshalJSON()
+func (r *Runner) conclude(ctx context.Context, run *Run) (bool, error) {
+	packed, err := pack(run)
+	if err != nil {
+		return false, err
+	}
+	told, err := run.MarshalJSON()
 	if err != nil {
 		return false, err
 	}
 	id := run.Restaurant
 	ok, err := r.scripts.finish.Run(ctx, r.redis,
-		[]string{r.keys.lease(id), r.keys.turn(id), r.keys.records(id), r.keys.order(id)},
-		run.ID, written, keep, r.keys.told(id)).Bool()
+		[]string{r.keys.lease(id), r.keys.turn(id), r.keys.records(id), r.keys.log(id)},
+		run.ID, packed, r.kept(id), idTime(run.ID), r.keys.told(id), told).Bool()
 	if err != nil {
 		return false, unavailable(ctx, "record run "+run.ID, err)
 	}
 	return ok, nil
+}
+
+// kept is how many finished runs are kept under an id.
+func (r *Runner) kept(id menu.RestaurantID) int {
+	if strings.HasSuffix(string(id), reasonsSuffix) {
+		return reasonRuns
+	}
+	return r.cfg.Runs
 }
 
 // joinNames adds those who joined to those who asked, each once.

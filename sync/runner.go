@@ -81,6 +81,7 @@ type Runner struct {
 	queue    *queue
 	ids      ids
 	health   *health
+	links    *links
 	feed     *feed
 	batches  *openBatches
 
@@ -106,7 +107,7 @@ func NewRunner(d Deps) (*Runner, error) {
 	r := &Runner{
 		cfg: d.Config, server: d.Redis, redis: d.Redis.Strict(), ordinary: d.Redis.Client(), keys: keys{d.Redis.Keys()}, scripts: newScripts(),
 		store: d.Store, replica: d.Replica, observer: d.Observer, clock: d.Clock, log: d.Log,
-		queue: newQueue(), feed: newFeed(), batches: newOpenBatches(), replaced: make(chan struct{}, 1), flights: map[string]*flight{},
+		queue: newQueue(), links: newLinks(), feed: newFeed(), batches: newOpenBatches(), replaced: make(chan struct{}, 1), flights: map[string]*flight{},
 	}
 	r.set.Store(set)
 	if r.clock == nil {

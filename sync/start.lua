@@ -3,7 +3,6 @@
 -- KEYS[1] lease   hash {run, force, alone}
 -- KEYS[2] queue   hash {run, force}, expires when its replica vanishes
 -- KEYS[3] records hash run id -> record; run id .. ":by" -> joiners
--- KEYS[4] order   sorted set of run ids, all with score 0
 -- ARGV[1] id of the new run, if one is needed
 -- ARGV[2] its record
 -- ARGV[3] 1 = forced
@@ -40,5 +39,4 @@ end
 redis.call("HSET", KEYS[2], "run", ARGV[1], "force", ARGV[3])
 redis.call("PEXPIRE", KEYS[2], ARGV[5])
 redis.call("HSET", KEYS[3], ARGV[1], ARGV[2])
-redis.call("ZADD", KEYS[4], 0, ARGV[1])
 return {ARGV[1], 1}

@@ -41,6 +41,7 @@ type targetSet struct {
 	catalogued  []menu.RestaurantID
 	reasons     []*target
 	byID        map[menu.RestaurantID]*target // of menus
+	counts      map[string]int                // of menus, by connection
 }
 
 // newTargets checks restaurants and connections and makes their set. What
@@ -60,11 +61,16 @@ func newTargets(connections []Connection, restaurants []Restaurant, schedule str
 		return nil, err
 	}
 	set.catalogued = make([]menu.RestaurantID, len(set.menus))
+	set.counts = make(map[string]int, len(connections))
 	for i, t := range set.menus {
 		set.catalogued[i] = t.ID
+		set.counts[t.Connection]++
 	}
 	return set, nil
 }
+
+// menusOf is how many menus come over a connection.
+func (s *targetSet) menusOf(connection string) int { return s.counts[connection] }
 
 func (s *targetSet) addRestaurants(before *targetSet) error {
 	zones := zones{}

@@ -45,9 +45,17 @@ func newBreaker(log logrus.FieldLogger) circuitbreaker.CircuitBreaker[*answer] {
 		WithDelay(breakerDelay).
 		WithJitterFactor(0.2).
 		OnStateChanged(func(event circuitbreaker.StateChangedEvent) {
-			log.WithFields(logrus.Fields{
+			entry := log.WithFields(logrus.Fields{
 				"event": "upstream.breaker", "from": event.OldState.String(), "to": event.NewState.String(),
-			}).Warn("circuit breaker changed")
+			})
+			switch {
+			case event.NewState == circuitbreaker.ClosedState:
+				entry.Info("circuit breaker closed: reads go on")
+			case event.OldState == circuitbreaker.ClosedState:
+				entry.Warn("circuit breaker opened: reads are not tried for a while")
+			default: // a try now and then while it is open
+				entry.Debug("circuit breaker lets a read through, or did in vain")
+			}
 		}).
 		Build()
 }

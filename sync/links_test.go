@@ -1,0 +1,84 @@
+package sync_test
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+
+	"larder/internal/menu"
+	"larder/internal/upstream"
+	menusync "larder/sync"
+)
+
+// Two hundred restaurants fail and come back: two lines of the connection, and
+// those of the first that met it.
+func TestServiceThatGoesAwayIsToldOnce(t *testing.T) {
+	t.Parallel()
+	const restaurantsOfAll = 200
+	ids := make([]menu.RestaurantID, restaurantsOfAll)
+	for i := range ids {
+		ids[i] = menu.RestaurantID(fmt.Sprintf("r%03d", i))
+	}
+	g := newRig(t, "embedded", func(d *menusync.Deps) { d.Restaurants = restaurants(ids...) })
+	all := func(want menusync.Outcome) {
+		t.Helper()
+		for _, id := range ids {
+			if run, err := g.Once(t.Context(), id, menusync.TriggerCron); err != nil || run.Outcome != want {
+				t.Fatalf("run of %s: %s %v, want %s", id, run.Outcome, err, want)
+			}
+		}
+	}
+	loud := func() (n int) {
+		for _, entry := range g.log.AllEntries() {
+			if entry.Level <= 3 { // warnings and worse
+				n++
+			}
+		}
+		return n
+	}
+	all(menusync.OutcomeUpdated)
+	for round := 1; round <= 2; round++ {
+		before := loud()
+		g.service.set(func(s *service) {
+			s.err = &upstream.Error{Operation: upstream.OpMenu, Status: 503, Err: errors.New("down")}
+		})
+		all(menusync.OutcomeFailed)
+		all(menusync.OutcomeFailed)
+		if n := loud() - before; n > 3 {
+			t.Errorf("round %d: %d warnings of %d failed runs, want at most 3", round, n, 2*restaurantsOfAll)
+		}
+		g.service.set(func(s *service) { s.err = nil })
+		all(menusync.OutcomeUnchanged)
+		if away, back := g.logged("sync.service_away"), g.logged("sync.service_back"); away != round || back != round {
+			t.Errorf("round %d: told %d times of a service that is away, %d times of its return", round, away, back)
+		}
+	}
+}
+
+// One restaurant that the service cannot serve says nothing of the others.
+func TestFaultOfOneRestaurantIsItsOwn(t *testing.T) {
+	t.Parallel()
+	g := newRig(t, "embedded", func(d *menusync.Deps) { d.Restaurants = restaurants("good", "bad") })
+	for range 5 {
+		g.service.set(func(s *service) { s.err = &upstream.Error{Operation: upstream.OpMenu, Status: 500} })
+		if _, err := g.Once(t.Context(), "bad", menusync.TriggerCron); err != nil {
+			t.Fatal(err)
+		}
+		g.service.set(func(s *service) { s.err = nil })
+		if _, err := g.Once(t.Context(), "good", menusync.TriggerCron); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n := g.logged("sync.service_away"); n != 0 {
+		t.Errorf("the service was told to be away %d times", n)
+	}
+	warnings := 0
+	for _, entry := range g.log.AllEntries() {
+		if entry.Level <= 3 && entry.Data["restaurant"] == "bad" {
+			warnings++
+		}
+	}
+	if warnings != 1 {
+		t.Errorf("%d warnings of the bad restaurant, want 1", warnings)
+	}
+}
