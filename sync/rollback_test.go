@@ -172,7 +172,7 @@ func (l *lingering) Peek(id menu.RestaurantID) (*cache.Snapshot, bool) {
 // rollback asks the service nothing.
 func TestNobodyJoinsARollback(t *testing.T) {
 	t.Parallel()
-	onBoth(t, func(t *testing.T, url string) {
+	onEveryRedis(t, func(t *testing.T, url string) {
 		g := newRig(t, url)
 		g.pulls(view(10), menusync.OutcomeUpdated, 1)
 		g.pulls(view(11), menusync.OutcomeUpdated, 2)
@@ -223,7 +223,7 @@ func TestTheGuardStandsBeforeAHoldIsLifted(t *testing.T) {
 // and grows stale as if it had not been.
 func TestARollbackConfirmsNothing(t *testing.T) {
 	t.Parallel()
-	onBoth(t, func(t *testing.T, url string) {
+	onEveryRedis(t, func(t *testing.T, url string) {
 		g := newRig(t, url)
 		g.pulls(view(10), menusync.OutcomeUpdated, 1)
 		g.pulls(view(11), menusync.OutcomeUpdated, 2)

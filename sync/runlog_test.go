@@ -61,7 +61,7 @@ func TestFinishedRunsAreKeptSmallAndBounded(t *testing.T) {
 // found by its id all the same.
 func TestRunThatWaitedLongIsFound(t *testing.T) {
 	t.Parallel()
-	onBoth(t, func(t *testing.T, url string) {
+	onEveryRedis(t, func(t *testing.T, url string) {
 		g := newRig(t, url)
 		waited := g.start(g.Runner, menusync.Request{By: "ops"})
 		for range 40 {
