@@ -111,10 +111,10 @@ func TestVersionsAreListed(t *testing.T) {
 func TestAVersionThatComesWhileTheyAreListed(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.publishes(kitchenMenu("200", "[]"), "updated")
+	w.publishes(kitchenMenu("200", "[]"))
 	keys, client := w.redis.Keys(), w.redis.Client()
 	status := client.HGetAll(t.Context(), keys.Current(bistro)).Val() // as the first look saw it
-	w.publishes(kitchenMenu("200", "true"), "updated")                // in place of version 2
+	w.publishes(kitchenMenu("200", "true"))                           // in place of version 2
 	if err := client.HSet(t.Context(), keys.Current(bistro), status).Err(); err != nil {
 		t.Fatal(err)
 	}
