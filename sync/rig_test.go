@@ -27,7 +27,7 @@ func TestMain(m *testing.M) {
 }
 
 // servers are those of the forms that take seconds to start.
-var servers redistest.Shared //nolint:gochecknoglobals // for all tests of the package
+var servers redistest.Shared // for all tests of the package
 
 type quiet struct{}
 

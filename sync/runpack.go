@@ -26,8 +26,8 @@ const (
 
 // The order of these lists is part of the form.
 var (
-	packedTriggers = []Trigger{TriggerCron, TriggerManual, TriggerStartup}
-	packedOutcomes = []Outcome{OutcomeUpdated, OutcomeUnchanged, OutcomeQuarantined, OutcomeHeld, OutcomeFailed}
+	packedTriggers = []Trigger{TriggerCron, TriggerManual, TriggerStartup}                                       //nolint:gochecknoglobals // never changed
+	packedOutcomes = []Outcome{OutcomeUpdated, OutcomeUnchanged, OutcomeQuarantined, OutcomeHeld, OutcomeFailed} //nolint:gochecknoglobals // never changed
 )
 
 // packedRest is what most runs have not.
@@ -37,7 +37,7 @@ type packedRest struct {
 	Error    string    `json:"error,omitempty"`
 }
 
-var idDigits = base32.NewEncoding(crockford).WithPadding(base32.NoPadding)
+var idDigits = base32.NewEncoding(crockford).WithPadding(base32.NoPadding) //nolint:gochecknoglobals // never changed
 
 // errPacked is a packed run that cannot be read.
 var errPacked = errors.New("the record of a run cannot be read: another larder wrote it, or it is damaged")
@@ -57,7 +57,7 @@ func pack(run *Run) ([]byte, error) {
 	if more {
 		flags |= packedMore
 	}
-	out := append(make([]byte, 0, 64), packedForm, byte(trigger), byte(outcome), flags)
+	out := append(make([]byte, 0, 64), packedForm, byte(trigger), byte(outcome), flags) //nolint:gosec // a few
 	out = appendID(out, run.ID)
 	for _, number := range packedNumbers(run) {
 		out = binary.AppendVarint(out, number)
@@ -134,7 +134,7 @@ const idBytes = 16
 func appendID(out []byte, id string) []byte {
 	ms := idTime(id)
 	for shift := 40; shift >= 0; shift -= 8 {
-		out = append(out, byte(ms>>shift))
+		out = append(out, byte(ms>>shift)) //nolint:gosec // its lowest byte is meant
 	}
 	chance, _ := idDigits.DecodeString(id[10:]) // 16 digits of isID: 10 bytes
 	return append(out, chance...)
