@@ -125,7 +125,8 @@ func (m *Memory) Abort(ctx context.Context, o ordering.Opening) error {
 		for _, e := range s.entries {
 			for i := range e.record.Calls {
 				call := &e.record.Calls[i]
-				if e.sent[call.Number].opening == o.ID && call.Outcome == ordering.OutcomeOpen {
+				swept := call.Outcome == ordering.OutcomeUnknown && call.EndedAt.IsZero() // nobody has sent it
+				if e.sent[call.Number].opening == o.ID && (call.Outcome == ordering.OutcomeOpen || swept) {
 					e.end(s, call, ordering.Ending{Outcome: ordering.OutcomeNotSent}, now, m.lives)
 				}
 			}

@@ -215,6 +215,19 @@ func (s suite) abort(t *testing.T) {
 				same(t, "Record", j.now(t, r), r)
 			}
 		})
+		s.test(t, "a "+string(op)+" that was swept was not sent all the same", func(t *testing.T, j *journal) {
+			o := create()
+			if op != upstream.OpCreate {
+				j.placed(t, "765")
+				o = change(op, "765")
+			}
+			r := j.swept(t, o)
+			if err := j.Abort(t.Context(), o); err != nil {
+				t.Fatalf("Abort: %v", err)
+			}
+			j.wantState(t, j.now(t, r), leads(op, ordering.OutcomeNotSent), ordering.OutcomeNotSent)
+			j.wantKey(t, o.Key, "", 0)
+		})
 		s.test(t, "a "+string(op)+" of another opening stays", func(t *testing.T, j *journal) {
 			o := create()
 			if op != upstream.OpCreate {
