@@ -145,12 +145,12 @@ func TestSecuredGroups(t *testing.T) {
 		},
 		"sentinel": func(t *testing.T) cache.RedisConfig {
 			t.Helper()
-			group := redistest.StartSentinel(t, redistest.TLS(), redistest.Password("hunter2"))
+			group := redistest.StartSentinel(t, redistest.TLS(), redistest.Password("hunter2"), redistest.Patient())
 			return cache.RedisConfig{URL: group.URL(), CAFile: group.CAFile(), SentinelPassword: group.OwnPassword()}
 		},
 		"cluster": func(t *testing.T) cache.RedisConfig {
 			t.Helper()
-			cluster := redistest.StartCluster(t, 0, redistest.TLS(), redistest.Password("hunter2"))
+			cluster := redistest.StartCluster(t, 0, redistest.TLS(), redistest.Password("hunter2"), redistest.Patient())
 			return cache.RedisConfig{URL: cluster.URL(), CAFile: cluster.CAFile()}
 		},
 	} {

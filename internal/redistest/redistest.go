@@ -63,6 +63,15 @@ func Password(password string) Option {
 	}
 }
 
+// Patient lets a group wait for half a minute before it replaces a master: for
+// tests that lose none, on a machine that may be too busy to answer in a second.
+func Patient() Option {
+	return func(s *Server) {
+		s.patient = true
+		Config("cluster-node-timeout", "30000")(s)
+	}
+}
+
 // Server is one running redis-server of one test. Its methods may be called
 // from several goroutines; those that can fail the test (Start, Restart) only
 // from the test's own.
@@ -73,6 +82,7 @@ type Server struct {
 	port       int
 	directives []string
 	password   string
+	patient    bool
 	tls        *certificates // nil without TLS
 	sentinel   string        // of a Sentinel alone: what it watches, as redis.conf says it
 	bus        bool          // of a cluster's node: the port 10,000 above is its too

@@ -83,9 +83,13 @@ func ownPassword(master *Server) string {
 
 // watching is what a Sentinel watches, and how it does.
 func watching(master *Server) string {
+	down := 500
+	if master.patient {
+		down = 30_000
+	}
 	lines := []string{
 		fmt.Sprintf("sentinel monitor %s %s %d %d", masterName, loopback, master.port, quorum),
-		"sentinel down-after-milliseconds " + masterName + " 500",
+		fmt.Sprintf("sentinel down-after-milliseconds %s %d", masterName, down),
 		"sentinel failover-timeout " + masterName + " 3000",
 		"sentinel parallel-syncs " + masterName + " 2",
 	}

@@ -22,13 +22,16 @@ type Shared struct {
 // Sentinel gives a master, its replicas and its Sentinels; all write to disk.
 func (s *Shared) Sentinel(tb testing.TB) *Sentinel {
 	tb.Helper()
-	return s.sentinel.get(tb, func(tb testing.TB) *Sentinel { tb.Helper(); return StartSentinel(tb, AppendOnly()) })
+	return s.sentinel.get(tb, func(tb testing.TB) *Sentinel { tb.Helper(); return StartSentinel(tb, AppendOnly(), Patient()) })
 }
 
 // Cluster gives three masters and their replicas; all write to disk.
 func (s *Shared) Cluster(tb testing.TB) *Cluster {
 	tb.Helper()
-	return s.cluster.get(tb, func(tb testing.TB) *Cluster { tb.Helper(); return StartCluster(tb, s.Replicas, AppendOnly()) })
+	return s.cluster.get(tb, func(tb testing.TB) *Cluster {
+		tb.Helper()
+		return StartCluster(tb, s.Replicas, AppendOnly(), Patient())
+	})
 }
 
 // Run runs the tests and then stops what they have started. With goleak:
