@@ -27,16 +27,20 @@ func await(tb testing.TB, what string, so func(ctx context.Context) error) {
 	defer cancel()
 	ticker := time.NewTicker(lookEvery)
 	defer ticker.Stop()
+	var missing error // as last found out, not that the time was over
 	for {
 		look, end := context.WithTimeout(ctx, lookWithin)
 		err := so(look)
 		end()
-		if err == nil {
+		switch {
+		case err == nil:
 			return
+		case ctx.Err() == nil || missing == nil:
+			missing = err
 		}
 		select {
 		case <-ctx.Done():
-			tb.Fatalf("redistest: not within %s: %s: %v", agreedWithin, what, err)
+			tb.Fatalf("redistest: not within %s: %s: %v", agreedWithin, what, missing)
 		case <-ticker.C:
 		}
 	}

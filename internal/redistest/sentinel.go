@@ -118,12 +118,14 @@ func (s *Server) writeSentinel() string {
 	return path
 }
 
-// hurry lets a Sentinel tell and ask others more often than every some seconds.
-// An older one, which cannot, only takes longer to know of all.
+// hurry lets a Sentinel tell and ask others more often than every some seconds,
+// and keeps it from resting for half a minute after the machine was too busy to
+// run it for two seconds. An older one, which cannot, only takes longer.
 func (s *Server) hurry() {
 	client := s.Client()
 	_ = client.Do(s.tb.Context(), "SENTINEL", "DEBUG",
-		"info-period", "500", "publish-period", "200", "ask-period", "100").Err()
+		"info-period", "500", "publish-period", "200", "ask-period", "100",
+		"tilt-trigger", "20000", "tilt-period", "2000", "min-link-reconnect-period", "2000").Err()
 }
 
 // knows tells what a Sentinel does not know of the group yet, so that it could
