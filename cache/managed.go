@@ -331,18 +331,17 @@ func (m *managed) close() error {
 
 // end stops the server and waits until it is gone.
 func (m *managed) end() {
-	// Whoever wanted the server may be gone: the end is bounded by itself.
-	ctx, cancel := context.WithTimeout(context.Background(), stopWithin)
-	defer cancel()
-	if pid := m.process(); pid != 0 && !m.endBy(ctx, func() { terminate(pid) }) {
+	if pid := m.process(); pid != 0 && !m.endBy(func() { terminate(pid) }) {
 		m.say("redis.managed_killed").Warn("redis-server did not stop in time and is killed")
-		ctx, cancel := context.WithTimeout(context.Background(), stopWithin)
-		defer cancel()
-		m.endBy(ctx, func() { kill(pid) })
+		m.endBy(func() { kill(pid) })
 	}
 }
 
-func (m *managed) endBy(ctx context.Context, ask func()) bool {
+// endBy asks the server to end and tells whether it did in time. Whoever wanted
+// the server may be gone: the wait is bounded by itself.
+func (m *managed) endBy(ask func()) bool {
+	ctx, cancel := context.WithTimeout(context.Background(), stopWithin)
+	defer cancel()
 	if !m.alive(ctx) {
 		return true
 	}

@@ -370,7 +370,7 @@ func TestEveryViewComesBackThroughRedis(t *testing.T) {
 					Print(rapid.Uint64().Draw(t, "seed"))
 				decoded, published, err := menu.DecodePublished(raw)
 				if err != nil {
-					t.Skip(err)
+					t.Skip("no menu view: ", err) // of what the generator draws some is refused
 				}
 				catalogue := menu.Compile(decoded, restaurant, menu.DefaultSettings())
 				version, err := s.Publish(context.Background(), cache.Publication{

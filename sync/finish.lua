@@ -20,23 +20,7 @@ if redis.call("HGET", KEYS[2], "run") ~= ARGV[1] then
   return 0
 end
 redis.call("HDEL", KEYS[2], "run")
-
--- Numbered by the time of its id, or right after the last one.
-local number = ARGV[4] .. "-0"
-local last = redis.call("XREVRANGE", KEYS[4], "+", "-", "COUNT", 1)[1]
-if last then
-  local ms, seq = string.match(last[1], "^(%d+)-(%d+)$")
-  if tonumber(ARGV[4]) <= tonumber(ms) then
-    number = ms .. "-" .. string.format("%d", tonumber(seq) + 1)
-  end
-end
-local by = redis.call("HGET", KEYS[3], ARGV[1] .. ":by")
-if by then
-  redis.call("XADD", KEYS[4], "MAXLEN", ARGV[3], number, "r", ARGV[2], "by", by)
-else
-  redis.call("XADD", KEYS[4], "MAXLEN", ARGV[3], number, "r", ARGV[2])
-end
-redis.call("HDEL", KEYS[3], ARGV[1], ARGV[1] .. ":by")
+keeprun(KEYS[3], KEYS[4], ARGV[1], ARGV[2], ARGV[4], ARGV[3])
 if ARGV[5] ~= "" then
   redis.call("PUBLISH", ARGV[5], "run.finished " .. ARGV[6])
 end

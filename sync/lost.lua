@@ -20,23 +20,7 @@ end
 if redis.call("HGET", KEYS[4], ARGV[1]) ~= ARGV[2] then
   return 0
 end
-
--- Numbered as finish.lua does.
-local number = ARGV[5] .. "-0"
-local last = redis.call("XREVRANGE", KEYS[5], "+", "-", "COUNT", 1)[1]
-if last then
-  local ms, seq = string.match(last[1], "^(%d+)-(%d+)$")
-  if tonumber(ARGV[5]) <= tonumber(ms) then
-    number = ms .. "-" .. string.format("%d", tonumber(seq) + 1)
-  end
-end
-local by = redis.call("HGET", KEYS[4], ARGV[1] .. ":by")
-if by then
-  redis.call("XADD", KEYS[5], "MAXLEN", ARGV[4], number, "r", ARGV[3], "by", by)
-else
-  redis.call("XADD", KEYS[5], "MAXLEN", ARGV[4], number, "r", ARGV[3])
-end
-redis.call("HDEL", KEYS[4], ARGV[1], ARGV[1] .. ":by")
+keeprun(KEYS[4], KEYS[5], ARGV[1], ARGV[3], ARGV[5], ARGV[4])
 if ARGV[6] ~= "" then
   redis.call("PUBLISH", ARGV[6], "run.finished " .. ARGV[7])
 end

@@ -13,6 +13,8 @@ var (
 	renewSource string
 	//go:embed finish.lua
 	finishSource string
+	//go:embed keeprun.lua
+	keepRunSource string
 	//go:embed lost.lua
 	lostSource string
 	//go:embed start.lua
@@ -34,8 +36,8 @@ func newScripts() scripts {
 	return scripts{
 		acquire: redis.NewScript(acquireSource),
 		renew:   redis.NewScript(renewSource),
-		finish:  redis.NewScript(finishSource),
-		lost:    redis.NewScript(lostSource),
+		finish:  redis.NewScript(keepRunSource + finishSource),
+		lost:    redis.NewScript(keepRunSource + lostSource),
 		start:   redis.NewScript(startSource),
 
 		batchHold: redis.NewScript(batchHoldSource),
