@@ -12,12 +12,14 @@ import (
 	"larder/internal/menu"
 )
 
-// wholeMenu, publishedMenu and changesOnly stand in a bodyKey where a dish's
-// index stands otherwise.
+// WholeMenu, PublishedMenu and ChangesOnly stand where a dish's index stands
+// otherwise: for the body of GET …/menu, the menu view as the ordering service
+// published it, and the body of GET …/changes, of which there are many and
+// Replica.Ready knows none.
 const (
-	wholeMenu     = menu.None
-	publishedMenu = wholeMenu - 1
-	changesOnly   = wholeMenu - 2
+	WholeMenu     = menu.None
+	PublishedMenu = WholeMenu - 1
+	ChangesOnly   = WholeMenu - 2
 )
 
 // bodyOverhead is about what an entry takes beside its body, in bytes.
@@ -27,12 +29,12 @@ const bodyOverhead = 320
 // it since a Redis that lost its data may give a version number twice.
 type bodyKey struct {
 	restaurant menu.RestaurantID
-	content    string // Version.Published for publishedMenu
+	content    string // Version.Published for PublishedMenu
 	version    int64
 	synced     int64 // milliseconds; stop lists are no part of the content
 	product    menu.Index
 	enc        Encoding
-	since      int64 // of changesOnly: the other version
+	since      int64 // of ChangesOnly: the other version
 }
 
 func (k bodyKey) String() string {
@@ -106,15 +108,18 @@ func (s *shelf) put(b *bodies, key bodyKey, r *Representation) {
 	if s.closed {
 		return
 	}
+	if held, ok := b.get(key); ok && held.dense && !r.dense {
+		return // a dense one came while this was made
+	}
 	b.cache.Set(key, r)
-	if key.product == publishedMenu {
+	if key.product == PublishedMenu {
 		s.keepPublished(b, key.content)
 		if !slices.Contains(s.published, key) {
 			s.published = append(s.published, key)
 		}
 		return
 	}
-	at := int(key.product-wholeMenu)*encodings + int(key.enc)
+	at := int(key.product-WholeMenu)*encodings + int(key.enc)
 	for len(s.made) <= at/wordBits {
 		s.made = append(s.made, 0)
 	}
@@ -150,7 +155,7 @@ func (s *shelf) clear(b *bodies) {
 	for word, made := range s.made {
 		for ; made != 0; made &= made - 1 {
 			at := word*wordBits + bits.TrailingZeros64(made)
-			key.product, key.enc = wholeMenu+menu.Index(at/encodings), Encoding(at%encodings) //nolint:gosec // as put had them
+			key.product, key.enc = WholeMenu+menu.Index(at/encodings), Encoding(at%encodings) //nolint:gosec // as put had them
 			b.cache.Invalidate(key)
 		}
 	}

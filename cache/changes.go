@@ -36,7 +36,7 @@ func (r *Replica) Changes(ctx context.Context, snap *Snapshot, since int64, enc 
 		r.told.add(snap.Restaurant) // perhaps another replica is ahead
 		return nil, fmt.Errorf("cache: changes of %s since %d: version %d is current: %w", snap.Restaurant, since, snap.Version.Version, ErrVersionGone)
 	}
-	key := snap.key(changesOnly, enc)
+	key := snap.key(ChangesOnly, enc)
 	key.since = since
 	if ready, ok := r.bodies.get(key); ok {
 		return ready, nil
@@ -52,13 +52,12 @@ func (r *Replica) Changes(ctx context.Context, snap *Snapshot, since int64, enc 
 }
 
 func (r *Replica) changes(ctx context.Context, snap *Snapshot, since int64, enc Encoding) (*Representation, error) {
-	if enc == Gzip { // packed from the other, so that the two are compared once
+	if enc != Identity { // packed from that, so that the two are compared once
 		plain, err := r.Changes(ctx, snap, since, Identity)
 		if err != nil {
 			return nil, err
 		}
-		packed, err := r.store.packer.gzip(plain.Body)
-		return &Representation{Body: packed, ETag: plain.ETag, Encoding: Gzip}, err
+		return r.store.packer.recode(plain, enc, quick)
 	}
 	from := snap.Catalogue
 	if since != snap.Version.Version {

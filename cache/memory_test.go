@@ -107,7 +107,7 @@ func TestBodiesThatLeftMemoryLeaveNothingBehind(t *testing.T) { //nolint:paralle
 	before := heap()
 	for i := range shelves {
 		shelves[i] = newShelf()
-		key := bodyKey{restaurant: menu.RestaurantID(strconv.Itoa(i)), version: 1, product: wholeMenu}
+		key := bodyKey{restaurant: menu.RestaurantID(strconv.Itoa(i)), version: 1, product: WholeMenu}
 		for ; key.product < dishes; key.product++ {
 			for _, key.enc = range []Encoding{Identity, Gzip} {
 				shelves[i].put(b, key, &Representation{})

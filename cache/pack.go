@@ -8,25 +8,55 @@ import (
 	"io"
 	"sync"
 
+	"github.com/andybalholm/brotli"
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
 )
 
+// effort is how long an encoder may look for a smaller body.
+type effort uint8
+
+// A reader waits for what is quick; what is dense is made behind his back.
 const (
-	// gzipLevel is klauspost's default: about twice the time of level 1, and a
-	// menu some 15 % smaller for every guest that fetches it.
-	gzipLevel = gzip.DefaultCompression
+	quick effort = iota
+	dense
+	efforts
+)
+
+const (
+	// smallBody is up to which size, in bytes, a body is dense at once: that
+	// takes some hundred microseconds at most.
+	smallBody = 16 << 10
 	// maxContent bounds what a stored content may unpack to: the limit of
 	// policy W15 with room for what is written longer.
 	maxContent = 128 << 20
 )
 
+// level is that of an encoder: where bytes stop shrinking for the time
+// (docs/decisions/0022-dense-bodies.md). Of zstd one serves both.
+func level(enc Encoding, e effort) int {
+	switch {
+	case enc == Brotli && e == dense:
+		return 5
+	case enc == Gzip && e == dense:
+		return 6
+	default:
+		return 1
+	}
+}
+
+// encoder is what gzip's and brotli's writers have in common.
+type encoder interface {
+	io.WriteCloser
+	Reset(to io.Writer)
+}
+
 // packer compresses and unpacks. It is safe for concurrent use and starts no
 // goroutine.
 type packer struct {
-	gzips  sync.Pool
-	zstd   *zstd.Encoder
-	unzstd *zstd.Decoder
+	encoders [encodings][efforts]sync.Pool
+	zstd     *zstd.Encoder
+	unzstd   *zstd.Decoder
 }
 
 func newPacker() *packer {
@@ -42,39 +72,64 @@ func newPacker() *packer {
 	return &packer{zstd: encoder, unzstd: decoder}
 }
 
-func (p *packer) gzip(body []byte) ([]byte, error) {
+// encode compresses a body for transfer.
+func (p *packer) encode(enc Encoding, e effort, body []byte) ([]byte, error) {
+	if enc == Zstd {
+		return bytes.Clone(p.pack(body)), nil // no spare capacity is kept
+	}
 	var out bytes.Buffer
 	out.Grow(len(body)/4 + 64)
-	writer, ok := p.gzips.Get().(*gzip.Writer)
+	pool := &p.encoders[enc][e]
+	writer, ok := pool.Get().(encoder)
 	if ok {
 		writer.Reset(&out)
 	} else {
 		var err error
-		if writer, err = gzip.NewWriterLevel(&out, gzipLevel); err != nil {
-			return nil, fmt.Errorf("cache: gzip: %w", err)
+		if writer, err = newEncoder(enc, level(enc, e), &out); err != nil {
+			return nil, fmt.Errorf("cache: %s: %w", enc, err)
 		}
 	}
 	if _, err := writer.Write(body); err != nil {
-		return nil, fmt.Errorf("cache: gzip: %w", err)
+		return nil, fmt.Errorf("cache: %s: %w", enc, err)
 	}
 	if err := writer.Close(); err != nil {
-		return nil, fmt.Errorf("cache: gzip: %w", err)
+		return nil, fmt.Errorf("cache: %s: %w", enc, err)
 	}
-	p.gzips.Put(writer)
+	writer.Reset(io.Discard) // or it would hold on to out
+	pool.Put(writer)
 	return bytes.Clone(out.Bytes()), nil // no spare capacity is kept
 }
 
-// gunzip gives back what gzip packed.
-func (p *packer) gunzip(packed []byte) ([]byte, error) {
-	reader, err := gzip.NewReader(bytes.NewReader(packed))
-	if err != nil {
-		return nil, fmt.Errorf("cache: gunzip: %w", err)
+func newEncoder(enc Encoding, level int, to io.Writer) (encoder, error) {
+	if enc == Brotli {
+		return brotli.NewWriterV2(to, level), nil
 	}
-	body, err := io.ReadAll(reader)
-	if err != nil {
-		return nil, fmt.Errorf("cache: gunzip: %w", err)
+	return gzip.NewWriterLevel(to, level)
+}
+
+// decode gives back what encode was given.
+func (p *packer) decode(enc Encoding, packed []byte) ([]byte, error) {
+	var from io.Reader
+	switch enc {
+	case Identity:
+		return packed, nil
+	case Zstd:
+		return p.unpack(packed)
+	case Brotli:
+		from = brotli.NewReader(bytes.NewReader(packed))
+	default:
+		reader, err := gzip.NewReader(bytes.NewReader(packed))
+		if err != nil {
+			return nil, fmt.Errorf("cache: unpack gzip: %w", err)
+		}
+		from = reader
 	}
-	return bytes.Clone(body), nil // no spare capacity is kept
+	var body bytes.Buffer
+	body.Grow(len(packed) * 6) // menus shrink to a sixth, more or less
+	if _, err := body.ReadFrom(from); err != nil {
+		return nil, fmt.Errorf("cache: unpack %s: %w", enc, err)
+	}
+	return bytes.Clone(body.Bytes()), nil // no spare capacity is kept
 }
 
 // pack compresses what is stored for larder alone, in zstd.

@@ -6,12 +6,6 @@ import (
 	"larder/internal/menu"
 )
 
-func (s *Snapshot) publishedKey(enc Encoding) bodyKey {
-	key := s.key(publishedMenu, enc)
-	key.content = s.Published
-	return key
-}
-
 // Published gives the ready body {"result": …} with the menu view as the
 // ordering service published it, every field of it, known to larder or not:
 // the same JSON values, digits of numbers and texts as published last. Its ETag
@@ -24,8 +18,9 @@ func (s *Snapshot) publishedKey(enc Encoding) bodyKey {
 // Errors: ErrUnavailable when it must be loaded and Redis cannot be asked;
 // ErrNoCatalogue when Redis has lost it; ErrCorrupt; ctx's.
 func (r *Replica) Published(ctx context.Context, snap *Snapshot, enc Encoding) (*Representation, error) {
-	key := snap.publishedKey(enc)
+	key := snap.key(PublishedMenu, enc)
 	if ready, ok := r.bodies.get(key); ok {
+		r.wish(snap, PublishedMenu, ready, enc)
 		return ready, nil
 	}
 	// A name that no restaurant has: '/' cannot occur in an id.
@@ -65,11 +60,11 @@ func (r *Replica) loaded(
 	}
 }
 
-// represented makes the body from the one in the other encoding, where memory
-// holds that, or else from Redis.
+// represented makes the body from one in another encoding, where memory holds
+// one, or else from Redis.
 func (r *Replica) represented(ctx context.Context, snap *Snapshot, enc Encoding) (*Representation, error) {
-	key := snap.publishedKey(enc)
-	ready, err := r.recoded(snap, enc)
+	key := snap.key(PublishedMenu, enc)
+	ready, err := r.recoded(key)
 	if ready == nil && err == nil {
 		var body []byte
 		body, key.content, err = r.store.published(ctx, snap.Version)
@@ -84,23 +79,6 @@ func (r *Replica) represented(ctx context.Context, snap *Snapshot, enc Encoding)
 		return nil, err
 	}
 	r.shelfOf(snap).put(r.bodies, key, ready)
+	r.wish(snap, PublishedMenu, ready, enc)
 	return ready, nil
-}
-
-// recoded makes the body from the one in the other encoding; nil where memory
-// does not hold that.
-func (r *Replica) recoded(snap *Snapshot, enc Encoding) (*Representation, error) {
-	other, code := Gzip, r.store.packer.gunzip
-	if enc == Gzip {
-		other, code = Identity, r.store.packer.gzip
-	}
-	held, ok := r.bodies.get(snap.publishedKey(other))
-	if !ok {
-		return nil, nil //nolint:nilnil // neither held nor broken
-	}
-	body, err := code(held.Body)
-	if err != nil {
-		return nil, err
-	}
-	return &Representation{Body: body, ETag: held.ETag, Encoding: enc}, nil
 }

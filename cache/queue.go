@@ -1,43 +1,39 @@
 package cache
 
-import (
-	"sync"
+import "sync"
 
-	"larder/internal/menu"
-)
-
-// queue is restaurants for which there is something to do, each once, the first
-// that came first.
-type queue struct {
+// queue is what there is something to do for, restaurants say: each once, the
+// first that came first.
+type queue[T comparable] struct {
 	mu    sync.Mutex
-	order []menu.RestaurantID
-	in    map[menu.RestaurantID]struct{}
+	order []T
+	in    map[T]struct{}
 	wake  chan struct{} // has an element while there is something to take
 }
 
-func newQueue() *queue {
-	return &queue{in: make(map[menu.RestaurantID]struct{}), wake: make(chan struct{}, 1)}
+func newQueue[T comparable]() *queue[T] {
+	return &queue[T]{in: make(map[T]struct{}), wake: make(chan struct{}, 1)}
 }
 
-func (q *queue) add(restaurant menu.RestaurantID) {
+func (q *queue[T]) add(one T) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if _, again := q.in[restaurant]; again {
+	if _, again := q.in[one]; again {
 		return
 	}
-	q.in[restaurant] = struct{}{}
-	q.order = append(q.order, restaurant)
+	q.in[one] = struct{}{}
+	q.order = append(q.order, one)
 	q.call()
 }
 
 // take gives at most so many, and calls another taker where more are left.
-func (q *queue) take(most int) []menu.RestaurantID {
+func (q *queue[T]) take(most int) []T {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	taken := q.order[:min(most, len(q.order))]
 	q.order = q.order[len(taken):]
-	for _, restaurant := range taken {
-		delete(q.in, restaurant)
+	for _, one := range taken {
+		delete(q.in, one)
 	}
 	if len(q.order) > 0 {
 		q.call()
@@ -48,7 +44,7 @@ func (q *queue) take(most int) []menu.RestaurantID {
 }
 
 // call wakes one taker; the caller holds the lock.
-func (q *queue) call() {
+func (q *queue[T]) call() {
 	select {
 	case q.wake <- struct{}{}:
 	default: // awake already

@@ -47,9 +47,10 @@ type Replica struct {
 
 	watches watches
 
-	told  *queue        // by notices, not yet loaded
-	stale *queue        // whose menu is read here and not made yet of its newest version
-	look  chan struct{} // asks for a poll before its time
+	told   *queue[menu.RestaurantID] // by notices, not yet loaded
+	stale  *queue[menu.RestaurantID] // whose menu is read here and not made yet of its newest version
+	wishes *queue[wish]              // for bodies that are read here and not dense yet
+	look   chan struct{}             // asks for a poll before its time
 }
 
 // Snapshot is one version of a restaurant's catalogue. It never changes: all
@@ -84,7 +85,8 @@ func NewReplica(store *Store, cfg ReplicaConfig) *Replica {
 	}
 	return &Replica{
 		store: store, cfg: cfg, contents: newLibrary(store.Content), bodies: newBodies(cfg.Memory),
-		misses: make(map[menu.RestaurantID]miss), told: newQueue(), stale: newQueue(), look: make(chan struct{}, 1),
+		misses: make(map[menu.RestaurantID]miss), look: make(chan struct{}, 1),
+		told: newQueue[menu.RestaurantID](), stale: newQueue[menu.RestaurantID](), wishes: newQueue[wish](),
 	}
 }
 

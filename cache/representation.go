@@ -4,46 +4,31 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"strconv"
+	"sync/atomic"
 
 	"larder/internal/menu"
 )
 
-// Encoding is how a body is encoded for transfer.
-type Encoding uint8
-
-// The encodings that bodies are kept in.
-const (
-	Identity Encoding = iota
-	Gzip
-)
-
-// encodings is how many there are.
-const encodings = int(Gzip) + 1
-
-// String is the encoding's name in Content-Encoding and Accept-Encoding.
-func (e Encoding) String() string {
-	if e == Gzip {
-		return "gzip"
-	}
-	return "identity"
-}
-
 // Representation is one ready-made body, shared by everyone who asks for it:
-// the caller must not change it.
+// the caller must not change it. A body that becomes denser while it is served
+// is another Representation; this one stays as it is.
 type Representation struct {
 	Body []byte
 	// ETag is weak: W/"<version>-<8 hex of the identity body's hash>", the
 	// same for every encoding.
 	ETag     string
 	Encoding Encoding
+
+	sum    [sha256.Size]byte // of the identity body
+	dense  bool              // it will not become smaller
+	wished atomic.Uint32     // a bit for each encoding that was wished for in its place
 }
 
 // etag names a body that was made from one version.
-func etag(version int64, identity []byte) string {
-	hash := sha256.Sum256(identity)
+func etag(version int64, sum [sha256.Size]byte) string {
 	tag := strconv.AppendInt([]byte(`W/"`), version, 10)
 	tag = append(tag, '-')
-	tag = hex.AppendEncode(tag, hash[:4])
+	tag = hex.AppendEncode(tag, sum[:4])
 	return string(append(tag, '"'))
 }
 
@@ -58,13 +43,30 @@ func menuBody(v Version, catalogue *menu.Catalogue) []byte {
 
 // represent makes the representation of an identity body in one encoding.
 func (p *packer) represent(version int64, identity []byte, enc Encoding) (*Representation, error) {
-	r := &Representation{Body: identity, ETag: etag(version, identity), Encoding: enc}
-	if enc == Gzip {
-		packed, err := p.gzip(identity)
-		if err != nil {
+	plain := &Representation{Body: identity, sum: sha256.Sum256(identity), dense: true}
+	plain.ETag = etag(version, plain.sum)
+	return p.recode(plain, enc, quick)
+}
+
+// recode makes a body in another encoding, or in its own with another effort.
+func (p *packer) recode(from *Representation, enc Encoding, e effort) (*Representation, error) {
+	body := from.Body
+	if from.Encoding != Identity {
+		var err error
+		if body, err = p.decode(from.Encoding, body); err != nil {
 			return nil, err
 		}
-		r.Body = packed
 	}
-	return r, nil
+	if len(body) <= smallBody {
+		e = dense
+	}
+	if enc != Identity {
+		var err error
+		if body, err = p.encode(enc, e, body); err != nil {
+			return nil, err
+		}
+	}
+	return &Representation{
+		Body: body, ETag: from.ETag, Encoding: enc, sum: from.sum, dense: e == dense || enc == Identity || enc == Zstd,
+	}, nil
 }

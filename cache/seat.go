@@ -152,6 +152,6 @@ func (r *Replica) swap(snapshot *Snapshot) {
 
 // reads tells whether the menu of the snapshot has been asked for in gzip.
 func (r *Replica) reads(snapshot *Snapshot) bool {
-	_, ok := r.bodies.get(snapshot.key(wholeMenu, Gzip))
+	_, ok := r.bodies.get(snapshot.key(WholeMenu, Gzip))
 	return ok
 }

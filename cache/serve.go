@@ -2,19 +2,45 @@ package cache
 
 import "larder/internal/menu"
 
-func (s *Snapshot) key(product menu.Index, enc Encoding) bodyKey {
-	return bodyKey{
+// key names a body of the snapshot: WholeMenu, PublishedMenu or a dish.
+func (s *Snapshot) key(what menu.Index, enc Encoding) bodyKey {
+	key := bodyKey{
 		restaurant: s.Restaurant, content: s.Content, version: s.Version.Version,
-		synced: s.SyncedAt.UnixMilli(), product: product, enc: enc,
+		synced: s.SyncedAt.UnixMilli(), product: what, enc: enc,
 	}
+	if what == PublishedMenu {
+		key.content = s.Published
+	}
+	return key
 }
 
-// Menu gives the ready body of GET …/menu. It is built by the first who asks
-// and kept within the Replica's memory until the next version; a later read
-// costs one look-up. Whoever holds a snapshot that is no longer current gets
-// that version's body, which is then not kept.
+// Ready gives the body that memory holds of WholeMenu, PublishedMenu or the
+// dish of that index, in the encoding of the set that larder prefers; it makes
+// none, asks nobody and allocates nothing. Where it is not the densest of the
+// set, that one is wished for, and made while Run runs.
+func (r *Replica) Ready(snap *Snapshot, what menu.Index, accepted Encodings) (*Representation, bool) {
+	if what == ChangesOnly {
+		return nil, false
+	}
+	for _, enc := range order(what) {
+		if !accepted.Has(enc) {
+			continue
+		}
+		if ready, ok := r.bodies.get(snap.key(what, enc)); ok {
+			r.wish(snap, what, ready, accepted.First(what))
+			return ready, true
+		}
+	}
+	return nil, false
+}
+
+// Menu gives the ready body of GET …/menu. It is built by the first who asks,
+// quickly, made denser soon after while Run runs, and kept within the
+// Replica's memory until the next version; a later read costs one look-up.
+// Whoever holds a snapshot that is no longer current gets that version's body,
+// which is then not kept.
 func (r *Replica) Menu(snap *Snapshot, enc Encoding) (*Representation, error) {
-	return r.representation(snap, wholeMenu, enc, func() []byte {
+	return r.representation(snap, WholeMenu, enc, func() []byte {
 		return menuBody(snap.Version, snap.Catalogue)
 	})
 }
@@ -27,14 +53,36 @@ func (r *Replica) Product(snap *Snapshot, p menu.Index, enc Encoding) (*Represen
 	})
 }
 
-func (r *Replica) representation(snap *Snapshot, p menu.Index, enc Encoding, body func() []byte) (*Representation, error) {
-	key := snap.key(p, enc)
-	if ready, ok := r.bodies.get(key); ok {
-		return ready, nil
+func (r *Replica) representation(snap *Snapshot, what menu.Index, enc Encoding, body func() []byte) (*Representation, error) {
+	key := snap.key(what, enc)
+	ready, ok := r.bodies.get(key)
+	if !ok {
+		var err error
+		ready, err = r.bodies.build(key, r.shelfOf(snap), func() (*Representation, error) {
+			ready, err := r.recoded(key)
+			if ready == nil && err == nil {
+				ready, err = r.store.packer.represent(snap.Version.Version, body(), enc)
+			}
+			return ready, err
+		})
+		if err != nil {
+			return nil, err
+		}
 	}
-	return r.bodies.build(key, r.shelfOf(snap), func() (*Representation, error) {
-		return r.store.packer.represent(snap.Version.Version, body(), enc)
-	})
+	r.wish(snap, what, ready, enc)
+	return ready, nil
+}
+
+// recoded makes a body from the same in another encoding; nil where memory
+// holds none.
+func (r *Replica) recoded(key bodyKey) (*Representation, error) {
+	enc := key.enc
+	for _, key.enc = range [...]Encoding{Identity, Zstd, Gzip, Brotli} { // as they are quick to unpack
+		if held, ok := r.bodies.get(key); ok && key.enc != enc {
+			return r.store.packer.recode(held, enc, quick)
+		}
+	}
+	return nil, nil //nolint:nilnil // neither held nor broken
 }
 
 // shelfOf gives the shelf of the snapshot's version while it is current.

@@ -30,7 +30,7 @@ func (s *Server) dropInMenu(c *gin.Context) {
 		fail(c, err)
 		return
 	}
-	s.representation(c, snapshot, snapshot.PublishedAt, func(encoding cache.Encoding) (*cache.Representation, error) {
+	s.representation(c, snapshot, snapshot.PublishedAt, cache.PublishedMenu, func(encoding cache.Encoding) (*cache.Representation, error) {
 		return s.replica.Published(c.Request.Context(), snapshot, encoding)
 	})
 }

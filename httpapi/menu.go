@@ -21,7 +21,7 @@ func (s *Server) menu(c *gin.Context) {
 		fail(c, err)
 		return
 	}
-	s.representation(c, snapshot, snapshot.ModifiedAt, func(encoding cache.Encoding) (*cache.Representation, error) {
+	s.representation(c, snapshot, snapshot.ModifiedAt, cache.WholeMenu, func(encoding cache.Encoding) (*cache.Representation, error) {
 		return s.replica.Menu(snapshot, encoding)
 	})
 }
@@ -39,7 +39,7 @@ func (s *Server) product(c *gin.Context) {
 		fail(c, err)
 		return
 	}
-	s.representation(c, snapshot, snapshot.ModifiedAt, func(encoding cache.Encoding) (*cache.Representation, error) {
+	s.representation(c, snapshot, snapshot.ModifiedAt, index, func(encoding cache.Encoding) (*cache.Representation, error) {
 		return s.replica.Product(snapshot, index, encoding)
 	})
 }
@@ -83,28 +83,28 @@ func (s *Server) snapshot(c *gin.Context) (*cache.Snapshot, error) {
 }
 
 // representation answers a read that is made from one version and changed last
-// at modified: 304, or the ready bytes in the encoding that the request takes.
+// at modified: 304, or the bytes of what, ready or built now, in the encoding
+// that the request values most.
 func (s *Server) representation(
-	c *gin.Context, snapshot *cache.Snapshot, modified time.Time, ready func(cache.Encoding) (*cache.Representation, error),
+	c *gin.Context, snapshot *cache.Snapshot, modified time.Time, what menu.Index, build func(cache.Encoding) (*cache.Representation, error),
 ) {
 	header := c.Writer.Header()
 	header.Add("Vary", "Accept-Encoding") // never set: CORS has its own entry there (trap 6)
-	gzip, ok := acceptsGzip(c.Request.Header["Accept-Encoding"])
-	if !ok {
+	accepted := acceptedEncodings(oneHeader(c.Request.Header["Accept-Encoding"]))
+	if accepted == 0 {
 		fail(c, notAcceptable())
 		return
 	}
-	encoding := cache.Identity
-	if gzip {
-		encoding = cache.Gzip
+	body, ready := s.replica.Ready(snapshot, what, accepted)
+	if !ready {
+		var err error
+		if body, err = build(accepted.First(what)); err != nil {
+			fail(c, err)
+			return
+		}
 	}
-	body, err := ready(encoding)
-	if err != nil {
-		fail(c, err)
-		return
-	}
-	if body.Encoding == cache.Gzip {
-		header.Set("Content-Encoding", "gzip")
+	if body.Encoding != cache.Identity {
+		header.Set("Content-Encoding", body.Encoding.String())
 	}
 	s.answerVersion(c, snapshot, modified, body.ETag, body.Body)
 }
@@ -161,7 +161,7 @@ func cacheControl(cfg Config) string {
 }
 
 func notAcceptable() error {
-	return &problem{code: CodeNotAcceptable, msg: "larder answers in identity or gzip; Accept-Encoding refuses both"}
+	return &problem{code: CodeNotAcceptable, msg: "larder answers in identity, gzip, br or zstd; Accept-Encoding refuses all of them"}
 }
 
 // invalid refuses a query parameter.

@@ -1,73 +1,117 @@
 package httpapi
 
-import "strings"
+import (
+	"strings"
 
-// coding is one content coding as a request values it, in thousandths.
-type coding struct {
-	weight int
-	listed bool
-}
+	"larder/cache"
+)
 
-// codings is what a request says about the two codings of this package.
+// codings is how a request values each content coding that larder has, in
+// thousandths, and which of them it names.
 type codings struct {
-	gzip, identity coding
+	weight [4]int
+	listed [4]bool
 }
 
-// readCodings reads Accept-Encoding; "*" stands for whatever is not listed.
-func readCodings(header []string) codings {
+// contentCodings are the codings that make an answer smaller.
+var contentCodings = [...]cache.Encoding{cache.Gzip, cache.Brotli, cache.Zstd} //nolint:gochecknoglobals // constant
+
+// readCodings reads Accept-Encoding (RFC 9110, section 12.5.3). "*" stands for
+// what is not listed; of a coding that is listed twice the last one counts.
+func readCodings(header string) codings {
 	var read codings
-	var anything coding
-	for _, line := range header {
-		for element := range strings.SplitSeq(line, ",") {
-			name, parameters, _ := strings.Cut(element, ";")
-			value := coding{weight: weight(parameters), listed: true}
-			switch strings.ToLower(strings.TrimSpace(name)) {
-			case "gzip", "x-gzip":
-				read.gzip = value
-			case "identity":
-				read.identity = value
-			case "*":
-				anything = value
-			}
+	anything := -1
+	for header != "" {
+		var element string
+		element, header, _ = strings.Cut(header, ",")
+		name, parameters, _ := strings.Cut(element, ";")
+		name = trim(name)
+		switch {
+		case strings.EqualFold(name, "gzip"), strings.EqualFold(name, "x-gzip"):
+			read.set(cache.Gzip, weight(parameters))
+		case strings.EqualFold(name, "br"):
+			read.set(cache.Brotli, weight(parameters))
+		case strings.EqualFold(name, "zstd"):
+			read.set(cache.Zstd, weight(parameters))
+		case strings.EqualFold(name, "identity"):
+			read.set(cache.Identity, weight(parameters))
+		case name == "*":
+			anything = weight(parameters)
 		}
 	}
-	if !read.gzip.listed {
-		read.gzip = anything
-	}
-	if !read.identity.listed && anything.listed && anything.weight == 0 {
-		read.identity = anything
+	for e := range read.weight {
+		if !read.listed[e] && anything >= 0 {
+			read.set(cache.Encoding(e), anything)
+		}
 	}
 	return read
 }
 
-// acceptsGzip chooses between gzip and identity by RFC 9110, section 12.5.3.
-// ok is false when the request takes neither. Where both are worth the same,
-// gzip wins; identity that is not listed is worth least.
-func acceptsGzip(header []string) (gzip, ok bool) {
+func (c *codings) set(e cache.Encoding, weight int) { c.weight[e], c.listed[e] = weight, true }
+
+// takesIdentity tells whether the answer may be without coding: unless the
+// request says no, it may.
+func (c *codings) takesIdentity() bool {
+	return !c.listed[cache.Identity] || c.weight[cache.Identity] > 0
+}
+
+// acceptedEncodings is the set of the encodings that a request values most by
+// its Accept-Encoding, empty where it takes none of larder's (406). Without the
+// header, or when it is empty, that is identity. Identity is in the set by
+// itself alone: of what is worth the same, larder answers the smaller. It
+// allocates nothing.
+func acceptedEncodings(header string) cache.Encodings {
 	read := readCodings(header)
-	if read.gzip.weight > 0 && read.gzip.weight >= read.identity.weight {
-		return true, true
+	best, set := 0, cache.Encodings(0)
+	for _, e := range contentCodings {
+		switch weight := read.weight[e]; {
+		case weight > best:
+			best, set = weight, cache.Accept(e)
+		case weight == best && weight > 0:
+			set |= cache.Accept(e)
+		}
 	}
-	return false, !read.identity.listed || read.identity.weight > 0
+	identity := cache.Accept(cache.Identity)
+	switch {
+	case set == 0 && !read.takesIdentity():
+		return 0
+	case set == 0, read.weight[cache.Identity] > best:
+		return identity
+	default:
+		return set
+	}
+}
+
+// oneHeader makes one value of a header field's lines (RFC 9110, section 5.3).
+func oneHeader(lines []string) string {
+	if len(lines) == 1 {
+		return lines[0]
+	}
+	return strings.Join(lines, ",")
 }
 
 // acceptsIdentity tells whether a request takes an answer without coding.
 func acceptsIdentity(header []string) bool {
-	read := readCodings(header)
-	return !read.identity.listed || read.identity.weight > 0
+	read := readCodings(oneHeader(header))
+	return read.takesIdentity()
 }
 
 // weight reads the q parameter, in thousandths: 1000 when there is none, 0
 // when it is malformed (the element is then not acceptable).
 func weight(parameters string) int {
-	for parameter := range strings.SplitSeq(parameters, ";") {
-		name, value, _ := strings.Cut(strings.TrimSpace(parameter), "=")
-		if strings.EqualFold(strings.TrimSpace(name), "q") {
-			return thousandths(strings.TrimSpace(value))
+	for parameters != "" {
+		var parameter string
+		parameter, parameters, _ = strings.Cut(parameters, ";")
+		name, value, _ := strings.Cut(parameter, "=")
+		if strings.EqualFold(trim(name), "q") {
+			return thousandths(trim(value))
 		}
 	}
 	return 1000
 }
+
+// trim takes the white space of RFC 9110, section 5.6.3, from both ends.
+func trim(text string) string { return strings.Trim(text, " \t") }
 
 // thousandths reads a qvalue: 0 to 1 with at most three decimals.
 func thousandths(text string) int {

@@ -4,49 +4,74 @@ import (
 	"net/http"
 	"testing"
 	"time"
+
+	"larder/cache"
 )
 
-func TestAcceptsGzip(t *testing.T) {
+const allPacked = cache.Encodings(1<<cache.Gzip | 1<<cache.Brotli | 1<<cache.Zstd)
+
+func TestAcceptedEncodings(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
-		header   []string
-		gzip, ok bool
+		header string
+		want   cache.Encodings
 	}{
-		"no header means identity":                 {nil, false, true},
-		"an empty header means identity":           {[]string{""}, false, true},
-		"gzip":                                     {[]string{"gzip"}, true, true},
-		"x-gzip is gzip":                           {[]string{"x-gzip"}, true, true},
-		"names are blind to case":                  {[]string{"GZip"}, true, true},
-		"a browser's list":                         {[]string{"gzip, deflate, br, zstd"}, true, true},
-		"two header lines are one list":            {[]string{"br", "gzip"}, true, true},
-		"only codings that larder has not":         {[]string{"br, zstd"}, false, true},
-		"any":                                      {[]string{"*"}, true, true},
-		"gzip refused":                             {[]string{"gzip;q=0"}, false, true},
-		"gzip refused, any taken":                  {[]string{"gzip;q=0, *"}, false, true},
-		"identity preferred":                       {[]string{"gzip;q=0.5, identity;q=0.8"}, false, true},
-		"gzip preferred":                           {[]string{"gzip;q=0.8, identity;q=0.5"}, true, true},
-		"equal weights give gzip":                  {[]string{"identity, gzip"}, true, true},
-		"a weight of 1 with zeros":                 {[]string{"gzip;q=1.000"}, true, true},
-		"spaces around the weight":                 {[]string{"gzip ; q=0.001"}, true, true},
-		"identity refused, gzip taken":             {[]string{"identity;q=0, gzip"}, true, true},
-		"identity refused, nothing else":           {[]string{"identity;q=0"}, false, false},
-		"all refused":                              {[]string{"*;q=0"}, false, false},
-		"all refused but identity":                 {[]string{"*;q=0, identity"}, false, true},
-		"all refused but gzip":                     {[]string{"gzip, *;q=0"}, true, true},
-		"identity refused, any taken means gzip":   {[]string{"identity;q=0, *"}, true, true},
-		"a malformed weight is no offer":           {[]string{"gzip;q=high"}, false, true},
-		"a weight above 1 is no offer":             {[]string{"gzip;q=1.5"}, false, true},
-		"a weight with four decimals is no offer":  {[]string{"gzip;q=0.1234"}, false, true},
-		"a malformed weight of identity refuses":   {[]string{"identity;q=x"}, false, false},
-		"a name that only begins like one is none": {[]string{"gzipped"}, false, true},
+		"no header means identity":                  {"", cache.Accept(cache.Identity)},
+		"gzip":                                      {"gzip", cache.Accept(cache.Gzip)},
+		"x-gzip is gzip":                            {"x-gzip", cache.Accept(cache.Gzip)},
+		"br":                                        {"br", cache.Accept(cache.Brotli)},
+		"zstd":                                      {"zstd", cache.Accept(cache.Zstd)},
+		"names are blind to case":                   {"GZip, BR", cache.Accept(cache.Gzip, cache.Brotli)},
+		"a browser's list":                          {"gzip, deflate, br, zstd", allPacked},
+		"white space, and none":                     {"\tgzip ,br;q=1\t,  zstd ; Q=1.0", allPacked},
+		"empty elements":                            {",, gzip ,", cache.Accept(cache.Gzip)},
+		"only codings that larder has not":          {"deflate, compress", cache.Accept(cache.Identity)},
+		"any":                                       {"*", allPacked},
+		"any but one":                               {"br;q=0, *", cache.Accept(cache.Gzip, cache.Zstd)},
+		"gzip refused":                              {"gzip;q=0", cache.Accept(cache.Identity)},
+		"gzip refused, any taken":                   {"gzip;q=0, *", cache.Accept(cache.Brotli, cache.Zstd)},
+		"the heaviest":                              {"gzip;q=0.5, br;q=0.9, zstd;q=0.8", cache.Accept(cache.Brotli)},
+		"listed under any":                          {"gzip;q=0.5, *;q=0.4", cache.Accept(cache.Gzip)},
+		"identity preferred":                        {"gzip;q=0.5, identity;q=0.8", cache.Accept(cache.Identity)},
+		"gzip preferred":                            {"gzip;q=0.8, identity;q=0.5", cache.Accept(cache.Gzip)},
+		"equal weights give the smaller":            {"identity, gzip", cache.Accept(cache.Gzip)},
+		"identity alone":                            {"identity", cache.Accept(cache.Identity)},
+		"a weight of 1 with zeros":                  {"gzip;q=1.000", cache.Accept(cache.Gzip)},
+		"a weight of 1 with a point":                {"gzip;q=1.", cache.Accept(cache.Gzip)},
+		"spaces around the weight":                  {"gzip ; q=0.001", cache.Accept(cache.Gzip)},
+		"another parameter before the weight":       {"gzip;x=1;q=0, br", cache.Accept(cache.Brotli)},
+		"the last of two counts":                    {"gzip, gzip;q=0", cache.Accept(cache.Identity)},
+		"identity refused, gzip taken":              {"identity;q=0, gzip", cache.Accept(cache.Gzip)},
+		"identity refused, nothing else":            {"identity;q=0", 0},
+		"all refused":                               {"*;q=0", 0},
+		"all refused but what larder has not":       {"deflate, *;q=0", 0},
+		"all refused but identity":                  {"*;q=0, identity", cache.Accept(cache.Identity)},
+		"all refused but gzip":                      {"gzip, *;q=0", cache.Accept(cache.Gzip)},
+		"identity refused, any taken":               {"identity;q=0, *", allPacked},
+		"a malformed weight is no offer":            {"gzip;q=high", cache.Accept(cache.Identity)},
+		"a weight above 1 is no offer":              {"gzip;q=1.5", cache.Accept(cache.Identity)},
+		"a weight below 0 is no offer":              {"gzip;q=-1", cache.Accept(cache.Identity)},
+		"a weight with four decimals is no offer":   {"gzip;q=0.1234", cache.Accept(cache.Identity)},
+		"an empty weight is no offer":               {"gzip;q=", cache.Accept(cache.Identity)},
+		"a malformed weight of identity refuses":    {"identity;q=x", 0},
+		"a name that only begins like one is none":  {"gzipped, brx", cache.Accept(cache.Identity)},
+		"white space that HTTP has not is no blank": {"gzip\u00a0", cache.Accept(cache.Identity)},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			gzip, ok := acceptsGzip(test.header)
-			if gzip != test.gzip || ok != test.ok {
-				t.Errorf("%q: got gzip %v, ok %v, want %v, %v", test.header, gzip, ok, test.gzip, test.ok)
+			if got := acceptedEncodings(test.header); got != test.want {
+				t.Errorf("%q: got %q, want %q", test.header, got, test.want)
 			}
 		})
+	}
+}
+
+func TestLinesOfAHeaderAreOneList(t *testing.T) {
+	t.Parallel()
+	for want, lines := range map[string][]string{"": nil, "br": {"br"}, "br,gzip;q=0": {"br", "gzip;q=0"}} {
+		if got := oneHeader(lines); got != want {
+			t.Errorf("%q: got %q, want %q", lines, got, want)
+		}
 	}
 }
 
@@ -87,6 +112,12 @@ func TestNotModified(t *testing.T) {
 		"since later":                         {http.Header{"If-Modified-Since": {at(time.Hour)}}, true},
 		"since earlier":                       {http.Header{"If-Modified-Since": {at(-time.Second)}}, false},
 		"since a time that cannot be read":    {http.Header{"If-Modified-Since": {"yesterday"}}, false},
+		"since two times":                     {http.Header{"If-Modified-Since": {at(0), at(0)}}, false},
+		"any behind white space":              {http.Header{"If-None-Match": {"\t* "}}, true},
+		"any among tags":                      {http.Header{"If-None-Match": {`"x", *`}}, false},
+		"a list with empty elements":          {http.Header{"If-None-Match": {`, ,"x",, ` + etag + `,`}}, true},
+		"a tag with a comma in it":            {http.Header{"If-None-Match": {`"x, W/\"42", ` + etag}}, false},
+		"a small w":                           {http.Header{"If-None-Match": {`w/"42-1a2b3c4d"`}}, false},
 		"since a time in the oldest of forms": {http.Header{"If-Modified-Since": {modified.Add(time.Second).Format(time.ANSIC)}}, true},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -12,7 +12,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/andybalholm/brotli"
 	"github.com/google/go-cmp/cmp"
+	"github.com/klauspost/compress/zstd"
 )
 
 const menuPath = "/v1/restaurants/" + bistro + "/menu"
@@ -63,11 +65,23 @@ func TestMenuRead(t *testing.T) {
 func TestReadsAreNegotiated(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	for _, path := range []string{menuPath, "/v1/restaurants/bistro/products/p1"} {
+	// What is worth the same to the client is answered as larder prefers it.
+	for path, preferred := range map[string]string{menuPath: "br", "/v1/restaurants/bistro/products/p1": "gzip"} {
 		plain := w.get(path).is(t, http.StatusOK)
-		for accept, coding := range map[string]string{
-			"gzip": "gzip", "br, gzip;q=0.5": "gzip", "*": "gzip", "identity": "", "br": "", "gzip;q=0": "", "": "",
+		for _, c := range [][2]string{
+			{"gzip, deflate, br, zstd", preferred},
+			{"gzip", "gzip"},
+			{"br, gzip;q=0.5", "br"},
+			{"zstd", "zstd"},
+			{"gzip, br, zstd", preferred},
+			{"*", preferred},
+			{"identity", ""},
+			{"deflate", ""},
+			{"gzip;q=0", ""},
+			{"", ""},
+			{"gzip;q=0.5, identity", ""},
 		} {
+			accept, coding := c[0], c[1]
 			got := w.get(path, "Accept-Encoding", accept).is(t, http.StatusOK)
 			if got.header.Get("Content-Encoding") != coding {
 				t.Errorf("%s with %q: Content-Encoding %q, want %q", path, accept, got.header.Get("Content-Encoding"), coding)
@@ -89,10 +103,20 @@ func TestReadsAreNegotiated(t *testing.T) {
 
 func unpack(t *testing.T, r reply) []byte {
 	t.Helper()
-	if r.header.Get("Content-Encoding") != "gzip" {
+	var reader io.Reader
+	var err error
+	switch coding := r.header.Get("Content-Encoding"); coding {
+	case "":
 		return r.body
+	case "gzip":
+		reader, err = gzip.NewReader(bytes.NewReader(r.body))
+	case "br":
+		reader = brotli.NewReader(bytes.NewReader(r.body))
+	case "zstd":
+		reader, err = zstd.NewReader(bytes.NewReader(r.body), zstd.WithDecoderConcurrency(1))
+	default:
+		t.Fatalf("Content-Encoding %q", coding)
 	}
-	reader, err := gzip.NewReader(bytes.NewReader(r.body))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,0 +1,80 @@
+package cache
+
+import (
+	"slices"
+	"strings"
+
+	"larder/internal/menu"
+)
+
+// Encoding is how a body is encoded for transfer.
+type Encoding uint8
+
+// The encodings that bodies are kept in.
+const (
+	Identity Encoding = iota
+	Gzip
+	Brotli
+	Zstd
+)
+
+// encodings is how many there are.
+const encodings = int(Zstd) + 1
+
+// String is the encoding's name in Content-Encoding and Accept-Encoding.
+func (e Encoding) String() string {
+	return [encodings]string{"identity", "gzip", "br", "zstd"}[e]
+}
+
+// Encodings is a set of encodings: those that a client values most, and equally.
+type Encodings uint8
+
+// Accept is the set of the given encodings; without any it is empty: nothing
+// that larder makes is acceptable.
+func Accept(all ...Encoding) Encodings {
+	var set Encodings
+	for _, e := range all {
+		set |= 1 << e
+	}
+	return set
+}
+
+// Has tells whether e is in the set.
+func (s Encodings) Has(e Encoding) bool { return s&(1<<e) != 0 }
+
+// String names the encodings of the set, as Accept-Encoding would.
+func (s Encodings) String() string {
+	var names []string
+	for e := range Encoding(encodings) {
+		if s.Has(e) {
+			names = append(names, e.String())
+		}
+	}
+	return strings.Join(names, ", ")
+}
+
+// orders are the encodings in the order in which larder prefers them where the
+// client does not mind (docs/decisions/0022-dense-bodies.md): a menu by its
+// size, a dish, where sizes hardly differ, in the one that most clients take.
+var (
+	menuOrder = [...]Encoding{Brotli, Zstd, Gzip, Identity} //nolint:gochecknoglobals // constant
+	dishOrder = [...]Encoding{Gzip, Zstd, Brotli, Identity} //nolint:gochecknoglobals // constant
+)
+
+func order(what menu.Index) *[encodings]Encoding {
+	if what == WholeMenu || what == PublishedMenu {
+		return &menuOrder
+	}
+	return &dishOrder
+}
+
+// First is the encoding of the set in which larder makes a body of which memory
+// holds none: of WholeMenu, PublishedMenu or the dish of that index. It is
+// Identity for an empty set.
+func (s Encodings) First(what menu.Index) Encoding {
+	all := order(what)
+	if at := slices.IndexFunc(all[:], s.Has); at >= 0 {
+		return all[at]
+	}
+	return Identity
+}
