@@ -18,6 +18,10 @@ import (
 // Errors: ErrUnavailable when it must be loaded and Redis cannot be asked;
 // ErrNoCatalogue when Redis has lost it; ErrCorrupt; ctx's.
 func (r *Replica) Published(ctx context.Context, snap *Snapshot, enc Encoding) (*Representation, error) {
+	return read(r.publishedView(ctx, snap, enc))
+}
+
+func (r *Replica) publishedView(ctx context.Context, snap *Snapshot, enc Encoding) (*Representation, error) {
 	key := snap.key(PublishedMenu, enc)
 	if ready, ok := r.bodies.get(key); ok {
 		r.wish(snap, PublishedMenu, ready, enc)

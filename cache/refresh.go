@@ -31,6 +31,7 @@ func (r *Replica) Run(ctx context.Context) error {
 		group.Go(func() error { r.heedAlways(ctx); return nil })
 	}
 	group.Go(func() error { r.renewAlways(ctx); return nil })
+	group.Go(func() error { r.densifyAlways(ctx); return nil })
 	return group.Wait()
 }
 
@@ -192,8 +193,8 @@ func (r *Replica) pollAlways(ctx context.Context) {
 	}
 }
 
-// renewAlways makes the menus anew that are read here and have got a new
-// version, so that the next reader seldom waits for it.
+// renewAlways makes the bodies anew that are read here and whose restaurant has
+// got a new version, so that the next reader seldom waits for one.
 func (r *Replica) renewAlways(ctx context.Context) {
 	for {
 		select {
@@ -201,9 +202,16 @@ func (r *Replica) renewAlways(ctx context.Context) {
 			return
 		case <-r.stale.wake:
 		}
-		for _, restaurant := range r.stale.take(1) {
-			if snapshot, ok := r.Peek(restaurant); ok {
-				_, _ = r.Menu(snapshot, Gzip) // or whoever reads it next learns why not
+		for _, w := range r.stale.take(1) {
+			snapshot, ok := r.Peek(w.restaurant)
+			if !ok {
+				continue
+			}
+			// Or whoever reads it next learns why not.
+			if w.what == PublishedMenu {
+				_, _ = r.publishedView(ctx, snapshot, w.enc)
+			} else {
+				_, _ = r.menu(snapshot, w.enc)
 			}
 		}
 	}

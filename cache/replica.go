@@ -8,6 +8,7 @@ import (
 
 	"github.com/sirupsen/logrus"
 	"golang.org/x/sync/singleflight"
+	"golang.org/x/time/rate"
 
 	"larder/internal/menu"
 )
@@ -48,9 +49,12 @@ type Replica struct {
 	watches watches
 
 	told   *queue[menu.RestaurantID] // by notices, not yet loaded
-	stale  *queue[menu.RestaurantID] // whose menu is read here and not made yet of its newest version
+	stale  *queue[wish]              // for bodies that are read here and not made yet of the newest version
 	wishes *queue[wish]              // for bodies that are read here and not dense yet
 	look   chan struct{}             // asks for a poll before its time
+
+	shared *rate.Limiter // of the bytes that are put into Redis for other larders; nil: none
+	counts denseCounts
 }
 
 // Snapshot is one version of a restaurant's catalogue. It never changes: all
@@ -86,7 +90,7 @@ func NewReplica(store *Store, cfg ReplicaConfig) *Replica {
 	return &Replica{
 		store: store, cfg: cfg, contents: newLibrary(store.Content), bodies: newBodies(cfg.Memory),
 		misses: make(map[menu.RestaurantID]miss), look: make(chan struct{}, 1),
-		told: newQueue[menu.RestaurantID](), stale: newQueue[menu.RestaurantID](), wishes: newQueue[wish](),
+		told: newQueue[menu.RestaurantID](), stale: newQueue[wish](), shared: newSharing(store.redis.Form(), cfg.Memory), wishes: newQueue[wish](),
 	}
 }
 

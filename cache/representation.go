@@ -22,6 +22,14 @@ type Representation struct {
 	sum    [sha256.Size]byte // of the identity body
 	dense  bool              // it will not become smaller
 	wished atomic.Uint32     // a bit for each encoding that was wished for in its place
+	used   atomic.Bool       // somebody read it, or what it took the place of
+}
+
+// use notes that the body is read. It writes once: readers share the memory.
+func (r *Representation) use() {
+	if !r.used.Load() {
+		r.used.Store(true)
+	}
 }
 
 // etag names a body that was made from one version.

@@ -133,9 +133,8 @@ func (r *Replica) swap(snapshot *Snapshot) {
 		s.coming.Store(nil)
 		s.broken = ""
 		if before != nil {
-			if r.reads(before.snapshot) {
-				r.stale.add(snapshot.Restaurant)
-			}
+			r.renew(before.snapshot, WholeMenu)
+			r.renew(before.snapshot, PublishedMenu)
 			before.shelf.clear(r.bodies)
 		}
 		r.forgetMiss(snapshot.Restaurant)
@@ -145,13 +144,19 @@ func (r *Replica) swap(snapshot *Snapshot) {
 		snapshot.Catalogue = before.snapshot.Catalogue
 		s.now.Store(next)
 		if snapshot.Published != before.snapshot.Published {
+			r.renew(before.snapshot, PublishedMenu)
 			next.shelf.restate(r.bodies, snapshot.Published)
 		}
 	}
 }
 
-// reads tells whether the menu of the snapshot has been asked for in gzip.
-func (r *Replica) reads(snapshot *Snapshot) bool {
-	_, ok := r.bodies.get(snapshot.key(WholeMenu, Gzip))
-	return ok
+// renew asks for those bodies of the menu, or of the view as published, to be
+// made anew that were read of the version before. One that was made for nobody
+// is not: a menu that is read no more costs one version more, no longer.
+func (r *Replica) renew(before *Snapshot, what menu.Index) {
+	for enc := range Encoding(encodings) {
+		if held, ok := r.bodies.get(before.key(what, enc)); ok && held.used.Load() {
+			r.stale.add(wish{before.Restaurant, what, enc})
+		}
+	}
 }

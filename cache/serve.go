@@ -27,6 +27,7 @@ func (r *Replica) Ready(snap *Snapshot, what menu.Index, accepted Encodings) (*R
 			continue
 		}
 		if ready, ok := r.bodies.get(snap.key(what, enc)); ok {
+			ready.use()
 			r.wish(snap, what, ready, accepted.First(what))
 			return ready, true
 		}
@@ -40,9 +41,22 @@ func (r *Replica) Ready(snap *Snapshot, what menu.Index, accepted Encodings) (*R
 // Whoever holds a snapshot that is no longer current gets that version's body,
 // which is then not kept.
 func (r *Replica) Menu(snap *Snapshot, enc Encoding) (*Representation, error) {
+	return read(r.menu(snap, enc))
+}
+
+func (r *Replica) menu(snap *Snapshot, enc Encoding) (*Representation, error) {
 	return r.representation(snap, WholeMenu, enc, func() []byte {
 		return menuBody(snap.Version, snap.Catalogue)
 	})
+}
+
+// read notes that a body is given to a reader.
+func read(ready *Representation, err error) (*Representation, error) {
+	if err != nil {
+		return nil, err
+	}
+	ready.use()
+	return ready, nil
 }
 
 // Product gives the ready body of GET …/products/{id} as Menu does. p must be
@@ -76,13 +90,11 @@ func (r *Replica) representation(snap *Snapshot, what menu.Index, enc Encoding, 
 // recoded makes a body from the same in another encoding; nil where memory
 // holds none.
 func (r *Replica) recoded(key bodyKey) (*Representation, error) {
-	enc := key.enc
-	for _, key.enc = range [...]Encoding{Identity, Zstd, Gzip, Brotli} { // as they are quick to unpack
-		if held, ok := r.bodies.get(key); ok && key.enc != enc {
-			return r.store.packer.recode(held, enc, quick)
-		}
+	held := r.held(key)
+	if held == nil || held.Encoding == key.enc {
+		return held, nil
 	}
-	return nil, nil //nolint:nilnil // neither held nor broken
+	return r.store.packer.recode(held, key.enc, quick)
 }
 
 // shelfOf gives the shelf of the snapshot's version while it is current.
