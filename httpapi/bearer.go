@@ -19,6 +19,7 @@ type caller struct {
 	Scopes     []Scope
 	Connection string // the only one it sees; empty = all
 	Expires    time.Time
+	key        *signingKey // that signed the token
 }
 
 // sees tells whether the caller may know of what belongs to a connection.
@@ -54,6 +55,7 @@ type authority struct {
 	keys    *signingKeys
 	clock   func() time.Time
 	parser  *jwt.Parser
+	known   *knownCallers // nil where nobody asks for them
 }
 
 func newAuthority(cfg AuthConfig, keys *signingKeys, clock func() time.Time) *authority {
@@ -99,14 +101,15 @@ func (a *authority) issue(ctx context.Context, client ClientConfig, scopes []Sco
 // read checks a token. What its client no longer holds in the configuration,
 // the token no longer gives.
 func (a *authority) read(ctx context.Context, text string) (caller, error) {
-	var fault error
+	var (
+		fault error
+		key   *signingKey
+	)
 	said := &claims{}
 	_, err := a.parser.ParseWithClaims(text, said, func(token *jwt.Token) (any, error) {
 		id, _ := token.Header["kid"].(string)
-		key, err := a.keys.byID(ctx, id)
-		if err != nil {
-			fault = err
-			return nil, err
+		if key, fault = a.keys.byID(ctx, id); fault != nil {
+			return nil, fault
 		}
 		if key == nil {
 			return nil, errors.New("the token was signed with another key")
@@ -123,7 +126,7 @@ func (a *authority) read(ctx context.Context, text string) (caller, error) {
 	if !known {
 		return caller{}, &problem{code: CodeUnauthorized, msg: "the token's client is no longer configured"}
 	}
-	who := caller{Client: client.ID, Connection: client.Connection, Expires: said.ExpiresAt.Time}
+	who := caller{Client: client.ID, Connection: client.Connection, Expires: said.ExpiresAt.Time, key: key}
 	for scope := range strings.FieldsSeq(said.Scope) {
 		if holds(client.Scopes, Scope(scope)) {
 			who.Scopes = append(who.Scopes, Scope(scope))
@@ -151,6 +154,9 @@ func (a *authority) bearer(c *gin.Context) (who caller, given bool, err error) {
 		return caller{}, true, &problem{code: CodeUnauthorized, msg: "send one Authorization header: Bearer and a token of /connect/token"}
 	}
 	who, err = a.read(c.Request.Context(), strings.TrimSpace(token))
+	if err == nil && a.known != nil {
+		a.known.remember(header[0], who, a.clock())
+	}
 	return who, true, err
 }
 

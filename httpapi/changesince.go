@@ -21,7 +21,7 @@ func (s *Server) changesSince(c *gin.Context) {
 		fail(c, err)
 		return
 	}
-	s.representation(c, snapshot, snapshot.ModifiedAt, cache.ChangesOnly, func(encoding cache.Encoding) (*cache.Representation, error) {
+	s.representation(c, subject{snapshot, cache.ChangesOnly, snapshot.ModifiedAt}, func(encoding cache.Encoding) (*cache.Representation, error) {
 		return s.replica.Changes(c.Request.Context(), snapshot, since, encoding)
 	})
 }

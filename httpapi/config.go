@@ -57,6 +57,8 @@ type Config struct {
 	Metrics MetricsAccess `yaml:"metrics"`
 	// AccessLog is errors, sampled or all.
 	AccessLog AccessLog `yaml:"access_log"`
+	// ExpressLane answers reads of menus, products and menu views before net/http; true when left out.
+	ExpressLane *bool `yaml:"express_lane"`
 	// DrainTimeout bounds how long requests in flight may take at a shutdown.
 	DrainTimeout time.Duration `yaml:"drain_timeout"`
 	// DrainDelay is how long /readyz answers 503 before the listener closes, for balancers that poll it.
@@ -88,6 +90,10 @@ func (c *Config) SetDefaults() {
 	}
 	if c.AccessLog == "" {
 		c.AccessLog = LogSampled
+	}
+	if c.ExpressLane == nil {
+		on := true
+		c.ExpressLane = &on
 	}
 	c.DropIn.SetDefaults()
 	c.Events.SetDefaults()
@@ -158,6 +164,9 @@ func (c Config) Validate() error {
 	}
 	return errors.Join(errs...)
 }
+
+// express tells whether the public listener has the express lane.
+func (c Config) express() bool { return c.ExpressLane == nil || *c.ExpressLane }
 
 // index spells one element of a list in the configuration.
 func index(key string, i int) string { return key + "[" + strconv.Itoa(i) + "]" }

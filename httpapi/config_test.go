@@ -46,11 +46,11 @@ func TestDefaultsAreValid(t *testing.T) {
 	if cfg.Listen != "127.0.0.1:8080" || cfg.AccessLog != LogSampled || !auth.openMenu() || len(auth.Clients) != 0 {
 		t.Errorf("got %+v %+v", cfg, auth)
 	}
-	if got, want := cacheControl(cfg), "public, max-age=0, stale-while-revalidate=30, stale-if-error=86400"; got != want {
+	if got, want := openCacheControl(cfg), "public, max-age=0, stale-while-revalidate=30, stale-if-error=86400"; got != want {
 		t.Errorf("Cache-Control %q, want %q (policy H5)", got, want)
 	}
 	cfg.MaxAge, cfg.StaleIfError, cfg.StaleWhileRevalidate = time.Minute, 0, 0
-	if got, want := cacheControl(cfg), "public, max-age=60"; got != want {
+	if got, want := openCacheControl(cfg), "public, max-age=60"; got != want {
 		t.Errorf("Cache-Control %q, want %q", got, want)
 	}
 }

@@ -40,22 +40,31 @@ func (cors) covers(path string) bool {
 // header puts the CORS headers of an answer, and Vary wherever the answer
 // depends on the origin.
 func (c cors) header(g *gin.Context) {
-	if !c.any && len(c.origins) == 0 || !c.covers(g.Request.URL.Path) {
+	if !c.covers(g.Request.URL.Path) {
 		return
 	}
-	header := g.Writer.Header()
-	if !c.any {
-		header.Add("Vary", "Origin")
+	header := headerFields(g.Writer.Header())
+	if c.varies() {
+		header.text("Vary", "Origin")
 	}
-	origin := g.Request.Header.Get("Origin")
-	if origin == "" || !c.any && !slices.Contains(c.origins, origin) {
+	c.lay(header, g.Request.Header.Get("Origin"))
+}
+
+// varies tells whether answers depend on the origin.
+func (c cors) varies() bool { return !c.any && len(c.origins) > 0 }
+
+// lay puts the fields of an answer to a page of the origin.
+func (c cors) lay(out fields, origin string) {
+	switch {
+	case origin == "":
 		return
-	}
-	if c.any {
+	case c.any:
 		origin = "*"
+	case !slices.Contains(c.origins, origin):
+		return
 	}
-	header.Set("Access-Control-Allow-Origin", origin)
-	header.Set("Access-Control-Expose-Headers", corsExposed)
+	out.text("Access-Control-Allow-Origin", origin)
+	out.text("Access-Control-Expose-Headers", corsExposed)
 }
 
 // preflight puts what a browser asks before the real request.

@@ -49,11 +49,23 @@ func (s *Server) dropInReasons(c *gin.Context) {
 // about: its client's, or the only one that is configured.
 func (s *Server) ownConnection(c *gin.Context) (string, error) {
 	who, _ := callerOf(c)
+	return s.onlyConnection(who)
+}
+
+// onlyConnection is whose menus and orders a caller's requests are about.
+func (s *Server) onlyConnection(who caller) (string, error) {
+	seen, name := 0, ""
+	for i := range s.connections {
+		if who.sees(s.connections[i].Name) {
+			seen, name = seen+1, s.connections[i].Name
+		}
+	}
+	if seen == 1 {
+		return name, nil
+	}
 	switch names := s.seen(who); len(names) {
 	case 0:
 		return "", connectionNotFound(names)
-	case 1:
-		return names[0], nil
 	default:
 		return "", &problem{
 			code: CodeConnectionRequired, params: map[string]any{"known": names},

@@ -68,37 +68,52 @@ func (s *Server) panicked(c *gin.Context, fault any) {
 
 // finished counts the request and, where the setting says so, logs it.
 func (s *Server) finished(c *gin.Context, took time.Duration) {
-	status, route := c.Writer.Status(), routeOf(c)
-	s.metrics.request(route, c.Request.Method, status, took, c.GetBool(keyStream))
-	if !s.logs(c, status, took) {
+	status, route, stream := c.Writer.Status(), routeOf(c), c.GetBool(keyStream)
+	s.metrics.request(route, c.Request.Method, status, took, stream)
+	probe := strings.HasPrefix(route, "/livez") || strings.HasPrefix(route, "/readyz")
+	if !s.logs(probe, stream, status, took) {
 		return
 	}
-	path := c.Request.URL.Path
-	if len(path) > maxLogPath {
-		path = path[:maxLogPath]
-	}
+	who, _ := callerOf(c)
+	s.logRequest(requestLine{
+		id: idOf(c), method: c.Request.Method, route: route, path: c.Request.URL.Path,
+		status: status, bytes: max(c.Writer.Size(), 0), took: took, client: who.Client, causes: c.Errors.Errors(),
+	})
+}
+
+// requestLine is what the log tells of a request.
+type requestLine struct {
+	id, method, route, path string
+	status, bytes           int
+	took                    time.Duration
+	client                  string // empty: nobody said
+	causes                  []string
+}
+
+// logRequest writes the line of one request.
+func (s *Server) logRequest(line requestLine) {
 	// No query, no body, no address: a line holds no secret and no personal data.
-	fields := logrus.Fields{
-		"event": "http.request", "requestId": idOf(c), "method": c.Request.Method, "route": route, "path": path,
-		"status": status, "bytes": max(c.Writer.Size(), 0), "ms": float64(took.Microseconds()) / 1000,
+	entry := s.log.WithFields(logrus.Fields{
+		"event": "http.request", "requestId": line.id, "method": line.method, "route": line.route,
+		"path":   line.path[:min(len(line.path), maxLogPath)],
+		"status": line.status, "bytes": line.bytes, "ms": float64(line.took.Microseconds()) / 1000,
+	})
+	if line.client != "" {
+		entry = entry.WithField("client", line.client)
 	}
-	if who, known := callerOf(c); known {
-		fields["client"] = who.Client
+	if len(line.causes) > 0 {
+		entry = entry.WithField("cause", strings.Join(line.causes, "; "))
 	}
-	if len(c.Errors) > 0 {
-		fields["cause"] = strings.Join(c.Errors.Errors(), "; ")
-	}
-	entry := s.log.WithFields(fields)
-	if status >= http.StatusInternalServerError {
+	if line.status >= http.StatusInternalServerError {
 		entry.Error("request failed")
 		return
 	}
 	entry.Info("request")
 }
 
-// logs tells whether the request gets a line.
-func (s *Server) logs(c *gin.Context, status int, took time.Duration) bool {
-	probe := strings.HasPrefix(c.FullPath(), "/livez") || strings.HasPrefix(c.FullPath(), "/readyz")
+// logs tells whether a request gets a line. probe is one that asks how larder
+// is, stream one whose answer takes as long as its reader stays.
+func (s *Server) logs(probe, stream bool, status int, took time.Duration) bool {
 	switch {
 	case s.cfg.AccessLog == LogAll:
 		return true
@@ -109,7 +124,7 @@ func (s *Server) logs(c *gin.Context, status int, took time.Duration) bool {
 	case s.cfg.AccessLog == LogErrors:
 		return false
 	default:
-		return took >= slowRequest && !c.GetBool(keyStream) || s.sampled.Add(1)%sampleEvery == 0
+		return took >= slowRequest && !stream || s.sampled.Add(1)%sampleEvery == 0
 	}
 }
 

@@ -96,12 +96,12 @@ type result struct {
 // answerHashed sends a read that no single version stands for: its ETag is of
 // the body alone. It is sent without coding.
 func (s *Server) answerHashed(c *gin.Context, body []byte) {
-	header := c.Writer.Header()
-	header.Add("Vary", "Accept-Encoding")
 	if !acceptsIdentity(c.Request.Header["Accept-Encoding"]) {
-		fail(c, notAcceptable())
+		refuseEncodings(c)
 		return
 	}
+	header := c.Writer.Header()
+	header.Add("Vary", "Accept-Encoding")
 	etag := `W/"` + bodyHash(body) + `"`
 	header["Etag"] = []string{etag}
 	s.cacheHeader(c)

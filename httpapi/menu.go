@@ -2,8 +2,6 @@ package httpapi
 
 import (
 	"net/http"
-	"slices"
-	"strconv"
 	"time"
 
 	"github.com/gin-gonic/gin"
@@ -12,65 +10,42 @@ import (
 	"larder/internal/menu"
 )
 
-const headerVersion = "Larder-Menu-Version"
-
 // menu answers GET /v1/restaurants/{restaurant}/menu with ready bytes.
 func (s *Server) menu(c *gin.Context) {
-	snapshot, err := s.snapshot(c)
-	if err != nil {
-		fail(c, err)
-		return
-	}
-	s.representation(c, snapshot, snapshot.ModifiedAt, cache.WholeMenu, func(encoding cache.Encoding) (*cache.Representation, error) {
-		return s.replica.Menu(snapshot, encoding)
-	})
+	s.readHot(c, &hotRead{kind: readMenu, restaurant: param(c, "restaurant")})
 }
 
 // product answers GET /v1/restaurants/{restaurant}/products/{id} with ready
 // bytes; ?by=externalId looks the id up among the external ones.
 func (s *Server) product(c *gin.Context) {
-	snapshot, err := s.snapshot(c)
+	s.readHot(c, &hotRead{kind: readProduct, restaurant: param(c, "restaurant"), product: param(c, "id"), by: c.Query("by")})
+}
+
+// readHot answers a hot read, and waits for what memory does not hold.
+func (s *Server) readHot(c *gin.Context, read *hotRead) {
+	read.who, _ = callerOf(c)
+	found, err := s.find(read, func(id menu.RestaurantID) (*cache.Snapshot, error) {
+		return s.replica.Catalogue(c.Request.Context(), id)
+	})
 	if err != nil {
 		fail(c, err)
 		return
 	}
-	index, err := findProduct(c, snapshot.Catalogue)
-	if err != nil {
-		fail(c, err)
-		return
-	}
-	s.representation(c, snapshot, snapshot.ModifiedAt, index, func(encoding cache.Encoding) (*cache.Representation, error) {
-		return s.replica.Product(snapshot, index, encoding)
+	s.representation(c, found, func(encoding cache.Encoding) (*cache.Representation, error) {
+		if found.what == cache.PublishedMenu {
+			return s.replica.Published(c.Request.Context(), found.snapshot, encoding)
+		}
+		return s.build(found, encoding)
 	})
 }
 
-// findProduct looks up the path's product.
-func findProduct(c *gin.Context, catalogue *menu.Catalogue) (menu.Index, error) {
-	id := param(c, "id")
-	switch by := c.Query("by"); by {
-	case "", "id":
-		if index, ok := catalogue.ProductByID(id); ok {
-			return index, nil
-		}
-	case "externalId":
-		found := catalogue.ProductsByExternalID(id)
-		if len(found) == 1 {
-			return found[0], nil
-		}
-		if len(found) > 1 {
-			ids := make([]string, len(found))
-			for i, index := range found {
-				ids[i] = catalogue.Product(index).ID
-			}
-			return menu.None, &problem{
-				code: CodeExternalIDAmbiguous, msg: "several products have this externalId; ask by id",
-				params: map[string]any{"externalId": id, "ids": ids},
-			}
-		}
-	default:
-		return menu.None, invalid("by", "is id or externalId")
+// build makes the body of a menu or a dish. It takes no longer than that takes,
+// and asks nobody.
+func (s *Server) build(found subject, encoding cache.Encoding) (*cache.Representation, error) {
+	if found.what == cache.WholeMenu {
+		return s.replica.Menu(found.snapshot, encoding)
 	}
-	return menu.None, &problem{code: CodeProductNotFound, msg: "the restaurant's menu has no such product"}
+	return s.replica.Product(found.snapshot, found.what, encoding)
 }
 
 // snapshot is the current version of the path's restaurant, from memory.
@@ -82,74 +57,61 @@ func (s *Server) snapshot(c *gin.Context) (*cache.Snapshot, error) {
 	return s.replica.Catalogue(c.Request.Context(), restaurant.ID)
 }
 
-// representation answers a read that is made from one version and changed last
-// at modified: 304, or the bytes of what, ready or built now, in the encoding
-// that the request values most.
-func (s *Server) representation(
-	c *gin.Context, snapshot *cache.Snapshot, modified time.Time, what menu.Index, build func(cache.Encoding) (*cache.Representation, error),
-) {
-	header := c.Writer.Header()
-	header.Add("Vary", "Accept-Encoding") // never set: CORS has its own entry there (trap 6)
+// representation answers a read of one version: 304, or its bytes, ready or
+// built now, in the encoding that the request values most.
+func (s *Server) representation(c *gin.Context, found subject, build func(cache.Encoding) (*cache.Representation, error)) {
 	accepted := acceptedEncodings(oneHeader(c.Request.Header["Accept-Encoding"]))
 	if accepted == 0 {
-		fail(c, notAcceptable())
+		refuseEncodings(c)
 		return
 	}
-	body, ready := s.replica.Ready(snapshot, what, accepted)
+	body, ready := s.replica.Ready(found.snapshot, found.what, accepted)
 	if !ready {
 		var err error
-		if body, err = build(accepted.First(what)); err != nil {
+		if body, err = build(accepted.First(found.what)); err != nil {
+			c.Writer.Header().Add("Vary", "Accept-Encoding")
 			fail(c, err)
 			return
 		}
 	}
-	if body.Encoding != cache.Identity {
-		header.Set("Content-Encoding", body.Encoding.String())
-	}
-	s.answerVersion(c, snapshot, modified, body.ETag, body.Body)
+	s.answerVersion(c, found.snapshot, found.modified, body)
 }
 
-// answerVersion puts what every read of one version carries, and answers 304
-// or the body.
-func (s *Server) answerVersion(c *gin.Context, snapshot *cache.Snapshot, modified time.Time, etag string, body []byte) {
-	header := c.Writer.Header()
-	header["Etag"] = []string{etag}
-	header["Last-Modified"] = []string{s.shown(modified).Format(http.TimeFormat)}
-	header[headerVersion] = []string{strconv.FormatInt(snapshot.Version.Version, 10)}
-	s.cacheHeader(c)
-	if notModified(c.Request.Header, etag, modified) {
-		header.Del("Content-Encoding") // of a body that is not sent
-		c.Writer.WriteHeader(http.StatusNotModified)
+// answerVersion answers a read of one version: 304 or the body.
+func (s *Server) answerVersion(c *gin.Context, snapshot *cache.Snapshot, modified time.Time, body *cache.Representation) {
+	_, known := callerOf(c)
+	v := s.version(snapshot, modified, body, notModified(c.Request.Header, body.ETag, modified), known)
+	v.lay(headerFields(c.Writer.Header()))
+	c.Writer.WriteHeader(v.status)
+	if v.status == http.StatusNotModified || c.Request.Method == http.MethodHead {
 		c.Writer.WriteHeaderNow()
 		return
 	}
-	write(c, http.StatusOK, contentJSON, body)
+	_, _ = c.Writer.Write(v.body) // the client is gone: nobody to tell
 }
 
-// shown is the time of Last-Modified: never later than the answer (RFC 9110,
-// section 8.8.2.1). Whoever asks with it again gets the body once more, and then
-// the version's own time.
-func (s *Server) shown(modified time.Time) time.Time {
-	if now := s.clock(); now.Before(modified) {
-		modified = now
-	}
-	return modified.UTC()
-}
-
-// cacheHeader tells caches who may keep the answer (policy H5): anyone where
-// menus are open, nobody but the client where a token opened it.
+// cacheHeader puts Cache-Control, and what it varies on.
 func (s *Server) cacheHeader(c *gin.Context) {
+	_, known := callerOf(c)
+	control, private := s.cacheControl(known)
 	header := c.Writer.Header()
-	if _, bearer := callerOf(c); s.authCfg.openMenu() && !bearer {
-		header["Cache-Control"] = slices.Clone(s.openReads)
-		return
+	header.Set("Cache-Control", control)
+	if private {
+		header.Add("Vary", "Authorization") // never set: CORS has its own entry there (trap 6)
 	}
-	header.Set("Cache-Control", "private, no-cache")
-	header.Add("Vary", "Authorization")
 }
 
-// cacheControl is the Cache-Control of open reads.
-func cacheControl(cfg Config) string {
+// cacheControl tells caches who may keep an answer (policy H5): anyone where
+// menus are open, nobody but the client where a token opened it.
+func (s *Server) cacheControl(known bool) (control string, private bool) {
+	if s.authCfg.openMenu() && !known {
+		return s.openReads, false
+	}
+	return "private, no-cache", true
+}
+
+// openCacheControl is the Cache-Control of open reads.
+func openCacheControl(cfg Config) string {
 	value := "public, max-age=" + seconds(cfg.MaxAge)
 	if cfg.StaleWhileRevalidate > 0 {
 		value += ", stale-while-revalidate=" + seconds(cfg.StaleWhileRevalidate)
@@ -160,8 +122,10 @@ func cacheControl(cfg Config) string {
 	return value
 }
 
-func notAcceptable() error {
-	return &problem{code: CodeNotAcceptable, msg: "larder answers in identity, gzip, br or zstd; Accept-Encoding refuses all of them"}
+// refuseEncodings answers 406.
+func refuseEncodings(c *gin.Context) {
+	c.Writer.Header().Add("Vary", "Accept-Encoding")
+	fail(c, &problem{code: CodeNotAcceptable, msg: "larder answers in identity, gzip, br or zstd; Accept-Encoding refuses all of them"})
 }
 
 // invalid refuses a query parameter.

@@ -33,6 +33,7 @@ type Metrics struct {
 	calls    *prometheus.CounterVec
 	callTime *prometheus.HistogramVec
 	streams  *prometheus.CounterVec
+	lane     laneSeries
 }
 
 var _ menusync.Observer = (*Metrics)(nil)

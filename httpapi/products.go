@@ -6,6 +6,7 @@ import (
 
 	"github.com/gin-gonic/gin"
 
+	"larder/cache"
 	"larder/internal/menu"
 )
 
@@ -22,9 +23,8 @@ func (s *Server) listProducts(c *gin.Context) {
 		fail(c, err)
 		return
 	}
-	c.Writer.Header().Add("Vary", "Accept-Encoding")
 	if !acceptsIdentity(c.Request.Header["Accept-Encoding"]) {
-		fail(c, notAcceptable())
+		refuseEncodings(c)
 		return
 	}
 	hits, next := snapshot.Catalogue.Search(query)
@@ -43,7 +43,7 @@ func (s *Server) listProducts(c *gin.Context) {
 		body = append(body, '}')
 	}
 	etag := `W/"` + strconv.FormatInt(snapshot.Version.Version, 10) + "-" + bodyHash(body) + `"`
-	s.answerVersion(c, snapshot, snapshot.ModifiedAt, etag, body)
+	s.answerVersion(c, snapshot, snapshot.ModifiedAt, &cache.Representation{Body: body, ETag: etag})
 }
 
 // productQuery reads the filters of the products list.

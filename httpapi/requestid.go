@@ -1,7 +1,7 @@
 package httpapi
 
 import (
-	"crypto/rand"
+	"math/rand/v2"
 
 	"github.com/gin-gonic/gin"
 )
@@ -9,6 +9,7 @@ import (
 const (
 	headerRequestID = "X-Request-Id"
 	maxRequestID    = 128
+	madeRequestID   = 26
 )
 
 // requestID takes the caller's X-Request-Id if it is sane (1 to 128 visible
@@ -17,7 +18,22 @@ func requestID(sent string) string {
 	if sane(sent) {
 		return sent
 	}
-	return rand.Text()
+	return string(newRequestID(make([]byte, 0, madeRequestID)))
+}
+
+// newRequestID appends a new id: 26 letters and digits of base32, 130 bits. It
+// need not be kept from guessing, only be another one each time.
+func newRequestID(dst []byte) []byte {
+	const digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567"
+	var dice uint64
+	for i := range madeRequestID {
+		if i%12 == 0 {
+			dice = rand.Uint64() //nolint:gosec // ChaCha8 of the runtime, seeded by the system
+		}
+		dst = append(dst, digits[dice%32])
+		dice /= 32
+	}
+	return dst
 }
 
 func sane(id string) bool {

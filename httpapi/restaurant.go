@@ -16,8 +16,12 @@ const maxKnown = 100
 // restaurant finds the path's restaurant. One that the caller may not see is
 // unknown to it.
 func (s *Server) restaurant(c *gin.Context) (menusync.Restaurant, error) {
-	id := param(c, "restaurant")
 	who, _ := callerOf(c)
+	return s.visibleRestaurant(who, param(c, "restaurant"))
+}
+
+// visibleRestaurant finds a restaurant that the caller may see.
+func (s *Server) visibleRestaurant(who caller, id string) (menusync.Restaurant, error) {
 	restaurant, known := s.runner.Known(menu.RestaurantID(id))
 	if !known || !who.sees(restaurant.Connection) {
 		return menusync.Restaurant{}, s.unknownRestaurant(who)

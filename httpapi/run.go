@@ -11,6 +11,8 @@ import (
 
 	"github.com/sirupsen/logrus"
 	"golang.org/x/sync/errgroup"
+
+	"larder/httpapi/express"
 )
 
 // The limits of a connection, policy H1.
@@ -74,11 +76,19 @@ func (s *Server) Run(ctx context.Context) error {
 	defer cut()
 	servers := []*http.Server{s.httpServer(requests, s.handler)}
 	listeners := []net.Listener{s.listener}
+	var fast *express.Listener
+	if s.cfg.express() {
+		fast = s.express(s.listener)
+		listeners[0] = fast
+	}
 	if s.opsListener != nil {
 		servers = append(servers, s.httpServer(requests, s.ops))
 		listeners = append(listeners, s.opsListener)
 	}
 	group, running := errgroup.WithContext(ctx)
+	if fast != nil {
+		group.Go(func() error { return fast.Run(requests) })
+	}
 	for i, server := range servers {
 		group.Go(func() error {
 			if err := server.Serve(listeners[i]); !errors.Is(err, http.ErrServerClosed) {
@@ -90,7 +100,7 @@ func (s *Server) Run(ctx context.Context) error {
 	s.log.WithFields(logrus.Fields{"event": "http.listening", "addr": s.Addr(), "opsAddr": s.OpsAddr()}).Info("listening")
 	group.Go(func() error {
 		<-running.Done()
-		s.drain(requests, servers, ctx.Err() != nil)
+		s.drain(requests, servers, fast, ctx.Err() != nil)
 		cut()
 		return nil
 	})
@@ -98,7 +108,8 @@ func (s *Server) Run(ctx context.Context) error {
 }
 
 // drain lets balancers notice, then closes the servers within the limit.
-func (s *Server) drain(ctx context.Context, servers []*http.Server, notice bool) {
+// fast is the express lane before the first of them, nil where it is off.
+func (s *Server) drain(ctx context.Context, servers []*http.Server, fast *express.Listener, notice bool) {
 	s.readiness.draining.Store(true)
 	s.streams.end() // first of all: they would never end by themselves
 	if notice && s.cfg.DrainDelay > 0 {
@@ -120,6 +131,9 @@ func (s *Server) drain(ctx context.Context, servers []*http.Server, notice bool)
 			}
 			return err
 		})
+	}
+	if fast != nil {
+		group.Go(func() error { return fast.Wait(ctx) }) // the server has closed it
 	}
 	if err := group.Wait(); err != nil {
 		s.log.WithFields(logrus.Fields{"event": "http.drain_cut", "cause": err.Error()}).Warn("requests were cut at shutdown")

@@ -13,6 +13,7 @@ import (
 	"github.com/sirupsen/logrus"
 
 	"larder/cache"
+	"larder/internal/menu"
 	"larder/internal/upstream"
 	"larder/ordering"
 	menusync "larder/sync"
@@ -86,7 +87,8 @@ type Server struct {
 	publicReads   *limiter
 	tokenLimit    *limiter
 	sampled       atomic.Uint64
-	openReads     []string // Cache-Control of open menu reads
+	peek          func(menu.RestaurantID) (*cache.Snapshot, error) // atHand
+	openReads     string                                           // Cache-Control of open menu reads
 	reasons       *reasonsKept
 	readiness     *readiness
 	streams       *streams
@@ -112,7 +114,7 @@ func New(cfg Config, auth AuthConfig, deps Deps) (*Server, error) {
 		replica: deps.Replica, store: deps.Store, runner: deps.Runner, validator: deps.Validator, orders: deps.Orders,
 		connections: deps.Connections, redis: deps.Redis, keyless: deps.AllowMissingKey,
 		clock: deps.Clock, log: deps.Log, metrics: deps.Metrics,
-		cors: newCORS(cfg, auth.PublicOrders), openReads: []string{cacheControl(cfg)},
+		cors: newCORS(cfg, auth.PublicOrders), openReads: openCacheControl(cfg),
 	}
 	if s.clock == nil {
 		s.clock = time.Now
@@ -124,6 +126,10 @@ func New(cfg Config, auth AuthConfig, deps Deps) (*Server, error) {
 		s.metrics = NewMetrics(deps.Version)
 	}
 	s.auth = newAuthority(auth, s.signingKeys(), s.clock)
+	if cfg.express() {
+		s.auth.known = newKnownCallers()
+	}
+	s.peek = s.atHand
 	s.validateLimit = newLimiter(cfg.Rate.Validate, s.clock)
 	s.placeLimit = newLimiter(cfg.Rate.Place, s.clock)
 	s.changeLimit = newLimiter(cfg.Rate.Place, s.clock)
@@ -145,7 +151,7 @@ func New(cfg Config, auth AuthConfig, deps Deps) (*Server, error) {
 func (s *Server) signingKeys() *signingKeys {
 	keys := &signingKeys{clock: s.clock}
 	if s.authCfg.SigningKey != "" {
-		keys.key = newSigningKey([]byte(s.authCfg.SigningKey))
+		keys.set(newSigningKey([]byte(s.authCfg.SigningKey)))
 		return keys
 	}
 	keys.redis, keys.name = s.redis.Client(), s.redis.Keys().SigningKey()

@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"bytes"
 	"context"
 	"crypto/rand"
 	"crypto/sha256"
@@ -8,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -42,6 +44,8 @@ type signingKeys struct {
 	name  string
 	clock func() time.Time
 
+	signing atomic.Pointer[signingKey] // key, for whoever cannot wait for Redis
+
 	mu     sync.Mutex
 	key    *signingKey
 	readAt time.Time
@@ -75,6 +79,12 @@ func (k *signingKeys) byID(ctx context.Context, id string) (*signingKey, error) 
 	return nil, nil //nolint:nilnil // no such key is an answer here, not a fault
 }
 
+// set puts a key in force. The caller holds the lock, or nobody else knows k.
+func (k *signingKeys) set(key *signingKey) {
+	k.key = key
+	k.signing.Store(key)
+}
+
 // read takes the key from Redis and, where Redis has none, gives it ours or a
 // new one. The caller holds the lock.
 func (k *signingKeys) read(ctx context.Context) (*signingKey, error) {
@@ -89,8 +99,10 @@ func (k *signingKeys) read(ctx context.Context) (*signingKey, error) {
 	if err != nil {
 		return nil, err
 	}
-	k.key = key
-	return key, nil
+	if k.key == nil || !bytes.Equal(k.key.secret, key.secret) {
+		k.set(key)
+	}
+	return k.key, nil
 }
 
 // exchange is one conversation with Redis.

@@ -141,6 +141,7 @@ type plan struct {
 // memory.
 type world struct {
 	t       *testing.T
+	tb      testing.TB // t, or the fuzz test's
 	url     string
 	server  *httpapi.Server
 	service *service
@@ -155,22 +156,30 @@ type world struct {
 
 func newWorld(t *testing.T, changes ...func(*plan)) *world {
 	t.Helper()
+	w := newWorldOf(t, changes...)
+	w.t = t
+	return w
+}
+
+// newWorldOf is newWorld for fuzz tests, which have lanes alone.
+func newWorldOf(tb testing.TB, changes ...func(*plan)) *world {
+	tb.Helper()
 	p := defaultPlan()
 	for _, change := range changes {
 		change(&p)
 	}
 	logger, hook := logtest.NewNullLogger()
 	logger.SetLevel(logrus.DebugLevel)
-	w := &world{t: t, logs: hook}
+	w := &world{tb: tb, logs: hook}
 	w.service = &service{
 		menus:   map[string]string{bistro: fullMenu, north: fullMenu, "": fullMenu},
 		reasons: []upstream.Reason{{ID: "r1", Reason: "sold out", Type: "simple"}},
 	}
 	var err error
-	if w.redis, err = cache.Open(t.Context(), p.redis, logger); err != nil {
-		t.Fatal(err)
+	if w.redis, err = cache.Open(tb.Context(), p.redis, logger); err != nil {
+		tb.Fatal(err)
 	}
-	t.Cleanup(func() { _ = w.redis.Close() })
+	tb.Cleanup(func() { _ = w.redis.Close() })
 	w.store = cache.NewStore(w.redis, cache.StoreConfig{})
 	var runner *menusync.Runner
 	w.replica = cache.NewReplica(w.store, cache.ReplicaConfig{
@@ -195,17 +204,35 @@ func newWorld(t *testing.T, changes ...func(*plan)) *world {
 	}
 	w.server, err = httpapi.New(p.cfg, p.auth, deps)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	if !p.unsynced {
 		w.pull(bistro)
 		w.pull(north)
 		w.pull(empty)
 	}
-	listener := httptest.NewServer(w.server.Handler())
-	t.Cleanup(listener.Close)
-	w.url = listener.URL
+	w.url = serveLaned(tb, w.server)
 	return w
+}
+
+// serveLaned serves the public routes with the express lane, as Run does.
+func serveLaned(tb testing.TB, server *httpapi.Server) string {
+	tb.Helper()
+	behind := httptest.NewUnstartedServer(server.Handler())
+	lane := server.Express(behind.Listener)
+	behind.Listener = lane
+	ctx, cut := context.WithCancel(context.WithoutCancel(tb.Context()))
+	var group errgroup.Group
+	group.Go(func() error { return lane.Run(ctx) })
+	behind.Start()
+	tb.Cleanup(func() {
+		behind.Close()
+		cut()
+		if err := group.Wait(); err != nil {
+			tb.Error(err)
+		}
+	})
+	return behind.URL
 }
 
 func defaultPlan() plan {
@@ -257,7 +284,7 @@ func (m menus) Catalogue(ctx context.Context, restaurant menu.RestaurantID) (int
 func secretOf(client string) string { return client + "-0123456789abcdef" }
 
 func (w *world) newRunner(p plan, observer menusync.Observer) *menusync.Runner {
-	w.t.Helper()
+	w.tb.Helper()
 	settings := menu.DefaultSettings()
 	restaurant := func(id, connection string) menusync.Restaurant {
 		return menusync.Restaurant{ID: menu.RestaurantID(id), Name: "The " + id, Connection: connection, Settings: settings, Schedule: "@every 24h"}
@@ -275,17 +302,17 @@ func (w *world) newRunner(p plan, observer menusync.Observer) *menusync.Runner {
 	}
 	runner, err := menusync.NewRunner(deps)
 	if err != nil {
-		w.t.Fatal(err)
+		w.tb.Fatal(err)
 	}
 	return runner
 }
 
 // pull is one pass over a restaurant.
 func (w *world) pull(restaurant string) menusync.Run {
-	w.t.Helper()
-	run, err := w.runner.Once(w.t.Context(), menu.RestaurantID(restaurant), menusync.TriggerStartup)
+	w.tb.Helper()
+	run, err := w.runner.Once(w.tb.Context(), menu.RestaurantID(restaurant), menusync.TriggerStartup)
 	if err != nil {
-		w.t.Fatal(err)
+		w.tb.Fatal(err)
 	}
 	return run
 }

@@ -1,0 +1,242 @@
+package express
+
+import (
+	"context"
+	"errors"
+	"net"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// Config is what a Listener needs beside the listener that it stands before.
+type Config struct {
+	// Answerer makes what answers the requests of one connection.
+	Answerer func() Answerer
+	// HeadTimeout is how long a request's head may take to arrive, of the first
+	// request from when the connection was accepted; IdleTimeout how long a
+	// connection may rest; WriteTimeout how long an answer may take to be sent.
+	// The last two may end by a sixty-fourth of the idle time early.
+	HeadTimeout, IdleTimeout, WriteTimeout time.Duration
+	// Panicked is told what an Answerer panicked with; the connection is then
+	// closed.
+	Panicked func(fault any)
+}
+
+// Answerer gives ready answers to the requests of one connection, one after the
+// other. Every method is called by the one goroutine of its connection.
+type Answerer interface {
+	// Answer fills the Answer, or is false where it has none at hand: the
+	// request is then net/http's. It may take a while, but must not wait.
+	Answer(*Request, *Answer) bool
+	// Sent tells that the last answer was handed to the system, how many bytes
+	// of its body, and how long it took from when the request was read.
+	Sent(body int, took time.Duration)
+}
+
+// Answer is an answer with everything but Date and Connection, which the
+// connection adds.
+type Answer struct {
+	// Head is the status line and the header fields, each with its line end,
+	// without the empty line. It comes with room, to be appended to.
+	Head []byte
+	// Body is what follows, also where it is not sent: of HEAD. It is not
+	// changed, and not kept.
+	Body []byte
+}
+
+// Listener answers what it can of the connections it accepts, and gives the
+// others to whoever calls Accept, an http.Server. Run does its work.
+type Listener struct {
+	inner net.Listener
+	cfg   Config
+
+	given     chan accepted // without a buffer: whatever is sent has been taken
+	closing   chan struct{} // closed by Close
+	settled   chan struct{} // closed when nothing will be given any more
+	gone      chan struct{} // closed by Run when no connection is left
+	abandoned chan struct{} // closed by cut: nobody waits for Accept any more
+	draining  atomic.Bool
+
+	mu        sync.Mutex
+	conns     map[*conn]struct{}
+	undecided int // of conns, while draining: those that may still be given
+	giving    int // connections that wait for Accept
+}
+
+// accepted is what Accept returns.
+type accepted struct {
+	conn net.Conn
+	err  error
+}
+
+// New puts a Listener before another one, which it closes with itself.
+func New(inner net.Listener, cfg Config) *Listener {
+	return &Listener{
+		inner: inner, cfg: cfg, conns: map[*conn]struct{}{},
+		given: make(chan accepted), closing: make(chan struct{}), settled: make(chan struct{}), gone: make(chan struct{}), abandoned: make(chan struct{}),
+	}
+}
+
+// Addr is where the inner listener stands.
+func (l *Listener) Addr() net.Addr { return l.inner.Addr() }
+
+// Accept gives the next connection with a request that was not answered here;
+// its Read begins with that request. After Close it gives those that were
+// under way, and then net.ErrClosed. It waits for Run.
+func (l *Listener) Accept() (net.Conn, error) {
+	select {
+	case next := <-l.given:
+		return next.conn, next.err
+	case <-l.settled:
+		return nil, net.ErrClosed
+	}
+}
+
+// Run accepts and answers until Close, and returns when none of its connections
+// is left. It cuts them when ctx ends.
+func (l *Listener) Run(ctx context.Context) error {
+	defer close(l.gone)
+	stop := context.AfterFunc(ctx, l.cut)
+	defer stop()
+	var conns sync.WaitGroup
+	for {
+		inner, err := l.inner.Accept()
+		if err != nil {
+			// Whoever calls Accept is told, and waits before the next call.
+			select {
+			case l.given <- accepted{err: err}:
+				continue
+			case <-l.closing:
+			}
+			break
+		}
+		c := &conn{Conn: inner, lane: l}
+		if !l.add(c) {
+			_ = inner.Close()
+			continue
+		}
+		conns.Go(c.serve)
+	}
+	conns.Wait()
+	return nil
+}
+
+// Close stops accepting. Connections that rest are closed, those being answered
+// end with their answer, and those whose first request has not been read yet
+// are given away.
+func (l *Listener) Close() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.draining.Swap(true) {
+		return nil
+	}
+	close(l.closing)
+	for c := range l.conns {
+		if c.state.CompareAndSwap(open, settling) {
+			l.undecided++
+		}
+	}
+	l.settle()
+	for c := range l.conns {
+		c.wake()
+	}
+	if err := l.inner.Close(); !errors.Is(err, net.ErrClosed) {
+		return err
+	}
+	return nil
+}
+
+// Wait waits until no connection is left after Close and Run has returned.
+// The error is ctx's.
+func (l *Listener) Wait(ctx context.Context) error {
+	select {
+	case <-l.gone:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// cut closes everything at once.
+func (l *Listener) cut() {
+	_ = l.Close()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	close(l.abandoned)
+	for c := range l.conns {
+		_ = c.Conn.Close()
+	}
+}
+
+// add takes a connection in; false when it comes too late.
+func (l *Listener) add(c *conn) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.draining.Load() {
+		return false
+	}
+	l.conns[c] = struct{}{}
+	return true
+}
+
+// give hands a connection over, with its time-outs off.
+func (l *Listener) give(c *conn, next net.Conn) {
+	l.mu.Lock()
+	delete(l.conns, c) // Close wakes it no more
+	l.giving++
+	l.decided(c)
+	l.mu.Unlock()
+	_ = next.SetDeadline(time.Time{})
+	select {
+	case l.given <- accepted{conn: next}:
+	case <-l.abandoned:
+		_ = next.Close()
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.giving--
+	l.settle()
+}
+
+// leave lets a connection go.
+func (l *Listener) leave(c *conn) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	delete(l.conns, c)
+	l.decided(c)
+}
+
+// answers notes that a connection is about to be answered and will not be
+// given away. It is false when the Listener has been closed meanwhile: this is
+// then its last answer.
+func (l *Listener) answers(c *conn) bool {
+	if c.state.CompareAndSwap(open, answering) {
+		return true
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.decided(c)
+	return false
+}
+
+// decided settles what becomes of a connection that Close found open. The
+// caller holds the lock.
+func (l *Listener) decided(c *conn) {
+	if c.state.Swap(answering) == settling {
+		l.undecided--
+		l.settle()
+	}
+}
+
+// settle ends Accept when nothing can be given any more. The caller holds the
+// lock.
+func (l *Listener) settle() {
+	if l.draining.Load() && l.undecided == 0 && l.giving == 0 {
+		select {
+		case <-l.settled:
+		default:
+			close(l.settled)
+		}
+	}
+}

@@ -1,0 +1,148 @@
+package express
+
+import (
+	"bytes"
+	"unsafe"
+)
+
+// maxHead is how long a request's head may be, in bytes; a longer one is for
+// net/http, which has a limit of its own.
+const maxHead = 8 << 10
+
+// Request is a GET or HEAD request as it stood on the wire, without a body.
+// Its texts lie in the connection's buffer: they are good until the Answerer
+// returns from Sent, and whoever keeps one clones it.
+//
+// A header field that is missing reads as "". One of those below that stands
+// twice, or is empty, is never seen here.
+type Request struct {
+	Head bool // HEAD, not GET
+	// Path begins with a slash and consists of letters, digits and "-._~:/",
+	// without empty segments or such that begin with a dot. Query is what
+	// follows the question mark: the same characters and "=".
+	Path, Query string
+
+	AcceptEncoding  string
+	Authorization   string
+	IfModifiedSince string
+	IfNoneMatch     string
+	Origin          string
+	RequestID       string // X-Request-Id
+}
+
+// read takes a request out of a head, which ends with the empty line. It is
+// false for whatever net/http should judge.
+func (r *Request) read(head []byte) bool {
+	*r = Request{}
+	end := bytes.IndexByte(head, '\n')
+	if end < 1 || head[end-1] != '\r' || !r.start(head[:end-1]) {
+		return false
+	}
+	hosts := 0
+	for rest := head[end+1:]; ; {
+		end = bytes.IndexByte(rest, '\n')
+		if end < 1 || rest[end-1] != '\r' {
+			return false // a line that ends otherwise
+		}
+		if end == 1 {
+			return hosts == 1 && len(rest) == 2
+		}
+		line := rest[:end-1]
+		rest = rest[end+1:]
+		if !plain(line) {
+			return false
+		}
+		colon := bytes.IndexByte(line, ':')
+		if colon < 1 || !consists(line[:colon], inName) {
+			return false // also a line that goes on with the one before
+		}
+		if !r.field(line[:colon], bytes.Trim(line[colon+1:], " "), &hosts) {
+			return false
+		}
+	}
+}
+
+// start reads the first line, without its end.
+func (r *Request) start(line []byte) bool {
+	switch {
+	case bytes.HasPrefix(line, []byte("GET /")):
+		line = line[len("GET "):]
+	case bytes.HasPrefix(line, []byte("HEAD /")):
+		r.Head = true
+		line = line[len("HEAD "):]
+	default:
+		return false
+	}
+	target, isOne := bytes.CutSuffix(line, []byte(" HTTP/1.1"))
+	if !isOne {
+		return false
+	}
+	path, query, asks := bytes.Cut(target, []byte("?"))
+	if asks && (len(query) == 0 || !consists(query, inQuery)) || !consists(path, inPath) {
+		return false
+	}
+	if bytes.Contains(path, []byte("//")) || bytes.Contains(path, []byte("/.")) {
+		return false
+	}
+	r.Path, r.Query = text(path), text(query)
+	return true
+}
+
+// field takes in one header field.
+func (r *Request) field(name, value []byte, hosts *int) bool {
+	switch len(name) {
+	case len("Te"):
+		return !isName(name, "te")
+	case len("Host"):
+		if isName(name, "host") {
+			*hosts++
+			return *hosts == 1 && len(value) > 0 && consists(value, inHost)
+		}
+	case len("Origin"): // and Expect
+		if isName(name, "origin") {
+			return once(&r.Origin, value)
+		}
+		return !isName(name, "expect")
+	case len("Upgrade"): // and Trailer
+		return !isName(name, "upgrade") && !isName(name, "trailer")
+	case len("Connection"):
+		if isName(name, "connection") {
+			return isName(value, "keep-alive")
+		}
+	case len("X-Request-Id"):
+		if isName(name, "x-request-id") {
+			return once(&r.RequestID, value)
+		}
+	case len("If-None-Match"): // and Authorization
+		if isName(name, "if-none-match") {
+			return once(&r.IfNoneMatch, value)
+		}
+		if isName(name, "authorization") {
+			return once(&r.Authorization, value)
+		}
+	case len("Content-Length"):
+		return !isName(name, "content-length")
+	case len("Accept-Encoding"):
+		if isName(name, "accept-encoding") {
+			return once(&r.AcceptEncoding, value)
+		}
+	case len("If-Modified-Since"): // and Transfer-Encoding
+		if isName(name, "if-modified-since") {
+			return once(&r.IfModifiedSince, value)
+		}
+		return !isName(name, "transfer-encoding")
+	}
+	return true
+}
+
+// once keeps a value that has not been there before.
+func once(kept *string, value []byte) bool {
+	if *kept != "" || len(value) == 0 {
+		return false
+	}
+	*kept = text(value)
+	return true
+}
+
+// text is b as a string that shares its bytes.
+func text(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) } //nolint:gosec // the buffer is not written before Sent

@@ -1,0 +1,103 @@
+package express
+
+import (
+	"io"
+	"net/http"
+	"sync"
+	"time"
+)
+
+const (
+	oneWrite   = 16 << 10 // bodies up to this are copied behind their head and take one write
+	headRoom   = 1 << 10  // about what a head takes
+	lingerTime = 500 * time.Millisecond
+)
+
+// sheets is where answers are put together.
+var sheets = sync.Pool{New: func() any { return &sheet{make([]byte, 0, headRoom+oneWrite)} }} //nolint:gochecknoglobals // shared by all who write
+
+type sheet struct{ room []byte }
+
+// respond answers the request whose head takes so many bytes.
+func (c *conn) respond(size int) fate {
+	begun := time.Now()
+	s, _ := sheets.Get().(*sheet)
+	defer sheets.Put(s)
+	c.answer = Answer{Head: s.room}
+	if !c.answerer.Answer(&c.request, &c.answer) {
+		return away
+	}
+	next := again
+	if !c.lane.answers(c) {
+		next = over
+	}
+	head := append(c.answer.Head, "Date: "...)
+	head = c.date.append(head, begun)
+	if next == over {
+		head = append(head, "\r\nConnection: close"...)
+	}
+	head = append(head, emptyLine...)
+	body := c.answer.Body
+	if c.request.Head {
+		body = nil
+	}
+	c.arm(begun)
+	sent, err := c.write(head, body)
+	ended := time.Now()
+	c.answerer.Sent(sent, ended.Sub(begun))
+	c.answer, c.request, c.used = Answer{}, Request{}, true
+	c.at += size
+	switch {
+	case err != nil:
+		return over
+	case next == over:
+		c.linger()
+		return over
+	}
+	c.arm(ended)
+	c.state.Store(open)
+	return again
+}
+
+// write sends an answer, and tells how much of the body was taken.
+func (c *conn) write(head, body []byte) (sent int, err error) {
+	size := len(head)
+	var n int64
+	if len(body) <= oneWrite {
+		var taken int
+		taken, err = c.Conn.Write(append(head, body...))
+		n = int64(taken)
+	} else {
+		c.parts = [2][]byte{head, body}
+		c.vector = c.parts[:]
+		n, err = c.vector.WriteTo(c.Conn)
+		c.parts = [2][]byte{}
+	}
+	return max(0, int(n)-size), err
+}
+
+// linger lets the last answer arrive: a connection that is closed with bytes
+// unread is reset, and the answer with it.
+func (c *conn) linger() {
+	half, ok := c.Conn.(interface{ CloseWrite() error })
+	if !ok || half.CloseWrite() != nil {
+		return
+	}
+	_ = c.SetReadDeadline(time.Now().Add(lingerTime))
+	_, _ = io.Copy(io.Discard, struct{ io.Reader }{c.Conn})
+}
+
+// date is the text of a second.
+type date struct {
+	second int64
+	text   [len(http.TimeFormat)]byte
+}
+
+// append appends the second's text, as the field Date has it.
+func (d *date) append(dst []byte, now time.Time) []byte {
+	if second := now.Unix(); second != d.second {
+		d.second = second
+		now.UTC().AppendFormat(d.text[:0], http.TimeFormat)
+	}
+	return append(dst, d.text[:]...)
+}

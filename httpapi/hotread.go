@@ -1,0 +1,106 @@
+package httpapi
+
+import (
+	"time"
+
+	"larder/cache"
+	"larder/internal/menu"
+)
+
+// hotRead is a read that both lanes answer: this package's handlers behind
+// net/http, and the express lane before it (docs/decisions/0023-the-express-lane.md).
+// What it means is decided here alone.
+type hotRead struct {
+	kind       hotKind
+	restaurant string // of a view: as the query names it, "" where it does not
+	product    string
+	by         string // what product is: "" or id, or externalId
+	who        caller // zero: nobody said
+}
+
+// hotKind is what is read.
+type hotKind uint8
+
+const (
+	readMenu hotKind = iota
+	readProduct
+	readView // the menu view as published, on the drop-in face
+)
+
+// scope is what a read takes; menu may be open to anyone.
+func (k hotKind) scope() Scope {
+	if k == readView {
+		return ScopeOrders // policy H2
+	}
+	return ScopeMenu
+}
+
+// subject is the body that a read is about, of one version.
+type subject struct {
+	snapshot *cache.Snapshot
+	what     menu.Index // cache.WholeMenu, cache.PublishedMenu, or a dish
+	modified time.Time
+}
+
+// find looks up what is read. catalogue gives the current version of a
+// restaurant: the lanes differ in how long they wait for it.
+func (s *Server) find(read *hotRead, catalogue func(menu.RestaurantID) (*cache.Snapshot, error)) (subject, error) {
+	id, err := s.menuOf(read)
+	if err != nil {
+		return subject{}, err
+	}
+	snapshot, err := catalogue(id)
+	if err != nil {
+		return subject{}, err
+	}
+	switch read.kind {
+	case readView:
+		return subject{snapshot, cache.PublishedMenu, snapshot.PublishedAt}, nil
+	case readProduct:
+		index, err := findProduct(snapshot.Catalogue, read.by, read.product)
+		return subject{snapshot, index, snapshot.ModifiedAt}, err
+	default:
+		return subject{snapshot, cache.WholeMenu, snapshot.ModifiedAt}, nil
+	}
+}
+
+// menuOf names the catalogue that is read; the id is the configuration's.
+func (s *Server) menuOf(read *hotRead) (menu.RestaurantID, error) {
+	if read.kind == readView {
+		connection, err := s.onlyConnection(read.who)
+		if err != nil {
+			return "", err
+		}
+		return s.ownMenu(connection, read.restaurant)
+	}
+	restaurant, err := s.visibleRestaurant(read.who, read.restaurant)
+	return restaurant.ID, err
+}
+
+// findProduct looks up a dish by its id or its externalId.
+func findProduct(catalogue *menu.Catalogue, by, id string) (menu.Index, error) {
+	switch by {
+	case "", "id":
+		if index, ok := catalogue.ProductByID(id); ok {
+			return index, nil
+		}
+	case "externalId":
+		found := catalogue.ProductsByExternalID(id)
+		if len(found) == 1 {
+			return found[0], nil
+		}
+		if len(found) > 1 {
+			ids := make([]string, len(found))
+			for i, index := range found {
+				ids[i] = catalogue.Product(index).ID
+			}
+			return menu.None, &problem{
+				code: CodeExternalIDAmbiguous, msg: "several products have this externalId; ask by id",
+				params: map[string]any{"externalId": id, "ids": ids},
+			}
+		}
+	default:
+		return menu.None, invalid("by", "is id or externalId")
+	}
+	return menu.None, &problem{code: CodeProductNotFound, msg: "the restaurant's menu has no such product"}
+}

@@ -1,0 +1,64 @@
+package httpapi
+
+import (
+	"crypto/sha256"
+	"sync"
+	"time"
+)
+
+// knownCallersKept is how many tokens are remembered, about 2 MiB when full.
+const knownCallersKept = 8192
+
+// knownCallers remembers whose token an Authorization header carried, once it
+// was read and found good. It keeps the header's hash alone.
+type knownCallers struct {
+	mu   sync.RWMutex
+	byID map[[sha256.Size]byte]caller
+}
+
+func newKnownCallers() *knownCallers {
+	return &knownCallers{byID: map[[sha256.Size]byte]caller{}}
+}
+
+// caller gives whose the header is, while the token is good: until it expires,
+// or another key signs.
+func (k *knownCallers) caller(header string, keys *signingKeys, now time.Time) (caller, bool) {
+	id := sha256.Sum256([]byte(header))
+	k.mu.RLock()
+	who, known := k.byID[id]
+	k.mu.RUnlock()
+	if !known || !now.Before(who.Expires) || keys.signing.Load() != who.key {
+		return caller{}, false
+	}
+	return who, true
+}
+
+// remember keeps whose a header is. When there is no room one goes that has
+// expired or, where a look finds none, any.
+func (k *knownCallers) remember(header string, who caller, now time.Time) {
+	id := sha256.Sum256([]byte(header))
+	k.mu.RLock()
+	kept, known := k.byID[id]
+	k.mu.RUnlock()
+	if known && kept.key == who.key {
+		return
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if _, known = k.byID[id]; !known && len(k.byID) >= knownCallersKept {
+		k.drop(now)
+	}
+	k.byID[id] = who
+}
+
+// drop takes one out. The caller holds the lock.
+func (k *knownCallers) drop(now time.Time) {
+	const looks = 8
+	looked := 0
+	for id, who := range k.byID { // in no order
+		if looked++; looked == looks || !now.Before(who.Expires) {
+			delete(k.byID, id)
+			return
+		}
+	}
+}

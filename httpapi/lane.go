@@ -1,0 +1,192 @@
+package httpapi
+
+import (
+	"fmt"
+	"net"
+	"net/http"
+	"runtime/debug"
+	"strings"
+	"time"
+
+	"github.com/sirupsen/logrus"
+
+	"larder/cache"
+	"larder/httpapi/express"
+	"larder/internal/menu"
+)
+
+// express puts the express lane before the public listener. It answers hot
+// reads as the handlers do, by the same functions; whatever is not at hand, or
+// is to be refused, is left to them.
+func (s *Server) express(inner net.Listener) *express.Listener {
+	return express.New(inner, express.Config{
+		Answerer:    func() express.Answerer { return &lane{Server: s} },
+		HeadTimeout: readTimeout, IdleTimeout: idleTimeout, WriteTimeout: writeTimeout,
+		Panicked: s.lanePanicked,
+	})
+}
+
+// lanePanicked tells of a fault in the lane.
+func (s *Server) lanePanicked(fault any) {
+	s.log.WithFields(logrus.Fields{
+		"event": "http.panic", "route": "express", "panic": fmt.Sprint(fault), "stack": string(debug.Stack()),
+	}).Error("the express lane panicked")
+}
+
+// lane answers the requests of one connection. It belongs to its goroutine.
+type lane struct {
+	*Server
+	out lineFields
+
+	// Of the request being answered.
+	request *express.Request
+	route   laneRoute
+	status  int
+	client  string
+	id      []byte
+}
+
+// Answer implements express.Answerer.
+func (l *lane) Answer(request *express.Request, answer *express.Answer) (ok bool) {
+	defer func() {
+		if fault := recover(); fault != nil {
+			l.lanePanicked(fault)
+			ok = false // net/http answers 500, or better
+		}
+	}()
+	var read hotRead
+	l.request = request
+	if l.route, ok = readOf(request, &read); !ok {
+		return false
+	}
+	known, ok := l.admit(&read)
+	if !ok {
+		return false
+	}
+	found, err := l.find(&read, l.peek)
+	if err != nil {
+		return false
+	}
+	accepted := acceptedEncodings(request.AcceptEncoding)
+	if accepted == 0 {
+		return false
+	}
+	body, ready := l.replica.Ready(found.snapshot, found.what, accepted)
+	if !ready {
+		// A menu or a dish is built here, in memory alone: given away, the
+		// connection would not come back. A view may have to be asked of Redis.
+		if read.kind == readView {
+			return false
+		}
+		if body, err = l.build(found, accepted.First(found.what)); err != nil {
+			return false
+		}
+	}
+	unchanged := unmodifiedSince(request.IfModifiedSince, found.modified)
+	if request.IfNoneMatch != "" {
+		unchanged = listsTag(request.IfNoneMatch, body.ETag)
+	}
+	v := l.version(found.snapshot, found.modified, body, unchanged, known)
+	l.status, l.client = v.status, read.who.Client
+	l.lay(&v, answer, read.kind)
+	return true
+}
+
+// atHand gives the version of a restaurant that memory holds.
+func (s *Server) atHand(id menu.RestaurantID) (*cache.Snapshot, error) {
+	if snapshot, ok := s.replica.Peek(id); ok {
+		return snapshot, nil
+	}
+	return nil, cache.ErrNoCatalogue
+}
+
+// admit tells whether the read is allowed, as guard does, and whether its
+// client named itself. Only tokens that were read before are known here.
+func (l *lane) admit(read *hotRead) (known, ok bool) {
+	if l.request.Authorization == "" {
+		return false, read.kind != readView && l.authCfg.openMenu()
+	}
+	who, known := l.auth.known.caller(l.request.Authorization, l.auth.keys, l.clock())
+	read.who = who
+	return known, known && holds(who.Scopes, read.kind.scope())
+}
+
+// lay lays the answer out, in the order in which net/http has the fields.
+func (l *lane) lay(v *versioned, answer *express.Answer, kind hotKind) {
+	l.out = append(lineFields(answer.Head), "HTTP/1.1 200 OK\r\n"...)
+	if v.status == http.StatusNotModified {
+		l.out = append(lineFields(answer.Head), "HTTP/1.1 304 Not Modified\r\n"...)
+	}
+	if kind != readView { // what cors covers
+		l.cors.lay(&l.out, l.request.Origin)
+		v.varies = l.cors.varies()
+	}
+	v.lay(&l.out)
+	l.out = append(l.out, headerRequestID...)
+	l.out = append(l.out, ": "...)
+	begin := len(l.out)
+	if sane(l.request.RequestID) {
+		l.out = append(l.out, l.request.RequestID...)
+	} else {
+		l.out = newRequestID(l.out)
+	}
+	l.id = l.out[begin:]
+	l.out = append(l.out, "\r\n"...)
+	answer.Head, answer.Body = l.out, v.body
+}
+
+// Sent implements express.Answerer.
+func (l *lane) Sent(body int, took time.Duration) {
+	l.metrics.lane.request(l.Server.metrics, l.route, l.request.Head, l.status, took)
+	if l.logs(false, false, l.status, took) {
+		method := http.MethodGet
+		if l.request.Head {
+			method = http.MethodHead
+		}
+		l.logRequest(requestLine{
+			id: string(l.id), method: method, route: l.route.String(), path: strings.Clone(l.request.Path),
+			status: l.status, bytes: body, took: took, client: l.client,
+		})
+	}
+	l.out, l.id, l.request = nil, nil, nil
+}
+
+// readOf takes the hot read out of a request; ok is false for any other.
+func readOf(request *express.Request, read *hotRead) (route laneRoute, ok bool) {
+	if rest, native := strings.CutPrefix(request.Path, "/v1/restaurants/"); native {
+		restaurant, rest, _ := strings.Cut(rest, "/")
+		read.restaurant = restaurant
+		if rest == "menu" {
+			read.kind = readMenu
+			return routeMenu, request.Query == ""
+		}
+		id, isProduct := strings.CutPrefix(rest, "products/")
+		if !isProduct || id == "" || strings.Contains(id, "/") {
+			return 0, false
+		}
+		read.kind, read.product = readProduct, id
+		switch request.Query {
+		case "":
+		case "by=externalId":
+			read.by = "externalId"
+		default:
+			return 0, false
+		}
+		return routeProduct, true
+	}
+	switch request.Path {
+	case dropInPath + "v1/menu/view":
+		route = routeView
+	case dropInPath + "v1/menu/view/":
+		route = routeViewSlash
+	default:
+		return 0, false
+	}
+	read.kind = readView
+	if request.Query == "" {
+		return route, true
+	}
+	name, id, _ := strings.Cut(request.Query, "=")
+	read.restaurant = id
+	return route, id != "" && !strings.Contains(id, "=") && menu.FoldName(name) == "restaurantid"
+}

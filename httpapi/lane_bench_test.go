@@ -1,0 +1,118 @@
+package httpapi_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+)
+
+// again is a connection in memory on which the same request comes b.N times.
+type again struct {
+	wire
+	b       *testing.B
+	request []byte
+	last    []byte
+	wrote   int
+}
+
+func (a *again) Read(into []byte) (int, error) {
+	if !a.b.Loop() {
+		return 0, io.EOF
+	}
+	return copy(into, a.request), nil
+}
+
+func (a *again) Write(from []byte) (int, error) {
+	a.wrote++
+	a.last = from
+	return len(from), nil
+}
+
+// once is a listener of one connection.
+type once struct {
+	*wires
+	conn chan net.Conn
+}
+
+func (o *once) Accept() (net.Conn, error) {
+	select {
+	case c := <-o.conn:
+		return c, nil
+	case <-o.closed:
+		return nil, net.ErrClosed
+	}
+}
+
+// tokenOf is token without a listener.
+func (w *world) tokenOf(client string) string {
+	w.tb.Helper()
+	form := url.Values{"client_id": {client}, "client_secret": {secretOf(client)}, "grant_type": {"client_credentials"}}
+	request := httptest.NewRequestWithContext(w.tb.Context(), http.MethodPost, "/connect/token", strings.NewReader(form.Encode()))
+	request.Header.Set("Content-Type", formMedia)
+	recorder := httptest.NewRecorder()
+	w.server.Handler().ServeHTTP(recorder, request)
+	var answer struct {
+		AccessToken string `json:"access_token"`
+	}
+	if err := json.Unmarshal(recorder.Body.Bytes(), &answer); err != nil || answer.AccessToken == "" {
+		w.tb.Fatalf("token of %s: %d %s", client, recorder.Code, recorder.Body)
+	}
+	return answer.AccessToken
+}
+
+// BenchmarkLane is what the express lane does for a request beside the system
+// calls: read it, find its answer, put both together, count it.
+func BenchmarkLane(b *testing.B) {
+	w := newWorldOf(b, func(p *plan) { p.cfg.CORSOrigins = []string{"https://shop.example"} })
+	w.pull("@main")
+	token := "Authorization: Bearer " + w.tokenOf(clientShop)
+	warm := newLanes(b, w)
+	for _, path := range []string{viewPath, menuPath, productPath} {
+		warm.plain.ask(b, []byte(rawGet(path, token, "Accept-Encoding: gzip")), 1<<20)
+	}
+	gzip := "Accept-Encoding: gzip"
+	for name, request := range map[string]string{
+		"304":             rawGet(menuPath, gzip, "If-None-Match: *"),
+		"product":         rawGet(productPath, gzip),
+		"product-browser": rawGet(productPath, gzip, browser),
+		"menu":            rawGet(menuPath, "Accept-Encoding: gzip, deflate, br, zstd"),
+		"origin":          rawGet(menuPath, gzip, "Origin: https://shop.example"),
+		"view":            rawGet(viewPath, gzip, token),
+	} {
+		b.Run(name, func(b *testing.B) {
+			b.ReportAllocs()
+			conn := &again{wire: wire{end: make(chan struct{})}, b: b, request: []byte(request)}
+			listener := &once{wires: newWires(), conn: make(chan net.Conn, 1)}
+			listener.conn <- conn
+			lane := w.server.Express(listener)
+			var group errgroup.Group
+			group.Go(func() error { return lane.Run(b.Context()) })
+			limit := time.NewTimer(time.Minute)
+			defer limit.Stop()
+			select {
+			case <-conn.end:
+			case <-limit.C:
+				b.Fatal("no end")
+			}
+			b.StopTimer()
+			if err := lane.Close(); err != nil {
+				b.Error(err)
+			}
+			if err := group.Wait(); err != nil {
+				b.Error(err)
+			}
+			if conn.wrote < b.N || !bytes.HasPrefix(conn.last, []byte("HTTP/1.1 ")) {
+				b.Errorf("%d answers to %d requests, the last %q", conn.wrote, b.N, conn.last)
+			}
+		})
+	}
+}

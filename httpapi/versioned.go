@@ -1,0 +1,103 @@
+package httpapi
+
+import (
+	"net/http"
+	"strconv"
+	"time"
+
+	"larder/cache"
+)
+
+const headerVersion = "Larder-Menu-Version"
+
+// versioned is the answer to a read of one version, as both lanes give it.
+type versioned struct {
+	status   int // 200 or 304
+	body     []byte
+	etag     string
+	encoding cache.Encoding
+	version  int64
+	modified time.Time // as Last-Modified shows it
+	control  string    // Cache-Control, policy H5
+	private  bool      // a token opened it
+	varies   bool      // on the Origin, where the edge has not said so
+}
+
+// fields takes header fields in. The order is that of their names, as net/http
+// writes them.
+type fields interface {
+	text(name, value string)
+	number(name string, value int64)
+	moment(name string, at time.Time)
+}
+
+// lay puts every field of the answer but those that the edge puts.
+func (v *versioned) lay(out fields) {
+	out.text("Cache-Control", v.control)
+	if v.status == http.StatusOK {
+		if v.encoding != cache.Identity {
+			out.text("Content-Encoding", v.encoding.String())
+		}
+		out.number("Content-Length", int64(len(v.body)))
+		out.text("Content-Type", contentJSON)
+	}
+	out.text("Etag", v.etag)
+	out.number(headerVersion, v.version)
+	out.moment("Last-Modified", v.modified)
+	if v.varies {
+		out.text("Vary", "Origin")
+	}
+	out.text("Vary", "Accept-Encoding")
+	if v.private {
+		out.text("Vary", "Authorization")
+	}
+}
+
+// version lays out the answer to a read: unchanged tells that the client has
+// the body, known that it named itself by a token.
+func (s *Server) version(snapshot *cache.Snapshot, modified time.Time, body *cache.Representation, unchanged, known bool) versioned {
+	v := versioned{
+		status: http.StatusOK, body: body.Body, etag: body.ETag, encoding: body.Encoding,
+		version: snapshot.Version.Version, modified: s.shown(modified),
+	}
+	if unchanged {
+		v.status, v.body = http.StatusNotModified, nil
+	}
+	v.control, v.private = s.cacheControl(known)
+	return v
+}
+
+// shown is the time of Last-Modified: never later than the answer (RFC 9110,
+// section 8.8.2.1). Whoever asks with it again gets the body once more, and then
+// the version's own time.
+func (s *Server) shown(modified time.Time) time.Time {
+	if now := s.clock(); now.Before(modified) {
+		modified = now
+	}
+	return modified.UTC()
+}
+
+// headerFields lays fields into a header of net/http.
+type headerFields http.Header
+
+func (h headerFields) text(name, value string) { h[name] = append(h[name], value) } // never set: trap 6
+
+func (h headerFields) number(name string, value int64) { h.text(name, strconv.FormatInt(value, 10)) }
+
+func (h headerFields) moment(name string, at time.Time) { h.text(name, at.Format(http.TimeFormat)) }
+
+// lineFields lays fields out as they stand on the wire. It allocates nothing
+// while its room lasts.
+type lineFields []byte
+
+func (l *lineFields) text(name, value string) {
+	*l = append(append(append(append(*l, name...), ": "...), value...), "\r\n"...)
+}
+
+func (l *lineFields) number(name string, value int64) {
+	*l = append(strconv.AppendInt(append(append(*l, name...), ": "...), value, 10), "\r\n"...)
+}
+
+func (l *lineFields) moment(name string, at time.Time) {
+	*l = append(at.AppendFormat(append(append(*l, name...), ": "...), http.TimeFormat), "\r\n"...)
+}
