@@ -89,17 +89,30 @@ mutation: $(BIN)/gremlins ## Break ordering and menu in small ways, and see that
 	done
 
 .PHONY: verify
-verify: ## The longer proofs: lint, race, coverage, benchmarks, each fuzz target and the soak for 60 s
+verify: ## The longer proofs: lint, race, coverage, benchmarks, each fuzz target, the soak for 60 s and the comparison's smoke run
 	$(MAKE) --no-print-directory lint
 	$(MAKE) --no-print-directory race
 	$(MAKE) --no-print-directory cover
 	$(MAKE) --no-print-directory bench
 	$(MAKE) --no-print-directory fuzz FUZZTIME=60s
 	$(MAKE) --no-print-directory soak SOAK_FOR=60s
+	$(MAKE) --no-print-directory bench-smoke
 
 .PHONY: scale
 scale: test-needs build ## Measure SCALE_SIZES (100,1000,10000) restaurants on three replicas, and write docs/performance.md and its plot (half an hour)
 	bin/larder bench scale --restaurants $(SCALE_SIZES) --out docs/performance.md
+
+.PHONY: bench-peers
+bench-peers: peer-needs build larder-peer ## Compare reads with nginx, Varnish, HAProxy and Gin, and write docs/performance.md and its plot (half an hour; installs them with apt where it may)
+	bin/larder bench peers --out docs/performance.md
+
+.PHONY: bench-smoke
+bench-smoke: peer-needs build larder-peer ## The same for two minutes; fails when a ratio is below its gate
+	bin/larder bench peers --smoke
+
+.PHONY: larder-peer
+larder-peer:
+	CGO_ENABLED=0 go build -trimpath -tags $(TAGS) -o bin/larder-peer ./internal/bench/peer
 
 .PHONY: soak
 soak: test-needs ## Load a larder that was built with the race detector for SOAK_FOR (10m); fails when memory or goroutines grow
@@ -126,6 +139,10 @@ help: ## Say what there is
 .PHONY: test-needs
 test-needs:
 	@tools/test-needs
+
+.PHONY: peer-needs
+peer-needs:
+	@tools/test-needs peers
 
 $(BIN)/%: tools/go.mod tools/go.sum
 	@echo "building $* of tools/go.mod, once"

@@ -20,42 +20,6 @@ import (
 	menusync "larder/sync"
 )
 
-// bound is the order of the interface document as a Gin handler binds it.
-type bound struct {
-	Comment        string `json:"comment"`
-	RestaurantID   string `json:"restaurantID"`
-	Persons        int    `json:"persons"`
-	ExpeditionType string `json:"expeditionType"`
-	ExpectedAt     string `json:"expectedAt"`
-	PaymentTypeID  string `json:"paymentTypeID"`
-	DishList       []struct {
-		boundItem
-
-		Ingredients []boundItem `json:"ingredients"`
-	} `json:"dishList"`
-	Guest struct {
-		Email     string `json:"email"`
-		Phone     string `json:"phone"`
-		FirstName string `json:"firstName"`
-		LastName  string `json:"lastName"`
-	} `json:"guest"`
-	Address struct {
-		Street      string  `json:"street"`
-		Lat         float64 `json:"lat"`
-		Lon         float64 `json:"lon"`
-		CityName    string  `json:"cityName"`
-		Floor       int     `json:"floor"`
-		HouseNumber string  `json:"houseNumber"`
-	} `json:"address"`
-}
-
-type boundItem struct {
-	ID       string `json:"ID"`
-	Name     string `json:"name"`
-	Price    any    `json:"price"` // a number, or one in quotes
-	Quantity int    `json:"quantity"`
-}
-
 // BenchmarkValidateRoute sends the same order of 5 lines with 5 modifiers to
 // the validate route and to a Gin handler that binds it and answers a constant,
 // by turns and over loopback, and reports the medians of both and their ratio.
@@ -127,7 +91,7 @@ func constantServer(b *testing.B) (url string) {
 	engine := gin.New()
 	answer := []byte(`{"result":{"valid":true}}`)
 	engine.POST("/validate", func(c *gin.Context) {
-		var body bound
+		var body ordertest.Bound
 		if err := c.ShouldBindJSON(&body); err != nil || len(body.DishList) != 5 {
 			c.Status(http.StatusBadRequest)
 			return

@@ -14,7 +14,7 @@ func benchCommand(w *world) *cobra.Command {
 		Args:  cobra.NoArgs,
 		RunE:  needsSubcommand(),
 	}
-	cmd.AddCommand(benchScaleCommand(w), benchSoakCommand(w))
+	cmd.AddCommand(benchScaleCommand(w), benchSoakCommand(w), benchPeersCommand(w))
 	return cmd
 }
 

@@ -93,7 +93,18 @@ func TestOwnProcessHasTimeAndMemory(t *testing.T) {
 	if rss, err := bench.RSS(os.Getpid()); err != nil || rss < 1<<20 || rss > 1<<40 {
 		t.Errorf("RSS of this process: %d, %v", rss, err)
 	}
+	// The parent's tree holds this process.
+	own, err := bench.CPU(os.Getpid())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if tree, err := bench.TreeCPU(os.Getppid()); err != nil || tree < own {
+		t.Errorf("CPU of the parent's tree: %v, %v; this process alone has %v", tree, err, own)
+	}
 	const nobody = 1 << 30 // above the largest id that Linux gives
+	if _, err := bench.TreeCPU(nobody); err == nil {
+		t.Error("the tree of a process that is not there has CPU time")
+	}
 	if _, err := bench.CPU(nobody); err == nil {
 		t.Error("a process that is not there has CPU time")
 	}

@@ -131,7 +131,7 @@ func (m *measuring) shows(ctx context.Context, l *Larder, restaurant, dish strin
 		if product.Result.Available == available {
 			return time.Now(), nil
 		}
-		if err := pause(ctx, time.Millisecond); err != nil {
+		if err := Pause(ctx, time.Millisecond); err != nil {
 			return time.Time{}, fmt.Errorf("%s does not show the change: %w", l.name, err)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"net"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -29,19 +30,23 @@ type Redis struct {
 }
 
 // StartRedis starts the redis-server or valkey-server of the PATH, appendonly
-// and without snapshots, and returns when it answers.
-func StartRedis(ctx context.Context, dir string) (*Redis, error) {
+// and without snapshots, and returns when it answers. The words go before its
+// program: `taskset -c 0`, say. One folder takes one of them.
+func StartRedis(ctx context.Context, dir string, before ...string) (*Redis, error) {
 	program, err := findRedis()
 	if err != nil {
 		return nil, err
 	}
-	port, err := freePort(ctx)
+	port, err := FreePort(ctx)
 	if err != nil {
 		return nil, err
 	}
 	address := net.JoinHostPort("127.0.0.1", strconv.Itoa(port))
-	child, err := Start(ctx, dir, "redis", nil, program, "--port", strconv.Itoa(port), "--bind", "127.0.0.1",
-		"--dir", dir, "--save", "", "--appendonly", "yes", "--maxmemory-policy", "noeviction")
+	words := slices.Concat(before, []string{
+		program, "--port", strconv.Itoa(port), "--bind", "127.0.0.1",
+		"--dir", dir, "--save", "", "--appendonly", "yes", "--maxmemory-policy", "noeviction",
+	})
+	child, err := Start(ctx, dir, "redis", nil, words[0], words[1:]...)
 	if err != nil {
 		return nil, err
 	}
@@ -62,8 +67,8 @@ func findRedis() (string, error) {
 	return "", errors.New("bench: neither redis-server nor valkey-server is in the PATH: install one, as with  sudo apt-get install --no-install-recommends redis-server")
 }
 
-// freePort is a loopback port on which nothing listens at this moment.
-func freePort(ctx context.Context) (int, error) {
+// FreePort is a loopback port on which nothing listens at this moment.
+func FreePort(ctx context.Context) (int, error) {
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
 	if err != nil {
 		return 0, fmt.Errorf("bench: find a free port: %w", err)
@@ -84,7 +89,7 @@ func (r *Redis) ready(ctx context.Context) error {
 		if alive := r.Alive(); alive != nil {
 			return alive
 		}
-		if pause(ctx, redisPause) != nil {
+		if Pause(ctx, redisPause) != nil {
 			return fmt.Errorf("bench: redis does not answer within %v (%w); its log is %s", redisWithin, err, filepath.Base(r.logPath))
 		}
 	}
@@ -114,8 +119,8 @@ func (r *Redis) Close() {
 	r.Kill() // its data is of no use to anyone
 }
 
-// pause waits, or fails as soon as ctx ends.
-func pause(ctx context.Context, d time.Duration) error {
+// Pause waits, or fails as soon as ctx ends.
+func Pause(ctx context.Context, d time.Duration) error {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {

@@ -193,10 +193,16 @@ Restaurants of %d dishes in chains of 50 that share a menu and differ in their s
 
 // Replace puts the section between the marks of a page.
 func Replace(page, section string) (string, error) {
-	before, rest, begins := strings.Cut(page, beginMark)
-	_, after, ends := strings.Cut(rest, endMark)
+	return ReplaceBetween(page, beginMark, endMark, section)
+}
+
+// ReplaceBetween puts a section, its marks included, in the place of the one
+// that stands between these marks of a page.
+func ReplaceBetween(page, begin, end, section string) (string, error) {
+	before, rest, begins := strings.Cut(page, begin)
+	_, after, ends := strings.Cut(rest, end)
 	if !begins || !ends {
-		return "", errors.New("bench: the page has no place for the section: it needs the lines\n" + beginMark + "\n" + endMark)
+		return "", errors.New("bench: the page has no place for the section: it needs the lines\n" + begin + "\n" + end)
 	}
 	return before + section + after, nil
 }

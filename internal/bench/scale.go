@@ -37,7 +37,7 @@ type Scale struct {
 func (s Scale) Measure(ctx context.Context) (f Figures, err error) {
 	f = Figures{
 		Restaurants: len(s.Restaurants), Replicas: s.Replicas, Products: s.Products, Menus: s.Menus, RawBytes: s.RawBytes,
-		Schedule: s.Schedule, RateLimit: s.Rate * float64(s.Replicas), Load: loadAverage(),
+		Schedule: s.Schedule, RateLimit: s.Rate * float64(s.Replicas), Load: LoadAverage(),
 		HeapGoal: s.RawBytes*3/2 + int64(len(s.Restaurants))*(4<<10),
 	}
 	s.Say("%d restaurants: starting Redis and the ordering service", len(s.Restaurants))
@@ -74,9 +74,9 @@ type measuring struct {
 	serving []*Larder
 }
 
-// loadAverage is the machine's load average of the last minute; 0 where it is not
+// LoadAverage is the machine's load average of the last minute; 0 where it is not
 // known.
-func loadAverage() float64 {
+func LoadAverage() float64 {
 	text, err := os.ReadFile("/proc/loadavg")
 	if err != nil {
 		return 0
@@ -143,7 +143,7 @@ func (m *measuring) fill(ctx context.Context) error {
 			said = time.Now()
 			m.Say("  %d of %d served by all, %d calls", len(m.Restaurants)-most, len(m.Restaurants), calls)
 		}
-		if err := pause(ctx, 100*time.Millisecond); err != nil {
+		if err := Pause(ctx, 100*time.Millisecond); err != nil {
 			return err
 		}
 	}
@@ -206,7 +206,7 @@ func (m *measuring) cold(ctx context.Context) error {
 		if missing == 0 {
 			break
 		}
-		if err := pause(ctx, 20*time.Millisecond); err != nil {
+		if err := Pause(ctx, 20*time.Millisecond); err != nil {
 			return err
 		}
 	}
@@ -246,7 +246,7 @@ func (m *measuring) settle(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if err := pause(ctx, min(settleEvery, m.Window)); err != nil {
+		if err := Pause(ctx, min(settleEvery, m.Window)); err != nil {
 			return err
 		}
 		_, after, err := m.usage(ctx, nil)
@@ -278,7 +278,7 @@ func (m *measuring) steady(ctx context.Context) error {
 	}
 	began := time.Now()
 	m.Say("  watching the steady state for %v", m.Window)
-	if err := pause(ctx, m.Window); err != nil {
+	if err := Pause(ctx, m.Window); err != nil {
 		return err
 	}
 	after, runsAfter, err := m.usage(ctx, watched)

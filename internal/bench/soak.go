@@ -181,7 +181,7 @@ func (l *load) ask(ctx context.Context, kind, method, path, body string, want []
 func (l *load) reads(ctx context.Context, reader int) {
 	tags := map[string]string{}
 	encodings := []string{"gzip", "identity", "br", "zstd"}
-	for i := reader; pause(ctx, readEvery) == nil; i++ {
+	for i := reader; Pause(ctx, readEvery) == nil; i++ {
 		restaurant := l.Restaurants[i%len(l.Restaurants)]
 		path := "/v1/restaurants/" + restaurant + "/menu"
 		if tag := tags[restaurant]; i%2 == 0 && tag != "" {
@@ -197,7 +197,7 @@ func (l *load) reads(ctx context.Context, reader int) {
 }
 
 func (l *load) validates(ctx context.Context) {
-	for pause(ctx, validateEvery) == nil {
+	for Pause(ctx, validateEvery) == nil {
 		l.ask(ctx, "validate", http.MethodPost, "/v1/restaurants/"+l.Restaurants[0]+"/orders/validate", string(l.Order),
 			[]int{http.StatusOK}, "Content-Type", "application/json")
 	}
@@ -205,7 +205,7 @@ func (l *load) validates(ctx context.Context) {
 
 // orders places orders, each second one under a key that is used again.
 func (l *load) orders(ctx context.Context) {
-	for pause(ctx, orderEvery) == nil {
+	for Pause(ctx, orderEvery) == nil {
 		key := fmt.Sprintf("soak-%d", l.keys.Add(1)/2)
 		l.ask(ctx, "order", http.MethodPost, "/v1/restaurants/"+l.Restaurants[0]+"/orders", string(l.Order),
 			[]int{http.StatusCreated}, "Content-Type", "application/json", "Idempotency-Key", key, "Authorization", "Bearer "+l.token)
@@ -214,7 +214,7 @@ func (l *load) orders(ctx context.Context) {
 
 // changes puts another menu, or another stop list, and syncs it.
 func (l *load) changes(ctx context.Context) {
-	for n := 0; pause(ctx, changeEvery) == nil; n++ {
+	for n := 0; Pause(ctx, changeEvery) == nil; n++ {
 		i := 1 + n%(len(l.Restaurants)-1)
 		restaurant := l.Restaurants[i]
 		answer, err := l.town.Ask(ctx, http.MethodPut, l.town.ServiceURL+"/sandbox/menus/"+restaurant, string(l.Change(i, n)))
@@ -245,7 +245,7 @@ func (l *load) changes(ctx context.Context) {
 // streams follows a restaurant's events for a while, and comes again.
 func (l *load) streams(ctx context.Context, i int) {
 	url := l.larder.URL + "/v1/events?restaurant=" + l.Restaurants[i%len(l.Restaurants)]
-	for pause(ctx, readEvery) == nil {
+	for Pause(ctx, readEvery) == nil {
 		following, cancel := context.WithTimeout(ctx, streamFor)
 		// Its end is the time-out's: what came until then is thrown away.
 		answer, err := l.town.Ask(following, http.MethodGet, url, "", "Accept", "text/event-stream")
@@ -269,7 +269,7 @@ func (l *load) samples(ctx context.Context) error {
 	warmUp := max(l.For/5, 10*time.Second)
 	began := time.Now()
 	var minutes, heap, rss, routines []float64
-	for pause(ctx, sampleEvery) == nil {
+	for Pause(ctx, sampleEvery) == nil {
 		sample, err := l.larder.Sample(ctx)
 		if ctx.Err() != nil {
 			break

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 )
@@ -37,6 +38,9 @@ type Layout struct {
 	Schedule string
 	// Env is more of each larder's environment.
 	Env []string
+	// Servers and Others are words that go before the programs of Redis and the
+	// larders, and of the ordering service: `taskset -c 0`, say.
+	Servers, Others []string
 }
 
 // Town is an ordering service, a Redis and any number of larders that serve
@@ -83,11 +87,12 @@ func Build(ctx context.Context, layout Layout) (*Town, error) {
 }
 
 func (t *Town) build(ctx context.Context) (err error) {
-	if t.Redis, err = StartRedis(ctx, t.layout.Dir); err != nil {
+	if t.Redis, err = StartRedis(ctx, t.layout.Dir, t.layout.Servers...); err != nil {
 		return err
 	}
 	arguments := append([]string{"sandbox", "--listen", "127.0.0.1:0", "--log-level", "error"}, t.layout.Sandbox...)
-	if t.Service, err = Start(ctx, t.layout.Dir, "sandbox", nil, t.layout.Program, arguments...); err != nil {
+	words := slices.Concat(t.layout.Others, []string{t.layout.Program}, arguments)
+	if t.Service, err = Start(ctx, t.layout.Dir, "sandbox", nil, words[0], words[1:]...); err != nil {
 		return err
 	}
 	waiting, cancel := context.WithTimeout(ctx, listenWithin)
@@ -118,11 +123,13 @@ restaurants:
 	return text.Bytes()
 }
 
-// Add starts one more larder and returns as soon as it listens.
-func (t *Town) Add(ctx context.Context) (*Larder, error) {
+// Add starts one more larder, with more of an environment than the layout's,
+// and returns as soon as it listens.
+func (t *Town) Add(ctx context.Context, env ...string) (*Larder, error) {
 	name := fmt.Sprintf("larder-%d", len(t.larders)+1)
-	env := append([]string{"LARDER_HTTP_LISTEN=127.0.0.1:0"}, t.layout.Env...)
-	child, err := Start(ctx, t.layout.Dir, name, env, t.layout.Program, "serve", "--config", t.config, "--log-format", "json")
+	env = slices.Concat([]string{"LARDER_HTTP_LISTEN=127.0.0.1:0"}, t.layout.Env, env)
+	words := slices.Concat(t.layout.Servers, []string{t.layout.Program, "serve", "--config", t.config, "--log-format", "json"})
+	child, err := Start(ctx, t.layout.Dir, name, env, words[0], words[1:]...)
 	if err != nil {
 		return nil, err
 	}
@@ -226,7 +233,7 @@ func (l *Larder) Ready(ctx context.Context) error {
 		if alive := l.Alive(); alive != nil {
 			return alive
 		}
-		if err := pause(ctx, 2*time.Millisecond); err != nil {
+		if err := Pause(ctx, 2*time.Millisecond); err != nil {
 			return fmt.Errorf("bench: %s was not ready: %w", l.name, err)
 		}
 	}

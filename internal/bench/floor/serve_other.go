@@ -1,0 +1,15 @@
+//go:build !linux
+
+package floor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+)
+
+// Serve has no counterpart here: the loop waits by epoll.
+func Serve(context.Context, *net.TCPListener, Answers) error {
+	return fmt.Errorf("floor: needs Linux: %w", errors.ErrUnsupported)
+}

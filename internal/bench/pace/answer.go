@@ -1,0 +1,90 @@
+package pace
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"net/http"
+	"strconv"
+)
+
+// headMost bounds an answer's head.
+const headMost = 16 << 10
+
+// answer reads one answer after the other from the pieces that a connection
+// gives; no body is kept.
+type answer struct {
+	status int    // that is wanted
+	head   []byte // so far, while it comes in pieces
+	left   int    // bytes of the body that are to come
+	inBody bool
+}
+
+const (
+	headEnd  = "\r\n\r\n"
+	lineEnd  = "\r\n"
+	lengthIs = "content-length:"
+)
+
+// take reads a piece; done tells that the answer has ended with it.
+func (a *answer) take(piece []byte) (done bool, err error) {
+	if a.inBody {
+		return a.body(len(piece))
+	}
+	head := piece
+	if len(a.head) > 0 {
+		a.head = append(a.head, piece...)
+		head = a.head
+	}
+	end := bytes.Index(head, []byte(headEnd))
+	switch {
+	case end < 0 && len(head) > headMost:
+		return false, fmt.Errorf("pace: an answer's head is longer than %d bytes", headMost)
+	case end < 0:
+		if len(a.head) == 0 {
+			a.head = append(a.head, piece...)
+		}
+		return false, nil
+	}
+	rest := len(head) - end - len(headEnd)
+	if a.left, err = a.length(head[:end]); err != nil {
+		return false, err
+	}
+	a.head, a.inBody = a.head[:0], true
+	return a.body(rest)
+}
+
+// body counts n bytes of the body.
+func (a *answer) body(n int) (done bool, err error) {
+	if a.left -= n; a.left < 0 {
+		return false, errors.New("pace: an answer is longer than it says")
+	}
+	a.inBody = a.left > 0
+	return !a.inBody, nil
+}
+
+// length is what the head says of the body's length.
+func (a *answer) length(head []byte) (int, error) {
+	line, rest, _ := bytes.Cut(head, []byte(lineEnd))
+	const prefix = "HTTP/1.1 "
+	if len(line) < len(prefix)+3 || string(line[:len(prefix)]) != prefix {
+		return 0, fmt.Errorf("pace: %.60q begins no answer of HTTP/1.1", line)
+	}
+	if status, err := strconv.Atoi(string(line[len(prefix) : len(prefix)+3])); err != nil || status != a.status {
+		return 0, fmt.Errorf("pace: answered %.60q, not %d", line[len(prefix):], a.status)
+	}
+	if a.status == http.StatusNotModified || a.status == http.StatusNoContent {
+		return 0, nil
+	}
+	for len(rest) > 0 {
+		line, rest, _ = bytes.Cut(rest, []byte(lineEnd))
+		if len(line) > len(lengthIs) && bytes.EqualFold(line[:len(lengthIs)], []byte(lengthIs)) {
+			n, err := strconv.Atoi(string(bytes.TrimSpace(line[len(lengthIs):])))
+			if err != nil || n < 0 {
+				return 0, fmt.Errorf("pace: %.60q is no length", line)
+			}
+			return n, nil
+		}
+	}
+	return 0, errors.New("pace: an answer without Content-Length")
+}

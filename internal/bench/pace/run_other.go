@@ -1,0 +1,17 @@
+//go:build !linux
+
+package pace
+
+import (
+	"context"
+	"errors"
+	"fmt"
+)
+
+// Run has no counterpart here: the generator waits by epoll.
+func Run(_ context.Context, plan Plan) (Result, error) {
+	if err := plan.check(); err != nil {
+		return Result{}, err
+	}
+	return Result{}, fmt.Errorf("pace: needs Linux: %w", errors.ErrUnsupported)
+}

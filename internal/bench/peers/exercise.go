@@ -1,0 +1,105 @@
+package peers
+
+import (
+	"bytes"
+	"net/http"
+	"strconv"
+)
+
+// Exercise is one request that larder and its peers answer.
+type Exercise struct {
+	Name   string
+	Method string
+	// Path is that of larder's route.
+	Path   string
+	Header [][2]string
+	Body   []byte
+	Status int
+	// Varies tells that no two larders give the same bytes, but about as many.
+	Varies bool
+	// Against are the names of the peers that answer it too.
+	Against []string
+}
+
+// The names of the exercises, by which goals find them.
+const (
+	NotModified = "304"
+	Product     = "product 2 KB"
+	Browser     = "product 2 KB, 12 browser headers"
+	Small       = "S gzip"
+	Medium      = "M gzip"
+	Large       = "L gzip"
+	Validate    = "validate"
+	Restaurants = "list of restaurants"
+)
+
+// Menus are what larder serves: the ids of restaurants with menus of three
+// sizes, an order for the one with the large menu, and a dish of the medium one.
+type Menus struct {
+	Small, Medium, Large string
+	Dish                 string
+	Order                []byte
+}
+
+// Exercises are all of them.
+func Exercises(m Menus) []Exercise {
+	gzip := [2]string{"Accept-Encoding", "gzip"}
+	plain := [2]string{"Accept-Encoding", "identity"}
+	menu := func(id string) string { return "/v1/restaurants/" + id + "/menu" }
+	dish := "/v1/restaurants/" + m.Medium + "/products/" + m.Dish
+	read := func(name, path string, header [][2]string, against ...string) Exercise {
+		return Exercise{Name: name, Method: http.MethodGet, Path: path, Header: header, Status: http.StatusOK, Against: against}
+	}
+	conditional := read(NotModified, menu(m.Medium), [][2]string{gzip}, floorName, staticName, proxyName, varnishName, ginName, redisName)
+	conditional.Status = http.StatusNotModified
+	list := read(Restaurants, "/v1/restaurants", [][2]string{gzip}, ordinaryName)
+	list.Varies = true
+	return []Exercise{
+		conditional,
+		read(Product, dish, [][2]string{plain}, floorName, staticName, proxyName, tunedName, haproxyName, varnishName, ginName, redisName),
+		read(Browser, dish, append(browser(), plain), floorName, proxyName, ginName),
+		read(Small, menu(m.Small), [][2]string{gzip}, floorName, staticName, proxyName, tunedName, haproxyName, varnishName, ginName),
+		read(Medium, menu(m.Medium), [][2]string{gzip}, floorName, staticName, proxyName, tunedName, haproxyName, varnishName, ginName, redisName),
+		read(Large, menu(m.Large), [][2]string{gzip}, floorName, staticName, proxyName, varnishName, ginName),
+		{
+			Name: Validate, Method: http.MethodPost, Path: "/v1/restaurants/" + m.Large + "/orders/validate", Body: m.Order, Status: http.StatusOK,
+			Header: [][2]string{{"Content-Type", "application/json"}}, Against: []string{bindName, ordinaryName},
+		},
+		list,
+	}
+}
+
+// browser is what Chromium sends with a request of a page's script; Host and
+// Accept-Encoding make it twelve.
+func browser() [][2]string {
+	return [][2]string{
+		{"sec-ch-ua", `"Chromium";v="140", "Not=A?Brand";v="24", "Google Chrome";v="140"`},
+		{"sec-ch-ua-mobile", "?0"},
+		{"sec-ch-ua-platform", `"Windows"`},
+		{"User-Agent", "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 Safari/537.36"},
+		{"Accept", "application/json, text/plain, */*"},
+		{"Sec-Fetch-Site", "same-origin"},
+		{"Sec-Fetch-Mode", "cors"},
+		{"Sec-Fetch-Dest", "empty"},
+		{"Referer", "https://shop.example/menu"},
+		{"Accept-Language", "en-GB,en;q=0.9,ru;q=0.8"},
+	}
+}
+
+// conditional tells whether the request names what the client has.
+func (e Exercise) conditional() bool { return e.Status == http.StatusNotModified }
+
+// request is the exercise as it goes over the wire to a host.
+func (e Exercise) request(host, path string, header [][2]string) []byte {
+	var wire bytes.Buffer
+	wire.WriteString(e.Method + " " + path + " HTTP/1.1\r\nHost: " + host + "\r\n")
+	for _, h := range header {
+		wire.WriteString(h[0] + ": " + h[1] + "\r\n")
+	}
+	if len(e.Body) > 0 {
+		wire.WriteString("Content-Length: " + strconv.Itoa(len(e.Body)) + "\r\n")
+	}
+	wire.WriteString("\r\n")
+	wire.Write(e.Body)
+	return wire.Bytes()
+}

@@ -1,0 +1,100 @@
+package peers
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+)
+
+// Goal is what larder is to reach beside one peer on one exercise. The ratio is
+// of requests a second, larder's by the peer's, or of CPU time for a request,
+// the peer's by larder's: higher is better in both.
+type Goal struct {
+	Number   int // in the table of goals; 0: the other routes
+	Exercise string
+	Peer     string
+	CPU      bool
+	// Gate is what the ratio must never fall below, Aim what it is to reach.
+	Gate, Aim float64
+}
+
+// Goals are goals 1 to 9, and that no other route is slower for the lane.
+func Goals() []Goal {
+	goals := []Goal{
+		{Number: 1, Exercise: NotModified, Peer: proxyName, Gate: 0.55, Aim: 1.45},
+		{Number: 2, Exercise: Product, Peer: proxyName, Gate: 0.6, Aim: 1.6},
+		{Number: 2, Exercise: Browser, Peer: proxyName, Gate: 0.6, Aim: 1.6},
+		{Number: 3, Exercise: Small, Peer: proxyName, Gate: 0.5, Aim: 1.3},
+		{Number: 3, Exercise: Small, Peer: staticName, Gate: 0.4, Aim: 1},
+		{Number: 4, Exercise: Medium, Peer: staticName, Gate: 0.6, Aim: 1},
+		{Number: 5, Exercise: Large, Peer: proxyName, Gate: 0.9, Aim: 1.3},
+		{Number: 5, Exercise: Large, Peer: staticName, Gate: 0.9, Aim: 1.3},
+		{Number: 6, Exercise: NotModified, Peer: varnishName, Gate: 1, Aim: 3.4},
+		{Number: 6, Exercise: Product, Peer: varnishName, Gate: 1, Aim: 3},
+		{Number: 6, Exercise: Small, Peer: varnishName, Gate: 1, Aim: 2.6},
+		{Number: 6, Exercise: Medium, Peer: varnishName, Gate: 1, Aim: 2.3},
+		{Number: 7, Exercise: NotModified, Peer: redisName, Gate: 2.1, Aim: 5.7},
+		{Number: 7, Exercise: Product, Peer: redisName, Gate: 2.1, Aim: 5.7},
+		{Number: 7, Exercise: Medium, Peer: redisName, Gate: 2.1, Aim: 6},
+	}
+	for _, exercise := range []string{NotModified, Product, Medium} {
+		goals = append(goals, Goal{Number: 8, Exercise: exercise, Peer: floorName, CPU: true, Gate: 0.3, Aim: 0.8})
+	}
+	// The gate of the other routes allows for what short runs scatter.
+	const even, scatter = 0.97, 0.87
+	return append(goals,
+		Goal{Number: 9, Exercise: Validate, Peer: bindName, Gate: 0.9, Aim: 2.1},
+		Goal{Exercise: Validate, Peer: ordinaryName, Gate: scatter, Aim: even},
+		Goal{Exercise: Restaurants, Peer: ordinaryName, Gate: scatter, Aim: even},
+	)
+}
+
+// ratio is the goal's in a mode; false where it was not measured.
+func (g Goal) ratio(m Mode) (Ratio, bool) {
+	ours, found := m.series(g.Exercise, ourName)
+	theirs, foundToo := m.series(g.Exercise, g.Peer)
+	if !found || !foundToo {
+		return Ratio{}, false
+	}
+	if g.CPU {
+		return ratioOf(theirs.costs(), ours.costs())
+	}
+	return ratioOf(ours.rates(), theirs.rates())
+}
+
+// String names the goal.
+func (g Goal) String() string {
+	name := fmt.Sprintf("%s against %s", g.Exercise, g.Peer)
+	if g.CPU {
+		name += " (CPU time)"
+	}
+	if g.Number > 0 {
+		name = fmt.Sprintf("goal %d, %s", g.Number, name)
+	}
+	return name
+}
+
+// Gates is an error that names every gate that the pinned ratios fall below,
+// and every goal whose servers were measured without a ratio.
+func (r Report) Gates() error {
+	at := slices.IndexFunc(r.Modes, func(m Mode) bool { return m.Name == Pinned })
+	if at < 0 {
+		return errors.New("peers: the gates are those of the pinned runs, and there are none")
+	}
+	var faults []error
+	judged := 0
+	for _, g := range Goals() {
+		ratio, ok := g.ratio(r.Modes[at])
+		if !ok {
+			continue
+		}
+		judged++
+		if ratio.Median < g.Gate {
+			faults = append(faults, fmt.Errorf("%s: ratio %.2f (%.2f to %.2f) is below its gate %.2f", g, ratio.Median, ratio.Low, ratio.High, g.Gate))
+		}
+	}
+	if judged == 0 {
+		faults = append(faults, errors.New("peers: no goal was measured"))
+	}
+	return errors.Join(faults...)
+}

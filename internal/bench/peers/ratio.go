@@ -1,0 +1,41 @@
+package peers
+
+import (
+	"slices"
+)
+
+// Ratio sums up the ratios of paired rounds.
+type Ratio struct {
+	Median float64 `json:"median"`
+	Low    float64 `json:"low"`
+	High   float64 `json:"high"`
+}
+
+// ratioOf divides the figures of each round by the other's of the same round;
+// nothing of series that are not paired.
+func ratioOf(ours, theirs []float64) (Ratio, bool) {
+	if len(ours) == 0 || len(ours) != len(theirs) {
+		return Ratio{}, false
+	}
+	ratios := make([]float64, len(ours))
+	for i := range ours {
+		if theirs[i] <= 0 {
+			return Ratio{}, false
+		}
+		ratios[i] = ours[i] / theirs[i]
+	}
+	return Ratio{Median: median(ratios), Low: slices.Min(ratios), High: slices.Max(ratios)}, true
+}
+
+// median is the middle value, or the mean of the two middle ones; 0 of none.
+func median(values []float64) float64 {
+	if len(values) == 0 {
+		return 0
+	}
+	sorted := slices.Sorted(slices.Values(values))
+	middle := len(sorted) / 2
+	if len(sorted)%2 == 1 {
+		return sorted[middle]
+	}
+	return (sorted[middle-1] + sorted[middle]) / 2
+}
