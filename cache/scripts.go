@@ -23,16 +23,20 @@ var (
 
 // scripts are the Lua scripts; the keys of each share one hash tag (trap 4).
 type scripts struct {
-	publish, restate, checked, release, touch, sweep *redis.Script
+	publish, restate, release, touch, sweep *redis.Script
 }
 
 func newScripts() scripts {
 	return scripts{
 		publish: redis.NewScript(publishSource),
 		restate: redis.NewScript(restateSource),
-		checked: redis.NewScript(checkedSource),
 		release: redis.NewScript(releaseSource),
 		touch:   redis.NewScript(touchSource),
 		sweep:   redis.NewScript(sweepSource),
 	}
 }
+
+// CheckedLua is a Lua function, checked(current, at, outcome): it notes with
+// Keys.Current when the version was confirmed and how the last run ended
+// (policy S3), for the script that ends a run.
+func CheckedLua() string { return checkedSource }

@@ -247,19 +247,15 @@ func TestCheckedMovesWithoutAVersion(t *testing.T) {
 		}
 		publish(t, s, bistro, 0, menuJSON(3, 1))
 		for _, step := range []struct {
-			at      time.Time // zero: Outcome
+			at      time.Time
 			outcome string
 			want    time.Time
 		}{
 			{noon.Add(time.Minute), "unchanged", noon.Add(time.Minute)},
-			{time.Time{}, "failed", noon.Add(time.Minute)},
+			{time.Time{}, "failed", noon.Add(time.Minute)},              // confirms nothing
 			{noon.Add(time.Second), "unchanged", noon.Add(time.Minute)}, // late: not back
 		} {
-			err := s.Outcome(t.Context(), bistro, step.outcome)
-			if !step.at.IsZero() {
-				err = s.Checked(t.Context(), bistro, step.at, step.outcome)
-			}
-			if err != nil {
+			if err := s.Checked(t.Context(), bistro, step.at, step.outcome); err != nil {
 				t.Fatal(err)
 			}
 			got, err := s.Current(t.Context(), bistro)
