@@ -44,12 +44,14 @@ func (p *pass) pull(ctx context.Context) error {
 		seen = p.last.validator
 	}
 	began := time.Now()
-	answer, err := p.t.source.MenuView(ctx, p.t.upstream, seen)
+	answer, held, err := p.fetch(ctx, seen)
 	p.run.Steps.Fetch = since(began)
-	if err == nil && answer.NotModified && !known {
-		err = errors.New("it answered 304 Not Modified to a request without a validator")
-	}
 	if err != nil {
+		return err
+	}
+	defer held.release()
+	if answer.NotModified && !known {
+		err := errors.New("it answered 304 Not Modified to a request without a validator")
 		return fmt.Errorf("%w: %w", errService, &stepError{doing: "fetch " + p.what(), err: err})
 	}
 	p.run.Bytes = len(answer.Body)

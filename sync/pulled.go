@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/cespare/xxhash/v2"
 	"github.com/redis/go-redis/v9"
@@ -46,6 +47,13 @@ func pulledFields() []string {
 // the ordering service, and is an eighth of the work of ContentHash.
 func rawHash(body []byte) string {
 	return strconv.Itoa(len(body)) + "-" + strconv.FormatUint(xxhash.Sum64(body), 16)
+}
+
+// size is how many bytes the body had; 0 where that is not known.
+func (p pulled) size() int64 {
+	text, _, _ := strings.Cut(p.raw, "-")
+	size, _ := strconv.ParseInt(text, 10, 64)
+	return size
 }
 
 // recalled reads the answer to a HMGET of pulledFields.

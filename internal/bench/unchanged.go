@@ -119,7 +119,7 @@ func (c comparing) sync(ctx context.Context, want menusync.Outcome) error {
 
 // fetch is the least that a sync without a validator must do.
 func (c comparing) fetch(ctx context.Context) error {
-	answer, err := c.client.MenuView(ctx, string(c.restaurant), upstream.Validator{})
+	answer, err := c.client.MenuView(ctx, string(c.restaurant), upstream.Validator{}, 0)
 	if err != nil {
 		return err
 	}
