@@ -91,7 +91,8 @@ type Runner struct {
 	replaced  chan struct{}             // holds a token when cron has not followed set yet
 
 	mu      stdsync.Mutex
-	flights map[string]*flight // by run id
+	flights map[string]*flight           // by run id
+	asked   map[menu.RestaurantID]string // run ids of starts that got no answer
 }
 
 // NewRunner checks schedules, time zones and connections and gives a Runner
@@ -108,7 +109,7 @@ func NewRunner(d Deps) (*Runner, error) {
 	r := &Runner{
 		cfg: d.Config, server: d.Redis, redis: d.Redis.Strict(), ordinary: d.Redis.Client(), keys: keys{d.Redis.Keys()}, scripts: newScripts(),
 		store: d.Store, replica: d.Replica, observer: d.Observer, clock: d.Clock, log: d.Log,
-		queue: newQueue(), links: newLinks(), feed: newFeed(), batches: newOpenBatches(), budget: newBudget(d.Config.Memory), replaced: make(chan struct{}, 1), flights: map[string]*flight{},
+		queue: newQueue(), links: newLinks(), feed: newFeed(), batches: newOpenBatches(), budget: newBudget(d.Config.Memory), replaced: make(chan struct{}, 1), flights: map[string]*flight{}, asked: map[menu.RestaurantID]string{},
 	}
 	r.set.Store(set)
 	if r.clock == nil {
