@@ -46,6 +46,7 @@ type Replica struct {
 	misses   map[menu.RestaurantID]miss
 
 	watches watches
+	readers readers // who wait
 
 	told  *queue        // by notices, not yet loaded
 	stale *queue        // whose menu is read here and not made yet of its newest version
@@ -130,6 +131,7 @@ func (r *Replica) Catalogue(ctx context.Context, restaurant menu.RestaurantID) (
 		if snapshot, ok := r.Peek(restaurant); ok {
 			return snapshot, nil
 		}
+		defer r.readers.enter()()
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), loadWithin)
 		defer cancel()
 		snapshot, err := r.load(ctx, restaurant)

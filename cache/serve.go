@@ -33,6 +33,7 @@ func (r *Replica) representation(snap *Snapshot, p menu.Index, enc Encoding, bod
 		return ready, nil
 	}
 	return r.bodies.build(key, r.shelfOf(snap), func() (*Representation, error) {
+		defer r.readers.enter()()
 		return r.store.packer.represent(snap.Version.Version, body(), enc)
 	})
 }
