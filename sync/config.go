@@ -53,7 +53,8 @@ type Config struct {
 	// RunIndex is how many of the latest runs the list over all restaurants
 	// remembers.
 	RunIndex int `yaml:"run_index"`
-	// Concurrency is how many restaurants one larder syncs at the same time.
+	// Concurrency is how many restaurants one larder syncs at the same time;
+	// with several connections half of them of one, and always one of each.
 	Concurrency int `yaml:"concurrency"`
 	// Memory bounds what the runs of one larder take at the same time for menu
 	// views and what is made of them. One view may have an eighth of it.
