@@ -9,6 +9,8 @@ import (
 var (
 	//go:embed publish.lua
 	publishSource string
+	//go:embed fenced.lua
+	fencedSource string
 	//go:embed restate.lua
 	restateSource string
 	//go:embed checked.lua
@@ -28,15 +30,15 @@ type scripts struct {
 
 func newScripts() scripts {
 	return scripts{
-		publish: redis.NewScript(publishSource),
-		restate: redis.NewScript(restateSource),
+		publish: redis.NewScript(fencedSource + publishSource),
+		restate: redis.NewScript(fencedSource + restateSource),
 		release: redis.NewScript(releaseSource),
 		touch:   redis.NewScript(touchSource),
 		sweep:   redis.NewScript(sweepSource),
 	}
 }
 
-// CheckedLua is a Lua function, checked(current, at, outcome): it notes with
+// CheckedLua is a Lua function, checked(current, at, ahead, outcome): it notes with
 // Keys.Current when the version was confirmed and how the last run ended
 // (policy S3), for the script that ends a run.
 func CheckedLua() string { return checkedSource }

@@ -139,6 +139,9 @@ func (s *Store) currents(ctx context.Context, restaurants []menu.RestaurantID) (
 func currentFields() []string { return append([]string{"record"}, statusFields()...) }
 
 func readCurrent(restaurant menu.RestaurantID, values []any) found {
+	if len(values) == 0 {
+		return found{err: fmt.Errorf("cache: %s: its key holds something else: %w", restaurant, ErrCorrupt)}
+	}
 	raw, stored := values[0].(string)
 	state := readStatus(values[1:])
 	if !stored || state.version == 0 {
@@ -148,7 +151,8 @@ func readCurrent(restaurant menu.RestaurantID, values []any) found {
 	return found{version: version.with(state), err: err}
 }
 
-// ask reads fields of Keys.Current of many restaurants, in order.
+// ask reads fields of Keys.Current of many restaurants, in order. What somebody
+// else has put under such a key gives no values, and holds up nobody.
 func (s *Store) ask(ctx context.Context, restaurants []menu.RestaurantID, fields []string, answer func(menu.RestaurantID, []any)) error {
 	for len(restaurants) > 0 {
 		part := restaurants[:min(pipelined, len(restaurants))]
@@ -158,10 +162,11 @@ func (s *Store) ask(ctx context.Context, restaurants []menu.RestaurantID, fields
 		for i, restaurant := range part {
 			answers[i] = pipe.HMGet(ctx, s.keys.Current(restaurant), fields...)
 		}
-		if _, err := pipe.Exec(ctx); err != nil {
-			return unavailable("read current versions", err)
-		}
+		_, _ = pipe.Exec(ctx) // each command has its own error
 		for i, restaurant := range part {
+			if err := answers[i].Err(); err != nil && !redis.HasErrorPrefix(err, "WRONGTYPE") {
+				return unavailable("read current versions", err)
+			}
 			answer(restaurant, answers[i].Val())
 		}
 	}

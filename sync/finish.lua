@@ -15,12 +15,13 @@
 -- ARGV[6] its record as it is told
 -- ARGV[7] time at which the current version was confirmed; "" = it was not
 -- ARGV[8] outcome to note with the current version; "" = none
+-- ARGV[9] a time after ARGV[7]; see checked.lua
 --
 -- result 1 written
 --        0 the run had been declared lost and keeps that record
 --        2 nothing done: what was confirmed is not there any more
 local own = redis.call("HGET", KEYS[2], "run") == ARGV[1]
-if own and ARGV[8] ~= "" and checked(KEYS[5], ARGV[7], ARGV[8]) == 0 and ARGV[7] ~= "" then
+if own and ARGV[8] ~= "" and checked(KEYS[5], ARGV[7], ARGV[9], ARGV[8]) == 0 and ARGV[7] ~= "" then
   return 2
 end
 if redis.call("HGET", KEYS[1], "run") == ARGV[1] then

@@ -29,6 +29,7 @@ type pass struct {
 	floor   int64         // the highest version this process has served
 	lost    bool          // Redis has lost the content of the current version
 
+	fetchedAt   time.Time // when the service was asked
 	confirmedAt time.Time // when the current version was; zero: it was not
 }
 
@@ -44,6 +45,7 @@ func (p *pass) pull(ctx context.Context) error {
 		seen = p.last.validator
 	}
 	began := time.Now()
+	p.fetchedAt = p.r.clock().UTC()
 	answer, held, err := p.fetch(ctx, seen)
 	p.run.Steps.Fetch = since(began)
 	if err != nil {
@@ -140,7 +142,7 @@ func (p *pass) unchanged(ctx context.Context, now pulled) error {
 		}
 		p.run.Steps.Publish = since(began)
 	}
-	p.confirmedAt = p.r.clock().UTC()
+	p.confirmedAt = p.fetchedAt
 	p.run.Outcome, p.run.Version = cmp.Or(now.under, OutcomeUnchanged), p.current.Version
 	p.run.Products, p.run.Findings = p.current.Counts.Products, now.findings
 	return nil
@@ -269,7 +271,7 @@ func (p *pass) publish(ctx context.Context, m made, now pulled, findings []menu.
 	before := p.before(ctx)
 	began := time.Now()
 	publication := cache.Publication{
-		Restaurant: p.t.ID, Name: p.name(m.view.Name), Fence: p.fence, Base: p.current.Version,
+		Restaurant: p.t.ID, Name: p.name(m.view.Name), Fence: p.fence, Run: p.run.ID, Base: p.current.Version,
 		Catalogue: m.catalogue, Published: m.published, SyncedAt: p.r.clock().UTC(), Floor: p.floor,
 		Hold: hold, Outcome: string(outcome),
 	}
@@ -309,7 +311,7 @@ func (p *pass) restore(ctx context.Context, m made) error {
 // restaurant: the view as published shows other restaurants' stop lists too.
 func (p *pass) restate(ctx context.Context, m made) error {
 	version, err := p.r.store.Restate(ctx, cache.Restatement{
-		Version: p.current, Fence: p.fence, Stops: m.published.Stops, At: p.r.clock().UTC(),
+		Version: p.current, Fence: p.fence, Run: p.run.ID, Stops: m.published.Stops, At: p.r.clock().UTC(),
 	})
 	if err != nil {
 		return &stepError{doing: "publish " + p.what(), err: err}

@@ -218,14 +218,14 @@ func (r *Runner) conclude(ctx context.Context, run *Run, note noted) (bool, erro
 	if err != nil {
 		return false, err
 	}
-	confirmed := ""
-	if !note.confirmedAt.IsZero() {
-		confirmed = note.confirmedAt.Format(menu.TimeFormat)
+	confirmed, ahead := "", ""
+	if at := note.confirmedAt; !at.IsZero() {
+		confirmed, ahead = at.Format(menu.TimeFormat), at.Add(cache.ClockSlack).Format(menu.TimeFormat)
 	}
 	id := run.Restaurant
 	answer, err := r.scripts.finish.Run(ctx, r.redis,
 		[]string{r.keys.lease(id), r.keys.turn(id), r.keys.records(id), r.keys.log(id), r.keys.of.Current(id)},
-		run.ID, packed, r.kept(id), idTime(run.ID), r.keys.told(id), told, confirmed, string(note.outcome)).Int()
+		run.ID, packed, r.kept(id), idTime(run.ID), r.keys.told(id), told, confirmed, string(note.outcome), ahead).Int()
 	switch {
 	case err != nil:
 		return false, unavailable(ctx, "record run "+run.ID, err)
