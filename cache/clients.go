@@ -15,6 +15,9 @@ const (
 	// ioTimeout bounds the wait for one answer; the largest commands here are
 	// some megabytes.
 	ioTimeout = 5 * time.Second
+	// connBuffer is what each connection reads and writes through; there are some
+	// dozens, and what is larger goes around it.
+	connBuffer = 8 << 10
 	// noRetries is go-redis's word for a client that sends each command once.
 	noRetries = -1
 	// redirects bounds how often a cluster may send one command elsewhere.
@@ -46,6 +49,7 @@ func withLimits(options redis.UniversalOptions, retries int) *redis.UniversalOpt
 	options.ReadTimeout = ioTimeout
 	options.WriteTimeout = ioTimeout
 	options.ContextTimeoutEnabled = true
+	options.ReadBufferSize, options.WriteBufferSize = connBuffer, connBuffer
 	options.MaintNotificationsConfig = &maintnotifications.Config{Mode: maintnotifications.ModeDisabled}
 	return &options
 }

@@ -55,16 +55,6 @@ func (s *Store) compile(hash string, packed []byte, settings menu.Settings) (*me
 	return menu.CompileContent(view, settings), nil
 }
 
-// Stored tells whether the content of a hash is there. The error is
-// ErrUnavailable.
-func (s *Store) Stored(ctx context.Context, hash string) (bool, error) {
-	count, err := s.redis.Client().Exists(ctx, s.keys.ContentBody(hash)).Result()
-	if err != nil {
-		return false, unavailable("look for content "+hash, err)
-	}
-	return count > 0, nil
-}
-
 // Restore writes the content of a version again that Redis has lost: somebody
 // deleted its key. c is what published was compiled to. Nothing happens where
 // the content is there. Errors: ErrStale

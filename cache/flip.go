@@ -16,6 +16,7 @@ type flip struct {
 	token      string // names this attempt
 	restaurant menu.RestaurantID
 	fence      int64
+	run        string
 	base       int64
 	version    int64
 	entry      historyEntry
@@ -79,7 +80,7 @@ func (f *flip) arguments(channel string) []any {
 		overlay = 1
 	}
 	arguments := []any{
-		f.fence, f.base, f.entry.String(), overlay, f.limit,
+		publisher(f.fence, f.run), f.base, f.entry.String(), overlay, f.limit,
 		channel, notice{f.version, f.restaurant}.String(), oldLife.Milliseconds(), len(f.staged),
 	}
 	for _, staged := range f.staged {
@@ -87,6 +88,9 @@ func (f *flip) arguments(channel string) []any {
 	}
 	return append(arguments, f.current...)
 }
+
+// publisher is how fenced.lua knows one.
+func publisher(fence int64, run string) string { return strconv.FormatInt(fence, 10) + " " + run }
 
 var errStagedLost = errors.New("staged keys expired before they were published")
 

@@ -27,8 +27,10 @@ const (
 type Publication struct {
 	Restaurant menu.RestaurantID
 	Name       string // the restaurant's name as bodies show it
-	// Fence is the publisher's fencing number (policy S2).
+	// Fence is the publisher's fencing number (policy S2), Run what has the lease
+	// under that number; empty where the number alone decides.
 	Fence int64
+	Run   string
 	// Base is the version that was current when the publisher began, 0 for
 	// none. Another one since is ErrStale.
 	Base int64
@@ -183,7 +185,7 @@ func (s *Store) standing(ctx context.Context, restaurant menu.RestaurantID) (sta
 // stage writes the version's own keys under names that nobody else knows.
 func (s *Store) stage(ctx context.Context, p Publication, v Version, index string, ownIndex bool) (*flip, error) {
 	step := &flip{
-		token: rand.Text(), restaurant: p.Restaurant, fence: p.Fence, base: p.Base, version: v.Version,
+		token: rand.Text(), restaurant: p.Restaurant, fence: p.Fence, run: p.Run, base: p.Base, version: v.Version,
 		entry: historyEntry{v.Version, v.Content}, limit: s.history,
 	}
 	b := newBatch(s.redis.Client())

@@ -4,11 +4,11 @@
 -- their final names. All keys share the restaurant's hash tag.
 --
 -- KEYS[1] current  hash, the restaurant's current version
--- KEYS[2] fence    hash {fence}, the last fencing number given
+-- KEYS[2] fence    hash {fence, run}; see fenced.lua
 -- KEYS[3] history  list of "version content", newest first
 -- KEYS[4 ..]       n pairs: staged key, final key
 -- KEYS[4+2n ..]    keys of older versions that shall expire
--- ARGV[1] fencing number of the publisher
+-- ARGV[1] publisher: "fencing number run"; see fenced.lua
 -- ARGV[2] version that must be current; "0" = none
 -- ARGV[3] new entry of the history
 -- ARGV[4] "1" = the content stays: the entry replaces the newest one
@@ -25,9 +25,9 @@
 --        {"fenced", stored fencing number}
 --        {"stale", current version}
 --        {"lost", staged key}       expired, wholly or in part: stage again
-local fence = tonumber(redis.call("HGET", KEYS[2], "fence") or "0")
-if fence > tonumber(ARGV[1]) then
-  return {"fenced", tostring(fence)}
+local refused = fenced(KEYS[2], ARGV[1])
+if refused then
+  return refused
 end
 local version = redis.call("HGET", KEYS[1], "version") or "0"
 if version ~= ARGV[2] then

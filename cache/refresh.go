@@ -124,6 +124,9 @@ func (r *Replica) takeAll(ctx context.Context, versions []Version, broken *fault
 			break
 		}
 		group.Go(func() error {
+			if r.seated(shared[content][0].Restaurant) == nil { // nobody has asked for it yet
+				r.readers.giveWay(ctx)
+			}
 			for _, version := range shared[content] {
 				err := r.take(ctx, version)
 				if errors.Is(err, ErrUnavailable) {

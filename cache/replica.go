@@ -47,6 +47,7 @@ type Replica struct {
 	misses   map[menu.RestaurantID]miss
 
 	watches watches
+	readers readers // who wait
 
 	told   *queue[menu.RestaurantID] // by notices, not yet loaded
 	stale  *queue[wish]              // for bodies that are read here and not made yet of the newest version
@@ -136,6 +137,7 @@ func (r *Replica) Catalogue(ctx context.Context, restaurant menu.RestaurantID) (
 		if snapshot, ok := r.Peek(restaurant); ok {
 			return snapshot, nil
 		}
+		defer r.readers.enter()()
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), loadWithin)
 		defer cancel()
 		snapshot, err := r.load(ctx, restaurant)

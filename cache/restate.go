@@ -15,6 +15,7 @@ import (
 type Restatement struct {
 	Version Version // that is current
 	Fence   int64   // the publisher's fencing number (policy S2)
+	Run     string  // what has the lease under it; empty: the number alone decides
 	Stops   []byte  // of the menu.Published
 	At      time.Time
 }
@@ -47,7 +48,7 @@ func (s *Store) restate(ctx context.Context, v Version, r Restatement) error {
 	}
 	answer, err := s.scripts.restate.Run(ctx, s.redis.Strict(),
 		[]string{s.keys.Current(v.Restaurant), s.keys.Fence(v.Restaurant), staged, final},
-		r.Fence, v.Version, len(packed), "published", v.Published, "publishedAt", formatTime(v.PublishedAt)).StringSlice()
+		publisher(r.Fence, r.Run), v.Version, len(packed), "published", v.Published, "publishedAt", formatTime(v.PublishedAt)).StringSlice()
 	if err != nil {
 		return fmt.Errorf("%w: %w", ErrUnavailable, err)
 	}

@@ -4,10 +4,10 @@
 -- was there first (policy S2). All keys share the restaurant's hash tag.
 --
 -- KEYS[1] current  hash, the restaurant's current version
--- KEYS[2] fence    hash {fence}, the last fencing number given
+-- KEYS[2] fence    hash {fence, run}; see fenced.lua
 -- KEYS[3] staged stop values, which expire by themselves
 -- KEYS[4] the version's stop values
--- ARGV[1] fencing number of the publisher
+-- ARGV[1] publisher: "fencing number run"; see fenced.lua
 -- ARGV[2] version that must be current
 -- ARGV[3] bytes of the stop values
 -- ARGV[4 ..]  fields and values of current
@@ -16,9 +16,9 @@
 --        {"fenced", stored fencing number}
 --        {"stale", current version}
 --        {"lost", staged key}       expired: stage again
-local fence = tonumber(redis.call("HGET", KEYS[2], "fence") or "0")
-if fence > tonumber(ARGV[1]) then
-  return {"fenced", tostring(fence)}
+local refused = fenced(KEYS[2], ARGV[1])
+if refused then
+  return refused
 end
 local version = redis.call("HGET", KEYS[1], "version") or "0"
 if version ~= ARGV[2] then

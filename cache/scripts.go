@@ -9,6 +9,8 @@ import (
 var (
 	//go:embed publish.lua
 	publishSource string
+	//go:embed fenced.lua
+	fencedSource string
 	//go:embed restate.lua
 	restateSource string
 	//go:embed checked.lua
@@ -23,16 +25,20 @@ var (
 
 // scripts are the Lua scripts; the keys of each share one hash tag (trap 4).
 type scripts struct {
-	publish, restate, checked, release, touch, sweep *redis.Script
+	publish, restate, release, touch, sweep *redis.Script
 }
 
 func newScripts() scripts {
 	return scripts{
-		publish: redis.NewScript(publishSource),
-		restate: redis.NewScript(restateSource),
-		checked: redis.NewScript(checkedSource),
+		publish: redis.NewScript(fencedSource + publishSource),
+		restate: redis.NewScript(fencedSource + restateSource),
 		release: redis.NewScript(releaseSource),
 		touch:   redis.NewScript(touchSource),
 		sweep:   redis.NewScript(sweepSource),
 	}
 }
+
+// CheckedLua is a Lua function, checked(current, at, ahead, outcome): it notes with
+// Keys.Current when the version was confirmed and how the last run ended
+// (policy S3), for the script that ends a run.
+func CheckedLua() string { return checkedSource }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"larder/internal/menu"
 )
@@ -116,6 +117,12 @@ func supersedes(v, held Version) bool {
 		v.Version == held.Version && (v.Content != held.Content || !v.SyncedAt.Equal(held.SyncedAt))
 }
 
+// follows tells whether a check may take the place of another: a later one, or
+// one so much earlier that the other's clock was wrong.
+func follows(checked, before time.Time) bool {
+	return !checked.Before(before) || before.Sub(checked) > ClockSlack
+}
+
 // swap puts the snapshot in its seat unless a later one stands there. Of the
 // version that stands there already, only the moving fields are taken.
 func (r *Replica) swap(snapshot *Snapshot) {
@@ -139,7 +146,7 @@ func (r *Replica) swap(snapshot *Snapshot) {
 		}
 		r.forgetMiss(snapshot.Restaurant)
 		r.watches.swapped(before, snapshot)
-	case snapshot.Version.Version == before.snapshot.Version.Version && !snapshot.CheckedAt.Before(before.snapshot.CheckedAt):
+	case snapshot.Version.Version == before.snapshot.Version.Version && follows(snapshot.CheckedAt, before.snapshot.CheckedAt):
 		next.shelf = before.shelf
 		snapshot.Catalogue = before.snapshot.Catalogue
 		s.now.Store(next)

@@ -73,6 +73,7 @@ func (r *Replica) representation(snap *Snapshot, what menu.Index, enc Encoding, 
 	if !ok {
 		var err error
 		ready, err = r.bodies.build(key, r.shelfOf(snap), func() (*Representation, error) {
+			defer r.readers.enter()()
 			ready, err := r.recoded(key)
 			if ready == nil && err == nil {
 				ready, err = r.store.packer.represent(snap.Version.Version, body(), enc)

@@ -2,6 +2,7 @@ package cache
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -77,6 +78,49 @@ func (s *Store) Currents(ctx context.Context, restaurants []menu.RestaurantID) (
 	return versions, nil
 }
 
+// Standing is what a publisher must know of a restaurant before it pulls.
+type Standing struct {
+	Version Version // zero where there is none
+	Stored  bool    // Redis has its content
+}
+
+// Standing reads in one round trip what the restaurant's current version is and
+// whether its content is there, where expected names that content; of another
+// it asks once more. with adds commands of the caller to the round trip, which
+// may run twice (trap 2); nil adds none.
+//
+// Errors: ErrCorrupt, ErrUnavailable.
+func (s *Store) Standing(
+	ctx context.Context, restaurant menu.RestaurantID, expected string, with func(redis.Pipeliner),
+) (Standing, error) {
+	pipe := s.redis.Client().Pipeline()
+	if with != nil {
+		with(pipe)
+	}
+	answer := pipe.HMGet(ctx, s.keys.Current(restaurant), currentFields()...)
+	var there *redis.IntCmd
+	if expected != "" {
+		there = pipe.Exists(ctx, s.keys.ContentBody(expected))
+	}
+	if _, err := pipe.Exec(ctx); err != nil {
+		return Standing{}, unavailable("read the current version of "+string(restaurant), err)
+	}
+	current := readCurrent(restaurant, answer.Val())
+	switch {
+	case errors.Is(current.err, ErrNoCatalogue):
+		return Standing{}, nil
+	case current.err != nil:
+		return Standing{}, current.err
+	case current.version.Content == expected:
+		return Standing{Version: current.version, Stored: there.Val() > 0}, nil
+	}
+	count, err := s.redis.Client().Exists(ctx, s.keys.ContentBody(current.version.Content)).Result()
+	if err != nil {
+		return Standing{}, unavailable("look for content "+current.version.Content, err)
+	}
+	return Standing{Version: current.version, Stored: count > 0}, nil
+}
+
 // found is what Redis holds of one restaurant.
 type found struct {
 	version Version
@@ -85,21 +129,30 @@ type found struct {
 
 func (s *Store) currents(ctx context.Context, restaurants []menu.RestaurantID) ([]found, error) {
 	all := make([]found, 0, len(restaurants))
-	fields := append([]string{"record"}, statusFields()...)
-	err := s.ask(ctx, restaurants, fields, func(restaurant menu.RestaurantID, values []any) {
-		raw, stored := values[0].(string)
-		state := readStatus(values[1:])
-		if !stored || state.version == 0 {
-			all = append(all, found{err: fmt.Errorf("cache: %s: %w", restaurant, ErrNoCatalogue)})
-			return
-		}
-		version, err := decodeRecord(restaurant, []byte(raw))
-		all = append(all, found{version: version.with(state), err: err})
+	err := s.ask(ctx, restaurants, currentFields(), func(restaurant menu.RestaurantID, values []any) {
+		all = append(all, readCurrent(restaurant, values))
 	})
 	return all, err
 }
 
-// ask reads fields of Keys.Current of many restaurants, in order.
+// currentFields are the fields of Keys.Current that readCurrent takes, in order.
+func currentFields() []string { return append([]string{"record"}, statusFields()...) }
+
+func readCurrent(restaurant menu.RestaurantID, values []any) found {
+	if len(values) == 0 {
+		return found{err: fmt.Errorf("cache: %s: its key holds something else: %w", restaurant, ErrCorrupt)}
+	}
+	raw, stored := values[0].(string)
+	state := readStatus(values[1:])
+	if !stored || state.version == 0 {
+		return found{err: fmt.Errorf("cache: %s: %w", restaurant, ErrNoCatalogue)}
+	}
+	version, err := decodeRecord(restaurant, []byte(raw))
+	return found{version: version.with(state), err: err}
+}
+
+// ask reads fields of Keys.Current of many restaurants, in order. What somebody
+// else has put under such a key gives no values, and holds up nobody.
 func (s *Store) ask(ctx context.Context, restaurants []menu.RestaurantID, fields []string, answer func(menu.RestaurantID, []any)) error {
 	for len(restaurants) > 0 {
 		part := restaurants[:min(pipelined, len(restaurants))]
@@ -109,10 +162,11 @@ func (s *Store) ask(ctx context.Context, restaurants []menu.RestaurantID, fields
 		for i, restaurant := range part {
 			answers[i] = pipe.HMGet(ctx, s.keys.Current(restaurant), fields...)
 		}
-		if _, err := pipe.Exec(ctx); err != nil {
-			return unavailable("read current versions", err)
-		}
+		_, _ = pipe.Exec(ctx) // each command has its own error
 		for i, restaurant := range part {
+			if err := answers[i].Err(); err != nil && !redis.HasErrorPrefix(err, "WRONGTYPE") {
+				return unavailable("read current versions", err)
+			}
 			answer(restaurant, answers[i].Val())
 		}
 	}
@@ -160,30 +214,4 @@ func (s *Store) Version(ctx context.Context, restaurant menu.RestaurantID, versi
 		return Version{}, orMiss(fmt.Sprintf("version %d of %s", version, restaurant), ErrNoCatalogue, err)
 	}
 	return decodeRecord(restaurant, raw)
-}
-
-// Checked notes that the current version was confirmed: only checkedAt, which
-// never moves back, and the last outcome move (policy S3).
-//
-// Errors: ErrNoCatalogue when Redis has no version of the restaurant,
-// ErrUnavailable.
-func (s *Store) Checked(ctx context.Context, restaurant menu.RestaurantID, at time.Time, outcome string) error {
-	return s.checked(ctx, restaurant, formatTime(at), outcome)
-}
-
-// Outcome notes how a run ended that confirmed nothing. Errors as Checked.
-func (s *Store) Outcome(ctx context.Context, restaurant menu.RestaurantID, outcome string) error {
-	return s.checked(ctx, restaurant, "", outcome)
-}
-
-func (s *Store) checked(ctx context.Context, restaurant menu.RestaurantID, at, outcome string) error {
-	doing := "note a check of " + string(restaurant)
-	done, err := s.scripts.checked.Run(ctx, s.redis.Client(), []string{s.keys.Current(restaurant)}, at, outcome).Int()
-	if err != nil {
-		return unavailable(doing, err)
-	}
-	if done == 0 {
-		return fmt.Errorf("cache: %s: %w", doing, ErrNoCatalogue)
-	}
-	return nil
 }

@@ -247,19 +247,17 @@ func TestCheckedMovesWithoutAVersion(t *testing.T) {
 		}
 		publish(t, s, bistro, 0, menuJSON(3, 1))
 		for _, step := range []struct {
-			at      time.Time // zero: Outcome
+			at      time.Time
 			outcome string
 			want    time.Time
 		}{
 			{noon.Add(time.Minute), "unchanged", noon.Add(time.Minute)},
-			{time.Time{}, "failed", noon.Add(time.Minute)},
+			{time.Time{}, "failed", noon.Add(time.Minute)},              // confirms nothing
 			{noon.Add(time.Second), "unchanged", noon.Add(time.Minute)}, // late: not back
+			{noon.Add(20 * time.Hour), "unchanged", noon.Add(20 * time.Hour)},
+			{noon.Add(2 * time.Minute), "unchanged", noon.Add(2 * time.Minute)}, // that clock was wrong
 		} {
-			err := s.Outcome(t.Context(), bistro, step.outcome)
-			if !step.at.IsZero() {
-				err = s.Checked(t.Context(), bistro, step.at, step.outcome)
-			}
-			if err != nil {
+			if err := s.Checked(t.Context(), bistro, step.at, step.outcome); err != nil {
 				t.Fatal(err)
 			}
 			got, err := s.Current(t.Context(), bistro)
@@ -286,6 +284,9 @@ func TestCurrentsOfMany(t *testing.T) {
 		if err := r.Client().HSet(t.Context(), r.Keys().Current(ids[300]), "record", "{", "version", 1, "form", "f2").Err(); err != nil {
 			t.Fatal(err)
 		}
+		if err := r.Client().Set(t.Context(), r.Keys().Current(ids[301]), "what is this?", 0).Err(); err != nil {
+			t.Fatal(err)
+		}
 		got, err := s.Currents(t.Context(), ids)
 		if err != nil {
 			t.Fatal(err)
@@ -295,6 +296,9 @@ func TestCurrentsOfMany(t *testing.T) {
 		}
 		if _, err := s.Current(t.Context(), ids[300]); !errors.Is(err, cache.ErrCorrupt) {
 			t.Errorf("an unreadable record: %v, want ErrCorrupt", err)
+		}
+		if _, err := s.Current(t.Context(), ids[301]); !errors.Is(err, cache.ErrCorrupt) {
+			t.Errorf("a text in its place: %v, want ErrCorrupt", err)
 		}
 	})
 }

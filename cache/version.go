@@ -145,6 +145,10 @@ func (v Version) with(s status) Version {
 	return v
 }
 
+// ClockSlack is how far the clocks of larders may be apart: a check later than
+// that from now was noted by one that was wrong, and does not stand.
+const ClockSlack = time.Minute
+
 func formatTime(t time.Time) string { return t.UTC().Format(menu.TimeFormat) }
 
 func parseTime(s string) (time.Time, error) { return time.Parse(menu.TimeFormat, s) }

@@ -182,9 +182,9 @@ func flow(t *testing.T, c *upstream.Client, body func() []byte) []step {
 		return created.OrderID
 	}
 	for _, restaurant := range []string{bistro, second, ""} {
-		view, err := c.MenuView(t.Context(), restaurant, upstream.Validator{})
+		view, err := c.MenuView(t.Context(), restaurant, upstream.Validator{}, 0)
 		note("menu of "+restaurant, upstream.Answer{Body: view.Body}, err)
-		if again, err := c.MenuView(t.Context(), restaurant, view.Validator); err != nil || !again.NotModified {
+		if again, err := c.MenuView(t.Context(), restaurant, view.Validator, 0); err != nil || !again.NotModified {
 			t.Errorf("menu of %q again: not modified %t, %v", restaurant, again.NotModified, err)
 		}
 	}

@@ -33,7 +33,7 @@ func TestAgainstTheSandbox(t *testing.T) {
 		t.Fatal(err)
 	}
 	w := newWorld(t, func(p *plan) { p.cfg.Rate, p.unsynced = httpapi.RateConfig{}, true })
-	pulled, err := client.MenuView(t.Context(), bistro, upstream.Validator{})
+	pulled, err := client.MenuView(t.Context(), bistro, upstream.Validator{}, 0)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -60,7 +60,7 @@ type service struct {
 	hold    chan struct{} // while open, menu views wait
 }
 
-func (s *service) MenuView(ctx context.Context, restaurant string, _ upstream.Validator) (upstream.Menu, error) {
+func (s *service) MenuView(ctx context.Context, restaurant string, _ upstream.Validator, _ int64) (upstream.Menu, error) {
 	s.mu.Lock()
 	raw, known, hold := s.menus[restaurant], s.menus[restaurant] != "", s.hold
 	s.mu.Unlock()

@@ -23,11 +23,15 @@ end
 local slot = tonumber(ARGV[5])
 if slot > 0 then
   local taken = tonumber(redis.call("HGET", KEYS[2], "slot") or "0")
-  -- A slot more than a day ahead was written by a broken clock.
-  if taken >= slot and taken - slot < 86400000 then
+  -- Slots that are not due yet by Redis' own clock come from a broken one:
+  -- they neither count as taken nor are taken.
+  local due = tonumber(redis.call("TIME")[1]) * 1000 + 60000
+  if taken >= slot and taken <= due then
     return {"done"}
   end
-  redis.call("HSET", KEYS[2], "slot", ARGV[5])
+  if slot <= due then
+    redis.call("HSET", KEYS[2], "slot", ARGV[5])
+  end
 end
 local force = ARGV[3]
 if redis.call("HGET", KEYS[3], "run") == ARGV[1] then

@@ -44,11 +44,11 @@ func plain(s *service) menusync.Source { return s }
 // but3 is the service, but r3 has no menu.
 type but3 struct{ *service }
 
-func (b but3) MenuView(ctx context.Context, restaurant string, seen upstream.Validator) (upstream.Menu, error) {
+func (b but3) MenuView(ctx context.Context, restaurant string, seen upstream.Validator, most int64) (upstream.Menu, error) {
 	if restaurant == "r3" {
 		return upstream.Menu{}, &upstream.Error{Operation: upstream.OpMenu, Status: 502, Err: errors.New("no menu")}
 	}
-	return b.service.MenuView(ctx, restaurant, seen)
+	return b.service.MenuView(ctx, restaurant, seen, most)
 }
 
 // batch waits until a batch is finished, as any replica tells it.

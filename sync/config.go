@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"time"
 
+	"larder/cache"
 	"larder/internal/menu"
+	"larder/internal/upstream"
 )
 
 // The documented defaults of the `sync:` section.
@@ -19,10 +21,15 @@ const (
 	DefaultRunIndex    = 50_000
 	DefaultConcurrency = 16
 	DefaultLease       = 15 * time.Second
+	// DefaultMemory is enough for the largest menu view that is read at all.
+	DefaultMemory cache.ByteSize = bodyCost * upstream.MaxMenuBytes
 )
 
 // minLease leaves the three renewals of a lease some time each.
 const minLease = 100 * time.Millisecond
+
+// minMemory is enough for menu views of 1 MiB, one at a time.
+const minMemory cache.ByteSize = 8 << 20
 
 // Config is the `sync:` section of the configuration. A zero field means its
 // default.
@@ -46,8 +53,12 @@ type Config struct {
 	// RunIndex is how many of the latest runs the list over all restaurants
 	// remembers.
 	RunIndex int `yaml:"run_index"`
-	// Concurrency is how many restaurants one larder syncs at the same time.
+	// Concurrency is how many restaurants one larder syncs at the same time;
+	// with several connections half of them of one, and always one of each.
 	Concurrency int `yaml:"concurrency"`
+	// Memory bounds what the runs of one larder take at the same time for menu
+	// views and what is made of them. One view may have an eighth of it.
+	Memory cache.ByteSize `yaml:"memory"`
 	// Lease is how long a run's claim outlives a holder that has vanished; it
 	// is renewed three times as often.
 	Lease time.Duration `yaml:"lease"`
@@ -66,11 +77,12 @@ func (c *Config) SetDefaults() {
 	setDefault(&c.Runs, DefaultRuns)
 	setDefault(&c.RunIndex, DefaultRunIndex)
 	setDefault(&c.Concurrency, DefaultConcurrency)
+	setDefault(&c.Memory, DefaultMemory)
 	setDefault(&c.Deadline, DefaultDeadline)
 	setDefault(&c.Lease, DefaultLease)
 }
 
-func setDefault[T int | time.Duration](field *T, value T) {
+func setDefault[T int | time.Duration | cache.ByteSize](field *T, value T) {
 	if *field == 0 {
 		*field = value
 	}
@@ -103,6 +115,9 @@ func (c *Config) Validate() error {
 	}
 	if c.Deadline < time.Second {
 		bad("deadline", "must be at least 1s")
+	}
+	if c.Memory < minMemory {
+		bad("memory", fmt.Sprintf("must be at least %s", minMemory))
 	}
 	if c.Lease < minLease {
 		bad("lease", fmt.Sprintf("must be at least %v", minLease))

@@ -1,22 +1,33 @@
 -- finish ends a run: its record goes, packed, from those at work to those that
--- are finished, its lease is released, and the oldest record is forgotten.
+-- are finished, its lease is released, the oldest record is forgotten, and what
+-- the run says of the current version is noted with it.
 --
 -- KEYS[1] lease   hash {run, force, alone}
 -- KEYS[2] turn    hash {fence, slot, run}
 -- KEYS[3] records hash run id -> record; run id .. ":by" -> joiners
 -- KEYS[4] log     stream of finished runs: r = packed, by = joiners
+-- KEYS[5] current hash, the restaurant's current version
 -- ARGV[1] run id
 -- ARGV[2] its record, packed
 -- ARGV[3] how many finished runs are kept
 -- ARGV[4] the time of its id, in milliseconds
 -- ARGV[5] channel that is told of the run; "" = none
 -- ARGV[6] its record as it is told
+-- ARGV[7] time at which the current version was confirmed; "" = it was not
+-- ARGV[8] outcome to note with the current version; "" = none
+-- ARGV[9] a time after ARGV[7]; see checked.lua
 --
--- result 1 written, 0 the run had been declared lost and keeps that record
+-- result 1 written
+--        0 the run had been declared lost and keeps that record
+--        2 nothing done: what was confirmed is not there any more
+local own = redis.call("HGET", KEYS[2], "run") == ARGV[1]
+if own and ARGV[8] ~= "" and checked(KEYS[5], ARGV[7], ARGV[9], ARGV[8]) == 0 and ARGV[7] ~= "" then
+  return 2
+end
 if redis.call("HGET", KEYS[1], "run") == ARGV[1] then
   redis.call("DEL", KEYS[1])
 end
-if redis.call("HGET", KEYS[2], "run") ~= ARGV[1] then
+if not own then
   return 0
 end
 redis.call("HDEL", KEYS[2], "run")

@@ -61,12 +61,15 @@ func (r *Runner) Start(ctx context.Context, restaurant menu.RestaurantID, req Re
 		[]string{r.keys.lease(t.ID), r.keys.queue(t.ID), r.keys.records(t.ID)},
 		run.ID, record, flag(req.Force), by, queuedLife.Milliseconds(), flag(req.Fresh)).Slice()
 	if err != nil {
+		r.unanswered(t.ID, run.ID)
 		return Run{}, unavailable(ctx, fmt.Sprintf("start a sync of %s", t.ID), err)
 	}
 	id, _ := answer[0].(string)
-	if queued, _ := answer[1].(int64); queued == 0 {
+	queued, _ := answer[1].(int64)
+	if own := r.answered(t.ID); queued == 0 && id != own {
 		return r.run(ctx, runRef{id: id, restaurant: t.ID})
 	}
+	run.ID = id
 	r.mu.Lock()
 	r.flights[run.ID] = &flight{target: t, queued: true, done: make(chan struct{})}
 	r.mu.Unlock()
@@ -79,6 +82,24 @@ func (r *Runner) Start(ctx context.Context, restaurant menu.RestaurantID, req Re
 		r.log.WithError(err).WithField("event", "sync.unlisted").Debug("run not in the list over all restaurants")
 	}
 	return run, nil
+}
+
+// unanswered notes a run that Redis may have queued without saying so: no
+// process does it until the next who asks for the restaurant joins it.
+func (r *Runner) unanswered(restaurant menu.RestaurantID, run string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.asked[restaurant] = run
+}
+
+// answered gives the run of the last start that got no answer, once; empty
+// where there was none.
+func (r *Runner) answered(restaurant menu.RestaurantID) string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	run := r.asked[restaurant]
+	delete(r.asked, restaurant)
+	return run
 }
 
 // Wait returns the run when it has finished, on whatever replica it runs, or

@@ -3,12 +3,15 @@ package sync_test
 import (
 	"context"
 	"errors"
+	"io"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/redis/go-redis/v9"
 
 	"larder/cache"
 	"larder/internal/menu"
@@ -389,4 +392,51 @@ func (g *rig) pages(f menusync.Filter) []string {
 	}
 	g.t.Fatal("pages without end")
 	return nil
+}
+
+// lossy loses the answer to the next command that names the key, as a
+// connection does that breaks after the command was executed.
+type lossy struct {
+	key   string
+	armed atomic.Bool
+}
+
+func (*lossy) DialHook(next redis.DialHook) redis.DialHook { return next }
+
+func (*lossy) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
+	return next
+}
+
+func (l *lossy) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
+	return func(ctx context.Context, cmd redis.Cmder) error {
+		err := next(ctx, cmd)
+		if err == nil && slices.Contains(cmd.Args(), any(l.key)) && l.armed.CompareAndSwap(true, false) {
+			err = io.ErrUnexpectedEOF
+			cmd.SetErr(err)
+		}
+		return err
+	}
+}
+
+// A run that Redis has queued without telling so is done by the process that
+// asked for it, as soon as it is asked for again: not declared lost first.
+func TestAQueuedRunWhoseAnswerWasLostIsDone(t *testing.T) {
+	t.Parallel()
+	onEveryRedis(t, func(t *testing.T, url string) {
+		g := newRig(t, url)
+		g.want(g.once(), menusync.OutcomeUpdated, 1)
+		loss := &lossy{key: g.keys.Queue(bistro)}
+		g.redis.Strict().AddHook(loss)
+		loss.armed.Store(true)
+		if _, err := g.Start(t.Context(), bistro, menusync.Request{By: "first"}); !errors.Is(err, cache.ErrUnavailable) {
+			t.Fatalf("Start = %v, want ErrUnavailable", err)
+		}
+		again := g.start(g.Runner, menusync.Request{By: "second"})
+		g.schedule(g.Runner)
+		run := g.wait(g.Runner, again.ID)
+		g.want(run, menusync.OutcomeUnchanged, 1)
+		if want := []string{"first", "second"}; !cmp.Equal(run.By, want) {
+			t.Errorf("asked for by %q, want %q", run.By, want)
+		}
+	})
 }

@@ -103,7 +103,32 @@ func (r *Runner) held(ctx context.Context, t *target, run *Run, held lease) erro
 	if err != nil {
 		run.Outcome, run.Error = OutcomeFailed, explain(err, cause, time.Since(began), p.rest())
 	}
-	return errors.Join(err, r.end(ctx, t, run, err, !errors.Is(cause, errLeaseLost)))
+	note := p.note()
+	if errors.Is(cause, errLeaseLost) {
+		note = noted{}
+	}
+	return errors.Join(err, r.end(ctx, t, run, err, note))
+}
+
+// noted is what a run's end says of the current version.
+type noted struct {
+	confirmedAt time.Time // zero: it was not confirmed
+	outcome     Outcome   // empty: nothing is noted
+}
+
+// note is what the pass has found out of the current version, beside what a
+// publish has written with it.
+func (p *pass) note() noted {
+	switch outcome := p.run.Outcome; {
+	case p.t.reasons, p.run.Rollback != nil:
+		return noted{}
+	case outcome == OutcomeFailed, outcome == OutcomeQuarantined:
+		return noted{outcome: outcome}
+	case !p.confirmedAt.IsZero():
+		return noted{outcome: outcome, confirmedAt: p.confirmedAt}
+	default:
+		return noted{}
+	}
 }
 
 // rest says what readers have while a pass fails.
@@ -119,17 +144,15 @@ func (p *pass) rest() string {
 }
 
 // end records a finished run, even one whose context has ended. fault is what
-// it failed of; holder whether it still had its lease.
-func (r *Runner) end(ctx context.Context, t *target, run *Run, fault error, holder bool) error {
+// it failed of.
+func (r *Runner) end(ctx context.Context, t *target, run *Run, fault error, note noted) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordLimit)
 	defer cancel()
-	if holder && !t.reasons && run.Rollback == nil && (run.Outcome == OutcomeFailed || run.Outcome == OutcomeQuarantined) {
-		err := r.store.Outcome(ctx, t.ID, string(run.Outcome))
-		if err != nil && !errors.Is(err, cache.ErrNoCatalogue) {
-			r.log.WithError(err).WithFields(fields(run, "sync.unrecorded")).Debug("outcome not kept with the catalogue")
-		}
+	written, err := r.conclude(ctx, run, note)
+	if errors.Is(err, cache.ErrNoCatalogue) { // Redis has lost it since the run began
+		run.Outcome, run.Error = OutcomeFailed, fmt.Sprintf("confirm version %d: Redis does not have it any more", run.Version)
+		written, err = r.conclude(ctx, run, noted{})
 	}
-	written, err := r.conclude(ctx, run)
 	if err == nil && !written {
 		return nil // declared lost, and told so then
 	}

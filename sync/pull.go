@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/redis/go-redis/v9"
+
 	"larder/cache"
 	"larder/internal/menu"
 	"larder/internal/upstream"
@@ -26,6 +28,9 @@ type pass struct {
 	last    pulled        // the last good pull
 	floor   int64         // the highest version this process has served
 	lost    bool          // Redis has lost the content of the current version
+
+	fetchedAt   time.Time // when the service was asked
+	confirmedAt time.Time // when the current version was; zero: it was not
 }
 
 // pull brings one menu up to date, or says why not. It never touches what is
@@ -40,12 +45,15 @@ func (p *pass) pull(ctx context.Context) error {
 		seen = p.last.validator
 	}
 	began := time.Now()
-	answer, err := p.t.source.MenuView(ctx, p.t.upstream, seen)
+	p.fetchedAt = p.r.clock().UTC()
+	answer, held, err := p.fetch(ctx, seen)
 	p.run.Steps.Fetch = since(began)
-	if err == nil && answer.NotModified && !known {
-		err = errors.New("it answered 304 Not Modified to a request without a validator")
-	}
 	if err != nil {
+		return err
+	}
+	defer held.release()
+	if answer.NotModified && !known {
+		err := errors.New("it answered 304 Not Modified to a request without a validator")
 		return fmt.Errorf("%w: %w", errService, &stepError{doing: "fetch " + p.what(), err: err})
 	}
 	p.run.Bytes = len(answer.Body)
@@ -64,34 +72,38 @@ func (p *pass) pull(ctx context.Context) error {
 	return p.take(ctx, answer.Body, now)
 }
 
-// look reads what is served now and what was pulled last.
+// look reads what is served now and what was pulled last, and puts the run into
+// the index, in one round trip.
 func (p *pass) look(ctx context.Context) error {
-	var err error
-	if p.last, err = p.r.recall(ctx, p.run); err != nil {
+	var last *redis.SliceCmd
+	err := p.stand(ctx, func(pipe redis.Pipeliner) {
+		last = pipe.HMGet(ctx, p.r.keys.pulled(p.t.ID), pulledFields()...)
+		p.r.enlist(ctx, pipe, p.run)
+	})
+	if err != nil {
 		return err
 	}
-	return p.reread(ctx)
+	p.last = recalled(last.Val())
+	return nil
 }
 
 // reread reads what is served now.
-func (p *pass) reread(ctx context.Context) error {
-	current, err := p.r.store.Current(ctx, p.t.ID)
-	if err != nil && !errors.Is(err, cache.ErrNoCatalogue) {
+func (p *pass) reread(ctx context.Context) error { return p.stand(ctx, nil) }
+
+func (p *pass) stand(ctx context.Context, with func(redis.Pipeliner)) error {
+	expected := ""
+	if snapshot, ok := p.r.replica.Peek(p.t.ID); ok {
+		p.floor, expected = snapshot.Version.Version, snapshot.Content
+	}
+	standing, err := p.r.store.Standing(ctx, p.t.ID, expected, with)
+	switch {
+	case errors.Is(err, cache.ErrCorrupt):
+		return &stepError{doing: "read the current version", err: err}
+	case err != nil:
 		return unavailable(ctx, "read the current version", err)
 	}
-	p.current = current
-	p.run.Version = current.Version
-	p.lost = false
-	if current.Version > 0 {
-		stored, err := p.r.store.Stored(ctx, current.Content)
-		if err != nil {
-			return unavailable(ctx, "look for the current content", err)
-		}
-		p.lost = !stored
-	}
-	if snapshot, ok := p.r.replica.Peek(p.t.ID); ok {
-		p.floor = snapshot.Version.Version
-	}
+	p.current, p.run.Version = standing.Version, standing.Version.Version
+	p.lost = p.current.Version > 0 && !standing.Stored
 	return nil
 }
 
@@ -119,21 +131,19 @@ func (p *pass) what() string {
 	return fmt.Sprintf("the menu view of restaurant %s over connection %s", p.t.ID, p.t.Connection)
 }
 
-// unchanged moves only checkedAt (policy S3). Under a hold the outcome may be
-// OutcomeHeld: what is served is confirmed all the same, by the hold.
+// unchanged moves only checkedAt, with the run's end (policy S3). Under a hold
+// the outcome may be OutcomeHeld: what is served is confirmed all the same, by
+// the hold.
 func (p *pass) unchanged(ctx context.Context, now pulled) error {
-	began := time.Now()
-	outcome := cmp.Or(now.under, OutcomeUnchanged)
-	if err := p.r.store.Checked(ctx, p.t.ID, p.r.clock().UTC(), string(outcome)); err != nil {
-		return fmt.Errorf("confirm version %d: %w", p.current.Version, err)
-	}
 	if now != p.last {
+		began := time.Now()
 		if err := p.r.remember(ctx, p.t.ID, now, nil); err != nil {
 			return err
 		}
+		p.run.Steps.Publish = since(began)
 	}
-	p.run.Steps.Publish = since(began)
-	p.run.Outcome, p.run.Version = outcome, p.current.Version
+	p.confirmedAt = p.fetchedAt
+	p.run.Outcome, p.run.Version = cmp.Or(now.under, OutcomeUnchanged), p.current.Version
 	p.run.Products, p.run.Findings = p.current.Counts.Products, now.findings
 	return nil
 }
@@ -261,7 +271,7 @@ func (p *pass) publish(ctx context.Context, m made, now pulled, findings []menu.
 	before := p.before(ctx)
 	began := time.Now()
 	publication := cache.Publication{
-		Restaurant: p.t.ID, Name: p.name(m.view.Name), Fence: p.fence, Base: p.current.Version,
+		Restaurant: p.t.ID, Name: p.name(m.view.Name), Fence: p.fence, Run: p.run.ID, Base: p.current.Version,
 		Catalogue: m.catalogue, Published: m.published, SyncedAt: p.r.clock().UTC(), Floor: p.floor,
 		Hold: hold, Outcome: string(outcome),
 	}
@@ -301,7 +311,7 @@ func (p *pass) restore(ctx context.Context, m made) error {
 // restaurant: the view as published shows other restaurants' stop lists too.
 func (p *pass) restate(ctx context.Context, m made) error {
 	version, err := p.r.store.Restate(ctx, cache.Restatement{
-		Version: p.current, Fence: p.fence, Stops: m.published.Stops, At: p.r.clock().UTC(),
+		Version: p.current, Fence: p.fence, Run: p.run.ID, Stops: m.published.Stops, At: p.r.clock().UTC(),
 	})
 	if err != nil {
 		return &stepError{doing: "publish " + p.what(), err: err}

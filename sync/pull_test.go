@@ -300,7 +300,7 @@ func TestNotModifiedWithoutAskingIsAFailure(t *testing.T) {
 // lazy answers "not modified" to everything.
 type lazy struct{ *service }
 
-func (lazy) MenuView(context.Context, string, upstream.Validator) (upstream.Menu, error) {
+func (lazy) MenuView(context.Context, string, upstream.Validator, int64) (upstream.Menu, error) {
 	return upstream.Menu{NotModified: true}, nil
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/cespare/xxhash/v2"
 	"github.com/redis/go-redis/v9"
@@ -48,20 +49,17 @@ func rawHash(body []byte) string {
 	return strconv.Itoa(len(body)) + "-" + strconv.FormatUint(xxhash.Sum64(body), 16)
 }
 
-// recall reads the last good pull and puts the run into the index, in one
-// round trip.
-func (r *Runner) recall(ctx context.Context, run *Run) (pulled, error) {
-	var answer *redis.SliceCmd
-	_, err := r.redis.Pipelined(ctx, func(pipe redis.Pipeliner) error {
-		answer = pipe.HMGet(ctx, r.keys.pulled(run.Restaurant), pulledFields()...)
-		r.enlist(ctx, pipe, run)
-		return nil
-	})
-	if err != nil {
-		return pulled{}, unavailable(ctx, "recall the last pull", err)
-	}
+// size is how many bytes the body had; 0 where that is not known.
+func (p pulled) size() int64 {
+	text, _, _ := strings.Cut(p.raw, "-")
+	size, _ := strconv.ParseInt(text, 10, 64)
+	return size
+}
+
+// recalled reads the answer to a HMGET of pulledFields.
+func recalled(values []any) pulled {
 	text := func(i int) string {
-		s, _ := answer.Val()[i].(string)
+		s, _ := values[i].(string)
 		return s
 	}
 	version, _ := strconv.ParseInt(text(0), 10, 64) // absent: 0, which no version is
@@ -70,7 +68,7 @@ func (r *Runner) recall(ctx context.Context, run *Run) (pulled, error) {
 		version: version, raw: text(1), settings: text(2), findings: findings,
 		validator: upstream.Validator{ETag: text(3), LastModified: text(4)},
 		content:   text(6), under: Outcome(text(7)), refused: text(8),
-	}, nil
+	}
 }
 
 // remember writes the last good pull; findings nil leaves those that are kept.

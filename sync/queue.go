@@ -2,6 +2,7 @@ package sync
 
 import (
 	"context"
+	"slices"
 	stdsync "sync"
 	"time"
 )
@@ -18,23 +19,57 @@ type work struct {
 }
 
 // queue hands work to workers: manual runs first, then what has no menu yet, then
-// all others. It is bounded by
-// its callers: a target has at most one scheduled piece of work in it, and
-// Redis lets a restaurant have at most one queued manual run.
+// all others; and of each kind to the connections by turns, so that one that is
+// slow, or at its limit of calls, does not keep the others waiting: with more
+// than one connection none has more than half of the workers, nor the last one
+// that is free while another has none. It is bounded by its callers: a target
+// has at most one scheduled piece of work in it, and Redis lets a restaurant
+// have at most one queued manual run.
 type queue struct {
-	mu     stdsync.Mutex
-	lanes  [3][]work     // the first that holds work goes first
-	signal chan struct{} // holds a token while there is work
+	workers int // at least one for each connection
+	most    int // of one connection
+	signal  chan struct{}
+
+	mu    stdsync.Mutex
+	lines []*line // one for each connection, the one that waits longest for its turn first
+	busy  int     // workers
 }
 
-func newQueue() *queue {
-	return &queue{signal: make(chan struct{}, 1)}
+// line is the work of one connection.
+type line struct {
+	connection string
+	lanes      [3][]work // the first that holds work goes first
+	busy       int       // workers
+}
+
+func newQueue(concurrency int, connections []Connection) *queue {
+	q := &queue{workers: max(concurrency, len(connections)), signal: make(chan struct{}, 1)}
+	q.most = q.workers
+	if len(connections) > 1 {
+		q.most = (q.workers + 1) / 2
+	}
+	for _, c := range connections {
+		q.lines = append(q.lines, &line{connection: c.Name})
+	}
+	return q
+}
+
+// of gives the line of a connection.
+func (q *queue) of(connection string) *line {
+	for _, l := range q.lines {
+		if l.connection == connection {
+			return l
+		}
+	}
+	l := &line{connection: connection}
+	q.lines = append(q.lines, l)
+	return l
 }
 
 // push never blocks.
 func (q *queue) push(w work) {
 	q.mu.Lock()
-	lane := &q.lanes[w.lane()]
+	lane := &q.of(w.target.Connection).lanes[w.lane()]
 	*lane = append(*lane, w)
 	q.mu.Unlock()
 	q.wake()
@@ -47,38 +82,66 @@ func (q *queue) wake() {
 	}
 }
 
-// pop waits for work; false when ctx has ended.
-func (q *queue) pop(ctx context.Context) (work, bool) {
+// pop waits for work; false when ctx has ended. The worker calls release when
+// it has done it.
+func (q *queue) pop(ctx context.Context) (w work, release func(), ok bool) {
 	for {
 		if ctx.Err() != nil {
-			return work{}, false
+			return work{}, nil, false
 		}
-		if w, ok := q.take(); ok {
-			return w, true
+		if w, release, ok := q.take(); ok {
+			return w, release, true
 		}
 		select {
 		case <-ctx.Done():
-			return work{}, false
+			return work{}, nil, false
 		case <-q.signal:
 		}
 	}
 }
 
-func (q *queue) take() (work, bool) {
+func (q *queue) take() (w work, release func(), ok bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	for i := range q.lanes {
-		from := &q.lanes[i]
-		if len(*from) == 0 {
-			continue
+	for lane := range len(line{}.lanes) {
+		for i, l := range q.lines {
+			from := &l.lanes[lane]
+			if len(*from) == 0 || !q.has(l) {
+				continue
+			}
+			w := (*from)[0]
+			(*from)[0] = work{}
+			*from = (*from)[1:]
+			q.lines = append(slices.Delete(q.lines, i, i+1), l)
+			l.busy++
+			q.busy++
+			q.wake() // another worker may take the next one
+			return w, func() { q.release(l) }, true
 		}
-		w := (*from)[0]
-		(*from)[0] = work{}
-		*from = (*from)[1:]
-		q.wake() // another worker may take the next one
-		return w, true
 	}
-	return work{}, false
+	return work{}, nil, false
+}
+
+// has tells whether there is a worker for the connection.
+func (q *queue) has(l *line) bool {
+	if l.busy == 0 {
+		return true // one is kept free for it
+	}
+	idle := 0
+	for _, other := range q.lines {
+		if other.busy == 0 {
+			idle++
+		}
+	}
+	return l.busy < q.most && q.workers-q.busy > idle
+}
+
+func (q *queue) release(l *line) {
+	q.mu.Lock()
+	l.busy--
+	q.busy--
+	q.mu.Unlock()
+	q.wake()
 }
 
 // lane is 0 for what goes first.

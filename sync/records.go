@@ -205,9 +205,11 @@ func (r *Runner) enlist(ctx context.Context, pipe redis.Pipeliner, run *Run) {
 	pipe.ZRemRangeByRank(ctx, r.keys.index(), 0, int64(-r.cfg.RunIndex-1))
 }
 
-// conclude writes the last record of a run and releases its lease. A run that
-// was declared lost meanwhile keeps that record; then it is false.
-func (r *Runner) conclude(ctx context.Context, run *Run) (bool, error) {
+// conclude writes the last record of a run, with what it says of the current
+// version, and releases its lease. A run that was declared lost meanwhile keeps
+// that record; then it is false. Errors: cache.ErrNoCatalogue, and nothing is
+// done, where what was confirmed is not there; cache.ErrUnavailable.
+func (r *Runner) conclude(ctx context.Context, run *Run, note noted) (bool, error) {
 	packed, err := pack(run)
 	if err != nil {
 		return false, err
@@ -216,14 +218,22 @@ func (r *Runner) conclude(ctx context.Context, run *Run) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	id := run.Restaurant
-	ok, err := r.scripts.finish.Run(ctx, r.redis,
-		[]string{r.keys.lease(id), r.keys.turn(id), r.keys.records(id), r.keys.log(id)},
-		run.ID, packed, r.kept(id), idTime(run.ID), r.keys.told(id), told).Bool()
-	if err != nil {
-		return false, unavailable(ctx, "record run "+run.ID, err)
+	confirmed, ahead := "", ""
+	if at := note.confirmedAt; !at.IsZero() {
+		confirmed, ahead = at.Format(menu.TimeFormat), at.Add(cache.ClockSlack).Format(menu.TimeFormat)
 	}
-	return ok, nil
+	id := run.Restaurant
+	answer, err := r.scripts.finish.Run(ctx, r.redis,
+		[]string{r.keys.lease(id), r.keys.turn(id), r.keys.records(id), r.keys.log(id), r.keys.of.Current(id)},
+		run.ID, packed, r.kept(id), idTime(run.ID), r.keys.told(id), told, confirmed, string(note.outcome), ahead).Int()
+	switch {
+	case err != nil:
+		return false, unavailable(ctx, "record run "+run.ID, err)
+	case answer == 2:
+		return false, fmt.Errorf("sync: record run %s: %w", run.ID, cache.ErrNoCatalogue)
+	default:
+		return answer == 1, nil
+	}
 }
 
 // kept is how many finished runs are kept under an id.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"fmt"
+	"net/http"
 	"strings"
 	stdsync "sync"
 	"testing"
@@ -51,7 +52,7 @@ type service struct {
 
 var _ menusync.Source = (*service)(nil)
 
-func (s *service) MenuView(ctx context.Context, restaurant string, seen upstream.Validator) (upstream.Menu, error) {
+func (s *service) MenuView(ctx context.Context, restaurant string, seen upstream.Validator, most int64) (upstream.Menu, error) {
 	s.mu.Lock()
 	s.calls++
 	s.asked = append(s.asked, restaurant)
@@ -69,6 +70,9 @@ func (s *service) MenuView(ctx context.Context, restaurant string, seen upstream
 	}
 	if etag != "" && seen.ETag == etag {
 		return upstream.Menu{NotModified: true, Validator: seen}, nil
+	}
+	if int64(len(body)) > most {
+		return upstream.Menu{}, &upstream.Error{Operation: upstream.OpMenu, Status: http.StatusOK, Err: upstream.ErrTooLarge}
 	}
 	return upstream.Menu{Body: body, Validator: upstream.Validator{ETag: etag}}, nil
 }

@@ -82,6 +82,12 @@ func (p *pass) rollback(ctx context.Context, to Rollback) error {
 	if err != nil {
 		return &stepError{doing: versionText(to.Version), err: err}
 	}
+	// Both views, the kept one and the last pulled one, are read.
+	held, err := p.r.budget.take(ctx, int64(version.Bytes)+p.last.size())
+	if err != nil {
+		return err
+	}
+	defer held.release()
 	var now menu.Published // what the service published at the last pull
 	began := time.Now()
 	view, published, err := p.kept(ctx, version, func() (menu.Published, error) {

@@ -18,10 +18,10 @@ import (
 )
 
 // Source is the ordering service as far as syncs need it; *upstream.Client is
-// one. restaurant "" asks for the connection's own menu view. Reads retry by
-// themselves within ctx's deadline.
+// one. restaurant "" asks for the connection's own menu view, of most bytes at
+// most. Reads retry by themselves within ctx's deadline.
 type Source interface {
-	MenuView(ctx context.Context, restaurant string, seen upstream.Validator) (upstream.Menu, error)
+	MenuView(ctx context.Context, restaurant string, seen upstream.Validator, most int64) (upstream.Menu, error)
 	RejectionReasons(ctx context.Context) ([]upstream.Reason, error)
 }
 
@@ -84,13 +84,15 @@ type Runner struct {
 	links    *links
 	feed     *feed
 	batches  *openBatches
+	budget   *budget
 
 	replacing stdsync.Mutex             // one Replace at a time
 	set       atomic.Pointer[targetSet] // what is kept now
 	replaced  chan struct{}             // holds a token when cron has not followed set yet
 
 	mu      stdsync.Mutex
-	flights map[string]*flight // by run id
+	flights map[string]*flight           // by run id
+	asked   map[menu.RestaurantID]string // run ids of starts that got no answer
 }
 
 // NewRunner checks schedules, time zones and connections and gives a Runner
@@ -107,7 +109,7 @@ func NewRunner(d Deps) (*Runner, error) {
 	r := &Runner{
 		cfg: d.Config, server: d.Redis, redis: d.Redis.Strict(), ordinary: d.Redis.Client(), keys: keys{d.Redis.Keys()}, scripts: newScripts(),
 		store: d.Store, replica: d.Replica, observer: d.Observer, clock: d.Clock, log: d.Log,
-		queue: newQueue(), links: newLinks(), feed: newFeed(), batches: newOpenBatches(), replaced: make(chan struct{}, 1), flights: map[string]*flight{},
+		queue: newQueue(d.Config.Concurrency, d.Connections), links: newLinks(), feed: newFeed(), batches: newOpenBatches(), budget: newBudget(d.Config.Memory), replaced: make(chan struct{}, 1), flights: map[string]*flight{}, asked: map[menu.RestaurantID]string{},
 	}
 	r.set.Store(set)
 	if r.clock == nil {

@@ -32,7 +32,8 @@ func NewScheduler(r *Runner) *Scheduler { return &Scheduler{runner: r} }
 
 // Run keeps everything fresh until ctx ends, and returns nil when no run is in
 // flight any more and every lease is released. It owns the cron entries and
-// all goroutines; Config.Concurrency bounds the runs at one time.
+// all goroutines; Config.Concurrency bounds the runs at one time, but each
+// connection may have one.
 func (s *Scheduler) Run(ctx context.Context) error {
 	r := s.runner
 	g, ctx := errgroup.WithContext(ctx)
@@ -56,7 +57,7 @@ func (s *Scheduler) Run(ctx context.Context) error {
 		r.carryBatches(ctx)
 		return nil
 	})
-	for range r.cfg.Concurrency {
+	for range r.queue.workers {
 		g.Go(func() error {
 			s.work(ctx, g)
 			return nil
@@ -131,15 +132,16 @@ func (r *Runner) offer(w work) bool {
 func (s *Scheduler) work(ctx context.Context, g *errgroup.Group) {
 	r := s.runner
 	for {
-		w, ok := r.queue.pop(ctx)
+		w, release, ok := r.queue.pop(ctx)
 		if !ok || !r.health.wait(ctx) {
 			return
 		}
 		if w.trigger == TriggerManual {
 			s.manual(ctx, g, w)
-			continue
+		} else {
+			r.done(w.target, func(t *target) { r.scheduled(ctx, w.of(t)) })
 		}
-		r.done(w.target, func(t *target) { r.scheduled(ctx, w.of(t)) })
+		release()
 	}
 }
 

@@ -3,6 +3,7 @@ package sync_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -245,5 +246,49 @@ func TestRunReturnsAtOnceWhenItsContextHasEnded(t *testing.T) {
 	}
 	if g.service.count() != 0 {
 		t.Error("a sync began")
+	}
+}
+
+// A connection whose service hangs keeps nobody else waiting: the others are
+// synced on their schedules, and at once where somebody asks.
+func TestAConnectionThatHangsKeepsNobodyWaiting(t *testing.T) {
+	t.Parallel()
+	g := newRig(t, cache.Embedded, func(d *menusync.Deps) {
+		d.Config.Concurrency = 4
+		d.Clock = time.Now
+		d.Connections = append(d.Connections, menusync.Connection{Name: "other", Source: &service{body: view(3)}})
+		d.Restaurants = []menusync.Restaurant{{ID: "own", Connection: "other", Schedule: "@every 1s", Settings: menu.DefaultSettings()}}
+		for i := range 40 {
+			d.Restaurants = append(d.Restaurants, menusync.Restaurant{
+				ID: menu.RestaurantID(fmt.Sprintf("hung%d", i)), Connection: "main", Schedule: "@every 1s", Settings: menu.DefaultSettings(),
+			})
+		}
+	})
+	g.service.hook = func(ctx context.Context) { <-ctx.Done() }
+	g.schedule(g.Runner)
+	own := func() (runs int) {
+		g.observer.mu.Lock()
+		defer g.observer.mu.Unlock()
+		for _, run := range g.observer.runs {
+			if run.Restaurant == "own" && run.Outcome != menusync.OutcomeFailed {
+				runs++
+			}
+		}
+		return runs
+	}
+	eventually(t, "all that it may have is in the hanging service", func() bool { return g.service.count() >= 2 })
+	before := own()
+	eventually(t, "the other connection's restaurant is synced on its schedule", func() bool { return own() >= before+3 })
+	run, err := g.Start(t.Context(), "own", menusync.Request{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+	defer cancel()
+	if run, err = g.Wait(ctx, "own", run.ID); err != nil || run.Outcome != menusync.OutcomeUnchanged {
+		t.Errorf("asked for: %+v, %v", run, err)
+	}
+	if n := g.service.count(); n != 2 {
+		t.Errorf("%d calls hang, want half of the four workers", n)
 	}
 }

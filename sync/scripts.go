@@ -4,6 +4,8 @@ import (
 	_ "embed" // the scripts
 
 	"github.com/redis/go-redis/v9"
+
+	"larder/cache"
 )
 
 var (
@@ -36,7 +38,7 @@ func newScripts() scripts {
 	return scripts{
 		acquire: redis.NewScript(acquireSource),
 		renew:   redis.NewScript(renewSource),
-		finish:  redis.NewScript(keepRunSource + finishSource),
+		finish:  redis.NewScript(cache.CheckedLua() + keepRunSource + finishSource),
 		lost:    redis.NewScript(keepRunSource + lostSource),
 		start:   redis.NewScript(startSource),
 

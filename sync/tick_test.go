@@ -36,7 +36,7 @@ func (c *counting) count(reason SkipReason) int {
 func ticking(t *testing.T, restaurants int) (*Runner, *counting) {
 	t.Helper()
 	seen := &counting{}
-	r := &Runner{observer: seen, clock: time.Now, log: silent(), queue: newQueue()}
+	r := &Runner{observer: seen, clock: time.Now, log: silent(), queue: newQueue(1, nil)}
 	r.health = newHealth(r.log)
 	r.health.set(nil)
 	set := &targetSet{}
@@ -56,10 +56,11 @@ func ticking(t *testing.T, restaurants int) (*Runner, *counting) {
 func (r *Runner) drain() []work {
 	var all []work
 	for {
-		w, ok := r.queue.take()
+		w, release, ok := r.queue.take()
 		if !ok {
 			return all
 		}
+		release()
 		w.target.pending.Store(false)
 		all = append(all, w)
 	}
@@ -134,20 +135,6 @@ func TestTicksPauseWithoutRedis(t *testing.T) {
 			t.Errorf("queued %d, skipped %d, want nothing queued", len(got), seen.count(SkipRedis))
 		}
 	})
-}
-
-func TestManualRunsGoFirst(t *testing.T) {
-	t.Parallel()
-	q := newQueue()
-	for _, trigger := range []Trigger{TriggerCron, TriggerStartup, TriggerManual} {
-		q.push(work{trigger: trigger})
-	}
-	for _, want := range []Trigger{TriggerManual, TriggerCron, TriggerStartup} {
-		w, ok := q.pop(t.Context())
-		if !ok || w.trigger != want {
-			t.Errorf("pop = %s, %v, want %s", w.trigger, ok, want)
-		}
-	}
 }
 
 func TestIDsSortByTime(t *testing.T) {

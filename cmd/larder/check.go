@@ -188,7 +188,7 @@ func checkMenu(ctx context.Context, cfg *configs.Config, client *upstream.Client
 			}
 		}
 	}
-	answer, err := client.MenuView(ctx, restaurant, upstream.Validator{})
+	answer, err := client.MenuView(ctx, restaurant, upstream.Validator{}, 0)
 	if err != nil {
 		return finding{What: what, Msg: plain(err)}
 	}

@@ -251,7 +251,7 @@ func pullFrom(ctx context.Context, connection upstream.Config, id menu.Restauran
 	defer client.Close()
 	ctx, cancel := context.WithTimeout(ctx, onlineLimit)
 	defer cancel()
-	answer, err := client.MenuView(ctx, string(id), upstream.Validator{})
+	answer, err := client.MenuView(ctx, string(id), upstream.Validator{}, 0)
 	if err != nil {
 		return nil, err
 	}

@@ -295,6 +295,9 @@ func (m *measuring) steady(ctx context.Context) error {
 	m.figures.WindowRuns = (runsAfter.good - runsBefore.good) / took.Seconds()
 	m.figures.WindowFaults = int(runsAfter.bad - runsBefore.bad)
 	for _, l := range m.serving {
+		if err := m.collected(ctx, l, began); err != nil {
+			return err
+		}
 		rss, heap, err := m.memory(ctx, l)
 		if err != nil {
 			return err
@@ -304,6 +307,29 @@ func (m *measuring) steady(ctx context.Context) error {
 	m.figures.ServiceBytes, err = RSS(m.town.Service.PID())
 	m.Say("  %.1f syncs a second; CPU seconds a minute: replicas %.2f, Redis %.2f, ordering service %.2f", m.figures.WindowRuns, m.figures.ReplicaCPU, m.figures.RedisCPU, m.figures.ServiceCPU)
 	return err
+}
+
+// collectEvery is a little more than the time after which Go collects garbage
+// in any case.
+const collectEvery = 130 * time.Second
+
+// collected waits until the larder has collected its garbage since a moment, for
+// some windows at most: what was reachable during the first fill says nothing of
+// the steady state.
+func (m *measuring) collected(ctx context.Context, l *Larder, since time.Time) error {
+	limit := time.Now().Add(min(collectEvery, 3*m.Window))
+	for {
+		sample, err := l.Sample(ctx)
+		if err != nil {
+			return err
+		}
+		if sample.Sum("go_memstats_last_gc_time_seconds") > float64(since.UnixNano())/1e9 || time.Now().After(limit) {
+			return nil
+		}
+		if err := Pause(ctx, time.Second); err != nil {
+			return err
+		}
+	}
 }
 
 // runs are syncs by how they ended.

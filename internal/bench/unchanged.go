@@ -44,10 +44,11 @@ func Unchanged(ctx context.Context, t *Town) ([]Comparison, error) {
 	}
 	defer client.Close()
 	restaurant := menu.RestaurantID(t.layout.Restaurants[0])
+	store := cache.NewStore(redis, cache.StoreConfig{History: menusync.DefaultHistory, Clock: time.Now})
 	runner, err := menusync.NewRunner(menusync.Deps{
 		Restaurants: []menusync.Restaurant{{ID: restaurant, Connection: "main", Settings: menu.DefaultSettings()}},
 		Connections: []menusync.Connection{{Name: "main", Source: client, Settings: menu.DefaultSettings()}},
-		Redis:       redis, Store: cache.NewStore(redis, cache.StoreConfig{History: menusync.DefaultHistory, Clock: time.Now}),
+		Redis:       redis, Store: store, Replica: cache.NewReplica(store, cache.ReplicaConfig{}), // as in a larder: it has what it published
 		Clock: time.Now, Log: log,
 	})
 	if err != nil {
@@ -118,7 +119,7 @@ func (c comparing) sync(ctx context.Context, want menusync.Outcome) error {
 
 // fetch is the least that a sync without a validator must do.
 func (c comparing) fetch(ctx context.Context) error {
-	answer, err := c.client.MenuView(ctx, string(c.restaurant), upstream.Validator{})
+	answer, err := c.client.MenuView(ctx, string(c.restaurant), upstream.Validator{}, 0)
 	if err != nil {
 		return err
 	}

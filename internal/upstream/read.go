@@ -28,11 +28,15 @@ type Menu struct {
 
 // MenuView reads the menu view of a restaurant, or with "" the connection's
 // own (interface document, section 4.6). It retries within ctx's deadline. The
-// error is an *Error; at most 64 MiB are read.
-func (c *Client) MenuView(ctx context.Context, restaurant string, seen Validator) (Menu, error) {
+// error is an *Error, of ErrTooLarge for a body of more than most bytes; most is
+// at most MaxMenuBytes, and 0 means that.
+func (c *Client) MenuView(ctx context.Context, restaurant string, seen Validator, most int64) (Menu, error) {
 	address := c.cfg.BaseURL + pathMenu
 	if restaurant != "" {
 		address += "?restaurantId=" + url.QueryEscape(restaurant)
+	}
+	if most <= 0 || most > MaxMenuBytes {
+		most = MaxMenuBytes
 	}
 	header := http.Header{"Accept-Encoding": {"gzip"}}
 	if seen.ETag != "" {
@@ -42,7 +46,7 @@ func (c *Client) MenuView(ctx context.Context, restaurant string, seen Validator
 		header.Set("If-Modified-Since", seen.LastModified)
 	}
 	got, err := c.read(ctx, &request{
-		op: OpMenu, method: http.MethodGet, url: address, header: header, limit: maxMenuBytes,
+		op: OpMenu, method: http.MethodGet, url: address, header: header, limit: most,
 	}, seen != Validator{})
 	if err != nil {
 		return Menu{}, err

@@ -79,7 +79,7 @@ func TestMenuView(t *testing.T) {
 				path, query, bearer = r.URL.Path, r.URL.RawQuery, r.Header.Get("Authorization")
 				tc.answer(w, r)
 			}}
-			got, err := start(t, s).MenuView(t.Context(), tc.restaurant, tc.seen)
+			got, err := start(t, s).MenuView(t.Context(), tc.restaurant, tc.seen, 0)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -146,7 +146,7 @@ func TestReadFailures(t *testing.T) {
 			t.Parallel()
 			s := &service{handler: tc.answer}
 			client := startWith(t, s, func(c *upstream.Config) { c.Timeouts.Menu = 5 * time.Minute }) // to pack 64 MiB takes its time
-			_, err := client.MenuView(t.Context(), "r", upstream.Validator{})
+			_, err := client.MenuView(t.Context(), "r", upstream.Validator{}, 0)
 			e := asError(t, err)
 			if e.Operation != upstream.OpMenu || e.Status != tc.status || e.Code != tc.code || e.Effect != upstream.EffectNone {
 				t.Errorf("error = %+v, want status %d, code %q", e, tc.status, tc.code)
@@ -201,7 +201,7 @@ func TestReadRetries(t *testing.T) {
 					defer cancel()
 				}
 				begun := time.Now()
-				_, err := client.MenuView(ctx, "r", upstream.Validator{})
+				_, err := client.MenuView(ctx, "r", upstream.Validator{}, 0)
 				if (err != nil) != tc.wantErr || s.calls.Load() != tc.tries || time.Since(begun) != tc.took {
 					t.Errorf("MenuView() = %v after %d tries and %s, want error %v after %d and %s",
 						err, s.calls.Load(), time.Since(begun), tc.wantErr, tc.tries, tc.took)
@@ -229,7 +229,7 @@ func TestReadEndsWithItsContext(t *testing.T) {
 			cancel()
 		}()
 		begun := time.Now()
-		_, err := client.MenuView(ctx, "r", upstream.Validator{})
+		_, err := client.MenuView(ctx, "r", upstream.Validator{}, 0)
 		if e := asError(t, err); e.Status != http.StatusServiceUnavailable || time.Since(begun) != time.Second {
 			t.Errorf("error = %v after %s, want what failed last, as soon as ctx ends", err, time.Since(begun))
 		}
@@ -250,7 +250,7 @@ func TestEachTryOfAReadHasItsLimit(t *testing.T) {
 		client, _, stop := within(t, s)
 		defer stop()
 		begun := time.Now()
-		_, err := client.MenuView(t.Context(), "r", upstream.Validator{})
+		_, err := client.MenuView(t.Context(), "r", upstream.Validator{}, 0)
 		if err != nil || time.Since(begun) != upstream.DefaultMenuTimeout {
 			t.Errorf("MenuView() = %v after %s, want success after one limit of 30s", err, time.Since(begun))
 		}
@@ -325,7 +325,7 @@ func TestARefusedReadLeavesTheBreakerClosed(t *testing.T) {
 	s := &service{handler: func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNotFound) }}
 	client := start(t, s)
 	for range 10 {
-		if _, err := client.MenuView(t.Context(), "unknown", upstream.Validator{}); err == nil {
+		if _, err := client.MenuView(t.Context(), "unknown", upstream.Validator{}, 0); err == nil {
 			t.Error("a menu that is not there was read")
 		}
 	}

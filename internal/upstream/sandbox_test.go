@@ -22,7 +22,7 @@ func TestAgainstTheSandbox(t *testing.T) {
 		cfg := config(server.URL)
 		cfg.ClientID, cfg.ClientSecret, cfg.TokenRequest = "demo", "demo-secret", form
 		client := connect(t, cfg)
-		if got, err := client.MenuView(t.Context(), "", upstream.Validator{}); err != nil || len(got.Body) < len(view) {
+		if got, err := client.MenuView(t.Context(), "", upstream.Validator{}, 0); err != nil || len(got.Body) < len(view) {
 			t.Errorf("%s: MenuView() = %q, %v", form, got.Body, err)
 		}
 		if _, err := client.RejectionReasons(t.Context()); err != nil {

@@ -29,9 +29,11 @@ const (
 	OpReject   Operation = "reject"
 )
 
-// Limits of what is read from the service (policy W15 for the menu).
+// MaxMenuBytes is the largest menu view that is read (policy W15).
+const MaxMenuBytes = 64 << 20
+
+// Limits of what else is read from the service.
 const (
-	maxMenuBytes   = 64 << 20
 	maxAnswerBytes = 1 << 20
 	maxTextBytes   = 2 << 10 // of an error's text, which logs show (policy W14)
 	maxCodeBytes   = 256     // of an error's code and request id, and of a content type

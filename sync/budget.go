@@ -1,0 +1,117 @@
+package sync
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"golang.org/x/sync/semaphore"
+
+	"larder/cache"
+	"larder/internal/upstream"
+)
+
+const (
+	// bodyCost is what a pass takes at its peak for each byte of a menu view,
+	// from the body to what is published: 5 to 8 were measured.
+	bodyCost = 8
+	// firstBody is the size that a menu view is thought to have before the
+	// first pull, spareBody what one may have grown by since the last.
+	firstBody = 1 << 20
+	spareBody = 64 << 10
+	// outgrown is how much larger the share is, each time a view outgrows it.
+	outgrown = 4
+)
+
+// budget bounds the memory that the runs of this process take at the same time
+// for menu views and what is made of them (sync.memory). Who waits for a large
+// share is not overtaken by those who want small ones.
+type budget struct {
+	places *semaphore.Weighted
+	size   int64
+}
+
+func newBudget(size cache.ByteSize) *budget {
+	return &budget{places: semaphore.NewWeighted(int64(size)), size: int64(size)}
+}
+
+// largest is the largest menu view that one run may hold.
+func (b *budget) largest() int64 { return min(b.size/bodyCost, upstream.MaxMenuBytes) }
+
+// share is what one run holds of the budget.
+type share struct {
+	of   *budget
+	body int64 // size of the menu view that it is enough for
+}
+
+// take waits for a share for a menu view of so many bytes, or for the largest
+// there may be. The error is ctx's cause.
+func (b *budget) take(ctx context.Context, body int64) (*share, error) {
+	body = min(body, b.largest())
+	if err := b.places.Acquire(ctx, body*bodyCost); err != nil {
+		return nil, &stepError{doing: "wait for memory", err: fullError{size: b.size, cause: context.Cause(ctx)}}
+	}
+	return &share{of: b, body: body}, nil
+}
+
+// fullError is a run that ended before its turn came.
+type fullError struct {
+	size  int64
+	cause error
+}
+
+func (e fullError) Error() string {
+	return "other runs hold all that sync.memory allows, " + cache.ByteSize(e.size).String()
+}
+func (e fullError) Unwrap() error { return e.cause }
+
+// shrink gives back what a menu view of so many bytes does not need.
+func (s *share) shrink(body int64) {
+	if spare := s.body - body; spare > 0 {
+		s.of.places.Release(spare * bodyCost)
+		s.body = body
+	}
+}
+
+// release gives everything back. It may be called again.
+func (s *share) release() { s.shrink(0) }
+
+// expected is the size that the menu view probably has: that of the last one,
+// and of a held one that is served in its place.
+func (p *pass) expected() int64 {
+	size := int64(firstBody)
+	if last := p.last.size(); last > 0 {
+		size = last + last/8 + spareBody
+	}
+	if p.current.Held {
+		size += int64(p.current.Bytes)
+	}
+	return size
+}
+
+// fetch asks for the menu view within a share of the budget. A view that is
+// larger than its share is dropped and asked for again once there is a larger
+// one: whoever waits holds nothing, so that all come to their turn. The caller
+// releases the share.
+func (p *pass) fetch(ctx context.Context, seen upstream.Validator) (upstream.Menu, *share, error) {
+	for size := p.expected(); ; size *= outgrown {
+		held, err := p.r.budget.take(ctx, size)
+		if err != nil {
+			return upstream.Menu{}, nil, err
+		}
+		answer, err := p.t.source.MenuView(ctx, p.t.upstream, seen, held.body)
+		if err == nil {
+			held.shrink(int64(len(answer.Body)))
+			return answer, held, nil
+		}
+		held.release()
+		tooLarge := errors.Is(err, upstream.ErrTooLarge)
+		if tooLarge && size < p.r.budget.largest() {
+			continue
+		}
+		if tooLarge && held.of.largest() < upstream.MaxMenuBytes {
+			err = fmt.Errorf("%w: it has more than %s, an eighth of sync.memory", upstream.ErrTooLarge, cache.ByteSize(held.of.largest()))
+		}
+		return upstream.Menu{}, nil, fmt.Errorf("%w: %w", errService, &stepError{doing: "fetch " + p.what(), err: err})
+	}
+}

@@ -1,0 +1,262 @@
+package sync_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"runtime"
+	"runtime/debug"
+	"runtime/metrics"
+	"slices"
+	"strings"
+	stdsync "sync"
+	"testing"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"larder/cache"
+	"larder/internal/menu"
+	"larder/internal/redistest"
+	"larder/internal/sandbox"
+	"larder/internal/upstream"
+	menusync "larder/sync"
+)
+
+// sizes is an ordering service whose menu views have sizes, and which sums up
+// what is asked for and not yet published.
+type sizes struct {
+	service
+
+	mu     stdsync.Mutex
+	bodies map[string][]byte
+	most   []int64 // of each request
+	held   map[string]int64
+	peak   int64 // the largest sum of held
+	atOnce int   // the most runs that held something
+}
+
+func (s *sizes) MenuView(_ context.Context, restaurant string, _ upstream.Validator, most int64) (upstream.Menu, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.most = append(s.most, most)
+	s.hold(restaurant, most)
+	body := s.bodies[restaurant]
+	if int64(len(body)) > most {
+		s.hold(restaurant, 0)
+		return upstream.Menu{}, &upstream.Error{Operation: upstream.OpMenu, Status: 200, Err: upstream.ErrTooLarge}
+	}
+	s.hold(restaurant, int64(len(body)))
+	return upstream.Menu{Body: bytes.Clone(body)}, nil
+}
+
+func (s *sizes) hold(restaurant string, size int64) {
+	if s.held == nil {
+		s.held = map[string]int64{}
+	}
+	if s.held[restaurant] = size; size == 0 {
+		delete(s.held, restaurant)
+	}
+	sum := int64(0)
+	for _, size := range s.held {
+		sum += size
+	}
+	s.peak, s.atOnce = max(s.peak, sum), max(s.atOnce, len(s.held))
+}
+
+// Peek and Offer make it a replica that keeps nothing: what is offered is
+// published, and its run gives its memory back after that.
+func (s *sizes) Peek(menu.RestaurantID) (*cache.Snapshot, bool) { return nil, false }
+
+func (s *sizes) Offer(snapshot *cache.Snapshot) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.hold(string(snapshot.Restaurant), 0)
+}
+
+// sized makes a rig whose restaurants have views of those sizes.
+func sized(t *testing.T, url string, memory cache.ByteSize, bodies map[string][]byte) (*rig, *sizes) {
+	t.Helper()
+	source := &sizes{bodies: bodies}
+	return newRig(t, url, func(d *menusync.Deps) {
+		d.Config.Memory = memory
+		d.Connections[0].Source, d.Replica = source, source
+		d.Restaurants = nil
+		for id := range bodies {
+			d.Restaurants = append(d.Restaurants, menusync.Restaurant{
+				ID: menu.RestaurantID(id), Connection: "main", Settings: menu.DefaultSettings(),
+			})
+		}
+	}), source
+}
+
+// ofSize is a menu view of so many bytes.
+func ofSize(size int) []byte {
+	body := view(10)
+	return append(body, bytes.Repeat([]byte(" "), size-len(body))...)
+}
+
+const mib = 1 << 20
+
+func TestRunsShareTheirMemory(t *testing.T) {
+	t.Parallel()
+	bodies := map[string][]byte{}
+	for i := range 40 { // every fifth is as large as a view may be
+		size := 100_000 + 20_000*i
+		if i%5 == 0 {
+			size = 4 * mib
+		}
+		bodies[fmt.Sprintf("r%02d", i)] = ofSize(size)
+	}
+	g, source := sized(t, cache.Embedded, 32*mib, bodies)
+	for range 2 { // sizes are unknown, then known
+		var group errgroup.Group
+		for id := range bodies {
+			group.Go(func() error {
+				run, err := g.Once(t.Context(), menu.RestaurantID(id), menusync.TriggerCron)
+				if err == nil && run.Outcome == menusync.OutcomeFailed {
+					err = fmt.Errorf("%s: %s", id, run.Error)
+				}
+				return err
+			})
+		}
+		if err := group.Wait(); err != nil {
+			t.Fatal(err)
+		}
+		source.mu.Lock()
+		for id, body := range source.bodies {
+			source.bodies[id] = bytes.Replace(body, []byte(`"price":100`), []byte(`"price":101`), 1)
+		}
+		source.mu.Unlock()
+	}
+	if source.peak > 4*mib {
+		t.Errorf("views of %d bytes at the same time; sync.memory 32MiB is for 4 MiB of them", source.peak)
+	}
+	if source.atOnce < 3 {
+		t.Errorf("at most %d runs at the same time: the small ones do not share", source.atOnce)
+	}
+}
+
+func TestAViewThatOutgrowsItsShareIsAskedForAgain(t *testing.T) {
+	t.Parallel()
+	g, source := sized(t, cache.Embedded, 64*mib, map[string][]byte{string(bistro): ofSize(5 * mib)})
+	g.want(g.once(), menusync.OutcomeUpdated, 1)
+	if want := []int64{mib, 4 * mib, 8 * mib}; !slices.Equal(source.most, want) {
+		t.Errorf("asked for at most %d bytes, want %d", source.most, want)
+	}
+	source.most = nil
+	g.want(g.once(), menusync.OutcomeUnchanged, 1)
+	if len(source.most) != 1 || source.most[0] < 5*mib || source.most[0] > 6*mib {
+		t.Errorf("then asked for at most %d bytes, want once, for a little more than the last had", source.most)
+	}
+
+	source.bodies[string(bistro)] = ofSize(9 * mib)
+	run := g.once()
+	g.want(run, menusync.OutcomeFailed, 1)
+	for _, want := range []string{"too large", "more than 8MiB", "sync.memory", "the last good menu is served on"} {
+		if !strings.Contains(run.Error, want) {
+			t.Errorf("error %q does not say %q", run.Error, want)
+		}
+	}
+	source.bodies[string(bistro)] = ofSize(6 * mib)
+	g.want(g.once(), menusync.OutcomeUnchanged, 1) // other white space; and the share is free again
+}
+
+func TestWaitingForMemoryEndsWithTheRun(t *testing.T) {
+	t.Parallel()
+	g := newRig(t, cache.Embedded, func(d *menusync.Deps) {
+		d.Config.Memory = 8 * mib // one at a time, while sizes are unknown
+		d.Restaurants = append(d.Restaurants, menusync.Restaurant{ID: "second", Connection: "main", Settings: menu.DefaultSettings()})
+	})
+	entered, leave := make(chan struct{}), make(chan struct{})
+	g.service.set(func(s *service) {
+		s.hook = func(context.Context) { close(entered); <-leave }
+	})
+	var group errgroup.Group
+	group.Go(func() error {
+		_, err := g.Once(t.Context(), bistro, menusync.TriggerCron)
+		return err
+	})
+	<-entered
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	run, err := g.Once(ctx, "second", menusync.TriggerCron)
+	if err != nil {
+		t.Fatal(err)
+	}
+	g.want(run, menusync.OutcomeFailed, 0)
+	if !strings.Contains(run.Error, "wait for memory: other runs hold all that sync.memory allows, 8MiB") {
+		t.Errorf("error %q", run.Error)
+	}
+	if calls := g.service.count(); calls != 1 {
+		t.Errorf("%d calls of the service, want that of the run that holds the memory", calls)
+	}
+	g.service.set(func(s *service) { s.hook = nil })
+	close(leave)
+	if err := group.Wait(); err != nil {
+		t.Fatal(err)
+	}
+	if run, err = g.Once(t.Context(), "second", menusync.TriggerCron); err != nil {
+		t.Fatal(err)
+	}
+	g.want(run, menusync.OutcomeUpdated, 1)
+}
+
+// TestRunsKeepWithinTheirMemory measures the heap: large menus, all due at the
+// same time, take no more than sync.memory beside what was there before.
+func TestRunsKeepWithinTheirMemory(t *testing.T) { //nolint:paralleltest // it measures the process
+	const memory = 48 * mib
+	bodies := map[string][]byte{}
+	for i := range 8 {
+		bodies[fmt.Sprintf("r%d", i)] = sandbox.Generate{Products: 2500, Seed: int64(i)}.Menu(0)
+	}
+	warm := sandbox.Generate{Products: 60, Seed: 99}.Menu(0)
+	bodies["warm"] = warm
+	g, _ := sized(t, redistest.Start(t).URL(), memory, bodies)
+	if _, err := g.Once(t.Context(), "warm", menusync.TriggerCron); err != nil { // what is made once
+		t.Fatal(err)
+	}
+	defer debug.SetGCPercent(debug.SetGCPercent(5)) // else garbage is counted too
+	runtime.GC()
+	before := heap()
+	done, peak := make(chan struct{}), make(chan uint64)
+	go func() {
+		highest := uint64(0)
+		for {
+			select {
+			case <-done:
+				peak <- highest
+				return
+			default:
+				highest = max(highest, heap())
+				runtime.Gosched()
+			}
+		}
+	}()
+	var group errgroup.Group
+	for id := range bodies {
+		group.Go(func() error {
+			run, err := g.Once(t.Context(), menu.RestaurantID(id), menusync.TriggerCron)
+			if err == nil && run.Outcome == menusync.OutcomeFailed {
+				err = fmt.Errorf("%s: %s", id, run.Error)
+			}
+			return err
+		})
+	}
+	if err := group.Wait(); err != nil {
+		t.Fatal(err)
+	}
+	close(done)
+	taken := int64(<-peak) - int64(before)
+	t.Logf("8 views of %d bytes: %d MiB of heap at the peak", len(bodies["r0"]), taken/mib)
+	if taken > memory {
+		t.Errorf("%d bytes of heap, want at most sync.memory, %d", taken, memory)
+	}
+}
+
+// heap is what the objects on it take, with those not yet collected.
+func heap() uint64 {
+	sample := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
+	metrics.Read(sample)
+	return sample[0].Value.Uint64()
+}

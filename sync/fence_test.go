@@ -1,0 +1,88 @@
+package sync_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"larder/cache"
+	"larder/internal/redistest"
+	menusync "larder/sync"
+)
+
+// A fail-over may lose a lease with its number, so that the next holder gets the
+// same one. What the first one pulled before must not replace what the second
+// has published.
+func TestANumberGivenTwiceLetsOneHolderPublish(t *testing.T) {
+	t.Parallel()
+	g := newRig(t, redistest.Start(t).URL())
+	g.want(g.once(), menusync.OutcomeUpdated, 1)
+	gate := newGate()
+	g.service.set(func(s *service) { s.body, s.hook = viewWith(10, 200, ""), gate.hook })
+	done := make(chan menusync.Run, 1)
+	go func() {
+		run, err := g.Once(t.Context(), bistro, menusync.TriggerCron)
+		if err != nil {
+			t.Error(err)
+		}
+		done <- run
+	}()
+	<-gate.entered // it has the menu with price 200
+	for _, err := range []error{
+		g.client.Del(t.Context(), g.keys.Lease(bistro)).Err(),
+		g.client.HIncrBy(t.Context(), g.keys.Fence(bistro), "fence", -1).Err(),
+		g.client.HDel(t.Context(), g.keys.Fence(bistro), "run").Err(),
+	} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	g.service.set(func(s *service) { s.body, s.hook = viewWith(10, 300, ""), nil })
+	other := g.another(func(d *menusync.Deps) { d.Replica = &replica{} })
+	run, err := other.Once(t.Context(), bistro, menusync.TriggerCron)
+	if err != nil {
+		t.Fatal(err)
+	}
+	g.want(run, menusync.OutcomeUpdated, 2)
+	close(gate.open)
+	if first := <-done; first.Outcome != menusync.OutcomeFailed || !strings.Contains(first.Error, "another larder has taken this restaurant over") {
+		t.Errorf("the first holder ended %s, %q", first.Outcome, first.Error)
+	}
+	view, err := g.store.View(t.Context(), g.current())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if v := g.current().Version; v != 2 || !strings.Contains(string(view.Content), `"price":300`) {
+		t.Errorf("version %d is current, want 2 with the newer price", v)
+	}
+}
+
+// A larder whose clock was ahead for a while takes no slots from the others,
+// and what it confirmed does not count as fresh for as long.
+func TestAClockThatIsAheadStopsNobody(t *testing.T) {
+	t.Parallel()
+	onEveryRedis(t, func(t *testing.T, url string) {
+		g := newRig(t, url)
+		g.advance(time.Since(g.clock())) // slots are compared with the clock of Redis
+		at := func(replica *menusync.Runner, slot time.Time) menusync.Run {
+			run, err := replica.OnceAt(t.Context(), bistro, slot)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return run
+		}
+		now := g.clock()
+		g.advance(20 * time.Hour)
+		g.want(at(g.Runner, g.clock()), menusync.OutcomeUpdated, 1)
+		g.advance(-20 * time.Hour)
+
+		other := g.another(func(d *menusync.Deps) { d.Replica = &replica{} })
+		g.want(at(other, now), menusync.OutcomeUnchanged, 1)
+		if run := at(g.Runner, now); run.Outcome != menusync.OutcomeSkipped {
+			t.Errorf("a slot that another replica took: %s", run.Outcome)
+		}
+		if checked := g.current().CheckedAt; checked.Sub(now).Abs() > cache.ClockSlack {
+			t.Errorf("checked at %v, want about %v", checked, now)
+		}
+	})
+}

@@ -1,0 +1,125 @@
+package sync
+
+import (
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+func connectionsOf(names ...string) []Connection {
+	connections := make([]Connection, len(names))
+	for i, name := range names {
+		connections[i].Name = name
+	}
+	return connections
+}
+
+func workFor(connection string, trigger Trigger) work {
+	return work{target: &target{Restaurant: Restaurant{Connection: connection}}, trigger: trigger}
+}
+
+func TestManualRunsGoFirst(t *testing.T) {
+	t.Parallel()
+	q := newQueue(1, connectionsOf("main"))
+	for _, trigger := range []Trigger{TriggerCron, TriggerStartup, TriggerManual} {
+		q.push(workFor("main", trigger))
+	}
+	for _, want := range []Trigger{TriggerManual, TriggerCron, TriggerStartup} {
+		w, release, ok := q.pop(t.Context())
+		if !ok || w.trigger != want {
+			t.Fatalf("pop = %s, %v, want %s", w.trigger, ok, want)
+		}
+		if _, _, more := q.take(); more {
+			t.Error("a second worker, want one")
+		}
+		release()
+	}
+}
+
+// What of a connection is in work never keeps another one from a worker.
+func TestConnectionsShareTheWorkers(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		names := []string{"a", "b", "c", "d"}[:rapid.IntRange(1, 4).Draw(t, "connections")]
+		concurrency := rapid.IntRange(1, 9).Draw(t, "concurrency")
+		q := newQueue(concurrency, connectionsOf(names...))
+		waiting, busy := map[string]int{}, map[string][]func(){}
+		total := 0
+		t.Repeat(map[string]func(*rapid.T){
+			"push": func(t *rapid.T) {
+				name := rapid.SampledFrom(names).Draw(t, "of")
+				q.push(workFor(name, rapid.SampledFrom([]Trigger{TriggerCron, TriggerManual}).Draw(t, "trigger")))
+				waiting[name]++
+			},
+			"take": func(t *rapid.T) {
+				w, release, ok := q.take()
+				if !ok {
+					t.Skip("nothing to take")
+				}
+				name := w.target.Connection
+				waiting[name]--
+				busy[name] = append(busy[name], release)
+				total++
+			},
+			"release": func(t *rapid.T) {
+				name := rapid.SampledFrom(names).Draw(t, "of")
+				if len(busy[name]) == 0 {
+					t.Skip("it has no worker")
+				}
+				busy[name][0]()
+				busy[name] = busy[name][1:]
+				total--
+			},
+			"": func(t *rapid.T) {
+				if total > max(concurrency, len(names)) {
+					t.Fatalf("%d at work, want at most %d", total, concurrency)
+				}
+				for _, name := range names {
+					if most := (max(concurrency, len(names)) + 1) / 2; len(names) > 1 && len(busy[name]) > most {
+						t.Fatalf("%d workers are at %s, want at most %d", len(busy[name]), name, most)
+					}
+					if waiting[name] > 0 && len(busy[name]) == 0 && !q.has(q.of(name)) {
+						t.Fatalf("%s waits and has no worker", name)
+					}
+				}
+			},
+		})
+		// Left alone, all of it is done.
+		for done := true; done; {
+			for name, releases := range busy {
+				for _, release := range releases {
+					release()
+				}
+				delete(busy, name)
+			}
+			done = false
+			for w, release, ok := q.take(); ok; w, release, ok = q.take() {
+				name := w.target.Connection
+				waiting[name]--
+				busy[name] = append(busy[name], release)
+				done = true
+			}
+		}
+		for name, n := range waiting {
+			if n != 0 {
+				t.Fatalf("%d of %s were never done", n, name)
+			}
+		}
+	})
+}
+
+func TestConnectionsTakeTurns(t *testing.T) {
+	t.Parallel()
+	q := newQueue(2, connectionsOf("main", "other"))
+	for range 3 {
+		q.push(workFor("main", TriggerCron))
+	}
+	q.push(workFor("other", TriggerCron))
+	for i, want := range []string{"main", "other", "main", "main"} {
+		w, release, ok := q.take()
+		if !ok || w.target.Connection != want {
+			t.Fatalf("turn %d: %v, want %s", i, ok, want)
+		}
+		release()
+	}
+}
