@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"larder/internal/bench/peers"
 	"larder/internal/menu"
@@ -67,6 +68,7 @@ type comparison struct {
 	w        *world
 	plan     peers.Plan
 	out, dir string
+	command  string // as it was typed
 	json     bool
 }
 
@@ -88,6 +90,12 @@ func comparisonOf(cmd *cobra.Command, w *world) (*comparison, error) {
 	c.out, _ = flags.GetString("out")
 	c.dir, _ = flags.GetString("dir")
 	c.plan.Say = func(format string, args ...any) { fmt.Fprintf(w.err, format+"\n", args...) }
+	c.command = "larder bench peers"
+	flags.Visit(func(f *pflag.Flag) {
+		if f.Name != "program" && f.Name != "dir" {
+			c.command += " --" + f.Name + "=" + f.Value.String()
+		}
+	})
 	if smoke, _ := flags.GetBool("smoke"); smoke {
 		c.plan.Rounds, c.plan.For, c.plan.Modes = 3, time.Second, []string{peers.Pinned}
 		c.plan.Warm, c.plan.Tails, c.plan.Judged = false, false, true
@@ -151,6 +159,7 @@ func (c *comparison) run(ctx context.Context) (err error) {
 		return err
 	}
 	report.Machine.Cores, report.Machine.CPU = runtime.NumCPU(), cpuModel()
+	report.Command = c.command
 	report.Machine.Go, report.Machine.Build = runtime.Version(), thisBuild().Version
 	if c.json {
 		err = printJSON(c.w.out, report)

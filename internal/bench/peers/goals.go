@@ -74,8 +74,8 @@ func (g Goal) String() string {
 	return name
 }
 
-// Gates is an error that names every gate that the pinned ratios fall below,
-// and every goal whose servers were measured without a ratio.
+// Gates is an error that names every gate that the medians of the pinned ratios
+// fall below. Goals that were not measured are left out; none at all is an error.
 func (r Report) Gates() error {
 	at := slices.IndexFunc(r.Modes, func(m Mode) bool { return m.Name == Pinned })
 	if at < 0 {

@@ -226,7 +226,7 @@ func report() Report {
 		Ours: []pace.Result{{P50: 50 * time.Microsecond, P99: 200 * time.Microsecond}}, Theirs: []pace.Result{{P50: 60 * time.Microsecond, P99: 300 * time.Microsecond}},
 	}}
 	unpinned := Mode{Name: Unpinned, Exercises: []Measured{{Name: NotModified, Series: []Series{series(ourName, 90_000, 8), series(proxyName, 60_000, 12)}}}}
-	r := Report{Rounds: 3, Seconds: 1, Connections: 64, Modes: []Mode{pinned, unpinned}, Servers: []string{"nginx/1", "wrk 4"}}
+	r := Report{Rounds: 3, Seconds: 1, Connections: 64, Modes: []Mode{pinned, unpinned}, Servers: []string{"nginx/1", "wrk 4"}, Command: "make it"}
 	r.Machine = bench.Machine{Cores: 2, CPU: "a processor", Go: "go1.26", Redis: "Redis 7"}
 	return r
 }
@@ -276,7 +276,7 @@ func TestSectionTakesThePlaceOfTheOneBefore(t *testing.T) {
 	if err != nil || page != "before\nnew "+section+"\nafter\n" {
 		t.Errorf("Replace: %v\n%s", err, page)
 	}
-	for _, want := range []string{"2 cores (a processor), go1.26, Redis 7, nginx/1, wrk 4.", "3 rounds of 1 s", "](peers.svg)"} {
+	for _, want := range []string{"2 cores (a processor), go1.26, Redis 7, nginx/1, wrk 4.", "3 rounds of 1 s", "Made by `make it`.", "](peers.svg)"} {
 		if !strings.Contains(section, want) {
 			t.Errorf("the section lacks %q:\n%s", want, section)
 		}

@@ -15,6 +15,7 @@ import (
 // Report is a whole comparison.
 type Report struct {
 	Machine     bench.Machine `json:"machine"`
+	Command     string        `json:"command"` // that made it
 	Servers     []string      `json:"servers"` // and their versions
 	Load        float64       `json:"loadAverage"`
 	Rounds      int           `json:"rounds"`
@@ -229,11 +230,11 @@ const (
 func (r Report) Section(plot string) string {
 	m := r.Machine
 	return fmt.Sprintf(`%s
-The shipped binary with its default settings beside others that serve the same bytes, all on one machine over loopback: %d cores (%s), %s, %s, %s. %d keep-alive connections, %d rounds of %.0f s in alternation; the load average before was %.1f. Made by `+"`make bench-peers`"+`.
+The shipped binary with its default settings beside others that serve the same bytes, all on one machine over loopback: %d cores (%s), %s, %s, %s. %d keep-alive connections, %d rounds of %.0f s in alternation; the load average before was %.1f. Made by `+"`%s`"+`.
 
 ![requests a second of larder and others](%s)
 
-%s%s`, beginMark, m.Cores, m.CPU, m.Go, m.Redis, strings.Join(r.Servers, ", "), r.Connections, r.Rounds, r.Seconds, r.Load, plot, r.Table(), endMark)
+%s%s`, beginMark, m.Cores, m.CPU, m.Go, m.Redis, strings.Join(r.Servers, ", "), r.Connections, r.Rounds, r.Seconds, r.Load, r.Command, plot, r.Table(), endMark)
 }
 
 // Replace puts the section between the marks of a page.

@@ -2,14 +2,10 @@ package peers
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"maps"
 	"net/http"
-	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -134,7 +130,33 @@ func (s *scene) settled(ctx context.Context) ([]given, error) {
 			return nil, err
 		}
 	}
-	return before, nil
+	return before, s.rests(ctx)
+}
+
+// rests waits until the larders compute next to nothing: until the encodings that
+// nobody has asked for here are made too.
+func (s *scene) rests(ctx context.Context) error {
+	const (
+		watched = 500 * time.Millisecond
+		idle    = 25 * time.Millisecond // of it
+	)
+	pids := s.running[ourName].processes
+	if other, ok := s.running[ordinaryName]; ok {
+		pids = slices.Concat(pids, other.processes)
+	}
+	for {
+		before, err := bench.TreeCPU(pids...)
+		if err != nil {
+			return err
+		}
+		if err := bench.Pause(ctx, watched); err != nil {
+			return err
+		}
+		after, err := bench.TreeCPU(pids...)
+		if err != nil || after-before <= idle {
+			return err
+		}
+	}
 }
 
 func alike(a, b given) bool {
@@ -178,166 +200,4 @@ func (s *scene) first(ctx context.Context, e Exercise) (bench.Answer, error) {
 		err = fmt.Errorf("larder refuses the order: %.300s", answer.Body)
 	}
 	return answer, err
-}
-
-// conditionalPath begins the path of a 304 at the servers of one's own, where
-// each answer has its path.
-const conditionalPath = "/304"
-
-// answerFiles are the files of ready answers.
-type answerFiles struct{ all, origin, bind string }
-
-// writeAnswers writes larder's answers for the others.
-func (s *scene) writeAnswers(list []given) (files answerFiles, err error) {
-	var all, origin, bind []answers.Answer
-	seen := map[string]bool{}
-	for i, g := range list {
-		a := answers.Answer{Path: g.Path, Status: g.Status, Header: headerOf(g.answer.Header)}
-		if g.conditional() {
-			a.Path = conditionalPath + g.Path
-		}
-		if seen[a.Path] || g.Varies {
-			continue
-		}
-		seen[a.Path] = true
-		if len(g.answer.Body) > 0 {
-			a.File = filepath.Join(s.dir, fmt.Sprintf("answer-%d", i))
-			if err := os.WriteFile(a.File, g.answer.Body, 0o600); err != nil {
-				return files, err
-			}
-		}
-		switch {
-		case g.Method != http.MethodGet:
-			bind = append(bind, a)
-		case g.conditional():
-			all = append(all, a)
-		default:
-			all, s.files, origin = append(all, a), append(s.files, a), append(origin, forProxies(a))
-		}
-	}
-	files = answerFiles{filepath.Join(s.dir, "answers.json"), filepath.Join(s.dir, "origin.json"), filepath.Join(s.dir, "bind.json")}
-	for file, list := range map[string][]answers.Answer{files.all: all, files.origin: origin, files.bind: bind} {
-		if err := answers.Write(file, list); err != nil {
-			return files, err
-		}
-	}
-	return files, nil
-}
-
-// headerOf lists a header without what each server makes for each answer.
-func headerOf(header http.Header) [][2]string {
-	var list [][2]string
-	for _, name := range slices.Sorted(maps.Keys(header)) {
-		if name == "Date" || name == "Content-Length" {
-			continue
-		}
-		for _, value := range header[name] {
-			list = append(list, [2]string{name, value})
-		}
-	}
-	return list
-}
-
-// forProxies is an answer that a proxy keeps for a day. What they add to it,
-// such as Server and Connection, is about as long as the id of the request.
-func forProxies(a answers.Answer) answers.Answer {
-	var header [][2]string
-	for _, h := range a.Header {
-		switch strings.ToLower(h[0]) {
-		case "x-request-id":
-		case "cache-control":
-			header = append(header, [2]string{h[0], "public, max-age=86400, stale-if-error=86400"})
-		default:
-			header = append(header, h)
-		}
-	}
-	a.Header = header
-	return a
-}
-
-// startPeers starts those that the exercises need.
-func (s *scene) startPeers(ctx context.Context, files answerFiles) error {
-	if s.wanted(redisName) {
-		dir := filepath.Join(s.dir, "gin-redis")
-		if err := os.MkdirAll(dir, 0o700); err != nil {
-			return err
-		}
-		var err error
-		if s.redis, err = bench.StartRedis(ctx, dir, s.servers...); err != nil {
-			return err
-		}
-	}
-	for _, p := range []struct {
-		name, role, file string
-		more             func() []string
-	}{
-		{floorName, "floor", files.all, nil},
-		{ginName, "gin", files.all, nil},
-		{redisName, "gin-redis", files.all, func() []string { return []string{"--redis", s.redis.URL} }},
-		{bindName, "gin-bind", files.bind, nil},
-	} {
-		if !s.wanted(p.name) {
-			continue
-		}
-		var more []string
-		if p.more != nil {
-			more = p.more()
-		}
-		if err := s.own(ctx, p.name, p.role, p.file, more...); err != nil {
-			return err
-		}
-	}
-	return s.startForeign(ctx, files.origin)
-}
-
-// startForeign starts nginx, HAProxy and Varnish before an origin of their own.
-func (s *scene) startForeign(ctx context.Context, file string) error {
-	if err := s.own(ctx, originName, "floor", file); err != nil {
-		return err
-	}
-	s.origin = s.running[originName].address
-	if err := s.writeFiles(); err != nil {
-		return err
-	}
-	nginx := func(file string, set setting) []string {
-		return []string{"nginx", "-p", set.Dir, "-e", "stderr", "-c", file}
-	}
-	for _, f := range []struct {
-		name, text string
-		words      func(file string, set setting) []string
-	}{
-		{staticName, nginxStatic, nginx},
-		{proxyName, nginxProxy, nginx},
-		{tunedName, nginxProxy, nginx},
-		{haproxyName, haproxyFile, func(file string, _ setting) []string { return []string{"haproxy", "-db", "-q", "-f", file} }},
-		{varnishName, varnishFile, func(file string, set setting) []string {
-			return []string{
-				"varnishd", "-F", "-j", "none", "-n", filepath.Join(set.Dir, "work"), "-a", "127.0.0.1:" + strconv.Itoa(set.Port),
-				"-f", file, "-s", "malloc,256m", "-T", "none",
-			}
-		}},
-	} {
-		if !s.wanted(f.name) {
-			continue
-		}
-		if err := s.foreign(ctx, f.name, f.text, f.words); err != nil {
-			return fmt.Errorf("%s: %w", f.name, err)
-		}
-	}
-	return nil
-}
-
-// writeFiles lays the answers out for nginx.
-func (s *scene) writeFiles() error {
-	for _, a := range s.files {
-		name := static(filepath.Join(s.dir, folder(staticName)), a)
-		body, err := a.Body()
-		if err == nil {
-			err = errors.Join(os.MkdirAll(filepath.Dir(name), 0o700), os.WriteFile(name, body, 0o600))
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
 }

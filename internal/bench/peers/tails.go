@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os/exec"
 	"slices"
@@ -83,7 +84,7 @@ func (s *scene) pace(ctx context.Context, t target, rate float64) (found pace.Re
 	var out, faults bytes.Buffer
 	command.Stdout, command.Stderr = &out, &faults
 	if err := command.Run(); err != nil {
-		return found, fmt.Errorf("%w: %.500s", err, faults.String())
+		return found, fmt.Errorf("%w: %.500s", errors.Join(context.Cause(ctx), err), faults.String())
 	}
 	return found, json.Unmarshal(out.Bytes(), &found)
 }

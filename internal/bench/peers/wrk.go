@@ -71,7 +71,7 @@ func wrk(ctx context.Context, before []string, t target, d time.Duration) (count
 	var out bytes.Buffer
 	command.Stdout, command.Stderr = &out, &out
 	if err := command.Run(); err != nil {
-		return counted{}, fmt.Errorf("wrk: %w: %.500s", err, out.String())
+		return counted{}, fmt.Errorf("wrk: %w: %.500s", errors.Join(context.Cause(ctx), err), out.String())
 	}
 	return readWrk(out.String())
 }
