@@ -411,6 +411,9 @@ func TestWhatIsReadIsMadeDenseAnew(t *testing.T) {
 	if held(replica, WholeMenu, Gzip) != nil || held(replica, PublishedMenu, Brotli) != nil {
 		t.Error("encodings that nobody reads were made")
 	}
+	if held(replica, WholeMenu, Brotli).used.Load() || held(replica, PublishedMenu, Gzip).used.Load() {
+		t.Error("a body that nobody has read counts as read")
+	}
 	publishGenerated(t, s, 2, largeMenu, 3)
 	soon(t, "version 3", at(3))
 	if left := replica.stale.take(9); len(left) != 0 || held(replica, WholeMenu, Brotli) != nil {

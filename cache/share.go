@@ -55,25 +55,39 @@ func (r *Replica) claim(ctx context.Context, snap *Snapshot, w wish, from *Repre
 	defer cancel()
 	key := r.store.keys.Dense(w.restaurant, snap.Version.Version, w.what, w.enc)
 	client := r.store.redis.Client()
-	value, err := client.Get(ctx, key).Bytes()
-	if err == nil {
-		if body := openShared(value, from.sum); body != nil {
-			if r.shared.AllowN(r.cfg.Clock(), len(value)) {
-				_ = client.PExpire(ctx, key, sharedLife).Err() // or it goes earlier
-			}
-			return claim{found: body}
+	body, err := r.taken(ctx, key, from)
+	if err == nil && body == nil {
+		var mine bool
+		if mine, err = client.SetNX(ctx, r.store.keys.DenseClaim(key), 1, claimLife).Result(); err == nil && !mine {
+			return claim{elsewhere: true}
+		}
+		if err == nil { // perhaps it was made between the two
+			body, err = r.taken(ctx, key, from)
+		}
+		if err == nil && body != nil {
+			err = client.Del(ctx, r.store.keys.DenseClaim(key)).Err()
 		}
 	}
-	if err != nil && !errors.Is(err, redis.Nil) {
-		r.noteMiss(shareMiss, unavailable("take a dense body of "+string(w.restaurant), err))
-		return claim{}
-	}
-	mine, err := client.SetNX(ctx, r.store.keys.DenseClaim(key), 1, claimLife).Result()
 	if err != nil {
-		r.noteMiss(shareMiss, unavailable("claim a dense body of "+string(w.restaurant), err))
-		return claim{}
+		r.noteMiss(shareMiss, unavailable("look for a dense body of "+string(w.restaurant), err))
 	}
-	return claim{mine: mine, elsewhere: !mine}
+	return claim{found: body, mine: err == nil && body == nil}
+}
+
+// taken gives the body under the key, nil where there is none of the version
+// that from is of. What is taken stays in Redis for a while longer, unless this
+// larder keeps enough there already.
+func (r *Replica) taken(ctx context.Context, key string, from *Representation) ([]byte, error) {
+	client := r.store.redis.Client()
+	value, err := client.Get(ctx, key).Bytes()
+	if errors.Is(err, redis.Nil) {
+		return nil, nil //nolint:nilnil // as often as not
+	}
+	body := openShared(value, from.sum)
+	if body != nil && r.shared.AllowN(r.cfg.Clock(), len(value)) {
+		_ = client.PExpire(ctx, key, sharedLife).Err() // or it goes earlier
+	}
+	return body, err
 }
 
 // share puts a body that was claimed into Redis, unless this larder has put

@@ -27,13 +27,13 @@ func readCodings(header string) codings {
 		name, parameters, _ := strings.Cut(element, ";")
 		name = trim(name)
 		switch {
-		case strings.EqualFold(name, "gzip"), strings.EqualFold(name, "x-gzip"):
+		case tokenIs(name, "gzip"), tokenIs(name, "x-gzip"):
 			read.set(cache.Gzip, weight(parameters))
-		case strings.EqualFold(name, "br"):
+		case tokenIs(name, "br"):
 			read.set(cache.Brotli, weight(parameters))
-		case strings.EqualFold(name, "zstd"):
+		case tokenIs(name, "zstd"):
 			read.set(cache.Zstd, weight(parameters))
-		case strings.EqualFold(name, "identity"):
+		case tokenIs(name, "identity"):
 			read.set(cache.Identity, weight(parameters))
 		case name == "*":
 			anything = weight(parameters)
@@ -103,11 +103,29 @@ func weight(parameters string) int {
 		var parameter string
 		parameter, parameters, _ = strings.Cut(parameters, ";")
 		name, value, _ := strings.Cut(parameter, "=")
-		if strings.EqualFold(trim(name), "q") {
+		if tokenIs(trim(name), "q") {
 			return thousandths(trim(value))
 		}
 	}
 	return 1000
+}
+
+// tokenIs tells whether a token is the name, which is in small letters, whatever
+// the case of its own (of ASCII: others are no letters of tokens).
+func tokenIs(token, name string) bool {
+	if len(token) != len(name) {
+		return false
+	}
+	for i := range len(token) {
+		c := token[i]
+		if c >= 'A' && c <= 'Z' {
+			c += 'a' - 'A'
+		}
+		if c != name[i] {
+			return false
+		}
+	}
+	return true
 }
 
 // trim takes the white space of RFC 9110, section 5.6.3, from both ends.

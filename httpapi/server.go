@@ -139,7 +139,7 @@ func New(cfg Config, auth AuthConfig, deps Deps) (*Server, error) {
 	s.reasons = &reasonsKept{}
 	s.readiness = newReadiness(s.clock)
 	s.streams = newStreams(cfg.Events, deps.Replica)
-	for _, collector := range []prometheus.Collector{newMenuAge(s), newOpenStreams(s.streams)} {
+	for _, collector := range []prometheus.Collector{newMenuAge(s), newOpenStreams(s.streams), newDenseBodies(s.replica.DenseBodies)} {
 		if err := s.metrics.registry.Register(collector); err != nil {
 			return nil, err
 		}

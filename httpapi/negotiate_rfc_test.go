@@ -1,0 +1,151 @@
+package httpapi
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"larder/cache"
+)
+
+// offer is one element of an Accept-Encoding header, as the oracle makes it.
+type offer struct {
+	coding string // as the client spells it
+	weight string // "" for none
+}
+
+// qvalue is the grammar of RFC 9110, section 12.4.2.
+var qvalue = regexp.MustCompile(`^(0(\.[0-9]{0,3})?|1(\.0{0,3})?)$`)
+
+// value is what the weight says, in thousandths; one that is not of the grammar
+// makes the offer worth nothing.
+func (o offer) value() int {
+	if o.weight == "" {
+		return 1000
+	}
+	if !qvalue.MatchString(o.weight) {
+		return 0
+	}
+	whole, fraction, _ := strings.Cut(o.weight, ".")
+	n := 0
+	if _, err := fmt.Sscanf(whole+(fraction + "000")[:3], "%d", &n); err != nil {
+		return 0
+	}
+	return n
+}
+
+// byTheRFC says what is answered to a header with these offers, told plainly
+// from RFC 9110, section 12.5.3: for each coding the offer that names it, else
+// that of "*", else none. Identity without any is taken and worth least.
+func byTheRFC(offers []offer) cache.Encodings {
+	valued := func(e cache.Encoding) (value int, named bool) {
+		star := -1
+		value = -1
+		for _, o := range offers {
+			name := strings.ToLower(o.coding)
+			switch {
+			case name == e.String(), name == "x-gzip" && e == cache.Gzip:
+				value = o.value() // of two the last one
+			case name == "*":
+				star = o.value()
+			}
+		}
+		if value < 0 {
+			value = star
+		}
+		return value, value >= 0
+	}
+	best := 0
+	for _, e := range []cache.Encoding{cache.Gzip, cache.Brotli, cache.Zstd} {
+		value, _ := valued(e)
+		best = max(best, value)
+	}
+	identity, named := valued(cache.Identity)
+	switch {
+	case named && identity > best:
+		return cache.Accept(cache.Identity)
+	case best > 0:
+		var set cache.Encodings
+		for _, e := range []cache.Encoding{cache.Gzip, cache.Brotli, cache.Zstd} {
+			if value, _ := valued(e); value == best {
+				set |= cache.Accept(e)
+			}
+		}
+		return set
+	case named && identity == 0:
+		return 0
+	default:
+		return cache.Accept(cache.Identity)
+	}
+}
+
+func TestNegotiationIsAsTheRFCSays(t *testing.T) {
+	t.Parallel()
+	space := rapid.SampledFrom([]string{"", " ", "\t", "  "})
+	rapid.Check(t, func(t *rapid.T) {
+		offers := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) offer {
+			return offer{
+				rapid.SampledFrom([]string{"gzip", "GZIP", "x-gzip", "br", "Br", "zstd", "ZStd", "identity", "Identity", "*", "deflate", "compress", "g"}).Draw(t, "coding"),
+				rapid.SampledFrom([]string{"", "", "", "0", "1", "0.5", "0.50", "0.501", "0.", "1.", "0.000", "1.000", "0.001", "1.001", "2", "-1", "x", "0.1234", ".5", "00", "1.0000", "0,5", "0.5 5"}).Draw(t, "weight"),
+			}
+		}), 0, 6).Draw(t, "offers")
+		var header strings.Builder
+		for i, o := range offers {
+			if o.weight == "0,5" { // a comma ends the element: what follows is one of its own
+				offers[i].weight = "0"
+			}
+			if i > 0 {
+				header.WriteString(space.Draw(t, "s") + "," + space.Draw(t, "s"))
+			}
+			header.WriteString(o.coding)
+			if o.weight != "" {
+				header.WriteString(space.Draw(t, "s") + ";" + space.Draw(t, "s") + rapid.SampledFrom([]string{"q", "Q"}).Draw(t, "q") + "=" + o.weight)
+			}
+		}
+		if got, want := acceptedEncodings(header.String()), byTheRFC(offers); got != want {
+			t.Fatalf("%q: got %q, want %q", header.String(), got, want)
+		}
+	})
+}
+
+// Whatever a client sends, the answer is in something that it did not refuse,
+// and a refusal has a reason in the header.
+func FuzzAcceptEncoding(f *testing.F) {
+	for _, seed := range []string{"", "gzip, deflate, br, zstd", "*;q=0", "identity;q=0, *;q=0.3", "br;q=1.000;x, gzip ;Q=0.5", ",;,=;q=", "gzip;q=\x00", "z\u017ftd"} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, header string) {
+		got := acceptedEncodings(header)
+		if got != acceptedEncodings(header+" ,") {
+			t.Errorf("%q: an empty element makes a difference", header)
+		}
+		folded := strings.Map(func(r rune) rune {
+			if r >= 'a' && r <= 'z' {
+				r -= 'a' - 'A'
+			}
+			return r
+		}, header)
+		if got != acceptedEncodings(folded) {
+			t.Errorf("%q: case makes a difference", header)
+		}
+		switch {
+		case got == 0:
+			if !strings.Contains(header, "*") && !strings.Contains(strings.ToLower(header), "identity") {
+				t.Errorf("%q refuses nothing and gets nothing", header)
+			}
+		case got.Has(cache.Identity) && got != cache.Accept(cache.Identity):
+			t.Errorf("%q: identity beside %q", header, got)
+		}
+		for _, e := range []cache.Encoding{cache.Gzip, cache.Brotli, cache.Zstd} {
+			if got.Has(e) && !strings.Contains(header, "*") && !strings.Contains(strings.ToLower(header), e.String()) {
+				t.Errorf("%q: %s, which nobody asked for", header, e)
+			}
+			if refused := acceptedEncodings(header + "," + e.String() + ";q=0"); refused.Has(e) {
+				t.Errorf("%q: %s in spite of a refusal", header, e)
+			}
+		}
+	})
+}
