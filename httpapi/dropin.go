@@ -81,7 +81,7 @@ func (s *Server) ownMenu(connection, restaurant string) (menu.RestaurantID, erro
 	if one, known := s.runner.Known(menu.RestaurantID(restaurant)); known && one.Connection == connection {
 		return one.ID, nil
 	}
-	if own := cache.DefaultMenu(connection); restaurant == "" && s.runner.Keeps(own) {
+	if own := s.defaultMenu(connection); restaurant == "" && s.runner.Keeps(own) {
 		return own, nil
 	}
 	theirs := []menu.RestaurantID{}
@@ -96,6 +96,16 @@ func (s *Server) ownMenu(connection, restaurant string) (menu.RestaurantID, erro
 	default:
 		return "", restaurantRequired(theirs)
 	}
+}
+
+// defaultMenu is where a connection's own menu view is kept.
+func (s *Server) defaultMenu(connection string) menu.RestaurantID {
+	for i := range s.connections {
+		if s.connections[i].Name == connection {
+			return s.defaults[i]
+		}
+	}
+	return cache.DefaultMenu(connection)
 }
 
 // restaurantOfQuery reads ?restaurantId=, its name in any spelling.

@@ -20,10 +20,9 @@ func newKnownCallers() *knownCallers {
 	return &knownCallers{byID: map[[sha256.Size]byte]caller{}}
 }
 
-// caller gives whose the header is, while the token is good: until it expires,
+// caller gives whose the header with that hash is, while the token is good: until it expires,
 // or another key signs.
-func (k *knownCallers) caller(header string, keys *signingKeys, now time.Time) (caller, bool) {
-	id := sha256.Sum256([]byte(header))
+func (k *knownCallers) caller(id [sha256.Size]byte, keys *signingKeys, now time.Time) (caller, bool) {
 	k.mu.RLock()
 	who, known := k.byID[id]
 	k.mu.RUnlock()

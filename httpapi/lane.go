@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"crypto/sha256"
 	"fmt"
 	"net"
 	"net/http"
@@ -36,7 +37,8 @@ func (s *Server) lanePanicked(fault any) {
 // lane answers the requests of one connection. It belongs to its goroutine.
 type lane struct {
 	*Server
-	out lineFields
+	out    lineFields
+	header []byte // a copy of the Authorization, to be hashed
 
 	// Of the request being answered.
 	request *express.Request
@@ -106,33 +108,33 @@ func (l *lane) admit(read *hotRead) (known, ok bool) {
 	if l.request.Authorization == "" {
 		return false, read.kind != readView && l.authCfg.openMenu()
 	}
-	who, known := l.auth.known.caller(l.request.Authorization, l.auth.keys, l.clock())
+	l.header = append(l.header[:0], l.request.Authorization...)
+	who, known := l.auth.known.caller(sha256.Sum256(l.header), l.auth.keys, l.clock())
 	read.who = who
 	return known, known && holds(who.Scopes, read.kind.scope())
 }
 
 // lay lays the answer out, in the order in which net/http has the fields.
 func (l *lane) lay(v *versioned, answer *express.Answer, kind hotKind) {
-	l.out = append(lineFields(answer.Head), "HTTP/1.1 200 OK\r\n"...)
+	status := "HTTP/1.1 200 OK\r\n"
 	if v.status == http.StatusNotModified {
-		l.out = append(lineFields(answer.Head), "HTTP/1.1 304 Not Modified\r\n"...)
+		status = "HTTP/1.1 304 Not Modified\r\n"
 	}
+	l.out.lines = append(answer.Head, status...)
 	if kind != readView { // what cors covers
 		l.cors.lay(&l.out, l.request.Origin)
 		v.varies = l.cors.varies()
 	}
 	v.lay(&l.out)
-	l.out = append(l.out, headerRequestID...)
-	l.out = append(l.out, ": "...)
-	begin := len(l.out)
+	head := append(append(l.out.lines, headerRequestID...), ": "...)
+	begin := len(head)
 	if sane(l.request.RequestID) {
-		l.out = append(l.out, l.request.RequestID...)
+		head = append(head, l.request.RequestID...)
 	} else {
-		l.out = newRequestID(l.out)
+		head = newRequestID(head)
 	}
-	l.id = l.out[begin:]
-	l.out = append(l.out, "\r\n"...)
-	answer.Head, answer.Body = l.out, v.body
+	l.id = head[begin:]
+	answer.Head, answer.Body = append(head, "\r\n"...), v.body
 }
 
 // Sent implements express.Answerer.
@@ -148,7 +150,7 @@ func (l *lane) Sent(body int, took time.Duration) {
 			status: l.status, bytes: body, took: took, client: l.client,
 		})
 	}
-	l.out, l.id, l.request = nil, nil, nil
+	l.out.lines, l.id, l.request = nil, nil, nil
 }
 
 // readOf takes the hot read out of a request; ok is false for any other.

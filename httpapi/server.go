@@ -87,6 +87,8 @@ type Server struct {
 	publicReads   *limiter
 	tokenLimit    *limiter
 	sampled       atomic.Uint64
+	past          atomic.Int64                                     // Unix milliseconds: a time that is over
+	defaults      []menu.RestaurantID                              // the connections' own menus, in their order
 	peek          func(menu.RestaurantID) (*cache.Snapshot, error) // atHand
 	openReads     string                                           // Cache-Control of open menu reads
 	reasons       *reasonsKept
@@ -130,6 +132,9 @@ func New(cfg Config, auth AuthConfig, deps Deps) (*Server, error) {
 		s.auth.known = newKnownCallers()
 	}
 	s.peek = s.atHand
+	for _, connection := range s.connections {
+		s.defaults = append(s.defaults, cache.DefaultMenu(connection.Name))
+	}
 	s.validateLimit = newLimiter(cfg.Rate.Validate, s.clock)
 	s.placeLimit = newLimiter(cfg.Rate.Place, s.clock)
 	s.changeLimit = newLimiter(cfg.Rate.Place, s.clock)

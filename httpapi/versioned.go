@@ -71,9 +71,14 @@ func (s *Server) version(snapshot *cache.Snapshot, modified time.Time, body *cac
 // section 8.8.2.1). Whoever asks with it again gets the body once more, and then
 // the version's own time.
 func (s *Server) shown(modified time.Time) time.Time {
-	if now := s.clock(); now.Before(modified) {
-		modified = now
+	at := modified.UnixMilli()
+	if at <= s.past.Load() { // most are: no look at the clock
+		return modified.UTC()
 	}
+	if now := s.clock(); now.Before(modified) {
+		return now.UTC()
+	}
+	s.past.Store(at)
 	return modified.UTC()
 }
 
@@ -88,16 +93,25 @@ func (h headerFields) moment(name string, at time.Time) { h.text(name, at.Format
 
 // lineFields lays fields out as they stand on the wire. It allocates nothing
 // while its room lasts.
-type lineFields []byte
+type lineFields struct {
+	lines []byte
+
+	second int64 // whose text is kept: it is mostly the same
+	shown  [len(http.TimeFormat)]byte
+}
 
 func (l *lineFields) text(name, value string) {
-	*l = append(append(append(append(*l, name...), ": "...), value...), "\r\n"...)
+	l.lines = append(append(append(append(l.lines, name...), ": "...), value...), "\r\n"...)
 }
 
 func (l *lineFields) number(name string, value int64) {
-	*l = append(strconv.AppendInt(append(append(*l, name...), ": "...), value, 10), "\r\n"...)
+	l.lines = append(strconv.AppendInt(append(append(l.lines, name...), ": "...), value, 10), "\r\n"...)
 }
 
 func (l *lineFields) moment(name string, at time.Time) {
-	*l = append(at.AppendFormat(append(append(*l, name...), ": "...), http.TimeFormat), "\r\n"...)
+	if second := at.Unix(); second != l.second {
+		l.second = second
+		at.AppendFormat(l.shown[:0], http.TimeFormat)
+	}
+	l.lines = append(append(append(append(l.lines, name...), ": "...), l.shown[:]...), "\r\n"...)
 }

@@ -5,20 +5,12 @@ import (
 	"errors"
 	"io"
 	"net"
-	"sync/atomic"
 	"time"
 )
 
 // firstRead is the room that a connection begins with, in bytes; it grows up to
 // maxHead.
 const firstRead = 2 << 10
-
-// What a connection is at, seen by Close.
-const (
-	open      = iota // waits for a request or judges one: may still be given away
-	settling         // so when Close came
-	answering        // writes, or is on its way out
-)
 
 // fate is what becomes of a connection next.
 type fate uint8
@@ -34,7 +26,6 @@ type conn struct {
 	net.Conn
 	lane     *Listener
 	answerer Answerer
-	state    atomic.Int32
 
 	buf   []byte    // buf[at:] has arrived and is not answered yet
 	at    int       //
@@ -74,24 +65,26 @@ func (c *conn) serve() {
 
 // step reads one request and answers it.
 func (c *conn) step() fate {
-	head, next := c.head()
+	arrived, next := c.head()
 	if next != again {
 		return next
 	}
-	if !c.request.read(head) {
+	size, ok := c.request.read(arrived)
+	if !ok {
 		return away
 	}
-	return c.respond(len(head))
+	return c.respond(size)
 }
 
-// head gives the next request's head once all of it has arrived.
+// head gives bytes that begin with the next request's head, once all of that
+// has arrived.
 func (c *conn) head() ([]byte, fate) {
 	looked, begun := 0, false
 	for {
 		arrived := c.buf[c.at:]
 		from := max(0, looked-len(emptyLine)+1)
-		if end := bytes.Index(arrived[from:], []byte(emptyLine)); end >= 0 {
-			return arrived[:from+end+len(emptyLine)], again
+		if bytes.HasSuffix(arrived, []byte(emptyLine)) || bytes.Contains(arrived[from:], []byte(emptyLine)) {
+			return arrived, again
 		}
 		if len(arrived) >= maxHead || !promising(arrived, looked) {
 			return nil, away
@@ -102,10 +95,7 @@ func (c *conn) head() ([]byte, fate) {
 			_ = c.SetReadDeadline(time.Now().Add(c.lane.cfg.HeadTimeout))
 		}
 		if c.lane.draining.Load() { // after the time-outs are set: see wake
-			if c.used {
-				return nil, over
-			}
-			return nil, away
+			return nil, over
 		}
 		c.makeRoom()
 		n, err := c.Read(c.buf[len(c.buf):cap(c.buf)])

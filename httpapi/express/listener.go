@@ -2,7 +2,6 @@ package express
 
 import (
 	"context"
-	"errors"
 	"net"
 	"sync"
 	"sync/atomic"
@@ -51,17 +50,13 @@ type Listener struct {
 	inner net.Listener
 	cfg   Config
 
-	given     chan accepted // without a buffer: whatever is sent has been taken
-	closing   chan struct{} // closed by Close
-	settled   chan struct{} // closed when nothing will be given any more
-	gone      chan struct{} // closed by Run when no connection is left
-	abandoned chan struct{} // closed by cut: nobody waits for Accept any more
-	draining  atomic.Bool
+	given    chan accepted // without a buffer: whatever is sent has been taken
+	closing  chan struct{} // closed by Close
+	gone     chan struct{} // closed by Run when no connection is left
+	draining atomic.Bool   // closing, quickly read
 
-	mu        sync.Mutex
-	conns     map[*conn]struct{}
-	undecided int // of conns, while draining: those that may still be given
-	giving    int // connections that wait for Accept
+	mu    sync.Mutex
+	conns map[*conn]struct{} // those that are answered here
 }
 
 // accepted is what Accept returns.
@@ -74,7 +69,7 @@ type accepted struct {
 func New(inner net.Listener, cfg Config) *Listener {
 	return &Listener{
 		inner: inner, cfg: cfg, conns: map[*conn]struct{}{},
-		given: make(chan accepted), closing: make(chan struct{}), settled: make(chan struct{}), gone: make(chan struct{}), abandoned: make(chan struct{}),
+		given: make(chan accepted), closing: make(chan struct{}), gone: make(chan struct{}),
 	}
 }
 
@@ -82,13 +77,13 @@ func New(inner net.Listener, cfg Config) *Listener {
 func (l *Listener) Addr() net.Addr { return l.inner.Addr() }
 
 // Accept gives the next connection with a request that was not answered here;
-// its Read begins with that request. After Close it gives those that were
-// under way, and then net.ErrClosed. It waits for Run.
+// its Read begins with that request. After Close it gives net.ErrClosed. It
+// waits for Run.
 func (l *Listener) Accept() (net.Conn, error) {
 	select {
 	case next := <-l.given:
 		return next.conn, next.err
-	case <-l.settled:
+	case <-l.closing:
 		return nil, net.ErrClosed
 	}
 }
@@ -102,14 +97,16 @@ func (l *Listener) Run(ctx context.Context) error {
 	var conns sync.WaitGroup
 	for {
 		inner, err := l.inner.Accept()
+		if err != nil && l.draining.Load() {
+			break // the error is Close's
+		}
 		if err != nil {
 			// Whoever calls Accept is told, and waits before the next call.
 			select {
 			case l.given <- accepted{err: err}:
-				continue
 			case <-l.closing:
 			}
-			break
+			continue
 		}
 		c := &conn{Conn: inner, lane: l}
 		if !l.add(c) {
@@ -122,9 +119,8 @@ func (l *Listener) Run(ctx context.Context) error {
 	return nil
 }
 
-// Close stops accepting. Connections that rest are closed, those being answered
-// end with their answer, and those whose first request has not been read yet
-// are given away.
+// Close stops accepting and closes the connections that wait for a request, as
+// net/http does at a shutdown. Those that have one end with its answer.
 func (l *Listener) Close() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -133,18 +129,9 @@ func (l *Listener) Close() error {
 	}
 	close(l.closing)
 	for c := range l.conns {
-		if c.state.CompareAndSwap(open, settling) {
-			l.undecided++
-		}
-	}
-	l.settle()
-	for c := range l.conns {
 		c.wake()
 	}
-	if err := l.inner.Close(); !errors.Is(err, net.ErrClosed) {
-		return err
-	}
-	return nil
+	return l.inner.Close()
 }
 
 // Wait waits until no connection is left after Close and Run has returned.
@@ -163,7 +150,6 @@ func (l *Listener) cut() {
 	_ = l.Close()
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	close(l.abandoned)
 	for c := range l.conns {
 		_ = c.Conn.Close()
 	}
@@ -180,63 +166,21 @@ func (l *Listener) add(c *conn) bool {
 	return true
 }
 
-// give hands a connection over, with its time-outs off.
-func (l *Listener) give(c *conn, next net.Conn) {
-	l.mu.Lock()
-	delete(l.conns, c) // Close wakes it no more
-	l.giving++
-	l.decided(c)
-	l.mu.Unlock()
-	_ = next.SetDeadline(time.Time{})
-	select {
-	case l.given <- accepted{conn: next}:
-	case <-l.abandoned:
-		_ = next.Close()
-	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.giving--
-	l.settle()
-}
-
-// leave lets a connection go.
+// leave lets a connection go: nothing here wakes or cuts it any more.
 func (l *Listener) leave(c *conn) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	delete(l.conns, c)
-	l.decided(c)
 }
 
-// answers notes that a connection is about to be answered and will not be
-// given away. It is false when the Listener has been closed meanwhile: this is
-// then its last answer.
-func (l *Listener) answers(c *conn) bool {
-	if c.state.CompareAndSwap(open, answering) {
-		return true
-	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.decided(c)
-	return false
-}
-
-// decided settles what becomes of a connection that Close found open. The
-// caller holds the lock.
-func (l *Listener) decided(c *conn) {
-	if c.state.Swap(answering) == settling {
-		l.undecided--
-		l.settle()
-	}
-}
-
-// settle ends Accept when nothing can be given any more. The caller holds the
-// lock.
-func (l *Listener) settle() {
-	if l.draining.Load() && l.undecided == 0 && l.giving == 0 {
-		select {
-		case <-l.settled:
-		default:
-			close(l.settled)
-		}
+// give hands a connection over, with its time-outs off. It is closed where
+// nobody takes it: net/http would answer nothing then either.
+func (l *Listener) give(c *conn, next net.Conn) {
+	l.leave(c)
+	_ = next.SetDeadline(time.Time{})
+	select {
+	case l.given <- accepted{conn: next}:
+	case <-l.closing:
+		_ = next.Close()
 	}
 }

@@ -30,36 +30,47 @@ type Request struct {
 	RequestID       string // X-Request-Id
 }
 
-// read takes a request out of a head, which ends with the empty line. It is
-// false for whatever net/http should judge.
-func (r *Request) read(head []byte) bool {
+// read takes the first request out of bytes that hold a whole head, and tells
+// how long that is. It is false for whatever net/http should judge.
+func (r *Request) read(arrived []byte) (size int, ok bool) {
 	*r = Request{}
-	end := bytes.IndexByte(head, '\n')
-	if end < 1 || head[end-1] != '\r' || !r.start(head[:end-1]) {
-		return false
+	end := bytes.IndexByte(arrived, '\n')
+	if end < 1 || arrived[end-1] != '\r' || !r.start(arrived[:end-1]) {
+		return 0, false
 	}
 	hosts := 0
-	for rest := head[end+1:]; ; {
+	for rest := arrived[end+1:]; ; {
 		end = bytes.IndexByte(rest, '\n')
 		if end < 1 || rest[end-1] != '\r' {
-			return false // a line that ends otherwise
-		}
-		if end == 1 {
-			return hosts == 1 && len(rest) == 2
+			return 0, false // a line that ends otherwise
 		}
 		line := rest[:end-1]
 		rest = rest[end+1:]
-		if !plain(line) {
-			return false
+		if len(line) == 0 {
+			return len(arrived) - len(rest), hosts == 1
 		}
-		colon := bytes.IndexByte(line, ':')
-		if colon < 1 || !consists(line[:colon], inName) {
-			return false // also a line that goes on with the one before
+		colon := 0
+		for colon < len(line) && allowed[line[colon]]&inName != 0 {
+			colon++
 		}
-		if !r.field(line[:colon], bytes.Trim(line[colon+1:], " "), &hosts) {
-			return false
+		if colon == 0 || colon == len(line) || line[colon] != ':' || !plain(line[colon:]) {
+			return 0, false // also a line that goes on with the one before
+		}
+		if !r.field(line[:colon], trim(line[colon+1:]), &hosts) {
+			return 0, false
 		}
 	}
+}
+
+// trim takes the spaces from both ends; other white space is not plain.
+func trim(value []byte) []byte {
+	for len(value) > 0 && value[0] == ' ' {
+		value = value[1:]
+	}
+	for len(value) > 0 && value[len(value)-1] == ' ' {
+		value = value[:len(value)-1]
+	}
+	return value
 }
 
 // start reads the first line, without its end.

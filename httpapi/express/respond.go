@@ -28,7 +28,7 @@ func (c *conn) respond(size int) fate {
 		return away
 	}
 	next := again
-	if !c.lane.answers(c) {
+	if c.lane.draining.Load() {
 		next = over
 	}
 	head := append(c.answer.Head, "Date: "...)
@@ -55,7 +55,6 @@ func (c *conn) respond(size int) fate {
 		return over
 	}
 	c.arm(ended)
-	c.state.Store(open)
 	return again
 }
 

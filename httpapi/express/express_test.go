@@ -1,0 +1,410 @@
+package express_test
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+	"golang.org/x/sync/errgroup"
+
+	"larder/httpapi/express"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+const limit = 20 * time.Second // of whatever a test waits for
+
+// ready answers /body with a body, holds /held until it is let go, and panics
+// at /panic. All else is net/http's.
+type ready struct {
+	body    []byte
+	held    chan struct{} // closed when a request for /held is there
+	release chan struct{}
+}
+
+func (r *ready) Answer(request *express.Request, answer *express.Answer) bool {
+	switch request.Path {
+	case "/held":
+		close(r.held)
+		<-r.release
+	case "/panic":
+		panic("on purpose")
+	case "/body":
+	default:
+		return false
+	}
+	answer.Head = append(answer.Head, "HTTP/1.1 200 OK\r\nContent-Length: "+strconv.Itoa(len(r.body))+"\r\n"...)
+	answer.Body = r.body
+	return true
+}
+
+func (*ready) Sent(int, time.Duration) {}
+
+// rig is a Listener on a real port with net/http behind it, which answers
+// "behind" and counts.
+type rig struct {
+	t        *testing.T
+	ready    *ready
+	lane     *express.Listener
+	server   *http.Server
+	behind   atomic.Int64
+	panicked atomic.Int64
+	cut      context.CancelFunc
+	group    errgroup.Group
+}
+
+func newRig(t *testing.T, body int, change func(*express.Config)) *rig {
+	t.Helper()
+	r := &rig{t: t, ready: &ready{body: bytes.Repeat([]byte("larder "), body/7+1)[:body], held: make(chan struct{}), release: make(chan struct{})}}
+	var config net.ListenConfig
+	inner, err := config.Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg := express.Config{
+		Answerer:    func() express.Answerer { return r.ready },
+		HeadTimeout: limit, IdleTimeout: limit, WriteTimeout: limit,
+		Panicked: func(any) { r.panicked.Add(1) },
+	}
+	if change != nil {
+		change(&cfg)
+	}
+	r.lane = express.New(inner, cfg)
+	r.server = &http.Server{ReadHeaderTimeout: limit, Handler: http.HandlerFunc(func(rw http.ResponseWriter, request *http.Request) {
+		r.behind.Add(1)
+		body, err := io.ReadAll(request.Body)
+		if err == nil {
+			_, _ = io.WriteString(rw, "behind "+request.Method+" "+string(body))
+		}
+	})}
+	ctx, cut := context.WithCancel(context.WithoutCancel(t.Context()))
+	r.cut = cut
+	r.group.Go(func() error { return r.lane.Run(ctx) })
+	r.group.Go(func() error {
+		if err := r.server.Serve(r.lane); !errors.Is(err, http.ErrServerClosed) && !errors.Is(err, net.ErrClosed) {
+			return err
+		}
+		return nil
+	})
+	t.Cleanup(func() {
+		_ = r.server.Close()
+		cut()
+		if err := r.group.Wait(); err != nil {
+			t.Error(err)
+		}
+	})
+	return r
+}
+
+// stop shuts down as the server does, and fails the test if that takes long.
+func (r *rig) stop() error {
+	ctx, cancel := context.WithTimeout(r.t.Context(), limit)
+	defer cancel()
+	return errors.Join(r.server.Shutdown(ctx), r.lane.Wait(ctx))
+}
+
+// client is a connection to the rig.
+type client struct {
+	*testing.T
+	net.Conn
+	in *bufio.Reader
+}
+
+func (r *rig) dial() *client {
+	r.t.Helper()
+	var dialer net.Dialer
+	conn, err := dialer.DialContext(r.t.Context(), "tcp", r.lane.Addr().String())
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	r.t.Cleanup(func() { _ = conn.Close() })
+	if err := conn.SetDeadline(time.Now().Add(limit)); err != nil {
+		r.t.Fatal(err)
+	}
+	return &client{r.t, conn, bufio.NewReader(conn)}
+}
+
+func (c *client) send(text string) {
+	c.Helper()
+	if _, err := io.WriteString(c.Conn, text); err != nil {
+		c.Fatal(err)
+	}
+}
+
+// received is one answer.
+type received struct {
+	body, date string
+	last       bool // it said Connection: close
+}
+
+// receive reads one answer.
+func (c *client) receive() received {
+	c.Helper()
+	answer, err := http.ReadResponse(c.in, nil)
+	if err != nil {
+		c.Fatalf("no answer: %v", err)
+	}
+	defer func() { _ = answer.Body.Close() }()
+	text, err := io.ReadAll(answer.Body)
+	if err != nil {
+		c.Fatal(err)
+	}
+	return received{string(text), answer.Header.Get("Date"), answer.Close}
+}
+
+// ends fails unless the connection is closed without another byte.
+func (c *client) ends() {
+	c.Helper()
+	if rest, err := io.ReadAll(c.in); err != nil || len(rest) > 0 {
+		c.Fatalf("the connection goes on with %.100q, %v", rest, err)
+	}
+}
+
+func ask(path string) string { return "GET " + path + " HTTP/1.1\r\nHost: l\r\n\r\n" }
+
+func TestBodiesOfAllSizesArriveWhole(t *testing.T) {
+	t.Parallel()
+	for _, size := range []int{0, 1, 16<<10 - 1, 16 << 10, 16<<10 + 1, 3 << 20} {
+		r := newRig(t, size, nil)
+		c := r.dial()
+		c.send(strings.Repeat(ask("/body"), 3) + "HEAD" + ask("/body")[3:] + ask("/body"))
+		for i := range 5 {
+			if i == 3 { // HEAD
+				line, err := c.in.ReadString('\n')
+				for err == nil && line != "\r\n" {
+					line, err = c.in.ReadString('\n')
+				}
+				continue
+			}
+			if got := c.receive(); got.body != string(r.ready.body) || got.date == "" {
+				t.Errorf("answer %d of %d bytes has %d, date %q", i, size, len(got.body), got.date)
+			}
+		}
+		if n := r.behind.Load(); n != 0 {
+			t.Errorf("%d requests got to net/http", n)
+		}
+	}
+}
+
+// What has been given to net/http stays there, with everything sent after.
+func TestAGivenConnectionStaysGiven(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, 10, nil)
+	c := r.dial()
+	c.send(ask("/body"))
+	if got := c.receive(); got.body != string(r.ready.body) {
+		t.Fatalf("got %q", got.body)
+	}
+	hidden := ask("/body")
+	c.send("POST /other HTTP/1.1\r\nHost: l\r\nContent-Length: " + strconv.Itoa(len(hidden)) + "\r\n\r\n" + hidden + ask("/body"))
+	if got := c.receive(); got.body != "behind POST "+hidden {
+		t.Errorf("got %q", got.body)
+	}
+	if got := c.receive(); got.body != "behind GET " {
+		t.Errorf("the next one got %q", got.body)
+	}
+}
+
+func TestSlowAndRestingConnectionsAreCut(t *testing.T) {
+	t.Parallel()
+	const short = 150 * time.Millisecond
+	for name, c := range map[string]struct {
+		change func(*express.Config)
+		sent   string
+	}{
+		"nothing is sent":                  {func(c *express.Config) { c.HeadTimeout = short }, ""},
+		"half a head":                      {func(c *express.Config) { c.HeadTimeout = short }, ask("/body")[:20]},
+		"half a head after a whole one":    {func(c *express.Config) { c.HeadTimeout = short }, ask("/body") + ask("/body")[:20]},
+		"a connection that rests":          {func(c *express.Config) { c.IdleTimeout = short }, ask("/body")},
+		"a connection that rests for long": {func(c *express.Config) { c.HeadTimeout, c.IdleTimeout = short/4, short }, ask("/body")},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := newRig(t, 10, c.change)
+			begun := time.Now()
+			client := r.dial()
+			client.send(c.sent)
+			if strings.HasPrefix(c.sent, ask("/body")) {
+				client.receive()
+			}
+			client.ends()
+			if took := time.Since(begun); took < short*9/10 || took > limit/2 {
+				t.Errorf("cut after %v, want about %v", took, short)
+			}
+			if n := r.behind.Load(); n != 0 {
+				t.Errorf("%d requests got to net/http", n)
+			}
+		})
+	}
+}
+
+// A client that sends its head a byte at a time has the time of one head.
+func TestADripIsCut(t *testing.T) {
+	t.Parallel()
+	const short = 150 * time.Millisecond
+	r := newRig(t, 10, func(c *express.Config) { c.HeadTimeout = short })
+	c := r.dial()
+	c.send(ask("/body") + "GET /body HTTP/1.1\r\nHost: l\r\nX: ")
+	c.receive()
+	tick := time.NewTicker(short / 10)
+	defer tick.Stop()
+	for begun := time.Now(); ; <-tick.C {
+		if _, err := io.WriteString(c.Conn, "x"); err != nil {
+			return
+		}
+		if time.Since(begun) > limit/2 {
+			t.Fatal("the drip goes on")
+		}
+	}
+}
+
+// A client that does not read its answer is cut, and the goroutine ends.
+func TestAReaderThatDoesNotReadIsCut(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, 64<<20, func(c *express.Config) { c.WriteTimeout = 100 * time.Millisecond })
+	c := r.dial()
+	c.send(ask("/body"))
+	if err := r.stop(); err != nil {
+		t.Errorf("the connection is still there: %v", err)
+	}
+	if n, err := io.Copy(io.Discard, c.Conn); err == nil && n >= 64<<20 {
+		t.Error("the whole answer was sent: this proves nothing")
+	}
+}
+
+func TestAPanicClosesItsConnectionAlone(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, 10, nil)
+	other, c := r.dial(), r.dial()
+	c.send(ask("/panic"))
+	c.ends()
+	other.send(ask("/body"))
+	other.receive()
+	if n := r.panicked.Load(); n != 1 {
+		t.Errorf("told of %d panics", n)
+	}
+}
+
+// At a shutdown the answer in flight is finished and says that it is the last,
+// what waits for a request is closed, and nobody else gets in.
+func TestShutdown(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, 1<<20, nil)
+	resting, busy, fresh, given := r.dial(), r.dial(), r.dial(), r.dial()
+	given.send(ask("/other"))
+	given.receive()
+	fresh.send("GET /bo")
+	resting.send(ask("/body"))
+	resting.receive()
+	busy.send(ask("/held") + ask("/body"))
+	<-r.ready.held
+
+	var stopped errgroup.Group
+	stopped.Go(r.stop)
+	resting.ends()
+	given.ends()
+	var dialer net.Dialer
+	for begun := time.Now(); ; {
+		conn, err := dialer.DialContext(t.Context(), "tcp", r.lane.Addr().String())
+		if err != nil {
+			break
+		}
+		_ = conn.Close()
+		if time.Since(begun) > limit {
+			t.Fatal("the port is still open")
+		}
+	}
+	close(r.ready.release)
+	if got := busy.receive(); got.body != string(r.ready.body) || !got.last {
+		t.Errorf("the answer in flight has %d bytes and close %v", len(got.body), got.last)
+	}
+	busy.ends()
+	fresh.ends()
+	if err := stopped.Wait(); err != nil {
+		t.Error(err)
+	}
+	if conn, err := r.lane.Accept(); !errors.Is(err, net.ErrClosed) {
+		t.Errorf("Accept after the end gave %v, %v", conn, err)
+	}
+}
+
+// What does not end is cut with the context of Run.
+func TestRunIsCut(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, 64<<20, nil)
+	c := r.dial()
+	c.send(ask("/body"))
+	if _, err := c.in.Peek(1); err != nil { // it is being sent
+		t.Fatal(err)
+	}
+	_ = r.lane.Close()
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := r.lane.Wait(ended); !errors.Is(err, context.Canceled) {
+		t.Errorf("Wait gave %v while a connection is answered", err)
+	}
+	r.cut()
+	ctx, cancel := context.WithTimeout(t.Context(), limit)
+	defer cancel()
+	if err := r.lane.Wait(ctx); err != nil {
+		t.Error(err)
+	}
+}
+
+// faulty is a listener whose Accept fails now and then.
+type faulty struct {
+	net.Listener
+	faults atomic.Int64
+}
+
+type passing struct{ error }
+
+func (passing) Timeout() bool   { return false }
+func (passing) Temporary() bool { return true }
+
+func (f *faulty) Accept() (net.Conn, error) {
+	if f.faults.Add(-1) >= 0 {
+		return nil, passing{errors.New("too many open files")}
+	}
+	return f.Listener.Accept()
+}
+
+// A listener that fails for a moment is net/http's to wait for.
+func TestAcceptSurvivesPassingFaults(t *testing.T) {
+	t.Parallel()
+	var config net.ListenConfig
+	inner, err := config.Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	broken := &faulty{Listener: inner}
+	broken.faults.Store(3)
+	r := &rig{t: t, ready: &ready{body: []byte("b")}, server: &http.Server{
+		ReadHeaderTimeout: limit, ErrorLog: slog.NewLogLogger(slog.DiscardHandler, slog.LevelError),
+	}}
+	r.lane = express.New(broken, express.Config{
+		Answerer: func() express.Answerer { return r.ready }, HeadTimeout: limit, IdleTimeout: limit, WriteTimeout: limit, Panicked: func(any) {},
+	})
+	r.group.Go(func() error { return r.lane.Run(t.Context()) })
+	r.group.Go(func() error { return r.server.Serve(r.lane) })
+	c := r.dial()
+	c.send(ask("/body"))
+	c.receive()
+	if err := r.stop(); err != nil {
+		t.Error(err)
+	}
+	if err := r.group.Wait(); !errors.Is(err, http.ErrServerClosed) {
+		t.Error(err)
+	}
+}
