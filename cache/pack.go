@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"io"
+	"slices"
 	"sync"
 
 	"github.com/andybalholm/brotli"
@@ -27,6 +28,8 @@ const (
 	// smallBody is up to which size, in bytes, a body is dense at once: that
 	// takes some hundred microseconds at most.
 	smallBody = 16 << 10
+	// writtenAtATime is the block of brotli's writer, in bytes.
+	writtenAtATime = 64 << 10
 	// maxContent bounds what a stored content may unpack to: the limit of
 	// policy W15 with room for what is written longer.
 	maxContent = 128 << 20
@@ -92,8 +95,11 @@ func (p *packer) encode(enc Encoding, e effort, body []byte) ([]byte, error) {
 			return nil, fmt.Errorf("cache: %s: %w", enc, err)
 		}
 	}
-	if _, err := writer.Write(body); err != nil {
-		return nil, fmt.Errorf("cache: %s: %w", enc, err)
+	// In parts: brotli's writer keeps room for all that it is given at a time.
+	for part := range slices.Chunk(body, writtenAtATime) {
+		if _, err := writer.Write(part); err != nil {
+			return nil, fmt.Errorf("cache: %s: %w", enc, err)
+		}
 	}
 	if err := writer.Close(); err != nil {
 		return nil, fmt.Errorf("cache: %s: %w", enc, err)
