@@ -49,9 +49,10 @@ func Goals() []Goal {
 	)
 }
 
-// ratio is the goal's in a mode; false where it was not measured.
-func (g Goal) ratio(m Mode) (Ratio, bool) {
-	ours, found := m.series(g.Exercise, ourName)
+// ratio is what a server, larder or the floor, reaches of the goal in a mode;
+// false where it was not measured.
+func (g Goal) ratio(m Mode, of string) (Ratio, bool) {
+	ours, found := m.series(g.Exercise, of)
 	theirs, foundToo := m.series(g.Exercise, g.Peer)
 	if !found || !foundToo {
 		return Ratio{}, false
@@ -84,7 +85,7 @@ func (r Report) Gates() error {
 	var faults []error
 	judged := 0
 	for _, g := range Goals() {
-		ratio, ok := g.ratio(r.Modes[at])
+		ratio, ok := g.ratio(r.Modes[at], ourName)
 		if !ok {
 			continue
 		}

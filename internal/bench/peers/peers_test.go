@@ -237,9 +237,9 @@ func TestTableJudgesByPinnedMedians(t *testing.T) {
 	for _, want := range []string{
 		"| | bytes | larder | bare epoll loop | nginx proxy_cache | Varnish |\n",
 		"| 304 | 10 | 100.0 (8.0) | 200.0 (4.0) | 50.0 (16.0) | 125.0 (7.0) |\n",
-		"| 1 | 304 against nginx proxy_cache | 2.00 (2.00 to 2.00) | 1.50 (1.50 to 1.50) | 0.55 | 1.45 | reached |\n",
-		"| 6 | 304 against Varnish | 0.80 (0.80 to 0.80) |  | 1.00 | 3.40 | **below the gate** |\n",
-		"| 8 | 304 against bare epoll loop (CPU time) | 0.50 (0.50 to 0.50) |  | 0.30 | 0.80 | **not reached** |\n",
+		"| 1 | 304 against nginx proxy_cache | 2.00 (2.00 to 2.00) | 1.50 (1.50 to 1.50) | 4.00 | 0.55 | 1.45 | reached |\n",
+		"| 6 | 304 against Varnish | 0.80 (0.80 to 0.80) |  | 1.60 | 1.00 | 3.40 | **below the gate** |\n",
+		"| 8 | 304 against bare epoll loop (CPU time) | 0.50 (0.50 to 0.50) |  |  | 0.30 | 0.80 | **not reached** |\n",
 		"| 304 | nginx proxy_cache | 25000 | 50, 200, 0 | 60, 300, 0 | 1.50 (1.50 to 1.50) | 1.00 | reached |\n",
 	} {
 		if !strings.Contains(table, want) {

@@ -32,7 +32,7 @@ type Plan struct {
 	Modes []string
 	// Only are the names of exercises; none: all.
 	Only []string
-	// Judged leaves out the peers that no goal names.
+	// Judged leaves out the peers that no goal names, but for the floor.
 	Judged bool
 	// Rounds are how often each is measured, For how long each time.
 	Rounds int
@@ -50,7 +50,7 @@ func (p Plan) exercises() ([]Exercise, error) {
 	if p.Judged {
 		for i, e := range all {
 			all[i].Against = slices.DeleteFunc(e.Against, func(name string) bool {
-				return !slices.ContainsFunc(Goals(), func(g Goal) bool { return g.Exercise == e.Name && g.Peer == name })
+				return name != floorName && !slices.ContainsFunc(Goals(), func(g Goal) bool { return g.Exercise == e.Name && g.Peer == name })
 			})
 		}
 	}

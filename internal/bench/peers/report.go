@@ -31,6 +31,8 @@ type Judged struct {
 	Number   int    `json:"number"`
 	Pinned   *Ratio `json:"pinned"`
 	Unpinned *Ratio `json:"unpinned"`
+	// Floor is the bare loop's beside the same peer, pinned: more is hardly to be had.
+	Floor *Ratio `json:"floor"`
 	// Gate is what the pinned median must not fall below, Aim what it is to reach.
 	Gate float64 `json:"gate"`
 	Aim  float64 `json:"aim"`
@@ -42,11 +44,14 @@ func (r Report) judged() []Judged {
 	for _, g := range Goals() {
 		j := Judged{Goal: g.String(), Number: g.Number, Gate: g.Gate, Aim: g.Aim}
 		for _, m := range r.Modes {
-			ratio, ok := g.ratio(m)
+			ratio, ok := g.ratio(m, ourName)
 			switch {
 			case !ok:
 			case m.Name == Pinned:
 				j.Pinned = &ratio
+				if floor, ok := g.ratio(m, floorName); ok && g.Peer != floorName {
+					j.Floor = &floor
+				}
 			default:
 				j.Unpinned = &ratio
 			}
@@ -151,8 +156,8 @@ func thousands(perSecond float64) string {
 
 // goals judges what was measured.
 func (r Report) goals(text *strings.Builder) {
-	text.WriteString("Ratios of paired rounds: median (lowest to highest). Goals and gates judge the pinned ones.\n\n")
-	text.WriteString("| goal | | pinned | unpinned | gate | to reach | |\n|---|---|---|---|---|---|---|\n")
+	text.WriteString("Ratios of paired rounds: median (lowest to highest). Goals and gates judge the pinned ones; \"floor\" is the bare loop's median beside the same peer.\n\n")
+	text.WriteString("| goal | | pinned | unpinned | floor | gate | to reach | |\n|---|---|---|---|---|---|---|---|\n")
 	for _, j := range r.judged() {
 		number := "other routes"
 		if j.Number > 0 {
@@ -162,7 +167,11 @@ func (r Report) goals(text *strings.Builder) {
 		if !cut || j.Number == 0 {
 			name = j.Goal
 		}
-		fmt.Fprintf(text, "| %s | %s | %s | %s | %.2f | %.2f | %s |\n", number, name, j.Pinned, j.Unpinned, j.Gate, j.Aim, j.verdict())
+		floor := ""
+		if j.Floor != nil {
+			floor = fmt.Sprintf("%.2f", j.Floor.Median)
+		}
+		fmt.Fprintf(text, "| %s | %s | %s | %s | %s | %.2f | %.2f | %s |\n", number, name, j.Pinned, j.Unpinned, floor, j.Gate, j.Aim, j.verdict())
 	}
 	text.WriteString("\n")
 }
