@@ -37,8 +37,8 @@ nginx, varnishd, haproxy, wrk and redis-server must be installed ("make
 bench-peers" does that) and the peer program built:
   go build -tags nomsgpack -o bin/larder-peer ./internal/bench/peer
 
---smoke takes two minutes: short runs, pinned. The command fails where a ratio
-is below its gate. --out PAGE writes the figures into a Markdown page between its
+--smoke takes two minutes: short runs, pinned; what is below its gate is measured
+once more, for longer. The command fails where a ratio stays below its gate. --out PAGE writes the figures into a Markdown page between its
 marks, and a plot beside it.`,
 		Args: cobra.NoArgs,
 		RunE: action(func(cmd *cobra.Command, _ []string) error {
@@ -69,6 +69,7 @@ type comparison struct {
 	plan     peers.Plan
 	out, dir string
 	command  string // as it was typed
+	smoke    bool
 	json     bool
 }
 
@@ -96,7 +97,7 @@ func comparisonOf(cmd *cobra.Command, w *world) (*comparison, error) {
 			c.command += " --" + f.Name + "=" + f.Value.String()
 		}
 	})
-	if smoke, _ := flags.GetBool("smoke"); smoke {
+	if c.smoke, _ = flags.GetBool("smoke"); c.smoke {
 		c.plan.Rounds, c.plan.For, c.plan.Modes = 3, time.Second, []string{peers.Pinned}
 		c.plan.Warm, c.plan.Tails, c.plan.Judged = false, false, true
 	}
@@ -167,6 +168,23 @@ func (c *comparison) run(ctx context.Context) (err error) {
 		_, err = fmt.Fprint(c.w.out, report.Table())
 	}
 	if err = errors.Join(err, c.write(report)); err != nil || !slices.Contains(c.plan.Modes, peers.Pinned) {
+		return err
+	}
+	if missed := report.Missed(); c.smoke && len(missed) > 0 {
+		return c.again(ctx, missed, report.Gates())
+	}
+	return report.Gates()
+}
+
+// again measures what a short run has found below a gate once more, for longer:
+// another program that took the machine for some seconds is no fault.
+func (c *comparison) again(ctx context.Context, missed []string, before error) error {
+	c.plan.Say("%v\nmeasuring %q once more", before, missed)
+	plan := c.plan
+	plan.Only, plan.Rounds, plan.Warm = missed, 5, true
+	plan.Layout.Dir = filepath.Join(plan.Layout.Dir, "again")
+	report, err := plan.Measure(ctx)
+	if err != nil {
 		return err
 	}
 	return report.Gates()

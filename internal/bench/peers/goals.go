@@ -99,3 +99,17 @@ func (r Report) Gates() error {
 	}
 	return errors.Join(faults...)
 }
+
+// Missed are the exercises of which a pinned ratio is below its gate.
+func (r Report) Missed() []string {
+	var names []string
+	for _, m := range r.Modes {
+		for _, g := range Goals() {
+			ratio, ok := g.ratio(m, ourName)
+			if ok && m.Name == Pinned && ratio.Median < g.Gate && !slices.Contains(names, g.Exercise) {
+				names = append(names, g.Exercise)
+			}
+		}
+	}
+	return names
+}

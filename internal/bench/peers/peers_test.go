@@ -251,6 +251,9 @@ func TestTableJudgesByPinnedMedians(t *testing.T) {
 func TestGatesNameWhatIsBelowThem(t *testing.T) {
 	t.Parallel()
 	r := report()
+	if missed := r.Missed(); !slices.Equal(missed, []string{NotModified}) {
+		t.Errorf("missed %q, want the one exercise", missed)
+	}
 	err := r.Gates()
 	if want := "goal 6, 304 against Varnish: ratio 0.80 (0.80 to 0.80) is below its gate 1.00"; err == nil || err.Error() != want {
 		t.Errorf("got %v, want %q alone", err, want)
@@ -258,6 +261,9 @@ func TestGatesNameWhatIsBelowThem(t *testing.T) {
 	r.Modes[0].Exercises[0].Series = slices.DeleteFunc(r.Modes[0].Exercises[0].Series, func(s Series) bool { return s.Name == varnishName })
 	if err := r.Gates(); err != nil {
 		t.Errorf("no gate is missed: %v", err)
+	}
+	if missed := r.Missed(); len(missed) > 0 {
+		t.Errorf("missed %q, want none", missed)
 	}
 	r.Modes = r.Modes[1:]
 	if err := r.Gates(); err == nil || !strings.Contains(err.Error(), "pinned") {
