@@ -165,6 +165,8 @@ func TestLanesAnswerAlike(t *testing.T) {
 		"a request in a body, then one":  {post + strconv.Itoa(len(get)) + "\r\n\r\n" + get + rawGet(productPath), 2, "200"},
 		"a hot read, then a body":        {get + post + "5\r\n\r\nhello" + get, 2, "200"},
 		"a hot read, then nonsense":      {get + "\x00\x01\x02\r\n\r\n" + get, 0, "200"},
+		"a hot read, then a byte":        {get + "0", 0, "200"},
+		"a hot read, then four":          {get + "\x00\n\n\n", 0, "200"},
 		"a hot read, then half of one":   {get + get[:20], 0, "200"},
 		"a body that looks like a chunk": {post + "7\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n" + get, 2, "200"},
 		"a trailer":                      {rawGet(menuPath, "Transfer-Encoding: chunked", "Trailer: X") + "0\r\nX: y\r\n\r\n" + get, 2, "200"},

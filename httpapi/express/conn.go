@@ -86,7 +86,9 @@ func (c *conn) head() ([]byte, fate) {
 		if bytes.HasSuffix(arrived, []byte(emptyLine)) || bytes.Contains(arrived[from:], []byte(emptyLine)) {
 			return arrived, again
 		}
-		if len(arrived) >= maxHead || !promising(arrived, looked) {
+		// net/http takes fewer bytes for no request where there has been one.
+		judged := !c.used || len(arrived) >= 4
+		if len(arrived) >= maxHead || judged && !promising(arrived, looked) {
 			return nil, away
 		}
 		looked = len(arrived)
@@ -102,7 +104,7 @@ func (c *conn) head() ([]byte, fate) {
 		c.buf = c.buf[:len(c.buf)+n]
 		switch {
 		case n > 0 || err == nil || c.lane.draining.Load():
-		case errors.Is(err, io.EOF) && looked > 0:
+		case errors.Is(err, io.EOF) && looked > 0 && judged:
 			return nil, away // half a request has an answer
 		default:
 			return nil, over
