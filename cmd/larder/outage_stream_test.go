@@ -37,7 +37,7 @@ func (o *outage) follow(t *testing.T, base, restaurant string) *told {
 			_, data, err := stream.next()
 			var event menuEvent
 			if err == nil {
-				err = json.Unmarshal([]byte(data), &event)
+				err = json.Unmarshal(data, &event)
 			}
 			seen.mu.Lock()
 			if err != nil {
