@@ -243,6 +243,12 @@ func (k Keys) OrdersOpen(connection string) string { return k.orders(connection,
 // the time at which it does.
 func (k Keys) OrdersExpiry(connection string) string { return k.orders(connection, "expiry") }
 
+// Probe is a key that proves that Redis takes writes; it expires. Of different
+// tags they stand on different masters of a cluster.
+func (k Keys) Probe(tag int) string {
+	return k.name("{p:"+strconv.Itoa(tag)+"}", format, "probe")
+}
+
 // Keys of the HTTP room.
 
 // SigningKey holds the key that signs bearer tokens (policy H2).

@@ -25,6 +25,7 @@ type Redis struct {
 	form     Form
 	ordinary redis.UniversalClient
 	strict   redis.UniversalClient
+	probe    *redis.Script
 	embedded *miniredis.Miniredis // of Embedded alone
 	managed  *managed             // of Managed alone
 }
@@ -62,7 +63,7 @@ func open(ctx context.Context, cfg RedisConfig, log logrus.FieldLogger, visitor 
 	if err := cfg.complete(&to.options); err != nil {
 		return nil, err
 	}
-	r := &Redis{keys: NewKeys(cfg.Prefix), form: to.form}
+	r := &Redis{keys: NewKeys(cfg.Prefix), form: to.form, probe: redis.NewScript(probeSource)}
 	switch to.form {
 	case Embedded:
 		err = r.startEmbedded(&to.options)
@@ -136,11 +137,13 @@ func (r *Redis) Embedded() bool { return r.form == Embedded }
 
 // Ping asks the server, of a cluster every master, over both clients: each has
 // connections of its own, and one may still remember a failed dial when the
-// other has come back. The error is ErrUnavailable with its cause.
+// other has come back. The error is ErrUnavailable with its cause, a *RefusedError
+// where Redis refuses pings for the same reason as writes: one that cannot write
+// to its disk does.
 func (r *Redis) Ping(ctx context.Context) error {
 	for _, client := range []redis.UniversalClient{r.strict, r.ordinary} {
 		if err := ping(ctx, client); err != nil {
-			return unavailable("ping", err)
+			return refusedOr(unavailable("ping", err))
 		}
 	}
 	return nil

@@ -3,6 +3,7 @@ package httpapi
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 )
@@ -79,6 +80,13 @@ func (c *AuthConfig) SetDefaults() {
 	if !c.PublicOrders.Rate.Limited() {
 		c.PublicOrders.Rate = Rate{Count: 5, Per: time.Minute}
 	}
+}
+
+// TakesOrders tells whether anyone may place orders.
+func (c AuthConfig) TakesOrders() bool {
+	return c.PublicOrders.Enabled || slices.ContainsFunc(c.Clients, func(client ClientConfig) bool {
+		return slices.Contains(client.Scopes, ScopeOrders)
+	})
 }
 
 // Validate checks the section after SetDefaults. Every fault comes back, each

@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"sync"
 	"sync/atomic"
@@ -69,7 +70,7 @@ func (s *Server) readyz(c *gin.Context) {
 	switch {
 	case s.readiness.draining.Load() || !s.ready(ctx, found):
 		current.Status, status = statusUnready, http.StatusServiceUnavailable
-	case found.degraded():
+	case found.degraded(s.authCfg.TakesOrders()):
 		current.Status = statusDegraded
 	}
 	if verbose, given := c.GetQuery("verbose"); given && verbose != "false" && verbose != "0" {
@@ -80,14 +81,18 @@ func (s *Server) readyz(c *gin.Context) {
 
 // inspection is what one probe saw.
 type inspection struct {
-	redis    error
+	redis    error               // why it does not answer
+	refused  *cache.RefusedError // why it takes no writes
+	journal  part
 	all      []menusync.Restaurant
 	missing  []menusync.Restaurant // without a catalogue
 	versions map[menu.RestaurantID]cache.Version
 }
 
-func (f inspection) degraded() bool {
-	if f.redis != nil || len(f.missing) > 0 {
+// degraded tells whether anything is not as it should be; the journal counts
+// where anybody may place orders.
+func (f inspection) degraded(orders bool) bool {
+	if f.redis != nil || f.refused != nil || len(f.missing) > 0 || orders && !f.journal.OK {
 		return true
 	}
 	for _, version := range f.versions {
@@ -102,6 +107,15 @@ func (f inspection) degraded() bool {
 // memory, so that a probe costs the same with ten thousand restaurants.
 func (s *Server) inspect(ctx context.Context) inspection {
 	found := inspection{redis: s.redis.Ping(ctx), all: s.runner.Restaurants()}
+	var refused *cache.RefusedError
+	switch {
+	case errors.As(found.redis, &refused):
+		found.redis, found.refused = nil, refused
+	case found.redis == nil:
+		// Not asked of Redis by each probe: that would be a write for anyone.
+		found.refused = s.runner.Refused()
+	}
+	found.journal = s.journalPart(ctx, found)
 	found.versions = make(map[menu.RestaurantID]cache.Version, len(found.all))
 	for _, restaurant := range found.all {
 		if version, known := s.replica.Version(restaurant.ID); known {

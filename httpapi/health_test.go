@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"larder/httpapi"
 	"larder/internal/redistest"
 )
 
@@ -97,6 +98,39 @@ func TestReadyNamesVolatility(t *testing.T) { // policy O14
 	}
 }
 
+// A journal that would lose orders counts where anybody may place them.
+func TestReadyCountsTheJournalWhereOrdersAreTaken(t *testing.T) {
+	t.Parallel()
+	all := func(p *plan) { p.ordering.AllowVolatile = false }
+	for name, test := range map[string]struct {
+		change func(*plan)
+		want   string
+	}{
+		"clients place": {all, "degraded"},
+		"guests place": {func(p *plan) {
+			all(p)
+			readersOnly(p)
+			p.auth.PublicOrders.Enabled, p.auth.PublicOrders.Origins = true, []string{"https://shop.example"}
+		}, "degraded"},
+		"nobody places":  {func(p *plan) { all(p); readersOnly(p) }, "ok"},
+		"nothing is odd": {func(*plan) {}, "ok"},
+	} {
+		w := newWorld(t, func(p *plan) { p.unsynced = true }, test.change)
+		w.service.setMenu(empty, fullMenu)
+		for _, restaurant := range []string{bistro, north, empty} {
+			w.pull(restaurant)
+		}
+		if body := w.get("/readyz").is(t, http.StatusOK).body; string(body) != `{"status":"`+test.want+`"}` {
+			t.Errorf("%s: %s, want %s", name, body, test.want)
+		}
+	}
+}
+
+// readersOnly leaves the clients that may place nothing.
+func readersOnly(p *plan) {
+	p.auth.Clients = []httpapi.ClientConfig{{ID: clientRead, Secret: secretOf(clientRead), Scopes: []httpapi.Scope{"menu", "ops"}}}
+}
+
 // Redis gone: what is in memory is served as before, and readiness says so.
 func TestReadsGoOnWithoutRedis(t *testing.T) { // policy S5
 	t.Parallel()
@@ -130,7 +164,7 @@ func TestReadsGoOnWithoutRedis(t *testing.T) { // policy S5
 	}
 	w.get("/v1/rejection-reasons?connection=main").is(t, http.StatusOK)
 	w.post(validatePath, order()).is(t, http.StatusOK)
-	if got := w.ready(http.StatusOK); got.Status != "degraded" || got.Parts.Redis.OK || !strings.Contains(got.Parts.Redis.Msg, "does not answer") {
+	if got := w.ready(http.StatusOK); got.Status != "degraded" || got.Parts.Redis.OK || got.Parts.Redis.Msg != "does not answer: nothing listens there" || got.Parts.Journal.Msg != "Redis does not answer: nothing listens there" {
 		t.Errorf("readyz: %+v", got)
 	}
 	for _, path := range []string{"/v1/ops/runs", "/v1/ops/restaurants/bistro/lint"} {

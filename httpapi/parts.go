@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"larder/cache"
 	"larder/ordering"
 	menusync "larder/sync"
 )
@@ -27,18 +28,16 @@ type parts struct {
 // parts names everything that larder stands on.
 func (s *Server) parts(ctx context.Context, found inspection) *parts {
 	p := &parts{
-		Redis: part{OK: true}, Journal: part{OK: true}, Catalogues: part{OK: true},
+		Redis: part{OK: true}, Journal: found.journal, Catalogues: part{OK: true},
 		Connections: make(map[string]part, len(s.connections)),
 	}
 	switch {
 	case found.redis != nil:
-		p.Redis = part{Msg: "does not answer: " + found.redis.Error()}
-		p.Journal = part{Msg: "Redis does not answer"}
+		p.Redis = part{Msg: cache.Plain(found.redis)}
+	case found.refused != nil:
+		p.Redis = part{Msg: cache.Plain(found.refused)}
 	case s.redis.Embedded():
 		p.Redis.Msg = "embedded: everything is in memory and forgotten when larder stops"
-		p.Journal = s.journalPart(ctx)
-	default:
-		p.Journal = s.journalPart(ctx)
 	}
 	if len(found.missing) > 0 {
 		p.Catalogues = part{Msg: fmt.Sprintf("%d of %d restaurants have no menu yet: %s", len(found.missing), len(found.all), someIDs(found.missing))}
@@ -51,14 +50,20 @@ func (s *Server) parts(ctx context.Context, found inspection) *parts {
 }
 
 // journalPart tells whether a new order could be kept safe (policy O14).
-func (s *Server) journalPart(ctx context.Context) part {
+func (s *Server) journalPart(ctx context.Context, found inspection) part {
+	switch {
+	case found.redis != nil:
+		return part{Msg: "Redis " + cache.Plain(found.redis)}
+	case found.refused != nil && found.refused.Channel == "": // the journal publishes nothing
+		return part{Msg: "Redis " + cache.Plain(found.refused)}
+	}
 	err := s.orders.Ready(ctx)
 	var notReady *ordering.NotReadyError
 	switch {
 	case errors.As(err, &notReady):
 		return part{Msg: notReady.Msg}
 	case err != nil:
-		return part{Msg: "does not answer: " + err.Error()}
+		return part{Msg: "Redis " + cache.Plain(err)}
 	case s.redis.Embedded():
 		return part{OK: true, Msg: "orders are forgotten when larder stops (ordering.allow_volatile)"}
 	default:

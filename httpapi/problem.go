@@ -115,7 +115,7 @@ func asProblem(err error) *problem {
 	case errors.Is(err, cache.ErrNoCatalogue):
 		return &problem{code: CodeNoCatalogue, msg: "no menu of this restaurant has been pulled yet", retryAfter: retryCatalogue, err: err}
 	case errors.Is(err, cache.ErrUnavailable):
-		return &problem{code: CodeStorageUnavailable, msg: "Redis does not answer; try again", retryAfter: retryStorage, err: err}
+		return &problem{code: CodeStorageUnavailable, msg: "Redis " + cache.Plain(err) + "; try again", retryAfter: retryStorage, err: err}
 	case errors.Is(err, cache.ErrNoReasons):
 		return &problem{code: CodeNoReasons, msg: "the rejection reasons have not been pulled yet", retryAfter: retryCatalogue, err: err}
 	case errors.Is(err, menusync.ErrUnknownRun):

@@ -99,6 +99,10 @@ func (s *Server) Run(ctx context.Context) error {
 	}
 	s.log.WithFields(logrus.Fields{"event": "http.listening", "addr": s.Addr(), "opsAddr": s.OpsAddr()}).Info("listening")
 	group.Go(func() error {
+		s.auth.keys.seek(running)
+		return nil
+	})
+	group.Go(func() error {
 		<-running.Done()
 		s.drain(requests, servers, fast, ctx.Err() != nil)
 		cut()

@@ -3,11 +3,12 @@ package httpapi
 import (
 	"bytes"
 	"context"
-	"crypto/rand"
+	cryptorand "crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -21,6 +22,7 @@ const (
 	signingKeyBytes = 32
 	rereadEvery     = 10 * time.Second // how often a foreign kid may make larder ask Redis
 	retryKeyAfter   = time.Second      // how long a failed read is answered without asking again
+	seekKeyAtMost   = 5 * time.Second  // the longest pause of seek
 	keyTimeout      = 2 * time.Second  // of one read
 )
 
@@ -38,7 +40,10 @@ func newSigningKey(secret []byte) *signingKey {
 
 // signingKeys gives the key that signs tokens: the configured one, else one
 // made once and kept in Redis for every larder that shares it (policy H2).
-// Redis is first asked when the first token is, so that larder starts without.
+// Redis is asked from the start of a Server's Run until it answers, and not
+// waited for, so that larder starts without; in a Server that does not run, when
+// the first token is asked for. From then on the key is in memory: the tokens of
+// every larder are good while Redis is away.
 type signingKeys struct {
 	redis redis.UniversalClient // nil where the key is configured
 	name  string
@@ -60,6 +65,24 @@ func (k *signingKeys) current(ctx context.Context) (*signingKey, error) {
 		return k.key, nil
 	}
 	return k.read(ctx)
+}
+
+// seek reads the key until it is known or ctx ends.
+func (k *signingKeys) seek(ctx context.Context) {
+	for pause := retryKeyAfter; ; pause = min(2*pause, seekKeyAtMost) {
+		if _, err := k.current(ctx); err == nil {
+			return
+		}
+		// A part of the pause is left to chance: the larders of a Redis that
+		// comes back do not all ask at once.
+		timer := time.NewTimer(pause + rand.N(pause/2)) //nolint:gosec // no secret
+		select {
+		case <-ctx.Done():
+			timer.Stop()
+			return
+		case <-timer.C:
+		}
+	}
 }
 
 // byID is the key with that id, or nil when there is none: the token is then
@@ -110,7 +133,7 @@ func (k *signingKeys) exchange(ctx context.Context) (*signingKey, error) {
 	offer := make([]byte, signingKeyBytes)
 	if k.key != nil {
 		offer = k.key.secret // Redis has lost it: tokens that are out stay good
-	} else if _, err := rand.Read(offer); err != nil {
+	} else if _, err := cryptorand.Read(offer); err != nil {
 		return nil, fmt.Errorf("httpapi: make a signing key: %w", err)
 	}
 	secret, err := k.redis.Get(ctx, k.name).Bytes()

@@ -2,45 +2,51 @@ package sync
 
 import (
 	"context"
+	"errors"
 	"math/rand/v2"
 	stdsync "sync"
 	"time"
 
 	"github.com/sirupsen/logrus"
+
+	"larder/cache"
 )
 
 const (
-	// calmPing is how often a Redis that answers is asked again.
+	// calmPing is how often a Redis that is well is asked again.
 	calmPing = 5 * time.Second
-	// firstPing and lastPing bound the pauses while it does not answer.
+	// firstPing and lastPing bound the pauses while it is not.
 	firstPing = 250 * time.Millisecond
 	lastPing  = 5 * time.Second
 	// pingLimit bounds one question.
 	pingLimit = 2 * time.Second
 )
 
-// health is whether Redis answers. Syncs pause while it does not: there is no
-// lease and no version without it (policy S5).
+// health is whether Redis answers and takes what larder writes. Syncs pause
+// while it does not: there is no lease and no version without it (policy S5).
 type health struct {
 	log     logrus.FieldLogger
 	suspect chan struct{} // holds a token when a run met trouble
 
-	mu   stdsync.Mutex
-	up   bool
-	said bool          // a change of state has been logged
-	open chan struct{} // closed while up
+	mu    stdsync.Mutex
+	up    bool
+	fault error         // of the last question
+	said  string        // why syncs pause, as the log has it; "" when it has said nothing or that they go on
+	open  chan struct{} // closed while up
 }
 
 func newHealth(log logrus.FieldLogger) *health {
 	return &health{log: log, suspect: make(chan struct{}, 1), open: make(chan struct{})}
 }
 
-// watch pings until ctx ends, more often while Redis is away, and calls back
-// each time it has come (the first time too).
-func (h *health) watch(ctx context.Context, ping func(context.Context) error, back func(context.Context, bool)) {
+// watch asks until ctx ends, more often while Redis is away or refuses, and
+// calls back each time it has come (the first time too). In doubt it asks for
+// more: whether larder may publish as well.
+func (h *health) watch(ctx context.Context, ask func(ctx context.Context, doubt bool) error, back func(context.Context, bool)) {
 	pause := firstPing
+	doubt := true
 	for first := true; ; {
-		err := limited(ctx, ping)
+		err := limited(ctx, func(ctx context.Context) error { return ask(ctx, doubt) })
 		if ctx.Err() != nil {
 			return
 		}
@@ -50,28 +56,31 @@ func (h *health) watch(ctx context.Context, ping func(context.Context) error, ba
 		}
 		if err == nil {
 			pause = firstPing
-			if !h.rest(ctx, calmPing) {
+			if doubt = h.rest(ctx, calmPing); ctx.Err() != nil {
 				return
 			}
 			continue
 		}
+		doubt = true
 		// Half of the pause is left to chance, so that replicas do not all
 		// come back at once.
-		if !h.rest(ctx, pause/2+rand.N(pause/2)) { //nolint:gosec // no secret
+		h.rest(ctx, pause/2+rand.N(pause/2)) //nolint:gosec // no secret
+		if ctx.Err() != nil {
 			return
 		}
 		pause = min(2*pause, lastPing)
 	}
 }
 
-func limited(ctx context.Context, ping func(context.Context) error) error {
+func limited(ctx context.Context, ask func(context.Context) error) error {
 	ctx, cancel := context.WithTimeout(ctx, pingLimit)
 	defer cancel()
-	return ping(ctx)
+	return ask(ctx)
 }
 
-// rest waits; a suspicion ends the wait early while Redis is thought up.
-func (h *health) rest(ctx context.Context, pause time.Duration) bool {
+// rest waits, until ctx ends at most; a suspicion ends the wait early while
+// Redis is thought up, and is told.
+func (h *health) rest(ctx context.Context, pause time.Duration) (suspected bool) {
 	timer := time.NewTimer(pause)
 	defer timer.Stop()
 	suspect := h.suspect
@@ -80,38 +89,70 @@ func (h *health) rest(ctx context.Context, pause time.Duration) bool {
 	}
 	select {
 	case <-ctx.Done():
-		return false
 	case <-timer.C:
 	case <-suspect:
+		return true
 	}
-	return true
+	return false
 }
 
-// set notes an answer; true when Redis has just come up. Each change of state
-// is one line in the log.
+// set notes an answer; true when Redis has just come up. Each change of state,
+// and of what keeps it from being up, is one line in the log.
 func (h *health) set(err error) (came bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	up := err == nil
-	if up == h.up {
-		if !up && !h.said { // down from the start
-			h.said = true
-			h.log.WithError(err).WithField("event", "sync.paused").Warn("Redis does not answer: syncs pause until it does")
+	was := h.up
+	h.up, h.fault = err == nil, err
+	switch {
+	case err != nil:
+		if was {
+			h.open = make(chan struct{})
 		}
+		h.pause(err)
 		return false
-	}
-	h.up = up
-	if !up {
-		h.open = make(chan struct{})
-		h.said = true
-		h.log.WithError(err).WithField("event", "sync.paused").Warn("Redis does not answer any more: syncs pause until it does")
+	case was:
 		return false
 	}
 	close(h.open)
-	if h.said {
+	switch h.said {
+	case "":
+	case noAnswer:
 		h.log.WithField("event", "sync.resumed").Info("Redis answers again: catching up")
+	default:
+		h.log.WithField("event", "sync.resumed").Info("Redis takes writes again: catching up")
 	}
+	h.said = ""
 	return true
+}
+
+// noAnswer is the state of a Redis that does not answer.
+const noAnswer = "does not answer"
+
+// pause says why syncs pause, unless that has been said. The caller holds the
+// lock.
+func (h *health) pause(err error) {
+	why, until, class := noAnswer, "it does", ""
+	if refused, ok := errors.AsType[*cache.RefusedError](err); ok {
+		why, until, class = "refuses writes: "+refused.Reason(), "it takes them", refused.Class
+	}
+	if h.said == why {
+		return
+	}
+	h.said = why
+	entry := h.log.WithError(err).WithField("event", "sync.paused")
+	if class != "" {
+		entry = entry.WithField("class", class)
+	}
+	entry.Warnf("Redis %s: syncs pause until %s", why, until)
+}
+
+// refusal is why Redis refuses writes, nil while it takes them or does not
+// answer at all.
+func (h *health) refusal() *cache.RefusedError {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	refused, _ := errors.AsType[*cache.RefusedError](h.fault)
+	return refused
 }
 
 func (h *health) isUp() bool {
@@ -120,7 +161,7 @@ func (h *health) isUp() bool {
 	return h.up
 }
 
-// doubt asks for a ping soon: a run could not reach Redis.
+// doubt asks for a question soon: a run could not reach Redis.
 func (h *health) doubt() {
 	select {
 	case h.suspect <- struct{}{}:

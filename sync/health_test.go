@@ -24,7 +24,7 @@ func TestHealthSaysEachChangeOnceAndCatchesUp(t *testing.T) {
 		done := make(chan struct{})
 		go func() {
 			defer close(done)
-			h.watch(ctx, func(context.Context) error {
+			h.watch(ctx, func(context.Context, bool) error {
 				pings.Add(1)
 				if down.Load() {
 					return errors.New("connection refused")

@@ -47,7 +47,7 @@ type SkipReason string
 const (
 	SkipBusy  SkipReason = "busy"  // the last run is unfinished, here or on another replica
 	SkipTaken SkipReason = "taken" // another replica did this slot
-	SkipRedis SkipReason = "redis" // Redis is gone: syncs pause (policy S5)
+	SkipRedis SkipReason = "redis" // Redis is gone or refuses writes: syncs pause (policy S5)
 )
 
 // Deps is what a Runner works with. Replica, Observer, Clock and Log may be
@@ -127,6 +127,10 @@ func NewRunner(d Deps) (*Runner, error) {
 	r.health = newHealth(r.log)
 	return r, nil
 }
+
+// Refused tells why Redis takes no writes, as the Scheduler last found it; nil
+// while it does, while it does not answer at all, and before a Scheduler runs.
+func (r *Runner) Refused() *cache.RefusedError { return r.health.refusal() }
 
 // UnknownRestaurantError is a restaurant that the configuration does not have.
 type UnknownRestaurantError struct {

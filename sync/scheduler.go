@@ -42,7 +42,7 @@ func (s *Scheduler) Run(ctx context.Context) error {
 		return nil
 	})
 	g.Go(func() error {
-		r.health.watch(ctx, r.server.Ping, r.catchUp)
+		r.health.watch(ctx, r.server.Probe, r.catchUp)
 		return nil
 	})
 	g.Go(func() error {

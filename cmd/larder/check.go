@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 	"time"
 
@@ -14,7 +13,6 @@ import (
 
 	"larder/cache"
 	"larder/configs"
-	"larder/httpapi"
 	"larder/internal/menu"
 	"larder/internal/upstream"
 	"larder/ordering"
@@ -43,8 +41,8 @@ func checkCommand(w *world) *cobra.Command {
 		Use:   "check --config FILE",
 		Short: "Check a configuration; with --online also what it connects to",
 		Long: `Check a configuration: everything that is wrong is named with file, line and
-column. With --online also ask Redis, whether it can be trusted with orders where
-someone may place them, and each connection for a token and a menu; where the
+column. With --online also ask Redis, whether it takes what larder writes and can be
+trusted with orders where someone may place them, and each connection for a token and a menu; where the
 configured token request does not work, the others are tried and the one that
 would work is named.`,
 		Args: cobra.NoArgs,
@@ -104,7 +102,7 @@ func onlineChecks(ctx context.Context, cfg *configs.Config) []finding {
 // much to read at its start.
 const redisLimit = 3 * time.Minute
 
-// checkRedis asks whether Redis answers, what it is and, where the configuration
+// checkRedis asks whether Redis answers and takes what larder writes, what it is and, where the configuration
 // lets someone place orders, whether it can be trusted with them (policy O14).
 func checkRedis(ctx context.Context, cfg *configs.Config) []finding {
 	ctx, cancel := context.WithTimeout(ctx, redisLimit)
@@ -116,13 +114,16 @@ func checkRedis(ctx context.Context, cfg *configs.Config) []finding {
 	defer func() { _ = redis.Close() }() //nolint:contextcheck // it was only asked, and its end is bounded by itself
 	about, err := redis.About(ctx)
 	if err == nil {
-		err = redis.Ping(ctx) // of a cluster every master
+		err = redis.Probe(ctx, true) // of a cluster every master
+	}
+	if refused, ok := errors.AsType[*cache.RefusedError](err); ok {
+		return []finding{{What: "redis", Msg: fmt.Sprintf("(%s) answers, but %s: %v", about, cache.Plain(err), refused.Err)}}
 	}
 	if err != nil {
 		return []finding{{What: "redis", Msg: fmt.Sprintf("(%s) %s", redis.Form(), plain(err))}}
 	}
 	findings := []finding{{What: "redis", OK: true, Msg: "answers: " + about.String()}}
-	if !takesOrders(cfg.Auth) {
+	if !cfg.Auth.TakesOrders() {
 		return findings
 	}
 	var notReady *ordering.NotReadyError
@@ -133,13 +134,6 @@ func checkRedis(ctx context.Context, cfg *configs.Config) []finding {
 		return append(findings, finding{What: "orders", Msg: plain(err)})
 	}
 	return append(findings, finding{What: "orders", OK: true, Msg: "can be placed"})
-}
-
-// takesOrders tells whether anyone may place orders.
-func takesOrders(auth httpapi.AuthConfig) bool {
-	return auth.PublicOrders.Enabled || slices.ContainsFunc(auth.Clients, func(c httpapi.ClientConfig) bool {
-		return slices.Contains(c.Scopes, httpapi.ScopeOrders)
-	})
 }
 
 func checkConnection(ctx context.Context, cfg *configs.Config, connection upstream.Config) []finding {

@@ -149,7 +149,7 @@ func (d *daemon) run(ctx context.Context) error {
 // told of elsewhere.
 func (d *daemon) warnOfOrders(ctx context.Context) {
 	var notReady *ordering.NotReadyError
-	if err := d.orders.Ready(ctx); takesOrders(d.cfg.Auth) && errors.As(err, &notReady) && notReady.Err == nil {
+	if err := d.orders.Ready(ctx); d.cfg.Auth.TakesOrders() && errors.As(err, &notReady) && notReady.Err == nil {
 		d.log.WithField("event", "order.not_ready").Warn("no orders are placed: " + notReady.Msg)
 	}
 }

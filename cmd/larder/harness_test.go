@@ -23,7 +23,7 @@ import (
 )
 
 // patience bounds every wait of these tests; they wait for events, not for time.
-const patience = 60 * time.Second
+const patience = 2 * time.Minute
 
 // parallel is how many tests run at a time at least, on few processors too:
 // those of outages mostly wait for time-outs and schedules.

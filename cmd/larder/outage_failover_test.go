@@ -3,6 +3,7 @@ package main
 import (
 	"net/http"
 	"strings"
+	"syscall"
 	"testing"
 
 	"larder/cache"
@@ -10,7 +11,7 @@ import (
 	"larder/internal/redistest"
 )
 
-// A master of Redis is killed under constant reads and syncs of two larders: no
+// A master of Redis is killed, or frozen, under constant reads and syncs of two larders: no
 // read fails, no version goes back, and what changes afterwards is everywhere.
 func TestAMasterIsLost(t *testing.T) {
 	t.Parallel()
@@ -21,6 +22,16 @@ func TestAMasterIsLost(t *testing.T) {
 		o.losesMaster(t, func() {
 			master := group.Master()
 			master.Stop()
+			group.AwaitFailover(master)
+		})
+	})
+	t.Run("of Sentinel, frozen", func(t *testing.T) {
+		t.Parallel()
+		group := redistest.StartSentinel(t, redistest.AppendOnly())
+		o := newOutageOn(t, group.URL())
+		o.losesMaster(t, func() {
+			master := group.Master()
+			master.Signal(syscall.SIGSTOP) // its connections stay
 			group.AwaitFailover(master)
 		})
 	})

@@ -73,6 +73,9 @@ func (o *outage) degraded(t *testing.T, base string) {
 		OK  bool
 		Msg string
 	}
+	if status, body := fetch(t, base+"/readyz"); status != http.StatusOK || body != `{"status":"degraded"}` {
+		t.Errorf("plain readiness without Redis: %d %s, want 200 and degraded", status, body)
+	}
 	status, body := fetch(t, base+"/readyz?verbose")
 	state := fromJSON[struct {
 		Status string
@@ -83,6 +86,9 @@ func (o *outage) degraded(t *testing.T, base string) {
 	}
 	if p := state.Parts; p.Redis.OK || p.Redis.Msg == "" || p.Journal.OK || !p.Catalogues.OK {
 		t.Errorf("readiness names %+v, want Redis and the journal alone", p)
+	}
+	if strings.Contains(body, "127.0.0.1") {
+		t.Errorf("readiness says where Redis is: %s", body)
 	}
 }
 

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"syscall"
 	"time"
 
 	"github.com/cespare/xxhash/v2"
@@ -142,13 +141,4 @@ func computing(times int, do func() error) (time.Duration, error) {
 	}
 	after, err := ownCPU()
 	return (after - before) / time.Duration(times), err
-}
-
-// ownCPU is what this process has computed so far, in user mode and kernel.
-func ownCPU() (time.Duration, error) {
-	var usage syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &usage); err != nil {
-		return 0, fmt.Errorf("bench: own CPU time: %w", err)
-	}
-	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano()), nil
 }

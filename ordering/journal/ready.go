@@ -11,6 +11,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"larder/cache"
 	"larder/ordering"
 )
 
@@ -82,7 +83,7 @@ func (j *Journal) judged(at time.Time, err error) error {
 }
 
 func silent(err error) error {
-	return &ordering.NotReadyError{Msg: "Redis does not answer", RetryAfter: retrySilent, Err: err}
+	return &ordering.NotReadyError{Msg: "Redis " + cache.Plain(err), RetryAfter: retrySilent, Err: err}
 }
 
 // facts gives the settings of Redis, in a cluster those of every master.

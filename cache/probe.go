@@ -1,0 +1,126 @@
+package cache
+
+import (
+	"context"
+	_ "embed" // the script
+	"errors"
+	"fmt"
+	"sync/atomic"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+)
+
+const (
+	// probeLife is how long a probe's key lives.
+	probeLife = time.Minute
+	// probeTags bounds the search for a key on each master of a cluster.
+	probeTags = 1024
+)
+
+//go:embed probe.lua
+var probeSource string
+
+// Probe asks whether Redis takes what larder writes, of a cluster every master:
+// one that is full, that lacks its replicas or its disk, or that gives larder's
+// user too few rights answers Ping and refuses the rest. notices asks also
+// whether larder may publish; it leaves the word "probe" on both channels, so
+// it is for times of doubt, not for every few seconds.
+//
+// Errors, all ErrUnavailable: *RefusedError where it answers and refuses, else
+// as Ping.
+func (r *Redis) Probe(ctx context.Context, notices bool) error {
+	if err := r.Ping(ctx); err != nil {
+		return err
+	}
+	args := []any{probeLife.Milliseconds()}
+	if notices {
+		args = append(args, r.keys.Notices(), r.keys.RunNotices())
+	}
+	keys, err := r.probeKeys(ctx)
+	if err != nil {
+		return unavailable("look for the masters", err)
+	}
+	for _, key := range keys {
+		refused, err := r.probe.Run(ctx, r.strict, []string{key}, args...).StringSlice()
+		switch {
+		case err == nil && len(refused) == 2: //nolint:mnd // channel and error
+			return &RefusedError{Class: classOf(refused[1]), Channel: refused[0], Err: errors.New(refused[1])}
+		case err != nil:
+			return refusedOr(unavailable("write a probe", err))
+		}
+	}
+	return nil
+}
+
+// probeKeys gives a key on every master that holds any.
+func (r *Redis) probeKeys(ctx context.Context) ([]string, error) {
+	cluster, ok := r.strict.(*redis.ClusterClient)
+	if !ok {
+		return []string{r.keys.Probe(0)}, nil
+	}
+	var masters atomic.Int32
+	err := cluster.ForEachMaster(ctx, func(context.Context, *redis.Client) error {
+		masters.Add(1)
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	var keys []string
+	seen := map[*redis.Client]bool{}
+	for tag := 0; tag < probeTags && len(keys) < int(masters.Load()); tag++ {
+		key := r.keys.Probe(tag)
+		master, err := cluster.MasterForKey(ctx, key) // from what the client knows, not over the line
+		if err != nil {
+			return nil, err
+		}
+		if !seen[master] {
+			seen[master], keys = true, append(keys, key)
+		}
+	}
+	return keys, nil
+}
+
+// refusedOr gives the *RefusedError that the error is, else the error. Whatever
+// else Redis says (LOADING, CLUSTERDOWN, NOAUTH, …) counts as no answer.
+func refusedOr(err error) error {
+	said, ok := errors.AsType[redis.Error](err)
+	if !ok {
+		return err
+	}
+	switch class := classOf(said.Error()); class {
+	case "OOM", "MISCONF", "NOREPLICAS", "READONLY", noRight:
+		return &RefusedError{Class: class, Err: err}
+	default:
+		return err
+	}
+}
+
+// RefusedError is a Redis that answers, but refuses what larder writes. It is
+// ErrUnavailable.
+type RefusedError struct {
+	Class   string // Redis's own word: OOM, MISCONF, NOREPLICAS, READONLY or NOPERM
+	Channel string // the one that larder may not publish to; "" where it is the write
+	Err     error  // what Redis said, for the log only
+}
+
+// Error says what Redis said.
+func (e *RefusedError) Error() string {
+	if e.Channel != "" {
+		return fmt.Sprintf("cache: publish to %s: %v", e.Channel, e.Err)
+	}
+	return e.Err.Error()
+}
+
+// Unwrap gives ErrUnavailable and the cause.
+func (e *RefusedError) Unwrap() []error { return []error{ErrUnavailable, e.Err} }
+
+// Reason is the class and what it means, for a person; it names no address and
+// quotes nothing.
+func (e *RefusedError) Reason() string {
+	if e.Channel != "" {
+		return e.Class + ": its user may not publish to the channel " + e.Channel
+	}
+	return e.Class + ": " + meaning(e.Class)
+}

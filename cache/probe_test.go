@@ -1,0 +1,225 @@
+package cache_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"larder/cache"
+	"larder/internal/redistest"
+)
+
+func TestProbeLeavesNothingBehind(t *testing.T) {
+	t.Parallel()
+	onEveryRedis(t, func(t *testing.T, r *cache.Redis) {
+		for _, notices := range []bool{false, true} {
+			if err := r.Probe(t.Context(), notices); err != nil {
+				t.Fatalf("a Redis that is well: %v", err)
+			}
+		}
+		found := 0
+		for tag := range 64 {
+			switch left := r.Client().PTTL(t.Context(), r.Keys().Probe(tag)).Val(); {
+			case left == -1:
+				t.Errorf("%s never expires", r.Keys().Probe(tag))
+			case left > 0 && left <= time.Minute:
+				found++
+			}
+		}
+		want := 1
+		if r.Form() == cache.Cluster {
+			want = 3 // of each master
+		}
+		if found != want {
+			t.Errorf("%d keys were written, want %d", found, want)
+		}
+	})
+}
+
+// In calm times nobody is told: a probe every few seconds is no news.
+func TestProbeTellsOnlyInDoubt(t *testing.T) {
+	t.Parallel()
+	cache.OnEachKind(t, func(t *testing.T, r *cache.Redis) {
+		channels := []string{r.Keys().Notices(), r.Keys().RunNotices()}
+		heard := r.Client().Subscribe(t.Context(), channels...)
+		t.Cleanup(func() { _ = heard.Close() })
+		next := func() *redis.Message {
+			for {
+				got, err := heard.ReceiveTimeout(t.Context(), 10*time.Second)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if message, ok := got.(*redis.Message); ok {
+					return message
+				}
+			}
+		}
+		for range channels {
+			if _, err := heard.Receive(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := errors.Join(r.Probe(t.Context(), false), r.Client().Publish(t.Context(), channels[0], "mark").Err(), r.Probe(t.Context(), true)); err != nil {
+			t.Fatal(err)
+		}
+		for _, want := range []string{channels[0] + " mark", channels[0] + " probe", channels[1] + " probe"} {
+			if got := next(); got.Channel+" "+got.Payload != want {
+				t.Errorf("heard %q on %s, want %s", got.Payload, got.Channel, want)
+			}
+		}
+	})
+}
+
+// TestProbeIsRefused holds every way in which a Redis that answers Ping takes
+// no writes.
+func TestProbeIsRefused(t *testing.T) {
+	t.Parallel()
+	set := func(name, value string) func(*testing.T, *redistest.Server) string {
+		return func(t *testing.T, server *redistest.Server) string {
+			t.Helper()
+			if err := server.Client().ConfigSet(t.Context(), name, value).Err(); err != nil {
+				t.Fatal(err)
+			}
+			return server.URL()
+		}
+	}
+	user := func(rules ...any) func(*testing.T, *redistest.Server) string {
+		return func(t *testing.T, server *redistest.Server) string {
+			t.Helper()
+			if err := server.Client().Do(t.Context(), append([]any{"ACL", "SETUSER", "larder", "on", ">secret"}, rules...)...).Err(); err != nil {
+				t.Fatal(err)
+			}
+			return "redis://larder:secret@" + server.Addr() + "/0"
+		}
+	}
+	for name, test := range map[string]struct {
+		options []redistest.Option
+		spoil   func(*testing.T, *redistest.Server) string // gives the URL
+		class   string
+		channel string
+		reason  string
+	}{
+		"full":                {nil, set("maxmemory", "1mb"), "OOM", "", "maxmemory"},
+		"without replicas":    {nil, set("min-replicas-to-write", "1"), "NOREPLICAS", "", "min-replicas-to-write"},
+		"cannot save":         {[]redistest.Option{redistest.Config("save", "3600", "1000000")}, failSave, "MISCONF", "", "disk"},
+		"a replica":           {nil, becomeReplica, "READONLY", "", "replica"},
+		"other keys":          {nil, user("~other:*", "&*", "+@all"), "NOPERM", "", "right"},
+		"no scripts":          {nil, user("~*", "&*", "+@all", "-eval", "-evalsha"), "NOPERM", "", "right"},
+		"no channels":         {nil, user("~*", "resetchannels", "+@all"), "NOPERM", "larder:f1:notices", "publish to the channel larder:f1:notices"},
+		"one channel":         {nil, user("~*", "resetchannels", "&larder:f1:notices", "+@all"), "NOPERM", "larder:f1:run-notices", "larder:f1:run-notices"},
+		"no right to publish": {nil, user("~*", "&*", "+@all", "-publish"), "NOPERM", "larder:f1:notices", "larder:f1:notices"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			server := redistest.Start(t, test.options...)
+			r := open(t, test.spoil(t, server))
+			if err := r.Ping(t.Context()); err != nil && test.class != "MISCONF" { // which refuses pings too
+				t.Fatalf("it does not even answer: %v", err)
+			}
+			err := r.Probe(t.Context(), true)
+			var refused *cache.RefusedError
+			if !errors.As(err, &refused) || !errors.Is(err, cache.ErrUnavailable) {
+				t.Fatalf("got %v, want a *RefusedError that is ErrUnavailable", err)
+			}
+			if refused.Class != test.class || refused.Channel != test.channel || !strings.Contains(refused.Reason(), test.reason) {
+				t.Errorf("got class %s, channel %q, reason %q", refused.Class, refused.Channel, refused.Reason())
+			}
+			if said := cache.Plain(err); said != "refuses writes: "+refused.Reason() || strings.Contains(said, "script") {
+				t.Errorf("said plainly: %q", said)
+			}
+			if test.channel != "" && r.Probe(t.Context(), false) != nil {
+				t.Error("without notices the writes are refused too")
+			}
+		})
+	}
+}
+
+// failSave lets the server fail at a snapshot: a folder has the name of its file.
+func failSave(t *testing.T, server *redistest.Server) string {
+	t.Helper()
+	client := server.Client()
+	dir := client.ConfigGet(t.Context(), "dir").Val()["dir"]
+	file := client.ConfigGet(t.Context(), "dbfilename").Val()["dbfilename"]
+	if err := os.MkdirAll(filepath.Join(dir, file, "occupied"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := client.BgSave(t.Context()).Err(); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the snapshot has failed", func() bool {
+		return strings.Contains(client.Info(t.Context(), "persistence").Val(), "rdb_last_bgsave_status:err")
+	})
+	return server.URL()
+}
+
+// becomeReplica makes the server follow one that does not exist.
+func becomeReplica(t *testing.T, server *redistest.Server) string {
+	t.Helper()
+	if err := server.Client().ReplicaOf(t.Context(), "127.0.0.1", "1").Err(); err != nil {
+		t.Fatal(err)
+	}
+	return server.URL()
+}
+
+// One master of a cluster that is full stops what stands on it, so that it
+// counts for all.
+func TestProbeAsksEveryMaster(t *testing.T) {
+	t.Parallel()
+	cluster := redistest.StartCluster(t, 0)
+	r := open(t, cluster.URL())
+	for i, node := range cluster.Nodes() {
+		if err := r.Probe(t.Context(), true); err != nil {
+			t.Fatalf("a cluster that is well: %v", err)
+		}
+		client := node.Client()
+		if err := client.ConfigSet(t.Context(), "maxmemory", "1mb").Err(); err != nil {
+			t.Fatal(err)
+		}
+		var refused *cache.RefusedError
+		if err := r.Probe(t.Context(), false); !errors.As(err, &refused) || refused.Class != "OOM" {
+			t.Errorf("master %d is full: got %v", i, err)
+		}
+		if err := client.ConfigSet(t.Context(), "maxmemory", "0").Err(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// What anyone may be told never names where Redis is.
+func TestPlainNamesNoAddress(t *testing.T) {
+	t.Parallel()
+	locked := redistest.Start(t, redistest.Password("a-password"))
+	stopped := redistest.Start(t)
+	stopped.Stop()
+	late, cancel := context.WithTimeout(t.Context(), time.Nanosecond)
+	defer cancel()
+	<-late.Done()
+	for name, test := range map[string]struct {
+		err  error
+		want string
+	}{
+		"nobody there": {open(t, stopped.URL()).Ping(t.Context()), "does not answer: nothing listens there"},
+		"no such name": {open(t, "redis://redis.invalid:6379/0").Ping(t.Context()), "does not answer: its name is not found"},
+		"locked":       {open(t, "redis://"+locked.Addr()+"/0").Probe(t.Context(), true), "answers with an error: NOAUTH: it wants a password"},
+		"in time":      {open(t, stopped.URL()).Ping(late), "does not answer: no answer in time"},
+		"anything":     {fmt.Errorf("dial 10.0.0.7:6379: %w", errors.New("odd")), "does not answer"},
+	} {
+		got := cache.Plain(test.err)
+		if got != test.want || test.err == nil {
+			t.Errorf("%s: got %q of %v, want %q", name, got, test.err, test.want)
+		}
+		for _, address := range []string{locked.Addr(), stopped.Addr(), "redis.invalid", "10.0.0.7"} {
+			if u := (&url.URL{Host: address}); strings.Contains(got, u.Hostname()) {
+				t.Errorf("%s: %q names %s", name, got, address)
+			}
+		}
+	}
+}

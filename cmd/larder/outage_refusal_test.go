@@ -1,0 +1,191 @@
+package main
+
+import (
+	"net/http"
+	"os"
+	"strings"
+	"testing"
+
+	"larder/internal/bench"
+)
+
+// A Redis that answers and takes no writes is told in the log and on /readyz;
+// syncs pause, no order is sent, every read is answered; and when it takes them
+// again everything goes on by itself, with one catch-up (policy S5).
+func TestRedisRefusesWrites(t *testing.T) {
+	t.Parallel()
+	for class, setting := range map[string]struct{ name, bad, good string }{
+		"OOM":        {"maxmemory", "1mb", "0"},
+		"NOREPLICAS": {"min-replicas-to-write", "1", "0"},
+	} {
+		t.Run(class, func(t *testing.T) {
+			t.Parallel()
+			o := newOutage(t)
+			p := o.start(t)
+			base := o.serving(t, p)
+			client := shopper(t, base)
+			if status, _, body := o.place(t, client, "before"); status != http.StatusCreated {
+				t.Fatalf("an order before: %d %s", status, body)
+			}
+			o.well(t, base)
+			reading := o.read(t, base)
+			o.stop(t, o.restaurants[0], true)
+			o.shows(t, base, o.restaurants[0], true)
+			caughtUp := p.lines("sync.catch_up")
+			set := func(value string) {
+				if err := o.redis.Client().ConfigSet(t.Context(), setting.name, value).Err(); err != nil {
+					t.Fatal(err)
+				}
+			}
+
+			set(setting.bad)
+			p.log.find(t, `"msg":"Redis refuses writes: `+class+`: `)
+			o.refused(t, base, class, class)
+			o.refuses(t, client)
+			o.pauses(t, base)
+			o.stop(t, o.restaurants[0], false) // nobody hears of it yet
+
+			set(setting.good)
+			p.log.find(t, `"msg":"Redis takes writes again`)
+			o.shows(t, base, o.restaurants[0], false)
+			eventually(t, "an order is placed again", func() bool {
+				status, _, _ := o.place(t, client, "after")
+				return status == http.StatusCreated
+			})
+			if _, orders := o.calls(t); orders != 2 {
+				t.Errorf("the ordering service got %d orders, want those before and after", orders)
+			}
+			o.well(t, base)
+			reading.stop().whole(t, len(o.restaurants)+2)
+			if paused, resumed, again := p.lines("sync.paused"), p.lines("sync.resumed"), p.lines("sync.catch_up")-caughtUp; paused != 1 || resumed != 1 || again != 1 {
+				t.Errorf("%d lines say that syncs pause, %d that they go on, %d that they catch up; want one of each", paused, resumed, again)
+			}
+		})
+	}
+}
+
+// well waits until readiness says so.
+func (o *outage) well(t *testing.T, base string) {
+	t.Helper()
+	eventually(t, "readiness says that all is well", func() bool {
+		status, body := fetch(t, base+"/readyz")
+		return status == http.StatusOK && strings.Contains(body, `"status":"ok"`)
+	})
+}
+
+// refused asserts that readiness is 200 and degraded, names Redis's part and,
+// where orders are refused too, the journal's, and no address.
+func (o *outage) refused(t *testing.T, base, redis, journal string) {
+	t.Helper()
+	if status, body := fetch(t, base+"/readyz"); status != http.StatusOK || body != `{"status":"degraded"}` {
+		t.Errorf("readiness: %d %s, want 200 and degraded", status, body)
+	}
+	_, body := fetch(t, base+"/readyz?verbose")
+	parts := fromJSON[struct {
+		Parts struct {
+			Redis, Journal struct {
+				OK  bool
+				Msg string
+			}
+		}
+	}](t, body).Parts
+	if parts.Redis.OK || !strings.HasPrefix(parts.Redis.Msg, "refuses writes: "+redis) {
+		t.Errorf("Redis's part: %+v, want that it refuses writes: %s", parts.Redis, redis)
+	}
+	if ok := journal == ""; parts.Journal.OK != ok || !strings.Contains(parts.Journal.Msg, journal) {
+		t.Errorf("the journal's part: %+v, want %q", parts.Journal, journal)
+	}
+	if strings.Contains(body, "127.0.0.1") {
+		t.Errorf("readiness names an address: %s", body)
+	}
+}
+
+// acl gives Redis a user with the rules, and larder's configuration to it.
+func (o *outage) acl(t *testing.T, rules ...string) {
+	t.Helper()
+	args := []any{"ACL", "SETUSER", "larder", "reset", "on", ">a-long-password"}
+	for _, rule := range rules {
+		args = append(args, rule)
+	}
+	if err := o.redis.Client().Do(t.Context(), args...).Err(); err != nil {
+		t.Fatal(err)
+	}
+	o.config = o.configuration(t, "redis://larder:a-long-password@"+o.toRedis.Addr()+"/0")
+}
+
+// A user without channels could take leases and publish nothing: larder says so
+// instead, on the command line too, and goes on by itself when it gets the right.
+func TestRedisGivesNoChannels(t *testing.T) {
+	t.Parallel()
+	o := newOutage(t)
+	o.acl(t, "~*", "+@all", "resetchannels")
+	if got := larder(t, "check", "--online", "--config", o.config); got.status != statusFailed || !strings.Contains(got.out, "FAILED  redis: ") ||
+		!strings.Contains(got.out, "refuses writes: NOPERM: its user may not publish to the channel larder:f1:notices") {
+		t.Errorf("check --online: %+v", got)
+	}
+	tried, _ := o.calls(t)
+	p := o.start(t)
+	base := p.url(t)
+	p.log.find(t, `"msg":"Redis refuses writes: NOPERM: its user may not publish to the channel larder:f1:notices`)
+	if status, body := fetch(t, base+"/readyz?verbose"); status != http.StatusServiceUnavailable || !strings.Contains(body, "larder:f1:notices") {
+		t.Errorf("readiness before any menu: %d %s, want 503 and the channel", status, body)
+	}
+	if menus, _ := o.calls(t); menus != tried {
+		t.Errorf("%d menus were pulled that nobody could publish", menus-tried)
+	}
+	if err := o.redis.Client().Do(t.Context(), "ACL", "SETUSER", "larder", "&larder:*").Err(); err != nil {
+		t.Fatal(err)
+	}
+	o.serving(t, p)
+	o.well(t, base)
+
+	// The right is taken away while it runs: its orders need no channel.
+	if err := o.redis.Client().Do(t.Context(), "ACL", "SETUSER", "larder", "resetchannels", "&larder:f1:notices").Err(); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "syncs pause again", func() bool { return p.lines("sync.paused") == 2 })
+	o.refused(t, base, "NOPERM: its user may not publish to the channel larder:f1:run-notices", "")
+	if status, _, body := o.place(t, shopper(t, base), "meanwhile"); status != http.StatusCreated {
+		t.Errorf("an order: %d %s, want 201", status, body)
+	}
+}
+
+// rights are what docs/redis.md says that larder's user needs.
+const rights = "~larder:* &larder:* +@all -@admin -@dangerous +info"
+
+// The documented rights are enough for everything.
+func TestTheDocumentedRightsAreEnough(t *testing.T) {
+	t.Parallel()
+	page, err := os.ReadFile("../../docs/redis.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(string(page), rights) {
+		t.Fatalf("docs/redis.md does not say %q", rights)
+	}
+	o := newOutage(t)
+	o.acl(t, strings.Fields(rights)...)
+	if got := larder(t, "check", "--online", "--config", o.config); !strings.Contains(got.out, "ok      redis: ") || !strings.Contains(got.out, "ok      orders: can be placed") {
+		t.Errorf("check --online: %+v", got)
+	}
+	p := o.start(t)
+	base := o.serving(t, p)
+	o.stop(t, o.restaurants[0], true)
+	o.shows(t, base, o.restaurants[0], true)
+	o.stop(t, o.restaurants[0], false)
+	o.shows(t, base, o.restaurants[0], false)
+	client := shopper(t, base)
+	if status, _, body := o.place(t, client, "one"); status != http.StatusCreated {
+		t.Errorf("an order: %d %s", status, body)
+	}
+	env := []string{"LARDER_CLIENT_ID=ops", "LARDER_CLIENT_SECRET=ops-secret"}
+	if got := (command{env: env}).run(t, "sync", "--all", "--url", base); got.status != statusDone {
+		t.Errorf("sync --all: %+v", got)
+	}
+	o.well(t, base)
+	log := o.redis.Client().Do(t.Context(), "ACL", "LOG").Val()
+	if denied, ok := log.([]any); !ok || len(denied) != 0 {
+		t.Errorf("Redis denied: %v", log)
+	}
+	o.until(t, base, "runs are counted", func(s bench.Sample) bool { return s.Sum("larder_sync_runs_total") > 0 })
+}

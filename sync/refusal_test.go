@@ -1,0 +1,118 @@
+package sync
+
+import (
+	"context"
+	"errors"
+	"slices"
+	stdsync "sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	logtest "github.com/sirupsen/logrus/hooks/test"
+
+	"larder/cache"
+)
+
+// A Redis that answers and refuses is a state of its own: told once with its
+// reason, told again when the reason is another, and over when writes are taken.
+func TestHealthTellsARefusalFromSilence(t *testing.T) {
+	t.Parallel()
+	log, lines := logtest.NewNullLogger()
+	h := newHealth(log)
+	full := &cache.RefusedError{Class: "OOM", Err: errors.New("OOM command not allowed")}
+	cut := &cache.RefusedError{Class: "NOREPLICAS", Err: errors.New("NOREPLICAS Not enough good replicas")}
+	for i, step := range []struct {
+		answer error
+		up     bool
+		class  string // of the refusal
+		came   bool
+	}{
+		{full, false, "OOM", false},
+		{full, false, "OOM", false},
+		{nil, true, "", true},
+		{nil, true, "", false},
+		{full, false, "OOM", false},
+		{cut, false, "NOREPLICAS", false},
+		{cut, false, "NOREPLICAS", false},
+		{errors.New("connection refused"), false, "", false},
+		{nil, true, "", true},
+	} {
+		came := h.set(step.answer)
+		class := ""
+		if refused := h.refusal(); refused != nil {
+			class = refused.Class
+		}
+		if came != step.came || h.isUp() != step.up || class != step.class {
+			t.Errorf("answer %d: came %v, up %v, class %q; want %+v", i, came, h.isUp(), class, step)
+		}
+	}
+	var got []string
+	for _, entry := range lines.AllEntries() {
+		got = append(got, entry.Message)
+	}
+	want := []string{
+		"Redis refuses writes: OOM: its memory is full (maxmemory): syncs pause until it takes them",
+		"Redis takes writes again: catching up",
+		"Redis refuses writes: OOM: its memory is full (maxmemory): syncs pause until it takes them",
+		"Redis refuses writes: NOREPLICAS: fewer replicas follow it than min-replicas-to-write asks for: syncs pause until it takes them",
+		"Redis does not answer: syncs pause until it does",
+		"Redis answers again: catching up",
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("the log says %q, want %q", got, want)
+	}
+}
+
+// Whether it may publish larder asks at the start, after a failure and in doubt;
+// not every few seconds, for others hear it.
+func TestHealthAsksForNoticesInDoubtAlone(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		h := newHealth(silent())
+		var (
+			mu     stdsync.Mutex
+			asked  []bool
+			answer error
+		)
+		ctx, cancel := context.WithCancel(t.Context())
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			h.watch(ctx, func(_ context.Context, doubt bool) error {
+				mu.Lock()
+				defer mu.Unlock()
+				asked = append(asked, doubt)
+				return answer
+			}, func(context.Context, bool) {})
+		}()
+		step := func(what string, want ...bool) {
+			t.Helper()
+			synctest.Wait()
+			mu.Lock()
+			defer mu.Unlock()
+			if !slices.Equal(asked, want) {
+				t.Errorf("%s: asked %v, want %v", what, asked, want)
+			}
+			asked = nil
+		}
+		step("at the start", true)
+		<-time.After(3 * calmPing)
+		step("in calm times", false, false, false)
+		h.doubt()
+		step("after a run met trouble", true)
+		says := func(err error) {
+			mu.Lock()
+			defer mu.Unlock()
+			answer = err
+		}
+		says(errors.New("away"))
+		<-time.After(calmPing)
+		step("as it goes away", false)
+		says(nil)
+		<-time.After(firstPing)
+		step("as it comes back", true)
+		cancel()
+		<-done
+	})
+}
