@@ -55,7 +55,7 @@ func BenchmarkUnchanged(b *testing.B) {
 }
 
 // computed is what this process has computed so far, its kernel's share too.
-func computed(b *testing.B) time.Duration {
+func computed(b testing.TB) time.Duration {
 	b.Helper()
 	var usage syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &usage); err != nil {

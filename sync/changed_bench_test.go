@@ -1,0 +1,110 @@
+package sync_test
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"strconv"
+	"testing"
+	"time"
+
+	logtest "github.com/sirupsen/logrus/hooks/test"
+
+	"larder/cache"
+	"larder/internal/menu"
+	"larder/internal/redistest"
+	"larder/internal/sandbox"
+	menusync "larder/sync"
+)
+
+// BenchmarkChanged is a pass over a menu of which one price has changed, with a
+// real Redis and a service that costs nothing: from the body in memory to the
+// version that everybody may read. It gives medians. publish-cpu-us is what this
+// process computes until then, its kernel's and its garbage collector's share
+// too, run-cpu-us until the run has ended; the others are the run's own steps,
+// on the clock.
+func BenchmarkChanged(b *testing.B) {
+	for _, dishes := range []int{60, 400, 5000} {
+		b.Run(strconv.Itoa(dishes), func(b *testing.B) { benchmarkChanged(b, dishes) })
+	}
+}
+
+func benchmarkChanged(b *testing.B, dishes int) {
+	b.Helper()
+	nolog, _ := logtest.NewNullLogger()
+	server := redistest.Start(b)
+	redis, err := cache.Open(b.Context(), cache.RedisConfig{URL: server.URL()}, nolog)
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() { _ = redis.Close() })
+	source, offered := &service{}, &publishClock{tb: b}
+	runner, err := menusync.NewRunner(menusync.Deps{
+		Restaurants: []menusync.Restaurant{{ID: bistro, Connection: "main", Settings: menu.DefaultSettings()}},
+		Connections: []menusync.Connection{{Name: "main", Source: source, Settings: menu.DefaultSettings()}},
+		Redis:       redis, Store: cache.NewStore(redis, cache.StoreConfig{}), Replica: offered,
+	})
+	if err != nil {
+		b.Fatal(err)
+	}
+	raw := sandbox.Generate{Products: dishes, Seed: 1}.Menu(0)
+	var publish, whole []time.Duration
+	var steps [4][]time.Duration
+	once := func(round int) {
+		source.body = repriced(b, raw, round)
+		began := computed(b)
+		run, err := runner.Once(b.Context(), bistro, menusync.TriggerCron)
+		ended := computed(b)
+		if err != nil || run.Outcome != menusync.OutcomeUpdated {
+			b.Fatalf("%+v, %v", run, err)
+		}
+		publish, whole = append(publish, offered.at-began), append(whole, ended-began)
+		for i, ms := range []float64{run.Steps.Decode, run.Steps.Lint, run.Steps.Compile, run.Steps.Publish} {
+			steps[i] = append(steps[i], time.Duration(ms*float64(time.Millisecond)))
+		}
+	}
+	once(0)
+	publish, whole, steps = nil, nil, [4][]time.Duration{} // of what was not there before
+	b.SetBytes(int64(len(raw)))
+	b.ReportAllocs()
+	round := 0
+	for b.Loop() {
+		round++
+		once(round)
+	}
+	report := func(what string, all []time.Duration) {
+		slices.Sort(all)
+		b.ReportMetric(float64(all[len(all)/2].Microseconds()), what)
+	}
+	report("publish-cpu-us", publish)
+	report("run-cpu-us", whole)
+	for i, name := range []string{"decode-us", "lint-us", "compile-us", "publish-us"} {
+		report(name, steps[i])
+	}
+}
+
+// publishClock is a replica that notes when it was offered a version.
+type publishClock struct {
+	replica
+
+	tb testing.TB
+	at time.Duration // as computed gives it
+}
+
+func (c *publishClock) Offer(snapshot *cache.Snapshot) {
+	c.at = computed(c.tb)
+	c.replica.Offer(snapshot)
+}
+
+// repriced gives the view with another price of its last dish in every round.
+func repriced(tb testing.TB, raw []byte, round int) []byte {
+	tb.Helper()
+	const field = `"price":`
+	products := bytes.Index(raw, []byte(`"ingredientsSchemes"`))
+	at := bytes.LastIndex(raw[:max(products, 0)], []byte(field)) + len(field)
+	end := at + bytes.IndexAny(raw[at:], ",}")
+	if products < 0 || end <= at {
+		tb.Fatal("the generated menu has no price of a dish where one is looked for")
+	}
+	return slices.Concat(raw[:at], fmt.Appendf(nil, "%d.5", 100+round), raw[end:])
+}
