@@ -92,7 +92,7 @@ func (s *Store) storeContent(ctx context.Context, p Publication, hash, own strin
 			return "", err
 		}
 		err = client.HSet(ctx, s.keys.ContentBody(hash),
-			"view", s.packer.pack(p.Published.Content), "settings", settings, "named", now).Err()
+			"view", s.packer.stow(p.Published.Content), "settings", settings, "named", now).Err()
 		if err != nil {
 			return "", err
 		}

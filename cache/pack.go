@@ -60,6 +60,7 @@ type packer struct {
 	encoders [encodings][efforts]sync.Pool
 	zstd     *zstd.Encoder
 	unzstd   *zstd.Decoder
+	stower   *zstd.Encoder // of contents
 }
 
 func newPacker() *packer {
@@ -75,7 +76,7 @@ func newPacker() *packer {
 	if err != nil {
 		panic(err)
 	}
-	return &packer{zstd: encoder, unzstd: decoder}
+	return &packer{zstd: encoder, unzstd: decoder, stower: newStower()}
 }
 
 // encode compresses a body for transfer.

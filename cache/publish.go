@@ -38,7 +38,10 @@ type Publication struct {
 	// may change any more.
 	Catalogue *menu.Catalogue
 	Published menu.Published
-	SyncedAt  time.Time // kept in whole milliseconds
+	// Content is the menu.ContentHash of what was published, where the publisher
+	// has it already; empty: Publish reckons it.
+	Content  string
+	SyncedAt time.Time // kept in whole milliseconds
 	// CheckedAt is when the ordering service was asked last; zero means
 	// SyncedAt, at which it was.
 	CheckedAt time.Time
@@ -90,9 +93,13 @@ func (s *Store) publish(ctx context.Context, p Publication) (Version, error) {
 	case stored.version != p.Base:
 		return Version{}, fmt.Errorf("version %d is current: %w", stored.version, ErrStale)
 	}
+	content := p.Content
+	if content == "" {
+		content = menu.ContentHash(p.Published.Content, p.Catalogue.Settings())
+	}
 	version := Version{
 		Restaurant: p.Restaurant, Name: p.Name, Version: max(p.Base, p.Floor) + 1,
-		Content: menu.ContentHash(p.Published.Content, p.Catalogue.Settings()), Stops: p.Catalogue.Stops(),
+		Content: content, Stops: p.Catalogue.Stops(),
 		SyncedAt: wholeMillis(p.SyncedAt), CheckedAt: wholeMillis(cmp.Or(p.CheckedAt, p.SyncedAt)),
 		Counts: p.Catalogue.Counts(), LastOutcome: cmp.Or(p.Outcome, outcomeUpdated), Hold: stored.hold, Bytes: len(p.Published.Content),
 	}

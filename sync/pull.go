@@ -189,18 +189,18 @@ func (p *pass) offer(ctx context.Context, view *menu.View, published menu.Publis
 	return p.settle(ctx, m, now, findings)
 }
 
-// make lints and compiles a menu for publishing.
+// make compiles and lints a menu for publishing.
 func (p *pass) make(view *menu.View, published menu.Published) (made, []menu.Finding) {
 	began := time.Now()
-	findings := menu.Lint(view, p.t.ID, p.t.Settings)
+	m := p.compile(view, published)
+	p.run.Steps.Compile = since(began)
+	began = time.Now()
+	findings := menu.LintCompiled(view, m.catalogue)
 	p.run.Steps.Lint = since(began)
 	p.run.Findings, p.run.Products = len(findings), productCount(view)
 	if findings == nil {
 		findings = []menu.Finding{}
 	}
-	began = time.Now()
-	m := p.compile(view, published)
-	p.run.Steps.Compile = since(began)
 	return m, findings
 }
 
@@ -272,7 +272,7 @@ func (p *pass) publish(ctx context.Context, m made, now pulled, findings []menu.
 	began := time.Now()
 	publication := cache.Publication{
 		Restaurant: p.t.ID, Name: p.name(m.view.Name), Fence: p.fence, Run: p.run.ID, Base: p.current.Version,
-		Catalogue: m.catalogue, Published: m.published, SyncedAt: p.r.clock().UTC(), Floor: p.floor,
+		Catalogue: m.catalogue, Published: m.published, Content: m.hash, SyncedAt: p.r.clock().UTC(), Floor: p.floor,
 		Hold: hold, Outcome: string(outcome),
 	}
 	if p.run.Rollback != nil { // it asked nobody: nothing is confirmed

@@ -55,11 +55,11 @@ func BenchmarkUnchanged(b *testing.B) {
 }
 
 // computed is what this process has computed so far, its kernel's share too.
-func computed(b testing.TB) time.Duration {
-	b.Helper()
+func computed(tb testing.TB) time.Duration {
+	tb.Helper()
 	var usage syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &usage); err != nil {
-		b.Fatal(err)
+		tb.Fatal(err)
 	}
 	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
 }

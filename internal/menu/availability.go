@@ -43,36 +43,43 @@ func moved(before, after []string) []Availability {
 // Stops reads the stop lists of the view for one restaurant (policy W7). Of
 // several definitions of an id the first one counts, as in Compile.
 func (v *View) Stops(restaurant RestaurantID, s Settings) Stops {
-	var stops Stops
-	seen := make(map[string]struct{}, len(v.Products))
-	for i := range v.Products {
-		p := &v.Products[i]
-		if first(seen, p.ID) && p.Stop.StoppedFor(restaurant, s.StopListAny) {
-			stops.Products = append(stops.Products, p.ID)
-		}
+	return Stops{
+		Products: stopped(v.Products, func(p *Product) (string, bool) {
+			return p.ID, p.Stop.StoppedFor(restaurant, s.StopListAny)
+		}),
+		Ingredients: stopped(v.Ingredients, func(in *Ingredient) (string, bool) {
+			return in.ID, in.Stop.StoppedFor(restaurant, s.StopListAny)
+		}),
 	}
-	clear(seen)
-	for i := range v.Ingredients {
-		in := &v.Ingredients[i]
-		if first(seen, in.ID) && in.Stop.StoppedFor(restaurant, s.StopListAny) {
-			stops.Ingredients = append(stops.Ingredients, in.ID)
-		}
-	}
-	slices.Sort(stops.Products)
-	slices.Sort(stops.Ingredients)
-	return stops
 }
 
-// first notes a non-empty id and tells whether it is new.
-func first(seen map[string]struct{}, id string) bool {
-	if id == "" {
-		return false
+// stopped gives the ids, sorted, of those whose first definition is stopped.
+func stopped[T any](all []T, read func(*T) (id string, stopped bool)) (ids []string) {
+	var places map[string]int // of ids that any definition stops: of the first that does
+	for i := range all {
+		if id, stopped := read(&all[i]); stopped && id != "" {
+			if places == nil {
+				places = make(map[string]int)
+			}
+			if _, again := places[id]; !again {
+				places[id] = i
+			}
+		}
 	}
-	if _, again := seen[id]; again {
-		return false
+	if places == nil {
+		return nil
 	}
-	seen[id] = struct{}{}
-	return true
+	for i := range all {
+		id, _ := read(&all[i])
+		if at, ok := places[id]; ok {
+			if at == i {
+				ids = append(ids, id)
+			}
+			delete(places, id) // an earlier definition does not stop it
+		}
+	}
+	slices.Sort(ids)
+	return ids
 }
 
 // Catalogue lays one restaurant's stop lists over the content. Ids that the

@@ -53,14 +53,14 @@ func unique[T any](all []T, id func(*T) string) ([]T, map[string]Index) {
 }
 
 func (c *Content) compileIngredients(all []Ingredient) {
-	c.ingredients, _ = unique(all, func(i *Ingredient) string { return i.ID })
+	c.ingredientNames = newRegister(all)
+	c.ingredients = c.ingredientNames.table
 	c.ingredientScheme = make([]Index, len(c.ingredients))
-	c.ingredientNames = newRegister(c.ingredients)
 }
 
 func (c *Content) compileProducts(all []Product) {
-	c.products, _ = unique(all, func(p *Product) string { return p.ID })
-	c.productNames = newRegister(c.products)
+	c.productNames = newRegister(all)
+	c.products = c.productNames.table
 	c.productScheme = make([]Index, len(c.products))
 	for i := range c.products {
 		p := &c.products[i]
@@ -86,27 +86,24 @@ func (c *Content) schemeOf(id *string) Index {
 func (c *Content) compileGroups(all []Group) {
 	c.groups, c.groupIDs = unique(all, func(g *Group) string { return g.ID })
 	members := make([][]Index, len(c.groups))
-	seen := make(map[[2]Index]struct{}, len(c.ingredients))
+	seen := make([]Index, len(c.ingredients)) // the last group that took it, from 1
 	owned := make([]int, len(c.ingredients))
 	total := 0
-	for i := range all {
-		g, ok := c.groupIDs[all[i].ID]
-		if !ok {
-			continue
+	for g, places := range definitions(c.groupIDs, len(c.groups), all, func(g *Group) string { return g.ID }) {
+		if len(places) == 1 {
+			members[g] = make([]Index, 0, len(all[places[0]].Ingredients))
 		}
-		for _, id := range all[i].Ingredients {
-			member, known := c.ingredientNames.byID(id)
-			if !known {
-				continue
+		for _, i := range places {
+			for _, id := range all[i].Ingredients {
+				member, known := c.ingredientNames.byID(id)
+				if !known || seen[member] == Index(g)+1 {
+					continue
+				}
+				seen[member] = Index(g) + 1
+				members[g] = append(members[g], member)
+				owned[member]++
+				total++
 			}
-			key := [2]Index{g, member}
-			if _, again := seen[key]; again {
-				continue
-			}
-			seen[key] = struct{}{}
-			members[g] = append(members[g], member)
-			owned[member]++
-			total++
 		}
 	}
 	c.members = make([]Index, 0, total)
@@ -134,36 +131,44 @@ func (c *Content) compileGroups(all []Group) {
 // of a (scheme, group) pair win.
 func (c *Content) compileSchemes(all []Scheme) {
 	c.schemes, c.schemeIDs = unique(all, func(s *Scheme) string { return s.ID })
-	kept := make([][]GroupLimit, len(c.schemes))
-	seen := make(map[[2]Index]struct{})
+	seen := make([]Index, len(c.groups)) // the last scheme that took it, from 1
+	c.schemeLimits = make([]Index, 1, len(c.schemes)+1)
+	for s, places := range definitions(c.schemeIDs, len(c.schemes), all, func(s *Scheme) string { return s.ID }) {
+		var kept []GroupLimit
+		for _, i := range places {
+			for _, limit := range all[i].Groups {
+				g, known := c.groupIDs[limit.GroupID]
+				if !known || seen[g] == Index(s)+1 {
+					continue
+				}
+				seen[g] = Index(s) + 1
+				lower, upper := c.settings.limits(limit)
+				c.limits = append(c.limits, Limit{Group: g, Min: lower, Max: upper})
+				kept = append(kept, limit)
+			}
+		}
+		c.schemeLimits = append(c.schemeLimits, Index(len(c.limits))) //nolint:gosec // counts of a bounded body
+		c.schemes[s].Groups = kept
+	}
+	c.limits = slices.Clip(c.limits)
+}
+
+// definitions gives, by place in the table, where in all each is defined, in the
+// order of all.
+func definitions[T any](ids map[string]Index, places int, all []T, id func(*T) string) [][]int {
+	found := make([][]int, places)
+	room := make([]int, len(all)) // for the first definition of each
 	for i := range all {
-		s, ok := c.schemeIDs[all[i].ID]
+		at, ok := ids[id(&all[i])]
 		if !ok {
 			continue
 		}
-		for _, limit := range all[i].Groups {
-			g, known := c.groupIDs[limit.GroupID]
-			if !known {
-				continue
-			}
-			key := [2]Index{s, g}
-			if _, again := seen[key]; again {
-				continue
-			}
-			seen[key] = struct{}{}
-			kept[s] = append(kept[s], limit)
+		if found[at] == nil {
+			found[at] = room[i : i : i+1]
 		}
+		found[at] = append(found[at], i)
 	}
-	c.limits = make([]Limit, 0, len(seen))
-	c.schemeLimits = make([]Index, 1, len(c.schemes)+1)
-	for s := range kept {
-		for _, limit := range kept[s] {
-			lower, upper := c.settings.limits(limit)
-			c.limits = append(c.limits, Limit{Group: c.groupIDs[limit.GroupID], Min: lower, Max: upper})
-		}
-		c.schemeLimits = append(c.schemeLimits, Index(len(c.limits))) //nolint:gosec // counts of a bounded body
-		c.schemes[s].Groups = kept[s]
-	}
+	return found
 }
 
 // limits applies policy M2 to published limits.

@@ -3,18 +3,17 @@ package menu
 import (
 	"slices"
 	"strings"
-
-	"github.com/shopspring/decimal"
 )
 
 // textBlock is how many bytes of texts stand in one piece of memory.
 const textBlock = 8 << 10
 
 // condense makes the content small for as long as it is held: texts in blocks, an
-// id in one text wherever it is referred to, each number and measure once, and
-// nothing of the view's stop lists, which are no part of it.
+// id in one text wherever it is referred to, and nothing of the view's stop
+// lists, which are no part of it. Numbers and measures are the view's own, of
+// which Decode makes each once.
 func (c *Content) condense() {
-	p := &press{numbers: make(map[number]decimal.Decimal, 256), measures: make(map[measure]*Measure, 64), units: map[string]string{}}
+	p := &press{}
 	p.texts(&c.name)
 	c.condenseCategories(p)
 	for i := range c.schemes {
@@ -24,20 +23,17 @@ func (c *Content) condense() {
 	for i := range c.ingredients {
 		in := &c.ingredients[i]
 		p.texts(&in.ID, &in.ExternalID, &in.Name, &in.Description)
-		p.number(&in.Price)
 		in.SchemeID = c.schemeID(c.ingredientScheme[i])
-		in.ImageURLs, in.Measure, in.Stop = p.list(in.ImageURLs), p.measure(in.Measure), StopList{}
+		in.ImageURLs, in.Stop = p.list(in.ImageURLs), StopList{}
 	}
 	for i := range c.products {
 		d := &c.products[i]
 		p.texts(&d.ID, &d.ExternalID, &d.Name, &d.Description)
-		p.number(&d.Price)
 		d.SchemeID = c.schemeID(c.productScheme[i])
 		if d.CategoryID != "" {
 			d.CategoryID = c.categories[c.categoryIDs[d.CategoryID]].ID
 		}
-		d.ImageURLs, d.Measure, d.Stop = p.list(d.ImageURLs), p.measure(d.Measure), StopList{}
-		d.Nutrition = p.nutrition(d.Nutrition)
+		d.ImageURLs, d.Stop = p.list(d.ImageURLs), StopList{}
 	}
 	c.condenseGroups(p)
 }
@@ -80,23 +76,7 @@ func (c *Content) schemeID(s Index) string {
 }
 
 // press makes small copies. It never changes what the view points to.
-type press struct {
-	block    strings.Builder
-	numbers  map[number]decimal.Decimal
-	measures map[measure]*Measure
-	units    map[string]string
-}
-
-// number and measure tell values apart as they are written: 1.0 is not 1.
-type number struct {
-	coefficient int64
-	exponent    int32
-}
-
-type measure struct {
-	value number
-	unit  string
-}
+type press struct{ block strings.Builder }
 
 // texts moves each text into a block.
 func (p *press) texts(texts ...*string) {
@@ -127,59 +107,4 @@ func (p *press) list(texts []string) []string {
 		moved[i] = p.text(text)
 	}
 	return moved
-}
-
-func (p *press) unit(unit string) string {
-	kept, again := p.units[unit]
-	if !again {
-		kept = p.text(unit)
-		p.units[kept] = kept
-	}
-	return kept
-}
-
-// exactDigits fit an int64 whatever they are.
-const exactDigits = 18
-
-// number makes a decimal the first one that was written so; false where it is
-// too long to be compared.
-func (p *press) number(d *decimal.Decimal) (number, bool) {
-	if d.NumDigits() > exactDigits {
-		return number{}, false
-	}
-	key := number{d.CoefficientInt64(), d.Exponent()}
-	if kept, again := p.numbers[key]; again {
-		*d = kept
-	} else {
-		p.numbers[key] = *d
-	}
-	return key, true
-}
-
-func (p *press) measure(m *Measure) *Measure {
-	if m == nil {
-		return nil
-	}
-	own := Measure{Value: m.Value, Unit: p.unit(m.Unit)}
-	value, ok := p.number(&own.Value)
-	if !ok {
-		return &own
-	}
-	key := measure{value, own.Unit}
-	if kept, again := p.measures[key]; again {
-		return kept
-	}
-	p.measures[key] = &own
-	return &own
-}
-
-func (p *press) nutrition(n *Nutrition) *Nutrition {
-	if n == nil {
-		return nil
-	}
-	own := *n
-	for _, value := range []*decimal.NullDecimal{&own.Calories, &own.EnergyValue, &own.Proteins, &own.Fats, &own.Carbohydrates} {
-		p.number(&value.Decimal)
-	}
-	return &own
 }

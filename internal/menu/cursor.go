@@ -292,6 +292,9 @@ func (c *Cursor) quoted(i int) (text string, end int) {
 	if i < len(c.text) && c.text[i] == '"' {
 		return c.text[start:i], i + 1
 	}
+	if end = pastPlain(c.text, i); end < len(c.text) && c.text[end] == '"' && utf8.ValidString(c.text[i:end]) {
+		return c.text[start:end], end + 1
+	}
 	end = pastString(c.text, start-1)
 	if end < 0 {
 		c.fail()

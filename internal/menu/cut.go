@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"slices"
 	"strings"
+	"unicode/utf8"
 )
 
 // cut makes the Published of a view, which must come from Check: one walk over
@@ -86,14 +87,28 @@ func (c *cutter) value(r role) {
 		c.array(r)
 		c.depth--
 	case '"':
-		end := stringEnd(c.body, c.at)
-		c.out = appendLiteral(c.out, c.body[c.at:end])
-		c.at = end
+		c.text()
 	default:
 		end := valueEnd(c.body, c.at)
 		c.out = append(c.out, c.body[c.at:end]...)
 		c.at = end
 	}
+}
+
+// text writes a string, which mostly stands as it is to be written.
+func (c *cutter) text() {
+	end := pastASCII(c.body, c.at+1)
+	if c.body[end] != '"' {
+		from := end
+		if end = pastPlain(c.body, end); c.body[end] != '"' || !utf8.Valid(c.body[from:end]) {
+			end = stringEnd(c.body, c.at)
+			c.out = appendLiteral(c.out, c.body[c.at:end])
+			c.at = end
+			return
+		}
+	}
+	c.out = append(c.out, c.body[c.at:end+1]...)
+	c.at = end + 1
 }
 
 func (c *cutter) array(r role) {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"slices"
 	"strings"
+	"unsafe"
 )
 
 // maxViewDepth bounds the nesting of a menu view's JSON.
@@ -20,7 +21,8 @@ func (e *ShapeError) Error() string {
 
 // Decode reads a menu view, enveloped in {"result": …} or bare, whatever the
 // spelling of its names and the form of its values (policies W3 to W8, W11).
-// A value that cannot be read costs itself alone and is noted in Oddities.
+// A value that cannot be read costs itself alone and is noted in Oddities. The
+// view's texts are parts of raw, which must not change any more.
 // Errors: *SyntaxError where the body is no JSON, *ShapeError where the JSON
 // is no menu view, *LimitError where it holds more than larder takes.
 func Decode(raw []byte) (*View, error) {
@@ -28,8 +30,14 @@ func Decode(raw []byte) (*View, error) {
 	return view, err
 }
 
-// decodeAnswer gives the view that an answer holds, decoded and as it stands.
+// decodeAnswer gives the view that an answer holds, decoded and as it stands,
+// in one pass over an answer in one of the usual forms.
 func decodeAnswer(raw []byte) (view *View, inner []byte, err error) {
+	if d, from, to, known := readAnswer(raw); d != nil {
+		bom := len(raw) - len(d.text)
+		view, err = d.done(known)
+		return view, raw[bom+from : bom+to], err
+	}
 	body, err := Check(raw, maxViewDepth)
 	if err != nil {
 		return nil, nil, err
@@ -47,13 +55,69 @@ func decodeAnswer(raw []byte) (view *View, inner []byte, err error) {
 	return view, inner, err
 }
 
-// decodeView reads a bare view.
+// readAnswer reads an object that begins with the result, an object too, or
+// that is itself the view, and tells where the view stands in its text. It gives
+// nil for anything else, for what may be either, and for what is no JSON.
+func readAnswer(raw []byte) (d *decoder, from, to int, known bool) {
+	d = newDecoder(raw)
+	if d.Kind() != KindObject {
+		return nil, 0, 0, false
+	}
+	if len(d.text) != len(raw) {
+		d.odd(OddByteOrderMark, "", "")
+	}
+	whole := d.Cursor
+	d.Open()
+	name, _ := d.Member()
+	enveloped := FoldName(name) == "result"
+	if !enveloped {
+		d.Cursor = whole
+	} else if d.Kind() != KindObject {
+		return nil, 0, 0, false
+	}
+	from = d.at
+	known = d.readView()
+	to = d.at
+	if enveloped {
+		d.bare, d.result = false, false
+		for name, ok := d.Member(); ok; name, ok = d.Member() {
+			d.note(FoldName(name))
+			d.Skip()
+		}
+	}
+	if !d.End() || d.result && !d.bare || enveloped && d.bare {
+		return nil, 0, 0, false
+	}
+	return d, from, to, known
+}
+
+// note notes the members that tell a view from what holds one; see envelope.
+func (d *decoder) note(folded string) {
+	switch folded {
+	case "result":
+		d.result = true
+	case "products", "categories":
+		d.bare = true
+	}
+}
+
+// decodeView reads a bare view, which nobody has checked. The errors are those
+// of Decode.
 func decodeView(body []byte, marked bool) (*View, error) {
-	d := &decoder{Reader: NewReader(body), view: &View{}}
+	d := newDecoder(body)
 	if marked {
 		d.odd(OddByteOrderMark, "", "")
 	}
-	if known := d.readView(); !known {
+	known := d.readView()
+	if err := d.Err(body); err != nil {
+		return nil, err
+	}
+	return d.done(known)
+}
+
+// done gives the view that was read.
+func (d *decoder) done(known bool) (*View, error) {
+	if !known {
 		return nil, &ShapeError{Got: "an object with none of them"}
 	}
 	if err := d.checkLimits(); err != nil {
@@ -78,20 +142,45 @@ func envelope(body []byte) ([]byte, bool) {
 	return inner, inner != nil && !bare
 }
 
-// decoder is the state of one Decode: the reader, and whose fields are read.
+// decoder is the state of one Decode: the text, and whose fields are read. It
+// finds the values and verifies the text in one pass; what it has read means
+// nothing where the Cursor has an error.
 type decoder struct {
-	*Reader
+	Cursor
 
 	view *View
 	kind string // "product", …; empty for the view itself
 	id   string
-	pend int // oddities of the current element, whose id is not known yet
+	tail string // behind a field's name: "[]" in a list
+	pend int    // oddities of the current element, whose id is not known yet
 
 	elementCount int
+	bare, result bool // the view has members of a view; has one named result
+
+	names    map[string]*fieldName
+	shapes   struct{ view, category, product, scheme, limit, group, ingredient, measure members }
+	spare    Nutrition // empty
+	numbers  numbers
+	units    map[string]string
+	measures map[Measure]*Measure
+}
+
+func newDecoder(body []byte) *decoder {
+	return &decoder{
+		Cursor: NewCursor(textOf(body), maxViewDepth), view: &View{},
+		names: make(map[string]*fieldName), numbers: newNumbers(len(body)), units: make(map[string]string), measures: make(map[Measure]*Measure),
+	}
+}
+
+// textOf gives the body as a text without a copy: that of a large menu costs as
+// much as finding its values.
+func textOf(body []byte) string {
+	return unsafe.String(unsafe.SliceData(body), len(body)) //nolint:gosec // nobody changes a body that is decoded
 }
 
 // odd notes a value that is not as the document has it.
 func (d *decoder) odd(code, field, value string) {
+	field += d.tail
 	if len(d.view.Oddities) >= maxOddities {
 		d.view.OdditiesOmitted++
 		return
@@ -115,10 +204,14 @@ func (d *decoder) own(id string) {
 
 func (d *decoder) readView() (known bool) {
 	v := d.view
-	d.fields("", func(folded string) bool {
+	if d.Kind() != KindObject {
+		d.Skip()
+		return false
+	}
+	d.fields("", &d.shapes.view, func(folded string) bool {
 		switch folded {
 		case "name":
-			v.Name = d.text("name")
+			v.Name = d.words("name")
 			return true
 		case "ispossibledelete":
 			v.IsPossibleDelete = d.flag("isPossibleDelete")
@@ -127,38 +220,70 @@ func (d *decoder) readView() (known bool) {
 			v.HaveChanges = d.flag("haveChanges")
 			return true
 		case "categories":
-			d.elements("categories", "category", func() { v.Categories = append(v.Categories, d.category()) })
+			d.elements("categories", "category", func() { v.Categories = grown(v.Categories, d.category()) })
 		case "products":
-			d.elements("products", "product", func() { v.Products = append(v.Products, d.product()) })
+			d.elements("products", "product", func() { v.Products = grown(v.Products, d.product()) })
 		case "ingredientsschemes":
-			d.elements("ingredientsSchemes", "scheme", func() { v.Schemes = append(v.Schemes, d.scheme()) })
+			d.elements("ingredientsSchemes", "scheme", func() { v.Schemes = grown(v.Schemes, d.scheme()) })
 		case "ingredientsgroups":
-			d.elements("ingredientsGroups", "group", func() { v.Groups = append(v.Groups, d.group()) })
+			d.elements("ingredientsGroups", "group", func() { v.Groups = grown(v.Groups, d.group()) })
 		case "ingredients":
-			d.elements("ingredients", "ingredient", func() { v.Ingredients = append(v.Ingredients, d.ingredient()) })
+			d.elements("ingredients", "ingredient", func() { v.Ingredients = grown(v.Ingredients, d.ingredient()) })
 		default:
+			d.note(folded)
 			return false
 		}
+		d.note(folded)
 		known = true
 		return true
 	}, &v.Extra)
 	return known
 }
 
+// members are the names of an object's members in the order they came: the
+// objects of a list mostly have the same.
+type members struct{ names []*fieldName }
+
 // fields reads an object whose known members read consumes; the others are
 // kept in extra. where is the path of the object, ending in a full stop.
-func (d *decoder) fields(where string, read func(folded string) bool, extra *Extra) {
-	d.Fields(func(name, folded string) {
-		if read(folded) {
-			if canonical := documentName(folded); canonical != name && canonical != "" {
-				d.odd(OddNameSpelling, where+canonical, name)
+func (d *decoder) fields(where string, before *members, read func(folded string) bool, extra *Extra) {
+	n := 0
+	d.Open()
+	for name, ok := d.Member(); ok; name, ok = d.Member() {
+		field := d.field(before, n, name)
+		n++
+		if read(field.folded) {
+			if field.canonical != name && field.canonical != "" {
+				d.odd(OddNameSpelling, where+field.canonical, name)
 			}
-			return
+			continue
 		}
 		d.odd(OddUnknownField, where+name, "")
-		*extra = append(*extra, ExtraField{Name: name, Value: compact(d.Raw())})
-	})
-	*extra = sortExtra(*extra)
+		*extra = append(*extra, ExtraField{Name: name, Value: compact([]byte(d.Raw()))})
+	}
+	if len(*extra) > 1 {
+		*extra = sortExtra(*extra)
+	}
+}
+
+// field gives what is known of the n-th name of an object; that of the object
+// before is tried first.
+func (d *decoder) field(before *members, n int, name string) *fieldName {
+	if n < len(before.names) && before.names[n].name == name {
+		return before.names[n]
+	}
+	field, ok := d.names[name]
+	if !ok {
+		folded := FoldName(name)
+		field = &fieldName{name: name, folded: folded, canonical: documentName(folded)}
+		if len(d.names) < maxNames {
+			d.names[name] = field
+		}
+	}
+	if n < maxNames {
+		before.names = append(before.names[:min(n, len(before.names))], field)
+	}
+	return field
 }
 
 // sortExtra sorts by name; of a repeated name the last value counts.
@@ -187,30 +312,40 @@ func (d *decoder) elements(field, kind string, read func()) {
 		return
 	}
 	if d.Kind() != KindArray {
-		d.odd(OddTypeMismatch, field, string(d.Raw()))
+		d.odd(OddTypeMismatch, field, d.Raw())
 		return
 	}
-	d.Array(func(int) {
+	for d.Open(); d.Element(); {
 		if !d.room() {
-			return
+			d.Skip()
+			continue
 		}
 		d.kind, d.id, d.pend = kind, "", len(d.view.Oddities)
 		if d.Kind() != KindObject {
-			d.odd(OddTypeMismatch, field+"[]", string(d.Raw()))
+			d.odd(OddTypeMismatch, field+"[]", d.Raw())
 			d.own("")
-			return
+			continue
 		}
 		read()
-	})
+	}
+}
+
+// grown appends to a list of large elements: twice its size where it is full,
+// since what append does there costs more than reading them.
+func grown[T any](list []T, element T) []T {
+	if len(list) == cap(list) {
+		list = slices.Grow(list, max(len(list), 8))
+	}
+	return append(list, element)
 }
 
 func (d *decoder) category() (c Category) {
-	d.fields("categories[].", func(folded string) bool {
+	d.fields("categories[].", &d.shapes.category, func(folded string) bool {
 		switch folded {
 		case "id":
 			c.ID = d.identifier("categories[].id")
 		case "name":
-			c.Name = d.text("categories[].name")
+			c.Name = d.words("categories[].name")
 		case "parentid":
 			c.ParentID = d.identifier("categories[].parentId")
 		default:
@@ -224,7 +359,7 @@ func (d *decoder) category() (c Category) {
 
 func (d *decoder) product() (p Product) {
 	priced := false
-	d.fields("products[].", func(folded string) bool {
+	d.fields("products[].", &d.shapes.product, func(folded string) bool {
 		switch folded {
 		case "id":
 			p.ID = d.identifier("products[].id")
@@ -233,20 +368,20 @@ func (d *decoder) product() (p Product) {
 		case "categoryid":
 			p.CategoryID = d.identifier("products[].categoryId")
 		case "name":
-			p.Name = d.text("products[].name")
+			p.Name = d.words("products[].name")
 		case "price":
 			p.Price, p.PriceBad = d.price("products[].price")
 			priced = true
 		case "schemeid":
 			p.SchemeID = d.identifier("products[].schemeId")
 		case "description":
-			p.Description = d.text("products[].description")
+			p.Description = d.words("products[].description")
 		case "imageurls":
 			p.ImageURLs = d.texts("products[].imageUrls")
 		case "measure":
 			p.Measure = d.measure("products[].measure")
 		default:
-			return d.stop("products[].", folded, &p.Stop) || d.nutrition(folded, &p)
+			return d.stop(&productStops, folded, &p.Stop) || d.nutrition(folded, &p)
 		}
 		return true
 	}, &p.Extra)
@@ -259,26 +394,26 @@ func (d *decoder) product() (p Product) {
 }
 
 func (d *decoder) ingredient() (in Ingredient) {
-	d.fields("ingredients[].", func(folded string) bool {
+	d.fields("ingredients[].", &d.shapes.ingredient, func(folded string) bool {
 		switch folded {
 		case "id":
 			in.ID = d.identifier("ingredients[].id")
 		case "externalid":
 			in.ExternalID = d.identifier("ingredients[].externalId")
 		case "name":
-			in.Name = d.text("ingredients[].name")
+			in.Name = d.words("ingredients[].name")
 		case "price":
 			in.Price, in.PriceBad = d.ingredientPrice()
 		case "schemeid":
 			in.SchemeID = d.identifier("ingredients[].schemeId")
 		case "description":
-			in.Description = d.text("ingredients[].description")
+			in.Description = d.words("ingredients[].description")
 		case "imageurls":
 			in.ImageURLs = d.texts("ingredients[].imageUrls")
 		case "measure":
 			in.Measure = d.measure("ingredients[].measure")
 		default:
-			return d.stop("ingredients[].", folded, &in.Stop)
+			return d.stop(&ingredientStops, folded, &in.Stop)
 		}
 		return true
 	}, &in.Extra)
@@ -287,7 +422,7 @@ func (d *decoder) ingredient() (in Ingredient) {
 }
 
 func (d *decoder) scheme() (s Scheme) {
-	d.fields("ingredientsSchemes[].", func(folded string) bool {
+	d.fields("ingredientsSchemes[].", &d.shapes.scheme, func(folded string) bool {
 		switch folded {
 		case "id":
 			s.ID = d.identifier("ingredientsSchemes[].id")
@@ -308,19 +443,20 @@ func (d *decoder) limits(s *Scheme) {
 		return
 	}
 	if d.Kind() != KindArray {
-		d.odd(OddTypeMismatch, "ingredientsSchemes[].ingredientsGroups", string(d.Raw()))
+		d.odd(OddTypeMismatch, "ingredientsSchemes[].ingredientsGroups", d.Raw())
 		return
 	}
-	d.Array(func(int) {
+	for d.Open(); d.Element(); {
 		if !d.room() {
-			return
+			d.Skip()
+			continue
 		}
 		if d.Kind() != KindObject {
-			d.odd(OddTypeMismatch, "ingredientsSchemes[].ingredientsGroups[]", string(d.Raw()))
-			return
+			d.odd(OddTypeMismatch, "ingredientsSchemes[].ingredientsGroups[]", d.Raw())
+			continue
 		}
 		limit := GroupLimit{Max: Unlimited}
-		d.fields(where, func(folded string) bool {
+		d.fields(where, &d.shapes.limit, func(folded string) bool {
 			switch folded {
 			case "id":
 				limit.GroupID = d.identifier(where + "id")
@@ -334,16 +470,16 @@ func (d *decoder) limits(s *Scheme) {
 			return true
 		}, &limit.Extra)
 		s.Groups = append(s.Groups, limit)
-	})
+	}
 }
 
 func (d *decoder) group() (g Group) {
-	d.fields("ingredientsGroups[].", func(folded string) bool {
+	d.fields("ingredientsGroups[].", &d.shapes.group, func(folded string) bool {
 		switch folded {
 		case "id":
 			g.ID = d.identifier("ingredientsGroups[].id")
 		case "name":
-			g.Name = d.text("ingredientsGroups[].name")
+			g.Name = d.words("ingredientsGroups[].name")
 		case "ingredients":
 			g.Ingredients = d.identifiers("ingredientsGroups[].ingredients")
 		default:

@@ -9,12 +9,20 @@ import (
 // pairs with several limits (policy W9).
 func (l *linter) duplicates() {
 	v := l.view
-	repeats(l, "category", v.Categories, func(c *Category) (string, string) { return c.ID, c.Name })
-	repeats(l, "product", v.Products, func(p *Product) (string, string) { return p.ID, p.Name })
-	repeats(l, "scheme", v.Schemes, func(s *Scheme) (string, string) { return s.ID, "" })
-	repeats(l, "group", v.Groups, func(g *Group) (string, string) { return g.ID, g.Name })
-	repeats(l, "ingredient", v.Ingredients, func(i *Ingredient) (string, string) { return i.ID, i.Name })
+	c := l.cat
+	repeats(l, "category", v.Categories, len(c.categories), func(c *Category) (string, string) { return c.ID, c.Name })
+	repeats(l, "product", v.Products, len(c.products), func(p *Product) (string, string) { return p.ID, p.Name })
+	repeats(l, "scheme", v.Schemes, len(c.schemes), func(s *Scheme) (string, string) { return s.ID, "" })
+	repeats(l, "group", v.Groups, len(c.groups), func(g *Group) (string, string) { return g.ID, g.Name })
+	repeats(l, "ingredient", v.Ingredients, len(c.ingredients), func(i *Ingredient) (string, string) { return i.ID, i.Name })
 
+	listed := 0
+	for i := range v.Schemes {
+		listed += len(v.Schemes[i].Groups)
+	}
+	if listed == len(c.limits) {
+		return
+	}
 	type pair struct{ scheme, group string }
 	limits := map[pair]int{}
 	for i := range v.Schemes {
@@ -29,7 +37,12 @@ func (l *linter) duplicates() {
 	}
 }
 
-func repeats[T any](l *linter, kind string, all []T, read func(*T) (id, name string)) {
+// repeats tells of ids that are missing or defined again; there is none of them
+// where as many were kept as came.
+func repeats[T any](l *linter, kind string, all []T, kept int, read func(*T) (id, name string)) {
+	if kept == len(all) {
+		return
+	}
 	seen := make(map[string]int, len(all))
 	for i := range all {
 		id, name := read(&all[i])
@@ -62,24 +75,31 @@ func (l *linter) categories() {
 			map[string]string{"category": kept[cut].ID, "parent": kept[cut].ParentID},
 			"category %q (%s) is among its own parents and stands at the root", kept[cut].ID, kept[cut].Name)
 	}
-	each(l.view.Products, l.cat.ProductByID, func(p *Product) string { return p.ID }, func(p *Product) {
-		if _, ok := l.cat.CategoryByID(p.CategoryID); !ok && p.CategoryID != "" {
+	each(l.view.Products, len(l.cat.products), l.cat.ProductByID, func(p *Product) string { return p.ID }, func(p *Product, at Index) {
+		if p.CategoryID != "" && l.cat.products[at].CategoryID == "" {
 			l.add(LintCategoryUnknown, []string{p.ID}, map[string]string{"product": p.ID, "category": p.CategoryID},
 				"dish %q (%s) is in the unknown category %q", p.ID, p.Name, p.CategoryID)
 		}
 	})
 }
 
-// each visits the first definition of every id.
-func each[T any](all []T, byID func(string) (Index, bool), id func(*T) string, visit func(*T)) {
-	seen := make([]bool, len(all))
+// each visits the first definition of every id, and where it is kept; as many
+// as came are kept in the order they came.
+func each[T any](all []T, kept int, byID func(string) (Index, bool), id func(*T) string, visit func(*T, Index)) {
+	if kept == len(all) {
+		for i := range all {
+			visit(&all[i], Index(i))
+		}
+		return
+	}
+	seen := make([]bool, kept)
 	for i := range all {
 		k, ok := byID(id(&all[i]))
 		if !ok || seen[k] {
 			continue
 		}
 		seen[k] = true
-		visit(&all[i])
+		visit(&all[i], k)
 	}
 }
 
@@ -87,14 +107,14 @@ func each[T any](all []T, byID func(string) (Index, bool), id func(*T) string, v
 // not there (policy W10), once a pair.
 func (l *linter) references() {
 	v, c := l.view, l.cat
-	each(v.Products, c.ProductByID, func(p *Product) string { return p.ID }, func(p *Product) {
-		if _, ok := c.SchemeByID(p.SchemeID); !ok && p.SchemeID != "" {
+	each(v.Products, len(c.products), c.ProductByID, func(p *Product) string { return p.ID }, func(p *Product, at Index) {
+		if p.SchemeID != "" && c.productScheme[at] == None {
 			l.add(LintSchemeUnknown, []string{p.ID}, map[string]string{"product": p.ID, "scheme": p.SchemeID},
 				"dish %q (%s) has the unknown scheme %q and is offered without modifiers", p.ID, p.Name, p.SchemeID)
 		}
 	})
-	each(v.Ingredients, c.IngredientByID, func(i *Ingredient) string { return i.ID }, func(in *Ingredient) {
-		if _, ok := c.SchemeByID(in.SchemeID); !ok && in.SchemeID != "" {
+	each(v.Ingredients, len(c.ingredients), c.IngredientByID, func(i *Ingredient) string { return i.ID }, func(in *Ingredient, at Index) {
+		if in.SchemeID != "" && c.ingredientScheme[at] == None {
 			l.add(LintSchemeUnknown, l.dishesOf("ingredient", in.ID), map[string]string{"ingredient": in.ID, "scheme": in.SchemeID},
 				"ingredient %q (%s) has the unknown scheme %q and is offered without parts", in.ID, in.Name, in.SchemeID)
 		}
@@ -172,7 +192,10 @@ func (l *linter) nesting() {
 		if state[s] == unseen {
 			visit(i)
 		}
-		if height[s] > c.settings.MaxDepth && len(l.dishes[s]) > 0 {
+		if height[s] <= c.settings.MaxDepth {
+			continue
+		}
+		if l.parents(); len(l.dishes[s]) > 0 {
 			l.add(LintSchemeTooDeep, l.touched(i), map[string]string{"scheme": c.schemes[s].ID},
 				"scheme %q nests %d levels deep; at most %d can be ordered", c.schemes[s].ID, height[s], c.settings.MaxDepth)
 		}
@@ -185,10 +208,13 @@ func (l *linter) limits() {
 	c := l.cat
 	for s := range c.schemes {
 		i := Index(s)
-		inverted := map[Index]bool{}
+		var inverted map[Index]bool
 		for _, limit := range c.Limits(i) {
 			if limit.Max == Unlimited || limit.Max >= limit.Min {
 				continue
+			}
+			if inverted == nil {
+				inverted = map[Index]bool{}
 			}
 			inverted[limit.Group] = true
 			l.add(LintLimitsInverted, l.touched(i), map[string]string{"scheme": c.schemes[s].ID, "group": c.groups[limit.Group].ID},
@@ -214,22 +240,27 @@ func (l *linter) offers() {
 		if p.Price.IsZero() && !p.PriceBad {
 			l.add(LintPriceZero, []string{p.ID}, map[string]string{"product": p.ID}, "dish %q (%s) costs nothing", p.ID, p.Name)
 		}
-		l.unnamed("product", p.ID, fmt.Sprintf("dish %q (%s)", p.ID, p.Name), p.ExternalID, c.ProductsByExternalID, func(k Index) string { return c.products[k].ID })
-		l.shared("product", c.ProductsByExternalID(p.ExternalID), Index(i), p.ExternalID, func(k Index) string { return c.products[k].ID })
+		id := func(k Index) string { return c.products[k].ID }
+		if p.ExternalID == "" {
+			l.unnamed("product", p.ID, fmt.Sprintf("dish %q (%s)", p.ID, p.Name), c.ProductsByExternalID, id)
+		} else if owners := c.productNames.shared[p.ExternalID]; len(owners) > 0 && owners[0] == Index(i) {
+			l.shared("product", owners, p.ExternalID, id)
+		}
 	}
 	for i := range c.ingredients {
 		in := &c.ingredients[i]
-		l.unnamed("ingredient", in.ID, fmt.Sprintf("ingredient %q (%s)", in.ID, in.Name), in.ExternalID, c.IngredientsByExternalID, func(k Index) string { return c.ingredients[k].ID })
-		l.shared("ingredient", c.IngredientsByExternalID(in.ExternalID), Index(i), in.ExternalID, func(k Index) string { return c.ingredients[k].ID })
+		id := func(k Index) string { return c.ingredients[k].ID }
+		if in.ExternalID == "" {
+			l.unnamed("ingredient", in.ID, fmt.Sprintf("ingredient %q (%s)", in.ID, in.Name), c.IngredientsByExternalID, id)
+		} else if owners := c.ingredientNames.shared[in.ExternalID]; len(owners) > 0 && owners[0] == Index(i) {
+			l.shared("ingredient", owners, in.ExternalID, id)
+		}
 	}
 }
 
 // unnamed tells of a dish or ingredient without external id, and of one whose
 // id would name another in an order (policy O2).
-func (l *linter) unnamed(kind, id, what, external string, owners func(string) []Index, idOf func(Index) string) {
-	if external != "" {
-		return
-	}
+func (l *linter) unnamed(kind, id, what string, owners func(string) []Index, idOf func(Index) string) {
 	if others := owners(id); len(others) > 0 {
 		other := idOf(others[0])
 		l.add(LintExternalIDTaken, l.dishesOf(kind, id), map[string]string{kind: id, "other": other},
@@ -243,11 +274,8 @@ func (l *linter) unnamed(kind, id, what, external string, owners func(string) []
 	l.add(LintExternalIDMissing, l.dishesOf(kind, id), map[string]string{kind: id}, "%s has no externalId; %s", what, then)
 }
 
-// shared tells of an external id at its first owner (policy O3).
-func (l *linter) shared(kind string, owners []Index, at Index, external string, id func(Index) string) {
-	if len(owners) < 2 || owners[0] != at {
-		return
-	}
+// shared tells of the owners of an external id (policy O3).
+func (l *linter) shared(kind string, owners []Index, external string, id func(Index) string) {
 	ids := make([]string, len(owners))
 	for i, owner := range owners {
 		ids[i] = id(owner)

@@ -68,11 +68,16 @@ const (
 // each finding O(dishes and schemes that it touches), bounded in all: what is
 // left out beyond the bounds, the findings say.
 func Lint(v *View, restaurant RestaurantID, s Settings) []Finding {
-	l := &linter{view: v, cat: compileContent(v, s).Catalogue(v.Stops(restaurant, s)), severity: map[string]Severity{}, list: maxTouched, walk: maxWalk}
+	return LintCompiled(v, compileContent(v, s).Catalogue(v.Stops(restaurant, s)))
+}
+
+// LintCompiled is Lint of a view that was compiled already, to the catalogue of
+// the restaurant.
+func LintCompiled(v *View, cat *Catalogue) []Finding {
+	l := &linter{view: v, cat: cat, severity: map[string]Severity{}, list: maxTouched, walk: maxWalk}
 	for _, known := range LintCodes() {
 		l.severity[known.Code] = known.Severity
 	}
-	l.parents()
 	l.oddities()
 	l.duplicates()
 	l.categories()
@@ -93,6 +98,7 @@ func Lint(v *View, restaurant RestaurantID, s Settings) []Finding {
 type linter struct {
 	view     *View
 	cat      *Catalogue
+	laid     bool      // the next four are laid out
 	above    [][]Index // by scheme: the schemes that contain it one level up
 	dishes   [][]Index // by scheme: the dishes that have it
 	offering [][]Index // by group: the schemes that offer it
@@ -123,8 +129,13 @@ func (l *linter) add(code string, products []string, ids map[string]string, form
 	})
 }
 
-// parents lays out which dishes and schemes reach a scheme.
+// parents lays out which dishes and schemes reach a scheme, once: a sound menu
+// needs none of it.
 func (l *linter) parents() {
+	if l.laid {
+		return
+	}
+	l.laid = true
 	c := l.cat
 	l.above = make([][]Index, len(c.schemes))
 	l.dishes = make([][]Index, len(c.schemes))
@@ -153,6 +164,7 @@ func (l *linter) parents() {
 
 // touched gives the dishes that reach any of the schemes, in menu order.
 func (l *linter) touched(schemes ...Index) []string {
+	l.parents()
 	l.walks++
 	queue := slices.Clone(schemes)
 	var found []Index
@@ -190,6 +202,7 @@ func (l *linter) listed(dishes []Index) []string {
 
 // schemesWith gives the schemes that offer any of the groups.
 func (l *linter) schemesWith(groups ...Index) (schemes []Index) {
+	l.parents()
 	for _, g := range groups {
 		schemes = append(schemes, l.offering[g]...)
 		l.walk -= len(l.offering[g])
@@ -218,6 +231,7 @@ func (l *linter) dishesOf(kind, id string) []string {
 		}
 	case "category":
 		if in, ok := l.cat.CategoryByID(id); ok {
+			l.parents()
 			return l.listed(l.inside[in])
 		}
 	}

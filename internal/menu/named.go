@@ -27,36 +27,50 @@ type register[T any, P interface {
 	shared      map[string][]Index // the owners of those that several have
 }
 
+// newRegister registers what has an id and is the first with it; the table is a
+// copy of those.
 func newRegister[T any, P interface {
 	*T
 	named
-}](table []T) register[T, P] {
+}](all []T) register[T, P] {
 	r := register[T, P]{
-		table: table, seed: maphash.MakeSeed(), ids: newIndex(len(table)), others: newIndex(len(table)), owners: make([]Index, len(table)),
+		table: make([]T, 0, len(all)), seed: maphash.MakeSeed(), ids: newIndex(len(all)), others: newIndex(len(all)), owners: make([]Index, len(all)),
 	}
-	for i := range table {
-		at := Index(i)
-		r.owners[i] = at
-		id, external := P(&table[i]).names()
-		r.ids.put(r.hash(id), at)
-		if external == "" {
+	for i := range all {
+		id, external := P(&all[i]).names()
+		if id == "" {
 			continue
 		}
-		hash := r.hash(external)
-		first, again := r.firstOwner(hash, external)
-		if !again {
-			r.others.put(hash, at)
+		hash := r.hash(id)
+		if _, again := r.withID(hash, id); again {
 			continue
 		}
-		if r.shared == nil {
-			r.shared = make(map[string][]Index)
+		at := Index(len(r.table)) //nolint:gosec // a body of 64 MiB holds fewer than 2^31 elements
+		r.ids.put(hash, at)
+		r.owners[at] = at
+		if external != "" {
+			r.own(external, at)
 		}
-		if r.shared[external] == nil {
-			r.shared[external] = []Index{first}
-		}
-		r.shared[external] = append(r.shared[external], at)
+		r.table = append(r.table, all[i])
 	}
 	return r
+}
+
+// own notes whose externalId it is, before at stands in the table.
+func (r *register[T, P]) own(external string, at Index) {
+	hash := r.hash(external)
+	first, again := r.firstOwner(hash, external)
+	if !again {
+		r.others.put(hash, at)
+		return
+	}
+	if r.shared == nil {
+		r.shared = make(map[string][]Index)
+	}
+	if r.shared[external] == nil {
+		r.shared[external] = []Index{first}
+	}
+	r.shared[external] = append(r.shared[external], at)
 }
 
 func (r *register[T, P]) hash(text string) uint64 { return maphash.String(r.seed, text) }

@@ -48,11 +48,7 @@ const maxPublished = 96 << 20
 // an envelope. Compiled, it is the content of the view that was published. The
 // errors are those of Decode.
 func DecodeContent(content []byte) (*View, error) {
-	body, err := Check(content, maxViewDepth)
-	if err != nil {
-		return nil, err
-	}
-	return decodeView(body, false)
+	return decodeView(content, false)
 }
 
 // ErrForeignStops says that stop values are not those of the content, or none.

@@ -65,7 +65,10 @@ func NewNames(spellings ...string) Names {
 }
 
 // fieldName is a member's name as sent and as folded, made once per spelling.
-type fieldName struct{ name, folded string }
+type fieldName struct {
+	name, folded string
+	canonical    string // as the menu view's document has it; only decoder sets it
+}
 
 // NewReader reads body, which must come from Check.
 func NewReader(body []byte) *Reader { return &Reader{body: body} }

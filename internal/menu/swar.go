@@ -43,7 +43,7 @@ func pastPlain[T string | []byte](text T, i int) int {
 }
 
 // pastASCII is pastPlain that stops too at what is no ASCII.
-func pastASCII(text string, i int) int {
+func pastASCII[T string | []byte](text T, i int) int {
 	for ; i+8 <= len(text); i += 8 {
 		if marks := ascii(eightBytes(text, i)); marks != 0 {
 			return i + bits.TrailingZeros64(marks)/8

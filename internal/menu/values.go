@@ -73,11 +73,11 @@ func (d *decoder) null(field string) bool {
 
 func (d *decoder) identifier(field string) string {
 	kind := d.Kind()
-	raw := d.Reader.at
+	start := d.at
 	id, ok := d.ID()
 	switch {
 	case !ok:
-		d.odd(OddTypeMismatch, field, string(d.body[raw:d.at]))
+		d.odd(OddTypeMismatch, field, d.text[start:d.at])
 	case kind == KindNumber:
 		d.odd(OddIDNotText, field, id)
 	}
@@ -89,21 +89,24 @@ func (d *decoder) identifiers(field string) (ids []string) {
 		return nil
 	}
 	if d.Kind() != KindArray {
-		d.odd(OddTypeMismatch, field, string(d.Raw()))
+		d.odd(OddTypeMismatch, field, d.Raw())
 		return nil
 	}
-	d.Array(func(int) {
+	d.tail = "[]"
+	for d.Open(); d.Element(); {
 		if !d.room() {
-			return
+			d.Skip()
+			continue
 		}
-		if id := d.identifier(field + "[]"); id != "" {
+		if id := d.identifier(field); id != "" {
 			ids = append(ids, id)
 		}
-	})
+	}
+	d.tail = ""
 	return ids
 }
 
-func (d *decoder) text(field string) string {
+func (d *decoder) words(field string) string {
 	switch d.Kind() {
 	case KindString:
 		s, _ := d.Text()
@@ -112,11 +115,11 @@ func (d *decoder) text(field string) string {
 		d.Skip()
 		return ""
 	case KindNumber, KindBool:
-		raw := string(d.Raw())
+		raw := d.Raw()
 		d.odd(OddTypeMismatch, field, raw)
 		return raw
 	default:
-		d.odd(OddTypeMismatch, field, string(d.Raw()))
+		d.odd(OddTypeMismatch, field, d.Raw())
 		return ""
 	}
 }
@@ -127,11 +130,13 @@ func (d *decoder) texts(field string) (texts []string) {
 		d.null(field)
 		return nil
 	case KindArray:
-		d.Array(func(int) {
-			if s := d.text(field + "[]"); s != "" {
+		d.tail = "[]"
+		for d.Open(); d.Element(); {
+			if s := d.words(field); s != "" {
 				texts = append(texts, s)
 			}
-		})
+		}
+		d.tail = ""
 		return texts
 	case KindString: // one address where a list belongs
 		s, _ := d.Text()
@@ -141,7 +146,7 @@ func (d *decoder) texts(field string) (texts []string) {
 		}
 		return texts
 	default:
-		d.odd(OddTypeMismatch, field, string(d.Raw()))
+		d.odd(OddTypeMismatch, field, d.Raw())
 		return nil
 	}
 }
@@ -155,7 +160,7 @@ func (d *decoder) flag(field string) bool {
 		d.Skip()
 		return false
 	default:
-		raw := string(d.Raw())
+		raw := d.Raw()
 		d.odd(OddTypeMismatch, field, raw)
 		return strings.EqualFold(raw, `"true"`) || raw == "1" || raw == `"1"`
 	}
@@ -164,8 +169,11 @@ func (d *decoder) flag(field string) bool {
 // number reads a decimal and notes every form but a JSON number.
 func (d *decoder) number(field string) (decimal.Decimal, NumberState) {
 	kind, start := d.Kind(), d.at
-	value, state := d.Decimal()
-	raw := strings.TrimSpace(string(d.body[start:d.at]))
+	value, state := d.decimal(kind)
+	if state == NumberOK && kind == KindNumber {
+		return value, state
+	}
+	raw := d.text[start:d.at]
 	switch {
 	case state == NumberComma:
 		d.odd(OddDecimalComma, field, raw)
@@ -257,41 +265,60 @@ func (d *decoder) measure(field string) *Measure {
 		return nil
 	}
 	if d.Kind() != KindObject {
-		d.odd(OddTypeMismatch, field, string(d.Raw()))
+		d.odd(OddTypeMismatch, field, d.Raw())
 		return nil
 	}
 	var m Measure
 	state := NumberNull
-	d.Fields(func(name, folded string) {
-		switch folded {
+	n := 0
+	d.Open()
+	for name, ok := d.Member(); ok; name, ok = d.Member() {
+		switch d.field(&d.shapes.measure, n, name).folded {
 		case "value":
-			m.Value, state = d.number(field + ".value")
+			d.tail = ".value"
+			m.Value, state = d.number(field)
 		case "unit":
-			m.Unit = d.text(field + ".unit")
+			d.tail = ".unit"
+			m.Unit = d.unit(d.words(field))
 		default:
 			d.odd(OddUnknownField, field+"."+name, "")
+			d.Skip()
 		}
-	})
+		d.tail = ""
+		n++
+	}
 	if state != NumberOK {
 		d.odd(OddMeasureEmpty, field, m.Unit)
 		return nil
 	}
-	return &m
+	return d.oneOf(m)
 }
 
+// stopFields are the places of the fields that stop a dish or ingredient.
+type stopFields struct{ contained, stopped, disabled string }
+
+//nolint:gochecknoglobals // constant
+var (
+	productStops    = stopFields{"products[].isContainInStopList", "products[].isListStoped", "products[].disabled"}
+	ingredientStops = stopFields{"ingredients[].isContainInStopList", "ingredients[].isListStoped", "ingredients[].disabled"}
+)
+
 // stop reads one of the fields that stop a dish or ingredient (policy W7).
-func (d *decoder) stop(where, folded string, list *StopList) bool {
-	field := where + documentName(folded)
+func (d *decoder) stop(fields *stopFields, folded string, list *StopList) bool {
 	switch folded {
 	case "iscontaininstoplist":
-	case "isliststoped", "disabled":
-		if d.flag(field) {
-			list.All = true
-		}
-		return true
+		d.stopList(fields.contained, list)
+	case "isliststoped":
+		list.All = d.flag(fields.stopped) || list.All
+	case "disabled":
+		list.All = d.flag(fields.disabled) || list.All
 	default:
 		return false
 	}
+	return true
+}
+
+func (d *decoder) stopList(field string, list *StopList) {
 	switch d.Kind() {
 	case KindArray:
 		d.stopEntries(field, list)
@@ -312,55 +339,61 @@ func (d *decoder) stop(where, folded string, list *StopList) bool {
 			list.IDs = append(list.IDs, s)
 		}
 	default:
-		d.odd(OddStopListForm, field, string(d.Raw()))
+		d.odd(OddStopListForm, field, d.Raw())
 	}
-	return true
 }
 
 // stopEntries reads an array of restaurant ids. An entry that is none is kept
 // as its JSON text: it names no restaurant, and still the array is not empty
 // (setting stop_list_any).
 func (d *decoder) stopEntries(field string, list *StopList) {
-	d.Array(func(int) {
+	d.tail = "[]"
+	for d.Open(); d.Element(); {
 		var id string
 		switch d.Kind() {
 		case KindString, KindNumber, KindNull:
-			id = d.identifier(field + "[]")
+			id = d.identifier(field)
 		default:
-			id = string(compact(d.Raw()))
-			d.odd(OddStopListForm, field+"[]", id)
+			id = string(compact([]byte(d.Raw())))
+			d.odd(OddStopListForm, field, id)
 		}
 		if id != "" {
 			list.IDs = append(list.IDs, id)
 		}
-	})
+	}
+	d.tail = ""
 }
 
+// nutrition reads one nutritional value; a Nutrition of nulls is none.
 func (d *decoder) nutrition(folded string, p *Product) bool {
-	var n Nutrition
-	if p.Nutrition != nil {
-		n = *p.Nutrition
+	n := p.Nutrition
+	if n == nil {
+		n = &d.spare
 	}
 	var into *decimal.NullDecimal
+	var field string
 	switch folded {
 	case "calories":
-		into = &n.Calories
+		into, field = &n.Calories, "products[].calories"
 	case "energyvalue":
-		into = &n.EnergyValue
+		into, field = &n.EnergyValue, "products[].energyValue"
 	case "proteins":
-		into = &n.Proteins
+		into, field = &n.Proteins, "products[].proteins"
 	case "fats":
-		into = &n.Fats
+		into, field = &n.Fats, "products[].fats"
 	case "carbohydrates":
-		into = &n.Carbohydrates
+		into, field = &n.Carbohydrates, "products[].carbohydrates"
 	default:
 		return false
 	}
-	value, state := d.number("products[]." + documentName(folded))
+	value, state := d.number(field)
 	*into = decimal.NullDecimal{Decimal: value, Valid: state == NumberOK}
-	p.Nutrition = nil
-	if n != (Nutrition{}) {
-		p.Nutrition = &n
+	switch {
+	case *n == (Nutrition{}):
+		p.Nutrition = nil
+	case p.Nutrition == nil:
+		own := d.spare
+		d.spare, p.Nutrition = Nutrition{}, &own
 	}
 	return true
 }
