@@ -2,6 +2,7 @@ package cache_test
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"io"
 	"net"
@@ -51,7 +52,7 @@ func TestClusterSendsOnce(t *testing.T) {
 		if !ok {
 			t.Fatalf("%s is a %T", name, test.client)
 		}
-		key := r.Keys().Reasons(name)
+		key := r.Keys().Reasons(name + rand.Text()) // the cluster is that of all tests
 		node, err := cluster.MasterForKey(t.Context(), key)
 		if err != nil {
 			t.Fatal(err)

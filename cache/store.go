@@ -84,42 +84,46 @@ type Standing struct {
 	Stored  bool    // Redis has its content
 }
 
-// Standing reads in one round trip what the restaurant's current version is and
-// whether its content is there, where expected names that content; of another
-// it asks once more. with adds commands of the caller to the round trip, which
-// may run twice (trap 2); nil adds none.
+// Standing reads what the restaurant's current version is and whether its
+// content is there: in one round trip where memory holds that version, held. with
+// adds commands of the caller to the round trip, which may run twice (trap 2);
+// nil adds none.
 //
 // Errors: ErrCorrupt, ErrUnavailable.
 func (s *Store) Standing(
-	ctx context.Context, restaurant menu.RestaurantID, expected string, with func(redis.Pipeliner),
+	ctx context.Context, restaurant menu.RestaurantID, held Version, with func(redis.Pipeliner),
 ) (Standing, error) {
 	pipe := s.redis.Client().Pipeline()
 	if with != nil {
 		with(pipe)
 	}
-	answer := pipe.HMGet(ctx, s.keys.Current(restaurant), currentFields()...)
+	status := pipe.HMGet(ctx, s.keys.Current(restaurant), statusFields()...)
 	var there *redis.IntCmd
-	if expected != "" {
-		there = pipe.Exists(ctx, s.keys.ContentBody(expected))
+	if held.Content != "" {
+		there = pipe.Exists(ctx, s.keys.ContentBody(held.Content))
 	}
-	if _, err := pipe.Exec(ctx); err != nil {
+	if _, err := pipe.Exec(ctx); err != nil && !isForeign(status.Err()) {
 		return Standing{}, unavailable("read the current version of "+string(restaurant), err)
 	}
-	current := readCurrent(restaurant, answer.Val())
+	if state := readStatus(status.Val()); there != nil && state.names(held) {
+		return Standing{Version: held.with(state), Stored: there.Val() > 0}, nil
+	}
+	version, err := s.Current(ctx, restaurant)
 	switch {
-	case errors.Is(current.err, ErrNoCatalogue):
+	case errors.Is(err, ErrNoCatalogue):
 		return Standing{}, nil
-	case current.err != nil:
-		return Standing{}, current.err
-	case current.version.Content == expected:
-		return Standing{Version: current.version, Stored: there.Val() > 0}, nil
+	case err != nil:
+		return Standing{}, err
 	}
-	count, err := s.redis.Client().Exists(ctx, s.keys.ContentBody(current.version.Content)).Result()
+	count, err := s.redis.Client().Exists(ctx, s.keys.ContentBody(version.Content)).Result()
 	if err != nil {
-		return Standing{}, unavailable("look for content "+current.version.Content, err)
+		return Standing{}, unavailable("look for content "+version.Content, err)
 	}
-	return Standing{Version: current.version, Stored: count > 0}, nil
+	return Standing{Version: version, Stored: count > 0}, nil
 }
+
+// isForeign tells of a key that holds something else than larder put there.
+func isForeign(err error) bool { return err != nil && redis.HasErrorPrefix(err, "WRONGTYPE") }
 
 // found is what Redis holds of one restaurant.
 type found struct {
@@ -164,7 +168,7 @@ func (s *Store) ask(ctx context.Context, restaurants []menu.RestaurantID, fields
 		}
 		_, _ = pipe.Exec(ctx) // each command has its own error
 		for i, restaurant := range part {
-			if err := answers[i].Err(); err != nil && !redis.HasErrorPrefix(err, "WRONGTYPE") {
+			if err := answers[i].Err(); err != nil && !isForeign(err) {
 				return unavailable("read current versions", err)
 			}
 			answer(restaurant, answers[i].Val())

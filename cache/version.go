@@ -135,6 +135,11 @@ func readStatus(values []any) status {
 	return s
 }
 
+// names tells whether the version is the one that Redis has.
+func (s status) names(v Version) bool {
+	return s.version > 0 && s.version == v.Version && s.content == v.Content && s.syncedAt.Equal(v.SyncedAt)
+}
+
 // with gives the version with its moving fields set.
 func (v Version) with(s status) Version {
 	if !s.checkedAt.IsZero() {

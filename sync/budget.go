@@ -48,8 +48,10 @@ type share struct {
 // there may be. The error is ctx's cause.
 func (b *budget) take(ctx context.Context, body int64) (*share, error) {
 	body = min(body, b.largest())
-	if err := b.places.Acquire(ctx, body*bodyCost); err != nil {
-		return nil, &stepError{doing: "wait for memory", err: fullError{size: b.size, cause: context.Cause(ctx)}}
+	if !b.places.TryAcquire(body * bodyCost) {
+		if err := b.places.Acquire(ctx, body*bodyCost); err != nil {
+			return nil, &stepError{doing: "wait for memory", err: fullError{size: b.size, cause: context.Cause(ctx)}}
+		}
 	}
 	return &share{of: b, body: body}, nil
 }

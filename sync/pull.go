@@ -91,11 +91,12 @@ func (p *pass) look(ctx context.Context) error {
 func (p *pass) reread(ctx context.Context) error { return p.stand(ctx, nil) }
 
 func (p *pass) stand(ctx context.Context, with func(redis.Pipeliner)) error {
-	expected := ""
+	var held cache.Version
 	if snapshot, ok := p.r.replica.Peek(p.t.ID); ok {
-		p.floor, expected = snapshot.Version.Version, snapshot.Content
+		held = snapshot.Version
+		p.floor = held.Version
 	}
-	standing, err := p.r.store.Standing(ctx, p.t.ID, expected, with)
+	standing, err := p.r.store.Standing(ctx, p.t.ID, held, with)
 	switch {
 	case errors.Is(err, cache.ErrCorrupt):
 		return &stepError{doing: "read the current version", err: err}

@@ -25,7 +25,7 @@ func restaurants(ids ...menu.RestaurantID) []menusync.Restaurant {
 
 func TestReplaceTellsWhatItDid(t *testing.T) {
 	t.Parallel()
-	g := newRig(t, "embedded", func(d *menusync.Deps) { d.Restaurants = restaurants("a", "b", "c") })
+	g := newRig(t, "embedded", onDefaultSchedule, func(d *menusync.Deps) { d.Restaurants = restaurants("a", "b", "c") })
 	next := restaurants("b", "c", "d")
 	next[1].Schedule = "@hourly"
 	done, err := g.Replace(next, "@every 2m")

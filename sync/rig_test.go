@@ -231,6 +231,9 @@ func newRig(t *testing.T, url string, change ...func(*menusync.Deps)) *rig {
 	}
 	g.store = cache.NewStore(opened, cache.StoreConfig{Clock: g.clock})
 	g.deps = menusync.Deps{
+		// Cron ticks by the real clock: a slot that falls into a test is a run
+		// that the test did not ask for.
+		Config: menusync.Config{Schedule: "@every 24h"},
 		Restaurants: []menusync.Restaurant{
 			{ID: bistro, Name: "Larder Bistro", Connection: "main", Settings: menu.DefaultSettings()},
 		},
@@ -243,6 +246,9 @@ func newRig(t *testing.T, url string, change ...func(*menusync.Deps)) *rig {
 	g.Runner = g.another()
 	return g
 }
+
+// onDefaultSchedule is for tests of schedules, in which cron does not run.
+func onDefaultSchedule(d *menusync.Deps) { d.Config.Schedule = menusync.DefaultSchedule }
 
 // another gives a second larder on the same Redis and service; change may
 // alter its parts.

@@ -224,7 +224,7 @@ func TestTheGuardStandsBeforeAHoldIsLifted(t *testing.T) {
 func TestARollbackConfirmsNothing(t *testing.T) {
 	t.Parallel()
 	onEveryRedis(t, func(t *testing.T, url string) {
-		g := newRig(t, url)
+		g := newRig(t, url, onDefaultSchedule)
 		g.pulls(view(10), menusync.OutcomeUpdated, 1)
 		g.pulls(view(11), menusync.OutcomeUpdated, 2)
 		checked := g.clock()

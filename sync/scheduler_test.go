@@ -188,7 +188,7 @@ func TestReasonsKeepTheLastGoodOnes(t *testing.T) {
 
 func TestRestaurantsAndStaleness(t *testing.T) {
 	t.Parallel()
-	g := newRig(t, cache.Embedded, withDefaultMenu)
+	g := newRig(t, cache.Embedded, withDefaultMenu, onDefaultSchedule)
 	restaurant, ok := g.Known(bistro)
 	if !ok || restaurant.Schedule != "@every 2m" || len(g.Restaurants()) != 1 {
 		t.Errorf("Known = %+v, %v, want the default schedule filled in", restaurant, ok)
