@@ -16,7 +16,7 @@ const firstRead = 2 << 10
 type fate uint8
 
 const (
-	again fate = iota // the next request
+	again fate = iota // it waits for more bytes
 	over              // nothing more is answered
 	away              // net/http's
 )
@@ -24,14 +24,19 @@ const (
 // conn is one connection while it is answered here.
 type conn struct {
 	net.Conn
+	socket
 	lane     *Listener
 	answerer Answerer
 
-	buf   []byte    // buf[at:] has arrived and is not answered yet
-	at    int       //
-	used  bool      // a request has been answered
-	armed time.Time // when the time-outs were set last; zero: they are others
-	date  date
+	buf    []byte    // buf[at:] has arrived and is not answered yet
+	at     int       //
+	looked int       // how much of a head that is not whole was looked at
+	begun  bool      // that head has a time of its own
+	used   bool      // a request has been answered
+	armed  time.Time // when the time-outs were set last; zero: they are others
+	short  bool      // the time-out of reading is that of look
+	last   bool      // the last answer was written
+	date   date
 
 	request Request
 	answer  Answer
@@ -55,62 +60,70 @@ func (c *conn) serve() {
 	c.answerer = c.lane.cfg.Answerer()
 	c.buf = make([]byte, 0, firstRead)
 	_ = c.SetReadDeadline(time.Now().Add(c.lane.cfg.HeadTimeout))
-	for next == again {
-		next = c.step()
+	if next = c.advance(); next == again {
+		next = c.listen()
 	}
-	if next == away {
+	switch {
+	case next == away:
 		c.lane.give(c, &given{Conn: c.Conn, rest: c.buf[c.at:]})
+	case c.last:
+		c.linger()
 	}
 }
 
-// step reads one request and answers it.
-func (c *conn) step() fate {
-	arrived, next := c.head()
-	if next != again {
-		return next
+// receive answers what can be answered after n bytes more were read into the
+// buffer's room, or none for a reason.
+func (c *conn) receive(n int, err error) fate {
+	c.buf = c.buf[:len(c.buf)+n]
+	if n == 0 && err != nil && !c.lane.draining.Load() {
+		if errors.Is(err, io.EOF) && c.looked > 0 && c.judged(c.looked) {
+			return away // half a request has an answer
+		}
+		return over
 	}
-	size, ok := c.request.read(arrived)
-	if !ok {
-		return away
-	}
-	return c.respond(size)
+	return c.advance()
 }
 
-// head gives bytes that begin with the next request's head, once all of that
-// has arrived.
-func (c *conn) head() ([]byte, fate) {
-	looked, begun := 0, false
+// advance answers the requests that have arrived. Where it says again there is
+// room for at least one byte more.
+func (c *conn) advance() fate {
 	for {
 		arrived := c.buf[c.at:]
-		from := max(0, looked-len(emptyLine)+1)
-		if bytes.HasSuffix(arrived, []byte(emptyLine)) || bytes.Contains(arrived[from:], []byte(emptyLine)) {
-			return arrived, again
+		from := max(0, c.looked-len(emptyLine)+1)
+		if !bytes.HasSuffix(arrived, []byte(emptyLine)) && !bytes.Contains(arrived[from:], []byte(emptyLine)) {
+			return c.await(arrived)
 		}
-		// net/http takes fewer bytes for no request where there has been one.
-		judged := !c.used || len(arrived) >= 4
-		if len(arrived) >= maxHead || judged && !promising(arrived, looked) {
-			return nil, away
+		size, ok := c.request.read(arrived)
+		if !ok {
+			return away
 		}
-		looked = len(arrived)
-		if looked > 0 && c.used && !begun { // the first one's time runs since it was accepted
-			begun, c.armed = true, time.Time{}
-			_ = c.SetReadDeadline(time.Now().Add(c.lane.cfg.HeadTimeout))
+		if next := c.respond(size); next != again {
+			return next
 		}
-		if c.lane.draining.Load() { // after the time-outs are set: see wake
-			return nil, over
-		}
-		c.makeRoom()
-		n, err := c.Read(c.buf[len(c.buf):cap(c.buf)])
-		c.buf = c.buf[:len(c.buf)+n]
-		switch {
-		case n > 0 || err == nil || c.lane.draining.Load():
-		case errors.Is(err, io.EOF) && looked > 0 && judged:
-			return nil, away // half a request has an answer
-		default:
-			return nil, over
-		}
+		c.looked, c.begun = 0, false
 	}
 }
+
+// await prepares for the rest of a head that has arrived in part, or not at all.
+func (c *conn) await(arrived []byte) fate {
+	if len(arrived) >= maxHead || c.judged(len(arrived)) && !promising(arrived, c.looked) {
+		return away
+	}
+	c.looked = len(arrived)
+	if c.looked > 0 && c.used && !c.begun { // the first one's time runs since it was accepted
+		c.begun, c.short, c.armed = true, false, time.Time{}
+		_ = c.SetReadDeadline(time.Now().Add(c.lane.cfg.HeadTimeout))
+	}
+	if c.lane.draining.Load() { // after the time-outs are set: see wake
+		return over
+	}
+	c.makeRoom()
+	return again
+}
+
+// judged tells whether so many bytes are the beginning of a request: net/http
+// takes fewer for none where there has been one.
+func (c *conn) judged(arrived int) bool { return !c.used || arrived >= 4 }
 
 const emptyLine = "\r\n\r\n"
 
@@ -154,17 +167,15 @@ func (c *conn) makeRoom() {
 	c.at = 0
 }
 
-// arm sets the time-outs anew, unless that was done a moment ago: each takes a
-// fraction of what a small answer takes.
-func (c *conn) arm(now time.Time) {
-	if now.Sub(c.armed) < c.lane.cfg.IdleTimeout/64 {
-		return
-	}
-	c.armed = now
-	_ = c.SetReadDeadline(now.Add(c.lane.cfg.IdleTimeout))
-	_ = c.SetWriteDeadline(now.Add(c.lane.cfg.WriteTimeout))
-}
+// room is where the next bytes go.
+func (c *conn) room() []byte { return c.buf[len(c.buf):cap(c.buf)] }
 
-// wake ends a Read that waits, or is about to. Whoever sets a time-out after it
-// sees that the Listener is draining.
-func (c *conn) wake() { _ = c.SetReadDeadline(time.Unix(1, 0)) }
+// pump reads and answers by the connection's own methods.
+func (c *conn) pump() fate {
+	for {
+		n, err := c.Read(c.room())
+		if next := c.receive(n, err); next != again {
+			return next
+		}
+	}
+}

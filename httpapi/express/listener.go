@@ -108,7 +108,7 @@ func (l *Listener) Run(ctx context.Context) error {
 			}
 			continue
 		}
-		c := &conn{Conn: inner, lane: l}
+		c := &conn{Conn: inner, socket: newSocket(inner), lane: l}
 		if !l.add(c) {
 			_ = inner.Close()
 			continue

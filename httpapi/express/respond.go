@@ -51,7 +51,7 @@ func (c *conn) respond(size int) fate {
 	case err != nil:
 		return over
 	case next == over:
-		c.linger()
+		c.last = true
 		return over
 	}
 	c.arm(ended)
@@ -64,7 +64,7 @@ func (c *conn) write(head, body []byte) (sent int, err error) {
 	var n int64
 	if len(body) <= oneWrite {
 		var taken int
-		taken, err = c.Conn.Write(append(head, body...))
+		taken, err = c.send(append(head, body...))
 		n = int64(taken)
 	} else {
 		c.parts = [2][]byte{head, body}

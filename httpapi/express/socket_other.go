@@ -1,0 +1,16 @@
+//go:build !linux
+
+package express
+
+import "net"
+
+// socket is nothing here: connections are read and written by their own methods.
+type socket struct{}
+
+func newSocket(net.Conn) socket { return socket{} }
+
+func (*socket) blind() bool { return false }
+
+func (c *conn) listen() fate { return c.pump() }
+
+func (c *conn) send(p []byte) (int, error) { return c.Conn.Write(p) }
