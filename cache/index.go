@@ -15,19 +15,17 @@ func (p *pairs) add(field string, value []byte) { *p = append(*p, field, string(
 // {externalId, name, price, schemeId, categoryId, available}. For an index
 // that restaurants share it leaves available out: they differ in it.
 func productIndex(c *menu.Catalogue, shared bool) pairs {
-	products := c.Products()
-	fields := make(pairs, 0, 2*len(products))
+	fields := make(pairs, 0, 2*c.ProductCount())
 	var scratch []byte
-	for i := range products {
-		p, at := &products[i], menu.Index(i)
+	for at, p := range c.Products() {
 		b := append(scratch[:0], `{"externalId":`...)
-		b = appendOptional(b, p.ExternalID)
-		b = menu.AppendString(append(b, `,"name":`...), p.Name)
+		b = appendOptional(b, p.ExternalID())
+		b = menu.AppendString(append(b, `,"name":`...), p.Name())
 		b = append(b, `,"price":`...)
-		if p.PriceBad {
+		if p.PriceBad() {
 			b = append(b, "null"...)
 		} else {
-			b = menu.AppendDecimal(b, p.Price)
+			b = menu.AppendDecimal(b, p.Price())
 		}
 		b = append(b, `,"schemeId":`...)
 		if scheme := c.ProductScheme(at); scheme == menu.None {
@@ -35,12 +33,17 @@ func productIndex(c *menu.Catalogue, shared bool) pairs {
 		} else {
 			b = menu.AppendString(b, c.Schemes()[scheme].ID)
 		}
-		b = appendOptional(append(b, `,"categoryId":`...), p.CategoryID)
+		b = append(b, `,"categoryId":`...)
+		if category := c.ProductCategory(at); category == menu.None {
+			b = append(b, "null"...)
+		} else {
+			b = menu.AppendString(b, c.Categories()[category].ID)
+		}
 		if !shared {
 			b = strconv.AppendBool(append(b, `,"available":`...), c.Available(at))
 		}
 		b = append(b, '}')
-		fields.add(p.ID, b)
+		fields.add(p.ID(), b)
 		scratch = b
 	}
 	return fields
@@ -49,21 +52,20 @@ func productIndex(c *menu.Catalogue, shared bool) pairs {
 // externalIDIndex is the documented hash externalIds: externalId of dishes to
 // the JSON array of their ids, in the view's order (policy O3).
 func externalIDIndex(c *menu.Catalogue) pairs {
-	products := c.Products()
-	fields := make(pairs, 0, 2*len(products))
+	fields := make(pairs, 0, 2*c.ProductCount())
 	var scratch []byte
-	for i := range products {
-		external := products[i].ExternalID
+	for i, p := range c.Products() {
+		external := p.ExternalID()
 		if external == "" {
 			continue
 		}
 		same := c.ProductsByExternalID(external)
-		if len(same) == 0 || int(same[0]) != i {
+		if len(same) == 0 || same[0] != i {
 			continue // written with the first of them
 		}
 		b := append(scratch[:0], '[')
 		for k, at := range same {
-			b = menu.AppendString(comma(b, k), products[at].ID)
+			b = menu.AppendString(comma(b, k), c.Product(at).ID())
 		}
 		b = append(b, ']')
 		fields.add(external, b)
@@ -94,7 +96,7 @@ func schemeIndex(c *menu.Catalogue) pairs {
 			}
 			b = append(b, `,"options":[`...)
 			for n, member := range c.Members(limit.Group) {
-				b = menu.AppendString(comma(b, n), c.Ingredient(member).ID)
+				b = menu.AppendString(comma(b, n), c.Ingredient(member).ID())
 			}
 			b = append(b, ']', '}')
 		}

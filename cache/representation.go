@@ -43,7 +43,7 @@ func etag(version int64, sum [sha256.Size]byte) string {
 // menuBody is the body of GET …/menu of a version.
 func menuBody(v Version, catalogue *menu.Catalogue) []byte {
 	// About what a menu takes, so that it grows at most once.
-	size := 1024 + 900*len(catalogue.Products()) + 450*len(catalogue.Ingredients())
+	size := 1024 + 900*catalogue.ProductCount() + 450*catalogue.IngredientCount()
 	return catalogue.AppendMenu(make([]byte, 0, size), menu.Head{
 		Restaurant: v.Restaurant, RestaurantName: v.Name, Version: v.Version, SyncedAt: v.SyncedAt,
 	})

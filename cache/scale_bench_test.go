@@ -96,8 +96,8 @@ func settle(tb testing.TB, s *cache.Store, restaurants int) *town {
 // stopsOf stops every thirtieth dish, other ones in each restaurant.
 func stopsOf(content *menu.Content, i int) menu.Stops {
 	var stops menu.Stops
-	for p := i % 30; p < len(content.Products()); p += 30 {
-		stops.Products = append(stops.Products, content.Products()[p].ID)
+	for p := i % 30; p < content.ProductCount(); p += 30 {
+		stops.Products = append(stops.Products, content.Product(menu.Index(p)).ID())
 	}
 	return stops
 }

@@ -92,7 +92,7 @@ func findProduct(catalogue *menu.Catalogue, by, id string) (menu.Index, error) {
 		if len(found) > 1 {
 			ids := make([]string, len(found))
 			for i, index := range found {
-				ids[i] = catalogue.Product(index).ID
+				ids[i] = catalogue.Product(index).ID()
 			}
 			return menu.None, &problem{
 				code: CodeExternalIDAmbiguous, msg: "several products have this externalId; ask by id",

@@ -72,7 +72,7 @@ func productQuery(c *gin.Context, catalogue *menu.Catalogue) (menu.Query, error)
 // productPosition names the last dish of a page by its place and its id, so
 // that the next page goes on after that dish in a newer version too.
 func productPosition(catalogue *menu.Catalogue, last menu.Index) string {
-	return strconv.Itoa(int(last)) + " " + catalogue.Product(last).ID
+	return strconv.Itoa(int(last)) + " " + catalogue.Product(last).ID()
 }
 
 // productAfter finds the place that a cursor names: that of its dish, or where
@@ -86,6 +86,6 @@ func productAfter(catalogue *menu.Catalogue, position string) (menu.Index, error
 	if index, found := catalogue.ProductByID(id); found {
 		return index, nil
 	}
-	last := min(int64(len(catalogue.Products())), n) - 1
+	last := min(int64(catalogue.ProductCount()), n) - 1
 	return menu.Index(last), nil
 }

@@ -52,9 +52,9 @@ func (c *check) checkDish(n int32) {
 	scheme, name := menu.None, ""
 	if it.index != menu.None {
 		product := c.Catalogue.Product(it.index)
-		scheme, name = c.Catalogue.ProductScheme(it.index), product.Name
+		scheme, name = c.Catalogue.ProductScheme(it.index), product.Name()
 		c.checkAvailable(n)
-		if !product.PriceBad {
+		if !product.PriceBad() {
 			c.checkPrice(n, c.Catalogue.ProductItem(it.index), name)
 		}
 	}
@@ -75,13 +75,13 @@ func (c *check) checkAvailable(n int32) {
 	}
 	product, at := c.Catalogue.Product(p), c.order.lines[n].at
 	if !c.Catalogue.Available(p) {
-		c.add(at, c.path(n), DishUnavailable, Params{"id": product.ID, "name": product.Name}, product.Name)
+		c.add(at, c.path(n), DishUnavailable, Params{"id": product.ID(), "name": product.Name()}, product.Name())
 	}
 	reasons := slices.DeleteFunc(slices.Clone(c.Catalogue.Reasons(p)), func(r menu.Reason) bool {
 		return r.Code == menu.ReasonStopped
 	})
 	if len(reasons) > 0 {
-		c.add(at, c.path(n), DishNotOrderable, Params{"id": product.ID, "reasons": reasons}, product.Name)
+		c.add(at, c.path(n), DishNotOrderable, Params{"id": product.ID(), "reasons": reasons}, product.Name())
 	}
 }
 
@@ -106,7 +106,7 @@ func (c *check) checkDishQuantity(n int32, name string) {
 	case q.state == refused:
 	case q.number.Sign() <= 0:
 		c.add(q.at, member(c.path(n), q.name), QuantityNotPositive, Params{"quantity": exact(q)}, name)
-	case !q.number.IsWhole() && it.index != menu.None && !c.fractional(c.Catalogue.Product(it.index).Measure):
+	case !q.number.IsWhole() && it.index != menu.None && !c.fractional(c.Catalogue.Product(it.index).Measure()):
 		c.add(q.at, member(c.path(n), q.name), QuantityNotWhole, Params{"quantity": exact(q)}, name)
 	default:
 		it.clear = true
@@ -159,11 +159,11 @@ func (c *check) checkIngredient(parent, n int32) {
 	name := ""
 	if it.index != menu.None {
 		ingredient := c.Catalogue.Ingredient(it.index)
-		name = ingredient.Name
+		name = ingredient.Name()
 		if !c.Catalogue.IngredientAvailable(it.index) {
-			c.add(c.order.lines[n].at, c.path(n), IngredientUnavailable, Params{"id": ingredient.ID}, name)
+			c.add(c.order.lines[n].at, c.path(n), IngredientUnavailable, Params{"id": ingredient.ID()}, name)
 		}
-		if !ingredient.PriceBad {
+		if !ingredient.PriceBad() {
 			c.checkPrice(n, c.Catalogue.IngredientItem(it.index), name)
 		}
 	}

@@ -207,7 +207,7 @@ func (c *check) supplies(n int32) []supply {
 		if !ch.reached {
 			ingredient := c.Catalogue.Ingredient(ch.index)
 			c.add(c.order.lines[ch.line].at, c.path(ch.line), IngredientNotAllowed,
-				Params{"id": ingredient.ID, "dish": c.dishID(n)}, ingredient.Name)
+				Params{"id": ingredient.ID(), "dish": c.dishID(n)}, ingredient.Name())
 			continue
 		}
 		c.pin(ch)
@@ -289,9 +289,9 @@ func (c *check) itemName(n int32) string {
 	case i == menu.None:
 		return ""
 	case c.order.lines[n].parent == none:
-		return c.Catalogue.Product(i).Name
+		return c.Catalogue.Product(i).Name()
 	default:
-		return c.Catalogue.Ingredient(i).Name
+		return c.Catalogue.Ingredient(i).Name()
 	}
 }
 
@@ -301,7 +301,7 @@ func (c *check) dishID(n int32) string {
 		n = c.order.lines[n].parent
 	}
 	if i := c.items[n].index; i != menu.None {
-		return c.Catalogue.Product(i).ID
+		return c.Catalogue.Product(i).ID()
 	}
 	return strings.Clone(c.order.lines[n].id.text)
 }

@@ -21,7 +21,7 @@ func (c *check) findDish(n int32) menu.Index {
 	case i != menu.None:
 		return i
 	}
-	return c.only(n, id, sharing, DishNotInMenu, func(i menu.Index) string { return c.Catalogue.Product(i).ID })
+	return c.only(n, id, sharing, DishNotInMenu, func(i menu.Index) string { return c.Catalogue.Product(i).ID() })
 }
 
 // findIngredient is findDish for an ingredient.
@@ -37,7 +37,7 @@ func (c *check) findIngredient(n int32) menu.Index {
 	case i != menu.None:
 		return i
 	}
-	return c.only(n, id, sharing, IngredientNotInMenu, func(i menu.Index) string { return c.Catalogue.Ingredient(i).ID })
+	return c.only(n, id, sharing, IngredientNotInMenu, func(i menu.Index) string { return c.Catalogue.Ingredient(i).ID() })
 }
 
 // named gives what the line is named by: its ID, or where that is null its

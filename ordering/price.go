@@ -47,12 +47,13 @@ func (c *check) priceLine(n int32) (out Line, total menu.Number) {
 		return out, total
 	}
 	product := c.Catalogue.Product(it.index)
-	out.ID, out.Name = product.ID, product.Name
-	if product.PriceBad {
+	out.ID, out.Name = product.ID(), product.Name()
+	if product.PriceBad() {
 		return out, total
 	}
-	out.Price = some(product.Price)
-	price := c.Catalogue.ProductItem(it.index).Price
+	known := c.Catalogue.ProductItem(it.index)
+	out.Price = some(known.Exact)
+	price := known.Price
 	unit, ok := c.addIngredients(price, n)
 	if !ok || !it.clear {
 		return out, total
@@ -75,7 +76,7 @@ func (c *check) addIngredients(unit menu.Number, n int32) (sum menu.Number, ok b
 	}
 	for child := o[n].first; child != none; child = o[child].next {
 		it := &c.items[child]
-		if it.index == menu.None || !it.clear || c.Catalogue.Ingredient(it.index).PriceBad {
+		if it.index == menu.None || !it.clear || c.Catalogue.Ingredient(it.index).PriceBad() {
 			return unit, false
 		}
 		switch price := c.Catalogue.IngredientItem(it.index).Price; {

@@ -363,7 +363,7 @@ func TestRollbackToTheOldestContentKept(t *testing.T) {
 		t.Fatal(err)
 	}
 	content, err := g.store.Content(t.Context(), kept[0].Content)
-	if err != nil || len(content.Products()) != 11 {
+	if err != nil || content.ProductCount() != 11 {
 		t.Errorf("the content that is held: %v", err)
 	}
 	g.serves(view(11), cache.HoldReleased)

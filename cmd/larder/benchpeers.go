@@ -242,9 +242,9 @@ func dishOf(view []byte, restaurant string) (string, error) {
 	catalogue := menu.Compile(read, menu.RestaurantID(restaurant), menu.DefaultSettings())
 	least, found := 0, ""
 	for i, product := range catalogue.Products() {
-		length := len(catalogue.AppendProduct(nil, menu.Index(i), 1))
+		length := len(catalogue.AppendProduct(nil, i, 1))
 		if off := max(length-dishBytes, dishBytes-length); found == "" || off < least {
-			least, found = off, product.ID
+			least, found = off, product.ID()
 		}
 	}
 	if found == "" {

@@ -266,7 +266,7 @@ func printChanges(w *world, changes menu.Changes, older, newer *menu.Catalogue) 
 	name := func(id string) string {
 		for _, catalogue := range []*menu.Catalogue{newer, older} {
 			if p, ok := catalogue.ProductByID(id); ok {
-				return id + "  " + catalogue.Product(p).Name
+				return id + "  " + catalogue.Product(p).Name()
 			}
 		}
 		return id
@@ -302,9 +302,9 @@ func changedFields(change menu.Change, older, newer *menu.Catalogue) []string {
 	for i, field := range fields {
 		switch field {
 		case "name":
-			fields[i] = fmt.Sprintf("name %q → %q", was.Name, is.Name)
+			fields[i] = fmt.Sprintf("name %q → %q", was.Name(), is.Name())
 		case "price":
-			fields[i] = fmt.Sprintf("price %s → %s", was.Price, is.Price)
+			fields[i] = fmt.Sprintf("price %s → %s", was.Price(), is.Price())
 		}
 	}
 	return fields

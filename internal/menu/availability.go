@@ -89,39 +89,38 @@ func stopped[T any](all []T, read func(*T) (id string, stopped bool)) (ids []str
 func (c *Content) Catalogue(stops Stops) *Catalogue {
 	cat := &Catalogue{
 		Content:           c,
-		stopped:           newFlags(len(c.products)),
-		ingredientStopped: newFlags(len(c.ingredients)),
-		orderable:         newFlags(len(c.products)),
+		stopped:           newFlags(c.products.len()),
+		ingredientStopped: newFlags(c.ingredients.len()),
+		orderable:         newFlags(c.products.len()),
 	}
 	cat.stops.Products = own(stops.Products, func(id string) string {
-		if p, ok := c.productNames.byID(id); ok {
+		if p, ok := c.products.byID(id); ok {
 			cat.stopped.set(p)
-			return c.products[p].ID
+			return c.products.at(p).ID()
 		}
 		return id
 	})
 	cat.stops.Ingredients = own(stops.Ingredients, func(id string) string {
-		if i, ok := c.ingredientNames.byID(id); ok {
+		if i, ok := c.ingredients.byID(id); ok {
 			cat.ingredientStopped.set(i)
-			return c.ingredients[i].ID
+			return c.ingredients.at(i).ID()
 		}
 		return id
 	})
-	for i := range c.ingredients {
-		if at := Index(i); c.ingredients[i].PriceBad || c.ingredientRefusesExternalID(at) {
-			cat.ingredientStopped.set(at)
+	for i, in := range c.ingredients.all() {
+		if in.PriceBad() || c.ingredientRefusesExternalID(i) {
+			cat.ingredientStopped.set(i)
 		}
 	}
 	cat.unsatisfied = c.unsatisfiable(cat.ingredientStopped)
-	cat.counts = Counts{Categories: len(c.categories), Products: len(c.products)}
-	for p := range c.products {
-		i := Index(p)
+	cat.counts = Counts{Categories: len(c.categories), Products: c.products.len()}
+	for i, p := range c.products.all() {
 		if cat.stopped.has(i) {
 			continue
 		}
 		cat.counts.Available++
-		s := c.productScheme[p]
-		if c.products[p].PriceBad || c.refusesExternalID(i) || (s != None && len(cat.unsatisfied[s]) > 0) {
+		s := c.productScheme[i]
+		if p.PriceBad() || c.refusesExternalID(i) || (s != None && len(cat.unsatisfied[s]) > 0) {
 			continue
 		}
 		cat.orderable.set(i)

@@ -1,5 +1,7 @@
 package menu
 
+import "iter"
+
 // Unlimited is the Max of a Limit without an upper limit (policy M2).
 const Unlimited = -1
 
@@ -15,32 +17,35 @@ type Limit struct {
 // demand.
 //
 // Products, ingredients, groups and schemes stand in dense tables in the order
-// of the view; every lookup by Index is O(1).
+// of the view; every lookup by Index is O(1). Dishes and ingredients are packed
+// texts with a few bytes of index each: a menu takes less than its JSON.
 type Content struct {
 	name        string
 	settings    Settings
 	categories  []Category // parents before children, parents that exist
-	products    []Product
-	ingredients []Ingredient
-	groups      []Group
-	schemes     []Scheme
+	products    register
+	ingredients register
+	groups      []Named
+	schemes     []Named
 
 	categoryIDs, groupIDs, schemeIDs map[string]Index
-	productNames                     register[Product, *Product]
-	ingredientNames                  register[Ingredient, *Ingredient]
 
-	productScheme, ingredientScheme []Index
-	limits                          []Limit // of all schemes, one behind the other
-	schemeLimits                    []Index // start in limits; one more than schemes
-	members                         []Index // ingredients of all groups
-	groupMembers                    []Index // start in members; one more than groups
-	memberships                     []Index // groups of all ingredients
-	ingredientGroups                []Index // start in memberships
+	productCategory, productScheme []Index
+	ingredientScheme               []Index
+	limits                         []Limit // of all schemes, one behind the other
+	schemeLimits                   []Index // start in limits; one more than schemes
+	members                        []Index // ingredients of all groups
+	groupMembers                   []Index // start in members; one more than groups
+	memberships                    []Index // groups of all ingredients
+	ingredientGroups               []Index // start in memberships
 
 	productItems, ingredientItems items // made on demand
 
 	search searchIndex
 }
+
+// Named is what a modifier group or scheme is called; a scheme has no name.
+type Named struct{ ID, Name string }
 
 // Catalogue is a Content with one restaurant's stop lists laid over it. It
 // never changes and is safe for any number of readers.
@@ -95,35 +100,41 @@ func (c *Content) Categories() []Category { return c.categories }
 // CategoryByID finds a category.
 func (c *Content) CategoryByID(id string) (Index, bool) { return find(c.categoryIDs, id) }
 
-// Products gives the dishes in the view's order.
-func (c *Content) Products() []Product { return c.products }
+// Products visits the dishes in the view's order.
+func (c *Content) Products() iter.Seq2[Index, Entry] { return c.products.all() }
+
+// ProductCount is how many dishes there are.
+func (c *Content) ProductCount() int { return c.products.len() }
 
 // Product gives the dish at i.
-func (c *Content) Product(i Index) *Product { return &c.products[i] }
+func (c *Content) Product(i Index) Entry { return c.products.at(i) }
+
+// ProductCategory gives the category of the dish p, or None.
+func (c *Content) ProductCategory(p Index) Index { return c.productCategory[p] }
 
 // ProductByID finds a dish by the menu's id.
-func (c *Content) ProductByID(id string) (Index, bool) { return c.productNames.byID(id) }
+func (c *Content) ProductByID(id string) (Index, bool) { return c.products.byID(id) }
 
 // ProductsByExternalID gives every dish with that externalId, in the view's
 // order (policy O3).
-func (c *Content) ProductsByExternalID(id string) []Index { return c.productNames.byExternalID(id) }
+func (c *Content) ProductsByExternalID(id string) []Index { return c.products.byExternalID(id) }
 
-// Ingredients gives the ingredients in the view's order.
-func (c *Content) Ingredients() []Ingredient { return c.ingredients }
+// IngredientCount is how many ingredients there are.
+func (c *Content) IngredientCount() int { return c.ingredients.len() }
 
 // Ingredient gives the ingredient at i.
-func (c *Content) Ingredient(i Index) *Ingredient { return &c.ingredients[i] }
+func (c *Content) Ingredient(i Index) Entry { return c.ingredients.at(i) }
 
 // IngredientByID finds an ingredient by the menu's id.
-func (c *Content) IngredientByID(id string) (Index, bool) { return c.ingredientNames.byID(id) }
+func (c *Content) IngredientByID(id string) (Index, bool) { return c.ingredients.byID(id) }
 
 // IngredientsByExternalID gives every ingredient with that externalId.
 func (c *Content) IngredientsByExternalID(id string) []Index {
-	return c.ingredientNames.byExternalID(id)
+	return c.ingredients.byExternalID(id)
 }
 
 // Groups gives the modifier groups.
-func (c *Content) Groups() []Group { return c.groups }
+func (c *Content) Groups() []Named { return c.groups }
 
 // GroupByID finds a group.
 func (c *Content) GroupByID(id string) (Index, bool) { return find(c.groupIDs, id) }
@@ -135,7 +146,7 @@ func (c *Content) Members(g Index) []Index { return row(c.members, c.groupMember
 func (c *Content) GroupsOf(i Index) []Index { return row(c.memberships, c.ingredientGroups, i) }
 
 // Schemes gives the modifier schemes.
-func (c *Content) Schemes() []Scheme { return c.schemes }
+func (c *Content) Schemes() []Named { return c.schemes }
 
 // SchemeByID finds a scheme.
 func (c *Content) SchemeByID(id string) (Index, bool) { return find(c.schemeIDs, id) }
@@ -176,7 +187,7 @@ func (c *Catalogue) Reasons(p Index) []Reason {
 	if c.stopped.has(p) {
 		reasons = append(reasons, Reason{Code: ReasonStopped})
 	}
-	if c.products[p].PriceBad {
+	if c.products.at(p).PriceBad() {
 		reasons = append(reasons, Reason{Code: ReasonPriceInvalid})
 	}
 	if c.refusesExternalID(p) {
@@ -194,15 +205,15 @@ func (c *Catalogue) Reasons(p Index) []Reason {
 // none at all where that is refused (policy O2), or an id of its own that is
 // another dish's externalId, so that the kitchen would make that one.
 func (c *Content) refusesExternalID(p Index) bool {
-	return unnamed(c.settings, c.products[p].ID, c.products[p].ExternalID, c.ProductsByExternalID)
+	return unnamed(c.settings, c.products.at(p), c.ProductsByExternalID)
 }
 
 func (c *Content) ingredientRefusesExternalID(i Index) bool {
-	return unnamed(c.settings, c.ingredients[i].ID, c.ingredients[i].ExternalID, c.IngredientsByExternalID)
+	return unnamed(c.settings, c.ingredients.at(i), c.IngredientsByExternalID)
 }
 
-func unnamed(s Settings, id, externalID string, owners func(string) []Index) bool {
-	return externalID == "" && (s.RefuseMissingExternalID || len(owners(id)) > 0)
+func unnamed(s Settings, e Entry, owners func(string) []Index) bool {
+	return !e.named() && (s.RefuseMissingExternalID || len(owners(e.ID())) > 0)
 }
 
 func find(ids map[string]Index, id string) (Index, bool) {

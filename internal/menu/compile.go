@@ -11,26 +11,21 @@ func Compile(v *View, restaurant RestaurantID, s Settings) *Catalogue {
 }
 
 // CompileContent is Compile without the stop lists: O(size of the view). What
-// it gives has few texts of the view's and keeps none of its stop lists.
+// it gives shares no memory with the view.
 func CompileContent(v *View, s Settings) *Content {
-	c := compileContent(v, s)
-	c.condense()
-	return c
-}
-
-// compileContent makes a content that still shares the view's texts.
-func compileContent(v *View, s Settings) *Content {
 	s.MaxDepth = s.depth()
-	c := &Content{name: v.Name, settings: s}
-	c.compileCategories(v.Categories)
-	c.compileIngredients(v.Ingredients)
-	c.compileGroups(v.Groups)
-	c.compileSchemes(v.Schemes)
+	c := &Content{settings: s}
+	var own texts
+	c.name = own.copy(v.Name)
+	c.compileCategories(v.Categories, &own)
+	ingredients := c.compileIngredients(v.Ingredients)
+	c.compileGroups(v.Groups, &own)
+	c.compileSchemes(v.Schemes, &own)
 	c.compileProducts(v.Products)
-	for i := range c.ingredients {
-		c.ingredientScheme[i] = c.schemeOf(&c.ingredients[i].SchemeID)
+	for i, at := range ingredients {
+		c.ingredientScheme[i] = indexOf(c.schemeIDs, v.Ingredients[at].SchemeID)
 	}
-	c.productItems, c.ingredientItems = make(items, len(c.products)), make(items, len(c.ingredients))
+	c.productItems, c.ingredientItems = make(items, c.products.len()), make(items, c.ingredients.len())
 	return c
 }
 
@@ -52,42 +47,57 @@ func unique[T any](all []T, id func(*T) string) ([]T, map[string]Index) {
 	return kept, ids
 }
 
-func (c *Content) compileIngredients(all []Ingredient) {
-	c.ingredientNames = newRegister(all)
-	c.ingredients = c.ingredientNames.table
-	c.ingredientScheme = make([]Index, len(c.ingredients))
-}
-
-func (c *Content) compileProducts(all []Product) {
-	c.productNames = newRegister(all)
-	c.products = c.productNames.table
-	c.productScheme = make([]Index, len(c.products))
-	for i := range c.products {
-		p := &c.products[i]
-		if _, known := c.categoryIDs[p.CategoryID]; !known {
-			p.CategoryID = ""
+// namedOf is unique for what is kept by its names alone.
+func namedOf[T any](all []T, own *texts, names func(*T) Named) ([]Named, map[string]Index) {
+	kept := make([]Named, 0, len(all))
+	ids := make(map[string]Index, len(all))
+	for i := range all {
+		n := names(&all[i])
+		if n.ID == "" {
+			continue
 		}
-		c.productScheme[i] = c.schemeOf(&p.SchemeID)
+		if _, again := ids[n.ID]; again {
+			continue
+		}
+		n = Named{ID: own.copy(n.ID), Name: own.copy(n.Name)}
+		ids[n.ID] = Index(len(kept)) //nolint:gosec // a body of 64 MiB holds fewer than 2^31 elements
+		kept = append(kept, n)
+	}
+	return kept, ids
+}
+
+// compileIngredients gives where the ingredients stand in all.
+func (c *Content) compileIngredients(all []Ingredient) (kept []Index) {
+	c.ingredients, kept = newRegister(all)
+	c.ingredientScheme = make([]Index, c.ingredients.len())
+	return kept
+}
+
+// compileProducts drops references that dangle: a dish whose scheme is missing
+// is a dish without scheme (policy W10).
+func (c *Content) compileProducts(all []Product) {
+	var kept []Index
+	c.products, kept = newRegister(all)
+	c.productScheme, c.productCategory = make([]Index, len(kept)), make([]Index, len(kept))
+	for i, at := range kept {
+		c.productScheme[i] = indexOf(c.schemeIDs, all[at].SchemeID)
+		c.productCategory[i] = indexOf(c.categoryIDs, all[at].CategoryID)
 	}
 }
 
-// schemeOf resolves a reference to a scheme and empties one that dangles: a
-// dish whose scheme is missing is a dish without scheme (policy W10).
-func (c *Content) schemeOf(id *string) Index {
-	s, ok := find(c.schemeIDs, *id)
-	if !ok {
-		*id = ""
-	}
-	return s
+// indexOf is find for what is None where it is not there.
+func indexOf(ids map[string]Index, id string) Index {
+	i, _ := find(ids, id)
+	return i
 }
 
 // compileGroups unites the members of a group's definitions and lays out the
 // membership in both directions.
-func (c *Content) compileGroups(all []Group) {
-	c.groups, c.groupIDs = unique(all, func(g *Group) string { return g.ID })
+func (c *Content) compileGroups(all []Group, own *texts) {
+	c.groups, c.groupIDs = namedOf(all, own, func(g *Group) Named { return Named{ID: g.ID, Name: g.Name} })
 	members := make([][]Index, len(c.groups))
-	seen := make([]Index, len(c.ingredients)) // the last group that took it, from 1
-	owned := make([]int, len(c.ingredients))
+	seen := make([]Index, c.ingredients.len()) // the last group that took it, from 1
+	owned := make([]int, c.ingredients.len())
 	total := 0
 	for g, places := range definitions(c.groupIDs, len(c.groups), all, func(g *Group) string { return g.ID }) {
 		if len(places) == 1 {
@@ -95,7 +105,7 @@ func (c *Content) compileGroups(all []Group) {
 		}
 		for _, i := range places {
 			for _, id := range all[i].Ingredients {
-				member, known := c.ingredientNames.byID(id)
+				member, known := c.ingredients.byID(id)
 				if !known || seen[member] == Index(g)+1 {
 					continue
 				}
@@ -108,7 +118,7 @@ func (c *Content) compileGroups(all []Group) {
 	}
 	c.members = make([]Index, 0, total)
 	c.groupMembers = make([]Index, 1, len(c.groups)+1)
-	c.ingredientGroups = make([]Index, 1, len(c.ingredients)+1)
+	c.ingredientGroups = make([]Index, 1, c.ingredients.len()+1)
 	for i, n := range owned {
 		c.ingredientGroups = append(c.ingredientGroups, c.ingredientGroups[i]+Index(n)) //nolint:gosec // counts of a bounded body
 	}
@@ -117,24 +127,20 @@ func (c *Content) compileGroups(all []Group) {
 	for g := range members {
 		c.members = append(c.members, members[g]...)
 		c.groupMembers = append(c.groupMembers, Index(len(c.members))) //nolint:gosec // counts of a bounded body
-		ids := make([]string, len(members[g]))
-		for i, member := range members[g] {
-			ids[i] = c.ingredients[member].ID
+		for _, member := range members[g] {
 			c.memberships[next[member]] = Index(g)
 			next[member]++
 		}
-		c.groups[g].Ingredients = ids
 	}
 }
 
 // compileSchemes unites the groups of a scheme's definitions; the first limits
 // of a (scheme, group) pair win.
-func (c *Content) compileSchemes(all []Scheme) {
-	c.schemes, c.schemeIDs = unique(all, func(s *Scheme) string { return s.ID })
+func (c *Content) compileSchemes(all []Scheme, own *texts) {
+	c.schemes, c.schemeIDs = namedOf(all, own, func(s *Scheme) Named { return Named{ID: s.ID} })
 	seen := make([]Index, len(c.groups)) // the last scheme that took it, from 1
 	c.schemeLimits = make([]Index, 1, len(c.schemes)+1)
 	for s, places := range definitions(c.schemeIDs, len(c.schemes), all, func(s *Scheme) string { return s.ID }) {
-		var kept []GroupLimit
 		for _, i := range places {
 			for _, limit := range all[i].Groups {
 				g, known := c.groupIDs[limit.GroupID]
@@ -144,13 +150,11 @@ func (c *Content) compileSchemes(all []Scheme) {
 				seen[g] = Index(s) + 1
 				lower, upper := c.settings.limits(limit)
 				c.limits = append(c.limits, Limit{Group: g, Min: lower, Max: upper})
-				kept = append(kept, limit)
 			}
 		}
 		c.schemeLimits = append(c.schemeLimits, Index(len(c.limits))) //nolint:gosec // counts of a bounded body
-		c.schemes[s].Groups = kept
 	}
-	c.limits = slices.Clip(c.limits)
+	c.limits = slices.Clone(c.limits) // without the room to grow
 }
 
 // definitions gives, by place in the table, where in all each is defined, in the

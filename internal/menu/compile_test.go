@@ -56,7 +56,7 @@ func TestCompileCleansReferences(t *testing.T) {
 		t.Errorf("categories (-want +got):\n%s", diff)
 	}
 	plain, ok := c.ProductByID("plain")
-	if !ok || c.Product(plain).Name != "Plain" || c.Product(plain).CategoryID != "" {
+	if !ok || c.Product(plain).Name() != "Plain" || c.ProductCategory(plain) != menu.None {
 		t.Errorf("plain = %+v, want the first definition without its unknown category", c.Product(plain))
 	}
 	if got := c.ProductsByExternalID("101"); len(got) != 2 {
@@ -65,7 +65,7 @@ func TestCompileCleansReferences(t *testing.T) {
 	sauce, _ := c.GroupByID("g-sauce")
 	var members []string
 	for _, i := range c.Members(sauce) {
-		members = append(members, c.Ingredient(i).ID)
+		members = append(members, c.Ingredient(i).ID())
 	}
 	if diff := cmp.Diff([]string{"garlic", "dill"}, members); diff != "" {
 		t.Errorf("united members (-want +got):\n%s", diff)
@@ -295,7 +295,7 @@ func TestSearch(t *testing.T) {
 			hits, next := cat.Search(c.q)
 			var got []string
 			for _, p := range hits {
-				got = append(got, cat.Product(p).ID)
+				got = append(got, cat.Product(p).ID())
 			}
 			if diff := cmp.Diff(c.want, got); diff != "" || next != menu.None {
 				t.Errorf("hits (-want +got), next %d:\n%s", next, diff)

@@ -152,12 +152,12 @@ func TestAHundredOdditiesCostNoMenu(t *testing.T) {
 		}
 	}
 	// One in 26 has no id that can be read (3 kinds), the rest are listed.
-	if want := 104 - 3*4; len(cat.Products()) != want {
-		t.Errorf("listed dishes = %d, want %d", len(cat.Products()), want)
+	if want := 104 - 3*4; cat.ProductCount() != want {
+		t.Errorf("listed dishes = %d, want %d", cat.ProductCount(), want)
 	}
 	for _, p := range cat.Products() {
-		if len(named[p.ID]) == 0 {
-			t.Errorf("lint does not name dish %s (%s)", p.ID, p.Name)
+		if len(named[p.ID()]) == 0 {
+			t.Errorf("lint does not name dish %s (%s)", p.ID(), p.Name())
 		}
 	}
 	for code, id := range map[string]string{
@@ -332,7 +332,7 @@ func FuzzDecode(f *testing.F) {
 			t.Fatalf("storefront's menu is no JSON: %s", a)
 		}
 		for p := range one.Products() {
-			if out := one.AppendProduct(nil, menu.Index(p), 1); !json.Valid(out) {
+			if out := one.AppendProduct(nil, p, 1); !json.Valid(out) {
 				t.Fatalf("form is no JSON: %s", out)
 			}
 		}

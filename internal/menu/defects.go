@@ -11,10 +11,10 @@ func (l *linter) duplicates() {
 	v := l.view
 	c := l.cat
 	repeats(l, "category", v.Categories, len(c.categories), func(c *Category) (string, string) { return c.ID, c.Name })
-	repeats(l, "product", v.Products, len(c.products), func(p *Product) (string, string) { return p.ID, p.Name })
+	repeats(l, "product", v.Products, c.products.len(), func(p *Product) (string, string) { return p.ID, p.Name })
 	repeats(l, "scheme", v.Schemes, len(c.schemes), func(s *Scheme) (string, string) { return s.ID, "" })
 	repeats(l, "group", v.Groups, len(c.groups), func(g *Group) (string, string) { return g.ID, g.Name })
-	repeats(l, "ingredient", v.Ingredients, len(c.ingredients), func(i *Ingredient) (string, string) { return i.ID, i.Name })
+	repeats(l, "ingredient", v.Ingredients, c.ingredients.len(), func(i *Ingredient) (string, string) { return i.ID, i.Name })
 
 	listed := 0
 	for i := range v.Schemes {
@@ -75,8 +75,8 @@ func (l *linter) categories() {
 			map[string]string{"category": kept[cut].ID, "parent": kept[cut].ParentID},
 			"category %q (%s) is among its own parents and stands at the root", kept[cut].ID, kept[cut].Name)
 	}
-	each(l.view.Products, len(l.cat.products), l.cat.ProductByID, func(p *Product) string { return p.ID }, func(p *Product, at Index) {
-		if p.CategoryID != "" && l.cat.products[at].CategoryID == "" {
+	each(l.view.Products, l.cat.products.len(), l.cat.ProductByID, func(p *Product) string { return p.ID }, func(p *Product, at Index) {
+		if p.CategoryID != "" && l.cat.productCategory[at] == None {
 			l.add(LintCategoryUnknown, []string{p.ID}, map[string]string{"product": p.ID, "category": p.CategoryID},
 				"dish %q (%s) is in the unknown category %q", p.ID, p.Name, p.CategoryID)
 		}
@@ -107,13 +107,13 @@ func each[T any](all []T, kept int, byID func(string) (Index, bool), id func(*T)
 // not there (policy W10), once a pair.
 func (l *linter) references() {
 	v, c := l.view, l.cat
-	each(v.Products, len(c.products), c.ProductByID, func(p *Product) string { return p.ID }, func(p *Product, at Index) {
+	each(v.Products, c.products.len(), c.ProductByID, func(p *Product) string { return p.ID }, func(p *Product, at Index) {
 		if p.SchemeID != "" && c.productScheme[at] == None {
 			l.add(LintSchemeUnknown, []string{p.ID}, map[string]string{"product": p.ID, "scheme": p.SchemeID},
 				"dish %q (%s) has the unknown scheme %q and is offered without modifiers", p.ID, p.Name, p.SchemeID)
 		}
 	})
-	each(v.Ingredients, len(c.ingredients), c.IngredientByID, func(i *Ingredient) string { return i.ID }, func(in *Ingredient, at Index) {
+	each(v.Ingredients, c.ingredients.len(), c.IngredientByID, func(i *Ingredient) string { return i.ID }, func(in *Ingredient, at Index) {
 		if in.SchemeID != "" && c.ingredientScheme[at] == None {
 			l.add(LintSchemeUnknown, l.dishesOf("ingredient", in.ID), map[string]string{"ingredient": in.ID, "scheme": in.SchemeID},
 				"ingredient %q (%s) has the unknown scheme %q and is offered without parts", in.ID, in.Name, in.SchemeID)
@@ -159,7 +159,7 @@ func (l *linter) nesting() {
 	c := l.cat
 	state := make([]uint8, len(c.schemes))
 	height := make([]int, len(c.schemes)) // levels of the scheme, itself included
-	told := make([]bool, len(c.ingredients))
+	told := make([]bool, c.ingredients.len())
 	var visit func(s Index)
 	visit = func(s Index) {
 		state[s] = open
@@ -174,9 +174,9 @@ func (l *linter) nesting() {
 					if !told[member] {
 						told[member] = true
 						l.add(LintSchemeCycle, l.touched(s), map[string]string{
-							"scheme": c.schemes[inner].ID, "group": c.groups[limit.Group].ID, "ingredient": c.ingredients[member].ID,
+							"scheme": c.schemes[inner].ID, "group": c.groups[limit.Group].ID, "ingredient": c.ingredients.at(member).ID(),
 						}, "scheme %q contains itself by ingredient %q (%s); it is cut there",
-							c.schemes[inner].ID, c.ingredients[member].ID, c.ingredients[member].Name)
+							c.schemes[inner].ID, c.ingredients.at(member).ID(), c.ingredients.at(member).Name())
 					}
 					continue
 				case state[inner] == unseen:
@@ -235,25 +235,24 @@ func (l *linter) limits() {
 // offers names zero prices and external ids that are missing or shared.
 func (l *linter) offers() {
 	c := l.cat
-	for i := range c.products {
-		p := &c.products[i]
-		if p.Price.IsZero() && !p.PriceBad {
-			l.add(LintPriceZero, []string{p.ID}, map[string]string{"product": p.ID}, "dish %q (%s) costs nothing", p.ID, p.Name)
+	id := func(k Index) string { return c.products.at(k).ID() }
+	for i, packed := range c.products.all() {
+		p := packed.values()
+		if p.price.Sign() == 0 && !packed.PriceBad() {
+			l.add(LintPriceZero, []string{p.id}, map[string]string{"product": p.id}, "dish %q (%s) costs nothing", p.id, p.name)
 		}
-		id := func(k Index) string { return c.products[k].ID }
-		if p.ExternalID == "" {
-			l.unnamed("product", p.ID, fmt.Sprintf("dish %q (%s)", p.ID, p.Name), c.ProductsByExternalID, id)
-		} else if owners := c.productNames.shared[p.ExternalID]; len(owners) > 0 && owners[0] == Index(i) {
-			l.shared("product", owners, p.ExternalID, id)
+		if p.externalID == "" {
+			l.unnamed("product", p.id, fmt.Sprintf("dish %q (%s)", p.id, p.name), c.ProductsByExternalID, id)
+		} else if owners := c.products.shared[p.externalID]; len(owners) > 0 && owners[0] == i {
+			l.shared("product", owners, p.externalID, id)
 		}
 	}
-	for i := range c.ingredients {
-		in := &c.ingredients[i]
-		id := func(k Index) string { return c.ingredients[k].ID }
-		if in.ExternalID == "" {
-			l.unnamed("ingredient", in.ID, fmt.Sprintf("ingredient %q (%s)", in.ID, in.Name), c.IngredientsByExternalID, id)
-		} else if owners := c.ingredientNames.shared[in.ExternalID]; len(owners) > 0 && owners[0] == Index(i) {
-			l.shared("ingredient", owners, in.ExternalID, id)
+	id = func(k Index) string { return c.ingredients.at(k).ID() }
+	for i, in := range c.ingredients.all() {
+		if external := in.ExternalID(); external == "" {
+			l.unnamed("ingredient", in.ID(), fmt.Sprintf("ingredient %q (%s)", in.ID(), in.Name()), c.IngredientsByExternalID, id)
+		} else if owners := c.ingredients.shared[external]; len(owners) > 0 && owners[0] == i {
+			l.shared("ingredient", owners, external, id)
 		}
 	}
 }

@@ -37,50 +37,72 @@ func (c Changes) Empty() bool {
 func Diff(from, to *Catalogue) Changes {
 	changes := Changes{Added: []string{}, Removed: []string{}, Changed: []Change{}, Availability: []Availability{}}
 	before, after := from.forms(), to.forms()
-	for i := range to.products {
-		p := Index(i)
-		id := to.products[i].ID
+	for p, now := range to.products.all() {
+		id := now.ID()
 		old, ok := from.ProductByID(id)
 		if !ok {
 			changes.Added = append(changes.Added, id)
 			continue
 		}
-		fields := differing(&from.products[old], &to.products[i])
+		fields := differing(from, to, old, p)
 		if before.of(from.productScheme[old]) != after.of(to.productScheme[p]) {
 			fields = append(fields, "groups")
 		}
 		if len(fields) > 0 {
 			changes.Changed = append(changes.Changed, Change{ID: id, Fields: fields})
 		}
-		if now := to.Available(p); now != from.Available(old) {
-			changes.Availability = append(changes.Availability, Availability{ID: id, Available: now})
+		if available := to.Available(p); available != from.Available(old) {
+			changes.Availability = append(changes.Availability, Availability{ID: id, Available: available})
 		}
 	}
-	for i := range from.products {
-		if _, kept := to.ProductByID(from.products[i].ID); !kept {
-			changes.Removed = append(changes.Removed, from.products[i].ID)
+	for _, was := range from.products.all() {
+		if _, kept := to.ProductByID(was.ID()); !kept {
+			changes.Removed = append(changes.Removed, was.ID())
 		}
 	}
 	return changes
 }
 
-func differing(a, b *Product) []string {
+// differing gives the fields in which the dish p of to is another than the dish
+// old of from.
+func differing(from, to *Catalogue, old, p Index) []string {
+	was, is := from.products.at(old), to.products.at(p)
+	category := categoryID(from, old) == categoryID(to, p)
+	scheme := schemeID(from, old) == schemeID(to, p)
+	if was == is && category && scheme {
+		return nil
+	}
+	a, b := was.values(), is.values()
 	var fields []string
 	note := func(field string, same bool) {
 		if !same {
 			fields = append(fields, field)
 		}
 	}
-	note("externalId", a.ExternalID == b.ExternalID)
-	note("categoryId", a.CategoryID == b.CategoryID)
-	note("name", a.Name == b.Name)
-	note("description", a.Description == b.Description)
-	note("price", a.PriceBad == b.PriceBad && a.Price.Equal(b.Price))
-	note("measure", string(appendMeasure(nil, a.Measure)) == string(appendMeasure(nil, b.Measure)))
-	note("imageUrls", slices.Equal(a.ImageURLs, b.ImageURLs))
-	note("nutrition", string(appendNutrition(nil, a.Nutrition)) == string(appendNutrition(nil, b.Nutrition)))
-	note("schemeId", a.SchemeID == b.SchemeID)
+	note("externalId", a.externalID == b.externalID)
+	note("categoryId", category)
+	note("name", a.name == b.name)
+	note("description", a.description == b.description)
+	note("price", was.PriceBad() == is.PriceBad() && a.price.Cmp(b.price) == 0)
+	note("measure", string(a.appendMeasure(nil)) == string(b.appendMeasure(nil)))
+	note("imageUrls", slices.Equal(was.ImageURLs(), is.ImageURLs()))
+	note("nutrition", string(a.appendNutrition(nil)) == string(b.appendNutrition(nil)))
+	note("schemeId", scheme)
 	return fields
+}
+
+func categoryID(c *Catalogue, p Index) string {
+	if in := c.productCategory[p]; in != None {
+		return c.categories[in].ID
+	}
+	return ""
+}
+
+func schemeID(c *Catalogue, p Index) string {
+	if s := c.productScheme[p]; s != None {
+		return c.schemes[s].ID
+	}
+	return ""
 }
 
 // diffSeed makes the sums of all catalogues of one process comparable.
@@ -99,9 +121,9 @@ func (f forms) of(s Index) uint64 {
 // forms sums up, level by level, what a form would draw for each scheme:
 // O(depth × ingredients offered by the schemes).
 func (c *Catalogue) forms() forms {
-	own := make([]uint64, len(c.ingredients))
+	own := make([]uint64, c.ingredients.len())
 	var text []byte
-	for i := range c.ingredients {
+	for i := range own {
 		text = c.appendIngredient(text[:0], Index(i))
 		own[i] = maphash.Bytes(diffSeed, text)
 	}

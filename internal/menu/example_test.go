@@ -17,7 +17,7 @@ func Example() {
 	}
 	catalogue := menu.Compile(view, "r1", menu.DefaultSettings())
 	soup, _ := catalogue.ProductByID("7")
-	fmt.Println(catalogue.Product(soup).Name, catalogue.Product(soup).Price, catalogue.Reasons(soup))
+	fmt.Println(catalogue.Product(soup).Name(), catalogue.Product(soup).Price(), catalogue.Reasons(soup))
 	for _, finding := range menu.Lint(view, "r1", menu.DefaultSettings())[:2] {
 		fmt.Println(finding.Code, finding.IDs["field"])
 	}

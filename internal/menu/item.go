@@ -1,6 +1,7 @@
 package menu
 
 import (
+	"cmp"
 	"sync/atomic"
 
 	"github.com/shopspring/decimal"
@@ -13,6 +14,8 @@ type Item struct {
 	// Price is the exact price, in the restaurant's currency; 0 where it is
 	// not known.
 	Price Number
+	// Exact is Price as verdicts have it.
+	Exact decimal.Decimal
 	// JSON is what stands behind the name ID in an order: its value, then the
 	// members name, price and, where there is one, measure.
 	JSON string
@@ -29,21 +32,18 @@ func NewItem(id, name string, price decimal.Decimal, measure *Measure) *Item {
 		text = AppendDecimal(append(text, `,"measure":{"value":`...), measure.Value)
 		text = append(AppendString(append(text, `,"unit":`...), measure.Unit), '}')
 	}
-	return &Item{Price: NumberOf(price), JSON: string(text), Measured: measure != nil}
+	return &Item{Price: NumberOf(price), Exact: price, JSON: string(text), Measured: measure != nil}
 }
 
 // items are the Items of one table, each nil until it is asked for.
 type items []atomic.Pointer[Item]
 
 // get gives the item at i, and makes it when it is the first to.
-func (all items) get(i Index, id, externalID, name string, price decimal.Decimal, measure *Measure) *Item {
+func (all items) get(i Index, of Entry) *Item {
 	if item := all[i].Load(); item != nil {
 		return item
 	}
-	if externalID != "" {
-		id = externalID
-	}
-	item := NewItem(id, name, price, measure)
+	item := NewItem(cmp.Or(of.ExternalID(), of.ID()), of.Name(), of.Price(), of.Measure())
 	all[i].Store(item)
 	return item
 }
@@ -51,12 +51,10 @@ func (all items) get(i Index, id, externalID, name string, price decimal.Decimal
 // ProductItem gives the dish at i as an order has it: by its externalId, or its
 // id where it has none (policy O2).
 func (c *Content) ProductItem(i Index) *Item {
-	p := &c.products[i]
-	return c.productItems.get(i, p.ID, p.ExternalID, p.Name, p.Price, p.Measure)
+	return c.productItems.get(i, c.products.at(i))
 }
 
 // IngredientItem is ProductItem for an ingredient.
 func (c *Content) IngredientItem(i Index) *Item {
-	in := &c.ingredients[i]
-	return c.ingredientItems.get(i, in.ID, in.ExternalID, in.Name, in.Price, in.Measure)
+	return c.ingredientItems.get(i, c.ingredients.at(i))
 }

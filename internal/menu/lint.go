@@ -68,7 +68,7 @@ const (
 // each finding O(dishes and schemes that it touches), bounded in all: what is
 // left out beyond the bounds, the findings say.
 func Lint(v *View, restaurant RestaurantID, s Settings) []Finding {
-	return LintCompiled(v, compileContent(v, s).Catalogue(v.Stops(restaurant, s)))
+	return LintCompiled(v, CompileContent(v, s).Catalogue(v.Stops(restaurant, s)))
 }
 
 // LintCompiled is Lint of a view that was compiled already, to the catalogue of
@@ -156,7 +156,7 @@ func (l *linter) parents() {
 		if s != None {
 			l.dishes[s] = append(l.dishes[s], Index(p))
 		}
-		if in, ok := c.CategoryByID(c.products[p].CategoryID); ok {
+		if in := c.productCategory[p]; in != None {
 			l.inside[in] = append(l.inside[in], Index(p))
 		}
 	}
@@ -195,7 +195,7 @@ func (l *linter) listed(dishes []Index) []string {
 	l.list -= len(dishes)
 	ids := make([]string, len(dishes))
 	for i, p := range dishes {
-		ids[i] = l.cat.products[p].ID
+		ids[i] = l.cat.products.at(p).ID()
 	}
 	return ids
 }
@@ -289,10 +289,10 @@ func (l *linter) owner(kind, id string, products []string) string {
 	}
 	name := ""
 	if p, ok := l.cat.ProductByID(id); ok && kind == "product" {
-		kind, name = "dish", l.cat.products[p].Name
+		kind, name = "dish", l.cat.products.at(p).Name()
 	}
 	if i, ok := l.cat.IngredientByID(id); ok && kind == "ingredient" {
-		name = l.cat.ingredients[i].Name
+		name = l.cat.ingredients.at(i).Name()
 	}
 	if name == "" {
 		return fmt.Sprintf("%s %q: ", kind, id)

@@ -129,9 +129,9 @@ func TestDiffThenApplyIsTheOther(t *testing.T) {
 			touched[change.ID] = true
 		}
 		same := map[string]string{}
-		for p := range a.Products() {
-			if id := a.Products()[p].ID; !touched[id] {
-				same[id] = string(a.AppendProduct(nil, menu.Index(p), 1))
+		for p, dish := range a.Products() {
+			if id := dish.ID(); !touched[id] {
+				same[id] = string(a.AppendProduct(nil, p, 1))
 			}
 		}
 		for _, id := range changes.Added {
@@ -140,12 +140,12 @@ func TestDiffThenApplyIsTheOther(t *testing.T) {
 			}
 			touched[id] = true
 		}
-		for p := range b.Products() {
-			id := b.Products()[p].ID
+		for p, dish := range b.Products() {
+			id := dish.ID()
 			if touched[id] {
 				continue
 			}
-			if got := string(b.AppendProduct(nil, menu.Index(p), 1)); got != same[id] {
+			if got := string(b.AppendProduct(nil, p, 1)); got != same[id] {
 				t.Fatalf("dish %s differs and is not named:\n%s\n%s", id, same[id], got)
 			}
 			delete(same, id)

@@ -34,8 +34,8 @@ func (c *Catalogue) Search(q Query) (hits []Index, next Index) {
 	if len(words) > 0 {
 		texts = c.searchTexts()
 	}
-	for p := max(q.After+1, 0); int(p) < len(c.products); p++ {
-		if q.Category != "" && !within[c.products[p].CategoryID] {
+	for p := max(q.After+1, 0); int(p) < c.products.len(); p++ {
+		if q.Category != "" && !c.inside(within, p) {
 			continue
 		}
 		if q.AvailableOnly && c.stopped.has(p) {
@@ -67,6 +67,12 @@ func (c *Content) branch(id string) map[string]bool {
 	return within
 }
 
+// inside tells whether the dish p is in one of the categories.
+func (c *Content) inside(categories map[string]bool, p Index) bool {
+	in := c.productCategory[p]
+	return in != None && categories[c.categories[in].ID]
+}
+
 func containsAll(text string, words []string) bool {
 	for _, word := range words {
 		if !strings.Contains(text, word) {
@@ -78,9 +84,9 @@ func containsAll(text string, words []string) bool {
 
 func (c *Content) searchTexts() []string {
 	c.search.once.Do(func() {
-		texts := make([]string, len(c.products))
-		for i := range c.products {
-			texts[i] = foldText(c.products[i].Name + "\n" + c.products[i].Description)
+		texts := make([]string, c.products.len())
+		for i, p := range c.products.all() {
+			texts[i] = foldText(p.Name() + "\n" + p.Description())
 		}
 		c.search.texts = texts
 	})

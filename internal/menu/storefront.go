@@ -41,7 +41,7 @@ func (c *Catalogue) AppendMenu(dst []byte, h Head) []byte {
 		dst = append(dst, '}')
 	}
 	dst = append(dst, `],"products":[`...)
-	for p := range c.products {
+	for p := range c.products.len() {
 		dst = c.AppendProductEntry(comma(dst, p), Index(p))
 	}
 	dst = append(dst, `],"schemes":[`...)
@@ -50,13 +50,16 @@ func (c *Catalogue) AppendMenu(dst []byte, h Head) []byte {
 		dst = append(dst, `,"groups":[`...)
 		for i, limit := range c.Limits(Index(s)) {
 			dst = c.appendGroup(comma(dst, i), limit)
-			dst = appendStrings(append(dst, `,"options":`...), c.groups[limit.Group].Ingredients)
-			dst = append(dst, '}')
+			dst = append(dst, `,"options":[`...)
+			for k, member := range c.Members(limit.Group) {
+				dst = AppendString(comma(dst, k), c.ingredients.at(member).ID())
+			}
+			dst = append(dst, ']', '}')
 		}
 		dst = append(dst, ']', '}')
 	}
 	dst = append(dst, `],"ingredients":[`...)
-	for i := range c.ingredients {
+	for i := range c.ingredients.len() {
 		dst = c.appendIngredient(comma(dst, i), Index(i))
 		dst = append(dst, '}')
 	}
@@ -76,17 +79,22 @@ func (c *Catalogue) AppendProductEntry(dst []byte, p Index) []byte {
 }
 
 func (c *Catalogue) appendProduct(dst []byte, i Index) []byte {
-	p := &c.products[i]
-	dst = AppendString(append(dst, `"id":`...), p.ID)
-	dst = appendOptional(append(dst, `,"externalId":`...), p.ExternalID)
-	dst = appendOptional(append(dst, `,"categoryId":`...), p.CategoryID)
-	dst = AppendString(append(dst, `,"name":`...), p.Name)
-	dst = AppendString(append(dst, `,"description":`...), p.Description)
-	dst = AppendDecimal(append(dst, `,"price":`...), p.Price)
-	dst = appendMeasure(append(dst, `,"measure":`...), p.Measure)
-	dst = appendStrings(append(dst, `,"imageUrls":`...), p.ImageURLs)
-	dst = appendNutrition(append(dst, `,"nutrition":`...), p.Nutrition)
-	dst = appendOptional(append(dst, `,"schemeId":`...), p.SchemeID)
+	p := c.products.at(i).values()
+	dst = AppendString(append(dst, `"id":`...), p.id)
+	dst = appendOptional(append(dst, `,"externalId":`...), p.externalID)
+	dst = append(dst, `,"categoryId":`...)
+	if in := c.productCategory[i]; in != None {
+		dst = AppendString(dst, c.categories[in].ID)
+	} else {
+		dst = append(dst, "null"...)
+	}
+	dst = AppendString(append(dst, `,"name":`...), p.name)
+	dst = AppendString(append(dst, `,"description":`...), p.description)
+	dst = p.price.Append(append(dst, `,"price":`...))
+	dst = p.appendMeasure(append(dst, `,"measure":`...))
+	dst = p.appendImages(append(dst, `,"imageUrls":`...))
+	dst = p.appendNutrition(append(dst, `,"nutrition":`...))
+	dst = c.appendScheme(append(dst, `,"schemeId":`...), c.productScheme[i])
 	dst = strconv.AppendBool(append(dst, `,"available":`...), c.Available(i))
 	dst = strconv.AppendBool(append(dst, `,"orderable":`...), c.Orderable(i))
 	dst = append(dst, `,"reasons":[`...)
@@ -100,15 +108,43 @@ func (c *Catalogue) appendProduct(dst []byte, i Index) []byte {
 	return append(dst, ']')
 }
 
-func appendNutrition(dst []byte, n *Nutrition) []byte {
-	if n == nil {
+func (c *Content) appendScheme(dst []byte, s Index) []byte {
+	if s == None {
 		return append(dst, "null"...)
 	}
-	dst = appendNullDecimal(append(dst, `{"calories":`...), n.Calories)
-	dst = appendNullDecimal(append(dst, `,"energyValue":`...), n.EnergyValue)
-	dst = appendNullDecimal(append(dst, `,"proteins":`...), n.Proteins)
-	dst = appendNullDecimal(append(dst, `,"fats":`...), n.Fats)
-	dst = appendNullDecimal(append(dst, `,"carbohydrates":`...), n.Carbohydrates)
+	return AppendString(dst, c.schemes[s].ID)
+}
+
+func (v *values) appendMeasure(dst []byte) []byte {
+	if !v.measured {
+		return append(dst, "null"...)
+	}
+	dst = v.measure.Append(append(dst, `{"value":`...))
+	return append(appendOptional(append(dst, `,"unit":`...), v.unit), '}')
+}
+
+func (v *values) appendImages(dst []byte) []byte {
+	dst = append(dst, '[')
+	r := v.images
+	for i := range v.imageCount {
+		dst = AppendString(comma(dst, i), r.text())
+	}
+	return append(dst, ']')
+}
+
+func (v *values) appendNutrition(dst []byte) []byte {
+	if !v.nutritious {
+		return append(dst, "null"...)
+	}
+	r := v.nutrition
+	for _, name := range [...]string{`{"calories":`, `,"energyValue":`, `,"proteins":`, `,"fats":`, `,"carbohydrates":`} {
+		dst = append(dst, name...)
+		if value, ok := r.number(); ok {
+			dst = value.Append(dst)
+		} else {
+			dst = append(dst, "null"...)
+		}
+	}
 	return append(dst, '}')
 }
 
@@ -127,15 +163,15 @@ func (c *Catalogue) appendGroup(dst []byte, limit Limit) []byte {
 
 // appendIngredient appends an ingredient, left open.
 func (c *Catalogue) appendIngredient(dst []byte, i Index) []byte {
-	in := &c.ingredients[i]
-	dst = AppendString(append(dst, `{"id":`...), in.ID)
-	dst = appendOptional(append(dst, `,"externalId":`...), in.ExternalID)
-	dst = AppendString(append(dst, `,"name":`...), in.Name)
-	dst = AppendDecimal(append(dst, `,"price":`...), in.Price)
-	dst = AppendString(append(dst, `,"description":`...), in.Description)
-	dst = appendStrings(append(dst, `,"imageUrls":`...), in.ImageURLs)
-	dst = appendMeasure(append(dst, `,"measure":`...), in.Measure)
-	dst = appendOptional(append(dst, `,"schemeId":`...), in.SchemeID)
+	in := c.ingredients.at(i).values()
+	dst = AppendString(append(dst, `{"id":`...), in.id)
+	dst = appendOptional(append(dst, `,"externalId":`...), in.externalID)
+	dst = AppendString(append(dst, `,"name":`...), in.name)
+	dst = in.price.Append(append(dst, `,"price":`...))
+	dst = AppendString(append(dst, `,"description":`...), in.description)
+	dst = in.appendImages(append(dst, `,"imageUrls":`...))
+	dst = in.appendMeasure(append(dst, `,"measure":`...))
+	dst = c.appendScheme(append(dst, `,"schemeId":`...), c.ingredientScheme[i])
 	return strconv.AppendBool(append(dst, `,"available":`...), c.IngredientAvailable(i))
 }
 

@@ -6,7 +6,7 @@ import "slices"
 // with an unknown parent roots, cuts each cycle at its first member in the
 // view's order (policy W10), and puts parents before children: roots in the
 // view's order, each followed by its descendants.
-func (c *Content) compileCategories(all []Category) {
+func (c *Content) compileCategories(all []Category, own *texts) {
 	kept, ids := unique(all, func(c *Category) string { return c.ID })
 	parents := make([]Index, len(kept))
 	for i := range kept {
@@ -22,12 +22,12 @@ func (c *Content) compileCategories(all []Category) {
 	var roots []int
 	for i, parent := range parents {
 		if parent == None {
-			kept[i].ParentID = ""
 			roots = append(roots, i)
 			continue
 		}
 		children[parent] = append(children[parent], i)
 	}
+	places := make([]Index, len(kept))
 	c.categories = make([]Category, 0, len(kept))
 	c.categoryIDs = make(map[string]Index, len(kept))
 	stack := make([]int, 0, len(kept))
@@ -37,8 +37,13 @@ func (c *Content) compileCategories(all []Category) {
 	for len(stack) > 0 {
 		i := stack[len(stack)-1]
 		stack = stack[:len(stack)-1]
-		c.categoryIDs[kept[i].ID] = Index(len(c.categories)) //nolint:gosec // counts of a bounded body
-		c.categories = append(c.categories, kept[i])
+		places[i] = Index(len(c.categories)) //nolint:gosec // counts of a bounded body
+		category := Category{ID: own.copy(kept[i].ID), Name: own.copy(kept[i].Name)}
+		if parents[i] != None { // it stands before its children
+			category.ParentID = c.categories[places[parents[i]]].ID
+		}
+		c.categoryIDs[category.ID] = places[i]
+		c.categories = append(c.categories, category)
 		for _, child := range slices.Backward(children[i]) {
 			stack = append(stack, child)
 		}

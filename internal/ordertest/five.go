@@ -41,7 +41,7 @@ func FiveLines(expectedAt time.Time) (Order, error) {
 	o.Catalogue = menu.Compile(view, o.Restaurant, menu.DefaultSettings())
 	var dishes []entry
 	for p := range o.Catalogue.Products() {
-		if dish, ok := plain(o.Catalogue, menu.Index(p)); ok {
+		if dish, ok := plain(o.Catalogue, p); ok {
 			dishes = append(dishes, dish)
 		}
 		if len(dishes) == 5 {
@@ -70,11 +70,11 @@ func plain(c *menu.Catalogue, p menu.Index) (dish entry, ok bool) {
 			return nil, false
 		}
 		in := c.Ingredient(c.Members(limit.Group)[at])
-		chosen = append(chosen, entry{"ID": in.ExternalID, "name": in.Name, "price": json.Number(in.Price.String()), "quantity": 1})
+		chosen = append(chosen, entry{"ID": in.ExternalID(), "name": in.Name(), "price": json.Number(in.Price().String()), "quantity": 1})
 	}
 	product := c.Product(p)
 	return entry{
-		"ID": product.ExternalID, "name": product.Name, "price": json.Number(product.Price.String()), "quantity": 1, "ingredients": chosen,
+		"ID": product.ExternalID(), "name": product.Name(), "price": json.Number(product.Price().String()), "quantity": 1, "ingredients": chosen,
 	}, len(chosen) == 1
 }
 

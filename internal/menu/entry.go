@@ -1,0 +1,170 @@
+package menu
+
+import (
+	"math/big"
+
+	"github.com/shopspring/decimal"
+)
+
+// Entry is one dish or ingredient of a Content: its values stand packed in the
+// text that the content has of all of them, and each method reads its own there.
+// Those that give a text of the menu or a yes or no allocate nothing. The texts
+// are parts of the content's and keep it from being collected.
+type Entry struct{ packed string }
+
+// What an entry has, in its first byte.
+const (
+	entryPriceBad byte = 1 << iota
+	entryNamed         // an externalId
+	entryMeasured
+	entryNutritious
+)
+
+// ID is the menu's id, of which the content has no second one in the same table.
+func (e Entry) ID() string {
+	r := e.read()
+	return r.text()
+}
+
+// ExternalID is the id that the kitchen knows it by; empty where there is none.
+func (e Entry) ExternalID() string {
+	r := e.read()
+	r.text()
+	return r.text()
+}
+
+// Name is what guests know it by.
+func (e Entry) Name() string {
+	r := e.read()
+	r.text()
+	r.text()
+	return r.text()
+}
+
+// PriceBad tells that there is no price that money can be taken for.
+func (e Entry) PriceBad() bool { return e.packed[0]&entryPriceBad != 0 }
+
+// named tells whether there is an externalId.
+func (e Entry) named() bool { return e.packed[0]&entryNamed != 0 }
+
+// Measured tells whether there is a Measure.
+func (e Entry) Measured() bool { return e.packed[0]&entryMeasured != 0 }
+
+// Price is exact, in the restaurant's currency; 0 where PriceBad.
+func (e Entry) Price() decimal.Decimal { return e.price().Decimal() }
+
+func (e Entry) price() Number {
+	r := e.read()
+	r.text()
+	r.text()
+	r.text()
+	price, _ := r.number()
+	return price
+}
+
+// Description is what guests are told of it.
+func (e Entry) Description() string { return e.values().description }
+
+// ImageURLs are the addresses of its pictures.
+func (e Entry) ImageURLs() []string {
+	v := e.values()
+	all := make([]string, v.imageCount)
+	for i := range all {
+		all[i] = v.images.text()
+	}
+	return all
+}
+
+// Measure is its serving; nil where there is none.
+func (e Entry) Measure() *Measure {
+	if !e.Measured() {
+		return nil
+	}
+	v := e.values()
+	return &Measure{Value: v.measure.Decimal(), Unit: v.unit}
+}
+
+// values are all values of an entry.
+type values struct {
+	id, externalID, name, description string
+	price                             Number
+	measured, nutritious              bool
+	measure                           Number
+	unit                              string
+	images                            entryReader // before the first of them
+	imageCount                        int
+	nutrition                         entryReader // before the first of five numbers, where it is nutritious
+}
+
+func (e Entry) values() values {
+	r := e.read()
+	v := values{measured: e.Measured(), nutritious: e.packed[0]&entryNutritious != 0}
+	v.id, v.externalID, v.name = r.text(), r.text(), r.text()
+	v.price, _ = r.number()
+	v.description = r.text()
+	if v.measured {
+		v.measure, _ = r.number()
+		v.unit = r.text()
+	}
+	v.imageCount = int(r.count()) //nolint:gosec // the length of a list
+	v.images = r
+	if v.nutritious {
+		for range v.imageCount {
+			r.text()
+		}
+		v.nutrition = r
+	}
+	return v
+}
+
+func (e Entry) read() entryReader { return entryReader{packed: e.packed, at: 1} }
+
+// entryReader reads the values of an entry one after the other, in the order in
+// which a press writes them.
+type entryReader struct {
+	packed string
+	at     int
+}
+
+func (r *entryReader) count() uint64 {
+	for n, shift := uint64(0), 0; ; shift += 7 {
+		c := r.packed[r.at]
+		r.at++
+		n |= uint64(c&0x7f) << shift
+		if c < 0x80 {
+			return n
+		}
+	}
+}
+
+func (r *entryReader) text() string {
+	size := int(r.count()) //nolint:gosec // the length of a text
+	r.at += size
+	return r.packed[r.at-size : r.at]
+}
+
+// The forms of a number beside its places, which are 0 to plainDigits.
+const (
+	numberAbsent byte = plainDigits + 1 + iota
+	numberWide
+)
+
+// number reads a number; false where there is none.
+func (r *entryReader) number() (Number, bool) {
+	form := r.packed[r.at]
+	r.at++
+	switch form {
+	case numberAbsent:
+		return Number{}, false
+	case numberWide:
+		exponent := unfold(r.count())
+		units, ok := new(big.Int).SetString(r.text(), 10)
+		if !ok {
+			return Number{}, false
+		}
+		wide := decimal.NewFromBigInt(units, int32(exponent)) //nolint:gosec // it was one
+		return Number{wide: &wide}, true
+	default:
+		return Number{units: unfold(r.count()), places: int32(form)}, true
+	}
+}

@@ -1,0 +1,112 @@
+package menu_test
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/shopspring/decimal"
+	"pgregory.net/rapid"
+
+	"larder/internal/menu"
+)
+
+// decimals draws numbers of either sign, of any length that Decode takes and
+// beyond, with few and many places.
+func decimals() *rapid.Generator[decimal.Decimal] {
+	return rapid.Custom(func(t *rapid.T) decimal.Decimal {
+		digits := rapid.StringMatching(`-?[1-9][0-9]{0,24}`).Draw(t, "digits")
+		exponent := rapid.Int32Range(-30, 20).Draw(t, "exponent")
+		units, err := decimal.NewFromString(digits)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return rapid.SampledFrom([]decimal.Decimal{{}, decimal.New(0, -2), units.Shift(exponent), decimal.New(int64(exponent), exponent)}).Draw(t, "number")
+	})
+}
+
+func drawMeasure(t *rapid.T) *menu.Measure {
+	if rapid.Bool().Draw(t, "weightless") {
+		return nil
+	}
+	return &menu.Measure{Value: decimals().Draw(t, "measure"), Unit: rapid.StringN(0, 4, -1).Draw(t, "unit")}
+}
+
+// written says a value as it is kept: 1.0 is not 1.
+func written(d decimal.Decimal) string {
+	return d.Coefficient().String() + "e" + decimal.NewFromInt32(d.Exponent()).String()
+}
+
+// An entry gives what the view says, to the digit.
+func TestAnEntryIsWhatWasPacked(t *testing.T) {
+	t.Parallel()
+	texts := rapid.OneOf(rapid.String(), rapid.Just(strings.Repeat("long ", 4000)))
+	rapid.Check(t, func(t *rapid.T) {
+		dish := menu.Product{
+			ID: "d" + texts.Draw(t, "id"), ExternalID: texts.Draw(t, "externalId"), Name: texts.Draw(t, "name"),
+			Price: decimals().Draw(t, "price"), PriceBad: rapid.Bool().Draw(t, "bad"), Description: texts.Draw(t, "description"),
+			ImageURLs: rapid.SliceOf(texts).Draw(t, "images"), Measure: drawMeasure(t),
+		}
+		nutrition := "null"
+		if rapid.Bool().Draw(t, "nutritious") {
+			n := menu.Nutrition{Calories: decimal.NullDecimal{Decimal: decimals().Draw(t, "calories"), Valid: true}}
+			n.Fats = decimal.NullDecimal{Decimal: decimals().Draw(t, "fats"), Valid: rapid.Bool().Draw(t, "fat")}
+			dish.Nutrition = &n
+			fats := "null"
+			if n.Fats.Valid {
+				fats = string(menu.AppendDecimal(nil, n.Fats.Decimal))
+			}
+			nutrition = `{"calories":` + string(menu.AppendDecimal(nil, n.Calories.Decimal)) +
+				`,"energyValue":null,"proteins":null,"fats":` + fats + `,"carbohydrates":null}`
+		}
+		other := menu.Ingredient{
+			ID: dish.ID, ExternalID: dish.ExternalID, Name: dish.Name, Price: dish.Price, PriceBad: dish.PriceBad,
+			Description: dish.Description, ImageURLs: dish.ImageURLs, Measure: dish.Measure,
+		}
+		beside := menu.Product{ID: "beside", Name: "Beside"}
+		c := menu.Compile(&menu.View{Products: []menu.Product{beside, dish, beside}, Ingredients: []menu.Ingredient{other}}, "r", menu.DefaultSettings())
+		p, _ := c.ProductByID(dish.ID)
+		i, _ := c.IngredientByID(dish.ID)
+		for _, e := range []menu.Entry{c.Product(p), c.Ingredient(i)} {
+			if e.ID() != dish.ID || e.ExternalID() != dish.ExternalID || e.Name() != dish.Name || e.Description() != dish.Description {
+				t.Errorf("texts of %q are %q, %q, %q, %q", dish.ID, e.ID(), e.ExternalID(), e.Name(), e.Description())
+			}
+			if e.PriceBad() != dish.PriceBad || written(e.Price()) != written(dish.Price) {
+				t.Errorf("price = %s, bad %t, want %s, %t", written(e.Price()), e.PriceBad(), written(dish.Price), dish.PriceBad)
+			}
+			if !slices.Equal(e.ImageURLs(), dish.ImageURLs) {
+				t.Errorf("images = %q, want %q", e.ImageURLs(), dish.ImageURLs)
+			}
+			if m := e.Measure(); (m == nil) != (dish.Measure == nil) || e.Measured() != (m != nil) {
+				t.Errorf("measure = %v, want %v", m, dish.Measure)
+			} else if m != nil && (m.Unit != dish.Measure.Unit || written(m.Value) != written(dish.Measure.Value)) {
+				t.Errorf("measure = %s %q, want %s %q", written(m.Value), m.Unit, written(dish.Measure.Value), dish.Measure.Unit)
+			}
+		}
+		var drawn struct{ Nutrition json.RawMessage }
+		if err := json.Unmarshal(c.AppendProductEntry(nil, p), &drawn); err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(nutrition, string(drawn.Nutrition)); diff != "" {
+			t.Errorf("nutrition (-want +got):\n%s", diff)
+		}
+	})
+}
+
+// What an order asks of an entry is asked some hundred thousand times a second.
+func TestReadingAnEntryTakesNoMemory(t *testing.T) { //nolint:paralleltest // it counts allocations
+	c := menu.Compile(&menu.View{Products: []menu.Product{{ID: "d1", ExternalID: "7", Name: "Soup", Price: decimal.New(150, -2)}}}, "r", menu.DefaultSettings())
+	size := 0
+	if n := testing.AllocsPerRun(100, func() {
+		p, _ := c.ProductNamed("7")
+		e := c.Product(p)
+		size += len(e.ID()) + len(e.ExternalID()) + len(e.Name()) + len(e.Description())
+		if e.PriceBad() || e.Measured() {
+			size++
+		}
+	}); n != 0 || size == 0 {
+		t.Errorf("reading takes %v allocations", n)
+	}
+}

@@ -1,0 +1,141 @@
+package menu
+
+import (
+	"hash/maphash"
+	"iter"
+	"strings"
+
+	"github.com/shopspring/decimal"
+)
+
+// register is a table of dishes, or of ingredients, packed in one text, and what
+// finds them by what an order may call them: by the menu's id first, then by
+// externalId (policy O3). The indexes keep no texts: those of the table tell
+// whether what they found is meant. It never changes.
+type register struct {
+	packed      string
+	starts      []uint32 // in packed; one more than there are
+	seed        maphash.Seed
+	ids, others index              // by id; by externalId, of each the first owner
+	owners      []Index            // each Index once: the owners of an externalId that one has
+	shared      map[string][]Index // the owners of those that several have
+}
+
+// newRegister registers what has an id and is the first with it. kept gives
+// where in all each of them stands.
+func newRegister[T any, P packable[T]](all []T) (r register, kept []Index) {
+	r = register{
+		starts: make([]uint32, 1, len(all)+1), seed: maphash.MakeSeed(),
+		ids: newIndex(len(all)), others: newIndex(len(all)), owners: make([]Index, 0, len(all)),
+	}
+	kept = make([]Index, 0, len(all))
+	idOf := func(at Index) string { id, _ := P(&all[kept[at]]).names(); return id }
+	externalIDOf := func(at Index) string { _, external := P(&all[kept[at]]).names(); return external }
+	size := 0
+	for i := range all {
+		size += P(&all[i]).size()
+	}
+	to := press{packed: make([]byte, 0, size), numbers: make(map[decimal.Decimal]Number, mostNumbersKnown)}
+	for i := range all {
+		one := P(&all[i])
+		id, external := one.names()
+		if id == "" {
+			continue
+		}
+		hash := r.hash(id)
+		if r.ids.find(hash, id, idOf) != None {
+			continue
+		}
+		at := Index(len(kept)) //nolint:gosec // a body of 64 MiB holds fewer than 2^31 elements
+		r.ids.put(hash, at)
+		if external != "" {
+			r.own(external, at, externalIDOf)
+		}
+		kept = append(kept, Index(i))
+		r.owners = append(r.owners, at)
+		one.pack(&to)
+		r.starts = append(r.starts, uint32(len(to.packed))) //nolint:gosec // not much longer than the body
+	}
+	r.packed = string(to.packed)
+	return r, kept
+}
+
+// own notes whose externalId it is, before at is kept.
+func (r *register) own(external string, at Index, externalIDOf func(Index) string) {
+	hash := r.hash(external)
+	first := r.others.find(hash, external, externalIDOf)
+	if first == None {
+		r.others.put(hash, at)
+		return
+	}
+	if r.shared == nil {
+		r.shared = make(map[string][]Index)
+	}
+	owners := r.shared[external]
+	if owners == nil {
+		owners = []Index{first}
+	}
+	r.shared[strings.Clone(external)] = append(owners, at) // a map takes the newer text of an equal key, here no part of a larger one
+}
+
+func (r *register) len() int { return len(r.starts) - 1 }
+
+// at gives the one at i.
+func (r *register) at(i Index) Entry { return Entry{r.packed[r.starts[i]:r.starts[i+1]]} }
+
+// all visits them in the view's order.
+func (r *register) all() iter.Seq2[Index, Entry] {
+	return func(yield func(Index, Entry) bool) {
+		for i := range r.len() {
+			if at := Index(i); !yield(at, r.at(at)) {
+				return
+			}
+		}
+	}
+}
+
+func (r *register) hash(text string) uint64 { return maphash.String(r.seed, text) }
+
+// byID finds the one with the id.
+func (r *register) byID(id string) (Index, bool) { return r.withID(r.hash(id), id) }
+
+func (r *register) withID(hash uint64, id string) (Index, bool) {
+	for slot, at := r.ids.first(hash); at != None; slot, at = r.ids.next(slot) {
+		if r.at(at).ID() == id {
+			return at, true
+		}
+	}
+	return None, false
+}
+
+// byExternalID gives all that have the externalId, in the view's order.
+func (r *register) byExternalID(external string) []Index {
+	return r.withExternalID(r.hash(external), external)
+}
+
+func (r *register) withExternalID(hash uint64, external string) []Index {
+	for slot, at := r.others.first(hash); at != None; slot, at = r.others.next(slot) {
+		if r.at(at).ExternalID() != external {
+			continue
+		}
+		if owners := r.shared[external]; owners != nil {
+			return owners
+		}
+		return r.owners[at : at+1 : at+1]
+	}
+	return nil
+}
+
+// find gives the one that has the name; None, and those that share the
+// externalId, where there is no such one.
+func (r *register) find(name string) (i Index, sharing []Index) {
+	hash := r.hash(name)
+	if at, ok := r.withID(hash, name); ok {
+		return at, nil
+	}
+	owners := r.withExternalID(hash, name)
+	if len(owners) == 1 {
+		return owners[0], nil
+	}
+	return None, owners
+}
