@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/failsafe-go/failsafe-go/circuitbreaker"
@@ -34,7 +35,9 @@ type Client struct {
 	writes  http.RoundTripper
 	tokens  *tokenSource
 	breaker circuitbreaker.CircuitBreaker[*answer]
-	limits  *limits
+
+	unpackers sync.Pool // of *gzip.Reader, some 40 KiB each
+	limits    *limits
 }
 
 // Option changes how a Client works.

@@ -23,6 +23,8 @@ type request struct {
 	header http.Header
 	body   []byte // nil: no body
 	limit  int64  // of the answer's body, unpacked
+
+	expected int64 // size of the answer's body; 0: not known
 }
 
 // answer is what came back: status, header, and the body as far as it came.
@@ -83,13 +85,15 @@ func (c *Client) exchange(ctx context.Context, rt http.RoundTripper, r *request,
 	if got.status < http.StatusOK { // 101: what follows is no body, and need not end with ctx
 		return got, nil
 	}
-	got.body, got.bodyErr = readBody(res, r.limit)
+	got.body, got.bodyErr = c.readBody(res, r.limit, r.expected)
 	return got, nil
 }
 
 // readBody reads at most limit bytes, unpacking gzip (policies W11, W15).
-func readBody(res *http.Response, limit int64) ([]byte, error) {
+// expected is how many there probably are; 0 where that is not known.
+func (c *Client) readBody(res *http.Response, limit, expected int64) ([]byte, error) {
 	var from io.Reader = &io.LimitedReader{R: res.Body, N: limit + 1}
+	size := res.ContentLength
 	switch coding := strings.ToLower(strings.TrimSpace(res.Header.Get("Content-Encoding"))); coding {
 	case "", "identity":
 		if res.ContentLength > limit {
@@ -100,18 +104,24 @@ func readBody(res *http.Response, limit int64) ([]byte, error) {
 			res.StatusCode == http.StatusNotModified {
 			return nil, nil
 		}
-		unpacked, err := gzip.NewReader(from)
-		if err != nil {
+		unpacked, ok := c.unpackers.Get().(*gzip.Reader)
+		if !ok {
+			unpacked = new(gzip.Reader)
+		}
+		defer c.unpackers.Put(unpacked)
+		if err := unpacked.Reset(from); err != nil {
 			return nil, fmt.Errorf("gzip: %w", err)
 		}
-		defer func() { _ = unpacked.Close() }()
 		from = &io.LimitedReader{R: unpacked, N: limit + 1}
+		if res.StatusCode == http.StatusOK {
+			size = max(size, expected)
+		}
 	default:
 		return nil, fmt.Errorf("%w: content encoding %q", ErrAnswer, coding)
 	}
 	var into bytes.Buffer
-	if res.ContentLength > 0 && res.ContentLength <= limit {
-		into.Grow(int(res.ContentLength) + bytes.MinRead)
+	if size > 0 && size <= limit {
+		into.Grow(int(size) + bytes.MinRead)
 	}
 	_, err := into.ReadFrom(from)
 	if int64(into.Len()) > limit {

@@ -34,6 +34,9 @@ const MaxMenuBytes = 64 << 20
 
 // Limits of what else is read from the service.
 const (
+	// maxExpected is the largest limit of a menu view that is thought to be
+	// about its size.
+	maxExpected    = 16 << 20
 	maxAnswerBytes = 1 << 20
 	maxTextBytes   = 2 << 10 // of an error's text, which logs show (policy W14)
 	maxCodeBytes   = 256     // of an error's code and request id, and of a content type
