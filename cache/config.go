@@ -61,6 +61,10 @@ func (c RedisConfig) unfit(to address) []error {
 	var faults []error
 	if c.CAFile != "" && to.options.TLSConfig == nil {
 		faults = append(faults, &ConfigError{Key: "redis.ca_file", Msg: "is for TLS: write rediss://, rediss+sentinel:// or rediss+cluster:// in redis.url"})
+	} else if c.CAFile != "" {
+		if _, err := c.authority(); err != nil {
+			faults = append(faults, err)
+		}
 	}
 	for _, setting := range []struct{ key, value string }{
 		{"redis.sentinel_username", c.SentinelUsername}, {"redis.sentinel_password", c.SentinelPassword},

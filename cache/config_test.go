@@ -105,8 +105,8 @@ func TestRedisSettingsFitTheForm(t *testing.T) {
 			cache.RedisConfig{URL: "redis://h", SentinelUsername: "u", SentinelPassword: "hunter2"},
 			[]string{"redis.sentinel_username", "redis.sentinel_password"},
 		},
-		"an authority without TLS": {cache.RedisConfig{URL: "redis+cluster://h", CAFile: "ca.pem"}, []string{"redis.ca_file"}},
-		"an authority":             {cache.RedisConfig{URL: "rediss+cluster://h", CAFile: "ca.pem"}, nil},
+		"an authority without TLS":       {cache.RedisConfig{URL: "redis+cluster://h", CAFile: "ca.pem"}, []string{"redis.ca_file"}},
+		"an authority that is not there": {cache.RedisConfig{URL: "rediss+cluster://h", CAFile: "no.pem"}, []string{"redis.ca_file"}},
 	} {
 		test.cfg.SetDefaults()
 		err := test.cfg.Validate()
@@ -121,7 +121,7 @@ func TestRedisSettingsFitTheForm(t *testing.T) {
 	}
 }
 
-// TestAuthorityThatCannotBeRead is found when the Redis is opened.
+// TestAuthorityThatCannotBeRead is found by whoever checks the configuration.
 func TestAuthorityThatCannotBeRead(t *testing.T) {
 	t.Parallel()
 	empty := filepath.Join(t.TempDir(), "empty.pem")
@@ -129,7 +129,9 @@ func TestAuthorityThatCannotBeRead(t *testing.T) {
 		t.Fatal(err)
 	}
 	for file, want := range map[string]string{empty: "no certificate in PEM form", empty + "x": "cannot be read"} {
-		_, err := cache.Open(t.Context(), cache.RedisConfig{URL: "rediss://h", CAFile: file}, quiet())
+		cfg := cache.RedisConfig{URL: "rediss://h", CAFile: file}
+		cfg.SetDefaults()
+		err := cfg.Validate()
 		var fault *cache.ConfigError
 		if !errors.As(err, &fault) || fault.Key != "redis.ca_file" || !strings.Contains(fault.Msg, want) {
 			t.Errorf("%s: %v, want a fault of redis.ca_file: %s", file, err, want)

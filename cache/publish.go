@@ -98,7 +98,7 @@ func (s *Store) publish(ctx context.Context, p Publication) (Version, error) {
 		content = menu.ContentHash(p.Published.Content, p.Catalogue.Settings())
 	}
 	version := Version{
-		Restaurant: p.Restaurant, Name: p.Name, Version: max(p.Base, p.Floor) + 1,
+		Restaurant: p.Restaurant, Name: strings.Clone(p.Name), Version: max(p.Base, p.Floor) + 1,
 		Content: content, Stops: p.Catalogue.Stops(),
 		SyncedAt: wholeMillis(p.SyncedAt), CheckedAt: wholeMillis(cmp.Or(p.CheckedAt, p.SyncedAt)),
 		Counts: p.Catalogue.Counts(), LastOutcome: cmp.Or(p.Outcome, outcomeUpdated), Hold: stored.hold, Bytes: len(p.Published.Content),

@@ -92,17 +92,26 @@ func (c RedisConfig) complete(options *redis.UniversalOptions) error {
 	if c.CAFile == "" {
 		return nil
 	}
-	certificates, err := os.ReadFile(c.CAFile)
+	trusted, err := c.authority()
 	if err != nil {
-		return &ConfigError{Key: "redis.ca_file", Msg: "cannot be read: " + err.Error()}
-	}
-	trusted := x509.NewCertPool()
-	if !trusted.AppendCertsFromPEM(certificates) {
-		return &ConfigError{Key: "redis.ca_file", Msg: "holds no certificate in PEM form"}
+		return err
 	}
 	options.TLSConfig = options.TLSConfig.Clone()
 	options.TLSConfig.RootCAs = trusted
 	return nil
+}
+
+// authority reads CAFile. The error is a *ConfigError.
+func (c RedisConfig) authority() (*x509.CertPool, error) {
+	certificates, err := os.ReadFile(c.CAFile)
+	if err != nil {
+		return nil, &ConfigError{Key: "redis.ca_file", Msg: "cannot be read: " + err.Error()}
+	}
+	trusted := x509.NewCertPool()
+	if !trusted.AppendCertsFromPEM(certificates) {
+		return nil, &ConfigError{Key: "redis.ca_file", Msg: "holds no certificate in PEM form"}
+	}
+	return trusted, nil
 }
 
 func (r *Redis) startEmbedded(options *redis.UniversalOptions) error {

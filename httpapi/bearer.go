@@ -154,7 +154,9 @@ func (a *authority) bearer(c *gin.Context) (who caller, given bool, err error) {
 		return caller{}, true, &problem{code: CodeUnauthorized, msg: "send one Authorization header: Bearer and a token of /connect/token"}
 	}
 	who, err = a.read(c.Request.Context(), strings.TrimSpace(token))
-	if err == nil && a.known != nil {
+	// Only in its usual form: one token in many others would take the places of
+	// all clients.
+	if err == nil && a.known != nil && scheme == "Bearer" && token == strings.TrimSpace(token) {
 		a.known.remember(header[0], who, a.clock())
 	}
 	return who, true, err

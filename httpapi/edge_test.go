@@ -229,9 +229,14 @@ func TestMetrics(t *testing.T) {
 	w.get("/v1/restaurants/made-up/menu")
 	w.get("/made/up")
 	w.do("BREW", menuPath, "")
-	text := string(w.get("/metrics").is(t, http.StatusOK).body)
+	text, read := "", `larder_http_requests_total{method="GET",route="/v1/restaurants/:restaurant/menu",status="2xx"} 1`
+	for range 100 { // the lane counts an answer once it is sent: its reader may be quicker
+		if text = string(w.get("/metrics").is(t, http.StatusOK).body); strings.Contains(text, read) {
+			break
+		}
+	}
 	for _, line := range []string{
-		`larder_http_requests_total{method="GET",route="/v1/restaurants/:restaurant/menu",status="2xx"} 1`,
+		read,
 		`larder_http_requests_total{method="GET",route="/v1/restaurants/:restaurant/menu",status="4xx"} 1`,
 		`larder_http_requests_total{method="GET",route="unmatched",status="4xx"} 1`,
 		`larder_http_requests_total{method="other",route="unmatched",status="4xx"} 1`,

@@ -134,7 +134,7 @@ func (s *Server) ready(ctx context.Context, found inspection) bool {
 	r := s.readiness
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.answered = r.answered || found.redis == nil
+	r.answered = r.answered || found.redis == nil || len(found.versions) > 0 // which came from it
 	if r.ready {
 		return true
 	}

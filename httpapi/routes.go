@@ -1,9 +1,11 @@
 package httpapi
 
 import (
+	"context"
 	"net/http"
 	"net/url"
 	"strings"
+	"time"
 
 	"github.com/gin-gonic/gin"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
@@ -55,15 +57,15 @@ func (s *Server) routeOps(engine *gin.Engine) {
 	engine.POST("/v1/ops/sync", guard, s.syncAll)
 	get(engine, "/v1/ops/sync/:batch", guard, s.batch)
 	engine.GET("/v1/ops/events", guard, s.opsEvents)
-	get(engine, "/v1/ops/restaurants/:restaurant/lint", guard, s.lint)
-	get(engine, "/v1/ops/restaurants/:restaurant/versions", guard, s.listVersions)
-	get(engine, "/v1/ops/restaurants/:restaurant/versions/:version/view", guard, s.versionView)
+	get(engine, "/v1/ops/restaurants/:restaurant/lint", guard, withinStore, s.lint)
+	get(engine, "/v1/ops/restaurants/:restaurant/versions", guard, withinStore, s.listVersions)
+	get(engine, "/v1/ops/restaurants/:restaurant/versions/:version/view", guard, withinStore, s.versionView)
 	engine.POST("/v1/ops/restaurants/:restaurant/rollback", guard, s.rollBack)
 	engine.DELETE("/v1/ops/restaurants/:restaurant/hold", guard, s.releaseHold)
-	get(engine, "/v1/ops/runs", guard, s.listRuns)
-	get(engine, "/v1/ops/runs/:run", guard, s.run)
-	get(engine, "/v1/ops/orders", guard, s.listOrders)
-	get(engine, "/v1/ops/orders/:ref", guard, s.opsOrder)
+	get(engine, "/v1/ops/runs", guard, withinStore, s.listRuns)
+	get(engine, "/v1/ops/runs/:run", guard, withinStore, s.run)
+	get(engine, "/v1/ops/orders", guard, withinStore, s.listOrders)
+	get(engine, "/v1/ops/orders/:ref", guard, withinStore, s.opsOrder)
 	engine.POST("/v1/ops/orders/:ref/resolve", guard, s.resolveOrder)
 	show := gin.WrapH(promhttp.HandlerFor(s.metrics.registry, promhttp.HandlerOpts{}))
 	switch s.cfg.Metrics {
@@ -81,6 +83,17 @@ func (s *Server) routeShared(engine *gin.Engine) {
 	engine.POST("/connect/token/", s.token)
 	get(engine, "/livez", livez)
 	get(engine, "/readyz", s.readyz)
+}
+
+// storeLimit bounds how long a page of ops waits for a Redis that hangs.
+const storeLimit = 5 * time.Second
+
+// withinStore ends what a handler asks of Redis in time for an answer.
+func withinStore(c *gin.Context) {
+	ctx, cancel := context.WithTimeout(c.Request.Context(), storeLimit)
+	defer cancel()
+	c.Request = c.Request.WithContext(ctx)
+	c.Next()
 }
 
 // get registers a route for GET and for HEAD.

@@ -91,6 +91,19 @@ func (p *pass) expected() int64 {
 	return size
 }
 
+// needed is what the pass needs once the answer is there: nothing for a menu that
+// has not changed, and under a hold the held view beside the one that came.
+func (p *pass) needed(answer upstream.Menu) int64 {
+	if answer.NotModified {
+		return 0
+	}
+	size := int64(len(answer.Body))
+	if p.current.Held {
+		size += int64(p.current.Bytes)
+	}
+	return size
+}
+
 // fetch asks for the menu view within a share of the budget. A view that is
 // larger than its share is dropped and asked for again once there is a larger
 // one: whoever waits holds nothing, so that all come to their turn. The caller
@@ -103,7 +116,7 @@ func (p *pass) fetch(ctx context.Context, seen upstream.Validator) (upstream.Men
 		}
 		answer, err := p.t.source.MenuView(ctx, p.t.upstream, seen, held.body)
 		if err == nil {
-			held.shrink(int64(len(answer.Body)))
+			held.shrink(p.needed(answer))
 			return answer, held, nil
 		}
 		held.release()

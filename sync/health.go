@@ -155,6 +155,13 @@ func (h *health) refusal() *cache.RefusedError {
 	return refused
 }
 
+func (h *health) away() bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	var refused *cache.RefusedError
+	return h.fault != nil && !errors.As(h.fault, &refused)
+}
+
 func (h *health) isUp() bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -132,6 +132,9 @@ func NewRunner(d Deps) (*Runner, error) {
 // while it does, while it does not answer at all, and before a Scheduler runs.
 func (r *Runner) Refused() *cache.RefusedError { return r.health.refusal() }
 
+// RedisAway tells whether Redis did not answer the Scheduler's last question.
+func (r *Runner) RedisAway() bool { return r.health.away() }
+
 // UnknownRestaurantError is a restaurant that the configuration does not have.
 type UnknownRestaurantError struct {
 	ID    menu.RestaurantID

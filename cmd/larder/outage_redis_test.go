@@ -5,6 +5,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"larder/internal/bench"
 )
@@ -40,6 +41,7 @@ func TestRedisGoesAndComesBack(t *testing.T) {
 			fault.begin(o)
 			p.log.find(t, `"event":"sync.paused"`)
 			o.degraded(t, base)
+			o.answersSoon(t, base)
 			o.refuses(t, client)
 			o.pauses(t, base)
 			o.stop(t, o.restaurants[0], false) // nobody hears of it yet
@@ -89,6 +91,36 @@ func (o *outage) degraded(t *testing.T, base string) {
 	}
 	if strings.Contains(body, "127.0.0.1") {
 		t.Errorf("readiness says where Redis is: %s", body)
+	}
+}
+
+// answersSoon asserts that nobody waits long for a Redis that is away: the list
+// of restaurants comes from memory, a page of ops says that it cannot.
+func (o *outage) answersSoon(t *testing.T, base string) {
+	t.Helper()
+	ops := newAPI(t.Context(), base, "ops", "ops-secret")
+	defer ops.close()
+	for path, want := range map[string]struct {
+		status int
+		within time.Duration // with room for a busy machine
+	}{
+		"/v1/restaurants": {http.StatusOK, 900 * time.Millisecond},
+		"/v1/ops/orders":  {http.StatusServiceUnavailable, 10 * time.Second},
+		"/v1/ops/restaurants/" + o.restaurants[0] + "/versions": {http.StatusServiceUnavailable, 10 * time.Second},
+	} {
+		request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, base+path, http.NoBody)
+		if err != nil {
+			t.Fatal(err)
+		}
+		began := time.Now()
+		response, err := ops.bearer.Do(request)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = response.Body.Close()
+		if took := time.Since(began); response.StatusCode != want.status || took > want.within {
+			t.Errorf("%s without Redis: %d after %v, want %d within %v", path, response.StatusCode, took, want.status, want.within)
+		}
 	}
 }
 

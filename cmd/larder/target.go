@@ -87,12 +87,19 @@ func urlOf(address string) string {
 	return "http://" + net.JoinHostPort(host, port)
 }
 
-// configuredClient is the first client whose tokens may have the scope.
+// configuredClient is the first client whose tokens may have the scope, if there
+// is one then of those that see every connection.
 func configuredClient(cfg *configs.Config, scope httpapi.Scope) (id, secret string) {
 	for _, client := range cfg.Auth.Clients {
-		if slices.Contains(client.Scopes, scope) || scope == httpapi.ScopeMenu && slices.Contains(client.Scopes, httpapi.ScopeOrders) {
+		if !slices.Contains(client.Scopes, scope) && (scope != httpapi.ScopeMenu || !slices.Contains(client.Scopes, httpapi.ScopeOrders)) {
+			continue
+		}
+		if client.Connection == "" {
 			return client.ID, client.Secret
 		}
+		if id == "" {
+			id, secret = client.ID, client.Secret
+		}
 	}
-	return "", ""
+	return id, secret
 }

@@ -259,7 +259,7 @@ func (d *decoder) fields(where string, before *members, read func(folded string)
 			continue
 		}
 		d.odd(OddUnknownField, where+name, "")
-		*extra = append(*extra, ExtraField{Name: name, Value: compact([]byte(d.Raw()))})
+		*extra = append(*extra, ExtraField{Name: field.name, Value: compact([]byte(d.Raw()))})
 	}
 	if len(*extra) > 1 {
 		*extra = sortExtra(*extra)
@@ -274,6 +274,7 @@ func (d *decoder) field(before *members, n int, name string) *fieldName {
 	}
 	field, ok := d.names[name]
 	if !ok {
+		name = strings.Clone(name) // it outlives the text, in an Extra
 		folded := FoldName(name)
 		field = &fieldName{name: name, folded: folded, canonical: documentName(folded)}
 		if len(d.names) < maxNames {

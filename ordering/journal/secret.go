@@ -4,8 +4,11 @@ import (
 	"bytes"
 	"context"
 	"crypto/rand"
+	"errors"
 	"fmt"
 	"time"
+
+	"github.com/redis/go-redis/v9"
 )
 
 const (
@@ -31,16 +34,19 @@ func (j *Journal) Secret(ctx context.Context) ([]byte, error) {
 	if known.key != nil && time.Since(known.at) < trusted {
 		return bytes.Clone(known.key), nil
 	}
-	at, candidate := time.Now(), known.key
-	if candidate == nil {
-		candidate = make([]byte, secretBytes)
-		_, _ = rand.Read(candidate) // never fails (crypto/rand)
+	at, name := time.Now(), j.keys.JournalSecret()
+	key, err := j.write.Get(ctx, name).Bytes() // alone, where it is there: a Redis that takes no writes still tells
+	if errors.Is(err, redis.Nil) {
+		candidate := known.key
+		if candidate == nil {
+			candidate = make([]byte, secretBytes)
+			_, _ = rand.Read(candidate) // never fails (crypto/rand)
+		}
+		if err := j.write.SetNX(ctx, name, candidate, 0).Err(); err != nil {
+			return nil, failed("secret", err)
+		}
+		key, err = j.write.Get(ctx, name).Bytes()
 	}
-	name := j.keys.JournalSecret()
-	if err := j.write.SetNX(ctx, name, candidate, 0).Err(); err != nil {
-		return nil, failed("secret", err)
-	}
-	key, err := j.write.Get(ctx, name).Bytes()
 	if err != nil {
 		return nil, failed("secret", err)
 	}
