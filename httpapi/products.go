@@ -87,5 +87,5 @@ func productAfter(catalogue *menu.Catalogue, position string) (menu.Index, error
 		return index, nil
 	}
 	last := min(int64(catalogue.ProductCount()), n) - 1
-	return menu.Index(last), nil
+	return menu.Index(last), nil //nolint:gosec // below n, which has 32 bits
 }
