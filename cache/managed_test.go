@@ -374,6 +374,28 @@ func TestManagedOpenEndsWithItsContext(t *testing.T) {
 }
 
 // TestManagedNeedsAServer cannot be parallel: it changes PATH.
+// Where only a valkey-server is there, that one is started. It is the
+// redis-server under the other name: larder asks both for the same.
+func TestManagedTakesValkey(t *testing.T) {
+	binary, err := filepath.EvalSymlinks(redistest.Binary(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := t.TempDir()
+	if err := os.Symlink(binary, filepath.Join(path, "valkey-server")); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("PATH", path)
+	log, _ := test.NewNullLogger()
+	r, err := cache.Open(t.Context(), managedConfig(t.TempDir()), log)
+	if err != nil {
+		t.Fatalf("open: %v", err)
+	}
+	t.Cleanup(func() { _ = r.Close() })
+	set(t, r, "soup")
+	wantValue(t, r, "soup")
+}
+
 func TestManagedNeedsAServer(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
 	_, err := cache.Open(t.Context(), managedConfig(t.TempDir()), quiet())

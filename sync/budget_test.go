@@ -90,6 +90,24 @@ func sized(t *testing.T, url string, memory cache.ByteSize, bodies map[string][]
 	}), source
 }
 
+// allAtOnce syncs every restaurant at the same time; none may fail.
+func (g *rig) allAtOnce(bodies map[string][]byte) {
+	g.t.Helper()
+	var group errgroup.Group
+	for id := range bodies {
+		group.Go(func() error {
+			run, err := g.Once(g.t.Context(), menu.RestaurantID(id), menusync.TriggerCron)
+			if err == nil && run.Outcome == menusync.OutcomeFailed {
+				err = fmt.Errorf("%s: %s", id, run.Error)
+			}
+			return err
+		})
+	}
+	if err := group.Wait(); err != nil {
+		g.t.Fatal(err)
+	}
+}
+
 // ofSize is a menu view of so many bytes.
 func ofSize(size int) []byte {
 	body := view(10)
@@ -110,19 +128,7 @@ func TestRunsShareTheirMemory(t *testing.T) {
 	}
 	g, source := sized(t, cache.Embedded, 32*mib, bodies)
 	for range 2 { // sizes are unknown, then known
-		var group errgroup.Group
-		for id := range bodies {
-			group.Go(func() error {
-				run, err := g.Once(t.Context(), menu.RestaurantID(id), menusync.TriggerCron)
-				if err == nil && run.Outcome == menusync.OutcomeFailed {
-					err = fmt.Errorf("%s: %s", id, run.Error)
-				}
-				return err
-			})
-		}
-		if err := group.Wait(); err != nil {
-			t.Fatal(err)
-		}
+		g.allAtOnce(bodies)
 		source.mu.Lock()
 		for id, body := range source.bodies {
 			source.bodies[id] = bytes.Replace(body, []byte(`"price":100`), []byte(`"price":101`), 1)
@@ -233,19 +239,7 @@ func TestRunsKeepWithinTheirMemory(t *testing.T) { //nolint:paralleltest // it m
 			}
 		}
 	}()
-	var group errgroup.Group
-	for id := range bodies {
-		group.Go(func() error {
-			run, err := g.Once(t.Context(), menu.RestaurantID(id), menusync.TriggerCron)
-			if err == nil && run.Outcome == menusync.OutcomeFailed {
-				err = fmt.Errorf("%s: %s", id, run.Error)
-			}
-			return err
-		})
-	}
-	if err := group.Wait(); err != nil {
-		t.Fatal(err)
-	}
+	g.allAtOnce(bodies)
 	close(done)
 	taken := int64(<-peak) - int64(before)
 	t.Logf("8 views of %d bytes: %d MiB of heap at the peak", len(bodies["r0"]), taken/mib)

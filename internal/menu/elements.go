@@ -1,0 +1,153 @@
+package menu
+
+func (d *decoder) category() (c Category) {
+	d.fields("categories[].", &d.shapes.category, func(folded string) bool {
+		switch folded {
+		case "id":
+			c.ID = d.identifier("categories[].id")
+		case "name":
+			c.Name = d.words("categories[].name")
+		case "parentid":
+			c.ParentID = d.identifier("categories[].parentId")
+		default:
+			return false
+		}
+		return true
+	}, &c.Extra)
+	d.own(c.ID)
+	return c
+}
+
+func (d *decoder) product() (p Product) {
+	priced := false
+	d.fields("products[].", &d.shapes.product, func(folded string) bool {
+		switch folded {
+		case "id":
+			p.ID = d.identifier("products[].id")
+		case "externalid":
+			p.ExternalID = d.identifier("products[].externalId")
+		case "categoryid":
+			p.CategoryID = d.identifier("products[].categoryId")
+		case "name":
+			p.Name = d.words("products[].name")
+		case "price":
+			p.Price, p.PriceBad = d.price("products[].price")
+			priced = true
+		case "schemeid":
+			p.SchemeID = d.identifier("products[].schemeId")
+		case "description":
+			p.Description = d.words("products[].description")
+		case "imageurls":
+			p.ImageURLs = d.texts("products[].imageUrls")
+		case "measure":
+			p.Measure = d.measure("products[].measure")
+		default:
+			return d.stop(&productStops, folded, &p.Stop) || d.nutrition(folded, &p)
+		}
+		return true
+	}, &p.Extra)
+	if !priced {
+		p.PriceBad = true
+		d.odd(OddPriceMissing, "products[].price", "")
+	}
+	d.own(p.ID)
+	return p
+}
+
+func (d *decoder) ingredient() (in Ingredient) {
+	d.fields("ingredients[].", &d.shapes.ingredient, func(folded string) bool {
+		switch folded {
+		case "id":
+			in.ID = d.identifier("ingredients[].id")
+		case "externalid":
+			in.ExternalID = d.identifier("ingredients[].externalId")
+		case "name":
+			in.Name = d.words("ingredients[].name")
+		case "price":
+			in.Price, in.PriceBad = d.ingredientPrice()
+		case "schemeid":
+			in.SchemeID = d.identifier("ingredients[].schemeId")
+		case "description":
+			in.Description = d.words("ingredients[].description")
+		case "imageurls":
+			in.ImageURLs = d.texts("ingredients[].imageUrls")
+		case "measure":
+			in.Measure = d.measure("ingredients[].measure")
+		default:
+			return d.stop(&ingredientStops, folded, &in.Stop)
+		}
+		return true
+	}, &in.Extra)
+	d.own(in.ID)
+	return in
+}
+
+func (d *decoder) scheme() (s Scheme) {
+	d.fields("ingredientsSchemes[].", &d.shapes.scheme, func(folded string) bool {
+		switch folded {
+		case "id":
+			s.ID = d.identifier("ingredientsSchemes[].id")
+		case "ingredientsgroups":
+			d.limits(&s)
+		default:
+			return false
+		}
+		return true
+	}, &s.Extra)
+	d.own(s.ID)
+	return s
+}
+
+func (d *decoder) limits(s *Scheme) {
+	const where = "ingredientsSchemes[].ingredientsGroups[]."
+	if d.null("ingredientsSchemes[].ingredientsGroups") {
+		return
+	}
+	if d.Kind() != KindArray {
+		d.odd(OddTypeMismatch, "ingredientsSchemes[].ingredientsGroups", d.Raw())
+		return
+	}
+	for d.Open(); d.Element(); {
+		if !d.room() {
+			d.Skip()
+			continue
+		}
+		if d.Kind() != KindObject {
+			d.odd(OddTypeMismatch, "ingredientsSchemes[].ingredientsGroups[]", d.Raw())
+			continue
+		}
+		limit := GroupLimit{Max: Unlimited}
+		d.fields(where, &d.shapes.limit, func(folded string) bool {
+			switch folded {
+			case "id":
+				limit.GroupID = d.identifier(where + "id")
+			case "mincount":
+				limit.Min, _ = d.count(where + "minCount")
+			case "maxcount":
+				limit.Max = d.maximum(where + "maxCount")
+			default:
+				return false
+			}
+			return true
+		}, &limit.Extra)
+		s.Groups = append(s.Groups, limit)
+	}
+}
+
+func (d *decoder) group() (g Group) {
+	d.fields("ingredientsGroups[].", &d.shapes.group, func(folded string) bool {
+		switch folded {
+		case "id":
+			g.ID = d.identifier("ingredientsGroups[].id")
+		case "name":
+			g.Name = d.words("ingredientsGroups[].name")
+		case "ingredients":
+			g.Ingredients = d.identifiers("ingredientsGroups[].ingredients")
+		default:
+			return false
+		}
+		return true
+	}, &g.Extra)
+	d.own(g.ID)
+	return g
+}
