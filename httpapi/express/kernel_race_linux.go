@@ -15,8 +15,11 @@ func receive(fd int, p []byte) (int, syscall.Errno) {
 	return told(n, err)
 }
 
-func send(fd int, p []byte) (int, syscall.Errno) {
-	n, err := syscall.Write(fd, p)
+func send(fd int, head, body []byte) (int, syscall.Errno) {
+	if len(head) == 0 {
+		head = body
+	}
+	n, err := syscall.Write(fd, head)
 	return told(n, err)
 }
 

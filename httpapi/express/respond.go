@@ -61,18 +61,20 @@ func (c *conn) respond(size int) fate {
 // write sends an answer, and tells how much of the body was taken.
 func (c *conn) write(head, body []byte) (sent int, err error) {
 	size := len(head)
-	var n int64
 	if len(body) <= oneWrite {
-		var taken int
-		taken, err = c.send(append(head, body...))
-		n = int64(taken)
-	} else {
-		c.parts = [2][]byte{head, body}
-		c.vector = c.parts[:]
-		n, err = c.vector.WriteTo(c.Conn)
-		c.parts = [2][]byte{}
+		head, body = append(head, body...), nil
 	}
+	n, err := c.send(head, body)
 	return max(0, int(n)-size), err
+}
+
+// vectored writes both by the connection's own methods.
+func (c *conn) vectored(head, body []byte) (int64, error) {
+	c.parts = [2][]byte{head, body}
+	c.vector = c.parts[:]
+	n, err := c.vector.WriteTo(c.Conn)
+	c.parts = [2][]byte{}
+	return n, err
 }
 
 // linger lets the last answer arrive: a connection that is closed with bytes

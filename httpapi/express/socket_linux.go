@@ -19,8 +19,17 @@ import (
 // at once, a loop that reads first would go on with it alone until the
 // scheduler takes the processor away, ten milliseconds later.
 type socket struct {
-	raw syscall.RawConn
-	fd  int // good during a callback of raw; 0 otherwise
+	raw  syscall.RawConn
+	fd   int // good during a callback of raw; 0 otherwise
+	push func(fd uintptr) bool
+	left outgoing
+}
+
+// outgoing is what is left of an answer that is being written.
+type outgoing struct {
+	head, body []byte
+	sent       int64
+	err        error
 }
 
 func newSocket(conn net.Conn) socket {
@@ -43,6 +52,7 @@ func (c *conn) listen() (next fate) {
 	if c.raw == nil {
 		return c.pump()
 	}
+	c.push = c.hand
 	for {
 		err := c.raw.Read(func(fd uintptr) (done bool) {
 			c.fd = int(fd)
@@ -87,21 +97,38 @@ func (c *conn) drain() fate {
 	}
 }
 
-// send writes a small answer: at once, or what is left of it as the client
-// takes it.
-func (c *conn) send(p []byte) (int, error) {
-	sent := 0
-	if c.fd > 0 {
-		n, errno := send(c.fd, p)
-		switch {
-		case errno == 0:
-			if sent = n; sent == len(p) {
-				return sent, nil
-			}
-		case errno != unix.EAGAIN && errno != unix.EINTR:
-			return 0, os.NewSyscallError("write", errno)
-		}
+// send writes an answer: what the system takes at once by calls that it does
+// not wait in, and what is left as the client takes it.
+func (c *conn) send(head, body []byte) (sent int64, err error) {
+	if c.fd == 0 {
+		return c.vectored(head, body)
 	}
-	n, err := c.Conn.Write(p[sent:])
-	return sent + n, err
+	c.left = outgoing{head: head, body: body}
+	if !c.hand(uintptr(c.fd)) {
+		err = c.raw.Write(c.push) // the time-out of writing ends it
+	}
+	sent, err = c.left.sent, errors.Join(c.left.err, err)
+	c.left = outgoing{}
+	return sent, err
+}
+
+// hand hands over what is left; false where the system takes no more now.
+func (c *conn) hand(fd uintptr) (done bool) {
+	left := &c.left
+	for len(left.head)+len(left.body) > 0 {
+		n, errno := send(int(fd), left.head, left.body)
+		switch {
+		case errno == unix.EAGAIN:
+			return false
+		case errno == unix.EINTR:
+			continue
+		case errno != 0:
+			left.err = os.NewSyscallError("write", errno)
+			return true
+		}
+		left.sent += int64(n)
+		of := min(n, len(left.head))
+		left.head, left.body = left.head[of:], left.body[n-of:]
+	}
+	return true
 }

@@ -13,4 +13,4 @@ func (*socket) blind() bool { return false }
 
 func (c *conn) listen() fate { return c.pump() }
 
-func (c *conn) send(p []byte) (int, error) { return c.Conn.Write(p) }
+func (c *conn) send(head, body []byte) (int64, error) { return c.vectored(head, body) }
