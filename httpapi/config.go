@@ -59,6 +59,9 @@ type Config struct {
 	AccessLog AccessLog `yaml:"access_log"`
 	// ExpressLane answers reads of menus, products and menu views before net/http; true when left out.
 	ExpressLane *bool `yaml:"express_lane"`
+	// MaxConnections is how many connections the public listener may have open, of
+	// both lanes; 0 lifts the limit. Further ones wait with the system.
+	MaxConnections int `yaml:"max_connections"`
 	// DrainTimeout bounds how long requests in flight may take at a shutdown.
 	DrainTimeout time.Duration `yaml:"drain_timeout"`
 	// DrainDelay is how long /readyz answers 503 before the listener closes, for balancers that poll it.
@@ -94,6 +97,9 @@ func (c *Config) SetDefaults() {
 	if c.ExpressLane == nil {
 		on := true
 		c.ExpressLane = &on
+	}
+	if c.MaxConnections == 0 {
+		c.MaxConnections = 25_000 // the event streams of policy H1, and readers
 	}
 	c.DropIn.SetDefaults()
 	c.Events.SetDefaults()
@@ -147,6 +153,9 @@ func (c Config) Validate() error {
 	case LogErrors, LogSampled, LogAll:
 	default:
 		errs = append(errs, &ConfigError{"http.access_log", fmt.Sprintf("%q is none of errors, sampled, all", string(c.AccessLog))})
+	}
+	if c.MaxConnections < 0 {
+		errs = append(errs, &ConfigError{"http.max_connections", "must not be negative; 0 is no limit"})
 	}
 	for _, duration := range []struct {
 		key   string

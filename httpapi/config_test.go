@@ -73,6 +73,7 @@ func TestConfigFaultsNameTheirKeys(t *testing.T) {
 		"http.access_log":             func(c *Config, _ *AuthConfig) { c.AccessLog = "some" },
 		"http.drop_in.refusal_status": func(c *Config, _ *AuthConfig) { c.DropIn.RefusalStatus = 500 },
 		"http.drop_in.refusal_errors": func(c *Config, _ *AuthConfig) { c.DropIn.RefusalErrors = "some" },
+		"http.max_connections":        func(c *Config, _ *AuthConfig) { c.MaxConnections = -1 },
 		"http.max_age":                func(c *Config, _ *AuthConfig) { c.MaxAge = -1 },
 		"http.drain_timeout":          func(c *Config, _ *AuthConfig) { c.DrainTimeout = -1 },
 		"http.drain_delay":            func(c *Config, _ *AuthConfig) { c.DrainDelay = -1 },

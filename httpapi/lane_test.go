@@ -29,31 +29,9 @@ func TestGeneratedRequestsAreAnsweredAlike(t *testing.T) {
 	w.pull("@main")
 	l := newLanes(t, w)
 	token := "Authorization: " + w.as(clientShop)[1]
-	methods := rapid.SampledFrom([]string{"GET", "GET", "GET", "HEAD", "POST", "get", "GETS", ""})
-	paths := rapid.SampledFrom([]string{
-		menuPath, menuPath, productPath, viewPath, viewPath + "/", menuPath + "?", menuPath + "?by=id", productPath + "?by=externalId",
-		"/v1/restaurants/bistro/products/e1?by=externalId", viewPath + "?restaurantId=bistro", viewPath + "?restaurantId=", viewPath + "?restaurantId==",
-		"/v1/restaurants/north-1/menu", "/v1/restaurants/../menu", "/v1/restaurants/bistro/products/", "/v1/restaurants/bistro/products/p%2F2", "*", "/",
-	})
-	versions := rapid.SampledFrom([]string{" HTTP/1.1", " HTTP/1.1", " HTTP/1.1", " HTTP/1.0", "", " HTTP/1.1 "})
-	ends := rapid.SampledFrom([]string{"\r\n", "\r\n", "\r\n", "\r\n", "\r\n", "\r\n", "\r\n", "\n", "\r", "\r\r\n"})
-	fields := rapid.SampledFrom([]string{
-		"Host: l", "Host: l", "Host: l", "host:l", "Host : l", "Accept-Encoding: gzip", "accept-encoding: br;q=0.5, gzip;q=0.1", "Accept-Encoding: *;q=0",
-		"Accept-Encoding: zstd,", "Accept-Encoding: ", "If-None-Match: *", `If-None-Match: W/"1-0"`, "If-Modified-Since: Fri, 01 Jan 2100 00:00:00 GMT",
-		"If-Modified-Since: now", "Origin: https://shop.example", "Origin: null", "X-Request-Id: abc", "Connection: keep-alive", "Connection: Keep-Alive",
-		"Connection: close", "Connection: keep-alive, x", "Content-Length: 0", "Content-Length: 5", "Transfer-Encoding: chunked", "Expect: 100-continue",
-		"TE: trailers", "User-Agent: x", "Cookie: a=b", " folded", "X:\x00", "X: \x7f", token, token, "Authorization: Bearer x", "Range: bytes=0-1", "X",
-	})
+	streams := streamsOf(token)
 	rapid.Check(t, func(r *rapid.T) {
-		var stream strings.Builder
-		for range rapid.IntRange(1, 4).Draw(r, "requests") {
-			stream.WriteString(methods.Draw(r, "method") + " " + paths.Draw(r, "path") + versions.Draw(r, "version") + ends.Draw(r, "end"))
-			for range rapid.IntRange(0, 4).Draw(r, "fields") {
-				stream.WriteString(fields.Draw(r, "field") + ends.Draw(r, "end"))
-			}
-			stream.WriteString("Host: l\r\n"[:rapid.SampledFrom([]int{9, 0}).Draw(r, "host")] + ends.Draw(r, "end"))
-		}
-		text := stream.String()
+		text := streams.Draw(r, "stream")
 		cut := rapid.IntRange(0, len(text)/4).Draw(r, "cut")
 		l.same(t, []byte(text[:len(text)-cut]), rapid.IntRange(1, 200).Draw(r, "chunk"))
 	})

@@ -41,6 +41,9 @@ func (s *Server) Listen(ctx context.Context) error {
 		}
 	}
 	s.listener = listener
+	if tcp, ok := listener.(*net.TCPListener); ok { // it always is
+		s.listener = newLimitedListener(tcp, s.open)
+	}
 	return nil
 }
 

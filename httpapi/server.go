@@ -94,6 +94,7 @@ type Server struct {
 	reasons       *reasonsKept
 	readiness     *readiness
 	streams       *streams
+	open          *openConnections
 
 	handler http.Handler
 	ops     http.Handler
@@ -144,7 +145,8 @@ func New(cfg Config, auth AuthConfig, deps Deps) (*Server, error) {
 	s.reasons = &reasonsKept{}
 	s.readiness = newReadiness(s.clock)
 	s.streams = newStreams(cfg.Events, deps.Replica)
-	for _, collector := range []prometheus.Collector{newMenuAge(s), newOpenStreams(s.streams), newDenseBodies(s.replica.DenseBodies)} {
+	s.open = newOpenConnections(cfg.MaxConnections, openFiles(), s.log)
+	for _, collector := range []prometheus.Collector{newMenuAge(s), newOpenStreams(s.streams), newDenseBodies(s.replica.DenseBodies), s.open} {
 		if err := s.metrics.registry.Register(collector); err != nil {
 			return nil, err
 		}

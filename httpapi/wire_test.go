@@ -117,12 +117,10 @@ type lanes struct {
 	fell           atomic.Int64 // requests that got through the express lane
 }
 
-// newLanes serves the routes that read. What would change anything, or never
-// end, is answered with what came of its body.
-func newLanes(tb testing.TB, w *world) *lanes {
-	tb.Helper()
-	l := &lanes{plain: newWires(), express: newWires()}
-	routes := func(rw http.ResponseWriter, r *http.Request) {
+// reads are the routes that read. What would change anything, or never end, is
+// answered with what came of its body.
+func (w *world) reads() http.HandlerFunc {
+	return func(rw http.ResponseWriter, r *http.Request) {
 		if r.Method != http.MethodGet && r.Method != http.MethodHead || strings.Contains(r.URL.Path, "events") || r.URL.Path == "/metrics" {
 			body, err := io.ReadAll(io.LimitReader(r.Body, 1<<20))
 			_, _ = io.WriteString(rw, r.Method+" "+strconv.Quote(string(body))+" "+strconv.FormatBool(err == nil))
@@ -131,6 +129,12 @@ func newLanes(tb testing.TB, w *world) *lanes {
 		// The end of what a client sends must not end what it asked before.
 		w.server.Handler().ServeHTTP(rw, r.WithContext(context.WithoutCancel(r.Context())))
 	}
+}
+
+func newLanes(tb testing.TB, w *world) *lanes {
+	tb.Helper()
+	l := &lanes{plain: newWires(), express: newWires()}
+	routes := w.reads()
 	counted := func(rw http.ResponseWriter, r *http.Request) {
 		l.fell.Add(1)
 		routes(rw, r)

@@ -33,11 +33,11 @@ type outgoing struct {
 }
 
 func newSocket(conn net.Conn) socket {
-	tcp, ok := conn.(*net.TCPConn)
+	system, ok := conn.(syscall.Conn) // a TCP connection, or what is built on one
 	if !ok {
 		return socket{}
 	}
-	raw, err := tcp.SyscallConn()
+	raw, err := system.SyscallConn()
 	if err != nil { // it is closed: its own methods say so
 		return socket{}
 	}

@@ -1,0 +1,73 @@
+package httpapi_test
+
+import (
+	"os"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// recorded is a request as a well-known client sends it.
+type recorded struct {
+	client, request string
+	express         bool   // the express lane answers it; else net/http does
+	status          string //
+}
+
+// recordedRequests reads testdata/clients.txt, whose head tells its form.
+func recordedRequests(t *testing.T, names *strings.Replacer) (requests []recorded) {
+	t.Helper()
+	raw, err := os.ReadFile("testdata/clients.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for block := range strings.SplitSeq(string(raw), "\n== ") {
+		title, request, _ := strings.Cut(block, "\n")
+		if strings.HasPrefix(title, "#") {
+			continue
+		}
+		client, rest, _ := strings.Cut(title, ": ")
+		lane, status, ok := strings.Cut(rest, " ")
+		if !ok || lane != "express" && lane != "net/http" {
+			t.Fatalf("testdata/clients.txt: %q is no title", title)
+		}
+		head, body, _ := strings.Cut(names.Replace(request), "\n\n")
+		requests = append(requests, recorded{
+			client, strings.ReplaceAll(head, "\n", "\r\n") + "\r\n\r\n" + strings.TrimSuffix(body, "\n"), lane == "express", status,
+		})
+	}
+	return requests
+}
+
+// What well-known clients, proxies and health checkers send is answered alike
+// by both ports, in whatever pieces it arrives; and each lane has what is its.
+func TestRecordedClientsOverTCP(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, func(p *plan) { p.cfg.CORSOrigins = []string{"https://shop.example"} })
+	w.pull("@main")
+	p := newPorts(t, w, w.reads())
+	token := w.as(clientShop)[1]
+	exchangePieces(t, p.plain, []string{rawGet(viewPath, "Authorization: "+token)})
+	tag := etagOf(t, exchangePieces(t, p.plain, []string{rawGet(menuPath)}))
+	requests := recordedRequests(t, strings.NewReplacer("{menu}", menuPath, "{product}", productPath, "{view}", viewPath, "{token}", token, "{tag}", tag))
+	if len(requests) < 40 {
+		t.Fatalf("%d requests are recorded", len(requests))
+	}
+	for _, c := range requests {
+		got, fell := p.same(t, []string{c.request})
+		if statusOf(got) != c.status || (fell == 0) != c.express {
+			t.Errorf("%s: answered %q with %d requests to net/http, want %s and %v", c.client, statusOf(got), fell, c.status, !c.express)
+		}
+	}
+	if t.Failed() {
+		return
+	}
+	rapid.Check(t, func(r *rapid.T) {
+		var stream strings.Builder
+		for _, c := range rapid.SliceOfN(rapid.SampledFrom(requests), 1, 5).Draw(r, "requests") {
+			stream.WriteString(c.request)
+		}
+		p.same(t, cuts(r, stream.String()))
+	})
+}

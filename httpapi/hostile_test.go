@@ -1,0 +1,194 @@
+package httpapi_test
+
+import (
+	"bufio"
+	"context"
+	"io"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"larder/httpapi"
+)
+
+// hostile is a stream that two readers of HTTP might take apart differently.
+// Its requests name themselves by X-Request-Id: what is answered under a name
+// was taken for a request.
+type hostile struct {
+	class, name string
+	stream      string
+	fell        int      // requests for net/http
+	answers     []string // the status and the name of each answer
+}
+
+// Each class of what the express lane must not judge, over real TCP, at once
+// and in pieces: both ports answer the same requests, and none that stood in
+// another one's body.
+func TestHostileStreamsOverTCP(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, func(p *plan) { p.cfg.Rate = httpapi.RateConfig{} })
+	p := newPorts(t, w, func(rw http.ResponseWriter, r *http.Request) {
+		w.server.Handler().ServeHTTP(rw, r.WithContext(context.WithoutCancel(r.Context())))
+	})
+	for _, c := range hostileStreams() {
+		length := len(c.stream)
+		for _, size := range []int{length, length/2 + 1, 17, 1} {
+			var pieces []string
+			for piece := range slices.Chunk([]byte(c.stream), size) {
+				pieces = append(pieces, string(piece))
+			}
+			got, fell := p.same(t, pieces)
+			if answers := answersOf(t, got); !slices.Equal(answers, c.answers) {
+				t.Errorf("%s, %s, in pieces of %d: answered %q, want %q", c.class, c.name, size, answers, c.answers)
+			}
+			if fell != c.fell {
+				t.Errorf("%s, %s, in pieces of %d: %d requests got to net/http, want %d", c.class, c.name, size, fell, c.fell)
+			}
+		}
+	}
+}
+
+// answersOf takes the answers apart, each as its status and its request's name.
+func answersOf(t *testing.T, text string) (answers []string) {
+	t.Helper()
+	in := bufio.NewReader(strings.NewReader(text))
+	for {
+		if _, err := in.Peek(1); err != nil {
+			return answers
+		}
+		answer, err := http.ReadResponse(in, nil)
+		if err != nil {
+			t.Fatalf("what follows %q is no answer: %v", answers, err)
+		}
+		if _, err := io.Copy(io.Discard, answer.Body); err != nil {
+			t.Fatal(err)
+		}
+		_ = answer.Body.Close()
+		name := answer.Header.Get("X-Request-Id")
+		if name == "" || madeID.MatchString(name) {
+			name = "-"
+		}
+		answers = append(answers, answer.Status[:3]+" "+name)
+	}
+}
+
+// named is a request of that name; a body may follow.
+func named(name, path string, headers ...string) string {
+	return rawGet(path, append([]string{"X-Request-Id: " + name}, headers...)...)
+}
+
+// hostileStreams are the table. What is hidden in a body is called hidden.
+func hostileStreams() []hostile {
+	first := func(headers ...string) string { return named("first", menuPath, headers...) }
+	hidden, next := named("hidden", productPath), named("next", productPath)
+	post := func(headers ...string) string {
+		return "POST" + named("first", validatePath, append(headers, "Content-Type: application/json")...)[len("GET"):]
+	}
+	line := func(start string, headers ...string) string {
+		return start + "\r\n" + strings.Join(append(headers, "X-Request-Id: first"), "\r\n") + "\r\n\r\n"
+	}
+	length := func(n string) string { return "Content-Length: " + n }
+	chunked := "Transfer-Encoding: chunked"
+	chunks := strconv.FormatInt(int64(len(hidden)), 16) + "\r\n" + hidden + "\r\n0\r\n\r\n"
+	n := strconv.Itoa(len(hidden))
+	one, two, refused := []string{"200 first"}, []string{"200 first", "200 next"}, []string{"400 -"}
+	return []hostile{
+		{"any body", "of a GET", first(length(n)) + hidden + next, 2, two},
+		{"any body", "of a GET, and no more", first(length(n)) + hidden, 1, one},
+		{"any body", "of a GET after a hot read", named("hot", menuPath) + first(length(n)) + hidden + next, 2, []string{"200 hot", "200 first", "200 next"}},
+		{"any body", "of a POST", post(length(n)) + hidden + next, 2, []string{"400 first", "200 next"}},
+		{"any body", "of no bytes", first(length("0")) + next, 2, two},
+		{"any body", "that ends too early", first(length("9999")) + hidden, 1, one},
+
+		{"Transfer-Encoding", "chunks", first(chunked) + chunks + next, 2, two},
+		{"Transfer-Encoding", "chunks of a POST", post(chunked) + chunks + next, 2, []string{"400 first", "200 next"}},
+		{"Transfer-Encoding", "chunks and a length", first(length("4"), chunked) + chunks + next, 2, two},
+		{"Transfer-Encoding", "a length and chunks", first(chunked, length("4")) + chunks + next, 2, two},
+		{"Transfer-Encoding", "chunks twice", first(chunked, chunked) + chunks + next, 0, []string{"501 -"}},
+		{"Transfer-Encoding", "chunks and more", first("Transfer-Encoding: gzip, chunked") + chunks + next, 0, []string{"501 -"}},
+		{"Transfer-Encoding", "a coding nobody knows", first("Transfer-Encoding: xchunked") + chunks + next, 0, []string{"501 -"}},
+		{"Transfer-Encoding", "identity", first("Transfer-Encoding: identity", length(n)) + hidden + next, 0, []string{"501 -"}},
+		{"Transfer-Encoding", "in capitals", first("TRANSFER-ENCODING: CHUNKED") + chunks + next, 2, two},
+		{"Transfer-Encoding", "a tab before it", first("Transfer-Encoding:\tchunked") + chunks + next, 2, two},
+		{"Transfer-Encoding", "a space before the colon", first("Transfer-Encoding : chunked") + chunks + next, 0, refused},
+		{"Transfer-Encoding", "an extension with a line end", first(chunked) + "0;x=\ny\r\n\r\n" + hidden, 1, one},
+		{"Transfer-Encoding", "a trailer with a length", first(chunked) + "0\r\nContent-Length: " + n + "\r\n\r\n" + next, 2, two},
+
+		{"Upgrade", "to h2c", first("Connection: Upgrade, HTTP2-Settings", "Upgrade: h2c", "HTTP2-Settings: AAMAAABkAAQAAP__") + next, 2, two},
+		{"Upgrade", "to a websocket", first("Connection: Upgrade", "Upgrade: websocket") + next, 2, two},
+		{"Upgrade", "without Connection", first("Upgrade: h2c") + next, 2, two},
+
+		{"Expect", "100-continue, and a body", first("Expect: 100-continue", length(n)) + hidden + next, 1, one},
+		{"Expect", "100-continue of a POST", post("Expect: 100-continue", length("2")) + "{}" + next, 2, []string{"100 -", "200 first", "200 next"}},
+		{"Expect", "what nobody knows", first("Expect: a-miracle") + next, 0, []string{"417 -"}},
+
+		{"an odd method", "that begins like GET", line("GETS "+menuPath+" HTTP/1.1", "Host: l") + next, 2, []string{"405 first", "200 next"}},
+		{"an odd method", "in lower case", line("get "+menuPath+" HTTP/1.1", "Host: l") + next, 2, []string{"405 first", "200 next"}},
+		{"an odd method", "with a body", line("DELETE "+menuPath+" HTTP/1.1", "Host: l", length(n)) + hidden + next, 2, []string{"405 first", "200 next"}},
+		{"an odd method", "CONNECT", line("CONNECT l:80 HTTP/1.1", "Host: l:80") + next, 2, []string{"404 first", "200 next"}},
+		{"an odd method", "none", line(" "+menuPath+" HTTP/1.1", "Host: l") + next, 0, refused},
+
+		{"absolute form", "of a menu", line("GET http://l"+menuPath+" HTTP/1.1", "Host: l") + next, 2, two},
+		{"absolute form", "of another host", line("GET http://other"+menuPath+" HTTP/1.1", "Host: l", length(n)) + hidden + next, 2, two},
+		{"absolute form", "an asterisk", line("GET * HTTP/1.1", "Host: l") + next, 2, []string{"404 first", "200 next"}},
+
+		{"obsolete folding", "of a value", first("X: a\r\n b") + next, 2, two},
+		{"obsolete folding", "that would be a length", first("X: a\r\n Content-Length: "+n) + next, 2, two},
+		{"obsolete folding", "of a length", first("Content-Length:\r\n "+n) + hidden + next, 2, two},
+		{"obsolete folding", "of chunks", first("Transfer-Encoding:\r\n chunked") + chunks + next, 2, two},
+		{"obsolete folding", "of the first field", line("GET "+menuPath+" HTTP/1.1", " X: a", "Host: l") + next, 0, refused},
+
+		{"bare LF", "in all lines", strings.ReplaceAll(first(), "\r\n", "\n") + next, 2, two},
+		{"bare LF", "that would be a length", first("X: a\nContent-Length: "+n) + hidden + next, 2, two},
+		{"bare LF", "that would end the head", first("X: a\n\nGET "+productPath+" HTTP/1.1\nX-Request-Id: own") + next, 1, []string{"200 first", "400 -"}},
+		{"bare LF", "a CR alone", first("X: a\rContent-Length: "+n) + hidden, 0, refused},
+		{"bare LF", "CR CR LF", first("X: a\r\r\nContent-Length: "+n) + hidden, 0, refused},
+
+		{"a length", "twice", first(length(n), length("0")) + hidden + next, 0, refused},
+		{"a length", "twice, the same", first(length(n), length(n)) + hidden + next, 2, two},
+		{"a length", "a list", first(length(n+", "+n)) + hidden + next, 0, refused},
+		{"a length", "with a sign", first(length("+"+n)) + hidden + next, 0, refused},
+		{"a length", "below zero", first(length("-1")) + hidden + next, 0, refused},
+		{"a length", "in hexadecimal", first(length("0x10")) + hidden + next, 0, refused},
+		{"a length", "with a space in it", first(length("1 0")) + hidden + next, 0, refused},
+		{"a length", "no number", first(length("ten")) + hidden + next, 0, refused},
+		{"a length", "nothing", first(length("")) + hidden, 0, refused},
+		{"a length", "beyond all", first(length("99999999999999999999")) + hidden, 0, refused},
+		{"a length", "with zeros before it", first(length("000"+n)) + hidden + next, 2, two},
+		{"a length", "after a NUL", first("X: \x00", length(n)) + hidden, 0, refused},
+		{"a length", "its name with a space", first("Content-Length : "+n) + hidden, 0, refused},
+		{"a length", "its name with odd case", first("cONTENT-lENGTH: "+n) + hidden + next, 2, two},
+
+		{"a head over 8 KiB", "nine", first("X: "+strings.Repeat("x", 9<<10)) + next, 2, two},
+		{"a head over 8 KiB", "nine, with a body", first("X: "+strings.Repeat("x", 9<<10), length(n)) + hidden + next, 2, two},
+		{"a head over 8 KiB", "forty", first("X: " + strings.Repeat("x", 40<<10)), 0, []string{"431 -"}},
+		{"a head over 8 KiB", "a path of nine", named("first", "/v1/restaurants/"+strings.Repeat("x", 9<<10)+"/menu") + next, 2, []string{"404 first", "200 next"}},
+
+		{"more than one Host", "two", first("Host: other") + next, 0, refused},
+		{"more than one Host", "the same", first("Host: larder.example") + next, 0, refused},
+		{"more than one Host", "none", line("GET "+menuPath+" HTTP/1.1") + next, 0, refused},
+		{"more than one Host", "with a space", line("GET "+menuPath+" HTTP/1.1", "Host: a b") + next, 0, refused},
+
+		{"HTTP/1.0", "which ends the connection", line("GET "+menuPath+" HTTP/1.0", "Host: l") + hidden, 1, one},
+		{"HTTP/1.0", "which keeps it", line("GET "+menuPath+" HTTP/1.0", "Host: l", "Connection: keep-alive") + next, 2, two},
+		{"HTTP/1.0", "with chunks", line("GET "+menuPath+" HTTP/1.0", "Host: l", chunked) + chunks, 1, one},
+		{"HTTP/1.0", "HTTP/0.9", "GET " + menuPath + "\r\n\r\n" + hidden, 0, refused},
+		{"HTTP/1.0", "HTTP/1.10", line("GET "+menuPath+" HTTP/1.10", "Host: l") + hidden, 0, refused},
+
+		{"an unknown path", "of nothing", named("first", "/nothing") + next, 2, []string{"404 first", "200 next"}},
+		{"an unknown path", "with a body", named("first", "/nothing", length(n)) + hidden + next, 2, []string{"404 first", "200 next"}},
+		{"an unknown path", "with an escape", named("first", "/v1/restaurants/bistr%6f/menu") + next, 2, two},
+		{"an unknown path", "with dots", named("first", "/v1/restaurants/bistro/../bistro/menu") + next, 2, []string{"404 first", "200 next"}},
+
+		{"authentication needed", "no token", named("first", viewPath) + next, 2, []string{"401 first", "200 next"}},
+		{"authentication needed", "a token of nobody", named("first", viewPath, "Authorization: Bearer x") + next, 2, []string{"401 first", "200 next"}},
+		{"authentication needed", "no token, and a body", named("first", viewPath, length(n)) + hidden + next, 2, []string{"401 first", "200 next"}},
+
+		{"Connection", "close", first("Connection: close") + hidden, 1, one},
+		{"Connection", "that names a length", first("Connection: Content-Length", length(n)) + hidden + next, 2, two},
+		{"another protocol", "TLS", "\x16\x03\x01\x00\xa5\x01\x00\x00\xa1\x03\x03\r\n\r\n" + hidden, 0, refused},
+		{"another protocol", "a proxy's header", "PROXY TCP4 192.0.2.1 192.0.2.2 1 80\r\n" + hidden, 0, refused},
+	}
+}

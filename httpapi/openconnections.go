@@ -1,0 +1,154 @@
+package httpapi
+
+import (
+	"net"
+	"sync"
+	"sync/atomic"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/sirupsen/logrus"
+)
+
+// openConnections counts the connections of the public listener, whichever lane
+// answers them, and lets no more in than the limit: who comes then waits with
+// the system until another one has left, at the cost of no open file.
+type openConnections struct {
+	limit  int // 0: none
+	log    logrus.FieldLogger
+	places chan struct{} // what is open, and one more while that is accepted; nil without a limit
+	open   atomic.Int64
+	full   atomic.Bool   // somebody had to wait, and a tenth of the places is not free again
+	filled atomic.Uint64 // how often that came to be
+
+	opened, most, fillings *prometheus.Desc
+}
+
+// newOpenConnections keeps the connections to http.max_connections, and those
+// to seven eighths of the files that this process may have open: Redis and the
+// ordering services must not be out of reach because readers have taken them all.
+func newOpenConnections(limit, files int, log logrus.FieldLogger) *openConnections {
+	o := &openConnections{
+		limit: limit, log: log,
+		opened:   prometheus.NewDesc("larder_http_connections", "Connections of the public listener that are open.", nil, nil),
+		most:     prometheus.NewDesc("larder_http_connections_limit", "How many may be open; 0 is no limit.", nil, nil),
+		fillings: prometheus.NewDesc("larder_http_connections_full_total", "How often the limit was reached, so that further connections had to wait.", nil, nil),
+	}
+	if limit == 0 {
+		return o
+	}
+	if fit := files - files/8; files > 0 && fit < limit {
+		o.limit = max(fit, 1)
+		log.WithFields(logrus.Fields{"event": "http.few_files", "max_connections": limit, "connections": o.limit, "files": files}).
+			Warn("too few files may be open for http.max_connections: raise LimitNOFILE or ulimit -n")
+	}
+	o.places = make(chan struct{}, o.limit)
+	return o
+}
+
+// enter takes a place, and waits for one until closed; false is the end.
+func (o *openConnections) enter(closed <-chan struct{}) bool {
+	if o.places == nil {
+		return true
+	}
+	select {
+	case o.places <- struct{}{}:
+		return true
+	default:
+	}
+	o.turnedFull()
+	select {
+	case o.places <- struct{}{}:
+		return true
+	case <-closed:
+		return false
+	}
+}
+
+// leave gives the place of a connection back.
+func (o *openConnections) leave() {
+	open := o.open.Add(-1)
+	o.free()
+	if open <= int64(o.limit-(o.limit+9)/10) && o.full.CompareAndSwap(true, false) {
+		o.log.WithFields(logrus.Fields{"event": "http.room", "connections": open}).Info("there is room for connections again")
+	}
+}
+
+// free gives a place back.
+func (o *openConnections) free() {
+	if o.places != nil {
+		<-o.places
+	}
+}
+
+// turnedFull tells once that there is no place left.
+func (o *openConnections) turnedFull() {
+	if !o.full.CompareAndSwap(false, true) {
+		return
+	}
+	o.filled.Add(1)
+	o.log.WithFields(logrus.Fields{"event": "http.full", "connections": o.limit}).
+		Warn("as many connections as may be: further ones wait until one has left")
+}
+
+// Describe implements prometheus.Collector.
+func (o *openConnections) Describe(ch chan<- *prometheus.Desc) {
+	ch <- o.opened
+	ch <- o.most
+	ch <- o.fillings
+}
+
+// Collect implements prometheus.Collector.
+func (o *openConnections) Collect(ch chan<- prometheus.Metric) {
+	ch <- prometheus.MustNewConstMetric(o.opened, prometheus.GaugeValue, float64(o.open.Load()))
+	ch <- prometheus.MustNewConstMetric(o.most, prometheus.GaugeValue, float64(o.limit))
+	ch <- prometheus.MustNewConstMetric(o.fillings, prometheus.CounterValue, float64(o.filled.Load()))
+}
+
+// limitedListener accepts while there are places. Its connections are TCP
+// connections in all they can do, as both lanes need them.
+type limitedListener struct {
+	*net.TCPListener
+	conns  *openConnections
+	once   sync.Once
+	closed chan struct{}
+}
+
+func newLimitedListener(inner *net.TCPListener, conns *openConnections) *limitedListener {
+	return &limitedListener{TCPListener: inner, conns: conns, closed: make(chan struct{})}
+}
+
+// Accept waits for a place, and then for a connection; net.ErrClosed after Close.
+func (l *limitedListener) Accept() (net.Conn, error) {
+	if !l.conns.enter(l.closed) {
+		return nil, net.ErrClosed
+	}
+	conn, err := l.AcceptTCP()
+	if err != nil {
+		l.conns.free()
+		return nil, err
+	}
+	l.conns.open.Add(1)
+	return &openConnection{TCPConn: conn, conns: l.conns}, nil
+}
+
+// Close ends an Accept that waits.
+func (l *limitedListener) Close() error {
+	l.once.Do(func() { close(l.closed) })
+	return l.TCPListener.Close()
+}
+
+// openConnection gives its place back when it is closed.
+type openConnection struct {
+	*net.TCPConn
+	conns *openConnections
+	left  atomic.Bool
+}
+
+// Close closes the connection; it may be called again.
+func (c *openConnection) Close() error {
+	err := c.TCPConn.Close()
+	if !c.left.Swap(true) {
+		c.conns.leave()
+	}
+	return err
+}

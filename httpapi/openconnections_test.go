@@ -1,0 +1,167 @@
+package httpapi_test
+
+import (
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	logtest "github.com/sirupsen/logrus/hooks/test"
+
+	"larder/httpapi"
+)
+
+// dial opens a connection to the running server.
+func (w *world) dial() net.Conn {
+	w.t.Helper()
+	var dialer net.Dialer
+	conn, err := dialer.DialContext(w.t.Context(), "tcp", w.server.Addr())
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	w.t.Cleanup(func() { _ = conn.Close() })
+	if err := conn.SetDeadline(time.Now().Add(20 * time.Second)); err != nil {
+		w.t.Fatal(err)
+	}
+	return conn
+}
+
+// exchange sends a request on an open connection and reads its small answer.
+func exchange(t *testing.T, conn net.Conn, request string) {
+	t.Helper()
+	if _, err := io.WriteString(conn, request); err != nil {
+		t.Fatal(err)
+	}
+	if got := receive(t, conn); !strings.HasPrefix(got, "HTTP/1.1 200 ") {
+		t.Fatalf("got %q", got)
+	}
+}
+
+func receive(t *testing.T, conn net.Conn) string {
+	t.Helper()
+	got := make([]byte, 4096)
+	n, err := conn.Read(got)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(got[:n])
+}
+
+// events counts the lines of the log with that event.
+func (w *world) events(name string) int {
+	n := 0
+	for _, entry := range w.logs.AllEntries() {
+		if entry.Data["event"] == name {
+			n++
+		}
+	}
+	return n
+}
+
+// reaches waits until something has come to be so.
+func reaches(t *testing.T, what string, so func() bool) {
+	t.Helper()
+	tick := time.NewTicker(time.Millisecond)
+	defer tick.Stop()
+	for limit := time.Now().Add(20 * time.Second); !so(); <-tick.C {
+		if time.Now().After(limit) {
+			t.Fatalf("it never came to this: %s", what)
+		}
+	}
+}
+
+// At the limit whoever comes next waits, on either lane, until a place is free;
+// those who are in go on, ops stay in reach, and it is told once.
+func TestConnectionsAreLimited(t *testing.T) {
+	t.Parallel()
+	const limit = 20 // so that a tenth of it is more than one
+	head := "HEAD" + rawGet(menuPath)[3:]
+	for name, on := range map[string]bool{"with the lane": true, "without": false} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, onPort0, func(p *plan) { p.cfg.MaxConnections, p.cfg.ExpressLane = limit, &on })
+			stop := w.running()
+			shows := func(line string) bool {
+				return strings.Contains(string(do(t, http.MethodGet, "http://"+w.server.OpsAddr()+"/metrics", "").body), "\n"+line+"\n")
+			}
+			in := make([]net.Conn, limit)
+			for i := range in {
+				in[i] = w.dial()
+				exchange(t, in[i], head)
+			}
+			if !on { // one that the ordinary lane has, whatever the setting
+				exchange(t, in[0], rawGet("/livez"))
+			}
+			reaches(t, "the log tells that all places are taken", func() bool { return w.events("http.full") == 1 })
+			late := []net.Conn{w.dial(), w.dial()}
+			for _, conn := range late {
+				if _, err := io.WriteString(conn, head); err != nil {
+					t.Fatal(err)
+				}
+			}
+			for range 5 {
+				for _, conn := range in {
+					exchange(t, conn, head)
+				}
+			}
+			if !shows("larder_http_connections 20") || !shows("larder_http_connections_limit 20") || !shows("larder_http_connections_full_total 1") {
+				t.Error("the metrics do not show twenty connections of twenty")
+			}
+			_ = late[0].SetReadDeadline(time.Now().Add(50 * time.Millisecond))
+			if n, err := late[0].Read(make([]byte, 1)); err == nil {
+				t.Errorf("one too many is answered with %d bytes", n)
+			}
+			for i, conn := range late {
+				_ = conn.SetDeadline(time.Now().Add(20 * time.Second))
+				_ = in[i].Close()
+				if got := receive(t, conn); !strings.HasPrefix(got, "HTTP/1.1 200 ") {
+					t.Errorf("who waited got %q", got)
+				}
+			}
+			for _, conn := range append(late, in...) {
+				_ = conn.Close()
+			}
+			reaches(t, "the log tells that there is room", func() bool { return w.events("http.room") == 1 })
+			reaches(t, "no connection is counted", func() bool { return shows("larder_http_connections 0") })
+			if n := w.events("http.full"); n != 1 {
+				t.Errorf("told %d times that all places are taken, want once", n)
+			}
+			if err := stop(); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+// A larder whose places are all taken ends when it is told to.
+func TestAFullServerStops(t *testing.T) {
+	t.Parallel()
+	for _, on := range []bool{true, false} {
+		w := newWorld(t, onPort0, func(p *plan) { p.cfg.MaxConnections, p.cfg.ExpressLane = 1, &on })
+		stop := w.running()
+		conn := w.dial()
+		exchange(t, conn, rawGet("/livez"))
+		reaches(t, "all places are taken", func() bool { return w.events("http.full") == 1 })
+		waits := w.dial()
+		if err := stop(); err != nil {
+			t.Error(err)
+		}
+		_ = conn.Close()
+		_ = waits.Close()
+	}
+}
+
+// Without a limit none is kept, and with few files there are fewer places.
+func TestPlacesForConnections(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ limit, files, want, told int }{
+		{0, 1024, 0, 0}, {100, 1024, 100, 0}, {25_000, 1024, 896, 1}, {25_000, 0, 25_000, 0}, {10, 1, 1, 1},
+	} {
+		log, hook := logtest.NewNullLogger()
+		if got := httpapi.PlacesFor(c.limit, c.files, log); got != c.want || len(hook.AllEntries()) != c.told {
+			t.Errorf("max_connections %d with %d files: %d places, told %d times; want %d and %d", c.limit, c.files, got, len(hook.AllEntries()), c.want, c.told)
+		}
+	}
+}
