@@ -1,6 +1,8 @@
 package httpapi
 
 import (
+	"net"
+
 	"github.com/gin-gonic/gin"
 )
 
@@ -44,8 +46,18 @@ func limit(c *gin.Context, l *limiter, key string) bool {
 }
 
 // limitAddress refuses an address that asks too often.
-func limitAddress(l *limiter) gin.HandlerFunc {
-	return func(c *gin.Context) { limit(c, l, addressKey(c.ClientIP())) }
+func (s *Server) limitAddress(l *limiter) gin.HandlerFunc {
+	return func(c *gin.Context) { limit(c, l, addressKey(s.clientIP(c))) }
+}
+
+// clientIP is Gin's ClientIP, found sooner where no proxy is believed.
+func (s *Server) clientIP(c *gin.Context) string {
+	if len(s.cfg.TrustedProxies) == 0 {
+		if host, _, err := net.SplitHostPort(c.Request.RemoteAddr); err == nil {
+			return host
+		}
+	}
+	return c.ClientIP()
 }
 
 // limitClient refuses a client that asks too often. A guest's page has its own

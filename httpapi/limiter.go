@@ -43,13 +43,14 @@ func (l *limiter) take(key string) (wait time.Duration, ok bool) {
 	now := l.clock()
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	reservation := l.bucket(key).ReserveN(now, 1)
-	wait = reservation.DelayFrom(now)
-	if wait > 0 {
-		reservation.CancelAt(now)
-		return wait, false
+	tokens := l.bucket(key)
+	if tokens.AllowN(now, 1) {
+		return 0, true
 	}
-	return 0, true
+	reservation := tokens.ReserveN(now, 1)
+	wait = reservation.DelayFrom(now)
+	reservation.CancelAt(now)
+	return wait, false
 }
 
 // spent tells whether the key has no token left, without taking one.
@@ -102,8 +103,10 @@ func addressKey(ip string) string {
 	if err != nil {
 		return ip
 	}
-	addr = addr.Unmap()
 	if addr.Is4() {
+		return ip // there is no other way to write it
+	}
+	if addr = addr.Unmap(); addr.Is4() {
 		return addr.String()
 	}
 	network, err := addr.WithZone("").Prefix(64)

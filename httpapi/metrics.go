@@ -34,6 +34,7 @@ type Metrics struct {
 	callTime *prometheus.HistogramVec
 	streams  *prometheus.CounterVec
 	lane     laneSeries
+	known    knownSeries
 }
 
 var _ menusync.Observer = (*Metrics)(nil)
@@ -128,9 +129,10 @@ func (m *Metrics) replay(operation ordering.Operation) {
 // request counts a request; streamed is one whose answer took as long as its
 // reader stayed, which says nothing of larder.
 func (m *Metrics) request(route, method string, status int, took time.Duration, streamed bool) {
-	m.requests.WithLabelValues(route, methodLabel(method), class(status)).Inc()
-	if !streamed {
-		m.duration.WithLabelValues(route).Observe(took.Seconds())
+	series := m.known.of(m, seriesLabels{route: route, method: methodLabel(method), class: status / 100, streamed: streamed})
+	series.requests.Inc()
+	if series.duration != nil {
+		series.duration.Observe(took.Seconds())
 	}
 }
 

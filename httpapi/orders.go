@@ -18,8 +18,9 @@ func (s *Server) validateOrder(c *gin.Context) {
 		fail(c, err)
 		return
 	}
-	body, err := jsonBody(c)
-	if err != nil {
+	room := s.sheets.take()
+	defer s.sheets.giveBack(room)
+	if room.asked, err = jsonBodyIn(c, room.asked); err != nil {
 		fail(c, err)
 		return
 	}
@@ -28,24 +29,21 @@ func (s *Server) validateOrder(c *gin.Context) {
 		fail(c, err)
 		return
 	}
-	verdict, err := s.validator.Validate(ordering.Request{
+	spoken := language(c)
+	text, err := s.validator.AppendVerdict(append(room.answer[:0], `{"result":`...), ordering.Request{
 		Restaurant: restaurant.ID, Native: true, Version: snapshot.Version.Version, Catalogue: snapshot.Catalogue,
-		Body: body, Language: language(c), WireCase: s.connection(restaurant.Connection).WireCase,
+		Body: room.asked, Language: spoken, WireCase: s.connection(restaurant.Connection).WireCase,
 	})
 	if err != nil {
 		fail(c, err)
 		return
 	}
-	text, err := verdict.AppendJSON(append(make([]byte, 0, 1024+len(verdict.Order)), `{"result":`...))
-	if err != nil {
-		fail(c, err)
-		return
-	}
-	header := c.Writer.Header()
-	header.Set("Cache-Control", "no-store")
-	header.Set("Content-Language", language(c))
-	header[headerVersion] = []string{strconv.FormatInt(snapshot.Version.Version, 10)}
-	write(c, http.StatusOK, contentJSON, append(text, '}'))
+	room.answer = append(text, '}')
+	header := headerFields(c.Writer.Header())
+	header.text("Cache-Control", "no-store")
+	header.text("Content-Language", spoken)
+	header.text(headerVersion, strconv.FormatInt(snapshot.Version.Version, 10))
+	write(c, http.StatusOK, contentJSON, room.answer)
 }
 
 // placeOrder answers POST …/orders.

@@ -183,8 +183,8 @@ func fail(c *gin.Context, err error) {
 // write sends a complete body; a HEAD request gets the same header without it.
 func write(c *gin.Context, status int, contentType string, body []byte) {
 	header := c.Writer.Header()
-	header.Set("Content-Type", contentType)
-	header.Set("Content-Length", strconv.Itoa(len(body)))
+	values := [...]string{contentType, strconv.Itoa(len(body))}
+	header["Content-Type"], header["Content-Length"] = values[:1:1], values[1:]
 	c.Writer.WriteHeader(status)
 	if c.Request.Method == http.MethodHead {
 		c.Writer.WriteHeaderNow()

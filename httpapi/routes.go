@@ -32,7 +32,7 @@ func (s *Server) route() error {
 	get(public, "/v1/restaurants/:restaurant/changes", read, s.changesSince)
 	get(public, "/v1/rejection-reasons", read, s.rejectionReasons)
 	public.GET("/v1/events", read, s.events) // no HEAD: it has no end to tell of
-	public.POST("/v1/restaurants/:restaurant/orders/validate", inLanguage, read, limitAddress(s.validateLimit), s.validateOrder)
+	public.POST("/v1/restaurants/:restaurant/orders/validate", inLanguage, read, s.limitAddress(s.validateLimit), s.validateOrder)
 	public.POST("/v1/restaurants/:restaurant/orders", inLanguage, s.guardPublic(s.publicLimit), limitClient(s.placeLimit), s.placeOrder)
 	get(public, "/v1/orders", s.guardPublic(s.publicReads), s.orderByKey)
 	get(public, "/v1/orders/:orderID", orders, s.order)

@@ -87,6 +87,7 @@ type Server struct {
 	publicReads   *limiter
 	tokenLimit    *limiter
 	sampled       atomic.Uint64
+	sheets        sheets
 	past          atomic.Int64                                     // Unix milliseconds: a time that is over
 	defaults      []menu.RestaurantID                              // the connections' own menus, in their order
 	peek          func(menu.RestaurantID) (*cache.Snapshot, error) // atHand

@@ -1,6 +1,7 @@
 package ordering
 
 import (
+	"slices"
 	"time"
 
 	"larder/internal/menu"
@@ -21,8 +22,12 @@ type check struct {
 	table  table // of the list of ingredients being judged
 	work   int   // steps left for assignments
 
-	total menu.Number // where it can be told
-	full  string      // the address in one text
+	// What the order comes to.
+	lines      []priced // the dishes
+	total      amount   // of all of them
+	expectedAt time.Time
+
+	full string // the address in one text
 
 	// The body for the ordering service, and what it is made of.
 	body           []byte
@@ -38,7 +43,8 @@ type check struct {
 // begin makes a check of the order ready.
 func (c *check) begin(v *Validator, req Request) {
 	c.Request, c.rules, c.now, c.work = req, v.rules(req.Restaurant), v.clock(), assignmentWork
-	c.findings.language, c.judged, c.total = req.Language, false, menu.Number{}
+	c.findings.language, c.judged = req.Language, false
+	c.lines, c.total, c.expectedAt = c.lines[:0], amount{}, time.Time{}
 	c.order.prepare(v.forms)
 }
 
@@ -57,6 +63,7 @@ func (c *check) end() bool {
 	}
 	c.Request, c.rules, c.findings, c.full = Request{}, nil, findings{}, ""
 	c.order.forget()
+	clear(c.lines)
 	clear(c.dishes)
 	clear(c.ingredients)
 	c.out, c.guest, c.address = upstream.Order{}, upstream.Guest{}, upstream.Address{}
@@ -72,17 +79,51 @@ func (c *check) levels() int {
 	return menu.DefaultMaxDepth
 }
 
-func (c *check) verdict() *Verdict {
-	result := &Verdict{Version: c.Version, Lines: []Line{}}
+// decide judges what was read; true for an order that may be placed.
+func (c *check) decide() bool {
 	if c.order.state == readable {
 		c.checkDishes()
-		result.Lines, result.Total = c.price()
-		c.checkFields(result)
+		c.price()
+		c.checkFields()
+	}
+	return len(c.all) == 0
+}
+
+// verdict decides and tells what was found.
+func (c *check) verdict() *Verdict {
+	result := &Verdict{Version: c.Version, Valid: c.decide(), Lines: make([]Line, len(c.lines)), ExpectedAt: c.expectedAt}
+	for i := range c.lines {
+		result.Lines[i] = c.lines[i].line()
+	}
+	if len(c.lines) == 1 && c.total.known {
+		result.Total = result.Lines[0].Total
+	} else {
+		result.Total = c.total.decimal()
 	}
 	result.Violations = c.sorted()
-	result.Valid = len(result.Violations) == 0
 	if result.Valid {
-		result.Order = c.wire(result)
+		c.body = c.wire().AppendJSON(c.body[:0], c.WireCase)
+		result.Order = slices.Clone(c.body)
 	}
 	return result
+}
+
+// appendVerdict appends the JSON of what verdict gives, without making it.
+func (c *check) appendVerdict(dst []byte) ([]byte, error) {
+	w := jsonWriter{buf: dst}
+	valid := c.decide()
+	w.verdict(valid, c.Version, c.total)
+	for i := range c.lines {
+		w.line(&c.lines[i])
+	}
+	if err := w.violations(c.sorted()); err != nil {
+		return dst, err
+	}
+	if valid {
+		w.buf = c.wire().AppendJSON(w.buf, c.WireCase)
+	} else {
+		w.raw("null")
+	}
+	w.close('}')
+	return w.buf, nil
 }

@@ -49,16 +49,15 @@ func (c *check) checkDishes() {
 func (c *check) checkDish(n int32) {
 	it := &c.items[n]
 	*it = item{index: c.findDish(n), units: 1, per: 1}
-	scheme, name := menu.None, ""
+	scheme := menu.None
 	if it.index != menu.None {
-		product := c.Catalogue.Product(it.index)
-		scheme, name = c.Catalogue.ProductScheme(it.index), product.Name()
+		scheme = c.Catalogue.ProductScheme(it.index)
 		c.checkAvailable(n)
-		if !product.PriceBad() {
-			c.checkPrice(n, c.Catalogue.ProductItem(it.index), name)
+		if !c.Catalogue.Product(it.index).PriceBad() {
+			c.checkPrice(n, c.Catalogue.ProductItem(it.index))
 		}
 	}
-	c.checkDishQuantity(n, name)
+	c.checkDishQuantity(n)
 	before := len(c.all)
 	nested := c.checkIngredients(n, it.index != menu.None, scheme, nil)
 	if nested && scheme != menu.None && len(c.all) == before {
@@ -86,28 +85,28 @@ func (c *check) checkAvailable(n int32) {
 }
 
 // checkPrice compares a price that the client sent (policy P2).
-func (c *check) checkPrice(n int32, current *menu.Item, name string) {
+func (c *check) checkPrice(n int32, current *menu.Item) {
 	price := &c.order.lines[n].price
 	if price.state != readable || price.number.Cmp(current.Price) == 0 {
 		return
 	}
 	c.add(price.at, member(c.path(n), price.name), PriceChanged, Params{
 		"sent": exact(price), "current": number(current.Price),
-	}, name)
+	}, c.itemName(n))
 }
 
 // checkDishQuantity: positive, and fractional only where the dish is weighed
 // (policy M8).
-func (c *check) checkDishQuantity(n int32, name string) {
+func (c *check) checkDishQuantity(n int32) {
 	l, it := &c.order.lines[n], &c.items[n]
 	switch q := &l.quantity; {
 	case q.state == absent:
 		c.add(l.missing(q.spot), member(c.path(n), q.or("quantity")), FieldRequired, Params{"field": "dishList[].quantity"}, "")
 	case q.state == refused:
 	case q.number.Sign() <= 0:
-		c.add(q.at, member(c.path(n), q.name), QuantityNotPositive, Params{"quantity": exact(q)}, name)
+		c.add(q.at, member(c.path(n), q.name), QuantityNotPositive, Params{"quantity": exact(q)}, c.itemName(n))
 	case !q.number.IsWhole() && it.index != menu.None && !c.fractional(c.Catalogue.Product(it.index).Measure()):
-		c.add(q.at, member(c.path(n), q.name), QuantityNotWhole, Params{"quantity": exact(q)}, name)
+		c.add(q.at, member(c.path(n), q.name), QuantityNotWhole, Params{"quantity": exact(q)}, c.itemName(n))
 	default:
 		it.clear = true
 	}
@@ -156,23 +155,21 @@ func (c *check) checkIngredients(n int32, isKnown bool, scheme menu.Index, above
 func (c *check) checkIngredient(parent, n int32) {
 	it := &c.items[n]
 	*it = item{index: c.findIngredient(n)}
-	name := ""
 	if it.index != menu.None {
 		ingredient := c.Catalogue.Ingredient(it.index)
-		name = ingredient.Name()
 		if !c.Catalogue.IngredientAvailable(it.index) {
-			c.add(c.order.lines[n].at, c.path(n), IngredientUnavailable, Params{"id": ingredient.ID()}, name)
+			c.add(c.order.lines[n].at, c.path(n), IngredientUnavailable, Params{"id": ingredient.ID()}, ingredient.Name())
 		}
 		if !ingredient.PriceBad() {
-			c.checkPrice(n, c.Catalogue.IngredientItem(it.index), name)
+			c.checkPrice(n, c.Catalogue.IngredientItem(it.index))
 		}
 	}
-	c.checkUnits(parent, n, name)
+	c.checkUnits(parent, n)
 }
 
 // checkUnits reads an ingredient's quantity: a whole number of at least 1,
 // absent = 1 (policy M7).
-func (c *check) checkUnits(parent, n int32, name string) {
+func (c *check) checkUnits(parent, n int32) {
 	l, it := &c.order.lines[n], &c.items[n]
 	q := &l.quantity
 	it.units = unreadable
@@ -182,11 +179,11 @@ func (c *check) checkUnits(parent, n int32, name string) {
 	case q.state == refused:
 	case q.number.Sign() <= 0:
 		it.units = 0
-		c.add(q.at, member(c.path(n), q.name), QuantityNotPositive, Params{"quantity": exact(q)}, name)
+		c.add(q.at, member(c.path(n), q.name), QuantityNotPositive, Params{"quantity": exact(q)}, c.itemName(n))
 	case !q.number.IsWhole():
-		c.add(q.at, member(c.path(n), q.name), QuantityNotWhole, Params{"quantity": exact(q)}, name)
+		c.add(q.at, member(c.path(n), q.name), QuantityNotWhole, Params{"quantity": exact(q)}, c.itemName(n))
 	case exceeds(q.number, maxUnits):
-		c.add(q.at, member(c.path(n), q.name), LimitExceeded, Params{"limit": maxUnits}, name)
+		c.add(q.at, member(c.path(n), q.name), LimitExceeded, Params{"limit": maxUnits}, c.itemName(n))
 	default:
 		it.units, _ = q.number.Int64()
 		it.clear = true
@@ -201,7 +198,7 @@ func (c *check) checkUnits(parent, n int32, name string) {
 		if q.name != "" {
 			at = q.at
 		}
-		c.add(at, member(c.path(n), q.or("quantity")), LimitExceeded, Params{"limit": maxUnits}, name)
+		c.add(at, member(c.path(n), q.or("quantity")), LimitExceeded, Params{"limit": maxUnits}, c.itemName(n))
 	}
 }
 

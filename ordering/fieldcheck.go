@@ -15,13 +15,13 @@ const (
 )
 
 // checkFields judges what an order has beside its dishes.
-func (c *check) checkFields(result *Verdict) {
+func (c *check) checkFields() {
 	c.checkRestaurant()
 	c.checkExpedition()
 	c.checkPayment()
 	c.checkRequired()
-	c.checkExpectedAt(result)
-	c.checkChange(result)
+	c.checkExpectedAt()
+	c.checkChange()
 }
 
 // checkRestaurant refuses a body that names another restaurant than the native
@@ -147,20 +147,20 @@ func (c *check) fullAddress() string {
 }
 
 // checkChange: changeFrom only with cash, and at least the total (policy O5).
-func (c *check) checkChange(result *Verdict) {
+func (c *check) checkChange() {
 	change := &c.order.values[orderChangeFrom]
 	if change.state != readable {
 		return
 	}
 	payment := &c.order.values[orderPayment]
 	otherwise := payment.state != refused && payment.text != cash && !c.lacks(orderPayment)
-	tooLittle := result.Total.Valid && change.number.Cmp(c.total) < 0
+	tooLittle := c.total.known && change.number.Cmp(c.total.Number) < 0
 	if !otherwise && !tooLittle {
 		return
 	}
 	params := Params{"total": any(nil)}
-	if result.Total.Valid {
-		params["total"] = number(c.total)
+	if c.total.known {
+		params["total"] = number(c.total.Number)
 	}
 	c.add(change.at, member("", change.name), ChangeFrom, params, "")
 }

@@ -99,9 +99,17 @@ func judge(tb testing.TB, cfg ordering.Config, req ordering.Request) *ordering.V
 	tb.Helper()
 	body := req.Body
 	req.Body = bytes.Clone(body)
-	verdict, err := ordering.NewValidator(cfg, noon).Validate(req)
+	validator := ordering.NewValidator(cfg, noon)
+	verdict, err := validator.Validate(req)
 	if err != nil {
 		tb.Fatalf("Validate(%s): %v", body, err)
+	}
+	want, err := verdict.AppendJSON(nil)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	if written, err := validator.AppendVerdict(nil, req); err != nil || !bytes.Equal(written, want) {
+		tb.Errorf("%s:\nwritten %s, %v\nverdict %s", body, written, err, want)
 	}
 	for i := range req.Body { // what a verdict says is no part of the body it was made from
 		req.Body[i] = 'X'

@@ -11,8 +11,8 @@ import (
 	"larder/ordering"
 )
 
-// FuzzValidate: no body panics, every verdict is the same the second time, and
-// every pointer of a violation is well formed.
+// FuzzValidate: no body panics, every verdict is the same the second time and
+// when it is only written, and every pointer of a violation is well formed.
 func FuzzValidate(f *testing.F) {
 	for _, dishes := range []string{
 		`[{"ID":"pizza","quantity":"1","price":500,"ingredients":[{"ID":"i-small"},{"ID":"i-hot","quantity":9,"groupId":"g-x"}]}]`,
@@ -32,7 +32,11 @@ func FuzzValidate(f *testing.F) {
 			Restaurant: restaurant, Native: native, Catalogue: catalogue, Body: body, WireCase: upstream.WireDocument,
 		}
 		req.Body = bytes.Clone(body)
+		written, writeErr := validator.AppendVerdict([]byte("before"), req)
 		first, err := validator.Validate(req)
+		if (err == nil) != (writeErr == nil) {
+			t.Fatalf("a verdict: %v; the same written: %v", err, writeErr)
+		}
 		for i := range req.Body { // a verdict has no part of the body
 			req.Body[i] = 'X'
 		}
@@ -54,6 +58,9 @@ func FuzzValidate(f *testing.F) {
 		b, err := json.Marshal(again)
 		if err != nil || !bytes.Equal(a, b) {
 			t.Fatalf("not the same the second time:\n%s\n%s", a, b)
+		}
+		if text, err := first.AppendJSON([]byte("before")); err != nil || !bytes.Equal(text, written) {
+			t.Fatalf("written from what was found, and from the verdict:\n%s\n%s, %v", written, text, err)
 		}
 		if first.Valid && !json.Valid(first.Order) {
 			t.Fatalf("sent %s", first.Order)

@@ -9,62 +9,90 @@ import (
 	"larder/internal/menu"
 )
 
-// price reckons every line and the total (policy P1). The total is there when
-// every line could be reckoned.
-func (c *check) price() ([]Line, decimal.NullDecimal) {
-	lines := make([]Line, 0, min(c.order.dishCount, maxDishes))
-	whole := !c.order.broken && c.judged
-	for n := c.order.first; n != none && c.judged; n = c.order.lines[n].next {
-		l, total := c.priceLine(n)
-		switch whole = whole && l.Total.Valid; {
-		case !whole:
-		case len(lines) == 0:
-			c.total = total
-		default:
-			c.total = c.total.Add(total)
-		}
-		lines = append(lines, l)
-	}
-	switch {
-	case !whole:
-		return lines, decimal.NullDecimal{}
-	case len(lines) == 1:
-		return lines, lines[0].Total
-	default:
-		return lines, some(c.total.Decimal())
-	}
+// amount is an exact number that may not be known.
+type amount struct {
+	menu.Number
+
+	known bool
 }
 
-// priceLine reckons one dish; total is meant where Line.Total is Valid.
-func (c *check) priceLine(n int32) (out Line, total menu.Number) {
+func amountOf(n menu.Number) amount { return amount{n, true} }
+
+// decimal gives the amount as a Verdict has it.
+func (a amount) decimal() decimal.NullDecimal {
+	if !a.known {
+		return decimal.NullDecimal{}
+	}
+	return some(a.Decimal())
+}
+
+// priced is one dish of an order as it was priced: a Line before it is told.
+type priced struct {
+	path, id, name         string
+	quantity, price, total amount
+	forms                  *forms
+	exact                  decimal.Decimal // price as the menu keeps it
+}
+
+// line tells what was reckoned.
+func (p *priced) line() Line {
+	l := Line{Path: p.path, ID: p.id, Name: p.name}
+	if p.quantity.known {
+		l.Quantity = some(p.forms.decimal(p.quantity.Number))
+	}
+	if p.price.known {
+		l.Price = some(p.exact)
+	}
+	if p.total.known && p.total == p.price {
+		l.Total = l.Price
+	} else {
+		l.Total = p.total.decimal()
+	}
+	return l
+}
+
+// price reckons every line and the total (policy P1). The total is there when
+// every line could be reckoned.
+func (c *check) price() {
+	whole := !c.order.broken && c.judged
+	for n := c.order.first; n != none && c.judged; n = c.order.lines[n].next {
+		c.lines = append(c.lines, priced{})
+		l := &c.lines[len(c.lines)-1]
+		c.priceLine(n, l)
+		switch whole = whole && l.total.known; {
+		case !whole:
+		case len(c.lines) == 1:
+			c.total = l.total
+		default:
+			c.total.Number = c.total.Add(l.total.Number)
+		}
+	}
+	c.total.known = whole
+}
+
+// priceLine reckons one dish.
+func (c *check) priceLine(n int32, out *priced) {
 	l, it := &c.order.lines[n], &c.items[n]
-	out = Line{Path: c.path(n)}
+	out.path, out.forms = c.path(n), c.order.forms
 	if l.quantity.state == readable {
-		out.Quantity = some(c.order.forms.decimal(l.quantity.number))
+		out.quantity = amountOf(l.quantity.number)
 	}
 	if it.index == menu.None {
-		out.ID = strings.Clone(cmp.Or(l.id.text, l.externalID.text))
-		return out, total
+		out.id = strings.Clone(cmp.Or(l.id.text, l.externalID.text))
+		return
 	}
 	product := c.Catalogue.Product(it.index)
-	out.ID, out.Name = product.ID(), product.Name()
+	out.id, out.name = product.ID(), product.Name()
 	if product.PriceBad() {
-		return out, total
+		return
 	}
 	known := c.Catalogue.ProductItem(it.index)
-	out.Price = some(known.Exact)
-	price := known.Price
-	unit, ok := c.addIngredients(price, n)
+	out.price, out.exact = amountOf(known.Price), known.Exact
+	unit, ok := c.addIngredients(known.Price, n)
 	if !ok || !it.clear {
-		return out, total
+		return
 	}
-	total = unit.Mul(l.quantity.number).Round(int32(c.PriceDigits)) //nolint:gosec // Config.Validate keeps it small
-	if total == price {
-		out.Total = out.Price
-	} else {
-		out.Total = some(total.Decimal())
-	}
-	return out, total
+	out.total = amountOf(unit.Mul(l.quantity.number).Round(int32(c.PriceDigits))) //nolint:gosec // Config.Validate keeps it small
 }
 
 // addIngredients adds the prices of the line n's ingredients, nested ones

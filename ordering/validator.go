@@ -58,15 +58,36 @@ func (v *Validator) rules(restaurant menu.RestaurantID) *rules {
 //
 // The Verdict shares nothing with req.Body, which may be used again.
 func (v *Validator) Validate(req Request) (*Verdict, error) {
-	c, _ := v.checks.Get().(*check)
-	c.begin(v, req)
+	c, err := v.read(req)
 	var verdict *Verdict
-	err := decode(req.Body, &c.order, req.Native, c.levels(), &c.findings)
 	if err == nil {
 		verdict = c.verdict()
 	}
+	v.done(c)
+	return verdict, err
+}
+
+// AppendVerdict is Validate for who only passes the verdict on: it appends the
+// verdict's JSON to dst, byte for byte what Verdict.AppendJSON gives, and makes
+// nothing else. dst must not be part of req.Body.
+func (v *Validator) AppendVerdict(dst []byte, req Request) ([]byte, error) {
+	c, err := v.read(req)
+	if err == nil {
+		dst, err = c.appendVerdict(dst)
+	}
+	v.done(c)
+	return dst, err
+}
+
+// read begins a check of the order, which done must end.
+func (v *Validator) read(req Request) (*check, error) {
+	c, _ := v.checks.Get().(*check)
+	c.begin(v, req)
+	return c, decode(req.Body, &c.order, req.Native, c.levels(), &c.findings)
+}
+
+func (v *Validator) done(c *check) {
 	if c.end() {
 		v.checks.Put(c)
 	}
-	return verdict, err
 }

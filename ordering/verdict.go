@@ -58,31 +58,17 @@ func (v *Verdict) MarshalJSON() ([]byte, error) {
 // AppendJSON appends what MarshalJSON gives to dst.
 func (v *Verdict) AppendJSON(dst []byte) ([]byte, error) {
 	w := jsonWriter{buf: dst}
-	w.open('{')
-	w.name("valid")
-	w.bool(v.Valid)
-	w.name("version")
-	w.int(v.Version)
-	w.name("total")
-	w.null(v.Total)
-	w.name("lines")
-	w.open('[')
+	w.verdict(v.Valid, v.Version, amountIn(v.Total))
 	for i := range v.Lines {
-		w.comma()
-		w.line(&v.Lines[i])
+		l := &v.Lines[i]
+		w.line(&priced{
+			path: l.Path, id: l.ID, name: l.Name,
+			quantity: amountIn(l.Quantity), price: amountIn(l.Price), total: amountIn(l.Total),
+		})
 	}
-	w.close(']')
-	w.name("violations")
-	if len(v.Violations) == 0 {
-		w.raw("[]")
-	} else {
-		violations, err := json.Marshal(v.Violations)
-		if err != nil {
-			return nil, err
-		}
-		w.raw(string(violations))
+	if err := w.violations(v.Violations); err != nil {
+		return nil, err
 	}
-	w.name("order")
 	if v.Order == nil {
 		w.raw("null")
 	} else {
@@ -92,29 +78,68 @@ func (v *Verdict) AppendJSON(dst []byte) ([]byte, error) {
 	return w.buf, nil
 }
 
-func (w *jsonWriter) line(l *Line) {
+// verdict begins the JSON of a verdict, up to its lines.
+func (w *jsonWriter) verdict(valid bool, version int64, total amount) {
 	w.open('{')
-	w.name("path")
-	w.text(l.Path)
-	w.name("id")
-	w.text(l.ID)
-	w.name("name")
-	w.text(l.Name)
-	w.name("quantity")
-	w.null(l.Quantity)
-	w.name("price")
-	w.null(l.Price)
+	w.name("valid")
+	w.bool(valid)
+	w.name("version")
+	w.int(version)
 	w.name("total")
-	w.null(l.Total)
-	w.close('}')
+	w.amount(total)
+	w.name("lines")
+	w.open('[')
 }
 
-func (w *jsonWriter) null(d decimal.NullDecimal) {
-	if !d.Valid {
+// line writes one of the lines.
+func (w *jsonWriter) line(l *priced) {
+	w.comma()
+	w.raw(`{"path":`)
+	w.text(l.path)
+	w.raw(`,"id":`)
+	w.text(l.id)
+	w.raw(`,"name":`)
+	w.text(l.name)
+	w.raw(`,"quantity":`)
+	w.amount(l.quantity)
+	w.raw(`,"price":`)
+	w.amount(l.price)
+	w.raw(`,"total":`)
+	w.amount(l.total)
+	w.raw("}")
+}
+
+// violations ends the lines, and stops where the order's value belongs.
+func (w *jsonWriter) violations(all []Violation) error {
+	w.close(']')
+	w.name("violations")
+	if len(all) == 0 {
+		w.raw("[]")
+	} else {
+		text, err := json.Marshal(all)
+		if err != nil {
+			return err
+		}
+		w.buf = append(w.buf, text...)
+	}
+	w.name("order")
+	return nil
+}
+
+func (w *jsonWriter) amount(a amount) {
+	if !a.known {
 		w.raw("null")
 		return
 	}
-	w.buf = menu.AppendDecimal(w.buf, d.Decimal)
+	w.buf = a.Append(w.buf)
+}
+
+// amountIn is what a Verdict's number says.
+func amountIn(d decimal.NullDecimal) amount {
+	if !d.Valid {
+		return amount{}
+	}
+	return amountOf(menu.NumberOf(d.Decimal))
 }
 
 func some(d decimal.Decimal) decimal.NullDecimal { return decimal.NewNullDecimal(d) }

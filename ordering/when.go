@@ -9,11 +9,11 @@ import (
 const stamp = "2006-01-02T15:04:05.000Z"
 
 // checkExpectedAt judges when the order is expected (policy O4).
-func (c *check) checkExpectedAt(result *Verdict) {
+func (c *check) checkExpectedAt() {
 	v := &c.order.values[orderExpectedAt]
 	if v.blank() {
 		if c.Native && c.order.soonest {
-			result.ExpectedAt = c.now.Add(c.LeadTime).In(c.location).Truncate(time.Second)
+			c.expectedAt = c.now.Add(c.LeadTime).In(c.location).Truncate(time.Second)
 		}
 		return
 	}
@@ -24,7 +24,7 @@ func (c *check) checkExpectedAt(result *Verdict) {
 	if !ok {
 		return
 	}
-	result.ExpectedAt = at
+	c.expectedAt = at
 	latest := c.now.Add(c.TimeAhead)
 	switch {
 	case at.Before(c.now.Add(-c.TimeGrace)):

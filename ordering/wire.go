@@ -1,7 +1,6 @@
 package ordering
 
 import (
-	"encoding/json"
 	"slices"
 	"time"
 
@@ -9,10 +8,10 @@ import (
 	"larder/internal/upstream"
 )
 
-// wire maps a valid order to the body that the ordering service takes: dishes
+// wire maps a valid order to what the ordering service takes: dishes
 // and ingredients as the catalogue has them (policies O2, P3), flat (policy
-// M5), everything else as the client sent it.
-func (c *check) wire(result *Verdict) json.RawMessage {
+// M5), everything else as the client sent it. It is good until the next order.
+func (c *check) wire() *upstream.Order {
 	o, out := &c.order, &c.out
 	*out = upstream.Order{
 		Comment:           o.values[orderComment].textPtr(),
@@ -31,13 +30,12 @@ func (c *check) wire(result *Verdict) json.RawMessage {
 	if c.Native {
 		c.restaurant = string(c.Restaurant)
 		out.RestaurantID, out.RestaurantNumeric = &c.restaurant, false
-		if o.values[orderExpectedAt].blank() && !result.ExpectedAt.IsZero() { // soonest (policy O4)
-			at := result.ExpectedAt.Format(time.RFC3339)
+		if o.values[orderExpectedAt].blank() && !c.expectedAt.IsZero() { // soonest (policy O4)
+			at := c.expectedAt.Format(time.RFC3339)
 			out.ExpectedAt = &at
 		}
 	}
-	c.body = out.AppendJSON(c.body[:0], c.WireCase)
-	return slices.Clone(c.body)
+	return out
 }
 
 // passedOn: the drop-in face passes unknown fields on, the native one does not

@@ -1,0 +1,51 @@
+package httpapi
+
+import (
+	"maps"
+	"sync"
+	"sync/atomic"
+
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+// knownSeries are the series that requests have been counted in, found once:
+// looking one up by its labels takes as long as counting ten times. They are as
+// few as the labels are (Metrics).
+type knownSeries struct {
+	all atomic.Pointer[map[seriesLabels]requestSeries] // never changed: replaced
+	mu  sync.Mutex                                     // of who replaces it
+}
+
+// seriesLabels are what the series of a request are found by.
+type seriesLabels struct {
+	route, method string
+	class         int // status / 100
+	streamed      bool
+}
+
+// requestSeries are what a request is counted in.
+type requestSeries struct {
+	requests prometheus.Counter
+	duration prometheus.Observer // nil of a stream
+}
+
+// of gives the series of the labels.
+func (k *knownSeries) of(m *Metrics, labels seriesLabels) requestSeries {
+	if all := k.all.Load(); all != nil {
+		if series, ok := (*all)[labels]; ok {
+			return series
+		}
+	}
+	series := requestSeries{requests: m.requests.WithLabelValues(labels.route, labels.method, class(labels.class*100))}
+	if !labels.streamed {
+		series.duration = m.duration.WithLabelValues(labels.route)
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	all := map[seriesLabels]requestSeries{labels: series}
+	if known := k.all.Load(); known != nil {
+		maps.Copy(all, *known)
+	}
+	k.all.Store(&all)
+	return series
+}
