@@ -25,13 +25,13 @@ func receive(fd int, p []byte) (int, syscall.Errno) {
 
 // send sends of the head, and of the body behind it, what the system takes. One
 // of them may be empty.
-func send(fd int, head, body []byte) (int, syscall.Errno) {
+func send(fd int, head, body []byte, flags int) (int, syscall.Errno) {
 	body = body[:min(len(body), atOnce)]
 	if len(head) == 0 {
 		head, body = body, nil
 	}
 	if len(body) == 0 {
-		n, _, errno := unix.RawSyscall6(unix.SYS_SENDTO, uintptr(fd), uintptr(unsafe.Pointer(unsafe.SliceData(head))), uintptr(len(head)), unix.MSG_NOSIGNAL, 0, 0) //nolint:gosec // G103, G115: the bytes are head's
+		n, _, errno := unix.RawSyscall6(unix.SYS_SENDTO, uintptr(fd), uintptr(unsafe.Pointer(unsafe.SliceData(head))), uintptr(len(head)), uintptr(flags|unix.MSG_NOSIGNAL), 0, 0) //nolint:gosec // G103, G115: the bytes are head's
 		return counted(n, errno)
 	}
 	vector := [2]unix.Iovec{{Base: unsafe.SliceData(head)}, {Base: unsafe.SliceData(body)}} //nolint:gosec // G103: as above
@@ -39,8 +39,15 @@ func send(fd int, head, body []byte) (int, syscall.Errno) {
 	vector[1].SetLen(len(body))
 	message := unix.Msghdr{Iov: &vector[0]}
 	message.SetIovlen(len(vector))
-	n, _, errno := unix.RawSyscall(unix.SYS_SENDMSG, uintptr(fd), uintptr(unsafe.Pointer(&message)), unix.MSG_NOSIGNAL) //nolint:gosec // G103, G115: the bytes are those of head and body
+	n, _, errno := unix.RawSyscall(unix.SYS_SENDMSG, uintptr(fd), uintptr(unsafe.Pointer(&message)), uintptr(flags|unix.MSG_NOSIGNAL)) //nolint:gosec // G103, G115: the bytes are those of head and body
 	runtime.KeepAlive(&vector)
+	return counted(n, errno)
+}
+
+// sendfile sends so many bytes of a file, or fewer, from a place in it.
+func sendfile(fd, file, from, size int) (int, syscall.Errno) {
+	offset := uintptr(from)                                                                                                                            // a word, as the kernel has it
+	n, _, errno := unix.RawSyscall6(unix.SYS_SENDFILE, uintptr(fd), uintptr(file), uintptr(unsafe.Pointer(&offset)), uintptr(min(size, atOnce)), 0, 0) //nolint:gosec // G103, G115: descriptors and a length
 	return counted(n, errno)
 }
 

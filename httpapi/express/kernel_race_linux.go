@@ -7,7 +7,7 @@ import (
 	"syscall"
 )
 
-// receive and send are here the calls of package syscall, which tell the race
+// receive, send and sendfile are here the calls of package syscall, which tell the race
 // detector that what was written before one end sent happened before the other
 // end has received it.
 func receive(fd int, p []byte) (int, syscall.Errno) {
@@ -15,11 +15,17 @@ func receive(fd int, p []byte) (int, syscall.Errno) {
 	return told(n, err)
 }
 
-func send(fd int, head, body []byte) (int, syscall.Errno) {
+func send(fd int, head, body []byte, _ int) (int, syscall.Errno) {
 	if len(head) == 0 {
 		head = body
 	}
 	n, err := syscall.Write(fd, head)
+	return told(n, err)
+}
+
+func sendfile(fd, file, from, size int) (int, syscall.Errno) {
+	offset := int64(from)
+	n, err := syscall.Sendfile(fd, file, &offset, size)
 	return told(n, err)
 }
 

@@ -39,8 +39,9 @@ type Answer struct {
 	// Head is the status line and the header fields, each with its line end,
 	// without the empty line. It comes with room, to be appended to.
 	Head []byte
-	// Body is what follows, also where it is not sent: of HEAD. It is not
-	// changed, and not kept.
+	// Body is what follows, also where it is not sent: of HEAD. It is memory
+	// that Go has allocated and nobody changes any more; it is not kept, but a
+	// large one that is sent often has a copy for as long as it is there.
 	Body []byte
 }
 
@@ -54,6 +55,8 @@ type Listener struct {
 	closing  chan struct{} // closed by Close
 	gone     chan struct{} // closed by Run when no connection is left
 	draining atomic.Bool   // closing, quickly read
+
+	shelf shelf // of large bodies
 
 	mu    sync.Mutex
 	conns map[*conn]struct{} // those that are answered here
@@ -116,6 +119,7 @@ func (l *Listener) Run(ctx context.Context) error {
 		conns.Go(c.serve)
 	}
 	conns.Wait()
+	l.shelf.close()
 	return nil
 }
 

@@ -28,6 +28,7 @@ type socket struct {
 // outgoing is what is left of an answer that is being written.
 type outgoing struct {
 	head, body []byte
+	file       *copied // holds the body; nil: it is written
 	sent       int64
 	err        error
 }
@@ -104,6 +105,10 @@ func (c *conn) send(head, body []byte) (sent int64, err error) {
 		return c.vectored(head, body)
 	}
 	c.left = outgoing{head: head, body: body}
+	if file := c.lane.shelf.take(body); file != nil {
+		defer c.lane.shelf.release(file)
+		c.left = outgoing{head: append(head, body[:shelfFirst]...), body: body[shelfFirst:], file: file}
+	}
 	if !c.hand(uintptr(c.fd)) {
 		err = c.raw.Write(c.push) // the time-out of writing ends it
 	}
@@ -116,7 +121,7 @@ func (c *conn) send(head, body []byte) (sent int64, err error) {
 func (c *conn) hand(fd uintptr) (done bool) {
 	left := &c.left
 	for len(left.head)+len(left.body) > 0 {
-		n, errno := send(int(fd), left.head, left.body)
+		n, errno := left.some(int(fd))
 		switch {
 		case errno == unix.EAGAIN:
 			return false
@@ -131,4 +136,21 @@ func (c *conn) hand(fd uintptr) (done bool) {
 		left.head, left.body = left.head[of:], left.body[n-of:]
 	}
 	return true
+}
+
+// some sends some of what is left by one call. Where a file cannot be sent, the
+// body is written; if that fails too, it tells why.
+func (left *outgoing) some(fd int) (int, syscall.Errno) {
+	switch {
+	case left.file == nil:
+		return send(fd, left.head, left.body, 0)
+	case len(left.head) > 0:
+		return send(fd, left.head, nil, unix.MSG_MORE)
+	}
+	n, errno := sendfile(fd, left.file.fd, left.file.size-len(left.body), len(left.body))
+	if errno != 0 && errno != unix.EAGAIN && errno != unix.EINTR || errno == 0 && n == 0 {
+		left.file = nil
+		return 0, unix.EINTR // again, by a write
+	}
+	return n, errno
 }
