@@ -14,6 +14,7 @@ FUZZTIME     ?= 10s
 BENCH_COUNT  ?= 1
 RACE_COUNT   ?= 5
 SOAK_FOR     ?= 10m
+SWAPS_FOR    ?= 60s
 SCALE_SIZES  ?= 100,1000,10000
 COVER_LEAST  ?= 85
 COVER_ROOMS  := internal/menu ordering ordering/journal internal/upstream cache sync
@@ -89,12 +90,13 @@ mutation: $(BIN)/gremlins ## Break ordering and menu in small ways, and see that
 	done
 
 .PHONY: verify
-verify: ## The longer proofs: lint, race, coverage, benchmarks, each fuzz target, the soak for 60 s and the comparison's smoke run
+verify: ## The longer proofs: lint, race, coverage, benchmarks, each fuzz target, swaps and the soak for 60 s and the comparison's smoke run
 	$(MAKE) --no-print-directory lint
 	$(MAKE) --no-print-directory race
 	$(MAKE) --no-print-directory cover
 	$(MAKE) --no-print-directory bench
 	$(MAKE) --no-print-directory fuzz FUZZTIME=60s
+	$(MAKE) --no-print-directory swaps
 	$(MAKE) --no-print-directory soak SOAK_FOR=60s
 	$(MAKE) --no-print-directory bench-smoke
 
@@ -119,6 +121,10 @@ soak: test-needs ## Load a larder that was built with the race detector for SOAK
 	@mkdir -p .cache/soak
 	go build -race -tags $(TAGS) -o .cache/soak/larder ./cmd/larder
 	.cache/soak/larder bench soak --for $(SOAK_FOR)
+
+.PHONY: swaps
+swaps: ## Read over 64 connections in all encodings while versions are swapped, for SWAPS_FOR (60s), with the race detector
+	go test -race -tags $(TAGS) -count 1 -timeout 30m -run TestSwapsUnderSixtyFourConnections ./httpapi -args -swaps $(SWAPS_FOR)
 
 ##@ The workshop
 

@@ -190,5 +190,11 @@ func readOf(request *express.Request, read *hotRead) (route laneRoute, ok bool) 
 	}
 	name, id, _ := strings.Cut(request.Query, "=")
 	read.restaurant = id
-	return route, id != "" && !strings.Contains(id, "=") && menu.FoldName(name) == "restaurantid"
+	return route, id != "" && !strings.Contains(id, "=") && namesRestaurant(name)
+}
+
+// namesRestaurant tells whether a parameter is the restaurant's id; the usual
+// spellings take nothing from the heap.
+func namesRestaurant(name string) bool {
+	return name == "restaurantId" || name == "restaurantID" || menu.FoldName(name) == "restaurantid"
 }

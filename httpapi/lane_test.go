@@ -2,14 +2,12 @@ package httpapi_test
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
+	"crypto/tls"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
-	"runtime"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -35,75 +33,6 @@ func TestGeneratedRequestsAreAnsweredAlike(t *testing.T) {
 		cut := rapid.IntRange(0, len(text)/4).Draw(r, "cut")
 		l.same(t, []byte(text[:len(text)-cut]), rapid.IntRange(1, 200).Draw(r, "chunk"))
 	})
-}
-
-// Sixty-four connections that read without pause while versions are swapped get
-// whole bodies, each of the version that its tag names.
-func TestSwapsUnderSixtyFourConnections(t *testing.T) {
-	t.Parallel()
-	const connections, publishes = 64, 40
-	w := newWorld(t, func(p *plan) { p.unsynced = true })
-	w.service.setMenu(bistro, edition(1))
-	w.pull(bistro)
-	var done atomic.Bool
-	var reads atomic.Int64
-	var group errgroup.Group
-	for n := range connections {
-		path := []string{menuPath, "/v1/restaurants/bistro/products/d3"}[n%2]
-		transport := &http.Transport{MaxConnsPerHost: 1, DisableCompression: n%4 < 2} // the others ask for gzip, and unpack it
-		t.Cleanup(transport.CloseIdleConnections)
-		r := &reader{client: &http.Client{Transport: transport}, address: w.url + path}
-		group.Go(func() error {
-			for !done.Load() {
-				if err := r.readTagged(t.Context()); err != nil {
-					return err
-				}
-				reads.Add(1)
-			}
-			return nil
-		})
-	}
-	for n := 2; n <= publishes; n++ {
-		before := reads.Load()
-		w.service.setMenu(bistro, edition(n))
-		w.pull(bistro)
-		for limit := time.Now().Add(10 * time.Second); reads.Load() < before+connections; runtime.Gosched() {
-			if time.Now().After(limit) {
-				t.Fatalf("%d reads since the last version", reads.Load()-before)
-			}
-		}
-	}
-	done.Store(true)
-	if err := group.Wait(); err != nil {
-		t.Error(err)
-	}
-}
-
-// readTagged is read that also holds the body against its tag.
-func (r *reader) readTagged(ctx context.Context) error {
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, r.address, http.NoBody)
-	if err != nil {
-		return err
-	}
-	response, err := r.client.Do(request)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = response.Body.Close() }()
-	body, err := io.ReadAll(response.Body)
-	if err != nil {
-		return err
-	}
-	sum := sha256.Sum256(body)
-	var version int64
-	if _, err := fmt.Sscan(response.Header.Get("Larder-Menu-Version"), &version); err != nil || version < r.last {
-		return fmt.Errorf("%s: version %q after %d: %w", r.address, response.Header.Get("Larder-Menu-Version"), r.last, err)
-	}
-	r.last = version
-	if want := fmt.Sprintf(`W/"%d-%s"`, version, hex.EncodeToString(sum[:4])); response.Header.Get("Etag") != want {
-		return fmt.Errorf("%s: a body of the tag %s came with %s", r.address, want, response.Header.Get("Etag"))
-	}
-	return nil
 }
 
 // What the log and the metrics tell of a request is the same on both lanes.
@@ -210,70 +139,106 @@ func TestTheLaneCanBeTurnedOff(t *testing.T) {
 	}
 }
 
-// Where TLS is spoken behind the lane it gives every connection away at its
-// first byte, and h2 works.
+// TLS behind the lane: it gives every connection away at its first byte, and
+// h2 and HTTP/1.1 are spoken as without it.
 func TestTLSPassesTheLane(t *testing.T) {
 	t.Parallel()
+	for name, major := range map[string]int{"h2": 2, "http/1.1": 1} {
+		w := newWorld(t)
+		behind := httptest.NewUnstartedServer(w.server.Handler())
+		lane := w.server.Express(behind.Listener)
+		behind.Listener = lane
+		behind.EnableHTTP2 = major == 2
+		var group errgroup.Group
+		group.Go(func() error { return lane.Run(context.WithoutCancel(t.Context())) })
+		behind.StartTLS()
+		t.Cleanup(func() {
+			behind.Close()
+			if err := group.Wait(); err != nil {
+				t.Error(err)
+			}
+		})
+		var readers errgroup.Group
+		for range 8 { // streams of one connection, where it has several
+			readers.Go(func() error {
+				for _, path := range []string{menuPath, productPath, "/livez"} {
+					request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, behind.URL+path, http.NoBody)
+					if err != nil {
+						return err
+					}
+					response, err := behind.Client().Do(request)
+					if err != nil {
+						return err
+					}
+					_, err = io.Copy(io.Discard, response.Body)
+					_ = response.Body.Close()
+					if err != nil || response.ProtoMajor != major || response.StatusCode != http.StatusOK || response.TLS == nil {
+						return fmt.Errorf("%s: %s %d: %w", path, response.Proto, response.StatusCode, err)
+					}
+				}
+				return nil
+			})
+		}
+		if err := readers.Wait(); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// TLS in front of the lane: both lanes answer what was inside it.
+func TestTLSInFrontOfTheLane(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
-	behind := httptest.NewUnstartedServer(w.server.Handler())
-	lane := w.server.Express(behind.Listener)
+	certified := httptest.NewTLSServer(http.NotFoundHandler()) // whose certificate is lent
+	t.Cleanup(certified.Close)
+	var fell atomic.Int64
+	behind := httptest.NewUnstartedServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+		fell.Add(1)
+		w.server.Handler().ServeHTTP(rw, r)
+	}))
+	lane := w.server.Express(tls.NewListener(behind.Listener, &tls.Config{MinVersion: tls.VersionTLS13, Certificates: certified.TLS.Certificates}))
 	behind.Listener = lane
-	behind.EnableHTTP2 = true
 	var group errgroup.Group
 	group.Go(func() error { return lane.Run(context.WithoutCancel(t.Context())) })
-	behind.StartTLS()
+	behind.Start()
 	t.Cleanup(func() {
 		behind.Close()
 		if err := group.Wait(); err != nil {
 			t.Error(err)
 		}
 	})
-	for range 3 {
-		request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, behind.URL+menuPath, http.NoBody)
-		if err != nil {
-			t.Fatal(err)
-		}
-		response, err := behind.Client().Do(request)
-		if err != nil {
-			t.Fatal(err)
-		}
-		_, err = io.Copy(io.Discard, response.Body)
-		_ = response.Body.Close()
-		if err != nil || response.ProtoMajor != 2 || response.StatusCode != http.StatusOK {
-			t.Errorf("%s %d, %v", response.Proto, response.StatusCode, err)
-		}
+	dialer := tls.Dialer{Config: certified.Client().Transport.(*http.Transport).TLSClientConfig} //nolint:errcheck,forcetypeassert // httptest's
+	conn, err := dialer.DialContext(t.Context(), "tcp", lane.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = conn.Close() }()
+	if _, err := io.WriteString(conn, rawGet(menuPath)+rawGet(productPath)+rawGet("/livez", "Connection: close")); err != nil {
+		t.Fatal(err)
+	}
+	got, err := io.ReadAll(conn)
+	if err != nil || strings.Count(string(got), "HTTP/1.1 200 OK\r\n") != 3 || fell.Load() != 1 {
+		t.Errorf("got %.300q with %d requests to net/http, %v", got, fell.Load(), err)
 	}
 }
 
-// Answering takes nothing from the heap.
-func TestTheLaneAllocatesNothing(t *testing.T) { //nolint:paralleltest // counts what the process allocates
-	w := newWorld(t, func(p *plan) { p.cfg.AccessLog = httpapi.LogErrors }) // a line in the log is worth many
-	w.pull("@main")
-	token := "Authorization: " + w.as(clientShop)[1]
-	l := newLanes(t, w)
-	gzip := "Accept-Encoding: gzip, deflate, br, zstd"
-	for name, request := range map[string]string{
-		"menu": rawGet(menuPath, gzip), "product": rawGet(productPath, gzip, browser), "view": rawGet(viewPath, gzip, token),
-		"304": rawGet(menuPath, gzip, "If-None-Match: *"), "HEAD": "HEAD" + rawGet(menuPath, gzip, "X-Request-Id: x")[3:],
-		"since": rawGet(menuPath, "If-Modified-Since: Fri, 01 Jan 2100 00:00:00 GMT"),
-	} {
-		const requests = 2000
-		l.plain.ask(t, []byte(request), 1<<20) // makes it ready
-		stream := []byte(strings.Repeat(request, requests))
-		l.express.ask(t, stream[:len(request)*10], 4096)
-		wire := newWire(stream, 4096)
-		wire.answered.Grow(requests * 16 << 10)
-		var before, after runtime.MemStats
-		runtime.ReadMemStats(&before)
-		l.express.queue <- wire
-		<-wire.end
-		runtime.ReadMemStats(&after)
-		// The process may allocate otherwise, and the race detector lets go of half of what is pooled.
-		if took := after.Mallocs - before.Mallocs; took >= requests {
-			t.Errorf("%s: %d requests took %d allocations", name, requests, took)
+// One sample is taken of both lanes together.
+func TestTheLogIsSampledOverBothLanes(t *testing.T) {
+	t.Parallel()
+	const requests = 150 // on each
+	for setting, want := range map[httpapi.AccessLog]int{httpapi.LogAll: 2 * requests, httpapi.LogSampled: 3, httpapi.LogErrors: 0} {
+		w := newWorld(t, func(p *plan) { p.cfg.AccessLog = setting })
+		l := newLanes(t, w)
+		l.express.ask(t, []byte(strings.Repeat(rawGet(menuPath), requests)), 4096)
+		if fell := l.fell.Load(); fell != 0 {
+			t.Errorf("%d requests got through the lane", fell)
 		}
-	}
-	if fell := l.fell.Load(); fell != 0 {
-		t.Errorf("%d requests got through the lane", fell)
+		l.express.ask(t, []byte(strings.Repeat(rawGet(menuPath+"?"), requests)), 4096) // net/http's, by the odd query
+		if fell := l.fell.Load(); fell != requests {
+			t.Errorf("%d requests got through the lane, want %d", fell, requests)
+		}
+		if lines := w.events("http.request"); lines != want {
+			t.Errorf("%s: %d lines of %d requests, want %d", setting, lines, 2*requests, want)
+		}
 	}
 }

@@ -2,9 +2,7 @@ package httpapi_test
 
 import (
 	"bytes"
-	"compress/gzip"
 	"encoding/json"
-	"io"
 	"net/http"
 	"regexp"
 	"strconv"
@@ -12,9 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/andybalholm/brotli"
 	"github.com/google/go-cmp/cmp"
-	"github.com/klauspost/compress/zstd"
 )
 
 const menuPath = "/v1/restaurants/" + bistro + "/menu"
@@ -103,24 +99,7 @@ func TestReadsAreNegotiated(t *testing.T) {
 
 func unpack(t *testing.T, r reply) []byte {
 	t.Helper()
-	var reader io.Reader
-	var err error
-	switch coding := r.header.Get("Content-Encoding"); coding {
-	case "":
-		return r.body
-	case "gzip":
-		reader, err = gzip.NewReader(bytes.NewReader(r.body))
-	case "br":
-		reader = brotli.NewReader(bytes.NewReader(r.body))
-	case "zstd":
-		reader, err = zstd.NewReader(bytes.NewReader(r.body), zstd.WithDecoderConcurrency(1))
-	default:
-		t.Fatalf("Content-Encoding %q", coding)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	body, err := io.ReadAll(reader)
+	body, err := new(unpacker).unpack(r.body, r.header.Get("Content-Encoding"))
 	if err != nil {
 		t.Fatal(err)
 	}

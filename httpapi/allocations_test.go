@@ -1,0 +1,95 @@
+package httpapi_test
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"net"
+	"strings"
+	"testing"
+	"time"
+
+	"larder/httpapi"
+)
+
+// largeMenu has a body that packs badly: more than 100 KB in every encoding.
+func largeMenu() string {
+	products := make([]string, 3000)
+	for i := range products {
+		sum := sha256.Sum256([]byte{byte(i), byte(i >> 8)})
+		products[i] = fmt.Sprintf(`{"id": "d%d", "externalId": "x%d", "name": %q, "price": %d}`, i, i, hex.EncodeToString(sum[:]), i)
+	}
+	return fmt.Sprintf(`{"name": "large", "categories": [], "products": [%s], "ingredientsSchemes": [], "ingredientsGroups": [], "ingredients": []}`, strings.Join(products, ","))
+}
+
+// An answer of the express lane takes nothing from the heap: not what reads the
+// request, nor what finds, writes and counts the answer, on a real connection.
+func TestTheLaneAllocatesNothing(t *testing.T) { //nolint:paralleltest // counts what the process allocates
+	w := newWorld(t, func(p *plan) { p.cfg.AccessLog = httpapi.LogErrors }) // a line in the log is worth many
+	w.service.setMenu(north, largeMenu())
+	w.pull(north)
+	w.pull("@main")
+	p := newPorts(t, w, w.reads())
+	token := "Authorization: " + w.as(clientShop)[1]
+	const large = "/v1/restaurants/" + north + "/menu"
+	for name, parts := range map[string][]string{
+		"304":                   {menuPath, "If-None-Match: *"},
+		"304 since":             {menuPath, "If-Modified-Since: Fri, 01 Jan 2100 00:00:00 GMT"},
+		"product":               {productPath},
+		"product, a browser":    {productPath, browser},
+		"product by externalId": {"/v1/restaurants/bistro/products/e1?by=externalId"},
+		"menu":                  {menuPath},
+		"menu, a page":          {menuPath, "Origin: https://shop.example", "X-Request-Id: x"},
+		"menu with a token":     {menuPath, token},
+		"large menu":            {large},
+		"view":                  {viewPath, token},
+		"view of a restaurant":  {viewPath + "?restaurantId=bistro", token},
+	} {
+		for _, coding := range []string{"identity", "gzip", "zstd", "br"} {
+			request := rawGet(parts[0], append(parts[1:], "Accept-Encoding: "+coding)...)
+			answer := exchangePieces(t, p.plain, []string{request}) // makes the body ready
+			if coding != "identity" && statusOf(answer) == "200" && !strings.Contains(answer, "\r\nContent-Encoding: "+coding+"\r\n") {
+				t.Fatalf("%s, %s: got %.500q", name, coding, answer)
+			}
+			if parts[0] == large && len(answer) < 100_000 {
+				t.Fatalf("%s, %s: %d bytes are not large", name, coding, len(answer))
+			}
+			before := p.fell.Load()
+			took, err := allocations(t, p.express, request, len(answer))
+			if err != nil || took > 0 {
+				t.Errorf("%s, %s: %v allocations for each answer, %v", name, coding, took, err)
+			}
+			if p.fell.Load() != before {
+				t.Errorf("%s, %s: net/http answered", name, coding)
+			}
+		}
+	}
+}
+
+// allocations gives how many an answer of that length takes on average, both
+// ends together, of which the client's takes none. It is rounded down: the
+// process may allocate for other reasons, and the race detector lets go of some
+// of what is pooled.
+func allocations(t *testing.T, address, request string, length int) (float64, error) {
+	t.Helper()
+	var dialer net.Dialer
+	conn, err := dialer.DialContext(t.Context(), "tcp", address)
+	if err != nil {
+		return 0, err
+	}
+	defer func() { _ = conn.Close() }()
+	if err := conn.SetDeadline(time.Now().Add(time.Minute)); err != nil {
+		return 0, err
+	}
+	send, answer := []byte(request), make([]byte, length)
+	took := testing.AllocsPerRun(100, func() {
+		if err != nil {
+			return
+		}
+		if _, err = conn.Write(send); err == nil {
+			_, err = io.ReadFull(conn, answer)
+		}
+	})
+	return took, err
+}

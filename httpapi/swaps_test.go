@@ -1,0 +1,189 @@
+package httpapi_test
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"flag"
+	"fmt"
+	"io"
+	"net/http"
+	"regexp"
+	"strconv"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/andybalholm/brotli"
+	"github.com/klauspost/compress/zstd"
+	"golang.org/x/sync/errgroup"
+)
+
+var swapsFor = flag.Duration("swaps", 10*time.Second, "how long TestSwapsUnderSixtyFourConnections publishes; 2s with -short")
+
+// tagged reads one route in one encoding, over one connection at a time.
+type tagged struct {
+	unpacker
+
+	transport              *http.Transport
+	address, coding, token string
+	last                   int // the version that was read last
+	reads                  int
+}
+
+var editions = regexp.MustCompile(`edition (\d+)`)
+
+// read reads once: the body unpacks to the bytes that its tag names, all of
+// them of the edition that was published as that version, and no older than
+// what was read before.
+func (r *tagged) read(ctx context.Context) error {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, r.address, http.NoBody)
+	if err != nil {
+		return err
+	}
+	request.Header.Set("Accept-Encoding", r.coding)
+	if r.token != "" {
+		request.Header.Set("Authorization", r.token)
+	}
+	response, err := r.transport.RoundTrip(request)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = response.Body.Close() }()
+	raw, err := io.ReadAll(response.Body)
+	if err != nil {
+		return err
+	}
+	body, err := r.unpack(raw, response.Header.Get("Content-Encoding"))
+	if err != nil {
+		return fmt.Errorf("%s in %s: %w", r.address, r.coding, err)
+	}
+	tag, sum := response.Header.Get("Etag"), sha256.Sum256(body)
+	var version int
+	if _, err := fmt.Sscanf(tag, `W/"%d-`, &version); err != nil || version < r.last {
+		return fmt.Errorf("%s in %s: status %d, tag %s after version %d: %w", r.address, r.coding, response.StatusCode, tag, r.last, err)
+	}
+	if want := fmt.Sprintf(`W/"%d-%s"`, version, hex.EncodeToString(sum[:4])); tag != want {
+		return fmt.Errorf("%s in %s: a body of the tag %s came with %s", r.address, r.coding, want, tag)
+	}
+	found := editions.FindAllSubmatch(body, -1)
+	if len(found) == 0 {
+		return fmt.Errorf("%s in %s: version %d names no edition", r.address, r.coding, version)
+	}
+	for _, edition := range found {
+		if string(edition[1]) != strconv.Itoa(version) {
+			return fmt.Errorf("%s in %s: version %d holds %s", r.address, r.coding, version, edition[0])
+		}
+	}
+	r.last = version
+	if r.reads++; r.reads%50 == 0 { // what net/http was given does not come back
+		r.transport.CloseIdleConnections()
+	}
+	return nil
+}
+
+// unpacker undoes content codings. Its zero value is ready, and it is kept where
+// there is much to undo.
+type unpacker struct {
+	gzip   gzip.Reader
+	brotli brotli.Reader
+	zstd   *zstd.Decoder
+}
+
+func (u *unpacker) unpack(packed []byte, coding string) ([]byte, error) {
+	switch coding {
+	case "":
+		return packed, nil
+	case "gzip":
+		if err := u.gzip.Reset(bytes.NewReader(packed)); err != nil {
+			return nil, err
+		}
+		return io.ReadAll(&u.gzip)
+	case "br":
+		if err := u.brotli.Reset(bytes.NewReader(packed)); err != nil {
+			return nil, err
+		}
+		return io.ReadAll(&u.brotli)
+	case "zstd":
+		if u.zstd == nil {
+			made, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1))
+			if err != nil {
+				return nil, err
+			}
+			u.zstd = made
+		}
+		return u.zstd.DecodeAll(packed, nil)
+	default:
+		return nil, fmt.Errorf("Content-Encoding %q", coding)
+	}
+}
+
+// Sixty-four connections that read menus, menu views and products without pause
+// in all four encodings, while a version is published every 100 ms and packed
+// densely behind, get whole bodies, each of the version that its tag names.
+func TestSwapsUnderSixtyFourConnections(t *testing.T) {
+	t.Parallel()
+	const connections = 64
+	lasts := *swapsFor
+	if testing.Short() {
+		lasts = min(lasts, 2*time.Second)
+	}
+	w := newWorld(t, func(p *plan) { p.unsynced = true })
+	w.service.setMenu(bistro, edition(1))
+	w.pull(bistro)
+	p := newPorts(t, w, w.server.Handler().ServeHTTP)
+	token := w.as(clientShop)[1]
+	ctx, cancel := context.WithCancel(t.Context())
+	var behind, group errgroup.Group
+	behind.Go(func() error { return w.replica.Run(ctx) }) // packs densely
+	var done atomic.Bool
+	readers := make([]*tagged, connections)
+	for n := range readers {
+		r := &tagged{transport: &http.Transport{MaxConnsPerHost: 1, DisableCompression: true}}
+		t.Cleanup(r.transport.CloseIdleConnections)
+		r.address = "http://" + p.express + []string{menuPath, viewPath + "?restaurantId=bistro", "/v1/restaurants/bistro/products/d3"}[n%3]
+		r.coding = []string{"identity", "gzip", "zstd", "br"}[n/3%4]
+		if n%3 == 1 {
+			r.token = token
+		}
+		readers[n] = r
+		group.Go(func() error {
+			for !done.Load() {
+				if err := r.read(ctx); err != nil {
+					return err
+				}
+			}
+			return r.read(ctx) // the last version
+		})
+	}
+	published, tick := 1, time.NewTicker(100*time.Millisecond)
+	defer tick.Stop()
+	for end := time.Now().Add(lasts); time.Now().Before(end); <-tick.C {
+		published++
+		w.service.setMenu(bistro, edition(published))
+		if run := w.pull(bistro); run.Version != int64(published) {
+			t.Errorf("publish %d: got %+v", published, run)
+			break
+		}
+	}
+	done.Store(true)
+	if err := group.Wait(); err != nil {
+		t.Error(err)
+	}
+	cancel()
+	if err := behind.Wait(); err != nil {
+		t.Error(err)
+	}
+	reads := 0
+	for _, r := range readers {
+		if reads += r.reads; r.last != published && !t.Failed() {
+			t.Errorf("%s in %s ended with version %d after %d reads, want %d", r.address, r.coding, r.last, r.reads, published)
+		}
+	}
+	if fell := p.fell.Load(); fell > int64(reads)/2 || published < 5 {
+		t.Errorf("of %d reads %d got to net/http, in %d versions: this proves little", reads, fell, published)
+	}
+	t.Logf("%d reads of %d versions, %d of them by net/http", reads, published, p.fell.Load())
+}
