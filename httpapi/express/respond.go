@@ -43,8 +43,8 @@ func (c *conn) respond(size int) fate {
 	}
 	c.arm(begun)
 	sent, err := c.write(head, body)
-	ended := time.Now()
-	c.answerer.Sent(sent, ended.Sub(begun))
+	took := time.Since(begun)
+	c.answerer.Sent(sent, took)
 	c.answer, c.request, c.used = Answer{}, Request{}, true
 	c.at += size
 	switch {
@@ -54,7 +54,7 @@ func (c *conn) respond(size int) fate {
 		c.last = true
 		return over
 	}
-	c.arm(ended)
+	c.arm(begun.Add(took))
 	return again
 }
 
