@@ -1,9 +1,11 @@
 package httpapi
 
 import (
+	"io"
 	"net"
 	"sync"
 	"sync/atomic"
+	"syscall"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/sirupsen/logrus"
@@ -136,6 +138,13 @@ func (l *limitedListener) Close() error {
 	l.once.Do(func() { close(l.closed) })
 	return l.TCPListener.Close()
 }
+
+// What the express lane and net/http look for in a connection.
+var (
+	_ syscall.Conn                    = (*openConnection)(nil) // raw calls
+	_ interface{ CloseWrite() error } = (*openConnection)(nil) // an end that lets the answer arrive
+	_ io.ReaderFrom                   = (*openConnection)(nil) // sendfile
+)
 
 // openConnection gives its place back when it is closed.
 type openConnection struct {
