@@ -76,7 +76,7 @@ fuzz: ## Run each fuzz target for FUZZTIME (10s)
 	tools/fuzz $(FUZZTIME)
 
 .PHONY: bench
-bench: test-needs $(BIN)/benchstat ## Measure decode, compile, validate, publish and the journal, BENCH_COUNT (1) times, with 6 and more compared with the run before; fails when validating misses its gate
+bench: test-needs $(BIN)/benchstat ## Measure decode, compile, validate, publish and the journal, BENCH_COUNT (1) times, with 6 and more compared with the run before; fails when validating or a sync misses its gate
 	tools/bench $(BENCH_COUNT) $(BIN)/benchstat
 
 .PHONY: mutation

@@ -16,11 +16,11 @@ import (
 // Errors: ErrNoCatalogue when it is not stored, ErrCorrupt when what is stored
 // does not have that hash, ErrUnavailable.
 func (s *Store) Content(ctx context.Context, hash string) (*menu.Content, error) {
-	values, err := s.redis.Client().HMGet(ctx, s.keys.ContentBody(hash), "view", "settings").Result()
+	values, err := s.redis.Client().HMGet(ctx, s.keys.ContentBody(hash), "view", "settings", "parts").Result()
 	if err != nil {
 		return nil, unavailable("load content "+hash, err)
 	}
-	packed, stored := values[0].(string)
+	packed, stored := readStowed(values[0], values[2])
 	if !stored {
 		return nil, fmt.Errorf("cache: content %s: %w", hash, ErrNoCatalogue)
 	}
@@ -28,7 +28,14 @@ func (s *Store) Content(ctx context.Context, hash string) (*menu.Content, error)
 	if err != nil {
 		return nil, fmt.Errorf("cache: content %s: %w", hash, err)
 	}
-	return s.compile(hash, []byte(packed), settings)
+	return s.compile(hash, packed, settings)
+}
+
+// readStowed reads the fields view and parts; false where there is no view.
+func readStowed(view, parts any) (stowed, bool) {
+	frames, stored := view.(string)
+	known, _ := parts.(string) // none of a larder before
+	return stowed{frames: []byte(frames), parts: []byte(known)}, stored
 }
 
 // readSettings reads what a content was compiled with. The error is ErrCorrupt.
@@ -40,8 +47,8 @@ func readSettings(value any) (settings menu.Settings, err error) {
 	return settings, nil
 }
 
-func (s *Store) compile(hash string, packed []byte, settings menu.Settings) (*menu.Content, error) {
-	raw, err := s.packer.unpack(packed)
+func (s *Store) compile(hash string, packed stowed, settings menu.Settings) (*menu.Content, error) {
+	raw, err := s.packer.unstow(packed)
 	if err != nil {
 		return nil, err
 	}
@@ -64,16 +71,17 @@ func (s *Store) Restore(ctx context.Context, v Version, c *menu.Catalogue, publi
 		return fmt.Errorf("cache: restore content %s of %s@%d: this one is %s: %w", v.Content, v.Restaurant, v.Version, hash, ErrStale)
 	}
 	p := Publication{Restaurant: v.Restaurant, Catalogue: c, Published: published}
-	if _, err := s.storeContent(ctx, p, v.Content, ""); err != nil {
+	if _, err := s.storeContent(ctx, p, v.Content, "", ""); err != nil {
 		return unavailable("restore content "+v.Content, err)
 	}
 	return nil
 }
 
 // storeContent makes sure that the content and who uses it are stored, before
-// any version names it. It tells under which name the version's documented
-// hashes stand: its own, or the content's where a chain shares it.
-func (s *Store) storeContent(ctx context.Context, p Publication, hash, own string) (index string, err error) {
+// any version names it; before is the content that it replaces, if there is one.
+// It tells under which name the version's documented hashes stand: its own, or
+// the content's where a chain shares it.
+func (s *Store) storeContent(ctx context.Context, p Publication, hash, before, own string) (index string, err error) {
 	client := s.redis.Client()
 	now := s.clock().UnixMilli()
 	state, err := s.scripts.touch.Run(ctx, client, []string{s.keys.ContentBody(hash)}, now).Int64Slice()
@@ -91,8 +99,13 @@ func (s *Store) storeContent(ctx context.Context, p Publication, hash, own strin
 		if err := client.SAdd(ctx, s.keys.Contents(), hash).Err(); err != nil {
 			return "", err
 		}
+		known, err := s.stowed(ctx, before)
+		if err != nil {
+			return "", err
+		}
+		packed := s.packer.stow(p.Published.Content, known)
 		err = client.HSet(ctx, s.keys.ContentBody(hash),
-			"view", s.packer.stow(p.Published.Content), "settings", settings, "named", now).Err()
+			"view", packed.frames, "parts", packed.parts, "settings", settings, "named", now).Err()
 		if err != nil {
 			return "", err
 		}
@@ -109,6 +122,19 @@ func (s *Store) storeContent(ctx context.Context, p Publication, hash, own strin
 		return shared, nil
 	}
 	return shared, s.indexContent(ctx, hash, p.Catalogue)
+}
+
+// stowed loads a content as it is stored; none where it is not.
+func (s *Store) stowed(ctx context.Context, hash string) (stowed, error) {
+	if hash == "" {
+		return stowed{}, nil
+	}
+	values, err := s.redis.Client().HMGet(ctx, s.keys.ContentBody(hash), "view", "parts").Result()
+	if err != nil {
+		return stowed{}, err
+	}
+	packed, _ := readStowed(values[0], values[1])
+	return packed, nil
 }
 
 // addUser notes that the restaurant uses the content and counts who does.

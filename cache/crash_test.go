@@ -33,6 +33,12 @@ func openForTest(tb testing.TB, url string) *Redis {
 // generated is a publication of a menu of n dishes, prices set by seed.
 func generated(tb testing.TB, base int64, n, seed int) Publication {
 	tb.Helper()
+	return generatedWith(tb, base, n, func(dish int) int { return seed + dish })
+}
+
+// generatedWith is generated with the prices that price gives, less a half.
+func generatedWith(tb testing.TB, base int64, n int, price func(dish int) int) Publication {
+	tb.Helper()
 	var b strings.Builder
 	b.WriteString(`{"name":"Generated","categories":[{"id":"c","name":"All"}],"products":[`)
 	for i := range n {
@@ -40,7 +46,7 @@ func generated(tb testing.TB, base int64, n, seed int) Publication {
 			b.WriteByte(',')
 		}
 		fmt.Fprintf(&b, `{"id":"5f0c9a51-77aa-4c0a-8d7e-%012d","externalId":"%d","categoryId":"c","name":"Dish number %d","price":%d.5,"schemeId":"s%d","description":"Slow cooked, number %d, with a sauce of the day and bread.","imageUrls":["/img/%d.svg"]}`,
-			i, 1000+i, i, seed+i, i%50, i, i)
+			i, 1000+i, i, price(i), i%50, i, i)
 	}
 	b.WriteString(`],"ingredientsSchemes":[`)
 	for i := range 50 {
@@ -73,11 +79,15 @@ func staged(t *testing.T, s *Store, p Publication) *flip {
 		Stops: p.Catalogue.Stops(), SyncedAt: wholeMillis(p.SyncedAt), Counts: p.Catalogue.Counts(),
 	}
 	own := s.keys.Version(p.Restaurant, v.Version)
-	index, err := s.storeContent(ctx, p, v.Content, own)
+	index, err := s.storeContent(ctx, p, v.Content, before.content, own)
 	if err != nil {
 		t.Fatal(err)
 	}
-	step, err := s.stage(ctx, p, v, index, index == own)
+	var documented hashes
+	if index == own {
+		documented = s.hashesOf(p, before, v.Version)
+	}
+	step, err := s.stage(ctx, p, v, index, documented)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,6 +6,9 @@ import (
 	"larder/internal/menu"
 )
 
+// What is written here is compared in revision.go, and copied from version to
+// version: a field more, or another form, is to be told apart there too.
+
 // pairs are the fields of a hash and their values in turn, as HSET takes them.
 type pairs []string
 
@@ -18,35 +21,29 @@ func productIndex(c *menu.Catalogue, shared bool) pairs {
 	fields := make(pairs, 0, 2*c.ProductCount())
 	var scratch []byte
 	for at, p := range c.Products() {
-		b := append(scratch[:0], `{"externalId":`...)
-		b = appendOptional(b, p.ExternalID())
-		b = menu.AppendString(append(b, `,"name":`...), p.Name())
-		b = append(b, `,"price":`...)
-		if p.PriceBad() {
-			b = append(b, "null"...)
-		} else {
-			b = menu.AppendDecimal(b, p.Price())
-		}
-		b = append(b, `,"schemeId":`...)
-		if scheme := c.ProductScheme(at); scheme == menu.None {
-			b = append(b, "null"...)
-		} else {
-			b = menu.AppendString(b, c.Schemes()[scheme].ID)
-		}
-		b = append(b, `,"categoryId":`...)
-		if category := c.ProductCategory(at); category == menu.None {
-			b = append(b, "null"...)
-		} else {
-			b = menu.AppendString(b, c.Categories()[category].ID)
-		}
-		if !shared {
-			b = strconv.AppendBool(append(b, `,"available":`...), c.Available(at))
-		}
-		b = append(b, '}')
-		fields.add(p.ID(), b)
-		scratch = b
+		scratch = appendProduct(scratch[:0], c, at, shared)
+		fields.add(p.ID(), scratch)
 	}
 	return fields
+}
+
+func appendProduct(b []byte, c *menu.Catalogue, at menu.Index, shared bool) []byte {
+	p := c.Product(at)
+	b = append(b, `{"externalId":`...)
+	b = appendOptional(b, optional{p.ExternalID(), p.ExternalID() != ""})
+	b = menu.AppendString(append(b, `,"name":`...), p.Name())
+	b = append(b, `,"price":`...)
+	if p.PriceBad() {
+		b = append(b, "null"...)
+	} else {
+		b = menu.AppendDecimal(b, p.Price())
+	}
+	b = appendOptional(append(b, `,"schemeId":`...), schemeID(c, at))
+	b = appendOptional(append(b, `,"categoryId":`...), categoryID(c, at))
+	if !shared {
+		b = strconv.AppendBool(append(b, `,"available":`...), c.Available(at))
+	}
+	return append(b, '}')
 }
 
 // externalIDIndex is the documented hash externalIds: externalId of dishes to
@@ -54,57 +51,61 @@ func productIndex(c *menu.Catalogue, shared bool) pairs {
 func externalIDIndex(c *menu.Catalogue) pairs {
 	fields := make(pairs, 0, 2*c.ProductCount())
 	var scratch []byte
-	for i, p := range c.Products() {
+	for at, p := range c.Products() {
 		external := p.ExternalID()
-		if external == "" {
-			continue
-		}
-		same := c.ProductsByExternalID(external)
-		if len(same) == 0 || same[0] != i {
+		owners := ownersFirst(c, external, at)
+		if owners == nil {
 			continue // written with the first of them
 		}
-		b := append(scratch[:0], '[')
-		for k, at := range same {
-			b = menu.AppendString(comma(b, k), c.Product(at).ID())
-		}
-		b = append(b, ']')
-		fields.add(external, b)
-		scratch = b
+		scratch = appendOwners(scratch[:0], c, owners)
+		fields.add(external, scratch)
 	}
 	return fields
+}
+
+func appendOwners(b []byte, c *menu.Catalogue, owners []menu.Index) []byte {
+	b = append(b, '[')
+	for k, at := range owners {
+		b = menu.AppendString(comma(b, k), c.Product(at).ID())
+	}
+	return append(b, ']')
 }
 
 // schemeIndex is the documented hash schemes: scheme id to the JSON array of
 // {group, name, min, max, options}, in scheme order, limits as policy M2
 // reads them.
 func schemeIndex(c *menu.Catalogue) pairs {
-	schemes, groups := c.Schemes(), c.Groups()
+	schemes := c.Schemes()
 	fields := make(pairs, 0, 2*len(schemes))
 	var scratch []byte
 	for i := range schemes {
-		b := append(scratch[:0], '[')
-		for k, limit := range c.Limits(menu.Index(i)) {
-			group := &groups[limit.Group]
-			b = menu.AppendString(append(comma(b, k), `{"group":`...), group.ID)
-			b = menu.AppendString(append(b, `,"name":`...), group.Name)
-			b = strconv.AppendInt(append(b, `,"min":`...), int64(limit.Min), 10)
-			b = append(b, `,"max":`...)
-			if limit.Max == menu.Unlimited {
-				b = append(b, "null"...)
-			} else {
-				b = strconv.AppendInt(b, int64(limit.Max), 10)
-			}
-			b = append(b, `,"options":[`...)
-			for n, member := range c.Members(limit.Group) {
-				b = menu.AppendString(comma(b, n), c.Ingredient(member).ID())
-			}
-			b = append(b, ']', '}')
-		}
-		b = append(b, ']')
-		fields.add(schemes[i].ID, b)
-		scratch = b
+		scratch = appendScheme(scratch[:0], c, menu.Index(i))
+		fields.add(schemes[i].ID, scratch)
 	}
 	return fields
+}
+
+func appendScheme(b []byte, c *menu.Catalogue, at menu.Index) []byte {
+	groups := c.Groups()
+	b = append(b, '[')
+	for k, limit := range c.Limits(at) {
+		group := &groups[limit.Group]
+		b = menu.AppendString(append(comma(b, k), `{"group":`...), group.ID)
+		b = menu.AppendString(append(b, `,"name":`...), group.Name)
+		b = strconv.AppendInt(append(b, `,"min":`...), int64(limit.Min), 10)
+		b = append(b, `,"max":`...)
+		if limit.Max == menu.Unlimited {
+			b = append(b, "null"...)
+		} else {
+			b = strconv.AppendInt(b, int64(limit.Max), 10)
+		}
+		b = append(b, `,"options":[`...)
+		for n, member := range c.Members(limit.Group) {
+			b = menu.AppendString(comma(b, n), c.Ingredient(member).ID())
+		}
+		b = append(b, ']', '}')
+	}
+	return append(b, ']')
 }
 
 // stoppedIndex is the documented set stopped: ids of dishes and ingredients,
@@ -123,11 +124,11 @@ func stoppedIndex(stops menu.Stops) []string {
 	return ids
 }
 
-func appendOptional(dst []byte, s string) []byte {
-	if s == "" {
+func appendOptional(dst []byte, of optional) []byte {
+	if !of.there {
 		return append(dst, "null"...)
 	}
-	return menu.AppendString(dst, s)
+	return menu.AppendString(dst, of.id)
 }
 
 func comma(dst []byte, i int) []byte {

@@ -148,8 +148,11 @@ func (p *packer) pack(value []byte) []byte {
 }
 
 // unpack gives back what pack packed. The error is ErrCorrupt.
-func (p *packer) unpack(packed []byte) ([]byte, error) {
-	value, err := p.unzstd.DecodeAll(packed, nil)
+func (p *packer) unpack(packed []byte) ([]byte, error) { return p.unpackInto(nil, packed) }
+
+// unpackInto is unpack with room for what comes.
+func (p *packer) unpackInto(room, packed []byte) ([]byte, error) {
+	value, err := p.unzstd.DecodeAll(packed, room)
 	if err != nil {
 		return nil, fmt.Errorf("cache: unpack: %w: %w", ErrCorrupt, err)
 	}

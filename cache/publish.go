@@ -10,6 +10,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/redis/go-redis/v9"
+
 	"larder/internal/menu"
 )
 
@@ -38,6 +40,9 @@ type Publication struct {
 	// may change any more.
 	Catalogue *menu.Catalogue
 	Published menu.Published
+	// Before is the catalogue of Base, where the publisher has it: then only what
+	// differs is written of the documented hashes, over copies of the ones before.
+	Before *menu.Catalogue
 	// Content is the menu.ContentHash of what was published, where the publisher
 	// has it already; empty: Publish reckons it.
 	Content  string
@@ -110,19 +115,32 @@ func (s *Store) publish(ctx context.Context, p Publication) (Version, error) {
 	version.ModifiedAt = apart(version.SyncedAt, stored.modifiedAt)
 	version.Published, version.PublishedAt = publishedSum(version.Content, p.Published.Stops), apart(version.SyncedAt, stored.publishedAt)
 	own := s.keys.Version(p.Restaurant, version.Version)
-	index, err := s.storeContent(ctx, p, version.Content, own)
+	index, err := s.storeContent(ctx, p, version.Content, stored.content, own)
 	if err != nil {
 		return Version{}, fmt.Errorf("content %s: %w: %w", version.Content, ErrUnavailable, err)
 	}
-	step, err := s.stage(ctx, p, version, index, index == own)
-	if err != nil {
-		return Version{}, fmt.Errorf("stage version %d: %w: %w", version.Version, ErrUnavailable, err)
+	var documented hashes // of its own
+	if index == own {
+		documented = s.hashesOf(p, stored, version.Version)
 	}
-	step.succeed(s, stored, version)
-	if err := s.flip(ctx, step); err != nil {
+	err = s.bring(ctx, p, stored, version, index, documented)
+	if documented.copied() && (errors.Is(err, errNothingToCopy) || errors.Is(err, errStagedLost)) {
+		err = s.bring(ctx, p, stored, version, index, wholeHashes(p.Catalogue))
+	}
+	if err != nil {
 		return Version{}, err
 	}
 	return version, nil
+}
+
+// bring stages a version and makes it current.
+func (s *Store) bring(ctx context.Context, p Publication, stored standing, version Version, index string, documented hashes) error {
+	step, err := s.stage(ctx, p, version, index, documented)
+	if err != nil {
+		return fmt.Errorf("stage version %d: %w: %w", version.Version, ErrUnavailable, err)
+	}
+	step.succeed(s, stored, version)
+	return s.flip(ctx, step)
 }
 
 // outcomeUpdated is the outcome of a run that published (api: Shapes, "a run").
@@ -135,6 +153,7 @@ type standing struct {
 	content string
 	hold    Hold
 	form    string // in which the version is kept
+	index   string // what the names of its documented hashes begin with
 	// when the version, and the view as published, were modified; zero: unknown
 	modifiedAt, publishedAt time.Time
 	history                 []historyEntry
@@ -162,7 +181,7 @@ func readHistory(list []string) []historyEntry {
 
 func (s *Store) standing(ctx context.Context, restaurant menu.RestaurantID) (standing, error) {
 	pipe := s.redis.Client().Pipeline()
-	current := pipe.HMGet(ctx, s.keys.Current(restaurant), "version", "content", "held", "form", "hold", "holdOf", "modifiedAt", "publishedAt")
+	current := pipe.HMGet(ctx, s.keys.Current(restaurant), "version", "content", "held", "form", "hold", "holdOf", "modifiedAt", "publishedAt", "index")
 	fence := pipe.HMGet(ctx, s.keys.Fence(restaurant), "fence")
 	history := pipe.LRange(ctx, s.keys.History(restaurant), 0, -1)
 	if _, err := pipe.Exec(ctx); err != nil {
@@ -185,30 +204,33 @@ func (s *Store) standing(ctx context.Context, restaurant menu.RestaurantID) (sta
 		fence:   number(text(fence.Val(), 0)),
 		version: number(text(current.Val(), 0)), content: text(current.Val(), 1),
 		hold: readHold(text(current.Val(), 2), text(current.Val(), 4), text(current.Val(), 5)),
-		form: cmp.Or(text(current.Val(), 3), firstForm), history: readHistory(history.Val()),
+		form: cmp.Or(text(current.Val(), 3), firstForm), index: text(current.Val(), 8), history: readHistory(history.Val()),
 	}, nil
 }
 
-// stage writes the version's own keys under names that nobody else knows.
-func (s *Store) stage(ctx context.Context, p Publication, v Version, index string, ownIndex bool) (*flip, error) {
+// stage writes the version's own keys under names that nobody else knows. Errors:
+// errNothingToCopy, Redis's.
+func (s *Store) stage(ctx context.Context, p Publication, v Version, index string, documented hashes) (*flip, error) {
 	step := &flip{
 		token: rand.Text(), restaurant: p.Restaurant, fence: p.Fence, run: p.Run, base: p.Base, version: v.Version,
 		entry: historyEntry{v.Version, v.Content}, limit: s.history,
 	}
 	b := newBatch(s.redis.Client())
-	if ownIndex {
-		for _, hash := range []struct {
-			key    string
-			fields pairs
-		}{
-			{s.keys.Products(index), productIndex(p.Catalogue, false)},
-			{s.keys.ExternalIDs(index), externalIDIndex(p.Catalogue)},
-			{s.keys.Schemes(index), schemeIndex(p.Catalogue)},
-		} {
-			staged := step.add(hash.key, "HLEN", len(hash.fields)/2)
-			if err := b.hash(ctx, staged, hash.fields, stagedLife); err != nil {
-				return nil, err
-			}
+	var copied []*redis.Cmd
+	for _, hash := range []struct {
+		key string
+		revision
+	}{
+		{s.keys.Products(index), documented.products},
+		{s.keys.ExternalIDs(index), documented.externalIDs},
+		{s.keys.Schemes(index), documented.schemes},
+	} {
+		copying, err := b.revise(ctx, step.add(hash.key, "HLEN", hash.fields), hash.revision, stagedLife)
+		if copying != nil {
+			copied = append(copied, copying)
+		}
+		if err != nil {
+			return nil, orNothingToCopy(copied, err)
 		}
 	}
 	stopped := stoppedIndex(v.Stops)
@@ -234,5 +256,17 @@ func (s *Store) stage(ctx context.Context, p Publication, v Version, index strin
 	if p.Hold != nil {
 		step.current = append(step.current, p.Hold.fields()...)
 	}
-	return step, b.flush(ctx)
+	return step, orNothingToCopy(copied, b.flush(ctx))
+}
+
+// orNothingToCopy gives errNothingToCopy where that is why err happened, or
+// where a hash was not there, else err.
+func orNothingToCopy(copied []*redis.Cmd, err error) error {
+	for _, copying := range copied {
+		done, failed := copying.Int()
+		if _, refused := errors.AsType[redis.Error](failed); refused || err == nil && done != 1 {
+			return errNothingToCopy
+		}
+	}
+	return err
 }

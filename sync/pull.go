@@ -269,11 +269,11 @@ func (p *pass) settle(ctx context.Context, m made, now pulled, findings []menu.F
 // publish makes a menu current and remembers where it came from. hold is as in
 // cache.Publication.
 func (p *pass) publish(ctx context.Context, m made, now pulled, findings []menu.Finding, outcome Outcome, hold *cache.Hold) error {
-	before := p.before(ctx)
+	before := p.served()
 	began := time.Now()
 	publication := cache.Publication{
 		Restaurant: p.t.ID, Name: p.name(m.view.Name), Fence: p.fence, Run: p.run.ID, Base: p.current.Version,
-		Catalogue: m.catalogue, Published: m.published, Content: m.hash, SyncedAt: p.r.clock().UTC(), Floor: p.floor,
+		Catalogue: m.catalogue, Published: m.published, Before: before, Content: m.hash, SyncedAt: p.r.clock().UTC(), Floor: p.floor,
 		Hold: hold, Outcome: string(outcome),
 	}
 	if p.run.Rollback != nil { // it asked nobody: nothing is confirmed
@@ -286,6 +286,9 @@ func (p *pass) publish(ctx context.Context, m made, now pulled, findings []menu.
 	}
 	p.r.replica.Offer(&cache.Snapshot{Version: version, Catalogue: m.catalogue})
 	p.run.Outcome, p.run.Version = outcome, version.Version
+	if before == nil { // nobody waits for the count any more
+		before = p.before(ctx)
+	}
 	p.run.Changes = changes(before, m.catalogue)
 	now.version = version.Version
 	if err := p.r.remember(ctx, p.t.ID, now, findings); err != nil {
@@ -324,14 +327,22 @@ func (p *pass) restate(ctx context.Context, m made) error {
 	return nil
 }
 
-// before gives the catalogue that is served now, nil where there is none or it
-// cannot be read: then the run counts no changes.
+// served gives the catalogue of the current version where memory has it, else
+// nil.
+func (p *pass) served() *menu.Catalogue {
+	snapshot, ok := p.r.replica.Peek(p.t.ID)
+	if !ok || p.current.Version == 0 || snapshot.Version.Version != p.current.Version ||
+		snapshot.Content != p.current.Content || !snapshot.Stops.Equal(p.current.Stops) {
+		return nil
+	}
+	return snapshot.Catalogue
+}
+
+// before gives the catalogue of the version that was current when memory does
+// not have it, nil where it cannot be read: then the run counts no changes.
 func (p *pass) before(ctx context.Context) *menu.Catalogue {
 	if p.current.Version == 0 {
 		return menu.Compile(&menu.View{}, p.t.ID, p.t.Settings)
-	}
-	if snapshot, ok := p.r.replica.Peek(p.t.ID); ok && snapshot.Version.Version == p.current.Version {
-		return snapshot.Catalogue
 	}
 	content, err := p.r.store.Content(ctx, p.current.Content)
 	if err != nil {

@@ -4,19 +4,29 @@ import (
 	"bytes"
 	"slices"
 	"strings"
+	"sync"
 	"unicode/utf8"
 )
 
 // cut makes the Published of a view, which must come from Check: one walk over
 // its bytes, O(size).
 func cut(view []byte) Published {
-	c := &cutter{body: view, out: make([]byte, 0, len(view)), names: make(map[string]*memberName)}
+	d, _ := drafts.Get().(*draft)
+	c := &cutter{body: view, out: slices.Grow(d.out[:0], len(view)), room: d.room, names: make(map[string]*memberName)}
 	c.value(roleView)
-	if len(c.out) < len(view)*3/4 {
-		c.out = bytes.Clone(c.out) // of a body full of white space
+	content := c.out
+	if c.unsorted == nil {
+		c.unsorted, content = c.out, bytes.Clone(c.out)
 	}
-	return Published{Content: c.out, Stops: c.stops.encode()}
+	d.out, d.room = c.unsorted, c.room
+	drafts.Put(d)
+	return Published{Content: content, Stops: c.stops.encode()}
 }
+
+// draft is room that one cut leaves to the next: what is kept is no part of it.
+type draft struct{ out, room []byte }
+
+var drafts = sync.Pool{New: func() any { return &draft{} }} //nolint:gochecknoglobals // room alone, of no state
 
 // role is what a value is to the cutter.
 type role uint8
@@ -33,6 +43,8 @@ type cutter struct {
 	body []byte
 	at   int
 	out  []byte
+
+	unsorted []byte // out as it was before the view's own members were sorted; nil: they came so
 
 	stops stopTable
 	taken []byte   // the members cut out of the current element, each behind a comma
@@ -281,7 +293,7 @@ func (c *cutter) arrangeView(members []member, order []int) {
 		out = append(out, c.out[m.start:m.end]...)
 		of = append(of, c.stops.of[m.first:m.after]...)
 	}
-	c.out, c.stops.of = out, of
+	c.out, c.unsorted, c.stops.of = out, c.out, of
 }
 
 // take moves the member that was written last out of the view.

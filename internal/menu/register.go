@@ -3,7 +3,9 @@ package menu
 import (
 	"hash/maphash"
 	"iter"
+	"slices"
 	"strings"
+	"sync"
 
 	"github.com/shopspring/decimal"
 )
@@ -35,7 +37,8 @@ func newRegister[T any, P packable[T]](all []T) (r register, kept []Index) {
 	for i := range all {
 		size += P(&all[i]).size()
 	}
-	to := press{packed: make([]byte, 0, size), numbers: make(map[decimal.Decimal]Number, mostNumbersKnown)}
+	room, _ := presses.Get().(*[]byte)
+	to := press{packed: slices.Grow((*room)[:0], size), numbers: make(map[decimal.Decimal]Number, mostNumbersKnown)}
 	for i := range all {
 		one := P(&all[i])
 		id, external := one.names()
@@ -57,8 +60,13 @@ func newRegister[T any, P packable[T]](all []T) (r register, kept []Index) {
 		r.starts = append(r.starts, uint32(len(to.packed))) //nolint:gosec // not much longer than the body
 	}
 	r.packed = string(to.packed)
+	*room = to.packed
+	presses.Put(room)
 	return r, kept
 }
+
+// presses is room that one table leaves to the next.
+var presses = sync.Pool{New: func() any { return new([]byte) }} //nolint:gochecknoglobals // room alone, of no state
 
 // own notes whose externalId it is, before at is kept.
 func (r *register) own(external string, at Index, externalIDOf func(Index) string) {
