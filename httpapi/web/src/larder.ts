@@ -1,0 +1,2 @@
+// The module that storefronts load.
+export {};
