@@ -6,7 +6,7 @@ import (
 	"larder/internal/menu"
 )
 
-// What is written here is compared in revision.go, and copied from version to
+// What is written here is compared in difference.go, and copied from version to
 // version: a field more, or another form, is to be told apart there too.
 
 // pairs are the fields of a hash and their values in turn, as HSET takes them.

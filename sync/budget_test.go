@@ -184,7 +184,7 @@ func TestWaitingForMemoryEndsWithTheRun(t *testing.T) {
 		return err
 	})
 	<-entered
-	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Second) // of which all but the lease is spent waiting
 	defer cancel()
 	run, err := g.Once(ctx, "second", menusync.TriggerCron)
 	if err != nil {

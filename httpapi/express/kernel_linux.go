@@ -47,7 +47,7 @@ func send(fd int, head, body []byte, flags int) (int, syscall.Errno) {
 // sendfile sends so many bytes of a file, or fewer, from a place in it: what the
 // socket takes at once, which is a few megabytes at most and not copied.
 func sendfile(fd, file, from, size int) (int, syscall.Errno) {
-	offset := uintptr(from)                                                                                                                            // a word, as the kernel has it
+	offset := uintptr(from)                                                                                                               // a word, as the kernel has it
 	n, _, errno := unix.RawSyscall6(unix.SYS_SENDFILE, uintptr(fd), uintptr(file), uintptr(unsafe.Pointer(&offset)), uintptr(size), 0, 0) //nolint:gosec // G103, G115: descriptors and a length
 	return counted(n, errno)
 }

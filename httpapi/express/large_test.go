@@ -9,7 +9,7 @@ import (
 func TestALargeBodyThatManyAskForArrivesWhole(t *testing.T) {
 	t.Parallel()
 	const asked = 12
-	for _, size := range []int{100 << 10, 384 << 10, 3<<20 + 1} {
+	for _, size := range []int{8 << 10, 8<<10 + 1, 100 << 10, 384 << 10, 3<<20 + 1} {
 		r := newRig(t, size)
 		clients := make([]*client, 4)
 		for i := range clients { // all are answered before one is read

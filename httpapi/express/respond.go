@@ -8,8 +8,8 @@ import (
 )
 
 const (
-	oneWrite   = 16 << 10 // bodies up to this are copied behind their head and take one write
-	headRoom   = 1 << 10  // about what a head takes
+	oneWrite   = 8 << 10 // bodies up to this are copied behind their head
+	headRoom   = 1 << 10 // about what a head takes
 	lingerTime = 500 * time.Millisecond
 )
 
