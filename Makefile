@@ -44,7 +44,7 @@ build: ## Build bin/larder, one static binary
 ##@ Every change
 
 .PHONY: test
-test: test-needs ## Run all tests with the race detector (installs redis-server and gcc with apt where it may)
+test: test-needs ## Run all tests with the race detector (installs redis-server, gcc and Chromium with apt where it may)
 	go test -race -tags $(TAGS) -timeout 10m ./...
 
 .PHONY: lint

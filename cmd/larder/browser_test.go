@@ -1,0 +1,113 @@
+package main
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// Where the scenarios are, and where their pictures go.
+const (
+	scenarioFolder   = "../../tools/browser"
+	screenshotFolder = "../../.cache/screenshots"
+)
+
+// scenarioLimit bounds one scenario, its browser's start included.
+const scenarioLimit = 90 * time.Second
+
+// browser is what runs scenarios: Node, its packages and Chromium.
+type browser struct {
+	node, chromium, screenshots string
+	env                         []string
+}
+
+// newBrowser looks for everything that a scenario needs; env is what the
+// scenarios are told, addresses for instance.
+func newBrowser(t *testing.T, env ...string) *browser {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("-short: no browser is started")
+	}
+	b := &browser{node: installed(t, "node"), chromium: installed(t, "chromium", "chromium-browser", "google-chrome"), env: env}
+	if _, err := os.Stat(filepath.Join(scenarioFolder, "node_modules", "playwright-core")); err != nil {
+		t.Fatalf("playwright-core is not installed: make test-needs installs it (%v)", err)
+	}
+	var err error
+	if b.screenshots, err = filepath.Abs(screenshotFolder); err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// installed gives the path of the first of these programs that there is.
+func installed(t *testing.T, names ...string) string {
+	t.Helper()
+	for _, name := range names {
+		if path, err := exec.LookPath(name); err == nil {
+			return path
+		}
+	}
+	t.Fatalf("%s is not installed: make test-needs installs it (apt-get install chromium nodejs npm); go test -short leaves browsers out", names[0])
+	return ""
+}
+
+// run runs every scenario of a folder below tools/browser, one after the
+// other: they share what stands behind the pages.
+func (b *browser) run(t *testing.T, folder string) {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(scenarioFolder, folder, "*.mjs"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no scenario in %s, %v", folder, err)
+	}
+	for _, file := range files {
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".mjs"), func(t *testing.T) { b.scenario(t, folder, filepath.Base(file)) })
+	}
+}
+
+// scenario runs one file. A scenario that is told to end closes its browser.
+func (b *browser) scenario(t *testing.T, folder, file string) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), scenarioLimit)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, b.node, filepath.Join(folder, file))
+	cmd.Dir, cmd.WaitDelay = scenarioFolder, 10*time.Second
+	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
+	cmd.Env = append(append(os.Environ(), "LARDER_BROWSER="+b.chromium, "LARDER_SCREENSHOTS="+b.screenshots), b.env...)
+	output, err := cmd.CombinedOutput()
+	switch {
+	case ctx.Err() != nil:
+		t.Errorf("not done within %v\n%s", scenarioLimit, output)
+	case err != nil:
+		t.Errorf("%v; pictures are in %s\n%s", err, b.screenshots, output)
+	default:
+		t.Logf("%s", output)
+	}
+}
+
+// browsedDemo starts a demo of its own process and gives the environment that
+// tells scenarios of it.
+func browsedDemo(t *testing.T, args ...string) []string {
+	t.Helper()
+	out := newWatched()
+	quiet := []string{"LARDER_RESTAURANTS_0_SCHEDULE=@every 48h", "LARDER_SYNC_SCHEDULE=@every 48h"} // no tick in between
+	startProcessTo(t, out, quiet, append([]string{"demo", "--listen", "127.0.0.1:0", "--sandbox-listen", "127.0.0.1:0"}, args...)...)
+	return []string{
+		"LARDER_URL=" + out.find(t, `(http://\S+)/v1/restaurants\n`)[1],
+		"LARDER_KITCHEN=" + out.find(t, `(http://\S+)/sandbox/orders   what`)[1],
+		"LARDER_OPS_ID=ops", "LARDER_OPS_SECRET=ops-secret",
+	}
+}
+
+// TestBrowser runs tools/browser/scenarios in a real browser against a demo
+// with the bistro. Pictures of the pages are kept below .cache/screenshots.
+func TestBrowser(t *testing.T) {
+	t.Parallel()
+	b := newBrowser(t)
+	b.env = browsedDemo(t)
+	b.run(t, "scenarios")
+}
