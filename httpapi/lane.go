@@ -44,6 +44,7 @@ type lane struct {
 	request *express.Request
 	route   laneRoute
 	status  int
+	ready   bool // the body stood in memory
 	client  string
 	id      []byte
 }
@@ -89,7 +90,7 @@ func (l *lane) Answer(request *express.Request, answer *express.Answer) (ok bool
 		unchanged = listsTag(request.IfNoneMatch, body.ETag)
 	}
 	v := l.version(found.snapshot, found.modified, body, unchanged, known)
-	l.status, l.client = v.status, read.who.Client
+	l.status, l.client, l.ready = v.status, read.who.Client, ready
 	l.lay(&v, answer, read.kind)
 	return true
 }
@@ -140,6 +141,7 @@ func (l *lane) lay(v *versioned, answer *express.Answer, kind hotKind) {
 // Sent implements express.Answerer.
 func (l *lane) Sent(body int, took time.Duration) {
 	l.metrics.lane.request(l.Server.metrics, l.route, l.request.Head, l.status, took)
+	l.metrics.reads.answered(laneExpress, l.ready)
 	if l.logs(false, false, l.status, took) {
 		method := http.MethodGet
 		if l.request.Head {

@@ -74,6 +74,9 @@ func (s *Server) representation(c *gin.Context, found subject, build func(cache.
 			return
 		}
 	}
+	if found.what != cache.ChangesOnly {
+		s.metrics.reads.answered(laneOrdinary, ready)
+	}
 	s.answerVersion(c, found.snapshot, found.modified, body)
 }
 

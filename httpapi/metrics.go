@@ -19,8 +19,9 @@ import (
 // Metrics is what /metrics shows, in a registry of its own. Every label comes
 // from a closed list (routes, outcomes, operations), never from a request.
 //
-// It is a menusync.Observer, and its Upstream method an observer of
-// upstream.Client: cmd hands it to both and to Deps.
+// It is a menusync.Observer; its methods Upstream, Redis and OrderEvent are
+// observers of upstream.Client, cache.Redis and ordering.Orders. cmd hands it to
+// all of them and to Deps. docs/metrics.md lists every series.
 type Metrics struct {
 	registry *prometheus.Registry
 	requests *prometheus.CounterVec
@@ -33,6 +34,10 @@ type Metrics struct {
 	calls    *prometheus.CounterVec
 	callTime *prometheus.HistogramVec
 	streams  *prometheus.CounterVec
+	steps    *prometheus.HistogramVec
+	runTime  *prometheus.HistogramVec
+	redis    *prometheus.HistogramVec
+	reads    *hotReads
 	lane     laneSeries
 	known    knownSeries
 }
@@ -74,6 +79,22 @@ func NewMetrics(version string) *Metrics {
 			Buckets: []float64{0.005, 0.02, 0.1, 0.5, 2, 10, 30},
 		}, []string{"operation"}),
 		streams: newStreamsEnded(),
+		steps: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name: "larder_sync_step_duration_seconds", Help: "Time of a step of a sync, by step: fetch, decode, lint, compile or publish.",
+			Buckets: []float64{0.0005, 0.002, 0.01, 0.05, 0.25, 1, 5, 30},
+		}, []string{"step"}),
+		runTime: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name: "larder_sync_run_duration_seconds", Help: "Time of a sync from its start to its end, by outcome.",
+			Buckets: []float64{0.002, 0.01, 0.05, 0.25, 1, 5, 15, 60},
+		}, []string{"outcome"}),
+		redis: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name: "larder_redis_call_duration_seconds", Help: "Time of a command or pipeline of Redis with its retries, by result: answered, or failed.",
+			Buckets: []float64{0.0002, 0.001, 0.005, 0.025, 0.1, 0.5, 2, 5},
+		}, []string{"result"}),
+		reads: newHotReads(),
+	}
+	for _, event := range [...]string{"swept", "late", "contradicted", "unrecorded"} {
+		m.events.WithLabelValues(event) // from 0 on: a rule must see the first one as an increase
 	}
 	build := prometheus.NewGauge(prometheus.GaugeOpts{
 		Name: "larder_build_info", Help: "The running build; always 1.",
@@ -81,7 +102,8 @@ func NewMetrics(version string) *Metrics {
 	})
 	build.Set(1)
 	m.registry.MustRegister(
-		m.requests, m.duration, m.runs, m.skipped, m.orders, m.replays, m.events, m.calls, m.callTime, m.streams, build,
+		m.requests, m.duration, m.runs, m.skipped, m.orders, m.replays, m.events, m.calls, m.callTime, m.streams,
+		m.steps, m.runTime, m.redis, m.reads.all, build,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
 	)
 	return m
@@ -90,9 +112,15 @@ func NewMetrics(version string) *Metrics {
 // Registry is where other rooms' collectors may be added.
 func (m *Metrics) Registry() *prometheus.Registry { return m.registry }
 
-// RunFinished counts a sync.
+// RunFinished counts a sync, and the time of the steps that it reached.
 func (m *Metrics) RunFinished(run menusync.Run) {
 	m.runs.WithLabelValues(string(run.Trigger), string(run.Outcome)).Inc()
+	if took := run.FinishedAt.Sub(run.StartedAt); took >= 0 {
+		m.runTime.WithLabelValues(string(run.Outcome)).Observe(took.Seconds())
+	}
+	for step, ms := range run.Steps.All() {
+		m.steps.WithLabelValues(step).Observe(ms / 1000)
+	}
 }
 
 // TickSkipped counts a tick without a run.
@@ -108,6 +136,16 @@ func (m *Metrics) Upstream(call upstream.Call) {
 	}
 	m.calls.WithLabelValues(string(call.Operation), status).Inc()
 	m.callTime.WithLabelValues(string(call.Operation)).Observe(call.Duration.Seconds())
+}
+
+// Redis counts a command or a pipeline of Redis; it is an observer of
+// cache.Redis.
+func (m *Metrics) Redis(took time.Duration, err error) {
+	result := "answered"
+	if err != nil {
+		result = "failed"
+	}
+	m.redis.WithLabelValues(result).Observe(took.Seconds())
 }
 
 // OrderEvent counts what happened to an order without a request to answer; it

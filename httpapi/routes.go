@@ -71,9 +71,9 @@ func (s *Server) routeOps(engine *gin.Engine) {
 	switch s.cfg.Metrics {
 	case MetricsOff:
 	case MetricsOps:
-		get(engine, "/metrics", guard, show)
+		get(engine, "/metrics", guard, s.book.refresh, show)
 	default:
-		get(engine, "/metrics", show)
+		get(engine, "/metrics", s.book.refresh, show)
 	}
 }
 

@@ -39,15 +39,22 @@ type Orders interface {
 type Connection struct {
 	Name     string
 	WireCase upstream.WireCase // how an order's names are spelt, also in what validate shows
+	// Breaker gives the state of the breaker for reads: closed, open or
+	// half-open; nil where there is none to be shown.
+	Breaker func() string
 }
 
-// Deps is what a Server works with. Metrics, Clock and Log may be left out.
+// Deps is what a Server works with. UnknownOrders, Metrics, Clock and Log may be
+// left out.
 type Deps struct {
 	Replica   *cache.Replica
 	Store     *cache.Store
 	Runner    *menusync.Runner
 	Validator *ordering.Validator
 	Orders    Orders
+	// UnknownOrders counts the orders of a connection with an operation whose
+	// outcome is unknown; *journal.Journal's Unknown is one.
+	UnknownOrders func(ctx context.Context, connection string) (int64, error)
 	// Connections are the configured connections, in their order.
 	Connections []Connection
 	Redis       *cache.Redis
@@ -77,6 +84,9 @@ type Server struct {
 	clock       func() time.Time
 	log         logrus.FieldLogger
 	metrics     *Metrics
+	book        *orderBook
+
+	countUnknown func(ctx context.Context, connection string) (int64, error)
 
 	auth          *authority
 	cors          cors
@@ -133,7 +143,8 @@ func New(cfg Config, auth AuthConfig, deps Deps) (*Server, error) {
 	if cfg.express() {
 		s.auth.known = newKnownCallers()
 	}
-	s.peek = s.atHand
+	s.peek, s.countUnknown = s.atHand, deps.UnknownOrders
+	s.book = newOrderBook(s)
 	for _, connection := range s.connections {
 		s.defaults = append(s.defaults, cache.DefaultMenu(connection.Name))
 	}
@@ -147,7 +158,10 @@ func New(cfg Config, auth AuthConfig, deps Deps) (*Server, error) {
 	s.readiness = newReadiness(s.clock)
 	s.streams = newStreams(cfg.Events, deps.Replica)
 	s.open = newOpenConnections(cfg.MaxConnections, openFiles(), s.log)
-	for _, collector := range []prometheus.Collector{newMenuAge(s), newOpenStreams(s.streams), newDenseBodies(s.replica.DenseBodies), s.open} {
+	for _, collector := range []prometheus.Collector{
+		newMenuAge(s), newOpenStreams(s.streams), newDenseBodies(s.replica.DenseBodies), newMemoryUse(s.replica.Memory),
+		newBreakers(s.connections), newRedisState(s), s.book, s.open,
+	} {
 		if err := s.metrics.registry.Register(collector); err != nil {
 			return nil, err
 		}

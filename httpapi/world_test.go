@@ -196,8 +196,9 @@ func newWorldOf(tb testing.TB, changes ...func(*plan)) *world {
 	}
 	deps := httpapi.Deps{
 		Replica: w.replica, Store: w.store, Runner: runner, Validator: validator, Orders: p.orders,
-		Connections: []httpapi.Connection{{Name: "main"}, {Name: "north"}},
-		Redis:       w.redis, AllowMissingKey: p.ordering.AllowMissingKey, Metrics: metrics, Log: logger, Clock: clock,
+		Connections:   []httpapi.Connection{{Name: "main"}, {Name: "north"}},
+		UnknownOrders: journal.New(w.redis, p.ordering, logger).Unknown,
+		Redis:         w.redis, AllowMissingKey: p.ordering.AllowMissingKey, Metrics: metrics, Log: logger, Clock: clock,
 	}
 	if p.deps != nil {
 		p.deps(&deps)

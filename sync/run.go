@@ -2,6 +2,8 @@ package sync
 
 import (
 	"encoding/json"
+	"iter"
+	"maps"
 	"time"
 
 	"larder/internal/menu"
@@ -103,7 +105,7 @@ func (r Run) MarshalJSON() ([]byte, error) {
 	wire := runJSON{
 		ID: r.ID, Restaurant: r.Restaurant, Trigger: r.Trigger, By: r.By, Force: r.Force, Rollback: r.Rollback,
 		State: r.State, StartedAt: timeText(r.StartedAt), FinishedAt: timeText(r.FinishedAt),
-		Version: r.Version, Steps: r.Steps.byName(), Bytes: r.Bytes, Products: r.Products,
+		Version: r.Version, Steps: maps.Collect(r.Steps.All()), Bytes: r.Bytes, Products: r.Products,
 		Changes: r.Changes, Findings: r.Findings,
 	}
 	if wire.By == nil {
@@ -153,18 +155,18 @@ func (r *Run) UnmarshalJSON(data []byte) error {
 // Finished tells whether the run has ended, one way or another.
 func (r Run) Finished() bool { return r.State == StateFinished }
 
-// byName gives the steps that were reached.
-func (s Steps) byName() map[string]float64 {
-	steps := make(map[string]float64, 5)
-	for _, step := range []struct {
-		name string
-		ms   float64
-	}{{"fetch", s.Fetch}, {"decode", s.Decode}, {"lint", s.Lint}, {"compile", s.Compile}, {"publish", s.Publish}} {
-		if step.ms > 0 {
-			steps[step.name] = step.ms
+// All gives the steps that were reached, by name, in milliseconds.
+func (s Steps) All() iter.Seq2[string, float64] {
+	return func(yield func(string, float64) bool) {
+		for _, step := range [...]struct {
+			name string
+			ms   float64
+		}{{"fetch", s.Fetch}, {"decode", s.Decode}, {"lint", s.Lint}, {"compile", s.Compile}, {"publish", s.Publish}} {
+			if step.ms > 0 && !yield(step.name, step.ms) {
+				return
+			}
 		}
 	}
-	return steps
 }
 
 func timeText(t time.Time) *string {

@@ -60,6 +60,7 @@ func (d *daemon) wire(ctx context.Context) (err error) {
 	if d.redis, err = cache.Open(ctx, cfg.Redis, log); err != nil {
 		return err
 	}
+	d.redis.Observe(metrics.Redis)
 	d.store = cache.NewStore(d.redis, cache.StoreConfig{History: cfg.Sync.History, Clock: time.Now})
 	d.replica = cache.NewReplica(d.store, cache.ReplicaConfig{
 		Restaurants: func() []menu.RestaurantID { return d.runner.Catalogued() },
@@ -76,13 +77,14 @@ func (d *daemon) wire(ctx context.Context) (err error) {
 	d.scheduler = menusync.NewScheduler(d.runner)
 	d.validator = ordering.NewValidator(cfg.Ordering, time.Now)
 	d.validator.SetRestaurants(rulesOf(cfg))
+	kept := journal.New(d.redis, cfg.Ordering, log)
 	d.orders = ordering.NewOrders(cfg.Ordering, ordering.Deps{
 		Validator: d.validator, Catalogues: catalogues{d.replica}, Services: d.service,
-		Journal: journal.New(d.redis, cfg.Ordering, log), Reasons: d.reasons, Connections: d.connections,
+		Journal: kept, Reasons: d.reasons, Connections: d.connections,
 		Clock: time.Now, NewRef: ordering.Refs(time.Now), Log: log, Observe: metrics.OrderEvent,
 	})
 	d.server, err = httpapi.New(cfg.HTTP, cfg.Auth, httpapi.Deps{ //nolint:contextcheck // handlers take their request's context
-		Replica: d.replica, Store: d.store, Runner: d.runner, Validator: d.validator, Orders: d.orders,
+		Replica: d.replica, Store: d.store, Runner: d.runner, Validator: d.validator, Orders: d.orders, UnknownOrders: kept.Unknown,
 		Connections: d.spellings(), Redis: d.redis, AllowMissingKey: cfg.Ordering.AllowMissingKey,
 		Metrics: metrics, Clock: time.Now, Log: log, Version: thisBuild().Version,
 	})

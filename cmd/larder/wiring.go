@@ -83,9 +83,11 @@ func rulesOf(cfg *configs.Config) []ordering.Restaurant {
 }
 
 func (d *daemon) spellings() []httpapi.Connection {
-	connections := make([]httpapi.Connection, 0, len(d.cfg.Connections))
-	for _, c := range d.cfg.Connections {
-		connections = append(connections, httpapi.Connection{Name: c.Name, WireCase: c.WireCase})
+	connections := make([]httpapi.Connection, 0, len(d.clients))
+	for _, client := range d.clients {
+		connections = append(connections, httpapi.Connection{
+			Name: client.Name(), WireCase: client.Config().WireCase, Breaker: client.BreakerState,
+		})
 	}
 	return connections
 }

@@ -63,6 +63,13 @@ func (j *Journal) List(ctx context.Context, q ordering.Query) (page []ordering.R
 	}
 }
 
+// Unknown counts the orders of a connection with an operation whose outcome is
+// unknown (policy O12), whichever larder made it: one short command.
+func (j *Journal) Unknown(ctx context.Context, connection string) (int64, error) {
+	count, err := j.read.ZCard(ctx, j.keys.OrdersIn(connection, string(ordering.StateUnknown))).Result()
+	return count, failed("count", err)
+}
+
 // listed gives what comes before a member in the lists of all connections
 // together, newest first, so many at most.
 func (j *Journal) listed(ctx context.Context, q ordering.Query, before string, count int) ([]listed, error) {

@@ -1,0 +1,146 @@
+package httpapi_test
+
+import (
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/testutil/promlint"
+	dto "github.com/prometheus/client_model/go"
+
+	"larder/httpapi"
+	"larder/internal/upstream"
+	"larder/ordering"
+	menusync "larder/sync"
+)
+
+// described is a metric as a registry or docs/metrics.md describes it.
+type described struct {
+	kind   string // "" where nothing has been counted yet
+	labels []string
+}
+
+// describedBy takes the registry's own description of everything it has, of
+// which not all may have been counted yet.
+func describedBy(t *testing.T, registry *prometheus.Registry) map[string]described {
+	t.Helper()
+	form := regexp.MustCompile(`^Desc\{fqName: "([a-z0-9_]+)", help: ".*", constLabels: \{(.*)\}, variableLabels: \{(.*)\}\}$`)
+	descriptions := make(chan *prometheus.Desc, 1000)
+	registry.Describe(descriptions)
+	close(descriptions)
+	all := map[string]described{}
+	for description := range descriptions {
+		parts := form.FindStringSubmatch(description.String())
+		if parts == nil {
+			t.Fatalf("a description that cannot be read: %s", description)
+		}
+		var labels []string
+		for constant := range strings.SplitSeq(parts[2], ",") {
+			if name, _, ok := strings.Cut(constant, "="); ok {
+				labels = append(labels, name)
+			}
+		}
+		labels = append(labels, strings.FieldsFunc(parts[3], func(r rune) bool { return r == ',' })...)
+		slices.Sort(labels)
+		all[parts[1]] = described{labels: labels}
+	}
+	for _, family := range gathered(t, registry) {
+		one := all[family.GetName()]
+		one.kind = strings.ToLower(family.GetType().String())
+		all[family.GetName()] = one
+	}
+	return all
+}
+
+func gathered(t *testing.T, registry *prometheus.Registry) []*dto.MetricFamily {
+	t.Helper()
+	families, err := registry.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return families
+}
+
+// counting is a world of which every series has been counted at least once.
+func counting(t *testing.T) *prometheus.Registry {
+	t.Helper()
+	metrics := httpapi.NewMetrics("1.2.3")
+	w := newWorld(t, func(p *plan) {
+		p.deps = func(d *httpapi.Deps) {
+			d.Metrics = metrics
+			for i := range d.Connections {
+				d.Connections[i].Breaker = func() string { return "closed" }
+			}
+		}
+	})
+	metrics.RunFinished(menusync.Run{
+		Trigger: menusync.TriggerCron, Outcome: menusync.OutcomeUpdated, StartedAt: time.Now(), FinishedAt: time.Now(),
+		Steps: menusync.Steps{Fetch: 12, Decode: 1, Lint: 1, Compile: 1, Publish: 2},
+	})
+	metrics.TickSkipped(bistro, menusync.SkipBusy)
+	metrics.Upstream(upstream.Call{Operation: upstream.OpMenu, Status: 200, Duration: time.Second})
+	metrics.Redis(time.Millisecond, nil)
+	metrics.OrderEvent(ordering.Event{Name: "order.swept"})
+	w.get(menuPath)
+	for range 2 { // the second one is a replay
+		w.post(ordersPath, order(), append(w.as(clientShop), key("k")...)...)
+	}
+	events := w.follow(bistro)
+	events.close()
+	w.metric(`larder_event_streams_ended_total{kind="menu",reason="client"} 1`)
+	return metrics.Registry()
+}
+
+// What /metrics shows follows Prometheus' rules for names, units and helps.
+func TestMetricsAreWellNamed(t *testing.T) {
+	t.Parallel()
+	problems, err := promlint.NewWithMetricFamilies(gathered(t, counting(t))).Lint()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, problem := range problems {
+		t.Errorf("%s: %s", problem.Metric, problem.Text)
+	}
+}
+
+// docs/metrics.md has every metric with its type and labels, and no other.
+func TestMetricsAreDocumented(t *testing.T) {
+	t.Parallel()
+	page, err := os.ReadFile("../docs/metrics.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	documented := map[string]described{}
+	for _, row := range regexp.MustCompile("(?m)^\\| `(larder_[a-z_]+)` \\| (\\w+) \\|([^|]*)\\| .+ \\|$").FindAllStringSubmatch(string(page), -1) {
+		var labels []string
+		for _, label := range regexp.MustCompile("`([a-z]+)`").FindAllStringSubmatch(row[3], -1) {
+			labels = append(labels, label[1])
+		}
+		slices.Sort(labels)
+		documented[row[1]] = described{kind: row[2], labels: labels}
+	}
+	shown := describedBy(t, counting(t))
+	for name, is := range shown {
+		if !strings.HasPrefix(name, "larder_") {
+			continue
+		}
+		said, ok := documented[name]
+		switch {
+		case !ok:
+			t.Errorf("docs/metrics.md does not have %s", name)
+		case is.kind == "":
+			t.Errorf("%s has never been counted in this test, so that nothing checks its type", name)
+		case said.kind != is.kind || !slices.Equal(said.labels, is.labels):
+			t.Errorf("docs/metrics.md says %+v of %s, which is %+v", said, name, is)
+		}
+	}
+	for name := range documented {
+		if _, ok := shown[name]; !ok {
+			t.Errorf("docs/metrics.md has %s, which larder does not show", name)
+		}
+	}
+}
