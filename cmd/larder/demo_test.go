@@ -64,11 +64,12 @@ func TestDemoOf200Restaurants(t *testing.T) {
 	}
 }
 
-// runningDemo starts a demo and gives the addresses of larder and its sandbox.
-func runningDemo(t *testing.T) (base, kitchen string, r *running) {
+// runningDemo starts a demo, with more in its environment, and gives the
+// addresses of larder and its sandbox.
+func runningDemo(t *testing.T, env ...string) (base, kitchen string, r *running) {
 	t.Helper()
 	quiet := []string{"LARDER_RESTAURANTS_0_SCHEDULE=@every 48h", "LARDER_SYNC_SCHEDULE=@every 48h"} // no tick in between
-	r = command{env: quiet}.start(t, "demo", "--listen", "127.0.0.1:0", "--sandbox-listen", "127.0.0.1:0")
+	r = command{env: append(quiet, env...)}.start(t, "demo", "--listen", "127.0.0.1:0", "--sandbox-listen", "127.0.0.1:0")
 	base = r.out.find(t, `(http://\S+)/v1/restaurants\n`)[1]
 	kitchen = r.out.find(t, `(http://\S+)/sandbox/orders   what`)[1]
 	return base, kitchen, r

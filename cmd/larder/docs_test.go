@@ -1,0 +1,142 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"net/http"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"larder/configs"
+	"larder/internal/doctest"
+	"larder/internal/redistest"
+)
+
+var update = flag.Bool("update", false, "write what the pages' commands print into the pages")
+
+// root is the project's folder.
+const root = "../.."
+
+// notRun are the reasons why a block of a page may stay unrun, as the page says
+// above it (<!-- not run: docker -->). What can be proved of such blocks is
+// proved beside their files, in deploy/.
+func notRun() map[string]string {
+	return map[string]string{
+		"demo":       "starts the demo that all pages are run against, and does not end",
+		"docker":     "needs a container engine, and images from a registry",
+		"kubernetes": "needs a cluster",
+		"systemd":    "needs root and a machine that systemd has started",
+		"network":    "fetches from other hosts",
+		"long":       "takes minutes, and is a target of the Makefile",
+		"root":       "changes the machine",
+		"your site":  "speaks of a server that is the reader's own",
+	}
+}
+
+// TestDocs runs every command and sends every request of the README, of docs/
+// and of deploy/ as it stands, each page against larders of its own, and compares
+// what comes with what the page says. With -update it writes what commands print
+// into the pages.
+func TestDocs(t *testing.T) {
+	t.Parallel()
+	pages, err := doctest.Find(root, "README.md", "docs", "deploy")
+	if err != nil {
+		t.Fatal(err)
+	}
+	run := 0
+	for _, page := range pages {
+		steps, err := page.Steps()
+		if err != nil {
+			t.Error(err)
+		}
+		if len(steps) == 0 {
+			continue
+		}
+		run += len(steps)
+		t.Run(page.Path, func(t *testing.T) {
+			t.Parallel()
+			w := setup(t, page.Setup)
+			if text := page.Run(t, w, notRun(), *update); text != "" {
+				if err := os.WriteFile(filepath.Join(root, page.Path), []byte(text), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if left, err := w.Left(); page.Path == "README.md" && (err != nil || len(left) > 0) {
+				t.Errorf("the README's commands leave %v behind, %v", left, err)
+			}
+		})
+	}
+	if least := 15; run < least {
+		t.Errorf("%d steps found, there were %d once", run, least)
+	}
+}
+
+// setup starts what a page wants to run against: a demo ("", "demo"), or the same
+// on a Redis of its own, with redis-cli at hand ("redis").
+func setup(t *testing.T, name string) *doctest.World {
+	t.Helper()
+	program := binary(t)
+	w := &doctest.World{
+		Commands: map[string]string{"larder": "exec " + program + ` "$@"`},
+		Texts:    [][2]string{{"go run ./cmd/larder", program}},
+	}
+	var more []string // environment of the demo
+	switch name {
+	case "", "demo":
+	case "redis":
+		server := redistest.Start(t, redistest.AppendOnly())
+		more = []string{"LARDER_REDIS_URL=" + server.URL()}
+		cli, err := exec.LookPath("redis-cli")
+		if err != nil {
+			t.Fatalf("%v: sudo apt-get install --no-install-recommends redis-tools", err)
+		}
+		w.Commands["redis-cli"] = "exec " + cli + ` -u ` + server.URL() + ` "$@"`
+		w.Addresses = [][2]string{{"127.0.0.1:6379", server.Addr()}}
+	default:
+		t.Fatalf("no page can be set up with %q", name)
+	}
+	base, kitchen, _ := runningDemo(t, more...)
+	config := strings.NewReplacer("http://127.0.0.1:8080", base, "http://127.0.0.1:9090", kitchen).Replace(string(configs.Demo()))
+	w.Texts = append(w.Texts, [2]string{"configs/demo.yaml", write(t, "demo.yaml", config)})
+	w.Addresses = append([][2]string{{"127.0.0.1:8080", hostOf(t, base)}, {"127.0.0.1:9090", hostOf(t, kitchen)}}, w.Addresses...)
+	w.Env = append(more, "LARDER_URL="+base)
+	w.Token = func(ctx context.Context, client string) (string, error) { return demoToken(ctx, base, client) }
+	return w
+}
+
+func hostOf(t *testing.T, address string) string {
+	t.Helper()
+	u, err := url.Parse(address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return u.Host
+}
+
+// demoToken asks for a token as a client of demo.yaml.
+func demoToken(ctx context.Context, base, client string) (string, error) {
+	form := url.Values{"grant_type": {"client_credentials"}, "client_id": {client}, "client_secret": {client + "-secret"}}
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, base+"/connect/token", strings.NewReader(form.Encode()))
+	if err != nil {
+		return "", err
+	}
+	request.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = response.Body.Close() }() // it was read to its end, or the test fails
+	var answer struct {
+		Token string `json:"access_token"`
+	}
+	if err := json.NewDecoder(response.Body).Decode(&answer); err != nil || answer.Token == "" {
+		return "", fmt.Errorf("no token for the client %q: %s: %w", client, response.Status, err)
+	}
+	return answer.Token, nil
+}

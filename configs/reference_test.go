@@ -1,0 +1,222 @@
+package configs
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"reflect"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/goccy/go-yaml"
+	"github.com/google/go-cmp/cmp"
+)
+
+var update = flag.Bool("update", false, "write the reference in docs/configuration.md anew")
+
+// referenceBegins is the line of docs/configuration.md behind which the
+// reference stands.
+const referenceBegins = "<!-- Written by: go test ./configs -run Reference -update -->\n"
+
+// TestReference holds docs/configuration.md equal to the keys of the code, their
+// defaults and what larder.yaml says of them.
+func TestReference(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join("..", "docs", "configuration.md")
+	page, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, got, found := strings.Cut(string(page), referenceBegins)
+	if !found {
+		t.Fatalf("%s has no line %s", path, referenceBegins)
+	}
+	want := reference(t)
+	if *update {
+		if err := os.WriteFile(path, []byte(before+referenceBegins+want), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("the reference (-code +page); go test ./configs -run Reference -update writes it:\n%s", diff)
+	}
+}
+
+// entry is a row of the reference: keys that larder.yaml explains together.
+type entry struct {
+	keys, defaults []string
+	meaning        string
+}
+
+// reference is a table of keys for each section.
+func reference(t *testing.T) string {
+	t.Helper()
+	said := sayings(string(uncommented()))
+	var text strings.Builder
+	root := reflect.ValueOf(Default()).Elem()
+	for _, f := range fieldsOf(root.Type()) {
+		fmt.Fprintf(&text, "\n### `%s`\n\n", f.name)
+		if intro := said[f.name].text; intro != "" {
+			text.WriteString(strings.TrimSuffix(intro, " Sample:") + "\n\n")
+		}
+		text.WriteString("| key | default | meaning |\n|---|---|---|\n")
+		var rows []entry
+		for _, row := range rowsOf(f.name, f, root.FieldByIndex(f.index), said)[1:] {
+			rows = row.under(rows, said)
+		}
+		for _, row := range rows {
+			if section, _, _ := strings.Cut(row.keys[0], "."+lastOf(row.keys[0])); row.meaning == "" && said[plain(section)].text == "" {
+				t.Errorf("larder.yaml does not say what %s is", row.keys[0])
+			}
+			fmt.Fprintf(&text, "| %s | %s | %s |\n", strings.Join(row.keys, "<br>"), strings.Join(row.defaults, "<br>"), row.meaning)
+		}
+	}
+	return text.String()
+}
+
+// plain is a key as sayings names it, lastOf its last name.
+func plain(key string) string { return strings.NewReplacer("`", "", "[]", "").Replace(key) }
+
+func lastOf(key string) string { return key[strings.LastIndexByte(key, '.')+1:] }
+
+// under puts the row below the others, or into the last of them where they are
+// explained together.
+func (e entry) under(rows []entry, said map[string]saying) []entry {
+	last := len(rows) - 1
+	if said[plain(e.keys[0])].withTheOneBefore && last >= 0 {
+		rows[last].keys, rows[last].defaults = append(rows[last].keys, e.keys...), append(rows[last].defaults, e.defaults...)
+		return rows
+	}
+	return append(rows, e)
+}
+
+// rowsOf are a key's row and those of all keys inside it; the elements of a list
+// have the defaults of a new one. A section of which nothing is said has no row,
+// but for the outermost.
+func rowsOf(path string, f field, v reflect.Value, said map[string]saying) []entry {
+	row := entry{keys: []string{"`" + path + "`"}, defaults: []string{""}, meaning: said[plain(path)].text}
+	inside := func(path string, v reflect.Value) []entry {
+		var rows []entry
+		for _, f := range fieldsOf(v.Type()) {
+			rows = append(rows, rowsOf(join(path, f.name), f, v.FieldByIndex(f.index), said)...)
+		}
+		return rows
+	}
+	switch typ := v.Type(); {
+	case f.secret:
+		if strings.HasPrefix(row.meaning, "or "+f.name+fileSuffix) {
+			row.meaning = "" // as all secrets may
+		}
+		row.meaning = strings.TrimPrefix(row.meaning+fmt.Sprintf(" A secret: also `${NAME}`, or `%s%s`.", f.name, fileSuffix), " ")
+	case typ.Kind() == reflect.Pointer && typ.Elem().Kind() == reflect.Struct:
+		var keys []string
+		for _, inner := range fieldsOf(typ.Elem()) {
+			keys = append(keys, "`"+inner.name+"`")
+		}
+		row.meaning += ": " + strings.Join(keys, ", ")
+		return []entry{row}
+	case typ.Kind() == reflect.Slice && typ.Elem().Kind() == reflect.Struct && !isText(typ):
+		row.defaults, row.meaning = []string{"`[]`"}, strings.TrimSuffix(row.meaning, " Sample:")
+		element := reflect.New(typ.Elem()).Elem()
+		setDefaults(element)
+		return append([]entry{row}, inside(path+"[]", element)...)
+	case typ.Kind() == reflect.Struct && !isText(typ) && !isCustom(typ):
+		rows := inside(path, v)
+		if row.meaning == "" && strings.Contains(path, ".") {
+			return rows
+		}
+		return append([]entry{row}, rows...)
+	}
+	row.defaults = []string{defaultOf(v)}
+	return []entry{row}
+}
+
+// defaultOf is a default as the file would have it; "" for none.
+func defaultOf(v reflect.Value) string {
+	if v.Kind() == reflect.Float64 {
+		return fmt.Sprintf("`%v`", v.Float())
+	}
+	text, err := yaml.MarshalWithOptions(effective(v), yaml.Flow(true))
+	value := strings.TrimSpace(string(text))
+	if err != nil || value == "null" || value == `""` {
+		return ""
+	}
+	return "`" + value + "`"
+}
+
+// saying is what larder.yaml says of a key.
+type saying struct {
+	text             string
+	withTheOneBefore bool // the comment of the key before speaks of both
+}
+
+var keyForm = regexp.MustCompile(`^( *)(- )?([a-z_]+):(?: (.*))?$`)
+
+// sayings reads the comments of larder.yaml: those above a key, and those behind
+// its value. Keys are named as in Config, without indexes.
+func sayings(text string) map[string]saying {
+	said := map[string]saying{}
+	type level struct {
+		indent int
+		path   string
+	}
+	var levels []level
+	var comment []string
+	explained := false // the line before is a key with a comment above it, or belongs to one
+	for line := range strings.Lines(text) {
+		line = strings.TrimRight(line, "\n")
+		if words, isComment := strings.CutPrefix(strings.TrimSpace(line), "#"); isComment {
+			comment, explained = append(comment, strings.TrimPrefix(words, " ")), false
+			continue
+		}
+		key := keyForm.FindStringSubmatch(line)
+		if key == nil {
+			comment, explained = nil, false
+			continue
+		}
+		indent := len(key[1]) + len(key[2])
+		for len(levels) > 0 && levels[len(levels)-1].indent >= indent {
+			levels = levels[:len(levels)-1]
+		}
+		path := key[3]
+		if len(levels) > 0 {
+			path = levels[len(levels)-1].path + "." + path
+		}
+		_, behind, hasBehind := strings.Cut(" "+key[4], " #")
+		switch {
+		case len(comment) > 0:
+			said[path], explained = saying{text: prose(comment)}, true
+		case hasBehind:
+			said[path], explained = saying{text: prose([]string{strings.TrimSpace(behind)})}, false
+		default:
+			said[path] = saying{withTheOneBefore: explained && key[4] != ""}
+		}
+		if key[4] == "" || strings.HasPrefix(strings.TrimSpace(key[4]), "#") {
+			explained = false // the keys inside have their own
+		}
+		levels, comment = append(levels, level{indent, path}), nil
+	}
+	return said
+}
+
+var choiceForm = regexp.MustCompile(`^([a-z]+: |redis\S*://)`)
+
+// prose makes one line of a comment; its list of choices stays one, and what
+// Markdown would read as its own is escaped.
+func prose(lines []string) string {
+	var text strings.Builder
+	for i, line := range lines {
+		switch {
+		case i == 0:
+		case choiceForm.MatchString(line) || strings.HasPrefix(lines[i-1], "redis"):
+			text.WriteString("<br>")
+		default:
+			text.WriteString(" ")
+		}
+		text.WriteString(line)
+	}
+	return strings.NewReplacer("|", `\|`, "*", `\*`).Replace(text.String())
+}
