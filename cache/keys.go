@@ -251,5 +251,8 @@ func (k Keys) Probe(tag int) string {
 
 // Keys of the HTTP room.
 
+// OpsAudit is a stream: what operators did, the last ten thousand entries.
+func (k Keys) OpsAudit() string { return k.name(format, "ops-audit") }
+
 // SigningKey holds the key that signs bearer tokens (policy H2).
 func (k Keys) SigningKey() string { return k.name(format, "signing-key") }

@@ -32,6 +32,8 @@ type AuthConfig struct {
 	Audience string `yaml:"audience"`
 	// TokenLifetime is how long a token is good for; one hour when left out.
 	TokenLifetime time.Duration `yaml:"token_lifetime"`
+	// SessionLifetime is how long an operator stays signed in to /ops; 8 hours when left out.
+	SessionLifetime time.Duration `yaml:"session_lifetime"`
 	// SigningKey signs the tokens (HS256), at least 32 bytes; left out, one is made and kept in Redis.
 	SigningKey string `secret:"true" yaml:"signing_key"`
 	// Clients may ask for tokens.
@@ -73,6 +75,9 @@ func (c *AuthConfig) SetDefaults() {
 	}
 	if c.TokenLifetime == 0 {
 		c.TokenLifetime = time.Hour
+	}
+	if c.SessionLifetime == 0 {
+		c.SessionLifetime = 8 * time.Hour
 	}
 	if len(c.PublicOrders.PaymentTypes) == 0 {
 		c.PublicOrders.PaymentTypes = []string{"cash", "card"}
@@ -120,6 +125,9 @@ func (c AuthConfig) Validate() error {
 	}
 	if c.TokenLifetime < time.Second {
 		errs = append(errs, &ConfigError{"auth.token_lifetime", "must be at least 1s"})
+	}
+	if c.SessionLifetime < time.Minute {
+		errs = append(errs, &ConfigError{"auth.session_lifetime", "must be at least 1m"})
 	}
 	if c.SigningKey != "" && len(c.SigningKey) < minSigningKey {
 		errs = append(errs, &ConfigError{"auth.signing_key", "must have at least 32 bytes"})

@@ -20,6 +20,7 @@ type caller struct {
 	Connection string // the only one it sees; empty = all
 	Expires    time.Time
 	key        *signingKey // that signed the token
+	session    bool        // a browser that is signed in to /ops
 }
 
 // sees tells whether the caller may know of what belongs to a connection.

@@ -71,9 +71,10 @@ type Config struct {
 // RateConfig is `http.rate`: what one address or client may do. Policy H1.
 // "0" lifts a limit.
 type RateConfig struct {
-	Validate      Rate `yaml:"validate"`       // order checks, an address
-	Place         Rate `yaml:"place"`          // orders placed, and as many changes of orders, a client
-	TokenFailures Rate `yaml:"token_failures"` // refused token requests, a client and address
+	Validate       Rate `yaml:"validate"`         // order checks, an address
+	Place          Rate `yaml:"place"`            // orders placed, and as many changes of orders, a client
+	TokenFailures  Rate `yaml:"token_failures"`   // refused token requests, a client and address
+	SignInFailures Rate `yaml:"sign_in_failures"` // refused attempts to sign in to /ops, a client and address
 }
 
 // SetDefaults fills what is not set. It runs before the file is read, so that
@@ -114,6 +115,9 @@ func (c *Config) SetDefaults() {
 	}
 	if !c.Rate.TokenFailures.Limited() {
 		c.Rate.TokenFailures = Rate{Count: 10, Per: time.Minute}
+	}
+	if !c.Rate.SignInFailures.Limited() {
+		c.Rate.SignInFailures = Rate{Count: 5, Per: time.Minute}
 	}
 }
 

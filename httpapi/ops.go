@@ -39,6 +39,13 @@ func (s *Server) syncRestaurant(c *gin.Context) {
 	run, err := s.runner.Start(c.Request.Context(), restaurant, menusync.Request{
 		Trigger: menusync.TriggerManual, By: who.Client, Force: force,
 	})
+	if err == nil {
+		did := deed{Action: actionSync, Connection: s.connectionFor(restaurant), Restaurant: &restaurant, Run: &run.ID}
+		if force {
+			did.Action = actionForce
+		}
+		s.note(c, did)
+	}
 	s.answerRun(c, run, err, wait)
 }
 
@@ -151,10 +158,7 @@ func (s *Server) lint(c *gin.Context) {
 		fail(c, err)
 		return
 	}
-	if findings == nil {
-		findings = []menu.Finding{}
-	}
-	answer(c, http.StatusOK, result{findings})
+	answer(c, http.StatusOK, result{s.named(restaurant, findings)})
 }
 
 // run answers GET /v1/ops/runs/{run}.

@@ -32,9 +32,9 @@ func (s *Server) listOrders(c *gin.Context) {
 		fail(c, err)
 		return
 	}
-	list := page[recordView]{Result: make([]recordView, len(records)), Next: nextPage(next)}
+	list := page[listedOrder]{Result: make([]listedOrder, len(records)), Next: nextPage(next)}
 	for i, record := range records {
-		list.Result[i] = viewOf(record)
+		list.Result[i] = listedOrder{viewOf(record), s.nameOf(record.Restaurant)}
 	}
 	answer(c, http.StatusOK, list)
 }
@@ -57,6 +57,13 @@ func (s *Server) orderQuery(c *gin.Context) (ordering.Query, error) {
 	}
 	query.Cursor, err = cursor(c)
 	return query, err
+}
+
+// listedOrder is a record in the operators' list.
+type listedOrder struct {
+	recordView
+	// RestaurantName is as in opsOrderView.
+	RestaurantName *string `json:"restaurantName"`
 }
 
 // opsOrderView is a record with everything that settling it takes.
@@ -183,5 +190,9 @@ func (s *Server) resolveOrder(c *gin.Context) {
 		"client": who.Client, "connection": resolved.Record.Connection, "operation": word.Operation, "word": word.How,
 		"outcome": resolved.Call.Outcome, "state": resolved.Record.State,
 	}).Info("an order's unknown outcome was settled")
+	s.note(c, deed{
+		Action: actionResolve, Connection: resolved.Record.Connection, Restaurant: orNull(resolved.Record.Restaurant),
+		Ref: &resolved.Record.Ref, Detail: cutDetail(string(word.Operation) + ": " + string(word.How)),
+	})
 	answer(c, http.StatusOK, result{viewOf(resolved.Record)})
 }

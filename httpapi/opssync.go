@@ -25,6 +25,11 @@ func (s *Server) syncAll(c *gin.Context) {
 		fail(c, err)
 		return
 	}
+	did := deed{Action: actionSyncAll, Connection: who.Connection, Batch: &batch.ID}
+	if force {
+		did.Action = actionForceAll
+	}
+	s.note(c, did)
 	c.Header("Location", "/v1/ops/sync/"+batch.ID)
 	answer(c, http.StatusAccepted, result{struct {
 		Batch string `json:"batch"`

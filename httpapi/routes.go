@@ -52,7 +52,14 @@ func (s *Server) route() error {
 
 // routeOps registers what http.ops_listen moves (policy H6).
 func (s *Server) routeOps(engine *gin.Engine) {
-	guard := s.guard(ScopeOps)
+	guard := s.guardOps
+	get(engine, "/ops/session", s.whoAmI)
+	engine.POST("/ops/session", s.ownSite, s.signIn)
+	engine.DELETE("/ops/session", s.ownSite, s.signOut)
+	get(engine, "/v1/ops/summary", guard, withinStore, s.summary)
+	get(engine, "/v1/ops/audit", guard, withinStore, s.listAudit)
+	get(engine, "/v1/ops/restaurants", guard, withinStore, s.listOpsRestaurants)
+	get(engine, "/v1/ops/restaurants/:restaurant", guard, withinStore, s.opsRestaurant)
 	engine.POST("/v1/ops/restaurants/:restaurant/sync", guard, s.syncRestaurant)
 	engine.POST("/v1/ops/sync", guard, s.syncAll)
 	get(engine, "/v1/ops/sync/:batch", guard, s.batch)
@@ -60,6 +67,7 @@ func (s *Server) routeOps(engine *gin.Engine) {
 	get(engine, "/v1/ops/restaurants/:restaurant/lint", guard, withinStore, s.lint)
 	get(engine, "/v1/ops/restaurants/:restaurant/versions", guard, withinStore, s.listVersions)
 	get(engine, "/v1/ops/restaurants/:restaurant/versions/:version/view", guard, withinStore, s.versionView)
+	get(engine, "/v1/ops/restaurants/:restaurant/versions/:version/changes", guard, withinStore, s.versionChanges)
 	engine.POST("/v1/ops/restaurants/:restaurant/rollback", guard, s.rollBack)
 	engine.DELETE("/v1/ops/restaurants/:restaurant/hold", guard, s.releaseHold)
 	get(engine, "/v1/ops/runs", guard, withinStore, s.listRuns)
@@ -71,7 +79,7 @@ func (s *Server) routeOps(engine *gin.Engine) {
 	switch s.cfg.Metrics {
 	case MetricsOff:
 	case MetricsOps:
-		get(engine, "/metrics", guard, s.book.refresh, show)
+		get(engine, "/metrics", s.bearerOps, s.book.refresh, show) // never by a session: it is not below /v1/ops
 	default:
 		get(engine, "/metrics", s.book.refresh, show)
 	}

@@ -96,6 +96,12 @@ type Server struct {
 	publicLimit   *limiter
 	publicReads   *limiter
 	tokenLimit    *limiter
+	signIns       signIns
+	bearerOps     gin.HandlerFunc // guard(ScopeOps)
+	proxies       proxies
+	audit         *audit
+	comparing     chan struct{} // a place for each comparison under way
+	release       string
 	sampled       atomic.Uint64
 	sheets        sheets
 	past          atomic.Int64                                     // Unix milliseconds: a time that is over
@@ -154,6 +160,11 @@ func New(cfg Config, auth AuthConfig, deps Deps) (*Server, error) {
 	s.publicLimit = newLimiter(auth.PublicOrders.Rate, s.clock)
 	s.publicReads = newLimiter(cfg.Rate.Validate, s.clock)
 	s.tokenLimit = newLimiter(cfg.Rate.TokenFailures, s.clock)
+	s.signIns = signIns{failures: newLimiter(cfg.Rate.SignInFailures, s.clock), site: http.NewCrossOriginProtection()}
+	s.bearerOps = s.guard(ScopeOps)
+	s.proxies = newProxies(cfg.TrustedProxies)
+	s.audit = &audit{redis: s.redis.Strict(), key: s.redis.Keys().OpsAudit()}
+	s.comparing, s.release = make(chan struct{}, comparisons), deps.Version
 	s.reasons = &reasonsKept{}
 	s.readiness = newReadiness(s.clock)
 	s.streams = newStreams(cfg.Events, deps.Replica)

@@ -1,0 +1,178 @@
+package httpapi
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/gin-gonic/gin"
+	"github.com/redis/go-redis/v9"
+	"github.com/sirupsen/logrus"
+
+	"larder/cache"
+	"larder/internal/menu"
+)
+
+// action is what a person or program has done to larder.
+type action string
+
+// The actions that are kept, in the order in which /v1/ops/audit explains them.
+const (
+	actionSync     action = "sync"
+	actionForce    action = "force"
+	actionSyncAll  action = "sync_all"
+	actionForceAll action = "force_all"
+	actionRollback action = "rollback"
+	actionRelease  action = "release"
+	actionResolve  action = "resolve"
+	actionSignIn   action = "sign_in"
+	actionSignOut  action = "sign_out"
+)
+
+// actions gives every action.
+func actions() []action {
+	return []action{
+		actionSync, actionForce, actionSyncAll, actionForceAll, actionRollback, actionRelease, actionResolve,
+		actionSignIn, actionSignOut,
+	}
+}
+
+// How a caller named itself.
+const (
+	viaToken   = "token"
+	viaSession = "session"
+)
+
+// deed is one thing that was done: an entry of /v1/ops/audit. What does not
+// apply is null.
+type deed struct {
+	ID         string `json:"id"`
+	At         string `json:"at"`
+	Client     string `json:"client"`
+	Via        string `json:"via"` // token or session
+	Action     action `json:"action"`
+	RequestID  string `json:"requestId"`
+	Connection string `json:"connection"` // whose; "" of what concerns all, or none
+	// Restaurant is what the action was about: a restaurant or "@connection".
+	Restaurant *menu.RestaurantID `json:"restaurant"`
+	Run        *string            `json:"run"`
+	Batch      *string            `json:"batch"`
+	Ref        *string            `json:"ref"`     // of an order
+	Version    *int64             `json:"version"` // that a rollback goes back to
+	Detail     *string            `json:"detail"`  // the hold of a rollback, what was said of an order
+}
+
+const (
+	auditKept  = 10_000          // entries
+	auditLimit = 2 * time.Second // to write one
+	auditField = "d"
+	maxDetail  = 200 // bytes
+)
+
+// audit is who did what and when, in a stream of Redis that every larder shares.
+type audit struct {
+	redis redis.UniversalClient // sends each command once
+	key   string
+}
+
+// add writes an entry, and with it drops the oldest beyond auditKept.
+func (a *audit) add(ctx context.Context, d deed) error {
+	text, err := json.Marshal(d)
+	if err != nil {
+		return fmt.Errorf("httpapi: audit: %w", err)
+	}
+	// Of what was done already: that the caller has left changes nothing.
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), auditLimit)
+	defer cancel()
+	err = a.redis.XAdd(ctx, &redis.XAddArgs{Stream: a.key, MaxLen: auditKept, Values: []any{auditField, text}}).Err()
+	if err != nil {
+		return fmt.Errorf("httpapi: audit: %w: %w", cache.ErrUnavailable, err)
+	}
+	return nil
+}
+
+// before gives at most count entries that are older than the one named, the
+// newest first; "" begins at the newest.
+func (a *audit) before(ctx context.Context, id string, count int) ([]deed, error) {
+	from := "+"
+	if id != "" {
+		from = id
+	}
+	messages, err := a.redis.XRevRangeN(ctx, a.key, from, "-", int64(count)+1).Result() // one more: the one named
+	if err != nil {
+		return nil, fmt.Errorf("httpapi: audit: %w: %w", cache.ErrUnavailable, err)
+	}
+	deeds := make([]deed, 0, len(messages))
+	for _, message := range messages {
+		text, _ := message.Values[auditField].(string)
+		d := deed{}
+		if message.ID == id || json.Unmarshal([]byte(text), &d) != nil || len(deeds) == count {
+			continue
+		}
+		d.ID = message.ID
+		deeds = append(deeds, d)
+	}
+	return deeds, nil
+}
+
+// isEntry tells whether a text is the id of an entry: two numbers.
+func isEntry(id string) bool {
+	at, within, found := strings.Cut(id, "-")
+	number := func(text string) bool { return text != "" && len(text) <= 19 && strings.Trim(text, "0123456789") == "" }
+	return found && number(at) && number(within)
+}
+
+// note keeps what the caller has just done, and logs it. An entry that cannot
+// be kept changes nothing of what was done: the log has it all the same.
+func (s *Server) note(c *gin.Context, d deed) {
+	who, _ := callerOf(c)
+	d.At, d.Client, d.Via, d.RequestID = formatTime(s.clock()), who.Client, viaToken, idOf(c)
+	if who.session {
+		d.Via = viaSession
+	}
+	if d.Connection == "" {
+		d.Connection = who.Connection
+	}
+	fields := logrus.Fields{"event": "ops." + string(d.Action), "client": d.Client, "via": d.Via, "requestId": d.RequestID}
+	for name, value := range map[string]*string{"run": d.Run, "batch": d.Batch, "ref": d.Ref, "detail": d.Detail} {
+		if value != nil {
+			fields[name] = *value
+		}
+	}
+	if d.Restaurant != nil {
+		fields["restaurant"] = *d.Restaurant
+	}
+	if d.Version != nil {
+		fields["version"] = *d.Version
+	}
+	if err := s.audit.add(c.Request.Context(), d); err != nil {
+		s.log.WithFields(fields).WithError(err).Error("what was done could not be put into the audit list")
+		return
+	}
+	s.log.WithFields(fields).Info("an operator's action")
+}
+
+// connectionFor gives whose a restaurant, or a connection's own menu, is.
+func (s *Server) connectionFor(id menu.RestaurantID) string {
+	if restaurant, known := s.runner.Known(id); known {
+		return restaurant.Connection
+	}
+	name, _ := s.connectionOf(id)
+	return name
+}
+
+// seenBy tells whether a caller may know of an entry: of its connection's, and of
+// what it did itself.
+func (d *deed) seenBy(who caller) bool {
+	return who.Connection == "" || d.Connection == who.Connection || d.Client == who.Client
+}
+
+// cutDetail keeps an entry small.
+func cutDetail(text string) *string {
+	if len(text) > maxDetail {
+		text = strings.ToValidUTF8(text[:maxDetail], "")
+	}
+	return orNull(text)
+}

@@ -1,0 +1,118 @@
+package httpapi_test
+
+import (
+	"encoding/json"
+	"net/http"
+	"strconv"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// auditRow is an entry of the audit list.
+type auditRow struct {
+	ID, At, Client, Via, Action, RequestID, Connection string
+	Restaurant, Run, Batch, Ref, Detail                *string
+	Version                                            *int64
+}
+
+func (w *world) auditOf(query string, headers ...string) (rows []auditRow, next *string) {
+	w.t.Helper()
+	got := w.get("/v1/ops/audit"+query, headers...).is(w.t, http.StatusOK)
+	var page struct {
+		Result []auditRow
+		Next   *string
+	}
+	if err := json.Unmarshal(got.body, &page); err != nil || page.Result == nil {
+		w.t.Fatalf("%v in %s", err, got.body)
+	}
+	return page.Result, page.Next
+}
+
+// told is what rows tell, one line each.
+func toldBy(rows []auditRow) []string {
+	lines := []string{}
+	for _, row := range rows {
+		line := row.Action + " by " + row.Client + " via " + row.Via
+		if row.Restaurant != nil {
+			line += " of " + *row.Restaurant
+		}
+		if row.Version != nil {
+			line += " to " + strconv.FormatInt(*row.Version, 10)
+		}
+		if row.Detail != nil {
+			line += " (" + *row.Detail + ")"
+		}
+		lines = append(lines, line)
+	}
+	return lines
+}
+
+// Whatever an operator does is kept with who did it, in the order in which it
+// was done; what was refused is not.
+func TestAudit(t *testing.T) {
+	t.Parallel()
+	k := newKitchen(t)
+	k.schedule()
+	ref := k.lost("1")
+	signedIn := k.signIn(clientOps)
+	run := runRow{}
+	k.do(http.MethodPost, syncPath+"?wait=30s", "", signedIn...).is(t, http.StatusOK).into(t, &run)
+	k.post(syncPath+"?wait=30s", `{"force": true}`, signedIn...).is(t, http.StatusOK)
+	k.post(rollbackPath, `{"version": 1}`, signedIn...).is(t, http.StatusOK)
+	k.do(http.MethodDelete, holdPath+"?wait=30s", "", signedIn...).is(t, http.StatusOK)
+	k.post("/v1/ops/orders/"+ref+"/resolve", `{"operation": "create", "outcome": "not_done", "note": "never came"}`, signedIn...).is(t, http.StatusOK)
+	k.do(http.MethodPost, "/v1/ops/sync", "", k.as(clientNorth)...).is(t, http.StatusAccepted)
+	k.post("/v1/ops/sync", `{"force": true}`, k.ops...).is(t, http.StatusAccepted)
+	k.do(http.MethodPost, "/v1/ops/restaurants/nowhere/sync", "", signedIn...).refused(t, http.StatusNotFound, "restaurant_not_found")
+	k.post(rollbackPath, `{"version": 99}`, signedIn...).refused(t, http.StatusNotFound, "version_not_found")
+	k.post(sessionPath, signInBody(clientOps, "wrong")).refused(t, http.StatusUnauthorized, "unauthorized")
+	k.do(http.MethodDelete, sessionPath, "", signedIn...).is(t, http.StatusNoContent)
+
+	rows, next := k.auditOf("", k.ops...)
+	want := []string{
+		"sign_out by ops via session",
+		"force_all by ops via token",
+		"sync_all by north via token",
+		"resolve by ops via session of bistro (create: not_done)",
+		"release by ops via session of bistro",
+		"rollback by ops via session of bistro to 1 (hold: next_change)",
+		"force by ops via session of bistro",
+		"sync by ops via session of bistro",
+		"sign_in by ops via session",
+	}
+	if diff := cmp.Diff(want, toldBy(rows)); diff != "" || next != nil {
+		t.Errorf("next %v (-want +got):\n%s", next, diff)
+	}
+	synced := rows[7]
+	if synced.Run == nil || *synced.Run != run.ID || synced.At == "" || synced.RequestID == "" || rows[3].Ref == nil || *rows[3].Ref != ref || rows[1].Batch == nil {
+		t.Errorf("a sync %+v, a word on an order %+v, a batch %+v", synced, rows[3], rows[1])
+	}
+	// A client of one connection sees what concerns that, and its own.
+	rows, _ = k.auditOf("", k.as(clientNorth)...)
+	if diff := cmp.Diff([]string{"sync_all by north via token"}, toldBy(rows)); diff != "" {
+		t.Errorf("what north sees (-want +got):\n%s", diff)
+	}
+	for query, want := range map[string]int{
+		"?action=force": 1, "?client=north": 1, "?restaurant=" + bistro: 5, "?restaurant=nowhere": 0, "?action=sync&client=north": 0,
+	} {
+		if rows, _ := k.auditOf(query, k.ops...); len(rows) != want {
+			t.Errorf("%s: %v, want %d", query, toldBy(rows), want)
+		}
+	}
+	var paged []string
+	for query := "?limit=2"; query != ""; {
+		rows, next := k.auditOf(query, k.ops...)
+		paged = append(paged, toldBy(rows)...)
+		if query = ""; next != nil {
+			query = "?limit=2&cursor=" + *next
+		}
+	}
+	if diff := cmp.Diff(want, paged); diff != "" {
+		t.Errorf("page by page (-want +got):\n%s", diff)
+	}
+	for _, query := range []string{"?action=dance", "?limit=0", "?cursor=%21", "?cursor=bm9wZQ", "?cursor=MS0"} {
+		k.get("/v1/ops/audit"+query, k.ops...).refused(t, http.StatusBadRequest, "invalid_parameter")
+	}
+	k.get("/v1/ops/audit").refused(t, http.StatusUnauthorized, "unauthorized")
+}

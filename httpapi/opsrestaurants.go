@@ -1,0 +1,217 @@
+package httpapi
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/gin-gonic/gin"
+
+	"larder/cache"
+	"larder/internal/menu"
+	menusync "larder/sync"
+)
+
+// condition is something that an operator should know of a restaurant's menu.
+type condition string
+
+// The conditions. A restaurant may be in several; in none of them it is ok.
+const (
+	conditionMissing     condition = "missing"     // there is no menu
+	conditionFailed      condition = "failed"      // the last run failed
+	conditionQuarantined condition = "quarantined" // the guard refused the last menu
+	conditionStale       condition = "stale"       // not confirmed for too long (policy S5)
+	conditionHeld        condition = "held"        // a rollback holds it (policy S7a)
+	conditionOK          condition = "ok"
+	// conditionAttention is, in a filter, any of the first four.
+	conditionAttention condition = "attention"
+)
+
+// conditions gives what ?state= takes.
+func conditions() []condition {
+	return []condition{
+		conditionAttention, conditionMissing, conditionFailed, conditionQuarantined, conditionStale, conditionHeld, conditionOK,
+	}
+}
+
+// conditionsOf tells what is the matter with a restaurant's menu; has is false
+// where there is none.
+func (s *Server) conditionsOf(version cache.Version, has bool) []condition {
+	if !has {
+		return []condition{conditionMissing}
+	}
+	all := []condition{}
+	switch menusync.Outcome(version.LastOutcome) {
+	case menusync.OutcomeFailed:
+		all = append(all, conditionFailed)
+	case menusync.OutcomeQuarantined:
+		all = append(all, conditionQuarantined)
+	default:
+	}
+	if s.runner.Stale(version) {
+		all = append(all, conditionStale)
+	}
+	if version.Held {
+		all = append(all, conditionHeld)
+	}
+	return all
+}
+
+// meets tells whether conditions are chosen by ?state=.
+func meets(all []condition, want condition) bool {
+	switch want {
+	case "":
+		return true
+	case conditionOK:
+		return len(all) == 0
+	case conditionAttention:
+		return slices.ContainsFunc(all, func(one condition) bool { return one != conditionHeld })
+	default:
+		return slices.Contains(all, want)
+	}
+}
+
+// freshness is how old a menu is against its schedule. Of a menu that is not
+// there the ages are null.
+type freshness struct {
+	Schedule string `json:"schedule"`
+	TimeZone string `json:"timeZone"`
+	// AgeSeconds is how long ago the ordering service confirmed the menu.
+	AgeSeconds *float64 `json:"ageSeconds"`
+	// EverySeconds is the time between two runs; StaleSeconds the age from which
+	// the menu counts as stale. Null where the schedule has no two runs ahead.
+	EverySeconds *float64 `json:"everySeconds"`
+	StaleSeconds *float64 `json:"staleSeconds"`
+	NextAt       *string  `json:"nextAt"`
+}
+
+// opsRestaurantRow is a restaurant as an operator sees it.
+type opsRestaurantRow struct {
+	restaurantRow
+	States    []condition `json:"states"`
+	Freshness freshness   `json:"freshness"`
+}
+
+// listOpsRestaurants answers GET /v1/ops/restaurants, by id; ?q= are words that
+// occur in the id or the name, ?connection= and ?state= choose.
+//
+// What a state is chosen by is what this larder has in memory, at most
+// cache.poll old; the rows themselves are read anew.
+func (s *Server) listOpsRestaurants(c *gin.Context) {
+	limit, err := pageSize(c)
+	if err != nil {
+		fail(c, err)
+		return
+	}
+	words, err := searchText(c)
+	if err != nil {
+		fail(c, err)
+		return
+	}
+	after, err := cursor(c)
+	if err != nil {
+		fail(c, err)
+		return
+	}
+	all, err := s.inCondition(c)
+	if err != nil {
+		fail(c, err)
+		return
+	}
+	chosen, next := pageOfRestaurants(all, words, after, limit)
+	versions := s.versions(c.Request.Context(), chosen)
+	list := page[opsRestaurantRow]{Result: make([]opsRestaurantRow, len(chosen)), Next: nextPage(next)}
+	for i, restaurant := range chosen {
+		list.Result[i] = s.opsRow(restaurant, versions)
+	}
+	answer(c, http.StatusOK, list)
+}
+
+// inCondition gives the restaurants that ?state= and ?connection= choose.
+func (s *Server) inCondition(c *gin.Context) ([]menusync.Restaurant, error) {
+	want := condition(c.Query("state"))
+	if known := conditions(); want != "" && !slices.Contains(known, want) {
+		names := make([]string, len(known))
+		for i, one := range known {
+			names[i] = string(one)
+		}
+		return nil, invalid("state", "is one of "+strings.Join(names, ", "))
+	}
+	who, _ := callerOf(c)
+	connection, given := c.GetQuery("connection")
+	var chosen []menusync.Restaurant
+	for _, restaurant := range s.visible(who) {
+		if given && restaurant.Connection != connection {
+			continue
+		}
+		if version, has := s.replica.Version(restaurant.ID); want == "" || meets(s.conditionsOf(version, has), want) {
+			chosen = append(chosen, restaurant)
+		}
+	}
+	return chosen, nil
+}
+
+// opsRow lays one restaurant out.
+func (s *Server) opsRow(restaurant menusync.Restaurant, versions map[menu.RestaurantID]cache.Version) opsRestaurantRow {
+	version, has := versions[restaurant.ID]
+	return opsRestaurantRow{
+		restaurantRow: s.row(restaurant, versions), States: s.conditionsOf(version, has),
+		Freshness: s.freshness(restaurant.ID, version, has),
+	}
+}
+
+func (s *Server) freshness(id menu.RestaurantID, version cache.Version, has bool) freshness {
+	plan, _ := s.runner.Plan(id)
+	f := freshness{Schedule: plan.Schedule, TimeZone: plan.TimeZone, NextAt: timeOrNull(plan.Next)}
+	if plan.Every > 0 {
+		every, stale := plan.Every.Seconds(), (time.Duration(plan.StaleAfter) * plan.Every).Seconds()
+		f.EverySeconds, f.StaleSeconds = &every, &stale
+	}
+	if has {
+		age := max(0, s.clock().Sub(version.CheckedAt).Seconds())
+		f.AgeSeconds = &age
+	}
+	return f
+}
+
+// opsRestaurantView is one restaurant with its last runs.
+type opsRestaurantView struct {
+	opsRestaurantRow
+	Content *string `json:"content"`
+	// Hold is what ends the hold; null where nothing is held.
+	Hold *cache.HoldUntil `json:"hold"`
+	// LastRun is the newest run, also one that is not finished; null where none
+	// is kept.
+	LastRun *menusync.Run `json:"lastRun"`
+}
+
+// opsRestaurant answers GET /v1/ops/restaurants/{restaurant}.
+func (s *Server) opsRestaurant(c *gin.Context) {
+	id, err := s.synced(c)
+	if err != nil {
+		fail(c, err)
+		return
+	}
+	restaurant, known := s.runner.Known(id)
+	if !known { // a connection's own menu
+		restaurant = menusync.Restaurant{ID: id, Connection: s.connectionFor(id)}
+	}
+	versions := s.versions(c.Request.Context(), []menusync.Restaurant{restaurant})
+	view := opsRestaurantView{opsRestaurantRow: s.opsRow(restaurant, versions)}
+	if version, has := versions[id]; has {
+		view.Content = &version.Content
+		if version.Held {
+			view.Hold = &version.Hold.Until
+		}
+	}
+	runs, _, err := s.runner.Runs(c.Request.Context(), menusync.Filter{Restaurant: id, Limit: 1})
+	if err != nil {
+		fail(c, err)
+		return
+	}
+	if len(runs) > 0 {
+		view.LastRun = &runs[0]
+	}
+	answer(c, http.StatusOK, result{view})
+}

@@ -1,0 +1,203 @@
+package httpapi_test
+
+import (
+	"encoding/json"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"larder/internal/menu"
+	menusync "larder/sync"
+)
+
+// opsRow is a restaurant as an operator sees it.
+type opsRow struct {
+	ID, Name, Connection string
+	Version              *int64
+	States               []string
+	Freshness            struct {
+		Schedule                               string
+		AgeSeconds, EverySeconds, StaleSeconds *float64
+		NextAt                                 *time.Time
+	}
+	Hold    *string
+	LastRun *runRow
+}
+
+func (w *world) opsRows(query string, headers ...string) (rows []opsRow, next *string) {
+	w.t.Helper()
+	got := w.get("/v1/ops/restaurants"+query, headers...).is(w.t, http.StatusOK)
+	var page struct {
+		Result []opsRow
+		Next   *string
+	}
+	if err := json.Unmarshal(got.body, &page); err != nil || page.Result == nil {
+		w.t.Fatalf("%v in %s", err, got.body)
+	}
+	return page.Result, page.Next
+}
+
+func idsOf(rows []opsRow) []string {
+	ids := []string{}
+	for _, row := range rows {
+		ids = append(ids, row.ID)
+	}
+	return ids
+}
+
+func TestOpsRestaurants(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.service.setMenu(north, `{"name": "x", "products": []}`) // refused by the guard
+	if run := w.pull(north); run.Outcome != menusync.OutcomeQuarantined {
+		t.Fatalf("pulled: %+v", run)
+	}
+	if _, err := w.runner.Rollback(t.Context(), bistro, menusync.Rollback{Version: 1, Hold: "released"}, "ops", 0); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.replica.Poll(t.Context()); err != nil { // the states are those of memory
+		t.Fatal(err)
+	}
+	ops := w.as(clientOps)
+	rows, next := w.opsRows("", ops...)
+	if next != nil || len(rows) != 3 {
+		t.Fatalf("got %+v, next %v", rows, next)
+	}
+	states := map[string][]string{}
+	for _, row := range rows {
+		states[row.ID] = row.States
+	}
+	if diff := cmp.Diff(map[string][]string{bistro: {"held"}, north: {"quarantined"}, empty: {"missing"}}, states); diff != "" {
+		t.Errorf("states (-want +got):\n%s", diff)
+	}
+	fresh := rows[0].Freshness
+	if fresh.Schedule != "@every 24h" || fresh.AgeSeconds == nil || *fresh.AgeSeconds > 60 || fresh.EverySeconds == nil || *fresh.EverySeconds != 86400 ||
+		fresh.StaleSeconds == nil || *fresh.StaleSeconds != 3*86400 || fresh.NextAt == nil || !fresh.NextAt.After(time.Now()) {
+		t.Errorf("freshness %+v", fresh)
+	}
+	if rows[1].ID != empty || rows[1].Freshness.AgeSeconds != nil {
+		t.Errorf("a menu that is not there: %+v", rows[1])
+	}
+	for query, want := range map[string][]string{
+		"?state=attention": {empty, north}, "?state=missing": {empty}, "?state=quarantined": {north}, "?state=held": {bistro},
+		"?state=ok": {}, "?state=failed": {}, "?state=stale": {}, "?q=north": {north}, "?q=THE&connection=main": {bistro, empty},
+		"?connection=nowhere": {}, "?state=attention&connection=north": {north},
+	} {
+		if rows, _ := w.opsRows(query, ops...); !slices.Equal(idsOf(rows), want) {
+			t.Errorf("%s: %v, want %v", query, idsOf(rows), want)
+		}
+	}
+	if rows, next := w.opsRows("?limit=1&state=attention", ops...); !slices.Equal(idsOf(rows), []string{empty}) || next == nil {
+		t.Errorf("the first page: %v, %v", idsOf(rows), next)
+	} else if rows, next = w.opsRows("?limit=1&state=attention&cursor="+*next, ops...); !slices.Equal(idsOf(rows), []string{north}) || next != nil {
+		t.Errorf("the second page: %v, %v", idsOf(rows), next)
+	}
+	if rows, _ := w.opsRows("", w.as(clientNorth)...); !slices.Equal(idsOf(rows), []string{north}) {
+		t.Errorf("a client of one connection sees %v", idsOf(rows))
+	}
+	for _, query := range []string{"?state=lost", "?limit=0", "?cursor=%21", "?q=" + strings.Repeat("x", 201)} {
+		w.get("/v1/ops/restaurants"+query, ops...).refused(t, http.StatusBadRequest, "invalid_parameter")
+	}
+}
+
+func TestOpsRestaurant(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ops := w.as(clientOps)
+	var one opsRow
+	w.get(opsBistro, ops...).is(t, http.StatusOK).into(t, &one)
+	if one.ID != bistro || one.Name != "The bistro" || one.LastRun == nil || *one.LastRun.Outcome != "updated" || one.Hold != nil || len(one.States) != 0 {
+		t.Errorf("got %+v", one)
+	}
+	one = opsRow{}
+	w.get("/v1/ops/restaurants/"+empty, ops...).is(t, http.StatusOK).into(t, &one)
+	if one.Version != nil || one.LastRun == nil || *one.LastRun.Outcome != "failed" || one.LastRun.Error == nil {
+		t.Errorf("without a menu: %+v", one)
+	}
+	one = opsRow{}
+	w.get("/v1/ops/restaurants/@main", ops...).is(t, http.StatusOK).into(t, &one)
+	if one.ID != "@main" || one.Connection != "main" {
+		t.Errorf("a connection's own menu: %+v", one)
+	}
+	w.get("/v1/ops/restaurants/nowhere", ops...).refused(t, http.StatusNotFound, "restaurant_not_found")
+}
+
+func TestOpsSummary(t *testing.T) {
+	t.Parallel()
+	k := newKitchen(t)
+	k.lost("1")
+	var got struct {
+		Restaurants       int
+		States            map[string]int
+		UnknownOrders     *int
+		MoreUnknownOrders bool
+	}
+	k.get("/v1/ops/summary", k.ops...).is(t, http.StatusOK).into(t, &got)
+	if got.Restaurants == 0 || got.UnknownOrders == nil || *got.UnknownOrders != 1 || got.MoreUnknownOrders || got.States["ok"]+got.States["attention"] != got.Restaurants || len(got.States) != 7 {
+		t.Errorf("got %+v", got)
+	}
+	got.Restaurants, got.UnknownOrders = 0, nil
+	k.get("/v1/ops/summary", k.as(clientNorth)...).is(t, http.StatusOK).into(t, &got)
+	if got.Restaurants != 1 || *got.UnknownOrders != 0 {
+		t.Errorf("a client of one connection: %+v", got)
+	}
+}
+
+// A comparison names dishes and shows what was and what is.
+func TestVersionChanges(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	raw := strings.Replace(kitchenMenu("205", "true"), `"name": "Twin B"`, `"name": "Twin C"`, 1)
+	raw = strings.Replace(raw, `{"id": "p5", "externalId": "e5"`, `{"id": "p6", "externalId": "e6"`, 1)
+	w.publishes(raw)
+	ops := w.as(clientOps)
+	type dish struct{ ID, Name string }
+	type field struct {
+		Field         string
+		Before, After any
+	}
+	type changed struct {
+		ID, Name string
+		Fields   []field
+	}
+	var got struct {
+		From, To       int64
+		Counts         map[string]int
+		Added, Removed []dish
+		Changed        []changed
+		Availability   []menu.Availability
+	}
+	w.get(versionsPath+"/1/changes", ops...).is(t, http.StatusOK).into(t, &got)
+	if got.From != 1 || got.To != 2 || got.Counts["added"] != 1 || got.Counts["changed"] != 2 {
+		t.Errorf("got %+v", got)
+	}
+	if diff := cmp.Diff([]dish{{"p6", "Stopped pie"}}, got.Added); diff != "" {
+		t.Errorf("added (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff([]dish{{"p5", "Stopped pie"}}, got.Removed); diff != "" {
+		t.Errorf("removed (-want +got):\n%s", diff)
+	}
+	want := []changed{
+		{"p1", "Margherita", []field{{"price", 199.9, 205.0}}},
+		{"p4", "Twin C", []field{{"name", "Twin B", "Twin C"}}},
+	}
+	if diff := cmp.Diff(want, got.Changed); diff != "" {
+		t.Errorf("changed (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff([]menu.Availability{{ID: "p3", Available: false}}, got.Availability); diff != "" {
+		t.Errorf("availability (-want +got):\n%s", diff)
+	}
+	got.From, got.To, got.Added = 0, 0, nil
+	w.get(versionsPath+"/2/changes?to=1", ops...).is(t, http.StatusOK).into(t, &got)
+	if diff := cmp.Diff([]dish{{"p5", "Stopped pie"}}, got.Added); diff != "" || got.From != 2 || got.To != 1 {
+		t.Errorf("the other way round: %d to %d (-want +got):\n%s", got.From, got.To, diff)
+	}
+	w.get(versionsPath+"/99/changes", ops...).refused(t, http.StatusNotFound, "version_not_found")
+	w.get(versionsPath+"/1/changes?to=99", ops...).refused(t, http.StatusNotFound, "version_not_found")
+	w.get(versionsPath+"/0/changes", ops...).refused(t, http.StatusBadRequest, "invalid_parameter")
+	w.get(versionsPath+"/1/changes?to=x", ops...).refused(t, http.StatusBadRequest, "invalid_parameter")
+}

@@ -1,0 +1,61 @@
+package httpapi
+
+import (
+	"net"
+	"net/http"
+	"net/netip"
+	"strings"
+)
+
+// proxies are the networks of http.trusted_proxies: what they say of a request
+// is believed.
+type proxies []netip.Prefix
+
+func newProxies(networks []string) proxies {
+	var all proxies
+	for _, text := range networks {
+		if prefix, err := netip.ParsePrefix(text); err == nil {
+			all = append(all, prefix.Masked())
+		} else if addr, err := netip.ParseAddr(text); err == nil {
+			all = append(all, netip.PrefixFrom(addr, addr.BitLen()))
+		}
+	}
+	return all
+}
+
+// https tells whether the browser came by https: to larder itself, or to a
+// trusted proxy that says so. Where several have spoken, all must.
+func (p proxies) https(r *http.Request) bool {
+	if r.TLS != nil {
+		return true
+	}
+	said := r.Header.Values("X-Forwarded-Proto")
+	if len(said) == 0 || !p.hold(r.RemoteAddr) {
+		return false
+	}
+	for hop := range strings.SplitSeq(strings.Join(said, ","), ",") {
+		if !strings.EqualFold(strings.TrimSpace(hop), "https") {
+			return false
+		}
+	}
+	return true
+}
+
+// hold tells whether the other end of a connection is one of them.
+func (p proxies) hold(remote string) bool {
+	host, _, err := net.SplitHostPort(remote)
+	if err != nil {
+		return false
+	}
+	addr, err := netip.ParseAddr(host)
+	if err != nil {
+		return false
+	}
+	addr = addr.Unmap().WithZone("")
+	for _, network := range p {
+		if network.Contains(addr) {
+			return true
+		}
+	}
+	return false
+}

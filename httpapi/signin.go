@@ -1,0 +1,177 @@
+package httpapi
+
+import (
+	"net/http"
+	"sync"
+
+	"github.com/gin-gonic/gin"
+	"github.com/sirupsen/logrus"
+
+	"larder/internal/menu"
+)
+
+// signIns is what signing in to /ops takes: attempts are judged one after the
+// other, so that many at once get no more than their limit.
+type signIns struct {
+	failures *limiter // by client and address
+	site     *http.CrossOriginProtection
+	one      sync.Mutex
+}
+
+// sessionView is who is signed in.
+type sessionView struct {
+	Client string `json:"client"`
+	// Connection is the only one that the client sees; null: all.
+	Connection *string `json:"connection"`
+	ExpiresAt  string  `json:"expiresAt"`
+	// Version is larder's own.
+	Version string `json:"version"`
+}
+
+func (s *Server) viewOfSession(who caller) sessionView {
+	return sessionView{Client: who.Client, Connection: orNull(who.Connection), ExpiresAt: formatTime(who.Expires), Version: s.release}
+}
+
+// whoAmI answers GET /ops/session: null where nobody is signed in.
+func (s *Server) whoAmI(c *gin.Context) {
+	who, _, known, err := s.session(c)
+	switch {
+	case err != nil:
+		fail(c, err)
+	case !known:
+		answer(c, http.StatusOK, result{nil})
+	default:
+		answer(c, http.StatusOK, result{s.viewOfSession(who)})
+	}
+}
+
+// signIn answers POST /ops/session: {"client", "secret"} of a client with the
+// scope ops becomes a session of this browser.
+func (s *Server) signIn(c *gin.Context) {
+	id, secret, err := readSignIn(c)
+	if err != nil {
+		fail(c, err)
+		return
+	}
+	client, err := s.admit(c, id, secret)
+	if err != nil {
+		fail(c, err)
+		return
+	}
+	value, expires, err := s.auth.begin(c.Request.Context(), client)
+	if err != nil {
+		fail(c, err)
+		return
+	}
+	who := caller{Client: client.ID, Connection: client.Connection, Expires: expires, session: true}
+	c.Set(keyCaller, who)
+	s.setSession(c, value)
+	s.note(c, deed{Action: actionSignIn})
+	answer(c, http.StatusOK, result{s.viewOfSession(who)})
+}
+
+// admit checks a client and its secret, within the limit of failures.
+func (s *Server) admit(c *gin.Context, id, secret string) (ClientConfig, error) {
+	s.signIns.one.Lock()
+	defer s.signIns.one.Unlock()
+	key := failureKey(id, s.clientIP(c))
+	if wait, spent := s.signIns.failures.spent(key); spent {
+		return ClientConfig{}, &problem{
+			code: CodeRateLimited, retryAfter: wait,
+			msg: "too many failed attempts of this client from this address; the limit is " + s.signIns.failures.rate.String(),
+		}
+	}
+	client, ok := s.auth.client(id, secret)
+	if ok && holds(client.Scopes, ScopeOps) {
+		return client, nil
+	}
+	s.signIns.failures.take(key)
+	_, configured := s.auth.clients[id]
+	s.log.WithFields(logrus.Fields{
+		"event": "ops.sign_in_refused", "requestId": idOf(c), "configured": configured, "secret": ok,
+	}).Warn("somebody could not sign in to /ops")
+	if ok {
+		return ClientConfig{}, &problem{code: CodeForbidden, msg: "the client has not the scope ops", params: map[string]any{"scope": string(ScopeOps)}}
+	}
+	return ClientConfig{}, &problem{code: CodeUnauthorized, msg: "the client is unknown or its secret is wrong"}
+}
+
+// signOut answers DELETE /ops/session: this browser forgets its session.
+func (s *Server) signOut(c *gin.Context) {
+	who, _, known, err := s.session(c)
+	s.setSession(c, "") // whatever it was
+	if err == nil && known {
+		c.Set(keyCaller, who)
+		s.note(c, deed{Action: actionSignOut})
+	}
+	c.Header("Cache-Control", "no-store")
+	c.Status(http.StatusNoContent)
+	c.Writer.WriteHeaderNow()
+}
+
+// readSignIn reads the body {"client": "…", "secret": "…"}.
+func readSignIn(c *gin.Context) (client, secret string, err error) {
+	const form = `is not known here; the body is {"client": "…", "secret": "…"}`
+	body, err := jsonBody(c)
+	if err != nil {
+		return "", "", err
+	}
+	text, err := menu.Check(body, maxDepth)
+	if err != nil {
+		return "", "", err
+	}
+	unknown := ""
+	reader := menu.NewReader(text)
+	object := reader.Object(func(name string) {
+		switch name {
+		case "client":
+			client, _ = reader.Text()
+		case "secret":
+			secret, _ = reader.Text()
+		default:
+			unknown = name
+			reader.Skip()
+		}
+	})
+	switch {
+	case unknown != "":
+		return "", "", invalid(unknown, form)
+	case !object:
+		return "", "", invalid("body", `is {"client": "…", "secret": "…"}`)
+	case client == "":
+		return "", "", invalid("client", "is the id of a client with the scope ops, as a text")
+	case secret == "":
+		return "", "", invalid("secret", "is the client's secret, as a text")
+	default:
+		return client, secret, nil
+	}
+}
+
+// ownSite refuses what a page of another site makes a browser send.
+func (s *Server) ownSite(c *gin.Context) {
+	if err := s.signIns.site.Check(c.Request); err != nil {
+		fail(c, &problem{code: CodeForbidden, msg: "the request comes from a page of another site", err: err})
+	}
+}
+
+// guardOps lets a request of ops through: with a bearer token of that scope, or
+// from a browser that is signed in.
+func (s *Server) guardOps(c *gin.Context) {
+	if _, given := c.Request.Header["Authorization"]; given {
+		s.bearerOps(c)
+		return
+	}
+	who, given, known, err := s.session(c)
+	switch {
+	case err != nil:
+		fail(c, err)
+	case !given:
+		fail(c, &problem{code: CodeUnauthorized, msg: "send a bearer token with the scope ops, which /connect/token gives, or sign in at /ops"})
+	case !known:
+		fail(c, &problem{code: CodeUnauthorized, msg: "the session is over; sign in again at /ops"})
+	default:
+		if s.ownSite(c); !c.IsAborted() {
+			c.Set(keyCaller, who)
+		}
+	}
+}
