@@ -35,6 +35,7 @@ func notRun() map[string]string {
 		"network":    "fetches from other hosts",
 		"long":       "takes minutes, and is a target of the Makefile",
 		"root":       "changes the machine",
+		"person":     "asks questions, or does not end by itself",
 		"your site":  "speaks of a server that is the reader's own",
 	}
 }
