@@ -3,6 +3,7 @@ package httpapi
 import (
 	"errors"
 	"fmt"
+	"net/http"
 	"slices"
 	"strings"
 	"time"
@@ -55,9 +56,18 @@ type ClientConfig struct {
 // bearer token. Policy H3.
 type PublicOrders struct {
 	Enabled      bool     `yaml:"enabled"`
-	Origins      []string `yaml:"origins"`
+	Origins      []string `yaml:"origins"` // [OriginSelf] is larder's own
 	PaymentTypes []string `yaml:"payment_types"`
 	Rate         Rate     `yaml:"rate"` // an address
+}
+
+// OriginSelf stands in auth.public_orders.origins for the address that larder
+// is reached at, whatever it is: for pages that larder serves itself.
+const OriginSelf = "self"
+
+// lists tells whether a request comes from a page of a listed origin.
+func (p PublicOrders) lists(r *http.Request) bool {
+	return slices.Contains(p.Origins, r.Header.Get("Origin")) || slices.Contains(p.Origins, OriginSelf) && ownOrigin(r)
 }
 
 // SetDefaults fills what is not set. It runs before the file is read, so that
@@ -133,7 +143,9 @@ func (c AuthConfig) Validate() error {
 		errs = append(errs, &ConfigError{"auth.signing_key", "must have at least 32 bytes"})
 	}
 	for i, origin := range c.PublicOrders.Origins {
-		errs = append(errs, checkOrigin(index("auth.public_orders.origins", i), origin, false))
+		if origin != OriginSelf {
+			errs = append(errs, checkOrigin(index("auth.public_orders.origins", i), origin, false))
+		}
 	}
 	if c.PublicOrders.Enabled && len(c.PublicOrders.Origins) == 0 {
 		errs = append(errs, &ConfigError{"auth.public_orders.origins", "must name the origins that may place when enabled is true"})

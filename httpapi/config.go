@@ -51,6 +51,8 @@ type Config struct {
 	DropIn DropInConfig `yaml:"drop_in"`
 	// Rate holds the token buckets of policy H1.
 	Rate RateConfig `yaml:"rate"`
+	// Page is the menu page at /.
+	Page PageConfig `yaml:"page"`
 	// Events holds the limits of event streams.
 	Events EventsConfig `yaml:"events"`
 	// Metrics is who may read /metrics: open (anyone), ops (a token with that scope), off.
@@ -148,6 +150,7 @@ func (c Config) Validate() error {
 	}
 	errs = append(errs, c.DropIn.check()...)
 	errs = append(errs, c.Events.check()...)
+	errs = append(errs, c.Page.check()...)
 	switch c.Metrics {
 	case MetricsOpen, MetricsOps, MetricsOff:
 	default:

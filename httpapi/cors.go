@@ -27,6 +27,7 @@ func newCORS(cfg Config, public PublicOrders) cors {
 	c := cors{any: slices.Contains(cfg.CORSOrigins, "*"), origins: slices.Clone(cfg.CORSOrigins)}
 	if public.Enabled {
 		c.origins = append(c.origins, public.Origins...) // policy H3: a guest's page must be able to call
+		c.origins = slices.DeleteFunc(c.origins, func(origin string) bool { return origin == OriginSelf })
 	}
 	return c
 }

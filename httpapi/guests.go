@@ -27,7 +27,7 @@ func (s *Server) guardPublic(budget *limiter) gin.HandlerFunc {
 	scoped := s.guard(ScopeOrders)
 	public := s.authCfg.PublicOrders
 	return func(c *gin.Context) {
-		if len(c.Request.Header["Authorization"]) > 0 || !public.Enabled || !slices.Contains(public.Origins, c.GetHeader("Origin")) {
+		if len(c.Request.Header["Authorization"]) > 0 || !public.Enabled || !public.lists(c.Request) {
 			scoped(c)
 			return
 		}

@@ -10,12 +10,18 @@ import (
 	"github.com/gin-gonic/gin"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
+	"larder/httpapi/web"
 	"larder/internal/upstream"
 	"larder/ordering"
 )
 
 // route registers every route. This is the whole list.
 func (s *Server) route() error {
+	assets, err := web.NewAssets()
+	if err != nil {
+		return err
+	}
+	s.assets = assets
 	public, err := s.newEngine()
 	if err != nil {
 		return err
@@ -40,6 +46,9 @@ func (s *Server) route() error {
 		public.PUT("/v1/orders/:orderID/"+string(operation), inLanguage, orders, limitClient(s.changeLimit), s.changeOrder(operation))
 	}
 	s.routeDropIn(public)
+	if err := s.routePage(public); err != nil {
+		return err
+	}
 	s.routeOps(ops)
 	s.routeShared(ops)
 	if s.cfg.OpsListen == "" {
@@ -89,6 +98,7 @@ func (s *Server) routeOps(engine *gin.Engine) {
 func (s *Server) routeShared(engine *gin.Engine) {
 	engine.POST("/connect/token", s.token)
 	engine.POST("/connect/token/", s.token)
+	get(engine, web.Path+":file", s.asset)
 	get(engine, "/livez", livez)
 	get(engine, "/readyz", s.readyz)
 }

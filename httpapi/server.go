@@ -13,6 +13,7 @@ import (
 	"github.com/sirupsen/logrus"
 
 	"larder/cache"
+	"larder/httpapi/web"
 	"larder/internal/menu"
 	"larder/internal/upstream"
 	"larder/ordering"
@@ -61,10 +62,13 @@ type Deps struct {
 	// AllowMissingKey is ordering.allow_missing_key: orders are taken without
 	// Idempotency-Key (policy O7); never a guest's.
 	AllowMissingKey bool
-	Metrics         *Metrics
-	Clock           func() time.Time
-	Log             logrus.FieldLogger
-	Version         string // of the build
+	// Photos answers GET /photos/…: pictures of menus whose imageUrls say
+	// "/photos/…". Nil: there is no such route.
+	Photos  http.Handler
+	Metrics *Metrics
+	Clock   func() time.Time
+	Log     logrus.FieldLogger
+	Version string // of the build
 }
 
 // Server is larder's HTTP interface. Its handlers may be used by themselves;
@@ -81,6 +85,8 @@ type Server struct {
 	connections []Connection
 	redis       *cache.Redis
 	keyless     bool
+	photos      http.Handler
+	assets      *web.Assets
 	clock       func() time.Time
 	log         logrus.FieldLogger
 	metrics     *Metrics
@@ -132,7 +138,7 @@ func New(cfg Config, auth AuthConfig, deps Deps) (*Server, error) {
 	s := &Server{
 		cfg: cfg, authCfg: auth,
 		replica: deps.Replica, store: deps.Store, runner: deps.Runner, validator: deps.Validator, orders: deps.Orders,
-		connections: deps.Connections, redis: deps.Redis, keyless: deps.AllowMissingKey,
+		connections: deps.Connections, redis: deps.Redis, keyless: deps.AllowMissingKey, photos: deps.Photos,
 		clock: deps.Clock, log: deps.Log, metrics: deps.Metrics,
 		cors: newCORS(cfg, auth.PublicOrders), openReads: openCacheControl(cfg),
 	}

@@ -41,9 +41,10 @@ type daemon struct {
 
 // newDaemon wires the rooms. It waits for nobody: neither Redis nor the
 // ordering service need be reachable. close it, or run it.
-func newDaemon(ctx context.Context, cfg *configs.Config, log logrus.FieldLogger) (*daemon, error) {
+// with may add to what its server works with.
+func newDaemon(ctx context.Context, cfg *configs.Config, log logrus.FieldLogger, with ...func(*httpapi.Deps)) (*daemon, error) {
 	d := &daemon{cfg: cfg, log: log}
-	if err := d.wire(ctx); err != nil {
+	if err := d.wire(ctx, with); err != nil {
 		return nil, errors.Join(err, d.close()) //nolint:contextcheck // the end is bounded by itself
 	}
 	return d, nil
@@ -51,7 +52,7 @@ func newDaemon(ctx context.Context, cfg *configs.Config, log logrus.FieldLogger)
 
 // wire makes the rooms in the order of the house. What was made before an
 // error is for close.
-func (d *daemon) wire(ctx context.Context) (err error) {
+func (d *daemon) wire(ctx context.Context, with []func(*httpapi.Deps)) (err error) {
 	cfg, log := d.cfg, d.log
 	metrics := httpapi.NewMetrics(thisBuild().Version)
 	if err := d.connect(metrics); err != nil {
@@ -83,11 +84,15 @@ func (d *daemon) wire(ctx context.Context) (err error) {
 		Journal: kept, Reasons: d.reasons, Connections: d.connections,
 		Clock: time.Now, NewRef: ordering.Refs(time.Now), Log: log, Observe: metrics.OrderEvent,
 	})
-	d.server, err = httpapi.New(cfg.HTTP, cfg.Auth, httpapi.Deps{ //nolint:contextcheck // handlers take their request's context
+	deps := httpapi.Deps{
 		Replica: d.replica, Store: d.store, Runner: d.runner, Validator: d.validator, Orders: d.orders, UnknownOrders: kept.Unknown,
 		Connections: d.spellings(), Redis: d.redis, AllowMissingKey: cfg.Ordering.AllowMissingKey,
 		Metrics: metrics, Clock: time.Now, Log: log, Version: thisBuild().Version,
-	})
+	}
+	for _, add := range with {
+		add(&deps)
+	}
+	d.server, err = httpapi.New(cfg.HTTP, cfg.Auth, deps) //nolint:contextcheck // handlers take their request's context
 	return err
 }
 

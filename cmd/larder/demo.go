@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"net/http"
 	"time"
 
 	"github.com/sirupsen/logrus"
@@ -12,6 +13,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"larder/configs"
+	"larder/httpapi"
 	"larder/internal/menu"
 	"larder/internal/sandbox"
 )
@@ -46,6 +48,15 @@ ends: status 0, or 1 and what failed.`,
 	addGenerate(cmd)
 	addJSON(cmd)
 	return cmd
+}
+
+// demoPhotos is where the demo's pictures stand: at larder's own address, so that
+// its page loads from nowhere else.
+const demoPhotos = "/photos"
+
+// servePhotos has larder serve the pictures of the sandbox's menus.
+func servePhotos(deps *httpapi.Deps) {
+	deps.Photos = http.StripPrefix(demoPhotos, sandbox.Images())
 }
 
 // demo is everything of `larder demo`.
@@ -99,7 +110,7 @@ func prepareDemo(cmd *cobra.Command, w *world) (d *demo, err error) {
 			err = errors.Join(err, kitchen.listener.Close())
 		}
 	}()
-	d.kitchen, generate.ImageBase = kitchen, kitchen.url
+	d.kitchen, generate.ImageBase = kitchen, demoPhotos
 	env := append(append([]string{}, w.env...), "LARDER_HTTP_LISTEN="+listen,
 		"LARDER_CONNECTIONS_0_BASE_URL="+d.kitchen.url, "LARDER_CONNECTIONS_0_AUTH_URL="+d.kitchen.url)
 	if d.cfg, err = configs.Parse("demo.yaml", configs.Demo(), append(env, secrets.env()...)); err != nil {
@@ -150,8 +161,8 @@ func (s secretsOfDemo) env() []string {
 // then are the configuration's too.
 func (d *demo) stock(generate sandbox.Generate) {
 	if generate.Restaurants == 0 {
-		d.kitchen.serveBistro()
-		d.sample = sandbox.Bistro(sandbox.BistroID, d.kitchen.url)
+		d.kitchen.serveBistro(demoPhotos)
+		d.sample = sandbox.Bistro(sandbox.BistroID, demoPhotos)
 		return
 	}
 	d.kitchen.serveGenerated(generate)
@@ -178,7 +189,7 @@ func (d *demo) run(ctx context.Context) error {
 		running, stop := context.WithCancel(ctx)
 		defer stop()
 		context.AfterFunc(kitchenContext, stop) // a sandbox that fails ends the demo
-		return listenError(serve(running, d.cfg, d.log, d.reloads.serves, d.show), "--listen"+anyPort("--listen"))
+		return listenError(serve(running, d.cfg, d.log, d.reloads.serves, d.show, servePhotos), "--listen"+anyPort("--listen"))
 	})
 	err := group.Wait()
 	if err != nil {

@@ -22,6 +22,7 @@ func (d *demo) invite(walk *walk) error {
 		"Larder is running: " + plural(len(d.cfg.Restaurants), "restaurant", "restaurants") + ", menus pulled and served. Ctrl-C ends it; nothing is kept.",
 		"",
 		"Open",
+		"  " + base + "/   the menu, and an order from it",
 		"  " + base + "/v1/restaurants",
 		"  " + base + "/v1/restaurants/" + id + "/menu",
 		"  " + base + "/readyz?verbose",

@@ -159,7 +159,7 @@ func (k *kitchen) stock(s *shelf) {
 		s.generate.ImageBase = k.url
 		k.serveGenerated(s.generate)
 	case len(s.views) == 0:
-		k.serveBistro()
+		k.serveBistro(k.url)
 	}
 	for i, id := range s.ids {
 		k.service.SetMenu(id, s.views[i])
@@ -185,9 +185,9 @@ func (s *shelf) restaurants() string {
 }
 
 // serveBistro serves the hand-written menu, for its restaurant and as the
-// connection's own.
-func (k *kitchen) serveBistro() {
-	bistro := sandbox.Bistro(sandbox.BistroID, k.url)
+// connection's own; imageBase goes before the paths of its photos.
+func (k *kitchen) serveBistro(imageBase string) {
+	bistro := sandbox.Bistro(sandbox.BistroID, imageBase)
 	k.service.SetMenu(sandbox.BistroID, bistro)
 	k.service.SetMenu(sandbox.DefaultMenu, bistro)
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"larder/configs"
+	"larder/httpapi"
 )
 
 func serveCommand(w *world) *cobra.Command {
@@ -47,15 +48,16 @@ says so, and it recovers by itself.`,
 }
 
 // serve runs one daemon. listening is told of it once its listeners are open.
-// beside, when given, runs next to it from then on; its end ends the daemon.
-func serve(ctx context.Context, cfg *configs.Config, log logrus.FieldLogger, listening func(d *daemon), beside func(ctx context.Context, d *daemon) error) error {
+// beside, when given, runs next to it from then on; its end ends the daemon. with
+// is for newDaemon.
+func serve(ctx context.Context, cfg *configs.Config, log logrus.FieldLogger, listening func(d *daemon), beside func(ctx context.Context, d *daemon) error, with ...func(*httpapi.Deps)) error {
 	for _, warning := range cfg.Warnings() {
 		log.WithField("event", "config.warning").Warn(warning)
 	}
 	if len(cfg.Connections) == 0 {
 		log.WithField("event", "config.nothing_to_serve").Warn("the configuration has no connection: there is nothing to serve")
 	}
-	d, err := newDaemon(ctx, cfg, log)
+	d, err := newDaemon(ctx, cfg, log, with...)
 	if err != nil {
 		return err
 	}

@@ -1,0 +1,66 @@
+// What is asked of larder, and how its answers are read.
+
+import type { MenuBody } from "./menu";
+import type { Answer, Violation, Wire } from "./placing";
+
+export interface Verdict { valid: boolean; version: number; total: number | null; violations: Violation[] }
+
+const readLimit = 20_000, placeLimit = 60_000; // milliseconds
+
+/** Api is one larder, as one restaurant's page sees it. */
+export class Api {
+  private readonly path: string;
+
+  constructor(readonly base: string, restaurant: string, private readonly lang: () => string) {
+    this.path = `${base}/v1/restaurants/${encodeURIComponent(restaurant)}`;
+    this.events = `${base}/v1/events?restaurant=${encodeURIComponent(restaurant)}`;
+  }
+
+  readonly events: string;
+
+  /** menu reads the menu; the browser asks with If-None-Match by itself. */
+  async menu(): Promise<MenuBody> {
+    const answer = await ask(this.path + "/menu", { cache: "no-cache" }, readLimit);
+    if (answer.status !== 200) throw answer;
+    return answer.body.result;
+  }
+
+  /** validate gives larder's verdict, null where there is none to be had now. */
+  async validate(body: string, signal?: AbortSignal): Promise<Verdict | null> {
+    const answer = await ask(this.path + "/orders/validate", { method: "POST", body, headers: this.headers(), signal: signal ?? null }, readLimit);
+    return answer.status === 200 ? answer.body.result : null;
+  }
+
+  /** wire places orders: at larder, or at the site's own backend. */
+  wire(orderURL: () => string): Wire {
+    const headers = (key: string): Record<string, string> => ({ ...this.headers(), "Idempotency-Key": key });
+    const place = (key: string, body: string): Promise<Answer> => {
+      const url = orderURL() || this.path + "/orders";
+      return ask(url, { method: "POST", body, headers: headers(key), credentials: orderURL() ? "same-origin" : "omit" }, placeLimit);
+    };
+    const look = (key: string): Promise<Answer> | null => (orderURL()
+      ? null // the backend tells when it is sent again
+      : ask(`${this.base}/v1/orders?key=${encodeURIComponent(key)}`, {}, readLimit));
+    return { place, look };
+  }
+
+  private headers(): Record<string, string> {
+    return { "Content-Type": "application/json", "Accept-Language": this.lang() };
+  }
+}
+
+/** ask never throws: where nothing readable came back the status is 0. */
+async function ask(url: string, init: RequestInit, limit: number): Promise<Answer> {
+  const stop = new AbortController();
+  const timer = setTimeout(() => stop.abort(), limit);
+  init.signal?.addEventListener("abort", () => stop.abort(), { once: true });
+  try {
+    const response = await fetch(url, { credentials: "omit", ...init, signal: stop.signal });
+    const body = await response.json().catch(() => null);
+    return { status: response.ok && body === null ? 0 : response.status, body, retryAfter: Number(response.headers.get("Retry-After")) || 0 };
+  } catch {
+    return { status: 0, body: null, retryAfter: 0 };
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,154 @@
+// The dialog in which a dish is put together.
+
+import { lineOf, type Line } from "./basket";
+import { fractional, lacks, linePrice, unitPrice, type Pick } from "./choice";
+import { Decimal, decimal } from "./decimal";
+import { h } from "./dom";
+import { GroupsView, type Speech } from "./groups";
+import { deepest, type Menu, type Product } from "./menu";
+import { photo } from "./photo";
+import type { Shop } from "./shop";
+import type { Key } from "./texts";
+
+/** Done is told what was put into the basket. */
+export type Done = (line: Omit<Line, "key">) => void;
+
+/** DishDialog is a modal dialog: the browser keeps the focus in it and brings it back. */
+export class DishDialog {
+  readonly element: HTMLDialogElement;
+  private product: Product | null = null;
+  private picks: Pick[] = [];
+  private quantity = decimal(1);
+  private groups: GroupsView | null = null;
+  private editing: Line | null = null;
+  private judged = false;
+  private readonly alert = h("p", { part: "dish-alert", class: "wrong", role: "alert" });
+  private readonly amount = h("input", { class: "amount", inputmode: "decimal", autocomplete: "off", part: "quantity", onchange: () => this.setQuantity(this.amount.value) });
+  private readonly submit = h("button", { type: "submit", class: "main grow", part: "dish-add" });
+
+  constructor(private readonly shop: () => Shop | null, private readonly speech: Speech, private readonly done: Done) {
+    this.element = h("dialog", { part: "dish", "aria-labelledby": "dish-name", onclose: () => this.clear(), onclick: (event: Event) => {
+      if (event.target === this.element) this.element.close(); // beside the box
+    } });
+  }
+
+  private get menu(): Menu | null { return this.shop()?.menu ?? null; }
+
+  /** open shows a dish, new or as a line of the basket has it. */
+  open(id: string, line: Line | null = null): void {
+    const product = this.menu?.product(id);
+    if (!this.menu || !product) return;
+    this.product = product;
+    this.editing = line;
+    this.picks = line?.picks ?? [];
+    this.quantity = decimal(line?.quantity ?? 1);
+    this.judged = false;
+    this.build(this.menu, product);
+    this.update();
+    this.element.showModal();
+  }
+
+  /** refresh follows a menu that has changed while the dialog is open. */
+  refresh(): void {
+    if (!this.product || !this.menu) return;
+    const now = this.menu.product(this.product.id);
+    if (now) this.product = now;
+    if (now && shapeOf(this.menu, now) !== this.shape) this.build(this.menu, now);
+    this.update();
+  }
+
+  private shape = "";
+
+  private build(menu: Menu, product: Product): void {
+    const say = (key: Key, params?: Record<string, string | number>): string => this.speech.say(key, params);
+    this.shape = shapeOf(menu, product);
+    this.groups = new GroupsView(menu, product.schemeId, this.speech, () => this.picks, (picks) => {
+      this.picks = picks;
+      this.update();
+    });
+    const unit = product.measure?.value === 1 ? product.measure.unit : "";
+    const known = unit === "kg" || unit === "liter";
+    this.amount.setAttribute("aria-label", known ? say("quantityIn", { unit: say(unit) }) : say("quantity"));
+    const step = (by: string, key: "fewer" | "more", sign: string): HTMLButtonElement => h("button", {
+      type: "button", class: "round", "aria-label": say(key, { name: product.name }), onclick: () => this.setQuantity(this.quantity.plus(decimal(by)).toString()),
+    }, sign);
+    const by = known ? "0.1" : "1";
+    this.element.replaceChildren(h("form", { novalidate: true, onsubmit: (event: Event) => this.confirm(event) },
+      h("button", { type: "button", class: "round close", "aria-label": say("close"), part: "dish-close", onclick: () => this.element.close() }, "×"),
+      h("div", { class: "body" },
+        photo(product.imageUrls[0], this.shop()!.base, false),
+        h("h2", { id: "dish-name", part: "dish-name", tabindex: "-1", autofocus: true }, product.name),
+        product.description && h("p", { part: "dish-description" }, product.description),
+        h("p", { class: "muted" }, measureOf(product, this.speech)), this.alert, this.groups.element),
+      h("div", { class: "foot row" }, h("span", { class: "row stepper" }, step("-" + by, "fewer", "−"), this.amount, step(by, "more", "+")), this.submit)));
+  }
+
+  private setQuantity(text: string): void {
+    const wanted = Decimal.of(text.replace(",", "."));
+    const good = wanted && wanted.compare(Decimal.zero) > 0 && wanted.compare(decimal(1000)) <= 0 && wanted.scale <= 3;
+    if (good && (wanted.whole || fractional(this.product!))) this.quantity = wanted;
+    this.update();
+  }
+
+  private update(): void {
+    const { menu, product } = this;
+    if (!menu || !product) return;
+    const now = menu.product(product.id);
+    const gone = !now || !menu.buyable(now);
+    this.element.firstElementChild?.classList.toggle("judged", this.judged);
+    this.groups?.update(menu, this.judged);
+    this.amount.value = this.quantity.toString();
+    const price = this.speech.money(linePrice(unitPrice(menu, now ?? product, this.picks), this.quantity));
+    this.submit.textContent = gone ? this.speech.say("soldOut") : this.speech.say(this.editing ? "saveFor" : "addFor", { price });
+    this.submit.disabled = gone;
+    const found = lacks(menu, product.schemeId, this.picks);
+    const away = found.flatMap((l) => l.gone).map((id) => this.speech.say("goneOption", { name: menu.ingredient(id)?.name ?? id }));
+    const needed = this.judged ? found.filter((l) => l.missing > 0).map((l) => l.group.name) : [];
+    const words = gone ? this.speech.say("goneDish", { name: product.name })
+      : [...away, needed.length ? this.speech.say("stillNeeded", { names: needed.join(", ") }) : ""].filter(Boolean).join(" ");
+    if (this.alert.textContent !== words) this.alert.textContent = words;
+  }
+
+  private confirm(event: Event): void {
+    event.preventDefault();
+    const { menu, product } = this;
+    const shop = this.shop();
+    if (!menu || !product || !shop || this.submit.disabled) return;
+    this.setQuantity(this.amount.value); // Enter in the field comes before its change
+    if (lacks(menu, product.schemeId, this.picks).length > 0) {
+      this.judged = true;
+      this.update();
+      const lacking = this.element.querySelector<HTMLElement>(".lacking, .gone:has(:checked)");
+      lacking?.scrollIntoView({ block: "center" });
+      (lacking?.querySelector<HTMLElement>("input:not(:disabled)") ?? lacking)?.focus();
+      return;
+    }
+    const line = lineOf(menu, product.id, this.quantity, this.picks);
+    if (this.editing) shop.basket.replace(this.editing.key, line);
+    else shop.basket.add(line);
+    this.element.close();
+    this.done(line);
+  }
+
+  private clear(): void {
+    this.product = this.groups = this.editing = null;
+    this.element.replaceChildren();
+  }
+}
+
+/** shapeOf is all that the dialog is built of; the rest is brought up to date. */
+function shapeOf(menu: Menu, product: Product, schemeId = product.schemeId, depth = deepest): string {
+  if (depth === 0) return "";
+  const groups = menu.groups(schemeId);
+  const options = groups.flatMap((g) => g.options).map((id) => menu.ingredient(id));
+  const nested = options.map((o) => [o?.name, o?.price, o?.schemeId ? shapeOf(menu, product, o.schemeId, depth - 1) : ""]);
+  return JSON.stringify([product.name, product.description, groups, nested]);
+}
+
+/** measureOf tells size and energy of a dish. */
+export function measureOf(product: Product, speech: Speech): string {
+  const { value, unit } = product.measure ?? {};
+  const known = unit === "kg" || unit === "liter" || unit === "pcs";
+  const calories = (product as { nutrition?: { calories?: number } | null }).nutrition?.calories;
+  return [value && unit ? `${decimal(value)} ${known ? speech.say(unit) : unit}` : "", calories ? speech.say("calories", { n: calories }) : ""].filter(Boolean).join(" · ");
+}

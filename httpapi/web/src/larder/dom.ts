@@ -1,0 +1,45 @@
+// Building what is shown. Text becomes text nodes, never markup.
+
+type Attributes = Record<string, unknown>;
+type Child = Node | string | null | undefined | false;
+
+/**
+ * h makes an element: attributes by name; "on…" takes a listener, "." before a
+ * name sets the property; false and null leave an attribute out.
+ */
+export function h<K extends keyof HTMLElementTagNameMap>(tag: K, attributes: Attributes = {}, ...children: Child[]): HTMLElementTagNameMap[K] {
+  const element = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) {
+    if (value === false || value === null || value === undefined) continue;
+    if (name.startsWith("on")) element.addEventListener(name.slice(2), value as EventListener);
+    else if (name.startsWith(".")) (element as unknown as Attributes)[name.slice(1)] = value;
+    else element.setAttribute(name, value === true ? "" : String(value));
+  }
+  element.append(...children.filter((c): c is Node | string => c !== null && c !== undefined && c !== false));
+  return element;
+}
+
+/** sheet makes a constructed style sheet, which a strict policy allows. */
+export function sheet(text: string): CSSStyleSheet {
+  let made = sheets.get(text);
+  if (!made) {
+    sheets.set(text, (made = new CSSStyleSheet()));
+    made.replaceSync(text);
+  }
+  return made;
+}
+
+const sheets = new Map<string, CSSStyleSheet>();
+
+/** once runs work soon, once, however often it is asked before. */
+export function once(work: () => void): () => void {
+  let asked = false;
+  return () => {
+    if (asked) return;
+    asked = true;
+    queueMicrotask(() => {
+      asked = false;
+      work();
+    });
+  };
+}

@@ -1,0 +1,85 @@
+// What both elements have in common: attributes, language, money, their shop.
+
+import { Decimal } from "./decimal";
+import { once, sheet } from "./dom";
+import { Shop } from "./shop";
+import base from "./base.css";
+import dialog from "./dialog.css";
+import { languageOf, say, type Key, type Language } from "./texts";
+
+const home = new URL(import.meta.url).origin;
+
+/** LarderElement draws itself anew when its attributes or its shop change. */
+export abstract class LarderElement extends HTMLElement {
+  static observedAttributes = ["src", "restaurant", "lang", "currency", "order-url", "payments", "theme"];
+  protected readonly root: ShadowRoot;
+  protected shop: Shop | null = null;
+  private listening = new AbortController();
+  private readonly attach = once(() => this.join());
+
+  constructor(css: string) {
+    super();
+    this.root = this.attachShadow({ mode: "open" });
+    this.root.adoptedStyleSheets = [sheet(base), sheet(dialog), sheet(css)];
+  }
+
+  connectedCallback(): void { this.attach(); }
+
+  disconnectedCallback(): void { this.attach(); }
+
+  attributeChangedCallback(): void { this.attach(); }
+
+  /** restaurant names whose menu it is. */
+  get restaurant(): string { return this.getAttribute("restaurant") ?? ""; }
+  set restaurant(id: string) { this.setAttribute("restaurant", id); }
+
+  /** language is that of lang, of the nearest element that has one, or English. */
+  get language(): Language {
+    return languageOf(this.getAttribute("lang") || this.closest("[lang]")?.getAttribute("lang") || navigator.language || "en");
+  }
+
+  protected say(key: Key, params?: Record<string, string | number>): string { return say(this.language, key, params); }
+
+  /** money writes an exact amount, in the currency where one is known. */
+  protected money(amount: Decimal): string {
+    const currency = this.getAttribute("currency");
+    const digits = amount.whole ? 0 : 2;
+    const style = { minimumFractionDigits: digits, maximumFractionDigits: Math.max(digits, 2), ...(currency ? { style: "currency", currency } as const : {}) };
+    try {
+      return new Intl.NumberFormat(this.language, style).format(amount.toString() as unknown as number);
+    } catch { // no such currency
+      return `${amount} ${currency}`;
+    }
+  }
+
+  /** tell sends an event of larder's to the page: it bubbles out of any shadow root. */
+  protected tell(name: string, detail: unknown): void {
+    this.dispatchEvent(new CustomEvent("larder:" + name, { detail, bubbles: true, composed: true }));
+  }
+
+  /** join is called when the element has a (new) shop, with a signal for listeners. */
+  protected abstract joined(shop: Shop, signal: AbortSignal): void;
+  protected abstract draw(): void;
+
+  private join(): void {
+    const src = this.getAttribute("src");
+    const at = src ? new URL(src, document.baseURI).href.replace(/\/+$/, "") : home;
+    const shop = this.isConnected && this.restaurant ? Shop.of(at, this.restaurant) : null;
+    if (shop) {
+      shop.lang = this.language;
+      const orderURL = this.getAttribute("order-url");
+      if (orderURL) shop.orderURL = new URL(orderURL, document.baseURI).href;
+    }
+    if (shop !== this.shop) {
+      this.listening.abort();
+      this.listening = new AbortController();
+      this.shop?.leave();
+      this.shop = shop;
+      if (shop) {
+        this.joined(shop, this.listening.signal);
+        shop.enter();
+      }
+    }
+    if (this.isConnected) this.draw();
+  }
+}

@@ -1,0 +1,140 @@
+// The fields of the order form. Each has a place below it for what is wrong.
+
+import { h } from "./dom";
+import { fieldsOf, required, withOffset, type Form } from "./order";
+import type { Key } from "./texts";
+
+/** FormHost is the element that the fields stand in. */
+export interface FormHost {
+  form: Form;
+  readonly payments: string[];
+  text(key: Key, params?: Record<string, string | number>): string;
+  changed(): void;
+}
+
+interface Field { input: HTMLElement; note: HTMLElement; touched: boolean }
+
+const hints: Record<string, string> = {
+  "guest.firstName": "given-name", "guest.phone": "tel", "address.street": "address-line1", "address.cityName": "address-level2",
+};
+
+/** Fieldset is built once for a language and an expedition, so that focus stays. */
+export class Fieldset {
+  readonly element = h("div", { part: "fields", class: "fields" });
+  private fields = new Map<string, Field>();
+  private shape = "";
+
+  constructor(private readonly host: FormHost) {}
+
+  draw(language: string, busy: boolean): void {
+    const { form, payments } = this.host;
+    const shape = [language, form.expedition, form.soonest, form.payment === "cash", payments.join()].join(" ");
+    if (shape !== this.shape) {
+      this.shape = shape;
+      const focused = (this.element.getRootNode() as ShadowRoot).activeElement?.id;
+      const touched = [...this.fields].filter(([, f]) => f.touched).map(([name]) => name);
+      this.fields.clear();
+      this.build();
+      for (const name of touched) if (this.fields.has(name)) this.fields.get(name)!.touched = true;
+      if (focused) this.element.querySelector<HTMLElement>("#" + CSS.escape(focused))?.focus();
+    }
+    for (const set of this.element.querySelectorAll("fieldset")) set.disabled = busy;
+  }
+
+  /** clear takes away every mark. */
+  clear(): void {
+    for (const { input, note } of this.fields.values()) {
+      input.removeAttribute("aria-invalid");
+      if (note.textContent) note.textContent = "";
+    }
+  }
+
+  /** mark says what is wrong with a field, once the guest has been there; false: there is no such field. */
+  mark(name: string, text: string, judged: boolean): boolean {
+    const field = this.fields.get(name);
+    if (!field) return false;
+    if (judged || field.touched) {
+      field.input.setAttribute("aria-invalid", "true");
+      field.note.textContent = text;
+    }
+    return true;
+  }
+
+  firstWrong(): HTMLElement | null { return this.element.querySelector("[aria-invalid=true]"); }
+
+  private build(): void {
+    const { form, payments } = this.host;
+    const text = this.host.text.bind(this.host);
+    const names = fieldsOf(form.expedition);
+    const of = (prefix: string): HTMLElement[] => names.filter((n) => n.startsWith(prefix)).map((n) => this.field(n));
+    const sets = [
+      this.choice("expeditionType", "howToGet", ["delivery", "pickup"], form.expedition, (v) => { form.expedition = v as Form["expedition"]; }),
+      h("fieldset", {}, h("legend", {}, text("who")), ...of("guest.")),
+      form.expedition === "delivery" && h("fieldset", { class: "address" }, h("legend", {}, text("where")), ...of("address.")),
+      this.choice("expectedAt", "when", ["soonest", "atTime"], form.soonest ? "soonest" : "atTime", (v) => {
+        form.soonest = v === "soonest";
+        if (!form.soonest && !form.at) form.at = inAnHour();
+      }, form.soonest ? null : this.time()),
+      this.choice("paymentTypeID", "payment", payments as Key[], form.payment, (v) => { form.payment = v; }, form.payment === "cash" ? this.field("changeFrom") : null),
+      h("fieldset", {}, this.field("comment")),
+    ];
+    this.element.replaceChildren(...sets.filter((s): s is HTMLFieldSetElement => s !== false));
+  }
+
+  private choice(name: string, title: Key, values: Key[], chosen: string, set: (value: string) => void, more: Node | null = null): HTMLFieldSetElement {
+    const note = h("p", { class: "wrong note", id: "n-" + name });
+    const box = h("fieldset", { "aria-describedby": note.id, part: "field", "data-field": name }, h("legend", {}, this.host.text(title)), h("div", { class: "choices" }, ...values.map((value) => h("label", { class: "row" },
+      h("input", { type: "radio", name, value, id: `f-${name}-${value}`, ".checked": value === chosen, onchange: () => {
+        set(value);
+        this.host.changed();
+      } }), this.host.text(value)))), more, note);
+    if (!this.fields.has(name)) this.fields.set(name, { input: box, note, touched: false });
+    return box;
+  }
+
+  private field(name: string): HTMLElement {
+    const needed = required(this.host.form.expedition).includes(name);
+    const note = h("p", { class: "wrong note", id: "n-" + name });
+    const long = name === "comment";
+    const attributes = {
+      id: "f-" + name, name, autocomplete: hints[name] ?? "off", "aria-describedby": note.id, "aria-required": needed || null, ".value": this.host.form.fields[name] ?? "",
+      oninput: (event: Event) => {
+        this.host.form.fields[name] = (event.target as HTMLInputElement).value;
+        this.host.changed();
+      },
+      onblur: () => {
+        const field = this.fields.get(name);
+        if (field && !field.touched && this.host.form.fields[name] !== undefined) {
+          field.touched = true;
+          this.host.changed();
+        }
+      },
+    };
+    const input = long ? h("textarea", { ...attributes, rows: 2 })
+      : h("input", { ...attributes, type: name === "guest.phone" ? "tel" : "text", inputmode: name === "changeFrom" ? "decimal" : name === "address.floor" ? "numeric" : null });
+    return this.labelled(name, input, note, needed);
+  }
+
+  private time(): HTMLElement {
+    const name = "expectedAt";
+    const note = h("p", { class: "wrong note", id: "n-" + name });
+    const input = h("input", { id: "f-" + name, type: "datetime-local", "aria-describedby": note.id, "aria-required": true, ".value": this.host.form.at, oninput: () => {
+      this.host.form.at = input.value;
+      this.host.changed();
+    } });
+    return this.labelled(name, input, note, true);
+  }
+
+  private labelled(name: string, input: HTMLElement, note: HTMLElement, needed: boolean): HTMLElement {
+    this.fields.set(name, { input, note, touched: false });
+    const label = this.host.text(name as Key);
+    return h("div", { part: "field", "data-field": name }, h("label", { for: input.id }, needed ? label : this.host.text("optional", { name: label })), input, note);
+  }
+}
+
+/** inAnHour is a time to begin with, at a full quarter. */
+function inAnHour(): string {
+  const at = new Date(Date.now() + 75 * 60_000);
+  at.setMinutes(Math.floor(at.getMinutes() / 15) * 15, 0, 0);
+  return withOffset(new Date(at.getTime() - at.getTimezoneOffset() * 60_000).toISOString().slice(0, 16)).slice(0, 16);
+}

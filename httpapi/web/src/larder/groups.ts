@@ -1,0 +1,127 @@
+// The modifier groups of a dish, and of the parts chosen in them.
+
+import { picked, picksOf, standing, type Pick } from "./choice";
+import { decimal, type Decimal } from "./decimal";
+import { h } from "./dom";
+import { deepest, type Group, type Menu } from "./menu";
+import type { Key } from "./texts";
+
+/** Speech is how a view speaks: the element it stands in. */
+export interface Speech {
+  say(key: Key, params?: Record<string, string | number>): string;
+  money(amount: Decimal): string;
+}
+
+let names = 0;
+
+/**
+ * GroupsView shows the groups of a scheme. It is built once and then brought up
+ * to date, so that focus and what a screen reader has said stay.
+ */
+export class GroupsView {
+  readonly element = h("div", { class: "groups" });
+  private readonly groups: GroupView[];
+
+  constructor(menu: Menu, schemeId: string | null, speech: Speech, get: () => Pick[], set: (picks: Pick[]) => void, depth = deepest) {
+    this.groups = menu.groups(schemeId).map((group) => new GroupView(menu, group, speech, get, set, depth));
+    this.element.append(...this.groups.map((g) => g.element));
+  }
+
+  /** update shows what is chosen now; judged marks what is still needed as wrong. */
+  update(menu: Menu, judged: boolean): void { for (const group of this.groups) group.update(menu, judged); }
+}
+
+class GroupView {
+  readonly element: HTMLFieldSetElement;
+  private readonly state = h("p", { part: "group-state", class: "state", id: `larder-${++names}` });
+  private readonly options: OptionView[];
+
+  constructor(menu: Menu, private readonly group: Group, speech: Speech, private readonly get: () => Pick[], set: (picks: Pick[]) => void, depth: number) {
+    this.say = (key, params) => speech.say(key, params);
+    const name = `larder-group-${++names}`;
+    this.options = group.options.map((id) => new OptionView(menu, group, id, name, speech, get, set, depth));
+    this.element = h("fieldset", { part: "group", "aria-describedby": this.state.id, tabindex: "-1", "data-group": group.id },
+      h("legend", { part: "group-name" }, group.name, " ", h("span", { class: "muted" }, this.limits())),
+      this.state, h("ul", {}, ...this.options.map((o) => o.element)));
+  }
+
+  private readonly say: Speech["say"];
+
+  update(menu: Menu, judged: boolean): void {
+    const { count, missing, full } = standing(this.group, this.get());
+    const wrong = judged && missing > 0;
+    const text = missing > 0 ? this.say("needs", { n: missing }) : full && this.group.max! > 1 ? this.say("full") : count > 0 ? this.say("chosen", { n: count }) : "";
+    if (this.state.textContent !== text) this.state.textContent = text;
+    this.state.classList.toggle("wrong", wrong);
+    this.element.classList.toggle("lacking", missing > 0);
+    for (const option of this.options) option.update(menu, full);
+  }
+
+  private limits(): string {
+    const { min, max } = this.group;
+    if (max === null) return min > 0 ? this.say("atLeast", { min }) : this.say("anyNumber");
+    if (min === max) return this.say("exactly", { min });
+    return min > 0 ? this.say("range", { min, max }) : this.say("upTo", { max });
+  }
+}
+
+class OptionView {
+  readonly element: HTMLLIElement;
+  private readonly input: HTMLInputElement;
+  private readonly note = h("span", { class: "muted note" });
+  private readonly count = h("output", { class: "count" });
+  private readonly more: HTMLButtonElement;
+  private readonly stepper: HTMLElement;
+  private nested: GroupsView | null = null;
+
+  constructor(menu: Menu, private readonly group: Group, private readonly id: string, name: string, private readonly speech: Speech,
+    private readonly get: () => Pick[], private readonly set: (picks: Pick[]) => void, private readonly depth: number) {
+    const option = menu.ingredient(id);
+    const label = option?.name ?? id;
+    const price = decimal(option?.price);
+    const single = group.max === 1 && group.min === 1;
+    this.input = h("input", { type: single ? "radio" : "checkbox", name, part: "option-input", onchange: () => this.choose(this.input.checked ? 1 : 0) });
+    const step = (by: number, key: "fewer" | "more", sign: string): HTMLButtonElement => h("button", {
+      type: "button", class: "round", "aria-label": speech.say(key, { name: label }), onclick: () => this.choose((this.pick?.quantity ?? 0) + by),
+    }, sign);
+    this.more = step(1, "more", "+");
+    this.stepper = h("span", { class: "row stepper", hidden: true }, step(-1, "fewer", "−"), this.count, this.more);
+    this.element = h("li", { part: "option" }, h("div", { class: "row" },
+      h("label", { class: "row grow" }, this.input, h("span", { class: "grow" }, label, " ", this.note),
+        h("span", { part: "option-price" }, price.digits === 0n ? "" : "+" + speech.money(price))), this.stepper));
+  }
+
+  private get pick(): Pick | undefined { return picksOf(this.get(), this.group.id).find((p) => p.id === this.id); }
+
+  private choose(quantity: number): void {
+    const focused = (this.element.getRootNode() as ShadowRoot).activeElement;
+    this.set(picked(this.get(), this.group, this.id, quantity));
+    if (focused && this.stepper.contains(focused) && (this.stepper.hidden || (focused as HTMLButtonElement).disabled)) this.input.focus();
+  }
+
+  update(menu: Menu, full: boolean): void {
+    const pick = this.pick;
+    const usable = menu.usable(this.id, this.depth);
+    this.input.checked = pick !== undefined;
+    this.input.disabled = !pick && (!usable || (full && this.group.max !== 1));
+    const note = usable ? "" : this.speech.say("soldOut");
+    if (this.note.textContent !== note) this.note.textContent = note;
+    this.element.classList.toggle("gone", !usable);
+    this.stepper.hidden = !pick || this.group.max === 1;
+    this.count.textContent = String(pick?.quantity ?? 0);
+    this.more.disabled = full || !usable;
+    const schemeId = menu.ingredient(this.id)?.schemeId;
+    if (!pick && this.nested) {
+      this.nested.element.parentElement?.remove();
+      this.nested = null;
+    }
+    if (pick && !this.nested && this.depth > 1 && menu.groups(schemeId).length > 0) {
+      this.nested = new GroupsView(menu, schemeId!, this.speech, () => this.pick?.picks ?? [], (picks) => {
+        this.set(this.get().map((p) => (p.group === this.group.id && p.id === this.id ? { ...p, picks } : p)));
+      }, this.depth - 1);
+      const name = menu.ingredient(this.id)!.name;
+      this.element.append(h("div", { part: "nested", role: "group", "aria-label": this.speech.say("partOf", { name }) }, this.nested.element));
+    }
+    this.nested?.update(menu, this.element.closest(".judged") !== null);
+  }
+}

@@ -1,0 +1,108 @@
+// The menu as GET /v1/restaurants/{restaurant}/menu gives it, with its indexes.
+
+export interface Measure { value: number; unit: string }
+
+export interface Product {
+  id: string; categoryId: string; name: string; description: string; price: number;
+  measure: Measure | null; imageUrls: string[]; schemeId: string | null;
+  available: boolean; orderable: boolean;
+}
+
+export interface Ingredient {
+  id: string; name: string; price: number; description: string; imageUrls: string[];
+  measure: Measure | null; schemeId: string | null; available: boolean;
+}
+
+export interface Group { id: string; name: string; min: number; max: number | null; options: string[] }
+
+export interface MenuBody {
+  restaurant: { id: string; name: string }; name: string; version: number;
+  categories: { id: string; name: string; parentId: string | null }[];
+  products: Product[]; schemes: { id: string; groups: Group[] }[]; ingredients: Ingredient[];
+}
+
+/** Category has at least one dish, in itself or beneath. */
+export interface Category { id: string; name: string; depth: number; products: Product[]; children: Category[] }
+
+/** deepest is how many levels of parts within parts are followed (ordering.max_depth). */
+export const deepest = 6;
+
+/** Menu is one version, indexed. Stop lists that come by events change it in place. */
+export class Menu {
+  readonly roots: Category[];
+  private readonly products: Map<string, Product>;
+  private readonly ingredients: Map<string, Ingredient>;
+  private readonly schemes: Map<string, Group[]>;
+  private words = new Map<string, string>();
+
+  constructor(readonly body: MenuBody) {
+    this.products = new Map(body.products.map((p) => [p.id, p]));
+    this.ingredients = new Map(body.ingredients.map((i) => [i.id, i]));
+    this.schemes = new Map(body.schemes.map((s) => [s.id, s.groups]));
+    this.roots = tree(body);
+  }
+
+  product(id: string): Product | undefined { return this.products.get(id); }
+
+  ingredient(id: string): Ingredient | undefined { return this.ingredients.get(id); }
+
+  groups(schemeId: string | null | undefined): readonly Group[] {
+    return (schemeId && this.schemes.get(schemeId)) || [];
+  }
+
+  /** buyable tells whether a dish can be ordered now. */
+  buyable(product: Product): boolean { return product.available && product.orderable; }
+
+  /** usable tells whether an option can be chosen: it is there, and so is what it demands. */
+  usable(id: string, depth = deepest): boolean {
+    const option = this.ingredients.get(id);
+    if (!option || !option.available || depth === 0) return false;
+    return this.groups(option.schemeId).every((g) => g.min === 0 || g.options.some((o) => this.usable(o, depth - 1)));
+  }
+
+  /** stop marks what an event of stop lists names; it tells whether anything changed. */
+  stop(items: { id: string; available: boolean }[]): boolean {
+    let changed = false;
+    for (const { id, available } of items) {
+      const item = this.products.get(id) ?? this.ingredients.get(id);
+      if (item && item.available !== available) {
+        item.available = available;
+        changed = true;
+      }
+    }
+    return changed;
+  }
+
+  /** finds tells whether each word begins a word of the dish's name or description. */
+  finds(product: Product, query: string): boolean {
+    let text = this.words.get(product.id);
+    if (text === undefined) {
+      text = " " + folded(product.name + " " + product.description);
+      this.words.set(product.id, text);
+    }
+    return folded(query).split(" ").every((word) => text.includes(" " + word));
+  }
+}
+
+/** folded makes words comparable: small letters without marks, one space between. */
+export function folded(text: string): string {
+  return text.normalize("NFKD").replace(/\p{M}+/gu, "").toLowerCase().replace(/[^\p{L}\p{N}]+/gu, " ").trim();
+}
+
+function tree(body: MenuBody): Category[] {
+  const all = new Map<string, Category>();
+  const roots: Category[] = [];
+  for (const { id, name, parentId } of body.categories) { // parents first
+    const parent = parentId ? all.get(parentId) : undefined;
+    const category = { id, name, depth: parent ? parent.depth + 1 : 0, products: [], children: [] };
+    all.set(id, category);
+    (parent?.children ?? roots).push(category);
+  }
+  const loose: Category = { id: "", name: "", depth: 0, products: [], children: [] };
+  for (const product of body.products) (all.get(product.categoryId) ?? loose).products.push(product);
+  const filled = (list: Category[]): Category[] => list.filter((c) => {
+    c.children = filled(c.children);
+    return c.products.length + c.children.length > 0;
+  });
+  return filled([...roots, loose]);
+}

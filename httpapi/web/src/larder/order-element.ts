@@ -1,0 +1,236 @@
+import { quietly, type Line, type News } from "./basket";
+import { fractional, inWords, linePrice, unitPrice } from "./choice";
+import { Decimal, decimal } from "./decimal";
+import { DishDialog } from "./dish";
+import { h } from "./dom";
+import { LarderElement } from "./element";
+import { Fieldset, type FormHost } from "./fieldset";
+import { bodyOf, placeOf, type Form } from "./order";
+import css from "./order.css";
+import { ended, type Intent, type Violation } from "./placing";
+import { outcome } from "./outcome";
+import type { Shop } from "./shop";
+
+const pause = 400; // milliseconds between the last change and the question to larder
+
+/** LarderOrderForm is <larder-order-form>: basket, order form, and what became of the order. */
+export class LarderOrderForm extends LarderElement implements FormHost {
+  form: Form = { expedition: "delivery", payment: "cash", soonest: true, at: "", fields: {} };
+  private readonly heading = h("h2", { part: "order-name", tabindex: "-1" });
+  private readonly outcome = h("div", { part: "outcome", role: "status", tabindex: "-1" });
+  private readonly basket = h("ul", { part: "basket" });
+  private readonly total = h("p", { part: "total", class: "row" });
+  private readonly summary = h("div", { part: "violations", role: "alert", tabindex: "-1" });
+  private readonly submit = h("button", { type: "submit", class: "main", part: "place" });
+  private readonly fields = new Fieldset(this);
+  private readonly box: HTMLFormElement;
+  private readonly dialog: DishDialog;
+  private news = new Map<string, News>();
+  private violations: Violation[] = [];
+  private judged = false; // the guest has tried to order
+  private timer = 0;
+  private question: AbortController | null = null;
+  private checking = false;
+
+  constructor() {
+    super(css);
+    const speech = { say: this.say.bind(this), money: this.money.bind(this) };
+    this.dialog = new DishDialog(() => this.shop, speech, () => this.changed());
+    this.box = h("form", { part: "form", novalidate: true, onsubmit: (event: Event) => {
+      event.preventDefault();
+      void this.place();
+    } }, this.fields.element, this.summary, this.total, this.submit);
+    this.root.append(h("slot", { name: "header" }), this.heading, this.outcome, this.basket, this.box, this.dialog.element, h("slot", { name: "footer" }));
+  }
+
+  /** payments are the ways to pay: the attribute's, else those that a page may use. */
+  get payments(): string[] { return (this.getAttribute("payments") || "cash card").split(/[\s,]+/).filter(Boolean); }
+
+  text(key: Parameters<FormHost["text"]>[0], params?: Record<string, string | number>): string { return this.say(key, params); }
+
+  protected joined(shop: Shop, signal: AbortSignal): void {
+    this.recall();
+    const listen = (target: EventTarget, name: string, work: (event: Event) => void): void => target.addEventListener(name, work, { signal });
+    for (const name of ["menu", "fault"]) listen(shop, name, () => this.changed());
+    listen(shop, "news", (event) => {
+      for (const news of (event as CustomEvent<News[]>).detail) this.news.set(news.line.key, news);
+      this.changed();
+    });
+    listen(shop.basket, "change", () => {
+      this.tell("basket", { lines: shop.basket.lines.map(({ id, name, quantity }) => ({ id, name, quantity })), total: shop.menu ? shop.basket.total(shop.menu).toString() : null });
+      this.changed();
+    });
+    listen(shop.placing, "change", () => this.draw());
+    listen(shop.placing, "ended", (event) => this.over((event as CustomEvent<Intent>).detail));
+    listen(shop.placing, "wrong", (event) => this.refuse((event as CustomEvent<{ violations: Violation[]; status: number }>).detail));
+  }
+
+  /** changed draws, keeps what was entered, and asks larder what it thinks of it. */
+  changed(): void {
+    quietly(() => sessionStorage.setItem("larder:guest", JSON.stringify(this.form)));
+    this.draw();
+    clearTimeout(this.timer);
+    this.question?.abort();
+    if (this.shop?.menu && this.shop.basket.lines.length && !this.busy) this.timer = setTimeout(() => void this.ask(), pause);
+  }
+
+  protected draw(): void {
+    const shop = this.shop;
+    const lines = shop?.basket.lines ?? [];
+    const intent = shop?.placing.intent ?? null;
+    this.heading.textContent = this.say("order");
+    this.fields.draw(this.language, this.busy);
+    outcome(this.outcome, intent, shop?.placing.asking ?? false, this.speech, {
+      again: () => void shop?.placing.resume(),
+      anew: () => {
+        shop?.placing.forget();
+        this.judged = false;
+        this.heading.focus();
+      },
+    });
+    this.drawBasket(lines);
+    const sum = shop?.menu ? shop.basket.total(shop.menu) : Decimal.zero;
+    this.total.replaceChildren(h("span", { class: "grow" }, this.say("total")), h("strong", {}, this.money(sum)));
+    this.total.hidden = lines.length === 0;
+    this.submit.textContent = lines.length ? this.say("place", { price: this.money(sum) }) : this.say("placeEmpty");
+    // One order at a time: while one's outcome is open there is no button for another.
+    this.box.hidden = intent !== null && intent.state !== "unsent" || lines.length === 0;
+    this.submit.disabled = this.busy || this.checking || !shop?.menu;
+    this.submit.hidden = intent?.state === "unsent";
+    this.drawViolations();
+  }
+
+  private readonly speech = { say: this.say.bind(this), money: this.money.bind(this) };
+
+  /** busy tells whether an order is on its way, or its outcome open. */
+  private get busy(): boolean {
+    const state = this.shop?.placing.intent?.state;
+    return state !== undefined && !ended(state);
+  }
+
+  private drawBasket(lines: Line[]): void {
+    const menu = this.shop?.menu ?? null;
+    const focused = (this.root.activeElement as HTMLElement | null)?.dataset.focus;
+    const rows = lines.map((line, i) => {
+      const product = menu?.product(line.id);
+      const quantity = decimal(line.quantity);
+      const set = (to: Decimal): void => this.shop?.basket.setQuantity(line.key, to);
+      const button = (what: string, label: string, text: string, work: () => void, round = true): HTMLButtonElement => h("button", {
+        type: "button", class: round ? "round" : "", "aria-label": label, "data-focus": what + line.key, disabled: this.busy, onclick: work,
+      }, text);
+      const price = menu && product ? this.money(linePrice(unitPrice(menu, product, line.picks), quantity)) : "";
+      const name = product?.name ?? line.name;
+      const words = this.wordsOf(line, i);
+      return h("li", { part: "line", "data-line": line.id, "aria-invalid": words.some(([, wrong]) => wrong) }, h("div", { class: "row" }, h("div", { class: "grow" }, h("strong", {}, name),
+        menu && line.picks.length > 0 && h("p", { class: "muted" }, inWords(menu, line.picks))), h("span", { part: "line-price" }, price)),
+        ...words.map(([text, wrong]) => h("p", { class: wrong ? "wrong" : "muted", part: "line-note" }, text)),
+        h("div", { class: "row actions" }, button("-", this.say("fewer", { name }), "−", () => set(quantity.plus(decimal(-1)))), h("output", { class: "count" }, line.quantity),
+          button("+", this.say("more", { name }), "+", () => set(quantity.plus(decimal(1)))),
+          h("span", { class: "grow" }),
+          product && menu && (line.picks.length > 0 || fractional(product) || menu.groups(product.schemeId).length > 0)
+            && button("c", this.say("changeNamed", { name }), this.say("change"), () => this.dialog.open(line.id, line), false),
+          button("x", this.say("removeNamed", { name }), this.say("remove"), () => set(Decimal.zero), false)));
+    });
+    this.basket.replaceChildren(...rows.length ? rows : [h("li", { class: "muted" }, this.shop?.placing.intent?.state === "placed" ? "" : this.say("empty"))]);
+    if (focused) {
+      const again = [...this.basket.querySelectorAll<HTMLElement>("[data-focus]")].find((b) => b.dataset.focus === focused);
+      (again ?? this.heading).focus();
+    }
+  }
+
+  /** wordsOf are what is to be said at a line, each with whether it is wrong. */
+  private wordsOf(line: Line, at: number): [string, boolean][] {
+    const news = this.news.get(line.key);
+    const menu = this.shop?.menu;
+    const words: [string, boolean][] = [];
+    const product = menu?.product(line.id);
+    if (menu && (!product || !menu.buyable(product))) words.push([this.say("lineGone"), true]);
+    else if (news?.kind === "options") words.push([this.say("lineOptions"), true]);
+    else if (news?.kind === "price") words.push([this.say("linePrice", { was: this.money(decimal(news.was)), now: this.money(decimal(news.now)) }), false]);
+    if (!words.some(([, wrong]) => wrong)) for (const v of this.violations) if (placeOf(v).line === at) words.push([v.msg, true]);
+    return words;
+  }
+
+  private drawViolations(): void {
+    const elsewhere: Violation[] = [];
+    this.fields.clear();
+    for (const violation of this.violations) {
+      const { line, field } = placeOf(violation);
+      if (line !== undefined) continue;
+      const msg = violation.code === "field_required" ? this.say("fillIn") : violation.msg;
+      if (field === undefined || !this.fields.mark(field, msg, this.judged)) elsewhere.push(violation);
+    }
+    const shown = this.judged ? this.violations.length : 0;
+    const words = shown ? [this.say("wrong", { n: shown }), ...elsewhere.map((v) => v.msg)] : [];
+    if (this.summary.textContent !== words.join("")) this.summary.replaceChildren(...words.map((w) => h("p", { class: "wrong" }, w)));
+  }
+
+  private body(): string { return bodyOf(this.shop!.menu!, this.shop!.basket.lines, this.form); }
+
+  /** ask asks larder for its verdict; an answer that is overtaken is dropped. */
+  private async ask(): Promise<boolean | null> {
+    if (!this.shop?.menu || this.shop.basket.lines.length === 0) return null;
+    const question = (this.question = new AbortController());
+    const verdict = await this.shop.api.validate(this.body(), question.signal);
+    if (question.signal.aborted || question !== this.question) return null;
+    this.violations = verdict?.violations ?? [];
+    this.draw();
+    return verdict?.valid ?? null;
+  }
+
+  /** place asks for the verdict and places what is good. Larder judges once more. */
+  private async place(): Promise<void> {
+    const shop = this.shop;
+    if (!shop?.menu || this.busy || this.checking || shop.basket.lines.length === 0) return;
+    clearTimeout(this.timer);
+    this.judged = this.checking = true;
+    try {
+      const valid = await this.ask();
+      if (valid === false) {
+        this.point();
+        return;
+      }
+    } finally {
+      this.checking = false;
+      this.draw();
+    }
+    this.outcome.focus();
+    void shop.placing.begin(this.body(), shop.basket.lines.map(({ key, quantity }) => ({ key, quantity })));
+    this.outcome.focus();
+  }
+
+  /** point brings the guest to the first thing that is wrong. */
+  private point(): void {
+    this.draw();
+    const line = this.basket.querySelector<HTMLElement>("[aria-invalid=true] button:not(:disabled)");
+    (line ?? this.fields.firstWrong() ?? this.summary).focus();
+  }
+
+  private refuse({ violations, status }: { violations: Violation[]; status: number }): void {
+    this.violations = violations.length ? violations : [{ path: "", code: "", msg: this.say(status === 401 || status === 403 ? "notTaken" : "unsent") }];
+    this.judged = true;
+    this.tell("violations", violations);
+    this.point();
+  }
+
+  private over(intent: Intent): void {
+    if (intent.state === "placed") {
+      this.judged = false;
+      this.violations = [];
+      this.news.clear();
+      this.shop?.basket.take(intent.lines);
+      this.tell("placed", { orderID: intent.orderID, total: intent.total ?? null });
+    } else {
+      this.tell("refused", { message: intent.message ?? null });
+    }
+    this.draw();
+    this.outcome.focus();
+  }
+
+  /** recall takes what was entered before a reload. */
+  private recall(): void {
+    const kept = quietly(() => JSON.parse(sessionStorage.getItem("larder:guest") ?? "null")) as Form | null | undefined;
+    if (kept && typeof kept.fields === "object" && kept.fields) this.form = { ...this.form, ...kept };
+    if (!this.payments.includes(this.form.payment)) this.form.payment = this.payments[0] ?? "cash";
+  }
+}

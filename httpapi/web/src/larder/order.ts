@@ -1,0 +1,87 @@
+// The order's body, made of basket and fields, and where larder's words about
+// it belong.
+
+import type { Line } from "./basket";
+import type { Pick } from "./choice";
+import type { Menu } from "./menu";
+import type { Violation } from "./placing";
+
+export type Expedition = "delivery" | "pickup";
+
+/** Fields are the form's values by their place in the body: "guest.phone". */
+export type Fields = Record<string, string>;
+
+/** Form is what the guest has entered besides the basket. */
+export interface Form { expedition: Expedition; payment: string; soonest: boolean; at: string; fields: Fields }
+
+const address = ["address.street", "address.houseNumber", "address.apartmentNumber", "address.entrance", "address.floor", "address.cityName"];
+
+/** fieldsOf lists the fields of an expedition, in the order in which they stand. */
+export function fieldsOf(expedition: Expedition): string[] {
+  const guest = ["guest.firstName", "guest.phone"];
+  return [...(expedition === "delivery" ? [...guest, ...address] : guest), "comment"];
+}
+
+/** required is policy O1; larder has the last word. */
+export function required(expedition: Expedition): string[] {
+  return expedition === "delivery" ? ["guest.phone", "address.street", "address.houseNumber", "address.cityName"] : ["guest.phone"];
+}
+
+function ingredients(menu: Menu, picks: Pick[]): unknown[] {
+  return picks.map((p) => ({
+    ID: p.id, groupId: p.group, quantity: p.quantity, price: menu.ingredient(p.id)?.price,
+    ...(p.picks.length ? { ingredients: ingredients(menu, p.picks) } : {}),
+  }));
+}
+
+/**
+ * bodyOf is the order as POST …/orders takes it. Prices are those that the guest
+ * sees, so that larder tells when they have changed; groups are pinned as picked.
+ */
+export function bodyOf(menu: Menu, lines: readonly Line[], form: Form): string {
+  const body: Record<string, any> = {
+    expeditionType: form.expedition, paymentTypeID: form.payment,
+    dishList: lines.map((line) => ({
+      ID: line.id, price: menu.product(line.id)?.price, quantity: Number(line.quantity), ingredients: ingredients(menu, line.picks),
+    })),
+  };
+  if (form.soonest) body.soonest = true;
+  else body.expectedAt = withOffset(form.at);
+  for (const name of fieldsOf(form.expedition)) put(body, name, form.fields[name]);
+  if (form.payment === "cash") put(body, "changeFrom", form.fields.changeFrom);
+  return JSON.stringify(body);
+}
+
+const numbers = ["changeFrom", "address.floor"];
+
+function put(body: Record<string, any>, name: string, value: string | undefined): void {
+  const text = value?.trim();
+  if (!text) return;
+  const [first, second] = name.split(".") as [string, string?];
+  const holder = second ? (body[first] ??= {}) : body;
+  // A comma is what a keyboard offers; what is no number goes as it is, and larder says so.
+  const number = numbers.includes(name) ? Number(text.replace(",", ".")) : NaN;
+  holder[second ?? first] = Number.isFinite(number) ? number : text;
+}
+
+/** withOffset turns "2026-05-01T18:30", in the guest's zone, into RFC 3339. */
+export function withOffset(local: string): string {
+  const at = new Date(local);
+  if (Number.isNaN(at.getTime())) return local;
+  const minutes = -at.getTimezoneOffset();
+  const two = (n: number): string => String(Math.floor(Math.abs(n))).padStart(2, "0");
+  return `${local.length === 16 ? local + ":00" : local}${minutes < 0 ? "-" : "+"}${two(minutes / 60)}:${two(minutes % 60)}`;
+}
+
+/** Place is where a violation belongs: a line of the basket, a field, or the order as a whole. */
+export interface Place { line?: number; field?: string }
+
+/** placeOf reads the JSON Pointer of a violation. */
+export function placeOf(violation: Violation): Place {
+  const parts = violation.path.split("/").slice(1).map((p) => p.replace(/~1/g, "/").replace(/~0/g, "~"));
+  if (parts[0] === "dishList" && /^\d+$/.test(parts[1] ?? "")) return { line: Number(parts[1]) };
+  if (parts[0] === "expectedAt" || parts[0] === "soonest") return { field: "expectedAt" };
+  if (parts[0] === "address" && parts[1] === "fullAddress") return { field: "address.street" };
+  if (parts.length > 0 && parts[0] !== "dishList") return { field: parts.join(".") };
+  return {};
+}

@@ -1,0 +1,101 @@
+// What the elements of one restaurant share on a page: menu, basket, placing and
+// the event stream.
+
+import { Api } from "./api";
+import { Basket, type News, type Store } from "./basket";
+import { Menu } from "./menu";
+import { Placing } from "./placing";
+import { follow, type MenuEvent } from "./stream";
+
+const shops = new Map<string, Shop>();
+
+function storage(): Store | null {
+  try {
+    return window.localStorage;
+  } catch {
+    return null; // forbidden: the basket lives as long as the page
+  }
+}
+
+/**
+ * Shop is an EventTarget: "menu" after each new version or stop list, "news"
+ * (detail: News[]) when the basket is touched by it, "fault" when there is no
+ * menu to be had.
+ */
+export class Shop extends EventTarget {
+  menu: Menu | null = null;
+  fault = false;
+  readonly basket: Basket;
+  readonly placing: Placing;
+  readonly api: Api;
+  lang = "en";
+  orderURL = "";
+  private users = 0;
+  private stop: AbortController | null = null;
+  private reading = 0;
+
+  /** of gives the shop of a restaurant, the same to every element. */
+  static of(base: string, restaurant: string): Shop {
+    const name = `${base}|${restaurant}`;
+    let shop = shops.get(name);
+    if (!shop) shops.set(name, (shop = new Shop(base, restaurant, name)));
+    return shop;
+  }
+
+  private constructor(readonly base: string, readonly restaurant: string, name: string) {
+    super();
+    this.api = new Api(base, restaurant, () => this.lang);
+    this.basket = new Basket(storage(), "larder:basket:" + name);
+    this.placing = new Placing(storage(), "larder:order:" + name, this.api.wire(() => this.orderURL));
+  }
+
+  /** enter begins to keep the menu fresh, for as long as an element is there. */
+  enter(): void {
+    if (this.users++ > 0) return;
+    const stop = (this.stop = new AbortController());
+    void this.load();
+    follow(this.api.events, stop.signal, (event) => this.happened(event));
+    addEventListener("storage", (event) => {
+      if (event.key === this.basket.name) this.basket.read();
+      if (event.key === this.placing.name) this.placing.read();
+    }, { signal: stop.signal });
+    document.addEventListener("visibilitychange", () => {
+      if (document.visibilityState !== "visible") return;
+      void this.load(); // a frozen page may have missed events
+      void this.placing.wake();
+    }, { signal: stop.signal });
+    void this.placing.wake();
+  }
+
+  leave(): void {
+    if (--this.users > 0) return;
+    this.stop?.abort();
+    this.stop = null;
+  }
+
+  /** load reads the menu; of answers that cross, the newest version stays. */
+  async load(): Promise<void> {
+    const turn = ++this.reading;
+    try {
+      const body = await this.api.menu();
+      if (turn !== this.reading && this.menu && body.version < this.menu.body.version) return;
+      this.fault = false;
+      this.menu = new Menu(body);
+    } catch {
+      this.fault = !this.menu; // the menu that is there stays
+    }
+    this.tell();
+  }
+
+  private happened(event: MenuEvent): void {
+    if (this.menu && event.version <= this.menu.body.version) return;
+    if (this.menu && this.menu.stop([...event.products, ...event.ingredients])) this.tell();
+    void this.load(); // for what follows from it, such as orderable
+  }
+
+  private tell(): void {
+    this.dispatchEvent(new Event(this.fault ? "fault" : "menu"));
+    const news = this.menu ? this.basket.against(this.menu) : [];
+    this.dispatchEvent(new CustomEvent<News[]>("news", { detail: news }));
+  }
+}

@@ -1,0 +1,61 @@
+// One event stream for all tabs of a restaurant: the tab that holds the lock has
+// it, and tells the others. Where a browser has no locks each tab has its own.
+
+export interface MenuEvent {
+  type: "menu.updated" | "menu.availability";
+  version: number;
+  products: { id: string; available: boolean }[];
+  ingredients: { id: string; available: boolean }[];
+}
+
+const shortest = 3_000, longest = 60_000; // milliseconds between tries
+
+/**
+ * follow tells of each event until the signal ends. It never throws: a stream
+ * that cannot be had is tried again, ever more rarely.
+ */
+export function follow(url: string, signal: AbortSignal, tell: (event: MenuEvent) => void): void {
+  if (!("locks" in navigator) || !("BroadcastChannel" in window)) {
+    read(url, signal, tell);
+    return;
+  }
+  const name = "larder:events:" + url;
+  const channel = new BroadcastChannel(name);
+  channel.onmessage = (message) => tell(message.data as MenuEvent);
+  signal.addEventListener("abort", () => channel.close(), { once: true });
+  const lead = (): Promise<void> => new Promise((end) => {
+    read(url, signal, (event) => {
+      tell(event);
+      channel.postMessage(event);
+    });
+    signal.addEventListener("abort", () => end(), { once: true });
+  });
+  navigator.locks.request(name, { signal }, lead).catch(() => {
+    if (!signal.aborted) read(url, signal, tell);
+  });
+}
+
+/** read opens the stream, and opens it anew when it has ended for good. */
+function read(url: string, signal: AbortSignal, tell: (event: MenuEvent) => void): void {
+  let pause = shortest;
+  const open = (): void => {
+    if (signal.aborted) return;
+    const source = new EventSource(url);
+    const close = (): void => source.close();
+    signal.addEventListener("abort", close, { once: true });
+    for (const type of ["menu.updated", "menu.availability"] as const) {
+      source.addEventListener(type, (event) => {
+        pause = shortest;
+        const { version, products = [], ingredients = [] } = JSON.parse((event as MessageEvent<string>).data);
+        tell({ type, version, products, ingredients });
+      });
+    }
+    source.onerror = () => {
+      if (source.readyState !== EventSource.CLOSED) return; // it comes back by itself
+      signal.removeEventListener("abort", close);
+      setTimeout(open, pause * (0.5 + Math.random()));
+      pause = Math.min(pause * 2, longest);
+    };
+  };
+  open();
+}
