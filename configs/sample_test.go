@@ -115,7 +115,7 @@ func TestCommentedSamplesAreValidAndDefault(t *testing.T) {
 func TestDemoIsTheDocumentedBlock(t *testing.T) {
 	t.Parallel()
 	want := &Config{
-		HTTP:  httpapi.Config{Listen: "127.0.0.1:8080"},
+		HTTP:  httpapi.Config{Listen: "127.0.0.1:8080", Page: httpapi.PageConfig{Enabled: true, Currency: "RUB"}},
 		Redis: cache.RedisConfig{URL: "embedded"},
 		Connections: []upstream.Config{{
 			Name: "main", BaseURL: "http://127.0.0.1:9090", AuthURL: "http://127.0.0.1:9090",
@@ -127,7 +127,7 @@ func TestDemoIsTheDocumentedBlock(t *testing.T) {
 		Auth: httpapi.AuthConfig{OpenMenu: new(true), Clients: []httpapi.ClientConfig{
 			{ID: "storefront", Secret: "storefront-secret", Scopes: []httpapi.Scope{"menu", "orders"}, Connection: "main"},
 			{ID: "ops", Secret: "ops-secret", Scopes: []httpapi.Scope{"menu", "orders", "ops"}},
-		}},
+		}, PublicOrders: httpapi.PublicOrders{Enabled: true, Origins: []string{httpapi.OriginSelf}, Rate: httpapi.Rate{Count: 60, Per: time.Minute}}},
 	}
 	setDefaults(reflect.ValueOf(want).Elem())
 	want.Connections[0].SetDefaults()

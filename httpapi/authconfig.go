@@ -67,7 +67,8 @@ const OriginSelf = "self"
 
 // lists tells whether a request comes from a page of a listed origin.
 func (p PublicOrders) lists(r *http.Request) bool {
-	return slices.Contains(p.Origins, r.Header.Get("Origin")) || slices.Contains(p.Origins, OriginSelf) && ownOrigin(r)
+	origin := r.Header.Get("Origin")
+	return origin != OriginSelf && slices.Contains(p.Origins, origin) || slices.Contains(p.Origins, OriginSelf) && ownOrigin(r)
 }
 
 // SetDefaults fills what is not set. It runs before the file is read, so that

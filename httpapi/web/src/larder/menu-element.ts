@@ -80,7 +80,7 @@ export class LarderMenu extends LarderElement {
     const sections: Node[] = [];
     const add = (category: Category): void => {
       const id = "c-" + category.id;
-      const heading = h(category.depth === 0 ? "h2" : "h3", { id, tabindex: "-1", part: "category-name" }, category.name || this.say("menu"));
+      const heading = h(category.depth === 0 ? "h2" : "h3", { id, dir: "auto", tabindex: "-1", part: "category-name" }, category.name || this.say("menu"));
       const dishes = h("ul", { class: "dishes" });
       sections.push(h("section", { part: "category", "aria-labelledby": id }, heading, dishes));
       links.push(h("button", { type: "button", part: "category-link", class: category.depth ? "inner" : "", onclick: () => {
@@ -113,9 +113,9 @@ export class LarderMenu extends LarderElement {
 
   private card(id: string): Card {
     let shown: Product | null = null;
-    const name = h("h4", { part: "name" });
-    const description = h("p", { class: "muted description", part: "description" });
-    const measure = h("span", { class: "muted", part: "measure" });
+    const name = h("h4", { part: "name", dir: "auto" });
+    const description = h("p", { class: "muted description", part: "description", dir: "auto" });
+    const measure = h("span", { class: "muted", part: "measure", dir: "auto" });
     const price = h("span", { part: "price", class: "grow" });
     const button = h("button", { type: "button", part: "add", class: "main", onclick: () => this.choose(id) });
     const frame = h("div", { class: "frame" });
