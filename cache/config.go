@@ -25,6 +25,9 @@ type RedisConfig struct {
 	DataDir string `yaml:"data_dir"`
 	// Prefix begins every key, so that several larders share one Redis.
 	Prefix string `yaml:"prefix"`
+	// Shared says that several larders, replicas of each other, are to stand on
+	// this Redis; then it is none that each of them has for itself.
+	Shared bool `yaml:"shared"`
 }
 
 // SetDefaults fills what is empty.
@@ -72,6 +75,10 @@ func (c RedisConfig) unfit(to address) []error {
 		if setting.value != "" && to.form != Sentinel {
 			faults = append(faults, &ConfigError{Key: setting.key, Msg: "is for redis+sentinel:// and rediss+sentinel:// in redis.url"})
 		}
+	}
+	if c.Shared && (to.form == Embedded || to.form == Managed) {
+		faults = append(faults, &ConfigError{Key: "redis.shared", Msg: fmt.Sprintf(
+			"several larders cannot share a Redis that each has for itself, and redis.url is %q: name one that all of them reach, as redis://redis.internal:6379", to.form)})
 	}
 	if c.SentinelUsername != "" && c.SentinelPassword == "" {
 		faults = append(faults, &ConfigError{Key: "redis.sentinel_password", Msg: "must be given with redis.sentinel_username"})

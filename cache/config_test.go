@@ -105,6 +105,9 @@ func TestRedisSettingsFitTheForm(t *testing.T) {
 			cache.RedisConfig{URL: "redis://h", SentinelUsername: "u", SentinelPassword: "hunter2"},
 			[]string{"redis.sentinel_username", "redis.sentinel_password"},
 		},
+		"a memory that is shared":        {cache.RedisConfig{URL: "embedded", Shared: true}, []string{"redis.shared"}},
+		"a folder that is shared":        {cache.RedisConfig{URL: "managed", Shared: true}, []string{"redis.shared"}},
+		"a server that is shared":        {cache.RedisConfig{URL: "redis://h", Shared: true}, nil},
 		"an authority without TLS":       {cache.RedisConfig{URL: "redis+cluster://h", CAFile: "ca.pem"}, []string{"redis.ca_file"}},
 		"an authority that is not there": {cache.RedisConfig{URL: "rediss+cluster://h", CAFile: "no.pem"}, []string{"redis.ca_file"}},
 	} {

@@ -37,9 +37,18 @@ says so, and it recovers by itself.`,
 			reloads := &reloader{log: log, read: func(running *configs.Config) (*configs.Config, []string, error) {
 				return running.Reload(path, w.env)
 			}}
-			return outlivingHangups(cmd.Context(), reloads.reload, func(ctx context.Context) error {
-				err := serve(ctx, cfg, log, reloads.serves, nil)
-				return listenError(err, listenKey(err))
+			systemd, err := newManager(w.env, log)
+			if err != nil {
+				return err
+			}
+			return outlivingHangups(cmd.Context(), systemd.reloading(reloads.reload), func(ctx context.Context) error {
+				return systemd.watch(ctx, func(ctx context.Context, listening func(*daemon)) error {
+					err := serve(ctx, cfg, log, func(d *daemon) {
+						reloads.serves(d)
+						listening(d)
+					}, nil)
+					return listenError(err, listenKey(err))
+				})
 			})
 		}),
 	}

@@ -1,0 +1,150 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"larder/configs"
+)
+
+// credential is a secret's file as the configurations of deploy/ name it.
+var credential = regexp.MustCompile(`/run/(?:credentials/larder\.service|secrets(?:/larder)?)/([a-z-]+)`)
+
+// secretsOf puts a configuration of deploy/ into a folder of the test with the
+// secrets that it wants, since theirs is of another machine; names are theirs.
+func secretsOf(t *testing.T, file string) (path string, names []string) {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join("../../deploy", file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	for _, found := range credential.FindAllStringSubmatch(string(text), -1) {
+		names = append(names, found[1])
+		secret := found[1] + "-of-thirty-two-bytes-or-more"
+		if found[1] == "redis-url" {
+			secret = "redis://user:hush@redis.internal:6379"
+		}
+		if err := os.WriteFile(filepath.Join(dir, found[1]), []byte(secret+"\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	path = filepath.Join(dir, "larder.yaml")
+	if err := os.WriteFile(path, []byte(credential.ReplaceAllString(string(text), dir+"/$1")), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	slices.Sort(names)
+	return path, names
+}
+
+// deployed loads a configuration of deploy/.
+func deployed(t *testing.T, file string, env ...string) *configs.Config {
+	t.Helper()
+	path, _ := secretsOf(t, file)
+	cfg, err := configs.Load(path, env)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return cfg
+}
+
+// shared is how the manifests say that there are replicas.
+const shared = "LARDER_REDIS_SHARED=true"
+
+// TestDeployedConfigurations has `larder check` judge every configuration of
+// deploy/, with the environment that its manifest sets.
+func TestDeployedConfigurations(t *testing.T) {
+	t.Parallel()
+	for file, test := range map[string]struct{ env, wants []string }{
+		"systemd/larder.yaml":            {wants: []string{"ops-secret", "orders-secret", "storefront-secret"}},
+		"compose/larder.yaml":            {env: []string{shared}, wants: []string{"ops-secret", "orders-secret", "storefront-secret"}},
+		"kubernetes/example/larder.yaml": {env: []string{shared}, wants: []string{"ops-secret", "orders-secret", "redis-url", "storefront-secret"}},
+		"kubernetes/base/larder.yaml":    {env: []string{shared}, wants: []string{"redis-url"}},
+	} {
+		path, names := secretsOf(t, file)
+		if !slices.Equal(names, test.wants) {
+			t.Errorf("%s wants the secrets %q, not %q", file, names, test.wants)
+		}
+		got := command{env: test.env}.run(t, "check", "--config", path)
+		if got.status != statusDone || !strings.HasPrefix(got.out, "ok      configuration: valid") || strings.Contains(got.out, "warning") {
+			t.Errorf("larder check of %s: %+v", file, got)
+		}
+	}
+}
+
+// Several replicas, each with a Redis of its own, would each have its own orders.
+func TestReplicasWithARedisEachAreRefused(t *testing.T) {
+	t.Parallel()
+	path, _ := secretsOf(t, "systemd/larder.yaml")
+	for _, args := range [][]string{{"check", "--config", path}, {"serve", "--config", path}} {
+		got := command{env: []string{shared}}.run(t, args...)
+		if got.status != statusFailed || !strings.Contains(got.err, `environment LARDER_REDIS_SHARED: redis.shared: several larders cannot share a Redis that each has for itself, and redis.url is "managed"`) {
+			t.Errorf("larder %s: %+v", args[0], got)
+		}
+	}
+}
+
+// TestEachSecretIsGiven: what the configuration reads is what systemd and
+// compose put there.
+func TestEachSecretIsGiven(t *testing.T) {
+	t.Parallel()
+	for file, by := range map[string]struct{ manifest, form string }{
+		"systemd/larder.yaml":            {"systemd/larder.service", "\nLoadCredential=%:/etc/larder/secrets/%\n"},
+		"compose/larder.yaml":            {"compose.yaml", "\n  %: {file: secrets/%}\n"},
+		"kubernetes/example/larder.yaml": {"kubernetes/example/kustomization.yaml", "\n      - secrets/%\n"},
+	} {
+		manifest, err := os.ReadFile(filepath.Join("../../deploy", by.manifest))
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, names := secretsOf(t, file)
+		for _, name := range names {
+			if line := strings.ReplaceAll(by.form, "%", name); !strings.Contains(string(manifest)+"\n", line) {
+				t.Errorf("%s does not give %s: no line %q", by.manifest, name, strings.TrimSpace(line))
+			}
+		}
+	}
+}
+
+// TestAStopIsWaitedFor: whoever stops larder waits longer than it may take.
+func TestAStopIsWaitedFor(t *testing.T) {
+	t.Parallel()
+	for file, by := range map[string]struct {
+		manifest string
+		waits    string // the seconds that are waited
+		before   string // those that pass before larder hears of it
+	}{
+		"systemd/larder.yaml":            {"systemd/larder.service", `(?m)^TimeoutStopSec=(\d+)$`, ""},
+		"compose/larder.yaml":            {"compose.yaml", `(?s)\n  larder:\n.*?stop_grace_period: (\d+)s\n`, ""},
+		"kubernetes/example/larder.yaml": {"kubernetes/base/deployment.yaml", `terminationGracePeriodSeconds: (\d+)\n`, `sleep: {seconds: (\d+)}`},
+	} {
+		text, err := os.ReadFile(filepath.Join("../../deploy", by.manifest))
+		if err != nil {
+			t.Fatal(err)
+		}
+		seconds := func(pattern string) time.Duration {
+			found := regexp.MustCompile(pattern).FindStringSubmatch(string(text))
+			if found == nil {
+				t.Fatalf("%s: no %s", by.manifest, pattern)
+			}
+			n, err := time.ParseDuration(found[1] + "s")
+			if err != nil {
+				t.Fatal(err)
+			}
+			return n
+		}
+		cfg := deployed(t, file)
+		need := cfg.HTTP.DrainDelay + cfg.HTTP.DrainTimeout + cfg.Ordering.PlaceTimeout + stopGrace
+		if by.before != "" {
+			need += seconds(by.before)
+		}
+		if waits := seconds(by.waits); waits <= need {
+			t.Errorf("%s waits %v, and larder may take %v to stop", by.manifest, waits, need)
+		}
+	}
+}

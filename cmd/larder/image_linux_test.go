@@ -1,0 +1,202 @@
+package main
+
+import (
+	"encoding/json"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+const dockerfile = "../../Dockerfile"
+
+// image is the last stage of the Dockerfile.
+type image struct {
+	copies [][2]string // from, to
+	env    []string
+	user   string
+	health []string
+	start  []string
+}
+
+// imageOf reads the stage; what it does not know fails the test, so that nothing
+// is left out of it.
+func imageOf(t *testing.T) image {
+	t.Helper()
+	text, err := os.ReadFile(dockerfile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	stage := string(text)[strings.LastIndex(string(text), "\nFROM ")+1:]
+	stage = strings.ReplaceAll(stage, "\\\n", " ")
+	var made image
+	words := func(list string) (found []string) {
+		if err := json.Unmarshal([]byte(list), &found); err != nil {
+			t.Fatalf("%s: %v", list, err)
+		}
+		return found
+	}
+	for line := range strings.Lines(stage) {
+		instruction, rest, _ := strings.Cut(strings.TrimSpace(line), " ")
+		switch fields := strings.Fields(rest); instruction {
+		case "", "#", "EXPOSE":
+		case "FROM":
+			if rest != "scratch" {
+				t.Errorf("FROM %s, not scratch", rest)
+			}
+		case "COPY":
+			made.copies = append(made.copies, [2]string{fields[len(fields)-2], fields[len(fields)-1]})
+		case "USER":
+			made.user = rest
+		case "ENV":
+			made.env = fields
+		case "HEALTHCHECK":
+			made.health = words(rest[strings.Index(rest, "["):])
+		case "ENTRYPOINT", "CMD":
+			made.start = append(made.start, words(rest)...)
+		default:
+			t.Fatalf("the test does not know the Dockerfile's %s", instruction)
+		}
+	}
+	return made
+}
+
+// unpack makes the root file system that the stage describes. Nobody may write
+// in it.
+func (i image) unpack(t *testing.T) (root string) {
+	t.Helper()
+	root = filepath.Join(t.TempDir(), "root")
+	for _, each := range i.copies {
+		from, to := each[0], filepath.Join(root, each[1])
+		switch {
+		case from == "/out/larder":
+			from = binary(t)
+		case !filepath.IsAbs(from):
+			from = filepath.Join("../..", from)
+		}
+		if strings.HasSuffix(each[1], "/") {
+			to = filepath.Join(to, filepath.Base(from))
+		}
+		content, err := os.ReadFile(from)
+		if err == nil {
+			err = os.MkdirAll(filepath.Dir(to), 0o755)
+		}
+		if err == nil {
+			err = os.WriteFile(to, content, 0o555)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	modes := func(mode fs.FileMode) {
+		if err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
+			if err == nil && entry.IsDir() {
+				err = os.Chmod(path, mode)
+			}
+			return err
+		}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	modes(0o555)
+	t.Cleanup(func() { modes(0o755) })
+	return root
+}
+
+// within makes a command run with the folder as its root and as the image's
+// user: as root for real, else in a user namespace, where the kernel lets one.
+func (i image) within(t *testing.T, root string, env []string, words []string) *exec.Cmd {
+	t.Helper()
+	const id = 65532
+	if i.user != "65532:65532" {
+		t.Fatalf("USER %s, want 65532:65532", i.user)
+	}
+	cmd := exec.CommandContext(t.Context(), words[0], words[1:]...)
+	cmd.Dir = "/"
+	cmd.Env = append(append([]string{}, i.env...), env...)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Chroot: root}
+	if os.Getuid() == 0 {
+		cmd.SysProcAttr.Credential = &syscall.Credential{Uid: id, Gid: id}
+		return cmd
+	}
+	cmd.SysProcAttr.Cloneflags = syscall.CLONE_NEWUSER
+	cmd.SysProcAttr.UidMappings = []syscall.SysProcIDMap{{ContainerID: id, HostID: os.Getuid(), Size: 1}}
+	cmd.SysProcAttr.GidMappings = []syscall.SysProcIDMap{{ContainerID: id, HostID: os.Getgid(), Size: 1}}
+	return cmd
+}
+
+// TestImage does what the Dockerfile does, but for the engine: nothing in the
+// root but what is copied there, not writable, the image's own user, its start
+// and its health check. Only the ports are others.
+func TestImage(t *testing.T) {
+	t.Parallel()
+	made, service := imageOf(t), newService(t)
+	root := made.unpack(t)
+	env := []string{
+		"LARDER_HTTP_LISTEN=127.0.0.1:0", "LARDER_LOG_FORMAT=json", "LARDER_CONNECTIONS_0_NAME=main",
+		"LARDER_CONNECTIONS_0_CLIENT_ID=demo", "LARDER_CONNECTIONS_0_CLIENT_SECRET=demo-secret",
+		"LARDER_CONNECTIONS_0_BASE_URL=" + service.URL, "LARDER_CONNECTIONS_0_AUTH_URL=" + service.URL,
+	}
+	p := &process{cmd: made.within(t, root, env, made.start), log: newWatched()}
+	p.cmd.Stderr = p.log
+	if err := p.cmd.Start(); err != nil {
+		if os.Getuid() != 0 && os.IsPermission(err) {
+			t.Skipf("this kernel gives no user namespace, and without root there is no other root to go to: %v", err)
+		}
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = p.cmd.Process.Kill()
+		_ = p.cmd.Wait()
+	})
+	base := p.url(t)
+	waitReady(t, base)
+	health := made.within(t, root, append(env, "LARDER_HTTP_LISTEN="+strings.TrimPrefix(base, "http://")), made.health)
+	if output, err := health.CombinedOutput(); err != nil {
+		t.Errorf("the health check of a larder that is ready: %v\n%s", err, output)
+	}
+	if who, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(p.cmd.Process.Pid), "status")); err != nil || os.Getuid() == 0 && !strings.Contains(string(who), "\nUid:\t65532\t65532\t65532\t65532\n") {
+		t.Errorf("larder does not run as 65532: %v\n%s", err, who)
+	}
+	p.signal(t, syscall.SIGTERM)
+	if status := p.status(t); status != statusDone {
+		t.Errorf("status %d, want 0\n%s", status, p.log)
+	}
+	health = made.within(t, root, append(env, "LARDER_HTTP_LISTEN="+strings.TrimPrefix(base, "http://")), made.health)
+	if output, err := health.CombinedOutput(); err == nil {
+		t.Errorf("the health check of a larder that is gone is content:\n%s", output)
+	}
+	var left []string
+	if err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
+		if err == nil && !entry.IsDir() {
+			left = append(left, strings.TrimPrefix(path, root))
+		}
+		return err
+	}); err != nil || len(left) != len(made.copies) {
+		t.Errorf("after the run the image holds %q (%v), want what was copied", left, err)
+	}
+}
+
+// TestImageIsBuiltAsShipped: the Dockerfile's flags are those of make build.
+func TestImageIsBuiltAsShipped(t *testing.T) {
+	t.Parallel()
+	flags := func(file, tags string) string {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		found := regexp.MustCompile(`go build (-trimpath -tags \S+ -ldflags \S-s -w -X main\.version=)\S+ -o \S+ \./cmd/larder`).FindStringSubmatch(string(text))
+		if found == nil {
+			t.Fatalf("%s builds no larder", file)
+		}
+		return strings.NewReplacer(tags, "nomsgpack", `"`, "'").Replace(found[1])
+	}
+	if made, built := flags(dockerfile, "nomsgpack"), flags("../../Makefile", "$(TAGS)"); made != built {
+		t.Errorf("the Dockerfile builds with %q, make build with %q", made, built)
+	}
+}

@@ -1,0 +1,191 @@
+package main
+
+import (
+	"context"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"testing"
+
+	"github.com/sirupsen/logrus"
+	"github.com/sirupsen/logrus/hooks/test"
+)
+
+// systemdTest is the socket of a service manager, and what it is told.
+type systemdTest struct {
+	path string
+	told *watched // a line for each word; its own lines are joined by |
+}
+
+// newSystemd listens as systemd does for Type=notify.
+func newSystemd(t *testing.T) *systemdTest {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "larder") //nolint:usetesting // a socket's path is short
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &systemdTest{path: filepath.Join(dir, "notify"), told: newWatched()}
+	conn, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: s.path, Net: "unixgram"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		word := make([]byte, 4096)
+		for {
+			n, err := conn.Read(word)
+			if err != nil {
+				return
+			}
+			_, _ = s.told.Write([]byte(strings.ReplaceAll(strings.TrimSpace(string(word[:n])), "\n", "|") + "\n"))
+		}
+	}()
+	t.Cleanup(func() {
+		_ = conn.Close()
+		<-done
+		_ = os.RemoveAll(dir)
+	})
+	return s
+}
+
+// watchdog is a patience of 600 ms: larder is to show itself each 200 ms.
+func (s *systemdTest) env(more ...string) []string {
+	return append([]string{"NOTIFY_SOCKET=" + s.path, "WATCHDOG_USEC=600000"}, more...)
+}
+
+// count is how often a word was told.
+func (s *systemdTest) count(word string) int {
+	return len(regexp.MustCompile(`(?m)^`+word+`$`).FindAllString(s.told.String(), -1))
+}
+
+// later waits for a few more words of the watchdog than there are.
+func (s *systemdTest) later(t *testing.T) {
+	t.Helper()
+	before := s.count("WATCHDOG=1")
+	eventually(t, "the watchdog is told again", func() bool { return s.count("WATCHDOG=1") >= before+3 })
+}
+
+// One life under systemd: serving, reloading, stopping, alive all the while.
+func TestSystemdIsToldOfALife(t *testing.T) {
+	t.Parallel()
+	systemd, service := newSystemd(t), newService(t)
+	open := service.shut() // a start does not wait for the ordering service
+	p := startProcess(t, systemd.env(service.env("LARDER_HTTP_DRAIN_DELAY=1h")...), "serve")
+	base := p.url(t)
+	systemd.told.find(t, `^READY=1\|STATUS=serving on `+regexp.QuoteMeta(base)+"\n")
+	systemd.later(t)
+	<-service.asks
+	open()
+	waitReady(t, base)
+
+	p.signal(t, syscall.SIGHUP)
+	systemd.told.find(t, `\nRELOADING=1\|MONOTONIC_USEC=\d+\n(WATCHDOG=1\n)*READY=1\n`)
+	p.log.find(t, `"event":"config.reloaded"`)
+
+	p.signal(t, syscall.SIGTERM)
+	systemd.told.find(t, `\nSTOPPING=1\|STATUS=[^\n]+\n`)
+	systemd.later(t) // for as long as it takes
+	p.signal(t, syscall.SIGTERM)
+	if status := p.status(t); status != statusFailed {
+		t.Errorf("status %d after a second signal, want 1\n%s", status, p.log)
+	}
+	if all := systemd.told.String(); strings.Count(all, "READY=1") != 2 || strings.Count(all, "STOPPING=1") != 1 {
+		t.Errorf("systemd was told\n%s", all)
+	}
+}
+
+// A larder that is full is alive: it has kept a place for its own question.
+func TestSystemdLetsAFullLarderLive(t *testing.T) {
+	t.Parallel()
+	systemd, service := newSystemd(t), newService(t)
+	p := startProcess(t, systemd.env(service.env("LARDER_HTTP_MAX_CONNECTIONS=2")...), "serve")
+	base := p.url(t)
+	systemd.told.find(t, `^READY=1`)
+	conn, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", strings.TrimPrefix(base, "http://"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close() //nolint:errcheck // it only takes a place
+	second, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", strings.TrimPrefix(base, "http://"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer second.Close() //nolint:errcheck // it waits for a place
+	p.log.find(t, `"event":"http.full"`)
+	systemd.later(t)
+}
+
+// What does not answer is not called alive. It is not parallel: the library
+// reads the environment of this process.
+func TestSystemdIsNotToldOfALarderThatHangs(t *testing.T) {
+	systemd := newSystemd(t)
+	for _, entry := range systemd.env() {
+		name, value, _ := strings.Cut(entry, "=")
+		t.Setenv(name, value)
+	}
+	var hangs atomic.Bool
+	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		if hangs.Load() {
+			<-r.Context().Done()
+		}
+	}))
+	defer server.Close()
+	log, logged := test.NewNullLogger()
+	m, err := newManager(os.Environ(), log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		m.attest(ctx, server.URL)
+	}()
+	said := func(event string) func() bool {
+		return func() bool {
+			for _, entry := range logged.AllEntries() {
+				if entry.Data["event"] == event {
+					return true
+				}
+			}
+			return false
+		}
+	}
+	systemd.told.find(t, `^READY=1`)
+	systemd.later(t)
+	hangs.Store(true)
+	eventually(t, "the log says that nothing answers", said("systemd.no_answer"))
+	before := systemd.count("WATCHDOG=1")
+	if err := sleep(ctx, 3*m.within); err != nil { // a word more would come in that time
+		t.Fatal(err)
+	}
+	if after := systemd.count("WATCHDOG=1"); after != before {
+		t.Errorf("the watchdog was told %d times of a larder that hangs", after-before)
+	}
+	hangs.Store(false)
+	eventually(t, "the log says that it answers", said("systemd.answers"))
+	systemd.later(t)
+	cancel()
+	<-done
+	if systemd.count("READY=1.*") != 1 {
+		t.Errorf("systemd was told\n%s", systemd.told)
+	}
+}
+
+func TestTheWatchdogsVariablesAreSystemds(t *testing.T) {
+	t.Setenv("WATCHDOG_USEC", "soon")
+	_, err := newManager([]string{"NOTIFY_SOCKET=/run/x"}, logrus.New())
+	if err == nil || !strings.Contains(err.Error(), "leave WATCHDOG_USEC and WATCHDOG_PID to systemd") {
+		t.Errorf("newManager: %v, want what to do", err)
+	}
+	if m, err := newManager(nil, logrus.New()); err != nil || m.wanted {
+		t.Errorf("without systemd: %+v, %v", m, err)
+	}
+}

@@ -1,0 +1,92 @@
+package main
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/coreos/go-systemd/v22/unit"
+)
+
+const unitFile = "../../deploy/systemd/larder.service"
+
+// mostExposed is what `systemd-analyze security` may say of the unit, in tenths:
+// 12 is what it said when the unit was written, of which 8 are for the network.
+const mostExposed = 15
+
+// unitOf reads the unit: each setting of its sections, in their order.
+func unitOf(t *testing.T) map[string][]string {
+	t.Helper()
+	file, err := os.Open(unitFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close() //nolint:errcheck // it was only read
+	options, err := unit.DeserializeOptions(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	settings := map[string][]string{}
+	for _, option := range options {
+		settings[option.Name] = append(settings[option.Name], option.Value)
+	}
+	return settings
+}
+
+// TestUnit has systemd judge the unit, with the program where it says.
+func TestUnit(t *testing.T) {
+	t.Parallel()
+	const analyze = "systemd-analyze"
+	if _, err := exec.LookPath(analyze); err != nil {
+		t.Fatalf("%v: apt-get install systemd, or tools/test-needs", err)
+	}
+	text, err := os.ReadFile(unitFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "larder.service")
+	here := strings.ReplaceAll(string(text), "/usr/local/bin/larder", binary(t))
+	if err := os.WriteFile(path, []byte(here), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range [][]string{
+		{"verify", "--man=no", path},
+		{"security", "--offline=true", "--no-pager", "--threshold=" + strconv.Itoa(mostExposed), path},
+	} {
+		output, err := exec.CommandContext(t.Context(), analyze, args...).CombinedOutput()
+		if err != nil || args[0] == "verify" && len(output) > 0 {
+			t.Errorf("systemd-analyze %s: %v\n%s", args[0], err, output)
+		}
+	}
+}
+
+// TestUnitFitsItsConfiguration: what the unit allows is what larder needs with
+// deploy/systemd/larder.yaml.
+func TestUnitFitsItsConfiguration(t *testing.T) {
+	t.Parallel()
+	unit := unitOf(t)
+	cfg := deployed(t, "systemd/larder.yaml")
+	seconds := func(name string) time.Duration {
+		n, err := strconv.Atoi(strings.Join(unit[name], " "))
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		return time.Duration(n) * time.Second
+	}
+	if files, err := strconv.Atoi(strings.Join(unit["LimitNOFILE"], " ")); err != nil || files-files/8 < cfg.HTTP.MaxConnections {
+		t.Errorf("LimitNOFILE=%d (%v) does not do for http.max_connections %d", files, err, cfg.HTTP.MaxConnections)
+	}
+	if within := seconds("WatchdogSec"); within/askedIn < time.Second {
+		t.Errorf("WatchdogSec=%v is too short for a busy machine", within)
+	}
+	if state := "/var/lib/" + strings.Join(unit["StateDirectory"], " "); cfg.Redis.DataDir != state {
+		t.Errorf("redis.data_dir %s, and the unit's is %s", cfg.Redis.DataDir, state)
+	}
+	if got := strings.Join(unit["Type"], " "); got != "notify" {
+		t.Errorf("Type=%s", got)
+	}
+}
