@@ -41,11 +41,20 @@ demo-exit: ## Do the main job once, print each step, and end
 build: ## Build bin/larder, one static binary
 	CGO_ENABLED=0 go build -trimpath -tags $(TAGS) -ldflags '-s -w -X main.version=$(VERSION)' -o bin/larder ./cmd/larder
 
+.PHONY: release
+release: ## Build the archives of linux and darwin on amd64 and arm64 into dist/, with SHA256SUMS and inventories (SBOM)
+	cd tools/deploy && go run ./release ../.. $(VERSION) ../../dist
+
 ##@ Every change
 
 .PHONY: test
 test: test-needs ## Run all tests with the race detector (installs redis-server, gcc and Chromium with apt where it may)
 	go test -race -tags $(TAGS) -timeout 10m ./...
+	$(MAKE) --no-print-directory test-deploy
+
+.PHONY: test-deploy
+test-deploy: ## Test what is released, and judge deploy/ and the Dockerfile by the rules of those who read them
+	cd tools/deploy && go test ./...
 
 .PHONY: lint
 lint: $(BIN)/golangci-lint ## Check style and the usual mistakes (the first run builds the linter: some minutes)
@@ -64,6 +73,7 @@ tidy-check: ## Fail when go.mod or go.sum say more or less than the code needs
 	go mod tidy -diff
 	go mod verify
 	cd tools && go mod tidy -diff
+	cd tools/deploy && go mod tidy -diff
 
 ##@ Now and then
 
@@ -89,8 +99,17 @@ mutation: $(BIN)/gremlins ## Break ordering and menu in small ways, and see that
 	  (cd tools && go run ./mutants .. "$$room" "../$$printed"); \
 	done
 
+.PHONY: release-check
+release-check: ## Make the whole release twice, the second time in another folder and from nothing, and compare every byte
+	rm -rf .cache/release && mkdir -p .cache/release/tree
+	git ls-files -z | tar --null -T - -cf - | tar -xf - -C .cache/release/tree
+	export SOURCE_DATE_EPOCH=$$(git log -1 --format=%ct); \
+	(cd tools/deploy && go run ./release ../.. $(VERSION) ../../.cache/release/first); \
+	(cd tools/deploy && GOCACHE=$(CURDIR)/.cache/release/cache go run ./release ../../.cache/release/tree $(VERSION) ../../.cache/release/second)
+	diff -r .cache/release/first .cache/release/second
+
 .PHONY: verify
-verify: ## The longer proofs: lint, race, coverage, benchmarks, each fuzz target, swaps and the soak for 60 s and the comparison's smoke run
+verify: ## The longer proofs: lint, race, coverage, benchmarks, each fuzz target, swaps and the soak for 60 s, the comparison's smoke run and the release made twice
 	$(MAKE) --no-print-directory lint
 	$(MAKE) --no-print-directory race
 	$(MAKE) --no-print-directory cover
@@ -99,6 +118,7 @@ verify: ## The longer proofs: lint, race, coverage, benchmarks, each fuzz target
 	$(MAKE) --no-print-directory swaps
 	$(MAKE) --no-print-directory soak SOAK_FOR=60s
 	$(MAKE) --no-print-directory bench-smoke
+	$(MAKE) --no-print-directory release-check
 
 .PHONY: scale
 scale: test-needs build ## Measure SCALE_SIZES (100,1000,10000) restaurants on three replicas, and write docs/performance.md and its plot (half an hour)
@@ -133,8 +153,8 @@ tools: $(addprefix $(BIN)/,golangci-lint gofumpt gotestsum benchstat gremlins) #
 	@ls -1 $^
 
 .PHONY: clean
-clean: ## Remove what was built and kept: bin/ and .cache/
-	rm -rf bin .cache
+clean: ## Remove what was built and kept: bin/, dist/ and .cache/
+	rm -rf bin dist .cache
 
 .PHONY: help
 help: ## Say what there is
