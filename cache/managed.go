@@ -289,8 +289,9 @@ func (m *managed) run(ctx context.Context) {
 			return
 		case <-ticker.C:
 		}
+		was := m.process()
 		if !m.alive(ctx) && ctx.Err() == nil {
-			m.say("redis.managed_died").WithField("said", lastWords(m.logPath())).Error("redis-server has ended; it is started again")
+			m.say("redis.managed_died").WithFields(logrus.Fields{"pid": was, "said": lastWords(m.logPath())}).Error("redis-server has ended; it is started again")
 			m.revive(ctx)
 		}
 	}

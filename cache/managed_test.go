@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -229,7 +230,9 @@ func TestManagedIsStartedAgain(t *testing.T) {
 	go func() { ended <- r.Run(ctx) }()
 	set(t, r, "soup")
 	pid := serverPID(t, r)
+	var killed []any
 	for range 2 {
+		killed = append(killed, pid)
 		if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
 			t.Fatal(err)
 		}
@@ -244,6 +247,11 @@ func TestManagedIsStartedAgain(t *testing.T) {
 	cancel()
 	if err := <-ended; err != nil {
 		t.Errorf("Run: %v", err)
+	}
+	for _, entry := range hook.AllEntries() {
+		if entry.Data["event"] == "redis.managed_died" && !slices.Contains(killed, any(entry.Data["pid"])) {
+			t.Errorf("said that %v has died, killed were %v", entry.Data["pid"], killed)
+		}
 	}
 	if died, started := count(hook, "redis.managed_died"), count(hook, "redis.managed_started"); died != 2 || started != 3 {
 		t.Errorf("said to have died %d times, to be started %d times; want 2 and 3", died, started)

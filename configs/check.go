@@ -18,6 +18,9 @@ import (
 // restaurantID is the form of a restaurant's id: it becomes part of paths and of Redis keys.
 var restaurantID = regexp.MustCompile(`^[A-Za-z0-9._:-]{1,64}$`)
 
+// IsRestaurantID tells whether a text can be the id of a restaurant.
+func IsRestaurantID(id string) bool { return restaurantID.MatchString(id) }
+
 // check judges what could be read: each room its own section, then what no
 // room can see alone.
 func (c *Config) check(l *loader) {

@@ -194,7 +194,7 @@ func (l *loader) unknown(path string, key *token.Token, fields []field) {
 	if path != "" {
 		section = path
 	}
-	if guess := nearest(key.Value, names); guess != "" {
+	if guess := Nearest(key.Value, names); guess != "" {
 		l.unread[join(path, strings.TrimSuffix(guess, fileSuffix))] = true // most likely it was meant
 		l.problem(l.at(key), "", "unknown key %q in %s: did you mean %q?", key.Value, section, guess)
 		return

@@ -2,8 +2,9 @@ package configs
 
 import "strings"
 
-// nearest gives the known name that a mistyped one most likely meant, or "".
-func nearest(name string, known []string) string {
+// Nearest gives the known name that a mistyped one most likely meant, or "".
+// It costs O(known × length²).
+func Nearest(name string, known []string) string {
 	best, bestDistance := "", len(name)/2+1
 	for _, k := range known {
 		if d := distance(strings.ToLower(name), strings.ToLower(k)); d < bestDistance {

@@ -40,7 +40,7 @@ bench-peers" does that) and the peer program built:
 --smoke takes two minutes: short runs, pinned; what is below its gate is measured
 once more, for longer. The command fails where a ratio stays below its gate. --out PAGE writes the figures into a Markdown page between its
 marks, and a plot beside it.`,
-		Args: cobra.NoArgs,
+		Args: takes(0, 0),
 		RunE: action(func(cmd *cobra.Command, _ []string) error {
 			p, err := comparisonOf(cmd, w)
 			if err != nil {

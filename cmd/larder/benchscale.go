@@ -35,7 +35,7 @@ command. Linux only: times and memory are read from /proc.
 
 --out PAGE writes the figures into a Markdown page between its marks, and a plot
 beside it. 10,000 restaurants take some 15 minutes on two cores.`,
-		Args: cobra.NoArgs,
+		Args: takes(0, 0),
 		RunE: action(func(cmd *cobra.Command, _ []string) error {
 			plan, err := planOf(cmd, w)
 			if err != nil {

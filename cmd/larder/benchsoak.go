@@ -24,7 +24,7 @@ orders, orders, syncs of menus that change, event streams. Ordering service,
 Redis and larder are processes of their own on loopback. Fails when heap or
 goroutines grow, when a request fails, or when the race detector of a binary
 that has one finds something. Linux only.`,
-		Args: cobra.NoArgs,
+		Args: takes(0, 0),
 		RunE: action(func(cmd *cobra.Command, _ []string) error {
 			flags := cmd.Flags()
 			duration, _ := flags.GetDuration("for")

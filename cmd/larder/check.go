@@ -45,12 +45,12 @@ column. With --online also ask Redis, whether it takes what larder writes and ca
 trusted with orders where someone may place them, and each connection for a token and a menu; where the
 configured token request does not work, the others are tried and the one that
 would work is named.`,
-		Args: cobra.NoArgs,
+		Args: takes(0, 0),
 		RunE: action(func(cmd *cobra.Command, _ []string) error {
 			cfg, err := loadService(cmd, w)
 			var faults configs.Errors
 			if asJSON(cmd) && errors.As(err, &faults) {
-				return report(w, faulty(faults), true)
+				return report(cmd, w, faulty(faults))
 			}
 			if err != nil {
 				return err
@@ -59,7 +59,7 @@ would work is named.`,
 			if online, _ := cmd.Flags().GetBool("online"); online {
 				findings = append(findings, onlineChecks(cmd.Context(), cfg)...)
 			}
-			return report(w, findings, asJSON(cmd))
+			return report(cmd, w, findings)
 		}),
 	}
 	cmd.Flags().Bool("online", false, "also try Redis and the ordering services")
@@ -193,20 +193,21 @@ func checkMenu(ctx context.Context, cfg *configs.Config, client *upstream.Client
 	return finding{What: what, OK: true, Msg: fmt.Sprintf("%s, %d bytes", plural(len(view.Products), "dish", "dishes"), len(answer.Body))}
 }
 
-func report(w *world, findings []finding, raw bool) error {
+func report(cmd *cobra.Command, w *world, findings []finding) error {
 	failed := false
 	for _, f := range findings {
 		failed = failed || !f.OK
 	}
-	if raw {
+	if asJSON(cmd) {
 		if err := printJSON(w.out, findings); err != nil {
 			return err
 		}
 	} else {
+		colours := w.colours(cmd)
 		for _, f := range findings {
-			mark := "ok    "
+			mark := colours.good("ok    ")
 			if !f.OK {
-				mark = "FAILED"
+				mark = colours.bad("FAILED")
 			}
 			fmt.Fprintf(w.out, "%s  %s: %s\n", mark, f.What, f.Msg)
 		}

@@ -17,6 +17,8 @@ import (
 
 	"golang.org/x/oauth2"
 	"golang.org/x/oauth2/clientcredentials"
+
+	"larder/httpapi"
 )
 
 // api is a running daemon as the command line speaks with it: over HTTP, with
@@ -61,7 +63,7 @@ func (r *reply) result(into any) error {
 		Result any `json:"result"`
 	}{into}
 	if err := json.Unmarshal(r.body, &envelope); err != nil {
-		return fmt.Errorf("the answer is not what larder sends: %w", err)
+		return fmt.Errorf("%w: %w", errForeignAnswer, err)
 	}
 	return nil
 }
@@ -77,6 +79,7 @@ type apiError struct {
 	Upstream  *upstreamSaid   `json:"upstream"` // the ordering service's own words
 	Body      json.RawMessage `json:"-"`        // all of it, when it is JSON
 	anonymous bool            // asked without credentials
+	ofOps     bool            // about a path of /v1/ops
 	// retryAfter is how long to wait before asking again; 0 where it is not said.
 	retryAfter time.Duration
 }
@@ -135,6 +138,9 @@ func (e *apiError) Error() string {
 	text := fmt.Sprintf("larder answered %d %s: %s", e.Status, e.Code, e.Msg)
 	if e.RequestID != "" {
 		text += " (request " + e.RequestID + ")"
+	}
+	if e.ofOps && e.Code == string(httpapi.CodeNotFound) {
+		text += "; the routes of operators are not at this address"
 	}
 	if e.Status == http.StatusUnauthorized && e.anonymous {
 		text += "; say who asks: --config FILE, or --client-id and --client-secret"
@@ -211,6 +217,9 @@ func (a *api) send(ctx context.Context, client *http.Client, method, path string
 
 func refusal(response *http.Response, body []byte, anonymous bool) error {
 	status, refused := response.StatusCode, &apiError{anonymous: anonymous}
+	if asked := response.Request; asked != nil {
+		refused.ofOps = strings.HasPrefix(asked.URL.Path, opsRoutes)
+	}
 	if wait, err := strconv.Atoi(response.Header.Get("Retry-After")); err == nil {
 		refused.retryAfter = time.Duration(max(wait, 0)) * time.Second
 	}
@@ -223,6 +232,9 @@ func refusal(response *http.Response, body []byte, anonymous bool) error {
 	refused.Status = status
 	return refused
 }
+
+// opsRoutes begin the paths that http.ops_listen moves.
+const opsRoutes = "/v1/ops/"
 
 func isUnreachable(err error) bool {
 	_, ok := errors.AsType[*unreachableError](err)
@@ -289,7 +301,7 @@ func innermost(err error) error {
 // decode reads the whole body as JSON.
 func (r *reply) decode(into any) error {
 	if err := json.Unmarshal(r.body, into); err != nil {
-		return fmt.Errorf("the answer is not what larder sends: %w", err)
+		return fmt.Errorf("%w: %w", errForeignAnswer, err)
 	}
 	return nil
 }

@@ -9,7 +9,6 @@ import (
 // addConfig gives a command the --config flag.
 func addConfig(cmd *cobra.Command) {
 	cmd.Flags().StringP("config", "c", "", "the YAML file of the configuration")
-	_ = cmd.MarkFlagFilename("config", "yaml", "yml")
 }
 
 // loadConfig reads the configuration that --config names. Without the flag
@@ -36,11 +35,11 @@ func loadService(cmd *cobra.Command, w *world) (*configs.Config, error) {
 }
 
 func configCommand(w *world) *cobra.Command {
-	cmd := &cobra.Command{Use: "config", Short: "Show the configuration", Args: cobra.NoArgs, RunE: needsSubcommand()}
+	cmd := &cobra.Command{Use: "config", Short: "Show the configuration", Args: takes(0, 0), RunE: needsSubcommand()}
 	show := &cobra.Command{
 		Use:   "print",
 		Short: "Print the effective configuration: defaults, file and environment, secrets redacted",
-		Args:  cobra.NoArgs,
+		Args:  takes(0, 0),
 		RunE: action(func(cmd *cobra.Command, _ []string) error {
 			cfg, err := loadConfig(cmd, w)
 			if err != nil {
@@ -64,7 +63,7 @@ func configCommand(w *world) *cobra.Command {
 	sample := &cobra.Command{
 		Use:   "sample",
 		Short: "Print configs/larder.yaml: every key with its meaning and default",
-		Args:  cobra.NoArgs,
+		Args:  takes(0, 0),
 		RunE: action(func(*cobra.Command, []string) error {
 			_, err := w.out.Write(configs.Sample())
 			return err

@@ -31,7 +31,7 @@ installed, nothing is left behind.
 
 With --exit the whole main job is done once, each step printed, and the command
 ends: status 0, or 1 and what failed.`,
-		Args: cobra.NoArgs,
+		Args: takes(0, 0),
 		RunE: action(func(cmd *cobra.Command, _ []string) error {
 			d, err := prepareDemo(cmd, w)
 			if err != nil {

@@ -284,7 +284,7 @@ func TestTheSandboxNamesItsRestaurants(t *testing.T) {
 		"the bistro":         {nil, `\n1 restaurant: ` + sandbox.BistroID + `\n`},
 		"files":              {[]string{"--menu", corner, "--menu", own}, `\n1 restaurant: corner\n`},
 		"the own menu alone": {[]string{"--menu", own}, `\nno restaurant, only the connection's own menu\n`},
-		"many":               {[]string{"--restaurants", "200"}, `\n200 restaurants: ([0-9a-f-]{36}, ){5}… \(195 more\)\n`},
+		"many":               {[]string{"--restaurants", "200"}, `\n200 restaurants: ([0-9a-f-]{36}, ){5}… \(195 more\); --json lists them all\n`},
 		"products alone":     {[]string{"--products", "5"}, `\n1 restaurant: [0-9a-f-]{36}\n`},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"io"
 
+	"github.com/spf13/cobra"
+
 	"larder/configs"
 )
 
@@ -13,6 +15,7 @@ import (
 type fault struct {
 	Code   string         `json:"code"`
 	Msg    string         `json:"msg"`
+	Next   string         `json:"next,omitempty"` // what to try
 	Errors configs.Errors `json:"errors,omitempty"`
 }
 
@@ -26,11 +29,11 @@ const (
 
 // printFault writes what went wrong as JSON: a daemon's refusal as the daemon
 // worded it, whole.
-func printFault(out io.Writer, err error) error {
+func printFault(cmd *cobra.Command, out io.Writer, err error) error {
 	if refused, ok := errors.AsType[*apiError](err); ok && refused.Body != nil {
 		return printRaw(out, refused.Body)
 	}
-	f := fault{Code: codeFailed, Msg: err.Error()}
+	f := fault{Code: codeFailed, Msg: err.Error(), Next: nextStep(cmd, err)}
 	switch {
 	case errors.As(err, &f.Errors):
 		f.Code, f.Msg = codeConfiguration, "the configuration has "+plural(len(f.Errors), "fault", "faults")

@@ -59,7 +59,17 @@ type outcome struct {
 type command struct {
 	env      []string
 	in       string
-	terminal bool
+	terminal bool // errors go to one
+	columns  int  // of the terminal that the output goes to; 0: none
+}
+
+// world is what a command line of this process sees.
+func (c command) world(out, err io.Writer) world {
+	w := world{in: strings.NewReader(c.in), out: out, err: err, env: c.env, terminal: c.terminal}
+	if c.columns > 0 {
+		w.size = func() (int, int) { return c.columns, usualRows }
+	}
+	return w
 }
 
 func (c command) run(t *testing.T, args ...string) outcome {
@@ -67,7 +77,7 @@ func (c command) run(t *testing.T, args ...string) outcome {
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	var out, err bytes.Buffer
-	status := run(ctx, args, world{in: strings.NewReader(c.in), out: &out, err: &err, env: c.env, terminal: c.terminal})
+	status := run(ctx, args, c.world(&out, &err))
 	return outcome{status, out.String(), err.String()}
 }
 
@@ -144,7 +154,7 @@ func (c command) start(t *testing.T, args ...string) *running {
 	r := &running{out: newWatched(), err: newWatched()}
 	ended := make(chan int, 1)
 	go func() {
-		ended <- run(ctx, args, world{in: strings.NewReader(c.in), out: r.out, err: r.err, env: c.env})
+		ended <- run(ctx, args, c.world(r.out, r.err))
 	}()
 	r.stop = sync.OnceValue(func() int {
 		cancel()

@@ -27,7 +27,7 @@ func orderListCommand(w *world) *cobra.Command {
 		Long: `List the orders that the running larder keeps in its journal, newest first.
 --state unknown lists those of which larder does not know whether an operation
 took effect: call the restaurant, then settle them with "larder order resolve".`,
-		Args: cobra.NoArgs,
+		Args: takes(0, 0),
 		RunE: action(func(cmd *cobra.Command, _ []string) error {
 			path, err := listPath(cmd)
 			if err != nil {
@@ -182,7 +182,7 @@ func orderResolveCommand(w *world) *cobra.Command {
 "larder order show" tells what to ask for. What was said cannot be taken back;
 who said it, when and the --note are kept with the order. The client that sends
 the order again with its key is answered as it was settled.`,
-		Args: cobra.ExactArgs(1),
+		Args: takes(1, 1),
 		RunE: action(func(cmd *cobra.Command, args []string) error {
 			body, err := settlement(cmd)
 			if err != nil {

@@ -60,7 +60,7 @@ func orderShowCommand(w *world) *cobra.Command {
 is unknown how to settle it. What is a guest's is shown as long as it is kept
 (ordering.guest_ttl). By the ordering service's ORDERID it takes a client with
 the scope orders, by larder's REF the scope ops is enough.`,
-		Args: cobra.ExactArgs(1),
+		Args: takes(1, 1),
 		RunE: action(func(cmd *cobra.Command, args []string) error {
 			return showOrder(cmd, w, args[0])
 		}),

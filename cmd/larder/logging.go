@@ -15,6 +15,7 @@ func logger(cmd *cobra.Command, w *world) (*logrus.Logger, error) {
 	if err != nil || level > logrus.DebugLevel || level < logrus.ErrorLevel {
 		return nil, &usageError{fmt.Sprintf("--log-level: %q is none of debug, info, warn, error", levelName)}
 	}
+	coloured := w.errorColours().on
 	log := logrus.New()
 	log.SetOutput(w.err)
 	log.SetLevel(level)
@@ -22,7 +23,7 @@ func logger(cmd *cobra.Command, w *world) (*logrus.Logger, error) {
 	case format == "json", format == "auto" && !w.terminal:
 		log.SetFormatter(&logrus.JSONFormatter{TimestampFormat: "2006-01-02T15:04:05.000Z07:00"})
 	case format == "text", format == "auto":
-		log.SetFormatter(&logrus.TextFormatter{FullTimestamp: true, TimestampFormat: "15:04:05.000", ForceColors: w.terminal, DisableColors: !w.terminal})
+		log.SetFormatter(&logrus.TextFormatter{FullTimestamp: true, TimestampFormat: "15:04:05.000", ForceColors: coloured, DisableColors: !coloured})
 	default:
 		return nil, &usageError{"--log-format: use text, json or auto"}
 	}

@@ -34,6 +34,7 @@ func main() {
 	os.Exit(run(ctx, os.Args[1:], world{
 		in: os.Stdin, out: os.Stdout, err: os.Stderr, env: os.Environ(),
 		terminal: term.IsTerminal(int(os.Stderr.Fd())),
+		size:     sizeOf(os.Stdout), secret: secretOf(os.Stdin),
 	}))
 }
 

@@ -18,26 +18,26 @@ import (
 )
 
 func menuCommand(w *world) *cobra.Command {
-	cmd := &cobra.Command{Use: "menu", Short: "Lint, show, compare or take back menus", Args: cobra.NoArgs, RunE: needsSubcommand()}
+	cmd := &cobra.Command{Use: "menu", Short: "Lint, show, compare or take back menus", Args: takes(0, 0), RunE: needsSubcommand()}
 	lint := &cobra.Command{
 		Use:   "lint FILE|RESTAURANT",
 		Short: "Name everything that is wrong with a menu; fails on errors",
 		Long: `Name everything that is wrong with a menu: of a FILE that holds a menu view as
 the ordering service answers it (- is standard input), or of a RESTAURANT of the
 running larder. Warnings alone do not fail.`,
-		Args: cobra.ExactArgs(1),
+		Args: takes(1, 1),
 		RunE: action(func(cmd *cobra.Command, args []string) error {
 			findings, err := findingsOf(cmd, w, args[0])
 			if err != nil {
 				return err
 			}
-			return printFindings(w, findings, asJSON(cmd))
+			return printFindings(cmd, w, findings)
 		}),
 	}
 	show := &cobra.Command{
 		Use:   "show FILE|RESTAURANT",
 		Short: "Show a menu as a storefront gets it",
-		Args:  cobra.ExactArgs(1),
+		Args:  takes(1, 1),
 		RunE: action(func(cmd *cobra.Command, args []string) error {
 			return showMenu(cmd, w, args[0])
 		}),
@@ -51,7 +51,7 @@ ordering service as it is now (needs --config).
 
 With --from, compare two versions of a RESTAURANT that the running larder keeps
 (larder menu versions): that one and the current one, or that of --to.`,
-		Args: cobra.RangeArgs(1, 2),
+		Args: takes(1, 2),
 		RunE: action(func(cmd *cobra.Command, args []string) error {
 			from, _ := cmd.Flags().GetInt64("from")
 			to, _ := cmd.Flags().GetInt64("to")
@@ -105,7 +105,7 @@ func neither(ctx context.Context, daemon *api, arg string, err error) error {
 	if !ok || refused.Code != string(httpapi.CodeRestaurantNotFound) {
 		return err
 	}
-	return fmt.Errorf("%q is neither a file nor a restaurant of the larder at %s: %s", arg, daemon.base, refused.Msg)
+	return &steppedError{fmt.Errorf("%q is neither a file nor a restaurant of the larder at %s: %s", arg, daemon.base, refused.Msg), refused.nextStep()}
 }
 
 // viewOf decodes a menu view from a file.
@@ -116,7 +116,7 @@ func viewOf(w *world, file string) (*menu.View, error) {
 	}
 	view, err := menu.Decode(raw)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", file, err)
+		return nil, &steppedError{fmt.Errorf("%s: %w", file, err), "a file that holds a menu view as the ordering service answers it (GET /orders/api/v1/menu/view)"}
 	}
 	return view, nil
 }
@@ -148,14 +148,14 @@ func findingsOf(cmd *cobra.Command, w *world, arg string) ([]menu.Finding, error
 	return findings, answer.result(&findings)
 }
 
-func printFindings(w *world, findings []menu.Finding, raw bool) error {
+func printFindings(cmd *cobra.Command, w *world, findings []menu.Finding) error {
 	errorsFound := 0
 	for _, f := range findings {
 		if f.Severity == menu.SeverityError {
 			errorsFound++
 		}
 	}
-	if raw {
+	if asJSON(cmd) {
 		if findings == nil {
 			findings = []menu.Finding{}
 		}
@@ -163,8 +163,15 @@ func printFindings(w *world, findings []menu.Finding, raw bool) error {
 			return err
 		}
 	} else {
+		colours := w.colours(cmd)
 		for _, f := range findings {
-			fmt.Fprintf(w.out, "%-7s  %s: %s (%s)\n", f.Severity, f.Code, f.Msg, plural(len(f.Products), "dish", "dishes"))
+			severity := fmt.Sprintf("%-7s", f.Severity)
+			if f.Severity == menu.SeverityError {
+				severity = colours.bad(severity)
+			} else {
+				severity = colours.odd(severity)
+			}
+			fmt.Fprintf(w.out, "%s  %s: %s (%s)\n", severity, f.Code, f.Msg, plural(len(f.Products), "dish", "dishes"))
 		}
 		fmt.Fprintf(w.out, "%s, %s\n", plural(errorsFound, "error", "errors"), plural(len(findings)-errorsFound, "warning", "warnings"))
 	}
@@ -196,7 +203,7 @@ func printDiff(cmd *cobra.Command, w *world, older, newer *menu.Catalogue) error
 	if asJSON(cmd) {
 		return printJSON(w.out, changes)
 	}
-	printChanges(w, changes, older, newer)
+	printChanges(cmd, w, changes, older, newer)
 	return nil
 }
 
@@ -240,7 +247,7 @@ func pull(ctx context.Context, cmd *cobra.Command, w *world, id menu.RestaurantI
 	for _, r := range cfg.Restaurants {
 		known = append(known, string(r.ID))
 	}
-	return nil, fmt.Errorf("%q is neither a file nor a restaurant of the configuration, which has: %s", id, strings.Join(known, ", "))
+	return nil, &steppedError{fmt.Errorf("%q is neither a file nor a restaurant of the configuration, which has: %s", id, strings.Join(known, ", ")), "one of these, or the path of a file that is there"}
 }
 
 func pullFrom(ctx context.Context, connection upstream.Config, id menu.RestaurantID) (*menu.View, error) {
@@ -258,7 +265,7 @@ func pullFrom(ctx context.Context, connection upstream.Config, id menu.Restauran
 	return menu.Decode(answer.Body)
 }
 
-func printChanges(w *world, changes menu.Changes, older, newer *menu.Catalogue) {
+func printChanges(cmd *cobra.Command, w *world, changes menu.Changes, older, newer *menu.Catalogue) {
 	if changes.Empty() {
 		fmt.Fprintln(w.out, "no difference")
 		return
@@ -271,11 +278,12 @@ func printChanges(w *world, changes menu.Changes, older, newer *menu.Catalogue) 
 		}
 		return id
 	}
+	colours := w.colours(cmd)
 	for _, id := range changes.Added {
-		fmt.Fprintf(w.out, "+ %s\n", name(id))
+		fmt.Fprintln(w.out, colours.good("+ "+name(id)))
 	}
 	for _, id := range changes.Removed {
-		fmt.Fprintf(w.out, "− %s\n", name(id))
+		fmt.Fprintln(w.out, colours.bad("− "+name(id)))
 	}
 	for _, change := range changes.Changed {
 		fmt.Fprintf(w.out, "~ %s: %s\n", name(change.ID), strings.Join(changedFields(change, older, newer), ", "))

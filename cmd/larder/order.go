@@ -19,12 +19,12 @@ import (
 )
 
 func orderCommand(w *world) *cobra.Command {
-	cmd := &cobra.Command{Use: "order", Short: "Check or place an order, see what became of it, settle it", Args: cobra.NoArgs, RunE: needsSubcommand()}
+	cmd := &cobra.Command{Use: "order", Short: "Check or place an order, see what became of it, settle it", Args: takes(0, 0), RunE: needsSubcommand()}
 	validate := &cobra.Command{
 		Use:   "validate FILE",
 		Short: "Check an order against the menu that is served; fails when it is not valid",
 		Long:  "Check an order (JSON; - is standard input) against the menu that the running\nlarder serves, print its price or everything that is wrong with it. Nothing is placed.",
-		Args:  cobra.ExactArgs(1),
+		Args:  takes(1, 1),
 		RunE: action(func(cmd *cobra.Command, args []string) error {
 			return withOrder(cmd, w, args[0], httpapi.ScopeMenu, validateOrder)
 		}),
@@ -37,7 +37,7 @@ The same file sent again with the same --key is the same order: it is placed
 once, and answered as it was the first time. Without --key each run is an order
 of its own. When the answer is that nobody knows whether it was placed, send it
 again with the key that the message names, never with another.`,
-		Args: cobra.ExactArgs(1),
+		Args: takes(1, 1),
 		RunE: action(func(cmd *cobra.Command, args []string) error {
 			return withOrder(cmd, w, args[0], httpapi.ScopeOrders, placeOrder)
 		}),
@@ -125,7 +125,7 @@ func validateOrder(cmd *cobra.Command, w *world, daemon *api, path string, order
 	if asJSON(cmd) {
 		err = printRaw(w.out, answer.body)
 	} else {
-		v.print(w)
+		v.print(w, w.colours(cmd))
 	}
 	if err == nil && !v.Valid {
 		err = errSaid()
@@ -133,13 +133,13 @@ func validateOrder(cmd *cobra.Command, w *world, daemon *api, path string, order
 	return err
 }
 
-func (v *verdict) print(w *world) {
+func (v *verdict) print(w *world, colours palette) {
 	if !v.Valid {
-		fmt.Fprintf(w.out, "not valid: %s\n", plural(len(v.Violations), "violation", "violations"))
+		fmt.Fprintf(w.out, "%s: %s\n", colours.bad("not valid"), plural(len(v.Violations), "violation", "violations"))
 		printViolations(w, v.Violations)
 		return
 	}
-	fmt.Fprintf(w.out, "valid, total %s\n", number(v.Total))
+	fmt.Fprintf(w.out, "%s, total %s\n", colours.good("valid"), number(v.Total))
 	for _, line := range v.Lines {
 		fmt.Fprintf(w.out, "  %s × %s  %s\n", number(line.Quantity), line.Name, number(line.Total))
 	}
@@ -209,9 +209,9 @@ func unplaced(w *world, err error, key string, raw bool) error {
 	case raw:
 		return err
 	case leavesUnknown(refused):
-		return fmt.Errorf("it is not known whether the order was placed: %s\nAsk the restaurant%s. %s", refused.Msg, refused.quote(), again(key))
+		return &steppedError{fmt.Errorf("it is not known whether the order was placed: %s\nAsk the restaurant%s. %s", refused.Msg, refused.quote(), again(key)), "larder order list --state unknown shows it, larder order resolve settles it"}
 	case refused.Code == string(httpapi.CodeIdempotencyKeyInFlight):
-		return fmt.Errorf("not answered yet: %s (%s)", refused.Msg, refused.marks())
+		return &steppedError{fmt.Errorf("not answered yet: %s (%s)", refused.Msg, refused.marks()), refused.nextStep()}
 	case len(refused.Errors) > 0:
 		fmt.Fprintf(w.out, "not placed: %s\n", refused.Msg)
 		printViolations(w, refused.Errors)
@@ -220,7 +220,7 @@ func unplaced(w *world, err error, key string, raw bool) error {
 		return fmt.Errorf("not placed: %w", err)
 	}
 	lines := append([]string{fmt.Sprintf("not placed: %s (%s)", refused.Msg, refused.marks())}, refused.Upstream.reasons()...)
-	return errors.New(strings.Join(lines, "\n  "))
+	return &steppedError{errors.New(strings.Join(lines, "\n  ")), refused.nextStep()}
 }
 
 // leavesUnknown tells whether an answer leaves it open if the order was placed.

@@ -93,7 +93,7 @@ func TestOrderPlaceSaysWhyAnOrderWasNotPlaced(t *testing.T) {
 		},
 		"no restaurant":    {404, `{"status":404,"code":"restaurant_not_found","msg":"there is no such restaurant"}`, []string{"not placed: ", "there is no such restaurant"}, "ref"},
 		"too many of them": {429, `{"status":429,"code":"rate_limited","msg":"wait"}`, []string{"429 rate_limited: wait"}, "ref"},
-		"no token":         {401, `{"status":401,"code":"unauthorized","msg":"no"}`, []string{"401 unauthorized: no"}, "--config"},
+		"no token":         {401, `{"status":401,"code":"unauthorized","msg":"no"}`, []string{"401 unauthorized: no", "Try: --config FILE of this daemon"}, "say who asks"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

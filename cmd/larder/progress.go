@@ -2,9 +2,11 @@ package main
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/schollz/progressbar/v3"
 
+	"larder/internal/bench"
 	menusync "larder/sync"
 )
 
@@ -15,13 +17,14 @@ import (
 type progress struct {
 	w     *world
 	quiet bool
+	begun time.Time
 	tenth int // of a batch that is told by its number: the last one shown
 	bar   *progressbar.ProgressBar
 }
 
 func newProgress(w *world, total int, quiet bool) *progress {
-	p := &progress{w: w, quiet: quiet}
-	if w.terminal && !quiet {
+	p := &progress{w: w, quiet: quiet, begun: time.Now()}
+	if w.terminal && !w.dumb() && !quiet {
 		p.bar = progressbar.NewOptions(total,
 			progressbar.OptionSetWriter(w.err), progressbar.OptionSetDescription("syncing"),
 			progressbar.OptionShowCount(), progressbar.OptionShowIts(), progressbar.OptionSetPredictTime(total > atOnce),
@@ -53,7 +56,7 @@ func (p *progress) at(now menusync.Progress) {
 		_ = p.bar.Set(now.Done) // a terminal that is gone changes nothing
 	case tenth > p.tenth:
 		p.tenth = tenth
-		fmt.Fprintf(p.w.err, "%d of %d done, %d failed\n", now.Done, now.Total, now.Failed)
+		fmt.Fprintf(p.w.err, "%d of %d done, %d failed%s\n", now.Done, now.Total, now.Failed, bench.Left(now.Done, now.Total, time.Since(p.begun)))
 	}
 }
 

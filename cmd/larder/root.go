@@ -7,6 +7,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"larder/configs"
 )
 
 // envAnnotation marks a flag with the variable that sets it.
@@ -23,7 +25,7 @@ them before it goes to the kitchen.
 Begin with:  larder demo`,
 		SilenceUsage:  true,
 		SilenceErrors: true,
-		Args:          cobra.NoArgs,
+		Args:          takes(0, 0),
 		RunE: action(func(cmd *cobra.Command, _ []string) error {
 			return cmd.Help()
 		}),
@@ -35,13 +37,14 @@ Begin with:  larder demo`,
 	flags.String("log-level", "info", "least level that is logged: debug, info, warn or error")
 	flags.String("log-format", "auto", "text, json, or auto: text on a terminal, else json")
 	root.AddCommand(
-		serveCommand(w), demoCommand(w), sandboxCommand(w),
+		initCommand(w), serveCommand(w), demoCommand(w), sandboxCommand(w),
 		syncCommand(w), orderCommand(w), menuCommand(w),
-		checkCommand(w), configCommand(w), statusCommand(w), benchCommand(w), versionCommand(w),
+		checkCommand(w), configCommand(w), statusCommand(w), benchCommand(w), manCommand(w), versionCommand(w),
 	)
-	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return wrongValue(err) })
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return wrongFlag(cmd, err) })
 	root.SetHelpCommand(helpCommand())
 	nameVariables(root)
+	completeWords(root, w)
 	return root
 }
 
@@ -53,7 +56,15 @@ func helpCommand() *cobra.Command {
 		RunE: action(func(cmd *cobra.Command, args []string) error {
 			topic, rest, err := cmd.Root().Find(args)
 			if err != nil || topic == nil || len(rest) > 0 {
-				return &usageError{fmt.Sprintf("there is no help about %q", strings.Join(args, " "))}
+				group := cmd.Root()
+				if topic != nil {
+					group = topic
+				}
+				unknown := strings.Join(args, " ")
+				if len(rest) > 0 {
+					unknown = rest[0]
+				}
+				return &usageError{fmt.Sprintf("there is no help about %q", strings.Join(args, " ")) + meantCommand(group, unknown)}
 			}
 			topic.InitDefaultHelpFlag()
 			return topic.Help()
@@ -74,14 +85,59 @@ func needsSubcommand() func(*cobra.Command, []string) error {
 	})
 }
 
-// wrongValue words a flag's wrong value for people: what was given, what is
-// expected.
-func wrongValue(err error) error {
-	invalid, ok := errors.AsType[*pflag.InvalidValueError](err)
+// takes is how many arguments a command takes. What a command that groups
+// others does not know is named with the nearest that it knows.
+func takes(least, most int) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		switch {
+		case len(args) >= least && len(args) <= most:
+			return nil
+		case cmd.HasAvailableSubCommands():
+			return &usageError{fmt.Sprintf("unknown command %q for %q", args[0], cmd.CommandPath()) + meantCommand(cmd, args[0])}
+		case most == 0:
+			return &usageError{fmt.Sprintf("%s takes no arguments: leave out %q", cmd.CommandPath(), args)}
+		case least == most:
+			return &usageError{fmt.Sprintf("%s takes %s, not %d: %s", cmd.CommandPath(), plural(most, "argument", "arguments"), len(args), cmd.UseLine())}
+		default:
+			return &usageError{fmt.Sprintf("%s takes %d to %d arguments, not %d: %s", cmd.CommandPath(), least, most, len(args), cmd.UseLine())}
+		}
+	}
+}
+
+// meantCommand asks whether another command was meant.
+func meantCommand(cmd *cobra.Command, typed string) string {
+	var names []string
+	for _, inner := range cmd.Commands() {
+		if inner.IsAvailableCommand() {
+			names = append(names, inner.Name())
+		}
+	}
+	if name := configs.Nearest(typed, names); name != "" {
+		return fmt.Sprintf(": did you mean %q?", cmd.CommandPath()+" "+name)
+	}
+	return ""
+}
+
+// wrongFlag words for people what is wrong with a flag: its name, with the one
+// that was probably meant, or its value, with what is expected.
+func wrongFlag(cmd *cobra.Command, err error) error {
+	if invalid, ok := errors.AsType[*pflag.InvalidValueError](err); ok {
+		return &usageError{fmt.Sprintf("--%s: %s", invalid.GetFlag().Name, expected(invalid.GetFlag(), invalid.GetValue()))}
+	}
+	unknown, ok := errors.AsType[*pflag.NotExistError](err)
 	if !ok {
 		return err
 	}
-	return &usageError{fmt.Sprintf("--%s: %s", invalid.GetFlag().Name, expected(invalid.GetFlag(), invalid.GetValue()))}
+	var names []string
+	cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		if !f.Hidden {
+			names = append(names, f.Name)
+		}
+	})
+	if name := configs.Nearest(unknown.GetSpecifiedName(), names); name != "" && unknown.GetSpecifiedShortnames() == "" {
+		return &usageError{fmt.Sprintf("%v: did you mean --%s?", err, name)}
+	}
+	return err
 }
 
 // expected says that a value is not of the flag's type.

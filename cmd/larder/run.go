@@ -23,13 +23,19 @@ type world struct {
 	out, err io.Writer
 	env      []string // as os.Environ gives it
 	terminal bool     // a person watches err
+	// size gives the columns and rows of the terminal that out is; nil where out
+	// is none.
+	size func() (columns, rows int)
+	// secret reads a line from the terminal that in is, without showing it, until
+	// ctx ends; nil where in is none.
+	secret func(ctx context.Context) (string, error)
 }
 
 // run executes one command line (without the program's name) and gives the
 // exit status. It returns when the command is done, or soon after ctx ends.
 func run(ctx context.Context, args []string, w world) int {
-	root := newRoot(&w) //nolint:contextcheck // ExecuteContext hands the context to every command
-	root.SetArgs(args)
+	root := newRoot(&w)                       //nolint:contextcheck // ExecuteContext hands the context to every command
+	root.SetArgs(append([]string{}, args...)) // cobra takes nil for those of the process
 	root.SetIn(w.in)
 	root.SetOut(w.out)
 	root.SetErr(w.err)
@@ -41,15 +47,28 @@ func run(ctx context.Context, args []string, w world) int {
 	case errors.As(err, &failed):
 		if failed.err != nil {
 			if asJSON(cmd) {
-				_ = printFault(w.out, failed.err) // the status and standard error say it too
+				_ = printFault(cmd, w.out, failed.err) // the status and standard error say it too
 			}
-			fmt.Fprintf(w.err, "larder: %s\n", plain(failed.err))
+			w.complain(plain(failed.err))
+			if next := nextStep(cmd, failed.err); next != "" {
+				fmt.Fprintf(w.err, "Try: %s\n", next)
+			}
 		}
 		return statusFailed
 	default: // cobra's own errors, and usageErrors, are about the command line
-		fmt.Fprintf(w.err, "larder: %v\nRun \"larder --help\" for the commands, \"larder COMMAND --help\" for one of them.\n", err)
+		w.complain(err.Error())
+		if cmd == root {
+			fmt.Fprintln(w.err, `Run "larder --help" for the commands, "larder COMMAND --help" for one of them.`)
+		} else {
+			fmt.Fprintf(w.err, "Run \"%s --help\" for what it takes.\n", cmd.CommandPath())
+		}
 		return statusUsage
 	}
+}
+
+// complain says what went wrong.
+func (w *world) complain(text string) {
+	fmt.Fprintf(w.err, "%s %s\n", w.errorColours().bad("larder:"), text)
 }
 
 // failure is a command that was understood and did not succeed. Without err

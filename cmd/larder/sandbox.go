@@ -32,9 +32,11 @@ an operator's steps and faults on demand (/sandbox/…). Its client is demo with
 the secret demo-secret. Without --menu and --restaurants it has the hand-written
 bistro.
 
+--json prints the address and the ids of all restaurants as JSON.
+
 A --menu FILE holds a menu view; its name without the ending is the restaurant's
 id, "default" is the connection's own menu.`,
-		Args: cobra.NoArgs,
+		Args: takes(0, 0),
 		RunE: action(func(cmd *cobra.Command, _ []string) error {
 			log, err := logger(cmd, w)
 			if err != nil {
@@ -50,7 +52,14 @@ id, "default" is the connection's own menu.`,
 				return err
 			}
 			kitchen.stock(shelf)
-			fmt.Fprintf(w.out, "ordering service on %s (client demo, secret demo-secret)\n%s\n", kitchen.url, shelf.restaurants())
+			if asJSON(cmd) {
+				err = printJSON(w.out, opened{URL: kitchen.url, ClientID: "demo", ClientSecret: "demo-secret", Restaurants: shelf.everyID()})
+			} else {
+				_, err = fmt.Fprintf(w.out, "ordering service on %s (client demo, secret demo-secret)\n%s\n", kitchen.url, shelf.restaurants())
+			}
+			if err != nil {
+				return errors.Join(err, kitchen.listener.Close())
+			}
 			return kitchen.run(cmd.Context())
 		}),
 	}
@@ -60,6 +69,7 @@ id, "default" is the connection's own menu.`,
 	flags.StringArray("menu", nil, "a menu view to serve; may be given several times")
 	setEnv(cmd, "menu", "LARDER_SANDBOX_MENU")
 	addGenerate(cmd)
+	addJSON(cmd)
 	return cmd
 }
 
@@ -166,22 +176,40 @@ func (k *kitchen) stock(s *shelf) {
 	}
 }
 
-// restaurants names the restaurants that have a menu, the first few of many.
-func (s *shelf) restaurants() string {
+// opened is what --json tells of a sandbox.
+type opened struct {
+	URL          string   `json:"url"`
+	ClientID     string   `json:"clientId"`
+	ClientSecret string   `json:"clientSecret"`
+	Restaurants  []string `json:"restaurants"` // all of them
+}
+
+// everyID are the restaurants that have a menu: those of files, then the
+// generated ones.
+func (s *shelf) everyID() []string {
 	ids := slices.DeleteFunc(slices.Clone(s.ids), func(id string) bool { return id == sandbox.DefaultMenu })
 	slices.Sort(ids)
 	ids = slices.Compact(ids)
-	total := len(ids) + s.generate.Restaurants
-	if len(s.ids) == 0 && total == 0 {
-		ids, total = []string{sandbox.BistroID}, 1
+	if len(s.ids) == 0 && s.generate.Restaurants == 0 {
+		return []string{sandbox.BistroID}
 	}
-	for i := 0; i < s.generate.Restaurants && len(ids) < few; i++ {
+	for i := range s.generate.Restaurants {
 		ids = append(ids, s.generate.RestaurantID(i))
 	}
-	if total == 0 {
+	return ids
+}
+
+// restaurants names the restaurants that have a menu, the first few of many.
+func (s *shelf) restaurants() string {
+	ids := s.everyID()
+	if len(ids) == 0 {
 		return "no restaurant, only the connection's own menu"
 	}
-	return plural(total, "restaurant", "restaurants") + ": " + firstOf(ids, total)
+	text := plural(len(ids), "restaurant", "restaurants") + ": " + firstOf(ids, len(ids))
+	if len(ids) > few {
+		text += "; --json lists them all"
+	}
+	return text
 }
 
 // serveBistro serves the hand-written menu, for its restaurant and as the

@@ -23,7 +23,7 @@ anywhere in it nothing changes, and the log names every fault.
 
 It starts even when Redis or the ordering service cannot be reached: /readyz
 says so, and it recovers by itself.`,
-		Args: cobra.NoArgs,
+		Args: takes(0, 0),
 		RunE: action(func(cmd *cobra.Command, _ []string) error {
 			log, err := logger(cmd, w)
 			if err != nil {

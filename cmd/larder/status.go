@@ -27,9 +27,20 @@ func statusCommand(w *world) *cobra.Command {
 		Long: `Say whether the running larder is ready, and what is not well: parts that it
 stands on, restaurants whose last sync failed, was quarantined or is long ago,
 and those whose menu a rollback holds.
-Only readiness counts for the status: a larder that serves is healthy.`,
-		Args: cobra.NoArgs,
+Only readiness counts for the status: a larder that serves is healthy.
+
+With --watch it is looked at again and again until Ctrl-C: on a terminal the whole
+is redrawn, with each restaurant's age and the orders whose outcome is unknown (for
+which it takes a client with the scope ops); elsewhere a line tells each change,
+with --json as one line of JSON.`,
+		Example: `  larder status
+  larder status --watch --config larder.yaml
+  larder status --watch --json | grep --line-buffered '"what":"order"'`,
+		Args: takes(0, 0),
 		RunE: action(func(cmd *cobra.Command, _ []string) error {
+			if watch, _ := cmd.Flags().GetBool("watch"); watch {
+				return watchStatus(cmd, w)
+			}
 			ctx, cancel := context.WithTimeout(cmd.Context(), statusLimit)
 			defer cancel()
 			cmd.SetContext(ctx)
@@ -38,9 +49,11 @@ Only readiness counts for the status: a larder that serves is healthy.`,
 				return err
 			}
 			defer daemon.close()
-			return printStatus(ctx, daemon, w, asJSON(cmd))
+			return printStatus(ctx, daemon, w, asJSON(cmd), w.colours(cmd))
 		}),
 	}
+	cmd.Flags().BoolP("watch", "w", false, "go on looking, until Ctrl-C")
+	cmd.Flags().Duration("every", 2*time.Second, "how often --watch looks")
 	addTarget(cmd)
 	addJSON(cmd)
 	return cmd
@@ -58,7 +71,7 @@ type part struct {
 	Msg string `json:"msg"`
 }
 
-func printStatus(ctx context.Context, daemon *api, w *world, raw bool) error {
+func printStatus(ctx context.Context, daemon *api, w *world, raw bool, colours palette) error {
 	open := api{base: daemon.base, plain: daemon.plain} // readiness must not need a token
 	body, isReady, err := readiness(ctx, &open)
 	if err != nil {
@@ -68,9 +81,9 @@ func printStatus(ctx context.Context, daemon *api, w *world, raw bool) error {
 	if raw {
 		err = printStatusJSON(w, body, unwell)
 	} else {
-		err = describe(w, daemon.base, body)
+		err = describe(w, daemon.base, body, colours)
 		if line := unwellLine(unwell); line != "" {
-			fmt.Fprintf(w.out, "  %s\n", line)
+			fmt.Fprintf(w.out, "  %s\n", colours.odd(line))
 		}
 	}
 	if err == nil && !isReady {
@@ -157,36 +170,29 @@ func readiness(ctx context.Context, daemon *api) (body []byte, isReady bool, err
 	return nil, false, err
 }
 
-func describe(w *world, base string, body []byte) error {
-	var r ready
-	if err := json.Unmarshal(body, &r); err != nil {
-		return fmt.Errorf("the answer of %s is not larder's readiness: %w", base, err)
+func describe(w *world, base string, body []byte, colours palette) error {
+	var seen sight
+	if err := seen.read(body); err != nil {
+		return fmt.Errorf("%w: the readiness of %s: %w", errForeignAnswer, base, err)
 	}
-	fmt.Fprintf(w.out, "%s: %s\n", base, r.Status)
-	for _, name := range slices.Sorted(maps.Keys(r.Parts)) {
-		var p part
-		if err := json.Unmarshal(r.Parts[name], &p); err == nil && p.OK != nil {
-			describePart(w, name, p)
-			continue
+	word := colours.bad(seen.Status)
+	switch seen.Status {
+	case standingOK:
+		word = colours.good(seen.Status)
+	case "degraded":
+		word = colours.odd(seen.Status)
+	}
+	fmt.Fprintf(w.out, "%s: %s\n", base, word)
+	for _, name := range slices.Sorted(maps.Keys(seen.Parts)) {
+		p := seen.Parts[name]
+		standing := p.standing()
+		switch {
+		case standing != standingOK:
+			standing = colours.bad(standing)
+		case p.Msg != "":
+			standing += ": " + p.Msg
 		}
-		inner := map[string]part{}
-		if err := json.Unmarshal(r.Parts[name], &inner); err != nil {
-			continue // a form of a later larder
-		}
-		for _, key := range slices.Sorted(maps.Keys(inner)) {
-			describePart(w, name+" "+key, inner[key])
-		}
+		fmt.Fprintf(w.out, "  %-20s %s\n", name, standing)
 	}
 	return nil
-}
-
-func describePart(w *world, name string, p part) {
-	word := "ok"
-	if p.OK == nil || !*p.OK {
-		word = "not ok"
-	}
-	if p.Msg != "" {
-		word += ": " + p.Msg
-	}
-	fmt.Fprintf(w.out, "  %-20s %s\n", name, word)
 }

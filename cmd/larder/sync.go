@@ -68,6 +68,7 @@ type restaurant struct {
 	ID          string `json:"id"`
 	Name        string `json:"name"`
 	Version     int64  `json:"version"`
+	CheckedAt   string `json:"checkedAt"` // when the service was last asked; "" for never
 	Stale       bool   `json:"stale"`
 	Held        bool   `json:"held"`
 	LastOutcome string `json:"lastOutcome"`

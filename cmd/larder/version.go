@@ -48,7 +48,7 @@ func versionCommand(w *world) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "version",
 		Short: "Print which larder this is",
-		Args:  cobra.NoArgs,
+		Args:  takes(0, 0),
 		RunE: action(func(cmd *cobra.Command, _ []string) error {
 			b := thisBuild()
 			if asJSON(cmd) {

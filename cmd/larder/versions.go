@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
+	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -21,7 +22,12 @@ func versionCommands(w *world) []*cobra.Command {
 	list := &cobra.Command{
 		Use:   "versions RESTAURANT",
 		Short: "List the versions of a menu that are kept, the newest first",
-		Args:  cobra.ExactArgs(1),
+		Long: `List the versions of a menu that the running larder keeps, the newest first: when
+each was published, its dishes, how many of them were not on a stop list then and
+how many could be ordered, and which one is served now. Each can be compared
+(larder menu diff RESTAURANT --from VERSION) and served again (larder menu
+rollback RESTAURANT VERSION).`,
+		Args: takes(1, 1),
 		RunE: action(func(cmd *cobra.Command, args []string) error {
 			return listVersions(cmd, w, args[0])
 		}),
@@ -33,7 +39,7 @@ func versionCommands(w *world) []*cobra.Command {
 of now, and hold it: until the ordering service publishes another menu than it
 does now (--hold next_change), or until larder menu release (--hold released).
 Stop lists go through meanwhile.`,
-		Args: cobra.ExactArgs(2),
+		Args: takes(2, 2),
 		RunE: action(func(cmd *cobra.Command, args []string) error {
 			return rollBack(cmd, w, args[0], args[1])
 		}),
@@ -42,7 +48,7 @@ Stop lists go through meanwhile.`,
 	release := &cobra.Command{
 		Use:   "release RESTAURANT",
 		Short: "Let go of a menu that a rollback holds, and pull it anew",
-		Args:  cobra.ExactArgs(1),
+		Args:  takes(1, 1),
 		RunE: action(func(cmd *cobra.Command, args []string) error {
 			return releaseHold(cmd, w, args[0])
 		}),
@@ -86,22 +92,28 @@ func listVersions(cmd *cobra.Command, w *world, id string) error {
 	if asJSON(cmd) {
 		return printJSON(w.out, kept)
 	}
-	for _, v := range kept {
-		fmt.Fprintf(w.out, "%6d  %s  %s, %d available%s\n",
-			v.Version, v.SyncedAt.UTC().Format(time.DateTime), plural(v.Counts.Products, "product", "products"), v.Counts.Available, v.note())
+	if len(kept) == 0 {
+		fmt.Fprintf(w.out, "no version of %s is kept yet: larder sync %s pulls its menu\n", id, id)
+		return nil
 	}
-	return nil
+	table := tabwriter.NewWriter(w.out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(table, "VERSION\tPUBLISHED (UTC)\tDISHES\tNOT STOPPED\tORDERABLE\t")
+	for _, v := range kept {
+		fmt.Fprintf(table, "%d\t%s\t%d\t%d\t%d\t%s\n",
+			v.Version, v.SyncedAt.UTC().Format(time.DateTime), v.Counts.Products, v.Counts.Available, v.Counts.Orderable, v.note())
+	}
+	return table.Flush()
 }
 
 // note tells what is special about a version.
 func (v keptVersion) note() string {
 	switch {
 	case v.Hold != nil && *v.Hold == cache.HoldNextChange:
-		return "  current, held until the service publishes another menu"
+		return "served now, held until the service publishes another menu"
 	case v.Held:
-		return "  current, held until released"
+		return "served now, held until released"
 	case v.Current:
-		return "  current"
+		return "served now"
 	default:
 		return ""
 	}

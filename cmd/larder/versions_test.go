@@ -26,7 +26,7 @@ func TestAMenuIsTakenBackAndLetGo(t *testing.T) {
 	serveMenu(t, kitchen, id, bytes.Replace(raw, first, []byte(`"price": 12345`), 1))
 	ops("sync", id)
 
-	if out := ops("menu", "versions", id); strings.Count(out, "\n") != 2 || !strings.Contains(out, " available  current\n") {
+	if out := ops("menu", "versions", id); strings.Count(out, "\n") != 3 || !strings.HasPrefix(out, "VERSION  PUBLISHED (UTC)") || !strings.Contains(out, "  served now\n") {
 		t.Errorf("menu versions prints %q", out)
 	}
 	diff := ops("menu", "diff", id, "--from", "1")
@@ -40,7 +40,7 @@ func TestAMenuIsTakenBackAndLetGo(t *testing.T) {
 	if out := ops("menu", "rollback", id, "1", "--hold", "released"); !strings.HasPrefix(out, id+"  updated  version 3  ") {
 		t.Errorf("menu rollback prints %q", out)
 	}
-	if out := ops("menu", "versions", id); !strings.Contains(out, "  current, held until released\n") {
+	if out := ops("menu", "versions", id); !strings.Contains(out, "  served now, held until released\n") {
 		t.Errorf("menu versions prints %q", out)
 	}
 	if out := must(t, "status", "--url", base); !strings.Contains(out, "1 held ("+id+")") {
@@ -56,7 +56,7 @@ func TestAMenuIsTakenBackAndLetGo(t *testing.T) {
 	if run.Rollback == nil || run.Rollback.Version != 1 || run.Version != 5 {
 		t.Errorf("menu rollback --json prints %+v", run)
 	}
-	if out := ops("menu", "versions", id); !strings.Contains(out, "  current, held until the service publishes another menu\n") {
+	if out := ops("menu", "versions", id); !strings.Contains(out, "  served now, held until the service publishes another menu\n") {
 		t.Errorf("menu versions prints %q", out)
 	}
 	if got := larder(t, asOps(base, "menu", "rollback", id, "77")...); got.status != statusFailed || !strings.Contains(got.err, "404 version_not_found: version 77 is not kept") {

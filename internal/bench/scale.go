@@ -141,7 +141,7 @@ func (m *measuring) fill(ctx context.Context) error {
 		}
 		if time.Since(said) > 5*time.Second {
 			said = time.Now()
-			m.Say("  %d of %d served by all, %d calls", len(m.Restaurants)-most, len(m.Restaurants), calls)
+			m.Say("  %d of %d served by all, %d calls%s", len(m.Restaurants)-most, len(m.Restaurants), calls, Left(len(m.Restaurants)-most, len(m.Restaurants), time.Since(began)))
 		}
 		if err := Pause(ctx, 100*time.Millisecond); err != nil {
 			return err

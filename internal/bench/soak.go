@@ -290,7 +290,7 @@ func (l *load) samples(ctx context.Context) error {
 		rss = append(rss, float64(resident))
 		routines = append(routines, sample.Sum("go_goroutines"))
 		if len(minutes)%30 == 0 {
-			l.Say("  %v: heap %.1f MiB, RSS %.1f MiB, %.0f goroutines", passed.Round(time.Second), sample.LiveHeap()/(1<<20), float64(resident)/(1<<20), sample.Sum("go_goroutines"))
+			l.Say("  %v of %v, %v left: heap %.1f MiB, RSS %.1f MiB, %.0f goroutines", passed.Round(time.Second), l.For, max(l.For-passed, 0).Round(time.Second), sample.LiveHeap()/(1<<20), float64(resident)/(1<<20), sample.Sum("go_goroutines"))
 		}
 	}
 	if len(minutes) < 5 {

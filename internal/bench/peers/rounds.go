@@ -54,8 +54,9 @@ func (s *scene) rounds(ctx context.Context, mode *Mode) error {
 		}
 		mode.Exercises = append(mode.Exercises, m)
 	}
+	began := time.Now()
 	for round := range s.Rounds {
-		s.Say("%s: round %d of %d", mode.Name, round+1, s.Rounds)
+		s.Say("%s: round %d of %d%s", mode.Name, round+1, s.Rounds, bench.Left(round, s.Rounds, time.Since(began)))
 		for _, m := range mode.Exercises {
 			for i := range m.Series {
 				series := &m.Series[(i+round)%len(m.Series)]

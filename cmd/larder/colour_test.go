@@ -1,0 +1,48 @@
+package main
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+)
+
+func TestColoursOnlyWhereTheyAreWanted(t *testing.T) {
+	t.Parallel()
+	base := daemonOf(t, map[string]http.HandlerFunc{
+		"GET /readyz": says(200, `{"status":"degraded","parts":{"redis":{"ok":false,"msg":"away"}}}`), "GET /v1/restaurants": rows(),
+	})
+	const escape = "\x1b["
+	for name, tc := range map[string]struct {
+		command command
+		args    []string
+		out     bool
+	}{
+		"on a terminal":            {command{columns: 80}, nil, true},
+		"an empty NO_COLOR":        {command{columns: 80, env: []string{"NO_COLOR="}}, nil, true},
+		"into a file":              {command{}, nil, false},
+		"NO_COLOR":                 {command{columns: 80, env: []string{"NO_COLOR=1"}}, nil, false},
+		"TERM=dumb":                {command{columns: 80, env: []string{"TERM=dumb"}}, nil, false},
+		"JSON":                     {command{columns: 80}, []string{"--json"}, false},
+		"errors alone are watched": {command{terminal: true}, nil, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got := tc.command.run(t, append([]string{"status", "--url", base}, tc.args...)...)
+			if strings.Contains(got.out, escape) != tc.out || !strings.Contains(got.out, "degraded") {
+				t.Errorf("status prints %q", got.out)
+			}
+		})
+	}
+	for name, tc := range map[string]struct {
+		command command
+		want    bool
+	}{
+		"on a terminal": {command{terminal: true}, true},
+		"into a file":   {command{columns: 80}, false},
+		"NO_COLOR":      {command{terminal: true, env: []string{"NO_COLOR=1"}}, false},
+	} {
+		if got := tc.command.run(t, "status", "--url", "http://127.0.0.1:1"); strings.Contains(got.err, escape) != tc.want {
+			t.Errorf("an error, %s: %q", name, got.err)
+		}
+	}
+}

@@ -1,0 +1,344 @@
+package main
+
+import (
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/creack/pty"
+
+	"larder/configs"
+	"larder/internal/sandbox"
+)
+
+// orderingService is a real sandbox over HTTP.
+func orderingService(t *testing.T, config sandbox.Config) string {
+	t.Helper()
+	kitchen := sandbox.New(config)
+	bistro := sandbox.Bistro(sandbox.BistroID, "")
+	kitchen.SetMenu(sandbox.BistroID, bistro)
+	kitchen.SetMenu(sandbox.DefaultMenu, bistro)
+	server := httptest.NewServer(kitchen.Handler())
+	t.Cleanup(func() {
+		kitchen.Close()
+		server.Close()
+	})
+	return server.URL
+}
+
+// written reads what init wrote: private, and a configuration that larder takes.
+func written(t *testing.T, file string, env ...string) (*configs.Config, string) {
+	t.Helper()
+	info, err := os.Stat(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if info.Mode().Perm() != 0o600 {
+		t.Errorf("%s has mode %v: it holds secrets", file, info.Mode())
+	}
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg, err := configs.Load(file, env)
+	if err != nil {
+		t.Fatalf("larder does not take what init wrote: %v\n%s", err, text)
+	}
+	return cfg, string(text)
+}
+
+func TestInitAsks(t *testing.T) {
+	t.Parallel()
+	url := orderingService(t, sandbox.Config{})
+	file := filepath.Join(t.TempDir(), "larder.yaml")
+	answers := strings.Join([]string{
+		url + "/orders/api/v1/", // as it stands in the document
+		"",                      // the token endpoint is there too
+		"demo", "", "demo-secret",
+		sandbox.BistroID, "The Bistro: \"best\"",
+		"embedded", "",
+	}, "\n")
+	got := command{in: answers}.run(t, "init", file)
+	if got.status != statusDone || !strings.Contains(got.out, "larder serve --config "+file+"\n") {
+		t.Fatalf("init: %+v", got)
+	}
+	for _, said := range []string{"ok  token: comes with token_request document", "ok  the connection's own menu: ", "ok  menu of " + sandbox.BistroID} {
+		if !strings.Contains(got.err, said) {
+			t.Errorf("init does not say %q:\n%s", said, got.err)
+		}
+	}
+	cfg, text := written(t, file)
+	c, r := cfg.Connections[0], cfg.Restaurants[0]
+	if c.BaseURL != url || c.AuthURL != url || c.ClientID != "demo" || c.ClientSecret != "demo-secret" || r.ID != sandbox.BistroID || r.Name != `The Bistro: "best"` {
+		t.Errorf("init wrote\n%s", text)
+	}
+	if len(cfg.Auth.Clients) != 2 || len(cfg.Auth.Clients[0].Secret) < 16 || cfg.Auth.Clients[0].Secret == cfg.Auth.Clients[1].Secret {
+		t.Errorf("the clients that init made: %+v", cfg.Auth.Clients)
+	}
+	if got := larder(t, "check", "--online", "--config", file); got.status != statusDone || strings.Contains(got.out, "FAILED") {
+		t.Errorf("check of what init wrote: %+v", got)
+	}
+}
+
+func TestInitAsksAgainWhatDoesNotWork(t *testing.T) {
+	t.Parallel()
+	url := orderingService(t, sandbox.Config{})
+	file := filepath.Join(t.TempDir(), "larder.yaml")
+	answers := strings.Join([]string{
+		url, "", "demo", "1", "wrong",
+		"n",                                 // not kept: all is asked again, Enter takes what was said
+		"", "", "", "9", "1", "demo-secret", // 9 is no choice
+		"no-such-place", "n",
+		sandbox.BistroID, "",
+		"redis:/oops", "n",
+		"embedded",
+	}, "\n")
+	got := command{in: answers}.run(t, "init", file)
+	for _, said := range []string{"FAILED  token: ", "token_request oauth does not work either", "Say one of 1, 2, 3.", "FAILED  menu of no-such-place", "FAILED  redis: "} {
+		if !strings.Contains(got.err, said) {
+			t.Errorf("init does not say %q:\n%s", said, got.err)
+		}
+	}
+	if got.status != statusDone || strings.Contains(got.err+got.out, "demo-secret") {
+		t.Fatalf("init: %+v", got)
+	}
+	if cfg, text := written(t, file); cfg.Connections[0].ClientSecret != "demo-secret" || len(cfg.Restaurants) != 1 || strings.Contains(text, "wrong") {
+		t.Errorf("init wrote\n%s", text)
+	}
+}
+
+// unattended are the flags of init that say everything.
+func unattended(url, file string, more ...string) []string {
+	return append([]string{
+		"init", file, "--yes", "--base-url", url, "--client-id", "demo", "--restaurant", sandbox.BistroID, "--redis", "embedded",
+	}, more...)
+}
+
+func TestInitUnattended(t *testing.T) {
+	t.Parallel()
+	url := orderingService(t, sandbox.Config{ClientSecret: "with ${NAME} inside"})
+	dir := t.TempDir()
+	secret := filepath.Join(dir, "secret")
+	if err := os.WriteFile(secret, []byte("with ${NAME} inside\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for name, tc := range map[string]struct {
+		args, env []string
+		has       string // in the file
+	}{
+		"the secret itself, by its variable": {nil, []string{"LARDER_INIT_CLIENT_SECRET=with ${NAME} inside"}, `client_secret: "with $${NAME} inside"`},
+		"a file":                             {[]string{"--client-secret-file", secret}, nil, `client_secret_file: "` + secret + `"`},
+		"a variable":                         {[]string{"--client-secret-env", "ORDERS_SECRET"}, []string{"ORDERS_SECRET=with ${NAME} inside"}, `client_secret: ${ORDERS_SECRET}`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			file := filepath.Join(t.TempDir(), "larder.yaml")
+			got := command{env: tc.env}.run(t, unattended(url, file, append(tc.args, "--json")...)...)
+			made := fromJSON[initialised](t, got.out)
+			if got.status != statusDone || made.TokenRequest != "document" || len(made.Restaurants) != 1 || made.File != file || got.err != "" {
+				t.Fatalf("init --yes: %+v", got)
+			}
+			cfg, text := written(t, file, tc.env...)
+			if !strings.Contains(text, tc.has) || cfg.Connections[0].ClientSecret != "with ${NAME} inside" {
+				t.Errorf("no %q in\n%s", tc.has, text)
+			}
+		})
+	}
+}
+
+func TestInitUnattendedFailsAndWritesNothing(t *testing.T) {
+	t.Parallel()
+	url := orderingService(t, sandbox.Config{})
+	secret := []string{"LARDER_INIT_CLIENT_SECRET=demo-secret"}
+	for name, tc := range map[string]struct {
+		args, env []string
+		status    int
+		says      string
+	}{
+		"wrong credentials": {nil, []string{"LARDER_INIT_CLIENT_SECRET=wrong"}, statusFailed, "invalid_client"},
+		"no secret":         {nil, nil, statusUsage, "LARDER_INIT_CLIENT_SECRET, --client-secret-file or --client-secret-env"},
+		"nobody there":      {[]string{"--base-url", "http://127.0.0.1:1"}, secret, statusFailed, "connection refused"},
+		"no address":        {[]string{"--base-url", ""}, secret, statusUsage, "--base-url is missing"},
+		"no such place":     {[]string{"--restaurant", "nowhere"}, secret, statusFailed, "menu of nowhere"},
+		"no restaurant id":  {[]string{"--restaurant", "a b"}, secret, statusFailed, "is no restaurant id"},
+		"no Redis there":    {[]string{"--redis", "redis://127.0.0.1:1"}, secret, statusFailed, "redis: "},
+		"no such variable":  {[]string{"--client-secret-env", "NOTHING"}, nil, statusFailed, "NOTHING is not set"},
+		"no such file":      {[]string{"--client-secret-file", "/nothing"}, nil, statusFailed, "no such file"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			file := filepath.Join(t.TempDir(), "larder.yaml")
+			got := command{env: tc.env}.run(t, unattended(url, file, tc.args...)...)
+			if got.status != tc.status || !strings.Contains(got.err, tc.says) || tc.status == statusFailed && !strings.Contains(got.err, "\nTry: ") {
+				t.Errorf("init: %+v, want %d and %q", got, tc.status, tc.says)
+			}
+			if _, err := os.Stat(file); !os.IsNotExist(err) {
+				t.Errorf("there is a file all the same: %v", err)
+			}
+		})
+	}
+}
+
+func TestInitNeverOverwritesWithoutBeingTold(t *testing.T) {
+	t.Parallel()
+	url := orderingService(t, sandbox.Config{})
+	file := write(t, "larder.yaml", "mine\n")
+	env := []string{"LARDER_INIT_CLIENT_SECRET=demo-secret"}
+	for name, tc := range map[string]struct {
+		in   string
+		args []string
+	}{
+		"unattended": {"", unattended(url, file)},
+		"no":         {"n\n", []string{"init", file}},
+		"Enter":      {"\n", []string{"init", file}},
+		"no answer":  {"", []string{"init", file}},
+	} {
+		got := command{env: env, in: tc.in}.run(t, tc.args...)
+		if text, err := os.ReadFile(file); err != nil || string(text) != "mine\n" || got.status == statusDone {
+			t.Errorf("%s: %+v; the file is %q, %v", name, got, text, err)
+		}
+	}
+	if got := (command{env: env}).run(t, unattended(url, file, "--overwrite")...); got.status != statusDone {
+		t.Errorf("init --overwrite: %+v", got)
+	}
+	written(t, file)
+	if left, err := os.ReadDir(filepath.Dir(file)); err != nil || len(left) != 1 {
+		t.Errorf("init leaves %v behind, %v", left, err)
+	}
+	if got := larder(t, "init", filepath.Dir(file)); got.status != statusUsage || !strings.Contains(got.err, "is a folder") {
+		t.Errorf("init of a folder: %+v", got)
+	}
+}
+
+func TestInitOfflineAsksNobody(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "larder.yaml")
+	got := command{env: []string{"LARDER_INIT_CLIENT_SECRET=x"}}.run(t, unattended("orders.example", file, "--offline")...)
+	if got.status != statusDone {
+		t.Fatalf("init --offline: %+v", got)
+	}
+	if cfg, text := written(t, file); cfg.Connections[0].BaseURL != "https://orders.example" || !strings.Contains(text, "Not tried yet") {
+		t.Errorf("init --offline wrote\n%s", text)
+	}
+}
+
+// typist is a person at a real terminal.
+type typist struct {
+	t      *testing.T
+	file   *os.File
+	cmd    *exec.Cmd
+	screen *watched
+	ended  chan error
+}
+
+// sit starts a larder on a terminal of its own.
+func sit(t *testing.T, env []string, args ...string) *typist {
+	t.Helper()
+	p := &typist{t: t, cmd: exec.CommandContext(t.Context(), binary(t), args...), screen: newWatched(), ended: make(chan error, 1)}
+	p.cmd.Env = append([]string{"TERM=xterm", "PATH=" + os.Getenv("PATH")}, env...)
+	file, err := pty.StartWithSize(p.cmd, &pty.Winsize{Rows: 30, Cols: 100})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.file = file
+	read := make(chan struct{})
+	go func() {
+		defer close(read)
+		buffer := make([]byte, 4096)
+		for {
+			n, err := file.Read(buffer)
+			_, _ = p.screen.Write(buffer[:n])
+			if err != nil { // the terminal is gone with its last program
+				return
+			}
+		}
+	}()
+	go func() { p.ended <- p.cmd.Wait() }()
+	t.Cleanup(func() {
+		_ = p.cmd.Process.Kill()
+		<-read
+		_ = file.Close()
+	})
+	return p
+}
+
+// sees waits for words, then types a line.
+func (p *typist) sees(pattern, types string) {
+	p.t.Helper()
+	p.screen.find(p.t, pattern)
+	if _, err := p.file.WriteString(types); err != nil {
+		p.t.Fatal(err)
+	}
+}
+
+func (p *typist) status() int {
+	p.t.Helper()
+	select {
+	case <-p.ended:
+		return p.cmd.ProcessState.ExitCode()
+	case <-time.After(patience):
+		p.t.Fatalf("it does not end:\n%s", p.screen)
+		return 0
+	}
+}
+
+func TestInitAtATerminal(t *testing.T) {
+	t.Parallel()
+	url := orderingService(t, sandbox.Config{})
+	file := filepath.Join(t.TempDir(), "larder.yaml")
+	p := sit(t, nil, "init", file)
+	p.sees(`Address of the ordering service: $`, url+"\n")
+	p.sees(`Address of its token endpoint \[`+url+`\]: $`, "\n")
+	p.sees(`Client id: $`, "demo\n")
+	p.sees(`3 is in a variable \[1\]: $`, "\n")
+	p.sees(`Client secret \(not shown\): $`, "wrong-secret\n")
+	p.sees(`FAILED(?s:.*)asks again\) \[y/N\]: $`, "\n")
+	p.sees(`Address of the ordering service \[`+url+`\]: $`, "\n")
+	p.sees(`(?s)asks again.*Address of its token endpoint \[`+url+`\]: $`, "\n")
+	p.sees(`Client id \[demo\]: $`, "\n")
+	p.sees(`(?s)Client id \[demo\].*3 is in a variable \[1\]: $`, "1\n")
+	p.sees(`(?s)Client id \[demo\].*Client secret \(not shown\): $`, "demo-secret\n")
+	p.sees(`Enter for none now: $`, sandbox.BistroID+"\n")
+	p.sees(`as people read it \[`+sandbox.BistroID+`\]: $`, "Bistro\n")
+	p.sees(`Redis \[(managed|embedded)\]: $`, "embedded\n")
+	if status := p.status(); status != statusDone {
+		t.Fatalf("status %d:\n%s", status, p.screen)
+	}
+	p.screen.find(t, `you alone can read it`)
+	if text := p.screen.String(); strings.Contains(text, "demo-secret") || strings.Contains(text, "wrong-secret") {
+		t.Errorf("the secret is shown:\n%s", text)
+	}
+	if cfg, text := written(t, file); cfg.Connections[0].ClientSecret != "demo-secret" || cfg.Restaurants[0].Name != "Bistro" {
+		t.Errorf("init wrote\n%s", text)
+	}
+}
+
+func TestCtrlCEndsInitAndAWatch(t *testing.T) {
+	t.Parallel()
+	const ctrlC = "\x03"
+	file := filepath.Join(t.TempDir(), "larder.yaml")
+	asked := sit(t, nil, "init", file, "--base-url", "http://127.0.0.1:1", "--auth-url", "http://127.0.0.1:1", "--client-id", "demo")
+	asked.sees(`\[1\]: $`, "\n")
+	asked.sees(`Client secret \(not shown\): $`, ctrlC)
+	if status := asked.status(); status != statusFailed {
+		t.Errorf("init ends with %d:\n%s", status, asked.screen)
+	}
+	asked.screen.find(t, `interrupted: nothing was written`)
+	if _, err := os.Stat(file); !os.IsNotExist(err) {
+		t.Errorf("there is a file all the same: %v", err)
+	}
+
+	_, base := newShown(t)
+	watch := sit(t, nil, asOps(base, "status", "--watch", "--every", "200ms")...)
+	watch.sees(`none unknown(?s:.*)\x1b\[J`, ctrlC)
+	if status := watch.status(); status != statusDone {
+		t.Errorf("a watch ends with %d:\n%s", status, watch.screen)
+	}
+	if !strings.Contains(watch.screen.String(), "\x1b[32m") { // green: it is a terminal
+		t.Errorf("no colours on a terminal: %q", watch.screen)
+	}
+}

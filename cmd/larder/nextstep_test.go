@@ -1,0 +1,122 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/http"
+	"os"
+	"os/exec"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+
+	"larder/cache"
+	"larder/configs"
+	"larder/internal/upstream"
+)
+
+// Every code that a daemon can answer with has a next step of its own.
+func TestEveryRefusalHasANextStep(t *testing.T) {
+	t.Parallel()
+	source, err := os.ReadFile("../../httpapi/codes.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	codes := regexp.MustCompile(`(?m)^\tCode\w+ +Code += "([a-z_]+)"`).FindAllStringSubmatch(string(source), -1)
+	if len(codes) < 35 {
+		t.Fatalf("%d codes found", len(codes))
+	}
+	for _, code := range codes {
+		general := (&apiError{Code: "something_new", Status: http.StatusTeapot}).nextStep()
+		if got := (&apiError{Code: code[1], Status: http.StatusConflict}).nextStep(); got == "" || got == general {
+			t.Errorf("%s: nothing of its own to try (%q)", code[1], got)
+		}
+	}
+}
+
+// commandOf finds a command.
+func commandOf(t *testing.T, words ...string) *cobra.Command {
+	t.Helper()
+	cmd, rest, err := newRoot(&world{}).Find(words)
+	if err != nil || len(rest) > 0 {
+		t.Fatal(words, rest, err)
+	}
+	return cmd
+}
+
+func TestAnErrorOfNoClassIsAnsweredByItsCommand(t *testing.T) {
+	t.Parallel()
+	for words, says := range map[string]string{
+		"sync": "larder status", "order place": "larder status", "serve": "--log-level debug", "demo": "--log-level debug",
+		"bench scale": "larder bench scale --help", "config print": "larder config print --help",
+	} {
+		if got := nextStep(commandOf(t, strings.Fields(words)...), errors.New("x")); !strings.Contains(got, says) {
+			t.Errorf("%s: try %q, want %q in it", words, got, says)
+		}
+	}
+}
+
+// Every class of failures ends with what to try: in a line of its own, or in
+// its own words.
+func TestEveryFailureSaysWhatToTry(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		err  error
+		says string
+	}{
+		"a daemon's refusal":     {&apiError{Code: "sync_busy", Status: 409}, "in a few seconds"},
+		"a proxy's":              {&apiError{Code: "Bad Gateway", Status: 502}, "is this address a larder's"},
+		"ops on another address": {&apiError{Code: "not_found", Status: 404, ofOps: true}, "http.ops_listen"},
+		"the ordering service's": {fmt.Errorf("pull: %w", &upstream.Error{Operation: upstream.OpMenu, Status: 500}), "check --config FILE --online"},
+		"a configuration":        {configs.Errors{{Key: "http.listen", Msg: "is wrong"}}, "larder config sample"},
+		"a setting of Redis":     {&cache.ConfigError{Key: "redis.url", Msg: "is wrong"}, "redis.url"},
+		"a Redis that refuses":   {&cache.RefusedError{Err: errors.New("READONLY")}, "--online"},
+		"no file":                {fmt.Errorf("read x: %w", fs.ErrNotExist), "- is standard input"},
+		"no right":               {fmt.Errorf("read x: %w", fs.ErrPermission), "let the user"},
+		"no program":             {fmt.Errorf("start: %w", exec.ErrNotFound), "install"},
+		"no restaurants":         {errNoRestaurants, "under restaurants:"},
+		"no menu":                {fmt.Errorf("%w: x", errNoMenu), "larder version"},
+		"an odd answer":          {fmt.Errorf("%w: x", errForeignAnswer), "larder version"},
+		"too late":               {context.DeadlineExceeded, "larder status"},
+		"interrupted":            {&interruptedError{"interrupted"}, "status --watch"},
+		"one with its own":       {&steppedError{errors.New("x"), "this"}, "this"},
+		"anything else":          {errors.New("x"), "larder version --help"},
+	} {
+		if got := nextStep(commandOf(t, "version"), tc.err); !strings.Contains(got, tc.says) {
+			t.Errorf("%s: try %q, want %q in it", name, got, tc.says)
+		}
+	}
+	// Those whose own words end with it.
+	for name, err := range map[string]error{
+		"nobody answers":     (&api{base: "http://127.0.0.1:1"}).unreachable(errors.New("x")),
+		"a port is taken":    &takenError{"say another address with --listen", nil},
+		"no token was given": refusal(&http.Response{StatusCode: http.StatusUnauthorized}, []byte(`{"code":"unauthorized","msg":"no"}`), true),
+	} {
+		if step := nextStep(commandOf(t, "sync"), err); step != "" || !regexp.MustCompile(`--url|--listen|--config FILE`).MatchString(err.Error()) {
+			t.Errorf("%s: %q, and try %q", name, err, step)
+		}
+	}
+}
+
+func TestOpsOnAnotherListenerAreFound(t *testing.T) {
+	t.Parallel()
+	service := newService(t)
+	daemon := command{env: service.env("LARDER_HTTP_OPS_LISTEN=127.0.0.1:0")}.start(t, "serve")
+	public := daemon.address(t)
+	got := larder(t, asOps(public, "sync", "--all")...)
+	if got.status != statusFailed || !strings.Contains(got.err, "the routes of operators are not at this address") || !strings.Contains(got.err, "http.ops_listen") {
+		t.Errorf("sync --all at the public listener: %+v, want to be told of the other one", got)
+	}
+}
+
+func TestJSONTellsTheNextStepToo(t *testing.T) {
+	t.Parallel()
+	got := larder(t, "menu", "lint", "--json", "./none.json")
+	if f := fromJSON[fault](t, got.out); f.Code != codeFailed || !strings.Contains(f.Next, "- is standard input") {
+		t.Errorf("menu lint --json of no file gives %+v", f)
+	}
+}

@@ -1,0 +1,159 @@
+package main
+
+import (
+	"encoding/json"
+	"net/http"
+	"regexp"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+// shown is a daemon whose answers can be changed.
+type shown struct {
+	ready, restaurants, orders atomic.Pointer[http.HandlerFunc]
+	asked                      atomic.Int64 // for orders
+}
+
+func (s *shown) set(at *atomic.Pointer[http.HandlerFunc], answer http.HandlerFunc) { at.Store(&answer) }
+
+const (
+	allWell  = `{"status":"ok","parts":{"redis":{"ok":true,"msg":""},"connections":{"main":{"ok":true,"msg":""}}}}`
+	notWell  = `{"status":"degraded","parts":{"redis":{"ok":true,"msg":""},"connections":{"main":{"ok":false,"msg":"the last sync of 1 restaurants failed: r1"}}}}`
+	oneOrder = `{"result":[{"ref":"01M7XYWYA9ZF3T3GVVC5557T6W","state":"unknown","restaurant":"r1","createdAt":"2026-11-21T10:00:00Z"}],"next":null}`
+	noOrder  = `{"result":[],"next":null}`
+)
+
+func newShown(t *testing.T) (s *shown, base string) {
+	t.Helper()
+	s = &shown{}
+	s.set(&s.ready, says(200, allWell))
+	s.set(&s.restaurants, rows(`"version":4,"lastOutcome":"unchanged","checkedAt":"2026-11-21T10:00:00Z"`))
+	s.set(&s.orders, says(200, noOrder))
+	current := func(at *atomic.Pointer[http.HandlerFunc]) http.HandlerFunc {
+		return func(w http.ResponseWriter, r *http.Request) { (*at.Load())(w, r) }
+	}
+	base = daemonOf(t, map[string]http.HandlerFunc{
+		"GET /readyz": current(&s.ready), "GET /v1/restaurants": current(&s.restaurants),
+		"GET /v1/ops/orders": func(w http.ResponseWriter, r *http.Request) {
+			s.asked.Add(1)
+			(*s.orders.Load())(w, r)
+		},
+	})
+	return s, base
+}
+
+func TestAWatchTellsEachChange(t *testing.T) {
+	t.Parallel()
+	s, base := newShown(t)
+	watch := command{}.start(t, asOps(base, "status", "--watch", "--every", "200ms")...)
+	watch.out.find(t, `(?m)^\d\d:\d\d:\d\d  larder: ok\n\d\d:\d\d:\d\d  restaurants: 1 restaurant, 1 ok\n`)
+	s.set(&s.ready, says(200, notWell))
+	s.set(&s.restaurants, rows(`"version":4,"lastOutcome":"failed","stale":true,"checkedAt":"2026-11-21T10:00:00Z"`))
+	s.set(&s.orders, says(200, oneOrder))
+	watch.out.find(t, `  larder: ok → degraded\n`)
+	watch.out.find(t, `  part connections main: ok → not ok: the last sync of 1 restaurants failed: r1\n`)
+	watch.out.find(t, `  restaurant r1: version 4 → version 4, failed, stale\n`)
+	watch.out.find(t, `  order 01M7XYWYA9ZF3T3GVVC5557T6W: unknown \(restaurant r1, since 2026-11-21T10:00:00Z\)\n`)
+	s.set(&s.ready, says(200, allWell))
+	s.set(&s.restaurants, rows(`"version":5,"lastOutcome":"updated"`, `"version":1`))
+	s.set(&s.orders, says(200, noOrder))
+	watch.out.find(t, `  restaurant r1: version 4, failed, stale → version 5\n`)
+	watch.out.find(t, `  restaurant r2: version 1\n`)
+	watch.out.find(t, `  order 01M7XYWYA9ZF3T3GVVC5557T6W: unknown → settled\n`)
+	if status := watch.stop(); status != statusDone {
+		t.Errorf("ended with status %d", status)
+	}
+	if lines := strings.Count(watch.out.String(), "\n"); lines != 11 {
+		t.Errorf("%d lines, want one for each change:\n%s", lines, watch.out)
+	}
+}
+
+func TestAWatchAsJSONIsALineForEachChange(t *testing.T) {
+	t.Parallel()
+	s, base := newShown(t)
+	watch := command{columns: 80}.start(t, asOps(base, "status", "--watch", "--json", "--every", "200ms")...)
+	watch.out.find(t, `"what":"restaurants"`)
+	s.set(&s.ready, func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) })
+	watch.out.find(t, `"was":"ok","is":"away"`)
+	s.set(&s.ready, says(200, allWell))
+	watch.out.find(t, `"was":"away","is":"ok"`)
+	watch.stop()
+	for text := range strings.SplitSeq(strings.TrimSpace(watch.out.String()), "\n") {
+		var c change
+		if err := json.Unmarshal([]byte(text), &c); err != nil || c.At.IsZero() || c.What == "" || c.Is == "" {
+			t.Errorf("%q: %v, want a change", text, err)
+		}
+	}
+}
+
+func TestAWatchIsRedrawnOnATerminal(t *testing.T) {
+	t.Parallel()
+	s, base := newShown(t)
+	s.set(&s.orders, says(200, oneOrder))
+	watch := command{columns: 60, env: []string{"NO_COLOR=1"}}.start(t, asOps(base, "status", "--watch", "--every", "200ms")...)
+	watch.out.find(t, `^\x1b\[2J\x1b\[H[^\n]*: ok `)
+	watch.out.find(t, `1 unknown: ask the restaurant`)
+	watch.out.find(t, `r1 +\d+[dh] ago  unchanged  version 4`)
+	watch.out.find(t, `\x1b\[J\x1b\[H`) // drawn again in its place
+	s.set(&s.restaurants, rows(`"version":4,"lastOutcome":"failed"`))
+	watch.out.find(t, `r1 +never  failed     version 4, failed`)
+	watch.stop()
+	words := regexp.MustCompile(`\x1b\[[0-9]*[A-Z]`)
+	for text := range strings.SplitSeq(words.ReplaceAllString(watch.out.String(), ""), "\r\n") {
+		if len([]rune(text)) > 60 {
+			t.Errorf("a line of %d characters on 60 columns: %q", len([]rune(text)), text)
+		}
+	}
+}
+
+// A watcher whose token is refused must not look like one who guesses.
+func TestAWatchAsksForOrdersOnceWhereItMayNot(t *testing.T) {
+	t.Parallel()
+	s, base := newShown(t)
+	s.set(&s.orders, says(403, `{"status":403,"code":"forbidden","msg":"the token has no scope ops"}`))
+	watch := command{}.start(t, asOps(base, "status", "--watch", "--every", "200ms")...)
+	watch.out.find(t, `restaurants: 1 restaurant`)
+	for version := range 3 {
+		s.set(&s.restaurants, rows(`"version":`+string(rune('5'+version))+`,"lastOutcome":"updated"`))
+		watch.out.find(t, `→ version `+string(rune('5'+version))+`\n`)
+	}
+	if asked := s.asked.Load(); asked != 1 {
+		t.Errorf("asked %d times for orders after a refusal", asked)
+	}
+}
+
+func TestAWatchOfNobodyFails(t *testing.T) {
+	t.Parallel()
+	got := larder(t, "status", "--watch", "--url", "http://127.0.0.1:1")
+	if got.status != statusFailed || !strings.Contains(got.err, "does not answer") {
+		t.Errorf("status --watch of nobody: %+v", got)
+	}
+}
+
+func TestRestaurantsAreShownWorstFirst(t *testing.T) {
+	t.Parallel()
+	s := &sight{Listed: true, Restaurants: []restaurant{
+		{ID: "well", Version: 1, CheckedAt: "2026-11-21T10:00:00Z"},
+		{ID: "older", Version: 1, CheckedAt: "2026-11-21T09:00:00Z"},
+		{ID: "stale", Version: 1, Stale: true, CheckedAt: "2026-11-21T08:00:00Z"},
+		{ID: "worst", Version: 1, Stale: true, LastOutcome: "failed", CheckedAt: "2026-11-21T08:00:00Z"},
+		{ID: "new"},
+	}}
+	var order []string
+	for _, r := range s.worstFirst() {
+		order = append(order, r.ID)
+	}
+	if got := strings.Join(order, " "); got != "worst new stale older well" {
+		t.Errorf("shown as %s", got)
+	}
+	if got := s.summary(); got != "5 restaurants, 2 ok, 1 failed, 1 no menu, 2 stale" {
+		t.Errorf("summed up as %q", got)
+	}
+	for d, want := range map[time.Duration]string{12 * time.Second: "12s", 3 * time.Minute: "3m", 5 * time.Hour: "5h", 72 * time.Hour: "3d"} {
+		if got := shortly(d); got != want {
+			t.Errorf("%v is %q", d, got)
+		}
+	}
+}
