@@ -73,8 +73,8 @@ func TestDocumentedRedisKeys(t *testing.T) {
 	named := strings.NewReplacer("ID", sandbox.BistroID, "<index>", current["index"], "<version>", current["version"])
 	for _, key := range keys {
 		name := named.Replace(key.name)
-		switch {
-		case key.kind == "channel":
+		switch key.kind {
+		case "channel":
 			message, err := subscribed[key.name].ReceiveMessage(ctx)
 			if err != nil || message.Payload == "" {
 				t.Errorf("%s: heard %v, %v", name, message, err)

@@ -1,6 +1,9 @@
 package main
 
 import (
+	"context"
+	"encoding/json"
+	"net/http"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -13,6 +16,8 @@ import (
 var (
 	flagWord   = regexp.MustCompile(`^--?([a-z-]+)`)
 	targetForm = regexp.MustCompile(`(?m)^([a-z-]+):`)
+	routeForm  = regexp.MustCompile(`^(GET|HEAD|POST|PUT|PATCH|DELETE) (/[^\s?]+)(\?\S*)?$`)
+	partForm   = regexp.MustCompile(`\{[^}]*\}|…`)
 )
 
 // TestCommandsInSentences: what pages name in passing (`larder sync --all`,
@@ -36,7 +41,7 @@ func TestCommandsInSentences(t *testing.T) {
 		for _, span := range page.Spans() {
 			words := strings.Fields(span)
 			switch {
-			case len(words) < 2:
+			case len(words) < 2 || words[1] == "…":
 			case words[0] == "larder":
 				seen++
 				if wrong := noCommand(words[1:]); wrong != "" {
@@ -72,4 +77,69 @@ func noCommand(words []string) string {
 		}
 	}
 	return ""
+}
+
+// TestRoutesInSentences asks a demo for every route that pages name in passing
+// (`GET /v1/orders/{orderID}`): whatever it answers, it knows the route.
+func TestRoutesInSentences(t *testing.T) {
+	t.Parallel()
+	pages, err := doctest.Find(root, "README.md", "CHANGELOG.md", "docs", "deploy")
+	if err != nil {
+		t.Fatal(err)
+	}
+	base, kitchen, _ := runningDemo(t)
+	token, err := demoToken(t.Context(), base, "ops")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range []string{"/v1/nothing", "/sandbox/nothing"} {
+		if knowsRoute(t, base, kitchen, token, http.MethodGet, path) {
+			t.Fatalf("%s passes for a route", path)
+		}
+	}
+	asked := map[string]bool{}
+	for _, page := range pages {
+		for _, span := range page.Spans() {
+			route := routeForm.FindStringSubmatch(span)
+			if route == nil || asked[span] {
+				continue
+			}
+			asked[span] = true
+			if path := partForm.ReplaceAllString(route[2], "1"); !knowsRoute(t, base, kitchen, token, route[1], path) {
+				t.Errorf("%s: `%s` is no route", page.Path, span)
+			}
+		}
+	}
+	if least := 20; len(asked) < least {
+		t.Errorf("%d routes found, there were %d once", len(asked), least)
+	}
+}
+
+// knowsRoute tells whether the answer is about what was asked for, not that
+// there is nothing under that path, or nothing by that method.
+func knowsRoute(t *testing.T, base, kitchen, token, method, path string) bool {
+	t.Helper()
+	if strings.HasPrefix(path, "/sandbox") {
+		base = kitchen
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel() // ends streams too
+	request, err := http.NewRequestWithContext(ctx, method, base+path, http.NoBody)
+	if err != nil {
+		t.Fatal(err)
+	}
+	request.Header.Set("Authorization", "Bearer "+token)
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = response.Body.Close() }()
+	var problem struct {
+		Code string `json:"code"`
+	}
+	if response.StatusCode == http.StatusNotFound {
+		_ = json.NewDecoder(response.Body).Decode(&problem) // what is no JSON has no code
+	}
+	return response.StatusCode != http.StatusMethodNotAllowed &&
+		(response.StatusCode != http.StatusNotFound || problem.Code != "" && problem.Code != "not_found")
 }
