@@ -7,6 +7,7 @@ import base from "./base.css";
 import dialog from "./dialog.css";
 import { languageOf, say, type Key, type Language } from "./texts";
 
+const formats = new Map<string, Intl.NumberFormat>(); // making one takes long
 const home = new URL(import.meta.url).origin;
 
 /** LarderElement draws itself anew when its attributes or its shop change. */
@@ -45,8 +46,11 @@ export abstract class LarderElement extends HTMLElement {
     const currency = this.getAttribute("currency");
     const digits = amount.whole ? 0 : 2;
     const style = { minimumFractionDigits: digits, maximumFractionDigits: Math.max(digits, 2), ...(currency ? { style: "currency", currency } as const : {}) };
+    const name = this.language + JSON.stringify(style);
     try {
-      return new Intl.NumberFormat(this.language, style).format(amount.toString() as unknown as number);
+      let format = formats.get(name);
+      if (!format) formats.set(name, (format = new Intl.NumberFormat(this.language, style)));
+      return format.format(amount.toString() as unknown as number);
     } catch { // no such currency
       return `${amount} ${currency}`;
     }

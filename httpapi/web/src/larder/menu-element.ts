@@ -90,7 +90,7 @@ export class LarderMenu extends LarderElement {
       for (const product of category.products) {
         waiting.push(() => {
           const current = this.shop?.menu ?? menu;
-          const card = this.card(product.id);
+          const card = this.card(product.id, category.depth === 0 ? "h3" : "h4");
           this.cards.set(product.id, card);
           card.update(current, current.product(product.id) ?? product);
           dishes.append(card.element);
@@ -111,9 +111,9 @@ export class LarderMenu extends LarderElement {
     setTimeout(more, 0);
   }
 
-  private card(id: string): Card {
+  private card(id: string, heading: "h3" | "h4"): Card {
     let shown: Product | null = null;
-    const name = h("h4", { part: "name", dir: "auto" });
+    const name = h(heading, { part: "name", dir: "auto" });
     const description = h("p", { class: "muted description", part: "description", dir: "auto" });
     const measure = h("span", { class: "muted", part: "measure", dir: "auto" });
     const price = h("span", { part: "price", class: "grow" });

@@ -33,6 +33,7 @@ export class Shop extends EventTarget {
   private users = 0;
   private stop: AbortController | null = null;
   private reading = 0;
+  private newest = 0; // of the versions that events have told of
 
   /** of gives the shop of a restaurant, the same to every element. */
   static of(base: string, restaurant: string): Shop {
@@ -85,9 +86,15 @@ export class Shop extends EventTarget {
       this.fault = !this.menu; // the menu that is there stays
     }
     this.tell();
+    if (this.menu && this.menu.body.version < this.newest) {
+      this.newest = 0; // once: whoever serves an older version will tell of the newer one
+      void this.load();
+    }
   }
 
   private happened(event: MenuEvent): void {
+    this.newest = event.version;
+    if (!this.menu && !this.fault) return; // it is being read
     if (this.menu && event.version <= this.menu.body.version) return;
     if (this.menu && this.menu.stop([...event.products, ...event.ingredients])) this.tell();
     void this.load(); // for what follows from it, such as orderable

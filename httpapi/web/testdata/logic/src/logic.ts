@@ -1,0 +1,259 @@
+// What needs no browser: exact money, limits of groups, the basket, intents.
+
+import { Basket, lineOf, type Store } from "../../../src/larder/basket";
+import { lacks, linePrice, picked, standing, unitPrice, type Pick } from "../../../src/larder/choice";
+import { Decimal, decimal } from "../../../src/larder/decimal";
+import { Menu, type MenuBody } from "../../../src/larder/menu";
+import { bodyOf, placeOf, withOffset } from "../../../src/larder/order";
+import { newKey, Placing, type Answer, type Wire } from "../../../src/larder/placing";
+import { languages, say, texts, type Key } from "../../../src/larder/texts";
+
+declare const process: { getBuiltinModule(name: string): any };
+const { test } = process.getBuiltinModule("node:test");
+const assert = process.getBuiltinModule("node:assert/strict");
+
+const item = { description: "", imageUrls: [], measure: null, available: true };
+const body = (): MenuBody => ({
+  restaurant: { id: "r", name: "R" }, name: "m", version: 1,
+  categories: [{ id: "c", name: "C", parentId: null }, { id: "d", name: "D", parentId: "c" }, { id: "none", name: "", parentId: null }],
+  products: [
+    { ...item, id: "combo", categoryId: "c", name: "Combo", price: 199.9, schemeId: "s", orderable: true },
+    { ...item, id: "cheese", categoryId: "d", name: "Crème fraîche", price: 10.05, schemeId: null, orderable: true, measure: { value: 1, unit: "kg" } },
+  ],
+  schemes: [
+    { id: "s", groups: [{ id: "g", name: "Main", min: 1, max: 1, options: ["burger", "soup"] }, { id: "x", name: "Sauce", min: 0, max: 3, options: ["red", "white"] }] },
+    { id: "b", groups: [{ id: "n", name: "Bread", min: 2, max: 2, options: ["rye", "wheat"] }] },
+  ],
+  ingredients: [
+    { ...item, id: "burger", name: "Burger", price: 0.1, schemeId: "b" }, { ...item, id: "soup", name: "Soup", price: 0, schemeId: null },
+    { ...item, id: "red", name: "Red", price: 0.2, schemeId: null }, { ...item, id: "white", name: "White", price: 5, schemeId: null },
+    { ...item, id: "rye", name: "Rye", price: 0.01, schemeId: null }, { ...item, id: "wheat", name: "Wheat", price: 0, schemeId: null },
+  ],
+});
+
+class Kept implements Store {
+  all = new Map<string, string>();
+  getItem(name: string): string | null { return this.all.get(name) ?? null; }
+  setItem(name: string, value: string): void { this.all.set(name, value); }
+  removeItem(name: string): void { this.all.delete(name); }
+}
+
+test("decimals are exact and round half up", () => {
+  assert.equal(decimal(0.1).plus(decimal(0.2)).toString(), "0.3");
+  assert.equal(decimal("10.05").times(decimal("0.1")).round(2).toString(), "1.01");
+  assert.equal(decimal("-1.005").round(2).toString(), "-1.01");
+  assert.equal(decimal(1e21).toString(), "1000000000000000000000");
+  assert.equal(decimal(1.5e-7).toString(), "0.00000015");
+  for (const wrong of ["", "1,5", "x", "1e9999", null, undefined, NaN]) assert.equal(Decimal.of(wrong), null, String(wrong));
+});
+
+test("limits are told as the guest picks", () => {
+  const menu = new Menu(body());
+  const [main, sauce] = menu.groups("s") as any;
+  let picks: Pick[] = [];
+  assert.deepEqual(standing(main, picks), { count: 0, missing: 1, full: false });
+  picks = picked(picks, main, "soup", 1);
+  assert.deepEqual(lacks(menu, "s", picks), []);
+  picks = picked(picks, main, "burger", 1); // takes the place of the soup
+  assert.deepEqual(picks.map((p) => p.id), ["burger"]);
+  assert.deepEqual(lacks(menu, "s", picks).map((l) => [l.group.id, l.missing]), [["n", 2]]);
+  picks = picked(picked(picks, sauce, "red", 2), sauce, "white", 1);
+  assert.equal(standing(sauce, picks).full, true);
+  assert.equal(picked(picks, sauce, "white", 2).find((p) => p.id === "white")!.quantity, 1, "no more than the limit");
+  const bread = menu.groups("b")[0]!;
+  picks[0]!.picks = picked([], bread, "rye", 2);
+  assert.deepEqual(lacks(menu, "s", picks), []);
+  // 199.9 + (0.1 + 2 × 0.01) + 2 × 0.2 + 5
+  assert.equal(unitPrice(menu, menu.product("combo")!, picks).toString(), "205.42");
+  assert.equal(linePrice(unitPrice(menu, menu.product("combo")!, picks), decimal(3)).toString(), "616.26");
+  menu.stop([{ id: "rye", available: false }]);
+  assert.deepEqual(lacks(menu, "s", picks).map((l) => l.gone), [["rye"]]);
+  menu.stop([{ id: "wheat", available: false }]);
+  assert.equal(menu.usable("burger"), false, "what it demands has run out");
+});
+
+test("the tree has what has dishes, and the search is blind to marks", () => {
+  const menu = new Menu(body());
+  assert.deepEqual(menu.roots.map((c) => [c.id, c.children.map((d) => d.id)]), [["c", ["d"]]]);
+  const cheese = menu.product("cheese")!;
+  for (const query of ["creme", "FRAÎCHE cr", ""]) assert.equal(menu.finds(cheese, query), true, query);
+  for (const query of ["reme", "creme soup"]) assert.equal(menu.finds(cheese, query), false, query);
+});
+
+test("the basket survives a reload and tells what has changed", () => {
+  const store = new Kept();
+  const menu = new Menu(body());
+  const basket = new Basket(store, "b");
+  basket.add(lineOf(menu, "cheese", decimal("0.5"), []));
+  basket.add(lineOf(menu, "cheese", decimal("0.25"), []));
+  assert.equal(new Basket(store, "b").lines[0]!.quantity, "0.75");
+  assert.equal(basket.total(menu).toString(), "7.54");
+  assert.deepEqual(basket.against(menu), []);
+  const dearer = body();
+  dearer.products[1]!.price = 11;
+  assert.deepEqual(basket.against(new Menu(dearer)).map((n) => [n.kind, n.was, n.now]), [["price", "10.05", "11"]]);
+  assert.deepEqual(basket.against(new Menu(dearer)), [], "a price is told once");
+  dearer.products[1]!.available = false;
+  assert.deepEqual(basket.against(new Menu(dearer)).map((n) => n.kind), ["gone"]);
+  basket.take([{ key: basket.lines[0]!.key, quantity: "0.5" }]);
+  assert.equal(new Basket(store, "b").lines[0]!.quantity, "0.25", "what came in meanwhile stays");
+  for (const odd of ["{", `{"format":0,"lines":[]}`, `{"format":1,"lines":[{"id":1}]}`, `{"format":1,"lines":[{"id":"a","key":"a","quantity":"1","picks":[{}]}]}`]) {
+    store.setItem("b", odd);
+    assert.deepEqual(new Basket(store, "b").lines, [], odd);
+  }
+});
+
+test("the body pins groups, and words about it find their place", () => {
+  const menu = new Menu(body());
+  const picks = picked([], menu.groups("s")[0]!, "soup", 1);
+  const lines = [{ key: "k", ...lineOf(menu, "combo", decimal(2), picks) }];
+  const made = JSON.parse(bodyOf(menu, lines, { expedition: "pickup", payment: "cash", soonest: true, at: "", fields: { "guest.phone": " +7 ", "address.street": "x", changeFrom: "500,5" } }));
+  assert.deepEqual(made, {
+    expeditionType: "pickup", paymentTypeID: "cash", soonest: true, guest: { phone: "+7" }, changeFrom: 500.5,
+    dishList: [{ ID: "combo", price: 199.9, quantity: 2, ingredients: [{ ID: "soup", groupId: "g", quantity: 1, price: 0 }] }],
+  });
+  const at = (path: string) => placeOf({ path, code: "", msg: "" });
+  assert.deepEqual([at("/dishList/3/ingredients/0"), at("/guest/phone"), at("/address/fullAddress"), at("/dishList"), at("")],
+    [{ line: 3 }, { field: "guest.phone" }, { field: "address.street" }, {}, {}]);
+  assert.match(withOffset("2026-05-01T18:30"), /^2026-05-01T18:30:00[+-]\d\d:\d\d$/);
+});
+
+const answer = (status: number, body: unknown = null): Answer => ({ status, body, retryAfter: 0 });
+const placedAnswer = answer(201, { result: { orderID: "765", total: 640 } });
+
+/** Larder is what a wire reaches: it answers from a list, and counts. */
+class Larder implements Wire {
+  keys: string[] = [];
+  bodies = new Set<string>();
+  looks = 0;
+  constructor(private readonly answers: Answer[], private readonly seen: Answer[] = []) {}
+  place = async (key: string, sent: string): Promise<Answer> => {
+    this.keys.push(key);
+    this.bodies.add(sent);
+    return this.answers.shift() ?? answer(0);
+  };
+  look = async (): Promise<Answer> => {
+    this.looks++;
+    return this.seen.shift() ?? answer(404);
+  };
+}
+
+const placing = (store: Store, larder: Wire): Placing => new Placing(store, "o", larder, async () => {});
+
+test("a key has 128 random bits and more, in base64url", () => {
+  const keys = new Set(Array.from({ length: 1000 }, newKey));
+  assert.equal(keys.size, 1000);
+  for (const key of keys) assert.match(key, /^[A-Za-z0-9_-]{24}$/);
+});
+
+test("the key is kept before the request leaves, and a double click is one order", async () => {
+  const store = new Kept();
+  const larder = new Larder([placedAnswer]);
+  const send = larder.place;
+  larder.place = (key, sent) => {
+    assert.equal(JSON.parse(store.getItem("o")!).key, key, "not kept in time");
+    return send(key, sent);
+  };
+  const p = placing(store, larder);
+  await Promise.all([p.begin("a", []), p.begin("a", []), p.begin("b", [])]);
+  assert.equal(larder.keys.length, 1);
+  assert.deepEqual([p.intent!.state, p.intent!.orderID, p.intent!.total], ["placed", "765", "640"]);
+});
+
+test("a lost answer is asked for again with the same key", async () => {
+  const larder = new Larder([answer(0), answer(500), answer(502), placedAnswer]);
+  const p = placing(new Kept(), larder);
+  await p.begin("a", []);
+  assert.equal(p.intent!.state, "placed");
+  assert.deepEqual([larder.keys.length, new Set(larder.keys).size, larder.bodies.size], [4, 1, 1]);
+});
+
+test("a reload in flight goes on with the intent", async () => {
+  const store = new Kept();
+  const first = placing(store, { place: () => new Promise(() => {}), look: async () => answer(404) });
+  void first.begin("a", []);
+  const larder = new Larder([], [answer(200, { result: { state: "placing" } }), answer(200, { result: { state: "placed", orderID: "7", total: 1 } })]);
+  const second = placing(store, larder);
+  await second.wake();
+  assert.deepEqual([second.intent!.state, second.intent!.key, larder.keys.length], ["placed", first.intent!.key, 0]);
+});
+
+test("in flight is looked for, not sent again", async () => {
+  const larder = new Larder([answer(409, { code: "idempotency_key_in_flight" })], [answer(200, { result: { state: "placed", orderID: "7", total: 1 } })]);
+  const p = placing(new Kept(), larder);
+  await p.begin("a", []);
+  assert.deepEqual([p.intent!.state, larder.keys.length, larder.looks], ["placed", 1, 1]);
+});
+
+test("an unknown outcome is told, looked for, and never sent again", async () => {
+  const larder = new Larder([answer(504, { code: "order_outcome_unknown" })]); // its record: 404 from then on
+  const p = placing(new Kept(), larder);
+  await p.begin("a", []);
+  assert.deepEqual([p.intent!.state, larder.keys.length], ["unknown", 1]);
+  await p.begin("another order", []);
+  assert.deepEqual([p.intent!.state, larder.keys.length, larder.bodies.size], ["unknown", 1, 1]);
+  p.forget();
+  assert.equal(p.intent!.state, "unknown", "what is open is not forgotten");
+});
+
+test("a definite refusal frees the guest: the next order has a new key", async () => {
+  const larder = new Larder([answer(502, { code: "upstream_refused", upstream: { msg: "no" } }), placedAnswer]);
+  const p = placing(new Kept(), larder);
+  await p.begin("a", []);
+  assert.deepEqual([p.intent!.state, p.intent!.message], ["refused", "no"]);
+  await p.begin("a", []);
+  assert.equal(p.intent!.state, "placed");
+  assert.equal(new Set(larder.keys).size, 2);
+});
+
+test("after 503 the same key is sent again, a changed order has its own", async () => {
+  const larder = new Larder([answer(503, { code: "journal_unavailable" }), answer(503, { code: "journal_unavailable" }), placedAnswer]);
+  const p = placing(new Kept(), larder);
+  await p.begin("a", []);
+  assert.equal(p.intent!.state, "unsent");
+  await p.wake();
+  assert.equal(larder.keys.length, 1, "nothing is sent without the guest");
+  await p.resume();
+  await p.begin("b", []);
+  assert.equal(p.intent!.state, "placed");
+  assert.deepEqual([larder.keys[0] === larder.keys[1], larder.keys[1] === larder.keys[2]], [true, false]);
+});
+
+test("what is wrong is told, and nothing stays behind", async () => {
+  const store = new Kept();
+  const p = placing(store, new Larder([answer(422, { code: "validation_failed", errors: [{ path: "/guest/phone", code: "field_required", msg: "?" }] })]));
+  let told: any;
+  p.addEventListener("wrong", (event) => { told = (event as CustomEvent).detail; });
+  await p.begin("a", []);
+  assert.deepEqual([p.intent, store.all.size, told.violations.length, told.status], [null, 0, 1, 422]);
+});
+
+test("an intent of yesterday orders nothing by itself", async () => {
+  const store = new Kept();
+  const old = (minutes: number, state: string): void => store.setItem("o", JSON.stringify({ format: 1, key: "k", body: "a", lines: [], state, at: Date.now() - minutes * 60_000 }));
+  old(30, "sending");
+  const larder = new Larder([placedAnswer]);
+  const p = placing(store, larder);
+  await p.wake();
+  assert.deepEqual([p.intent!.state, larder.keys.length, larder.looks], ["unsent", 0, 1]);
+  old(13 * 60, "sending");
+  assert.equal(placing(store, larder).intent, null);
+  old(13 * 60, "unknown");
+  assert.equal(placing(store, larder).intent!.state, "unknown");
+});
+
+test("every text is there in each language, with the same parameters", () => {
+  const spelt = (text: unknown): string[] => Object.values(typeof text === "string" ? { text } : text as object).filter(Boolean) as string[];
+  for (const [key, versions] of Object.entries(texts)) {
+    const params = languages.map((language) => {
+      const forms = spelt((versions as any)[language]);
+      assert.ok(forms.length > 0 && forms.every((f) => f.trim() !== ""), `${key} in ${language}`);
+      return [...new Set(forms.join(" ").match(/\{\w+\}/g))].filter((p) => p !== "{n}").sort().join();
+    });
+    assert.equal(new Set(params).size, 1, `${key} has other parameters in another language`);
+    for (const language of languages) {
+      for (const n of [0, 1, 2, 5, 21]) assert.ok(say(language, key as Key, { n }).length > 0, `${key} in ${language} for ${n}`);
+    }
+  }
+  assert.equal(say("ru", "found", { n: 22 }), "Найдено 22 блюда");
+});

@@ -1,0 +1,36 @@
+package web_test
+
+import (
+	"bytes"
+	"compress/gzip"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+
+	"larder/httpapi/web"
+)
+
+// mostBytes is what the components may weigh in gzip.
+const mostBytes = 30 << 10
+
+func TestComponentsAreLight(t *testing.T) {
+	t.Parallel()
+	assets, err := web.NewAssets()
+	if err != nil {
+		t.Fatal(err)
+	}
+	request := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/web/larder.js", http.NoBody)
+	request.Header.Set("Accept-Encoding", "gzip")
+	recorder := httptest.NewRecorder()
+	if !assets.Serve(recorder, request, "larder.js") {
+		t.Fatal("there is no larder.js")
+	}
+	if _, err := gzip.NewReader(bytes.NewReader(recorder.Body.Bytes())); err != nil {
+		t.Fatal(err)
+	}
+	if got := recorder.Body.Len(); got > mostBytes || got == 0 {
+		t.Errorf("larder.js has %d bytes in gzip, at most %d are allowed", got, mostBytes)
+	} else {
+		t.Logf("larder.js: %d bytes in gzip", got)
+	}
+}
