@@ -62,6 +62,7 @@ func (s *Server) route() error {
 // routeOps registers what http.ops_listen moves (policy H6).
 func (s *Server) routeOps(engine *gin.Engine) {
 	guard := s.guardOps
+	s.console.route(engine)
 	get(engine, "/ops/session", s.whoAmI)
 	engine.POST("/ops/session", s.ownSite, s.signIn)
 	engine.DELETE("/ops/session", s.ownSite, s.signOut)

@@ -105,6 +105,7 @@ type Server struct {
 	signIns       signIns
 	bearerOps     gin.HandlerFunc // guard(ScopeOps)
 	proxies       proxies
+	console       opsPage
 	audit         *audit
 	comparing     chan struct{} // a place for each comparison under way
 	release       string
@@ -183,6 +184,11 @@ func New(cfg Config, auth AuthConfig, deps Deps) (*Server, error) {
 			return nil, err
 		}
 	}
+	console, err := newOpsPage()
+	if err != nil {
+		return nil, err
+	}
+	s.console = console
 	return s, s.route()
 }
 

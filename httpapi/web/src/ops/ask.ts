@@ -1,0 +1,54 @@
+// Questions before what cannot be taken back, and what was said afterwards.
+
+import { h, put, type Child } from './dom';
+import { isGone, words } from './api';
+
+const region = h('p', { role: 'status', class: 'said', 'data-testid': 'said' });
+
+/** Where the console says what happened; screen readers speak it. */
+export const said = region;
+
+export function say(text: string, bad = false): void {
+  region.classList.toggle('bad', bad);
+  put(region, text);
+}
+
+/** Says why something failed, unless its view is gone. */
+export function sayWhy(error: unknown): void {
+  if (!isGone(error)) say(words(error), true);
+}
+
+interface Question { title: string; body: Child[]; yes: string; danger?: boolean; fields?: HTMLElement }
+
+/** Asks a question; true when it was answered with yes. Escape is no. */
+export function question({ title, body, yes, danger = false, fields }: Question): Promise<boolean> {
+  return new Promise((resolve) => {
+    const before = document.activeElement;
+    const heading = h('h2', { id: 'question' }, title);
+    const dialog = h('dialog', { 'aria-labelledby': 'question' },
+      h('form', { method: 'dialog' }, heading, ...body, fields ?? false,
+        h('p', { class: 'buttons' },
+          h('button', { type: 'submit', value: 'no', class: 'quiet', autofocus: true }, 'Cancel'),
+          h('button', { type: 'submit', value: 'yes', class: danger ? 'danger' : 'main' }, yes))));
+    dialog.addEventListener('close', () => {
+      dialog.remove();
+      if (before instanceof HTMLElement && before.isConnected) before.focus();
+      resolve(dialog.returnValue === 'yes');
+    }, { once: true });
+    document.body.append(dialog);
+    dialog.showModal();
+  });
+}
+
+/** Does something a button asks for, once at a time; says why it failed. */
+export async function during(button: HTMLButtonElement, work: () => Promise<void>): Promise<void> {
+  if (button.getAttribute('aria-busy') === 'true') return;
+  button.setAttribute('aria-busy', 'true');
+  try {
+    await work();
+  } catch (error) {
+    sayWhy(error);
+  } finally {
+    button.removeAttribute('aria-busy');
+  }
+}

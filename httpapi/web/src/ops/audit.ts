@@ -1,0 +1,60 @@
+// Who did what, and when.
+
+import { ask, query } from './api';
+import { sayWhy } from './ask';
+import { cell, h, put, rowHead, table, type Child } from './dom';
+import { badge, count, moment } from './format';
+import type { Deed, Page } from './model';
+import { link, type View } from './view';
+
+const pageSize = 50;
+
+const names: Record<string, string> = {
+  sync: 'resynced', force: 'forced', sync_all: 'resynced everything', force_all: 'forced everything', rollback: 'rolled back',
+  release: 'released', resolve: 'settled', sign_in: 'signed in', sign_out: 'signed out',
+};
+
+export const audit: View = async (root, { params, signal, go }) => {
+  const action = params.get('action') ?? '';
+  const cursors: (string | null)[] = [null];
+  let page: Page<Deed> = { result: [], next: null };
+  const list = h('div', { class: 'list' });
+  const where = h('p', { class: 'where', role: 'status' });
+  const previous = h('button', { type: 'button', onclick: () => turn(-1) }, 'Newer');
+  const next = h('button', { type: 'button', onclick: () => turn(1) }, 'Older');
+  const choose = h('select', { onchange: () => go('/audit' + query({ action: choose.value })) },
+    h('option', { value: '' }, 'everything'), Object.entries(names).map(([name, words]) => h('option', { value: name, selected: name === action }, words)));
+  put(root, h('h1', { tabindex: -1 }, 'Who did what'), h('p', {}, h('label', { class: 'inline' }, 'Show ', choose)),
+    list, h('div', { class: 'pager' }, previous, where, next));
+  const load = async () => {
+    page = await ask<Page<Deed>>('/v1/ops/audit' + query({ action, limit: pageSize, cursor: cursors.at(-1) }), { signal });
+    previous.disabled = cursors.length === 1;
+    next.disabled = page.next === null;
+    put(where, `Page ${cursors.length}, ${count(page.result.length, 'entry', 'entries')}`);
+    put(list, deeds(page.result, true));
+  };
+  const turn = (by: number) => {
+    if (by > 0) cursors.push(page.next);
+    else cursors.pop();
+    void load().catch(sayWhy);
+  };
+  await load();
+};
+
+/** A table of entries; with what each was about where they are of many. */
+export function deeds(all: Deed[], about: boolean): Child {
+  if (all.length === 0) return h('p', { class: 'empty' }, 'Nothing was done yet.');
+  return table('Actions, the newest first', ['When', 'Who', 'Did', ...(about ? ['To what'] : []), 'More'], all.map((deed) => h('tr', { 'data-testid': 'deed' },
+    rowHead(moment(deed.at)),
+    cell('Who', deed.client, h('small', {}, deed.via === 'session' ? 'in a browser' : 'by a token')),
+    cell('Did', badge(names[deed.action] ?? deed.action)),
+    about && cell('To what', subject(deed)),
+    cell('More', deed.version !== null && `to version ${deed.version} `, deed.detail ?? '', h('small', {}, `request ${deed.requestId}`)))));
+}
+
+function subject(deed: Deed): Child {
+  if (deed.ref) return link('/orders/' + encodeURIComponent(deed.ref), {}, 'an order');
+  if (deed.restaurant) return link('/restaurants/' + encodeURIComponent(deed.restaurant), {}, deed.restaurant);
+  if (deed.batch) return link('/sync/' + encodeURIComponent(deed.batch), {}, 'all restaurants');
+  return '–';
+}

@@ -1,0 +1,54 @@
+// What happens on any larder, as it happens: one event stream for the page.
+
+import type { Run } from './model';
+
+export interface Progress { batch: string; done: number; failed: number; total: number }
+
+interface Events { reset: undefined; 'run.started': Run; 'run.finished': Run; 'sync.progress': Progress; link: boolean }
+
+type Listener<K extends keyof Events> = (data: Events[K]) => void;
+
+const listeners = new Map<keyof Events, Set<Listener<any>>>();
+const longest = 30_000; // between two tries, in milliseconds
+
+let source: EventSource | undefined;
+let retry: ReturnType<typeof setTimeout> | undefined;
+let wait = 1000;
+
+/** Listens until the signal ends. `link` tells whether the stream is open. */
+export function on<K extends keyof Events>(name: K, listener: Listener<K>, signal: AbortSignal): void {
+  const all = listeners.get(name) ?? new Set();
+  listeners.set(name, all.add(listener));
+  signal.addEventListener('abort', () => all.delete(listener), { once: true });
+}
+
+function tell<K extends keyof Events>(name: K, data: Events[K]): void {
+  for (const listener of listeners.get(name) ?? []) listener(data);
+}
+
+/** Opens the stream, and opens it again whenever it ends, until close. */
+export function open(): void {
+  close();
+  const opened = new EventSource('/v1/ops/events');
+  source = opened;
+  opened.addEventListener('reset', () => {
+    wait = 1000;
+    tell('link', true);
+    tell('reset', undefined);
+  });
+  for (const name of ['run.started', 'run.finished', 'sync.progress'] as const) {
+    opened.addEventListener(name, (event) => tell(name, JSON.parse((event as MessageEvent<string>).data)));
+  }
+  opened.addEventListener('error', () => {
+    tell('link', false);
+    if (opened.readyState !== EventSource.CLOSED) return; // it tries again by itself
+    retry = setTimeout(open, wait * (0.5 + Math.random() / 2));
+    wait = Math.min(2 * wait, longest);
+  });
+}
+
+export function close(): void {
+  clearTimeout(retry);
+  source?.close();
+  source = undefined;
+}

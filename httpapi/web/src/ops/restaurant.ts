@@ -1,0 +1,125 @@
+// One restaurant: how it is, what its runs did, what is wrong with its menu,
+// and its versions.
+
+import { ask, isGone, pathOf, query, result, words } from './api';
+import { during, sayWhy } from './ask';
+import { deeds } from './audit';
+import { cell, h, pause, put, rowHead, table } from './dom';
+import { badge, count, milliseconds, moment, number, outcome, runSentence } from './format';
+import * as live from './live';
+import type { Deed, Finding, Page, Restaurant, Run } from './model';
+import { plots } from './plot';
+import { forceQuestion, release, resync } from './resync';
+import { fresh, states } from './restaurants';
+import { versions } from './versions';
+import { link, type View } from './view';
+
+const plotted = 200; // runs
+const shownRuns = 20;
+const calm = 1000;
+
+export const restaurant: View = async (root, place) => {
+  const { id, signal } = place;
+  const head = h('div', {}), runs = h('div', {}), lint = h('div', {}), kept = h('div', {}), done = h('div', {});
+  let one = await result<Restaurant>(pathOf(id), { signal });
+  let running: Run | undefined;
+  put(root,
+    h('p', { class: 'back' }, link('/restaurants', {}, '← Restaurants')),
+    h('h1', { tabindex: -1 }, one.name || one.id), head,
+    section('Runs', runs), section('What is wrong with the menu', lint), section('Versions', kept), section('Who did what', done));
+
+  const drawHead = () => {
+    const act = (force: boolean) => (event: Event) => during(event.currentTarget as HTMLButtonElement, async () => {
+      if (force && !await forceQuestion(one.id, signal)) return;
+      try {
+        await resync(one, force, signal, (run) => { running = run; drawHead(); });
+      } finally {
+        running = undefined;
+      }
+      await load();
+      head.querySelector<HTMLElement>('button')?.focus();
+    });
+    const last = one.lastRun;
+    put(head,
+      h('p', { class: 'facts' }, states(one), ' ', h('span', {}, one.id), h('span', {}, `connection ${one.connection}`)),
+      h('div', { class: 'cards' },
+        h('div', { class: 'card' }, h('h2', {}, 'Freshness'), h('p', {}, fresh(one)), h('p', {}, 'Next run ', moment(one.freshness.nextAt))),
+        h('div', { class: 'card' }, h('h2', {}, 'Menu'), one.version === null ? h('p', {}, 'There is none yet.') : [
+          h('p', {}, `Version ${one.version}, of `, moment(one.syncedAt)),
+          h('p', {}, `${count(one.counts?.products ?? 0, 'dish', 'dishes')} in ${count(one.counts?.categories ?? 0, 'category', 'categories')}; ${number(one.counts?.available ?? 0)} available, ${number(one.counts?.orderable ?? 0)} to be ordered`)]),
+        h('div', { class: 'card' }, h('h2', {}, 'Last run'), last ? [
+          h('p', {}, outcome(last.outcome ?? last.state), ' ', moment(last.finishedAt ?? last.startedAt)), h('p', {}, runSentence(last), '.')] : h('p', {}, 'None is kept.'))),
+      one.hold && h('p', { class: 'note' }, one.hold === 'released'
+        ? 'A rollback holds this menu until it is released.' : 'A rollback holds this menu until the ordering service publishes another one.'),
+      h('p', { class: 'buttons' },
+        h('button', { type: 'button', class: 'main', disabled: running !== undefined, onclick: act(false) }, 'Resync now'),
+        h('button', { type: 'button', class: 'danger', disabled: running !== undefined, onclick: act(true) }, 'Force…'),
+        one.hold && h('button', { type: 'button', onclick: (event: Event) => during(event.currentTarget as HTMLButtonElement, async () => { if (await release(one, signal)) await load(); }) }, 'Release…'),
+        running && [badge(running.state), h('progress', { 'aria-label': 'Run under way' })]));
+  };
+  const loadRuns = async () => {
+    const page = await ask<Page<Run>>('/v1/ops/runs' + query({ restaurant: id, limit: plotted }), { signal });
+    put(runs, plots(page.result, signal), page.result.length === 0 ? h('p', { class: 'empty' }, 'No run is kept.') : [
+      table('Runs, the newest first', ['Started', 'Outcome', 'By', 'Took', 'Dishes', 'What it did'], page.result.slice(0, shownRuns).map((run) => h('tr', {},
+        rowHead(moment(run.startedAt)),
+        cell('Outcome', outcome(run.outcome ?? run.state)),
+        cell('By', run.trigger === 'manual' ? run.by.join(', ') || 'manual' : run.trigger, run.force && ' (forced)'),
+        cell('Took', milliseconds(Object.values(run.steps).reduce((sum, ms) => sum + ms, 0)), h('small', {}, Object.entries(run.steps).map(([name, ms]) => `${name} ${milliseconds(ms)}`).join(', '))),
+        cell('Dishes', run.products > 0 ? number(run.products) : '–'),
+        cell('What it did', runSentence(run))))),
+      page.result.length > shownRuns && h('p', {}, `The last ${shownRuns} of ${number(page.result.length)}${page.next ? ' and more' : ''}; the plots show ${number(page.result.length)}.`)]);
+  };
+  const loadLint = async () => {
+    try {
+      findings(lint, await result<Finding[]>(pathOf(id) + '/lint', { signal }));
+    } catch (error) {
+      if (isGone(error)) throw error;
+      put(lint, h('p', { class: 'empty' }, words(error)));
+    }
+  };
+  const loadDone = async () => {
+    const page = await ask<Page<Deed>>('/v1/ops/audit' + query({ restaurant: id, limit: 20 }), { signal });
+    put(done, deeds(page.result, false));
+  };
+  const load = async () => {
+    one = await result<Restaurant>(pathOf(id), { signal });
+    drawHead();
+    await Promise.all([loadRuns(), loadLint(), versions(kept, one, signal, () => { void load().catch(sayWhy); }), loadDone()]);
+  };
+
+  let dirty = false;
+  live.on('reset', () => { dirty = true; }, signal);
+  live.on('run.started', (run) => { if (run.restaurant === id) { running = run; drawHead(); } }, signal);
+  live.on('run.finished', (run) => { if (run.restaurant === id) { running = undefined; dirty = true; } }, signal);
+  await load();
+  void (async () => {
+    while (await pause(calm, signal)) {
+      if (!dirty || document.hidden || document.querySelector('dialog[open]')) continue;
+      dirty = false;
+      one = await result<Restaurant>(pathOf(id), { signal }).catch((error) => { sayWhy(error); return one; });
+      drawHead();
+      await Promise.all([loadRuns(), loadLint(), loadDone()]).catch(sayWhy);
+    }
+  })();
+};
+
+function section(title: string, body: HTMLElement): HTMLElement {
+  return h('section', { 'aria-label': title }, h('h2', {}, title), body);
+}
+
+/** Shows lint's findings, those that take a dish from the guest first. */
+function findings(into: HTMLElement, all: Finding[]): void {
+  if (all.length === 0) return put(into, h('p', { class: 'empty' }, 'Nothing is wrong with it.'));
+  const blocked = (finding: Finding) => finding.dishes.filter((dish) => !dish.orderable).length;
+  const ordered = all.toSorted((a, b) => Number(b.severity === 'error') - Number(a.severity === 'error') || blocked(b) - blocked(a));
+  const most = 100;
+  put(into,
+    h('p', {}, `${count(all.length, 'finding')}, ${number(all.filter((one) => one.severity === 'error').length)} of them errors: an error takes something from the guest.`),
+    h('ul', { class: 'findings' }, ordered.slice(0, most).map((finding) => h('li', {},
+      h('p', {}, badge(finding.severity, finding.severity === 'error' ? 'bad' : 'warn'), ' ', h('code', {}, finding.code), ' ', finding.msg),
+      finding.products.length > 0 && h('details', {},
+        h('summary', {}, `${count(finding.products.length, 'dish', 'dishes')}${finding.truncated ? ' and more' : ''}, ${number(blocked(finding))} cannot be ordered`),
+        h('ul', {}, finding.dishes.map((dish) => h('li', {}, dish.name, ' ', !dish.orderable && badge('cannot be ordered', 'bad'), h('small', {}, dish.id)))))))),
+    all.length > most && h('p', {}, `The first ${most} of ${number(all.length)}; larder menu lint shows all.`));
+}
+

@@ -1,0 +1,82 @@
+// The versions that are kept: what differs between them, and the way back.
+
+import { ask, pathOf, query, result } from './api';
+import { during, question, say } from './ask';
+import { cell, h, put, rowHead, table } from './dom';
+import { badge, count, moment, number, price } from './format';
+import type { Changes, Page, Restaurant, Run, Version } from './model';
+import { tell } from './resync';
+
+const most = 50; // versions
+
+/** Draws a restaurant's versions; then is called when one was rolled back to. */
+export async function versions(into: HTMLElement, one: Restaurant, signal: AbortSignal, then: () => void): Promise<void> {
+  if (one.version === null) return put(into, h('p', { class: 'empty' }, 'There is none yet.'));
+  const page = await ask<Page<Version>>(pathOf(one.id) + '/versions' + query({ limit: most }), { signal });
+  const shown = h('div', { class: 'changes', role: 'region', 'aria-label': 'What differs', tabindex: -1, hidden: true });
+  const compare = (version: Version) => (event: Event) => during(event.currentTarget as HTMLButtonElement, async () => {
+    const changes = await result<Changes>(`${pathOf(one.id)}/versions/${version.version}/changes`, { signal });
+    put(shown, h('h3', {}, `From version ${changes.from} to ${changes.to}, which is served now`), describe(changes));
+    shown.hidden = false;
+    shown.focus();
+  });
+  const back = (version: Version) => (event: Event) => during(event.currentTarget as HTMLButtonElement, async () => {
+    const run = await rollback(one, version, signal);
+    if (run) {
+      tell(one, run);
+      then();
+    }
+  });
+  put(into, table('Versions, the newest first', ['Version', 'Pulled', 'Dishes', ''], page.result.map((version) => h('tr', { 'data-version': version.version },
+    rowHead(`Version ${version.version}`, version.current && [' ', badge('served now', 'good')], version.held && [' ', badge('held', 'warn')]),
+    cell('Pulled', moment(version.syncedAt)),
+    cell('Dishes', number(version.counts.products), h('small', {}, `${number(version.counts.available)} available`)),
+    h('td', { class: 'acts' }, !version.current && [
+      h('button', { type: 'button', 'aria-label': `Compare version ${version.version}`, onclick: compare(version) }, 'Compare'),
+      h('button', { type: 'button', class: 'danger', 'aria-label': `Roll back to version ${version.version}`, onclick: back(version) }, 'Roll back…')])))), shown);
+}
+
+/** Asks how to hold, shows what would change, and goes back. */
+async function rollback(one: Restaurant, version: Version, signal: AbortSignal): Promise<Run | undefined> {
+  const changes = await result<Changes>(`${pathOf(one.id)}/versions/${one.version}/changes${query({ to: version.version })}`, { signal });
+  const choice = (value: string, title: string, text: string, checked: boolean) => h('label', { class: 'choice' },
+    h('input', { type: 'radio', name: 'hold', value, checked }), h('span', {}, h('b', {}, title), h('small', {}, text)));
+  const fields = h('fieldset', {}, h('legend', {}, 'Keep it until'),
+    choice('next_change', 'the next change', 'The ordering service publishes another menu than it does now.', true),
+    choice('released', 'somebody releases it', 'Whatever the ordering service publishes meanwhile is kept out.', false));
+  const yes = await question({
+    title: `Roll ${one.name || one.id} back to version ${version.version}?`, danger: true, yes: 'Roll back', fields,
+    body: [h('p', {}, 'Its menu is served again as a new version, with the stop lists of now. For guests this changes:'), describe(changes)],
+  });
+  if (!yes) return undefined;
+  say(`Rolling back to version ${version.version} …`);
+  const hold = fields.querySelector<HTMLInputElement>('input:checked')?.value ?? 'next_change';
+  return result<Run>(pathOf(one.id) + '/rollback?wait=30s', { method: 'POST', body: { version: version.version, hold }, signal });
+}
+
+const fieldNames: Record<string, string> = {
+  externalId: 'external id', categoryId: 'category', imageUrls: 'photos', schemeId: 'choices', groups: 'choices', measure: 'size',
+};
+
+/** Words what differs, for a person. */
+export function describe(changes: Changes): HTMLElement {
+  const { added, removed, changed, availability } = changes.counts;
+  if (added + removed + changed + availability === 0) return h('p', {}, 'No dish differs.');
+  const list = (title: string, all: number, items: HTMLLIElement[]) => all > 0 && h('section', {},
+    h('h4', {}, `${title} (${number(all)})`), h('ul', {}, items), items.length < all && h('p', {}, `and ${number(all - items.length)} more`));
+  return h('div', { class: 'diff' },
+    h('p', {}, `${count(added, 'dish', 'dishes')} added, ${number(removed)} removed, ${number(changed)} changed; ${number(availability)} stopped or released.`),
+    list('Added', added, changes.added.map((dish) => h('li', {}, h('ins', {}, dish.name || dish.id), ' ', price(dish.price)))),
+    list('Removed', removed, changes.removed.map((dish) => h('li', {}, h('del', {}, dish.name || dish.id), ' ', price(dish.price)))),
+    list('Changed', changed, changes.changed.map((dish) => h('li', {}, h('b', {}, dish.name || dish.id), h('ul', {}, dish.fields.map((one) => h('li', {},
+      `${fieldNames[one.field] ?? one.field}: `, one.before === null && one.after === null ? 'are others now' : [h('del', {}, plain(one.before)), ' → ', h('ins', {}, plain(one.after))])))))),
+    list('Stopped or released', availability, changes.availability.map((dish) => h('li', {}, dish.name || dish.id, dish.available ? ' can be had again' : ' is stopped'))));
+}
+
+function plain(value: unknown): string {
+  if (value === null || value === undefined || value === '') return 'nothing';
+  if (typeof value === 'number') return price(value);
+  if (Array.isArray(value)) return count(value.length, 'photo');
+  if (typeof value === 'object' && 'unit' in value && 'value' in value) return `${value.value} ${value.unit}`;
+  return typeof value === 'object' ? JSON.stringify(value) : String(value);
+}
