@@ -111,3 +111,12 @@ func TestBrowser(t *testing.T) {
 	b.env = browsedDemo(t)
 	b.run(t, "scenarios")
 }
+
+// TestBrowserOps runs tools/browser/ops, the operators' console, against a demo
+// of its own: it changes menus.
+func TestBrowserOps(t *testing.T) {
+	t.Parallel()
+	b := newBrowser(t)
+	b.env = browsedDemo(t)
+	b.run(t, "ops")
+}

@@ -33,7 +33,7 @@ export function put(element: Element, ...children: Child[]): void {
 export function table(caption: string, heads: string[], rows: HTMLTableRowElement[]): HTMLElement {
   return h('table', {},
     h('caption', { class: 'hidden' }, caption),
-    h('thead', {}, h('tr', {}, heads.map((head) => h('th', { scope: 'col' }, head)))),
+    h('thead', {}, h('tr', {}, heads.map((head) => h('th', { scope: 'col' }, head || h('span', { class: 'hidden' }, 'What to do'))))),
     h('tbody', {}, rows));
 }
 

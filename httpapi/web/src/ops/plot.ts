@@ -24,6 +24,16 @@ export function plots(newest: Run[], signal: AbortSignal): Child {
     dishes.some(known) && figure('Dishes of the menu that was pulled', times, dishes, number, signal));
 }
 
+const days = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short' });
+const minutes = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit' });
+const seconds = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit', second: '2-digit' });
+
+/** The times of an axis, as exactly as they are apart: `step` seconds. */
+function clock(_: uPlot, ticks: number[], _axis: number, _space: number, step: number): string[] {
+  const format = step >= 86_400 ? days : step >= 60 ? minutes : seconds;
+  return ticks.map((at) => format.format(at * 1000));
+}
+
 function known(line: Line): boolean {
   return line.values.some((value) => value !== null);
 }
@@ -47,7 +57,7 @@ function figure(caption: string, times: number[], lines: Line[], unit: (n: numbe
     plot = new uPlot({
       width, height, legend: { show: false }, cursor: { y: false },
       scales: { y: { range: (_: uPlot, low: number, high: number): [number, number] => [0, Math.max(high, low + 1) * 1.05] } },
-      axes: [axis, { ...axis, size: 70, values: (_: uPlot, ticks: number[]) => ticks.map(unit) }],
+      axes: [{ ...axis, space: 90, values: clock }, { ...axis, size: 70, values: (_: uPlot, ticks: number[]) => ticks.map(unit) }],
       series: [{}, ...lines.map((line) => ({ label: line.name, stroke: colour(line.colour), width: 1.5, spanGaps: false, points: { size: 4 } }))],
       hooks: {
         setCursor: [(own: uPlot) => lines.forEach((line, i) => {

@@ -63,7 +63,7 @@ export function describe(changes: Changes): HTMLElement {
   const { added, removed, changed, availability } = changes.counts;
   if (added + removed + changed + availability === 0) return h('p', {}, 'No dish differs.');
   const list = (title: string, all: number, items: HTMLLIElement[]) => all > 0 && h('section', {},
-    h('h4', {}, `${title} (${number(all)})`), h('ul', {}, items), items.length < all && h('p', {}, `and ${number(all - items.length)} more`));
+    h('h3', {}, `${title} (${number(all)})`), h('ul', {}, items), items.length < all && h('p', {}, `and ${number(all - items.length)} more`));
   return h('div', { class: 'diff' },
     h('p', {}, `${count(added, 'dish', 'dishes')} added, ${number(removed)} removed, ${number(changed)} changed; ${number(availability)} stopped or released.`),
     list('Added', added, changes.added.map((dish) => h('li', {}, h('ins', {}, dish.name || dish.id), ' ', price(dish.price)))),

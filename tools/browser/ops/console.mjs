@@ -1,0 +1,120 @@
+// An operator and a menu: a resync, a menu that is kept out and forced, a
+// rollback; each page read by axe and pictured in every look.
+import { env } from 'node:process';
+import { axe } from '../axe.mjs';
+import { use } from '../keyboard.mjs';
+import { must, scenario, step } from '../scenario.mjs';
+import { everyLook } from '../shot.mjs';
+import { larder as api } from '../world.mjs';
+
+const bistro = '76439fb3-c0c4-42ca-a269-64f031a6a33b';
+
+/** Replaces the menu that the ordering service publishes. */
+async function publish(menu) {
+  const response = await fetch(`${env.LARDER_KITCHEN}/sandbox/menus/${bistro}`, { method: 'PUT', body: JSON.stringify(menu) });
+  must(response.ok, `PUT the menu: ${response.status}`);
+}
+
+/** The menu view as the service publishes it, and its dishes. */
+async function published() {
+  const { result: view } = await (await fetch(`${env.LARDER_KITCHEN}/sandbox/menus/${bistro}`)).json();
+  return { view, products: dishes(view).products };
+}
+
+/** What of a view holds the dishes: it may stand in an envelope. */
+function dishes(view) {
+  return view.result ?? view;
+}
+
+await scenario({}, async ({ page, larder }) => {
+  const said = page.getByTestId('said');
+  const looks = async (name) => {
+    await everyLook(page, name, { each: (look) => axe(page, `${name}, ${look.name}`) });
+  };
+  await page.goto(`${larder}/ops`);
+  await page.getByLabel('Client', { exact: true }).fill(env.LARDER_OPS_ID);
+  await page.getByLabel('Secret', { exact: true }).fill(env.LARDER_OPS_SECRET);
+  await page.keyboard.press('Enter');
+  const row = page.locator(`tr[data-id="${bistro}"]`);
+  await row.waitFor();
+  await page.getByTestId('live').getByText('live', { exact: true }).waitFor();
+
+  step('a resync in one press, by keyboard');
+  await use(page, row.getByRole('button', { name: /^Resync/ }));
+  await said.getByText('The menu is as it was').waitFor();
+  await row.getByText('unchanged').waitFor();
+
+  step('a run that somebody else asked for shows by itself');
+  const { view, products } = await published();
+  const dearer = structuredClone(view);
+  dishes(dearer).products[0].price += 10;
+  await publish(dearer);
+  await api.resync(bistro);
+  await row.getByText('Version 2').waitFor();
+  await looks('restaurants');
+
+  step('search and states');
+  await page.getByRole('searchbox').fill('no such place');
+  await page.keyboard.press('Enter');
+  await page.getByText('No restaurant is like this').waitFor();
+  await page.getByRole('link', { name: 'Restaurants', exact: true }).click();
+  await row.waitFor();
+
+  step('a menu that lost its dishes is kept out, and the question says what forcing would do');
+  const empty = structuredClone(view);
+  dishes(empty).products = products.slice(0, 1);
+  await publish(empty);
+  await row.getByRole('button', { name: /^Resync/ }).click();
+  await said.getByText(/lost \d+ of \d+ products/).waitFor();
+  await row.getByText('quarantined').first().waitFor();
+  await row.getByRole('button', { name: /^Force/ }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByText(/lost \d+ of \d+ products/).waitFor();
+  await dialog.getByText(/would be gone/).waitFor();
+  await axe(page, 'the question');
+  await everyLook(page, 'force', { full: false });
+  await page.keyboard.press('Escape');
+  await dialog.waitFor({ state: 'detached' });
+  await row.getByText('Version 2').waitFor();
+  await row.getByRole('button', { name: /^Force/ }).click();
+  await dialog.getByRole('button', { name: 'Force it' }).click();
+  await said.getByText('Version 3 is served').waitFor();
+  await row.getByText('Version 3').waitFor();
+
+  step('a restaurant’s page: its runs, findings and versions');
+  await row.getByRole('link').click();
+  await page.getByRole('heading', { level: 1, name: 'Larder Bistro' }).waitFor();
+  await page.locator('.plot canvas').first().waitFor();
+  const rows = page.locator('tr[data-version]');
+  await rows.first().waitFor();
+  await page.locator('.findings > li, section[aria-label="What is wrong with the menu"] .empty').first().waitFor();
+
+  step('what differs, and the way back');
+  await page.getByRole('button', { name: 'Compare version 1' }).click();
+  await page.getByRole('region', { name: 'What differs' }).getByText(/removed/).first().waitFor();
+  await looks('restaurant');
+  await use(page, page.getByRole('button', { name: 'Roll back to version 1' }));
+  await dialog.getByText(/added, 0 removed/).waitFor();
+  await axe(page, 'the way back');
+  await everyLook(page, 'rollback', { full: false });
+  await dialog.getByLabel(/somebody releases it/).check();
+  await dialog.getByRole('button', { name: 'Roll back' }).click();
+  await said.getByText('Version 4 is served').waitFor();
+  await page.getByText('A rollback holds this menu until it is released.').waitFor();
+
+  step('and letting go of it');
+  await publish(view);
+  await page.getByRole('button', { name: 'Release…' }).click();
+  await dialog.getByRole('button', { name: 'Release' }).click();
+  await said.getByText(/The menu is as it was|is served/).waitFor();
+  await page.getByRole('button', { name: 'Release…' }).waitFor({ state: 'detached' });
+
+  step('who did what');
+  await page.getByRole('link', { name: 'Who did what' }).click();
+  const deeds = page.getByTestId('deed');
+  await deeds.filter({ hasText: 'released' }).first().waitFor();
+  for (const what of ['signed in', 'resynced', 'forced', 'rolled back', 'released']) {
+    must(await deeds.filter({ hasText: what }).count() > 0, `nobody ${what}`);
+  }
+  await looks('audit');
+});

@@ -1,0 +1,74 @@
+// An operator and an order of which nobody knows what became: found, asked
+// about, settled; and a resync of everything. Each page read by axe and
+// pictured in every look.
+import { randomUUID } from 'node:crypto';
+import { env } from 'node:process';
+import { axe } from '../axe.mjs';
+import { use } from '../keyboard.mjs';
+import { same, scenario, step } from '../scenario.mjs';
+import { everyLook } from '../shot.mjs';
+import { kitchen, larder as api } from '../world.mjs';
+
+const bistro = '76439fb3-c0c4-42ca-a269-64f031a6a33b';
+
+/** Places an order whose answer gets lost. */
+async function losesAnOrder() {
+  await kitchen.faults([{ match: { method: 'POST', path: '/orders/api/v1/orders' }, times: 1, do: 'execute_then_reset' }]);
+  const form = new URLSearchParams({ grant_type: 'client_credentials', client_id: 'storefront', client_secret: 'storefront-secret' });
+  const { access_token: token } = await (await fetch(`${env.LARDER_URL}/connect/token`, { method: 'POST', body: form })).json();
+  const response = await fetch(`${env.LARDER_URL}/v1/restaurants/${bistro}/orders`, {
+    method: 'POST',
+    headers: { Authorization: `Bearer ${token}`, 'Idempotency-Key': randomUUID(), 'Content-Type': 'application/json' },
+    body: JSON.stringify({
+      expeditionType: 'pickup', soonest: true, paymentTypeID: 'card', guest: { firstName: 'Ada', phone: '+7 900 000-00-00' },
+      dishList: [{ ID: 'dish-roast-beef', quantity: 0.5 }],
+    }),
+  });
+  const body = await response.json();
+  same(response.status, 504, `the lost order: ${JSON.stringify(body)}`);
+  return body.ref;
+}
+
+await scenario({}, async ({ page, larder }) => {
+  const looks = async (name) => {
+    await everyLook(page, name, { each: (look) => axe(page, `${name}, ${look.name}`) });
+  };
+  await page.goto(`${larder}/ops`);
+  await page.getByLabel('Client', { exact: true }).fill(env.LARDER_OPS_ID);
+  await page.getByLabel('Secret', { exact: true }).fill(env.LARDER_OPS_SECRET);
+  await page.keyboard.press('Enter');
+  await page.getByRole('heading', { level: 1, name: 'Restaurants' }).waitFor();
+  const dialog = page.getByRole('dialog');
+
+  step('an order to settle comes first');
+  const ref = await losesAnOrder();
+  await page.getByRole('link', { name: /^Orders/ }).click();
+  const order = page.locator(`tr[data-ref="${ref}"]`);
+  await order.waitFor();
+  await looks('orders');
+  await order.getByRole('link').click();
+  await page.getByRole('link', { name: '+7 900 000-00-00' }).waitFor();
+  await looks('order');
+  const [sent] = (await kitchen.orders()).slice(-1);
+  await use(page, page.getByRole('radio', { name: /They have it/ }), 'Space');
+  await page.getByLabel(/number at the restaurant/).fill(sent.orderID);
+  await page.getByLabel(/Note/).fill('spoke with the kitchen');
+  await page.getByRole('button', { name: 'Settle…' }).click();
+  await dialog.getByText('It cannot be taken back').waitFor();
+  await dialog.getByRole('button', { name: 'Settle' }).click();
+  await page.getByRole('heading', { level: 1, name: `Order ${sent.orderID}` }).waitFor();
+  await page.getByText('spoke with the kitchen').waitFor();
+  same((await api.ops(`/v1/ops/orders/${ref}`)).result.state, 'placed', 'the order after settling');
+
+  step('everything at once, with its progress');
+  await page.getByRole('link', { name: 'Resync all' }).click();
+  await page.getByRole('button', { name: 'Resync all…' }).click();
+  await dialog.getByRole('button', { name: 'Resync all' }).click();
+  await page.getByText('1 of 1 restaurant done').waitFor();
+  await looks('sync');
+
+  step('who did what');
+  await page.getByRole('link', { name: 'Who did what' }).click();
+  const deeds = page.getByTestId('deed');
+  for (const what of ['settled', 'resynced everything']) await deeds.filter({ hasText: what }).first().waitFor();
+});
