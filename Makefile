@@ -60,6 +60,15 @@ test-deploy: ## Test what is released, and judge deploy/ and the Dockerfile by t
 lint: $(BIN)/golangci-lint ## Check style and the usual mistakes (the first run builds the linter: some minutes)
 	$(BIN)/golangci-lint run --allow-parallel-runners --build-tags $(TAGS) ./...
 
+.PHONY: lint-api
+lint-api: tools/api/node_modules ## Check the API document with spectral and redocly (the first run installs them with npm)
+	tools/api/node_modules/.bin/spectral lint --quiet --fail-severity hint --ruleset tools/api/.spectral.yaml httpapi/openapi/openapi.yaml
+	REDOCLY_TELEMETRY=off REDOCLY_SUPPRESS_UPDATE_NOTICE=true tools/api/node_modules/.bin/redocly lint --config tools/api/redocly.yaml httpapi/openapi/openapi.yaml
+
+tools/api/node_modules: tools/api/package.json tools/api/package-lock.json
+	cd tools/api && npm ci --ignore-scripts
+	@touch $@
+
 .PHONY: fmt
 fmt: $(BIN)/golangci-lint ## Format all Go files
 	$(BIN)/golangci-lint fmt ./...
@@ -109,8 +118,9 @@ release-check: ## Make the whole release twice, the second time in another folde
 	diff -r .cache/release/first .cache/release/second
 
 .PHONY: verify
-verify: ## The longer proofs: lint, race, coverage, benchmarks, each fuzz target, swaps and the soak for 60 s, the comparison's smoke run and the release made twice
+verify: ## The longer proofs: lint, lint-api, race, coverage, benchmarks, each fuzz target, swaps and the soak for 60 s, the comparison's smoke run and the release made twice
 	$(MAKE) --no-print-directory lint
+	$(MAKE) --no-print-directory lint-api
 	$(MAKE) --no-print-directory race
 	$(MAKE) --no-print-directory cover
 	$(MAKE) --no-print-directory bench

@@ -61,6 +61,8 @@ type Config struct {
 	AccessLog AccessLog `yaml:"access_log"`
 	// ExpressLane answers reads of menus, products and menu views before net/http; true when left out.
 	ExpressLane *bool `yaml:"express_lane"`
+	// Docs serves the pages under /docs that show the API document; true when left out.
+	Docs *bool `yaml:"docs"`
 	// MaxConnections is how many connections the public listener may have open, of
 	// both lanes; 0 lifts the limit. Further ones wait with the system.
 	MaxConnections int `yaml:"max_connections"`
@@ -100,6 +102,10 @@ func (c *Config) SetDefaults() {
 	if c.ExpressLane == nil {
 		on := true
 		c.ExpressLane = &on
+	}
+	if c.Docs == nil {
+		on := true
+		c.Docs = &on
 	}
 	if c.MaxConnections == 0 {
 		c.MaxConnections = 25_000 // the event streams of policy H1, and readers

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gin-gonic/gin"
 	"github.com/sirupsen/logrus"
 
 	"larder/httpapi"
@@ -18,6 +19,9 @@ func serve(t *testing.T, handler http.Handler) string {
 	t.Helper()
 	server := httptest.NewServer(handler)
 	t.Cleanup(server.Close)
+	if _, ours := handler.(*gin.Engine); ours {
+		watch(server.URL)
+	}
 	return server.URL
 }
 

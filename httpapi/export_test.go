@@ -3,6 +3,7 @@ package httpapi
 import (
 	"net"
 
+	"github.com/gin-gonic/gin"
 	"github.com/sirupsen/logrus"
 
 	"larder/httpapi/express"
@@ -14,4 +15,15 @@ func (s *Server) Express(inner net.Listener) *express.Listener { return s.expres
 // PlacesFor is how many connections are let in; 0 is no limit.
 func PlacesFor(limit, files int, log logrus.FieldLogger) int {
 	return newOpenConnections(limit, files, log).limit
+}
+
+// Routes are the routes of both listeners, as Gin has them.
+func (s *Server) Routes() gin.RoutesInfo {
+	var all gin.RoutesInfo
+	for _, handler := range []any{s.handler, s.ops} {
+		if engine, ok := handler.(*gin.Engine); ok {
+			all = append(all, engine.Routes()...)
+		}
+	}
+	return all
 }

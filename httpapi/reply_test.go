@@ -39,7 +39,7 @@ func transport(t *testing.T) *http.Client {
 	raw := &http.Transport{DisableCompression: true}
 	t.Cleanup(raw.CloseIdleConnections)
 	return &http.Client{
-		Transport:     raw,
+		Transport:     watched{t, raw},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
 }

@@ -102,6 +102,7 @@ func (s *Server) routeShared(engine *gin.Engine) {
 	get(engine, web.Path+":file", s.asset)
 	get(engine, "/livez", livez)
 	get(engine, "/readyz", s.readyz)
+	s.routeDocument(engine)
 }
 
 // storeLimit bounds how long a page of ops waits for a Redis that hangs.

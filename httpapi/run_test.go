@@ -21,6 +21,8 @@ func (w *world) running() (stop func() error) {
 	if err := w.server.Listen(w.t.Context()); err != nil {
 		w.t.Fatal(err)
 	}
+	watch(w.server.Addr())
+	watch(w.server.OpsAddr())
 	ctx, cancel := context.WithCancel(w.t.Context())
 	var group errgroup.Group
 	group.Go(func() error { return w.server.Run(ctx) })

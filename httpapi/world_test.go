@@ -226,6 +226,7 @@ func serveLaned(tb testing.TB, server *httpapi.Server) string {
 	var group errgroup.Group
 	group.Go(func() error { return lane.Run(ctx) })
 	behind.Start()
+	watch(behind.URL)
 	tb.Cleanup(func() {
 		behind.Close()
 		cut()

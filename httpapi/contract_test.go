@@ -1,0 +1,373 @@
+package httpapi_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"mime"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/getkin/kin-openapi/openapi3"
+	"github.com/getkin/kin-openapi/openapi3filter"
+	"github.com/getkin/kin-openapi/routers"
+	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"larder/httpapi/openapi"
+)
+
+// contract judges requests and answers by the API document.
+//
+// kin-openapi reads the document, finds operations and judges parameters,
+// headers and statuses. Bodies are judged by the JSON Schema validator that it
+// uses itself, since it compiles a schema anew for each body. Objects are
+// closed for that: a field that the document does not have is a fault here,
+// though clients are told to pass over it.
+type contract struct {
+	doc      *openapi3.T
+	compiler *jsonschema.Compiler
+
+	mu      sync.Mutex
+	schemas map[string]*jsonschema.Schema // by their place in the document
+	seen    map[string]bool               // "operationId status"
+}
+
+const contractName = "openapi.json"
+
+// theContract is read once for all tests.
+var theContract = sync.OnceValues(func() (*contract, error) {
+	tree, err := jsonschema.UnmarshalJSON(bytes.NewReader(openapi.JSON()))
+	if err != nil {
+		return nil, err
+	}
+	closeObjects(tree)
+	closed, err := json.Marshal(tree)
+	if err != nil {
+		return nil, err
+	}
+	loader := openapi3.NewLoader()
+	doc, err := loader.LoadFromData(closed)
+	if err != nil {
+		return nil, err
+	}
+	if err := doc.Validate(loader.Context); err != nil {
+		return nil, err
+	}
+	compiler := jsonschema.NewCompiler()
+	compiler.DefaultDraft(jsonschema.Draft2020)
+	compiler.AssertFormat()
+	return &contract{doc: doc, compiler: compiler, schemas: map[string]*jsonschema.Schema{}, seen: map[string]bool{}},
+		compiler.AddResource(contractName, tree)
+})
+
+// closeObjects forbids members that an object's schema does not list, unless it
+// says that there may be others.
+func closeObjects(node any) {
+	switch node := node.(type) {
+	case map[string]any:
+		_, open := node["additionalProperties"]
+		if _, lists := node["properties"].(map[string]any); lists && node["type"] != nil && !open {
+			node["additionalProperties"] = false
+		}
+		for _, child := range node {
+			closeObjects(child)
+		}
+	case []any:
+		for _, child := range node {
+			closeObjects(child)
+		}
+	}
+}
+
+// talk is one request and its answer, both whole.
+type talk struct {
+	request *http.Request
+	sent    []byte
+	piped   bool // what was sent is not here: it could be read once
+	status  int
+	header  http.Header
+	body    []byte
+	stream  bool // the body is not here: it has no end to wait for
+}
+
+// Headers that any answer may have, as info.description says, and those of
+// HTTP itself.
+var everywhere = []string{
+	"Date", "Content-Length", "Content-Type", "Connection", "Transfer-Encoding", "Vary", "Allow",
+	"Access-Control-Allow-Origin", "Access-Control-Expose-Headers", "Access-Control-Allow-Methods",
+	"Access-Control-Allow-Headers", "Access-Control-Max-Age",
+}
+
+// judge says what the document does not have of an talk.
+func (c *contract) judge(x talk) error {
+	route, params := c.find(x.request)
+	if route != nil {
+		c.see(route.Operation.OperationID, x.status)
+	}
+	if route == nil || x.elsewhere() {
+		return c.judgeUnrouted(x)
+	}
+	operation := route.Operation
+	answer, at := c.answerOf(route, x.status)
+	if answer == nil {
+		return fmt.Errorf("%s does not answer %d", operation.OperationID, x.status)
+	}
+	if err := c.judgeHeaders(answer, x); err != nil {
+		return fmt.Errorf("%s %d: %w", operation.OperationID, x.status, err)
+	}
+	if err := c.judgeAnswer(answer, at, x); err != nil {
+		return fmt.Errorf("%s %d: %w in %s", operation.OperationID, x.status, err, shortened(x.body))
+	}
+	if !x.taken() {
+		return nil
+	}
+	if err := c.judgeRequest(route, params, x); err != nil {
+		return fmt.Errorf("%s was answered %d, but the document has it otherwise: %w", operation.OperationID, x.status, err)
+	}
+	return nil
+}
+
+// elsewhere tells whether there is no such route on this listener, or with this
+// configuration, or the head was too large for any.
+func (x talk) elsewhere() bool {
+	var problem struct{ Code string }
+	return x.status == http.StatusRequestHeaderFieldsTooLarge ||
+		x.status == http.StatusNotFound && json.Unmarshal(x.body, &problem) == nil && problem.Code == "not_found"
+}
+
+// taken tells whether larder took the request for a good one.
+func (x talk) taken() bool {
+	var verdict struct{ Result struct{ Valid *bool } }
+	if x.status/100 == 2 && strings.HasSuffix(x.request.URL.Path, "/validate") && json.Unmarshal(x.body, &verdict) == nil {
+		return verdict.Result.Valid != nil && *verdict.Result.Valid
+	}
+	return x.status/100 == 2
+}
+
+// find is the operation of a request, nil where the document has none. HEAD is
+// GET's, and a slash at the end is nothing on the paths of the ordering service.
+func (c *contract) find(request *http.Request) (*routers.Route, map[string]string) {
+	path, method := request.URL.EscapedPath(), request.Method
+	if strings.HasPrefix(path, "/orders/api/v1/") || strings.HasPrefix(path, "/connect/") {
+		path = strings.TrimSuffix(path, "/")
+	}
+	if method == http.MethodHead {
+		method = http.MethodGet
+	}
+	for pattern, item := range c.doc.Paths.Map() {
+		params, matches := matchPath(pattern, path)
+		operation := item.GetOperation(method)
+		if matches && operation != nil {
+			return &routers.Route{Spec: c.doc, Path: pattern, PathItem: item, Method: method, Operation: operation}, params
+		}
+	}
+	return nil, nil
+}
+
+func matchPath(pattern, path string) (params map[string]string, matches bool) {
+	want, got := strings.Split(pattern, "/"), strings.Split(path, "/")
+	if len(want) != len(got) {
+		return nil, false
+	}
+	params = map[string]string{}
+	for i := range want {
+		if name, isParam := strings.CutPrefix(want[i], "{"); isParam && got[i] != "" {
+			value, err := url.PathUnescape(got[i])
+			if err != nil {
+				return nil, false
+			}
+			params[strings.TrimSuffix(name, "}")] = value
+		} else if want[i] != got[i] {
+			return nil, false
+		}
+	}
+	return params, true
+}
+
+// judgeUnrouted judges the answer to what the document has not: such a path or
+// method is refused, everywhere in the same way.
+func (c *contract) judgeUnrouted(x talk) error {
+	switch {
+	case x.request.Method == http.MethodOptions && x.status == http.StatusNoContent, x.status == http.StatusRequestHeaderFieldsTooLarge:
+		return nil
+	case x.status != http.StatusNotFound && x.status != http.StatusMethodNotAllowed && x.status != http.StatusBadRequest:
+		return fmt.Errorf("%s %s is not in the document, and answered %d", x.request.Method, x.request.URL.Path, x.status)
+	case x.request.Method == http.MethodHead:
+		return nil
+	}
+	schema := "Problem"
+	if strings.HasPrefix(x.request.URL.Path, "/orders/api/") {
+		schema = "DropInError"
+	}
+	return c.judgeJSON("/components/schemas/"+schema, x.body)
+}
+
+// answerOf is the answer that the document has for a status, and its place.
+func (c *contract) answerOf(route *routers.Route, status int) (answer *openapi3.Response, at string) {
+	key := fmt.Sprint(status)
+	ref := route.Operation.Responses.Value(key)
+	if ref == nil {
+		key = key[:1] + "XX"
+		ref = route.Operation.Responses.Value(key)
+	}
+	if ref == nil {
+		return nil, ""
+	}
+	if ref.Ref != "" {
+		return ref.Value, strings.TrimPrefix(ref.Ref, "#")
+	}
+	return ref.Value, "/paths/" + escaped(route.Path) + "/" + strings.ToLower(route.Method) + "/responses/" + key
+}
+
+func escaped(token string) string { return strings.NewReplacer("~", "~0", "/", "~1").Replace(token) }
+
+// judgeHeaders judges the header fields of an answer: those that the document
+// has, and that there are no others.
+func (c *contract) judgeHeaders(answer *openapi3.Response, x talk) error {
+	listed := map[string]*openapi3.HeaderRef{}
+	for name, header := range answer.Headers {
+		listed[http.CanonicalHeaderKey(name)] = header
+	}
+	for name := range x.header {
+		if _, known := listed[name]; !known && !slices.Contains(everywhere, name) {
+			return fmt.Errorf("the header %s is not in the document", name)
+		}
+	}
+	only := &openapi3filter.ResponseValidationInput{
+		RequestValidationInput: &openapi3filter.RequestValidationInput{Request: x.request, Route: &routers.Route{Spec: c.doc, Operation: &openapi3.Operation{
+			Responses: openapi3.NewResponses(openapi3.WithStatus(http.StatusOK, &openapi3.ResponseRef{Value: &openapi3.Response{Headers: answer.Headers}})),
+		}}},
+		Status: http.StatusOK, Header: x.header, Options: &openapi3filter.Options{ExcludeResponseBody: true},
+	}
+	return openapi3filter.ValidateResponse(x.request.Context(), only)
+}
+
+// judgeAnswer judges the body of an answer.
+func (c *contract) judgeAnswer(answer *openapi3.Response, at string, x talk) error {
+	if x.request.Method == http.MethodHead || x.stream {
+		return nil
+	}
+	if len(answer.Content) == 0 {
+		if len(x.body) > 0 {
+			return errors.New("a body where the document has none")
+		}
+		return nil
+	}
+	if _, passed := answer.Content["*/*"]; passed {
+		return c.judgePassed(x)
+	}
+	media, _, err := mime.ParseMediaType(x.header.Get("Content-Type"))
+	if err != nil {
+		return err
+	}
+	if answer.Content[media] == nil {
+		return fmt.Errorf("the type %s is not in the document", media)
+	}
+	if !strings.HasSuffix(media, "json") || x.header.Get("Content-Encoding") != "" {
+		return nil // texts, and what other tests unpack
+	}
+	if err := c.judgeJSON(at+"/content/"+escaped(media)+"/schema", x.body); err != nil {
+		return err
+	}
+	return judgeCode(answer, x.body)
+}
+
+// judgeCode holds the code of a problem to those of the answer.
+func judgeCode(answer *openapi3.Response, body []byte) error {
+	codes, has := answer.Extensions["x-codes"].([]any)
+	if !has {
+		return nil
+	}
+	var problem struct{ Code string }
+	if err := json.Unmarshal(body, &problem); err != nil {
+		return err
+	}
+	if !slices.Contains(codes, any(problem.Code)) {
+		return fmt.Errorf("the code %s is not among %v", problem.Code, codes)
+	}
+	return nil
+}
+
+// judgePassed judges what may be the ordering service's own answer: what has
+// the members of an error must have them in its shape.
+func (c *contract) judgePassed(x talk) error {
+	var members map[string]json.RawMessage
+	if json.Unmarshal(x.body, &members) != nil || x.header.Get("Larder-Order-Ref") != "" || x.status/100 == 2 {
+		return nil
+	}
+	return c.judgeJSON("/components/schemas/DropInError", x.body)
+}
+
+// judgeRequest judges a request that was taken.
+func (c *contract) judgeRequest(route *routers.Route, params map[string]string, x talk) error {
+	input := &openapi3filter.RequestValidationInput{
+		Request: x.request, PathParams: params, Route: route, QueryParams: x.request.URL.Query(),
+		Options: &openapi3filter.Options{ExcludeRequestBody: true, AuthenticationFunc: openapi3filter.NoopAuthenticationFunc, SkipSettingDefaults: true},
+	}
+	if err := openapi3filter.ValidateRequest(x.request.Context(), input); err != nil {
+		return err
+	}
+	body := route.Operation.RequestBody
+	if body == nil {
+		return nil
+	}
+	if len(x.sent) == 0 {
+		if x.piped {
+			return nil
+		}
+		if body.Value.Required {
+			return errors.New("there is no body")
+		}
+		return nil
+	}
+	if body.Value.Content["application/json"] == nil {
+		return nil // forms, which the token's tests read
+	}
+	return c.judgeJSON("/paths/"+escaped(route.Path)+"/"+strings.ToLower(route.Method)+"/requestBody/content/application~1json/schema",
+		bytes.TrimPrefix(x.sent, []byte("\xef\xbb\xbf")))
+}
+
+// judgeJSON judges a body by the schema at a place of the document.
+func (c *contract) judgeJSON(at string, body []byte) error {
+	value, err := jsonschema.UnmarshalJSON(bytes.NewReader(body))
+	if err != nil {
+		return err
+	}
+	schema, err := c.schema(at)
+	if err != nil {
+		return err
+	}
+	return schema.Validate(value)
+}
+
+// schema gives the schema at a place, compiled once.
+func (c *contract) schema(at string) (*jsonschema.Schema, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if schema := c.schemas[at]; schema != nil {
+		return schema, nil
+	}
+	schema, err := c.compiler.Compile(contractName + "#" + (&url.URL{Path: at}).EscapedPath())
+	if err == nil {
+		c.schemas[at] = schema
+	}
+	return schema, err
+}
+
+func (c *contract) see(operation string, status int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.seen[fmt.Sprint(operation, " ", status)] = true
+}
+
+func shortened(body []byte) string {
+	const enough = 600
+	if len(body) > enough {
+		return string(body[:enough]) + "…"
+	}
+	return string(body)
+}

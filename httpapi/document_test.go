@@ -1,0 +1,169 @@
+package httpapi
+
+import (
+	"encoding/json"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"larder/cache"
+	"larder/httpapi/openapi"
+	"larder/internal/menu"
+	"larder/ordering"
+)
+
+// written is what these tests read of the API document.
+type written struct {
+	Paths      map[string]map[string]struct{ Responses map[string]json.RawMessage }
+	Components struct {
+		Responses map[string]struct {
+			Codes   []Code                     `json:"x-codes"`
+			Content map[string]json.RawMessage `json:"content"`
+		}
+		Schemas map[string]struct{ Enum []string }
+	}
+}
+
+func readDocument(t *testing.T) written {
+	t.Helper()
+	var document written
+	if err := json.Unmarshal(openapi.JSON(), &document); err != nil {
+		t.Fatal(err)
+	}
+	return document
+}
+
+// The codes of errors and of violations are those of the code's tables.
+func TestDocumentHasTheCodes(t *testing.T) {
+	t.Parallel()
+	document := readDocument(t)
+	var codes []string
+	for _, code := range declaredCodes(t) {
+		if status, _ := Code(code).status(); status != statusClientGone { // nobody is there to read it
+			codes = append(codes, code)
+		}
+	}
+	slices.Sort(codes)
+	if listed := slices.Sorted(slices.Values(document.Components.Schemas["ErrorCode"].Enum)); !slices.Equal(listed, codes) {
+		t.Errorf("ErrorCode lists\n%q, the code has\n%q", listed, codes)
+	}
+	var violations []string
+	for _, code := range ordering.Codes() {
+		violations = append(violations, string(code))
+	}
+	if listed := document.Components.Schemas["ViolationCode"].Enum; !slices.Equal(slices.Sorted(slices.Values(listed)), slices.Sorted(slices.Values(violations))) {
+		t.Errorf("ViolationCode lists\n%q, the code has\n%q", listed, violations)
+	}
+}
+
+// Each answer's codes have its status, and each code but those of unknown paths
+// is some answer's.
+func TestDocumentHasEachCodeUnderItsStatus(t *testing.T) {
+	t.Parallel()
+	document := readDocument(t)
+	statuses := map[string][]string{} // by the name of the answer
+	for path, item := range document.Paths {
+		for method, operation := range item {
+			for status, raw := range operation.Responses {
+				var ref struct {
+					Ref string `json:"$ref"`
+				}
+				if err := json.Unmarshal(raw, &ref); err != nil {
+					t.Fatalf("%s %s: %v", method, path, err)
+				}
+				if name, isRef := strings.CutPrefix(ref.Ref, "#/components/responses/"); isRef {
+					statuses[name] = append(statuses[name], status)
+				}
+			}
+		}
+	}
+	told := map[string]bool{"method_not_allowed": true} // of no operation
+	for name, answer := range document.Components.Responses {
+		if len(statuses[name]) == 0 {
+			t.Errorf("no operation answers %s", name)
+		}
+		if _, problem := answer.Content["application/problem+json"]; problem && len(answer.Codes) == 0 {
+			t.Errorf("%s names no codes", name)
+		}
+		for _, code := range answer.Codes {
+			told[string(code)] = true
+			status, _ := code.status()
+			for _, listed := range statuses[name] {
+				if listed != strconv.Itoa(status) {
+					t.Errorf("%s has %s under %s, the code under %d", name, code, listed, status)
+				}
+			}
+		}
+	}
+	for _, code := range document.Components.Schemas["ErrorCode"].Enum {
+		if !told[code] && code != string(CodeRestaurantRequired) {
+			t.Errorf("no answer names %s", code)
+		}
+	}
+}
+
+// Every route is in the document, and every operation of it is a route. HEAD is
+// GET's, and a slash at the end no path of its own, as the document says.
+func TestDocumentHasTheRoutes(t *testing.T) {
+	t.Parallel()
+	var cfg Config
+	cfg.SetDefaults()
+	cfg.OpsListen = "127.0.0.1:0"
+	server := newRouted(t, cfg)
+	routes := map[string]bool{}
+	for _, route := range server.Routes() {
+		path := strings.TrimSuffix(route.Path, "/")
+		for segment := range strings.SplitSeq(path, "/") {
+			if name, param := strings.CutPrefix(segment, ":"); param {
+				path = strings.Replace(path, segment, "{"+name+"}", 1)
+			}
+		}
+		if route.Method != "HEAD" {
+			routes[route.Method+" "+path] = true
+		}
+	}
+	if len(routes) < 30 {
+		t.Fatalf("only %d routes", len(routes))
+	}
+	for path, item := range readDocument(t).Paths {
+		for method := range item {
+			name := strings.ToUpper(method) + " " + path
+			if !routes[name] {
+				t.Errorf("the document has %s, which is no route", name)
+			}
+			delete(routes, name)
+		}
+	}
+	for name := range routes {
+		t.Errorf("the document lacks %s", name)
+	}
+}
+
+// newRouted is a server whose routes are there, with nothing behind them.
+func newRouted(t *testing.T, cfg Config) *Server {
+	t.Helper()
+	logger := silent()
+	store, err := cache.Open(t.Context(), embedded(), logger)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = store.Close() })
+	kept := cache.NewStore(store, cache.StoreConfig{})
+	var auth AuthConfig
+	auth.SetDefaults()
+	server, err := New(cfg, auth, Deps{
+		Replica: cache.NewReplica(kept, cache.ReplicaConfig{Restaurants: func() []menu.RestaurantID { return nil }, Log: logger}),
+		Store:   kept, Redis: store,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return server
+}
+
+func embedded() cache.RedisConfig {
+	var cfg cache.RedisConfig
+	cfg.SetDefaults()
+	return cfg
+}

@@ -1,0 +1,12 @@
+// Shows the document that the same larder serves. Nothing is asked of others:
+// no validator, no fonts, no sample.
+"use strict";
+window.SwaggerUIBundle({
+  url: "openapi.json",
+  dom_id: "#document",
+  deepLinking: true,
+  docExpansion: "list",
+  defaultModelsExpandDepth: 0,
+  validatorUrl: null,
+  persistAuthorization: false,
+});

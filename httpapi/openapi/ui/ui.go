@@ -1,0 +1,50 @@
+// Package ui is the pages that show the API document: Swagger UI's own files,
+// pinned and packed, and two small files that start it. It works without any
+// other host.
+//
+// The packed files are those of the npm package swagger-ui-dist in the version
+// that VERSION names; files.sha256 holds the hashes of what is inside, and a
+// test holds both together. fetch brings another version.
+package ui
+
+import (
+	"crypto/sha256"
+	"embed"
+	"encoding/hex"
+	"strings"
+)
+
+//go:embed index.html start.js swagger-ui.css.gz swagger-ui-bundle.js.gz
+var files embed.FS
+
+// Asset is one file as it is served.
+type Asset struct {
+	Type    string // Content-Type
+	Hash    string // 8 hex digits of the body's
+	Body    []byte
+	Gzipped bool // Body is packed
+}
+
+// File gives the file of a name below the page's address; the page itself has
+// none. false for a name that is none of the files.
+func File(name string) (Asset, bool) {
+	asset, known := assets[name]
+	return asset, known
+}
+
+// assets are all files, by name.
+var assets = map[string]Asset{
+	"":                     asset("index.html", "text/html; charset=utf-8"),
+	"start.js":             asset("start.js", "text/javascript; charset=utf-8"),
+	"swagger-ui.css":       asset("swagger-ui.css.gz", "text/css; charset=utf-8"),
+	"swagger-ui-bundle.js": asset("swagger-ui-bundle.js.gz", "text/javascript; charset=utf-8"),
+}
+
+func asset(name, contentType string) Asset {
+	body, err := files.ReadFile(name)
+	if err != nil {
+		panic(err) // embedded above
+	}
+	sum := sha256.Sum256(body)
+	return Asset{Type: contentType, Hash: hex.EncodeToString(sum[:4]), Body: body, Gzipped: strings.HasSuffix(name, ".gz")}
+}
