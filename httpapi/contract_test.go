@@ -17,6 +17,7 @@ import (
 	"github.com/getkin/kin-openapi/routers"
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
+	"larder/httpapi"
 	"larder/httpapi/openapi"
 )
 
@@ -192,6 +193,8 @@ func matchPath(pattern, path string) (params map[string]string, matches bool) {
 // method is refused, everywhere in the same way.
 func (c *contract) judgeUnrouted(x talk) error {
 	switch {
+	case httpapi.OfPages(x.request.URL.Path):
+		return nil
 	case x.request.Method == http.MethodOptions && x.status == http.StatusNoContent, x.status == http.StatusRequestHeaderFieldsTooLarge:
 		return nil
 	case x.status != http.StatusNotFound && x.status != http.StatusMethodNotAllowed && x.status != http.StatusBadRequest:

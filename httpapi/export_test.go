@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"net"
+	"strings"
 
 	"github.com/gin-gonic/gin"
 	"github.com/sirupsen/logrus"
@@ -26,4 +27,15 @@ func (s *Server) Routes() gin.RoutesInfo {
 		}
 	}
 	return all
+}
+
+// OfPages tells whether a path is one of the pages that larder serves to
+// people, or of their files: those are no part of the interface.
+func OfPages(path string) bool {
+	for _, folder := range []string{"/web/", "/photos/", "/ops/"} {
+		if strings.HasPrefix(path, folder) && path != "/ops/session" {
+			return true
+		}
+	}
+	return path == "/" || path == "/ops"
 }
