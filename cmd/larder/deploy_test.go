@@ -43,10 +43,10 @@ func secretsOf(t *testing.T, file string) (path string, names []string) {
 }
 
 // deployed loads a configuration of deploy/.
-func deployed(t *testing.T, file string, env ...string) *configs.Config {
+func deployed(t *testing.T, file string) *configs.Config {
 	t.Helper()
 	path, _ := secretsOf(t, file)
-	cfg, err := configs.Load(path, env)
+	cfg, err := configs.Load(path, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

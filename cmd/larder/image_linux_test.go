@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -118,7 +119,7 @@ func (i image) within(t *testing.T, root string, env []string, words []string) *
 	}
 	cmd := exec.CommandContext(t.Context(), words[0], words[1:]...)
 	cmd.Dir = "/"
-	cmd.Env = append(append([]string{}, i.env...), env...)
+	cmd.Env = slices.Concat(i.env, env)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Chroot: root}
 	if os.Getuid() == 0 {
 		cmd.SysProcAttr.Credential = &syscall.Credential{Uid: id, Gid: id}

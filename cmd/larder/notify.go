@@ -77,6 +77,7 @@ func (m *manager) follow(stop, running context.Context, address <-chan string) {
 		m.attest(serving, base)
 	case <-serving.Done():
 	}
+	<-serving.Done() // without a watchdog nothing is to be told between
 	if running.Err() != nil {
 		return // it has ended by itself, and its status says how
 	}
@@ -85,7 +86,7 @@ func (m *manager) follow(stop, running context.Context, address <-chan string) {
 }
 
 // attest asks larder whether it answers, until ctx ends: the first answer makes
-// it ready, each one contents the watchdog.
+// it ready, each one contents the watchdog. Without one it ends with the first.
 func (m *manager) attest(ctx context.Context, base string) {
 	every := askedEvery
 	if m.within > 0 {

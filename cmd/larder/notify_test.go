@@ -101,6 +101,21 @@ func TestSystemdIsToldOfALife(t *testing.T) {
 	}
 }
 
+// Without a watchdog systemd is told of the turns of a life, and of nothing else.
+func TestSystemdWithoutAWatchdog(t *testing.T) {
+	t.Parallel()
+	systemd := newSystemd(t)
+	p := startProcess(t, newService(t).env("NOTIFY_SOCKET="+systemd.path), "serve")
+	systemd.told.find(t, `^READY=1\|STATUS=[^\n]+\n`)
+	p.signal(t, syscall.SIGHUP)
+	systemd.told.find(t, `^READY=1\|STATUS=[^\n]+\nRELOADING=1\|MONOTONIC_USEC=\d+\nREADY=1\n$`)
+	p.signal(t, syscall.SIGTERM)
+	if status := p.status(t); status != statusDone {
+		t.Errorf("status %d, want 0\n%s", status, p.log)
+	}
+	systemd.told.find(t, `\nREADY=1\nSTOPPING=1\|STATUS=[^\n]+\n$`)
+}
+
 // A larder that is full is alive: it has kept a place for its own question.
 func TestSystemdLetsAFullLarderLive(t *testing.T) {
 	t.Parallel()

@@ -15,7 +15,7 @@ import (
 const unitFile = "../../deploy/systemd/larder.service"
 
 // mostExposed is what `systemd-analyze security` may say of the unit, in tenths:
-// 12 is what it said when the unit was written, of which 8 are for the network.
+// 12 is what it said when the unit was written, most of it for the network.
 const mostExposed = 15
 
 // unitOf reads the unit: each setting of its sections, in their order.
@@ -68,25 +68,25 @@ func TestUnit(t *testing.T) {
 // deploy/systemd/larder.yaml.
 func TestUnitFitsItsConfiguration(t *testing.T) {
 	t.Parallel()
-	unit := unitOf(t)
+	settings := unitOf(t)
 	cfg := deployed(t, "systemd/larder.yaml")
 	seconds := func(name string) time.Duration {
-		n, err := strconv.Atoi(strings.Join(unit[name], " "))
+		n, err := strconv.Atoi(strings.Join(settings[name], " "))
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 		return time.Duration(n) * time.Second
 	}
-	if files, err := strconv.Atoi(strings.Join(unit["LimitNOFILE"], " ")); err != nil || files-files/8 < cfg.HTTP.MaxConnections {
+	if files, err := strconv.Atoi(strings.Join(settings["LimitNOFILE"], " ")); err != nil || files-files/8 < cfg.HTTP.MaxConnections {
 		t.Errorf("LimitNOFILE=%d (%v) does not do for http.max_connections %d", files, err, cfg.HTTP.MaxConnections)
 	}
 	if within := seconds("WatchdogSec"); within/askedIn < time.Second {
 		t.Errorf("WatchdogSec=%v is too short for a busy machine", within)
 	}
-	if state := "/var/lib/" + strings.Join(unit["StateDirectory"], " "); cfg.Redis.DataDir != state {
+	if state := "/var/lib/" + strings.Join(settings["StateDirectory"], " "); cfg.Redis.DataDir != state {
 		t.Errorf("redis.data_dir %s, and the unit's is %s", cfg.Redis.DataDir, state)
 	}
-	if got := strings.Join(unit["Type"], " "); got != "notify" {
+	if got := strings.Join(settings["Type"], " "); got != "notify" {
 		t.Errorf("Type=%s", got)
 	}
 }
