@@ -26,6 +26,7 @@ func (d *demo) invite(walk *walk) error {
 		"  " + base + "/v1/restaurants",
 		"  " + base + "/v1/restaurants/" + id + "/menu",
 		"  " + base + "/readyz?verbose",
+		"  " + d.kitchen.url + "/   the kitchen's board: orders as they arrive, stop lists, faults",
 		"  " + d.kitchen.url + "/sandbox/orders   what the ordering service received",
 		"",
 		"Try",

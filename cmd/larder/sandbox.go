@@ -28,9 +28,9 @@ func sandboxCommand(w *world) *cobra.Command {
 		Use:   "sandbox",
 		Short: "Run an ordering service of one's own, for development and tests",
 		Long: `Run an emulator of the whole ordering service: tokens, menus, orders, payments,
-an operator's steps and faults on demand (/sandbox/…). Its client is demo with
-the secret demo-secret. Without --menu and --restaurants it has the hand-written
-bistro.
+an operator's steps and faults on demand (/sandbox/…), and for a browser a board
+of all that at its own address. Its client is demo with the secret demo-secret.
+Without --menu and --restaurants it has the hand-written bistro.
 
 --json prints the address and the ids of all restaurants as JSON.
 
@@ -55,7 +55,7 @@ id, "default" is the connection's own menu.`,
 			if asJSON(cmd) {
 				err = printJSON(w.out, opened{URL: kitchen.url, ClientID: "demo", ClientSecret: "demo-secret", Restaurants: shelf.everyID()})
 			} else {
-				_, err = fmt.Fprintf(w.out, "ordering service on %s (client demo, secret demo-secret)\n%s\n", kitchen.url, shelf.restaurants())
+				_, err = fmt.Fprintf(w.out, "ordering service on %s (client demo, secret demo-secret), open it for the board\n%s\n", kitchen.url, shelf.restaurants())
 			}
 			if err != nil {
 				return errors.Join(err, kitchen.listener.Close())

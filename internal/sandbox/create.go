@@ -34,6 +34,7 @@ func (s *Sandbox) createOrder(c *call) answer {
 	sheet := judge(body, carte, out, c.at, set.tolerant())
 	fields := logrus.Fields{"restaurant": restaurant, "request_id": c.requestID}
 	if len(sheet.reasons) > 0 {
+		s.refused.add(c.at, c.requestID, restaurant, sheet.reasons)
 		s.log.WithFields(fields).WithField("reasons", len(sheet.reasons)).
 			WithField("event", "sandbox.order_refused").Info("order refused")
 		return c.refuse(http.StatusBadRequest, "order_validation", "the order is not valid", sheet.reasons...)

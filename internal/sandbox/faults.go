@@ -90,11 +90,17 @@ type faultList struct {
 	list []*Fault
 }
 
+// maxFaults is how many faults are in force at most.
+const maxFaults = 1000
+
 // replace puts a new list in force, or none of it.
 func (l *faultList) replace(body []byte) error {
 	var list []*Fault
 	if err := decodeStrict(body, &list); err != nil {
 		return err
+	}
+	if len(list) > maxFaults {
+		return fmt.Errorf("%d faults, more than %d", len(list), maxFaults)
 	}
 	for i, f := range list {
 		if f == nil {
@@ -108,6 +114,25 @@ func (l *faultList) replace(body []byte) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.list = list
+	return nil
+}
+
+// add puts one more fault in force, behind those that are.
+func (l *faultList) add(body []byte) error {
+	f := &Fault{}
+	if err := decodeStrict(body, f); err != nil {
+		return err
+	}
+	if err := f.check(); err != nil {
+		return err
+	}
+	f.draws = &dice{state: f.Seed}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(l.list) >= maxFaults {
+		return fmt.Errorf("%d faults are in force already", maxFaults)
+	}
+	l.list = append(l.list[:len(l.list):len(l.list)], f)
 	return nil
 }
 
@@ -176,6 +201,14 @@ func wild(pattern, text string) bool {
 
 func (s *Sandbox) putFaults(c *call) answer {
 	if err := s.faults.replace(c.body); err != nil {
+		return c.refuse(http.StatusBadRequest, "bad_faults", err.Error())
+	}
+	return s.showFaults(c)
+}
+
+// addFault is POST /sandbox/faults: one more, the others stay as they are.
+func (s *Sandbox) addFault(c *call) answer {
+	if err := s.faults.add(c.body); err != nil {
 		return c.refuse(http.StatusBadRequest, "bad_faults", err.Error())
 	}
 	return s.showFaults(c)

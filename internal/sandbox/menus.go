@@ -27,6 +27,14 @@ type menuStore struct {
 	mu  sync.Mutex
 	put map[string]*putMenu
 	gen *generated
+	n   int // how often a menu or stop list was changed
+}
+
+// changed is how often a menu or stop list was changed.
+func (st *menuStore) changed() int {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	return st.n
 }
 
 func (st *menuStore) face(restaurant string) (face, error) {
@@ -66,6 +74,7 @@ func (st *menuStore) set(restaurant string, raw []byte) {
 		st.put = map[string]*putMenu{}
 	}
 	st.put[restaurant] = &putMenu{restaurant: restaurant, raw: raw}
+	st.n++
 }
 
 // patch stops dishes and ingredients, or sells them again. Ids that the menu
@@ -89,6 +98,7 @@ func (st *menuStore) patch(restaurant string, stops map[string]bool) (unknown []
 	}
 	st.mu.Lock()
 	defer st.mu.Unlock()
+	st.n++
 	if m := st.put[restaurant]; m != nil {
 		raw, err := patched(m.raw, restaurant, stops)
 		if err != nil {

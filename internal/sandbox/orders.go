@@ -88,10 +88,13 @@ func (o *order) shown() orderJSON {
 	}
 	return orderJSON{
 		OrderID: o.id, RestaurantID: o.restaurant, State: o.state, Paid: o.paid,
-		CreatedAt: o.at.UTC().Format("2006-01-02T15:04:05.000Z07:00"), Headers: o.headers,
+		CreatedAt: stamp(o.at), Headers: o.headers,
 		Body: o.body, Raw: string(o.body), Total: json.Number(o.total.String()), Payments: payments,
 	}
 }
+
+// stamp is a time as answers write it.
+func stamp(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z07:00") }
 
 // orderBook keeps every order for as long as the sandbox lives.
 type orderBook struct {

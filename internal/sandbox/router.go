@@ -34,6 +34,7 @@ type route struct {
 	method, pattern string
 	open            bool // needs no bearer token
 	serve           func(*Sandbox, *call) answer
+	stream          func(*Sandbox, http.ResponseWriter, *call) // in place of serve: answers by and by
 }
 
 func (rt route) name() string { return rt.method + " " + rt.pattern }
@@ -51,6 +52,7 @@ func routes() []route {
 
 		{method: http.MethodPut, pattern: "/sandbox/menus/{id}", open: true, serve: (*Sandbox).putMenu},
 		{method: http.MethodGet, pattern: "/sandbox/menus/{id}", open: true, serve: (*Sandbox).showMenu},
+		{method: http.MethodGet, pattern: "/sandbox/menus", open: true, serve: (*Sandbox).listMenus},
 		{method: http.MethodPatch, pattern: "/sandbox/stop-list/{id}", open: true, serve: (*Sandbox).patchStops},
 		{method: http.MethodGet, pattern: "/sandbox/orders", open: true, serve: (*Sandbox).listOrders},
 		{method: http.MethodGet, pattern: "/sandbox/orders/{id}", open: true, serve: (*Sandbox).showOrder},
@@ -58,9 +60,12 @@ func routes() []route {
 		{method: http.MethodPut, pattern: "/sandbox/settings", open: true, serve: (*Sandbox).putSettings},
 		{method: http.MethodGet, pattern: "/sandbox/settings", open: true, serve: (*Sandbox).showSettings},
 		{method: http.MethodPut, pattern: "/sandbox/faults", open: true, serve: (*Sandbox).putFaults},
+		{method: http.MethodPost, pattern: "/sandbox/faults", open: true, serve: (*Sandbox).addFault},
 		{method: http.MethodGet, pattern: "/sandbox/faults", open: true, serve: (*Sandbox).showFaults},
 		{method: http.MethodGet, pattern: "/sandbox/counters", open: true, serve: (*Sandbox).showCounters},
 		{method: http.MethodDelete, pattern: "/sandbox/counters", open: true, serve: (*Sandbox).clearCounters},
+		{method: http.MethodGet, pattern: "/sandbox/events", open: true, stream: (*Sandbox).streamEvents},
+		{method: http.MethodGet, pattern: "/sandbox/board/{id}", open: true, serve: (*Sandbox).boardFile},
 		{method: http.MethodGet, pattern: "/sandbox/images/{id}", open: true, serve: (*Sandbox).image},
 		{method: http.MethodGet, pattern: "", open: true, serve: (*Sandbox).welcome},
 	}
@@ -94,12 +99,14 @@ func (s *Sandbox) serve(table []route, w http.ResponseWriter, r *http.Request) {
 		run = func() answer { return c.unreadable(err) }
 	}
 	if own {
-		run().write(w)
+		s.serveOwn(w, rt, c, run)
 		return
 	}
 	s.counters.called(name)
+	s.changes.beat()
 	counted := func() answer {
 		a := run()
+		s.changes.beat()
 		if a.ok() && rt != nil {
 			s.counters.executed(name)
 		}
@@ -113,6 +120,19 @@ func (s *Sandbox) serve(table []route, w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	counted().write(w)
+}
+
+// serveOwn answers what is the sandbox's own and no part of the interface.
+func (s *Sandbox) serveOwn(w http.ResponseWriter, rt *route, c *call, run func() answer) {
+	if rt != nil && rt.stream != nil && c.r.Method == http.MethodGet {
+		rt.stream(s, w, c)
+		return
+	}
+	a := run()
+	if c.r.Method != http.MethodGet && c.r.Method != http.MethodHead {
+		s.changes.beat()
+	}
+	a.write(w)
 }
 
 // run does the work of one call.
@@ -129,6 +149,9 @@ func (s *Sandbox) run(rt *route, c *call, allowed []string) answer {
 			return c.refuse(http.StatusUnauthorized, "unauthorized", err.Error()).
 				with("WWW-Authenticate", `Bearer error="invalid_token"`)
 		}
+	}
+	if rt.serve == nil { // HEAD of a stream
+		return answer{status: http.StatusOK, header: http.Header{"Content-Type": {"text/event-stream; charset=utf-8"}}}
 	}
 	return rt.serve(s, c)
 }
@@ -184,15 +207,20 @@ func requestID(r *http.Request) string {
 	return id
 }
 
-func (s *Sandbox) welcome(*call) answer {
+// welcome is the board for a browser, and a few words for anything else.
+func (s *Sandbox) welcome(c *call) answer {
+	if strings.Contains(c.r.Header.Get("Accept"), "text/html") {
+		return page()
+	}
 	return answer{
 		status: http.StatusOK,
-		header: http.Header{"Content-Type": {"text/plain; charset=utf-8"}},
+		header: http.Header{"Content-Type": {"text/plain; charset=utf-8"}, "Vary": {"Accept"}},
 		body: []byte("An ordering service for demos, development and tests.\n\n" +
 			"POST /connect/token             a bearer token\n" +
 			"GET  /orders/api/v1/menu/view   the menu view\n" +
 			"POST /orders/api/v1/orders      a new order\n" +
 			"GET  /sandbox/orders            every order received\n" +
-			"GET  /sandbox/settings          the switches; also menus, stop-list, faults, counters\n"),
+			"GET  /sandbox/settings          the switches; also menus, stop-list, faults, counters\n" +
+			"GET  /sandbox/events            everything as it changes; a browser gets a board of it here\n"),
 	}
 }

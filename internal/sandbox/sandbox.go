@@ -61,6 +61,9 @@ type Sandbox struct {
 	orders   orderBook
 	faults   faultList
 	counters counters
+	refused  refusals
+	changes  pulse // beats after everything that a board shows
+	streams  streams
 
 	stop sync.Once
 	done chan struct{} // closed when Run ends: every hanging request is let go

@@ -46,9 +46,20 @@ func (n *counters) copies() (calls, done map[string]int) {
 	return calls, done
 }
 
-func (s *Sandbox) showCounters(*call) answer {
+// countersJSON are all counters, as GET /sandbox/counters shows them.
+type countersJSON struct {
+	Calls    map[string]int `json:"calls"`
+	Executed map[string]int `json:"executed"`
+	Tokens   int            `json:"tokens"`
+}
+
+func (s *Sandbox) counted() countersJSON {
 	calls, done := s.counters.copies()
-	return result(http.StatusOK, map[string]any{"calls": calls, "executed": done, "tokens": s.tokens.count()})
+	return countersJSON{Calls: calls, Executed: done, Tokens: s.tokens.count()}
+}
+
+func (s *Sandbox) showCounters(*call) answer {
+	return result(http.StatusOK, s.counted())
 }
 
 func (s *Sandbox) clearCounters(c *call) answer {

@@ -1,0 +1,52 @@
+// What goes wrong on purpose: presets, faults of one's own, and those in force.
+import { h, refill, say, words } from './dom';
+import { inWords, presets } from './presets';
+import { ownFault } from './ownfault';
+import { addFault, setFaults, type Board, type Fault } from './sandbox';
+
+/** The faults view. */
+export class Faults {
+  readonly title = 'Faults';
+  readonly root: HTMLElement;
+  private faults: Fault[] = [];
+  private readonly list = h('ul', { className: 'list', 'aria-label': 'Faults in force' });
+  private readonly none = h('p', { className: 'note' }, 'None. Everything works as it should.');
+  private readonly clear = h('button', { type: 'button', onclick: () => void this.run(() => setFaults([]), 'All faults are removed') }, 'Remove all');
+  private readonly wrong = h('p', { className: 'wrong', role: 'alert' });
+
+  constructor() {
+    const inject = (fault: Fault, name: string) => void this.run(() => addFault(fault), `${name}: in force`);
+    this.root = h('div', { className: 'view' },
+      h('div', { className: 'bar' }, h('h1', {}, 'Faults'), this.clear), this.wrong,
+      h('section', { className: 'panel' }, h('h2', {}, 'In force'), h('p', { className: 'faint' }, 'The first that matches a call strikes.'), this.none, this.list),
+      h('section', { className: 'panel' }, h('h2', {}, 'Inject'),
+        h('ul', { className: 'presets' }, ...presets.map((preset) => h('li', {},
+          h('button', { type: 'button', onclick: () => inject(preset.fault, preset.name) }, preset.name),
+          h('p', { className: 'faint' }, preset.words))))),
+      ownFault((fault) => inject(fault, 'Your fault')));
+  }
+
+  board({ faults }: Board): void {
+    if (JSON.stringify(faults) === JSON.stringify(this.faults)) return; // a button must not go from under a finger
+    const held = this.list.contains(document.activeElement);
+    this.faults = faults;
+    refill(this.list, ...faults.map((fault, i) => h('li', {}, h('span', {}, inWords(fault)),
+      h('button', { type: 'button', 'data-key': String(i), 'aria-label': `Remove ${inWords(fault)}`, onclick: () => void this.remove(i) }, 'Remove'))));
+    this.none.hidden = faults.length > 0;
+    if (held && !this.list.contains(document.activeElement)) (this.list.querySelector('button') ?? this.clear).focus();
+  }
+
+  private remove(i: number): Promise<void> {
+    return this.run(() => setFaults(this.faults.filter((_, n) => n !== i)), 'The fault is removed');
+  }
+
+  private async run(deed: () => Promise<unknown>, done: string): Promise<void> {
+    this.wrong.textContent = '';
+    try {
+      await deed();
+      say(done);
+    } catch (error) {
+      this.wrong.textContent = words(error);
+    }
+  }
+}

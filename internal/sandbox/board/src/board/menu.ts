@@ -1,0 +1,147 @@
+// Menus and their stop lists: what a restaurant sells, switched on and off.
+import { h, refill, say, words } from './dom';
+import { findMenus, menuOf, menuPath, putMenu, stop, type Board } from './sandbox';
+
+/** How many dishes are shown at once; the search finds the others. */
+const most = 120;
+
+/** How long to wait for more letters before asking, in milliseconds. */
+const settle = 200;
+
+interface Item { id: string; name: string; stopped: boolean }
+
+/** The menu view of the board. */
+export class Menu {
+  readonly title = 'Menu';
+  readonly root: HTMLElement;
+  private restaurant = '';
+  private dishes: Item[] = [];
+  private parts: Item[] = [];
+  private seen = -1;
+  private readonly which = h('input', { type: 'search', list: 'restaurants', onchange: () => void this.open(this.which.value) });
+  private readonly known = h('datalist', { id: 'restaurants' });
+  private readonly search = h('input', { type: 'search', oninput: () => this.show() });
+  private readonly only = h('input', { type: 'checkbox', onchange: () => this.show() });
+  private readonly file = h('input', { type: 'file', accept: '.json,application/json', onchange: () => void this.replace() });
+  private readonly link = h('a', {}, 'The menu view as JSON');
+  private readonly told = h('p', { className: 'faint', role: 'status' });
+  private readonly wrong = h('p', { className: 'wrong', role: 'alert' });
+  private readonly lists = h('div', { className: 'view' });
+
+  constructor() {
+    let timer = 0;
+    this.which.addEventListener('input', () => {
+      clearTimeout(timer);
+      timer = window.setTimeout(() => void this.find(), settle);
+    });
+    this.root = h('div', { className: 'view' }, h('h1', {}, 'Menu and stop list'), this.wrong,
+      h('section', { className: 'panel', 'aria-label': 'Which menu' },
+        h('div', { className: 'fields' },
+          h('label', { className: 'field' }, 'Restaurant', this.which), this.known,
+          h('label', { className: 'field' }, 'Search dishes and ingredients', this.search),
+          h('label', { className: 'field' }, 'Replace the menu by a file', this.file),
+          h('label', { className: 'tick' }, this.only, 'Only what is stopped')),
+        h('p', {}, this.link), this.told),
+      this.lists);
+  }
+
+  /** Follows changes, whoever makes them. */
+  board({ menus: changes }: Board): void {
+    if (this.seen === changes) return;
+    const first = this.seen < 0;
+    this.seen = changes;
+    void (first ? this.start() : this.reload());
+  }
+
+  private async start(): Promise<void> {
+    await this.find();
+    const ids = [...this.known.options].map((option) => option.value);
+    const id = ids.find((one) => one !== 'default') ?? ids[0];
+    if (!id) {
+      this.told.textContent = 'No menu is served.';
+      return;
+    }
+    this.which.value = id;
+    await this.open(id);
+  }
+
+  private find(): Promise<void> {
+    return this.run(async () => {
+      const { menus } = await findMenus(this.which.value);
+      this.known.replaceChildren(...menus.map((value) => h('option', { value })));
+    });
+  }
+
+  private open(restaurant: string): Promise<void> {
+    this.restaurant = restaurant;
+    return this.reload();
+  }
+
+  private reload(): Promise<void> {
+    const { restaurant } = this;
+    if (!restaurant) return Promise.resolve();
+    return this.run(async () => {
+      const menu = await menuOf(restaurant);
+      if (restaurant !== this.restaurant) return; // another one was opened meanwhile
+      this.dishes = items(menu.products, restaurant);
+      this.parts = items(menu.ingredients, restaurant);
+      this.link.href = menuPath(restaurant);
+      this.show();
+    });
+  }
+
+  private async replace(): Promise<void> {
+    const chosen = this.file.files?.[0];
+    if (!chosen || !this.restaurant) return;
+    await this.run(async () => {
+      const { bytes, wellFormed } = await putMenu(this.restaurant, chosen);
+      say(`${bytes} bytes are served${wellFormed ? '' : ', though they are no JSON'}`);
+    });
+    this.file.value = '';
+  }
+
+  private show(): void {
+    const out = [...this.dishes, ...this.parts].filter((item) => item.stopped).length;
+    this.told.textContent = `${this.dishes.length} dishes, ${this.parts.length} ingredients; ${out} stopped`;
+    refill(this.lists, this.panel('Dishes', this.dishes), this.panel('Ingredients', this.parts));
+  }
+
+  private panel(title: string, all: Item[]): HTMLElement {
+    const letters = this.search.value.trim().toLowerCase();
+    const found = all.filter((item) => (!this.only.checked || item.stopped) && `${item.name} ${item.id}`.toLowerCase().includes(letters));
+    return h('section', { className: 'panel' }, h('h2', {}, title),
+      found.length > most && h('p', { className: 'faint' }, `The first ${most} of ${found.length}; search for the others.`),
+      found.length === 0 && h('p', { className: 'faint' }, 'Nothing is found.'),
+      h('ul', { className: 'stops' }, ...found.slice(0, most).map((item) => this.row(item))));
+  }
+
+  private row(item: Item): HTMLLIElement {
+    const box = h('input', { type: 'checkbox', checked: !item.stopped, 'data-key': item.id, onchange: () => void this.turn(item, !box.checked) });
+    return h('li', {}, h('label', { className: 'tick' }, box, h('span', {}, item.name || item.id, item.stopped && h('span', { className: 'out' }, ' · stopped'))));
+  }
+
+  private turn(item: Item, stopped: boolean): Promise<void> {
+    return this.run(async () => {
+      await stop(this.restaurant, { [item.id]: stopped });
+      say(`${item.name}: ${stopped ? 'stopped' : 'sold again'}`);
+    });
+  }
+
+  private async run(deed: () => Promise<void>): Promise<void> {
+    this.wrong.textContent = '';
+    try {
+      await deed();
+    } catch (error) {
+      this.wrong.textContent = words(error);
+    }
+  }
+}
+
+/** What a menu lists, and whether the restaurant has stopped it. */
+function items(list: unknown, restaurant: string): Item[] {
+  if (!Array.isArray(list)) return [];
+  return list.filter((one) => one && typeof one === 'object').map((one: Record<string, unknown>) => {
+    const stops = one.isContainInStopList;
+    return { id: String(one.id ?? ''), name: String(one.name ?? ''), stopped: stops === true || (Array.isArray(stops) && stops.includes(restaurant)) };
+  });
+}

@@ -1,0 +1,48 @@
+// The form of a fault that no preset is.
+import { h } from './dom';
+import { calls, deeds } from './presets';
+import type { Fault } from './sandbox';
+
+const choice = (names: string[]) => h('select', {}, ...names.map((name, i) => h('option', { value: String(i) }, name)));
+const number = (value: string, min: string, max: string, required = true) => h('input', { type: 'number', value, min, max, required });
+const field = (name: string, input: HTMLElement) => h('label', { className: 'field' }, name, input);
+
+/** The form; inject gets what was asked for. */
+export function ownFault(inject: (fault: Fault) => void): HTMLFormElement {
+  const where = choice(calls.map((call) => call.name));
+  const what = choice(deeds.map((deed) => deed.words));
+  const needed = {
+    status: number('503', '200', '599'),
+    delay: h('input', { type: 'text', value: '2s', required: true, pattern: '([0-9.]+(ms|s|m|h))+', title: 'such as 250ms, 2s or 1m30s' }),
+    after: number('1000', '0', '100000000'),
+  };
+  const retry = number('', '0', '3600', false);
+  const times = number('1', '1', '1000000', false);
+  const labels = { status: field('Status', needed.status), delay: field('Wait', needed.delay), after: field('Bytes before the break', needed.after) };
+  const repeat = field('Retry-After in seconds, if any', retry);
+  const show = () => {
+    const { needs } = deeds[Number(what.value)]!;
+    for (const name of ['status', 'delay', 'after'] as const) {
+      labels[name].hidden = name !== needs;
+      needed[name].disabled = name !== needs;
+    }
+    repeat.hidden = needs !== 'status';
+  };
+  what.addEventListener('change', show);
+  show();
+  const onsubmit = (event: Event) => {
+    event.preventDefault();
+    const deed = deeds[Number(what.value)]!;
+    const fault: Fault = { match: calls[Number(where.value)]!.match, do: deed.name };
+    if (times.value) fault.times = Number(times.value);
+    if (deed.needs === 'status') fault.status = Number(needed.status.value);
+    if (deed.needs === 'status' && retry.value) fault.retryAfter = Number(retry.value);
+    if (deed.needs === 'delay') fault.delay = needed.delay.value;
+    if (deed.needs === 'after') fault.after = Number(needed.after.value);
+    inject(fault);
+  };
+  return h('form', { className: 'panel', onsubmit, 'aria-labelledby': 'own' }, h('h2', { id: 'own' }, 'One of your own'),
+    h('div', { className: 'fields' }, field('Strikes', where), field('Does', what), labels.status, labels.delay, labels.after, repeat,
+      field('So many times; empty: until removed', times)),
+    h('p', {}, h('button', { className: 'main', type: 'submit' }, 'Inject it')));
+}

@@ -1,0 +1,67 @@
+// The sandbox as the board sees it: its routes and what they answer
+// (docs/sandbox.md).
+
+export type State = 'new' | 'accepted' | 'kitchen' | 'cash_station' | 'closed' | 'rejected';
+
+/** An order as a kitchen sees it. Its body is what a client sent: nothing in it can be relied on. */
+export interface Ticket {
+  orderID: string;
+  restaurantID: string;
+  state: State;
+  paid: boolean;
+  createdAt: string;
+  total: number;
+  body: Record<string, unknown>;
+}
+
+export interface Fault {
+  match: { method?: string; path?: string };
+  times?: number;
+  probability?: number;
+  do: string;
+  delay?: string;
+  status?: number;
+  retryAfter?: number;
+  after?: number;
+}
+
+export type Value = string | number | boolean;
+export type Values = Record<string, Value>;
+
+export interface Board {
+  counters: { calls: Record<string, number>; executed: Record<string, number>; tokens: number };
+  faults: Fault[];
+  settings: Values;
+  refused: { at: string; requestId: string; restaurantID: string; reasons: string[] | null }[];
+  menus: number;
+}
+
+/** How long one request may take, in milliseconds. */
+const limit = 15_000;
+
+/** Asks the sandbox. A refusal becomes an Error with what the sandbox says. */
+async function ask<T>(method: string, path: string, body?: object): Promise<T> {
+  const response = await fetch(`/sandbox/${path}`, {
+    method,
+    signal: AbortSignal.timeout(limit),
+    headers: body ? { 'Content-Type': 'application/json' } : {},
+    body: body instanceof Blob ? body : body && JSON.stringify(body),
+  });
+  const answer = (await response.json()) as { result: T; msg?: string; errors?: string[] | null };
+  if (!response.ok) throw new Error([answer.msg ?? `status ${response.status}`, ...(answer.errors ?? [])].join(': '));
+  return answer.result;
+}
+
+const at = encodeURIComponent;
+
+export const advance = (id: string, to: State) => ask('POST', `orders/${at(id)}/advance`, { to });
+export const orderOf = (id: string) => ask<{ headers: Record<string, string>; raw: string; payments: unknown[] }>('GET', `orders/${at(id)}`);
+export const addFault = (fault: Fault) => ask('POST', 'faults', fault);
+export const setFaults = (faults: Fault[]) => ask('PUT', 'faults', faults);
+export const setSettings = (change: Values) => ask<Values>('PUT', 'settings', change);
+export const clearCounters = () => ask('DELETE', 'counters');
+export const findMenus = (search: string) => ask<{ menus: string[] }>('GET', `menus?limit=50&search=${at(search)}`);
+export const menuPath = (restaurant: string) => `/sandbox/menus/${at(restaurant)}`;
+export const menuOf = (restaurant: string) => ask<Record<string, unknown>>('GET', `menus/${at(restaurant)}`);
+export const putMenu = (restaurant: string, file: Blob) => ask<{ bytes: number; wellFormed: boolean }>('PUT', `menus/${at(restaurant)}`, file);
+export const stop = (restaurant: string, stops: Record<string, boolean>) => ask('PATCH', `stop-list/${at(restaurant)}`, stops);

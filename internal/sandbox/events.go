@@ -1,0 +1,177 @@
+package sandbox
+
+import (
+	"bytes"
+	"encoding/json"
+	"net/http"
+	"sync/atomic"
+	"time"
+)
+
+// The bounds of GET /sandbox/events.
+const (
+	maxStreams  = 32                     // at the same time
+	shownOrders = 200                    // the newest, of however many there are
+	eventGap    = 100 * time.Millisecond // between two looks of one stream
+	heartbeat   = 15 * time.Second       // a comment, so that a reader that left is found out
+	writeLimit  = 10 * time.Second       // of one event
+)
+
+// ticket is an order as a kitchen sees it; GET /sandbox/orders/{id} has the rest.
+type ticket struct {
+	OrderID      string          `json:"orderID"`
+	RestaurantID string          `json:"restaurantID"`
+	State        state           `json:"state"`
+	Paid         bool            `json:"paid"`
+	CreatedAt    string          `json:"createdAt"`
+	Total        json.Number     `json:"total"`
+	Body         json.RawMessage `json:"body"`
+}
+
+// tickets are the newest orders as they stand at that time, oldest first; next
+// is when one of them moves on by itself, zero when none does.
+func (s *Sandbox) tickets(now time.Time) (list []ticket, total int, next time.Time) {
+	set := s.settings.get()
+	s.orders.mu.Lock()
+	defer s.orders.mu.Unlock()
+	total = len(s.orders.list)
+	for _, o := range s.orders.list[max(0, total-shownOrders):] {
+		o.settle(set, now)
+		shown := o.shown()
+		list = append(list, ticket{
+			OrderID: shown.OrderID, RestaurantID: shown.RestaurantID, State: shown.State, Paid: shown.Paid,
+			CreatedAt: shown.CreatedAt, Total: shown.Total, Body: shown.Body,
+		})
+		if at := o.moves(set, now); !at.IsZero() && (next.IsZero() || at.Before(next)) {
+			next = at
+		}
+	}
+	return list, total, next
+}
+
+// moves is when an order moves on by itself, zero when it does not.
+func (o *order) moves(set Settings, now time.Time) time.Time {
+	if !*set.AutoAccept || o.state.ended() {
+		return time.Time{}
+	}
+	delay := time.Duration(*set.AutoAcceptDelay)
+	for _, after := range []time.Duration{delay / 2, delay, 2 * delay} {
+		if at := o.at.Add(after); at.After(now) {
+			return at
+		}
+	}
+	return time.Time{}
+}
+
+// switchboard is everything that a board shows besides orders.
+type switchboard struct {
+	Counters countersJSON  `json:"counters"`
+	Faults   []Fault       `json:"faults"`
+	Settings Settings      `json:"settings"`
+	Refused  []refusedJSON `json:"refused"`
+	Menus    int           `json:"menus"` // how often a menu or stop list was changed
+}
+
+func (s *Sandbox) switchboard() switchboard {
+	return switchboard{
+		Counters: s.counted(), Faults: s.faults.left(), Settings: s.settings.get(),
+		Refused: s.refused.list(), Menus: s.menus.changed(),
+	}
+}
+
+// streams counts the readers of events.
+type streams struct{ open atomic.Int64 }
+
+// streamEvents is GET /sandbox/events: server-sent events for as long as the
+// client stays. An event tells how things stand, so that nothing is lost with a
+// connection: "orders" has those that are new or changed, "board" everything
+// else when any of it changed.
+func (s *Sandbox) streamEvents(w http.ResponseWriter, c *call) {
+	defer s.streams.open.Add(-1)
+	if s.streams.open.Add(1) > maxStreams {
+		c.refuse(http.StatusServiceUnavailable, "too_many_streams", "there are 32 readers of events already").write(w)
+		return
+	}
+	w.Header().Set("Content-Type", "text/event-stream; charset=utf-8")
+	w.Header().Set("Cache-Control", "no-store")
+	w.WriteHeader(http.StatusOK)
+	r := reader{out: w, control: http.NewResponseController(w), sent: map[string]ticket{}}
+	for first := true; ; first = false {
+		changed := s.changes.wait() // before the look, so that nothing falls in between
+		next, err := r.look(s, first)
+		if err != nil || !s.stay(c.r, changed, next) {
+			return
+		}
+	}
+}
+
+// stay waits until there may be something to tell. It is false when the client
+// left or the sandbox stops.
+func (s *Sandbox) stay(r *http.Request, changed <-chan struct{}, next time.Time) bool {
+	if !s.pause(r, eventGap) {
+		return false
+	}
+	wait := heartbeat
+	if !next.IsZero() {
+		wait = min(max(next.Sub(s.clock()), 0), heartbeat)
+	}
+	timer := time.NewTimer(wait)
+	defer timer.Stop()
+	select {
+	case <-changed:
+	case <-timer.C:
+	case <-r.Context().Done():
+		return false
+	case <-s.done:
+		return false
+	}
+	return true
+}
+
+// reader is one stream of events and what it has been told.
+type reader struct {
+	out     http.ResponseWriter
+	control *http.ResponseController
+	sent    map[string]ticket
+	board   []byte
+	total   int
+}
+
+// look tells what changed since the look before; at least a comment. next is
+// when an order moves on by itself.
+func (r *reader) look(s *Sandbox, first bool) (next time.Time, err error) {
+	list, total, next := s.tickets(s.clock())
+	changed, held := []ticket{}, make(map[string]ticket, len(list))
+	for _, t := range list {
+		held[t.OrderID] = t
+		if was, known := r.sent[t.OrderID]; !known || was.State != t.State || was.Paid != t.Paid {
+			changed = append(changed, t)
+		}
+	}
+	r.sent = held
+	var events bytes.Buffer
+	if first || len(changed) > 0 || total != r.total {
+		r.total = total
+		event(&events, "orders", encode(map[string]any{"orders": changed, "total": total}))
+	}
+	if board := encode(s.switchboard()); !bytes.Equal(board, r.board) {
+		r.board = board
+		event(&events, "board", board)
+	}
+	if events.Len() == 0 {
+		events.WriteString(": still here\n\n")
+	}
+	// Not every connection has deadlines; then a write lasts as long as it does.
+	_ = r.control.SetWriteDeadline(time.Now().Add(writeLimit))
+	if _, err := r.out.Write(events.Bytes()); err != nil {
+		return next, err
+	}
+	return next, r.control.Flush()
+}
+
+// event writes one server-sent event; data is one line.
+func event(to *bytes.Buffer, name string, data []byte) {
+	to.WriteString("event: " + name + "\ndata: ")
+	to.Write(data)
+	to.WriteString("\n\n")
+}
