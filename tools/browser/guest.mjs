@@ -1,0 +1,56 @@
+// What a guest does on larder's page, for scenarios: find a dish, choose what
+// belongs to it, fill in the form.
+import { fill, use, walkTo } from './keyboard.mjs';
+import { eventually, must } from './scenario.mjs';
+
+export const bistro = '76439fb3-c0c4-42ca-a269-64f031a6a33b';
+
+/** A dish of the bistro that demands one sauce. */
+export const fries = { id: 'dish-fries', name: 'French fries' };
+
+/** Chromium's words for the answers of larder that scenarios provoke. */
+export const answers = [/status of (409|422|429|502|503|504)/];
+
+export const parts = (page) => ({
+  choose: page.getByRole('button', { name: `Choose options: ${fries.name}` }),
+  dialog: page.getByRole('dialog'),
+  add: page.getByRole('dialog').getByRole('button', { name: /^Add for/ }),
+  line: page.locator(`larder-order-form [data-line=${fries.id}]`),
+  submit: page.getByRole('button', { name: /^Order for/ }),
+  outcome: page.locator('larder-order-form [data-state]'),
+  name: page.locator('larder-order-form [id="f-guest.firstName"]'),
+  phone: page.locator('larder-order-form [id="f-guest.phone"]'),
+  way: page.locator('larder-order-form input[name=expeditionType]:checked'),
+});
+
+/** Opens the page and waits until the dish can be chosen. */
+export async function openShop(page, larder) {
+  await page.goto(`${larder}/`);
+  await parts(page).choose.waitFor();
+}
+
+/** Puts the dish into the basket, by the keyboard. */
+export async function addFries(page) {
+  const { choose, dialog, add, line } = parts(page);
+  await use(page, choose);
+  await dialog.waitFor();
+  await use(page, dialog.locator('input[type=radio], input[type=checkbox]').first(), 'Space');
+  await use(page, add);
+  await line.first().waitFor();
+}
+
+/** Fills in the form for a pickup, by the keyboard. */
+export async function fillPickup(page) {
+  const { way, name, phone } = parts(page);
+  await walkTo(page, way);
+  for (let i = 0; i < 2 && (await way.inputValue()) !== 'pickup'; i++) await page.keyboard.press('ArrowDown');
+  must((await way.inputValue()) === 'pickup', 'pickup cannot be chosen by the keyboard');
+  await fill(page, name, 'Ada');
+  await fill(page, phone, '+10005550100');
+}
+
+/** Waits for an outcome of the order, such as "placed". */
+export async function ends(page, state) {
+  const { outcome } = parts(page);
+  await eventually(async () => (await outcome.getAttribute('data-state')) === state, `the order to be ${state}`, 30_000);
+}
