@@ -10,6 +10,7 @@ import (
 
 	"larder/cache"
 	"larder/httpapi"
+	"larder/internal/tracing"
 	"larder/internal/upstream"
 	"larder/ordering"
 	menusync "larder/sync"
@@ -86,6 +87,7 @@ func fault(err error) (key, msg string) {
 		ofUpstream *upstream.ConfigError
 		ofSync     *menusync.ConfigError
 		ofOrdering *ordering.ConfigError
+		ofTracing  *tracing.ConfigError
 	)
 	switch {
 	case errors.As(err, &ofHTTP):
@@ -98,6 +100,8 @@ func fault(err error) (key, msg string) {
 		return ofSync.Key, ofSync.Msg
 	case errors.As(err, &ofOrdering):
 		return ofOrdering.Key, ofOrdering.Msg
+	case errors.As(err, &ofTracing):
+		return ofTracing.Key, ofTracing.Msg
 	default:
 		return "", err.Error()
 	}

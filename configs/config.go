@@ -4,6 +4,7 @@ import (
 	"larder/cache"
 	"larder/httpapi"
 	"larder/internal/menu"
+	"larder/internal/tracing"
 	"larder/internal/upstream"
 	"larder/ordering"
 	menusync "larder/sync"
@@ -20,6 +21,7 @@ type Config struct {
 	Sync        menusync.Config    `yaml:"sync"`
 	Ordering    ordering.Config    `yaml:"ordering"`
 	Auth        httpapi.AuthConfig `yaml:"auth"`
+	Tracing     tracing.Config     `yaml:"tracing"`
 
 	warnings []string
 }

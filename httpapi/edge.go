@@ -11,6 +11,8 @@ import (
 
 	"github.com/gin-gonic/gin"
 	"github.com/sirupsen/logrus"
+
+	"larder/internal/tracing"
 )
 
 const (
@@ -23,6 +25,8 @@ const (
 // panic, the request log and the request metrics.
 func (s *Server) edge(c *gin.Context) {
 	start := time.Now()
+	span := s.trace(c)
+	defer span.End()
 	c.Writer.Header()[headerRequestID] = []string{requestID(c.Request.Header.Get(headerRequestID))}
 	s.cors.header(c)
 	if onDropIn(c.Request.URL.Path) {
@@ -32,6 +36,7 @@ func (s *Server) edge(c *gin.Context) {
 		if fault := recover(); fault != nil {
 			s.panicked(c, fault)
 		}
+		s.traced(c, span)
 		s.finished(c, time.Since(start))
 	}()
 	// net/http drops what is malformed, and a filter with it: too much would
@@ -55,7 +60,7 @@ func (s *Server) panicked(c *gin.Context, fault any) {
 	s.log.WithFields(logrus.Fields{
 		"event": "http.panic", "requestId": idOf(c), "route": routeOf(c),
 		"panic": fmt.Sprint(fault), "stack": string(debug.Stack()),
-	}).Error("a request handler panicked")
+	}).WithFields(tracing.Fields(c.Request.Context())).Error("a request handler panicked")
 	if c.Writer.Written() {
 		panic(http.ErrAbortHandler)
 	}
@@ -78,6 +83,7 @@ func (s *Server) finished(c *gin.Context, took time.Duration) {
 	s.logRequest(requestLine{
 		id: idOf(c), method: c.Request.Method, route: route, path: c.Request.URL.Path,
 		status: status, bytes: max(c.Writer.Size(), 0), took: took, client: who.Client, causes: c.Errors.Errors(),
+		trace: tracing.Fields(c.Request.Context()),
 	})
 }
 
@@ -88,6 +94,7 @@ type requestLine struct {
 	took                    time.Duration
 	client                  string // empty: nobody said
 	causes                  []string
+	trace                   logrus.Fields // its ids; nil where it is not traced
 }
 
 // logRequest writes the line of one request.
@@ -103,6 +110,9 @@ func (s *Server) logRequest(line requestLine) {
 	}
 	if len(line.causes) > 0 {
 		entry = entry.WithField("cause", strings.Join(line.causes, "; "))
+	}
+	if line.trace != nil {
+		entry = entry.WithFields(line.trace)
 	}
 	if line.status >= http.StatusInternalServerError {
 		entry.Error("request failed")

@@ -5,6 +5,7 @@ import (
 	"github.com/sirupsen/logrus"
 
 	"larder/internal/menu"
+	"larder/internal/tracing"
 	"larder/internal/upstream"
 	"larder/ordering"
 )
@@ -45,6 +46,7 @@ func (s *Server) noteOrder(c *gin.Context, call orderCall, result ordering.Resul
 // logOrder writes the order's line: never a key, a body, or what is a guest's.
 func (s *Server) logOrder(c *gin.Context, call orderCall, outcome string, result ordering.Result, err error) {
 	who, _ := callerOf(c)
+	entry := s.log.WithFields(tracing.Fields(c.Request.Context()))
 	fields := logrus.Fields{
 		"event": "order." + outcome, "operation": call.operation, "requestId": idOf(c), "client": who.Client,
 		"connection": call.connection, "restaurant": call.restaurant, "orderID": call.orderID, "replayed": result.Replayed,
@@ -57,20 +59,20 @@ func (s *Server) logOrder(c *gin.Context, call orderCall, outcome string, result
 		} else {
 			fields["error"] = err.Error()
 		}
-		s.log.WithFields(fields).Warn("order: nothing was begun")
+		entry.WithFields(fields).Warn("order: nothing was begun")
 		return
 	}
 	record, made := result.Record, result.Call
 	fields["ref"], fields["orderID"], fields["restaurant"], fields["menuVersion"] = record.Ref, record.OrderID, record.Restaurant, record.MenuVersion
 	if made.Outcome == ordering.OutcomeDone {
-		s.log.WithFields(fields).Info("order: done")
+		entry.WithFields(fields).Info("order: done")
 		return
 	}
 	fields["tries"] = len(made.Tries)
 	if said := made.Answer; said != nil {
 		fields["status"], fields["code"] = said.Status, said.Code
 	}
-	s.log.WithFields(fields).Warn("order: not done, or not known to be")
+	entry.WithFields(fields).Warn("order: not done, or not known to be")
 }
 
 // outcomeOf names what became of a call that was begun.

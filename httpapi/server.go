@@ -15,6 +15,7 @@ import (
 	"larder/cache"
 	"larder/httpapi/web"
 	"larder/internal/menu"
+	"larder/internal/tracing"
 	"larder/internal/upstream"
 	"larder/ordering"
 	menusync "larder/sync"
@@ -66,6 +67,7 @@ type Deps struct {
 	// "/photos/…". Nil: there is no such route.
 	Photos  http.Handler
 	Metrics *Metrics
+	Tracing *tracing.Tracing // nil: off
 	Clock   func() time.Time
 	Log     logrus.FieldLogger
 	Version string // of the build
@@ -91,6 +93,7 @@ type Server struct {
 	log         logrus.FieldLogger
 	metrics     *Metrics
 	book        *orderBook
+	tracing     *tracing.Tracing
 
 	countUnknown func(ctx context.Context, connection string) (int64, error)
 
@@ -140,7 +143,7 @@ func New(cfg Config, auth AuthConfig, deps Deps) (*Server, error) {
 		cfg: cfg, authCfg: auth,
 		replica: deps.Replica, store: deps.Store, runner: deps.Runner, validator: deps.Validator, orders: deps.Orders,
 		connections: deps.Connections, redis: deps.Redis, keyless: deps.AllowMissingKey, photos: deps.Photos,
-		clock: deps.Clock, log: deps.Log, metrics: deps.Metrics,
+		clock: deps.Clock, log: deps.Log, metrics: deps.Metrics, tracing: deps.Tracing,
 		cors: newCORS(cfg, auth.PublicOrders), openReads: openCacheControl(cfg),
 	}
 	if s.clock == nil {
@@ -178,7 +181,7 @@ func New(cfg Config, auth AuthConfig, deps Deps) (*Server, error) {
 	s.open = newOpenConnections(cfg.MaxConnections, openFiles(), s.log)
 	for _, collector := range []prometheus.Collector{
 		newMenuAge(s), newOpenStreams(s.streams), newDenseBodies(s.replica.DenseBodies), newMemoryUse(s.replica.Memory),
-		newBreakers(s.connections), newRedisState(s), s.book, s.open,
+		newBreakers(s.connections), newRedisState(s), s.book, s.open, newTraceCounts(s.tracing.Spans),
 	} {
 		if err := s.metrics.registry.Register(collector); err != nil {
 			return nil, err

@@ -9,6 +9,7 @@ import (
 
 	"github.com/sirupsen/logrus"
 
+	"larder/internal/tracing"
 	"larder/internal/upstream"
 )
 
@@ -44,12 +45,23 @@ func (o *Orders) call(ctx context.Context, service Service, opening Opening) (Re
 	}
 	defer o.flights.enter()()
 	end := o.end()
-	record, err := o.deps.Journal.Begin(ctx, opening)
+	record, err := o.open(ctx, opening)
 	if err != nil {
 		return Result{}, o.notBegun(ctx, opening, err)
 	}
 	number := record.Calls[len(record.Calls)-1].Number
 	return o.made(ctx, end, service, record, number, opening.Body), nil
+}
+
+// open has the journal open a call.
+func (o *Orders) open(ctx context.Context, opening Opening) (Record, error) {
+	ctx, span := tracing.Start(ctx, "journal.begin")
+	defer span.End()
+	record, err := o.deps.Journal.Begin(ctx, opening)
+	if err != nil {
+		span.Fail("not_begun")
+	}
+	return record, err
 }
 
 // notBegun sees to a call that the journal may have opened although it said
@@ -95,12 +107,14 @@ func (o *Orders) make(
 	ctx context.Context, end time.Time, service Service, record *Record, number int, body []byte,
 ) (e Ending, wait time.Duration) {
 	call, _ := record.Call(number)
+	ctx, span := tracing.Start(ctx, "order."+string(call.Operation))
+	defer func() { traceCall(span, record, &e) }()
 	ctx, cancel := context.WithDeadline(context.WithoutCancel(ctx), end)
 	defer cancel()
 	e = Ending{Connection: record.Connection, Ref: record.Ref, Call: number}
 	if err := ctx.Err(); err != nil {
 		e.Outcome = OutcomeNotSent
-		o.logCall(record, call, &e, fmt.Errorf("it took too long to open the call: %w", err))
+		o.logCall(ctx, record, call, &e, fmt.Errorf("it took too long to open the call: %w", err))
 		return e, 0
 	}
 	ctx = upstream.WithTries(ctx, func(try upstream.Try) { e.Tries = append(e.Tries, tried(try)) })
@@ -126,9 +140,22 @@ func (o *Orders) make(
 	e.Outcome = OutcomeDone
 	if err != nil {
 		wait = o.failed(&e, err)
-		o.logCall(record, call, &e, err)
+		o.logCall(ctx, record, call, &e, err)
 	}
 	return e, wait
+}
+
+// traceCall ends the span of a call with what became of it.
+func traceCall(span tracing.Span, record *Record, e *Ending) {
+	span.Text("larder.connection", record.Connection)
+	span.Text("larder.restaurant", string(record.Restaurant))
+	span.Text("larder.ref", record.Ref)
+	span.Text("larder.outcome", string(e.Outcome))
+	span.Number("larder.tries", len(e.Tries))
+	if e.Outcome != OutcomeDone {
+		span.Fail(string(e.Outcome))
+	}
+	span.End()
 }
 
 func change(answer upstream.Answer, err error) (*Answer, error) { return answered(answer), err }
@@ -183,12 +210,12 @@ func outcomeOf(effect upstream.Effect, refused bool) Outcome {
 
 // logCall says why a call gave no certain answer; the answer given to the
 // client does not tell.
-func (o *Orders) logCall(record *Record, call Call, e *Ending, err error) {
+func (o *Orders) logCall(ctx context.Context, record *Record, call Call, e *Ending, err error) {
 	if e.Outcome == OutcomeRefused {
 		return
 	}
 	cause := err
-	entry := o.log.WithFields(fields("order.call_failed", record, call.Operation, e.Outcome))
+	entry := o.log.WithFields(fields("order.call_failed", record, call.Operation, e.Outcome)).WithFields(tracing.Fields(ctx))
 	if answer, ok := errors.AsType[*upstream.Error](err); ok {
 		cause = answer.Err
 		entry = entry.WithFields(logrus.Fields{"status": answer.Status, "code": answer.Code})
@@ -203,6 +230,8 @@ func (o *Orders) logCall(record *Record, call Call, e *Ending, err error) {
 // the journal does not take is written later; it is answered all the same,
 // for it is known (policy O12).
 func (o *Orders) finish(ctx context.Context, record Record, e Ending) Result {
+	ctx, span := tracing.Start(ctx, "journal.finish")
+	defer span.End()
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), finishLimit)
 	defer cancel()
 	known := record.ended(e, o.deps.Clock())
@@ -219,6 +248,7 @@ func (o *Orders) finish(ctx context.Context, record Record, e Ending) Result {
 			return result(known, known, e.Call)
 		}
 		if !waited(ctx, pause) {
+			span.Fail("late")
 			o.late.put(o, unwritten{ending: &e, record: known})
 			return result(known, known, e.Call)
 		}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"larder/internal/tracing"
 	"larder/internal/upstream"
 )
 
@@ -54,6 +55,8 @@ func (o *Orders) Place(ctx context.Context, p Placing) (Result, error) {
 
 // judge gives the verdict of an order that may be placed.
 func (o *Orders) judge(ctx context.Context, p *Placing) (*Verdict, error) {
+	ctx, span := tracing.Start(ctx, "order.validate")
+	defer span.End()
 	version, catalogue, err := o.deps.Catalogues.Catalogue(ctx, p.Restaurant)
 	if err != nil {
 		return nil, err
@@ -65,6 +68,8 @@ func (o *Orders) judge(ctx context.Context, p *Placing) (*Verdict, error) {
 	if err != nil {
 		return nil, err
 	}
+	span.Number("larder.menu_version", int(version))
+	span.Number("larder.violations", len(verdict.Violations))
 	if !verdict.Valid {
 		return nil, &InvalidError{Verdict: verdict}
 	}

@@ -13,6 +13,7 @@ import (
 
 	"larder/cache"
 	"larder/internal/menu"
+	"larder/internal/tracing"
 )
 
 // recordLimit bounds the writing of a run's last record, which happens even
@@ -87,6 +88,8 @@ func (r *Runner) once(ctx context.Context, w work, run Run) (Run, error) {
 // is what kept it from its work.
 func (r *Runner) held(ctx context.Context, t *target, run *Run, held lease) error {
 	began := time.Now()
+	ctx, span := r.tracing.Root(ctx, "sync.run")
+	defer func() { traceRun(span, run) }()
 	within, cancel := context.WithTimeoutCause(ctx, r.cfg.Deadline, deadlineError{after: r.cfg.Deadline})
 	within, lose := context.WithCancelCause(within)
 	var keeping stdsync.WaitGroup
@@ -108,6 +111,18 @@ func (r *Runner) held(ctx context.Context, t *target, run *Run, held lease) erro
 		note = noted{}
 	}
 	return errors.Join(err, r.end(ctx, t, run, err, note))
+}
+
+// traceRun ends the span of a run with what came of it.
+func traceRun(span tracing.Span, run *Run) {
+	span.Text("larder.restaurant", string(run.Restaurant))
+	span.Text("larder.run", run.ID)
+	span.Text("larder.trigger", string(run.Trigger))
+	span.Text("larder.outcome", string(run.Outcome))
+	if run.Outcome == OutcomeFailed {
+		span.Fail(string(run.Outcome))
+	}
+	span.End()
 }
 
 // noted is what a run's end says of the current version.

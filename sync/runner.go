@@ -14,6 +14,7 @@ import (
 
 	"larder/cache"
 	"larder/internal/menu"
+	"larder/internal/tracing"
 	"larder/internal/upstream"
 )
 
@@ -60,6 +61,7 @@ type Deps struct {
 	Store       *cache.Store
 	Replica     Replica
 	Observer    Observer
+	Tracing     *tracing.Tracing // nil: off
 	Clock       func() time.Time
 	Log         logrus.FieldLogger
 }
@@ -76,6 +78,7 @@ type Runner struct {
 	store    *cache.Store
 	replica  Replica
 	observer Observer
+	tracing  *tracing.Tracing
 	clock    func() time.Time
 	log      logrus.FieldLogger
 	queue    *queue
@@ -108,7 +111,7 @@ func NewRunner(d Deps) (*Runner, error) {
 	}
 	r := &Runner{
 		cfg: d.Config, server: d.Redis, redis: d.Redis.Strict(), ordinary: d.Redis.Client(), keys: keys{d.Redis.Keys()}, scripts: newScripts(),
-		store: d.Store, replica: d.Replica, observer: d.Observer, clock: d.Clock, log: d.Log,
+		store: d.Store, replica: d.Replica, observer: d.Observer, tracing: d.Tracing, clock: d.Clock, log: d.Log,
 		queue: newQueue(d.Config.Concurrency, d.Connections), links: newLinks(), feed: newFeed(), batches: newOpenBatches(), budget: newBudget(d.Config.Memory), replaced: make(chan struct{}, 1), flights: map[string]*flight{}, asked: map[menu.RestaurantID]string{},
 	}
 	r.set.Store(set)

@@ -13,6 +13,7 @@ import (
 	"larder/configs"
 	"larder/httpapi"
 	"larder/internal/menu"
+	"larder/internal/tracing"
 	"larder/internal/upstream"
 	"larder/ordering"
 	"larder/ordering/journal"
@@ -37,6 +38,7 @@ type daemon struct {
 	validator *ordering.Validator
 	orders    *ordering.Orders
 	server    *httpapi.Server
+	tracing   *tracing.Tracing // nil: off
 }
 
 // newDaemon wires the rooms. It waits for nobody: neither Redis nor the
@@ -55,6 +57,9 @@ func newDaemon(ctx context.Context, cfg *configs.Config, log logrus.FieldLogger,
 func (d *daemon) wire(ctx context.Context, with []func(*httpapi.Deps)) (err error) {
 	cfg, log := d.cfg, d.log
 	metrics := httpapi.NewMetrics(thisBuild().Version)
+	if d.tracing, err = tracing.New(cfg.Tracing, thisBuild().Version, log); err != nil {
+		return err
+	}
 	if err := d.connect(metrics); err != nil {
 		return err
 	}
@@ -62,6 +67,9 @@ func (d *daemon) wire(ctx context.Context, with []func(*httpapi.Deps)) (err erro
 		return err
 	}
 	d.redis.Observe(metrics.Redis)
+	if err := d.tracing.Redis(d.redis.Client(), d.redis.Strict()); err != nil {
+		return err
+	}
 	d.store = cache.NewStore(d.redis, cache.StoreConfig{History: cfg.Sync.History, Clock: time.Now})
 	d.replica = cache.NewReplica(d.store, cache.ReplicaConfig{
 		Restaurants: func() []menu.RestaurantID { return d.runner.Catalogued() },
@@ -70,7 +78,7 @@ func (d *daemon) wire(ctx context.Context, with []func(*httpapi.Deps)) (err erro
 	})
 	d.runner, err = menusync.NewRunner(menusync.Deps{
 		Config: cfg.Sync, Restaurants: restaurantsOf(cfg), Connections: d.sources(),
-		Redis: d.redis, Store: d.store, Replica: d.replica, Observer: metrics, Clock: time.Now, Log: log,
+		Redis: d.redis, Store: d.store, Replica: d.replica, Observer: metrics, Tracing: d.tracing, Clock: time.Now, Log: log,
 	})
 	if err != nil {
 		return err
@@ -87,7 +95,7 @@ func (d *daemon) wire(ctx context.Context, with []func(*httpapi.Deps)) (err erro
 	deps := httpapi.Deps{
 		Replica: d.replica, Store: d.store, Runner: d.runner, Validator: d.validator, Orders: d.orders, UnknownOrders: kept.Unknown,
 		Connections: d.spellings(), Redis: d.redis, AllowMissingKey: cfg.Ordering.AllowMissingKey,
-		Metrics: metrics, Clock: time.Now, Log: log, Version: thisBuild().Version,
+		Metrics: metrics, Tracing: d.tracing, Clock: time.Now, Log: log, Version: thisBuild().Version,
 	}
 	for _, add := range with {
 		add(&deps)
@@ -146,6 +154,7 @@ func (d *daemon) run(ctx context.Context) error {
 	group.Go(func() error { return ended(d.replica.Run(behind)) })
 	group.Go(func() error { return ended(d.store.Run(behind)) })
 	group.Go(func() error { return ended(d.redis.Run(behind)) })
+	group.Go(func() error { return d.tracing.Run(behind) })
 	finished := make(chan error, 1)
 	go func() { finished <- errors.Join(group.Wait(), d.close()) }() //nolint:contextcheck // the end is bounded by itself
 	return d.bounded(ctx, finished)
@@ -188,10 +197,11 @@ func (d *daemon) close() error {
 	for _, client := range d.clients {
 		client.Close()
 	}
-	if d.redis == nil {
-		return nil
+	var err error
+	if d.redis != nil {
+		err = d.redis.Close()
 	}
-	return d.redis.Close()
+	return errors.Join(err, d.tracing.Close())
 }
 
 // ended is a room's error, without the one that only says that it was told to stop.

@@ -50,6 +50,8 @@ type Config struct {
 	// that it may be tried again (policy O8); nil means true. When false a 503
 	// is judged as any other 5xx.
 	RetryUnavailable *bool `yaml:"retry_unavailable"`
+	// Traceparent sends the W3C header of that name with calls that are traced.
+	Traceparent bool `yaml:"traceparent"`
 	// Rate is the most requests a second, menu and order calls together; 0 is
 	// no limit.
 	Rate float64 `yaml:"rate"`

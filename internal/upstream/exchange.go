@@ -7,11 +7,14 @@ import (
 	"io"
 	"maps"
 	"net/http"
+	"strconv"
 	"strings"
 	"time"
 
 	"github.com/klauspost/compress/gzip"
 	"golang.org/x/oauth2"
+
+	"larder/internal/tracing"
 )
 
 // request is one request of the service, made anew for every try. Nothing of a
@@ -48,13 +51,38 @@ func (a *answer) contentType() string {
 // no redirect: one is an answer like any other (policy O8).
 func (c *Client) send(ctx context.Context, rt http.RoundTripper, r *request, token *oauth2.Token) (*answer, error) {
 	start := time.Now()
+	ctx, span := tracing.Ask(ctx, "upstream."+string(r.op))
+	defer span.End()
 	got, err := c.exchange(ctx, rt, r, token)
+	c.trace(span, r, got)
 	call := Call{Operation: r.op, Err: err, Duration: time.Since(start)}
 	if got != nil {
 		call.Status, call.Err = got.status, got.bodyErr
 	}
 	c.observe(call)
 	return got, err
+}
+
+// trace tells of an exchange in its span: neither address nor error may be
+// shown as they are, for what they may hold.
+func (c *Client) trace(span tracing.Span, r *request, got *answer) {
+	if !span.Kept() {
+		return
+	}
+	span.Text("larder.connection", c.cfg.Name)
+	span.Text("larder.operation", string(r.op))
+	span.Text("http.request.method", r.method)
+	switch {
+	case got == nil:
+		span.Fail("no_answer")
+	case got.bodyErr != nil:
+		span.Fail("no_whole_answer")
+	case got.status >= http.StatusBadRequest:
+		span.Fail(strconv.Itoa(got.status))
+	}
+	if got != nil {
+		span.Number("http.response.status_code", got.status)
+	}
 }
 
 func (c *Client) exchange(ctx context.Context, rt http.RoundTripper, r *request, token *oauth2.Token) (*answer, error) {
@@ -75,6 +103,9 @@ func (c *Client) exchange(ctx context.Context, rt http.RoundTripper, r *request,
 	req.Header.Set("User-Agent", "larder")
 	if token != nil {
 		req.Header.Set("Authorization", "Bearer "+token.AccessToken)
+	}
+	if c.cfg.Traceparent {
+		tracing.Send(ctx, req.Header)
 	}
 	res, err := rt.RoundTrip(req)
 	if err != nil {

@@ -9,6 +9,8 @@ import (
 	"github.com/failsafe-go/failsafe-go/circuitbreaker"
 	"github.com/failsafe-go/failsafe-go/retrypolicy"
 	"github.com/sirupsen/logrus"
+
+	"larder/internal/tracing"
 )
 
 // The tries of one call and the pauses between them (policy S5).
@@ -101,7 +103,7 @@ func (c *Client) retries(
 		OnRetryScheduled(func(event failsafe.ExecutionScheduledEvent[*answer]) {
 			c.log.WithError(last).WithFields(logrus.Fields{
 				"event": "upstream.retry", "operation": last.Operation, "wait": event.Delay.String(),
-			}).Debug("trying again")
+			}).WithFields(tracing.Fields(ctx)).Debug("trying again")
 			resume = context.AfterFunc(ctx, stop)
 		}).
 		Build()

@@ -1,0 +1,67 @@
+package tracing
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"net/url"
+)
+
+// Config is the `tracing:` section of the configuration.
+type Config struct {
+	// Endpoint is where spans are sent by OTLP over HTTP, without /v1/traces;
+	// empty: nothing is traced.
+	Endpoint string `yaml:"endpoint"`
+	// Sample is the share of traces that is kept, 0 to 1, by the trace's id: of
+	// those that begin here, and of those that a caller began and keeps.
+	Sample float64 `yaml:"sample"`
+}
+
+// SetDefaults fills what is not set. It runs before the file is read, so that
+// a zero in the file stands.
+func (c *Config) SetDefaults() {
+	if c.Sample == 0 {
+		c.Sample = 1
+	}
+}
+
+// ConfigError is one wrong value of the section.
+type ConfigError struct {
+	Key string // "tracing.endpoint"
+	Msg string
+}
+
+// Error names the key and what is wrong with it.
+func (e *ConfigError) Error() string { return e.Key + ": " + e.Msg }
+
+// Validate checks the section. Every fault comes back, each a *ConfigError,
+// joined.
+func (c Config) Validate() error {
+	var errs []error
+	if msg := endpointFault(c.Endpoint); msg != "" {
+		errs = append(errs, &ConfigError{"tracing.endpoint", msg})
+	}
+	if math.IsNaN(c.Sample) || c.Sample < 0 || c.Sample > 1 {
+		errs = append(errs, &ConfigError{"tracing.sample", fmt.Sprintf("%v is not between 0 and 1", c.Sample)})
+	}
+	return errors.Join(errs...)
+}
+
+// endpointFault says why an endpoint cannot be used, or "".
+func endpointFault(endpoint string) string {
+	if endpoint == "" {
+		return ""
+	}
+	parsed, err := url.Parse(endpoint)
+	switch {
+	case err != nil:
+		return "is no URL" // the parser's words would repeat a password
+	case parsed.User != nil:
+		return "must hold no user and password: give them in OTEL_EXPORTER_OTLP_HEADERS"
+	case parsed.Scheme != "http" && parsed.Scheme != "https" || parsed.Hostname() == "":
+		return fmt.Sprintf("%q: write http:// or https:// and a host, as http://127.0.0.1:4318", endpoint)
+	case parsed.RawQuery != "" || parsed.Fragment != "":
+		return fmt.Sprintf("%q: must have neither query nor fragment", endpoint)
+	}
+	return ""
+}

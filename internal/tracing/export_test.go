@@ -1,0 +1,6 @@
+package tracing
+
+import "context"
+
+// Flush sends what waits.
+func (t *Tracing) Flush(ctx context.Context) { t.queue.flush(ctx) }

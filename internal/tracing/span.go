@@ -1,0 +1,91 @@
+package tracing
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/sirupsen/logrus"
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/codes"
+	"go.opentelemetry.io/otel/propagation"
+	"go.opentelemetry.io/otel/trace"
+)
+
+// Span is a part of a trace. The zero Span is of none and does nothing.
+type Span struct{ span trace.Span }
+
+// Start begins a part of what ctx belongs to; without a trace that is kept it
+// gives ctx itself, and does nothing. The caller ends the Span.
+func Start(ctx context.Context, what string) (context.Context, Span) {
+	return start(ctx, what, trace.SpanKindInternal)
+}
+
+// Ask begins the part of a trace in which somebody else is asked over the
+// network; as Start in all else.
+func Ask(ctx context.Context, what string) (context.Context, Span) {
+	return start(ctx, what, trace.SpanKindClient)
+}
+
+func start(ctx context.Context, what string, kind trace.SpanKind) (context.Context, Span) {
+	above := trace.SpanFromContext(ctx)
+	if !above.IsRecording() {
+		return ctx, Span{}
+	}
+	ctx, span := above.TracerProvider().Tracer(name).Start(ctx, what, trace.WithSpanKind(kind))
+	return ctx, Span{span}
+}
+
+// Kept tells whether what is set on the Span goes anywhere.
+func (s Span) Kept() bool { return s.span != nil && s.span.IsRecording() }
+
+// Name gives the Span another name.
+func (s Span) Name(what string) {
+	if s.Kept() {
+		s.span.SetName(what)
+	}
+}
+
+// Text sets an attribute. It must be nothing of a guest's, and no secret.
+func (s Span) Text(key, value string) {
+	if s.Kept() {
+		s.span.SetAttributes(attribute.String(key, value))
+	}
+}
+
+// Number sets an attribute.
+func (s Span) Number(key string, value int) {
+	if s.Kept() {
+		s.span.SetAttributes(attribute.Int(key, value))
+	}
+}
+
+// Fail marks the Span as failed; kind is one of a closed list, not an error's
+// text.
+func (s Span) Fail(kind string) {
+	if s.Kept() {
+		s.span.SetAttributes(attribute.String("error.type", kind))
+		s.span.SetStatus(codes.Error, "")
+	}
+}
+
+// End ends the Span.
+func (s Span) End() {
+	if s.span != nil {
+		s.span.End()
+	}
+}
+
+// Send puts the traceparent of ctx into the header of a request.
+func Send(ctx context.Context, header http.Header) {
+	propagation.TraceContext{}.Inject(ctx, propagation.HeaderCarrier(header))
+}
+
+// Fields are the ids of the trace that ctx belongs to, for a line of the log:
+// none where it is not kept.
+func Fields(ctx context.Context) logrus.Fields {
+	of := trace.SpanContextFromContext(ctx)
+	if !of.IsSampled() {
+		return nil
+	}
+	return logrus.Fields{"trace_id": of.TraceID().String(), "span_id": of.SpanID().String()}
+}

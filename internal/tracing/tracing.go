@@ -1,0 +1,164 @@
+package tracing
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/redis/go-redis/extra/redisotel/v9"
+	"github.com/redis/go-redis/v9"
+	"github.com/sirupsen/logrus"
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/exporters/otlp/otlptrace/otlptracehttp"
+	"go.opentelemetry.io/otel/propagation"
+	"go.opentelemetry.io/otel/sdk/resource"
+	sdk "go.opentelemetry.io/otel/sdk/trace"
+	"go.opentelemetry.io/otel/trace"
+)
+
+// name is what spans name as their library.
+const name = "larder"
+
+const (
+	// sendLimit bounds the sending of one batch, with its retries.
+	sendLimit = 10 * time.Second
+	// closeLimit bounds the sending of what is left at the end.
+	closeLimit = 2 * time.Second
+	// maxText is the longest text that an attribute keeps, in bytes.
+	maxText = 200
+)
+
+// Tracing makes spans and sends them. A nil *Tracing is one that is off: its
+// methods do nothing. It is safe for concurrent use and starts no goroutine;
+// Run sends while it runs.
+type Tracing struct {
+	provider *sdk.TracerProvider
+	tracer   trace.Tracer
+	queue    *queue
+}
+
+// New makes what the section asks for, nil without an endpoint. version is the
+// build's. It sends nothing yet. What the section does not say (headers,
+// certificates, compression) is taken from OpenTelemetry's standard environment,
+// OTEL_EXPORTER_OTLP_…; the endpoint is not. Errors: *ConfigError, joined.
+func New(cfg Config, version string, log logrus.FieldLogger) (*Tracing, error) {
+	if err := cfg.Validate(); err != nil {
+		return nil, err
+	}
+	if cfg.Endpoint == "" {
+		return nil, nil //nolint:nilnil // nil is a Tracing that is off
+	}
+	exporter := otlptracehttp.NewUnstarted(
+		otlptracehttp.WithEndpointURL(strings.TrimRight(cfg.Endpoint, "/")+"/v1/traces"),
+		otlptracehttp.WithTimeout(sendLimit),
+		otlptracehttp.WithRetry(otlptracehttp.RetryConfig{
+			Enabled: true, InitialInterval: 500 * time.Millisecond, MaxInterval: 2 * time.Second, MaxElapsedTime: sendLimit,
+		}),
+	)
+	t := &Tracing{queue: newQueue(exporter, log)}
+	limits := sdk.NewSpanLimits()
+	limits.AttributeValueLengthLimit = maxText
+	sampled := sdk.TraceIDRatioBased(cfg.Sample)
+	t.provider = sdk.NewTracerProvider(
+		sdk.WithSpanProcessor(t.queue), sdk.WithRawSpanLimits(limits),
+		sdk.WithSampler(sdk.ParentBased(roots{sampled}, sdk.WithRemoteParentSampled(sampled))),
+		sdk.WithResource(resource.NewSchemaless(
+			attribute.String("service.name", name), attribute.String("service.version", version),
+		)),
+	)
+	t.tracer = t.provider.Tracer(name)
+	return t, nil
+}
+
+// Redis traces what a client sends: the names of commands, never their
+// arguments. It is for the wiring, before anything is sent.
+func (t *Tracing) Redis(clients ...redis.UniversalClient) error {
+	if t == nil {
+		return nil
+	}
+	for _, client := range clients {
+		err := redisotel.InstrumentTracing(client, redisotel.WithTracerProvider(t.provider),
+			redisotel.WithDBStatement(false), redisotel.WithCallerEnabled(false), redisotel.WithDialFilter(true))
+		if err != nil {
+			return fmt.Errorf("tracing: redis: %w", err)
+		}
+	}
+	return nil
+}
+
+// Serve begins the span of a request that came in, below the one that its
+// traceparent names where it has one. Its name is given at the end, by Served.
+func (t *Tracing) Serve(ctx context.Context, header http.Header, method string) (context.Context, Span) {
+	if t == nil {
+		return ctx, Span{}
+	}
+	ctx = propagation.TraceContext{}.Extract(ctx, propagation.HeaderCarrier(header))
+	ctx, span := t.tracer.Start(ctx, method, trace.WithSpanKind(trace.SpanKindServer))
+	return ctx, Span{span}
+}
+
+// Root begins a trace of something that nobody asked for by a request.
+func (t *Tracing) Root(ctx context.Context, what string) (context.Context, Span) {
+	if t == nil {
+		return ctx, Span{}
+	}
+	ctx, span := t.tracer.Start(ctx, what, trace.WithNewRoot())
+	return ctx, Span{span}
+}
+
+// Run sends spans until ctx ends; Close sends what is left. It gives nil.
+func (t *Tracing) Run(ctx context.Context) error {
+	if t == nil {
+		return nil
+	}
+	t.queue.run(ctx)
+	return nil
+}
+
+// Close sends what is left, for two seconds at most, and lets go of the
+// endpoint's connections. It is for the end, when no span is made any more.
+func (t *Tracing) Close() error {
+	if t == nil {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), closeLimit)
+	defer cancel()
+	t.queue.flush(ctx)
+	t.queue.dropRest()
+	if err := errors.Join(t.provider.Shutdown(ctx), t.queue.exporter.Shutdown(ctx)); err != nil {
+		return fmt.Errorf("tracing: close: %w", err)
+	}
+	return nil
+}
+
+// Spans counts the spans that were kept since the start.
+type Spans struct {
+	Sent    uint64
+	Dropped uint64 // the queue was full, or the endpoint did not take them
+}
+
+// Spans gives what was counted.
+func (t *Tracing) Spans() Spans {
+	if t == nil {
+		return Spans{}
+	}
+	return Spans{Sent: t.queue.sent.Load(), Dropped: t.queue.dropped.Load()}
+}
+
+// roots decides what begins a trace: a request, or what Root names. What talks
+// to others by itself (a look into Redis every few seconds) begins none.
+type roots struct{ sampled sdk.Sampler }
+
+// ShouldSample implements sdk.Sampler.
+func (r roots) ShouldSample(p sdk.SamplingParameters) sdk.SamplingResult {
+	if p.Kind == trace.SpanKindClient {
+		return sdk.SamplingResult{Decision: sdk.Drop}
+	}
+	return r.sampled.ShouldSample(p)
+}
+
+// Description implements sdk.Sampler.
+func (r roots) Description() string { return "requests:" + r.sampled.Description() }

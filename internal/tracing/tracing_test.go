@@ -1,0 +1,173 @@
+package tracing_test
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/sirupsen/logrus"
+	logtest "github.com/sirupsen/logrus/hooks/test"
+	"go.uber.org/goleak"
+	"golang.org/x/sync/errgroup"
+
+	"larder/internal/tracing"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// collector counts what arrives, and answers as a test says.
+func collector(t *testing.T, status *atomic.Int64) (url string, arrived *atomic.Int64) {
+	t.Helper()
+	arrived = new(atomic.Int64)
+	server := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, _ *http.Request) {
+		arrived.Add(1)
+		rw.WriteHeader(int(status.Load()))
+	}))
+	t.Cleanup(server.Close)
+	return server.URL, arrived
+}
+
+func made(t *testing.T, cfg tracing.Config, log logrus.FieldLogger) *tracing.Tracing {
+	t.Helper()
+	traces, err := tracing.New(cfg, "1.2.3", log)
+	if err != nil || traces == nil {
+		t.Fatalf("got %v, %v", traces, err)
+	}
+	return traces
+}
+
+// span is one request that is traced.
+func span(traces *tracing.Tracing) {
+	ctx, request := traces.Serve(context.Background(), http.Header{}, http.MethodGet)
+	_, part := tracing.Start(ctx, "part")
+	part.End()
+	request.End()
+}
+
+func TestConfigNamesItsFaults(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		cfg  tracing.Config
+		says string
+	}{
+		"no scheme":    {tracing.Config{Endpoint: "127.0.0.1:4318", Sample: 1}, "tracing.endpoint: "},
+		"another one":  {tracing.Config{Endpoint: "grpc://collector:4317", Sample: 1}, "write http:// or https://"},
+		"a password":   {tracing.Config{Endpoint: "http://me:hidden@collector", Sample: 1}, "OTEL_EXPORTER_OTLP_HEADERS"},
+		"a query":      {tracing.Config{Endpoint: "http://collector?x=1", Sample: 1}, "neither query nor fragment"},
+		"sample above": {tracing.Config{Sample: 1.5}, "tracing.sample: 1.5 is not between 0 and 1"},
+		"sample below": {tracing.Config{Sample: -1}, "tracing.sample: -1"},
+	} {
+		err := tc.cfg.Validate()
+		var fault *tracing.ConfigError
+		if !errors.As(err, &fault) || !strings.Contains(err.Error(), tc.says) || strings.Contains(err.Error(), "hidden") {
+			t.Errorf("%s: got %v, want %q", name, err, tc.says)
+		}
+	}
+	if err := (tracing.Config{Endpoint: "https://collector.example/otlp", Sample: 0}).Validate(); err != nil {
+		t.Errorf("a good one: %v", err)
+	}
+}
+
+// Without an endpoint there is nothing, and every method of it may be called.
+func TestOffCostsNothing(t *testing.T) { //nolint:paralleltest // counts allocations
+	traces, err := tracing.New(tracing.Config{Sample: 1}, "1.2.3", logrus.New())
+	if traces != nil || err != nil {
+		t.Fatalf("got %v, %v", traces, err)
+	}
+	ctx := context.WithValue(t.Context(), http.LocalAddrContextKey, "x")
+	header := http.Header{"Traceparent": {"00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"}}
+	took := testing.AllocsPerRun(1000, func() {
+		ctx, request := traces.Serve(ctx, header, http.MethodGet)
+		ctx, part := tracing.Start(ctx, "part")
+		part.Text("key", "value")
+		part.Number("number", 1)
+		part.Fail("kind")
+		part.End()
+		if tracing.Fields(ctx) != nil {
+			t.Error("ids of no trace")
+		}
+		request.End()
+	})
+	if took != 0 {
+		t.Errorf("%v allocations", took)
+	}
+	if err := errors.Join(traces.Redis(), traces.Run(ctx), traces.Close()); err != nil || traces.Spans() != (tracing.Spans{}) {
+		t.Errorf("%v, %+v", err, traces.Spans())
+	}
+}
+
+// What no collector takes is dropped and counted, and told once; what it takes
+// again is told once too.
+func TestACollectorThatRefuses(t *testing.T) {
+	t.Parallel()
+	var status atomic.Int64
+	status.Store(http.StatusBadRequest) // 5xx would be tried again
+	url, arrived := collector(t, &status)
+	log, told := logtest.NewNullLogger()
+	traces := made(t, tracing.Config{Endpoint: url, Sample: 1}, log)
+	for range 2 {
+		span(traces)
+		traces.Flush(t.Context())
+	}
+	status.Store(http.StatusOK)
+	span(traces)
+	if err := traces.Close(); err != nil {
+		t.Error(err)
+	}
+	if got := traces.Spans(); got != (tracing.Spans{Sent: 2, Dropped: 4}) || arrived.Load() != 3 {
+		t.Errorf("got %+v by %d requests", got, arrived.Load())
+	}
+	var events []any
+	for _, entry := range told.AllEntries() {
+		events = append(events, entry.Data["event"])
+	}
+	if len(events) != 2 || events[0] != "tracing.failed" || events[1] != "tracing.resumed" {
+		t.Errorf("the log has %v", events)
+	}
+}
+
+// However many spans end, few wait, and Run sends them in batches.
+func TestTheQueueIsBounded(t *testing.T) {
+	t.Parallel()
+	var status atomic.Int64
+	status.Store(http.StatusOK)
+	url, _ := collector(t, &status)
+	log, _ := logtest.NewNullLogger()
+	traces := made(t, tracing.Config{Endpoint: url, Sample: 1}, log)
+	for range 5000 {
+		span(traces)
+	}
+	if got := traces.Spans(); got.Dropped != 2*5000-4096 {
+		t.Errorf("%d were dropped", got.Dropped)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	var group errgroup.Group
+	group.Go(func() error { return traces.Run(ctx) })
+	stop()
+	if err := errors.Join(group.Wait(), traces.Close()); err != nil {
+		t.Error(err)
+	}
+	if got := traces.Spans(); got.Sent != 4096 {
+		t.Errorf("%d were sent", got.Sent)
+	}
+}
+
+// A sample of 0 keeps nothing, whatever a caller wants.
+func TestNothingIsKept(t *testing.T) {
+	t.Parallel()
+	log, _ := logtest.NewNullLogger()
+	traces := made(t, tracing.Config{Endpoint: "http://127.0.0.1:1", Sample: 0}, log)
+	header := http.Header{"Traceparent": {"00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"}}
+	ctx, request := traces.Serve(t.Context(), header, http.MethodGet)
+	if request.Kept() || tracing.Fields(ctx) != nil {
+		t.Error("a span is kept")
+	}
+	request.End()
+	if err := traces.Close(); err != nil || traces.Spans() != (tracing.Spans{}) {
+		t.Errorf("%v, %+v", err, traces.Spans())
+	}
+}
