@@ -100,7 +100,7 @@ async function visit(browser, options) {
 async function picture(opened) {
   for (const [i, { page }] of opened.entries()) {
     try {
-      step(`kept ${await shot(page, `failed-${i + 1}`)}`);
+      step(`kept ${await shot(page, `failed-${i + 1}`, { full: false })}`);
     } catch (error) {
       step(`no picture: ${error.message.split('\n')[0]}`);
     }

@@ -37,7 +37,7 @@ await scenario({ size: 'phone', expected: [...answers, /net::ERR_ABORTED/] }, as
     step('a double click makes one order');
     let before = await count();
     await fillPickup(page);
-    await submit.dblclick();
+    await submit.dblclick(); // the second click must find nothing to do
     await ends(page, 'placed');
     same(await count(), before + 1, 'orders after a double click');
 
