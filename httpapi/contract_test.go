@@ -137,6 +137,7 @@ func (c *contract) judge(x talk) error {
 func (x talk) elsewhere() bool {
 	var problem struct{ Code string }
 	return x.status == http.StatusRequestHeaderFieldsTooLarge ||
+		x.status == http.StatusMethodNotAllowed && x.request.Method == http.MethodHead || // of a stream
 		x.status == http.StatusNotFound && json.Unmarshal(x.body, &problem) == nil && problem.Code == "not_found"
 }
 

@@ -198,7 +198,7 @@ func TestCommandsAgainstARunningDaemon(t *testing.T) {
 			t.Errorf("menu show --json prints no JSON")
 		}
 		env := []string{"LARDER_CONNECTIONS_0_BASE_URL=" + kitchen, "LARDER_CONNECTIONS_0_AUTH_URL=" + kitchen}
-		file := write(t, "bistro.json", string(sandbox.Bistro(sandbox.BistroID, kitchen)))
+		file := write(t, "bistro.json", string(sandbox.Bistro(sandbox.BistroID, demoPhotos)))
 		got := command{env: env}.run(t, "menu", "diff", "--config", "../../configs/demo.yaml", "--restaurant", sandbox.BistroID, file, sandbox.BistroID)
 		if got.status != statusDone || got.out != "no difference\n" {
 			t.Errorf("menu diff of a file and the service: %+v", got)
