@@ -249,7 +249,7 @@ func TestManagedIsStartedAgain(t *testing.T) {
 		t.Errorf("Run: %v", err)
 	}
 	for _, entry := range hook.AllEntries() {
-		if entry.Data["event"] == "redis.managed_died" && !slices.Contains(killed, any(entry.Data["pid"])) {
+		if entry.Data["event"] == "redis.managed_died" && !slices.Contains(killed, entry.Data["pid"]) {
 			t.Errorf("said that %v has died, killed were %v", entry.Data["pid"], killed)
 		}
 	}

@@ -47,8 +47,7 @@ func (o observer) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.Proc
 
 // unanswered is the error, nil where it is Redis's own word.
 func unanswered(err error) error {
-	var answer redis.Error
-	if errors.As(err, &answer) {
+	if _, ok := errors.AsType[redis.Error](err); ok {
 		return nil
 	}
 	return err

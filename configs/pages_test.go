@@ -60,7 +60,7 @@ func source(t *testing.T) string {
 			if err != nil || filepath.Ext(path) != ".go" || strings.HasSuffix(path, "_test.go") {
 				return err
 			}
-			content, err := os.ReadFile(path) //nolint:gosec // the project's own code
+			content, err := os.ReadFile(path)
 			text.Write(content)
 			return err
 		})

@@ -68,7 +68,7 @@ func unpacked(packed []byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return io.ReadAll(reader) //nolint:gosec // of a file that is a part of larder
+	return io.ReadAll(reader)
 }
 
 // answerFixed answers with what is the same as long as larder runs.

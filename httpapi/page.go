@@ -24,7 +24,7 @@ type PageConfig struct {
 	ImageOrigins []string `yaml:"image_origins"`
 }
 
-var currencyForm = regexp.MustCompile("^[A-Z]{3}$") //nolint:gochecknoglobals // constant
+var currencyForm = regexp.MustCompile("^[A-Z]{3}$")
 
 var errNoPage = errors.New("httpapi: page.html is not among what is embedded; run go generate in httpapi/web")
 

@@ -62,31 +62,25 @@ func (a *asker) optional(ctx context.Context, question, preset, flag string) (st
 	return text, err
 }
 
-// sure asks yes or no.
-func (a *asker) sure(ctx context.Context, question string, preset bool) (bool, error) {
+// sure asks yes or no; no is what counts where nothing is said.
+func (a *asker) sure(ctx context.Context, question string) (bool, error) {
 	if a.mute {
-		return preset, nil
-	}
-	choice := " [y/N]"
-	if preset {
-		choice = " [Y/n]"
+		return false, nil
 	}
 	for range triesOfPeople {
-		text, err := a.read(ctx, question+choice, "--yes")
+		text, err := a.read(ctx, question+" [y/N]", "--yes")
 		if err != nil {
 			return false, err
 		}
 		switch strings.ToLower(text) {
-		case "":
-			return preset, nil
 		case "y", "yes":
 			return true, nil
-		case "n", "no":
+		case "", "n", "no":
 			return false, nil
 		}
 		a.say("Say y or n.")
 	}
-	return preset, nil
+	return false, nil
 }
 
 // choice asks for one of a few answers, of which the first is the usual one.

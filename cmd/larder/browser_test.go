@@ -106,7 +106,7 @@ func browsedDemo(t *testing.T, args ...string) []string {
 
 // TestBrowser runs tools/browser/scenarios in a real browser against a demo
 // with the bistro. Pictures of the pages are kept below .cache/screenshots.
-func TestBrowser(t *testing.T) {
+func TestBrowser(t *testing.T) { //nolint:tparallel // its scenarios share a demo
 	t.Parallel()
 	b := newBrowser(t)
 	b.env = browsedDemo(t)
@@ -115,7 +115,7 @@ func TestBrowser(t *testing.T) {
 
 // TestBrowserOps runs tools/browser/ops, the operators' console, against a demo
 // of its own: it changes menus.
-func TestBrowserOps(t *testing.T) {
+func TestBrowserOps(t *testing.T) { //nolint:tparallel // its scenarios share a demo
 	t.Parallel()
 	b := newBrowser(t)
 	b.env = browsedDemo(t)
@@ -123,7 +123,7 @@ func TestBrowserOps(t *testing.T) {
 }
 
 // TestBrowserLarge does the same against a menu of 400 dishes.
-func TestBrowserLarge(t *testing.T) {
+func TestBrowserLarge(t *testing.T) { //nolint:paralleltest // it measures
 	b := newBrowser(t)
 	b.env = browsedDemo(t, "--restaurants", "1", "--products", "400")
 	b.run(t, "large")

@@ -111,7 +111,7 @@ func (i image) unpack(t *testing.T) (root string) {
 
 // within makes a command run with the folder as its root and as the image's
 // user: as root for real, else in a user namespace, where the kernel lets one.
-func (i image) within(t *testing.T, root string, env []string, words []string) *exec.Cmd {
+func (i image) within(t *testing.T, root string, env, words []string) *exec.Cmd {
 	t.Helper()
 	const id = 65532
 	if i.user != "65532:65532" {

@@ -137,11 +137,11 @@ func (s *conversation) mayWrite(ctx context.Context) (replaces bool, err error) 
 	case err != nil:
 		return false, fmt.Errorf("%s: %w", s.file, innermost(err))
 	case info.IsDir():
-		return false, &usageError{fmt.Sprintf("%s is a folder: name a file in it", s.file)}
+		return false, &usageError{s.file + " is a folder: name a file in it"}
 	case s.flag("overwrite"):
 		return true, nil
 	}
-	sure, err := s.ask.sure(ctx, s.file+" is there already. Replace it?", false)
+	sure, err := s.ask.sure(ctx, s.file+" is there already. Replace it?")
 	if err == nil && !sure {
 		err = &steppedError{fmt.Errorf("%s is there already and stays as it is", s.file), "another FILE, or --overwrite"}
 	}
@@ -161,7 +161,7 @@ func (s *conversation) connect(ctx context.Context) error {
 		if works || err != nil {
 			return err
 		}
-		keep, err := s.ask.sure(ctx, "The connection does not work as it is. Keep it all the same? (No asks again)", false)
+		keep, err := s.ask.sure(ctx, "The connection does not work as it is. Keep it all the same? (No asks again)")
 		if keep || err != nil {
 			return err
 		}

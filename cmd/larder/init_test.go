@@ -278,7 +278,7 @@ func (p *typist) sees(pattern, types string) {
 func (p *typist) status() int {
 	p.t.Helper()
 	select {
-	case <-p.ended:
+	case <-p.ended: //nolint:errcheck // its status says it
 		return p.cmd.ProcessState.ExitCode()
 	case <-time.After(patience):
 		p.t.Fatalf("it does not end:\n%s", p.screen)

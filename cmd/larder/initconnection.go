@@ -121,7 +121,7 @@ func (s *conversation) secretOfFile(ctx context.Context) (err error) {
 				return err
 			}
 		}
-		content, err := os.ReadFile(s.secret.file) //nolint:gosec // G304: the person who configures larder names the file
+		content, err := os.ReadFile(s.secret.file)
 		if err == nil && strings.TrimSpace(string(content)) == "" {
 			err = errors.New("the file is empty")
 		}
@@ -366,7 +366,7 @@ func (s *conversation) tryRestaurants(ctx context.Context, ids []string) (again 
 		if err := s.unattended(); err != nil {
 			return false, err
 		}
-		keep, err := s.ask.sure(ctx, "Not every restaurant has a menu. Keep them all the same? (No asks again)", false)
+		keep, err := s.ask.sure(ctx, "Not every restaurant has a menu. Keep them all the same? (No asks again)")
 		if err != nil || !keep {
 			return true, err
 		}

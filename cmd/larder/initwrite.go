@@ -42,7 +42,7 @@ func (s *conversation) store(ctx context.Context) error {
 		if works || err != nil {
 			return err
 		}
-		keep, err := s.ask.sure(ctx, "Keep it all the same? (No asks again)", false)
+		keep, err := s.ask.sure(ctx, "Keep it all the same? (No asks again)")
 		if keep || err != nil {
 			return err
 		}

@@ -139,7 +139,7 @@ func TestSystemdLetsAFullLarderLive(t *testing.T) {
 
 // What does not answer is not called alive. It is not parallel: the library
 // reads the environment of this process.
-func TestSystemdIsNotToldOfALarderThatHangs(t *testing.T) {
+func TestSystemdIsNotToldOfALarderThatHangs(t *testing.T) { //nolint:paralleltest // see above
 	systemd := newSystemd(t)
 	for _, entry := range systemd.env() {
 		name, value, _ := strings.Cut(entry, "=")

@@ -221,11 +221,12 @@ func (s *sight) summary() string {
 			counts[trouble]++
 		}
 	}
-	text := fmt.Sprintf("%s, %d ok", plural(len(s.Restaurants), "restaurant", "restaurants"), well)
+	var text strings.Builder
+	fmt.Fprintf(&text, "%s, %d ok", plural(len(s.Restaurants), "restaurant", "restaurants"), well)
 	for _, trouble := range slices.Sorted(maps.Keys(counts)) {
-		text += fmt.Sprintf(", %d %s", counts[trouble], trouble)
+		fmt.Fprintf(&text, ", %d %s", counts[trouble], trouble)
 	}
-	return text
+	return text.String()
 }
 
 // worstFirst orders restaurants for a person with little room: those with

@@ -72,7 +72,7 @@ func (v *watcher) run(ctx context.Context) error {
 		seen, err := v.look(ctx)
 		switch {
 		case ctx.Err() != nil:
-			return nil
+			return nil //nolint:nilerr // it was told to stop
 		case err != nil && v.last == nil:
 			return err
 		case err != nil:
@@ -83,7 +83,7 @@ func (v *watcher) run(ctx context.Context) error {
 		}
 		v.last = seen
 		if sleep(ctx, max(v.every, restFor*time.Since(began))) != nil {
-			return nil
+			return nil //nolint:nilerr // it was told to stop
 		}
 	}
 }

@@ -14,20 +14,15 @@ import (
 	"larder/httpapi/web"
 )
 
-func served(t *testing.T, asset *web.Asset, query string, headers map[string]string) (*http.Response, []byte) {
+func served(t *testing.T, asset *web.Asset, query string, headers map[string]string) (answer *httptest.ResponseRecorder, body []byte) {
 	t.Helper()
 	request := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/web/shop.js"+query, http.NoBody)
 	for name, value := range headers {
 		request.Header.Set(name, value)
 	}
-	recorder := httptest.NewRecorder()
-	asset.ServeHTTP(recorder, request)
-	answer := recorder.Result()
-	body, err := io.ReadAll(answer.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return answer, body
+	answer = httptest.NewRecorder()
+	asset.ServeHTTP(answer, request)
+	return answer, answer.Body.Bytes()
 }
 
 func TestAssetInEveryCoding(t *testing.T) {
@@ -43,10 +38,10 @@ func TestAssetInEveryCoding(t *testing.T) {
 		{"identity", ""},
 	} {
 		answer, body := served(t, asset, "", map[string]string{"Accept-Encoding": test.accepts})
-		if got := answer.Header.Get("Content-Encoding"); got != test.coding {
+		if got := answer.Header().Get("Content-Encoding"); got != test.coding {
 			t.Errorf("Accept-Encoding %q: coding %q, want %q", test.accepts, got, test.coding)
 		}
-		if got := answer.Header.Get("Content-Length"); got != strconv.Itoa(len(body)) {
+		if got := answer.Header().Get("Content-Length"); got != strconv.Itoa(len(body)) {
 			t.Errorf("Accept-Encoding %q: Content-Length %q of %d bytes", test.accepts, got, len(body))
 		}
 		var reader io.Reader = strings.NewReader(string(body))
@@ -67,7 +62,7 @@ func TestAssetInEveryCoding(t *testing.T) {
 			"Content-Type": "text/javascript; charset=utf-8", "X-Content-Type-Options": "nosniff", "Vary": "Accept-Encoding",
 			"Cache-Control": "public, max-age=300, stale-while-revalidate=86400", "ETag": `W/"` + asset.Version() + `"`,
 		} {
-			if got := answer.Header.Get(name); got != want {
+			if got := answer.Header().Get(name); got != want {
 				t.Errorf("%s is %q, want %q", name, got, want)
 			}
 		}
@@ -77,18 +72,18 @@ func TestAssetInEveryCoding(t *testing.T) {
 func TestAssetIsKept(t *testing.T) {
 	t.Parallel()
 	asset := web.NewAsset("shop.js", []byte("1"))
-	if answer, _ := served(t, asset, "?v="+asset.Version(), nil); answer.Header.Get("Cache-Control") != "public, max-age=31536000, immutable" {
-		t.Errorf("by its version: %q", answer.Header.Get("Cache-Control"))
+	if answer, _ := served(t, asset, "?v="+asset.Version(), nil); answer.Header().Get("Cache-Control") != "public, max-age=31536000, immutable" {
+		t.Errorf("by its version: %q", answer.Header().Get("Cache-Control"))
 	}
-	if answer, _ := served(t, asset, "?v=older", nil); answer.Header.Get("Cache-Control") == "public, max-age=31536000, immutable" {
+	if answer, _ := served(t, asset, "?v=older", nil); answer.Header().Get("Cache-Control") == "public, max-age=31536000, immutable" {
 		t.Error("another version's address is kept for ever")
 	}
 	answer, body := served(t, asset, "", map[string]string{"If-None-Match": `W/"` + asset.Version() + `"`, "Accept-Encoding": "br"})
-	if answer.StatusCode != http.StatusNotModified || len(body) > 0 {
-		t.Errorf("If-None-Match: status %d with %d bytes", answer.StatusCode, len(body))
+	if answer.Code != http.StatusNotModified || len(body) > 0 {
+		t.Errorf("If-None-Match: status %d with %d bytes", answer.Code, len(body))
 	}
-	if answer, _ := served(t, web.NewAsset("page.html", []byte("<p>")), "", nil); answer.Header.Get("Cache-Control") != "no-cache" {
-		t.Errorf("a page: %q", answer.Header.Get("Cache-Control"))
+	if answer, _ := served(t, web.NewAsset("page.html", []byte("<p>")), "", nil); answer.Header().Get("Cache-Control") != "no-cache" {
+		t.Errorf("a page: %q", answer.Header().Get("Cache-Control"))
 	}
 }
 

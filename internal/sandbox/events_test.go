@@ -157,7 +157,7 @@ func TestEventsEndWithTheSandbox(t *testing.T) {
 	s := w.listen()
 	s.event("orders")
 	w.box.Close()
-	for s.lines.Scan() { //nolint:revive // what still comes is of no interest, only that it ends
+	for s.lines.Scan() {
 	}
 	if err := s.lines.Err(); err != nil {
 		t.Errorf("the stream ends with %v", err)

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 )
@@ -132,7 +133,7 @@ func (l *faultList) add(body []byte) error {
 	if len(l.list) >= maxFaults {
 		return fmt.Errorf("%d faults are in force already", maxFaults)
 	}
-	l.list = append(l.list[:len(l.list):len(l.list)], f)
+	l.list = append(slices.Clip(l.list), f)
 	return nil
 }
 

@@ -2,6 +2,7 @@ package tracing
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -108,7 +109,7 @@ func (q *queue) flush(ctx context.Context) {
 func (q *queue) putBack(spans []sdk.ReadOnlySpan) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	q.waiting = append(spans[:len(spans):len(spans)], q.waiting...)
+	q.waiting = append(slices.Clip(spans), q.waiting...)
 }
 
 // dropRest counts what could not be sent before the end.

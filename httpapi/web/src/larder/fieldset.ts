@@ -10,6 +10,7 @@ export interface FormHost {
   readonly payments: string[];
   text(key: Key, params?: Record<string, string | number>): string;
   changed(): void;
+  later(): void;
 }
 
 interface Field { input: HTMLElement; note: HTMLElement; touched: boolean }
@@ -106,7 +107,7 @@ export class Fieldset {
         const field = this.fields.get(name);
         if (field && !field.touched && this.host.form.fields[name] !== undefined) {
           field.touched = true;
-          this.host.changed();
+          this.host.later(); // drawn at once, a button that is being pressed would move away
         }
       },
     };

@@ -69,6 +69,11 @@ export class LarderOrderForm extends LarderElement implements FormHost {
   changed(): void {
     quietly(() => sessionStorage.setItem("larder:guest", JSON.stringify(this.form)));
     this.draw();
+    this.later();
+  }
+
+  /** later asks larder in a moment. Nothing on the page moves before its answer. */
+  later(): void {
     clearTimeout(this.timer);
     this.question?.abort();
     if (this.shop?.menu && this.shop.basket.lines.length && !this.busy) this.timer = setTimeout(() => void this.ask(), pause);
@@ -92,7 +97,8 @@ export class LarderOrderForm extends LarderElement implements FormHost {
     const sum = shop?.menu ? shop.basket.total(shop.menu) : Decimal.zero;
     this.total.replaceChildren(h("span", { class: "grow" }, this.say("total")), h("strong", {}, this.money(sum)));
     this.total.hidden = lines.length === 0;
-    this.submit.textContent = lines.length ? this.say("place", { price: this.money(sum) }) : this.say("placeEmpty");
+    const offer = lines.length ? this.say("place", { price: this.money(sum) }) : this.say("placeEmpty");
+    if (this.submit.textContent !== offer) this.submit.textContent = offer; // a click on it may be half done
     // One order at a time: while one's outcome is open there is no button for another.
     this.box.hidden = intent !== null && intent.state !== "unsent" || lines.length === 0;
     this.submit.disabled = this.busy || this.checking || !shop?.menu;
