@@ -99,17 +99,7 @@ type opsRestaurantRow struct {
 // What a state is chosen by is what this larder has in memory, at most
 // cache.poll old; the rows themselves are read anew.
 func (s *Server) listOpsRestaurants(c *gin.Context) {
-	limit, err := pageSize(c)
-	if err != nil {
-		fail(c, err)
-		return
-	}
-	words, err := searchText(c)
-	if err != nil {
-		fail(c, err)
-		return
-	}
-	after, err := cursor(c)
+	want, err := restaurantsWanted(c)
 	if err != nil {
 		fail(c, err)
 		return
@@ -119,7 +109,7 @@ func (s *Server) listOpsRestaurants(c *gin.Context) {
 		fail(c, err)
 		return
 	}
-	chosen, next := pageOfRestaurants(all, words, after, limit)
+	chosen, next := want.page(all)
 	versions := s.versions(c.Request.Context(), chosen)
 	list := page[opsRestaurantRow]{Result: make([]opsRestaurantRow, len(chosen)), Next: nextPage(next)}
 	for i, restaurant := range chosen {

@@ -38,22 +38,12 @@ type restaurantRow struct {
 // in the id or the name.
 func (s *Server) listRestaurants(c *gin.Context) {
 	who, _ := callerOf(c)
-	limit, err := pageSize(c)
+	want, err := restaurantsWanted(c)
 	if err != nil {
 		fail(c, err)
 		return
 	}
-	words, err := searchText(c)
-	if err != nil {
-		fail(c, err)
-		return
-	}
-	after, err := cursor(c)
-	if err != nil {
-		fail(c, err)
-		return
-	}
-	chosen, next := pageOfRestaurants(s.visible(who), words, after, limit)
+	chosen, next := want.page(s.visible(who))
 	versions := s.versions(c.Request.Context(), chosen)
 	list := page[restaurantRow]{Result: make([]restaurantRow, len(chosen)), Next: nextPage(next)}
 	for i, restaurant := range chosen {
@@ -67,20 +57,39 @@ func (s *Server) listRestaurants(c *gin.Context) {
 	s.answerHashed(c, body)
 }
 
-// pageOfRestaurants cuts one page out of all; next is the last id of the page
-// where more follow.
-func pageOfRestaurants(all []menusync.Restaurant, words, after string, limit int) (chosen []menusync.Restaurant, next string) {
+// wantedRestaurants is the page of restaurants that a request asks for.
+type wantedRestaurants struct {
+	words string // that occur in the id or the name
+	after string // the last id of the page before
+	limit int
+}
+
+// restaurantsWanted reads ?q=, ?cursor= and ?limit=.
+func restaurantsWanted(c *gin.Context) (want wantedRestaurants, err error) {
+	if want.limit, err = pageSize(c); err != nil {
+		return want, err
+	}
+	if want.words, err = searchText(c); err != nil {
+		return want, err
+	}
+	want.after, err = cursor(c)
+	return want, err
+}
+
+// page cuts the page out of all; next is the last id of the page where more
+// follow.
+func (w wantedRestaurants) page(all []menusync.Restaurant) (chosen []menusync.Restaurant, next string) {
 	byID := func(a, b menusync.Restaurant) int { return cmp.Compare(a.ID, b.ID) }
 	if !slices.IsSortedFunc(all, byID) {
 		slices.SortFunc(all, byID)
 	}
-	wanted := strings.Fields(strings.ToLower(words))
+	wanted := strings.Fields(strings.ToLower(w.words))
 	for _, restaurant := range all {
-		if string(restaurant.ID) <= after && after != "" || !named(restaurant, wanted) {
+		if string(restaurant.ID) <= w.after && w.after != "" || !named(restaurant, wanted) {
 			continue
 		}
-		if len(chosen) == limit {
-			return chosen, string(chosen[limit-1].ID)
+		if len(chosen) == w.limit {
+			return chosen, string(chosen[w.limit-1].ID)
 		}
 		chosen = append(chosen, restaurant)
 	}

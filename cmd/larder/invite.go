@@ -26,6 +26,8 @@ func (d *demo) invite(walk *walk) error {
 		"  " + base + "/v1/restaurants",
 		"  " + base + "/v1/restaurants/" + id + "/menu",
 		"  " + base + "/readyz?verbose",
+		"  " + base + "/ops   the operators' console: client " + ops.ID + ", secret " + ops.Secret,
+		"  " + base + "/docs   the HTTP interface, to read and try",
 		"  " + d.kitchen.url + "/   the kitchen's board: orders as they arrive, stop lists, faults",
 		"  " + d.kitchen.url + "/sandbox/orders   what the ordering service received",
 		"",
