@@ -65,6 +65,14 @@ lint-api: tools/api/node_modules ## Check the API document with spectral and red
 	tools/api/node_modules/.bin/spectral lint --quiet --fail-severity hint --ruleset tools/api/.spectral.yaml httpapi/openapi/openapi.yaml
 	REDOCLY_TELEMETRY=off REDOCLY_SUPPRESS_UPDATE_NOTICE=true tools/api/node_modules/.bin/redocly lint --config tools/api/redocly.yaml httpapi/openapi/openapi.yaml
 
+.PHONY: lint-ts
+lint-ts: tools/api/node_modules ## Check the types of the pages' TypeScript, strictly
+	tools/api/node_modules/.bin/tsc -p tools/api/tsconfig.json
+
+.PHONY: api-types
+api-types: tools/api/node_modules ## Make the TypeScript types of the API document anew
+	node tools/api/types.mjs httpapi/openapi/openapi.yaml httpapi/web/src/api/openapi.d.ts
+
 tools/api/node_modules: tools/api/package.json tools/api/package-lock.json
 	cd tools/api && npm ci --ignore-scripts
 	@touch $@
@@ -118,9 +126,10 @@ release-check: ## Make the whole release twice, the second time in another folde
 	diff -r .cache/release/first .cache/release/second
 
 .PHONY: verify
-verify: ## The longer proofs: lint, lint-api, race, coverage, benchmarks, each fuzz target, swaps and the soak for 60 s, the comparison's smoke run and the release made twice
+verify: ## The longer proofs: lint, lint-api, lint-ts, race, coverage, benchmarks, each fuzz target, swaps and the soak for 60 s, the comparison's smoke run and the release made twice
 	$(MAKE) --no-print-directory lint
 	$(MAKE) --no-print-directory lint-api
+	$(MAKE) --no-print-directory lint-ts
 	$(MAKE) --no-print-directory race
 	$(MAKE) --no-print-directory cover
 	$(MAKE) --no-print-directory bench

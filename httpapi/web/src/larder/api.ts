@@ -1,9 +1,10 @@
 // What is asked of larder, and how its answers are read.
 
+import type { components } from "../api/openapi";
 import type { MenuBody } from "./menu";
-import type { Answer, Violation, Wire } from "./placing";
+import type { Answer, Wire } from "./placing";
 
-export interface Verdict { valid: boolean; version: number; total: number | null; violations: Violation[] }
+export type Verdict = components["schemas"]["VerdictAnswer"]["result"];
 
 const readLimit = 20_000, placeLimit = 60_000; // milliseconds
 

@@ -149,6 +149,6 @@ function shapeOf(menu: Menu, product: Product, schemeId = product.schemeId, dept
 export function measureOf(product: Product, speech: Speech): string {
   const { value, unit } = product.measure ?? {};
   const known = unit === "kg" || unit === "liter" || unit === "pcs";
-  const calories = (product as { nutrition?: { calories?: number } | null }).nutrition?.calories;
+  const calories = product.nutrition?.calories;
   return [value && unit ? `${decimal(value)} ${known ? speech.say(unit) : unit}` : "", calories ? speech.say("calories", { n: calories }) : ""].filter(Boolean).join(" · ");
 }

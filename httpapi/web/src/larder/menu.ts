@@ -1,25 +1,14 @@
 // The menu as GET /v1/restaurants/{restaurant}/menu gives it, with its indexes.
 
-export interface Measure { value: number; unit: string }
+import type { components } from "../api/openapi";
 
-export interface Product {
-  id: string; categoryId: string; name: string; description: string; price: number;
-  measure: Measure | null; imageUrls: string[]; schemeId: string | null;
-  available: boolean; orderable: boolean;
-}
+type Schemas = components["schemas"];
 
-export interface Ingredient {
-  id: string; name: string; price: number; description: string; imageUrls: string[];
-  measure: Measure | null; schemeId: string | null; available: boolean;
-}
-
-export interface Group { id: string; name: string; min: number; max: number | null; options: string[] }
-
-export interface MenuBody {
-  restaurant: { id: string; name: string }; name: string; version: number;
-  categories: { id: string; name: string; parentId: string | null }[];
-  products: Product[]; schemes: { id: string; groups: Group[] }[]; ingredients: Ingredient[];
-}
+export type Measure = Schemas["Measure"];
+export type Product = Schemas["Product"];
+export type Ingredient = Schemas["MenuIngredient"];
+export type Group = Schemas["SchemeGroup"];
+export type MenuBody = Schemas["Menu"];
 
 /** Category has at least one dish, in itself or beneath. */
 export interface Category { id: string; name: string; depth: number; products: Product[]; children: Category[] }
@@ -99,7 +88,7 @@ function tree(body: MenuBody): Category[] {
     (parent?.children ?? roots).push(category);
   }
   const loose: Category = { id: "", name: "", depth: 0, products: [], children: [] };
-  for (const product of body.products) (all.get(product.categoryId) ?? loose).products.push(product);
+  for (const product of body.products) (all.get(product.categoryId ?? "") ?? loose).products.push(product);
   const filled = (list: Category[]): Category[] => list.filter((c) => {
     c.children = filled(c.children);
     return c.products.length + c.children.length > 0;

@@ -16,7 +16,7 @@ export type State =
 export interface Intent {
   format: 1; key: string; body: string; state: State; at: number;
   lines: Ordered[];
-  orderID?: string; total?: string; message?: string; rejected?: boolean;
+  orderID?: string | undefined; total?: string | undefined; message?: string; rejected?: boolean;
 }
 
 /** Ordered is what leaves the basket when the order is placed. */
@@ -31,8 +31,8 @@ export interface Wire {
   look(key: string): Promise<Answer> | null;
 }
 
-/** Violation is one thing that is wrong with an order. */
-export interface Violation { path: string; code: string; msg: string; params?: Record<string, unknown> }
+/** Violation is one thing that is wrong with an order, as larder or the site's own backend tells it. */
+export interface Violation { path: string; code: string; msg: string }
 
 /** newKey is 144 random bits, base64url: 24 characters. */
 export function newKey(): string {

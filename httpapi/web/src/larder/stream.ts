@@ -1,12 +1,9 @@
 // One event stream for all tabs of a restaurant: the tab that holds the lock has
 // it, and tells the others. Where a browser has no locks each tab has its own.
 
-export interface MenuEvent {
-  type: "menu.updated" | "menu.availability";
-  version: number;
-  products: { id: string; available: boolean }[];
-  ingredients: { id: string; available: boolean }[];
-}
+import type { components } from "../api/openapi";
+
+export type MenuEvent = Omit<components["schemas"]["MenuEvent"], "restaurant"> & { type: "menu.updated" | "menu.availability" };
 
 const shortest = 3_000, longest = 60_000; // milliseconds between tries
 

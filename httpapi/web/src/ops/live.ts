@@ -1,8 +1,6 @@
 // What happens on any larder, as it happens: one event stream for the page.
 
-import type { Run } from './model';
-
-export interface Progress { batch: string; done: number; failed: number; total: number }
+import type { Progress, Run } from './model';
 
 interface Events { reset: undefined; 'run.started': Run; 'run.finished': Run; 'sync.progress': Progress; link: boolean }
 

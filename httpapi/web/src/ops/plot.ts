@@ -6,7 +6,7 @@ import { h, put, type Child } from './dom';
 import { count, milliseconds, number } from './format';
 import type { Run } from './model';
 
-const steps = ['fetch', 'decode', 'lint', 'compile', 'publish'];
+const steps = ['fetch', 'decode', 'lint', 'compile', 'publish'] as const;
 const height = 180;
 
 interface Line { name: string; values: (number | null)[]; colour: string }

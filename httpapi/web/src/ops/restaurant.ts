@@ -117,7 +117,7 @@ function findings(into: HTMLElement, all: Finding[]): void {
     h('p', {}, `${count(all.length, 'finding')}, ${number(all.filter((one) => one.severity === 'error').length)} of them errors: an error takes something from the guest.`),
     h('ul', { class: 'findings' }, ordered.slice(0, most).map((finding) => h('li', {},
       h('p', {}, badge(finding.severity, finding.severity === 'error' ? 'bad' : 'warn'), ' ', h('code', {}, finding.code), ' ', finding.msg),
-      finding.products.length > 0 && h('details', {},
+      finding.products && finding.products.length > 0 && h('details', {},
         h('summary', {}, `${count(finding.products.length, 'dish', 'dishes')}${finding.truncated ? ' and more' : ''}, ${number(blocked(finding))} cannot be ordered`),
         h('ul', {}, finding.dishes.map((dish) => h('li', {}, dish.name, ' ', !dish.orderable && badge('cannot be ordered', 'bad'), h('small', {}, dish.id)))))))),
     all.length > most && h('p', {}, `The first ${most} of ${number(all.length)}; larder menu lint shows all.`));

@@ -1,7 +1,7 @@
 // The list of restaurants: how fresh each menu is, at a glance. It holds one
 // page of them, however many there are.
 
-import { ask, pathOf, query, result } from './api';
+import { ask, query, result } from './api';
 import { during, sayWhy } from './ask';
 import { cell, h, pause, put, rowHead, table } from './dom';
 import { badge, count, number, outcome, span } from './format';

@@ -12,13 +12,14 @@ declare const process: { getBuiltinModule(name: string): any };
 const { test } = process.getBuiltinModule("node:test");
 const assert = process.getBuiltinModule("node:assert/strict");
 
-const item = { description: "", imageUrls: [], measure: null, available: true };
+const item = { externalId: null, description: "", imageUrls: [], measure: null, available: true };
+const dish = { ...item, nutrition: null, reasons: [], orderable: true };
 const body = (): MenuBody => ({
-  restaurant: { id: "r", name: "R" }, name: "m", version: 1,
+  restaurant: { id: "r", name: "R" }, name: "m", version: 1, syncedAt: "2026-05-01T18:30:00.000Z",
   categories: [{ id: "c", name: "C", parentId: null }, { id: "d", name: "D", parentId: "c" }, { id: "none", name: "", parentId: null }],
   products: [
-    { ...item, id: "combo", categoryId: "c", name: "Combo", price: 199.9, schemeId: "s", orderable: true },
-    { ...item, id: "cheese", categoryId: "d", name: "Crème fraîche", price: 10.05, schemeId: null, orderable: true, measure: { value: 1, unit: "kg" } },
+    { ...dish, id: "combo", categoryId: "c", name: "Combo", price: 199.9, schemeId: "s" },
+    { ...dish, id: "cheese", categoryId: "d", name: "Crème fraîche", price: 10.05, schemeId: null, measure: { value: 1, unit: "kg" } },
   ],
   schemes: [
     { id: "s", groups: [{ id: "g", name: "Main", min: 1, max: 1, options: ["burger", "soup"] }, { id: "x", name: "Sauce", min: 0, max: 3, options: ["red", "white"] }] },

@@ -45,7 +45,7 @@ async function ask<T>(method: string, path: string, body?: object): Promise<T> {
     method,
     signal: AbortSignal.timeout(limit),
     headers: body ? { 'Content-Type': 'application/json' } : {},
-    body: body instanceof Blob ? body : body && JSON.stringify(body),
+    body: body instanceof Blob ? body : body ? JSON.stringify(body) : null,
   });
   const answer = (await response.json()) as { result: T; msg?: string; errors?: string[] | null };
   if (!response.ok) throw new Error([answer.msg ?? `status ${response.status}`, ...(answer.errors ?? [])].join(': '));
