@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode"
 
 	"larder/cache"
 	"larder/httpapi"
@@ -144,6 +145,7 @@ func (c *Config) checkRestaurants(l *loader) {
 		}
 		seen[id] = i
 		c.checkConnection(l, key+".connection", r.Connection)
+		l.contact(key, r)
 		if r.Ordering != nil {
 			l.room(key+".ordering", beyond(c.OrderingOf(r).Validate(), c.Ordering.Validate()))
 		}
@@ -154,6 +156,22 @@ func (c *Config) checkRestaurants(l *loader) {
 				l.problem(l.origins.find(key+".schedule"), key+".schedule", `%v: write "@every 2m", five cron fields such as "*/5 * * * *", or "@hourly"`, err)
 			}
 		}
+	}
+}
+
+// The most bytes of what operators are shown of a restaurant.
+const (
+	maxPhone   = 100
+	maxAddress = 500
+)
+
+// contact checks what operators are shown of a restaurant.
+func (l *loader) contact(key string, r Restaurant) {
+	if strings.ContainsFunc(r.Phone, unicode.IsControl) || len(r.Phone) > maxPhone || r.Phone != "" && !strings.ContainsFunc(r.Phone, unicode.IsDigit) {
+		l.problem(l.origins.find(key+".phone"), key+".phone", `%q is no telephone number: write one as people dial it, such as "+351 22 000 00 00", in at most %d bytes`, r.Phone, maxPhone)
+	}
+	if strings.ContainsFunc(r.Address, unicode.IsControl) || len(r.Address) > maxAddress {
+		l.problem(l.origins.find(key+".address"), key+".address", "is no address: write one line of at most %d bytes", maxAddress)
 	}
 }
 

@@ -90,6 +90,28 @@ auth:
 	}
 }
 
+// What operators are shown of a restaurant is one line, and a number has figures.
+func TestWhatOperatorsAreShownOfARestaurant(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("7", 101)
+	got := problemsOf(t, connection+`restaurants:
+  - {id: a, phone: "+351 22 000 00 00, ext. 4", address: "Rua das Flores 1, Porto"}
+  - {id: b, phone: ask at the bar}
+  - {id: c, phone: "22\a", address: "Rua\n1"}
+  - {id: d, phone: "`+long+`"}
+`)
+	const advice = `is no telephone number: write one as people dial it, such as "+351 22 000 00 00", in at most 100 bytes`
+	want := []string{
+		`larder.yaml:6:20: restaurants[1].phone: "ask at the bar" ` + advice,
+		`larder.yaml:7:20: restaurants[2].phone: "22\a" ` + advice,
+		`larder.yaml:7:37: restaurants[2].address: is no address: write one line of at most 500 bytes`,
+		`larder.yaml:8:20: restaurants[3].phone: "` + long + `" ` + advice,
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("problems (-want +got):\n%s", diff)
+	}
+}
+
 // A Redis that each replica has for itself is refused where replicas are said to
 // share it, and the place is that of whoever says it.
 func TestReplicasNeedARedisThatAllReach(t *testing.T) {

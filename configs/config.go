@@ -32,6 +32,10 @@ type Restaurant struct {
 	ID menu.RestaurantID `yaml:"id"`
 	// Name is shown to people; empty: the id.
 	Name string `yaml:"name"`
+	// Phone is the number that operators call about an order, and Address where
+	// the restaurant is: shown to operators alone.
+	Phone   string `yaml:"phone"`
+	Address string `yaml:"address"`
 	// Connection is the name of the connection that has the menu and takes the
 	// orders; empty where there is only one.
 	Connection string `yaml:"connection"`

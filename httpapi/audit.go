@@ -48,13 +48,13 @@ const (
 // deed is one thing that was done: an entry of /v1/ops/audit. What does not
 // apply is null.
 type deed struct {
-	ID         string `json:"id"`
-	At         string `json:"at"`
-	Client     string `json:"client"`
-	Via        string `json:"via"` // token or session
-	Action     action `json:"action"`
-	RequestID  string `json:"requestId"`
-	Connection string `json:"connection"` // whose; "" of what concerns all, or none
+	ID         string  `json:"id"`
+	At         string  `json:"at"`
+	Client     string  `json:"client"`
+	Via        string  `json:"via"` // token or session
+	Action     action  `json:"action"`
+	RequestID  string  `json:"requestId"`
+	Connection *string `json:"connection"` // whose; null of what concerns all, or none
 	// Restaurant is what the action was about: a restaurant or "@connection".
 	Restaurant *menu.RestaurantID `json:"restaurant"`
 	Run        *string            `json:"run"`
@@ -132,8 +132,8 @@ func (s *Server) note(c *gin.Context, d deed) {
 	if who.session {
 		d.Via = viaSession
 	}
-	if d.Connection == "" {
-		d.Connection = who.Connection
+	if d.Connection == nil {
+		d.Connection = orNull(who.Connection)
 	}
 	fields := logrus.Fields{"event": "ops." + string(d.Action), "client": d.Client, "via": d.Via, "requestId": d.RequestID}
 	for name, value := range map[string]*string{"run": d.Run, "batch": d.Batch, "ref": d.Ref, "detail": d.Detail} {
@@ -166,7 +166,7 @@ func (s *Server) connectionFor(id menu.RestaurantID) string {
 // seenBy tells whether a caller may know of an entry: of its connection's, and of
 // what it did itself.
 func (d *deed) seenBy(who caller) bool {
-	return who.Connection == "" || d.Connection == who.Connection || d.Client == who.Client
+	return who.Connection == "" || d.Connection != nil && *d.Connection == who.Connection || d.Client == who.Client
 }
 
 // cutDetail keeps an entry small.

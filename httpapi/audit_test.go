@@ -11,9 +11,9 @@ import (
 
 // auditRow is an entry of the audit list.
 type auditRow struct {
-	ID, At, Client, Via, Action, RequestID, Connection string
-	Restaurant, Run, Batch, Ref, Detail                *string
-	Version                                            *int64
+	ID, At, Client, Via, Action, RequestID          string
+	Connection, Restaurant, Run, Batch, Ref, Detail *string
+	Version                                         *int64
 }
 
 func (w *world) auditOf(query string, headers ...string) (rows []auditRow, next *string) {
@@ -87,6 +87,16 @@ func TestAudit(t *testing.T) {
 	synced := rows[7]
 	if synced.Run == nil || *synced.Run != run.ID || synced.At == "" || synced.RequestID == "" || rows[3].Ref == nil || *rows[3].Ref != ref || rows[1].Batch == nil {
 		t.Errorf("a sync %+v, a word on an order %+v, a batch %+v", synced, rows[3], rows[1])
+	}
+	// Whose it was; nothing of what concerns all connections, or none.
+	if of := synced.Connection; of == nil || *of != "main" {
+		t.Errorf("a sync is of connection %v", of)
+	}
+	if of := rows[2].Connection; of == nil || *of != "north" {
+		t.Errorf("north's sync_all is of connection %v", of)
+	}
+	if rows[1].Connection != nil || rows[8].Connection != nil {
+		t.Errorf("force_all is of connection %v, sign_in of %v, want null", rows[1].Connection, rows[8].Connection)
 	}
 	// A client of one connection sees what concerns that, and its own.
 	rows, _ = k.auditOf("", k.as(clientNorth)...)

@@ -40,7 +40,7 @@ func (s *Server) syncRestaurant(c *gin.Context) {
 		Trigger: menusync.TriggerManual, By: who.Client, Force: force,
 	})
 	if err == nil {
-		did := deed{Action: actionSync, Connection: s.connectionFor(restaurant), Restaurant: &restaurant, Run: &run.ID}
+		did := deed{Action: actionSync, Connection: orNull(s.connectionFor(restaurant)), Restaurant: &restaurant, Run: &run.ID}
 		if force {
 			did.Action = actionForce
 		}

@@ -71,8 +71,12 @@ type opsOrderView struct {
 	recordView
 	// RestaurantName is what people call the restaurant; null when it is no
 	// longer configured, and of an order that larder did not place.
-	RestaurantName *string    `json:"restaurantName"`
-	Calls          []callView `json:"calls"`
+	RestaurantName *string `json:"restaurantName"`
+	// RestaurantPhone and RestaurantAddress are as configured; null where they
+	// are not.
+	RestaurantPhone   *string    `json:"restaurantPhone"`
+	RestaurantAddress *string    `json:"restaurantAddress"`
+	Calls             []callView `json:"calls"`
 }
 
 // callView is one call of an order as an operator sees it.
@@ -117,7 +121,11 @@ func (s *Server) opsOrder(c *gin.Context) {
 		fail(c, err)
 		return
 	}
-	view := opsOrderView{recordView: viewOf(record), RestaurantName: s.nameOf(record.Restaurant), Calls: make([]callView, len(record.Calls))}
+	restaurant, _ := s.runner.Known(record.Restaurant)
+	view := opsOrderView{
+		recordView: viewOf(record), RestaurantName: s.nameOf(record.Restaurant),
+		RestaurantPhone: orNull(restaurant.Phone), RestaurantAddress: orNull(restaurant.Address), Calls: make([]callView, len(record.Calls)),
+	}
 	for i, call := range record.Calls {
 		view.Calls[i] = viewOfCall(call)
 		if view.Calls[i].Sent, err = s.sent(c.Request.Context(), record, call.Number); err != nil {
@@ -191,7 +199,7 @@ func (s *Server) resolveOrder(c *gin.Context) {
 		"outcome": resolved.Call.Outcome, "state": resolved.Record.State,
 	}).Info("an order's unknown outcome was settled")
 	s.note(c, deed{
-		Action: actionResolve, Connection: resolved.Record.Connection, Restaurant: orNull(resolved.Record.Restaurant),
+		Action: actionResolve, Connection: orNull(resolved.Record.Connection), Restaurant: orNull(resolved.Record.Restaurant),
 		Ref: &resolved.Record.Ref, Detail: cutDetail(string(word.Operation) + ": " + string(word.How)),
 	})
 	answer(c, http.StatusOK, result{viewOf(resolved.Record)})

@@ -12,11 +12,12 @@ import (
 
 // opsOrder is a record with its calls.
 type opsOrder struct {
-	Ref, State     string
-	OrderID        *string
-	RestaurantName *string
-	Attempts       []attempt
-	Calls          []struct {
+	Ref, State                         string
+	OrderID                            *string
+	RestaurantName                     *string
+	RestaurantPhone, RestaurantAddress *string
+	Attempts                           []attempt
+	Calls                              []struct {
 		Number                                int
 		Operation, Outcome, Client, RequestID string
 		StartedAt, EndedAt, Contradicted      *string
@@ -124,6 +125,9 @@ func TestOpsOneOrder(t *testing.T) {
 	one := k.opsOrder(ref)
 	if one.Ref != ref || one.State != "unknown" || one.OrderID != nil || len(one.Calls) != 1 || one.RestaurantName == nil {
 		t.Fatalf("got %+v", one)
+	}
+	if one.RestaurantPhone == nil || *one.RestaurantPhone != bistroPhone || one.RestaurantAddress == nil || *one.RestaurantAddress != bistroAddress {
+		t.Errorf("whom to call: phone %v, address %v", one.RestaurantPhone, one.RestaurantAddress)
 	}
 	call := one.Calls[0]
 	if call.Number != 1 || call.Operation != "create" || call.Outcome != "unknown" || call.Client != clientShop || call.RequestID == "" || call.StartedAt == nil || call.Settled != nil || call.Contradicted != nil {

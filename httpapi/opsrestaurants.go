@@ -168,6 +168,9 @@ func (s *Server) freshness(id menu.RestaurantID, version cache.Version, has bool
 // opsRestaurantView is one restaurant with its last runs.
 type opsRestaurantView struct {
 	opsRestaurantRow
+	// Phone and Address are as configured; null where they are not.
+	Phone   *string `json:"phone"`
+	Address *string `json:"address"`
 	Content *string `json:"content"`
 	// Hold is what ends the hold; null where nothing is held.
 	Hold *cache.HoldUntil `json:"hold"`
@@ -188,7 +191,9 @@ func (s *Server) opsRestaurant(c *gin.Context) {
 		restaurant = menusync.Restaurant{ID: id, Connection: s.connectionFor(id)}
 	}
 	versions := s.versions(c.Request.Context(), []menusync.Restaurant{restaurant})
-	view := opsRestaurantView{opsRestaurantRow: s.opsRow(restaurant, versions)}
+	view := opsRestaurantView{
+		opsRestaurantRow: s.opsRow(restaurant, versions), Phone: orNull(restaurant.Phone), Address: orNull(restaurant.Address),
+	}
 	if version, has := versions[id]; has {
 		view.Content = &version.Content
 		if version.Held {

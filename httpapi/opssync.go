@@ -25,7 +25,7 @@ func (s *Server) syncAll(c *gin.Context) {
 		fail(c, err)
 		return
 	}
-	did := deed{Action: actionSyncAll, Connection: who.Connection, Batch: &batch.ID}
+	did := deed{Action: actionSyncAll, Connection: orNull(who.Connection), Batch: &batch.ID}
 	if force {
 		did.Action = actionForceAll
 	}

@@ -166,7 +166,7 @@ func (s *Server) rollBack(c *gin.Context) {
 		return
 	}
 	s.note(c, deed{
-		Action: actionRollback, Connection: s.connectionFor(restaurant), Restaurant: &restaurant,
+		Action: actionRollback, Connection: orNull(s.connectionFor(restaurant)), Restaurant: &restaurant,
 		Run: &run.ID, Version: &to.Version, Detail: cutDetail("hold: " + string(to.Hold)),
 	})
 	c.Header("Location", "/v1/ops/runs/"+run.ID)
@@ -223,7 +223,7 @@ func (s *Server) releaseHold(c *gin.Context) {
 	who, _ := callerOf(c)
 	run, err := s.runner.Release(c.Request.Context(), restaurant, who.Client)
 	if err == nil {
-		s.note(c, deed{Action: actionRelease, Connection: s.connectionFor(restaurant), Restaurant: &restaurant, Run: &run.ID})
+		s.note(c, deed{Action: actionRelease, Connection: orNull(s.connectionFor(restaurant)), Restaurant: &restaurant, Run: &run.ID})
 	}
 	s.answerRun(c, run, err, wait)
 }

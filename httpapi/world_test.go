@@ -33,6 +33,8 @@ const (
 	north  = "north-1" // connection north
 	empty  = "empty"   // connection main; its menu cannot be had
 
+	bistroPhone, bistroAddress = "+351 22 000 00 00", "Rua das Flores 1, Porto"
+
 	clientShop  = "shop"  // menu, orders; connection main
 	clientOps   = "ops"   // everything
 	clientNorth = "north" // everything, connection north alone
@@ -289,7 +291,11 @@ func (w *world) newRunner(p plan, observer menusync.Observer) *menusync.Runner {
 	w.tb.Helper()
 	settings := menu.DefaultSettings()
 	restaurant := func(id, connection string) menusync.Restaurant {
-		return menusync.Restaurant{ID: menu.RestaurantID(id), Name: "The " + id, Connection: connection, Settings: settings, Schedule: "@every 24h"}
+		one := menusync.Restaurant{ID: menu.RestaurantID(id), Name: "The " + id, Connection: connection, Settings: settings, Schedule: "@every 24h"}
+		if id == bistro {
+			one.Phone, one.Address = bistroPhone, bistroAddress
+		}
+		return one
 	}
 	deps := menusync.Deps{
 		Config:      menusync.Config{Schedule: "@every 24h"},

@@ -138,6 +138,8 @@ func (e *ConfigError) Error() string { return e.Key + ": " + e.Msg }
 type Restaurant struct {
 	ID         menu.RestaurantID
 	Name       string
+	Phone      string // for operators, as Address; empty: not known
+	Address    string
 	Connection string // whose ordering service has its menu
 	Schedule   string // empty: Config.Schedule
 	TimeZone   string // IANA name that five-field schedules are read in; empty: UTC

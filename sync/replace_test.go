@@ -83,6 +83,7 @@ func TestAddedAndChangedRestaurantsAreSyncedAtOnce(t *testing.T) {
 		eventually(t, "the first ones are synced", synced("a", "b"))
 		next := restaurants("b", "c")
 		next[0].Name = "B by another name"
+		next[0].Phone = "+351 22 000 00 00"
 		if _, err := g.Replace(next, "@every 2m"); err != nil {
 			t.Fatal(err)
 		}
@@ -91,6 +92,9 @@ func TestAddedAndChangedRestaurantsAreSyncedAtOnce(t *testing.T) {
 			version, err := g.store.Current(t.Context(), "b")
 			return err == nil && version.Name == "B by another name"
 		})
+		if one, _ := g.Known("b"); one.Phone != next[0].Phone {
+			t.Errorf("the changed one's number is %q", one.Phone)
+		}
 		if !synced("a")() {
 			t.Error("what Redis holds of the removed restaurant is gone")
 		}

@@ -95,8 +95,11 @@ func (b *browser) scenario(t *testing.T, folder, file string) {
 func browsedDemo(t *testing.T, args ...string) []string {
 	t.Helper()
 	out := newWatched()
-	quiet := []string{"LARDER_RESTAURANTS_0_SCHEDULE=@every 48h", "LARDER_SYNC_SCHEDULE=@every 48h"} // no tick in between
-	startProcessTo(t, out, quiet, append([]string{"demo", "--listen", "127.0.0.1:0", "--sandbox-listen", "127.0.0.1:0"}, args...)...)
+	env := []string{
+		"LARDER_RESTAURANTS_0_SCHEDULE=@every 48h", "LARDER_SYNC_SCHEDULE=@every 48h", // no tick in between
+		"LARDER_RESTAURANTS_0_PHONE=+351 22 000 00 00, ext. 4", "LARDER_RESTAURANTS_0_ADDRESS=Rua das Flores 1, Porto",
+	}
+	startProcessTo(t, out, env, append([]string{"demo", "--listen", "127.0.0.1:0", "--sandbox-listen", "127.0.0.1:0"}, args...)...)
 	return []string{
 		"LARDER_URL=" + out.find(t, `(http://\S+)/v1/restaurants\n`)[1],
 		"LARDER_KITCHEN=" + out.find(t, `(http://\S+)/sandbox/orders   what`)[1],

@@ -98,8 +98,10 @@ type orderRecord struct {
 	Attempts   []orderAttempt `json:"attempts"`
 
 	// What only the operators' route tells.
-	RestaurantName string      `json:"restaurantName"`
-	Calls          []orderCall `json:"calls"`
+	RestaurantName    string      `json:"restaurantName"`
+	RestaurantPhone   string      `json:"restaurantPhone"`
+	RestaurantAddress string      `json:"restaurantAddress"`
+	Calls             []orderCall `json:"calls"`
 }
 
 type orderAttempt struct {

@@ -77,7 +77,7 @@ func TestOrderShow(t *testing.T) {
 // to settle it; and nothing that a guest wrote may steer the terminal.
 func TestOrderShowOfAnUnknownOutcome(t *testing.T) {
 	t.Parallel()
-	base := daemonOf(t, map[string]http.HandlerFunc{"GET /v1/ops/orders/" + ref: says(200, `{"result":{"ref":"`+ref+`","orderID":null,"restaurant":"one","restaurantName":"Bistro",
+	base := daemonOf(t, map[string]http.HandlerFunc{"GET /v1/ops/orders/" + ref: says(200, `{"result":{"ref":"`+ref+`","orderID":null,"restaurant":"one","restaurantName":"Bistro","restaurantPhone":"+351 22 000","restaurantAddress":"Rua\u0007 1",
 	 "connection":"main","client":"storefront","state":"unknown","attempts":[],"calls":[
 	 {"number":1,"operation":"create","outcome":"not_sent","settled":{"by":"ops","at":null,"outcome":"send_again","note":"not there"},"contradicted":"done",
 	  "sent":{"expeditionType":"delivery","paymentTypeID":"card","guest":{"phone":"+35120000000","firstName":"A\u001b[2Jna"},"address":{"fullAddress":"Porto"},
@@ -86,6 +86,7 @@ func TestOrderShowOfAnUnknownOutcome(t *testing.T) {
 	got := larder(t, asOps(base, "order", "show", ref)...)
 	for _, part := range []string{
 		"restaurant Bistro (one), connection main",
+		"\n  call +351 22 000, Rua  1\n",
 		"  delivery, card, A [2Jna, +35120000000, Porto\n    2 × Latte (Oat drink, 2 × Sugar)\n    0.5 × Soup\n",
 		"create was settled as send_again by ops: not there\n", "create: an answer that came in later says otherwise: done.",
 		"It is not known whether the order took effect.", "larder order resolve " + ref + " --operation create --outcome done --order-id ORDERID\n",

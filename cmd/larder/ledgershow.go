@@ -124,6 +124,9 @@ func printOrder(cmd *cobra.Command, w *world, answer *reply) error {
 	}
 	fmt.Fprintf(w.out, "order %s, ref %s: %s\n", dash(order.OrderID), order.Ref, order.standing())
 	fmt.Fprintf(w.out, "  restaurant %s, connection %s, client %s\n", order.place(), order.Connection, order.Client)
+	if contact := order.contact(); contact != "" {
+		fmt.Fprintf(w.out, "  %s\n", contact)
+	}
 	fmt.Fprintf(w.out, "  total %s, created %s, expected %s\n", number(order.Total), order.CreatedAt, dash(order.ExpectedAt))
 	for _, call := range order.Calls {
 		if call.Operation == string(upstream.OpCreate) {
@@ -146,6 +149,18 @@ func (o *orderRecord) place() string {
 		return dash(o.Restaurant)
 	}
 	return printable(o.RestaurantName) + " (" + o.Restaurant + ")"
+}
+
+// contact is whom to call and where they are, as far as it is configured.
+func (o *orderRecord) contact() string {
+	var parts []string
+	if o.RestaurantPhone != "" {
+		parts = append(parts, "call "+printable(o.RestaurantPhone))
+	}
+	if o.RestaurantAddress != "" {
+		parts = append(parts, printable(o.RestaurantAddress))
+	}
+	return strings.Join(parts, ", ")
 }
 
 // printSent prints what to ask the restaurant for; nothing when it is no

@@ -33,7 +33,7 @@ func restaurantsOf(cfg *configs.Config) []menusync.Restaurant {
 	restaurants := make([]menusync.Restaurant, 0, len(cfg.Restaurants))
 	for _, r := range cfg.Restaurants {
 		restaurants = append(restaurants, menusync.Restaurant{
-			ID: r.ID, Name: r.Name, Connection: r.Connection, Schedule: r.Schedule, TimeZone: r.TimeZone,
+			ID: r.ID, Name: r.Name, Phone: r.Phone, Address: r.Address, Connection: r.Connection, Schedule: r.Schedule, TimeZone: r.TimeZone,
 			Settings: settingsOf(cfg, cfg.OrderingOf(r), r.Connection),
 		})
 	}

@@ -48,6 +48,14 @@ await scenario({}, async ({ page, larder }) => {
   await looks('orders');
   await order.getByRole('link').click();
   await page.getByRole('link', { name: '+7 900 000-00-00' }).waitFor();
+
+  step('everything that a call to the restaurant takes');
+  const settle = page.getByRole('form', { name: 'Settle' });
+  same(await settle.getByRole('link', { name: '+351 22 000 00 00, ext. 4' }).getAttribute('href'), 'tel:+351220000000', 'what a press on the number calls');
+  for (const fact of ['Larder Bistro', 'Rua das Flores 1, Porto', 'the service gave none', 'Ada', 'pickup', 'card']) {
+    await page.locator('.card').getByText(fact, { exact: true }).waitFor();
+  }
+  await page.locator('.dishes').getByText(/0\.5 ×/).waitFor();
   await looks('order');
   const [sent] = (await kitchen.orders()).slice(-1);
   await use(page, page.getByRole('radio', { name: /They have it/ }), 'Space');

@@ -1,6 +1,6 @@
 // Made of the API document by openapi-typescript 7.13.0: make api-types. DO NOT EDIT.
-// openapi.yaml: 2e4c5822ef3190f8dc5705a37abb40e982e657f38442a36db944fa794af7710a
-// what follows: a76cc96fcd7d5b755b70fc0ac5d9e17eea7173adeaf20cb624b1891c7260aab3
+// openapi.yaml: c21fe610988a5fad668c4674259a92c18752d22d85b4319b4fe83c0cf69043d4
+// what follows: 733f4883a2ed058f775e85f9186e1fa7fff7696c4834952a024c20db89b6d514
 export interface paths {
     "/connect/token": {
         parameters: {
@@ -1171,8 +1171,8 @@ export interface components {
             at: components["schemas"]["Time"];
             batch: string | null;
             client: string;
-            /** @description Empty of what concerns all of them. */
-            connection: string;
+            /** @description Whose; null of what concerns all of them, or none. */
+            connection: string | null;
             detail: string | null;
             id: string;
             /** @description The order. */
@@ -1471,8 +1471,12 @@ export interface components {
                 payments: components["schemas"]["KeptPayment"][];
                 ref: components["schemas"]["Ref"];
                 restaurant: string | null;
+                /** @description As `restaurants[].address` has it. */
+                restaurantAddress: string | null;
                 /** @description What people call the restaurant. */
                 restaurantName: string | null;
+                /** @description The number to call, as `restaurants[].phone` has it. */
+                restaurantPhone: string | null;
                 state: components["schemas"]["OrderState"];
                 total: number | null;
                 /** Format: date-time */
@@ -1500,6 +1504,8 @@ export interface components {
         OpsRestaurantAnswer: {
             /** @description The same with its last run. */
             result: {
+                /** @description As `restaurants[].address` has it. */
+                address: string | null;
                 /** Format: date-time */
                 checkedAt: string | null;
                 connection: string;
@@ -1513,6 +1519,8 @@ export interface components {
                 lastOutcome: string | null;
                 lastRun: components["schemas"]["Run"] | null;
                 name: string;
+                /** @description As `restaurants[].phone` has it. */
+                phone: string | null;
                 stale: boolean;
                 /** @description Empty where all is well. */
                 states: components["schemas"]["MenuState"][];

@@ -19,6 +19,12 @@ export function price(value: unknown): string {
   return typeof value === 'number' ? prices.format(value) : '–';
 }
 
+/** A number that a press calls, where the device can; what follows it, an extension for instance, is for people. */
+export function telephone(number: string): Child {
+  const dialled = /^[+\d\s()./-]+/.exec(number)?.[0].replace(/[^+\d]/g, '') ?? '';
+  return dialled === '' ? number : h('a', { href: 'tel:' + dialled }, number);
+}
+
 /** A moment in the reader's own time. */
 export function moment(at: string | null): Child {
   return at === null ? '–' : h('time', { datetime: at }, moments.format(new Date(at)));

@@ -13,7 +13,7 @@ export type Session = Schemas['Session'];
 export type State = Schemas['MenuState'];
 
 /** A restaurant of the list; asked for by itself it also has its last run. */
-export type Restaurant = Schemas['OpsRestaurant'] & More<Schemas['OpsRestaurantAnswer']['result'], 'hold' | 'lastRun'>;
+export type Restaurant = Schemas['OpsRestaurant'] & More<Schemas['OpsRestaurantAnswer']['result'], 'hold' | 'lastRun' | 'phone' | 'address'>;
 
 export type Summary = Schemas['SummaryAnswer']['result'];
 
@@ -28,7 +28,7 @@ export type Version = Schemas['Version'];
 export type Changes = Schemas['ComparisonAnswer']['result'];
 
 /** An order of the list; asked for by itself it also has its calls. */
-export type Order = Schemas['ListedOrder'] & More<Schemas['OpsOrderAnswer']['result'], 'calls'>;
+export type Order = Schemas['ListedOrder'] & More<Schemas['OpsOrderAnswer']['result'], 'calls' | 'restaurantPhone' | 'restaurantAddress'>;
 
 export type Call = Schemas['Call'];
 

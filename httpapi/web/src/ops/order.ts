@@ -4,7 +4,7 @@
 import { result } from './api';
 import { during, question, say } from './ask';
 import { cell, h, put, rowHead, table, type Child } from './dom';
-import { badge, moment, outcome, price } from './format';
+import { badge, moment, outcome, price, telephone } from './format';
 import type { Call, Order } from './model';
 import { link, type View } from './view';
 
@@ -13,7 +13,8 @@ export const order: View = async (root, { id, signal }) => {
   const load = async () => draw(await result<Order>(path, { signal }));
   const draw = (one: Order) => {
     const open = one.calls?.findLast((call) => call.outcome === 'unknown');
-    const sent = one.calls?.find((call) => call.operation === 'create')?.sent;
+    const create = one.calls?.find((call) => call.operation === 'create');
+    const sent = create?.sent;
     put(root,
       h('p', { class: 'back' }, link('/orders', {}, '← Orders')),
       h('h1', { tabindex: -1 }, one.orderID ? `Order ${one.orderID}` : 'Order without a number'),
@@ -21,10 +22,13 @@ export const order: View = async (root, { id, signal }) => {
       open && settling(one, open, path, signal, load),
       h('div', { class: 'cards' },
         h('div', { class: 'card' }, h('h2', {}, 'The restaurant'), facts([
-          ['Name', one.restaurantName ?? '–'], ['Id', one.restaurant ?? '–'], ['Connection', one.connection],
-          ['Total', price(one.total)], ['Ordered', moment(one.createdAt)], ['Expected', moment(one.expectedAt)], ['Placed by', one.client]])),
+          ['Name', one.restaurantName ?? '–'], ['Phone', one.restaurantPhone ? telephone(one.restaurantPhone) : 'not configured (restaurants[].phone)'],
+          ['Address', one.restaurantAddress ?? '–'], ['Id', one.restaurant ?? '–'], ['Connection', one.connection]])),
+        h('div', { class: 'card' }, h('h2', {}, 'The order'), facts([
+          ['Number', one.orderID ?? 'the service gave none'], ['Total', price(one.total)], ['Ordered', moment(one.createdAt)],
+          ['Expected', moment(one.expectedAt)], ['Placed by', one.client], ['Request', create?.requestId ?? '–']])),
         h('div', { class: 'card' }, h('h2', {}, 'The guest'), guest(sent)),
-        h('div', { class: 'card wide' }, h('h2', {}, 'What was ordered'), dishes(sent))),
+        h('div', { class: 'card' }, h('h2', {}, 'What was ordered'), dishes(sent))),
       h('section', { 'aria-label': 'Calls' }, h('h2', {}, 'What larder asked of the ordering service'), calls(one.calls ?? [])));
   };
   await load();
@@ -52,7 +56,7 @@ function guest(sent: any): HTMLElement {
   const change = text(member(sent, 'changeFrom'));
   return facts([
     ['Name', [text(member(person, 'firstName')) || text(member(person, 'name')), text(member(person, 'lastName'))].filter(Boolean).join(' ') || '–'],
-    ['Phone', phone ? h('a', { href: 'tel:' + phone.replace(/[^+\d]/g, '') }, phone) : '–'],
+    ['Phone', phone ? telephone(phone) : '–'],
     ['Address', text(member(address, 'fullAddress')) || '–'],
     ['Kind', text(member(sent, 'expeditionType')) || '–'],
     ['Pays by', [text(member(sent, 'paymentTypeID')) || '–', change && `, change from ${change}`]],
@@ -64,8 +68,13 @@ function dishes(sent: any): HTMLElement {
   const list: any[] = member(sent, 'dishList') ?? [];
   if (list.length === 0) return h('p', {}, 'Not known.');
   return h('ul', { class: 'dishes' }, list.map((dish) => h('li', {},
-    `${text(member(dish, 'quantity')) || 1} × ${text(member(dish, 'name')) || text(member(dish, 'id'))} `, price(Number(member(dish, 'price'))),
-    h('ul', {}, (member(dish, 'ingredients') ?? []).map((one: any) => h('li', {}, `${text(member(one, 'quantity')) || 1} × ${text(member(one, 'name')) || text(member(one, 'id'))}`))))));
+    position(dish), member(dish, 'price') !== undefined && ` at ${price(Number(member(dish, 'price')))}`,
+    h('ul', {}, (member(dish, 'ingredients') ?? []).map((one: any) => h('li', {}, position(one)))))));
+}
+
+/** "2 × Latte", whichever way the name is written. */
+function position(one: any): Child {
+  return [`${text(member(one, 'quantity')) || 1} × `, h('bdi', {}, text(member(one, 'name')) || text(member(one, 'id')))];
 }
 
 function calls(all: Call[]): HTMLElement {
@@ -113,7 +122,7 @@ function settling(one: Order, call: Call, path: string, signal: AbortSignal, the
     },
   },
     h('h2', {}, `What became of ${what}?`),
-    h('p', {}, `Call ${one.restaurantName ?? 'the restaurant'} and ask whether they have ${creates ? 'this order' : `${what} of order ${one.orderID ?? ''}`}: the ordering service did not say.`),
+    h('p', {}, `Call ${one.restaurantName ?? 'the restaurant'}`, one.restaurantPhone && [' on ', telephone(one.restaurantPhone)], ` and ask whether they have ${creates ? 'this order' : `${what} of order ${one.orderID ?? ''}`}: the ordering service did not say.`),
     h('fieldset', {}, h('legend', {}, 'They say'),
       choice('done', 'They have it', 'It took effect.'),
       choice('not_done', 'They do not have it', 'It did not take effect, and shall not: the guest is told so.'),

@@ -5,7 +5,7 @@ import { ask, isGone, pathOf, query, result, words } from './api';
 import { during, sayWhy } from './ask';
 import { deeds } from './audit';
 import { cell, h, pause, put, rowHead, table } from './dom';
-import { badge, count, milliseconds, moment, number, outcome, runSentence } from './format';
+import { badge, count, milliseconds, moment, number, outcome, runSentence, telephone } from './format';
 import * as live from './live';
 import type { Deed, Finding, Page, Restaurant, Run } from './model';
 import { plots } from './plot';
@@ -44,6 +44,7 @@ export const restaurant: View = async (root, place) => {
       h('p', { class: 'facts' }, states(one), ' ', h('span', {}, one.id), h('span', {}, `connection ${one.connection}`)),
       h('div', { class: 'cards' },
         h('div', { class: 'card' }, h('h2', {}, 'Freshness'), h('p', {}, fresh(one)), h('p', {}, 'Next run ', moment(one.freshness.nextAt))),
+        (one.phone || one.address) && h('div', { class: 'card' }, h('h2', {}, 'Contact'), one.phone && h('p', {}, telephone(one.phone)), one.address && h('p', {}, one.address)),
         h('div', { class: 'card' }, h('h2', {}, 'Menu'), one.version === null ? h('p', {}, 'There is none yet.') : [
           h('p', {}, `Version ${one.version}, of `, moment(one.syncedAt)),
           h('p', {}, `${count(one.counts?.products ?? 0, 'dish', 'dishes')} in ${count(one.counts?.categories ?? 0, 'category', 'categories')}; ${number(one.counts?.available ?? 0)} available, ${number(one.counts?.orderable ?? 0)} to be ordered`)]),
@@ -119,7 +120,7 @@ function findings(into: HTMLElement, all: Finding[]): void {
       h('p', {}, badge(finding.severity, finding.severity === 'error' ? 'bad' : 'warn'), ' ', h('code', {}, finding.code), ' ', finding.msg),
       finding.products && finding.products.length > 0 && h('details', {},
         h('summary', {}, `${count(finding.products.length, 'dish', 'dishes')}${finding.truncated ? ' and more' : ''}, ${number(blocked(finding))} cannot be ordered`),
-        h('ul', {}, finding.dishes.map((dish) => h('li', {}, dish.name, ' ', !dish.orderable && badge('cannot be ordered', 'bad'), h('small', {}, dish.id)))))))),
+        h('ul', {}, finding.dishes.map((dish) => h('li', {}, h('bdi', {}, dish.name), ' ', !dish.orderable && badge('cannot be ordered', 'bad'), h('small', {}, dish.id)))))))),
     all.length > most && h('p', {}, `The first ${most} of ${number(all.length)}; larder menu lint shows all.`));
 }
 

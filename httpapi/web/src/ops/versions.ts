@@ -66,11 +66,11 @@ export function describe(changes: Changes): HTMLElement {
     h('h3', {}, `${title} (${number(all)})`), h('ul', {}, items), items.length < all && h('p', {}, `and ${number(all - items.length)} more`));
   return h('div', { class: 'diff' },
     h('p', {}, `${count(added, 'dish', 'dishes')} added, ${number(removed)} removed, ${number(changed)} changed; ${number(availability)} stopped or released.`),
-    list('Added', added, changes.added.map((dish) => h('li', {}, h('ins', {}, dish.name || dish.id), ' ', price(dish.price)))),
-    list('Removed', removed, changes.removed.map((dish) => h('li', {}, h('del', {}, dish.name || dish.id), ' ', price(dish.price)))),
-    list('Changed', changed, changes.changed.map((dish) => h('li', {}, h('b', {}, dish.name || dish.id), h('ul', {}, dish.fields.map((one) => h('li', {},
+    list('Added', added, changes.added.map((dish) => h('li', {}, h('ins', { dir: 'auto' }, dish.name || dish.id), ' ', price(dish.price)))),
+    list('Removed', removed, changes.removed.map((dish) => h('li', {}, h('del', { dir: 'auto' }, dish.name || dish.id), ' ', price(dish.price)))),
+    list('Changed', changed, changes.changed.map((dish) => h('li', {}, h('b', { dir: 'auto' }, dish.name || dish.id), h('ul', {}, dish.fields.map((one) => h('li', {},
       `${fieldNames[one.field] ?? one.field}: `, one.before === null && one.after === null ? 'are others now' : [h('del', {}, plain(one.before)), ' → ', h('ins', {}, plain(one.after))])))))),
-    list('Stopped or released', availability, changes.availability.map((dish) => h('li', {}, dish.name || dish.id, dish.available ? ' can be had again' : ' is stopped'))));
+    list('Stopped or released', availability, changes.availability.map((dish) => h('li', {}, h('bdi', {}, dish.name || dish.id), dish.available ? ' can be had again' : ' is stopped'))));
 }
 
 function plain(value: unknown): string {
