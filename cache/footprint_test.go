@@ -74,7 +74,7 @@ func footprintOf(tb testing.TB, menus int) footprint {
 		return (settled() - before) / int64(menus)
 	}
 	var f footprint
-	f.index = each(func(*Snapshot) {})
+	f.index = each(func(snap *Snapshot) { replica.condense(snap.Content) })
 	f.menu = each(func(snap *Snapshot) { readAll(tb, replica, snap, false) })
 	f.all = each(func(snap *Snapshot) { readAll(tb, replica, snap, true) })
 	runtime.KeepAlive(replica)

@@ -19,10 +19,12 @@ type library struct {
 	flight singleflight.Group
 	mu     sync.Mutex
 	books  map[string]weak.Pointer[menu.Content]
+
+	fresh *queue[string] // hashes of those not condensed yet
 }
 
 func newLibrary(load func(context.Context, string) (*menu.Content, error)) *library {
-	return &library{load: load, books: make(map[string]weak.Pointer[menu.Content])}
+	return &library{load: load, books: make(map[string]weak.Pointer[menu.Content]), fresh: newQueue[string]()}
 }
 
 // content gives the content of a hash and loads it where nobody holds it.
@@ -64,6 +66,7 @@ func (l *library) adopt(hash string, content *menu.Content) *menu.Content {
 	}
 	l.books[hash] = weak.Make(content)
 	runtime.AddCleanup(content, l.forget, hash)
+	l.fresh.add(hash)
 	return content
 }
 

@@ -32,6 +32,7 @@ func (r *Replica) Run(ctx context.Context) error {
 	}
 	group.Go(func() error { r.renewAlways(ctx); return nil })
 	group.Go(func() error { r.densifyAlways(ctx); return nil })
+	group.Go(func() error { r.condenseAlways(ctx); return nil })
 	return group.Wait()
 }
 

@@ -69,10 +69,11 @@ func differing(from, to *Catalogue, old, p Index) []string {
 	was, is := from.products.at(old), to.products.at(p)
 	category := categoryID(from, old) == categoryID(to, p)
 	scheme := schemeID(from, old) == schemeID(to, p)
-	if was == is && category && scheme {
+	if was == is && from.products.telling(old) == to.products.telling(p) && category && scheme {
 		return nil
 	}
 	a, b := was.values(), is.values()
+	toldWas, toldIs := from.products.told(old), to.products.told(p)
 	var fields []string
 	note := func(field string, same bool) {
 		if !same {
@@ -82,11 +83,11 @@ func differing(from, to *Catalogue, old, p Index) []string {
 	note("externalId", a.externalID == b.externalID)
 	note("categoryId", category)
 	note("name", a.name == b.name)
-	note("description", a.description == b.description)
+	note("description", toldWas.description == toldIs.description)
 	note("price", was.PriceBad() == is.PriceBad() && a.price.Cmp(b.price) == 0)
 	note("measure", string(a.appendMeasure(nil)) == string(b.appendMeasure(nil)))
-	note("imageUrls", slices.Equal(was.ImageURLs(), is.ImageURLs()))
-	note("nutrition", string(a.appendNutrition(nil)) == string(b.appendNutrition(nil)))
+	note("imageUrls", slices.Equal(toldWas.imageURLs(), toldIs.imageURLs()))
+	note("nutrition", string(toldWas.appendNutrition(nil)) == string(toldIs.appendNutrition(nil)))
 	note("schemeId", scheme)
 	return fields
 }

@@ -6,10 +6,11 @@ import (
 	"github.com/shopspring/decimal"
 )
 
-// Entry is one dish or ingredient of a Content: its values stand packed in the
-// text that the content has of all of them, and each method reads its own there.
-// Those that give a text of the menu or a yes or no allocate nothing. The texts
-// are parts of the content's and keep it from being collected.
+// Entry is one dish or ingredient of a Content, as far as orders ask for it: its
+// values stand packed in the text that the content has of all of them, and each
+// method reads its own there. Those that give a text of the menu or a yes or no
+// allocate nothing. The texts are parts of the content's and keep it from being
+// collected. What else is told of it stands apart; see told.
 type Entry struct{ packed string }
 
 // What an entry has, in its first byte.
@@ -17,7 +18,7 @@ const (
 	entryPriceBad byte = 1 << iota
 	entryNamed         // an externalId
 	entryMeasured
-	entryNutritious
+	entryTold // something is told of it
 )
 
 // ID is the menu's id, of which the content has no second one in the same table.
@@ -62,19 +63,6 @@ func (e Entry) price() Number {
 	return price
 }
 
-// Description is what guests are told of it.
-func (e Entry) Description() string { return e.values().description }
-
-// ImageURLs are the addresses of its pictures.
-func (e Entry) ImageURLs() []string {
-	v := e.values()
-	all := make([]string, v.imageCount)
-	for i := range all {
-		all[i] = v.images.text()
-	}
-	return all
-}
-
 // Measure is its serving; nil where there is none.
 func (e Entry) Measure() *Measure {
 	if !e.Measured() {
@@ -86,33 +74,21 @@ func (e Entry) Measure() *Measure {
 
 // values are all values of an entry.
 type values struct {
-	id, externalID, name, description string
-	price                             Number
-	measured, nutritious              bool
-	measure                           Number
-	unit                              string
-	images                            entryReader // before the first of them
-	imageCount                        int
-	nutrition                         entryReader // before the first of five numbers, where it is nutritious
+	id, externalID, name string
+	price                Number
+	measured             bool
+	measure              Number
+	unit                 string
 }
 
 func (e Entry) values() values {
 	r := e.read()
-	v := values{measured: e.Measured(), nutritious: e.packed[0]&entryNutritious != 0}
+	v := values{measured: e.Measured()}
 	v.id, v.externalID, v.name = r.text(), r.text(), r.text()
 	v.price, _ = r.number()
-	v.description = r.text()
 	if v.measured {
 		v.measure, _ = r.number()
 		v.unit = r.text()
-	}
-	v.imageCount = int(r.count()) //nolint:gosec // the length of a list
-	v.images = r
-	if v.nutritious {
-		for range v.imageCount {
-			r.text()
-		}
-		v.nutrition = r
 	}
 	return v
 }

@@ -2,7 +2,6 @@ package menu_test
 
 import (
 	"encoding/json"
-	"slices"
 	"strings"
 	"testing"
 
@@ -70,14 +69,11 @@ func TestAnEntryIsWhatWasPacked(t *testing.T) {
 		p, _ := c.ProductByID(dish.ID)
 		i, _ := c.IngredientByID(dish.ID)
 		for _, e := range []menu.Entry{c.Product(p), c.Ingredient(i)} {
-			if e.ID() != dish.ID || e.ExternalID() != dish.ExternalID || e.Name() != dish.Name || e.Description() != dish.Description {
-				t.Errorf("texts of %q are %q, %q, %q, %q", dish.ID, e.ID(), e.ExternalID(), e.Name(), e.Description())
+			if e.ID() != dish.ID || e.ExternalID() != dish.ExternalID || e.Name() != dish.Name {
+				t.Errorf("texts of %q are %q, %q, %q", dish.ID, e.ID(), e.ExternalID(), e.Name())
 			}
 			if e.PriceBad() != dish.PriceBad || written(e.Price()) != written(dish.Price) {
 				t.Errorf("price = %s, bad %t, want %s, %t", written(e.Price()), e.PriceBad(), written(dish.Price), dish.PriceBad)
-			}
-			if !slices.Equal(e.ImageURLs(), dish.ImageURLs) {
-				t.Errorf("images = %q, want %q", e.ImageURLs(), dish.ImageURLs)
 			}
 			if m := e.Measure(); (m == nil) != (dish.Measure == nil) || e.Measured() != (m != nil) {
 				t.Errorf("measure = %v, want %v", m, dish.Measure)
@@ -85,12 +81,27 @@ func TestAnEntryIsWhatWasPacked(t *testing.T) {
 				t.Errorf("measure = %s %q, want %s %q", written(m.Value), m.Unit, written(dish.Measure.Value), dish.Measure.Unit)
 			}
 		}
-		var drawn struct{ Nutrition json.RawMessage }
-		if err := json.Unmarshal(c.AppendProductEntry(nil, p), &drawn); err != nil {
-			t.Fatal(err)
+		type drawn struct {
+			ID, Description string
+			ImageURLs       []string
+			Nutrition       json.RawMessage
 		}
-		if diff := cmp.Diff(nutrition, string(drawn.Nutrition)); diff != "" {
-			t.Errorf("nutrition (-want +got):\n%s", diff)
+		want := drawn{ID: dish.ID, Description: dish.Description, ImageURLs: append([]string{}, dish.ImageURLs...), Nutrition: json.RawMessage(nutrition)}
+		for _, step := range []string{"plain", "condensed"} {
+			var answer struct {
+				Result struct{ Products, Ingredients []drawn }
+			}
+			if err := json.Unmarshal(c.AppendMenu(nil, menu.Head{}), &answer); err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(want, answer.Result.Products[p]); diff != "" {
+				t.Errorf("dish told, %s (-want +got):\n%s", step, diff)
+			}
+			answer.Result.Ingredients[i].Nutrition = want.Nutrition // ingredients have none
+			if diff := cmp.Diff(want, answer.Result.Ingredients[i]); diff != "" {
+				t.Errorf("ingredient told, %s (-want +got):\n%s", step, diff)
+			}
+			c.Condense(deflate{})
 		}
 	})
 }
@@ -102,7 +113,7 @@ func TestReadingAnEntryTakesNoMemory(t *testing.T) { //nolint:paralleltest // it
 	if n := testing.AllocsPerRun(100, func() {
 		p, _ := c.ProductNamed("7")
 		e := c.Product(p)
-		size += len(e.ID()) + len(e.ExternalID()) + len(e.Name()) + len(e.Description())
+		size += len(e.ID()) + len(e.ExternalID()) + len(e.Name())
 		if e.PriceBad() || e.Measured() {
 			size++
 		}

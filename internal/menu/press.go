@@ -3,9 +3,10 @@ package menu
 import "github.com/shopspring/decimal"
 
 // press packs dishes or ingredients one behind the other, each as an Entry
-// reads it. It keeps nothing of the view.
+// reads it, and what is told of them beside it. It keeps nothing of the view.
 type press struct {
 	packed  []byte
+	told    []byte
 	numbers map[decimal.Decimal]Number // Decode gives most equal numbers as one
 }
 
@@ -44,32 +45,25 @@ func textSize(images []string, texts ...string) int {
 }
 
 func (p *Product) pack(to *press) {
-	to.begin(p.PriceBad, p.ExternalID != "", p.Measure != nil, p.Nutrition != nil)
+	to.begin(p.PriceBad, p.ExternalID != "", p.Measure != nil, p.Description != "" || len(p.ImageURLs) > 0 || p.Nutrition != nil)
 	to.texts(p.ID, p.ExternalID, p.Name)
-	to.offer(p.Price, p.Description, p.Measure, p.ImageURLs)
-	if n := p.Nutrition; n != nil {
-		for _, value := range [...]*decimal.NullDecimal{&n.Calories, &n.EnergyValue, &n.Proteins, &n.Fats, &n.Carbohydrates} {
-			if value.Valid {
-				to.number(value.Decimal)
-			} else {
-				to.packed = append(to.packed, numberAbsent)
-			}
-		}
-	}
+	to.offer(p.Price, p.Measure)
+	to.tell(p.Description, p.ImageURLs, p.Nutrition)
 }
 
 func (in *Ingredient) pack(to *press) {
-	to.begin(in.PriceBad, in.ExternalID != "", in.Measure != nil, false)
+	to.begin(in.PriceBad, in.ExternalID != "", in.Measure != nil, in.Description != "" || len(in.ImageURLs) > 0)
 	to.texts(in.ID, in.ExternalID, in.Name)
-	to.offer(in.Price, in.Description, in.Measure, in.ImageURLs)
+	to.offer(in.Price, in.Measure)
+	to.tell(in.Description, in.ImageURLs, nil)
 }
 
-func (p *press) begin(priceBad, named, measured, nutritious bool) {
+func (p *press) begin(priceBad, named, measured, told bool) {
 	var has byte
 	for _, fact := range [...]struct {
 		so   bool
 		flag byte
-	}{{priceBad, entryPriceBad}, {named, entryNamed}, {measured, entryMeasured}, {nutritious, entryNutritious}} {
+	}{{priceBad, entryPriceBad}, {named, entryNamed}, {measured, entryMeasured}, {told, entryTold}} {
 		if fact.so {
 			has |= fact.flag
 		}
@@ -77,33 +71,55 @@ func (p *press) begin(priceBad, named, measured, nutritious bool) {
 	p.packed = append(p.packed, has)
 }
 
-func (p *press) offer(price decimal.Decimal, description string, m *Measure, images []string) {
-	p.number(price)
-	p.texts(description)
+func (p *press) offer(price decimal.Decimal, m *Measure) {
+	p.packed = p.number(p.packed, price)
 	if m != nil {
-		p.number(m.Value)
+		p.packed = p.number(p.packed, m.Value)
 		p.texts(m.Unit)
 	}
-	p.count(uint64(len(images)))
-	p.texts(images...)
+}
+
+// tell writes what readTold reads: nothing, where there is nothing to tell.
+func (p *press) tell(description string, images []string, n *Nutrition) {
+	if description == "" && len(images) == 0 && n == nil {
+		return
+	}
+	p.told = appendText(p.told, description)
+	p.told = appendCount(p.told, uint64(len(images)))
+	for _, image := range images {
+		p.told = appendText(p.told, image)
+	}
+	if n == nil {
+		return
+	}
+	for _, value := range [...]*decimal.NullDecimal{&n.Calories, &n.EnergyValue, &n.Proteins, &n.Fats, &n.Carbohydrates} {
+		if value.Valid {
+			p.told = p.number(p.told, value.Decimal)
+		} else {
+			p.told = append(p.told, numberAbsent)
+		}
+	}
 }
 
 func (p *press) texts(all ...string) {
 	for _, text := range all {
-		p.count(uint64(len(text)))
-		p.packed = append(p.packed, text...)
+		p.packed = appendText(p.packed, text)
 	}
 }
 
-// count writes seven bits a byte, the low ones first.
-func (p *press) count(n uint64) {
+func appendText(to []byte, text string) []byte {
+	return append(appendCount(to, uint64(len(text))), text...)
+}
+
+// appendCount writes seven bits a byte, the low ones first.
+func appendCount(to []byte, n uint64) []byte {
 	for ; n >= 0x80; n >>= 7 {
-		p.packed = append(p.packed, byte(n)|0x80)
+		to = append(to, byte(n)|0x80)
 	}
-	p.packed = append(p.packed, byte(n))
+	return append(to, byte(n))
 }
 
-func (p *press) number(d decimal.Decimal) {
+func (p *press) number(to []byte, d decimal.Decimal) []byte {
 	n, again := p.numbers[d]
 	if !again {
 		if n = NumberOf(d); len(p.numbers) < mostNumbersKnown {
@@ -111,13 +127,11 @@ func (p *press) number(d decimal.Decimal) {
 		}
 	}
 	if n.wide == nil {
-		p.packed = append(p.packed, byte(n.places)) //nolint:gosec // 0 to plainDigits
-		p.count(fold(n.units))
-		return
+		to = append(to, byte(n.places)) //nolint:gosec // 0 to plainDigits
+		return appendCount(to, fold(n.units))
 	}
-	p.packed = append(p.packed, numberWide)
-	p.count(fold(int64(d.Exponent())))
-	p.texts(d.Coefficient().String())
+	to = appendCount(append(to, numberWide), fold(int64(d.Exponent())))
+	return appendText(to, d.Coefficient().String())
 }
 
 // fold lays signed numbers out so that small ones of either sign are short;

@@ -17,6 +17,7 @@ import (
 type register struct {
 	packed      string
 	starts      []uint32 // in packed; one more than there are
+	tellings    *tellings
 	seed        maphash.Seed
 	ids, others index              // by id; by externalId, of each the first owner
 	owners      []Index            // each Index once: the owners of an externalId that one has
@@ -37,8 +38,9 @@ func newRegister[T any, P packable[T]](all []T) (r register, kept []Index) {
 	for i := range all {
 		size += P(&all[i]).size()
 	}
-	room, _ := presses.Get().(*[]byte)
-	to := press{packed: slices.Grow((*room)[:0], size), numbers: make(map[decimal.Decimal]Number, mostNumbersKnown)}
+	room, _ := presses.Get().(*pressRoom)
+	to := press{packed: room.packed[:0], told: slices.Grow(room.told[:0], size), numbers: make(map[decimal.Decimal]Number, mostNumbersKnown)}
+	ends := make([]uint32, 0, len(all))
 	for i := range all {
 		one := P(&all[i])
 		id, external := one.names()
@@ -58,15 +60,18 @@ func newRegister[T any, P packable[T]](all []T) (r register, kept []Index) {
 		r.owners = append(r.owners, at)
 		one.pack(&to)
 		r.starts = append(r.starts, uint32(len(to.packed))) //nolint:gosec // not much longer than the body
+		ends = append(ends, uint32(len(to.told)))           //nolint:gosec // not much longer than the body
 	}
-	r.packed = string(to.packed)
-	*room = to.packed
+	r.packed, r.tellings = string(to.packed), newTellings(to.told, ends)
+	*room = pressRoom{to.packed, to.told}
 	presses.Put(room)
 	return r, kept
 }
 
-// presses is room that one table leaves to the next.
-var presses = sync.Pool{New: func() any { return new([]byte) }} //nolint:gochecknoglobals // room alone, of no state
+// pressRoom is room that one table leaves to the next.
+type pressRoom struct{ packed, told []byte }
+
+var presses = sync.Pool{New: func() any { return new(pressRoom) }} //nolint:gochecknoglobals // room alone, of no state
 
 // own notes whose externalId it is, before at is kept.
 func (r *register) own(external string, at Index, externalIDOf func(Index) string) {
@@ -90,6 +95,17 @@ func (r *register) len() int { return len(r.starts) - 1 }
 
 // at gives the one at i.
 func (r *register) at(i Index) Entry { return Entry{r.packed[r.starts[i]:r.starts[i+1]]} }
+
+// told gives what is told of the one at i.
+func (r *register) told(i Index) told { return readTold(r.telling(i)) }
+
+// telling is told as it is packed; empty where nothing is told.
+func (r *register) telling(i Index) string {
+	if r.at(i).packed[0]&entryTold == 0 {
+		return ""
+	}
+	return r.tellings.of(i)
+}
 
 // all visits them in the view's order.
 func (r *register) all() iter.Seq2[Index, Entry] {

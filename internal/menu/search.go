@@ -86,7 +86,7 @@ func (c *Content) searchTexts() []string {
 	c.search.once.Do(func() {
 		texts := make([]string, c.products.len())
 		for i, p := range c.products.all() {
-			texts[i] = foldText(p.Name() + "\n" + p.Description())
+			texts[i] = foldText(p.Name() + "\n" + c.products.told(i).description)
 		}
 		c.search.texts = texts
 	})

@@ -79,7 +79,7 @@ func (c *Catalogue) AppendProductEntry(dst []byte, p Index) []byte {
 }
 
 func (c *Catalogue) appendProduct(dst []byte, i Index) []byte {
-	p := c.products.at(i).values()
+	p, of := c.products.at(i).values(), c.products.told(i)
 	dst = AppendString(append(dst, `"id":`...), p.id)
 	dst = appendOptional(append(dst, `,"externalId":`...), p.externalID)
 	dst = append(dst, `,"categoryId":`...)
@@ -89,11 +89,11 @@ func (c *Catalogue) appendProduct(dst []byte, i Index) []byte {
 		dst = append(dst, "null"...)
 	}
 	dst = AppendString(append(dst, `,"name":`...), p.name)
-	dst = AppendString(append(dst, `,"description":`...), p.description)
+	dst = AppendString(append(dst, `,"description":`...), of.description)
 	dst = p.price.Append(append(dst, `,"price":`...))
 	dst = p.appendMeasure(append(dst, `,"measure":`...))
-	dst = p.appendImages(append(dst, `,"imageUrls":`...))
-	dst = p.appendNutrition(append(dst, `,"nutrition":`...))
+	dst = of.appendImages(append(dst, `,"imageUrls":`...))
+	dst = of.appendNutrition(append(dst, `,"nutrition":`...))
 	dst = c.appendScheme(append(dst, `,"schemeId":`...), c.productScheme[i])
 	dst = strconv.AppendBool(append(dst, `,"available":`...), c.Available(i))
 	dst = strconv.AppendBool(append(dst, `,"orderable":`...), c.Orderable(i))
@@ -123,20 +123,20 @@ func (v *values) appendMeasure(dst []byte) []byte {
 	return append(appendOptional(append(dst, `,"unit":`...), v.unit), '}')
 }
 
-func (v *values) appendImages(dst []byte) []byte {
+func (t *told) appendImages(dst []byte) []byte {
 	dst = append(dst, '[')
-	r := v.images
-	for i := range v.imageCount {
+	r := t.images
+	for i := range t.imageCount {
 		dst = AppendString(comma(dst, i), r.text())
 	}
 	return append(dst, ']')
 }
 
-func (v *values) appendNutrition(dst []byte) []byte {
-	if !v.nutritious {
+func (t *told) appendNutrition(dst []byte) []byte {
+	if !t.nutritious {
 		return append(dst, "null"...)
 	}
-	r := v.nutrition
+	r := t.nutrition
 	for _, name := range [...]string{`{"calories":`, `,"energyValue":`, `,"proteins":`, `,"fats":`, `,"carbohydrates":`} {
 		dst = append(dst, name...)
 		if value, ok := r.number(); ok {
@@ -163,13 +163,13 @@ func (c *Catalogue) appendGroup(dst []byte, limit Limit) []byte {
 
 // appendIngredient appends an ingredient, left open.
 func (c *Catalogue) appendIngredient(dst []byte, i Index) []byte {
-	in := c.ingredients.at(i).values()
+	in, of := c.ingredients.at(i).values(), c.ingredients.told(i)
 	dst = AppendString(append(dst, `{"id":`...), in.id)
 	dst = appendOptional(append(dst, `,"externalId":`...), in.externalID)
 	dst = AppendString(append(dst, `,"name":`...), in.name)
 	dst = in.price.Append(append(dst, `,"price":`...))
-	dst = AppendString(append(dst, `,"description":`...), in.description)
-	dst = in.appendImages(append(dst, `,"imageUrls":`...))
+	dst = AppendString(append(dst, `,"description":`...), of.description)
+	dst = of.appendImages(append(dst, `,"imageUrls":`...))
 	dst = in.appendMeasure(append(dst, `,"measure":`...))
 	dst = c.appendScheme(append(dst, `,"schemeId":`...), c.ingredientScheme[i])
 	return strconv.AppendBool(append(dst, `,"available":`...), c.IngredientAvailable(i))
