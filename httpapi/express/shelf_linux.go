@@ -41,6 +41,7 @@ type copied struct {
 	size  int
 	users int    // those that send it
 	turn  uint64 // when it was taken last
+	told  runtime.Cleanup
 }
 
 // take gives the copy of a body, to be released; nil where there is none.
@@ -121,7 +122,7 @@ func (s *shelf) put(key weak.Pointer[byte], body []byte) *copied {
 	file := &copied{fd: fd, size: len(body)}
 	s.files[key] = file
 	s.bytes += int64(file.size)
-	runtime.AddCleanup(&body[0], s.forget, key)
+	file.told = runtime.AddCleanup(&body[0], s.forget, key)
 	return file
 }
 
@@ -132,12 +133,15 @@ func (s *shelf) forget(key weak.Pointer[byte]) {
 	s.drop(key)
 }
 
+// drop closes a file. The collector need tell nothing of its body any more: one
+// that comes back again and again would gather a word to be told each time.
 func (s *shelf) drop(key weak.Pointer[byte]) {
 	file := s.files[key]
 	if file == nil {
 		return
 	}
 	delete(s.files, key)
+	file.told.Stop()
 	s.bytes -= int64(file.size)
 	_ = unix.Close(file.fd)
 }

@@ -5,9 +5,11 @@ import (
 	"io"
 	"os"
 	"runtime"
+	"runtime/metrics"
 	"slices"
 	"testing"
 	"time"
+	"weak"
 
 	"golang.org/x/sys/unix"
 )
@@ -135,6 +137,48 @@ func TestTheShelfForgets(t *testing.T) {
 		if time.Since(begun) > 20*time.Second {
 			t.Fatal("the file is still there")
 		}
+	}
+}
+
+// A body that makes room for others and comes back, over and over, is told of
+// once when it is no more: nothing gathers meanwhile.
+func TestABodyThatComesBackIsToldOfOnce(t *testing.T) { //nolint:paralleltest // counts what the whole process is told of
+	const times, name = 200, "/gc/cleanups/queued:cleanups"
+	queued := func() uint64 {
+		sample := []metrics.Sample{{Name: name}}
+		metrics.Read(sample)
+		if sample[0].Value.Kind() != metrics.KindUint64 {
+			t.Fatalf("the runtime no longer counts %s", name)
+		}
+		return sample[0].Value.Uint64()
+	}
+	var s shelf
+	defer s.close()
+	b := body(shelfLeast, 1)
+	s.mu.Lock()
+	key := weak.Make(&b[0])
+	for range times {
+		if s.put(key, b) == nil {
+			t.Fatal("no copy")
+		}
+		s.drop(key)
+	}
+	s.put(key, b)
+	s.mu.Unlock()
+	before := queued()
+	runtime.KeepAlive(b)
+	count := func() int {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		return len(s.files)
+	}
+	for begun := time.Now(); count() > 0; runtime.GC() {
+		if time.Since(begun) > 20*time.Second {
+			t.Fatal("the file is still there")
+		}
+	}
+	if told := queued() - before; told > times/2 {
+		t.Errorf("the shelf is told %d times of one body", told)
 	}
 }
 
