@@ -19,8 +19,10 @@ type Cursor struct {
 	at     int // behind white space, where a value or its end is
 	room   int // levels of brackets that may still open
 	depth  int
+	named  int  // where the name begins that was read last
 	opened bool // the innermost bracket has just opened
 	broken bool
+	untidy bool // what was read since this was set false may not stand in its canonical form
 }
 
 // NewCursor begins a text, which may start with a byte order mark (policy
@@ -59,8 +61,12 @@ func (c *Cursor) fail() {
 }
 
 func (c *Cursor) space(i int) int {
+	start := i
 	for i < len(c.text) && c.text[i] <= ' ' && (c.text[i] == ' ' || c.text[i] == '\n' || c.text[i] == '\t' || c.text[i] == '\r') {
 		i++
+	}
+	if i > start {
+		c.untidy = true
 	}
 	return i
 }
@@ -113,6 +119,7 @@ func (c *Cursor) Member() (name string, ok bool) {
 			return "", false
 		}
 	}
+	c.named = i
 	name, i = c.quoted(i)
 	if i < len(c.text) && c.text[i] != ':' {
 		i = c.space(i)
@@ -126,6 +133,28 @@ func (c *Cursor) Member() (name string, ok bool) {
 		c.at = c.space(c.at)
 	}
 	return name, true
+}
+
+// follows goes to the next member if it stands as programs write it, with this
+// name, which was read in the same text: in quotes, with a colon behind it. It
+// consumes nothing else.
+func (c *Cursor) follows(head string) bool {
+	i := c.at
+	if !c.opened {
+		if i >= len(c.text) || c.text[i] != ',' {
+			return false
+		}
+		i++
+	}
+	if len(c.text)-i < len(head) || c.text[i:i+len(head)] != head {
+		return false
+	}
+	c.named, c.opened = i, false
+	c.at = i + len(head)
+	if c.at < len(c.text) && c.text[c.at] <= ' ' {
+		c.at = c.space(c.at)
+	}
+	return true
 }
 
 // Element is Member for an array.
@@ -174,6 +203,9 @@ func (c *Cursor) Raw() string {
 	if end < 0 {
 		c.fail()
 		return ""
+	}
+	if b := c.text[c.at]; b == '"' || b == '{' || b == '[' {
+		c.untidy = true // nobody has looked
 	}
 	raw := c.text[c.at:end]
 	c.at = end
@@ -295,6 +327,7 @@ func (c *Cursor) quoted(i int) (text string, end int) {
 	if end = pastPlain(c.text, i); end < len(c.text) && c.text[end] == '"' && utf8.ValidString(c.text[i:end]) {
 		return c.text[start:end], end + 1
 	}
+	c.untidy = true
 	end = pastString(c.text, start-1)
 	if end < 0 {
 		c.fail()

@@ -26,42 +26,38 @@ func (e *ShapeError) Error() string {
 // Errors: *SyntaxError where the body is no JSON, *ShapeError where the JSON
 // is no menu view, *LimitError where it holds more than larder takes.
 func Decode(raw []byte) (*View, error) {
-	view, _, err := decodeAnswer(raw)
-	return view, err
+	return decodeAnswer(raw, nil)
 }
 
-// decodeAnswer gives the view that an answer holds, decoded and as it stands,
-// in one pass over an answer in one of the usual forms.
-func decodeAnswer(raw []byte) (view *View, inner []byte, err error) {
-	if d, from, to, known := readAnswer(raw); d != nil {
-		bom := len(raw) - len(d.text)
-		view, err = d.done(known)
-		return view, raw[bom+from : bom+to], err
+// decodeAnswer gives the view that an answer holds and writes the draft, in one
+// pass over an answer in one of the usual forms.
+func decodeAnswer(raw []byte, f *draft) (*View, error) {
+	if d, known := readAnswer(raw, f); d != nil {
+		return d.done(known)
 	}
 	body, err := Check(raw, maxViewDepth)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	if kind := NewReader(body).Kind(); kind != KindObject {
-		return nil, nil, &ShapeError{Got: "JSON " + kind.String()}
+		return nil, &ShapeError{Got: "JSON " + kind.String()}
 	}
 	inner, ok := envelope(body)
 	if !ok {
-		inner = bytes.Trim(body, " \t\r\n")
+		inner = body
 	} else if kind := NewReader(inner).Kind(); kind != KindObject {
-		return nil, nil, &ShapeError{Got: "a result that is JSON " + kind.String()}
+		return nil, &ShapeError{Got: "a result that is JSON " + kind.String()}
 	}
-	view, err = decodeView(inner, len(body) != len(raw))
-	return view, inner, err
+	return decodeView(inner, len(body) != len(raw), f)
 }
 
 // readAnswer reads an object that begins with the result, an object too, or
-// that is itself the view, and tells where the view stands in its text. It gives
-// nil for anything else, for what may be either, and for what is no JSON.
-func readAnswer(raw []byte) (d *decoder, from, to int, known bool) {
-	d = newDecoder(raw)
+// that is itself the view. It gives nil for anything else, for what may be
+// either, and for what is no JSON.
+func readAnswer(raw []byte, f *draft) (d *decoder, known bool) {
+	d = newDecoder(raw, f)
 	if d.Kind() != KindObject {
-		return nil, 0, 0, false
+		return nil, false
 	}
 	if len(d.text) != len(raw) {
 		d.odd(OddByteOrderMark, "", "")
@@ -73,11 +69,9 @@ func readAnswer(raw []byte) (d *decoder, from, to int, known bool) {
 	if !enveloped {
 		d.Cursor = whole
 	} else if d.Kind() != KindObject {
-		return nil, 0, 0, false
+		return nil, false
 	}
-	from = d.at
 	known = d.readView()
-	to = d.at
 	if enveloped {
 		d.bare, d.result = false, false
 		for name, ok := d.Member(); ok; name, ok = d.Member() {
@@ -86,9 +80,9 @@ func readAnswer(raw []byte) (d *decoder, from, to int, known bool) {
 		}
 	}
 	if !d.End() || d.result && !d.bare || enveloped && d.bare {
-		return nil, 0, 0, false
+		return nil, false
 	}
-	return d, from, to, known
+	return d, known
 }
 
 // note notes the members that tell a view from what holds one; see envelope.
@@ -101,10 +95,10 @@ func (d *decoder) note(folded string) {
 	}
 }
 
-// decodeView reads a bare view, which nobody has checked. The errors are those
-// of Decode.
-func decodeView(body []byte, marked bool) (*View, error) {
-	d := newDecoder(body)
+// decodeView reads a bare view, which nobody has checked, and writes the draft.
+// The errors are those of Decode.
+func decodeView(body []byte, marked bool, f *draft) (*View, error) {
+	d := newDecoder(body, f)
 	if marked {
 		d.odd(OddByteOrderMark, "", "")
 	}
@@ -148,16 +142,17 @@ func envelope(body []byte) ([]byte, bool) {
 type decoder struct {
 	Cursor
 
-	view *View
-	kind string // "product", …; empty for the view itself
-	id   string
-	tail string // behind a field's name: "[]" in a list
-	pend int    // oddities of the current element, whose id is not known yet
+	view  *View
+	draft *draft // nil: nothing is stored
+	kind  string // "product", …; empty for the view itself
+	id    string
+	tail  string // behind a field's name: "[]" in a list
+	pend  int    // oddities of the current element, whose id is not known yet
 
 	elementCount int
 	bare, result bool // the view has members of a view; has one named result
 
-	names    map[string]*fieldName
+	names    fieldNames
 	shapes   struct{ view, category, product, scheme, limit, group, ingredient, measure members }
 	spare    Nutrition // empty
 	numbers  numbers
@@ -165,11 +160,14 @@ type decoder struct {
 	measures map[Measure]*Measure
 }
 
-func newDecoder(body []byte) *decoder {
-	return &decoder{
-		Cursor: NewCursor(textOf(body), maxViewDepth), view: &View{},
-		names: make(map[string]*fieldName), numbers: newNumbers(len(body)), units: make(map[string]string), measures: make(map[Measure]*Measure),
+func newDecoder(body []byte, f *draft) *decoder {
+	d := &decoder{
+		Cursor: NewCursor(textOf(body), maxViewDepth), view: &View{}, draft: f,
+		names: make(fieldNames), numbers: newNumbers(len(body)), units: make(map[string]string), measures: make(map[Measure]*Measure),
 	}
+	d.shapes.view.role, d.shapes.product.role, d.shapes.ingredient.role = roleView, roleStoppable, roleStoppable
+	f.begin(body[len(body)-len(d.text):], d.names)
+	return d
 }
 
 // textOf gives the body as a text without a copy: that of a large menu costs as
@@ -240,51 +238,28 @@ func (d *decoder) readView() (known bool) {
 	return known
 }
 
-// members are the names of an object's members in the order they came: the
-// objects of a list mostly have the same.
-type members struct{ names []*fieldName }
-
 // fields reads an object whose known members read consumes; the others are
 // kept in extra. where is the path of the object, ending in a full stop.
 func (d *decoder) fields(where string, before *members, read func(folded string) bool, extra *Extra) {
-	n := 0
-	d.Open()
-	for name, ok := d.Member(); ok; name, ok = d.Member() {
-		field := d.field(before, n, name)
-		n++
-		if read(field.folded) {
-			if field.canonical != name && field.canonical != "" {
-				d.odd(OddNameSpelling, where+field.canonical, name)
-			}
-			continue
+	object := d.openObject()
+	for n := 0; ; n++ {
+		name, ok := d.member(before, n)
+		if !ok {
+			break
 		}
-		d.odd(OddUnknownField, where+name, "")
-		*extra = append(*extra, ExtraField{Name: field.name, Value: compact([]byte(d.Raw()))})
+		at := d.here()
+		if !read(name.folded) {
+			d.odd(OddUnknownField, where+name.name, "")
+			*extra = append(*extra, ExtraField{Name: name.name, Value: compact([]byte(d.Raw()))})
+		} else if name.canonical != name.name && name.canonical != "" {
+			d.odd(OddNameSpelling, where+name.canonical, name.name)
+		}
+		d.noteMember(name, at)
 	}
+	d.closeObject(object, before)
 	if len(*extra) > 1 {
 		*extra = sortExtra(*extra)
 	}
-}
-
-// field gives what is known of the n-th name of an object; that of the object
-// before is tried first.
-func (d *decoder) field(before *members, n int, name string) *fieldName {
-	if n < len(before.names) && before.names[n].name == name {
-		return before.names[n]
-	}
-	field, ok := d.names[name]
-	if !ok {
-		name = strings.Clone(name) // it outlives the text, in an Extra
-		folded := FoldName(name)
-		field = &fieldName{name: name, folded: folded, canonical: documentName(folded)}
-		if len(d.names) < maxNames {
-			d.names[name] = field
-		}
-	}
-	if n < maxNames {
-		before.names = append(before.names[:min(n, len(before.names))], field)
-	}
-	return field
 }
 
 // sortExtra sorts by name; of a repeated name the last value counts.
@@ -316,19 +291,23 @@ func (d *decoder) elements(field, kind string, read func()) {
 		d.odd(OddTypeMismatch, field, d.Raw())
 		return
 	}
-	for d.Open(); d.Element(); {
+	list := d.openList()
+	for d.Element() {
 		if !d.room() {
 			d.Skip()
 			continue
 		}
+		at := d.here()
 		d.kind, d.id, d.pend = kind, "", len(d.view.Oddities)
-		if d.Kind() != KindObject {
+		if d.Kind() == KindObject {
+			read()
+		} else {
 			d.odd(OddTypeMismatch, field+"[]", d.Raw())
 			d.own("")
-			continue
 		}
-		read()
+		d.noteElement(at)
 	}
+	d.closeList(list)
 }
 
 // grown appends to a list of large elements: twice its size where it is full,

@@ -107,13 +107,16 @@ func (d *decoder) limits(s *Scheme) {
 		d.odd(OddTypeMismatch, "ingredientsSchemes[].ingredientsGroups", d.Raw())
 		return
 	}
-	for d.Open(); d.Element(); {
+	list := d.openList()
+	for d.Element() {
 		if !d.room() {
 			d.Skip()
 			continue
 		}
+		at := d.here()
 		if d.Kind() != KindObject {
 			d.odd(OddTypeMismatch, "ingredientsSchemes[].ingredientsGroups[]", d.Raw())
+			d.noteElement(at)
 			continue
 		}
 		limit := GroupLimit{Max: Unlimited}
@@ -131,7 +134,9 @@ func (d *decoder) limits(s *Scheme) {
 			return true
 		}, &limit.Extra)
 		s.Groups = append(s.Groups, limit)
+		d.noteElement(at)
 	}
+	d.closeList(list)
 }
 
 func (d *decoder) group() (g Group) {

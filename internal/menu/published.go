@@ -29,11 +29,12 @@ type Published struct {
 // DecodePublished is Decode that also gives the view as it was published. The
 // errors are those of Decode.
 func DecodePublished(raw []byte) (*View, Published, error) {
-	view, inner, err := decodeAnswer(raw)
+	f, _ := drafts.Get().(*draft)
+	view, err := decodeAnswer(raw, f)
+	published := f.end()
 	if err != nil {
 		return nil, Published{}, err
 	}
-	published := cut(inner)
 	if len(published.Content) > maxPublished {
 		return nil, Published{}, &LimitError{What: "bytes without white space", Limit: maxPublished}
 	}
@@ -48,7 +49,7 @@ const maxPublished = 96 << 20
 // an envelope. Compiled, it is the content of the view that was published. The
 // errors are those of Decode.
 func DecodeContent(content []byte) (*View, error) {
-	return decodeView(content, false)
+	return decodeView(content, false, nil)
 }
 
 // ErrForeignStops says that stop values are not those of the content, or none.

@@ -204,6 +204,7 @@ func FuzzPublished(f *testing.F) {
 		if err != nil {
 			return
 		}
+		sameApart(t, raw, p)
 		back, err := p.AppendView(nil)
 		if err != nil {
 			t.Fatal(err)

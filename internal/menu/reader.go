@@ -67,7 +67,13 @@ func NewNames(spellings ...string) Names {
 // fieldName is a member's name as sent and as folded, made once per spelling.
 type fieldName struct {
 	name, folded string
-	canonical    string // as the menu view's document has it; only decoder sets it
+
+	// Only fieldNames sets these.
+	canonical string // as the menu view's document has it
+	head      string // as it stands in the text, with the quotes and a colon
+	literal   string // as it is stored, with the quotes and a colon
+	tidy      bool   // the two are one
+	stops     bool   // the field stops a dish or ingredient
 }
 
 // NewReader reads body, which must come from Check.

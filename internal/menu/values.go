@@ -270,10 +270,14 @@ func (d *decoder) measure(field string) *Measure {
 	}
 	var m Measure
 	state := NumberNull
-	n := 0
-	d.Open()
-	for name, ok := d.Member(); ok; name, ok = d.Member() {
-		switch d.field(&d.shapes.measure, n, name).folded {
+	object := d.openObject()
+	for n := 0; ; n++ {
+		name, ok := d.member(&d.shapes.measure, n)
+		if !ok {
+			break
+		}
+		at := d.here()
+		switch name.folded {
 		case "value":
 			d.tail = ".value"
 			m.Value, state = d.number(field)
@@ -281,12 +285,13 @@ func (d *decoder) measure(field string) *Measure {
 			d.tail = ".unit"
 			m.Unit = d.unit(d.words(field))
 		default:
-			d.odd(OddUnknownField, field+"."+name, "")
+			d.odd(OddUnknownField, field+"."+name.name, "")
 			d.Skip()
 		}
 		d.tail = ""
-		n++
+		d.noteMember(name, at)
 	}
+	d.closeObject(object, &d.shapes.measure)
 	if state != NumberOK {
 		d.odd(OddMeasureEmpty, field, m.Unit)
 		return nil

@@ -1,0 +1,193 @@
+package menu_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"unicode/utf16"
+	"unicode/utf8"
+
+	"pgregory.net/rapid"
+
+	"larder/internal/menu"
+	"larder/internal/sandbox"
+	"larder/internal/viewtest"
+)
+
+// apart makes what a Published is of a view in walks of their own, one for each
+// value: the other reading of its documentation, which the one pass must equal
+// byte for byte.
+type apart struct {
+	values []string // of the stop lists, as they come first
+	runs   []int
+}
+
+func publishedApart(view []byte) menu.Published {
+	var a apart
+	content := []byte(a.value(view, "view"))
+	stops := `{"values":[` + strings.Join(a.values, ",") + `],"runs":` + strings.Join(strings.Fields(fmt.Sprint(a.runs)), ",") + `}`
+	return menu.Published{Content: content, Stops: []byte(stops)}
+}
+
+func (a *apart) value(raw []byte, what string) string {
+	raw = bytes.Trim(raw, " \t\r\n")
+	switch raw[0] {
+	case '"':
+		return string(menu.AppendLiteral(nil, raw))
+	case '[':
+		inner, elements := "", []string{}
+		if what == "list" {
+			inner = "element"
+		}
+		r := menu.NewReader(raw)
+		r.Array(func(int) { elements = append(elements, a.value(r.Raw(), inner)) })
+		return "[" + strings.Join(elements, ",") + "]"
+	case '{':
+		return a.object(raw, what)
+	default:
+		return string(raw)
+	}
+}
+
+func (a *apart) object(raw []byte, what string) string {
+	type member struct{ folded, name, value string }
+	var all, cut []member
+	r, at := menu.NewReader(raw), 1
+	r.Fields(func(_, folded string) {
+		at += bytes.IndexByte(raw[at:], '"') // behind white space and a comma
+		name := menu.NewReader(raw[at:]).Raw()
+		at += len(name)
+		at += bytes.IndexByte(raw[at:], ':') + 1
+		at += len(raw[at:]) - len(bytes.TrimLeft(raw[at:], " \t\r\n"))
+		value := r.Raw()
+		at += len(value)
+		m := member{folded, string(menu.AppendLiteral(nil, name)), string(value)}
+		if what == "element" && (folded == "iscontaininstoplist" || folded == "isliststoped" || folded == "disabled") {
+			cut = append(cut, m)
+			return
+		}
+		all = append(all, m)
+	})
+	written := func(members []member) string {
+		slices.SortStableFunc(members, func(a, b member) int { return strings.Compare(a.folded, b.folded) })
+		texts := make([]string, len(members))
+		for i, m := range members {
+			inner := ""
+			if what == "view" && (m.folded == "products" || m.folded == "ingredients") {
+				inner = "list"
+			}
+			texts[i] = m.name + ":" + a.value([]byte(m.value), inner)
+		}
+		return "{" + strings.Join(texts, ",") + "}"
+	}
+	if what == "element" {
+		a.stop(written(cut))
+	}
+	return written(all)
+}
+
+// stop notes the stop value of the next element.
+func (a *apart) stop(value string) {
+	at := slices.Index(a.values, value)
+	if at < 0 {
+		at = len(a.values)
+		a.values = append(a.values, value)
+	}
+	if n := len(a.runs); n > 0 && a.runs[n-2] == at {
+		a.runs[n-1]++
+		return
+	}
+	a.runs = append(a.runs, at, 1)
+}
+
+// viewIn gives the view in an answer as it stands there; see viewOf.
+func viewIn(answer []byte) []byte {
+	answer = bytes.TrimPrefix(answer, []byte("\ufeff"))
+	view, bare := answer, false
+	r := menu.NewReader(answer)
+	r.Fields(func(_, folded string) {
+		switch folded {
+		case "result":
+			view = r.Raw()
+		case "products", "categories":
+			bare = true
+		}
+	})
+	if bare {
+		return answer
+	}
+	return view
+}
+
+// sameApart fails unless what was published of an answer is what a reading of
+// its own makes of it.
+func sameApart(t interface {
+	Helper()
+	Fatalf(format string, args ...any)
+}, answer []byte, p menu.Published,
+) {
+	t.Helper()
+	if diff := differing(publishedApart(viewIn(answer)), p); diff != "" {
+		t.Fatalf("%.2000q (-want +got):\n%s", answer, diff)
+	}
+}
+
+// asciiOf escapes what is no ASCII, as many programs do.
+func asciiOf(view []byte) []byte {
+	var b bytes.Buffer
+	for _, r := range string(view) {
+		switch {
+		case r < utf8.RuneSelf:
+			b.WriteRune(r)
+		case r > 0xffff:
+			high, low := utf16.EncodeRune(r)
+			fmt.Fprintf(&b, `\u%04x\u%04x`, high, low)
+		default:
+			fmt.Fprintf(&b, `\u%04x`, r)
+		}
+	}
+	return b.Bytes()
+}
+
+// The one pass over a body writes what is stored as walks of their own do.
+func TestOnePassWritesWhatIsStored(t *testing.T) {
+	t.Parallel()
+	indented := func(view []byte) []byte {
+		var b bytes.Buffer
+		if err := json.Indent(&b, view, "", "  "); err != nil {
+			t.Fatal(err)
+		}
+		return b.Bytes()
+	}
+	generated := sandbox.Generate{Restaurants: 3, Products: 120, Seed: 7}.Menu(0)
+	for name, view := range map[string][]byte{
+		"small": []byte(smallView), "odd": []byte(oddMenu(60)), "nested": []byte(nestedMenu), "generated": generated, "indented": indented(generated),
+		"in ASCII alone": asciiOf(generated),
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			_, p, err := menu.DecodePublished(view)
+			if err != nil {
+				t.Fatal(err)
+			}
+			sameApart(t, view, p)
+		})
+	}
+	t.Run("any", func(t *testing.T) {
+		t.Parallel()
+		rapid.Check(t, func(t *rapid.T) {
+			body := answer(viewtest.Views().Draw(t, "view"), rapid.Uint64().Draw(t, "seed"))
+			_, p, err := menu.DecodePublished(body)
+			if shape := (*menu.ShapeError)(nil); errors.As(err, &shape) {
+				t.Skip("a view of no lists")
+			} else if err != nil {
+				t.Fatalf("DecodePublished(%s): %v", body, err)
+			}
+			sameApart(t, body, p)
+		})
+	})
+}

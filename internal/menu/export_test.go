@@ -1,0 +1,4 @@
+package menu
+
+// AppendLiteral is appendLiteral for the tests.
+func AppendLiteral(dst, literal []byte) []byte { return appendLiteral(dst, literal) }
