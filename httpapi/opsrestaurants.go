@@ -13,65 +13,6 @@ import (
 	menusync "larder/sync"
 )
 
-// condition is something that an operator should know of a restaurant's menu.
-type condition string
-
-// The conditions. A restaurant may be in several; in none of them it is ok.
-const (
-	conditionMissing     condition = "missing"     // there is no menu
-	conditionFailed      condition = "failed"      // the last run failed
-	conditionQuarantined condition = "quarantined" // the guard refused the last menu
-	conditionStale       condition = "stale"       // not confirmed for too long (policy S5)
-	conditionHeld        condition = "held"        // a rollback holds it (policy S7a)
-	conditionOK          condition = "ok"
-	// conditionAttention is, in a filter, any of the first four.
-	conditionAttention condition = "attention"
-)
-
-// conditions gives what ?state= takes.
-func conditions() []condition {
-	return []condition{
-		conditionAttention, conditionMissing, conditionFailed, conditionQuarantined, conditionStale, conditionHeld, conditionOK,
-	}
-}
-
-// conditionsOf tells what is the matter with a restaurant's menu; has is false
-// where there is none.
-func (s *Server) conditionsOf(version cache.Version, has bool) []condition {
-	if !has {
-		return []condition{conditionMissing}
-	}
-	all := []condition{}
-	switch menusync.Outcome(version.LastOutcome) {
-	case menusync.OutcomeFailed:
-		all = append(all, conditionFailed)
-	case menusync.OutcomeQuarantined:
-		all = append(all, conditionQuarantined)
-	default:
-	}
-	if s.runner.Stale(version) {
-		all = append(all, conditionStale)
-	}
-	if version.Held {
-		all = append(all, conditionHeld)
-	}
-	return all
-}
-
-// meets tells whether conditions are chosen by ?state=.
-func meets(all []condition, want condition) bool {
-	switch want {
-	case "":
-		return true
-	case conditionOK:
-		return len(all) == 0
-	case conditionAttention:
-		return slices.ContainsFunc(all, func(one condition) bool { return one != conditionHeld })
-	default:
-		return slices.Contains(all, want)
-	}
-}
-
 // freshness is how old a menu is against its schedule. Of a menu that is not
 // there the ages are null.
 type freshness struct {
@@ -97,19 +38,29 @@ type opsRestaurantRow struct {
 // occur in the id or the name, ?connection= and ?state= choose.
 //
 // What a state is chosen by is what this larder has in memory, at most
-// cache.poll old; the rows themselves are read anew.
+// cache.poll old, and a second more with thousands of restaurants; the rows
+// themselves are read anew.
 func (s *Server) listOpsRestaurants(c *gin.Context) {
 	want, err := restaurantsWanted(c)
 	if err != nil {
 		fail(c, err)
 		return
 	}
-	all, err := s.inCondition(c)
+	state, connection, err := opsFilter(c)
 	if err != nil {
 		fail(c, err)
 		return
 	}
-	chosen, next := want.page(all)
+	who, _ := callerOf(c)
+	from := s.directory()
+	var now *standings
+	if state != "" {
+		now = s.standings()
+		from = now.of
+	}
+	chosen, next := from.page(who, want, func(at int) bool {
+		return (connection == nil || from.all[at].Connection == *connection) && (now == nil || now.all[at].meets(state))
+	})
 	versions := s.versions(c.Request.Context(), chosen)
 	list := page[opsRestaurantRow]{Result: make([]opsRestaurantRow, len(chosen)), Next: nextPage(next)}
 	for i, restaurant := range chosen {
@@ -118,35 +69,27 @@ func (s *Server) listOpsRestaurants(c *gin.Context) {
 	answer(c, http.StatusOK, list)
 }
 
-// inCondition gives the restaurants that ?state= and ?connection= choose.
-func (s *Server) inCondition(c *gin.Context) ([]menusync.Restaurant, error) {
-	want := condition(c.Query("state"))
-	if known := conditions(); want != "" && !slices.Contains(known, want) {
+// opsFilter reads ?state= and ?connection=; nil where any is meant.
+func opsFilter(c *gin.Context) (state condition, connection *string, err error) {
+	state = condition(c.Query("state"))
+	if known := filters(); state != "" && !slices.Contains(known, state) {
 		names := make([]string, len(known))
 		for i, one := range known {
 			names[i] = string(one)
 		}
-		return nil, invalid("state", "is one of "+strings.Join(names, ", "))
+		return "", nil, invalid("state", "is one of "+strings.Join(names, ", "))
 	}
-	who, _ := callerOf(c)
-	connection, given := c.GetQuery("connection")
-	var chosen []menusync.Restaurant
-	for _, restaurant := range s.visible(who) {
-		if given && restaurant.Connection != connection {
-			continue
-		}
-		if version, has := s.replica.Version(restaurant.ID); want == "" || meets(s.conditionsOf(version, has), want) {
-			chosen = append(chosen, restaurant)
-		}
+	if name, given := c.GetQuery("connection"); given {
+		connection = &name
 	}
-	return chosen, nil
+	return state, connection, nil
 }
 
 // opsRow lays one restaurant out.
 func (s *Server) opsRow(restaurant menusync.Restaurant, versions map[menu.RestaurantID]cache.Version) opsRestaurantRow {
 	version, has := versions[restaurant.ID]
 	return opsRestaurantRow{
-		restaurantRow: s.row(restaurant, versions), States: s.conditionsOf(version, has),
+		restaurantRow: s.row(restaurant, versions), States: s.conditionsOf(version, has).names(),
 		Freshness: s.freshness(restaurant.ID, version, has),
 	}
 }

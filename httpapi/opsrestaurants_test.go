@@ -145,6 +145,13 @@ func TestOpsSummary(t *testing.T) {
 	if got.Restaurants != 1 || *got.UnknownOrders != 0 {
 		t.Errorf("a client of one connection: %+v", got)
 	}
+	for query, want := range map[string]int{"?q=BISTRO": 1, "?q=the": 3, "?q=the+north": 1, "?q=nowhere": 0} {
+		k.get("/v1/ops/summary"+query, k.ops...).is(t, http.StatusOK).into(t, &got)
+		if got.Restaurants != want || got.States["ok"]+got.States["attention"] != want {
+			t.Errorf("%s: %+v, want %d", query, got, want)
+		}
+	}
+	k.get("/v1/ops/summary?q="+strings.Repeat("x", 201), k.ops...).refused(t, http.StatusBadRequest, "invalid_parameter")
 }
 
 // A comparison names dishes and shows what was and what is.

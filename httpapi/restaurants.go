@@ -1,11 +1,8 @@
 package httpapi
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/gin-gonic/gin"
@@ -43,7 +40,7 @@ func (s *Server) listRestaurants(c *gin.Context) {
 		fail(c, err)
 		return
 	}
-	chosen, next := want.page(s.visible(who))
+	chosen, next := s.directory().page(who, want, nil)
 	versions := s.versions(c.Request.Context(), chosen)
 	list := page[restaurantRow]{Result: make([]restaurantRow, len(chosen)), Next: nextPage(next)}
 	for i, restaurant := range chosen {
@@ -74,37 +71,6 @@ func restaurantsWanted(c *gin.Context) (want wantedRestaurants, err error) {
 	}
 	want.after, err = cursor(c)
 	return want, err
-}
-
-// page cuts the page out of all; next is the last id of the page where more
-// follow.
-func (w wantedRestaurants) page(all []menusync.Restaurant) (chosen []menusync.Restaurant, next string) {
-	byID := func(a, b menusync.Restaurant) int { return cmp.Compare(a.ID, b.ID) }
-	if !slices.IsSortedFunc(all, byID) {
-		slices.SortFunc(all, byID)
-	}
-	wanted := strings.Fields(strings.ToLower(w.words))
-	for _, restaurant := range all {
-		if string(restaurant.ID) <= w.after && w.after != "" || !named(restaurant, wanted) {
-			continue
-		}
-		if len(chosen) == w.limit {
-			return chosen, string(chosen[w.limit-1].ID)
-		}
-		chosen = append(chosen, restaurant)
-	}
-	return chosen, ""
-}
-
-// named tells whether every word occurs in the restaurant's id or name.
-func named(restaurant menusync.Restaurant, words []string) bool {
-	text := strings.ToLower(string(restaurant.ID) + " " + restaurant.Name)
-	for _, word := range words {
-		if !strings.Contains(text, word) {
-			return false
-		}
-	}
-	return true
 }
 
 // versions are what Redis knows of the restaurants and, where it does not

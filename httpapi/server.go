@@ -114,6 +114,8 @@ type Server struct {
 	release       string
 	sampled       atomic.Uint64
 	sheets        sheets
+	listed        atomic.Pointer[directory]
+	looks         looks
 	past          atomic.Int64                                     // Unix milliseconds: a time that is over
 	defaults      []menu.RestaurantID                              // the connections' own menus, in their order
 	peek          func(menu.RestaurantID) (*cache.Snapshot, error) // atHand

@@ -22,23 +22,16 @@ type summaryView struct {
 	More          bool `json:"moreUnknownOrders"`
 }
 
-// summary answers GET /v1/ops/summary, the states from memory.
+// summary answers GET /v1/ops/summary, the states from memory; ?q= are words as
+// of the list, whose restaurants are counted then.
 func (s *Server) summary(c *gin.Context) {
+	text, err := searchText(c)
+	if err != nil {
+		fail(c, err)
+		return
+	}
 	who, _ := callerOf(c)
-	visible := s.visible(who)
-	view := summaryView{Restaurants: len(visible), States: map[condition]int{}}
-	for _, one := range conditions() {
-		view.States[one] = 0
-	}
-	for _, restaurant := range visible {
-		version, has := s.replica.Version(restaurant.ID)
-		all := s.conditionsOf(version, has)
-		for _, one := range conditions() {
-			if meets(all, one) {
-				view.States[one]++
-			}
-		}
-	}
+	view := s.standings().count(who, searchWords(text))
 	query := ordering.Query{Connections: s.seen(who), State: ordering.StateUnknown, Limit: summarised}
 	records, next, err := s.orders.List(c.Request.Context(), query)
 	if err != nil {
@@ -48,4 +41,26 @@ func (s *Server) summary(c *gin.Context) {
 		view.UnknownOrders, view.More = &count, next != ""
 	}
 	answer(c, http.StatusOK, result{view})
+}
+
+// count counts the caller's restaurants in which every word occurs, and those
+// in each state.
+func (s *standings) count(who caller, words []string) summaryView {
+	view := summaryView{States: map[condition]int{}}
+	var of [everyCondition + 1]int // restaurants in each set of conditions
+	for at, one := range s.of.all {
+		if who.sees(one.Connection) && one.named(words) {
+			of[s.all[at]]++
+			view.Restaurants++
+		}
+	}
+	for _, state := range filters() {
+		view.States[state] = 0
+		for set, n := range of {
+			if conditions(set).meets(state) {
+				view.States[state] += n
+			}
+		}
+	}
+	return view
 }

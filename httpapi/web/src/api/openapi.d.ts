@@ -1,6 +1,6 @@
 // Made of the API document by openapi-typescript 7.13.0: make api-types. DO NOT EDIT.
-// openapi.yaml: c21fe610988a5fad668c4674259a92c18752d22d85b4319b4fe83c0cf69043d4
-// what follows: 733f4883a2ed058f775e85f9186e1fa7fff7696c4834952a024c20db89b6d514
+// openapi.yaml: b9f0b0cb812dadb5f9c21a59c3c6a7850a32ae7294874207f4e7b9326df44901
+// what follows: f6ae11e30e51853ed2757bc145323dffac09a8cc89152badff4651726bd27e54
 export interface paths {
     "/connect/token": {
         parameters: {
@@ -439,7 +439,7 @@ export interface paths {
         };
         /**
          * Restaurants with their freshness
-         * @description By id. A state is what this larder has in memory, at most `cache.poll` old; the rows are read anew.
+         * @description By id. A state is what this larder has in memory, at most `cache.poll` old, and with thousands of restaurants a second more; the rows are read anew.
          */
         get: operations["listOpsRestaurants"];
         put?: never;
@@ -659,7 +659,7 @@ export interface paths {
         };
         /**
          * Restaurants and orders in numbers
-         * @description How many restaurants are in which state, and how many orders wait to be settled.
+         * @description How many restaurants are in which state, and how many orders wait to be settled. A state is what this larder has in memory: at most `cache.poll` old, and with thousands of restaurants a second more.
          */
         get: operations["getSummary"];
         put?: never;
@@ -3962,7 +3962,10 @@ export interface operations {
     };
     getSummary: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Restaurants with these words in the id or the name alone. */
+                q?: string;
+            };
             header?: never;
             path?: never;
             cookie?: never;

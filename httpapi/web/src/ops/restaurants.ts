@@ -45,7 +45,7 @@ export const restaurants: View = async (root, { params, signal, go }) => {
     draw();
   };
   const count_ = async () => {
-    const sums = await result<Summary>('/v1/ops/summary', { signal });
+    const sums = await result<Summary>('/v1/ops/summary' + query({ q }), { signal });
     put(chips, filters.map(([name, words]) => link('/restaurants' + query({ state: name, q }),
       { class: 'chip', ...(name === state ? { 'aria-current': 'true' } : {}) },
       words, ' ', h('b', {}, number(name === '' ? sums.restaurants : sums.states[name] ?? 0)))));

@@ -1,0 +1,77 @@
+package httpapi_test
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"testing"
+	"time"
+
+	"larder/internal/menu"
+	menusync "larder/sync"
+)
+
+// Lists are of the restaurants that are configured now, also from page to page.
+func TestListsFollowAReload(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ops := w.as(clientOps)
+	replace := func(ids ...menu.RestaurantID) {
+		t.Helper()
+		restaurants := make([]menusync.Restaurant, len(ids))
+		for i, id := range ids {
+			restaurants[i] = menusync.Restaurant{ID: id, Name: "Café " + string(id), Connection: "main", Settings: menu.DefaultSettings(), Schedule: "@every 24h"}
+		}
+		if _, err := w.runner.Replace(restaurants, "@every 24h"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if rows, _ := w.opsRows("?q=caf", ops...); len(rows) != 0 {
+		t.Fatalf("before: %v", idsOf(rows))
+	}
+	replace("d", "b", "a", "e")
+	rows, next := w.opsRows("?limit=2&q=CAFÉ", ops...)
+	if !slices.Equal(idsOf(rows), []string{"a", "b"}) || next == nil {
+		t.Fatalf("the first page: %v, next %v", idsOf(rows), next)
+	}
+	replace("e", "a", "c", "d") // the one that the page ended with is gone
+	if rows, next = w.opsRows("?limit=2&q=CAFÉ&cursor="+*next, ops...); !slices.Equal(idsOf(rows), []string{"c", "d"}) || next == nil {
+		t.Fatalf("the second page: %v, next %v", idsOf(rows), next)
+	}
+	if rows, next = w.opsRows("?limit=2&q=CAFÉ&cursor="+*next, ops...); !slices.Equal(idsOf(rows), []string{"e"}) || next != nil {
+		t.Errorf("the third page: %v, next %v", idsOf(rows), next)
+	}
+	if rows, _ = w.opsRows("?state=missing", ops...); !slices.Equal(idsOf(rows), []string{"a", "c", "d", "e"}) {
+		t.Errorf("without a menu: %v", idsOf(rows))
+	}
+}
+
+// Of thousands of restaurants the states count for a second, and no longer.
+func TestStatesOfThousandsAreSoonThoseOfNow(t *testing.T) {
+	t.Parallel()
+	const restaurants = 10_000
+	w := newWorld(t, func(p *plan) {
+		p.unsynced = true
+		p.runner = func(deps *menusync.Deps) {
+			for i := range restaurants - len(deps.Restaurants) {
+				other := deps.Restaurants[0]
+				other.ID = menu.RestaurantID(fmt.Sprintf("other-%d", i))
+				deps.Restaurants = append(deps.Restaurants, other)
+			}
+		}
+	})
+	without := func() int {
+		t.Helper()
+		var got struct{ States map[string]int }
+		w.get("/v1/ops/summary", w.as(clientOps)...).is(t, http.StatusOK).into(t, &got)
+		return got.States["missing"]
+	}
+	if got := without(); got != restaurants {
+		t.Fatalf("%d restaurants are without a menu, want %d", got, restaurants)
+	}
+	w.pull(bistro)
+	w.ahead(time.Second)
+	if got := without(); got != restaurants-1 {
+		t.Errorf("a second later %d restaurants are without a menu, want %d", got, restaurants-1)
+	}
+}
