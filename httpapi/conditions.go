@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"slices"
 	"sync"
 	"time"
 
@@ -63,12 +64,7 @@ func (c conditions) meets(want condition) bool {
 	case conditionAttention:
 		return c&^held != 0
 	default:
-		for _, name := range c.names() {
-			if name == want {
-				return true
-			}
-		}
-		return false
+		return slices.Contains(c.names(), want)
 	}
 }
 

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"os"
 	"os/exec"
@@ -24,17 +25,16 @@ const scenarioLimit = 3 * time.Minute
 // browser is what runs scenarios: Node, its packages and Chromium.
 type browser struct {
 	node, chromium, screenshots string
-	env                         []string
+	env                         []string // what scenarios are told, addresses for instance
 }
 
-// newBrowser looks for everything that a scenario needs; env is what the
-// scenarios are told, addresses for instance.
-func newBrowser(t *testing.T, env ...string) *browser {
+// newBrowser looks for everything that a scenario needs.
+func newBrowser(t *testing.T) *browser {
 	t.Helper()
 	if testing.Short() {
 		t.Skip("-short: no browser is started")
 	}
-	b := &browser{node: installed(t, "node"), chromium: installed(t, "chromium", "chromium-browser", "google-chrome"), env: env}
+	b := &browser{node: installed(t, "node"), chromium: installed(t, "chromium", "chromium-browser", "google-chrome")}
 	if _, err := os.Stat(filepath.Join(scenarioFolder, "node_modules", "playwright-core")); err != nil {
 		t.Fatalf("playwright-core is not installed: make test-needs installs it (%v)", err)
 	}
@@ -94,9 +94,15 @@ func (b *browser) scenario(t *testing.T, folder, file string) {
 // tells scenarios of it.
 func browsedDemo(t *testing.T, args ...string) []string {
 	t.Helper()
+	return browsedDemoOn(t, "@every 48h", args...) // no tick in between
+}
+
+// browsedDemoOn is browsedDemo with a schedule.
+func browsedDemoOn(t *testing.T, schedule string, args ...string) []string {
+	t.Helper()
 	out := newWatched()
 	env := []string{
-		"LARDER_RESTAURANTS_0_SCHEDULE=@every 48h", "LARDER_SYNC_SCHEDULE=@every 48h", // no tick in between
+		"LARDER_RESTAURANTS_0_SCHEDULE=" + schedule, "LARDER_SYNC_SCHEDULE=" + schedule,
 		"LARDER_RESTAURANTS_0_PHONE=+351 22 000 00 00, ext. 4", "LARDER_RESTAURANTS_0_ADDRESS=Rua das Flores 1, Porto",
 	}
 	startProcessTo(t, out, env, append([]string{"demo", "--listen", "127.0.0.1:0", "--sandbox-listen", "127.0.0.1:0"}, args...)...)
@@ -123,6 +129,20 @@ func TestBrowserOps(t *testing.T) { //nolint:tparallel // its scenarios share a 
 	b := newBrowser(t)
 	b.env = browsedDemo(t)
 	b.run(t, "ops")
+}
+
+// thousands is how many restaurants TestBrowserThousands has; the environment
+// may ask for up to ten times as many, which take minutes to fill.
+const thousands = "1000"
+
+// TestBrowserThousands runs tools/browser/thousands, the console, against a
+// demo with so many restaurants, each pulled every two minutes meanwhile.
+func TestBrowserThousands(t *testing.T) { //nolint:tparallel // as TestBrowser
+	t.Parallel()
+	b := newBrowser(t)
+	restaurants := cmp.Or(os.Getenv("LARDER_BROWSER_RESTAURANTS"), thousands)
+	b.env = append(browsedDemoOn(t, "@every 2m", "--restaurants", restaurants, "--products", "20"), "LARDER_RESTAURANTS="+restaurants)
+	b.run(t, "thousands")
 }
 
 // TestBrowserLarge does the same against a menu of 400 dishes.

@@ -1,0 +1,102 @@
+// The console with thousands of restaurants: one page of them in the browser,
+// whatever is searched, filtered or turned to, and news of it as they come.
+import { env } from 'node:process';
+import { axe } from '../axe.mjs';
+import { eventually, must, same, scenario, step } from '../scenario.mjs';
+import { everyLook } from '../shot.mjs';
+import { larder as api } from '../world.mjs';
+
+const restaurants = Number(env.LARDER_RESTAURANTS);
+const shown = new Intl.NumberFormat('en-GB').format(restaurants);
+const pageSize = 50;
+const heaviest = 100_000; // bytes of one answer
+const mostElements = 2_000; // of the page
+
+await scenario({}, async ({ page, larder, kitchen }) => {
+  let lists = 0;
+  const heavy = [];
+  const weighing = [];
+  page.on('response', (response) => {
+    const url = new URL(response.url());
+    if (!url.pathname.startsWith('/v1/ops/') || url.pathname === '/v1/ops/events') return;
+    if (url.pathname === '/v1/ops/restaurants') lists++;
+    weighing.push(response.body().then((body) => {
+      if (body.length > heaviest) heavy.push(`${url.pathname}${url.search}: ${body.length} bytes`);
+    }, () => { /* the view that asked is gone */ }));
+  });
+  const timed = async (what, work) => {
+    const began = performance.now();
+    await work();
+    step(`${what}: ${(performance.now() - began).toFixed(0)} ms`);
+  };
+  const rows = page.getByTestId('restaurant');
+  const named = (name) => rows.filter({ has: page.getByRole('link', { name, exact: true }) });
+  const ids = () => rows.evaluateAll((all) => all.map((row) => row.dataset.id));
+  const chip = (words, n) => page.getByRole('navigation', { name: 'By state' }).getByRole('link', { name: `${words} ${n}`, exact: true });
+
+  await page.goto(`${larder}/ops`);
+  await page.getByLabel('Client', { exact: true }).fill(env.LARDER_OPS_ID);
+  await page.getByLabel('Secret', { exact: true }).fill(env.LARDER_OPS_SECRET);
+  await timed('from the sign-in to the list', async () => {
+    await page.keyboard.press('Enter');
+    await chip('All', shown).waitFor();
+    await rows.nth(pageSize - 1).waitFor();
+  });
+  same(await rows.count(), pageSize, 'rows of the first page');
+  const first = await ids();
+
+  await timed('the next page', async () => {
+    await page.getByRole('button', { name: 'Next page' }).click();
+    await page.getByText(`Page 2, ${pageSize} restaurants`).waitFor();
+  });
+  const second = await ids();
+  must(second.length === pageSize && second.every((id) => !first.includes(id)), 'the second page repeats the first');
+  await page.getByRole('button', { name: 'Previous page' }).click();
+  await page.getByText(`Page 1, ${pageSize} restaurants`).waitFor();
+  same(await ids(), first, 'the first page again');
+
+  const searched = `Restaurant ${restaurants - 23}`;
+  await timed('a search', async () => {
+    await page.getByRole('searchbox').fill(searched);
+    await page.keyboard.press('Enter');
+    await named(searched).waitFor();
+    await chip('All', shown).waitFor({ state: 'detached' });
+  });
+  const found = await rows.count();
+  must(found < pageSize, `${found} restaurants are called ${searched}`);
+  await chip('All', String(found)).waitFor();
+
+  step('a menu is kept out: it is found by its state, wherever it stands in the list');
+  const id = await named(searched).getAttribute('data-id');
+  await fetch(`${kitchen}/sandbox/menus/${id}`, { method: 'PUT', body: JSON.stringify({ name: 'empty', products: [] }) });
+  await api.resync(id);
+  await named(searched).getByText('quarantined').first().waitFor();
+  await page.getByRole('link', { name: 'Restaurants', exact: true }).click();
+  await eventually(async () => {
+    await page.reload();
+    await rows.first().waitFor();
+    return chip('Quarantined', '1').isVisible();
+  }, 'one is quarantined');
+  await timed('by its state', async () => {
+    await chip('Quarantined', '1').click();
+    await named(searched).waitFor();
+  });
+  same(await ids(), [id], 'what is quarantined');
+  await page.getByRole('link', { name: /^All / }).click();
+  await rows.nth(pageSize - 1).waitFor();
+
+  step('news of a restaurant on the page come by themselves');
+  const row = page.locator(`tr[data-id="${first[0]}"]`);
+  const before = await row.locator('[data-label="Freshness"]').innerText();
+  await api.resync(first[0]);
+  await eventually(async () => await row.locator('[data-label="Freshness"]').innerText() !== before, 'the age of the first');
+  await row.getByText('unchanged').waitFor();
+
+  const elements = await page.evaluate(() => document.querySelectorAll('*').length);
+  must(elements < mostElements, `the page has ${elements} elements`);
+  await Promise.all(weighing);
+  same(heavy, [], 'heavy answers');
+  const heap = await page.evaluate(() => performance.memory?.usedJSHeapSize ?? 0);
+  step(`${elements} elements, ${(heap / 1e6).toFixed(1)} MB of the browser's heap, ${lists} pages of the list were read`);
+  await everyLook(page, 'thousands', { full: false, each: (look) => axe(page, `thousands, ${look.name}`) });
+});
