@@ -1,16 +1,23 @@
 package httpapi
 
 import (
+	"bytes"
+	"cmp"
 	"errors"
-	"html"
+	"html/template"
 	"net/http"
+	"net/url"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/gin-gonic/gin"
 
 	"larder/httpapi/web"
+	"larder/internal/menu"
+	"larder/ordering"
+	menusync "larder/sync"
 )
 
 // PageConfig is `http.page`: the menu page at /, made of larder's own
@@ -65,23 +72,74 @@ func (s *Server) routePage(engine *gin.Engine) error {
 	if !found {
 		return errNoPage
 	}
-	get(engine, "/", s.page(page))
+	text, err := template.New("page.html").Parse(string(page.Body()))
+	if err != nil {
+		return err
+	}
+	get(engine, "/", s.page(text))
 	return nil
 }
 
-// page answers GET /.
-func (s *Server) page(template *web.Asset) gin.HandlerFunc {
-	text := strings.NewReplacer(
-		"{{currency}}", html.EscapeString(s.cfg.Page.Currency),
-		"{{orders}}", strconv.FormatBool(s.authCfg.PublicOrders.Enabled),
-		"{{payments}}", html.EscapeString(strings.Join(s.authCfg.PublicOrders.PaymentTypes, " ")),
-	).Replace(string(template.Body()))
-	page := web.NewAsset("page.html", []byte(text))
+// pageView is what the page at / is made of.
+type pageView struct {
+	Lang, Dir, Currency, Payments string
+	Restaurant                    menu.RestaurantID // empty: there is none to show yet
+	Name                          string
+	Menu                          string // where its menu stands
+	Orders, Several               bool
+}
+
+// Say chooses a text by the page's language.
+func (v pageView) Say(english, russian string) string {
+	if v.Lang == ordering.Russian {
+		return russian
+	}
+	return english
+}
+
+// page answers GET /: a restaurant's menu and order form. ?restaurant= names
+// the restaurant, else it is the first by id; ?lang= the language, else it is
+// chosen by Accept-Language; ?dir=rtl shows how a menu looks that is read from
+// the right. The browser has the menu's address in the page's head, so that it
+// asks for it while it still reads the components.
+func (s *Server) page(text *template.Template) gin.HandlerFunc {
 	policy := web.Policy{Images: s.cfg.Page.ImageOrigins}
 	return func(c *gin.Context) {
+		var out bytes.Buffer
+		if err := text.Execute(&out, s.pageView(c)); err != nil {
+			fail(c, err)
+			return
+		}
 		policy.Set(c.Writer.Header())
-		page.ServeHTTP(c.Writer, c.Request)
+		inLanguage(c)
+		web.NewAsset("page.html", out.Bytes()).ServeHTTP(c.Writer, c.Request)
 	}
+}
+
+func (s *Server) pageView(c *gin.Context) pageView {
+	view := pageView{
+		Lang: language(c), Dir: "ltr", Currency: s.cfg.Page.Currency,
+		Orders: s.authCfg.PublicOrders.Enabled, Payments: strings.Join(s.authCfg.PublicOrders.PaymentTypes, " "),
+	}
+	if asked := c.Query("lang"); slices.Contains(ordering.Languages(), asked) {
+		view.Lang = asked
+	}
+	if c.Query("dir") == "rtl" {
+		view.Dir = "rtl"
+	}
+	all := s.runner.Restaurants()
+	view.Several = len(all) > 1
+	view.Name = view.Say("There is no restaurant to show yet.", "Пока нет ни одного ресторана.")
+	if view.Restaurant = menu.RestaurantID(c.Query("restaurant")); view.Restaurant == "" && len(all) > 0 {
+		view.Restaurant = slices.MinFunc(all, func(a, b menusync.Restaurant) int { return cmp.Compare(a.ID, b.ID) }).ID
+	}
+	if view.Restaurant != "" {
+		if view.Name = view.Say("Menu", "Меню"); s.nameOf(view.Restaurant) != nil {
+			view.Name = *s.nameOf(view.Restaurant)
+		}
+		view.Menu = "/v1/restaurants/" + url.PathEscape(string(view.Restaurant)) + "/menu"
+	}
+	return view
 }
 
 // ownOrigin tells whether a request comes from a page of larder's own address.

@@ -30,7 +30,10 @@ func TestPage(t *testing.T) {
 		}
 	}
 	text := string(page.body)
-	for _, want := range []string{`data-currency="EUR"`, `data-orders="true"`, `data-payments="cash card"`} {
+	for _, want := range []string{
+		`<html lang="en" dir="ltr">`, `<link rel="preload" href="/v1/restaurants/bistro/menu"`, `<larder-menu restaurant="bistro" lang="en" currency="EUR">`,
+		`<larder-order-form id="order" restaurant="bistro" lang="en" currency="EUR" payments="cash card">`,
+	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the page has no %s:\n%s", want, text)
 		}
@@ -42,6 +45,23 @@ func TestPage(t *testing.T) {
 	}
 	k.do(http.MethodHead, "/", "").is(t, http.StatusOK)
 	k.get("/", "If-None-Match", page.header.Get("ETag")).is(t, http.StatusNotModified)
+
+	if !strings.Contains(strings.Join(page.header.Values("Vary"), ","), "Accept-Language") {
+		t.Errorf("Vary is %q", page.header.Values("Vary"))
+	}
+	for query, want := range map[string]string{
+		"?lang=ru": `<html lang="ru" dir="ltr">`,
+		"?lang=xx": `<html lang="en" dir="ltr">`,
+		"?dir=rtl": `<html lang="en" dir="rtl">`,
+		"?restaurant=%22%3E%3Cscript%3Ealert(1)%3C/script%3E": `restaurant="&#34;&gt;&lt;script&gt;alert(1)&lt;/script&gt;"`,
+	} {
+		if text := string(k.get("/"+query).is(t, http.StatusOK).body); !strings.Contains(text, want) || strings.Contains(text, "alert(1)</script>\"") {
+			t.Errorf("/%s has no %s:\n%s", query, want, text)
+		}
+	}
+	if text := string(k.get("/", "Accept-Language", "ru-KZ, en;q=0.5").is(t, http.StatusOK).body); !strings.Contains(text, `lang="ru"`) || !strings.Contains(text, "К заказу") {
+		t.Errorf("who asks for Russian gets\n%s", text)
+	}
 
 	module := k.get("/web/larder.js", "Origin", "https://shop.example").is(t, http.StatusOK)
 	if module.header.Get("Access-Control-Allow-Origin") != "*" || module.header.Get("Content-Type") != "text/javascript; charset=utf-8" {

@@ -1,7 +1,6 @@
 // A menu of 400 dishes, on a processor four times slower: how long until a
-// guest can open a dish, and nothing moves when photos arrive.
+// guest has a dish open before him.
 import { env } from 'node:process';
-import { gzipSync } from 'node:zlib';
 import { must, scenario, step } from '../scenario.mjs';
 
 /**
@@ -9,62 +8,50 @@ import { must, scenario, step } from '../scenario.mjs';
  * The goal is 1,000 on a machine that does nothing else: LARDER_OPEN_WITHIN=1000
  * holds it to that. Among other tests only what is out of all proportion fails.
  */
-const longest = Number(env.LARDER_OPEN_WITHIN ?? 10_000);
+const longest = Number(env.LARDER_OPEN_WITHIN ?? 6_000);
+
+/** The most dishes that may stand before the first one can be opened: the rest comes when there is time. */
+const mostFirst = 40;
 
 /** The tries, of which the best counts: other programs share the machine. */
-const tries = 3;
+const tries = 5;
 
-await scenario({ size: 'phone' }, async ({ page, open, larder }) => {
-  step('the program of the components');
-  const module = await (await fetch(`${larder}/web/larder.js`, { headers: { 'Accept-Encoding': 'gzip' } })).arrayBuffer();
-  const packed = gzipSync(Buffer.from(module), { level: 9 }).length;
-  step(`larder.js: ${packed} bytes in gzip`);
-  must(packed <= 30 * 1024, `larder.js has ${packed} bytes in gzip, more than 30 KiB`);
+/** Runs in the page: opens the first dish that has options as soon as it is there, and tells when it was to be seen. */
+function opener() {
+  let there = 0;
+  const look = () => {
+    const root = document.querySelector('larder-menu')?.shadowRoot;
+    const button = root?.querySelector('button[part=add]:not(:disabled)[aria-label^="Choose"]');
+    if (there) return globalThis.larderOpened(JSON.stringify({ there, shown: performance.now(), first: globalThis.first }));
+    if (button) {
+      globalThis.first = root.querySelectorAll('[part=card]').length;
+      button.click();
+      if (root.querySelector('dialog[open]')) there = performance.now();
+    }
+    requestAnimationFrame(look);
+  };
+  requestAnimationFrame(look);
+}
 
-  step('nothing moves when photos arrive');
-  await page.addInitScript(() => {
-    globalThis.moved = 0;
-    new PerformanceObserver((list) => {
-      for (const entry of list.getEntries()) if (!entry.hadRecentInput) globalThis.moved += entry.value;
-    }).observe({ type: 'layout-shift', buffered: true });
-  });
-  await page.goto(`${larder}/`);
-  const card = page.locator('larder-menu [part=card]');
-  await card.nth(100).waitFor({ state: 'attached' });
-  const before = await page.evaluate(() => globalThis.moved);
-  await page.locator('larder-menu img').first().evaluate((img) => img.decode());
-  await card.nth(10).scrollIntoViewIfNeeded();
-  await page.locator('larder-menu [part=card]').nth(10).locator('img').evaluate((img) => img.decode());
-  await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
-  const after = await page.evaluate(() => globalThis.moved);
-  step(`layout shift: ${before.toFixed(4)} until the menu stands, ${(after - before).toFixed(4)} by photos`);
-  must(after - before < 0.001, `photos move the page by ${after - before}`);
-
+await scenario({ size: 'phone' }, async ({ open, larder }) => {
   const times = [];
   for (let i = 0; i < tries; i++) {
-    const one = await open({ size: 'phone' });
-    const client = await one.context.newCDPSession(one.page);
+    const { page, context } = await open({ size: 'phone' });
+    // By the protocol alone: what Playwright itself would run in the page takes time too.
+    const client = await context.newCDPSession(page);
     await client.send('Emulation.setCPUThrottlingRate', { rate: 4 });
-    await one.page.addInitScript(() => {
-      // The first dish that can be chosen is opened as soon as it is there.
-      const look = () => {
-        const button = document.querySelector('larder-menu')?.shadowRoot?.querySelector('button[part=add]:not(:disabled)[aria-label^="Choose"]');
-        const dialog = document.querySelector('larder-menu')?.shadowRoot?.querySelector('dialog[open]');
-        if (dialog) globalThis.opened = performance.now();
-        else {
-          button?.click();
-          requestAnimationFrame(look);
-        }
-      };
-      requestAnimationFrame(look);
-    });
-    await one.page.goto(`${larder}/`, { waitUntil: 'commit' });
-    await one.page.waitForFunction(() => globalThis.opened);
-    times.push(await one.page.evaluate(() => globalThis.opened));
-    const dishes = await one.page.locator('larder-menu [part=card]').count();
-    must(dishes > 0, 'there are dishes');
-    step(`a dish is open after ${times.at(-1).toFixed(0)} ms`);
-    await one.page.close();
+    await client.send('Runtime.enable');
+    await client.send('Runtime.addBinding', { name: 'larderOpened' });
+    const opened = new Promise((tell) => { client.on('Runtime.bindingCalled', ({ name, payload }) => name === 'larderOpened' && tell(JSON.parse(payload))); });
+    await page.addInitScript(opener);
+    await page.goto(`${larder}/`, { waitUntil: 'commit' });
+    const { there, shown, first } = await opened;
+    times.push(shown);
+    step(`a dish is open after ${there.toFixed(0)} ms and to be seen after ${shown.toFixed(0)} ms, ${first} dishes stood by then`);
+    must(first <= mostFirst, `${first} dishes are built before the first can be opened, at most ${mostFirst} should be`);
+    await client.send('Emulation.setCPUThrottlingRate', { rate: 1 });
+    await page.waitForFunction(() => document.querySelector('larder-menu').shadowRoot.querySelectorAll('[part=card]').length === 400);
+    await page.close();
   }
   const best = Math.min(...times);
   must(best < longest, `the best of ${tries} takes ${best.toFixed(0)} ms to an open dish, ${longest} ms are allowed`);

@@ -21,7 +21,8 @@ export class Api {
 
   /** menu reads the menu; the browser asks with If-None-Match by itself. */
   async menu(): Promise<MenuBody> {
-    const answer = await ask(this.path + "/menu", { cache: "no-cache" }, readLimit);
+    // As a page's <link rel="preload" as="fetch" crossorigin> asks, which then is taken.
+    const answer = await ask(this.path + "/menu", { cache: "no-cache", credentials: "same-origin" }, readLimit);
     if (answer.status !== 200) throw answer;
     return answer.body.result;
   }

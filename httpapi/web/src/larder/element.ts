@@ -44,12 +44,13 @@ export abstract class LarderElement extends HTMLElement {
   /** money writes an exact amount, in the currency where one is known. */
   protected money(amount: Decimal): string {
     const currency = this.getAttribute("currency");
-    const digits = amount.whole ? 0 : 2;
-    const style = { minimumFractionDigits: digits, maximumFractionDigits: Math.max(digits, 2), ...(currency ? { style: "currency", currency } as const : {}) };
-    const name = this.language + JSON.stringify(style);
+    const name = this.language + currency;
     try {
       let format = formats.get(name);
-      if (!format) formats.set(name, (format = new Intl.NumberFormat(this.language, style)));
+      if (!format) {
+        const style = { minimumFractionDigits: 2, maximumFractionDigits: 2, trailingZeroDisplay: "stripIfInteger", ...(currency && { style: "currency", currency }) };
+        formats.set(name, (format = new Intl.NumberFormat(this.language, style as Intl.NumberFormatOptions)));
+      }
       return format.format(amount.toString() as unknown as number);
     } catch { // no such currency
       return `${amount} ${currency}`;

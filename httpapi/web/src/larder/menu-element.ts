@@ -1,17 +1,16 @@
 import { lineOf, type News } from "./basket";
 import { fractional } from "./choice";
-import { decimal } from "./decimal";
-import { DishDialog, measureOf } from "./dish";
+import { Decimal, decimal } from "./decimal";
+import { Card } from "./card";
+import { DishDialog } from "./dish";
 import { h } from "./dom";
 import { LarderElement } from "./element";
 import css from "./menu.css";
-import type { Category, Menu, Product } from "./menu";
-import { photo } from "./photo";
+import { sameList, type Category, type Menu } from "./menu";
 import type { Shop } from "./shop";
+import { Turns } from "./turns";
 
-const firstCards = 16, moreCards = 40; // built at once, and in each further turn
-
-interface Card { element: HTMLLIElement; update(menu: Menu, product: Product): void }
+const firstCards = 10; // built at once: more than most windows show
 
 /** LarderMenu is <larder-menu>: the menu, its search, and the dialog of a dish. */
 export class LarderMenu extends LarderElement {
@@ -21,8 +20,9 @@ export class LarderMenu extends LarderElement {
   private readonly list = h("div", { part: "list" });
   private readonly dialog: DishDialog;
   private cards = new Map<string, Card>();
-  private shape = "";
-  private turn = 0;
+  private listed: Menu | null = null; // what the list was built of
+  private wording = "";
+  private readonly turns = new Turns();
 
   constructor() {
     super(css);
@@ -34,7 +34,8 @@ export class LarderMenu extends LarderElement {
   open(id: string): void { this.dialog.open(id); }
 
   protected joined(shop: Shop, signal: AbortSignal): void {
-    this.shape = "";
+    this.listed = null;
+    this.turns.begin([], 0);
     this.cards.clear();
     this.list.replaceChildren();
     const changed = (): void => {
@@ -55,89 +56,63 @@ export class LarderMenu extends LarderElement {
     this.nav.setAttribute("aria-label", this.say("categories"));
     this.list.setAttribute("aria-busy", String(!menu));
     if (!menu) {
+      this.money(Decimal.zero); // the first one takes long, and nothing else is to be done
       this.status.replaceChildren(this.say(this.shop?.fault ? "noMenu" : "loading"),
         this.shop?.fault ? h("button", { type: "button", onclick: () => void this.shop?.load() }, this.say("again")) : "");
       return;
     }
-    const shape = this.language + this.getAttribute("currency") + JSON.stringify([menu.body.categories, menu.body.products.map((p) => [p.id, p.categoryId, p.imageUrls[0]])]);
-    if (shape !== this.shape) {
-      this.shape = shape;
+    const wording = this.language + this.getAttribute("currency");
+    if (!this.listed || wording !== this.wording || !sameList(this.listed.body, menu.body)) {
+      this.wording = wording;
       this.status.replaceChildren();
       this.build(menu);
     } else {
       for (const product of menu.body.products) this.cards.get(product.id)?.update(menu, product);
     }
+    this.listed = menu;
     this.dialog.refresh();
     this.filter();
   }
 
-  /** build makes the first cards at once, so that the guest can begin, and the rest in turns. */
+  /** build makes the first cards at once, so that the guest can begin, and the rest when there is time. */
   private build(menu: Menu): void {
-    const turn = ++this.turn;
     this.cards.clear();
-    const links: Node[] = [];
-    const waiting: (() => void)[] = [];
-    const sections: Node[] = [];
+    this.list.replaceChildren();
+    this.nav.replaceChildren();
+    const jobs: (() => void)[] = [];
     const add = (category: Category): void => {
       const id = "c-" + category.id;
-      const heading = h(category.depth === 0 ? "h2" : "h3", { id, dir: "auto", tabindex: "-1", part: "category-name" }, category.name || this.say("menu"));
+      const name = category.name || this.say("menu");
+      const heading = h(category.depth === 0 ? "h2" : "h3", { id, dir: "auto", tabindex: "-1", part: "category-name" }, name);
       const dishes = h("ul", { class: "dishes" });
-      sections.push(h("section", { part: "category", "aria-labelledby": id }, heading, dishes));
-      links.push(h("button", { type: "button", part: "category-link", class: category.depth ? "inner" : "", onclick: () => {
+      const section = h("section", { part: "category", "aria-labelledby": id }, heading, dishes);
+      const link = h("button", { type: "button", part: "category-link", class: category.depth ? "inner" : "", onclick: () => {
+        this.turns.finish(); // what comes in above would push the heading away
         heading.scrollIntoView({ block: "start", behavior: matchMedia("(prefers-reduced-motion: reduce)").matches ? "auto" : "smooth" });
         heading.focus({ preventScroll: true });
-      } }, heading.textContent));
-      for (const product of category.products) {
-        waiting.push(() => {
-          const current = this.shop?.menu ?? menu;
-          const card = this.card(product.id, category.depth === 0 ? "h3" : "h4");
-          this.cards.set(product.id, card);
-          card.update(current, current.product(product.id) ?? product);
+      } }, name);
+      // A section comes with its first card: nothing that is seen moves down as the menu grows.
+      const show = (): void => {
+        this.list.append(section);
+        this.nav.append(link);
+      };
+      if (category.products.length === 0) jobs.push(show);
+      for (const { id } of category.products) {
+        jobs.push(() => {
+          const now = this.shop?.menu ?? menu;
+          const product = now.product(id);
+          if (!product) return;
+          const card = new Card(id, category.depth === 0 ? "h3" : "h4", this.shop?.base ?? "", this.speech, (dish) => this.choose(dish));
+          this.cards.set(id, card);
+          card.update(now, product);
           dishes.append(card.element);
+          if (dishes.childElementCount === 1) show();
         });
       }
       category.children.forEach(add);
     };
     menu.roots.forEach(add);
-    this.nav.replaceChildren(...links);
-    waiting.splice(0, firstCards).forEach((make) => make());
-    this.list.replaceChildren(...sections);
-    const more = (): void => {
-      if (turn !== this.turn) return;
-      waiting.splice(0, moreCards).forEach((make) => make());
-      if (waiting.length) setTimeout(more, 0);
-      else this.filter();
-    };
-    setTimeout(more, 0);
-  }
-
-  private card(id: string, heading: "h3" | "h4"): Card {
-    let shown: Product | null = null;
-    const name = h(heading, { part: "name", dir: "auto" });
-    const description = h("p", { class: "muted description", part: "description", dir: "auto" });
-    const measure = h("span", { class: "muted", part: "measure", dir: "auto" });
-    const price = h("span", { part: "price", class: "grow" });
-    const button = h("button", { type: "button", part: "add", class: "main", onclick: () => this.choose(id) });
-    const frame = h("div", { class: "frame" });
-    const element = h("li", { part: "card", class: "card", "data-dish": id }, frame, h("div", { class: "about" }, name, description, measure,
-      h("div", { class: "row foot" }, price, button)));
-    frame.addEventListener("click", () => button.disabled || button.click());
-    const update = (menu: Menu, product: Product): void => {
-      const was = shown;
-      shown = product;
-      if (was === null || was.imageUrls[0] !== product.imageUrls[0]) frame.replaceChildren(photo(product.imageUrls[0], this.shop?.base ?? "", true));
-      name.textContent = product.name;
-      description.textContent = product.description;
-      measure.textContent = measureOf(product, this.speech);
-      const groups = menu.groups(product.schemeId).length > 0;
-      price.textContent = this.money(decimal(product.price));
-      const buyable = menu.buyable(product);
-      button.disabled = !buyable;
-      button.textContent = this.say(!buyable ? "soldOut" : groups ? "choose" : "add");
-      button.setAttribute("aria-label", buyable ? this.say(groups ? "chooseNamed" : "addNamed", { name: product.name }) : `${product.name}: ${this.say("soldOut")}`);
-      element.classList.toggle("gone", !buyable);
-    };
-    return { element, update };
+    this.turns.begin(jobs, firstCards);
   }
 
   private readonly speech = { say: this.say.bind(this), money: this.money.bind(this) };
@@ -166,6 +141,8 @@ export class LarderMenu extends LarderElement {
     const menu = this.shop?.menu;
     if (!menu) return;
     const query = this.search.value.trim();
+    if (query === "" && !this.searched) return;
+    this.turns.finish();
     let found = 0;
     for (const [id, { element }] of this.cards) {
       const product = menu.product(id);
@@ -175,8 +152,7 @@ export class LarderMenu extends LarderElement {
     }
     for (const section of this.list.children) (section as HTMLElement).classList.toggle("none", query !== "" && !section.querySelector("li:not([hidden])"));
     this.nav.hidden = query !== "";
-    if (query !== "") this.status.textContent = found ? this.say("found", { n: found }) : this.say("nothingFound");
-    else if (this.searched) this.status.textContent = "";
+    this.status.textContent = query === "" ? "" : found ? this.say("found", { n: found }) : this.say("nothingFound");
     this.searched = query !== "";
   }
 

@@ -78,6 +78,13 @@ export function folded(text: string): string {
   return text.normalize("NFKD").replace(/\p{M}+/gu, "").toLowerCase().replace(/[^\p{L}\p{N}]+/gu, " ").trim();
 }
 
+/** sameList tells whether two menus list the same dishes and categories in the same order. */
+export function sameList(a: MenuBody, b: MenuBody): boolean {
+  const same = <T>(one: T[], other: T[], ...fields: (keyof T)[]): boolean => one.length === other.length
+    && one.every((item, i) => fields.every((field) => item[field] === other[i]![field]));
+  return same(a.categories, b.categories, "id", "name", "parentId") && same(a.products, b.products, "id", "categoryId");
+}
+
 function tree(body: MenuBody): Category[] {
   const all = new Map<string, Category>();
   const roots: Category[] = [];

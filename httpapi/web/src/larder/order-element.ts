@@ -84,7 +84,6 @@ export class LarderOrderForm extends LarderElement implements FormHost {
     const lines = shop?.basket.lines ?? [];
     const intent = shop?.placing.intent ?? null;
     this.heading.textContent = this.say("order");
-    this.fields.draw(this.language, this.busy);
     outcome(this.outcome, intent, shop?.placing.asking ?? false, this.speech, {
       again: () => void shop?.placing.resume(),
       anew: () => {
@@ -94,13 +93,14 @@ export class LarderOrderForm extends LarderElement implements FormHost {
       },
     });
     this.drawBasket(lines);
-    const sum = shop?.menu ? shop.basket.total(shop.menu) : Decimal.zero;
-    this.total.replaceChildren(h("span", { class: "grow" }, this.say("total")), h("strong", {}, this.money(sum)));
-    this.total.hidden = lines.length === 0;
-    const offer = lines.length ? this.say("place", { price: this.money(sum) }) : this.say("placeEmpty");
-    if (this.submit.textContent !== offer) this.submit.textContent = offer; // a click on it may be half done
     // One order at a time: while one's outcome is open there is no button for another.
     this.box.hidden = intent !== null && intent.state !== "unsent" || lines.length === 0;
+    if (this.box.hidden) return;
+    this.fields.draw(this.language, this.busy);
+    const sum = this.money(shop?.menu ? shop.basket.total(shop.menu) : Decimal.zero);
+    this.total.replaceChildren(h("span", { class: "grow" }, this.say("total")), h("strong", {}, sum));
+    const offer = this.say("place", { price: sum });
+    if (this.submit.textContent !== offer) this.submit.textContent = offer; // a click on it may be half done
     this.submit.disabled = this.busy || this.checking || !shop?.menu;
     this.submit.hidden = intent?.state === "unsent";
     this.drawViolations();

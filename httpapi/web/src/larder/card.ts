@@ -1,0 +1,46 @@
+// The card of a dish in the menu.
+
+import { decimal } from "./decimal";
+import { measureOf } from "./dish";
+import { h } from "./dom";
+import type { Speech } from "./groups";
+import type { Menu, Product } from "./menu";
+import { photo } from "./photo";
+
+/** Card shows one dish. It is built once and then brought up to date. */
+export class Card {
+  readonly element: HTMLLIElement;
+  private shown = ""; // the photo's address
+  private readonly frame = h("div", { class: "frame" });
+  private readonly name: HTMLElement;
+  private readonly description = h("p", { class: "muted description", part: "description", dir: "auto" });
+  private readonly measure = h("span", { class: "muted", part: "measure", dir: "auto" });
+  private readonly price = h("span", { part: "price", class: "grow" });
+  private readonly button: HTMLButtonElement;
+
+  constructor(id: string, heading: "h3" | "h4", private readonly base: string, private readonly speech: Speech, choose: (id: string) => void) {
+    this.name = h(heading, { part: "name", dir: "auto" });
+    this.button = h("button", { type: "button", part: "add", class: "main", onclick: () => choose(id) });
+    this.frame.append(photo(undefined, base, true));
+    this.frame.addEventListener("click", () => this.button.disabled || this.button.click());
+    this.element = h("li", { part: "card", class: "card", "data-dish": id }, this.frame,
+      h("div", { class: "about" }, this.name, this.description, this.measure, h("div", { class: "row foot" }, this.price, this.button)));
+  }
+
+  update(menu: Menu, product: Product): void {
+    const say = this.speech.say;
+    const url = product.imageUrls[0] ?? "";
+    if (url !== this.shown) this.frame.replaceChildren(photo(url, this.base, true));
+    this.shown = url;
+    this.name.textContent = product.name;
+    this.description.textContent = product.description;
+    this.measure.textContent = measureOf(product, this.speech);
+    this.price.textContent = this.speech.money(decimal(product.price));
+    const groups = menu.groups(product.schemeId).length > 0;
+    const buyable = menu.buyable(product);
+    this.button.disabled = !buyable;
+    this.button.textContent = say(!buyable ? "soldOut" : groups ? "choose" : "add");
+    this.button.setAttribute("aria-label", buyable ? say(groups ? "chooseNamed" : "addNamed", { name: product.name }) : `${product.name}: ${say("soldOut")}`);
+    this.element.classList.toggle("gone", !buyable);
+  }
+}
