@@ -165,7 +165,7 @@ func (f *faults) err() error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.more > 0 {
-		return errors.Join(append(slices.Clip(f.first), fmt.Errorf("and %d restaurants more", f.more))...)
+		return errors.Join(append(slices.Clip(f.first), fmt.Errorf("%d more", f.more))...)
 	}
 	return errors.Join(f.first...)
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"larder/cache"
@@ -40,7 +41,7 @@ func (s *Server) parts(ctx context.Context, found inspection) *parts {
 		p.Redis.Msg = "embedded: everything is in memory and forgotten when larder stops"
 	}
 	if len(found.missing) > 0 {
-		p.Catalogues = part{Msg: fmt.Sprintf("%d of %d restaurants have no menu yet: %s", len(found.missing), len(found.all), someIDs(found.missing))}
+		p.Catalogues = part{Msg: fmt.Sprintf("%d of %s without a menu yet: %s", len(found.missing), countOf(len(found.all), "restaurant"), someIDs(found.missing))}
 	}
 	failed := s.failed(ctx, found)
 	for _, connection := range s.connections {
@@ -101,7 +102,15 @@ func connectionPart(failed []menusync.Restaurant) part {
 	if len(failed) == 0 {
 		return part{OK: true}
 	}
-	return part{Msg: fmt.Sprintf("the last sync of %d restaurants failed: %s", len(failed), someIDs(failed))}
+	return part{Msg: fmt.Sprintf("the last sync of %s failed: %s", countOf(len(failed), "restaurant"), someIDs(failed))}
+}
+
+// countOf says how many there are: "1 restaurant", "2 restaurants".
+func countOf(n int, noun string) string {
+	if n != 1 {
+		noun += "s"
+	}
+	return strconv.Itoa(n) + " " + noun
 }
 
 // someIDs lists a few restaurants.

@@ -14,7 +14,7 @@ type InvalidError struct{ Verdict *Verdict }
 
 // Error counts the violations.
 func (e *InvalidError) Error() string {
-	return fmt.Sprintf("ordering: the order has %d violations", len(e.Verdict.Violations))
+	return fmt.Sprintf("ordering: violations of the order: %d", len(e.Verdict.Violations))
 }
 
 // KeyReusedError says that the key was taken by a request that asked for

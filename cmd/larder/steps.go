@@ -142,8 +142,12 @@ func (k *walk) published(ctx context.Context) ([]string, error) {
 		return nil, fmt.Errorf("larder lists %d restaurants, not %d", len(all), k.total)
 	}
 	lines := []string{fmt.Sprintf("%s: version %d", k.menu.Restaurant.Name, k.menu.Version)}
-	if k.total > 1 {
-		lines = append(lines, fmt.Sprintf("and all of the other %d restaurants have theirs", k.total-1))
+	switch others := k.total - 1; others {
+	case 0:
+	case 1:
+		lines = append(lines, "and the other restaurant has its own")
+	default:
+		lines = append(lines, fmt.Sprintf("and all of the other %d restaurants have theirs", others))
 	}
 	return lines, nil
 }

@@ -20,7 +20,7 @@ func (s *shown) set(at *atomic.Pointer[http.HandlerFunc], answer http.HandlerFun
 
 const (
 	allWell  = `{"status":"ok","parts":{"redis":{"ok":true,"msg":""},"connections":{"main":{"ok":true,"msg":""}}}}`
-	notWell  = `{"status":"degraded","parts":{"redis":{"ok":true,"msg":""},"connections":{"main":{"ok":false,"msg":"the last sync of 1 restaurants failed: r1"}}}}`
+	notWell  = `{"status":"degraded","parts":{"redis":{"ok":true,"msg":""},"connections":{"main":{"ok":false,"msg":"the last sync of 1 restaurant failed: r1"}}}}`
 	oneOrder = `{"result":[{"ref":"01M7XYWYA9ZF3T3GVVC5557T6W","state":"unknown","restaurant":"r1","createdAt":"2026-11-21T10:00:00Z"}],"next":null}`
 	noOrder  = `{"result":[],"next":null}`
 )
@@ -53,7 +53,7 @@ func TestAWatchTellsEachChange(t *testing.T) {
 	s.set(&s.restaurants, rows(`"version":4,"lastOutcome":"failed","stale":true,"checkedAt":"2026-11-21T10:00:00Z"`))
 	s.set(&s.orders, says(200, oneOrder))
 	watch.out.find(t, `  larder: ok → degraded\n`)
-	watch.out.find(t, `  part connections main: ok → not ok: the last sync of 1 restaurants failed: r1\n`)
+	watch.out.find(t, `  part connections main: ok → not ok: the last sync of 1 restaurant failed: r1\n`)
 	watch.out.find(t, `  restaurant r1: version 4 → version 4, failed, stale\n`)
 	watch.out.find(t, `  order 01M7XYWYA9ZF3T3GVVC5557T6W: unknown \(restaurant r1, since 2026-11-21T10:00:00Z\)\n`)
 	s.set(&s.ready, says(200, allWell))

@@ -125,7 +125,7 @@ func (j *Journal) judge(f info) error {
 	case f["aof_last_write_status"] == writeFails:
 		msg = "Redis cannot write its append-only file (aof_last_write_status is err): see to its disk"
 	case replicas < j.cfg.WaitReplicas:
-		msg = fmt.Sprintf("Redis has %d replicas and ordering.wait_replicas asks for %d", replicas, j.cfg.WaitReplicas)
+		msg = fmt.Sprintf("Redis has replicas: %d; ordering.wait_replicas asks for %d", replicas, j.cfg.WaitReplicas)
 		retry = retrySilent
 	case j.cfg.AllowVolatile || f["aof_enabled"] == yes:
 	case j.embedded:

@@ -46,7 +46,7 @@ func TestReady(t *testing.T) {
 			"without its replicas",
 			[]redistest.Option{appendOnly},
 			func(c *ordering.Config) { c.WaitReplicas = 2 },
-			"0 replicas and ordering.wait_replicas asks for 2", 5 * time.Second,
+			"Redis has replicas: 0; ordering.wait_replicas asks for 2", 5 * time.Second,
 		},
 	} {
 		t.Run(test.name, func(t *testing.T) {

@@ -29,6 +29,11 @@ export function refill(parent: Element, ...children: Child[]): void {
   if (key) parent.querySelector<HTMLElement>(`[data-key="${CSS.escape(key)}"]`)?.focus();
 }
 
+/** "1 dish", "2 dishes". */
+export function count(n: number, one: string, many = one + 's'): string {
+  return `${n} ${n === 1 ? one : many}`;
+}
+
 /** Says something to people who do not see it happen. */
 export function say(text: string): void {
   const place = document.getElementById('said');

@@ -1,5 +1,5 @@
 // Menus and their stop lists: what a restaurant sells, switched on and off.
-import { h, refill, say, words } from './dom';
+import { count, h, refill, say, words } from './dom';
 import { findMenus, menuOf, menuPath, putMenu, stop, type Board } from './sandbox';
 
 /** How many dishes are shown at once; the search finds the others. */
@@ -95,14 +95,14 @@ export class Menu {
     if (!chosen || !this.restaurant) return;
     await this.run(async () => {
       const { bytes, wellFormed } = await putMenu(this.restaurant, chosen);
-      say(`${bytes} bytes are served${wellFormed ? '' : ', though they are no JSON'}`);
+      say(`What is served now: ${count(bytes, 'byte')}${wellFormed ? '' : ', though they are no JSON'}`);
     });
     this.file.value = '';
   }
 
   private show(): void {
     const out = [...this.dishes, ...this.parts].filter((item) => item.stopped).length;
-    this.told.textContent = `${this.dishes.length} dishes, ${this.parts.length} ingredients; ${out} stopped`;
+    this.told.textContent = `${count(this.dishes.length, 'dish', 'dishes')}, ${count(this.parts.length, 'ingredient')}; ${out} stopped`;
     refill(this.lists, this.panel('Dishes', this.dishes), this.panel('Ingredients', this.parts));
   }
 

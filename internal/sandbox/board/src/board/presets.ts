@@ -1,4 +1,5 @@
 // Faults that storefronts and larder must live with, ready to be injected.
+import { count } from './dom';
 import type { Fault } from './sandbox';
 
 const order = { method: 'POST', path: '/orders/api/v1/orders' };
@@ -52,10 +53,10 @@ export const deeds: { name: string; words: string; needs?: 'status' | 'delay' | 
 /** A fault in words. */
 export function inWords(fault: Fault): string {
   const where = [fault.match.method, fault.match.path].filter(Boolean).join(' ') || 'every call';
-  const often = fault.times ? `${fault.times} more time${fault.times === 1 ? '' : 's'}` : fault.probability ? `with probability ${fault.probability}` : 'until removed';
+  const often = fault.times ? count(fault.times, 'more time') : fault.probability ? `with probability ${fault.probability}` : 'until removed';
   const numbers = [
     fault.status && `status ${fault.status}`, fault.delay && fault.delay !== '0s' && `delay ${fault.delay}`,
-    fault.retryAfter && `Retry-After ${fault.retryAfter}`, fault.after && `after ${fault.after} bytes`,
+    fault.retryAfter && `Retry-After ${fault.retryAfter}`, fault.after && `after ${count(fault.after, 'byte')}`,
   ].filter(Boolean);
   return `${where}: ${[fault.do, ...numbers].join(', ')}; ${often}`;
 }
