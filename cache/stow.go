@@ -113,7 +113,7 @@ type partKey struct {
 func (p *packer) stow(content []byte, before stowed) stowed {
 	known := before.known()
 	s := stowed{frames: make([]byte, 0, max(len(content)/4, len(before.frames))+4<<10)}
-	head := max(bytes.Index(content, []byte(`"products":[`)), 0)
+	head := before.head(content)
 	for len(content) > 0 {
 		size := min(head, mostHead)
 		if head -= size; size == 0 {
@@ -137,6 +137,25 @@ func (p *packer) stow(content []byte, before stowed) stowed {
 // error is ErrCorrupt.
 func (p *packer) unstow(s stowed) ([]byte, error) {
 	return p.unpackInto(make([]byte, 0, s.size()), s.frames)
+}
+
+// dishes is what a content's dishes begin with.
+const dishes = `"products":[`
+
+// head is how many bytes of the content stand before its dishes. Mostly as many
+// as in the one before, whose parts tell: looking through them all takes as long
+// as packing a part.
+func (s stowed) head(content []byte) int {
+	size := 0
+	for at := 0; at+partEntry <= len(s.parts); at += partEntry {
+		if size += readPart(s.parts[at:]).size; size >= len(content) {
+			break
+		}
+		if bytes.HasPrefix(content[size:], []byte(dishes)) {
+			return size
+		}
+	}
+	return max(bytes.Index(content, []byte(dishes)), 0)
 }
 
 // partSize is the size of the part that begins the content: it ends before an

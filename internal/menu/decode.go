@@ -114,6 +114,7 @@ func (d *decoder) done(known bool) (*View, error) {
 	if !known {
 		return nil, &ShapeError{Got: "an object with none of them"}
 	}
+	d.lists.leave(d.view)
 	if err := d.checkLimits(); err != nil {
 		return nil, err
 	}
@@ -143,6 +144,7 @@ type decoder struct {
 	Cursor
 
 	view  *View
+	lists *lists // of the view, while they grow
 	draft *draft // nil: nothing is stored
 	kind  string // "product", …; empty for the view itself
 	id    string
@@ -161,8 +163,9 @@ type decoder struct {
 }
 
 func newDecoder(body []byte, f *draft) *decoder {
+	l, _ := grounds.Get().(*lists)
 	d := &decoder{
-		Cursor: NewCursor(textOf(body), maxViewDepth), view: &View{}, draft: f,
+		Cursor: NewCursor(textOf(body), maxViewDepth), view: &View{}, lists: l, draft: f,
 		names: make(fieldNames), numbers: newNumbers(len(body)), units: make(map[string]string), measures: make(map[Measure]*Measure),
 	}
 	d.shapes.view.role, d.shapes.product.role, d.shapes.ingredient.role = roleView, roleStoppable, roleStoppable
@@ -201,7 +204,7 @@ func (d *decoder) own(id string) {
 }
 
 func (d *decoder) readView() (known bool) {
-	v := d.view
+	v, l := d.view, d.lists
 	if d.Kind() != KindObject {
 		d.Skip()
 		return false
@@ -218,15 +221,15 @@ func (d *decoder) readView() (known bool) {
 			v.HaveChanges = d.flag("haveChanges")
 			return true
 		case "categories":
-			d.elements("categories", "category", func() { v.Categories = grown(v.Categories, d.category()) })
+			d.elements("categories", "category", func() { l.categories = append(l.categories, d.category()) })
 		case "products":
-			d.elements("products", "product", func() { v.Products = grown(v.Products, d.product()) })
+			d.elements("products", "product", func() { l.products = append(l.products, d.product()) })
 		case "ingredientsschemes":
-			d.elements("ingredientsSchemes", "scheme", func() { v.Schemes = grown(v.Schemes, d.scheme()) })
+			d.elements("ingredientsSchemes", "scheme", func() { l.schemes = append(l.schemes, d.scheme()) })
 		case "ingredientsgroups":
-			d.elements("ingredientsGroups", "group", func() { v.Groups = grown(v.Groups, d.group()) })
+			d.elements("ingredientsGroups", "group", func() { l.groups = append(l.groups, d.group()) })
 		case "ingredients":
-			d.elements("ingredients", "ingredient", func() { v.Ingredients = grown(v.Ingredients, d.ingredient()) })
+			d.elements("ingredients", "ingredient", func() { l.ingredients = append(l.ingredients, d.ingredient()) })
 		default:
 			d.note(folded)
 			return false
@@ -308,13 +311,4 @@ func (d *decoder) elements(field, kind string, read func()) {
 		d.noteElement(at)
 	}
 	d.closeList(list)
-}
-
-// grown appends to a list of large elements: twice its size where it is full,
-// since what append does there costs more than reading them.
-func grown[T any](list []T, element T) []T {
-	if len(list) == cap(list) {
-		list = slices.Grow(list, max(len(list), 8))
-	}
-	return append(list, element)
 }

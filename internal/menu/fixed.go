@@ -20,7 +20,8 @@ func NumberOf(d decimal.Decimal) Number {
 	if places := -d.Exponent(); places >= 0 && places <= plainDigits && d.NumDigits() <= plainDigits {
 		return Number{units: d.CoefficientInt64(), places: places}
 	}
-	return Number{wide: &d}
+	wide := d // d itself would be kept beyond the call wherever it goes
+	return Number{wide: &wide}
 }
 
 // Whole gives a whole number.

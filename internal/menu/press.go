@@ -5,13 +5,9 @@ import "github.com/shopspring/decimal"
 // press packs dishes or ingredients one behind the other, each as an Entry
 // reads it, and what is told of them beside it. It keeps nothing of the view.
 type press struct {
-	packed  []byte
-	told    []byte
-	numbers map[decimal.Decimal]Number // Decode gives most equal numbers as one
+	packed []byte
+	told   []byte
 }
-
-// mostNumbersKnown bounds the table of numbers: most prices come early and often.
-const mostNumbersKnown = 224
 
 // packable is a dish or an ingredient.
 type packable[T any] interface {
@@ -72,9 +68,9 @@ func (p *press) begin(priceBad, named, measured, told bool) {
 }
 
 func (p *press) offer(price decimal.Decimal, m *Measure) {
-	p.packed = p.number(p.packed, price)
+	p.packed = appendNumber(p.packed, price)
 	if m != nil {
-		p.packed = p.number(p.packed, m.Value)
+		p.packed = appendNumber(p.packed, m.Value)
 		p.texts(m.Unit)
 	}
 }
@@ -94,7 +90,7 @@ func (p *press) tell(description string, images []string, n *Nutrition) {
 	}
 	for _, value := range [...]*decimal.NullDecimal{&n.Calories, &n.EnergyValue, &n.Proteins, &n.Fats, &n.Carbohydrates} {
 		if value.Valid {
-			p.told = p.number(p.told, value.Decimal)
+			p.told = appendNumber(p.told, value.Decimal)
 		} else {
 			p.told = append(p.told, numberAbsent)
 		}
@@ -119,13 +115,8 @@ func appendCount(to []byte, n uint64) []byte {
 	return append(to, byte(n))
 }
 
-func (p *press) number(to []byte, d decimal.Decimal) []byte {
-	n, again := p.numbers[d]
-	if !again {
-		if n = NumberOf(d); len(p.numbers) < mostNumbersKnown {
-			p.numbers[d] = n
-		}
-	}
+func appendNumber(to []byte, d decimal.Decimal) []byte {
+	n := NumberOf(d)
 	if n.wide == nil {
 		to = append(to, byte(n.places)) //nolint:gosec // 0 to plainDigits
 		return appendCount(to, fold(n.units))

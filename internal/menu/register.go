@@ -6,8 +6,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-
-	"github.com/shopspring/decimal"
 )
 
 // register is a table of dishes, or of ingredients, packed in one text, and what
@@ -38,8 +36,8 @@ func newRegister[T any, P packable[T]](all []T) (r register, kept []Index) {
 	for i := range all {
 		size += P(&all[i]).size()
 	}
-	room, _ := presses.Get().(*pressRoom)
-	to := press{packed: room.packed[:0], told: slices.Grow(room.told[:0], size), numbers: make(map[decimal.Decimal]Number, mostNumbersKnown)}
+	room, _ := presses.Get().(*press)
+	to := press{packed: room.packed[:0], told: slices.Grow(room.told[:0], size)}
 	ends := make([]uint32, 0, len(all))
 	for i := range all {
 		one := P(&all[i])
@@ -63,15 +61,13 @@ func newRegister[T any, P packable[T]](all []T) (r register, kept []Index) {
 		ends = append(ends, uint32(len(to.told)))           //nolint:gosec // not much longer than the body
 	}
 	r.packed, r.tellings = string(to.packed), newTellings(to.told, ends)
-	*room = pressRoom{to.packed, to.told}
+	*room = to
 	presses.Put(room)
 	return r, kept
 }
 
-// pressRoom is room that one table leaves to the next.
-type pressRoom struct{ packed, told []byte }
-
-var presses = sync.Pool{New: func() any { return new(pressRoom) }} //nolint:gochecknoglobals // room alone, of no state
+// presses leave their room to the next ones.
+var presses = sync.Pool{New: func() any { return new(press) }} //nolint:gochecknoglobals // room alone, of no state
 
 // own notes whose externalId it is, before at is kept.
 func (r *register) own(external string, at Index, externalIDOf func(Index) string) {
