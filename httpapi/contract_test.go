@@ -56,7 +56,7 @@ var theContract = sync.OnceValues(func() (*contract, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := doc.Validate(loader.Context); err != nil {
+	if err := doc.Validate(loader.Context, openapi3.DisableExamplesValidation()); err != nil {
 		return nil, err
 	}
 	compiler := jsonschema.NewCompiler()

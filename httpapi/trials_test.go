@@ -3,11 +3,28 @@ package httpapi_test
 import (
 	"encoding/json"
 	"net/http"
+	"strings"
 	"testing"
+
+	"github.com/getkin/kin-openapi/openapi3"
 )
 
-// Every example of the API document is what larder answers, in front of a
-// whole ordering service.
+// shownElsewhere are operations whose answers need no example, with the reason.
+var shownElsewhere = map[string]string{
+	"getDocumentAsJSON": "the document", "getDocumentAsYAML": "the document",
+	"showDocument": "a page", "getDocsFile": "the page's files",
+}
+
+// neverShown are codes that no example shows, with what an answer of them would
+// need; other tests meet them.
+var neverShown = map[string]string{
+	"internal":            "a fault of larder's own",
+	"request_timeout":     "a minute's wait for a body",
+	"streams_unavailable": "thousands of streams",
+}
+
+// Every example of the API document is sent, or is what larder answers in front
+// of a whole ordering service; and every operation has examples of its answers.
 func TestDocumentExamples(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -15,50 +32,82 @@ func TestDocumentExamples(t *testing.T) {
 	b.tryOrders()
 	b.tryDesk()
 	b.trySync()
+	b.tryVersions()
+	b.tryConsole()
 	b.tryDropIn()
-	for _, item := range b.document.doc.Paths.Map() {
-		for _, operation := range item.Operations() {
-			var shown []string
-			if operation.RequestBody != nil {
-				for _, content := range operation.RequestBody.Value.Content {
-					for name := range content.Examples {
-						shown = append(shown, " request "+name)
-					}
+	b.tryRefusals()
+	b.tryElsewhere()
+	for name, example := range b.document.doc.Components.Examples {
+		if ref := "#/components/examples/" + name; !b.tried[ref] {
+			t.Errorf("nothing tries the example %s", name)
+			b.took[ref], _ = json.Marshal(example.Value.Value)
+		}
+	}
+	if *update {
+		record(t, b.took)
+	}
+}
+
+// Every operation shows what it answers when all is well, and every refusal
+// what it says, code by code.
+func TestDocumentHasExamples(t *testing.T) {
+	t.Parallel()
+	document, err := theContract()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for path, item := range document.doc.Paths.Map() {
+		for method, operation := range item.Operations() {
+			for status, answer := range operation.Responses.Map() {
+				if strings.HasPrefix(status, "2") && len(answer.Value.Content) > 0 && examplesOf(answer) == 0 && shownElsewhere[operation.OperationID] == "" {
+					t.Errorf("%s %s: no example of the answer %s", method, path, status)
 				}
 			}
-			for _, answer := range operation.Responses.Map() {
-				for _, content := range answer.Value.Content {
-					for name := range content.Examples {
-						shown = append(shown, " answer "+name)
-					}
-				}
+			if body := operation.RequestBody; body != nil && body.Value.Required && body.Value.Content["application/json"] != nil && len(body.Value.Content["application/json"].Examples) == 0 {
+				t.Errorf("%s %s: no example of the body", method, path)
 			}
-			for _, example := range shown {
-				if !b.tried[operation.OperationID+example] {
-					t.Errorf("nothing tries the example of %s:%s", operation.OperationID, example)
+		}
+	}
+	for name, answer := range document.doc.Components.Responses {
+		codes, _ := answer.Value.Extensions["x-codes"].([]any)
+		for _, code := range codes {
+			code, _ := code.(string)
+			for _, content := range answer.Value.Content {
+				if content.Examples[code] == nil && neverShown[code] == "" {
+					t.Errorf("%s: no example of %s", name, code)
 				}
 			}
 		}
 	}
 }
 
+func examplesOf(answer *openapi3.ResponseRef) int {
+	shown := 0
+	for _, content := range answer.Value.Content {
+		shown += len(content.Examples)
+	}
+	return shown
+}
+
 func (b *bench) tryReads() {
 	for _, one := range []trial{
 		{operation: "getToken", example: "storefront", status: http.StatusOK},
-		{operation: "getToken", example: "wrongSecret", status: http.StatusUnauthorized},
 		{operation: "listRestaurants", example: "bistro", status: http.StatusOK},
 		{operation: "getMenu", example: "bistro", status: http.StatusOK},
-		{operation: "getMenu", example: "unknown", status: http.StatusNotFound, with: map[string]string{"restaurant": "nowhere"}},
 		{operation: "listProducts", example: "fries", status: http.StatusOK},
 		{operation: "getProduct", example: "fries", status: http.StatusOK},
-		{operation: "getChanges", example: "nothing", status: http.StatusOK},
+		{operation: "followMenu", example: "first", status: http.StatusOK},
 		{operation: "listRejectionReasons", example: "reasons", status: http.StatusOK},
 		{operation: "isAlive", example: "alive", status: http.StatusOK},
 		{operation: "isReady", example: "ready", status: http.StatusOK},
+		{operation: "getMetrics", example: "runs", status: http.StatusOK},
+		{operation: "showDocument", status: http.StatusOK},
 	} {
 		b.try(one)
 	}
 }
+
+func ofOrder(id string) map[string]string { return map[string]string{"orderID": id} }
 
 func (b *bench) tryOrders() {
 	shop := "storefront"
@@ -67,16 +116,19 @@ func (b *bench) tryOrders() {
 	b.try(trial{operation: "validateOrder", example: "sauceMissing", status: http.StatusOK})
 	b.try(trial{operation: "placeOrder", example: "pickup", status: http.StatusCreated, as: shop, after: func(got reply) { got.into(b.t, &first) }})
 	b.try(trial{operation: "placeOrder", example: "sauceMissing", status: http.StatusUnprocessableEntity, as: shop, with: map[string]string{"Idempotency-Key": "other"}})
+	b.try(trial{operation: "placeOrder", example: "delivery", status: http.StatusUnprocessableEntity, as: shop}) // the first one's key
 	b.try(trial{operation: "findOrder", example: "placed", status: http.StatusOK, as: shop})
-	order := func(id string) map[string]string { return map[string]string{"orderID": id} }
-	b.try(trial{operation: "getOrder", example: "placed", status: http.StatusOK, as: shop, with: order(first.OrderID)})
-	b.try(trial{operation: "payOrder", example: "inFull", status: http.StatusOK, as: shop, with: order(first.OrderID)})
-	b.try(trial{operation: "completeOrder", example: "closed", status: http.StatusOK, as: shop, with: order(first.OrderID)})
+	b.try(trial{operation: "getOrder", example: "placed", status: http.StatusOK, as: shop, with: ofOrder(first.OrderID)})
+	b.try(trial{operation: "completeOrder", status: http.StatusBadGateway, as: shop, with: ofOrder(first.OrderID)})
+	b.try(trial{operation: "payOrder", example: "inFull", status: http.StatusOK, as: shop, with: ofOrder(first.OrderID)})
+	b.try(trial{operation: "completeOrder", example: "closed", status: http.StatusOK, as: shop, with: ofOrder(first.OrderID)})
+	b.try(trial{operation: "rejectOrder", example: "guestLeft", status: http.StatusConflict, as: shop, with: ofOrder(first.OrderID)})
 	b.try(trial{operation: "placeOrder", example: "delivery", status: http.StatusCreated, as: shop, with: map[string]string{"Idempotency-Key": "third"}, after: func(got reply) { got.into(b.t, &second) }})
-	b.try(trial{operation: "rejectOrder", example: "guestLeft", status: http.StatusOK, as: shop, with: order(second.OrderID)})
+	b.try(trial{operation: "rejectOrder", example: "guestLeft", status: http.StatusOK, as: shop, with: ofOrder(second.OrderID)})
 }
 
 func (b *bench) tryDesk() {
+	const ops = "ops"
 	var lost struct{ Ref string }
 	b.try(trial{
 		operation: "placeOrder", example: "unknown", status: http.StatusGatewayTimeout, as: "storefront", with: map[string]string{"Idempotency-Key": "lost"},
@@ -87,39 +139,82 @@ func (b *bench) tryDesk() {
 			}
 		},
 	})
-	b.try(trial{operation: "listOrders", example: "placed", status: http.StatusOK, as: "ops", with: map[string]string{"state": "closed"}})
-	b.try(trial{operation: "getOpsOrder", example: "unknown", status: http.StatusOK, as: "ops", with: map[string]string{"ref": lost.Ref}})
-	b.try(trial{operation: "resolveOrder", example: "done", status: http.StatusOK, as: "ops", with: map[string]string{"ref": lost.Ref}})
+	ref := map[string]string{"ref": lost.Ref}
+	b.try(trial{operation: "listOrders", example: "closed", status: http.StatusOK, as: ops, with: map[string]string{"state": "closed"}})
+	b.try(trial{operation: "getOpsOrder", example: "unknown", status: http.StatusOK, as: ops, with: ref})
+	b.try(trial{operation: "resolveOrder", example: "done", status: http.StatusConflict, as: ops, with: ref, raw: new(`{"operation":"create","outcome":"done","orderID":"` + b.behind.has()[0].OrderID + `"}`)})
+	b.try(trial{operation: "resolveOrder", example: "done", status: http.StatusOK, as: ops, with: ref})
 }
 
 func (b *bench) trySync() {
 	const ops = "ops"
 	var run struct{ ID string }
 	var batch struct{ Batch string }
-	b.publish("Larder Bistro in spring")
+	b.publish(`"price": 269`, `"price": "249"`) // another price of the bruschetta, and one that lint finds
 	b.try(trial{operation: "syncRestaurant", example: "forced", status: http.StatusOK, as: ops, after: func(got reply) { got.into(b.t, &run) }})
 	b.try(trial{operation: "listRuns", example: "updated", status: http.StatusOK, as: ops})
 	b.try(trial{operation: "getRun", example: "updated", status: http.StatusOK, as: ops, with: map[string]string{"run": run.ID}})
 	b.try(trial{operation: "lintMenu", example: "findings", status: http.StatusOK, as: ops})
+	b.try(trial{operation: "followRuns", example: "reset", status: http.StatusOK, as: ops})
+	b.try(trial{operation: "syncAll", example: "all", status: http.StatusAccepted, as: ops, after: func(got reply) { got.into(b.t, &batch) }})
+	for done := (struct{ Done int }{}); done.Done == 0; {
+		b.get("/v1/ops/sync/"+batch.Batch, b.tokens[ops]...).is(b.t, http.StatusOK).into(b.t, &done)
+	}
+	b.try(trial{operation: "getBatch", example: "batch", status: http.StatusOK, as: ops, with: map[string]string{"batch": batch.Batch}})
+}
+
+func (b *bench) tryVersions() {
+	const ops = "ops"
+	var run runRow
 	b.try(trial{operation: "listVersions", example: "two", status: http.StatusOK, as: ops})
 	b.try(trial{operation: "getVersionView", example: "bistro", status: http.StatusOK, as: ops})
+	b.try(trial{operation: "getChanges", example: "prices", status: http.StatusOK})
+	b.try(trial{operation: "compareVersions", example: "prices", status: http.StatusOK, as: ops})
+	b.try(trial{
+		operation: "syncRestaurant", example: "queued", status: http.StatusAccepted, as: ops, with: map[string]string{"wait": ""},
+		before: func() {
+			b.behind.faults(`[{"match":{"method":"GET","path":"/orders/api/v1/menu/view*"},"times":1,"do":"latency","delay":"1s"}]`)
+		},
+		after: func(got reply) { got.into(b.t, &run) },
+	})
+	for run.State != "running" {
+		b.get("/v1/ops/runs/"+run.ID, b.tokens[ops]...).is(b.t, http.StatusOK).into(b.t, &run)
+	}
+	b.try(trial{operation: "rollBack", example: "back", status: http.StatusConflict, as: ops, with: map[string]string{"wait": "1ms"}})
+	b.try(trial{operation: "syncRestaurant", status: http.StatusOK, as: ops}) // the same run's end
 	b.try(trial{operation: "rollBack", example: "back", status: http.StatusOK, as: ops})
+}
+
+func (b *bench) tryConsole() {
+	const ops = "ops"
+	var cookie []string
+	b.try(trial{operation: "getSession", example: "nobody", status: http.StatusOK})
+	b.try(trial{operation: "signIn", example: "ops", status: http.StatusOK, after: func(got reply) {
+		one := got.cookieOf(b.t)
+		cookie = []string{"Cookie", one.Name + "=" + one.Value}
+	}})
+	b.try(trial{operation: "getSession", example: "ops", status: http.StatusOK, header: cookie})
+	b.try(trial{operation: "getSummary", example: "summary", status: http.StatusOK, as: ops})
+	b.try(trial{operation: "listDeeds", example: "rollback", status: http.StatusOK, as: ops, with: map[string]string{"action": "rollback"}})
+	b.try(trial{operation: "listOpsRestaurants", example: "held", status: http.StatusOK, as: ops})
+	b.try(trial{operation: "getOpsRestaurant", example: "held", status: http.StatusOK, as: ops})
+	b.try(trial{operation: "signOut", status: http.StatusNoContent, header: cookie})
+	b.try(trial{operation: "releaseHold", example: "queued", status: http.StatusAccepted, as: ops, with: map[string]string{"wait": ""}})
 	b.try(trial{operation: "releaseHold", example: "released", status: http.StatusOK, as: ops})
-	b.try(trial{operation: "syncAll", example: "all", status: http.StatusAccepted, as: ops, after: func(got reply) { got.into(b.t, &batch) }})
-	b.try(trial{operation: "getBatch", example: "batch", status: http.StatusOK, as: ops, with: map[string]string{"batch": batch.Batch}})
 }
 
 func (b *bench) tryDropIn() {
 	shop := "storefront"
 	var first, second struct{ OrderID string }
 	b.try(trial{operation: "viewMenu", example: "bistro", status: http.StatusOK, as: shop})
+	b.try(trial{operation: "viewMenu", status: http.StatusUnauthorized})
+	b.try(trial{operation: "viewMenu", status: http.StatusNotFound, as: shop, with: map[string]string{"restaurantId": "nowhere"}})
 	b.try(trial{operation: "viewRejectionReasons", example: "reasons", status: http.StatusOK, as: shop})
 	b.try(trial{operation: "createOrder", example: "pickup", status: http.StatusCreated, as: shop, after: func(got reply) { got.into(b.t, &first) }})
 	b.try(trial{operation: "createOrder", example: "sauceMissing", status: http.StatusUnprocessableEntity, as: shop})
 	b.try(trial{operation: "createOrder", example: "pickup", status: http.StatusCreated, as: shop, after: func(got reply) { got.into(b.t, &second) }})
-	order := func(id string) map[string]string { return map[string]string{"orderID": id} }
-	b.try(trial{operation: "completeCreatedOrder", example: "notPaid", status: http.StatusInternalServerError, as: shop, with: order(first.OrderID)})
-	b.try(trial{operation: "payCreatedOrder", example: "inFull", status: http.StatusOK, as: shop, with: order(first.OrderID)})
-	b.try(trial{operation: "completeCreatedOrder", example: "closed", status: http.StatusOK, as: shop, with: order(first.OrderID)})
-	b.try(trial{operation: "rejectCreatedOrder", example: "guestLeft", status: http.StatusOK, as: shop, with: order(second.OrderID)})
+	b.try(trial{operation: "completeCreatedOrder", status: http.StatusInternalServerError, as: shop, with: ofOrder(first.OrderID)})
+	b.try(trial{operation: "payCreatedOrder", example: "inFull", status: http.StatusOK, as: shop, with: ofOrder(first.OrderID)})
+	b.try(trial{operation: "completeCreatedOrder", example: "closed", status: http.StatusOK, as: shop, with: ofOrder(first.OrderID)})
+	b.try(trial{operation: "rejectCreatedOrder", example: "guestLeft", status: http.StatusOK, as: shop, with: ofOrder(second.OrderID)})
 }

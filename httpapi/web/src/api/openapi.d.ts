@@ -1,5 +1,5 @@
 // Made of the API document by openapi-typescript 7.13.0: make api-types. DO NOT EDIT.
-// openapi.yaml: b9f0b0cb812dadb5f9c21a59c3c6a7850a32ae7294874207f4e7b9326df44901
+// openapi.yaml: 383fbfa6a97b7aea1415afe43489ba3aef0231e189a267d7317627aecf75ea6e
 // what follows: f6ae11e30e51853ed2757bc145323dffac09a8cc89152badff4651726bd27e54
 export interface paths {
     "/connect/token": {

@@ -1,0 +1,123 @@
+package httpapi_test
+
+import (
+	"errors"
+	"net/http"
+	"strings"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"larder/internal/upstream"
+)
+
+// tryRefusals are the refusals that callers of the demo's larder meet.
+func (b *bench) tryRefusals() {
+	shop, ops := "storefront", "ops"
+	nowhere := func(name string) map[string]string { return map[string]string{name: "nowhere"} }
+	for _, one := range []trial{
+		{operation: "getToken", example: "wrongSecret", status: http.StatusUnauthorized},
+		{operation: "getToken", status: http.StatusBadRequest, raw: new("client_ID=storefront&client_secret=storefront-secret&grant_type=password")},
+		{operation: "getMenu", status: http.StatusNotFound, with: nowhere("restaurant")},
+		{operation: "getMenu", status: http.StatusNotAcceptable, with: map[string]string{"Accept-Encoding": "identity;q=0"}},
+		{operation: "listProducts", status: http.StatusBadRequest, with: map[string]string{"limit": "none"}},
+		{operation: "getProduct", status: http.StatusNotFound, with: nowhere("id")},
+		{operation: "getChanges", status: http.StatusGone, with: map[string]string{"since": "1000"}},
+		{operation: "followMenu", status: http.StatusBadRequest, with: map[string]string{"restaurant": ""}},
+		{operation: "getDocsFile", status: http.StatusNotFound, with: map[string]string{"file": "none.js"}},
+		{operation: "validateOrder", status: http.StatusBadRequest, raw: new(`{"dishList": [`)},
+		{operation: "validateOrder", example: "pickup", status: http.StatusUnsupportedMediaType, header: []string{"Content-Type", "text/plain"}},
+		{operation: "validateOrder", status: http.StatusRequestEntityTooLarge, raw: new(strings.Repeat(" ", 300<<10))},
+		{operation: "placeOrder", example: "pickup", status: http.StatusBadRequest, as: shop, with: map[string]string{"Idempotency-Key": ""}},
+		{operation: "getOrder", status: http.StatusUnauthorized, with: ofOrder("1")},
+		{operation: "getOrder", status: http.StatusNotFound, as: shop, with: ofOrder("none")},
+		{operation: "listRejectionReasons", status: http.StatusNotFound, with: nowhere("connection")},
+		{operation: "listRuns", status: http.StatusForbidden, as: shop},
+		{operation: "getRun", status: http.StatusNotFound, as: ops, with: nowhere("run")},
+		{operation: "getBatch", status: http.StatusNotFound, as: ops, with: nowhere("batch")},
+		{operation: "getVersionView", status: http.StatusNotFound, as: ops, with: map[string]string{"version": "1000"}},
+		{operation: "createOrder", status: http.StatusBadRequest, as: shop, raw: new(`{"dishList": [`)},
+	} {
+		b.try(one)
+	}
+	b.tryBusy()
+}
+
+// tryBusy are the refusals while another request is not answered, and after one
+// whose outcome nobody knows.
+func (b *bench) tryBusy() {
+	shop := "storefront"
+	key := map[string]string{"Idempotency-Key": "slow"}
+	var slow struct{ OrderID string }
+	open := b.behind.shut()
+	var group errgroup.Group
+	path, body := "/v1/restaurants/"+demoRestaurant+"/orders", b.example("PickupOrder")
+	send := func(method, path, key, body string) {
+		group.Go(func() error {
+			_, err := request(b.t, method, b.url+path, body, append([]string{"Content-Type", "application/json", "Idempotency-Key", key}, b.tokens[shop]...)...)
+			return err
+		})
+		select {
+		case <-b.behind.arrived:
+		case <-time.After(feedLimit):
+			b.t.Fatalf("%s %s never came to the ordering service", method, path)
+		}
+	}
+	send(http.MethodPost, path, "slow", body)
+	b.try(trial{operation: "placeOrder", example: "pickup", status: http.StatusConflict, as: shop, with: key})
+	open()
+	if err := group.Wait(); err != nil {
+		b.t.Fatal(err)
+	}
+	b.try(trial{operation: "placeOrder", example: "pickup", status: http.StatusCreated, as: shop, with: key, after: func(got reply) { got.into(b.t, &slow) }})
+	open = b.behind.shut()
+	send(http.MethodPut, "/v1/orders/"+slow.OrderID+"/pay", "slow payment", b.example("InFull"))
+	b.try(trial{operation: "rejectOrder", example: "guestLeft", status: http.StatusConflict, as: shop, with: ofOrder(slow.OrderID)})
+	open()
+	if err := group.Wait(); err != nil {
+		b.t.Fatal(err)
+	}
+	b.behind.fault("complete", `"do":"execute_then_reset"`)
+	b.try(trial{operation: "completeOrder", status: http.StatusGatewayTimeout, as: shop, with: ofOrder(slow.OrderID)})
+	b.try(trial{operation: "rejectOrder", example: "guestLeft", status: http.StatusConflict, as: shop, with: ofOrder(slow.OrderID)})
+}
+
+// tryElsewhere are the refusals of larders that are not the demo's: of two
+// connections, of limits, and of one that has lost its Redis.
+func (b *bench) tryElsewhere() {
+	rough := newWorld(b.t)
+	for _, client := range []string{clientShop, clientOps} {
+		b.tokens[client] = rough.as(client)
+	}
+	of := func(restaurant string) map[string]string { return map[string]string{"restaurant": restaurant} }
+	b.try(trial{on: rough, operation: "listRejectionReasons", status: http.StatusBadRequest, with: map[string]string{"connection": ""}})
+	b.try(trial{on: rough, operation: "listRejectionReasons", status: http.StatusServiceUnavailable})
+	b.try(trial{on: rough, operation: "getMenu", status: http.StatusServiceUnavailable, with: of(empty)})
+	b.try(trial{on: rough, operation: "getProduct", status: http.StatusConflict, with: map[string]string{"restaurant": bistro, "by": "externalId", "id": "twin"}})
+	for _, restaurant := range []string{bistro, north} { // whose ordering services number alike
+		rough.post("/v1/restaurants/"+restaurant+"/orders", order(), append([]string{"Idempotency-Key", restaurant}, b.tokens[clientOps]...)...).is(b.t, http.StatusCreated)
+	}
+	b.try(trial{on: rough, operation: "getOrder", status: http.StatusBadRequest, as: clientOps, with: map[string]string{"orderID": "765", "connection": ""}})
+	b.try(trial{on: rough, operation: "placeOrder", status: http.StatusServiceUnavailable, as: clientShop, with: of(bistro), raw: new(order()), before: func() {
+		rough.service.answerCreate(func([]byte) (upstream.Created, error) {
+			return upstream.Created{}, &upstream.Error{Operation: "create", Effect: upstream.EffectNone, Err: errors.New("refused")}
+		})
+	}})
+	for range 5 {
+		rough.post(sessionPath, signInBody(clientOps, "guessed")).is(b.t, http.StatusUnauthorized)
+	}
+	b.try(trial{on: rough, operation: "signIn", example: "ops", status: http.StatusTooManyRequests})
+	if err := rough.redis.Close(); err != nil {
+		b.t.Fatal(err)
+	}
+	b.try(trial{on: rough, operation: "listRuns", status: http.StatusServiceUnavailable, as: clientOps})
+	b.try(trial{on: rough, operation: "placeOrder", status: http.StatusServiceUnavailable, as: clientShop, with: map[string]string{"restaurant": bistro, "Idempotency-Key": "late"}, raw: new(order())})
+
+	bare := newWorld(b.t, func(p *plan) { p.unsynced = true })
+	b.try(trial{on: bare, operation: "isReady", example: "unready", status: http.StatusServiceUnavailable})
+}
+
+// example is a body that the document shows.
+func (b *bench) example(name string) string {
+	return quoted(b.document.doc.Components.Examples[name].Value.Value)
+}
