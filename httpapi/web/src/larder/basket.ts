@@ -4,6 +4,7 @@
 import { inWords, lacks, linePrice, stray, unitPrice, type Pick } from "./choice";
 import { Decimal, decimal } from "./decimal";
 import type { Menu } from "./menu";
+import { quietly, type Store } from "./store";
 
 /** Line is one dish as it was chosen. Name and price are those that the guest saw last. */
 export interface Line { key: string; id: string; name: string; price: string; quantity: string; picks: Pick[] }
@@ -13,22 +14,18 @@ export interface News { line: Line; kind: "gone" | "options" | "price"; was?: st
 
 const format = 1; // of what is stored; another one is not read
 
-/** Store is the part of localStorage that is used; one that throws is as none. */
-export type Store = Partly<Storage, "getItem" | "setItem" | "removeItem">;
-type Partly<T, K extends keyof T> = { [P in K]: T[P] };
-
 /** Basket is an EventTarget: "change" comes after each change. */
 export class Basket extends EventTarget {
   lines: Line[] = [];
 
-  constructor(private readonly store: Store | null, readonly name: string) {
+  constructor(private readonly store: Store, readonly name: string) {
     super();
     this.read();
   }
 
   /** read takes what is stored, after a reload or a change in another tab. */
   read(): void {
-    this.lines = parsed(quietly(() => this.store?.getItem(this.name)) ?? null);
+    this.lines = parsed(this.store.getItem(this.name));
     this.changed();
   }
 
@@ -111,7 +108,7 @@ export class Basket extends EventTarget {
   }
 
   private save(): void {
-    quietly(() => this.store?.setItem(this.name, JSON.stringify({ format, lines: this.lines })));
+    this.store.setItem(this.name, JSON.stringify({ format, lines: this.lines }));
   }
 
   private changed(): void { this.dispatchEvent(new Event("change")); }
@@ -139,13 +136,4 @@ function parsed(text: string | null): Line[] {
 
 function wellFormed(picks: unknown): boolean {
   return Array.isArray(picks) && picks.every((p) => typeof p?.id === "string" && typeof p.group === "string" && Number.isInteger(p.quantity) && wellFormed(p.picks));
-}
-
-/** quietly gives undefined where storage is full or forbidden. */
-export function quietly<T>(work: () => T): T | undefined {
-  try {
-    return work();
-  } catch {
-    return undefined;
-  }
 }

@@ -1,4 +1,4 @@
-import { quietly, type Line, type News } from "./basket";
+import type { Line, News } from "./basket";
 import { fractional, inWords, linePrice, unitPrice } from "./choice";
 import { Decimal, decimal } from "./decimal";
 import { DishDialog } from "./dish";
@@ -10,6 +10,7 @@ import css from "./order.css";
 import { ended, type Intent, type Violation } from "./placing";
 import { outcome } from "./outcome";
 import type { Shop } from "./shop";
+import { quietly } from "./store";
 
 const pause = 400; // milliseconds between the last change and the question to larder
 
@@ -27,10 +28,12 @@ export class LarderOrderForm extends LarderElement implements FormHost {
   private readonly dialog: DishDialog;
   private news = new Map<string, News>();
   private violations: Violation[] = [];
+  private asked: string[] = []; // the lines, by their keys, that the violations count by
   private judged = false; // the guest has tried to order
   private timer = 0;
   private question: AbortController | null = null;
   private checking = false;
+  private leading = false; // the focus is to go to the outcome, when it is there
 
   constructor() {
     super(css);
@@ -92,6 +95,10 @@ export class LarderOrderForm extends LarderElement implements FormHost {
         this.heading.focus();
       },
     });
+    if (this.leading && !this.outcome.hidden) {
+      this.leading = false;
+      this.outcome.focus();
+    }
     this.drawBasket(lines);
     // One order at a time: while one's outcome is open there is no button for another.
     this.box.hidden = intent !== null && intent.state !== "unsent" || lines.length === 0;
@@ -117,7 +124,7 @@ export class LarderOrderForm extends LarderElement implements FormHost {
   private drawBasket(lines: Line[]): void {
     const menu = this.shop?.menu ?? null;
     const focused = (this.root.activeElement as HTMLElement | null)?.dataset.focus;
-    const rows = lines.map((line, i) => {
+    const rows = lines.map((line) => {
       const product = menu?.product(line.id);
       const quantity = decimal(line.quantity);
       const set = (to: Decimal): void => this.shop?.basket.setQuantity(line.key, to);
@@ -126,7 +133,7 @@ export class LarderOrderForm extends LarderElement implements FormHost {
       }, text);
       const price = menu && product ? this.money(linePrice(unitPrice(menu, product, line.picks), quantity)) : "";
       const name = product?.name ?? line.name;
-      const words = this.wordsOf(line, i);
+      const words = this.wordsOf(line);
       return h("li", { part: "line", "data-line": line.id, "aria-invalid": words.some(([, wrong]) => wrong) }, h("div", { class: "row" }, h("div", { class: "grow" }, h("strong", {}, name),
         menu && line.picks.length > 0 && h("p", { class: "muted" }, inWords(menu, line.picks))), h("span", { part: "line-price" }, price)),
         ...words.map(([text, wrong]) => h("p", { class: wrong ? "wrong" : "muted", part: "line-note" }, text)),
@@ -145,7 +152,7 @@ export class LarderOrderForm extends LarderElement implements FormHost {
   }
 
   /** wordsOf are what is to be said at a line, each with whether it is wrong. */
-  private wordsOf(line: Line, at: number): [string, boolean][] {
+  private wordsOf(line: Line): [string, boolean][] {
     const news = this.news.get(line.key);
     const menu = this.shop?.menu;
     const words: [string, boolean][] = [];
@@ -153,7 +160,7 @@ export class LarderOrderForm extends LarderElement implements FormHost {
     if (menu && (!product || !menu.buyable(product))) words.push([this.say("lineGone"), true]);
     else if (news?.kind === "options") words.push([this.say("lineOptions"), true]);
     else if (news?.kind === "price") words.push([this.say("linePrice", { was: this.money(decimal(news.was)), now: this.money(decimal(news.now)) }), false]);
-    if (!words.some(([, wrong]) => wrong)) for (const v of this.violations) if (placeOf(v).line === at) words.push([v.msg, true]);
+    if (!words.some(([, wrong]) => wrong)) for (const v of this.violations) if (this.asked[placeOf(v).line ?? -1] === line.key) words.push([v.msg, true]);
     return words;
   }
 
@@ -177,9 +184,11 @@ export class LarderOrderForm extends LarderElement implements FormHost {
   private async ask(): Promise<boolean | null> {
     if (!this.shop?.menu || this.shop.basket.lines.length === 0) return null;
     const question = (this.question = new AbortController());
+    const asked = this.shop.basket.lines.map((l) => l.key);
     const verdict = await this.shop.api.validate(this.body(), question.signal);
     if (question.signal.aborted || question !== this.question) return null;
     this.violations = verdict?.violations ?? [];
+    this.asked = asked;
     this.draw();
     return verdict?.valid ?? null;
   }
@@ -200,9 +209,9 @@ export class LarderOrderForm extends LarderElement implements FormHost {
       this.checking = false;
       this.draw();
     }
-    this.outcome.focus();
+    this.leading = true;
+    this.asked = shop.basket.lines.map((l) => l.key);
     void shop.placing.begin(this.body(), shop.basket.lines.map(({ key, quantity }) => ({ key, quantity })));
-    this.outcome.focus();
   }
 
   /** point brings the guest to the first thing that is wrong. */

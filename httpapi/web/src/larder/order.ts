@@ -2,6 +2,7 @@
 // it belong.
 
 import type { Line } from "./basket";
+import { Decimal } from "./decimal";
 import type { Pick } from "./choice";
 import type { Menu } from "./menu";
 import type { Violation } from "./placing";
@@ -59,9 +60,9 @@ function put(body: Record<string, any>, name: string, value: string | undefined)
   if (!text) return;
   const [first, second] = name.split(".") as [string, string?];
   const holder = second ? (body[first] ??= {}) : body;
-  // A comma is what a keyboard offers; what is no number goes as it is, and larder says so.
-  const number = numbers.includes(name) ? Number(text.replace(",", ".")) : NaN;
-  holder[second ?? first] = Number.isFinite(number) ? number : text;
+  // A comma is what a keyboard offers; what is no number, or no exact one, goes as it is, and larder says so.
+  const number = numbers.includes(name) ? Decimal.of(text.replace(",", ".")) : null;
+  holder[second ?? first] = number && number.toString().length < 16 ? Number(number.toString()) : text;
 }
 
 /** withOffset turns "2026-05-01T18:30", in the guest's zone, into RFC 3339. */

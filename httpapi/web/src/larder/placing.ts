@@ -2,7 +2,7 @@
 // stored before the first request leaves, and everything that follows (a double
 // click, a reload, a lost answer, another tab) goes on with the same one.
 
-import { quietly, type Store } from "./basket";
+import { quietly, type Store } from "./store";
 
 /** State is what is known of the intent; see docs/http.md, "Placing". */
 export type State =
@@ -16,6 +16,7 @@ export type State =
 export interface Intent {
   format: 1; key: string; body: string; state: State; at: number;
   lines: Ordered[];
+  maybe?: boolean; // a try has had no answer, and may have been taken
   orderID?: string | undefined; total?: string | undefined; message?: string; rejected?: boolean;
 }
 
@@ -65,7 +66,7 @@ export class Placing extends EventTarget {
   /** asking tells whether a request, or the wait for the next one, is under way. */
   asking = false;
 
-  constructor(private readonly store: Store | null, readonly name: string, private readonly wire: Wire,
+  constructor(private readonly store: Store, readonly name: string, private readonly wire: Wire,
     private readonly wait: (ms: number) => Promise<void> = (ms) => new Promise((done) => setTimeout(done, ms))) {
     super();
     this.read();
@@ -73,7 +74,7 @@ export class Placing extends EventTarget {
 
   /** read takes over what is stored, by this page before or by another tab. */
   read(): void {
-    const kept = quietly(() => JSON.parse(this.store?.getItem(this.name) ?? "null")) as Intent | null | undefined;
+    const kept = quietly(() => JSON.parse(this.store.getItem(this.name) ?? "null")) as Intent | null | undefined;
     const good = kept?.format === 1 && typeof kept.key === "string" && typeof kept.body === "string" && Array.isArray(kept.lines);
     const open = good && (kept.state === "sending" || kept.state === "lost" || kept.state === "unsent");
     this.intent = good && !(open && Date.now() - kept.at > forKeeping) ? kept : null;
@@ -82,20 +83,28 @@ export class Placing extends EventTarget {
 
   /**
    * begin places an order. While an earlier intent has not ended it is that one
-   * which goes on, whatever the body: two orders never come of it.
+   * which goes on, whatever the body: two orders never come of it. What another
+   * tab has placed since this one looked is shown, and nothing is placed.
    */
   async begin(body: string, lines: Ordered[]): Promise<void> {
-    this.read(); // another tab may have been first
-    if (this.intent && !ended(this.intent.state) && !(this.intent.state === "unsent" && this.intent.body !== body)) return this.resume();
-    this.set({ format: 1, key: newKey(), body, lines, state: "sending", at: Date.now() });
-    return this.follow(false);
+    const seen = this.intent?.key;
+    const begun = await alone(this.name, () => {
+      this.read();
+      const intent = this.intent;
+      const open = intent && !ended(intent.state) && !(intent.state === "unsent" && intent.body !== body);
+      if (open || intent && intent.key !== seen) return false;
+      this.set({ format: 1, key: newKey(), body, lines, state: "sending", at: Date.now() });
+      return true;
+    });
+    return begun ? this.follow(false) : this.resume();
   }
 
   /** resume goes on with an intent that has not ended, as the guest asks by hand. */
   async resume(): Promise<void> {
     if (!this.intent || ended(this.intent.state) || this.asking) return;
-    const first = this.intent.state === "unsent";
-    this.set({ ...this.intent, state: this.intent.state === "unknown" ? "unknown" : "sending" });
+    const { state, maybe } = this.intent;
+    const first = state === "unsent";
+    this.set({ ...this.intent, state: state === "unknown" ? "unknown" : "sending", maybe: maybe || !first });
     return this.follow(!first);
   }
 
@@ -121,6 +130,7 @@ export class Placing extends EventTarget {
         const looked = look || old ? this.wire.look(intent.key) : null;
         if (old && !looked) return this.set({ ...intent, state: "unknown" });
         const answer = await (looked ?? this.wire.place(intent.key, intent.body));
+        this.read();
         if (this.intent?.key !== intent.key || ended(this.intent.state)) return; // another tab knows more
         look = looked ? this.seen(answer, old) : this.answered(answer);
         const state = this.intent?.state;
@@ -141,6 +151,8 @@ export class Placing extends EventTarget {
   private answered({ status, body }: Answer): boolean {
     const intent = this.intent!;
     const code = typeof body?.code === "string" ? body.code : "";
+    // Of a try before this one only what larder says after it has looked for the key is certain.
+    const certain = !intent.maybe || code === "validation_failed" || code === "upstream_unavailable" || code === "no_catalogue";
     if (status >= 200 && status < 300 && body?.result?.orderID !== undefined) {
       this.set({ ...intent, state: "placed", orderID: String(body.result.orderID), total: text(body.result.total) });
     } else if (status === 502 && code === "upstream_refused") {
@@ -152,12 +164,14 @@ export class Placing extends EventTarget {
       return true;
     } else if (status === 422 && code === "idempotency_key_reused") {
       return true; // the key stands for an order: what became of it is to be seen
-    } else if (status === 503 && code !== "" || status === 429) {
+    } else if (certain && (status === 503 && code !== "" || status === 429)) {
       this.set({ ...intent, state: "unsent" });
-    } else if (status >= 400 && status < 500 && status !== 408) {
+    } else if (certain && status >= 400 && status < 500 && status !== 408) {
       this.set(null); // nothing was sent, and the key is free
       const violations: Violation[] = Array.isArray(body?.errors) && status === 422 ? body.errors : [];
       this.dispatchEvent(new CustomEvent("wrong", { detail: { violations, status, code } }));
+    } else {
+      this.set({ ...intent, maybe: true });
     }
     return false; // no answer, or one that says nothing: send the same again
   }
@@ -191,10 +205,21 @@ export class Placing extends EventTarget {
   private set(intent: Intent | null): void {
     const news = intent !== null && ended(intent.state) && !(this.intent && ended(this.intent.state));
     this.intent = intent;
-    quietly(() => intent ? this.store?.setItem(this.name, JSON.stringify(intent)) : this.store?.removeItem(this.name));
+    if (intent) this.store.setItem(this.name, JSON.stringify(intent));
+    else this.store.removeItem(this.name);
     if (news) this.dispatchEvent(new CustomEvent("ended", { detail: intent }));
     this.dispatchEvent(new Event("change"));
   }
 }
 
 const text = (value: unknown): string | undefined => (value === null || value === undefined ? undefined : String(value));
+
+/** alone does work while no other tab does; without Web Locks (plain http in a network) it is done at once. */
+async function alone<T>(name: string, work: () => T): Promise<T> {
+  const locks = (globalThis as { navigator?: Navigator }).navigator?.locks;
+  let done: { is: T } | null = null;
+  try {
+    await locks?.request("larder:alone:" + name, () => { done = { is: work() }; });
+  } catch { /* refused to this page */ }
+  return (done ??= { is: work() }).is;
+}

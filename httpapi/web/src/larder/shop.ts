@@ -2,20 +2,13 @@
 // the event stream.
 
 import { Api } from "./api";
-import { Basket, type News, type Store } from "./basket";
+import { Basket, type News } from "./basket";
 import { Menu } from "./menu";
-import { Placing } from "./placing";
+import { ended, Placing } from "./placing";
+import { Kept, storages } from "./store";
 import { follow, type MenuEvent } from "./stream";
 
 const shops = new Map<string, Shop>();
-
-function storage(): Store | null {
-  try {
-    return window.localStorage;
-  } catch {
-    return null; // forbidden: the basket lives as long as the page
-  }
-}
 
 /**
  * Shop is an EventTarget: "menu" after each new version or stop list, "news"
@@ -30,6 +23,7 @@ export class Shop extends EventTarget {
   readonly api: Api;
   lang = "en";
   orderURL = "";
+  private readonly store = new Kept(storages());
   private users = 0;
   private stop: AbortController | null = null;
   private reading = 0;
@@ -46,8 +40,8 @@ export class Shop extends EventTarget {
   private constructor(readonly base: string, readonly restaurant: string, name: string) {
     super();
     this.api = new Api(base, restaurant, () => this.lang);
-    this.basket = new Basket(storage(), "larder:basket:" + name);
-    this.placing = new Placing(storage(), "larder:order:" + name, this.api.wire(() => this.orderURL));
+    this.basket = new Basket(this.store, "larder:basket:" + name);
+    this.placing = new Placing(this.store, "larder:order:" + name, this.api.wire(() => this.orderURL));
   }
 
   /** enter begins to keep the menu fresh, for as long as an element is there. */
@@ -59,6 +53,10 @@ export class Shop extends EventTarget {
     addEventListener("storage", (event) => {
       if (event.key === this.basket.name) this.basket.read();
       if (event.key === this.placing.name) this.placing.read();
+    }, { signal: stop.signal });
+    addEventListener("beforeunload", (event) => {
+      const intent = this.placing.intent; // that a reload would forget: the guest is asked
+      if (intent && !ended(intent.state) && intent.state !== "unsent" && !this.store.lasts(this.placing.name)) event.preventDefault();
     }, { signal: stop.signal });
     document.addEventListener("visibilitychange", () => {
       if (document.visibilityState !== "visible") return;

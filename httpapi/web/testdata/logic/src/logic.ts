@@ -1,11 +1,12 @@
 // What needs no browser: exact money, limits of groups, the basket, intents.
 
-import { Basket, lineOf, type Store } from "../../../src/larder/basket";
+import { Basket, lineOf } from "../../../src/larder/basket";
 import { lacks, linePrice, picked, standing, unitPrice, type Pick } from "../../../src/larder/choice";
 import { Decimal, decimal } from "../../../src/larder/decimal";
 import { Menu, type MenuBody } from "../../../src/larder/menu";
 import { bodyOf, placeOf, withOffset } from "../../../src/larder/order";
 import { newKey, Placing, type Answer, type Wire } from "../../../src/larder/placing";
+import { Kept, type Store } from "../../../src/larder/store";
 import { languages, say, texts, type Key } from "../../../src/larder/texts";
 
 declare const process: { getBuiltinModule(name: string): any };
@@ -32,7 +33,7 @@ const body = (): MenuBody => ({
   ],
 });
 
-class Kept implements Store {
+class Drawer implements Store {
   all = new Map<string, string>();
   getItem(name: string): string | null { return this.all.get(name) ?? null; }
   setItem(name: string, value: string): void { this.all.set(name, value); }
@@ -82,7 +83,7 @@ test("the tree has what has dishes, and the search is blind to marks", () => {
 });
 
 test("the basket survives a reload and tells what has changed", () => {
-  const store = new Kept();
+  const store = new Drawer();
   const menu = new Menu(body());
   const basket = new Basket(store, "b");
   basket.add(lineOf(menu, "cheese", decimal("0.5"), []));
@@ -148,7 +149,7 @@ test("a key has 128 random bits and more, in base64url", () => {
 });
 
 test("the key is kept before the request leaves, and a double click is one order", async () => {
-  const store = new Kept();
+  const store = new Drawer();
   const larder = new Larder([placedAnswer]);
   const send = larder.place;
   larder.place = (key, sent) => {
@@ -163,16 +164,19 @@ test("the key is kept before the request leaves, and a double click is one order
 
 test("a lost answer is asked for again with the same key", async () => {
   const larder = new Larder([answer(0), answer(500), answer(502), placedAnswer]);
-  const p = placing(new Kept(), larder);
+  const p = placing(new Drawer(), larder);
   await p.begin("a", []);
   assert.equal(p.intent!.state, "placed");
   assert.deepEqual([larder.keys.length, new Set(larder.keys).size, larder.bodies.size], [4, 1, 1]);
 });
 
 test("a reload in flight goes on with the intent", async () => {
-  const store = new Kept();
-  const first = placing(store, { place: () => new Promise(() => {}), look: async () => answer(404) });
-  void first.begin("a", []);
+  const store = new Drawer();
+  let first!: Placing;
+  await new Promise<void>((left) => {
+    first = placing(store, { place: () => new Promise(() => left()), look: async () => answer(404) });
+    void first.begin("a", []);
+  });
   const larder = new Larder([], [answer(200, { result: { state: "placing" } }), answer(200, { result: { state: "placed", orderID: "7", total: 1 } })]);
   const second = placing(store, larder);
   await second.wake();
@@ -181,14 +185,14 @@ test("a reload in flight goes on with the intent", async () => {
 
 test("in flight is looked for, not sent again", async () => {
   const larder = new Larder([answer(409, { code: "idempotency_key_in_flight" })], [answer(200, { result: { state: "placed", orderID: "7", total: 1 } })]);
-  const p = placing(new Kept(), larder);
+  const p = placing(new Drawer(), larder);
   await p.begin("a", []);
   assert.deepEqual([p.intent!.state, larder.keys.length, larder.looks], ["placed", 1, 1]);
 });
 
 test("an unknown outcome is told, looked for, and never sent again", async () => {
   const larder = new Larder([answer(504, { code: "order_outcome_unknown" })]); // its record: 404 from then on
-  const p = placing(new Kept(), larder);
+  const p = placing(new Drawer(), larder);
   await p.begin("a", []);
   assert.deepEqual([p.intent!.state, larder.keys.length], ["unknown", 1]);
   await p.begin("another order", []);
@@ -199,7 +203,7 @@ test("an unknown outcome is told, looked for, and never sent again", async () =>
 
 test("a definite refusal frees the guest: the next order has a new key", async () => {
   const larder = new Larder([answer(502, { code: "upstream_refused", upstream: { msg: "no" } }), placedAnswer]);
-  const p = placing(new Kept(), larder);
+  const p = placing(new Drawer(), larder);
   await p.begin("a", []);
   assert.deepEqual([p.intent!.state, p.intent!.message], ["refused", "no"]);
   await p.begin("a", []);
@@ -209,7 +213,7 @@ test("a definite refusal frees the guest: the next order has a new key", async (
 
 test("after 503 the same key is sent again, a changed order has its own", async () => {
   const larder = new Larder([answer(503, { code: "journal_unavailable" }), answer(503, { code: "journal_unavailable" }), placedAnswer]);
-  const p = placing(new Kept(), larder);
+  const p = placing(new Drawer(), larder);
   await p.begin("a", []);
   assert.equal(p.intent!.state, "unsent");
   await p.wake();
@@ -221,7 +225,7 @@ test("after 503 the same key is sent again, a changed order has its own", async 
 });
 
 test("what is wrong is told, and nothing stays behind", async () => {
-  const store = new Kept();
+  const store = new Drawer();
   const p = placing(store, new Larder([answer(422, { code: "validation_failed", errors: [{ path: "/guest/phone", code: "field_required", msg: "?" }] })]));
   let told: any;
   p.addEventListener("wrong", (event) => { told = (event as CustomEvent).detail; });
@@ -230,7 +234,7 @@ test("what is wrong is told, and nothing stays behind", async () => {
 });
 
 test("an intent of yesterday orders nothing by itself", async () => {
-  const store = new Kept();
+  const store = new Drawer();
   const old = (minutes: number, state: string): void => store.setItem("o", JSON.stringify({ format: 1, key: "k", body: "a", lines: [], state, at: Date.now() - minutes * 60_000 }));
   old(30, "sending");
   const larder = new Larder([placedAnswer]);
@@ -241,6 +245,58 @@ test("an intent of yesterday orders nothing by itself", async () => {
   assert.equal(placing(store, larder).intent, null);
   old(13 * 60, "unknown");
   assert.equal(placing(store, larder).intent!.state, "unknown");
+});
+
+test("what may have been placed is not told as not placed", async () => {
+  for (const [status, code] of [[429, "rate_limited"], [503, "journal_unavailable"], [403, "forbidden"], [404, "not_found"]] as const) {
+    const first = placing(new Drawer(), new Larder([answer(status, { code })]));
+    await first.begin("a", []);
+    assert.ok(first.intent === null || first.intent.state === "unsent", `${status} at once: ${first.intent?.state}`);
+    const larder = new Larder([answer(0), ...Array.from({ length: 9 }, () => answer(status, { code }))]);
+    const p = placing(new Drawer(), larder);
+    await p.begin("a", []);
+    assert.deepEqual([p.intent!.state, new Set(larder.keys).size], ["lost", 1], `${status} after a lost answer`);
+    await p.begin("b", []);
+    assert.equal(new Set(larder.keys).size, 1, "no other order meanwhile");
+  }
+  const p = placing(new Drawer(), new Larder([answer(0), answer(503, { code: "upstream_unavailable" })]));
+  await p.begin("a", []);
+  assert.equal(p.intent!.state, "unsent", "larder has looked for the key, and sent nothing");
+});
+
+test("an order that another tab has placed is shown, and not placed again", async () => {
+  const store = new Drawer();
+  const larder = new Larder([placedAnswer, placedAnswer]);
+  const [one, other] = [placing(store, larder), placing(store, larder)];
+  await one.begin("a", []);
+  await other.begin("a", []);
+  assert.deepEqual([other.intent!.state, other.intent!.key, larder.keys.length], ["placed", one.intent!.key, 1]);
+  await other.begin("a", []);
+  assert.equal(larder.keys.length, 2, "whoever has seen it may order again");
+});
+
+test("a storage that is full or refused loses no order, and gives nothing that is older", async () => {
+  const full = new Drawer();
+  full.setItem("o", "older");
+  full.setItem = () => { throw new Error("QuotaExceededError"); };
+  const session = new Drawer();
+  const kept = new Kept([full, session]);
+  kept.setItem("o", "newer");
+  assert.deepEqual([kept.getItem("o"), full.getItem("o"), kept.lasts("o")], ["newer", null, true]);
+  full.setItem = (name, value) => { full.all.set(name, value); };
+  kept.setItem("o", "newest");
+  assert.deepEqual([kept.getItem("o"), session.getItem("o")], ["newest", null]);
+  const refused = new Kept([{ getItem: () => { throw new Error("SecurityError"); }, setItem: () => { throw new Error("SecurityError"); }, removeItem: () => { throw new Error("SecurityError"); } }]);
+  const larder = new Larder([answer(0), placedAnswer]);
+  const p = placing(refused, larder);
+  await Promise.all([p.begin("a", []), p.begin("a", [])]);
+  assert.deepEqual([p.intent!.state, new Set(larder.keys).size, refused.lasts("o")], ["placed", 1, false]);
+});
+
+test("numbers that a guest types go as numbers only where they are exact", () => {
+  const menu = new Menu(body());
+  const change = (typed: string): unknown => JSON.parse(bodyOf(menu, [], { expedition: "pickup", payment: "cash", soonest: true, at: "", fields: { changeFrom: typed } })).changeFrom;
+  assert.deepEqual(["1000", " 12,50 ", "0x10", "1e400", "12345678901234567890", "-5", "five"].map(change), [1000, 12.5, "0x10", "1e400", "12345678901234567890", -5, "five"]);
 });
 
 test("every text is there in each language, with the same parameters", () => {
