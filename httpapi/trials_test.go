@@ -199,8 +199,8 @@ func (b *bench) tryConsole() {
 	b.try(trial{operation: "listOpsRestaurants", example: "held", status: http.StatusOK, as: ops})
 	b.try(trial{operation: "getOpsRestaurant", example: "held", status: http.StatusOK, as: ops})
 	b.try(trial{operation: "signOut", status: http.StatusNoContent, header: cookie})
-	b.try(trial{operation: "releaseHold", example: "queued", status: http.StatusAccepted, as: ops, with: map[string]string{"wait": ""}})
 	b.try(trial{operation: "releaseHold", example: "released", status: http.StatusOK, as: ops})
+	b.try(trial{operation: "releaseHold", example: "queued", status: http.StatusAccepted, as: ops, with: map[string]string{"wait": ""}})
 }
 
 func (b *bench) tryDropIn() {

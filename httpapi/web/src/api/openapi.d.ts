@@ -1,5 +1,5 @@
 // Made of the API document by openapi-typescript 7.13.0: make api-types. DO NOT EDIT.
-// openapi.yaml: 383fbfa6a97b7aea1415afe43489ba3aef0231e189a267d7317627aecf75ea6e
+// openapi.yaml: 043cd19b039caec5cae414bec1b95420462f4f1ed9758704d856028a588da2fe
 // what follows: f6ae11e30e51853ed2757bc145323dffac09a8cc89152badff4651726bd27e54
 export interface paths {
     "/connect/token": {
