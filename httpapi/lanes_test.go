@@ -154,6 +154,8 @@ func TestLanesAnswerAlike(t *testing.T) {
 		"nothing":                           {"", 0, ""},
 
 		"a GET with a body":              {rawGet(menuPath, "Content-Length: "+strconv.Itoa(len(get))) + get + get, 2, "200"},
+		"a HEAD with a body":             {"HEAD" + rawGet(menuPath, "Content-Length: "+strconv.Itoa(len(get)))[3:] + get + get, 2, "200"},
+		"a HEAD, then a body":            {"HEAD" + get[3:] + post + "5\r\n\r\nhello" + get, 2, "200"},
 		"a GET with an empty body":       {rawGet(menuPath, "Content-Length: 0") + get, 2, "200"},
 		"a GET with a body in chunks":    {rawGet(menuPath, "Transfer-Encoding: chunked") + "5\r\nhello\r\n0\r\n\r\n" + get, 2, "200"},
 		"a length and chunks":            {rawGet(menuPath, "Content-Length: 4", "Transfer-Encoding: chunked") + "0\r\n\r\n" + get, 2, "200"},

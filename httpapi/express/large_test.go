@@ -1,6 +1,7 @@
 package express_test
 
 import (
+	"bufio"
 	"strings"
 	"testing"
 )
@@ -29,5 +30,31 @@ func TestALargeBodyThatManyAskForArrivesWhole(t *testing.T) {
 		if err := r.stop(); err != nil {
 			t.Error(err)
 		}
+	}
+}
+
+// So does one from behind the lane, to those who read late and to those who
+// take it bit by bit.
+func TestALargeBodyFromBehindArrivesWhole(t *testing.T) {
+	t.Parallel()
+	const asked = 3
+	r := newRig(t, 5<<20+1) // more than the lane writes by one call, and than a socket takes at once
+	clients := make([]*client, 4)
+	for i := range clients {
+		clients[i] = r.dial()
+		clients[i].send(strings.Repeat(ask("/large"), asked))
+	}
+	for i, c := range clients {
+		if i%2 == 1 {
+			c.in = bufio.NewReaderSize(c.Conn, 1<<i)
+		}
+		for range asked {
+			if got := c.receive(); got.body != string(r.ready.body) {
+				t.Errorf("%d bytes of %d, or others", len(got.body), len(r.ready.body))
+			}
+		}
+	}
+	if n := r.behind.Load(); n != int64(asked*len(clients)) {
+		t.Errorf("%d requests got to net/http, want %d", n, asked*len(clients))
 	}
 }
