@@ -67,36 +67,40 @@ type optional struct {
 func reviseExternalIDs(before, after *menu.Catalogue) (r revision) {
 	var scratch []byte
 	for at, p := range after.Products() {
-		external := p.ExternalID()
-		owners := ownersFirst(after, external, at)
+		owners := ownersFirst(after, at)
 		if owners == nil {
 			continue
 		}
 		r.fields++
-		if !sameIDs(before, after, before.ProductsByExternalID(external), owners) {
+		if !sameIDs(before, after, namesakes(before, at, p), owners) {
 			scratch = appendOwners(scratch[:0], after, owners)
-			r.write.add(external, scratch)
+			r.write.add(p.ExternalID(), scratch)
 		}
 	}
 	for at, p := range before.Products() {
-		external := p.ExternalID()
-		if ownersFirst(before, external, at) != nil && len(after.ProductsByExternalID(external)) == 0 {
-			r.remove = append(r.remove, external)
+		if ownersFirst(before, at) != nil && len(namesakes(after, at, p)) == 0 {
+			r.remove = append(r.remove, p.ExternalID())
 		}
 	}
 	return r
 }
 
-// ownersFirst gives the dishes with that externalId where at is the first of
-// them; nil for any other, and for none.
-func ownersFirst(c *menu.Catalogue, external string, at menu.Index) []menu.Index {
-	if external == "" {
-		return nil
-	}
-	if owners := c.ProductsByExternalID(external); len(owners) > 0 && owners[0] == at {
+// ownersFirst gives the dishes with the externalId of that at at, where it is the
+// first of them; nil for any other, and where it has none.
+func ownersFirst(c *menu.Catalogue, at menu.Index) []menu.Index {
+	if owners := c.ProductNamesakes(at); len(owners) > 0 && owners[0] == at {
 		return owners
 	}
 	return nil
+}
+
+// namesakes gives the dishes of c with the externalId of p, which stands at at in
+// another catalogue: mostly there in c too.
+func namesakes(c *menu.Catalogue, at menu.Index, p menu.Entry) []menu.Index {
+	if int(at) < c.ProductCount() && c.Product(at) == p {
+		return c.ProductNamesakes(at)
+	}
+	return c.ProductsByExternalID(p.ExternalID())
 }
 
 func sameIDs(before, after *menu.Catalogue, olds, news []menu.Index) bool {

@@ -52,13 +52,12 @@ func externalIDIndex(c *menu.Catalogue) pairs {
 	fields := make(pairs, 0, 2*c.ProductCount())
 	var scratch []byte
 	for at, p := range c.Products() {
-		external := p.ExternalID()
-		owners := ownersFirst(c, external, at)
+		owners := ownersFirst(c, at)
 		if owners == nil {
 			continue // written with the first of them
 		}
 		scratch = appendOwners(scratch[:0], c, owners)
-		fields.add(external, scratch)
+		fields.add(p.ExternalID(), scratch)
 	}
 	return fields
 }

@@ -28,7 +28,7 @@ type Content struct {
 	groups      []Named
 	schemes     []Named
 
-	categoryIDs, groupIDs, schemeIDs map[string]Index
+	categoryIDs, groupIDs, schemeIDs index
 
 	productCategory, productScheme []Index
 	ingredientScheme               []Index
@@ -98,7 +98,7 @@ func (c *Content) Settings() Settings { return c.settings }
 func (c *Content) Categories() []Category { return c.categories }
 
 // CategoryByID finds a category.
-func (c *Content) CategoryByID(id string) (Index, bool) { return find(c.categoryIDs, id) }
+func (c *Content) CategoryByID(id string) (Index, bool) { return byID(c.categoryIDs, c.categories, id) }
 
 // Products visits the dishes in the view's order.
 func (c *Content) Products() iter.Seq2[Index, Entry] { return c.products.all() }
@@ -119,6 +119,11 @@ func (c *Content) ProductByID(id string) (Index, bool) { return c.products.byID(
 // order (policy O3).
 func (c *Content) ProductsByExternalID(id string) []Index { return c.products.byExternalID(id) }
 
+// ProductNamesakes gives every dish with the externalId of the dish p, p among
+// them, in the view's order; none where p has none. It allocates nothing, but
+// where dishes share one.
+func (c *Content) ProductNamesakes(p Index) []Index { return c.products.namesakes(p) }
+
 // IngredientCount is how many ingredients there are.
 func (c *Content) IngredientCount() int { return c.ingredients.len() }
 
@@ -137,7 +142,7 @@ func (c *Content) IngredientsByExternalID(id string) []Index {
 func (c *Content) Groups() []Named { return c.groups }
 
 // GroupByID finds a group.
-func (c *Content) GroupByID(id string) (Index, bool) { return find(c.groupIDs, id) }
+func (c *Content) GroupByID(id string) (Index, bool) { return byID(c.groupIDs, c.groups, id) }
 
 // Members gives the ingredients of the group g, in the view's order.
 func (c *Content) Members(g Index) []Index { return row(c.members, c.groupMembers, g) }
@@ -149,7 +154,7 @@ func (c *Content) GroupsOf(i Index) []Index { return row(c.memberships, c.ingred
 func (c *Content) Schemes() []Named { return c.schemes }
 
 // SchemeByID finds a scheme.
-func (c *Content) SchemeByID(id string) (Index, bool) { return find(c.schemeIDs, id) }
+func (c *Content) SchemeByID(id string) (Index, bool) { return byID(c.schemeIDs, c.schemes, id) }
 
 // ProductScheme gives the scheme of the dish p, or None.
 func (c *Content) ProductScheme(p Index) Index { return c.productScheme[p] }

@@ -23,9 +23,8 @@ func CompileContent(v *View, s Settings) *Content {
 	c.compileSchemes(v.Schemes, &own)
 	c.compileProducts(v.Products)
 	for i, at := range ingredients {
-		c.ingredientScheme[i] = indexOf(c.schemeIDs, v.Ingredients[at].SchemeID)
+		c.ingredientScheme[i] = indexOf(c.SchemeByID, v.Ingredients[at].SchemeID)
 	}
-	c.productItems, c.ingredientItems = make(items, c.products.len()), make(items, c.ingredients.len())
 	return c
 }
 
@@ -48,19 +47,19 @@ func unique[T any](all []T, id func(*T) string) ([]T, map[string]Index) {
 }
 
 // namedOf is unique for what is kept by its names alone.
-func namedOf[T any](all []T, own *texts, names func(*T) Named) ([]Named, map[string]Index) {
+func namedOf[T any](all []T, own *texts, names func(*T) Named) ([]Named, index) {
 	kept := make([]Named, 0, len(all))
-	ids := make(map[string]Index, len(all))
+	ids := newIndex(len(all))
 	for i := range all {
 		n := names(&all[i])
 		if n.ID == "" {
 			continue
 		}
-		if _, again := ids[n.ID]; again {
+		if _, again := byID(ids, kept, n.ID); again {
 			continue
 		}
 		n = Named{ID: own.copy(n.ID), Name: own.copy(n.Name)}
-		ids[n.ID] = Index(len(kept)) //nolint:gosec // a body of 64 MiB holds fewer than 2^31 elements
+		ids.put(hashOf(n.ID), Index(len(kept))) //nolint:gosec // a body of 64 MiB holds fewer than 2^31 elements
 		kept = append(kept, n)
 	}
 	return kept, ids
@@ -80,14 +79,17 @@ func (c *Content) compileProducts(all []Product) {
 	c.products, kept = newRegister(all)
 	c.productScheme, c.productCategory = make([]Index, len(kept)), make([]Index, len(kept))
 	for i, at := range kept {
-		c.productScheme[i] = indexOf(c.schemeIDs, all[at].SchemeID)
-		c.productCategory[i] = indexOf(c.categoryIDs, all[at].CategoryID)
+		c.productScheme[i] = indexOf(c.SchemeByID, all[at].SchemeID)
+		c.productCategory[i] = indexOf(c.CategoryByID, all[at].CategoryID)
 	}
 }
 
-// indexOf is find for what is None where it is not there.
-func indexOf(ids map[string]Index, id string) Index {
-	i, _ := find(ids, id)
+// indexOf gives None for what is not there, as a reference of the view may be.
+func indexOf(find func(string) (Index, bool), id string) Index {
+	if id == "" {
+		return None
+	}
+	i, _ := find(id)
 	return i
 }
 
@@ -99,7 +101,7 @@ func (c *Content) compileGroups(all []Group, own *texts) {
 	seen := make([]Index, c.ingredients.len()) // the last group that took it, from 1
 	owned := make([]int, c.ingredients.len())
 	total := 0
-	for g, places := range definitions(c.groupIDs, len(c.groups), all, func(g *Group) string { return g.ID }) {
+	for g, places := range definitions(c.GroupByID, len(c.groups), all, func(g *Group) string { return g.ID }) {
 		if len(places) == 1 {
 			members[g] = make([]Index, 0, len(all[places[0]].Ingredients))
 		}
@@ -140,10 +142,10 @@ func (c *Content) compileSchemes(all []Scheme, own *texts) {
 	c.schemes, c.schemeIDs = namedOf(all, own, func(s *Scheme) Named { return Named{ID: s.ID} })
 	seen := make([]Index, len(c.groups)) // the last scheme that took it, from 1
 	c.schemeLimits = make([]Index, 1, len(c.schemes)+1)
-	for s, places := range definitions(c.schemeIDs, len(c.schemes), all, func(s *Scheme) string { return s.ID }) {
+	for s, places := range definitions(c.SchemeByID, len(c.schemes), all, func(s *Scheme) string { return s.ID }) {
 		for _, i := range places {
 			for _, limit := range all[i].Groups {
-				g, known := c.groupIDs[limit.GroupID]
+				g, known := c.GroupByID(limit.GroupID)
 				if !known || seen[g] == Index(s)+1 {
 					continue
 				}
@@ -159,11 +161,11 @@ func (c *Content) compileSchemes(all []Scheme, own *texts) {
 
 // definitions gives, by place in the table, where in all each is defined, in the
 // order of all.
-func definitions[T any](ids map[string]Index, places int, all []T, id func(*T) string) [][]int {
+func definitions[T any](find func(string) (Index, bool), places int, all []T, id func(*T) string) [][]int {
 	found := make([][]int, places)
 	room := make([]int, len(all)) // for the first definition of each
 	for i := range all {
-		at, ok := ids[id(&all[i])]
+		at, ok := find(id(&all[i]))
 		if !ok {
 			continue
 		}

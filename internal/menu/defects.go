@@ -241,18 +241,18 @@ func (l *linter) offers() {
 		if p.price.Sign() == 0 && !packed.PriceBad() {
 			l.add(LintPriceZero, []string{p.id}, map[string]string{"product": p.id}, "dish %q (%s) costs nothing", p.id, p.name)
 		}
-		if p.externalID == "" {
+		if !packed.named() {
 			l.unnamed("product", p.id, fmt.Sprintf("dish %q (%s)", p.id, p.name), c.ProductsByExternalID, id)
-		} else if owners := c.products.shared[p.externalID]; len(owners) > 0 && owners[0] == i {
-			l.shared("product", owners, p.externalID, id)
+		} else if owners := c.products.namesakes(i); len(owners) > 1 && owners[0] == i {
+			l.shared("product", owners, p.externalID.text(), id)
 		}
 	}
 	id = func(k Index) string { return c.ingredients.at(k).ID() }
 	for i, in := range c.ingredients.all() {
-		if external := in.ExternalID(); external == "" {
+		if !in.named() {
 			l.unnamed("ingredient", in.ID(), fmt.Sprintf("ingredient %q (%s)", in.ID(), in.Name()), c.IngredientsByExternalID, id)
-		} else if owners := c.ingredients.shared[external]; len(owners) > 0 && owners[0] == i {
-			l.shared("ingredient", owners, external, id)
+		} else if owners := c.ingredients.namesakes(i); len(owners) > 1 && owners[0] == i {
+			l.shared("ingredient", owners, in.ExternalID(), id)
 		}
 	}
 }

@@ -9,7 +9,7 @@ import (
 // Entry is one dish or ingredient of a Content, as far as orders ask for it: its
 // values stand packed in the text that the content has of all of them, and each
 // method reads its own there. Those that give a text of the menu or a yes or no
-// allocate nothing. The texts are parts of the content's and keep it from being
+// allocate nothing, but for ExternalID. The texts are parts of the content's and keep it from being
 // collected. What else is told of it stands apart; see told.
 type Entry struct{ packed string }
 
@@ -19,6 +19,7 @@ const (
 	entryNamed         // an externalId
 	entryMeasured
 	entryTold // something is told of it
+	entryGUID // the externalId is packed as one
 )
 
 // ID is the menu's id, of which the content has no second one in the same table.
@@ -28,17 +29,29 @@ func (e Entry) ID() string {
 }
 
 // ExternalID is the id that the kitchen knows it by; empty where there is none.
-func (e Entry) ExternalID() string {
+// It allocates one that is a GUID.
+func (e Entry) ExternalID() string { return e.external().text() }
+
+func (e Entry) external() code {
 	r := e.read()
 	r.text()
-	return r.text()
+	return e.code(&r)
+}
+
+// code reads the externalId.
+func (e Entry) code(r *entryReader) code {
+	if e.packed[0]&entryGUID == 0 {
+		return code{packed: r.text()}
+	}
+	r.at += guidPacked
+	return code{packed: r.packed[r.at-guidPacked : r.at], guid: true}
 }
 
 // Name is what guests know it by.
 func (e Entry) Name() string {
 	r := e.read()
 	r.text()
-	r.text()
+	e.code(&r)
 	return r.text()
 }
 
@@ -57,7 +70,7 @@ func (e Entry) Price() decimal.Decimal { return e.price().Decimal() }
 func (e Entry) price() Number {
 	r := e.read()
 	r.text()
-	r.text()
+	e.code(&r)
 	r.text()
 	price, _ := r.number()
 	return price
@@ -74,17 +87,20 @@ func (e Entry) Measure() *Measure {
 
 // values are all values of an entry.
 type values struct {
-	id, externalID, name string
-	price                Number
-	measured             bool
-	measure              Number
-	unit                 string
+	id, name   string
+	externalID code
+	price      Number
+	measured   bool
+	measure    Number
+	unit       string
 }
 
 func (e Entry) values() values {
 	r := e.read()
 	v := values{measured: e.Measured()}
-	v.id, v.externalID, v.name = r.text(), r.text(), r.text()
+	v.id = r.text()
+	v.externalID = e.code(&r)
+	v.name = r.text()
 	v.price, _ = r.number()
 	if v.measured {
 		v.measure, _ = r.number()

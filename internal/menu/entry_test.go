@@ -44,7 +44,7 @@ func TestAnEntryIsWhatWasPacked(t *testing.T) {
 	texts := rapid.OneOf(rapid.String(), rapid.Just(strings.Repeat("long ", 4000)))
 	rapid.Check(t, func(t *rapid.T) {
 		dish := menu.Product{
-			ID: "d" + texts.Draw(t, "id"), ExternalID: texts.Draw(t, "externalId"), Name: texts.Draw(t, "name"),
+			ID: "d" + texts.Draw(t, "id"), ExternalID: rapid.OneOf(texts, rapid.Just(someGUID)).Draw(t, "externalId"), Name: texts.Draw(t, "name"),
 			Price: decimals().Draw(t, "price"), PriceBad: rapid.Bool().Draw(t, "bad"), Description: texts.Draw(t, "description"),
 			ImageURLs: rapid.SliceOf(texts).Draw(t, "images"), Measure: drawMeasure(t),
 		}

@@ -35,26 +35,39 @@ func NewItem(id, name string, price decimal.Decimal, measure *Measure) *Item {
 	return &Item{Price: NumberOf(price), Exact: price, JSON: string(text), Measured: measure != nil}
 }
 
-// items are the Items of one table, each nil until it is asked for.
-type items []atomic.Pointer[Item]
+// items are the Items of one register, each made when it is first asked for. So
+// is the table of them: most menus that are held are not ordered from here.
+type items struct {
+	all atomic.Pointer[[]atomic.Pointer[Item]]
+}
 
-// get gives the item at i, and makes it when it is the first to.
-func (all items) get(i Index, of Entry) *Item {
-	if item := all[i].Load(); item != nil {
+// get gives the item at i.
+func (t *items) get(i Index, of *register) *Item {
+	all := t.all.Load()
+	if all == nil {
+		made := make([]atomic.Pointer[Item], of.len())
+		if t.all.CompareAndSwap(nil, &made) {
+			all = &made
+		} else {
+			all = t.all.Load()
+		}
+	}
+	if item := (*all)[i].Load(); item != nil {
 		return item
 	}
-	item := NewItem(cmp.Or(of.ExternalID(), of.ID()), of.Name(), of.Price(), of.Measure())
-	all[i].Store(item)
+	e := of.at(i)
+	item := NewItem(cmp.Or(e.ExternalID(), e.ID()), e.Name(), e.Price(), e.Measure())
+	(*all)[i].Store(item)
 	return item
 }
 
 // ProductItem gives the dish at i as an order has it: by its externalId, or its
 // id where it has none (policy O2).
 func (c *Content) ProductItem(i Index) *Item {
-	return c.productItems.get(i, c.products.at(i))
+	return c.productItems.get(i, &c.products)
 }
 
 // IngredientItem is ProductItem for an ingredient.
 func (c *Content) IngredientItem(i Index) *Item {
-	return c.ingredientItems.get(i, c.ingredients.at(i))
+	return c.ingredientItems.get(i, &c.ingredients)
 }

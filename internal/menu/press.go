@@ -41,25 +41,25 @@ func textSize(images []string, texts ...string) int {
 }
 
 func (p *Product) pack(to *press) {
-	to.begin(p.PriceBad, p.ExternalID != "", p.Measure != nil, p.Description != "" || len(p.ImageURLs) > 0 || p.Nutrition != nil)
-	to.texts(p.ID, p.ExternalID, p.Name)
+	to.begin(p.PriceBad, p.Measure != nil, p.Description != "" || len(p.ImageURLs) > 0 || p.Nutrition != nil)
+	to.name(p.ID, p.ExternalID, p.Name)
 	to.offer(p.Price, p.Measure)
 	to.tell(p.Description, p.ImageURLs, p.Nutrition)
 }
 
 func (in *Ingredient) pack(to *press) {
-	to.begin(in.PriceBad, in.ExternalID != "", in.Measure != nil, in.Description != "" || len(in.ImageURLs) > 0)
-	to.texts(in.ID, in.ExternalID, in.Name)
+	to.begin(in.PriceBad, in.Measure != nil, in.Description != "" || len(in.ImageURLs) > 0)
+	to.name(in.ID, in.ExternalID, in.Name)
 	to.offer(in.Price, in.Measure)
 	to.tell(in.Description, in.ImageURLs, nil)
 }
 
-func (p *press) begin(priceBad, named, measured, told bool) {
+func (p *press) begin(priceBad, measured, told bool) {
 	var has byte
 	for _, fact := range [...]struct {
 		so   bool
 		flag byte
-	}{{priceBad, entryPriceBad}, {named, entryNamed}, {measured, entryMeasured}, {told, entryTold}} {
+	}{{priceBad, entryPriceBad}, {measured, entryMeasured}, {told, entryTold}} {
 		if fact.so {
 			has |= fact.flag
 		}
@@ -67,11 +67,27 @@ func (p *press) begin(priceBad, named, measured, told bool) {
 	p.packed = append(p.packed, has)
 }
 
+// name follows begin, and says in the first byte what externalId there is.
+func (p *press) name(id, external, name string) {
+	first := len(p.packed) - 1
+	p.packed = appendText(p.packed, id)
+	if external != "" {
+		p.packed[first] |= entryNamed
+	}
+	if guid, ok := packGUID(external); ok {
+		p.packed[first] |= entryGUID
+		p.packed = append(p.packed, guid[:]...)
+	} else {
+		p.packed = appendText(p.packed, external)
+	}
+	p.packed = appendText(p.packed, name)
+}
+
 func (p *press) offer(price decimal.Decimal, m *Measure) {
 	p.packed = appendNumber(p.packed, price)
 	if m != nil {
 		p.packed = appendNumber(p.packed, m.Value)
-		p.texts(m.Unit)
+		p.packed = appendText(p.packed, m.Unit)
 	}
 }
 
@@ -94,12 +110,6 @@ func (p *press) tell(description string, images []string, n *Nutrition) {
 		} else {
 			p.told = append(p.told, numberAbsent)
 		}
-	}
-}
-
-func (p *press) texts(all ...string) {
-	for _, text := range all {
-		p.packed = appendText(p.packed, text)
 	}
 }
 

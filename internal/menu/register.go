@@ -1,7 +1,6 @@
 package menu
 
 import (
-	"hash/maphash"
 	"iter"
 	"slices"
 	"strings"
@@ -16,7 +15,6 @@ type register struct {
 	packed      string
 	starts      []uint32 // in packed; one more than there are
 	tellings    *tellings
-	seed        maphash.Seed
 	ids, others index              // by id; by externalId, of each the first owner
 	owners      []Index            // each Index once: the owners of an externalId that one has
 	shared      map[string][]Index // the owners of those that several have
@@ -26,8 +24,8 @@ type register struct {
 // where in all each of them stands.
 func newRegister[T any, P packable[T]](all []T) (r register, kept []Index) {
 	r = register{
-		starts: make([]uint32, 1, len(all)+1), seed: maphash.MakeSeed(),
-		ids: newIndex(len(all)), others: newIndex(len(all)), owners: make([]Index, 0, len(all)),
+		starts: make([]uint32, 1, len(all)+1),
+		ids:    newIndex(len(all)), others: newIndex(len(all)), owners: make([]Index, 0, len(all)),
 	}
 	kept = make([]Index, 0, len(all))
 	idOf := func(at Index) string { id, _ := P(&all[kept[at]]).names(); return id }
@@ -45,7 +43,7 @@ func newRegister[T any, P packable[T]](all []T) (r register, kept []Index) {
 		if id == "" {
 			continue
 		}
-		hash := r.hash(id)
+		hash := hashOf(id)
 		if r.ids.find(hash, id, idOf) != None {
 			continue
 		}
@@ -71,7 +69,7 @@ var presses = sync.Pool{New: func() any { return new(press) }} //nolint:gocheckn
 
 // own notes whose externalId it is, before at is kept.
 func (r *register) own(external string, at Index, externalIDOf func(Index) string) {
-	hash := r.hash(external)
+	hash := hashOf(external)
 	first := r.others.find(hash, external, externalIDOf)
 	if first == None {
 		r.others.put(hash, at)
@@ -114,13 +112,11 @@ func (r *register) all() iter.Seq2[Index, Entry] {
 	}
 }
 
-func (r *register) hash(text string) uint64 { return maphash.String(r.seed, text) }
-
 // byID finds the one with the id.
-func (r *register) byID(id string) (Index, bool) { return r.withID(r.hash(id), id) }
+func (r *register) byID(id string) (Index, bool) { return r.withID(hashOf(id), id) }
 
 func (r *register) withID(hash uint64, id string) (Index, bool) {
-	for slot, at := r.ids.first(hash); at != None; slot, at = r.ids.next(slot) {
+	for slot, at := r.ids.first(hash); at != None; slot, at = r.ids.next(slot, hash) {
 		if r.at(at).ID() == id {
 			return at, true
 		}
@@ -130,12 +126,12 @@ func (r *register) withID(hash uint64, id string) (Index, bool) {
 
 // byExternalID gives all that have the externalId, in the view's order.
 func (r *register) byExternalID(external string) []Index {
-	return r.withExternalID(r.hash(external), external)
+	return r.withExternalID(hashOf(external), external)
 }
 
 func (r *register) withExternalID(hash uint64, external string) []Index {
-	for slot, at := r.others.first(hash); at != None; slot, at = r.others.next(slot) {
-		if r.at(at).ExternalID() != external {
+	for slot, at := r.others.first(hash); at != None; slot, at = r.others.next(slot, hash) {
+		if !r.at(at).external().is(external) {
 			continue
 		}
 		if owners := r.shared[external]; owners != nil {
@@ -146,10 +142,25 @@ func (r *register) withExternalID(hash uint64, external string) []Index {
 	return nil
 }
 
+// namesakes gives all that have the externalId of the one at i, in the view's
+// order; none where it has none.
+func (r *register) namesakes(i Index) []Index {
+	e := r.at(i)
+	if !e.named() {
+		return nil
+	}
+	if len(r.shared) > 0 {
+		if owners := r.shared[e.ExternalID()]; owners != nil {
+			return owners
+		}
+	}
+	return r.owners[i : i+1 : i+1]
+}
+
 // find gives the one that has the name; None, and those that share the
 // externalId, where there is no such one.
 func (r *register) find(name string) (i Index, sharing []Index) {
-	hash := r.hash(name)
+	hash := hashOf(name)
 	if at, ok := r.withID(hash, name); ok {
 		return at, nil
 	}

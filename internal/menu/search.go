@@ -55,7 +55,7 @@ func (c *Catalogue) Search(q Query) (hits []Index, next Index) {
 // branch gives the ids of a category and its descendants.
 func (c *Content) branch(id string) map[string]bool {
 	within := map[string]bool{}
-	if _, ok := c.categoryIDs[id]; id == "" || !ok {
+	if _, ok := c.CategoryByID(id); id == "" || !ok {
 		return within
 	}
 	within[id] = true

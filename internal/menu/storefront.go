@@ -81,7 +81,7 @@ func (c *Catalogue) AppendProductEntry(dst []byte, p Index) []byte {
 func (c *Catalogue) appendProduct(dst []byte, i Index) []byte {
 	p, of := c.products.at(i).values(), c.products.told(i)
 	dst = AppendString(append(dst, `"id":`...), p.id)
-	dst = appendOptional(append(dst, `,"externalId":`...), p.externalID)
+	dst = p.externalID.append(append(dst, `,"externalId":`...))
 	dst = append(dst, `,"categoryId":`...)
 	if in := c.productCategory[i]; in != None {
 		dst = AppendString(dst, c.categories[in].ID)
@@ -165,7 +165,7 @@ func (c *Catalogue) appendGroup(dst []byte, limit Limit) []byte {
 func (c *Catalogue) appendIngredient(dst []byte, i Index) []byte {
 	in, of := c.ingredients.at(i).values(), c.ingredients.told(i)
 	dst = AppendString(append(dst, `{"id":`...), in.id)
-	dst = appendOptional(append(dst, `,"externalId":`...), in.externalID)
+	dst = in.externalID.append(append(dst, `,"externalId":`...))
 	dst = AppendString(append(dst, `,"name":`...), in.name)
 	dst = in.price.Append(append(dst, `,"price":`...))
 	dst = AppendString(append(dst, `,"description":`...), of.description)

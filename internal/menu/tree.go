@@ -29,7 +29,7 @@ func (c *Content) compileCategories(all []Category, own *texts) {
 	}
 	places := make([]Index, len(kept))
 	c.categories = make([]Category, 0, len(kept))
-	c.categoryIDs = make(map[string]Index, len(kept))
+	c.categoryIDs = newIndex(len(kept))
 	stack := make([]int, 0, len(kept))
 	for _, root := range slices.Backward(roots) {
 		stack = append(stack, root)
@@ -42,7 +42,7 @@ func (c *Content) compileCategories(all []Category, own *texts) {
 		if parents[i] != None { // it stands before its children
 			category.ParentID = c.categories[places[parents[i]]].ID
 		}
-		c.categoryIDs[category.ID] = places[i]
+		c.categoryIDs.put(hashOf(category.ID), places[i])
 		c.categories = append(c.categories, category)
 		for _, child := range slices.Backward(children[i]) {
 			stack = append(stack, child)

@@ -1,0 +1,132 @@
+package menu_test
+
+import (
+	"encoding/json"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"larder/internal/menu"
+)
+
+const someGUID = "0a969eab-5b51-4ac4-a755-53d1cc02a782"
+
+// nearGUIDs draws GUIDs, and texts that differ from one in few bytes.
+func nearGUIDs() *rapid.Generator[string] {
+	return rapid.Custom(func(t *rapid.T) string {
+		text := []byte(rapid.StringMatching(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`).Draw(t, "guid"))
+		if rapid.Bool().Draw(t, "near") {
+			text[rapid.IntRange(0, len(text)-1).Draw(t, "at")] = rapid.Byte().Filter(func(c byte) bool { return c < 0x80 }).Draw(t, "byte")
+		}
+		if rapid.Bool().Draw(t, "short") {
+			text = text[:rapid.IntRange(0, len(text)).Draw(t, "size")]
+		}
+		if rapid.IntRange(0, 4).Draw(t, "upper") == 0 {
+			text = []byte(strings.ToUpper(string(text)))
+		}
+		return string(text)
+	})
+}
+
+// An externalId comes back as it was sent and is found by that text alone,
+// whether it is packed or not.
+func TestExternalIDsAreKeptAsTheyWereSent(t *testing.T) {
+	t.Parallel()
+	texts := rapid.OneOf(nearGUIDs(), rapid.Just(someGUID), rapid.Just(strings.ToUpper(someGUID)), rapid.String())
+	rapid.Check(t, func(t *rapid.T) {
+		externals := rapid.SliceOfN(texts, 1, 8).Draw(t, "externalIds")
+		view := &menu.View{}
+		owners := map[string][]menu.Index{}
+		for i, external := range externals {
+			view.Products = append(view.Products, menu.Product{ID: "d" + string(rune('a'+i)), ExternalID: external, Name: "Soup"})
+			view.Ingredients = append(view.Ingredients, menu.Ingredient{ID: "i" + string(rune('a'+i)), ExternalID: external, Name: "Salt"})
+			if external != "" {
+				owners[external] = append(owners[external], menu.Index(i))
+			}
+		}
+		c := menu.Compile(view, "r", menu.DefaultSettings())
+		for i, external := range externals {
+			p, in := c.Product(menu.Index(i)), c.Ingredient(menu.Index(i))
+			if p.ExternalID() != external || in.ExternalID() != external || p.Name() != "Soup" || in.Name() != "Salt" {
+				t.Errorf("%q is %q %q, %q %q", external, p.ExternalID(), p.Name(), in.ExternalID(), in.Name())
+			}
+			var drawn struct{ ExternalID string }
+			if err := json.Unmarshal(c.AppendProductEntry(nil, menu.Index(i)), &drawn); err != nil || drawn.ExternalID != external {
+				t.Errorf("%q is drawn as %q, %v", external, drawn.ExternalID, err)
+			}
+		}
+		for i, external := range externals {
+			if got := c.ProductNamesakes(menu.Index(i)); !slices.Equal(got, owners[external]) {
+				t.Errorf("namesakes of %q = %v, want %v", external, got, owners[external])
+			}
+		}
+		for _, asked := range append(externals, texts.Draw(t, "asked"), someGUID) {
+			if got := c.ProductsByExternalID(asked); !slices.Equal(got, owners[asked]) {
+				t.Errorf("dishes of %q = %v, want %v", asked, got, owners[asked])
+			}
+			if got := c.IngredientsByExternalID(asked); !slices.Equal(got, owners[asked]) {
+				t.Errorf("ingredients of %q = %v, want %v", asked, got, owners[asked])
+			}
+		}
+	})
+}
+
+// Each dish, group, scheme and category of a menu is found by its id, and what
+// is not there is not, however many there are.
+func TestEveryIDIsFound(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		ids := rapid.SliceOfNDistinct(rapid.StringN(1, 3, -1), 0, 200, rapid.ID).Draw(t, "ids")
+		view := &menu.View{}
+		for _, id := range ids {
+			view.Categories = append(view.Categories, menu.Category{ID: id})
+			view.Products = append(view.Products, menu.Product{ID: id})
+			view.Groups = append(view.Groups, menu.Group{ID: id})
+			view.Schemes = append(view.Schemes, menu.Scheme{ID: id})
+		}
+		c := menu.CompileContent(view, menu.DefaultSettings())
+		for what, find := range map[string]func(string) (menu.Index, bool){
+			"category": c.CategoryByID, "dish": c.ProductByID, "group": c.GroupByID, "scheme": c.SchemeByID,
+		} {
+			for i, id := range ids {
+				if at, ok := find(id); !ok || int(at) != i {
+					t.Errorf("%s %q is at %d, %t; want %d", what, id, at, ok, i)
+				}
+			}
+			if at, ok := find("absent"); ok || at != menu.None {
+				t.Errorf("a %s that is not there is at %d", what, at)
+			}
+		}
+	})
+}
+
+// What is a GUID but for one byte is kept as it was sent.
+func TestWhatIsNearlyAGUIDIsKept(t *testing.T) {
+	t.Parallel()
+	view := &menu.View{}
+	for at := range len(someGUID) {
+		for c := range byte(0x80) {
+			text := []byte(someGUID)
+			text[at] = c
+			view.Products = append(view.Products, menu.Product{ID: strconv.Itoa(len(view.Products)), ExternalID: string(text)})
+		}
+	}
+	c := menu.Compile(view, "r", menu.DefaultSettings())
+	for _, other := range []string{someGUID + "0", someGUID[:35]} {
+		if owners := c.ProductsByExternalID(other); len(owners) > 0 {
+			t.Errorf("%q is found as that of %v", other, owners)
+		}
+	}
+	for i, p := range c.Products() {
+		want := view.Products[i].ExternalID
+		if got := p.ExternalID(); got != want {
+			t.Fatalf("%q is kept as %q", want, got)
+		}
+		if owners := c.ProductsByExternalID(want); !slices.Contains(owners, i) || len(owners) > 1 && want != someGUID {
+			t.Fatalf("%q is that of %v, want %d", want, owners, i)
+		}
+	}
+}
