@@ -7,8 +7,8 @@ import (
 )
 
 // Reload reads the configuration again for a larder that runs with c. next is
-// c with the restaurants and the sync.schedule that are configured now: these
-// can change while larder runs. restart names the sections that differ in
+// c with the restaurants, the sync.schedule and the auth.clients that are
+// configured now: these can change while larder runs. restart names the sections that differ in
 // anything else, which takes a restart; nil where none does.
 //
 // The error is Errors, as of Load: then nothing of it may be used. A restaurant
@@ -38,13 +38,13 @@ func (c *Config) ReloadText(name string, data []byte, env []string) (next *Confi
 // with gives c with what can change while larder runs.
 func (c *Config) with(given *Config) *Config {
 	next := *c
-	next.Restaurants, next.Sync.Schedule = given.Restaurants, given.Sync.Schedule
+	next.Restaurants, next.Sync.Schedule, next.Auth.Clients = given.Restaurants, given.Sync.Schedule, given.Auth.Clients
 	next.warnings = given.warnings
 	return &next
 }
 
-// checkReload judges the restaurants once more, beside the sections that larder
-// runs with.
+// checkReload judges restaurants and clients once more, beside the sections
+// that larder runs with.
 func (c *Config) checkReload(l *loader, given *Config) {
 	running := make(map[string]bool, len(c.Connections))
 	for _, connection := range c.Connections {
@@ -55,8 +55,15 @@ func (c *Config) checkReload(l *loader, given *Config) {
 			l.problem(l.origins.find(key), key, "larder runs without the connection %q: a new connection takes a restart", r.Connection)
 		}
 	}
+	for i, client := range given.Auth.Clients {
+		if key := fmt.Sprintf("auth.clients[%d].connection", i); client.Connection != "" && !running[client.Connection] {
+			l.problem(l.origins.find(key), key, "larder runs without the connection %q: a new connection takes a restart", client.Connection)
+		}
+	}
 	if len(l.problems) == 0 {
 		c.checkRestaurants(l)
+		l.room("auth", c.Auth.ValidateFor(c.HTTP))
+		c.checkDemoSecrets(l)
 	}
 }
 

@@ -36,6 +36,7 @@ func TestReloadTakesRestaurantsAndSchedules(t *testing.T) {
 		"a restaurant more":     {change: []string{"  - {id: a, name: A}\n", "  - {id: a, name: A}\n  - {id: c}\n"}, ids: "a c b"},
 		"a restaurant less":     {change: []string{"  - {id: a, name: A}\n", ""}, ids: "b"},
 		"the default schedule":  {change: []string{"http: {", "sync: {schedule: \"@every 9m\"}\nhttp: {"}, ids: "a b"},
+		"a client more":         {change: []string{"restaurants:\n", "auth: {clients: [{id: ops, secret: s, scopes: [ops]}]}\nrestaurants:\n"}, ids: "a b"},
 		"a secret":              {change: []string{"client_secret: b", "client_secret: c"}, ids: "a b", restart: []string{"connections"}},
 		"two sections and more": {change: []string{"8080", "8081", "http: {", "sync: {deadline: 9s}\nhttp: {", "id: b", "id: d"}, ids: "a d", restart: []string{"http", "sync"}},
 	} {
@@ -60,6 +61,9 @@ func TestReloadTakesRestaurantsAndSchedules(t *testing.T) {
 			if next.HTTP.Listen != old.HTTP.Listen || next.Sync.Deadline != old.Sync.Deadline ||
 				next.Connections[0].ClientSecret != old.Connections[0].ClientSecret {
 				t.Error("a section that takes a restart was changed")
+			}
+			if clients := len(next.Auth.Clients); (clients == 1) != (name == "a client more") {
+				t.Errorf("%d clients", clients)
 			}
 			if scheduled := name == "the default schedule"; (next.Sync.Schedule == "@every 9m") != scheduled {
 				t.Errorf("sync.schedule is %s", next.Sync.Schedule)
@@ -100,6 +104,39 @@ restaurants:
 	want := `larder.yaml:6:25: restaurants[0].connection: larder runs without the connection "new": a new connection takes a restart`
 	if err == nil || err.Error() != want {
 		t.Errorf("got %v\nwant %s", err, want)
+	}
+}
+
+// Clients are judged by the listeners and connections that larder runs with.
+func TestReloadRefusesClientsThatDoNotFit(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct{ listen, clients, want string }{
+		"of a new connection": {
+			"8080", "{id: ops, secret: s, scopes: [ops], connection: new}",
+			`larder.yaml:5:66: auth.clients[0].connection: larder runs without the connection "new": a new connection takes a restart`,
+		},
+		"with a short secret": {
+			"8080", "{id: ops, secret: s, scopes: [ops]}",
+			`larder.yaml:4:36: auth.clients[0].secret: is shorter than 16 bytes; larder listens off loopback, where that is refused`,
+		},
+	} {
+		running := running
+		if name == "with a short secret" { // though the file would listen on loopback alone by now
+			running = strings.Replace(running, "127.0.0.1:8080", "0.0.0.0:8080", 1)
+		}
+		old, err := Parse("larder.yaml", []byte(running), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text := strings.NewReplacer("0.0.0.0", "127.0.0.1", "restaurants:\n", "auth: {clients: ["+c.clients+"]}\nrestaurants:\n").Replace(running)
+		if name == "of a new connection" {
+			text = strings.Replace(text, "auth:", `  - {name: new, base_url: "http://127.0.0.1:9", auth_url: "http://127.0.0.1:9", client_id: a, client_secret: b}
+auth:`, 1)
+			text = strings.NewReplacer("name: A}", "connection: main}", `"@hourly"`, `"@hourly", connection: main`).Replace(text)
+		}
+		if _, _, err = old.ReloadText("larder.yaml", []byte(text), nil); err == nil || err.Error() != c.want {
+			t.Errorf("%s: %v\nwant %s", name, err, c.want)
+		}
 	}
 }
 

@@ -100,9 +100,12 @@ func (c *AuthConfig) SetDefaults() {
 
 // TakesOrders tells whether anyone may place orders.
 func (c AuthConfig) TakesOrders() bool {
-	return c.PublicOrders.Enabled || slices.ContainsFunc(c.Clients, func(client ClientConfig) bool {
-		return slices.Contains(client.Scopes, ScopeOrders)
-	})
+	return c.PublicOrders.Enabled || mayPlace(c.Clients)
+}
+
+// mayPlace tells whether any of the clients may place orders.
+func mayPlace(clients []ClientConfig) bool {
+	return slices.ContainsFunc(clients, func(client ClientConfig) bool { return slices.Contains(client.Scopes, ScopeOrders) })
 }
 
 // Validate checks the section after SetDefaults. Every fault comes back, each

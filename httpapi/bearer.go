@@ -20,6 +20,7 @@ type caller struct {
 	Connection string // the only one it sees; empty = all
 	Expires    time.Time
 	key        *signingKey // that signed the token
+	among      *clientSet  // that its client was found in
 	session    bool        // a browser that is signed in to /ops
 }
 
@@ -52,7 +53,7 @@ type claims struct {
 // authority knows the clients and makes and reads their tokens. Policy H2.
 type authority struct {
 	cfg     AuthConfig
-	clients map[string]ClientConfig
+	clients clients
 	keys    *signingKeys
 	clock   func() time.Time
 	parser  *jwt.Parser
@@ -60,10 +61,8 @@ type authority struct {
 }
 
 func newAuthority(cfg AuthConfig, keys *signingKeys, clock func() time.Time) *authority {
-	a := &authority{cfg: cfg, clients: make(map[string]ClientConfig, len(cfg.Clients)), keys: keys, clock: clock}
-	for _, client := range cfg.Clients {
-		a.clients[client.ID] = client
-	}
+	a := &authority{cfg: cfg, keys: keys, clock: clock}
+	a.clients.set(cfg.Clients)
 	a.parser = jwt.NewParser(
 		jwt.WithValidMethods([]string{jwt.SigningMethodHS256.Alg()}),
 		jwt.WithIssuer(cfg.Issuer), jwt.WithAudience(cfg.Audience),
@@ -75,7 +74,7 @@ func newAuthority(cfg AuthConfig, keys *signingKeys, clock func() time.Time) *au
 // client checks a client's secret, in the same time whether it or the client
 // is wrong.
 func (a *authority) client(id, secret string) (ClientConfig, bool) {
-	client, known := a.clients[id]
+	client, known := a.clients.get(id)
 	want, got := sha256.Sum256([]byte(client.Secret)), sha256.Sum256([]byte(secret))
 	same := subtle.ConstantTimeCompare(want[:], got[:]) == 1
 	return client, known && same && client.Secret != ""
@@ -123,11 +122,12 @@ func (a *authority) read(ctx context.Context, text string) (caller, error) {
 	if err != nil {
 		return caller{}, &problem{code: CodeUnauthorized, msg: tokenFault(err), err: err}
 	}
-	client, known := a.clients[said.Subject]
+	among := a.clients.now.Load()
+	client, known := among.byID[said.Subject]
 	if !known {
 		return caller{}, &problem{code: CodeUnauthorized, msg: "the token's client is no longer configured"}
 	}
-	who := caller{Client: client.ID, Connection: client.Connection, Expires: said.ExpiresAt.Time, key: key}
+	who := caller{Client: client.ID, Connection: client.Connection, Expires: said.ExpiresAt.Time, key: key, among: among}
 	for scope := range strings.FieldsSeq(said.Scope) {
 		if holds(client.Scopes, Scope(scope)) {
 			who.Scopes = append(who.Scopes, Scope(scope))

@@ -70,7 +70,7 @@ func (s *Server) readyz(c *gin.Context) {
 	switch {
 	case s.readiness.draining.Load() || !s.ready(ctx, found):
 		current.Status, status = statusUnready, http.StatusServiceUnavailable
-	case found.degraded(s.authCfg.TakesOrders()):
+	case found.degraded(s.takesOrders()):
 		current.Status = statusDegraded
 	}
 	if verbose, given := c.GetQuery("verbose"); given && verbose != "false" && verbose != "0" {

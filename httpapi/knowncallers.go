@@ -21,12 +21,12 @@ func newKnownCallers() *knownCallers {
 }
 
 // caller gives whose the header with that hash is, while the token is good: until it expires,
-// or another key signs.
-func (k *knownCallers) caller(id [sha256.Size]byte, keys *signingKeys, now time.Time) (caller, bool) {
+// another key signs, or other clients are configured.
+func (k *knownCallers) caller(id [sha256.Size]byte, by *authority, now time.Time) (caller, bool) {
 	k.mu.RLock()
 	who, known := k.byID[id]
 	k.mu.RUnlock()
-	if !known || !now.Before(who.Expires) || keys.signing.Load() != who.key {
+	if !known || !now.Before(who.Expires) || by.keys.signing.Load() != who.key || by.clients.now.Load() != who.among {
 		return caller{}, false
 	}
 	return who, true
@@ -39,7 +39,7 @@ func (k *knownCallers) remember(header string, who caller, now time.Time) {
 	k.mu.RLock()
 	kept, known := k.byID[id]
 	k.mu.RUnlock()
-	if known && kept.key == who.key {
+	if known && kept.key == who.key && kept.among == who.among {
 		return
 	}
 	k.mu.Lock()

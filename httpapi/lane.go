@@ -110,7 +110,7 @@ func (l *lane) admit(read *hotRead) (known, ok bool) {
 		return false, read.kind != readView && l.authCfg.openMenu()
 	}
 	l.header = append(l.header[:0], l.request.Authorization...)
-	who, known := l.auth.known.caller(sha256.Sum256(l.header), l.auth.keys, l.clock())
+	who, known := l.auth.known.caller(sha256.Sum256(l.header), l.auth, l.clock())
 	read.who = who
 	return known, known && holds(who.Scopes, read.kind.scope())
 }

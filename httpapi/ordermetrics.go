@@ -90,7 +90,7 @@ func (o *orderBook) Collect(ch chan<- prometheus.Metric) {
 	for connection, count := range o.unknown {
 		ch <- prometheus.MustNewConstMetric(o.unknownDesc, prometheus.GaugeValue, float64(count), connection)
 	}
-	if !o.server.authCfg.TakesOrders() { // nobody is refused any
+	if !o.server.takesOrders() { // nobody is refused any
 		return
 	}
 	ready := 0.0

@@ -66,7 +66,8 @@ func (a *authority) resume(ctx context.Context, value string) (who caller, known
 	if !readable {
 		return caller{}, false, nil
 	}
-	client, configured := a.clients[said.Client]
+	among := a.clients.now.Load()
+	client, configured := among.byID[said.Client]
 	if !configured || !holds(client.Scopes, ScopeOps) {
 		return caller{}, false, nil
 	}
@@ -78,7 +79,7 @@ func (a *authority) resume(ctx context.Context, value string) (who caller, known
 	if !hmac.Equal(seal, key.seal(text, client)) || !a.clock().Before(expires) {
 		return caller{}, false, nil
 	}
-	return caller{Client: client.ID, Scopes: []Scope{ScopeOps}, Connection: client.Connection, Expires: expires, session: true}, true, nil
+	return caller{Client: client.ID, Scopes: []Scope{ScopeOps}, Connection: client.Connection, Expires: expires, among: among, session: true}, true, nil
 }
 
 // readSession takes a cookie's value apart: what it says, that as text, and the

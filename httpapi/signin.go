@@ -86,7 +86,7 @@ func (s *Server) admit(c *gin.Context, id, secret string) (ClientConfig, error) 
 		return client, nil
 	}
 	s.signIns.failures.take(key)
-	_, configured := s.auth.clients[id]
+	_, configured := s.auth.clients.get(id)
 	s.log.WithFields(logrus.Fields{
 		"event": "ops.sign_in_refused", "requestId": idOf(c), "configured": configured, "secret": ok,
 	}).Warn("somebody could not sign in to /ops")

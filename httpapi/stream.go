@@ -128,17 +128,25 @@ func newPulse(every time.Duration) pulse {
 
 func (p pulse) again() { p.Reset(p.every) }
 
-// untilExpiry gives a context that ends with the request, or with the token
-// that opened it.
+// untilExpiry gives a context that ends with the request, or with the token or
+// session that opened it: at its time, or when its client is configured no
+// longer as it was.
 func (s *Server) untilExpiry(c *gin.Context) (context.Context, context.CancelFunc) {
 	who, known := callerOf(c)
 	if !known || who.Expires.IsZero() {
 		return context.WithCancel(c.Request.Context())
 	}
-	return context.WithTimeoutCause(c.Request.Context(), who.Expires.Sub(s.clock()), errExpired)
+	ctx, cancel := context.WithTimeoutCause(c.Request.Context(), who.Expires.Sub(s.clock()), errExpired)
+	ctx, end := context.WithCancelCause(ctx)
+	stop := s.auth.clients.watch(who, func() { end(errExpired) })
+	return ctx, func() {
+		stop()
+		end(nil)
+		cancel()
+	}
 }
 
-var errExpired = errors.New("the token has expired")
+var errExpired = errors.New("what opened the stream is no longer good")
 
 // whyOver tells why the context of untilExpiry is over.
 func whyOver(ctx context.Context) ending {

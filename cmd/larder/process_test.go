@@ -220,7 +220,7 @@ func TestSIGHUPCutsNothing(t *testing.T) {
 	}()
 	<-service.asks
 	p.signal(t, syscall.SIGHUP)
-	p.log.find(t, `"added":0,"changed":0,"event":"config.reloaded"`)
+	p.log.find(t, `"added":0,"changed":0,"clients":0,"event":"config.reloaded"`)
 	open()
 	if got := <-answered; got.status != statusDone || !strings.Contains(got.out, "unchanged") {
 		t.Errorf("the request in flight got %+v, want its run", got)

@@ -23,7 +23,7 @@ type reloader struct {
 // serves hands the daemon over that is to follow the configuration.
 func (r *reloader) serves(d *daemon) { r.daemon.Store(d) }
 
-// reload reads the whole configuration, and puts restaurants and schedules into
+// reload reads the whole configuration, and puts restaurants, schedules and clients into
 // force if nothing is wrong with any of it. Either way the log says what came
 // of it.
 func (r *reloader) reload() {
@@ -48,7 +48,7 @@ func (r *reloader) reload() {
 		r.log.WithField("event", "config.restart_needed").WithField("sections", strings.Join(restart, ", ")).
 			Warn("what changed in these sections is not in force: restart larder for it")
 	}
-	done, err := d.follow(next)
+	done, clients, err := d.follow(next)
 	if err != nil { // the configuration has been checked for all of it
 		r.refuse(err)
 		return
@@ -56,8 +56,8 @@ func (r *reloader) reload() {
 	r.running = next
 	r.log.WithFields(logrus.Fields{
 		"event": "config.reloaded", "added": len(done.Added), "changed": len(done.Changed), "removed": len(done.Removed),
-		"restaurants": len(next.Restaurants), "ms": time.Since(began).Milliseconds(),
-	}).Info("restaurants and schedules are those of the configuration")
+		"restaurants": len(next.Restaurants), "clients": clients, "ms": time.Since(began).Milliseconds(),
+	}).Info("restaurants, schedules and clients are those of the configuration")
 }
 
 // refuse tells every fault, each with its place; what was in force stays so.

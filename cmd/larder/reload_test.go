@@ -157,7 +157,7 @@ func TestSIGHUPReloadsRestaurants(t *testing.T) {
 	next[0] = line(100, `, schedule: "@every 7m"`)
 	file.write(t, next...)
 	p.signal(t, syscall.SIGHUP)
-	p.log.find(t, `"added":100,"changed":1,"event":"config.reloaded","level":"info","ms":\d+,"msg":"[^"]*","removed":100,"restaurants":900`)
+	p.log.find(t, `"added":100,"changed":1,"clients":0,"event":"config.reloaded","level":"info","ms":\d+,"msg":"[^"]*","removed":100,"restaurants":900`)
 	if got := menu(0); got != http.StatusNotFound {
 		t.Errorf("a removed restaurant answers %d, want 404", got)
 	}
@@ -189,13 +189,71 @@ func TestSIGHUPReloadsRestaurants(t *testing.T) {
 	}
 }
 
+// An operator whose client is taken out of the configuration is out at the next
+// SIGHUP, and one who was put in gets in.
+func TestSIGHUPReloadsClients(t *testing.T) {
+	t.Parallel()
+	generate := sandbox.Generate{Restaurants: 1, Products: 3}
+	file := newScaled(t, newKitchenOf(t, generate))
+	one, head := fmt.Sprintf("  - {id: %q}", generate.RestaurantID(0)), file.head
+	client := func(id string) {
+		file.head = fmt.Sprintf("auth: {clients: [{id: %s, secret: of-the-operators, scopes: [ops]}]}\n", id) + head
+		file.write(t, one)
+	}
+	client("anna")
+	p := startProcess(t, []string{"LARDER_CONFIG=" + file.path, "LARDER_LOG_FORMAT=json"}, "serve")
+	base := p.url(t)
+	signIn := func(id string) (status int, cookie string) {
+		request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, base+"/ops/session", strings.NewReader(`{"client": "`+id+`", "secret": "of-the-operators"}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		request.Header.Set("Content-Type", "application/json")
+		response, err := http.DefaultClient.Do(request)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = response.Body.Close()
+		return response.StatusCode, response.Header.Get("Set-Cookie")
+	}
+	summary := func(cookie string) int {
+		request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, base+"/v1/ops/summary", http.NoBody)
+		if err != nil {
+			t.Fatal(err)
+		}
+		request.Header.Set("Cookie", strings.Split(cookie, ";")[0])
+		response, err := http.DefaultClient.Do(request)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = response.Body.Close()
+		return response.StatusCode
+	}
+	_, session := signIn("anna")
+	if got := summary(session); got != http.StatusOK {
+		t.Fatalf("signed in: %d, want 200", got)
+	}
+	client("bert")
+	p.signal(t, syscall.SIGHUP)
+	p.log.find(t, `"clients":2,"event":"config.reloaded"`)
+	if got := summary(session); got != http.StatusUnauthorized {
+		t.Errorf("the session of a client that is gone: %d, want 401", got)
+	}
+	if got, _ := signIn("anna"); got != http.StatusUnauthorized {
+		t.Errorf("signing in with a client that is gone: %d, want 401", got)
+	}
+	if got, session := signIn("bert"); got != http.StatusOK || summary(session) != http.StatusOK {
+		t.Errorf("signing in with the new client: %d, want 200", got)
+	}
+}
+
 func TestDemoOutlivesSIGHUP(t *testing.T) {
 	t.Parallel()
 	p := startProcess(t, []string{"LARDER_LOG_FORMAT=json"}, "demo", "--log-level", "info", "--listen", "127.0.0.1:0", "--sandbox-listen", "127.0.0.1:0")
 	base := p.url(t)
 	waitReady(t, base)
 	p.signal(t, syscall.SIGHUP)
-	p.log.find(t, `"added":0,"changed":0,"event":"config.reloaded"`)
+	p.log.find(t, `"added":0,"changed":0,"clients":0,"event":"config.reloaded"`)
 	waitReady(t, base)
 	p.signal(t, syscall.SIGTERM)
 	if status := p.status(t); status != statusDone {

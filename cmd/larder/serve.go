@@ -17,8 +17,8 @@ func serveCommand(w *world) *cobra.Command {
 		Short: "Run the daemon: keep menus fresh, serve them, check and place orders",
 		Long: `Run the daemon until it gets SIGTERM or SIGINT; then requests in flight are
 finished and the status is 0. A second signal forces. On SIGHUP the configuration
-is read again: restaurants, their settings and schedules follow it while larder
-serves; what changed elsewhere takes a restart, and the log says so. With a fault
+is read again: restaurants, their settings and schedules, and the clients follow
+it while larder serves; what changed elsewhere takes a restart, and the log says so. With a fault
 anywhere in it nothing changes, and the log names every fault.
 
 It starts even when Redis or the ordering service cannot be reached: /readyz

@@ -1,0 +1,108 @@
+package httpapi
+
+import (
+	"maps"
+	"slices"
+	"sync"
+	"sync/atomic"
+)
+
+// clients are those that are configured now. They follow a reload: what a token
+// or a session gives is what its client has now, and ends with it.
+type clients struct {
+	now atomic.Pointer[clientSet]
+
+	mu       sync.Mutex
+	watchers map[*watcher]struct{}
+}
+
+// clientSet is all clients, by their ids. It never changes.
+type clientSet struct{ byID map[string]ClientConfig }
+
+// watcher is something that lasts as long as a client stays as it is.
+type watcher struct {
+	client string
+	end    func()
+}
+
+// set puts clients into force, and ends what watches those that are gone or
+// changed. It tells how many these and the added ones are.
+func (c *clients) set(all []ClientConfig) (changed int) {
+	next := &clientSet{byID: make(map[string]ClientConfig, len(all))}
+	for _, client := range all {
+		next.byID[client.ID] = client
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	before := c.now.Load()
+	if before == nil {
+		c.now.Store(next)
+		return len(all)
+	}
+	differs := before.differing(next)
+	if len(differs) == 0 {
+		return 0 // what was read by the clients before is still good
+	}
+	c.now.Store(next)
+	for w := range c.watchers {
+		if differs[w.client] {
+			w.end()
+		}
+	}
+	return len(differs)
+}
+
+// differing gives the ids of the clients that are not the same in both.
+func (s *clientSet) differing(other *clientSet) map[string]bool {
+	ids := map[string]bool{}
+	for _, id := range slices.Concat(slices.Collect(maps.Keys(s.byID)), slices.Collect(maps.Keys(other.byID))) {
+		a, here := s.byID[id]
+		b, there := other.byID[id]
+		if here != there || a.Secret != b.Secret || a.Connection != b.Connection || !slices.Equal(a.Scopes, b.Scopes) {
+			ids[id] = true
+		}
+	}
+	return ids
+}
+
+// get gives a client as it is configured now.
+func (c *clients) get(id string) (ClientConfig, bool) {
+	client, known := c.now.Load().byID[id]
+	return client, known
+}
+
+// watch calls end when the client that a caller was read by is there no longer
+// as it was, at once where that is so already; until stop is called.
+func (c *clients) watch(who caller, end func()) (stop func()) {
+	w := &watcher{client: who.Client, end: end}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if now := c.now.Load(); who.among != nil && who.among != now && who.among.differing(now)[who.Client] {
+		end()
+		return func() {}
+	}
+	if c.watchers == nil {
+		c.watchers = map[*watcher]struct{}{}
+	}
+	c.watchers[w] = struct{}{}
+	return func() {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		delete(c.watchers, w)
+	}
+}
+
+// place tells whether any of them may place orders.
+func (c *clients) place() bool {
+	return mayPlace(slices.Collect(maps.Values(c.now.Load().byID)))
+}
+
+// SetClients makes these the clients, as auth.clients names them, from now on:
+// tokens, sessions and event streams of a client that is gone end at once, and
+// those of one that has changed count as it is now; a changed secret ends its
+// sessions. It tells how many were added, changed or removed. The configuration
+// has checked them.
+func (s *Server) SetClients(all []ClientConfig) (changed int) { return s.auth.clients.set(all) }
+
+// takesOrders tells whether anyone may place orders.
+func (s *Server) takesOrders() bool { return s.authCfg.PublicOrders.Enabled || s.auth.clients.place() }

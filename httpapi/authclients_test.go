@@ -1,0 +1,87 @@
+package httpapi_test
+
+import (
+	"net/http"
+	"slices"
+	"testing"
+
+	"larder/httpapi"
+)
+
+// What a reload of auth.clients does to those who are here: tokens, sessions and
+// streams are of the clients of now, on both lanes.
+func TestClientsFollowAReload(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, eager)
+	w.schedule()
+	w.settled()
+	w.pull("@main")
+	configured := defaultPlan().auth.Clients
+	with := func(change func(all []httpapi.ClientConfig) []httpapi.ClientConfig) []httpapi.ClientConfig {
+		return change(slices.Clone(configured))
+	}
+	ofOps := func(change func(*httpapi.ClientConfig)) []httpapi.ClientConfig {
+		return with(func(all []httpapi.ClientConfig) []httpapi.ClientConfig {
+			change(&all[slices.IndexFunc(all, func(one httpapi.ClientConfig) bool { return one.ID == clientOps })])
+			return all
+		})
+	}
+	signedIn, bearer := w.signIn(clientOps), w.as(clientOps)
+	status := func(path string, headers []string, want int) {
+		t.Helper()
+		if got := w.get(path, headers...); got.status != want {
+			t.Errorf("%s: %d %s, want %d", path, got.status, got.body, want)
+		}
+	}
+	const runs, restaurants = "/v1/ops/runs", "/v1/ops/restaurants/" + bistro
+	for name, c := range map[string]struct {
+		all                     []httpapi.ClientConfig
+		changed, session, token int
+	}{
+		"as they are": {configured, 0, http.StatusOK, http.StatusOK},
+		"another secret ends sessions": {
+			ofOps(func(c *httpapi.ClientConfig) { c.Secret = "another-0123456789" }), 1, http.StatusUnauthorized, http.StatusOK,
+		},
+		"without the scope ops": {
+			ofOps(func(c *httpapi.ClientConfig) { c.Scopes = []httpapi.Scope{"menu"} }), 1, http.StatusUnauthorized, http.StatusForbidden,
+		},
+		"of another connection": {
+			ofOps(func(c *httpapi.ClientConfig) { c.Connection = "north" }), 1, http.StatusNotFound, http.StatusNotFound,
+		},
+		"gone": {
+			with(func(all []httpapi.ClientConfig) []httpapi.ClientConfig {
+				return slices.DeleteFunc(all, func(one httpapi.ClientConfig) bool { return one.ID == clientOps })
+			}), 1, http.StatusUnauthorized, http.StatusUnauthorized,
+		},
+	} {
+		bySession, byToken, others := w.watchRuns(signedIn...), w.watchRuns(bearer...), w.watchRuns(w.as(clientNorth)...)
+		if got := w.server.SetClients(c.all); got != c.changed {
+			t.Errorf("%s: %d clients changed, want %d", name, got, c.changed)
+		}
+		status(restaurants, signedIn, c.session)
+		status(restaurants, bearer, c.token)
+		status(runs, w.as(clientNorth), http.StatusOK)
+		if c.changed > 0 {
+			bySession.over()
+			byToken.over()
+		}
+		others.beat() // and beats on
+		w.server.SetClients(configured)
+		others.close()
+		bySession.close()
+		byToken.close()
+		status(restaurants, signedIn, http.StatusOK) // it has all that it had
+	}
+
+	// The express lane answers for tokens that it knows.
+	reader := w.as(clientRead)
+	for range 2 {
+		status("/v1/restaurants/"+bistro+"/menu", reader, http.StatusOK)
+	}
+	w.server.SetClients(with(func(all []httpapi.ClientConfig) []httpapi.ClientConfig {
+		return append(slices.DeleteFunc(all, func(one httpapi.ClientConfig) bool { return one.ID == clientRead }),
+			httpapi.ClientConfig{ID: "new", Secret: secretOf("new"), Scopes: []httpapi.Scope{"ops"}})
+	}))
+	status("/v1/restaurants/"+bistro+"/menu", reader, http.StatusUnauthorized)
+	status(runs, w.signIn("new"), http.StatusOK)
+}
