@@ -13,7 +13,6 @@ import (
 
 	"github.com/sirupsen/logrus"
 	logtest "github.com/sirupsen/logrus/hooks/test"
-	"go.uber.org/goleak"
 	"golang.org/x/sync/errgroup"
 
 	"larder/cache"
@@ -24,8 +23,6 @@ import (
 	"larder/ordering/journal"
 	menusync "larder/sync"
 )
-
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // The restaurants and clients of the tests' world.
 const (

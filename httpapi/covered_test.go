@@ -1,0 +1,105 @@
+package httpapi_test
+
+import (
+	"flag"
+	"fmt"
+	"maps"
+	"net/http"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"go.uber.org/goleak"
+)
+
+// TestMain holds the whole run of the package to the document at its end: what
+// the tests have seen together no single one of them knows.
+func TestMain(m *testing.M) { goleak.VerifyTestMain(wholeRun{m}) }
+
+type wholeRun struct{ *testing.M }
+
+// Run runs the tests, and fails when all of them ran and an answer of the
+// document was never seen. The other way around watched judges: a test that
+// sees an answer which the document has not fails.
+func (r wholeRun) Run() int {
+	status := r.M.Run()
+	if status != 0 || !isWhole() {
+		return status
+	}
+	document, err := theContract()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	if faults := document.uncovered(); len(faults) > 0 {
+		fmt.Fprintf(os.Stderr, "FAIL: the API document and what the tests of this package saw:\n  %s\n", strings.Join(faults, "\n  "))
+		return 1
+	}
+	return status
+}
+
+// isWhole tells whether every test was to run.
+func isWhole() bool {
+	for _, name := range []string{"test.run", "test.skip", "test.list", "test.fuzz"} {
+		if one := flag.Lookup(name); one != nil && one.Value.String() != "" {
+			return false
+		}
+	}
+	worker := flag.Lookup("test.fuzzworker")
+	return !testing.Short() && (worker == nil || worker.Value.String() == "false")
+}
+
+// neverSeen are answers that no test sees, "operation status" or a status
+// alone, with the reason.
+var neverSeen = map[string]string{
+	"500": "a fault of larder's own: TestUnexpectedErrorsLeakNothing provokes some",
+}
+
+// uncovered lists the answers of the document that nothing saw and that
+// neverSeen does not name, and what neverSeen names and something saw.
+func (c *contract) uncovered() []string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	var faults []string
+	used := map[string]bool{}
+	for _, item := range c.doc.Paths.Map() {
+		for _, operation := range item.Operations() {
+			for status := range operation.Responses.Map() {
+				answer := operation.OperationID + " " + status
+				seen := c.sawAny(answer)
+				for _, name := range []string{answer, status} {
+					if _, named := neverSeen[name]; named {
+						used[name] = used[name] || !seen
+						seen = true
+					}
+				}
+				if !seen {
+					faults = append(faults, answer+": no test sees it")
+				}
+			}
+		}
+	}
+	for name := range maps.Keys(neverSeen) {
+		if !used[name] {
+			faults = append(faults, name+": neverSeen names it, and it is seen, or not in the document")
+		}
+	}
+	slices.Sort(faults)
+	return faults
+}
+
+// sawAny tells whether an answer was seen; 4XX is any of these.
+func (c *contract) sawAny(answer string) bool {
+	class, whole := strings.CutSuffix(answer, "XX")
+	if !whole {
+		return c.seen[answer]
+	}
+	for status := http.StatusOK; status < 600; status++ {
+		if code := strconv.Itoa(status); strings.HasSuffix(class, code[:1]) && c.seen[class+code[1:]] {
+			return true
+		}
+	}
+	return false
+}

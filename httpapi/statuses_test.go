@@ -1,0 +1,241 @@
+package httpapi_test
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/getkin/kin-openapi/openapi3"
+
+	"larder/httpapi"
+)
+
+// provoked is a way to be refused that is the same on every route.
+type provoked struct {
+	status  int
+	with    func(one documented) (body, query string, headers []string)
+	applies func(one documented) bool // nil: wherever the document has the status
+}
+
+// documented is an operation with what it takes to ask for it.
+type documented struct {
+	*openapi3.Operation
+	method, path string
+	scope        string // that its token needs; empty: none
+}
+
+// operations lists those of the document. Their paths are of the tests' world.
+func operations(t *testing.T) []documented {
+	t.Helper()
+	document, err := theContract()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []documented
+	for path, item := range document.doc.Paths.Map() {
+		for method, operation := range item.Operations() {
+			one := documented{Operation: operation, method: method, path: path}
+			query := url.Values{}
+			for _, ref := range operation.Parameters {
+				value := "1"
+				if ref.Value.Example != nil {
+					value = fmt.Sprint(ref.Value.Example)
+				}
+				switch name := ref.Value.Name; name {
+				case "restaurant":
+					value = bistro
+				case "id":
+					value = "p1"
+				case "run", "batch", "ref":
+					value = "01M807F1TTR5KASNCPTNHJCECQ"
+				case "connection":
+					query.Set(name, "main")
+				case "restaurantId":
+					query.Set(name, bistro)
+				}
+				switch {
+				case ref.Value.In == openapi3.ParameterInPath:
+					one.path = strings.Replace(one.path, "{"+ref.Value.Name+"}", value, 1)
+				case ref.Value.In == openapi3.ParameterInQuery && ref.Value.Required:
+					query.Set(ref.Value.Name, value)
+				}
+			}
+			one.path += "?" + query.Encode()
+			if operation.Security != nil {
+				for _, way := range *operation.Security {
+					if scopes := way["larder"]; len(scopes) > 0 {
+						one.scope = scopes[0]
+					}
+				}
+			}
+			all = append(all, one)
+		}
+	}
+	return all
+}
+
+func (one documented) answers(status int) bool {
+	return one.Responses.Value(strconv.Itoa(status)) != nil
+}
+
+// closed are menus behind a token, and metrics too: every route can refuse.
+func closed(p *plan) {
+	open := false
+	p.cfg.Rate, p.cfg.Metrics, p.auth.OpenMenu = httpapi.RateConfig{}, httpapi.MetricsOps, &open
+	p.auth.Clients = append(p.auth.Clients, httpapi.ClientConfig{ID: "desk", Secret: secretOf("desk"), Scopes: []httpapi.Scope{"ops"}})
+}
+
+// Each operation refuses as the document says: what stands on its own on every
+// route is asked of every route.
+func TestDocumentStatuses(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, closed)
+	if err := w.store.SaveReasons(t.Context(), "main", []byte("[]")); err != nil {
+		t.Fatal(err)
+	}
+	lacking := map[string][]string{"menu": w.as("desk"), "orders": w.as(clientRead), "ops": w.as(clientShop)}
+	all := w.as(clientOps)
+	needsToken := func(one documented) bool { return one.scope != "" }
+	for _, provocation := range []provoked{
+		{status: http.StatusBadRequest, with: func(documented) (string, string, []string) { return "", "&%zz", all }},
+		{status: http.StatusUnauthorized, applies: needsToken, with: func(documented) (string, string, []string) {
+			return "", "", []string{"Authorization", "Bearer guessed"}
+		}},
+		{status: http.StatusForbidden, applies: needsToken, with: func(one documented) (string, string, []string) { return "", "", lacking[one.scope] }},
+		{status: http.StatusNotAcceptable, with: func(documented) (string, string, []string) {
+			return "", "", append([]string{"Accept-Encoding", "identity;q=0"}, all...)
+		}},
+		{status: http.StatusRequestEntityTooLarge, with: func(documented) (string, string, []string) {
+			return strings.Repeat(" ", 300<<10), "", append([]string{"Content-Type", "application/json", "Idempotency-Key", "k"}, all...)
+		}},
+		{status: http.StatusUnsupportedMediaType, with: func(documented) (string, string, []string) {
+			return "{}", "", append([]string{"Content-Type", "text/plain", "Idempotency-Key", "k"}, all...)
+		}},
+	} {
+		asked := 0
+		for _, one := range operations(t) {
+			if !one.answers(provocation.status) || provocation.applies != nil && !provocation.applies(one) {
+				continue
+			}
+			if one.OperationID == "getToken" {
+				continue // whose forms have tests of their own
+			}
+			asked++
+			body, query, headers := provocation.with(one)
+			if got := w.do(one.method, one.path+query, body, headers...); got.status != provocation.status {
+				t.Errorf("%s: got %d %s, want %d", one.OperationID, got.status, got.body, provocation.status)
+			}
+		}
+		if asked == 0 {
+			t.Errorf("no operation answers %d", provocation.status)
+		}
+	}
+}
+
+// What has not changed is not sent again.
+func TestDocumentNotModified(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, func(p *plan) { p.cfg.Rate = httpapi.RateConfig{} })
+	if err := w.store.SaveReasons(t.Context(), "main", []byte("[]")); err != nil {
+		t.Fatal(err)
+	}
+	token := w.as(clientShop)
+	for _, one := range operations(t) {
+		if !one.answers(http.StatusNotModified) {
+			continue
+		}
+		first := w.do(one.method, one.path, "", token...).is(t, http.StatusOK)
+		again := w.do(one.method, one.path, "", append([]string{"If-None-Match", first.header.Get("ETag")}, token...)...)
+		if again.status != http.StatusNotModified || len(again.body) > 0 {
+			t.Errorf("%s: got %d %s, want 304", one.OperationID, again.status, again.body)
+		}
+	}
+}
+
+// A body that does not come to its end is waited for so long and no longer.
+func TestDocumentBodiesThatStay(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, func(p *plan) { p.cfg.Rate = httpapi.RateConfig{} })
+	hasty := httptest.NewUnstartedServer(w.server.Handler())
+	hasty.Config.ReadTimeout = 200 * time.Millisecond
+	hasty.Start()
+	watch(hasty.URL)
+	t.Cleanup(hasty.Close)
+	token := w.as(clientOps)
+	for _, one := range operations(t) {
+		if !one.answers(http.StatusRequestTimeout) {
+			continue
+		}
+		half, stays := io.Pipe()
+		request, err := http.NewRequestWithContext(t.Context(), one.method, hasty.URL+one.path, io.MultiReader(strings.NewReader(`{"a": `), half))
+		if err != nil {
+			t.Fatal(err)
+		}
+		request.Header.Set(token[0], token[1])
+		request.Header.Set("Content-Type", "application/json")
+		request.Header.Set("Idempotency-Key", "late")
+		response, err := transport(t).Do(request)
+		if err != nil {
+			t.Fatalf("%s: %v", one.OperationID, err)
+		}
+		body, _ := io.ReadAll(response.Body) // shown, and judged by the transport
+		_ = response.Body.Close()
+		_ = stays.Close()
+		if response.StatusCode != http.StatusRequestTimeout {
+			t.Errorf("%s: got %d %s, want 408", one.OperationID, response.StatusCode, body)
+		}
+	}
+}
+
+// A larder that has never reached its Redis says so on every route that needs
+// it: it cannot even tell a good token.
+func TestDocumentWithoutRedis(t *testing.T) {
+	t.Parallel()
+	other := newWorld(t)
+	headers := append(other.as(clientOps), other.signIn(clientNorth)...)
+	w := newWorld(t, func(p *plan) { p.unsynced = true })
+	if err := w.redis.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for _, one := range operations(t) {
+		if !one.answers(http.StatusServiceUnavailable) {
+			continue
+		}
+		body, kind := "", "application/json"
+		switch one.OperationID {
+		case "signIn":
+			body = signInBody(clientOps, secretOf(clientOps))
+		case "getToken":
+			body, kind = "grant_type=client_credentials&client_id="+clientOps+"&client_secret="+secretOf(clientOps), "application/x-www-form-urlencoded"
+		}
+		got := w.do(one.method, one.path, body, append([]string{"Content-Type", kind}, headers...)...)
+		if got.status != http.StatusServiceUnavailable {
+			t.Errorf("%s: got %d %s, want 503", one.OperationID, got.status, got.body)
+		}
+	}
+}
+
+// Changes of orders are limited as orders are, and batches of pulls too; and a
+// key that was used for one thing is none for another.
+func TestDocumentLimits(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, func(p *plan) {
+		p.cfg.Rate = httpapi.RateConfig{Place: httpapi.Rate{Count: 1, Per: time.Hour}}
+	})
+	shop, ops := w.as(clientShop), w.as(clientOps)
+	w.post(ordersPath, order(), append(key("k"), shop...)...).is(t, http.StatusCreated)
+	w.put("/v1/orders/765/complete", "", append(key("k"), shop...)...).refused(t, http.StatusUnprocessableEntity, "idempotency_key_reused")
+	for path, body := range map[string]string{"pay": payment, "reject": reject, "complete": ""} {
+		w.put("/v1/orders/765/"+path, body, shop...).refused(t, http.StatusTooManyRequests, "rate_limited")
+	}
+	for range 8 {
+		w.post("/v1/ops/sync", "{}", ops...).is(t, http.StatusAccepted)
+	}
+	w.post("/v1/ops/sync", "{}", ops...).refused(t, http.StatusTooManyRequests, "rate_limited")
+}
