@@ -61,7 +61,7 @@ func TestPlaceBeginsNothing(t *testing.T) {
 		{"malformed", placing(func(p *ordering.Placing) { p.Body = []byte(`{`) }), nil, is[*menu.SyntaxError]},
 		{"violations", placing(func(p *ordering.Placing) { p.Body = []byte(order(`[]`)) }), nil, func(err error) bool {
 			e, ok := errors.AsType[*ordering.InvalidError](err)
-			return ok && len(e.Verdict.Violations) == 1 && strings.Contains(e.Error(), "1 violations")
+			return ok && len(e.Verdict.Violations) == 1 && strings.Contains(e.Error(), "violations of the order: 1")
 		}},
 		{"unknown connection", placing(func(p *ordering.Placing) { p.Connection = "third" }), nil, func(err error) bool {
 			return errors.Is(err, ordering.ErrUnknownConnection)

@@ -119,14 +119,15 @@ func (t *tellings) piece(n int) string {
 	}
 	plain, err := t.packer.Unpack(t.packed[n])
 	if err != nil {
-		panic(err) // for a broken memory alone: it is what this process has packed
+		panic(err) // for a broken memory alone: it came back when it was packed
 	}
 	piece := string(plain)
 	t.lately[n] = weak.Make(&piece)
 	return piece
 }
 
-// condense packs the pieces, once. Readers wait for the exchange alone.
+// condense packs the pieces, once. Readers wait for the exchange alone. Where a
+// piece does not come back, as one beyond the packer's bounds, all stay plain.
 func (t *tellings) condense(p Packer) {
 	t.mu.Lock()
 	plain := t.plain
@@ -137,6 +138,9 @@ func (t *tellings) condense(p Packer) {
 	packed := make([][]byte, len(plain))
 	for n := range plain {
 		packed[n] = p.Pack([]byte(plain[n]))
+		if back, err := p.Unpack(packed[n]); err != nil || string(back) != plain[n] {
+			return
+		}
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -158,7 +162,7 @@ func (c *Content) Condensed() bool {
 // Condense packs what menus and lists tell of dishes and ingredients and no
 // order asks for, and keeps p to unpack it where a body is made. It is for
 // contents that are kept, may be called while others read, and does nothing the
-// second time. O(texts).
+// second time, or where p cannot unpack what it packed. O(texts).
 func (c *Content) Condense(p Packer) {
 	c.products.tellings.condense(p)
 	c.ingredients.tellings.condense(p)

@@ -87,6 +87,24 @@ func TestACondensedContentTellsTheSame(t *testing.T) {
 	}
 }
 
+// forgetful unpacks nothing.
+type forgetful struct{ deflate }
+
+func (forgetful) Unpack([]byte) ([]byte, error) { return nil, io.ErrUnexpectedEOF }
+
+// What does not come back is not packed.
+func TestAPackerThatLosesTextsIsNotUsed(t *testing.T) {
+	t.Parallel()
+	c := menu.Compile(&menu.View{Products: []menu.Product{{ID: "a", Description: "Thin crust"}}}, "r", menu.DefaultSettings())
+	c.Condense(forgetful{})
+	if told := string(c.AppendProductEntry(nil, 0)); c.Condensed() || !strings.Contains(told, "Thin crust") {
+		t.Errorf("condensed: %t; told: %s", c.Condensed(), told)
+	}
+	if c.Condense(deflate{}); !c.Condensed() {
+		t.Error("nor is one that loses nothing")
+	}
+}
+
 // A search finds words of descriptions that are packed.
 func TestASearchOfACondensedContent(t *testing.T) {
 	t.Parallel()
