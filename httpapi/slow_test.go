@@ -54,3 +54,42 @@ func TestSlowRequestsAreCut(t *testing.T) {
 		})
 	}
 }
+
+// Clients that take every place and get on with nothing lose them when the time
+// for it is over, in either lane: who waited meanwhile is answered.
+func TestSlowClientsLoseTheirPlaces(t *testing.T) {
+	t.Parallel()
+	held := []string{
+		"",                             // nothing at all
+		rawGet(menuPath)[:20],          // half a head
+		"POST " + ordersPath + " HTTP/", // half a head that the lane does not answer
+		"POST " + validatePath + " HTTP/1.1\r\nHost: l\r\nContent-Type: application/json\r\nContent-Length: 90\r\n\r\n{",
+	}
+	for name, on := range map[string]bool{"with the lane": true, "without": false} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, onPort0, func(p *plan) { p.cfg.MaxConnections, p.cfg.ExpressLane = len(held), &on })
+			stop := w.running()
+			for _, sent := range held {
+				if _, err := io.WriteString(w.dial(), sent); err != nil {
+					t.Fatal(err)
+				}
+			}
+			reaches(t, "all places are taken", func() bool { return w.events("http.full") == 1 })
+			begun := time.Now()
+			for range held { // each of the places is given back
+				waits := w.dial()
+				if err := waits.SetDeadline(begun.Add(40 * time.Second)); err != nil {
+					t.Fatal(err)
+				}
+				exchange(t, waits, "HEAD"+rawGet(menuPath)[3:])
+			}
+			if took := time.Since(begun); took < 5*time.Second {
+				t.Errorf("answered after %v: the places were not taken", took)
+			}
+			if err := stop(); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
