@@ -66,6 +66,10 @@ type Config struct {
 	// MaxConnections is how many connections the public listener may have open, of
 	// both lanes; 0 lifts the limit. Further ones wait with the system.
 	MaxConnections int `yaml:"max_connections"`
+	// MaxConnectionsPerAddress is how many of them one address may have open, an
+	// IPv6 network of 64 bits counting as one; 0, the default, is no limit.
+	// Further ones are closed at once. TrustedProxies have none.
+	MaxConnectionsPerAddress int `yaml:"max_connections_per_address"`
 	// DrainTimeout bounds how long requests in flight may take at a shutdown.
 	DrainTimeout time.Duration `yaml:"drain_timeout"`
 	// DrainDelay is how long /readyz answers 503 before the listener closes, for balancers that poll it.
@@ -169,6 +173,9 @@ func (c Config) Validate() error {
 	}
 	if c.MaxConnections < 0 {
 		errs = append(errs, &ConfigError{"http.max_connections", "must not be negative; 0 is no limit"})
+	}
+	if c.MaxConnectionsPerAddress < 0 {
+		errs = append(errs, &ConfigError{"http.max_connections_per_address", "must not be negative; 0 is no limit"})
 	}
 	for _, duration := range []struct {
 		key   string

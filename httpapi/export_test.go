@@ -15,7 +15,7 @@ func (s *Server) Express(inner net.Listener) *express.Listener { return s.expres
 
 // PlacesFor is how many connections are let in; 0 is no limit.
 func PlacesFor(limit, files int, log logrus.FieldLogger) int {
-	return newOpenConnections(limit, files, log).limit
+	return newOpenConnections(limit, files, newAddressConnections(0, nil), log).limit
 }
 
 // Routes are the routes of both listeners, as Gin has them.

@@ -16,24 +16,26 @@ import (
 // the system until another one has left, at the cost of no open file.
 type openConnections struct {
 	limit  int // 0: none
+	each   *addressConnections
 	log    logrus.FieldLogger
 	places chan struct{} // what is open, and one more while that is accepted; nil without a limit
 	open   atomic.Int64
 	full   atomic.Bool   // somebody had to wait, and a tenth of the places is not free again
 	filled atomic.Uint64 // how often that came to be
 
-	opened, most, fillings *prometheus.Desc
+	opened, most, fillings, refusals *prometheus.Desc
 }
 
 // newOpenConnections keeps the connections to http.max_connections, and those
 // to seven eighths of the files that this process may have open: Redis and the
 // ordering services must not be out of reach because readers have taken them all.
-func newOpenConnections(limit, files int, log logrus.FieldLogger) *openConnections {
+func newOpenConnections(limit, files int, each *addressConnections, log logrus.FieldLogger) *openConnections {
 	o := &openConnections{
-		limit: limit, log: log,
+		limit: limit, each: each, log: log,
 		opened:   prometheus.NewDesc("larder_http_connections", "Connections of the public listener that are open.", nil, nil),
 		most:     prometheus.NewDesc("larder_http_connections_limit", "How many may be open; 0 is no limit.", nil, nil),
 		fillings: prometheus.NewDesc("larder_http_connections_full_total", "How often the limit was reached, so that further connections had to wait.", nil, nil),
+		refusals: prometheus.NewDesc("larder_http_connections_refused_total", "Connections closed at once because their address had as many as it may.", nil, nil),
 	}
 	if limit == 0 {
 		return o
@@ -97,6 +99,7 @@ func (o *openConnections) Describe(ch chan<- *prometheus.Desc) {
 	ch <- o.opened
 	ch <- o.most
 	ch <- o.fillings
+	ch <- o.refusals
 }
 
 // Collect implements prometheus.Collector.
@@ -104,6 +107,7 @@ func (o *openConnections) Collect(ch chan<- prometheus.Metric) {
 	ch <- prometheus.MustNewConstMetric(o.opened, prometheus.GaugeValue, float64(o.open.Load()))
 	ch <- prometheus.MustNewConstMetric(o.most, prometheus.GaugeValue, float64(o.limit))
 	ch <- prometheus.MustNewConstMetric(o.fillings, prometheus.CounterValue, float64(o.filled.Load()))
+	ch <- prometheus.MustNewConstMetric(o.refusals, prometheus.CounterValue, float64(o.each.refused.Load()))
 }
 
 // limitedListener accepts while there are places. Its connections are TCP
@@ -119,18 +123,26 @@ func newLimitedListener(inner *net.TCPListener, conns *openConnections) *limited
 	return &limitedListener{TCPListener: inner, conns: conns, closed: make(chan struct{})}
 }
 
-// Accept waits for a place, and then for a connection; net.ErrClosed after Close.
+// Accept waits for a place, and then for a connection; net.ErrClosed after
+// Close. Those of an address that has as many as it may are closed meanwhile.
 func (l *limitedListener) Accept() (net.Conn, error) {
 	if !l.conns.enter(l.closed) {
 		return nil, net.ErrClosed
 	}
-	conn, err := l.AcceptTCP()
-	if err != nil {
-		l.conns.free()
-		return nil, err
+	for {
+		conn, err := l.AcceptTCP()
+		if err != nil {
+			l.conns.free()
+			return nil, err
+		}
+		address, ok := l.conns.each.enter(conn.RemoteAddr())
+		if !ok {
+			_ = conn.Close()
+			continue
+		}
+		l.conns.open.Add(1)
+		return &openConnection{TCPConn: conn, conns: l.conns, address: address}, nil
 	}
-	l.conns.open.Add(1)
-	return &openConnection{TCPConn: conn, conns: l.conns}, nil
 }
 
 // Close ends an Accept that waits.
@@ -149,14 +161,16 @@ var (
 // openConnection gives its place back when it is closed.
 type openConnection struct {
 	*net.TCPConn
-	conns *openConnections
-	left  atomic.Bool
+	conns   *openConnections
+	address string // its key in conns.each
+	left    atomic.Bool
 }
 
 // Close closes the connection; it may be called again.
 func (c *openConnection) Close() error {
 	err := c.TCPConn.Close()
 	if !c.left.Swap(true) {
+		c.conns.each.leave(c.address)
 		c.conns.leave()
 	}
 	return err

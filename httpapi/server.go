@@ -180,7 +180,7 @@ func New(cfg Config, auth AuthConfig, deps Deps) (*Server, error) {
 	s.reasons = &reasonsKept{}
 	s.readiness = newReadiness(s.clock)
 	s.streams = newStreams(cfg.Events, deps.Replica)
-	s.open = newOpenConnections(cfg.MaxConnections, openFiles(), s.log)
+	s.open = newOpenConnections(cfg.MaxConnections, openFiles(), newAddressConnections(cfg.MaxConnectionsPerAddress, s.proxies), s.log)
 	for _, collector := range []prometheus.Collector{
 		newMenuAge(s), newOpenStreams(s.streams), newDenseBodies(s.replica.DenseBodies), newMemoryUse(s.replica.Memory),
 		newBreakers(s.connections), newRedisState(s), s.book, s.open, newTraceCounts(s.tracing.Spans),

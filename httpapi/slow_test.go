@@ -60,8 +60,8 @@ func TestSlowRequestsAreCut(t *testing.T) {
 func TestSlowClientsLoseTheirPlaces(t *testing.T) {
 	t.Parallel()
 	held := []string{
-		"",                             // nothing at all
-		rawGet(menuPath)[:20],          // half a head
+		"",                              // nothing at all
+		rawGet(menuPath)[:20],           // half a head
 		"POST " + ordersPath + " HTTP/", // half a head that the lane does not answer
 		"POST " + validatePath + " HTTP/1.1\r\nHost: l\r\nContent-Type: application/json\r\nContent-Length: 90\r\n\r\n{",
 	}
