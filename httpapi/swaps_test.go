@@ -160,7 +160,7 @@ func TestSwapsUnderSixtyFourConnections(t *testing.T) {
 	}
 	published, tick := 1, time.NewTicker(100*time.Millisecond)
 	defer tick.Stop()
-	for end := time.Now().Add(lasts); time.Now().Before(end); <-tick.C {
+	for end := time.Now().Add(lasts); published < 5 || time.Now().Before(end); <-tick.C {
 		published++
 		w.service.setMenu(bistro, edition(published))
 		if run := w.pull(bistro); run.Version != int64(published) {
