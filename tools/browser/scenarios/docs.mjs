@@ -1,0 +1,31 @@
+// The API document as a page: it loads nothing from elsewhere under its policy,
+// shows the examples of answers, and sends a request from where it stands.
+import { must, same, scenario, step } from '../scenario.mjs';
+import { shot } from '../shot.mjs';
+
+await scenario({}, async ({ page, heard, larder }) => {
+  step('the page opens with every operation');
+  await page.goto(`${larder}/docs`);
+  const operation = page.locator('#operations-menus-listRestaurants');
+  await operation.waitFor();
+  const { paths } = await (await fetch(`${larder}/openapi.json`)).json();
+  const listed = Object.values(paths).flatMap((item) => Object.keys(item)).length;
+  same(await page.locator('.opblock').count(), listed, 'the operations that the page lists');
+  heard.check();
+
+  step('an operation shows what it answers');
+  await operation.locator('.opblock-summary-control').click();
+  const shown = operation.locator('.responses-table .example').first();
+  await shown.waitFor();
+  must((await shown.innerText()).includes('Larder Bistro'), `the example shows ${await shown.innerText()}`);
+  await shot(page, 'operation', { full: false });
+
+  step('the keyboard opens it and sends the request');
+  await operation.getByRole('button', { name: 'Try it out' }).press('Enter');
+  const answered = page.waitForResponse((response) => new URL(response.url()).pathname === '/v1/restaurants');
+  await operation.getByRole('button', { name: 'Execute' }).press('Enter');
+  const answer = await answered;
+  same(answer.status(), 200, 'what larder answered');
+  const [{ name }] = (await answer.json()).result;
+  await operation.locator('.live-responses-table').getByText(name).first().waitFor();
+});
