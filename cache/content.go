@@ -94,12 +94,7 @@ func (s *Store) storeContent(ctx context.Context, p Publication, hash, before, o
 		if err != nil {
 			return "", err
 		}
-		// Listed before it is there, and again by addUser: neither a crash in
-		// between nor a sweep leaves a content that no sweep finds.
-		if err := client.SAdd(ctx, s.keys.Contents(), hash).Err(); err != nil {
-			return "", err
-		}
-		known, err := s.stowed(ctx, before)
+		known, err := s.list(ctx, hash, before)
 		if err != nil {
 			return "", err
 		}
@@ -124,17 +119,22 @@ func (s *Store) storeContent(ctx context.Context, p Publication, hash, before, o
 	return shared, s.indexContent(ctx, hash, p.Catalogue)
 }
 
-// stowed loads a content as it is stored; none where it is not.
-func (s *Store) stowed(ctx context.Context, hash string) (stowed, error) {
-	if hash == "" {
-		return stowed{}, nil
+// list lists a content before it is there, and loads the one before as it is
+// stored; none where it is not. addUser lists it again: neither a crash in
+// between nor a sweep leaves a content that no sweep finds.
+func (s *Store) list(ctx context.Context, hash, before string) (known stowed, err error) {
+	var values *redis.SliceCmd
+	_, err = s.redis.Client().Pipelined(ctx, func(pipe redis.Pipeliner) error {
+		pipe.SAdd(ctx, s.keys.Contents(), hash)
+		if before != "" {
+			values = pipe.HMGet(ctx, s.keys.ContentBody(before), "view", "parts")
+		}
+		return nil
+	})
+	if err == nil && values != nil {
+		known, _ = readStowed(values.Val()[0], values.Val()[1])
 	}
-	values, err := s.redis.Client().HMGet(ctx, s.keys.ContentBody(hash), "view", "parts").Result()
-	if err != nil {
-		return stowed{}, err
-	}
-	packed, _ := readStowed(values[0], values[1])
-	return packed, nil
+	return known, err
 }
 
 // addUser notes that the restaurant uses the content and counts who does.

@@ -198,7 +198,7 @@ func (p *pass) make(view *menu.View, published menu.Published) (made, []menu.Fin
 	began = time.Now()
 	findings := menu.LintCompiled(view, m.catalogue)
 	p.run.Steps.Lint = since(began)
-	p.run.Findings, p.run.Products = len(findings), productCount(view)
+	p.run.Findings, p.run.Products = len(findings), m.catalogue.ProductCount()
 	if findings == nil {
 		findings = []menu.Finding{}
 	}

@@ -87,17 +87,21 @@ func (d *decoder) noteMember(name *fieldName, at spot) {
 	if f == nil || d.broken {
 		return
 	}
-	p := piece{name: name, start: at.value, end: d.at, stops: len(f.stops.of)}
 	if d.untidy && len(f.out) == at.out {
 		f.out = f.tidy.append(f.out, at.value)
 	}
+	n := len(f.open)
+	f.open = slices.Grow(f.open, 1)[:n+1]
+	p := &f.open[n] // set where it stands: there are thousands
+	p.name, p.stops = name, len(f.stops.of)
 	switch {
 	case len(f.out) > at.out:
 		p.start, p.end, p.where = at.out, len(f.out), written
 	case name.tidy && at.value == at.name+len(name.head):
-		p.start, p.where = at.name, asNamed
+		p.start, p.end, p.where = at.name, d.at, asNamed
+	default:
+		p.start, p.end, p.where = at.value, d.at, inBody
 	}
-	f.open = append(f.open, p)
 }
 
 // openList begins a list whose elements are noted one by one.
