@@ -43,7 +43,7 @@ export async function everyLook(page, name, { each = async () => {}, full = true
     await page.setViewportSize(sizes[look.size]);
     await page.emulateMedia({ colorScheme: look.dark ? 'dark' : 'light' });
     await page.evaluate((value) => { document.documentElement.dir = value; }, look.dir);
-    const out = await page.evaluate(() => document.scrollingElement.scrollWidth - document.documentElement.clientWidth);
+    const out = await page.evaluate(() => Math.max(...[document.documentElement, ...document.querySelectorAll('main > *')].map((e) => e.scrollWidth - e.clientWidth)));
     await shot(page, `${name}-${look.name}`, { full });
     if (out > 0) throw new Error(`${name}, ${look.name}: sticks out sideways by ${out} px`);
     await each(look);
