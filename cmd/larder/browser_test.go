@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"os"
 	"os/exec"
@@ -131,8 +130,8 @@ func TestBrowserOps(t *testing.T) { //nolint:tparallel // its scenarios share a 
 	b.run(t, "ops")
 }
 
-// thousands is how many restaurants TestBrowserThousands has; the environment
-// may ask for up to ten times as many, which take minutes to fill.
+// thousands is how many restaurants TestBrowserThousands has. More take a demo
+// longer to fill than a test waits: a larder of its own takes 10,000.
 const thousands = "1000"
 
 // TestBrowserThousands runs tools/browser/thousands, the console, against a
@@ -140,8 +139,7 @@ const thousands = "1000"
 func TestBrowserThousands(t *testing.T) { //nolint:tparallel // as TestBrowser
 	t.Parallel()
 	b := newBrowser(t)
-	restaurants := cmp.Or(os.Getenv("LARDER_BROWSER_RESTAURANTS"), thousands)
-	b.env = append(browsedDemoOn(t, "@every 2m", "--restaurants", restaurants, "--products", "20"), "LARDER_RESTAURANTS="+restaurants)
+	b.env = append(browsedDemoOn(t, "@every 2m", "--restaurants", thousands, "--products", "20"), "LARDER_RESTAURANTS="+thousands)
 	b.run(t, "thousands")
 }
 

@@ -125,13 +125,13 @@ await scenario({ images: [] }, async ({ page, heard }) => {
     await page.keyboard.press('Tab');
     await page.getByRole('alert').filter({ hasText: 'not a duration' }).waitFor();
     await axe(page, 'settings');
-    await everyLook(page, 'settings');
+    await everyLook(page, 'settings', { each: (look) => look.dark && axe(page, `settings, ${look.name}`) });
 
     step('the calls are counted');
     await use(page, page.getByRole('link', { name: 'Calls' }), 'Enter', { back: true });
     await page.getByRole('rowheader', { name: 'POST /orders/api/v1/orders', exact: true }).waitFor();
     await axe(page, 'calls');
-    await everyLook(page, 'calls');
+    await everyLook(page, 'calls', { each: (look) => look.dark && axe(page, `calls, ${look.name}`) });
   } finally {
     await kitchen.faults([]);
     await kitchen.settings({ autoAccept: true, tokenLifetime: '1h' });

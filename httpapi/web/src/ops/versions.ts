@@ -46,7 +46,8 @@ async function rollback(one: Restaurant, version: Version, signal: AbortSignal):
     choice('released', 'somebody releases it', 'Whatever the ordering service publishes meanwhile is kept out.', false));
   const yes = await question({
     title: `Roll ${one.name || one.id} back to version ${version.version}?`, danger: true, yes: 'Roll back', fields,
-    body: [h('p', {}, 'Its menu is served again as a new version, with the stop lists of now. For guests this changes:'), describe(changes)],
+    body: [h('p', {}, 'Its menu is served again as a new version, with the stop lists of now. For guests this changes:'),
+      h('div', { class: 'scroll', role: 'region', 'aria-label': 'What changes', tabindex: 0 }, describe(changes))],
   });
   if (!yes) return undefined;
   say(`Rolling back to version ${version.version} …`);
