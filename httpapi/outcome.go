@@ -29,27 +29,31 @@ func (s *Server) answerOutcome(c *gin.Context, result ordering.Result) {
 		return
 	}
 	header.Set("Cache-Control", "no-store")
+	// Only the answer has a kept sheet: the order itself outlives its request.
+	room := s.sheets.take()
+	defer s.sheets.giveBack(room)
 	if result.Call.Operation == upstream.OpCreate {
-		write(c, http.StatusCreated, contentJSON, placedBody(result.Record))
+		room.answer = appendPlaced(room.answer[:0], result.Record)
+		write(c, http.StatusCreated, contentJSON, room.answer)
 		return
 	}
-	write(c, http.StatusOK, contentJSON, changedBody(result))
+	room.answer = appendChanged(room.answer[:0], result)
+	write(c, http.StatusOK, contentJSON, room.answer)
 }
 
-// placedBody is the 201 of a placed order. It says what was answered first,
-// whatever became of the order since.
-func placedBody(record ordering.Record) []byte {
-	text := append(make([]byte, 0, 256), `{"result":{"ref":`...)
-	text = menu.AppendString(text, record.Ref)
+// appendPlaced writes the 201 of a placed order. It says what was answered
+// first, whatever became of the order since.
+func appendPlaced(text []byte, record ordering.Record) []byte {
+	text = menu.AppendString(append(text, `{"result":{"ref":`...), record.Ref)
 	text = menu.AppendString(append(text, `,"orderID":`...), record.OrderID)
 	text = menu.AppendDecimal(append(text, `,"total":`...), record.Total.Decimal)
 	text = menu.AppendString(append(text, `,"state":`...), string(ordering.StatePlaced))
 	return append(text, '}', '}')
 }
 
-// changedBody is the 200 of a change: the order as it stood after it. Nothing
-// follows a completion or a rejection, and a payment only pays.
-func changedBody(result ordering.Result) []byte {
+// appendChanged writes the 200 of a change: the order as it stood after it.
+// Nothing follows a completion or a rejection, and a payment only pays.
+func appendChanged(text []byte, result ordering.Result) []byte {
 	record := result.Record
 	state, paid := ordering.StatePlaced, true
 	switch result.Call.Operation {
@@ -59,8 +63,7 @@ func changedBody(result ordering.Result) []byte {
 		state, paid = ordering.StateRejected, record.Paid
 	default: // a payment
 	}
-	text := append(make([]byte, 0, 256), `{"result":{"ref":`...)
-	text = menu.AppendString(text, record.Ref)
+	text = menu.AppendString(append(text, `{"result":{"ref":`...), record.Ref)
 	text = menu.AppendString(append(text, `,"orderID":`...), record.OrderID)
 	text = menu.AppendString(append(text, `,"state":`...), string(state))
 	text = strconv.AppendBool(append(text, `,"paid":`...), paid)
