@@ -66,6 +66,9 @@ export class LarderOrderForm extends LarderElement implements FormHost {
     listen(shop.placing, "change", () => this.draw());
     listen(shop.placing, "ended", (event) => this.over((event as CustomEvent<Intent>).detail));
     listen(shop.placing, "wrong", (event) => this.refuse((event as CustomEvent<{ violations: Violation[]; status: number }>).detail));
+    // Here alone, and not by a menu on a page of its own: it does not know where orders are sent.
+    listen(document, "visibilitychange", () => { if (document.visibilityState === "visible") void shop.placing.wake(); });
+    void shop.placing.wake();
   }
 
   /** changed draws, keeps what was entered, and asks larder what it thinks of it. */
@@ -233,7 +236,6 @@ export class LarderOrderForm extends LarderElement implements FormHost {
       this.judged = false;
       this.violations = [];
       this.news.clear();
-      this.shop?.basket.take(intent.lines);
       this.tell("placed", { orderID: intent.orderID, total: intent.total ?? null });
     } else {
       this.tell("refused", { message: intent.message ?? null });

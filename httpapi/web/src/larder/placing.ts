@@ -52,9 +52,9 @@ const mostTries = { sending: 6, unknown: 40 }; // then the guest asks by hand
  * After forSending an intent is not sent any more by itself, only looked for: a
  * page that is opened again tomorrow orders nothing. After forKeeping, well
  * before larder forgets the key (24 h), it is dropped unless larder is known to
- * have it.
+ * have it; after forWaiting in any case, so that a guest can order again.
  */
-const forSending = 10 * 60_000, forKeeping = 12 * 3_600_000;
+const forSending = 10 * 60_000, forKeeping = 12 * 3_600_000, forWaiting = 48 * 3_600_000;
 
 /**
  * Placing is an EventTarget: "change" after each change of the intent, "ended"
@@ -76,8 +76,8 @@ export class Placing extends EventTarget {
   read(): void {
     const kept = quietly(() => JSON.parse(this.store.getItem(this.name) ?? "null")) as Intent | null | undefined;
     const good = kept?.format === 1 && typeof kept.key === "string" && typeof kept.body === "string" && Array.isArray(kept.lines);
-    const open = good && (kept.state === "sending" || kept.state === "lost" || kept.state === "unsent");
-    this.intent = good && !(open && Date.now() - kept.at > forKeeping) ? kept : null;
+    const keeps = good && kept.state === "unknown" ? forWaiting : good && ended(kept.state) ? Infinity : forKeeping;
+    this.intent = good && Date.now() - kept.at <= keeps ? kept : null;
     this.dispatchEvent(new Event("change"));
   }
 
@@ -102,9 +102,9 @@ export class Placing extends EventTarget {
   /** resume goes on with an intent that has not ended, as the guest asks by hand. */
   async resume(): Promise<void> {
     if (!this.intent || ended(this.intent.state) || this.asking) return;
-    const { state, maybe } = this.intent;
-    const first = state === "unsent";
-    this.set({ ...this.intent, state: state === "unknown" ? "unknown" : "sending", maybe: maybe || !first });
+    const { state, maybe, at } = this.intent;
+    const first = state === "unsent"; // nothing was placed: the guest orders it now
+    this.set({ ...this.intent, state: state === "unknown" ? "unknown" : "sending", maybe: maybe || !first, at: first ? Date.now() : at });
     return this.follow(!first);
   }
 
@@ -131,7 +131,11 @@ export class Placing extends EventTarget {
         if (old && !looked) return this.set({ ...intent, state: "unknown" });
         const answer = await (looked ?? this.wire.place(intent.key, intent.body));
         this.read();
-        if (this.intent?.key !== intent.key || ended(this.intent.state)) return; // another tab knows more
+        if (this.intent?.key !== intent.key) { // another tab knows more, and another order may have been begun since
+          look = true;
+          continue;
+        }
+        if (ended(this.intent.state)) return;
         look = looked ? this.seen(answer, old) : this.answered(answer);
         const state = this.intent?.state;
         if (state !== "sending" && state !== "unknown") return;

@@ -4,7 +4,7 @@
 import { Api } from "./api";
 import { Basket, type News } from "./basket";
 import { Menu } from "./menu";
-import { ended, Placing } from "./placing";
+import { ended, Placing, type Intent } from "./placing";
 import { Kept, storages } from "./store";
 import { follow, type MenuEvent } from "./stream";
 
@@ -42,6 +42,10 @@ export class Shop extends EventTarget {
     this.api = new Api(base, restaurant, () => this.lang);
     this.basket = new Basket(this.store, "larder:basket:" + name);
     this.placing = new Placing(this.store, "larder:order:" + name, this.api.wire(() => this.orderURL));
+    this.placing.addEventListener("ended", (event) => { // once, whichever elements there are
+      const { state, lines } = (event as CustomEvent<Intent>).detail;
+      if (state === "placed") this.basket.take(lines);
+    });
   }
 
   /** enter begins to keep the menu fresh, for as long as an element is there. */
@@ -61,9 +65,7 @@ export class Shop extends EventTarget {
     document.addEventListener("visibilitychange", () => {
       if (document.visibilityState !== "visible") return;
       void this.load(); // a frozen page may have missed events
-      void this.placing.wake();
     }, { signal: stop.signal });
-    void this.placing.wake();
   }
 
   leave(): void {

@@ -6,6 +6,7 @@ import { Decimal, decimal } from "../../../src/larder/decimal";
 import { Menu, type MenuBody } from "../../../src/larder/menu";
 import { bodyOf, placeOf, withOffset } from "../../../src/larder/order";
 import { newKey, Placing, type Answer, type Wire } from "../../../src/larder/placing";
+import { Shop } from "../../../src/larder/shop";
 import { Kept, type Store } from "../../../src/larder/store";
 import { languages, say, texts, type Key } from "../../../src/larder/texts";
 
@@ -245,6 +246,73 @@ test("an intent of yesterday orders nothing by itself", async () => {
   assert.equal(placing(store, larder).intent, null);
   old(13 * 60, "unknown");
   assert.equal(placing(store, larder).intent!.state, "unknown");
+  old(49 * 60, "unknown");
+  assert.equal(placing(store, larder).intent, null, "nobody waits for that dinner: it is not in the way of another");
+});
+
+test("what was certainly not placed is sent again whenever the guest says so", async () => {
+  for (const look of [async () => answer(404), () => null]) { // larder itself, and the site's own backend
+    const store = new Drawer();
+    store.setItem("o", JSON.stringify({ format: 1, key: "k", body: "a", lines: [], state: "unsent", at: Date.now() - 30 * 60_000 }));
+    const larder = new Larder([answer(0), placedAnswer]);
+    larder.look = look as typeof larder.look;
+    const p = placing(store, larder);
+    await p.resume();
+    assert.deepEqual([p.intent!.state, larder.keys], ["placed", ["k", "k"]]);
+  }
+});
+
+test("an order that is begun while another tab has ended the one before is sent", async () => {
+  const store = new Drawer();
+  let late!: (answer: Answer) => void;
+  const larder = new Larder([placedAnswer]);
+  const send = larder.place;
+  larder.place = () => new Promise((done) => { late = done; });
+  const p = placing(store, larder);
+  const first = p.begin("a", []);
+  await new Promise((done) => setTimeout(done));
+  store.setItem("o", JSON.stringify({ ...p.intent!, state: "placed", orderID: "1" })); // by another tab
+  p.read();
+  p.forget();
+  larder.place = send;
+  await p.begin("b", []);
+  late(answer(0));
+  await first;
+  assert.deepEqual([p.intent!.state, p.intent!.body, larder.keys.length], ["placed", "b", 1]);
+});
+
+test("what was ordered leaves the basket, whatever of the shop is on the page", async () => {
+  const shop = Shop.of("https://larder.example", "r");
+  shop.basket.add(lineOf(new Menu(body()), "combo", decimal(2), picked([], new Menu(body()).groups("s")[0]!, "soup", 1)));
+  const lines = shop.basket.lines.map(({ key, quantity }) => ({ key, quantity }));
+  const real = globalThis.fetch;
+  globalThis.fetch = async () => new Response(JSON.stringify(placedAnswer.body), { status: 201 });
+  try {
+    await shop.placing.begin("a", lines);
+  } finally {
+    globalThis.fetch = real;
+  }
+  assert.deepEqual([shop.placing.intent!.state, shop.basket.lines], ["placed", []]);
+});
+
+test("an order goes on where an order form is: it alone knows where orders are sent", async () => {
+  const page = { navigator: {}, addEventListener() {}, document: new EventTarget(), EventSource: class extends EventTarget { close() {} } };
+  const real = globalThis.fetch;
+  const asked: string[] = [];
+  Object.assign(globalThis, page, { fetch: async (url: string) => {
+    asked.push(url);
+    return new Response("{}", { status: 404 });
+  } });
+  const shop = Shop.of("https://larder.example", "menu-alone");
+  try {
+    shop.placing.intent = { format: 1, key: "k", body: "a", lines: [], state: "lost", at: Date.now() };
+    shop.enter();
+    await new Promise((done) => setTimeout(done));
+    assert.deepEqual(asked, ["https://larder.example/v1/restaurants/menu-alone/menu"]);
+  } finally {
+    shop.leave();
+    globalThis.fetch = real;
+  }
 });
 
 test("what may have been placed is not told as not placed", async () => {
