@@ -1,6 +1,6 @@
 // Package ui is the pages that show the API document: Swagger UI's own files,
-// pinned and packed, and two small files that start it. It works without any
-// other host.
+// pinned and packed, and four small files that start it and make it readable
+// for everybody. It works without any other host.
 //
 // The packed files are those of the npm package swagger-ui-dist in the version
 // that VERSION names; files.sha256 holds the hashes of what is inside, and a
@@ -14,7 +14,7 @@ import (
 	"strings"
 )
 
-//go:embed index.html start.js swagger-ui.css.gz swagger-ui-bundle.js.gz
+//go:embed index.html start.js readable.js readable.css swagger-ui.css.gz swagger-ui-bundle.js.gz
 var files embed.FS
 
 // Asset is one file as it is served.
@@ -36,6 +36,8 @@ func File(name string) (Asset, bool) {
 var assets = map[string]Asset{ //nolint:gochecknoglobals // constant
 	"":                     asset("index.html", "text/html; charset=utf-8"),
 	"start.js":             asset("start.js", "text/javascript; charset=utf-8"),
+	"readable.js":          asset("readable.js", "text/javascript; charset=utf-8"),
+	"readable.css":         asset("readable.css", "text/css; charset=utf-8"),
 	"swagger-ui.css":       asset("swagger-ui.css.gz", "text/css; charset=utf-8"),
 	"swagger-ui-bundle.js": asset("swagger-ui-bundle.js.gz", "text/javascript; charset=utf-8"),
 }

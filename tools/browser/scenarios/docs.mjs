@@ -1,5 +1,6 @@
 // The API document as a page: it loads nothing from elsewhere under its policy,
 // shows the examples of answers, and sends a request from where it stands.
+import { axe } from '../axe.mjs';
 import { must, same, scenario, step } from '../scenario.mjs';
 import { shot } from '../shot.mjs';
 
@@ -12,6 +13,7 @@ await scenario({}, async ({ page, heard, larder }) => {
   const listed = Object.values(paths).flatMap((item) => Object.keys(item)).length;
   same(await page.locator('.opblock').count(), listed, 'the operations that the page lists');
   heard.check();
+  await axe(page, 'the document');
 
   step('an operation shows what it answers');
   await operation.locator('.opblock-summary-control').click();
@@ -28,4 +30,11 @@ await scenario({}, async ({ page, heard, larder }) => {
   same(answer.status(), 200, 'what larder answered');
   const [{ name }] = (await answer.json()).result;
   await operation.locator('.live-responses-table').getByText(name).first().waitFor();
+  await axe(page, 'an operation that was tried');
+
+  step('an operation has an address of its own');
+  await page.goto('about:blank');
+  await page.goto(`${larder}/docs#/orders/validateOrder`);
+  await page.locator('#operations-orders-validateOrder.is-open').waitFor();
+  same(await page.locator('.opblock.is-open').count(), 1, 'the operations that are open');
 });
