@@ -7,6 +7,6 @@
 //
 // Any room may call Start with the context that it was given: below a request
 // that is traced that begins a span, elsewhere it does nothing. No span carries
-// a body, a key, a query, an address or an error's text: they may hold what is
-// a guest's. Only cmd opens a Tracing and runs it.
+// a body, a key, a query, a caller's address or an error's text: they may hold
+// what is a guest's. Only cmd opens a Tracing and runs it.
 package tracing

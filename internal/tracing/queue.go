@@ -51,7 +51,7 @@ func (q *queue) OnEnd(span sdk.ReadOnlySpan) {
 	q.mu.Lock()
 	full, batch := len(q.waiting) >= maxWaiting, len(q.waiting)+1 >= maxBatch
 	if !full {
-		q.waiting = append(q.waiting, span)
+		q.waiting = append(q.waiting, wordless{span})
 	}
 	q.mu.Unlock()
 	if full {

@@ -1,19 +1,23 @@
 package tracing_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"sync/atomic"
 	"testing"
 
+	"github.com/redis/go-redis/v9"
 	"github.com/sirupsen/logrus"
 	logtest "github.com/sirupsen/logrus/hooks/test"
 	"go.uber.org/goleak"
 	"golang.org/x/sync/errgroup"
 
+	"larder/internal/redistest"
 	"larder/internal/tracing"
 )
 
@@ -46,6 +50,41 @@ func span(traces *tracing.Tracing) {
 	_, part := tracing.Start(ctx, "part")
 	part.End()
 	request.End()
+}
+
+// What Redis refuses is told in its own words, which repeat what it was sent:
+// they stay here.
+func TestRedisErrorsKeepTheirWords(t *testing.T) {
+	t.Parallel()
+	bodies := make(chan []byte, 1)
+	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		bodies <- body
+	}))
+	defer server.Close()
+	traces := made(t, tracing.Config{Endpoint: server.URL, Sample: 1}, logrus.New())
+	client := redis.NewClient(&redis.Options{Addr: redistest.Start(t).Addr(), DisableIdentity: true})
+	defer client.Close() //nolint:errcheck // a test's
+	if err := traces.Redis(client); err != nil {
+		t.Fatal(err)
+	}
+	const phone = "+4915112345678"
+	ctx, request := traces.Serve(t.Context(), http.Header{}, http.MethodGet)
+	if err := client.Do(ctx, "nonsense", phone).Err(); err == nil || !strings.Contains(err.Error(), phone) {
+		t.Fatalf("Redis answers %v: nothing is to be seen here", err)
+	}
+	request.End()
+	if err := traces.Close(); err != nil {
+		t.Fatal(err)
+	}
+	body := <-bodies
+	if !bytes.Contains(body, []byte("nonsense")) {
+		t.Fatalf("the command is not traced: %q", body)
+	}
+	const failed = "z\x02\x18\x02" // a span's status, of the code alone
+	if bytes.Contains(body, []byte(phone)) || !bytes.Contains(body, []byte(failed)) {
+		t.Errorf("a span tells Redis's words, or not that it failed: %q", body)
+	}
 }
 
 func TestConfigNamesItsFaults(t *testing.T) {
