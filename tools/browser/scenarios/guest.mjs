@@ -29,6 +29,8 @@ await scenario({ size: 'phone', expected: answers }, async ({ page, open, larder
   step('a field that is missing is told at its place, and the focus goes there');
   await use(page, submit);
   await eventually(async () => (await page.locator('larder-order-form [aria-invalid=true]').count()) > 0, 'a field is marked');
+  const wrong = await page.locator('larder-order-form [aria-invalid=true]').count();
+  same((await page.locator('larder-order-form [part=violations]').innerText()).trim(), `${wrong} things need another look:`, 'what is told of the form as a whole');
   await axe(page, 'a form with violations');
   await everyLook(page, 'violations', { full: false, only: ['phone-light', 'desktop-dark', 'phone-rtl'] });
 

@@ -5,7 +5,7 @@ import { DishDialog } from "./dish";
 import { h } from "./dom";
 import { LarderElement } from "./element";
 import { Fieldset, type FormHost } from "./fieldset";
-import { bodyOf, placeOf, type Form } from "./order";
+import { bodyOf, placeOf, told, type Form } from "./order";
 import css from "./order.css";
 import { ended, type Intent, type Violation } from "./placing";
 import { outcome } from "./outcome";
@@ -169,14 +169,16 @@ export class LarderOrderForm extends LarderElement implements FormHost {
 
   private drawViolations(): void {
     const elsewhere: Violation[] = [];
+    const things = new Set<Violation | string>(); // a field counts once, whatever is wrong with it
     this.fields.clear();
-    for (const violation of this.violations) {
+    for (const violation of told(this.violations)) {
       const { line, field } = placeOf(violation);
-      if (line !== undefined) continue;
       const msg = violation.code === "field_required" ? this.say("fillIn") : violation.msg;
-      if (field === undefined || !this.fields.mark(field, msg, this.judged)) elsewhere.push(violation);
+      const marked = line === undefined && field !== undefined && this.fields.mark(field, msg, this.judged);
+      if (line === undefined && !marked) elsewhere.push(violation);
+      things.add(marked ? field : violation);
     }
-    const shown = this.judged ? this.violations.length : 0;
+    const shown = this.judged ? things.size : 0;
     const words = shown ? [this.say("wrong", { n: shown }), ...elsewhere.map((v) => v.msg)] : [];
     if (this.summary.textContent !== words.join("")) this.summary.replaceChildren(...words.map((w) => h("p", { class: "wrong" }, w)));
   }

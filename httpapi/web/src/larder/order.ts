@@ -86,3 +86,11 @@ export function placeOf(violation: Violation): Place {
   if (parts.length > 0 && parts[0] !== "dishList") return { field: parts.join(".") };
   return {};
 }
+
+/**
+ * told leaves out what a guest need not hear twice: that a whole is missing
+ * ("/guest") of which a part is said to be ("/guest/phone").
+ */
+export function told(violations: readonly Violation[]): Violation[] {
+  return violations.filter((v) => v.code !== "field_required" || !violations.some((part) => part.path.startsWith(v.path + "/")));
+}

@@ -4,7 +4,7 @@ import { Basket, lineOf } from "../../../src/larder/basket";
 import { lacks, linePrice, picked, standing, unitPrice, type Pick } from "../../../src/larder/choice";
 import { Decimal, decimal } from "../../../src/larder/decimal";
 import { Menu, type MenuBody } from "../../../src/larder/menu";
-import { bodyOf, placeOf, withOffset } from "../../../src/larder/order";
+import { bodyOf, placeOf, told, withOffset } from "../../../src/larder/order";
 import { newKey, Placing, type Answer, type Wire } from "../../../src/larder/placing";
 import { Shop } from "../../../src/larder/shop";
 import { Kept, type Store } from "../../../src/larder/store";
@@ -118,6 +118,9 @@ test("the body pins groups, and words about it find their place", () => {
   const at = (path: string) => placeOf({ path, code: "", msg: "" });
   assert.deepEqual([at("/dishList/3/ingredients/0"), at("/guest/phone"), at("/address/fullAddress"), at("/dishList"), at("")],
     [{ line: 3 }, { field: "guest.phone" }, { field: "address.street" }, {}, {}]);
+  const missing = (...paths: string[]) => paths.map((path) => ({ path, code: "field_required", msg: "" }));
+  assert.deepEqual(told(missing("/guest", "/guest/phone", "/address")), missing("/guest/phone", "/address"));
+  assert.equal(told([{ path: "/guest", code: "field_type", msg: "" }, ...missing("/guest/phone")]).length, 2);
   assert.match(withOffset("2026-05-01T18:30"), /^2026-05-01T18:30:00[+-]\d\d:\d\d$/);
 });
 
