@@ -3,7 +3,7 @@
 import { env } from 'node:process';
 import { axe } from '../axe.mjs';
 import { use } from '../keyboard.mjs';
-import { must, scenario, step } from '../scenario.mjs';
+import { eventually, must, scenario, step } from '../scenario.mjs';
 import { everyLook } from '../shot.mjs';
 import { larder as api } from '../world.mjs';
 
@@ -108,6 +108,15 @@ await scenario({}, async ({ page, larder }) => {
   await dialog.getByRole('button', { name: 'Release' }).click();
   await said.getByText(/The menu is as it was|is served/).waitFor();
   await page.getByRole('button', { name: 'Release…' }).waitFor({ state: 'detached' });
+
+  step('what another operator pulls is among the versions at once');
+  const newest = async () => Number(await rows.first().getAttribute('data-version'));
+  const before = await newest();
+  const worded = structuredClone(view);
+  dishes(worded).products[0].description = 'Of another operator.';
+  await publish(worded);
+  await api.resync(bistro);
+  await eventually(async () => await newest() > before && /served now/.test(await rows.first().innerText()), 'the newest version is served now');
 
   step('who did what');
   await page.getByRole('link', { name: 'Who did what' }).click();

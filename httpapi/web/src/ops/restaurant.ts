@@ -85,8 +85,9 @@ export const restaurant: View = async (root, place) => {
   const load = async () => {
     one = await result<Restaurant>(pathOf(id), { signal });
     drawHead();
-    await Promise.all([loadRuns(), loadLint(), versions(kept, one, signal, () => { void load().catch(sayWhy); }), loadDone()]);
+    await Promise.all([loadRuns(), loadLint(), loadVersions(), loadDone()]);
   };
+  const loadVersions = () => versions(kept, one, signal, () => { void load().catch(sayWhy); });
 
   let dirty = false;
   live.on('reset', () => { dirty = true; }, signal);
@@ -97,9 +98,11 @@ export const restaurant: View = async (root, place) => {
     while (await pause(calm, signal)) {
       if (!dirty || document.hidden || document.querySelector('dialog[open]')) continue;
       dirty = false;
+      const { version } = one;
       one = await result<Restaurant>(pathOf(id), { signal }).catch((error) => { sayWhy(error); return one; });
       drawHead();
-      await Promise.all([loadRuns(), loadLint(), loadDone()]).catch(sayWhy);
+      // A list with a comparison open is left alone while it is still right.
+      await Promise.all([loadRuns(), loadLint(), one.version !== version && loadVersions(), loadDone()]).catch(sayWhy);
     }
   })();
 };

@@ -38,7 +38,8 @@ export async function versions(into: HTMLElement, one: Restaurant, signal: Abort
 
 /** Asks how to hold, shows what would change, and goes back. */
 async function rollback(one: Restaurant, version: Version, signal: AbortSignal): Promise<Run | undefined> {
-  const changes = await result<Changes>(`${pathOf(one.id)}/versions/${one.version}/changes${query({ to: version.version })}`, { signal });
+  const now = await result<Restaurant>(pathOf(one.id), { signal }); // the page may be older
+  const changes = await result<Changes>(`${pathOf(one.id)}/versions/${now.version}/changes${query({ to: version.version })}`, { signal });
   const choice = (value: string, title: string, text: string, checked: boolean) => h('label', { class: 'choice' },
     h('input', { type: 'radio', name: 'hold', value, checked }), h('span', {}, h('b', {}, title), h('small', {}, text)));
   const fields = h('fieldset', {}, h('legend', {}, 'Keep it until'),
