@@ -107,13 +107,18 @@ func (s *Sandbox) putMenu(c *call) answer {
 	})
 }
 
-// showMenu gives the bytes as they were put, inside the envelope.
+// showMenu gives the bytes as they were put, inside the envelope, which a menu
+// may have brought along: what is shown can be put again.
 func (s *Sandbox) showMenu(c *call) answer {
 	f, err := s.menus.face(c.id)
 	if err != nil {
 		return c.refuse(http.StatusNotFound, "menu_not_found", err.Error())
 	}
-	return rawResult(http.StatusOK, f.published())
+	raw := f.published()
+	if enveloped(raw) {
+		return jsonAnswer(http.StatusOK, raw)
+	}
+	return rawResult(http.StatusOK, raw)
 }
 
 // patchStops is PATCH /sandbox/stop-list/{restaurantId}.
