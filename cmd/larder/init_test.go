@@ -59,7 +59,7 @@ func TestInitAsks(t *testing.T) {
 		url + "/orders/api/v1/", // as it stands in the document
 		"",                      // the token endpoint is there too
 		"demo", "", "demo-secret",
-		sandbox.BistroID, "The Bistro: \"best\"",
+		sandbox.BistroID, "The Bistro: \"best\" for ${5}",
 		"embedded", "",
 	}, "\n")
 	got := command{in: answers}.run(t, "init", file)
@@ -73,7 +73,7 @@ func TestInitAsks(t *testing.T) {
 	}
 	cfg, text := written(t, file)
 	c, r := cfg.Connections[0], cfg.Restaurants[0]
-	if c.BaseURL != url || c.AuthURL != url || c.ClientID != "demo" || c.ClientSecret != "demo-secret" || r.ID != sandbox.BistroID || r.Name != `The Bistro: "best"` {
+	if c.BaseURL != url || c.AuthURL != url || c.ClientID != "demo" || c.ClientSecret != "demo-secret" || r.ID != sandbox.BistroID || r.Name != `The Bistro: "best" for ${5}` {
 		t.Errorf("init wrote\n%s", text)
 	}
 	if len(cfg.Auth.Clients) != 2 || len(cfg.Auth.Clients[0].Secret) < 16 || cfg.Auth.Clients[0].Secret == cfg.Auth.Clients[1].Secret {
