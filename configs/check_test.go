@@ -216,6 +216,24 @@ func TestLoadWithoutAFile(t *testing.T) {
 	}
 }
 
+// What is no text is not repeated on the terminal of who named the file.
+func TestLoadTakesTextAlone(t *testing.T) {
+	t.Parallel()
+	for _, content := range []string{"http:\n  listen: \x1b[2Jhere\n", "http:\n  listen: \xff\xfe\n", "\x7fELF\x00"} {
+		file := filepath.Join(t.TempDir(), "larder.yaml")
+		if err := os.WriteFile(file, []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		want := file + ":2:11: this is no text: the configuration is YAML in UTF-8, without control characters"
+		if strings.HasPrefix(content, "\x7f") {
+			want = strings.Replace(want, ":2:11:", ":1:1:", 1)
+		}
+		if _, err := Load(file, nil); err == nil || err.Error() != want {
+			t.Errorf("Load of %q: %v, want %s", content, err, want)
+		}
+	}
+}
+
 func TestPrintRedactsSecretsAndIsReadable(t *testing.T) {
 	t.Parallel()
 	cfg := parsed(t, Demo(), "LARDER_REDIS_URL=redis://user:hush@127.0.0.1:6379/1", "LARDER_RESTAURANTS_0_ORDERING_LEAD_TIME=90m")

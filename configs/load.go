@@ -1,6 +1,7 @@
 package configs
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -9,6 +10,8 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 )
 
 // Load reads the configuration: the defaults, over them the YAML file at path,
@@ -36,7 +39,17 @@ func readFile(path string) ([]byte, error) {
 	if err != nil {
 		return nil, Errors{{File: path, Msg: fmt.Sprintf("cannot read the configuration: %v", errors.Unwrap(err))}}
 	}
+	if at := bytes.IndexFunc(data, noText); at >= 0 {
+		line := 1 + bytes.Count(data[:at], []byte("\n"))
+		return nil, Errors{{File: path, Line: line, Column: at - bytes.LastIndexByte(data[:at], '\n'), Msg: "this is no text: the configuration is YAML in UTF-8, without control characters"}}
+	}
 	return data, nil
+}
+
+// noText tells of what stands in no text, a byte that is no UTF-8 included. A
+// terminal would take some of it for commands when it is repeated.
+func noText(r rune) bool {
+	return r == utf8.RuneError || unicode.IsControl(r) && r != '\n' && r != '\r' && r != '\t'
 }
 
 // Parse is Load for YAML text that is already in memory. The name stands in
