@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -24,10 +25,13 @@ const (
 )
 
 // order is a valid pickup order for one Margherita with garlic: 210.40.
-func order() string {
+func order() string { return orderOfToday() }
+
+// orderOfToday is made once: sent again a second later it is the same order.
+var orderOfToday = sync.OnceValue(func() string { //nolint:gochecknoglobals // constant
 	return fmt.Sprintf(`{"expeditionType": "pickup", "paymentTypeID": "cash", "expectedAt": %q,
  "dishList": [{"ID": "p1", "quantity": 1, "ingredients": [{"ID": "i1"}]}]}`, time.Now().Add(time.Hour).Format(time.RFC3339))
-}
+})
 
 func key(k string) []string { return []string{"Idempotency-Key", k} }
 
