@@ -58,7 +58,7 @@ test-deploy: ## Test what is released, and judge deploy/ and the Dockerfile by t
 
 .PHONY: lint
 lint: $(BIN)/golangci-lint ## Check style and the usual mistakes (the first run builds the linter: some minutes)
-	$(BIN)/golangci-lint run --allow-parallel-runners --build-tags $(TAGS) ./...
+	$(BIN)/golangci-lint run --timeout 15m --allow-parallel-runners --build-tags $(TAGS) ./...
 
 .PHONY: lint-api
 lint-api: tools/api/node_modules ## Check the API document with spectral and redocly (the first run installs them with npm)

@@ -28,7 +28,7 @@ const (
 func order() string { return orderOfToday() }
 
 // orderOfToday is made once: sent again a second later it is the same order.
-var orderOfToday = sync.OnceValue(func() string { //nolint:gochecknoglobals // constant
+var orderOfToday = sync.OnceValue(func() string {
 	return fmt.Sprintf(`{"expeditionType": "pickup", "paymentTypeID": "cash", "expectedAt": %q,
  "dishList": [{"ID": "p1", "quantity": 1, "ingredients": [{"ID": "i1"}]}]}`, time.Now().Add(time.Hour).Format(time.RFC3339))
 })
