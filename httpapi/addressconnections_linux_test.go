@@ -6,24 +6,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
-	"time"
 )
-
-// dialFrom opens a connection to the running server from one of the machine's
-// own addresses, of which Linux has all that begin with 127.
-func (w *world) dialFrom(address string) net.Conn {
-	w.t.Helper()
-	dialer := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(address)}}
-	conn, err := dialer.DialContext(w.t.Context(), "tcp", w.server.Addr())
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	w.t.Cleanup(func() { _ = conn.Close() })
-	if err := conn.SetDeadline(time.Now().Add(20 * time.Second)); err != nil {
-		w.t.Fatal(err)
-	}
-	return conn
-}
 
 // An address has as many connections as it may and no more, in either lane:
 // others get in, one that leaves makes room, and a trusted proxy has no limit.
@@ -44,14 +27,14 @@ func TestConnectionsOfAnAddressAreLimited(t *testing.T) {
 			}
 			in := make([]net.Conn, limit)
 			for i := range in {
-				in[i] = w.dialFrom(greedy)
+				in[i] = w.dialFrom(net.ParseIP(greedy))
 				exchange(t, in[i], head)
 			}
 			if !on { // one that the ordinary lane has, whatever the setting
 				exchange(t, in[0], rawGet("/livez"))
 			}
 			for range 2 * limit { // more than there are places: none is lost
-				refused := w.dialFrom(greedy)
+				refused := w.dialFrom(net.ParseIP(greedy))
 				if got, err := io.ReadAll(refused); len(got) > 0 || timedOut(err) {
 					t.Errorf("one too many of an address is open, with %q", got)
 				}
@@ -59,16 +42,16 @@ func TestConnectionsOfAnAddressAreLimited(t *testing.T) {
 			if !shows("larder_http_connections_refused_total 6") || !shows("larder_http_connections 3") {
 				t.Error("the metrics do not show six refused and three open")
 			}
-			exchange(t, w.dialFrom(other), head)
+			exchange(t, w.dialFrom(net.ParseIP(other)), head)
 			for range 2 * limit {
-				exchange(t, w.dialFrom(proxy), head)
+				exchange(t, w.dialFrom(net.ParseIP(proxy)), head)
 			}
 			for _, conn := range in {
 				exchange(t, conn, head)
 			}
 			_ = in[0].Close()
 			reaches(t, "the place of one that left is free", func() bool {
-				conn := w.dialFrom(greedy)
+				conn := w.dialFrom(net.ParseIP(greedy))
 				defer func() { _ = conn.Close() }()
 				_, err := io.WriteString(conn, head)
 				n, readErr := conn.Read(make([]byte, 1))

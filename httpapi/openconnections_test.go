@@ -16,7 +16,17 @@ import (
 // dial opens a connection to the running server.
 func (w *world) dial() net.Conn {
 	w.t.Helper()
+	return w.dialFrom(nil)
+}
+
+// dialFrom is dial from one of the machine's own addresses, of which Linux has
+// all that begin with 127; nil: any.
+func (w *world) dialFrom(own net.IP) net.Conn {
+	w.t.Helper()
 	var dialer net.Dialer
+	if own != nil {
+		dialer.LocalAddr = &net.TCPAddr{IP: own}
+	}
 	conn, err := dialer.DialContext(w.t.Context(), "tcp", w.server.Addr())
 	if err != nil {
 		w.t.Fatal(err)

@@ -1,0 +1,73 @@
+package menu
+
+import "strings"
+
+// stopFields are the places of the fields that stop a dish or ingredient.
+type stopFields struct{ contained, stopped, disabled string }
+
+//nolint:gochecknoglobals // constant
+var (
+	productStops    = stopFields{"products[].isContainInStopList", "products[].isListStoped", "products[].disabled"}
+	ingredientStops = stopFields{"ingredients[].isContainInStopList", "ingredients[].isListStoped", "ingredients[].disabled"}
+)
+
+// stop reads one of the fields that stop a dish or ingredient (policy W7).
+func (d *decoder) stop(fields *stopFields, folded string, list *StopList) bool {
+	switch folded {
+	case "iscontaininstoplist":
+		d.stopList(fields.contained, list)
+	case "isliststoped":
+		list.All = d.flag(fields.stopped) || list.All
+	case "disabled":
+		list.All = d.flag(fields.disabled) || list.All
+	default:
+		return false
+	}
+	return true
+}
+
+func (d *decoder) stopList(field string, list *StopList) {
+	switch d.Kind() {
+	case KindArray:
+		d.stopEntries(field, list)
+	case KindNull:
+		d.Skip()
+	case KindBool:
+		value, _ := d.Bool()
+		list.All = list.All || value
+		d.odd(OddStopListForm, field, "")
+	case KindString:
+		s, _ := d.Text()
+		d.odd(OddStopListForm, field, s)
+		switch strings.ToLower(s) {
+		case "true":
+			list.All = true
+		case "", "false":
+		default:
+			list.IDs = append(list.IDs, s)
+		}
+	default:
+		d.odd(OddStopListForm, field, d.Raw())
+	}
+}
+
+// stopEntries reads an array of restaurant ids. An entry that is none is kept
+// as its JSON text: it names no restaurant, and still the array is not empty
+// (setting stop_list_any).
+func (d *decoder) stopEntries(field string, list *StopList) {
+	d.tail = "[]"
+	for d.Open(); d.Element(); {
+		var id string
+		switch d.Kind() {
+		case KindString, KindNumber, KindNull:
+			id = d.identifier(field)
+		default:
+			id = string(compact([]byte(d.Raw())))
+			d.odd(OddStopListForm, field, id)
+		}
+		if id != "" {
+			list.IDs = append(list.IDs, id)
+		}
+	}
+	d.tail = ""
+}
