@@ -33,6 +33,7 @@ type call struct {
 type route struct {
 	method, pattern string
 	open            bool // needs no bearer token
+	changes         bool // changes an order, and so needs capacity
 	serve           func(*Sandbox, *call) answer
 	stream          func(*Sandbox, http.ResponseWriter, *call) // in place of serve: answers by and by
 }
@@ -44,10 +45,10 @@ func routes() []route {
 	return []route{
 		{method: http.MethodPost, pattern: "/connect/token", open: true, serve: (*Sandbox).issueToken},
 		{method: http.MethodGet, pattern: "/orders/api/v1/menu/view", serve: (*Sandbox).menuView},
-		{method: http.MethodPost, pattern: "/orders/api/v1/orders", serve: (*Sandbox).createOrder},
-		{method: http.MethodPut, pattern: "/orders/api/v1/orders/{id}/pay", serve: (*Sandbox).payOrder},
-		{method: http.MethodPut, pattern: "/orders/api/v1/orders/{id}/complete", serve: (*Sandbox).completeOrder},
-		{method: http.MethodPut, pattern: "/orders/api/v1/orders/{id}/reject", serve: (*Sandbox).rejectOrder},
+		{method: http.MethodPost, pattern: "/orders/api/v1/orders", changes: true, serve: (*Sandbox).createOrder},
+		{method: http.MethodPut, pattern: "/orders/api/v1/orders/{id}/pay", changes: true, serve: (*Sandbox).payOrder},
+		{method: http.MethodPut, pattern: "/orders/api/v1/orders/{id}/complete", changes: true, serve: (*Sandbox).completeOrder},
+		{method: http.MethodPut, pattern: "/orders/api/v1/orders/{id}/reject", changes: true, serve: (*Sandbox).rejectOrder},
 		{method: http.MethodGet, pattern: "/orders/api/v1/rejectionReasons", serve: (*Sandbox).rejectionReasons},
 
 		{method: http.MethodPut, pattern: "/sandbox/menus/{id}", open: true, serve: (*Sandbox).putMenu},
@@ -152,6 +153,9 @@ func (s *Sandbox) run(rt *route, c *call, allowed []string) answer {
 	}
 	if rt.serve == nil { // HEAD of a stream
 		return answer{status: http.StatusOK, header: http.Header{"Content-Type": {"text/event-stream; charset=utf-8"}}}
+	}
+	if rt.changes {
+		return s.withCapacity(c, rt.serve)
 	}
 	return rt.serve(s, c)
 }

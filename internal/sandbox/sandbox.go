@@ -61,6 +61,7 @@ type Sandbox struct {
 	orders   orderBook
 	faults   faultList
 	counters counters
+	queue    workQueue
 	refused  refusals
 	changes  pulse // beats after everything that a board shows
 	streams  streams

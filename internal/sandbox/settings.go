@@ -120,6 +120,8 @@ type Settings struct {
 	// PaymentRefusedStatus is the status of a payment that does not cover the
 	// order, which the document does not show: 200, or 400 to 599. Default 400.
 	PaymentRefusedStatus int `json:"paymentRefusedStatus"`
+	// Capacity limits the requests that change orders. Default: no limit.
+	Capacity *Capacity `json:"capacity"`
 }
 
 // DefaultSettings are what a sandbox starts with.
@@ -130,6 +132,7 @@ func DefaultSettings() Settings {
 		AutoAccept: &accept, AutoAcceptDelay: &delay, RejectionReasons: &reasons, TokenLifetime: &lifetime,
 		Spelling: SpellingID, Prices: PricesNumber, Nulls: NullsNull, OrderIDs: OrderIDsString, Bodies: BodiesStrict,
 		Validators: &validators, PaymentRefusedStatus: http.StatusBadRequest,
+		Capacity: &Capacity{},
 	}
 }
 
@@ -149,6 +152,7 @@ func (s Settings) or(base Settings) Settings {
 		Validators:       firstOf(s.Validators, base.Validators),
 
 		PaymentRefusedStatus: cmp.Or(s.PaymentRefusedStatus, base.PaymentRefusedStatus),
+		Capacity:             firstOf(s.Capacity, base.Capacity),
 	}
 }
 
@@ -184,7 +188,7 @@ func (s Settings) check() error {
 	case time.Duration(*s.TokenLifetime) < time.Second:
 		return errors.New("tokenLifetime: less than 1s")
 	}
-	return nil
+	return s.Capacity.check()
 }
 
 func (s Settings) tolerant() bool { return s.Bodies == BodiesTolerant }

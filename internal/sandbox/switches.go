@@ -73,6 +73,7 @@ func (s *Sandbox) putSettings(c *call) answer {
 	if err != nil {
 		return c.refuse(http.StatusBadRequest, "bad_settings", err.Error())
 	}
+	s.queue.resize(now.Capacity.Concurrent)
 	return result(http.StatusOK, now)
 }
 

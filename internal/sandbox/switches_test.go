@@ -161,14 +161,15 @@ func TestSettings(t *testing.T) {
 	t.Parallel()
 	w := start(t)
 	want := `{"result":{"autoAccept":true,"autoAcceptDelay":"5s","rejectionReasons":true,"tokenLifetime":"1h0m0s",` +
-		`"spelling":"ID","prices":"number","nulls":"null","orderIDs":"string","bodies":"strict","validators":true,"paymentRefusedStatus":400}}`
+		`"spelling":"ID","prices":"number","nulls":"null","orderIDs":"string","bodies":"strict","validators":true,"paymentRefusedStatus":400,` +
+		`"capacity":{"concurrent":0,"delay":"0s"}}}`
 	if got := string(w.do(http.MethodGet, "/sandbox/settings", "").want(http.StatusOK).body); got != want {
 		t.Errorf("defaults %s, want %s", got, want)
 	}
 	for _, bad := range []string{
 		"", "[]", "{", `{"unknown":1}`, `{"spelling":"iD"}`, `{"prices":"x"}`, `{"nulls":"x"}`, `{"orderIDs":"x"}`, `{"paymentRefusedStatus":302}`,
 		`{"tokenLifetime":"10ms"}`, `{"autoAcceptDelay":5}`, `{"autoAcceptDelay":"-1s"}`, `{"autoAcceptDelay":"soon"}`,
-		`{"autoAccept":"yes"}`, `{} {}`, `{"autoAccept":false,"unknown":1}`,
+		`{"autoAccept":"yes"}`, `{} {}`, `{"capacity":{"concurrent":-1}}`, `{"capacity":{"slots":1}}`, `{"capacity":16}`, `{"autoAccept":false,"unknown":1}`,
 	} {
 		w.do(http.MethodPut, "/sandbox/settings", bad).wantError(http.StatusBadRequest, "bad_settings")
 	}

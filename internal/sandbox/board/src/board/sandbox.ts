@@ -25,7 +25,7 @@ export interface Fault {
   after?: number;
 }
 
-export type Value = string | number | boolean;
+export type Value = string | number | boolean | object;
 export type Values = Record<string, Value>;
 
 export interface Board {

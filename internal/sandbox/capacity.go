@@ -1,0 +1,105 @@
+package sandbox
+
+import (
+	"errors"
+	"net/http"
+	"sync"
+	"time"
+)
+
+// maxQueued is how many requests wait for capacity at most; further ones are
+// refused.
+const maxQueued = 20_000
+
+// Capacity limits the requests that change orders, so that an overloaded
+// ordering service can be tested. Requests beyond Concurrent wait in order of
+// arrival, and are executed even if the caller has gone meanwhile.
+type Capacity struct {
+	// Concurrent is how many are executed at a time; 0 is no limit.
+	Concurrent int `json:"concurrent"`
+	// Delay is how long each takes, without its time in the queue.
+	Delay Duration `json:"delay"`
+}
+
+func (c Capacity) check() error {
+	if c.Concurrent < 0 {
+		return errors.New("capacity: concurrent is negative")
+	}
+	return nil
+}
+
+// workQueue holds the requests that wait for capacity, first come, first served.
+type workQueue struct {
+	mu      sync.Mutex
+	running int
+	waiting []chan struct{} // closed when its request may run
+}
+
+// enter waits until fewer than limit requests run. It reports false if the
+// queue is full, or when done is closed.
+func (q *workQueue) enter(limit int, done <-chan struct{}) bool {
+	q.mu.Lock()
+	if limit == 0 || q.running < limit && len(q.waiting) == 0 {
+		q.running++
+		q.mu.Unlock()
+		return true
+	}
+	if len(q.waiting) >= maxQueued {
+		q.mu.Unlock()
+		return false
+	}
+	turn := make(chan struct{})
+	q.waiting = append(q.waiting, turn)
+	q.mu.Unlock()
+	select {
+	case <-turn:
+		return true
+	case <-done:
+		return false // the sandbox ends: nobody uses the queue any more
+	}
+}
+
+func (q *workQueue) leave(limit int) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.running--
+	q.start(limit)
+}
+
+// resize starts the requests that a new limit lets run.
+func (q *workQueue) resize(limit int) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.start(limit)
+}
+
+// start lets requests run up to the limit. The caller holds the lock.
+func (q *workQueue) start(limit int) {
+	for len(q.waiting) > 0 && (limit == 0 || q.running < limit) {
+		close(q.waiting[0])
+		q.waiting = q.waiting[1:]
+		q.running++
+	}
+}
+
+// withCapacity executes a request that changes an order when the configured
+// capacity allows it. It does not watch the caller: a request that has arrived
+// is executed.
+func (s *Sandbox) withCapacity(c *call, serve func(*Sandbox, *call) answer) answer {
+	limit := func() int { return s.settings.get().Capacity.Concurrent }
+	if !s.queue.enter(limit(), s.done) {
+		return c.refuse(http.StatusServiceUnavailable, "overloaded", "the sandbox takes no more requests")
+	}
+	defer func() { s.queue.leave(limit()) }()
+	if delay := time.Duration(s.settings.get().Capacity.Delay); delay > 0 {
+		timer := time.NewTimer(delay)
+		defer timer.Stop()
+		select {
+		case <-timer.C:
+		case <-s.done:
+			return c.refuse(http.StatusServiceUnavailable, "stopping", "the sandbox is stopping")
+		}
+	}
+	c.at = s.clock()
+	return serve(s, c)
+}
