@@ -3,10 +3,12 @@ package upstream
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -116,7 +118,14 @@ func (c *Client) exchange(ctx context.Context, rt http.RoundTripper, r *request,
 	if got.status < http.StatusOK { // 101: what follows is no body, and need not end with ctx
 		return got, nil
 	}
-	got.body, got.bodyErr = c.readBody(res, r.limit, r.expected)
+	limit := r.limit
+	if got.status >= http.StatusBadRequest {
+		limit = min(limit, maxAnswerBytes) // the beginning of an error is enough (policy W14)
+	}
+	got.body, got.bodyErr = c.readBody(res, limit, r.expected)
+	if limit < r.limit && errors.Is(got.bodyErr, ErrTooLarge) {
+		got.bodyErr = nil
+	}
 	return got, nil
 }
 
@@ -150,13 +159,42 @@ func (c *Client) readBody(res *http.Response, limit, expected int64) ([]byte, er
 	default:
 		return nil, fmt.Errorf("%w: content encoding %q", ErrAnswer, coding)
 	}
-	var into bytes.Buffer
+	return readAll(from, size, limit)
+}
+
+// readAll reads to the end, or until it has more than limit bytes. size is how
+// many there probably are, 0 where that is not known. It collects chunks and
+// joins them once: a body above the limit costs no more memory than the limit
+// (policy W15). The beginning of such a body is returned where it is small.
+func readAll(from io.Reader, size, limit int64) ([]byte, error) {
+	first := int64(bytes.MinRead)
 	if size > 0 && size <= limit {
-		into.Grow(int(size) + bytes.MinRead)
+		first = size + 1 // room to see the end
 	}
-	_, err := into.ReadFrom(from)
-	if int64(into.Len()) > limit {
-		return into.Bytes()[:limit], ErrTooLarge
+	var full [][]byte
+	chunk := make([]byte, 0, min(first, limit+1))
+	for total := int64(0); ; {
+		n, err := from.Read(chunk[len(chunk):cap(chunk)])
+		chunk, total = chunk[:len(chunk)+n], total+int64(n)
+		switch {
+		case total > limit && limit > maxAnswerBytes:
+			return nil, ErrTooLarge
+		case total > limit:
+			return joined(full, chunk)[:limit], ErrTooLarge
+		case errors.Is(err, io.EOF):
+			return joined(full, chunk), nil
+		case err != nil:
+			return joined(full, chunk), err
+		case len(chunk) == cap(chunk):
+			full, chunk = append(full, chunk), make([]byte, 0, min(total, limit+1-total))
+		}
 	}
-	return into.Bytes(), err
+}
+
+// joined is the chunks and the last one in one piece.
+func joined(full [][]byte, last []byte) []byte {
+	if len(full) == 0 {
+		return last
+	}
+	return slices.Concat(append(full, last)...)
 }
