@@ -96,6 +96,7 @@ func TestSpellingsOfClients(t *testing.T) {
 		"an external id as well": {`"ID": "e1"`, `"externalId": "e1", "id": null`},
 		"a whole product":        {`"ID": "e1"`, `"ID": "e1", "categoryId": "c1", "imageUrls": [], "calories": 10, "isContainInStopList": [], "schemeId": "s1"`},
 		"a menu id":              {`"ID": "e1"`, `"ID": "p1"`},
+		"an empty floor":         {`"floor": 3`, `"floor": ""`},
 	} {
 		body := strings.ReplaceAll(posOrder(), test.old, test.now)
 		for _, restaurant := range []string{"restaurantID", "restaurantId", "RestaurantId", "restaurant_id"} {

@@ -80,6 +80,7 @@ func TestFields(t *testing.T) {
 		}},
 		{"the route's restaurant", head + `,"restaurantId":"r-1"}`, nil},
 		{"numbers as strings (W12)", head + `,"persons":"2","changeFrom":"500.50","address":{"floor":"3","lat":"55.75","lon":"-37.6"}}`, nil},
+		{"an empty text is no number (W12)", head + `,"persons":"","address":{"floor":"","lat":" "}}`, nil},
 		{"kinds", head + `,"comment":1,"persons":2.5,"changeFrom":[],"guest":{"phone":79991234567},"address":{"floor":"2a","lat":"1,5","cityID":7,"street":null}}`, []broken{
 			{"/comment", ordering.TypeMismatch, `{"got":"number","want":"string"}`},
 			{"/persons", ordering.TypeMismatch, `{"got":"number","want":"integer"}`},

@@ -57,8 +57,8 @@ func (s Settings) spell(key string) string {
 		return key
 	}
 	switch {
-	case key == "id":
-		return "Id"
+	case key == "ID":
+		return "id"
 	case strings.HasSuffix(key, "ID"):
 		return strings.TrimSuffix(key, "ID") + "Id"
 	default:

@@ -29,11 +29,33 @@ const (
 	DoExpireTokens      Deed = "expire_tokens"
 )
 
-// Match says which calls a fault meets. Empty fields match everything; both
-// may hold "*" for any run of characters.
+// Match says which calls a fault meets. Empty fields match everything; each
+// may hold "*" for any run of characters. Restaurant is compared with the
+// restaurantId of the query and with the restaurantID of a JSON body.
 type Match struct {
-	Method string `json:"method,omitempty"`
-	Path   string `json:"path,omitempty"`
+	Method     string `json:"method,omitempty"`
+	Path       string `json:"path,omitempty"`
+	Restaurant string `json:"restaurant,omitempty"`
+}
+
+func (m Match) meets(c *call, restaurants []string) bool {
+	return wild(m.Method, c.r.Method) && wild(strings.TrimRight(m.Path, "/"), c.path) &&
+		(m.Restaurant == "" || slices.ContainsFunc(restaurants, func(id string) bool { return wild(m.Restaurant, id) }))
+}
+
+// restaurants returns the restaurants that a call names in its query and body.
+func (c *call) restaurants() []string {
+	var ids []string
+	for name, values := range c.r.URL.Query() {
+		if fold(name) == "restaurantid" {
+			ids = append(ids, values...)
+		}
+	}
+	if v, err := readJSON(c.body); err == nil {
+		body, _ := v.(map[string]any)
+		ids = append(ids, identifier(member(body, "restaurantID"), true))
+	}
+	return slices.DeleteFunc(ids, func(id string) bool { return id == "" })
 }
 
 // Fault is one element of PUT /sandbox/faults. With neither Times nor
@@ -154,11 +176,15 @@ func (l *faultList) left() []Fault {
 }
 
 // take uses up and gives the fault that meets this call, nil if none does.
-func (l *faultList) take(method, path string) *Fault {
+func (l *faultList) take(c *call) *Fault {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	var restaurants []string
+	if slices.ContainsFunc(l.list, func(f *Fault) bool { return f.Match.Restaurant != "" }) {
+		restaurants = c.restaurants()
+	}
 	for i, f := range l.list {
-		if !wild(f.Match.Method, method) || !wild(strings.TrimRight(f.Match.Path, "/"), path) {
+		if !f.Match.meets(c, restaurants) {
 			continue
 		}
 		if f.Probability != nil && f.draws.unit() >= *f.Probability {

@@ -190,6 +190,35 @@ func TestFaultMatching(t *testing.T) {
 	}
 }
 
+func TestFaultMatchesOneRestaurant(t *testing.T) {
+	t.Parallel()
+	w := start(t)
+	w.box.SetMenu("other", sandbox.Bistro("other", ""))
+	w.faults(`[{"match":{"restaurant":"` + sandbox.BistroID + `"},"do":"status","status":503}]`)
+	for _, c := range []struct {
+		method, path, body string
+		want               int
+	}{
+		{http.MethodPost, orders, w.water(), 503},
+		{http.MethodPost, orders, strings.Replace(w.water(), sandbox.BistroID, "other", 1), 201},
+		{http.MethodPost, orders, strings.Replace(w.water(), "restaurantID", "restaurant_id", 1), 503},
+		{http.MethodGet, viewPath + "?restaurantId=" + sandbox.BistroID, "", 503},
+		{http.MethodGet, viewPath + "?restaurantId=other", "", 200},
+		{http.MethodGet, viewPath, "", 200},
+		{http.MethodGet, "/orders/api/v1/rejectionReasons", "", 200},
+		{http.MethodPut, orders + "/77/reject", `{"restaurantID":"` + sandbox.BistroID + `"}`, 503},
+		{http.MethodPut, orders + "/77/pay?restaurantID=" + sandbox.BistroID, `[]`, 503},
+		{http.MethodPut, orders + "/77/pay", `[]`, 404},
+	} {
+		if got := w.do(c.method, c.path, c.body).status; got != c.want {
+			t.Errorf("%s %s %s: status %d, want %d", c.method, c.path, c.body, got, c.want)
+		}
+	}
+	if left := w.do(http.MethodGet, "/sandbox/faults", ""); left.str("result", 0, "match", "restaurant") != sandbox.BistroID {
+		t.Errorf("faults do not show the restaurant: %s", left.body)
+	}
+}
+
 func TestFaultProbabilityRepeats(t *testing.T) {
 	t.Parallel()
 	w := start(t)

@@ -119,13 +119,14 @@ func (s *sheet) required(path string, object map[string]any, name string) {
 	}
 }
 
-// numbers: what is a number in the document must come as one.
+// numbers: what is a number in the document must come as one. Shop systems
+// send an empty text for an unknown floor; it counts as absent (policy W12).
 func (s *sheet) numbers(path string, object map[string]any, names ...string) {
 	for _, name := range names {
 		switch v := member(object, name).(type) {
 		case nil, json.Number:
 		default:
-			if _, ok := amount(v, s.tolerant); !ok {
+			if _, ok := amount(v, s.tolerant); !ok && (v != "" || !s.tolerant && name != "floor") {
 				s.wrong(path+"/"+name, "must be a number")
 			}
 		}

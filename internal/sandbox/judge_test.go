@@ -159,6 +159,8 @@ func TestJudgeMandatoryFields(t *testing.T) {
 		{`"houseNumber":"1",`, ``, "/address/houseNumber: required"},
 		{`"fullAddress":"f",`, ``, "/address/fullAddress: required"},
 		{`"lat":1.5`, `"lat":"1.5"`, "/address/lat: must be a number"},
+		{`"lat":1.5`, `"lat":""`, "/address/lat: must be a number"},
+		{`"lat":1.5`, `"floor":"2"`, "/address/floor: must be a number"},
 		{`"persons":2`, `"persons":"2"`, "/persons: must be a number"},
 		{`[{"ID":"bare","quantity":1}]`, `null`, "/dishList: at least one dish"},
 	} {
@@ -171,6 +173,7 @@ func TestJudgeMandatoryFields(t *testing.T) {
 	for name, body := range map[string]string{
 		"within the grace":              strings.Replace(full, "15:00:00+03:00", "11:59:01Z", 1),
 		"as soon as possible":           strings.Replace(full, `"expectedAt":"2030-05-17T15:00:00+03:00"`, `"soonest":true`, 1),
+		"an empty floor":                strings.Replace(full, `"lat":1.5`, `"floor":""`, 1),
 		"pickup needs no guest":         w.order(line("bare")),
 		"names blind to case":           strings.NewReplacer("restaurantID", "restaurantId", "paymentTypeID", "payment_type_id").Replace(full),
 		"pickup, the connection's menu": strings.NewReplacer(`"restaurantID":"r",`, "", `"bare"`, `"`+w.external("dish-water")+`"`).Replace(w.order(line("bare"))),

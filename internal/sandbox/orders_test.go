@@ -57,8 +57,8 @@ func TestOrderIDs(t *testing.T) {
 	}
 	w.do(http.MethodPut, orders+"/"+n.String()+"/reject", `{"rejectionReasonID":"5f0c8a52-0001-4b6e-9a51-1c6f0a7d2e01"}`).want(http.StatusOK)
 	reasons := w.do(http.MethodGet, "/orders/api/v1/rejectionReasons", "").want(http.StatusOK)
-	if reasons.str("result", 0, "Id") == "" {
-		t.Errorf("reasons are not spelled Id: %s", reasons.body)
+	if !strings.Contains(string(reasons.body), `"id":"5f0c8a52-0001`) || strings.Contains(string(reasons.body), `"Id"`) {
+		t.Errorf("reasons do not have the key id: %s", reasons.body)
 	}
 }
 
@@ -150,6 +150,31 @@ func TestPayAndClose(t *testing.T) {
 	w.do(http.MethodPut, at+"/pay", pay("198")).wantError(http.StatusConflict, "order_closed")
 	w.do(http.MethodPut, at+"/reject", `{"rejectionReasonID":""}`).wantError(http.StatusConflict, "order_closed")
 	w.do(http.MethodPost, "/sandbox/orders/"+id+"/advance", "").wantError(http.StatusConflict, "order_state")
+}
+
+// With currencies set, a payment in another one is "payment settings are wrong"
+// (interface document, section 4.2).
+func TestPaymentCurrencies(t *testing.T) {
+	t.Parallel()
+	w := start(t)
+	at := orders + "/" + w.place() + "/pay"
+	with := func(code string) string { return strings.Replace(pay("198"), `"c"`, `"`+code+`"`, 1) }
+	const euro = "09322F46-578A-D210-ADD7-EEC222A08871"
+	w.settings(`{"currencies":["` + euro + `","b3a2"]}`)
+	w.settings(`{"autoAccept":false}`) // currencies stay as they are
+	r := w.do(http.MethodPut, at, with("c")).wantError(http.StatusBadRequest, "ERR_EXTERNAL_ERROR_WS")
+	if !strings.Contains(string(r.body), "payment settings are wrong") || r.at("errors") != nil {
+		t.Errorf("refusal %s", r.body)
+	}
+	w.settings(`{"paymentRefusedStatus":200}`)
+	mixed := strings.TrimSuffix(with(euro), "]") + "," + strings.TrimPrefix(with("c"), "[")
+	w.do(http.MethodPut, at, mixed).wantError(http.StatusOK, "ERR_EXTERNAL_ERROR_WS")
+	w.do(http.MethodPut, at, with(strings.ToLower(euro))).want(http.StatusOK)
+	if got := w.executed(); got != 1 {
+		t.Errorf("%d orders, want 1", got)
+	}
+	w.settings(`{"currencies":[]}`)
+	w.do(http.MethodPut, orders+"/"+w.place()+"/pay", with("any")).want(http.StatusOK)
 }
 
 func TestUnknownOrder(t *testing.T) {

@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 )
@@ -46,7 +48,7 @@ func (d *Duration) UnmarshalJSON(text []byte) error {
 type Spelling string
 
 // The spellings: the document's own (orderID, ID; id, schemeId in menus), and
-// one with Id everywhere (orderId, Id, schemeId).
+// camel case everywhere (orderId, id, schemeId).
 const (
 	SpellingID    Spelling = "ID"
 	SpellingCamel Spelling = "Id"
@@ -122,6 +124,10 @@ type Settings struct {
 	PaymentRefusedStatus int `json:"paymentRefusedStatus"`
 	// Capacity limits the requests that change orders. Default: no limit.
 	Capacity *Capacity `json:"capacity"`
+	// Currencies are the payment codes (GUIDs of POS currencies) that are
+	// accepted; empty: any. A payment with another code is refused with
+	// ERR_EXTERNAL_ERROR_WS (interface document, section 4.2).
+	Currencies []string `json:"currencies"`
 }
 
 // DefaultSettings are what a sandbox starts with.
@@ -131,7 +137,7 @@ func DefaultSettings() Settings {
 	return Settings{
 		AutoAccept: &accept, AutoAcceptDelay: &delay, RejectionReasons: &reasons, TokenLifetime: &lifetime,
 		Spelling: SpellingID, Prices: PricesNumber, Nulls: NullsNull, OrderIDs: OrderIDsString, Bodies: BodiesStrict,
-		Validators: &validators, PaymentRefusedStatus: http.StatusBadRequest,
+		Validators: &validators, PaymentRefusedStatus: http.StatusBadRequest, Currencies: []string{},
 		Capacity: &Capacity{},
 	}
 }
@@ -139,6 +145,10 @@ func DefaultSettings() Settings {
 // or fills the empty fields of s from base; the result shares no pointer with
 // either.
 func (s Settings) or(base Settings) Settings {
+	currencies := s.Currencies
+	if currencies == nil {
+		currencies = base.Currencies
+	}
 	return Settings{
 		AutoAccept:       firstOf(s.AutoAccept, base.AutoAccept),
 		AutoAcceptDelay:  firstOf(s.AutoAcceptDelay, base.AutoAcceptDelay),
@@ -153,7 +163,17 @@ func (s Settings) or(base Settings) Settings {
 
 		PaymentRefusedStatus: cmp.Or(s.PaymentRefusedStatus, base.PaymentRefusedStatus),
 		Capacity:             firstOf(s.Capacity, base.Capacity),
+		Currencies:           slices.Clone(currencies),
 	}
+}
+
+// acceptsCurrency reports whether a payment with this code is accepted.
+func (s Settings) acceptsCurrency(code string) bool {
+	code = strings.TrimSpace(code)
+	if len(s.Currencies) == 0 {
+		return code != ""
+	}
+	return slices.ContainsFunc(s.Currencies, func(c string) bool { return strings.EqualFold(c, code) })
 }
 
 func firstOf[T any](a, b *T) *T {
@@ -187,6 +207,8 @@ func (s Settings) check() error {
 		return fmt.Errorf("paymentRefusedStatus: %d is neither 200 nor 400 to 599", s.PaymentRefusedStatus)
 	case time.Duration(*s.TokenLifetime) < time.Second:
 		return errors.New("tokenLifetime: less than 1s")
+	case slices.ContainsFunc(s.Currencies, func(c string) bool { return strings.TrimSpace(c) == "" }):
+		return errors.New("currencies: a code is empty")
 	}
 	return s.Capacity.check()
 }

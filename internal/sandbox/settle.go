@@ -28,7 +28,8 @@ func (c *call) ended(o *order) answer {
 // payOrder is PUT …/pay (interface document 4.2): the payments of one request
 // must cover the order's total by themselves.
 func (s *Sandbox) payOrder(c *call) answer {
-	payments, sum, wrong := readPayments(c.body, s.settings.get().tolerant())
+	set := s.settings.get()
+	payments, sum, wrong := readPayments(c.body, set.tolerant())
 	var a answer
 	known := s.change(c.id, c.at, func(o *order) {
 		switch {
@@ -39,10 +40,10 @@ func (s *Sandbox) payOrder(c *call) answer {
 		case o.paid:
 			a = c.refuse(http.StatusConflict, "order_already_paid", "the order is paid already")
 		case sum.LessThan(o.total):
-			a = c.refuse(s.settings.get().PaymentRefusedStatus, codePayment, "not enough money to pay the order in full: "+
+			a = c.refuse(set.PaymentRefusedStatus, codePayment, "not enough money to pay the order in full: "+
 				sum.String()+" of "+o.total.String())
-		case slices.ContainsFunc(payments, func(p payment) bool { return strings.TrimSpace(p.code) == "" }):
-			a = c.refuse(s.settings.get().PaymentRefusedStatus, codePayment, "payment settings: a payment has no currency code")
+		case slices.ContainsFunc(payments, func(p payment) bool { return !set.acceptsCurrency(p.code) }):
+			a = c.refuse(set.PaymentRefusedStatus, codePayment, "payment settings are wrong: a payment has no code of an accepted currency")
 		default:
 			o.paid = true
 			for _, p := range payments {

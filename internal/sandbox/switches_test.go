@@ -93,7 +93,7 @@ func TestMenuStyles(t *testing.T) {
 	for _, c := range []struct{ settings, want string }{
 		{
 			`{"spelling":"Id"}`,
-			`{"result":{"name":"","categories":[{"Id":"c","parentId":null}],"products":[{"Id":"p","externalId":"e",` +
+			`{"result":{"name":"","categories":[{"id":"c","parentId":null}],"products":[{"id":"p","externalId":"e",` +
 				`"price":199.90,"schemeId":null,"description":null,"imageUrls":null,"measure":null,"isContainInStopList":[]}]}}`,
 		},
 		{
@@ -162,14 +162,14 @@ func TestSettings(t *testing.T) {
 	w := start(t)
 	want := `{"result":{"autoAccept":true,"autoAcceptDelay":"5s","rejectionReasons":true,"tokenLifetime":"1h0m0s",` +
 		`"spelling":"ID","prices":"number","nulls":"null","orderIDs":"string","bodies":"strict","validators":true,"paymentRefusedStatus":400,` +
-		`"capacity":{"concurrent":0,"delay":"0s"}}}`
+		`"capacity":{"concurrent":0,"delay":"0s"},"currencies":[]}}`
 	if got := string(w.do(http.MethodGet, "/sandbox/settings", "").want(http.StatusOK).body); got != want {
 		t.Errorf("defaults %s, want %s", got, want)
 	}
 	for _, bad := range []string{
 		"", "[]", "{", `{"unknown":1}`, `{"spelling":"iD"}`, `{"prices":"x"}`, `{"nulls":"x"}`, `{"orderIDs":"x"}`, `{"paymentRefusedStatus":302}`,
 		`{"tokenLifetime":"10ms"}`, `{"autoAcceptDelay":5}`, `{"autoAcceptDelay":"-1s"}`, `{"autoAcceptDelay":"soon"}`,
-		`{"autoAccept":"yes"}`, `{} {}`, `{"capacity":{"concurrent":-1}}`, `{"capacity":{"slots":1}}`, `{"capacity":16}`, `{"autoAccept":false,"unknown":1}`,
+		`{"autoAccept":"yes"}`, `{"currencies":"c"}`, `{"currencies":[" "]}`, `{} {}`, `{"capacity":{"concurrent":-1}}`, `{"capacity":{"slots":1}}`, `{"capacity":16}`, `{"autoAccept":false,"unknown":1}`,
 	} {
 		w.do(http.MethodPut, "/sandbox/settings", bad).wantError(http.StatusBadRequest, "bad_settings")
 	}

@@ -18,6 +18,7 @@ export function ownFault(inject: (fault: Fault) => void): HTMLFormElement {
   };
   const retry = number('', '0', '3600', false);
   const times = number('1', '1', '1000000', false);
+  const restaurant = h('input', { type: 'text' });
   const labels = { status: field('Status', needed.status), delay: field('Wait', needed.delay), after: field('Bytes before the break', needed.after) };
   const repeat = field('Retry-After in seconds, if any', retry);
   const show = () => {
@@ -33,7 +34,8 @@ export function ownFault(inject: (fault: Fault) => void): HTMLFormElement {
   const onsubmit = (event: Event) => {
     event.preventDefault();
     const deed = deeds[Number(what.value)]!;
-    const fault: Fault = { match: calls[Number(where.value)]!.match, do: deed.name };
+    const fault: Fault = { match: { ...calls[Number(where.value)]!.match }, do: deed.name };
+    if (restaurant.value.trim()) fault.match.restaurant = restaurant.value.trim();
     if (times.value) fault.times = Number(times.value);
     if (deed.needs === 'status') fault.status = Number(needed.status.value);
     if (deed.needs === 'status' && retry.value) fault.retryAfter = Number(retry.value);
@@ -43,6 +45,6 @@ export function ownFault(inject: (fault: Fault) => void): HTMLFormElement {
   };
   return h('form', { className: 'panel', onsubmit, 'aria-labelledby': 'own' }, h('h2', { id: 'own' }, 'One of your own'),
     h('div', { className: 'fields' }, field('Strikes', where), field('Does', what), labels.status, labels.delay, labels.after, repeat,
-      field('So many times; empty: until removed', times)),
+      field('Restaurant id; empty: any', restaurant), field('So many times; empty: until removed', times)),
     h('p', {}, h('button', { className: 'main', type: 'submit' }, 'Inject it')));
 }

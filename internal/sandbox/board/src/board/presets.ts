@@ -52,7 +52,7 @@ export const deeds: { name: string; words: string; needs?: 'status' | 'delay' | 
 
 /** A fault in words. */
 export function inWords(fault: Fault): string {
-  const where = [fault.match.method, fault.match.path].filter(Boolean).join(' ') || 'every call';
+  const where = [fault.match.method, fault.match.path, fault.match.restaurant && `of ${fault.match.restaurant}`].filter(Boolean).join(' ') || 'every call';
   const often = fault.times ? count(fault.times, 'more time') : fault.probability ? `with probability ${fault.probability}` : 'until removed';
   const numbers = [
     fault.status && `status ${fault.status}`, fault.delay && fault.delay !== '0s' && `delay ${fault.delay}`,

@@ -15,7 +15,7 @@ export interface Ticket {
 }
 
 export interface Fault {
-  match: { method?: string; path?: string };
+  match: { method?: string; path?: string; restaurant?: string };
   times?: number;
   probability?: number;
   do: string;

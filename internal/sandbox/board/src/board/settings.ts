@@ -17,6 +17,7 @@ const known: Setting[] = [
   { name: 'orderIDs', title: 'Ids of new orders', about: 'Text, or numbers above 2^53.', values: ['string', 'number'] },
   { name: 'paymentRefusedStatus', title: 'Status of a payment that is too small', about: '200, or 400 to 599.' },
   { name: 'capacity', title: 'Capacity for orders and changes', about: 'How many at a time (0: no limit) and how long each takes; further ones wait, and are executed even if the caller has gone.' },
+  { name: 'currencies', title: 'Accepted payment codes', about: 'GUIDs of currencies, separated by commas. Empty: any.' },
 ];
 
 type Input = HTMLInputElement | HTMLSelectElement;
@@ -48,7 +49,7 @@ export class Settings {
     const { title, about, values } = known.find((one) => one.name === name) ?? { title: name, about: '', values: undefined };
     const onchange = () => void this.change(name, input);
     const described = { onchange, 'aria-describedby': `about-${name}` };
-    const type = { boolean: 'checkbox', number: 'number', string: 'text', object: 'text' }[typeof value as 'boolean' | 'number' | 'string' | 'object'];
+    const type = { boolean: 'checkbox', number: 'number' }[typeof value as string] ?? 'text';
     const input: Input = values ? h('select', described, ...values.map((one) => h('option', {}, one))) : h('input', { ...described, type });
     const label = type === 'checkbox' ? h('label', { className: 'tick' }, input, title) : h('label', { className: 'field' }, title, input);
     this.form.append(h('div', {}, label, h('p', { className: 'faint', id: `about-${name}` }, about)));
@@ -71,6 +72,7 @@ export class Settings {
 }
 
 function read(input: Input, like: Value): Value {
+  if (Array.isArray(like)) return input.value.split(',').map((one) => one.trim()).filter(Boolean);
   if (typeof like === 'boolean') return (input as HTMLInputElement).checked;
   if (typeof like === 'object') return JSON.parse(input.value) as object;
   return typeof like === 'number' ? Number(input.value) : input.value;
@@ -78,5 +80,6 @@ function read(input: Input, like: Value): Value {
 
 function write(input: Input, value: Value): void {
   if (typeof value === 'boolean') (input as HTMLInputElement).checked = value;
+  else if (Array.isArray(value)) input.value = value.join(', ');
   else input.value = typeof value === 'object' ? JSON.stringify(value) : String(value);
 }
