@@ -1,11 +1,6 @@
 package main
 
-import (
-	"strings"
-
-	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
-)
+import "github.com/spf13/cobra"
 
 func benchCommand(w *world) *cobra.Command {
 	cmd := &cobra.Command{
@@ -16,12 +11,4 @@ func benchCommand(w *world) *cobra.Command {
 	}
 	cmd.AddCommand(benchScaleCommand(w), benchSoakCommand(w), benchPeersCommand(w))
 	return cmd
-}
-
-// benchEnv gives the flags of a measurement variables of their own: those of
-// the configuration mean larders that serve.
-func benchEnv(cmd *cobra.Command) {
-	cmd.Flags().VisitAll(func(f *pflag.Flag) {
-		setEnv(cmd, f.Name, "LARDER_BENCH_"+strings.ToUpper(strings.ReplaceAll(f.Name, "-", "_")))
-	})
 }

@@ -58,7 +58,6 @@ marks, and a plot beside it.`,
 	flags.String("program", "", "the peer program; default: "+peerProgram+" beside this program")
 	flags.String("out", "", "a Markdown page to write the figures into")
 	flags.String("dir", "", "where the temporary folder is made; default: the system's")
-	benchEnv(cmd)
 	addJSON(cmd)
 	return cmd
 }

@@ -57,7 +57,6 @@ beside it. 10,000 restaurants take some 15 minutes on two cores.`,
 	flags.Int("changes", 100, "stop lists that are changed one after the other")
 	flags.String("out", "", "a Markdown page to write the figures into")
 	flags.String("dir", "", "where the temporary folder is made; default: the system's")
-	benchEnv(cmd)
 	addJSON(cmd)
 	return cmd
 }

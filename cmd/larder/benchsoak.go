@@ -47,7 +47,6 @@ that has one finds something. Linux only.`,
 	flags.Int("restaurants", 8, "whose menus are read; all but the first change")
 	flags.Int("products", 60, "dishes of each menu")
 	flags.String("dir", "", "where the temporary folder is made; default: the system's")
-	benchEnv(cmd)
 	addJSON(cmd)
 	return cmd
 }

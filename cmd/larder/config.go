@@ -9,6 +9,7 @@ import (
 // addConfig gives a command the --config flag.
 func addConfig(cmd *cobra.Command) {
 	cmd.Flags().StringP("config", "c", "", "the YAML file of the configuration")
+	setEnv(cmd.Flags(), "config", "LARDER_CONFIG")
 }
 
 // loadConfig reads the configuration that --config names. Without the flag

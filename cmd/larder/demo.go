@@ -42,8 +42,9 @@ ends: status 0, or 1 and what failed.`,
 	}
 	flags := cmd.Flags()
 	flags.String("listen", "127.0.0.1:8080", "where larder listens; port 0 picks a free one, as --exit does by itself")
-	setEnv(cmd, "listen", "LARDER_HTTP_LISTEN")
+	setEnv(flags, "listen", "LARDER_HTTP_LISTEN")
 	flags.String("sandbox-listen", sandboxAddress, "where the ordering service listens; port 0 picks a free one, as --exit does by itself")
+	setEnv(flags, "sandbox-listen", "LARDER_SANDBOX_LISTEN")
 	flags.Bool("exit", false, "do the main job once, print each step, and end")
 	addGenerate(cmd)
 	addJSON(cmd)

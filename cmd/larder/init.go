@@ -27,8 +27,9 @@ Whatever a flag gives is not asked for. A file that is there is replaced only
 when that is said. The file can be read by its owner alone: it holds secrets,
 among them those of two clients that are made for it, storefront and ops.
 
-With --yes nothing is asked: flags and their variables give everything, the rest
-is as usual, and the command fails where something does not work.`,
+With --yes nothing is asked: flags give everything (those of the connection may
+come from their variables), the rest has its default, and the command fails where
+something does not work.`,
 		Example: `  larder init
   LARDER_INIT_CLIENT_SECRET=… larder init --yes --base-url https://orders.example \
     --client-id my-client --restaurant north --restaurant south larder.yaml`,
@@ -59,9 +60,14 @@ is as usual, and the command fails where something does not work.`,
 	flags.Bool("offline", false, "try nothing: neither the ordering service nor Redis is asked")
 	flags.Bool("overwrite", false, "replace the file when it is there")
 	flags.BoolP("yes", "y", false, "ask nothing")
-	flags.VisitAll(func(f *pflag.Flag) {
-		setEnv(cmd, f.Name, "LARDER_INIT_"+strings.ToUpper(strings.ReplaceAll(f.Name, "-", "_")))
-	})
+	setEnv(flags, "base-url", "LARDER_INIT_BASE_URL")
+	setEnv(flags, "auth-url", "LARDER_INIT_AUTH_URL")
+	setEnv(flags, "client-id", "LARDER_INIT_CLIENT_ID")
+	setEnv(flags, "client-secret", "LARDER_INIT_CLIENT_SECRET")
+	setEnv(flags, "client-secret-file", "LARDER_INIT_CLIENT_SECRET_FILE")
+	setEnv(flags, "client-secret-env", "LARDER_INIT_CLIENT_SECRET_ENV")
+	setEnv(flags, "redis", "LARDER_INIT_REDIS")
+	setEnv(flags, "listen", "LARDER_INIT_LISTEN")
 	addJSON(cmd)
 	return cmd
 }

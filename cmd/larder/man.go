@@ -95,7 +95,7 @@ func manPage(cmd *cobra.Command) string {
 	}
 	if !cmd.HasParent() {
 		add(".SH ENVIRONMENT")
-		prose(add, "Every option has a variable, which stands beside it in parentheses; the command\nline wins. NO_COLOR, when it is not empty, and TERM=dumb turn colours off.")
+		prose(add, "Options of connection and output can also be set by an environment variable, which\nthe manual names in parentheses; the command line wins. NO_COLOR, when it is not empty, and TERM=dumb turn colours off.")
 	}
 	add(".SH EXIT STATUS")
 	prose(add, "0: done. 1: understood and not done, with the reason and what to try on standard\nerror. 2: the command line itself is wrong.")

@@ -13,6 +13,7 @@ import (
 // addJSON gives a command the --json flag.
 func addJSON(cmd *cobra.Command) {
 	cmd.Flags().Bool("json", false, "print JSON for programs instead of text for people")
+	setEnv(cmd.Flags(), "json", "LARDER_JSON")
 }
 
 func asJSON(cmd *cobra.Command) bool {

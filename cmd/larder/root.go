@@ -11,7 +11,7 @@ import (
 	"larder/configs"
 )
 
-// envAnnotation marks a flag with the variable that sets it.
+// envAnnotation marks a flag with the environment variable that sets it.
 const envAnnotation = "larder_env"
 
 func newRoot(w *world) *cobra.Command {
@@ -36,6 +36,8 @@ Begin with:  larder demo`,
 	flags := root.PersistentFlags()
 	flags.String("log-level", "info", "least level that is logged: debug, info, warn or error")
 	flags.String("log-format", "auto", "text, json, or auto: text on a terminal, else json")
+	setEnv(flags, "log-level", "LARDER_LOG_LEVEL")
+	setEnv(flags, "log-format", "LARDER_LOG_FORMAT")
 	root.AddCommand(
 		initCommand(w), serveCommand(w), demoCommand(w), sandboxCommand(w),
 		syncCommand(w), orderCommand(w), menuCommand(w),
@@ -43,7 +45,6 @@ Begin with:  larder demo`,
 	)
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return wrongFlag(cmd, err) })
 	root.SetHelpCommand(helpCommand())
-	nameVariables(root)
 	completeWords(root, w)
 	return root
 }
@@ -152,33 +153,15 @@ func expected(flag *pflag.Flag, value string) string {
 	}
 }
 
-// setEnv gives a flag another variable than its own name would.
-func setEnv(cmd *cobra.Command, flag, variable string) {
-	if err := cmd.Flags().SetAnnotation(flag, envAnnotation, []string{variable}); err != nil {
-		panic(err) // the flag is not there: a slip in this package
+// setEnv lets an environment variable set a flag, and names it in the help.
+// Only flags of connection and output have one: a variable that a shell still
+// has from earlier must not change what a command does.
+func setEnv(flags *pflag.FlagSet, name, variable string) {
+	if err := flags.SetAnnotation(name, envAnnotation, []string{variable}); err != nil {
+		panic(err) // no such flag: a mistake in this package
 	}
-}
-
-// nameVariables gives every flag of every command its variable, LARDER_ and
-// the flag's name unless setEnv said otherwise, and says so in the help.
-func nameVariables(cmd *cobra.Command) {
-	name := func(f *pflag.Flag) {
-		if f.Name == "help" {
-			return
-		}
-		if f.Annotations == nil {
-			f.Annotations = map[string][]string{}
-		}
-		if len(f.Annotations[envAnnotation]) == 0 {
-			f.Annotations[envAnnotation] = []string{"LARDER_" + strings.ToUpper(strings.ReplaceAll(f.Name, "-", "_"))}
-		}
-		f.Usage += " (" + f.Annotations[envAnnotation][0] + ")"
-	}
-	cmd.PersistentFlags().VisitAll(name)
-	cmd.LocalNonPersistentFlags().VisitAll(name)
-	for _, inner := range cmd.Commands() {
-		nameVariables(inner)
-	}
+	flag := flags.Lookup(name)
+	flag.Usage += " (" + variable + ")"
 }
 
 // fromEnvironment sets the flags that the command line does not, from their

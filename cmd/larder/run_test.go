@@ -9,6 +9,8 @@ import (
 	"github.com/spf13/pflag"
 
 	"larder/configs"
+	"larder/internal/sandbox"
+	menusync "larder/sync"
 )
 
 func TestWrongUsageIsStatus2(t *testing.T) {
@@ -33,7 +35,6 @@ func TestWrongUsageIsStatus2(t *testing.T) {
 		"sync of nothing":              {[]string{"sync"}, nil, "name the restaurants, or say --all"},
 		"sync of some and all":         {[]string{"sync", "--all", "one"}, nil, "--all is every restaurant: leave out one, or --all"},
 		"wrong value in environment":   {[]string{"status"}, []string{"LARDER_JSON=perhaps"}, `environment LARDER_JSON: "perhaps" is neither true nor false` + "\n"},
-		"wrong number in environment":  {[]string{"demo"}, []string{"LARDER_SANDBOX_PRODUCTS=many"}, `environment LARDER_SANDBOX_PRODUCTS: "many" is no whole number, or too large` + "\n"},
 		"wrong number":                 {[]string{"demo", "--products", "many"}, nil, `--products: "many" is no whole number, or too large` + "\n"},
 		"neither true nor false":       {[]string{"demo", "--exit=perhaps"}, nil, `--exit: "perhaps" is neither true nor false` + "\n"},
 		"order alone":                  {[]string{"order"}, nil, "say what to do:\n  larder order list\n  larder order place FILE\n  larder order resolve REF\n"},
@@ -94,22 +95,84 @@ func everyFlag(cmd *cobra.Command, visit func(cmd *cobra.Command, f *pflag.Flag)
 	}
 }
 
-func TestEveryFlagHasItsVariable(t *testing.T) {
+// readsEnvironment are the flags of connection and output: a variable may set
+// them. All others are in neverFromEnvironment. A new flag belongs into one of
+// the two; only one that changes neither what a command does nor to what may
+// stand here.
+var readsEnvironment = map[string]string{
+	"log-level": "LARDER_LOG_LEVEL", "log-format": "LARDER_LOG_FORMAT", "json": "LARDER_JSON",
+	"url": "LARDER_URL", "config": "LARDER_CONFIG", "client-id": "LARDER_CLIENT_ID", "client-secret": "LARDER_CLIENT_SECRET",
+	"demo --listen": "LARDER_HTTP_LISTEN", "demo --sandbox-listen": "LARDER_SANDBOX_LISTEN", "sandbox --listen": "LARDER_SANDBOX_LISTEN",
+	"init --base-url": "LARDER_INIT_BASE_URL", "init --auth-url": "LARDER_INIT_AUTH_URL", "init --client-id": "LARDER_INIT_CLIENT_ID",
+	"init --client-secret": "LARDER_INIT_CLIENT_SECRET", "init --client-secret-file": "LARDER_INIT_CLIENT_SECRET_FILE",
+	"init --client-secret-env": "LARDER_INIT_CLIENT_SECRET_ENV", "init --redis": "LARDER_INIT_REDIS", "init --listen": "LARDER_INIT_LISTEN",
+}
+
+var neverFromEnvironment = []string{
+	"sync --all", "sync --force", "demo --exit", "check --online", "status --watch", "status --every",
+	"demo --restaurants", "demo --products", "demo --seed",
+	"sandbox --restaurants", "sandbox --products", "sandbox --seed", "sandbox --menu",
+	"init --restaurant", "init --offline", "init --overwrite", "init --yes",
+	"menu lint --restaurant", "menu show --restaurant", "menu diff --restaurant", "menu diff --from", "menu diff --to",
+	"menu rollback --hold",
+	"order validate --restaurant", "order place --restaurant", "order place --key",
+	"order list --connection", "order list --limit", "order list --state", "order show --connection",
+	"order resolve --note", "order resolve --operation", "order resolve --order-id", "order resolve --outcome",
+	"bench peers --dir", "bench peers --for", "bench peers --modes", "bench peers --only", "bench peers --out",
+	"bench peers --program", "bench peers --rounds", "bench peers --smoke",
+	"bench scale --changes", "bench scale --dir", "bench scale --limit", "bench scale --out", "bench scale --products",
+	"bench scale --rate", "bench scale --reads", "bench scale --replicas", "bench scale --restaurants",
+	"bench scale --schedule", "bench scale --settle", "bench scale --window",
+	"bench soak --dir", "bench soak --for", "bench soak --products", "bench soak --restaurants",
+}
+
+func TestOnlyFlagsOfConnectionAndOutputReadTheEnvironment(t *testing.T) {
 	t.Parallel()
-	n := 0
+	seen := map[string]bool{}
 	everyFlag(newRoot(&world{}), func(cmd *cobra.Command, f *pflag.Flag) {
-		names := f.Annotations[envAnnotation]
-		if len(names) != 1 || !strings.HasPrefix(names[0], "LARDER_") || !strings.Contains(f.Usage, names[0]) {
-			t.Errorf("%s --%s has the variables %v; its help: %s", cmd.CommandPath(), f.Name, names, f.Usage)
+		name := strings.TrimPrefix(cmd.CommandPath()+" --"+f.Name, "larder ")
+		seen[name] = true
+		want := readsEnvironment[name]
+		if want == "" {
+			want = readsEnvironment[f.Name]
 		}
-		// No variable of a flag may be taken for one of the configuration.
-		if cfg, err := configs.Load("", []string{names[0] + "=127.0.0.1:0"}); names[0] != "LARDER_HTTP_LISTEN" && (err != nil || len(cfg.Warnings()) > 0) {
-			t.Errorf("%s --%s: %s is read by the configuration too: %v", cmd.CommandPath(), f.Name, names[0], err)
+		switch got := strings.Join(f.Annotations[envAnnotation], " "); {
+		case slices.Contains(neverFromEnvironment, name):
+			if got != "" || strings.Contains(f.Usage, "LARDER_") {
+				t.Errorf("%s reads %q; its help: %s", name, got, f.Usage)
+			}
+			return
+		case want == "":
+			t.Errorf("%s is neither in readsEnvironment nor in neverFromEnvironment", name)
+			return
+		case got != want || !strings.HasSuffix(f.Usage, " ("+want+")"):
+			t.Errorf("%s reads %q, want %q; its help: %s", name, got, want, f.Usage)
 		}
-		n++
+		// The configuration must not read the same variable.
+		if cfg, err := configs.Load("", []string{want + "=127.0.0.1:0"}); want != "LARDER_HTTP_LISTEN" && (err != nil || len(cfg.Warnings()) > 0) {
+			t.Errorf("%s: the configuration reads %s too: %v", name, want, err)
+		}
 	})
-	if n < 20 {
-		t.Errorf("%d flags seen, expected more", n)
+	for _, name := range neverFromEnvironment {
+		if !seen[name] {
+			t.Errorf("there is no flag %s", name)
+		}
+	}
+}
+
+// A shell that still has such a variable must not force a sync, or start all.
+func TestSync_IgnoresTheEnvironment(t *testing.T) {
+	t.Parallel()
+	base, _, _ := runningDemo(t)
+	c := command{env: []string{"LARDER_FORCE=true", "LARDER_ALL=true", "LARDER_CLIENT_ID=ops", "LARDER_CLIENT_SECRET=ops-secret", "LARDER_URL=" + base}}
+	if got := c.run(t, "sync"); got.status != statusUsage || !strings.Contains(got.err, "--all") {
+		t.Errorf("sync with LARDER_ALL=true: %+v, want status 2", got)
+	}
+	// A forced sync publishes the same menu again, as version 2.
+	got := c.run(t, "sync", "--json", sandbox.BistroID)
+	runs := fromJSON[[]menusync.Run](t, got.out)
+	if got.status != statusDone || len(runs) != 1 || runs[0].Version != 1 {
+		t.Errorf("sync with LARDER_FORCE=true: %+v, want one run that leaves version 1", got)
 	}
 }
 

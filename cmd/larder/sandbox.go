@@ -65,9 +65,8 @@ id, "default" is the connection's own menu.`,
 	}
 	flags := cmd.Flags()
 	flags.String("listen", sandboxAddress, "where to listen; port 0 picks a free one")
-	setEnv(cmd, "listen", "LARDER_SANDBOX_LISTEN")
+	setEnv(flags, "listen", "LARDER_SANDBOX_LISTEN")
 	flags.StringArray("menu", nil, "a menu view to serve; may be given several times")
-	setEnv(cmd, "menu", "LARDER_SANDBOX_MENU")
 	addGenerate(cmd)
 	addJSON(cmd)
 	return cmd
@@ -77,11 +76,8 @@ id, "default" is the connection's own menu.`,
 func addGenerate(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.Int("restaurants", 0, "generate so many restaurants in place of the bistro")
-	setEnv(cmd, "restaurants", "LARDER_SANDBOX_RESTAURANTS")
 	flags.Int("products", 60, "dishes in each generated menu")
-	setEnv(cmd, "products", "LARDER_SANDBOX_PRODUCTS")
 	flags.Int64("seed", 1, "what the generated menus grow from: the same seed, the same menus")
-	setEnv(cmd, "seed", "LARDER_SANDBOX_SEED")
 }
 
 // maxRestaurants and maxProducts are what sandbox.Generate makes at most.

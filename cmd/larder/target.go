@@ -22,6 +22,9 @@ func addTarget(cmd *cobra.Command) {
 	cmd.Flags().String("url", "", "address of the running larder; default: what the configuration says, else "+defaultURL)
 	cmd.Flags().String("client-id", "", "whose token to ask for; default: the first client of the configuration that may")
 	cmd.Flags().String("client-secret", "", "the client's secret")
+	setEnv(cmd.Flags(), "url", "LARDER_URL")
+	setEnv(cmd.Flags(), "client-id", "LARDER_CLIENT_ID")
+	setEnv(cmd.Flags(), "client-secret", "LARDER_CLIENT_SECRET")
 	addConfig(cmd)
 }
 
