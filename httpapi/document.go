@@ -1,9 +1,6 @@
 package httpapi
 
 import (
-	"bytes"
-	"compress/gzip"
-	"io"
 	"net/http"
 
 	"github.com/gin-gonic/gin"
@@ -11,6 +8,7 @@ import (
 	"larder/cache"
 	"larder/httpapi/openapi"
 	"larder/httpapi/openapi/ui"
+	"larder/httpapi/web"
 )
 
 // docsPolicy lets the pages under /docs load what this origin serves and
@@ -32,10 +30,15 @@ func (s *Server) routeDocument(engine *gin.Engine) {
 // document answers with one form of the API document.
 func document(contentType string, body []byte) gin.HandlerFunc {
 	etag := `W/"` + bodyHash(body) + `"`
-	return func(c *gin.Context) { answerFixed(c, contentType, etag, body) }
+	return func(c *gin.Context) {
+		if !hasFixed(c, etag) {
+			write(c, http.StatusOK, contentType, body)
+		}
+	}
 }
 
-// docsPage answers with a file of the pages.
+// docsPage answers with a file of the pages. The ETag is compared first, and a
+// file that is embedded compressed is unpacked once (policy H7).
 func docsPage(c *gin.Context) {
 	file, known := ui.File(param(c, "file"))
 	if !known {
@@ -46,40 +49,37 @@ func docsPage(c *gin.Context) {
 	header.Set("Content-Security-Policy", docsPolicy)
 	header.Set("X-Content-Type-Options", "nosniff")
 	header.Set("Referrer-Policy", "no-referrer")
-	body := file.Body
 	if file.Gzipped {
 		header.Add("Vary", "Accept-Encoding")
+	}
+	if hasFixed(c, `W/"`+file.Hash+`"`) {
+		return
+	}
+	body := file.Body
+	if file.Gzipped {
 		if acceptedEncodings(oneHeader(c.Request.Header["Accept-Encoding"])).Has(cache.Gzip) {
 			header.Set("Content-Encoding", cache.Gzip.String())
 		} else {
 			var err error
-			if body, err = unpacked(body); err != nil {
+			if body, err = file.Plain(); err != nil {
 				fail(c, err)
 				return
 			}
 		}
 	}
-	answerFixed(c, file.Type, `W/"`+file.Hash+`"`, body)
+	write(c, http.StatusOK, file.Type, body)
 }
 
-// unpacked is the body for those who do not take gzip, which no browser is.
-func unpacked(packed []byte) ([]byte, error) {
-	reader, err := gzip.NewReader(bytes.NewReader(packed))
-	if err != nil {
-		return nil, err
-	}
-	return io.ReadAll(reader)
-}
-
-// answerFixed answers with what is the same as long as larder runs.
-func answerFixed(c *gin.Context, contentType, etag string, body []byte) {
+// hasFixed puts the headers of a body that is the same as long as larder runs.
+// It answers 304 and reports true if the client has the body.
+func hasFixed(c *gin.Context, etag string) bool {
 	header := c.Writer.Header()
 	header["Etag"] = []string{etag}
 	header.Set("Cache-Control", "no-cache")
-	if matches, asked := c.Request.Header["If-None-Match"]; asked && matchesTag(matches, etag) {
-		c.Writer.WriteHeader(http.StatusNotModified)
-		c.Writer.WriteHeaderNow()
-		return
+	if !web.MatchesETag(c.Request.Header["If-None-Match"], etag) {
+		return false
 	}
-	write(c, http.StatusOK, contentType, body)
+	c.Writer.WriteHeader(http.StatusNotModified)
+	c.Writer.WriteHeaderNow()
+	return true
 }

@@ -13,6 +13,7 @@ import (
 
 	"larder/cache"
 	"larder/httpapi/express"
+	"larder/httpapi/web"
 	"larder/internal/menu"
 )
 
@@ -87,7 +88,7 @@ func (l *lane) Answer(request *express.Request, answer *express.Answer) (ok bool
 	}
 	unchanged := unmodifiedSince(request.IfModifiedSince, found.modified)
 	if request.IfNoneMatch != "" {
-		unchanged = listsTag(request.IfNoneMatch, body.ETag)
+		unchanged = web.ListsETag(request.IfNoneMatch, body.ETag)
 	}
 	v := l.version(found.snapshot, found.modified, body, unchanged, known)
 	l.status, l.client, l.ready = v.status, read.who.Client, ready

@@ -9,6 +9,8 @@ import (
 	"strconv"
 
 	"github.com/gin-gonic/gin"
+
+	"larder/httpapi/web"
 )
 
 const (
@@ -105,7 +107,7 @@ func (s *Server) answerHashed(c *gin.Context, body []byte) {
 	etag := `W/"` + bodyHash(body) + `"`
 	header["Etag"] = []string{etag}
 	s.cacheHeader(c)
-	if matches, asked := c.Request.Header["If-None-Match"]; asked && matchesTag(matches, etag) {
+	if matches, asked := c.Request.Header["If-None-Match"]; asked && web.MatchesETag(matches, etag) {
 		c.Writer.WriteHeader(http.StatusNotModified)
 		c.Writer.WriteHeaderNow()
 		return

@@ -4,6 +4,8 @@ import (
 	"net/http"
 	"testing"
 	"time"
+
+	"larder/httpapi/web"
 )
 
 // What every hot read does before it is answered must not allocate.
@@ -13,7 +15,7 @@ func TestNegotiationAllocatesNothing(t *testing.T) { //nolint:paralleltest // it
 	for name, read := range map[string]func(){
 		"a browser's Accept-Encoding": func() { acceptedEncodings("gzip, deflate, br, zstd") },
 		"weights":                     func() { acceptedEncodings("GZIP;q=0.5 , br; q=0.8, *;q=0.1, identity;q=0") },
-		"a list of tags":              func() { listsTag(`"1-00000000", W/"2-00000000"`, `W/"2-00000000"`) },
+		"a list of tags":              func() { web.ListsETag(`"1-00000000", W/"2-00000000"`, `W/"2-00000000"`) },
 		"a time":                      func() { unmodifiedSince(since, modified) },
 	} {
 		if n := testing.AllocsPerRun(100, read); n != 0 {
@@ -36,6 +38,6 @@ func BenchmarkAcceptEncoding(b *testing.B) {
 func BenchmarkIfNoneMatch(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
-		listsTag(`W/"42-1a2b3c4d"`, `W/"42-1a2b3c4d"`)
+		web.ListsETag(`W/"42-1a2b3c4d"`, `W/"42-1a2b3c4d"`)
 	}
 }

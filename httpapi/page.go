@@ -2,7 +2,6 @@ package httpapi
 
 import (
 	"bytes"
-	"cmp"
 	"errors"
 	"html/template"
 	"net/http"
@@ -11,13 +10,13 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/gin-gonic/gin"
 
 	"larder/httpapi/web"
 	"larder/internal/menu"
 	"larder/ordering"
-	menusync "larder/sync"
 )
 
 // PageConfig is `http.page`: the menu page at /, made of larder's own
@@ -76,14 +75,15 @@ func (s *Server) routePage(engine *gin.Engine) error {
 	if err != nil {
 		return err
 	}
-	get(engine, "/", s.page(text))
+	get(engine, "/", s.page(&pageCache{text: text}))
 	return nil
 }
 
-// pageView is what the page at / is made of.
+// pageView is what the page at / is made of. Equal views are the same page.
 type pageView struct {
 	Lang, Dir, Currency, Payments string
-	Restaurant                    menu.RestaurantID // empty: there is none to show yet
+	Restaurant                    menu.RestaurantID // empty: there is none to show
+	Unknown                       bool              // the restaurant that was asked for does not exist
 	Name                          string
 	Menu                          string // where its menu stands
 	Orders, Several               bool
@@ -97,22 +97,70 @@ func (v pageView) Say(english, russian string) string {
 	return english
 }
 
+// maxPages bounds the pages in memory; with compressed forms about 4 KiB each.
+const maxPages = 1000
+
+// pageCache keeps every page that was made, by its view (policy H7). When it is
+// full it starts again: a page takes some 50 µs to make.
+type pageCache struct {
+	text *template.Template
+
+	mu    sync.Mutex
+	pages map[pageView]*web.Asset
+}
+
+// page returns the page of a view.
+func (p *pageCache) page(view pageView) (*web.Asset, error) {
+	p.mu.Lock()
+	kept := p.pages[view]
+	p.mu.Unlock()
+	if kept != nil {
+		return kept, nil
+	}
+	var out bytes.Buffer
+	if err := p.text.Execute(&out, view); err != nil {
+		return nil, err
+	}
+	made := web.NewPage(out.Bytes())
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.pages == nil || len(p.pages) >= maxPages {
+		p.pages = map[pageView]*web.Asset{}
+	}
+	p.pages[view] = made
+	return made, nil
+}
+
 // page answers GET /: a restaurant's menu and order form. ?restaurant= names
 // the restaurant, else it is the first by id; ?lang= the language, else it is
 // chosen by Accept-Language; ?dir=rtl shows how a menu looks that is read from
 // the right. The browser has the menu's address in the page's head, so that it
-// asks for it while it still reads the components.
-func (s *Server) page(text *template.Template) gin.HandlerFunc {
+// asks for it while it still reads the components. An unknown restaurant is
+// 404: a page for browsers, a problem document for others.
+func (s *Server) page(pages *pageCache) gin.HandlerFunc {
 	policy := web.Policy{Images: s.cfg.Page.ImageOrigins}
 	return func(c *gin.Context) {
-		var out bytes.Buffer
-		if err := text.Execute(&out, s.pageView(c)); err != nil {
+		view := s.pageView(c)
+		if view.Unknown {
+			c.Writer.Header().Add("Vary", "Accept")
+			if !strings.Contains(oneHeader(c.Request.Header["Accept"]), "text/html") {
+				fail(c, s.unknownRestaurant(caller{}))
+				return
+			}
+		}
+		asset, err := pages.page(view)
+		if err != nil {
 			fail(c, err)
 			return
 		}
 		policy.Set(c.Writer.Header())
 		inLanguage(c)
-		web.NewAsset("page.html", out.Bytes()).ServeHTTP(c.Writer, c.Request)
+		if view.Unknown {
+			c.Header("Cache-Control", "no-store")
+			write(c, http.StatusNotFound, contentHTML, asset.Body())
+			return
+		}
+		asset.ServeHTTP(c.Writer, c.Request)
 	}
 }
 
@@ -127,11 +175,19 @@ func (s *Server) pageView(c *gin.Context) pageView {
 	if c.Query("dir") == "rtl" {
 		view.Dir = "rtl"
 	}
-	all := s.runner.Restaurants()
+	all := s.directory().all
 	view.Several = len(all) > 1
-	view.Name = view.Say("There is no restaurant to show yet.", "Пока нет ни одного ресторана.")
-	if view.Restaurant = menu.RestaurantID(c.Query("restaurant")); view.Restaurant == "" && len(all) > 0 {
-		view.Restaurant = slices.MinFunc(all, func(a, b menusync.Restaurant) int { return cmp.Compare(a.ID, b.ID) }).ID
+	asked := menu.RestaurantID(c.Query("restaurant"))
+	switch _, known := s.runner.Known(asked); {
+	case known:
+		view.Restaurant = asked
+	case asked != "":
+		view.Unknown, view.Orders = true, false
+		view.Name = view.Say("There is no such restaurant.", "Такого ресторана нет.")
+	case len(all) > 0:
+		view.Restaurant = all[0].ID
+	default:
+		view.Name = view.Say("There is no restaurant to show yet.", "Пока нет ни одного ресторана.")
 	}
 	if view.Restaurant != "" {
 		if view.Name = view.Say("Menu", "Меню"); s.nameOf(view.Restaurant) != nil {

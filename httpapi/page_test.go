@@ -50,10 +50,10 @@ func TestPage(t *testing.T) {
 		t.Errorf("Vary is %q", page.header.Values("Vary"))
 	}
 	for query, want := range map[string]string{
-		"?lang=ru": `<html lang="ru" dir="ltr">`,
-		"?lang=xx": `<html lang="en" dir="ltr">`,
-		"?dir=rtl": `<html lang="en" dir="rtl">`,
-		"?restaurant=%22%3E%3Cscript%3Ealert(1)%3C/script%3E": `restaurant="&#34;&gt;&lt;script&gt;alert(1)&lt;/script&gt;"`,
+		"?lang=ru":            `<html lang="ru" dir="ltr">`,
+		"?lang=xx":            `<html lang="en" dir="ltr">`,
+		"?dir=rtl":            `<html lang="en" dir="rtl">`,
+		"?restaurant=north-1": `<larder-menu restaurant="north-1" lang="en"`,
 	} {
 		if text := string(k.get("/"+query).is(t, http.StatusOK).body); !strings.Contains(text, want) || strings.Contains(text, "alert(1)</script>\"") {
 			t.Errorf("/%s has no %s:\n%s", query, want, text)
@@ -62,6 +62,16 @@ func TestPage(t *testing.T) {
 	if text := string(k.get("/", "Accept-Language", "ru-KZ, en;q=0.5").is(t, http.StatusOK).body); !strings.Contains(text, `lang="ru"`) || !strings.Contains(text, "К заказу") {
 		t.Errorf("who asks for Russian gets\n%s", text)
 	}
+
+	const unknown = "/?restaurant=%22%3E%3Cscript%3Ealert(1)%3C/script%3E"
+	missing := k.get(unknown, "Accept", "text/html, */*;q=0.8").is(t, http.StatusNotFound)
+	if text := string(missing.body); !strings.Contains(text, "<h1>There is no such restaurant.</h1>") || strings.Contains(text, "alert(1)") || strings.Contains(text, "<larder-") {
+		t.Errorf("the page of an unknown restaurant:\n%s", text)
+	}
+	if missing.header.Get("Content-Security-Policy") != policy || missing.header.Get("Cache-Control") != "no-store" {
+		t.Errorf("the headers of the page of an unknown restaurant: %v", missing.header)
+	}
+	k.get(unknown, "Accept", "application/json").refused(t, http.StatusNotFound, "restaurant_not_found")
 
 	module := k.get("/web/larder.js", "Origin", "https://shop.example").is(t, http.StatusOK)
 	if module.header.Get("Access-Control-Allow-Origin") != "*" || module.header.Get("Content-Type") != "text/javascript; charset=utf-8" {

@@ -76,6 +76,7 @@ type problemBody struct {
 const (
 	contentJSON    = "application/json; charset=utf-8"
 	contentProblem = "application/problem+json; charset=utf-8"
+	contentHTML    = "text/html; charset=utf-8"
 
 	retryCatalogue = 5 * time.Second  // until a first menu may be there
 	retryStorage   = 2 * time.Second  // until Redis may be back

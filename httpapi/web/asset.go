@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/andybalholm/brotli"
+	fastgzip "github.com/klauspost/compress/gzip"
 )
 
 // How long an asset may be kept. One that is asked for by its version stays
@@ -31,18 +32,32 @@ type Asset struct {
 	body    []byte
 	version string
 	gzip    func() []byte
-	brotli  func() []byte
+	brotli  func() []byte // nil: not offered
 }
 
 // NewAsset makes an asset of a body that never changes. Its type follows the
 // name's ending.
 func NewAsset(name string, body []byte) *Asset {
-	sum := sha256.Sum256(body)
 	return &Asset{
-		kind: kindOf(name), body: body, version: hex.EncodeToString(sum[:6]),
+		kind: kindOf(name), body: body, version: versionOf(body),
 		gzip:   sync.OnceValue(func() []byte { return gzipped(body) }),
 		brotli: sync.OnceValue(func() []byte { return brotlied(body) }),
 	}
+}
+
+// NewPage makes an asset of an HTML page that was made for one request. It is
+// offered in gzip at the fastest level only: brotli takes 9 ms and megabytes of
+// memory, which anyone could ask for (policy H7).
+func NewPage(body []byte) *Asset {
+	return &Asset{
+		kind: kindOf(".html"), body: body, version: versionOf(body),
+		gzip: sync.OnceValue(func() []byte { return quickGzip(body) }),
+	}
+}
+
+func versionOf(body []byte) string {
+	sum := sha256.Sum256(body)
+	return hex.EncodeToString(sum[:6])
 }
 
 // kindOf is the Content-Type of a file. The system's own table, which mime asks
@@ -77,6 +92,14 @@ func gzipped(body []byte) []byte {
 	return out.Bytes()
 }
 
+func quickGzip(body []byte) []byte {
+	var out bytes.Buffer
+	writer, _ := fastgzip.NewWriterLevel(&out, fastgzip.StatelessCompression) // the level is a valid one
+	_, _ = writer.Write(body)                                                 // a buffer takes everything
+	_ = writer.Close()
+	return out.Bytes()
+}
+
 func brotlied(body []byte) []byte {
 	var out bytes.Buffer
 	writer := brotli.NewWriterLevel(&out, 9) // 11 takes seconds for a megabyte, and saves little
@@ -96,16 +119,21 @@ func (a *Asset) Version() string { return a.version }
 // under ?v= and its version.
 func (a *Asset) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	header := w.Header()
-	header.Set("Content-Type", a.kind)
-	header.Set("ETag", `W/"`+a.version+`"`)
+	etag := `W/"` + a.version + `"`
+	header.Set("ETag", etag)
 	header.Add("Vary", "Accept-Encoding")
 	header.Set("X-Content-Type-Options", "nosniff")
 	if header.Get("Cache-Control") == "" {
 		header.Set("Cache-Control", a.keep(r))
 	}
+	if MatchesETag(r.Header["If-None-Match"], etag) { // before any encoding (policy H7)
+		w.WriteHeader(http.StatusNotModified)
+		return
+	}
+	header.Set("Content-Type", a.kind)
 	body := a.body
 	switch accepts := strings.Join(r.Header.Values("Accept-Encoding"), ","); {
-	case takes(accepts, "br"):
+	case a.brotli != nil && takes(accepts, "br"):
 		body = a.brotli()
 		header.Set("Content-Encoding", "br")
 	case takes(accepts, "gzip"):

@@ -8,10 +8,14 @@
 package ui
 
 import (
+	"bytes"
+	"compress/gzip"
 	"crypto/sha256"
 	"embed"
 	"encoding/hex"
+	"io"
 	"strings"
+	"sync"
 )
 
 //go:embed index.html start.js readable.js readable.css swagger-ui.css.gz swagger-ui-bundle.js.gz
@@ -23,6 +27,8 @@ type Asset struct {
 	Hash    string // 8 hex digits of the body's
 	Body    []byte
 	Gzipped bool // Body is packed
+	// Plain returns the body without compression. It is unpacked once and kept.
+	Plain func() ([]byte, error)
 }
 
 // File gives the file of a name below the page's address; the page itself has
@@ -48,5 +54,20 @@ func asset(name, contentType string) Asset {
 		panic(err) // embedded above
 	}
 	sum := sha256.Sum256(body)
-	return Asset{Type: contentType, Hash: hex.EncodeToString(sum[:4]), Body: body, Gzipped: strings.HasSuffix(name, ".gz")}
+	a := Asset{
+		Type: contentType, Hash: hex.EncodeToString(sum[:4]), Body: body, Gzipped: strings.HasSuffix(name, ".gz"),
+		Plain: func() ([]byte, error) { return body, nil },
+	}
+	if a.Gzipped {
+		a.Plain = sync.OnceValues(func() ([]byte, error) { return unpack(body) })
+	}
+	return a
+}
+
+func unpack(packed []byte) ([]byte, error) {
+	reader, err := gzip.NewReader(bytes.NewReader(packed))
+	if err != nil {
+		return nil, err
+	}
+	return io.ReadAll(reader)
 }
