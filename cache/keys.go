@@ -256,3 +256,7 @@ func (k Keys) OpsAudit() string { return k.name(format, "ops-audit") }
 
 // SigningKey holds the key that signs bearer tokens (policy H2).
 func (k Keys) SigningKey() string { return k.name(format, "signing-key") }
+
+// ReplacedSigningKeys is a sorted set: earlier signing keys by the time until
+// which their tokens are accepted, in milliseconds since the epoch. It expires.
+func (k Keys) ReplacedSigningKeys() string { return k.name(format, "signing-keys-replaced") }

@@ -102,7 +102,7 @@ func (s *Server) Run(ctx context.Context) error {
 	}
 	s.log.WithFields(logrus.Fields{"event": "http.listening", "addr": s.Addr(), "opsAddr": s.OpsAddr()}).Info("listening")
 	group.Go(func() error {
-		s.auth.keys.seek(running)
+		s.auth.keys.run(running)
 		return nil
 	})
 	group.Go(func() error {

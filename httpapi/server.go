@@ -204,7 +204,9 @@ func (s *Server) signingKeys() *signingKeys {
 		keys.set(newSigningKey([]byte(s.authCfg.SigningKey)))
 		return keys
 	}
-	keys.redis, keys.name = s.redis.Client(), s.redis.Keys().SigningKey()
+	names := s.redis.Keys()
+	keys.redis, keys.name, keys.replacedName = s.redis.Client(), names.SigningKey(), names.ReplacedSigningKeys()
+	keys.lifetime = max(s.authCfg.TokenLifetime, s.authCfg.SessionLifetime)
 	return keys
 }
 

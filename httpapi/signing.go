@@ -1,7 +1,6 @@
 package httpapi
 
 import (
-	"bytes"
 	"context"
 	cryptorand "crypto/rand"
 	"crypto/sha256"
@@ -9,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -20,10 +20,11 @@ import (
 
 const (
 	signingKeyBytes = 32
-	rereadEvery     = 10 * time.Second // how often a foreign kid may make larder ask Redis
-	retryKeyAfter   = time.Second      // how long a failed read is answered without asking again
-	seekKeyAtMost   = 5 * time.Second  // the longest pause of seek
-	keyTimeout      = 2 * time.Second  // of one read
+	maxReplaced     = 16              // replaced keys that are kept
+	rereadEvery     = time.Second     // between two reads; an instance takes about as long to start
+	retryKeyAfter   = time.Second     // how long a read is not repeated for a request
+	maxRereadPause  = 5 * time.Second // between two reads that fail
+	keyTimeout      = 2 * time.Second // of one read
 )
 
 // signingKey is the HS256 key of the tokens. Its id is derived from it, so that
@@ -38,43 +39,61 @@ func newSigningKey(secret []byte) *signingKey {
 	return &signingKey{id: hex.EncodeToString(sum[:4]), secret: secret}
 }
 
-// signingKeys gives the key that signs tokens: the configured one, else one
-// made once and kept in Redis for every larder that shares it (policy H2).
-// Redis is asked from the start of a Server's Run until it answers, and not
-// waited for, so that larder starts without; in a Server that does not run, when
-// the first token is asked for. From then on the key is in memory: the tokens of
-// every larder are good while Redis is away.
+// signingKeys holds the key that signs tokens: the configured one, else one
+// that the instances share in Redis (policy H2), made by the first that asks.
+// Run reads it from the start until it ends; in a Server that does not run it is
+// read when the first token is asked for. From then on it is in memory: all
+// tokens are accepted while Redis is away.
+//
+// A Redis that lost its data gets the key back. Where another instance has made
+// a new one by then, that one signs from now on, and the old one is stored
+// beside it until the last token that it signed has expired.
 type signingKeys struct {
-	redis redis.UniversalClient // nil where the key is configured
-	name  string
-	clock func() time.Time
+	redis        redis.UniversalClient // nil where the key is configured
+	name         string
+	replacedName string
+	lifetime     time.Duration // of the tokens and sessions that a key signs
+	clock        func() time.Time
 
-	signing atomic.Pointer[signingKey] // key, for whoever cannot wait for Redis
+	signing atomic.Pointer[signingKey] // key, for callers that cannot wait for Redis
 
-	mu     sync.Mutex
-	key    *signingKey
-	readAt time.Time
-	failed error // of the last read
+	reading  sync.Mutex // one read at a time
+	mu       sync.Mutex
+	key      *signingKey
+	replaced []replacedKey // at most maxReplaced, the newest first
+	readAt   time.Time
+	failed   error // of the last read
+}
+
+// replacedKey no longer signs. Its tokens are good until the time given.
+type replacedKey struct {
+	*signingKey
+	until time.Time
 }
 
 // current is the key to sign with.
 func (k *signingKeys) current(ctx context.Context) (*signingKey, error) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	if k.key != nil {
-		return k.key, nil
+	if key := k.signing.Load(); key != nil {
+		return key, nil
 	}
-	return k.read(ctx)
+	return k.read(ctx, retryKeyAfter)
 }
 
-// seek reads the key until it is known or ctx ends.
-func (k *signingKeys) seek(ctx context.Context) {
-	for pause := retryKeyAfter; ; pause = min(2*pause, seekKeyAtMost) {
-		if _, err := k.current(ctx); err == nil {
-			return
+// run reads the keys until ctx ends, so that a Redis that lost them gets them
+// back and all instances agree.
+func (k *signingKeys) run(ctx context.Context) {
+	if k.redis == nil {
+		return
+	}
+	pause := rereadEvery
+	for {
+		if _, err := k.read(ctx, 0); err == nil {
+			pause = rereadEvery
+		} else {
+			pause = min(2*pause, maxRereadPause)
 		}
-		// A part of the pause is left to chance: the larders of a Redis that
-		// comes back do not all ask at once.
+		// A part of the pause is random: the instances of a Redis that comes
+		// back do not all ask at once.
 		timer := time.NewTimer(pause + rand.N(pause/2)) //nolint:gosec // no secret
 		select {
 		case <-ctx.Done():
@@ -86,20 +105,31 @@ func (k *signingKeys) seek(ctx context.Context) {
 }
 
 // byID is the key with that id, or nil when there is none: the token is then
-// not ours. An id that is not the known key's may be that of a key which
-// another larder has put into Redis since, so Redis is asked again, not often.
+// not ours. An unknown id may be that of a key which another instance has put
+// into Redis since, so Redis is asked again, not often.
 func (k *signingKeys) byID(ctx context.Context, id string) (*signingKey, error) {
+	if key := k.known(id); key != nil || k.redis == nil {
+		return key, nil
+	}
+	if _, err := k.read(ctx, retryKeyAfter); err != nil && k.signing.Load() == nil {
+		return nil, err
+	}
+	return k.known(id), nil
+}
+
+// known is the key in memory with that id, nil when there is none.
+func (k *signingKeys) known(id string) *signingKey {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if k.key == nil || (k.key.id != id && k.redis != nil && k.clock().Sub(k.readAt) >= rereadEvery) {
-		if _, err := k.read(ctx); err != nil && k.key == nil {
-			return nil, err
+	if k.key != nil && k.key.id == id {
+		return k.key
+	}
+	for _, old := range k.replaced {
+		if old.id == id && k.clock().Before(old.until) {
+			return old.signingKey
 		}
 	}
-	if k.key != nil && k.key.id == id {
-		return k.key, nil
-	}
-	return nil, nil //nolint:nilnil // no such key is an answer here, not a fault
+	return nil
 }
 
 // set puts a key in force. The caller holds the lock, or nobody else knows k.
@@ -108,42 +138,107 @@ func (k *signingKeys) set(key *signingKey) {
 	k.signing.Store(key)
 }
 
-// read takes the key from Redis and, where Redis has none, gives it ours or a
-// new one. The caller holds the lock.
-func (k *signingKeys) read(ctx context.Context) (*signingKey, error) {
-	if k.failed != nil && k.clock().Sub(k.readAt) < retryKeyAfter {
-		return nil, k.failed
+// read takes the keys from Redis and gives it those that it lost. It does
+// nothing when the last read is more recent than the time given.
+func (k *signingKeys) read(ctx context.Context, recent time.Duration) (*signingKey, error) {
+	k.reading.Lock()
+	defer k.reading.Unlock()
+	k.mu.Lock()
+	key, replaced, failed, age := k.key, k.replaced, k.failed, k.clock().Sub(k.readAt)
+	k.mu.Unlock()
+	if age >= 0 && age < recent {
+		return key, failed
 	}
 	// Of nobody's request: the answer, or the failure, is for all who ask.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), keyTimeout)
 	defer cancel()
-	key, err := k.exchange(ctx)
+	stored, old, err := k.exchange(ctx, key, replaced)
+	k.mu.Lock()
+	defer k.mu.Unlock()
 	k.readAt, k.failed = k.clock(), err
 	if err != nil {
 		return nil, err
 	}
-	if k.key == nil || !bytes.Equal(k.key.secret, key.secret) {
-		k.set(key)
+	k.replaced = old
+	if k.key == nil || k.key.id != stored.id {
+		k.set(stored)
 	}
 	return k.key, nil
 }
 
-// exchange is one conversation with Redis.
-func (k *signingKeys) exchange(ctx context.Context) (*signingKey, error) {
-	offer := make([]byte, signingKeyBytes)
-	if k.key != nil {
-		offer = k.key.secret // Redis has lost it: tokens that are out stay good
-	} else if _, err := cryptorand.Read(offer); err != nil {
-		return nil, fmt.Errorf("httpapi: make a signing key: %w", err)
+// exchange reads the keys of Redis and stores there those in memory that are
+// missing: key where Redis has none, else key and replaced beside the one that
+// Redis has.
+func (k *signingKeys) exchange(ctx context.Context, key *signingKey, replaced []replacedKey) (*signingKey, []replacedKey, error) {
+	stored, err := k.exchangeCurrent(ctx, key)
+	if err != nil {
+		return nil, nil, fmt.Errorf("httpapi: signing key: %w: %w", cache.ErrUnavailable, err)
 	}
+	if key != nil && key.id != stored.id {
+		replaced = append([]replacedKey{{key, k.clock().Add(k.lifetime)}}, replaced...)
+	}
+	replaced, err = k.exchangeReplaced(ctx, stored, replaced)
+	if err != nil {
+		return nil, nil, fmt.Errorf("httpapi: replaced signing keys: %w: %w", cache.ErrUnavailable, err)
+	}
+	return stored, replaced, nil
+}
+
+func (k *signingKeys) exchangeCurrent(ctx context.Context, key *signingKey) (*signingKey, error) {
 	secret, err := k.redis.Get(ctx, k.name).Bytes()
 	if errors.Is(err, redis.Nil) {
+		offer := make([]byte, signingKeyBytes)
+		_, _ = cryptorand.Read(offer) // never fails (crypto/rand)
+		if key != nil {
+			offer = key.secret
+		}
 		if err = k.redis.SetNX(ctx, k.name, offer, 0).Err(); err == nil {
 			secret, err = k.redis.Get(ctx, k.name).Bytes()
 		}
 	}
 	if err != nil {
-		return nil, fmt.Errorf("httpapi: signing key: %w: %w", cache.ErrUnavailable, err)
+		return nil, err
 	}
 	return newSigningKey(secret), nil
+}
+
+// exchangeReplaced returns the replaced keys of memory and of Redis that are
+// still needed, and stores those that Redis does not have.
+func (k *signingKeys) exchangeReplaced(ctx context.Context, current *signingKey, known []replacedKey) ([]replacedKey, error) {
+	now := k.clock()
+	stored, err := k.redis.ZRevRangeWithScores(ctx, k.replacedName, 0, maxReplaced-1).Result()
+	if err != nil {
+		return nil, err
+	}
+	var all []replacedKey
+	add := func(key replacedKey) bool {
+		if !key.until.After(now) || key.id == current.id ||
+			slices.ContainsFunc(all, func(other replacedKey) bool { return other.id == key.id }) {
+			return false
+		}
+		all = append(all, key)
+		return true
+	}
+	for _, member := range stored {
+		secret, _ := member.Member.(string)
+		add(replacedKey{newSigningKey([]byte(secret)), time.UnixMilli(int64(member.Score))})
+	}
+	var missing []redis.Z
+	for _, key := range known {
+		if add(key) {
+			missing = append(missing, redis.Z{Score: float64(key.until.UnixMilli()), Member: key.secret})
+		}
+	}
+	slices.SortStableFunc(all, func(a, b replacedKey) int { return b.until.Compare(a.until) })
+	all = all[:min(len(all), maxReplaced)]
+	if len(missing) == 0 {
+		return all, nil
+	}
+	_, err = k.redis.TxPipelined(ctx, func(pipe redis.Pipeliner) error {
+		pipe.ZAdd(ctx, k.replacedName, missing...)
+		pipe.ZRemRangeByRank(ctx, k.replacedName, 0, -maxReplaced-1)
+		pipe.PExpire(ctx, k.replacedName, k.lifetime)
+		return nil
+	})
+	return all, err
 }
