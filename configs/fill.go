@@ -23,17 +23,22 @@ type loader struct {
 	problems Errors
 	warnings []string
 
+	allowUnknown bool // unknown keys are warnings
+
 	unreadable bool            // the file is no YAML: nothing is known of its values
 	unread     map[string]bool // paths whose values could not be read, and stand at their defaults
 	judging    bool            // reading is over; faults of what was not read are no news
 }
 
-func newLoader(path string) *loader {
+func newLoader(path string, options ...Option) *loader {
 	l := &loader{file: path, origins: origins{}, anchors: map[string]ast.Node{}, secrets: map[string]*secret{}, unread: map[string]bool{}}
 	if path != "" {
 		l.folder = filepath.Dir(path)
 	}
 	l.origins[""] = origin{file: l.file}
+	for _, option := range options {
+		option(l)
+	}
 	return l
 }
 
@@ -117,7 +122,8 @@ func (l *loader) fill(path string, node ast.Node, v reflect.Value) {
 	}
 	switch {
 	case isCustom(v.Type()):
-		if err := reworded(yaml.NodeToValue(node, v.Addr().Interface(), yaml.Strict())); err != nil {
+		l.checkKeys(path, node, v)
+		if err := reworded(yaml.NodeToValue(node, v.Addr().Interface())); err != nil {
 			l.problem(l.at(first(node)), path, "%v", err)
 		}
 	case v.Kind() == reflect.Pointer:
@@ -165,7 +171,7 @@ func (l *loader) fillStruct(path string, node ast.Node, v reflect.Value) {
 		key := e.Key.GetToken()
 		f, isFile, ok := named(fields, key.Value)
 		if !ok {
-			l.unknown(path, key, fields)
+			l.unknown(path, e, fields)
 			continue
 		}
 		where := join(path, f.name)
@@ -182,7 +188,22 @@ func (l *loader) fillStruct(path string, node ast.Node, v reflect.Value) {
 	}
 }
 
-func (l *loader) unknown(path string, key *token.Token, fields []field) {
+// checkKeys reports the unknown keys of a section whose type reads YAML itself.
+func (l *loader) checkKeys(path string, node ast.Node, v reflect.Value) {
+	entries, ok := l.entries(node)
+	if !ok || v.Kind() != reflect.Struct {
+		return
+	}
+	fields := fieldsOf(v.Type())
+	for _, e := range entries {
+		if _, _, ok := named(fields, e.Key.GetToken().Value); !ok {
+			l.unknown(path, e, fields)
+		}
+	}
+}
+
+// unknown reports a key that the section does not have.
+func (l *loader) unknown(path string, entry *ast.MappingValueNode, fields []field) {
 	names := make([]string, 0, len(fields))
 	for _, f := range fields {
 		names = append(names, f.name)
@@ -194,12 +215,21 @@ func (l *loader) unknown(path string, key *token.Token, fields []field) {
 	if path != "" {
 		section = path
 	}
-	if guess := Nearest(key.Value, names); guess != "" {
+	key := entry.Key.GetToken()
+	guess := Nearest(key.Value, names)
+	underAuth := path == "auth" || strings.HasPrefix(path, "auth.") || strings.HasPrefix(path, "auth[")
+	switch {
+	case l.allowUnknown && !underAuth && !isTypo(key.Value, guess):
+		l.warnings = append(l.warnings, fmt.Sprintf("%s: unknown key %q in %s is ignored", l.at(key), key.Value, section))
+		for _, node := range ast.Filter(ast.AnchorType, entry.Value) {
+			l.resolve(node) // other sections may refer to it
+		}
+	case guess != "":
 		l.unread[join(path, strings.TrimSuffix(guess, fileSuffix))] = true // most likely it was meant
 		l.problem(l.at(key), "", "unknown key %q in %s: did you mean %q?", key.Value, section, guess)
-		return
+	default:
+		l.problem(l.at(key), "", "unknown key %q in %s: the keys are %s", key.Value, section, strings.Join(names, ", "))
 	}
-	l.problem(l.at(key), "", "unknown key %q in %s: the keys are %s", key.Value, section, strings.Join(names, ", "))
 }
 
 func (l *loader) fillSlice(path string, node ast.Node, v reflect.Value) {

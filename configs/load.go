@@ -19,13 +19,22 @@ import (
 // path reads no file, only defaults and environment.
 //
 // The error is Errors: everything that is wrong, not only the first.
-func Load(path string, env []string) (*Config, error) {
+func Load(path string, env []string, options ...Option) (*Config, error) {
 	data, err := readFile(path)
 	if err != nil {
 		return nil, err
 	}
-	return Parse(path, data, env)
+	return Parse(path, data, env, options...)
 }
+
+// Option changes how a configuration is read.
+type Option func(*loader)
+
+// AllowUnknownKeys makes each key of the file that this version does not know a
+// warning instead of an error, so that an older larder starts with the
+// configuration of a newer one. A likely misspelling of a known key, and every
+// unknown key under auth, remain errors.
+func AllowUnknownKeys(l *loader) { l.allowUnknown = true }
 
 // readFile gives the file's text, none for an empty path. The error is Errors.
 func readFile(path string) ([]byte, error) {
@@ -54,8 +63,8 @@ func noText(r rune) bool {
 
 // Parse is Load for YAML text that is already in memory. The name stands in
 // the positions of problems, and names of secret files are relative to its folder.
-func Parse(name string, data []byte, env []string) (*Config, error) {
-	l := newLoader(name)
+func Parse(name string, data []byte, env []string, options ...Option) (*Config, error) {
+	l := newLoader(name, options...)
 	cfg := l.parse(data, env)
 	if len(l.problems) > 0 {
 		return nil, l.sorted()

@@ -13,17 +13,17 @@ import (
 //
 // The error is Errors, as of Load: then nothing of it may be used. A restaurant
 // of a connection that c does not have is a fault too.
-func (c *Config) Reload(path string, env []string) (next *Config, restart []string, err error) {
+func (c *Config) Reload(path string, env []string, options ...Option) (next *Config, restart []string, err error) {
 	data, err := readFile(path)
 	if err != nil {
 		return nil, nil, err
 	}
-	return c.ReloadText(path, data, env)
+	return c.ReloadText(path, data, env, options...)
 }
 
 // ReloadText is Reload for YAML text that is already in memory.
-func (c *Config) ReloadText(name string, data []byte, env []string) (next *Config, restart []string, err error) {
-	l := newLoader(name)
+func (c *Config) ReloadText(name string, data []byte, env []string, options ...Option) (next *Config, restart []string, err error) {
+	l := newLoader(name, options...)
 	given := l.parse(data, env)
 	if len(l.problems) == 0 {
 		next = c.with(given)

@@ -14,6 +14,13 @@ func Nearest(name string, known []string) string {
 	return best
 }
 
+// isTypo reports whether name is so close to known that it must be a misspelling
+// of it: the same but for case, or at most one letter in three and two in all
+// wrong. It is stricter than Nearest, since a new key often resembles an old one.
+func isTypo(name, known string) bool {
+	return known != "" && distance(strings.ToLower(name), strings.ToLower(known)) <= min(len(name)/3, 2)
+}
+
 // distance is the number of letters to insert, delete, replace or swap with
 // their neighbour that make a into b.
 func distance(a, b string) int {

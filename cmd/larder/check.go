@@ -44,7 +44,9 @@ func checkCommand(w *world) *cobra.Command {
 column. With --online also ask Redis, whether it takes what larder writes and can be
 trusted with orders where someone may place them, and each connection for a token and a menu; where the
 configured token request does not work, the others are tried and the one that
-would work is named.`,
+would work is named.
+
+With --allow-unknown-keys it says what larder serve would do with that flag.`,
 		Args: takes(0, 0),
 		RunE: action(func(cmd *cobra.Command, _ []string) error {
 			cfg, err := loadService(cmd, w)
@@ -64,6 +66,7 @@ would work is named.`,
 	}
 	cmd.Flags().Bool("online", false, "also try Redis and the ordering services")
 	addConfig(cmd)
+	addUnknownKeys(cmd)
 	addJSON(cmd)
 	return cmd
 }

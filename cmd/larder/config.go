@@ -1,6 +1,8 @@
 package main
 
 import (
+	"fmt"
+
 	"github.com/spf13/cobra"
 
 	"larder/configs"
@@ -12,6 +14,23 @@ func addConfig(cmd *cobra.Command) {
 	setEnv(cmd.Flags(), "config", "LARDER_CONFIG")
 }
 
+// addUnknownKeys gives a command the --allow-unknown-keys flag.
+func addUnknownKeys(cmd *cobra.Command) {
+	cmd.Flags().Bool("allow-unknown-keys", false,
+		"warn of keys that this version does not know, instead of refusing the configuration; to go back from a newer version")
+}
+
+// readOptions are those of the configuration's reader. Commands that talk to a
+// running larder need its address and a client alone, and tolerate the keys of
+// a newer one.
+func readOptions(cmd *cobra.Command) []configs.Option {
+	allowed, _ := cmd.Flags().GetBool("allow-unknown-keys")
+	if allowed || cmd.Flags().Lookup("url") != nil {
+		return []configs.Option{configs.AllowUnknownKeys}
+	}
+	return nil
+}
+
 // loadConfig reads the configuration that --config names. Without the flag
 // it is made of defaults and environment alone.
 func loadConfig(cmd *cobra.Command, w *world) (*configs.Config, error) {
@@ -19,7 +38,7 @@ func loadConfig(cmd *cobra.Command, w *world) (*configs.Config, error) {
 	if err != nil {
 		return nil, err
 	}
-	return configs.Load(path, w.env)
+	return configs.Load(path, w.env, readOptions(cmd)...)
 }
 
 // loadService is loadConfig for commands that need something to work on: a
@@ -46,6 +65,9 @@ func configCommand(w *world) *cobra.Command {
 			if err != nil {
 				return err
 			}
+			for _, warning := range cfg.Warnings() {
+				fmt.Fprintf(w.err, "warning: %s\n", warning)
+			}
 			if asJSON(cmd) {
 				text, err := cfg.JSON()
 				if err != nil {
@@ -71,6 +93,7 @@ func configCommand(w *world) *cobra.Command {
 		}),
 	}
 	addConfig(show)
+	addUnknownKeys(show)
 	addJSON(show)
 	cmd.AddCommand(show, sample)
 	return cmd

@@ -109,7 +109,8 @@ var readsEnvironment = map[string]string{
 }
 
 var neverFromEnvironment = []string{
-	"sync --all", "sync --force", "demo --exit", "check --online", "status --watch", "status --every",
+	"sync --all", "sync --force", "demo --exit", "serve --allow-unknown-keys", "check --allow-unknown-keys", "config print --allow-unknown-keys",
+	"check --online", "status --watch", "status --every",
 	"demo --restaurants", "demo --products", "demo --seed",
 	"sandbox --restaurants", "sandbox --products", "sandbox --seed", "sandbox --menu",
 	"init --restaurant", "init --offline", "init --overwrite", "init --yes",

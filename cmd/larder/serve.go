@@ -22,7 +22,11 @@ it while larder serves; what changed elsewhere takes a restart, and the log says
 anywhere in it nothing changes, and the log names every fault.
 
 It starts even when Redis or the ordering service cannot be reached: /readyz
-says so, and it recovers by itself.`,
+says so, and it recovers by itself.
+
+With --allow-unknown-keys a key that this version does not know is a warning, so
+that an older larder starts with the configuration of a newer one. A likely
+misspelling of a known key, and any unknown key under auth, are errors as before.`,
 		Args: takes(0, 0),
 		RunE: action(func(cmd *cobra.Command, _ []string) error {
 			log, err := logger(cmd, w)
@@ -35,7 +39,7 @@ says so, and it recovers by itself.`,
 			}
 			path, _ := cmd.Flags().GetString("config")
 			reloads := &reloader{log: log, read: func(running *configs.Config) (*configs.Config, []string, error) {
-				return running.Reload(path, w.env)
+				return running.Reload(path, w.env, readOptions(cmd)...)
 			}}
 			systemd, err := newManager(w.env, log)
 			if err != nil {
@@ -53,6 +57,7 @@ says so, and it recovers by itself.`,
 		}),
 	}
 	addConfig(cmd)
+	addUnknownKeys(cmd)
 	return cmd
 }
 

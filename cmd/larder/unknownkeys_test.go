@@ -1,0 +1,49 @@
+package main
+
+import (
+	"strings"
+	"syscall"
+	"testing"
+
+	"larder/internal/sandbox"
+)
+
+// A larder of an older version starts and reloads with the configuration of a
+// newer one, and the commands that talk to it work with that file too.
+func TestServe_AllowUnknownKeys(t *testing.T) {
+	t.Parallel()
+	generate := sandbox.Generate{Restaurants: 1, Products: 3}
+	file := newScaled(t, newKitchenOf(t, generate))
+	restaurant := `  - {id: "` + generate.RestaurantID(0) + `"}`
+	file.head = "telepathy: {range: 10}\n" + file.head
+	file.write(t, restaurant)
+	warning := file.path + `:1:1: unknown key "telepathy" in the configuration is ignored`
+
+	refused := larder(t, "serve", "--config", file.path)
+	if refused.status != statusFailed || !strings.Contains(refused.err, `unknown key "telepathy"`) || !strings.Contains(refused.err, "Try: ") ||
+		!strings.Contains(refused.err, "--allow-unknown-keys") {
+		t.Errorf("serve without the flag: %+v", refused)
+	}
+	if out := must(t, "check", "--allow-unknown-keys", "--config", file.path); !strings.Contains(out, "warning: "+warning+"\n") {
+		t.Errorf("check --allow-unknown-keys prints\n%s", out)
+	}
+	if got := larder(t, "config", "print", "--allow-unknown-keys", "--config", file.path); got.status != statusDone ||
+		got.err != "warning: "+warning+"\n" || strings.Contains(got.out, "telepathy") {
+		t.Errorf("config print --allow-unknown-keys: %+v", got)
+	}
+
+	p := startProcess(t, []string{"LARDER_LOG_FORMAT=json"}, "serve", "--allow-unknown-keys", "--config", file.path)
+	base := p.url(t)
+	waitReady(t, base)
+	p.log.find(t, `"event":"config.warning".*larder.yaml:1:1: unknown key \\"telepathy\\"`)
+	must(t, "status", "--config", file.path, "--url", base)
+
+	file.write(t, strings.Replace(restaurant, "}", ", colour: x}", 1))
+	p.signal(t, syscall.SIGHUP)
+	p.log.find(t, `"event":"config.warning".*unknown key \\"colour\\" in restaurants\[0\] is ignored`)
+	p.log.find(t, `"event":"config.reloaded"`)
+	p.signal(t, syscall.SIGTERM)
+	if status := p.status(t); status != statusDone {
+		t.Errorf("status %d, want 0\n%s", status, p.log)
+	}
+}
