@@ -68,7 +68,7 @@ func parseSchedule(text string, zone *time.Location, key string) (*Schedule, err
 		if spec.Location == time.Local { // trap 7: cron's own default
 			spec.Location = zone
 		}
-		return &Schedule{spec: spec, shift: shiftOf(key, cronSpread)}, nil
+		return &Schedule{spec: inZone(spec), shift: shiftOf(key, cronSpread)}, nil
 	default:
 		return nil, fmt.Errorf("schedule %q is of an unknown kind", text)
 	}

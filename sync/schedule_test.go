@@ -74,10 +74,11 @@ func TestCronFieldsAreReadInTheirZone(t *testing.T) {
 
 func TestScheduleSlotsAreConsistent(t *testing.T) {
 	t.Parallel()
-	texts := []string{"@every 2m", "@every 37s", "@every 25h", "*/2 * * * *", "15 */3 * * 1-5", "@daily", "@monthly", "@yearly"}
+	texts := []string{"@every 2m", "@every 37s", "@every 25h", "*/2 * * * *", "*/7 1-2 * * *", "15 */3 * * 1-5", "@daily", "@monthly", "@yearly"}
 	rapid.Check(t, func(t *rapid.T) {
 		text := rapid.SampledFrom(texts).Draw(t, "schedule")
-		s, err := menusync.ParseSchedule(text, "", rapid.String().Draw(t, "key"))
+		zone := rapid.SampledFrom([]string{"", "Europe/Lisbon", "America/New_York", "Australia/Lord_Howe", "Africa/Cairo"}).Draw(t, "zone")
+		s, err := menusync.ParseSchedule(text, zone, rapid.String().Draw(t, "key"))
 		if err != nil {
 			t.Fatal(err)
 		}
