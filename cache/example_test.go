@@ -57,5 +57,5 @@ func Example() {
 	fmt.Println(redis.Client().HGet(ctx, redis.Keys().Products(redis.Keys().Version("bistro", 1)), "1").Val())
 	// Output:
 	// version 1 identity true
-	// {"externalId":"P1","name":"Soup","price":4.5,"schemeId":null,"categoryId":null,"available":true}
+	// {"externalId":"P1","name":"Soup","price":4.5,"schemeId":null,"categoryId":null,"categoryIds":[],"available":true}
 }

@@ -15,7 +15,7 @@ type pairs []string
 func (p *pairs) add(field string, value []byte) { *p = append(*p, field, string(value)) }
 
 // productIndex is the documented hash products: dish id to
-// {externalId, name, price, schemeId, categoryId, available}. For an index
+// {externalId, name, price, schemeId, categoryId, categoryIds, available}. For an index
 // that restaurants share it leaves available out: they differ in it.
 func productIndex(c *menu.Catalogue, shared bool) pairs {
 	fields := make(pairs, 0, 2*c.ProductCount())
@@ -40,6 +40,7 @@ func appendProduct(b []byte, c *menu.Catalogue, at menu.Index, shared bool) []by
 	}
 	b = appendOptional(append(b, `,"schemeId":`...), schemeID(c, at))
 	b = appendOptional(append(b, `,"categoryId":`...), categoryID(c, at))
+	b = c.AppendCategoryIDs(append(b, `,"categoryIds":`...), at)
 	if !shared {
 		b = strconv.AppendBool(append(b, `,"available":`...), c.Available(at))
 	}

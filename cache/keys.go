@@ -15,7 +15,7 @@ const DefaultPrefix = "larder"
 // (policy S3). catalogueForm is that of the catalogues, format of all else.
 const (
 	format        = "f1"
-	catalogueForm = "f2"
+	catalogueForm = "f3"
 )
 
 // firstForm is that of catalogues whose Keys.Current names no form.

@@ -70,9 +70,9 @@ func TestDocumentedKeys(t *testing.T) {
 		}
 		want := map[string]map[string]string{
 			"products": {
-				"d0": `{"externalId":"pos0","name":"Dish 0","price":7,"schemeId":"s","categoryId":"c","available":true}`,
-				"d1": `{"externalId":"pos1","name":"Dish 1","price":7,"schemeId":null,"categoryId":"c","available":false}`,
-				"d2": `{"externalId":"pos1","name":"Dish 2","price":7,"schemeId":null,"categoryId":"c","available":true}`,
+				"d0": `{"externalId":"pos0","name":"Dish 0","price":7,"schemeId":"s","categoryId":"c","categoryIds":["c"],"available":true}`,
+				"d1": `{"externalId":"pos1","name":"Dish 1","price":7,"schemeId":null,"categoryId":"c","categoryIds":["c"],"available":false}`,
+				"d2": `{"externalId":"pos1","name":"Dish 2","price":7,"schemeId":null,"categoryId":"c","categoryIds":["c"],"available":true}`,
 			},
 			"externalIds": {"pos0": `["d0"]`, "pos1": `["d1","d2"]`},
 			"schemes":     {"s": `[{"group":"g","name":"Sauce \"hot\"","min":1,"max":2,"options":["i1","i2"]},{"group":"h","name":"Extra","min":0,"max":null,"options":["i2"]}]`},
@@ -281,7 +281,7 @@ func TestCurrentsOfMany(t *testing.T) {
 		}
 		publish(t, s, ids[0], 0, menuJSON(3, 1))
 		publish(t, s, ids[599], 0, menuJSON(3, 2))
-		if err := r.Client().HSet(t.Context(), r.Keys().Current(ids[300]), "record", "{", "version", 1, "form", "f2").Err(); err != nil {
+		if err := r.Client().HSet(t.Context(), r.Keys().Current(ids[300]), "record", "{", "version", 1, "form", "f3").Err(); err != nil {
 			t.Fatal(err)
 		}
 		if err := r.Client().Set(t.Context(), r.Keys().Current(ids[301]), "what is this?", 0).Err(); err != nil {

@@ -43,6 +43,11 @@ func TestMenuShowOfAFile(t *testing.T) {
 			t.Errorf("no %q in\n%s", part, out)
 		}
 	}
+	twice := strings.Replace(soup, `"name":"Bread","price":1`, `"name":"Bread","price":1},{"id":"s","categoryId":"2"`, 1)
+	twice = strings.Replace(twice, `"name":"Soups"}`, `"name":"Soups"},{"id":"2","name":"Lunch"}`, 1)
+	if out := (command{in: twice}).run(t, "menu", "show", "-").out; strings.Count(out, "  Soup ") != 2 || !strings.Contains(out, "\nLunch\n") {
+		t.Errorf("a dish in two categories is not shown in both:\n%s", out)
+	}
 	shown := command{in: soup}.run(t, "menu", "show", "--json", "-")
 	if s := fromJSON[struct{ Result storefront }](t, shown.out); len(s.Result.Products) != 2 {
 		t.Errorf("menu show --json: %+v", s)

@@ -5,8 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/url"
+	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -29,7 +29,7 @@ type storefront struct {
 	} `json:"categories"`
 	Products []struct {
 		ID         string      `json:"id"`
-		CategoryID *string     `json:"categoryId"`
+		Categories []string    `json:"categoryIds"`
 		Name       string      `json:"name"`
 		Price      json.Number `json:"price"`
 		SchemeID   *string     `json:"schemeId"`
@@ -104,19 +104,19 @@ func (s *storefront) print(w *world) {
 		fmt.Fprintf(w.out, ", version %d", s.Version)
 	}
 	fmt.Fprintf(w.out, ": %s, %s\n", plural(len(s.Categories), "category", "categories"), plural(len(s.Products), "dish", "dishes"))
-	known := map[string]bool{}
 	for _, category := range s.Categories {
-		known[category.ID] = true
-		s.printCategory(w, category.Name, func(id string) bool { return id == category.ID })
+		s.printCategory(w, category.Name, func(of []string) bool { return slices.Contains(of, category.ID) })
 	}
-	s.printCategory(w, "(no category)", func(id string) bool { return !known[id] })
+	s.printCategory(w, "(no category)", func(of []string) bool { return len(of) == 0 })
 }
 
-func (s *storefront) printCategory(w *world, name string, is func(id string) bool) {
+// printCategory prints the dishes whose categories are meant; a dish in two
+// categories is printed in both (policy W9).
+func (s *storefront) printCategory(w *world, name string, is func(of []string) bool) {
 	printed := false
 	for i := range s.Products {
 		p := &s.Products[i]
-		if !is(text(p.CategoryID)) {
+		if !is(p.Categories) {
 			continue
 		}
 		if !printed {
@@ -162,11 +162,4 @@ func choose(least int, most *int) string {
 	default:
 		return fmt.Sprintf("%d to %d", least, *most)
 	}
-}
-
-func text(s *string) string {
-	if s == nil {
-		return ""
-	}
-	return strings.TrimSpace(*s)
 }

@@ -30,14 +30,16 @@ type Content struct {
 
 	categoryIDs, groupIDs, schemeIDs index
 
-	productCategory, productScheme []Index
-	ingredientScheme               []Index
-	limits                         []Limit // of all schemes, one behind the other
-	schemeLimits                   []Index // start in limits; one more than schemes
-	members                        []Index // ingredients of all groups
-	groupMembers                   []Index // start in members; one more than groups
-	memberships                    []Index // groups of all ingredients
-	ingredientGroups               []Index // start in memberships
+	productCategories []Index // of all products, one behind the other
+	categoryStarts    []Index // start in productCategories; one more than products
+	productScheme     []Index
+	ingredientScheme  []Index
+	limits            []Limit // of all schemes, one behind the other
+	schemeLimits      []Index // start in limits; one more than schemes
+	members           []Index // ingredients of all groups
+	groupMembers      []Index // start in members; one more than groups
+	memberships       []Index // groups of all ingredients
+	ingredientGroups  []Index // start in memberships
 
 	productItems, ingredientItems items // made on demand
 
@@ -109,8 +111,19 @@ func (c *Content) ProductCount() int { return c.products.len() }
 // Product gives the dish at i.
 func (c *Content) Product(i Index) Entry { return c.products.at(i) }
 
-// ProductCategory gives the category of the dish p, or None.
-func (c *Content) ProductCategory(p Index) Index { return c.productCategory[p] }
+// ProductCategories returns the categories of the dish p that exist, in the
+// order of its definitions (policy W9).
+func (c *Content) ProductCategories(p Index) []Index {
+	return row(c.productCategories, c.categoryStarts, p)
+}
+
+// ProductCategory returns the first of ProductCategories, or None.
+func (c *Content) ProductCategory(p Index) Index {
+	if all := c.ProductCategories(p); len(all) > 0 {
+		return all[0]
+	}
+	return None
+}
 
 // ProductByID finds a dish by the menu's id.
 func (c *Content) ProductByID(id string) (Index, bool) { return c.products.byID(id) }

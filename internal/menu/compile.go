@@ -77,11 +77,29 @@ func (c *Content) compileIngredients(all []Ingredient) (kept []Index) {
 func (c *Content) compileProducts(all []Product) {
 	var kept []Index
 	c.products, kept = newRegister(all)
-	c.productScheme, c.productCategory = make([]Index, len(kept)), make([]Index, len(kept))
+	c.productScheme = make([]Index, len(kept))
 	for i, at := range kept {
 		c.productScheme[i] = indexOf(c.SchemeByID, all[at].SchemeID)
-		c.productCategory[i] = indexOf(c.CategoryByID, all[at].CategoryID)
 	}
+	c.compileProductCategories(all)
+}
+
+// compileProductCategories unites the categories of a dish's definitions
+// (policy W9).
+func (c *Content) compileProductCategories(all []Product) {
+	c.productCategories = make([]Index, 0, c.products.len())
+	c.categoryStarts = make([]Index, 1, c.products.len()+1)
+	for _, places := range definitions(c.ProductByID, c.products.len(), all, func(p *Product) string { return p.ID }) {
+		start := len(c.productCategories)
+		for _, i := range places {
+			category := indexOf(c.CategoryByID, all[i].CategoryID)
+			if category != None && !slices.Contains(c.productCategories[start:], category) {
+				c.productCategories = append(c.productCategories, category)
+			}
+		}
+		c.categoryStarts = append(c.categoryStarts, Index(len(c.productCategories))) //nolint:gosec // counts of a bounded body
+	}
+	c.productCategories = slices.Clone(c.productCategories) // without the room to grow
 }
 
 // indexOf gives None for what is not there, as a reference of the view may be.

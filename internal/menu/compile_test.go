@@ -90,6 +90,38 @@ func TestCompileCleansReferences(t *testing.T) {
 	}
 }
 
+// manyCategories has dishes that are defined in several categories, one of
+// them in a category that does not exist first (policy W9).
+const manyCategories = `{"categories":[{"id":"all","name":"All"},{"id":"hot","name":"Hot","parentId":"all"},{"id":"new","name":"New"}],
+"products":[{"id":"soup","name":"Soup","price":1,"categoryId":"gone"},{"id":"tea","name":"Tea","price":2,"categoryId":"hot"},
+ {"id":"soup","name":"Soup again","price":9,"categoryId":"hot","schemeId":"nowhere"},{"id":"soup","name":"Soup","price":1,"categoryId":"new"},
+ {"id":"soup","name":"Soup","price":1,"categoryId":"hot"},{"id":"loose","name":"Loose","price":3}]}`
+
+func TestADishIsInEveryCategoryOfItsDefinitions(t *testing.T) {
+	t.Parallel()
+	c := compile(t, manyCategories, "r1", menu.DefaultSettings())
+	for id, want := range map[string]string{
+		"soup":  `"categoryId":"hot","categoryIds":["hot","new"],"name":"Soup"`,
+		"tea":   `"categoryId":"hot","categoryIds":["hot"],`,
+		"loose": `"categoryId":null,"categoryIds":[],`,
+	} {
+		p, _ := c.ProductByID(id)
+		if got := string(c.AppendProductEntry(nil, p)); !strings.Contains(got, want) {
+			t.Errorf("%s: got %s, want %s", id, got, want)
+		}
+	}
+	for category, want := range map[string][]string{"all": {"soup", "tea"}, "hot": {"soup", "tea"}, "new": {"soup"}, "gone": nil} {
+		hits, _ := c.Search(menu.Query{Category: category, After: menu.None})
+		var got []string
+		for _, p := range hits {
+			got = append(got, c.Product(p).ID())
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("dishes in %s (-want +got):\n%s", category, diff)
+		}
+	}
+}
+
 func TestOrderableSaysWhy(t *testing.T) {
 	t.Parallel()
 	strict := menu.DefaultSettings()

@@ -57,67 +57,68 @@ func repeats[T any](l *linter, kind string, all []T, kept int, read func(*T) (id
 	}
 }
 
-// categories names unknown parents, cycles, and dishes of unknown categories.
+// categories reports unknown parents, cycles, and dishes of unknown categories.
 func (l *linter) categories() {
 	kept, ids := unique(l.view.Categories, func(c *Category) string { return c.ID })
 	parents := make([]Index, len(kept))
 	for i := range kept {
-		parent, ok := find(ids, kept[i].ParentID)
-		parents[i] = parent
-		if !ok && kept[i].ParentID != "" {
-			l.add(LintCategoryParentUnknown, l.dishesOf("category", kept[i].ID),
-				map[string]string{"category": kept[i].ID, "parent": kept[i].ParentID},
-				"category %q (%s) has the unknown parent %q and stands at the root", kept[i].ID, kept[i].Name, kept[i].ParentID)
-		}
+		parents[i], _ = find(ids, kept[i].ParentID)
 	}
+	dangling(l.view.Categories, func(c *Category) (owner, target string) { return c.ID, c.ParentID }, l.cat.CategoryByID, func(c *Category) {
+		then := "the reference is dropped"
+		if at := ids[c.ID]; parents[at] == None {
+			then = "the category is at the root"
+		}
+		l.add(LintCategoryParentUnknown, l.dishesOf("category", c.ID), map[string]string{"category": c.ID, "parent": c.ParentID},
+			"category %q (%s) has the unknown parent %q; %s", c.ID, c.Name, c.ParentID, then)
+	})
 	for _, cut := range cutCycles(parents) {
 		l.add(LintCategoryCycle, l.dishesOf("category", kept[cut].ID),
 			map[string]string{"category": kept[cut].ID, "parent": kept[cut].ParentID},
 			"category %q (%s) is among its own parents and stands at the root", kept[cut].ID, kept[cut].Name)
 	}
-	each(l.view.Products, l.cat.products.len(), l.cat.ProductByID, func(p *Product) string { return p.ID }, func(p *Product, at Index) {
-		if p.CategoryID != "" && l.cat.productCategory[at] == None {
-			l.add(LintCategoryUnknown, []string{p.ID}, map[string]string{"product": p.ID, "category": p.CategoryID},
-				"dish %q (%s) is in the unknown category %q", p.ID, p.Name, p.CategoryID)
-		}
+	dangling(l.view.Products, func(p *Product) (owner, target string) { return p.ID, p.CategoryID }, l.cat.CategoryByID, func(p *Product) {
+		l.add(LintCategoryUnknown, []string{p.ID}, map[string]string{"product": p.ID, "category": p.CategoryID},
+			"dish %q (%s) is in the unknown category %q", p.ID, p.Name, p.CategoryID)
 	})
 }
 
-// each visits the first definition of every id, and where it is kept; as many
-// as came are kept in the order they came.
-func each[T any](all []T, kept int, byID func(string) (Index, bool), id func(*T) string, visit func(*T, Index)) {
-	if kept == len(all) {
-		for i := range all {
-			visit(&all[i], Index(i))
-		}
-		return
-	}
-	seen := make([]bool, kept)
+// dangling visits the definitions that refer to an id that does not exist,
+// each pair of owner and target once (policies W9, W10).
+func dangling[T any](all []T, read func(*T) (owner, target string), known func(id string) (Index, bool), visit func(*T)) {
+	type pair struct{ owner, target string }
+	seen := map[pair]bool{}
 	for i := range all {
-		k, ok := byID(id(&all[i]))
-		if !ok || seen[k] {
+		owner, target := read(&all[i])
+		if owner == "" || target == "" || seen[pair{owner, target}] {
 			continue
 		}
-		seen[k] = true
-		visit(&all[i], k)
+		if _, ok := known(target); !ok {
+			seen[pair{owner, target}] = true
+			visit(&all[i])
+		}
 	}
 }
 
-// references names schemes, groups and ingredients that are referred to and
-// not there (policy W10), once a pair.
+// references reports schemes, groups and ingredients that are referred to and
+// do not exist (policy W10), each pair once.
 func (l *linter) references() {
 	v, c := l.view, l.cat
-	each(v.Products, c.products.len(), c.ProductByID, func(p *Product) string { return p.ID }, func(p *Product, at Index) {
-		if p.SchemeID != "" && c.productScheme[at] == None {
-			l.add(LintSchemeUnknown, []string{p.ID}, map[string]string{"product": p.ID, "scheme": p.SchemeID},
-				"dish %q (%s) has the unknown scheme %q and is offered without modifiers", p.ID, p.Name, p.SchemeID)
+	dangling(v.Products, func(p *Product) (owner, target string) { return p.ID, p.SchemeID }, c.SchemeByID, func(p *Product) {
+		then := "the reference is dropped"
+		if at, _ := c.ProductByID(p.ID); c.productScheme[at] == None {
+			then = "it is offered without modifiers"
 		}
+		l.add(LintSchemeUnknown, []string{p.ID}, map[string]string{"product": p.ID, "scheme": p.SchemeID},
+			"dish %q (%s) has the unknown scheme %q; %s", p.ID, p.Name, p.SchemeID, then)
 	})
-	each(v.Ingredients, c.ingredients.len(), c.IngredientByID, func(i *Ingredient) string { return i.ID }, func(in *Ingredient, at Index) {
-		if in.SchemeID != "" && c.ingredientScheme[at] == None {
-			l.add(LintSchemeUnknown, l.dishesOf("ingredient", in.ID), map[string]string{"ingredient": in.ID, "scheme": in.SchemeID},
-				"ingredient %q (%s) has the unknown scheme %q and is offered without parts", in.ID, in.Name, in.SchemeID)
+	dangling(v.Ingredients, func(in *Ingredient) (owner, target string) { return in.ID, in.SchemeID }, c.SchemeByID, func(in *Ingredient) {
+		then := "the reference is dropped"
+		if at, _ := c.IngredientByID(in.ID); c.ingredientScheme[at] == None {
+			then = "it is offered without parts"
 		}
+		l.add(LintSchemeUnknown, l.dishesOf("ingredient", in.ID), map[string]string{"ingredient": in.ID, "scheme": in.SchemeID},
+			"ingredient %q (%s) has the unknown scheme %q; %s", in.ID, in.Name, in.SchemeID, then)
 	})
 	type pair struct{ owner, target string }
 	told := map[pair]bool{}

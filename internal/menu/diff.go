@@ -67,9 +67,9 @@ func Diff(from, to *Catalogue) Changes {
 // old of from.
 func differing(from, to *Catalogue, old, p Index) []string {
 	was, is := from.products.at(old), to.products.at(p)
-	category := categoryID(from, old) == categoryID(to, p)
+	categories := sameCategories(from, to, old, p)
 	scheme := schemeID(from, old) == schemeID(to, p)
-	if was == is && from.products.telling(old) == to.products.telling(p) && category && scheme {
+	if was == is && from.products.telling(old) == to.products.telling(p) && categories && scheme {
 		return nil
 	}
 	a, b := was.values(), is.values()
@@ -81,7 +81,8 @@ func differing(from, to *Catalogue, old, p Index) []string {
 		}
 	}
 	note("externalId", a.externalID == b.externalID)
-	note("categoryId", category)
+	note("categoryId", categories || categoryID(from, old) == categoryID(to, p))
+	note("categoryIds", categories)
 	note("name", a.name == b.name)
 	note("description", toldWas.description == toldIs.description)
 	note("price", was.PriceBad() == is.PriceBad() && a.price.Cmp(b.price) == 0)
@@ -93,10 +94,18 @@ func differing(from, to *Catalogue, old, p Index) []string {
 }
 
 func categoryID(c *Catalogue, p Index) string {
-	if in := c.productCategory[p]; in != None {
+	if in := c.ProductCategory(p); in != None {
 		return c.categories[in].ID
 	}
 	return ""
+}
+
+// sameCategories reports whether the dish old of from and the dish p of to are
+// in the same categories, in the same order.
+func sameCategories(from, to *Catalogue, old, p Index) bool {
+	return slices.EqualFunc(from.ProductCategories(old), to.ProductCategories(p), func(a, b Index) bool {
+		return from.categories[a].ID == to.categories[b].ID
+	})
 }
 
 func schemeID(c *Catalogue, p Index) string {

@@ -12,7 +12,7 @@ import (
 // formatNumber changes when the form of a Published's Content or what is
 // compiled from it changes, so that no replica reads a content it would
 // understand otherwise (policy S3).
-const formatNumber = 3
+const formatNumber = 4
 
 // ContentHash names a content: the hex SHA-256 over the format number, the
 // settings that compile and lint read, and the bytes of a Published's Content.

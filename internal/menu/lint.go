@@ -156,7 +156,7 @@ func (l *linter) parents() {
 		if s != None {
 			l.dishes[s] = append(l.dishes[s], Index(p))
 		}
-		if in := c.productCategory[p]; in != None {
+		for _, in := range c.ProductCategories(Index(p)) {
 			l.inside[in] = append(l.inside[in], Index(p))
 		}
 	}

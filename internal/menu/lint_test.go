@@ -66,6 +66,25 @@ func sortedIDs(line string) string {
 	return strings.Join(fields, " ") + " [" + rest
 }
 
+// The references of every definition are checked (policy W9).
+func TestLintChecksEveryDefinition(t *testing.T) {
+	t.Parallel()
+	var got []string
+	for _, f := range menu.Lint(decode(t, manyCategories), "r1", menu.DefaultSettings()) {
+		if f.Code != menu.LintExternalIDMissing {
+			got = append(got, fmt.Sprintln(f.Code, f.IDs, f.Products))
+		}
+	}
+	want := []string{
+		"duplicate_id map[product:soup] [soup]\n",
+		"category_unknown map[category:gone product:soup] [soup]\n",
+		"scheme_unknown map[product:soup scheme:nowhere] [soup]\n",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("findings (-want +got):\n%s", diff)
+	}
+}
+
 func TestLintOfSchemesThatNestTooDeep(t *testing.T) {
 	t.Parallel()
 	s := menu.DefaultSettings()
@@ -102,6 +121,11 @@ func TestDiffNamesFields(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("changes (-want +got):\n%s", diff)
+	}
+	two := compile(t, manyCategories, "r1", menu.DefaultSettings())
+	one := compile(t, strings.Replace(manyCategories, `"price":1,"categoryId":"new"`, `"price":1,"categoryId":"hot"`, 1), "r1", menu.DefaultSettings())
+	if diff := cmp.Diff([]menu.Change{{ID: "soup", Fields: []string{"categoryIds"}}}, menu.Diff(two, one).Changed); diff != "" {
+		t.Errorf("a dish that left a category (-want +got):\n%s", diff)
 	}
 	if got.Empty() || !menu.Diff(from, from).Empty() {
 		t.Error("Empty does not tell a difference")
@@ -165,9 +189,10 @@ func drawMenu(t *rapid.T, label string) *menu.View {
 		if i > 0 {
 			b.WriteByte(',')
 		}
-		fmt.Fprintf(&b, `{"id":"p%d","name":"n%d","price":%d,"schemeId":"s%d","isContainInStopList":%v}`,
-			r.IntN(6), r.IntN(2), r.IntN(3), r.IntN(4), r.IntN(5) == 0)
+		fmt.Fprintf(&b, `{"id":"p%d","name":"n%d","price":%d,"schemeId":"s%d","categoryId":"c%d","isContainInStopList":%v}`,
+			r.IntN(6), r.IntN(2), r.IntN(3), r.IntN(4), r.IntN(4), r.IntN(5) == 0)
 	}
+	b.WriteString(`],"categories":[{"id":"c0"},{"id":"c1"},{"id":"c2"}`)
 	b.WriteString(`],"ingredientsSchemes":[`)
 	for i := range 3 {
 		if i > 0 {

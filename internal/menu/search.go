@@ -1,6 +1,7 @@
 package menu
 
 import (
+	"slices"
 	"strings"
 	"sync"
 	"unicode"
@@ -67,10 +68,9 @@ func (c *Content) branch(id string) map[string]bool {
 	return within
 }
 
-// inside tells whether the dish p is in one of the categories.
+// inside reports whether the dish p is in one of the categories.
 func (c *Content) inside(categories map[string]bool, p Index) bool {
-	in := c.productCategory[p]
-	return in != None && categories[c.categories[in].ID]
+	return slices.ContainsFunc(c.ProductCategories(p), func(in Index) bool { return categories[c.categories[in].ID] })
 }
 
 func containsAll(text string, words []string) bool {

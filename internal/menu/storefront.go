@@ -83,11 +83,12 @@ func (c *Catalogue) appendProduct(dst []byte, i Index) []byte {
 	dst = AppendString(append(dst, `"id":`...), p.id)
 	dst = p.externalID.append(append(dst, `,"externalId":`...))
 	dst = append(dst, `,"categoryId":`...)
-	if in := c.productCategory[i]; in != None {
+	if in := c.ProductCategory(i); in != None {
 		dst = AppendString(dst, c.categories[in].ID)
 	} else {
 		dst = append(dst, "null"...)
 	}
+	dst = c.AppendCategoryIDs(append(dst, `,"categoryIds":`...), i)
 	dst = AppendString(append(dst, `,"name":`...), p.name)
 	dst = AppendString(append(dst, `,"description":`...), of.description)
 	dst = p.price.Append(append(dst, `,"price":`...))
@@ -104,6 +105,16 @@ func (c *Catalogue) appendProduct(dst []byte, i Index) []byte {
 			dst = AppendString(append(dst, `,"group":`...), reason.Group)
 		}
 		dst = append(dst, '}')
+	}
+	return append(dst, ']')
+}
+
+// AppendCategoryIDs appends the ids of the dish's categories as a JSON array
+// (policy W9).
+func (c *Content) AppendCategoryIDs(dst []byte, p Index) []byte {
+	dst = append(dst, '[')
+	for k, in := range c.ProductCategories(p) {
+		dst = AppendString(comma(dst, k), c.categories[in].ID)
 	}
 	return append(dst, ']')
 }

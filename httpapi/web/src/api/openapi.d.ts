@@ -1,6 +1,6 @@
 // Made of the API document by openapi-typescript 7.13.0: make api-types. DO NOT EDIT.
-// openapi.yaml: 043cd19b039caec5cae414bec1b95420462f4f1ed9758704d856028a588da2fe
-// what follows: f6ae11e30e51853ed2757bc145323dffac09a8cc89152badff4651726bd27e54
+// openapi.yaml: 9414474a6b9d23692cc76453b19891287a143a08f93ba3e17eab4c40358b9f3e
+// what follows: 291c749bc691ef7a6e5c97b767ae617b74d8dd63d33947c081f033ab1eeb1450
 export interface paths {
     "/connect/token": {
         parameters: {
@@ -1677,7 +1677,10 @@ export interface components {
         Product: {
             /** @description On no stop list. */
             available: boolean;
+            /** @description The first of `categoryIds`; null where there is none. */
             categoryId: string | null;
+            /** @description Every category that lists the dish; none of them twice. */
+            categoryIds: string[];
             description: string;
             /** @description The id in the restaurant's till, which orders are sent with. */
             externalId: string | null;
@@ -1698,7 +1701,10 @@ export interface components {
             /** @description One dish, with everything that an order form needs to draw itself. */
             result: {
                 available: boolean;
+                /** @description The first of `categoryIds`; null where there is none. */
                 categoryId: string | null;
+                /** @description Every category that lists the dish; none of them twice. */
+                categoryIds: string[];
                 description: string;
                 externalId: string | null;
                 groups: components["schemas"]["Group"][];

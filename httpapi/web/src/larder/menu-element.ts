@@ -19,7 +19,7 @@ export class LarderMenu extends LarderElement {
   private readonly status = h("p", { class: "muted", part: "status", role: "status" });
   private readonly list = h("div", { part: "list" });
   private readonly dialog: DishDialog;
-  private cards = new Map<string, Card>();
+  private cards = new Map<string, Card[]>(); // of a dish, one in each of its categories
   private listed: Menu | null = null; // what the list was built of
   private wording = "";
   private readonly turns = new Turns();
@@ -67,7 +67,7 @@ export class LarderMenu extends LarderElement {
       this.status.replaceChildren();
       this.build(menu);
     } else {
-      for (const product of menu.body.products) this.cards.get(product.id)?.update(menu, product);
+      for (const product of menu.body.products) this.cards.get(product.id)?.forEach((card) => card.update(menu, product));
     }
     this.listed = menu;
     this.dialog.refresh();
@@ -103,7 +103,7 @@ export class LarderMenu extends LarderElement {
           const product = now.product(id);
           if (!product) return;
           const card = new Card(id, category.depth === 0 ? "h3" : "h4", this.shop?.base ?? "", this.speech, (dish) => this.choose(dish));
-          this.cards.set(id, card);
+          this.cards.set(id, [...(this.cards.get(id) ?? []), card]);
           card.update(now, product);
           dishes.append(card.element);
           if (dishes.childElementCount === 1) show();
@@ -144,10 +144,10 @@ export class LarderMenu extends LarderElement {
     if (query === "" && !this.searched) return;
     this.turns.finish();
     let found = 0;
-    for (const [id, { element }] of this.cards) {
+    for (const [id, cards] of this.cards) {
       const product = menu.product(id);
       const shows = product !== undefined && (query === "" || menu.finds(product, query));
-      element.hidden = !shows;
+      for (const { element } of cards) element.hidden = !shows;
       if (shows) found++;
     }
     for (const section of this.list.children) (section as HTMLElement).classList.toggle("none", query !== "" && !section.querySelector("li:not([hidden])"));

@@ -82,7 +82,8 @@ export function folded(text: string): string {
 export function sameList(a: MenuBody, b: MenuBody): boolean {
   const same = <T>(one: T[], other: T[], ...fields: (keyof T)[]): boolean => one.length === other.length
     && one.every((item, i) => fields.every((field) => item[field] === other[i]![field]));
-  return same(a.categories, b.categories, "id", "name", "parentId") && same(a.products, b.products, "id", "categoryId");
+  return same(a.categories, b.categories, "id", "name", "parentId") && same(a.products, b.products, "id")
+    && a.products.every((p, i) => p.categoryIds.join("\n") === b.products[i]!.categoryIds.join("\n"));
 }
 
 function tree(body: MenuBody): Category[] {
@@ -95,7 +96,10 @@ function tree(body: MenuBody): Category[] {
     (parent?.children ?? roots).push(category);
   }
   const loose: Category = { id: "", name: "", depth: 0, products: [], children: [] };
-  for (const product of body.products) (all.get(product.categoryId ?? "") ?? loose).products.push(product);
+  for (const product of body.products) { // under each of its categories (policy W9)
+    const within = product.categoryIds.map((id) => all.get(id)).filter((c) => c !== undefined);
+    for (const category of within.length > 0 ? within : [loose]) category.products.push(product);
+  }
   const filled = (list: Category[]): Category[] => list.filter((c) => {
     c.children = filled(c.children);
     return c.products.length + c.children.length > 0;

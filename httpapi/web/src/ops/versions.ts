@@ -57,7 +57,7 @@ async function rollback(one: Restaurant, version: Version, signal: AbortSignal):
 }
 
 const fieldNames: Record<string, string> = {
-  externalId: 'external id', categoryId: 'category', imageUrls: 'photos', schemeId: 'choices', groups: 'choices', measure: 'size',
+  externalId: 'external id', categoryId: 'category', categoryIds: 'categories', imageUrls: 'photos', schemeId: 'choices', groups: 'choices', measure: 'size',
 };
 
 /** Words what differs, for a person. */
@@ -71,11 +71,12 @@ export function describe(changes: Changes): HTMLElement {
     list('Added', added, changes.added.map((dish) => h('li', {}, h('ins', { dir: 'auto' }, dish.name || dish.id), ' ', price(dish.price)))),
     list('Removed', removed, changes.removed.map((dish) => h('li', {}, h('del', { dir: 'auto' }, dish.name || dish.id), ' ', price(dish.price)))),
     list('Changed', changed, changes.changed.map((dish) => h('li', {}, h('b', { dir: 'auto' }, dish.name || dish.id), h('ul', {}, dish.fields.map((one) => h('li', {},
-      `${fieldNames[one.field] ?? one.field}: `, one.before === null && one.after === null ? 'are others now' : [h('del', {}, plain(one.before)), ' → ', h('ins', {}, plain(one.after))])))))),
+      `${fieldNames[one.field] ?? one.field}: `, one.before === null && one.after === null ? 'are others now' : [h('del', {}, plain(one.field, one.before)), ' → ', h('ins', {}, plain(one.field, one.after))])))))),
     list('Stopped or released', availability, changes.availability.map((dish) => h('li', {}, h('bdi', {}, dish.name || dish.id), dish.available ? ' can be had again' : ' is stopped'))));
 }
 
-function plain(value: unknown): string {
+function plain(field: string, value: unknown): string {
+  if (field === 'categoryIds' && Array.isArray(value)) return value.join(', ') || 'nothing';
   if (value === null || value === undefined || value === '') return 'nothing';
   if (typeof value === 'number') return price(value);
   if (Array.isArray(value)) return count(value.length, 'photo');

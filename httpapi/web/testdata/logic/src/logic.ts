@@ -3,7 +3,7 @@
 import { Basket, lineOf } from "../../../src/larder/basket";
 import { lacks, linePrice, picked, standing, unitPrice, type Pick } from "../../../src/larder/choice";
 import { Decimal, decimal } from "../../../src/larder/decimal";
-import { Menu, type MenuBody } from "../../../src/larder/menu";
+import { Menu, sameList, type MenuBody } from "../../../src/larder/menu";
 import { bodyOf, placeOf, told, withOffset } from "../../../src/larder/order";
 import { newKey, Placing, type Answer, type Wire } from "../../../src/larder/placing";
 import { Shop } from "../../../src/larder/shop";
@@ -20,8 +20,8 @@ const body = (): MenuBody => ({
   restaurant: { id: "r", name: "R" }, name: "m", version: 1, syncedAt: "2026-05-01T18:30:00.000Z",
   categories: [{ id: "c", name: "C", parentId: null }, { id: "d", name: "D", parentId: "c" }, { id: "none", name: "", parentId: null }],
   products: [
-    { ...dish, id: "combo", categoryId: "c", name: "Combo", price: 199.9, schemeId: "s" },
-    { ...dish, id: "cheese", categoryId: "d", name: "Crème fraîche", price: 10.05, schemeId: null, measure: { value: 1, unit: "kg" } },
+    { ...dish, id: "combo", categoryId: "c", categoryIds: ["c"], name: "Combo", price: 199.9, schemeId: "s" },
+    { ...dish, id: "cheese", categoryId: "d", categoryIds: ["d"], name: "Crème fraîche", price: 10.05, schemeId: null, measure: { value: 1, unit: "kg" } },
   ],
   schemes: [
     { id: "s", groups: [{ id: "g", name: "Main", min: 1, max: 1, options: ["burger", "soup"] }, { id: "x", name: "Sauce", min: 0, max: 3, options: ["red", "white"] }] },
@@ -316,6 +316,18 @@ test("an order goes on where an order form is: it alone knows where orders are s
     shop.leave();
     globalThis.fetch = real;
   }
+});
+
+test("a dish stands under each of its categories", () => {
+  const two = body();
+  two.products[1]!.categoryIds = ["d", "none"];
+  two.products[0]!.categoryIds = [];
+  const listed = (menu: Menu): unknown => menu.roots.map(function shown(c): unknown { return [c.id, c.products.map((p) => p.id), c.children.map(shown)]; });
+  assert.deepEqual(listed(new Menu(two)), [["c", [], [["d", ["cheese"], []]]], ["none", ["cheese"], []], ["", ["combo"], []]]);
+  const other = structuredClone(two);
+  assert.ok(sameList(two, other));
+  other.products[1]!.categoryIds = ["d"];
+  assert.ok(!sameList(two, other));
 });
 
 test("what may have been placed is not told as not placed", async () => {
