@@ -1,5 +1,5 @@
 // Made of the API document by openapi-typescript 7.13.0: make api-types. DO NOT EDIT.
-// openapi.yaml: 9414474a6b9d23692cc76453b19891287a143a08f93ba3e17eab4c40358b9f3e
+// openapi.yaml: 1d71801bd91937a67143b4c275fca69b1789e07a8ba28774892915bc878c2abc
 // what follows: 291c749bc691ef7a6e5c97b767ae617b74d8dd63d33947c081f033ab1eeb1450
 export interface paths {
     "/connect/token": {
