@@ -216,16 +216,17 @@ func (c *Config) checkConnection(l *loader, key, name string) {
 	}
 }
 
-// checkDemoSecrets refuses the demo's published secrets once other machines
-// can reach larder. Policy H4.
+// checkDemoSecrets rejects the demo's published secrets where requests of
+// other machines can reach larder. Policies H4 and H8.
 func (c *Config) checkDemoSecrets(l *loader) {
-	if c.Loopback() {
+	exposed := c.HTTP.Exposed()
+	if exposed == "" {
 		return
 	}
 	known := demoSecrets()
 	eachSecret("", reflect.ValueOf(c).Elem(), func(path string, v reflect.Value) {
 		if slices.Contains(known, v.String()) {
-			l.problem(l.origins.find(path), path, "is the demo's secret, which everyone knows: larder refuses it when it listens off loopback (%s)", strings.Join(c.listens(), ", "))
+			l.problem(l.origins.find(path), path, "is the demo's secret, which everyone knows: larder rejects it because %s", exposed)
 		}
 	})
 }

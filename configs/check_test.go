@@ -52,7 +52,8 @@ auth:
 		`larder.yaml:6:13: ordering.max_zero: "some" is none of unlimited, none`,
 		`larder.yaml:8:5: connections[0].base_url: is missing`,
 		`larder.yaml:9:15: connections[0].auth_url: "ftp://x": must begin with http:// or https://`,
-		`larder.yaml:15:15: auth.clients[0].secret: is shorter than 16 bytes; larder listens off loopback, where that is refused`,
+		`larder.yaml:15:15: auth.clients[0].secret: is shorter than 16 bytes, which is rejected because http.listen (nowhere) ` +
+			"is reachable from other machines; use a random one, as `openssl rand -base64 24` prints",
 		`larder.yaml:16:16: auth.clients[0].scopes[0]: "cook" is none of menu, orders, ops`,
 		`environment LARDER_CACHE_MEMORY: cache.memory: must be at least 1MiB`,
 	}
@@ -163,6 +164,7 @@ func TestDemoSecretsAreRefusedOffLoopback(t *testing.T) {
 	for name, env := range map[string][]string{
 		"public listener": {"LARDER_HTTP_LISTEN=0.0.0.0:8080"},
 		"ops listener":    {"LARDER_HTTP_OPS_LISTEN=10.0.0.1:8081"},
+		"local proxy":     {"LARDER_HTTP_TRUSTED_PROXIES_0=127.0.0.1"}, // policy H8
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -117,12 +117,21 @@ func TestReloadRefusesClientsThatDoNotFit(t *testing.T) {
 		},
 		"with a short secret": {
 			"8080", "{id: ops, secret: s, scopes: [ops]}",
-			`larder.yaml:4:36: auth.clients[0].secret: is shorter than 16 bytes; larder listens off loopback, where that is refused`,
+			`larder.yaml:4:36: auth.clients[0].secret: is shorter than 16 bytes, which is rejected because http.listen (0.0.0.0:8080) ` +
+				"is reachable from other machines; use a random one, as `openssl rand -base64 24` prints",
+		},
+		"with a short secret behind a proxy": {
+			"8080", "{id: ops, secret: s, scopes: [ops]}",
+			`larder.yaml:4:36: auth.clients[0].secret: is shorter than 16 bytes, which is rejected because http.trusted_proxies names a proxy, ` +
+				"which passes on requests of other machines; use a random one, as `openssl rand -base64 24` prints",
 		},
 	} {
 		running := running
 		if name == "with a short secret" { // though the file would listen on loopback alone by now
 			running = strings.Replace(running, "127.0.0.1:8080", "0.0.0.0:8080", 1)
+		}
+		if name == "with a short secret behind a proxy" {
+			running = strings.Replace(running, `8080"}`, `8080", trusted_proxies: [127.0.0.1]}`, 1)
 		}
 		old, err := Parse("larder.yaml", []byte(running), nil)
 		if err != nil {

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
-	"strings"
 	"time"
 )
 
@@ -20,7 +19,7 @@ const (
 )
 
 const (
-	minSecret     = 16 // bytes of a client secret off loopback, policy H2
+	minSecret     = 16 // bytes of a client secret where other machines can send requests, policy H2
 	minSigningKey = 32 // bytes of a signing key: as long as an HS256 digest
 )
 
@@ -165,22 +164,24 @@ func (c AuthConfig) Validate() error {
 	return errors.Join(errs...)
 }
 
-// ValidateFor checks the secrets against where the listeners stand: off
-// loopback a secret shorter than 16 bytes (policy H2) and one that only
-// repeats its client's id, as the demo's do (policy H4), are refused.
+// ValidateFor checks the secrets. Where other machines can send requests,
+// short and well-known ones are rejected (policies H2, H4, H8).
 func (c AuthConfig) ValidateFor(door Config) error {
-	if loopback(door.Listen) && (door.OpsListen == "" || loopback(door.OpsListen)) {
+	exposed := door.Exposed()
+	if exposed == "" {
 		return nil
 	}
 	var errs []error
+	reject := func(key, weakness string) {
+		if weakness != "" {
+			errs = append(errs, &ConfigError{key, weakness + ", which is rejected because " + exposed + "; use a random one, as `openssl rand -base64 24` prints"})
+		}
+	}
 	for i, client := range c.Clients {
-		key := index("auth.clients", i) + ".secret"
-		if len(client.Secret) < minSecret {
-			errs = append(errs, &ConfigError{key, "is shorter than 16 bytes; larder listens off loopback, where that is refused"})
-		}
-		if strings.EqualFold(client.Secret, client.ID+"-secret") {
-			errs = append(errs, &ConfigError{key, "is the demo's kind of secret (the id and \"-secret\"); larder listens off loopback, where that is refused"})
-		}
+		reject(index("auth.clients", i)+".secret", weakness(client.Secret, client.ID, minSecret))
+	}
+	if c.SigningKey != "" {
+		reject("auth.signing_key", weakness(c.SigningKey, "", minSigningKey))
 	}
 	return errors.Join(errs...)
 }

@@ -235,8 +235,25 @@ func checkProxy(key, proxy string) error {
 	return &ConfigError{key, fmt.Sprintf("%q is neither an address nor a network, as 10.0.0.0/8", proxy)}
 }
 
-// loopback tells whether an address is reachable from this machine alone.
-func loopback(listen string) bool {
+// Exposed returns why requests of other machines can reach larder, in words for
+// an error message: a listener beyond loopback, or a trusted proxy, which
+// passes them on. It is empty where none can.
+func (c Config) Exposed() string {
+	switch {
+	case !IsLoopback(c.Listen):
+		return "http.listen (" + c.Listen + ") is reachable from other machines"
+	case c.OpsListen != "" && !IsLoopback(c.OpsListen):
+		return "http.ops_listen (" + c.OpsListen + ") is reachable from other machines"
+	case len(c.TrustedProxies) > 0:
+		return "http.trusted_proxies names a proxy, which passes on requests of other machines"
+	default:
+		return ""
+	}
+}
+
+// IsLoopback reports whether a listener's address (host:port) is reachable from
+// this machine only.
+func IsLoopback(listen string) bool {
 	host, _, err := net.SplitHostPort(listen)
 	if err != nil {
 		return false

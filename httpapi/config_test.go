@@ -109,39 +109,62 @@ func TestConfigFaultsNameTheirKeys(t *testing.T) {
 	}
 }
 
-func TestSecretsOffLoopback(t *testing.T) { // policies H2, H4
+func TestWeakSecretsAreRejectedWhereOthersReachLarder(t *testing.T) { // policies H2, H4, H8
 	t.Parallel()
+	const short, demo, known = "is shorter than 16 bytes", `is the id and "-secret"`, "is a well-known secret"
+	const good = "q8Zr0tKcV2mXw5Ea"
 	for name, test := range map[string]struct {
-		listen, ops, secret string
-		fault               string
+		listen, ops, proxy, secret string
+		fault                      string
 	}{
-		"short on loopback":               {"127.0.0.1:8080", "", "s3cr3t", ""},
-		"short on localhost":              {"localhost:8080", "", "s3cr3t", ""},
-		"short on IPv6 loopback":          {"[::1]:8080", "", "s3cr3t", ""},
-		"short on every address":          {":8080", "", "s3cr3t", "shorter than 16 bytes"},
-		"short on an address":             {"192.0.2.1:8080", "", "s3cr3t", "shorter than 16 bytes"},
-		"short, ops alone off loopback":   {"127.0.0.1:8080", "0.0.0.0:8081", "s3cr3t", "shorter than 16 bytes"},
-		"the demo's on loopback":          {"127.0.0.1:8080", "", "storefront-secret", ""},
-		"the demo's off loopback":         {"0.0.0.0:8080", "", "storefront-secret", "the demo's kind"},
-		"a good one off loopback":         {"0.0.0.0:8080", "", "q8Zr0tKcV2mXw5Ea", ""},
-		"fifteen bytes are still short":   {"0.0.0.0:8080", "", "q8Zr0tKcV2mXw5E", "shorter than 16 bytes"},
-		"a name that is no address":       {"shop.example:80", "", "s3cr3t", "shorter than 16 bytes"},
-		"what cannot be read is not safe": {"nonsense", "", "s3cr3t", "shorter than 16 bytes"},
+		"short on loopback":               {"127.0.0.1:8080", "", "", "s3cr3t", ""},
+		"short on localhost":              {"localhost:8080", "", "", "s3cr3t", ""},
+		"short on IPv6 loopback":          {"[::1]:8080", "", "", "s3cr3t", ""},
+		"short on every address":          {":8080", "", "", "s3cr3t", short},
+		"short on an address":             {"192.0.2.1:8080", "", "", "s3cr3t", short},
+		"short, ops alone off loopback":   {"127.0.0.1:8080", "0.0.0.0:8081", "", "s3cr3t", short},
+		"one letter behind a local proxy": {"127.0.0.1:8080", "", "127.0.0.1", "x", short},
+		"short behind a local proxy, ops": {"127.0.0.1:8080", "127.0.0.1:8081", "::1", "s3cr3t", short},
+		"the demo's on loopback":          {"127.0.0.1:8080", "", "", "storefront-secret", ""},
+		"the demo's off loopback":         {"0.0.0.0:8080", "", "", "storefront-secret", demo},
+		"the demo's behind a local proxy": {"127.0.0.1:8080", "", "127.0.0.1", "storefront-secret", demo},
+		"another case":                    {"127.0.0.1:8080", "", "127.0.0.1", "Storefront-Secret", demo},
+		"a good one off loopback":         {"0.0.0.0:8080", "", "", good, ""},
+		"a good one behind a local proxy": {"127.0.0.1:8080", "", "127.0.0.1", good, ""},
+		"one that ends as it begins":      {"0.0.0.0:8080", "", "", "q8Zr0tKcV2mXw5Eq", ""},
+		"a long one that repeats":         {"0.0.0.0:8080", "", "", good + good, ""},
+		"fifteen bytes are still short":   {"0.0.0.0:8080", "", "", "q8Zr0tKcV2mXw5E", short},
+		"one letter sixteen times":        {"0.0.0.0:8080", "", "", "aaaaaaaaaaaaaaaa", "repeats a text"},
+		"a word twice":                    {"127.0.0.1:8080", "", "127.0.0.1", "changemechangeme", "repeats a text"},
+		"a word and a part of it":         {"0.0.0.0:8080", "", "", "passwordpasswordpass", "repeats a text"},
+		"digits in order":                 {"127.0.0.1:8080", "", "127.0.0.1", "1234567890123456", known},
+		"digits in order, twice":          {"0.0.0.0:8080", "", "", "0123456789abcdef0123456789abcdef", known},
+		"an example's, spelled otherwise": {"0.0.0.0:8080", "", "", "Your_Client-Secret", known},
+		"a name that is no address":       {"shop.example:80", "", "", "s3cr3t", short},
+		"what cannot be read is not safe": {"nonsense", "", "", "s3cr3t", short},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			cfg, auth := defaults()
 			cfg.Listen, cfg.OpsListen = test.listen, test.ops
+			if test.proxy != "" {
+				cfg.TrustedProxies = []string{test.proxy}
+			}
 			auth.Clients = []ClientConfig{{ID: "storefront", Secret: test.secret, Scopes: []Scope{ScopeMenu}}}
 			err := auth.ValidateFor(cfg)
 			switch {
 			case test.fault == "" && err != nil:
-				t.Errorf("refused: %v", err)
-			case test.fault != "" && (err == nil || !strings.Contains(err.Error(), test.fault)):
-				t.Errorf("got %v, want a refusal that says %q", err, test.fault)
-			case err != nil && strings.Contains(err.Error(), test.secret):
+				t.Errorf("rejected: %v", err)
+			case test.fault != "" && (err == nil || !strings.Contains(err.Error(), "auth.clients[0].secret: "+test.fault)):
+				t.Errorf("got %v, want an error that says %q", err, test.fault)
+			case err != nil && len(test.secret) > 1 && strings.Contains(err.Error(), test.secret):
 				t.Errorf("the error holds the secret: %v", err)
 			}
 		})
+	}
+	cfg, auth := defaults()
+	cfg.TrustedProxies, auth.SigningKey = []string{"127.0.0.1"}, strings.Repeat("signing-key", 3)
+	if got := faults(auth.ValidateFor(cfg)); !slices.Equal(got, []string{"auth.signing_key"}) {
+		t.Errorf("a signing key that repeats a word: faults %v, want auth.signing_key", got)
 	}
 }

@@ -142,7 +142,7 @@ type secretsOfDemo struct{ connection, storefront, ops string }
 // demoSecrets are those of demo.yaml on loopback, and made for this run where
 // other machines can reach the demo (policy H4).
 func demoSecrets(listen string) secretsOfDemo {
-	if configs.IsLoopback(listen) {
+	if httpapi.IsLoopback(listen) {
 		return secretsOfDemo{}
 	}
 	return secretsOfDemo{rand.Text(), rand.Text(), rand.Text()}

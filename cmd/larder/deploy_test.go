@@ -89,6 +89,25 @@ func TestReplicasWithARedisEachAreRefused(t *testing.T) {
 	}
 }
 
+// A proxy on this machine passes on requests of all others (policy H8).
+func TestAWeakSecretBehindALocalProxyIsRejected(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "larder.yaml")
+	text := `http: {listen: "127.0.0.1:0", trusted_proxies: [127.0.0.1]}
+connections: [{name: main, base_url: "http://127.0.0.1:9", auth_url: "http://127.0.0.1:9", client_id: a, client_secret: b}]
+auth: {clients: [{id: ops, secret: x, scopes: [ops]}]}
+`
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"check", "serve"} {
+		got := command{}.run(t, name, "--config", file)
+		if got.status != statusFailed || !strings.Contains(got.err, "auth.clients[0].secret: is shorter than 16 bytes, which is rejected because http.trusted_proxies") {
+			t.Errorf("larder %s: %+v", name, got)
+		}
+	}
+}
+
 // TestEachSecretIsGiven: what the configuration reads is what systemd and
 // compose put there.
 func TestEachSecretIsGiven(t *testing.T) {
