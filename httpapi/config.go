@@ -55,7 +55,8 @@ type Config struct {
 	Page PageConfig `yaml:"page"`
 	// Events holds the limits of event streams.
 	Events EventsConfig `yaml:"events"`
-	// Metrics is who may read /metrics: open (anyone), ops (a token with that scope), off.
+	// Metrics is who may read /metrics: open (anyone), ops (a token with that
+	// scope), off; empty: ops, or open on a listener of its own (policy H8).
 	Metrics MetricsAccess `yaml:"metrics"`
 	// AccessLog is errors, sampled or all.
 	AccessLog AccessLog `yaml:"access_log"`
@@ -81,8 +82,10 @@ type Config struct {
 type RateConfig struct {
 	Validate       Rate `yaml:"validate"`         // order checks, an address
 	Place          Rate `yaml:"place"`            // orders placed, and as many changes of orders, a client
-	TokenFailures  Rate `yaml:"token_failures"`   // refused token requests, a client and address
-	SignInFailures Rate `yaml:"sign_in_failures"` // refused attempts to sign in to /ops, a client and address
+	TokenFailures  Rate `yaml:"token_failures"`   // failed token requests, a client and address
+	SignInFailures Rate `yaml:"sign_in_failures"` // failed attempts to sign in to /ops, a client and address
+	// AddressFailures limits both together, an address, whatever clients they name. Policy H8.
+	AddressFailures Rate `yaml:"address_failures"`
 }
 
 // SetDefaults fills what is not set. It runs before the file is read, so that
@@ -96,9 +99,6 @@ func (c *Config) SetDefaults() {
 	}
 	if c.StaleIfError == 0 {
 		c.StaleIfError = 24 * time.Hour
-	}
-	if c.Metrics == "" {
-		c.Metrics = MetricsOpen
 	}
 	if c.AccessLog == "" {
 		c.AccessLog = LogSampled
@@ -131,6 +131,9 @@ func (c *Config) SetDefaults() {
 	if !c.Rate.SignInFailures.Limited() {
 		c.Rate.SignInFailures = Rate{Count: 5, Per: time.Minute}
 	}
+	if !c.Rate.AddressFailures.Limited() {
+		c.Rate.AddressFailures = Rate{Count: 30, Per: time.Minute}
+	}
 }
 
 // ConfigError is one wrong value of the configuration.
@@ -162,7 +165,7 @@ func (c Config) Validate() error {
 	errs = append(errs, c.Events.check()...)
 	errs = append(errs, c.Page.check()...)
 	switch c.Metrics {
-	case MetricsOpen, MetricsOps, MetricsOff:
+	case "", MetricsOpen, MetricsOps, MetricsOff:
 	default:
 		errs = append(errs, &ConfigError{"http.metrics", fmt.Sprintf("%q is none of open, ops, off", string(c.Metrics))})
 	}
@@ -192,6 +195,18 @@ func (c Config) Validate() error {
 		}
 	}
 	return errors.Join(errs...)
+}
+
+// metricsAccess returns who may read /metrics. Policy H8.
+func (c Config) metricsAccess() MetricsAccess {
+	switch {
+	case c.Metrics != "":
+		return c.Metrics
+	case c.OpsListen != "":
+		return MetricsOpen
+	default:
+		return MetricsOps
+	}
 }
 
 // express tells whether the public listener has the express lane.

@@ -270,3 +270,22 @@ func TestMetricsMayBeClosed(t *testing.T) {
 	off := newWorld(t, func(p *plan) { p.cfg.Metrics = httpapi.MetricsOff })
 	off.get("/metrics").refused(t, http.StatusNotFound, "not_found")
 }
+
+// By default metrics are for operators: behind a token on the guests' listener,
+// and open on one of their own, which Prometheus reads (policy H8).
+func TestMetricsByDefault(t *testing.T) {
+	t.Parallel()
+	unset := func(p *plan) { p.cfg.Metrics = "" }
+	shared := newWorld(t, unset)
+	shared.get("/metrics").refused(t, http.StatusUnauthorized, "unauthorized")
+	shared.get("/metrics", shared.as(clientShop)...).refused(t, http.StatusForbidden, "forbidden")
+	shared.get("/metrics", shared.as(clientOps)...).is(t, http.StatusOK)
+
+	apart := newWorld(t, onPort0, unset)
+	stop := apart.running()
+	do(t, http.MethodGet, "http://"+apart.server.OpsAddr()+"/metrics", "").is(t, http.StatusOK)
+	do(t, http.MethodGet, "http://"+apart.server.Addr()+"/metrics", "").is(t, http.StatusNotFound)
+	if err := stop(); err != nil {
+		t.Error(err)
+	}
+}

@@ -53,24 +53,6 @@ func (l *limiter) take(key string) (wait time.Duration, ok bool) {
 	return wait, false
 }
 
-// spent tells whether the key has no token left, without taking one.
-func (l *limiter) spent(key string) (wait time.Duration, spent bool) {
-	if !l.rate.Limited() {
-		return 0, false
-	}
-	now := l.clock()
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if _, known := l.buckets[key]; !known {
-		return 0, false
-	}
-	missing := 1 - l.bucket(key).TokensAt(now)
-	if missing <= 0 {
-		return 0, false
-	}
-	return time.Duration(missing * float64(l.interval())), true
-}
-
 // bucket finds or makes the key's bucket; the caller holds the lock.
 func (l *limiter) bucket(key string) *rate.Limiter {
 	if element, known := l.buckets[key]; known {
@@ -89,8 +71,28 @@ func (l *limiter) bucket(key string) *rate.Limiter {
 // interval is the time between two tokens.
 func (l *limiter) interval() time.Duration { return l.rate.Per / time.Duration(l.rate.Count) }
 
-// failureKey is what refused token requests are counted under. A name that no
-// client has may be as long as the form: what is kept of it is not.
+// failureLimit limits failed attempts with a client's secret (policy H8): those
+// of one address together, and those that name one client.
+//
+// The address comes first. One that has used up its attempts adds no more
+// names, so that it cannot make the limiter forget others. Names that no client
+// has are counted like any other: otherwise the answer would tell which exist.
+type failureLimit struct {
+	byAddress, byClient *limiter
+}
+
+// failed counts a failed attempt. It returns how long to wait where there were
+// too many.
+func (l failureLimit) failed(client, ip string) (wait time.Duration, limited bool) {
+	if wait, ok := l.byAddress.take(addressKey(ip)); !ok {
+		return wait, true
+	}
+	wait, ok := l.byClient.take(failureKey(client, ip))
+	return wait, !ok
+}
+
+// failureKey is what failed attempts are counted under. A name that no client
+// has may be as long as the form; its hash is kept instead.
 func failureKey(client, ip string) string {
 	sum := sha256.Sum256([]byte(client))
 	return string(sum[:]) + addressKey(ip)

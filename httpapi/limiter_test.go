@@ -48,21 +48,40 @@ func TestLimiterRefusalTakesNothing(t *testing.T) {
 	}
 }
 
-func TestLimiterSpent(t *testing.T) {
+// One address cannot make the limiter forget what others, or it itself, did:
+// invented names use up the address's attempts and are then not kept (policy H8).
+func TestFailuresAreRememberedBesideInventedNames(t *testing.T) {
 	t.Parallel()
 	clock := &hand{at: time.Unix(1_700_000_000, 0)}
-	l := newLimiter(Rate{Count: 2, Per: time.Minute}, clock.now)
-	if _, spent := l.spent("a"); spent {
-		t.Error("an unknown key is spent")
+	l := failureLimit{
+		newLimiter(Rate{Count: 30, Per: time.Minute}, clock.now), newLimiter(Rate{Count: 10, Per: time.Minute}, clock.now),
 	}
-	l.take("a")
-	if _, spent := l.spent("a"); spent {
-		t.Error("spent after one of two")
+	counted := func(client, ip string) (n int) {
+		for range 100 {
+			if _, limited := l.failed(client, ip); !limited {
+				n++
+			}
+		}
+		return n
 	}
-	l.take("a")
-	wait, spent := l.spent("a")
-	if !spent || wait != 30*time.Second {
-		t.Errorf("after two of two: got %v, %v, want 30s, true", wait, spent)
+	if n := counted("ops", "192.0.2.1"); n != 10 {
+		t.Errorf("%d attempts for one client, want 10", n)
+	}
+	if n := counted("ops", "192.0.2.2"); n != 10 {
+		t.Errorf("%d attempts from another address, want 10", n)
+	}
+	for i := range limiterKeys + 1000 {
+		l.failed("invented-"+strconv.Itoa(i), "192.0.2.1")
+	}
+	if n := len(l.byClient.buckets); n > 31 {
+		t.Errorf("%d names are kept, want at most 31: 30 of the address, and ops of the other one", n)
+	}
+	if n := counted("ops", "192.0.2.1"); n != 0 {
+		t.Errorf("%d attempts after 66,536 invented names, want 0", n)
+	}
+	wait, limited := l.failed("another", "192.0.2.1")
+	if !limited || wait != 2*time.Second {
+		t.Errorf("another client: %v, %v, want a wait of 2s", wait, limited)
 	}
 }
 
@@ -105,7 +124,7 @@ func TestLimiterOff(t *testing.T) {
 			t.Fatal("a rate of 0 limits")
 		}
 	}
-	if _, spent := l.spent("a"); spent || len(l.buckets) != 0 {
+	if len(l.buckets) != 0 {
 		t.Error("a rate of 0 counts")
 	}
 }

@@ -86,7 +86,7 @@ func (s *Server) routeOps(engine *gin.Engine) {
 	get(engine, "/v1/ops/orders/:ref", guard, withinStore, s.opsOrder)
 	engine.POST("/v1/ops/orders/:ref/resolve", guard, s.resolveOrder)
 	show := gin.WrapH(promhttp.HandlerFor(s.metrics.registry, promhttp.HandlerOpts{}))
-	switch s.cfg.Metrics {
+	switch s.cfg.metricsAccess() {
 	case MetricsOff:
 	case MetricsOps:
 		get(engine, "/metrics", s.bearerOps, s.book.refresh, show) // never by a session: it is not below /v1/ops

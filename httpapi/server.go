@@ -104,7 +104,7 @@ type Server struct {
 	changeLimit   *limiter
 	publicLimit   *limiter
 	publicReads   *limiter
-	tokenLimit    *limiter
+	tokenFailures failureLimit
 	signIns       signIns
 	bearerOps     gin.HandlerFunc // guard(ScopeOps)
 	proxies       proxies
@@ -171,8 +171,9 @@ func New(cfg Config, auth AuthConfig, deps Deps) (*Server, error) {
 	s.changeLimit = newLimiter(cfg.Rate.Place, s.clock)
 	s.publicLimit = newLimiter(auth.PublicOrders.Rate, s.clock)
 	s.publicReads = newLimiter(cfg.Rate.Validate, s.clock)
-	s.tokenLimit = newLimiter(cfg.Rate.TokenFailures, s.clock)
-	s.signIns = signIns{failures: newLimiter(cfg.Rate.SignInFailures, s.clock), site: http.NewCrossOriginProtection()}
+	byAddress := newLimiter(cfg.Rate.AddressFailures, s.clock)
+	s.tokenFailures = failureLimit{byAddress, newLimiter(cfg.Rate.TokenFailures, s.clock)}
+	s.signIns = signIns{failures: failureLimit{byAddress, newLimiter(cfg.Rate.SignInFailures, s.clock)}, site: http.NewCrossOriginProtection()}
 	s.bearerOps = s.guard(ScopeOps)
 	s.proxies = newProxies(cfg.TrustedProxies)
 	s.audit = &audit{redis: s.redis.Strict(), key: s.redis.Keys().OpsAudit()}

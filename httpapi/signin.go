@@ -2,7 +2,6 @@ package httpapi
 
 import (
 	"net/http"
-	"sync"
 
 	"github.com/gin-gonic/gin"
 	"github.com/sirupsen/logrus"
@@ -10,12 +9,10 @@ import (
 	"larder/internal/menu"
 )
 
-// signIns is what signing in to /ops takes: attempts are judged one after the
-// other, so that many at once get no more than their limit.
+// signIns is what signing in to /ops takes.
 type signIns struct {
-	failures *limiter // by client and address
+	failures failureLimit
 	site     *http.CrossOriginProtection
-	one      sync.Mutex
 }
 
 // sessionView is who is signed in.
@@ -70,22 +67,16 @@ func (s *Server) signIn(c *gin.Context) {
 	answer(c, http.StatusOK, result{s.viewOfSession(who)})
 }
 
-// admit checks a client and its secret, within the limit of failures.
+// admit checks a client and its secret. Beyond the limit of failures a wrong
+// secret is answered 429; an operator's correct one is never rejected (policy H8).
 func (s *Server) admit(c *gin.Context, id, secret string) (ClientConfig, error) {
-	s.signIns.one.Lock()
-	defer s.signIns.one.Unlock()
-	key := failureKey(id, s.clientIP(c))
-	if wait, spent := s.signIns.failures.spent(key); spent {
-		return ClientConfig{}, &problem{
-			code: CodeRateLimited, retryAfter: wait,
-			msg: "too many failed attempts of this client from this address; the limit is " + s.signIns.failures.rate.String(),
-		}
-	}
 	client, ok := s.auth.client(id, secret)
 	if ok && holds(client.Scopes, ScopeOps) {
 		return client, nil
 	}
-	s.signIns.failures.take(key)
+	if wait, limited := s.signIns.failures.failed(id, s.clientIP(c)); limited {
+		return ClientConfig{}, &problem{code: CodeRateLimited, retryAfter: wait, msg: tooManyFailures}
+	}
 	_, configured := s.auth.clients.get(id)
 	s.log.WithFields(logrus.Fields{
 		"event": "ops.sign_in_refused", "requestId": idOf(c), "configured": configured, "secret": ok,

@@ -25,6 +25,10 @@ const (
 	oauthUnsupportedGrant = "unsupported_grant_type"
 )
 
+// tooManyFailures answers a wrong secret beyond the limit; a correct one is
+// never rejected (policy H8).
+const tooManyFailures = "too many failed attempts from this address; wait, and check the client's id and secret"
+
 // tokenAnswer is the success body of the token endpoint.
 type tokenAnswer struct {
 	AccessToken string `json:"access_token"`
@@ -59,15 +63,13 @@ func (s *Server) token(c *gin.Context) {
 			return
 		}
 	}
-	key := failureKey(id, c.ClientIP())
-	if wait, spent := s.tokenLimit.spent(key); spent {
-		c.Header("Retry-After", seconds(wait))
-		refuseToken(c, http.StatusTooManyRequests, string(CodeRateLimited), "too many refused requests from this client and address")
-		return
-	}
 	client, ok := s.auth.client(id, secret)
 	if !ok {
-		s.tokenLimit.take(key)
+		if wait, limited := s.tokenFailures.failed(id, s.clientIP(c)); limited { // policy H8
+			c.Header("Retry-After", seconds(wait))
+			refuseToken(c, http.StatusTooManyRequests, string(CodeRateLimited), tooManyFailures)
+			return
+		}
 		if basic {
 			c.Header("WWW-Authenticate", `Basic realm="larder"`)
 		} else {

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -161,25 +162,42 @@ func TestTokenRefusals(t *testing.T) { // RFC 6749, section 5.2
 	w.get("/connect/token").refused(t, http.StatusMethodNotAllowed, "method_not_allowed")
 }
 
-func TestTokenFailuresAreLimited(t *testing.T) { // policy H1
+func TestTokenFailuresAreLimited(t *testing.T) { // policies H1, H8
 	t.Parallel()
 	w := newWorld(t)
-	guess := []string{"client_id", clientShop, "client_secret", "guess", "grant_type", "client_credentials"}
-	for i := range 10 {
-		if got := w.ask(guess...); got.status != http.StatusUnauthorized {
-			t.Fatalf("failure %d: got %d", i+1, got.status)
+	attempt := func(client, secret string) reply {
+		return w.ask("client_id", client, "client_secret", secret, "grant_type", "client_credentials")
+	}
+	failed := func(client string, want int) {
+		t.Helper()
+		if got := attempt(client, "guess"); got.status != want {
+			t.Fatalf("a wrong secret of %s: %d %s, want %d", client, got.status, got.body, want)
 		}
 	}
-	got := w.ask(guess...)
-	if got.status != http.StatusTooManyRequests || got.header.Get("Retry-After") == "" || !strings.Contains(string(got.body), "rate_limited") {
-		t.Errorf("failure 11: got %d %s, Retry-After %q", got.status, got.body, got.header.Get("Retry-After"))
+	for range 10 {
+		failed(clientShop, http.StatusUnauthorized)
 	}
-	if right := w.ask("client_id", clientShop, "client_secret", secretOf(clientShop), "grant_type", "client_credentials"); right.status != http.StatusTooManyRequests {
-		t.Errorf("the right secret after ten wrong ones: got %d; guessing goes on", right.status)
+	known := attempt(clientShop, "guess")
+	if known.status != http.StatusTooManyRequests || known.header.Get("Retry-After") == "" || !strings.Contains(string(known.body), "rate_limited") {
+		t.Errorf("failure 11: got %d %s, Retry-After %q", known.status, known.body, known.header.Get("Retry-After"))
 	}
-	w.token(clientOps) // another client is not held up
+	w.token(clientShop) // only failures are limited
+	failed(clientOps, http.StatusUnauthorized)
+	for i := range 18 { // 30 of the address, whatever names it invents
+		failed("nobody-"+strconv.Itoa(i), http.StatusUnauthorized)
+	}
+	failed(clientOps, http.StatusTooManyRequests)
+	unknown := attempt("nobody", "guess")
+	if unknown.status != known.status || !bytes.Equal(unknown.body, known.body) {
+		t.Errorf("an unknown client: %d %s, a known one: %d %s; the answer tells which exist", unknown.status, unknown.body, known.status, known.body)
+	}
+	w.post(sessionPath, signInBody(clientNorth, "guess")).refused(t, http.StatusTooManyRequests, "rate_limited") // the same 30
+	for _, client := range []string{clientShop, clientOps} {
+		w.token(client)
+	}
+	w.signIn(clientOps)
 	w.ahead(time.Minute)
-	w.token(clientShop)
+	failed(clientShop, http.StatusUnauthorized)
 }
 
 func TestBearerTokens(t *testing.T) {

@@ -103,6 +103,7 @@ func browsedDemoOn(t *testing.T, schedule string, args ...string) []string {
 	env := []string{
 		"LARDER_RESTAURANTS_0_SCHEDULE=" + schedule, "LARDER_SYNC_SCHEDULE=" + schedule,
 		"LARDER_RESTAURANTS_0_PHONE=+351 22 000 00 00, ext. 4", "LARDER_RESTAURANTS_0_ADDRESS=Rua das Flores 1, Porto",
+		"LARDER_HTTP_METRICS=open", // a scenario reads them
 	}
 	startProcessTo(t, out, env, append([]string{"demo", "--listen", "127.0.0.1:0", "--sandbox-listen", "127.0.0.1:0"}, args...)...)
 	return []string{

@@ -78,7 +78,7 @@ func newOutageOn(t *testing.T, redisURL string) *outage {
 func (o *outage) configuration(t *testing.T, redisURL string) string {
 	t.Helper()
 	var text strings.Builder
-	fmt.Fprintf(&text, `http: {listen: "127.0.0.1:0", rate: {place: 1000/s, validate: 1000/s}}
+	fmt.Fprintf(&text, `http: {listen: "127.0.0.1:0", metrics: open, rate: {place: 1000/s, validate: 1000/s}}
 redis: {url: %q}
 cache: {poll: 500ms}
 connections:

@@ -106,7 +106,7 @@ func (t *Town) build(ctx context.Context) (err error) {
 // configuration is the larders': defaults, but for what a measurement needs.
 func (t *Town) configuration() []byte {
 	var text bytes.Buffer
-	fmt.Fprintf(&text, `http: {listen: "127.0.0.1:0", access_log: errors}
+	fmt.Fprintf(&text, `http: {listen: "127.0.0.1:0", access_log: errors, metrics: open}
 redis: {url: %q}
 connections:
   - {name: main, base_url: %q, auth_url: %q, client_id: demo, client_secret: %s, default_menu: false, rate: %g}

@@ -13,7 +13,7 @@ export interface paths {
         put?: never;
         /**
          * A bearer token
-         * @description OAuth 2.0 client credentials. After 10 refused requests in a minute from a client and address (`http.rate.token_failures`) come 429.
+         * @description OAuth 2.0 client credentials. After 10 failures a minute of a client from an address (`http.rate.token_failures`), or 30 of an address (`http.rate.address_failures`), a wrong secret is answered 429; a correct one is never rejected.
          */
         post: operations["getToken"];
         delete?: never;
@@ -91,7 +91,7 @@ export interface paths {
         };
         /**
          * Metrics for Prometheus
-         * @description Open to anyone who reaches the listener unless `http.metrics` is `ops` or `off`.
+         * @description `http.metrics` says who may read it: a token with the scope `ops`, anyone, or nobody. Left empty, it is a token's, and anyone's where `http.ops_listen` gives operators a listener of their own.
          */
         get: operations["getMetrics"];
         put?: never;
@@ -157,7 +157,7 @@ export interface paths {
         put?: never;
         /**
          * Sign a browser in
-         * @description With a client of the scope `ops`. The session lasts `auth.session_lifetime`. Five failures a minute from an address (`http.rate.sign_in_failures`).
+         * @description With a client of the scope `ops`. The session lasts `auth.session_lifetime`. After 5 failures a minute of a client from an address (`http.rate.sign_in_failures`), or 30 of an address (`http.rate.address_failures`), a wrong secret is answered 429; a correct one is never rejected.
          */
         post: operations["signIn"];
         /**
