@@ -25,7 +25,7 @@ func newAsker(w *world, mute bool) *asker {
 // say tells a person something.
 func (a *asker) say(format string, args ...any) {
 	if !a.mute {
-		fmt.Fprintf(a.w.err, format+"\n", args...)
+		a.w.err.printf(format+"\n", args...)
 	}
 }
 
@@ -104,9 +104,9 @@ func (a *asker) hidden(ctx context.Context, question, flag string) (string, erro
 		return a.line(ctx, question, "", flag)
 	}
 	for range triesOfPeople {
-		fmt.Fprintf(a.w.err, "%s (not shown): ", question)
+		a.w.err.printf("%s (not shown): ", question)
 		text, err := a.w.secret(ctx)
-		fmt.Fprintln(a.w.err)
+		a.w.err.println()
 		switch {
 		case errors.Is(err, io.EOF):
 			return "", nobody(question, flag)
@@ -123,7 +123,7 @@ func (a *asker) hidden(ctx context.Context, question, flag string) (string, erro
 // person never answers is left to the end of the program: nothing can
 // interrupt it.
 func (a *asker) read(ctx context.Context, question, flag string) (string, error) {
-	fmt.Fprintf(a.w.err, "%s: ", question)
+	a.w.err.printf("%s: ", question)
 	type line struct {
 		text string
 		err  error
@@ -144,7 +144,7 @@ func (a *asker) read(ctx context.Context, question, flag string) (string, error)
 		}
 		return text, nil
 	case <-ctx.Done():
-		fmt.Fprintln(a.w.err)
+		a.w.err.println()
 		return "", context.Cause(ctx)
 	}
 }

@@ -110,11 +110,11 @@ func (b *batch) report() error {
 	for i, run := range b.runs {
 		outcomes[run.Outcome]++
 		if isBad(run) && !b.json {
-			fmt.Fprintln(b.w.out, runLine(run, b.wanted[i].Name))
+			b.w.out.println(runLine(run, b.wanted[i].Name))
 		}
 	}
 	if b.summary && !b.json {
-		fmt.Fprintln(b.w.out, summaryOf(len(b.runs), outcomes))
+		b.w.out.println(summaryOf(len(b.runs), outcomes))
 	}
 	if outcomes[menusync.OutcomeFailed]+outcomes[menusync.OutcomeQuarantined] > 0 {
 		return errSaid()

@@ -89,7 +89,7 @@ func comparisonOf(cmd *cobra.Command, w *world) (*comparison, error) {
 	c.plan.Warm, c.plan.Tails = true, true
 	c.out, _ = flags.GetString("out")
 	c.dir, _ = flags.GetString("dir")
-	c.plan.Say = func(format string, args ...any) { fmt.Fprintf(w.err, format+"\n", args...) }
+	c.plan.Say = func(format string, args ...any) { w.err.printf(format+"\n", args...) }
 	c.command = "larder bench peers"
 	flags.Visit(func(f *pflag.Flag) {
 		if f.Name != "program" && f.Name != "dir" {
@@ -164,7 +164,7 @@ func (c *comparison) run(ctx context.Context) (err error) {
 	if c.json {
 		err = printJSON(c.w.out, report)
 	} else {
-		_, err = fmt.Fprint(c.w.out, report.Table())
+		_, err = fmt.Fprint(c.w.out.raw, report.Table())
 	}
 	if err = errors.Join(err, c.write(report)); err != nil || !slices.Contains(c.plan.Modes, peers.Pinned) {
 		return err

@@ -91,7 +91,7 @@ func planOf(cmd *cobra.Command, w *world) (*plan, error) {
 	p.out, _ = flags.GetString("out")
 	p.dir, _ = flags.GetString("dir")
 	p.scale.Compare = bench.Unchanged
-	p.scale.Say = func(format string, args ...any) { fmt.Fprintf(w.err, format+"\n", args...) }
+	p.scale.Say = func(format string, args ...any) { w.err.printf(format+"\n", args...) }
 	slices.Sort(p.sizes)
 	p.sizes = slices.Compact(p.sizes)
 	switch {
@@ -135,7 +135,7 @@ func (p *plan) run(ctx context.Context) error {
 	if p.json {
 		return printJSON(p.w.out, report)
 	}
-	_, err := fmt.Fprint(p.w.out, report.Table())
+	_, err := fmt.Fprint(p.w.out.raw, report.Table())
 	return err
 }
 

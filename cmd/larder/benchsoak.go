@@ -83,7 +83,7 @@ func soak(ctx context.Context, w *world, asJSON bool, within string, duration ti
 			other.Seed = int64(2 + n/(generate.Restaurants-1)%3)
 			return other.Menu(restaurant)
 		},
-		Say: func(format string, args ...any) { fmt.Fprintf(w.err, format+"\n", args...) },
+		Say: func(format string, args ...any) { w.err.printf(format+"\n", args...) },
 	}
 	for i := range generate.Restaurants {
 		s.Restaurants = append(s.Restaurants, generate.RestaurantID(i))
@@ -95,7 +95,7 @@ func soak(ctx context.Context, w *world, asJSON bool, within string, duration ti
 	if asJSON {
 		err = printJSON(w.out, found)
 	} else {
-		_, err = fmt.Fprint(w.out, found.Text())
+		_, err = fmt.Fprint(w.out.raw, found.Text())
 	}
 	return errors.Join(err, found.Flat())
 }

@@ -112,7 +112,7 @@ func checkRedis(ctx context.Context, cfg *configs.Config) []finding {
 	defer cancel()
 	redis, err := cache.Visit(ctx, cfg.Redis, silent())
 	if err != nil {
-		return []finding{{What: "redis", Msg: plain(err)}}
+		return []finding{{What: "redis", Msg: plain(err.Error())}}
 	}
 	defer func() { _ = redis.Close() }() //nolint:contextcheck // it was only asked, and its end is bounded by itself
 	about, err := redis.About(ctx)
@@ -123,7 +123,7 @@ func checkRedis(ctx context.Context, cfg *configs.Config) []finding {
 		return []finding{{What: "redis", Msg: fmt.Sprintf("(%s) answers, but %s: %v", about, cache.Plain(err), refused.Err)}}
 	}
 	if err != nil {
-		return []finding{{What: "redis", Msg: fmt.Sprintf("(%s) %s", redis.Form(), plain(err))}}
+		return []finding{{What: "redis", Msg: fmt.Sprintf("(%s) %s", redis.Form(), plain(err.Error()))}}
 	}
 	findings := []finding{{What: "redis", OK: true, Msg: "answers: " + about.String()}}
 	if !cfg.Auth.TakesOrders() {
@@ -134,7 +134,7 @@ func checkRedis(ctx context.Context, cfg *configs.Config) []finding {
 	case errors.As(err, &notReady):
 		return append(findings, finding{What: "orders", Msg: "none would be placed: " + notReady.Msg})
 	case err != nil:
-		return append(findings, finding{What: "orders", Msg: plain(err)})
+		return append(findings, finding{What: "orders", Msg: plain(err.Error())})
 	}
 	return append(findings, finding{What: "orders", OK: true, Msg: "can be placed"})
 }
@@ -145,7 +145,7 @@ func checkConnection(ctx context.Context, cfg *configs.Config, connection upstre
 	what := "connection " + connection.Name
 	client, err := upstream.New(connection)
 	if err != nil {
-		return []finding{{What: what, Msg: plain(err)}}
+		return []finding{{What: what, Msg: plain(err.Error())}}
 	}
 	defer client.Close()
 	probes, err := client.ProbeToken(ctx)
@@ -165,9 +165,9 @@ func probed(probes []upstream.Probe) string {
 		case probe.Works():
 			said = append(said, fmt.Sprintf("it would work with token_request: %s", probe.Request))
 		case probe.Configured:
-			said = append(said, fmt.Sprintf("token_request %s: %s", probe.Request, plain(probe.Err)))
+			said = append(said, fmt.Sprintf("token_request %s: %s", probe.Request, plain(probe.Err.Error())))
 		default:
-			said = append(said, fmt.Sprintf("token_request %s does not work either: %s", probe.Request, plain(probe.Err)))
+			said = append(said, fmt.Sprintf("token_request %s does not work either: %s", probe.Request, plain(probe.Err.Error())))
 		}
 	}
 	return strings.Join(said, "; ")
@@ -187,11 +187,11 @@ func checkMenu(ctx context.Context, cfg *configs.Config, client *upstream.Client
 	}
 	answer, err := client.MenuView(ctx, restaurant, upstream.Validator{}, 0)
 	if err != nil {
-		return finding{What: what, Msg: plain(err)}
+		return finding{What: what, Msg: plain(err.Error())}
 	}
 	view, err := menu.Decode(answer.Body)
 	if err != nil {
-		return finding{What: what, Msg: plain(err)}
+		return finding{What: what, Msg: plain(err.Error())}
 	}
 	return finding{What: what, OK: true, Msg: fmt.Sprintf("%s, %d bytes", plural(len(view.Products), "dish", "dishes"), len(answer.Body))}
 }
@@ -212,7 +212,7 @@ func report(cmd *cobra.Command, w *world, findings []finding) error {
 			if !f.OK {
 				mark = colours.bad("FAILED")
 			}
-			fmt.Fprintf(w.out, "%s  %s: %s\n", mark, f.What, f.Msg)
+			w.out.printf("%s  %s: %s\n", mark, f.What, f.Msg)
 		}
 	}
 	if failed {

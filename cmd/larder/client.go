@@ -115,7 +115,9 @@ func (u *upstreamSaid) reasons() []string {
 		case json.Unmarshal(raw, &v) == nil && v.Msg != "":
 			lines = append(lines, v.line())
 		default:
-			lines = append(lines, string(raw))
+			var compact bytes.Buffer
+			_ = json.Compact(&compact, raw) // it was decoded as JSON before
+			lines = append(lines, compact.String())
 		}
 	}
 	return lines

@@ -30,17 +30,18 @@ func (w *world) dumb() bool {
 	return term == "dumb"
 }
 
-func (p palette) good(text string) string  { return p.as(text, color.FgGreen) }
-func (p palette) bad(text string) string   { return p.as(text, color.FgRed) }
-func (p palette) odd(text string) string   { return p.as(text, color.FgYellow) }
-func (p palette) bold(text string) string  { return p.as(text, color.Bold) }
-func (p palette) faint(text string) string { return p.as(text, color.Faint) }
+func (p palette) good(text string) styled  { return p.as(text, color.FgGreen) }
+func (p palette) bad(text string) styled   { return p.as(text, color.FgRed) }
+func (p palette) odd(text string) styled   { return p.as(text, color.FgYellow) }
+func (p palette) bold(text string) styled  { return p.as(text, color.Bold) }
+func (p palette) faint(text string) styled { return p.as(text, color.Faint) }
 
-func (p palette) as(text string, look color.Attribute) string {
+func (p palette) as(text string, look color.Attribute) styled {
+	text = safe(text)
 	if !p.on || text == "" {
-		return text
+		return styled(text)
 	}
 	c := color.New(look)
 	c.EnableColor() // the library's own guess is about another terminal
-	return c.Sprint(text)
+	return styled(c.Sprint(text))
 }

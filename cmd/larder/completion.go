@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"larder/cache"
+	"larder/configs"
 	"larder/httpapi"
 	"larder/internal/bench/peers"
 	"larder/internal/upstream"
@@ -137,8 +138,8 @@ func knownRestaurants(cmd *cobra.Command, w *world, typed string) []cobra.Comple
 	}
 	var found []cobra.Completion
 	for _, r := range page.Result {
-		if strings.HasPrefix(r.ID, typed) {
-			found = append(found, cobra.CompletionWithDesc(r.ID, strings.TrimSpace(r.Name)))
+		if strings.HasPrefix(r.ID, typed) && configs.IsRestaurantID(r.ID) {
+			found = append(found, cobra.CompletionWithDesc(r.ID, safe(strings.TrimSpace(r.Name))))
 		}
 	}
 	return found

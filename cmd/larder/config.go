@@ -1,8 +1,6 @@
 package main
 
 import (
-	"fmt"
-
 	"github.com/spf13/cobra"
 
 	"larder/configs"
@@ -66,7 +64,7 @@ func configCommand(w *world) *cobra.Command {
 				return err
 			}
 			for _, warning := range cfg.Warnings() {
-				fmt.Fprintf(w.err, "warning: %s\n", warning)
+				w.err.printf("warning: %s\n", warning)
 			}
 			if asJSON(cmd) {
 				text, err := cfg.JSON()
@@ -79,7 +77,7 @@ func configCommand(w *world) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			_, err = w.out.Write(text)
+			_, err = w.out.raw.Write(text)
 			return err
 		}),
 	}
@@ -88,7 +86,7 @@ func configCommand(w *world) *cobra.Command {
 		Short: "Print configs/larder.yaml: every key with its meaning and default",
 		Args:  takes(0, 0),
 		RunE: action(func(*cobra.Command, []string) error {
-			_, err := w.out.Write(configs.Sample())
+			_, err := w.out.raw.Write(configs.Sample())
 			return err
 		}),
 	}

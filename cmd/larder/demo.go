@@ -194,7 +194,7 @@ func (d *demo) run(ctx context.Context) error {
 	})
 	err := group.Wait()
 	if err != nil {
-		d.held.tell(d.w.err)
+		d.held.tell(d.w.err.raw)
 	}
 	return err
 }

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"io"
 
 	"github.com/spf13/cobra"
 
@@ -29,7 +28,7 @@ const (
 
 // printFault writes what went wrong as JSON: a daemon's refusal as the daemon
 // worded it, whole.
-func printFault(cmd *cobra.Command, out io.Writer, err error) error {
+func printFault(cmd *cobra.Command, out printer, err error) error {
 	if refused, ok := errors.AsType[*apiError](err); ok && refused.Body != nil {
 		return printRaw(out, refused.Body)
 	}

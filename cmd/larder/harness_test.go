@@ -65,7 +65,7 @@ type command struct {
 
 // world is what a command line of this process sees.
 func (c command) world(out, err io.Writer) world {
-	w := world{in: strings.NewReader(c.in), out: out, err: err, env: c.env, terminal: c.terminal}
+	w := world{in: strings.NewReader(c.in), out: printer{out}, err: printer{err}, env: c.env, terminal: c.terminal}
 	if c.columns > 0 {
 		w.size = func() (int, int) { return c.columns, usualRows }
 	}

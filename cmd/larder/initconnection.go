@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net"
 	"net/url"
@@ -77,7 +76,7 @@ func (s *conversation) tryConnection(ctx context.Context) (works bool, err error
 	s.connection.DefaultMenu = nil
 	client, err := upstream.New(s.connection)
 	if err != nil {
-		s.note(finding{What: "connection", Msg: plain(err)})
+		s.note(finding{What: "connection", Msg: plain(err.Error())})
 		return false, s.unattended()
 	}
 	limited, cancel := context.WithTimeout(ctx, onlineLimit)
@@ -118,7 +117,7 @@ func said(err error) string {
 	if err == nil {
 		return "does not work"
 	}
-	return plain(err)
+	return plain(err.Error())
 }
 
 // unattended is the last finding as an error, where nobody can be asked.
@@ -132,7 +131,11 @@ func (s *conversation) unattended() error {
 			lines = append(lines, f.What+": "+f.Msg)
 		}
 	}
-	return &steppedError{errors.New(strings.Join(lines, "\n  ") + "\n  nothing was written"), "other values; --offline writes these untried"}
+	lines = append(lines, "nothing was written")
+	for i := range lines[1:] {
+		lines[1+i] = "  " + lines[1+i]
+	}
+	return &steppedError{&linesError{lines: lines}, "other values; --offline writes these untried"}
 }
 
 // menuOf pulls a menu and keeps what came of it; restaurant "" is the
@@ -150,7 +153,7 @@ func (s *conversation) menuOf(ctx context.Context, restaurant string) (*menu.Vie
 		view, err = menu.Decode(answer.Body)
 	}
 	if err != nil {
-		s.note(finding{What: what, Msg: plain(err)})
+		s.note(finding{What: what, Msg: plain(err.Error())})
 		return nil, false
 	}
 	s.note(finding{What: what, OK: true, Msg: fmt.Sprintf("%q, %s", view.Name, plural(len(view.Products), "dish", "dishes"))})

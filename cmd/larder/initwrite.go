@@ -89,7 +89,7 @@ func (s *conversation) write(replaces bool) error {
 		env = []string{name + "=" + s.connection.ClientSecret}
 	}
 	if _, err := configs.Parse(s.file, text, env); err != nil {
-		return fmt.Errorf("what was answered makes no configuration, and nothing was written:\n%w", err)
+		return &linesError{append([]string{"what was answered makes no configuration, and nothing was written:"}, errorLines(err)...), err}
 	}
 	if err := writePrivate(s.file, text, replaces); err != nil {
 		return &steppedError{fmt.Errorf("write %s: %w", s.file, innermost(err)), "another FILE, in a folder that you may write to"}
@@ -246,14 +246,14 @@ func (s *conversation) report() error {
 		}
 		return printJSON(s.w.out, made)
 	}
-	fmt.Fprintf(s.w.out, "%s is written; you alone can read it, for it holds secrets.\n", s.file)
+	s.w.out.printf("%s is written; you alone can read it, for it holds secrets.\n", s.file)
 	if s.redis == redisEmbedded {
-		fmt.Fprintln(s.w.out, "Redis is embedded: menus and orders are gone when larder stops.")
+		s.w.out.println("Redis is embedded: menus and orders are gone when larder stops.")
 	}
 	if len(s.picked) == 0 {
-		fmt.Fprintln(s.w.out, "It names no restaurant yet: add some under restaurants.")
+		s.w.out.println("It names no restaurant yet: add some under restaurants.")
 	}
-	fmt.Fprintf(s.w.out, "Next:\n  %s\n  %s   # in another terminal\n  %s   # at any time\n", next[0], next[1], next[2])
+	s.w.out.printf("Next:\n  %s\n  %s   # in another terminal\n  %s   # at any time\n", next[0], next[1], next[2])
 	return nil
 }
 

@@ -43,8 +43,10 @@ func (d *demo) invite(walk *walk) error {
 		"  OPS=$(" + tokenLine(base, ops.ID, ops.Secret, "ops") + ")",
 		`  curl -s -X POST -H "Authorization: Bearer $OPS" '` + base + "/v1/ops/restaurants/" + id + "/sync?wait=30s'",
 	}
-	_, err = fmt.Fprintln(d.w.out, strings.Join(lines, "\n"))
-	return err
+	for _, line := range lines {
+		d.w.out.println(line)
+	}
+	return nil
 }
 
 // curl is a command line that posts JSON.

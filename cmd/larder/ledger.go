@@ -129,20 +129,21 @@ func listOrders(cmd *cobra.Command, w *world, daemon *api, path string) error {
 		return err
 	}
 	if len(page.Result) == 0 {
-		fmt.Fprintln(w.out, "no orders")
+		w.out.println("no orders")
 		return nil
 	}
-	table := tabwriter.NewWriter(w.out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(table, "REF\tORDER\tSTATE\tTOTAL\tRESTAURANT\tCREATED\tCLIENT")
+	columns := tabwriter.NewWriter(w.out.raw, 0, 0, 2, ' ', 0)
+	table := printer{columns}
+	table.printf("REF\tORDER\tSTATE\tTOTAL\tRESTAURANT\tCREATED\tCLIENT\n")
 	for _, order := range page.Result {
-		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", order.Ref, dash(order.OrderID), order.standing(),
+		table.printf("%s\t%s\t%s\t%s\t%s\t%s\t%s\n", order.Ref, dash(order.OrderID), order.standing(),
 			number(order.Total), dash(order.Restaurant), order.CreatedAt, order.Client)
 	}
-	if err := table.Flush(); err != nil {
+	if err := columns.Flush(); err != nil {
 		return err
 	}
 	if page.Next != nil {
-		fmt.Fprintln(w.out, "there are more; --limit shows up to 500")
+		w.out.println("there are more; --limit shows up to 500")
 	}
 	return nil
 }

@@ -3,12 +3,10 @@ package main
 import (
 	"cmp"
 	"encoding/json"
-	"fmt"
 	"net/http"
 	"net/url"
 	"strconv"
 	"strings"
-	"unicode"
 
 	"github.com/spf13/cobra"
 
@@ -102,7 +100,10 @@ func refOf(cmd *cobra.Command, w *world, orderID string) (string, error) {
 	}
 	answer, err := daemon.get(cmd.Context(), path)
 	if refusedWith(err, http.StatusUnauthorized, http.StatusForbidden) {
-		return "", fmt.Errorf("%w\nBy the ordering service's id an order is found with the scope orders; by its ref (larder order list) the scope ops is enough", err)
+		return "", &linesError{[]string{
+			err.Error(),
+			"By the ordering service's id an order is found with the scope orders; by its ref (larder order list) the scope ops is enough",
+		}, err}
 	}
 	if err != nil {
 		return "", err
@@ -122,12 +123,12 @@ func printOrder(cmd *cobra.Command, w *world, answer *reply) error {
 	if err := answer.result(&order); err != nil {
 		return err
 	}
-	fmt.Fprintf(w.out, "order %s, ref %s: %s\n", dash(order.OrderID), order.Ref, order.standing())
-	fmt.Fprintf(w.out, "  restaurant %s, connection %s, client %s\n", order.place(), order.Connection, order.Client)
+	w.out.printf("order %s, ref %s: %s\n", dash(order.OrderID), order.Ref, order.standing())
+	w.out.printf("  restaurant %s, connection %s, client %s\n", order.place(), order.Connection, order.Client)
 	if contact := order.contact(); contact != "" {
-		fmt.Fprintf(w.out, "  %s\n", contact)
+		w.out.printf("  %s\n", contact)
 	}
-	fmt.Fprintf(w.out, "  total %s, created %s, expected %s\n", number(order.Total), order.CreatedAt, dash(order.ExpectedAt))
+	w.out.printf("  total %s, created %s, expected %s\n", number(order.Total), order.CreatedAt, dash(order.ExpectedAt))
 	for _, call := range order.Calls {
 		if call.Operation == string(upstream.OpCreate) {
 			call.printSent(w)
@@ -135,7 +136,7 @@ func printOrder(cmd *cobra.Command, w *world, answer *reply) error {
 		}
 	}
 	for _, attempt := range order.Attempts {
-		fmt.Fprintf(w.out, "  %s\n", attempt.line())
+		w.out.printf("  %s\n", attempt.line())
 	}
 	for _, call := range order.Calls {
 		call.printWord(w, order.Ref)
@@ -148,17 +149,17 @@ func (o *orderRecord) place() string {
 	if o.RestaurantName == "" {
 		return dash(o.Restaurant)
 	}
-	return printable(o.RestaurantName) + " (" + o.Restaurant + ")"
+	return o.RestaurantName + " (" + o.Restaurant + ")"
 }
 
 // contact is whom to call and where they are, as far as it is configured.
 func (o *orderRecord) contact() string {
 	var parts []string
 	if o.RestaurantPhone != "" {
-		parts = append(parts, "call "+printable(o.RestaurantPhone))
+		parts = append(parts, "call "+o.RestaurantPhone)
 	}
 	if o.RestaurantAddress != "" {
-		parts = append(parts, printable(o.RestaurantAddress))
+		parts = append(parts, o.RestaurantAddress)
 	}
 	return strings.Join(parts, ", ")
 }
@@ -173,18 +174,18 @@ func (c *orderCall) printSent(w *world) {
 	parts := []string{sent.ExpeditionType, sent.PaymentTypeID}
 	for _, part := range []string{strings.TrimSpace(sent.Guest.FirstName + " " + sent.Guest.LastName), sent.Guest.Phone, sent.Address.FullAddress} {
 		if part != "" {
-			parts = append(parts, printable(part))
+			parts = append(parts, part)
 		}
 	}
-	fmt.Fprintf(w.out, "  %s\n", strings.Join(parts, ", "))
+	w.out.printf("  %s\n", strings.Join(parts, ", "))
 	for _, dish := range sent.DishList {
-		fmt.Fprintf(w.out, "    %s\n", dish.line())
+		w.out.printf("    %s\n", dish.line())
 	}
 }
 
 // line is "2 × Cappuccino (Oat drink, 2 × Sugar)".
 func (d sentDish) line() string {
-	text := d.Quantity.String() + " × " + printable(d.Name)
+	text := d.Quantity.String() + " × " + d.Name
 	if len(d.Ingredients) == 0 {
 		return text
 	}
@@ -205,12 +206,12 @@ func (c *orderCall) printWord(w *world, ref string) {
 	if c.Settled != nil {
 		note := ""
 		if c.Settled.Note != "" {
-			note = ": " + printable(c.Settled.Note)
+			note = ": " + c.Settled.Note
 		}
-		fmt.Fprintf(w.out, "%s was settled as %s by %s%s\n", c.Operation, c.Settled.Outcome, printable(c.Settled.By), note)
+		w.out.printf("%s was settled as %s by %s%s\n", c.Operation, c.Settled.Outcome, c.Settled.By, note)
 	}
 	if c.Contradicted != "" {
-		fmt.Fprintf(w.out, "%s: an answer that came in later says otherwise: %s. Speak with the restaurant again\n", c.Operation, c.Contradicted)
+		w.out.printf("%s: an answer that came in later says otherwise: %s. Speak with the restaurant again\n", c.Operation, c.Contradicted)
 	}
 	if c.Outcome != string(ordering.OutcomeUnknown) {
 		return
@@ -221,21 +222,10 @@ func (c *orderCall) printWord(w *world, ref string) {
 	}
 	resolve := "larder order resolve " + ref + " --operation " + c.Operation
 	noun := map[string]string{string(upstream.OpPay): "payment", string(upstream.OpComplete): "completion", string(upstream.OpReject): "rejection"}[c.Operation]
-	fmt.Fprintf(w.out, "It is not known whether the %s took effect. Ask the restaurant, then say one of\n", cmp.Or(noun, "order"))
+	w.out.printf("It is not known whether the %s took effect. Ask the restaurant, then say one of\n", cmp.Or(noun, "order"))
 	for _, outcome := range []string{done, "--outcome not_done", "--outcome send_again"} {
-		fmt.Fprintf(w.out, "  %s %s\n", resolve, outcome)
+		w.out.printf("  %s %s\n", resolve, outcome)
 	}
-}
-
-// printable is a text from outside for a terminal: control characters, which
-// could move the cursor or recolour what stands there, become spaces.
-func printable(text string) string {
-	return strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) {
-			return ' '
-		}
-		return r
-	}, text)
 }
 
 // line is an attempt on one line.

@@ -17,15 +17,31 @@ func logger(cmd *cobra.Command, w *world) (*logrus.Logger, error) {
 	}
 	coloured := w.errorColours().on
 	log := logrus.New()
-	log.SetOutput(w.err)
+	log.SetOutput(w.err.raw)
 	log.SetLevel(level)
 	switch {
 	case format == "json", format == "auto" && !w.terminal:
 		log.SetFormatter(&logrus.JSONFormatter{TimestampFormat: "2006-01-02T15:04:05.000Z07:00"})
 	case format == "text", format == "auto":
-		log.SetFormatter(&logrus.TextFormatter{FullTimestamp: true, TimestampFormat: "15:04:05.000", ForceColors: coloured, DisableColors: !coloured})
+		log.SetFormatter(&safeText{logrus.TextFormatter{
+			FullTimestamp:   true,
+			TimestampFormat: "15:04:05.000",
+			ForceColors:     coloured,
+			DisableColors:   !coloured,
+		}})
 	default:
 		return nil, &usageError{"--log-format: use text, json or auto"}
 	}
 	return log, nil
+}
+
+// safeText is logrus' text without raw control characters: with colours it
+// quotes the fields but not the message (policy H9).
+type safeText struct{ logrus.TextFormatter }
+
+// Format implements logrus.Formatter.
+func (f *safeText) Format(entry *logrus.Entry) ([]byte, error) {
+	line := *entry
+	line.Message = safe(entry.Message)
+	return f.TextFormatter.Format(&line)
 }

@@ -32,7 +32,7 @@ func main() {
 	}()
 	redis.SetLogger(quiet{})
 	os.Exit(run(ctx, os.Args[1:], world{
-		in: os.Stdin, out: os.Stdout, err: os.Stderr, env: os.Environ(),
+		in: os.Stdin, out: printer{os.Stdout}, err: printer{os.Stderr}, env: os.Environ(),
 		terminal: term.IsTerminal(int(os.Stderr.Fd())),
 		size:     sizeOf(os.Stdout), secret: secretOf(os.Stdin),
 	}))

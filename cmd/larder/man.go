@@ -33,8 +33,8 @@ Pages that are there are replaced.`,
 			if asJSON(cmd) {
 				return printJSON(w.out, written)
 			}
-			_, err = fmt.Fprintf(w.out, "%s in %s\n", plural(len(written), "page", "pages"), args[0])
-			return err
+			w.out.printf("%s in %s\n", plural(len(written), "page", "pages"), args[0])
+			return nil
 		}),
 	}
 	cmd.ValidArgsFunction = func(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {

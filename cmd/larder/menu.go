@@ -165,15 +165,14 @@ func printFindings(cmd *cobra.Command, w *world, findings []menu.Finding) error 
 	} else {
 		colours := w.colours(cmd)
 		for _, f := range findings {
-			severity := fmt.Sprintf("%-7s", f.Severity)
+			look := colours.odd
 			if f.Severity == menu.SeverityError {
-				severity = colours.bad(severity)
-			} else {
-				severity = colours.odd(severity)
+				look = colours.bad
 			}
-			fmt.Fprintf(w.out, "%s  %s: %s (%s)\n", severity, f.Code, f.Msg, plural(len(f.Products), "dish", "dishes"))
+			severity := look(fmt.Sprintf("%-7s", f.Severity))
+			w.out.printf("%s  %s: %s (%s)\n", severity, f.Code, f.Msg, plural(len(f.Products), "dish", "dishes"))
 		}
-		fmt.Fprintf(w.out, "%s, %s\n", plural(errorsFound, "error", "errors"), plural(len(findings)-errorsFound, "warning", "warnings"))
+		w.out.printf("%s, %s\n", plural(errorsFound, "error", "errors"), plural(len(findings)-errorsFound, "warning", "warnings"))
 	}
 	if errorsFound > 0 {
 		return errSaid()
@@ -267,7 +266,7 @@ func pullFrom(ctx context.Context, connection upstream.Config, id menu.Restauran
 
 func printChanges(cmd *cobra.Command, w *world, changes menu.Changes, older, newer *menu.Catalogue) {
 	if changes.Empty() {
-		fmt.Fprintln(w.out, "no difference")
+		w.out.println("no difference")
 		return
 	}
 	name := func(id string) string {
@@ -280,20 +279,20 @@ func printChanges(cmd *cobra.Command, w *world, changes menu.Changes, older, new
 	}
 	colours := w.colours(cmd)
 	for _, id := range changes.Added {
-		fmt.Fprintln(w.out, colours.good("+ "+name(id)))
+		w.out.println(colours.good("+ " + name(id)))
 	}
 	for _, id := range changes.Removed {
-		fmt.Fprintln(w.out, colours.bad("− "+name(id)))
+		w.out.println(colours.bad("− " + name(id)))
 	}
 	for _, change := range changes.Changed {
-		fmt.Fprintf(w.out, "~ %s: %s\n", name(change.ID), strings.Join(changedFields(change, older, newer), ", "))
+		w.out.printf("~ %s: %s\n", name(change.ID), strings.Join(changedFields(change, older, newer), ", "))
 	}
 	for _, a := range changes.Availability {
 		word := "stopped"
 		if a.Available {
 			word = "available again"
 		}
-		fmt.Fprintf(w.out, "! %s: %s\n", name(a.ID), word)
+		w.out.printf("! %s: %s\n", name(a.ID), word)
 	}
 }
 

@@ -135,19 +135,19 @@ func validateOrder(cmd *cobra.Command, w *world, daemon *api, path string, order
 
 func (v *verdict) print(w *world, colours palette) {
 	if !v.Valid {
-		fmt.Fprintf(w.out, "%s: %s\n", colours.bad("not valid"), plural(len(v.Violations), "violation", "violations"))
+		w.out.printf("%s: %s\n", colours.bad("not valid"), plural(len(v.Violations), "violation", "violations"))
 		printViolations(w, v.Violations)
 		return
 	}
-	fmt.Fprintf(w.out, "%s, total %s\n", colours.good("valid"), number(v.Total))
+	w.out.printf("%s, total %s\n", colours.good("valid"), number(v.Total))
 	for _, line := range v.Lines {
-		fmt.Fprintf(w.out, "  %s × %s  %s\n", number(line.Quantity), line.Name, number(line.Total))
+		w.out.printf("  %s × %s  %s\n", number(line.Quantity), line.Name, number(line.Total))
 	}
 }
 
 func printViolations(w *world, violations []violation) {
 	for _, each := range violations {
-		fmt.Fprintf(w.out, "  %s\n", each.line())
+		w.out.printf("  %s\n", each.line())
 	}
 }
 
@@ -183,7 +183,7 @@ func placeOrder(cmd *cobra.Command, w *world, daemon *api, path string, order []
 	if err := answer.result(&p); err != nil {
 		return err
 	}
-	fmt.Fprintf(w.out, "%s: order %s, total %s, ref %s%s\n", p.State, p.OrderID, number(p.Total), p.Ref, before(answer))
+	w.out.printf("%s: order %s, total %s, ref %s%s\n", p.State, p.OrderID, number(p.Total), p.Ref, before(answer))
 	return nil
 }
 
@@ -203,24 +203,30 @@ func unplaced(w *world, err error, key string, raw bool) error {
 	case !answered && neverSent(err):
 		return err
 	case !answered:
-		return fmt.Errorf("%w\nIt is not known whether the order was placed. %s", err, again(key))
+		return &linesError{[]string{err.Error(), "It is not known whether the order was placed. " + again(key)}, err}
 	case raw && leavesUnknown(refused):
-		return fmt.Errorf("%w\n%s", err, again(key))
+		return &linesError{[]string{err.Error(), again(key)}, err}
 	case raw:
 		return err
 	case leavesUnknown(refused):
-		return &steppedError{fmt.Errorf("it is not known whether the order was placed: %s\nAsk the restaurant%s. %s", refused.Msg, refused.quote(), again(key)), "larder order list --state unknown shows it, larder order resolve settles it"}
+		return &steppedError{&linesError{lines: []string{
+			"it is not known whether the order was placed: " + refused.Msg,
+			"Ask the restaurant" + refused.quote() + ". " + again(key),
+		}}, "larder order list --state unknown shows it, larder order resolve settles it"}
 	case refused.Code == string(httpapi.CodeIdempotencyKeyInFlight):
 		return &steppedError{fmt.Errorf("not answered yet: %s (%s)", refused.Msg, refused.marks()), refused.nextStep()}
 	case len(refused.Errors) > 0:
-		fmt.Fprintf(w.out, "not placed: %s\n", refused.Msg)
+		w.out.printf("not placed: %s\n", refused.Msg)
 		printViolations(w, refused.Errors)
 		return errSaid()
 	case refused.Ref == "" && refused.Upstream == nil:
 		return fmt.Errorf("not placed: %w", err)
 	}
-	lines := append([]string{fmt.Sprintf("not placed: %s (%s)", refused.Msg, refused.marks())}, refused.Upstream.reasons()...)
-	return &steppedError{errors.New(strings.Join(lines, "\n  ")), refused.nextStep()}
+	lines := []string{fmt.Sprintf("not placed: %s (%s)", refused.Msg, refused.marks())}
+	for _, reason := range refused.Upstream.reasons() {
+		lines = append(lines, "  "+reason)
+	}
+	return &steppedError{&linesError{lines: lines}, refused.nextStep()}
 }
 
 // leavesUnknown tells whether an answer leaves it open if the order was placed.

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"io"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -22,23 +21,23 @@ func asJSON(cmd *cobra.Command) bool {
 }
 
 // printJSON writes a value as indented JSON and a line end.
-func printJSON(out io.Writer, value any) error {
+func printJSON(out printer, value any) error {
 	text, err := json.MarshalIndent(value, "", "  ")
 	if err != nil {
 		return fmt.Errorf("print JSON: %w", err)
 	}
-	_, err = fmt.Fprintf(out, "%s\n", text)
+	_, err = fmt.Fprintf(out.raw, "%s\n", text)
 	return err
 }
 
 // printRaw writes JSON that came as bytes: indented, every number as it was.
-func printRaw(out io.Writer, raw []byte) error {
+func printRaw(out printer, raw []byte) error {
 	var text bytes.Buffer
 	if err := json.Indent(&text, raw, "", "  "); err != nil {
 		return fmt.Errorf("print JSON: %w", err)
 	}
 	text.WriteByte('\n')
-	_, err := text.WriteTo(out)
+	_, err := text.WriteTo(out.raw)
 	return err
 }
 
@@ -65,8 +64,7 @@ func firstOf(ids []string, total int) string {
 
 // plain is an error's text without the name of the package that it comes from,
 // which tells a person nothing.
-func plain(err error) string {
-	text := err.Error()
+func plain(text string) string {
 	for _, room := range []string{"cache: ", "configs: ", "httpapi: ", "menu: ", "ordering: ", "sync: ", "upstream: "} {
 		text = strings.TrimPrefix(text, room)
 	}

@@ -26,7 +26,7 @@ func newProgress(w *world, total int, quiet bool) *progress {
 	p := &progress{w: w, quiet: quiet, begun: time.Now()}
 	if w.terminal && !w.dumb() && !quiet {
 		p.bar = progressbar.NewOptions(total,
-			progressbar.OptionSetWriter(w.err), progressbar.OptionSetDescription("syncing"),
+			progressbar.OptionSetWriter(w.err.raw), progressbar.OptionSetDescription("syncing"),
 			progressbar.OptionShowCount(), progressbar.OptionShowIts(), progressbar.OptionSetPredictTime(total > atOnce),
 			progressbar.OptionSetRenderBlankState(true), progressbar.OptionClearOnFinish(), progressbar.OptionFullWidth())
 	}
@@ -40,7 +40,7 @@ func (p *progress) done(run menusync.Run) {
 	case p.bar != nil:
 		_ = p.bar.Add(1) // a terminal that is gone changes nothing
 	case !isBad(run):
-		fmt.Fprintln(p.w.out, runLine(run, ""))
+		p.w.out.println(runLine(run, ""))
 	}
 }
 
@@ -56,7 +56,7 @@ func (p *progress) at(now menusync.Progress) {
 		_ = p.bar.Set(now.Done) // a terminal that is gone changes nothing
 	case tenth > p.tenth:
 		p.tenth = tenth
-		fmt.Fprintf(p.w.err, "%d of %d done, %d failed%s\n", now.Done, now.Total, now.Failed, bench.Left(now.Done, now.Total, time.Since(p.begun)))
+		p.w.err.printf("%d of %d done, %d failed%s\n", now.Done, now.Total, now.Failed, bench.Left(now.Done, now.Total, time.Since(p.begun)))
 	}
 }
 
@@ -74,7 +74,7 @@ func (p *progress) end(runs []menusync.Run) {
 	}
 	for _, run := range runs {
 		if !isBad(run) {
-			fmt.Fprintln(p.w.out, runLine(run, ""))
+			p.w.out.println(runLine(run, ""))
 		}
 	}
 }

@@ -76,13 +76,13 @@ func helpCommand() *cobra.Command {
 // needsSubcommand is what a command that only groups others does by itself.
 func needsSubcommand() func(*cobra.Command, []string) error {
 	return action(func(cmd *cobra.Command, _ []string) error {
-		var names []string
+		lines := []string{"say what to do:"}
 		for _, inner := range cmd.Commands() {
 			if inner.IsAvailableCommand() {
-				names = append(names, cmd.CommandPath()+" "+inner.Use)
+				lines = append(lines, "  "+cmd.CommandPath()+" "+inner.Use)
 			}
 		}
-		return &usageError{"say what to do:\n  " + strings.Join(names, "\n  ")}
+		return &linesError{lines, &usageError{lines[0]}}
 	})
 }
 

@@ -20,7 +20,7 @@ const (
 // world is what a command sees of the machine it runs on.
 type world struct {
 	in       io.Reader
-	out, err io.Writer
+	out, err printer
 	env      []string // as os.Environ gives it
 	terminal bool     // a person watches err
 	// size gives the columns and rows of the terminal that out is; nil where out
@@ -37,8 +37,8 @@ func run(ctx context.Context, args []string, w world) int {
 	root := newRoot(&w)                       //nolint:contextcheck // ExecuteContext hands the context to every command
 	root.SetArgs(append([]string{}, args...)) // cobra takes nil for those of the process
 	root.SetIn(w.in)
-	root.SetOut(w.out)
-	root.SetErr(w.err)
+	root.SetOut(w.out.raw)
+	root.SetErr(w.err.raw)
 	cmd, err := root.ExecuteContextC(ctx)
 	var failed *failure
 	switch {
@@ -49,26 +49,30 @@ func run(ctx context.Context, args []string, w world) int {
 			if asJSON(cmd) {
 				_ = printFault(cmd, w.out, failed.err) // the status and standard error say it too
 			}
-			w.complain(plain(failed.err))
+			w.complain(failed.err)
 			if next := nextStep(cmd, failed.err); next != "" {
-				fmt.Fprintf(w.err, "Try: %s\n", next)
+				w.err.printf("Try: %s\n", next)
 			}
 		}
 		return statusFailed
 	default: // cobra's own errors, and usageErrors, are about the command line
-		w.complain(err.Error())
+		w.complain(err)
 		if cmd == root {
-			fmt.Fprintln(w.err, `Run "larder --help" for the commands, "larder COMMAND --help" for one of them.`)
+			w.err.println(`Run "larder --help" for the commands, "larder COMMAND --help" for one of them.`)
 		} else {
-			fmt.Fprintf(w.err, "Run \"%s --help\" for what it takes.\n", cmd.CommandPath())
+			w.err.printf("Run \"%s --help\" for what it takes.\n", cmd.CommandPath())
 		}
 		return statusUsage
 	}
 }
 
 // complain says what went wrong.
-func (w *world) complain(text string) {
-	fmt.Fprintf(w.err, "%s %s\n", w.errorColours().bad("larder:"), text)
+func (w *world) complain(err error) {
+	lines := errorLines(err)
+	w.err.printf("%s %s\n", w.errorColours().bad("larder:"), plain(lines[0]))
+	for _, line := range lines[1:] {
+		w.err.println(line)
+	}
 }
 
 // failure is a command that was understood and did not succeed. Without err

@@ -55,7 +55,7 @@ id, "default" is the connection's own menu.`,
 			if asJSON(cmd) {
 				err = printJSON(w.out, opened{URL: kitchen.url, ClientID: "demo", ClientSecret: "demo-secret", Restaurants: shelf.everyID()})
 			} else {
-				_, err = fmt.Fprintf(w.out, "ordering service on %s (client demo, secret demo-secret), open it for the board\n%s\n", kitchen.url, shelf.restaurants())
+				w.out.printf("ordering service on %s (client demo, secret demo-secret), open it for the board\n%s\n", kitchen.url, shelf.restaurants())
 			}
 			if err != nil {
 				return errors.Join(err, kitchen.listener.Close())

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode"
 )
 
 // The few words of a terminal that a redraw takes (ECMA-48).
@@ -30,7 +29,7 @@ type screen struct {
 // line is one line of a screen: its text, and how it is coloured as a whole.
 type line struct {
 	text string
-	look func(string) string
+	look func(string) styled
 }
 
 // draw shows one sight.
@@ -46,7 +45,7 @@ func (s *screen) draw(base string, seen *sight) error {
 	for _, l := range lines {
 		text := cut(l.text, columns)
 		if l.look != nil {
-			text = l.look(text)
+			text = string(l.look(text))
 		}
 		b.WriteString(text + clearLine + "\r\n")
 	}
@@ -58,7 +57,7 @@ func (s *screen) draw(base string, seen *sight) error {
 // lines are at most so many, the most important first.
 func (s *screen) lines(base string, seen *sight, most int) []line {
 	p := s.colours
-	look := map[string]func(string) string{"ok": p.good, "degraded": p.odd}[seen.Status]
+	look := map[string]func(string) styled{"ok": p.good, "degraded": p.odd}[seen.Status]
 	if look == nil {
 		look = p.bad
 	}
@@ -161,15 +160,9 @@ func shortly(d time.Duration) string {
 	}
 }
 
-// cut shortens a text to so many characters, and takes what would move a
-// terminal's cursor out of it.
+// cut makes a text safe for a terminal and shortens it to so many characters.
 func cut(text string, most int) string {
-	runes := []rune(strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) {
-			return ' '
-		}
-		return r
-	}, text))
+	runes := []rune(safe(text))
 	if len(runes) <= most {
 		return string(runes)
 	}

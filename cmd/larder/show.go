@@ -99,11 +99,11 @@ func storefrontOf(cmd *cobra.Command, w *world, arg string) ([]byte, error) {
 }
 
 func (s *storefront) print(w *world) {
-	fmt.Fprintf(w.out, "%s, menu view %q", s.Restaurant.Name, s.Name)
+	w.out.printf("%s, menu view %q", s.Restaurant.Name, s.Name)
 	if s.Version > 0 {
-		fmt.Fprintf(w.out, ", version %d", s.Version)
+		w.out.printf(", version %d", s.Version)
 	}
-	fmt.Fprintf(w.out, ": %s, %s\n", plural(len(s.Categories), "category", "categories"), plural(len(s.Products), "dish", "dishes"))
+	w.out.printf(": %s, %s\n", plural(len(s.Categories), "category", "categories"), plural(len(s.Products), "dish", "dishes"))
 	for _, category := range s.Categories {
 		s.printCategory(w, category.Name, func(of []string) bool { return slices.Contains(of, category.ID) })
 	}
@@ -120,7 +120,7 @@ func (s *storefront) printCategory(w *world, name string, is func(of []string) b
 			continue
 		}
 		if !printed {
-			fmt.Fprintf(w.out, "\n%s\n", name)
+			w.out.printf("\n%s\n", name)
 			printed = true
 		}
 		note := ""
@@ -130,7 +130,7 @@ func (s *storefront) printCategory(w *world, name string, is func(of []string) b
 		if !p.Available {
 			note = "  stopped"
 		}
-		fmt.Fprintf(w.out, "  %-40s %10s%s\n", p.Name, p.Price, note)
+		w.out.printf("  %-40s %10s%s\n", p.Name, p.Price, note)
 		if p.SchemeID != nil {
 			s.printGroups(w, *p.SchemeID)
 		}
@@ -143,7 +143,7 @@ func (s *storefront) printGroups(w *world, scheme string) {
 			continue
 		}
 		for _, g := range candidate.Groups {
-			fmt.Fprintf(w.out, "      %s: %s of %d\n", g.Name, choose(g.Min, g.Max), len(g.Options))
+			w.out.printf("      %s: %s of %d\n", g.Name, choose(g.Min, g.Max), len(g.Options))
 		}
 	}
 }

@@ -83,7 +83,7 @@ func printStatus(ctx context.Context, daemon *api, w *world, raw bool, colours p
 	} else {
 		err = describe(w, daemon.base, body, colours)
 		if line := unwellLine(unwell); line != "" {
-			fmt.Fprintf(w.out, "  %s\n", colours.odd(line))
+			w.out.printf("  %s\n", colours.odd(line))
 		}
 	}
 	if err == nil && !isReady {
@@ -182,17 +182,17 @@ func describe(w *world, base string, body []byte, colours palette) error {
 	case "degraded":
 		word = colours.odd(seen.Status)
 	}
-	fmt.Fprintf(w.out, "%s: %s\n", base, word)
+	w.out.printf("%s: %s\n", base, word)
 	for _, name := range slices.Sorted(maps.Keys(seen.Parts)) {
 		p := seen.Parts[name]
-		standing := p.standing()
+		standing := styled(safe(p.standing()))
 		switch {
-		case standing != standingOK:
-			standing = colours.bad(standing)
+		case p.standing() != standingOK:
+			standing = colours.bad(p.standing())
 		case p.Msg != "":
-			standing += ": " + p.Msg
+			standing += styled(": " + safe(p.Msg))
 		}
-		fmt.Fprintf(w.out, "  %-20s %s\n", name, standing)
+		w.out.printf("  %-20s %s\n", name, standing)
 	}
 	return nil
 }

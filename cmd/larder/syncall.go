@@ -240,12 +240,12 @@ func (e *everything) print(ctx context.Context, batch menusync.Batch) {
 		}
 	}
 	for _, run := range batch.Faults {
-		fmt.Fprintln(e.w.out, runLine(run, names[string(run.Restaurant)]))
+		e.w.out.println(runLine(run, names[string(run.Restaurant)]))
 	}
 	if more := batch.Failed - len(batch.Faults); more > 0 {
-		fmt.Fprintf(e.w.out, "… and %d more\n", more)
+		e.w.out.printf("… and %d more\n", more)
 	}
-	fmt.Fprintln(e.w.out, summaryOf(batch.Total, batch.Outcomes))
+	e.w.out.println(summaryOf(batch.Total, batch.Outcomes))
 }
 
 // interrupted says how far the sync was that is no longer followed. It goes on

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"fmt"
 	"runtime"
 	"runtime/debug"
 
@@ -54,11 +53,11 @@ func versionCommand(w *world) *cobra.Command {
 			if asJSON(cmd) {
 				return printJSON(w.out, b)
 			}
-			fmt.Fprintf(w.out, "larder %s\n", b.Version)
+			w.out.printf("larder %s\n", b.Version)
 			if b.Commit != "" {
-				fmt.Fprintf(w.out, "commit %s of %s\n", b.Commit, b.Time)
+				w.out.printf("commit %s of %s\n", b.Commit, b.Time)
 			}
-			fmt.Fprintf(w.out, "%s %s\n", b.Go, b.Platform)
+			w.out.printf("%s %s\n", b.Go, b.Platform)
 			return nil
 		}),
 	}

@@ -93,16 +93,17 @@ func listVersions(cmd *cobra.Command, w *world, id string) error {
 		return printJSON(w.out, kept)
 	}
 	if len(kept) == 0 {
-		fmt.Fprintf(w.out, "no version of %s is kept yet: larder sync %s pulls its menu\n", id, id)
+		w.out.printf("no version of %s is kept yet: larder sync %s pulls its menu\n", id, id)
 		return nil
 	}
-	table := tabwriter.NewWriter(w.out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(table, "VERSION\tPUBLISHED (UTC)\tDISHES\tNOT STOPPED\tORDERABLE\t")
+	columns := tabwriter.NewWriter(w.out.raw, 0, 0, 2, ' ', 0)
+	table := printer{columns}
+	table.printf("VERSION\tPUBLISHED (UTC)\tDISHES\tNOT STOPPED\tORDERABLE\t\n")
 	for _, v := range kept {
-		fmt.Fprintf(table, "%d\t%s\t%d\t%d\t%d\t%s\n",
+		table.printf("%d\t%s\t%d\t%d\t%d\t%s\n",
 			v.Version, v.SyncedAt.UTC().Format(time.DateTime), v.Counts.Products, v.Counts.Available, v.Counts.Orderable, v.note())
 	}
-	return table.Flush()
+	return columns.Flush()
 }
 
 // note tells what is special about a version.
@@ -151,7 +152,7 @@ func follow(cmd *cobra.Command, w *world, method, path string, body []byte) erro
 	if asJSON(cmd) {
 		err = printJSON(w.out, run)
 	} else {
-		fmt.Fprintln(w.out, runLine(run, ""))
+		w.out.println(runLine(run, ""))
 	}
 	if err == nil && isBad(run) {
 		err = errSaid()

@@ -95,7 +95,7 @@ func (k *walk) all(ctx context.Context) error {
 			return err
 		}
 	} else if failed == nil {
-		fmt.Fprintf(k.w.out, "\nAll of it works. %.1f s\n", time.Since(begun).Seconds())
+		k.w.out.printf("\nAll of it works. %.1f s\n", time.Since(begun).Seconds())
 	}
 	return failed
 }
@@ -103,10 +103,10 @@ func (k *walk) all(ctx context.Context) error {
 func (k *walk) print(n int, s *step) {
 	for i, line := range s.Lines {
 		if i == 0 {
-			fmt.Fprintf(k.w.out, "%2d. %-17s %s\n", n, s.Name, line)
+			k.w.out.printf("%2d. %-17s %s\n", n, s.Name, line)
 			continue
 		}
-		fmt.Fprintf(k.w.out, "    %-17s %s\n", "", line)
+		k.w.out.printf("    %-17s %s\n", "", line)
 	}
 }
 

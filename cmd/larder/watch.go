@@ -58,7 +58,7 @@ func watchStatus(cmd *cobra.Command, w *world) error {
 		v.ops = nil // nobody reads orders without a token
 	}
 	if w.size != nil && !v.json && !w.dumb() {
-		v.draws = &screen{out: w.out, size: w.size, colours: w.colours(cmd)}
+		v.draws = &screen{out: w.out.raw, size: w.size, colours: w.colours(cmd)}
 	}
 	return v.run(cmd.Context())
 }
@@ -76,7 +76,7 @@ func (v *watcher) run(ctx context.Context) error {
 		case err != nil && v.last == nil:
 			return err
 		case err != nil:
-			seen = &sight{At: time.Now(), Status: statusAway, Reason: plain(err), Restaurants: v.last.Restaurants, Listed: v.last.Listed, Unknown: v.last.Unknown, Told: v.last.Told}
+			seen = &sight{At: time.Now(), Status: statusAway, Reason: plain(err.Error()), Restaurants: v.last.Restaurants, Listed: v.last.Listed, Unknown: v.last.Unknown, Told: v.last.Told}
 		}
 		if err := v.show(seen); err != nil {
 			return err
@@ -94,7 +94,7 @@ func (v *watcher) show(seen *sight) error {
 		return v.draws.draw(v.open.base, seen)
 	}
 	for _, c := range seen.since(v.last) {
-		line := c.String()
+		line := safe(c.String())
 		if v.json {
 			text, err := json.Marshal(c)
 			if err != nil {
@@ -102,7 +102,7 @@ func (v *watcher) show(seen *sight) error {
 			}
 			line = string(text)
 		}
-		if _, err := fmt.Fprintln(v.w.out, line); err != nil {
+		if _, err := fmt.Fprintln(v.w.out.raw, line); err != nil {
 			return err
 		}
 	}

@@ -1,0 +1,338 @@
+package main
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+
+	"larder/configs"
+	"larder/internal/sandbox"
+)
+
+// hostile is what somebody who edits a dish's name, or answers for the ordering
+// service, could send to a terminal: a cleared screen, a window title, a bell,
+// forged lines, colours in one character (C1), turned writing, tabs.
+const hostile = "evil\x1b[2J\x1b]0;pwned\x07\r\nFAKE LINE\n\u009b31m\u0085\u202e\u2066\u200e\u2028\u061c\ufeff\x7f\x00\tend"
+
+// withHostile puts the hostile text where JSON says EVIL.
+func withHostile(text string) string {
+	quoted, err := json.Marshal(hostile)
+	if err != nil {
+		panic(err)
+	}
+	return strings.ReplaceAll(text, "EVIL", strings.Trim(string(quoted), `"`))
+}
+
+// forbidden are the characters that must not reach a terminal: written down by
+// hand, so that a mistake in safe cannot hide here too.
+var forbidden = regexp.MustCompile("[\x00-\x09\x0b-\x1f\x7f\u0080-\u009f\u00ad\u061c\u200b\u200e\u200f" +
+	"\u2028\u2029\u202a-\u202e\u2060-\u206f\ufeff]|(?m:^FAKE)")
+
+// shownSafely checks that an output tells of the hostile text and holds none of
+// it as it came.
+func shownSafely(t *testing.T, what, output string) {
+	t.Helper()
+	if at := forbidden.FindStringIndex(output); at != nil {
+		t.Errorf("%s lets %q through: %q", what, output[at[0]:at[1]], output)
+	}
+	if !strings.Contains(output, `\x1b]0;pwned\a`) && !strings.Contains(output, `\x1b]0;pwned\\a`) {
+		t.Errorf("%s shows nothing of the hostile text: %q", what, output)
+	}
+}
+
+const hostileOrder = `{"ref":"` + ref + `","orderID":"EVIL","restaurant":"EVIL",
+	"restaurantName":"EVIL","restaurantPhone":"EVIL","restaurantAddress":"EVIL",
+	"connection":"EVIL","client":"EVIL","state":"EVIL","total":1,"createdAt":"EVIL","expectedAt":"EVIL",
+	"attempts":[{"operation":"pay","at":"EVIL","status":1,"outcome":"unknown","code":"EVIL","by":"EVIL"}],
+	"calls":[{"operation":"create","outcome":"unknown","contradicted":"EVIL",
+		"sent":{"expeditionType":"EVIL","paymentTypeID":"EVIL","guest":{"firstName":"EVIL","phone":"EVIL"},"address":{"fullAddress":"EVIL"},
+			"dishList":[{"name":"EVIL","quantity":1,"ingredients":[{"name":"EVIL","quantity":2}]}]},
+		"settled":{"by":"EVIL","outcome":"EVIL","note":"EVIL"}}]}`
+
+const hostileRun = `{"id":"x","restaurant":"EVIL","state":"finished","outcome":"failed","version":1,"error":"EVIL"}`
+
+const hostileError = `{"status":422,"code":"EVIL","msg":"EVIL","requestId":"EVIL","ref":"EVIL",
+	"errors":[{"path":"EVIL","code":"EVIL","msg":"EVIL"}]}`
+
+const hostileRefusal = `{"status":422,"code":"upstream_refused","msg":"EVIL","requestId":"EVIL","ref":"EVIL",
+	"upstream":{"status":400,"code":"EVIL","msg":"EVIL","errors":["EVIL",{"code":"EVIL","msg":"EVIL"},{"other":"EVIL"}]}}`
+
+// hostileView is a menu of the ordering service with the hostile text as the
+// name of everything that has one.
+func hostileView() string {
+	names := regexp.MustCompile(`"name":\s*"[^"]*"`)
+	return withHostile(names.ReplaceAllString(string(sandbox.Bistro(sandbox.BistroID, "")), `"name": "EVIL"`))
+}
+
+// hostileLarder answers every route of larder with hostile texts.
+func hostileLarder(t *testing.T) string {
+	t.Helper()
+	ok := func(body string) http.HandlerFunc { return says(http.StatusOK, withHostile(body)) }
+	list := `{"result":[{"id":"EVIL","name":"EVIL","version":1,"stale":true,"held":true,"lastOutcome":"failed","checkedAt":"EVIL"},
+		{"id":"r1","name":"EVIL","version":1,"lastOutcome":"EVIL"}],"next":null}`
+	return daemonOf(t, map[string]http.HandlerFunc{
+		"GET /readyz":         ok(`{"status":"EVIL","parts":{"EVIL":{"ok":false,"msg":"EVIL"},"connections":{"EVIL":{"ok":true,"msg":"EVIL"}}}}`),
+		"GET /v1/restaurants": ok(list),
+		"GET /v1/restaurants/{id}/menu": ok(`{"result":{"restaurant":{"id":"EVIL","name":"EVIL"},"name":"EVIL","version":1,
+			"categories":[{"id":"c","name":"EVIL"}],"products":[{"id":"EVIL","categoryId":"c","name":"EVIL","price":1,"schemeId":"s",
+			"reasons":[{"code":"EVIL","group":"EVIL"}]}],"schemes":[{"id":"s","groups":[{"id":"g","name":"EVIL","min":1,"options":[]}]}]}}`),
+		"GET /v1/ops/restaurants/{id}/lint":     ok(`{"result":[{"severity":"EVIL","code":"EVIL","msg":"EVIL","products":[]}]}`),
+		"GET /v1/ops/restaurants/{id}/versions": ok(`{"result":[{"version":2,"name":"EVIL","current":true},{"version":1}],"next":null}`),
+		"GET /v1/ops/restaurants/{id}/versions/{version}/view": func(w http.ResponseWriter, r *http.Request) {
+			if r.PathValue("version") == "1" {
+				says(http.StatusOK, string(sandbox.Bistro(sandbox.BistroID, "")))(w, r)
+				return
+			}
+			says(http.StatusOK, hostileView())(w, r)
+		},
+		"POST /v1/ops/restaurants/{id}/sync":     ok(`{"result":` + hostileRun + `}`),
+		"POST /v1/ops/restaurants/{id}/rollback": ok(`{"result":` + hostileRun + `}`),
+		"DELETE /v1/ops/restaurants/{id}/hold":   ok(`{"result":` + hostileRun + `}`),
+		"POST /v1/ops/sync":                      ok(`{"result":{"batch":"b","done":1,"failed":1,"total":1}}`),
+		"GET /v1/ops/sync/{batch}": ok(`{"result":{"batch":"b","done":1,"failed":1,"total":1,"outcomes":{"failed":1},"faults":[` +
+			strings.Replace(hostileRun, `"restaurant":"EVIL"`, `"restaurant":"r1"`, 1) + `]}}`),
+		"GET /v1/ops/orders":                ok(`{"result":[` + hostileOrder + `],"next":"EVIL"}`),
+		"GET /v1/ops/orders/{ref}":          ok(`{"result":` + hostileOrder + `}`),
+		"POST /v1/ops/orders/{ref}/resolve": ok(`{"result":` + hostileOrder + `}`),
+		"POST /v1/restaurants/{id}/orders":  ok(`{"result":{"ref":"EVIL","orderID":"EVIL","state":"EVIL","total":1}}`),
+		"POST /v1/restaurants/{id}/orders/validate": func(w http.ResponseWriter, r *http.Request) {
+			if r.PathValue("id") == "r1" {
+				ok(`{"result":{"valid":true,"total":1,"lines":[{"name":"EVIL","quantity":1,"total":1}]}}`)(w, r)
+				return
+			}
+			ok(`{"result":{"valid":false,"violations":[{"path":"EVIL","code":"EVIL","msg":"EVIL"}]}}`)(w, r)
+		},
+	})
+}
+
+// refusing answers everything with one hostile error; tokens it gives.
+func refusing(t *testing.T, status int, body string) string {
+	t.Helper()
+	return daemonOf(t, map[string]http.HandlerFunc{"/": says(status, withHostile(body))})
+}
+
+// withoutValues are the commands that print nothing that comes from a service.
+var withoutValues = []string{
+	"larder bench peers", "larder bench scale", "larder bench soak", "larder config print", "larder config sample",
+	"larder man", "larder version",
+}
+
+// printsHostile are the commands that do, as they are run here.
+func printsHostile(t *testing.T) map[string][][]string {
+	t.Helper()
+	base := hostileLarder(t)
+	order := write(t, "order.json", `{"restaurantID":"r2"}`)
+	view, old := write(t, "evil.json", hostileView()), write(t, "old.json", string(sandbox.Bistro(sandbox.BistroID, "")))
+	at := func(args ...string) []string { return asOps(base, args...) }
+	commands := map[string][][]string{
+		"larder status":         {at("status")},
+		"larder sync":           {at("sync", "r1"), at("sync", "r1", "r2"), at("sync", "--all")},
+		"larder menu show":      {at("menu", "show", "r1"), {"menu", "show", view}},
+		"larder menu lint":      {at("menu", "lint", "r1")},
+		"larder menu diff":      {at("menu", "diff", "r1", "--from", "1"), {"menu", "diff", old, view}, {"menu", "diff", view, old}},
+		"larder menu versions":  {},
+		"larder menu rollback":  {at("menu", "rollback", "r1", "1")},
+		"larder menu release":   {at("menu", "release", "r1")},
+		"larder order list":     {at("order", "list")},
+		"larder order show":     {at("order", "show", ref)},
+		"larder order resolve":  {at("order", "resolve", ref, "--outcome", "not_done")},
+		"larder order place":    {at("order", "place", order)},
+		"larder order validate": {at("order", "validate", order), at("order", "validate", order, "--restaurant", "r1")},
+	}
+	errors := []string{
+		refusing(t, http.StatusUnprocessableEntity, hostileError), refusing(t, http.StatusUnprocessableEntity, hostileRefusal),
+		refusing(t, http.StatusServiceUnavailable, `{"status":503,"code":"EVIL","msg":"EVIL"}`),
+		refusing(t, http.StatusGatewayTimeout, `{"code":"order_outcome_unknown","msg":"EVIL","ref":"EVIL","requestId":"EVIL"}`),
+	}
+	server := httptest.NewServer(says(http.StatusBadRequest, withHostile(`{"error":"EVIL","error_description":"EVIL"}`)))
+	t.Cleanup(server.Close)
+	errors = append(errors, server.URL)
+	for name, lines := range commands {
+		words := strings.Fields(strings.TrimPrefix(name, "larder "))
+		switch name {
+		case "larder status": // its question is answered with 503 too, as readiness
+			continue
+		case "larder order show":
+			words = append(words, ref)
+		case "larder order resolve":
+			words = append(words, ref, "--outcome", "not_done")
+		case "larder order place", "larder order validate":
+			words = append(words, order, "--restaurant", "r1")
+		case "larder menu rollback":
+			words = append(words, "r1", "1")
+		case "larder menu diff":
+			words = append(words, "r1", "--from", "1")
+		case "larder order list":
+		default:
+			words = append(words, "r1")
+		}
+		for _, address := range errors {
+			lines = append(lines, asOps(address, slices.Clone(words)...))
+		}
+		commands[name] = lines
+	}
+	return commands
+}
+
+// Policy H9. A command that prints something new prints it safely, or fails here.
+func TestNoCommandPrintsControlCharacters(t *testing.T) {
+	t.Parallel()
+	commands := printsHostile(t)
+	elsewhere := []string{ // check, init and sandbox have tests below; demo and serve print their own values and errors
+		"larder check", "larder init", "larder sandbox", "larder demo", "larder serve",
+	}
+	var walk func(cmd *cobra.Command)
+	walk = func(cmd *cobra.Command) {
+		for _, inner := range cmd.Commands() {
+			walk(inner)
+		}
+		name := cmd.CommandPath()
+		if len(cmd.Commands()) == 0 && commands[name] == nil && !slices.Contains(withoutValues, name) && !slices.Contains(elsewhere, name) {
+			t.Errorf("%s is not tested with hostile values", name)
+		}
+	}
+	walk(newRoot(&world{}))
+	for name, lines := range commands {
+		for _, args := range lines {
+			got := larder(t, args...)
+			shownSafely(t, name+" "+strings.Join(args, " "), got.out+got.err)
+			onTerminal := command{terminal: true, columns: 4000, env: []string{"TERM=xterm"}}.run(t, args...)
+			shownSafely(t, name+" on a terminal", withoutOwnCodes(onTerminal.out+onTerminal.err))
+		}
+	}
+}
+
+// ownCodes are larder's colours, and what its redrawn screen and the progress
+// bar write.
+var ownCodes = regexp.MustCompile("\x1b\\[(0|1|2|22|31|32|33|0;\\d+)?m|\x1b\\[H|\x1b\\[K|\x1b\\[J|\x1b\\[2K")
+
+func withoutOwnCodes(output string) string {
+	return strings.NewReplacer("\r\n", "\n", "\r", "").Replace(ownCodes.ReplaceAllString(strings.Replace(output, clearAll, "", 1), ""))
+}
+
+func TestStatusWatchPrintsNoControlCharacters(t *testing.T) {
+	t.Parallel()
+	base := hostileLarder(t)
+	for _, c := range []command{{}, {terminal: true, columns: 4000, env: []string{"TERM=xterm"}}} {
+		r := c.start(t, asOps(base, "status", "--watch")...)
+		r.out.find(t, ref)
+		r.stop()
+		shownSafely(t, "status --watch", withoutOwnCodes(r.out.String()+r.err.String()))
+	}
+}
+
+// An ordering service that answers everything with hostile texts.
+func TestCheckAndInitPrintNoControlCharacters(t *testing.T) {
+	t.Parallel()
+	evil := func(token, menu http.HandlerFunc) string {
+		mux := http.NewServeMux()
+		mux.HandleFunc("POST /connect/token", token)
+		mux.HandleFunc("/", menu)
+		server := httptest.NewServer(mux)
+		t.Cleanup(server.Close)
+		return server.URL
+	}
+	token := says(http.StatusOK, `{"access_token":"t","token_type":"Bearer","expires_in":3600}`)
+	problem := says(http.StatusBadRequest, withHostile(
+		`{"code":"EVIL","msg":"EVIL","error":"EVIL","error_description":"EVIL","requestId":"EVIL"}`))
+	for name, base := range map[string]string{
+		"no token": evil(problem, problem),
+		"no menu":  evil(token, problem),
+	} {
+		config := write(t, "larder.yaml", "connections: [{name: main, base_url: "+base+", auth_url: "+base+", client_id: a, client_secret: b}]\n"+
+			"restaurants: [{id: r1}]\n")
+		for _, args := range [][]string{
+			{"check", "--online", "--config", config},
+			{"menu", "diff", "r1", config, "--config", config},
+			{
+				"init", filepath.Join(t.TempDir(), "new.yaml"), "--yes", "--restaurant", "r1",
+				"--base-url", base, "--client-id", "a", "--client-secret", "b",
+			},
+		} {
+			got := larder(t, args...)
+			if got.status != statusFailed {
+				t.Errorf("%s, %v: %+v", name, args, got)
+			}
+			shownSafely(t, name+" "+args[0], got.out+got.err)
+		}
+	}
+	menus := says(http.StatusOK, `{"result":`+hostileView()+`}`)
+	if strings.HasPrefix(strings.TrimSpace(hostileView()), `{"result"`) {
+		menus = says(http.StatusOK, hostileView())
+	}
+	base := evil(token, menus)
+	asked := command{in: "r1\n\n\n\n"}.run(t, "init", filepath.Join(t.TempDir(), "new.yaml"),
+		"--base-url", base, "--auth-url", base, "--client-id", "a", "--client-secret", "b", "--redis", "embedded")
+	shownSafely(t, "init", asked.out+asked.err)
+}
+
+func TestCompletionPrintsNoControlCharacters(t *testing.T) {
+	t.Parallel()
+	got := larder(t, "__complete", "sync", "--url", hostileLarder(t), "")
+	shownSafely(t, "completion", strings.NewReplacer("r1\t", "r1").Replace(got.out+got.err))
+	if strings.Contains(got.out, "\nevil") {
+		t.Errorf("completion offers an id that is none: %q", got.out)
+	}
+}
+
+func TestSandboxPrintsNoControlCharacters(t *testing.T) {
+	t.Parallel()
+	file := write(t, "evil\x1b]0;pwned\a\nFAKE LINE.json", "no menu at all")
+	r := command{terminal: true, env: []string{"TERM=xterm"}}.start(t, "sandbox", "--listen", "127.0.0.1:0", "--menu", file)
+	r.out.find(t, `pwned`)
+	r.stop()
+	shownSafely(t, "sandbox", withoutOwnCodes(r.out.String()+r.err.String()))
+}
+
+// The text log of a terminal: logrus prints messages as they are there.
+func TestTextLogHasNoControlCharacters(t *testing.T) {
+	t.Parallel()
+	for _, terminal := range []bool{true, false} {
+		out := newWatched()
+		w := command{terminal: terminal, env: []string{"TERM=xterm"}}.world(newWatched(), out)
+		cmd := newRoot(&w)
+		if err := cmd.PersistentFlags().Set("log-format", "text"); err != nil {
+			t.Fatal(err)
+		}
+		log, err := logger(cmd, &w)
+		if err != nil {
+			t.Fatal(err)
+		}
+		log.WithField("error", hostile).WithError(&linesError{lines: []string{hostile}}).Warn(hostile)
+		shownSafely(t, "the log", withoutOwnCodes(out.String()))
+	}
+}
+
+func TestSafe(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"Crème brûlée · 北京烤鸭 👩‍🍳": "Crème brûlée · 北京烤鸭 👩‍🍳",
+		"می‌خواهم":                "می‌خواهم", // with U+200C
+		"a\x1b[0mb":               `a\x1b[0mb`,
+		"a\nb\tc\rd":              `a\nb\tc\rd`,
+		"\u009b\u202e\u2066\x7f":  `\u009b\u202e\u2066\x7f`,
+		"bad \x9b byte \xff":      `bad \x9b byte \xff`,
+		"\U000e0041":              `\U000e0041`,
+		"it's \"quoted\"":         "it's \"quoted\"",
+	} {
+		if got := safe(text); got != want {
+			t.Errorf("safe(%q) = %q, want %q", text, got, want)
+		}
+	}
+}
+
+// A fault in a configuration file is one line, whatever its values are.
+func TestErrorLines(t *testing.T) {
+	t.Parallel()
+	_, err := configs.Load("", []string{"LARDER_SYNC_HISTORY=x\ny", "LARDER_CACHE_MEMORY=z"})
+	if lines := errorLines(&steppedError{err, ""}); len(lines) != 2 {
+		t.Errorf("two faults are the lines %q", lines)
+	}
+}
