@@ -23,7 +23,10 @@ type ReplicaConfig struct {
 	Restaurants func() []menu.RestaurantID
 	// Keeps tells whether a restaurant may stand in memory; nil means that any
 	// may. What it no longer keeps must be handed to Forget.
-	Keeps  func(menu.RestaurantID) bool
+	Keeps func(menu.RestaurantID) bool
+	// Connections are those whose rejection reasons are kept in memory.
+	Connections []string
+
 	Memory int64         // bytes of ready bodies; 0 means 512 MiB
 	Poll   time.Duration // 0 means 5 s
 	Clock  func() time.Time
@@ -40,6 +43,7 @@ type Replica struct {
 	bodies   *bodies
 
 	seats     sync.Map // menu.RestaurantID to *seat
+	reasons   sync.Map // connection to its rejection reasons, []byte
 	flight    singleflight.Group
 	published singleflight.Group // of views as published, and of changes
 

@@ -2,22 +2,11 @@ package httpapi
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/gin-gonic/gin"
-
-	"larder/cache"
 )
-
-// reasonsKept remembers each connection's rejection reasons as last read, so
-// that they are answered while Redis is away.
-type reasonsKept struct {
-	mu   sync.Mutex
-	list map[string][]byte
-}
 
 // rejectionReasons answers GET /v1/rejection-reasons; ?connection= where
 // several are configured.
@@ -33,7 +22,9 @@ func (s *Server) rejectionReasons(c *gin.Context) {
 // answerReasons answers with a connection's reasons, under the interface
 // document's field names.
 func (s *Server) answerReasons(c *gin.Context, connection string) {
-	raw, err := s.readReasons(c.Request.Context(), connection)
+	ctx, cancel := context.WithTimeout(c.Request.Context(), statusTimeout)
+	defer cancel()
+	raw, err := s.replica.Reasons(ctx, connection)
 	if err != nil {
 		fail(c, err)
 		return
@@ -73,24 +64,4 @@ func connectionNotFound(names []string) *problem {
 		p.msg = "no connection is configured"
 	}
 	return p
-}
-
-// readReasons reads a connection's reasons, from memory where Redis is away.
-func (s *Server) readReasons(ctx context.Context, connection string) ([]byte, error) {
-	ctx, cancel := context.WithTimeout(ctx, statusTimeout)
-	defer cancel()
-	raw, _, err := s.store.Reasons(ctx, connection)
-	s.reasons.mu.Lock()
-	defer s.reasons.mu.Unlock()
-	if err == nil {
-		if s.reasons.list == nil {
-			s.reasons.list = map[string][]byte{}
-		}
-		s.reasons.list[connection] = raw
-		return raw, nil
-	}
-	if kept, ok := s.reasons.list[connection]; ok && errors.Is(err, cache.ErrUnavailable) {
-		return kept, nil
-	}
-	return nil, err
 }

@@ -120,7 +120,6 @@ type Server struct {
 	defaults      []menu.RestaurantID                              // the connections' own menus, in their order
 	peek          func(menu.RestaurantID) (*cache.Snapshot, error) // atHand
 	openReads     string                                           // Cache-Control of open menu reads
-	reasons       *reasonsKept
 	readiness     *readiness
 	streams       *streams
 	open          *openConnections
@@ -178,7 +177,6 @@ func New(cfg Config, auth AuthConfig, deps Deps) (*Server, error) {
 	s.proxies = newProxies(cfg.TrustedProxies)
 	s.audit = &audit{redis: s.redis.Strict(), key: s.redis.Keys().OpsAudit()}
 	s.comparing, s.release = make(chan struct{}, comparisons), deps.Version
-	s.reasons = &reasonsKept{}
 	s.readiness = newReadiness(s.clock)
 	s.streams = newStreams(cfg.Events, deps.Replica)
 	s.open = newOpenConnections(cfg.MaxConnections, openFiles(), newAddressConnections(cfg.MaxConnectionsPerAddress, s.proxies), s.log)

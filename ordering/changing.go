@@ -45,7 +45,11 @@ func (o *Orders) Change(ctx context.Context, c Changing) (Result, error) {
 	if err := o.deps.Journal.Ready(ctx); err != nil {
 		return Result{}, err
 	}
-	return o.begin(ctx, service, asked, opening)
+	result, err := o.begin(ctx, service, asked, opening)
+	if err == nil && !result.Replayed && c.Operation == upstream.OpReject && result.Call.Outcome == OutcomeRefused {
+		o.refreshReasons(ctx, c.Connection) // perhaps they have changed (policy S5a)
+	}
+	return result, err
 }
 
 // canonicalChange is the canonical body of a change; a completion has none.
@@ -81,11 +85,7 @@ func (o *Orders) change(ctx context.Context, c *Changing) (Opening, error) {
 		opening.Body = payments.wire(c.WireCase)
 	case upstream.OpReject:
 		rejection := readRejection(c, notes)
-		if o.deps.Reasons != nil {
-			if reasons, err := o.deps.Reasons(ctx, c.Connection); err == nil {
-				rejection.check(reasons)
-			}
-		}
+		o.checkReason(ctx, c.Connection, rejection)
 		opening.Body = rejection.wire(c.WireCase)
 	default: // a completion has no body
 	}

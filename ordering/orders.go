@@ -105,6 +105,10 @@ type Deps struct {
 	// Reasons gives the rejection reasons that a connection's service lists. An
 	// error, or no function: they are not known, and none is held against them.
 	Reasons func(ctx context.Context, connection string) ([]upstream.Reason, error)
+	// RefreshReasons asks the service for its rejection reasons now, if it was
+	// not asked just before, and reports whether Reasons may have changed; nil:
+	// they are never refreshed from here.
+	RefreshReasons func(ctx context.Context, connection string) bool
 	// Connections are the names of those to be swept.
 	Connections func() []string
 	// Clock, NewRef (see Refs), Log and Observe may be left out. Observe is

@@ -1,6 +1,7 @@
 package ordering
 
 import (
+	"context"
 	"strings"
 
 	"larder/internal/menu"
@@ -53,6 +54,32 @@ func readRejection(c *Changing, notes *findings) *rejection {
 	}
 	r.end = r.place()
 	return r
+}
+
+// checkReason holds the rejection against the reasons that the service lists.
+// Where it contradicts those that are cached, they are refreshed first; if that
+// fails the cached ones apply (policy S5a).
+func (o *Orders) checkReason(ctx context.Context, connection string, r *rejection) {
+	if o.deps.Reasons == nil {
+		return
+	}
+	reasons, err := o.deps.Reasons(ctx, connection)
+	if err != nil {
+		return // none is known
+	}
+	before := len(r.all)
+	r.check(reasons)
+	if len(r.all) == before || !o.refreshReasons(ctx, connection) {
+		return
+	}
+	if reasons, err = o.deps.Reasons(ctx, connection); err == nil {
+		r.all = r.all[:before]
+		r.check(reasons)
+	}
+}
+
+func (o *Orders) refreshReasons(ctx context.Context, connection string) bool {
+	return o.deps.RefreshReasons != nil && o.deps.RefreshReasons(ctx, connection)
 }
 
 // check judges the rejection by the reasons that the service lists (policy O11).

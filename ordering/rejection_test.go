@@ -1,6 +1,7 @@
 package ordering_test
 
 import (
+	"context"
 	"errors"
 	"testing"
 
@@ -97,4 +98,63 @@ func TestRejectionsAsTheyAreSent(t *testing.T) {
 		h.placed(t)
 		h.changed(t, ordering.OutcomeDone, changing(upstream.OpReject, `{"rejectionReasonID":"77"}`))
 	})
+}
+
+// A rejection that contradicts the cached reasons, or that the service refuses,
+// has them refreshed; if that fails the cached ones apply (policy S5a).
+func TestRejection_RefreshesReasons(t *testing.T) {
+	t.Parallel()
+	none, withReason := `{"rejectionReasonID":"","rejectionReasonText":""}`, `{"rejectionReasonID":"1","rejectionReasonText":""}`
+	for _, tc := range []struct {
+		name           string
+		cached, listed []upstream.Reason
+		fails          bool
+		refuses        bool // the service refuses the rejection
+		body           string
+		refused        bool // it is not sent
+		refreshes      int
+	}{
+		{name: "reasons were turned off", cached: someReasons(), body: none, refreshes: 1},
+		{name: "reasons were turned on", listed: someReasons(), body: withReason, refreshes: 1},
+		{name: "a reason is new", cached: someReasons()[1:], listed: someReasons(), body: withReason, refreshes: 1},
+		{name: "a reason that nobody lists", cached: someReasons(), listed: someReasons()[1:], body: withReason, refreshes: 0},
+		{name: "wrong all the same", cached: someReasons(), listed: someReasons(), body: none, refused: true, refreshes: 1},
+		{name: "the refresh fails", cached: someReasons(), fails: true, body: none, refused: true, refreshes: 1},
+		{name: "the service refuses", cached: someReasons(), refuses: true, body: withReason, refreshes: 1},
+		{name: "the body cannot be read", cached: someReasons(), body: `{"rejectionReasonID":{}}`, refused: true, refreshes: 0},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			refreshes := 0
+			h := newHouse(t, ordering.Config{}, func(h *house, d *ordering.Deps) {
+				d.RefreshReasons = func(_ context.Context, connection string) bool {
+					h.mu.Lock()
+					defer h.mu.Unlock()
+					refreshes++
+					if connection != "main" {
+						t.Errorf("the reasons of %q are refreshed", connection)
+					}
+					if !tc.fails {
+						h.reasons = tc.listed
+					}
+					return !tc.fails
+				}
+			})
+			h.reasons = tc.cached
+			h.placed(t)
+			if tc.refuses {
+				h.kitchen.fails(definiteNo(t))
+			}
+			result, err := h.Change(t.Context(), changing(upstream.OpReject, tc.body))
+			switch {
+			case tc.refused != (err != nil):
+				t.Errorf("%+v, %v; want it refused: %v", result, err, tc.refused)
+			case tc.refuses && result.Call.Outcome != ordering.OutcomeRefused, !tc.refuses && !tc.refused && result.Call.Outcome != ordering.OutcomeDone:
+				t.Errorf("outcome %s", result.Call.Outcome)
+			}
+			if refreshes != tc.refreshes {
+				t.Errorf("%d refreshes, want %d", refreshes, tc.refreshes)
+			}
+		})
+	}
 }

@@ -153,6 +153,13 @@ func (c *carried) load(ctx context.Context) (pending []string, err error) {
 func (c *carried) do(ctx context.Context, pending []string) {
 	var group errgroup.Group
 	group.SetLimit(2 * c.r.cfg.Concurrency)
+	if c.req.Force { // policy S5a
+		for _, t := range c.r.set.Load().reasons {
+			if c.req.Connection == "" || c.req.Connection == t.Connection {
+				group.Go(func() error { _ = c.r.refreshReasons(ctx, t.Connection); return nil })
+			}
+		}
+	}
 	for _, id := range pending {
 		if ctx.Err() != nil {
 			break
@@ -179,7 +186,7 @@ func (c *carried) one(ctx context.Context, restaurant menu.RestaurantID) {
 // sync gives the finished run of a restaurant. The error is ctx's.
 func (c *carried) sync(ctx context.Context, restaurant menu.RestaurantID) (Run, error) {
 	for try := 1; ; {
-		run, err := c.r.Start(ctx, restaurant, Request{By: c.req.By, Force: c.req.Force})
+		run, err := c.r.Start(ctx, restaurant, Request{By: c.req.By, Force: c.req.Force, batch: true})
 		if err == nil && !run.Finished() {
 			run, err = c.r.Wait(ctx, restaurant, run.ID)
 		}

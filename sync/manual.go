@@ -29,6 +29,8 @@ type Request struct {
 	By      string  // who asks: the client's id; may be empty
 	Force   bool    // skip the unchanged check and the guard
 	Fresh   bool    // join no run that has begun before
+
+	batch bool // one of many of a batch
 }
 
 // Start joins the run in flight, or queues one for this process's Scheduler,
@@ -73,7 +75,7 @@ func (r *Runner) Start(ctx context.Context, restaurant menu.RestaurantID, req Re
 	r.mu.Lock()
 	r.flights[run.ID] = &flight{target: t, queued: true, done: make(chan struct{})}
 	r.mu.Unlock()
-	r.queue.push(work{target: t, trigger: TriggerManual, runID: run.ID})
+	r.queue.push(work{target: t, trigger: TriggerManual, runID: run.ID, batch: req.batch})
 	_, err = r.redis.Pipelined(ctx, func(pipe redis.Pipeliner) error {
 		r.enlist(ctx, pipe, &run)
 		return nil

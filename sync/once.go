@@ -76,7 +76,7 @@ func (r *Runner) once(ctx context.Context, w work, run Run) (Run, error) {
 	if claimed.left != "" && claimed.left != run.ID {
 		_, _ = r.run(ctx, runRef{id: claimed.left, restaurant: t.ID}) // ends the record of a holder that vanished
 	}
-	err = r.held(ctx, t, &run, claimed.lease)
+	err = r.held(ctx, w, &run, claimed.lease)
 	if errors.Is(err, cache.ErrUnavailable) {
 		r.health.doubt()
 		return run, err
@@ -86,7 +86,8 @@ func (r *Runner) once(ctx context.Context, w work, run Run) (Run, error) {
 
 // held does the work of a run that has the lease, and ends the run. The error
 // is what kept it from its work.
-func (r *Runner) held(ctx context.Context, t *target, run *Run, held lease) error {
+func (r *Runner) held(ctx context.Context, w work, run *Run, held lease) error {
+	t := w.target
 	began := time.Now()
 	ctx, span := r.tracing.Root(ctx, "sync.run")
 	defer func() { traceRun(span, run) }()
@@ -95,7 +96,7 @@ func (r *Runner) held(ctx context.Context, t *target, run *Run, held lease) erro
 	var keeping stdsync.WaitGroup
 	keeping.Go(func() { r.keep(within, t, run.ID, held, lose) })
 
-	p := &pass{r: r, t: t, run: run, fence: held.fence}
+	p := &pass{r: r, t: t, run: run, fence: held.fence, batch: w.batch}
 	err := p.guarded(within)
 	cause := context.Cause(within)
 	lose(nil)
@@ -194,6 +195,7 @@ func (p *pass) guarded(ctx context.Context) (err error) {
 	case p.run.Rollback != nil:
 		return p.rollback(ctx, *p.run.Rollback)
 	default:
+		defer p.refreshReasonsMeanwhile(ctx)()
 		return p.pull(ctx)
 	}
 }

@@ -23,6 +23,7 @@ type pass struct {
 	t     *target
 	run   *Run
 	fence int64
+	batch bool // one of many of a batch
 
 	current cache.Version // served now; zero before the first
 	last    pulled        // the last good pull

@@ -16,6 +16,7 @@ type work struct {
 	runID   string    // of TriggerManual: its queued record
 	missing bool      // there may be no menu to serve yet
 	changed bool      // its configuration did: how fresh the menu is says nothing
+	batch   bool      // one of many of a batch, which sees to the rejection reasons itself
 }
 
 // queue hands work to workers: manual runs first, then what has no menu yet, then

@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
+	stdsync "sync"
 	"time"
 
 	"larder/cache"
@@ -15,6 +17,65 @@ import (
 // reasonsSuffix makes the id under which a connection's rejection reasons have
 // their lease and their records; '/' cannot occur in a connection's name.
 const reasonsSuffix = "/reasons"
+
+const (
+	// refreshReasonsEvery bounds how often what clients send makes larder ask for
+	// rejection reasons, refreshReasonsWithin how long they wait for it.
+	refreshReasonsEvery  = 5 * time.Second
+	refreshReasonsWithin = 3 * time.Second
+)
+
+// RefreshReasons pulls a connection's rejection reasons, because the service
+// refused a rejection or a client contradicts those that are cached. It pulls
+// once for all that ask at the same time, and at most every five seconds
+// (policy S5a), and reports whether it has pulled.
+func (r *Runner) RefreshReasons(ctx context.Context, connection string) bool {
+	_, err, _ := r.reasonsAsked.Do(connection, func() (any, error) {
+		now := r.clock()
+		if last, ok := r.reasonsAt.Load(connection); ok {
+			if at, _ := last.(time.Time); now.Sub(at) < refreshReasonsEvery && !now.Before(at) {
+				return nil, errBusy
+			}
+		}
+		r.reasonsAt.Store(connection, now)
+		return nil, r.refreshReasons(ctx, connection)
+	})
+	return err == nil
+}
+
+// refreshReasons pulls a connection's rejection reasons. Where another run is
+// pulling them it waits, and pulls after that.
+func (r *Runner) refreshReasons(ctx context.Context, connection string) error {
+	all := r.set.Load().reasons
+	at := slices.IndexFunc(all, func(t *target) bool { return t.Connection == connection })
+	if at < 0 {
+		return &UnknownRestaurantError{ID: cache.DefaultMenu(connection) + reasonsSuffix}
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), refreshReasonsWithin)
+	defer cancel()
+	for {
+		run, err := r.once(ctx, work{target: all[at], trigger: TriggerManual}, r.newRun(all[at], TriggerManual))
+		switch {
+		case errors.Is(err, errBusy) && pause(ctx, retryQueued):
+			continue
+		case err == nil && run.Outcome == OutcomeFailed:
+			return errService
+		default:
+			return err
+		}
+	}
+}
+
+// refreshReasonsMeanwhile pulls the rejection reasons of a forced run's
+// connection beside it (policy S5a). The caller calls wait before it ends.
+func (p *pass) refreshReasonsMeanwhile(ctx context.Context) (wait func()) {
+	if !p.run.Force || p.batch {
+		return func() {}
+	}
+	var pulling stdsync.WaitGroup
+	pulling.Go(func() { _ = p.r.refreshReasons(ctx, p.t.Connection) }) // its run says what went wrong
+	return pulling.Wait
+}
 
 // pullReasons keeps a connection's rejection reasons as the service lists
 // them; those kept before stay when it does not answer.

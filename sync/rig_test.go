@@ -44,10 +44,12 @@ type service struct {
 	etag    string // given, and answered with 304 when it comes back
 	err     error
 	reasons []upstream.Reason
-	hook    func(ctx context.Context) // called within each menu request
-	calls   int
-	asked   []string             // restaurants
-	seen    []upstream.Validator // validators
+
+	reasonCalls int
+	hook        func(ctx context.Context) // called within each menu request
+	calls       int
+	asked       []string             // restaurants
+	seen        []upstream.Validator // validators
 }
 
 var _ menusync.Source = (*service)(nil)
@@ -80,6 +82,7 @@ func (s *service) MenuView(ctx context.Context, restaurant string, seen upstream
 func (s *service) RejectionReasons(context.Context) ([]upstream.Reason, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.reasonCalls++
 	return s.reasons, s.err
 }
 

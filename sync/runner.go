@@ -11,6 +11,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 	"github.com/sirupsen/logrus"
+	"golang.org/x/sync/singleflight"
 
 	"larder/cache"
 	"larder/internal/menu"
@@ -88,6 +89,9 @@ type Runner struct {
 	feed     *feed
 	batches  *openBatches
 	budget   *budget
+
+	reasonsAsked singleflight.Group
+	reasonsAt    stdsync.Map // connection to the time.Time of the last RefreshReasons
 
 	replacing stdsync.Mutex             // one Replace at a time
 	set       atomic.Pointer[targetSet] // what is kept now

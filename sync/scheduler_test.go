@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	stdsync "sync"
 	"testing"
 	"time"
 
@@ -290,5 +291,78 @@ func TestAConnectionThatHangsKeepsNobodyWaiting(t *testing.T) {
 	}
 	if n := g.service.count(); n != 2 {
 		t.Errorf("%d calls hang, want half of the four workers", n)
+	}
+}
+
+// Clients that contradict the cached reasons have the service asked once for all
+// of them, and every five seconds at most; a forced sync asks each time, a forced
+// batch once for all its restaurants (policy S5a).
+func TestRefreshReasons(t *testing.T) {
+	t.Parallel()
+	g := newRig(t, cache.Embedded, func(d *menusync.Deps) {
+		for _, id := range []menu.RestaurantID{"second", "third"} {
+			d.Restaurants = append(d.Restaurants, menusync.Restaurant{ID: id, Connection: "main", Settings: menu.DefaultSettings()})
+		}
+	})
+	asked := func() int {
+		g.service.mu.Lock()
+		defer g.service.mu.Unlock()
+		return g.service.reasonCalls
+	}
+	kept := func() string {
+		list, _, err := g.store.Reasons(t.Context(), "main")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(list)
+	}
+	if !g.RefreshReasons(t.Context(), "main") || asked() != 1 || kept() != "[]" {
+		t.Errorf("%d calls, reasons %s; want one and []", asked(), kept())
+	}
+	g.advance(4 * time.Second)
+	if g.RefreshReasons(t.Context(), "main") || asked() != 1 {
+		t.Errorf("asked %d times within 5 s", asked())
+	}
+	g.advance(2 * time.Second)
+	g.service.set(func(s *service) { s.err = errors.New("down") })
+	if g.RefreshReasons(t.Context(), "main") || asked() != 2 {
+		t.Error("a refresh that failed counts as done")
+	}
+	g.service.set(func(s *service) { s.err, s.reasons = nil, []upstream.Reason{{ID: "9"}} })
+	g.advance(6 * time.Second)
+	var all stdsync.WaitGroup
+	for range 10 {
+		all.Go(func() { g.RefreshReasons(t.Context(), "main") })
+	}
+	all.Wait()
+	if asked() != 3 || !strings.Contains(kept(), `"ID":"9"`) {
+		t.Errorf("%d calls for ten that ask together, want one more; reasons %s", asked()-2, kept())
+	}
+	if g.RefreshReasons(t.Context(), "other") {
+		t.Error("reasons of a connection that there is not")
+	}
+
+	defer g.schedule(g.Runner)()
+	for force, calls := range map[bool]int{false: 0, true: 1} {
+		before := asked()
+		run, err := g.Start(t.Context(), bistro, menusync.Request{Force: force})
+		if err == nil {
+			run, err = g.Wait(t.Context(), bistro, run.ID)
+		}
+		if err != nil || run.Outcome == menusync.OutcomeFailed || asked() != before+calls {
+			t.Errorf("force %v: run %+v, %v, asked %d times; want %d", force, run, err, asked()-before, calls)
+		}
+	}
+	before := asked()
+	batch, err := g.StartBatch(t.Context(), menusync.BatchRequest{Force: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the batch is finished", func() bool {
+		b, err := g.Batch(t.Context(), batch.ID)
+		return err == nil && b.Done == b.Total
+	})
+	if got := asked() - before; got != 1 {
+		t.Errorf("a forced batch asked %d times, want once", got)
 	}
 }

@@ -74,6 +74,7 @@ func (d *daemon) wire(ctx context.Context, with []func(*httpapi.Deps)) (err erro
 	d.replica = cache.NewReplica(d.store, cache.ReplicaConfig{
 		Restaurants: func() []menu.RestaurantID { return d.runner.Catalogued() },
 		Keeps:       func(id menu.RestaurantID) bool { return d.runner.Keeps(id) },
+		Connections: d.connections(),
 		Memory:      int64(cfg.Cache.Memory), Poll: cfg.Cache.Poll, Clock: time.Now, Log: log,
 	})
 	d.runner, err = menusync.NewRunner(menusync.Deps{
@@ -89,7 +90,7 @@ func (d *daemon) wire(ctx context.Context, with []func(*httpapi.Deps)) (err erro
 	kept := journal.New(d.redis, cfg.Ordering, log)
 	d.orders = ordering.NewOrders(cfg.Ordering, ordering.Deps{
 		Validator: d.validator, Catalogues: catalogues{d.replica}, Services: d.service,
-		Journal: kept, Reasons: d.reasons, Connections: d.connections,
+		Journal: kept, Reasons: d.reasons, RefreshReasons: d.runner.RefreshReasons, Connections: d.connections,
 		Clock: time.Now, NewRef: ordering.Refs(time.Now), Log: log, Observe: metrics.OrderEvent,
 	})
 	deps := httpapi.Deps{

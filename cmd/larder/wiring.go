@@ -102,7 +102,7 @@ func (d *daemon) connections() []string {
 
 // reasons are the rejection reasons of a connection as they were last pulled.
 func (d *daemon) reasons(ctx context.Context, connection string) ([]upstream.Reason, error) {
-	raw, _, err := d.store.Reasons(ctx, connection)
+	raw, err := d.replica.Reasons(ctx, connection)
 	if err != nil {
 		return nil, err
 	}
