@@ -15,6 +15,8 @@ BENCH_COUNT  ?= 1
 RACE_COUNT   ?= 5
 SOAK_FOR     ?= 10m
 SWAPS_FOR    ?= 60s
+CHAOS_FOR    ?= 60s
+CHAOS_SEED   ?= 0
 SCALE_SIZES  ?= 100,1000,10000
 COVER_LEAST  ?= 85
 COVER_ROOMS  := internal/menu ordering ordering/journal internal/upstream cache sync
@@ -126,7 +128,7 @@ release-check: ## Make the whole release twice, the second time in another folde
 	diff -r .cache/release/first .cache/release/second
 
 .PHONY: verify
-verify: ## The longer proofs: lint, lint-api, lint-ts, race, coverage, benchmarks, each fuzz target, swaps and the soak for 60 s, the comparison's smoke run and the release made twice
+verify: ## The longer proofs: lint, lint-api, lint-ts, race, coverage, benchmarks, each fuzz target, swaps and the soak for 60 s, chaos, the comparison's smoke run and the release made twice
 	$(MAKE) --no-print-directory lint
 	$(MAKE) --no-print-directory lint-api
 	$(MAKE) --no-print-directory lint-ts
@@ -136,6 +138,7 @@ verify: ## The longer proofs: lint, lint-api, lint-ts, race, coverage, benchmark
 	$(MAKE) --no-print-directory fuzz FUZZTIME=60s
 	$(MAKE) --no-print-directory swaps
 	$(MAKE) --no-print-directory soak SOAK_FOR=60s
+	$(MAKE) --no-print-directory chaos
 	$(MAKE) --no-print-directory bench-smoke
 	$(MAKE) --no-print-directory release-check
 
@@ -164,6 +167,10 @@ soak: test-needs ## Load a larder that was built with the race detector for SOAK
 .PHONY: swaps
 swaps: ## Read over 64 connections in all encodings while versions are swapped, for SWAPS_FOR (60s), with the race detector
 	go test -race -tags $(TAGS) -count 1 -timeout 30m -run TestSwapsUnderSixtyFourConnections ./httpapi -args -swaps $(SWAPS_FOR)
+
+.PHONY: chaos
+chaos: test-needs ## Break larder, Redis and the ordering service while orders are placed, for CHAOS_FOR (60s) on each form of Redis, and check the history (CHAOS_SEED repeats a plan; docs/chaos.md)
+	go test -tags $(TAGS) -count 1 -timeout 30m -v -run '^TestChaos$$' ./internal/testkit/chaos -args -chaos.for $(CHAOS_FOR) -chaos.seed $(CHAOS_SEED) -chaos.dir $(CURDIR)/.cache/chaos
 
 ##@ The workshop
 

@@ -77,7 +77,7 @@ func (s *Server) running() bool {
 func addresses(servers []*Server) string {
 	var list []string
 	for _, server := range servers {
-		list = append(list, server.Addr())
+		list = append(list, server.Announced())
 	}
 	return strings.Join(list, ",")
 }

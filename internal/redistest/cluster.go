@@ -183,7 +183,7 @@ func (c *Cluster) named(ctx context.Context, asked *Server, key string) *Server 
 			continue
 		}
 		for _, node := range c.nodes {
-			if node.Addr() == part.Nodes[0].Addr {
+			if node.Announced() == part.Nodes[0].Addr {
 				return node
 			}
 		}

@@ -1,8 +1,14 @@
 package redistest_test
 
 import (
+	"errors"
+	"os/signal"
+	"strings"
+	"syscall"
 	"testing"
+	"time"
 
+	"larder/internal/faultproxy"
 	"larder/internal/redistest"
 )
 
@@ -88,4 +94,86 @@ func TestClusterReplacesAMaster(t *testing.T) {
 	}
 	old.Restart()
 	cluster.AwaitWhole()
+}
+
+// Replicas that are cut off receive nothing and can still take over; a server
+// behind a proxy is reached through it by everybody.
+func TestReplicationIsCutAndServersStandBehindProxies(t *testing.T) {
+	t.Parallel()
+	var proxies []*faultproxy.Proxy
+	group := redistest.StartSentinel(t, redistest.AppendOnly(), redistest.Behind(func(addr string) string {
+		proxies = append(proxies, faultproxy.Start(t, addr))
+		return proxies[len(proxies)-1].Addr()
+	}))
+	client := group.Client()
+	wait := func(replicas int) int {
+		if err := client.Incr(t.Context(), "orders").Err(); err != nil {
+			t.Fatalf("INCR: %v", err)
+		}
+		n, err := client.Do(t.Context(), "WAIT", replicas, 3000).Int()
+		if err != nil {
+			t.Fatalf("WAIT: %v", err)
+		}
+		return n
+	}
+	replicas := group.Nodes()[1:]
+	if n := wait(2); n != 2 {
+		t.Errorf("%d replicas have the write, want 2", n)
+	}
+	if err := replicas[0].CutReplication(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if n := wait(2); n != 1 {
+		t.Errorf("%d replicas have the write while one is cut off, want 1", n)
+	}
+	if err := replicas[0].RestoreReplication(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	master := group.Master()
+	for _, proxy := range proxies {
+		if proxy.Accepted() == 0 {
+			t.Errorf("nobody came through the proxy on %s", proxy.Addr())
+		}
+		if proxy.Addr() == master.Announced() {
+			proxy.Refuse()
+		}
+	}
+	if next := group.AwaitFailover(master); !next.IsMaster(t.Context()) || !master.IsMaster(t.Context()) {
+		t.Error("want a new master, and the old one running behind its partition")
+	}
+}
+
+func TestBackupFullDiskAndRestore(t *testing.T) {
+	signal.Ignore(syscall.SIGXFSZ)
+	server := redistest.Start(t, redistest.AppendOnly())
+	client := server.Client()
+	set := func(value string) error { return client.Set(t.Context(), "dish", value, 0).Err() }
+	backup := t.TempDir()
+	if err := errors.Join(set("soup"), server.Backup(backup), set("stew")); err != nil {
+		t.Fatal(err)
+	}
+	if err := server.FillDisk(); err != nil {
+		t.Fatal(err)
+	}
+	limit := time.Now().Add(20 * time.Second)
+	for set("cake") == nil && time.Now().Before(limit) {
+		time.Sleep(50 * time.Millisecond) // the file is written once a second
+	}
+	if err := set("cake"); err == nil || !strings.Contains(err.Error(), "MISCONF") {
+		t.Errorf("a write to a full disk: %v, want MISCONF", err)
+	}
+	if err := server.FreeDisk(); err != nil {
+		t.Fatal(err)
+	}
+	for set("cake") != nil && time.Now().Before(limit) {
+		time.Sleep(50 * time.Millisecond)
+	}
+	server.Stop()
+	if err := server.RestoreBackup(backup); err != nil {
+		t.Fatal(err)
+	}
+	server.Restart()
+	if got, err := client.Get(t.Context(), "dish").Result(); got != "soup" || err != nil {
+		t.Errorf("after the backup was restored GET dish = %q, %v; want soup", got, err)
+	}
 }

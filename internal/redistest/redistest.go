@@ -72,6 +72,13 @@ func Patient() Option {
 	}
 }
 
+// Behind lets clients and other servers reach the server at the address that
+// front returns for the server's own: that of a proxy before it. The test's own
+// clients (Client) still connect directly.
+func Behind(front func(addr string) string) Option {
+	return func(s *Server) { s.front = front }
+}
+
 // Server is one running redis-server of one test. Its methods may be called
 // from several goroutines; those that can fail the test (Start, Restart) only
 // from the test's own.
@@ -86,6 +93,9 @@ type Server struct {
 	tls        *certificates // nil without TLS
 	sentinel   string        // of a Sentinel alone: what it watches, as redis.conf says it
 	bus        bool          // of a cluster's node: the port 10,000 above is its too
+	keepConfig bool          // Sentinels change the configuration file, which a restart must read
+	front      func(addr string) string
+	announced  string // what front returned
 
 	mu      sync.Mutex
 	process *process // nil while stopped
@@ -117,9 +127,18 @@ func (s *Server) Addr() string {
 	return fmt.Sprintf("%s:%d", loopback, s.port)
 }
 
+// Announced is the address at which others reach the server: Addr, or that of
+// the proxy before it (Behind).
+func (s *Server) Announced() string {
+	if s.announced != "" {
+		return s.announced
+	}
+	return s.Addr()
+}
+
 // URL is the server's address as configuration takes it: redis://host:port/0,
 // or rediss:// with TLS; the password included.
-func (s *Server) URL() string { return s.scheme("") + s.Addr() + "/0" }
+func (s *Server) URL() string { return s.scheme("") + s.Announced() + "/0" }
 
 // scheme is what an address begins with.
 func (s *Server) scheme(form string) string {
@@ -203,6 +222,9 @@ func (s *Server) startLocked(newPort bool) {
 	for range startAttempts {
 		if newPort {
 			s.port = freePort(ctx, s.tb, s.bus)
+			if s.front != nil {
+				s.announced = s.front(s.Addr())
+			}
 		}
 		p, err := startProcess(ctx, s.binary, s.arguments(), filepath.Join(s.dir, "redis.log"))
 		if err != nil {
@@ -238,7 +260,47 @@ func (s *Server) arguments() []string {
 	} else {
 		arguments = append(arguments, "--port", port)
 	}
-	return append(arguments, s.directives...)
+	if s.announced != "" {
+		arguments = append(arguments, s.announcement()...)
+	}
+	arguments = append(arguments, s.directives...)
+	if s.keepConfig {
+		return []string{s.writeConfig(arguments)}
+	}
+	return arguments
+}
+
+// writeConfig writes the arguments as a configuration file unless there is one:
+// when Sentinels make a server a master or a replica, they let it rewrite the
+// file, and it must still be one after a restart.
+func (s *Server) writeConfig(arguments []string) string {
+	path := filepath.Join(s.dir, fmt.Sprintf("redis-%d.conf", s.port))
+	if _, err := os.Stat(path); err == nil {
+		return path
+	}
+	var text strings.Builder
+	for _, argument := range arguments {
+		if directive, ok := strings.CutPrefix(argument, "--"); ok {
+			text.WriteString("\n" + directive)
+			continue
+		}
+		fmt.Fprintf(&text, " %q", argument)
+	}
+	if err := os.WriteFile(path, []byte(text.String()+"\n"), 0o600); err != nil {
+		s.tb.Fatalf("redistest: %v", err)
+	}
+	return path
+}
+
+// announcement makes the server tell others the address of the proxy before it.
+// A cluster's bus does not go through the proxy.
+func (s *Server) announcement() []string {
+	host, port, _ := strings.Cut(s.announced, ":")
+	if s.bus {
+		bus := strconv.Itoa(s.port + busOffset)
+		return []string{"--cluster-announce-ip", host, "--cluster-announce-port", port, "--cluster-announce-bus-port", bus}
+	}
+	return []string{"--replica-announce-ip", host, "--replica-announce-port", port}
 }
 
 // Binary is the path of redis-server (or valkey-server). It ends the test when

@@ -40,11 +40,13 @@ func StartSentinel(tb testing.TB, options ...Option) *Sentinel {
 	s := &Sentinel{tb: tb}
 	options = append([]Option{
 		Config("repl-diskless-sync-delay", "0"), Config("repl-ping-replica-period", "1"), Config("repl-timeout", "5"),
+		func(s *Server) { s.keepConfig = true },
 	}, options...)
 	master := Start(tb, options...)
 	s.nodes = append(s.nodes, master)
 	for range 2 {
-		following := append(slices.Clip(options), Config("replicaof", loopback, strconv.Itoa(master.port)))
+		host, port, _ := strings.Cut(master.Announced(), ":")
+		following := append(slices.Clip(options), Config("replicaof", host, port))
 		s.nodes = append(s.nodes, Start(tb, following...))
 	}
 	await(s.tb, "both replicas follow the master", func(ctx context.Context) error {
@@ -88,7 +90,7 @@ func watching(master *Server) string {
 		down = 30_000
 	}
 	lines := []string{
-		fmt.Sprintf("sentinel monitor %s %s %d %d", masterName, loopback, master.port, quorum),
+		fmt.Sprintf("sentinel monitor %s %s %d", masterName, strings.Replace(master.Announced(), ":", " ", 1), quorum),
 		fmt.Sprintf("sentinel down-after-milliseconds %s %d", masterName, down),
 		"sentinel failover-timeout " + masterName + " 3000",
 		"sentinel parallel-syncs " + masterName + " 2",
@@ -227,7 +229,7 @@ func (s *Sentinel) agreed(ctx context.Context) (*Server, error) {
 		named = addr
 	}
 	for _, node := range s.nodes {
-		if node.Addr() == named && node.running() && strings.Contains(node.info(ctx, "replication"), "role:master") {
+		if node.Announced() == named && node.running() && strings.Contains(node.info(ctx, "replication"), "role:master") {
 			return node, nil
 		}
 	}

@@ -1,0 +1,37 @@
+package redistest
+
+import (
+	"errors"
+	"math"
+	"os"
+	"path/filepath"
+
+	"golang.org/x/sys/unix"
+)
+
+// FillDisk lets the running server write no file further than to its present
+// end, as on a full disk: each write fails. The test binary must have ignored
+// SIGXFSZ before it started the server, which the signal would end otherwise.
+func (s *Server) FillDisk() error {
+	largest := uint64(0)
+	_ = filepath.Walk(s.dir, func(_ string, about os.FileInfo, err error) error {
+		if err == nil && !about.IsDir() {
+			largest = max(largest, uint64(about.Size())) //nolint:gosec // a size is not negative
+		}
+		return nil // a file that is gone is not full
+	})
+	return s.limitFiles(largest)
+}
+
+// FreeDisk ends FillDisk.
+func (s *Server) FreeDisk() error { return s.limitFiles(math.MaxUint64) }
+
+func (s *Server) limitFiles(size uint64) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.process == nil {
+		return errors.New("the server does not run")
+	}
+	limit := unix.Rlimit{Cur: size, Max: math.MaxUint64}
+	return unix.Prlimit(s.process.cmd.Process.Pid, unix.RLIMIT_FSIZE, &limit, nil)
+}

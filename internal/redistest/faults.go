@@ -1,0 +1,89 @@
+package redistest
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// CutReplication keeps the server, a replica, from following any master: the
+// link is closed, and the master refuses each new one. Clients, Sentinels and the
+// cluster's bus still reach the server.
+func (s *Server) CutReplication(ctx context.Context) error {
+	return s.setReplication(ctx, "nobody", "wrong")
+}
+
+// RestoreReplication ends CutReplication.
+func (s *Server) RestoreReplication(ctx context.Context) error {
+	return s.setReplication(ctx, "", s.password)
+}
+
+func (s *Server) setReplication(ctx context.Context, user, password string) error {
+	client := s.once()
+	err := errors.Join(
+		client.ConfigSet(ctx, "masteruser", user).Err(),
+		client.ConfigSet(ctx, "masterauth", password).Err(),
+		client.Do(ctx, "CLIENT", "KILL", "TYPE", "master").Err())
+	if s.keepConfig { // a Sentinel may have let it write the other user down
+		err = errors.Join(err, client.ConfigRewrite(ctx).Err())
+	}
+	return errors.Join(err, client.Close())
+}
+
+// Info returns a section of what the server says of itself, "" when it does not
+// answer within a second.
+func (s *Server) Info(ctx context.Context, section string) string { return s.info(ctx, section) }
+
+// IsMaster reports whether the server answers and takes itself for a master.
+func (s *Server) IsMaster(ctx context.Context) bool {
+	return strings.Contains(s.info(ctx, "replication"), "role:master")
+}
+
+// LogPath returns the path of the log of the server's last start.
+func (s *Server) LogPath() string { return filepath.Join(s.dir, "redis.log") }
+
+// dataFiles are where a server of AppendOnly keeps its data, by its version.
+func dataFiles() []string { return []string{"appendonlydir", "appendonly.aof", "dump.rdb"} }
+
+// Backup copies the data of a running server into the folder dir.
+func (s *Server) Backup(dir string) error {
+	for _, name := range dataFiles() {
+		from, to := filepath.Join(s.dir, name), filepath.Join(dir, name)
+		about, err := os.Stat(from)
+		switch {
+		case errors.Is(err, os.ErrNotExist):
+		case err != nil:
+			return err
+		case about.IsDir():
+			err = os.CopyFS(to, os.DirFS(from))
+		default:
+			var body []byte
+			if body, err = os.ReadFile(from); err == nil { //nolint:gosec // the path is below the test's temporary folder
+				err = errors.Join(os.MkdirAll(dir, 0o700), os.WriteFile(to, body, 0o600))
+			}
+		}
+		if err != nil && !errors.Is(err, os.ErrNotExist) {
+			return err
+		}
+	}
+	return nil
+}
+
+// RestoreBackup puts the data of a Backup in the place of a stopped server's own.
+// Without a folder the server loses its data.
+func (s *Server) RestoreBackup(dir string) error {
+	if s.running() {
+		return errors.New("the server runs")
+	}
+	for _, name := range dataFiles() {
+		if err := os.RemoveAll(filepath.Join(s.dir, name)); err != nil {
+			return err
+		}
+	}
+	if dir == "" {
+		return nil
+	}
+	return os.CopyFS(s.dir, os.DirFS(dir))
+}

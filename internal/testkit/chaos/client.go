@@ -1,0 +1,329 @@
+package chaos
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"larder/internal/sandbox"
+)
+
+// tries is how often a client sends one call before it gives up.
+const tries = 8
+
+// call is one request that a client sends until it has an answer, under one key.
+type call struct {
+	operation, order, key string
+	method, path, body    string
+	generation            int64 // of the journal: an operator may have accepted another one since
+	sent                  bool  // some request got no answer, or one that is not 503
+}
+
+// shop is what all clients of a run share.
+type shop struct {
+	history    *History
+	larders    []*larder
+	token      string
+	prefix     string
+	generation atomic.Int64
+	next       atomic.Int64
+
+	mu    sync.Mutex
+	calls []*call
+}
+
+// send sends the call to an instance once and notes what came back.
+func (s *shop) send(ctx context.Context, c *call, instance int, limit time.Duration, final bool) Answer {
+	answer := Answer{Start: s.history.now(), Instance: instance, Operation: c.operation, Order: c.order, Key: c.key, Final: final}
+	status, body, err := s.do(ctx, s.token, c.method, s.larders[instance].url(c.path), c.body, c.key, limit)
+	answer.End, answer.Status = s.history.now(), status
+	switch {
+	case err != nil:
+		answer.Error, answer.Status = err.Error(), 0
+	case answer.Done():
+		var shown struct{ Result struct{ OrderID, Ref string } }
+		_ = json.Unmarshal(body, &shown) // the body itself is compared
+		answer.OrderID, answer.Ref, answer.Body = shown.Result.OrderID, shown.Result.Ref, string(body)
+	default:
+		var shown struct{ Code, Ref, Msg string }
+		_ = json.Unmarshal(body, &shown) // a code that is missing is empty
+		answer.Code, answer.Ref, answer.Body = shown.Code, shown.Ref, shown.Msg
+	}
+	s.history.add(entry{Answer: &answer})
+	c.sent = c.sent || answer.Status != http.StatusServiceUnavailable
+	return answer
+}
+
+// do sends one request. net/http would send one with an Idempotency-Key again by
+// itself when its connection breaks: without GetBody it cannot.
+func (*shop) do(ctx context.Context, token, method, target, body, key string, limit time.Duration) (status int, answer []byte, err error) {
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	request, err := http.NewRequestWithContext(ctx, method, target, strings.NewReader(body))
+	if err != nil {
+		return 0, nil, err
+	}
+	request.GetBody = nil
+	request.Header.Set("Authorization", "Bearer "+token)
+	request.Header.Set("Content-Type", "application/json")
+	if key != "" {
+		request.Header.Set("Idempotency-Key", key)
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return 0, nil, err
+	}
+	answer, err = io.ReadAll(response.Body)
+	_ = response.Body.Close() // all of it was read
+	return response.StatusCode, answer, err
+}
+
+// bearer asks an instance for a token, which is good at all of them.
+func (s *shop) bearer(ctx context.Context, client string) (string, error) {
+	form := url.Values{"grant_type": {"client_credentials"}, "client_id": {client}, "client_secret": {client + "-secret"}}
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, s.larders[0].url("/connect/token"), strings.NewReader(form.Encode()))
+	if err != nil {
+		return "", err
+	}
+	request.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = response.Body.Close() }() // it is read below
+	var shown struct {
+		Token string `json:"access_token"`
+	}
+	if err := json.NewDecoder(response.Body).Decode(&shown); err != nil || shown.Token == "" {
+		return "", fmt.Errorf("a token for %s: %d, %w", client, response.StatusCode, err)
+	}
+	return shown.Token, nil
+}
+
+// newCall prepares a call under a key of its own.
+func (s *shop) newCall(operation, order, method, path, body string) *call {
+	c := &call{operation: operation, order: order, method: method, path: path, body: body, generation: s.generation.Load()}
+	c.key = fmt.Sprintf("%s-%06d-%s", s.prefix, s.next.Add(1), operation)
+	if order == "" {
+		c.order = c.key
+		c.body = fmt.Sprintf(`{"expeditionType":"pickup","soonest":true,"paymentTypeID":"card","comment":%q,`+
+			`"dishList":[{"ID":"dish-roast-beef","quantity":1}]}`, c.key)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.calls = append(s.calls, c)
+	return c
+}
+
+// client is one customer: it places an order, changes it as customers and shops
+// do, and sends again what was not answered.
+type client struct {
+	shop *shop
+	draw *rand.Rand
+	rest time.Duration // between two orders, on average
+}
+
+// run goes on until ctx ends; what it has sent by then is waited for. While the
+// gate is closed it serves nobody.
+func (c *client) run(ctx context.Context, gate *sync.RWMutex) {
+	for ctx.Err() == nil {
+		gate.RLock()
+		c.serve(ctx)
+		gate.RUnlock()
+		c.sleep(ctx, c.rest/2+time.Duration(c.draw.Int64N(int64(c.rest))))
+	}
+}
+
+// serve places one order and changes it.
+func (c *client) serve(ctx context.Context) {
+	generation := c.shop.generation.Load()
+	created := c.try(ctx, c.shop.newCall(Create, "", http.MethodPost, "/v1/restaurants/"+sandbox.BistroID+"/orders", ""))
+	if !created.Done() || created.OrderID == "" {
+		return
+	}
+	change := func(operation, body string) Answer {
+		if c.shop.generation.Load() != generation {
+			return Answer{}
+		}
+		path := "/v1/orders/" + created.OrderID + "/" + operation
+		return c.try(ctx, c.shop.newCall(operation, created.Order, http.MethodPut, path, body))
+	}
+	const payment = `[{"code":"card","amount":1890,"paidAt":"2026-05-01T18:30:00+03:00"}]`
+	const reason = `{"rejectionReasonID":"5f0c8a52-0001-4b6e-9a51-1c6f0a7d2e01","rejectionReasonText":""}`
+	switch c.draw.IntN(5) {
+	case 0: // the customer pays later
+	case 1:
+		change(Reject, reason)
+	case 2:
+		if change(Pay, payment).Done() {
+			change(Pay, payment) // under another key, which must not pay again
+		}
+	default:
+		if change(Pay, payment).Done() {
+			change(Complete, "")
+		}
+	}
+}
+
+// try sends a call until it has an answer that says what became of it, or the
+// client gives up. Some answers are lost to the client: it sends again.
+func (c *client) try(ctx context.Context, made *call) (answer Answer) {
+	lose := c.draw.IntN(4) == 0
+	for range tries {
+		limit := 4 * time.Second
+		if c.draw.IntN(10) == 0 {
+			limit = 300 * time.Millisecond // an impatient one
+		}
+		answer = c.shop.send(context.WithoutCancel(ctx), made, c.draw.IntN(len(c.shop.larders)), limit, false)
+		waits := answer.Status == 0 || answer.Status == http.StatusServiceUnavailable ||
+			answer.Code == "idempotency_key_in_flight" || answer.Code == "order_busy"
+		if !waits && !lose || ctx.Err() != nil || made.generation != c.shop.generation.Load() {
+			return answer
+		}
+		if answer.Status == http.StatusServiceUnavailable && c.draw.IntN(4) == 0 {
+			return answer // gives up, and looks elsewhere
+		}
+		most := 500 * time.Millisecond
+		if !waits {
+			most, lose = 3*time.Second, false // the answer was lost: the customer comes back
+		}
+		c.sleep(ctx, 100*time.Millisecond+time.Duration(c.draw.Int64N(int64(most))))
+	}
+	return answer
+}
+
+func (*client) sleep(ctx context.Context, d time.Duration) {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+	case <-timer.C:
+	}
+}
+
+// sendAgain sends the last orders of before a loss of data once more, as customers
+// do who have lost their answers: none may be executed again.
+func (s *shop) sendAgain(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, 4*time.Second)
+	defer cancel()
+	s.mu.Lock()
+	last := slices.Clone(s.calls)
+	s.mu.Unlock()
+	left := 40
+	for n, c := range slices.Backward(last) {
+		if c.operation == Create && left > 0 && ctx.Err() == nil {
+			left--
+			again := *c // another goroutine may still be at it
+			s.send(ctx, &again, n%len(s.larders), time.Second, false)
+		}
+	}
+}
+
+// settle asks once more for every key that may have been executed, now that no
+// fault is on: each must have an answer, and the same as before.
+func (s *shop) settle(ctx context.Context, workers int) {
+	var work sync.WaitGroup
+	calls := make(chan *call)
+	for range workers {
+		work.Go(func() {
+			for c := range calls {
+				for n := range 20 {
+					answer := s.send(ctx, c, n%len(s.larders), 10*time.Second, true)
+					if answer.Status != 0 && !passing(answer.Status) || blocked(answer) && answer.Code != "order_busy" || ctx.Err() != nil {
+						break
+					}
+					(&client{}).sleep(ctx, 300*time.Millisecond)
+				}
+			}
+		})
+	}
+	for _, c := range s.calls {
+		if c.sent && c.generation == s.generation.Load() {
+			calls <- c
+		}
+	}
+	close(calls)
+	work.Wait()
+}
+
+// readRecords notes what larder knows of each order.
+func (s *shop) readRecords(ctx context.Context) error {
+	ops, err := s.bearer(ctx, "ops")
+	if err != nil {
+		return err
+	}
+	listed, err := s.listUnknown(ctx, ops)
+	if err != nil {
+		return err
+	}
+	for n, c := range s.calls {
+		if c.operation != Create || !c.sent {
+			continue
+		}
+		instance := n % len(s.larders)
+		status, body, err := s.do(ctx, s.token, http.MethodGet, s.larders[instance].url("/v1/orders?key="+c.key), "", "", 10*time.Second)
+		if err != nil {
+			return err
+		}
+		var shown struct {
+			Result struct {
+				Ref, OrderID, State string
+				Attempts            []struct{ Operation, Outcome string }
+			}
+		}
+		if err := json.Unmarshal(body, &shown); err != nil {
+			return fmt.Errorf("the record of %s: %w", c.key, err)
+		}
+		record := Record{
+			Order:    c.order,
+			Instance: instance,
+			Status:   status,
+			State:    shown.Result.State,
+			OrderID:  shown.Result.OrderID,
+			Ref:      shown.Result.Ref,
+			Last:     map[string]string{},
+			Listed:   slices.Contains(listed, shown.Result.Ref),
+		}
+		for _, attempt := range shown.Result.Attempts {
+			record.Last[attempt.Operation] = attempt.Outcome
+		}
+		s.history.add(entry{Record: &record})
+	}
+	return nil
+}
+
+// listUnknown returns the refs of the orders that operators see as unknown.
+func (s *shop) listUnknown(ctx context.Context, token string) (refs []string, err error) {
+	cursor := ""
+	for range 1000 {
+		path := "/v1/ops/orders?state=unknown&limit=500&cursor=" + url.QueryEscape(cursor)
+		status, body, err := s.do(ctx, token, http.MethodGet, s.larders[0].url(path), "", "", 10*time.Second)
+		if err != nil || status != http.StatusOK {
+			return nil, fmt.Errorf("the unknown orders: %d %s, %w", status, body, err)
+		}
+		var shown struct {
+			Result []struct{ Ref string }
+			Next   *string
+		}
+		if err := json.Unmarshal(body, &shown); err != nil {
+			return nil, err
+		}
+		for _, order := range shown.Result {
+			refs = append(refs, order.Ref)
+		}
+		if shown.Next == nil || *shown.Next == "" {
+			return refs, nil
+		}
+		cursor = *shown.Next
+	}
+	return refs, nil
+}

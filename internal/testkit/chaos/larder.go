@@ -1,0 +1,134 @@
+package chaos
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"syscall"
+	"testing"
+	"time"
+
+	"larder/internal/bench"
+	"larder/internal/sandbox"
+)
+
+// instances is how many larder processes a run has.
+const instances = 3
+
+// Build builds larder into the folder dir and returns the path of the binary.
+func Build(ctx context.Context, dir string) (string, error) {
+	binary := filepath.Join(dir, "larder")
+	arguments := []string{"build", "-buildvcs=false", "-trimpath", "-tags", "nomsgpack", "-ldflags", "-s -w",
+		"-o", binary, "larder/cmd/larder"}
+	build := exec.CommandContext(ctx, "go", arguments...) //nolint:gosec // dir is the test's own
+	build.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if output, err := build.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("build larder: %w\n%s", err, output)
+	}
+	return binary, nil
+}
+
+// larder is one instance: a process that is killed and started again, always on
+// the same address.
+type larder struct {
+	binary, dir, name string
+	config            string
+	addr              string
+	starts            int
+	process           *bench.Child
+}
+
+// newLarder writes the configuration of an instance.
+func newLarder(ctx context.Context, binary, dir string, number int, redisURL, serviceURL string) (*larder, error) {
+	l := &larder{binary: binary, dir: dir, name: fmt.Sprintf("larder-%d", number)}
+	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, err
+	}
+	l.addr = listener.Addr().String()
+	if err := listener.Close(); err != nil {
+		return nil, err
+	}
+	l.config = filepath.Join(dir, l.name+".yaml")
+	text := fmt.Sprintf(`http: {listen: %q, rate: {place: "0", validate: "0"}}
+redis: {url: %q}
+cache: {poll: 1s}
+connections:
+  - name: main
+    base_url: %[3]q
+    auth_url: %[3]q
+    client_id: demo
+    client_secret: demo-secret
+    timeouts: {token: 1s, menu: 5s, write: 1500ms}
+sync: {schedule: "@every 10s", deadline: 5s}
+ordering: {place_timeout: 2s, in_flight_grace: 1s, sweep_every: 500ms}
+auth:
+  signing_key: the-signing-key-of-all-instances-here
+  clients:
+    - {id: storefront, secret: storefront-secret, scopes: [menu, orders]}
+    - {id: ops, secret: ops-secret, scopes: [menu, orders, ops]}
+restaurants:
+  - {id: %[4]s}
+`, l.addr, redisURL, serviceURL, sandbox.BistroID)
+	return l, os.WriteFile(l.config, []byte(text), 0o600)
+}
+
+// start starts the process; it does not wait until it serves.
+func (l *larder) start(ctx context.Context) (err error) {
+	l.starts++
+	l.process, err = bench.Start(ctx, l.dir, fmt.Sprintf("%s.%d", l.name, l.starts), []string{"LARDER_LOG_FORMAT=json"},
+		l.binary, "serve", "--config", l.config)
+	return err
+}
+
+func (l *larder) signal(signal syscall.Signal) { _ = syscall.Kill(l.process.PID(), signal) }
+
+// url returns the address of a route.
+func (l *larder) url(path string) string { return "http://" + l.addr + path }
+
+// ready reports whether the instance serves menus and can place orders.
+func (l *larder) ready(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
+	defer cancel()
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, l.url("/readyz"), http.NoBody)
+	if err != nil {
+		return err
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = response.Body.Close() }() // only its status counts
+	if response.StatusCode != http.StatusOK {
+		return fmt.Errorf("%s: /readyz: %d", l.name, response.StatusCode)
+	}
+	return nil
+}
+
+// await returns when so is nil, or ends the test when it is not within the limit.
+func await(tb testing.TB, limit time.Duration, what string, so func(ctx context.Context) error) {
+	tb.Helper()
+	ctx, cancel := context.WithTimeout(tb.Context(), limit)
+	defer cancel()
+	ticker := time.NewTicker(50 * time.Millisecond)
+	defer ticker.Stop()
+	var missing error // as last found out, not that the time was over
+	for {
+		err := so(ctx)
+		if err == nil {
+			return
+		}
+		if ctx.Err() == nil || missing == nil {
+			missing = err
+		}
+		select {
+		case <-ctx.Done():
+			tb.Fatalf("chaos: not within %s: %s: %v", limit, what, missing)
+		case <-ticker.C:
+		}
+	}
+}

@@ -1,0 +1,111 @@
+package chaos
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"time"
+)
+
+// The kinds of faults.
+const (
+	LarderKilled = "larder killed"
+	LarderFrozen = "larder frozen"
+
+	MasterKilled   = "master killed"
+	MasterFrozen   = "master frozen"
+	MasterHangs    = "master behind a dead line"
+	MasterRefused  = "master behind a closed line"
+	ReplicaCut     = "replica cut off"
+	ReplicaFrozen  = "replica frozen"
+	ReplicaKilled  = "replica killed"
+	ReplicasFirst  = "replicas fail one after the other, then the master"
+	DiskFull       = "disk full"
+	BackupTaken    = "backup taken"
+	BackupRestored = "backup restored"
+	Flushed        = "FLUSHALL"
+	Accepted       = "operator accepts the journal"
+
+	AnswerLost  = "service executes, the answer is lost"
+	AnswerHangs = "service executes, the answer hangs"
+	CallLost    = "service resets before it executes"
+	Unavailable = "service answers 503"
+	Slow        = "service slow"
+)
+
+// losesData reports whether a fault must lose data that was acknowledged.
+func (f Fault) losesData() bool { return f.Kind == BackupRestored || f.Kind == Flushed }
+
+// losesMaster reports whether a replica may take over during a fault.
+func (f Fault) losesMaster() bool {
+	return slices.Contains([]string{MasterKilled, MasterFrozen, MasterHangs, MasterRefused, ReplicasFirst}, f.Kind)
+}
+
+// Step is one fault of a plan.
+type Step struct {
+	At, For time.Duration
+	Kind    string
+	Target  int // the larder instance, or which of the replicas
+}
+
+// Plan is what is broken when, in the order of time.
+type Plan []Step
+
+func (p Plan) String() string {
+	var text strings.Builder
+	for _, s := range p {
+		fmt.Fprintf(&text, "\n  %6.1fs for %4.1fs  %s (%d)", s.At.Seconds(), s.For.Seconds(), s.Kind, s.Target)
+	}
+	return text.String()
+}
+
+// The forms of Redis.
+const (
+	Single   = "single"
+	Sentinel = "sentinel"
+	Cluster  = "cluster"
+)
+
+// NewPlan draws a plan from the seed: faults of larder, of Redis and of the
+// service, of each at most one at a time. The second half of a long run begins
+// with a fault that loses data, when loss is true; what follows it are faults of
+// larder and of the service.
+func NewPlan(form string, seed uint64, length time.Duration, loss bool) Plan {
+	draw := rand.New(rand.NewPCG(seed, uint64(len(form)))) //nolint:gosec // a plan, not a secret
+	redis := []string{MasterKilled, MasterFrozen, MasterHangs, MasterRefused, DiskFull}
+	pause := 3 * time.Second
+	if form != Single {
+		redis = append(redis, ReplicaCut, ReplicaFrozen, ReplicaKilled, ReplicasFirst)
+		pause = 7 * time.Second // a replica takes over, and the old master follows it
+	}
+	redisUntil := length
+	if loss {
+		redisUntil = length * 6 / 10
+	}
+	plan := track(draw, redis, redisUntil-4*time.Second, pause)
+	if loss {
+		kind := []string{BackupRestored, Flushed}[draw.IntN(2)]
+		plan = append(plan,
+			Step{At: redisUntil / 2, Kind: BackupTaken},
+			Step{At: redisUntil, Kind: kind},
+			Step{At: redisUntil + (length-redisUntil)/2, Kind: Accepted})
+	}
+	plan = append(plan, track(draw, []string{LarderKilled, LarderFrozen}, length, 4*time.Second)...)
+	plan = append(plan, track(draw, []string{AnswerLost, AnswerHangs, CallLost, Unavailable, Slow}, length, 3*time.Second)...)
+	slices.SortStableFunc(plan, func(a, b Step) int { return int(a.At - b.At) })
+	return plan
+}
+
+// track draws faults that follow one another with a pause between them.
+func track(draw *rand.Rand, kinds []string, until, pause time.Duration) (plan Plan) {
+	at := time.Second + time.Duration(draw.Int64N(int64(time.Second)))
+	for {
+		length := 500*time.Millisecond + time.Duration(draw.Int64N(int64(2500*time.Millisecond)))
+		if at+length > until {
+			return plan
+		}
+		plan = append(plan, Step{At: at, For: length, Kind: kinds[draw.IntN(len(kinds))], Target: draw.IntN(instances)})
+		at += length + pause/2 + time.Duration(draw.Int64N(int64(pause)))
+	}
+}

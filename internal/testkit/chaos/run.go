@@ -1,0 +1,226 @@
+package chaos
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"larder/internal/sandbox"
+)
+
+// Run is one run: real larder processes on a real Redis, with clients and faults.
+type Run struct {
+	Binary  string // of larder
+	Dir     string // where history and logs are kept
+	Form    string // of Redis
+	Seed    uint64
+	Plan    Plan
+	For     time.Duration
+	Clients int
+	Rest    time.Duration // of a client between two orders, on average
+}
+
+// world is what a run has started.
+type world struct {
+	tb      testing.TB
+	run     Run
+	history *History
+	service *service
+	store   *store
+	larders []*larder
+	shop    *shop
+	gate    sync.RWMutex // held by each client while it serves one customer
+}
+
+// Do runs it and returns its history.
+func (r Run) Do(tb testing.TB) *History {
+	tb.Helper()
+	if err := os.MkdirAll(r.Dir, 0o700); err != nil {
+		tb.Fatal(err)
+	}
+	file, err := os.Create(filepath.Join(r.Dir, "history.jsonl"))
+	if err != nil {
+		tb.Fatal(err)
+	}
+	w := &world{tb: tb, run: r, history: NewHistory(file)}
+	tb.Cleanup(func() { _ = file.Close() }) // the history in memory is what is checked
+	w.store = startStore(tb, r.Form)
+	tb.Cleanup(func() { w.store.keepLogs(r.Dir) })
+	w.service = startService(tb, w.history)
+	w.startLarders()
+	ctx, cancel := context.WithCancel(tb.Context())
+	defer cancel()
+	var clients sync.WaitGroup
+	for n := range r.Clients {
+		c := &client{shop: w.shop, draw: rand.New(rand.NewPCG(r.Seed, uint64(n))), rest: r.Rest} //nolint:gosec // a plan, not a secret
+		clients.Go(func() { c.run(ctx, &w.gate) })
+	}
+	w.play()
+	cancel()
+	clients.Wait()
+	w.settle()
+	return w.history
+}
+
+// must ends the test on an error.
+func (w *world) must(err error) {
+	w.tb.Helper()
+	if err != nil {
+		w.tb.Fatalf("chaos: %v", err)
+	}
+}
+
+func (w *world) startLarders() {
+	w.tb.Helper()
+	ctx := w.tb.Context()
+	for n := range instances {
+		l, err := newLarder(ctx, w.run.Binary, w.run.Dir, n, w.store.url(), w.service.server.URL)
+		w.must(err)
+		w.must(l.start(ctx))
+		w.tb.Cleanup(func() { l.process.Kill() })
+		w.larders = append(w.larders, l)
+	}
+	w.shop = &shop{history: w.history, larders: w.larders, prefix: fmt.Sprintf("%s-%d", w.run.Form, w.run.Seed)}
+	w.allReady()
+	var err error
+	w.shop.token, err = w.shop.bearer(ctx, "storefront")
+	w.must(err)
+	w.places()
+}
+
+func (w *world) allReady() {
+	w.tb.Helper()
+	for _, l := range w.larders {
+		await(w.tb, 30*time.Second, l.name+" is ready", l.ready)
+	}
+}
+
+// places waits until each instance places an order.
+func (w *world) places() {
+	w.tb.Helper()
+	for n := range w.larders {
+		await(w.tb, 45*time.Second, "orders are placed", func(ctx context.Context) error {
+			made := w.shop.newCall(Create, "", http.MethodPost, "/v1/restaurants/"+sandbox.BistroID+"/orders", "")
+			if a := w.shop.send(ctx, made, n, 5*time.Second, false); !a.Done() {
+				return errors.New(show(a))
+			}
+			return nil
+		})
+	}
+}
+
+// action is one moment of a plan.
+type action struct {
+	at time.Duration
+	do func() error
+}
+
+// play carries the plan out, one action after the other.
+func (w *world) play() {
+	w.tb.Helper()
+	var actions []action
+	for _, step := range w.run.Plan {
+		var end func() error
+		actions = append(actions,
+			action{step.At, func() (err error) { end, err = w.begin(step); return err }},
+			action{step.At + step.For, func() error { return end() }})
+	}
+	actions = append(actions, action{w.run.For, nothing})
+	slices.SortStableFunc(actions, func(a, b action) int { return int(a.at - b.at) })
+	began := time.Now()
+	for _, a := range actions {
+		(&client{}).sleep(w.tb.Context(), a.at-time.Since(began))
+		w.must(a.do())
+	}
+}
+
+// begin breaks what a step says. What ends it also notes the fault.
+func (w *world) begin(step Step) (func() error, error) {
+	var (
+		end func() error
+		err error
+	)
+	ctx := w.tb.Context()
+	fault := Fault{Start: w.history.now(), Kind: step.Kind, Target: step.Target}
+	switch step.Kind {
+	case LarderKilled, LarderFrozen:
+		end = larderFault(ctx, w.larders[step.Target%len(w.larders)], step.Kind)
+	case AnswerLost, AnswerHangs, CallLost, Unavailable, Slow:
+		end, err = w.service.heal, w.service.fail(step.Kind, w.run.Seed+uint64(step.At))
+	case Accepted:
+		end, err = nothing, w.accept()
+	default:
+		end, fault.Target, err = w.store.begin(ctx, step)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", step.Kind, err)
+	}
+	return func() error {
+		if err := end(); err != nil {
+			return fmt.Errorf("end of %q: %w", step.Kind, err)
+		}
+		fault.End = w.history.now()
+		w.history.add(entry{Fault: &fault})
+		if fault.losesData() {
+			w.shop.sendAgain(ctx)
+		}
+		return nil
+	}, nil
+}
+
+// accept does what an operator does after a loss of data (policy O14a). Keys that
+// were in use are not sent again afterwards: the journal no longer protects them.
+func (w *world) accept() error {
+	w.shop.generation.Add(1)
+	w.gate.Lock()
+	defer w.gate.Unlock()
+	ctx := w.tb.Context()
+	w.allReady()
+	ops, err := w.shop.bearer(ctx, "ops")
+	if err != nil {
+		return err
+	}
+	accept := w.larders[0].url("/v1/ops/journal/accept")
+	status, body, err := w.shop.do(ctx, ops, http.MethodPost, accept, `{"connection":"main"}`, "", 10*time.Second)
+	if err != nil || status != http.StatusOK && status != http.StatusNotFound {
+		return fmt.Errorf("accept the journal: %d %s, %w", status, body, err)
+	}
+	return nil
+}
+
+// settle ends all faults, asks once more for everything and writes down what
+// larder and the service have.
+func (w *world) settle() {
+	w.tb.Helper()
+	ctx := w.tb.Context()
+	w.store.whole()
+	w.allReady()
+	w.places()
+	w.noneInFlight()
+	w.shop.settle(ctx, 4)
+	w.must(w.shop.readRecords(ctx))
+	w.must(w.service.executed())
+}
+
+// noneInFlight waits until calls that were cut off count as unknown (policy O12).
+func (w *world) noneInFlight() {
+	w.tb.Helper()
+	ops, err := w.shop.bearer(w.tb.Context(), "ops")
+	w.must(err)
+	await(w.tb, 30*time.Second, "no order is in flight", func(ctx context.Context) error {
+		placing := w.larders[0].url("/v1/ops/orders?state=placing&limit=1")
+		status, body, err := w.shop.do(ctx, ops, http.MethodGet, placing, "", "", 5*time.Second)
+		if err != nil || status != http.StatusOK || string(body) != `{"result":[],"next":null}` {
+			return fmt.Errorf("%d %s, %w", status, body, err)
+		}
+		return nil
+	})
+}
