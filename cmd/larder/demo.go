@@ -101,7 +101,7 @@ func prepareDemo(cmd *cobra.Command, w *world) (d *demo, err error) {
 		return nil, err
 	}
 	listen, sandboxListen := d.addresses(cmd)
-	secrets := demoSecrets(listen)
+	secrets := demoSecrets(listen, sandboxListen)
 	kitchen, err := openSandbox(cmd.Context(), sandboxListen, "--sandbox-listen", secrets.connection, log)
 	if err != nil {
 		return nil, err
@@ -141,8 +141,8 @@ type secretsOfDemo struct{ connection, storefront, ops string }
 
 // demoSecrets are those of demo.yaml on loopback, and made for this run where
 // other machines can reach the demo (policy H4).
-func demoSecrets(listen string) secretsOfDemo {
-	if httpapi.IsLoopback(listen) {
+func demoSecrets(listen, sandboxListen string) secretsOfDemo {
+	if httpapi.IsLoopback(listen) && httpapi.IsLoopback(sandboxListen) {
 		return secretsOfDemo{}
 	}
 	return secretsOfDemo{rand.Text(), rand.Text(), rand.Text()}

@@ -2,6 +2,8 @@ package main
 
 import (
 	"encoding/json"
+	"net/http"
+	"net/url"
 	"os/exec"
 	"regexp"
 	"slices"
@@ -235,12 +237,34 @@ func TestCommandsAgainstARunningDaemon(t *testing.T) {
 	})
 }
 
+// Where other machines reach larder or the ordering service, the demo makes and
+// prints secrets of its own (policy H4).
 func TestDemoOffLoopbackMakesItsOwnSecrets(t *testing.T) {
 	t.Parallel()
-	r := command{}.start(t, "demo", "--listen", "0.0.0.0:0", "--sandbox-listen", "127.0.0.1:0")
-	line := r.out.find(t, `client_secret=(\S+)`)
-	if strings.HasSuffix(line[1], "-secret") || len(line[1]) < 16 {
-		t.Errorf("the demo's published secret %q is used off loopback", line[1])
+	for name, listen := range map[string][2]string{
+		"larder": {"0.0.0.0:0", "127.0.0.1:0"}, "the sandbox": {"127.0.0.1:0", "0.0.0.0:0"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := command{}.start(t, "demo", "--listen", listen[0], "--sandbox-listen", listen[1])
+			for _, printed := range []string{`client_secret=(\S+) -d scope=orders`, `client_secret=(\S+) -d scope=ops`, `client demo, secret (\S+)`, `client ops, secret (\S+)`} {
+				if secret := r.out.find(t, printed)[1]; strings.HasSuffix(secret, "-secret") || len(secret) < 16 {
+					t.Errorf("the published secret %q is used", secret)
+				}
+			}
+			service := "http://127.0.0.1:" + r.out.find(t, `:(\d+)/connect/token   the ordering service itself`)[1]
+			for secret, want := range map[string]bool{"demo-secret": false, r.out.find(t, `client demo, secret (\S+)`)[1]: true} {
+				response, err := http.PostForm(service+"/connect/token", url.Values{
+					"client_ID": {"demo"}, "client_secret": {secret}, "grant_type": {"client_credentials"}, "scopes": {"orders"},
+				})
+				if err != nil {
+					t.Fatal(err)
+				}
+				if _ = response.Body.Close(); (response.StatusCode == http.StatusOK) != want {
+					t.Errorf("the ordering service answers %d to the secret %q", response.StatusCode, secret)
+				}
+			}
+		})
 	}
 }
 

@@ -18,6 +18,7 @@ func (d *demo) invite(walk *walk) error {
 	}
 	client := d.cfg.Auth.Clients[0]
 	ops := d.cfg.Auth.Clients[1]
+	service := d.cfg.Connections[0]
 	lines := []string{
 		"Larder is running: " + plural(len(d.cfg.Restaurants), "restaurant", "restaurants") + ", menus pulled and served. Ctrl-C ends it; nothing is kept.",
 		"",
@@ -30,6 +31,7 @@ func (d *demo) invite(walk *walk) error {
 		"  " + base + "/docs   the HTTP interface, to read and try",
 		"  " + d.kitchen.url + "/   the kitchen's board: orders as they arrive, stop lists, faults",
 		"  " + d.kitchen.url + "/sandbox/orders   what the ordering service received",
+		"  " + d.kitchen.url + "/connect/token   the ordering service itself: client " + service.ClientID + ", secret " + service.ClientSecret,
 		"",
 		"Try",
 		"  # an order is checked: everything that is wrong with it comes at once",

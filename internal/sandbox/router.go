@@ -4,6 +4,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"io"
+	"mime"
 	"net/http"
 	"net/url"
 	"slices"
@@ -100,6 +101,9 @@ func (s *Sandbox) serve(table []route, w http.ResponseWriter, r *http.Request) {
 		run = func() answer { return c.unreadable(err) }
 	}
 	if own {
+		if err := s.sameSite(r); err != nil {
+			run = func() answer { return c.refuse(http.StatusForbidden, "cross_site", err.Error()) }
+		}
 		s.serveOwn(w, rt, c, run)
 		return
 	}
@@ -121,6 +125,18 @@ func (s *Sandbox) serve(table []route, w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	counted().write(w)
+}
+
+// sameSite refuses a change of the sandbox that a page of another site makes a
+// browser send. A form may send JSON as text/plain; programs have no reason to.
+func (s *Sandbox) sameSite(r *http.Request) error {
+	if media, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type")); r.Method == http.MethodPost && media == "text/plain" {
+		return errors.New("send the body as application/json: a page of another site could send text/plain")
+	}
+	if err := s.site.Check(r); err != nil {
+		return errors.New("the request comes from a page of another site")
+	}
+	return nil
 }
 
 // serveOwn answers what is the sandbox's own and no part of the interface.

@@ -65,6 +65,7 @@ type Sandbox struct {
 	refused  refusals
 	changes  pulse // beats after everything that a board shows
 	streams  streams
+	site     *http.CrossOriginProtection
 
 	stop sync.Once
 	done chan struct{} // closed when Run ends: every hanging request is let go
@@ -81,6 +82,7 @@ func New(cfg Config) *Sandbox {
 		baseURL:      cfg.BaseURL,
 		signingKey:   make([]byte, 32),
 		done:         make(chan struct{}),
+		site:         http.NewCrossOriginProtection(),
 	}
 	if s.clientID == "" {
 		s.clientID = "demo"

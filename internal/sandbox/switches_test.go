@@ -203,6 +203,52 @@ func TestCounters(t *testing.T) {
 	}
 }
 
+// A page of another site cannot change the sandbox: neither by a script nor by
+// a form that sends JSON as text/plain. Its own board and programs can.
+func TestControlRoutesRejectOtherSites(t *testing.T) {
+	t.Parallel()
+	w := start(t)
+	id := w.place()
+	const hang = `{"match":{},"do":"hang"}`
+	routes := []struct{ method, path, body string }{
+		{http.MethodPost, "/sandbox/faults", hang},
+		{http.MethodPut, "/sandbox/faults", "[" + hang + "]"},
+		{http.MethodPost, "/sandbox/orders/" + id + "/advance", ""},
+		{http.MethodPut, "/sandbox/settings", `{"autoAccept":false}`},
+		{http.MethodPut, "/sandbox/menus/other", "{}"},
+		{http.MethodPatch, "/sandbox/stop-list/" + sandbox.BistroID, `{"dish-water":true}`},
+		{http.MethodDelete, "/sandbox/counters", ""},
+	}
+	before := string(w.do(http.MethodGet, "/sandbox/settings", "").body)
+	for _, r := range routes {
+		for _, from := range [][]string{
+			{"Origin", "https://evil.example"},
+			{"Origin", "null"},
+			{"Origin", "https://evil.example", "Sec-Fetch-Site", "cross-site"},
+			{"Sec-Fetch-Site", "same-site"},
+			{"Origin", "https://evil.example", "Sec-Fetch-Site", "cross-site", "Content-Type", "text/plain"},
+		} {
+			w.do(r.method, r.path, r.body, from...).wantError(http.StatusForbidden, "cross_site")
+		}
+	}
+	w.do(http.MethodPost, "/sandbox/faults", hang, "Content-Type", "text/plain; charset=utf-8").wantError(http.StatusForbidden, "cross_site")
+	if left := string(w.do(http.MethodGet, "/sandbox/faults", "").body); left != `{"result":[]}` {
+		t.Errorf("faults of another site: %s", left)
+	}
+	if after := string(w.do(http.MethodGet, "/sandbox/settings", "").body); after != before {
+		t.Errorf("settings of another site: %s", after)
+	}
+	board := []string{"Origin", w.url, "Sec-Fetch-Site", "same-origin"}
+	script := []string{"Content-Type", "application/x-www-form-urlencoded"} // curl -d
+	for _, from := range [][]string{board, script} {
+		w.do(http.MethodPost, "/sandbox/faults", `{"match":{"path":"/none"},"do":"hang"}`, from...).want(http.StatusOK)
+		for _, r := range routes[2:] {
+			w.do(r.method, r.path, r.body, from...).want(http.StatusOK)
+		}
+	}
+	w.do(http.MethodGet, "/sandbox/orders", "", "Sec-Fetch-Site", "cross-site").want(http.StatusOK) // a link
+}
+
 func TestDoorstep(t *testing.T) {
 	t.Parallel()
 	w := start(t)
