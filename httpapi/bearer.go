@@ -66,7 +66,7 @@ func newAuthority(cfg AuthConfig, keys *signingKeys, clock func() time.Time) *au
 	a.parser = jwt.NewParser(
 		jwt.WithValidMethods([]string{jwt.SigningMethodHS256.Alg()}),
 		jwt.WithIssuer(cfg.Issuer), jwt.WithAudience(cfg.Audience),
-		jwt.WithExpirationRequired(), jwt.WithTimeFunc(clock),
+		jwt.WithExpirationRequired(), jwt.WithTimeFunc(clock), jwt.WithStrictDecoding(),
 	)
 	return a
 }

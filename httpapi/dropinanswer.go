@@ -35,7 +35,9 @@ func (s *Server) answerDropIn(c *gin.Context, result ordering.Result, err error)
 	switch status, body, contentType := passed(result); {
 	case status != 0:
 		header.Set("Cache-Control", "no-store")
-		header.Set("X-Content-Type-Options", "nosniff") // the type is the service's word
+		// The service chooses type and body; in a browser it must not run as larder's own.
+		header.Set("X-Content-Type-Options", "nosniff")
+		header.Set("Content-Security-Policy", "default-src 'none'; sandbox")
 		pass(c, status, contentType, body)
 	case call.Outcome == ordering.OutcomeDone:
 		header.Set("Cache-Control", "no-store")

@@ -64,6 +64,9 @@ func TestAnswersPassThrough(t *testing.T) {
 			if len(got.header.Get("Larder-Order-Ref")) != 26 || got.header.Get("Cache-Control") != "no-store" {
 				t.Errorf("header %v", got.header)
 			}
+			if got.header.Get("Content-Security-Policy") != "default-src 'none'; sandbox" || got.header.Get("X-Content-Type-Options") != "nosniff" {
+				t.Errorf("what is passed on may run in a browser: header %v", got.header)
+			}
 			same(t, got, send("again"))
 		})
 	}

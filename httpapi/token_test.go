@@ -200,6 +200,21 @@ func TestTokenFailuresAreLimited(t *testing.T) { // policies H1, H8
 	failed(clientShop, http.StatusUnauthorized)
 }
 
+// A signature has one spelling: of the last character of its base64 only four
+// of six bits count, the others must be zero.
+func TestATokenHasOneSpelling(t *testing.T) {
+	t.Parallel()
+	const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
+	w := newWorld(t)
+	good := w.token(clientOps)
+	last := strings.IndexByte(alphabet, good[len(good)-1])
+	w.get("/v1/ops/runs", "Authorization", "Bearer "+good).is(t, http.StatusOK)
+	for spare := 1; spare < 4; spare++ {
+		other := good[:len(good)-1] + string(alphabet[last|spare])
+		w.get("/v1/ops/runs", "Authorization", "Bearer "+other).refused(t, http.StatusUnauthorized, "unauthorized")
+	}
+}
+
 func TestBearerTokens(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, func(p *plan) { p.auth.SigningKey = strings.Repeat("k", 32) })

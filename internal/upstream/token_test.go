@@ -133,6 +133,7 @@ func TestTokenReply(t *testing.T) {
 		"a payload that is no base64":    {`{"access_token":"a.*.c"}`, "a.*.c", 5 * time.Minute},
 		"a payload that is no JSON":      {`{"access_token":"a.YWJj.c"}`, "a.YWJj.c", 5 * time.Minute},
 		"no JWT: 5 minutes":              {`{"access_token":"abc"}`, "abc", 5 * time.Minute},
+		"a token of 8 KiB":               {`{"access_token":"` + strings.Repeat("a", 8<<10) + `"}`, strings.Repeat("a", 8<<10), 5 * time.Minute},
 		"zero lifetime counts as none":   {`{"access_token":"abc","expires_in":0}`, "abc", 5 * time.Minute},
 		"a huge lifetime is bounded":     {`{"access_token":"abc","expires_in":99999999999999}`, "abc", 365 * 24 * time.Hour},
 		"a null lifetime counts as none": {`{"access_token":"abc","expires_in":null}`, "abc", 5 * time.Minute},
@@ -166,6 +167,7 @@ func TestTokenRefusals(t *testing.T) {
 		"a redirect":                {302, ``, "", "", nil},
 		"a success without a token": {200, `{"token":"x"}`, "", "", upstream.ErrAnswer},
 		"a token with a line break": {200, `{"access_token":"a\nb"}`, "", "", upstream.ErrAnswer},
+		"a token above 8 KiB":       {200, `{"access_token":"` + strings.Repeat("a", 8<<10+1) + `"}`, "", "", upstream.ErrAnswer},
 		"no JSON":                   {200, `access_token=abc`, "", "", upstream.ErrAnswer},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -133,8 +133,15 @@ func boundedSeconds(seconds int64) time.Duration {
 	return time.Duration(min(max(seconds, 0), int64(maxLifetime/time.Second))) * time.Second
 }
 
-// usableToken tells whether the text can stand in an Authorization header.
+// maxToken is how long a token may be. Servers reject longer headers, so that
+// each call would fail until the token expires.
+const maxToken = 8 << 10
+
+// usableToken reports whether the text can stand in an Authorization header.
 func usableToken(text string) bool {
+	if len(text) > maxToken {
+		return false
+	}
 	for i := range len(text) {
 		if text[i] <= ' ' || text[i] >= 0x7f {
 			return false

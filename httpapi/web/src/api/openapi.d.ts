@@ -2090,6 +2090,7 @@ export interface components {
             headers: {
                 "Cache-Control": components["headers"]["CacheControl"];
                 "Content-Language": components["headers"]["ContentLanguage"];
+                "Content-Security-Policy": components["headers"]["SandboxPolicy"];
                 "Idempotent-Replayed": components["headers"]["Replayed"];
                 "Larder-Order-Ref": components["headers"]["OrderRef"];
                 "Retry-After": components["headers"]["RetryAfter"];
@@ -2380,6 +2381,7 @@ export interface components {
         Passed: {
             headers: {
                 "Cache-Control": components["headers"]["CacheControl"];
+                "Content-Security-Policy": components["headers"]["SandboxPolicy"];
                 "Idempotent-Replayed": components["headers"]["Replayed"];
                 "Larder-Order-Ref": components["headers"]["OrderRef"];
                 "X-Content-Type-Options": components["headers"]["NoSniff"];
@@ -2395,6 +2397,7 @@ export interface components {
             headers: {
                 "Cache-Control": components["headers"]["CacheControl"];
                 "Content-Language": components["headers"]["ContentLanguage"];
+                "Content-Security-Policy": components["headers"]["SandboxPolicy"];
                 "Idempotent-Replayed": components["headers"]["Replayed"];
                 "Larder-Order-Ref": components["headers"]["OrderRef"];
                 "Retry-After": components["headers"]["RetryAfter"];
@@ -2630,6 +2633,8 @@ export interface components {
         RequestID: string;
         /** @description Seconds after which to ask again. */
         RetryAfter: number;
+        /** @description On answers that are passed on from the ordering service. A browser that opens one runs nothing in it. */
+        SandboxPolicy: "default-src 'none'; sandbox";
     };
     pathItems: never;
 }
