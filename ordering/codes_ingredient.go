@@ -3,6 +3,8 @@ package ordering
 import (
 	"cmp"
 	"fmt"
+
+	"larder/internal/menu"
 )
 
 func describeIngredient(code Code) Description {
@@ -41,13 +43,21 @@ func describeIngredient(code Code) Description {
 	case IngredientUnavailable:
 		return Description{
 			Code: code, Meaning: "The ingredient is on the restaurant's stop list, or cannot be ordered as the menu has it.",
-			Params: []Param{{"id", "the menu's id of the ingredient"}},
-			Path:   "/dishList/0/ingredients/1", Example: Params{"id": "i-5"},
+			Params: []Param{{"id", "the menu's id of the ingredient"}, {"reason", "stopped, price_invalid or no_external_id, as in the menu"}},
+			Path:   "/dishList/0/ingredients/1", Example: Params{"id": "i-5", "reason": menu.ReasonStopped},
 			english: func(p Params, subject string) string {
-				return cmp.Or(subject, fmt.Sprintf("Ingredient %v", p["id"])) + " is not available now"
+				then := " is not available now"
+				if p["reason"] != menu.ReasonStopped {
+					then = " cannot be ordered at the moment"
+				}
+				return cmp.Or(subject, fmt.Sprintf("Ingredient %v", p["id"])) + then
 			},
 			russian: func(p Params, subject string) string {
-				return cmp.Or(subject, fmt.Sprintf("Ингредиент %v", p["id"])) + ": сейчас нет в наличии"
+				then := ": сейчас нет в наличии"
+				if p["reason"] != menu.ReasonStopped {
+					then = ": сейчас нельзя заказать"
+				}
+				return cmp.Or(subject, fmt.Sprintf("Ингредиент %v", p["id"])) + then
 			},
 		}
 	case GroupPinInvalid:

@@ -157,8 +157,10 @@ func (c *check) checkIngredient(parent, n int32) {
 	*it = item{index: c.findIngredient(n)}
 	if it.index != menu.None {
 		ingredient := c.Catalogue.Ingredient(it.index)
-		if !c.Catalogue.IngredientAvailable(it.index) {
-			c.add(c.order.lines[n].at, c.path(n), IngredientUnavailable, Params{"id": ingredient.ID()}, ingredient.Name())
+		// A scheme that cannot be satisfied is reported with its groups.
+		if reasons := c.Catalogue.IngredientReasons(it.index); len(reasons) > 0 && reasons[0].Code != menu.ReasonGroupUnsatisfiable {
+			c.add(c.order.lines[n].at, c.path(n), IngredientUnavailable,
+				Params{"id": ingredient.ID(), "reason": reasons[0].Code}, ingredient.Name())
 		}
 		if !ingredient.PriceBad() {
 			c.checkPrice(n, c.Catalogue.IngredientItem(it.index))

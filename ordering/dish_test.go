@@ -58,7 +58,7 @@ func TestDishes(t *testing.T) {
 		}},
 		{"a group without a member left (M9)", `[{"ID":"stuck","quantity":1,"ingredients":[{"ID":"i-gone"}]}]`, []broken{
 			{"/dishList/0", ordering.DishNotOrderable, `{"id":"stuck","reasons":[{"code":"group_unsatisfiable","group":"g-gone"}]}`},
-			{"/dishList/0/ingredients/0", ordering.IngredientUnavailable, `{"id":"i-gone"}`},
+			{"/dishList/0/ingredients/0", ordering.IngredientUnavailable, `{"id":"i-gone","reason":"stopped"}`},
 		}},
 		{"a price the menu does not tell", `[{"ID":"odd","quantity":1}]`, []broken{
 			{"/dishList/0", ordering.DishNotOrderable, `{"id":"odd","reasons":[{"code":"price_invalid"}]}`},
@@ -134,6 +134,37 @@ func TestPointersUseTheClientsSpelling(t *testing.T) {
 	}
 }
 
+// A price that cannot be read is neither charged nor shown as 0 (policy W9a).
+func TestAPriceThatCannotBeReadIsNotOrdered(t *testing.T) {
+	t.Parallel()
+	for price, charged := range map[string]bool{
+		`"price":2,`: true, `"price":"2.00",`: true, ``: true,
+		`"price":null,`: false, `"price":"",`: false, `"price":-1,`: false, `"price":"1,50",`: false, `"price":"free",`: false, `"price":{},`: false,
+	} {
+		req := native(t, order(`[{"ID":"d","quantity":1,"ingredients":[{"ID":"i"}]},{"ID":"e","quantity":1}]`))
+		req.Catalogue = compile(t, `{"products":[{"id":"d","externalId":"1","name":"Dish","price":5,"schemeId":"s"},{"id":"e","externalId":"2","name":"Other",`+
+			price+`"description":""}],"ingredientsSchemes":[{"id":"s","ingredientsGroups":[{"id":"g","minCount":1}]}],
+			"ingredientsGroups":[{"id":"g","name":"G","ingredients":["i"]}],"ingredients":[{"id":"i","externalId":"3",`+price+`"name":"Part"}]}`, menu.DefaultSettings())
+		v := judge(t, ordering.Config{}, req)
+		want := []broken{}
+		if !charged {
+			want = []broken{
+				{"/dishList/0", ordering.DishNotOrderable, `{"id":"d","reasons":[{"code":"group_unsatisfiable","group":"g"}]}`},
+				{"/dishList/0/ingredients/0", ordering.IngredientUnavailable, `{"id":"i","reason":"price_invalid"}`},
+			}
+		}
+		if !charged || price == "" { // a dish needs a price
+			want = append(want, broken{"/dishList/1", ordering.DishNotOrderable, `{"id":"e","reasons":[{"code":"price_invalid"}]}`})
+		}
+		if diff := cmp.Diff(want, brokenOf(t, v), cmp.AllowUnexported(broken{})); diff != "" {
+			t.Errorf("%s: violations (-want +got):\n%s", price, diff)
+		}
+		if v.Lines[0].Total.Valid != charged || v.Lines[1].Price.Valid != (charged && price != "") || v.Total.Valid != v.Valid {
+			t.Errorf("%s: lines %+v, total %v", price, v.Lines, v.Total)
+		}
+	}
+}
+
 func TestMissingExternalIDRefused(t *testing.T) {
 	t.Parallel()
 	settings := menu.DefaultSettings()
@@ -142,7 +173,7 @@ func TestMissingExternalIDRefused(t *testing.T) {
 	req.Catalogue = compile(t, card, settings)
 	want := []broken{
 		{"/dishList/0", ordering.DishNotOrderable, `{"id":"bare","reasons":[{"code":"no_external_id"}]}`},
-		{"/dishList/1/ingredients/1", ordering.IngredientUnavailable, `{"id":"i-c"}`},
+		{"/dishList/1/ingredients/1", ordering.IngredientUnavailable, `{"id":"i-c","reason":"no_external_id"}`},
 	}
 	if diff := cmp.Diff(want, brokenOf(t, judge(t, ordering.Config{}, req)), cmp.AllowUnexported(broken{})); diff != "" {
 		t.Errorf("policy O2 refuse (-want +got):\n%s", diff)

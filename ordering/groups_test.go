@@ -46,7 +46,7 @@ func TestGroups(t *testing.T) {
 			{"/dishList/0/ingredients/2", ordering.ExternalIDAmbiguous, `{"externalId":"32","ids":["i-b","i-x"]}`},
 		}},
 		{"a stopped ingredient", `[{"ID":"free","quantity":1,"ingredients":[{"ID":"i-gone"}]}]`, []broken{
-			{"/dishList/0/ingredients/0", ordering.IngredientUnavailable, `{"id":"i-gone"}`},
+			{"/dishList/0/ingredients/0", ordering.IngredientUnavailable, `{"id":"i-gone","reason":"stopped"}`},
 		}},
 		{"no id", `[{"ID":"pizza","quantity":1,"ingredients":[{"ID":"i-small"},{}]}]`, []broken{
 			{"/dishList/0/ingredients/1/ID", ordering.FieldRequired, `{"field":"dishList[].ingredients[].ID"}`},

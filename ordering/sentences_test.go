@@ -55,7 +55,7 @@ func TestEveryCodeReadsInBothLanguages(t *testing.T) {
 	t.Parallel()
 	// Params that are for programs: the dish and the group are named otherwise.
 	silent := map[ordering.Code][]string{
-		ordering.DishUnavailable: {"id"}, ordering.DishNotOrderable: {"reasons"}, ordering.ExternalIDAmbiguous: {"ids"},
+		ordering.DishUnavailable: {"id"}, ordering.DishNotOrderable: {"reasons"}, ordering.IngredientUnavailable: {"reason"}, ordering.ExternalIDAmbiguous: {"ids"},
 		ordering.IngredientNotAllowed: {"dish"}, ordering.GroupMin: {"group"}, ordering.GroupMax: {"group"},
 	}
 	seen := map[string]ordering.Code{}

@@ -48,6 +48,13 @@ func TestMenuShowOfAFile(t *testing.T) {
 	if out := (command{in: twice}).run(t, "menu", "show", "-").out; strings.Count(out, "  Soup ") != 2 || !strings.Contains(out, "\nLunch\n") {
 		t.Errorf("a dish in two categories is not shown in both:\n%s", out)
 	}
+	unpriced := strings.Replace(soup, `"price":4.5`, `"price":"4,5"`, 1)
+	if out := (command{in: unpriced}).run(t, "menu", "show", "-").out; !strings.Contains(out, "  no price  not orderable") {
+		t.Errorf("a price that cannot be read:\n%s", out)
+	}
+	if out := must(t, "menu", "diff", write(t, "a.json", soup), write(t, "b.json", unpriced)); !strings.Contains(out, "price 4.5 → no price") {
+		t.Errorf("a price that can no longer be read:\n%s", out)
+	}
 	shown := command{in: soup}.run(t, "menu", "show", "--json", "-")
 	if s := fromJSON[struct{ Result storefront }](t, shown.out); len(s.Result.Products) != 2 {
 		t.Errorf("menu show --json: %+v", s)

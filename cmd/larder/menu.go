@@ -311,10 +311,20 @@ func changedFields(change menu.Change, older, newer *menu.Catalogue) []string {
 		case "name":
 			fields[i] = fmt.Sprintf("name %q → %q", was.Name(), is.Name())
 		case "price":
-			fields[i] = fmt.Sprintf("price %s → %s", was.Price(), is.Price())
+			fields[i] = fmt.Sprintf("price %s → %s", priceOf(was), priceOf(is))
 		}
 	}
 	return fields
+}
+
+// noPrice is printed where the menu has no price that can be read (policy W9a).
+const noPrice = "no price"
+
+func priceOf(e menu.Entry) string {
+	if e.PriceBad() {
+		return noPrice
+	}
+	return e.Price().String()
 }
 
 // errNoMenu is a body that is no storefront menu.

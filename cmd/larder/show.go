@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"net/url"
@@ -130,7 +131,7 @@ func (s *storefront) printCategory(w *world, name string, is func(of []string) b
 		if !p.Available {
 			note = "  stopped"
 		}
-		w.out.printf("  %-40s %10s%s\n", p.Name, p.Price, note)
+		w.out.printf("  %-40s %10s%s\n", p.Name, cmp.Or(p.Price.String(), noPrice), note)
 		if p.SchemeID != nil {
 			s.printGroups(w, *p.SchemeID)
 		}

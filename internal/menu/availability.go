@@ -107,12 +107,7 @@ func (c *Content) Catalogue(stops Stops) *Catalogue {
 		}
 		return id
 	})
-	for i, in := range c.ingredients.all() {
-		if in.PriceBad() || c.ingredientRefusesExternalID(i) {
-			cat.ingredientStopped.set(i)
-		}
-	}
-	cat.unsatisfied = c.unsatisfiable(cat.ingredientStopped)
+	cat.unsatisfied = c.unsatisfiable(cat.ingredientStopped.with(c.ingredientInvalid))
 	cat.counts = Counts{Categories: len(c.categories), Products: c.products.len()}
 	for i, p := range c.products.all() {
 		if cat.stopped.has(i) {
@@ -143,10 +138,10 @@ func own(ids []string, text func(string) string) []string {
 
 // unsatisfiable gives the schemes with groups that no choice can satisfy
 // (policy M9), and these groups: a minimum with no member left to choose, or a
-// maximum below it. A member with a scheme of its own counts when that scheme
+// maximum below it. The excluded ingredients cannot be chosen. A member with a scheme of its own counts when that scheme
 // can be satisfied; beyond the depth limit, and so where a cycle closes, it
 // counts as it stands.
-func (c *Content) unsatisfiable(stopped flags) map[Index][]Index {
+func (c *Content) unsatisfiable(excluded flags) map[Index][]Index {
 	var failing map[Index][]Index
 	satisfied := make([]bool, len(c.schemes)) // one level below
 	for s := range satisfied {
@@ -159,7 +154,7 @@ func (c *Content) unsatisfiable(stopped flags) map[Index][]Index {
 		for s := range c.schemes {
 			var groups []Index
 			for _, limit := range c.Limits(Index(s)) {
-				if !c.satisfiable(limit, stopped, satisfied) {
+				if !c.satisfiable(limit, excluded, satisfied) {
 					groups = append(groups, limit.Group)
 				}
 			}
@@ -180,7 +175,7 @@ func (c *Content) unsatisfiable(stopped flags) map[Index][]Index {
 	return failing
 }
 
-func (c *Content) satisfiable(limit Limit, stopped flags, satisfied []bool) bool {
+func (c *Content) satisfiable(limit Limit, excluded flags, satisfied []bool) bool {
 	if limit.Min == 0 {
 		return true
 	}
@@ -188,7 +183,7 @@ func (c *Content) satisfiable(limit Limit, stopped flags, satisfied []bool) bool
 		return false
 	}
 	for _, member := range c.Members(limit.Group) {
-		if stopped.has(member) {
+		if excluded.has(member) {
 			continue
 		}
 		if s := c.ingredientScheme[member]; s == None || satisfied[s] {
@@ -206,3 +201,12 @@ func newFlags(places int) flags { return make(flags, (places+63)/64) }
 func (f flags) set(i Index) { f[i/64] |= 1 << (i % 64) }
 
 func (f flags) has(i Index) bool { return f[i/64]>>(i%64)&1 != 0 }
+
+// with returns the places that are set in either.
+func (f flags) with(other flags) flags {
+	both := slices.Clone(f)
+	for i := range other {
+		both[i] |= other[i]
+	}
+	return both
+}

@@ -34,6 +34,7 @@ type Content struct {
 	categoryStarts    []Index // start in productCategories; one more than products
 	productScheme     []Index
 	ingredientScheme  []Index
+	ingredientInvalid flags   // no valid price, or no id that the POS knows
 	limits            []Limit // of all schemes, one behind the other
 	schemeLimits      []Index // start in limits; one more than schemes
 	members           []Index // ingredients of all groups
@@ -55,7 +56,7 @@ type Catalogue struct {
 	*Content
 
 	stops             Stops
-	stopped           flags // by product
+	stopped           flags // by product, of the stop list alone
 	ingredientStopped flags
 	orderable         flags
 	unsatisfied       map[Index][]Index // by scheme, where there are any: groups that cannot be satisfied
@@ -71,10 +72,10 @@ type Counts struct {
 	Orderable  int `json:"orderable"`
 }
 
-// ReasonCode says why a dish cannot be ordered.
+// ReasonCode says why a dish or ingredient cannot be ordered.
 type ReasonCode string
 
-// The reasons of a dish that is not orderable.
+// The reasons of a dish or ingredient that is not orderable.
 const (
 	ReasonStopped            ReasonCode = "stopped"
 	ReasonGroupUnsatisfiable ReasonCode = "group_unsatisfiable"
@@ -187,10 +188,16 @@ func (c *Catalogue) Counts() Counts { return c.counts }
 // Available tells whether the dish p is not stopped (policy M10).
 func (c *Catalogue) Available(p Index) bool { return !c.stopped.has(p) }
 
-// IngredientAvailable tells whether the ingredient i can be chosen: it is not
-// stopped, its price is known, and it has an externalId where one is needed
-// (policy O2).
+// IngredientAvailable reports whether the ingredient i is not stopped.
 func (c *Catalogue) IngredientAvailable(i Index) bool { return !c.ingredientStopped.has(i) }
+
+// IngredientOrderable reports whether the ingredient i can be chosen: it is
+// available, has a price (policy W9a) and an externalId where one is needed
+// (policy O2), and every group of its own scheme can be satisfied.
+func (c *Catalogue) IngredientOrderable(i Index) bool {
+	s := c.ingredientScheme[i]
+	return !c.ingredientStopped.has(i) && !c.ingredientInvalid.has(i) && (s == None || len(c.unsatisfied[s]) == 0)
+}
 
 // Orderable tells whether the dish p can be ordered at all: available, with a
 // price, and every group of its scheme can be satisfied (policy M9).
@@ -201,22 +208,33 @@ func (c *Catalogue) Reasons(p Index) []Reason {
 	if c.orderable.has(p) {
 		return nil
 	}
-	var reasons []Reason
-	if c.stopped.has(p) {
-		reasons = append(reasons, Reason{Code: ReasonStopped})
+	return c.reasons(c.stopped.has(p), c.products.at(p), c.refusesExternalID(p), c.productScheme[p])
+}
+
+// IngredientReasons says why the ingredient i is not orderable; empty when it is.
+func (c *Catalogue) IngredientReasons(i Index) []Reason {
+	if c.IngredientOrderable(i) {
+		return nil
 	}
-	if c.products.at(p).PriceBad() {
-		reasons = append(reasons, Reason{Code: ReasonPriceInvalid})
+	return c.reasons(c.ingredientStopped.has(i), c.ingredients.at(i), c.ingredientRefusesExternalID(i), c.ingredientScheme[i])
+}
+
+func (c *Catalogue) reasons(stopped bool, e Entry, refused bool, s Index) (all []Reason) {
+	if stopped {
+		all = append(all, Reason{Code: ReasonStopped})
 	}
-	if c.refusesExternalID(p) {
-		reasons = append(reasons, Reason{Code: ReasonNoExternalID})
+	if e.PriceBad() {
+		all = append(all, Reason{Code: ReasonPriceInvalid})
 	}
-	if s := c.productScheme[p]; s != None {
+	if refused {
+		all = append(all, Reason{Code: ReasonNoExternalID})
+	}
+	if s != None {
 		for _, g := range c.unsatisfied[s] {
-			reasons = append(reasons, Reason{Code: ReasonGroupUnsatisfiable, Group: c.groups[g].ID})
+			all = append(all, Reason{Code: ReasonGroupUnsatisfiable, Group: c.groups[g].ID})
 		}
 	}
-	return reasons
+	return all
 }
 
 // refusesExternalID tells of a dish that has no name the POS could know it by:

@@ -69,6 +69,12 @@ func namedOf[T any](all []T, own *texts, names func(*T) Named) ([]Named, index) 
 func (c *Content) compileIngredients(all []Ingredient) (kept []Index) {
 	c.ingredients, kept = newRegister(all)
 	c.ingredientScheme = make([]Index, c.ingredients.len())
+	c.ingredientInvalid = newFlags(c.ingredients.len())
+	for i, in := range c.ingredients.all() {
+		if in.PriceBad() || c.ingredientRefusesExternalID(i) {
+			c.ingredientInvalid.set(i)
+		}
+	}
 	return kept
 }
 

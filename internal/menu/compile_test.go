@@ -161,6 +161,47 @@ func TestOrderableSaysWhy(t *testing.T) {
 	}
 }
 
+// A price that cannot be read is null everywhere, with the reason (policy W9a);
+// options have reasons as dishes do.
+func TestAPriceThatCannotBeReadIsNull(t *testing.T) {
+	t.Parallel()
+	const invalid = `"orderable":false,"reasons":[{"code":"price_invalid"}]`
+	for price, want := range map[string][2]string{ // of the dish, of the option
+		``:                {`"price":null`, `"price":0`},
+		`,"price":0`:      {`"price":0`, `"price":0`},
+		`,"price":null`:   {`"price":null`, `"price":null`},
+		`,"price":""`:     {`"price":null`, `"price":null`},
+		`,"price":-0.01`:  {`"price":null`, `"price":null`},
+		`,"price":"1,50"`: {`"price":null`, `"price":null`},
+		`,"price":"much"`: {`"price":null`, `"price":null`},
+		`,"price":[1]`:    {`"price":null`, `"price":null`},
+	} {
+		c := compile(t, `{"products":[{"id":"d","externalId":"1","schemeId":"s"`+price+`}],
+			"ingredientsSchemes":[{"id":"s","ingredientsGroups":[{"id":"g","minCount":0}]},{"id":"t","ingredientsGroups":[{"id":"g","minCount":1}]}],
+			"ingredientsGroups":[{"id":"g","ingredients":["i"]}],
+			"ingredients":[{"id":"i","externalId":"2"`+price+`},{"id":"j","externalId":"3","schemeId":"t"},{"id":"k","externalId":"4","disabled":true}]}`,
+			"r1", menu.DefaultSettings())
+		form := string(c.AppendProduct(nil, 0, 1))
+		dish, option, _ := strings.Cut(form, `"groups":`)
+		if !strings.Contains(dish, want[0]) || strings.Contains(want[0], "null") != strings.Contains(dish, invalid) {
+			t.Errorf("%q: dish %s, want %s", price, dish, want[0])
+		}
+		if !strings.Contains(option, want[1]) || strings.Contains(want[1], "null") != strings.Contains(option, invalid) || !strings.Contains(option, `"available":true`) {
+			t.Errorf("%q: option %s, want %s", price, option, want[1])
+		}
+		_, ingredients, _ := strings.Cut(string(c.AppendMenu(nil, menu.Head{})), `"ingredients":`)
+		composed := `"id":"j","externalId":"3","name":"","price":0,"description":"","imageUrls":[],"measure":null,"schemeId":"t","available":true,"orderable":true,"reasons":[]`
+		if strings.Contains(want[1], "null") { // it has nothing left to choose
+			composed = `"available":true,"orderable":false,"reasons":[{"code":"group_unsatisfiable","group":"g"}]`
+		}
+		for _, part := range []string{want[1], composed, `"available":false,"orderable":false,"reasons":[{"code":"stopped"}]`} {
+			if !strings.Contains(ingredients, part) {
+				t.Errorf("%q: ingredients %s, want %s", price, ingredients, part)
+			}
+		}
+	}
+}
+
 func TestAStoppedIngredientBlocksWhatNeedsIt(t *testing.T) {
 	t.Parallel()
 	v := decode(t, nestedMenu)
@@ -396,8 +437,8 @@ func TestARefusedMissingExternalIDLeavesNothingToChoose(t *testing.T) {
 	c := menu.Compile(decode(t, `{"products":[{"id":"p","externalId":"e","price":1,"schemeId":"s"}],
 		"ingredientsSchemes":[{"id":"s","ingredientsGroups":[{"id":"g","minCount":1}]}],
 		"ingredientsGroups":[{"id":"g","ingredients":["i"]}],"ingredients":[{"id":"i","price":1}]}`), "r1", refuse)
-	if c.IngredientAvailable(0) || c.Orderable(0) {
-		t.Errorf("ingredient available %v, dish orderable %v; want neither", c.IngredientAvailable(0), c.Orderable(0))
+	if c.IngredientOrderable(0) || c.Orderable(0) {
+		t.Errorf("ingredient orderable %v, dish orderable %v; want neither", c.IngredientOrderable(0), c.Orderable(0))
 	}
 }
 
@@ -411,7 +452,7 @@ func TestAnIDThatNamesAnotherDishToThePOSIsNotOrderable(t *testing.T) {
 			t.Errorf("orderable(%s) = %v with reasons %v, want %v", p, !want, cat.Reasons(i), want)
 		}
 	}
-	if ice, _ := cat.IngredientByID("7"); cat.IngredientAvailable(ice) {
+	if ice, _ := cat.IngredientByID("7"); cat.IngredientOrderable(ice) {
 		t.Error("an ingredient whose id is another's externalId can be chosen")
 	}
 	var got []string

@@ -239,7 +239,7 @@ func (l *linter) offers() {
 	id := func(k Index) string { return c.products.at(k).ID() }
 	for i, packed := range c.products.all() {
 		p := packed.values()
-		if p.price.Sign() == 0 && !packed.PriceBad() {
+		if p.price.Sign() == 0 && !p.priceBad {
 			l.add(LintPriceZero, []string{p.id}, map[string]string{"product": p.id}, "dish %q (%s) costs nothing", p.id, p.name)
 		}
 		if !packed.named() {

@@ -64,7 +64,7 @@ func (d *decoder) ingredient() (in Ingredient) {
 		case "name":
 			in.Name = d.words("ingredients[].name")
 		case "price":
-			in.Price, in.PriceBad = d.ingredientPrice()
+			in.Price, in.PriceBad = d.price("ingredients[].price") // none at all costs nothing (policy W9a)
 		case "schemeid":
 			in.SchemeID = d.identifier("ingredients[].schemeId")
 		case "description":

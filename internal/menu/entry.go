@@ -89,6 +89,7 @@ func (e Entry) Measure() *Measure {
 type values struct {
 	id, name   string
 	externalID code
+	priceBad   bool
 	price      Number
 	measured   bool
 	measure    Number
@@ -97,7 +98,7 @@ type values struct {
 
 func (e Entry) values() values {
 	r := e.read()
-	v := values{measured: e.Measured()}
+	v := values{measured: e.Measured(), priceBad: e.PriceBad()}
 	v.id = r.text()
 	v.externalID = e.code(&r)
 	v.name = r.text()

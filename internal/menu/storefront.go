@@ -91,15 +91,19 @@ func (c *Catalogue) appendProduct(dst []byte, i Index) []byte {
 	dst = c.AppendCategoryIDs(append(dst, `,"categoryIds":`...), i)
 	dst = AppendString(append(dst, `,"name":`...), p.name)
 	dst = AppendString(append(dst, `,"description":`...), of.description)
-	dst = p.price.Append(append(dst, `,"price":`...))
+	dst = p.appendPrice(append(dst, `,"price":`...))
 	dst = p.appendMeasure(append(dst, `,"measure":`...))
 	dst = of.appendImages(append(dst, `,"imageUrls":`...))
 	dst = of.appendNutrition(append(dst, `,"nutrition":`...))
 	dst = c.appendScheme(append(dst, `,"schemeId":`...), c.productScheme[i])
 	dst = strconv.AppendBool(append(dst, `,"available":`...), c.Available(i))
-	dst = strconv.AppendBool(append(dst, `,"orderable":`...), c.Orderable(i))
+	return appendOrderable(dst, c.Orderable(i), c.Reasons(i))
+}
+
+func appendOrderable(dst []byte, orderable bool, reasons []Reason) []byte {
+	dst = strconv.AppendBool(append(dst, `,"orderable":`...), orderable)
 	dst = append(dst, `,"reasons":[`...)
-	for k, reason := range c.Reasons(i) {
+	for k, reason := range reasons {
 		dst = AppendString(append(comma(dst, k), `{"code":`...), string(reason.Code))
 		if reason.Group != "" {
 			dst = AppendString(append(dst, `,"group":`...), reason.Group)
@@ -124,6 +128,14 @@ func (c *Content) appendScheme(dst []byte, s Index) []byte {
 		return append(dst, "null"...)
 	}
 	return AppendString(dst, c.schemes[s].ID)
+}
+
+// appendPrice appends null for a price that cannot be read (policy W9a).
+func (v *values) appendPrice(dst []byte) []byte {
+	if v.priceBad {
+		return append(dst, "null"...)
+	}
+	return v.price.Append(dst)
 }
 
 func (v *values) appendMeasure(dst []byte) []byte {
@@ -178,12 +190,13 @@ func (c *Catalogue) appendIngredient(dst []byte, i Index) []byte {
 	dst = AppendString(append(dst, `{"id":`...), in.id)
 	dst = in.externalID.append(append(dst, `,"externalId":`...))
 	dst = AppendString(append(dst, `,"name":`...), in.name)
-	dst = in.price.Append(append(dst, `,"price":`...))
+	dst = in.appendPrice(append(dst, `,"price":`...))
 	dst = AppendString(append(dst, `,"description":`...), of.description)
 	dst = of.appendImages(append(dst, `,"imageUrls":`...))
 	dst = in.appendMeasure(append(dst, `,"measure":`...))
 	dst = c.appendScheme(append(dst, `,"schemeId":`...), c.ingredientScheme[i])
-	return strconv.AppendBool(append(dst, `,"available":`...), c.IngredientAvailable(i))
+	dst = strconv.AppendBool(append(dst, `,"available":`...), c.IngredientAvailable(i))
+	return appendOrderable(dst, c.IngredientOrderable(i), c.IngredientReasons(i))
 }
 
 // AppendProduct appends one dish resolved: everything an order form needs to

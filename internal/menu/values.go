@@ -187,33 +187,15 @@ func (d *decoder) number(field string) (decimal.Decimal, NumberState) {
 	return value, state
 }
 
-// price reads a dish's price; bad when there is none that money can be taken
-// for: nothing is ever sold at a guessed price.
+// price reads the price of a dish or ingredient; bad where no order can be
+// charged by it: null, empty, negative or not a number (policy W9a). A price is
+// never guessed.
 func (d *decoder) price(field string) (price decimal.Decimal, bad bool) {
 	value, state := d.number(field)
 	switch {
 	case state == NumberNull:
 		d.odd(OddPriceMissing, field, "")
 		return decimal.Decimal{}, true
-	case state != NumberOK:
-		return decimal.Decimal{}, true
-	case value.IsNegative():
-		d.odd(OddPriceNegative, field, value.String())
-		return decimal.Decimal{}, true
-	}
-	return value, false
-}
-
-// ingredientPrice is price where none means no surcharge.
-func (d *decoder) ingredientPrice() (price decimal.Decimal, bad bool) {
-	const field = "ingredients[].price"
-	if d.null(field) {
-		return decimal.Decimal{}, false
-	}
-	value, state := d.number(field)
-	switch {
-	case state == NumberNull:
-		return decimal.Decimal{}, false
 	case state != NumberOK:
 		return decimal.Decimal{}, true
 	case value.IsNegative():

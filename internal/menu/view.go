@@ -34,8 +34,8 @@ type Category struct {
 }
 
 // Product is one dish. Price is an exact decimal in the restaurant's currency;
-// PriceBad says that the service sent something else, so that the dish cannot
-// be ordered.
+// PriceBad says that the service sent none or something else, so that the dish
+// cannot be ordered (policy W9a).
 type Product struct {
 	ID, ExternalID, CategoryID, Name string
 	Price                            decimal.Decimal
@@ -84,7 +84,8 @@ type Group struct {
 }
 
 // Ingredient is an ingredient or modifier. SchemeID is set where it is itself
-// composed (a part of a combo).
+// composed (a part of a combo). Without any price it costs nothing; PriceBad says
+// that the service sent one that is null or cannot be read (policy W9a).
 type Ingredient struct {
 	ID, ExternalID, Name  string
 	Price                 decimal.Decimal

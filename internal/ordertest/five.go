@@ -64,7 +64,7 @@ func plain(c *menu.Catalogue, p menu.Index) (dish entry, ok bool) {
 			continue
 		}
 		at := slices.IndexFunc(c.Members(limit.Group), func(m menu.Index) bool {
-			return c.IngredientAvailable(m) && c.IngredientScheme(m) == menu.None && len(c.GroupsOf(m)) == 1
+			return c.IngredientOrderable(m) && c.IngredientScheme(m) == menu.None && len(c.GroupsOf(m)) == 1
 		})
 		if at < 0 || limit.Min > 1 || len(chosen) > 0 {
 			return nil, false

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/shopspring/decimal"
@@ -76,6 +77,18 @@ func (l *loose) text() string {
 // number reads a number or a numeric string (policy W5).
 func (l *loose) number() (decimal.Decimal, bool) {
 	return exact(l.text())
+}
+
+// price reads a price that can be charged (policy W9a).
+func (l *loose) price() (decimal.Decimal, bool) {
+	text := l.text()
+	if mantissa, power, scaled := strings.Cut(strings.ToLower(text), "e"); scaled {
+		m, ok := exact(mantissa)
+		n, err := strconv.Atoi(power)
+		return m.Shift(int32(n)), ok && err == nil && max(n, -n) <= 20 && !m.IsNegative() //nolint:gosec // small where it counts
+	}
+	d, ok := exact(text)
+	return d, ok && !d.IsNegative()
 }
 
 func (l *loose) whole() int {
@@ -212,7 +225,7 @@ func (c *carte) addDish(p *itemJSON, restaurant string, out stopped) {
 	if d.id == "" || c.dishByID[d.id] != nil {
 		return // policy W9: the first definition wins
 	}
-	d.price, d.priced = p.Price.number()
+	d.price, d.priced = p.Price.price()
 	unit := p.Measure.Unit.text()
 	d.weighed = unit == "kg" || unit == "liter"
 	c.dishes = append(c.dishes, d)
@@ -232,7 +245,10 @@ func (c *carte) addPart(p *itemJSON, restaurant string, out stopped) {
 	if i.id == "" || c.partByID[i.id] != nil {
 		return
 	}
-	i.price, i.priced = p.Price.number()
+	i.priced = true // without any price it costs nothing (policy W9a)
+	if p.Price.raw != nil {
+		i.price, i.priced = p.Price.price()
+	}
 	c.parts = append(c.parts, i)
 	c.partByID[i.id] = i
 	key := i.ext

@@ -145,6 +145,9 @@ func (s *sheet) fits(path string, d *dish, price *decimal.Decimal, quantity deci
 	if out.dishes[d.id] {
 		try.wrong(path, "dish %s (%s) is stopped", d.id, d.name)
 	}
+	if !d.priced {
+		try.wrong(path, "dish %s (%s) has no price", d.id, d.name)
+	}
 	if price != nil && d.priced && !price.Equal(d.price) {
 		try.wrong(path+"/price", "%s, in the menu %s", price, d.price)
 	}
@@ -184,6 +187,9 @@ func (c *carte) composed(path string, d *dish, lines []line, reading []*part, ou
 		p := reading[i]
 		if out.parts[p.id] {
 			s.wrong(l.path, "ingredient %s (%s) is stopped", p.id, p.name)
+		}
+		if !p.priced {
+			s.wrong(l.path, "ingredient %s (%s) has no price", p.id, p.name)
 		}
 		if l.price != nil && p.priced && !l.price.Equal(p.price) {
 			s.wrong(l.path+"/price", "%s, in the menu %s", l.price, p.price)

@@ -20,7 +20,7 @@ const small = `{"products":[
  {"id":"combo","externalId":"COMBO","price":5,"schemeId":"c"},
  {"id":"any","externalId":"ANY","price":1,"schemeId":"any"},
  {"id":7,"externalId":9007199254740993,"price":1},
- {"id":"d","externalId":"SHADOW","price":99}],
+ {"id":"d","externalId":"SHADOW","price":99},{"id":"minus","externalId":"MINUS","price":-1},{"id":"big","externalId":"BIG","price":1E1}],
 "ingredientsSchemes":[
  {"id":"s","ingredientsGroups":[{"id":"g1","minCount":1,"maxCount":1},{"id":"g2","minCount":1,"maxCount":2}]},
  {"id":"c","ingredientsGroups":[{"id":"main","minCount":1,"maxCount":2}]},
@@ -34,7 +34,7 @@ const small = `{"products":[
  {"id":"stopped","externalId":"S","price":0,"isContainInStopList":true},
  {"id":"x","externalId":"X","price":0,"schemeId":"n"},{"id":"plain","externalId":"PLAIN","price":0},
  {"id":"y","externalId":"Y","price":1,"schemeId":"n"},{"id":"z","externalId":"Z","price":2},
- {"id":"z2","externalId":"B","price":7},{"id":"lone","externalId":"LONE","price":0}]}`
+ {"id":"z2","externalId":"B","price":7},{"id":"null","externalId":"NULL","price":null},{"id":"lone","externalId":"LONE","price":0}]}`
 
 // line writes a dish with ingredients given as "A", "A*2" or "A@1.5".
 func line(dish string, ingredients ...string) string {
@@ -91,6 +91,9 @@ func TestJudgeDishes(t *testing.T) {
 		"wrong dish price":                        {strings.Replace(line("TWO"), `"quantity"`, `"price":3,"quantity"`, 1), "", "/price: 3, in the menu"},
 		"null price is none":                      {strings.Replace(line("bare"), `"quantity"`, `"price":null,"quantity"`, 1), "3", ""},
 		"price as text":                           {strings.Replace(line("bare"), `"quantity"`, `"price":"3","quantity"`, 1), "", "/price: must be a number"},
+		"dish with a price below zero":            {line("MINUS"), "", "/dishList/0: dish minus () has no price"},
+		"dish with a price as a power of ten":     {line("BIG"), "10", ""},
+		"ingredient whose price is null":          {line("D", "B", "C", "NULL"), "", "ingredient null () has no price"},
 		"no upper limit, negative minimum":        {line("ANY", "A*40"), "61", ""},
 		"combo part opens its scheme":             {line("COMBO", "X", "Z"), "7", ""},
 		"combo part without its choice":           {line("COMBO", "X"), "", "too few of group inner (Inner): 0, at least 1"},

@@ -1,6 +1,6 @@
 // Made of the API document by openapi-typescript 7.13.0: make api-types. DO NOT EDIT.
-// openapi.yaml: 1d71801bd91937a67143b4c275fca69b1789e07a8ba28774892915bc878c2abc
-// what follows: 291c749bc691ef7a6e5c97b767ae617b74d8dd63d33947c081f033ab1eeb1450
+// openapi.yaml: 503a3b751bc65419f4b5f836abc343d81f2251112401884cec0b157f4099a85e
+// what follows: 80ad9fad1df6f9f116c400a223db96f2fa064248c7a6708ef553b7ae62bdc431
 export interface paths {
     "/connect/token": {
         parameters: {
@@ -1121,7 +1121,7 @@ export interface components {
         ComparedDish: {
             id: string;
             name: string;
-            price: components["schemas"]["Money"];
+            price: components["schemas"]["MenuPrice"];
         };
         ComparisonAnswer: {
             /** @description What differs between two versions, in words. Each list has the first 500. */
@@ -1394,6 +1394,7 @@ export interface components {
         };
         /** @description An ingredient or modifier; with a scheme of its own it is a part of a combo. */
         MenuIngredient: {
+            /** @description On no stop list. */
             available: boolean;
             description: string;
             externalId: string | null;
@@ -1401,9 +1402,15 @@ export interface components {
             imageUrls: string[];
             measure: components["schemas"]["Measure"] | null;
             name: string;
-            price: components["schemas"]["Money"];
+            /** @description Can be chosen as the menu stands. */
+            orderable: boolean;
+            price: components["schemas"]["MenuPrice"];
+            /** @description Why it is not orderable. */
+            reasons: components["schemas"]["Reason"][];
             schemeId: string | null;
         };
+        /** @description Null where the ordering service sent no price that can be read; the product or option is then not orderable. */
+        MenuPrice: components["schemas"]["Money"] | null;
         /**
          * @description `missing`: there is no menu. `failed`, `quarantined`: how the last run ended. `stale`: not confirmed for too long. `held`: a rollback holds it.
          * @enum {string}
@@ -1535,6 +1542,7 @@ export interface components {
         };
         /** @description What a group offers. One with groups of its own is a part of a combo. */
         Option: {
+            /** @description On no stop list. */
             available: boolean;
             description: string;
             externalId: string | null;
@@ -1543,7 +1551,11 @@ export interface components {
             imageUrls: string[];
             measure: components["schemas"]["Measure"] | null;
             name: string;
-            price: components["schemas"]["Money"];
+            /** @description Can be chosen as the menu stands. */
+            orderable: boolean;
+            price: components["schemas"]["MenuPrice"];
+            /** @description Why it is not orderable. */
+            reasons: components["schemas"]["Reason"][];
             schemeId: string | null;
         };
         /** @description An order as the ordering service's interface has it. Names are read in any spelling (`restaurantId`), identifiers also as numbers, numbers also in quotes. Mandatory for a pickup order are `dishList`, `expeditionType`, `paymentTypeID` and `expectedAt` or `soonest`; for a delivery also `guest.phone` and, of `address`, `street`, `cityName`, `houseNumber` and `fullAddress` (composed of the others where it is missing); `ordering.required` sets this. Unknown fields are passed on by the ordering service's own interface, and left out by `/v1`. */
@@ -1691,7 +1703,7 @@ export interface components {
             nutrition: components["schemas"]["Nutrition"] | null;
             /** @description Can be ordered as the menu stands. */
             orderable: boolean;
-            price: components["schemas"]["Money"];
+            price: components["schemas"]["MenuPrice"];
             /** @description Why it is not orderable. */
             reasons: components["schemas"]["Reason"][];
             /** @description The scheme with the groups that are chosen from. */
@@ -1714,7 +1726,7 @@ export interface components {
                 name: string;
                 nutrition: components["schemas"]["Nutrition"] | null;
                 orderable: boolean;
-                price: components["schemas"]["Money"];
+                price: components["schemas"]["MenuPrice"];
                 reasons: components["schemas"]["Reason"][];
                 schemeId: string | null;
                 /** @description True where the dish's groups nest so far that not all of them are here. */
@@ -1748,10 +1760,10 @@ export interface components {
             /** @enum {string} */
             status: "ok" | "degraded" | "unready";
         };
-        /** @description Why a product cannot be ordered. */
+        /** @description Why a product or an option cannot be ordered. */
         Reason: {
             /**
-             * @description `stopped`: on the stop list. `group_unsatisfiable`: `group` needs a choice and none is available. `no_external_id`: the menu has no externalId to order it by. `price_invalid`: it has no price.
+             * @description `stopped`: on the stop list. `group_unsatisfiable`: `group` needs a choice and none is available. `no_external_id`: the menu has no externalId to order it by. `price_invalid`: its price is missing or cannot be read.
              * @enum {string}
              */
             code: "stopped" | "group_unsatisfiable" | "no_external_id" | "price_invalid";

@@ -1,7 +1,7 @@
 // The basket of one restaurant. It survives a reload, is the same in every tab,
 // and tells when the menu no longer holds what lies in it.
 
-import { inWords, lacks, linePrice, stray, unitPrice, type Pick } from "./choice";
+import { inWords, lacks, linePrice, priced, stray, unitPrice, type Pick } from "./choice";
 import { Decimal, decimal } from "./decimal";
 import type { Menu } from "./menu";
 import { quietly, type Store } from "./store";
@@ -73,7 +73,7 @@ export class Basket extends EventTarget {
   total(menu: Menu): Decimal {
     return this.lines.reduce((sum, line) => {
       const product = menu.product(line.id);
-      return product ? sum.plus(linePrice(unitPrice(menu, product, line.picks), decimal(line.quantity))) : sum;
+      return product && priced(menu, product, line.picks) ? sum.plus(linePrice(unitPrice(menu, product, line.picks), decimal(line.quantity))) : sum;
     }, Decimal.zero);
   }
 
@@ -91,6 +91,7 @@ export class Basket extends EventTarget {
         continue;
       }
       if (stray(menu, product.schemeId, line.picks) || lacks(menu, product.schemeId, line.picks).length > 0) news.push({ line, kind: "options" });
+      if (!priced(menu, product, line.picks)) continue; // the option without a price is named as gone
       const now = unitPrice(menu, product, line.picks);
       if (now.compare(decimal(line.price)) !== 0) {
         news.push({ line, kind: "price", was: line.price, now: now.toString() });

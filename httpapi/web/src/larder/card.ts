@@ -35,7 +35,7 @@ export class Card {
     this.name.textContent = product.name;
     this.description.textContent = product.description;
     this.measure.textContent = measureOf(product, this.speech);
-    this.price.textContent = this.speech.money(decimal(product.price));
+    this.price.textContent = product.price === null ? "" : this.speech.money(decimal(product.price));
     const groups = menu.groups(product.schemeId).length > 0;
     const buyable = menu.buyable(product);
     this.button.disabled = !buyable;

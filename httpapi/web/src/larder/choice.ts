@@ -72,6 +72,12 @@ export function unitPrice(menu: Menu, product: Product, picks: readonly Pick[]):
   return decimal(product.price).plus(extras(menu, picks));
 }
 
+/** priced reports whether the menu has a price for the dish and everything picked (policy W9a). */
+export function priced(menu: Menu, product: Product, picks: readonly Pick[]): boolean {
+  const known = (all: readonly Pick[]): boolean => all.every((p) => menu.ingredient(p.id)?.price !== null && known(p.picks));
+  return product.price !== null && known(picks);
+}
+
 /** linePrice is policy P1: rounded half up to two digits. */
 export const linePrice = (unit: Decimal, quantity: Decimal): Decimal => unit.times(quantity).round(2);
 

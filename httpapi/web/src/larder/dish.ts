@@ -1,7 +1,7 @@
 // The dialog in which a dish is put together.
 
 import { lineOf, type Line } from "./basket";
-import { fractional, lacks, linePrice, unitPrice, type Pick } from "./choice";
+import { fractional, lacks, linePrice, priced, unitPrice, type Pick } from "./choice";
 import { Decimal, decimal } from "./decimal";
 import { h } from "./dom";
 import { GroupsView, type Speech } from "./groups";
@@ -98,7 +98,7 @@ export class DishDialog {
     this.element.firstElementChild?.classList.toggle("judged", this.judged);
     this.groups?.update(menu, this.judged);
     this.amount.value = this.quantity.toString();
-    const price = this.speech.money(linePrice(unitPrice(menu, now ?? product, this.picks), this.quantity));
+    const price = priced(menu, now ?? product, this.picks) ? this.speech.money(linePrice(unitPrice(menu, now ?? product, this.picks), this.quantity)) : "–";
     this.submit.textContent = gone ? this.speech.say("soldOut") : this.speech.say(this.editing ? "saveFor" : "addFor", { price });
     this.submit.disabled = gone;
     const found = lacks(menu, product.schemeId, this.picks);

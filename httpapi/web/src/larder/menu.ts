@@ -46,6 +46,7 @@ export class Menu {
   usable(id: string, depth = deepest): boolean {
     const option = this.ingredients.get(id);
     if (!option || !option.available || depth === 0) return false;
+    if (option.reasons.some((r) => r.code === "price_invalid" || r.code === "no_external_id")) return false;
     return this.groups(option.schemeId).every((g) => g.min === 0 || g.options.some((o) => this.usable(o, depth - 1)));
   }
 

@@ -1,5 +1,5 @@
 import type { Line, News } from "./basket";
-import { fractional, inWords, linePrice, unitPrice } from "./choice";
+import { fractional, inWords, linePrice, priced, unitPrice } from "./choice";
 import { Decimal, decimal } from "./decimal";
 import { DishDialog } from "./dish";
 import { h } from "./dom";
@@ -134,7 +134,7 @@ export class LarderOrderForm extends LarderElement implements FormHost {
       const button = (what: string, label: string, text: string, work: () => void, round = true): HTMLButtonElement => h("button", {
         type: "button", class: round ? "round" : "", "aria-label": label, "data-focus": what + line.key, disabled: this.busy, onclick: work,
       }, text);
-      const price = menu && product ? this.money(linePrice(unitPrice(menu, product, line.picks), quantity)) : "";
+      const price = menu && product && priced(menu, product, line.picks) ? this.money(linePrice(unitPrice(menu, product, line.picks), quantity)) : "";
       const name = product?.name ?? line.name;
       const words = this.wordsOf(line);
       return h("li", { part: "line", "data-line": line.id, "aria-invalid": words.some(([, wrong]) => wrong) }, h("div", { class: "row" }, h("div", { class: "grow" }, h("strong", {}, name),

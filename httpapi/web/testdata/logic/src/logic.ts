@@ -14,8 +14,8 @@ declare const process: { getBuiltinModule(name: string): any };
 const { test } = process.getBuiltinModule("node:test");
 const assert = process.getBuiltinModule("node:assert/strict");
 
-const item = { externalId: null, description: "", imageUrls: [], measure: null, available: true };
-const dish = { ...item, nutrition: null, reasons: [], orderable: true };
+const item = { externalId: null, description: "", imageUrls: [], measure: null, available: true, orderable: true, reasons: [] };
+const dish = { ...item, nutrition: null };
 const body = (): MenuBody => ({
   restaurant: { id: "r", name: "R" }, name: "m", version: 1, syncedAt: "2026-05-01T18:30:00.000Z",
   categories: [{ id: "c", name: "C", parentId: null }, { id: "d", name: "D", parentId: "c" }, { id: "none", name: "", parentId: null }],
@@ -316,6 +316,22 @@ test("an order goes on where an order form is: it alone knows where orders are s
     shop.leave();
     globalThis.fetch = real;
   }
+});
+
+test("a price that cannot be read is not counted as nothing", () => {
+  const menu = new Menu(body());
+  const basket = new Basket(new Drawer(), "b");
+  basket.add(lineOf(menu, "combo", decimal(1), [{ id: "soup", group: "g", quantity: 1, picks: [] }, { id: "white", group: "x", quantity: 1, picks: [] }]));
+  basket.add(lineOf(menu, "cheese", decimal(1), []));
+  const broken = body();
+  const white = broken.ingredients.find((i) => i.id === "white")!;
+  Object.assign(white, { price: null, orderable: false, reasons: [{ code: "price_invalid" }] });
+  Object.assign(broken.products[1]!, { price: null, orderable: false, reasons: [{ code: "price_invalid" }] });
+  const now = new Menu(broken);
+  assert.equal(now.usable("white"), false);
+  assert.deepEqual(basket.against(now).map(({ line, kind }) => [line.id, kind]), [["combo", "options"], ["cheese", "gone"]]);
+  assert.deepEqual(basket.lines.map((l) => l.price), ["204.9", "10.05"], "the prices that the guest saw stay");
+  assert.equal(basket.total(now).toString(), "0");
 });
 
 test("a dish stands under each of its categories", () => {
