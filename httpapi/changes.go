@@ -68,6 +68,7 @@ func rulesOfChange(operation ordering.Operation, err error) error {
 		return err
 	}
 	return &problem{
-		code: CodeValidationFailed, msg: wordsOf(operation).it + " breaks rules; see errors", violations: invalid.Verdict.Violations, err: err,
+		code: CodeValidationFailed, msg: wordsOf(operation).it + " breaks rules; see errors", err: err,
+		violations: invalid.Verdict.Violations, more: invalid.Verdict.More,
 	}
 }

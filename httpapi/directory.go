@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"larder/internal/menu"
 	menusync "larder/sync"
 )
 
@@ -66,8 +67,8 @@ func (e entry) named(words []string) bool {
 	return true
 }
 
-// searchWords takes a search apart.
-func searchWords(text string) []string { return strings.Fields(strings.ToLower(text)) }
+// searchWords returns the first distinct words of a search.
+func searchWords(text string) []string { return menu.DistinctWords(strings.ToLower(text)) }
 
 // page gives the page of the caller's restaurants that is wanted; next is the
 // last id of the page where more follow. takes, where it is not nil, chooses

@@ -23,6 +23,7 @@ type dropInError struct {
 	Msg       string               `json:"msg"`
 	RequestID string               `json:"requestId"`
 	Errors    []ordering.Violation `json:"errors"`
+	More      bool                 `json:"more,omitempty"`
 }
 
 // dropInOf tells whether the request came to the drop-in face.
@@ -50,7 +51,7 @@ func (cfg DropInConfig) refuse(c *gin.Context, p *problem) {
 // ref that the order has in the journal.
 func (cfg DropInConfig) refusal(c *gin.Context, p *problem) (status int, body []byte, err error) {
 	status, _ = p.code.status()
-	shape := dropInError{Code: p.code, Msg: p.msg, RequestID: cmp.Or(p.requestID, idOf(c)), Errors: p.listed()}
+	shape := dropInError{Code: p.code, Msg: p.msg, RequestID: cmp.Or(p.requestID, idOf(c)), Errors: p.listed(), More: p.more}
 	if p.code == CodeValidationFailed {
 		status = cfg.RefusalStatus
 		shape.Msg = cmp.Or(saidOf(p.violations), p.msg)
@@ -59,7 +60,7 @@ func (cfg DropInConfig) refusal(c *gin.Context, p *problem) (status int, body []
 		shape.Msg += " (ref " + p.ref + ")"
 	}
 	if cfg.RefusalErrors == RefusalNone {
-		shape.Errors = nil
+		shape.Errors, shape.More = nil, false
 	}
 	body, err = json.Marshal(shape)
 	return status, body, err

@@ -39,3 +39,6 @@ func OfPages(path string) bool {
 	}
 	return path == "/" || path == "/ops"
 }
+
+// OrderTokens is how many tokens of its rate limit an order takes.
+func OrderTokens(body string) int { return orderTokens([]byte(body)) }

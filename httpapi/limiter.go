@@ -53,6 +53,20 @@ func (l *limiter) take(key string) (wait time.Duration, ok bool) {
 	return wait, false
 }
 
+// charge takes n more tokens of a key that has just had one. The key owes what
+// it does not have: later requests wait for it.
+func (l *limiter) charge(key string, n int) {
+	if !l.rate.Limited() {
+		return
+	}
+	now := l.clock()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for tokens := l.bucket(key); n > 0; n -= l.rate.Count {
+		tokens.ReserveN(now, min(n, l.rate.Count))
+	}
+}
+
 // bucket finds or makes the key's bucket; the caller holds the lock.
 func (l *limiter) bucket(key string) *rate.Limiter {
 	if element, known := l.buckets[key]; known {

@@ -89,7 +89,7 @@ func opsFilter(c *gin.Context) (state condition, connection *string, err error) 
 func (s *Server) opsRow(restaurant menusync.Restaurant, versions map[menu.RestaurantID]cache.Version) opsRestaurantRow {
 	version, has := versions[restaurant.ID]
 	return opsRestaurantRow{
-		restaurantRow: s.row(restaurant, versions), States: s.conditionsOf(version, has).names(),
+		restaurantRow: s.row(restaurant, version, has), States: s.conditionsOf(version, has).names(),
 		Freshness: s.freshness(restaurant.ID, version, has),
 	}
 }

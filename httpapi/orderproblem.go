@@ -29,7 +29,10 @@ func orderProblem(err error) *problem {
 	)
 	switch {
 	case errors.As(err, &invalid):
-		return &problem{code: CodeValidationFailed, msg: "the order breaks rules of the menu; see errors", violations: invalid.Verdict.Violations}
+		return &problem{
+			code: CodeValidationFailed, msg: "the order breaks rules of the menu; see errors",
+			violations: invalid.Verdict.Violations, more: invalid.Verdict.More,
+		}
 	case errors.As(err, &reused):
 		return &problem{
 			code: CodeIdempotencyKeyReused, ref: reused.Ref,

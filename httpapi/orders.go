@@ -24,6 +24,7 @@ func (s *Server) validateOrder(c *gin.Context) {
 		fail(c, err)
 		return
 	}
+	s.chargeOrder(c, s.validateLimit, room.asked)
 	snapshot, err := s.replica.Catalogue(c.Request.Context(), restaurant.ID)
 	if err != nil {
 		fail(c, err)
@@ -64,6 +65,7 @@ func (s *Server) placeOrder(c *gin.Context) {
 		return
 	}
 	if isGuest(c) {
+		s.chargeOrder(c, s.publicLimit, body)
 		if err := s.checkPublicOrder(body, language(c)); err != nil {
 			failInLanguage(c, err)
 			return

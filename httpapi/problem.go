@@ -24,6 +24,7 @@ type problem struct {
 	msg        string
 	params     map[string]any       // becomes the one entry of errors
 	violations []ordering.Violation // becomes errors
+	more       bool                 // there are more violations than those listed (policy H7)
 	upstream   *upstreamAnswer
 	ref        string
 	retryAfter time.Duration
@@ -69,6 +70,7 @@ type problemBody struct {
 	Msg       string               `json:"msg"`
 	RequestID string               `json:"requestId"`
 	Errors    []ordering.Violation `json:"errors"`
+	More      bool                 `json:"more,omitempty"`
 	Ref       string               `json:"ref,omitempty"`
 	Upstream  *upstreamAnswer      `json:"upstream,omitempty"`
 }
@@ -149,7 +151,7 @@ func (p *problem) body(c *gin.Context) problemBody {
 	return problemBody{
 		Type: "urn:larder:problem:" + string(p.code), Title: title, Status: status,
 		Detail: p.msg, Instance: cmp.Or(p.instance, c.Request.URL.EscapedPath()),
-		Code: p.code, Msg: p.msg, RequestID: cmp.Or(p.requestID, idOf(c)), Errors: p.listed(), Ref: p.ref, Upstream: p.upstream,
+		Code: p.code, Msg: p.msg, RequestID: cmp.Or(p.requestID, idOf(c)), Errors: p.listed(), More: p.more, Ref: p.ref, Upstream: p.upstream,
 	}
 }
 

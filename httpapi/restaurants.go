@@ -32,7 +32,8 @@ type restaurantRow struct {
 }
 
 // listRestaurants answers GET /v1/restaurants, by id; ?q= are words that occur
-// in the id or the name.
+// in the id or the name. It answers from memory (policy H7): what another
+// instance has published or checked is seen after cache.poll at the latest.
 func (s *Server) listRestaurants(c *gin.Context) {
 	who, _ := callerOf(c)
 	want, err := restaurantsWanted(c)
@@ -41,10 +42,10 @@ func (s *Server) listRestaurants(c *gin.Context) {
 		return
 	}
 	chosen, next := s.directory().page(who, want, nil)
-	versions := s.versions(c.Request.Context(), chosen)
 	list := page[restaurantRow]{Result: make([]restaurantRow, len(chosen)), Next: nextPage(next)}
 	for i, restaurant := range chosen {
-		list.Result[i] = s.row(restaurant, versions)
+		version, has := s.replica.Version(restaurant.ID)
+		list.Result[i] = s.row(restaurant, version, has)
 	}
 	body, err := json.Marshal(list)
 	if err != nil {
@@ -99,10 +100,9 @@ func (s *Server) versions(ctx context.Context, restaurants []menusync.Restaurant
 	return versions
 }
 
-// row lays one restaurant out.
-func (s *Server) row(restaurant menusync.Restaurant, versions map[menu.RestaurantID]cache.Version) restaurantRow {
+// row returns the row of a restaurant; has is false where it has no menu.
+func (s *Server) row(restaurant menusync.Restaurant, version cache.Version, has bool) restaurantRow {
 	row := restaurantRow{ID: restaurant.ID, Name: restaurant.Name, Connection: restaurant.Connection, Stale: true}
-	version, has := versions[restaurant.ID]
 	if !has {
 		return row
 	}

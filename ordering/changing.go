@@ -74,7 +74,7 @@ func (o *Orders) change(ctx context.Context, c *Changing) (Opening, error) {
 	if err != nil && (c.Native || !errors.Is(err, ErrNoOrder)) {
 		return Opening{}, err
 	}
-	notes := &findings{language: c.Language}
+	notes := &findings{language: c.Language, limit: maxViolations + 1}
 	switch c.Operation {
 	case upstream.OpPay:
 		payments := readPayments(c, notes)
@@ -89,8 +89,8 @@ func (o *Orders) change(ctx context.Context, c *Changing) (Opening, error) {
 		opening.Body = rejection.wire(c.WireCase)
 	default: // a completion has no body
 	}
-	if violations := notes.sorted(); violations != nil {
-		return Opening{}, &InvalidError{Verdict: &Verdict{Lines: []Line{}, Violations: violations}}
+	if violations, more := notes.sorted(); violations != nil {
+		return Opening{}, &InvalidError{Verdict: &Verdict{Lines: []Line{}, Violations: violations, More: more}}
 	}
 	return opening, nil
 }

@@ -19,8 +19,10 @@ type check struct {
 	order  order
 	items  []item // beside order.lines, where judged
 	judged bool
-	table  table // of the list of ingredients being judged
-	work   int   // steps left for assignments
+	// unchecked is the first dish that was left unchecked, or none.
+	unchecked int32
+	table     table // of the list of ingredients being judged
+	work      int   // steps left for assignments
 
 	// What the order comes to.
 	lines      []priced // the dishes
@@ -43,7 +45,7 @@ type check struct {
 // begin makes a check of the order ready.
 func (c *check) begin(v *Validator, req Request) {
 	c.Request, c.rules, c.now, c.work = req, v.rules(req.Restaurant), v.clock(), assignmentWork
-	c.findings.language, c.judged = req.Language, false
+	c.findings.language, c.judged, c.unchecked = req.Language, false, none
 	c.lines, c.total, c.expectedAt = c.lines[:0], amount{}, time.Time{}
 	c.order.prepare(v.forms)
 }
@@ -100,7 +102,7 @@ func (c *check) verdict() *Verdict {
 	} else {
 		result.Total = c.total.decimal()
 	}
-	result.Violations = c.sorted()
+	result.Violations, result.More = c.sorted()
 	if result.Valid {
 		c.body = c.wire().AppendJSON(c.body[:0], c.WireCase)
 		result.Order = slices.Clone(c.body)
@@ -116,7 +118,8 @@ func (c *check) appendVerdict(dst []byte) ([]byte, error) {
 	for i := range c.lines {
 		w.line(&c.lines[i])
 	}
-	if err := w.violations(c.sorted()); err != nil {
+	violations, more := c.sorted()
+	if err := w.violations(violations, more); err != nil {
 		return dst, err
 	}
 	if valid {

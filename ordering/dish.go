@@ -41,7 +41,12 @@ func (c *check) checkDishes() {
 	}
 	c.items = slices.Grow(c.items[:0], len(o.lines))[:len(o.lines)]
 	c.judged = true
+	before := len(c.all)
 	for n := o.first; n != none; n = o.lines[n].next {
+		if len(c.all)-before > maxViolations { // what follows is not listed (policy H7)
+			c.unchecked = n
+			return
+		}
 		c.checkDish(n)
 	}
 }

@@ -54,8 +54,8 @@ func (p *priced) line() Line {
 // price reckons every line and the total (policy P1). The total is there when
 // every line could be reckoned.
 func (c *check) price() {
-	whole := !c.order.broken && c.judged
-	for n := c.order.first; n != none && c.judged; n = c.order.lines[n].next {
+	whole := !c.order.broken && c.judged && c.unchecked == none
+	for n := c.order.first; n != none && n != c.unchecked && c.judged; n = c.order.lines[n].next {
 		c.lines = append(c.lines, priced{})
 		l := &c.lines[len(c.lines)-1]
 		c.priceLine(n, l)

@@ -104,7 +104,7 @@ func (r *Resolving) check() error {
 			string(SettledDone), string(SettledNotDone), string(SettledSendAgain),
 		}}, "")
 	}
-	if violations := notes.sorted(); violations != nil {
+	if violations, _ := notes.sorted(); violations != nil {
 		return &InvalidError{Verdict: &Verdict{Lines: []Line{}, Violations: violations}}
 	}
 	return nil

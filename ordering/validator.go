@@ -83,7 +83,10 @@ func (v *Validator) AppendVerdict(dst []byte, req Request) ([]byte, error) {
 func (v *Validator) read(req Request) (*check, error) {
 	c, _ := v.checks.Get().(*check)
 	c.begin(v, req)
-	return c, decode(req.Body, &c.order, req.Native, c.levels(), &c.findings)
+	c.findings.limit = maxViolations + 1
+	err := decode(req.Body, &c.order, req.Native, c.levels(), &c.findings)
+	c.findings.limit = 0
+	return c, err
 }
 
 func (v *Validator) done(c *check) {

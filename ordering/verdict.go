@@ -38,10 +38,14 @@ type Verdict struct {
 	// Total is the sum of the lines; Valid also for an invalid order where
 	// every line could be priced.
 	Total decimal.NullDecimal
-	// Lines are the dishes in the order of the body.
+	// Lines are the dishes in the order of the body; where there are More
+	// violations, those that were checked.
 	Lines []Line
-	// Violations are all that is wrong, in the order of the body.
+	// Violations are all that is wrong, in the order of the body: the first 200
+	// (policy H7).
 	Violations []Violation
+	// More: there are more violations than those 200. Checking ended there.
+	More bool
 	// Order is the exact body for the ordering service; nil when not valid.
 	Order json.RawMessage
 	// ExpectedAt is when the order is expected; zero where the body has no
@@ -66,7 +70,7 @@ func (v *Verdict) AppendJSON(dst []byte) ([]byte, error) {
 			quantity: amountIn(l.Quantity), price: amountIn(l.Price), total: amountIn(l.Total),
 		})
 	}
-	if err := w.violations(v.Violations); err != nil {
+	if err := w.violations(v.Violations, v.More); err != nil {
 		return nil, err
 	}
 	if v.Order == nil {
@@ -110,7 +114,7 @@ func (w *jsonWriter) line(l *priced) {
 }
 
 // violations ends the lines, and stops where the order's value belongs.
-func (w *jsonWriter) violations(all []Violation) error {
+func (w *jsonWriter) violations(all []Violation, more bool) error {
 	w.close(']')
 	w.name("violations")
 	if len(all) == 0 {
@@ -121,6 +125,10 @@ func (w *jsonWriter) violations(all []Violation) error {
 			return err
 		}
 		w.buf = append(w.buf, text...)
+	}
+	if more {
+		w.name("more")
+		w.bool(true)
 	}
 	w.name("order")
 	return nil

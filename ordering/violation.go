@@ -63,9 +63,14 @@ func NewViolation(path string, code Code, params Params, language string) Violat
 // Params are the facts of one violation, by name.
 type Params = map[string]any
 
-// found is a violation and where in the body it stands.
+// maxViolations is how many violations one answer lists (policy H7).
+const maxViolations = 200
+
+// found is a violation and where in the body it stands. Its Msg is written when
+// it is listed.
 type found struct {
-	at int32
+	at      int32
+	subject string
 	Violation
 }
 
@@ -73,28 +78,36 @@ type found struct {
 type findings struct {
 	all      []found
 	language string
+	// limit, where it is not 0, is how many violations are kept. A body is
+	// decoded to its end whatever is wrong with it, and its first violations
+	// are enough.
+	limit int
 }
 
 // add notes a violation that stands at the place at. subject is a name for
 // the sentence ("" where none is known) that is no param.
 func (f *findings) add(at int32, path string, code Code, params Params, subject string) {
+	if f.limit > 0 && len(f.all) >= f.limit {
+		return
+	}
 	if params == nil {
 		params = Params{}
 	}
-	f.all = append(f.all, found{at: at, Violation: Violation{
-		Path: path, Code: code, Msg: Describe(code).say(f.language, params, subject), Params: params,
-	}})
+	f.all = append(f.all, found{at: at, subject: subject, Violation: Violation{Path: path, Code: code, Params: params}})
 }
 
-// sorted gives the violations in the order of the body.
-func (f *findings) sorted() []Violation {
+// sorted returns the first violations in the order of the body, and whether
+// there are more (policy H7).
+func (f *findings) sorted() (list []Violation, more bool) {
 	if len(f.all) == 0 {
-		return nil
+		return nil, false
 	}
 	slices.SortStableFunc(f.all, func(a, b found) int { return cmp.Compare(a.at, b.at) })
-	out := make([]Violation, len(f.all))
-	for i := range f.all {
-		out[i] = f.all[i].Violation
+	list = make([]Violation, min(len(f.all), maxViolations))
+	for i := range list {
+		one := &f.all[i]
+		list[i] = one.Violation
+		list[i].Msg = Describe(one.Code).say(f.language, one.Params, one.subject)
 	}
-	return out
+	return list, len(f.all) > maxViolations
 }

@@ -75,6 +75,7 @@ type apiError struct {
 	Msg       string          `json:"msg"`
 	RequestID string          `json:"requestId"`
 	Errors    []violation     `json:"errors"`
+	More      bool            `json:"more"`     // there are more violations than Errors
 	Ref       string          `json:"ref"`      // of an order that may have been sent
 	Upstream  *upstreamSaid   `json:"upstream"` // the ordering service's own words
 	Body      json.RawMessage `json:"-"`        // all of it, when it is JSON

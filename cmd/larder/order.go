@@ -110,6 +110,7 @@ type verdict struct {
 		Total    *json.Number `json:"total"`
 	} `json:"lines"`
 	Violations []violation     `json:"violations"`
+	More       bool            `json:"more"` // there are more than those
 	Order      json.RawMessage `json:"order"`
 }
 
@@ -136,7 +137,7 @@ func validateOrder(cmd *cobra.Command, w *world, daemon *api, path string, order
 func (v *verdict) print(w *world, colours palette) {
 	if !v.Valid {
 		w.out.printf("%s: %s\n", colours.bad("not valid"), plural(len(v.Violations), "violation", "violations"))
-		printViolations(w, v.Violations)
+		printViolations(w, v.Violations, v.More)
 		return
 	}
 	w.out.printf("%s, total %s\n", colours.good("valid"), number(v.Total))
@@ -145,9 +146,12 @@ func (v *verdict) print(w *world, colours palette) {
 	}
 }
 
-func printViolations(w *world, violations []violation) {
+func printViolations(w *world, violations []violation, more bool) {
 	for _, each := range violations {
 		w.out.printf("  %s\n", each.line())
+	}
+	if more {
+		w.out.printf("  and more: larder lists the first ones\n")
 	}
 }
 
@@ -217,7 +221,7 @@ func unplaced(w *world, err error, key string, raw bool) error {
 		return &steppedError{fmt.Errorf("not answered yet: %s (%s)", refused.Msg, refused.marks()), refused.nextStep()}
 	case len(refused.Errors) > 0:
 		w.out.printf("not placed: %s\n", refused.Msg)
-		printViolations(w, refused.Errors)
+		printViolations(w, refused.Errors, refused.More)
 		return errSaid()
 	case refused.Ref == "" && refused.Upstream == nil:
 		return fmt.Errorf("not placed: %w", err)

@@ -357,6 +357,8 @@ func TestSearch(t *testing.T) {
 		"blind to marks in Cyrillic":     {menu.Query{After: menu.None, Text: "ежик"}, []string{"soup"}},
 		"all words must occur":           {menu.Query{After: menu.None, Text: "creme combo"}, nil},
 		"blind to the kind of quote":     {menu.Query{After: menu.None, Text: "l'ancienne"}, []string{"loop"}},
+		"a word that comes again":        {menu.Query{After: menu.None, Text: strings.Repeat("warm ", 30) + "cold"}, nil},
+		"eight words count":              {menu.Query{After: menu.None, Text: "w a r m wa ar rm warm nowhere"}, []string{"soup"}},
 		"words of the description":       {menu.Query{After: menu.None, Text: "warm"}, []string{"soup"}},
 		"a category with its descendant": {menu.Query{After: menu.None, Category: "root"}, []string{"combo", "soup"}},
 		"a category that is not there":   {menu.Query{After: menu.None, Category: "gone"}, nil},

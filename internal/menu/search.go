@@ -13,7 +13,7 @@ import (
 // Query selects dishes for the products list.
 type Query struct {
 	Category      string // a category's id; its descendants count; empty = all
-	Text          string // words, all of which must occur in name or description
+	Text          string // words, all of which must occur in name or description; the first 8 distinct ones count
 	AvailableOnly bool
 	After         Index // the last dish of the page before, None from the start
 	Limit         int   // most hits a page; 0 or less = all
@@ -30,7 +30,7 @@ type searchIndex struct {
 // next page. O(products × text).
 func (c *Catalogue) Search(q Query) (hits []Index, next Index) {
 	within := c.branch(q.Category)
-	words := strings.Fields(foldText(q.Text))
+	words := DistinctWords(foldText(q.Text))
 	var texts []string
 	if len(words) > 0 {
 		texts = c.searchTexts()
@@ -51,6 +51,23 @@ func (c *Catalogue) Search(q Query) (hits []Index, next Index) {
 		hits = append(hits, p)
 	}
 	return hits, None
+}
+
+// maxSearchWords is how many distinct words of a search count (policy H7).
+const maxSearchWords = 8
+
+// DistinctWords returns the distinct words of a text, the first 8 of them.
+func DistinctWords(text string) []string {
+	var words []string
+	for word := range strings.FieldsSeq(text) {
+		if len(words) == maxSearchWords {
+			break
+		}
+		if !slices.Contains(words, word) {
+			words = append(words, word)
+		}
+	}
+	return words
 }
 
 // branch gives the ids of a category and its descendants.

@@ -1,6 +1,6 @@
 // Made of the API document by openapi-typescript 7.13.0: make api-types. DO NOT EDIT.
-// openapi.yaml: 503a3b751bc65419f4b5f836abc343d81f2251112401884cec0b157f4099a85e
-// what follows: 80ad9fad1df6f9f116c400a223db96f2fa064248c7a6708ef553b7ae62bdc431
+// openapi.yaml: f1321f5caba339e0e13f0f1fcdf678eb8613a41e0d20ca26e5d86e54838e2394
+// what follows: 69f530f2718b1cb2863231341aff8ca9b2d58e984cd57f4716d9142debb2d674
 export interface paths {
     "/connect/token": {
         parameters: {
@@ -921,7 +921,7 @@ export interface paths {
         put?: never;
         /**
          * Judge an order and place nothing
-         * @description Well-formed JSON is always answered with 200: every violation, or the exact body that would be sent to the ordering service. 20 a second from an address (`http.rate.validate`).
+         * @description Well-formed JSON is always answered with 200: every violation (the first 200), or the exact body that would be sent to the ordering service. 20 a second from an address (`http.rate.validate`); an order counts once, and once more for every 8 KiB of its body and every 500 of its lines.
          */
         post: operations["validateOrder"];
         delete?: never;
@@ -1207,6 +1207,8 @@ export interface components {
         DropInError: {
             code: string;
             errors: components["schemas"]["Violation"][] | null;
+            /** @description There are more violations than the 200 in `errors`. Absent otherwise. */
+            more?: boolean;
             /** @description What is wrong, for a person, and the order's ref. */
             msg: string;
             requestId: string;
@@ -1662,10 +1664,12 @@ export interface components {
             code: components["schemas"]["ErrorCode"];
             /** @description What is wrong and what to do. */
             detail: string;
-            /** @description All that is wrong with an order; of other codes, one entry with the params. */
+            /** @description All that is wrong with an order: the first 200; of other codes, one entry with the params. */
             errors: components["schemas"]["Violation"][] | null;
             /** @description The path of the request that it is the answer to. */
             instance: string;
+            /** @description There are more violations than the 200 in `errors`. Absent otherwise. */
+            more?: boolean;
             /** @description The same as `detail`. */
             msg: string;
             ref?: components["schemas"]["Ref"];
@@ -2002,6 +2006,8 @@ export interface components {
             /** @description What is wrong with an order, and what it costs. */
             result: {
                 lines: components["schemas"]["Line"][];
+                /** @description There are more violations than those 200; checking ended there, and `lines` are those that were checked. Absent otherwise. */
+                more?: boolean;
                 /** @description What would be sent; null where the order is not valid. */
                 order: components["schemas"]["SentOrder"] | null;
                 /** @description The sum of the lines; null where one could not be priced. */
@@ -2010,7 +2016,7 @@ export interface components {
                 valid: boolean;
                 /** @description The version of the menu that it was checked against. */
                 version: number;
-                /** @description All that is wrong, in the order of the body. */
+                /** @description All that is wrong, in the order of the body: the first 200. */
                 violations: components["schemas"]["Violation"][];
             };
         };
@@ -4386,7 +4392,7 @@ export interface operations {
                 /** @description How many entries a page has at most. */
                 limit?: components["parameters"]["Limit"];
                 /**
-                 * @description Words that occur in the id or the name.
+                 * @description Words that occur in the id or the name; the first 8 distinct ones count.
                  * @example bistro
                  */
                 q?: string;
@@ -4687,7 +4693,7 @@ export interface operations {
                 /** @description How many entries a page has at most. */
                 limit?: components["parameters"]["Limit"];
                 /**
-                 * @description Words in the name or the description, blind to case and marks.
+                 * @description Words in the name or the description, blind to case and marks; the first 8 distinct ones count.
                  * @example fries
                  */
                 q?: string;

@@ -1,0 +1,259 @@
+package httpapi_test
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"net"
+	"net/http"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"larder/httpapi"
+	"larder/httpapi/openapi"
+	"larder/internal/menu"
+	"larder/internal/redistest"
+	"larder/internal/sandbox"
+	menusync "larder/sync"
+)
+
+// The limit of policy H7: what an anonymous request may take of the processor's
+// time, for each token of its rate limit. The race detector makes code several
+// times as slow.
+const (
+	costLimit     = 2 * time.Millisecond
+	costLimitRace = 15 * costLimit
+)
+
+// costs are the most expensive anonymous requests of each operation.
+type costs map[string][]costly
+
+// costly is one of them.
+type costly struct {
+	path   string // with its query
+	header []string
+	body   string
+	tokens int // of its rate limit; 0: as if there were no limit
+}
+
+// TestAnonymousCost measures what the process spends on the most expensive
+// requests that anyone may send, after the first of each.
+func TestAnonymousCost(t *testing.T) { //nolint:paralleltest // it measures the process
+	w, ids := newCostWorld(t)
+	all := costsOf(w, ids)
+	for _, operation := range anonymousOperations(t) {
+		if len(all[operation]) == 0 {
+			t.Errorf("%s is anonymous by the API document and has no measured request here", operation)
+		}
+	}
+	limit := costLimit
+	if raceDetector {
+		limit = costLimitRace
+	}
+	for _, operation := range slices.Sorted(maps.Keys(all)) {
+		requests := all[operation]
+		method, _, _ := strings.Cut(operation, " ")
+		for _, each := range requests {
+			tokens := time.Duration(max(each.tokens, 1))
+			got := w.cpuOf(method, each, limit*tokens) / tokens
+			t.Logf("%-60s %8v a token (%d): %s", operation, got, each.tokens, firstOf(each.path))
+			if got > limit {
+				t.Errorf("%s takes %v of the processor for a token, at most %v are allowed (%s)", operation, got, limit, firstOf(each.path))
+			}
+		}
+	}
+}
+
+// anonymousOperations are the operations of the API document that need no
+// token, or that a guest's page may call.
+func anonymousOperations(t *testing.T) []string {
+	t.Helper()
+	var document struct {
+		Paths map[string]map[string]json.RawMessage
+	}
+	if err := json.Unmarshal(openapi.JSON(), &document); err != nil {
+		t.Fatal(err)
+	}
+	var operations []string
+	for path, methods := range document.Paths {
+		for method, raw := range methods {
+			var operation struct {
+				Security  *[]map[string][]string
+				Responses map[string]any
+			}
+			if json.Unmarshal(raw, &operation) != nil || operation.Responses == nil || operation.Security == nil {
+				continue // parameters of all its methods; or the document's own security, which is a token
+			}
+			anonymous := len(*operation.Security) == 0 || slices.ContainsFunc(*operation.Security, func(way map[string][]string) bool {
+				_, guest := way["guest"]
+				return guest || len(way) == 0
+			})
+			if anonymous {
+				operations = append(operations, strings.ToUpper(method)+" "+path)
+			}
+		}
+	}
+	if len(operations) < 20 {
+		t.Fatalf("only %d anonymous operations are in the API document", len(operations))
+	}
+	return operations
+}
+
+// costWorld is larder with a menu of 400 dishes and 500 restaurants, without
+// rate limits: how many tokens a request takes is part of its entry.
+type costWorld struct {
+	*world
+	client *bufio.Reader
+	conn   net.Conn
+}
+
+func newCostWorld(t *testing.T) (*costWorld, menuIDs) {
+	t.Helper()
+	server := redistest.Start(t, redistest.AppendOnly())
+	w := newWorld(t, func(p *plan) {
+		p.unsynced = true
+		p.redis.URL, p.ordering.AllowVolatile = server.URL(), false
+		p.cfg.Rate = httpapi.RateConfig{}
+		p.cfg.Page.Enabled = true
+		p.auth.PublicOrders = httpapi.PublicOrders{Enabled: true, Origins: []string{"https://shop.example"}, PaymentTypes: []string{"cash"}}
+		p.runner = func(deps *menusync.Deps) {
+			for i := range 497 {
+				one := deps.Restaurants[1]
+				one.ID, one.Name = menu.RestaurantID(fmt.Sprintf("branch-%03d", i)), fmt.Sprintf("Branch %d of a chain", i)
+				deps.Restaurants = append(deps.Restaurants, one)
+			}
+		}
+	})
+	view := sandbox.Generate{Products: 400, Seed: 1}.Menu(0)
+	w.service.menus[bistro], w.service.menus[""] = string(view), string(view)
+	for _, id := range []string{bistro, north, empty} {
+		w.pull(id)
+	}
+	if err := w.store.SaveReasons(t.Context(), "main", []byte(`[{"ID":"1","reason":"Sold out","type":"simple"}]`)); err != nil {
+		t.Fatal(err)
+	}
+	for i := range 497 {
+		id := fmt.Sprintf("branch-%03d", i)
+		w.service.menus[id] = fullMenu
+		w.pull(id)
+	}
+	w.service.menus[bistro] = strings.Replace(string(view), `"price":`, `"price":1`, 200)
+	w.pull(bistro)
+	ids := menuIDsOf(t, view)
+	for _, id := range ids.Products {
+		var dish struct {
+			Groups []struct{ Options []struct{ ID string } }
+		}
+		w.get("/v1/restaurants/"+bistro+"/products/"+id).is(t, http.StatusOK).into(t, &dish)
+		var options []string
+		for _, group := range dish.Groups {
+			for _, option := range group.Options {
+				options = append(options, option.ID)
+			}
+		}
+		ids.Options = append(ids.Options, options)
+	}
+	return &costWorld{world: w}, ids
+}
+
+// menuIDs are ids of a menu's dishes and ingredients.
+type menuIDs struct {
+	Products, Ingredients []string
+	Options               [][]string // by dish: the ingredients that it takes
+}
+
+func menuIDsOf(t *testing.T, view []byte) (ids menuIDs) {
+	t.Helper()
+	var read struct{ Products, Ingredients []struct{ ID string } }
+	if err := json.Unmarshal(view, &read); err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range read.Products {
+		ids.Products = append(ids.Products, p.ID)
+	}
+	for _, i := range read.Ingredients {
+		ids.Ingredients = append(ids.Ingredients, i.ID)
+	}
+	if len(ids.Products) != 400 || len(ids.Ingredients) < 100 {
+		t.Fatalf("the menu has %d dishes and %d ingredients", len(ids.Products), len(ids.Ingredients))
+	}
+	return ids
+}
+
+// cpuOf is what the process spends on a request: the least of up to seven
+// rounds, since whatever else runs on the machine only adds to it. A round that
+// meets the limit is enough. The test's own client, which is little more than
+// the request's bytes, is part of it.
+func (w *costWorld) cpuOf(method string, each costly, limit time.Duration) time.Duration {
+	w.t.Helper()
+	const rounds, long = 7, 4 * time.Millisecond
+	w.send(method, each) // the first computation
+	least := time.Hour
+	for range rounds {
+		var requests, used time.Duration
+		for before := processorTime(w.t); used < long; used = processorTime(w.t) - before {
+			w.send(method, each)
+			requests++
+		}
+		if least = min(least, used/requests); least <= limit {
+			break
+		}
+	}
+	return least
+}
+
+// send sends one request on a kept connection and reads its answer.
+func (w *costWorld) send(method string, each costly) {
+	w.t.Helper()
+	if w.conn == nil {
+		conn, err := net.Dial("tcp", strings.TrimPrefix(w.url, "http://"))
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		w.conn, w.client = conn, bufio.NewReaderSize(conn, 64<<10)
+	}
+	head := method + " " + each.path + " HTTP/1.1\r\nHost: larder\r\n"
+	for i := 0; i < len(each.header); i += 2 {
+		head += each.header[i] + ": " + each.header[i+1] + "\r\n"
+	}
+	if each.body != "" || method == http.MethodPost {
+		head += fmt.Sprintf("Content-Length: %d\r\n", len(each.body))
+	}
+	if _, err := io.WriteString(w.conn, head+"\r\n"+each.body); err != nil {
+		w.t.Fatal(err)
+	}
+	answer, err := http.ReadResponse(w.client, &http.Request{Method: method})
+	if err != nil {
+		w.t.Fatalf("%s %s: %v", method, firstOf(each.path), err)
+	}
+	stream := strings.HasPrefix(answer.Header.Get("Content-Type"), "text/event-stream")
+	if stream {
+		_, err = bufio.NewReader(answer.Body).ReadString('\n') // it has no end
+	} else {
+		_, err = io.Copy(io.Discard, answer.Body)
+	}
+	if err != nil || answer.StatusCode >= http.StatusInternalServerError || answer.StatusCode == http.StatusTooManyRequests {
+		w.t.Fatalf("%s %s: status %d (%v)", method, firstOf(each.path), answer.StatusCode, err)
+	}
+	if stream || answer.Close {
+		_ = w.conn.Close()
+		w.conn = nil
+	}
+}
+
+// processorTime is what this process has used of the processors.
+func processorTime(t *testing.T) time.Duration {
+	t.Helper()
+	var usage syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &usage); err != nil {
+		t.Fatal(err)
+	}
+	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
+}
+
+func firstOf(text string) string { return text[:min(len(text), 100)] }
