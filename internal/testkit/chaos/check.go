@@ -40,7 +40,7 @@ func (v Violation) String() string {
 type Counts struct {
 	Keys, Acknowledged, NotAvailable, Unknown int // keys, by their answers; NotAvailable: 503 alone
 	Paused                                    int // answers with journal_restored
-	Forgotten, Doubled, BecameUnknown         int // acknowledged orders and changes
+	Forgotten, Doubled, BecameUnknown         int // acknowledged orders, executions, acknowledged orders and changes
 }
 
 func (c Counts) String() string {
@@ -55,7 +55,7 @@ type checker struct {
 	keys     map[string][]Answer // in the order in which they were asked
 	orders   map[string][]string // the keys of each order
 	executed map[string][]Executed
-	records  map[string]Record
+	records  map[string][]Record
 	lossAt   int64 // when Redis first lost data by a fault that must lose some
 	broken   []Violation
 	counts   Counts
@@ -69,7 +69,7 @@ func Check(h *History) ([]Violation, Counts) {
 		keys:     map[string][]Answer{},
 		orders:   map[string][]string{},
 		executed: map[string][]Executed{},
-		records:  map[string]Record{},
+		records:  map[string][]Record{},
 		lossAt:   math.MaxInt64,
 	}
 	for _, a := range h.Answers {
@@ -85,7 +85,7 @@ func Check(h *History) ([]Violation, Counts) {
 		c.executed[e.Order] = append(c.executed[e.Order], e)
 	}
 	for _, r := range h.Records {
-		c.records[r.Order] = r
+		c.records[r.Order] = append(c.records[r.Order], r)
 	}
 	for _, f := range h.Faults {
 		if f.losesData() {
@@ -174,8 +174,10 @@ func (c *checker) checkAcknowledged(order, key string, first Answer) {
 	if !last.Done() && (last.Status == 0 || passing(last.Status)) {
 		c.violate(RuleRecovers, order, key, "%s, and in the end %s", show(first), show(last))
 	}
-	if record, read := c.records[order]; read {
-		unknown = c.checkRecord(order, key, first, record) || unknown
+	for _, record := range c.records[order] {
+		if record.At > first.End {
+			unknown = c.checkRecord(order, key, first, record) || unknown
+		}
 	}
 	if unknown {
 		c.counts.BecameUnknown++
@@ -220,7 +222,9 @@ func (c *checker) excused(first Answer, until int64, final bool) bool {
 func (c *checker) checkRecord(order, key string, first Answer, record Record) (unknown bool) {
 	switch outcome := record.Last[first.Operation]; {
 	case record.Status == http.StatusNotFound:
-		c.counts.Forgotten++
+		if first.Operation == Create {
+			c.counts.Forgotten++
+		}
 		c.violate(RuleNotForgotten, order, key, "%s; in the end instance %d has no record", show(first), record.Instance)
 	case record.Status != http.StatusOK:
 		c.violate(RuleRecovers, order, key, "the record cannot be read: %+v", record)
@@ -257,9 +261,12 @@ func (c *checker) checkUnacknowledged(order, key string) {
 		return
 	}
 	c.counts.Unknown++
-	record, read := c.records[order]
-	resolved := record.Last[last.Operation] != "unknown" && record.Last[last.Operation] != ""
-	if read && !c.beforeLoss(key) && !record.Listed && !resolved {
+	records := c.records[order]
+	if len(records) == 0 || c.beforeLoss(key) {
+		return
+	}
+	record := records[len(records)-1]
+	if outcome := record.Last[last.Operation]; !record.Listed && (outcome == "" || outcome == "unknown") {
 		c.violate(RuleListed, order, key, "%s; the record is %+v", show(last), record)
 	}
 }

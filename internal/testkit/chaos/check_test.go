@@ -34,8 +34,8 @@ func good() *chaos.History {
 		},
 		Arrivals: []chaos.Arrival{{At: 65, Operation: chaos.Pay, OrderID: "1"}},
 		Records: []chaos.Record{
-			{Order: "a", Status: 200, State: "closed", OrderID: "1", Last: map[string]string{"create": "done", "pay": "done", "complete": "done"}},
-			{Order: "b", Status: 200, State: "unknown", Last: map[string]string{"create": "unknown"}, Listed: true},
+			{At: 920, Order: "a", Status: 200, State: "closed", OrderID: "1", Last: map[string]string{"create": "done", "pay": "done", "complete": "done"}},
+			{At: 920, Order: "b", Status: 200, State: "unknown", Last: map[string]string{"create": "unknown"}, Listed: true},
 		},
 	}
 }
@@ -57,7 +57,9 @@ func answer(a chaos.Answer) func(*chaos.History) {
 
 // record lets larder answer a status when it is asked for an order.
 func record(n, status int) func(*chaos.History) {
-	return func(h *chaos.History) { h.Records[n] = chaos.Record{Order: h.Records[n].Order, Status: status} }
+	return func(h *chaos.History) {
+		h.Records[n] = chaos.Record{At: 920, Order: h.Records[n].Order, Status: status}
+	}
 }
 
 func TestCheckRejectsBadHistories(t *testing.T) {
@@ -152,7 +154,7 @@ func TestCheckAllows(t *testing.T) {
 		},
 		"forgotten and paused after a loss of data": func(h *chaos.History) {
 			h.Faults = append(h.Faults, chaos.Fault{Start: 300, End: 300, Kind: chaos.Flushed})
-			h.Records[0] = chaos.Record{Order: "a", Status: 404}
+			h.Records[0] = chaos.Record{At: 920, Order: "a", Status: 404}
 			answer(chaos.Answer{Start: 500, End: 510, Operation: chaos.Create, Order: "a", Key: "a", Status: 503, Code: "journal_restored"})(h)
 		},
 		"resolved": func(h *chaos.History) {

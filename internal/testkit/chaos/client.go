@@ -284,6 +284,7 @@ func (s *shop) readRecords(ctx context.Context) error {
 			return fmt.Errorf("the record of %s: %w", c.key, err)
 		}
 		record := Record{
+			At:       s.history.now(),
 			Order:    c.order,
 			Instance: instance,
 			Status:   status,

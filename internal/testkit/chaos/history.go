@@ -65,8 +65,9 @@ type Executed struct {
 	Payments int    `json:"payments"`
 }
 
-// Record is an order as larder has it at the end.
+// Record is an order as larder has it when all faults are over.
 type Record struct {
+	At       int64             `json:"at"`
 	Order    string            `json:"order"`
 	Instance int               `json:"instance"`
 	Status   int               `json:"status"` // of the answer: 404 means that larder knows nothing

@@ -205,6 +205,7 @@ func (w *world) settle() {
 	w.allReady()
 	w.places()
 	w.noneInFlight()
+	w.must(w.shop.readRecords(ctx))
 	w.shop.settle(ctx, 4)
 	w.must(w.shop.readRecords(ctx))
 	w.must(w.service.executed())
