@@ -65,10 +65,14 @@ func Password(password string) Option {
 
 // Patient lets a group wait for half a minute before it replaces a master: for
 // tests that lose none, on a machine that may be too busy to answer in a second.
-func Patient() Option {
+func Patient() Option { return FailoverAfter(30 * time.Second) }
+
+// FailoverAfter is how long a master must not have answered before a replica
+// takes over.
+func FailoverAfter(d time.Duration) Option {
 	return func(s *Server) {
-		s.patient = true
-		Config("cluster-node-timeout", "30000")(s)
+		s.downAfter = d
+		Config("cluster-node-timeout", strconv.FormatInt(d.Milliseconds(), 10))(s)
 	}
 }
 
@@ -89,7 +93,7 @@ type Server struct {
 	port       int
 	directives []string
 	password   string
-	patient    bool
+	downAfter  time.Duration // FailoverAfter; 0: as the group has it
 	tls        *certificates // nil without TLS
 	sentinel   string        // of a Sentinel alone: what it watches, as redis.conf says it
 	bus        bool          // of a cluster's node: the port 10,000 above is its too

@@ -85,9 +85,9 @@ func ownPassword(master *Server) string {
 
 // watching is what a Sentinel watches, and how it does.
 func watching(master *Server) string {
-	down := 500
-	if master.patient {
-		down = 30_000
+	down := int64(500)
+	if master.downAfter > 0 {
+		down = master.downAfter.Milliseconds()
 	}
 	lines := []string{
 		fmt.Sprintf("sentinel monitor %s %s %d", masterName, strings.Replace(master.Announced(), ":", " ", 1), quorum),

@@ -34,7 +34,9 @@ func good() *chaos.History {
 		},
 		Arrivals: []chaos.Arrival{{At: 65, Operation: chaos.Pay, OrderID: "1"}},
 		Records: []chaos.Record{
-			{At: 920, Order: "a", Status: 200, State: "closed", OrderID: "1", Last: map[string]string{"create": "done", "pay": "done", "complete": "done"}},
+			{At: 920, Order: "a", Status: 200, State: "closed", OrderID: "1", Last: map[string]string{
+				"create": "done", "pay": "done", "complete": "done",
+			}},
 			{At: 920, Order: "b", Status: 200, State: "unknown", Last: map[string]string{"create": "unknown"}, Listed: true},
 		},
 	}

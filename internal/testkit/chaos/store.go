@@ -16,6 +16,10 @@ import (
 	"larder/internal/redistest"
 )
 
+// failoverAfter is more than the default of redistest: on a busy machine Sentinels
+// would also replace the replica that has just taken over.
+const failoverAfter = 1500 * time.Millisecond
+
 // journalKey lies in the cluster's slot of all orders of the connection main.
 const journalKey = "{o:main}"
 
@@ -36,7 +40,7 @@ func startStore(tb testing.TB, form string) *store {
 	tb.Helper()
 	s := &store{tb: tb, form: form, proxies: map[string]*faultproxy.Proxy{}}
 	options := []redistest.Option{
-		redistest.AppendOnly(), redistest.Config("appendfsync", "always"),
+		redistest.AppendOnly(), redistest.Config("appendfsync", "always"), redistest.FailoverAfter(failoverAfter),
 		redistest.Behind(func(addr string) string {
 			proxy := faultproxy.Start(tb, addr)
 			s.proxies[proxy.Addr()] = proxy
@@ -128,6 +132,9 @@ func (s *store) whole() {
 
 // begin breaks what a step says and returns what ends that.
 func (s *store) begin(ctx context.Context, step Step) (end func() error, target int, err error) {
+	if s.form != Single {
+		s.whole() // what an earlier fault has broken is repaired
+	}
 	master := s.master()
 	target = slices.Index(s.nodes, master)
 	proxy := s.proxies[master.Announced()]
@@ -194,17 +201,21 @@ func impair(ctx context.Context, replica *redistest.Server, kind string) (end fu
 }
 
 // replicasFirst lets the replicas fail one after the other and then kills the
-// master. The last to fail, which has acknowledged the most, is the first to come
-// back, and so can be elected. A replica that was killed begins again with no
-// replication offset: the last one is not killed where there are several.
+// master. The last to fail, which has acknowledged the most, is the only one that
+// Sentinels may elect (replica-priority 0 keeps them from the others). A replica
+// that was killed begins again with no replication offset: where there are
+// several, the last one is not killed.
 func (s *store) replicasFirst(
 	ctx context.Context, master *redistest.Server, replicas []*redistest.Server, variant int,
 ) (end func() error, err error) {
 	kinds := [][]string{{ReplicaCut, ReplicaCut}, {ReplicaFrozen, ReplicaFrozen}, {ReplicaKilled, ReplicaCut}}[variant%3]
 	var ends []func() error
 	for i, replica := range replicas {
-		end, err := impair(ctx, replica, kinds[i%len(kinds)])
-		if err != nil {
+		if i < len(replicas)-1 {
+			err = setPriority(ctx, replica, "0")
+		}
+		end, failed := impair(ctx, replica, kinds[i%len(kinds)])
+		if err = errors.Join(err, failed); err != nil {
 			return nil, err
 		}
 		ends = append(ends, end)
@@ -219,8 +230,19 @@ func (s *store) replicasFirst(
 			err = errors.Join(err, end())
 		}
 		master.Restart()
+		s.whole()
+		for _, replica := range replicas {
+			err = errors.Join(err, setPriority(ctx, replica, "100"))
+		}
 		return err
 	}, nil
+}
+
+func setPriority(ctx context.Context, server *redistest.Server, priority string) error {
+	client := server.Client()
+	err := client.ConfigSet(ctx, "replica-priority", priority).Err()
+	_ = client.ConfigRewrite(ctx).Err() // a cluster's server has no file to keep it in
+	return errors.Join(err, client.Close())
 }
 
 // fillDisk lets every write of the master's file fail. A server that syncs each
@@ -287,7 +309,11 @@ func (s *store) restore(master *redistest.Server) error {
 
 // keepLogs copies the servers' logs of their last starts.
 func (s *store) keepLogs(dir string) {
-	for i, node := range s.nodes {
+	servers := s.nodes
+	if s.sentinel != nil {
+		servers = slices.Concat(servers, s.sentinel.Sentinels())
+	}
+	for i, node := range servers {
 		if body, err := os.ReadFile(node.LogPath()); err == nil {
 			_ = os.WriteFile(filepath.Join(dir, fmt.Sprintf("redis-%d.log", i)), body, 0o600) // what can be kept is kept
 		}
