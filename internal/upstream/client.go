@@ -37,7 +37,7 @@ type Client struct {
 	breaker circuitbreaker.CircuitBreaker[*answer]
 
 	unpackers sync.Pool // of *gzip.Reader, some 40 KiB each
-	limits    *limits
+	queue     *queue
 }
 
 // Option changes how a Client works.
@@ -88,7 +88,7 @@ func New(cfg Config, opts ...Option) (*Client, error) {
 	quiet.SetOutput(io.Discard)
 	c := &Client{
 		cfg: cfg, secret: secret, clock: time.Now, jitter: fullJitter, log: quiet,
-		observe: func(Call) {}, limits: newLimits(cfg),
+		observe: func(Call) {}, queue: newQueue(cfg),
 	}
 	for _, opt := range opts {
 		opt(c)

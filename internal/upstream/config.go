@@ -55,8 +55,8 @@ type Config struct {
 	// Rate is the most requests a second, menu and order calls together; 0 is
 	// no limit.
 	Rate float64 `yaml:"rate"`
-	// Concurrency is the most requests at once; reads leave one place free for
-	// orders where there is more than one. 0 means DefaultConcurrency.
+	// Concurrency is the most requests at once; reads leave one slot free for
+	// orders where there is more than one (policy O8a). 0 means DefaultConcurrency.
 	Concurrency int `yaml:"concurrency"`
 	// Timeouts bound each kind of call.
 	Timeouts Timeouts `yaml:"timeouts"`
@@ -68,7 +68,8 @@ type Timeouts struct {
 	Token time.Duration `yaml:"token"`
 	// Menu bounds one try of a read: menu view or rejection reasons.
 	Menu time.Duration `yaml:"menu"`
-	// Write bounds a call that writes as a whole: token, waiting, all tries.
+	// Write bounds a call that writes as a whole, from its request's arrival on:
+	// token, waiting, all tries.
 	Write time.Duration `yaml:"write"`
 }
 

@@ -102,12 +102,10 @@ func TestAWaitThatIsGivenUpLeavesNoPlaceTaken(t *testing.T) {
 				}
 				_, _ = io.WriteString(w, `{"result":[]}`)
 			}
-			client, _, stop := withinConfig(t, s, func(c *upstream.Config) { c.Concurrency = 2 })
+			client, _, stop := withinConfig(t, s, func(c *upstream.Config) { c.Concurrency = 1 })
 			defer stop()
 			var orders sync.WaitGroup
-			for range 2 {
-				orders.Go(func() { _, _ = client.CreateOrder(t.Context(), []byte("{}")) })
-			}
+			orders.Go(func() { _, _ = client.CreateOrder(t.Context(), []byte("{}")) })
 			synctest.Wait()
 			ctx, cancel := soon(t)
 			defer cancel()
@@ -116,7 +114,7 @@ func TestAWaitThatIsGivenUpLeavesNoPlaceTaken(t *testing.T) {
 			}
 			orders.Wait()
 			if _, err := client.RejectionReasons(t.Context()); err != nil {
-				t.Errorf("a read when the orders were through = %v", err)
+				t.Errorf("a read when the order was through = %v", err)
 			}
 		})
 	})

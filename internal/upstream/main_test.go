@@ -92,7 +92,11 @@ type memory struct {
 	once  sync.Once
 	done  chan struct{}
 	dials atomic.Int64
+	delay atomic.Int64 // of the next dial, in nanoseconds
 }
+
+// hold makes the next dial take that long.
+func (m *memory) hold(d time.Duration) { m.delay.Store(int64(d)) }
 
 func newMemory() *memory {
 	return &memory{conns: make(chan net.Conn), done: make(chan struct{})}
@@ -100,6 +104,11 @@ func newMemory() *memory {
 
 // Dial gives the client's end of a new connection.
 func (m *memory) Dial(ctx context.Context, _, _ string) (net.Conn, error) {
+	select {
+	case <-time.After(time.Duration(m.delay.Swap(0))):
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
 	near, far := net.Pipe()
 	select {
 	case m.conns <- far:

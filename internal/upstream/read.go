@@ -99,14 +99,14 @@ func (c *Client) read(ctx context.Context, r *request, conditional bool) (*answe
 	return nil, known
 }
 
-// readOnce is one try: a place, a token, the request, and once more with a new
+// readOnce is one try: a slot, a token, the request, and once more with a new
 // token when the service refuses the first (policy W2).
 func (c *Client) readOnce(ctx context.Context, r *request, conditional bool) (*answer, error) {
-	leave, err := c.limits.read(ctx)
+	slot, err := c.queue.acquire(ctx, readsClient, reads, patience{})
 	if err != nil {
-		return nil, &Error{Operation: r.op, Err: fmt.Errorf("waiting for a place: %w", err)}
+		return nil, &Error{Operation: r.op, Err: fmt.Errorf("waiting for a slot: %w", err)}
 	}
-	defer leave()
+	defer c.queue.release(slot, true)
 	ctx, cancel := context.WithTimeout(ctx, c.cfg.Timeouts.Menu)
 	defer cancel()
 	var used *oauth2.Token

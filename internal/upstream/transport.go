@@ -60,6 +60,8 @@ func newWriteTransport(dial dialFunc, tlsConfig *tls.Config) *http.Transport {
 	return &http.Transport{
 		Proxy: http.ProxyFromEnvironment,
 		DialContext: func(ctx context.Context, network, address string) (net.Conn, error) {
+			ctx, cancel := dialing(ctx)
+			defer cancel()
 			conn, err := dial(ctx, network, address)
 			if err != nil {
 				return nil, err
@@ -67,6 +69,8 @@ func newWriteTransport(dial dialFunc, tlsConfig *tls.Config) *http.Transport {
 			return counting(ctx, conn), nil
 		},
 		DialTLSContext: func(ctx context.Context, network, address string) (net.Conn, error) {
+			ctx, cancel := dialing(ctx)
+			defer cancel()
 			conn, err := dial(ctx, network, address)
 			if err != nil {
 				return nil, err
@@ -107,21 +111,22 @@ func handshake(ctx context.Context, conn net.Conn, address string, settings *tls
 // end.
 type countingConn struct {
 	net.Conn
-	end     time.Time // the zero time: never
+	span    sendSpan
 	written atomic.Int64
 }
 
 // counting makes the connection of one call that writes.
 func counting(ctx context.Context, conn net.Conn) *countingConn {
-	end, _ := ctx.Value(endKey{}).(time.Time) // the transport dials without the call's deadline
-	return &countingConn{Conn: conn, end: end}
+	span, _ := ctx.Value(spanKey{}).(sendSpan) // the transport dials without the call's deadline
+	return &countingConn{Conn: conn, span: span}
 }
 
 // Write implements net.Conn. It looks at the clock itself: a process that was
 // stopped beyond the call's end goes on writing before its timers tell it, and
-// by then the call may have been settled and made again (policy O12).
+// by then the call may have been settled and made again (policy O12). A call
+// whose connection took too long is not begun (policy O8a).
 func (c *countingConn) Write(p []byte) (int, error) {
-	if past(c.end) {
+	if past(c.span.end) || c.written.Load() == 0 && past(c.span.begin) {
 		return 0, errTooLate
 	}
 	n, err := c.Conn.Write(p)
@@ -133,14 +138,27 @@ func (c *countingConn) Write(p []byte) (int, error) {
 // last one, was written.
 var errTooLate = errors.New("too late to be sent")
 
-// endKey is where a context holds the end of a call that writes.
-type endKey struct{}
+// sendSpan is when a try may be written: its first byte not after begin, and
+// nothing after end. The zero times are no limits.
+type sendSpan struct{ begin, end time.Time }
 
-// ending gives a context whose call must not write after its deadline, which
-// it has.
-func ending(ctx context.Context) context.Context {
+// spanKey is where a context holds the sendSpan of a call that writes.
+type spanKey struct{}
+
+// within returns a context whose call is not begun after begin, and writes
+// nothing after the context's deadline, which it has.
+func within(ctx context.Context, begin time.Time) context.Context {
 	end, _ := ctx.Deadline()
-	return context.WithValue(ctx, endKey{}, end)
+	return context.WithValue(ctx, spanKey{}, sendSpan{begin: begin, end: end})
+}
+
+// dialing bounds a connection's making: one that is there too late is of no use.
+func dialing(ctx context.Context) (context.Context, context.CancelFunc) {
+	span, _ := ctx.Value(spanKey{}).(sendSpan)
+	if span.begin.IsZero() {
+		return context.WithCancel(ctx)
+	}
+	return context.WithDeadline(ctx, span.begin)
 }
 
 // past tells whether a time has come, by the process's clock or by the wall's:

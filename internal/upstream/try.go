@@ -6,11 +6,11 @@ import (
 )
 
 // Try is one try of a call that writes: one exchange with the service, or what
-// kept it from beginning (no place, no token, no connection). The repetition
+// kept it from beginning (no token any more, no connection). The repetition
 // with a renewed token is a try of its own.
 type Try struct {
 	At       time.Time     // when it began, by the client's clock
-	Duration time.Duration // with its token, and where it got no place, with the wait for one
+	Duration time.Duration // with a token that is fetched for it
 	Status   int           // 0 when there was no answer
 	// Effect is what is known of this try: EffectDone of a success, else as an
 	// Error's.
@@ -25,7 +25,8 @@ type triesKey struct{}
 
 // WithTries gives a context whose calls that write tell of each try as soon as
 // it has ended, from the calling goroutine. The last one of a call is what the
-// call ends with. A call that was not tried at all (ErrOrderID) tells of none.
+// call ends with. A call that was not tried at all (ErrOrderID, or no slot or
+// token, see Reserve) tells of none.
 func WithTries(ctx context.Context, tell func(Try)) context.Context {
 	return context.WithValue(ctx, triesKey{}, tell)
 }

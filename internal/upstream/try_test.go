@@ -55,54 +55,49 @@ func TestTriesAreTold(t *testing.T) {
 		created = `{"result":{"orderID":"1"}}`
 		shape   = `{"code":"pos_close_order","msg":"not paid","requestId":"r","errors":null}`
 	)
-	none, done, unknown := upstream.EffectNone, upstream.EffectDone, upstream.EffectUnknown
+	done, unknown := upstream.EffectDone, upstream.EffectUnknown
 	for name, tc := range map[string]struct {
-		token   http.HandlerFunc
 		answers []http.HandlerFunc
 		want    []upstream.Try
 	}{
-		"done at once": {nil, []http.HandlerFunc{slow(says(201, created))}, []upstream.Try{
+		"done at once": {[]http.HandlerFunc{slow(says(201, created))}, []upstream.Try{
 			{Duration: time.Second, Status: 201, Effect: done},
 		}},
-		"refused": {nil, []http.HandlerFunc{says(500, shape)}, []upstream.Try{
+		"refused": {[]http.HandlerFunc{says(500, shape)}, []upstream.Try{
 			{Status: 500, Refused: true, Code: "pos_close_order"},
 		}},
-		"turned away, then done": {nil, []http.HandlerFunc{
+		"turned away, then done": {[]http.HandlerFunc{
 			slow(says(429, "")), says(503, shape), slow(says(200, created)),
 		}, []upstream.Try{
 			{Duration: time.Second, Status: 429},
 			{Status: 503, Code: "pos_close_order"},
 			{Duration: time.Second, Status: 200, Effect: done},
 		}},
-		"turned away for ever": {nil, []http.HandlerFunc{says(503, "")}, []upstream.Try{
+		"turned away for ever": {[]http.HandlerFunc{says(503, "")}, []upstream.Try{
 			{Status: 503}, {Status: 503}, {Status: 503}, {Status: 503},
 		}},
-		"the token renewed, then done": {nil, []http.HandlerFunc{slow(says(401, "")), slow(says(201, created))}, []upstream.Try{
+		"the token renewed, then done": {[]http.HandlerFunc{slow(says(401, "")), slow(says(201, created))}, []upstream.Try{
 			{Duration: time.Second, Status: 401},
 			{Duration: time.Second, Status: 201, Effect: done},
 		}},
-		"the token refused twice": {nil, []http.HandlerFunc{says(401, "")}, []upstream.Try{{Status: 401}, {Status: 401}}},
-		"the token renewed once in all": {nil, []http.HandlerFunc{
+		"the token refused twice": {[]http.HandlerFunc{says(401, "")}, []upstream.Try{{Status: 401}, {Status: 401}}},
+		"the token renewed once in all": {[]http.HandlerFunc{
 			says(401, ""), says(503, ""), says(401, `{"code":"who","msg":"are you"}`),
 		}, []upstream.Try{{Status: 401}, {Status: 503}, {Status: 401, Code: "who"}}},
-		"turned away, then not known": {nil, []http.HandlerFunc{says(429, ""), slow(breaksOff)}, []upstream.Try{
+		"turned away, then not known": {[]http.HandlerFunc{says(429, ""), slow(breaksOff)}, []upstream.Try{
 			{Status: 429}, {Duration: time.Second, Effect: unknown},
 		}},
-		"a success that says nothing": {nil, []http.HandlerFunc{says(200, "fine")}, []upstream.Try{
+		"a success that says nothing": {[]http.HandlerFunc{says(200, "fine")}, []upstream.Try{
 			{Status: 200, Effect: unknown},
 		}},
-		"time out while it is with the service": {nil, []http.HandlerFunc{hang}, []upstream.Try{
+		"time out while it is with the service": {[]http.HandlerFunc{hang}, []upstream.Try{
 			{Duration: upstream.DefaultWriteTimeout, Effect: unknown},
 		}},
-		"no token": {slow(says(401, `{"error":"invalid_client"}`)), nil, []upstream.Try{
-			{Duration: time.Second, Effect: none},
-		}},
-		"no token for now": {says(503, ""), nil, []upstream.Try{{}, {}, {}, {}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				s := &service{token: tc.token}
+				s := &service{}
 				answers(s, tc.answers...)
 				client, _, stop := within(t, s)
 				defer stop()
@@ -173,43 +168,32 @@ func TestTriesThatReachNobodyAreTold(t *testing.T) {
 	}
 }
 
-func TestACallWithoutAPlaceIsATry(t *testing.T) {
+// A call that gets neither slot nor token is not begun: nothing was tried.
+func TestACallThatIsNotAdmittedHasNoTry(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		client, _, stop := withinConfig(t, &service{handler: hang}, func(c *upstream.Config) { c.Concurrency = 1 })
-		defer stop()
-		first, leave := context.WithCancel(t.Context())
-		ended := make(chan struct{})
-		go func() {
-			defer close(ended)
-			_, _ = client.Complete(first, "1")
-		}()
-		synctest.Wait()
-		ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
-		defer cancel()
-		ctx, tries := told(ctx)
-		begun := time.Now()
-		_, err := client.CreateOrder(ctx, []byte("{}"))
-		checkLast(t, *tries, err)
-		if diff := cmp.Diff([]upstream.Try{{At: begun, Duration: 3 * time.Second}}, *tries); diff != "" {
-			t.Errorf("tries of %v (-want +got):\n%s", err, diff)
-		}
-		leave()
-		<-ended
-	})
-}
-
-func TestACallThatIsOverBeforeItBeginsIsATry(t *testing.T) {
-	t.Parallel()
-	s := &service{handler: says(201, "")}
-	client := start(t, s)
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
-	ctx, tries := told(ended)
-	_, err := client.CreateOrder(ctx, []byte("{}"))
-	checkLast(t, *tries, err)
-	if len(*tries) != 1 || s.calls.Load() != 0 || !errors.Is(err, context.Canceled) {
-		t.Errorf("CreateOrder() = %v, tries %+v, %d calls; want it not sent, after one try", err, *tries, s.calls.Load())
+	for name, tc := range map[string]struct {
+		ctx   context.Context //nolint:containedctx // of one case
+		token http.HandlerFunc
+	}{
+		"its caller has left": {ended, nil},
+		"no token":            {t.Context(), says(401, `{"error":"invalid_client"}`)},
+		"no token for now":    {t.Context(), says(503, "")},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := &service{token: tc.token, handler: says(201, "")}
+			client := start(t, s)
+			ctx, tries := told(tc.ctx)
+			_, err := client.CreateOrder(ctx, []byte("{}"))
+			if e := asError(t, err); e.Effect != upstream.EffectNone || e.Operation != upstream.OpCreate {
+				t.Errorf("CreateOrder() = %+v, want a create that was not sent", e)
+			}
+			if len(*tries) != 0 || s.calls.Load() != 0 {
+				t.Errorf("tries %+v, %d calls; want none", *tries, s.calls.Load())
+			}
+		})
 	}
 }
 

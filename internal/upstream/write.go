@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"time"
 	"unicode"
 
 	"golang.org/x/oauth2"
@@ -35,9 +36,10 @@ type Answer struct {
 // CreateOrder creates an order (interface document, section 4.1); body is an
 // encoded Order. The error is an *Error with the certainty of policy O8: with
 // EffectUnknown the order may exist, and the call must not be repeated. The
-// call as a whole is bounded by the write timeout. It ends when ctx does, so a
-// caller that must not give up in between gives context.WithoutCancel. Nothing
-// is sent after either, also when the process was stopped meanwhile.
+// call as a whole is bounded by the write timeout, which started when the request
+// arrived (see Reserve). It ends when ctx does, so a caller that must not give up
+// in between gives context.WithoutCancel. Nothing is sent after either, also
+// when the process was stopped meanwhile.
 func (c *Client) CreateOrder(ctx context.Context, body []byte) (Created, error) {
 	got, used, err := c.write(ctx, &request{
 		op: OpCreate, method: http.MethodPost, url: c.cfg.BaseURL + pathOrders, body: body,
@@ -105,15 +107,21 @@ func (c *Client) write(ctx context.Context, r *request) (*answer, *oauth2.Token,
 		(&writing{client: c, request: r, tell: triesOf(ctx)}).begin().end(nil, e)
 		return nil, nil, e
 	}
-	ctx, cancel := context.WithTimeout(ctx, c.cfg.Timeouts.Write)
+	slot, err := c.slotOf(ctx, r.op)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer slot.Release()
+	ctx, cancel := context.WithDeadline(ctx, slot.deadline())
 	defer cancel()
-	ctx = ending(ctx)
+	repeating, stop := context.WithDeadline(ctx, slot.repeatBy())
+	defer stop()
 	r.limit = maxAnswerBytes
 	if r.body != nil {
 		r.header = http.Header{"Content-Type": {"application/json"}}
 	}
-	w := &writing{client: c, request: r, tell: triesOf(ctx)}
-	got, err := c.retries(ctx, writePause, func() (*answer, error) { return w.once(ctx) })
+	w := &writing{client: c, request: r, slot: slot, tell: triesOf(ctx)}
+	got, err := c.retries(repeating, writePause, func() (*answer, error) { return w.once(ctx) })
 	var known *Error
 	if err != nil && !errors.As(err, &known) {
 		err = &Error{Operation: r.op, Err: err}
@@ -125,26 +133,35 @@ func (c *Client) write(ctx context.Context, r *request) (*answer, *oauth2.Token,
 type writing struct {
 	client  *Client
 	request *request
+	slot    *Slot
 	tell    func(Try)
 	used    *oauth2.Token // of the last exchange
 	renewed bool          // the call has renewed its token
+	by      time.Time     // until when the next try is sent
+	last    *Error        // what the last try ended with; nil before the first
 }
 
-// once waits for a place and does the request, twice when the service refuses
-// the token for the first time (policy O8).
+// once does the request, twice when the service refuses the token for the first
+// time (policy O8). The slot is given back for the pause before the next try.
+// A repeat for which there is no slot, or too little time, is not made: the
+// call ends as its last try did (policy O8a).
 func (w *writing) once(ctx context.Context) (*answer, error) {
-	begun := w.begin()
-	leave, err := w.client.limits.write(ctx)
-	if err != nil {
-		e := &Error{Operation: w.request.op, Err: fmt.Errorf("waiting for a place: %w", err)}
-		begun.end(nil, e)
-		return nil, e
+	if err := w.slot.hold(ctx); err != nil {
+		return nil, w.unrepeated(err)
 	}
-	defer leave()
+	defer w.slot.Release()
 	for {
-		begun = w.begin()
-		got, e := w.exchange(ctx)
+		begun := w.begin()
+		e := w.prepare(ctx)
+		if e != nil && w.last != nil && past(w.slot.repeatBy()) {
+			return nil, w.unrepeated(e)
+		}
+		var got *answer
+		if e == nil {
+			got, e = w.exchange(ctx)
+		}
 		begun.end(got, e)
+		w.last = e
 		switch {
 		case e == nil:
 			return got, nil
@@ -156,16 +173,41 @@ func (w *writing) once(ctx context.Context) (*answer, error) {
 	}
 }
 
-// exchange is one try: a token, the request, the judgement; nil means done.
-func (w *writing) exchange(ctx context.Context) (*answer, *Error) {
-	c, op := w.client, w.request.op
-	used, err := c.token(ctx)
+// unrepeated is what a call ends with whose next try is not made.
+func (w *writing) unrepeated(err error) *Error {
+	if w.last == nil {
+		return &Error{Operation: w.request.op, Err: err}
+	}
+	w.last.again = false
+	return w.last
+}
+
+// prepare sees to a token, and that enough of the time limit remains for the
+// try: two thirds at first, one third of a repeat (policy O8a).
+func (w *writing) prepare(ctx context.Context) *Error {
+	w.by = w.slot.sendBy()
+	if w.last != nil {
+		w.by = w.slot.repeatBy()
+	}
+	limited, cancel := context.WithDeadline(ctx, w.by)
+	defer cancel()
+	used, err := w.client.token(limited)
 	if err != nil {
-		return nil, notSent(op, err)
+		return notSent(w.request.op, err)
 	}
 	w.used = used
+	if past(w.by) {
+		return &Error{Operation: w.request.op, Err: errTooLate}
+	}
+	return nil
+}
+
+// exchange is one try: the request and the judgement; nil means done.
+func (w *writing) exchange(ctx context.Context) (*answer, *Error) {
+	c, op := w.client, w.request.op
+	w.slot.used = true
 	left := &departure{}
-	got, err := c.send(left.watch(ctx), c.writes, w.request, used)
+	got, err := c.send(left.watch(within(ctx, w.by)), c.writes, w.request, w.used)
 	if err != nil {
 		e := c.unreached(op, err)
 		if !left.nothingLeft(err) {
@@ -173,7 +215,7 @@ func (w *writing) exchange(ctx context.Context) (*answer, *Error) {
 		}
 		return nil, e
 	}
-	return got, c.judge(op, got, used)
+	return got, c.judge(op, got, w.used)
 }
 
 // notSent is a call that writes for which there was no token: the operation is

@@ -1,0 +1,264 @@
+package upstream
+
+import (
+	"context"
+	"errors"
+	"math"
+	"slices"
+	"sync"
+	"time"
+
+	"golang.org/x/time/rate"
+)
+
+// ErrBusy: no slot came free in time, or none would have (policy O8a). Nothing
+// was sent.
+var ErrBusy = errors.New("too many calls wait for the ordering service")
+
+// maxWaiting is how many calls wait for a slot at most, whatever their
+// predicted wait is.
+const maxWaiting = 10_000
+
+// kind is what a call does. Each kind has its own limit of slots.
+type kind int
+
+const (
+	reads kind = iota
+	writes
+	kinds
+)
+
+// readsClient is the client that all reads are together.
+const readsClient = ""
+
+// queue assigns a connection's slots, and its rate, to the calls that wait for
+// them (policy O8a): round-robin by client, in order of arrival within one.
+type queue struct {
+	mu       sync.Mutex
+	slots    int           // the most calls at a time
+	rate     *rate.Limiter // nil: no limit
+	timer    bool          // a timer runs that assigns slots when the rate allows it
+	turns    []*line       // the clients with calls that wait; the first is next
+	waiting  int
+	inFlight [kinds]int
+	times    [kinds]slotTimes
+	adaptive adaptiveLimit // of writes in flight
+	rejected Rejections
+}
+
+// line holds the waiting calls of one client.
+type line struct {
+	client string
+	kind   kind
+	calls  []*ticket
+}
+
+// ticket is one call that waits for a slot, or has one.
+type ticket struct {
+	line    *line
+	granted chan struct{} // closed with the slot
+	started time.Time     // when it got the slot; the zero time: not yet
+}
+
+func newQueue(cfg Config) *queue {
+	q := &queue{slots: cfg.Concurrency, adaptive: newAdaptiveLimit(cfg.Concurrency, cfg.Timeouts.Write/3)}
+	if cfg.Rate > 0 {
+		burst := int(math.Ceil(min(cfg.Rate, math.MaxInt32)))
+		q.rate = rate.NewLimiter(rate.Limit(cfg.Rate), burst)
+	}
+	return q
+}
+
+// patience bounds how long a call waits. The zero times are no bounds.
+type patience struct {
+	predicted time.Time // a call that would get its slot later does not wait at all
+	waited    time.Time // a call that has no slot by then gives up
+}
+
+// acquire waits for a slot. The error is ctx's, or a *busyError.
+func (q *queue) acquire(ctx context.Context, client string, k kind, p patience) (*ticket, error) {
+	q.mu.Lock()
+	t := q.join(client, k)
+	now := time.Now()
+	q.assign(now)
+	if t.started.IsZero() && !p.predicted.IsZero() {
+		wait := q.predict(t.line, now)
+		if q.waiting > maxWaiting || now.Add(wait).After(p.predicted) {
+			q.leave(t)
+			q.rejected.OnArrival++
+			q.mu.Unlock()
+			return nil, &busyError{wait}
+		}
+	}
+	q.mu.Unlock()
+	return q.await(ctx, t, p)
+}
+
+// await waits until the call has its slot, ctx ends, or it has waited too long.
+func (q *queue) await(ctx context.Context, t *ticket, p patience) (*ticket, error) {
+	var expired <-chan time.Time
+	if !p.waited.IsZero() {
+		timer := time.NewTimer(time.Until(p.waited))
+		defer timer.Stop()
+		expired = timer.C
+	}
+	var err error
+	select {
+	case <-t.granted:
+		return t, nil
+	case <-ctx.Done():
+		err = ctx.Err()
+	case <-expired:
+		err = ErrBusy
+	}
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if !t.started.IsZero() { // the slot came in the same moment
+		if err == ErrBusy { //nolint:errorlint // it is this very value
+			return t, nil
+		}
+		q.free(t, time.Now())
+		return nil, err
+	}
+	if err == ErrBusy { //nolint:errorlint // it is this very value
+		if !p.predicted.IsZero() { // it is no repeat
+			q.rejected.AfterWaiting++
+		}
+		err = &busyError{q.predict(t.line, time.Now())}
+	}
+	q.leave(t)
+	return nil, err
+}
+
+// release gives a slot back; used says that a call was made with it.
+func (q *queue) release(t *ticket, used bool) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	now := time.Now()
+	if used {
+		took := now.Sub(t.started)
+		q.times[t.line.kind].add(now, took)
+		if t.line.kind == writes {
+			q.adaptive.observe(t.started, now, took, q.inFlight[writes])
+		}
+	}
+	q.free(t, now)
+}
+
+// free takes the slot of a call away and assigns it. The caller holds the lock.
+func (q *queue) free(t *ticket, now time.Time) {
+	q.inFlight[t.line.kind]--
+	q.times[t.line.kind].end(t.started)
+	q.assign(now)
+}
+
+// join adds a call behind those of its client. The caller holds the lock, as
+// for all that follow.
+func (q *queue) join(client string, k kind) *ticket {
+	i := slices.IndexFunc(q.turns, func(l *line) bool { return l.client == client && l.kind == k })
+	if i < 0 {
+		i = len(q.turns)
+		q.turns = append(q.turns, &line{client: client, kind: k})
+	}
+	t := &ticket{line: q.turns[i], granted: make(chan struct{})}
+	q.turns[i].calls = append(q.turns[i].calls, t)
+	q.waiting++
+	return t
+}
+
+// leave drops a call that has no slot.
+func (q *queue) leave(t *ticket) {
+	l := t.line
+	l.calls = slices.DeleteFunc(l.calls, func(other *ticket) bool { return other == t })
+	q.waiting--
+	if len(l.calls) == 0 {
+		q.turns = slices.DeleteFunc(q.turns, func(other *line) bool { return other == l })
+	}
+}
+
+// assign gives free slots to the calls whose turn it is, as the rate allows.
+func (q *queue) assign(now time.Time) {
+	for q.inFlight[reads]+q.inFlight[writes] < q.slots {
+		i := slices.IndexFunc(q.turns, func(l *line) bool { return q.inFlight[l.kind] < q.limit(l.kind) })
+		if i < 0 || !q.rateAllows(now) {
+			return
+		}
+		l := q.turns[i]
+		t := l.calls[0]
+		l.calls = l.calls[1:]
+		q.turns = slices.Delete(q.turns, i, i+1)
+		if len(l.calls) > 0 {
+			q.turns = append(q.turns, l) // the client's next turn is after all others
+		}
+		q.waiting--
+		q.inFlight[l.kind]++
+		t.started = now
+		q.times[l.kind].start(now)
+		close(t.granted)
+	}
+}
+
+// limit is how many slots a kind of call may have. Reads leave one free, so
+// that an order never waits behind menus alone.
+func (q *queue) limit(k kind) int {
+	if k == reads {
+		return max(1, q.slots-1)
+	}
+	return q.adaptive.limit()
+}
+
+// rateAllows takes one call from the rate; if there is none it sees to it that
+// slots are assigned when there is.
+func (q *queue) rateAllows(now time.Time) bool {
+	if q.rate == nil || q.rate.AllowN(now, 1) {
+		return true
+	}
+	if q.timer {
+		return false
+	}
+	next := q.rate.ReserveN(now, 1)
+	delay := next.DelayFrom(now)
+	next.CancelAt(now)
+	q.timer = true
+	time.AfterFunc(delay, func() {
+		q.mu.Lock()
+		defer q.mu.Unlock()
+		q.timer = false
+		q.assign(time.Now())
+	})
+	return false
+}
+
+// predict estimates how long the last call of a client has to wait: until as
+// many calls as are before it, and it itself, have got a slot. In as many
+// rounds as the client has calls, each other client gets at most one slot per
+// round.
+func (q *queue) predict(l *line, now time.Time) time.Duration {
+	var ahead [kinds]int
+	for _, other := range q.turns {
+		ahead[other.kind] += min(len(other.calls), len(l.calls))
+	}
+	wait := time.Duration(0)
+	for k, calls := range ahead {
+		slots := q.slots
+		if kind(k) == writes {
+			slots = q.adaptive.limit()
+		}
+		wait += time.Duration(calls) * q.times[k].mean(now) / time.Duration(slots)
+	}
+	if q.rate != nil {
+		missing := float64(ahead[reads]+ahead[writes]) - q.rate.TokensAt(now)
+		seconds := min(max(0, missing/float64(q.rate.Limit())), math.MaxInt32)
+		wait = max(wait, time.Duration(seconds*float64(time.Second)))
+	}
+	return wait
+}
+
+// busyError is an ErrBusy with the wait that was predicted.
+type busyError struct{ wait time.Duration }
+
+// Error implements error.
+func (e *busyError) Error() string { return ErrBusy.Error() }
+
+// Is reports whether target is ErrBusy.
+func (e *busyError) Is(target error) bool { return target == ErrBusy } //nolint:errorlint // what Is is for

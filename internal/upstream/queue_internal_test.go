@@ -1,0 +1,311 @@
+package upstream
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// limit is the write timeout of the tests of the queue.
+const limit = 15 * time.Second
+
+func testQueue(concurrency int, rate float64) *queue {
+	q := newQueue(Config{Concurrency: concurrency, Rate: rate, Timeouts: Timeouts{Write: limit}})
+	q.adaptive.now = float64(concurrency) // as after some calls
+	return q
+}
+
+// bounds are those of an order that arrives now.
+func bounds() patience {
+	return patience{predicted: time.Now().Add(limit / 4), waited: time.Now().Add(limit * 3 / 10)}
+}
+
+// queueState is what the tests look at.
+type queueState struct {
+	waiting, clients, reads, writes int
+	rejected                        Rejections
+}
+
+func (q *queue) now() queueState {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return queueState{q.waiting, len(q.turns), q.inFlight[reads], q.inFlight[writes], q.rejected}
+}
+
+// order acquires a slot for a client and holds it for a while.
+func (q *queue) order(ctx context.Context, client string, hold time.Duration) (waited time.Duration, err error) {
+	begun := time.Now()
+	t, err := q.acquire(ctx, client, writes, bounds())
+	if err != nil {
+		return time.Since(begun), err
+	}
+	waited = time.Since(begun)
+	time.Sleep(hold)
+	q.release(t, true)
+	return waited, nil
+}
+
+// Clients take turns, each in its own order of arrival.
+func TestQueue_ClientsTakeTurns(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		q := testQueue(1, 0)
+		var (
+			mu    sync.Mutex
+			order []string
+			all   sync.WaitGroup
+		)
+		for _, name := range []string{"a1", "a2", "a3", "a4", "b1", "c1", "b2"} {
+			all.Go(func() {
+				ticket, err := q.acquire(t.Context(), name[:1], writes, patience{})
+				if err != nil {
+					t.Errorf("%s: %v", name, err)
+					return
+				}
+				mu.Lock()
+				order = append(order, name)
+				mu.Unlock()
+				time.Sleep(time.Second)
+				q.release(ticket, true)
+			})
+			synctest.Wait()
+		}
+		all.Wait()
+		if want := []string{"a1", "a2", "b1", "c1", "a3", "b2", "a4"}; !slices.Equal(order, want) {
+			t.Errorf("slots were assigned to %v, want %v", order, want)
+		}
+	})
+}
+
+// A call whose context ends leaves the queue, and the slot that it might have
+// had goes to the next one.
+func TestQueue_CallerLeaves(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		q := testQueue(1, 0)
+		held, err := q.acquire(t.Context(), "a", writes, patience{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, leave := context.WithCancel(t.Context())
+		left := make(chan error, 1)
+		go func() {
+			_, err := q.acquire(ctx, "b", writes, patience{})
+			left <- err
+		}()
+		synctest.Wait()
+		got := make(chan error, 1)
+		go func() {
+			_, err := q.acquire(t.Context(), "c", writes, patience{})
+			got <- err
+		}()
+		synctest.Wait()
+		leave()
+		if err := <-left; !errors.Is(err, context.Canceled) {
+			t.Errorf("the call that left: %v", err)
+		}
+		synctest.Wait()
+		if now := q.now(); now.waiting != 1 || now.clients != 1 {
+			t.Errorf("%d calls of %d clients wait, want 1 of 1", now.waiting, now.clients)
+		}
+		q.release(held, true)
+		if err := <-got; err != nil {
+			t.Errorf("the next call: %v", err)
+		}
+		if got := q.now().writes; got != 1 {
+			t.Errorf("%d slots are taken, want 1", got)
+		}
+	})
+}
+
+// All reads are one client, which has at most all slots but one.
+func TestQueue_ReadsLeaveOneSlot(t *testing.T) {
+	t.Parallel()
+	for concurrency, want := range map[int]int{1: 1, 2: 1, 4: 3} {
+		synctest.Test(t, func(t *testing.T) {
+			q := testQueue(concurrency, 0)
+			var all sync.WaitGroup
+			for range 6 {
+				all.Go(func() {
+					slot, err := q.acquire(t.Context(), readsClient, reads, patience{})
+					if err != nil {
+						t.Error(err)
+						return
+					}
+					time.Sleep(time.Second)
+					q.release(slot, true)
+				})
+			}
+			synctest.Wait()
+			if got := q.now().reads; got != want {
+				t.Errorf("%d reads have a slot of %d, want %d", got, concurrency, want)
+			}
+			all.Wait()
+		})
+	}
+}
+
+// A call is rejected on arrival, with the predicted wait, when it is too long:
+// the calls before it, by the mean slot time, over the slots.
+func TestQueue_RejectsOnArrival(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		q := testQueue(2, 0)
+		if _, err := q.order(t.Context(), "a", time.Second); err != nil { // the mean slot time is 1s
+			t.Fatal(err)
+		}
+		var all sync.WaitGroup
+		for range 2 + 7 {
+			all.Go(func() {
+				if _, err := q.order(t.Context(), "a", time.Second); err != nil {
+					t.Errorf("a call that can wait: %v", err)
+				}
+			})
+		}
+		synctest.Wait()
+		waited, err := q.order(t.Context(), "a", 0) // 8 × 1s ÷ 2 = 4s > 3.75s
+		busy, ok := errors.AsType[*busyError](err)
+		if !ok || waited != 0 || busy.wait != 4*time.Second || !errors.Is(err, ErrBusy) {
+			t.Errorf("the call that would wait too long: %v after %s, %+v", err, waited, busy)
+		}
+		// Another client's call is not behind those of the first.
+		if waited, err := q.order(t.Context(), "b", 0); err != nil || waited != time.Second {
+			t.Errorf("another client's call: %v after %s, want a slot after 1s", err, waited)
+		}
+		all.Wait()
+		if now := q.now(); now != (queueState{rejected: Rejections{OnArrival: 1}}) {
+			t.Errorf("in the end: %+v", now)
+		}
+	})
+}
+
+// Without data nothing is predicted: such a call gives up when it has waited.
+func TestQueue_WaitsAtMostAThird(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		q := testQueue(1, 0)
+		held, err := q.acquire(t.Context(), "a", writes, patience{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		waited, err := q.order(t.Context(), "b", 0)
+		if !errors.Is(err, ErrBusy) || waited != 4500*time.Millisecond || q.now().rejected.AfterWaiting != 1 {
+			t.Errorf("a call behind one that does not end: %v after %s", err, waited)
+		}
+		q.release(held, true)
+		if waited, err = q.order(t.Context(), "b", 0); err != nil || waited != 0 {
+			t.Errorf("a call when the slot is free: %v after %s", err, waited)
+		}
+	})
+}
+
+// The rate is part of the wait and of its prediction.
+func TestQueue_Rate(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		q := testQueue(16, 2)
+		var (
+			mu    sync.Mutex
+			waits []time.Duration
+			busy  int
+			all   sync.WaitGroup
+		)
+		for i := range 12 {
+			all.Go(func() {
+				waited, err := q.order(t.Context(), fmt.Sprint(i%3), 0)
+				mu.Lock()
+				defer mu.Unlock()
+				if errors.Is(err, ErrBusy) {
+					busy++
+					return
+				}
+				waits = append(waits, waited)
+			})
+			synctest.Wait()
+		}
+		all.Wait()
+		slices.Sort(waits)
+		// Two at once, then one each half second, while the wait is predicted to be at most 3.75s.
+		if len(waits) != 9 || busy != 3 || waits[1] != 0 || waits[8] != 3500*time.Millisecond {
+			t.Errorf("waits %v, %d rejected; want 9 calls, the last after 3.5s, and 3 rejected", waits, busy)
+		}
+	})
+}
+
+// The mean slot time covers the last minute, is at least the mean age of the
+// calls in progress, and 0 without data.
+func TestSlotTimes_Mean(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var s slotTimes
+		want := func(what string, want time.Duration) {
+			t.Helper()
+			if got := s.mean(time.Now()); got != want {
+				t.Errorf("%s: %s, want %s", what, got, want)
+			}
+		}
+		want("without data", 0)
+		begun := time.Now()
+		s.start(begun)
+		s.start(begun)
+		time.Sleep(3 * time.Second)
+		want("two calls in progress", 3*time.Second)
+		s.add(time.Now(), 3*time.Second)
+		s.end(begun)
+		time.Sleep(2 * time.Second)
+		want("one ended after 3s, one in progress for 5s", 5*time.Second)
+		s.add(time.Now(), 5*time.Second)
+		s.end(begun)
+		want("both ended", 4*time.Second)
+		time.Sleep(59 * time.Second)
+		want("after a minute, of the second one", 5*time.Second)
+		time.Sleep(2 * time.Second)
+		want("when all is older", 0)
+	})
+}
+
+// The limit of calls in flight grows while calls end in time, and shrinks in
+// proportion when they do not, once per generation and not below a quarter.
+func TestAdaptiveLimit(t *testing.T) {
+	t.Parallel()
+	a := newAdaptiveLimit(16, 5*time.Second)
+	at := time.Now()
+	end := func(took time.Duration, calls int) {
+		started := at
+		at = at.Add(took)
+		for range calls {
+			a.observe(started, at, took, 16)
+		}
+	}
+	steps := []struct {
+		took  time.Duration
+		calls int
+		want  int
+	}{
+		{time.Second, 4, 8},            // doubled
+		{time.Second, 20, 16},          // up to the concurrency
+		{8 * time.Second, 16, 10},      // 16 × 5 ÷ 8, once for all that were in flight together
+		{4 * time.Second, 11, 11},      // one more per generation
+		{15 * time.Second, 11, 4},      // not below a quarter
+		{15 * time.Second, 4, 4},       //
+		{100 * time.Millisecond, 4, 4}, // 4.9
+		{100 * time.Millisecond, 1, 5}, //
+	}
+	if a.limit() != 4 {
+		t.Errorf("at first: %d, want 4", a.limit())
+	}
+	for i, step := range steps {
+		if end(step.took, step.calls); a.limit() != step.want {
+			t.Errorf("step %d: %d (%f), want %d", i, a.limit(), a.now, step.want)
+		}
+	}
+	a.observe(at, at, time.Second, 2)
+	if a.limit() != 5 {
+		t.Error("it grows while it is not in use")
+	}
+}

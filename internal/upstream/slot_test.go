@@ -1,0 +1,168 @@
+package upstream_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"larder/internal/upstream"
+)
+
+// A call is sent while two thirds of its limit remain, or not at all.
+func TestSlot_FirstSendLeavesTwoThirds(t *testing.T) {
+	t.Parallel()
+	for _, late := range []struct {
+		after time.Duration
+		calls int64
+	}{{4999 * time.Millisecond, 1}, {5001 * time.Millisecond, 0}} {
+		synctest.Test(t, func(t *testing.T) {
+			s := &service{handler: says(201, `{"orderID":"1"}`)}
+			client, _, stop := within(t, s)
+			defer stop()
+			slot, err := client.Reserve(t.Context(), upstream.OpCreate, "a", time.Now())
+			if err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(late.after) // the journal is slow
+			_, err = client.CreateOrder(upstream.WithSlot(t.Context(), slot), []byte("{}"))
+			if s.calls.Load() != late.calls || (err == nil) != (late.calls == 1) {
+				t.Errorf("after %s: %d calls, %v; want %d", late.after, s.calls.Load(), err, late.calls)
+			}
+			if err != nil && asError(t, err).Effect != upstream.EffectNone {
+				t.Errorf("a call that was not sent: %v", err)
+			}
+			if load := client.Load(); load.InFlight != 0 {
+				t.Errorf("the slot is still taken: %+v", load)
+			}
+		})
+	}
+}
+
+// A repeat begins while a third of the limit remains; otherwise the call ends
+// as its last try did.
+func TestSlot_RepeatLeavesOneThird(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		wait  string
+		calls int64
+		took  time.Duration
+	}{
+		"in time":  {"4", 2, 4 * time.Second},
+		"too late": {"11", 1, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				s := &service{}
+				s.handler = func(w http.ResponseWriter, _ *http.Request) {
+					if s.calls.Load() == 1 {
+						w.Header().Set("Retry-After", tc.wait)
+						w.WriteHeader(http.StatusServiceUnavailable)
+						return
+					}
+					_, _ = io.WriteString(w, `{"orderID":"1"}`)
+				}
+				client, _, stop := within(t, s)
+				defer stop()
+				begun := time.Now()
+				_, err := client.CreateOrder(t.Context(), []byte("{}"))
+				if s.calls.Load() != tc.calls || time.Since(begun) != tc.took {
+					t.Errorf("%d calls in %s, %v; want %d in %s", s.calls.Load(), time.Since(begun), err, tc.calls, tc.took)
+				}
+				if tc.calls == 1 {
+					if e := asError(t, err); e.Status != http.StatusServiceUnavailable || e.Effect != upstream.EffectNone || e.RetryAfter != 11*time.Second {
+						t.Errorf("error %+v, want the 503 of the last try", e)
+					}
+				}
+			})
+		})
+	}
+}
+
+// The pause before a repeat takes no slot, and a repeat for which there is none
+// in time is not made.
+func TestSlot_RepeatWithoutSlot(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := &service{}
+		s.handler = func(w http.ResponseWriter, r *http.Request) {
+			if s.calls.Load() == 1 {
+				w.Header().Set("Retry-After", "1")
+				w.WriteHeader(http.StatusTooManyRequests)
+				return
+			}
+			hang(w, r)
+		}
+		client, _, stop := withinConfig(t, s, func(c *upstream.Config) { c.Concurrency = 1 })
+		defer stop()
+		begun := time.Now()
+		var first sync.WaitGroup
+		first.Go(func() {
+			_, err := client.CreateOrder(t.Context(), []byte("{}"))
+			if e := asError(t, err); e.Status != http.StatusTooManyRequests || e.Effect != upstream.EffectNone || time.Since(begun) != 10*time.Second {
+				t.Errorf("the call whose repeat got no slot = %+v after %s, want its 429 after 10s", e, time.Since(begun))
+			}
+		})
+		synctest.Wait()
+		_, err := client.Complete(t.Context(), "2") // takes the slot in the pause
+		if e := asError(t, err); e.Effect != upstream.EffectUnknown {
+			t.Errorf("the call that hangs = %+v", e)
+		}
+		first.Wait()
+		if s.calls.Load() != 2 {
+			t.Errorf("%d calls, want 2", s.calls.Load())
+		}
+	})
+}
+
+// A connection that is there too late is of no use: nothing is sent on it.
+func TestSlot_LateConnection(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := &service{handler: says(201, `{"orderID":"1"}`)}
+		client, network, stop := within(t, s)
+		defer stop()
+		slot, err := client.Reserve(t.Context(), upstream.OpCreate, "a", time.Now().Add(-4*time.Second))
+		if err != nil {
+			t.Fatal(err)
+		}
+		dials := network.dials.Load()
+		network.hold(2 * time.Second)
+		begun := time.Now()
+		_, err = client.CreateOrder(upstream.WithSlot(t.Context(), slot), []byte("{}"))
+		if err != nil || s.calls.Load() != 1 || time.Since(begun) != time.Second || network.dials.Load() != dials+1 {
+			t.Errorf("CreateOrder() = %v, %d calls, after %s; want it sent over a second connection", err, s.calls.Load(), time.Since(begun))
+		}
+	})
+}
+
+// Retry-After is the predicted wait and up to half of it more.
+func TestReserve_RetryAfter(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := &service{handler: hang}
+		half := func(most time.Duration) time.Duration { return most / 2 }
+		client, _, stop := withinConfig(t, s, func(c *upstream.Config) { c.Concurrency = 1 }, upstream.WithPauses(half))
+		defer stop()
+		ctx, leave := context.WithCancel(t.Context())
+		var first sync.WaitGroup
+		first.Go(func() { _, _ = client.CreateOrder(ctx, []byte("{}")) })
+		time.Sleep(8 * time.Second) // the call in progress is 8s old
+		begun := time.Now()
+		_, err := client.Reserve(t.Context(), upstream.OpPay, "b", begun)
+		e := asError(t, err)
+		if !errors.Is(err, upstream.ErrBusy) || e.Operation != upstream.OpPay || time.Since(begun) != 0 || e.RetryAfter != 10*time.Second {
+			t.Errorf("Reserve() = %v, retry after %s, after %s; want ErrBusy with 8s and a quarter, at once", err, e.RetryAfter, time.Since(begun))
+		}
+		if load := client.Load(); load.Rejected.OnArrival != 1 || load.InFlight != 1 || load.OrderSlots != 1 || load.SlotTime != 8*time.Second {
+			t.Errorf("load %+v", load)
+		}
+		leave()
+		first.Wait()
+	})
+}
