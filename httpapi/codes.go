@@ -37,6 +37,7 @@ const (
 	CodeJournalUnavailable     Code = "journal_unavailable"
 	CodeUpstreamRefused        Code = "upstream_refused"
 	CodeUpstreamUnavailable    Code = "upstream_unavailable"
+	CodeUpstreamBusy           Code = "upstream_busy"
 	CodeStorageUnavailable     Code = "storage_unavailable"
 	CodeStreamsUnavailable     Code = "streams_unavailable"
 	CodeRateLimited            Code = "rate_limited"
@@ -152,6 +153,8 @@ func (c Code) ofOrder() (status int, title string, found bool) {
 		return http.StatusServiceUnavailable, "Orders cannot be recorded", true
 	case CodeUpstreamUnavailable:
 		return http.StatusServiceUnavailable, "The ordering service cannot be reached", true
+	case CodeUpstreamBusy:
+		return http.StatusServiceUnavailable, "Too many requests wait for the ordering service", true
 	case CodeOrderOutcomeUnknown:
 		return http.StatusGatewayTimeout, "It is not known whether the ordering service did it", true
 	default:

@@ -141,6 +141,10 @@ func (l *limited) client() *upstream.Client {
 	return l.patient
 }
 
+func (l *limited) Reserve(ctx context.Context, op ordering.Operation, client string, arrived time.Time) (*upstream.Slot, error) {
+	return l.client().Reserve(ctx, op, client, arrived)
+}
+
 func (l *limited) CreateOrder(ctx context.Context, body []byte) (upstream.Created, error) {
 	return l.client().CreateOrder(ctx, body)
 }
@@ -158,7 +162,7 @@ func (l *limited) Reject(ctx context.Context, orderID string, body []byte) (upst
 }
 
 // hastyLimit ends a call that hangs; what does not hang takes a fraction of it.
-const hastyLimit = 400 * time.Millisecond
+const hastyLimit = 600 * time.Millisecond
 
 // limit puts a limited service before the sandbox of a stand.
 func limit(t *testing.T, of *stand) *limited {

@@ -74,6 +74,7 @@ func counting(t *testing.T) *prometheus.Registry {
 			d.Metrics = metrics
 			for i := range d.Connections {
 				d.Connections[i].Breaker = func() string { return "closed" }
+				d.Connections[i].Load = func() upstream.Load { return upstream.Load{} }
 			}
 		}
 	})

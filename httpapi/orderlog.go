@@ -103,6 +103,8 @@ func refusalOf(code Code) string {
 		return "not_found"
 	case CodeUpstreamUnavailable:
 		return string(ordering.OutcomeNotSent)
+	case CodeUpstreamBusy:
+		return "busy"
 	case CodeJournalUnavailable, CodeStorageUnavailable, CodeNoCatalogue:
 		return "unavailable"
 	case CodeClientGone:

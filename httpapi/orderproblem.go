@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"larder/internal/upstream"
 	"larder/ordering"
 )
 
@@ -115,8 +116,16 @@ func unsent(err *ordering.NotSentError) *problem {
 	if errors.Is(err, context.Canceled) {
 		return &problem{code: CodeClientGone, msg: "the client left before anything was sent", err: err}
 	}
-	return &problem{
+	p := &problem{
 		code: CodeUpstreamUnavailable, msg: "the request did not reach the ordering service; nothing was changed, try again",
 		ref: err.Ref, retryAfter: time.Second, err: err,
 	}
+	if cause, ok := errors.AsType[*upstream.Error](err); ok {
+		p.retryAfter = max(p.retryAfter, cause.RetryAfter)
+	}
+	if errors.Is(err, upstream.ErrBusy) { // policy O8a
+		p.code = CodeUpstreamBusy
+		p.msg = "too many requests wait for the ordering service; nothing was sent, try again after the time in Retry-After"
+	}
+	return p
 }

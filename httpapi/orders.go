@@ -72,10 +72,14 @@ func (s *Server) placeOrder(c *gin.Context) {
 		}
 	}
 	who, _ := callerOf(c)
+	requester := who.Client
+	if isGuest(c) { // guests share one client: each address has its own turn (policy O8a)
+		requester = publicClient + " " + addressKey(c.ClientIP())
+	}
 	// The client's disconnect does not cancel a write that has begun: Orders
 	// sees to that (policy O8).
 	placed, err := s.orders.Place(c.Request.Context(), ordering.Placing{
-		Restaurant: restaurant.ID, Native: true, Connection: restaurant.Connection, Client: who.Client, Key: key,
+		Restaurant: restaurant.ID, Native: true, Connection: restaurant.Connection, Client: who.Client, Requester: requester, Key: key,
 		RequestID: idOf(c), Body: body, Language: language(c), WireCase: s.connection(restaurant.Connection).WireCase,
 	})
 	s.answerOrder(c, orderCall{operation: upstream.OpCreate, connection: restaurant.Connection, restaurant: restaurant.ID}, placed, err)

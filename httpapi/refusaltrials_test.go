@@ -103,6 +103,9 @@ func (b *bench) tryElsewhere() {
 			return upstream.Created{}, &upstream.Error{Operation: "create", Effect: upstream.EffectNone, Err: errors.New("refused")}
 		})
 	}})
+	rough.service.setBusy(true)
+	b.try(trial{on: rough, operation: "placeOrder", status: http.StatusServiceUnavailable, as: clientShop, with: map[string]string{"restaurant": bistro, "Idempotency-Key": "busy"}, raw: new(order())})
+	rough.service.setBusy(false)
 	for range 5 {
 		rough.post(sessionPath, signInBody(clientOps, "guessed")).is(b.t, http.StatusUnauthorized)
 	}

@@ -44,6 +44,8 @@ type Connection struct {
 	// Breaker gives the state of the breaker for reads: closed, open or
 	// half-open; nil where there is none to be shown.
 	Breaker func() string
+	// Load gives how busy the connection is; nil where it is not to be shown.
+	Load func() upstream.Load
 }
 
 // Deps is what a Server works with. UnknownOrders, Metrics, Clock and Log may be
@@ -182,7 +184,7 @@ func New(cfg Config, auth AuthConfig, deps Deps) (*Server, error) {
 	s.open = newOpenConnections(cfg.MaxConnections, openFiles(), newAddressConnections(cfg.MaxConnectionsPerAddress, s.proxies), s.log)
 	for _, collector := range []prometheus.Collector{
 		newMenuAge(s), newOpenStreams(s.streams), newDenseBodies(s.replica.DenseBodies), newMemoryUse(s.replica.Memory),
-		newBreakers(s.connections), newRedisState(s), s.book, s.open, newTraceCounts(s.tracing.Spans),
+		newBreakers(s.connections), newUpstreamLoad(s.connections), newRedisState(s), s.book, s.open, newTraceCounts(s.tracing.Spans),
 	} {
 		if err := s.metrics.registry.Register(collector); err != nil {
 			return nil, err

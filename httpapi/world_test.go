@@ -6,6 +6,7 @@ import (
 	"errors"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -57,6 +58,9 @@ type service struct {
 	create  func(body []byte) (upstream.Created, error)
 	sent    [][]byte
 	hold    chan struct{} // while open, menu views wait
+
+	busy     bool     // no call gets a slot
+	reserved []string // who asked for one
 }
 
 func (s *service) MenuView(ctx context.Context, restaurant string, _ upstream.Validator, _ int64) (upstream.Menu, error) {
@@ -80,6 +84,30 @@ func (s *service) RejectionReasons(context.Context) ([]upstream.Reason, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.reasons, nil
+}
+
+func (s *service) Reserve(ctx context.Context, op ordering.Operation, client string, _ time.Time) (*upstream.Slot, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.reserved = append(s.reserved, client)
+	if s.busy {
+		return nil, &upstream.Error{Operation: op, Err: upstream.ErrBusy, RetryAfter: 5400 * time.Millisecond}
+	}
+	return new(upstream.Slot), ctx.Err()
+}
+
+// setBusy lets the service have no capacity, or have it again.
+func (s *service) setBusy(busy bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.busy = busy
+}
+
+// requesters are who capacity was asked for.
+func (s *service) requesters() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.reserved)
 }
 
 func (s *service) CreateOrder(_ context.Context, body []byte) (upstream.Created, error) {

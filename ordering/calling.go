@@ -17,6 +17,10 @@ import (
 // Each method makes one call. An error is an *upstream.Error, whose Effect
 // tells what is known of the call; any other error says nothing of it.
 type Service interface {
+	// Reserve waits for the capacity that a call needs, on behalf of a client;
+	// the call's time limit starts at arrived (policy O8a). An error is an
+	// *upstream.Error, and nothing was sent.
+	Reserve(ctx context.Context, op Operation, client string, arrived time.Time) (*upstream.Slot, error)
 	// CreateOrder creates an order.
 	CreateOrder(ctx context.Context, body []byte) (upstream.Created, error)
 	// Pay pays an order; body is an array of payments.
@@ -34,16 +38,21 @@ const (
 	abortLimit  = time.Second
 )
 
-// call opens a call, makes it, and ends it. Nothing is sent unless the journal
-// has the call (policy O12). The error means that nothing was begun.
+// call waits for capacity, opens a call, makes it, and ends it. Nothing is sent
+// unless the journal has the call (policy O12). The error means that nothing was
+// begun: a call for which there is no capacity leaves no trace in the journal,
+// and its key is free (policy O8a).
 //
 // When ctx ends while the call is under way, the call goes on to its own limit
 // (policy O8): a client that hangs up must not leave an order half placed.
-func (o *Orders) call(ctx context.Context, service Service, opening Opening) (Result, error) {
-	if err := ctx.Err(); err != nil {
+func (o *Orders) call(ctx context.Context, service Service, from requester, opening Opening) (Result, error) {
+	defer o.flights.enter()()
+	slot, err := from.reserve(ctx, service, opening.Operation)
+	if err != nil {
 		return Result{}, &NotSentError{Err: err}
 	}
-	defer o.flights.enter()()
+	defer slot.Release()
+	ctx = upstream.WithSlot(ctx, slot)
 	end := o.end()
 	record, err := o.open(ctx, opening)
 	if err != nil {
@@ -51,6 +60,26 @@ func (o *Orders) call(ctx context.Context, service Service, opening Opening) (Re
 	}
 	number := record.Calls[len(record.Calls)-1].Number
 	return o.made(ctx, end, service, record, number, opening.Body), nil
+}
+
+// requester is who a call waits for capacity for, and since when.
+type requester struct {
+	name    string
+	arrived time.Time
+}
+
+// reserve waits for the capacity that a call needs (policy O8a).
+func (r requester) reserve(ctx context.Context, service Service, op Operation) (*upstream.Slot, error) {
+	ctx, span := tracing.Start(ctx, "order.wait")
+	defer span.End()
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	slot, err := service.Reserve(ctx, op, r.name, r.arrived)
+	if err != nil {
+		span.Fail("no_capacity")
+	}
+	return slot, err
 }
 
 // open has the journal open a call.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"larder/internal/menu"
 	"larder/internal/upstream"
@@ -21,6 +22,7 @@ func (o *Orders) Change(ctx context.Context, c Changing) (Result, error) {
 	if !upstream.InPath(c.OrderID) {
 		return Result{}, ErrNoOrder
 	}
+	from := requester{name: c.Client, arrived: time.Now()}
 	body, err := canonicalChange(&c)
 	if err != nil {
 		return Result{}, err
@@ -45,7 +47,7 @@ func (o *Orders) Change(ctx context.Context, c Changing) (Result, error) {
 	if err := o.deps.Journal.Ready(ctx); err != nil {
 		return Result{}, err
 	}
-	result, err := o.begin(ctx, service, asked, opening)
+	result, err := o.begin(ctx, service, from, asked, opening)
 	if err == nil && !result.Replayed && c.Operation == upstream.OpReject && result.Call.Outcome == OutcomeRefused {
 		o.refreshReasons(ctx, c.Connection) // perhaps they have changed (policy S5a)
 	}

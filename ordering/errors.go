@@ -44,8 +44,9 @@ func (e *AmbiguousError) Error() string {
 	return "ordering: orders of several connections: " + strings.Join(e.Connections, ", ")
 }
 
-// NotSentError says that the client left before anything was begun; nothing
-// was sent.
+// NotSentError says that nothing was begun and nothing was sent: the client has
+// left, or Err is the *upstream.Error of a service that has no capacity or gives
+// no token (policy O8a).
 type NotSentError struct {
 	// Ref is the order's that was to be changed; "" of a new one.
 	Ref string

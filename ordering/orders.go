@@ -29,6 +29,9 @@ type Placing struct {
 	Connection string
 	// Client is who places it; keys are scoped to client and connection.
 	Client string
+	// Requester is who shares the connection's capacity with the others
+	// (policy O8a): a guest's address; "" means Client.
+	Requester string
 	// Key is the client's idempotency key, "" for none. It is never sent on
 	// (trap 1).
 	Key string

@@ -43,6 +43,8 @@ type kitchen struct {
 	mu     sync.Mutex
 	got    []exchange
 	answer func(ctx context.Context, call exchange) (upstream.Created, error)
+	// reserve is what becomes of a reservation; nil: there is a slot.
+	reserve func(client string) error
 }
 
 func (k *kitchen) take(ctx context.Context, call exchange) (upstream.Created, error) {
@@ -61,6 +63,15 @@ func done(orderID string) (upstream.Created, error) {
 	return upstream.Created{
 		OrderID: orderID, Status: http.StatusCreated, ContentType: "application/json", Body: []byte(`{"result":{"orderID":"` + orderID + `"}}`),
 	}, nil
+}
+
+func (k *kitchen) Reserve(ctx context.Context, op ordering.Operation, client string, _ time.Time) (*upstream.Slot, error) {
+	if k.reserve != nil {
+		if err := k.reserve(client); err != nil {
+			return nil, &upstream.Error{Operation: op, Err: err}
+		}
+	}
+	return new(upstream.Slot), ctx.Err()
 }
 
 func (k *kitchen) CreateOrder(ctx context.Context, body []byte) (upstream.Created, error) {

@@ -1,6 +1,7 @@
 package ordering
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -15,9 +16,10 @@ import (
 //
 // Errors when nothing was begun: *menu.SyntaxError; *KeyReusedError and
 // *InFlightError; ErrUnknownConnection; *InvalidError; *NotReadyError;
-// *JournalError; *NotSentError when the client has left; those of the
-// Catalogues. Once the call was begun there is a Result, whatever became of it.
+// *JournalError; *NotSentError when the client has left, or the service has no
+// capacity or gives no token (policy O8a); those of the Catalogues. Once the call was begun there is a Result, whatever became of it.
 func (o *Orders) Place(ctx context.Context, p Placing) (Result, error) {
+	from := requester{name: cmp.Or(p.Requester, p.Client), arrived: time.Now()}
 	body, err := canonical(p.Body)
 	if err != nil {
 		return Result{}, err
@@ -42,7 +44,7 @@ func (o *Orders) Place(ctx context.Context, p Placing) (Result, error) {
 	if err := o.deps.Journal.Ready(ctx); err != nil {
 		return Result{}, err
 	}
-	result, err := o.begin(ctx, service, asked, Opening{
+	result, err := o.begin(ctx, service, from, asked, Opening{
 		Operation: upstream.OpCreate, Connection: p.Connection, Client: p.Client, RequestID: p.RequestID,
 		Restaurant: p.Restaurant, MenuVersion: verdict.Version, Total: verdict.Total, ExpectedAt: verdict.ExpectedAt,
 		Body: verdict.Order,
@@ -78,11 +80,11 @@ func (o *Orders) judge(ctx context.Context, p *Placing) (*Verdict, error) {
 
 // begin makes the call of an opening that lacks only what every opening has. A
 // request that took the key in the meantime is replayed.
-func (o *Orders) begin(ctx context.Context, service Service, a asked, opening Opening) (Result, error) {
+func (o *Orders) begin(ctx context.Context, service Service, from requester, a asked, opening Opening) (Result, error) {
 	opening.ID, opening.Ref = o.deps.NewRef(), o.deps.NewRef()
 	opening.Key, opening.Derived, opening.Fingerprint = a.key, a.derived, a.fingerprint
 	opening.Deadline = o.deadline()
-	result, err := o.call(ctx, service, opening)
+	result, err := o.call(ctx, service, from, opening)
 	if taken, ok := errors.AsType[*KeyTakenError](err); ok {
 		return replayed(taken.Record, taken.Call, a.fingerprint)
 	}

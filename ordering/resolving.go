@@ -3,6 +3,7 @@ package ordering
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"larder/internal/upstream"
 )
@@ -14,9 +15,11 @@ import (
 //
 // Errors when nothing was changed: ErrNoOrder; *InvalidError with pointers into
 // the operator's body; *StateError when the operation is not unknown;
-// *OrderIDTakenError; *BusyError (see Journal.Settle); ErrNoBody, *NotReadyError and ErrUnknownConnection when
-// it cannot be sent again; *JournalError.
+// *OrderIDTakenError; *BusyError (see Journal.Settle); ErrNoBody,
+// *NotReadyError, *NotSentError and ErrUnknownConnection when it cannot be sent
+// again; *JournalError.
 func (o *Orders) Resolve(ctx context.Context, r Resolving) (Result, error) {
+	from := requester{name: r.By, arrived: time.Now()}
 	if err := r.check(); err != nil {
 		return Result{}, err
 	}
@@ -31,7 +34,7 @@ func (o *Orders) Resolve(ctx context.Context, r Resolving) (Result, error) {
 	}
 	if r.How == SettledSendAgain {
 		settling.ID, settling.RequestID, settling.Deadline = o.deps.NewRef(), r.RequestID, o.deadline()
-		return o.sendAgain(ctx, record, settling)
+		return o.sendAgain(ctx, from, record, settling)
 	}
 	record, err = o.deps.Journal.Settle(ctx, settling)
 	if err != nil {
@@ -43,7 +46,7 @@ func (o *Orders) Resolve(ctx context.Context, r Resolving) (Result, error) {
 
 // sendAgain settles a call and makes it anew. What may keep it from being sent
 // is found out before, so that nothing is settled then.
-func (o *Orders) sendAgain(ctx context.Context, record Record, s Settling) (Result, error) {
+func (o *Orders) sendAgain(ctx context.Context, from requester, record Record, s Settling) (Result, error) {
 	call, ok := record.Last(s.Operation)
 	if !ok || call.Outcome != OutcomeUnknown {
 		return Result{}, &StateError{Record: record, Operation: s.Operation}
@@ -62,10 +65,13 @@ func (o *Orders) sendAgain(ctx context.Context, record Record, s Settling) (Resu
 	if err := o.deps.Journal.Ready(ctx); err != nil {
 		return Result{}, err
 	}
-	if err := ctx.Err(); err != nil {
+	defer o.flights.enter()()
+	slot, err := from.reserve(ctx, service, s.Operation)
+	if err != nil {
 		return Result{}, &NotSentError{Ref: record.Ref, Err: err}
 	}
-	defer o.flights.enter()()
+	defer slot.Release()
+	ctx = upstream.WithSlot(ctx, slot)
 	end := o.end()
 	settled, err := o.deps.Journal.Settle(ctx, s)
 	if err != nil {

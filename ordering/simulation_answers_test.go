@@ -124,8 +124,9 @@ func (w *world) judgeError(a *ask, orders map[string]*shown) {
 		w.seen("error in flight")
 		ok = a.identity != ""
 	case errors.As(err, &left):
-		w.seen("error client left")
-		ok = a.left
+		w.seen("error not sent")
+		answer, refused := errors.AsType[*upstream.Error](err) // no slot, or no token (policy O8a)
+		ok = a.left || refused && answer.Effect == upstream.EffectNone
 	case errors.As(err, &journal):
 		w.seen("error journal")
 		if w.steady && !a.left {

@@ -171,6 +171,8 @@ func stepAfterOrder(code httpapi.Code) string {
 		return "larder order show REF tells how the order stands"
 	case httpapi.CodeUpstreamRefused:
 		return "what the ordering service says; larder order show REF tells what was sent and answered"
+	case httpapi.CodeUpstreamBusy:
+		return "the same with the same --key in some seconds: more orders come in than the ordering service takes"
 	case httpapi.CodeUpstreamUnavailable:
 		return "the same with the same --key later; larder status tells which connection does not answer"
 	default:

@@ -238,7 +238,7 @@ func unplaced(w *world, err error, key string, raw bool) error {
 // larder's comes from a proxy, which does not know what happened behind it.
 func leavesUnknown(refused *apiError) bool {
 	switch httpapi.Code(refused.Code) {
-	case httpapi.CodeUpstreamRefused, httpapi.CodeUpstreamUnavailable, httpapi.CodeJournalUnavailable,
+	case httpapi.CodeUpstreamRefused, httpapi.CodeUpstreamUnavailable, httpapi.CodeUpstreamBusy, httpapi.CodeJournalUnavailable,
 		httpapi.CodeStorageUnavailable, httpapi.CodeNoCatalogue:
 		return false
 	default:

@@ -86,7 +86,7 @@ func (d *daemon) spellings() []httpapi.Connection {
 	connections := make([]httpapi.Connection, 0, len(d.clients))
 	for _, client := range d.clients {
 		connections = append(connections, httpapi.Connection{
-			Name: client.Name(), WireCase: client.Config().WireCase, Breaker: client.BreakerState,
+			Name: client.Name(), WireCase: client.Config().WireCase, Breaker: client.BreakerState, Load: client.Load,
 		})
 	}
 	return connections

@@ -1,0 +1,68 @@
+package httpapi_test
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"larder/httpapi"
+)
+
+// A call that gets no slot is answered 503 upstream_busy on both APIs, with
+// Retry-After; it leaves no record, and its key is free (policy O8a).
+func TestUpstreamBusy(t *testing.T) {
+	t.Parallel()
+	const page = "https://shop.example"
+	w := newWorld(t, func(p *plan) {
+		p.cfg.Rate.Place = httpapi.Rate{Count: 100, Per: time.Second}
+		p.auth.PublicOrders.Enabled, p.auth.PublicOrders.Origins = true, []string{page}
+	})
+	shop := w.as(clientShop)
+	compatOrder := strings.Replace(order(), "{", `{"restaurantID": "`+bistro+`",`, 1)
+	var placed struct{ OrderID string }
+	w.post(ordersPath, order(), append(key("first"), shop...)...).is(t, http.StatusCreated).into(t, &placed)
+	sent := len(w.service.received())
+
+	w.service.setBusy(true)
+	changes := "/v1/orders/" + placed.OrderID
+	compat := createPath + "/" + placed.OrderID
+	for name, send := range map[string]func() reply{
+		"create":          func() reply { return w.post(ordersPath, order(), append(key("k"), shop...)...) },
+		"pay":             func() reply { return w.put(changes+"/pay", payment, shop...) },
+		"complete":        func() reply { return w.put(changes+"/complete", "", shop...) },
+		"reject":          func() reply { return w.put(changes+"/reject", reject, shop...) },
+		"compat create":   func() reply { return w.post(createPath, compatOrder, append(key("k2"), shop...)...) },
+		"compat pay":      func() reply { return w.put(compat+"/pay", payment, shop...) },
+		"compat complete": func() reply { return w.put(compat+"/complete", "", shop...) },
+		"compat reject":   func() reply { return w.put(compat+"/reject", reject, shop...) },
+		"guest": func() reply {
+			return w.post(ordersPath, order(), append(key("0123456789abcdefghijkl"), "Origin", page)...)
+		},
+	} {
+		got := send()
+		if strings.HasPrefix(name, "compat") {
+			got.refusedDropIn(t, http.StatusServiceUnavailable, "upstream_busy")
+		} else {
+			got.refused(t, http.StatusServiceUnavailable, "upstream_busy")
+		}
+		if got.header.Get("Retry-After") != "6" {
+			t.Errorf("%s: Retry-After %q, want 5.4s, rounded up", name, got.header.Get("Retry-After"))
+		}
+		if got.header.Get("Idempotent-Replayed") != "" {
+			t.Errorf("%s: it was replayed", name)
+		}
+	}
+	if requesters := w.service.requesters(); !slices.Contains(requesters, "(public) 127.0.0.1") || !slices.Contains(requesters, clientShop) {
+		t.Errorf("slots were asked for by %q, want each guest by its address", requesters)
+	}
+	w.get("/v1/orders?key=k", shop...).refused(t, http.StatusNotFound, "order_not_found")
+	w.metric(`larder_orders_total{operation="create",outcome="busy"} 3`)
+
+	w.service.setBusy(false)
+	w.post(ordersPath, order(), append(key("k"), shop...)...).is(t, http.StatusCreated)
+	if got := len(w.service.received()); got != sent+1 {
+		t.Errorf("%d orders reached the service, want 1", got-sent)
+	}
+}

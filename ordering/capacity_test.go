@@ -1,0 +1,104 @@
+package ordering_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"testing"
+	"time"
+
+	"larder/internal/upstream"
+	"larder/ordering"
+)
+
+// A call waits for its slot before the journal knows of it: one that gets none
+// leaves no trace, its key is free, and an unknown call that was to be sent
+// again stays unknown (policy O8a).
+func TestSlotIsReservedBeforeTheJournal(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, ordering.Config{})
+	placed := h.placed(t)
+	h.kitchen.fails(lostAnswer())
+	unknown, err := h.Place(t.Context(), placing(func(p *ordering.Placing) { p.Key = "unknown" }))
+	if err != nil || unknown.Call.Outcome != ordering.OutcomeUnknown {
+		t.Fatalf("Place() = %+v, %v; want unknown", unknown, err)
+	}
+	h.kitchen.answers(nil)
+	sent := len(h.kitchen.calls())
+	var clients []string
+	h.kitchen.reserve = func(client string) error {
+		clients = append(clients, client)
+		return upstream.ErrBusy
+	}
+	records := func() int {
+		list, _, err := h.List(t.Context(), ordering.Query{Connections: []string{"main"}, Limit: 100})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return len(list)
+	}
+	before := records()
+	busy := func(what string, err error) {
+		t.Helper()
+		if !is[*ordering.NotSentError](err) || !errors.Is(err, upstream.ErrBusy) {
+			t.Errorf("%s = %v, want not sent, for want of a slot", what, err)
+		}
+	}
+	next := func(p *ordering.Placing) { p.Key = "next" }
+	_, err = h.Place(t.Context(), placing(next))
+	busy("Place()", err)
+	_, err = h.Place(t.Context(), placing(func(p *ordering.Placing) { p.Key, p.Requester = "guest", "a guest" }))
+	busy("Place() of a guest", err)
+	complete := changing(upstream.OpComplete, "")
+	complete.OrderID = placed.Record.OrderID
+	_, err = h.Change(t.Context(), complete)
+	busy("Change()", err)
+	again := word(unknown.Record.Ref, upstream.OpCreate, ordering.SettledSendAgain)
+	_, err = h.Resolve(t.Context(), again)
+	busy("Resolve()", err)
+
+	if got := records(); got != before {
+		t.Errorf("%d records more", got-before)
+	}
+	if r := h.record(t, unknown.Record.Ref); r.State != ordering.StateUnknown || r.Calls[0].Settled != nil || len(r.Calls) != 1 {
+		t.Errorf("the order that was to be sent again: %+v", r)
+	}
+	if r := h.record(t, placed.Record.Ref); len(r.Calls) != 1 {
+		t.Errorf("the order that was to be completed: %+v", r)
+	}
+	if want := []string{"storefront", "a guest", "storefront", again.By}; !slices.Equal(clients, want) {
+		t.Errorf("slots were asked for by %q, want %q", clients, want)
+	}
+	h.wantSent(t, sent)
+	h.kitchen.reserve = nil
+	h.placed(t, next) // the key is free
+}
+
+// The time limit starts when the request arrives, however long it is checked.
+func TestTimeLimitStartsOnArrival(t *testing.T) {
+	t.Parallel()
+	var asked, arrived time.Time
+	h := newHouse(t, ordering.Config{}, func(_ *house, d *ordering.Deps) {
+		d.Journal = leaving{d.Journal, func() { time.Sleep(5 * time.Millisecond); asked = time.Now() }}
+		services := d.Services
+		d.Services = func(name string) (ordering.Service, bool) {
+			s, ok := services(name)
+			return arriving{s, &arrived}, ok
+		}
+	})
+	h.placed(t)
+	if arrived.IsZero() || !arrived.Before(asked) {
+		t.Errorf("the limit started at %s, want before the journal was asked at %s", arrived, asked)
+	}
+}
+
+// arriving notes when a request arrived, as a slot is told.
+type arriving struct {
+	ordering.Service
+	at *time.Time
+}
+
+func (a arriving) Reserve(ctx context.Context, op ordering.Operation, client string, arrived time.Time) (*upstream.Slot, error) {
+	*a.at = arrived
+	return a.Service.Reserve(ctx, op, client, arrived)
+}
