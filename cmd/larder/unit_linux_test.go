@@ -86,6 +86,9 @@ func TestUnitFitsItsConfiguration(t *testing.T) {
 	if state := "/var/lib/" + strings.Join(settings["StateDirectory"], " "); cfg.Redis.DataDir != state {
 		t.Errorf("redis.data_dir %s, and the unit's is %s", cfg.Redis.DataDir, state)
 	}
+	if got := strings.Join(settings["LimitCORE"], " "); got != "0" {
+		t.Errorf("LimitCORE=%s: a crash would write guests' data to disk", got)
+	}
 	if got := strings.Join(settings["Type"], " "); got != "notify" {
 		t.Errorf("Type=%s", got)
 	}
