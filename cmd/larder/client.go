@@ -25,6 +25,7 @@ import (
 // a bearer token like every other client.
 type api struct {
 	base   string // "http://127.0.0.1:8080"
+	ready  string // where /readyz is asked, if elsewhere: operators' listener, which guests cannot fill
 	plain  *http.Client
 	bearer *http.Client // with a token; nil without credentials
 }

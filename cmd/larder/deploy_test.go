@@ -2,6 +2,7 @@ package main
 
 import (
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -9,7 +10,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/redis/go-redis/v9"
+
 	"larder/configs"
+	"larder/internal/redistest"
 )
 
 // credential is a secret's file as the configurations of deploy/ name it.
@@ -62,7 +66,7 @@ func TestDeployedConfigurations(t *testing.T) {
 	t.Parallel()
 	for file, test := range map[string]struct{ env, wants []string }{
 		"systemd/larder.yaml":            {wants: []string{"ops-secret", "orders-secret", "storefront-secret"}},
-		"compose/larder.yaml":            {env: []string{shared}, wants: []string{"ops-secret", "orders-secret", "storefront-secret"}},
+		"compose/larder.yaml":            {env: []string{shared}, wants: []string{"ops-secret", "orders-secret", "redis-url", "storefront-secret"}},
 		"kubernetes/example/larder.yaml": {env: []string{shared}, wants: []string{"ops-secret", "orders-secret", "redis-url", "storefront-secret"}},
 		"kubernetes/base/larder.yaml":    {env: []string{shared}, wants: []string{"redis-url"}},
 	} {
@@ -105,6 +109,36 @@ auth: {clients: [{id: ops, secret: x, scopes: [ops]}]}
 		if got.status != statusFailed || !strings.Contains(got.err, "auth.clients[0].secret: is shorter than 16 bytes, which is rejected because http.trusted_proxies") {
 			t.Errorf("larder %s: %+v", name, got)
 		}
+	}
+}
+
+// Valkey reads its password from the file that compose.yaml mounts, as
+// docs/deploy.md writes it; nobody gets in without it.
+func TestValkeyOfComposeHasAPassword(t *testing.T) {
+	t.Parallel()
+	line := regexp.MustCompile(`(?m)^    command: \[valkey-server, /run/secrets/valkey-auth, (.*)\]$`).FindStringSubmatch(readText(t, "../../deploy/compose.yaml"))
+	if line == nil {
+		t.Fatal("compose.yaml has no command of Valkey with its password's file")
+	}
+	if page := readText(t, "../../docs/deploy.md"); !strings.Contains(page, "echo \"requirepass $password\"") || !strings.Contains(page, "echo \"redis://:$password@valkey:6379\"") {
+		t.Error("docs/deploy.md does not say how both files are made")
+	}
+	socket := filepath.Join(t.TempDir(), "s")
+	args := []string{write(t, "valkey-auth", "requirepass hush-hush\n")}
+	for _, word := range strings.Split(line[1], ", ") {
+		args = append(args, strings.Trim(word, `"`))
+	}
+	p := &process{cmd: exec.CommandContext(t.Context(), redistest.Binary(t), append(args, "--port", "0", "--unixsocket", socket, "--dir", t.TempDir())...), log: newWatched()}
+	p.cmd.Stdout, p.cmd.Stderr = p.log, p.log
+	p.start(t)
+	p.log.find(t, "(?i)ready to accept connections")
+	for password, want := range map[string]string{"": "NOAUTH", "wrong": "WRONGPASS", "hush-hush": ""} {
+		client := redis.NewClient(&redis.Options{Network: "unix", Addr: socket, Password: password, MaxRetries: -1})
+		err := client.Ping(t.Context()).Err()
+		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
+			t.Errorf("with the password %q: %v, want %q", password, err, want)
+		}
+		_ = client.Close()
 	}
 }
 

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -72,7 +73,7 @@ type part struct {
 }
 
 func printStatus(ctx context.Context, daemon *api, w *world, raw bool, colours palette) error {
-	open := api{base: daemon.base, plain: daemon.plain} // readiness must not need a token
+	open := api{base: cmp.Or(daemon.ready, daemon.base), plain: daemon.plain} // readiness must not need a token
 	body, isReady, err := readiness(ctx, &open)
 	if err != nil {
 		return err

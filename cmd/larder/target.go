@@ -33,6 +33,7 @@ func addTarget(cmd *cobra.Command) {
 func target(cmd *cobra.Command, w *world, scope httpapi.Scope) (*api, error) {
 	flags := cmd.Flags()
 	base, _ := flags.GetString("url")
+	ready := ""
 	id, _ := flags.GetString("client-id")
 	secret, _ := flags.GetString("client-secret")
 	if id == "" && secret != "" {
@@ -44,7 +45,7 @@ func target(cmd *cobra.Command, w *world, scope httpapi.Scope) (*api, error) {
 			return nil, err
 		}
 		if base == "" {
-			base = configuredURL(cfg, scope)
+			base, ready = configuredURL(cfg, scope), configuredURL(cfg, httpapi.ScopeOps)
 		}
 		if id == "" {
 			id, secret = configuredClient(cfg, scope)
@@ -54,7 +55,9 @@ func target(cmd *cobra.Command, w *world, scope httpapi.Scope) (*api, error) {
 	if err != nil {
 		return nil, err
 	}
-	return newAPI(cmd.Context(), base, id, secret), nil
+	daemon := newAPI(cmd.Context(), base, id, secret)
+	daemon.ready = ready
+	return daemon, nil
 }
 
 // addressOf reads --url, which may leave out http://.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -53,7 +54,7 @@ func watchStatus(cmd *cobra.Command, w *world) error {
 		return err
 	}
 	defer ops.close()
-	v := &watcher{w: w, open: &api{base: menus.base, plain: menus.plain}, menus: menus, ops: ops, every: every, json: asJSON(cmd)}
+	v := &watcher{w: w, open: &api{base: cmp.Or(menus.ready, menus.base), plain: menus.plain}, menus: menus, ops: ops, every: every, json: asJSON(cmd)}
 	if ops.bearer == nil {
 		v.ops = nil // nobody reads orders without a token
 	}
@@ -91,7 +92,7 @@ func (v *watcher) run(ctx context.Context) error {
 // show draws what is seen, or tells what has changed.
 func (v *watcher) show(seen *sight) error {
 	if v.draws != nil {
-		return v.draws.draw(v.open.base, seen)
+		return v.draws.draw(v.menus.base, seen)
 	}
 	for _, c := range seen.since(v.last) {
 		line := safe(c.String())

@@ -51,8 +51,21 @@ func TestCompose(t *testing.T) {
 		}
 	}
 	checkLarder(t, project.Services["larder"])
-	if !project.Networks["inside"].Internal {
-		t.Error("the network of Redis leads outside")
+	members := map[string][]string{}
+	for _, name := range project.ServiceNames() {
+		for network := range project.Services[name].Networks {
+			members[network] = append(members[network], name)
+		}
+	}
+	if got := members["data"]; !slices.Equal(got, []string{"larder", "valkey"}) || !project.Networks["data"].Internal {
+		t.Errorf("the network of Valkey is of %q, internal: %v; want larder and valkey alone", got, project.Networks["data"].Internal)
+	}
+	if !project.Networks["monitoring"].Internal || len(project.Services["valkey"].Networks) != 1 {
+		t.Errorf("the metrics lead outside, or Valkey has other networks: %v", members)
+	}
+	valkey := project.Services["valkey"]
+	if len(valkey.Secrets) != 1 || !slices.Contains(valkey.Command, "/run/secrets/"+valkey.Secrets[0].Source) {
+		t.Errorf("Valkey has no password: it runs as %q with the secrets %v", valkey.Command, valkey.Secrets)
 	}
 	for _, words := range [][]string{{"--appendonly", "yes"}, {"--maxmemory-policy", "noeviction"}} {
 		if at := slices.Index(project.Services["valkey"].Command, words[0]); at < 0 || project.Services["valkey"].Command[at+1] != words[1] {

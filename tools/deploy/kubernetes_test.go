@@ -2,9 +2,12 @@ package deploy
 
 import (
 	"fmt"
+	"maps"
+	"net/netip"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -133,10 +136,65 @@ func TestKubernetes(t *testing.T) {
 			if one[networkingv1.NetworkPolicy](t, all, "NetworkPolicy"); !selects(t, budget.Selector, pod) {
 				t.Error("the budget is of no pod")
 			}
+			checkNetwork(t, one[networkingv1.NetworkPolicy](t, all, "NetworkPolicy").Spec)
+			checkConfiguration(t, all["ConfigMap"][pod.Spec.Volumes[0].ConfigMap.Name], pod)
 			if !selects(t, &one[networkingv1.NetworkPolicy](t, all, "NetworkPolicy").Spec.PodSelector, pod) || !selects(t, deployment.Spec.Selector, pod) {
 				t.Error("the network policy or the deployment is of no pod")
 			}
 		})
+	}
+}
+
+// checkNetwork: guests come through the ingress, operators from their own
+// namespaces, and nobody else: any other pod could choose its X-Forwarded-For.
+func checkNetwork(t *testing.T, policy networkingv1.NetworkPolicySpec) {
+	t.Helper()
+	got := map[string]string{}
+	for _, rule := range policy.Ingress {
+		for _, port := range rule.Ports {
+			for _, peer := range rule.From {
+				if peer.NamespaceSelector == nil || len(peer.NamespaceSelector.MatchLabels) == 0 {
+					t.Errorf("port %s is open to %v", port.Port.String(), peer)
+					continue
+				}
+				got[port.Port.String()] += metav1.FormatLabelSelector(peer.NamespaceSelector)
+			}
+			if len(rule.From) == 0 {
+				t.Errorf("port %s is open to every pod", port.Port.String())
+			}
+		}
+	}
+	if want := map[string]string{"http": "larder/ingress=true", "ops": "larder/ops=true"}; !maps.Equal(got, want) {
+		t.Errorf("the ports are open to %v, want %v", got, want)
+	}
+}
+
+// checkConfiguration: the configuration has the listener that the probes ask,
+// and believes the X-Forwarded-For of few addresses only.
+func checkConfiguration(t *testing.T, object any, pod corev1.PodTemplateSpec) {
+	t.Helper()
+	given, ok := object.(*corev1.ConfigMap)
+	if !ok {
+		t.Fatalf("the configuration is %v", object)
+	}
+	var cfg struct {
+		HTTP struct {
+			OpsListen      string   `json:"ops_listen"`
+			TrustedProxies []string `json:"trusted_proxies"`
+		} `json:"http"`
+	}
+	if err := yaml.Unmarshal([]byte(given.Data["larder.yaml"]), &cfg); err != nil {
+		t.Fatal(err)
+	}
+	for _, port := range pod.Spec.Containers[0].Ports {
+		if want := fmt.Sprintf("0.0.0.0:%d", port.ContainerPort); port.Name == "ops" && cfg.HTTP.OpsListen != want {
+			t.Errorf("http.ops_listen is %q, the probes ask %s", cfg.HTTP.OpsListen, want)
+		}
+	}
+	for _, proxy := range cfg.HTTP.TrustedProxies {
+		if network, err := netip.ParsePrefix(proxy); err != nil || network.Bits() < 28 {
+			t.Errorf("trusted_proxies has %s (%v), more than the addresses of an ingress controller", proxy, err)
+		}
 	}
 }
 
@@ -169,13 +227,21 @@ func checkPod(t *testing.T, pod corev1.PodTemplateSpec) {
 	if !slices.Contains(larder.Env, corev1.EnvVar{Name: "LARDER_REDIS_SHARED", Value: "true"}) {
 		t.Errorf("the pods do not say that they share their Redis: %v", larder.Env)
 	}
-	for path, probe := range map[string]*corev1.Probe{"/livez": larder.LivenessProbe, "/readyz": larder.ReadinessProbe} {
+	for name, probe := range map[string]*corev1.Probe{
+		"liveness /livez": larder.LivenessProbe, "startup /livez": larder.StartupProbe, "readiness /readyz": larder.ReadinessProbe,
+	} {
+		_, path, _ := strings.Cut(name, " ")
 		if probe == nil || probe.HTTPGet == nil || probe.HTTPGet.Path != path || !hasPort(larder, probe.HTTPGet.Port) {
-			t.Errorf("the probe of %s is %v", path, probe)
+			t.Errorf("the %s probe is %v", name, probe)
+			continue
+		}
+		// Guests can fill their port; the probes must still be answered.
+		if probe.HTTPGet.Port.StrVal != "ops" {
+			t.Errorf("the %s probe asks port %s, which guests can fill", name, probe.HTTPGet.Port.String())
 		}
 	}
-	if larder.StartupProbe == nil || larder.Lifecycle == nil || larder.Lifecycle.PreStop == nil || larder.Lifecycle.PreStop.Sleep == nil {
-		t.Error("there is no startup probe, or no preStop that needs no shell")
+	if larder.Lifecycle == nil || larder.Lifecycle.PreStop == nil || larder.Lifecycle.PreStop.Sleep == nil {
+		t.Error("there is no preStop that needs no shell")
 	}
 	if larder.Resources.Requests.Memory().IsZero() || larder.Resources.Limits.Memory().IsZero() || larder.Resources.Requests.Cpu().IsZero() {
 		t.Errorf("the resources are %v", larder.Resources)
