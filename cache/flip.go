@@ -118,6 +118,8 @@ func refusal(answer []string, fence int64) error {
 		return fmt.Errorf("fence %d, the stored one is %s: %w", fence, answer[1], ErrFenced)
 	case "stale":
 		return fmt.Errorf("version %s is current: %w", answer[1], ErrStale)
+	case "floor":
+		return fmt.Errorf("versions up to %s were served before Redis lost them: %w", answer[1], ErrStale)
 	case "lost":
 		return fmt.Errorf("%w: %w", ErrUnavailable, errStagedLost)
 	default:

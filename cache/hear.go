@@ -58,8 +58,8 @@ func (r *Replica) noticed(payload string) {
 		return
 	}
 	r.forgetMiss(n.restaurant)
-	if now := r.seated(n.restaurant); now != nil && now.snapshot.Version.Version >= n.version {
-		return
+	if now := r.seated(n.restaurant); now != nil && now.snapshot.Version.Version == n.version {
+		return // a lower one: Redis has lost the one that is served here, or it was overtaken
 	}
 	r.told.add(n.restaurant)
 }

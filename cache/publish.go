@@ -51,7 +51,7 @@ type Publication struct {
 	// SyncedAt, at which it was.
 	CheckedAt time.Time
 	// Floor is the highest version that the publisher has served: the new one
-	// is above it although Redis may have lost its data (policy S2).
+	// is above it although Redis may have lost its data (policies S2, S2a).
 	Floor int64
 	// Hold is set or, where it is zero, lifted with the version (policy S7a);
 	// nil leaves it as it stands.
@@ -62,7 +62,7 @@ type Publication struct {
 
 var errIncomplete = errors.New("restaurant, catalogue and what was published must be given")
 
-// Publish makes a version current: max(Base, Floor)+1. Everything that it
+// Publish makes a version current: max(Base, Floor, the stored floor)+1. Everything that it
 // names is written first, under staged names and in bounded pipelines (trap 9);
 // then one small script moves the restaurant. Whenever the publisher dies, the
 // version before stays current and whole (policy S6).
@@ -103,7 +103,7 @@ func (s *Store) publish(ctx context.Context, p Publication) (Version, error) {
 		content = menu.ContentHash(p.Published.Content, p.Catalogue.Settings())
 	}
 	version := Version{
-		Restaurant: p.Restaurant, Name: strings.Clone(p.Name), Version: max(p.Base, p.Floor) + 1,
+		Restaurant: p.Restaurant, Name: strings.Clone(p.Name), Version: max(p.Base, p.Floor, stored.floor) + 1, Floor: stored.floor,
 		Content: content, Stops: p.Catalogue.Stops(),
 		SyncedAt: wholeMillis(p.SyncedAt), CheckedAt: wholeMillis(cmp.Or(p.CheckedAt, p.SyncedAt)),
 		Counts: p.Catalogue.Counts(), LastOutcome: cmp.Or(p.Outcome, outcomeUpdated), Hold: stored.hold, Bytes: len(p.Published.Content),
@@ -149,6 +149,7 @@ const outcomeUpdated = "updated"
 // standing is what a restaurant has when a publish begins.
 type standing struct {
 	fence   int64
+	floor   int64
 	version int64
 	content string
 	hold    Hold
@@ -182,7 +183,7 @@ func readHistory(list []string) []historyEntry {
 func (s *Store) standing(ctx context.Context, restaurant menu.RestaurantID) (standing, error) {
 	pipe := s.redis.Client().Pipeline()
 	current := pipe.HMGet(ctx, s.keys.Current(restaurant), "version", "content", "held", "form", "hold", "holdOf", "modifiedAt", "publishedAt", "index")
-	fence := pipe.HMGet(ctx, s.keys.Fence(restaurant), "fence")
+	fence := pipe.HMGet(ctx, s.keys.Fence(restaurant), "fence", "floor")
 	history := pipe.LRange(ctx, s.keys.History(restaurant), 0, -1)
 	if _, err := pipe.Exec(ctx); err != nil {
 		return standing{}, err
@@ -201,7 +202,7 @@ func (s *Store) standing(ctx context.Context, restaurant menu.RestaurantID) (sta
 	}
 	return standing{
 		modifiedAt: at(text(current.Val(), 6)), publishedAt: at(text(current.Val(), 7)),
-		fence:   number(text(fence.Val(), 0)),
+		fence: number(text(fence.Val(), 0)), floor: number(text(fence.Val(), 1)),
 		version: number(text(current.Val(), 0)), content: text(current.Val(), 1),
 		hold: readHold(text(current.Val(), 2), text(current.Val(), 4), text(current.Val(), 5)),
 		form: cmp.Or(text(current.Val(), 3), firstForm), index: text(current.Val(), 8), history: readHistory(history.Val()),

@@ -4,7 +4,7 @@
 -- their final names. All keys share the restaurant's hash tag.
 --
 -- KEYS[1] current  hash, the restaurant's current version
--- KEYS[2] fence    hash {fence, run}; see fenced.lua
+-- KEYS[2] fence    hash {fence, run, floor}; see fenced.lua and raise.lua
 -- KEYS[3] history  list of "version content", newest first
 -- KEYS[4 ..]       n pairs: staged key, final key
 -- KEYS[4+2n ..]    keys of older versions that shall expire
@@ -24,6 +24,7 @@
 -- result {"ok"}
 --        {"fenced", stored fencing number}
 --        {"stale", current version}
+--        {"floor", floor}           the version is not above it (policy S2a)
 --        {"lost", staged key}       expired, wholly or in part: stage again
 local refused = fenced(KEYS[2], ARGV[1])
 if refused then
@@ -32,6 +33,10 @@ end
 local version = redis.call("HGET", KEYS[1], "version") or "0"
 if version ~= ARGV[2] then
   return {"stale", version}
+end
+local floor = redis.call("HGET", KEYS[2], "floor") or "0"
+if tonumber(string.match(ARGV[3], "^%d+")) <= tonumber(floor) then
+  return {"floor", floor}
 end
 local n = tonumber(ARGV[9])
 for i = 0, n - 1 do

@@ -67,6 +67,7 @@ func (r *Replica) watched() []menu.RestaurantID {
 // learns of all that are behind, and then loads.
 func (r *Replica) refresh(ctx context.Context, restaurants []menu.RestaurantID) error {
 	var held, behind []menu.RestaurantID
+	var lost []*Snapshot
 	for _, id := range restaurants {
 		if r.seated(id) == nil {
 			behind = append(behind, id)
@@ -77,17 +78,29 @@ func (r *Replica) refresh(ctx context.Context, restaurants []menu.RestaurantID) 
 	err := r.store.ask(ctx, held, statusFields(), func(id menu.RestaurantID, values []any) {
 		there := readStatus(values)
 		now := r.seated(id)
-		if now == nil || there.version == 0 {
-			return // forgotten meanwhile; or Redis has lost it, or never had it: memory goes on
+		if now == nil {
+			return // forgotten meanwhile
 		}
 		here := now.snapshot
+		if there.lost(here.Version) && there.floor < here.Version.Version {
+			lost = append(lost, here) // memory goes on
+		}
 		switch {
+		case there.version < here.Version.Version:
+			if there.floor != here.Floor {
+				version := here.Version
+				version.Floor = there.floor
+				r.swap(&Snapshot{Version: version, Catalogue: here.Catalogue})
+			}
 		case supersedes(Version{Version: there.version, Content: there.content, SyncedAt: there.syncedAt}, here.Version):
 			behind = append(behind, id)
 		case there.version == here.Version.Version && differs(here.Version, there):
 			r.swap(&Snapshot{Version: here.Version.with(there), Catalogue: here.Catalogue})
 		}
 	})
+	if err == nil {
+		err = r.raise(ctx, lost)
+	}
 	if err != nil {
 		return err
 	}
@@ -179,7 +192,7 @@ func (f *faults) err() error {
 func differs(held Version, there status) bool {
 	moved := held.with(there)
 	return !moved.CheckedAt.Equal(held.CheckedAt) || moved.LastOutcome != held.LastOutcome || moved.Hold != held.Hold ||
-		moved.Published != held.Published
+		moved.Published != held.Published || moved.Floor != held.Floor
 }
 
 // pollAlways polls at once, whenever notices may have been lost, and every so

@@ -24,6 +24,10 @@ type ReplicaConfig struct {
 	// Keeps tells whether a restaurant may stand in memory; nil means that any
 	// may. What it no longer keeps must be handed to Forget.
 	Keeps func(menu.RestaurantID) bool
+	// Behind is called with restaurants of which Redis has lost the version that
+	// is served here, once each time: they should be pulled again (policy S2a).
+	// It must return at once; nil means that nobody is told.
+	Behind func([]menu.RestaurantID)
 	// Connections are those whose rejection reasons are kept in memory.
 	Connections []string
 
@@ -88,6 +92,9 @@ func NewReplica(store *Store, cfg ReplicaConfig) *Replica {
 	}
 	if cfg.Keeps == nil {
 		cfg.Keeps = func(menu.RestaurantID) bool { return true }
+	}
+	if cfg.Behind == nil {
+		cfg.Behind = func([]menu.RestaurantID) {}
 	}
 	if cfg.Restaurants == nil {
 		cfg.Restaurants = func() []menu.RestaurantID { return nil }

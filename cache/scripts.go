@@ -15,6 +15,8 @@ var (
 	restateSource string
 	//go:embed checked.lua
 	checkedSource string
+	//go:embed raise.lua
+	raiseSource string
 	//go:embed release.lua
 	releaseSource string
 	//go:embed touch.lua
@@ -25,12 +27,13 @@ var (
 
 // scripts are the Lua scripts; the keys of each share one hash tag (trap 4).
 type scripts struct {
-	publish, restate, release, touch, sweep *redis.Script
+	publish, raise, restate, release, touch, sweep *redis.Script
 }
 
 func newScripts() scripts {
 	return scripts{
 		publish: redis.NewScript(fencedSource + publishSource),
+		raise:   redis.NewScript(raiseSource),
 		restate: redis.NewScript(fencedSource + restateSource),
 		release: redis.NewScript(releaseSource),
 		touch:   redis.NewScript(touchSource),

@@ -1,6 +1,7 @@
 package cache
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -82,10 +83,12 @@ func (s *Store) Currents(ctx context.Context, restaurants []menu.RestaurantID) (
 type Standing struct {
 	Version Version // zero where there is none
 	Stored  bool    // Redis has its content
+	Floor   int64   // the highest version that was served before Redis lost it (policy S2a)
 }
 
 // Standing reads what the restaurant's current version is and whether its
-// content is there: in one round trip where memory holds that version, held. with
+// content is there: in one round trip where memory holds that version, held. Where
+// Redis has lost that it raises the floor (policy S2a). with
 // adds commands of the caller to the round trip, which may run twice (trap 2);
 // nil adds none.
 //
@@ -98,6 +101,7 @@ func (s *Store) Standing(
 		with(pipe)
 	}
 	status := pipe.HMGet(ctx, s.keys.Current(restaurant), statusFields()...)
+	floor := pipe.HMGet(ctx, s.keys.Fence(restaurant), "floor")
 	var there *redis.IntCmd
 	if held.Content != "" {
 		there = pipe.Exists(ctx, s.keys.ContentBody(held.Content))
@@ -105,13 +109,21 @@ func (s *Store) Standing(
 	if _, err := pipe.Exec(ctx); err != nil && !isForeign(status.Err()) {
 		return Standing{}, unavailable("read the current version of "+string(restaurant), err)
 	}
-	if state := readStatus(status.Val()); there != nil && state.names(held) {
-		return Standing{Version: held.with(state), Stored: there.Val() > 0}, nil
+	state := readStatus(append(status.Val(), floor.Val()...))
+	if there != nil && state.names(held) {
+		return Standing{Version: held.with(state), Stored: there.Val() > 0, Floor: state.floor}, nil
+	}
+	if held.Version > state.floor && state.lost(held) {
+		floors, _, err := s.RaiseFloor(ctx, held)
+		if err != nil {
+			return Standing{}, err
+		}
+		state.floor = floors[0]
 	}
 	version, err := s.Current(ctx, restaurant)
 	switch {
 	case errors.Is(err, ErrNoCatalogue):
-		return Standing{}, nil
+		return Standing{Floor: state.floor}, nil
 	case err != nil:
 		return Standing{}, err
 	}
@@ -119,7 +131,7 @@ func (s *Store) Standing(
 	if err != nil {
 		return Standing{}, unavailable("look for content "+version.Content, err)
 	}
-	return Standing{Version: version, Stored: count > 0}, nil
+	return Standing{Version: version, Stored: count > 0, Floor: max(state.floor, version.Floor)}, nil
 }
 
 // isForeign tells of a key that holds something else than larder put there.
@@ -155,23 +167,29 @@ func readCurrent(restaurant menu.RestaurantID, values []any) found {
 	return found{version: version.with(state), err: err}
 }
 
-// ask reads fields of Keys.Current of many restaurants, in order. What somebody
-// else has put under such a key gives no values, and holds up nobody.
+// ask reads fields of Keys.Current and then the floor of many restaurants, in
+// order. What somebody else has put under the first key gives no values, and
+// holds up nobody.
 func (s *Store) ask(ctx context.Context, restaurants []menu.RestaurantID, fields []string, answer func(menu.RestaurantID, []any)) error {
 	for len(restaurants) > 0 {
 		part := restaurants[:min(pipelined, len(restaurants))]
 		restaurants = restaurants[len(part):]
 		pipe := s.redis.Client().Pipeline()
-		answers := make([]*redis.SliceCmd, len(part))
+		answers, floors := make([]*redis.SliceCmd, len(part)), make([]*redis.SliceCmd, len(part))
 		for i, restaurant := range part {
 			answers[i] = pipe.HMGet(ctx, s.keys.Current(restaurant), fields...)
+			floors[i] = pipe.HMGet(ctx, s.keys.Fence(restaurant), "floor")
 		}
 		_, _ = pipe.Exec(ctx) // each command has its own error
 		for i, restaurant := range part {
-			if err := answers[i].Err(); err != nil && !isForeign(err) {
+			if err := cmp.Or(floors[i].Err(), answers[i].Err()); err != nil && !isForeign(err) {
 				return unavailable("read current versions", err)
 			}
-			answer(restaurant, answers[i].Val())
+			if values := answers[i].Val(); values != nil {
+				answer(restaurant, append(values, floors[i].Val()...))
+			} else {
+				answer(restaurant, nil)
+			}
 		}
 	}
 	return nil

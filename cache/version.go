@@ -36,6 +36,9 @@ type Version struct {
 	// version, and PublishedAt with it, of which ModifiedAt's rule holds too.
 	Published   string
 	PublishedAt time.Time
+	// Floor is the highest version that was served before Redis lost it, 0 for
+	// none; see Behind.
+	Floor int64
 }
 
 // record is a version as Redis keeps it. Times are menu.TimeFormat.
@@ -103,6 +106,7 @@ type status struct {
 	hold        Hold
 	published   string
 	publishedAt time.Time
+	floor       int64 // of Keys.Fence; set although there is no version
 }
 
 // statusFields are the fields of Keys.Current that readStatus takes, in order.
@@ -110,7 +114,7 @@ func statusFields() []string {
 	return []string{"version", "content", "syncedAt", "checkedAt", "lastOutcome", "held", "published", "publishedAt", "form", "hold", "holdOf"}
 }
 
-// readStatus reads the answer of HMGET over statusFields. A value that larder
+// readStatus reads what ask gives for statusFields. A value that larder
 // did not write, or in another form, reads as absent.
 func readStatus(values []any) status {
 	text := func(i int) string {
@@ -121,6 +125,7 @@ func readStatus(values []any) status {
 		return s
 	}
 	var s status
+	s.floor, _ = strconv.ParseInt(text(11), 10, 64)
 	if text(8) != catalogueForm {
 		return s
 	}
@@ -146,7 +151,7 @@ func (v Version) with(s status) Version {
 		v.CheckedAt = s.checkedAt
 	}
 	v.LastOutcome, v.Hold, v.Held = s.lastOutcome, s.hold, s.hold != Hold{}
-	v.Published, v.PublishedAt = s.published, s.publishedAt
+	v.Published, v.PublishedAt, v.Floor = s.published, s.publishedAt, s.floor
 	return v
 }
 

@@ -75,7 +75,7 @@ func restaurantsWanted(c *gin.Context) (want wantedRestaurants, err error) {
 }
 
 // versions are what Redis knows of the restaurants and, where it does not
-// answer or has lost its data, what this replica serves (policy S5).
+// answer or has lost what this instance serves, that (policies S5, S2a).
 func (s *Server) versions(ctx context.Context, restaurants []menusync.Restaurant) map[menu.RestaurantID]cache.Version {
 	ids := make([]menu.RestaurantID, len(restaurants))
 	for i := range restaurants {
@@ -90,10 +90,9 @@ func (s *Server) versions(ctx context.Context, restaurants []menusync.Restaurant
 		}
 	}
 	for _, id := range ids {
-		if _, known := versions[id]; known {
-			continue
-		}
-		if version, known := s.replica.Version(id); known {
+		stored := versions[id]
+		if version, known := s.replica.Version(id); known && version.Version > stored.Version {
+			version.Floor = max(version.Floor, stored.Floor)
 			versions[id] = version
 		}
 	}

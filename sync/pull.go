@@ -27,7 +27,7 @@ type pass struct {
 
 	current cache.Version // served now; zero before the first
 	last    pulled        // the last good pull
-	floor   int64         // the highest version this process has served
+	floor   int64         // the highest version that is known to have been served
 	lost    bool          // Redis has lost the content of the current version
 
 	fetchedAt   time.Time // when the service was asked
@@ -105,6 +105,7 @@ func (p *pass) stand(ctx context.Context, with func(redis.Pipeliner)) error {
 		return unavailable(ctx, "read the current version", err)
 	}
 	p.current, p.run.Version = standing.Version, standing.Version.Version
+	p.floor = max(p.floor, standing.Floor)
 	p.lost = p.current.Version > 0 && !standing.Stored
 	return nil
 }

@@ -224,7 +224,7 @@ func (r *Runner) catchUp(ctx context.Context, first bool) {
 		case !ok:
 			count++
 			r.offer(work{target: t, trigger: trigger, missing: true})
-		case t.schedule.Missed(1, version.CheckedAt, now):
+		case version.Behind(), t.schedule.Missed(1, version.CheckedAt, now):
 			old = append(old, t)
 		}
 	}
@@ -247,6 +247,9 @@ func (r *Runner) fresh(ctx context.Context, t *target) bool {
 	} else {
 		version, err := r.store.Current(ctx, t.ID)
 		if err != nil {
+			return false
+		}
+		if version.Behind() {
 			return false
 		}
 		checked = version.CheckedAt

@@ -182,12 +182,26 @@ func (r *Runner) Keeps(id menu.RestaurantID) bool {
 	return ok
 }
 
+// Republish queues a pull of restaurants of which Redis has lost the version
+// that is served (policy S2a).
+func (r *Runner) Republish(restaurants []menu.RestaurantID) {
+	set := r.set.Load()
+	for _, id := range restaurants {
+		if t := set.byID[id]; t != nil {
+			r.again(t)
+		}
+	}
+}
+
 // Stale tells whether a version has missed so many of its schedules that
-// readers should know (policy S5).
+// readers should know (policy S5), or whether Redis has lost it (policy S2a).
 func (r *Runner) Stale(v cache.Version) bool {
 	t, ok := r.set.Load().byID[v.Restaurant]
 	if !ok {
 		return true // nobody keeps it fresh
+	}
+	if v.Behind() {
+		return true
 	}
 	return t.schedule.Missed(r.cfg.StaleAfter, v.CheckedAt, r.clock())
 }

@@ -74,6 +74,7 @@ func (d *daemon) wire(ctx context.Context, with []func(*httpapi.Deps)) (err erro
 	d.replica = cache.NewReplica(d.store, cache.ReplicaConfig{
 		Restaurants: func() []menu.RestaurantID { return d.runner.Catalogued() },
 		Keeps:       func(id menu.RestaurantID) bool { return d.runner.Keeps(id) },
+		Behind:      func(ids []menu.RestaurantID) { d.runner.Republish(ids) },
 		Connections: d.connections(),
 		Memory:      int64(cfg.Cache.Memory), Poll: cfg.Cache.Poll, Clock: time.Now, Log: log,
 	})

@@ -1,0 +1,79 @@
+package cache
+
+import (
+	"context"
+	"slices"
+
+	"github.com/redis/go-redis/v9"
+
+	"larder/internal/menu"
+)
+
+// Behind reports whether Redis has lost this version or a later one: what is
+// served is not known to be what the ordering service publishes, and every pull
+// publishes until a version above the floor is there (policy S2a).
+func (v Version) Behind() bool { return v.Version > 0 && v.Version <= v.Floor }
+
+// lost reports whether Redis does not have the version that is served, nor a
+// later one.
+func (s status) lost(served Version) bool {
+	return s.version < served.Version || s.version == served.Version && !s.names(served)
+}
+
+// RaiseFloor raises the floors of restaurants to versions that are served and
+// that Redis may have lost; where it has them nothing happens. It returns the
+// floors as they are then, and which were raised, in the order of the versions
+// (policy S2a).
+//
+// The error is ErrUnavailable.
+func (s *Store) RaiseFloor(ctx context.Context, served ...Version) (floors []int64, raised []bool, err error) {
+	for part := range slices.Chunk(served, pipelined) {
+		pipe := s.redis.Client().Pipeline()
+		answers := make([]*redis.Cmd, len(part))
+		for i, v := range part {
+			answers[i] = s.scripts.raise.Eval(ctx, pipe, []string{s.keys.Current(v.Restaurant), s.keys.Fence(v.Restaurant)},
+				v.Version, v.Content, formatTime(v.SyncedAt))
+		}
+		_, _ = pipe.Exec(ctx) // each command has its own error
+		for _, answer := range answers {
+			result, err := answer.Int64Slice()
+			if err != nil {
+				return nil, nil, unavailable("raise the floor of versions", err)
+			}
+			floors, raised = append(floors, result[0]), append(raised, result[1] == 1)
+		}
+	}
+	return floors, raised, nil
+}
+
+// raise raises the floors of versions in memory that Redis has lost, notes them
+// with the versions, and asks for pulls.
+func (r *Replica) raise(ctx context.Context, lost []*Snapshot) error {
+	if len(lost) == 0 {
+		return nil
+	}
+	versions := make([]Version, len(lost))
+	for i, snapshot := range lost {
+		versions[i] = snapshot.Version
+	}
+	floors, raised, err := r.store.RaiseFloor(ctx, versions...)
+	if err != nil {
+		return err
+	}
+	var mine []menu.RestaurantID
+	for i, version := range versions {
+		if floors[i] != version.Floor {
+			version.Floor = floors[i]
+			r.swap(&Snapshot{Version: version, Catalogue: lost[i].Catalogue})
+		}
+		if raised[i] {
+			mine = append(mine, version.Restaurant)
+		}
+	}
+	if len(mine) > 0 {
+		r.cfg.Log.WithField("event", "replica.redis_behind").WithField("count", len(mine)).WithField("restaurant", string(mine[0])).
+			Warn("Redis has lost menus that are served here: they count as stale until they are pulled again")
+		r.cfg.Behind(mine)
+	}
+	return nil
+}

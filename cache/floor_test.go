@@ -1,0 +1,134 @@
+package cache_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"larder/cache"
+	"larder/internal/menu"
+)
+
+// beforeScripts calls a function once before a script runs.
+type beforeScripts struct{ call func() }
+
+func (b *beforeScripts) DialHook(next redis.DialHook) redis.DialHook { return next }
+
+func (b *beforeScripts) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
+	return next
+}
+
+func (b *beforeScripts) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
+	return func(ctx context.Context, cmd redis.Cmder) error {
+		if call := b.call; call != nil && cmd.Name() == "evalsha" {
+			b.call = nil
+			call()
+		}
+		return next(ctx, cmd)
+	}
+}
+
+// Redis has lost what one instance serves, and another one that knows nothing of
+// it has published first: every instance says that its menu may be old, until a
+// version above all that were served is there (policy S2a).
+func TestFloor(t *testing.T) {
+	t.Parallel()
+	onEveryRedis(t, func(t *testing.T, r *cache.Redis) {
+		ctx := t.Context()
+		s := cache.NewStore(r, cache.StoreConfig{})
+		var behind int
+		replica := func() *cache.Replica {
+			return cache.NewReplica(s, cache.ReplicaConfig{Behind: func(ids []menu.RestaurantID) { behind += len(ids) }})
+		}
+		old := replica()
+		for base := range int64(4) {
+			publish(t, s, bistro, base, menuJSON(3, base))
+		}
+		if v := read(t, old, bistro).Version; v.Version != 4 || v.Behind() {
+			t.Fatalf("serves %+v", v)
+		}
+		cache.ForgetAll(t, r)
+		if v := publish(t, s, bistro, 0, menuJSON(3, 7)); v.Version != 1 {
+			t.Fatalf("published %d, want 1: nobody knows better yet", v.Version)
+		}
+		young := replica()
+		read(t, young, bistro)
+		for range 2 { // the second poll raises nothing again
+			for _, p := range []*cache.Replica{old, young} {
+				if err := p.Poll(ctx); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		before, after := read(t, old, bistro), read(t, young, bistro)
+		if before.Version.Version != 4 || !before.Behind() || after.Version.Version != 1 || !after.Behind() || behind != 1 {
+			t.Errorf("they serve %d (behind: %v) and %d (behind: %v), %d told; want 4 and 1, both behind, 1 told",
+				before.Version.Version, before.Behind(), after.Version.Version, after.Behind(), behind)
+		}
+		for since := int64(1); since <= 4; since++ {
+			if _, err := old.Changes(ctx, before, since, cache.Identity); !errors.Is(err, cache.ErrVersionGone) {
+				t.Errorf("changes since %d: %v, want ErrVersionGone", since, err)
+			}
+		}
+		standing, err := s.Standing(ctx, bistro, after.Version, nil)
+		if err != nil || standing.Version.Version != 1 || standing.Floor != 4 {
+			t.Errorf("a publisher finds %+v, %v; want version 1 and the floor 4", standing, err)
+		}
+
+		v := publish(t, s, bistro, 1, menuJSON(3, 7))
+		if v.Version != 5 || v.Behind() {
+			t.Errorf("published %+v, want 5: versions up to 4 were served", v)
+		}
+		for _, p := range []*cache.Replica{old, young} {
+			if err := p.Poll(ctx); err != nil {
+				t.Fatal(err)
+			}
+			now := read(t, p, bistro)
+			if now.Version.Version != 5 || now.Behind() {
+				t.Errorf("serves %+v, want version 5", now.Version)
+			}
+			if _, err := p.Changes(ctx, now, 4, cache.Identity); !errors.Is(err, cache.ErrVersionGone) {
+				t.Errorf("changes since 4: %v, want ErrVersionGone", err)
+			}
+			if _, err := p.Changes(ctx, now, 5, cache.Identity); err != nil {
+				t.Errorf("changes since 5: %v", err)
+			}
+		}
+		// Served by one that was away meanwhile: it is overtaken, not lost.
+		late := before.Version
+		if floors, raised, err := s.RaiseFloor(ctx, late); err != nil || floors[0] != 4 || raised[0] {
+			t.Errorf("the floor of an overtaken version: %v, %v, %v; want 4 as it was", floors, raised, err)
+		}
+	})
+}
+
+// A floor that is raised while a version below it is on its way to Redis keeps
+// it out: the publisher begins anew (policy S2a).
+func TestFloor_RaisedDuringAPublish(t *testing.T) {
+	t.Parallel()
+	onEveryRedis(t, func(t *testing.T, r *cache.Redis) {
+		s := cache.NewStore(r, cache.StoreConfig{})
+		served := publish(t, s, bistro, 0, menuJSON(3, 1))
+		served.Version = 8
+		cache.ForgetAll(t, r)
+		r.Strict().AddHook(&beforeScripts{func() {
+			if _, raised, err := s.RaiseFloor(t.Context(), served); err != nil || !raised[0] {
+				t.Errorf("raised %v, %v", raised, err)
+			}
+		}})
+		p := publication(t, bistro, 0, menuJSON(3, 2))
+		if _, err := s.Publish(t.Context(), p); !errors.Is(err, cache.ErrStale) {
+			t.Errorf("published below the floor: %v, want ErrStale", err)
+		}
+		if _, err := s.Current(t.Context(), bistro); !errors.Is(err, cache.ErrNoCatalogue) {
+			t.Errorf("something was published: %v", err)
+		}
+		p.SyncedAt = p.SyncedAt.Add(time.Second)
+		if v, err := s.Publish(t.Context(), p); err != nil || v.Version != 9 {
+			t.Errorf("published %d, %v; want 9", v.Version, err)
+		}
+	})
+}
