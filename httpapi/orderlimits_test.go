@@ -79,3 +79,69 @@ func TestGuestOrdersAreChargedByCost(t *testing.T) {
 	w.post(ordersPath, large, append(key("0123456789abcdefghijkl"), "Origin", page)...).refused(t, http.StatusUnprocessableEntity, "validation_failed")
 	w.post(ordersPath, order(), append(key("0123456789abcdefghijklm"), "Origin", page)...).refused(t, http.StatusTooManyRequests, "rate_limited")
 }
+
+// Policy H10: quantities and texts beyond their limits are refused on both
+// interfaces, and nothing reaches the ordering service.
+func TestOrderTextsAndQuantities(t *testing.T) {
+	t.Parallel()
+	k := newKitchen(t)
+	good := fmt.Sprintf(`{"restaurantID": "bistro", "expeditionType": "pickup", "paymentTypeID": "cash", "expectedAt": %q, "comment": "please", "guest": {"firstName": "Ann", "phone": "+351 220 000 000"},
+ "dishList": [{"ID": "p1", "quantity": 1, "ingredients": [{"ID": "i1"}]}]}`, time.Now().Add(time.Hour).Format(time.RFC3339))
+	for change, want := range map[[2]string]string{
+		{`"quantity": 1,`, `"quantity": 1e20,`}:                         "limit_exceeded /dishList/0/quantity",
+		{`"quantity": 1,`, `"quantity": 1000,`}:                         "limit_exceeded /dishList/0/quantity",
+		{`"Ann"`, `"` + strings.Repeat("A", 200_000) + `"`}:             "limit_exceeded /guest/firstName",
+		{`"please"`, `"` + strings.Repeat("x", 1001) + `"`}:             "limit_exceeded /comment",
+		{`"please"`, `"\u001b[2J"`}:                                     "text_invalid /comment",
+		{`"+351 220 000 000"`, `"none"`}:                                "phone_invalid /guest/phone",
+		{`"please"`, `"` + strings.Repeat("ж", 1000) + `\r\n\t\u202e"`}: "limit_exceeded /comment",
+	} {
+		body := strings.Replace(good, change[0], change[1], 1)
+		for face, got := range map[string]reply{
+			"validate":   k.post(validatePath, body),
+			"native":     k.post(ordersPath, body, append(key("a"), k.shop...)...),
+			"compatible": k.post(createPath, body, k.shop...),
+		} {
+			if list := got.violations(t); len(list) != 1 || list[0] != want || got.status < 400 && face != "validate" {
+				t.Errorf("%s: status %d, %v, want %s", face, got.status, list, want)
+			}
+		}
+	}
+	if sent := k.main.has(); len(sent) != 0 {
+		t.Errorf("%d orders reached the ordering service", len(sent))
+	}
+	k.post(ordersPath, good, append(key("b"), k.shop...)...).is(t, http.StatusCreated)
+}
+
+// Payments and rejections are held to the same limits.
+func TestTextsOfChanges(t *testing.T) {
+	t.Parallel()
+	k := newKitchen(t)
+	order := k.place("a").OrderID
+	paid := k.put("/v1/orders/"+order+"/pay", strings.Replace(payment, `"name": ""`, `"name": "\u0007"`, 1), k.shop...).is(t, http.StatusUnprocessableEntity)
+	if list := paid.violations(t); len(list) != 1 || list[0] != "text_invalid /0/name" {
+		t.Errorf("a payment's name: %v", list)
+	}
+	long := `{"rejectionReasonID": "5f0c8a52-0005-4b6e-9a51-1c6f0a7d2e05", "rejectionReasonText": "` + strings.Repeat("x", 1001) + `"}`
+	rejected := k.put("/v1/orders/"+order+"/reject", long, k.shop...).is(t, http.StatusUnprocessableEntity)
+	if list := rejected.violations(t); len(list) != 1 || list[0] != "limit_exceeded /rejectionReasonText" {
+		t.Errorf("a rejection's text: %v", list)
+	}
+}
+
+// violations are the violations of an answer, as "code path".
+func (r reply) violations(t *testing.T) (list []string) {
+	t.Helper()
+	type violation struct{ Code, Path string }
+	var body struct {
+		Result struct{ Violations []violation }
+		Errors []violation
+	}
+	if err := json.Unmarshal(r.body, &body); err != nil {
+		t.Fatalf("%s: %v", r.body, err)
+	}
+	for _, each := range append(body.Result.Violations, body.Errors...) {
+		list = append(list, each.Code+" "+each.Path)
+	}
+	return list
+}

@@ -52,7 +52,7 @@ func Codes() []Code {
 		QuantityNotPositive, QuantityNotWhole, PriceChanged,
 		DishTakesNoIngredients, IngredientNotInMenu, IngredientNotAllowed, IngredientUnavailable,
 		GroupMin, GroupMax, GroupPinInvalid, TooDeep,
-		FieldRequired, ValueNotAllowed, TypeMismatch, DecimalComma,
+		FieldRequired, ValueNotAllowed, TypeMismatch, DecimalComma, PhoneInvalid, TextInvalid,
 		TimeZoneMissing, TimeInPast, TimeTooFar, ChangeFrom, AmountInsufficient, LimitExceeded,
 	}
 }
@@ -71,6 +71,8 @@ func Describe(code Code) Description {
 		return describeGroup(code)
 	case TimeZoneMissing, TimeInPast, TimeTooFar:
 		return describeTime(code)
+	case PhoneInvalid, TextInvalid:
+		return describeText(code)
 	case ChangeFrom, AmountInsufficient:
 		return describeMoney(code)
 	default:

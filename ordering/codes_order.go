@@ -77,7 +77,7 @@ func describeField(code Code) Description {
 		}
 	case LimitExceeded:
 		return Description{
-			Code: code, Meaning: "The order is larger than larder takes: 200 dishes, 100 ingredients a dish, 100 payments, 1,000,000 of an ingredient, numbers of 40 digits, whole numbers of 2,147,483,647, or too much work to assign its ingredients to groups.",
+			Code: code, Meaning: "The order is larger than larder takes: 999 of a dish (ordering.max_quantity), 200 characters of a name, 1,000 of a comment or a part of the address, 200 dishes, 100 ingredients a dish, 100 payments, 1,000,000 of an ingredient, numbers of 40 digits, whole numbers of 2,147,483,647, or too much work to assign its ingredients to groups.",
 			Params: []Param{{"limit", "the number that was exceeded"}},
 			Path:   "/dishList", Example: Params{"limit": maxDishes},
 			english: func(p Params, subject string) string {

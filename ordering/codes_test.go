@@ -72,6 +72,7 @@ func TestEveryCodeIsDescribed(t *testing.T) {
 		"too_deep": "", "field_required": "field", "value_not_allowed": "allowed", "type_mismatch": "want,got",
 		"decimal_comma": "", "time_zone_missing": "", "time_in_past": "earliest", "time_too_far": "latest",
 		"change_from": "total", "amount_insufficient": "total", "limit_exceeded": "limit",
+		"phone_invalid": "digits", "text_invalid": "character",
 	}
 	codes := ordering.Codes()
 	if len(codes) != len(want) {

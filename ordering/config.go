@@ -39,6 +39,8 @@ type Config struct {
 	MaxDepth int `yaml:"max_depth"`
 	// FractionalUnits are the measure units whose dishes are sold in fractional quantities. Policy M8.
 	FractionalUnits []string `yaml:"fractional_units"`
+	// MaxQuantity is how many of a dish one line of an order may have. Policy H10.
+	MaxQuantity int `yaml:"max_quantity"`
 	// PriceDigits is to how many digits each line is rounded, half-up. Policy P1.
 	PriceDigits int `yaml:"price_digits"`
 	// Required lists the mandatory fields of each expedition type. Policy O1.
@@ -91,6 +93,7 @@ type Override struct {
 	MaxZero           *MaxZero           `yaml:"max_zero"`
 	MaxDepth          *int               `yaml:"max_depth"`
 	FractionalUnits   *[]string          `yaml:"fractional_units"`
+	MaxQuantity       *int               `yaml:"max_quantity"`
 	PriceDigits       *int               `yaml:"price_digits"`
 	Required          RequiredOverride   `yaml:"required"`
 	MissingExternalID *MissingExternalID `yaml:"missing_external_id"`
@@ -117,6 +120,7 @@ func DefaultConfig() Config {
 func (c *Config) SetDefaults() {
 	setDefault(&c.MaxZero, MaxZeroUnlimited)
 	setDefault(&c.MaxDepth, menu.DefaultMaxDepth)
+	setDefault(&c.MaxQuantity, 999)
 	setDefault(&c.PriceDigits, 2)
 	setDefault(&c.MissingExternalID, MissingFallback)
 	setDefault(&c.TimeGrace, time.Minute)
@@ -157,6 +161,7 @@ func (c Config) With(o Override) Config {
 	overlay(&c.MaxZero, o.MaxZero)
 	overlay(&c.MaxDepth, o.MaxDepth)
 	overlay(&c.FractionalUnits, o.FractionalUnits)
+	overlay(&c.MaxQuantity, o.MaxQuantity)
 	overlay(&c.PriceDigits, o.PriceDigits)
 	overlay(&c.Required.Delivery, o.Required.Delivery)
 	overlay(&c.Required.Pickup, o.Required.Pickup)
@@ -208,6 +213,7 @@ func (c Config) Validate() error {
 		"missing_external_id", "%q is none of fallback, refuse", string(c.MissingExternalID))
 	fault(c.MaxDepth < 1 || c.MaxDepth > maxConfiguredDepth,
 		"max_depth", "%d is not between 1 and %d", c.MaxDepth, maxConfiguredDepth)
+	fault(c.MaxQuantity < 1 || c.MaxQuantity > maxUnits, "max_quantity", "%d is not between 1 and %d", c.MaxQuantity, maxUnits)
 	fault(c.PriceDigits < 0 || c.PriceDigits > 6, "price_digits", "%d is not between 0 and 6", c.PriceDigits)
 	fault(c.TimeGrace < 0, "time_grace", "must not be negative")
 	fault(c.TimeAhead <= 0, "time_ahead", "must be more than 0")

@@ -37,7 +37,7 @@ func TestConfigNamesWrongKeys(t *testing.T) {
 	}
 	err := cfg.Validate()
 	for _, key := range []string{
-		"max_zero", "missing_external_id", "max_depth", "price_digits", "time_grace", "time_ahead", "lead_time", "place_timeout",
+		"max_zero", "missing_external_id", "max_depth", "max_quantity", "price_digits", "time_grace", "time_ahead", "lead_time", "place_timeout",
 		"key_ttl", "record_ttl", "guest_ttl", "in_flight_grace", "sweep_every", "wait_timeout", "wait_replicas", "required.delivery",
 	} {
 		if err == nil || !strings.Contains(err.Error(), "ordering."+key+": ") {
@@ -59,6 +59,8 @@ func TestConfigBounds(t *testing.T) {
 	}{
 		{"max_depth", func(c *ordering.Config, wrong bool) { c.MaxDepth = pick(wrong, 0, 1) }},
 		{"max_depth", func(c *ordering.Config, wrong bool) { c.MaxDepth = pick(wrong, 13, 12) }},
+		{"max_quantity", func(c *ordering.Config, wrong bool) { c.MaxQuantity = pick(wrong, 0, 1) }},
+		{"max_quantity", func(c *ordering.Config, wrong bool) { c.MaxQuantity = pick(wrong, 1_000_001, 1_000_000) }},
 		{"price_digits", func(c *ordering.Config, wrong bool) { c.PriceDigits = pick(wrong, -1, 0) }},
 		{"price_digits", func(c *ordering.Config, wrong bool) { c.PriceDigits = pick(wrong, 7, 6) }},
 		{"time_grace", func(c *ordering.Config, wrong bool) { c.TimeGrace = pick(wrong, time.Duration(-1), 0) }},
@@ -92,16 +94,17 @@ func pick[T any](first bool, a, b T) T {
 
 func TestOverride(t *testing.T) {
 	t.Parallel()
-	none, refuse, depth, digits := ordering.MaxZeroNone, ordering.MissingRefuse, 2, 0
+	none, refuse, depth, digits, most := ordering.MaxZeroNone, ordering.MissingRefuse, 2, 0, 10
 	grace, ahead, lead := time.Second, time.Hour, time.Minute
 	units, fields := []string{"g"}, []string{"comment"}
 	got := ordering.DefaultConfig().With(ordering.Override{
-		MaxZero: &none, MissingExternalID: &refuse, MaxDepth: &depth, PriceDigits: &digits, FractionalUnits: &units,
+		MaxZero: &none, MissingExternalID: &refuse, MaxDepth: &depth, PriceDigits: &digits, FractionalUnits: &units, MaxQuantity: &most,
 		Required:  ordering.RequiredOverride{Delivery: &fields, Pickup: &fields},
 		TimeGrace: &grace, TimeAhead: &ahead, LeadTime: &lead,
 	})
 	want := ordering.DefaultConfig()
 	want.MaxZero, want.MissingExternalID, want.MaxDepth, want.FractionalUnits, want.PriceDigits = none, refuse, 2, units, 0
+	want.MaxQuantity = most
 	want.Required = ordering.Required{Delivery: fields, Pickup: fields}
 	want.TimeGrace, want.TimeAhead, want.LeadTime = grace, ahead, lead
 	if diff := cmp.Diff(want, got); diff != "" {

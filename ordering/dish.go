@@ -100,8 +100,8 @@ func (c *check) checkPrice(n int32, current *menu.Item) {
 	}, c.itemName(n))
 }
 
-// checkDishQuantity: positive, and fractional only where the dish is weighed
-// (policy M8).
+// checkDishQuantity: positive, not more than ordering.max_quantity (policy H10),
+// and fractional only where the dish is weighed (policy M8).
 func (c *check) checkDishQuantity(n int32) {
 	l, it := &c.order.lines[n], &c.items[n]
 	switch q := &l.quantity; {
@@ -110,6 +110,8 @@ func (c *check) checkDishQuantity(n int32) {
 	case q.state == refused:
 	case q.number.Sign() <= 0:
 		c.add(q.at, member(c.path(n), q.name), QuantityNotPositive, Params{"quantity": exact(q)}, c.itemName(n))
+	case q.number.Cmp(menu.Whole(int64(c.MaxQuantity))) > 0: // policy H10
+		c.add(q.at, member(c.path(n), q.name), LimitExceeded, Params{"limit": c.MaxQuantity}, c.itemName(n))
 	case !q.number.IsWhole() && it.index != menu.None && !c.fractional(c.Catalogue.Product(it.index).Measure()):
 		c.add(q.at, member(c.path(n), q.name), QuantityNotWhole, Params{"quantity": exact(q)}, c.itemName(n))
 	default:

@@ -22,6 +22,7 @@ func (c *check) checkFields() {
 	c.checkRequired()
 	c.checkExpectedAt()
 	c.checkChange()
+	c.checkTexts()
 }
 
 // checkRestaurant refuses a body that names another restaurant than the native

@@ -34,13 +34,13 @@ const (
 // are read on their own.
 func orderFields() []known {
 	return []known{
-		{"comment", wantText},
-		{"restaurantID", wantID},
-		{"persons", wantWhole},
-		{"expeditionType", wantText},
-		{"expectedAt", wantText},
-		{"paymentTypeID", wantText},
-		{"changeFrom", wantNumber},
+		{"comment", wantText, maxText},
+		{"restaurantID", wantID, 0},
+		{"persons", wantWhole, 0},
+		{"expeditionType", wantText, 0},
+		{"expectedAt", wantText, 0},
+		{"paymentTypeID", wantText, 0},
+		{"changeFrom", wantNumber, 0},
 	}
 }
 
@@ -84,10 +84,10 @@ const (
 
 func guestFields() []known {
 	return []known{
-		{"email", wantText},
-		{"phone", wantText},
-		{"firstName", wantText},
-		{"lastName", wantText},
+		{"email", wantText, maxName},
+		{"phone", wantText, maxName},
+		{"firstName", wantText, maxName},
+		{"lastName", wantText, maxName},
 	}
 }
 
@@ -126,19 +126,19 @@ const (
 
 func addressFields() []known {
 	return []known{
-		{"postcode", wantText},
-		{"street", wantText},
-		{"comment", wantText},
-		{"lat", wantNumber},
-		{"lon", wantNumber},
-		{"cityID", wantID},
-		{"cityName", wantText},
-		{"floor", wantWhole},
-		{"houseNumber", wantText},
-		{"apartmentNumber", wantText},
-		{"entrance", wantText},
-		{"subway", wantText},
-		{"fullAddress", wantText},
+		{"postcode", wantText, maxText},
+		{"street", wantText, maxText},
+		{"comment", wantText, maxText},
+		{"lat", wantNumber, 0},
+		{"lon", wantNumber, 0},
+		{"cityID", wantID, maxName},
+		{"cityName", wantText, maxText},
+		{"floor", wantWhole, 0},
+		{"houseNumber", wantText, maxText},
+		{"apartmentNumber", wantText, maxText},
+		{"entrance", wantText, maxText},
+		{"subway", wantText, maxText},
+		{"fullAddress", wantText, maxText},
 	}
 }
 

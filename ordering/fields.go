@@ -25,8 +25,9 @@ const (
 
 // known is a field of the interface document.
 type known struct {
-	name string
-	want want
+	name  string
+	want  want
+	limit int // most characters of a text; 0: its value is checked otherwise
 }
 
 // forms are what all orders have alike, laid out once.

@@ -24,8 +24,8 @@ func TestFields(t *testing.T) {
 		want       []broken
 	}{
 		{"pickup needs no guest and no address (O1)", head + `}`, nil},
-		{"delivery (O1)", delivery + `,"guest":{"phone":"+1"},"address":{"street":"S","cityName":"C","houseNumber":"1","fullAddress":"C, S 1"}}`, nil},
-		{"fullAddress is composed (O1)", delivery + `,"guest":{"phone":"+1"},"address":{"street":"S","cityName":"C","houseNumber":"1"}}`, nil},
+		{"delivery (O1)", delivery + `,"guest":{"phone":"+12345"},"address":{"street":"S","cityName":"C","houseNumber":"1","fullAddress":"C, S 1"}}`, nil},
+		{"fullAddress is composed (O1)", delivery + `,"guest":{"phone":"+12345"},"address":{"street":"S","cityName":"C","houseNumber":"1"}}`, nil},
 		{"nothing", `{}`, []broken{
 			{"/dishList", ordering.FieldRequired, `{"field":"dishList"}`},
 			{"/expeditionType", ordering.FieldRequired, `{"field":"expeditionType"}`},

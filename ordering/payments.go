@@ -94,6 +94,8 @@ func (p *payments) check(paid *payment) {
 	p.require(&paid.code, paid.base, "code", paid.end)
 	p.require(&paid.amount, paid.base, "amount", paid.end)
 	p.require(&paid.paidAt, paid.base, "paidAt", paid.end)
+	p.checkText(&paid.code, paid.base, maxName)
+	p.checkText(&paid.name, paid.base, maxName)
 	if v := &paid.amount; v.state != readable {
 		p.broken = true
 	} else if v.number.Sign() < 0 {

@@ -53,6 +53,8 @@ func readRejection(c *Changing, notes *findings) *rejection {
 		}
 	}
 	r.end = r.place()
+	r.checkText(&r.reason, "", maxName)
+	r.checkText(&r.text, "", maxText)
 	return r
 }
 

@@ -86,7 +86,7 @@ func TestEveryCodeReadsInBothLanguages(t *testing.T) {
 
 var (
 	cyrillic = regexp.MustCompile(`^[А-ЯЁа-яё]|: [а-яё]`)
-	latin    = regexp.MustCompile(`[A-Za-z][\w.-]*`)
+	latin    = regexp.MustCompile(`[A-Za-z][\w.+-]*`)
 )
 
 // foreign gives the words of a Russian sentence that are neither params nor

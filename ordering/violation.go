@@ -36,6 +36,8 @@ const (
 	ChangeFrom             Code = "change_from"
 	AmountInsufficient     Code = "amount_insufficient"
 	LimitExceeded          Code = "limit_exceeded"
+	PhoneInvalid           Code = "phone_invalid"
+	TextInvalid            Code = "text_invalid"
 )
 
 // Violation is one reason why an order may not be placed.

@@ -34,11 +34,11 @@ func TestWhatIsSent(t *testing.T) {
 		},
 		{
 			"the drop-in face passes unknown fields on (W8) and adds nothing (O1a)",
-			`{"zip":{"n":1E2},` + soup + `,"expeditionType":"pickup","expectedAt":"2026-05-01T15:30:00Z","paymentTypeId":"cash","guest":{"vip":true,"phone":"1"},"address":{"zone":"A"}}`,
+			`{"zip":{"n":1E2},` + soup + `,"expeditionType":"pickup","expectedAt":"2026-05-01T15:30:00Z","paymentTypeId":"cash","guest":{"vip":true,"phone":"12345"},"address":{"zone":"A"}}`,
 			false, upstream.WireDocument,
 			`{"dishList":[{"ID":"1002","name":"Soup","price":199.9,"measure":{"value":1,"unit":"pcs"},"quantity":1,"ingredients":[]}],` +
 				`"expeditionType":"pickup","expectedAt":"2026-05-01T15:30:00Z","paymentTypeID":"cash",` +
-				`"guest":{"phone":"1","vip":true},"address":{"zone":"A"},"zip":{"n":100}}`,
+				`"guest":{"phone":"12345","vip":true},"address":{"zone":"A"},"zip":{"n":100}}`,
 		},
 		{
 			"the drop-in face keeps the client's restaurant, the connection's spelling",
@@ -78,23 +78,23 @@ func TestWhatIsSent(t *testing.T) {
 		},
 		{
 			"soonest passes on as it is on the drop-in face, where nothing needs a restaurant (O1a, O4)",
-			`{"soonest":true,"dishList":[{"ID":"soup","quantity":1}],"expeditionType":"delivery","paymentTypeID":"cash","guest":{"phone":"1"},` +
+			`{"soonest":true,"dishList":[{"ID":"soup","quantity":1}],"expeditionType":"delivery","paymentTypeID":"cash","guest":{"phone":"12345"},` +
 				`"address":{"street":"S","cityName":"C","houseNumber":"1","fullAddress":"F"}}`,
 			false, upstream.WireDocument,
 			`{"dishList":[{"ID":"1002","name":"Soup","price":199.9,"measure":{"value":1,"unit":"pcs"},"quantity":1,"ingredients":[]}],` +
-				`"expeditionType":"delivery","paymentTypeID":"cash","guest":{"phone":"1"},` +
+				`"expeditionType":"delivery","paymentTypeID":"cash","guest":{"phone":"12345"},` +
 				`"address":{"street":"S","cityName":"C","houseNumber":"1","fullAddress":"F"},"soonest":true}`,
 		},
 		{
 			"nested ingredients go flat, multiplied (M5); fullAddress composed (O1)",
 			`{"dishList":[{"ID":"combo","quantity":2,"ingredients":[{"ID":"i-burger","quantity":2,"ingredients":[{"ID":"i-hot","quantity":2}]},{"ID":"i-cola"}]}],
-			  "expeditionType":"delivery","expectedAt":"2026-05-01T15:30:00Z","paymentTypeID":"card","guest":{"phone":"1"},
+			  "expeditionType":"delivery","expectedAt":"2026-05-01T15:30:00Z","paymentTypeID":"card","guest":{"phone":"12345"},
 			  "address":{"street":"S","cityName":"C","houseNumber":"1","apartmentNumber":"9","fullAddress":""}}`,
 			true, upstream.WireDocument,
 			`{"restaurantID":"r-1","dishList":[{"ID":"1007","name":"Combo","price":400,"quantity":2,"ingredients":[` +
 				`{"ID":"25","name":"Small burger","price":50,"quantity":2},{"ID":"23","name":"Hot","price":25,"quantity":4},` +
 				`{"ID":"27","name":"Cola","price":0,"quantity":1}]}],` +
-				`"expeditionType":"delivery","expectedAt":"2026-05-01T15:30:00Z","paymentTypeID":"card","guest":{"phone":"1"},` +
+				`"expeditionType":"delivery","expectedAt":"2026-05-01T15:30:00Z","paymentTypeID":"card","guest":{"phone":"12345"},` +
 				`"address":{"street":"S","cityName":"C","houseNumber":"1","apartmentNumber":"9","fullAddress":"C, S, 1, 9"}}`,
 		},
 	} {

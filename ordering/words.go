@@ -16,6 +16,7 @@ const (
 	limitDigits      = "Digits of a number"
 	limitWhole       = "A whole number"
 	limitPayments    = "Payments of an order"
+	limitCharacters  = "Number of characters"
 	limitSteps       = "Steps to assign the ingredients of " // and the dish's name
 )
 
@@ -37,6 +38,8 @@ func limited(language, subject string) string {
 		return "Целое число"
 	case limitPayments:
 		return "Платежей за заказ"
+	case limitCharacters:
+		return "Число символов"
 	}
 	if name, found := strings.CutPrefix(subject, limitSteps); found {
 		return name + ": шагов, чтобы распределить ингредиенты по группам"

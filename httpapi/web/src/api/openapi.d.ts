@@ -1,6 +1,6 @@
 // Made of the API document by openapi-typescript 7.13.0: make api-types. DO NOT EDIT.
-// openapi.yaml: f1321f5caba339e0e13f0f1fcdf678eb8613a41e0d20ca26e5d86e54838e2394
-// what follows: 69f530f2718b1cb2863231341aff8ca9b2d58e984cd57f4716d9142debb2d674
+// openapi.yaml: 66e31e1f24729b34c21df71c20a9c7e4acf9aeba47d54ca538594ad02c2b4206
+// what follows: 7c14a2db37555c717063eb7bff1d15efb09c4419f9ebb9e1638470131a4e5d74
 export interface paths {
     "/connect/token": {
         parameters: {
@@ -2054,7 +2054,7 @@ export interface components {
          * @description What is wrong with an order, a payment or a rejection; docs/violations.md has the params of each.
          * @enum {string}
          */
-        ViolationCode: "dish_not_in_menu" | "dish_unavailable" | "dish_not_orderable" | "external_id_ambiguous" | "quantity_not_positive" | "quantity_not_whole" | "price_changed" | "dish_takes_no_ingredients" | "ingredient_not_in_menu" | "ingredient_not_allowed" | "ingredient_unavailable" | "group_min" | "group_max" | "group_pin_invalid" | "too_deep" | "field_required" | "value_not_allowed" | "type_mismatch" | "decimal_comma" | "time_zone_missing" | "time_in_past" | "time_too_far" | "change_from" | "amount_insufficient" | "limit_exceeded";
+        ViolationCode: "dish_not_in_menu" | "dish_unavailable" | "dish_not_orderable" | "external_id_ambiguous" | "quantity_not_positive" | "quantity_not_whole" | "price_changed" | "dish_takes_no_ingredients" | "ingredient_not_in_menu" | "ingredient_not_allowed" | "ingredient_unavailable" | "group_min" | "group_max" | "group_pin_invalid" | "too_deep" | "field_required" | "value_not_allowed" | "type_mismatch" | "decimal_comma" | "phone_invalid" | "text_invalid" | "time_zone_missing" | "time_in_past" | "time_too_far" | "change_from" | "amount_insufficient" | "limit_exceeded";
     };
     responses: {
         /** @description Several products share this externalId; `errors[0].params` lists their ids. */

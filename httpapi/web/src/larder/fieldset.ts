@@ -97,8 +97,9 @@ export class Fieldset {
     const needed = required(this.host.form.expedition).includes(name);
     const note = h("p", { class: "wrong note", id: "n-" + name });
     const long = name === "comment";
+    const most = name.startsWith("guest.") ? 200 : 1000; // policy H10; larder has the last word
     const attributes = {
-      id: "f-" + name, name, autocomplete: hints[name] ?? "off", "aria-describedby": note.id, "aria-required": needed || null, ".value": this.host.form.fields[name] ?? "",
+      id: "f-" + name, name, autocomplete: hints[name] ?? "off", "aria-describedby": note.id, "aria-required": needed || null, maxlength: most, ".value": this.host.form.fields[name] ?? "",
       oninput: (event: Event) => {
         this.host.form.fields[name] = (event.target as HTMLInputElement).value;
         this.host.changed();

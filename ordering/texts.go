@@ -1,0 +1,75 @@
+package ordering
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// The limits of texts, in characters (policy H10).
+const (
+	maxName = 200
+	maxText = 1000 // of a comment or a part of the address
+
+	minPhoneDigits = 5
+)
+
+// checkTexts refuses texts that are too long or hold control characters, and a
+// phone number that is none (policy H10).
+func (c *check) checkTexts() {
+	o := &c.order
+	c.checkTextsOf(&o.object, "")
+	c.checkTextsOf(&o.guest, "guest")
+	c.checkTextsOf(&o.address, "address")
+	phone := &o.guest.values[guestPhone]
+	if phone.state == readable && !phone.blank() && digits(phone.text) < minPhoneDigits {
+		c.add(phone.at, member(member("", o.guest.or("guest")), phone.name), PhoneInvalid, Params{"digits": minPhoneDigits}, "")
+	}
+}
+
+// checkTextsOf checks the texts of an object; name is its own in the order, ""
+// for the order itself.
+func (c *check) checkTextsOf(of *object, name string) {
+	for i := range of.values {
+		if limit := of.fields[i].limit; limit > 0 && of.values[i].text != "" {
+			base := ""
+			if name != "" {
+				base = member("", of.or(name))
+			}
+			c.checkText(&of.values[i], base, limit)
+		}
+	}
+}
+
+// checkText refuses a text of more characters than the limit, and one with
+// control characters. base is the JSON Pointer of the object that has it.
+func (f *findings) checkText(v *value, base string, limit int) {
+	if v.state != readable || v.isNumber {
+		return
+	}
+	if len(v.text) > limit && utf8.RuneCountInString(v.text) > limit {
+		f.add(v.at, member(base, v.name), LimitExceeded, Params{"limit": limit}, limitCharacters)
+	}
+	if i := strings.IndexFunc(v.text, isForbidden); i >= 0 {
+		r, _ := utf8.DecodeRuneInString(v.text[i:])
+		f.add(v.at, member(base, v.name), TextInvalid, Params{"character": fmt.Sprintf("U+%04X", r)}, "")
+	}
+}
+
+// isForbidden reports whether a text must not hold the character: a control
+// character other than tab, CR and LF. Format characters are let through:
+// texts of several scripts need them.
+func isForbidden(r rune) bool {
+	return unicode.IsControl(r) && r != '\t' && r != '\r' && r != '\n'
+}
+
+// digits counts the decimal digits of a text, in any script.
+func digits(text string) (n int) {
+	for _, r := range text {
+		if unicode.IsDigit(r) {
+			n++
+		}
+	}
+	return n
+}
