@@ -53,3 +53,37 @@ func BenchmarkMenu(b *testing.B) {
 		}
 	}
 }
+
+// BenchmarkSearch is a search of a menu of 400 dishes: the index of the first
+// one, then the costliest text that a guest may send, eight words that no dish
+// has, and such that every dish has (policy H7).
+func BenchmarkSearch(b *testing.B) {
+	view, err := menu.Decode(sandbox.Generate{Restaurants: 1, Products: 400, Seed: 1}.Menu(0))
+	if err != nil {
+		b.Fatal(err)
+	}
+	cat := menu.Compile(view, "r", menu.DefaultSettings())
+	b.Run("first", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			menu.Compile(view, "r", menu.DefaultSettings()).Search(menu.Query{Text: "soup", After: menu.None})
+		}
+	})
+	b.Run("compile", func(b *testing.B) {
+		for b.Loop() {
+			menu.Compile(view, "r", menu.DefaultSettings())
+		}
+	})
+	for name, text := range map[string]string{
+		"one word": "soup", "8 words": "a e i o u n s t",
+		"8 words with a wrong letter": "chickem tomatp onionz chesse grillef saucw potatp salaf",
+		"8 unknown words":             "aaaaaaaa eeeeeeee iiiiiiii oooooooo uuuuuuuu nnnnnnnn ssssssss tttttttt",
+	} {
+		b.Run(name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				cat.Search(menu.Query{Text: text, After: menu.None, Limit: 50})
+			}
+		})
+	}
+}

@@ -3,37 +3,36 @@ package menu
 import (
 	"slices"
 	"strings"
-	"sync"
-	"unicode"
-
-	"golang.org/x/text/cases"
-	"golang.org/x/text/unicode/norm"
 )
 
 // Query selects dishes for the products list.
 type Query struct {
 	Category      string // a category's id; its descendants count; empty = all
-	Text          string // words, all of which must occur in name or description; the first 8 distinct ones count
+	Text          string // words that the dish must all have; the first 8 distinct ones count
 	AvailableOnly bool
 	After         Index // the last dish of the page before, None from the start
 	Limit         int   // most hits a page; 0 or less = all
 }
 
-// searchIndex is the folded texts of the dishes, made at the first search.
-type searchIndex struct {
-	once  sync.Once
-	texts []string
-}
-
-// Search gives the dishes that fit the query in the view's order, and the
+// Search returns the dishes that fit the query in the view's order, and the
 // last hit when there are more (None otherwise), to be passed as After of the
-// next page. O(products × text).
+// next page. A dish has a word that is part of its name, its description, the
+// name of a category that it is in, or the name of an option. A word of five or
+// more letters that no dish has may have one wrong letter. After the first
+// search of a content: O(words × distinct words of the content + products).
 func (c *Catalogue) Search(q Query) (hits []Index, next Index) {
 	within := c.branch(q.Category)
-	words := DistinctWords(foldText(q.Text))
-	var texts []string
-	if len(words) > 0 {
-		texts = c.searchTexts()
+	words := DistinctWords(foldQuery(q.Text))
+	for i := range words {
+		words[i] = trimWord(words[i])
+	}
+	words = slices.DeleteFunc(words, func(word string) bool { return word == "" })
+	if len(words) == 0 && strings.TrimSpace(q.Text) != "" {
+		return nil, None
+	}
+	var found []flags
+	for _, word := range words {
+		found = append(found, c.dishesWith(word))
 	}
 	for p := max(q.After+1, 0); int(p) < c.products.len(); p++ {
 		if q.Category != "" && !c.inside(within, p) {
@@ -42,7 +41,7 @@ func (c *Catalogue) Search(q Query) (hits []Index, next Index) {
 		if q.AvailableOnly && c.stopped.has(p) {
 			continue
 		}
-		if len(words) > 0 && !containsAll(texts[p], words) {
+		if slices.ContainsFunc(found, func(dishes flags) bool { return !dishes.has(p) }) {
 			continue
 		}
 		if q.Limit > 0 && len(hits) == q.Limit {
@@ -90,38 +89,72 @@ func (c *Content) inside(categories map[string]bool, p Index) bool {
 	return slices.ContainsFunc(c.ProductCategories(p), func(in Index) bool { return categories[c.categories[in].ID] })
 }
 
-func containsAll(text string, words []string) bool {
-	for _, word := range words {
-		if !strings.Contains(text, word) {
-			return false
-		}
+// dishesWith returns the dishes that have the word or, where none has it, a word
+// that differs in one letter.
+func (c *Content) dishesWith(word string) flags {
+	index := c.searchWords()
+	places := newFlags(c.products.len() + len(c.categories) + c.ingredients.len())
+	index.contain(word, places)
+	dishes, found := c.dishesAt(places)
+	if found {
+		return dishes
 	}
-	return true
+	clear(places)
+	index.resemble(word, places)
+	dishes, _ = c.dishesAt(places)
+	return dishes
 }
 
-func (c *Content) searchTexts() []string {
-	c.search.once.Do(func() {
-		texts := make([]string, c.products.len())
-		for i, p := range c.products.all() {
-			texts[i] = foldText(p.Name() + "\n" + c.products.told(i).description)
+// dishesAt returns the dishes that are at the places of a searchIndex, in a
+// category at one of them, or offer an ingredient at one of them.
+func (c *Content) dishesAt(places flags) (dishes flags, found bool) {
+	categories := newFlags(len(c.categories))
+	for i := range c.categories { // parents stand before children
+		parent, inner := c.CategoryByID(c.categories[i].ParentID)
+		if places.has(Index(c.products.len()+i)) || inner && categories.has(parent) { //nolint:gosec // counts of a bounded body
+			categories.set(Index(i))
 		}
-		c.search.texts = texts
+	}
+	schemes := c.schemesOffering(func(i Index) bool {
+		return places.has(Index(c.products.len()+len(c.categories)) + i) //nolint:gosec // counts of a bounded body
 	})
-	return c.search.texts
-}
-
-// foldText makes a text blind to case, width, diacritics and the kind of
-// apostrophe, in any script.
-func foldText(text string) string {
-	var b strings.Builder
-	b.Grow(len(text))
-	for _, r := range norm.NFKD.String(text) {
-		switch {
-		case r == '’' || r == '‘' || r == 'ʼ' || r == '`':
-			b.WriteByte('\'') // one apostrophe, however it was typed
-		case !unicode.Is(unicode.Mn, r):
-			b.WriteRune(r)
+	dishes = newFlags(c.products.len())
+	for i := range c.products.len() {
+		p := Index(i)
+		s := c.productScheme[p]
+		if places.has(p) || s != None && schemes.has(s) || slices.ContainsFunc(c.ProductCategories(p), categories.has) {
+			dishes.set(p)
+			found = true
 		}
 	}
-	return cases.Fold().String(b.String())
+	return dishes, found
+}
+
+// schemesOffering returns the schemes in which one of the ingredients can be
+// chosen, itself or as a part of another, down to the depth limit.
+func (c *Content) schemesOffering(wanted func(ingredient Index) bool) flags {
+	groups, schemes := newFlags(len(c.groups)), newFlags(len(c.schemes))
+	for range c.settings.MaxDepth {
+		for i := range c.ingredients.len() {
+			inner := c.ingredientScheme[i]
+			if !wanted(Index(i)) && (inner == None || !schemes.has(inner)) {
+				continue
+			}
+			for _, g := range c.GroupsOf(Index(i)) {
+				groups.set(g)
+			}
+		}
+		changed := false
+		for i := range c.schemes {
+			s := Index(i)
+			if !schemes.has(s) && slices.ContainsFunc(c.Limits(s), func(l Limit) bool { return groups.has(l.Group) }) {
+				schemes.set(s)
+				changed = true
+			}
+		}
+		if !changed {
+			break
+		}
+	}
+	return schemes
 }

@@ -1,6 +1,6 @@
 // Made of the API document by openapi-typescript 7.13.0: make api-types. DO NOT EDIT.
-// openapi.yaml: 66e31e1f24729b34c21df71c20a9c7e4acf9aeba47d54ca538594ad02c2b4206
-// what follows: 7c14a2db37555c717063eb7bff1d15efb09c4419f9ebb9e1638470131a4e5d74
+// openapi.yaml: 059936444da027b6049b1b813f0475355a877b8115774698edfddf1cf57875a2
+// what follows: fdc274756273fed8f819447f525a84d0769e4c6188af4531c4d3fb697cce4a5c
 export interface paths {
     "/connect/token": {
         parameters: {
@@ -4693,7 +4693,7 @@ export interface operations {
                 /** @description How many entries a page has at most. */
                 limit?: components["parameters"]["Limit"];
                 /**
-                 * @description Words in the name or the description, blind to case and marks; the first 8 distinct ones count.
+                 * @description Words of names, descriptions, categories and options, blind to case and marks; one wrong letter is tolerated in long ones. The first 8 distinct ones count.
                  * @example fries
                  */
                 q?: string;
