@@ -15,6 +15,7 @@ BENCH_COUNT  ?= 1
 RACE_COUNT   ?= 5
 SOAK_FOR     ?= 10m
 SWAPS_FOR    ?= 60s
+OVERLOAD_FOR ?= 60s
 CHAOS_FOR    ?= 60s
 CHAOS_SEED   ?= 0
 SCALE_SIZES  ?= 100,1000,10000
@@ -128,7 +129,7 @@ release-check: ## Make the whole release twice, the second time in another folde
 	diff -r .cache/release/first .cache/release/second
 
 .PHONY: verify
-verify: ## The longer proofs: lint, lint-api, lint-ts, race, coverage, benchmarks, each fuzz target, swaps and the soak for 60 s, chaos, the comparison's smoke run and the release made twice
+verify: ## The longer proofs: lint, lint-api, lint-ts, race, coverage, benchmarks, each fuzz target, swaps and the soak for 60 s, chaos, overload, the comparison's smoke run and the release made twice
 	$(MAKE) --no-print-directory lint
 	$(MAKE) --no-print-directory lint-api
 	$(MAKE) --no-print-directory lint-ts
@@ -139,6 +140,7 @@ verify: ## The longer proofs: lint, lint-api, lint-ts, race, coverage, benchmark
 	$(MAKE) --no-print-directory swaps
 	$(MAKE) --no-print-directory soak SOAK_FOR=60s
 	$(MAKE) --no-print-directory chaos
+	$(MAKE) --no-print-directory overload
 	$(MAKE) --no-print-directory bench-smoke
 	$(MAKE) --no-print-directory release-check
 
@@ -171,6 +173,10 @@ swaps: ## Read over 64 connections in all encodings while versions are swapped, 
 .PHONY: chaos
 chaos: test-needs ## Break larder, Redis and the ordering service while orders are placed, for CHAOS_FOR (60s) on each form of Redis, and check the history (CHAOS_SEED repeats a plan; docs/chaos.md)
 	go test -tags $(TAGS) -count 1 -timeout 30m -v -run '^TestChaos$$' ./internal/testkit/chaos -args -chaos.for $(CHAOS_FOR) -chaos.seed $(CHAOS_SEED) -chaos.dir $(CURDIR)/.cache/chaos
+
+.PHONY: overload
+overload: test-needs ## Send real larders, one and three, 1.5 to 20 times the orders that the ordering service takes, for OVERLOAD_FOR (60s) each, and print what became of them
+	go test -tags $(TAGS) -count 1 -timeout 30m -v -run '^TestOverloadMatrix$$' ./cmd/larder -args -overload $(OVERLOAD_FOR)
 
 ##@ The workshop
 
