@@ -143,10 +143,10 @@ export class LarderMenu extends LarderElement {
     const query = this.search.value.trim();
     if (query === "" && !this.searched) return;
     this.turns.finish();
+    const finds = query === "" ? null : menu.found(query);
     let found = 0;
     for (const [id, cards] of this.cards) {
-      const product = menu.product(id);
-      const shows = product !== undefined && (query === "" || menu.finds(product, query));
+      const shows = menu.product(id) !== undefined && (finds?.has(id) ?? true);
       for (const { element } of cards) element.hidden = !shows;
       if (shows) found++;
     }

@@ -22,13 +22,17 @@ export class Menu {
   private readonly products: Map<string, Product>;
   private readonly ingredients: Map<string, Ingredient>;
   private readonly schemes: Map<string, Group[]>;
-  private words = new Map<string, string>();
+  private readonly categoryNames = new Map<string, string>(); // with those above
+  private words = new Map<string, string[]>(); // of dishes, once they are searched
 
   constructor(readonly body: MenuBody) {
     this.products = new Map(body.products.map((p) => [p.id, p]));
     this.ingredients = new Map(body.ingredients.map((i) => [i.id, i]));
     this.schemes = new Map(body.schemes.map((s) => [s.id, s.groups]));
     this.roots = tree(body);
+    for (const { id, name, parentId } of body.categories) { // parents first
+      this.categoryNames.set(id, name + " " + (this.categoryNames.get(parentId ?? "") ?? ""));
+    }
   }
 
   product(id: string): Product | undefined { return this.products.get(id); }
@@ -63,20 +67,63 @@ export class Menu {
     return changed;
   }
 
-  /** finds tells whether each word begins a word of the dish's name or description. */
-  finds(product: Product, query: string): boolean {
-    let text = this.words.get(product.id);
-    if (text === undefined) {
-      text = " " + folded(product.name + " " + product.description);
-      this.words.set(product.id, text);
+  /**
+   * found gives the dishes of which each word of the query begins a word: of the
+   * name, the description, the categories or the options. A word of five or more
+   * letters that no dish has may have one wrong letter, as for products?q=.
+   */
+  found(query: string): Set<string> {
+    let found = [...this.products.keys()];
+    for (const word of folded(query, " ").split(" ")) {
+      const having = (fits: (w: string) => boolean): string[] => [...this.products.keys()].filter((id) => this.wordsOf(id).some(fits));
+      let ids = having((w) => w.startsWith(word));
+      if (ids.length === 0) ids = having((w) => alike(w, word));
+      const set = new Set(ids);
+      found = found.filter((id) => set.has(id));
     }
-    return folded(query).split(" ").every((word) => text.includes(" " + word));
+    return new Set(found);
+  }
+
+  private wordsOf(id: string): string[] {
+    let words = this.words.get(id);
+    if (!words) {
+      const { name, description, schemeId, categoryIds } = this.products.get(id)!;
+      const text = [name, description, ...categoryIds.map((c) => this.categoryNames.get(c) ?? ""), this.optionNames(schemeId, new Set())].join(" ");
+      // A name with a hyphen is found by its parts and as one word.
+      words = [...new Set((folded(text, " ") + " " + folded(text, "")).split(" "))];
+      this.words.set(id, words);
+    }
+    return words;
+  }
+
+  private optionNames(schemeId: string | null, seen: Set<string>): string {
+    if (!schemeId || seen.has(schemeId)) return "";
+    seen.add(schemeId);
+    return this.groups(schemeId).flatMap((g) => g.options).map((id) => {
+      const option = this.ingredients.get(id);
+      return option ? option.name + " " + this.optionNames(option.schemeId, seen) : "";
+    }).join(" ");
   }
 }
 
-/** folded makes words comparable: small letters without marks, one space between. */
-export function folded(text: string): string {
-  return text.normalize("NFKD").replace(/\p{M}+/gu, "").toLowerCase().replace(/[^\p{L}\p{N}]+/gu, " ").trim();
+/**
+ * folded makes words comparable: small letters without marks, one space between,
+ * and what is written in several ways in one. hyphen stands for each hyphen.
+ */
+export function folded(text: string, hyphen: string): string {
+  const same: Record<string, string> = { ı: "i", œ: "oe", æ: "ae", ة: "ه" };
+  return text.normalize("NFKD").replace(/[\p{M}\u00ad]+/gu, "").toLowerCase().replace(/[ıœæة]/g, (letter) => same[letter]!)
+    .replace(/[\p{Pd}\u2212]/gu, hyphen).replace(/[^\p{L}\p{N}]+/gu, " ").trim();
+}
+
+/** alike reports whether two words differ in one letter: another one, one too many or too few, or two exchanged. */
+function alike(one: string, other: string): boolean {
+  const a = [...one], b = [...other];
+  if (Math.max(a.length, b.length) < 5 || Math.abs(a.length - b.length) > 1 || /\p{N}/u.test(other)) return false;
+  while (a.length && a[0] === b[0]) { a.shift(); b.shift(); }
+  while (a.length && a.at(-1) === b.at(-1)) { a.pop(); b.pop(); }
+  if (a.length === 2 && b.length === 2) return a[0] === b[1] && a[1] === b[0];
+  return a.length <= 1 && b.length <= 1;
 }
 
 /** sameList tells whether two menus list the same dishes and categories in the same order. */

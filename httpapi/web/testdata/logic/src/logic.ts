@@ -78,9 +78,17 @@ test("limits are told as the guest picks", () => {
 test("the tree has what has dishes, and the search is blind to marks", () => {
   const menu = new Menu(body());
   assert.deepEqual(menu.roots.map((c) => [c.id, c.children.map((d) => d.id)]), [["c", ["d"]]]);
-  const cheese = menu.product("cheese")!;
-  for (const query of ["creme", "FRAÎCHE cr", ""]) assert.equal(menu.finds(cheese, query), true, query);
-  for (const query of ["reme", "creme soup"]) assert.equal(menu.finds(cheese, query), false, query);
+  for (const query of ["creme", "FRAÎCHE cr", ""]) assert.ok(menu.found(query).has("cheese"), query);
+  for (const query of ["remy", "creme soup"]) assert.equal(menu.found(query).size, 0, query);
+  assert.deepEqual([...menu.found("burger")], ["combo"], "an option");
+  assert.deepEqual([...menu.found("wheat")], ["combo"], "an option of a part");
+  assert.deepEqual([...menu.found("fraihce")], ["cheese"], "two letters exchanged");
+  assert.deepEqual([...menu.found("cre")], ["cheese"]);
+  for (const [name, ...queries] of [["Coca-Cola", "coca\u2013cola", "coca cola", "cocacola", "coca\u00adcola"], ["BŒUF", "boeuf", "bœuf"], ["Ispanaklı", "ISPANAKLI", "İspanakli"], ["كنافة", "كنافه"]]) {
+    const named = body();
+    named.products[1]!.name = name!;
+    for (const query of queries) assert.deepEqual([...new Menu(named).found(query)], ["cheese"], query);
+  }
 });
 
 test("the basket survives a reload and tells what has changed", () => {
