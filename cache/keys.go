@@ -204,6 +204,11 @@ func (k Keys) orders(connection string, parts ...string) string {
 // keys, one for all connections. It never expires.
 func (k Keys) JournalSecret() string { return k.name(format, "journal-secret") }
 
+// JournalState is a hash: what the journal knows of a connection's records as a
+// whole, above all which Redis has them and how many changes it has made
+// (policies O14 and O14a). It never expires.
+func (k Keys) JournalState(connection string) string { return k.orders(connection, "journal") }
+
 // Order is a hash: one order's record. It expires (policy O13).
 func (k Keys) Order(connection, ref string) string { return k.orders(connection, "order", ref) }
 

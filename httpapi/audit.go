@@ -20,22 +20,23 @@ type action string
 
 // The actions that are kept, in the order in which /v1/ops/audit explains them.
 const (
-	actionSync     action = "sync"
-	actionForce    action = "force"
-	actionSyncAll  action = "sync_all"
-	actionForceAll action = "force_all"
-	actionRollback action = "rollback"
-	actionRelease  action = "release"
-	actionResolve  action = "resolve"
-	actionSignIn   action = "sign_in"
-	actionSignOut  action = "sign_out"
+	actionSync          action = "sync"
+	actionForce         action = "force"
+	actionSyncAll       action = "sync_all"
+	actionForceAll      action = "force_all"
+	actionRollback      action = "rollback"
+	actionRelease       action = "release"
+	actionResolve       action = "resolve"
+	actionAcceptRestore action = "accept_restore"
+	actionSignIn        action = "sign_in"
+	actionSignOut       action = "sign_out"
 )
 
 // actions gives every action.
 func actions() []action {
 	return []action{
 		actionSync, actionForce, actionSyncAll, actionForceAll, actionRollback, actionRelease, actionResolve,
-		actionSignIn, actionSignOut,
+		actionAcceptRestore, actionSignIn, actionSignOut,
 	}
 }
 

@@ -35,6 +35,7 @@ const (
 	CodeOrderIDTaken           Code = "order_id_taken"
 	CodeOrderOutcomeUnknown    Code = "order_outcome_unknown"
 	CodeJournalUnavailable     Code = "journal_unavailable"
+	CodeJournalRestored        Code = "journal_restored"
 	CodeUpstreamRefused        Code = "upstream_refused"
 	CodeUpstreamUnavailable    Code = "upstream_unavailable"
 	CodeUpstreamBusy           Code = "upstream_busy"
@@ -151,6 +152,8 @@ func (c Code) ofOrder() (status int, title string, found bool) {
 		return http.StatusBadGateway, "The ordering service refused", true
 	case CodeJournalUnavailable:
 		return http.StatusServiceUnavailable, "Orders cannot be recorded", true
+	case CodeJournalRestored:
+		return http.StatusServiceUnavailable, "New orders are paused", true
 	case CodeUpstreamUnavailable:
 		return http.StatusServiceUnavailable, "The ordering service cannot be reached", true
 	case CodeUpstreamBusy:

@@ -105,7 +105,7 @@ func refusalOf(code Code) string {
 		return string(ordering.OutcomeNotSent)
 	case CodeUpstreamBusy:
 		return "busy"
-	case CodeJournalUnavailable, CodeStorageUnavailable, CodeNoCatalogue:
+	case CodeJournalUnavailable, CodeJournalRestored, CodeStorageUnavailable, CodeNoCatalogue:
 		return "unavailable"
 	case CodeClientGone:
 		return "cancelled"

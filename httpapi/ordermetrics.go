@@ -28,18 +28,22 @@ type orderBook struct {
 	asked   time.Time
 	failing bool
 	unknown map[string]int64 // by connection; those that were never counted are missing
-	ready   bool
+	ready   map[string]bool  // by connection
 
-	unknownDesc, readyDesc *prometheus.Desc
+	unknownDesc, readyDesc, pausedDesc, replicasDesc *prometheus.Desc
 }
 
 func newOrderBook(s *Server) *orderBook {
 	return &orderBook{
-		server: s, unknown: map[string]int64{},
+		server: s, unknown: map[string]int64{}, ready: map[string]bool{},
 		unknownDesc: prometheus.NewDesc("larder_orders_unknown",
 			"Orders with an operation whose outcome nobody knows, by connection; the journal's count, the same on every larder.", []string{"connection"}, nil),
 		readyDesc: prometheus.NewDesc("larder_orders_ready",
-			"1 while new orders can be kept safe, 0 while they are refused because Redis is away or set up to forget; missing where nobody may place any.", nil, nil),
+			"1 while new orders of a connection can be recorded safely, 0 while they are rejected; missing where nobody may place orders.", []string{"connection"}, nil),
+		pausedDesc: prometheus.NewDesc("larder_journal_restored",
+			"1 while new orders of a connection are paused because Redis was restored or has lost orders.", []string{"connection"}, nil),
+		replicasDesc: prometheus.NewDesc("larder_journal_replicas",
+			"Number of Redis replicas that must acknowledge each change of an order of a connection.", []string{"connection"}, nil),
 	}
 }
 
@@ -57,7 +61,9 @@ func (o *orderBook) refresh(c *gin.Context) {
 
 // ask asks the journal. The caller holds the lock.
 func (o *orderBook) ask(ctx context.Context) {
-	o.ready = o.server.orders != nil && o.server.orders.Ready(ctx) == nil
+	for _, connection := range o.server.connections {
+		o.ready[connection.Name] = o.server.orders != nil && o.server.orders.Ready(ctx, connection.Name) == nil
+	}
 	if o.server.countUnknown == nil {
 		return
 	}
@@ -81,6 +87,8 @@ func (o *orderBook) ask(ctx context.Context) {
 func (o *orderBook) Describe(ch chan<- *prometheus.Desc) {
 	ch <- o.unknownDesc
 	ch <- o.readyDesc
+	ch <- o.pausedDesc
+	ch <- o.replicasDesc
 }
 
 // Collect implements prometheus.Collector. It reads memory only.
@@ -93,9 +101,22 @@ func (o *orderBook) Collect(ch chan<- prometheus.Metric) {
 	if !o.server.takesOrders() { // nobody is refused any
 		return
 	}
-	ready := 0.0
-	if o.ready {
-		ready = 1
+	gauge := func(desc *prometheus.Desc, value float64, connection string) {
+		ch <- prometheus.MustNewConstMetric(desc, prometheus.GaugeValue, value, connection)
 	}
-	ch <- prometheus.MustNewConstMetric(o.readyDesc, prometheus.GaugeValue, ready)
+	for connection, ready := range o.ready {
+		health, _ := o.server.orders.Health(connection)
+		paused := !health.PausedAt.IsZero()
+		gauge(o.readyDesc, number(ready && !paused), connection)
+		gauge(o.pausedDesc, number(paused), connection)
+		gauge(o.replicasDesc, float64(health.Replicas), connection)
+	}
+}
+
+// number is a boolean as a gauge has it.
+func number(b bool) float64 {
+	if b {
+		return 1
+	}
+	return 0
 }

@@ -13,6 +13,7 @@ import (
 const (
 	retryInFlight = time.Second // until the same request may be finished
 	retryJournal  = 2 * time.Second
+	retryRestored = time.Minute // until an operator may have accepted the journal
 )
 
 // orderProblem is what an error of ordering becomes; nil for what is none of
@@ -27,6 +28,7 @@ func orderProblem(err error) *problem {
 		journal   *ordering.JournalError
 		notSent   *ordering.NotSentError
 		ambiguous *ordering.AmbiguousError
+		restored  *ordering.RestoredError
 	)
 	switch {
 	case errors.As(err, &invalid):
@@ -53,6 +55,11 @@ func orderProblem(err error) *problem {
 		return orderNotFound()
 	case errors.As(err, &notReady):
 		return &problem{code: CodeJournalUnavailable, msg: notReady.Msg, retryAfter: max(notReady.RetryAfter, time.Second), err: err}
+	case errors.As(err, &restored):
+		return &problem{
+			code: CodeJournalRestored, retryAfter: retryRestored, err: err,
+			msg: "no new orders are placed at the moment: the record of earlier orders is being checked; try again later",
+		}
 	case errors.As(err, &notSent):
 		return unsent(notSent)
 	case errors.As(err, &journal) && !errors.Is(err, context.Canceled):

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -58,19 +59,51 @@ func (s *Server) journalPart(ctx context.Context, found inspection) part {
 	case found.refused != nil && found.refused.Channel == "": // the journal publishes nothing
 		return part{Msg: "Redis " + cache.Plain(found.refused)}
 	}
-	err := s.orders.Ready(ctx)
+	whole := part{OK: true}
+	var texts []string // as many connections say the same, once each
+	named := map[string][]string{}
+	for _, connection := range s.connections {
+		one := s.journalOf(ctx, connection.Name)
+		whole.OK = whole.OK && one.OK
+		if one.Msg != "" && named[one.Msg] == nil {
+			texts = append(texts, one.Msg)
+		}
+		named[one.Msg] = append(named[one.Msg], connection.Name)
+	}
+	for i, text := range texts {
+		if len(named[text]) < len(s.connections) {
+			texts[i] = some(named[text]) + ": " + text
+		}
+	}
+	whole.Msg = strings.Join(texts, "; ")
+	return whole
+}
+
+// journalOf judges the journal of one connection: each may be on another master
+// of a cluster.
+func (s *Server) journalOf(ctx context.Context, connection string) part {
+	err := s.orders.Ready(ctx, connection)
+	health, watched := s.orders.Health(connection)
 	var notReady *ordering.NotReadyError
 	switch {
 	case errors.As(err, &notReady):
 		return part{Msg: notReady.Msg}
 	case err != nil:
 		return part{Msg: "Redis " + cache.Plain(err)}
+	case !health.PausedAt.IsZero():
+		return part{Msg: journalRestored}
 	case s.redis.Embedded():
 		return part{OK: true, Msg: "orders are forgotten when larder stops (ordering.allow_volatile)"}
+	case watched:
+		return part{OK: true, Msg: health.Rule()}
 	default:
 		return part{OK: true}
 	}
 }
+
+// journalRestored says why creates are paused (policy O14a).
+const journalRestored = "Redis was restored or has lost orders: no new orders are placed until an operator accepts the journal " +
+	"(larder order accept-restore)"
 
 // failed are the restaurants whose last sync failed, by their connections. Of
 // those without a menu the last run tells, of a bounded number of them.
@@ -115,14 +148,18 @@ func countOf(n int, noun string) string {
 
 // someIDs lists a few restaurants.
 func someIDs(restaurants []menusync.Restaurant) string {
-	const few = 5
-	ids := make([]string, 0, few+1)
+	ids := make([]string, len(restaurants))
 	for i, restaurant := range restaurants {
-		if i == few {
-			ids = append(ids, "…")
-			break
-		}
-		ids = append(ids, string(restaurant.ID))
+		ids[i] = string(restaurant.ID)
 	}
-	return strings.Join(ids, ", ")
+	return some(ids)
+}
+
+// some lists a few names.
+func some(names []string) string {
+	const few = 5
+	if len(names) > few {
+		names = append(slices.Clone(names[:few]), "…")
+	}
+	return strings.Join(names, ", ")
 }

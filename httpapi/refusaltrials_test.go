@@ -116,6 +116,20 @@ func (b *bench) tryElsewhere() {
 	b.try(trial{on: rough, operation: "listRuns", status: http.StatusServiceUnavailable, as: clientOps})
 	b.try(trial{on: rough, operation: "placeOrder", status: http.StatusServiceUnavailable, as: clientShop, with: map[string]string{"restaurant": bistro, "Idempotency-Key": "late"}, raw: new(order())})
 
+	paused := newWorld(b.t, func(p *plan) { p.ordering.AllowVolatile, p.ordering.AcceptRestore = true, new(false) })
+	for _, client := range []string{clientShop, clientOps} {
+		b.tokens[client] = paused.as(client)
+	}
+	late := map[string]string{"restaurant": bistro, "Idempotency-Key": "after the restore"}
+	b.try(trial{on: paused, operation: "placeOrder", status: http.StatusServiceUnavailable, as: clientShop, with: late, raw: new(order()), before: func() {
+		paused.post("/v1/restaurants/"+bistro+"/orders", order(), append([]string{"Idempotency-Key", "before"}, b.tokens[clientShop]...)...).is(b.t, http.StatusCreated)
+		if err := paused.redis.Client().Del(b.t.Context(), paused.redis.Keys().JournalState("main")).Err(); err != nil {
+			b.t.Fatal(err)
+		}
+	}})
+	b.try(trial{on: paused, operation: "acceptJournal", example: "accepted", status: http.StatusOK, as: clientOps, with: map[string]string{"connection": "main"}})
+	paused.post("/v1/restaurants/"+bistro+"/orders", order(), append([]string{"Idempotency-Key", "after the restore"}, b.tokens[clientShop]...)...).is(b.t, http.StatusCreated)
+
 	bare := newWorld(b.t, func(p *plan) { p.unsynced = true })
 	b.try(trial{on: bare, operation: "isReady", example: "unready", status: http.StatusServiceUnavailable})
 }

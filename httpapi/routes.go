@@ -85,6 +85,7 @@ func (s *Server) routeOps(engine *gin.Engine) {
 	get(engine, "/v1/ops/orders", guard, withinStore, s.listOrders)
 	get(engine, "/v1/ops/orders/:ref", guard, withinStore, s.opsOrder)
 	engine.POST("/v1/ops/orders/:ref/resolve", guard, s.resolveOrder)
+	engine.POST("/v1/ops/journal/accept", guard, s.acceptJournal)
 	show := gin.WrapH(promhttp.HandlerFor(s.metrics.registry, promhttp.HandlerOpts{}))
 	switch s.cfg.metricsAccess() {
 	case MetricsOff:

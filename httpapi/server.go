@@ -33,7 +33,9 @@ type Orders interface {
 	ByKey(ctx context.Context, connections []string, client, key string) (ordering.Record, error)
 	List(ctx context.Context, query ordering.Query) (records []ordering.Record, next string, err error)
 	Body(ctx context.Context, record ordering.Record, call int) ([]byte, error)
-	Ready(ctx context.Context) error
+	Ready(ctx context.Context, connection string) error
+	Health(connection string) (ordering.JournalHealth, bool)
+	AcceptRestore(ctx context.Context, connection string) (bool, error)
 }
 
 // Connection is one connection to an ordering service, as far as this package

@@ -100,9 +100,11 @@ func (o *Orders) notBegun(ctx context.Context, opening Opening, err error) error
 		taken *KeyTakenError
 		busy  *BusyError
 		state *StateError
+		ready *NotReadyError
+		lost  *RestoredError
 	)
 	if errors.As(err, &taken) || errors.As(err, &busy) || errors.As(err, &state) ||
-		errors.Is(err, ErrNoOrder) || errors.Is(err, ErrNoBody) {
+		errors.As(err, &ready) || errors.As(err, &lost) || errors.Is(err, ErrNoOrder) || errors.Is(err, ErrNoBody) {
 		return err
 	}
 	limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), abortLimit)
@@ -123,7 +125,7 @@ func (o *Orders) end() time.Time { return time.Now().Add(o.cfg.PlaceTimeout) }
 // made makes a call that is open, and ends it.
 func (o *Orders) made(ctx context.Context, end time.Time, service Service, record Record, number int, body []byte) Result {
 	e, wait := o.make(ctx, end, service, &record, number, body)
-	result := o.finish(ctx, record, e)
+	result := o.finish(ctx, record, e, body)
 	if result.Call.Outcome == OutcomeNotSent {
 		result.RetryAfter = wait
 	}
@@ -258,30 +260,57 @@ func (o *Orders) logCall(ctx context.Context, record *Record, call Call, e *Endi
 // finish writes down how a call ended and gives it as the journal has it. What
 // the journal does not take is written later; it is answered all the same,
 // for it is known (policy O12).
-func (o *Orders) finish(ctx context.Context, record Record, e Ending) Result {
+func (o *Orders) finish(ctx context.Context, record Record, e Ending, body []byte) Result {
 	ctx, span := tracing.Start(ctx, "journal.finish")
 	defer span.End()
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), finishLimit)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), finishLimit+o.cfg.WaitTimeout)
 	defer cancel()
 	known := record.ended(e, o.deps.Clock())
+	if call, ok := known.Call(e.Call); ok {
+		e.Opening = call.Opening
+	}
 	for pause := finishPause; ; pause *= 2 {
-		got, err := o.deps.Journal.Finish(ctx, e)
+		got, number, err := o.record(ctx, e, known, body)
 		switch contradiction, ok := errors.AsType[*ContradictionError](err); {
 		case err == nil:
-			return result(got, known, e.Call)
+			return result(got, known, number)
 		case ok:
 			o.contradicted(contradiction, e.OrderID)
 			return result(contradiction.Record, known, e.Call)
+		case errors.Is(err, ErrUnreplicated): // policy O14
+			o.late.put(o, unwritten{ending: &e, record: known, body: body, written: true})
+			return result(got, known, number)
 		case errors.Is(err, ErrNoOrder):
 			o.unrecorded(&known, e.Call, err)
 			return result(known, known, e.Call)
 		}
 		if !waited(ctx, pause) {
 			span.Fail("late")
-			o.late.put(o, unwritten{ending: &e, record: known})
+			o.late.put(o, unwritten{ending: &e, record: known, body: body})
 			return result(known, known, e.Call)
 		}
 	}
+}
+
+// record finishes a call. Where the journal has lost the call, it is written
+// again as it is known (policies O14 and O14a). It returns the call's number.
+func (o *Orders) record(ctx context.Context, e Ending, known Record, body []byte) (Record, int, error) {
+	got, err := o.deps.Journal.Finish(ctx, e)
+	if !errors.Is(err, ErrNoOrder) {
+		return got, e.Call, err
+	}
+	got, number, err := o.deps.Journal.Recreate(ctx, known, e.Call, body)
+	if err != nil && !errors.Is(err, ErrUnreplicated) {
+		return got, number, err
+	}
+	if call, _ := got.Call(number); call.Outcome == OutcomeOpen { // it has come back meanwhile
+		e.Call = number
+		got, err = o.deps.Journal.Finish(ctx, e)
+	} else {
+		o.happened(eventRecreated, logrus.WarnLevel, &got, e.Outcome, number, nil,
+			"the journal had lost a call: it is written again")
+	}
+	return got, number, err
 }
 
 // result gives a call of the record, or what is known of it when the record

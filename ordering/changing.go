@@ -44,7 +44,7 @@ func (o *Orders) Change(ctx context.Context, c Changing) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	if err := o.deps.Journal.Ready(ctx); err != nil {
+	if err := o.deps.Journal.Ready(ctx, c.Connection); err != nil {
 		return Result{}, err
 	}
 	result, err := o.begin(ctx, service, from, asked, opening)

@@ -256,7 +256,7 @@ func TestReads(t *testing.T) {
 	if err != nil || len(page) != 1 || next == "" {
 		t.Errorf("List() = %d records, next %q, %v", len(page), next, err)
 	}
-	if err := h.Ready(t.Context()); err != nil {
+	if err := h.Ready(t.Context(), "main"); err != nil {
 		t.Errorf("Ready() = %v", err)
 	}
 	h.failing(journaltest.FailBefore, journaltest.MethodOrder, journaltest.MethodSecret)

@@ -71,10 +71,16 @@ type Config struct {
 	AllowUnderpayment bool `yaml:"allow_underpayment"`
 	// AllowEviction lets orders be placed while Redis may evict keys. Policy O14.
 	AllowEviction bool `yaml:"allow_eviction"`
-	// WaitReplicas is how many replicas of Redis must have a record before its order is sent. Policy O14.
-	WaitReplicas int `yaml:"wait_replicas"`
+	// WaitReplicas is how many replicas of Redis must acknowledge each change of a record. When left out it is 1
+	// for a Redis of which a replica has ever acknowledged a write, else 0. Policy O14.
+	WaitReplicas *int `yaml:"wait_replicas"`
 	// WaitTimeout bounds the wait for them. Policy O14.
 	WaitTimeout time.Duration `yaml:"wait_timeout"`
+	// AcceptRestore places orders after Redis was restored or lost its data, without asking. When left out it is on
+	// where allow_volatile or allow_eviction is. Policy O14a.
+	AcceptRestore *bool `yaml:"accept_restore"`
+	// StateDir is a folder where an instance remembers how many commits Redis had; "" for in memory only. Policy O14a.
+	StateDir string `yaml:"state_dir"`
 	// AllowVolatile lets orders be placed while Redis keeps nothing on disk. Policy O14.
 	AllowVolatile bool `yaml:"allow_volatile"`
 }
@@ -234,7 +240,7 @@ func (c Config) Validate() error {
 	}
 	fault(c.GuestTTL < c.KeyTTL, "guest_ttl", "must be at least key_ttl: a replay needs what was answered")
 	fault(c.RecordTTL < c.GuestTTL, "record_ttl", "must be at least guest_ttl")
-	fault(c.WaitReplicas < 0, "wait_replicas", "must not be negative")
+	fault(c.WaitReplicas != nil && *c.WaitReplicas < 0, "wait_replicas", "must not be negative")
 	for _, list := range []struct {
 		key   string
 		names []string
@@ -245,6 +251,15 @@ func (c Config) Validate() error {
 		}
 	}
 	return errors.Join(errs...)
+}
+
+// AcceptsRestore reports whether data that Redis has lost is accepted without
+// an operator (policy O14a).
+func (c Config) AcceptsRestore() bool {
+	if c.AcceptRestore != nil {
+		return *c.AcceptRestore
+	}
+	return c.AllowVolatile || c.AllowEviction
 }
 
 // maxConfiguredDepth keeps a body's modifiers within maxBodyDepth brackets.

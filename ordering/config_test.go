@@ -32,7 +32,7 @@ func TestConfigNamesWrongKeys(t *testing.T) {
 	t.Parallel()
 	cfg := ordering.Config{
 		MaxZero: "some", MissingExternalID: "x", MaxDepth: 13, PriceDigits: -1, TimeGrace: -1, LeadTime: time.Hour,
-		WaitReplicas: -1, RecordTTL: -1,
+		WaitReplicas: new(-1), RecordTTL: -1,
 		Required: ordering.Required{Delivery: []string{"guest.fax"}, Pickup: []string{"comment"}},
 	}
 	err := cfg.Validate()
@@ -71,7 +71,7 @@ func TestConfigBounds(t *testing.T) {
 		{"sweep_every", func(c *ordering.Config, wrong bool) { c.SweepEvery = pick(wrong, time.Duration(0), 1) }},
 		{"guest_ttl", func(c *ordering.Config, wrong bool) { c.GuestTTL = c.KeyTTL - pick(wrong, time.Duration(1), 0) }},
 		{"record_ttl", func(c *ordering.Config, wrong bool) { c.RecordTTL = c.GuestTTL - pick(wrong, time.Duration(1), 0) }},
-		{"wait_replicas", func(c *ordering.Config, wrong bool) { c.WaitReplicas = pick(wrong, -1, 0) }},
+		{"wait_replicas", func(c *ordering.Config, wrong bool) { c.WaitReplicas = new(pick(wrong, -1, 0)) }},
 	} {
 		for _, wrong := range []bool{false, true} {
 			cfg := ordering.DefaultConfig()

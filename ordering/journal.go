@@ -22,10 +22,17 @@ type Journal interface {
 	// Secret gives the key of fingerprints and of the hashes of keys: made
 	// once, the same for every replica for as long as the records live.
 	Secret(ctx context.Context) ([]byte, error)
-	// Ready tells whether a new order can be kept safe (policy O14): nil, or a
-	// *NotReadyError that says what to change. It is cheap enough to be asked
-	// before every order.
-	Ready(ctx context.Context) error
+	// Ready returns nil when a new order of the connection can be kept safe
+	// (policy O14), else a *NotReadyError that says what to change. It is cheap
+	// enough to be asked before every order.
+	Ready(ctx context.Context, connection string) error
+	// Watch compares what this instance remembers of a connection's records with
+	// what the store has (policy O14a) and finds out whether writes are
+	// acknowledged again (policy O14). It is called once per second.
+	Watch(ctx context.Context, connection string) (JournalHealth, error)
+	// Accept ends the pause of a connection's creates: the records are accepted
+	// as the store has them (policy O14a). It reports whether there was a pause.
+	Accept(ctx context.Context, connection string) (bool, error)
 
 	// Lookup gives the call that has taken a key (the hash of it), with its
 	// record. ErrKeyFree when none has.
@@ -42,12 +49,17 @@ type Journal interface {
 	//  5. The record's state is not StatePlaced, or the operation is a payment
 	//     and the record is Paid: *StateError.
 	//
+	//  6. A creating call while creates are paused, or when the store has lost
+	//     commits that this instance remembers: *RestoredError (policy O14a).
+	//  7. Too few replicas acknowledge writes: *NotReadyError (policy O14).
+	//
 	// Nothing may be sent after an error. After a *JournalError the call may
 	// have been opened all the same: the caller aborts it.
 	Begin(ctx context.Context, o Opening) (Record, error)
 	// Abort ends the call that exactly this Opening (by its ID) opened as not
 	// sent, with the effects of Finish; nil too when it opened none, or the
-	// call has ended.
+	// call has ended. ErrUnreplicated: it is aborted, and the caller aborts it
+	// again until enough replicas have that (policy O14).
 	Abort(ctx context.Context, o Opening) error
 	// Finish ends a call.
 	//
@@ -74,8 +86,17 @@ type Journal interface {
 	// (a Finish whose answer was lost may be sent again); another one is a
 	// contradiction.
 	//
-	// ErrNoOrder when there is no such record or call.
+	// ErrNoOrder when there is no such record or call; with Ending.Opening also
+	// when another opening has made the call. ErrUnreplicated comes with the
+	// record: it is written, and the caller finishes the call again until enough
+	// replicas have it (policy O14).
 	Finish(ctx context.Context, e Ending) (Record, error)
+	// Recreate writes a call that has ended, and its record, where the store has
+	// lost them (policies O14 and O14a): the record as it is known, the call by
+	// its number in it and what it sent. What the store has is kept; when it has
+	// the call (by Call.Opening), nothing is changed. It returns the record, and
+	// the number that the call has there. ErrUnreplicated is Finish's.
+	Recreate(ctx context.Context, known Record, call int, body []byte) (Record, int, error)
 	// Settle notes what a person found out about an operation whose outcome is
 	// unknown: the same effects as Finish of done, or refused for not_done:
 	// a client's own key stays, so that its replay tells, a Derived one is
@@ -146,6 +167,8 @@ type Opening struct {
 type Ending struct {
 	Connection, Ref string
 	Call            int
+	// Opening is the ID of the Opening that opened the call; "" is not compared.
+	Opening string
 	// Outcome is not OutcomeOpen.
 	Outcome Outcome
 	// OrderID is that of a created order: given with OutcomeDone.
@@ -195,6 +218,39 @@ var (
 	// ErrCursor: the cursor is none that List gave.
 	ErrCursor = errors.New("ordering: no such cursor")
 )
+
+// ErrUnreplicated says that a change is made, but that too few replicas of the
+// store have acknowledged it (policy O14).
+var ErrUnreplicated = errors.New("ordering: too few replicas have acknowledged the change")
+
+// JournalHealth is what an instance knows of one connection's journal.
+type JournalHealth struct {
+	// Replicas is how many replicas must acknowledge a change; Automatic when no
+	// operator has set it; Seen when a replica has ever acknowledged one.
+	Replicas        int
+	Automatic, Seen bool
+	// Failing: the last change was not acknowledged; openings are rejected.
+	Failing bool
+	// PausedAt is since when creates are paused; the zero time when they are not.
+	PausedAt time.Time
+	// Accepted: this Watch has accepted lost commits (ordering.accept_restore).
+	Accepted bool
+	// Missing is how many commits were lost and only reported, since the start.
+	Missing int64
+}
+
+// RestoredError says that the store lacks commits that an instance remembers,
+// as after a backup was restored. Creates are paused until an operator accepts
+// the records as they are (policy O14a).
+type RestoredError struct {
+	Connection string
+	Since      time.Time
+}
+
+// Error names the connection.
+func (e *RestoredError) Error() string {
+	return fmt.Sprintf("ordering: the journal of connection %q has lost orders: creates are paused", e.Connection)
+}
 
 // JournalError says that the journal could not be read or written.
 type JournalError struct{ Err error }

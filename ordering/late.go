@@ -3,7 +3,6 @@ package ordering
 import (
 	"context"
 	"errors"
-	"slices"
 	"sync"
 	"time"
 
@@ -16,12 +15,17 @@ const (
 	eventLate         = "order.late"
 	eventContradicted = "order.contradicted"
 	eventUnrecorded   = "order.unrecorded"
+	eventRecreated    = "order.recreated"
+	eventUnreplicated = "order.unreplicated"
 )
 
 const (
 	// maxUnwritten is how many endings wait for the journal at most.
 	maxUnwritten = 10_000
-	// maxFailures in a row end a pass over them: the journal is away.
+	// maxUnwrittenBytes bounds the bodies that are kept with them.
+	maxUnwrittenBytes = 64 << 20
+	// maxFailures in a row end a pass over those of a connection: its journal
+	// does not answer.
 	maxFailures = 3
 	// sweepBatch is how many calls the journal sweeps at most in one step.
 	sweepBatch = 100
@@ -32,7 +36,17 @@ const (
 type unwritten struct {
 	ending  *Ending
 	record  Record
+	body    []byte // what the call sent
 	opening *Opening
+	// written: the journal has it, but too few replicas have (policy O14).
+	written bool
+}
+
+func (w *unwritten) connection() string {
+	if w.opening != nil {
+		return w.opening.Connection
+	}
+	return w.ending.Connection
 }
 
 // late are the endings that the journal did not take, oldest first (policy
@@ -40,13 +54,18 @@ type unwritten struct {
 type late struct {
 	mu    sync.Mutex
 	queue []unwritten
+	bytes int // of the bodies
 }
 
 // put keeps what is to be written later, or says that it is lost.
 func (l *late) put(o *Orders, w unwritten) {
 	l.mu.Lock()
 	full := len(l.queue) >= maxUnwritten
+	if l.bytes+len(w.body) > maxUnwrittenBytes {
+		w.body = nil // the ending alone answers every replay
+	}
 	if !full {
+		l.bytes += len(w.body)
 		l.queue = append(l.queue, w)
 	}
 	l.mu.Unlock()
@@ -60,7 +79,7 @@ func (l *late) take() []unwritten {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	waiting := l.queue
-	l.queue = nil
+	l.queue, l.bytes = nil, 0
 	return waiting
 }
 
@@ -69,35 +88,49 @@ func (l *late) back(rest []unwritten) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.queue = append(rest, l.queue...)
+	for i := range rest {
+		l.bytes += len(rest[i].body)
+	}
 }
 
-// Run looks for calls without an ending, and writes late ones, each
-// cfg.SweepEvery until ctx ends (policy O12). Then it waits for the calls in
-// flight, which end by their own limits, and writes once more what is left. It
-// gives nil.
+// Run looks for calls without an ending each cfg.SweepEvery, and each second
+// writes late endings and watches the journal, until ctx ends (policies O12, O14
+// and O14a). Then it waits for the calls in flight, which end by their own
+// limits, and writes once more what is left. It returns nil.
 func (o *Orders) Run(ctx context.Context) error {
-	ticker := time.NewTicker(o.cfg.SweepEvery)
-	defer ticker.Stop()
+	var loops sync.WaitGroup
+	loops.Go(func() { every(ctx, watchEvery, o.watchAll) })
+	loops.Go(func() { every(ctx, watchEvery, func(ctx context.Context) { _ = o.land(ctx) }) }) // Sweep logs it
 	failing := false
-	for ctx.Err() == nil {
+	every(ctx, o.cfg.SweepEvery, func(ctx context.Context) {
 		err := o.Sweep(ctx)
 		if err != nil && !failing && ctx.Err() == nil {
 			o.log.WithError(err).WithField("event", "order.sweep_failed").Warn("calls without an ending cannot be looked for")
 		}
 		failing = err != nil
-		select {
-		case <-ctx.Done():
-		case <-ticker.C:
-		}
-	}
+	})
+	loops.Wait()
 	<-o.flights.idle()
-	limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), finishLimit)
+	limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), finishLimit+o.cfg.WaitTimeout)
 	defer cancel()
 	err := o.land(limited)
 	for _, w := range o.late.take() {
 		o.lost(w, err)
 	}
 	return nil
+}
+
+// every calls pass at once and then at each interval until ctx ends.
+func every(ctx context.Context, interval time.Duration, pass func(context.Context)) {
+	ticker := time.NewTicker(interval)
+	defer ticker.Stop()
+	for ctx.Err() == nil {
+		pass(ctx)
+		select {
+		case <-ctx.Done():
+		case <-ticker.C:
+		}
+	}
 }
 
 // Sweep is one pass: late endings are written, and calls past their deadline
@@ -132,24 +165,31 @@ func busyCall(r *Record) int {
 }
 
 // land writes what the journal has not been told yet. What it does not take
-// stays; the error is the last of its own.
+// stays; the error is the last of its own. A connection whose journal does not
+// answer, or whose replicas do not acknowledge, does not hold up the others.
 func (o *Orders) land(ctx context.Context) (last error) {
-	waiting := o.late.take()
-	var rest []unwritten
-	for i, failures := 0, 0; i < len(waiting); i++ {
-		if failures == maxFailures {
-			rest = slices.Concat(waiting[i:], rest) // those that failed come last
-			break
-		}
-		if err := o.write(ctx, waiting[i]); err != nil {
-			last = err
-			failures++
-			rest = append(rest, waiting[i])
+	var rest, failed []unwritten
+	failures := map[string]int{} // in a row, by connection
+	for _, w := range o.late.take() {
+		if failures[w.connection()] >= maxFailures {
+			rest = append(rest, w)
 			continue
 		}
-		failures = 0
+		err := o.write(ctx, w)
+		switch {
+		case err == nil:
+			failures[w.connection()] = 0
+			continue
+		case errors.Is(err, ErrUnreplicated):
+			w.written = true
+			failures[w.connection()] = maxFailures // each of the others would wait as long
+		default:
+			failures[w.connection()]++
+		}
+		last = err
+		failed = append(failed, w)
 	}
-	o.late.back(rest)
+	o.late.back(append(rest, failed...)) // those that failed come last
 	return last
 }
 
@@ -159,7 +199,7 @@ func (o *Orders) write(ctx context.Context, w unwritten) error {
 	if w.opening != nil {
 		return o.deps.Journal.Abort(ctx, *w.opening)
 	}
-	record, err := o.deps.Journal.Finish(ctx, *w.ending)
+	record, number, err := o.record(ctx, *w.ending, w.record, w.body)
 	switch contradiction, ok := errors.AsType[*ContradictionError](err); {
 	case ok:
 		o.contradicted(contradiction, w.ending.OrderID)
@@ -167,8 +207,9 @@ func (o *Orders) write(ctx context.Context, w unwritten) error {
 		o.unrecorded(&w.record, w.ending.Call, err)
 	case err != nil:
 		return err
+	case w.written: // and now enough replicas have it
 	default:
-		o.happened(eventLate, logrus.InfoLevel, &record, w.ending.Outcome, w.ending.Call, nil,
+		o.happened(eventLate, logrus.InfoLevel, &record, w.ending.Outcome, number, nil,
 			"what became of a call is recorded, late")
 	}
 	return nil
@@ -193,6 +234,11 @@ func (o *Orders) unrecorded(r *Record, number int, err error) {
 // lost is unrecorded for what waited in vain. Of an opening nothing was sent:
 // it becomes unknown, and a person may settle it.
 func (o *Orders) lost(w unwritten, err error) {
+	if w.opening == nil && w.written {
+		o.happened(eventUnreplicated, logrus.ErrorLevel, &w.record, w.ending.Outcome, w.ending.Call, err,
+			"what became of a call is recorded, but a failover of Redis may lose it")
+		return
+	}
 	if w.opening == nil {
 		o.unrecorded(&w.record, w.ending.Call, err)
 		return

@@ -389,7 +389,8 @@ func TestRun(t *testing.T) {
 
 		<-time.After(time.Minute) // of the bubble
 		synctest.Wait()
-		if lines := h.log.AllEntries(); len(lines) != 0 {
+		lines := h.log.AllEntries()
+		if lines = slices.DeleteFunc(lines, func(e *logrus.Entry) bool { return e.Data["event"] == "journal.rule" }); len(lines) != 0 {
 			t.Errorf("a journal that answers was logged: %v", lines[0].Data)
 		}
 		h.failing(journaltest.FailBefore, journaltest.MethodFinish)

@@ -89,8 +89,8 @@ type Resolving struct {
 
 // Event is something that happened to an order without a request to answer.
 type Event struct {
-	// Name is "order.swept", "order.contradicted", "order.late" or
-	// "order.unrecorded".
+	// Name is "order.swept", "order.contradicted", "order.late",
+	// "order.unrecorded" or "order.unreplicated".
 	Name      string
 	Record    Record
 	Operation Operation
@@ -131,6 +131,7 @@ type Orders struct {
 	deps    Deps
 	log     logrus.FieldLogger
 	late    late
+	health  health
 	flights flights
 }
 
@@ -157,9 +158,11 @@ func NewOrders(cfg Config, deps Deps) *Orders {
 	return &Orders{cfg: cfg, deps: deps, log: deps.Log}
 }
 
-// Ready tells whether orders can be kept safe (policy O14): nil, a
-// *NotReadyError or a *JournalError.
-func (o *Orders) Ready(ctx context.Context) error { return o.deps.Journal.Ready(ctx) }
+// Ready returns nil when orders of a connection can be kept safe, else a
+// *NotReadyError (policy O14).
+func (o *Orders) Ready(ctx context.Context, connection string) error {
+	return o.deps.Journal.Ready(ctx, connection)
+}
 
 // ByRef gives the record of a ref on any of the connections, or ErrNoOrder.
 func (o *Orders) ByRef(ctx context.Context, connections []string, ref string) (Record, error) {

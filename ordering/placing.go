@@ -16,8 +16,9 @@ import (
 //
 // Errors when nothing was begun: *menu.SyntaxError; *KeyReusedError and
 // *InFlightError; ErrUnknownConnection; *InvalidError; *NotReadyError;
-// *JournalError; *NotSentError when the client has left, or the service has no
-// capacity or gives no token (policy O8a); those of the Catalogues. Once the call was begun there is a Result, whatever became of it.
+// *RestoredError; *JournalError; *NotSentError when the client has left, or the
+// service has no capacity or gives no token (policy O8a); those of the
+// Catalogues. Once the call was begun there is a Result, whatever became of it.
 func (o *Orders) Place(ctx context.Context, p Placing) (Result, error) {
 	from := requester{name: cmp.Or(p.Requester, p.Client), arrived: time.Now()}
 	body, err := canonical(p.Body)
@@ -41,7 +42,7 @@ func (o *Orders) Place(ctx context.Context, p Placing) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	if err := o.deps.Journal.Ready(ctx); err != nil {
+	if err := o.deps.Journal.Ready(ctx, p.Connection); err != nil {
 		return Result{}, err
 	}
 	result, err := o.begin(ctx, service, from, asked, Opening{

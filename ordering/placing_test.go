@@ -112,7 +112,7 @@ type leaving struct {
 	hangUp func()
 }
 
-func (l leaving) Ready(context.Context) error { l.hangUp(); return nil }
+func (l leaving) Ready(context.Context, string) error { l.hangUp(); return nil }
 
 func TestClientsDisconnectEndsNoCall(t *testing.T) {
 	t.Parallel()

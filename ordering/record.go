@@ -110,6 +110,9 @@ type Call struct {
 	// Fingerprint is the keyed hash of what was asked for: operation, order or
 	// restaurant, and canonical body.
 	Fingerprint string
+	// Key is the hash of the call's key, "" for none; Opening the ID of the
+	// Opening that opened it.
+	Key, Opening string
 	// Derived: the call's key was made from what was asked for, not sent by the
 	// client. A refusal does not keep such a key.
 	Derived bool

@@ -2,6 +2,7 @@ package ordering
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -37,7 +38,7 @@ func (o *Orders) Resolve(ctx context.Context, r Resolving) (Result, error) {
 		return o.sendAgain(ctx, from, record, settling)
 	}
 	record, err = o.deps.Journal.Settle(ctx, settling)
-	if err != nil {
+	if err != nil && !errors.Is(err, ErrUnreplicated) {
 		return Result{}, err
 	}
 	call, _ = record.Last(r.Operation)
@@ -62,7 +63,7 @@ func (o *Orders) sendAgain(ctx context.Context, from requester, record Record, s
 			return Result{}, err
 		}
 	}
-	if err := o.deps.Journal.Ready(ctx); err != nil {
+	if err := o.deps.Journal.Ready(ctx, record.Connection); err != nil {
 		return Result{}, err
 	}
 	defer o.flights.enter()()

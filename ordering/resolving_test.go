@@ -213,7 +213,7 @@ func (d deaf) Body(ctx context.Context, connection, ref string, call int) ([]byt
 	return d.Journal.Body(context.WithoutCancel(ctx), connection, ref, call)
 }
 
-func (d deaf) Ready(context.Context) error { return nil }
+func (d deaf) Ready(context.Context, string) error { return nil }
 
 // TestSentAgainMeanwhile: who still waits for a call that was sent again hears
 // of the call that took its place, not that the order was refused.

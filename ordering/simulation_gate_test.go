@@ -178,8 +178,24 @@ func (g *gate) Secret(ctx context.Context) ([]byte, error) {
 	return guarded(g, ctx, journaltest.MethodSecret, func() ([]byte, error) { return g.Journal.Secret(ctx) })
 }
 
-func (g *gate) Ready(ctx context.Context) error {
-	return g.do(ctx, journaltest.MethodReady, func() error { return g.Journal.Ready(ctx) })
+func (g *gate) Ready(ctx context.Context, connection string) error {
+	return g.do(ctx, journaltest.MethodReady, func() error { return g.Journal.Ready(ctx, connection) })
+}
+
+func (g *gate) Watch(ctx context.Context, connection string) (ordering.JournalHealth, error) {
+	return guarded(g, ctx, journaltest.MethodWatch, func() (ordering.JournalHealth, error) { return g.Journal.Watch(ctx, connection) })
+}
+
+func (g *gate) Accept(ctx context.Context, connection string) (bool, error) {
+	return guarded(g, ctx, journaltest.MethodAccept, func() (bool, error) { return g.Journal.Accept(ctx, connection) })
+}
+
+func (g *gate) Recreate(ctx context.Context, known ordering.Record, call int, body []byte) (r ordering.Record, n int, err error) {
+	err = g.do(ctx, journaltest.MethodRecreate, func() (err error) {
+		r, n, err = g.Journal.Recreate(ctx, known, call, body)
+		return err
+	})
+	return r, n, err
 }
 
 func (g *gate) Lookup(ctx context.Context, connection, key string) (r ordering.Record, call int, err error) {

@@ -129,14 +129,47 @@ func checkRedis(ctx context.Context, cfg *configs.Config) []finding {
 	if !cfg.Auth.TakesOrders() {
 		return findings
 	}
-	var notReady *ordering.NotReadyError
-	switch err := journal.New(redis, cfg.Ordering, silent()).Ready(ctx); {
-	case errors.As(err, &notReady):
-		return append(findings, finding{What: "orders", Msg: "none would be placed: " + notReady.Msg})
-	case err != nil:
-		return append(findings, finding{What: "orders", Msg: plain(err.Error())})
+	// Each connection's records may be on another master of a cluster.
+	var list []finding
+	said := map[string]int{}
+	asked := journal.New(redis, cfg.Ordering, silent())
+	for _, connection := range cfg.Connections {
+		found := checkJournal(ctx, asked, connection.Name)
+		if form := redis.Form(); found.OK && (form == cache.Embedded || form == cache.Managed) {
+			found.Msg = "can be placed" // no server ever takes over
+		}
+		at, known := said[found.Msg]
+		if !known {
+			said[found.Msg] = len(list)
+			found.What = "orders of " + connection.Name
+			list = append(list, found)
+			continue
+		}
+		list[at].What += ", " + connection.Name
 	}
-	return append(findings, finding{What: "orders", OK: true, Msg: "can be placed"})
+	if len(list) == 1 {
+		list[0].What = "orders"
+	}
+	return append(findings, list...)
+}
+
+// checkJournal reports whether orders of a connection can be recorded, and which
+// rule of replicas applies (policies O14 and O14a).
+func checkJournal(ctx context.Context, asked *journal.Journal, connection string) finding {
+	var notReady *ordering.NotReadyError
+	if err := asked.Ready(ctx, connection); errors.As(err, &notReady) {
+		return finding{Msg: "none would be placed: " + notReady.Msg}
+	} else if err != nil {
+		return finding{Msg: plain(err.Error())}
+	}
+	health, err := asked.Health(ctx, connection)
+	switch {
+	case err != nil:
+		return finding{Msg: plain(err.Error())}
+	case !health.PausedAt.IsZero():
+		return finding{Msg: "none would be placed: Redis was restored or has lost orders; accept the journal with larder order accept-restore"}
+	}
+	return finding{OK: true, Msg: "can be placed; " + health.Rule()}
 }
 
 func checkConnection(ctx context.Context, cfg *configs.Config, connection upstream.Config) []finding {

@@ -166,9 +166,16 @@ func (d *daemon) run(ctx context.Context) error {
 // when a setting of Redis does (policy O14). A Redis that does not answer is
 // told of elsewhere.
 func (d *daemon) warnOfOrders(ctx context.Context) {
-	var notReady *ordering.NotReadyError
-	if err := d.orders.Ready(ctx); d.cfg.Auth.TakesOrders() && errors.As(err, &notReady) && notReady.Err == nil {
-		d.log.WithField("event", "order.not_ready").Warn("no orders are placed: " + notReady.Msg)
+	if !d.cfg.Auth.TakesOrders() {
+		return
+	}
+	told := map[string]bool{} // many connections have one Redis
+	for _, connection := range d.connections() {
+		var notReady *ordering.NotReadyError
+		if err := d.orders.Ready(ctx, connection); errors.As(err, &notReady) && notReady.Err == nil && !told[notReady.Msg] {
+			told[notReady.Msg] = true
+			d.log.WithField("event", "order.not_ready").Warn("no orders are placed: " + notReady.Msg)
+		}
 	}
 }
 

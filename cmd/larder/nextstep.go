@@ -141,6 +141,8 @@ func stepAfter(code httpapi.Code) string {
 		return "larder sync RESTAURANT pulls the menu now and says why where it cannot"
 	case httpapi.CodeStorageUnavailable, httpapi.CodeJournalUnavailable:
 		return "larder status tells what of Redis is not well; larder check --config FILE --online tells more"
+	case httpapi.CodeJournalRestored:
+		return "an operator looks at what Redis has lost and accepts it: larder order accept-restore"
 	case httpapi.CodeInternal:
 		return "the daemon's log has the cause under the request's id; larder status tells whether it is well"
 	case httpapi.CodeNotFound, httpapi.CodeMethodNotAllowed, httpapi.CodeNotAcceptable, httpapi.CodeUnsupportedMedia:

@@ -49,7 +49,7 @@ again with the key that the message names, never with another.`,
 		addJSON(c)
 		cmd.AddCommand(c)
 	}
-	cmd.AddCommand(orderListCommand(w), orderShowCommand(w), orderResolveCommand(w))
+	cmd.AddCommand(orderListCommand(w), orderShowCommand(w), orderResolveCommand(w), orderAcceptRestoreCommand(w))
 	return cmd
 }
 
@@ -238,7 +238,7 @@ func unplaced(w *world, err error, key string, raw bool) error {
 // larder's comes from a proxy, which does not know what happened behind it.
 func leavesUnknown(refused *apiError) bool {
 	switch httpapi.Code(refused.Code) {
-	case httpapi.CodeUpstreamRefused, httpapi.CodeUpstreamUnavailable, httpapi.CodeUpstreamBusy, httpapi.CodeJournalUnavailable,
+	case httpapi.CodeUpstreamRefused, httpapi.CodeUpstreamUnavailable, httpapi.CodeUpstreamBusy, httpapi.CodeJournalUnavailable, httpapi.CodeJournalRestored,
 		httpapi.CodeStorageUnavailable, httpapi.CodeNoCatalogue:
 		return false
 	default:

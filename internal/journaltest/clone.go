@@ -2,6 +2,7 @@ package journaltest
 
 import (
 	"bytes"
+	"errors"
 	"slices"
 	"time"
 
@@ -40,10 +41,10 @@ func cloneAnswer(a *ordering.Answer) *ordering.Answer {
 
 // given is a record, or an error and none.
 func given(record ordering.Record, err error) (ordering.Record, error) {
-	if err != nil {
+	if err != nil && !errors.Is(err, ordering.ErrUnreplicated) {
 		return ordering.Record{}, err
 	}
-	return record, nil
+	return record, err
 }
 
 // millis is a moment in whole milliseconds, UTC.

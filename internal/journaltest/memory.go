@@ -34,18 +34,21 @@ type Method string
 
 // The methods.
 const (
-	MethodSecret Method = "Secret"
-	MethodReady  Method = "Ready"
-	MethodLookup Method = "Lookup"
-	MethodBegin  Method = "Begin"
-	MethodAbort  Method = "Abort"
-	MethodFinish Method = "Finish"
-	MethodSettle Method = "Settle"
-	MethodSweep  Method = "Sweep"
-	MethodOrder  Method = "Order"
-	MethodRecord Method = "Record"
-	MethodBody   Method = "Body"
-	MethodList   Method = "List"
+	MethodSecret   Method = "Secret"
+	MethodWatch    Method = "Watch"
+	MethodAccept   Method = "Accept"
+	MethodRecreate Method = "Recreate"
+	MethodReady    Method = "Ready"
+	MethodLookup   Method = "Lookup"
+	MethodBegin    Method = "Begin"
+	MethodAbort    Method = "Abort"
+	MethodFinish   Method = "Finish"
+	MethodSettle   Method = "Settle"
+	MethodSweep    Method = "Sweep"
+	MethodOrder    Method = "Order"
+	MethodRecord   Method = "Record"
+	MethodBody     Method = "Body"
+	MethodList     Method = "List"
 )
 
 // Failure is how a call of the journal fails.
@@ -59,6 +62,9 @@ const (
 	FailBefore
 	// FailAfter: the store did what was asked, and the answer was lost.
 	FailAfter
+	// FailReplicas: the store did what was asked, and too few replicas have it.
+	// Begin undoes it.
+	FailReplicas
 )
 
 // ErrInjected is the cause of every *ordering.JournalError that Fail made.
@@ -73,6 +79,8 @@ type Memory struct {
 	mu      sync.Mutex
 	fail    func(Method) Failure
 	shelves map[string]*shelf // by connection
+	lost    map[string]bool   // connections whose data was lost and not accepted
+	paused  map[string]time.Time
 }
 
 var _ ordering.Journal = (*Memory)(nil)
@@ -109,7 +117,7 @@ type sent struct {
 func NewMemory(clock func() time.Time, lives Lives) *Memory {
 	secret := make([]byte, 32)
 	_, _ = rand.Read(secret) // never fails (crypto/rand)
-	return &Memory{clock: clock, lives: lives, secret: secret, shelves: map[string]*shelf{}}
+	return &Memory{clock: clock, lives: lives, secret: secret, shelves: map[string]*shelf{}, lost: map[string]bool{}, paused: map[string]time.Time{}}
 }
 
 // Fail has every call ask the hook how it shall fail; nil ends that. The hook
@@ -129,8 +137,45 @@ func (m *Memory) Secret(ctx context.Context) (secret []byte, err error) {
 }
 
 // Ready is nil: nothing keeps a journal in memory from being written.
-func (m *Memory) Ready(ctx context.Context) error {
+func (m *Memory) Ready(ctx context.Context, _ string) error {
 	return m.do(ctx, MethodReady, func(time.Time) error { return nil })
+}
+
+// Lose forgets everything of a connection, as a store does that is emptied
+// while the journal remembers it.
+func (m *Memory) Lose(connection string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	delete(m.shelves, connection)
+	m.lost[connection] = true
+}
+
+// Watch notices what Lose has done.
+func (m *Memory) Watch(ctx context.Context, connection string) (h ordering.JournalHealth, err error) {
+	err = m.do(ctx, MethodWatch, func(now time.Time) error {
+		m.compare(connection, now)
+		h = ordering.JournalHealth{Automatic: true, PausedAt: m.paused[connection]}
+		return nil
+	})
+	return h, err
+}
+
+// compare pauses the creates of a connection that has lost its data.
+func (m *Memory) compare(connection string, now time.Time) {
+	if m.lost[connection] && m.paused[connection].IsZero() {
+		m.paused[connection] = now
+	}
+}
+
+// Accept ends a pause.
+func (m *Memory) Accept(ctx context.Context, connection string) (accepted bool, err error) {
+	err = m.do(ctx, MethodAccept, func(time.Time) error {
+		_, accepted = m.paused[connection]
+		delete(m.paused, connection)
+		delete(m.lost, connection)
+		return nil
+	})
+	return accepted, err
 }
 
 // do runs one step under the lock, at one moment of the journal's clock, with
@@ -151,6 +196,9 @@ func (m *Memory) do(ctx context.Context, method Method, step func(now time.Time)
 	now := m.clock().UTC().Truncate(time.Millisecond)
 	m.forget(now)
 	err := step(now)
+	if failure == FailReplicas && err == nil {
+		return ordering.ErrUnreplicated
+	}
 	if failure == FailAfter {
 		return &ordering.JournalError{Err: fmt.Errorf("%s: answer lost: %w", method, ErrInjected)}
 	}

@@ -17,13 +17,16 @@ func (m *Memory) Begin(ctx context.Context, o ordering.Opening) (record ordering
 		if err := s.free(o.Key); err != nil {
 			return err
 		}
+		if m.compare(o.Connection, now); o.Operation == upstream.OpCreate && !m.paused[o.Connection].IsZero() {
+			return &ordering.RestoredError{Connection: o.Connection, Since: m.paused[o.Connection]}
+		}
 		e, err := s.opened(o, now)
 		if err != nil {
 			return err
 		}
 		e.open(ordering.Call{
 			Operation: o.Operation, Client: o.Client, RequestID: o.RequestID, Fingerprint: o.Fingerprint,
-			Derived: o.Derived, Payments: slices.Clone(o.Payments),
+			Key: o.Key, Opening: o.ID, Derived: o.Derived, Payments: slices.Clone(o.Payments),
 		}, sent{opening: o.ID, key: o.Key, body: bytes.Clone(o.Body), deadline: now.Add(o.Deadline)}, s, now)
 		record = clone(e.record)
 		return nil

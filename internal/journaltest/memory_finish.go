@@ -1,7 +1,9 @@
 package journaltest
 
 import (
+	"bytes"
 	"context"
+	"errors"
 	"slices"
 	"time"
 
@@ -14,7 +16,7 @@ func (m *Memory) Finish(ctx context.Context, ending ordering.Ending) (record ord
 	err = m.do(ctx, MethodFinish, func(now time.Time) error {
 		s := m.shelf(ending.Connection)
 		e, call := s.call(ending.Ref, ending.Call)
-		if call == nil {
+		if call == nil || ending.Opening != "" && ending.Opening != call.Opening {
 			return ordering.ErrNoOrder
 		}
 		err := e.finish(s, call, ending, now, m.lives)
@@ -22,6 +24,61 @@ func (m *Memory) Finish(ctx context.Context, ending ordering.Ending) (record ord
 		return err
 	})
 	return given(record, err)
+}
+
+// Recreate writes a call that was lost, and its record.
+func (m *Memory) Recreate(ctx context.Context, known ordering.Record, number int, body []byte) (r ordering.Record, n int, err error) {
+	err = m.do(ctx, MethodRecreate, func(now time.Time) error {
+		s := m.shelf(known.Connection)
+		call, ok := known.Call(number)
+		if !ok {
+			return ordering.ErrNoOrder
+		}
+		e := s.entries[known.Ref]
+		if e == nil {
+			e = s.put(clone(known))
+			for _, c := range e.record.Calls {
+				s.recreate(e, c, m.lives, now)
+			}
+			e.sent[number] = sent{opening: call.Opening, key: call.Key, body: bytes.Clone(body)}
+			if known.OrderID != "" {
+				e.take(s, known.OrderID)
+			}
+		}
+		i := slices.IndexFunc(e.record.Calls, func(c ordering.Call) bool { return c.Opening == call.Opening })
+		if i < 0 {
+			for _, c := range e.record.Calls {
+				call.Number = max(call.Number, c.Number+1)
+			}
+			i = len(e.record.Calls)
+			e.record.Calls = append(e.record.Calls, cloneCall(call))
+			e.sent[call.Number] = sent{opening: call.Opening, key: call.Key, body: bytes.Clone(body)}
+			s.recreate(e, call, m.lives, now)
+			e.stand(s, &call, known.OrderID)
+		}
+		r, n = clone(e.record), e.record.Calls[i].Number
+		return nil
+	})
+	if err != nil && !errors.Is(err, ordering.ErrUnreplicated) {
+		return ordering.Record{}, 0, err
+	}
+	return r, n, err
+}
+
+// recreate gives a call that was lost its key, unless another has it.
+func (s *shelf) recreate(e *entry, call ordering.Call, lives Lives, now time.Time) {
+	if _, ok := s.keys[call.Key]; ok || call.Key == "" || call.Outcome == ordering.OutcomeNotSent ||
+		call.Outcome == ordering.OutcomeRefused && call.Derived || call.Settled != nil && call.Settled.How == ordering.SettledSendAgain {
+		return
+	}
+	k := taken{ref: e.record.Ref, call: call.Number}
+	if call.Outcome.Definite() {
+		k.until = now.Add(lives.Key)
+	}
+	s.keys[call.Key] = k
+	if _, ok := e.sent[call.Number]; !ok {
+		e.sent[call.Number] = sent{opening: call.Opening, key: call.Key}
+	}
 }
 
 func (s *shelf) call(ref string, number int) (*entry, *ordering.Call) {

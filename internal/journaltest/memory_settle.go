@@ -67,6 +67,7 @@ func (e *entry) settle(s *shelf, call *ordering.Call, word ordering.Settling, no
 	}
 	e.open(ordering.Call{
 		Operation: call.Operation, Client: call.Client, RequestID: word.RequestID, Fingerprint: call.Fingerprint,
+		Key: what.key, Opening: word.ID,
 		Derived: call.Derived, Payments: slices.Clone(call.Payments),
 	}, sent{opening: word.ID, key: what.key, body: bytes.Clone(what.body), deadline: now.Add(word.Deadline)}, s, now)
 	return nil

@@ -76,7 +76,7 @@ func TestMemoryFails(t *testing.T) {
 			_, err := m.Secret(t.Context())
 			return err
 		},
-		journaltest.MethodReady: func(m *journaltest.Memory, _ ordering.Opening) error { return m.Ready(t.Context()) },
+		journaltest.MethodReady: func(m *journaltest.Memory, _ ordering.Opening) error { return m.Ready(t.Context(), "main") },
 		journaltest.MethodLookup: func(m *journaltest.Memory, o ordering.Opening) error {
 			_, _, err := m.Lookup(t.Context(), o.Connection, o.Key)
 			return err

@@ -31,7 +31,7 @@ func (s suite) begin(t *testing.T) {
 			CreatedAt: r.CreatedAt, UpdatedAt: r.CreatedAt,
 			Calls: []ordering.Call{{
 				Number: 1, Operation: upstream.OpCreate, Outcome: ordering.OutcomeOpen, Client: o.Client,
-				RequestID: o.RequestID, Fingerprint: o.Fingerprint, StartedAt: r.CreatedAt,
+				RequestID: o.RequestID, Fingerprint: o.Fingerprint, Key: o.Key, Opening: o.ID, StartedAt: r.CreatedAt,
 			}},
 		}
 		same(t, "Begin", r, want)
@@ -65,7 +65,7 @@ func (s suite) begin(t *testing.T) {
 			r := j.begun(t, o)
 			want := ordering.Call{
 				Number: 2, Operation: op, Outcome: ordering.OutcomeOpen, Client: o.Client, RequestID: o.RequestID,
-				Fingerprint: o.Fingerprint, StartedAt: r.UpdatedAt, Payments: o.Payments,
+				Fingerprint: o.Fingerprint, Key: o.Key, Opening: o.ID, StartedAt: r.UpdatedAt, Payments: o.Payments,
 			}
 			same(t, "the call", r.Calls[1], want)
 			same(t, "the call, read anew", j.now(t, r).Calls[1], want)

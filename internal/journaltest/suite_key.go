@@ -22,7 +22,7 @@ func (s suite) key(t *testing.T) {
 		}
 	})
 	s.test(t, "a new store is ready", func(t *testing.T, j *journal) {
-		if err := j.Ready(t.Context()); err != nil {
+		if err := j.Ready(t.Context(), conn); err != nil {
 			t.Errorf("Ready: %v", err)
 		}
 	})

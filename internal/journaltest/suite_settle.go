@@ -183,7 +183,7 @@ func (s suite) again(t *testing.T, op ordering.Operation) {
 		}
 		want := ordering.Call{
 			Number: first + 1, Operation: op, Outcome: ordering.OutcomeOpen, Client: o.Client, RequestID: "request-9",
-			Fingerprint: o.Fingerprint, StartedAt: got.UpdatedAt, Payments: o.Payments,
+			Fingerprint: o.Fingerprint, Key: o.Key, StartedAt: got.UpdatedAt, Payments: o.Payments,
 		}
 		same(t, "the new call", call, want)
 		same(t, "Record", j.now(t, r), got)

@@ -8,21 +8,20 @@ import (
 
 // Codes of what Decode notes. They are codes of lint findings as well.
 const (
-	OddByteOrderMark    = "byte_order_mark"
-	OddNameSpelling     = "name_spelling"
-	OddUnknownField     = "unknown_field"
-	OddTypeMismatch     = "type_mismatch"
-	OddIDNotText        = "id_not_text"
-	OddNumberAsText     = "number_as_text"
-	OddDecimalComma     = "decimal_comma"
-	OddNumberInvalid    = "number_invalid"
-	OddNutritionInvalid = "nutrition_invalid"
-	OddPriceMissing     = "price_missing"
-	OddPriceNegative    = "price_negative"
-	OddCountNegative    = "count_negative"
-	OddNull             = "null_value"
-	OddMeasureEmpty     = "measure_empty"
-	OddStopListForm     = "stop_list_form"
+	OddByteOrderMark = "byte_order_mark"
+	OddNameSpelling  = "name_spelling"
+	OddUnknownField  = "unknown_field"
+	OddTypeMismatch  = "type_mismatch"
+	OddIDNotText     = "id_not_text"
+	OddNumberAsText  = "number_as_text"
+	OddDecimalComma  = "decimal_comma"
+	OddNumberInvalid = "number_invalid"
+	OddPriceMissing  = "price_missing"
+	OddPriceNegative = "price_negative"
+	OddCountNegative = "count_negative"
+	OddNull          = "null_value"
+	OddMeasureEmpty  = "measure_empty"
+	OddStopListForm  = "stop_list_form"
 )
 
 // documentName gives the document's spelling of a folded field name of the
@@ -169,12 +168,6 @@ func (d *decoder) flag(field string) bool {
 
 // number reads a decimal and notes every form but a JSON number.
 func (d *decoder) number(field string) (decimal.Decimal, NumberState) {
-	return d.numberAs(field, OddDecimalComma, OddNumberInvalid)
-}
-
-// numberAs is number with the codes of a decimal comma and of what is not a
-// number.
-func (d *decoder) numberAs(field, comma, invalid string) (decimal.Decimal, NumberState) {
 	kind, start := d.Kind(), d.at
 	value, state := d.decimal(kind)
 	if state == NumberOK && kind == KindNumber {
@@ -183,11 +176,11 @@ func (d *decoder) numberAs(field, comma, invalid string) (decimal.Decimal, Numbe
 	raw := d.text[start:d.at]
 	switch {
 	case state == NumberComma:
-		d.odd(comma, field, raw)
+		d.odd(OddDecimalComma, field, raw)
 	case state == NumberInvalid && kind != KindString && kind != KindNumber:
 		d.odd(OddTypeMismatch, field, raw)
 	case state == NumberInvalid:
-		d.odd(invalid, field, raw)
+		d.odd(OddNumberInvalid, field, raw)
 	case kind == KindString:
 		d.odd(OddNumberAsText, field, raw)
 	}
@@ -310,7 +303,7 @@ func (d *decoder) nutrition(folded string, p *Product) bool {
 	default:
 		return false
 	}
-	value, state := d.numberAs(field, OddNutritionInvalid, OddNutritionInvalid)
+	value, state := d.number(field)
 	*into = decimal.NullDecimal{Decimal: value, Valid: state == NumberOK}
 	switch {
 	case *n == (Nutrition{}):

@@ -140,6 +140,9 @@ func (s *Server) Announced() string {
 	return s.Addr()
 }
 
+// Dir is the folder with the server's data.
+func (s *Server) Dir() string { return s.dir }
+
 // URL is the server's address as configuration takes it: redis://host:port/0,
 // or rediss:// with TLS; the password included.
 func (s *Server) URL() string { return s.scheme("") + s.Announced() + "/0" }

@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"time"
@@ -17,7 +18,7 @@ const abortedLife = time.Hour
 // has opened none, it will not any more: a Begin whose request is still on its
 // way to Redis finds itself aborted.
 func (j *Journal) Abort(ctx context.Context, o ordering.Opening) error {
-	return failed("abort", j.abort(ctx, o))
+	return unreplicated("abort", j.abort(ctx, o))
 }
 
 func (j *Journal) abort(ctx context.Context, o ordering.Opening) error {
@@ -55,10 +56,17 @@ func (j *Journal) abortOnce(ctx context.Context, o ordering.Opening) error {
 		c.touch()
 		c.stamp(numbered(fieldEnded, call.Number))
 		c.conclude(call, ordering.OutcomeNotSent, true)
-	default:
-		return nil
+	default: // ended before: only the replicas may lack it
+		if j.required(j.state(o.Connection)) == 0 {
+			return nil
+		}
 	}
-	return j.apply(ctx, c)
+	if j.recovered(ctx, o.Connection) != nil { // do not wait for replicas that do not acknowledge
+		_, err = j.apply(ctx, c)
+		return cmp.Or(err, ErrReplicas)
+	}
+	_, err = j.commit(ctx, c)
+	return err
 }
 
 // isAborted gives ErrAborted when the opening was given up.

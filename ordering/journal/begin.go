@@ -11,11 +11,15 @@ import (
 	"larder/ordering"
 )
 
-// Begin opens a call (policies O7 to O9). With wait_replicas it returns when
-// that many replicas have it too; with fewer, the call is ended as not sent
-// (policy O14).
+// Begin opens a call (policies O7 to O9). It returns when as many replicas
+// have it as policy O14 requires; with fewer, the call is ended as not sent.
 func (j *Journal) Begin(ctx context.Context, o ordering.Opening) (ordering.Record, error) {
 	begun, err := j.begin(ctx, o)
+	if _, restored := errors.AsType[*ordering.RestoredError](err); restored && j.cfg.AcceptsRestore() {
+		if _, err = j.Accept(ctx, o.Connection); err == nil {
+			begun, err = j.begin(ctx, o)
+		}
+	}
 	if err != nil {
 		return ordering.Record{}, failed("begin", err)
 	}
@@ -23,6 +27,9 @@ func (j *Journal) Begin(ctx context.Context, o ordering.Opening) (ordering.Recor
 }
 
 func (j *Journal) begin(ctx context.Context, o ordering.Opening) (*order, error) {
+	if err := j.recovered(ctx, o.Connection); err != nil {
+		return nil, j.refused(ctx, o, nil, err)
+	}
 	if o.Operation == upstream.OpCreate {
 		// Nearly every key and ref is new: that is found out by trying.
 		begun, err := j.open(ctx, o, j.created(o), "")
@@ -167,12 +174,10 @@ func (j *Journal) open(ctx context.Context, o ordering.Opening, c *change, key s
 		ID: o.ID, Operation: o.Operation, Client: o.Client, RequestID: o.RequestID, Fingerprint: o.Fingerprint,
 		Derived: o.Derived, Key: o.Key, Payments: encodePayments(o.Payments),
 	}, o.Body, millis(o.Deadline))
-	if j.cfg.WaitReplicas == 0 {
-		return j.commit(ctx, c)
-	}
-	begun, err := j.commitReplicated(ctx, c)
+	c.create = o.Operation == upstream.OpCreate
+	begun, err := j.commit(ctx, c)
 	if errors.Is(err, ErrReplicas) {
-		err = errors.Join(err, j.abort(ctx, o))
+		return nil, errors.Join(err, j.abort(ctx, o))
 	}
 	return begun, err
 }

@@ -1,12 +1,8 @@
 package journal
 
 import (
-	"context"
-	"fmt"
 	"maps"
 	"strconv"
-
-	"github.com/redis/go-redis/v9"
 
 	"larder/cache"
 	"larder/ordering"
@@ -25,6 +21,10 @@ type change struct {
 	checks  []any
 	steps   []any
 
+	// create marks the opening of a new order: it is refused while creates are
+	// paused (policy O14a).
+	create bool
+
 	fields  map[string]string // as they will be
 	answers map[int]string
 	stamps  []string // fields that get the time of the change
@@ -39,6 +39,7 @@ func (j *Journal) change(o *order) *change {
 	if c.fields == nil {
 		c.fields, c.answers = map[string]string{}, map[int]string{}
 	}
+	c.number(c.names.JournalState(c.connection())) // commit.lua's KEYS[1]
 	c.checkField(c.record(), fieldRev, o.revision)
 	return c
 }
@@ -120,23 +121,6 @@ func (c *change) unput(field string) {
 	c.step("unput", c.record(), field)
 }
 
-// commit makes the change and gives the order after it. errMoved when
-// something it relies on is otherwise.
-func (j *Journal) commit(ctx context.Context, c *change) (*order, error) {
-	if err := j.apply(ctx, c); err != nil {
-		return nil, err
-	}
-	return decode(c.order.place, c.fields, c.answers)
-}
-
-// apply makes the change.
-func (j *Journal) apply(ctx context.Context, c *change) error {
-	if err := c.readable(); err != nil {
-		return err
-	}
-	return c.made(j.scripts.commit.Run(ctx, j.write, c.keys, c.arguments()...))
-}
-
 // readable refuses to write an order that could not be read again.
 func (c *change) readable() error {
 	if len(c.fields) == 0 {
@@ -150,28 +134,18 @@ func (c *change) readable() error {
 	return err
 }
 
-func (c *change) arguments() []any {
-	arguments := make([]any, 0, 1+len(c.checks)+len(c.steps))
-	arguments = append(arguments, len(c.checks)/3)
+// arguments are commit.lua's, for an instance that remembers r.
+func (c *change) arguments(mode string, r remembered) []any {
+	arguments := make([]any, 0, 7+len(c.checks)+len(c.steps))
+	arguments = append(arguments, mode, r.epoch, r.mark, r.candidate, flag(r.reportOnly), flag(r.replicated), len(c.checks)/3)
 	arguments = append(arguments, c.checks...)
 	return append(arguments, c.steps...)
 }
 
-// made reads commit.lua's result.
-func (c *change) made(reply *redis.Cmd) error {
-	result, err := reply.Slice()
-	if err != nil {
-		return err
+// flag is a boolean as the scripts take it.
+func flag(b bool) string {
+	if b {
+		return yes
 	}
-	if len(result) != 2 {
-		return fmt.Errorf("%w: %d results of a change", ErrCorrupt, len(result))
-	}
-	if done, _ := result[0].(int64); done != 1 {
-		return errMoved
-	}
-	now, _ := result[1].(string)
-	for _, field := range c.stamps {
-		c.fields[field] = now
-	}
-	return nil
+	return ""
 }

@@ -17,7 +17,7 @@ import (
 func TestCluster(t *testing.T) {
 	t.Parallel()
 	j := journal.New(open(t, servers.Cluster(t).URL(), rand.Text()), ordering.DefaultConfig(), quiet())
-	if err := j.Ready(t.Context()); err != nil {
+	if err := j.Ready(t.Context(), main); err != nil {
 		t.Fatalf("Ready: %v", err)
 	}
 	if _, err := j.Secret(t.Context()); err != nil {
@@ -79,7 +79,7 @@ func TestClusterReplicas(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			cfg := ordering.DefaultConfig()
-			cfg.WaitReplicas, cfg.WaitTimeout = test.wait, 5*time.Second
+			cfg.WaitReplicas, cfg.WaitTimeout = &test.wait, 5*time.Second
 			if test.want != nil {
 				cfg.WaitTimeout = 50 * time.Millisecond
 			}
@@ -98,7 +98,7 @@ func TestSentinelReplicas(t *testing.T) {
 	t.Parallel()
 	for wait, want := range map[int]error{2: nil, 3: journal.ErrReplicas} {
 		cfg := ordering.DefaultConfig()
-		cfg.WaitReplicas, cfg.WaitTimeout = wait, 5*time.Second
+		cfg.WaitReplicas, cfg.WaitTimeout = &wait, 5*time.Second
 		if want != nil {
 			cfg.WaitTimeout = 50 * time.Millisecond
 		}
@@ -115,7 +115,7 @@ func TestSentinelFailover(t *testing.T) {
 	t.Parallel()
 	group := redistest.StartSentinel(t, redistest.AppendOnly())
 	cfg := ordering.DefaultConfig()
-	cfg.WaitReplicas, cfg.WaitTimeout = 2, 5*time.Second
+	cfg.WaitReplicas, cfg.WaitTimeout = new(2), 5*time.Second
 	j := journal.New(open(t, group.URL(), ""), cfg, quiet())
 	var orders []ordering.Opening
 	for range 20 {

@@ -3,11 +3,29 @@
 -- an order checks and raises its record's revision (field "rev"). All keys
 -- share the connection's hash tag.
 --
--- KEYS      every key that the change checks or writes
--- ARGV[1]   c, how many checks follow
--- ARGV[2 ..] c triples: key, field of the hash ("" = the key is a string),
+-- A commit also compares what the calling instance remembers of this Redis with
+-- the state of the connection, and pauses creates where Redis has lost commits
+-- (policy O14a). The state (KEYS[1], a hash) has the fields:
+--   epoch         random name of this history of commits
+--   mark          number of commits in it
+--   predecessors  epochs that operators have replaced by this one, by spaces
+--   paused        since when creates are paused, in milliseconds since the epoch
+--   disputed      epochs remembered by the instances that paused, by spaces
+--   replicated    "1" once a replica has acknowledged a write (policy O14)
+--
+-- KEYS[1]   the state of the connection
+-- KEYS[2 ..] every key that the change checks or writes
+-- ARGV[1]   "create" is refused while paused; "commit" never; "watch" is never
+--           refused and leaves the mark as it is
+-- ARGV[2]   remembered epoch, "" for none
+-- ARGV[3]   remembered mark
+-- ARGV[4]   epoch to set where nothing is remembered and there is none
+-- ARGV[5]   "1" = a mark that is too low does not pause
+-- ARGV[6]   "1" = set replicated
+-- ARGV[7]   c, how many checks follow
+-- ARGV[8 ..] c triples: key, field of the hash ("" = the key is a string),
 --           value that it must have ("" = there must be none)
--- ARGV[2+3c ..] the steps of the change, five words each, unused ones "":
+-- ARGV[8+3c ..] the steps of the change, five words each, unused ones "":
 --   put    key field value -    set a field of a hash
 --   stamp  key field - -        set a field to now, in milliseconds since the epoch
 --   unput  key field - -        delete a field
@@ -21,12 +39,15 @@
 --   add    key member - -       add to a sorted set, score 0
 --   due    key member rel abs   add to a sorted set, scored by when life would expire
 --   drop   key member - -       take out of a sorted set
--- A key is told by its number in KEYS.
+-- A key is given by its number in KEYS.
 --
--- result {1, now in milliseconds}  made
+-- result {1, now in milliseconds, epoch, mark, predecessors, paused, replicated, behind}  made
+--        {2, the same}  refused: creates are paused
 --        {0, number of the key that was otherwise}
-local checks = tonumber(ARGV[1])
-for i = 2, 3 * checks, 3 do
+-- What the state does not have is ""; behind is by how much the mark was too low.
+local first = 8
+local checks = tonumber(ARGV[first - 1])
+for i = first, first + 3 * checks - 1, 3 do
   local key, value = KEYS[tonumber(ARGV[i])], nil
   if ARGV[i + 1] == "" then
     value = redis.call("GET", key)
@@ -50,6 +71,37 @@ local function has(key, value)
   return value == "" or redis.call("GET", key) == value
 end
 
+local kept = redis.call("HMGET", KEYS[1], "epoch", "mark", "predecessors", "paused", "replicated", "disputed")
+local epoch, mark, predecessors = kept[1] or "", tonumber(kept[2] or "0"), kept[3] or ""
+local paused, replicated, disputed = kept[4] or "", kept[5] or "", kept[6] or ""
+local function among(words, word)
+  return string.find(" " .. words .. " ", " " .. word .. " ", 1, true)
+end
+local known = ARGV[2]
+local lost = known ~= "" and epoch ~= known and not among(predecessors, known)
+local behind = 0
+if known ~= "" and epoch == known then
+  behind = math.max(0, tonumber(ARGV[3]) - mark)
+  lost = behind > 0 and ARGV[5] ~= "1"
+end
+if lost and (paused == "" or not among(disputed, known)) then
+  if paused == "" then
+    paused = ms(now)
+  end
+  redis.call("HSET", KEYS[1], "paused", paused, "disputed", disputed .. " " .. known)
+end
+if known == "" and epoch == "" and ARGV[4] ~= "" then
+  epoch = ARGV[4]
+  redis.call("HSET", KEYS[1], "epoch", epoch)
+end
+if ARGV[6] == "1" and replicated == "" then
+  replicated = "1"
+  redis.call("HSET", KEYS[1], "replicated", replicated)
+end
+if ARGV[1] == "create" and paused ~= "" then
+  return {2, ms(now), epoch, ms(mark), predecessors, paused, replicated, ms(behind)}
+end
+
 local steps = {
   put = function(key, field, value) redis.call("HSET", key, field, value) end,
   stamp = function(key, field) redis.call("HSET", key, field, ms(now)) end,
@@ -70,7 +122,10 @@ local steps = {
   due = function(key, member, rel, abs) redis.call("ZADD", key, later(rel, abs), member) end,
   drop = function(key, member) redis.call("ZREM", key, member) end,
 }
-for i = 2 + 3 * checks, #ARGV, 5 do
+for i = first + 3 * checks, #ARGV, 5 do
   steps[ARGV[i]](KEYS[tonumber(ARGV[i + 1])], ARGV[i + 2], ARGV[i + 3], ARGV[i + 4])
 end
-return {1, ms(now)}
+if ARGV[1] ~= "watch" then
+  mark = redis.call("HINCRBY", KEYS[1], "mark", "1")
+end
+return {1, ms(now), epoch, ms(mark), predecessors, paused, replicated, ms(behind)}

@@ -184,7 +184,7 @@ func wantLogged(t *testing.T, entries []*logrus.Entry, refs ...string) {
 func TestWhatCannotBeReadIsNotWritten(t *testing.T) {
 	t.Parallel()
 	for _, replicas := range []int{0, 1} {
-		w := start(t, func(c *ordering.Config) { c.WaitReplicas = replicas })
+		w := start(t, func(c *ordering.Config) { c.WaitReplicas = &replicas })
 		o := create(func(o *ordering.Opening) { o.Operation = "create"; o.Total.Decimal = o.Total.Decimal.Shift(-100) })
 		_, err := w.Begin(t.Context(), o)
 		var want *ordering.JournalError

@@ -162,7 +162,7 @@ func (d *decoder) call(n int) {
 	d.order.openings[n] = begun
 	call := ordering.Call{
 		Number: n, Operation: begun.Operation, Client: begun.Client, RequestID: begun.RequestID,
-		Fingerprint: begun.Fingerprint, Derived: begun.Derived,
+		Fingerprint: begun.Fingerprint, Derived: begun.Derived, Key: begun.Key, Opening: begun.ID,
 		EndedAt: d.time(numbered(fieldEnded, n)),
 	}
 	for _, p := range begun.Payments {

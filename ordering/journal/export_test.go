@@ -11,7 +11,7 @@ import (
 // NewOver makes a journal of any client, for tests that need none.
 func NewOver(client redis.UniversalClient, prefix string, cfg ordering.Config, log logrus.FieldLogger) *Journal {
 	return &Journal{
-		keys: cache.NewKeys(prefix), read: client, write: client, scripts: newScripts(), cfg: cfg, log: log,
+		keys: cache.NewKeys(prefix), read: client, write: client, scripts: newScripts(), cfg: cfg, log: log, states: map[string]*state{},
 	}
 }
 
@@ -25,4 +25,4 @@ func Decode(connection, ref string, fields map[string]string, answers map[int]st
 }
 
 // Judge judges what INFO says.
-func (j *Journal) Judge(facts map[string]string) error { return j.judge(facts) }
+func (j *Journal) Judge(facts map[string]string) error { return j.judge(facts, 0) }

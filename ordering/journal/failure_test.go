@@ -93,7 +93,7 @@ func TestRedisAway(t *testing.T) {
 		}
 	}
 	var silent *ordering.NotReadyError
-	if err := w.Ready(t.Context()); !errors.As(err, &silent) || silent.RetryAfter != 5*time.Second || silent.Err == nil {
+	if err := w.Ready(t.Context(), main); !errors.As(err, &silent) || silent.RetryAfter != 5*time.Second || silent.Err == nil {
 		t.Errorf("Ready without Redis: %v, want a *NotReadyError to be asked again in 5s", err)
 	}
 
@@ -103,7 +103,7 @@ func TestRedisAway(t *testing.T) {
 			t.Errorf("%s with Redis back: %v", name, err)
 		}
 	}
-	if err := w.Ready(t.Context()); err != nil {
+	if err := w.Ready(t.Context(), main); err != nil {
 		t.Errorf("Ready with Redis back: %v", err)
 	}
 }
@@ -221,13 +221,13 @@ func TestLateOpening(t *testing.T) {
 // have it (policy O14).
 func TestReplicas(t *testing.T) {
 	t.Parallel()
-	w := start(t, func(c *ordering.Config) { c.WaitReplicas = 1 })
+	w := start(t, func(c *ordering.Config) { c.WaitReplicas = new(1) })
 	host, port, _ := strings.Cut(w.server.Addr(), ":")
 	replica := redistest.Start(t, redistest.Config("replicaof", host, port), redistest.Config("repl-diskless-sync-delay", "0"))
 	eventually(t, "the replica follows", func() bool {
 		return strings.Contains(replica.Client().Info(t.Context(), "replication").Val(), "master_link_status:up")
 	})
-	eventually(t, "Redis counts its replica", func() bool { return w.Ready(t.Context()) == nil })
+	eventually(t, "Redis counts its replica", func() bool { return w.Ready(t.Context(), main) == nil })
 	r := begun(t, w, create())
 	if n := replica.Client().Exists(t.Context(), "larder:{o:main}:f1:order:"+r.Ref).Val(); n != 1 {
 		t.Errorf("the replica has %d records of the order, want 1", n)
@@ -243,8 +243,11 @@ func TestReplicas(t *testing.T) {
 	if _, err := w.Settle(t.Context(), again); !errors.Is(err, journal.ErrReplicas) {
 		t.Errorf("Settle to send again without the replica: %v, want ErrReplicas", err)
 	}
+	cfg := ordering.DefaultConfig()
+	cfg.WaitReplicas = new(1)
 	for _, o := range []ordering.Opening{create(), pay("765")} {
-		_, err := w.Begin(t.Context(), o)
+		fresh := journal.New(open(t, w.server.URL(), ""), cfg, quiet()) // has seen no WAIT fail
+		_, err := fresh.Begin(t.Context(), o)
 		var want *ordering.JournalError
 		if !errors.As(err, &want) || !errors.Is(err, journal.ErrReplicas) {
 			t.Fatalf("Begin of a %s without its replica: %v, want ErrReplicas", o.Operation, err)

@@ -2,6 +2,7 @@ package journal
 
 import (
 	"context"
+	"errors"
 	"slices"
 
 	"larder/internal/upstream"
@@ -11,23 +12,28 @@ import (
 // Finish ends a call (policies O8, O9 and O12).
 func (j *Journal) Finish(ctx context.Context, e ordering.Ending) (ordering.Record, error) {
 	contradicts := false
-	o, err := j.update(ctx, e.Connection, e.Ref, func(o *order) (c *change, err error) {
+	o, err := j.update(ctx, j.commit, place{e.Connection, e.Ref}, func(o *order) (c *change, err error) {
 		call, ok := o.Call(e.Call)
-		if !ok {
-			return nil, ordering.ErrNoOrder
+		if !ok || e.Opening != "" && o.openings[e.Call].ID != e.Opening {
+			return nil, ordering.ErrNoOrder // a failover may have undone the opening, and another has taken the number
 		}
 		if contradicts = call.Outcome.Definite() && !agrees(o, call, e); contradicts || call.Outcome.Definite() {
-			return j.known(o, call, e, contradicts), nil
+			c = j.known(o, call, e, contradicts)
+		} else if c, err = j.ended(ctx, o, call, e); err != nil {
+			return nil, err
 		}
-		return j.ended(ctx, o, call, e)
+		if c == nil && j.required(j.state(e.Connection)) > 0 {
+			c = j.change(o) // the replicas may lack it: WAIT needs a write before it
+		}
+		return c, nil
 	})
-	if err != nil {
+	if err != nil && !errors.Is(err, ErrReplicas) {
 		return ordering.Record{}, failed("finish", err)
 	}
 	if contradicts {
 		return ordering.Record{}, &ordering.ContradictionError{Record: o.Record, Call: e.Call, Outcome: e.Outcome}
 	}
-	return o.Record, nil
+	return o.Record, unreplicated("finish", err)
 }
 
 // agrees tells whether an ending says what is known of a definite call already.

@@ -26,22 +26,22 @@ type Journal struct {
 	cfg         ordering.Config
 	log         logrus.FieldLogger
 
-	flight  singleflight.Group
-	mu      sync.Mutex
-	secret  secret
-	verdict verdict
+	flight singleflight.Group
+	mu     sync.Mutex
+	secret secret
+	states map[string]*state // by connection
 }
 
 var _ ordering.Journal = (*Journal)(nil)
 
 // New makes the journal of what r opened. Of the configuration it takes
 // KeyTTL, RecordTTL and GuestTTL (policies O7 and O13), AllowVolatile,
-// AllowEviction, WaitReplicas and WaitTimeout (policy O14). It asks Redis
-// nothing yet.
+// AllowEviction, WaitReplicas and WaitTimeout (policy O14), AcceptRestore and
+// StateDir (policy O14a). It asks Redis nothing yet.
 func New(r *cache.Redis, cfg ordering.Config, log logrus.FieldLogger) *Journal {
 	return &Journal{
 		keys: r.Keys(), embedded: r.Embedded(), read: r.Client(), write: r.Strict(),
-		scripts: newScripts(), cfg: cfg, log: log,
+		scripts: newScripts(), cfg: cfg, log: log, states: map[string]*state{},
 	}
 }
 
@@ -53,7 +53,7 @@ var (
 	ErrAborted = errors.New("the opening was aborted")
 	// ErrRefTaken says that there is a record under the new order's ref.
 	ErrRefTaken = errors.New("the reference is taken")
-	// ErrReplicas says that fewer replicas than asked for have the opening in time.
+	// ErrReplicas says that fewer replicas than required have acknowledged a change in time.
 	ErrReplicas = errors.New("too few replicas have the record in time")
 )
 
@@ -67,6 +67,14 @@ func failed(doing string, err error) error {
 		return err
 	}
 	return &ordering.JournalError{Err: fmt.Errorf("%s: %w", doing, err)}
+}
+
+// unreplicated is failed for a change that is made whether replicas have it or not.
+func unreplicated(doing string, err error) error {
+	if errors.Is(err, ErrReplicas) {
+		return fmt.Errorf("%w: %s: %w", ordering.ErrUnreplicated, doing, err)
+	}
+	return failed(doing, err)
 }
 
 // isContract tells whether the error is one that ordering.Journal documents.
@@ -83,23 +91,21 @@ func isContract(err error) bool {
 		state         *ordering.StateError
 		contradiction *ordering.ContradictionError
 		orderID       *ordering.OrderIDTakenError
+		restored      *ordering.RestoredError
+		notReady      *ordering.NotReadyError
 	)
 	return errors.As(err, &journal) || errors.As(err, &taken) || errors.As(err, &busy) ||
-		errors.As(err, &state) || errors.As(err, &contradiction) || errors.As(err, &orderID)
+		errors.As(err, &state) || errors.As(err, &contradiction) || errors.As(err, &orderID) ||
+		errors.As(err, &restored) || errors.As(err, &notReady)
 }
 
 // millis is a length of time in whole milliseconds.
 func millis(d time.Duration) int64 { return d.Milliseconds() }
 
-// update changes an order as plan says, again from the start when something
-// else changed it meanwhile. A plan of nil changes nothing. The order given is
-// the one after the change.
-func (j *Journal) update(ctx context.Context, connection, ref string, plan func(o *order) (*change, error)) (*order, error) {
-	return j.updateBy(ctx, j.commit, place{connection, ref}, plan)
-}
-
-// updateBy is update with another way to commit.
-func (j *Journal) updateBy(
+// update changes an order as plan says, by commit or apply, and again from the
+// start when something else changed it meanwhile. A plan of nil changes nothing.
+// It returns the order after the change.
+func (j *Journal) update(
 	ctx context.Context, commit func(context.Context, *change) (*order, error), at place, plan func(o *order) (*change, error),
 ) (*order, error) {
 	for {

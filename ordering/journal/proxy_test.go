@@ -10,11 +10,11 @@ import (
 
 // proxy stands between a journal and its Redis, and does what networks do.
 type proxy struct {
-	target   string
 	listener net.Listener
 	done     sync.WaitGroup
 
 	mu      sync.Mutex
+	target  string
 	cut     int           // which of the next answers is lost, with its connection; 0: none
 	held    chan struct{} // requests wait until it is closed; nil: they pass
 	waiting int           // requests that wait
@@ -39,6 +39,13 @@ func newProxy(t *testing.T, target string) *proxy {
 }
 
 func (p *proxy) url() string { return "redis://" + p.listener.Addr().String() + "/0" }
+
+// follow sends new connections to another server, as a failover does.
+func (p *proxy) follow(target string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.target = target
+}
 
 // cutAfter loses the answer that comes after so many.
 func (p *proxy) cutAfter(answers int) {
@@ -75,7 +82,10 @@ func (p *proxy) serve(ctx context.Context) {
 		if err != nil {
 			return
 		}
-		far, err := new(net.Dialer).DialContext(ctx, "tcp", p.target)
+		p.mu.Lock()
+		target := p.target
+		p.mu.Unlock()
+		far, err := new(net.Dialer).DialContext(ctx, "tcp", target)
 		if err != nil {
 			_ = near.Close()
 			continue

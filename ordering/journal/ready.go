@@ -4,9 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -30,21 +28,26 @@ type verdict struct {
 	at  time.Time
 }
 
-// Ready tells whether a new order can be kept safe (policy O14). Redis's
-// settings are read from INFO and believed for five seconds; a Redis that does
-// not answer is asked again at once. That it answered a moment ago is no
-// promise: what keeps an order from being sent without a record is Begin.
-func (j *Journal) Ready(ctx context.Context) error {
-	j.mu.Lock()
-	known := j.verdict
-	j.mu.Unlock()
+// Ready returns nil when a new order of the connection can be kept safe, else a
+// *ordering.NotReadyError (policy O14). Redis's settings are read from INFO and
+// believed for five seconds; a Redis that does not answer is asked again at once.
+// That it answered a moment ago is no promise: what keeps an order from being
+// sent without a record is Begin.
+func (j *Journal) Ready(ctx context.Context, connection string) error {
+	s := j.state(connection)
+	s.mu.Lock()
+	known := s.verdict
+	s.mu.Unlock()
 	if !known.at.IsZero() && time.Since(known.at) < trusted {
-		return known.err
+		if known.err != nil {
+			return known.err
+		}
+		return j.recovered(ctx, connection)
 	}
-	asked := j.flight.DoChan("ready", func() (any, error) {
+	asked := j.flight.DoChan("ready "+connection, func() (any, error) {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), askWithin)
 		defer cancel()
-		return nil, j.ask(ctx)
+		return nil, j.ask(ctx, connection)
 	})
 	select {
 	case <-ctx.Done():
@@ -54,57 +57,45 @@ func (j *Journal) Ready(ctx context.Context) error {
 	}
 }
 
-// ask reads the settings and keeps the verdict.
-func (j *Journal) ask(ctx context.Context) error {
-	at := time.Now()
+// ask reads the settings of the server that has the connection's records, finds
+// out which rule of replicas applies, and keeps the verdict.
+func (j *Journal) ask(ctx context.Context, connection string) error {
+	at, s := time.Now(), j.state(connection)
+	facts := info{"maxmemory_policy": noEviction}
 	if j.embedded {
 		if err := j.read.Ping(ctx).Err(); err != nil {
 			return silent(err)
 		}
-		return j.judged(at, j.judge(info{"maxmemory_policy": noEviction, "connected_slaves": "0"}))
-	}
-	facts, err := j.facts(ctx)
-	if err != nil {
-		return silent(err)
-	}
-	for _, f := range facts {
-		if err := j.judge(f); err != nil {
-			return j.judged(at, err)
+	} else {
+		pipe, err := j.pipelineOf(ctx, j.keys.JournalState(connection), 0)
+		if err == nil {
+			facts, err = readInfo(ctx, pipe)
+		}
+		if err != nil {
+			return silent(err)
 		}
 	}
-	return j.judged(at, nil)
-}
-
-func (j *Journal) judged(at time.Time, err error) error {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	j.verdict = verdict{err: err, at: at}
+	if _, err := j.Health(ctx, connection); err != nil { // whether a replica was ever seen
+		return silent(err)
+	}
+	s.mu.Lock()
+	unseen := !s.replicated
+	s.mu.Unlock()
+	if unseen && facts.online() > 0 {
+		if err := j.detect(ctx, connection); err != nil && !errors.Is(err, ErrReplicas) {
+			return silent(err)
+		}
+		at = at.Add(probeEvery - trusted) // it is tried again soon
+	}
+	err := j.judge(facts, j.required(s))
+	s.mu.Lock()
+	s.verdict = verdict{err: err, at: at}
+	s.mu.Unlock()
 	return err
 }
 
 func silent(err error) error {
 	return &ordering.NotReadyError{Msg: "Redis " + cache.Plain(err), RetryAfter: retrySilent, Err: err}
-}
-
-// facts gives the settings of Redis, in a cluster those of every master.
-func (j *Journal) facts(ctx context.Context) ([]info, error) {
-	cluster, ok := j.read.(*redis.ClusterClient)
-	if !ok {
-		f, err := readInfo(ctx, j.read)
-		return []info{f}, err
-	}
-	var (
-		mu  sync.Mutex
-		all []info
-	)
-	err := cluster.ForEachMaster(ctx, func(ctx context.Context, master *redis.Client) error {
-		f, err := readInfo(ctx, master)
-		mu.Lock()
-		defer mu.Unlock()
-		all = append(all, f)
-		return err
-	})
-	return all, err
 }
 
 const (
@@ -113,10 +104,11 @@ const (
 	writeFails = "err"
 )
 
-// judge tells what keeps orders from being safe in a Redis with these settings.
-func (j *Journal) judge(f info) error {
+// judge returns what keeps orders from being safe in a Redis with these settings,
+// of which so many replicas must have them.
+func (j *Journal) judge(f info, required int) error {
 	policy := f["maxmemory_policy"]
-	replicas, _ := strconv.Atoi(f["connected_slaves"])
+	replicas := f.online()
 	msg, retry := "", retrySettings
 	switch {
 	case policy != noEviction && !j.cfg.AllowEviction:
@@ -124,8 +116,11 @@ func (j *Journal) judge(f info) error {
 			"set maxmemory-policy noeviction in Redis, or ordering.allow_eviction", policy)
 	case f["aof_last_write_status"] == writeFails:
 		msg = "Redis cannot write its append-only file (aof_last_write_status is err): see to its disk"
-	case replicas < j.cfg.WaitReplicas:
-		msg = fmt.Sprintf("Redis has replicas: %d; ordering.wait_replicas asks for %d", replicas, j.cfg.WaitReplicas)
+	case replicas < required && j.cfg.WaitReplicas != nil:
+		msg = fmt.Sprintf("Redis has replicas: %d; ordering.wait_replicas asks for %d", replicas, required)
+		retry = retrySilent
+	case replicas < required:
+		msg = "Redis has lost its replicas: a failover would lose orders; see to the replicas, or set ordering.wait_replicas to 0"
 		retry = retrySilent
 	case j.cfg.AllowVolatile || f["aof_enabled"] == yes:
 	case j.embedded:
@@ -143,10 +138,21 @@ func (j *Journal) judge(f info) error {
 // info is what INFO says, by name.
 type info map[string]string
 
+// online counts the replicas that have copied everything and follow.
+func (f info) online() int {
+	count := 0
+	for name, value := range f {
+		if number, ok := strings.CutPrefix(name, "slave"); ok && strings.Trim(number, "0123456789") == "" &&
+			strings.Contains(value, "state=online") {
+			count++
+		}
+	}
+	return count
+}
+
 var errNoInfo = errors.New("INFO says nothing of maxmemory_policy or aof_enabled")
 
-func readInfo(ctx context.Context, client redis.Cmdable) (info, error) {
-	pipe := client.Pipeline()
+func readInfo(ctx context.Context, pipe redis.Pipeliner) (info, error) {
 	var sections []*redis.StringCmd
 	for _, section := range []string{"memory", "persistence", "replication"} {
 		sections = append(sections, pipe.Info(ctx, section)) // one command takes several from Redis 7 on only

@@ -45,7 +45,7 @@ func TestReady(t *testing.T) {
 		{
 			"without its replicas",
 			[]redistest.Option{appendOnly},
-			func(c *ordering.Config) { c.WaitReplicas = 2 },
+			func(c *ordering.Config) { c.WaitReplicas = new(2) },
 			"Redis has replicas: 0; ordering.wait_replicas asks for 2", 5 * time.Second,
 		},
 	} {
@@ -61,7 +61,7 @@ func TestReady(t *testing.T) {
 			}
 			j := journal.New(open(t, url, ""), cfg, quiet())
 			for range 2 { // the second answer is the remembered one
-				wantNotReady(t, j.Ready(t.Context()), test.want, test.retry)
+				wantNotReady(t, j.Ready(t.Context(), main), test.want, test.retry)
 			}
 		})
 	}
@@ -95,12 +95,12 @@ func TestReadyJudges(t *testing.T) {
 func TestReadyIsAskedAnew(t *testing.T) {
 	t.Parallel()
 	w := start(t, nil)
-	wantNotReady(t, w.Ready(t.Context()), "", 0)
+	wantNotReady(t, w.Ready(t.Context(), main), "", 0)
 	if err := w.client.ConfigSet(t.Context(), "maxmemory-policy", "allkeys-lru").Err(); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "the new policy is seen", func() bool { return w.Ready(t.Context()) != nil })
-	wantNotReady(t, w.Ready(t.Context()), "allkeys-lru", time.Minute)
+	eventually(t, "the new policy is seen", func() bool { return w.Ready(t.Context(), main) != nil })
+	wantNotReady(t, w.Ready(t.Context(), main), "allkeys-lru", time.Minute)
 }
 
 // TestReadyEndsWithItsCaller: nobody waits for Redis longer than they want.
@@ -112,13 +112,13 @@ func TestReadyEndsWithItsCaller(t *testing.T) {
 	p.hold()
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
-	err := j.Ready(ctx)
+	err := j.Ready(ctx, main)
 	wantNotReady(t, err, "does not answer", 5*time.Second)
 	if !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("Ready = %v, want the context's error within", err)
 	}
 	p.release()
-	eventually(t, "Redis answers again", func() bool { return j.Ready(t.Context()) == nil })
+	eventually(t, "Redis answers again", func() bool { return j.Ready(t.Context(), main) == nil })
 }
 
 // TestReadyDoesNotStandForBegin: a Redis that is gone since it was last asked
@@ -126,10 +126,10 @@ func TestReadyEndsWithItsCaller(t *testing.T) {
 func TestReadyDoesNotStandForBegin(t *testing.T) {
 	t.Parallel()
 	w := start(t, nil)
-	wantNotReady(t, w.Ready(t.Context()), "", 0)
+	wantNotReady(t, w.Ready(t.Context(), main), "", 0)
 	w.server.Stop()
 	if _, err := w.Begin(t.Context(), create()); err == nil {
-		t.Errorf("Begin gives a record without Redis; Ready says %v", w.Ready(t.Context()))
+		t.Errorf("Begin gives a record without Redis; Ready says %v", w.Ready(t.Context(), main))
 	}
 }
 

@@ -2,57 +2,197 @@ package journal
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
 	"github.com/redis/go-redis/v9"
+
+	"larder/ordering"
 )
 
-// commitReplicated commits a change and waits until as many replicas have it
-// as wait_replicas asks for (policy O14). ErrReplicas when they have it not in
-// time; the change is made all the same.
-//
-// WAIT counts what its own connection has written, so both go down one
-// pipeline, and EVAL must carry the source, since a pipeline cannot fall back
-// (trap 4).
-func (j *Journal) commitReplicated(ctx context.Context, c *change) (*order, error) {
+const (
+	// answerWithin is how long an answer may take beyond the wait for replicas.
+	answerWithin = 5 * time.Second
+	// probeEvery is how often a write is tried while replicas do not acknowledge.
+	probeEvery = time.Second
+	// detectWithin bounds the wait for the first acknowledgement ever.
+	detectWithin = 500 * time.Millisecond
+)
+
+// Modes of commit.lua.
+const (
+	modeCreate = "create"
+	modeCommit = "commit"
+	modeWatch  = "watch"
+)
+
+// commit makes the change, waits until as many replicas have it as policy O14
+// requires, and returns the order after it. With ErrReplicas the change is
+// made and the order returned, but too few replicas have acknowledged it in time.
+func (j *Journal) commit(ctx context.Context, c *change) (*order, error) {
+	s := j.state(c.connection())
+	wait := j.required(s)
+	o, err := j.commitTo(ctx, c, wait)
+	if err == nil && o != nil && j.required(s) > wait { // another instance has seen a replica meanwhile
+		return o, j.confirm(ctx, o)
+	}
+	return o, err
+}
+
+// confirm waits until enough replicas have an order as it is in Redis. It
+// writes first: WAIT covers only what its own connection has written.
+func (j *Journal) confirm(ctx context.Context, o *order) error {
+	_, err := j.commitTo(ctx, j.change(o), j.required(j.state(o.place.connection)))
+	if errors.Is(err, errMoved) {
+		err = fmt.Errorf("%w: changed meanwhile", ErrReplicas)
+	}
+	return err
+}
+
+func (j *Journal) commitTo(ctx context.Context, c *change, wait int) (*order, error) {
 	if err := c.readable(); err != nil {
 		return nil, err
 	}
-	pipe, err := j.pipelineOf(ctx, c.keys[0])
+	mode := modeCommit
+	if c.create {
+		mode = modeCreate
+	}
+	r, acknowledged, err := j.run(ctx, c, mode, wait, j.cfg.WaitTimeout)
 	if err != nil {
 		return nil, err
 	}
-	done := pipe.Eval(ctx, commitSource, c.keys, c.arguments()...)
-	acknowledged := pipe.Do(ctx, "WAIT", j.cfg.WaitReplicas, millis(j.cfg.WaitTimeout))
-	_, _ = pipe.Exec(ctx) // each reply has its own error
-	if err := c.made(done); err != nil {
-		return nil, err
+	s := j.state(c.connection())
+	if r.status == statusPaused {
+		return nil, s.paused(c.connection())
 	}
-	switch count, err := acknowledged.Int(); {
-	case err != nil:
-		return nil, fmt.Errorf("%w: %w", ErrReplicas, err)
-	case count < j.cfg.WaitReplicas:
-		return nil, fmt.Errorf("%w: %d of %d", ErrReplicas, count, j.cfg.WaitReplicas)
+	for _, field := range c.stamps {
+		c.fields[field] = r.now
 	}
-	return decode(c.order.place, c.fields, c.answers)
+	var o *order
+	if len(c.fields) > 0 {
+		if o, err = decode(c.order.place, c.fields, c.answers); err != nil {
+			return nil, err
+		}
+	}
+	if wait > 0 {
+		s.acknowledged(acknowledged >= wait)
+		if acknowledged < wait {
+			return o, fmt.Errorf("%w: %d of %d", ErrReplicas, acknowledged, wait)
+		}
+	}
+	return o, nil
 }
 
-// answerWithin is how long an answer may take beyond the wait for replicas.
-const answerWithin = 5 * time.Second
+// apply makes a change without waiting for replicas: one that is made again
+// should a failover undo it.
+func (j *Journal) apply(ctx context.Context, c *change) (*order, error) {
+	return j.commitTo(ctx, c, 0)
+}
+
+// acknowledged notes whether enough replicas have acknowledged a write.
+func (s *state) acknowledged(enough bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.failing = !enough
+	if !enough {
+		s.probed = time.Now()
+	}
+}
+
+func (s *state) isFailing() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.failing
+}
+
+// recovered returns nil unless the last WAIT failed. Then a write is probed,
+// single flight and at most once per second; until it is acknowledged nothing
+// is opened (policy O14).
+func (j *Journal) recovered(ctx context.Context, connection string) error {
+	s := j.state(connection)
+	s.mu.Lock()
+	failing, mine := s.failing, s.failing && !s.probing && time.Since(s.probed) >= probeEvery
+	s.probing = s.probing || mine
+	s.mu.Unlock()
+	switch {
+	case !failing:
+		return nil
+	case mine:
+		err := j.probe(ctx, connection)
+		s.mu.Lock()
+		s.probing = false
+		s.mu.Unlock()
+		if err == nil {
+			return nil
+		}
+	}
+	return &ordering.NotReadyError{
+		Msg: fmt.Sprintf("too few replicas of Redis acknowledge writes (%d needed): see to the replicas, "+
+			"or set ordering.wait_replicas to 0", j.required(s)),
+		RetryAfter: retrySilent,
+		Err:        ErrReplicas,
+	}
+}
+
+// probe writes, and waits until enough replicas have it.
+func (j *Journal) probe(ctx context.Context, connection string) error {
+	_, err := j.commitTo(ctx, j.blank(connection), j.required(j.state(connection)))
+	return err
+}
+
+// blank is a change of nothing but the connection's mark.
+func (j *Journal) blank(connection string) *change {
+	c := j.change(&order{place: place{connection: connection}})
+	c.checks = nil
+	c.keys = c.keys[:1]
+	return c
+}
+
+// detect finds out whether a replica acknowledges writes: one that does changes
+// the rule for good (policy O14). A replica that is only connected, such as one
+// that copies the data for the first time or a backup program, does not.
+func (j *Journal) detect(ctx context.Context, connection string) error {
+	_, acknowledged, err := j.run(ctx, j.blank(connection), modeCommit, 1, detectWithin)
+	if err != nil || acknowledged < 1 {
+		return err
+	}
+	return j.probe(ctx, connection) // stores the rule, in the replica too
+}
+
+// evalAndWait runs commit.lua and WAIT on one connection to the server that
+// has the keys.
+func (j *Journal) evalAndWait(
+	ctx context.Context, keys []string, arguments []any, wait int, limit time.Duration,
+) (done, acknowledged *redis.Cmd, err error) {
+	pipe, err := j.pipelineOf(ctx, keys[0], limit)
+	if err != nil {
+		return nil, nil, err
+	}
+	done = pipe.EvalSha(ctx, j.scripts.commit.Hash(), keys, arguments...)
+	acknowledged = pipe.Do(ctx, "WAIT", wait, millis(limit))
+	_, _ = pipe.Exec(ctx) // each reply has its own error
+	if !redis.HasErrorPrefix(done.Err(), "NOSCRIPT") {
+		return done, acknowledged, nil
+	}
+	done = pipe.Eval(ctx, commitSource, keys, arguments...)
+	acknowledged = pipe.Do(ctx, "WAIT", wait, millis(limit))
+	_, _ = pipe.Exec(ctx)
+	return done, acknowledged, nil
+}
 
 // pipelineOf gives a pipeline to the very server that has a key (in a cluster
 // a WAIT by itself would go to any), which waits for answers long enough.
-func (j *Journal) pipelineOf(ctx context.Context, key string) (redis.Pipeliner, error) {
+func (j *Journal) pipelineOf(ctx context.Context, key string, limit time.Duration) (redis.Pipeliner, error) {
 	switch client := j.write.(type) {
 	case *redis.Client:
-		return client.WithTimeout(answerWithin + j.cfg.WaitTimeout).Pipeline(), nil
+		return client.WithTimeout(answerWithin + limit).Pipeline(), nil
 	case *redis.ClusterClient:
 		master, err := client.MasterForKey(ctx, key)
 		if err != nil {
 			return nil, err
 		}
-		return master.WithTimeout(answerWithin + j.cfg.WaitTimeout).Pipeline(), nil
+		return master.WithTimeout(answerWithin + limit).Pipeline(), nil
 	default:
 		return nil, fmt.Errorf("%w: a %T has no WAIT", ErrReplicas, client)
 	}

@@ -15,11 +15,13 @@ var (
 	dueSource string
 	//go:embed prune.lua
 	pruneSource string
+	//go:embed accept.lua
+	acceptSource string
 )
 
 // scripts are the Lua scripts; the keys of each share one hash tag (trap 4).
 type scripts struct {
-	commit, read, due, prune *redis.Script
+	commit, read, due, prune, accept *redis.Script
 }
 
 func newScripts() scripts {
@@ -28,5 +30,6 @@ func newScripts() scripts {
 		read:   redis.NewScript(readSource),
 		due:    redis.NewScript(dueSource),
 		prune:  redis.NewScript(pruneSource),
+		accept: redis.NewScript(acceptSource),
 	}
 }

@@ -13,21 +13,23 @@ import (
 // Settle notes what a person found out about an unknown outcome (policy O12).
 // What is to be sent again is opened as Begin opens it (policy O14).
 func (j *Journal) Settle(ctx context.Context, s ordering.Settling) (ordering.Record, error) {
-	commit := j.commit
-	if s.How == ordering.SettledSendAgain && j.cfg.WaitReplicas > 0 {
-		commit = j.commitReplicated
+	if err := j.recovered(ctx, s.Connection); err != nil {
+		return ordering.Record{}, failed("settle", err)
 	}
-	o, err := j.updateBy(ctx, commit, place{s.Connection, s.Ref}, func(o *order) (*change, error) {
+	o, err := j.update(ctx, j.commit, place{s.Connection, s.Ref}, func(o *order) (*change, error) {
 		call, ok := o.Last(s.Operation)
 		if !ok || call.Outcome != ordering.OutcomeUnknown || s.Call != 0 && s.Call != call.Number {
 			return nil, &ordering.StateError{Record: o.Record, Operation: s.Operation}
 		}
 		return j.settled(ctx, o, call, s)
 	})
-	if errors.Is(err, ErrReplicas) && s.ID != "" {
+	if errors.Is(err, ErrReplicas) && s.How == ordering.SettledSendAgain && s.ID != "" {
 		err = errors.Join(err, j.abort(ctx, ordering.Opening{
 			ID: s.ID, Operation: s.Operation, Connection: s.Connection, Ref: s.Ref,
 		}))
+	}
+	if errors.Is(err, ErrReplicas) && s.How != ordering.SettledSendAgain {
+		return o.Record, unreplicated("settle", err)
 	}
 	if err != nil {
 		return ordering.Record{}, failed("settle", err)

@@ -86,7 +86,7 @@ func (j *Journal) overdue(ctx context.Context, connection, member string, now in
 	ref, number, _ := strings.Cut(member, " ")
 	n, _ := strconv.Atoi(number) // 0 is no call's number
 	moved := false
-	o, err := j.update(ctx, connection, ref, func(o *order) (*change, error) {
+	o, err := j.update(ctx, j.apply, place{connection, ref}, func(o *order) (*change, error) {
 		c := j.change(o)
 		call, ok := o.Call(n)
 		if moved = ok && call.Outcome == ordering.OutcomeOpen; !moved {

@@ -1,6 +1,6 @@
 // Made of the API document by openapi-typescript 7.13.0: make api-types. DO NOT EDIT.
-// openapi.yaml: 059936444da027b6049b1b813f0475355a877b8115774698edfddf1cf57875a2
-// what follows: fdc274756273fed8f819447f525a84d0769e4c6188af4531c4d3fb697cce4a5c
+// openapi.yaml: 0a688301ee24a0a9476ddcd99772a848931324c30f4cd95c2e2c6bdf107b8108
+// what follows: 6566582c2c284891163a8edea154d98ae1d72bd6fe9d3a1222015118bb741b77
 export interface paths {
     "/connect/token": {
         parameters: {
@@ -364,6 +364,26 @@ export interface paths {
         get: operations["followRuns"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/ops/journal/accept": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Place new orders again after Redis was restored
+         * @description New orders of a connection are paused (`journal_restored`) when Redis lacks orders that an instance of larder remembers. Accept only after you have found out which orders are missing.
+         */
+        post: operations["acceptJournal"];
         delete?: never;
         options?: never;
         head?: never;
@@ -975,7 +995,7 @@ export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
         /** @enum {string} */
-        Action: "sync" | "force" | "sync_all" | "force_all" | "rollback" | "release" | "resolve" | "sign_in" | "sign_out";
+        Action: "sync" | "force" | "sync_all" | "force_all" | "rollback" | "release" | "resolve" | "accept_restore" | "sign_in" | "sign_out";
         Address: {
             apartmentNumber?: string | null;
             cityID?: string | number | null;
@@ -1217,7 +1237,7 @@ export interface components {
          * @description Stable. Each has one status.
          * @enum {string}
          */
-        ErrorCode: "malformed_json" | "validation_failed" | "restaurant_not_found" | "restaurant_required" | "product_not_found" | "run_not_found" | "batch_not_found" | "version_not_found" | "version_gone" | "sync_busy" | "connection_not_found" | "connection_required" | "external_id_ambiguous" | "no_catalogue" | "no_rejection_reasons" | "idempotency_key_required" | "idempotency_key_reused" | "idempotency_key_in_flight" | "order_not_found" | "order_ambiguous" | "order_busy" | "outcome_unknown" | "order_state" | "order_id_taken" | "order_outcome_unknown" | "journal_unavailable" | "upstream_refused" | "upstream_unavailable" | "upstream_busy" | "storage_unavailable" | "streams_unavailable" | "rate_limited" | "unauthorized" | "forbidden" | "invalid_parameter" | "not_found" | "method_not_allowed" | "not_acceptable" | "request_timeout" | "payload_too_large" | "unsupported_media_type" | "internal";
+        ErrorCode: "malformed_json" | "validation_failed" | "restaurant_not_found" | "restaurant_required" | "product_not_found" | "run_not_found" | "batch_not_found" | "version_not_found" | "version_gone" | "sync_busy" | "connection_not_found" | "connection_required" | "external_id_ambiguous" | "no_catalogue" | "no_rejection_reasons" | "idempotency_key_required" | "idempotency_key_reused" | "idempotency_key_in_flight" | "order_not_found" | "order_ambiguous" | "order_busy" | "outcome_unknown" | "order_state" | "order_id_taken" | "order_outcome_unknown" | "journal_unavailable" | "journal_restored" | "upstream_refused" | "upstream_unavailable" | "upstream_busy" | "storage_unavailable" | "streams_unavailable" | "rate_limited" | "unauthorized" | "forbidden" | "invalid_parameter" | "not_found" | "method_not_allowed" | "not_acceptable" | "request_timeout" | "payload_too_large" | "unsupported_media_type" | "internal";
         /** @description One thing that is wrong with a menu as it was published. */
         Finding: {
             /** @description One of docs/lint.md. */
@@ -1312,6 +1332,13 @@ export interface components {
             quantity?: number | null;
         } & {
             [key: string]: unknown;
+        };
+        JournalAcceptance: {
+            result: {
+                /** @description False: new orders of the connection were not paused. */
+                accepted: boolean;
+                connection: string;
+            };
         };
         KeptPayment: {
             amount: components["schemas"]["Money"];
@@ -3414,6 +3441,40 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             500: components["responses"]["Internal"];
             503: components["responses"]["NoStream"];
+        };
+    };
+    acceptJournal: {
+        parameters: {
+            query?: {
+                /**
+                 * @description The name of a connection; needed where several have an order with this id, or reasons of their own.
+                 * @example main
+                 */
+                connection?: components["parameters"]["Connection"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description New orders are not paused any more, on any instance. */
+            200: {
+                headers: {
+                    "Cache-Control": components["headers"]["CacheControl"];
+                    "X-Request-Id": components["headers"]["RequestID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JournalAcceptance"];
+                };
+            };
+            400: components["responses"]["ConnectionRequired"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NoConnection"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["NotSent"];
         };
     };
     listOrders: {

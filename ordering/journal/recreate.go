@@ -1,0 +1,175 @@
+package journal
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"larder/internal/upstream"
+	"larder/ordering"
+)
+
+// Recreate writes a call that has ended, and its record, where Redis has lost
+// them: after a failover to a replica that lacked them, or after a backup was
+// restored (policies O14 and O14a).
+func (j *Journal) Recreate(ctx context.Context, known ordering.Record, number int, body []byte) (ordering.Record, int, error) {
+	call, ok := known.Call(number)
+	if !ok || !call.Outcome.Definite() && call.Outcome != ordering.OutcomeUnknown {
+		return ordering.Record{}, 0, failed("recreate", fmt.Errorf("%w: call %d has not ended", ErrCorrupt, number))
+	}
+	for {
+		o, n, err := j.recreate(ctx, known, call, body)
+		if errors.Is(err, errMoved) {
+			continue
+		}
+		if o == nil {
+			return ordering.Record{}, 0, failed("recreate", err)
+		}
+		return o.Record, n, unreplicated("recreate", err)
+	}
+}
+
+func (j *Journal) recreate(ctx context.Context, known ordering.Record, call ordering.Call, body []byte) (*order, int, error) {
+	at := place{known.Connection, known.Ref}
+	o, err := j.order(ctx, j.write, at)
+	if errors.Is(err, ordering.ErrNoOrder) {
+		o, err = j.commitRecord(ctx, known, call, body)
+		return o, call.Number, err
+	}
+	if err != nil {
+		return nil, 0, err
+	}
+	if there, opened := openedBy(o, call.Opening); opened {
+		o, err = j.commit(ctx, j.change(o)) // a write for WAIT
+		return o, there.Number, err
+	}
+	n, changes := call.Number, 0
+	for _, other := range o.Calls {
+		n = max(n, other.Number+1)
+		if other.Operation != upstream.OpCreate {
+			changes++
+		}
+	}
+	if changes >= ordering.MaxCalls {
+		return nil, 0, ordering.ErrNoOrder // the record has dropped it
+	}
+	c := j.change(o)
+	c.touch()
+	if call.Operation == upstream.OpCreate && call.Outcome == ordering.OutcomeDone && known.OrderID != "" {
+		if err := j.takeID(ctx, c, known.OrderID, nil); err != nil {
+			return nil, 0, err
+		}
+	}
+	if err := j.putCall(ctx, c, call, n, body); err != nil {
+		return nil, 0, err
+	}
+	c.move(stateAfter(o.State, call.Operation, call.Outcome))
+	o, err = j.commit(ctx, c)
+	return o, n, err
+}
+
+// commitRecord writes a whole record.
+func (j *Journal) commitRecord(ctx context.Context, known ordering.Record, ended ordering.Call, body []byte) (*order, error) {
+	c := j.change(&order{place: place{known.Connection, known.Ref}, Record: known, openings: map[int]opening{}})
+	h := head{
+		Ref: known.Ref, Connection: known.Connection, Client: known.Client, Restaurant: known.Restaurant, Adopted: known.Adopted,
+		MenuVersion: known.MenuVersion, ExpectedAt: epoch(known.ExpectedAt),
+	}
+	if known.Total.Valid {
+		h.Total = exact(known.Total.Decimal)
+	}
+	c.touch()
+	c.put(fieldHead, encode(h))
+	c.put(fieldCreated, strconv.FormatInt(epoch(known.CreatedAt), 10))
+	c.put(fieldState, string(known.State))
+	c.step("add", c.names.Orders(known.Connection), c.order.member())
+	if known.State != ordering.StateUnknown {
+		c.step("add", c.in(string(known.State)), c.order.member())
+	}
+	if known.OrderID != "" {
+		if err := j.takeID(ctx, c, known.OrderID, nil); err != nil {
+			return nil, err
+		}
+	}
+	if known.Paid {
+		c.put(fieldPaid, yes)
+	}
+	for _, call := range known.Calls {
+		sent := body
+		if call.Number != ended.Number {
+			sent = nil // of earlier calls only the outcome is known
+		}
+		if err := j.putCall(ctx, c, call, call.Number, sent); err != nil {
+			return nil, err
+		}
+	}
+	return j.commit(ctx, c)
+}
+
+// putCall adds a call as it is known, under a number.
+func (j *Journal) putCall(ctx context.Context, c *change, call ordering.Call, n int, body []byte) error {
+	begun := opening{
+		ID: call.Opening, Operation: call.Operation, Client: call.Client, RequestID: call.RequestID, Fingerprint: call.Fingerprint,
+		Derived: call.Derived, Key: call.Key, Sent: len(body) > 0, Payments: encodePayments(call.Payments),
+	}
+	c.put(numbered(fieldOpening, n), encode(begun))
+	c.put(numbered(fieldOutcome, n), string(call.Outcome))
+	c.put(numbered(fieldStarted, n), strconv.FormatInt(epoch(call.StartedAt), 10))
+	if !call.EndedAt.IsZero() {
+		c.put(numbered(fieldEnded, n), strconv.FormatInt(epoch(call.EndedAt), 10))
+	}
+	if len(call.Tries) > 0 {
+		c.put(numbered(fieldTries, n), encodeTries(call.Tries))
+	}
+	if len(body) > 0 {
+		c.step("put", c.guest(n), fieldBody, body)
+	}
+	if a := call.Answer; a != nil {
+		whole := encodeAnswer(*a)
+		c.put(numbered(fieldAnswer, n), encode(answer{Status: a.Status, Code: a.Code}))
+		c.step("put", c.guest(n), fieldGuestAns, whole)
+		c.answers[n] = whole
+	}
+	if s := call.Settled; s != nil {
+		c.put(numbered(fieldSettled, n), encode(settled{By: s.By, How: s.How, Note: s.Note}))
+		c.put(numbered(fieldSettledAt, n), strconv.FormatInt(epoch(s.At), 10))
+	}
+	if call.Contradicted != "" {
+		c.put(numbered(fieldContradicted, n), string(call.Contradicted))
+	}
+	if call.Operation == upstream.OpPay && call.Outcome == ordering.OutcomeDone {
+		c.put(fieldPaid, yes)
+	}
+	if err := j.takeKey(ctx, c, call, n); err != nil {
+		return err
+	}
+	if call.Outcome == ordering.OutcomeUnknown {
+		c.step("add", c.in(string(ordering.StateUnknown)), c.order.member())
+		c.hold()
+		return nil
+	}
+	call.Number = n
+	c.release(call)
+	c.step("life", c.guest(n), "", millis(c.cfg.GuestTTL), 0)
+	return nil
+}
+
+// takeKey gives a call its key, unless another call has taken it since.
+func (j *Journal) takeKey(ctx context.Context, c *change, call ordering.Call, n int) error {
+	free := call.Outcome == ordering.OutcomeNotSent || call.Outcome == ordering.OutcomeRefused && call.Derived
+	if call.Key == "" || free || call.Settled != nil && call.Settled.How == ordering.SettledSendAgain {
+		return nil
+	}
+	value, holder, _, err := j.holder(ctx, c.connection(), call.Key)
+	if err != nil || holder != nil && !strings.HasPrefix(value, c.order.place.ref+" ") {
+		return err
+	}
+	c.check(c.key(call.Key), value)
+	c.step("set", c.key(call.Key), c.pointer(n))
+	if call.Outcome.Definite() {
+		c.step("life", c.key(call.Key), c.pointer(n), millis(c.cfg.KeyTTL), 0)
+	}
+	return nil
+}

@@ -1,0 +1,322 @@
+package journal_test
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"strings"
+	"testing"
+	"time"
+
+	"larder/internal/redistest"
+	"larder/internal/upstream"
+	"larder/ordering"
+	"larder/ordering/journal"
+)
+
+// pair is a master with replicas behind an address that follows a failover.
+type pair struct {
+	master   *redistest.Server
+	replicas []*redistest.Server
+	proxy    *proxy
+}
+
+func startPair(t *testing.T, replicas int) *pair {
+	t.Helper()
+	p := &pair{master: redistest.Start(t, redistest.AppendOnly(), redistest.Config("repl-diskless-sync-delay", "0"))}
+	for range replicas {
+		p.addReplica(t)
+	}
+	p.proxy = newProxy(t, p.master.Addr())
+	return p
+}
+
+func (p *pair) addReplica(t *testing.T) {
+	t.Helper()
+	host, port, _ := strings.Cut(p.master.Addr(), ":")
+	replica := redistest.Start(t, redistest.AppendOnly(), redistest.Config("replicaof", host, port),
+		redistest.Config("repl-diskless-sync-delay", "0"))
+	p.replicas = append(p.replicas, replica)
+	eventually(t, "the master sees its replica online", func() bool {
+		return strings.Count(p.master.Client().Info(t.Context(), "replication").Val(), "state=online") == len(p.replicas)
+	})
+}
+
+// journal is a new instance's journal.
+func (p *pair) journal(t *testing.T, change ...func(*ordering.Config)) *journal.Journal {
+	t.Helper()
+	cfg := ordering.DefaultConfig()
+	cfg.WaitTimeout = 200 * time.Millisecond
+	for _, c := range change {
+		c(&cfg)
+	}
+	return journal.New(open(t, p.proxy.url(), ""), cfg, quiet())
+}
+
+// cutOff has a replica follow no longer: what a frozen one has not read yet
+// would still lie in its socket.
+func cutOff(t *testing.T, replica *redistest.Server) {
+	t.Helper()
+	if err := replica.Client().Do(t.Context(), "REPLICAOF", "NO", "ONE").Err(); err != nil {
+		t.Fatalf("make the replica a master: %v", err)
+	}
+}
+
+// failover kills the master and makes a replica take its place.
+func (p *pair) failover(t *testing.T, replica *redistest.Server) {
+	t.Helper()
+	p.master.Stop()
+	cutOff(t, replica)
+	p.proxy.follow(replica.Addr())
+	p.master = replica
+}
+
+// ready asks until the journal is ready: connections to a master that is gone
+// may be tried first.
+func ready(t *testing.T, j *journal.Journal) {
+	t.Helper()
+	eventually(t, "the journal is ready", func() bool { return j.Ready(t.Context(), main) == nil })
+}
+
+// seen waits until the journal has seen a replica acknowledge.
+func seen(t *testing.T, j *journal.Journal) {
+	t.Helper()
+	eventually(t, "an acknowledging replica is seen", func() bool { return watched(t, j, main).Replicas == 1 })
+}
+
+func watched(t *testing.T, j *journal.Journal, connection string) ordering.JournalHealth {
+	t.Helper()
+	var health ordering.JournalHealth
+	eventually(t, "the journal can be watched", func() (ok bool) {
+		var err error
+		health, err = j.Watch(t.Context(), connection)
+		return err == nil
+	})
+	return health
+}
+
+// TestReplicaRuleIsAutomatic: a Redis that never had a replica waits for none;
+// once a replica has acknowledged a write, nothing is opened without one, also
+// by an instance that starts later (policy O14).
+func TestReplicaRuleIsAutomatic(t *testing.T) {
+	t.Parallel()
+	p := startPair(t, 0)
+	j := p.journal(t)
+	ready(t, j)
+	begun(t, j, create())
+	if health := watched(t, j, main); health.Replicas != 0 || health.Seen || !health.Automatic {
+		t.Errorf("without a replica: %+v, want a rule of 0 replicas", health)
+	}
+
+	p.addReplica(t)
+	j = p.journal(t)
+	ready(t, j)
+	seen(t, j)
+	r := begun(t, j, create())
+	if n := p.replicas[0].Client().Exists(t.Context(), "larder:{o:main}:f1:order:"+r.Ref).Val(); n != 1 {
+		t.Errorf("the replica has %d records of the order, want 1", n)
+	}
+
+	p.replicas[0].Freeze()
+	for name, instance := range map[string]*journal.Journal{"the instance that saw it": j, "a new instance": p.journal(t)} {
+		o := create()
+		_, err := instance.Begin(t.Context(), o)
+		if !errors.Is(err, journal.ErrReplicas) {
+			t.Errorf("%s: Begin = %v, want ErrReplicas", name, err)
+		}
+		if _, _, err := instance.Lookup(t.Context(), main, o.Key); !errors.Is(err, ordering.ErrKeyFree) {
+			t.Errorf("%s: Lookup = %v, want the key free", name, err)
+		}
+		began := time.Now()
+		var notReady *ordering.NotReadyError
+		if _, err := instance.Begin(t.Context(), create()); !errors.As(err, &notReady) || time.Since(began) > 100*time.Millisecond {
+			t.Errorf("%s: the next Begin = %v after %v, want it rejected without waiting", name, err, time.Since(began))
+		}
+	}
+	p.replicas[0].Thaw()
+	eventually(t, "orders are opened again", func() bool { _, err := j.Begin(t.Context(), create()); return err == nil })
+}
+
+// TestRuleIsKeptInRedis: replicas that are gone do not lower the rule, whichever
+// instance asks.
+func TestRuleIsKeptInRedis(t *testing.T) {
+	t.Parallel()
+	p := startPair(t, 1)
+	j := p.journal(t)
+	seen(t, j)
+	p.replicas[0].Stop()
+	eventually(t, "the master misses its replica", func() bool {
+		return !strings.Contains(p.master.Client().Info(t.Context(), "replication").Val(), "state=online")
+	})
+	again := p.journal(t)
+	wantNotReady(t, again.Ready(t.Context(), main), "lost its replicas", 5*time.Second)
+	if _, err := again.Begin(t.Context(), create()); !errors.Is(err, journal.ErrReplicas) {
+		t.Errorf("Begin = %v, want ErrReplicas", err)
+	}
+	none := p.journal(t, func(c *ordering.Config) { c.WaitReplicas = new(0) })
+	ready(t, none)
+	begun(t, none, create())
+	if health := watched(t, none, main); !strings.Contains(health.Rule(), "although it has one") {
+		t.Errorf("the rule is %q, want a warning of what can be lost", health.Rule())
+	}
+}
+
+// TestConnectedIsNotAcknowledging: what only copies the data, as redis-cli --rdb
+// and the first synchronisation of a replica do, does not change the rule.
+func TestConnectedIsNotAcknowledging(t *testing.T) {
+	t.Parallel()
+	p := startPair(t, 0)
+	copier, err := new(net.Dialer).DialContext(t.Context(), "tcp", p.master.Addr())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = copier.Close() }()
+	if _, err := fmt.Fprint(copier, "SYNC\r\n"); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the master counts the copier", func() bool {
+		return strings.Contains(p.master.Client().Info(t.Context(), "replication").Val(), "connected_slaves:1")
+	})
+	j := p.journal(t)
+	ready(t, j)
+	begun(t, j, create())
+	if health := watched(t, j, main); health.Replicas != 0 || health.Seen {
+		t.Errorf("while data is copied: %+v, want a rule of 0 replicas", health)
+	}
+}
+
+// TestFinishIsRewritten: a completion that no replica has is lost by a failover
+// and written again by the instance that answered (policy O14).
+func TestFinishIsRewritten(t *testing.T) {
+	t.Parallel()
+	p := startPair(t, 1)
+	j := p.journal(t)
+	seen(t, j)
+	o := create()
+	r := begun(t, j, o)
+	cutOff(t, p.replicas[0])
+	e := ordering.Ending{
+		Connection: main, Ref: r.Ref, Call: 1, Opening: o.ID, Outcome: ordering.OutcomeDone, OrderID: "765",
+		Answer: &ordering.Answer{Status: 201, ContentType: "application/json", Body: []byte(`{"orderID":"765"}`)},
+	}
+	known, err := j.Finish(t.Context(), e)
+	if !errors.Is(err, ordering.ErrUnreplicated) || known.State != ordering.StatePlaced {
+		t.Fatalf("Finish = %s, %v; want it placed and ErrUnreplicated", known.State, err)
+	}
+	if _, err := j.Finish(t.Context(), e); !errors.Is(err, ordering.ErrUnreplicated) {
+		t.Errorf("Finish again = %v, want ErrUnreplicated until a replica has it", err)
+	}
+
+	p.failover(t, p.replicas[0])
+	p.addReplicaOf(t)
+	eventually(t, "the completion is written again", func() bool { _, err := j.Finish(t.Context(), e); return err == nil })
+	got, call, err := j.Lookup(t.Context(), main, o.Key)
+	if err != nil || call != 1 || got.State != ordering.StatePlaced || got.OrderID != "765" {
+		t.Errorf("Lookup = call %d of %+v, %v; want the placed order", call, got, err)
+	}
+}
+
+// addReplicaOf gives a master that took over a replica of its own.
+func (p *pair) addReplicaOf(t *testing.T) {
+	t.Helper()
+	p.replicas = nil
+	p.addReplica(t)
+}
+
+// TestRecreate: after a failover to a replica that lacks the record, the record,
+// its key and its orderID are written again, whole.
+func TestRecreate(t *testing.T) {
+	t.Parallel()
+	p := startPair(t, 1)
+	j := p.journal(t, func(c *ordering.Config) { c.WaitReplicas = new(0) })
+	ready(t, j)
+	cutOff(t, p.replicas[0])
+	o := create()
+	placed := ended(t, j, begun(t, j, o), ordering.OutcomeDone, "765")
+	payment := pay("765")
+	known := ended(t, j, begun(t, j, payment), ordering.OutcomeDone, "")
+	p.failover(t, p.replicas[0])
+
+	e := ordering.Ending{Connection: main, Ref: known.Ref, Call: 2, Opening: payment.ID, Outcome: ordering.OutcomeDone}
+	eventually(t, "the new master answers", func() bool {
+		_, err := j.Finish(t.Context(), e)
+		return errors.Is(err, ordering.ErrNoOrder)
+	})
+	for range 2 { // recreating again changes nothing
+		got, number, err := j.Recreate(t.Context(), known, 2, payment.Body)
+		if err != nil || number != 2 {
+			t.Fatalf("Recreate = call %d, %v; want 2", number, err)
+		}
+		known.UpdatedAt = got.UpdatedAt
+		sameRecord(t, known, got)
+	}
+	for key, want := range map[string]int{o.Key: 1, payment.Key: 2} {
+		got, call, err := j.Lookup(t.Context(), main, key)
+		if err != nil || call != want {
+			t.Fatalf("Lookup = call %d, %v; want %d", call, err, want)
+		}
+		sameRecord(t, known, got)
+	}
+	if got, err := j.Order(t.Context(), main, "765"); err != nil || got.Ref != placed.Ref || !got.Paid {
+		t.Errorf("Order = %+v, %v; want the paid order", got, err)
+	}
+	if body, err := j.Body(t.Context(), main, known.Ref, 2); err != nil || string(body) != string(payment.Body) {
+		t.Errorf("Body = %q, %v; want what was sent", body, err)
+	}
+	page, _, err := j.List(t.Context(), ordering.Query{Connections: []string{main}, State: ordering.StatePlaced, Limit: 10})
+	if err != nil || len(page) != 1 {
+		t.Errorf("List = %d records, %v; want 1", len(page), err)
+	}
+	complete := pay("765")
+	complete.Operation, complete.Payments, complete.Body = upstream.OpComplete, nil, nil
+	ended(t, j, begun(t, j, complete), ordering.OutcomeDone, "")
+}
+
+// TestRecreateBesideAnotherCall: where another call has taken the number
+// meanwhile, the lost one gets the next, and each keeps its key.
+func TestRecreateBesideAnotherCall(t *testing.T) {
+	t.Parallel()
+	w := start(t, nil)
+	ended(t, w, begun(t, w, create()), ordering.OutcomeDone, "765")
+	mine, others := pay("765"), pay("765")
+	known := begun(t, w, others)
+	known = ended(t, w, known, ordering.OutcomeRefused, "")
+	lost := known
+	lost.Calls = append(known.Calls[:1:1], known.Calls[1])
+	lost.Calls[1].Opening, lost.Calls[1].Key, lost.Calls[1].Outcome = mine.ID, mine.Key, ordering.OutcomeDone
+
+	e := ordering.Ending{Connection: main, Ref: known.Ref, Call: 2, Opening: mine.ID, Outcome: ordering.OutcomeDone}
+	if _, err := w.Finish(t.Context(), e); !errors.Is(err, ordering.ErrNoOrder) {
+		t.Fatalf("Finish of a call that another opening made: %v, want ErrNoOrder", err)
+	}
+	got, number, err := w.Recreate(t.Context(), lost, 2, mine.Body)
+	if err != nil || number != 3 || !got.Paid || len(got.Calls) != 3 {
+		t.Fatalf("Recreate = call %d of %+v, %v; want call 3 of a paid order", number, got, err)
+	}
+	for key, want := range map[string]int{mine.Key: 3, others.Key: 2} {
+		if _, call, err := w.Lookup(t.Context(), main, key); err != nil || call != want {
+			t.Errorf("Lookup = call %d, %v; want %d", call, err, want)
+		}
+	}
+}
+
+// TestAbortIsRewritten: an opening that was given up is given up on the replica
+// too, before the caller stops asking for it.
+func TestAbortIsRewritten(t *testing.T) {
+	t.Parallel()
+	p := startPair(t, 1)
+	j := p.journal(t)
+	seen(t, j)
+	o := create()
+	begun(t, j, o) // both have it
+	cutOff(t, p.replicas[0])
+	if err := j.Abort(t.Context(), o); !errors.Is(err, ordering.ErrUnreplicated) {
+		t.Fatalf("Abort = %v, want ErrUnreplicated", err)
+	}
+	p.failover(t, p.replicas[0])
+	p.addReplicaOf(t)
+	eventually(t, "it is given up again", func() bool { return j.Abort(t.Context(), o) == nil })
+	if _, _, err := j.Lookup(t.Context(), main, o.Key); !errors.Is(err, ordering.ErrKeyFree) {
+		t.Errorf("Lookup = %v, want the key free", err)
+	}
+}

@@ -1,0 +1,270 @@
+package journal_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"larder/internal/redistest"
+	"larder/ordering"
+	"larder/ordering/journal"
+)
+
+func sameRecord(t *testing.T, want, got ordering.Record) {
+	t.Helper()
+	if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
+		t.Errorf("record (-want +got):\n%s", diff)
+	}
+}
+
+func wantRestored(t *testing.T, name string, j ordering.Journal) {
+	t.Helper()
+	_, err := j.Begin(t.Context(), create())
+	var restored *ordering.RestoredError
+	if !errors.As(err, &restored) || restored.Connection != main {
+		t.Errorf("%s: Begin = %v, want a *RestoredError of %s", name, err, main)
+	}
+}
+
+// TestRestoredBackup: a backup of Redis is restored after 40 orders. Every
+// instance that remembers them, and through the pause every other, rejects new
+// orders until an operator accepts (policy O14a).
+func TestRestoredBackup(t *testing.T) {
+	t.Parallel()
+	stateDir := t.TempDir()
+	w := start(t, func(c *ordering.Config) { c.StateDir = stateDir }, synced())
+	idle := journal.New(open(t, w.server.URL(), ""), ordering.DefaultConfig(), quiet())
+	early := create()
+	ended(t, w, begun(t, w, early), ordering.OutcomeDone, "764")
+	aof, backup := filepath.Join(w.server.Dir(), "appendonlydir"), filepath.Join(t.TempDir(), "backup")
+	if err := os.CopyFS(backup, os.DirFS(aof)); err != nil {
+		t.Fatal(err)
+	}
+	var late []ordering.Opening
+	for range 40 {
+		o := create()
+		ended(t, w, begun(t, w, o), ordering.OutcomeRefused, "")
+		late = append(late, o)
+	}
+	open1 := create() // in progress while Redis is restored
+	inProgress := begun(t, w, open1)
+	watched(t, idle, main)
+	watched(t, w.Journal, main) // writes the state file
+	w.server.Stop()
+	if err := errors.Join(os.RemoveAll(aof), os.CopyFS(aof, os.DirFS(backup))); err != nil {
+		t.Fatal(err)
+	}
+	w.server.Restart()
+
+	restarted := func() *journal.Journal {
+		cfg := ordering.DefaultConfig()
+		cfg.StateDir = stateDir
+		return journal.New(open(t, w.server.URL(), ""), cfg, quiet())
+	}()
+	fresh := journal.New(open(t, w.server.URL(), ""), ordering.DefaultConfig(), quiet())
+	for _, o := range late {
+		o.ID, o.Ref = create().ID, create().Ref
+		if _, err := restarted.Begin(t.Context(), o); !errors.As(err, new(*ordering.RestoredError)) {
+			t.Fatalf("Begin of an order that was placed already = %v, want a *RestoredError", err)
+		}
+	}
+	instances := map[string]*journal.Journal{
+		"placed them": w.Journal, "only watched": idle, "restarted": restarted, "knows nothing": fresh,
+	}
+	for name, j := range instances {
+		wantRestored(t, name, j)
+		if health := watched(t, j, main); health.PausedAt.IsZero() {
+			t.Errorf("%s: Watch = %+v, want it paused", name, health)
+		}
+	}
+
+	// What exists goes on.
+	if _, call, err := fresh.Lookup(t.Context(), main, early.Key); err != nil || call != 1 {
+		t.Errorf("a replay while paused: call %d, %v; want 1", call, err)
+	}
+	ended(t, fresh, begun(t, fresh, pay("764")), ordering.OutcomeDone, "")
+	e := ordering.Ending{Connection: main, Ref: inProgress.Ref, Call: 1, Opening: open1.ID, Outcome: ordering.OutcomeDone, OrderID: "799"}
+	if _, err := w.Finish(t.Context(), e); !errors.Is(err, ordering.ErrNoOrder) {
+		t.Errorf("Finish of a call whose record is lost = %v, want ErrNoOrder", err)
+	}
+	inProgress.State, inProgress.OrderID, inProgress.Calls[0].Outcome = ordering.StatePlaced, "799", ordering.OutcomeDone
+	if _, _, err := w.Recreate(t.Context(), inProgress, 1, open1.Body); err != nil {
+		t.Errorf("Recreate while paused: %v", err)
+	}
+	if _, call, err := fresh.Lookup(t.Context(), main, open1.Key); err != nil || call != 1 {
+		t.Errorf("Lookup of what was in progress: call %d, %v; want 1", call, err)
+	}
+
+	if accepted, err := fresh.Accept(t.Context(), main); err != nil || !accepted {
+		t.Fatalf("Accept = %t, %v", accepted, err)
+	}
+	if accepted, err := w.Accept(t.Context(), main); err != nil || accepted {
+		t.Errorf("Accept again = %t, %v; want nothing to accept", accepted, err)
+	}
+	for name, j := range instances {
+		if _, err := j.Begin(t.Context(), create()); err != nil {
+			t.Errorf("%s: Begin after the acceptance: %v", name, err)
+		}
+		if health := watched(t, j, main); !health.PausedAt.IsZero() {
+			t.Errorf("%s: Watch after the acceptance = %+v, want no pause", name, health)
+		}
+	}
+}
+
+// TestEmptiedRedisPauses: a Redis that has lost everything is told from a new
+// one by each instance that remembers it, and the pause holds for all.
+func TestEmptiedRedisPauses(t *testing.T) {
+	t.Parallel()
+	w := start(t, nil)
+	fresh := journal.New(open(t, w.server.URL(), ""), ordering.DefaultConfig(), quiet())
+	begun(t, w, create())
+	if err := w.client.FlushAll(t.Context()).Err(); err != nil {
+		t.Fatal(err)
+	}
+	begun(t, fresh, create()) // remembers nothing, and begins a history of its own
+	wantRestored(t, "remembers", w)
+	wantRestored(t, "remembers nothing", fresh)
+	if accepted, err := w.Accept(t.Context(), main); err != nil || !accepted {
+		t.Fatalf("Accept = %t, %v", accepted, err)
+	}
+	begun(t, w, create())
+	begun(t, fresh, create())
+}
+
+// TestVolatileRedisRestarts: where ordering.allow_volatile says that orders may
+// be forgotten, an empty Redis is accepted without an operator.
+func TestVolatileRedisRestarts(t *testing.T) {
+	t.Parallel()
+	server := redistest.Start(t)
+	cfg := ordering.DefaultConfig()
+	cfg.AllowVolatile = true
+	j, other := journal.New(open(t, server.URL(), ""), cfg, quiet()), journal.New(open(t, server.URL(), ""), cfg, quiet())
+	begun(t, j, create())
+	begun(t, other, create())
+	server.Restart()
+	begun(t, j, create())
+	if health := watched(t, other, main); !health.PausedAt.IsZero() {
+		t.Errorf("Watch = %+v, want it accepted", health)
+	}
+	begun(t, other, create())
+	server.Restart()
+	if health := watched(t, j, main); !health.Accepted || !health.PausedAt.IsZero() {
+		t.Errorf("Watch after a restart = %+v, want that it accepted", health)
+	}
+}
+
+// TestFailoverIsNoRestore: after an ordinary failover every instance goes on.
+func TestFailoverIsNoRestore(t *testing.T) {
+	t.Parallel()
+	p := startPair(t, 2)
+	j, other := p.journal(t), p.journal(t)
+	seen(t, j)
+	seen(t, other)
+	o := create()
+	r := begun(t, j, o)
+	r = ended(t, j, r, ordering.OutcomeDone, "765")
+	watched(t, other, main)
+	// Sentinel and Cluster elect the replica that has most.
+	eventually(t, "the replica has all", func() bool {
+		key := "larder:{o:main}:f1:journal"
+		return p.replicas[0].Client().HGet(t.Context(), key, "mark").Val() == p.master.Client().HGet(t.Context(), key, "mark").Val()
+	})
+	host, port, _ := strings.Cut(p.replicas[0].Addr(), ":")
+	p.failover(t, p.replicas[0])
+	if err := p.replicas[1].Client().Do(t.Context(), "REPLICAOF", host, port).Err(); err != nil {
+		t.Fatal(err)
+	}
+	for name, instance := range map[string]*journal.Journal{"placed": j, "watched": other} {
+		eventually(t, name+" places again", func() bool {
+			_, err := instance.Begin(t.Context(), create())
+			if errors.As(err, new(*ordering.RestoredError)) {
+				t.Fatalf("%s: Begin = %v after an ordinary failover", name, err)
+			}
+			return err == nil
+		})
+	}
+	if got, _, err := other.Lookup(t.Context(), main, o.Key); err != nil || got.Ref != r.Ref {
+		t.Errorf("Lookup = %s, %v; want %s", got.Ref, err, r.Ref)
+	}
+}
+
+// TestLossyFailoverPauses: where no replica that acknowledged can take over,
+// orders are lost, and new ones are paused.
+func TestLossyFailoverPauses(t *testing.T) {
+	t.Parallel()
+	p := startPair(t, 2)
+	j, other := p.journal(t), p.journal(t)
+	seen(t, j)
+	seen(t, other)
+	cutOff(t, p.replicas[1])
+	ended(t, j, begun(t, j, create()), ordering.OutcomeDone, "765")
+	watched(t, other, main)
+	p.replicas[0].Stop() // the only one that has it
+	p.failover(t, p.replicas[1])
+	for name, instance := range map[string]*journal.Journal{"placed": j, "watched": other} {
+		eventually(t, name+" pauses", func() bool {
+			_, err := instance.Begin(t.Context(), create())
+			if err == nil {
+				t.Fatalf("%s: an order was opened after a lossy failover", name)
+			}
+			health, err := instance.Watch(t.Context(), main)
+			return err == nil && !health.PausedAt.IsZero()
+		})
+	}
+}
+
+// TestLowerMarkIsReported: where an operator has set wait_replicas to 0, what a
+// failover loses is reported, and orders go on.
+func TestLowerMarkIsReported(t *testing.T) {
+	t.Parallel()
+	p := startPair(t, 1)
+	j := p.journal(t, func(c *ordering.Config) { c.WaitReplicas = new(0) })
+	eventually(t, "the replica is seen", func() bool { return watched(t, j, main).Seen })
+	watched(t, j, main)
+	cutOff(t, p.replicas[0])
+	ended(t, j, begun(t, j, create()), ordering.OutcomeDone, "765")
+	p.failover(t, p.replicas[0])
+	health := watched(t, j, main)
+	if health.Missing < 2 || !health.PausedAt.IsZero() {
+		t.Errorf("Watch = %+v, want at least 2 commits reported and no pause", health)
+	}
+	begun(t, j, create())
+}
+
+// TestLostClusterMaster: a cluster's master that is gone stops the connections
+// that it holds, with an error of its own, and when it is back they go on.
+func TestLostClusterMaster(t *testing.T) {
+	t.Parallel()
+	cluster := redistest.StartCluster(t, 0, redistest.AppendOnly(), synced(), redistest.Config("cluster-require-full-coverage", "no"))
+	j := journal.New(open(t, cluster.URL(), ""), ordering.DefaultConfig(), quiet())
+	var gone, there string
+	victim := cluster.Nodes()[0]
+	for _, connection := range []string{"a", "b", "c", "d", "e", "f", "g", "h"} {
+		if cluster.MasterOf("larder:{o:"+connection+"}:f1:journal") == victim {
+			gone = connection
+		} else {
+			there = connection
+		}
+	}
+	begun(t, j, create(on(gone)))
+	begun(t, j, create(on(there)))
+	victim.Stop()
+	var lost *ordering.JournalError
+	if _, err := j.Begin(t.Context(), create(on(gone))); !errors.As(err, &lost) {
+		t.Errorf("Begin on the lost master = %v, want a *JournalError", err)
+	}
+	eventually(t, "the others go on", func() bool { _, err := j.Begin(t.Context(), create(on(there))); return err == nil })
+	victim.Restart()
+	eventually(t, "all go on", func() bool {
+		_, err := j.Begin(t.Context(), create(on(gone)))
+		if errors.As(err, new(*ordering.RestoredError)) {
+			t.Fatalf("Begin = %v after a restart", err)
+		}
+		return err == nil
+	})
+}

@@ -1,0 +1,91 @@
+package journal
+
+import (
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"net/url"
+	"os"
+	"path/filepath"
+
+	"github.com/sirupsen/logrus"
+)
+
+// saved is what a file of ordering.state_dir holds: an epoch and a mark that
+// Redis, and as many replicas as required, had (policy O14a).
+type saved struct {
+	Epoch string `json:"epoch"`
+	Mark  int64  `json:"mark"`
+}
+
+func (j *Journal) stateFile(connection string) string {
+	return filepath.Join(j.cfg.StateDir, "journal-"+url.PathEscape(connection)+".json")
+}
+
+// load reads what an earlier process remembered. A file that cannot be read is
+// logged; nothing is remembered then.
+func (j *Journal) load(connection string) saved {
+	if j.cfg.StateDir == "" {
+		return saved{}
+	}
+	var kept saved
+	_ = os.MkdirAll(j.cfg.StateDir, 0o700) // save tells when there is none
+	text, err := os.ReadFile(j.stateFile(connection))
+	if err == nil {
+		err = json.Unmarshal(text, &kept)
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		j.log.WithFields(logrus.Fields{"event": "journal.state_unread", "connection": connection}).WithError(err).
+			Error("ordering.state_dir cannot be read: a Redis that was restored while larder was stopped is not detected")
+		return saved{}
+	}
+	return kept
+}
+
+// save writes what is remembered now, when it has changed. Its caller is Watch,
+// so it runs at most once per second; until then the file holds less, never more
+// than is true.
+func (j *Journal) save(connection string, s *state) {
+	s.mu.Lock()
+	next, last := saved{Epoch: s.epoch, Mark: s.mark}, s.saved
+	s.mu.Unlock()
+	if j.cfg.StateDir == "" || next == last || next.Epoch == "" {
+		return
+	}
+	text, err := json.Marshal(next)
+	if err == nil {
+		err = replaceFile(j.stateFile(connection), text)
+	}
+	s.mu.Lock()
+	failedBefore := s.unsaved
+	if s.unsaved = err != nil; err == nil {
+		s.saved = next
+	}
+	s.mu.Unlock()
+	if err != nil && !failedBefore {
+		j.log.WithFields(logrus.Fields{"event": "journal.state_unwritten", "connection": connection}).WithError(err).
+			Error("ordering.state_dir cannot be written: a Redis that is restored while larder is stopped may not be detected")
+	}
+}
+
+// replaceFile writes a file that is there either as before or whole, also after
+// a power cut.
+func replaceFile(path string, text []byte) error {
+	file, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*")
+	if err != nil {
+		return err
+	}
+	defer func() { _ = os.Remove(file.Name()) }() // it is gone when it was renamed
+	_, err = file.Write(text)
+	if err = errors.Join(err, file.Sync(), file.Close()); err != nil {
+		return err
+	}
+	if err := os.Rename(file.Name(), path); err != nil {
+		return err
+	}
+	dir, err := os.Open(filepath.Dir(path))
+	if err != nil {
+		return err
+	}
+	return errors.Join(dir.Sync(), dir.Close())
+}

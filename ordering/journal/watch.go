@@ -1,0 +1,99 @@
+package journal
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"strconv"
+
+	"larder/ordering"
+)
+
+// keptPredecessors is how many replaced epochs are kept: an instance that was
+// away for longer than so many acceptances pauses once more.
+const keptPredecessors = 32
+
+// Watch compares what this instance remembers with Redis (policy O14a): every
+// instance pauses a restored journal, also one that places nothing, and knows
+// what the others have committed. It also probes replicas that do not
+// acknowledge (policy O14).
+func (j *Journal) Watch(ctx context.Context, connection string) (ordering.JournalHealth, error) {
+	s := j.state(connection)
+	ready := j.Ready(ctx, connection) // finds out which rule of replicas applies
+	if err := j.watch(ctx, s, connection); err != nil {
+		return ordering.JournalHealth{}, failed("watch", err)
+	}
+	health := j.health(s)
+	if !health.PausedAt.IsZero() && j.cfg.AcceptsRestore() {
+		accepted, err := j.Accept(ctx, connection)
+		if err != nil {
+			return ordering.JournalHealth{}, err
+		}
+		health = j.health(s)
+		health.Accepted = accepted
+	}
+	j.save(connection, s)
+	var notReady *ordering.NotReadyError
+	if errors.As(ready, &notReady) && notReady.Err != nil && !errors.Is(ready, ErrReplicas) {
+		return health, ready // Redis does not answer
+	}
+	return health, nil
+}
+
+func (j *Journal) watch(ctx context.Context, s *state, connection string) error {
+	known, required := j.remembered(s), j.required(s)
+	r, _, err := j.run(ctx, j.blank(connection), modeWatch, 0, 0)
+	if err != nil || required == 0 || r.mark == known.mark && r.epoch == known.epoch {
+		return err
+	}
+	// Others have committed. A mark is remembered when enough replicas have it,
+	// which takes a write.
+	if err := j.recovered(ctx, connection); err != nil {
+		return nil //nolint:nilerr // it is not remembered yet, which health says
+	}
+	if err := j.probe(ctx, connection); !errors.Is(err, ErrReplicas) {
+		return err
+	}
+	return nil
+}
+
+// Health returns what Watch returns, without comparing anything.
+func (j *Journal) Health(ctx context.Context, connection string) (ordering.JournalHealth, error) {
+	s := j.state(connection)
+	state, err := j.write.HMGet(ctx, j.keys.JournalState(connection), "paused", "replicated").Result()
+	if err != nil {
+		return ordering.JournalHealth{}, failed("health", err)
+	}
+	if text, _ := at(state, 1).(string); text == yes {
+		s.mu.Lock()
+		s.replicated = true
+		s.mu.Unlock()
+	}
+	h := j.health(s)
+	if text, ok := at(state, 0).(string); ok {
+		ms, _ := strconv.ParseInt(text, 10, 64)
+		h.PausedAt = moment(max(ms, 1))
+	}
+	return h, nil
+}
+
+func (j *Journal) health(s *state) ordering.JournalHealth {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return ordering.JournalHealth{
+		Replicas: j.requiredLocked(s), Automatic: j.cfg.WaitReplicas == nil, Seen: s.replicated,
+		Failing: s.failing, PausedAt: s.pausedAt, Missing: s.missing,
+	}
+}
+
+// Accept makes the records as Redis has them the start of a new epoch, and ends
+// the pause (policy O14a).
+func (j *Journal) Accept(ctx context.Context, connection string) (bool, error) {
+	s := j.state(connection)
+	keys := []string{j.keys.JournalState(connection)}
+	accepted, err := j.scripts.accept.Run(ctx, j.write, keys, rand.Text(), j.remembered(s).epoch, keptPredecessors).Bool()
+	if err == nil {
+		_, _, err = j.run(ctx, j.blank(connection), modeWatch, 0, 0) // adopt it
+	}
+	return accepted, failed("accept", err)
+}
