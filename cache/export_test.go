@@ -28,3 +28,11 @@ func (s *Store) Checked(ctx context.Context, restaurant menu.RestaurantID, at ti
 	}
 	return nil
 }
+
+// DropView lets go of the restaurant's view as published, as if it had not been
+// loaded yet.
+func (r *Replica) DropView(restaurant menu.RestaurantID) {
+	if s := r.seat(restaurant); s != nil {
+		s.view.Store(nil)
+	}
+}

@@ -17,6 +17,7 @@ func (r *Replica) Forget(restaurants ...menu.RestaurantID) {
 		s.moves.Lock()
 		now := s.now.Swap(nil)
 		s.coming.Store(nil)
+		s.view.Store(nil)
 		s.moves.Unlock()
 		if now != nil {
 			now.shelf.clear(r.bodies)

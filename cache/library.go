@@ -19,12 +19,13 @@ type library struct {
 	flight singleflight.Group
 	mu     sync.Mutex
 	books  map[string]weak.Pointer[menu.Content]
+	views  map[string]stowed // of books, as they are stored
 
 	fresh *queue[string] // hashes of those not condensed yet
 }
 
 func newLibrary(load func(context.Context, string) (*menu.Content, error)) *library {
-	return &library{load: load, books: make(map[string]weak.Pointer[menu.Content]), fresh: newQueue[string]()}
+	return &library{load: load, books: make(map[string]weak.Pointer[menu.Content]), views: map[string]stowed{}, fresh: newQueue[string]()}
 }
 
 // content gives the content of a hash and loads it where nobody holds it.
@@ -77,6 +78,24 @@ func (l *library) forget(hash string) {
 	defer l.mu.Unlock()
 	if l.books[hash].Value() == nil {
 		delete(l.books, hash)
+		delete(l.views, hash)
+	}
+}
+
+// packed returns a content as it is stored, if that is held.
+func (l *library) packed(hash string) (stowed, bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	packed, held := l.views[hash]
+	return packed, held
+}
+
+// keepPacked holds a content as it is stored for as long as the content.
+func (l *library) keepPacked(hash string, packed stowed) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.books[hash].Value() != nil {
+		l.views[hash] = packed
 	}
 }
 

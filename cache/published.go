@@ -11,9 +11,9 @@ import (
 // the same JSON values, digits of numbers and texts as published last. Its ETag
 // is by its own hash; it was last changed at PublishedAt of the snapshot.
 //
-// The first read loads it from Redis, once for all who wait; it is kept within
-// the Replica's memory until the next version, or until the service publishes
-// other stop lists. ctx ends this caller's wait only.
+// The first read makes it of what memory holds packed, or of what Redis has, once
+// for all who wait; it is kept within the Replica's memory until the next
+// version, or until the service publishes other stop lists. ctx ends this caller's wait only.
 //
 // Errors: ErrUnavailable when it must be loaded and Redis cannot be asked;
 // ErrNoCatalogue when Redis has lost it; ErrCorrupt; ctx's.
@@ -71,7 +71,7 @@ func (r *Replica) represented(ctx context.Context, snap *Snapshot, enc Encoding)
 	ready, err := r.recoded(key)
 	if ready == nil && err == nil {
 		var body []byte
-		body, key.content, err = r.store.published(ctx, snap.Version)
+		body, key.content, err = r.viewOf(ctx, snap)
 		if err == nil {
 			if key.content != snap.Published {
 				r.told.add(snap.Restaurant) // Redis is ahead

@@ -122,6 +122,9 @@ func (r *Replica) refresh(ctx context.Context, restaurants []menu.RestaurantID) 
 	if err := r.takeAll(ctx, versions, &broken); err != nil {
 		return err
 	}
+	if err := r.keepViews(ctx, restaurants); err != nil {
+		return err
+	}
 	return broken.err()
 }
 

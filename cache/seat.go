@@ -14,8 +14,9 @@ import (
 type seat struct {
 	now    atomic.Pointer[seated]
 	coming atomic.Pointer[Version] // known and not loaded yet; nil once now is set
-	moves  sync.Mutex              // one at a time
-	broken string                  // the content that could not be loaded; guarded by moves
+	view   atomic.Pointer[packedView]
+	moves  sync.Mutex // one at a time
+	broken string     // the content that could not be loaded; guarded by moves
 }
 
 // seated is a snapshot with the shelf of its version's bodies.
@@ -106,6 +107,7 @@ func (r *Replica) Offer(snapshot *Snapshot) {
 		offered.Catalogue = content.Catalogue(offered.Stops)
 	}
 	r.swap(&offered)
+	r.told.add(offered.Restaurant) // for the view as published
 }
 
 // supersedes tells whether v is another catalogue than the one held, and may

@@ -4,9 +4,11 @@ import (
 	"bytes"
 	"encoding/json"
 	"net/http"
+	"regexp"
 	"strings"
 	"testing"
 
+	"larder/internal/redistest"
 	"larder/internal/sandbox"
 )
 
@@ -65,5 +67,47 @@ func TestRejectionReasonsFollowTheService(t *testing.T) {
 	}
 	if !bytes.Contains(reject.body, []byte(fromJSON[struct{ ID string }](t, string(list[0])).ID)) {
 		t.Errorf("reasons %s, want those that were listed before", list)
+	}
+}
+
+// The compatible menu view and the rejection reasons are answered while Redis is
+// away, although nobody has read them before.
+func TestFirstReadsWithoutRedis(t *testing.T) {
+	t.Parallel()
+	service, server := newService(t), redistest.Start(t)
+	p := startProcess(t, service.env("LARDER_REDIS_URL="+server.URL(), "LARDER_SYNC_SCHEDULE=@every 24h", "LARDER_CACHE_POLL=100ms"), "serve")
+	base := p.url(t)
+	waitReady(t, base)
+	client := server.Client()
+	eventually(t, "the reasons are pulled", func() bool { return client.Exists(t.Context(), "larder:{k:main}:f1:reasons").Val() == 1 })
+	if err := client.ConfigResetStat(t.Context()).Err(); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "several polls have passed", func() bool {
+		calls := regexp.MustCompile(`cmdstat_hmget:calls=(\d+)`).FindStringSubmatch(client.Info(t.Context(), "commandstats").Val())
+		return calls != nil && len(calls[1]) >= 2 // ten and more; a poll makes some
+	})
+	guest := newGuest(t, base)
+	read := func(path string) (int, string) {
+		request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, base+path, http.NoBody)
+		if err != nil {
+			t.Fatal(err)
+		}
+		status, body, err := guest.do(request)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return status, body
+	}
+	server.Stop()
+	for path, part := range map[string]string{
+		"/orders/api/v1/menu/view?restaurantId=" + sandbox.BistroID: `dish-cappuccino`,
+		"/orders/api/v1/menu/view":                                  `dish-cappuccino`,
+		"/orders/api/v1/rejectionReasons":                           `"isPossibleDelete"`,
+		"/v1/rejection-reasons":                                     `"isPossibleDelete"`,
+	} {
+		if status, body := read(path); status != http.StatusOK || !strings.Contains(body, part) {
+			t.Errorf("%s: %d %.200s; want 200 from memory", path, status, body)
+		}
 	}
 }

@@ -1,0 +1,104 @@
+package cache
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/redis/go-redis/v9"
+
+	"larder/internal/menu"
+)
+
+// viewsAtATime is how many views one pipeline loads; each may have megabytes.
+const viewsAtATime = 16
+
+// packedView is the menu view as the ordering service published it, packed as
+// in Redis, so that it is read while Redis is away
+// (docs/decisions/0050-the-published-view-in-memory.md).
+type packedView struct {
+	published string // Version.Published
+	content   stowed // shared by all restaurants that have the content
+	stops     []byte
+}
+
+// keepViews loads the views as published that memory does not hold, of those
+// restaurants whose catalogue it holds. What Redis does not have, or has in a
+// newer form, is left to the next poll. The error is ErrUnavailable.
+func (r *Replica) keepViews(ctx context.Context, restaurants []menu.RestaurantID) error {
+	var missing []*Snapshot
+	for _, id := range restaurants {
+		if s := r.seat(id); s != nil {
+			now, view := s.now.Load(), s.view.Load()
+			if now != nil && (view == nil || view.published != now.snapshot.Published) {
+				missing = append(missing, now.snapshot)
+			}
+		}
+	}
+	for part := range slices.Chunk(missing, viewsAtATime) {
+		if err := r.loadViews(ctx, part); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (r *Replica) loadViews(ctx context.Context, snapshots []*Snapshot) error {
+	pipe := r.store.redis.Client().Pipeline()
+	stops := make([]*redis.StringCmd, len(snapshots))
+	contents := map[string]*redis.SliceCmd{}
+	for i, snapshot := range snapshots {
+		stops[i] = pipe.Get(ctx, r.store.keys.StopValues(snapshot.Restaurant, snapshot.Version.Version))
+		if _, held := r.contents.packed(snapshot.Content); !held && contents[snapshot.Content] == nil {
+			contents[snapshot.Content] = pipe.HMGet(ctx, r.store.keys.ContentBody(snapshot.Content), "view", "parts")
+		}
+	}
+	if _, err := pipe.Exec(ctx); err != nil && !errors.Is(err, redis.Nil) && !isForeign(err) {
+		return unavailable("load menu views", err)
+	}
+	for hash, answer := range contents {
+		if values := answer.Val(); len(values) == 2 {
+			if packed, stored := readStowed(values[0], values[1]); stored {
+				r.contents.keepPacked(hash, packed)
+			}
+		}
+	}
+	for i, snapshot := range snapshots {
+		content, held := r.contents.packed(snapshot.Content)
+		values, err := r.store.packer.unpack([]byte(stops[i].Val()))
+		if !held || err != nil || publishedSum(snapshot.Content, values) != snapshot.Published {
+			continue
+		}
+		if s := r.seat(snapshot.Restaurant); s != nil {
+			s.view.Store(&packedView{published: snapshot.Published, content: content, stops: []byte(stops[i].Val())})
+			r.forgetUnkept(snapshot.Restaurant)
+		}
+	}
+	return nil
+}
+
+// viewOf is the view as published last and its name: from memory or, where
+// that does not hold it, from Redis. Errors are those of Store.View.
+func (r *Replica) viewOf(ctx context.Context, snap *Snapshot) (view []byte, name string, err error) {
+	if s := r.seat(snap.Restaurant); s != nil {
+		if packed := s.view.Load(); packed != nil && packed.published == snap.Published {
+			if view, err = r.store.packer.unpackView(packed); err == nil {
+				return view, packed.published, nil
+			}
+		}
+	}
+	return r.store.published(ctx, snap.Version)
+}
+
+// unpackView makes the answer of a packed view. The error is ErrCorrupt.
+func (p *packer) unpackView(packed *packedView) ([]byte, error) {
+	content, err := p.unstow(packed.content)
+	if err != nil {
+		return nil, err
+	}
+	stops, err := p.unpack(packed.stops)
+	if err != nil {
+		return nil, err
+	}
+	return menu.Published{Content: content, Stops: stops}.AppendAnswer(nil)
+}

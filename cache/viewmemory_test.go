@@ -1,0 +1,112 @@
+package cache_test
+
+import (
+	"bytes"
+	"errors"
+	"testing"
+	"time"
+
+	"larder/cache"
+	"larder/internal/menu"
+	"larder/internal/redistest"
+)
+
+// The view as published is read for the first time while Redis is away, in every
+// encoding and with the stop lists that were published last.
+func TestPublished_FirstReadWithoutRedis(t *testing.T) {
+	t.Parallel()
+	server := redistest.Start(t)
+	r := open(t, server.URL())
+	s := cache.NewStore(r, cache.StoreConfig{})
+	replica := cache.NewReplica(s, cache.ReplicaConfig{Restaurants: func() []menu.RestaurantID {
+		return []menu.RestaurantID{bistro, "chain-1", "chain-2", "offered"}
+	}})
+	poll := func() {
+		t.Helper()
+		if err := replica.Poll(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	publish(t, s, bistro, 0, menuJSON(3, 1))
+	publish(t, s, "chain-1", 0, menuJSON(5, 2)) // two of one content
+	publish(t, s, "chain-2", 0, menuJSON(5, 2))
+	poll()
+	publish(t, s, bistro, 1, menuJSON(3, 4)) // a version that comes later
+	own := publication(t, "offered", 0, menuJSON(4, 1))
+	version, err := s.Publish(t.Context(), own) // one that this process has published
+	if err != nil {
+		t.Fatal(err)
+	}
+	replica.Offer(&cache.Snapshot{Version: version, Catalogue: own.Catalogue})
+	poll()
+	// Other stop lists without a new version.
+	raw := menuJSON(5, 2)
+	stopped := bytes.Replace(raw, []byte(`"isContainInStopList":[]`), []byte(`"isContainInStopList":["elsewhere"]`), 1)
+	if bytes.Equal(raw, stopped) {
+		t.Fatalf("no stop list in %s", raw)
+	}
+	_, published, err := menu.DecodePublished(stopped)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := read(t, replica, "chain-1").Published
+	if _, err := s.Restate(t.Context(), cache.Restatement{
+		Version: read(t, replica, "chain-1").Version, Fence: 1, Stops: published.Stops, At: noon.Add(time.Hour),
+	}); err != nil {
+		t.Fatal(err)
+	}
+	poll()
+	if read(t, replica, "chain-1").Published == before {
+		t.Fatal("the stop lists did not move")
+	}
+
+	want := map[menu.RestaurantID][]byte{}
+	fromRedis := cache.NewReplica(s, cache.ReplicaConfig{})
+	for _, id := range []menu.RestaurantID{bistro, "chain-1", "chain-2", "offered"} {
+		body, err := fromRedis.Published(t.Context(), read(t, fromRedis, id), cache.Identity)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want[id] = body.Body
+	}
+	server.Stop()
+	for id, body := range want {
+		got, err := replica.Published(t.Context(), read(t, replica, id), cache.Identity)
+		if err != nil || !bytes.Equal(got.Body, body) {
+			t.Errorf("%s without Redis: %v, %d bytes; want those that Redis gave", id, err, len(got.Body))
+		}
+		if _, err := replica.Published(t.Context(), read(t, replica, id), cache.Brotli); err != nil {
+			t.Errorf("%s in br: %v", id, err)
+		}
+	}
+	if _, err := cache.NewReplica(s, cache.ReplicaConfig{}).Catalogue(t.Context(), bistro); !errors.Is(err, cache.ErrUnavailable) {
+		t.Errorf("Redis still answers: %v", err)
+	}
+	replica.Forget(bistro)
+}
+
+// Rejection reasons are read for the first time while Redis is away, or has lost
+// them.
+func TestReasons_FirstReadWithoutRedis(t *testing.T) {
+	t.Parallel()
+	server := redistest.Start(t)
+	s := cache.NewStore(open(t, server.URL()), cache.StoreConfig{})
+	replica := cache.NewReplica(s, cache.ReplicaConfig{Connections: []string{"main", "none"}})
+	if err := s.SaveReasons(t.Context(), "main", []byte(`[{"ID":"1"}]`)); err != nil {
+		t.Fatal(err)
+	}
+	if err := replica.Poll(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for name, lose := range map[string]func(){
+		"lost": func() { server.Client().FlushAll(t.Context()) }, "away": server.Stop,
+	} {
+		lose()
+		if raw, err := replica.Reasons(t.Context(), "main"); err != nil || string(raw) != `[{"ID":"1"}]` {
+			t.Errorf("%s: %s, %v; want them from memory", name, raw, err)
+		}
+		if _, err := replica.Reasons(t.Context(), "none"); err == nil {
+			t.Errorf("%s: reasons that there are not", name)
+		}
+	}
+}
