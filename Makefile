@@ -129,7 +129,7 @@ release-check: ## Make the whole release twice, the second time in another folde
 	diff -r .cache/release/first .cache/release/second
 
 .PHONY: verify
-verify: ## The longer proofs: lint, lint-api, lint-ts, race, coverage, benchmarks, each fuzz target, swaps and the soak for 60 s, chaos, overload, the comparison's smoke run and the release made twice
+verify: ## The longer proofs: lint, lint-api, lint-ts, race, coverage, benchmarks, each fuzz target, swaps and the soak for 60 s, 1,000 requests at once, chaos, overload, the comparison's smoke run and the release made twice
 	$(MAKE) --no-print-directory lint
 	$(MAKE) --no-print-directory lint-api
 	$(MAKE) --no-print-directory lint-ts
@@ -138,6 +138,7 @@ verify: ## The longer proofs: lint, lint-api, lint-ts, race, coverage, benchmark
 	$(MAKE) --no-print-directory bench
 	$(MAKE) --no-print-directory fuzz FUZZTIME=60s
 	$(MAKE) --no-print-directory swaps
+	$(MAKE) --no-print-directory concurrent
 	$(MAKE) --no-print-directory soak SOAK_FOR=60s
 	$(MAKE) --no-print-directory chaos
 	$(MAKE) --no-print-directory overload
@@ -165,6 +166,10 @@ soak: test-needs ## Load a larder that was built with the race detector for SOAK
 	@mkdir -p .cache/soak
 	go build -race -tags $(TAGS) -o .cache/soak/larder ./cmd/larder
 	.cache/soak/larder bench soak --for $(SOAK_FOR)
+
+.PHONY: concurrent
+concurrent: ## Send 1,000 anonymous requests at a time for what is most expensive to make, and watch memory and /livez
+	go test -tags $(TAGS) -count 1 -run TestConcurrentAnonymousRequests ./cmd/larder -args -at-once 1000
 
 .PHONY: swaps
 swaps: ## Read over 64 connections in all encodings while versions are swapped, for SWAPS_FOR (60s), with the race detector
