@@ -3,6 +3,7 @@ package httpapi
 import (
 	"context"
 	"log/slog"
+	"strings"
 
 	"github.com/sirupsen/logrus"
 )
@@ -12,12 +13,21 @@ import (
 // by. It is the handler that http.Server.ErrorLog can be made from.
 type complaints struct{ to logrus.FieldLogger }
 
+// ErrorLog is what the ErrorLog of an http.Server is made from, so that it goes
+// to the program's log instead of standard error.
+func ErrorLog(to logrus.FieldLogger) slog.Handler { return complaints{to} }
+
 // Enabled implements slog.Handler.
 func (complaints) Enabled(context.Context, slog.Level) bool { return true }
 
 // Handle implements slog.Handler.
 func (h complaints) Handle(_ context.Context, record slog.Record) error {
-	h.to.WithField("event", "http.server").Debug(record.Message)
+	log := h.to.WithField("event", "http.server")
+	if strings.HasPrefix(record.Message, "http: panic ") {
+		log.Error(record.Message)
+	} else {
+		log.Debug(record.Message)
+	}
 	return nil
 }
 

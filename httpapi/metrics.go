@@ -40,6 +40,10 @@ type Metrics struct {
 	reads    *hotReads
 	lane     laneSeries
 	known    knownSeries
+
+	// LogLinesDropped counts lines of the log that its reader did not get. Set it
+	// before the server runs; nil: none.
+	LogLinesDropped func() float64
 }
 
 var _ menusync.Observer = (*Metrics)(nil)
@@ -101,9 +105,17 @@ func NewMetrics(version string) *Metrics {
 		ConstLabels: prometheus.Labels{"version": version, "goversion": runtime.Version()},
 	})
 	build.Set(1)
+	dropped := prometheus.NewCounterFunc(prometheus.CounterOpts{
+		Name: "larder_log_lines_dropped_total", Help: "Lines of the log that were dropped because its reader had stalled or closed.",
+	}, func() float64 {
+		if m.LogLinesDropped == nil {
+			return 0
+		}
+		return m.LogLinesDropped()
+	})
 	m.registry.MustRegister(
 		m.requests, m.duration, m.runs, m.skipped, m.orders, m.replays, m.events, m.calls, m.callTime, m.streams,
-		m.steps, m.runTime, m.redis, m.reads.all, build,
+		m.steps, m.runTime, m.redis, m.reads.all, build, dropped,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
 	)
 	return m

@@ -80,7 +80,7 @@ func prepareDemo(cmd *cobra.Command, w *world) (d *demo, err error) {
 	if quiet {
 		_ = cmd.Flags().Set("log-level", "error") // the demo's own words are enough
 	}
-	log, err := logger(cmd, w)
+	log, err := serviceLogger(cmd, w)
 	if err != nil {
 		return nil, err
 	}
@@ -190,7 +190,7 @@ func (d *demo) run(ctx context.Context) error {
 		running, stop := context.WithCancel(ctx)
 		defer stop()
 		context.AfterFunc(kitchenContext, stop) // a sandbox that fails ends the demo
-		return listenError(serve(running, d.cfg, d.log, d.reloads.serves, d.show, servePhotos), "--listen"+anyPort("--listen"))
+		return listenError(serve(running, d.cfg, d.log, d.reloads.serves, d.show, servePhotos, countDropped(d.w)), "--listen"+anyPort("--listen"))
 	})
 	err := group.Wait()
 	if err != nil {

@@ -2,6 +2,10 @@ package main
 
 import (
 	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
 
 	"github.com/sirupsen/logrus"
 	"github.com/spf13/cobra"
@@ -32,6 +36,36 @@ func logger(cmd *cobra.Command, w *world) (*logrus.Logger, error) {
 	default:
 		return nil, &usageError{"--log-format: use text, json or auto"}
 	}
+	return log, nil
+}
+
+// serviceLogger is logger for a process that serves. From then on no reader of
+// its standard output and error can stop it: neither one that stalls nor one that
+// closes, for which the system would otherwise end the process (policy H11).
+func serviceLogger(cmd *cobra.Command, w *world) (*logrus.Logger, error) {
+	broken := make(chan os.Signal, 1)
+	signal.Notify(broken, syscall.SIGPIPE) // writing then fails instead; not Ignore, which child processes inherit
+	out, errs := newLineBuffer(w.out.raw), newLineBuffer(w.err.raw)
+	w.out.raw, w.err.raw, w.droppedLines = out, errs, errs.droppedLines
+	w.flush = func() {
+		limit := time.After(flushLimit)
+		out.close(limit)
+		errs.close(limit)
+		signal.Stop(broken)
+	}
+	log, err := logger(cmd, w)
+	if err != nil {
+		return nil, err
+	}
+	errs.setReport(func(dropped int) []byte {
+		entry := logrus.NewEntry(log).WithFields(logrus.Fields{"event": "log.lines_dropped", "dropped": dropped})
+		entry.Time, entry.Level, entry.Message = time.Now(), logrus.WarnLevel, "lines of this log are missing: its reader had stalled"
+		line, err := log.Formatter.Format(entry)
+		if err != nil {
+			return nil
+		}
+		return line
+	})
 	return log, nil
 }
 

@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+	"time"
 
 	"github.com/redis/go-redis/v9"
 	"golang.org/x/term"
@@ -27,6 +28,7 @@ func main() {
 		<-signals
 		stop()
 		<-signals
+		time.AfterFunc(time.Second, func() { os.Exit(statusFailed) }) // whoever should read the next line may have stalled
 		fmt.Fprintln(os.Stderr, "larder: forced to stop by a second signal")
 		os.Exit(statusFailed)
 	}()

@@ -23,6 +23,10 @@ type world struct {
 	out, err printer
 	env      []string // as os.Environ gives it
 	terminal bool     // a person watches err
+	// flush ends the buffers of serviceLogger, and droppedLines counts what the
+	// log's reader did not get; nil without them.
+	flush        func()
+	droppedLines func() float64
 	// size gives the columns and rows of the terminal that out is; nil where out
 	// is none.
 	size func() (columns, rows int)
@@ -40,6 +44,11 @@ func run(ctx context.Context, args []string, w world) int {
 	root.SetOut(w.out.raw)
 	root.SetErr(w.err.raw)
 	cmd, err := root.ExecuteContextC(ctx)
+	defer func() {
+		if w.flush != nil {
+			w.flush()
+		}
+	}()
 	var failed *failure
 	switch {
 	case err == nil:

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net"
 	"net/http"
 	"os"
@@ -16,6 +17,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/sync/errgroup"
 
+	"larder/httpapi"
 	"larder/internal/menu"
 	"larder/internal/sandbox"
 )
@@ -38,7 +40,7 @@ A --menu FILE holds a menu view; its name without the ending is the restaurant's
 id, "default" is the connection's own menu.`,
 		Args: takes(0, 0),
 		RunE: action(func(cmd *cobra.Command, _ []string) error {
-			log, err := logger(cmd, w)
+			log, err := serviceLogger(cmd, w)
 			if err != nil {
 				return err
 			}
@@ -110,6 +112,7 @@ type kitchen struct {
 	service  *sandbox.Sandbox
 	listener net.Listener
 	url      string
+	log      logrus.FieldLogger
 }
 
 // openSandbox listens and makes a sandbox without menus, for the client demo
@@ -124,7 +127,7 @@ func openSandbox(ctx context.Context, listen, flag, secret string, log logrus.Fi
 	base := urlOf(listener.Addr().String())
 	return &kitchen{
 		service:  sandbox.New(sandbox.Config{ClientSecret: secret, Log: log, BaseURL: base}),
-		listener: listener, url: base,
+		listener: listener, url: base, log: log,
 	}, nil
 }
 
@@ -224,7 +227,11 @@ func (k *kitchen) serveGenerated(generate sandbox.Generate) {
 
 // run serves until ctx ends.
 func (k *kitchen) run(ctx context.Context) error {
-	server := &http.Server{Handler: k.service.Handler(), ReadHeaderTimeout: 10 * time.Second}
+	server := &http.Server{
+		Handler:           k.service.Handler(),
+		ReadHeaderTimeout: 10 * time.Second,
+		ErrorLog:          slog.NewLogLogger(httpapi.ErrorLog(k.log), slog.LevelDebug),
+	}
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error {
 		if err := server.Serve(k.listener); !errors.Is(err, http.ErrServerClosed) {

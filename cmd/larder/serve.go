@@ -29,7 +29,7 @@ that an older larder starts with the configuration of a newer one. A likely
 misspelling of a known key, and any unknown key under auth, are errors as before.`,
 		Args: takes(0, 0),
 		RunE: action(func(cmd *cobra.Command, _ []string) error {
-			log, err := logger(cmd, w)
+			log, err := serviceLogger(cmd, w)
 			if err != nil {
 				return err
 			}
@@ -50,7 +50,7 @@ misspelling of a known key, and any unknown key under auth, are errors as before
 					err := serve(ctx, cfg, log, func(d *daemon) {
 						reloads.serves(d)
 						listening(d)
-					}, nil)
+					}, nil, countDropped(w))
 					return listenError(err, listenKey(err))
 				})
 			})
@@ -59,6 +59,11 @@ misspelling of a known key, and any unknown key under auth, are errors as before
 	addConfig(cmd)
 	addUnknownKeys(cmd)
 	return cmd
+}
+
+// countDropped gives the metrics what the log's reader did not get.
+func countDropped(w *world) func(*httpapi.Deps) {
+	return func(deps *httpapi.Deps) { deps.Metrics.LogLinesDropped = w.droppedLines }
 }
 
 // serve runs one daemon. listening is told of it once its listeners are open.
