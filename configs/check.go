@@ -37,6 +37,16 @@ func (c *Config) check(l *loader) {
 	}
 	l.room("auth", c.Auth.ValidateFor(c.HTTP)) // policies H2 and H4
 	c.checkDemoSecrets(l)
+	c.warnOfSelf(l)
+}
+
+// warnOfSelf warns where guests are expected at a host name that is not known.
+func (c *Config) warnOfSelf(l *loader) {
+	public := c.Auth.PublicOrders
+	if public.Enabled && slices.Contains(public.Origins, httpapi.OriginSelf) && len(c.HTTP.Hosts) == 0 && c.HTTP.Exposed() != "" {
+		l.warnings = append(l.warnings, `auth.public_orders.origins: "self" covers localhost and IP addresses only: `+
+			"add the host names at which guests open larder's page to http.hosts")
+	}
 }
 
 // checkSections asks every room about its own values.

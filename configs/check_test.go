@@ -183,6 +183,25 @@ func TestDemoSecretsAreRefusedOffLoopback(t *testing.T) {
 	}
 }
 
+// Guests at a host name that is not known could not order.
+func TestSelfWithoutHostsIsWarnedOf(t *testing.T) {
+	t.Parallel()
+	const text = connection + "restaurants: [{id: one}]\nauth: {public_orders: {enabled: true, origins: [self]}}\n"
+	for name, c := range map[string]struct {
+		env  []string
+		want int
+	}{
+		"on loopback":         {nil, 0},
+		"beyond":              {[]string{"LARDER_HTTP_LISTEN=0.0.0.0:8080"}, 1},
+		"behind a proxy":      {[]string{"LARDER_HTTP_TRUSTED_PROXIES_0=127.0.0.1"}, 1},
+		"with the host named": {[]string{"LARDER_HTTP_LISTEN=0.0.0.0:8080", "LARDER_HTTP_HOSTS_0=shop.example"}, 0},
+	} {
+		if got := parsed(t, []byte(text), c.env...).Warnings(); len(got) != c.want || c.want > 0 && !strings.Contains(got[0], "http.hosts") {
+			t.Errorf("%s: warnings %q, want %d", name, got, c.want)
+		}
+	}
+}
+
 func TestLoadFindsFilesBesideTheConfiguration(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -3,7 +3,6 @@ package httpapi
 import (
 	"errors"
 	"fmt"
-	"net/http"
 	"slices"
 	"time"
 )
@@ -60,15 +59,9 @@ type PublicOrders struct {
 	Rate         Rate     `yaml:"rate"` // an address
 }
 
-// OriginSelf stands in auth.public_orders.origins for the address that larder
-// is reached at, whatever it is: for pages that larder serves itself.
+// OriginSelf stands in auth.public_orders.origins for the server's own pages:
+// at a name of http.hosts, at localhost, or at a literal address.
 const OriginSelf = "self"
-
-// lists tells whether a request comes from a page of a listed origin.
-func (p PublicOrders) lists(r *http.Request) bool {
-	origin := r.Header.Get("Origin")
-	return origin != OriginSelf && slices.Contains(p.Origins, origin) || slices.Contains(p.Origins, OriginSelf) && ownOrigin(r)
-}
 
 // SetDefaults fills what is not set. It runs before the file is read, so that
 // a zero in the file stands.

@@ -38,6 +38,9 @@ type Config struct {
 	Listen string `yaml:"listen"`
 	// OpsListen moves /v1/ops, /ops and /metrics to a listener of their own; empty = the same one. Policy H6.
 	OpsListen string `yaml:"ops_listen"`
+	// Hosts are the server's own host names, as people reach it; localhost and
+	// literal addresses need not be listed. Policy H3.
+	Hosts []string `yaml:"hosts"`
 	// CORSOrigins are the origins whose pages may read the public routes; "*" = any. None by default.
 	CORSOrigins []string `yaml:"cors_origins"`
 	// TrustedProxies are the addresses or networks whose X-Forwarded-For is believed. None by default (policy H1).
@@ -154,6 +157,9 @@ func (c Config) Validate() error {
 		if c.OpsListen == c.Listen && !strings.HasSuffix(c.Listen, ":0") {
 			errs = append(errs, &ConfigError{"http.ops_listen", "is the same address as http.listen; leave it empty to serve ops there"})
 		}
+	}
+	for i, host := range c.Hosts {
+		errs = append(errs, checkHost(index("http.hosts", i), host))
 	}
 	for i, origin := range c.CORSOrigins {
 		errs = append(errs, checkOrigin(index("http.cors_origins", i), origin, true))

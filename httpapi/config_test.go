@@ -68,6 +68,7 @@ func TestConfigFaultsNameTheirKeys(t *testing.T) {
 		"http.listen":                      func(c *Config, _ *AuthConfig) { c.Listen = "8080" },
 		"http.ops_listen":                  func(c *Config, _ *AuthConfig) { c.OpsListen = c.Listen },
 		"http.cors_origins[1]":             func(c *Config, _ *AuthConfig) { c.CORSOrigins = []string{"*", "shop.example"} },
+		"http.hosts[1]":                    func(c *Config, _ *AuthConfig) { c.Hosts = []string{"shop.example", "https://shop.example"} },
 		"http.trusted_proxies[0]":          func(c *Config, _ *AuthConfig) { c.TrustedProxies = []string{"proxy"} },
 		"http.metrics":                     func(c *Config, _ *AuthConfig) { c.Metrics = "some" },
 		"http.access_log":                  func(c *Config, _ *AuthConfig) { c.AccessLog = "some" },

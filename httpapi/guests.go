@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"net/http"
 	"slices"
 	"strings"
 
@@ -27,13 +28,19 @@ func (s *Server) guardPublic(budget *limiter) gin.HandlerFunc {
 	scoped := s.guard(ScopeOrders)
 	public := s.authCfg.PublicOrders
 	return func(c *gin.Context) {
-		if len(c.Request.Header["Authorization"]) > 0 || !public.Enabled || !public.lists(c.Request) {
+		if len(c.Request.Header["Authorization"]) > 0 || !public.Enabled || !s.listsOrigin(c.Request) {
 			scoped(c)
 			return
 		}
 		c.Set(keyCaller, caller{Client: publicClient, Scopes: []Scope{ScopeOrders}})
 		limit(c, budget, addressKey(c.ClientIP()))
 	}
+}
+
+// listsOrigin reports whether a request comes from a page of a listed origin.
+func (s *Server) listsOrigin(r *http.Request) bool {
+	origins, origin := s.authCfg.PublicOrders.Origins, r.Header.Get("Origin")
+	return origin != OriginSelf && slices.Contains(origins, origin) || slices.Contains(origins, OriginSelf) && s.cfg.ownOrigin(r)
 }
 
 // checkPublicOrder holds an order without a token to the payment types that

@@ -197,14 +197,3 @@ func (s *Server) pageView(c *gin.Context) pageView {
 	}
 	return view
 }
-
-// ownOrigin tells whether a request comes from a page of larder's own address.
-// A browser sends no Origin with a GET to where its page came from, and says by
-// Sec-Fetch-Site that it is one, where the address is https or the machine's own.
-func ownOrigin(r *http.Request) bool {
-	if origin := r.Header.Get("Origin"); origin != "" {
-		_, host, found := strings.Cut(origin, "://")
-		return found && host == r.Host
-	}
-	return r.Header.Get("Sec-Fetch-Site") == "same-origin" && (r.Method == http.MethodGet || r.Method == http.MethodHead)
-}

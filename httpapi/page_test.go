@@ -1,6 +1,7 @@
 package httpapi_test
 
 import (
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
@@ -90,7 +91,7 @@ func TestPageIsOffByDefault(t *testing.T) {
 }
 
 // A page of larder's own address may order where the origins hold "self"
-// (policy H3), whatever that address is.
+// (policy H3).
 func TestOwnPageOrders(t *testing.T) {
 	t.Parallel()
 	const guestKey = "0123456789abcdefghijkl"
@@ -110,4 +111,55 @@ func TestOwnPageOrders(t *testing.T) {
 		k.get("/v1/orders?key="+guestKey, "Sec-Fetch-Site", site).refused(t, http.StatusUnauthorized, "unauthorized")
 	}
 	k.get("/v1/orders?key="+guestKey, "Sec-Fetch-Site", "same-origin", "Origin", "https://evil.example").refused(t, http.StatusUnauthorized, "unauthorized")
+}
+
+// "self" is localhost, a literal address, or a name of http.hosts, by http or
+// https: any other name may be an attacker's that resolves to this server.
+func TestOwnPageHasAKnownHost(t *testing.T) {
+	t.Parallel()
+	k := newKitchen(t, func(p *plan) {
+		p.auth.PublicOrders = httpapi.PublicOrders{Enabled: true, Origins: []string{httpapi.OriginSelf}, PaymentTypes: []string{"cash", "card"}}
+		p.cfg.Hosts = []string{"Shop.example"}
+	})
+	for i, c := range []struct {
+		origin, host string
+		status       int
+	}{
+		{"http://evil.example", "evil.example", http.StatusUnauthorized}, // DNS rebinding
+		{"http://evil.example:8080", "evil.example:8080", http.StatusUnauthorized},
+		{"http://shop.example.evil.example", "shop.example.evil.example", http.StatusUnauthorized},
+		{"http://localhost.evil.example", "localhost.evil.example", http.StatusUnauthorized},
+		{"http://127.0.0.1.evil.example", "127.0.0.1.evil.example", http.StatusUnauthorized},
+		{"ftp://shop.example", "shop.example", http.StatusUnauthorized},
+		{"x://127.0.0.1", "127.0.0.1", http.StatusUnauthorized},
+		{"://127.0.0.1", "127.0.0.1", http.StatusUnauthorized},
+		{"http://127.0.0.1:1", "127.0.0.1:2", http.StatusUnauthorized}, // another server of this machine
+		{"http://shop.example:8080", "127.0.0.1", http.StatusUnauthorized},
+		{"https://shop.example", "shop.example", http.StatusCreated},
+		{"http://shop.example:8080", "shop.example:8080", http.StatusCreated},
+		{"https://shop.example", "larder:8080", http.StatusCreated}, // behind a proxy that changes Host
+		{"http://localhost:8080", "localhost:8080", http.StatusCreated},
+		{"http://larder.localhost", "larder.localhost", http.StatusCreated},
+		{"http://192.0.2.7:8080", "192.0.2.7:8080", http.StatusCreated},
+		{"http://[2001:db8::1]:8080", "[2001:db8::1]:8080", http.StatusCreated},
+	} {
+		guest := append(key(fmt.Sprintf("0123456789abcdefghij%02d", i)), "Origin", c.origin, "Host", c.host)
+		if got := k.post(ordersPath, order(), guest...); got.status != c.status {
+			t.Errorf("Origin %s, Host %s: %d %s, want %d", c.origin, c.host, got.status, got.body, c.status)
+		}
+	}
+	read := "/v1/orders?key=0123456789abcdefghij10"
+	k.get(read, "Sec-Fetch-Site", "same-origin", "Host", "shop.example").is(t, http.StatusOK)
+	k.get(read, "Sec-Fetch-Site", "same-origin", "Host", "evil.example").refused(t, http.StatusUnauthorized, "unauthorized")
+
+	// A demo's secret is known: a rebound page must not sign in with it.
+	signIn := func(host string) reply {
+		return k.post(sessionPath, signInBody(clientOps, secretOf(clientOps)), "Origin", "http://"+host, "Host", host)
+	}
+	signIn("evil.example:8080").refused(t, http.StatusForbidden, "forbidden")
+	for _, host := range []string{"localhost:8080", "127.0.0.1:8080", "shop.example"} {
+		signIn(host).is(t, http.StatusOK)
+	}
+	exposed := newWorld(t, func(p *plan) { p.cfg.TrustedProxies = []string{"127.0.0.1"} }) // its secrets are strong
+	exposed.post(sessionPath, signInBody(clientOps, secretOf(clientOps)), "Origin", "https://ops.example", "Host", "ops.example").is(t, http.StatusOK)
 }

@@ -73,6 +73,7 @@ func request(t *testing.T, method, address, body string, headers ...string) (rep
 	for i := 0; i+1 < len(headers); i += 2 {
 		request.Header.Add(headers[i], headers[i+1])
 	}
+	request.Host = request.Header.Get("Host") // empty: that of the address
 	response, err := transport(t).Do(request)
 	if err != nil {
 		return reply{}, fmt.Errorf("%s %s: %w", method, address, err)

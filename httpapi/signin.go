@@ -138,10 +138,17 @@ func readSignIn(c *gin.Context) (client, secret string, err error) {
 	}
 }
 
-// ownSite refuses what a page of another site makes a browser send.
+// ownSite refuses what a page of another site makes a browser send, and a page
+// of another name for this machine (DNS rebinding).
 func (s *Server) ownSite(c *gin.Context) {
 	if err := s.signIns.site.Check(c.Request); err != nil {
 		fail(c, &problem{code: CodeForbidden, msg: "the request comes from a page of another site", err: err})
+		return
+	}
+	// Where only this machine reaches larder, short and well-known secrets are
+	// accepted: a page whose name resolves to it must not use them.
+	if s.cfg.Exposed() == "" && c.GetHeader("Origin") != "" && !s.cfg.ownHost(c.Request.Host) {
+		fail(c, &problem{code: CodeForbidden, msg: "the page's host name is not one of http.hosts; add it there, or open the page at localhost"})
 	}
 }
 

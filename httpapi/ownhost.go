@@ -1,0 +1,65 @@
+package httpapi
+
+import (
+	"net"
+	"net/http"
+	"net/netip"
+	"slices"
+	"strings"
+)
+
+// ownHost reports whether a host, with or without a port, is this server's own:
+// one of http.hosts, localhost, or a literal address. Any other name may be an
+// attacker's that now resolves to this server (DNS rebinding): its pages are
+// then same-origin for the browser. Policy H3.
+func (c Config) ownHost(host string) bool {
+	name := hostName(host)
+	if name == "localhost" || strings.HasSuffix(name, ".localhost") {
+		return true
+	}
+	if _, err := netip.ParseAddr(name); err == nil {
+		return true
+	}
+	return c.namesHost(name)
+}
+
+// namesHost reports whether http.hosts has the name.
+func (c Config) namesHost(name string) bool {
+	return slices.ContainsFunc(c.Hosts, func(own string) bool { return strings.EqualFold(own, name) })
+}
+
+// hostName returns the host without its port, in lower case.
+func hostName(host string) string {
+	if name, _, err := net.SplitHostPort(host); err == nil {
+		host = name
+	}
+	return strings.ToLower(strings.Trim(host, "[]"))
+}
+
+// ownOrigin reports whether a request comes from a page of this server: its
+// Origin is http or https at an own host, and either the request's own address
+// or a name of http.hosts at the scheme's port, for a proxy that changes Host.
+// A browser sends no Origin with a GET to where its page came from; it says by
+// Sec-Fetch-Site that it is one, where the address is https or the machine's own.
+func (c Config) ownOrigin(r *http.Request) bool {
+	origin := r.Header.Get("Origin")
+	if origin == "" {
+		return r.Header.Get("Sec-Fetch-Site") == "same-origin" && (r.Method == http.MethodGet || r.Method == http.MethodHead) && c.ownHost(r.Host)
+	}
+	scheme, host, found := strings.Cut(origin, "://")
+	if !found || scheme != "http" && scheme != "https" {
+		return false
+	}
+	return strings.EqualFold(host, r.Host) && c.ownHost(host) || c.namesHost(strings.ToLower(host))
+}
+
+// checkHost reports what is no host name.
+func checkHost(key, host string) error {
+	valid := func(r rune) bool {
+		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' || r == '.'
+	}
+	if host == "" || strings.HasPrefix(host, ".") || strings.ContainsFunc(host, func(r rune) bool { return !valid(r) }) {
+		return &ConfigError{key, `"` + host + `" is no host name; write it without scheme and port, as shop.example`}
+	}
+	return nil
+}
