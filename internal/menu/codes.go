@@ -20,6 +20,7 @@ func LintCodes() []LintCode {
 		{OddNumberAsText, warn, "A number stands in quotes; it is read."},
 		{OddDecimalComma, fail, "A number has a decimal comma; it is not used. A dish or ingredient with such a price cannot be ordered."},
 		{OddNumberInvalid, fail, "A number that cannot be read, or is beyond all bounds; it is not used."},
+		{OddNutritionInvalid, warn, "A nutritional value (calories, proteins, …) cannot be read; it is left out."},
 		{OddPriceMissing, fail, "A dish has no price, or the price of a dish or ingredient is null or empty; it is listed without a price and cannot be ordered."},
 		{OddPriceNegative, fail, "A price is negative; the dish or ingredient cannot be ordered."},
 		{OddCountNegative, warn, "A minimum or maximum is negative; it is read as no limit."},
@@ -43,6 +44,10 @@ func LintCodes() []LintCode {
 		{LintExternalIDTaken, fail, "A dish or ingredient has no externalId and its id is another's; an order would name the other one, so it cannot be ordered."},
 		{LintExternalIDShared, warn, "Several dishes or ingredients share an externalId; an order that names it must use the id."},
 		{LintGroupUnsatisfiable, fail, "A group needs a choice and none is available; its dishes cannot be ordered."},
+		{LintCategoryMissing, warn, "A dish has no category; it is listed outside all categories."},
+		{LintCategoryEmpty, warn, "A category has no dishes, neither itself nor in the categories below it."},
+		{LintUnitMissing, warn, "The serving of a dish or ingredient has a value and no unit."},
+		{LintGroupUnavailable, warn, "Every option of a group is stopped or cannot be ordered for another reason; nothing can be chosen of it."},
 		{LintFindingsOmitted, warn, "There are more findings than are listed: the first 100,000, of the values read otherwise the first 200,000. A finding whose dishes were too many to list says `truncated`."},
 	}
 }

@@ -35,6 +35,10 @@ const (
 	LintExternalIDShared      = "external_id_shared"
 	LintExternalIDTaken       = "external_id_taken"
 	LintGroupUnsatisfiable    = "group_unsatisfiable"
+	LintCategoryMissing       = "category_missing"
+	LintCategoryEmpty         = "category_empty"
+	LintUnitMissing           = "unit_missing"
+	LintGroupUnavailable      = "group_unavailable"
 	LintFindingsOmitted       = "findings_omitted"
 )
 
@@ -85,6 +89,7 @@ func LintCompiled(v *View, cat *Catalogue) []Finding {
 	l.nesting()
 	l.limits()
 	l.offers()
+	l.empty()
 	l.omitted += v.OdditiesOmitted
 	if l.omitted > 0 {
 		l.findings = append(l.findings, Finding{
@@ -304,7 +309,8 @@ func (l *linter) owner(kind, id string, products []string) string {
 // each is a defect by itself.
 func lost(code string) bool {
 	switch code {
-	case OddDecimalComma, OddNumberInvalid, OddTypeMismatch, OddPriceMissing, OddPriceNegative, OddCountNegative, OddMeasureEmpty:
+	case OddDecimalComma, OddNumberInvalid, OddTypeMismatch, OddPriceMissing, OddPriceNegative, OddCountNegative, OddMeasureEmpty,
+		OddNutritionInvalid:
 		return true
 	default:
 		return false
@@ -334,7 +340,7 @@ func oddityText(code, field, value string, count int) string {
 	case OddNumberInvalid:
 		return fmt.Sprintf("%s is no number that can be used: %s", field, value)
 	case OddPriceMissing:
-		return field + " is missing; the dish cannot be ordered"
+		return field + " is missing, null or empty; it cannot be ordered"
 	case OddPriceNegative:
 		return fmt.Sprintf("%s is negative: %s; it cannot be ordered", field, value)
 	case OddCountNegative:
@@ -343,6 +349,8 @@ func oddityText(code, field, value string, count int) string {
 		return fmt.Sprintf("%s is null, read as empty%s", field, times)
 	case OddMeasureEmpty:
 		return field + " has no value; read as none"
+	case OddNutritionInvalid:
+		return fmt.Sprintf("%s cannot be read: %s; it is left out", field, value)
 	case OddStopListForm:
 		return fmt.Sprintf("%s is no list of restaurant ids, as %q%s", field, value, times)
 	default:

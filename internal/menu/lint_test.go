@@ -43,6 +43,11 @@ func TestLintNamesEveryDefectAtOnce(t *testing.T) {
 		"error group_unsatisfiable scheme=s-blocked group=g-empty [blocked]",
 		"warning external_id_shared product=soup externalId=101 other=plain [soup plain]",
 		"warning external_id_missing product=loop [loop]",
+		"warning category_missing product=loop [loop]",
+		"warning category_missing product=blocked [blocked]",
+		"warning category_empty category=lost []",
+		"warning category_empty category=x []",
+		"warning category_empty category=y []",
 	}
 	for i := range want { // the order of ids within a line is not the point
 		want[i] = sortedIDs(want[i])
@@ -79,6 +84,39 @@ func TestLintChecksEveryDefinition(t *testing.T) {
 		"duplicate_id map[product:soup] [soup]\n",
 		"category_unknown map[category:gone product:soup] [soup]\n",
 		"scheme_unknown map[product:soup scheme:nowhere] [soup]\n",
+		"category_missing map[product:loose] [loose]\n",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("findings (-want +got):\n%s", diff)
+	}
+}
+
+func TestLintReportsWhatIsEmpty(t *testing.T) {
+	t.Parallel()
+	v := decode(t, `{"categories":[{"id":"all"},{"id":"in","parentId":"all"},{"id":"none","name":"None"},{"id":"below","parentId":"none"}],
+		"products":[{"id":"d","externalId":"1","name":"Dish","price":1,"categoryId":"in","schemeId":"s","measure":{"value":1,"unit":" "}},
+			{"id":"loose","externalId":"2","name":"Loose","price":1,"measure":{"value":1,"unit":"kg"}},
+			{"id":"lost","externalId":"3","name":"Lost","price":1,"categoryId":"gone","calories":"1,5","fats":"much","proteins":"1.5"}],
+		"ingredientsSchemes":[{"id":"s","ingredientsGroups":[{"id":"off"},{"id":"on"},{"id":"no one"}]}],
+		"ingredientsGroups":[{"id":"off","name":"Off","ingredients":["stopped","null"]},{"id":"on","ingredients":["stopped","fine"]},{"id":"no one"}],
+		"ingredients":[{"id":"stopped","externalId":"4","disabled":true},{"id":"null","externalId":"5","price":null},
+			{"id":"fine","externalId":"6","measure":{"value":2}}]}`)
+	var got []string
+	for _, f := range menu.Lint(v, "r1", menu.DefaultSettings()) {
+		got = append(got, fmt.Sprintln(f.Severity, f.Code, f.IDs, f.Products))
+	}
+	want := []string{
+		"warning nutrition_invalid map[field:products[].calories product:lost] [lost]\n",
+		"warning nutrition_invalid map[field:products[].fats product:lost] [lost]\n",
+		"warning number_as_text map[field:products[].proteins] [lost]\n",
+		"error price_missing map[field:ingredients[].price ingredient:null] [d]\n",
+		"warning category_unknown map[category:gone product:lost] [lost]\n",
+		"warning category_missing map[product:loose] [loose]\n",
+		"warning category_empty map[category:none] []\n",
+		"warning category_empty map[category:below] []\n",
+		"warning unit_missing map[product:d] [d]\n",
+		"warning unit_missing map[ingredient:fine] [d]\n",
+		"warning group_unavailable map[group:off] [d]\n",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("findings (-want +got):\n%s", diff)

@@ -8,20 +8,21 @@ import (
 
 // Codes of what Decode notes. They are codes of lint findings as well.
 const (
-	OddByteOrderMark = "byte_order_mark"
-	OddNameSpelling  = "name_spelling"
-	OddUnknownField  = "unknown_field"
-	OddTypeMismatch  = "type_mismatch"
-	OddIDNotText     = "id_not_text"
-	OddNumberAsText  = "number_as_text"
-	OddDecimalComma  = "decimal_comma"
-	OddNumberInvalid = "number_invalid"
-	OddPriceMissing  = "price_missing"
-	OddPriceNegative = "price_negative"
-	OddCountNegative = "count_negative"
-	OddNull          = "null_value"
-	OddMeasureEmpty  = "measure_empty"
-	OddStopListForm  = "stop_list_form"
+	OddByteOrderMark    = "byte_order_mark"
+	OddNameSpelling     = "name_spelling"
+	OddUnknownField     = "unknown_field"
+	OddTypeMismatch     = "type_mismatch"
+	OddIDNotText        = "id_not_text"
+	OddNumberAsText     = "number_as_text"
+	OddDecimalComma     = "decimal_comma"
+	OddNumberInvalid    = "number_invalid"
+	OddNutritionInvalid = "nutrition_invalid"
+	OddPriceMissing     = "price_missing"
+	OddPriceNegative    = "price_negative"
+	OddCountNegative    = "count_negative"
+	OddNull             = "null_value"
+	OddMeasureEmpty     = "measure_empty"
+	OddStopListForm     = "stop_list_form"
 )
 
 // documentName gives the document's spelling of a folded field name of the
@@ -168,6 +169,12 @@ func (d *decoder) flag(field string) bool {
 
 // number reads a decimal and notes every form but a JSON number.
 func (d *decoder) number(field string) (decimal.Decimal, NumberState) {
+	return d.numberAs(field, OddDecimalComma, OddNumberInvalid)
+}
+
+// numberAs is number with the codes of a decimal comma and of what is not a
+// number.
+func (d *decoder) numberAs(field, comma, invalid string) (decimal.Decimal, NumberState) {
 	kind, start := d.Kind(), d.at
 	value, state := d.decimal(kind)
 	if state == NumberOK && kind == KindNumber {
@@ -176,11 +183,11 @@ func (d *decoder) number(field string) (decimal.Decimal, NumberState) {
 	raw := d.text[start:d.at]
 	switch {
 	case state == NumberComma:
-		d.odd(OddDecimalComma, field, raw)
+		d.odd(comma, field, raw)
 	case state == NumberInvalid && kind != KindString && kind != KindNumber:
 		d.odd(OddTypeMismatch, field, raw)
 	case state == NumberInvalid:
-		d.odd(OddNumberInvalid, field, raw)
+		d.odd(invalid, field, raw)
 	case kind == KindString:
 		d.odd(OddNumberAsText, field, raw)
 	}
@@ -303,7 +310,7 @@ func (d *decoder) nutrition(folded string, p *Product) bool {
 	default:
 		return false
 	}
-	value, state := d.number(field)
+	value, state := d.numberAs(field, OddNutritionInvalid, OddNutritionInvalid)
 	*into = decimal.NullDecimal{Decimal: value, Valid: state == NumberOK}
 	switch {
 	case *n == (Nutrition{}):

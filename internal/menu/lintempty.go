@@ -1,0 +1,80 @@
+package menu
+
+import "strings"
+
+// empty reports what the menu offers nothing for: dishes without category,
+// categories without dishes, servings without unit, and groups of which nothing
+// can be chosen in this restaurant.
+func (l *linter) empty() {
+	l.dishesWithoutCategory()
+	l.categoriesWithoutDishes()
+	l.servingsWithoutUnit()
+	l.groupsWithoutChoice()
+}
+
+// dishesWithoutCategory reports dishes of which no definition names a category;
+// one that does not exist is LintCategoryUnknown.
+func (l *linter) dishesWithoutCategory() {
+	c := l.cat
+	named := newFlags(c.products.len())
+	for i := range l.view.Products {
+		p := &l.view.Products[i]
+		if at, ok := c.ProductByID(p.ID); ok && p.CategoryID != "" {
+			named.set(at)
+		}
+	}
+	for i, p := range c.products.all() {
+		if !named.has(i) {
+			l.add(LintCategoryMissing, l.listed([]Index{i}), map[string]string{"product": p.ID()},
+				"dish %q (%s) has no category and is listed outside all categories", p.ID(), p.Name())
+		}
+	}
+}
+
+func (l *linter) categoriesWithoutDishes() {
+	c := l.cat
+	filled := newFlags(len(c.categories))
+	for _, in := range c.productCategories {
+		filled.set(in)
+	}
+	for i := len(c.categories) - 1; i >= 0; i-- { // children stand after their parents
+		if parent, ok := c.CategoryByID(c.categories[i].ParentID); ok && filled.has(Index(i)) {
+			filled.set(parent)
+		}
+	}
+	for i := range c.categories {
+		if category := &c.categories[i]; !filled.has(Index(i)) {
+			l.add(LintCategoryEmpty, nil, map[string]string{"category": category.ID},
+				"category %q (%s) has no dish, nor has any category in it", category.ID, category.Name)
+		}
+	}
+}
+
+func (l *linter) servingsWithoutUnit() {
+	report := func(kind, what string, e Entry) {
+		if e.Measured() && strings.TrimSpace(e.values().unit) == "" {
+			l.add(LintUnitMissing, l.dishesOf(kind, e.ID()), map[string]string{kind: e.ID()}, "the serving of %s %q (%s) has no unit", what, e.ID(), e.Name())
+		}
+	}
+	for _, p := range l.cat.products.all() {
+		report("product", "dish", p)
+	}
+	for _, in := range l.cat.ingredients.all() {
+		report("ingredient", "ingredient", in)
+	}
+}
+
+func (l *linter) groupsWithoutChoice() {
+	c := l.cat
+	for i := range c.groups {
+		members := c.Members(Index(i))
+		choice := len(members) == 0 // an empty group offers nothing to begin with
+		for _, member := range members {
+			choice = choice || c.IngredientOrderable(member)
+		}
+		if !choice {
+			l.add(LintGroupUnavailable, l.touched(l.schemesWith(Index(i))...), map[string]string{"group": c.groups[i].ID},
+				"no option of group %q (%s) can be chosen now", c.groups[i].ID, c.groups[i].Name)
+		}
+	}
+}
