@@ -43,7 +43,7 @@ type overloadCase struct {
 }
 
 func (c overloadCase) name() string {
-	return fmt.Sprintf("%d larder, %g × capacity", c.instances, c.factor)
+	return fmt.Sprintf("%d larder, %g x capacity", c.instances, c.factor)
 }
 
 // TestOverload: an ordering service that gets three times what it can execute
@@ -78,10 +78,9 @@ func TestOverloadMatrix(t *testing.T) {
 				instances: instances, factor: factor, concurrent: 16, delay: time.Second, limit: upstream.DefaultWriteTimeout,
 				from: 10 * time.Second, last: *overloadFor, modestRate: 1, reads: true,
 			}
-			row := c.run(t)
-			t.Logf("\n%s", overload.Table([]overload.Row{row}))
-			rows = append(rows, row)
 			t.Run(c.name(), func(t *testing.T) {
+				row := c.run(t)
+				rows = append(rows, row)
 				checkOverload(t, row)
 				checkGoal(t, row)
 			})
@@ -141,7 +140,9 @@ func (c overloadCase) run(t *testing.T) overload.Row {
 		}
 		return load
 	}
-	reads := overload.Load{Method: http.MethodGet, Header: http.Header{"Accept-Encoding": {"gzip"}}, Rate: 50, For: min(c.last, 10*time.Second)}
+	reads := overload.Load{
+		Method: http.MethodGet, Header: http.Header{"Accept-Encoding": {"gzip"}}, Rate: 50, For: min(c.last, 10*time.Second),
+	}
 	for _, base := range o.bases {
 		reads.URLs = append(reads.URLs, base+"/v1/restaurants/"+sandbox.BistroID+"/menu")
 	}

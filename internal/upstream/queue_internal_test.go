@@ -266,6 +266,12 @@ func TestSlotTimes_Mean(t *testing.T) {
 		want("after a minute, of the second one", 5*time.Second)
 		time.Sleep(2 * time.Second)
 		want("when all is older", 0)
+		s.add(time.Now(), time.Second)
+		time.Sleep(10 * time.Second)
+		s.add(time.Now(), 3*time.Second)
+		want("when the service becomes slower, of the last seconds", 3*time.Second)
+		time.Sleep(10 * time.Second)
+		want("of the minute else", 2*time.Second)
 	})
 }
 

@@ -2,10 +2,13 @@ package upstream
 
 import "time"
 
-// The mean slot time covers the last minute, in buckets of one second.
+// The mean slot time covers the last minute, in buckets of one second. While the
+// service becomes slower, the minute lags behind: the last seconds alone then
+// say more.
 const (
-	bucketTime  = time.Second
-	bucketCount = 60
+	bucketTime    = time.Second
+	bucketCount   = 60
+	recentBuckets = 5
 )
 
 // slotTimes keeps how long calls hold their slots: those that ended within the
@@ -49,29 +52,36 @@ func (s *slotTimes) add(now time.Time, took time.Duration) {
 	b.total += took
 }
 
-// mean returns the mean slot time of the last minute; it is at least the mean
-// age of the calls in progress, and 0 without data.
+// mean returns the mean slot time of the last minute, or of the last seconds if
+// that is longer; it is at least the mean age of the calls in progress, and 0
+// without data.
 func (s *slotTimes) mean(now time.Time) time.Duration {
 	if s.epoch.IsZero() {
 		return 0
 	}
 	since := now.Sub(s.epoch)
 	second := int64(since / bucketTime)
-	var (
-		calls      int
-		total, age time.Duration
-	)
-	for i := range s.buckets {
-		if b := &s.buckets[i]; second-b.at < bucketCount {
-			calls += b.calls
-			total += b.total
+	var minute, recent bucket
+	for _, b := range s.buckets {
+		if second-b.at < bucketCount {
+			minute.include(b)
+		}
+		if second-b.at < recentBuckets {
+			recent.include(b)
 		}
 	}
-	if s.running > 0 {
-		age = since - s.begun/time.Duration(s.running)
+	running := bucket{calls: s.running, total: time.Duration(s.running)*since - s.begun}
+	return max(minute.mean(), recent.mean(), running.mean())
+}
+
+func (b *bucket) include(other bucket) {
+	b.calls += other.calls
+	b.total += other.total
+}
+
+func (b *bucket) mean() time.Duration {
+	if b.calls == 0 {
+		return 0
 	}
-	if calls == 0 {
-		return age
-	}
-	return max(age, total/time.Duration(calls))
+	return b.total / time.Duration(b.calls)
 }
