@@ -14,6 +14,7 @@ type Report struct {
 	Unknown      int      // answered 504
 	Busy         int      // answered 503 upstream_busy
 	OnArrival    int      // of them at once
+	NotSent      int      // answered 503 upstream_unavailable: the journal took so long that it was too late to send them
 	Other        []string // any other answers
 	NoRetryAfter int      // rejections without the header
 
@@ -52,6 +53,8 @@ func Sum(answers []Answer, from, to, atOnce time.Duration) Report {
 				r.OnArrival++
 				rejected = append(rejected, a.Took)
 			}
+		case a.Code == "upstream_unavailable":
+			r.NotSent++
 		default:
 			r.Other = append(r.Other, fmt.Sprintf("%d %s %v after %s", a.Status, a.Code, a.Err, a.Took))
 		}
