@@ -148,3 +148,26 @@ auth: {clients: [{id: shop, secret: of-the-storefront, scopes: [orders]}, {id: o
 		t.Errorf("order show: %+v", got)
 	}
 }
+
+func TestOrderAcceptRestore(t *testing.T) {
+	t.Parallel()
+	var asked string
+	accepted := "true"
+	base := daemonOf(t, map[string]http.HandlerFunc{"POST /v1/ops/journal/accept": func(w http.ResponseWriter, r *http.Request) {
+		asked = r.URL.RawQuery
+		says(200, `{"result":{"connection":"north","accepted":`+accepted+`}}`)(w, r)
+	}})
+	got := larder(t, asOps(base, "order", "accept-restore", "--connection", "north")...)
+	if got.status != statusDone || got.out != "accepted: new orders of north are placed again\n" || asked != "connection=north" {
+		t.Errorf("order accept-restore: %+v after asking %q", got, asked)
+	}
+	got = larder(t, asOps(base, "order", "accept-restore", "--json")...)
+	if got.status != statusDone || !strings.Contains(got.out, `"accepted":true`) && !strings.Contains(got.out, `"accepted": true`) || asked != "" {
+		t.Errorf("order accept-restore --json: %+v after asking %q", got, asked)
+	}
+	accepted = "false"
+	got = larder(t, asOps(base, "order", "accept-restore")...)
+	if got.status != statusDone || got.out != "nothing to accept: new orders of north are not paused\n" {
+		t.Errorf("order accept-restore of nothing: %+v", got)
+	}
+}

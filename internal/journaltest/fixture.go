@@ -24,6 +24,8 @@ type Fixture struct {
 	// Advance lets time pass for the store: its clock and its expiries. nil
 	// where only real time can pass.
 	Advance func(t *testing.T, d time.Duration)
+	// Lose deletes everything that the store has of a connection.
+	Lose func(t *testing.T, connection string)
 }
 
 // Open makes a Fixture whose journal keeps things for these lives. With a
@@ -51,6 +53,7 @@ func Run(t *testing.T, open Open) {
 		{"Read", s.read},
 		{"List", s.list},
 		{"Retention", s.retention},
+		{"Restored", s.restored},
 		{"Race", s.race},
 	} {
 		t.Run(part.name, part.run)

@@ -53,6 +53,7 @@ func TestMemory(t *testing.T) {
 		m := journaltest.NewMemory(c.Now, lives)
 		return journaltest.Fixture{
 			Journal: m, Again: func(*testing.T) ordering.Journal { return m }, Advance: c.Advance,
+			Lose: func(_ *testing.T, connection string) { m.Lose(connection) },
 		}
 	})
 }
@@ -65,7 +66,7 @@ func TestMemoryInRealTime(t *testing.T) {
 	}
 	journaltest.Run(t, func(_ *testing.T, lives journaltest.Lives) journaltest.Fixture {
 		m := journaltest.NewMemory(time.Now, lives)
-		return journaltest.Fixture{Journal: m, Again: func(*testing.T) ordering.Journal { return m }}
+		return journaltest.Fixture{Journal: m, Again: func(*testing.T) ordering.Journal { return m }, Lose: func(_ *testing.T, connection string) { m.Lose(connection) }}
 	})
 }
 

@@ -1,8 +1,11 @@
 package journal_test
 
 import (
+	"context"
 	"crypto/rand"
 	"testing"
+
+	"github.com/redis/go-redis/v9"
 
 	"larder/cache"
 	"larder/internal/journaltest"
@@ -49,8 +52,10 @@ func TestOverCluster(t *testing.T) {
 func fixture(t *testing.T, url string, lives journaltest.Lives) journaltest.Fixture {
 	t.Helper()
 	cfg := config(lives)
-	r := open(t, url, rand.Text())
+	prefix := rand.Text()
+	r := open(t, url, prefix)
 	return journaltest.Fixture{
+		Lose:    func(t *testing.T, connection string) { lose(t, r, prefix+":{o:"+connection+"}:*") },
 		Journal: journal.New(r, cfg, quiet()),
 		Again:   func(*testing.T) ordering.Journal { return journal.New(r, cfg, quiet()) },
 	}
@@ -59,6 +64,29 @@ func fixture(t *testing.T, url string, lives journaltest.Lives) journaltest.Fixt
 func config(lives journaltest.Lives) ordering.Config {
 	cfg := ordering.DefaultConfig()
 	cfg.KeyTTL, cfg.GuestTTL, cfg.RecordTTL = lives.Key, lives.Guest, lives.Record
-	cfg.AllowVolatile = true
+	cfg.AllowVolatile, cfg.AcceptRestore = true, new(false)
 	return cfg
+}
+
+// lose deletes all keys of a form.
+func lose(t *testing.T, r *cache.Redis, form string) {
+	t.Helper()
+	forget := func(ctx context.Context, client redis.Cmdable) error {
+		keys := client.Scan(ctx, 0, form, 1000).Iterator()
+		for keys.Next(ctx) {
+			if err := client.Del(ctx, keys.Val()).Err(); err != nil {
+				return err
+			}
+		}
+		return keys.Err()
+	}
+	var err error
+	if cluster, ok := r.Client().(*redis.ClusterClient); ok {
+		err = cluster.ForEachMaster(t.Context(), func(ctx context.Context, master *redis.Client) error { return forget(ctx, master) })
+	} else {
+		err = forget(t.Context(), r.Client())
+	}
+	if err != nil {
+		t.Fatalf("delete %s: %v", form, err)
+	}
 }

@@ -1,0 +1,85 @@
+package httpapi_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+)
+
+// paused is a world whose Redis has lost the orders of connection main.
+func paused(t *testing.T) *kitchen {
+	t.Helper()
+	k := newKitchen(t)
+	k.place("before")
+	if err := k.redis.Client().Del(t.Context(), k.redis.Keys().JournalState("main")).Err(); err != nil {
+		t.Fatal(err)
+	}
+	k.post(ordersPath, order(), append(key("after"), k.shop...)...).refused(t, http.StatusServiceUnavailable, "journal_restored")
+	return k
+}
+
+// TestJournalRestored: new orders of the connection are paused, replays and
+// changes are not, until an operator accepts, which is in the audit (policy O14a).
+func TestJournalRestored(t *testing.T) {
+	t.Parallel()
+	k := paused(t)
+	if sent := len(k.main.has()); sent != 1 {
+		t.Errorf("%d orders were sent, want 1", sent)
+	}
+	got := k.post(ordersPath, order(), append(key("before"), k.shop...)...).is(t, http.StatusCreated)
+	var one placed
+	got.into(t, &one)
+	if got.header.Get("Idempotent-Replayed") != "true" {
+		t.Errorf("the order from before was not replayed: %v", got.header)
+	}
+	k.change(one.OrderID, "pay", payment).is(t, http.StatusOK)
+	k.post("/v1/restaurants/"+north+"/orders", order(), append(key("k"), k.as(clientNorth)...)...).is(t, http.StatusCreated)
+
+	k.post("/v1/ops/journal/accept?connection=main", "", k.shop...).refused(t, http.StatusForbidden, "forbidden")
+	k.post("/v1/ops/journal/accept", "", k.ops...).refused(t, http.StatusBadRequest, "connection_required")
+	k.post("/v1/ops/journal/accept?connection=east", "", k.ops...).refused(t, http.StatusNotFound, "connection_not_found")
+	for _, want := range []string{`"accepted":true`, `"accepted":false`} {
+		got := k.post("/v1/ops/journal/accept?connection=main", "", k.ops...).is(t, http.StatusOK)
+		if !strings.Contains(string(got.body), want) || !strings.Contains(string(got.body), `"connection":"main"`) {
+			t.Errorf("accepted: %s, want %s", got.body, want)
+		}
+	}
+	k.place("after")
+	audit := k.get("/v1/ops/audit?action=accept_restore", k.ops...).is(t, http.StatusOK)
+	if strings.Count(string(audit.body), `"action":"accept_restore"`) != 1 {
+		t.Errorf("the audit list has %s, want one acceptance", audit.body)
+	}
+}
+
+// TestReadyzNamesTheRule: readiness is judged by connection, and the verbose
+// answer says which rule of replicas applies or what is paused.
+func TestReadyzNamesTheRule(t *testing.T) {
+	t.Parallel()
+	k := paused(t)
+	for _, connection := range []string{"main", "north"} {
+		if err := k.engine.Watch(t.Context(), connection); err != nil {
+			t.Fatal(err)
+		}
+	}
+	body := string(k.get("/readyz?verbose").is(t, http.StatusOK).body)
+	for _, want := range []string{`"status":"degraded"`, "main: Redis was restored", "north: no replica of Redis has ever acknowledged"} {
+		if !strings.Contains(body, want) {
+			t.Errorf("readyz?verbose lacks %q: %s", want, body)
+		}
+	}
+	metrics := string(k.get("/metrics", k.ops...).is(t, http.StatusOK).body)
+	for _, want := range []string{
+		`larder_journal_restored{connection="main"} 1`, `larder_journal_restored{connection="north"} 0`,
+		`larder_orders_ready{connection="main"} 0`, `larder_orders_ready{connection="north"} 1`,
+	} {
+		if !strings.Contains(metrics, want) {
+			t.Errorf("metrics lack %s", want)
+		}
+	}
+	if _, err := k.engine.AcceptRestore(t.Context(), "main"); err != nil {
+		t.Fatal(err)
+	}
+	if body := string(k.get("/readyz?verbose").is(t, http.StatusOK).body); strings.Contains(body, "restored") {
+		t.Errorf("after the acceptance: %s", body)
+	}
+}

@@ -1,0 +1,93 @@
+package journaltest
+
+import (
+	"testing"
+
+	"larder/internal/upstream"
+	"larder/ordering"
+)
+
+// restored holds policy O14a: a store that has lost what a journal remembers
+// takes no new orders until that is accepted, and everything else goes on.
+func (s suite) restored(t *testing.T) {
+	t.Helper()
+	s.test(t, "creates are paused until an operator accepts", func(t *testing.T, j *journal) {
+		j.placed(t, "765")
+		other := j.fixture.Again(t)
+		if _, err := other.Watch(t.Context(), conn); err != nil {
+			t.Fatalf("Watch: %v", err)
+		}
+		j.fixture.Lose(t, conn)
+		for name, instance := range map[string]ordering.Journal{"this one": j, "another": other} {
+			_, err := instance.Begin(t.Context(), create())
+			wantType[*ordering.RestoredError](t, name+": Begin", err)
+			health, err := instance.Watch(t.Context(), conn)
+			if err != nil || health.PausedAt.IsZero() {
+				t.Errorf("%s: Watch = %+v, %v; want it paused", name, health, err)
+			}
+		}
+		if accepted, err := other.Accept(t.Context(), conn); err != nil || !accepted {
+			t.Errorf("Accept = %t, %v; want it accepted", accepted, err)
+		}
+		if accepted, err := j.Accept(t.Context(), conn); err != nil || accepted {
+			t.Errorf("Accept again = %t, %v; want nothing to accept", accepted, err)
+		}
+		for name, instance := range map[string]ordering.Journal{"this one": j, "another": other} {
+			if _, err := instance.Begin(t.Context(), create()); err != nil {
+				t.Errorf("%s: Begin after the acceptance: %v", name, err)
+			}
+			if health, err := instance.Watch(t.Context(), conn); err != nil || !health.PausedAt.IsZero() {
+				t.Errorf("%s: Watch after the acceptance = %+v, %v; want no pause", name, health, err)
+			}
+		}
+	})
+	s.test(t, "another connection goes on", func(t *testing.T, j *journal) {
+		j.placed(t, "765")
+		j.placed(t, "765", on("other"))
+		j.fixture.Lose(t, conn)
+		j.begun(t, create(on("other")))
+	})
+	s.test(t, "a call in progress is written again", func(t *testing.T, j *journal) {
+		o := create()
+		known := j.begun(t, o)
+		j.fixture.Lose(t, conn)
+		e := ending(known, ordering.OutcomeDone, "765")
+		e.Opening = o.ID
+		_, err := j.Finish(t.Context(), e)
+		wantIs(t, "Finish of what was lost", err, ordering.ErrNoOrder)
+		known.State, known.OrderID = ordering.StatePlaced, "765"
+		known.Calls[0].Outcome, known.Calls[0].EndedAt = ordering.OutcomeDone, known.UpdatedAt
+		for range 2 {
+			got, call, err := j.Recreate(t.Context(), known, 1, o.Body)
+			if err != nil || call != 1 {
+				t.Fatalf("Recreate = call %d, %v; want 1", call, err)
+			}
+			known.UpdatedAt = got.UpdatedAt
+			same(t, "the record", got, known)
+		}
+		j.wantKey(t, o.Key, o.Ref, 1)
+		if body, err := j.Body(t.Context(), conn, o.Ref, 1); err != nil || string(body) != string(o.Body) {
+			t.Errorf("Body = %q, %v; want what was sent", body, err)
+		}
+		paid := j.ended(t, j.begun(t, change(upstream.OpPay, "765")), ordering.OutcomeDone, "")
+		if !paid.Paid || paid.Ref != o.Ref {
+			t.Errorf("the order is %+v, want it paid", paid)
+		}
+	})
+	s.test(t, "a call beside one that has taken its number", func(t *testing.T, j *journal) {
+		j.placed(t, "765")
+		known := j.begun(t, change(upstream.OpPay, "765"))
+		lost := clone(known)
+		j.ended(t, known, ordering.OutcomeRefused, "")
+		lost.Calls[1].Opening, lost.Calls[1].Key, lost.Calls[1].Outcome = id(), id(), ordering.OutcomeDone
+		e := ending(lost, ordering.OutcomeDone, "")
+		e.Opening = lost.Calls[1].Opening
+		_, err := j.Finish(t.Context(), e)
+		wantIs(t, "Finish of another opening's call", err, ordering.ErrNoOrder)
+		got, call, err := j.Recreate(t.Context(), lost, 2, nil)
+		if err != nil || call != 3 || !got.Paid || len(got.Calls) != 3 {
+			t.Fatalf("Recreate = call %d of %+v, %v; want call 3 of a paid order", call, got, err)
+		}
+		j.wantKey(t, lost.Calls[1].Key, known.Ref, 3)
+	})
+}

@@ -1,0 +1,130 @@
+package ordering_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"larder/internal/journaltest"
+	"larder/internal/upstream"
+	"larder/ordering"
+)
+
+// TestUnreplicatedEndingIsWrittenAgain: what too few replicas have is answered,
+// and finished again each second until enough have it (policy O14).
+func TestUnreplicatedEndingIsWrittenAgain(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		h := newHouse(t, ordering.Config{})
+		ctx, stop := context.WithCancel(t.Context())
+		ended := make(chan error, 1)
+		go func() { ended <- h.Run(ctx) }()
+		finished := 0
+		h.journal.Fail(func(m journaltest.Method) journaltest.Failure {
+			if m != journaltest.MethodFinish {
+				return journaltest.FailNot
+			}
+			if finished++; finished > 4 {
+				return journaltest.FailNot
+			}
+			return journaltest.FailReplicas
+		})
+		if got := h.placed(t); got.Record.State != ordering.StatePlaced || got.Record.OrderID != "765" {
+			t.Errorf("Place() = %+v, want it answered", got.Record)
+		}
+		<-time.After(10 * time.Second) // of the bubble
+		synctest.Wait()
+		if finished != 5 {
+			t.Errorf("finished %d times, want 5: until replicas had it", finished)
+		}
+		stop()
+		if err := <-ended; err != nil {
+			t.Errorf("Run() = %v", err)
+		}
+		if diff := cmp.Diff([]string{}, h.happened()); diff != "" {
+			t.Errorf("events (-want +got):\n%s", diff)
+		}
+	})
+}
+
+// TestUnreplicatedAtTheEnd: what no replica has when larder stops is logged.
+func TestUnreplicatedAtTheEnd(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		h := newHouse(t, ordering.Config{})
+		h.failing(journaltest.FailReplicas, journaltest.MethodFinish)
+		h.placed(t)
+		ctx, stop := context.WithCancel(t.Context())
+		stop()
+		if err := h.Run(ctx); err != nil {
+			t.Errorf("Run() = %v", err)
+		}
+		if diff := cmp.Diff([]string{"order.unreplicated create done"}, h.happened()); diff != "" {
+			t.Errorf("events (-want +got):\n%s", diff)
+		}
+	})
+}
+
+// TestLostRecordIsWrittenAgain: a call whose record is lost while it is made
+// is answered, and its key replays it (policy O14a).
+func TestLostRecordIsWrittenAgain(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, ordering.Config{})
+	h.kitchen.answers(func(context.Context, exchange) (upstream.Created, error) {
+		h.journal.Lose("main")
+		return done("765")
+	})
+	got := h.placed(t)
+	again, err := h.Place(t.Context(), placing())
+	if err != nil || !again.Replayed || again.Record.Ref != got.Record.Ref || again.Record.OrderID != "765" {
+		t.Errorf("Place() again = %+v, %v; want it replayed", again.Record, err)
+	}
+	h.wantSent(t, 1)
+	if diff := cmp.Diff([]string{"order.recreated create done"}, h.happened()); diff != "" {
+		t.Errorf("events (-want +got):\n%s", diff)
+	}
+}
+
+// TestRestoredJournalPausesCreates: nothing is sent until the journal is
+// accepted; what is watched is known and told once.
+func TestRestoredJournalPausesCreates(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, ordering.Config{})
+	h.placed(t)
+	if err := h.Watch(t.Context(), "main"); err != nil {
+		t.Fatal(err)
+	}
+	if health, ok := h.Health("main"); !ok || !health.PausedAt.IsZero() || !strings.Contains(health.Rule(), "no replica") {
+		t.Errorf("Health() = %+v, %t", health, ok)
+	}
+	h.journal.Lose("main")
+	for range 2 {
+		if err := h.Watch(t.Context(), "main"); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := h.Place(t.Context(), placing()); !is[*ordering.RestoredError](err) {
+			t.Errorf("Place() = %v, want a *RestoredError", err)
+		}
+	}
+	h.wantSent(t, 1)
+	if health, _ := h.Health("main"); health.PausedAt.IsZero() {
+		t.Errorf("Health() = %+v, want it paused", health)
+	}
+	if accepted, err := h.AcceptRestore(t.Context(), "main"); err != nil || !accepted {
+		t.Errorf("AcceptRestore() = %t, %v", accepted, err)
+	}
+	h.placed(t)
+	var told []string
+	for _, line := range h.log.AllEntries() {
+		if event, _ := line.Data["event"].(string); strings.HasPrefix(event, "journal.") {
+			told = append(told, event)
+		}
+	}
+	if diff := cmp.Diff([]string{"journal.rule", "journal.restored", "journal.accepted"}, told); diff != "" {
+		t.Errorf("log (-want +got):\n%s", diff)
+	}
+}
