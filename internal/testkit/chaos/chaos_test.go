@@ -2,6 +2,7 @@ package chaos_test
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -42,6 +43,12 @@ func run(m *testing.M) int {
 		defer func() { _ = os.RemoveAll(dir) }()
 		if !testing.Short() {
 			binary, err = chaos.Build(context.Background(), dir)
+		}
+		// In memory, where there is such a folder: a disk that is slow for two
+		// seconds would let Redis replace a master.
+		if memory, failed := os.MkdirTemp("/dev/shm", "larder-chaos-"); failed == nil {
+			defer func() { _ = os.RemoveAll(memory) }()
+			err = errors.Join(err, os.Setenv("TMPDIR", memory))
 		}
 	}
 	if err != nil {

@@ -56,7 +56,8 @@ type checker struct {
 	orders   map[string][]string // the keys of each order
 	executed map[string][]Executed
 	records  map[string][]Record
-	lossAt   int64 // when Redis first lost data by a fault that must lose some
+	lossAt   int64 // when Redis first lost data, or may have, by a fault of that kind
+	lossEnd  int64 // when that was over: an operator accepted the journal
 	broken   []Violation
 	counts   Counts
 }
@@ -89,7 +90,10 @@ func Check(h *History) ([]Violation, Counts) {
 	}
 	for _, f := range h.Faults {
 		if f.losesData() {
-			c.lossAt = min(c.lossAt, f.Start)
+			c.lossAt, c.lossEnd = min(c.lossAt, f.Start), max(c.lossEnd, f.End)
+		}
+		if f.Kind == Accepted {
+			c.lossEnd = max(c.lossEnd, f.End)
 		}
 	}
 	c.check()
@@ -114,7 +118,7 @@ func (c *checker) violate(rule, order, key, text string, args ...any) {
 // beforeLoss reports whether a key was in use when Redis lost data: the journal
 // may know less of it since, or nothing.
 func (c *checker) beforeLoss(key string) bool {
-	return c.keys[key][0].Start < c.lossAt && c.lossAt != math.MaxInt64
+	return c.lossAt != math.MaxInt64 && c.keys[key][0].Start < c.lossEnd
 }
 
 func (c *checker) checkExecutions(order string) {

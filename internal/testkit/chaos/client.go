@@ -88,9 +88,9 @@ func (*shop) do(ctx context.Context, token, method, target, body, key string, li
 }
 
 // bearer asks an instance for a token, which is good at all of them.
-func (s *shop) bearer(ctx context.Context, client string) (string, error) {
+func (s *shop) bearer(ctx context.Context, instance int, client string) (string, error) {
 	form := url.Values{"grant_type": {"client_credentials"}, "client_id": {client}, "client_secret": {client + "-secret"}}
-	request, err := http.NewRequestWithContext(ctx, http.MethodPost, s.larders[0].url("/connect/token"), strings.NewReader(form.Encode()))
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, s.larders[instance].url("/connect/token"), strings.NewReader(form.Encode()))
 	if err != nil {
 		return "", err
 	}
@@ -257,7 +257,7 @@ func (s *shop) settle(ctx context.Context, workers int) {
 
 // readRecords notes what larder knows of each order.
 func (s *shop) readRecords(ctx context.Context) error {
-	ops, err := s.bearer(ctx, "ops")
+	ops, err := s.bearer(ctx, 0, "ops")
 	if err != nil {
 		return err
 	}

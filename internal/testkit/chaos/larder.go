@@ -65,7 +65,7 @@ connections:
     client_secret: demo-secret
     timeouts: {token: 1s, menu: 5s, write: 1500ms}
 sync: {schedule: "@every 10s", deadline: 5s}
-ordering: {place_timeout: 2s, in_flight_grace: 1s, sweep_every: 500ms}
+ordering: {place_timeout: 2s, in_flight_grace: 1s, sweep_every: 500ms, state_dir: %[5]q}
 auth:
   signing_key: the-signing-key-of-all-instances-here
   clients:
@@ -73,7 +73,7 @@ auth:
     - {id: ops, secret: ops-secret, scopes: [menu, orders, ops]}
 restaurants:
   - {id: %[4]s}
-`, l.addr, redisURL, serviceURL, sandbox.BistroID)
+`, l.addr, redisURL, serviceURL, sandbox.BistroID, filepath.Join(dir, l.name+".state"))
 	return l, os.WriteFile(l.config, []byte(text), 0o600)
 }
 

@@ -17,6 +17,8 @@ const (
 	MasterFrozen   = "master frozen"
 	MasterHangs    = "master behind a dead line"
 	MasterRefused  = "master behind a closed line"
+	MasterReturns  = "master comes back while a replica takes over"
+	MasterReplaced = "master replaced without a fault of the plan"
 	ReplicaCut     = "replica cut off"
 	ReplicaFrozen  = "replica frozen"
 	ReplicaKilled  = "replica killed"
@@ -34,8 +36,12 @@ const (
 	Slow        = "service slow"
 )
 
-// losesData reports whether a fault must lose data that was acknowledged.
-func (f Fault) losesData() bool { return f.Kind == BackupRestored || f.Kind == Flushed }
+// losesData reports whether a fault loses data that was acknowledged, or may: a
+// master that comes back late, or was only slow, has a replica that acknowledges and
+// is not elected.
+func (f Fault) losesData() bool {
+	return slices.Contains([]string{BackupRestored, Flushed, MasterReturns, MasterReplaced}, f.Kind)
+}
 
 // losesMaster reports whether a replica may take over during a fault.
 func (f Fault) losesMaster() bool {
@@ -85,10 +91,15 @@ func NewPlan(form string, seed uint64, length time.Duration, loss bool) Plan {
 	}
 	plan := track(draw, redis, redisUntil-4*time.Second, pause)
 	if loss {
-		kind := []string{BackupRestored, Flushed}[draw.IntN(2)]
+		losses := []Step{{Kind: BackupRestored}, {Kind: Flushed}}
+		if form == Sentinel {
+			losses = append(losses, Step{Kind: MasterReturns, For: failoverAfter + 300*time.Millisecond})
+		}
+		lost := losses[draw.IntN(len(losses))]
+		lost.At = redisUntil
 		plan = append(plan,
 			Step{At: redisUntil / 2, Kind: BackupTaken},
-			Step{At: redisUntil, Kind: kind},
+			lost,
 			Step{At: redisUntil + (length-redisUntil)/2, Kind: Accepted})
 	}
 	plan = append(plan, track(draw, []string{LarderKilled, LarderFrozen}, length, 4*time.Second)...)

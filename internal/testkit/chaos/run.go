@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -38,6 +39,7 @@ type world struct {
 	larders []*larder
 	shop    *shop
 	gate    sync.RWMutex // held by each client while it serves one customer
+	checked int64        // when the master was last looked at
 }
 
 // Do runs it and returns its history.
@@ -54,6 +56,7 @@ func (r Run) Do(tb testing.TB) *History {
 	tb.Cleanup(func() { _ = file.Close() }) // the history in memory is what is checked
 	w.store = startStore(tb, r.Form)
 	tb.Cleanup(func() { w.store.keepLogs(r.Dir) })
+	w.store.replaced()
 	w.service = startService(tb, w.history)
 	w.startLarders()
 	ctx, cancel := context.WithCancel(tb.Context())
@@ -91,7 +94,7 @@ func (w *world) startLarders() {
 	w.shop = &shop{history: w.history, larders: w.larders, prefix: fmt.Sprintf("%s-%d", w.run.Form, w.run.Seed)}
 	w.allReady()
 	var err error
-	w.shop.token, err = w.shop.bearer(ctx, "storefront")
+	w.shop.token, err = w.shop.bearer(ctx, 0, "storefront")
 	w.must(err)
 	w.places()
 }
@@ -108,13 +111,16 @@ func (w *world) places() {
 	w.tb.Helper()
 	for n := range w.larders {
 		await(w.tb, 45*time.Second, "orders are placed", func(ctx context.Context) error {
-			made := w.shop.newCall(Create, "", http.MethodPost, "/v1/restaurants/"+sandbox.BistroID+"/orders", "")
-			if a := w.shop.send(ctx, made, n, 5*time.Second, false); !a.Done() {
+			if a := w.shop.send(ctx, w.newOrder(), n, 5*time.Second, false); !a.Done() {
 				return errors.New(show(a))
 			}
 			return nil
 		})
 	}
+}
+
+func (w *world) newOrder() *call {
+	return w.shop.newCall(Create, "", http.MethodPost, "/v1/restaurants/"+sandbox.BistroID+"/orders", "")
 }
 
 // action is one moment of a plan.
@@ -149,6 +155,9 @@ func (w *world) begin(step Step) (func() error, error) {
 		err error
 	)
 	ctx := w.tb.Context()
+	if w.store.form != Single && strings.HasPrefix(step.Kind, "master") || step.Kind == ReplicasFirst {
+		w.noteReplacement()
+	}
 	fault := Fault{Start: w.history.now(), Kind: step.Kind, Target: step.Target}
 	switch step.Kind {
 	case LarderKilled, LarderFrozen:
@@ -167,6 +176,10 @@ func (w *world) begin(step Step) (func() error, error) {
 		if err := end(); err != nil {
 			return fmt.Errorf("end of %q: %w", step.Kind, err)
 		}
+		if fault.losesMaster() || fault.losesData() {
+			w.store.replaced()
+			w.checked = w.history.now()
+		}
 		fault.End = w.history.now()
 		w.history.add(entry{Fault: &fault})
 		if fault.losesData() {
@@ -176,20 +189,44 @@ func (w *world) begin(step Step) (func() error, error) {
 	}, nil
 }
 
+// noteReplacement notes when Redis has replaced a master that was only slow, since
+// the machine was. What it had acknowledged meanwhile may be lost.
+func (w *world) noteReplacement() {
+	w.tb.Helper()
+	before := w.checked
+	w.store.whole()
+	w.checked = w.history.now()
+	if w.store.replaced() {
+		w.tb.Logf("%s, after %.1f s: the rules of a loss of data apply", MasterReplaced, float64(before)/1e6)
+		w.history.add(entry{Fault: &Fault{Start: before, End: w.checked, Kind: MasterReplaced}})
+	}
+}
+
 // accept does what an operator does after a loss of data (policy O14a). Keys that
 // were in use are not sent again afterwards: the journal no longer protects them.
 func (w *world) accept() error {
 	w.shop.generation.Add(1)
 	w.gate.Lock()
 	defer w.gate.Unlock()
-	ctx := w.tb.Context()
-	w.allReady()
-	ops, err := w.shop.bearer(ctx, "ops")
+	var failed error
+	for n := range 10 * instances { // some instance is neither killed nor frozen
+		if failed = w.acceptAt(n % instances); failed == nil {
+			return nil
+		}
+		(&client{}).sleep(w.tb.Context(), 100*time.Millisecond)
+	}
+	return failed
+}
+
+func (w *world) acceptAt(instance int) error {
+	ctx, cancel := context.WithTimeout(w.tb.Context(), 2*time.Second)
+	defer cancel()
+	ops, err := w.shop.bearer(ctx, instance, "ops")
 	if err != nil {
 		return err
 	}
-	accept := w.larders[0].url("/v1/ops/journal/accept")
-	status, body, err := w.shop.do(ctx, ops, http.MethodPost, accept, `{"connection":"main"}`, "", 10*time.Second)
+	accept := w.larders[instance].url("/v1/ops/journal/accept")
+	status, body, err := w.shop.do(ctx, ops, http.MethodPost, accept, `{"connection":"main"}`, "", 2*time.Second)
 	if err != nil || status != http.StatusOK && status != http.StatusNotFound {
 		return fmt.Errorf("accept the journal: %d %s, %w", status, body, err)
 	}
@@ -201,8 +238,11 @@ func (w *world) accept() error {
 func (w *world) settle() {
 	w.tb.Helper()
 	ctx := w.tb.Context()
-	w.store.whole()
+	w.noteReplacement()
 	w.allReady()
+	if made := w.newOrder(); w.shop.send(ctx, made, 0, 5*time.Second, false).Code == codeRestored {
+		w.must(w.accept())
+	}
 	w.places()
 	w.noneInFlight()
 	w.must(w.shop.readRecords(ctx))
@@ -214,7 +254,7 @@ func (w *world) settle() {
 // noneInFlight waits until calls that were cut off count as unknown (policy O12).
 func (w *world) noneInFlight() {
 	w.tb.Helper()
-	ops, err := w.shop.bearer(w.tb.Context(), "ops")
+	ops, err := w.shop.bearer(w.tb.Context(), 0, "ops")
 	w.must(err)
 	await(w.tb, 30*time.Second, "no order is in flight", func(ctx context.Context) error {
 		placing := w.larders[0].url("/v1/ops/orders?state=placing&limit=1")

@@ -18,7 +18,7 @@ import (
 
 // failoverAfter is more than the default of redistest: on a busy machine Sentinels
 // would also replace the replica that has just taken over.
-const failoverAfter = 1500 * time.Millisecond
+const failoverAfter = 2 * time.Second
 
 // journalKey lies in the cluster's slot of all orders of the connection main.
 const journalKey = "{o:main}"
@@ -32,7 +32,8 @@ type store struct {
 	proxies  map[string]*faultproxy.Proxy // by the server's announced address
 	sentinel *redistest.Sentinel
 	cluster  *redistest.Cluster
-	backup   string // the folder of the last backup
+	current  *redistest.Server // the master as last seen
+	backup   string            // the folder of the last backup
 	source   *redistest.Server
 }
 
@@ -85,14 +86,51 @@ func (s *store) master() *redistest.Server {
 	}
 }
 
-// awaitFailover waits until another server than old has the journal.
-func (s *store) awaitFailover(old *redistest.Server) {
+// awaitTakeover waits until another server than old has the journal, and the
+// other replicas follow it. Would old come back earlier, a replica could still
+// follow it and acknowledge orders that the new master never had (MasterReturns).
+func (s *store) awaitTakeover(old *redistest.Server) {
 	s.tb.Helper()
-	if s.form == Sentinel {
-		s.sentinel.AwaitFailover(old)
-	} else {
+	if s.form == Cluster {
 		s.cluster.AwaitFailover(journalKey, old)
+		return
 	}
+	next := s.sentinel.AwaitFailover(old)
+	await(s.tb, 45*time.Second, "the replicas follow the new master", func(ctx context.Context) error {
+		if n := len(s.replicas(ctx, next)); n < len(s.nodes)-2 {
+			return fmt.Errorf("%d do", n)
+		}
+		return nil
+	})
+}
+
+// afterTakeover wraps what ends a fault of the master: where it may have been
+// missed by then, it does not come back before a replica has taken over.
+func (s *store) afterTakeover(master *redistest.Server, end func() error) func() error {
+	began := time.Now()
+	return func() error {
+		if s.form != Single && time.Since(began) > failoverAfter/2 {
+			s.awaitTakeover(master)
+		}
+		return end()
+	}
+}
+
+// afterPartition is afterTakeover for a line. A cluster's servers see each other
+// without it, and replace nobody.
+func (s *store) afterPartition(master *redistest.Server, end func() error) func() error {
+	if s.form == Cluster {
+		return end
+	}
+	return s.afterTakeover(master, end)
+}
+
+// replaced reports whether another server than before is the master.
+func (s *store) replaced() bool {
+	s.tb.Helper()
+	before := s.current
+	s.current = s.master()
+	return before != nil && before != s.current
 }
 
 // replicas are the servers that follow the master.
@@ -132,7 +170,7 @@ func (s *store) whole() {
 
 // begin breaks what a step says and returns what ends that.
 func (s *store) begin(ctx context.Context, step Step) (end func() error, target int, err error) {
-	if s.form != Single {
+	if s.form != Single && step.Kind != BackupTaken {
 		s.whole() // what an earlier fault has broken is repaired
 	}
 	master := s.master()
@@ -142,14 +180,17 @@ func (s *store) begin(ctx context.Context, step Step) (end func() error, target 
 	switch step.Kind {
 	case MasterKilled:
 		master.Stop()
-		return restart(master), target, nil
+		return s.afterTakeover(master, restart(master)), target, nil
 	case MasterFrozen:
 		master.Freeze()
-		return thaw(master), target, nil
+		return s.afterTakeover(master, thaw(master)), target, nil
 	case MasterHangs:
 		proxy.Hang()
-		return passes, target, nil
+		return s.afterPartition(master, passes), target, nil
 	case MasterRefused:
+		proxy.Refuse()
+		return s.afterPartition(master, passes), target, nil
+	case MasterReturns:
 		proxy.Refuse()
 		return passes, target, nil
 	case DiskFull:
@@ -224,11 +265,11 @@ func (s *store) replicasFirst(
 	master.Stop()
 	return func() error {
 		slices.Reverse(ends)
-		err := ends[0]()
-		s.awaitFailover(master)
-		for _, end := range ends[1:] {
+		var err error
+		for _, end := range ends {
 			err = errors.Join(err, end())
 		}
+		s.awaitTakeover(master)
 		master.Restart()
 		s.whole()
 		for _, replica := range replicas {
