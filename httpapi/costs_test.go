@@ -27,13 +27,15 @@ func costsOf(w *costWorld, ids menuIDs) costs {
 	}
 	search := url.QueryEscape(strings.TrimSpace(strings.Repeat("a ", 100)))
 	distinct := url.QueryEscape("a e i o u n r s t l d c m p b g h v f k")
+	wrong := url.QueryEscape("xhese xauce xresh xream xhicken xalad xotato xread") // one wrong letter each
+	far := url.QueryEscape("abcdefghijklmnopqrst bcdefghijklmnopqrstu cdefghijklmnopqrstuv defghijklmnopqrstuvw efghijklmnopqrstuvwx")
 	long := strings.Repeat("x", 14<<10)
 	return costs{
 		"GET /v1/restaurants": plain("/v1/restaurants?limit=500", "/v1/restaurants?limit=500&q="+search, "/v1/restaurants?limit=500&q="+distinct),
 		"GET /v1/restaurants/{restaurant}/menu": append(coded(restaurant+"/menu", "identity", "gzip", "br", "zstd"),
 			plain("/v1/restaurants/none/menu")...),
 		"GET /v1/restaurants/{restaurant}/products": plain(restaurant+"/products?limit=500", restaurant+"/products?limit=500&q="+search,
-			restaurant+"/products?limit=500&q="+distinct, restaurant+"/products?limit=500&available=true&q=a"),
+			restaurant+"/products?limit=500&q="+distinct, restaurant+"/products?limit=500&available=true&q=a", restaurant+"/products?limit=500&q="+wrong, restaurant+"/products?limit=500&q="+far),
 		"GET /v1/restaurants/{restaurant}/products/{id}": append(coded(restaurant+"/products/"+ids.Products[0], "identity", "gzip", "br", "zstd"),
 			plain(restaurant+"/products/none", restaurant+"/products/none?by=externalId")...),
 		"GET /v1/restaurants/{restaurant}/changes": coded(restaurant+"/changes?since=1", "identity", "gzip", "br", "zstd"),
