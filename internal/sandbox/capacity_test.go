@@ -40,18 +40,23 @@ func TestCapacity_LimitsConcurrency(t *testing.T) {
 func TestCapacity_ExecutesAfterCallerLeft(t *testing.T) {
 	t.Parallel()
 	w := start(t)
-	w.settings(`{"capacity":{"concurrent":1,"delay":"100ms"}}`)
+	w.settings(`{"capacity":{"concurrent":1,"delay":"2s"}}`)
+	ctx, leave := context.WithCancel(t.Context())
+	defer leave()
 	var clients sync.WaitGroup
 	for range 3 {
 		clients.Go(func() {
-			ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
-			defer cancel()
 			if got, err := w.try(ctx, http.MethodPost, orders, w.water()); err == nil {
 				t.Errorf("answered before it was executed: %d", got.status)
 			}
 		})
 	}
+	for sandbox.Running(w.box)+sandbox.Queued(w.box) != 3 {
+		time.Sleep(time.Millisecond)
+	}
+	leave()
 	clients.Wait()
+	w.settings(`{"capacity":{"concurrent":0,"delay":"0s"}}`)
 	for until := time.Now().Add(20 * time.Second); w.orderCount() != 3; time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(until) {
 			t.Fatalf("%d orders executed, want 3", w.orderCount())
