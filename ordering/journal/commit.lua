@@ -22,10 +22,13 @@
 -- ARGV[4]   epoch to set where nothing is remembered and there is none
 -- ARGV[5]   "1" = a mark that is too low does not pause
 -- ARGV[6]   "1" = set replicated
--- ARGV[7]   c, how many checks follow
--- ARGV[8 ..] c triples: key, field of the hash ("" = the key is a string),
+-- ARGV[7]   "1" = this server is new to the caller: the mark is raised to the next
+--           multiple of 2^24, above what a former master may still hold that no
+--           replica got before it was replaced
+-- ARGV[8]   c, how many checks follow
+-- ARGV[9 ..] c triples: key, field of the hash ("" = the key is a string),
 --           value that it must have ("" = there must be none)
--- ARGV[8+3c ..] the steps of the change, five words each, unused ones "":
+-- ARGV[9+3c ..] the steps of the change, five words each, unused ones "":
 --   put    key field value -    set a field of a hash
 --   stamp  key field - -        set a field to now, in milliseconds since the epoch
 --   unput  key field - -        delete a field
@@ -45,20 +48,6 @@
 --        {2, the same}  refused: creates are paused
 --        {0, number of the key that was otherwise}
 -- What the state does not have is ""; behind is by how much the mark was too low.
-local first = 8
-local checks = tonumber(ARGV[first - 1])
-for i = first, first + 3 * checks - 1, 3 do
-  local key, value = KEYS[tonumber(ARGV[i])], nil
-  if ARGV[i + 1] == "" then
-    value = redis.call("GET", key)
-  else
-    value = redis.call("HGET", key, ARGV[i + 1])
-  end
-  if (value or "") ~= ARGV[i + 2] then
-    return {0, ARGV[i]}
-  end
-end
-
 local time = redis.call("TIME")
 local now = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
 local function ms(number)
@@ -98,6 +87,24 @@ if ARGV[6] == "1" and replicated == "" then
   replicated = "1"
   redis.call("HSET", KEYS[1], "replicated", replicated)
 end
+if ARGV[7] == "1" then
+  mark = (math.floor(mark / 16777216) + 1) * 16777216
+  redis.call("HSET", KEYS[1], "mark", ms(mark))
+end
+local first = 9
+local checks = tonumber(ARGV[first - 1])
+for i = first, first + 3 * checks - 1, 3 do
+  local key, value = KEYS[tonumber(ARGV[i])], nil
+  if ARGV[i + 1] == "" then
+    value = redis.call("GET", key)
+  else
+    value = redis.call("HGET", key, ARGV[i + 1])
+  end
+  if (value or "") ~= ARGV[i + 2] then
+    return {0, ARGV[i]}
+  end
+end
+
 if ARGV[1] == "create" and paused ~= "" then
   return {2, ms(now), epoch, ms(mark), predecessors, paused, replicated, ms(behind)}
 end

@@ -160,25 +160,28 @@ func (j *Journal) detect(ctx context.Context, connection string) error {
 	return j.probe(ctx, connection) // stores the rule, in the replica too
 }
 
-// evalAndWait runs commit.lua and WAIT on one connection to the server that
-// has the keys.
-func (j *Journal) evalAndWait(
-	ctx context.Context, keys []string, arguments []any, wait int, limit time.Duration,
-) (done, acknowledged *redis.Cmd, err error) {
+// eval runs the script, whole or by its hash, and returns how many replicas have
+// what it wrote. WAIT covers what its own connection has written, so both go down
+// one pipeline.
+func (j *Journal) eval(
+	ctx context.Context, script *redis.Script, whole bool, keys []string, arguments []any, wait int, limit time.Duration,
+) (done *redis.Cmd, acknowledged int, err error) {
+	run := script.EvalSha
+	if whole {
+		run = script.Eval
+	}
+	if wait == 0 {
+		return run(ctx, j.write, keys, arguments...), -1, nil
+	}
 	pipe, err := j.pipelineOf(ctx, keys[0], limit)
 	if err != nil {
-		return nil, nil, err
+		return nil, 0, err
 	}
-	done = pipe.EvalSha(ctx, j.scripts.commit.Hash(), keys, arguments...)
-	acknowledged = pipe.Do(ctx, "WAIT", wait, millis(limit))
-	_, _ = pipe.Exec(ctx) // each reply has its own error
-	if !redis.HasErrorPrefix(done.Err(), "NOSCRIPT") {
-		return done, acknowledged, nil
-	}
-	done = pipe.Eval(ctx, commitSource, keys, arguments...)
-	acknowledged = pipe.Do(ctx, "WAIT", wait, millis(limit))
-	_, _ = pipe.Exec(ctx)
-	return done, acknowledged, nil
+	done = run(ctx, pipe, keys, arguments...)
+	waited := pipe.Do(ctx, "WAIT", wait, millis(limit))
+	_, _ = pipe.Exec(ctx)    // each reply has its own error
+	count, _ := waited.Int() // an error is no acknowledgement
+	return done, count, nil
 }
 
 // pipelineOf gives a pipeline to the very server that has a key (in a cluster

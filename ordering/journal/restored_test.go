@@ -268,3 +268,34 @@ func TestLostClusterMaster(t *testing.T) {
 		return err == nil
 	})
 }
+
+// TestFormerMasterPauses: a master that was replaced comes back with changes
+// that no replica got, and takes over again without what was committed since.
+// That it has made as many changes as the other hides nothing.
+func TestFormerMasterPauses(t *testing.T) {
+	t.Parallel()
+	p := startPair(t, 1)
+	j, other := p.journal(t), p.journal(t)
+	seen(t, j)
+	seen(t, other)
+	former := p.master
+	cutOff(t, p.replicas[0])
+	for range 40 { // makes changes that nobody acknowledges
+		_ = former.Client().HIncrBy(t.Context(), "larder:{o:main}:f1:journal", "mark", 1).Err()
+	}
+	p.failover(t, p.replicas[0])
+	p.addReplicaOf(t)
+	eventually(t, "an order is placed on the new master", func() bool { _, err := j.Begin(t.Context(), create()); return err == nil })
+	p.master.Stop()
+	former.Restart()
+	p.proxy.follow(former.Addr())
+	for name, instance := range map[string]*journal.Journal{"placed": j, "watched": other} {
+		eventually(t, name+" pauses", func() bool {
+			if _, err := instance.Begin(t.Context(), create()); err == nil {
+				t.Fatalf("%s: an order was opened by a master that has lost one", name)
+			}
+			health, err := instance.Watch(t.Context(), main)
+			return err == nil && !health.PausedAt.IsZero()
+		})
+	}
+}

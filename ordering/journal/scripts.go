@@ -21,12 +21,11 @@ var (
 
 // scripts are the Lua scripts; the keys of each share one hash tag (trap 4).
 type scripts struct {
-	commit, read, due, prune, accept *redis.Script
+	read, due, prune, accept *redis.Script
 }
 
 func newScripts() scripts {
 	return scripts{
-		commit: redis.NewScript(commitSource),
 		read:   redis.NewScript(readSource),
 		due:    redis.NewScript(dueSource),
 		prune:  redis.NewScript(pruneSource),

@@ -35,6 +35,7 @@ type state struct {
 	probed  time.Time
 
 	verdict verdict
+	script  *redis.Script
 	saved   saved // what the file of state_dir holds
 	unsaved bool  // it could not be written
 }
@@ -139,9 +140,9 @@ func at(list []any, i int) any {
 	return nil
 }
 
-// learn takes what a commit returned. acknowledged is how many replicas have
-// it, or -1 when nobody waited for any.
-func (j *Journal) learn(s *state, r reply, acknowledged int) {
+// learn takes what a commit returned that was sent with a remembered mark.
+// acknowledged is how many replicas have it, or -1 when nobody waited for any.
+func (j *Journal) learn(s *state, r reply, sent int64, acknowledged int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.replicated = s.replicated || r.replicated || acknowledged > 0
@@ -155,10 +156,10 @@ func (j *Journal) learn(s *state, r reply, acknowledged int) {
 		return
 	}
 	switch {
-	case s.epoch == r.epoch && r.mark >= s.mark:
-		s.mark = r.mark
-	case s.epoch == r.epoch && r.behind > 0 && s.pausedAt.IsZero(): // only reported
+	case s.epoch == r.epoch && r.behind > 0 && s.pausedAt.IsZero() && s.mark == sent: // only reported
 		s.missing += r.behind
+		s.mark = r.mark
+	case s.epoch == r.epoch && r.mark >= s.mark && r.paused == "":
 		s.mark = r.mark
 	case s.epoch == "", slices.Contains(strings.Fields(r.predecessors), s.epoch):
 		s.epoch, s.mark = r.epoch, r.mark
@@ -172,30 +173,53 @@ func (s *state) paused(connection string) error {
 	return &ordering.RestoredError{Connection: connection, Since: s.pausedAt}
 }
 
-// run runs commit.lua for a change, on the server that has its keys, and
-// returns how many replicas have it: at most waited for are wait, 0 for no
-// wait (-1 is returned).
+// run runs commit.lua for a change on the server that has its keys. With wait it
+// waits for so many replicas and returns how many have the change, else -1.
 //
-// WAIT covers what its own connection has written, so both go down one pipeline.
+// Each instance has a script of its own, with a nonce: a server that does not
+// know it (NOSCRIPT) is one that this instance has not written to since it
+// started, or since another was the master. The script is replaced then, so that
+// a master that returns is new again.
 func (j *Journal) run(ctx context.Context, c *change, mode string, wait int, limit time.Duration) (reply, int, error) {
 	s := j.state(c.connection())
-	arguments := c.arguments(mode, j.remembered(s))
-	if wait == 0 {
-		r, err := readReply(j.scripts.commit.Run(ctx, j.write, c.keys, arguments...))
-		if err == nil {
-			j.learn(s, r, -1)
+	script := s.scriptNow()
+	call := func(newServer bool) (reply, int, error) {
+		known := j.remembered(s)
+		arguments := c.arguments(mode, known, newServer)
+		done, acknowledged, err := j.eval(ctx, script, newServer, c.keys, arguments, wait, limit)
+		if err != nil {
+			return reply{}, 0, err
 		}
-		return r, -1, err
+		r, err := readReply(done)
+		if err == nil {
+			j.learn(s, r, known.mark, acknowledged)
+		}
+		return r, acknowledged, err
 	}
-	done, acknowledged, err := j.evalAndWait(ctx, c.keys, arguments, wait, limit)
-	if err != nil {
-		return reply{}, 0, err
+	r, acknowledged, err := call(false)
+	if redis.HasErrorPrefix(err, "NOSCRIPT") {
+		script = s.replaceScript(script)
+		r, acknowledged, err = call(true)
 	}
-	r, err := readReply(done)
-	if err != nil {
-		return reply{}, 0, err
+	return r, acknowledged, err
+}
+
+// scriptNow returns commit.lua with the nonce of the current master.
+func (s *state) scriptNow() *redis.Script {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.script == nil {
+		s.script = redis.NewScript(commitSource + "\n-- " + rand.Text())
 	}
-	count, _ := acknowledged.Int() // an error is no acknowledgement
-	j.learn(s, r, count)
-	return r, count, nil
+	return s.script
+}
+
+// replaceScript makes another one, unless that was done since used was returned.
+func (s *state) replaceScript(used *redis.Script) *redis.Script {
+	s.mu.Lock()
+	if s.script == used {
+		s.script = nil
+	}
+	s.mu.Unlock()
+	return s.scriptNow()
 }
