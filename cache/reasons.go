@@ -57,14 +57,14 @@ func (r *Replica) Reasons(ctx context.Context, connection string) ([]byte, error
 	return nil, err
 }
 
-// pollReasons takes the reasons of all connections into memory. The error is
-// ErrUnavailable.
+// pollReasons takes the reasons of all connections into memory. Those that
+// cannot be read are left as they are. The error is ErrUnavailable.
 func (r *Replica) pollReasons(ctx context.Context) error {
 	for _, connection := range r.cfg.Connections {
 		switch raw, _, err := r.store.Reasons(ctx, connection); {
 		case err == nil:
 			r.reasons.Store(connection, raw)
-		case errors.Is(err, ErrUnavailable):
+		case errors.Is(err, ErrUnavailable) && !isForeign(err):
 			return err
 		}
 	}

@@ -37,14 +37,11 @@ func (r *Replica) Run(ctx context.Context) error {
 }
 
 // Poll is one pass: it compares the version of every restaurant with Redis and
-// loads what is newer there; rejection reasons too. A content that cannot be loaded leaves its
-// restaurants at the version they have. Errors: ErrUnavailable, ErrNoCatalogue,
-// ErrCorrupt.
+// loads what is newer there, and then rejection reasons. A content that cannot
+// be loaded leaves its restaurants at the version they have. Errors:
+// ErrUnavailable, ErrNoCatalogue, ErrCorrupt.
 func (r *Replica) Poll(ctx context.Context) error {
-	if err := r.pollReasons(ctx); err != nil {
-		return err
-	}
-	return r.refresh(ctx, r.watched())
+	return errors.Join(r.refresh(ctx, r.watched()), r.pollReasons(ctx))
 }
 
 // watched are the restaurants to keep and those that are held already.
