@@ -124,8 +124,8 @@ func (b *lineBuffer) setReport(report func(dropped int) []byte) {
 }
 
 // close takes no more lines and waits until the queue is written, or until
-// limit fires.
-func (b *lineBuffer) close(limit <-chan time.Time) {
+// limit is closed.
+func (b *lineBuffer) close(limit <-chan struct{}) {
 	b.mu.Lock()
 	b.closed = true
 	b.mu.Unlock()

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"os/signal"
@@ -48,9 +49,10 @@ func serviceLogger(cmd *cobra.Command, w *world) (*logrus.Logger, error) {
 	out, errs := newLineBuffer(w.out.raw), newLineBuffer(w.err.raw)
 	w.out.raw, w.err.raw, w.droppedLines = out, errs, errs.droppedLines
 	w.flush = func() {
-		limit := time.After(flushLimit)
-		out.close(limit)
-		errs.close(limit)
+		limit, cancel := context.WithTimeout(context.Background(), flushLimit)
+		defer cancel()
+		out.close(limit.Done())
+		errs.close(limit.Done())
 		signal.Stop(broken)
 	}
 	log, err := logger(cmd, w)

@@ -14,6 +14,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/spf13/cobra"
+
 	"larder/internal/sandbox"
 )
 
@@ -282,7 +284,7 @@ func TestLineBuffer(t *testing.T) {
 	if kept := lines - dropped; kept < maxBuffered/1024 || kept > 2*maxBuffered/1024 {
 		t.Errorf("%d lines of 1 KiB wait, want between one and two buffers", kept)
 	}
-	limit := make(chan time.Time)
+	limit := make(chan struct{})
 	close(limit)
 	b.close(limit) // does not wait for a reader that has stalled
 
@@ -323,3 +325,35 @@ func TestLineBuffer_ReportsFailedWrites(t *testing.T) {
 type writerFunc func(p []byte) (int, error)
 
 func (f writerFunc) Write(p []byte) (int, error) { return f(p) }
+
+// The readers of standard output and error may both have stalled when larder
+// ends.
+func TestFlush_BothReadersStalled(t *testing.T) {
+	t.Parallel()
+	goOn := make(chan struct{})
+	t.Cleanup(func() { close(goOn) })
+	reader := writerFunc(func(p []byte) (int, error) {
+		<-goOn
+		return len(p), nil
+	})
+	w := &world{out: printer{reader}, err: printer{reader}}
+	cmd := &cobra.Command{}
+	cmd.Flags().String("log-level", "info", "")
+	cmd.Flags().String("log-format", "json", "")
+	log, err := serviceLogger(cmd, w)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.out.println("a line")
+	log.Info("a line")
+	flushed := make(chan struct{})
+	go func() {
+		defer close(flushed)
+		w.flush()
+	}()
+	select {
+	case <-flushed:
+	case <-time.After(patience):
+		t.Error("the end waits for readers that have stalled")
+	}
+}
