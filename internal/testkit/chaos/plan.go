@@ -45,7 +45,7 @@ func (f Fault) losesData() bool {
 
 // losesMaster reports whether a replica may take over during a fault.
 func (f Fault) losesMaster() bool {
-	return slices.Contains([]string{MasterKilled, MasterFrozen, MasterHangs, MasterRefused, ReplicasFirst}, f.Kind)
+	return slices.Contains([]string{MasterKilled, MasterFrozen, MasterHangs, MasterRefused, DiskFull, ReplicasFirst}, f.Kind)
 }
 
 // Step is one fault of a plan.
@@ -53,6 +53,13 @@ type Step struct {
 	At, For time.Duration
 	Kind    string
 	Target  int // the larder instance, or which of the replicas
+}
+
+// ofRedis reports whether the step breaks Redis.
+func (s Step) ofRedis() bool {
+	return !slices.Contains([]string{
+		LarderKilled, LarderFrozen, AnswerLost, AnswerHangs, CallLost, Unavailable, Slow, BackupTaken, Accepted,
+	}, s.Kind)
 }
 
 // Plan is what is broken when, in the order of time.

@@ -9,7 +9,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -155,8 +154,8 @@ func (w *world) begin(step Step) (func() error, error) {
 		err error
 	)
 	ctx := w.tb.Context()
-	if w.store.form != Single && strings.HasPrefix(step.Kind, "master") || step.Kind == ReplicasFirst {
-		w.noteReplacement()
+	if step.ofRedis() && w.run.Form != Single {
+		w.noteReplacement() // it also waits until what an earlier fault has broken is repaired
 	}
 	fault := Fault{Start: w.history.now(), Kind: step.Kind, Target: step.Target}
 	switch step.Kind {

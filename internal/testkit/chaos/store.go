@@ -116,8 +116,8 @@ func (s *store) afterTakeover(master *redistest.Server, end func() error) func()
 	}
 }
 
-// afterPartition is afterTakeover for a line. A cluster's servers see each other
-// without it, and replace nobody.
+// afterPartition is afterTakeover for a line or a disk. A cluster's servers see
+// each other all the same, and replace nobody.
 func (s *store) afterPartition(master *redistest.Server, end func() error) func() error {
 	if s.form == Cluster {
 		return end
@@ -170,9 +170,6 @@ func (s *store) whole() {
 
 // begin breaks what a step says and returns what ends that.
 func (s *store) begin(ctx context.Context, step Step) (end func() error, target int, err error) {
-	if s.form != Single && step.Kind != BackupTaken {
-		s.whole() // what an earlier fault has broken is repaired
-	}
 	master := s.master()
 	target = slices.Index(s.nodes, master)
 	proxy := s.proxies[master.Announced()]
@@ -194,8 +191,10 @@ func (s *store) begin(ctx context.Context, step Step) (end func() error, target 
 		proxy.Refuse()
 		return passes, target, nil
 	case DiskFull:
-		end, err = fillDisk(ctx, master)
-		return end, target, err
+		if end, err = fillDisk(ctx, master); err != nil {
+			return nil, target, err
+		}
+		return s.afterPartition(master, end), target, nil // Sentinels take MISCONF for no answer
 	case BackupTaken:
 		return nothing, target, s.takeBackup(master)
 	case BackupRestored:
