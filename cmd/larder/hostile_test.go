@@ -101,6 +101,7 @@ func hostileLarder(t *testing.T) string {
 		"GET /v1/ops/orders":                ok(`{"result":[` + hostileOrder + `],"next":"EVIL"}`),
 		"GET /v1/ops/orders/{ref}":          ok(`{"result":` + hostileOrder + `}`),
 		"POST /v1/ops/orders/{ref}/resolve": ok(`{"result":` + hostileOrder + `}`),
+		"POST /v1/ops/journal/accept":       ok(`{"result":{"connection":"EVIL","accepted":true}}`),
 		"POST /v1/restaurants/{id}/orders":  ok(`{"result":{"ref":"EVIL","orderID":"EVIL","state":"EVIL","total":1}}`),
 		"POST /v1/restaurants/{id}/orders/validate": func(w http.ResponseWriter, r *http.Request) {
 			if r.PathValue("id") == "r1" {
@@ -132,19 +133,20 @@ func printsHostile(t *testing.T) map[string][][]string {
 	view, old := write(t, "evil.json", hostileView()), write(t, "old.json", string(sandbox.Bistro(sandbox.BistroID, "")))
 	at := func(args ...string) []string { return asOps(base, args...) }
 	commands := map[string][][]string{
-		"larder status":         {at("status")},
-		"larder sync":           {at("sync", "r1"), at("sync", "r1", "r2"), at("sync", "--all")},
-		"larder menu show":      {at("menu", "show", "r1"), {"menu", "show", view}},
-		"larder menu lint":      {at("menu", "lint", "r1")},
-		"larder menu diff":      {at("menu", "diff", "r1", "--from", "1"), {"menu", "diff", old, view}, {"menu", "diff", view, old}},
-		"larder menu versions":  {},
-		"larder menu rollback":  {at("menu", "rollback", "r1", "1")},
-		"larder menu release":   {at("menu", "release", "r1")},
-		"larder order list":     {at("order", "list")},
-		"larder order show":     {at("order", "show", ref)},
-		"larder order resolve":  {at("order", "resolve", ref, "--outcome", "not_done")},
-		"larder order place":    {at("order", "place", order)},
-		"larder order validate": {at("order", "validate", order), at("order", "validate", order, "--restaurant", "r1")},
+		"larder status":               {at("status")},
+		"larder sync":                 {at("sync", "r1"), at("sync", "r1", "r2"), at("sync", "--all")},
+		"larder menu show":            {at("menu", "show", "r1"), {"menu", "show", view}},
+		"larder menu lint":            {at("menu", "lint", "r1")},
+		"larder menu diff":            {at("menu", "diff", "r1", "--from", "1"), {"menu", "diff", old, view}, {"menu", "diff", view, old}},
+		"larder menu versions":        {},
+		"larder menu rollback":        {at("menu", "rollback", "r1", "1")},
+		"larder menu release":         {at("menu", "release", "r1")},
+		"larder order accept-restore": {at("order", "accept-restore")},
+		"larder order list":           {at("order", "list")},
+		"larder order show":           {at("order", "show", ref)},
+		"larder order resolve":        {at("order", "resolve", ref, "--outcome", "not_done")},
+		"larder order place":          {at("order", "place", order)},
+		"larder order validate":       {at("order", "validate", order), at("order", "validate", order, "--restaurant", "r1")},
 	}
 	errors := []string{
 		refusing(t, http.StatusUnprocessableEntity, hostileError), refusing(t, http.StatusUnprocessableEntity, hostileRefusal),
@@ -169,7 +171,7 @@ func printsHostile(t *testing.T) map[string][][]string {
 			words = append(words, "r1", "1")
 		case "larder menu diff":
 			words = append(words, "r1", "--from", "1")
-		case "larder order list":
+		case "larder order list", "larder order accept-restore":
 		default:
 			words = append(words, "r1")
 		}

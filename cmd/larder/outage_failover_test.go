@@ -44,6 +44,7 @@ func TestAMasterIsLost(t *testing.T) {
 			master := cluster.MasterOf(key)
 			master.Stop()
 			cluster.AwaitFailover(key, master)
+			master.Restart() // as a replica: orders wait for one (policy O14)
 		})
 	})
 	t.Run("of Cluster, started again", func(t *testing.T) {
