@@ -14,10 +14,13 @@ import (
 // publishes until a version above the floor is there (policy S2a).
 func (v Version) Behind() bool { return v.Version > 0 && v.Version <= v.Floor }
 
-// lost reports whether Redis does not have the version that is served, nor a
-// later one.
+// highest returns the highest version that is known to have been served.
+func (v Version) highest() int64 { return max(v.Version, v.Floor) }
+
+// lost reports whether Redis has neither the version that is served, nor a later
+// one, nor a floor as high.
 func (s status) lost(served Version) bool {
-	return s.version < served.Version || s.version == served.Version && !s.names(served)
+	return s.floor < served.highest() && (s.version < served.highest() || s.version == served.Version && !s.names(served))
 }
 
 // RaiseFloor raises the floors of restaurants to versions that are served and
@@ -32,7 +35,7 @@ func (s *Store) RaiseFloor(ctx context.Context, served ...Version) (floors []int
 		answers := make([]*redis.Cmd, len(part))
 		for i, v := range part {
 			answers[i] = s.scripts.raise.Eval(ctx, pipe, []string{s.keys.Current(v.Restaurant), s.keys.Fence(v.Restaurant)},
-				v.Version, v.Content, formatTime(v.SyncedAt))
+				v.highest(), v.Content, formatTime(v.SyncedAt))
 		}
 		_, _ = pipe.Exec(ctx) // each command has its own error
 		for _, answer := range answers {

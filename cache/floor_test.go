@@ -132,3 +132,54 @@ func TestFloor_RaisedDuringAPublish(t *testing.T) {
 		}
 	})
 }
+
+// Redis loses its data, or the floor alone, again before the next pull. The menu
+// counts as old all the time, and the instance that has learned of the floor
+// keeps it although it never served that version itself (policy S2a).
+func TestFloor_LostAgain(t *testing.T) {
+	t.Parallel()
+	onEveryRedis(t, func(t *testing.T, r *cache.Redis) {
+		ctx := t.Context()
+		s := cache.NewStore(r, cache.StoreConfig{})
+		old, young := cache.NewReplica(s, cache.ReplicaConfig{}), cache.NewReplica(s, cache.ReplicaConfig{})
+		poll := func(p *cache.Replica) {
+			t.Helper()
+			if err := p.Poll(ctx); err != nil {
+				t.Fatal(err)
+			}
+			if v := read(t, p, bistro).Version; !v.Behind() {
+				t.Errorf("an old menu is served as fresh: version %d, floor %d", v.Version, v.Floor)
+			}
+		}
+		for base := range int64(4) {
+			publish(t, s, bistro, base, menuJSON(3, base))
+		}
+		read(t, old, bistro)
+		for range 2 {
+			cache.ForgetAll(t, r)
+			poll(old)
+		}
+		publish(t, s, bistro, 0, menuJSON(3, 7)) // 5
+		cache.ForgetAll(t, r)
+		publish(t, s, bistro, 0, menuJSON(3, 7)) // 1: nobody knows better yet
+		read(t, young, bistro)
+		poll(old)
+		poll(young)
+
+		// The instance that served version 4 has gone.
+		if err := r.Client().HDel(ctx, r.Keys().Fence(bistro), "floor").Err(); err != nil {
+			t.Fatal(err)
+		}
+		poll(young)
+		v := read(t, young, bistro).Version
+		cache.ForgetAll(t, r)
+		if standing, err := s.Standing(ctx, bistro, v, nil); err != nil || standing.Floor != 4 {
+			t.Errorf("a publisher finds %+v, %v; want the floor 4", standing, err)
+		}
+		cache.ForgetAll(t, r)
+		poll(young)
+		if v := publish(t, s, bistro, 0, menuJSON(3, 8)); v.Version != 5 {
+			t.Errorf("published %d, want 5: versions up to 4 were served", v.Version)
+		}
+	})
+}

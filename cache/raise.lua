@@ -4,8 +4,9 @@
 --
 -- KEYS[1] current  hash, the restaurant's current version
 -- KEYS[2] fence    hash whose field floor is the highest version lost
--- ARGV[1] version that is served
--- ARGV[2] its content
+-- ARGV[1] version that is served, or the floor that its instance knows of where
+--         that is higher
+-- ARGV[2] content of the version that is served
 -- ARGV[3] when it was pulled, as the field syncedAt of current
 --
 -- result {floor, 1 raised | 0 as it was}

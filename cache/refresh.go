@@ -79,7 +79,7 @@ func (r *Replica) refresh(ctx context.Context, restaurants []menu.RestaurantID) 
 			return // forgotten meanwhile
 		}
 		here := now.snapshot
-		if there.lost(here.Version) && there.floor < here.Version.Version {
+		if there.lost(here.Version) {
 			lost = append(lost, here) // memory goes on
 		}
 		switch {

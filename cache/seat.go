@@ -151,6 +151,7 @@ func (r *Replica) swap(snapshot *Snapshot) {
 	case snapshot.Version.Version == before.snapshot.Version.Version && follows(snapshot.CheckedAt, before.snapshot.CheckedAt):
 		next.shelf = before.shelf
 		snapshot.Catalogue = before.snapshot.Catalogue
+		snapshot.Floor = max(snapshot.Floor, before.snapshot.Floor) // policy S2a: Redis may have lost it
 		s.now.Store(next)
 		if snapshot.Published != before.snapshot.Published {
 			r.renew(before.snapshot, PublishedMenu)

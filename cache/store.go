@@ -110,15 +110,15 @@ func (s *Store) Standing(
 		return Standing{}, unavailable("read the current version of "+string(restaurant), err)
 	}
 	state := readStatus(append(status.Val(), floor.Val()...))
-	if there != nil && state.names(held) {
-		return Standing{Version: held.with(state), Stored: there.Val() > 0, Floor: state.floor}, nil
-	}
-	if held.Version > state.floor && state.lost(held) {
+	if state.lost(held) {
 		floors, _, err := s.RaiseFloor(ctx, held)
 		if err != nil {
 			return Standing{}, err
 		}
 		state.floor = floors[0]
+	}
+	if there != nil && state.names(held) {
+		return Standing{Version: held.with(state), Stored: there.Val() > 0, Floor: state.floor}, nil
 	}
 	version, err := s.Current(ctx, restaurant)
 	switch {
