@@ -233,7 +233,7 @@ type JournalHealth struct {
 	Failing bool
 	// PausedAt is since when creates are paused; the zero time when they are not.
 	PausedAt time.Time
-	// Accepted: this Watch has accepted lost commits (ordering.accept_restore).
+	// Accepted: lost commits were accepted (ordering.accept_restore) since the last Watch.
 	Accepted bool
 	// Missing is how many commits were lost and only reported, since the start.
 	Missing int64

@@ -110,10 +110,10 @@ func (o *Orders) Watch(ctx context.Context, connection string) error {
 // there was one (policy O14a).
 func (o *Orders) AcceptRestore(ctx context.Context, connection string) (bool, error) {
 	accepted, err := o.deps.Journal.Accept(ctx, connection)
-	if err != nil {
-		return false, err
+	if err == nil {
+		_ = o.Watch(ctx, connection) // shows it at once; otherwise the next look does
 	}
-	return accepted, o.Watch(ctx, connection)
+	return accepted, err
 }
 
 // Rule says for a person which rule of replicas applies, and what a failover of

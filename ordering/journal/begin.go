@@ -16,7 +16,7 @@ import (
 func (j *Journal) Begin(ctx context.Context, o ordering.Opening) (ordering.Record, error) {
 	begun, err := j.begin(ctx, o)
 	if _, restored := errors.AsType[*ordering.RestoredError](err); restored && j.cfg.AcceptsRestore() {
-		if _, err = j.Accept(ctx, o.Connection); err == nil {
+		if err = j.autoAccept(ctx, o.Connection); err == nil {
 			begun, err = j.begin(ctx, o)
 		}
 	}
@@ -174,7 +174,9 @@ func (j *Journal) open(ctx context.Context, o ordering.Opening, c *change, key s
 		ID: o.ID, Operation: o.Operation, Client: o.Client, RequestID: o.RequestID, Fingerprint: o.Fingerprint,
 		Derived: o.Derived, Key: o.Key, Payments: encodePayments(o.Payments),
 	}, o.Body, millis(o.Deadline))
-	c.create = o.Operation == upstream.OpCreate
+	if o.Operation == upstream.OpCreate {
+		c.mode = modeCreate
+	}
 	begun, err := j.commit(ctx, c)
 	if errors.Is(err, ErrReplicas) {
 		return nil, errors.Join(err, j.abort(ctx, o))

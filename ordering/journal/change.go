@@ -21,9 +21,7 @@ type change struct {
 	checks  []any
 	steps   []any
 
-	// create marks the opening of a new order: it is refused while creates are
-	// paused (policy O14a).
-	create bool
+	mode string // of commit.lua
 
 	fields  map[string]string // as they will be
 	answers map[int]string
@@ -33,7 +31,7 @@ type change struct {
 // change begins a change of an order.
 func (j *Journal) change(o *order) *change {
 	c := &change{
-		names: j.keys, cfg: j.cfg, order: o, numbers: map[string]int{},
+		names: j.keys, cfg: j.cfg, order: o, numbers: map[string]int{}, mode: modeCommit,
 		fields: maps.Clone(o.fields), answers: maps.Clone(o.answers),
 	}
 	if c.fields == nil {
@@ -136,10 +134,10 @@ func (c *change) readable() error {
 
 // arguments are commit.lua's, for an instance that remembers r; newServer: the
 // server does not know the instance's script.
-func (c *change) arguments(mode string, r remembered, newServer bool) []any {
+func (c *change) arguments(r remembered, newServer bool) []any {
 	arguments := make([]any, 0, 8+len(c.checks)+len(c.steps))
 	arguments = append(arguments,
-		mode, r.epoch, r.mark, r.candidate, flag(r.reportOnly), flag(r.replicated), flag(newServer), len(c.checks)/3)
+		c.mode, r.epoch, r.mark, r.candidate, flag(r.reportOnly), flag(r.replicated), flag(newServer), len(c.checks)/3)
 	arguments = append(arguments, c.checks...)
 	return append(arguments, c.steps...)
 }

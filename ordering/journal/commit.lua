@@ -16,7 +16,8 @@
 -- KEYS[1]   the state of the connection
 -- KEYS[2 ..] every key that the change checks or writes
 -- ARGV[1]   "create" is refused while paused; "commit" never; "watch" is never
---           refused and leaves the mark as it is
+--           refused and leaves the mark as it is; "probe" does too, and writes
+--           it again: WAIT needs a write before it
 -- ARGV[2]   remembered epoch, "" for none
 -- ARGV[3]   remembered mark
 -- ARGV[4]   epoch to set where nothing is remembered and there is none
@@ -132,7 +133,9 @@ local steps = {
 for i = first + 3 * checks, #ARGV, 5 do
   steps[ARGV[i]](KEYS[tonumber(ARGV[i + 1])], ARGV[i + 2], ARGV[i + 3], ARGV[i + 4])
 end
-if ARGV[1] ~= "watch" then
+if ARGV[1] == "probe" then
+  redis.call("HSET", KEYS[1], "mark", ms(mark))
+elseif ARGV[1] ~= "watch" then
   mark = redis.call("HINCRBY", KEYS[1], "mark", "1")
 end
 return {1, ms(now), epoch, ms(mark), predecessors, paused, replicated, ms(behind)}

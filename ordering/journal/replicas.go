@@ -25,6 +25,7 @@ const (
 	modeCreate = "create"
 	modeCommit = "commit"
 	modeWatch  = "watch"
+	modeProbe  = "probe"
 )
 
 // commit makes the change, waits until as many replicas have it as policy O14
@@ -54,11 +55,7 @@ func (j *Journal) commitTo(ctx context.Context, c *change, wait int) (*order, er
 	if err := c.readable(); err != nil {
 		return nil, err
 	}
-	mode := modeCommit
-	if c.create {
-		mode = modeCreate
-	}
-	r, acknowledged, err := j.run(ctx, c, mode, wait, j.cfg.WaitTimeout)
+	r, acknowledged, err := j.run(ctx, c, wait, j.cfg.WaitTimeout)
 	if err != nil {
 		return nil, err
 	}
@@ -137,15 +134,15 @@ func (j *Journal) recovered(ctx context.Context, connection string) error {
 
 // probe writes, and waits until enough replicas have it.
 func (j *Journal) probe(ctx context.Context, connection string) error {
-	_, err := j.commitTo(ctx, j.blank(connection), j.required(j.state(connection)))
+	_, err := j.commitTo(ctx, j.blank(connection, modeProbe), j.required(j.state(connection)))
 	return err
 }
 
-// blank is a change of nothing but the connection's mark.
-func (j *Journal) blank(connection string) *change {
+// blank is a change of no order, modeWatch or modeProbe. Neither raises the mark:
+// instances that learn from each other's marks would commit for ever.
+func (j *Journal) blank(connection, mode string) *change {
 	c := j.change(&order{place: place{connection: connection}})
-	c.checks = nil
-	c.keys = c.keys[:1]
+	c.mode, c.checks, c.keys = mode, nil, c.keys[:1]
 	return c
 }
 
@@ -153,7 +150,7 @@ func (j *Journal) blank(connection string) *change {
 // the rule for good (policy O14). A replica that is only connected, such as one
 // that copies the data for the first time or a backup program, does not.
 func (j *Journal) detect(ctx context.Context, connection string) error {
-	_, acknowledged, err := j.run(ctx, j.blank(connection), modeCommit, 1, detectWithin)
+	_, acknowledged, err := j.run(ctx, j.blank(connection, modeProbe), 1, detectWithin)
 	if err != nil || acknowledged < 1 {
 		return err
 	}

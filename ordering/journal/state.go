@@ -28,6 +28,7 @@ type state struct {
 	replicated bool
 	pausedAt   time.Time // zero: creates are not paused
 	missing    int64     // commits that were found lost and only reported
+	accepted   bool      // a restore was accepted automatically; Watch has not reported it
 	// failing: the last WAIT was not acknowledged; openings are rejected until
 	// a probe is.
 	failing bool
@@ -180,12 +181,12 @@ func (s *state) paused(connection string) error {
 // know it (NOSCRIPT) is one that this instance has not written to since it
 // started, or since another was the master. The script is replaced then, so that
 // a master that returns is new again.
-func (j *Journal) run(ctx context.Context, c *change, mode string, wait int, limit time.Duration) (reply, int, error) {
+func (j *Journal) run(ctx context.Context, c *change, wait int, limit time.Duration) (reply, int, error) {
 	s := j.state(c.connection())
 	script := s.scriptNow()
 	call := func(newServer bool) (reply, int, error) {
 		known := j.remembered(s)
-		arguments := c.arguments(mode, known, newServer)
+		arguments := c.arguments(known, newServer)
 		done, acknowledged, err := j.eval(ctx, script, newServer, c.keys, arguments, wait, limit)
 		if err != nil {
 			return reply{}, 0, err

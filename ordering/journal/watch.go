@@ -23,15 +23,15 @@ func (j *Journal) Watch(ctx context.Context, connection string) (ordering.Journa
 	if err := j.watch(ctx, s, connection); err != nil {
 		return ordering.JournalHealth{}, failed("watch", err)
 	}
-	health := j.health(s)
-	if !health.PausedAt.IsZero() && j.cfg.AcceptsRestore() {
-		accepted, err := j.Accept(ctx, connection)
-		if err != nil {
+	if !j.health(s).PausedAt.IsZero() && j.cfg.AcceptsRestore() {
+		if err := j.autoAccept(ctx, connection); err != nil {
 			return ordering.JournalHealth{}, err
 		}
-		health = j.health(s)
-		health.Accepted = accepted
 	}
+	health := j.health(s)
+	s.mu.Lock()
+	health.Accepted, s.accepted = s.accepted, false
+	s.mu.Unlock()
 	j.save(connection, s)
 	var notReady *ordering.NotReadyError
 	if errors.As(ready, &notReady) && notReady.Err != nil && !errors.Is(ready, ErrReplicas) {
@@ -42,7 +42,7 @@ func (j *Journal) Watch(ctx context.Context, connection string) (ordering.Journa
 
 func (j *Journal) watch(ctx context.Context, s *state, connection string) error {
 	known, required := j.remembered(s), j.required(s)
-	r, _, err := j.run(ctx, j.blank(connection), modeWatch, 0, 0)
+	r, _, err := j.run(ctx, j.blank(connection, modeWatch), 0, 0)
 	if err != nil || required == 0 || r.mark == known.mark && r.epoch == known.epoch {
 		return err
 	}
@@ -92,8 +92,19 @@ func (j *Journal) Accept(ctx context.Context, connection string) (bool, error) {
 	s := j.state(connection)
 	keys := []string{j.keys.JournalState(connection)}
 	accepted, err := j.scripts.accept.Run(ctx, j.write, keys, rand.Text(), j.remembered(s).epoch, keptPredecessors).Bool()
-	if err == nil {
-		_, _, err = j.run(ctx, j.blank(connection), modeWatch, 0, 0) // adopt it
+	if err != nil {
+		return false, failed("accept", err)
 	}
-	return accepted, failed("accept", err)
+	_, _, _ = j.run(ctx, j.blank(connection, modeWatch), 0, 0) // adopt it now; otherwise the next Watch does
+	return accepted, nil
+}
+
+// autoAccept accepts as ordering.accept_restore allows; the next Watch reports it.
+func (j *Journal) autoAccept(ctx context.Context, connection string) error {
+	accepted, err := j.Accept(ctx, connection)
+	s := j.state(connection)
+	s.mu.Lock()
+	s.accepted = s.accepted || accepted
+	s.mu.Unlock()
+	return err
 }

@@ -1,0 +1,82 @@
+package journal_test
+
+import (
+	"testing"
+
+	"larder/ordering"
+)
+
+// mark is how many commits the master has of the connection.
+func (p *pair) mark(t *testing.T) string {
+	t.Helper()
+	return p.master.Client().HGet(t.Context(), "larder:{o:main}:f1:journal", "mark").Val()
+}
+
+// TestIdleInstancesCommitNothing: instances that learn from each other's marks
+// make no commits themselves, or each look of one would cause a write of the
+// next one for ever.
+func TestIdleInstancesCommitNothing(t *testing.T) {
+	t.Parallel()
+	p := startPair(t, 1)
+	j, other := p.journal(t), p.journal(t)
+	seen(t, j)
+	seen(t, other)
+	begun(t, j, create())
+	before := p.mark(t)
+	for range 3 {
+		watched(t, j, main)
+		watched(t, other, main)
+	}
+	if after := p.mark(t); after != before {
+		t.Errorf("the mark went from %s to %s while nothing was committed", before, after)
+	}
+	// What they have learned counts: the other one has not placed the order.
+	if err := p.master.Client().HSet(t.Context(), "larder:{o:main}:f1:journal", "mark", 0).Err(); err != nil {
+		t.Fatal(err)
+	}
+	if health := watched(t, other, main); health.PausedAt.IsZero() {
+		t.Errorf("Watch = %+v after commits were lost, want a pause", health)
+	}
+}
+
+// TestWatchEndsFailing: where no order comes in, Watch finds out that replicas
+// acknowledge again, or nobody would: balancers send no order to an instance
+// that is not ready.
+func TestWatchEndsFailing(t *testing.T) {
+	t.Parallel()
+	p := startPair(t, 1)
+	j := p.journal(t)
+	seen(t, j)
+	begun(t, j, create())
+	watched(t, j, main)
+	p.replicas[0].Freeze()
+	if _, err := j.Begin(t.Context(), create()); err == nil {
+		t.Fatal("Begin without a replica = nil")
+	}
+	if health := watched(t, j, main); !health.Failing {
+		t.Fatalf("Watch = %+v, want it failing", health)
+	}
+	p.replicas[0].Thaw()
+	eventually(t, "Watch sees the replica again", func() bool { return !watched(t, j, main).Failing })
+}
+
+// TestAcceptedByBeginIsReported: where lost commits are accepted automatically
+// while an order is opened, the next Watch reports it all the same.
+func TestAcceptedByBeginIsReported(t *testing.T) {
+	t.Parallel()
+	w := start(t, func(c *ordering.Config) { c.AcceptRestore = new(true) })
+	begun(t, w, create())
+	if health := watched(t, w.Journal, main); health.Accepted {
+		t.Fatalf("Watch = %+v before anything was lost", health)
+	}
+	if err := w.client.FlushAll(t.Context()).Err(); err != nil {
+		t.Fatal(err)
+	}
+	begun(t, w, create())
+	if health := watched(t, w.Journal, main); !health.Accepted {
+		t.Errorf("Watch = %+v, want that lost commits were accepted", health)
+	}
+	if health := watched(t, w.Journal, main); health.Accepted {
+		t.Errorf("Watch again = %+v, want it reported once", health)
+	}
+}
