@@ -29,8 +29,9 @@ type changesBody struct {
 // the Replica's memory as long as it is asked for. ctx ends this caller's wait
 // only.
 //
-// Errors: ErrVersionGone when since is not kept, above the snapshot's version,
-// or not above its floor (policy S2a): then it may be the number of two versions; ErrUnavailable; ErrCorrupt; ctx's.
+// Errors: ErrVersionGone when since is not kept, above the snapshot's version, or
+// not above its floor (policy S2a): then two versions may have had that number;
+// ErrUnavailable; ErrCorrupt; ctx's.
 func (r *Replica) Changes(ctx context.Context, snap *Snapshot, since int64, enc Encoding) (*Representation, error) {
 	if since > snap.Version.Version {
 		r.told.add(snap.Restaurant) // perhaps another replica is ahead

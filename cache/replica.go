@@ -26,7 +26,7 @@ type ReplicaConfig struct {
 	Keeps func(menu.RestaurantID) bool
 	// Behind is called with restaurants of which Redis has lost the version that
 	// is served here, once each time: they should be pulled again (policy S2a).
-	// It must return at once; nil means that nobody is told.
+	// It must return at once. It may be nil.
 	Behind func([]menu.RestaurantID)
 	// Connections are those whose rejection reasons are kept in memory.
 	Connections []string

@@ -193,8 +193,8 @@ func (r *Runner) Republish(restaurants []menu.RestaurantID) {
 	}
 }
 
-// Stale tells whether a version has missed so many of its schedules that
-// readers should know (policy S5), or whether Redis has lost it (policy S2a).
+// Stale reports whether a version has missed so many of its schedules that
+// readers should know (policy S5), or Redis has lost it (policy S2a).
 func (r *Runner) Stale(v cache.Version) bool {
 	t, ok := r.set.Load().byID[v.Restaurant]
 	if !ok {

@@ -88,7 +88,7 @@ func (b *lineBuffer) run() {
 }
 
 // write writes a batch. Once the reader has caught up after lines were dropped,
-// it tells how many.
+// it reports how many.
 func (b *lineBuffer) write(batch []byte, lines int) {
 	_, err := b.to.Write(batch)
 	b.mu.Lock()
@@ -104,7 +104,7 @@ func (b *lineBuffer) write(batch []byte, lines int) {
 	b.mu.Unlock()
 	if _, err := b.to.Write(report(dropped)); err != nil {
 		b.mu.Lock()
-		b.dropped += dropped // told with the next report
+		b.dropped += dropped // for the next report
 		b.mu.Unlock()
 	}
 }
