@@ -217,7 +217,8 @@ func (l *loader) unknown(path string, entry *ast.MappingValueNode, fields []fiel
 	}
 	key := entry.Key.GetToken()
 	guess := Nearest(key.Value, names)
-	underAuth := path == "auth" || strings.HasPrefix(path, "auth.") || strings.HasPrefix(path, "auth[")
+	// A section auth elsewhere is one that is indented by mistake.
+	underAuth := path == "auth" || strings.HasPrefix(path, "auth.") || strings.HasPrefix(path, "auth[") || key.Value == "auth"
 	switch {
 	case l.allowUnknown && !underAuth && !isTypo(key.Value, guess):
 		l.warnings = append(l.warnings, fmt.Sprintf("%s: unknown key %q in %s is ignored", l.at(key), key.Value, section))

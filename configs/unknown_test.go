@@ -57,7 +57,8 @@ func TestAllowUnknownKeys_NotForTyposAndAuth(t *testing.T) {
 		"connections: [{token_request: {scope_feild: x}}]": `unknown key "scope_feild" in connections[0].token_request: did you mean "scope_field"?`,
 		"auht: {}":                            `unknown key "auht" in the configuration: did you mean "auth"?`,
 		"auth: {require_second_factor: true}": `larder.yaml:1:8: unknown key "require_second_factor" in auth: the keys are `,
-		"auth: {clients: [{id: a, networks: [10.0.0.0/8]}]}": `unknown key "networks" in auth.clients[0]: the keys are `,
+		"auth: {clients: [{id: a, networks: [10.0.0.0/8]}]}":     `unknown key "networks" in auth.clients[0]: the keys are `,
+		"http:\n  listen: 127.0.0.1:8080\n  auth: {clients: []}": `larder.yaml:3:3: unknown key "auth" in http: `, // indented by mistake
 	} {
 		if _, err := Parse("larder.yaml", []byte(text+"\n"), nil, AllowUnknownKeys); err == nil || !strings.Contains(err.Error(), says) {
 			t.Errorf("%s: %v, want %s", text, err, says)
