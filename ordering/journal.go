@@ -235,7 +235,8 @@ type JournalHealth struct {
 	PausedAt time.Time
 	// Accepted: lost commits were accepted (ordering.accept_restore) since the last Watch.
 	Accepted bool
-	// Missing is how many commits were lost and only reported, since the start.
+	// Missing is how many times lost commits were found and only reported, since
+	// the start.
 	Missing int64
 }
 

@@ -87,9 +87,9 @@ func (o *Orders) Watch(ctx context.Context, connection string) error {
 			tell(logrus.InfoLevel, "journal.replicas_back", "the replicas of Redis acknowledge orders again")
 		}
 	}
-	if lost := now.Missing - last.Missing; lost > 0 {
-		tell(logrus.ErrorLevel, eventCommitsLost, "Redis has lost %d changes of orders (ordering.wait_replicas is 0): "+
-			"orders may be forgotten, and doubled when they are sent again", lost)
+	if now.Missing > last.Missing {
+		tell(logrus.ErrorLevel, eventCommitsLost, "Redis has lost changes of orders (ordering.wait_replicas is 0): "+
+			"orders may be forgotten, and doubled when they are sent again")
 		o.deps.Observe(Event{Name: eventCommitsLost, Record: Record{Connection: connection}, At: o.deps.Clock()})
 	}
 	switch paused, was := !now.PausedAt.IsZero(), !last.PausedAt.IsZero(); {

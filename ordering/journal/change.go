@@ -132,12 +132,11 @@ func (c *change) readable() error {
 	return err
 }
 
-// arguments are commit.lua's, for an instance that remembers r; newServer: the
-// server does not know the instance's script.
-func (c *change) arguments(r remembered, newServer bool) []any {
-	arguments := make([]any, 0, 8+len(c.checks)+len(c.steps))
+// arguments returns commit.lua's, for an instance that remembers r.
+func (c *change) arguments(r remembered) []any {
+	arguments := make([]any, 0, 10+len(c.checks)+len(c.steps))
 	arguments = append(arguments,
-		c.mode, r.epoch, r.mark, r.candidate, flag(r.reportOnly), flag(r.replicated), flag(newServer), len(c.checks)/3)
+		c.mode, r.epoch, r.mark, r.instance, r.own, r.seen, r.candidate, flag(r.reportOnly), flag(r.replicated), len(c.checks)/3)
 	arguments = append(arguments, c.checks...)
 	return append(arguments, c.steps...)
 }

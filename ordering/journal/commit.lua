@@ -7,7 +7,9 @@
 -- the state of the connection, and pauses creates where Redis has lost commits
 -- (policy O14a). The state (KEYS[1], a hash) has the fields:
 --   epoch         random name of this history of commits
---   mark          number of commits in it
+--   mark          of the last commit: the time in microseconds, raised where
+--                 necessary, so that marks only grow, also from one master to the next
+--   by:INSTANCE   mark of the last commit of this instance
 --   predecessors  epochs that operators have replaced by this one, by spaces
 --   paused        since when creates are paused, in milliseconds since the epoch
 --   disputed      epochs remembered by the instances that paused, by spaces
@@ -20,16 +22,16 @@
 --           it again: WAIT needs a write before it
 -- ARGV[2]   remembered epoch, "" for none
 -- ARGV[3]   remembered mark
--- ARGV[4]   epoch to set where nothing is remembered and there is none
--- ARGV[5]   "1" = a mark that is too low does not pause
--- ARGV[6]   "1" = set replicated
--- ARGV[7]   "1" = this server is new to the caller: the mark is raised to the next
---           multiple of 2^24, above what a former master may still hold that no
---           replica got before it was replaced
--- ARGV[8]   c, how many checks follow
--- ARGV[9 ..] c triples: key, field of the hash ("" = the key is a string),
+-- ARGV[4]   name of the calling instance
+-- ARGV[5]   remembered mark of the last commit of this instance
+-- ARGV[6]   highest mark that this instance has seen
+-- ARGV[7]   epoch to set where nothing is remembered and there is none
+-- ARGV[8]   "1" = lost commits do not pause
+-- ARGV[9]   "1" = set replicated
+-- ARGV[10]  c, how many checks follow
+-- ARGV[11 ..] c triples: key, field of the hash ("" = the key is a string),
 --           value that it must have ("" = there must be none)
--- ARGV[9+3c ..] the steps of the change, five words each, unused ones "":
+-- ARGV[11+3c ..] the steps of the change, five words each, unused ones "":
 --   put    key field value -    set a field of a hash
 --   stamp  key field - -        set a field to now, in milliseconds since the epoch
 --   unput  key field - -        delete a field
@@ -48,9 +50,14 @@
 -- result {1, now in milliseconds, epoch, mark, predecessors, paused, replicated, behind}  made
 --        {2, the same}  refused: creates are paused
 --        {0, number of the key that was otherwise}
--- What the state does not have is ""; behind is by how much the mark was too low.
+-- What the state does not have is ""; behind is "1" where Redis lacks a commit of
+-- the remembered epoch.
 local time = redis.call("TIME")
 local now = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
+local nowMicros = tonumber(time[1]) * 1000000 + tonumber(time[2])
+-- The marks of instances that have been silent for so long are dropped, and not
+-- missed.
+local silent = nowMicros - 30 * 24 * 3600 * 1000000
 local function ms(number)
   return string.format("%.0f", number)
 end
@@ -61,18 +68,23 @@ local function has(key, value)
   return value == "" or redis.call("GET", key) == value
 end
 
-local kept = redis.call("HMGET", KEYS[1], "epoch", "mark", "predecessors", "paused", "replicated", "disputed")
+local own = "by:" .. ARGV[4]
+local kept = redis.call("HMGET", KEYS[1], "epoch", "mark", "predecessors", "paused", "replicated", "disputed", own)
 local epoch, mark, predecessors = kept[1] or "", tonumber(kept[2] or "0"), kept[3] or ""
 local paused, replicated, disputed = kept[4] or "", kept[5] or "", kept[6] or ""
 local function among(words, word)
   return string.find(" " .. words .. " ", " " .. word .. " ", 1, true)
 end
-local known = ARGV[2]
+local known, knownOwn = ARGV[2], tonumber(ARGV[5])
 local lost = known ~= "" and epoch ~= known and not among(predecessors, known)
-local behind = 0
+local behind = ""
 if known ~= "" and epoch == known then
-  behind = math.max(0, tonumber(ARGV[3]) - mark)
-  lost = behind > 0 and ARGV[5] ~= "1"
+  -- Others may have raised the mark of a history that lacks commits of this
+  -- instance. Its own mark shows that.
+  if mark < tonumber(ARGV[3]) or knownOwn > silent and tonumber(kept[7] or "0") < knownOwn then
+    behind = "1"
+  end
+  lost = behind == "1" and ARGV[8] ~= "1"
 end
 if lost and (paused == "" or not among(disputed, known)) then
   if paused == "" then
@@ -80,19 +92,15 @@ if lost and (paused == "" or not among(disputed, known)) then
   end
   redis.call("HSET", KEYS[1], "paused", paused, "disputed", disputed .. " " .. known)
 end
-if known == "" and epoch == "" and ARGV[4] ~= "" then
-  epoch = ARGV[4]
+if known == "" and epoch == "" and ARGV[7] ~= "" then
+  epoch = ARGV[7]
   redis.call("HSET", KEYS[1], "epoch", epoch)
 end
-if ARGV[6] == "1" and replicated == "" then
+if ARGV[9] == "1" and replicated == "" then
   replicated = "1"
   redis.call("HSET", KEYS[1], "replicated", replicated)
 end
-if ARGV[7] == "1" then
-  mark = (math.floor(mark / 16777216) + 1) * 16777216
-  redis.call("HSET", KEYS[1], "mark", ms(mark))
-end
-local first = 9
+local first = 11
 local checks = tonumber(ARGV[first - 1])
 for i = first, first + 3 * checks - 1, 3 do
   local key, value = KEYS[tonumber(ARGV[i])], nil
@@ -107,7 +115,7 @@ for i = first, first + 3 * checks - 1, 3 do
 end
 
 if ARGV[1] == "create" and paused ~= "" then
-  return {2, ms(now), epoch, ms(mark), predecessors, paused, replicated, ms(behind)}
+  return {2, ms(now), epoch, ms(mark), predecessors, paused, replicated, behind}
 end
 
 local steps = {
@@ -136,6 +144,15 @@ end
 if ARGV[1] == "probe" then
   redis.call("HSET", KEYS[1], "mark", ms(mark))
 elseif ARGV[1] ~= "watch" then
-  mark = redis.call("HINCRBY", KEYS[1], "mark", "1")
+  mark = math.max(nowMicros, mark + 1, tonumber(ARGV[6]) + 1)
+  redis.call("HSET", KEYS[1], "mark", ms(mark), own, ms(mark))
+  if not kept[7] then
+    local fields = redis.call("HGETALL", KEYS[1])
+    for i = 1, #fields, 2 do
+      if string.sub(fields[i], 1, 3) == "by:" and tonumber(fields[i + 1]) < silent then
+        redis.call("HDEL", KEYS[1], fields[i])
+      end
+    end
+  end
 end
-return {1, ms(now), epoch, ms(mark), predecessors, paused, replicated, ms(behind)}
+return {1, ms(now), epoch, ms(mark), predecessors, paused, replicated, behind}

@@ -157,26 +157,23 @@ func (j *Journal) detect(ctx context.Context, connection string) error {
 	return j.probe(ctx, connection) // stores the rule, in the replica too
 }
 
-// eval runs the script, whole or by its hash, and returns how many replicas have
-// what it wrote. WAIT covers what its own connection has written, so both go down
-// one pipeline.
-func (j *Journal) eval(
-	ctx context.Context, script *redis.Script, whole bool, keys []string, arguments []any, wait int, limit time.Duration,
+// evalAndWait runs commit.lua and WAIT on one connection to the server that
+// has the keys, and returns how many replicas have what it wrote.
+func (j *Journal) evalAndWait(
+	ctx context.Context, keys []string, arguments []any, wait int, limit time.Duration,
 ) (done *redis.Cmd, acknowledged int, err error) {
-	run := script.EvalSha
-	if whole {
-		run = script.Eval
-	}
-	if wait == 0 {
-		return run(ctx, j.write, keys, arguments...), -1, nil
-	}
 	pipe, err := j.pipelineOf(ctx, keys[0], limit)
 	if err != nil {
 		return nil, 0, err
 	}
-	done = run(ctx, pipe, keys, arguments...)
+	done = j.scripts.commit.EvalSha(ctx, pipe, keys, arguments...)
 	waited := pipe.Do(ctx, "WAIT", wait, millis(limit))
-	_, _ = pipe.Exec(ctx)    // each reply has its own error
+	_, _ = pipe.Exec(ctx) // each reply has its own error
+	if redis.HasErrorPrefix(done.Err(), "NOSCRIPT") {
+		done = j.scripts.commit.Eval(ctx, pipe, keys, arguments...)
+		waited = pipe.Do(ctx, "WAIT", wait, millis(limit))
+		_, _ = pipe.Exec(ctx)
+	}
 	count, _ := waited.Int() // an error is no acknowledgement
 	return done, count, nil
 }

@@ -37,8 +37,14 @@ func (p *pair) addReplica(t *testing.T) {
 	replica := redistest.Start(t, redistest.AppendOnly(), redistest.Config("replicaof", host, port),
 		redistest.Config("repl-diskless-sync-delay", "0"))
 	p.replicas = append(p.replicas, replica)
-	eventually(t, "the master sees its replica online", func() bool {
-		return strings.Count(p.master.Client().Info(t.Context(), "replication").Val(), "state=online") == len(p.replicas)
+	client := p.master.Client()
+	eventually(t, "every replica acknowledges", func() bool { // one that loads its first copy is online already
+		pipe := client.Pipeline()
+		pipe.Incr(t.Context(), "written")
+		acknowledged := pipe.Do(t.Context(), "WAIT", len(p.replicas), 100)
+		_, err := pipe.Exec(t.Context())
+		n, _ := acknowledged.Int()
+		return err == nil && n == len(p.replicas)
 	})
 }
 

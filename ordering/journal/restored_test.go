@@ -2,8 +2,10 @@ package journal_test
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -230,8 +232,8 @@ func TestLowerMarkIsReported(t *testing.T) {
 	ended(t, j, begun(t, j, create()), ordering.OutcomeDone, "765")
 	p.failover(t, p.replicas[0])
 	health := watched(t, j, main)
-	if health.Missing < 2 || !health.PausedAt.IsZero() {
-		t.Errorf("Watch = %+v, want at least 2 commits reported and no pause", health)
+	if health.Missing != 1 || !health.PausedAt.IsZero() {
+		t.Errorf("Watch = %+v, want the lost commits reported once and no pause", health)
 	}
 	begun(t, j, create())
 }
@@ -280,8 +282,10 @@ func TestFormerMasterPauses(t *testing.T) {
 	seen(t, other)
 	former := p.master
 	cutOff(t, p.replicas[0])
-	for range 40 { // makes changes that nobody acknowledges
-		_ = former.Client().HIncrBy(t.Context(), "larder:{o:main}:f1:journal", "mark", 1).Err()
+	for _, instance := range []*journal.Journal{j, other} { // make changes that nobody acknowledges
+		if _, err := instance.Begin(t.Context(), create()); err == nil {
+			t.Fatal("an order was opened without a replica")
+		}
 	}
 	p.failover(t, p.replicas[0])
 	p.addReplicaOf(t)
@@ -289,13 +293,61 @@ func TestFormerMasterPauses(t *testing.T) {
 	p.master.Stop()
 	former.Restart()
 	p.proxy.follow(former.Addr())
-	for name, instance := range map[string]*journal.Journal{"placed": j, "watched": other} {
-		eventually(t, name+" pauses", func() bool {
+	// The one that placed the order knows of it. The other learns it from Redis.
+	for i, instance := range []*journal.Journal{j, other} {
+		eventually(t, fmt.Sprintf("instance %d pauses", i+1), func() bool {
 			if _, err := instance.Begin(t.Context(), create()); err == nil {
-				t.Fatalf("%s: an order was opened by a master that has lost one", name)
+				t.Fatalf("instance %d: an order was opened by a master that has lost one", i+1)
 			}
 			health, err := instance.Watch(t.Context(), main)
 			return err == nil && !health.PausedAt.IsZero()
 		})
+	}
+}
+
+// TestForkThatHasCaughtUpPauses: the new master lacks orders of one instance,
+// and another has placed more since than were lost. The one that remembers them
+// pauses all the same.
+func TestForkThatHasCaughtUpPauses(t *testing.T) {
+	t.Parallel()
+	p := startPair(t, 2)
+	j, other := p.journal(t), p.journal(t)
+	seen(t, j)
+	seen(t, other)
+	cutOff(t, p.replicas[1])
+	ended(t, j, begun(t, j, create()), ordering.OutcomeDone, "765") // other does not see it
+	p.replicas[0].Stop()
+	p.failover(t, p.replicas[1])
+	p.addReplicaOf(t)
+	for range 5 {
+		eventually(t, "the other instance places", func() bool { _, err := other.Begin(t.Context(), create()); return err == nil })
+	}
+	eventually(t, "the first pauses", func() bool {
+		_, err := j.Begin(t.Context(), create())
+		if err == nil {
+			t.Fatal("an order was opened by a master that has lost one of this instance")
+		}
+		return errors.As(err, new(*ordering.RestoredError))
+	})
+	wantRestored(t, "other", other)
+}
+
+// TestSilentInstancesAreForgotten: each instance has a field in Redis; those of
+// instances that are long gone are dropped.
+func TestSilentInstancesAreForgotten(t *testing.T) {
+	t.Parallel()
+	w := start(t, nil)
+	key := "larder:{o:main}:f1:journal"
+	if err := w.client.HSet(t.Context(), key, "by:gone", "1700000000000000").Err(); err != nil {
+		t.Fatal(err)
+	}
+	begun(t, w, create())
+	fields, err := w.client.HKeys(t.Context(), key).Result()
+	if err != nil {
+		t.Fatal(err)
+	}
+	instances := slices.DeleteFunc(fields, func(field string) bool { return !strings.HasPrefix(field, "by:") })
+	if len(instances) != 1 || instances[0] == "by:gone" {
+		t.Errorf("instances in Redis: %v, want this one", instances)
 	}
 }

@@ -21,11 +21,12 @@ var (
 
 // scripts are the Lua scripts; the keys of each share one hash tag (trap 4).
 type scripts struct {
-	read, due, prune, accept *redis.Script
+	commit, read, due, prune, accept *redis.Script
 }
 
 func newScripts() scripts {
 	return scripts{
+		commit: redis.NewScript(commitSource),
 		read:   redis.NewScript(readSource),
 		due:    redis.NewScript(dueSource),
 		prune:  redis.NewScript(pruneSource),

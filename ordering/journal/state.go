@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"fmt"
@@ -19,15 +20,21 @@ import (
 type state struct {
 	mu sync.Mutex
 	// epoch and mark are what Redis must still have: the instance has seen the
-	// mark in as many replicas as the rule requires (policy O14a).
-	epoch string
-	mark  int64
+	// mark in as many replicas as the rule requires (policy O14a). own is the mark
+	// of the instance's last commit that so many have.
+	epoch     string
+	mark, own int64
+	// instance names this instance in Redis.
+	instance string
+	// seen is the highest mark of all replies. The marks of later commits are
+	// above it, whichever server is the master then.
+	seen int64
 	// candidate is the epoch that this instance proposes where there is none.
 	candidate string
 	// replicated: a replica has acknowledged a write of this connection (policy O14).
 	replicated bool
 	pausedAt   time.Time // zero: creates are not paused
-	missing    int64     // commits that were found lost and only reported
+	missing    int64     // how many times commits were found lost and only reported
 	accepted   bool      // a restore was accepted automatically; Watch has not reported it
 	// failing: the last WAIT was not acknowledged; openings are rejected until
 	// a probe is.
@@ -36,7 +43,6 @@ type state struct {
 	probed  time.Time
 
 	verdict verdict
-	script  *redis.Script
 	saved   saved // what the file of state_dir holds
 	unsaved bool  // it could not be written
 }
@@ -44,7 +50,9 @@ type state struct {
 // remembered is the part of the state that commit.lua compares.
 type remembered struct {
 	epoch      string
-	mark       int64
+	mark, own  int64
+	instance   string
+	seen       int64
 	candidate  string
 	reportOnly bool
 	replicated bool
@@ -58,7 +66,8 @@ func (j *Journal) state(connection string) *state {
 	if s == nil {
 		s = &state{candidate: rand.Text()}
 		s.saved = j.load(connection)
-		s.epoch, s.mark = s.saved.Epoch, s.saved.Mark
+		s.epoch, s.mark, s.own = s.saved.Epoch, s.saved.Mark, s.saved.Own
+		s.instance, s.seen = cmp.Or(s.saved.Instance, rand.Text()), s.saved.Mark
 		j.states[connection] = s
 	}
 	return s
@@ -86,7 +95,8 @@ func (j *Journal) remembered(s *state) remembered {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return remembered{
-		epoch: s.epoch, mark: s.mark, candidate: s.candidate, replicated: s.replicated,
+		epoch: s.epoch, mark: s.mark, own: s.own, instance: s.instance, seen: s.seen,
+		candidate: s.candidate, replicated: s.replicated,
 		reportOnly: s.replicated && j.cfg.WaitReplicas != nil && *j.cfg.WaitReplicas == 0,
 	}
 }
@@ -100,7 +110,7 @@ type reply struct {
 	predecessors string
 	paused       string
 	replicated   bool
-	behind       int64
+	behind       bool
 }
 
 // statusPaused is the status of a create that was refused.
@@ -125,10 +135,8 @@ func readReply(cmd *redis.Cmd) (reply, error) {
 		words[i] = text
 	}
 	r.now, r.epoch, r.predecessors, r.paused, r.replicated = words[0], words[1], words[3], words[4], words[5] == yes
-	var markErr, behindErr error
-	r.mark, markErr = strconv.ParseInt(words[2], 10, 64)
-	r.behind, behindErr = strconv.ParseInt(words[6], 10, 64)
-	if markErr != nil || behindErr != nil {
+	r.behind = words[6] == yes
+	if r.mark, err = strconv.ParseInt(words[2], 10, 64); err != nil {
 		return reply{}, fmt.Errorf("%w: mark", ErrCorrupt)
 	}
 	return r, nil
@@ -141,12 +149,14 @@ func at(list []any, i int) any {
 	return nil
 }
 
-// learn takes what a commit returned that was sent with a remembered mark.
-// acknowledged is how many replicas have it, or -1 when nobody waited for any.
-func (j *Journal) learn(s *state, r reply, sent int64, acknowledged int) {
+// learn takes what commit.lua returned, in a mode, to an instance that
+// remembered known. acknowledged is how many replicas have it, or -1 when nobody
+// waited for any.
+func (j *Journal) learn(s *state, r reply, mode string, known remembered, acknowledged int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.replicated = s.replicated || r.replicated || acknowledged > 0
+	s.seen = max(s.seen, r.mark)
 	s.pausedAt = time.Time{}
 	if r.paused != "" {
 		if ms, err := strconv.ParseInt(r.paused, 10, 64); err == nil {
@@ -156,14 +166,20 @@ func (j *Journal) learn(s *state, r reply, sent int64, acknowledged int) {
 	if r.epoch == "" || acknowledged < j.requiredLocked(s) && j.requiredLocked(s) > 0 {
 		return
 	}
+	own := int64(0)
+	if (mode == modeCreate || mode == modeCommit) && r.status != statusPaused {
+		own = r.mark
+	}
 	switch {
-	case s.epoch == r.epoch && r.behind > 0 && s.pausedAt.IsZero() && s.mark == sent: // only reported
-		s.missing += r.behind
-		s.mark = r.mark
-	case s.epoch == r.epoch && r.mark >= s.mark && r.paused == "":
-		s.mark = r.mark
+	case s.epoch == r.epoch && r.behind && s.pausedAt.IsZero(): // only reported
+		if s.mark == known.mark && s.own == known.own {
+			s.missing++
+			s.mark, s.own = r.mark, own
+		}
+	case s.epoch == r.epoch && r.paused == "":
+		s.mark, s.own = max(s.mark, r.mark), max(s.own, own)
 	case s.epoch == "", slices.Contains(strings.Fields(r.predecessors), s.epoch):
-		s.epoch, s.mark = r.epoch, r.mark
+		s.epoch, s.mark, s.own = r.epoch, r.mark, own
 	}
 }
 
@@ -177,50 +193,24 @@ func (s *state) paused(connection string) error {
 // run runs commit.lua for a change on the server that has its keys. With wait it
 // waits for so many replicas and returns how many have the change, else -1.
 //
-// Each instance has a script of its own, with a nonce: a server that does not
-// know it (NOSCRIPT) is one that this instance has not written to since it
-// started, or since another was the master. The script is replaced then, so that
-// a master that returns is new again.
+// WAIT covers what its own connection has written, so both go down one pipeline.
 func (j *Journal) run(ctx context.Context, c *change, wait int, limit time.Duration) (reply, int, error) {
 	s := j.state(c.connection())
-	script := s.scriptNow()
-	call := func(newServer bool) (reply, int, error) {
-		known := j.remembered(s)
-		arguments := c.arguments(known, newServer)
-		done, acknowledged, err := j.eval(ctx, script, newServer, c.keys, arguments, wait, limit)
-		if err != nil {
-			return reply{}, 0, err
-		}
-		r, err := readReply(done)
-		if err == nil {
-			j.learn(s, r, known.mark, acknowledged)
-		}
-		return r, acknowledged, err
+	known := j.remembered(s)
+	arguments := c.arguments(known)
+	var (
+		done         *redis.Cmd
+		acknowledged = -1
+		err          error
+	)
+	if wait == 0 {
+		done = j.scripts.commit.Run(ctx, j.write, c.keys, arguments...)
+	} else if done, acknowledged, err = j.evalAndWait(ctx, c.keys, arguments, wait, limit); err != nil {
+		return reply{}, 0, err
 	}
-	r, acknowledged, err := call(false)
-	if redis.HasErrorPrefix(err, "NOSCRIPT") {
-		script = s.replaceScript(script)
-		r, acknowledged, err = call(true)
+	r, err := readReply(done)
+	if err == nil {
+		j.learn(s, r, c.mode, known, acknowledged)
 	}
 	return r, acknowledged, err
-}
-
-// scriptNow returns commit.lua with the nonce of the current master.
-func (s *state) scriptNow() *redis.Script {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.script == nil {
-		s.script = redis.NewScript(commitSource + "\n-- " + rand.Text())
-	}
-	return s.script
-}
-
-// replaceScript makes another one, unless that was done since used was returned.
-func (s *state) replaceScript(used *redis.Script) *redis.Script {
-	s.mu.Lock()
-	if s.script == used {
-		s.script = nil
-	}
-	s.mu.Unlock()
-	return s.scriptNow()
 }

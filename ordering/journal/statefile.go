@@ -11,11 +11,14 @@ import (
 	"github.com/sirupsen/logrus"
 )
 
-// saved is what a file of ordering.state_dir holds: an epoch and a mark that
-// Redis, and as many replicas as required, had (policy O14a).
+// saved is what a file of ordering.state_dir holds: an epoch and marks that
+// Redis, and as many replicas as required, had (policy O14a). Own is the mark of
+// the last commit of Instance.
 type saved struct {
-	Epoch string `json:"epoch"`
-	Mark  int64  `json:"mark"`
+	Epoch    string `json:"epoch"`
+	Mark     int64  `json:"mark"`
+	Instance string `json:"instance"`
+	Own      int64  `json:"own"`
 }
 
 func (j *Journal) stateFile(connection string) string {
@@ -47,7 +50,7 @@ func (j *Journal) load(connection string) saved {
 // than is true.
 func (j *Journal) save(connection string, s *state) {
 	s.mu.Lock()
-	next, last := saved{Epoch: s.epoch, Mark: s.mark}, s.saved
+	next, last := saved{Epoch: s.epoch, Mark: s.mark, Instance: s.instance, Own: s.own}, s.saved
 	s.mu.Unlock()
 	if j.cfg.StateDir == "" || next == last || next.Epoch == "" {
 		return
