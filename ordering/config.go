@@ -79,7 +79,7 @@ type Config struct {
 	// AcceptRestore places orders after Redis was restored or lost its data, without asking. When left out it is on
 	// where allow_volatile or allow_eviction is. Policy O14a.
 	AcceptRestore *bool `yaml:"accept_restore"`
-	// StateDir is a folder where an instance remembers how many commits Redis had; "" for in memory only. Policy O14a.
+	// StateDir is a folder where an instance remembers the last commit that Redis had; "" for in memory only. Policy O14a.
 	StateDir string `yaml:"state_dir"`
 	// AllowVolatile lets orders be placed while Redis keeps nothing on disk. Policy O14.
 	AllowVolatile bool `yaml:"allow_volatile"`

@@ -4,9 +4,10 @@ import (
 	"testing"
 
 	"larder/ordering"
+	"larder/ordering/journal"
 )
 
-// mark is how many commits the master has of the connection.
+// mark is that of the last commit that the master has.
 func (p *pair) mark(t *testing.T) string {
 	t.Helper()
 	return p.master.Client().HGet(t.Context(), "larder:{o:main}:f1:journal", "mark").Val()
@@ -79,4 +80,27 @@ func TestAcceptedByBeginIsReported(t *testing.T) {
 	if health := watched(t, w.Journal, main); health.Accepted {
 		t.Errorf("Watch again = %+v, want it reported once", health)
 	}
+}
+
+// TestNewInstanceHidesNothing: the first to look at a Redis that was restored is
+// an instance that has just started.
+func TestNewInstanceHidesNothing(t *testing.T) {
+	t.Parallel()
+	w := start(t, nil)
+	begun(t, w, create())
+	before := w.client.HGetAll(t.Context(), "larder:{o:main}:f1:journal").Val()
+	for range 20 {
+		begun(t, w, create())
+	}
+	if err := w.client.FlushAll(t.Context()).Err(); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.client.HSet(t.Context(), "larder:{o:main}:f1:journal", before).Err(); err != nil {
+		t.Fatal(err)
+	}
+	fresh := journal.New(open(t, w.server.URL(), ""), ordering.DefaultConfig(), quiet())
+	for range 30 {
+		begun(t, fresh, create())
+	}
+	wantRestored(t, "the instance that remembers", w)
 }
