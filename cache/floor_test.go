@@ -144,7 +144,7 @@ func TestFloor_LostAgain(t *testing.T) {
 		old, young := cache.NewReplica(s, cache.ReplicaConfig{}), cache.NewReplica(s, cache.ReplicaConfig{})
 		poll := func(p *cache.Replica) {
 			t.Helper()
-			if err := p.Poll(ctx); err != nil {
+			if err := p.Poll(t.Context()); err != nil {
 				t.Fatal(err)
 			}
 			if v := read(t, p, bistro).Version; !v.Behind() {

@@ -135,8 +135,10 @@ func TestACachedMenuTakesLittleMemory(t *testing.T) {
 		what      string
 		got, most int64
 	}{
-		{"its menu in gzip and br", got.menu - got.index, bodiesMost}, {"that and the catalogue", got.menu, menuMost},
-		{"that and the view as published", got.view, viewMost}, {"all that is read", got.all, allMost},
+		{"its menu in gzip and br", got.menu - got.index, bodiesMost},
+		{"that and the catalogue", got.menu, menuMost},
+		{"that and the view as published", got.view, viewMost},
+		{"all that is read", got.all, allMost},
 	} {
 		if c.got>>10 > c.most {
 			t.Errorf("of a menu of 400 dishes %s takes %d KiB of the heap, want at most %d", c.what, c.got>>10, c.most)

@@ -72,9 +72,16 @@ func TestIsTypo(t *testing.T) {
 		name, known string
 		want        bool
 	}{
-		{"listen", "Listen", true}, {"litsen", "listen", true}, {"uri", "url", true},
-		{"max_conections", "max_connections", true}, {"max_conectoins", "max_connections", true},
-		{"state_dir", "data_dir", false}, {"hosts", "docs", false}, {"guest_phone", "phone", false}, {"ip", "id", false}, {"x", "", false},
+		{"listen", "Listen", true},
+		{"litsen", "listen", true},
+		{"uri", "url", true},
+		{"max_conections", "max_connections", true},
+		{"max_conectoins", "max_connections", true},
+		{"state_dir", "data_dir", false},
+		{"hosts", "docs", false},
+		{"guest_phone", "phone", false},
+		{"ip", "id", false},
+		{"x", "", false},
 	} {
 		if got := isTypo(c.name, c.known); got != c.want {
 			t.Errorf("isTypo(%q, %q) = %v", c.name, c.known, got)

@@ -45,7 +45,7 @@ type costly struct {
 // requests that anyone may send, after the first of each.
 func TestAnonymousCost(t *testing.T) { //nolint:paralleltest // it measures the process
 	w, ids := newCostWorld(t)
-	all := costsOf(w, ids)
+	all := costsOf(ids)
 	for _, operation := range anonymousOperations(t) {
 		if len(all[operation]) == 0 {
 			t.Errorf("%s is anonymous by the API document and has no measured request here", operation)
@@ -59,8 +59,8 @@ func TestAnonymousCost(t *testing.T) { //nolint:paralleltest // it measures the 
 		requests := all[operation]
 		method, _, _ := strings.Cut(operation, " ")
 		for _, each := range requests {
-			tokens := time.Duration(max(each.tokens, 1))
-			got := w.cpuOf(method, each, limit*tokens) / tokens
+			tokens := max(each.tokens, 1)
+			got := w.cpuOf(method, each, limit*time.Duration(tokens)) / time.Duration(tokens)
 			t.Logf("%-60s %8v a token (%d): %s", operation, got, each.tokens, firstOf(each.path))
 			if got > limit {
 				t.Errorf("%s takes %v of the processor for a token, at most %v are allowed (%s)", operation, got, limit, firstOf(each.path))
@@ -211,20 +211,23 @@ func (w *costWorld) cpuOf(method string, each costly, limit time.Duration) time.
 func (w *costWorld) send(method string, each costly) {
 	w.t.Helper()
 	if w.conn == nil {
-		conn, err := net.Dial("tcp", strings.TrimPrefix(w.url, "http://"))
+		var dialer net.Dialer
+		conn, err := dialer.DialContext(w.t.Context(), "tcp", strings.TrimPrefix(w.url, "http://"))
 		if err != nil {
 			w.t.Fatal(err)
 		}
 		w.conn, w.client = conn, bufio.NewReaderSize(conn, 64<<10)
 	}
-	head := method + " " + each.path + " HTTP/1.1\r\nHost: larder\r\n"
+	var request strings.Builder
+	request.WriteString(method + " " + each.path + " HTTP/1.1\r\nHost: larder\r\n")
 	for i := 0; i < len(each.header); i += 2 {
-		head += each.header[i] + ": " + each.header[i+1] + "\r\n"
+		request.WriteString(each.header[i] + ": " + each.header[i+1] + "\r\n")
 	}
 	if each.body != "" || method == http.MethodPost {
-		head += fmt.Sprintf("Content-Length: %d\r\n", len(each.body))
+		fmt.Fprintf(&request, "Content-Length: %d\r\n", len(each.body))
 	}
-	if _, err := io.WriteString(w.conn, head+"\r\n"+each.body); err != nil {
+	request.WriteString("\r\n" + each.body)
+	if _, err := io.WriteString(w.conn, request.String()); err != nil {
 		w.t.Fatal(err)
 	}
 	answer, err := http.ReadResponse(w.client, &http.Request{Method: method})
@@ -244,6 +247,7 @@ func (w *costWorld) send(method string, each costly) {
 		_ = w.conn.Close()
 		w.conn = nil
 	}
+	_ = answer.Body.Close() // after the connection: closing an open stream would wait for its end
 }
 
 // processorTime is what this process has used of the processors.

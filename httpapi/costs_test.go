@@ -11,7 +11,7 @@ import (
 
 // costsOf lists the most expensive requests of every anonymous operation, and
 // of those routes that the API document leaves out.
-func costsOf(w *costWorld, ids menuIDs) costs {
+func costsOf(ids menuIDs) costs {
 	const restaurant = "/v1/restaurants/" + bistro
 	plain := func(paths ...string) (list []costly) {
 		for _, path := range paths {

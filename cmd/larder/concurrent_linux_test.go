@@ -111,7 +111,7 @@ func sendRaw(base, request string, connected, answered *sync.WaitGroup) error {
 		answered.Done()
 		return err
 	}
-	defer conn.Close()
+	defer func() { _ = conn.Close() }()
 	connected.Wait()
 	status := make([]byte, len("HTTP/1.1 200"))
 	if _, err = io.WriteString(conn, request); err == nil {

@@ -254,9 +254,13 @@ func TestDemoOffLoopbackMakesItsOwnSecrets(t *testing.T) {
 			}
 			service := "http://127.0.0.1:" + r.out.find(t, `:(\d+)/connect/token   the ordering service itself`)[1]
 			for secret, want := range map[string]bool{"demo-secret": false, r.out.find(t, `client demo, secret (\S+)`)[1]: true} {
-				response, err := http.PostForm(service+"/connect/token", url.Values{
-					"client_ID": {"demo"}, "client_secret": {secret}, "grant_type": {"client_credentials"}, "scopes": {"orders"},
-				})
+				form := url.Values{"client_ID": {"demo"}, "client_secret": {secret}, "grant_type": {"client_credentials"}, "scopes": {"orders"}}
+				request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, service+"/connect/token", strings.NewReader(form.Encode()))
+				if err != nil {
+					t.Fatal(err)
+				}
+				request.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+				response, err := http.DefaultClient.Do(request)
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -125,7 +125,7 @@ func TestValkeyOfComposeHasAPassword(t *testing.T) {
 	}
 	socket := filepath.Join(t.TempDir(), "s")
 	args := []string{write(t, "valkey-auth", "requirepass hush-hush\n")}
-	for _, word := range strings.Split(line[1], ", ") {
+	for word := range strings.SplitSeq(line[1], ", ") {
 		args = append(args, strings.Trim(word, `"`))
 	}
 	p := &process{cmd: exec.CommandContext(t.Context(), redistest.Binary(t), append(args, "--port", "0", "--unixsocket", socket, "--dir", t.TempDir())...), log: newWatched()}

@@ -316,7 +316,7 @@ func TestSafe(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
 		"Crème brûlée · 北京烤鸭 👩‍🍳": "Crème brûlée · 北京烤鸭 👩‍🍳",
-		"می‌خواهم":                "می‌خواهم", // with U+200C
+		"می\u200cخواهم":           "می\u200cخواهم",
 		"a\x1b[0mb":               `a\x1b[0mb`,
 		"a\nb\tc\rd":              `a\nb\tc\rd`,
 		"\u009b\u202e\u2066\x7f":  `\u009b\u202e\u2066\x7f`,

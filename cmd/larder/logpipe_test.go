@@ -202,7 +202,7 @@ func TestServe_StalledLogReader(t *testing.T) {
 	}
 }
 
-// larder serve 2>&1 | head -1
+// TestServe_ClosedLogReader is `larder serve 2>&1 | head -1`.
 func TestServe_ClosedLogReader(t *testing.T) {
 	t.Parallel()
 	p := startPiped(t, newService(t).chatty(), "", "serve")

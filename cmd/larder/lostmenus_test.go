@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"strconv"
 	"syscall"
 	"testing"
 
@@ -45,8 +46,9 @@ func (l *lostMenus) price(price string) {
 		inner = result
 	}
 	found := false
-	for _, product := range inner["products"].([]any) {
-		if p := product.(map[string]any); p["id"] == "dish-cappuccino" {
+	products, _ := inner["products"].([]any)
+	for _, product := range products {
+		if p, ok := product.(map[string]any); ok && p["id"] == "dish-cappuccino" {
 			p["price"], found = json.Number(price), true
 		}
 	}
@@ -133,13 +135,13 @@ func (l *lostMenus) restart() {
 func (l *lostMenus) prices(from, count int) {
 	l.t.Helper()
 	for i := range count {
-		l.price(fmt.Sprint(from + i))
+		l.price(strconv.Itoa(from + i))
 		l.sync(l.a)
 	}
 	eventually(l.t, "both serve the last price", func() bool {
 		a, b := l.state(l.a), l.state(l.b)
 		l.highest = a.version
-		return a == b && !a.stale && a.price == fmt.Sprint(from+count-1)
+		return a == b && !a.stale && a.price == strconv.Itoa(from+count-1)
 	})
 }
 

@@ -67,6 +67,8 @@ func TestOverload(t *testing.T) {
 }
 
 // TestOverloadMatrix is goal 15: it lasts minutes, and make overload runs it.
+//
+//nolint:paralleltest // it needs the machine for itself
 func TestOverloadMatrix(t *testing.T) {
 	if *overloadFor == 0 {
 		t.Skip("make overload runs it")

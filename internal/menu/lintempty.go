@@ -1,6 +1,9 @@
 package menu
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // empty reports what the menu offers nothing for: dishes without category,
 // categories without dishes, servings without unit, and groups of which nothing
@@ -37,8 +40,8 @@ func (l *linter) categoriesWithoutDishes() {
 	for _, in := range c.productCategories {
 		filled.set(in)
 	}
-	for i := len(c.categories) - 1; i >= 0; i-- { // children stand after their parents
-		if parent, ok := c.CategoryByID(c.categories[i].ParentID); ok && filled.has(Index(i)) {
+	for i := range slices.Backward(c.categories) { // children stand after their parents
+		if parent, ok := c.CategoryByID(c.categories[i].ParentID); ok && filled.has(Index(i)) { //nolint:gosec // counts of a bounded body
 			filled.set(parent)
 		}
 	}

@@ -109,7 +109,7 @@ func distance(a, b []rune) int {
 // What is found is what the plain definition of the distance says.
 func TestSearchAgreesWithTheDistance(t *testing.T) {
 	t.Parallel()
-	r := rand.New(rand.NewPCG(1, 2)) //nolint:gosec // no secret
+	r := rand.New(rand.NewPCG(1, 2))
 	word := func() string {
 		letters := make([]rune, 4+r.IntN(4))
 		for i := range letters {

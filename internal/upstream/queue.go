@@ -11,8 +11,8 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// ErrBusy: no slot came free in time, or none would have (policy O8a). Nothing
-// was sent.
+// ErrBusy means that no slot came free in time, or that none would have (policy
+// O8a). Nothing was sent.
 var ErrBusy = errors.New("too many calls wait for the ordering service")
 
 // maxWaiting is how many calls wait for a slot at most, whatever their
@@ -261,4 +261,4 @@ type busyError struct{ wait time.Duration }
 func (e *busyError) Error() string { return ErrBusy.Error() }
 
 // Is reports whether target is ErrBusy.
-func (e *busyError) Is(target error) bool { return target == ErrBusy } //nolint:errorlint // what Is is for
+func (e *busyError) Is(target error) bool { return target == ErrBusy }

@@ -3,8 +3,8 @@ package upstream
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
+	"strconv"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -217,7 +217,7 @@ func TestQueue_Rate(t *testing.T) {
 		)
 		for i := range 12 {
 			all.Go(func() {
-				waited, err := q.order(t.Context(), fmt.Sprint(i%3), 0)
+				waited, err := q.order(t.Context(), strconv.Itoa(i%3), 0)
 				mu.Lock()
 				defer mu.Unlock()
 				if errors.Is(err, ErrBusy) {

@@ -90,8 +90,8 @@ func (s *Slot) hold(ctx context.Context) error {
 }
 
 // after returns when a share of the time limit has passed.
-func (s *Slot) after(part, of time.Duration) time.Time {
-	return s.arrived.Add(s.client.cfg.Timeouts.Write * part / of)
+func (s *Slot) after(part, of int) time.Time {
+	return s.arrived.Add(s.client.cfg.Timeouts.Write * time.Duration(part) / time.Duration(of))
 }
 
 // deadline is the end of the call.

@@ -15,7 +15,9 @@ import (
 
 // A menu of 300 MiB costs little more memory than the limit of 64 MiB, and is
 // not read to its end. It is not parallel: it measures what is allocated.
-func TestMenuAboveTheLimitIsNotReadOn(t *testing.T) { //nolint:paralleltest // measures the whole process
+//
+//nolint:paralleltest // it measures the whole process
+func TestMenuAboveTheLimitIsNotReadOn(t *testing.T) {
 	const size, most = 300 << 20, upstream.MaxMenuBytes
 	for name, tc := range map[string]struct {
 		gzip, length bool

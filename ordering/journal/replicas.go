@@ -97,12 +97,6 @@ func (s *state) acknowledged(enough bool) {
 	}
 }
 
-func (s *state) isFailing() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.failing
-}
-
 // recovered returns nil unless the last WAIT failed. Then a write is probed,
 // single flight and at most once per second; until it is acknowledged nothing
 // is opened (policy O14).

@@ -87,15 +87,15 @@ func ready(t *testing.T, j *journal.Journal) {
 // seen waits until the journal has seen a replica acknowledge.
 func seen(t *testing.T, j *journal.Journal) {
 	t.Helper()
-	eventually(t, "an acknowledging replica is seen", func() bool { return watched(t, j, main).Replicas == 1 })
+	eventually(t, "an acknowledging replica is seen", func() bool { return watched(t, j).Replicas == 1 })
 }
 
-func watched(t *testing.T, j *journal.Journal, connection string) ordering.JournalHealth {
+func watched(t *testing.T, j *journal.Journal) ordering.JournalHealth {
 	t.Helper()
 	var health ordering.JournalHealth
 	eventually(t, "the journal can be watched", func() (ok bool) {
 		var err error
-		health, err = j.Watch(t.Context(), connection)
+		health, err = j.Watch(t.Context(), main)
 		return err == nil
 	})
 	return health
@@ -110,7 +110,7 @@ func TestReplicaRuleIsAutomatic(t *testing.T) {
 	j := p.journal(t)
 	ready(t, j)
 	begun(t, j, create())
-	if health := watched(t, j, main); health.Replicas != 0 || health.Seen || !health.Automatic {
+	if health := watched(t, j); health.Replicas != 0 || health.Seen || !health.Automatic {
 		t.Errorf("without a replica: %+v, want a rule of 0 replicas", health)
 	}
 
@@ -162,7 +162,7 @@ func TestRuleIsKeptInRedis(t *testing.T) {
 	none := p.journal(t, func(c *ordering.Config) { c.WaitReplicas = new(0) })
 	ready(t, none)
 	begun(t, none, create())
-	if health := watched(t, none, main); !strings.Contains(health.Rule(), "although it has one") {
+	if health := watched(t, none); !strings.Contains(health.Rule(), "although it has one") {
 		t.Errorf("the rule is %q, want a warning of what can be lost", health.Rule())
 	}
 }
@@ -186,7 +186,7 @@ func TestConnectedIsNotAcknowledging(t *testing.T) {
 	j := p.journal(t)
 	ready(t, j)
 	begun(t, j, create())
-	if health := watched(t, j, main); health.Replicas != 0 || health.Seen {
+	if health := watched(t, j); health.Replicas != 0 || health.Seen {
 		t.Errorf("while data is copied: %+v, want a rule of 0 replicas", health)
 	}
 }

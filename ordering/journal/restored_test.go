@@ -55,8 +55,8 @@ func TestRestoredBackup(t *testing.T) {
 	}
 	open1 := create() // in progress while Redis is restored
 	inProgress := begun(t, w, open1)
-	watched(t, idle, main)
-	watched(t, w.Journal, main) // writes the state file
+	watched(t, idle)
+	watched(t, w.Journal) // writes the state file
 	w.server.Stop()
 	if err := errors.Join(os.RemoveAll(aof), os.CopyFS(aof, os.DirFS(backup))); err != nil {
 		t.Fatal(err)
@@ -80,7 +80,7 @@ func TestRestoredBackup(t *testing.T) {
 	}
 	for name, j := range instances {
 		wantRestored(t, name, j)
-		if health := watched(t, j, main); health.PausedAt.IsZero() {
+		if health := watched(t, j); health.PausedAt.IsZero() {
 			t.Errorf("%s: Watch = %+v, want it paused", name, health)
 		}
 	}
@@ -112,7 +112,7 @@ func TestRestoredBackup(t *testing.T) {
 		if _, err := j.Begin(t.Context(), create()); err != nil {
 			t.Errorf("%s: Begin after the acceptance: %v", name, err)
 		}
-		if health := watched(t, j, main); !health.PausedAt.IsZero() {
+		if health := watched(t, j); !health.PausedAt.IsZero() {
 			t.Errorf("%s: Watch after the acceptance = %+v, want no pause", name, health)
 		}
 	}
@@ -150,12 +150,12 @@ func TestVolatileRedisRestarts(t *testing.T) {
 	begun(t, other, create())
 	server.Restart()
 	begun(t, j, create())
-	if health := watched(t, other, main); !health.PausedAt.IsZero() {
+	if health := watched(t, other); !health.PausedAt.IsZero() {
 		t.Errorf("Watch = %+v, want it accepted", health)
 	}
 	begun(t, other, create())
 	server.Restart()
-	if health := watched(t, j, main); !health.Accepted || !health.PausedAt.IsZero() {
+	if health := watched(t, j); !health.Accepted || !health.PausedAt.IsZero() {
 		t.Errorf("Watch after a restart = %+v, want that it accepted", health)
 	}
 }
@@ -170,7 +170,7 @@ func TestFailoverIsNoRestore(t *testing.T) {
 	o := create()
 	r := begun(t, j, o)
 	r = ended(t, j, r, ordering.OutcomeDone, "765")
-	watched(t, other, main)
+	watched(t, other)
 	// Sentinel and Cluster elect the replica that has most.
 	eventually(t, "the replica has all", func() bool {
 		key := "larder:{o:main}:f1:journal"
@@ -205,7 +205,7 @@ func TestLossyFailoverPauses(t *testing.T) {
 	seen(t, other)
 	cutOff(t, p.replicas[1])
 	ended(t, j, begun(t, j, create()), ordering.OutcomeDone, "765")
-	watched(t, other, main)
+	watched(t, other)
 	p.replicas[0].Stop() // the only one that has it
 	p.failover(t, p.replicas[1])
 	for name, instance := range map[string]*journal.Journal{"placed": j, "watched": other} {
@@ -226,12 +226,12 @@ func TestLowerMarkIsReported(t *testing.T) {
 	t.Parallel()
 	p := startPair(t, 1)
 	j := p.journal(t, func(c *ordering.Config) { c.WaitReplicas = new(0) })
-	eventually(t, "the replica is seen", func() bool { return watched(t, j, main).Seen })
-	watched(t, j, main)
+	eventually(t, "the replica is seen", func() bool { return watched(t, j).Seen })
+	watched(t, j)
 	cutOff(t, p.replicas[0])
 	ended(t, j, begun(t, j, create()), ordering.OutcomeDone, "765")
 	p.failover(t, p.replicas[0])
-	health := watched(t, j, main)
+	health := watched(t, j)
 	if health.Missing != 1 || !health.PausedAt.IsZero() {
 		t.Errorf("Watch = %+v, want the lost commits reported once and no pause", health)
 	}

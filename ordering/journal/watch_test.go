@@ -25,8 +25,8 @@ func TestIdleInstancesCommitNothing(t *testing.T) {
 	begun(t, j, create())
 	before := p.mark(t)
 	for range 3 {
-		watched(t, j, main)
-		watched(t, other, main)
+		watched(t, j)
+		watched(t, other)
 	}
 	if after := p.mark(t); after != before {
 		t.Errorf("the mark went from %s to %s while nothing was committed", before, after)
@@ -35,7 +35,7 @@ func TestIdleInstancesCommitNothing(t *testing.T) {
 	if err := p.master.Client().HSet(t.Context(), "larder:{o:main}:f1:journal", "mark", 0).Err(); err != nil {
 		t.Fatal(err)
 	}
-	if health := watched(t, other, main); health.PausedAt.IsZero() {
+	if health := watched(t, other); health.PausedAt.IsZero() {
 		t.Errorf("Watch = %+v after commits were lost, want a pause", health)
 	}
 }
@@ -49,16 +49,16 @@ func TestWatchEndsFailing(t *testing.T) {
 	j := p.journal(t)
 	seen(t, j)
 	begun(t, j, create())
-	watched(t, j, main)
+	watched(t, j)
 	p.replicas[0].Freeze()
 	if _, err := j.Begin(t.Context(), create()); err == nil {
 		t.Fatal("Begin without a replica = nil")
 	}
-	if health := watched(t, j, main); !health.Failing {
+	if health := watched(t, j); !health.Failing {
 		t.Fatalf("Watch = %+v, want it failing", health)
 	}
 	p.replicas[0].Thaw()
-	eventually(t, "Watch sees the replica again", func() bool { return !watched(t, j, main).Failing })
+	eventually(t, "Watch sees the replica again", func() bool { return !watched(t, j).Failing })
 }
 
 // TestAcceptedByBeginIsReported: where lost commits are accepted automatically
@@ -67,17 +67,17 @@ func TestAcceptedByBeginIsReported(t *testing.T) {
 	t.Parallel()
 	w := start(t, func(c *ordering.Config) { c.AcceptRestore = new(true) })
 	begun(t, w, create())
-	if health := watched(t, w.Journal, main); health.Accepted {
+	if health := watched(t, w.Journal); health.Accepted {
 		t.Fatalf("Watch = %+v before anything was lost", health)
 	}
 	if err := w.client.FlushAll(t.Context()).Err(); err != nil {
 		t.Fatal(err)
 	}
 	begun(t, w, create())
-	if health := watched(t, w.Journal, main); !health.Accepted {
+	if health := watched(t, w.Journal); !health.Accepted {
 		t.Errorf("Watch = %+v, want that lost commits were accepted", health)
 	}
-	if health := watched(t, w.Journal, main); health.Accepted {
+	if health := watched(t, w.Journal); health.Accepted {
 		t.Errorf("Watch again = %+v, want it reported once", health)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -70,7 +71,7 @@ func check(t *testing.T, r chaos.Run) {
 	}
 	r.Binary, r.Seed = binary, *seed
 	if r.Dir = t.TempDir(); *keep != "" {
-		r.Dir = filepath.Join(*keep, fmt.Sprint(r.Seed), strings.ReplaceAll(t.Name(), "/", "-"))
+		r.Dir = filepath.Join(*keep, strconv.FormatUint(r.Seed, 10), strings.ReplaceAll(t.Name(), "/", "-"))
 	}
 	t.Logf("seed %d, %s for %v:%s", r.Seed, r.Form, r.For, r.Plan)
 	t.Cleanup(func() {

@@ -6,6 +6,7 @@ import (
 	"math"
 	"net/http"
 	"slices"
+	"strings"
 )
 
 // The rules. Each is the name of a Violation.
@@ -310,15 +311,16 @@ func (c *checker) checkChanges(order string) {
 	}
 }
 
-func (c *checker) answersOf(order, operation string) (shown string) {
+func (c *checker) answersOf(order, operation string) string {
+	var shown strings.Builder
 	for _, key := range c.orders[order] {
 		for _, a := range c.keys[key] {
 			if a.Operation == operation {
-				shown += show(a) + "; "
+				shown.WriteString(show(a) + "; ")
 			}
 		}
 	}
-	return shown
+	return shown.String()
 }
 
 // done reports whether the service has executed an operation; with an orderID,

@@ -43,6 +43,7 @@ func good() *chaos.History {
 }
 
 func TestCheckAcceptsAGoodHistory(t *testing.T) {
+	t.Parallel()
 	broken, counts := chaos.Check(good())
 	if len(broken) > 0 {
 		t.Errorf("violations of a good history: %v", broken)
@@ -65,6 +66,7 @@ func record(n, status int) func(*chaos.History) {
 }
 
 func TestCheckRejectsBadHistories(t *testing.T) {
+	t.Parallel()
 	later := chaos.Answer{Start: 500, End: 510, Operation: chaos.Create, Order: "a", Key: "a"}
 	with := func(change func(*chaos.Answer)) func(*chaos.History) {
 		changed := later
@@ -132,6 +134,7 @@ func TestCheckRejectsBadHistories(t *testing.T) {
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			h := good()
 			tc.spoil(h)
 			broken, _ := chaos.Check(h)
@@ -144,6 +147,7 @@ func TestCheckRejectsBadHistories(t *testing.T) {
 
 // What the policies allow is no violation.
 func TestCheckAllows(t *testing.T) {
+	t.Parallel()
 	for name, change := range map[string]func(*chaos.History){
 		"503 and 409 between two answers": func(h *chaos.History) {
 			answer(chaos.Answer{Start: 25, End: 26, Operation: chaos.Create, Order: "a", Key: "a", Status: 503})(h)
@@ -164,6 +168,7 @@ func TestCheckAllows(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			h := good()
 			change(h)
 			if broken, _ := chaos.Check(h); len(broken) > 0 {
@@ -175,6 +180,7 @@ func TestCheckAllows(t *testing.T) {
 
 // A history that was written is the same when it is read.
 func TestHistoryIsReadAgain(t *testing.T) {
+	t.Parallel()
 	var lines bytes.Buffer
 	h := good()
 	encoder := json.NewEncoder(&lines)
@@ -195,6 +201,7 @@ func TestHistoryIsReadAgain(t *testing.T) {
 }
 
 func TestAPlanComesFromItsSeed(t *testing.T) {
+	t.Parallel()
 	for _, form := range []string{chaos.Single, chaos.Sentinel, chaos.Cluster} {
 		plan := chaos.NewPlan(form, 7, 30e9, true)
 		if !reflect.DeepEqual(plan, chaos.NewPlan(form, 7, 30e9, true)) {

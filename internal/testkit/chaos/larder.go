@@ -22,9 +22,11 @@ const instances = 3
 // Build builds larder into the folder dir and returns the path of the binary.
 func Build(ctx context.Context, dir string) (string, error) {
 	binary := filepath.Join(dir, "larder")
-	arguments := []string{"build", "-buildvcs=false", "-trimpath", "-tags", "nomsgpack", "-ldflags", "-s -w",
-		"-o", binary, "larder/cmd/larder"}
-	build := exec.CommandContext(ctx, "go", arguments...) //nolint:gosec // dir is the test's own
+	arguments := []string{
+		"build", "-buildvcs=false", "-trimpath", "-tags", "nomsgpack", "-ldflags", "-s -w",
+		"-o", binary, "larder/cmd/larder",
+	}
+	build := exec.CommandContext(ctx, "go", arguments...)
 	build.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if output, err := build.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("build larder: %w\n%s", err, output)

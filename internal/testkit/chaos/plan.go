@@ -85,7 +85,7 @@ const (
 // with a fault that loses data, when loss is true; what follows it are faults of
 // larder and of the service.
 func NewPlan(form string, seed uint64, length time.Duration, loss bool) Plan {
-	draw := rand.New(rand.NewPCG(seed, uint64(len(form)))) //nolint:gosec // a plan, not a secret
+	draw := rand.New(rand.NewPCG(seed, uint64(len(form))))
 	redis := []string{MasterKilled, MasterFrozen, MasterHangs, MasterRefused, DiskFull}
 	pause := 3 * time.Second
 	if form != Single {

@@ -62,7 +62,7 @@ func (r Run) Do(tb testing.TB) *History {
 	defer cancel()
 	var clients sync.WaitGroup
 	for n := range r.Clients {
-		c := &client{shop: w.shop, draw: rand.New(rand.NewPCG(r.Seed, uint64(n))), rest: r.Rest} //nolint:gosec // a plan, not a secret
+		c := &client{shop: w.shop, draw: rand.New(rand.NewPCG(r.Seed, uint64(n))), rest: r.Rest}
 		clients.Go(func() { c.run(ctx, &w.gate) })
 	}
 	w.play()

@@ -1,6 +1,7 @@
 package chaos
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -53,7 +54,7 @@ func (s *service) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func (s *service) order(id string) (found sandboxOrder) {
 	var shown struct{ Result sandboxOrder }
 	answer := httptest.NewRecorder()
-	s.sandbox.ServeHTTP(answer, httptest.NewRequest(http.MethodGet, "/sandbox/orders/"+id, http.NoBody))
+	s.sandbox.ServeHTTP(answer, httptest.NewRequestWithContext(context.Background(), http.MethodGet, "/sandbox/orders/"+id, http.NoBody))
 	_ = json.Unmarshal(answer.Body.Bytes(), &shown) // an order that does not exist is an empty one
 	return shown.Result
 }
@@ -82,7 +83,7 @@ func (o sandboxOrder) has(operation string) bool {
 // ask sends a request to the sandbox's own switches.
 func (s *service) ask(method, path, body string) ([]byte, error) {
 	answer := httptest.NewRecorder()
-	s.sandbox.ServeHTTP(answer, httptest.NewRequest(method, path, strings.NewReader(body)))
+	s.sandbox.ServeHTTP(answer, httptest.NewRequestWithContext(context.Background(), method, path, strings.NewReader(body)))
 	if answer.Code != http.StatusOK {
 		return nil, fmt.Errorf("%s %s: %d %s", method, path, answer.Code, answer.Body)
 	}

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -313,7 +314,7 @@ func (s *store) takeBackup(master *redistest.Server) error {
 	s.backup, s.source = s.tb.TempDir(), master
 	for i, node := range s.nodes {
 		if node == master || s.form == Cluster {
-			if err := node.Backup(filepath.Join(s.backup, fmt.Sprint(i))); err != nil {
+			if err := node.Backup(filepath.Join(s.backup, strconv.Itoa(i))); err != nil {
 				return err
 			}
 		}
@@ -330,9 +331,9 @@ func (s *store) restore(master *redistest.Server) error {
 		folder := ""
 		switch {
 		case s.form == Cluster:
-			folder = filepath.Join(s.backup, fmt.Sprint(i))
+			folder = filepath.Join(s.backup, strconv.Itoa(i))
 		case node == master:
-			folder = filepath.Join(s.backup, fmt.Sprint(slices.Index(s.nodes, s.source)))
+			folder = filepath.Join(s.backup, strconv.Itoa(slices.Index(s.nodes, s.source)))
 		}
 		if err := node.RestoreBackup(folder); err != nil {
 			return err
