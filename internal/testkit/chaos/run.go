@@ -44,6 +44,10 @@ type world struct {
 // Do runs it and returns its history.
 func (r Run) Do(tb testing.TB) *History {
 	tb.Helper()
+	// What an earlier run left would be remembered by the instances as lost.
+	if err := os.RemoveAll(r.Dir); err != nil {
+		tb.Fatal(err)
+	}
 	if err := os.MkdirAll(r.Dir, 0o700); err != nil {
 		tb.Fatal(err)
 	}
