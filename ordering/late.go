@@ -96,7 +96,8 @@ func (l *late) back(rest []unwritten) {
 // Run looks for calls without an ending each cfg.SweepEvery, and each second
 // writes late endings and watches the journal, until ctx ends (policies O12, O14
 // and O14a). Then it waits for the calls in flight, which end by their own
-// limits, and writes once more what is left. It returns nil.
+// limits, writes once more what is left and watches the journal once more. It
+// returns nil.
 func (o *Orders) Run(ctx context.Context) error {
 	var loops sync.WaitGroup
 	loops.Go(func() { every(ctx, watchEvery, o.watchAll) })
@@ -114,6 +115,9 @@ func (o *Orders) Run(ctx context.Context) error {
 	limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), finishLimit+o.cfg.WaitTimeout)
 	defer cancel()
 	err := o.land(limited)
+	last, stop := context.WithTimeout(limited, time.Second)
+	defer stop()
+	o.watchAll(last) // state_dir has the last changes then
 	for _, w := range o.late.take() {
 		o.lost(w, err)
 	}

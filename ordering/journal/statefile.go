@@ -46,8 +46,8 @@ func (j *Journal) load(connection string) saved {
 }
 
 // save writes what is remembered now, when it has changed. Its caller is Watch,
-// so it runs at most once per second; until then the file holds less, never more
-// than is true.
+// once per second and at the end; until then the file holds less, never more
+// than is true: a process that is killed forgets its last second.
 func (j *Journal) save(connection string, s *state) {
 	s.mu.Lock()
 	next, last := saved{Epoch: s.epoch, Mark: s.mark, Instance: s.instance, Own: s.own}, s.saved

@@ -19,6 +19,7 @@ const keptPredecessors = 32
 // acknowledge (policy O14).
 func (j *Journal) Watch(ctx context.Context, connection string) (ordering.JournalHealth, error) {
 	s := j.state(connection)
+	defer j.save(connection, s)       // also when Redis does not answer: what is remembered is known
 	ready := j.Ready(ctx, connection) // finds out which rule of replicas applies
 	if err := j.watch(ctx, s, connection); err != nil {
 		return ordering.JournalHealth{}, failed("watch", err)
@@ -32,7 +33,6 @@ func (j *Journal) Watch(ctx context.Context, connection string) (ordering.Journa
 	s.mu.Lock()
 	health.Accepted, s.accepted = s.accepted, false
 	s.mu.Unlock()
-	j.save(connection, s)
 	var notReady *ordering.NotReadyError
 	if errors.As(ready, &notReady) && notReady.Err != nil && !errors.Is(ready, ErrReplicas) {
 		return health, ready // Redis does not answer
