@@ -219,17 +219,24 @@ func (l *loader) unknown(path string, entry *ast.MappingValueNode, fields []fiel
 	guess := Nearest(key.Value, names)
 	// A section auth elsewhere is one that is indented by mistake.
 	underAuth := path == "auth" || strings.HasPrefix(path, "auth.") || strings.HasPrefix(path, "auth[") || key.Value == "auth"
+	ignorable := !underAuth && !isTypo(key.Value, guess)
+	hint := ""
+	if underAuth {
+		hint = "; an unknown key under auth is always an error, also with --allow-unknown-keys: correct or remove it"
+	}
 	switch {
-	case l.allowUnknown && !underAuth && !isTypo(key.Value, guess):
+	case l.allowUnknown && ignorable:
 		l.warnings = append(l.warnings, fmt.Sprintf("%s: unknown key %q in %s is ignored", l.at(key), key.Value, section))
 		for _, node := range ast.Filter(ast.AnchorType, entry.Value) {
 			l.resolve(node) // other sections may refer to it
 		}
 	case guess != "":
 		l.unread[join(path, strings.TrimSuffix(guess, fileSuffix))] = true // most likely it was meant
-		l.problem(l.at(key), "", "unknown key %q in %s: did you mean %q?", key.Value, section, guess)
+		l.problem(l.at(key), "", "unknown key %q in %s: did you mean %q?%s", key.Value, section, guess, hint)
+		l.problems[len(l.problems)-1].Ignorable = ignorable
 	default:
-		l.problem(l.at(key), "", "unknown key %q in %s: the keys are %s", key.Value, section, strings.Join(names, ", "))
+		l.problem(l.at(key), "", "unknown key %q in %s: the keys are %s%s", key.Value, section, strings.Join(names, ", "), hint)
+		l.problems[len(l.problems)-1].Ignorable = ignorable
 	}
 }
 

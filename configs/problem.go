@@ -15,6 +15,9 @@ type Error struct {
 	Variable string `json:"variable,omitempty"` // of the environment, when it gave the value
 	Key      string `json:"key"`                // "connections[0].base_url"; empty when it is about no single key
 	Msg      string `json:"msg"`                // what is wrong and what to do
+
+	// Ignorable reports whether AllowUnknownKeys would make it a warning.
+	Ignorable bool `json:"-"`
 }
 
 // Where is "larder.yaml:3:5", "environment LARDER_HTTP_LISTEN", or the file alone.

@@ -1,6 +1,7 @@
 package configs
 
 import (
+	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -62,6 +63,36 @@ func TestAllowUnknownKeys_NotForTyposAndAuth(t *testing.T) {
 	} {
 		if _, err := Parse("larder.yaml", []byte(text+"\n"), nil, AllowUnknownKeys); err == nil || !strings.Contains(err.Error(), says) {
 			t.Errorf("%s: %v, want %s", text, err, says)
+		}
+	}
+}
+
+// An error says when the option cannot help: under auth it never does.
+func TestUnknownKeyUnderAuth_SaysItStaysAnError(t *testing.T) {
+	t.Parallel()
+	const always = "an unknown key under auth is always an error, also with --allow-unknown-keys: correct or remove it"
+	for text, underAuth := range map[string]bool{
+		"auth: {require_second_factor: true}":                    true,
+		"auth: {clents: []}":                                     true,
+		"auth: {clients: [{id: a, networks: [10.0.0.0/8]}]}":     true,
+		"http:\n  listen: 127.0.0.1:8080\n  auth: {clients: []}": true,
+		"telepathy: {range: 10}":                                 false,
+		"http: {hologram: {}}":                                   false,
+	} {
+		for _, options := range [][]Option{nil, {AllowUnknownKeys}} {
+			_, err := Parse("larder.yaml", []byte(text+"\n"), nil, options...)
+			var faults Errors
+			errors.As(err, &faults)
+			at := slices.IndexFunc(faults, func(f *Error) bool { return strings.Contains(f.Msg, "unknown key") })
+			if at < 0 {
+				if underAuth || options == nil {
+					t.Errorf("%s: %v, want an unknown key", text, err)
+				}
+				continue
+			}
+			if got := faults[at]; strings.Contains(got.Msg, always) != underAuth || got.Ignorable == underAuth {
+				t.Errorf("%s: %+v, want it under auth: %v", text, got, underAuth)
+			}
 		}
 	}
 }

@@ -7,7 +7,7 @@ import (
 	"io/fs"
 	"net/http"
 	"os/exec"
-	"strings"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -34,7 +34,8 @@ func nextStep(cmd *cobra.Command, err error) string {
 	switch {
 	case isUnreachable(err), isTaken(err):
 		return ""
-	case errors.As(err, &faults) && cmd.Flags().Lookup("allow-unknown-keys") != nil && strings.Contains(err.Error(), ": the keys are "):
+	case errors.As(err, &faults) && cmd.Flags().Lookup("allow-unknown-keys") != nil &&
+		slices.ContainsFunc(faults, func(f *configs.Error) bool { return f.Ignorable }):
 		return "another key; if a newer larder knows this one, --allow-unknown-keys makes it a warning"
 	case errors.As(err, &faults):
 		return `put that right and see with "larder check --config FILE"; "larder config sample" prints every key with its meaning, "larder init" writes a configuration that works`

@@ -42,8 +42,35 @@ func TestServe_AllowUnknownKeys(t *testing.T) {
 	p.signal(t, syscall.SIGHUP)
 	p.log.find(t, `"event":"config.warning".*unknown key \\"colour\\" in restaurants\[0\] is ignored`)
 	p.log.find(t, `"event":"config.reloaded"`)
+
+	file.head = "auth: {require_second_factor: true}\n" + file.head
+	file.write(t, restaurant)
+	p.signal(t, syscall.SIGHUP)
+	p.log.find(t, `"error":"[^"]*:1:8: unknown key \\"require_second_factor\\" in auth: [^"]*`+
+		`always an error, also with --allow-unknown-keys: correct or remove it".*"event":"config.fault"`)
+	p.log.find(t, `"event":"config.not_reloaded"`)
 	p.signal(t, syscall.SIGTERM)
 	if status := p.status(t); status != statusDone {
 		t.Errorf("status %d, want 0\n%s", status, p.log)
+	}
+}
+
+// The flag does not help with keys under auth, so it is not suggested for them.
+func TestCheck_UnknownKeyUnderAuth(t *testing.T) {
+	t.Parallel()
+	for name, text := range map[string]string{
+		"in auth":     "auth: {require_second_factor: true}\n",
+		"of a client": "auth: {clients: [{id: a, networks: [10.0.0.0/8]}]}\n",
+		"indented":    "http:\n  listen: 127.0.0.1:8080\n  auth: {clients: []}\n",
+	} {
+		path := write(t, "larder.yaml", text)
+		for _, args := range [][]string{{"check"}, {"check", "--allow-unknown-keys"}, {"serve", "--allow-unknown-keys"}} {
+			got := larder(t, append(args, "--config", path)...)
+			_, try, _ := strings.Cut(got.err, "Try: ")
+			if got.status != statusFailed || !strings.Contains(got.err, "always an error, also with --allow-unknown-keys: correct or remove it") ||
+				strings.Contains(try, "allow-unknown-keys") {
+				t.Errorf("%s, %s: %+v", name, args, got)
+			}
+		}
 	}
 }
