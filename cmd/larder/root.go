@@ -94,7 +94,7 @@ func takes(least, most int) cobra.PositionalArgs {
 		case len(args) >= least && len(args) <= most:
 			return nil
 		case cmd.HasAvailableSubCommands():
-			return &usageError{fmt.Sprintf("unknown command %q for %q", args[0], cmd.CommandPath()) + meantCommand(cmd, args[0])}
+			return unknownCommand(cmd, args[0])
 		case most == 0:
 			return &usageError{fmt.Sprintf("%s takes no arguments: leave out %q", cmd.CommandPath(), args)}
 		case least == most:
@@ -103,6 +103,10 @@ func takes(least, most int) cobra.PositionalArgs {
 			return &usageError{fmt.Sprintf("%s takes %d to %d arguments, not %d: %s", cmd.CommandPath(), least, most, len(args), cmd.UseLine())}
 		}
 	}
+}
+
+func unknownCommand(cmd *cobra.Command, typed string) error {
+	return &usageError{fmt.Sprintf("unknown command %q for %q", typed, cmd.CommandPath()) + meantCommand(cmd, typed)}
 }
 
 // meantCommand asks whether another command was meant.
@@ -122,6 +126,10 @@ func meantCommand(cmd *cobra.Command, typed string) string {
 // wrongFlag words for people what is wrong with a flag: its name, with the one
 // that was probably meant, or its value, with what is expected.
 func wrongFlag(cmd *cobra.Command, err error) error {
+	// A flag after a misspelt command was meant for that command.
+	if words := cmd.Flags().Args(); len(words) > 0 && cmd.HasAvailableSubCommands() {
+		return unknownCommand(cmd, words[0])
+	}
 	if invalid, ok := errors.AsType[*pflag.InvalidValueError](err); ok {
 		return &usageError{fmt.Sprintf("--%s: %s", invalid.GetFlag().Name, expected(invalid.GetFlag(), invalid.GetValue()))}
 	}
