@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sirupsen/logrus"
+
 	"larder/httpapi"
 )
 
@@ -53,6 +55,19 @@ func TestUpstreamBusy(t *testing.T) {
 		if got.header.Get("Idempotent-Replayed") != "" {
 			t.Errorf("%s: it was replayed", name)
 		}
+	}
+	rejected := 0
+	for _, entry := range w.logs.AllEntries() {
+		if entry.Data["event"] != "http.request" || entry.Data["status"] != http.StatusServiceUnavailable {
+			continue
+		}
+		rejected++
+		if entry.Level != logrus.WarnLevel || entry.Data["code"] != httpapi.CodeUpstreamBusy {
+			t.Errorf("logged at level %v: %v, want a warning with the code", entry.Level, entry.Data)
+		}
+	}
+	if rejected != 9 {
+		t.Errorf("%d lines of rejected requests, want 9", rejected)
 	}
 	if requesters := w.service.requesters(); !slices.Contains(requesters, "(public) 127.0.0.1") || !slices.Contains(requesters, clientShop) {
 		t.Errorf("slots were asked for by %q, want each guest by its address", requesters)

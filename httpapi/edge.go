@@ -19,6 +19,8 @@ const (
 	sampleEvery = 100         // of the requests that LogSampled would not log anyway
 	slowRequest = time.Second // always logged by LogSampled
 	maxLogPath  = 200         // bytes of a path in the log
+
+	keyCode = "larder.code" // of gin.Context: the Code of an answer of 500 and above
 )
 
 // edge is the outermost layer of every request: its id, CORS, the answer to a
@@ -80,8 +82,9 @@ func (s *Server) finished(c *gin.Context, took time.Duration) {
 		return
 	}
 	who, _ := callerOf(c)
+	code, _ := c.Value(keyCode).(Code)
 	s.logRequest(requestLine{
-		id: idOf(c), method: c.Request.Method, route: route, path: c.Request.URL.Path,
+		code: code, id: idOf(c), method: c.Request.Method, route: route, path: c.Request.URL.Path,
 		status: status, bytes: max(c.Writer.Size(), 0), took: took, client: who.Client, causes: c.Errors.Errors(),
 		trace: tracing.Fields(c.Request.Context()),
 	})
@@ -94,6 +97,7 @@ type requestLine struct {
 	took                    time.Duration
 	client                  string // empty: nobody said
 	causes                  []string
+	code                    Code          // of a failure; empty where there is none
 	trace                   logrus.Fields // its ids; nil where it is not traced
 }
 
@@ -114,11 +118,17 @@ func (s *Server) logRequest(line requestLine) {
 	if line.trace != nil {
 		entry = entry.WithFields(line.trace)
 	}
-	if line.status >= http.StatusInternalServerError {
-		entry.Error("request failed")
-		return
+	if line.code != "" {
+		entry = entry.WithField("code", line.code)
 	}
-	entry.Info("request")
+	switch {
+	case line.code == CodeUpstreamBusy: // policy O8a: rejecting orders under overload is no fault of larder
+		entry.Warn("request rejected")
+	case line.status >= http.StatusInternalServerError:
+		entry.Error("request failed")
+	default:
+		entry.Info("request")
+	}
 }
 
 // logs tells whether a request gets a line. probe is one that asks how larder

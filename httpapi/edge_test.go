@@ -221,7 +221,8 @@ func TestFailuresAreLogged(t *testing.T) {
 			lines = append(lines, entry)
 		}
 	}
-	if len(lines) != 1 || lines[0].Data["requestId"] != "lost" || lines[0].Level != logrus.ErrorLevel || !strings.Contains(fmt.Sprint(lines[0].Data["cause"]), "no catalogue") {
+	if len(lines) != 1 || lines[0].Data["requestId"] != "lost" || lines[0].Level != logrus.ErrorLevel || !strings.Contains(fmt.Sprint(lines[0].Data["cause"]), "no catalogue") ||
+		lines[0].Data["code"] != httpapi.CodeNoCatalogue {
 		t.Errorf("got %v", lines)
 	}
 }

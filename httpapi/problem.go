@@ -162,6 +162,7 @@ func fail(c *gin.Context, err error) {
 	status, _ := p.code.status()
 	if status >= http.StatusInternalServerError {
 		_ = c.Error(err)
+		c.Set(keyCode, p.code)
 	}
 	if p.retryAfter > 0 {
 		c.Header("Retry-After", seconds(p.retryAfter))
