@@ -5,6 +5,8 @@ import (
 
 	"github.com/gin-gonic/gin"
 	"github.com/sirupsen/logrus"
+
+	"larder/internal/menu"
 )
 
 // acceptance is the answer of POST /v1/ops/journal/accept.
@@ -16,7 +18,7 @@ type acceptance struct {
 // acceptJournal answers POST /v1/ops/journal/accept: new orders of a connection
 // are placed again although Redis was restored or has lost orders (policy O14a).
 func (s *Server) acceptJournal(c *gin.Context) {
-	connection, err := s.reasonsOf(c)
+	connection, err := s.connectionToAccept(c)
 	if err != nil {
 		fail(c, err)
 		return
@@ -34,4 +36,54 @@ func (s *Server) acceptJournal(c *gin.Context) {
 		s.note(c, deed{Action: actionAcceptRestore, Connection: orNull(connection)})
 	}
 	answer(c, http.StatusOK, result{acceptance{connection, accepted}})
+}
+
+// connectionToAccept returns the connection that the query or the body names,
+// or the only one. Both may name it if they agree.
+func (s *Server) connectionToAccept(c *gin.Context) (string, error) {
+	name, given, err := readAcceptance(c)
+	if err != nil {
+		return "", err
+	}
+	asked, inQuery := c.GetQuery("connection")
+	if inQuery && given && asked != name {
+		return "", invalid("connection", "is not the same in the query and in the body; name it once")
+	}
+	if inQuery {
+		name, given = asked, true
+	}
+	return s.chooseConnection(c, name, given)
+}
+
+// readAcceptance reads the body of POST /v1/ops/journal/accept: nothing, or an
+// object with the optional field connection and no other.
+func readAcceptance(c *gin.Context) (connection string, given bool, err error) {
+	body, err := readBody(c, maxBody)
+	if err != nil || len(body) == 0 {
+		return "", false, err
+	}
+	if err := saysJSON(c.GetHeader("Content-Type")); err != nil {
+		return "", false, err
+	}
+	text, err := menu.Check(body, maxDepth)
+	if err != nil {
+		return "", false, err
+	}
+	valid := true
+	reader := menu.NewReader(text)
+	object := reader.Object(func(name string) {
+		isText := false
+		if name == "connection" && !given {
+			connection, isText = reader.Text()
+			given = true
+		}
+		valid = valid && isText
+	})
+	if !object || !valid {
+		return "", false, &problem{
+			code: CodeMalformedJSON,
+			msg:  `the body is an object with the one optional field connection, a string: {"connection": "main"}; or leave the body out`,
+		}
+	}
+	return connection, given, nil
 }

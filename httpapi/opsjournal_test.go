@@ -4,6 +4,8 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+
+	"larder/httpapi"
 )
 
 // paused is a world whose Redis has lost the orders of connection main.
@@ -49,6 +51,55 @@ func TestJournalRestored(t *testing.T) {
 	if strings.Count(string(audit.body), `"action":"accept_restore"`) != 1 {
 		t.Errorf("the audit list has %s, want one acceptance", audit.body)
 	}
+}
+
+// TestAcceptJournal_Body: the body may name the connection; what larder does not
+// read is rejected, so that nobody accepts the journal of another connection.
+func TestAcceptJournal_Body(t *testing.T) {
+	t.Parallel()
+	const path = "/v1/ops/journal/accept"
+	two := paused(t)
+	for body, code := range map[string]string{
+		`{"connection":"east"}`:                      "connection_not_found",
+		`{"connection":""}`:                          "connection_not_found",
+		`{}`:                                         "connection_required",
+		`{"conection":"main"}`:                       "malformed_json",
+		`{"Connection":"main"}`:                      "malformed_json",
+		`{"connection":"main","restaurant":"x"}`:     "malformed_json",
+		`{"connection":"main","connection":"north"}`: "malformed_json",
+		`{"connection":null}`:                        "malformed_json",
+		`{"connection":["main"]}`:                    "malformed_json",
+		`[]`:                                         "malformed_json",
+		`"main"`:                                     "malformed_json",
+		`null`:                                       "malformed_json",
+		`{"connection":"main"`:                       "malformed_json",
+	} {
+		status := http.StatusBadRequest
+		if code == "connection_not_found" {
+			status = http.StatusNotFound
+		}
+		two.post(path, body, two.ops...).refused(t, status, code)
+	}
+	two.post(path+"?connection=north", `{"connection":"main"}`, two.ops...).refused(t, http.StatusBadRequest, "invalid_parameter")
+	two.do(http.MethodPost, path, `{"connection":"main"}`, two.ops...).refused(t, http.StatusUnsupportedMediaType, "unsupported_media_type")
+	two.post(ordersPath, order(), append(key("after"), two.shop...)...).refused(t, http.StatusServiceUnavailable, "journal_restored")
+	for _, step := range []struct{ query, body, accepted string }{
+		{"", `{"connection":"main"}`, `"accepted":true`},
+		{"?connection=main", `{"connection":"main"}`, `"accepted":false`},
+		{"?connection=main", `{}`, `"accepted":false`},
+	} {
+		got := two.post(path+step.query, step.body, two.ops...).is(t, http.StatusOK)
+		if !strings.Contains(string(got.body), step.accepted) || !strings.Contains(string(got.body), `"connection":"main"`) {
+			t.Errorf("%+v: %s", step, got.body)
+		}
+	}
+
+	one := newKitchen(t, func(p *plan) {
+		p.deps = func(d *httpapi.Deps) { d.Connections = d.Connections[:1] }
+	})
+	one.post(path, `{"connection":"x"}`, one.ops...).refused(t, http.StatusNotFound, "connection_not_found")
+	one.post(path, `{"conection":"main"}`, one.ops...).refused(t, http.StatusBadRequest, "malformed_json")
+	one.post(path, `{}`, one.ops...).is(t, http.StatusOK)
 }
 
 // TestReadyzNamesTheRule: readiness is judged by connection, and the verbose

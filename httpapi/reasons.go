@@ -36,9 +36,15 @@ func (s *Server) answerReasons(c *gin.Context, connection string) {
 // reasonsOf chooses the connection: the one asked for, else the only one that
 // the caller sees.
 func (s *Server) reasonsOf(c *gin.Context) (string, error) {
+	asked, given := c.GetQuery("connection")
+	return s.chooseConnection(c, asked, given)
+}
+
+// chooseConnection returns the connection asked for, or the only one that the
+// caller sees if none is given.
+func (s *Server) chooseConnection(c *gin.Context, asked string, given bool) (string, error) {
 	who, _ := callerOf(c)
 	names := s.seen(who)
-	asked, given := c.GetQuery("connection")
 	switch {
 	case given && slices.Contains(names, asked):
 		return asked, nil

@@ -1,6 +1,6 @@
 // Made of the API document by openapi-typescript 7.13.0: make api-types. DO NOT EDIT.
-// openapi.yaml: 0a688301ee24a0a9476ddcd99772a848931324c30f4cd95c2e2c6bdf107b8108
-// what follows: 6566582c2c284891163a8edea154d98ae1d72bd6fe9d3a1222015118bb741b77
+// openapi.yaml: d073701699ed5a71cae0d561e67c1d3b1e8ceb65185d6de6d156b6628278eda5
+// what follows: 7fff0b0b0f3086e5baf1a9adb90dadb6ac08ad9ba44b979b59eed59056644549
 export interface paths {
     "/connect/token": {
         parameters: {
@@ -381,7 +381,7 @@ export interface paths {
         put?: never;
         /**
          * Place new orders again after Redis was restored
-         * @description New orders of a connection are paused (`journal_restored`) when Redis lacks orders that an instance of larder remembers. Accept only after you have found out which orders are missing.
+         * @description New orders of a connection are paused (`journal_restored`) when Redis lacks orders that an instance of larder remembers. Accept only after you have found out which orders are missing. Where several connections are configured, name one in the query or in the body; in both only if they agree.
          */
         post: operations["acceptJournal"];
         delete?: never;
@@ -1333,6 +1333,14 @@ export interface components {
         } & {
             [key: string]: unknown;
         };
+        /** @description Which connection's new orders are placed again; the body may be left out. */
+        JournalAccept: {
+            /**
+             * @description The name of a connection
+             * @example main
+             */
+            connection?: string;
+        };
         JournalAcceptance: {
             result: {
                 /** @description False: new orders of the connection were not paused. */
@@ -2174,6 +2182,17 @@ export interface components {
         };
         /** @description A fault of larder's own; the log has its cause under the `requestId`. An order may have been begun: send it again with the same key. */
         Internal: {
+            headers: {
+                "Cache-Control": components["headers"]["CacheControl"];
+                "X-Request-Id": components["headers"]["RequestID"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description Several connections are configured and none is named (`errors[0].params.known` lists them), query and body name different ones, or the body is not an object with the one optional field `connection`. */
+        InvalidAcceptance: {
             headers: {
                 "Cache-Control": components["headers"]["CacheControl"];
                 "X-Request-Id": components["headers"]["RequestID"];
@@ -3456,7 +3475,11 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        requestBody?: never;
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["JournalAccept"];
+            };
+        };
         responses: {
             /** @description New orders are not paused any more, on any instance. */
             200: {
@@ -3469,10 +3492,13 @@ export interface operations {
                     "application/json": components["schemas"]["JournalAcceptance"];
                 };
             };
-            400: components["responses"]["ConnectionRequired"];
+            400: components["responses"]["InvalidAcceptance"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NoConnection"];
+            408: components["responses"]["BodyTimeout"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMedia"];
             500: components["responses"]["Internal"];
             503: components["responses"]["NotSent"];
         };
