@@ -3,10 +3,12 @@ package configs
 import (
 	"errors"
 	"fmt"
+	"os"
 	"reflect"
 	"regexp"
 	"slices"
 	"strings"
+	"syscall"
 	"unicode"
 
 	"larder/cache"
@@ -37,7 +39,22 @@ func (c *Config) check(l *loader) {
 	}
 	l.room("auth", c.Auth.ValidateFor(c.HTTP)) // policies H2 and H4
 	c.checkDemoSecrets(l)
+	c.checkStateDir(l)
 	c.warnOfSelf(l)
+}
+
+// checkStateDir reports a state_dir that cannot be a folder (policy O14a). One
+// that does not exist is created by the first larder that serves.
+func (c *Config) checkStateDir(l *loader) {
+	const key = "ordering.state_dir"
+	dir := c.Ordering.StateDir
+	if !l.checkFolders || dir == "" {
+		return
+	}
+	info, err := os.Stat(dir)
+	if err == nil && !info.IsDir() || errors.Is(err, syscall.ENOTDIR) {
+		l.problem(l.origins.find(key), key, "%s is not a folder: name a folder that larder can write to", dir)
+	}
 }
 
 // warnOfSelf warns where guests are expected at a host name that is not known.

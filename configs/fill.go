@@ -24,6 +24,7 @@ type loader struct {
 	warnings []string
 
 	allowUnknown bool // unknown keys are warnings
+	checkFolders bool // ordering.state_dir is looked at
 
 	unreadable bool            // the file is no YAML: nothing is known of its values
 	unread     map[string]bool // paths whose values could not be read, and stand at their defaults

@@ -36,6 +36,10 @@ type Option func(*loader)
 // unknown key under auth, remain errors.
 func AllowUnknownKeys(l *loader) { l.allowUnknown = true }
 
+// CheckFolders makes a configured folder that exists and is none an error. It
+// is for larder check: a larder that serves logs it and goes on.
+func CheckFolders(l *loader) { l.checkFolders = true }
+
 // readFile gives the file's text, none for an empty path. The error is Errors.
 func readFile(path string) ([]byte, error) {
 	if path == "" {

@@ -5,6 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -49,7 +52,7 @@ would work is named.
 With --allow-unknown-keys it says what larder serve would do with that flag.`,
 		Args: takes(0, 0),
 		RunE: action(func(cmd *cobra.Command, _ []string) error {
-			cfg, err := loadService(cmd, w)
+			cfg, err := loadService(cmd, w, configs.CheckFolders)
 			var faults configs.Errors
 			if asJSON(cmd) && errors.As(err, &faults) {
 				return report(cmd, w, faulty(faults))
@@ -94,11 +97,36 @@ func faulty(faults configs.Errors) []finding {
 }
 
 func onlineChecks(ctx context.Context, cfg *configs.Config) []finding {
-	findings := checkRedis(ctx, cfg)
+	findings := append(checkStateDir(cfg.Ordering.StateDir), checkRedis(ctx, cfg)...)
 	for _, connection := range cfg.Connections {
 		findings = append(findings, checkConnection(ctx, cfg, connection)...)
 	}
 	return findings
+}
+
+// checkStateDir reports whether this user can write to ordering.state_dir (policy
+// O14a), or create it. It leaves nothing behind: the folder may have to belong to
+// another user.
+func checkStateDir(dir string) []finding {
+	if dir == "" {
+		return nil
+	}
+	existing := filepath.Clean(dir)
+	_, err := os.Stat(existing)
+	for ; errors.Is(err, fs.ErrNotExist) && filepath.Dir(existing) != existing; _, err = os.Stat(existing) {
+		existing = filepath.Dir(existing)
+	}
+	if err == nil {
+		var probe string
+		if probe, err = os.MkdirTemp(existing, ".larder-check-*"); err == nil {
+			err = os.Remove(probe)
+		}
+	}
+	found := finding{What: "ordering.state_dir", OK: err == nil, Msg: dir + " can be written", Key: "ordering.state_dir"}
+	if err != nil {
+		found.Msg = fmt.Sprintf("%s cannot be written (%v): let the user who runs larder write there, or name another folder", dir, err)
+	}
+	return []finding{found}
 }
 
 // redisLimit bounds what check --online asks of Redis: a managed one may have
@@ -132,7 +160,9 @@ func checkRedis(ctx context.Context, cfg *configs.Config) []finding {
 	// Each connection's records may be on another master of a cluster.
 	var list []finding
 	said := map[string]int{}
-	asked := journal.New(redis, cfg.Ordering, silent())
+	rules := cfg.Ordering
+	rules.StateDir = "" // the journal would create it
+	asked := journal.New(redis, rules, silent())
 	for _, connection := range cfg.Connections {
 		found := checkJournal(ctx, asked, connection.Name)
 		if form := redis.Form(); found.OK && (form == cache.Embedded || form == cache.Managed) {

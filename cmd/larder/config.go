@@ -31,18 +31,18 @@ func readOptions(cmd *cobra.Command) []configs.Option {
 
 // loadConfig reads the configuration that --config names. Without the flag
 // it is made of defaults and environment alone.
-func loadConfig(cmd *cobra.Command, w *world) (*configs.Config, error) {
+func loadConfig(cmd *cobra.Command, w *world, more ...configs.Option) (*configs.Config, error) {
 	path, err := cmd.Flags().GetString("config")
 	if err != nil {
 		return nil, err
 	}
-	return configs.Load(path, w.env, readOptions(cmd)...)
+	return configs.Load(path, w.env, append(readOptions(cmd), more...)...)
 }
 
 // loadService is loadConfig for commands that need something to work on: a
 // file, or a connection in the environment.
-func loadService(cmd *cobra.Command, w *world) (*configs.Config, error) {
-	cfg, err := loadConfig(cmd, w)
+func loadService(cmd *cobra.Command, w *world, more ...configs.Option) (*configs.Config, error) {
+	cfg, err := loadConfig(cmd, w, more...)
 	if err != nil {
 		return nil, err
 	}
