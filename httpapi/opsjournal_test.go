@@ -63,7 +63,7 @@ func TestAcceptJournal_Body(t *testing.T) {
 		`{"connection":"east"}`:                      "connection_not_found",
 		`{"connection":""}`:                          "connection_not_found",
 		`{}`:                                         "connection_required",
-		`{"conection":"main"}`:                       "malformed_json",
+		`{"connecton":"main"}`:                       "malformed_json",
 		`{"Connection":"main"}`:                      "malformed_json",
 		`{"connection":"main","restaurant":"x"}`:     "malformed_json",
 		`{"connection":"main","connection":"north"}`: "malformed_json",
@@ -98,7 +98,7 @@ func TestAcceptJournal_Body(t *testing.T) {
 		p.deps = func(d *httpapi.Deps) { d.Connections = d.Connections[:1] }
 	})
 	one.post(path, `{"connection":"x"}`, one.ops...).refused(t, http.StatusNotFound, "connection_not_found")
-	one.post(path, `{"conection":"main"}`, one.ops...).refused(t, http.StatusBadRequest, "malformed_json")
+	one.post(path, `{"connecton":"main"}`, one.ops...).refused(t, http.StatusBadRequest, "malformed_json")
 	one.post(path, `{}`, one.ops...).is(t, http.StatusOK)
 }
 
