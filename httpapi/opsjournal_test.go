@@ -53,6 +53,39 @@ func TestJournalRestored(t *testing.T) {
 	}
 }
 
+// TestJournalRestored_SendAgain: an unknown order is not sent again while new
+// orders are paused: another instance may have done so after the backup was made.
+// It can be settled otherwise (policy O14a).
+func TestJournalRestored_SendAgain(t *testing.T) {
+	t.Parallel()
+	k := newKitchen(t)
+	var refs []string
+	for _, name := range []string{"first", "second"} {
+		k.main.fault(http.MethodPost, `"do":"execute_then_status","status":500`)
+		refs = append(refs, k.post(ordersPath, order(), append(key(name), k.shop...)...).
+			refused(t, http.StatusGatewayTimeout, "order_outcome_unknown").Ref)
+	}
+	if err := k.redis.Client().Del(t.Context(), k.redis.Keys().JournalState("main")).Err(); err != nil {
+		t.Fatal(err)
+	}
+	resolve := func(ref, outcome string) reply {
+		return k.post("/v1/ops/orders/"+ref+"/resolve", `{"operation":"create","outcome":"`+outcome+`"}`, k.ops...)
+	}
+	resolve(refs[0], "send_again").refused(t, http.StatusServiceUnavailable, "journal_restored")
+	if one := k.opsOrder(refs[0]); one.State != "unknown" || len(one.Calls) != 1 || one.Calls[0].Settled != nil {
+		t.Errorf("got %+v, want it unknown as before", one)
+	}
+	if sent := len(k.main.has()); sent != 2 {
+		t.Errorf("%d orders were sent, want 2", sent)
+	}
+	resolve(refs[1], "not_done").is(t, http.StatusOK)
+	k.post("/v1/ops/journal/accept?connection=main", "", k.ops...).is(t, http.StatusOK)
+	resolve(refs[0], "send_again").is(t, http.StatusOK)
+	if sent := len(k.main.has()); sent != 3 {
+		t.Errorf("%d orders were sent, want 3", sent)
+	}
+}
+
 // TestAcceptJournal_Body: the body may name the connection; what larder does not
 // read is rejected, so that nobody accepts the journal of another connection.
 func TestAcceptJournal_Body(t *testing.T) {

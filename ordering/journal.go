@@ -106,7 +106,8 @@ type Journal interface {
 	// *JournalError it may be open all the same: the caller aborts it, by its ID.
 	//
 	// Errors: ErrNoOrder; *StateError when the operation is not unknown, or its
-	// last call is another one than Call;
+	// last call is another one than Call; *RestoredError of SettledSendAgain of a
+	// create while creates are paused (policy O14a);
 	// *OrderIDTakenError when another order, that larder placed, has the
 	// OrderID (an adopted one gives it up); *BusyError when the adopted one has
 	// a call that is open or unknown, which is settled first; ErrNoBody when what was sent is no

@@ -17,8 +17,8 @@ import (
 // Errors when nothing was changed: ErrNoOrder; *InvalidError with pointers into
 // the operator's body; *StateError when the operation is not unknown;
 // *OrderIDTakenError; *BusyError (see Journal.Settle); ErrNoBody,
-// *NotReadyError, *NotSentError and ErrUnknownConnection when it cannot be sent
-// again; *JournalError.
+// *NotReadyError, *RestoredError, *NotSentError and ErrUnknownConnection when it
+// cannot be sent again; *JournalError.
 func (o *Orders) Resolve(ctx context.Context, r Resolving) (Result, error) {
 	from := requester{name: r.By, arrived: time.Now()}
 	if err := r.check(); err != nil {

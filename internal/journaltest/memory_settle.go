@@ -26,6 +26,10 @@ func (m *Memory) Settle(ctx context.Context, word ordering.Settling) (record ord
 		if !ok || last.Outcome != ordering.OutcomeUnknown || word.Call != 0 && word.Call != last.Number {
 			return &ordering.StateError{Record: clone(e.record), Operation: word.Operation}
 		}
+		m.compare(word.Connection, now)
+		if paused := m.paused[word.Connection]; word.How == ordering.SettledSendAgain && word.Operation == upstream.OpCreate && !paused.IsZero() {
+			return &ordering.RestoredError{Connection: word.Connection, Since: paused}
+		}
 		_, call := s.call(word.Ref, last.Number)
 		if err := e.settle(s, call, word, now, m.lives); err != nil {
 			return err

@@ -41,6 +41,30 @@ func (s suite) restored(t *testing.T) {
 			}
 		}
 	})
+	s.test(t, "an unknown create is settled, but not sent again", func(t *testing.T, j *journal) {
+		known, o := j.unknown(t, upstream.OpCreate)
+		other, _ := j.unknown(t, upstream.OpCreate)
+		j.fixture.Lose(t, conn)
+		for _, r := range []ordering.Record{known, other} {
+			if _, _, err := j.Recreate(t.Context(), r, 1, o.Body); err != nil {
+				t.Fatalf("Recreate: %v", err)
+			}
+		}
+		again := word(known, upstream.OpCreate, ordering.SettledSendAgain, "")
+		again.ID = id()
+		_, err := j.Settle(t.Context(), again)
+		wantType[*ordering.RestoredError](t, "Settle as send_again while paused", err)
+		if r, err := j.Record(t.Context(), []string{conn}, o.Ref); err != nil || r.State != ordering.StateUnknown || len(r.Calls) != 1 {
+			t.Errorf("Record = %+v, %v; want it unknown as before", r, err)
+		}
+		j.settled(t, word(other, upstream.OpCreate, ordering.SettledNotDone, ""))
+		if _, err := j.Accept(t.Context(), conn); err != nil {
+			t.Errorf("Accept: %v", err)
+		}
+		if r := j.settled(t, again); r.State != ordering.StatePlacing || len(r.Calls) != 2 {
+			t.Errorf("Settle after the acceptance = %+v, want a second call", r)
+		}
+	})
 	s.test(t, "another connection goes on", func(t *testing.T, j *journal) {
 		j.placed(t, "765")
 		j.placed(t, "765", on("other"))

@@ -15,10 +15,9 @@ import (
 // have it as policy O14 requires; with fewer, the call is ended as not sent.
 func (j *Journal) Begin(ctx context.Context, o ordering.Opening) (ordering.Record, error) {
 	begun, err := j.begin(ctx, o)
-	if _, restored := errors.AsType[*ordering.RestoredError](err); restored && j.cfg.AcceptsRestore() {
-		if err = j.autoAccept(ctx, o.Connection); err == nil {
-			begun, err = j.begin(ctx, o)
-		}
+	again, err := j.acceptRestored(ctx, o.Connection, err)
+	if again {
+		begun, err = j.begin(ctx, o)
 	}
 	if err != nil {
 		return ordering.Record{}, failed("begin", err)

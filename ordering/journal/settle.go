@@ -11,8 +11,16 @@ import (
 )
 
 // Settle notes what a person found out about an unknown outcome (policy O12).
-// What is to be sent again is opened as Begin opens it (policy O14).
+// What is to be sent again is opened as Begin opens it (policies O14 and O14a).
 func (j *Journal) Settle(ctx context.Context, s ordering.Settling) (ordering.Record, error) {
+	record, err := j.settle(ctx, s)
+	if again, err := j.acceptRestored(ctx, s.Connection, err); !again {
+		return record, err
+	}
+	return j.settle(ctx, s)
+}
+
+func (j *Journal) settle(ctx context.Context, s ordering.Settling) (ordering.Record, error) {
 	if err := j.recovered(ctx, s.Connection); err != nil {
 		return ordering.Record{}, failed("settle", err)
 	}
@@ -64,6 +72,7 @@ func (j *Journal) settled(ctx context.Context, o *order, call ordering.Call, s o
 		return nil, err
 	}
 	if call.Operation == upstream.OpCreate {
+		c.mode = modeCreate // refused while creates are paused (policy O14a)
 		c.move(ordering.StatePlacing)
 	} else {
 		c.dropOldest()

@@ -99,6 +99,17 @@ func (j *Journal) Accept(ctx context.Context, connection string) (bool, error) {
 	return accepted, nil
 }
 
+// acceptRestored accepts a restored journal where ordering.accept_restore allows
+// it, and reports whether what failed with err because of it is to be tried again.
+// Otherwise it returns why not.
+func (j *Journal) acceptRestored(ctx context.Context, connection string, err error) (again bool, why error) {
+	if _, restored := errors.AsType[*ordering.RestoredError](err); !restored || !j.cfg.AcceptsRestore() {
+		return false, err
+	}
+	err = j.autoAccept(ctx, connection)
+	return err == nil, err
+}
+
 // autoAccept accepts as ordering.accept_restore allows; the next Watch reports it.
 func (j *Journal) autoAccept(ctx context.Context, connection string) error {
 	accepted, err := j.Accept(ctx, connection)
