@@ -180,8 +180,8 @@ func TestConnectedIsNotAcknowledging(t *testing.T) {
 	if _, err := fmt.Fprint(copier, "SYNC\r\n"); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "the master counts the copier", func() bool {
-		return strings.Contains(p.master.Client().Info(t.Context(), "replication").Val(), "connected_slaves:1")
+	eventually(t, "the master counts the copier as online", func() bool {
+		return strings.Contains(p.master.Client().Info(t.Context(), "replication").Val(), "state=online")
 	})
 	j := p.journal(t)
 	ready(t, j)
@@ -318,6 +318,9 @@ func TestAbortIsRewritten(t *testing.T) {
 	cutOff(t, p.replicas[0])
 	if err := j.Abort(t.Context(), o); !errors.Is(err, ordering.ErrUnreplicated) {
 		t.Fatalf("Abort = %v, want ErrUnreplicated", err)
+	}
+	if err := j.Abort(t.Context(), o); !errors.Is(err, ordering.ErrUnreplicated) {
+		t.Errorf("Abort again = %v, want ErrUnreplicated until a replica has it", err)
 	}
 	p.failover(t, p.replicas[0])
 	p.addReplicaOf(t)
