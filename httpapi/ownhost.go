@@ -53,6 +53,17 @@ func (c Config) ownOrigin(r *http.Request) bool {
 	return strings.EqualFold(host, r.Host) && c.ownHost(host) || c.namesHost(strings.ToLower(host))
 }
 
+// notOwnHost answers a reboundPage.
+const notOwnHost = "the page's host name is not one of http.hosts; add it there, or open the page at localhost"
+
+// reboundPage reports whether a browser sends the request from a page whose host
+// is not this server's own (DNS rebinding). It is false where other machines
+// reach larder. Where only this machine does, short and well-known secrets are
+// accepted (policy H8), and such a page must not use them.
+func (c Config) reboundPage(r *http.Request) bool {
+	return c.Exposed() == "" && r.Header.Get("Origin") != "" && !c.ownHost(r.Host)
+}
+
 // checkHost reports what is no host name.
 func checkHost(key, host string) error {
 	valid := func(r rune) bool {

@@ -3,6 +3,7 @@ package httpapi_test
 import (
 	"fmt"
 	"net/http"
+	"net/url"
 	"strings"
 	"testing"
 
@@ -152,7 +153,7 @@ func TestOwnPageHasAKnownHost(t *testing.T) {
 	k.get(read, "Sec-Fetch-Site", "same-origin", "Host", "shop.example").is(t, http.StatusOK)
 	k.get(read, "Sec-Fetch-Site", "same-origin", "Host", "evil.example").refused(t, http.StatusUnauthorized, "unauthorized")
 
-	// A demo's secret is known: a rebound page must not sign in with it.
+	// A demo's secret is known: a rebound page must not sign in or get a token with it.
 	signIn := func(host string) reply {
 		return k.post(sessionPath, signInBody(clientOps, secretOf(clientOps)), "Origin", "http://"+host, "Host", host)
 	}
@@ -160,6 +161,15 @@ func TestOwnPageHasAKnownHost(t *testing.T) {
 	for _, host := range []string{"localhost:8080", "127.0.0.1:8080", "shop.example"} {
 		signIn(host).is(t, http.StatusOK)
 	}
+	getToken := func(w *world, host string) reply {
+		form := url.Values{"client_id": {clientOps}, "client_secret": {secretOf(clientOps)}, "grant_type": {"client_credentials"}}
+		return w.do(http.MethodPost, "/connect/token", form.Encode(), "Content-Type", formMedia, "Origin", "http://"+host, "Host", host)
+	}
+	getToken(k.world, "evil.example:8080").is(t, http.StatusBadRequest)
+	for _, host := range []string{"localhost:8080", "127.0.0.1:8080", "shop.example"} {
+		getToken(k.world, host).is(t, http.StatusOK)
+	}
 	exposed := newWorld(t, func(p *plan) { p.cfg.TrustedProxies = []string{"127.0.0.1"} }) // its secrets are strong
 	exposed.post(sessionPath, signInBody(clientOps, secretOf(clientOps)), "Origin", "https://ops.example", "Host", "ops.example").is(t, http.StatusOK)
+	getToken(exposed, "ops.example").is(t, http.StatusOK)
 }

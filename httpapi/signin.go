@@ -145,10 +145,8 @@ func (s *Server) ownSite(c *gin.Context) {
 		fail(c, &problem{code: CodeForbidden, msg: "the request comes from a page of another site", err: err})
 		return
 	}
-	// Where only this machine reaches larder, short and well-known secrets are
-	// accepted: a page whose name resolves to it must not use them.
-	if s.cfg.Exposed() == "" && c.GetHeader("Origin") != "" && !s.cfg.ownHost(c.Request.Host) {
-		fail(c, &problem{code: CodeForbidden, msg: "the page's host name is not one of http.hosts; add it there, or open the page at localhost"})
+	if s.cfg.reboundPage(c.Request) {
+		fail(c, &problem{code: CodeForbidden, msg: notOwnHost})
 	}
 }
 

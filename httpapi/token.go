@@ -50,6 +50,10 @@ func (s *Server) token(c *gin.Context) {
 	header := c.Writer.Header()
 	header.Set("Cache-Control", "no-store")
 	header.Set("Pragma", "no-cache")
+	if s.cfg.reboundPage(c.Request) {
+		refuseToken(c, http.StatusBadRequest, oauthInvalidRequest, notOwnHost)
+		return
+	}
 	form, err := tokenForm(c)
 	if err != nil {
 		refuseToken(c, http.StatusBadRequest, oauthInvalidRequest, err.Error())
