@@ -35,6 +35,7 @@ func TestPage(t *testing.T) {
 	for _, want := range []string{
 		`<html lang="en" dir="ltr">`, `<link rel="preload" href="/v1/restaurants/bistro/menu"`, `<larder-menu restaurant="bistro" lang="en" currency="EUR">`,
 		`<larder-order-form id="order" restaurant="bistro" lang="en" currency="EUR" payments="cash card">`,
+		"<noscript><p>This page needs JavaScript.",
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the page has no %s:\n%s", want, text)
@@ -67,7 +68,7 @@ func TestPage(t *testing.T) {
 
 	const unknown = "/?restaurant=%22%3E%3Cscript%3Ealert(1)%3C/script%3E"
 	missing := k.get(unknown, "Accept", "text/html, */*;q=0.8").is(t, http.StatusNotFound)
-	if text := string(missing.body); !strings.Contains(text, "<h1>There is no such restaurant.</h1>") || strings.Contains(text, "alert(1)") || strings.Contains(text, "<larder-") {
+	if text := string(missing.body); !strings.Contains(text, "<h1>There is no such restaurant.</h1>") || strings.Contains(text, "alert(1)") || strings.Contains(text, "<larder-") || strings.Contains(text, "needs JavaScript") {
 		t.Errorf("the page of an unknown restaurant:\n%s", text)
 	}
 	if missing.header.Get("Content-Security-Policy") != policy || missing.header.Get("Cache-Control") != "no-store" {
