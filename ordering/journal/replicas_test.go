@@ -191,6 +191,29 @@ func TestConnectedIsNotAcknowledging(t *testing.T) {
 	}
 }
 
+// TestOldMasterBesideNewOne: while one of two replicas takes the place of a
+// master that still runs, the other replica acknowledges what the new master
+// never gets. With wait_replicas 2 the old master opens nothing.
+func TestOldMasterBesideNewOne(t *testing.T) {
+	t.Parallel()
+	p := startPair(t, 2)
+	waiting := func(replicas int) *journal.Journal {
+		return p.journal(t, func(c *ordering.Config) { c.WaitReplicas, c.WaitTimeout = &replicas, time.Second })
+	}
+	one, both := waiting(1), waiting(2)
+	before := begun(t, both, create())
+	cutOff(t, p.replicas[0])
+	if _, err := both.Begin(t.Context(), create()); !errors.Is(err, journal.ErrReplicas) {
+		t.Errorf("Begin that waits for both replicas = %v, want ErrReplicas", err)
+	}
+	lost := begun(t, one, create())
+	for order, want := range map[string]int64{before.Ref: 1, lost.Ref: 0} {
+		if n := p.replicas[0].Client().Exists(t.Context(), "larder:{o:main}:f1:order:"+order).Val(); n != want {
+			t.Errorf("the new master has %d records of the order, want %d", n, want)
+		}
+	}
+}
+
 // TestFinishIsRewritten: a completion that no replica has is lost by a failover
 // and written again by the instance that answered (policy O14).
 func TestFinishIsRewritten(t *testing.T) {
