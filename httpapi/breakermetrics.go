@@ -26,11 +26,7 @@ func (b *breakers) Collect(ch chan<- prometheus.Metric) {
 		}
 		now := connection.Breaker()
 		for _, state := range [...]string{"closed", "open", "half-open"} {
-			value := 0.0
-			if state == now {
-				value = 1
-			}
-			ch <- prometheus.MustNewConstMetric(b.desc, prometheus.GaugeValue, value, connection.Name, state)
+			ch <- prometheus.MustNewConstMetric(b.desc, prometheus.GaugeValue, boolGauge(state == now), connection.Name, state)
 		}
 	}
 }

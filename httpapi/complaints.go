@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"context"
+	"log"
 	"log/slog"
 	"strings"
 
@@ -13,20 +14,22 @@ import (
 // by. It is the handler that http.Server.ErrorLog can be made from.
 type complaints struct{ to logrus.FieldLogger }
 
-// ErrorLog is what the ErrorLog of an http.Server is made from, so that it goes
-// to the program's log instead of standard error.
-func ErrorLog(to logrus.FieldLogger) slog.Handler { return complaints{to} }
+// ErrorLog returns an http.Server's ErrorLog that writes to the program's log
+// instead of standard error.
+func ErrorLog(to logrus.FieldLogger) *log.Logger {
+	return slog.NewLogLogger(complaints{to}, slog.LevelDebug)
+}
 
 // Enabled implements slog.Handler.
 func (complaints) Enabled(context.Context, slog.Level) bool { return true }
 
 // Handle implements slog.Handler.
 func (h complaints) Handle(_ context.Context, record slog.Record) error {
-	log := h.to.WithField("event", "http.server")
+	entry := h.to.WithField("event", "http.server")
 	if strings.HasPrefix(record.Message, "http: panic ") {
-		log.Error(record.Message)
+		entry.Error(record.Message)
 	} else {
-		log.Debug(record.Message)
+		entry.Debug(record.Message)
 	}
 	return nil
 }

@@ -107,14 +107,14 @@ func (o *orderBook) Collect(ch chan<- prometheus.Metric) {
 	for connection, ready := range o.ready {
 		health, _ := o.server.orders.Health(connection)
 		paused := !health.PausedAt.IsZero()
-		gauge(o.readyDesc, number(ready && !paused), connection)
-		gauge(o.pausedDesc, number(paused), connection)
+		gauge(o.readyDesc, boolGauge(ready && !paused), connection)
+		gauge(o.pausedDesc, boolGauge(paused), connection)
 		gauge(o.replicasDesc, float64(health.Replicas), connection)
 	}
 }
 
-// number is a boolean as a gauge has it.
-func number(b bool) float64 {
+// boolGauge returns the value of a gauge: 1 for true, 0 for false.
+func boolGauge(b bool) float64 {
 	if b {
 		return 1
 	}

@@ -74,7 +74,7 @@ func (s *Server) placeOrder(c *gin.Context) {
 	who, _ := callerOf(c)
 	requester := who.Client
 	if isGuest(c) { // guests share one client: each address has its own turn (policy O8a)
-		requester = publicClient + " " + addressKey(c.ClientIP())
+		requester = publicClient + " " + addressKey(s.clientIP(c))
 	}
 	// The client's disconnect does not cancel a write that has begun: Orders
 	// sees to that (policy O8).

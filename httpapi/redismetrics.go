@@ -35,15 +35,8 @@ func (r *redisState) Describe(ch chan<- *prometheus.Desc) {
 
 // Collect implements prometheus.Collector. It asks Redis nothing.
 func (r *redisState) Collect(ch chan<- prometheus.Metric) {
-	up, refusing := 1.0, 0.0
-	if r.server.runner.RedisAway() {
-		up = 0
-	}
-	if r.server.runner.Refused() != nil {
-		refusing = 1
-	}
-	ch <- prometheus.MustNewConstMetric(r.up, prometheus.GaugeValue, up)
-	ch <- prometheus.MustNewConstMetric(r.refusing, prometheus.GaugeValue, refusing)
+	ch <- prometheus.MustNewConstMetric(r.up, prometheus.GaugeValue, boolGauge(!r.server.runner.RedisAway()))
+	ch <- prometheus.MustNewConstMetric(r.refusing, prometheus.GaugeValue, boolGauge(r.server.runner.Refused() != nil))
 	for name, client := range map[string]redis.UniversalClient{"ordinary": r.server.redis.Client(), "strict": r.server.redis.Strict()} {
 		pool := client.PoolStats()
 		ch <- prometheus.MustNewConstMetric(r.connections, prometheus.GaugeValue, float64(pool.IdleConns), name, "idle")

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"net"
 	"net/http"
 	"time"
@@ -157,6 +156,6 @@ func (s *Server) httpServer(ctx context.Context, handler http.Handler) *http.Ser
 		IdleTimeout:       idleTimeout,
 		MaxHeaderBytes:    maxHeader,
 		BaseContext:       func(net.Listener) context.Context { return ctx },
-		ErrorLog:          slog.NewLogLogger(complaints{s.log}, slog.LevelDebug),
+		ErrorLog:          ErrorLog(s.log),
 	}
 }

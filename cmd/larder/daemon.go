@@ -169,11 +169,11 @@ func (d *daemon) warnOfOrders(ctx context.Context) {
 	if !d.cfg.Auth.TakesOrders() {
 		return
 	}
-	told := map[string]bool{} // many connections have one Redis
+	logged := map[string]bool{} // connections that share a Redis have the same message
 	for _, connection := range d.connections() {
 		var notReady *ordering.NotReadyError
-		if err := d.orders.Ready(ctx, connection); errors.As(err, &notReady) && notReady.Err == nil && !told[notReady.Msg] {
-			told[notReady.Msg] = true
+		if err := d.orders.Ready(ctx, connection); errors.As(err, &notReady) && notReady.Err == nil && !logged[notReady.Msg] {
+			logged[notReady.Msg] = true
 			d.log.WithField("event", "order.not_ready").Warn("no orders are placed: " + notReady.Msg)
 		}
 	}

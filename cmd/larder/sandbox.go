@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"net"
 	"net/http"
 	"os"
@@ -230,7 +229,7 @@ func (k *kitchen) run(ctx context.Context) error {
 	server := &http.Server{
 		Handler:           k.service.Handler(),
 		ReadHeaderTimeout: 10 * time.Second,
-		ErrorLog:          slog.NewLogLogger(httpapi.ErrorLog(k.log), slog.LevelDebug),
+		ErrorLog:          httpapi.ErrorLog(k.log),
 	}
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error {
