@@ -28,7 +28,7 @@ const (
 	kinds
 )
 
-// readsClient is the client that all reads are together.
+// readsClient is the client of all reads: they share its turns.
 const readsClient = ""
 
 // queue assigns a connection's slots, and its rate, to the calls that wait for
@@ -102,32 +102,33 @@ func (q *queue) await(ctx context.Context, t *ticket, p patience) (*ticket, erro
 		defer timer.Stop()
 		expired = timer.C
 	}
-	var err error
+	var gone error // why the caller waits no longer; nil: the wait was too long
 	select {
 	case <-t.granted:
 		return t, nil
 	case <-ctx.Done():
-		err = ctx.Err()
+		gone = ctx.Err()
 	case <-expired:
-		err = ErrBusy
 	}
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if !t.started.IsZero() { // the slot came in the same moment
-		if err == ErrBusy { //nolint:errorlint // it is this very value
-			return t, nil
-		}
+	granted := !t.started.IsZero() // in the same moment
+	switch {
+	case granted && gone == nil:
+		return t, nil
+	case granted:
 		q.free(t, time.Now())
-		return nil, err
+		return nil, gone
+	case gone != nil:
+		q.leave(t)
+		return nil, gone
 	}
-	if err == ErrBusy { //nolint:errorlint // it is this very value
-		if !p.predicted.IsZero() { // it is no repeat
-			q.rejected.AfterWaiting++
-		}
-		err = &busyError{q.predict(t.line, time.Now())}
+	if !p.predicted.IsZero() { // not a repeat
+		q.rejected.AfterWaiting++
 	}
+	wait := q.predict(t.line, time.Now())
 	q.leave(t)
-	return nil, err
+	return nil, &busyError{wait}
 }
 
 // release gives a slot back; used says that a call was made with it.
@@ -207,8 +208,8 @@ func (q *queue) limit(k kind) int {
 	return q.adaptive.limit()
 }
 
-// rateAllows takes one call from the rate; if there is none it sees to it that
-// slots are assigned when there is.
+// rateAllows takes one call from the rate. If the rate allows none now, a timer
+// assigns slots when it does.
 func (q *queue) rateAllows(now time.Time) bool {
 	if q.rate == nil || q.rate.AllowN(now, 1) {
 		return true
