@@ -303,7 +303,7 @@ func (o *Orders) record(ctx context.Context, e Ending, known Record, body []byte
 	if err != nil && !errors.Is(err, ErrUnreplicated) {
 		return got, number, err
 	}
-	if call, _ := got.Call(number); call.Outcome == OutcomeOpen { // it has come back meanwhile
+	if call, _ := got.Call(number); call.Outcome != e.Outcome { // it has come back meanwhile
 		e.Call = number
 		got, err = o.deps.Journal.Finish(ctx, e)
 	} else {

@@ -3,6 +3,7 @@ package ordering_test
 import (
 	"context"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -87,6 +88,39 @@ func TestLostRecordIsWrittenAgain(t *testing.T) {
 	if diff := cmp.Diff([]string{"order.recreated create done"}, h.happened()); diff != "" {
 		t.Errorf("events (-want +got):\n%s", diff)
 	}
+}
+
+// TestLostRecordComesBack: Redis has the record again, where another instance has
+// found the call overdue meanwhile. How it ended is recorded all the same.
+func TestLostRecordComesBack(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, ordering.Config{}, func(_ *house, d *ordering.Deps) {
+		d.Journal = &returning{Journal: d.Journal}
+	})
+	got := h.placed(t)
+	if r := h.record(t, got.Record.Ref); r.State != ordering.StatePlaced || r.OrderID != "765" {
+		t.Errorf("the record is %+v, want it placed", r)
+	}
+}
+
+// returning is a journal without the record of the first call that ends: it is
+// back at once, and the call counts as unknown.
+type returning struct {
+	ordering.Journal
+	once sync.Once
+}
+
+func (r *returning) Finish(ctx context.Context, e ordering.Ending) (ordering.Record, error) {
+	lost := false
+	r.once.Do(func() {
+		lost = true
+		swept := ordering.Ending{Connection: e.Connection, Ref: e.Ref, Call: e.Call, Outcome: ordering.OutcomeUnknown}
+		_, _ = r.Journal.Finish(ctx, swept) // the record shows it
+	})
+	if lost {
+		return ordering.Record{}, ordering.ErrNoOrder
+	}
+	return r.Journal.Finish(ctx, e)
 }
 
 // TestRestoredJournalPausesCreates: nothing is sent until the journal is
