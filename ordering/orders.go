@@ -87,11 +87,14 @@ type Resolving struct {
 	RequestID   string
 }
 
-// Event is something that happened to an order without a request to answer.
+// Event is something that happened to an order, or to a connection's journal,
+// without a request to answer.
 type Event struct {
 	// Name is "order.swept", "order.contradicted", "order.late",
-	// "order.unrecorded" or "order.unreplicated".
-	Name      string
+	// "order.unrecorded", "order.recreated" or "order.unreplicated"; of a journal
+	// "journal.restored", "journal.accepted" or "journal.commits_lost".
+	Name string
+	// Record has the Connection alone where the event is of a journal.
 	Record    Record
 	Operation Operation
 	Outcome   Outcome

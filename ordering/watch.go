@@ -73,6 +73,9 @@ func (o *Orders) Watch(ctx context.Context, connection string) error {
 	tell := func(level logrus.Level, event, msg string, more ...any) {
 		o.log.WithFields(logrus.Fields{"event": event, "connection": connection}).Logf(level, msg, more...)
 	}
+	count := func(event string) {
+		o.deps.Observe(Event{Name: event, Record: Record{Connection: connection}, At: o.deps.Clock()})
+	}
 	if !watched || last.Replicas != now.Replicas {
 		level := logrus.InfoLevel
 		if now.Seen && now.Replicas == 0 {
@@ -90,18 +93,19 @@ func (o *Orders) Watch(ctx context.Context, connection string) error {
 	if now.Missing > last.Missing {
 		tell(logrus.ErrorLevel, eventCommitsLost, "Redis has lost changes of orders (ordering.wait_replicas is 0): "+
 			"orders may be forgotten, and doubled when they are sent again")
-		o.deps.Observe(Event{Name: eventCommitsLost, Record: Record{Connection: connection}, At: o.deps.Clock()})
+		count(eventCommitsLost)
 	}
 	switch paused, was := !now.PausedAt.IsZero(), !last.PausedAt.IsZero(); {
 	case now.Accepted:
 		tell(logrus.WarnLevel, eventAccepted, "Redis was restored or has lost its data: accepted (ordering.accept_restore)")
-		o.deps.Observe(Event{Name: eventAccepted, Record: Record{Connection: connection}, At: o.deps.Clock()})
+		count(eventAccepted)
 	case paused && !was:
 		tell(logrus.ErrorLevel, eventRestored, "Redis was restored or has lost orders: new orders are paused on all instances "+
 			"until an operator accepts the journal (larder order accept-restore)")
-		o.deps.Observe(Event{Name: eventRestored, Record: Record{Connection: connection}, At: o.deps.Clock()})
+		count(eventRestored)
 	case was && !paused:
 		tell(logrus.WarnLevel, eventAccepted, "the restored journal was accepted: orders are placed again")
+		count(eventAccepted)
 	}
 	return nil
 }

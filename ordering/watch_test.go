@@ -124,7 +124,7 @@ func (r *returning) Finish(ctx context.Context, e ordering.Ending) (ordering.Rec
 }
 
 // TestRestoredJournalPausesCreates: nothing is sent until the journal is
-// accepted; what is watched is known and told once.
+// accepted; what Watch finds is known, and logged and counted once.
 func TestRestoredJournalPausesCreates(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, ordering.Config{})
@@ -152,13 +152,16 @@ func TestRestoredJournalPausesCreates(t *testing.T) {
 		t.Errorf("AcceptRestore() = %t, %v", accepted, err)
 	}
 	h.placed(t)
-	var told []string
+	var logged []string
 	for _, line := range h.log.AllEntries() {
 		if event, _ := line.Data["event"].(string); strings.HasPrefix(event, "journal.") {
-			told = append(told, event)
+			logged = append(logged, event)
 		}
 	}
-	if diff := cmp.Diff([]string{"journal.rule", "journal.restored", "journal.accepted"}, told); diff != "" {
+	if diff := cmp.Diff([]string{"journal.rule", "journal.restored", "journal.accepted"}, logged); diff != "" {
 		t.Errorf("log (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff([]string{"journal.restored  ", "journal.accepted  "}, h.happened()); diff != "" {
+		t.Errorf("events (-want +got):\n%s", diff)
 	}
 }
