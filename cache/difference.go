@@ -1,10 +1,6 @@
 package cache
 
-import (
-	"slices"
-
-	"larder/internal/menu"
-)
+import "larder/internal/menu"
 
 // reviseProducts compares what productIndex writes: an entry is all texts and
 // numbers of a dish.
@@ -43,7 +39,7 @@ func reviseProducts(before, after *menu.Catalogue) revision {
 func sameProduct(before, after *menu.Catalogue, old, at menu.Index) bool {
 	return before.Product(old) == after.Product(at) && before.Available(old) == after.Available(at) &&
 		schemeID(before, old) == schemeID(after, at) &&
-		sameCategories(before, after, old, at)
+		menu.SameCategories(before, after, old, at)
 }
 
 // schemeID is the id of the dish's scheme.
@@ -60,14 +56,6 @@ func categoryID(c *menu.Catalogue, at menu.Index) optional {
 		return optional{c.Categories()[category].ID, true}
 	}
 	return optional{}
-}
-
-// sameCategories reports whether a dish has the same categories in both, in the
-// same order.
-func sameCategories(before, after *menu.Catalogue, old, at menu.Index) bool {
-	return slices.EqualFunc(before.ProductCategories(old), after.ProductCategories(at), func(a, b menu.Index) bool {
-		return before.Categories()[a].ID == after.Categories()[b].ID
-	})
 }
 
 // optional is an id that may not be there; even one that is there may be empty.

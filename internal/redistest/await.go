@@ -46,8 +46,9 @@ func await(tb testing.TB, what string, so func(ctx context.Context) error) {
 	}
 }
 
-// info is a section of what a server says of itself, "" when it does not answer.
-func (s *Server) info(ctx context.Context, section string) string {
+// Info returns a section of the server's INFO, "" when it does not answer within
+// a second.
+func (s *Server) Info(ctx context.Context, section string) string {
 	if !s.running() {
 		return ""
 	}

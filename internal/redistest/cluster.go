@@ -79,7 +79,7 @@ func (c *Cluster) replicate() {
 	}
 	await(c.tb, "the replicas follow", func(ctx context.Context) error {
 		for _, replica := range c.nodes[masters:] {
-			if !strings.Contains(replica.info(ctx, "replication"), "master_link_status:up") {
+			if !strings.Contains(replica.Info(ctx, "replication"), "master_link_status:up") {
 				return fmt.Errorf("%s does not", replica.Addr())
 			}
 		}

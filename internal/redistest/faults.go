@@ -32,13 +32,9 @@ func (s *Server) setReplication(ctx context.Context, user, password string) erro
 	return errors.Join(err, client.Close())
 }
 
-// Info returns a section of what the server says of itself, "" when it does not
-// answer within a second.
-func (s *Server) Info(ctx context.Context, section string) string { return s.info(ctx, section) }
-
 // IsMaster reports whether the server answers and takes itself for a master.
 func (s *Server) IsMaster(ctx context.Context) bool {
-	return strings.Contains(s.info(ctx, "replication"), "role:master")
+	return strings.Contains(s.Info(ctx, "replication"), "role:master")
 }
 
 // LogPath returns the path of the log of the server's last start.

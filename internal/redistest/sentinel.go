@@ -51,7 +51,7 @@ func StartSentinel(tb testing.TB, options ...Option) *Sentinel {
 	}
 	await(s.tb, "both replicas follow the master", func(ctx context.Context) error {
 		for _, replica := range s.nodes[1:] {
-			if info := replica.info(ctx, "replication"); !strings.Contains(info, "master_link_status:up") {
+			if info := replica.Info(ctx, "replication"); !strings.Contains(info, "master_link_status:up") {
 				return fmt.Errorf("%s does not", replica.Addr())
 			}
 		}
@@ -229,7 +229,7 @@ func (s *Sentinel) agreed(ctx context.Context) (*Server, error) {
 		named = addr
 	}
 	for _, node := range s.nodes {
-		if node.Announced() == named && node.running() && strings.Contains(node.info(ctx, "replication"), "role:master") {
+		if node.Announced() == named && node.running() && strings.Contains(node.Info(ctx, "replication"), "role:master") {
 			return node, nil
 		}
 	}
