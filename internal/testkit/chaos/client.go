@@ -139,7 +139,7 @@ func (c *client) run(ctx context.Context, gate *sync.RWMutex) {
 		gate.RLock()
 		c.serve(ctx)
 		gate.RUnlock()
-		c.sleep(ctx, c.rest/2+time.Duration(c.draw.Int64N(int64(c.rest))))
+		sleep(ctx, c.rest/2+time.Duration(c.draw.Int64N(int64(c.rest))))
 	}
 }
 
@@ -196,12 +196,13 @@ func (c *client) try(ctx context.Context, made *call) (answer Answer) {
 		if !waits {
 			most, lose = 3*time.Second, false // the answer was lost: the customer comes back
 		}
-		c.sleep(ctx, 100*time.Millisecond+time.Duration(c.draw.Int64N(int64(most))))
+		sleep(ctx, 100*time.Millisecond+time.Duration(c.draw.Int64N(int64(most))))
 	}
 	return answer
 }
 
-func (*client) sleep(ctx context.Context, d time.Duration) {
+// sleep returns after d, or when ctx ends.
+func sleep(ctx context.Context, d time.Duration) {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {
@@ -222,8 +223,9 @@ func (s *shop) sendAgain(ctx context.Context) {
 	for n, c := range slices.Backward(last) {
 		if c.operation == Create && left > 0 && ctx.Err() == nil {
 			left--
-			again := *c // another goroutine may still be at it
-			s.send(ctx, &again, n%len(s.larders), time.Second, false)
+			// A copy: the client may be sending the call now, and change sent.
+			again := &call{operation: c.operation, order: c.order, key: c.key, method: c.method, path: c.path, body: c.body}
+			s.send(ctx, again, n%len(s.larders), time.Second, false)
 		}
 	}
 }
@@ -241,7 +243,7 @@ func (s *shop) settle(ctx context.Context, workers int) {
 					if answer.Status != 0 && !passing(answer.Status) || blocked(answer) && answer.Code != "order_busy" || ctx.Err() != nil {
 						break
 					}
-					(&client{}).sleep(ctx, 300*time.Millisecond)
+					sleep(ctx, 300*time.Millisecond)
 				}
 			}
 		})

@@ -146,7 +146,7 @@ func (w *world) play() {
 	slices.SortStableFunc(actions, func(a, b action) int { return int(a.at - b.at) })
 	began := time.Now()
 	for _, a := range actions {
-		(&client{}).sleep(w.tb.Context(), a.at-time.Since(began))
+		sleep(w.tb.Context(), a.at-time.Since(began))
 		w.must(a.do())
 	}
 }
@@ -216,7 +216,7 @@ func (w *world) accept() error {
 		if failed = w.acceptAt(n % instances); failed == nil {
 			return nil
 		}
-		(&client{}).sleep(w.tb.Context(), 100*time.Millisecond)
+		sleep(w.tb.Context(), 100*time.Millisecond)
 	}
 	return failed
 }
