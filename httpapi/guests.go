@@ -44,7 +44,8 @@ func (s *Server) listsOrigin(r *http.Request) bool {
 }
 
 // checkPublicOrder holds an order without a token to the payment types that
-// the configuration leaves to guests (policy H3).
+// the configuration leaves to guests (policy H3). It reports the first violation
+// only: a body can repeat the field thousands of times (policy H7).
 func (s *Server) checkPublicOrder(body []byte, language string) error {
 	text, err := menu.Check(body, maxDepth)
 	if err != nil {
@@ -54,7 +55,7 @@ func (s *Server) checkPublicOrder(body []byte, language string) error {
 	var violations []ordering.Violation
 	reader := menu.NewReader(text)
 	reader.Object(func(name string) {
-		if menu.FoldName(name) != "paymenttypeid" {
+		if violations != nil || menu.FoldName(name) != "paymenttypeid" {
 			reader.Skip()
 			return
 		}

@@ -80,6 +80,33 @@ func TestGuestOrdersAreChargedByCost(t *testing.T) {
 	w.post(ordersPath, order(), append(key("0123456789abcdefghijklm"), "Origin", page)...).refused(t, http.StatusTooManyRequests, "rate_limited")
 }
 
+// A guest's order may repeat its payment type as often as fits into it: the
+// refusal names the first one.
+func TestGuestOrderRepeatsPaymentType(t *testing.T) {
+	t.Parallel()
+	const page = "https://shop.example"
+	w := newWorld(t, func(p *plan) {
+		p.auth.PublicOrders = httpapi.PublicOrders{Enabled: true, Origins: []string{page}, PaymentTypes: []string{"cash"}}
+	})
+	var many strings.Builder
+	for i := range 5000 { // in spellings that differ
+		many.WriteByte('"')
+		for j, letter := range "paymentTypeID" {
+			if i>>j&1 == 1 {
+				many.WriteString(strings.ToUpper(string(letter)))
+			} else {
+				many.WriteString(strings.ToLower(string(letter)))
+			}
+		}
+		many.WriteString(`":"x",`)
+	}
+	got := w.post(ordersPath, strings.Replace(order(), "{", "{"+many.String(), 1), append(key("0123456789abcdefghijkl"), "Origin", page)...)
+	got.refused(t, http.StatusUnprocessableEntity, "validation_failed")
+	if list := got.violations(t); len(list) != 1 || list[0] != "value_not_allowed /paymenttypeid" {
+		t.Errorf("%d violations, want the first: %.200v", len(list), list)
+	}
+}
+
 // Policy H10: quantities and texts beyond their limits are refused on both
 // interfaces, and nothing reaches the ordering service.
 func TestOrderTextsAndQuantities(t *testing.T) {
