@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -45,7 +46,7 @@ func checkCommand(w *world) *cobra.Command {
 		Short: "Check a configuration; with --online also what it connects to",
 		Long: `Check a configuration: everything that is wrong is named with file, line and
 column. With --online also ask Redis, whether it takes what larder writes and can be
-trusted with orders where someone may place them, and each connection for a token and a menu; where the
+trusted with orders where someone may place them, and each connection for a token and the menus of its restaurants (the first 20); where the
 configured token request does not work, the others are tried and the one that
 would work is named.
 
@@ -214,7 +215,7 @@ func checkConnection(ctx context.Context, cfg *configs.Config, connection upstre
 	probes, err := client.ProbeToken(ctx)
 	token := finding{What: what + " token", OK: err == nil, Msg: "token_request " + connection.TokenRequest.String() + " works"}
 	if err == nil {
-		return []finding{token, checkMenu(ctx, cfg, client)}
+		return append([]finding{token}, checkMenus(ctx, cfg, client)...)
 	}
 	token.Msg = probed(probes)
 	return []finding{token, {What: what + " menu", Msg: "not tried: there is no token to ask with"}}
@@ -236,18 +237,31 @@ func probed(probes []upstream.Probe) string {
 	return strings.Join(said, "; ")
 }
 
-// checkMenu pulls one menu of the connection: its own, else its first restaurant's.
-func checkMenu(ctx context.Context, cfg *configs.Config, client *upstream.Client) finding {
+// triedRestaurants is how many restaurants of a connection check --online asks
+// for their menus.
+const triedRestaurants = 20
+
+// checkMenus pulls the menus of the connection as the daemon does: its own where
+// it has one, and those of its first restaurants.
+func checkMenus(ctx context.Context, cfg *configs.Config, client *upstream.Client) []finding {
 	what := "connection " + client.Name() + " menu"
-	restaurant := ""
-	if !client.Config().KeepsDefaultMenu() {
-		for _, r := range cfg.Restaurants {
-			if r.Connection == client.Name() {
-				restaurant = string(r.ID)
-				break
-			}
-		}
+	var findings []finding
+	if client.Config().KeepsDefaultMenu() {
+		findings = append(findings, checkMenu(ctx, client, what, ""))
 	}
+	restaurants := slices.DeleteFunc(slices.Clone(cfg.Restaurants), func(r configs.Restaurant) bool { return r.Connection != client.Name() })
+	tried := restaurants[:min(len(restaurants), triedRestaurants)]
+	for _, r := range tried {
+		findings = append(findings, checkMenu(ctx, client, what+" of restaurant "+string(r.ID), string(r.ID)))
+	}
+	if len(tried) < len(restaurants) {
+		findings = append(findings, finding{What: what, OK: true, Msg: fmt.Sprintf("tried the first %d of %d restaurants", len(tried), len(restaurants))})
+	}
+	return findings
+}
+
+// checkMenu pulls one menu; restaurant is empty for the connection's own.
+func checkMenu(ctx context.Context, client *upstream.Client, what, restaurant string) finding {
 	answer, err := client.MenuView(ctx, restaurant, upstream.Validator{}, 0)
 	if err != nil {
 		return finding{What: what, Msg: plain(err.Error())}

@@ -217,6 +217,11 @@ func TestCommandsAgainstARunningDaemon(t *testing.T) {
 		if got.status != statusDone || !strings.Contains(got.out, "ok      redis: answers: embedded, miniredis\nok      orders: can be placed\n") || !strings.Contains(got.out, "connection main token: token_request document works") || !regexp.MustCompile(`main menu: \d+ dishes`).MatchString(got.out) {
 			t.Errorf("check --online: %+v", got)
 		}
+		const unknown = "86439fb3-c0c4-42ca-a269-64f031a6a33b"
+		got = command{env: append(slices.Clone(env), "LARDER_RESTAURANTS_0_ID="+unknown)}.run(t, "check", "--online", "--config", "../../configs/demo.yaml")
+		if got.status != statusFailed || !strings.Contains(got.out, "FAILED  connection main menu of restaurant "+unknown+": ") {
+			t.Errorf("check --online of a restaurant that the service does not have: %+v", got)
+		}
 		got = command{env: append(slices.Clone(env), "LARDER_ORDERING_ALLOW_VOLATILE=false")}.run(t, "check", "--online", "--config", "../../configs/demo.yaml")
 		if got.status != statusFailed || !strings.Contains(got.out, "FAILED  orders: none would be placed: the embedded Redis keeps orders in memory only") {
 			t.Errorf("check --online where orders would be forgotten: %+v", got)
