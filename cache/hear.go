@@ -59,7 +59,7 @@ func (r *Replica) noticed(payload string) {
 	}
 	r.forgetMiss(n.restaurant)
 	if now := r.seated(n.restaurant); now != nil && now.snapshot.Version.Version == n.version {
-		return // a lower one: Redis has lost the one that is served here, or it was overtaken
+		return // a lower version is checked: Redis may have lost the one that is served here
 	}
 	r.told.add(n.restaurant)
 }

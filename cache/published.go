@@ -11,9 +11,10 @@ import (
 // the same JSON values, digits of numbers and texts as published last. Its ETag
 // is by its own hash; it was last changed at PublishedAt of the snapshot.
 //
-// The first read makes it of what memory holds packed, or of what Redis has, once
-// for all who wait; it is kept within the Replica's memory until the next
-// version, or until the service publishes other stop lists. ctx ends this caller's wait only.
+// The first read unpacks it from memory, or loads it from Redis, once for all
+// callers that wait. It is kept within the Replica's memory until the next
+// version, or until the service publishes other stop lists. ctx ends this
+// caller's wait only.
 //
 // Errors: ErrUnavailable when it must be loaded and Redis cannot be asked;
 // ErrNoCatalogue when Redis has lost it; ErrCorrupt; ctx's.

@@ -138,9 +138,9 @@ func own(ids []string, text func(string) string) []string {
 
 // unsatisfiable gives the schemes with groups that no choice can satisfy
 // (policy M9), and these groups: a minimum with no member left to choose, or a
-// maximum below it. The excluded ingredients cannot be chosen. A member with a scheme of its own counts when that scheme
-// can be satisfied; beyond the depth limit, and so where a cycle closes, it
-// counts as it stands.
+// maximum below it. The excluded ingredients cannot be chosen. A member with a
+// scheme of its own counts when that scheme can be satisfied; beyond the depth
+// limit, and so where a cycle closes, it counts as it stands.
 func (c *Content) unsatisfiable(excluded flags) map[Index][]Index {
 	var failing map[Index][]Index
 	satisfied := make([]bool, len(c.schemes)) // one level below

@@ -152,7 +152,8 @@ func within(ctx context.Context, begin time.Time) context.Context {
 	return context.WithValue(ctx, spanKey{}, sendSpan{begin: begin, end: end})
 }
 
-// dialing bounds a connection's making: one that is there too late is of no use.
+// dialing returns a context for opening a connection. It ends when the call may
+// not be begun any more.
 func dialing(ctx context.Context) (context.Context, context.CancelFunc) {
 	span, _ := ctx.Value(spanKey{}).(sendSpan)
 	if span.begin.IsZero() {

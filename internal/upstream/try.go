@@ -25,8 +25,8 @@ type triesKey struct{}
 
 // WithTries gives a context whose calls that write tell of each try as soon as
 // it has ended, from the calling goroutine. The last one of a call is what the
-// call ends with. A call that was not tried at all (ErrOrderID, or no slot or
-// token, see Reserve) tells of none.
+// call ends with. For a call that was not tried at all (ErrOrderID, or no slot
+// or token, see Reserve) tell is not called.
 func WithTries(ctx context.Context, tell func(Try)) context.Context {
 	return context.WithValue(ctx, triesKey{}, tell)
 }

@@ -182,8 +182,8 @@ func (w *writing) unrepeated(err error) *Error {
 	return w.last
 }
 
-// prepare sees to a token, and that enough of the time limit remains for the
-// try: two thirds at first, one third of a repeat (policy O8a).
+// prepare gets a token, and checks that enough of the time limit remains for the
+// try: two thirds for the first, one third for a repeat (policy O8a).
 func (w *writing) prepare(ctx context.Context) *Error {
 	w.by = w.slot.sendBy()
 	if w.last != nil {
