@@ -104,9 +104,12 @@ type Journal interface {
 	// new call of the same body, fingerprint and key, as Begin does (with
 	// wait_replicas too); its number is that of the record's last call. After a
 	// *JournalError it may be open all the same: the caller aborts it, by its ID.
+	// Of done and not_done, ErrUnreplicated comes with the record: it is written,
+	// and the caller settles or finishes the call again until enough replicas have
+	// it (policy O14).
 	//
 	// Errors: ErrNoOrder; *StateError when the operation is not unknown, or its
-	// last call is another one than Call; *RestoredError of SettledSendAgain of a
+	// last call is another one than Call and Opening; *RestoredError of SettledSendAgain of a
 	// create while creates are paused (policy O14a);
 	// *OrderIDTakenError when another order, that larder placed, has the
 	// OrderID (an adopted one gives it up); *BusyError when the adopted one has
@@ -186,7 +189,9 @@ type Settling struct {
 	Operation       Operation
 	// Call is the number of the call that is meant; 0 for the operation's last.
 	Call int
-	How  Settlement
+	// Opening is the ID of the Opening that opened the call; "" is not compared.
+	Opening string
+	How     Settlement
 	// OrderID is the created order's, with SettledDone.
 	OrderID  string
 	By, Note string

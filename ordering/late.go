@@ -38,6 +38,8 @@ type unwritten struct {
 	record  Record
 	body    []byte // what the call sent
 	opening *Opening
+	// settling is what a person said of the call, where the ending is that.
+	settling *Settling
 	// written: the journal has it, but too few replicas have (policy O14).
 	written bool
 }
@@ -202,6 +204,11 @@ func (o *Orders) land(ctx context.Context) (last error) {
 func (o *Orders) write(ctx context.Context, w unwritten) error {
 	if w.opening != nil {
 		return o.deps.Journal.Abort(ctx, *w.opening)
+	}
+	if w.settling != nil {
+		if done, err := o.settleAgain(ctx, w); done || err != nil {
+			return err
+		}
 	}
 	record, number, err := o.record(ctx, *w.ending, w.record, w.body)
 	switch contradiction, ok := errors.AsType[*ContradictionError](err); {

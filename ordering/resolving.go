@@ -30,19 +30,52 @@ func (o *Orders) Resolve(ctx context.Context, r Resolving) (Result, error) {
 	}
 	call, _ := record.Last(r.Operation)
 	settling := Settling{
-		Call: call.Number, Connection: record.Connection, Ref: record.Ref, Operation: r.Operation, How: r.How,
+		Call: call.Number, Opening: call.Opening, Connection: record.Connection, Ref: record.Ref, Operation: r.Operation, How: r.How,
 		OrderID: r.OrderID, By: r.By, Note: r.Note,
 	}
 	if r.How == SettledSendAgain {
 		settling.ID, settling.RequestID, settling.Deadline = o.deps.NewRef(), r.RequestID, o.deadline()
 		return o.sendAgain(ctx, from, record, settling)
 	}
+	defer o.flights.enter()()
 	record, err = o.deps.Journal.Settle(ctx, settling)
 	if err != nil && !errors.Is(err, ErrUnreplicated) {
 		return Result{}, err
 	}
 	call, _ = record.Last(r.Operation)
+	if err != nil { // policy O14
+		ending := Ending{
+			Connection: record.Connection,
+			Ref:        record.Ref,
+			Call:       call.Number,
+			Opening:    call.Opening,
+			Outcome:    call.Outcome,
+			OrderID:    settling.OrderID,
+		}
+		o.late.put(o, unwritten{ending: &ending, record: record, settling: &settling, written: true})
+	}
 	return Result{Record: record, Call: call}, nil
+}
+
+// settleAgain settles a call that too few replicas have as settled: a failover
+// may have undone it (policy O14). It reports whether that is done; otherwise,
+// and without an error, the call is settled still, or its record is lost, and
+// the ending is written like any other.
+func (o *Orders) settleAgain(ctx context.Context, w unwritten) (bool, error) {
+	var (
+		state *StateError
+		taken *OrderIDTakenError
+		busy  *BusyError
+	)
+	switch _, err := o.deps.Journal.Settle(ctx, *w.settling); {
+	case errors.As(err, &state), errors.Is(err, ErrNoOrder):
+		return false, nil
+	case errors.As(err, &taken), errors.As(err, &busy): // another order has got the orderID since
+		o.unrecorded(&w.record, w.ending.Call, err)
+		return true, nil
+	default:
+		return err == nil, err
+	}
 }
 
 // sendAgain settles a call and makes it anew. What may keep it from being sent

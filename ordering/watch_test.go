@@ -2,6 +2,7 @@ package ordering_test
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"sync"
 	"testing"
@@ -50,6 +51,91 @@ func TestUnreplicatedEndingIsWrittenAgain(t *testing.T) {
 			t.Errorf("events (-want +got):\n%s", diff)
 		}
 	})
+}
+
+// TestUnreplicatedSettlementIsWrittenAgain: what an operator said and too few
+// replicas have is answered, and written again until enough have it, also where
+// a failover has undone it (policy O14).
+func TestUnreplicatedSettlementIsWrittenAgain(t *testing.T) {
+	t.Parallel()
+	h, was := unknown(t, upstream.OpCreate)
+	var asked []journaltest.Method
+	h.journal.Fail(func(m journaltest.Method) journaltest.Failure {
+		if m != journaltest.MethodSettle && m != journaltest.MethodFinish {
+			return journaltest.FailNot
+		}
+		if asked = append(asked, m); len(asked) > 3 {
+			return journaltest.FailNot
+		}
+		return journaltest.FailReplicas
+	})
+	got, err := h.Resolve(t.Context(), word(was.Record.Ref, upstream.OpCreate, ordering.SettledDone))
+	if err != nil || got.Record.State != ordering.StatePlaced || got.Record.OrderID != "900" {
+		t.Fatalf("Resolve() = %+v, %v; want it settled", got, err)
+	}
+	if err := h.Sweep(t.Context()); !errors.Is(err, ordering.ErrUnreplicated) {
+		t.Errorf("Sweep() = %v, want ErrUnreplicated until replicas have it", err)
+	}
+	h.journal.Lose("main")
+	for range 2 {
+		if err := h.Sweep(t.Context()); err != nil {
+			t.Errorf("Sweep() = %v", err)
+		}
+	}
+	settle, finish := journaltest.MethodSettle, journaltest.MethodFinish
+	if diff := cmp.Diff([]journaltest.Method{settle, settle, finish, settle, finish}, asked); diff != "" {
+		t.Errorf("asked (-want +got):\n%s", diff)
+	}
+	r := h.record(t, was.Record.Ref)
+	if settled := r.Calls[0].Settled; r.OrderID != "900" || settled == nil || settled.By != "ops" || settled.How != ordering.SettledDone {
+		t.Errorf("record %+v, want it as the operator said", r)
+	}
+	if diff := cmp.Diff([]string{"order.recreated create done"}, h.happened()); diff != "" {
+		t.Errorf("events (-want +got):\n%s", diff)
+	}
+}
+
+// undone is a journal whose first settlement a failover undoes.
+type undone struct {
+	ordering.Journal
+	settled *int
+}
+
+func (u undone) Settle(ctx context.Context, s ordering.Settling) (ordering.Record, error) {
+	if *u.settled++; *u.settled > 1 {
+		return u.Journal.Settle(ctx, s)
+	}
+	r, err := u.Record(ctx, []string{s.Connection}, s.Ref)
+	if err != nil {
+		return r, err
+	}
+	r.State, r.OrderID, r.Calls[0].Outcome = ordering.StatePlaced, s.OrderID, ordering.OutcomeDone
+	return r, ordering.ErrUnreplicated
+}
+
+// TestUndoneSettlementIsWrittenAgain: where a failover has made a call unknown
+// again, it is settled again, as what the operator said (policy O14).
+func TestUndoneSettlementIsWrittenAgain(t *testing.T) {
+	t.Parallel()
+	settled := 0
+	h := newHouse(t, ordering.Config{}, func(h *house, d *ordering.Deps) { d.Journal = undone{h.journal, &settled} })
+	h.kitchen.fails(lostAnswer())
+	was, err := h.Place(t.Context(), placing())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := h.Resolve(t.Context(), word(was.Record.Ref, upstream.OpCreate, ordering.SettledDone)); err != nil {
+		t.Fatalf("Resolve() = %v", err)
+	}
+	for range 2 {
+		if err := h.Sweep(t.Context()); err != nil {
+			t.Errorf("Sweep() = %v", err)
+		}
+	}
+	r := h.record(t, was.Record.Ref)
+	if word := r.Calls[0].Settled; settled != 2 || r.OrderID != "900" || word == nil || word.By != "ops" {
+		t.Errorf("settled %d times: %+v, want it twice and as the operator said", settled, r)
+	}
 }
 
 // TestUnreplicatedAtTheEnd: what no replica has when larder stops is logged.

@@ -23,7 +23,8 @@ func (m *Memory) Settle(ctx context.Context, word ordering.Settling) (record ord
 			return ordering.ErrNoOrder
 		}
 		last, ok := e.record.Last(word.Operation)
-		if !ok || last.Outcome != ordering.OutcomeUnknown || word.Call != 0 && word.Call != last.Number {
+		if !ok || last.Outcome != ordering.OutcomeUnknown || word.Call != 0 && word.Call != last.Number ||
+			word.Opening != "" && word.Opening != last.Opening {
 			return &ordering.StateError{Record: clone(e.record), Operation: word.Operation}
 		}
 		m.compare(word.Connection, now)

@@ -246,9 +246,13 @@ func (s suite) again(t *testing.T, op ordering.Operation) {
 		r, _ := j.unknown(t, op)
 		for _, how := range []ordering.Settlement{ordering.SettledDone, ordering.SettledNotDone, ordering.SettledSendAgain} {
 			w := word(r, op, how, givenID(op, ordering.OutcomeDone))
-			w.Call = r.Calls[len(r.Calls)-1].Number + 1
+			last := r.Calls[len(r.Calls)-1].Number
+			w.Call = last + 1
 			_, err := j.Settle(t.Context(), w)
 			wantType[*ordering.StateError](t, string(how), err)
+			w.Call, w.Opening = last, id()
+			_, err = j.Settle(t.Context(), w)
+			wantType[*ordering.StateError](t, string(how)+" of another opening", err)
 		}
 		same(t, "Record", j.now(t, r), r)
 	})

@@ -245,6 +245,38 @@ func TestFinishIsRewritten(t *testing.T) {
 	}
 }
 
+// TestSettlementIsRewritten: what a person said of a call and no replica has is
+// undone by a failover, and the same word settles it again (policy O14).
+func TestSettlementIsRewritten(t *testing.T) {
+	t.Parallel()
+	p := startPair(t, 1)
+	j := p.journal(t)
+	seen(t, j)
+	o := create()
+	r := ended(t, j, begun(t, j, o), ordering.OutcomeUnknown, "")
+	cutOff(t, p.replicas[0])
+	s := ordering.Settling{
+		Connection: main,
+		Ref:        r.Ref,
+		Operation:  upstream.OpCreate,
+		Call:       1,
+		How:        ordering.SettledDone,
+		OrderID:    "765",
+		By:         "ops",
+	}
+	said, err := j.Settle(t.Context(), s)
+	if !errors.Is(err, ordering.ErrUnreplicated) || said.State != ordering.StatePlaced {
+		t.Fatalf("Settle = %s, %v; want it placed and ErrUnreplicated", said.State, err)
+	}
+	p.failover(t, p.replicas[0])
+	p.addReplicaOf(t)
+	eventually(t, "it is settled again", func() bool { _, err := j.Settle(t.Context(), s); return err == nil })
+	got, call, err := j.Lookup(t.Context(), main, o.Key)
+	if err != nil || call != 1 || got.OrderID != "765" || got.Calls[0].Settled == nil || got.Calls[0].Settled.By != "ops" {
+		t.Errorf("Lookup = call %d of %+v, %v; want it as the person said", call, got, err)
+	}
+}
+
 // addReplicaOf gives a master that took over a replica of its own.
 func (p *pair) addReplicaOf(t *testing.T) {
 	t.Helper()

@@ -26,7 +26,8 @@ func (j *Journal) settle(ctx context.Context, s ordering.Settling) (ordering.Rec
 	}
 	o, err := j.update(ctx, j.commit, place{s.Connection, s.Ref}, func(o *order) (*change, error) {
 		call, ok := o.Last(s.Operation)
-		if !ok || call.Outcome != ordering.OutcomeUnknown || s.Call != 0 && s.Call != call.Number {
+		if !ok || call.Outcome != ordering.OutcomeUnknown || s.Call != 0 && s.Call != call.Number ||
+			s.Opening != "" && s.Opening != call.Opening {
 			return nil, &ordering.StateError{Record: o.Record, Operation: s.Operation}
 		}
 		return j.settled(ctx, o, call, s)
