@@ -192,6 +192,34 @@ func TestLostMenus_FlushAll(t *testing.T) {
 	l.recovers("500")
 }
 
+// The instance that knew of the lost version is gone as well: the one that starts
+// anew learns of the floor from Redis alone, and publishes above it (policy S2a).
+func TestLostMenus_FloorIsKept(t *testing.T) {
+	t.Parallel()
+	l := twoInstances(t)
+	l.prices(300, 5)
+	open := l.service.shut()
+	defer open()
+	if err := l.redis.Client().FlushAll(t.Context()).Err(); err != nil {
+		t.Fatal(err)
+	}
+	l.price("500")
+	for _, p := range []*process{l.a, l.b} {
+		eventually(t, "the old menu is stale", func() bool { return l.state(p) == menuState{l.highest, true, "304"} })
+	}
+	l.a.signal(t, syscall.SIGTERM)
+	l.a.status(t)
+	l.restart()
+	open()
+	eventually(t, "the new price is served", func() bool { return l.state(l.b).price == "500" })
+	if now := l.state(l.b).version; now <= l.highest {
+		t.Errorf("version %d is published again; %d was served before", now, l.highest)
+	}
+	l.a = startProcess(t, l.env, "serve")
+	_ = l.a.url(t)
+	l.recovers("500")
+}
+
 // A backup is put back, of an older version, which the instance that starts
 // anew serves: both menus are stale until the next pull (policy S2a).
 func TestLostMenus_RestoredBackup(t *testing.T) {
