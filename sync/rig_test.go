@@ -46,6 +46,7 @@ type service struct {
 	reasons []upstream.Reason
 
 	reasonCalls int
+	reasonHook  func()                    // called within each request for reasons
 	hook        func(ctx context.Context) // called within each menu request
 	calls       int
 	asked       []string             // restaurants
@@ -81,9 +82,13 @@ func (s *service) MenuView(ctx context.Context, restaurant string, seen upstream
 
 func (s *service) RejectionReasons(context.Context) ([]upstream.Reason, error) {
 	s.mu.Lock()
-	defer s.mu.Unlock()
 	s.reasonCalls++
-	return s.reasons, s.err
+	reasons, err, hook := s.reasons, s.err, s.reasonHook
+	s.mu.Unlock()
+	if hook != nil {
+		hook()
+	}
+	return reasons, err
 }
 
 // set changes the service under its lock.

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	stdsync "sync"
 	"testing"
 	"time"
 
@@ -328,13 +327,29 @@ func TestRefreshReasons(t *testing.T) {
 	if g.RefreshReasons(t.Context(), "main") || asked() != 2 {
 		t.Error("a refresh that failed counts as done")
 	}
-	g.service.set(func(s *service) { s.err, s.reasons = nil, []upstream.Reason{{ID: "9"}} })
+	answer := make(chan struct{})
+	g.service.set(func(s *service) {
+		s.err, s.reasons, s.reasonHook = nil, []upstream.Reason{{ID: "9"}}, func() { <-answer }
+	})
 	g.advance(6 * time.Second)
-	var all stdsync.WaitGroup
-	for range 10 {
-		all.Go(func() { g.RefreshReasons(t.Context(), "main") })
+	refreshed := make(chan bool, 10)
+	ask := func() { refreshed <- g.RefreshReasons(t.Context(), "main") }
+	go ask()
+	eventually(t, "the service is asked", func() bool { return asked() == 3 })
+	for range 9 {
+		go ask()
 	}
-	all.Wait()
+	select {
+	case <-refreshed:
+		t.Error("a client has not waited for the reasons that the service is being asked for")
+		refreshed <- false
+	case <-time.After(100 * time.Millisecond): // time to go on without them
+	}
+	close(answer)
+	for range 10 {
+		<-refreshed
+	}
+	g.service.set(func(s *service) { s.reasonHook = nil })
 	if asked() != 3 || !strings.Contains(kept(), `"ID":"9"`) {
 		t.Errorf("%d calls for ten that ask together, want one more; reasons %s", asked()-2, kept())
 	}

@@ -123,6 +123,9 @@ func TestValkeyOfComposeHasAPassword(t *testing.T) {
 	if page := readText(t, "../../docs/deploy.md"); !strings.Contains(page, "echo \"requirepass $password\"") || !strings.Contains(page, "echo \"redis://:$password@valkey:6379\"") {
 		t.Error("docs/deploy.md does not say how both files are made")
 	}
+	if given := deployed(t, "compose/larder.yaml").Redis.URL; !strings.Contains(given, ":hush@") {
+		t.Errorf("larder opens %s, not the address of the secret redis-url", given)
+	}
 	socket := filepath.Join(t.TempDir(), "s")
 	args := []string{write(t, "valkey-auth", "requirepass hush-hush\n")}
 	for word := range strings.SplitSeq(line[1], ", ") {
