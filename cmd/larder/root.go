@@ -14,7 +14,7 @@ import (
 // envAnnotation marks a flag with the environment variable that sets it.
 const envAnnotation = "larder_env"
 
-func newRoot(w *world) *cobra.Command {
+func newRoot(w *world, args ...string) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "larder",
 		Short: "Keeps restaurant menus close, and lets no wrong order through",
@@ -43,7 +43,7 @@ Begin with:  larder demo`,
 		syncCommand(w), orderCommand(w), menuCommand(w),
 		checkCommand(w), configCommand(w), statusCommand(w), benchCommand(w), manCommand(w), versionCommand(w),
 	)
-	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return wrongFlag(cmd, err) })
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return wrongFlag(cmd, args, err) })
 	root.SetHelpCommand(helpCommand())
 	completeWords(root, w)
 	return root
@@ -123,17 +123,34 @@ func meantCommand(cmd *cobra.Command, typed string) string {
 	return ""
 }
 
+// misspeltCommand returns the first word of a command line that is nearly the
+// name of a command, "" when none is. Words after "--" are no commands.
+func misspeltCommand(root *cobra.Command, args []string) string {
+	for _, word := range args {
+		if word == "--" {
+			break
+		}
+		if !strings.HasPrefix(word, "-") && meantCommand(root, word) != "" {
+			return word
+		}
+	}
+	return ""
+}
+
 // wrongFlag words for people what is wrong with a flag: its name, with the one
 // that was probably meant, or its value, with what is expected.
-func wrongFlag(cmd *cobra.Command, err error) error {
+func wrongFlag(cmd *cobra.Command, args []string, err error) error {
 	// A flag after a misspelt command was meant for that command.
 	if words := cmd.Flags().Args(); len(words) > 0 && cmd.HasAvailableSubCommands() {
 		return unknownCommand(cmd, words[0])
 	}
+	unknown, ok := errors.AsType[*pflag.NotExistError](err)
+	if word := misspeltCommand(cmd, args); ok && !cmd.HasParent() && word != "" {
+		return unknownCommand(cmd, word)
+	}
 	if invalid, ok := errors.AsType[*pflag.InvalidValueError](err); ok {
 		return &usageError{fmt.Sprintf("--%s: %s", invalid.GetFlag().Name, expected(invalid.GetFlag(), invalid.GetValue()))}
 	}
-	unknown, ok := errors.AsType[*pflag.NotExistError](err)
 	if !ok {
 		return err
 	}

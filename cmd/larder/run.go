@@ -38,7 +38,7 @@ type world struct {
 // run executes one command line (without the program's name) and gives the
 // exit status. It returns when the command is done, or soon after ctx ends.
 func run(ctx context.Context, args []string, w world) int {
-	root := newRoot(&w)                       //nolint:contextcheck // ExecuteContext hands the context to every command
+	root := newRoot(&w, args...)              //nolint:contextcheck // ExecuteContext hands the context to every command
 	root.SetArgs(append([]string{}, args...)) // cobra takes nil for those of the process
 	root.SetIn(w.in)
 	root.SetOut(w.out.raw)

@@ -29,6 +29,9 @@ func TestWrongUsageIsStatus2(t *testing.T) {
 		"a slip in an inner command with a flag": {
 			[]string{"order", "acept-restore", "--config", "x"}, nil, `"acept-restore" for "larder order": did you mean "larder order accept-restore"?`,
 		},
+		"a flag before a slip in a command": {
+			[]string{"--config", "x", "chek"}, nil, `unknown command "chek" for "larder": did you mean "larder check"?` + "\n",
+		},
 		"a slip in a command with a short flag": {[]string{"--log-level", "debug", "serv", "-c", "x"}, nil, `did you mean "larder serve"?`},
 		"a flag without a command":              {[]string{"order", "--config", "x"}, nil, "unknown flag: --config"},
 		"a slip in a topic of help":             {[]string{"help", "menu", "vresions"}, nil, `did you mean "larder menu versions"?`},
