@@ -115,7 +115,7 @@ func TestCompletionInBash(t *testing.T) {
 		"GET /v1/restaurants": says(200, `{"result":[{"id":"north","name":"north"},{"id":"south","name":"south"}],"next":null}`),
 	})
 	shell := exec.CommandContext(t.Context(), "bash", "-c", bashCompletes, "bash", base)
-	shell.Env = append(os.Environ(), "PATH="+filepath.Dir(binary(t))+":"+os.Getenv("PATH"))
+	shell.Env = append(os.Environ(), "PATH="+filepath.Dir(built)+":"+os.Getenv("PATH"))
 	out, err := shell.CombinedOutput()
 	if err != nil || !strings.Contains(string(out), "-F __start_larder larder\n") || !strings.HasSuffix(string(out), "\noffered north\n") {
 		t.Errorf("bash: %v\n%s\nwant a completion for larder, and north offered", err, out)

@@ -82,7 +82,7 @@ func TestDocs(t *testing.T) {
 // on a Redis of its own, with redis-cli at hand ("redis").
 func setup(t *testing.T, name string) *doctest.World {
 	t.Helper()
-	program := binary(t)
+	program := built
 	w := &doctest.World{
 		Commands: map[string]string{"larder": "exec " + program + ` "$@"`},
 		Texts:    [][2]string{{"go run ./cmd/larder", program}},

@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"flag"
+	"fmt"
 	"io"
 	"net/http"
 	"os"
@@ -37,15 +39,20 @@ func TestMain(m *testing.M) {
 		}
 	}
 	redis.SetLogger(quiet{})
+	// Before the tests: the first one that needs it would take as long as the build.
+	dir, err := buildLarder()
+	if err != nil {
+		_, _ = os.Stderr.WriteString(err.Error() + "\n")
+		os.Exit(1)
+	}
+	built = filepath.Join(dir, "larder")
 	status := m.Run()
 	http.DefaultClient.CloseIdleConnections()
 	if err := goleak.Find(goleak.IgnoreTopFunction("os/signal.signal_recv")); err != nil && status == 0 {
 		_, _ = os.Stderr.WriteString(err.Error() + "\n")
 		status = 1
 	}
-	if dir := builtIn(); dir != "" {
-		_ = os.RemoveAll(dir)
-	}
+	_ = os.RemoveAll(dir)
 	os.Exit(status)
 }
 
@@ -204,40 +211,21 @@ func eventually(t *testing.T, what string, is func() bool) {
 	}
 }
 
-// builtIn is the folder of the built binary; "" when no test needed it.
-func builtIn() string {
-	built.mu.Lock()
-	defer built.mu.Unlock()
-	return built.dir
-}
+// built is the path of the program; TestMain builds it.
+var built string
 
-var built struct {
-	mu  sync.Mutex
-	dir string
-	err error
-}
-
-// binary builds larder once and gives the path.
-func binary(t *testing.T) string {
-	t.Helper()
-	built.mu.Lock()
-	defer built.mu.Unlock()
-	if built.dir == "" {
-		built.dir, built.err = os.MkdirTemp("", "larder-test-") //nolint:usetesting // outlives the test that comes first
-		if built.err == nil {
-			// As it is shipped: static, which the image needs, and quick to start.
-			build := exec.Command("go", "build", "-buildvcs=false", "-trimpath", "-tags", "nomsgpack", "-ldflags", "-s -w", "-o", filepath.Join(built.dir, "larder"), ".") //nolint:noctx // the go command ends by itself
-			build.Env = append(os.Environ(), "CGO_ENABLED=0")
-			if output, err := build.CombinedOutput(); err != nil {
-				t.Logf("%s", output)
-				built.err = err
-			}
-		}
+// buildLarder builds larder into a new folder.
+func buildLarder() (dir string, err error) {
+	if dir, err = os.MkdirTemp("", "larder-test-"); err != nil {
+		return "", err
 	}
-	if built.err != nil {
-		t.Fatal(built.err)
+	// As it is shipped: static, which the image needs, and quick to start.
+	build := exec.Command("go", "build", "-buildvcs=false", "-trimpath", "-tags", "nomsgpack", "-ldflags", "-s -w", "-o", filepath.Join(dir, "larder"), ".") //nolint:noctx // the go command ends by itself
+	build.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if output, err := build.CombinedOutput(); err != nil {
+		return "", errors.Join(fmt.Errorf("build larder: %w\n%s", err, output), os.RemoveAll(dir))
 	}
-	return filepath.Join(built.dir, "larder")
+	return dir, nil
 }
 
 // fromJSON reads a command's JSON output.

@@ -76,7 +76,7 @@ func (i image) unpack(t *testing.T) (root string) {
 		from, to := each[0], filepath.Join(root, each[1])
 		switch {
 		case from == "/out/larder":
-			from = binary(t)
+			from = built
 		case !filepath.IsAbs(from):
 			from = filepath.Join("../..", from)
 		}

@@ -238,7 +238,7 @@ type typist struct {
 // sit starts a larder on a terminal of its own.
 func sit(t *testing.T, env []string, args ...string) *typist {
 	t.Helper()
-	p := &typist{t: t, cmd: exec.CommandContext(t.Context(), binary(t), args...), screen: newWatched(), ended: make(chan error, 1)}
+	p := &typist{t: t, cmd: exec.CommandContext(t.Context(), built, args...), screen: newWatched(), ended: make(chan error, 1)}
 	p.cmd.Env = append([]string{"TERM=xterm", "PATH=" + os.Getenv("PATH")}, env...)
 	file, err := pty.StartWithSize(p.cmd, &pty.Winsize{Rows: 30, Cols: 100})
 	if err != nil {

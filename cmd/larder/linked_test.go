@@ -11,7 +11,7 @@ import (
 // where larder does not use what is vulnerable.
 func TestLinkedModulesAreFixed(t *testing.T) {
 	t.Parallel()
-	info, err := buildinfo.ReadFile(binary(t))
+	info, err := buildinfo.ReadFile(built)
 	if err != nil {
 		t.Fatal(err)
 	}

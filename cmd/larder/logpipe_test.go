@@ -30,7 +30,7 @@ type piped struct {
 // error, before anybody writes to it.
 func startPiped(t *testing.T, env []string, full string, args ...string) *piped {
 	t.Helper()
-	program := binary(t)
+	program := built
 	ctx, cancel := context.WithTimeout(t.Context(), patience) // one that hangs is killed, and has not status 0
 	t.Cleanup(cancel)
 	p := &piped{process: process{cmd: exec.CommandContext(ctx, program, args...), log: newWatched()}}

@@ -54,7 +54,7 @@ func TestOverload(t *testing.T) {
 	t.Parallel()
 	row := overloadCase{
 		instances: 1, factor: 3, concurrent: 2, delay: 200 * time.Millisecond, limit: 3 * time.Second,
-		from: 500 * time.Millisecond, last: 2500 * time.Millisecond, modestRate: 2,
+		from: 300 * time.Millisecond, last: 1500 * time.Millisecond, modestRate: 2,
 	}.run(t)
 	t.Logf("\n%s", overload.Table([]overload.Row{row}))
 	checkOverload(t, row)

@@ -85,7 +85,7 @@ func startProcess(t *testing.T, env []string, args ...string) *process {
 // startProcessTo is startProcess with its standard output.
 func startProcessTo(t *testing.T, out *watched, env []string, args ...string) *process {
 	t.Helper()
-	p := &process{cmd: exec.CommandContext(t.Context(), binary(t), args...), log: newWatched()}
+	p := &process{cmd: exec.CommandContext(t.Context(), built, args...), log: newWatched()}
 	p.cmd.Env, p.cmd.Stderr = env, p.log
 	if out != nil {
 		p.cmd.Stdout = out

@@ -49,7 +49,7 @@ func TestUnit(t *testing.T) {
 		t.Fatal(err)
 	}
 	path := filepath.Join(t.TempDir(), "larder.service")
-	here := strings.ReplaceAll(string(text), "/usr/local/bin/larder", binary(t))
+	here := strings.ReplaceAll(string(text), "/usr/local/bin/larder", built)
 	if err := os.WriteFile(path, []byte(here), 0o600); err != nil {
 		t.Fatal(err)
 	}

@@ -110,7 +110,7 @@ func TestReplicationIsCutAndServersStandBehindProxies(t *testing.T) {
 		if err := client.Incr(t.Context(), "orders").Err(); err != nil {
 			t.Fatalf("INCR: %v", err)
 		}
-		n, err := client.Do(t.Context(), "WAIT", replicas, 3000).Int()
+		n, err := client.Do(t.Context(), "WAIT", replicas, 1000).Int()
 		if err != nil {
 			t.Fatalf("WAIT: %v", err)
 		}

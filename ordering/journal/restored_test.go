@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
@@ -277,7 +278,8 @@ func TestLostClusterMaster(t *testing.T) {
 func TestFormerMasterPauses(t *testing.T) {
 	t.Parallel()
 	p := startPair(t, 1)
-	j, other := p.journal(t), p.journal(t)
+	short := func(c *ordering.Config) { c.WaitTimeout = 300 * time.Millisecond }
+	j, other := p.journal(t, short), p.journal(t, short)
 	seen(t, j)
 	seen(t, other)
 	former := p.master
