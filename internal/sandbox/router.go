@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"mime"
+	"net"
 	"net/http"
 	"net/url"
 	"slices"
@@ -136,7 +137,23 @@ func (s *Sandbox) sameSite(r *http.Request) error {
 	if err := s.site.Check(r); err != nil {
 		return errors.New("the request comes from a page of another site")
 	}
+	if reboundPage(r) {
+		return errors.New("the page's host name is not this machine's; open it at localhost")
+	}
 	return nil
+}
+
+// reboundPage reports whether a browser sends the request from a page whose host
+// name was made to resolve to this machine (DNS rebinding). The browser takes
+// such a page for the sandbox's own. It is false where other machines reach the
+// sandbox: there its name may be any.
+func reboundPage(r *http.Request) bool {
+	local, _ := r.Context().Value(http.LocalAddrContextKey).(*net.TCPAddr)
+	if local == nil || !local.IP.IsLoopback() || r.Header.Get("Origin") == "" {
+		return false
+	}
+	name := (&url.URL{Host: r.Host}).Hostname()
+	return name != "localhost" && !strings.HasSuffix(name, ".localhost") && net.ParseIP(name) == nil
 }
 
 // serveOwn answers what is the sandbox's own and no part of the interface.

@@ -115,6 +115,9 @@ func (w *world) try(ctx context.Context, method, path, body string, headers ...s
 	for i := 0; i+1 < len(headers); i += 2 {
 		req.Header.Set(headers[i], headers[i+1])
 	}
+	if host := req.Header.Get("Host"); host != "" {
+		req.Host = host
+	}
 	resp, err := w.http.Do(req)
 	if err != nil {
 		return nil, err

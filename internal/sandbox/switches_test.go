@@ -227,6 +227,7 @@ func TestControlRoutesRejectOtherSites(t *testing.T) {
 			{"Origin", "https://evil.example", "Sec-Fetch-Site", "cross-site"},
 			{"Sec-Fetch-Site", "same-site"},
 			{"Origin", "https://evil.example", "Sec-Fetch-Site", "cross-site", "Content-Type", "text/plain"},
+			{"Origin", "http://evil.example:9090", "Host", "evil.example:9090"}, // its name resolves to this machine now
 		} {
 			w.do(r.method, r.path, r.body, from...).wantError(http.StatusForbidden, "cross_site")
 		}
