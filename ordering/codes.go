@@ -57,8 +57,8 @@ func Codes() []Code {
 	}
 }
 
-// Describe is the one table of violation codes (policies, section V): every
-// text, the documentation and the OpenAPI document are made from it.
+// Describe is the one table of violation codes: every text, docs/violations.md
+// and the OpenAPI document are made from it.
 func Describe(code Code) Description {
 	switch code {
 	case DishNotInMenu, DishUnavailable, DishNotOrderable, ExternalIDAmbiguous,

@@ -12,7 +12,7 @@ func describeField(code Code) Description {
 	case FieldRequired:
 		return Description{
 			Code: code, Meaning: "A mandatory field is missing, null or empty (ordering.required).",
-			Params: []Param{{"field", "the field's name in the interface document"}},
+			Params: []Param{{"field", "the field's name in the ordering service's interface"}},
 			Path:   "/guest/phone", Example: Params{"field": "guest.phone"},
 			english: func(p Params, _ string) string {
 				if p["field"] == "expectedAt" {

@@ -39,7 +39,7 @@ func violationsDocument(t *testing.T) string {
 	b.WriteString("# Violations\n\n" +
 		"<!-- Made from the table in ordering/codes.go by: go test ./ordering -run Violations -update -->\n\n" +
 		"What an order may be refused for. All violations of an order come at once, in the order of the body:\n" +
-		"`path` is a JSON Pointer into the body, in the client's spelling (the interface document's where the field\n" +
+		"`path` is a JSON Pointer into the body, in the client's spelling ([the interface's](ordering-service.md#21-order) where the field\n" +
 		"is missing), `code` and `params` are stable, `msg` is a sentence for a person, in English or in Russian as\n" +
 		"the request's `Accept-Language` prefers; names of dishes and groups are the menu's in either.\n\n" +
 		"| code | meaning | params | example: path, params | in English | in Russian |\n|---|---|---|---|---|---|\n")
@@ -62,7 +62,7 @@ func violationsDocument(t *testing.T) string {
 
 func TestEveryCodeIsDescribed(t *testing.T) {
 	t.Parallel()
-	// The params of policies, section V.
+	// The params are stable: clients read them (docs/violations.md).
 	want := map[ordering.Code]string{
 		"dish_not_in_menu": "id", "dish_unavailable": "id,name", "dish_not_orderable": "id,reasons",
 		"external_id_ambiguous": "externalId,ids", "quantity_not_positive": "quantity", "quantity_not_whole": "quantity",

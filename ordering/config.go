@@ -85,9 +85,10 @@ type Config struct {
 	AllowVolatile bool `yaml:"allow_volatile"`
 }
 
-// Required lists mandatory fields by their names in the interface document,
-// such as guest.phone. dishList, its ID and quantity, and expeditionType are
-// mandatory whether listed or not: without them there is no order.
+// Required lists mandatory fields by their names in the ordering service's
+// interface, such as guest.phone. dishList, its ID and quantity, and
+// expeditionType are mandatory whether listed or not: without them there is no
+// order.
 type Required struct {
 	Delivery []string `yaml:"delivery"`
 	Pickup   []string `yaml:"pickup"`

@@ -11,7 +11,7 @@ import (
 // of type_mismatch.
 type want string
 
-// The kinds of values of the interface document, section 2.1.
+// The kinds of values in an order (docs/ordering-service.md, section 2.1).
 const (
 	wantText    want = "string"
 	wantID      want = "identifier" // string or number (policy W4)
@@ -23,7 +23,7 @@ const (
 	wantObject  want = "object"
 )
 
-// known is a field of the interface document.
+// known is a field of the ordering service's interface.
 type known struct {
 	name  string
 	want  want

@@ -32,8 +32,8 @@ type Placing struct {
 	// Requester is who shares the connection's capacity with the others
 	// (policy O8a): a guest's address; "" means Client.
 	Requester string
-	// Key is the client's idempotency key, "" for none. It is never sent on
-	// (trap 1).
+	// Key is the client's idempotency key, "" for none. It is never sent
+	// to the ordering service: net/http repeats a POST that carries it.
 	Key string
 	// RequestID is the HTTP request's; a replay has it too.
 	RequestID string

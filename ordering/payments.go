@@ -10,8 +10,8 @@ import (
 // maxPayments is how many payments one body may have.
 const maxPayments = 100
 
-// payments are the body of a pay call as the client sent it (interface
-// document, section 2.2).
+// payments are the body of a pay call as the client sent it
+// (docs/ordering-service.md, section 2.2).
 type payments struct {
 	*decoder
 	all    []payment

@@ -26,7 +26,7 @@ func member(path, name string) string {
 // element appends an array position to a JSON Pointer.
 func element(path string, i int) string { return path + "/" + strconv.Itoa(i) }
 
-// or gives the spot's name, or the document's where the member is missing.
+// or gives the spot's name, or the interface's where the member is missing.
 func (s spot) or(document string) string {
 	if s.name == "" {
 		return document

@@ -8,7 +8,7 @@ import (
 	"larder/internal/upstream"
 )
 
-// The rejection's fields in the interface document, section 4.5.
+// The fields of a rejection (docs/ordering-service.md, section 4.5).
 const (
 	fieldReasonID   = "rejectionReasonID"
 	fieldReasonText = "rejectionReasonText"

@@ -13,7 +13,7 @@ type Request struct {
 	// route's, and what is sent as restaurantID.
 	Restaurant menu.RestaurantID
 	// Native: the native face. It fills restaurantID and expectedAt, and sends
-	// on only fields that the interface document has; the drop-in face passes
+	// on only fields that the interface has; the drop-in face passes
 	// unknown ones on (policies W8, O1, O4).
 	Native bool
 	// Version is the catalogue's.

@@ -44,7 +44,7 @@ const (
 
 // need is one mandatory field, beside those of the dishes.
 type need struct {
-	name  string // the document's, from the order on: guest.phone
+	name  string // the interface's, from the order on: guest.phone
 	inner string // within its part: phone
 	part  part
 	field int // of the part's fields; wholePart for guest or address itself

@@ -11,8 +11,8 @@ import (
 	"larder/ordering"
 )
 
-// network is a network within the process: inside a bubble no socket may be
-// waited for (trap 11).
+// network is a network within the process: synctest does not regard a
+// goroutine that waits for a socket as blocked, so its time would never pass.
 type network struct {
 	conns chan net.Conn
 	once  sync.Once

@@ -5,8 +5,7 @@ import (
 	"slices"
 )
 
-// Code names a kind of violation; the codes are stable (policies, section V)
-// and described by Describe.
+// Code names a kind of violation. The codes are stable; Describe describes them.
 type Code string
 
 // The violation codes.
@@ -43,7 +42,7 @@ const (
 // Violation is one reason why an order may not be placed.
 type Violation struct {
 	// Path is a JSON Pointer (RFC 6901) into the client's body, in the
-	// client's spelling; the document's where the field is missing.
+	// client's spelling; the interface's where the field is missing.
 	Path string `json:"path"`
 	// Code is stable and documented.
 	Code Code `json:"code"`
