@@ -13,7 +13,7 @@ import (
 )
 
 // TestCluster sees every script through over a Redis Cluster, which refuses one
-// whose keys are not in one slot (trap 4).
+// whose keys are not in one slot.
 func TestCluster(t *testing.T) {
 	t.Parallel()
 	j := journal.New(open(t, servers.Cluster(t).URL(), rand.Text()), ordering.DefaultConfig(), quiet())

@@ -20,7 +20,8 @@ import (
 type Journal struct {
 	keys     cache.Keys
 	embedded bool
-	// read repeats what failed; write never does (trap 2).
+	// read retries failed commands; write never does, because a command whose
+	// reply was lost may have run.
 	read, write redis.UniversalClient
 	scripts     scripts
 	cfg         ordering.Config

@@ -39,7 +39,7 @@ func (j *Journal) orders(ctx context.Context, places []place) ([]*order, []error
 	pipe := j.read.Pipeline()
 	replies := make([]*redis.Cmd, len(places))
 	for i, at := range places {
-		replies[i] = pipe.Eval(ctx, readSource, j.readKeys(at, likelyCalls())) // a pipeline cannot fall back (trap 4)
+		replies[i] = pipe.Eval(ctx, readSource, j.readKeys(at, likelyCalls())) // not EVALSHA: a pipeline cannot fall back to EVAL
 	}
 	_, _ = pipe.Exec(ctx) // each reply has its own error
 	found, faults := make([]*order, len(places)), make([]error, len(places))

@@ -19,7 +19,8 @@ var (
 	acceptSource string
 )
 
-// scripts are the Lua scripts; the keys of each share one hash tag (trap 4).
+// scripts are the Lua scripts. The keys of each share one hash tag, because a
+// cluster refuses a script whose keys are in several slots.
 type scripts struct {
 	commit, read, due, prune, accept *redis.Script
 }

@@ -124,7 +124,7 @@ func (j *Journal) prune(ctx context.Context, connection string, members []string
 		for _, state := range ordering.States() {
 			keys = append(keys, j.keys.OrdersIn(connection, string(state)))
 		}
-		pipe.Eval(ctx, pruneSource, keys, member) // a pipeline cannot fall back (trap 4)
+		pipe.Eval(ctx, pruneSource, keys, member) // not EVALSHA: a pipeline cannot fall back to EVAL
 	}
 	if _, err := pipe.Exec(ctx); err != nil {
 		return fmt.Errorf("prune: %w", err)
