@@ -9,7 +9,7 @@ import (
 
 const (
 	// batchBytes and batchArguments bound one pipeline, and with it how long
-	// the server is busy for one writer (trap 9).
+	// the server is busy for one writer: a command of 6 MB blocks all others.
 	batchBytes     = 256 << 10
 	batchArguments = 2000
 )

@@ -70,7 +70,7 @@ func newCluster(options *redis.UniversalOptions) *redis.ClusterClient {
 }
 
 // sentOnce keeps a cluster's client from sending a command again that a node
-// may have executed (trap 2). What a node answers, MOVED among it, passes: then
+// may have executed. What a node answers, MOVED among it, passes: then
 // it has executed nothing. Pipelines are not covered, since go-redis repeats
 // them underneath; a pipeline over several nodes of a cluster may only hold what
 // may run twice.

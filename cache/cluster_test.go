@@ -35,8 +35,8 @@ func (l lossy) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.Process
 	return next
 }
 
-// TestClusterSendsOnce holds trap 2 in a cluster: the client for what must not
-// run twice follows the cluster's redirects, and repeats nothing whose answer
+// TestClusterSendsOnce: in a cluster the client for what must not run twice
+// follows the cluster's redirects, and repeats nothing whose answer
 // was lost. The ordinary one repeats.
 func TestClusterSendsOnce(t *testing.T) {
 	t.Parallel()

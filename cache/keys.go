@@ -31,7 +31,7 @@ func DefaultMenu(connection string) menu.RestaurantID {
 // Keys makes the name of every key that larder uses in Redis.
 //
 // All keys of a restaurant share the hash tag {r:ID} and those of a content
-// {c:HASH}, so that a script's keys stand on one node of a cluster (trap 4).
+// {c:HASH}, because a cluster refuses a script whose keys are in several slots.
 // The zero value uses DefaultPrefix.
 type Keys struct{ prefix string }
 

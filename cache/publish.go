@@ -63,7 +63,7 @@ type Publication struct {
 var errIncomplete = errors.New("restaurant, catalogue and what was published must be given")
 
 // Publish makes a version current: max(Base, Floor, the stored floor)+1. Everything that it
-// names is written first, under staged names and in bounded pipelines (trap 9);
+// names is written first, under staged names and in bounded pipelines;
 // then one small script moves the restaurant. Whenever the publisher dies, the
 // version before stays current and whole (policy S6).
 //

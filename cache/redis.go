@@ -34,10 +34,11 @@ type Redis struct {
 // commands fail with ErrUnavailable until it answers, and work from then on.
 //
 // With "embedded" it starts a server inside the process, on a loopback port with
-// a random password (trap 13), which forgets everything at Close. With "managed"
-// it starts a redis-server on a Unix socket in DataDir, or takes over the one
-// that a larder before has left there, and waits until it has read its data, two
-// minutes at most or until ctx ends; Run looks after it and Close stops it.
+// a random password (other users of the machine can reach the port), which
+// forgets everything at Close. With "managed" it starts a redis-server on a Unix
+// socket in DataDir, or takes over the one that a larder before has left there,
+// and waits until it has read its data, two minutes at most or until ctx ends;
+// Run looks after it and Close stops it.
 //
 // Errors: *ConfigError for settings that cannot work; with "managed" also what
 // kept the server from starting.
@@ -130,8 +131,8 @@ func (r *Redis) startEmbedded(options *redis.UniversalOptions) error {
 // may run twice go through it.
 func (r *Redis) Client() redis.UniversalClient { return r.ordinary }
 
-// Strict is the client that never retries (trap 2): scripts that check state,
-// leases and the journal go through it.
+// Strict is the client that never retries, because a command whose reply was
+// lost may have run: scripts that check state, leases and the journal use it.
 func (r *Redis) Strict() redis.UniversalClient { return r.strict }
 
 // Form is how the Redis stands.
@@ -171,7 +172,7 @@ func ping(ctx context.Context, client redis.UniversalClient) error {
 
 // Run looks after what Open has started until ctx ends, and starts no goroutine.
 // It makes time pass for the keys of the embedded Redis, which expire by no clock
-// of their own (trap 3); it starts a managed server again that has died; with any
+// of their own; it starts a managed server again that has died; with any
 // other it only waits.
 func (r *Redis) Run(ctx context.Context) error {
 	switch {

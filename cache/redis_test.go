@@ -92,8 +92,8 @@ func TestSweepLoopEndsWithItsContext(t *testing.T) {
 	}
 }
 
-// TestKeysShareTheirHashTag holds trap 4: what one script touches stands in
-// one slot, and no two keys are the same.
+// TestKeysShareTheirHashTag: the keys of one script are in one slot of a
+// cluster, and no two keys are the same.
 func TestKeysShareTheirHashTag(t *testing.T) {
 	t.Parallel()
 	k := cache.NewKeys("larder")

@@ -25,7 +25,7 @@ var (
 	sweepSource string
 )
 
-// scripts are the Lua scripts; the keys of each share one hash tag (trap 4).
+// scripts are the Lua scripts. The keys of each share one hash tag (see Keys).
 type scripts struct {
 	publish, raise, restate, release, touch, sweep *redis.Script
 }

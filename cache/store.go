@@ -89,7 +89,7 @@ type Standing struct {
 // Standing reads what the restaurant's current version is and whether its
 // content is there: in one round trip where memory holds that version, held. Where
 // Redis has lost held, it raises the floor (policy S2a). with adds commands of the
-// caller to the round trip, which may run twice (trap 2); nil adds none.
+// caller to the round trip, which may run twice; nil adds none.
 //
 // Errors: ErrCorrupt, ErrUnavailable.
 func (s *Store) Standing(
