@@ -8,8 +8,8 @@ import (
 )
 
 // keys names everything that syncs keep in Redis. All but the index over all
-// restaurants share the restaurant's hash tag, so that one script may touch
-// them (trap 4).
+// restaurants share the restaurant's hash tag, so that one script may use
+// them in a cluster.
 type keys struct{ of cache.Keys }
 
 // lease is the hash {run, force, alone} of the run in flight; expires.

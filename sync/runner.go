@@ -72,7 +72,7 @@ type Deps struct {
 type Runner struct {
 	cfg      Config
 	server   *cache.Redis
-	redis    redis.UniversalClient // strict: scripts that must not run twice (trap 2)
+	redis    redis.UniversalClient // never retries: scripts that must not run twice
 	ordinary redis.UniversalClient // what the store reads with
 	keys     keys
 	scripts  scripts

@@ -65,7 +65,7 @@ func parseSchedule(text string, zone *time.Location, key string) (*Schedule, err
 	case cron.ConstantDelaySchedule:
 		return &Schedule{every: spec.Delay, shift: shiftOf(key, spec.Delay)}, nil
 	case *cron.SpecSchedule:
-		if spec.Location == time.Local { // trap 7: cron's own default
+		if spec.Location == time.Local { // cron's own default, not the restaurant's zone
 			spec.Location = zone
 		}
 		return &Schedule{spec: inZone(spec), shift: shiftOf(key, cronSpread)}, nil
