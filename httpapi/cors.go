@@ -17,7 +17,7 @@ const (
 
 // cors is who may read the public routes from a page of another origin. An
 // origin that is not listed gets the plain answer without CORS headers, which
-// its browser then withholds: never a 403 (trap 6).
+// its browser then withholds: never a 403.
 type cors struct {
 	any     bool
 	origins []string

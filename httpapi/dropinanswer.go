@@ -97,7 +97,7 @@ func doneStatus(call ordering.Call) int {
 	}
 }
 
-// doneBody is a success as the interface document has it.
+// doneBody is the body of a success (docs/ordering-service.md, section 4).
 func doneBody(result ordering.Result) []byte {
 	if result.Call.Operation != upstream.OpCreate {
 		return []byte(`{"result":{}}`)

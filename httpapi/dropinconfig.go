@@ -12,7 +12,7 @@ type RefusalErrors string
 // The two ways of http.drop_in.refusal_errors.
 const (
 	RefusalViolations RefusalErrors = "violations" // everything that is wrong, with paths and codes
-	RefusalNone       RefusalErrors = "none"       // null, as in all cases that the interface document shows
+	RefusalNone       RefusalErrors = "none"       // null, as in all cases that the interface shows
 )
 
 // DropInConfig is `http.drop_in`: what larder's own refusals look like on the

@@ -17,7 +17,7 @@ const keyDropIn = "larder.dropIn"
 // maxSaid is how many violations are told in the msg of one refusal.
 const maxSaid = 10
 
-// dropInError is the interface document's error shape (section 7).
+// dropInError is the interface's error shape (docs/ordering-service.md, section 7).
 type dropInError struct {
 	Code      Code                 `json:"code"`
 	Msg       string               `json:"msg"`

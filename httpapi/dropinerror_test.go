@@ -14,7 +14,7 @@ import (
 	"larder/ordering"
 )
 
-// documentError is the interface document's error shape.
+// documentError is the interface's error shape (docs/ordering-service.md, section 7).
 type documentError struct {
 	Code      string                `json:"code"`
 	Msg       string                `json:"msg"`

@@ -101,7 +101,7 @@ func TestCORS(t *testing.T) {
 		}
 	}
 	// An origin that is not listed gets the answer without the headers, never a
-	// 403 (trap 6); caches must keep the two apart.
+	// 403; caches must keep the two apart.
 	unlisted := w.get(menuPath, "Origin", other, "Accept-Encoding", "gzip").is(t, http.StatusOK)
 	if unlisted.header.Get("Access-Control-Allow-Origin") != "" || !bytes.Equal(listed.body, unlisted.body) {
 		t.Errorf("unlisted origin: %v", unlisted.header)
@@ -145,7 +145,7 @@ func TestCORSForAnyOriginAndNone(t *testing.T) {
 	}
 }
 
-func TestValidateIsLimitedByAddress(t *testing.T) { // policy H1, trap 12
+func TestValidateIsLimitedByAddress(t *testing.T) { // policy H1
 	t.Parallel()
 	w := newWorld(t, func(p *plan) { p.cfg.Rate.Validate = httpapi.Rate{Count: 2, Per: 3600e9} })
 	for i := range 2 {

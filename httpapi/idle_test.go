@@ -18,7 +18,7 @@ import (
 
 // A service that closes connections as soon as they rest, under a load of
 // orders that come just about then, gets each order once, and larder knows it
-// of each (trap 14).
+// of each.
 func TestAServiceThatClosesIdleConnections(t *testing.T) {
 	t.Parallel()
 	const orders, guests, rest = 1008, 24, 10 * time.Millisecond

@@ -100,7 +100,7 @@ func (s *Server) cacheHeader(c *gin.Context) {
 	header := c.Writer.Header()
 	header.Set("Cache-Control", control)
 	if private {
-		header.Add("Vary", "Authorization") // never set: CORS has its own entry there (trap 6)
+		header.Add("Vary", "Authorization") // added, not set: CORS has its own entry there
 	}
 }
 

@@ -233,7 +233,7 @@ func (s *Server) newEngine() (*gin.Engine, error) {
 	engine.UnescapePathValues = false
 	// X-Real-IP, which Gin reads too, is passed on by proxies as a client sent it.
 	engine.RemoteIPHeaders = []string{"X-Forwarded-For"}
-	if err := engine.SetTrustedProxies(s.cfg.TrustedProxies); err != nil { // none: nil, trap 12
+	if err := engine.SetTrustedProxies(s.cfg.TrustedProxies); err != nil { // nil trusts none; Gin's default trusts all
 		return nil, &ConfigError{"http.trusted_proxies", err.Error()}
 	}
 	engine.Use(s.edge)

@@ -74,7 +74,7 @@ func TestTokenRequestForms(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	secret := secretOf(clientShop)
-	// The interface document's own words, section 5.
+	// The interface's own field names (docs/ordering-service.md, section 5).
 	w.ask("client_ID", clientShop, "client_secret", secret, "grant_type", "client_credentials", "scopes", "orders").is(t, http.StatusOK)
 	w.ask("clientId", clientShop, "ClientSecret", secret, "GRANT_TYPE", "client_credentials", "Scope", "menu orders").is(t, http.StatusOK)
 	var form bytes.Buffer

@@ -85,7 +85,7 @@ func (s *Server) shown(modified time.Time) time.Time {
 // headerFields lays fields into a header of net/http.
 type headerFields http.Header
 
-func (h headerFields) text(name, value string) { h[name] = append(h[name], value) } // never set: trap 6
+func (h headerFields) text(name, value string) { h[name] = append(h[name], value) } // added, not set: CORS has its own Vary
 
 func (h headerFields) number(name string, value int64) { h.text(name, strconv.FormatInt(value, 10)) }
 

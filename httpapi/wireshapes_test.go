@@ -38,7 +38,7 @@ func newShapes(t *testing.T, changes ...func(*plan)) *twins {
 }
 
 // What public clients send to such services is taken, and arrives behind
-// larder in the document's words.
+// larder in the interface's words.
 func TestWireShapes(t *testing.T) {
 	t.Parallel()
 	tw := newShapes(t)
