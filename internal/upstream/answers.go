@@ -24,8 +24,8 @@ type document struct {
 	requestID string
 }
 
-// errorShaped tells whether the body is the document's error shape: code and
-// msg (interface document, section 7).
+// errorShaped tells whether the body is the interface's error shape: code and
+// msg (docs/ordering-service.md, section 7).
 func (d document) errorShaped() bool { return d.code != "" && d.msg != "" }
 
 // readDocument reads an answer's body; what is no JSON gives the zero document.

@@ -16,7 +16,7 @@ var (
 	ErrTooLarge = errors.New("answer is too large")
 	// ErrOrderID: the order's id is empty or cannot stand in a path.
 	ErrOrderID = errors.New("order id cannot stand in a path")
-	// ErrAnswer: the answer has not the shape that the document shows.
+	// ErrAnswer: the response has not the shape of docs/ordering-service.md.
 	ErrAnswer = errors.New("answer is not as the document shows")
 )
 
@@ -52,8 +52,8 @@ type Error struct {
 	// Status is the answer's HTTP status, 0 when there was no answer.
 	Status int
 	// Code, Msg and RequestID are the service's own where its body has the
-	// document's error shape (interface document, section 7), without secrets;
-	// Msg is at most 2 KiB, the others 256 bytes.
+	// interface's error shape (docs/ordering-service.md, section 7), without
+	// secrets; Msg is at most 2 KiB, the others 256 bytes.
 	Code, Msg, RequestID string
 	// ContentType is the body's, "" when the service gave none.
 	ContentType string
@@ -101,7 +101,7 @@ func (e *Error) Error() string {
 func (e *Error) Unwrap() error { return e.Err }
 
 // Refused tells whether the service answered with a definite no (policy O8):
-// a 4xx other than 401, 408 and 429, a redirect, or a 5xx in the document's
+// a 4xx other than 401, 408 and 429, a redirect, or a 5xx in the interface's
 // error shape. False for a call that never reached the service or was turned
 // away for now (401, 429, 503): there Effect is EffectNone too.
 func (e *Error) Refused() bool { return e.refused }

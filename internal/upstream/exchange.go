@@ -20,7 +20,7 @@ import (
 )
 
 // request is one request of the service, made anew for every try. Nothing of a
-// client's own request is in it (trap 1).
+// client's own request is in it.
 type request struct {
 	op     Operation
 	method string

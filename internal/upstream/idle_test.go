@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// TestAServiceThatClosesIdleConnections is trap 14 under load: the service
+// TestAServiceThatClosesIdleConnections: under load, the service
 // closes each connection that rested for a moment, and orders come just about
 // then. An order that meets a closing connection would be lost for nobody
 // knows whether it was read.

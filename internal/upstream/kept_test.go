@@ -79,7 +79,7 @@ func TestSuccessesPassWholeWithoutSecrets(t *testing.T) {
 		body, want string
 		cut        bool
 	}{
-		"the document's":        {201, ` {"result": {"orderID": "765"} } `, ` {"result": {"orderID": "765"} } `, false},
+		"the interface's":       {201, ` {"result": {"orderID": "765"} } `, ` {"result": {"orderID": "765"} } `, false},
 		"more than it shows":    {200, `{"result":{"orderID":7,"eta":1e1},"x":[null]}`, `{"result":{"orderID":7,"eta":1e1},"x":[null]}`, false},
 		"3 KiB":                 {200, `{"result":{"orderID":"7"},"x":"` + long[:3072] + `"}`, `{"result":{"orderID":"7"},"x":"` + long[:3072] + `"}`, false},
 		"a token and a secret":  {202, `{"orderID":"7","t":"token-1","s":"s3cret+\/value"}`, `{"orderID":"7","t":"[redacted]","s":"[redacted]"}`, false},

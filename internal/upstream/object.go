@@ -15,7 +15,7 @@ type object struct {
 	wire    WireCase
 	comma   bool
 	extra   []Field
-	written []string // the document's names written so far, where there is extra
+	written []string // the interface's names written so far, where there is extra
 }
 
 // begin opens an object that will end with the fields of extra.
@@ -40,7 +40,7 @@ func beginItem(dst []byte, wire WireCase, item *menu.Item, quantity menu.Number,
 	return w
 }
 
-// name writes a name of the document, which needs no escapes.
+// name writes a name of the interface, which needs no escapes.
 func (w *object) name(name string) {
 	if len(w.extra) > 0 {
 		w.written = append(w.written, name)

@@ -27,7 +27,7 @@ type Menu struct {
 }
 
 // MenuView reads the menu view of a restaurant, or with "" the connection's
-// own (interface document, section 4.6). It retries within ctx's deadline. The
+// own (docs/ordering-service.md, section 4.6). It retries within ctx's deadline. The
 // error is an *Error, of ErrTooLarge for a body of more than most bytes; most is
 // at most MaxMenuBytes, and 0 means that.
 func (c *Client) MenuView(ctx context.Context, restaurant string, seen Validator, most int64) (Menu, error) {
@@ -65,8 +65,8 @@ func (c *Client) MenuView(ctx context.Context, restaurant string, seen Validator
 	return Menu{Body: got.body, Validator: validator}, nil
 }
 
-// RejectionReasons lists the reasons for rejecting an order (interface
-// document, section 4.4); none when reasons are turned off. It retries as
+// RejectionReasons lists the reasons for rejecting an order (docs/ordering-service.md,
+// section 4.4); none when reasons are turned off. It retries as
 // MenuView does.
 func (c *Client) RejectionReasons(ctx context.Context) ([]Reason, error) {
 	got, err := c.read(ctx, &request{

@@ -340,7 +340,7 @@ func TestRejectionReasons(t *testing.T) {
 		body string
 		want []upstream.Reason // nil: an error
 	}{
-		"the document's spelling": {
+		"the interface's spelling": {
 			`{"result":[{"ID":"1","reason":"too late","type":"simple","isPossibleDelete":true},{"ID":"2","reason":"","type":"text"}]}`,
 			[]upstream.Reason{{ID: "1", Reason: "too late", Type: "simple", IsPossibleDelete: true}, {ID: "2", Type: "text"}},
 		},

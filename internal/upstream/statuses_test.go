@@ -15,7 +15,7 @@ type shape struct {
 	body string
 	json bool // well-formed
 	// result: it has one that is not null; orderID: it names an order; says: it
-	// is the document's error shape (code and msg).
+	// is the interface's error shape (code and msg).
 	result, orderID, says bool
 }
 

@@ -10,7 +10,7 @@ import (
 	"golang.org/x/sync/singleflight"
 )
 
-// tokenSource keeps one token fresh (trap 10). Unlike the reuse source of
+// tokenSource keeps one token fresh. Unlike the reuse source of
 // golang.org/x/oauth2 it holds no lock while it fetches, lets every caller
 // wait by its own context, and can drop a token that the service refused.
 type tokenSource struct {

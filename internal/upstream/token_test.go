@@ -83,7 +83,7 @@ func TestTokenRequestForms(t *testing.T) {
 }
 
 // formOf gives a form's encoding and its fields: as they came in multipart,
-// else in the order of the document.
+// else in the order of the form.
 func formOf(r *http.Request) (encoding string, fields [][2]string) {
 	encoding, params, _ := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	if encoding == "multipart/form-data" {
@@ -162,7 +162,7 @@ func TestTokenRefusals(t *testing.T) {
 		cause           error
 	}{
 		"RFC 6749 error":            {401, `{"error":"invalid_client","error_description":"no such client"}`, "invalid_client", "no such client", nil},
-		"the document's shape":      {400, `{"code":"bad","msg":"no","requestId":"r"}`, "bad", "no", nil},
+		"the interface's shape":     {400, `{"code":"bad","msg":"no","requestId":"r"}`, "bad", "no", nil},
 		"HTML":                      {500, `<h1>oops</h1>`, "", "", nil},
 		"a redirect":                {302, ``, "", "", nil},
 		"a success without a token": {200, `{"token":"x"}`, "", "", upstream.ErrAnswer},

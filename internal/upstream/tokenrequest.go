@@ -29,8 +29,8 @@ type TokenRequest struct {
 	ScopeField    string `yaml:"scope_field"`
 }
 
-// TokenRequestDocument is the preset "document": the interface document's
-// literal words, as multipart/form-data.
+// TokenRequestDocument is the preset "document": the field names of
+// docs/ordering-service.md, section 5, as multipart/form-data.
 func TokenRequestDocument() TokenRequest {
 	return TokenRequest{Encoding: EncodingMultipart, ClientIDField: "client_ID", ScopeField: "scopes"}
 }

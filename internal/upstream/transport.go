@@ -41,8 +41,8 @@ func newReadTransport(cfg Config) *http.Transport {
 
 // newWriteTransport is the transport of the calls that write. Each try has a
 // connection of its own: on one that has rested, however shortly, a request can
-// cross the service's closing it, and then nobody knows whether it was read
-// (trap 14). It speaks HTTP/1.1 only, and counts the bytes that left, so that
+// cross the service's closing it, and then nobody knows whether it was read.
+// It speaks HTTP/1.1 only, and counts the bytes that left, so that
 // "nothing written" is known and not guessed. dial and tlsConfig may be nil.
 func newWriteTransport(dial dialFunc, tlsConfig *tls.Config) *http.Transport {
 	if dial == nil {

@@ -11,7 +11,7 @@
 // sync reads through it, ordering writes through it. It knows nothing of
 // Redis, of HTTP serving or of schedules, and it never forwards a client's
 // headers: least of all Idempotency-Key, which makes net/http send a POST
-// twice (trap 1).
+// twice if the connection breaks.
 package upstream
 
 // Operation names a call in errors, logs and metrics. The four that write have
@@ -46,7 +46,7 @@ const (
 // for whoever is answered with it (policies W14, O15).
 const MaxErrorBytes = 64 << 10
 
-// Paths below the base and token addresses (interface document, sections 4, 5).
+// Paths below the base and token addresses (docs/ordering-service.md, sections 4 and 5).
 const (
 	pathToken   = "/connect/token"
 	pathMenu    = "/orders/api/v1/menu/view"

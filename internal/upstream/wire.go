@@ -12,14 +12,14 @@ import (
 // WireCase is the spelling of field names in what larder sends (policy W3).
 type WireCase string
 
-// The spellings: the document's (restaurantID, ID, cityID), and camel case
+// The spellings: the interface's (restaurantID, ID, cityID), and camel case
 // throughout (restaurantId, id, cityId).
 const (
 	WireDocument WireCase = "document"
 	WireCamel    WireCase = "camel"
 )
 
-// spell gives the document's name in this spelling.
+// spell gives the interface's name in this spelling.
 func (w WireCase) spell(name string) string {
 	if w != WireCamel {
 		return name
@@ -40,7 +40,7 @@ type Field struct {
 	Value json.RawMessage
 }
 
-// Order is the body of a create call (interface document, section 2.1). A nil
+// Order is the body of a create call (docs/ordering-service.md, section 2.1). A nil
 // field is left out; Extra follows the known fields in its own order. An Extra
 // field whose name is that of a written field, in any spelling, is left out.
 type Order struct {
@@ -102,8 +102,8 @@ type Address struct {
 	Extra           []Field
 }
 
-// Payment is one element of a pay call's body (interface document, section
-// 2.2).
+// Payment is one element of a pay call's body (docs/ordering-service.md,
+// section 2.2).
 type Payment struct {
 	Code   string          // the POS currency's GUID
 	Amount decimal.Decimal // exact, in the restaurant's currency
@@ -112,7 +112,7 @@ type Payment struct {
 	Extra  []Field
 }
 
-// Rejection is the body of a reject call (interface document, section 4.5).
+// Rejection is the body of a reject call (docs/ordering-service.md, section 4.5).
 // Both fields are written even when empty.
 type Rejection struct {
 	ReasonID   string
@@ -120,7 +120,7 @@ type Rejection struct {
 	Extra      []Field
 }
 
-// Reason is a rejection reason that the service offers (interface document,
+// Reason is a rejection reason that the service offers (docs/ordering-service.md,
 // section 2.3). Type is "simple" or "text".
 type Reason struct {
 	ID               string `json:"ID"`

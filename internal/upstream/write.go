@@ -33,7 +33,7 @@ type Answer struct {
 	Cut         bool
 }
 
-// CreateOrder creates an order (interface document, section 4.1); body is an
+// CreateOrder creates an order (docs/ordering-service.md, section 4.1); body is an
 // encoded Order. The error is an *Error with the certainty of policy O8: with
 // EffectUnknown the order may exist, and the call must not be repeated. The
 // call as a whole is bounded by the write timeout, which started when the request
@@ -52,19 +52,19 @@ func (c *Client) CreateOrder(ctx context.Context, body []byte) (Created, error) 
 	return created, nil
 }
 
-// Pay pays an order (interface document, section 4.2); body is an encoded
+// Pay pays an order (docs/ordering-service.md, section 4.2); body is an encoded
 // array of payments. Errors are as CreateOrder's.
 func (c *Client) Pay(ctx context.Context, orderID string, body []byte) (Answer, error) {
 	return c.change(ctx, OpPay, orderID, body)
 }
 
-// Complete closes a paid order (interface document, section 4.3). Errors are
+// Complete closes a paid order (docs/ordering-service.md, section 4.3). Errors are
 // as CreateOrder's.
 func (c *Client) Complete(ctx context.Context, orderID string) (Answer, error) {
 	return c.change(ctx, OpComplete, orderID, nil)
 }
 
-// Reject rejects an order (interface document, section 4.5); body is an
+// Reject rejects an order (docs/ordering-service.md, section 4.5); body is an
 // encoded Rejection. Errors are as CreateOrder's.
 func (c *Client) Reject(ctx context.Context, orderID string, body []byte) (Answer, error) {
 	return c.change(ctx, OpReject, orderID, body)
@@ -243,7 +243,7 @@ func (c *Client) judge(op Operation, got *answer, used *oauth2.Token) *Error {
 	switch s := got.status; {
 	case s >= 200 && s <= 299:
 		if op != OpCreate && d.errorShaped() {
-			// The document does not show the status of a failed payment: its
+			// The interface does not show the status of a failed payment: its
 			// error shape is a no, whatever the status.
 			e.refused = true
 			return e
@@ -270,7 +270,7 @@ func (c *Client) judge(op Operation, got *answer, used *oauth2.Token) *Error {
 
 // done tells whether a 2xx answer says that the call took effect: a created
 // order has its id; of the others any JSON or nothing will do, unless it is
-// the document's error shape (policy W13).
+// the interface's error shape (policy W13).
 func done(op Operation, got *answer, d document) bool {
 	switch {
 	case got.bodyErr != nil:

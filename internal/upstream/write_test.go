@@ -80,7 +80,7 @@ func TestOrderIDsThatCannotStandInAPath(t *testing.T) {
 	}
 }
 
-// TestAWriteIsNeverRepeatedByNetHTTP is the regression test of trap 1: net/http
+// TestAWriteIsNeverRepeatedByNetHTTP is a regression test: net/http
 // repeats a POST with an Idempotency-Key, or with a body it can make anew,
 // when a connection that served before breaks.
 func TestAWriteIsNeverRepeatedByNetHTTP(t *testing.T) {
@@ -270,7 +270,7 @@ func (c *writeCounter) Write(p []byte) (int, error) {
 	return c.Conn.Write(p)
 }
 
-// A request that net/http could make anew it could also send twice (trap 1).
+// A request that net/http could make anew it could also send twice.
 func TestAWriteCannotBeMadeAnew(t *testing.T) {
 	t.Parallel()
 	var rewindable atomic.Int64
