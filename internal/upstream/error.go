@@ -17,7 +17,7 @@ var (
 	// ErrOrderID: the order's id is empty or cannot stand in a path.
 	ErrOrderID = errors.New("order id cannot stand in a path")
 	// ErrAnswer: the response has not the shape of docs/ordering-service.md.
-	ErrAnswer = errors.New("answer is not as the document shows")
+	ErrAnswer = errors.New("response does not match the ordering service's interface")
 )
 
 // Effect is what is known of a call that writes (policy O8).
