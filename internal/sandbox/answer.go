@@ -83,7 +83,7 @@ func envelope(raw []byte) []byte {
 	return append(body, '}')
 }
 
-// refusal is the document's error shape (section 7).
+// refusal is the interface's error shape (docs/ordering-service.md, section 7).
 type refusal struct {
 	Code      string   `json:"code"`
 	Msg       string   `json:"msg"`
@@ -91,7 +91,7 @@ type refusal struct {
 	Errors    []string `json:"errors"`
 }
 
-// refuse answers an error with the document's shape; reasons may be nil.
+// refuse answers an error with the interface's shape; reasons may be nil.
 func (c *call) refuse(status int, code, msg string, reasons ...string) answer {
 	return jsonAnswer(status, encode(refusal{Code: code, Msg: msg, RequestID: c.requestID, Errors: reasons}))
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/sirupsen/logrus"
 )
 
-// createOrder is POST /orders/api/v1/orders (interface document 4.1).
+// createOrder is POST /orders/api/v1/orders (docs/ordering-service.md, section 4.1).
 func (s *Sandbox) createOrder(c *call) answer {
 	v, err := readJSON(c.body)
 	if err != nil {

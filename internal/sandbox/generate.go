@@ -126,8 +126,8 @@ func guid(seed uint64) string {
 	return fmt.Sprintf("%08x-%04x-4%03x-a%03x-%012x", a>>32, a>>16&0xffff, a&0xfff, b>>52, b&0xffffffffffff)
 }
 
-// The shapes below are the document's, section 2.4, in its order of fields;
-// the stop list stands last so that a dish's text can be cut there.
+// The shapes below are those of docs/ordering-service.md, section 2.4, in its
+// order of fields; the stop list is last so that a dish's text can be cut there.
 type (
 	genMeasure struct {
 		Value json.Number `json:"value"`

@@ -41,7 +41,7 @@ func readJSON(body []byte) (any, error) {
 	return v, nil
 }
 
-// member finds a field by the document's name, or else by one that differs in
+// member finds a field by the interface's name, or else by one that differs in
 // case and underscores alone (policy W3). A null is no field.
 func member(object map[string]any, name string) any {
 	if v, ok := object[name]; ok {
@@ -57,7 +57,7 @@ func member(object map[string]any, name string) any {
 	return object[found]
 }
 
-// judge checks an order as the document and the menu ask for. now: the
+// judge checks an order as the interface and the menu ask for. now: the
 // service's clock. The total (policy P1) holds when there are no reasons.
 func judge(order map[string]any, c *carte, out stopped, now time.Time, tolerant bool) *sheet {
 	s := &sheet{tolerant: tolerant}
@@ -79,7 +79,8 @@ func judge(order map[string]any, c *carte, out stopped, now time.Time, tolerant 
 	return s
 }
 
-// head checks everything but the dishes (interface document 4.1, policy O1).
+// head checks everything but the dishes (docs/ordering-service.md,
+// section 4.1; policy O1).
 func (s *sheet) head(order map[string]any, now time.Time) {
 	expedition := s.oneOf(order, "expeditionType", "delivery", "pickup")
 	s.oneOf(order, "paymentTypeID", "cash", "card", "online")
@@ -119,7 +120,7 @@ func (s *sheet) required(path string, object map[string]any, name string) {
 	}
 }
 
-// numbers: what is a number in the document must come as one. Shop systems
+// numbers: what is a number in the interface must come as one. Shop systems
 // send an empty text for an unknown floor; it counts as absent (policy W12).
 func (s *sheet) numbers(path string, object map[string]any, names ...string) {
 	for _, name := range names {

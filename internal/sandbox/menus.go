@@ -61,8 +61,9 @@ func (st *menuStore) carte(restaurant string) (*carte, stopped, error) {
 
 // SetMenu puts a menu view in force for one restaurant, or under
 // [DefaultMenu] for calls without restaurantId. raw is the view itself
-// (section 2.4) and goes out byte for byte inside {"result": …}, whether it is
-// JSON or not; a raw that brings that envelope along goes out as it is.
+// (docs/ordering-service.md, section 2.4) and goes out byte for byte inside
+// {"result": …}, whether it is JSON or not; a raw that brings that envelope
+// along goes out as it is.
 func (s *Sandbox) SetMenu(restaurantID string, raw []byte) {
 	s.menus.set(restaurantID, bytes.Clone(raw))
 }

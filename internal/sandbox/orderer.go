@@ -84,7 +84,7 @@ type (
 	}
 )
 
-// Next is the JSON body of one more order, in the document's words.
+// Next is the JSON body of one more order, in the interface's words.
 func (o *Orderer) Next(opt OrderOptions) []byte {
 	at := opt.ExpectedAt
 	if at.IsZero() {

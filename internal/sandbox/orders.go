@@ -125,7 +125,7 @@ func (b *orderBook) add(o *order, kind OrderIDs) string {
 
 // settle moves an order on as automatic acceptance has by now: accepted after
 // half of the delay, in the kitchen after all of it, at the cash station
-// after twice of it (interface document, section 3).
+// after twice of it (docs/ordering-service.md, section 3).
 func (o *order) settle(set Settings, now time.Time) {
 	if !*set.AutoAccept || o.state.ended() {
 		return

@@ -153,7 +153,7 @@ func TestPayAndClose(t *testing.T) {
 }
 
 // With currencies set, a payment in another one is "payment settings are wrong"
-// (interface document, section 4.2).
+// (docs/ordering-service.md, section 4.2).
 func TestPaymentCurrencies(t *testing.T) {
 	t.Parallel()
 	w := start(t)

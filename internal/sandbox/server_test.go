@@ -135,7 +135,7 @@ func (r *reply) want(status int) *reply {
 	return r
 }
 
-// wantError checks the document's error shape.
+// wantError checks the interface's error shape.
 func (r *reply) wantError(status int, code string) *reply {
 	r.t.Helper()
 	r.want(status)

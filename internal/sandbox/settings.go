@@ -47,7 +47,7 @@ func (d *Duration) UnmarshalJSON(text []byte) error {
 // Spelling says how keys that name an id are written in every answer.
 type Spelling string
 
-// The spellings: the document's own (orderID, ID; id, schemeId in menus), and
+// The spellings: the interface's own (orderID, ID; id, schemeId in menus), and
 // camel case everywhere (orderId, id, schemeId).
 const (
 	SpellingID    Spelling = "ID"
@@ -57,7 +57,7 @@ const (
 // Prices says how prices are written in menus.
 type Prices string
 
-// The document's field table types a price as string, its sample as number.
+// The interface types a price as string and shows a number (docs/ordering-service.md, section 2.4).
 const (
 	PricesNumber Prices = "number"
 	PricesString Prices = "string"
@@ -87,7 +87,7 @@ const (
 // Bodies says which shapes of request bodies are taken.
 type Bodies string
 
-// BodiesStrict takes what the document shows and nothing else, so that whatever
+// BodiesStrict takes what the interface shows and nothing else, so that whatever
 // larder writes otherwise is found. BodiesTolerant takes what public clients
 // are seen to send as well (policies W4, W5, W12): numbers and identifiers as
 // text or as numbers, menu ids, an externalId beside a null id, and ingredients
@@ -120,13 +120,13 @@ type Settings struct {
 	// may give back to hear that nothing changed. Default true.
 	Validators *bool `json:"validators"`
 	// PaymentRefusedStatus is the status of a payment that does not cover the
-	// order, which the document does not show: 200, or 400 to 599. Default 400.
+	// order, which the interface does not show: 200, or 400 to 599. Default 400.
 	PaymentRefusedStatus int `json:"paymentRefusedStatus"`
 	// Capacity limits the requests that change orders. Default: no limit.
 	Capacity *Capacity `json:"capacity"`
 	// Currencies are the payment codes (GUIDs of POS currencies) that are
 	// accepted; empty: any. A payment with another code is refused with
-	// ERR_EXTERNAL_ERROR_WS (interface document, section 4.2).
+	// ERR_EXTERNAL_ERROR_WS (docs/ordering-service.md, section 4.2).
 	Currencies []string `json:"currencies"`
 }
 

@@ -25,8 +25,8 @@ func (c *call) ended(o *order) answer {
 	return c.refuse(http.StatusConflict, "order_"+string(o.state), "the order is "+string(o.state))
 }
 
-// payOrder is PUT …/pay (interface document 4.2): the payments of one request
-// must cover the order's total by themselves.
+// payOrder is PUT …/pay (docs/ordering-service.md, section 4.2): the
+// payments of one request must cover the order's total by themselves.
 func (s *Sandbox) payOrder(c *call) answer {
 	set := s.settings.get()
 	payments, sum, wrong := readPayments(c.body, set.tolerant())
@@ -90,7 +90,7 @@ func readPayments(body []byte, tolerant bool) (payments []payment, sum decimal.D
 	return payments, sum, ""
 }
 
-// completeOrder is PUT …/complete (interface document 4.3).
+// completeOrder is PUT …/complete (docs/ordering-service.md, section 4.3).
 func (s *Sandbox) completeOrder(c *call) answer {
 	var a answer
 	known := s.change(c.id, c.at, func(o *order) {
@@ -110,7 +110,7 @@ func (s *Sandbox) completeOrder(c *call) answer {
 	return a
 }
 
-// reason is a rejection reason (interface document 2.3).
+// reason is a rejection reason (docs/ordering-service.md, section 2.3).
 type reason struct {
 	id, text, kind string
 	deletable      bool
@@ -126,8 +126,8 @@ func reasons() []reason {
 	}
 }
 
-// rejectionReasons is GET …/rejectionReasons (interface document 4.4); with
-// reasons turned off the list is empty.
+// rejectionReasons is GET …/rejectionReasons (docs/ordering-service.md,
+// section 4.4); with reasons turned off the list is empty.
 func (s *Sandbox) rejectionReasons(*call) answer {
 	set := s.settings.get()
 	list := []map[string]any{}
@@ -141,7 +141,7 @@ func (s *Sandbox) rejectionReasons(*call) answer {
 	return result(http.StatusOK, list)
 }
 
-// rejectOrder is PUT …/reject (interface document 4.5).
+// rejectOrder is PUT …/reject (docs/ordering-service.md, section 4.5).
 func (s *Sandbox) rejectOrder(c *call) answer {
 	v, err := readJSON(c.body)
 	body, ok := v.(map[string]any)

@@ -70,8 +70,8 @@ type claims struct {
 	Generation int    `json:"gen"`
 }
 
-// issueToken is POST /connect/token (interface document, section 5): client
-// credentials, errors by RFC 6749.
+// issueToken is POST /connect/token (docs/ordering-service.md, section 5):
+// client credentials, errors by RFC 6749.
 func (s *Sandbox) issueToken(c *call) answer {
 	form, err := readForm(c.r.Header.Get("Content-Type"), c.body)
 	if err != nil {

@@ -50,7 +50,7 @@ func (r *rendition) gzipped() []byte {
 	return r.packed
 }
 
-// menuView is GET /orders/api/v1/menu/view (interface document 4.6).
+// menuView is GET /orders/api/v1/menu/view (docs/ordering-service.md, section 4.6).
 func (s *Sandbox) menuView(c *call) answer {
 	restaurant := DefaultMenu
 	for name, values := range c.r.URL.Query() {
