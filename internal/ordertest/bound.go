@@ -1,6 +1,6 @@
 package ordertest
 
-// Bound is the order of the interface document as a Gin handler binds it: what
+// Bound is an order (docs/ordering-service.md, section 2.1) as a Gin handler binds it: what
 // the validate route's time is compared with.
 type Bound struct {
 	Comment        string `json:"comment"`

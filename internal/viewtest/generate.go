@@ -78,7 +78,7 @@ func (g generator) spelled(name string) string {
 	}
 }
 
-// fieldsOf are the document's fields of a list's elements, and one of none.
+// fieldsOf are the interface's fields of a list's elements, and one of none.
 func fieldsOf(list string) []string {
 	fields := map[string][]string{
 		"products": {

@@ -35,7 +35,7 @@ func answerShapes() map[string]answerShape {
 		"orderID above 2^53":          {create, Answer{201, plainJSON, `{"result":{"orderID":9007199254740993}}`}, "9007199254740993", false},
 		"Pascal case":                 {create, Answer{202, plainJSON, `{"Result":{"OrderId":"7004"},"Errors":null}`}, "7004", false},
 		"no envelope":                 {create, Answer{200, plainJSON, `{"orderId":7005}`}, "7005", false},
-		"more than the document has":  {create, Answer{201, plainJSON, `{"result":{"orderID":"7006","orderNumber":12,"amount":{"total":99.00}},"requestId":"r"}`}, "7006", false},
+		"more than the interface has": {create, Answer{201, plainJSON, `{"result":{"orderID":"7006","orderNumber":12,"amount":{"total":99.00}},"requestId":"r"}`}, "7006", false},
 		"white space and a mark":      {create, Answer{201, plainJSON, "\ufeff \r\n{ \"result\" : { \"orderID\" : \"7007\" } }\n"}, "7007", false},
 		"a type of text":              {create, Answer{201, "text/plain", `{"result":{"orderID":"7008"}}`}, "7008", false},
 		"an empty result":             {change, Answer{200, withCharset, `{"result":{}}`}, "", false},

@@ -15,21 +15,21 @@ type changeShape struct {
 	suffix    string // behind the path
 }
 
-// payment is the document's own body of a pay call.
+// payment is the interface's own body of a pay call.
 const payment = `[{"code":"9c0f4b1e-0000-4000-8000-000000000001","amount":9999.00,"paidAt":"TIME","name":""}]`
 
 func changeShapes() map[string]changeShape {
 	asJSON := map[string]string{"Content-Type": "application/json"}
 	return map[string]changeShape{
-		"a payment in the document's words": {"pay", payment, asJSON, ""},
-		"a payment, Pascal case":            {"pay", `[{"Code":"c","Amount":9999,"PaidAt":"TIME","Name":""}]`, asJSON, ""},
-		"a payment, amount as text":         {"pay", strings.Replace(payment, "9999.00", `"9999.00"`, 1), asJSON, ""},
-		"a payment without a name":          {"pay", strings.Replace(payment, `,"name":""`, "", 1), asJSON, ""},
-		"a payment with a null name":        {"pay", strings.Replace(payment, `""`, "null", 1), asJSON, ""},
-		"a payment with more fields":        {"pay", strings.Replace(payment, `"name"`, `"rrn":"1","fiscal":{"a":null},"name"`, 1), asJSON, ""},
-		"two payments":                      {"pay", `[{"code":"a","amount":5000,"paidAt":"TIME","name":"A"},{"code":"b","amount":4999.5,"paidAt":"TIME","name":""}]`, asJSON, ""},
-		"a payment, no content type":        {"pay", payment, nil, ""},
-		"a payment, a slash at the end":     {"pay", payment, asJSON, "/"},
+		"a payment in the interface's words": {"pay", payment, asJSON, ""},
+		"a payment, Pascal case":             {"pay", `[{"Code":"c","Amount":9999,"PaidAt":"TIME","Name":""}]`, asJSON, ""},
+		"a payment, amount as text":          {"pay", strings.Replace(payment, "9999.00", `"9999.00"`, 1), asJSON, ""},
+		"a payment without a name":           {"pay", strings.Replace(payment, `,"name":""`, "", 1), asJSON, ""},
+		"a payment with a null name":         {"pay", strings.Replace(payment, `""`, "null", 1), asJSON, ""},
+		"a payment with more fields":         {"pay", strings.Replace(payment, `"name"`, `"rrn":"1","fiscal":{"a":null},"name"`, 1), asJSON, ""},
+		"two payments":                       {"pay", `[{"code":"a","amount":5000,"paidAt":"TIME","name":"A"},{"code":"b","amount":4999.5,"paidAt":"TIME","name":""}]`, asJSON, ""},
+		"a payment, no content type":         {"pay", payment, nil, ""},
+		"a payment, a slash at the end":      {"pay", payment, asJSON, "/"},
 
 		"a completion":                     {"complete", "", nil, ""},
 		"a completion with a content type": {"complete", "", asJSON, ""},
@@ -38,14 +38,14 @@ func changeShapes() map[string]changeShape {
 		"a completion with no JSON":        {"complete", "a=b", map[string]string{"Content-Type": "application/x-www-form-urlencoded"}, ""},
 		"a completion, a slash at the end": {"complete", "", nil, "/"},
 
-		"a rejection in the document's words": {"reject", `{"rejectionReasonID":"REASON","rejectionReasonText":""}`, asJSON, ""},
-		"a rejection, camel case":             {"reject", `{"rejectionReasonId":"REASON","rejectionReasonText":""}`, asJSON, ""},
-		"a rejection, text null":              {"reject", `{"rejectionReasonID":"REASON","rejectionReasonText":null}`, asJSON, ""},
-		"a rejection without a text":          {"reject", `{"rejectionReasonID":"REASON"}`, asJSON, ""},
-		"a rejection in own words":            {"reject", `{"rejectionReasonID":"WHY","rejectionReasonText":"closed early, простите 🙏"}`, asJSON, ""},
-		"a rejection, restaurant in the body": {"reject", `{"rejectionReasonID":"REASON","rejectionReasonText":"","restaurantID":"` + Restaurant + `"}`, asJSON, ""},
-		"a rejection, restaurant in query":    {"reject", `{"rejectionReasonID":"REASON","rejectionReasonText":""}`, asJSON, "?restaurantId=" + Restaurant},
-		"a rejection, a slash at the end":     {"reject", `{"rejectionReasonID":"REASON","rejectionReasonText":""}`, asJSON, "/"},
+		"a rejection in the interface's words": {"reject", `{"rejectionReasonID":"REASON","rejectionReasonText":""}`, asJSON, ""},
+		"a rejection, camel case":              {"reject", `{"rejectionReasonId":"REASON","rejectionReasonText":""}`, asJSON, ""},
+		"a rejection, text null":               {"reject", `{"rejectionReasonID":"REASON","rejectionReasonText":null}`, asJSON, ""},
+		"a rejection without a text":           {"reject", `{"rejectionReasonID":"REASON"}`, asJSON, ""},
+		"a rejection in own words":             {"reject", `{"rejectionReasonID":"WHY","rejectionReasonText":"closed early, простите 🙏"}`, asJSON, ""},
+		"a rejection, restaurant in the body":  {"reject", `{"rejectionReasonID":"REASON","rejectionReasonText":"","restaurantID":"` + Restaurant + `"}`, asJSON, ""},
+		"a rejection, restaurant in query":     {"reject", `{"rejectionReasonID":"REASON","rejectionReasonText":""}`, asJSON, "?restaurantId=" + Restaurant},
+		"a rejection, a slash at the end":      {"reject", `{"rejectionReasonID":"REASON","rejectionReasonText":""}`, asJSON, "/"},
 	}
 }
 

@@ -14,7 +14,7 @@ import (
 type orderShape struct {
 	body   string
 	header map[string]string
-	path   string // "" for the document's
+	path   string // "" for the interface's
 	// dishes is what larder makes of dishList: dish, quantity, and each
 	// ingredient with its quantity, all by their externalId.
 	dishes []string
@@ -23,7 +23,7 @@ type orderShape struct {
 	fields map[string]string
 }
 
-// pickup frames dishes with the document's mandatory fields.
+// pickup frames dishes with the interface's mandatory fields.
 func pickup(dishes string, more ...string) string {
 	return `{"restaurantID":"RESTAURANT","expeditionType":"pickup","expectedAt":"TIME","paymentTypeID":"cash",` +
 		strings.Join(append(more, `"dishList":[`+dishes+`]`), ",") + `}`
@@ -37,7 +37,7 @@ const (
 // headShapes are ways to write everything but the dishes.
 func headShapes() map[string]orderShape {
 	return map[string]orderShape{
-		"the document's words": {
+		"the interface's words": {
 			body: `{"comment":"call first","restaurantID":"RESTAURANT","persons":2,"dishList":[` + water + `],"expeditionType":"delivery",
  "expectedAt":"TIME","paymentTypeID":"cash","changeFrom":1000.5,
  "guest":{"email":"g@example.test","phone":"+10005550100","firstName":"Guest","lastName":"One"},
@@ -187,7 +187,7 @@ func runOrders(t *testing.T, target Target) {
 	}
 }
 
-// checkSent holds what larder sent for the order to the document's types.
+// checkSent holds what larder sent for the order to the interface's types.
 func (s orderShape) checkSent(t *testing.T, sent []byte) {
 	t.Helper()
 	body, err := parse(sent)

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// dishesOf lists the dishes and ingredients of a body in the document's words
-// as "id x quantity", and holds them to the document's types.
+// dishesOf lists the dishes and ingredients of a body in the interface's words
+// as "id x quantity", and holds them to the interface's types.
 func dishesOf(t *testing.T, body any) []string {
 	t.Helper()
 	list, ok := at(body, "dishList").([]any)

@@ -26,25 +26,25 @@ type tokenShape struct {
 	path     string
 }
 
-// tokenShapes: interface document section 5 literally, RFC 6749, and what
+// tokenShapes: docs/ordering-service.md, section 5, literally, RFC 6749, and what
 // clients in PHP, Node, Python and C# make of the two.
 func tokenShapes() map[string]tokenShape {
 	const grant = "client_credentials"
 	return map[string]tokenShape{
-		"the document's words, multipart":  {formData, [][2]string{{"client_ID", "id"}, {"client_secret", "secret"}, {"grant_type", grant}, {"scopes", "orders"}}, false, ""},
-		"the document's words, urlencoded": {urlencoded, [][2]string{{"client_ID", "id"}, {"client_secret", "secret"}, {"grant_type", grant}, {"scopes", "orders"}}, false, ""},
-		"RFC 6749":                         {urlencoded, [][2]string{{"grant_type", grant}, {"client_id", "id"}, {"client_secret", "secret"}, {"scope", "orders"}}, false, ""},
-		"RFC 6749, multipart":              {formData, [][2]string{{"grant_type", grant}, {"client_id", "id"}, {"client_secret", "secret"}, {"scope", "orders"}}, false, ""},
-		"RFC 6749, Basic":                  {urlencoded, [][2]string{{"grant_type", grant}, {"scope", "orders"}}, true, ""},
-		"client_id with scopes":            {urlencoded, [][2]string{{"client_id", "id"}, {"client_secret", "secret"}, {"grant_type", grant}, {"scopes", "orders"}}, false, ""},
-		"no scope":                         {urlencoded, [][2]string{{"client_id", "id"}, {"client_secret", "secret"}, {"grant_type", grant}}, false, ""},
-		"an empty scope":                   {formData, [][2]string{{"client_id", "id"}, {"client_secret", "secret"}, {"grant_type", grant}, {"scope", ""}}, false, ""},
-		"camel case":                       {formData, [][2]string{{"clientId", "id"}, {"clientSecret", "secret"}, {"grantType", grant}, {"scopes", "orders"}}, false, ""},
-		"Pascal case":                      {formData, [][2]string{{"ClientId", "id"}, {"ClientSecret", "secret"}, {"GrantType", grant}}, false, ""},
-		"capitals":                         {urlencoded, [][2]string{{"CLIENT_ID", "id"}, {"CLIENT_SECRET", "secret"}, {"GRANT_TYPE", grant}}, false, ""},
-		"a field that nobody knows":        {urlencoded, [][2]string{{"client_id", "id"}, {"client_secret", "secret"}, {"grant_type", grant}, {"audience", "orders"}}, false, ""},
-		"a charset beside the type":        {urlencoded + "; charset=UTF-8", [][2]string{{"client_id", "id"}, {"client_secret", "secret"}, {"grant_type", grant}}, false, ""},
-		"a slash at the end":               {urlencoded, [][2]string{{"client_id", "id"}, {"client_secret", "secret"}, {"grant_type", grant}}, false, pathToken + "/"},
+		"the interface's words, multipart":  {formData, [][2]string{{"client_ID", "id"}, {"client_secret", "secret"}, {"grant_type", grant}, {"scopes", "orders"}}, false, ""},
+		"the interface's words, urlencoded": {urlencoded, [][2]string{{"client_ID", "id"}, {"client_secret", "secret"}, {"grant_type", grant}, {"scopes", "orders"}}, false, ""},
+		"RFC 6749":                          {urlencoded, [][2]string{{"grant_type", grant}, {"client_id", "id"}, {"client_secret", "secret"}, {"scope", "orders"}}, false, ""},
+		"RFC 6749, multipart":               {formData, [][2]string{{"grant_type", grant}, {"client_id", "id"}, {"client_secret", "secret"}, {"scope", "orders"}}, false, ""},
+		"RFC 6749, Basic":                   {urlencoded, [][2]string{{"grant_type", grant}, {"scope", "orders"}}, true, ""},
+		"client_id with scopes":             {urlencoded, [][2]string{{"client_id", "id"}, {"client_secret", "secret"}, {"grant_type", grant}, {"scopes", "orders"}}, false, ""},
+		"no scope":                          {urlencoded, [][2]string{{"client_id", "id"}, {"client_secret", "secret"}, {"grant_type", grant}}, false, ""},
+		"an empty scope":                    {formData, [][2]string{{"client_id", "id"}, {"client_secret", "secret"}, {"grant_type", grant}, {"scope", ""}}, false, ""},
+		"camel case":                        {formData, [][2]string{{"clientId", "id"}, {"clientSecret", "secret"}, {"grantType", grant}, {"scopes", "orders"}}, false, ""},
+		"Pascal case":                       {formData, [][2]string{{"ClientId", "id"}, {"ClientSecret", "secret"}, {"GrantType", grant}}, false, ""},
+		"capitals":                          {urlencoded, [][2]string{{"CLIENT_ID", "id"}, {"CLIENT_SECRET", "secret"}, {"GRANT_TYPE", grant}}, false, ""},
+		"a field that nobody knows":         {urlencoded, [][2]string{{"client_id", "id"}, {"client_secret", "secret"}, {"grant_type", grant}, {"audience", "orders"}}, false, ""},
+		"a charset beside the type":         {urlencoded + "; charset=UTF-8", [][2]string{{"client_id", "id"}, {"client_secret", "secret"}, {"grant_type", grant}}, false, ""},
+		"a slash at the end":                {urlencoded, [][2]string{{"client_id", "id"}, {"client_secret", "secret"}, {"grant_type", grant}}, false, pathToken + "/"},
 	}
 }
 
@@ -106,7 +106,7 @@ func runTokens(t *testing.T, target Target) {
 			}
 		})
 	}
-	for _, name := range []string{"the document's words, multipart", "RFC 6749", "RFC 6749, Basic"} { // failures are counted
+	for _, name := range []string{"the interface's words, multipart", "RFC 6749", "RFC 6749, Basic"} { // failures are counted
 		t.Run(name+", wrong secret", func(t *testing.T) {
 			got := send(t, target.AuthURL, tokenShapes()[name].build(t, target.ClientID, "no"+target.ClientSecret))
 			if got.status != http.StatusUnauthorized || at(got.parsed, "error") != "invalid_client" {

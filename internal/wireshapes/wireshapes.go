@@ -21,7 +21,7 @@ import (
 // Restaurant is whose menu the orders are made from.
 const Restaurant = "76439fb3-c0c4-42ca-a269-64f031a6a33b"
 
-// Paths of the interface (interface document, sections 4 and 5).
+// Paths of the interface (docs/ordering-service.md, sections 4 and 5).
 const (
 	pathToken   = "/connect/token"
 	pathMenu    = "/orders/api/v1/menu/view"
@@ -40,7 +40,7 @@ type Target struct {
 	Sent func(t *testing.T, orderID string) []byte
 }
 
-// Run makes every request of the tables and holds the answers to the document.
+// Run makes every request of the tables and holds the answers to the interface.
 func Run(t *testing.T, target Target) {
 	t.Helper()
 	t.Run("tokens", func(t *testing.T) { runTokens(t, target) })
@@ -130,7 +130,7 @@ func text(value any) string {
 // expectedAt is when the orders are wanted.
 func expectedAt() time.Time { return time.Now().Add(2 * time.Hour).Truncate(time.Second) }
 
-// login gets a token in the document's way.
+// login gets a token in the interface's way.
 func login(t *testing.T, target Target) map[string]string {
 	t.Helper()
 	got := send(t, target.AuthURL, request{
@@ -156,7 +156,7 @@ func with(header, others map[string]string) map[string]string {
 	return all
 }
 
-// wantErrorShape holds an error to the document's shape (section 7).
+// wantErrorShape holds an error to the interface's shape (docs/ordering-service.md, section 7).
 func wantErrorShape(t *testing.T, got reply) {
 	t.Helper()
 	object, _ := got.parsed.(map[string]any)
