@@ -179,7 +179,7 @@ func textOf(body []byte) string {
 	return unsafe.String(unsafe.SliceData(body), len(body)) //nolint:gosec // nobody changes a body that is decoded
 }
 
-// odd notes a value that is not as the document has it.
+// odd notes a value that is not as the interface has it.
 func (d *decoder) odd(code, field, value string) {
 	field += d.tail
 	if len(d.view.Oddities) >= maxOddities {

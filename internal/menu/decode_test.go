@@ -264,7 +264,7 @@ func TestDecodeReadsWhatStops(t *testing.T) {
 }
 
 // TestFoldNameIgnoresCaseAsOthersDo: a reader that ignores case by Unicode's
-// simple folding takes these names for the document's.
+// simple folding takes these names for the interface's.
 func TestFoldNameIgnoresCaseAsOthersDo(t *testing.T) {
 	t.Parallel()
 	for name, want := range map[string]string{

@@ -28,8 +28,8 @@ func ContentHash(content []byte, s Settings) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// EncodeView gives the canonical form of a view: the document's names in the
-// document's order, strict types, exact decimals, no white space, unknown
+// EncodeView gives the canonical form of a view: the interface's names in the
+// interface's order, strict types, exact decimals, no white space, unknown
 // members last and sorted. Decode of it gives the view again.
 func EncodeView(v *View) []byte {
 	e := encoder{dst: make([]byte, 0, 256+len(v.Products)*640+len(v.Ingredients)*320)}

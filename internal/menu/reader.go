@@ -69,7 +69,7 @@ type fieldName struct {
 	name, folded string
 
 	// Only fieldNames sets these.
-	canonical string // as the menu view's document has it
+	canonical string // as the interface has it
 	head      string // as it stands in the text, with the quotes and a colon
 	literal   string // as it is stored, with the quotes and a colon
 	tidy      bool   // the two are one

@@ -25,7 +25,7 @@ const (
 	OddStopListForm     = "stop_list_form"
 )
 
-// documentName gives the document's spelling of a folded field name of the
+// documentName gives the interface's spelling of a folded field name of the
 // menu view, or "" for names that larder alone knows.
 func documentName(folded string) string {
 	switch folded {

@@ -6,8 +6,8 @@ import (
 	"github.com/shopspring/decimal"
 )
 
-// View is a menu view as the ordering service published it (interface
-// document, section 2.4), with spellings, identifiers, numbers and nulls
+// View is a menu view as the ordering service published it (docs/ordering-service.md,
+// section 2.4), with spellings, identifiers, numbers and nulls
 // normalised by policies W3 to W7. Order, duplicates and dangling references
 // are still those of the service; Compile cleans them and Lint names them.
 type View struct {
@@ -20,7 +20,7 @@ type View struct {
 	Groups           []Group
 	Ingredients      []Ingredient
 	Extra            Extra
-	// Oddities are the values that Decode read otherwise than the document
+	// Oddities are the values that Decode read otherwise than the interface
 	// has them, or could not read, in the order of the body; OdditiesOmitted
 	// is how many more there were than are kept.
 	Oddities        []Oddity
@@ -120,7 +120,7 @@ type ExtraField struct {
 	Value []byte
 }
 
-// Oddity is one value of a menu view that is not as the document has it.
+// Oddity is one value of a menu view that is not as the interface has it.
 type Oddity struct {
 	Code  string // as in Finding
 	Field string // where: "products[].price"
