@@ -13,9 +13,9 @@ func LintCodes() []LintCode {
 	const warn, fail = SeverityWarning, SeverityError
 	return []LintCode{
 		{OddByteOrderMark, warn, "The body starts with a byte order mark; it is stripped."},
-		{OddNameSpelling, warn, "A field is spelled otherwise than the document has it (`ID`, `Id`); it is read all the same."},
-		{OddUnknownField, warn, "A field the document does not know; it is kept and passed on."},
-		{OddTypeMismatch, warn, "A value of another type than the document's; it is read as text where that can be, else left out."},
+		{OddNameSpelling, warn, "A field has another spelling than in [the interface](ordering-service.md#24-menu-view) (`ID`, `Id`); it is read."},
+		{OddUnknownField, warn, "A field that the interface does not have; it is kept and passed on."},
+		{OddTypeMismatch, warn, "A value has another type than in the interface; it is read as text if possible, otherwise left out."},
 		{OddIDNotText, warn, "An identifier is a number; its digits are kept as they stand."},
 		{OddNumberAsText, warn, "A number stands in quotes; it is read."},
 		{OddDecimalComma, fail, "A number has a decimal comma; it is not used. A dish or ingredient with such a price cannot be ordered."},

@@ -328,9 +328,9 @@ func oddityText(code, field, value string, count int) string {
 	case OddNameSpelling:
 		return fmt.Sprintf("%s is spelled %q%s", field, value, times)
 	case OddUnknownField:
-		return fmt.Sprintf("%s is no field of the document; kept and passed on%s", field, times)
+		return fmt.Sprintf("%s is not a field of the interface; it is kept and passed on%s", field, times)
 	case OddTypeMismatch:
-		return fmt.Sprintf("%s is of another type than the document has it: %s%s", field, value, times)
+		return fmt.Sprintf("%s has another type than in the interface: %s%s", field, value, times)
 	case OddIDNotText:
 		return fmt.Sprintf("%s is a number, as %s; its digits are kept%s", field, value, times)
 	case OddNumberAsText:
