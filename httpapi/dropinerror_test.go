@@ -30,7 +30,7 @@ func (r reply) refusedDropIn(t *testing.T, status int, code string) documentErro
 	decoder := json.NewDecoder(bytes.NewReader(r.body))
 	decoder.DisallowUnknownFields()
 	if err := decoder.Decode(&got); err != nil {
-		t.Fatalf("status %d, want %d %s: not the document's error shape: %v in %q", r.status, status, code, err, r.body)
+		t.Fatalf("status %d, want %d %s: not the interface's error shape: %v in %q", r.status, status, code, err, r.body)
 	}
 	if r.status != status || got.Code != code || got.Msg == "" {
 		t.Fatalf("got %d %s (%s), want %d %s", r.status, got.Code, got.Msg, status, code)
@@ -120,7 +120,7 @@ func TestDropInOverTheOnlyConnection(t *testing.T) {
 	none.get(viewPath, none.as(clientOps)...).refusedDropIn(t, http.StatusNotFound, "connection_not_found")
 }
 
-// Whatever goes wrong below /orders/api/ is told in the document's shape.
+// Whatever goes wrong below /orders/api/ is in the interface's shape.
 func TestDropInRefusesInTheDocumentsShape(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, func(p *plan) { p.cfg.Rate.Place = httpapi.Rate{Count: 8, Per: time.Hour} })

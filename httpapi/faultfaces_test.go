@@ -106,7 +106,7 @@ func (d dropIn) refused(c *cell, got reply) (ref string) {
 	return got.header.Get("Larder-Order-Ref")
 }
 
-// problem: larder's own word, in the document's error shape.
+// problem: larder's own word, in the interface's error shape.
 func (dropIn) problem(c *cell, got reply, status int, code string) (ref string) {
 	c.t.Helper()
 	var said struct {
@@ -114,7 +114,7 @@ func (dropIn) problem(c *cell, got reply, status int, code string) (ref string) 
 		Errors               []ordering.Violation
 	}
 	if err := json.Unmarshal(got.body, &said); err != nil || got.status != status || said.Code != code || said.Msg == "" || said.RequestID == "" {
-		c.t.Errorf("the answer is %d %s, want %d %s in the document's shape (%v)", got.status, got.body, status, code, err)
+		c.t.Errorf("the answer is %d %s, want %d %s in the interface's shape (%v)", got.status, got.body, status, code, err)
 	}
 	return got.header.Get("Larder-Order-Ref")
 }
