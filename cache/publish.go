@@ -143,7 +143,7 @@ func (s *Store) bring(ctx context.Context, p Publication, stored standing, versi
 	return s.flip(ctx, step)
 }
 
-// outcomeUpdated is the outcome of a run that published (api: Shapes, "a run").
+// outcomeUpdated is the outcome of a run that published (docs/http.md).
 const outcomeUpdated = "updated"
 
 // standing is what a restaurant has when a publish begins.

@@ -9,7 +9,7 @@ import (
 	"larder/ordering"
 )
 
-// recordView is "an order" of the shapes. What is not known is null.
+// recordView is an order as the API shows it. What is not known is null.
 type recordView struct {
 	Ref         string         `json:"ref"`
 	OrderID     *string        `json:"orderID"`

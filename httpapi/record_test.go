@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// shown is an order of the shapes.
+// shown is an order as the API shows it.
 type shown struct {
 	Ref, Connection, Client, State   string
 	OrderID, Restaurant              *string

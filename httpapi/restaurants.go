@@ -16,7 +16,7 @@ import (
 // Redis before it answers from memory.
 const statusTimeout = time.Second
 
-// restaurantRow is "a restaurant" of the shapes. What a menu would tell is null
+// restaurantRow is a restaurant as the API lists it. What a menu would tell is null
 // until there is one.
 type restaurantRow struct {
 	ID          menu.RestaurantID `json:"id"`

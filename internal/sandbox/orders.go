@@ -67,7 +67,7 @@ type order struct {
 	payments   []json.RawMessage
 }
 
-// orderJSON is an order as api.md shapes it.
+// orderJSON is an order as GET /sandbox/orders shows it.
 type orderJSON struct {
 	OrderID      string            `json:"orderID"`
 	RestaurantID string            `json:"restaurantID"`
