@@ -2,7 +2,7 @@ package httpapi
 
 import (
 	"context"
-	"log"
+	"log" //nolint:depguard // http.Server.ErrorLog has this type
 	"log/slog"
 	"strings"
 
