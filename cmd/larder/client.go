@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -47,6 +48,9 @@ func newAPI(ctx context.Context, base, id, secret string) *api {
 	}
 	return a
 }
+
+// forReadiness is the client for /readyz, which must not need a token.
+func (a *api) forReadiness() *api { return &api{base: cmp.Or(a.ready, a.base), plain: a.plain} }
 
 // close lets idle connections go.
 func (a *api) close() { a.plain.CloseIdleConnections() }

@@ -11,7 +11,7 @@ type palette struct{ on bool }
 // colours are those of standard output: only on a terminal, never where JSON
 // was asked for, nor with NO_COLOR or TERM=dumb.
 func (w *world) colours(cmd *cobra.Command) palette {
-	return palette{on: w.size != nil && w.mayColour() && !asJSON(cmd)}
+	return palette{on: w.outTerminal && w.mayColour() && !asJSON(cmd)}
 }
 
 // errorColours are those of standard error.
@@ -30,11 +30,9 @@ func (w *world) dumb() bool {
 	return term == "dumb"
 }
 
-func (p palette) good(text string) styled  { return p.as(text, color.FgGreen) }
-func (p palette) bad(text string) styled   { return p.as(text, color.FgRed) }
-func (p palette) odd(text string) styled   { return p.as(text, color.FgYellow) }
-func (p palette) bold(text string) styled  { return p.as(text, color.Bold) }
-func (p palette) faint(text string) styled { return p.as(text, color.Faint) }
+func (p palette) good(text string) styled { return p.as(text, color.FgGreen) }
+func (p palette) bad(text string) styled  { return p.as(text, color.FgRed) }
+func (p palette) odd(text string) styled  { return p.as(text, color.FgYellow) }
 
 func (p palette) as(text string, look color.Attribute) styled {
 	text = safe(text)

@@ -17,12 +17,12 @@ func TestColoursOnlyWhereTheyAreWanted(t *testing.T) {
 		args    []string
 		out     bool
 	}{
-		"on a terminal":            {command{columns: 80}, nil, true},
-		"an empty NO_COLOR":        {command{columns: 80, env: []string{"NO_COLOR="}}, nil, true},
+		"on a terminal":            {command{outTerminal: true}, nil, true},
+		"an empty NO_COLOR":        {command{outTerminal: true, env: []string{"NO_COLOR="}}, nil, true},
 		"into a file":              {command{}, nil, false},
-		"NO_COLOR":                 {command{columns: 80, env: []string{"NO_COLOR=1"}}, nil, false},
-		"TERM=dumb":                {command{columns: 80, env: []string{"TERM=dumb"}}, nil, false},
-		"JSON":                     {command{columns: 80}, []string{"--json"}, false},
+		"NO_COLOR":                 {command{outTerminal: true, env: []string{"NO_COLOR=1"}}, nil, false},
+		"TERM=dumb":                {command{outTerminal: true, env: []string{"TERM=dumb"}}, nil, false},
+		"JSON":                     {command{outTerminal: true}, []string{"--json"}, false},
 		"errors alone are watched": {command{terminal: true}, nil, false},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -38,7 +38,7 @@ func TestColoursOnlyWhereTheyAreWanted(t *testing.T) {
 		want    bool
 	}{
 		"on a terminal": {command{terminal: true}, true},
-		"into a file":   {command{columns: 80}, false},
+		"into a file":   {command{outTerminal: true}, false},
 		"NO_COLOR":      {command{terminal: true, env: []string{"NO_COLOR=1"}}, false},
 	} {
 		if got := tc.command.run(t, "status", "--url", "http://127.0.0.1:1"); strings.Contains(got.err, escape) != tc.want {

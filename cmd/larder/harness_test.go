@@ -64,19 +64,15 @@ type outcome struct {
 
 // command is one command line to be run in this process.
 type command struct {
-	env      []string
-	in       string
-	terminal bool // errors go to one
-	columns  int  // of the terminal that the output goes to; 0: none
+	env         []string
+	in          string
+	terminal    bool // errors go to one
+	outTerminal bool // the output goes to one
 }
 
 // world is what a command line of this process sees.
 func (c command) world(out, err io.Writer) world {
-	w := world{in: strings.NewReader(c.in), out: printer{out}, err: printer{err}, env: c.env, terminal: c.terminal}
-	if c.columns > 0 {
-		w.size = func() (int, int) { return c.columns, usualRows }
-	}
-	return w
+	return world{in: strings.NewReader(c.in), out: printer{out}, err: printer{err}, env: c.env, terminal: c.terminal, outTerminal: c.outTerminal}
 }
 
 func (c command) run(t *testing.T, args ...string) outcome {

@@ -136,7 +136,7 @@ func listOrders(cmd *cobra.Command, w *world, daemon *api, path string) error {
 	table := printer{columns}
 	table.printf("REF\tORDER\tSTATE\tTOTAL\tRESTAURANT\tCREATED\tCLIENT\n")
 	for _, order := range page.Result {
-		table.printf("%s\t%s\t%s\t%s\t%s\t%s\t%s\n", order.Ref, dash(order.OrderID), order.standing(),
+		table.printf("%s\t%s\t%s\t%s\t%s\t%s\t%s\n", order.Ref, dash(order.OrderID), order.state(),
 			number(order.Total), dash(order.Restaurant), order.CreatedAt, order.Client)
 	}
 	if err := columns.Flush(); err != nil {
@@ -148,8 +148,8 @@ func listOrders(cmd *cobra.Command, w *world, daemon *api, path string) error {
 	return nil
 }
 
-// standing is the order's state, and what is not known of it beside that.
-func (o *orderRecord) standing() string {
+// state is the order's state, and what is not known of it beside that.
+func (o *orderRecord) state() string {
 	text := o.State
 	if o.Adopted {
 		text += ", adopted" // placed by someone else

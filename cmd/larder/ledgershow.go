@@ -123,7 +123,7 @@ func printOrder(cmd *cobra.Command, w *world, answer *reply) error {
 	if err := answer.result(&order); err != nil {
 		return err
 	}
-	w.out.printf("order %s, ref %s: %s\n", dash(order.OrderID), order.Ref, order.standing())
+	w.out.printf("order %s, ref %s: %s\n", dash(order.OrderID), order.Ref, order.state())
 	w.out.printf("  restaurant %s, connection %s, client %s\n", order.place(), order.Connection, order.Client)
 	if contact := order.contact(); contact != "" {
 		w.out.printf("  %s\n", contact)

@@ -173,7 +173,7 @@ func (k *walk) closed(ctx context.Context) ([]string, error) {
 		return nil, err
 	}
 	if order.State != "closed" || !order.Paid {
-		return nil, fmt.Errorf("after paying and completing it is %s", order.standing())
+		return nil, fmt.Errorf("after paying and completing it is %s", order.state())
 	}
-	return []string{fmt.Sprintf("order %s paid %s and completed: %s", order.OrderID, number(k.placed.Total), order.standing())}, nil
+	return []string{fmt.Sprintf("order %s paid %s and completed: %s", order.OrderID, number(k.placed.Total), order.state())}, nil
 }

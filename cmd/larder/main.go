@@ -35,8 +35,8 @@ func main() {
 	redis.SetLogger(quiet{})
 	os.Exit(run(ctx, os.Args[1:], world{
 		in: os.Stdin, out: printer{os.Stdout}, err: printer{os.Stderr}, env: os.Environ(),
-		terminal: term.IsTerminal(int(os.Stderr.Fd())),
-		size:     sizeOf(os.Stdout), secret: secretOf(os.Stdin),
+		terminal: term.IsTerminal(int(os.Stderr.Fd())), outTerminal: term.IsTerminal(int(os.Stdout.Fd())),
+		secret: secretOf(os.Stdin),
 	}))
 }
 

@@ -23,13 +23,12 @@ type world struct {
 	out, err printer
 	env      []string // as os.Environ gives it
 	terminal bool     // a person watches err
+	// outTerminal: a person watches out.
+	outTerminal bool
 	// flush ends the buffers of serviceLogger, and droppedLines counts what the
 	// log's reader did not get; nil without them.
 	flush        func()
 	droppedLines func() float64
-	// size gives the columns and rows of the terminal that out is; nil where out
-	// is none.
-	size func() (columns, rows int)
 	// secret reads a line from the terminal that in is, without showing it, until
 	// ctx ends; nil where in is none.
 	secret func(ctx context.Context) (string, error)

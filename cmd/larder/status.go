@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -30,13 +29,12 @@ stands on, restaurants whose last sync failed, was quarantined or is long ago,
 and those whose menu a rollback holds.
 Only readiness counts for the status: a larder that serves is healthy.
 
-With --watch it is looked at again and again until Ctrl-C: on a terminal the whole
-is redrawn, with each restaurant's age and the orders whose outcome is unknown (for
-which it takes a client with the scope ops); elsewhere a line tells each change,
-with --json as one line of JSON.`,
+With --watch it is polled until Ctrl-C, and each change is printed as one line,
+with --json as one line of JSON: readiness, its parts, restaurants, and the orders
+whose outcome is unknown, for which it takes a client with the scope ops.`,
 		Example: `  larder status
   larder status --watch --config larder.yaml
-  larder status --watch --json | grep --line-buffered '"what":"order"'`,
+  larder status --watch --json | grep --line-buffered '"subject":"order"'`,
 		Args: takes(0, 0),
 		RunE: action(func(cmd *cobra.Command, _ []string) error {
 			if watch, _ := cmd.Flags().GetBool("watch"); watch {
@@ -60,10 +58,14 @@ with --json as one line of JSON.`,
 	return cmd
 }
 
+// stateOK is the state of a part or a restaurant without problems.
+const stateOK = "ok"
+
 // ready is the answer of /readyz?verbose.
 type ready struct {
-	Status string `json:"status"`
-	Parts  map[string]json.RawMessage
+	Status string                     `json:"status"`
+	Parts  map[string]json.RawMessage `json:"parts"`
+	parts  map[string]part            // those of Parts; of connections each as "connections NAME"
 }
 
 // part is one part of it; connections have parts of their own.
@@ -72,20 +74,50 @@ type part struct {
 	Msg string `json:"msg"`
 }
 
+// state is how a part is, on one line.
+func (p part) state() string {
+	if p.OK != nil && *p.OK {
+		return stateOK
+	}
+	if p.Msg == "" {
+		return "not ok"
+	}
+	return "not ok: " + p.Msg
+}
+
+// parseReadiness reads an answer of the daemon at base. Parts in a form that is
+// not known are left out: a newer larder may send them.
+func parseReadiness(base string, body []byte) (*ready, error) {
+	r := &ready{parts: map[string]part{}}
+	if err := json.Unmarshal(body, r); err != nil {
+		return nil, fmt.Errorf("%w: the readiness of %s: %w", errForeignAnswer, base, err)
+	}
+	for name, raw := range r.Parts {
+		var (
+			p     part
+			inner map[string]part
+		)
+		if err := json.Unmarshal(raw, &p); err == nil && p.OK != nil {
+			r.parts[name] = p
+		} else if json.Unmarshal(raw, &inner) == nil {
+			for key, p := range inner {
+				r.parts[name+" "+key] = p
+			}
+		}
+	}
+	return r, nil
+}
+
 func printStatus(ctx context.Context, daemon *api, w *world, raw bool, colours palette) error {
-	open := api{base: cmp.Or(daemon.ready, daemon.base), plain: daemon.plain} // readiness must not need a token
-	body, isReady, err := readiness(ctx, &open)
+	body, isReady, err := readiness(ctx, daemon.forReadiness())
 	if err != nil {
 		return err
 	}
-	unwell := unwellRestaurants(ctx, daemon)
+	problems := restaurantProblems(ctx, daemon)
 	if raw {
-		err = printStatusJSON(w, body, unwell)
+		err = printStatusJSON(w, body, problems)
 	} else {
-		err = describe(w, daemon.base, body, colours)
-		if line := unwellLine(unwell); line != "" {
-			w.out.printf("  %s\n", colours.odd(line))
-		}
+		err = describe(w, daemon.base, body, problems, colours)
 	}
 	if err == nil && !isReady {
 		err = errSaid()
@@ -93,10 +125,10 @@ func printStatus(ctx context.Context, daemon *api, w *world, raw bool, colours p
 	return err
 }
 
-// unwell is what several restaurants have in common that is not as it should
-// be: also a hold, which somebody has to end.
-type unwell struct {
-	What  string   `json:"what"` // failed, quarantined, stale, or held
+// unhealthy is a problem that several restaurants have: also a hold, which
+// somebody has to end.
+type unhealthy struct {
+	State string   `json:"state"` // failed, quarantined, stale, or held
 	Count int      `json:"count"`
 	IDs   []string `json:"ids"` // the first few
 }
@@ -104,52 +136,36 @@ type unwell struct {
 // listLimit bounds the look at the restaurants: readiness is what counts.
 const listLimit = 2 * time.Second
 
-// unwellRestaurants counts the restaurants that are not well. Where they cannot
-// be listed, because menus are closed or the list takes too long, there is
-// nothing to say of them.
-func unwellRestaurants(ctx context.Context, daemon *api) []unwell {
+// restaurantProblems counts the restaurants by problem. It returns nothing where
+// they cannot be listed, because menus are closed or the list takes too long.
+func restaurantProblems(ctx context.Context, daemon *api) []unhealthy {
 	ctx, cancel := context.WithTimeout(ctx, listLimit)
 	defer cancel()
 	all, err := restaurants(ctx, daemon)
 	if err != nil {
 		return nil
 	}
-	kinds := []unwell{{What: "failed"}, {What: "quarantined"}, {What: "stale"}, {What: "held"}}
-	for _, r := range all {
-		first := slices.IndexFunc(kinds, func(k unwell) bool {
-			return k.What == r.LastOutcome && k.What != "held" || k.What == "stale" && r.Stale && r.Version > 0 // readiness names those without a menu
-		})
-		if first >= 0 {
-			kinds[first].add(r.ID)
+	kinds := []unhealthy{{State: "failed"}, {State: "quarantined"}, {State: "stale"}, {State: "held"}}
+	for i := range all {
+		problems := all[i].problems()
+		if len(problems) > 1 && problems[1] == "stale" { // the first one is why
+			problems = slices.Delete(problems, 1, 2)
 		}
-		if r.Held { // whatever else it is: somebody may have forgotten it
-			kinds[len(kinds)-1].add(r.ID)
+		for k := range kinds {
+			if !slices.Contains(problems, kinds[k].State) { // "no menu" is a part of readiness
+				continue
+			}
+			kinds[k].Count++
+			if len(kinds[k].IDs) < few {
+				kinds[k].IDs = append(kinds[k].IDs, all[i].ID)
+			}
 		}
 	}
-	return slices.DeleteFunc(kinds, func(k unwell) bool { return k.Count == 0 })
-}
-
-func (u *unwell) add(id string) {
-	u.Count++
-	if len(u.IDs) < few {
-		u.IDs = append(u.IDs, id)
-	}
-}
-
-// unwellLine is "restaurants not ok: 1 failed (r1), 2 quarantined (r2, r3)".
-func unwellLine(kinds []unwell) string {
-	if len(kinds) == 0 {
-		return ""
-	}
-	parts := make([]string, 0, len(kinds))
-	for _, k := range kinds {
-		parts = append(parts, fmt.Sprintf("%d %s (%s)", k.Count, k.What, firstOf(k.IDs, k.Count)))
-	}
-	return "restaurants not ok: " + strings.Join(parts, ", ")
+	return slices.DeleteFunc(kinds, func(k unhealthy) bool { return k.Count == 0 })
 }
 
 // printStatusJSON is the daemon's answer with one member more.
-func printStatusJSON(w *world, body []byte, kinds []unwell) error {
+func printStatusJSON(w *world, body []byte, kinds []unhealthy) error {
 	text, err := json.Marshal(kinds)
 	inside, isObject := bytes.CutSuffix(bytes.TrimSpace(body), []byte("}"))
 	if err != nil || !isObject || len(kinds) == 0 {
@@ -171,29 +187,36 @@ func readiness(ctx context.Context, daemon *api) (body []byte, isReady bool, err
 	return nil, false, err
 }
 
-func describe(w *world, base string, body []byte, colours palette) error {
-	var seen sight
-	if err := seen.read(body); err != nil {
-		return fmt.Errorf("%w: the readiness of %s: %w", errForeignAnswer, base, err)
+func describe(w *world, base string, body []byte, problems []unhealthy, colours palette) error {
+	ready, err := parseReadiness(base, body)
+	if err != nil {
+		return err
 	}
-	word := colours.bad(seen.Status)
-	switch seen.Status {
-	case standingOK:
-		word = colours.good(seen.Status)
+	word := colours.bad(ready.Status)
+	switch ready.Status {
+	case stateOK:
+		word = colours.good(ready.Status)
 	case "degraded":
-		word = colours.odd(seen.Status)
+		word = colours.odd(ready.Status)
 	}
 	w.out.printf("%s: %s\n", base, word)
-	for _, name := range slices.Sorted(maps.Keys(seen.Parts)) {
-		p := seen.Parts[name]
-		standing := styled(safe(p.standing()))
+	for _, name := range slices.Sorted(maps.Keys(ready.parts)) {
+		p := ready.parts[name]
+		state := styled(safe(p.state()))
 		switch {
-		case p.standing() != standingOK:
-			standing = colours.bad(p.standing())
+		case p.state() != stateOK:
+			state = colours.bad(p.state())
 		case p.Msg != "":
-			standing += styled(": " + safe(p.Msg))
+			state += styled(": " + safe(p.Msg))
 		}
-		w.out.printf("  %-20s %s\n", name, standing)
+		w.out.printf("  %-20s %s\n", name, state)
+	}
+	if len(problems) > 0 {
+		parts := make([]string, 0, len(problems))
+		for _, k := range problems {
+			parts = append(parts, fmt.Sprintf("%d %s (%s)", k.Count, k.State, firstOf(k.IDs, k.Count)))
+		}
+		w.out.printf("  %s\n", colours.odd("restaurants not ok: "+strings.Join(parts, ", ")))
 	}
 	return nil
 }

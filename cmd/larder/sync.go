@@ -3,13 +3,17 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
+	"maps"
 	"net/url"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"larder/httpapi"
+	menusync "larder/sync"
 )
 
 func syncCommand(w *world) *cobra.Command {
@@ -68,10 +72,55 @@ type restaurant struct {
 	ID          string `json:"id"`
 	Name        string `json:"name"`
 	Version     int64  `json:"version"`
-	CheckedAt   string `json:"checkedAt"` // when the service was last asked; "" for never
 	Stale       bool   `json:"stale"`
 	Held        bool   `json:"held"`
 	LastOutcome string `json:"lastOutcome"`
+}
+
+// problems are what is not as it should be with a restaurant.
+func (r *restaurant) problems() []string {
+	var all []string
+	switch {
+	case r.Version == 0:
+		all = append(all, "no menu")
+	case r.LastOutcome == string(menusync.OutcomeFailed) || r.LastOutcome == string(menusync.OutcomeQuarantined):
+		all = append(all, r.LastOutcome)
+	}
+	if r.Stale && r.Version > 0 {
+		all = append(all, "stale")
+	}
+	if r.Held {
+		all = append(all, "held")
+	}
+	return all
+}
+
+// state is the restaurant's version and its problems, on one line.
+func (r *restaurant) state() string {
+	all := r.problems()
+	if r.Version > 0 {
+		all = append([]string{fmt.Sprintf("version %d", r.Version)}, all...)
+	}
+	return strings.Join(all, ", ")
+}
+
+// summaryOfStates is "120 restaurants, 118 ok, 1 failed, 2 stale".
+func summaryOfStates(all []restaurant) string {
+	counts, healthy := map[string]int{}, 0
+	for i := range all {
+		problems := all[i].problems()
+		if len(problems) == 0 {
+			healthy++
+		}
+		for _, problem := range problems {
+			counts[problem]++
+		}
+	}
+	text := fmt.Sprintf("%s, %d ok", plural(len(all), "restaurant", "restaurants"), healthy)
+	for _, problem := range slices.Sorted(maps.Keys(counts)) {
+		text += fmt.Sprintf(", %d %s", counts[problem], problem)
+	}
+	return text
 }
 
 // restaurants lists all of the daemon's, page by page.

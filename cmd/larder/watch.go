@@ -6,7 +6,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -16,33 +18,33 @@ import (
 )
 
 const (
-	// leastEvery is how often a daemon may be looked at.
-	leastEvery = 200 * time.Millisecond
-	// lookLimit bounds one look with all its lists.
-	lookLimit = 15 * time.Second
-	// restFor is how much longer than a look took the pause after it is at
-	// least, so that a watcher of thousands of restaurants stays a light load.
-	restFor = 4
+	// minWatchInterval is how often a daemon may be polled at most.
+	minWatchInterval = 200 * time.Millisecond
+	// pollLimit bounds one poll with all its lists.
+	pollLimit = 15 * time.Second
+	// pauseFactor is how much longer than a poll the pause after it is at least,
+	// so that watching thousands of restaurants stays a light load.
+	pauseFactor = 4
 )
 
-// watcher looks at a daemon again and again, and shows what it sees: the whole
-// on a terminal, which is redrawn; else a line for each change.
+// stateUnreachable is the state of a daemon that does not answer.
+const stateUnreachable = "unreachable"
+
+// watcher polls a daemon and prints a line for each change.
 type watcher struct {
 	w     *world
 	open  *api // readiness needs no token
 	menus *api
-	ops   *api // nil once it was refused
+	ops   *api // nil without a token that may read orders
 	every time.Duration
 	json  bool
-	draws *screen // nil: changes are told
-	last  *sight
 }
 
 // watchStatus is `larder status --watch`.
 func watchStatus(cmd *cobra.Command, w *world) error {
 	every, _ := cmd.Flags().GetDuration("every")
-	if every < leastEvery {
-		return &usageError{fmt.Sprintf("--every: at least %v, not %v", leastEvery, every)}
+	if every < minWatchInterval {
+		return &usageError{fmt.Sprintf("--every: at least %v, not %v", minWatchInterval, every)}
 	}
 	menus, err := target(cmd, w, httpapi.ScopeMenu)
 	if err != nil {
@@ -54,108 +56,215 @@ func watchStatus(cmd *cobra.Command, w *world) error {
 		return err
 	}
 	defer ops.close()
-	v := &watcher{w: w, open: &api{base: cmp.Or(menus.ready, menus.base), plain: menus.plain}, menus: menus, ops: ops, every: every, json: asJSON(cmd)}
+	v := &watcher{w: w, open: menus.forReadiness(), menus: menus, ops: ops, every: every, json: asJSON(cmd)}
 	if ops.bearer == nil {
-		v.ops = nil // nobody reads orders without a token
-	}
-	if w.size != nil && !v.json && !w.dumb() {
-		v.draws = &screen{out: w.out.raw, size: w.size, colours: w.colours(cmd)}
+		v.ops = nil
 	}
 	return v.run(cmd.Context())
 }
 
-// run looks until ctx ends, which is how a watch is meant to end. A daemon that
-// does not answer the first time is an error; one that goes away later is a
-// change.
+// run polls until ctx ends, which is how a watch is meant to end. A daemon that
+// does not answer the first time is an error; later it is a change.
 func (v *watcher) run(ctx context.Context) error {
-	for {
+	last := &snapshot{}
+	for first := true; ; first = false {
 		began := time.Now()
-		seen, err := v.look(ctx)
+		now, err := v.poll(ctx, last)
 		switch {
 		case ctx.Err() != nil:
 			return nil //nolint:nilerr // it was told to stop
-		case err != nil && v.last == nil:
+		case err != nil && first:
 			return err
 		case err != nil:
-			seen = &sight{At: time.Now(), Status: statusAway, Reason: plain(err.Error()), Restaurants: v.last.Restaurants, Listed: v.last.Listed, Unknown: v.last.Unknown, Told: v.last.Told}
+			now = newSnapshot()
+			now.set("larder", "", item{state: stateUnreachable, msg: plain(err.Error())})
+			now.keep(last, "part", "restaurant", "order")
 		}
-		if err := v.show(seen); err != nil {
-			return err
+		for _, c := range now.changes(last) {
+			if err := v.print(c); err != nil {
+				return err
+			}
 		}
-		v.last = seen
-		if sleep(ctx, max(v.every, restFor*time.Since(began))) != nil {
+		last = now
+		if sleep(ctx, max(v.every, pauseFactor*time.Since(began))) != nil {
 			return nil //nolint:nilerr // it was told to stop
 		}
 	}
 }
 
-// show draws what is seen, or tells what has changed.
-func (v *watcher) show(seen *sight) error {
-	if v.draws != nil {
-		return v.draws.draw(v.menus.base, seen)
-	}
-	for _, c := range seen.since(v.last) {
-		line := safe(c.String())
-		if v.json {
-			text, err := json.Marshal(c)
-			if err != nil {
-				return fmt.Errorf("print JSON: %w", err)
-			}
-			line = string(text)
+func (v *watcher) print(c change) error {
+	line := safe(c.String())
+	if v.json {
+		text, err := json.Marshal(c)
+		if err != nil {
+			return fmt.Errorf("print JSON: %w", err)
 		}
-		if _, err := fmt.Fprintln(v.w.out.raw, line); err != nil {
-			return err
-		}
+		line = string(text)
 	}
-	return nil
+	_, err := fmt.Fprintln(v.w.out.raw, line)
+	return err
 }
 
-// look asks for everything once. Its error is that of readiness; lists that
-// cannot be had are left out.
-func (v *watcher) look(ctx context.Context) (*sight, error) {
-	ctx, cancel := context.WithTimeout(ctx, lookLimit)
+// poll reads everything once. Its error is that of readiness; a list that cannot
+// be read stays as it was last.
+func (v *watcher) poll(ctx context.Context, last *snapshot) (*snapshot, error) {
+	ctx, cancel := context.WithTimeout(ctx, pollLimit)
 	defer cancel()
 	body, _, err := readiness(ctx, v.open)
 	if err != nil {
 		return nil, err
 	}
-	seen := &sight{At: time.Now()}
-	if err := seen.read(body); err != nil {
-		return nil, fmt.Errorf("%w: the readiness of %s: %w", errForeignAnswer, v.open.base, err)
+	ready, err := parseReadiness(v.open.base, body)
+	if err != nil {
+		return nil, err
 	}
-	all, err := restaurants(ctx, v.menus)
-	if err == nil {
-		seen.Restaurants, seen.Listed = all, true
+	now := newSnapshot()
+	now.set("larder", "", item{state: ready.Status})
+	for name, p := range ready.parts {
+		now.set("part", name, item{state: p.state(), quiet: p.state() == stateOK})
 	}
-	seen.Unknown, seen.Told = v.unknownOrders(ctx)
-	return seen, nil
+	if all, err := restaurants(ctx, v.menus); err != nil {
+		now.keep(last, "restaurant")
+	} else {
+		now.addRestaurants(all, !last.known["restaurant"])
+	}
+	if orders, err := v.unknownOrders(ctx); err != nil || v.ops == nil {
+		now.keep(last, "order")
+	} else {
+		now.known["order"] = true
+		for i := range orders {
+			order := &orders[i]
+			now.set("order", order.Ref, item{state: order.state(), msg: "restaurant " + order.place() + ", since " + order.CreatedAt})
+		}
+	}
+	return now, nil
 }
 
-// unknownOrders lists the orders that somebody has to settle. Who is refused
-// does not ask again: each try would count as one of a guesser.
-func (v *watcher) unknownOrders(ctx context.Context) (orders []orderRecord, told bool) {
+// unknownOrders lists the orders that somebody has to resolve. After a refusal it
+// does not ask again: each attempt would count as a failed sign-in.
+func (v *watcher) unknownOrders(ctx context.Context) ([]orderRecord, error) {
 	if v.ops == nil {
-		return nil, false
+		return nil, nil
 	}
 	answer, err := v.ops.get(ctx, "/v1/ops/orders?state=unknown&limit=500")
-	if refusedWith(err, http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound) || isDenied(err) {
+	_, denied := errors.AsType[*oauth2.RetrieveError](err)
+	if denied || refusedWith(err, http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound) {
 		v.ops = nil
-		return nil, false
 	}
 	if err != nil {
-		return nil, false
+		return nil, err
 	}
-	var page struct {
-		Result []orderRecord `json:"result"`
-	}
-	if answer.decode(&page) != nil {
-		return nil, false
-	}
-	return page.Result, true
+	var orders []orderRecord
+	return orders, answer.result(&orders)
 }
 
-// isDenied tells whether a call was not made because there is no token for it.
-func isDenied(err error) bool {
-	_, denied := errors.AsType[*oauth2.RetrieveError](err)
-	return denied
+// subject is what a line of the watch is about: larder, part, restaurants,
+// restaurant or order, and which one.
+type subject struct{ kind, id string }
+
+// item is the state of a subject.
+type item struct {
+	state string
+	msg   string
+	quiet bool // needs no line when subjects of its kind are read for the first time
+}
+
+// snapshot is everything that one poll has read.
+type snapshot struct {
+	at    time.Time
+	items map[subject]item
+	known map[string]bool // kinds that have been read at least once
+}
+
+func newSnapshot() *snapshot {
+	return &snapshot{at: time.Now(), items: map[subject]item{}, known: map[string]bool{}}
+}
+
+func (s *snapshot) set(kind, id string, it item) {
+	s.items[subject{kind, id}] = it
+	s.known[kind] = true
+}
+
+// keep takes the subjects of some kinds from the last snapshot.
+func (s *snapshot) keep(last *snapshot, kinds ...string) {
+	for key, it := range last.items {
+		if slices.Contains(kinds, key.kind) {
+			s.items[key] = it
+		}
+	}
+	for _, kind := range kinds {
+		s.known[kind] = last.known[kind]
+	}
+}
+
+func (s *snapshot) addRestaurants(all []restaurant, summarise bool) {
+	s.known["restaurant"] = true
+	if summarise {
+		s.set("restaurants", "", item{state: summaryOfStates(all)})
+	}
+	for i := range all {
+		r := &all[i]
+		it := item{state: r.state(), quiet: len(r.problems()) == 0}
+		if r.Name != r.ID {
+			it.msg = r.Name
+		}
+		s.set("restaurant", r.ID, it)
+	}
+}
+
+// change is one thing that differs from the last poll. Its JSON is a line of
+// `larder status --watch --json`.
+type change struct {
+	At      time.Time `json:"at"`
+	Subject string    `json:"subject"`        // larder, part, restaurants, restaurant, or order
+	ID      string    `json:"id,omitempty"`   // which one
+	From    string    `json:"from,omitempty"` // "" for what is new
+	To      string    `json:"to"`
+	Msg     string    `json:"msg,omitempty"`
+}
+
+func (c change) String() string {
+	text := c.At.Format(time.TimeOnly) + "  " + c.Subject
+	if c.ID != "" {
+		text += " " + c.ID
+	}
+	text += ": "
+	if c.From != "" {
+		text += c.From + " → "
+	}
+	text += c.To
+	if c.Msg != "" {
+		text += " (" + c.Msg + ")"
+	}
+	return text
+}
+
+// changes lists what differs from the last snapshot. The first time that is the
+// state of larder and everything that somebody should look at.
+func (s *snapshot) changes(last *snapshot) []change {
+	// What a subject's state becomes when it is no longer there.
+	gone := map[string]string{"restaurant": "gone", "order": "settled"}
+	keys := slices.Collect(maps.Keys(s.items))
+	for key := range last.items {
+		if _, there := s.items[key]; !there {
+			keys = append(keys, key)
+		}
+	}
+	kinds := []string{"larder", "part", "restaurants", "restaurant", "order"}
+	slices.SortFunc(keys, func(a, b subject) int {
+		return cmp.Or(cmp.Compare(slices.Index(kinds, a.kind), slices.Index(kinds, b.kind)), cmp.Compare(a.id, b.id))
+	})
+	var all []change
+	for _, key := range keys {
+		was := last.items[key]
+		now, there := s.items[key]
+		if !there {
+			now = item{state: gone[key.kind]}
+		}
+		if now.state == "" || now.state == was.state || now.quiet && !last.known[key.kind] {
+			continue
+		}
+		all = append(all, change{At: s.at, Subject: key.kind, ID: key.id, From: was.state, To: now.state, Msg: now.msg})
+	}
+	return all
 }

@@ -3,11 +3,9 @@ package main
 import (
 	"encoding/json"
 	"net/http"
-	"regexp"
 	"strings"
 	"sync/atomic"
 	"testing"
-	"time"
 )
 
 // shown is a daemon whose answers can be changed.
@@ -73,37 +71,17 @@ func TestAWatchTellsEachChange(t *testing.T) {
 func TestAWatchAsJSONIsALineForEachChange(t *testing.T) {
 	t.Parallel()
 	s, base := newShown(t)
-	watch := command{columns: 80}.start(t, asOps(base, "status", "--watch", "--json", "--every", "200ms")...)
-	watch.out.find(t, `"what":"restaurants"`)
+	watch := command{outTerminal: true}.start(t, asOps(base, "status", "--watch", "--json", "--every", "200ms")...)
+	watch.out.find(t, `"subject":"restaurants"`)
 	s.set(&s.ready, func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) })
-	watch.out.find(t, `"was":"ok","is":"away"`)
+	watch.out.find(t, `"from":"ok","to":"unreachable"`)
 	s.set(&s.ready, says(200, allWell))
-	watch.out.find(t, `"was":"away","is":"ok"`)
+	watch.out.find(t, `"from":"unreachable","to":"ok"`)
 	watch.stop()
 	for text := range strings.SplitSeq(strings.TrimSpace(watch.out.String()), "\n") {
 		var c change
-		if err := json.Unmarshal([]byte(text), &c); err != nil || c.At.IsZero() || c.What == "" || c.Is == "" {
+		if err := json.Unmarshal([]byte(text), &c); err != nil || c.At.IsZero() || c.Subject == "" || c.To == "" {
 			t.Errorf("%q: %v, want a change", text, err)
-		}
-	}
-}
-
-func TestAWatchIsRedrawnOnATerminal(t *testing.T) {
-	t.Parallel()
-	s, base := newShown(t)
-	s.set(&s.orders, says(200, oneOrder))
-	watch := command{columns: 60, env: []string{"NO_COLOR=1"}}.start(t, asOps(base, "status", "--watch", "--every", "200ms")...)
-	watch.out.find(t, `^\x1b\[2J\x1b\[H[^\n]*: ok `)
-	watch.out.find(t, `1 unknown: ask the restaurant`)
-	watch.out.find(t, `r1 +\d+[dh] ago  unchanged  version 4`)
-	watch.out.find(t, `\x1b\[J\x1b\[H`) // drawn again in its place
-	s.set(&s.restaurants, rows(`"version":4,"lastOutcome":"failed"`))
-	watch.out.find(t, `r1 +never  failed     version 4, failed`)
-	watch.stop()
-	words := regexp.MustCompile(`\x1b\[[0-9]*[A-Z]`)
-	for text := range strings.SplitSeq(words.ReplaceAllString(watch.out.String(), ""), "\r\n") {
-		if len([]rune(text)) > 60 {
-			t.Errorf("a line of %d characters on 60 columns: %q", len([]rune(text)), text)
 		}
 	}
 }
@@ -132,28 +110,13 @@ func TestAWatchOfNobodyFails(t *testing.T) {
 	}
 }
 
-func TestRestaurantsAreShownWorstFirst(t *testing.T) {
+func TestSummaryOfStates(t *testing.T) {
 	t.Parallel()
-	s := &sight{Listed: true, Restaurants: []restaurant{
-		{ID: "well", Version: 1, CheckedAt: "2026-11-21T10:00:00Z"},
-		{ID: "older", Version: 1, CheckedAt: "2026-11-21T09:00:00Z"},
-		{ID: "stale", Version: 1, Stale: true, CheckedAt: "2026-11-21T08:00:00Z"},
-		{ID: "worst", Version: 1, Stale: true, LastOutcome: "failed", CheckedAt: "2026-11-21T08:00:00Z"},
-		{ID: "new"},
-	}}
-	var order []string
-	for _, r := range s.worstFirst() {
-		order = append(order, r.ID)
-	}
-	if got := strings.Join(order, " "); got != "worst new stale older well" {
-		t.Errorf("shown as %s", got)
-	}
-	if got := s.summary(); got != "5 restaurants, 2 ok, 1 failed, 1 no menu, 2 stale" {
+	got := summaryOfStates([]restaurant{
+		{ID: "ok", Version: 1}, {ID: "another", Version: 1}, {ID: "stale", Version: 1, Stale: true},
+		{ID: "worst", Version: 1, Stale: true, LastOutcome: "failed"}, {ID: "new"},
+	})
+	if got != "5 restaurants, 2 ok, 1 failed, 1 no menu, 2 stale" {
 		t.Errorf("summed up as %q", got)
-	}
-	for d, want := range map[time.Duration]string{12 * time.Second: "12s", 3 * time.Minute: "3m", 5 * time.Hour: "5h", 72 * time.Hour: "3d"} {
-		if got := shortly(d); got != want {
-			t.Errorf("%v is %q", d, got)
-		}
 	}
 }
