@@ -129,7 +129,7 @@ release-check: ## Make the whole release twice, the second time in another folde
 	diff -r .cache/release/first .cache/release/second
 
 .PHONY: verify
-verify: ## The longer proofs: lint, lint-api, lint-ts, race, coverage, benchmarks, each fuzz target, swaps and the soak for 60 s, 1,000 requests at once, chaos, overload, the comparison's smoke run and the release made twice
+verify: ## The longer proofs: lint, lint-api, lint-ts, race, coverage, benchmarks, each fuzz target, swaps and the soak for 60 s, 1,000 requests at once, the cost of anonymous requests, Prometheus, chaos, overload, the comparison's smoke run and the release made twice
 	$(MAKE) --no-print-directory lint
 	$(MAKE) --no-print-directory lint-api
 	$(MAKE) --no-print-directory lint-ts
@@ -139,6 +139,8 @@ verify: ## The longer proofs: lint, lint-api, lint-ts, race, coverage, benchmark
 	$(MAKE) --no-print-directory fuzz FUZZTIME=60s
 	$(MAKE) --no-print-directory swaps
 	$(MAKE) --no-print-directory concurrent
+	$(MAKE) --no-print-directory cost
+	$(MAKE) --no-print-directory prometheus
 	$(MAKE) --no-print-directory soak SOAK_FOR=60s
 	$(MAKE) --no-print-directory chaos
 	$(MAKE) --no-print-directory overload
@@ -170,6 +172,14 @@ soak: test-needs ## Load a larder that was built with the race detector for SOAK
 .PHONY: concurrent
 concurrent: ## Send 1,000 anonymous requests at a time for what is most expensive to make, and watch memory and /livez
 	go test -tags $(TAGS) -count 1 -run TestConcurrentAnonymousRequests ./cmd/larder -args -at-once 1000
+
+.PHONY: cost
+cost: test-needs ## Measure the processor's time of the most expensive anonymous requests; fails above 2 ms a token of the rate limit
+	go test -tags $(TAGS) -count 1 -v -run '^TestAnonymousCost$$' ./httpapi
+
+.PHONY: prometheus
+prometheus: test-needs ## Let a Prometheus read the metrics with the configurations of deploy/ and docs/metrics.md
+	go test -tags $(TAGS) -count 1 -run '^TestPrometheus' ./cmd/larder -args -prometheus
 
 .PHONY: swaps
 swaps: ## Read over 64 connections in all encodings while versions are swapped, for SWAPS_FOR (60s), with the race detector

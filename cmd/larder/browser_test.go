@@ -52,7 +52,7 @@ func installed(t *testing.T, names ...string) string {
 			return path
 		}
 	}
-	t.Fatalf("%s is not installed: make test-needs installs it (apt-get install chromium nodejs npm); go test -short leaves browsers out", names[0])
+	t.Fatalf("%s is not installed: make test-needs installs it; go test -short leaves browsers out", names[0])
 	return ""
 }
 

@@ -1,17 +1,25 @@
 package main
 
 import (
+	"flag"
+	"io"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/goccy/go-yaml"
+	"golang.org/x/oauth2/clientcredentials"
 )
+
+var withPrometheus = flag.Bool("prometheus", false, "let a Prometheus read the metrics, as make prometheus does")
 
 // The shipped Prometheus configuration reads the metrics of a larder with the
 // shipped configuration (policy H8). Of both only addresses, intervals and the
 // places of files are changed.
-func TestShippedPrometheusReadsShippedLarder(t *testing.T) {
+func TestPrometheusReadsShippedLarder(t *testing.T) {
 	t.Parallel()
 	path, _ := secretsOf(t, "compose/larder.yaml")
 	larder := startProcess(t, []string{
@@ -75,15 +83,59 @@ func adapted(t *testing.T, text string, changes map[string]string) string {
 	return text
 }
 
-// scrapes runs a Prometheus until it has read the metrics of its one larder.
+// scrapes reads the metrics as the configuration has it, with -prometheus by a
+// Prometheus: it waits for five seconds before it asks for the first time.
 func scrapes(t *testing.T, config string) {
 	t.Helper()
-	path, err := exec.LookPath("prometheus")
-	if err != nil {
-		t.Fatal("prometheus is missing: apt-get install --no-install-recommends prometheus (tools/test-needs does it)")
+	path := write(t, "prometheus.yaml", config)
+	if *withPrometheus {
+		scrapedByPrometheus(t, path)
+		return
 	}
+	if said, err := exec.CommandContext(t.Context(), installed(t, "promtool"), "check", "config", path).CombinedOutput(); err != nil {
+		t.Fatalf("promtool check config: %v\n%s", err, said)
+	}
+	var cfg struct {
+		Jobs []struct {
+			Static []struct{ Targets []string } `yaml:"static_configs"`
+			OAuth2 *struct {
+				ClientID   string   `yaml:"client_id"`
+				SecretFile string   `yaml:"client_secret_file"`
+				TokenURL   string   `yaml:"token_url"`
+				Scopes     []string `yaml:"scopes"`
+			} `yaml:"oauth2"`
+		} `yaml:"scrape_configs"`
+	}
+	if err := yaml.Unmarshal([]byte(config), &cfg); err != nil {
+		t.Fatal(err)
+	}
+	if len(cfg.Jobs) != 1 || len(cfg.Jobs[0].Static) != 1 || len(cfg.Jobs[0].Static[0].Targets) != 1 {
+		t.Fatalf("want one job with one target:\n%s", config)
+	}
+	client := http.DefaultClient
+	if auth := cfg.Jobs[0].OAuth2; auth != nil {
+		credentials := clientcredentials.Config{
+			ClientID: auth.ClientID, ClientSecret: strings.TrimSpace(readText(t, auth.SecretFile)), TokenURL: auth.TokenURL, Scopes: auth.Scopes,
+		}
+		client = credentials.Client(t.Context())
+	}
+	metrics, err := client.Get("http://" + cfg.Jobs[0].Static[0].Targets[0] + "/metrics") //nolint:noctx // the test's end closes the server
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = metrics.Body.Close() }()
+	body, err := io.ReadAll(metrics.Body)
+	if err != nil || metrics.StatusCode != http.StatusOK || !strings.Contains(string(body), "\nlarder_build_info{") {
+		t.Fatalf("/metrics: status %d, %v\n%.300s", metrics.StatusCode, err, body)
+	}
+}
+
+// scrapedByPrometheus runs a Prometheus until it has read the metrics of its one
+// larder.
+func scrapedByPrometheus(t *testing.T, path string) {
+	t.Helper()
 	log := newWatched()
-	p := &process{cmd: exec.CommandContext(t.Context(), path, "--config.file="+write(t, "prometheus.yaml", config),
+	p := &process{cmd: exec.CommandContext(t.Context(), installed(t, "prometheus"), "--config.file="+path,
 		"--storage.tsdb.path="+t.TempDir(), "--web.listen-address=127.0.0.1:0"), log: log}
 	p.cmd.Stderr = log
 	p.start(t)

@@ -141,6 +141,7 @@ const listLimit = 2 * time.Second
 func restaurantProblems(ctx context.Context, daemon *api) []unhealthy {
 	ctx, cancel := context.WithTimeout(ctx, listLimit)
 	defer cancel()
+	daemon.plain.Timeout = listLimit // the request of a token does not see ctx
 	all, err := restaurants(ctx, daemon)
 	if err != nil {
 		return nil
