@@ -2,7 +2,6 @@ package tracing
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net/http"
 	"strings"
@@ -32,18 +31,18 @@ const (
 )
 
 // Tracing makes spans and sends them. A nil *Tracing is one that is off: its
-// methods do nothing. It is safe for concurrent use and starts no goroutine;
-// Run sends while it runs.
+// methods do nothing. It is safe for concurrent use. OpenTelemetry's batch
+// processor sends in a goroutine of its own, which Close ends.
 type Tracing struct {
 	provider *sdk.TracerProvider
 	tracer   trace.Tracer
-	queue    *queue
+	exporter *exporter
 }
 
 // New makes what the section asks for, nil without an endpoint. version is the
-// build's. It sends nothing yet. What the section does not say (headers,
-// certificates, compression) is taken from OpenTelemetry's standard environment,
-// OTEL_EXPORTER_OTLP_…; the endpoint is not. Errors: *ConfigError, joined.
+// build's. What the section does not say (headers, certificates, compression) is
+// taken from OpenTelemetry's standard environment, OTEL_EXPORTER_OTLP_…; the
+// endpoint is not. The caller calls Close. Errors: *ConfigError, joined.
 func New(cfg Config, version string, log logrus.FieldLogger) (*Tracing, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
@@ -51,19 +50,22 @@ func New(cfg Config, version string, log logrus.FieldLogger) (*Tracing, error) {
 	if cfg.Endpoint == "" {
 		return nil, nil //nolint:nilnil // nil is a Tracing that is off
 	}
-	exporter := otlptracehttp.NewUnstarted(
+	sender, err := otlptracehttp.New(context.Background(),
 		otlptracehttp.WithEndpointURL(strings.TrimRight(cfg.Endpoint, "/")+"/v1/traces"),
 		otlptracehttp.WithTimeout(sendLimit),
 		otlptracehttp.WithRetry(otlptracehttp.RetryConfig{
 			Enabled: true, InitialInterval: 500 * time.Millisecond, MaxInterval: 2 * time.Second, MaxElapsedTime: sendLimit,
 		}),
 	)
-	t := &Tracing{queue: newQueue(exporter, log)}
+	if err != nil {
+		return nil, fmt.Errorf("tracing: %w", err)
+	}
+	t := &Tracing{exporter: &exporter{SpanExporter: sender, log: log}}
 	limits := sdk.NewSpanLimits()
 	limits.AttributeValueLengthLimit = maxText
 	sampled := sdk.TraceIDRatioBased(cfg.Sample)
 	t.provider = sdk.NewTracerProvider(
-		sdk.WithSpanProcessor(t.queue), sdk.WithRawSpanLimits(limits),
+		sdk.WithSpanProcessor(newProcessor(t.exporter)), sdk.WithRawSpanLimits(limits),
 		sdk.WithSampler(sdk.ParentBased(roots{sampled}, sdk.WithRemoteParentSampled(sampled))),
 		sdk.WithResource(resource.NewSchemaless(
 			attribute.String("service.name", name), attribute.String("service.version", version),
@@ -109,26 +111,20 @@ func (t *Tracing) Root(ctx context.Context, what string) (context.Context, Span)
 	return ctx, Span{span}
 }
 
-// Run sends spans until ctx ends; Close sends what is left. It gives nil.
-func (t *Tracing) Run(ctx context.Context) error {
-	if t == nil {
-		return nil
-	}
-	t.queue.run(ctx)
-	return nil
-}
-
-// Close sends what is left, for two seconds at most, and lets go of the
-// endpoint's connections. It is for the end, when no span is made any more.
+// Close sends what is left, for two seconds at most, and closes the connections
+// to the endpoint. It is for the end, when no more spans are made.
 func (t *Tracing) Close() error {
 	if t == nil {
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), closeLimit)
 	defer cancel()
-	t.queue.flush(ctx)
-	t.queue.dropRest()
-	if err := errors.Join(t.provider.Shutdown(ctx), t.queue.exporter.Shutdown(ctx)); err != nil {
+	err := t.provider.Shutdown(ctx)
+	if ctx.Err() != nil { // the endpoint hangs
+		_ = t.exporter.Shutdown(ctx) // interrupts what is being sent; its error is ctx's
+		return nil
+	}
+	if err != nil {
 		return fmt.Errorf("tracing: close: %w", err)
 	}
 	return nil
@@ -137,7 +133,7 @@ func (t *Tracing) Close() error {
 // Spans counts the spans that were kept since the start.
 type Spans struct {
 	Sent    uint64
-	Dropped uint64 // the queue was full, or the endpoint did not take them
+	Dropped uint64 // too many waited, or the endpoint did not take them
 }
 
 // Spans gives what was counted.
@@ -145,7 +141,7 @@ func (t *Tracing) Spans() Spans {
 	if t == nil {
 		return Spans{}
 	}
-	return Spans{Sent: t.queue.sent.Load(), Dropped: t.queue.dropped.Load()}
+	return Spans{Sent: t.exporter.sent.Load(), Dropped: t.exporter.dropped.Load()}
 }
 
 // roots decides what begins a trace: a request, or what Root names. What talks

@@ -10,12 +10,12 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/redis/go-redis/v9"
 	"github.com/sirupsen/logrus"
 	logtest "github.com/sirupsen/logrus/hooks/test"
 	"go.uber.org/goleak"
-	"golang.org/x/sync/errgroup"
 
 	"larder/internal/redistest"
 	"larder/internal/tracing"
@@ -134,7 +134,7 @@ func TestOffCostsNothing(t *testing.T) { //nolint:paralleltest // counts allocat
 	if took != 0 {
 		t.Errorf("%v allocations", took)
 	}
-	if err := errors.Join(traces.Redis(), traces.Run(ctx), traces.Close()); err != nil || traces.Spans() != (tracing.Spans{}) {
+	if err := errors.Join(traces.Redis(), traces.Close()); err != nil || traces.Spans() != (tracing.Spans{}) {
 		t.Errorf("%v, %+v", err, traces.Spans())
 	}
 }
@@ -150,7 +150,9 @@ func TestACollectorThatRefuses(t *testing.T) {
 	traces := made(t, tracing.Config{Endpoint: url, Sample: 1}, log)
 	for range 2 {
 		span(traces)
-		traces.Flush(t.Context())
+		if err := traces.Flush(t.Context()); err != nil {
+			t.Error(err)
+		}
 	}
 	status.Store(http.StatusOK)
 	span(traces)
@@ -169,29 +171,55 @@ func TestACollectorThatRefuses(t *testing.T) {
 	}
 }
 
-// However many spans end, few wait, and Run sends them in batches.
+// However many spans end, few wait, and they are sent in batches.
 func TestTheQueueIsBounded(t *testing.T) {
 	t.Parallel()
-	var status atomic.Int64
-	status.Store(http.StatusOK)
-	url, _ := collector(t, &status)
+	var requests atomic.Int64
+	taken := make(chan struct{})
+	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
+		requests.Add(1)
+		<-taken
+	}))
+	defer server.Close()
 	log, _ := logtest.NewNullLogger()
-	traces := made(t, tracing.Config{Endpoint: url, Sample: 1}, log)
+	traces := made(t, tracing.Config{Endpoint: server.URL, Sample: 1}, log)
 	for range 5000 {
 		span(traces)
 	}
-	if got := traces.Spans(); got.Dropped != 2*5000-4096 {
-		t.Errorf("%d were dropped", got.Dropped)
+	if got := traces.Spans(); got != (tracing.Spans{Dropped: 2*5000 - 4096}) {
+		t.Errorf("while none is taken: %+v", got)
 	}
-	ctx, stop := context.WithCancel(t.Context())
-	var group errgroup.Group
-	group.Go(func() error { return traces.Run(ctx) })
-	stop()
-	if err := errors.Join(group.Wait(), traces.Close()); err != nil {
+	close(taken)
+	if err := traces.Close(); err != nil {
 		t.Error(err)
 	}
-	if got := traces.Spans(); got.Sent != 4096 {
-		t.Errorf("%d were sent", got.Sent)
+	if got := traces.Spans(); got.Sent != 4096 || requests.Load() > 2*4096/512 {
+		t.Errorf("%d were sent by %d requests", got.Sent, requests.Load())
+	}
+}
+
+// A collector that hangs delays the end by two seconds, and holds nothing
+// after it: goleak looks for goroutines that are left.
+func TestCloseGivesUpACollectorThatHangs(t *testing.T) {
+	t.Parallel()
+	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body) // so that the server sees the client go
+		<-r.Context().Done()
+	}))
+	defer server.Close()
+	log, _ := logtest.NewNullLogger()
+	traces := made(t, tracing.Config{Endpoint: server.URL, Sample: 1}, log)
+	for range 1000 {
+		span(traces)
+	}
+	start := time.Now()
+	if err := traces.Close(); err != nil || time.Since(start) > 8*time.Second { // one export may take ten
+		t.Errorf("%v after %v", err, time.Since(start))
+	}
+	for deadline := time.Now().Add(5 * time.Second); traces.Spans().Dropped != 2000; time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("what was left is not dropped: %+v", traces.Spans())
+		}
 	}
 }
 
