@@ -68,10 +68,9 @@ type Error struct {
 	// Err is the cause, for the log.
 	Err error
 
-	refused bool          // the service said a definite no
-	again   bool          // may be tried again
-	fault   bool          // counts against the service in the breaker
-	wait    time.Duration // the pause before the next try
+	refused bool // the service said a definite no
+	again   bool // may be tried again
+	fault   bool // counts against the service in the breaker
 }
 
 // Error gives the operation, the status, and the service's words or the cause.

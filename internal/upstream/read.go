@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/url"
 
+	"github.com/failsafe-go/failsafe-go"
 	"github.com/failsafe-go/failsafe-go/circuitbreaker"
 	"golang.org/x/oauth2"
 )
@@ -85,7 +86,9 @@ func (c *Client) RejectionReasons(ctx context.Context) ([]Reason, error) {
 
 // read does a read with retries, behind the breaker (policy S5).
 func (c *Client) read(ctx context.Context, r *request, conditional bool) (*answer, error) {
-	got, err := c.retries(ctx, readPause, func() (*answer, error) { return c.readOnce(ctx, r, conditional) }, c.breaker)
+	got, err := failsafe.With(c.breaker).Get(func() (*answer, error) {
+		return c.retry(ctx, readPause, func() (*answer, error) { return c.readOnce(ctx, r, conditional) })
+	})
 	if err == nil {
 		return got, nil
 	}

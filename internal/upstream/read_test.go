@@ -320,6 +320,33 @@ func breaks(t *testing.T, fails http.HandlerFunc) {
 	}
 }
 
+// A read that is given up between two tries has failed by the service's fault:
+// the breaker counts it, and its error is the last answer.
+func TestAReadGivenUpInAPauseCountsAsFailed(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := &service{handler: func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusBadGateway) }}
+		client, _, stop := within(t, s)
+		defer stop()
+		for i := range 5 {
+			ctx, cancel := context.WithCancel(t.Context())
+			done := make(chan error, 1)
+			go func() {
+				_, err := client.RejectionReasons(ctx)
+				done <- err
+			}()
+			synctest.Wait() // it pauses
+			cancel()
+			if e := asError(t, <-done); e.Status != http.StatusBadGateway {
+				t.Errorf("read %d ended with %v, want the last answer", i+1, e)
+			}
+		}
+		if got := client.BreakerState(); got != "open" {
+			t.Errorf("state after 5 reads that failed = %q, want open", got)
+		}
+	})
+}
+
 func TestARefusedReadLeavesTheBreakerClosed(t *testing.T) {
 	t.Parallel()
 	s := &service{handler: func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNotFound) }}

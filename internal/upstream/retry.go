@@ -5,11 +5,10 @@ import (
 	"errors"
 	"time"
 
-	"github.com/failsafe-go/failsafe-go"
 	"github.com/failsafe-go/failsafe-go/circuitbreaker"
-	"github.com/failsafe-go/failsafe-go/retrypolicy"
 	"github.com/sirupsen/logrus"
 
+	"larder/internal/sleep"
 	"larder/internal/tracing"
 )
 
@@ -75,65 +74,39 @@ func (c *Client) BreakerState() string {
 	}
 }
 
-// retries tries again what an *Error allows to be, while the pause fits into
-// ctx's deadline; around it stand the given policies. It gives what the last
-// try gave, and an error of the policies only when nothing was tried.
-func (c *Client) retries(
-	ctx context.Context, base time.Duration, attempt func() (*answer, error), around ...failsafe.Policy[*answer],
-) (*answer, error) {
-	var (
-		tries  int
-		got    *answer
-		failed error
-		last   *Error
-	)
-	// The executor drops a result when its context ends during the try, and
-	// with it what is known of a write. So ctx ends only its pauses.
-	pausing, stop := context.WithCancel(context.WithoutCancel(ctx))
-	defer stop()
-	resume := func() bool { return true }
-	policy := retrypolicy.NewBuilder[*answer]().
-		HandleIf(func(_ *answer, err error) bool {
-			var e *Error
-			return errors.As(err, &e) && e.again
-		}).
-		WithMaxAttempts(maxTries).
-		WithDelayFunc(func(failsafe.ExecutionAttempt[*answer]) time.Duration { return last.wait }).
-		ReturnLastFailure().
-		OnRetryScheduled(func(event failsafe.ExecutionScheduledEvent[*answer]) {
-			c.log.WithError(last).WithFields(logrus.Fields{
-				"event": "upstream.retry", "operation": last.Operation, "wait": event.Delay.String(),
-			}).WithFields(tracing.Fields(ctx)).Debug("trying again")
-			resume = context.AfterFunc(ctx, stop)
-		}).
-		Build()
-	_, err := failsafe.With(append(around, policy)...).WithContext(pausing).Get(func() (*answer, error) {
-		resume()
-		tries++
-		got, failed = attempt()
-		if errors.As(failed, &last) {
-			last.wait = c.pause(base, tries, last.RetryAfter)
-			last.again = last.again && fits(ctx, last)
+// retry calls attempt until it succeeds, until its error allows no repeat, or
+// until the attempts are used up. It returns what the last attempt returned.
+// ctx bounds the pauses alone, and a pause that would outlast it is not begun:
+// an attempt that has begun ends by its own limit, so that what is known of a
+// write is never lost.
+func (c *Client) retry(ctx context.Context, base time.Duration, attempt func() (*answer, error)) (*answer, error) {
+	for try := 1; ; try++ {
+		got, err := attempt()
+		failed, ok := errors.AsType[*Error](err)
+		if !ok || !failed.again || try == maxTries {
+			return got, err
 		}
-		return got, failed
-	})
-	if tries == 0 {
-		return nil, err
+		wait := c.pause(base, try, failed.RetryAfter)
+		if failed.RetryAfter > maxRetryAfter || !endsBefore(ctx, wait) {
+			return got, err
+		}
+		c.log.WithError(failed).WithFields(logrus.Fields{
+			"event": "upstream.retry", "operation": failed.Operation, "wait": wait.String(),
+		}).WithFields(tracing.Fields(ctx)).Debug("trying again")
+		if sleep.For(ctx, wait) != nil {
+			return got, err
+		}
 	}
-	return got, failed
 }
 
 // pause is how long to wait before the next try: full jitter over an
 // exponential backoff, on top of what the service asks for.
-func (c *Client) pause(base time.Duration, tries int, asked time.Duration) time.Duration {
-	return asked + c.jitter(min(maxPause, base<<min(tries-1, 10)))
+func (c *Client) pause(base time.Duration, try int, asked time.Duration) time.Duration {
+	return asked + c.jitter(min(maxPause, base<<(try-1)))
 }
 
-// fits tells whether the pause before the next try ends before ctx does.
-func fits(ctx context.Context, e *Error) bool {
-	if ctx.Err() != nil || e.RetryAfter > maxRetryAfter {
-		return false
-	}
+// endsBefore reports whether a pause that begins now ends before ctx does.
+func endsBefore(ctx context.Context, pause time.Duration) bool {
 	deadline, ok := ctx.Deadline()
-	return !ok || time.Until(deadline) > e.wait
+	return ctx.Err() == nil && (!ok || time.Until(deadline) > pause)
 }

@@ -57,7 +57,7 @@ func (c *Client) awaitToken(ctx context.Context, until time.Time) error {
 	}
 	limited, cancel := context.WithDeadline(ctx, until)
 	defer cancel()
-	_, err := c.retries(limited, writePause, func() (*answer, error) {
+	_, err := c.retry(limited, writePause, func() (*answer, error) {
 		_, err := c.token(limited)
 		return nil, err
 	})

@@ -121,7 +121,7 @@ func (c *Client) write(ctx context.Context, r *request) (*answer, *oauth2.Token,
 		r.header = http.Header{"Content-Type": {"application/json"}}
 	}
 	w := &writing{client: c, request: r, slot: slot, tell: triesOf(ctx)}
-	got, err := c.retries(repeating, writePause, func() (*answer, error) { return w.once(ctx) })
+	got, err := c.retry(repeating, writePause, func() (*answer, error) { return w.once(ctx) })
 	var known *Error
 	if err != nil && !errors.As(err, &known) {
 		err = &Error{Operation: r.op, Err: err}
