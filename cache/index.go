@@ -6,8 +6,21 @@ import (
 	"larder/internal/menu"
 )
 
-// What is written here is compared in difference.go, and copied from version to
-// version: a field more, or another form, is to be told apart there too.
+// documentedHash is one of the hashes that other programs may read.
+type documentedHash struct {
+	key    string
+	fields pairs
+}
+
+// documentedHashes returns the documented hashes of a catalogue. Their names
+// begin with index; shared as in productIndex.
+func documentedHashes(k Keys, index string, c *menu.Catalogue, shared bool) []documentedHash {
+	return []documentedHash{
+		{k.Products(index), productIndex(c, shared)},
+		{k.ExternalIDs(index), externalIDIndex(c)},
+		{k.Schemes(index), schemeIndex(c)},
+	}
+}
 
 // pairs are the fields of a hash and their values in turn, as HSET takes them.
 type pairs []string
@@ -29,8 +42,14 @@ func productIndex(c *menu.Catalogue, shared bool) pairs {
 
 func appendProduct(b []byte, c *menu.Catalogue, at menu.Index, shared bool) []byte {
 	p := c.Product(at)
-	b = append(b, `{"externalId":`...)
-	b = appendOptional(b, optional{p.ExternalID(), p.ExternalID() != ""})
+	scheme, category := "", "" // an id is never empty
+	if i := c.ProductScheme(at); i != menu.None {
+		scheme = c.Schemes()[i].ID
+	}
+	if i := c.ProductCategory(at); i != menu.None {
+		category = c.Categories()[i].ID
+	}
+	b = appendOptional(append(b, `{"externalId":`...), p.ExternalID())
 	b = menu.AppendString(append(b, `,"name":`...), p.Name())
 	b = append(b, `,"price":`...)
 	if p.PriceBad() {
@@ -38,8 +57,8 @@ func appendProduct(b []byte, c *menu.Catalogue, at menu.Index, shared bool) []by
 	} else {
 		b = menu.AppendDecimal(b, p.Price())
 	}
-	b = appendOptional(append(b, `,"schemeId":`...), schemeID(c, at))
-	b = appendOptional(append(b, `,"categoryId":`...), categoryID(c, at))
+	b = appendOptional(append(b, `,"schemeId":`...), scheme)
+	b = appendOptional(append(b, `,"categoryId":`...), category)
 	b = c.AppendCategoryIDs(append(b, `,"categoryIds":`...), at)
 	if !shared {
 		b = strconv.AppendBool(append(b, `,"available":`...), c.Available(at))
@@ -53,22 +72,17 @@ func externalIDIndex(c *menu.Catalogue) pairs {
 	fields := make(pairs, 0, 2*c.ProductCount())
 	var scratch []byte
 	for at, p := range c.Products() {
-		owners := ownersFirst(c, at)
-		if owners == nil {
-			continue // written with the first of them
+		owners := c.ProductNamesakes(at)
+		if len(owners) == 0 || owners[0] != at {
+			continue // it has none, or it is written with the first of them
 		}
-		scratch = appendOwners(scratch[:0], c, owners)
-		fields.add(p.ExternalID(), scratch)
+		scratch = append(scratch[:0], '[')
+		for k, owner := range owners {
+			scratch = menu.AppendString(comma(scratch, k), c.Product(owner).ID())
+		}
+		fields.add(p.ExternalID(), append(scratch, ']'))
 	}
 	return fields
-}
-
-func appendOwners(b []byte, c *menu.Catalogue, owners []menu.Index) []byte {
-	b = append(b, '[')
-	for k, at := range owners {
-		b = menu.AppendString(comma(b, k), c.Product(at).ID())
-	}
-	return append(b, ']')
 }
 
 // schemeIndex is the documented hash schemes: scheme id to the JSON array of
@@ -124,11 +138,12 @@ func stoppedIndex(stops menu.Stops) []string {
 	return ids
 }
 
-func appendOptional(dst []byte, of optional) []byte {
-	if !of.there {
+// appendOptional appends null for an id that is empty.
+func appendOptional(dst []byte, id string) []byte {
+	if id == "" {
 		return append(dst, "null"...)
 	}
-	return menu.AppendString(dst, of.id)
+	return menu.AppendString(dst, id)
 }
 
 func comma(dst []byte, i int) []byte {

@@ -117,8 +117,8 @@ func (k Keys) DenseClaim(dense string) string { return dense + ":claim" }
 // History is a list of "version content", newest first (policy S7).
 func (k Keys) History(id menu.RestaurantID) string { return k.restaurant(id, catalogueForm, "history") }
 
-// ContentBody is a hash: the view as published, without stop lists, in frames of
-// zstd, what is known of each of them, and how it is compiled.
+// ContentBody is a hash: the view as published, without stop lists, in zstd, and
+// how it is compiled.
 func (k Keys) ContentBody(hash string) string {
 	return k.Content(hash) + ":" + catalogueForm + ":content"
 }

@@ -19,13 +19,13 @@ type library struct {
 	flight singleflight.Group
 	mu     sync.Mutex
 	books  map[string]weak.Pointer[menu.Content]
-	views  map[string]stowed // of books, as they are stored
+	views  map[string][]byte // of books, compressed as in Redis
 
 	fresh *queue[string] // hashes of those not condensed yet
 }
 
 func newLibrary(load func(context.Context, string) (*menu.Content, error)) *library {
-	return &library{load: load, books: make(map[string]weak.Pointer[menu.Content]), views: map[string]stowed{}, fresh: newQueue[string]()}
+	return &library{load: load, books: make(map[string]weak.Pointer[menu.Content]), views: map[string][]byte{}, fresh: newQueue[string]()}
 }
 
 // content gives the content of a hash and loads it where nobody holds it.
@@ -83,7 +83,7 @@ func (l *library) forget(hash string) {
 }
 
 // packed returns a content as it is stored, if that is held.
-func (l *library) packed(hash string) (stowed, bool) {
+func (l *library) packed(hash string) ([]byte, bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	packed, held := l.views[hash]
@@ -91,7 +91,7 @@ func (l *library) packed(hash string) (stowed, bool) {
 }
 
 // keepPacked holds a content as it is stored for as long as the content.
-func (l *library) keepPacked(hash string, packed stowed) {
+func (l *library) keepPacked(hash string, packed []byte) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.books[hash].Value() != nil {

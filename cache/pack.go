@@ -60,7 +60,7 @@ type packer struct {
 	encoders [encodings][efforts]sync.Pool
 	zstd     *zstd.Encoder
 	unzstd   *zstd.Decoder
-	stower   *zstd.Encoder // of contents
+	stored   *zstd.Encoder // of what pack compresses
 }
 
 func newPacker() *packer {
@@ -72,17 +72,21 @@ func newPacker() *packer {
 	if err != nil {
 		panic(err)
 	}
+	stored, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(2<<20))
+	if err != nil {
+		panic(err)
+	}
 	decoder, err := zstd.NewReader(nil, zstd.WithDecoderMaxMemory(maxContent), zstd.WithDecoderConcurrency(1))
 	if err != nil {
 		panic(err)
 	}
-	return &packer{zstd: encoder, unzstd: decoder, stower: newStower()}
+	return &packer{zstd: encoder, unzstd: decoder, stored: stored}
 }
 
 // encode compresses a body for transfer.
 func (p *packer) encode(enc Encoding, e effort, body []byte) ([]byte, error) {
 	if enc == Zstd {
-		return bytes.Clone(p.pack(body)), nil // no spare capacity is kept
+		return bytes.Clone(p.zstd.EncodeAll(body, make([]byte, 0, len(body)/4+64))), nil // no spare capacity is kept
 	}
 	var out bytes.Buffer
 	out.Grow(len(body)/4 + 64)
@@ -142,17 +146,16 @@ func (p *packer) decode(enc Encoding, packed []byte) ([]byte, error) {
 	return bytes.Clone(body.Bytes()), nil // no spare capacity is kept
 }
 
-// pack compresses what is stored for larder alone, in zstd.
+// pack compresses what is stored for larder alone. A publish waits for it, so it
+// works at zstd's fastest level, which still compresses well
+// (docs/decisions/0027-a-sync-in-few-passes.md).
 func (p *packer) pack(value []byte) []byte {
-	return p.zstd.EncodeAll(value, make([]byte, 0, len(value)/4+64))
+	return p.stored.EncodeAll(value, make([]byte, 0, len(value)/4+64))
 }
 
-// unpack gives back what pack packed. The error is ErrCorrupt.
-func (p *packer) unpack(packed []byte) ([]byte, error) { return p.unpackInto(nil, packed) }
-
-// unpackInto is unpack with room for what comes.
-func (p *packer) unpackInto(room, packed []byte) ([]byte, error) {
-	value, err := p.unzstd.DecodeAll(packed, room)
+// unpack returns what pack was given. The error is ErrCorrupt.
+func (p *packer) unpack(packed []byte) ([]byte, error) {
+	value, err := p.unzstd.DecodeAll(packed, nil)
 	if err != nil {
 		return nil, fmt.Errorf("cache: unpack: %w: %w", ErrCorrupt, err)
 	}

@@ -10,8 +10,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/redis/go-redis/v9"
-
 	"larder/internal/menu"
 )
 
@@ -40,9 +38,6 @@ type Publication struct {
 	// may change any more.
 	Catalogue *menu.Catalogue
 	Published menu.Published
-	// Before is the catalogue of Base, where the publisher has it: then only what
-	// differs is written of the documented hashes, over copies of the ones before.
-	Before *menu.Catalogue
 	// Content is the menu.ContentHash of what was published, where the publisher
 	// has it already; empty: Publish reckons it.
 	Content  string
@@ -115,32 +110,19 @@ func (s *Store) publish(ctx context.Context, p Publication) (Version, error) {
 	version.ModifiedAt = apart(version.SyncedAt, stored.modifiedAt)
 	version.Published, version.PublishedAt = publishedSum(version.Content, p.Published.Stops), apart(version.SyncedAt, stored.publishedAt)
 	own := s.keys.Version(p.Restaurant, version.Version)
-	index, err := s.storeContent(ctx, p, version.Content, stored.content, own)
+	index, err := s.storeContent(ctx, p, version.Content, own)
 	if err != nil {
 		return Version{}, fmt.Errorf("content %s: %w: %w", version.Content, ErrUnavailable, err)
 	}
-	var documented hashes // of its own
-	if index == own {
-		documented = s.hashesOf(p, stored, version.Version)
-	}
-	err = s.bring(ctx, p, stored, version, index, documented)
-	if documented.copied() && (errors.Is(err, errNothingToCopy) || errors.Is(err, errStagedLost)) {
-		err = s.bring(ctx, p, stored, version, index, wholeHashes(p.Catalogue))
-	}
+	step, err := s.stage(ctx, p, version, index)
 	if err != nil {
+		return Version{}, fmt.Errorf("stage version %d: %w: %w", version.Version, ErrUnavailable, err)
+	}
+	step.succeed(s, stored, version)
+	if err := s.flip(ctx, step); err != nil {
 		return Version{}, err
 	}
 	return version, nil
-}
-
-// bring stages a version and makes it current.
-func (s *Store) bring(ctx context.Context, p Publication, stored standing, version Version, index string, documented hashes) error {
-	step, err := s.stage(ctx, p, version, index, documented)
-	if err != nil {
-		return fmt.Errorf("stage version %d: %w: %w", version.Version, ErrUnavailable, err)
-	}
-	step.succeed(s, stored, version)
-	return s.flip(ctx, step)
 }
 
 // outcomeUpdated is the outcome of a run that published (docs/http.md).
@@ -154,7 +136,6 @@ type standing struct {
 	content string
 	hold    Hold
 	form    string // in which the version is kept
-	index   string // what the names of its documented hashes begin with
 	// when the version, and the view as published, were modified; zero: unknown
 	modifiedAt, publishedAt time.Time
 	history                 []historyEntry
@@ -182,7 +163,7 @@ func readHistory(list []string) []historyEntry {
 
 func (s *Store) standing(ctx context.Context, restaurant menu.RestaurantID) (standing, error) {
 	pipe := s.redis.Client().Pipeline()
-	current := pipe.HMGet(ctx, s.keys.Current(restaurant), "version", "content", "held", "form", "hold", "holdOf", "modifiedAt", "publishedAt", "index")
+	current := pipe.HMGet(ctx, s.keys.Current(restaurant), "version", "content", "held", "form", "hold", "holdOf", "modifiedAt", "publishedAt")
 	fence := pipe.HMGet(ctx, s.keys.Fence(restaurant), "fence", "floor")
 	history := pipe.LRange(ctx, s.keys.History(restaurant), 0, -1)
 	if _, err := pipe.Exec(ctx); err != nil {
@@ -205,33 +186,23 @@ func (s *Store) standing(ctx context.Context, restaurant menu.RestaurantID) (sta
 		fence: number(text(fence.Val(), 0)), floor: number(text(fence.Val(), 1)),
 		version: number(text(current.Val(), 0)), content: text(current.Val(), 1),
 		hold: readHold(text(current.Val(), 2), text(current.Val(), 4), text(current.Val(), 5)),
-		form: cmp.Or(text(current.Val(), 3), firstForm), index: text(current.Val(), 8), history: readHistory(history.Val()),
+		form: cmp.Or(text(current.Val(), 3), firstForm), history: readHistory(history.Val()),
 	}, nil
 }
 
-// stage writes the version's own keys under names that nobody else knows. Errors:
-// errNothingToCopy, Redis's.
-func (s *Store) stage(ctx context.Context, p Publication, v Version, index string, documented hashes) (*flip, error) {
+// stage writes the version's own keys under names that nobody else knows.
+func (s *Store) stage(ctx context.Context, p Publication, v Version, index string) (*flip, error) {
 	step := &flip{
 		token: rand.Text(), restaurant: p.Restaurant, fence: p.Fence, run: p.Run, base: p.Base, version: v.Version,
 		entry: historyEntry{v.Version, v.Content}, limit: s.history,
 	}
 	b := newBatch(s.redis.Client())
-	var copied []*redis.Cmd
-	for _, hash := range []struct {
-		key string
-		revision
-	}{
-		{s.keys.Products(index), documented.products},
-		{s.keys.ExternalIDs(index), documented.externalIDs},
-		{s.keys.Schemes(index), documented.schemes},
-	} {
-		copying, err := b.revise(ctx, step.add(hash.key, "HLEN", hash.fields), hash.revision, stagedLife)
-		if copying != nil {
-			copied = append(copied, copying)
-		}
-		if err != nil {
-			return nil, orNothingToCopy(copied, err)
+	if index == s.keys.Version(v.Restaurant, v.Version) { // and not the content's, which are written
+		for _, hash := range documentedHashes(s.keys, index, p.Catalogue, false) {
+			staged := step.add(hash.key, "HLEN", len(hash.fields)/2) //nolint:mnd // field and value
+			if err := b.hash(ctx, staged, hash.fields, stagedLife); err != nil {
+				return nil, err
+			}
 		}
 	}
 	stopped := stoppedIndex(v.Stops)
@@ -257,17 +228,5 @@ func (s *Store) stage(ctx context.Context, p Publication, v Version, index strin
 	if p.Hold != nil {
 		step.current = append(step.current, p.Hold.fields()...)
 	}
-	return step, orNothingToCopy(copied, b.flush(ctx))
-}
-
-// orNothingToCopy gives errNothingToCopy where that is why err happened, or
-// where a hash was not there, else err.
-func orNothingToCopy(copied []*redis.Cmd, err error) error {
-	for _, copying := range copied {
-		done, failed := copying.Int()
-		if _, refused := errors.AsType[redis.Error](failed); refused || err == nil && done != 1 {
-			return errNothingToCopy
-		}
-	}
-	return err
+	return step, b.flush(ctx)
 }

@@ -83,7 +83,7 @@ func (s *Store) published(ctx context.Context, v Version) (view []byte, name str
 func (s *Store) View(ctx context.Context, v Version) (menu.Published, error) {
 	doing := fmt.Sprintf("the view of %s@%d as published", v.Restaurant, v.Version)
 	pipe := s.redis.Client().Pipeline()
-	stored := pipe.HMGet(ctx, s.keys.ContentBody(v.Content), "view", "settings", "parts")
+	stored := pipe.HMGet(ctx, s.keys.ContentBody(v.Content), contentFields()...)
 	packedStops := pipe.Get(ctx, s.keys.StopValues(v.Restaurant, v.Version))
 	_, _ = pipe.Exec(ctx) // each command has its own error
 	for _, err := range []error{stored.Err(), packedStops.Err()} {
@@ -91,24 +91,13 @@ func (s *Store) View(ctx context.Context, v Version) (menu.Published, error) {
 			return menu.Published{}, orMiss(doing, ErrNoCatalogue, err)
 		}
 	}
-	packed, there := readStowed(stored.Val()[0], stored.Val()[2])
-	if !there {
-		return menu.Published{}, fmt.Errorf("cache: %s: %w", doing, ErrNoCatalogue)
-	}
-	settings, err := readSettings(stored.Val()[1])
+	content, _, err := s.readContent(v.Content, stored.Val())
 	if err != nil {
 		return menu.Published{}, fmt.Errorf("cache: %s: %w", doing, err)
 	}
-	content, err := s.packer.unstow(packed)
-	if err != nil {
-		return menu.Published{}, err
-	}
 	stops, err := s.packer.unpack([]byte(packedStops.Val()))
 	if err != nil {
-		return menu.Published{}, err
-	}
-	if got := menu.ContentHash(content, settings); got != v.Content {
-		return menu.Published{}, fmt.Errorf("cache: %s: the hash of its content is %s: %w", doing, got, ErrCorrupt)
+		return menu.Published{}, fmt.Errorf("cache: %s: %w", doing, err)
 	}
 	return menu.Published{Content: content, Stops: stops}, nil
 }

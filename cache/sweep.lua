@@ -1,7 +1,7 @@
 -- sweep removes one content that no history names, unless somebody was about
 -- to name it since.
 --
--- KEYS[1] content  hash {view, parts, settings, named, indexed}
+-- KEYS[1] content  hash {view, settings, named, indexed}
 -- KEYS[2 ..]       the content's other keys
 -- ARGV[1] milliseconds since the epoch: one named later stays
 --

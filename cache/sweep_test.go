@@ -68,7 +68,7 @@ func TestSweepListsAContentThatCameBackMeanwhile(t *testing.T) {
 		hash := menu.ContentHash(back.Published.Content, back.Catalogue.Settings())
 		came := false
 		r.Client().AddHook(&beforeSRem{do: func(ctx context.Context) {
-			if _, err := s.storeContent(ctx, back, hash, "", "own"); err != nil {
+			if _, err := s.storeContent(ctx, back, hash, "own"); err != nil {
 				t.Error(err)
 			}
 			came = true

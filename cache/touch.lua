@@ -1,7 +1,7 @@
 -- touch says that a content is about to be named, so that no sweep takes it
 -- for a day.
 --
--- KEYS[1] content  hash {view, parts, settings, named, indexed}
+-- KEYS[1] content  hash {view, settings, named, indexed}
 -- ARGV[1] now, in milliseconds since the epoch
 --
 -- result {exists 0|1, its documented hashes are written 0|1}

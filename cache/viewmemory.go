@@ -18,7 +18,7 @@ const viewsAtATime = 16
 // (docs/decisions/0050-the-published-view-in-memory.md).
 type packedView struct {
 	published string // Version.Published
-	content   stowed // shared by all restaurants that have the content
+	content   []byte // shared by all restaurants that have the content
 	stops     []byte
 }
 
@@ -46,21 +46,19 @@ func (r *Replica) keepViews(ctx context.Context, restaurants []menu.RestaurantID
 func (r *Replica) loadViews(ctx context.Context, snapshots []*Snapshot) error {
 	pipe := r.store.redis.Client().Pipeline()
 	stops := make([]*redis.StringCmd, len(snapshots))
-	contents := map[string]*redis.SliceCmd{}
+	contents := map[string]*redis.StringCmd{}
 	for i, snapshot := range snapshots {
 		stops[i] = pipe.Get(ctx, r.store.keys.StopValues(snapshot.Restaurant, snapshot.Version.Version))
 		if _, held := r.contents.packed(snapshot.Content); !held && contents[snapshot.Content] == nil {
-			contents[snapshot.Content] = pipe.HMGet(ctx, r.store.keys.ContentBody(snapshot.Content), "view", "parts")
+			contents[snapshot.Content] = pipe.HGet(ctx, r.store.keys.ContentBody(snapshot.Content), "view")
 		}
 	}
 	if _, err := pipe.Exec(ctx); err != nil && !errors.Is(err, redis.Nil) && !isForeign(err) {
 		return unavailable("load menu views", err)
 	}
 	for hash, answer := range contents {
-		if values := answer.Val(); len(values) == 2 {
-			if packed, stored := readStowed(values[0], values[1]); stored {
-				r.contents.keepPacked(hash, packed)
-			}
+		if view := answer.Val(); view != "" {
+			r.contents.keepPacked(hash, []byte(view))
 		}
 	}
 	for i, snapshot := range snapshots {
@@ -92,7 +90,7 @@ func (r *Replica) viewOf(ctx context.Context, snap *Snapshot) (view []byte, name
 
 // unpackView makes the answer of a packed view. The error is ErrCorrupt.
 func (p *packer) unpackView(packed *packedView) ([]byte, error) {
-	content, err := p.unstow(packed.content)
+	content, err := p.unpack(packed.content)
 	if err != nil {
 		return nil, err
 	}

@@ -275,7 +275,7 @@ func (p *pass) publish(ctx context.Context, m made, now pulled, findings []menu.
 	began := time.Now()
 	publication := cache.Publication{
 		Restaurant: p.t.ID, Name: p.name(m.view.Name), Fence: p.fence, Run: p.run.ID, Base: p.current.Version,
-		Catalogue: m.catalogue, Published: m.published, Before: before, Content: m.hash, SyncedAt: p.r.clock().UTC(), Floor: p.floor,
+		Catalogue: m.catalogue, Published: m.published, Content: m.hash, SyncedAt: p.r.clock().UTC(), Floor: p.floor,
 		Hold: hold, Outcome: string(outcome),
 	}
 	if p.run.Rollback != nil { // it asked nobody: nothing is confirmed

@@ -67,7 +67,7 @@ func Diff(from, to *Catalogue) Changes {
 // old of from.
 func differing(from, to *Catalogue, old, p Index) []string {
 	was, is := from.products.at(old), to.products.at(p)
-	categories := SameCategories(from, to, old, p)
+	categories := sameCategories(from, to, old, p)
 	scheme := schemeID(from, old) == schemeID(to, p)
 	if was == is && from.products.telling(old) == to.products.telling(p) && categories && scheme {
 		return nil
@@ -100,9 +100,9 @@ func categoryID(c *Catalogue, p Index) string {
 	return ""
 }
 
-// SameCategories reports whether the dish old of from and the dish p of to are
+// sameCategories reports whether the dish old of from and the dish p of to are
 // in the same categories, in the same order.
-func SameCategories(from, to *Catalogue, old, p Index) bool {
+func sameCategories(from, to *Catalogue, old, p Index) bool {
 	return slices.EqualFunc(from.ProductCategories(old), to.ProductCategories(p), func(a, b Index) bool {
 		return from.categories[a].ID == to.categories[b].ID
 	})
