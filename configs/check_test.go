@@ -346,13 +346,13 @@ func TestWhatCouldNotBeReadIsNotJudged(t *testing.T) {
 			strings.ReplaceAll(connection, "name: main", "name: [main]") + "restaurants: [{id: one, connection: main}]\n", nil,
 			[]string{"larder.yaml:3:12: connections[0].name: one value is expected here, not a list"},
 		},
-		"an alias that leads nowhere": {
+		"an alias": {
 			strings.ReplaceAll(connection, `base_url: "http://127.0.0.1:9"`, "base_url: *nobody"), nil,
-			[]string{"larder.yaml:3:28: no anchor &nobody stands before this alias"},
+			[]string{"larder.yaml:3:28: anchors and aliases (&name, *name) are not supported: write the value where it is needed"},
 		},
-		"a merge that leads nowhere": {
+		"a merge key": {
 			"connections:\n  - <<: *nobody\n", nil,
-			[]string{"larder.yaml:2:9: no anchor &nobody stands before this alias"},
+			[]string{"larder.yaml:2:5: merge keys (<<) are not supported: write the keys where they are needed"},
 		},
 		"a secret's file that is not there": {
 			strings.ReplaceAll(connection, "client_secret: b", "client_secret_file: /no/such/file"), nil,

@@ -106,14 +106,15 @@ func (l *loader) overlayStruct(from variable, path, rest string, v reflect.Value
 		where, name := join(path, f.name), strings.ToUpper(f.name)
 		target := v.FieldByIndex(f.index)
 		if f.secret && rest == name+strings.ToUpper(fileSuffix) {
-			l.secretFileNamed(where, from.value, origin{variable: from.name})
+			l.replaceSecret(where)
+			l.secretFiles[where] = secretFile{from.value, origin{variable: from.name}}
 			return true
 		}
 		if rest == name {
-			l.overlayValue(from, where, "", target)
 			if f.secret {
-				l.secretValue(where, l.origins[where])
+				l.replaceSecret(where)
 			}
+			l.overlayValue(from, where, "", target)
 			return true
 		}
 		if inner, ok := strings.CutPrefix(rest, name+"_"); ok && l.overlayValue(from, where, inner, target) {
@@ -121,6 +122,16 @@ func (l *loader) overlayStruct(from variable, path, rest string, v reflect.Value
 		}
 	}
 	return false
+}
+
+// replaceSecret forgets what the file gives of a secret, by value or by file.
+func (l *loader) replaceSecret(path string) {
+	if l.origins[path].variable == "" {
+		delete(l.origins, path)
+	}
+	if l.secretFiles[path].at.variable == "" {
+		delete(l.secretFiles, path)
+	}
 }
 
 // overlayElement sets one element of a list, or the one after its last.

@@ -1,6 +1,7 @@
 package configs
 
 import (
+	"errors"
 	"fmt"
 	"path/filepath"
 	"reflect"
@@ -17,11 +18,10 @@ type loader struct {
 	file     string // as it stands in positions
 	folder   string // where the file is; empty without a file
 	origins  origins
-	anchors  map[string]ast.Node
-	merging  []ast.Node         // what merge keys have led to, here
-	secrets  map[string]*secret // by the path of the secret's own key
 	problems Errors
 	warnings []string
+
+	secretFiles map[string]secretFile // by the path of the secret
 
 	allowUnknown bool // unknown keys are warnings
 	checkFolders bool // ordering.state_dir is looked at
@@ -32,7 +32,7 @@ type loader struct {
 }
 
 func newLoader(path string, options ...Option) *loader {
-	l := &loader{file: path, origins: origins{}, anchors: map[string]ast.Node{}, secrets: map[string]*secret{}, unread: map[string]bool{}}
+	l := &loader{file: path, origins: origins{}, secretFiles: map[string]secretFile{}, unread: map[string]bool{}}
 	if path != "" {
 		l.folder = filepath.Dir(path)
 	}
@@ -57,7 +57,7 @@ func (l *loader) problem(at origin, key, format string, args ...any) {
 	})
 }
 
-// isUnread tells whether the value of the key, or of a section around it, could
+// isUnread reports whether the value of the key, or of a section around it, could
 // not be read.
 func (l *loader) isUnread(path string) bool {
 	for {
@@ -92,8 +92,7 @@ func (l *loader) fillFile(data []byte, v reflect.Value) {
 
 func (l *loader) syntax(err error) {
 	at, msg := origin{file: l.file}, err.Error()
-	var e yaml.Error
-	if asYAML(err, &e) {
+	if e, ok := errors.AsType[yaml.Error](err); ok {
 		at, msg = l.at(e.GetToken()), e.GetMessage()
 	}
 	l.unreadable = true
@@ -165,7 +164,7 @@ func (l *loader) fillStruct(path string, node ast.Node, v reflect.Value) {
 		l.problem(l.at(first(node)), path, "a section of keys and values is expected here, not %s", kindOf(node))
 	}
 	if len(l.problems) > before {
-		l.unread[path] = true // as a whole, or what a merge should have brought in
+		l.unread[path] = true
 	}
 	fields := fieldsOf(v.Type())
 	for _, e := range entries {
@@ -176,16 +175,14 @@ func (l *loader) fillStruct(path string, node ast.Node, v reflect.Value) {
 			continue
 		}
 		where := join(path, f.name)
-		switch {
-		case isFile:
-			l.secretFile(where, e.Value)
-		default:
-			l.origins[where] = l.at(first(e.Value))
-			l.fill(where, e.Value, v.FieldByIndex(f.index))
-			if f.secret {
-				l.secretValue(where, l.origins[where])
-			}
+		if isFile {
+			var file string
+			l.fill(where+fileSuffix, e.Value, reflect.ValueOf(&file).Elem())
+			l.secretFiles[where] = secretFile{l.relative(file), l.at(first(e.Value))}
+			continue
 		}
+		l.origins[where] = l.at(first(e.Value))
+		l.fill(where, e.Value, v.FieldByIndex(f.index))
 	}
 }
 
@@ -228,9 +225,6 @@ func (l *loader) unknown(path string, entry *ast.MappingValueNode, fields []fiel
 	switch {
 	case l.allowUnknown && ignorable:
 		l.warnings = append(l.warnings, fmt.Sprintf("%s: unknown key %q in %s is ignored", l.at(key), key.Value, section))
-		for _, node := range ast.Filter(ast.AnchorType, entry.Value) {
-			l.resolve(node) // other sections may refer to it
-		}
 	case guess != "":
 		l.unread[join(path, strings.TrimSuffix(guess, fileSuffix))] = true // most likely it was meant
 		l.problem(l.at(key), "", "unknown key %q in %s: did you mean %q?%s", key.Value, section, guess, hint)

@@ -100,7 +100,7 @@ func (l *loader) read(data []byte, env []string, v reflect.Value) {
 	setDefaults(v)
 	l.fillFile(data, v)
 	l.overlay(env, v)
-	l.settleSecrets(v, lookup(env))
+	l.readSecrets(v, lookup(env))
 }
 
 func lookup(env []string) func(string) (string, bool) {

@@ -109,11 +109,8 @@ cooks:
   - name: 0123
     share: 0.5
     pin: "12 34"
-  - &second
-    name: Zoë
+  - name: Zoë
     knives: 0
-  - <<: *second
-    knives: 7
 notes: |
   two
   lines
@@ -125,7 +122,6 @@ own: {word: section}
 		Cooks: []cook{
 			{Name: "0123", Knives: 3, Share: 0.5, PIN: "12 34"},
 			{Name: "Zoë", Knives: 0},
-			{Name: "Zoë", Knives: 7},
 		},
 		Notes: &notes,
 		Own:   ownReader{Word: "section"},
@@ -135,27 +131,14 @@ own: {word: section}
 	}
 }
 
-func TestAMergeOfSeveralSectionsTakesTheFirstOfEach(t *testing.T) {
+func TestAnchorsAndMergeKeysAreRejected(t *testing.T) {
 	t.Parallel()
-	got := mustLoad(t, `
-cooks:
-  - &a {name: Ana, knives: 1}
-  - &b {name: Bo, share: 0.5}
-  - <<: [*a, *b]
-`)
-	if want := (cook{Name: "Ana", Knives: 1, Share: 0.5}); got.Cooks[2] != want {
-		t.Errorf("merged %+v, want %+v", got.Cooks[2], want)
-	}
-}
-
-func TestAMergeThatLeadsNowhereIsRefused(t *testing.T) {
-	t.Parallel()
-	wantProblems(t, "http: &a\n  <<: *a\n  listen: b\n", nil,
-		"larder.yaml:2:7: this section is merged into itself")
-	wantProblems(t, "http:\n  <<: &a [*a]\n", nil,
-		"larder.yaml:2:11: this section is merged into itself")
-	wantProblems(t, "http:\n  <<: 5\n", nil,
-		"larder.yaml:2:7: a section is expected after <<, not the single value 5")
+	const anchors = "anchors and aliases (&name, *name) are not supported: write the value where it is needed"
+	wantProblems(t, "http:\n  listen: &a b\nnotes: *a\n", nil, "larder.yaml:2:11: "+anchors, "larder.yaml:3:8: "+anchors)
+	wantProblems(t, "http: &a\n  <<: *a\n  listen: b\n", nil, "larder.yaml:1:7: "+anchors)
+	wantProblems(t, "http:\n  <<: {listen: b}\n  lisen: c\n", nil,
+		"larder.yaml:2:3: merge keys (<<) are not supported: write the keys where they are needed",
+		`larder.yaml:3:3: unknown key "lisen" in http: did you mean "listen"?`)
 }
 
 func TestEmptyKeysKeepTheirDefaults(t *testing.T) {
@@ -200,8 +183,6 @@ func TestWrongShapes(t *testing.T) {
 		`larder.yaml:3:3: this is no valid YAML: mapping key "listen" already defined at [2:3]`)
 	wantProblems(t, "http: [a\n", nil,
 		`larder.yaml:1:7: this is no valid YAML: sequence end token ']' not found`)
-	wantProblems(t, "http: *nobody\n", nil,
-		`larder.yaml:1:7: no anchor &nobody stands before this alias`)
 	wantProblems(t, "notes: a\n---\nnotes: b\n", nil,
 		`larder.yaml:3:6: a second YAML document: put everything into one`)
 }
@@ -262,12 +243,13 @@ func TestSecrets(t *testing.T) {
 		env  []string
 		want string
 	}{
-		"by value":                         {"pin: plain", nil, "plain"},
-		"by variable":                      {"pin: a-${PIN}-${PIN}", []string{"PIN=7"}, "a-7-7"},
-		"escaped":                          {"pin: $${PIN}$", nil, "${PIN}$"},
-		"by file":                          {"pin_file: " + file, nil, "from file"},
-		"environment over the file's file": {"pin_file: " + file, []string{"LARDER_COOKS_0_PIN=env"}, "env"},
-		"environment's file over a value":  {"pin: plain", []string{"LARDER_COOKS_0_PIN_FILE=" + file}, "from file"},
+		"by value":                {"pin: plain", nil, "plain"},
+		"by variable":             {"pin: a-${PIN}-${PIN}", []string{"PIN=7"}, "a-7-7"},
+		"escaped":                 {"pin: $${PIN}$", nil, "${PIN}$"},
+		"by file":                 {"pin_file: " + file, nil, "from file"},
+		"environment over value":  {"pin: plain", []string{"LARDER_COOKS_0_PIN=${env}"}, "${env}"},
+		"environment over file":   {"pin_file: /no/such/file", []string{"LARDER_COOKS_0_PIN=env"}, "env"},
+		"file of the environment": {"pin: plain", []string{"LARDER_COOKS_0_PIN_FILE=" + file}, "from file"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -289,7 +271,9 @@ func TestSecretProblems(t *testing.T) {
 `, nil,
 		"larder.yaml:2:8: cooks[0].pin: the environment variable NOBODY is not set: set it, or name a file with pin_file",
 		"larder.yaml:3:8: cooks[1].pin: ${ without its }: write ${NAME}, or $${ for the two characters themselves",
-		"larder.yaml:4:22: cooks[2].pin: given both by value and by pin_file: keep one of them",
+		"larder.yaml:4:22: cooks[2].pin: given both by value (larder.yaml:4:9) and by pin_file: keep one of them",
 		"larder.yaml:5:13: cooks[3].pin_file: cannot read the secret: open /no/such/file: no such file or directory",
 	)
+	wantProblems(t, "cooks: [{pin: a}]", []string{"LARDER_COOKS_0_PIN=b", "LARDER_COOKS_0_PIN_FILE=c"},
+		"environment LARDER_COOKS_0_PIN_FILE: cooks[0].pin: given both by value (environment LARDER_COOKS_0_PIN) and by pin_file: keep one of them")
 }

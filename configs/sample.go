@@ -24,7 +24,7 @@ func demoSecrets() []string {
 	v := reflect.ValueOf(cfg).Elem()
 	l.read(demoFile, nil, v)
 	eachSecret("", v, func(path string, target reflect.Value) {
-		if _, given := l.secrets[path]; given && path != "redis.url" {
+		if _, given := l.origins[path]; given && path != "redis.url" {
 			secrets = append(secrets, target.String())
 		}
 	})

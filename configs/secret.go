@@ -5,73 +5,30 @@ import (
 	"os"
 	"reflect"
 	"strings"
-
-	"github.com/goccy/go-yaml/ast"
 )
 
 // fileSuffix makes the key that names the file a secret is read from.
 const fileSuffix = "_file"
 
-// secret is one secret as it was given: by value, or by the name of a file.
-type secret struct {
-	valueAt  origin
-	fileAt   origin
-	fileName string
-	hasValue bool
-	hasFile  bool
-	literal  bool // the environment gave the value: nothing in it is expanded
+// secretFile is a file that a secret is read from, and where its name was given.
+type secretFile struct {
+	name string
+	at   origin
 }
 
-func (l *loader) secret(path string) *secret {
-	s, ok := l.secrets[path]
-	if !ok {
-		s = &secret{}
-		l.secrets[path] = s
-	}
-	return s
-}
-
-func (l *loader) secretValue(path string, at origin) {
-	s := l.secret(path)
-	s.hasValue, s.valueAt, s.literal = true, at, at.variable != ""
-}
-
-func (l *loader) secretFile(path string, node ast.Node) {
-	var name string
-	l.origins[path+fileSuffix] = l.at(first(node))
-	l.fill(path+fileSuffix, node, reflect.ValueOf(&name).Elem())
-	l.secretFileNamed(path, l.relative(name), l.origins[path+fileSuffix])
-}
-
-func (l *loader) secretFileNamed(path, name string, at origin) {
-	s := l.secret(path)
-	s.hasFile, s.fileAt, s.fileName = name != "", at, name
-}
-
-// settleSecrets reads the secrets in v from their files and expands ${NAME}.
-// What the environment gives wins over what the file gives.
-func (l *loader) settleSecrets(v reflect.Value, lookup func(string) (string, bool)) {
+// readSecrets reads the secrets in v from their files and expands ${NAME} in
+// those that the configuration file gives by value.
+func (l *loader) readSecrets(v reflect.Value, lookup func(string) (string, bool)) {
 	eachSecret("", v, func(path string, target reflect.Value) {
-		s, given := l.secrets[path]
-		if !given {
-			return
-		}
-		if s.hasValue && s.hasFile {
-			switch {
-			case s.literal && s.fileAt.variable == "":
-				s.hasFile = false
-			case !s.literal && s.fileAt.variable != "":
-				s.hasValue = false
-			default:
-				l.problem(s.fileAt, path, "given both by value and by %s: keep one of them", lastName(path)+fileSuffix)
-				return
-			}
-		}
+		file := l.secretFiles[path]
+		value, given := l.origins[path]
 		switch {
-		case s.hasFile:
-			l.readSecret(path, s, target)
-		case s.hasValue && !s.literal:
-			l.expand(path, s, target, lookup)
+		case file.name != "" && given:
+			l.problem(file.at, path, "given both by value (%s) and by %s: keep one of them", value, lastName(path)+fileSuffix)
+		case file.name != "":
+			l.readSecret(path, file, target)
+		case given && value.variable == "":
+			l.expand(path, value, target, lookup)
 		}
 	})
 }
@@ -100,15 +57,15 @@ func eachSecret(path string, v reflect.Value, visit func(path string, target ref
 	}
 }
 
-func (l *loader) readSecret(path string, s *secret, target reflect.Value) {
-	content, err := os.ReadFile(s.fileName)
+func (l *loader) readSecret(path string, file secretFile, target reflect.Value) {
+	content, err := os.ReadFile(file.name)
 	if err != nil {
-		l.problem(s.fileAt, path+fileSuffix, "cannot read the secret: %v", err)
+		l.problem(file.at, path+fileSuffix, "cannot read the secret: %v", err)
 		l.unread[path] = true
 		return
 	}
 	target.SetString(strings.TrimRight(string(content), "\r\n"))
-	l.origins[path] = s.fileAt
+	l.origins[path] = file.at
 }
 
 // lastName is the last key of a path.
@@ -117,7 +74,7 @@ func lastName(path string) string {
 }
 
 // expand replaces each ${NAME} by the variable's value; "$${" stands for "${".
-func (l *loader) expand(path string, s *secret, target reflect.Value, lookup func(string) (string, bool)) {
+func (l *loader) expand(path string, at origin, target reflect.Value, lookup func(string) (string, bool)) {
 	var out strings.Builder
 	rest := target.String()
 	for {
@@ -133,12 +90,12 @@ func (l *loader) expand(path string, s *secret, target reflect.Value, lookup fun
 		}
 		name, tail, closed := strings.Cut(after, "}")
 		if !closed {
-			l.problem(s.valueAt, path, "${ without its }: write ${NAME}, or $${ for the two characters themselves")
+			l.problem(at, path, "${ without its }: write ${NAME}, or $${ for the two characters themselves")
 			return
 		}
 		value, ok := lookup(name)
 		if !ok {
-			l.problem(s.valueAt, path, "the environment variable %s is not set: set it, or name a file with %s%s", name, lastName(path), fileSuffix)
+			l.problem(at, path, "the environment variable %s is not set: set it, or name a file with %s%s", name, lastName(path), fileSuffix)
 			return
 		}
 		out.WriteString(before + value)

@@ -9,7 +9,7 @@ import (
 
 const ofNewerLarder = `http:
   listen: 127.0.0.1:8080
-  hologram: {beams: &beams 3}
+  hologram: {beams: 3}
 connections:
   - name: main
     base_url: http://127.0.0.1:9
@@ -22,7 +22,7 @@ restaurants:
 telepathy:
   range: 10
 sync:
-  history: *beams
+  history: 3
 `
 
 // An older larder starts with the configuration of a newer one.
