@@ -13,10 +13,9 @@ import (
 // Form is how a Redis stands: what kind of server redis.url names.
 type Form string
 
-// The forms of a Redis. Embedded and Managed are a redis.url as they stand.
+// The forms of a Redis. Embedded is a redis.url as it is.
 const (
 	Embedded = "embedded" // inside the process, in memory only
-	Managed  = "managed"  // a redis-server that larder starts and stops
 
 	Single   Form = "single"   // redis:// or rediss://
 	Sentinel Form = "sentinel" // redis+sentinel:// or rediss+sentinel://
@@ -35,7 +34,7 @@ const (
 	redisPort    = "6379"
 	sentinelPort = "26379"
 	// supported is what redis.url may be, for messages.
-	supported = `write "embedded", "managed", redis://[user:password@]host[:port][/database], ` +
+	supported = `write "embedded", redis://[user:password@]host[:port][/database], ` +
 		"redis+sentinel://[user:password@]host[:port][,host…]/master[/database], " +
 		"redis+cluster://[user:password@]host[:port][,host…], or rediss://… of each for TLS"
 )
@@ -44,8 +43,11 @@ var schemeForm = regexp.MustCompile(`^[a-z][a-z0-9+.-]{0,30}$`)
 
 // parseURL never puts the URL into its error: it may hold a password.
 func parseURL(raw string) (address, error) {
-	if raw == Embedded || raw == Managed {
-		return address{form: Form(raw)}, nil
+	switch raw {
+	case Embedded:
+		return address{form: Embedded}, nil
+	case "managed": // accepted by earlier versions
+		return refuse(`"managed" was removed: larder starts no redis-server any more; run Redis as a service of its own`)
 	}
 	scheme, rest, found := strings.Cut(raw, "://")
 	if !found {

@@ -11,8 +11,8 @@ import (
 
 // RedisConfig is the configuration's section redis.
 type RedisConfig struct {
-	// URL names the Redis in one of its forms: "embedded", "managed", or an
-	// address (docs/redis.md, "Forms"). It may hold a password.
+	// URL names the Redis in one of its forms: "embedded" or an address
+	// (docs/redis.md, "Forms"). It may hold a password.
 	URL string `secret:"true" yaml:"url"`
 	// CAFile is a file of certificates (PEM) that alone are trusted to vouch for
 	// a Redis over TLS, and for its Sentinels; empty: the system's.
@@ -21,8 +21,6 @@ type RedisConfig struct {
 	// those in the URL are for the Redis that they watch.
 	SentinelUsername string `yaml:"sentinel_username"`
 	SentinelPassword string `secret:"true"            yaml:"sentinel_password"`
-	// DataDir is the data folder of the managed server.
-	DataDir string `yaml:"data_dir"`
 	// Prefix begins every key, so that several larders share one Redis.
 	Prefix string `yaml:"prefix"`
 	// Shared says that several larders, replicas of each other, are to stand on
@@ -34,9 +32,6 @@ type RedisConfig struct {
 func (c *RedisConfig) SetDefaults() {
 	if c.URL == "" {
 		c.URL = Embedded
-	}
-	if c.DataDir == "" {
-		c.DataDir = "./data"
 	}
 	if c.Prefix == "" {
 		c.Prefix = DefaultPrefix
@@ -76,9 +71,9 @@ func (c RedisConfig) unfit(to address) []error {
 			faults = append(faults, &ConfigError{Key: setting.key, Msg: "is for redis+sentinel:// and rediss+sentinel:// in redis.url"})
 		}
 	}
-	if c.Shared && (to.form == Embedded || to.form == Managed) {
-		faults = append(faults, &ConfigError{Key: "redis.shared", Msg: fmt.Sprintf(
-			"several larders cannot share a Redis that each has for itself, and redis.url is %q: name one that all of them reach, as redis://redis.internal:6379", to.form)})
+	if c.Shared && to.form == Embedded {
+		faults = append(faults, &ConfigError{Key: "redis.shared", Msg: "instances cannot share an embedded Redis, " +
+			"which each of them has for itself: set redis.url to one that all of them reach, such as redis://redis.internal:6379"})
 	}
 	if c.SentinelUsername != "" && c.SentinelPassword == "" {
 		faults = append(faults, &ConfigError{Key: "redis.sentinel_password", Msg: "must be given with redis.sentinel_username"})

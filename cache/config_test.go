@@ -15,7 +15,7 @@ func TestRedisConfigDefaults(t *testing.T) {
 	t.Parallel()
 	var c cache.RedisConfig
 	c.SetDefaults()
-	want := cache.RedisConfig{URL: "embedded", DataDir: "./data", Prefix: "larder"}
+	want := cache.RedisConfig{URL: "embedded", Prefix: "larder"}
 	if c != want {
 		t.Errorf("got %+v, want %+v", c, want)
 	}
@@ -28,6 +28,7 @@ func TestRedisURL(t *testing.T) {
 	t.Parallel()
 	for url, want := range map[string]string{ // what the refusal says; empty = taken
 		"embedded":                               "",
+		"managed":                                "run Redis as a service of its own",
 		"redis://localhost":                      "",
 		"redis://user:hunter2@[::1]:6380/3":      "",
 		"rediss://:hunter2@redis.example":        "",
@@ -106,7 +107,6 @@ func TestRedisSettingsFitTheForm(t *testing.T) {
 			[]string{"redis.sentinel_username", "redis.sentinel_password"},
 		},
 		"a memory that is shared":        {cache.RedisConfig{URL: "embedded", Shared: true}, []string{"redis.shared"}},
-		"a folder that is shared":        {cache.RedisConfig{URL: "managed", Shared: true}, []string{"redis.shared"}},
 		"a server that is shared":        {cache.RedisConfig{URL: "redis://h", Shared: true}, nil},
 		"an authority without TLS":       {cache.RedisConfig{URL: "redis+cluster://h", CAFile: "ca.pem"}, []string{"redis.ca_file"}},
 		"an authority that is not there": {cache.RedisConfig{URL: "rediss+cluster://h", CAFile: "no.pem"}, []string{"redis.ca_file"}},

@@ -3,7 +3,6 @@ package cache
 import (
 	"context"
 	"crypto/rand"
-	"os"
 	"testing"
 
 	"github.com/redis/go-redis/v9"
@@ -25,11 +24,6 @@ func OnEveryForm(t *testing.T, behaviour func(t *testing.T, r *Redis)) {
 			t.Helper()
 			server := redistest.Start(t, redistest.TLS())
 			return RedisConfig{URL: server.URL(), CAFile: server.CAFile()}
-		},
-		"managed": func(t *testing.T) RedisConfig {
-			t.Helper()
-			redistest.Binary(t)
-			return RedisConfig{URL: Managed, DataDir: shortDir(t)}
 		},
 		"sentinel": func(t *testing.T) RedisConfig {
 			t.Helper()
@@ -101,19 +95,4 @@ func ForgetAll(t *testing.T, r *Redis) {
 	if err != nil {
 		t.Fatal(err)
 	}
-}
-
-// shortDir is a folder whose name leaves room for that of a Unix socket.
-func shortDir(t *testing.T) string {
-	t.Helper()
-	dir, err := os.MkdirTemp("", "larder-") //nolint:usetesting // the name of a test may be too long
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := os.RemoveAll(dir); err != nil {
-			t.Error(err)
-		}
-	})
-	return dir
 }

@@ -27,32 +27,17 @@ type Redis struct {
 	strict   redis.UniversalClient
 	probe    *redis.Script
 	embedded *miniredis.Miniredis // of Embedded alone
-	managed  *managed             // of Managed alone
 }
 
-// Open makes the clients. It does not wait for a server that has an address:
-// commands fail with ErrUnavailable until it answers, and work from then on.
+// Open returns the clients of the configured Redis. It does not wait for a
+// server: commands fail with ErrUnavailable until it answers.
 //
 // With "embedded" it starts a server inside the process, on a loopback port with
 // a random password (other users of the machine can reach the port), which
-// forgets everything at Close. With "managed" it starts a redis-server on a Unix
-// socket in DataDir, or takes over the one that a larder before has left there,
-// and waits until it has read its data, two minutes at most or until ctx ends;
-// Run looks after it and Close stops it.
+// loses everything at Close.
 //
-// Errors: *ConfigError for settings that cannot work; with "managed" also what
-// kept the server from starting.
-func Open(ctx context.Context, cfg RedisConfig, log logrus.FieldLogger) (*Redis, error) {
-	return open(ctx, cfg, log, false)
-}
-
-// Visit is Open for who only asks something: a managed server that another
-// larder looks after is used, and left as it is.
-func Visit(ctx context.Context, cfg RedisConfig, log logrus.FieldLogger) (*Redis, error) {
-	return open(ctx, cfg, log, true)
-}
-
-func open(ctx context.Context, cfg RedisConfig, log logrus.FieldLogger, visitor bool) (*Redis, error) {
+// The error is a *ConfigError for settings that cannot work.
+func Open(_ context.Context, cfg RedisConfig, log logrus.FieldLogger) (*Redis, error) {
 	cfg.SetDefaults()
 	if err := cfg.Validate(); err != nil {
 		return nil, err
@@ -65,17 +50,10 @@ func open(ctx context.Context, cfg RedisConfig, log logrus.FieldLogger, visitor 
 		return nil, err
 	}
 	r := &Redis{keys: NewKeys(cfg.Prefix), form: to.form, probe: redis.NewScript(probeSource)}
-	switch to.form {
-	case Embedded:
-		err = r.startEmbedded(&to.options)
-	case Managed:
-		if r.managed, err = openManaged(ctx, cfg.DataDir, visitor, log); err == nil {
-			to.options.Addrs = []string{r.managed.socket()}
+	if to.form == Embedded {
+		if err := r.startEmbedded(&to.options); err != nil {
+			return nil, err
 		}
-	case Single, Sentinel, Cluster:
-	}
-	if err != nil {
-		return nil, err
 	}
 	r.ordinary = newClient(to.form, to.options, 2)
 	r.strict = newClient(to.form, to.options, noRetries)
@@ -170,16 +148,10 @@ func ping(ctx context.Context, client redis.UniversalClient) error {
 	})
 }
 
-// Run looks after what Open has started until ctx ends, and starts no goroutine.
-// It makes time pass for the keys of the embedded Redis, which expire by no clock
-// of their own; it starts a managed server again that has died; with any
-// other it only waits.
+// Run makes time pass for the keys of the embedded Redis, which expire by no
+// clock of their own, until ctx ends. With any other form it only waits.
 func (r *Redis) Run(ctx context.Context) error {
-	switch {
-	case r.managed != nil:
-		r.managed.run(ctx)
-		return nil
-	case r.embedded == nil:
+	if r.embedded == nil {
 		<-ctx.Done()
 		return nil
 	}
@@ -197,15 +169,11 @@ func (r *Redis) Run(ctx context.Context) error {
 	}
 }
 
-// Close closes the clients and ends the server that Open has started. A managed
-// one has four seconds for it, then it is killed.
+// Close closes the clients and ends the embedded Redis.
 func (r *Redis) Close() error {
 	err := errors.Join(r.ordinary.Close(), r.strict.Close())
 	if r.embedded != nil {
 		r.embedded.Close()
-	}
-	if r.managed != nil {
-		err = errors.Join(err, r.managed.close())
 	}
 	if err != nil {
 		return fmt.Errorf("cache: close redis: %w", err)

@@ -30,7 +30,7 @@ const (
 // newSharing bounds what a replica shares: nothing where no other larder can be
 // on the same Redis.
 func newSharing(form Form, memory int64) *rate.Limiter {
-	if form == Embedded || form == Managed {
+	if form == Embedded {
 		return nil
 	}
 	part := max(memory/sharedPart, 1)

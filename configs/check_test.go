@@ -117,20 +117,20 @@ func TestWhatOperatorsAreShownOfARestaurant(t *testing.T) {
 // share it, and the place is that of whoever says it.
 func TestReplicasNeedARedisThatAllReach(t *testing.T) {
 	t.Parallel()
-	const msg = `redis.shared: several larders cannot share a Redis that each has for itself, and redis.url is "managed": name one that all of them reach, as redis://redis.internal:6379`
+	const msg = `redis.shared: instances cannot share an embedded Redis, which each of them has for itself: set redis.url to one that all of them reach, such as redis://redis.internal:6379`
 	for name, test := range map[string]struct {
 		text, want string
 		env        []string
 	}{
-		"in the file":        {text: "redis:\n  url: managed\n  shared: true\n", want: "larder.yaml:3:11: " + msg},
-		"in the environment": {text: "redis: {url: managed}\n", env: []string{"LARDER_REDIS_SHARED=true"}, want: "environment LARDER_REDIS_SHARED: " + msg},
-		"without an address": {env: []string{"LARDER_REDIS_SHARED=true"}, want: "environment LARDER_REDIS_SHARED: " + strings.Replace(msg, "managed", "embedded", 1)},
+		"in the file":        {text: "redis:\n  url: embedded\n  shared: true\n", want: "larder.yaml:3:11: " + msg},
+		"in the environment": {text: "redis: {url: embedded}\n", env: []string{"LARDER_REDIS_SHARED=true"}, want: "environment LARDER_REDIS_SHARED: " + msg},
+		"without an address": {env: []string{"LARDER_REDIS_SHARED=true"}, want: "environment LARDER_REDIS_SHARED: " + msg},
 	} {
 		if got := problemsOf(t, test.text, test.env...); !cmp.Equal(got, []string{test.want}) {
 			t.Errorf("%s: %q, want %q", name, got, test.want)
 		}
 	}
-	parsed(t, []byte("redis: {url: managed, shared: true}\n"), "LARDER_REDIS_URL=redis://h")
+	parsed(t, []byte("redis: {url: embedded, shared: true}\n"), "LARDER_REDIS_URL=redis://h")
 }
 
 func TestConnectionsMustBeNamedWhereThereAreSeveral(t *testing.T) {

@@ -23,8 +23,22 @@ func (l *loader) overlay(env []string, v reflect.Value) {
 		if l.overlayStruct(variable, "", rest, v) || !l.isOurs(rest, v.Type()) || injected.MatchString(rest) {
 			continue
 		}
+		if key, instead := removedVariable(rest); key != "" {
+			l.problem(origin{variable: variable.name}, "", "%s was removed: %s", key, instead)
+			continue
+		}
 		l.warnings = append(l.warnings, fmt.Sprintf("environment %s names no setting and is ignored", variable.name))
 	}
+}
+
+// removedVariable returns the removed key that a variable names, and what replaces it.
+func removedVariable(rest string) (key, instead string) {
+	for key, instead := range removedKeys {
+		if rest == strings.ToUpper(strings.ReplaceAll(key, ".", "_")) {
+			return key, instead
+		}
+	}
+	return "", ""
 }
 
 // injected matches what Kubernetes puts into a container's environment for a

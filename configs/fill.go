@@ -214,6 +214,10 @@ func (l *loader) unknown(path string, entry *ast.MappingValueNode, fields []fiel
 		section = path
 	}
 	key := entry.Key.GetToken()
+	if instead, removed := removedKeys[join(path, key.Value)]; removed {
+		l.problem(l.at(key), "", "%s was removed: %s", join(path, key.Value), instead)
+		return
+	}
 	guess := Nearest(key.Value, names)
 	// A section auth elsewhere is one that is indented by mistake.
 	underAuth := path == "auth" || strings.HasPrefix(path, "auth.") || strings.HasPrefix(path, "auth[") || key.Value == "auth"

@@ -21,6 +21,12 @@ func isTypo(name, known string) bool {
 	return known != "" && distance(strings.ToLower(name), strings.ToLower(known)) <= min(len(name)/3, 2)
 }
 
+// removedKeys has the settings that earlier versions had, each with what replaces
+// it. One of these is always an error: what it asked for would silently not happen.
+var removedKeys = map[string]string{
+	"redis.data_dir": "larder starts no redis-server any more, and a Redis service keeps its data where its own configuration says; remove the key",
+}
+
 // distance is the number of letters to insert, delete, replace or swap with
 // their neighbour that make a into b.
 func distance(a, b string) int {

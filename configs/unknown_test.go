@@ -143,3 +143,27 @@ func TestAllowUnknownKeys_LeavesVariablesAsTheyAre(t *testing.T) {
 		}
 	}
 }
+
+// A setting that was removed says what replaces it, and --allow-unknown-keys does
+// not help: that is for keys of a newer version.
+func TestRemovedSettings(t *testing.T) {
+	t.Parallel()
+	const folder = "redis.data_dir was removed: larder starts no redis-server any more, and a Redis service keeps its data " +
+		"where its own configuration says; remove the key"
+	for name, test := range map[string]struct{ text, env, want string }{
+		"a key":      {text: "redis:\n  data_dir: ./data\n", want: "larder.yaml:2:3: " + folder},
+		"a variable": {env: "LARDER_REDIS_DATA_DIR=./data", want: "environment LARDER_REDIS_DATA_DIR: " + folder},
+		"a value": {
+			text: "redis:\n  url: managed\n",
+			want: `larder.yaml:2:8: redis.url: "managed" was removed: larder starts no redis-server any more; run Redis as a service of its own; write "embedded", redis://`,
+		},
+	} {
+		for _, options := range [][]Option{nil, {AllowUnknownKeys}} {
+			_, err := Parse("larder.yaml", []byte(test.text), []string{test.env}, options...)
+			var faults Errors
+			if !errors.As(err, &faults) || len(faults) != 1 || faults[0].Ignorable || !strings.HasPrefix(faults[0].Error(), test.want) {
+				t.Errorf("%s: %v, want %s", name, err, test.want)
+			}
+		}
+	}
+}

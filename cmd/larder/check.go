@@ -130,20 +130,16 @@ func checkStateDir(dir string) []finding {
 	return []finding{found}
 }
 
-// redisLimit bounds what check --online asks of Redis: a managed one may have
-// much to read at its start.
-const redisLimit = 3 * time.Minute
-
 // checkRedis asks whether Redis answers and takes what larder writes, what it is and, where the configuration
 // lets someone place orders, whether it can be trusted with them (policy O14).
 func checkRedis(ctx context.Context, cfg *configs.Config) []finding {
-	ctx, cancel := context.WithTimeout(ctx, redisLimit)
+	ctx, cancel := context.WithTimeout(ctx, onlineLimit)
 	defer cancel()
-	redis, err := cache.Visit(ctx, cfg.Redis, silent())
+	redis, err := cache.Open(ctx, cfg.Redis, silent())
 	if err != nil {
 		return []finding{{What: "redis", Msg: plain(err.Error())}}
 	}
-	defer func() { _ = redis.Close() }() //nolint:contextcheck // it was only asked, and its end is bounded by itself
+	defer func() { _ = redis.Close() }() // it was only asked
 	about, err := redis.About(ctx)
 	if err == nil {
 		err = redis.Probe(ctx, true) // of a cluster every master
@@ -166,7 +162,7 @@ func checkRedis(ctx context.Context, cfg *configs.Config) []finding {
 	asked := journal.New(redis, rules, silent())
 	for _, connection := range cfg.Connections {
 		found := checkJournal(ctx, asked, connection.Name)
-		if form := redis.Form(); found.OK && (form == cache.Embedded || form == cache.Managed) {
+		if found.OK && redis.Embedded() {
 			found.Msg = "can be placed" // no server ever takes over
 		}
 		at, known := said[found.Msg]

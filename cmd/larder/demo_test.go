@@ -226,11 +226,10 @@ func TestCommandsAgainstARunningDaemon(t *testing.T) {
 		if got.status != statusFailed || !strings.Contains(got.out, "FAILED  orders: none would be placed: the embedded Redis keeps orders in memory only") {
 			t.Errorf("check --online where orders would be forgotten: %+v", got)
 		}
-		redistest.Binary(t)
-		managed := append(slices.Clone(env), "LARDER_ORDERING_ALLOW_VOLATILE=false", "LARDER_REDIS_URL=managed", "LARDER_REDIS_DATA_DIR="+t.TempDir())
-		got = command{env: managed}.run(t, "check", "--online", "--config", "../../configs/demo.yaml")
-		if !regexp.MustCompile(`(?m)^ok      redis: answers: managed, \w+ \d.*\nok      orders: can be placed$`).MatchString(got.out) {
-			t.Errorf("check --online of a managed Redis: %+v", got)
+		durable := append(slices.Clone(env), "LARDER_ORDERING_ALLOW_VOLATILE=false", "LARDER_REDIS_URL="+redistest.Start(t, redistest.AppendOnly()).URL())
+		got = command{env: durable}.run(t, "check", "--online", "--config", "../../configs/demo.yaml")
+		if !regexp.MustCompile(`(?m)^ok      redis: answers: single, \w+ \d.*\nok      orders: can be placed; `).MatchString(got.out) {
+			t.Errorf("check --online of a Redis on disk: %+v", got)
 		}
 		env = append(env, "LARDER_CONNECTIONS_0_CLIENT_SECRET=wrong", "LARDER_REDIS_URL=redis://127.0.0.1:1")
 		got = command{env: env}.run(t, "check", "--online", "--config", "../../configs/demo.yaml")

@@ -65,7 +65,7 @@ const shared = "LARDER_REDIS_SHARED=true"
 func TestDeployedConfigurations(t *testing.T) {
 	t.Parallel()
 	for file, test := range map[string]struct{ env, wants []string }{
-		"systemd/larder.yaml":            {wants: []string{"ops-secret", "orders-secret", "storefront-secret"}},
+		"systemd/larder.yaml":            {wants: []string{"ops-secret", "orders-secret", "redis-url", "storefront-secret"}},
 		"compose/larder.yaml":            {env: []string{shared}, wants: []string{"ops-secret", "orders-secret", "redis-url", "storefront-secret"}},
 		"kubernetes/example/larder.yaml": {env: []string{shared}, wants: []string{"ops-secret", "orders-secret", "redis-url", "storefront-secret"}},
 		"kubernetes/base/larder.yaml":    {env: []string{shared}, wants: []string{"redis-url"}},
@@ -84,10 +84,10 @@ func TestDeployedConfigurations(t *testing.T) {
 // Several replicas, each with a Redis of its own, would each have its own orders.
 func TestReplicasWithARedisEachAreRefused(t *testing.T) {
 	t.Parallel()
-	path, _ := secretsOf(t, "systemd/larder.yaml")
+	const path = "../../configs/demo.yaml"
 	for _, args := range [][]string{{"check", "--config", path}, {"serve", "--config", path}} {
 		got := command{env: []string{shared}}.run(t, args...)
-		if got.status != statusFailed || !strings.Contains(got.err, `environment LARDER_REDIS_SHARED: redis.shared: several larders cannot share a Redis that each has for itself, and redis.url is "managed"`) {
+		if got.status != statusFailed || !strings.Contains(got.err, `environment LARDER_REDIS_SHARED: redis.shared: instances cannot share an embedded Redis`) {
 			t.Errorf("larder %s: %+v", args[0], got)
 		}
 	}

@@ -55,7 +55,7 @@ something does not work.`,
 	flags.String("client-secret-file", "", "a file that holds the secret; the configuration then names the file")
 	flags.String("client-secret-env", "", "a variable that holds the secret; the configuration then names the variable")
 	flags.StringArray("restaurant", nil, "a restaurant's id; may be given several times")
-	flags.String("redis", "", "managed, embedded, or the address of a Redis")
+	flags.String("redis", "", "the address of a Redis, or embedded (in memory only)")
 	flags.String("listen", "127.0.0.1:8080", "where larder will listen")
 	flags.Bool("offline", false, "try nothing: neither the ordering service nor Redis is asked")
 	flags.Bool("overwrite", false, "replace the file when it is there")

@@ -304,11 +304,12 @@ func TestInitAtATerminal(t *testing.T) {
 	p.sees(`(?s)Client id \[demo\].*Client secret \(not shown\): $`, "demo-secret\n")
 	p.sees(`Enter for none now: $`, sandbox.BistroID+"\n")
 	p.sees(`as people read it \[`+sandbox.BistroID+`\]: $`, "Bistro\n")
-	p.sees(`Redis \[(managed|embedded)\]: $`, "embedded\n")
+	p.sees(`Redis \[embedded\]: $`, "embedded\n")
 	if status := p.status(); status != statusDone {
 		t.Fatalf("status %d:\n%s", status, p.screen)
 	}
 	p.screen.find(t, `you alone can read it`)
+	p.screen.find(t, `appendonly yes\s+maxmemory-policy noeviction`)
 	if text := p.screen.String(); strings.Contains(text, "demo-secret") || strings.Contains(text, "wrong-secret") {
 		t.Errorf("the secret is shown:\n%s", text)
 	}

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -14,27 +13,17 @@ import (
 	"larder/configs"
 )
 
-// The forms of redis.url that are no address.
-const (
-	redisManaged  = "managed"
-	redisEmbedded = "embedded"
-)
+// redisEmbedded is the redis.url that is no address.
+const redisEmbedded = "embedded"
 
 // store asks where menus and orders are kept, and tries a Redis that is there.
 func (s *conversation) store(ctx context.Context) error {
-	preset := redisEmbedded
-	for _, program := range []string{"redis-server", "valkey-server"} {
-		if _, err := exec.LookPath(program); err == nil {
-			preset = redisManaged
-			break
-		}
-	}
 	given := s.text("redis")
 	for range triesOfPeople {
 		if s.redis = given; given == "" {
 			var err error
-			s.ask.say("Where menus and orders are kept: %s (larder runs a redis-server itself), %s (in memory, gone when larder stops), or redis://host:6379.", redisManaged, redisEmbedded)
-			if s.redis, err = s.ask.optional(ctx, "Redis", preset, "--redis"); err != nil {
+			s.ask.say("Where menus and orders are kept: the address of a Redis, such as redis://127.0.0.1:6379, or %s (in memory, gone when larder stops).", redisEmbedded)
+			if s.redis, err = s.ask.optional(ctx, "Redis", redisEmbedded, "--redis"); err != nil {
 				return err
 			}
 		}
@@ -62,7 +51,7 @@ func (s *conversation) tryRedis(ctx context.Context) (works bool, err error) {
 		s.note(finding{What: "redis", Msg: msg})
 		return false, s.unattended()
 	}
-	if s.redis == redisManaged || s.redis == redisEmbedded || s.flag("offline") {
+	if s.redis == redisEmbedded || s.flag("offline") {
 		return true, nil
 	}
 	works = true
@@ -133,8 +122,8 @@ func (s *conversation) config() []byte {
 	add("  listen: %s", quote(s.text("listen")))
 	add("")
 	add("redis:")
-	add("  # managed: larder runs a redis-server of its own, with its data in ./data;")
-	add("  # embedded: in memory, gone when larder stops; or redis://host:6379.")
+	add("  # embedded: in memory, gone when larder stops; or redis://host:6379, which")
+	add("  # needs `appendonly yes` and `maxmemory-policy noeviction` for orders.")
 	add("  url: %s", quote(escaped(s.redis)))
 	add("")
 	if s.redis == redisEmbedded {
@@ -248,8 +237,9 @@ func (s *conversation) report() error {
 	}
 	s.w.out.printf("%s is written; you alone can read it, for it holds secrets.\n", s.file)
 	if s.redis == redisEmbedded {
-		s.w.out.println("Redis is embedded: menus and orders are gone when larder stops.")
+		s.w.out.println("Redis is embedded: menus and orders are gone when larder stops. To keep them, name a Redis in redis.url.")
 	}
+	s.w.out.printf("Orders need these settings in redis.conf:\n  appendonly yes\n  maxmemory-policy noeviction\n")
 	if len(s.picked) == 0 {
 		s.w.out.println("It names no restaurant yet: add some under restaurants.")
 	}

@@ -83,8 +83,13 @@ func TestUnitFitsItsConfiguration(t *testing.T) {
 	if within := seconds("WatchdogSec"); within/askedIn < time.Second {
 		t.Errorf("WatchdogSec=%v is too short for a busy machine", within)
 	}
-	if state := "/var/lib/" + strings.Join(settings["StateDirectory"], " "); cfg.Redis.DataDir != state {
-		t.Errorf("redis.data_dir %s, and the unit's is %s", cfg.Redis.DataDir, state)
+	if state := "/var/lib/" + strings.Join(settings["StateDirectory"], " "); !strings.HasPrefix(cfg.Ordering.StateDir, state+"/") {
+		t.Errorf("ordering.state_dir %s is not in the unit's StateDirectory %s", cfg.Ordering.StateDir, state)
+	}
+	// Not Requires: a restart of Redis must not stop larder.
+	const redis = "redis-server.service"
+	if !strings.Contains(strings.Join(settings["Wants"], " "), redis) || !strings.Contains(strings.Join(settings["After"], " "), redis) || settings["Requires"] != nil {
+		t.Errorf("Wants=%v After=%v Requires=%v, want %s wanted, not required", settings["Wants"], settings["After"], settings["Requires"], redis)
 	}
 	if got := strings.Join(settings["LimitCORE"], " "); got != "0" {
 		t.Errorf("LimitCORE=%s: a crash would write guests' data to disk", got)
