@@ -25,7 +25,7 @@ const (
 // bodyOverhead is about what an entry takes beside its body, in bytes.
 const bodyOverhead = 320
 
-// bodyKey names one ready body. The content and when it was pulled are part of
+// bodyKey names one encoded body. The content and when it was pulled are part of
 // it since a Redis that lost its data may give a version number twice.
 type bodyKey struct {
 	restaurant menu.RestaurantID
@@ -41,8 +41,8 @@ func (k bodyKey) String() string {
 	return fmt.Sprintf("%s %d %d %s %d %d %d", k.restaurant, k.version, k.synced, k.content, k.product, k.enc, k.since)
 }
 
-// bodies are the ready bodies in memory, bounded by their bytes; the least used
-// go first (docs/decisions/0001-ready-bodies.md).
+// bodies are the encoded bodies in memory, bounded by their bytes. The least used
+// are evicted first (docs/decisions/0001-ready-bodies.md).
 type bodies struct {
 	cache  *otter.Cache[bodyKey, *Representation]
 	flight singleflight.Group
@@ -59,11 +59,22 @@ func newBodies(memory int64) *bodies {
 	})}
 }
 
+// Memory is the memory of the encoded bodies of a Replica, in bytes.
+type Memory struct {
+	Used  int64
+	Limit int64 // of ReplicaConfig.Memory
+}
+
+// Memory returns how much memory the encoded bodies use. It allocates nothing.
+func (r *Replica) Memory() Memory {
+	return Memory{Used: int64(r.bodies.cache.WeightedSize()), Limit: r.cfg.Memory} //nolint:gosec // bounded by Limit
+}
+
 func (b *bodies) get(key bodyKey) (*Representation, bool) { return b.cache.GetIfPresent(key) }
 
-// build makes a body once for all who ask at the same time, and keeps it while
-// its shelf is open.
-func (b *bodies) build(key bodyKey, shelf *shelf, render func() (*Representation, error)) (*Representation, error) {
+// build renders a body once for all concurrent callers and keeps it while its
+// version is current.
+func (b *bodies) build(key bodyKey, version *versionBodies, render func() (*Representation, error)) (*Representation, error) {
 	built, err, _ := b.flight.Do(key.String(), func() (any, error) {
 		if r, ok := b.get(key); ok {
 			return r, nil
@@ -72,7 +83,7 @@ func (b *bodies) build(key bodyKey, shelf *shelf, render func() (*Representation
 		if err != nil {
 			return nil, err
 		}
-		shelf.put(b, key, r)
+		version.put(b, key, r)
 		return r, nil
 	})
 	if err != nil {
@@ -82,61 +93,56 @@ func (b *bodies) build(key bodyKey, shelf *shelf, render func() (*Representation
 	return r, nil
 }
 
-// shelf tells which bodies were made of one version, so that they vanish with
-// it. It keeps a bit for each dish and encoding, not the keys: these would
-// outgrow the bodies' own memory, which they are no part of. A nil shelf keeps
-// nothing.
-type shelf struct {
+// versionBodies lists the bodies of one version, so that they are removed with
+// it. It keeps one bit per dish and encoding: a list of keys would need more
+// memory than the bodies, and does not count against cache.memory. A nil
+// *versionBodies keeps nothing.
+type versionBodies struct {
 	mu     sync.Mutex
 	closed bool
-	of     bodyKey // one of its keys; they differ in dish and encoding alone
+	of     bodyKey // one of the keys; they differ only in dish and encoding
 	made   []uint64
-	// published are the keys of the view as published, of one Published alone.
+	// published are the keys of the view as published, of one Published.
 	published []bodyKey
 }
 
-func newShelf() *shelf { return &shelf{} }
-
 const wordBits = 64
 
-func (s *shelf) put(b *bodies, key bodyKey, r *Representation) {
-	if s == nil {
+func (v *versionBodies) put(b *bodies, key bodyKey, r *Representation) {
+	if v == nil {
 		return
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.closed {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.closed {
 		return
-	}
-	if held, ok := b.get(key); ok && held.dense && !r.dense {
-		return // a dense one came while this was made
 	}
 	b.cache.Set(key, r)
 	if key.product == PublishedMenu {
-		s.keepPublished(b, key.content)
-		if !slices.Contains(s.published, key) {
-			s.published = append(s.published, key)
+		v.keepPublished(b, key.content)
+		if !slices.Contains(v.published, key) {
+			v.published = append(v.published, key)
 		}
 		return
 	}
 	at := int(key.product-WholeMenu)*encodings + int(key.enc)
-	for len(s.made) <= at/wordBits {
-		s.made = append(s.made, 0)
+	for len(v.made) <= at/wordBits {
+		v.made = append(v.made, 0)
 	}
-	s.of = key
-	s.made[at/wordBits] |= 1 << (at % wordBits)
+	v.of = key
+	v.made[at/wordBits] |= 1 << (at % wordBits)
 }
 
-// restate takes the bodies of the view as published out, but those of the
+// restate removes the bodies of the view as published, except those of the
 // given Published.
-func (s *shelf) restate(b *bodies, published string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.keepPublished(b, published)
+func (v *versionBodies) restate(b *bodies, published string) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.keepPublished(b, published)
 }
 
-func (s *shelf) keepPublished(b *bodies, published string) {
-	s.published = slices.DeleteFunc(s.published, func(key bodyKey) bool {
+func (v *versionBodies) keepPublished(b *bodies, published string) {
+	v.published = slices.DeleteFunc(v.published, func(key bodyKey) bool {
 		if key.content == published {
 			return false
 		}
@@ -145,19 +151,19 @@ func (s *shelf) keepPublished(b *bodies, published string) {
 	})
 }
 
-// clear takes every body of the version out; later ones are not kept.
-func (s *shelf) clear(b *bodies) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.closed = true
-	s.keepPublished(b, "")
-	key := s.of
-	for word, made := range s.made {
+// clear removes every body of the version; later ones are not kept.
+func (v *versionBodies) clear(b *bodies) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.closed = true
+	v.keepPublished(b, "")
+	key := v.of
+	for word, made := range v.made {
 		for ; made != 0; made &= made - 1 {
 			at := word*wordBits + bits.TrailingZeros64(made)
 			key.product, key.enc = WholeMenu+menu.Index(at/encodings), Encoding(at%encodings) //nolint:gosec // as put had them
 			b.cache.Invalidate(key)
 		}
 	}
-	s.made = nil
+	v.made = nil
 }

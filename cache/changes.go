@@ -61,7 +61,7 @@ func (r *Replica) changes(ctx context.Context, snap *Snapshot, since int64, enc 
 		if err != nil {
 			return nil, err
 		}
-		return r.store.packer.recode(plain, enc, quick)
+		return r.store.packer.represent(snap.Version.Version, plain.Body, enc)
 	}
 	from := snap.Catalogue
 	if since != snap.Version.Version {

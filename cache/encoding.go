@@ -53,28 +53,23 @@ func (s Encodings) String() string {
 	return strings.Join(names, ", ")
 }
 
-// orders are the encodings in the order in which larder prefers them where the
-// client does not mind (docs/decisions/0022-dense-bodies.md): a menu by its
-// size, a dish, where sizes hardly differ, in the one that most clients take.
+// The encodings in the order in which larder prefers them among those that the
+// client values equally: for a menu the smallest first, for a dish, where sizes
+// hardly differ, the one that most clients accept, so that it is kept once.
 var (
 	menuOrder = [...]Encoding{Brotli, Zstd, Gzip, Identity} //nolint:gochecknoglobals // constant
 	dishOrder = [...]Encoding{Gzip, Zstd, Brotli, Identity} //nolint:gochecknoglobals // constant
 )
 
-func order(what menu.Index) *[encodings]Encoding {
-	if what == WholeMenu || what == PublishedMenu {
-		return &menuOrder
-	}
-	return &dishOrder
-}
-
-// First is the encoding of the set in which larder makes a body of which memory
-// holds none: of WholeMenu, PublishedMenu or the dish of that index. It is
-// Identity for an empty set.
+// First returns the encoding of the set in which larder sends WholeMenu,
+// PublishedMenu or the dish of that index. It is Identity for an empty set.
 func (s Encodings) First(what menu.Index) Encoding {
-	all := order(what)
-	if at := slices.IndexFunc(all[:], s.Has); at >= 0 {
-		return all[at]
+	order := &dishOrder
+	if what == WholeMenu || what == PublishedMenu {
+		order = &menuOrder
+	}
+	if at := slices.IndexFunc(order[:], s.Has); at >= 0 {
+		return order[at]
 	}
 	return Identity
 }

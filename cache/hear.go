@@ -3,9 +3,13 @@ package cache
 import (
 	"context"
 	"math/rand/v2"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/sirupsen/logrus"
+
+	"larder/internal/menu"
 )
 
 const (
@@ -83,4 +87,25 @@ func (r *Replica) lookSoon() {
 	case r.look <- struct{}{}:
 	default: // asked already
 	}
+}
+
+// notice says that a restaurant has a new version: "version restaurant".
+type notice struct {
+	version    int64
+	restaurant menu.RestaurantID
+}
+
+// String is the notice as it is sent.
+func (n notice) String() string {
+	return strconv.FormatInt(n.version, 10) + " " + string(n.restaurant)
+}
+
+// readNotice reads a notice; false for anything else on the channel.
+func readNotice(payload string) (notice, bool) {
+	number, restaurant, found := strings.Cut(payload, " ")
+	version, err := strconv.ParseInt(number, 10, 64)
+	if !found || err != nil || version < 1 || restaurant == "" {
+		return notice{}, false
+	}
+	return notice{version, menu.RestaurantID(restaurant)}, true
 }

@@ -101,19 +101,6 @@ func (k Keys) StopValues(id menu.RestaurantID, version int64) string {
 	return k.Version(id, version) + ":" + catalogueForm + ":stops"
 }
 
-// Dense is a body of a version in one encoding, larder's hashes before it; it
-// expires unless a larder takes it (docs/decisions/0022-dense-bodies.md).
-func (k Keys) Dense(id menu.RestaurantID, version int64, what menu.Index, enc Encoding) string {
-	name := "menu"
-	if what == PublishedMenu {
-		name = "view"
-	}
-	return k.Version(id, version) + ":" + catalogueForm + ":" + name + "." + enc.String()
-}
-
-// DenseClaim exists while a larder makes the body of that Dense key; it expires.
-func (k Keys) DenseClaim(dense string) string { return dense + ":claim" }
-
 // History is a list of "version content", newest first (policy S7).
 func (k Keys) History(id menu.RestaurantID) string { return k.restaurant(id, catalogueForm, "history") }
 

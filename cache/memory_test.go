@@ -73,7 +73,7 @@ func bodyOf(n int) func() (*Representation, error) {
 func TestBodiesStayWithinMemory(t *testing.T) {
 	t.Parallel()
 	const memory = 1 << 20
-	b, s := newBodies(memory), newShelf()
+	b, s := newBodies(memory), &versionBodies{}
 	for i := range 2000 {
 		key := bodyKey{restaurant: "bistro", version: 1, product: menu.Index(i)}
 		if _, err := b.build(key, s, bodyOf(4000)); err != nil {
@@ -102,15 +102,15 @@ func TestBodiesStayWithinMemory(t *testing.T) {
 // however many of them there were: cache.memory does not count it.
 func TestBodiesThatLeftMemoryLeaveNothingBehind(t *testing.T) { //nolint:paralleltest // it measures the heap
 	const restaurants, dishes = 20, 5000
-	shelves := make([]*shelf, restaurants)
+	versions := make([]*versionBodies, restaurants)
 	b := newBodies(1)
 	before := heap()
-	for i := range shelves {
-		shelves[i] = newShelf()
+	for i := range versions {
+		versions[i] = &versionBodies{}
 		key := bodyKey{restaurant: menu.RestaurantID(strconv.Itoa(i)), version: 1, product: WholeMenu}
 		for ; key.product < dishes; key.product++ {
 			for _, key.enc = range []Encoding{Identity, Gzip} {
-				shelves[i].put(b, key, &Representation{})
+				versions[i].put(b, key, &Representation{})
 			}
 		}
 	}
@@ -118,7 +118,7 @@ func TestBodiesThatLeftMemoryLeaveNothingBehind(t *testing.T) { //nolint:paralle
 	if left := heap() - before; left > 1<<20 {
 		t.Errorf("%d bytes are left of %d bodies that are gone", left, restaurants*dishes*2)
 	}
-	runtime.KeepAlive(shelves)
+	runtime.KeepAlive(versions)
 }
 
 func heap() int64 {
@@ -130,7 +130,7 @@ func heap() int64 {
 
 func TestBodyIsBuiltOnce(t *testing.T) {
 	t.Parallel()
-	b, s := newBodies(1<<20), newShelf()
+	b, s := newBodies(1<<20), &versionBodies{}
 	var builds atomic.Int64
 	gate := make(chan struct{})
 	var wait sync.WaitGroup

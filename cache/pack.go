@@ -14,39 +14,20 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// effort is how long an encoder may look for a smaller body.
-type effort uint8
-
-// A reader waits for what is quick; what is dense is made behind his back.
+// The level of each encoding: about where bodies stop shrinking for the time
+// (docs/decisions/0055-one-level-per-encoding.md). Zstd has its default.
 const (
-	quick effort = iota
-	dense
-	efforts
+	gzipLevel   = 5
+	brotliLevel = 4
 )
 
 const (
-	// smallBody is up to which size, in bytes, a body is dense at once: that
-	// takes some hundred microseconds at most.
-	smallBody = 16 << 10
 	// writtenAtATime is the block of brotli's writer, in bytes.
 	writtenAtATime = 64 << 10
 	// maxContent bounds what a stored content may unpack to: the limit of
 	// policy W15 with room for what is written longer.
 	maxContent = 128 << 20
 )
-
-// level is that of an encoder: where bytes stop shrinking for the time
-// (docs/decisions/0022-dense-bodies.md). Of zstd one serves both.
-func level(enc Encoding, e effort) int {
-	switch {
-	case enc == Brotli && e == dense:
-		return 5
-	case enc == Gzip && e == dense:
-		return 6
-	default:
-		return 1
-	}
-}
 
 // encoder is what gzip's and brotli's writers have in common.
 type encoder interface {
@@ -57,7 +38,7 @@ type encoder interface {
 // packer compresses and unpacks. It is safe for concurrent use and starts no
 // goroutine.
 type packer struct {
-	encoders [encodings][efforts]sync.Pool
+	encoders [encodings]sync.Pool // of encoder
 	zstd     *zstd.Encoder
 	unzstd   *zstd.Decoder
 	stored   *zstd.Encoder // of what pack compresses
@@ -84,19 +65,22 @@ func newPacker() *packer {
 }
 
 // encode compresses a body for transfer.
-func (p *packer) encode(enc Encoding, e effort, body []byte) ([]byte, error) {
-	if enc == Zstd {
+func (p *packer) encode(enc Encoding, body []byte) ([]byte, error) {
+	switch enc {
+	case Identity:
+		return body, nil
+	case Zstd:
 		return bytes.Clone(p.zstd.EncodeAll(body, make([]byte, 0, len(body)/4+64))), nil // no spare capacity is kept
+	default:
 	}
 	var out bytes.Buffer
 	out.Grow(len(body)/4 + 64)
-	pool := &p.encoders[enc][e]
-	writer, ok := pool.Get().(encoder)
+	writer, ok := p.encoders[enc].Get().(encoder)
 	if ok {
 		writer.Reset(&out)
 	} else {
 		var err error
-		if writer, err = newEncoder(enc, level(enc, e), &out); err != nil {
+		if writer, err = newEncoder(enc, &out); err != nil {
 			return nil, fmt.Errorf("cache: %s: %w", enc, err)
 		}
 	}
@@ -110,40 +94,15 @@ func (p *packer) encode(enc Encoding, e effort, body []byte) ([]byte, error) {
 		return nil, fmt.Errorf("cache: %s: %w", enc, err)
 	}
 	writer.Reset(io.Discard) // or it would hold on to out
-	pool.Put(writer)
+	p.encoders[enc].Put(writer)
 	return bytes.Clone(out.Bytes()), nil // no spare capacity is kept
 }
 
-func newEncoder(enc Encoding, level int, to io.Writer) (encoder, error) {
+func newEncoder(enc Encoding, to io.Writer) (encoder, error) {
 	if enc == Brotli {
-		return brotli.NewWriterV2(to, level), nil
+		return brotli.NewWriterV2(to, brotliLevel), nil
 	}
-	return gzip.NewWriterLevel(to, level)
-}
-
-// decode gives back what encode was given.
-func (p *packer) decode(enc Encoding, packed []byte) ([]byte, error) {
-	var from io.Reader
-	switch enc {
-	case Identity:
-		return packed, nil
-	case Zstd:
-		return p.unpack(packed)
-	case Brotli:
-		from = brotli.NewReader(bytes.NewReader(packed))
-	default:
-		reader, err := gzip.NewReader(bytes.NewReader(packed))
-		if err != nil {
-			return nil, fmt.Errorf("cache: unpack gzip: %w", err)
-		}
-		from = reader
-	}
-	var body bytes.Buffer
-	body.Grow(len(packed) * 6) // menus shrink to a sixth, more or less
-	if _, err := body.ReadFrom(from); err != nil {
-		return nil, fmt.Errorf("cache: unpack %s: %w", enc, err)
-	}
-	return bytes.Clone(body.Bytes()), nil // no spare capacity is kept
+	return gzip.NewWriterLevel(to, gzipLevel)
 }
 
 // pack compresses what is stored for larder alone. A publish waits for it, so it

@@ -6,31 +6,40 @@ import (
 	"larder/internal/menu"
 )
 
-// Published gives the ready body {"result": …} with the menu view as the
-// ordering service published it, every field of it, known to larder or not:
-// the same JSON values, digits of numbers and texts as published last. Its ETag
-// is by its own hash; it was last changed at PublishedAt of the snapshot.
+// Published returns the body {"result": …} with the menu view as the ordering
+// service published it, every field of it, known to larder or not: the same JSON
+// values, digits of numbers and texts as published last. Its ETag is by its own
+// hash; it was last changed at PublishedAt of the snapshot.
 //
-// The first read unpacks it from memory, or loads it from Redis, once for all
-// callers that wait. It is kept within the Replica's memory until the next
-// version, or until the service publishes other stop lists. ctx ends this
-// caller's wait only.
+// The first read unpacks the view from memory, or loads it from Redis, once for
+// all concurrent callers. The body is kept within the Replica's memory until the
+// next version, or until the service publishes other stop lists. ctx ends only
+// this caller's wait.
 //
-// Errors: ErrUnavailable when it must be loaded and Redis cannot be asked;
+// Errors: ErrUnavailable when the view must be loaded and Redis does not answer;
 // ErrNoCatalogue when Redis has lost it; ErrCorrupt; ctx's.
 func (r *Replica) Published(ctx context.Context, snap *Snapshot, enc Encoding) (*Representation, error) {
-	return read(r.publishedView(ctx, snap, enc))
-}
-
-func (r *Replica) publishedView(ctx context.Context, snap *Snapshot, enc Encoding) (*Representation, error) {
 	key := snap.key(PublishedMenu, enc)
 	if ready, ok := r.bodies.get(key); ok {
-		r.wish(snap, PublishedMenu, ready, enc)
 		return ready, nil
 	}
-	// A name that no restaurant has: '/' cannot occur in an id.
+	// The name of the miss is no restaurant's: '/' cannot occur in an id.
 	return r.loaded(ctx, key, snap.Restaurant+"/published", func(ctx context.Context) (*Representation, error) {
-		return r.represented(ctx, snap, enc)
+		body, published, err := r.viewOf(ctx, snap)
+		if err != nil {
+			return nil, err
+		}
+		if published != snap.Published {
+			r.told.add(snap.Restaurant) // Redis is ahead
+		}
+		ready, err := r.store.packer.represent(snap.Version.Version, body, enc)
+		if err != nil {
+			return nil, err
+		}
+		key := key
+		key.content = published
+		r.versionBodies(snap).put(r.bodies, key, ready)
+		return ready, nil
 	})
 }
 
@@ -63,27 +72,4 @@ func (r *Replica) loaded(
 		ready, _ := loaded.Val.(*Representation)
 		return ready, loaded.Err
 	}
-}
-
-// represented makes the body from one in another encoding, where memory holds
-// one, or else from Redis.
-func (r *Replica) represented(ctx context.Context, snap *Snapshot, enc Encoding) (*Representation, error) {
-	key := snap.key(PublishedMenu, enc)
-	ready, err := r.recoded(key)
-	if ready == nil && err == nil {
-		var body []byte
-		body, key.content, err = r.viewOf(ctx, snap)
-		if err == nil {
-			if key.content != snap.Published {
-				r.told.add(snap.Restaurant) // Redis is ahead
-			}
-			ready, err = r.store.packer.represent(snap.Version.Version, body, enc)
-		}
-	}
-	if err != nil {
-		return nil, err
-	}
-	r.shelfOf(snap).put(r.bodies, key, ready)
-	r.wish(snap, PublishedMenu, ready, enc)
-	return ready, nil
 }

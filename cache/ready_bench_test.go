@@ -17,58 +17,26 @@ func BenchmarkReady(b *testing.B) {
 	if _, err := r.Menu(snap, Gzip); err != nil {
 		b.Fatal(err)
 	}
-	r.densify(b.Context(), wish{"bistro", WholeMenu, Gzip})
-	for name, set := range map[string]Encodings{"first": Accept(Gzip), "second": Accept(Zstd, Gzip)} {
-		b.Run(name, func(b *testing.B) {
-			b.ReportAllocs()
-			for b.Loop() {
-				if _, ok := r.Ready(snap, WholeMenu, set); !ok {
-					b.Fatal("not ready")
-				}
-			}
-		})
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, ok := r.Ready(snap, WholeMenu, Gzip); !ok {
+			b.Fatal("not ready")
+		}
 	}
 }
 
 // BenchmarkFirstRead is what the first reader of a version of a menu of 400
-// dishes waits for, and what is made behind his back.
+// dishes waits for.
 func BenchmarkFirstRead(b *testing.B) {
 	version := Version{Restaurant: "bistro", Name: "Bistro", Version: 1}
 	catalogue := menuOf(b, 400)
 	p := newPacker()
 	for _, enc := range []Encoding{Identity, Gzip, Brotli, Zstd} {
-		b.Run("quick/"+enc.String(), func(b *testing.B) {
+		b.Run(enc.String(), func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
 				if _, err := p.represent(1, menuBody(version, catalogue), enc); err != nil {
 					b.Fatal(err)
-				}
-			}
-		})
-	}
-	for _, enc := range []Encoding{Gzip, Brotli} {
-		from, err := p.represent(1, menuBody(version, catalogue), enc)
-		if err != nil {
-			b.Fatal(err)
-		}
-		b.Run("dense/"+enc.String(), func(b *testing.B) {
-			b.ReportAllocs()
-			for b.Loop() {
-				if _, err := p.recode(from, enc, dense); err != nil {
-					b.Fatal(err)
-				}
-			}
-		})
-		ready, err := p.recode(from, enc, dense)
-		if err != nil {
-			b.Fatal(err)
-		}
-		value := sealShared(ready)
-		b.Run("taken/"+enc.String(), func(b *testing.B) {
-			b.ReportAllocs()
-			for b.Loop() {
-				if openShared(value, from.sum) == nil {
-					b.Fatal("not taken")
 				}
 			}
 		})

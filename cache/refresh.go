@@ -30,8 +30,6 @@ func (r *Replica) Run(ctx context.Context) error {
 	for range heeders {
 		group.Go(func() error { r.heedAlways(ctx); return nil })
 	}
-	group.Go(func() error { r.renewAlways(ctx); return nil })
-	group.Go(func() error { r.densifyAlways(ctx); return nil })
 	group.Go(func() error { r.condenseAlways(ctx); return nil })
 	return group.Wait()
 }
@@ -212,30 +210,6 @@ func (r *Replica) pollAlways(ctx context.Context) {
 		err := r.Poll(ctx)
 		r.report(ctx, err, last)
 		last = err
-	}
-}
-
-// renewAlways makes the bodies anew that are read here and whose restaurant has
-// got a new version, so that the next reader seldom waits for one.
-func (r *Replica) renewAlways(ctx context.Context) {
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-r.stale.wake:
-		}
-		for _, w := range r.stale.take(1) {
-			snapshot, ok := r.Peek(w.restaurant)
-			if !ok {
-				continue
-			}
-			// Or whoever reads it next learns why not.
-			if w.what == PublishedMenu {
-				_, _ = r.publishedView(ctx, snapshot, w.enc)
-			} else {
-				_, _ = r.menu(snapshot, w.enc)
-			}
-		}
 	}
 }
 

@@ -8,7 +8,6 @@ import (
 
 	"github.com/sirupsen/logrus"
 	"golang.org/x/sync/singleflight"
-	"golang.org/x/time/rate"
 
 	"larder/internal/menu"
 )
@@ -31,7 +30,7 @@ type ReplicaConfig struct {
 	// Connections are those whose rejection reasons are kept in memory.
 	Connections []string
 
-	Memory int64         // bytes of ready bodies; 0 means 512 MiB
+	Memory int64         // bytes of encoded bodies; 0 means 512 MiB
 	Poll   time.Duration // 0 means 5 s
 	Clock  func() time.Time
 	Log    logrus.FieldLogger // nil means none
@@ -57,13 +56,8 @@ type Replica struct {
 	watches watches
 	readers readers // who wait
 
-	told   *queue[menu.RestaurantID] // by notices, not yet loaded
-	stale  *queue[wish]              // for bodies that are read here and not made yet of the newest version
-	wishes *queue[wish]              // for bodies that are read here and not dense yet
-	look   chan struct{}             // asks for a poll before its time
-
-	shared *rate.Limiter // of the bytes that are put into Redis for other larders; nil: none
-	counts denseCounts
+	told *queue[menu.RestaurantID] // by notices, not yet loaded
+	look chan struct{}             // asks for a poll before its time
 }
 
 // Snapshot is one version of a restaurant's catalogue. It never changes: all
@@ -102,7 +96,7 @@ func NewReplica(store *Store, cfg ReplicaConfig) *Replica {
 	return &Replica{
 		store: store, cfg: cfg, contents: newLibrary(store.Content), bodies: newBodies(cfg.Memory),
 		misses: make(map[menu.RestaurantID]miss), look: make(chan struct{}, 1),
-		told: newQueue[menu.RestaurantID](), stale: newQueue[wish](), shared: newSharing(store.redis.Form(), cfg.Memory), wishes: newQueue[wish](),
+		told: newQueue[menu.RestaurantID](),
 	}
 }
 

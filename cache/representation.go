@@ -4,77 +4,92 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"strconv"
-	"sync/atomic"
 
 	"larder/internal/menu"
 )
 
-// Representation is one ready-made body, shared by everyone who asks for it:
-// the caller must not change it. A body that becomes denser while it is served
-// is another Representation; this one stays as it is.
+// Representation is one encoded body, shared by all readers: they must not
+// change it.
 type Representation struct {
 	Body []byte
 	// ETag is weak: W/"<version>-<8 hex of the identity body's hash>", the
 	// same for every encoding.
 	ETag     string
 	Encoding Encoding
-
-	sum    [sha256.Size]byte // of the identity body
-	dense  bool              // it will not become smaller
-	wished atomic.Uint32     // a bit for each encoding that was wished for in its place
-	used   atomic.Bool       // somebody read it, or what it took the place of
 }
 
-// use notes that the body is read. It writes once: readers share the memory.
-func (r *Representation) use() {
-	if !r.used.Load() {
-		r.used.Store(true)
-	}
-}
-
-// etag names a body that was made from one version.
-func etag(version int64, sum [sha256.Size]byte) string {
+// represent encodes an identity body of a version.
+func (p *packer) represent(version int64, identity []byte, enc Encoding) (*Representation, error) {
+	sum := sha256.Sum256(identity)
 	tag := strconv.AppendInt([]byte(`W/"`), version, 10)
 	tag = append(tag, '-')
 	tag = hex.AppendEncode(tag, sum[:4])
-	return string(append(tag, '"'))
+	tag = append(tag, '"')
+	body, err := p.encode(enc, identity)
+	return &Representation{Body: body, ETag: string(tag), Encoding: enc}, err
 }
 
-// menuBody is the body of GET …/menu of a version.
+// menuBody is the identity body of GET …/menu of a version.
 func menuBody(v Version, catalogue *menu.Catalogue) []byte {
-	// About what a menu takes, so that it grows at most once.
+	// About the size of a menu, so that the buffer grows at most once.
 	size := 1024 + 900*catalogue.ProductCount() + 450*catalogue.IngredientCount()
 	return catalogue.AppendMenu(make([]byte, 0, size), menu.Head{
 		Restaurant: v.Restaurant, RestaurantName: v.Name, Version: v.Version, SyncedAt: v.SyncedAt,
 	})
 }
 
-// represent makes the representation of an identity body in one encoding.
-func (p *packer) represent(version int64, identity []byte, enc Encoding) (*Representation, error) {
-	plain := &Representation{Body: identity, sum: sha256.Sum256(identity), dense: true}
-	plain.ETag = etag(version, plain.sum)
-	return p.recode(plain, enc, quick)
+// key names a body of the snapshot: WholeMenu, PublishedMenu or a dish.
+func (s *Snapshot) key(what menu.Index, enc Encoding) bodyKey {
+	key := bodyKey{
+		restaurant: s.Restaurant, content: s.Content, version: s.Version.Version,
+		synced: s.SyncedAt.UnixMilli(), product: what, enc: enc,
+	}
+	if what == PublishedMenu {
+		key.content = s.Published
+	}
+	return key
 }
 
-// recode makes a body in another encoding, or in its own with another effort.
-func (p *packer) recode(from *Representation, enc Encoding, e effort) (*Representation, error) {
-	body := from.Body
-	if from.Encoding != Identity {
-		var err error
-		if body, err = p.decode(from.Encoding, body); err != nil {
-			return nil, err
-		}
+// Ready returns the body of WholeMenu, PublishedMenu or the dish of that index
+// if it is in memory. It does not encode, wait or allocate.
+func (r *Replica) Ready(snap *Snapshot, what menu.Index, enc Encoding) (*Representation, bool) {
+	return r.bodies.get(snap.key(what, enc))
+}
+
+// Menu returns the body of GET …/menu. The first read of a version encodes it,
+// once for all concurrent readers; it is kept within the Replica's memory until
+// the next version. The body of a snapshot that is no longer current is not kept.
+func (r *Replica) Menu(snap *Snapshot, enc Encoding) (*Representation, error) {
+	return r.representation(snap, WholeMenu, enc, func() []byte {
+		return menuBody(snap.Version, snap.Catalogue)
+	})
+}
+
+// Product returns the body of GET …/products/{id} as Menu does. p must be an
+// index of the snapshot's catalogue.
+func (r *Replica) Product(snap *Snapshot, p menu.Index, enc Encoding) (*Representation, error) {
+	return r.representation(snap, p, enc, func() []byte {
+		return snap.Catalogue.AppendProduct(nil, p, snap.Version.Version)
+	})
+}
+
+func (r *Replica) representation(snap *Snapshot, what menu.Index, enc Encoding, body func() []byte) (*Representation, error) {
+	key := snap.key(what, enc)
+	if ready, ok := r.bodies.get(key); ok {
+		return ready, nil
 	}
-	if len(body) <= smallBody {
-		e = dense
+	return r.bodies.build(key, r.versionBodies(snap), func() (*Representation, error) {
+		defer r.readers.enter()()
+		return r.store.packer.represent(snap.Version.Version, body(), enc)
+	})
+}
+
+// versionBodies returns the list of the bodies of the snapshot's version, nil
+// if the version is not current.
+func (r *Replica) versionBodies(snap *Snapshot) *versionBodies {
+	now := r.seated(snap.Restaurant)
+	if now == nil || now.snapshot.Catalogue != snap.Catalogue {
+		return nil
 	}
-	if enc != Identity {
-		var err error
-		if body, err = p.encode(enc, e, body); err != nil {
-			return nil, err
-		}
-	}
-	return &Representation{
-		Body: body, ETag: from.ETag, Encoding: enc, sum: from.sum, dense: e == dense || enc == Identity || enc == Zstd,
-	}, nil
+	return now.bodies
 }

@@ -19,10 +19,10 @@ type seat struct {
 	broken string     // the content that could not be loaded; guarded by moves
 }
 
-// seated is a snapshot with the shelf of its version's bodies.
+// seated is a snapshot with the list of its version's bodies.
 type seated struct {
 	snapshot *Snapshot
-	shelf    *shelf
+	bodies   *versionBodies
 }
 
 // seat gives the restaurant's seat, nil where it has none yet.
@@ -137,36 +137,53 @@ func (r *Replica) swap(snapshot *Snapshot) {
 	next := &seated{snapshot: snapshot}
 	switch {
 	case before == nil || supersedes(snapshot.Version, before.snapshot.Version):
-		next.shelf = newShelf()
+		next.bodies = &versionBodies{}
 		s.now.Store(next)
 		s.coming.Store(nil)
 		s.broken = ""
 		if before != nil {
-			r.renew(before.snapshot, WholeMenu)
-			r.renew(before.snapshot, PublishedMenu)
-			before.shelf.clear(r.bodies)
+			before.bodies.clear(r.bodies)
 		}
 		r.forgetMiss(snapshot.Restaurant)
 		r.watches.swapped(before, snapshot)
 	case snapshot.Version.Version == before.snapshot.Version.Version && follows(snapshot.CheckedAt, before.snapshot.CheckedAt):
-		next.shelf = before.shelf
+		next.bodies = before.bodies
 		snapshot.Catalogue = before.snapshot.Catalogue
 		snapshot.Floor = max(snapshot.Floor, before.snapshot.Floor) // policy S2a: Redis may have lost it
 		s.now.Store(next)
 		if snapshot.Published != before.snapshot.Published {
-			r.renew(before.snapshot, PublishedMenu)
-			next.shelf.restate(r.bodies, snapshot.Published)
+			next.bodies.restate(r.bodies, snapshot.Published)
 		}
 	}
 }
 
-// renew asks for those bodies of the menu, or of the view as published, to be
-// made anew that were read of the version before. One that was made for nobody
-// is not: a menu that is read no more costs one version more, no longer.
-func (r *Replica) renew(before *Snapshot, what menu.Index) {
-	for enc := range Encoding(encodings) {
-		if held, ok := r.bodies.get(before.key(what, enc)); ok && held.used.Load() {
-			r.stale.add(wish{before.Restaurant, what, enc})
+// Forget removes restaurants that are no longer kept from memory: their
+// catalogues and encoded bodies. Redis is not touched. ReplicaConfig.Keeps
+// must have ceased to name them before; then nothing brings them back, whatever
+// is being loaded or published meanwhile.
+func (r *Replica) Forget(restaurants ...menu.RestaurantID) {
+	for _, restaurant := range restaurants {
+		r.forgetMiss(restaurant)
+		found, ok := r.seats.LoadAndDelete(restaurant)
+		if !ok {
+			continue
 		}
+		s, _ := found.(*seat)
+		s.moves.Lock()
+		now := s.now.Swap(nil)
+		s.coming.Store(nil)
+		s.view.Store(nil)
+		s.moves.Unlock()
+		if now != nil {
+			now.bodies.clear(r.bodies)
+		}
+	}
+}
+
+// forgetUnkept is called after a seat was taken or made: a restaurant that is no
+// longer kept loses it again. Either this call sees that, or Forget comes later.
+func (r *Replica) forgetUnkept(restaurant menu.RestaurantID) {
+	if !r.cfg.Keeps(restaurant) {
+		r.Forget(restaurant)
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"testing"
-	"time"
 
 	"larder/internal/menu"
 )
@@ -100,67 +99,4 @@ func TestAVersionWhoseContentIsLostIsNotKnown(t *testing.T) {
 			t.Errorf("after the content came back: %+v, %t", v, known)
 		}
 	})
-}
-
-// The menu that is read is made anew with the version, by nobody's read.
-func TestAMenuThatIsReadIsMadeAnew(t *testing.T) {
-	t.Parallel()
-	OnEveryForm(t, func(t *testing.T, r *Redis) {
-		ctx, stop := context.WithCancel(t.Context())
-		s := NewStore(r, StoreConfig{})
-		for _, id := range []menu.RestaurantID{"bistro", "grill"} {
-			p := generated(t, 0, 4, 1)
-			p.Restaurant = id
-			if _, err := s.Publish(ctx, p); err != nil {
-				t.Fatal(err)
-			}
-		}
-		replica := NewReplica(s, ReplicaConfig{})
-		done := make(chan error, 1)
-		go func() { done <- replica.Run(ctx) }()
-		defer func() {
-			stop()
-			if err := <-done; err != nil {
-				t.Error(err)
-			}
-		}()
-		for id, read := range map[menu.RestaurantID]bool{"bistro": true, "grill": false} {
-			snap, err := replica.Catalogue(ctx, id)
-			if err == nil && read {
-				_, err = replica.Menu(snap, Gzip)
-			}
-			if err != nil {
-				t.Fatal(err)
-			}
-			p := generated(t, 1, 4, 2)
-			p.Restaurant = id
-			if _, err := s.Publish(ctx, p); err != nil {
-				t.Fatal(err)
-			}
-		}
-		deadline := time.After(20 * time.Second)
-		tick := time.NewTicker(5 * time.Millisecond)
-		defer tick.Stop()
-		for {
-			bistro, _ := replica.Peek("bistro")
-			grill, _ := replica.Peek("grill")
-			if bistro.Version.Version == 2 && grill.Version.Version == 2 && holds(replica, bistro, Gzip) {
-				if holds(replica, grill, Gzip) {
-					t.Error("a menu that nobody reads was made")
-				}
-				return
-			}
-			select {
-			case <-deadline:
-				t.Fatal("not within 20 s")
-			case <-tick.C:
-			}
-		}
-	})
-}
-
-// holds tells whether memory has the menu of the snapshot in that encoding.
-func holds(r *Replica, snap *Snapshot, enc Encoding) bool {
-	_, ok := r.bodies.get(snap.key(WholeMenu, enc))
-	return ok
 }

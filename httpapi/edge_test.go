@@ -250,7 +250,6 @@ func TestMetrics(t *testing.T) {
 		`larder_restaurants{state="fresh"} 2`,
 		`larder_restaurants{state="missing"} 1`,
 		`larder_menu_age_seconds `,
-		`larder_dense_bodies_total{from="compressed"} `,
 		`version="1.2.3"`,
 		`go_goroutines `,
 	} {

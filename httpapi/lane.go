@@ -75,14 +75,15 @@ func (l *lane) Answer(request *express.Request, answer *express.Answer) (ok bool
 	if accepted == 0 {
 		return false
 	}
-	body, ready := l.replica.Ready(found.snapshot, found.what, accepted)
+	encoding := accepted.First(found.what)
+	body, ready := l.replica.Ready(found.snapshot, found.what, encoding)
 	if !ready {
 		// A menu or a dish is built here, in memory alone: given away, the
 		// connection would not come back. A view may have to be asked of Redis.
 		if read.kind == readView {
 			return false
 		}
-		if body, err = l.build(found, accepted.First(found.what)); err != nil {
+		if body, err = l.build(found, encoding); err != nil {
 			return false
 		}
 	}

@@ -65,10 +65,11 @@ func (s *Server) representation(c *gin.Context, found subject, build func(cache.
 		refuseEncodings(c)
 		return
 	}
-	body, ready := s.replica.Ready(found.snapshot, found.what, accepted)
+	encoding := accepted.First(found.what)
+	body, ready := s.replica.Ready(found.snapshot, found.what, encoding)
 	if !ready {
 		var err error
-		if body, err = build(accepted.First(found.what)); err != nil {
+		if body, err = build(encoding); err != nil {
 			c.Writer.Header().Add("Vary", "Accept-Encoding")
 			fail(c, err)
 			return

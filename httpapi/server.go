@@ -185,7 +185,7 @@ func New(cfg Config, auth AuthConfig, deps Deps) (*Server, error) {
 	s.streams = newStreams(cfg.Events, deps.Replica)
 	s.open = newOpenConnections(cfg.MaxConnections, openFiles(), newAddressConnections(cfg.MaxConnectionsPerAddress, s.proxies), s.log)
 	for _, collector := range []prometheus.Collector{
-		newMenuAge(s), newOpenStreams(s.streams), newDenseBodies(s.replica.DenseBodies), newMemoryUse(s.replica.Memory),
+		newMenuAge(s), newOpenStreams(s.streams), newMemoryUse(s.replica.Memory),
 		newBreakers(s.connections), newUpstreamLoad(s.connections), newRedisState(s), s.book, s.open, newTraceCounts(s.tracing.Spans),
 	} {
 		if err := s.metrics.registry.Register(collector); err != nil {

@@ -121,8 +121,8 @@ func (u *unpacker) unpack(packed []byte, coding string) ([]byte, error) {
 }
 
 // Sixty-four connections that read menus, menu views and products without pause
-// in all four encodings, while a version is published every 100 ms and packed
-// densely behind, get whole bodies, each of the version that its tag names.
+// in all four encodings, while a version is published every 100 ms, get whole
+// bodies, each of the version that its tag names.
 func TestSwapsUnderSixtyFourConnections(t *testing.T) {
 	t.Parallel()
 	const connections = 64
@@ -137,7 +137,7 @@ func TestSwapsUnderSixtyFourConnections(t *testing.T) {
 	token := w.as(clientShop)[1]
 	ctx, cancel := context.WithCancel(t.Context())
 	var behind, group errgroup.Group
-	behind.Go(func() error { return w.replica.Run(ctx) }) // packs densely
+	behind.Go(func() error { return w.replica.Run(ctx) })
 	var done atomic.Bool
 	readers := make([]*tagged, connections)
 	for n := range readers {
