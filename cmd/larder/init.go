@@ -1,46 +1,54 @@
 package main
 
 import (
+	"bufio"
+	"bytes"
+	"cmp"
 	"context"
+	"crypto/rand"
+	_ "embed"
 	"errors"
 	"fmt"
+	"io"
 	"os"
+	"slices"
+	"strconv"
 	"strings"
+	"text/template"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+	"golang.org/x/term"
 
+	"larder/configs"
 	"larder/internal/upstream"
 )
 
-// usualFile is what init writes where nothing else is said.
-const usualFile = "larder.yaml"
+//go:embed init.yaml.tmpl
+var initText string
+
+var initTemplate = template.Must(template.New("larder.yaml").Funcs(template.FuncMap{
+	"quote":  strconv.Quote,                                                             // as YAML
+	"escape": func(text string) string { return strings.ReplaceAll(text, "${", "$${") }, // it is no variable
+}).Parse(initText))
 
 func initCommand(w *world) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "init [FILE]",
-		Short: "Write a configuration by asking, and try it on the way",
-		Long: `Ask for the connection to an ordering service and for the restaurants, try each
-answer at once (a token, with each known form of the token request; the menus;
-Redis), and write a commented configuration, ` + usualFile + ` where no FILE is named.
-Whatever a flag gives is not asked for. A file that is there is replaced only
-when that is said. The file can be read by its owner alone: it holds secrets,
-among them those of two clients that are made for it, storefront and ops.
-
-With --yes nothing is asked: flags give everything (those of the connection may
-come from their variables), the rest has its default, and the command fails where
-something does not work.`,
+		Short: "Create a configuration interactively and test it",
+		Long: `Ask for the connection to an ordering service, for the restaurants and for Redis,
+try each answer at once, and write a commented configuration, larder.yaml if no
+FILE is named. Only its owner can read it: it holds secrets. What a flag gives is
+not asked for. With --yes nothing is asked, and what does not work is an error.`,
 		Example: `  larder init
   LARDER_INIT_CLIENT_SECRET=… larder init --yes --base-url https://orders.example \
     --client-id my-client --restaurant north --restaurant south larder.yaml`,
 		Args: takes(0, 1),
 		RunE: action(func(cmd *cobra.Command, args []string) error {
-			s := &conversation{w: w, flags: cmd.Flags(), json: asJSON(cmd), file: usualFile}
-			if len(args) > 0 {
-				s.file = args[0]
-			}
-			s.ask = newAsker(w, s.flag("yes"))
-			err := s.run(cmd.Context())
+			z := &wizard{w: w, in: bufio.NewReader(w.in), flags: cmd.Flags(), file: append(args, "larder.yaml")[0]}
+			z.unattended, _ = cmd.Flags().GetBool("yes")
+			z.offline, _ = cmd.Flags().GetBool("offline")
+			err := z.run(cmd.Context())
 			if err != nil && cmd.Context().Err() != nil {
 				return &steppedError{&interruptedError{"interrupted: nothing was written"}, "larder init again"}
 			}
@@ -48,135 +56,295 @@ something does not work.`,
 		}),
 	}
 	flags := cmd.Flags()
-	flags.String("base-url", "", "address of the ordering service, without /orders/api/v1")
-	flags.String("auth-url", "", "address of its token endpoint, without /connect/token; default: that of the service")
-	flags.String("client-id", "", "the client that the ordering service knows")
-	flags.String("client-secret", "", "its secret; better by the variable, or one of the next two")
-	flags.String("client-secret-file", "", "a file that holds the secret; the configuration then names the file")
-	flags.String("client-secret-env", "", "a variable that holds the secret; the configuration then names the variable")
+	for _, f := range [][3]string{
+		{"base-url", "", "address of the ordering service, without /orders/api/v1"},
+		{"auth-url", "", "address of its token endpoint, without /connect/token; default: that of the service"},
+		{"client-id", "", "the client that the ordering service knows"},
+		{"client-secret", "", "its secret; better by the variable, or one of the next two"},
+		{"client-secret-file", "", "a file that holds the secret, relative to the folder of FILE; the configuration then names it"},
+		{"client-secret-env", "", "a variable that holds the secret; the configuration then names it"},
+		{"redis", "", "the address of a Redis, or embedded (in memory only)"},
+		{"listen", "127.0.0.1:8080", "where larder will listen"},
+	} {
+		flags.String(f[0], f[1], f[2])
+		setEnv(flags, f[0], "LARDER_INIT_"+strings.ToUpper(strings.ReplaceAll(f[0], "-", "_")))
+	}
 	flags.StringArray("restaurant", nil, "a restaurant's id; may be given several times")
-	flags.String("redis", "", "the address of a Redis, or embedded (in memory only)")
-	flags.String("listen", "127.0.0.1:8080", "where larder will listen")
 	flags.Bool("offline", false, "try nothing: neither the ordering service nor Redis is asked")
-	flags.Bool("overwrite", false, "replace the file when it is there")
+	flags.Bool("overwrite", false, "replace the file if it exists")
 	flags.BoolP("yes", "y", false, "ask nothing")
-	setEnv(flags, "base-url", "LARDER_INIT_BASE_URL")
-	setEnv(flags, "auth-url", "LARDER_INIT_AUTH_URL")
-	setEnv(flags, "client-id", "LARDER_INIT_CLIENT_ID")
-	setEnv(flags, "client-secret", "LARDER_INIT_CLIENT_SECRET")
-	setEnv(flags, "client-secret-file", "LARDER_INIT_CLIENT_SECRET_FILE")
-	setEnv(flags, "client-secret-env", "LARDER_INIT_CLIENT_SECRET_ENV")
-	setEnv(flags, "redis", "LARDER_INIT_REDIS")
-	setEnv(flags, "listen", "LARDER_INIT_LISTEN")
-	addJSON(cmd)
 	return cmd
 }
 
-// conversation is what init asks and is answered; it ends with a configuration.
-type conversation struct {
-	w     *world
-	flags *pflag.FlagSet
-	ask   *asker
-	file  string
-	json  bool
+// wizard is one run of init. Its exported fields are the answers.
+type wizard struct {
+	w                   *world
+	in                  *bufio.Reader
+	flags               *pflag.FlagSet
+	file                string
+	unattended, offline bool
 
-	connection upstream.Config // as it is tried: with the secret itself
-	client     *upstream.Client
-	secret     secretPlace
-	picked     []pick
-	redis      string
-	made       [2]string // secrets of the clients storefront and ops
-	tried      []finding
+	Listen, Redis, BaseURL, AuthURL, ClientID, TokenRequest string
+	ClientSecret, SecretFile, SecretVariable                string // the first, unless another names where it is
+	Tried, DefaultMenu                                      bool   // a token was obtained; there is a menu without a restaurant
+	Restaurants                                             []pickedRestaurant
+	StorefrontSecret, OpsSecret                             string
 }
 
-// secretPlace is where the configuration finds the secret: in itself unless one
-// of these is set.
-type secretPlace struct{ file, variable string }
+type pickedRestaurant struct{ ID, Name string }
 
-// pick is one restaurant to keep.
-type pick struct{ id, name string }
-
-func (s *conversation) flag(name string) bool {
-	on, _ := s.flags.GetBool(name)
-	return on
-}
-
-func (s *conversation) text(name string) string {
-	text, _ := s.flags.GetString(name)
+func (z *wizard) text(name string) string {
+	text, _ := z.flags.GetString(name)
 	return strings.TrimSpace(text)
 }
 
 // run asks, tries and writes, in this order.
-func (s *conversation) run(ctx context.Context) error {
-	defer func() {
-		if s.client != nil {
-			s.client.Close()
+func (z *wizard) run(ctx context.Context) error {
+	replace, _ := z.flags.GetBool("overwrite")
+	if _, err := os.Stat(z.file); err == nil && !replace {
+		return &steppedError{fmt.Errorf("%s already exists and was not changed", z.file), "another FILE, or --overwrite"}
+	}
+	z.Listen, z.Redis, z.TokenRequest, z.DefaultMenu = z.text("listen"), "embedded", "document", true
+	z.BaseURL, z.AuthURL, z.ClientID = z.text("base-url"), z.text("auth-url"), z.text("client-id")
+	z.ClientSecret, z.SecretFile, z.SecretVariable = z.text("client-secret"), z.text("client-secret-file"), z.text("client-secret-env")
+	z.StorefrontSecret, z.OpsSecret = rand.Text(), rand.Text()
+	for _, attempt := range []func(ctx context.Context, again bool) (works bool, err error){z.connect, z.pick, z.pickRedis} {
+		if err := z.untilAccepted(ctx, attempt); err != nil {
+			return err
 		}
-	}()
-	replaces, err := s.mayWrite(ctx)
-	if err != nil {
-		return err
 	}
-	s.ask.say("The connection to the ordering service. [ ] is what Enter takes; Ctrl-C ends, and nothing is written.")
-	if err := s.connect(ctx); err != nil {
-		return err
-	}
-	if err := s.pick(ctx); err != nil {
-		return err
-	}
-	if err := s.store(ctx); err != nil {
-		return err
-	}
-	if err := s.write(replaces); err != nil {
-		return err
-	}
-	return s.report()
+	return z.write(replace)
 }
 
-// mayWrite tells whether the file is there and may be replaced, before anybody
-// has answered anything.
-func (s *conversation) mayWrite(ctx context.Context) (replaces bool, err error) {
-	info, err := os.Stat(s.file)
-	switch {
-	case errors.Is(err, os.ErrNotExist):
-		return false, nil
-	case err != nil:
-		return false, fmt.Errorf("%s: %w", s.file, innermost(err))
-	case info.IsDir():
-		return false, &usageError{s.file + " is a folder: name a file in it"}
-	case s.flag("overwrite"):
-		return true, nil
+// note shows a finding and reports whether it is good.
+func (z *wizard) note(f finding) bool {
+	mark := z.w.errorColours().good("ok")
+	if !f.OK {
+		mark = z.w.errorColours().bad("FAILED")
 	}
-	sure, err := s.ask.sure(ctx, s.file+" is there already. Replace it?")
-	if err == nil && !sure {
-		err = &steppedError{fmt.Errorf("%s is there already and stays as it is", s.file), "another FILE, or --overwrite"}
-	}
-	return true, err
+	z.w.err.printf("  %s  %s: %s\n", mark, f.What, f.Msg)
+	return f.OK
 }
 
-// connect asks for the connection until it works, or it is to be kept as it is.
-func (s *conversation) connect(ctx context.Context) error {
-	for range triesOfPeople {
-		if err := s.askConnection(ctx); err != nil {
-			return err
+// untilAccepted repeats an attempt until it works or the person keeps the answers
+// anyway, at most five times. Unattended the first failure ends the command.
+func (z *wizard) untilAccepted(ctx context.Context, attempt func(ctx context.Context, again bool) (works bool, err error)) error {
+	for i := range 5 {
+		works, err := attempt(ctx, i > 0)
+		if works || err != nil || ctx.Err() != nil {
+			return errors.Join(err, context.Cause(ctx))
 		}
-		if s.flag("offline") {
-			return nil
-		}
-		works, err := s.tryConnection(ctx)
-		if works || err != nil {
-			return err
-		}
-		keep, err := s.ask.sure(ctx, "The connection does not work as it is. Keep it all the same? (No asks again)")
-		if keep || err != nil {
-			return err
-		}
-		if s.ask.mute {
+		if z.unattended {
 			break
 		}
+		if kept, err := z.ask(ctx, "Not everything works. Keep it anyway? No asks again [y/N]", "", "", false); err != nil || strings.EqualFold(kept, "y") {
+			return err
+		}
 	}
-	return &steppedError{errors.New("the connection does not work: nothing was written"), "larder init with other values; --offline writes them untried"}
+	return &steppedError{errors.New("not everything works: nothing was written"), "larder init with other values; --offline writes them untried"}
 }
 
-// triesOfPeople bounds how often a question is asked anew.
-const triesOfPeople = 5
+// connect asks for the connection and tries to get a token, in each known form of
+// the request until one works.
+func (z *wizard) connect(ctx context.Context, again bool) (works bool, err error) {
+	for _, f := range []struct {
+		value            *string
+		text, flag, path string
+	}{
+		{&z.BaseURL, "Address of the ordering service", "base-url", "/orders/api/v1"},
+		{&z.AuthURL, "Address of its token endpoint", "auth-url", "/connect/token"},
+		{&z.ClientID, "Client id", "client-id", ""},
+	} {
+		if *f.value == "" || again {
+			preset := *f.value
+			if f.flag == "auth-url" {
+				preset = cmp.Or(preset, z.BaseURL)
+			}
+			if *f.value, err = z.ask(ctx, f.text, preset, "--"+f.flag, false); err != nil {
+				return false, err
+			}
+		}
+		*f.value = strings.TrimRight(strings.TrimSuffix(strings.TrimRight(*f.value, "/"), f.path), "/")
+	}
+	if z.SecretFile == "" && z.SecretVariable == "" && (z.ClientSecret == "" || again) {
+		flags := "LARDER_INIT_CLIENT_SECRET, --client-secret-file or --client-secret-env"
+		if z.ClientSecret, err = z.ask(ctx, "Client secret (not shown)", "", flags, true); err != nil {
+			return false, err
+		}
+	}
+	_, cfg := z.load()
+	if cfg == nil || z.offline {
+		return cfg != nil, nil
+	}
+	client, err := upstream.New(cfg.Connections[0])
+	if err != nil {
+		return false, err
+	}
+	defer client.Close()
+	limited, cancel := context.WithTimeout(ctx, onlineLimit)
+	defer cancel()
+	probes, _ := client.ProbeToken(limited)
+	at := slices.IndexFunc(probes, upstream.Probe.Works)
+	if at < 0 {
+		return z.note(finding{What: "token", Msg: probed(probes)}), nil
+	}
+	z.Tried, z.TokenRequest = true, probes[at].Request.String()
+	return z.note(finding{What: "token", OK: true, Msg: "works with token_request " + z.TokenRequest}), nil
+}
+
+// pick asks for the restaurants whose menus are kept, and pulls each menu.
+func (z *wizard) pick(ctx context.Context, again bool) (works bool, err error) {
+	ids, _ := z.flags.GetStringArray("restaurant")
+	if len(ids) == 0 || again {
+		answer, err := z.ask(ctx, "Restaurant ids, separated by spaces; Enter for none now", "", "", false)
+		if err != nil {
+			return false, err
+		}
+		ids = strings.Fields(strings.ReplaceAll(answer, ",", " "))
+	}
+	z.Restaurants = nil
+	for _, id := range ids {
+		z.Restaurants = append(z.Restaurants, pickedRestaurant{id, id})
+	}
+	_, cfg := z.load()
+	if works = cfg != nil; works && z.Tried {
+		client, err := upstream.New(cfg.Connections[0])
+		if err != nil {
+			return false, err
+		}
+		defer client.Close()
+		z.DefaultMenu = z.note(checkMenu(ctx, client, "menu without a restaurant", "")) // each restaurant may still have one
+		for _, id := range ids {
+			works = z.note(checkMenu(ctx, client, "menu of "+id, id)) && works
+		}
+	}
+	for i := 0; i < len(ids) && works && err == nil; i++ {
+		z.Restaurants[i].Name, err = z.ask(ctx, "Name of "+ids[i]+", as people read it", ids[i], "", false)
+	}
+	return works, err
+}
+
+// pickRedis asks where menus and orders are kept, and tries it.
+func (z *wizard) pickRedis(ctx context.Context, again bool) (works bool, err error) {
+	if z.Redis = z.text("redis"); z.Redis == "" || again {
+		z.Redis, err = z.ask(ctx, "Redis: embedded (in memory, gone when larder stops) or redis://host:6379", "embedded", "", false)
+		if err != nil {
+			return false, err
+		}
+	}
+	_, cfg := z.load()
+	if cfg == nil || z.offline || z.Redis == "embedded" {
+		return cfg != nil, nil
+	}
+	works, cfg.Auth.Clients = true, nil // without clients that place orders, durability is not checked: report says how to get it
+	for _, f := range checkRedis(ctx, cfg) {
+		works = z.note(f) && works
+	}
+	return works, nil
+}
+
+// load returns the configuration as it would be written. If larder does not
+// accept it, load says why, and cfg is nil.
+func (z *wizard) load() (text []byte, cfg *configs.Config) {
+	var b bytes.Buffer
+	_ = initTemplate.Execute(&b, z) // it fails only by a mistake in the template
+	others := func(entry string) bool { return !strings.HasPrefix(entry, z.SecretVariable+"=") }
+	cfg, err := configs.Parse(z.file, b.Bytes(), slices.DeleteFunc(slices.Clone(z.w.env), others))
+	faults, _ := errors.AsType[configs.Errors](err)
+	for _, f := range faults {
+		z.note(finding{What: f.Key, Msg: f.Msg})
+	}
+	return b.Bytes(), cfg
+}
+
+// write writes the file, which only its owner can read, and says what to run
+// next. It never replaces a file that was created meanwhile.
+func (z *wizard) write(replace bool) error {
+	text, cfg := z.load()
+	if cfg == nil {
+		return errors.New("the answers are not a valid configuration: nothing was written")
+	}
+	name := z.file
+	if replace {
+		name += ".new" // renamed when it is complete
+		_ = os.Remove(name)
+	}
+	file, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600) //nolint:gosec // G304: the person at the command line names the file
+	if err != nil {
+		return fmt.Errorf("write the configuration: %w", err)
+	}
+	_, err = file.Write(text)
+	if err = errors.Join(err, file.Sync(), file.Close()); err == nil && replace {
+		err = os.Rename(name, z.file)
+	}
+	if err != nil {
+		return fmt.Errorf("write the configuration: %w", errors.Join(err, os.Remove(name)))
+	}
+	z.w.out.printf("%s is written; only you can read it: it holds secrets.\n", z.file)
+	if z.Redis == "embedded" {
+		z.w.out.println("Redis is embedded: menus and orders are gone when larder stops. To keep them, name a Redis in redis.url.")
+	}
+	z.w.out.printf("Orders need these settings in redis.conf:\n  appendonly yes\n  maxmemory-policy noeviction\n")
+	z.w.out.printf("Next:\n  larder serve --config %[1]s\n  larder status --watch --config %[1]s   # in another terminal\n"+
+		"  larder check --online --config %[1]s   # at any time\n", quoted(z.file))
+	return nil
+}
+
+// ask asks a person on standard error and returns the answer, the preset if that
+// is empty. Unattended it returns the preset; flag names what else gives the answer
+// if one is needed. A terminal does not show a secret while it is typed.
+func (z *wizard) ask(ctx context.Context, text, preset, flag string, secret bool) (string, error) {
+	if z.unattended {
+		if preset == "" && flag != "" {
+			return "", &usageError{flag + " is missing, and with --yes it is not asked for"}
+		}
+		return preset, nil
+	}
+	if preset != "" {
+		text += " [" + preset + "]"
+	}
+	z.w.err.printf("%s: ", text)
+	answer, err := z.read(ctx, secret)
+	switch {
+	case answer != "":
+		return answer, nil
+	case errors.Is(err, io.EOF):
+		return "", &usageError{fmt.Sprintf("the input ended before an answer to %q: use --yes and flags", text)}
+	default:
+		return preset, err
+	}
+}
+
+// read reads one line, until ctx ends. Nothing can interrupt the read itself,
+// which is left to the end of the program; the terminal shows again what is typed.
+func (z *wizard) read(ctx context.Context, secret bool) (string, error) {
+	line := func() (string, error) {
+		text, err := z.in.ReadString('\n')
+		return strings.TrimSpace(text), err
+	}
+	if file, ok := z.w.in.(*os.File); secret && ok && term.IsTerminal(int(file.Fd())) {
+		fd := int(file.Fd())
+		state, err := term.GetState(fd)
+		if err != nil {
+			return "", err
+		}
+		defer func() {
+			_ = term.Restore(fd, state) // ReadPassword has done so unless ctx ended first
+			z.w.err.println()
+		}()
+		line = func() (string, error) {
+			text, err := term.ReadPassword(fd)
+			return string(text), err
+		}
+	}
+	var answer string
+	var failed error
+	done := make(chan struct{})
+	go func() { answer, failed = line(); close(done) }()
+	select {
+	case <-done:
+		return answer, failed
+	case <-ctx.Done():
+		return "", context.Cause(ctx)
+	}
+}

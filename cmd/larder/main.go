@@ -36,7 +36,6 @@ func main() {
 	os.Exit(run(ctx, os.Args[1:], world{
 		in: os.Stdin, out: printer{os.Stdout}, err: printer{os.Stderr}, env: os.Environ(),
 		terminal: term.IsTerminal(int(os.Stderr.Fd())), outTerminal: term.IsTerminal(int(os.Stdout.Fd())),
-		secret: secretOf(os.Stdin),
 	}))
 }
 

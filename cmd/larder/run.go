@@ -29,9 +29,6 @@ type world struct {
 	// log's reader did not get; nil without them.
 	flush        func()
 	droppedLines func() float64
-	// secret reads a line from the terminal that in is, without showing it, until
-	// ctx ends; nil where in is none.
-	secret func(ctx context.Context) (string, error)
 }
 
 // run executes one command line (without the program's name) and gives the
