@@ -158,7 +158,7 @@ func newLanes(tb testing.TB, w *world) *lanes {
 
 // What differs between two answers to the same request.
 var (
-	madeID   = regexp.MustCompile(`[A-Z2-7]{26}`)
+	madeID   = regexp.MustCompile(`01[0-9A-HJKMNP-TV-Z]{24}`)
 	dateLine = regexp.MustCompile(`(?m)^Date: .*\r$`)
 )
 

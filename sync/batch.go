@@ -30,61 +30,31 @@ const (
 // Batch is a resync of many restaurants that was asked for at once. Each of
 // them has a run of its own (policy S8).
 type Batch struct {
-	ID         string // 26 characters, sorted by time
-	Connection string // whose restaurants; empty: all
-	By         string // who asked for it; may be empty
-	Force      bool
-	Total      int
-	Done       int // of Total
-	Failed     int // of Done: failed or quarantined
-	Outcomes   map[Outcome]int
-	StartedAt  time.Time
-	FinishedAt time.Time // zero until all are done
-	// Faults are the runs that failed or were quarantined, the first thousand.
-	Faults []Run
-}
-
-// Finished tells whether every restaurant is done.
-func (b Batch) Finished() bool { return b.Done >= b.Total }
-
-// MarshalJSON gives the batch as the HTTP interface shows it.
-func (b Batch) MarshalJSON() ([]byte, error) {
-	return json.Marshal(batchJSON{
-		Batch: b.ID, Connection: b.Connection, By: b.By, Force: b.Force, Total: b.Total, Done: b.Done, Failed: b.Failed,
-		Outcomes: b.Outcomes, StartedAt: timeText(b.StartedAt), FinishedAt: timeText(b.FinishedAt), Faults: b.Faults,
-	})
-}
-
-// UnmarshalJSON reads what MarshalJSON wrote.
-func (b *Batch) UnmarshalJSON(data []byte) error {
-	var wire batchJSON
-	if err := json.Unmarshal(data, &wire); err != nil {
-		return err
-	}
-	*b = Batch{
-		ID: wire.Batch, Connection: wire.Connection, By: wire.By, Force: wire.Force, Total: wire.Total,
-		Done: wire.Done, Failed: wire.Failed, Outcomes: wire.Outcomes, Faults: wire.Faults,
-	}
-	var err error
-	if b.StartedAt, err = textTime(wire.StartedAt); err != nil {
-		return err
-	}
-	b.FinishedAt, err = textTime(wire.FinishedAt)
-	return err
-}
-
-type batchJSON struct {
-	Batch      string          `json:"batch"`
-	Connection string          `json:"connection,omitempty"`
-	By         string          `json:"by"`
+	ID         string          `json:"batch"`                // 26 characters, sorted by time
+	Connection string          `json:"connection,omitempty"` // whose restaurants; empty: all
+	By         string          `json:"by"`                   // who asked for it; may be empty
 	Force      bool            `json:"force"`
 	Total      int             `json:"total"`
-	Done       int             `json:"done"`
-	Failed     int             `json:"failed"`
+	Done       int             `json:"done"`   // of Total
+	Failed     int             `json:"failed"` // of Done: failed or quarantined
 	Outcomes   map[Outcome]int `json:"outcomes"`
-	StartedAt  *string         `json:"startedAt"`
-	FinishedAt *string         `json:"finishedAt"`
-	Faults     []Run           `json:"faults"`
+	StartedAt  time.Time       `json:"startedAt"`
+	FinishedAt time.Time       `json:"finishedAt"` // zero until all are done
+	// Faults are the runs that failed or were quarantined, the first thousand.
+	Faults []Run `json:"faults"`
+}
+
+// Finished reports whether every restaurant is done.
+func (b Batch) Finished() bool { return b.Done >= b.Total }
+
+// MarshalJSON returns the batch as the HTTP interface shows it.
+func (b Batch) MarshalJSON() ([]byte, error) {
+	type batch Batch
+	return json.Marshal(struct {
+		batch
+		StartedAt  *string `json:"startedAt"`
+		FinishedAt *string `json:"finishedAt"`
+	}{batch(b), timeText(b.StartedAt), timeText(b.FinishedAt)})
 }
 
 // Progress is how far a batch is: the data of NoticeProgress.

@@ -1,14 +1,14 @@
--- finish ends a run: its record goes, packed, from those at work to those that
--- are finished, its lease is released, the oldest record is forgotten, and what
--- the run says of the current version is noted with it.
+-- finish ends a run: its record goes from those at work to those that are
+-- finished, its lease is released, the oldest record is forgotten, and what the
+-- run says of the current version is noted with it.
 --
 -- KEYS[1] lease   hash {run, force, alone}
 -- KEYS[2] turn    hash {fence, slot, run}
--- KEYS[3] records hash run id -> record; run id .. ":by" -> joiners
--- KEYS[4] log     stream of finished runs: r = packed, by = joiners
+-- KEYS[3] records hash, see keeprun.lua
+-- KEYS[4] log     stream of finished runs, see keeprun.lua
 -- KEYS[5] current hash, the restaurant's current version
 -- ARGV[1] run id
--- ARGV[2] its record, packed
+-- ARGV[2] its record
 -- ARGV[3] how many finished runs are kept
 -- ARGV[4] the time of its id, in milliseconds
 -- ARGV[5] channel that is told of the run; "" = none
@@ -16,6 +16,7 @@
 -- ARGV[7] time at which the current version was confirmed; "" = it was not
 -- ARGV[8] outcome to note with the current version; "" = none
 -- ARGV[9] a time after ARGV[7]; see checked.lua
+-- ARGV[10] 1 = the run may be folded; see keeprun.lua
 --
 -- result 1 written
 --        0 the run had been declared lost and keeps that record
@@ -31,7 +32,7 @@ if not own then
   return 0
 end
 redis.call("HDEL", KEYS[2], "run")
-keeprun(KEYS[3], KEYS[4], ARGV[1], ARGV[2], ARGV[4], ARGV[3])
+keeprun(KEYS[3], KEYS[4], ARGV[1], ARGV[2], ARGV[4], ARGV[3], ARGV[10])
 if ARGV[5] ~= "" then
   redis.call("PUBLISH", ARGV[5], "run.finished " .. ARGV[6])
 end

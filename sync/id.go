@@ -2,64 +2,41 @@ package sync
 
 import (
 	"crypto/rand"
-	"strings"
-	"sync"
+	stdsync "sync"
 	"time"
+
+	"github.com/oklog/ulid/v2"
 )
 
-// idLength is 10 characters of time and 16 of chance.
-const idLength = 26
-
-// crockford is base 32 in an order that sorts, without letters that people
-// misread.
-const crockford = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
-
-// ids makes the ids of runs: 26 characters that sort by time to the
-// millisecond, with 80 random bits. Those of one process sort as they were
-// made, within a millisecond too.
+// ids makes the ids of runs and batches: ULIDs, which sort by time to the
+// millisecond. Those of one process sort in the order in which they are made,
+// within a millisecond and when the clock goes back too.
 type ids struct {
-	mu   sync.Mutex
-	ms   int64
-	last [idLength]byte
+	mu      stdsync.Mutex
+	ms      uint64
+	entropy *ulid.MonotonicEntropy
 }
+
+func newIDs() *ids { return &ids{entropy: ulid.Monotonic(rand.Reader, 0)} }
 
 func (d *ids) next(now time.Time) string {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	ms := max(now.UnixMilli(), 0)
-	if ms <= d.ms && d.last[0] != 0 {
-		d.increase()
-		return string(d.last[:])
+	d.ms = max(d.ms, uint64(max(now.UnixMilli(), 0))) //nolint:gosec // not negative
+	id, err := ulid.New(d.ms, d.entropy)
+	if err != nil { // more ids than a millisecond has
+		d.ms++
+		id = ulid.MustNew(d.ms, d.entropy)
 	}
-	d.ms = ms
-	for i := 9; i >= 0; i-- {
-		d.last[i] = crockford[ms&31]
-		ms >>= 5
-	}
-	var chance [idLength - 10]byte
-	_, _ = rand.Read(chance[:]) // never fails
-	for i, b := range chance {
-		d.last[10+i] = crockford[b&31]
-	}
-	return string(d.last[:])
+	return id.String()
 }
 
-// increase adds one to the last id.
-func (d *ids) increase() {
-	for i := len(d.last) - 1; i >= 0; i-- {
-		digit := strings.IndexByte(crockford, d.last[i])
-		if digit < len(crockford)-1 {
-			d.last[i] = crockford[digit+1]
-			return
-		}
-		d.last[i] = crockford[0]
-	}
+func isID(id string) bool {
+	_, err := ulid.ParseStrict(id)
+	return err == nil
 }
 
-// idTime gives the milliseconds since the epoch that an id begins with.
-func idTime(id string) (ms int64) {
-	for _, digit := range id[:10] {
-		ms = ms<<5 | int64(strings.IndexRune(crockford, digit))
-	}
-	return ms
+// idTime returns the milliseconds since the epoch that a valid id begins with.
+func idTime(id string) int64 {
+	return int64(ulid.MustParse(id).Time()) //nolint:gosec // 48 bits
 }

@@ -35,7 +35,7 @@ type Filter struct {
 	Cursor     string // what the page before gave as next
 }
 
-// Runs gives recorded runs, the newest first, and the cursor of the next page,
+// Runs returns recorded runs, the newest first, and the cursor of the next page,
 // empty after the last. A page of a filter that matches few may be short.
 // Without a restaurant it covers the latest Config.RunIndex runs of all.
 // Errors: cache.ErrUnavailable.
@@ -44,58 +44,52 @@ func (r *Runner) Runs(ctx context.Context, f Filter) (runs []Run, next string, e
 	cursor, last := f.Cursor, ""
 	runs = []Run{}
 	for scanned := 0; scanned < maxScan; {
-		part, err := r.part(ctx, f.Restaurant, cursor, limit+1)
+		records, err := r.recordsBefore(ctx, f.Restaurant, cursor, limit+1)
 		if err != nil {
 			return nil, "", err
 		}
-		for _, record := range part.records {
-			run := r.settle(ctx, record)
+		for _, rec := range records {
+			if rec.run.ID == "" {
+				continue // gone, or folded into a later one
+			}
+			run := r.settle(ctx, rec)
 			if f.Outcome != "" && run.Outcome != f.Outcome {
 				continue
 			}
 			if len(runs) == limit {
 				return runs, last, nil
 			}
-			runs, last = append(runs, run), record.position
+			runs, last = append(runs, run), rec.position
 		}
-		if part.read <= limit {
+		if len(records) <= limit {
 			return runs, "", nil
 		}
-		scanned += part.read
-		cursor = part.last
+		scanned += len(records)
+		cursor = records[len(records)-1].position
 	}
 	return runs, cursor, nil
 }
 
-// part is what was read of a list of runs.
-type part struct {
-	records []record
-	read    int    // with those that are gone
-	last    string // position of the last one that was read
-}
-
-// part reads the runs before a position, of one restaurant or of all.
-func (r *Runner) part(ctx context.Context, restaurant menu.RestaurantID, before string, count int) (part, error) {
+// recordsBefore reads the runs before a position, of one restaurant or of all.
+// Those that cannot be read have a position alone.
+func (r *Runner) recordsBefore(ctx context.Context, restaurant menu.RestaurantID, before string, count int) ([]record, error) {
 	if restaurant != "" {
-		records, err := r.page(ctx, restaurant, before, count)
-		if err != nil || len(records) == 0 {
-			return part{}, err
-		}
-		return part{records: records, read: len(records), last: records[len(records)-1].position}, nil
+		return r.page(ctx, restaurant, before, count)
 	}
 	refs, err := r.refs(ctx, before, count)
-	if err != nil || len(refs) == 0 {
-		return part{}, err
+	if err != nil {
+		return nil, err
 	}
 	records, err := r.load(ctx, refs)
 	for i := range records {
-		records[i].position = records[i].run.ID
+		records[i].position = refs[i].id
 	}
-	return part{records: records, read: len(refs), last: refs[len(refs)-1].id}, err
+	return records, err
 }
 
-// Run gives one run, on any replica. Errors: ErrUnknownRun,
-// cache.ErrUnavailable.
+// Run returns one run, on any replica. A scheduled run that found nothing
+// changed has the record of its fold, and is found as long as it is among the
+// latest Config.RunIndex runs. Errors: ErrUnknownRun, cache.ErrUnavailable.
 func (r *Runner) Run(ctx context.Context, id string) (Run, error) {
 	if !isID(id) {
 		return Run{}, ErrUnknownRun
@@ -106,7 +100,7 @@ func (r *Runner) Run(ctx context.Context, id string) (Run, error) {
 		return Run{}, unavailable(ctx, "find a run", err)
 	}
 	if len(members) == 1 {
-		return r.run(ctx, runRef{id: id, restaurant: menu.RestaurantID(members[0][idLength+1:])})
+		return r.run(ctx, runRef{id: id, restaurant: menu.RestaurantID(members[0][len(id)+1:])})
 	}
 	// Older than the index: ask every restaurant.
 	for targets := range slices.Chunk(r.set.Load().menus, maxPage) {
@@ -118,8 +112,10 @@ func (r *Runner) Run(ctx context.Context, id string) (Run, error) {
 		if err != nil {
 			return Run{}, err
 		}
-		if len(records) > 0 {
-			return r.settle(ctx, records[0]), nil
+		for _, rec := range records {
+			if rec.run.ID != "" {
+				return r.settle(ctx, rec), nil
+			}
 		}
 	}
 	return Run{}, ErrUnknownRun
@@ -133,17 +129,10 @@ func (r *Runner) run(ctx context.Context, ref runRef) (Run, error) {
 	if err != nil {
 		return Run{}, err
 	}
-	if len(records) == 0 {
-		found, err := r.seek(ctx, ref)
-		if err != nil {
-			return Run{}, err
-		}
-		if found == nil {
-			return Run{}, ErrUnknownRun
-		}
-		return found.run, nil
+	if records[0].run.ID != "" {
+		return r.settle(ctx, records[0]), nil
 	}
-	return r.settle(ctx, records[0]), nil
+	return r.search(ctx, ref)
 }
 
 // runRef says where a record is.
@@ -180,7 +169,7 @@ func (r *Runner) settle(ctx context.Context, rec record) Run {
 	}
 	lost := rec.run
 	lost.State, lost.Outcome, lost.Error, lost.FinishedAt = StateFinished, OutcomeFailed, holderLost, r.clock().UTC()
-	packed, err := pack(&lost)
+	kept, err := encodeRecord(&lost)
 	if err != nil {
 		return rec.run
 	}
@@ -191,7 +180,7 @@ func (r *Runner) settle(ctx context.Context, rec record) Run {
 	id := lost.Restaurant
 	ended, err := r.scripts.lost.Run(ctx, r.redis,
 		[]string{r.keys.lease(id), r.keys.turn(id), r.keys.queue(id), r.keys.records(id), r.keys.log(id)},
-		lost.ID, rec.raw, packed, r.kept(id), idTime(lost.ID), r.keys.told(id), told).Bool()
+		lost.ID, rec.raw, kept, r.kept(id), idTime(lost.ID), r.keys.told(id), told).Bool()
 	if err != nil || !ended {
 		return rec.run // alive, or nobody can tell now
 	}
@@ -210,7 +199,7 @@ func (r *Runner) enlist(ctx context.Context, pipe redis.Pipeliner, run *Run) {
 // that record; then it is false. Errors: cache.ErrNoCatalogue, and nothing is
 // done, where what was confirmed is not there; cache.ErrUnavailable.
 func (r *Runner) conclude(ctx context.Context, run *Run, note noted) (bool, error) {
-	packed, err := pack(run)
+	record, err := encodeRecord(run)
 	if err != nil {
 		return false, err
 	}
@@ -225,7 +214,7 @@ func (r *Runner) conclude(ctx context.Context, run *Run, note noted) (bool, erro
 	id := run.Restaurant
 	answer, err := r.scripts.finish.Run(ctx, r.redis,
 		[]string{r.keys.lease(id), r.keys.turn(id), r.keys.records(id), r.keys.log(id), r.keys.of.Current(id)},
-		run.ID, packed, r.kept(id), idTime(run.ID), r.keys.told(id), told, confirmed, string(note.outcome), ahead).Int()
+		run.ID, record, r.kept(id), idTime(run.ID), r.keys.told(id), told, confirmed, string(note.outcome), ahead, flag(folds(run))).Int()
 	switch {
 	case err != nil:
 		return false, unavailable(ctx, "record run "+run.ID, err)
@@ -236,7 +225,7 @@ func (r *Runner) conclude(ctx context.Context, run *Run, note noted) (bool, erro
 	}
 }
 
-// kept is how many finished runs are kept under an id.
+// kept is how many records of finished runs are kept under an id.
 func (r *Runner) kept(id menu.RestaurantID) int {
 	if strings.HasSuffix(string(id), reasonsSuffix) {
 		return reasonRuns
@@ -252,10 +241,6 @@ func joinNames(by []string, joined string) []string {
 		}
 	}
 	return by
-}
-
-func isID(id string) bool {
-	return len(id) == idLength && strings.Trim(id, crockford) == ""
 }
 
 // unavailable says what failed in Redis; an ended ctx is said as itself.

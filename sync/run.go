@@ -3,7 +3,6 @@ package sync
 import (
 	"encoding/json"
 	"iter"
-	"maps"
 	"time"
 
 	"larder/internal/menu"
@@ -44,7 +43,11 @@ const (
 
 // Steps is how long each step of a run took, in milliseconds.
 type Steps struct {
-	Fetch, Decode, Lint, Compile, Publish float64
+	Compile float64 `json:"compile,omitzero"`
+	Decode  float64 `json:"decode,omitzero"`
+	Fetch   float64 `json:"fetch,omitzero"`
+	Lint    float64 `json:"lint,omitzero"`
+	Publish float64 `json:"publish,omitzero"`
 }
 
 // Changes counts the products that an updated run added, removed and changed
@@ -56,57 +59,68 @@ type Changes struct {
 }
 
 // Run is the record of one pass over one restaurant. Its JSON is "a run" of
-// the HTTP interface's shapes.
+// the HTTP interface's shapes; the tags are those of a stored record.
 type Run struct {
-	ID         string // 26 characters, sorted by the time it was asked for
-	Restaurant menu.RestaurantID
-	Trigger    Trigger
-	By         []string // who asked for it or joined it, in that order
-	Force      bool
-	Rollback   *Rollback // what it goes back to, instead of pulling; nil for a sync
-	State      State
-	StartedAt  time.Time // when it was asked for, while it is queued
-	FinishedAt time.Time // zero until finished
-	Outcome    Outcome   // empty until finished
-	Version    int64     // served when it finished; 0 = none
-	Steps      Steps
-	Bytes      int // of the body pulled; 0 where the service answered "not modified"
-	Products   int
-	Changes    Changes
-	Findings   int    // of lint
-	Error      string // for a person: what failed and what was tried; empty = nothing
+	ID         string            `json:"id"` // 26 characters, sorted by the time it was asked for
+	Restaurant menu.RestaurantID `json:"restaurant,omitempty"`
+	Trigger    Trigger           `json:"trigger"`
+	By         []string          `json:"by,omitempty"` // who asked for it or joined it, in that order
+	Force      bool              `json:"force,omitzero"`
+	Rollback   *Rollback         `json:"rollback,omitempty"` // what it goes back to, instead of pulling; nil for a sync
+	State      State             `json:"state,omitempty"`
+	StartedAt  time.Time         `json:"startedAt"`           // when it was asked for, while it is queued
+	FinishedAt time.Time         `json:"finishedAt,omitzero"` // zero until finished
+	Outcome    Outcome           `json:"outcome,omitempty"`   // empty until finished
+	Version    int64             `json:"version,omitzero"`    // served when it finished; 0 = none
+	Steps      Steps             `json:"steps,omitzero"`
+	Bytes      int               `json:"bytes,omitzero"` // of the body pulled; 0 where the service answered "not modified"
+	Products   int               `json:"products,omitzero"`
+	Changes    Changes           `json:"changes,omitzero"`
+	Findings   int               `json:"findings,omitzero"` // of lint
+	Error      string            `json:"error,omitempty"`   // for a person: what failed and what was tried; empty = nothing
+	// Folded is set where the record stands for several scheduled runs that
+	// found nothing changed; the other fields are those of the last one.
+	Folded *Folded `json:"folded,omitempty"`
+}
+
+// Folded says which runs a record stands for.
+type Folded struct {
+	Count   int       `json:"count"`            // with the last one
+	First   string    `json:"first"`            // its id
+	FirstAt time.Time `json:"firstAt,omitzero"` // the time of that id
 }
 
 // runJSON is the wire form of a Run.
 type runJSON struct {
-	ID         string             `json:"id"`
-	Restaurant menu.RestaurantID  `json:"restaurant"`
-	Trigger    Trigger            `json:"trigger"`
-	By         []string           `json:"by"`
-	Force      bool               `json:"force"`
-	Rollback   *Rollback          `json:"rollback,omitempty"`
-	State      State              `json:"state"`
-	StartedAt  *string            `json:"startedAt"`
-	FinishedAt *string            `json:"finishedAt"`
-	Outcome    *Outcome           `json:"outcome"`
-	Version    int64              `json:"version"`
-	Steps      map[string]float64 `json:"steps"`
-	Bytes      int                `json:"bytes"`
-	Products   int                `json:"products"`
-	Changes    Changes            `json:"changes"`
-	Findings   int                `json:"findings"`
-	Error      *string            `json:"error"`
+	ID         string            `json:"id"`
+	Restaurant menu.RestaurantID `json:"restaurant"`
+	Trigger    Trigger           `json:"trigger"`
+	By         []string          `json:"by"`
+	Force      bool              `json:"force"`
+	Rollback   *Rollback         `json:"rollback,omitempty"`
+	State      State             `json:"state"`
+	StartedAt  *string           `json:"startedAt"`
+	FinishedAt *string           `json:"finishedAt"`
+	Outcome    *Outcome          `json:"outcome"`
+	Version    int64             `json:"version"`
+	Steps      Steps             `json:"steps"`
+	Bytes      int               `json:"bytes"`
+	Products   int               `json:"products"`
+	Changes    Changes           `json:"changes"`
+	Findings   int               `json:"findings"`
+	Error      *string           `json:"error"`
+	Folded     *Folded           `json:"folded,omitempty"`
 }
 
-// MarshalJSON gives the run as the HTTP interface shows it: times with
+// MarshalJSON returns the run as the HTTP interface shows it: times with
 // milliseconds, steps that were not reached left out, null for what is not yet
 // known.
 func (r Run) MarshalJSON() ([]byte, error) {
 	wire := runJSON{
 		ID: r.ID, Restaurant: r.Restaurant, Trigger: r.Trigger, By: r.By, Force: r.Force, Rollback: r.Rollback,
 		State: r.State, StartedAt: timeText(r.StartedAt), FinishedAt: timeText(r.FinishedAt),
-		Version: r.Version, Steps: maps.Collect(r.Steps.All()), Bytes: r.Bytes, Products: r.Products,
-		Changes: r.Changes, Findings: r.Findings,
+		Version: r.Version, Steps: r.Steps, Bytes: r.Bytes, Products: r.Products,
+		Changes: r.Changes, Findings: r.Findings, Folded: r.Folded,
 	}
 	if wire.By == nil {
 		wire.By = []string{}
@@ -120,39 +134,62 @@ func (r Run) MarshalJSON() ([]byte, error) {
 	return json.Marshal(wire)
 }
 
-// UnmarshalJSON reads what MarshalJSON wrote.
-func (r *Run) UnmarshalJSON(data []byte) error {
-	var wire runJSON
-	if err := json.Unmarshal(data, &wire); err != nil {
-		return err
-	}
-	*r = Run{
-		ID: wire.ID, Restaurant: wire.Restaurant, Trigger: wire.Trigger, Force: wire.Force, Rollback: wire.Rollback,
-		State: wire.State, Version: wire.Version, Bytes: wire.Bytes, Products: wire.Products,
-		Changes: wire.Changes, Findings: wire.Findings,
-		Steps: Steps{
-			Fetch: wire.Steps["fetch"], Decode: wire.Steps["decode"], Lint: wire.Steps["lint"],
-			Compile: wire.Steps["compile"], Publish: wire.Steps["publish"],
-		},
-	}
-	if len(wire.By) > 0 {
-		r.By = wire.By
-	}
-	if wire.Outcome != nil {
-		r.Outcome = *wire.Outcome
-	}
-	if wire.Error != nil {
-		r.Error = *wire.Error
-	}
-	var err error
-	if r.StartedAt, err = textTime(wire.StartedAt); err != nil {
-		return err
-	}
-	r.FinishedAt, err = textTime(wire.FinishedAt)
-	return err
+// storedRun is a Run with the JSON of its tags.
+type storedRun Run
+
+// recordJSON is a finished run as it is kept: without what its key says.
+type recordJSON struct {
+	storedRun
+	Took int64 `json:"ms"` // from startedAt to finishedAt
 }
 
-// Finished tells whether the run has ended, one way or another.
+// encodeRecord returns the record of a finished run. keeprun.lua relies on the
+// id as its first member.
+func encodeRecord(run *Run) ([]byte, error) {
+	record := recordJSON{storedRun: storedRun(*run), Took: run.FinishedAt.Sub(run.StartedAt).Milliseconds()}
+	record.Restaurant, record.State, record.FinishedAt = "", "", time.Time{}
+	record.StartedAt = run.StartedAt.UTC().Truncate(time.Millisecond)
+	return json.Marshal(record)
+}
+
+// decodeRecord reads what encodeRecord wrote, as keeprun.lua left it, with the
+// names of those who joined. It reports false for a record of another form.
+func decodeRecord(restaurant menu.RestaurantID, text, joined string) (Run, bool) {
+	var record recordJSON
+	if json.Unmarshal([]byte(text), &record) != nil || !isID(record.ID) {
+		return Run{}, false
+	}
+	run := Run(record.storedRun)
+	run.FinishedAt = run.StartedAt.Add(time.Duration(record.Took) * time.Millisecond)
+	run.Restaurant, run.State, run.By = restaurant, StateFinished, joinNames(run.By, joined)
+	if run.Folded != nil {
+		if !isID(run.Folded.First) {
+			return Run{}, false
+		}
+		run.Folded.FirstAt = time.UnixMilli(idTime(run.Folded.First)).UTC()
+	}
+	return run, true
+}
+
+// folds reports whether one record may stand for the run and others: a
+// scheduled one that found nothing changed, and that nobody has asked for.
+func folds(run *Run) bool {
+	return run.Trigger == TriggerCron && run.Outcome == OutcomeUnchanged && !run.Force && len(run.By) == 0
+}
+
+// UnmarshalJSON reads what MarshalJSON wrote.
+func (r *Run) UnmarshalJSON(data []byte) error {
+	var run storedRun
+	if err := json.Unmarshal(data, &run); err != nil {
+		return err
+	}
+	if *r = Run(run); len(r.By) == 0 {
+		r.By = nil
+	}
+	return nil
+}
+
+// Finished reports whether the run has ended, one way or another.
 func (r Run) Finished() bool { return r.State == StateFinished }
 
 // All gives the steps that were reached, by name, in milliseconds.
@@ -175,11 +212,4 @@ func timeText(t time.Time) *string {
 	}
 	text := t.UTC().Format(menu.TimeFormat)
 	return &text
-}
-
-func textTime(text *string) (time.Time, error) {
-	if text == nil {
-		return time.Time{}, nil
-	}
-	return time.Parse(menu.TimeFormat, *text)
 }

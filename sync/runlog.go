@@ -15,199 +15,177 @@ import (
 )
 
 // A run that waits or is at work has its record, JSON that scripts compare, in
-// the restaurant's hash; once finished it stands, packed, in the restaurant's
-// stream. The stream's entries are numbered by the time of the run's id, or
-// right after the entry before where that is later: so runs are found by their
-// ids, and stand in the order in which they ended.
+// the restaurant's hash; once finished it is an entry of the restaurant's
+// stream. Entries are numbered by the time of the run's id, or right after the
+// entry before where that is later: so runs are found by their ids, and are in
+// the order in which they ended. Scheduled runs that found nothing changed are
+// folded into one record, which stays in the hash until another run ends; see
+// keeprun.lua.
 const (
-	packedField = "r"  // of an entry: the packed run
-	joinedField = "by" // of an entry: those who joined
-	// nearby is how many entries an id may stand behind its time, in lists: it
+	recordField = "r"    // of an entry
+	joinedField = "by"   // of an entry: those who joined
+	foldField   = "fold" // of the hash
+	// nearby is how many entries an id may be behind its time, in lists: it
 	// waited that many runs long. To look up one run reads on to the end.
 	nearby = 16
 )
 
-// record is a run as it was read. raw is what a script compares, empty where
-// the run is finished.
+// record is a run as it was read; the zero run is none. raw is what a script
+// compares, empty where the run is finished.
 type record struct {
 	run      Run
 	raw      string
 	position string // in the list of its restaurant
 }
 
-// entry gives the record of a stream's entry.
-func entry(message redis.XMessage, restaurant menu.RestaurantID) (record, error) {
-	packed, _ := message.Values[packedField].(string)
-	run, err := unpack([]byte(packed), restaurant)
-	if err != nil {
-		return record{}, fmt.Errorf("sync: run %s of %s: %w", message.ID, restaurant, err)
-	}
-	if joined, ok := message.Values[joinedField].(string); ok {
-		run.By = joinNames(run.By, joined)
-	}
-	return record{run: run, position: message.ID}, nil
+// entry returns the record of a stream's entry, with no run where it cannot be
+// read.
+func entry(message redis.XMessage, restaurant menu.RestaurantID) record {
+	text, _ := message.Values[recordField].(string)
+	joined, _ := message.Values[joinedField].(string)
+	run, _ := decodeRecord(restaurant, text, joined)
+	return record{run: run, position: message.ID}
 }
 
-// live gives the record of a run that is not finished; false where there is none.
-func live(restaurant menu.RestaurantID, raw, joined any) (record, bool, error) {
-	text, ok := raw.(string)
-	if !ok {
-		return record{}, false, nil
-	}
+// unfinished returns the record of a run that is not finished.
+func unfinished(restaurant menu.RestaurantID, raw, joined string) (record, error) {
 	var run Run
-	if err := json.Unmarshal([]byte(text), &run); err != nil {
-		return record{}, false, fmt.Errorf("sync: record of a run of %s: %w", restaurant, err)
+	if err := json.Unmarshal([]byte(raw), &run); err != nil {
+		return record{}, fmt.Errorf("sync: record of a run of %s: %w", restaurant, err)
 	}
-	if names, ok := joined.(string); ok {
-		run.By = joinNames(run.By, names)
-	}
-	return record{run: run, raw: text, position: run.ID}, true, nil
+	run.By = joinNames(run.By, joined)
+	return record{run: run, raw: raw, position: run.ID}, nil
 }
 
-// load reads records, those that are at work first: a run that ends meanwhile
-// is then found among the finished. Those that are gone are left out.
+// load reads records, with no run where one is gone or folded into a later one.
+// Those that are at work are read first: a run that ends meanwhile is then
+// found among the finished.
 func (r *Runner) load(ctx context.Context, refs []runRef) ([]record, error) {
 	if len(refs) == 0 {
 		return nil, nil
 	}
-	found := make([]*record, len(refs))
-	answers := make([]*redis.SliceCmd, len(refs))
+	hashes := make([]*redis.SliceCmd, len(refs))
+	streams := make([]*redis.XMessageSliceCmd, len(refs))
 	_, err := r.redis.Pipelined(ctx, func(pipe redis.Pipeliner) error {
 		for i, ref := range refs {
-			answers[i] = pipe.HMGet(ctx, r.keys.records(ref.restaurant), ref.id, ref.id+bySuffix)
+			hashes[i] = pipe.HMGet(ctx, r.keys.records(ref.restaurant), ref.id, ref.id+bySuffix, foldField)
+			streams[i] = pipe.XRangeN(ctx, r.keys.log(ref.restaurant), timeOf(ref.id), "+", nearby)
 		}
 		return nil
 	})
 	if err != nil {
 		return nil, unavailable(ctx, "read runs", err)
 	}
-	for i, answer := range answers {
-		rec, ok, err := live(refs[i].restaurant, answer.Val()[0], answer.Val()[1])
-		if err != nil {
-			return nil, err
-		}
-		if ok {
-			found[i] = &rec
-		}
-	}
-	if err := r.loadFinished(ctx, refs, found); err != nil {
-		return nil, err
-	}
-	records := make([]record, 0, len(refs))
-	for _, rec := range found {
-		if rec != nil {
-			records = append(records, *rec)
+	records := make([]record, len(refs))
+	for i, ref := range refs {
+		fields := hashes[i].Val()
+		raw, open := fields[0].(string)
+		joined, _ := fields[1].(string)
+		fold, _ := fields[2].(string)
+		if open {
+			if records[i], err = unfinished(ref.restaurant, raw, joined); err != nil {
+				return nil, err
+			}
+		} else if run, ok := decodeRecord(ref.restaurant, fold, ""); ok && run.ID == ref.id {
+			records[i].run = run
+		} else {
+			records[i] = find(streams[i].Val(), ref)
 		}
 	}
 	return records, nil
 }
 
-// loadFinished looks for what is not found yet where finished runs with such
-// ids stand.
-func (r *Runner) loadFinished(ctx context.Context, refs []runRef, found []*record) error {
-	answers := make([]*redis.XMessageSliceCmd, len(refs))
-	_, err := r.redis.Pipelined(ctx, func(pipe redis.Pipeliner) error {
-		for i, ref := range refs {
-			if found[i] == nil {
-				answers[i] = pipe.XRangeN(ctx, r.keys.log(ref.restaurant), timeOf(ref.id), "+", nearby)
-			}
+// find returns the entry of a run; the zero record where it is not among them.
+func find(messages []redis.XMessage, ref runRef) record {
+	for _, message := range messages {
+		if rec := entry(message, ref.restaurant); rec.run.ID == ref.id {
+			return rec
 		}
+	}
+	return record{}
+}
+
+// search looks for one finished run to the end of its restaurant's log, and for
+// the fold that has it.
+func (r *Runner) search(ctx context.Context, ref runRef) (Run, error) {
+	var open *redis.StringCmd
+	var ended *redis.XMessageSliceCmd
+	_, err := r.redis.TxPipelined(ctx, func(pipe redis.Pipeliner) error {
+		open = pipe.HGet(ctx, r.keys.records(ref.restaurant), foldField)
+		ended = pipe.XRangeN(ctx, r.keys.log(ref.restaurant), timeOf(ref.id), "+", int64(r.cfg.Runs))
 		return nil
 	})
-	if err != nil {
-		return unavailable(ctx, "read runs", err)
+	if err != nil && !isNil(err) {
+		return Run{}, unavailable(ctx, "find a run", err)
 	}
-	for i, answer := range answers {
-		if answer == nil {
-			continue
-		}
-		if found[i], err = among(answer.Val(), refs[i]); err != nil {
-			return err
+	if rec := find(ended.Val(), ref); rec.run.ID != "" {
+		return rec.run, nil
+	}
+	folds := []record{{}}
+	folds[0].run, _ = decodeRecord(ref.restaurant, open.Val(), "")
+	for _, message := range ended.Val() {
+		folds = append(folds, entry(message, ref.restaurant))
+	}
+	for _, rec := range folds {
+		if f := rec.run.Folded; f != nil && f.First <= ref.id && ref.id <= rec.run.ID {
+			return rec.run, nil
 		}
 	}
-	return nil
+	return Run{}, ErrUnknownRun
 }
 
-// seek looks for one finished run to the end of its restaurant's log.
-func (r *Runner) seek(ctx context.Context, ref runRef) (*record, error) {
-	from := timeOf(ref.id)
-	for range r.cfg.Runs/maxPage + 2 {
-		messages, err := r.redis.XRangeN(ctx, r.keys.log(ref.restaurant), from, "+", maxPage).Result()
-		if err != nil {
-			return nil, unavailable(ctx, "find a run", err)
-		}
-		rec, err := among(messages, ref)
-		if rec != nil || err != nil || len(messages) < maxPage {
-			return rec, err
-		}
-		from = messages[len(messages)-1].ID // seen again, which does no harm
-	}
-	return nil, nil //nolint:nilnil // there is none
-}
-
-// among gives the entry of a run; nil where it is not among them.
-func among(messages []redis.XMessage, ref runRef) (*record, error) {
-	for _, message := range messages {
-		rec, err := entry(message, ref.restaurant)
-		if err != nil {
-			return nil, err
-		}
-		if rec.run.ID == ref.id {
-			return &rec, nil
-		}
-	}
-	return nil, nil //nolint:nilnil // there is none
-}
-
-// timeOf is where the entry of a run may stand at the earliest.
+// timeOf is where the entry of a run may be at the earliest.
 func timeOf(id string) string { return strconv.FormatInt(idTime(id), 10) }
 
-// page reads a restaurant's runs before a position: those that are not finished,
-// by their ids, then the finished ones; the newest first.
+// page reads a restaurant's runs before a position, the newest first: those
+// that are not finished, by their ids, then the open fold, then the entries.
 func (r *Runner) page(ctx context.Context, restaurant menu.RestaurantID, before string, count int) ([]record, error) {
-	var records []record
+	newest := before == "" || isID(before)
 	upTo := "+"
-	if before == "" || isID(before) {
-		var err error
-		if records, err = r.unfinished(ctx, restaurant, before); err != nil {
-			return nil, err
-		}
-	} else {
+	if !newest {
 		var ok bool
-		if upTo, ok = preceding(before); !ok {
+		if upTo, ok = neighbour(before, -1); !ok {
 			return nil, nil // no position of ours
 		}
 	}
-	if len(records) >= count {
-		return records[:count], nil
-	}
-	messages, err := r.redis.XRevRangeN(ctx, r.keys.log(restaurant), upTo, "-", int64(count-len(records))).Result()
+	var open *redis.MapStringStringCmd
+	var ended *redis.XMessageSliceCmd
+	_, err := r.redis.TxPipelined(ctx, func(pipe redis.Pipeliner) error {
+		open = pipe.HGetAll(ctx, r.keys.records(restaurant))
+		ended = pipe.XRevRangeN(ctx, r.keys.log(restaurant), upTo, "-", int64(count))
+		return nil
+	})
 	if err != nil {
 		return nil, unavailable(ctx, "list runs", err)
 	}
-	for _, message := range messages {
-		rec, err := entry(message, restaurant)
-		if err != nil {
+	var records []record
+	if newest {
+		if records, err = openRecords(restaurant, open.Val(), before); err != nil {
 			return nil, err
 		}
-		records = append(records, rec)
+		if run, ok := decodeRecord(restaurant, open.Val()[foldField], ""); ok {
+			position := "1-0"
+			if len(ended.Val()) > 0 {
+				position, _ = neighbour(ended.Val()[0].ID, 1)
+			}
+			records = append(records, record{run: run, position: position})
+		}
 	}
-	return records, nil
+	for _, message := range ended.Val() {
+		records = append(records, entry(message, restaurant))
+	}
+	return records[:min(len(records), count)], nil
 }
 
-// unfinished reads the runs that wait or are at work, the newest first, from
+// openRecords returns the runs that wait or are at work, the newest first, from
 // before the given one on.
-func (r *Runner) unfinished(ctx context.Context, restaurant menu.RestaurantID, before string) ([]record, error) {
-	fields, err := r.redis.HGetAll(ctx, r.keys.records(restaurant)).Result()
-	if err != nil {
-		return nil, unavailable(ctx, "list runs", err)
-	}
+func openRecords(restaurant menu.RestaurantID, fields map[string]string, before string) ([]record, error) {
 	var records []record
 	for id, raw := range fields {
 		if !isID(id) || before != "" && id >= before {
 			continue
 		}
-		rec, _, err := live(restaurant, raw, any(fields[id+bySuffix]))
+		rec, err := unfinished(restaurant, raw, fields[id+bySuffix])
 		if err != nil {
 			return nil, err
 		}
@@ -217,18 +195,18 @@ func (r *Runner) unfinished(ctx context.Context, restaurant menu.RestaurantID, b
 	return records, nil
 }
 
-// preceding gives the number right before that of an entry; false for what is
-// no number of an entry.
-func preceding(position string) (string, bool) {
-	ms, seq, ok := strings.Cut(position, "-")
-	at, err := strconv.ParseUint(ms, 10, 64)
-	within, err2 := strconv.ParseUint(seq, 10, 64)
+// neighbour returns the number of an entry right before (-1) or after (1) the
+// given one; false for what is no number of an entry.
+func neighbour(position string, step int64) (string, bool) {
+	msText, seqText, _ := strings.Cut(position, "-")
+	ms, err := strconv.ParseInt(msText, 10, 64)
+	seq, err2 := strconv.ParseInt(seqText, 10, 64)
 	switch {
-	case !ok || err != nil || err2 != nil || at == 0:
+	case err != nil || err2 != nil || ms <= 0 || seq < 0:
 		return "", false
-	case within > 0:
-		return ms + "-" + strconv.FormatUint(within-1, 10), true
+	case seq+step < 0:
+		return strconv.FormatInt(ms-1, 10), true // all of that millisecond
 	default:
-		return strconv.FormatUint(at-1, 10), true // all of that millisecond
+		return msText + "-" + strconv.FormatInt(seq+step, 10), true
 	}
 }

@@ -1,50 +1,64 @@
 package sync_test
 
 import (
+	"context"
 	"slices"
+	"strings"
 	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
 
 	"larder/internal/redistest"
+	"larder/internal/upstream"
 	menusync "larder/sync"
 )
 
-// As JSON in a hash, with a place in a sorted set, a finished run took 630 bytes
-// of Redis. Ten thousand restaurants keep ten million of them.
+// maxRecord bounds what a record of a finished run takes of Redis, in bytes.
+const maxRecord = 400
+
+// manual does a run that somebody asked for.
+func (g *rig) manual() menusync.Run {
+	g.t.Helper()
+	run, err := g.Once(g.t.Context(), bistro, menusync.TriggerManual)
+	if err != nil {
+		g.t.Fatalf("Once: %v", err)
+	}
+	return run
+}
+
+// listed returns the runs of the restaurant, the newest first.
+func (g *rig) listed() []menusync.Run {
+	g.t.Helper()
+	runs, next, err := g.Runs(g.t.Context(), menusync.Filter{Restaurant: bistro, Limit: 500})
+	if err != nil || next != "" {
+		g.t.Fatalf("Runs: %v, next %q", err, next)
+	}
+	return runs
+}
+
 func TestFinishedRunsAreKeptSmallAndBounded(t *testing.T) {
 	t.Parallel()
 	const kept = 200
 	g := newRig(t, redistest.Start(t).URL(), func(d *menusync.Deps) { d.Config.Runs = kept })
 	var made []string
 	for range kept + 50 {
-		made = append(made, g.once().ID)
+		made = append(made, g.manual().ID)
 	}
 	bytes, err := g.client.MemoryUsage(t.Context(), g.keys.RunLog(bistro)).Result()
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Logf("%d records take %d bytes: %d each", kept, bytes, bytes/kept)
-	if bytes/kept > 100 {
-		t.Errorf("a record takes %d bytes, want at most 100", bytes/kept)
+	if bytes/kept > maxRecord {
+		t.Errorf("a record takes %d bytes, want at most %d", bytes/kept, maxRecord)
 	}
 	if open, err := g.client.HLen(t.Context(), g.keys.Runs(bistro)).Result(); err != nil || open != 0 {
 		t.Errorf("%d records of finished runs stand among those at work (%v)", open, err)
 	}
 
 	slices.Reverse(made)
-	var listed []string
-	for cursor, pages := "", 0; ; pages++ {
-		runs, next, err := g.Runs(t.Context(), menusync.Filter{Restaurant: bistro, Limit: 7, Cursor: cursor})
-		if err != nil || pages > kept {
-			t.Fatalf("page %d: %v", pages, err)
-		}
-		for _, run := range runs {
-			listed = append(listed, run.ID)
-		}
-		if cursor = next; next == "" {
-			break
-		}
-	}
-	if !slices.Equal(listed, made[:kept]) {
+	if listed := g.pages(menusync.Filter{Restaurant: bistro, Limit: 7}); !slices.Equal(listed, made[:kept]) {
 		t.Errorf("%d runs are listed, want the last %d, newest first, each once", len(listed), kept)
 	}
 	for _, at := range []int{0, kept / 2, kept - 1} {
@@ -57,6 +71,110 @@ func TestFinishedRunsAreKeptSmallAndBounded(t *testing.T) {
 	}
 }
 
+// Scheduled runs that found nothing changed share a record, in the order in
+// which runs ended; every id of them finds it. All others have their own.
+func TestUnchangedScheduledRunsAreFolded(t *testing.T) {
+	t.Parallel()
+	onEveryRedis(t, func(t *testing.T, url string) {
+		g := newRig(t, url)
+		again := func(count int) (ids []string) {
+			for range count {
+				g.advance(2 * time.Minute)
+				ids = append(ids, g.once().ID)
+			}
+			return ids
+		}
+		first := again(1)[0]
+		before := again(3)
+		byHand := g.manual().ID
+		after := again(5)
+
+		want := []string{after[4], byHand, before[2], first}
+		for limit := 1; limit <= 5; limit++ {
+			if got := g.pages(menusync.Filter{Restaurant: bistro, Limit: limit}); !slices.Equal(got, want) {
+				t.Errorf("%d a page: %v, want %v", limit, got, want)
+			}
+		}
+		if got := g.pages(menusync.Filter{Limit: 2}); !slices.Equal(got, want) {
+			t.Errorf("in the list over all: %v, want %v", got, want)
+		}
+		for _, fold := range [][]string{before, after} {
+			for _, id := range fold {
+				run, err := g.Run(t.Context(), id)
+				if err != nil || run.ID != fold[len(fold)-1] || run.Folded == nil {
+					t.Fatalf("run %s: %+v, %v, want the record of %v", id, run, err, fold)
+				}
+				if f := *run.Folded; f.Count != len(fold) || f.First != fold[0] || run.StartedAt.Sub(f.FirstAt) != time.Duration(len(fold)-1)*2*time.Minute {
+					t.Errorf("run %s stands for %+v, want %v", id, f, fold)
+				}
+			}
+		}
+		for _, id := range []string{first, byHand} {
+			if run, err := g.Run(t.Context(), id); err != nil || run.ID != id || run.Folded != nil {
+				t.Errorf("run %s: %+v, %v", id, run, err)
+			}
+		}
+	})
+}
+
+// A page that ends at the open fold is followed by what came before it, also
+// where the fold has been closed meanwhile.
+func TestPagingGoesOnAfterAFoldIsClosed(t *testing.T) {
+	t.Parallel()
+	g := newRig(t, redistest.Start(t).URL())
+	first := g.once().ID
+	g.once()
+	fold := g.once().ID
+	runs, next, err := g.Runs(t.Context(), menusync.Filter{Restaurant: bistro, Limit: 1})
+	if err != nil || len(runs) != 1 || runs[0].ID != fold {
+		t.Fatalf("the first page: %+v, %v", runs, err)
+	}
+	g.manual()
+	runs, next, err = g.Runs(t.Context(), menusync.Filter{Restaurant: bistro, Limit: 1, Cursor: next})
+	if err != nil || len(runs) != 1 || runs[0].ID != first || next != "" {
+		t.Errorf("the second page: %+v, %q, %v, want run %s", runs, next, err, first)
+	}
+}
+
+// Runs that somebody asked for, joined or forced, that failed or published, and
+// those of a start are never folded.
+func TestOtherRunsAreNotFolded(t *testing.T) {
+	t.Parallel()
+	g := newRig(t, redistest.Start(t).URL())
+	g.once()
+	var want []string
+	add := func(run menusync.Run, err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		want = append(want, run.ID)
+	}
+	for range 2 {
+		add(g.manual(), nil)
+		add(g.Once(t.Context(), bistro, menusync.TriggerStartup))
+		g.service.set(func(s *service) { s.err = &upstream.Error{Operation: upstream.OpMenu, Status: 502} })
+		add(g.once(), nil)
+		g.service.set(func(s *service) { s.err = nil })
+		g.service.set(func(s *service) {
+			s.hook = func(ctx context.Context) { // joined by somebody without a name
+				if run, err := g.Start(ctx, bistro, menusync.Request{}); err != nil || run.State != menusync.StateRunning {
+					t.Errorf("Start: %+v, %v, want the run in flight", run, err)
+				}
+			}
+		})
+		add(g.once(), nil)
+		g.service.set(func(s *service) { s.hook = nil })
+	}
+	slices.Reverse(want)
+	runs := g.listed()
+	for i, run := range runs[:len(runs)-1] {
+		if i >= len(want) || run.ID != want[i] || run.Folded != nil {
+			t.Fatalf("run %d of %d: %+v, want one record for each of %d", i, len(runs), run, len(want))
+		}
+	}
+}
+
 // A manual run that waited while many others ran stands behind them, and is
 // found by its id all the same.
 func TestRunThatWaitedLongIsFound(t *testing.T) {
@@ -64,7 +182,8 @@ func TestRunThatWaitedLongIsFound(t *testing.T) {
 	onEveryRedis(t, func(t *testing.T, url string) {
 		g := newRig(t, url)
 		waited := g.start(g.Runner, menusync.Request{By: "ops"})
-		for range 40 {
+		for range 20 {
+			g.manual()
 			g.once()
 		}
 		first, _, err := g.Runs(t.Context(), menusync.Filter{Restaurant: bistro, Limit: 1})
@@ -75,7 +194,7 @@ func TestRunThatWaitedLongIsFound(t *testing.T) {
 		if run := g.wait(g.Runner, waited.ID); run.Outcome != menusync.OutcomeUnchanged {
 			t.Fatalf("the run that waited: %+v", run)
 		}
-		if run, err := g.Run(t.Context(), waited.ID); err != nil || len(run.By) != 1 || run.By[0] != "ops" {
+		if run, err := g.Run(t.Context(), waited.ID); err != nil || run.ID != waited.ID || len(run.By) != 1 || run.By[0] != "ops" {
 			t.Errorf("looked up: %+v, %v", run, err)
 		}
 		for _, cursor := range []string{"nonsense", "0-0", "1-x"} {
@@ -84,4 +203,34 @@ func TestRunThatWaitedLongIsFound(t *testing.T) {
 			}
 		}
 	})
+}
+
+// Records that cannot be read, of an earlier form for example, are left out.
+func TestUnreadableRecordsAreLeftOut(t *testing.T) {
+	t.Parallel()
+	g := newRig(t, redistest.Start(t).URL())
+	for _, text := range []string{"", "{", "[]", "\x01\x00\x01\x00packed", `{"id":"7"}`, `{"id":"01KCF0000000000000000000AB","folded":{"count":2}}`} {
+		if err := g.client.HSet(t.Context(), g.keys.Runs(bistro), "fold", text).Err(); err != nil {
+			t.Fatal(err)
+		}
+		if runs := g.listed(); len(runs) != 0 {
+			t.Errorf("%q in the hash was read as %+v", text, runs)
+		}
+		if err := g.client.XAdd(t.Context(), &redis.XAddArgs{Stream: g.keys.RunLog(bistro), Values: []string{"r", text}}).Err(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := g.client.Del(t.Context(), g.keys.Runs(bistro)).Err(); err != nil {
+		t.Fatal(err)
+	}
+	made := []string{g.manual().ID, g.once().ID}
+	slices.Reverse(made)
+	for limit := 1; limit <= 3; limit++ {
+		if got := g.pages(menusync.Filter{Restaurant: bistro, Limit: limit}); !slices.Equal(got, made) {
+			t.Errorf("%d a page: %v, want %v", limit, got, made)
+		}
+	}
+	if _, err := g.Run(t.Context(), "01K"+strings.Repeat("0", 23)); err == nil {
+		t.Error("a run that never was is found")
+	}
 }

@@ -11,15 +11,14 @@
 -- ARGV[6] 1 = join only what has not begun
 --
 -- result {run id, 1 = queued now | 0 = joined}
+-- A run that is joined has a list of joiners, empty names too: it is not folded.
 local function join(id)
-  if ARGV[4] ~= "" then
-    local by = redis.call("HGET", KEYS[3], id .. ":by")
-    -- A bound on what endless joiners may leave behind.
-    if not by then
-      redis.call("HSET", KEYS[3], id .. ":by", ARGV[4])
-    elseif #by < 4096 then
-      redis.call("HSET", KEYS[3], id .. ":by", by .. "\n" .. ARGV[4])
-    end
+  local by = redis.call("HGET", KEYS[3], id .. ":by")
+  -- A bound on what endless joiners may leave behind.
+  if not by then
+    redis.call("HSET", KEYS[3], id .. ":by", ARGV[4])
+  elseif ARGV[4] ~= "" and #by < 4096 then
+    redis.call("HSET", KEYS[3], id .. ":by", by .. "\n" .. ARGV[4])
   end
   return {id, 0}
 end

@@ -1,11 +1,15 @@
 package sync
 
 import (
+	"bytes"
 	"fmt"
+	"io"
 	stdsync "sync"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/oklog/ulid/v2"
 
 	"larder/internal/menu"
 )
@@ -141,22 +145,22 @@ func TestIDsSortByTime(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	before := ""
-	var made ids
+	made := newIDs()
 	for i := range 4000 {
 		// Four a millisecond, and now and then the clock goes back.
 		id := made.next(at.Add(time.Duration(i/4-i%64/63*5) * time.Millisecond))
 		if !isID(id) || id <= before {
-			t.Fatalf("id %q after %q: want %d characters that sort", id, before, idLength)
+			t.Fatalf("id %q after %q: want ids that sort", id, before)
 		}
 		before = id
 	}
-	var one, two ids
-	if one.next(at) == two.next(at) {
+	if newIDs().next(at) == newIDs().next(at) {
 		t.Error("two processes made the same id")
 	}
-	full := ids{ms: at.UnixMilli()}
-	copy(full.last[:], "01ZZZZZZZZZZZZZZZZZZZZZZZZ")
-	if id := full.next(at); id != "02000000000000000000000000" {
-		t.Errorf("after the last id of a millisecond came %s", id)
+	last := io.MultiReader(bytes.NewReader(bytes.Repeat([]byte{0xff}, 10)), bytes.NewReader(bytes.Repeat([]byte{1}, 100)))
+	full := &ids{entropy: ulid.Monotonic(last, 0)}
+	first := full.next(at)
+	if id := full.next(at); id <= first || idTime(id) != at.UnixMilli()+1 {
+		t.Errorf("after the last id of a millisecond, %s, came %s", first, id)
 	}
 }

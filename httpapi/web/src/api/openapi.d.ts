@@ -1,6 +1,6 @@
 // Made of the API document by openapi-typescript 7.13.0: make api-types. DO NOT EDIT.
-// openapi.yaml: d073701699ed5a71cae0d561e67c1d3b1e8ceb65185d6de6d156b6628278eda5
-// what follows: 7fff0b0b0f3086e5baf1a9adb90dadb6ac08ad9ba44b979b59eed59056644549
+// openapi.yaml: f0005e420133ed2f3630150c636e59ddada04e11f30a5c17c543de17a18c4573
+// what follows: 290d356e2a133ebbe3063d2b204ae4dd311b4eee7e0aac82130282392934f98c
 export interface paths {
     "/connect/token": {
         parameters: {
@@ -659,7 +659,7 @@ export interface paths {
         };
         /**
          * One run
-         * @description How long each step took, what changed, what failed.
+         * @description How long each step took, what changed, what failed. For a scheduled run that found nothing changed this is the record that it shares with others (`folded`), as long as it is among the latest `sync.run_index` runs of all restaurants.
          */
         get: operations["getRun"];
         put?: never;
@@ -1904,6 +1904,15 @@ export interface components {
             findings: number;
             /** Format: date-time */
             finishedAt: string | null;
+            /** @description Scheduled runs in a row that found nothing changed have one record together. The other fields are those of the last one. */
+            folded?: {
+                /** @description How many there are, with the last one. */
+                count: number;
+                /** @description The id of the first one. */
+                first: string;
+                /** Format: date-time */
+                firstAt: string;
+            };
             /** @description The guard was skipped. */
             force: boolean;
             /** @description 26 characters that sort by the time it was asked for. */

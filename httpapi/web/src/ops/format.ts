@@ -70,7 +70,7 @@ export function runSentence(run: Run): string {
   const { added, removed, changed } = run.changes;
   switch (run.outcome) {
     case 'updated': return `Version ${run.version} is served: ${count(added, 'dish', 'dishes')} added, ${number(removed)} removed, ${number(changed)} changed`;
-    case 'unchanged': return `The menu is as it was, version ${run.version}`;
+    case 'unchanged': return `The menu is as it was, version ${run.version}${run.folded ? `, in ${number(run.folded.count)} runs in a row` : ''}`;
     case 'held': return 'The service publishes another menu; a rollback holds this one';
     case null: return run.state === 'queued' ? 'Waits for another run' : 'Under way';
     default: return run.outcome;
