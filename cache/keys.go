@@ -171,9 +171,6 @@ func (k Keys) BatchPending(id string) string { return k.batch(id, "pending") }
 // BatchFaults is a hash: restaurant to the record of its run that went wrong.
 func (k Keys) BatchFaults(id string) string { return k.batch(id, "faults") }
 
-// BatchHold names the replica that does the batch; it expires with it.
-func (k Keys) BatchHold(id string) string { return k.batch(id, "hold") }
-
 // Batches is a sorted set of the ids of batches that are not finished, by time.
 func (k Keys) Batches() string { return k.name(format, "batches") }
 

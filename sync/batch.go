@@ -109,7 +109,10 @@ func (r *Runner) StartBatch(ctx context.Context, req BatchRequest) (Batch, error
 	if err != nil {
 		return Batch{}, unavailable(ctx, "start a batch", err)
 	}
-	r.batches.tell()
+	select {
+	case r.newBatch <- struct{}{}:
+	default: // this instance looks at the list anyway
+	}
 	return b, nil
 }
 

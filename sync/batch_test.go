@@ -190,8 +190,7 @@ func TestBatch(t *testing.T) {
 	})
 }
 
-// What one replica leaves undone, another does: when it is stopped, and when it
-// vanishes without a word.
+// What one instance leaves undone, another does.
 func TestABatchIsTakenOver(t *testing.T) {
 	t.Parallel()
 	const restaurants = 60
@@ -228,13 +227,46 @@ func TestABatchIsTakenOver(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	// A holder that vanished is one that does not renew.
-	if err := g.client.Set(t.Context(), g.keys.BatchHold(started.ID), "ghost", time.Second).Err(); err != nil {
-		t.Fatal(err)
-	}
 	g.schedule(other)
 	if b := g.batch(g.Runner, started.ID); b.Done != restaurants || b.Failed != 0 {
 		t.Errorf("taken over: %+v", b)
+	}
+}
+
+// Instances share a batch: each restaurant is synced by one of them, and counted
+// once.
+func TestABatchIsShared(t *testing.T) {
+	t.Parallel()
+	const restaurants = 60
+	g := newRig(t, redistest.Start(t).URL(), chain(restaurants, plain), func(d *menusync.Deps) { d.Config.Concurrency = 2 })
+	for _, restaurant := range g.Restaurants() {
+		if _, err := g.Once(t.Context(), restaurant.ID, menusync.TriggerCron); err != nil {
+			t.Fatal(err)
+		}
+	}
+	calls := g.service.count()
+	g.service.set(func(s *service) { s.hook = func(context.Context) { time.Sleep(20 * time.Millisecond) } })
+	one, two := &observer{}, &observer{}
+	first := g.another(func(d *menusync.Deps) { d.Observer = one })
+	second := g.another(func(d *menusync.Deps) { d.Observer = two })
+	started, err := first.StartBatch(t.Context(), menusync.BatchRequest{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	g.schedule(first)
+	g.schedule(second)
+	b := g.batch(first, started.ID)
+	want := map[menusync.Outcome]int{menusync.OutcomeUnchanged: restaurants}
+	if diff := cmp.Diff(want, b.Outcomes); diff != "" || b.Done != restaurants {
+		t.Errorf("finished %+v; outcomes (-want +got):\n%s", b, diff)
+	}
+	if one.finished() == 0 || two.finished() == 0 {
+		t.Errorf("the instances did %d and %d runs, want both to do some", one.finished(), two.finished())
+	}
+	// Two runs of one restaurant happen where an instance asks for it just as the
+	// other has done it.
+	if runs := g.service.count() - calls; runs > restaurants+8 {
+		t.Errorf("%d runs of %d restaurants", runs, restaurants)
 	}
 }
 

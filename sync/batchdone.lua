@@ -1,35 +1,41 @@
 -- batchdone counts one restaurant of a batch as done, once.
 --
--- KEYS[1] hold    string: who does the batch
--- KEYS[2] batch   hash: total, done, failed, outcome:NAME, finishedAt, …
--- KEYS[3] pending set of restaurants that are not done
--- KEYS[4] faults  hash restaurant -> record of the run that went wrong
--- ARGV[1] who asks
--- ARGV[2] restaurant
--- ARGV[3] outcome
--- ARGV[4] record of the run where it went wrong, else ""
--- ARGV[5] how many such records are kept
--- ARGV[6] now, as finishedAt is written
+-- KEYS[1] batch   hash: total, done, failed, outcome:NAME, finishedAt, toldAt, …
+-- KEYS[2] pending set of restaurants that are not done
+-- KEYS[3] faults  hash restaurant -> record of the run that went wrong
+-- ARGV[1] restaurant
+-- ARGV[2] outcome
+-- ARGV[3] record of the run where it went wrong, else ""
+-- ARGV[4] how many such records are kept
+-- ARGV[5] now, as finishedAt is written
+-- ARGV[6] channel that is told how far the batch is
+-- ARGV[7] the beginning of what it is told: an event and JSON
+-- ARGV[8] how often it is told, in milliseconds, but for the end
 --
--- result {done, failed}; {-1, 0} when another does the batch by now, or it is gone
-if redis.call("GET", KEYS[1]) ~= ARGV[1] or redis.call("EXISTS", KEYS[2]) == 0 then
-  return {-1, 0}
+-- result 1 if the batch has ended now, else 0
+if redis.call("SREM", KEYS[2], ARGV[1]) == 0 or redis.call("EXISTS", KEYS[1]) == 0 then
+  return 0
 end
-if redis.call("SREM", KEYS[3], ARGV[2]) == 1 then
-  redis.call("HINCRBY", KEYS[2], "done", 1)
-  redis.call("HINCRBY", KEYS[2], "outcome:" .. ARGV[3], 1)
-  if ARGV[4] ~= "" then
-    redis.call("HINCRBY", KEYS[2], "failed", 1)
-    if redis.call("HLEN", KEYS[4]) < tonumber(ARGV[5]) then
-      redis.call("HSET", KEYS[4], ARGV[2], ARGV[4])
-      redis.call("PEXPIRE", KEYS[4], redis.call("PTTL", KEYS[2]))
-    end
-  end
-  if redis.call("SCARD", KEYS[3]) == 0 then
-    redis.call("HSET", KEYS[2], "finishedAt", ARGV[6])
+local done = redis.call("HINCRBY", KEYS[1], "done", 1)
+redis.call("HINCRBY", KEYS[1], "outcome:" .. ARGV[2], 1)
+if ARGV[3] ~= "" then
+  redis.call("HINCRBY", KEYS[1], "failed", 1)
+  if redis.call("HLEN", KEYS[3]) < tonumber(ARGV[4]) then
+    redis.call("HSET", KEYS[3], ARGV[1], ARGV[3])
+    redis.call("PEXPIRE", KEYS[3], redis.call("PTTL", KEYS[1]))
   end
 end
-return {
-  tonumber(redis.call("HGET", KEYS[2], "done") or "0"),
-  tonumber(redis.call("HGET", KEYS[2], "failed") or "0"),
-}
+local ended = redis.call("EXISTS", KEYS[2]) == 0
+if ended then
+  redis.call("HSET", KEYS[1], "finishedAt", ARGV[5])
+end
+local time = redis.call("TIME")
+local now = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
+local told = tonumber(redis.call("HGET", KEYS[1], "toldAt") or "0")
+if ended or now < told or now - told >= tonumber(ARGV[8]) then
+  redis.call("HSET", KEYS[1], "toldAt", string.format("%d", now))
+  local failed = redis.call("HGET", KEYS[1], "failed") or "0"
+  local total = redis.call("HGET", KEYS[1], "total")
+  redis.call("PUBLISH", ARGV[6], ARGV[7] .. '"done":' .. done .. ',"failed":' .. failed .. ',"total":' .. total .. "}")
+end
+return ended and 1 or 0

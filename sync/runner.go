@@ -87,7 +87,7 @@ type Runner struct {
 	health   *health
 	links    *links
 	feed     *feed
-	batches  *openBatches
+	newBatch chan struct{} // holds a token when a batch was started here
 	budget   *budget
 
 	reasonsAsked singleflight.Group
@@ -116,7 +116,7 @@ func NewRunner(d Deps) (*Runner, error) {
 	r := &Runner{
 		cfg: d.Config, server: d.Redis, redis: d.Redis.Strict(), ordinary: d.Redis.Client(), keys: keys{d.Redis.Keys()}, scripts: newScripts(),
 		store: d.Store, replica: d.Replica, observer: d.Observer, tracing: d.Tracing, clock: d.Clock, log: d.Log,
-		queue: newQueue(d.Config.Concurrency, d.Connections), ids: newIDs(), links: newLinks(), feed: newFeed(), batches: newOpenBatches(), budget: newBudget(d.Config.Memory), replaced: make(chan struct{}, 1), flights: map[string]*flight{}, asked: map[menu.RestaurantID]string{},
+		queue: newQueue(d.Config.Concurrency, d.Connections), ids: newIDs(), links: newLinks(), feed: newFeed(), newBatch: make(chan struct{}, 1), budget: newBudget(d.Config.Memory), replaced: make(chan struct{}, 1), flights: map[string]*flight{}, asked: map[menu.RestaurantID]string{},
 	}
 	r.set.Store(set)
 	if r.clock == nil {

@@ -54,7 +54,7 @@ func (s *Scheduler) Run(ctx context.Context) error {
 		return nil
 	})
 	g.Go(func() error {
-		r.carryBatches(ctx)
+		r.runBatches(ctx)
 		return nil
 	})
 	for range r.queue.workers {

@@ -21,8 +21,6 @@ var (
 	lostSource string
 	//go:embed start.lua
 	startSource string
-	//go:embed batchhold.lua
-	batchHoldSource string
 	//go:embed batchdone.lua
 	batchDoneSource string
 )
@@ -31,7 +29,7 @@ var (
 // or of one batch.
 type scripts struct {
 	acquire, renew, finish, lost, start *redis.Script
-	batchHold, batchDone                *redis.Script
+	batchDone                           *redis.Script
 }
 
 func newScripts() scripts {
@@ -42,7 +40,6 @@ func newScripts() scripts {
 		lost:    redis.NewScript(keepRunSource + lostSource),
 		start:   redis.NewScript(startSource),
 
-		batchHold: redis.NewScript(batchHoldSource),
 		batchDone: redis.NewScript(batchDoneSource),
 	}
 }
