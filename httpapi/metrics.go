@@ -82,7 +82,10 @@ func NewMetrics(version string) *Metrics {
 			Name: "larder_upstream_call_duration_seconds", Help: "Time of a call of the ordering service, by operation.",
 			Buckets: []float64{0.005, 0.02, 0.1, 0.5, 2, 10, 30},
 		}, []string{"operation"}),
-		streams: newStreamsEnded(),
+		streams: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "larder_event_streams_ended_total",
+			Help: "Event streams that have ended, by kind and reason: client, slow, drain, expired or removed.",
+		}, []string{"kind", "reason"}),
 		steps: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Name: "larder_sync_step_duration_seconds", Help: "Time of a step of a sync, by step: fetch, decode, lint, compile or publish.",
 			Buckets: []float64{0.0005, 0.002, 0.01, 0.05, 0.25, 1, 5, 30},
@@ -100,19 +103,15 @@ func NewMetrics(version string) *Metrics {
 	for _, event := range [...]string{"swept", "late", "contradicted", "unrecorded"} {
 		m.events.WithLabelValues(event) // from 0 on: a rule must see the first one as an increase
 	}
-	build := prometheus.NewGauge(prometheus.GaugeOpts{
-		Name: "larder_build_info", Help: "The running build; always 1.",
-		ConstLabels: prometheus.Labels{"version": version, "goversion": runtime.Version()},
-	})
-	build.Set(1)
-	dropped := prometheus.NewCounterFunc(prometheus.CounterOpts{
-		Name: "larder_log_lines_dropped_total", Help: "Lines of the log that were dropped because its reader had stalled or closed.",
-	}, func() float64 {
-		if m.LogLinesDropped == nil {
-			return 0
-		}
-		return m.LogLinesDropped()
-	})
+	build := gauge("larder_build_info", "The running build; always 1.",
+		prometheus.Labels{"version": version, "goversion": runtime.Version()}, func() int { return 1 })
+	dropped := counter("larder_log_lines_dropped_total",
+		"Lines of the log that were dropped because its reader had stalled or closed.", nil, func() float64 {
+			if m.LogLinesDropped == nil {
+				return 0
+			}
+			return m.LogLinesDropped()
+		})
 	m.registry.MustRegister(
 		m.requests, m.duration, m.runs, m.skipped, m.orders, m.replays, m.events, m.calls, m.callTime, m.streams,
 		m.steps, m.runTime, m.redis, m.reads.all, build, dropped,
@@ -174,6 +173,17 @@ func (m *Metrics) order(operation ordering.Operation, outcome string) {
 // replay counts an answer that was given before.
 func (m *Metrics) replay(operation ordering.Operation) {
 	m.replays.WithLabelValues(string(operation)).Inc()
+}
+
+// The kinds of event streams, as metrics label them.
+const (
+	kindMenu = "menu"
+	kindOps  = "ops"
+)
+
+// streamEnded counts an event stream that is over.
+func (m *Metrics) streamEnded(kind string, why ending) {
+	m.streams.WithLabelValues(kind, string(why)).Inc()
 }
 
 // request counts a request; streamed is one whose answer took as long as its

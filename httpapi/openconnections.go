@@ -7,7 +7,6 @@ import (
 	"sync/atomic"
 	"syscall"
 
-	"github.com/prometheus/client_golang/prometheus"
 	"github.com/sirupsen/logrus"
 )
 
@@ -22,21 +21,13 @@ type openConnections struct {
 	open   atomic.Int64
 	full   atomic.Bool   // somebody had to wait, and a tenth of the places is not free again
 	filled atomic.Uint64 // how often that came to be
-
-	opened, most, fillings, refusals *prometheus.Desc
 }
 
 // newOpenConnections keeps the connections to http.max_connections, and those
 // to seven eighths of the files that this process may have open: Redis and the
 // ordering services must not be out of reach because readers have taken them all.
 func newOpenConnections(limit, files int, each *addressConnections, log logrus.FieldLogger) *openConnections {
-	o := &openConnections{
-		limit: limit, each: each, log: log,
-		opened:   prometheus.NewDesc("larder_http_connections", "Connections of the public listener that are open.", nil, nil),
-		most:     prometheus.NewDesc("larder_http_connections_limit", "How many may be open; 0 is no limit.", nil, nil),
-		fillings: prometheus.NewDesc("larder_http_connections_full_total", "How often the limit was reached, so that further connections had to wait.", nil, nil),
-		refusals: prometheus.NewDesc("larder_http_connections_refused_total", "Connections closed at once because their address had as many as it may.", nil, nil),
-	}
+	o := &openConnections{limit: limit, each: each, log: log}
 	if limit == 0 {
 		return o
 	}
@@ -92,22 +83,6 @@ func (o *openConnections) turnedFull() {
 	o.filled.Add(1)
 	o.log.WithFields(logrus.Fields{"event": "http.full", "connections": o.limit}).
 		Warn("as many connections as may be: further ones wait until one has left")
-}
-
-// Describe implements prometheus.Collector.
-func (o *openConnections) Describe(ch chan<- *prometheus.Desc) {
-	ch <- o.opened
-	ch <- o.most
-	ch <- o.fillings
-	ch <- o.refusals
-}
-
-// Collect implements prometheus.Collector.
-func (o *openConnections) Collect(ch chan<- prometheus.Metric) {
-	ch <- prometheus.MustNewConstMetric(o.opened, prometheus.GaugeValue, float64(o.open.Load()))
-	ch <- prometheus.MustNewConstMetric(o.most, prometheus.GaugeValue, float64(o.limit))
-	ch <- prometheus.MustNewConstMetric(o.fillings, prometheus.CounterValue, float64(o.filled.Load()))
-	ch <- prometheus.MustNewConstMetric(o.refusals, prometheus.CounterValue, float64(o.each.refused.Load()))
 }
 
 // limitedListener accepts while there are places. Its connections are TCP

@@ -112,11 +112,3 @@ func (o *orderBook) Collect(ch chan<- prometheus.Metric) {
 		gauge(o.replicasDesc, float64(health.Replicas), connection)
 	}
 }
-
-// boolGauge returns the value of a gauge: 1 for true, 0 for false.
-func boolGauge(b bool) float64 {
-	if b {
-		return 1
-	}
-	return 0
-}

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/gin-gonic/gin"
-	"github.com/prometheus/client_golang/prometheus"
 	"github.com/sirupsen/logrus"
 
 	"larder/cache"
@@ -184,10 +183,7 @@ func New(cfg Config, auth AuthConfig, deps Deps) (*Server, error) {
 	s.readiness = newReadiness(s.clock)
 	s.streams = newStreams(cfg.Events, deps.Replica)
 	s.open = newOpenConnections(cfg.MaxConnections, openFiles(), newAddressConnections(cfg.MaxConnectionsPerAddress, s.proxies), s.log)
-	for _, collector := range []prometheus.Collector{
-		newMenuAge(s), newOpenStreams(s.streams), newMemoryUse(s.replica.Memory),
-		newBreakers(s.connections), newUpstreamLoad(s.connections), newRedisState(s), s.book, s.open, newTraceCounts(s.tracing.Spans),
-	} {
+	for _, collector := range append(s.stateMetrics(), newMenuAge(s), s.book) {
 		if err := s.metrics.registry.Register(collector); err != nil {
 			return nil, err
 		}

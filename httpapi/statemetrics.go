@@ -1,0 +1,121 @@
+package httpapi
+
+import (
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/redis/go-redis/v9"
+)
+
+// number is what a metric's function may return.
+type number interface {
+	~int | ~int64 | ~uint32 | ~uint64 | ~float64
+}
+
+func gauge[N number](name, help string, labels prometheus.Labels, value func() N) prometheus.Collector {
+	return prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help, ConstLabels: labels},
+		func() float64 { return float64(value()) })
+}
+
+func counter[N number](name, help string, labels prometheus.Labels, value func() N) prometheus.Collector {
+	return prometheus.NewCounterFunc(prometheus.CounterOpts{Name: name, Help: help, ConstLabels: labels},
+		func() float64 { return float64(value()) })
+}
+
+// boolGauge returns the value of a gauge: 1 for true, 0 for false.
+func boolGauge(b bool) float64 {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// stateMetrics are the series that a scrape reads from memory, by a function
+// each. menuAge and orderBook read once for many series.
+func (s *Server) stateMetrics() []prometheus.Collector {
+	spans := func(result string, value func() uint64) prometheus.Collector {
+		return counter("larder_trace_spans_total", "Spans of traces by result: sent to tracing.endpoint, or dropped.",
+			prometheus.Labels{"result": result}, value)
+	}
+	streams := func(kind string, value func() int) prometheus.Collector {
+		return gauge("larder_event_streams", "Event streams that are open, by kind: menu or ops.", prometheus.Labels{"kind": kind}, value)
+	}
+	all := []prometheus.Collector{
+		gauge("larder_cache_bytes", "What the ready bodies of menus and dishes take in memory.", nil,
+			func() int64 { return s.replica.Memory().Used }),
+		gauge("larder_cache_limit_bytes", "What they may take (cache.memory); the least used go beyond it.", nil,
+			func() int64 { return s.replica.Memory().Limit }),
+		streams(kindMenu, func() int { menus, _ := s.streams.open(); return menus }),
+		streams(kindOps, func() int { _, ops := s.streams.open(); return ops }),
+		spans("sent", func() uint64 { return s.tracing.Spans().Sent }),
+		spans("dropped", func() uint64 { return s.tracing.Spans().Dropped }),
+		gauge("larder_http_connections", "Connections of the public listener that are open.", nil, s.open.open.Load),
+		gauge("larder_http_connections_limit", "How many may be open; 0 is no limit.", nil, func() int { return s.open.limit }),
+		counter("larder_http_connections_full_total",
+			"How often the limit was reached, so that further connections had to wait.", nil, s.open.filled.Load),
+		counter("larder_http_connections_refused_total",
+			"Connections closed at once because their address had as many as it may.", nil, s.open.each.refused.Load),
+		gauge("larder_redis_up", "0 while Redis does not answer, by the scheduler's last question; else 1.", nil,
+			func() float64 { return boolGauge(!s.runner.RedisAway()) }),
+		gauge("larder_redis_refuses_writes",
+			"1 while Redis answers and takes no writes: a full memory or disk, a replica, a missing right; else 0.", nil,
+			func() float64 { return boolGauge(s.runner.Refused() != nil) }),
+	}
+	all = append(all, poolMetrics("ordinary", s.redis.Client())...)
+	all = append(all, poolMetrics("strict", s.redis.Strict())...)
+	for _, connection := range s.connections {
+		all = append(all, connectionMetrics(connection)...)
+	}
+	return all
+}
+
+// poolMetrics are the series of a client of Redis.
+func poolMetrics(name string, client redis.UniversalClient) []prometheus.Collector {
+	connections := func(state string, value func(*redis.PoolStats) uint32) prometheus.Collector {
+		return gauge("larder_redis_connections",
+			"Connections to Redis, by client (ordinary, or strict: journal and leases, sent once) and state: idle or used.",
+			prometheus.Labels{"client": name, "state": state}, func() uint32 { return value(client.PoolStats()) })
+	}
+	return []prometheus.Collector{
+		connections("idle", func(pool *redis.PoolStats) uint32 { return pool.IdleConns }),
+		connections("used", func(pool *redis.PoolStats) uint32 { return pool.TotalConns - min(pool.IdleConns, pool.TotalConns) }),
+		counter("larder_redis_pool_timeouts_total", "How often a command waited in vain for a connection to Redis, by client.",
+			prometheus.Labels{"client": name}, func() uint32 { return client.PoolStats().Timeouts }),
+	}
+}
+
+// connectionMetrics are the series of a connection: its circuit breaker, and how
+// busy it is (policy O8a).
+func connectionMetrics(connection Connection) []prometheus.Collector {
+	var all []prometheus.Collector
+	labels := prometheus.Labels{"connection": connection.Name}
+	with := func(name, value string) prometheus.Labels {
+		return prometheus.Labels{"connection": connection.Name, name: value}
+	}
+	if connection.Breaker != nil {
+		for _, state := range [...]string{"closed", "open", "half-open"} {
+			all = append(all, gauge("larder_upstream_breaker",
+				"1 for the state that the circuit breaker of a connection's reads is in: closed (they are tried), open (they are not), or half-open (one is).",
+				with("state", state), func() float64 { return boolGauge(connection.Breaker() == state) }))
+		}
+	}
+	load := connection.Load
+	if load == nil {
+		return all
+	}
+	const rejections = "Order calls that got no slot and were answered 503 upstream_busy: on arrival, or after waiting."
+	return append(
+		all,
+		gauge("larder_upstream_calls_waiting", "Calls that wait for a slot of the connection.", labels,
+			func() int { return load().Waiting }),
+		gauge("larder_upstream_calls_in_flight", "Calls that have a slot of the connection.", labels,
+			func() int { return load().InFlight }),
+		gauge("larder_upstream_order_slots",
+			"The most order calls in flight at the moment: it shrinks while calls take more than a third of timeouts.write.", labels,
+			func() int { return load().OrderSlots }),
+		gauge("larder_upstream_slot_time_seconds", "Mean time that an order call of the last minute held its slot.", labels,
+			func() float64 { return load().SlotTime.Seconds() }),
+		counter("larder_upstream_rejections_total", rejections, with("when", "arrival"),
+			func() uint64 { return load().Rejected.OnArrival }),
+		counter("larder_upstream_rejections_total", rejections, with("when", "waited"),
+			func() uint64 { return load().Rejected.AfterWaiting }),
+	)
+}
