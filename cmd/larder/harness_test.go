@@ -22,6 +22,8 @@ import (
 
 	"github.com/redis/go-redis/v9"
 	"go.uber.org/goleak"
+
+	"larder/internal/sleep"
 )
 
 // patience bounds every wait of these tests; they wait for events, not for time.
@@ -201,7 +203,7 @@ func eventually(t *testing.T, what string, is func() bool) {
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	for !is() {
-		if err := sleep(ctx, 10*time.Millisecond); err != nil {
+		if err := sleep.For(ctx, 10*time.Millisecond); err != nil {
 			t.Fatalf("%s: not within %v", what, patience)
 		}
 	}

@@ -8,6 +8,8 @@ import (
 	"net/http"
 	"net/url"
 	"time"
+
+	"larder/internal/sleep"
 )
 
 // The steps of the walk that show what becomes of an order after it was
@@ -28,7 +30,7 @@ func (k *walk) order(ctx context.Context, order []byte, key string) (*reply, err
 		if !ok || limited.Status != http.StatusTooManyRequests || try == most {
 			return answer, err
 		}
-		if err := sleep(ctx, limited.retryAfter); err != nil {
+		if err := sleep.For(ctx, limited.retryAfter); err != nil {
 			return nil, err
 		}
 	}

@@ -2,117 +2,121 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"net/http"
 	"sync/atomic"
 	"time"
 
 	systemd "github.com/coreos/go-systemd/v22/daemon"
 	"github.com/sirupsen/logrus"
 	"golang.org/x/sync/errgroup"
+
+	"larder/internal/sleep"
 )
 
 const (
-	// askedIn is how many times larder asks itself within a watchdog's patience:
-	// an answer may come late, and one may be missed.
-	askedIn = 3
-	// askedEvery is how often it does until it serves, where there is no watchdog.
-	askedEvery = time.Second
+	// checksPerWatchdog is how often larder checks itself within WatchdogSec: a
+	// response may come late, and one may be missed.
+	checksPerWatchdog = 3
+	// checkEvery is how often it does until it serves, where there is no watchdog.
+	checkEvery = time.Second
 )
 
-// manager is the service manager that has started larder and wants to hear of
-// it: systemd with Type=notify (decision 0040). It is told when larder serves,
-// when it reads its configuration again and when it stops; and where the unit
-// has WatchdogSec, again and again that larder has just answered itself.
-type manager struct {
-	log    logrus.FieldLogger
-	wanted bool          // somebody is to be told
-	within time.Duration // what the watchdog waits at most; 0: there is none
-	serves atomic.Bool   // READY=1 was sent
-	lost   atomic.Bool   // the last word could not be sent
+// notifier tells systemd of the life of a unit with Type=notify (decision 0040):
+// that larder serves, reloads and stops, and with WatchdogSec that it has just
+// answered GET /livez over its own listener.
+type notifier struct {
+	log      logrus.FieldLogger
+	wanted   bool          // NOTIFY_SOCKET is set
+	watchdog time.Duration // 0: there is none
+	serves   atomic.Bool   // READY=1 was sent
 }
 
-// newManager finds the manager in the variables that systemd sets.
-func newManager(env []string, log logrus.FieldLogger) (*manager, error) {
+// newNotifier reads the variables that systemd sets.
+func newNotifier(env []string, log logrus.FieldLogger) (*notifier, error) {
 	socket, _ := variable(env, "NOTIFY_SOCKET")
-	m := &manager{log: log, wanted: socket != ""}
-	if !m.wanted {
-		return m, nil
+	n := &notifier{log: log, wanted: socket != ""}
+	if !n.wanted {
+		return n, nil
 	}
-	within, err := systemd.SdWatchdogEnabled(false)
-	if err != nil {
+	var err error
+	if n.watchdog, err = systemd.SdWatchdogEnabled(false); err != nil {
 		return nil, fmt.Errorf("the watchdog's variables: %w: leave WATCHDOG_USEC and WATCHDOG_PID to systemd", err)
 	}
-	m.within = within
-	return m, nil
+	return n, nil
 }
 
-// watch does the daemon's work, and tells the manager of it. do hands the daemon
-// over once its listeners are open.
-func (m *manager) watch(ctx context.Context, do func(ctx context.Context, listening func(*daemon)) error) error {
-	if !m.wanted {
-		return do(ctx, func(*daemon) {})
-	}
-	address := make(chan string, 1)
-	running, ended := context.WithCancel(context.WithoutCancel(ctx))
+// watch runs the daemon and tells systemd of it. run calls listening once its
+// listeners are open.
+func (n *notifier) watch(ctx context.Context, run func(listening func(*daemon)) error) error {
 	var group errgroup.Group
-	group.Go(func() error {
-		defer ended()
-		return do(ctx, func(d *daemon) { address <- urlOf(d.server.Addr()) })
+	running, ended := context.WithCancel(context.WithoutCancel(ctx))
+	err := run(func(d *daemon) {
+		if n.wanted {
+			group.Go(func() error {
+				n.follow(ctx, running, urlOf(d.server.Addr()))
+				return nil
+			})
+		}
 	})
-	group.Go(func() error {
-		m.follow(ctx, running, address)
-		return nil
-	})
-	return group.Wait()
+	ended()
+	return errors.Join(err, group.Wait())
 }
 
-// follow tells of one life: stop is over when larder is to stop, running when it
-// has.
-func (m *manager) follow(stop, running context.Context, address <-chan string) {
+// follow tells systemd of one life. ctx ends when larder is told to stop,
+// running when it has stopped.
+func (n *notifier) follow(ctx, running context.Context, base string) {
 	serving, cancel := context.WithCancel(running)
 	defer cancel()
-	defer context.AfterFunc(stop, cancel)()
-	select {
-	case base := <-address:
-		m.attest(serving, base)
-	case <-serving.Done():
+	defer context.AfterFunc(ctx, cancel)()
+	every := checkEvery
+	if n.watchdog > 0 {
+		every = n.watchdog / checksPerWatchdog
 	}
-	<-serving.Done() // without a watchdog nothing is to be told between
+	n.check(serving, base, every)
+	<-serving.Done()
 	if running.Err() != nil {
-		return // it has ended by itself, and its status says how
+		return // it ended by itself, and its exit status says how
 	}
-	m.tell(systemd.SdNotifyStopping + "\nSTATUS=stopping: requests in flight are finished first")
-	m.outlast(running)
+	n.notify(systemd.SdNotifyStopping + "\nSTATUS=stopping: requests in flight are finished first")
+	for n.watchdog > 0 { // its listeners are closed: TimeoutStopSec bounds the end
+		n.notify(systemd.SdNotifyWatchdog)
+		if sleep.For(running, every) != nil {
+			return
+		}
+	}
 }
 
-// attest asks larder whether it answers, until ctx ends: the first answer makes
-// it ready, each one contents the watchdog. Without one it ends with the first.
-func (m *manager) attest(ctx context.Context, base string) {
-	every := askedEvery
-	if m.within > 0 {
-		every = m.within / askedIn
-	}
-	self := newSelf(base, every)
+// check requests /livez until ctx ends. The first success makes larder ready,
+// each later one satisfies the watchdog; without a watchdog check returns after
+// the first. It keeps its connection, so that it need not wait for a place once
+// http.max_connections are open.
+func (n *notifier) check(ctx context.Context, base string, every time.Duration) {
+	self := &api{base: base, plain: &http.Client{Timeout: every, Transport: &http.Transport{}}} // no proxy: it is this process
 	defer self.close()
 	ticker := time.NewTicker(every)
 	defer ticker.Stop()
-	silent := false
-	for {
-		err := self.ask(ctx)
+	for silent := false; ; {
+		_, err := self.get(ctx, "/livez")
 		switch {
 		case ctx.Err() != nil:
 			return
 		case err != nil && !silent:
-			m.log.WithError(err).WithField("event", "systemd.no_answer").
+			n.log.WithError(err).WithField("event", "systemd.no_answer").
 				Warn("larder does not answer itself; systemd is not told that it is alive until it does")
 		case err == nil && silent:
-			m.log.WithField("event", "systemd.answers").Info("larder answers itself again")
+			n.log.WithField("event", "systemd.answers").Info("larder answers itself again")
 		}
 		silent = err != nil
-		if err == nil {
-			m.alive(base)
+		switch {
+		case silent:
+		case !n.serves.Swap(true):
+			n.notify(systemd.SdNotifyReady + "\nSTATUS=serving on " + base)
+		case n.watchdog > 0:
+			n.notify(systemd.SdNotifyWatchdog)
 		}
-		if m.within == 0 && m.serves.Load() {
+		if n.watchdog == 0 && n.serves.Load() {
 			return
 		}
 		select {
@@ -123,53 +127,24 @@ func (m *manager) attest(ctx context.Context, base string) {
 	}
 }
 
-// alive tells what an answer has shown.
-func (m *manager) alive(base string) {
-	switch {
-	case m.serves.CompareAndSwap(false, true):
-		m.tell(systemd.SdNotifyReady + "\nSTATUS=serving on " + base)
-	case m.within > 0:
-		m.tell(systemd.SdNotifyWatchdog)
-	}
-}
-
-// outlast contents the watchdog while larder stops: its listeners are closed
-// then, and TimeoutStopSec bounds it.
-func (m *manager) outlast(running context.Context) {
-	if m.within == 0 {
-		return
-	}
-	ticker := time.NewTicker(m.within / askedIn)
-	defer ticker.Stop()
-	for {
-		m.tell(systemd.SdNotifyWatchdog)
-		select {
-		case <-ticker.C:
-		case <-running.Done():
-			return
-		}
-	}
-}
-
-// reloading tells that a hangup is being answered, and when it has been. Before
-// larder serves there is nothing to tell: the word after it would be READY=1.
-func (m *manager) reloading(answer func()) func() {
+// reloading tells systemd when a reload begins and ends. Before larder serves it
+// tells nothing: READY=1 would follow.
+func (n *notifier) reloading(reload func()) func() {
 	return func() {
-		if !m.serves.Load() {
-			answer()
+		if !n.serves.Load() {
+			reload()
 			return
 		}
-		m.tell(systemd.SdNotifyReloading + "\n" + systemd.SdNotifyMonotonicUsec())
-		answer()
-		m.tell(systemd.SdNotifyReady)
+		n.notify(systemd.SdNotifyReloading + "\n" + systemd.SdNotifyMonotonicUsec())
+		reload()
+		n.notify(systemd.SdNotifyReady)
 	}
 }
 
-// tell sends a word to the manager. larder serves on when nobody takes it.
-func (m *manager) tell(word string) {
-	_, err := systemd.SdNotify(false, word)
-	if lost := err != nil; m.lost.Swap(lost) != lost && lost {
-		m.log.WithError(err).WithField("event", "systemd.not_told").
+// notify sends a state to systemd. larder serves on when that fails.
+func (n *notifier) notify(state string) {
+	if _, err := systemd.SdNotify(false, state); err != nil {
+		n.log.WithError(err).WithField("event", "systemd.not_told").
 			Warn("systemd could not be told how larder is; a watchdog will restart it")
 	}
 }

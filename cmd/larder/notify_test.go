@@ -15,6 +15,8 @@ import (
 
 	"github.com/sirupsen/logrus"
 	"github.com/sirupsen/logrus/hooks/test"
+
+	"larder/internal/sleep"
 )
 
 // systemdTest is the socket of a service manager, and what it is told.
@@ -153,7 +155,7 @@ func TestSystemdIsNotToldOfALarderThatHangs(t *testing.T) { //nolint:paralleltes
 	}))
 	defer server.Close()
 	log, logged := test.NewNullLogger()
-	m, err := newManager(os.Environ(), log)
+	m, err := newNotifier(os.Environ(), log)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -161,7 +163,7 @@ func TestSystemdIsNotToldOfALarderThatHangs(t *testing.T) { //nolint:paralleltes
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		m.attest(ctx, server.URL)
+		m.check(ctx, server.URL, m.watchdog/checksPerWatchdog)
 	}()
 	said := func(event string) func() bool {
 		return func() bool {
@@ -178,7 +180,7 @@ func TestSystemdIsNotToldOfALarderThatHangs(t *testing.T) { //nolint:paralleltes
 	hangs.Store(true)
 	eventually(t, "the log says that nothing answers", said("systemd.no_answer"))
 	before := systemd.count("WATCHDOG=1")
-	if err := sleep(ctx, 3*m.within); err != nil { // a word more would come in that time
+	if err := sleep.For(ctx, 3*m.watchdog); err != nil { // a word more would come in that time
 		t.Fatal(err)
 	}
 	if after := systemd.count("WATCHDOG=1"); after != before {
@@ -196,11 +198,11 @@ func TestSystemdIsNotToldOfALarderThatHangs(t *testing.T) { //nolint:paralleltes
 
 func TestTheWatchdogsVariablesAreSystemds(t *testing.T) {
 	t.Setenv("WATCHDOG_USEC", "soon")
-	_, err := newManager([]string{"NOTIFY_SOCKET=/run/x"}, logrus.New())
+	_, err := newNotifier([]string{"NOTIFY_SOCKET=/run/x"}, logrus.New())
 	if err == nil || !strings.Contains(err.Error(), "leave WATCHDOG_USEC and WATCHDOG_PID to systemd") {
-		t.Errorf("newManager: %v, want what to do", err)
+		t.Errorf("newNotifier: %v, want what to do", err)
 	}
-	if m, err := newManager(nil, logrus.New()); err != nil || m.wanted {
+	if m, err := newNotifier(nil, logrus.New()); err != nil || m.wanted {
 		t.Errorf("without systemd: %+v, %v", m, err)
 	}
 }

@@ -19,6 +19,7 @@ import (
 	"larder/internal/menu"
 	"larder/internal/redistest"
 	"larder/internal/sandbox"
+	"larder/internal/sleep"
 )
 
 // outage is an ordering service and a Redis with a fault proxy before each,
@@ -265,7 +266,7 @@ func (o *outage) readAll(ctx context.Context, base string) (seen counted) {
 			seen.faults = append(seen.faults, fmt.Sprintf(format, args...))
 		}
 	}
-	for i := 0; sleep(ctx, readPause) == nil; i++ {
+	for i := 0; sleep.For(ctx, readPause) == nil; i++ {
 		restaurant := o.restaurants[i%len(o.restaurants)]
 		request, err := http.NewRequestWithContext(context.WithoutCancel(ctx), http.MethodGet, base+"/v1/restaurants/"+restaurant+"/menu", http.NoBody)
 		if err != nil {

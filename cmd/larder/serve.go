@@ -41,12 +41,12 @@ misspelling of a known key, and any unknown key under auth, are errors as before
 			reloads := &reloader{log: log, read: func(running *configs.Config) (*configs.Config, []string, error) {
 				return running.Reload(path, w.env, readOptions(cmd)...)
 			}}
-			systemd, err := newManager(w.env, log)
+			systemd, err := newNotifier(w.env, log)
 			if err != nil {
 				return err
 			}
 			return outlivingHangups(cmd.Context(), systemd.reloading(reloads.reload), func(ctx context.Context) error {
-				return systemd.watch(ctx, func(ctx context.Context, listening func(*daemon)) error {
+				return systemd.watch(ctx, func(listening func(*daemon)) error {
 					err := serve(ctx, cfg, log, func(d *daemon) {
 						reloads.serves(d)
 						listening(d)

@@ -17,6 +17,7 @@ import (
 	"github.com/shopspring/decimal"
 
 	"larder/internal/menu"
+	"larder/internal/sleep"
 	menusync "larder/sync"
 )
 
@@ -53,7 +54,7 @@ func (k *walk) pulled(ctx context.Context) ([]string, error) {
 	defer cancel()
 	first, ok, err := k.firstUpdate(ctx)
 	for err == nil && !ok {
-		if err = sleep(ctx, 10*time.Millisecond); err == nil {
+		if err = sleep.For(ctx, 10*time.Millisecond); err == nil {
 			first, ok, err = k.firstUpdate(ctx)
 		}
 	}

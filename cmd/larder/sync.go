@@ -8,7 +8,6 @@ import (
 	"net/url"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -161,16 +160,4 @@ func someRestaurants(ctx context.Context, daemon *api) ([]restaurant, error) {
 		err = errNoRestaurants
 	}
 	return all, err
-}
-
-// sleep waits, or fails as soon as ctx ends.
-func sleep(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	case <-timer.C:
-		return nil
-	}
 }

@@ -80,7 +80,7 @@ func TestUnitFitsItsConfiguration(t *testing.T) {
 	if files, err := strconv.Atoi(strings.Join(settings["LimitNOFILE"], " ")); err != nil || files-files/8 < cfg.HTTP.MaxConnections {
 		t.Errorf("LimitNOFILE=%d (%v) does not do for http.max_connections %d", files, err, cfg.HTTP.MaxConnections)
 	}
-	if within := seconds("WatchdogSec"); within/askedIn < time.Second {
+	if within := seconds("WatchdogSec"); within/checksPerWatchdog < time.Second {
 		t.Errorf("WatchdogSec=%v is too short for a busy machine", within)
 	}
 	if state := "/var/lib/" + strings.Join(settings["StateDirectory"], " "); !strings.HasPrefix(cfg.Ordering.StateDir, state+"/") {

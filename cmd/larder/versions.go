@@ -14,6 +14,7 @@ import (
 	"larder/cache"
 	"larder/httpapi"
 	"larder/internal/menu"
+	"larder/internal/sleep"
 	menusync "larder/sync"
 )
 
@@ -173,7 +174,7 @@ func runOf(ctx context.Context, daemon *api, answer *reply, err error) (run menu
 		if run.Finished() {
 			return run, nil
 		}
-		if err := sleep(ctx, time.Second); err != nil {
+		if err := sleep.For(ctx, time.Second); err != nil {
 			return run, err
 		}
 		answer, err = daemon.get(ctx, "/v1/ops/runs/"+url.PathEscape(run.ID))

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"larder/internal/sleep"
 )
 
 // walk is larder's main job done once from outside: over HTTP, with tokens, as
@@ -122,7 +124,7 @@ func (k *walk) waitForMenus(ctx context.Context) error {
 		if len(missing) == 0 {
 			return nil
 		}
-		if err := sleep(ctx, 20*time.Millisecond); err != nil {
+		if err := sleep.For(ctx, 20*time.Millisecond); err != nil {
 			return fmt.Errorf("%w; without a menu: %s", err, strings.Join(missing, ", "))
 		}
 	}

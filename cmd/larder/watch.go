@@ -15,6 +15,7 @@ import (
 	"golang.org/x/oauth2"
 
 	"larder/httpapi"
+	"larder/internal/sleep"
 )
 
 const (
@@ -86,7 +87,7 @@ func (v *watcher) run(ctx context.Context) error {
 			}
 		}
 		last = now
-		if sleep(ctx, max(v.every, pauseFactor*time.Since(began))) != nil {
+		if sleep.For(ctx, max(v.every, pauseFactor*time.Since(began))) != nil {
 			return nil //nolint:nilerr // it was told to stop
 		}
 	}
