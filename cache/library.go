@@ -20,12 +20,10 @@ type library struct {
 	mu     sync.Mutex
 	books  map[string]weak.Pointer[menu.Content]
 	views  map[string][]byte // of books, compressed as in Redis
-
-	fresh *queue[string] // hashes of those not condensed yet
 }
 
 func newLibrary(load func(context.Context, string) (*menu.Content, error)) *library {
-	return &library{load: load, books: make(map[string]weak.Pointer[menu.Content]), views: map[string][]byte{}, fresh: newQueue[string]()}
+	return &library{load: load, books: make(map[string]weak.Pointer[menu.Content]), views: map[string][]byte{}}
 }
 
 // content gives the content of a hash and loads it where nobody holds it.
@@ -67,7 +65,6 @@ func (l *library) adopt(hash string, content *menu.Content) *menu.Content {
 	}
 	l.books[hash] = weak.Make(content)
 	runtime.AddCleanup(content, l.forget, hash)
-	l.fresh.add(hash)
 	return content
 }
 

@@ -45,7 +45,7 @@ type packer struct {
 }
 
 func newPacker() *packer {
-	// Both fail for wrong options alone, and these are constant. A window of
+	// They fail for wrong options alone, and these are constant. A window of
 	// 2 MiB costs the largest menus some 0.3 % of their size, and the encoder
 	// then keeps 4 MiB and not 18.
 	encoder, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedDefault), zstd.WithEncoderConcurrency(1),

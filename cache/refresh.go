@@ -30,7 +30,6 @@ func (r *Replica) Run(ctx context.Context) error {
 	for range heeders {
 		group.Go(func() error { r.heedAlways(ctx); return nil })
 	}
-	group.Go(func() error { r.condenseAlways(ctx); return nil })
 	return group.Wait()
 }
 

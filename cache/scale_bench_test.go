@@ -179,10 +179,6 @@ func coldStart(b *testing.B, s *cache.Store, t *town) start {
 		b.Fatal(err)
 	}
 	got.poll = time.Since(polled)
-	all(func(id menu.RestaurantID) bool {
-		snap, ok := replica.Peek(id)
-		return ok && snap.Catalogue.Condensed()
-	})
 	got.held = heapInUse() - before
 	stop()
 	if err := <-done; err != nil {

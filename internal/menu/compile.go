@@ -67,7 +67,7 @@ func namedOf[T any](all []T, own *texts, names func(*T) Named) ([]Named, index) 
 
 // compileIngredients gives where the ingredients stand in all.
 func (c *Content) compileIngredients(all []Ingredient) (kept []Index) {
-	c.ingredients, kept = newRegister(all)
+	c.ingredients, kept = newRegister(len(all), func(i Index) entrySource { return all[i].source() })
 	c.ingredientScheme = make([]Index, c.ingredients.len())
 	c.ingredientInvalid = newFlags(c.ingredients.len())
 	for i, in := range c.ingredients.all() {
@@ -82,7 +82,7 @@ func (c *Content) compileIngredients(all []Ingredient) (kept []Index) {
 // is a dish without scheme (policy W10).
 func (c *Content) compileProducts(all []Product) {
 	var kept []Index
-	c.products, kept = newRegister(all)
+	c.products, kept = newRegister(len(all), func(i Index) entrySource { return all[i].source() })
 	c.productScheme = make([]Index, len(kept))
 	for i, at := range kept {
 		c.productScheme[i] = indexOf(c.SchemeByID, all[at].SchemeID)

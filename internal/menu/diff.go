@@ -69,11 +69,10 @@ func differing(from, to *Catalogue, old, p Index) []string {
 	was, is := from.products.at(old), to.products.at(p)
 	categories := sameCategories(from, to, old, p)
 	scheme := schemeID(from, old) == schemeID(to, p)
-	if was == is && from.products.telling(old) == to.products.telling(p) && categories && scheme {
+	if was == is && categories && scheme {
 		return nil
 	}
 	a, b := was.values(), is.values()
-	toldWas, toldIs := from.products.told(old), to.products.told(p)
 	var fields []string
 	note := func(field string, same bool) {
 		if !same {
@@ -84,11 +83,11 @@ func differing(from, to *Catalogue, old, p Index) []string {
 	note("categoryId", categories || categoryID(from, old) == categoryID(to, p))
 	note("categoryIds", categories)
 	note("name", a.name == b.name)
-	note("description", toldWas.description == toldIs.description)
+	note("description", a.description == b.description)
 	note("price", was.PriceBad() == is.PriceBad() && a.price.Cmp(b.price) == 0)
 	note("measure", string(a.appendMeasure(nil)) == string(b.appendMeasure(nil)))
-	note("imageUrls", slices.Equal(toldWas.imageURLs(), toldIs.imageURLs()))
-	note("nutrition", string(toldWas.appendNutrition(nil)) == string(toldIs.appendNutrition(nil)))
+	note("imageUrls", string(a.appendImages(nil)) == string(b.appendImages(nil)))
+	note("nutrition", string(a.appendNutrition(nil)) == string(b.appendNutrition(nil)))
 	note("schemeId", scheme)
 	return fields
 }

@@ -6,11 +6,11 @@ import (
 	"github.com/shopspring/decimal"
 )
 
-// Entry is one dish or ingredient of a Content, as far as orders ask for it: its
-// values stand packed in the text that the content has of all of them, and each
-// method reads its own there. Those that give a text of the menu or a yes or no
-// allocate nothing, but for ExternalID. The texts are parts of the content's and keep it from being
-// collected. What else is told of it stands apart; see told.
+// Entry is one dish or ingredient of a Content: its values stand packed in the
+// text that the content has of all of them, and each method reads its own there.
+// Those that return a text of the menu or a yes or no allocate nothing, but for
+// ExternalID. The texts are parts of the content's and keep it from being
+// collected.
 type Entry struct{ packed string }
 
 // What an entry has, in its first byte.
@@ -18,8 +18,8 @@ const (
 	entryPriceBad byte = 1 << iota
 	entryNamed         // an externalId
 	entryMeasured
-	entryTold // something is told of it
-	entryGUID // the externalId is packed as one
+	entryDetailed // a description, pictures or nutrition
+	entryGUID     // the externalId is packed as one
 )
 
 // ID is the menu's id, of which the content has no second one in the same table.
@@ -94,6 +94,12 @@ type values struct {
 	measured   bool
 	measure    Number
 	unit       string
+
+	description string
+	images      entryReader // before the first of them
+	imageCount  int
+	nutritious  bool
+	nutrition   entryReader // before the first of five numbers, where it is nutritious
 }
 
 func (e Entry) values() values {
@@ -107,13 +113,22 @@ func (e Entry) values() values {
 		v.measure, _ = r.number()
 		v.unit = r.text()
 	}
+	if e.packed[0]&entryDetailed != 0 {
+		v.description = r.text()
+		v.imageCount = int(r.count()) //nolint:gosec // the length of a list
+		v.images = r
+		for range v.imageCount {
+			r.text()
+		}
+		v.nutrition, v.nutritious = r, r.at < len(r.packed)
+	}
 	return v
 }
 
 func (e Entry) read() entryReader { return entryReader{packed: e.packed, at: 1} }
 
 // entryReader reads the values of an entry one after the other, in the order in
-// which a press writes them.
+// which entrySource.appendTo writes them.
 type entryReader struct {
 	packed string
 	at     int

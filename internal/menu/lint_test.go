@@ -145,7 +145,7 @@ func TestDiffNamesFields(t *testing.T) {
 		`"name":"Combo","price":500`, `"name":"Combo!","price":510,"measure":{"value":1,"unit":"pcs"},"calories":3`,
 		`"id":"garlic","externalId":"i1","name":"Garlic","price":10`, `"id":"garlic","externalId":"i1","name":"Garlic","price":11`,
 		`"id":"blocked"`, `"id":"fresh"`,
-		`"isContainInStopList":["r2"]`, `"isContainInStopList":["r1"],"imageUrls":["u"]`,
+		`"isContainInStopList":["r2"]`, `"isContainInStopList":["r1"],"description":"Hot","imageUrls":["u"]`,
 	).Replace(nestedMenu)
 	got := menu.Diff(from, compile(t, edited, "r1", menu.DefaultSettings()))
 	want := menu.Changes{
@@ -153,7 +153,7 @@ func TestDiffNamesFields(t *testing.T) {
 		Changed: []menu.Change{
 			{ID: "combo", Fields: []string{"name", "price", "measure", "nutrition", "groups"}},
 			{ID: "soup", Fields: []string{"groups"}},
-			{ID: "plain", Fields: []string{"imageUrls"}},
+			{ID: "plain", Fields: []string{"description", "imageUrls"}},
 		},
 		Availability: []menu.Availability{{ID: "plain", Available: false}},
 	}

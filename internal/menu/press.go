@@ -2,115 +2,75 @@ package menu
 
 import "github.com/shopspring/decimal"
 
-// press packs dishes or ingredients one behind the other, each as an Entry
-// reads it, and what is told of them beside it. It keeps nothing of the view.
-type press struct {
-	packed []byte
-	told   []byte
+// entrySource is what an Entry is made of: a dish or an ingredient of a view.
+type entrySource struct {
+	id, externalID, name string
+	price                decimal.Decimal
+	priceBad             bool
+	measure              *Measure
+	description          string
+	imageURLs            []string
+	nutrition            *Nutrition
 }
 
-// packable is a dish or an ingredient.
-type packable[T any] interface {
-	*T
-	names() (id, externalID string)
-	size() int // in bytes, about
-	pack(p *press)
+func (p *Product) source() entrySource {
+	return entrySource{p.ID, p.ExternalID, p.Name, p.Price, p.PriceBad, p.Measure, p.Description, p.ImageURLs, p.Nutrition}
 }
 
-func (p *Product) names() (id, externalID string)     { return p.ID, p.ExternalID }
-func (in *Ingredient) names() (id, externalID string) { return in.ID, in.ExternalID }
-
-func (p *Product) size() int {
-	return textSize(p.ImageURLs, p.ID, p.ExternalID, p.Name, p.Description)
+func (in *Ingredient) source() entrySource {
+	return entrySource{in.ID, in.ExternalID, in.Name, in.Price, in.PriceBad, in.Measure, in.Description, in.ImageURLs, nil}
 }
 
-func (in *Ingredient) size() int {
-	return textSize(in.ImageURLs, in.ID, in.ExternalID, in.Name, in.Description)
-}
-
-func textSize(images []string, texts ...string) int {
-	const beside = 48 // lengths, numbers and the unit
-	size := beside
-	for _, text := range texts {
-		size += len(text)
-	}
-	for _, image := range images {
-		size += len(image) + 1
-	}
-	return size
-}
-
-func (p *Product) pack(to *press) {
-	to.begin(p.PriceBad, p.Measure != nil, p.Description != "" || len(p.ImageURLs) > 0 || p.Nutrition != nil)
-	to.name(p.ID, p.ExternalID, p.Name)
-	to.offer(p.Price, p.Measure)
-	to.tell(p.Description, p.ImageURLs, p.Nutrition)
-}
-
-func (in *Ingredient) pack(to *press) {
-	to.begin(in.PriceBad, in.Measure != nil, in.Description != "" || len(in.ImageURLs) > 0)
-	to.name(in.ID, in.ExternalID, in.Name)
-	to.offer(in.Price, in.Measure)
-	to.tell(in.Description, in.ImageURLs, nil)
-}
-
-func (p *press) begin(priceBad, measured, told bool) {
+// appendTo packs the entry as an entryReader reads it. What orders ask for stands
+// first.
+func (s *entrySource) appendTo(to []byte) []byte {
+	guid, isGUID := packGUID(s.externalID)
+	detailed := s.description != "" || len(s.imageURLs) > 0 || s.nutrition != nil
 	var has byte
 	for _, fact := range [...]struct {
 		so   bool
 		flag byte
-	}{{priceBad, entryPriceBad}, {measured, entryMeasured}, {told, entryTold}} {
+	}{
+		{s.priceBad, entryPriceBad}, {s.externalID != "", entryNamed}, {isGUID, entryGUID},
+		{s.measure != nil, entryMeasured}, {detailed, entryDetailed},
+	} {
 		if fact.so {
 			has |= fact.flag
 		}
 	}
-	p.packed = append(p.packed, has)
-}
-
-// name follows begin, and says in the first byte what externalId there is.
-func (p *press) name(id, external, name string) {
-	first := len(p.packed) - 1
-	p.packed = appendText(p.packed, id)
-	if external != "" {
-		p.packed[first] |= entryNamed
-	}
-	if guid, ok := packGUID(external); ok {
-		p.packed[first] |= entryGUID
-		p.packed = append(p.packed, guid[:]...)
+	to = appendText(append(to, has), s.id)
+	if isGUID {
+		to = append(to, guid[:]...)
 	} else {
-		p.packed = appendText(p.packed, external)
+		to = appendText(to, s.externalID)
 	}
-	p.packed = appendText(p.packed, name)
+	to = appendNumber(appendText(to, s.name), s.price)
+	if s.measure != nil {
+		to = appendText(appendNumber(to, s.measure.Value), s.measure.Unit)
+	}
+	if detailed {
+		to = s.appendDetails(to)
+	}
+	return to
 }
 
-func (p *press) offer(price decimal.Decimal, m *Measure) {
-	p.packed = appendNumber(p.packed, price)
-	if m != nil {
-		p.packed = appendNumber(p.packed, m.Value)
-		p.packed = appendText(p.packed, m.Unit)
+func (s *entrySource) appendDetails(to []byte) []byte {
+	to = appendCount(appendText(to, s.description), uint64(len(s.imageURLs)))
+	for _, image := range s.imageURLs {
+		to = appendText(to, image)
 	}
-}
-
-// tell writes what readTold reads: nothing, where there is nothing to tell.
-func (p *press) tell(description string, images []string, n *Nutrition) {
-	if description == "" && len(images) == 0 && n == nil {
-		return
-	}
-	p.told = appendText(p.told, description)
-	p.told = appendCount(p.told, uint64(len(images)))
-	for _, image := range images {
-		p.told = appendText(p.told, image)
-	}
+	n := s.nutrition
 	if n == nil {
-		return
+		return to
 	}
 	for _, value := range [...]*decimal.NullDecimal{&n.Calories, &n.EnergyValue, &n.Proteins, &n.Fats, &n.Carbohydrates} {
 		if value.Valid {
-			p.told = appendNumber(p.told, value.Decimal)
+			to = appendNumber(to, value.Decimal)
 		} else {
-			p.told = append(p.told, numberAbsent)
+			to = append(to, numberAbsent)
 		}
 	}
+	return to
 }
 
 func appendText(to []byte, text string) []byte {

@@ -2,9 +2,7 @@ package menu
 
 import (
 	"iter"
-	"slices"
 	"strings"
-	"sync"
 )
 
 // register is a table of dishes, or of ingredients, packed in one text, and what
@@ -13,59 +11,48 @@ import (
 // whether what they found is meant. It never changes.
 type register struct {
 	packed      string
-	starts      []uint32 // in packed; one more than there are
-	tellings    *tellings
+	starts      []uint32           // in packed; one more than there are
 	ids, others index              // by id; by externalId, of each the first owner
 	owners      []Index            // each Index once: the owners of an externalId that one has
 	shared      map[string][]Index // the owners of those that several have
 }
 
-// newRegister registers what has an id and is the first with it. kept gives
-// where in all each of them stands.
-func newRegister[T any, P packable[T]](all []T) (r register, kept []Index) {
+// newRegister registers those of count sources that have an id and are the first
+// with it. kept says which source each of them is.
+func newRegister(count int, source func(i Index) entrySource) (r register, kept []Index) {
 	r = register{
-		starts: make([]uint32, 1, len(all)+1),
-		ids:    newIndex(len(all)), others: newIndex(len(all)), owners: make([]Index, 0, len(all)),
+		starts: make([]uint32, 1, count+1),
+		ids:    newIndex(count), others: newIndex(count), owners: make([]Index, 0, count),
 	}
-	kept = make([]Index, 0, len(all))
-	idOf := func(at Index) string { id, _ := P(&all[kept[at]]).names(); return id }
-	externalIDOf := func(at Index) string { _, external := P(&all[kept[at]]).names(); return external }
-	size := 0
-	for i := range all {
-		size += P(&all[i]).size()
-	}
-	room, _ := presses.Get().(*press)
-	to := press{packed: room.packed[:0], told: slices.Grow(room.told[:0], size)}
-	ends := make([]uint32, 0, len(all))
-	for i := range all {
-		one := P(&all[i])
-		id, external := one.names()
-		if id == "" {
+	kept = make([]Index, 0, count)
+	idOf := func(at Index) string { return source(kept[at]).id }
+	externalIDOf := func(at Index) string { return source(kept[at]).externalID }
+	packed := make([]byte, 0, packedAbout*count)
+	for i := range Index(count) { //nolint:gosec // a body of 64 MiB holds fewer than 2^31 elements
+		one := source(i)
+		if one.id == "" {
 			continue
 		}
-		hash := hashOf(id)
-		if r.ids.find(hash, id, idOf) != None {
+		hash := hashOf(one.id)
+		if r.ids.find(hash, one.id, idOf) != None {
 			continue
 		}
-		at := Index(len(kept)) //nolint:gosec // a body of 64 MiB holds fewer than 2^31 elements
+		at := Index(len(kept)) //nolint:gosec // at most i
 		r.ids.put(hash, at)
-		if external != "" {
-			r.own(external, at, externalIDOf)
+		if one.externalID != "" {
+			r.own(one.externalID, at, externalIDOf)
 		}
-		kept = append(kept, Index(i))
+		kept = append(kept, i)
 		r.owners = append(r.owners, at)
-		one.pack(&to)
-		r.starts = append(r.starts, uint32(len(to.packed))) //nolint:gosec // not much longer than the body
-		ends = append(ends, uint32(len(to.told)))           //nolint:gosec // not much longer than the body
+		packed = one.appendTo(packed)
+		r.starts = append(r.starts, uint32(len(packed))) //nolint:gosec // not much longer than the body
 	}
-	r.packed, r.tellings = string(to.packed), newTellings(to.told, ends)
-	*room = to
-	presses.Put(room)
+	r.packed = string(packed) // without the room to grow
 	return r, kept
 }
 
-// presses leave their room to the next ones.
-var presses = sync.Pool{New: func() any { return new(press) }} //nolint:gochecknoglobals // room alone, of no state
+// packedAbout is how many bytes an entry takes, about.
+const packedAbout = 192
 
 // own notes whose externalId it is, before at is kept.
 func (r *register) own(external string, at Index, externalIDOf func(Index) string) {
@@ -89,17 +76,6 @@ func (r *register) len() int { return len(r.starts) - 1 }
 
 // at gives the one at i.
 func (r *register) at(i Index) Entry { return Entry{r.packed[r.starts[i]:r.starts[i+1]]} }
-
-// told gives what is told of the one at i.
-func (r *register) told(i Index) told { return readTold(r.telling(i)) }
-
-// telling is told as it is packed; empty where nothing is told.
-func (r *register) telling(i Index) string {
-	if r.at(i).packed[0]&entryTold == 0 {
-		return ""
-	}
-	return r.tellings.of(i)
-}
 
 // all visits them in the view's order.
 func (r *register) all() iter.Seq2[Index, Entry] {

@@ -38,8 +38,9 @@ func (c *Content) searchWords() *searchIndex {
 			b.add(text, place)
 			place++
 		}
-		for i, p := range c.products.all() {
-			add(p.Name() + "\n" + c.products.told(i).description)
+		for _, p := range c.products.all() {
+			v := p.values()
+			add(v.name + "\n" + v.description)
 		}
 		for i := range c.categories {
 			add(c.categories[i].Name)

@@ -79,7 +79,7 @@ func (c *Catalogue) AppendProductEntry(dst []byte, p Index) []byte {
 }
 
 func (c *Catalogue) appendProduct(dst []byte, i Index) []byte {
-	p, of := c.products.at(i).values(), c.products.told(i)
+	p := c.products.at(i).values()
 	dst = AppendString(append(dst, `"id":`...), p.id)
 	dst = p.externalID.append(append(dst, `,"externalId":`...))
 	dst = append(dst, `,"categoryId":`...)
@@ -90,11 +90,11 @@ func (c *Catalogue) appendProduct(dst []byte, i Index) []byte {
 	}
 	dst = c.AppendCategoryIDs(append(dst, `,"categoryIds":`...), i)
 	dst = AppendString(append(dst, `,"name":`...), p.name)
-	dst = AppendString(append(dst, `,"description":`...), of.description)
+	dst = AppendString(append(dst, `,"description":`...), p.description)
 	dst = p.appendPrice(append(dst, `,"price":`...))
 	dst = p.appendMeasure(append(dst, `,"measure":`...))
-	dst = of.appendImages(append(dst, `,"imageUrls":`...))
-	dst = of.appendNutrition(append(dst, `,"nutrition":`...))
+	dst = p.appendImages(append(dst, `,"imageUrls":`...))
+	dst = p.appendNutrition(append(dst, `,"nutrition":`...))
 	dst = c.appendScheme(append(dst, `,"schemeId":`...), c.productScheme[i])
 	dst = strconv.AppendBool(append(dst, `,"available":`...), c.Available(i))
 	return appendOrderable(dst, c.Orderable(i), c.Reasons(i))
@@ -146,20 +146,20 @@ func (v *values) appendMeasure(dst []byte) []byte {
 	return append(appendOptional(append(dst, `,"unit":`...), v.unit), '}')
 }
 
-func (t *told) appendImages(dst []byte) []byte {
+func (v *values) appendImages(dst []byte) []byte {
 	dst = append(dst, '[')
-	r := t.images
-	for i := range t.imageCount {
+	r := v.images
+	for i := range v.imageCount {
 		dst = AppendString(comma(dst, i), r.text())
 	}
 	return append(dst, ']')
 }
 
-func (t *told) appendNutrition(dst []byte) []byte {
-	if !t.nutritious {
+func (v *values) appendNutrition(dst []byte) []byte {
+	if !v.nutritious {
 		return append(dst, "null"...)
 	}
-	r := t.nutrition
+	r := v.nutrition
 	for _, name := range [...]string{`{"calories":`, `,"energyValue":`, `,"proteins":`, `,"fats":`, `,"carbohydrates":`} {
 		dst = append(dst, name...)
 		if value, ok := r.number(); ok {
@@ -186,13 +186,13 @@ func (c *Catalogue) appendGroup(dst []byte, limit Limit) []byte {
 
 // appendIngredient appends an ingredient, left open.
 func (c *Catalogue) appendIngredient(dst []byte, i Index) []byte {
-	in, of := c.ingredients.at(i).values(), c.ingredients.told(i)
+	in := c.ingredients.at(i).values()
 	dst = AppendString(append(dst, `{"id":`...), in.id)
 	dst = in.externalID.append(append(dst, `,"externalId":`...))
 	dst = AppendString(append(dst, `,"name":`...), in.name)
 	dst = in.appendPrice(append(dst, `,"price":`...))
-	dst = AppendString(append(dst, `,"description":`...), of.description)
-	dst = of.appendImages(append(dst, `,"imageUrls":`...))
+	dst = AppendString(append(dst, `,"description":`...), in.description)
+	dst = in.appendImages(append(dst, `,"imageUrls":`...))
 	dst = in.appendMeasure(append(dst, `,"measure":`...))
 	dst = c.appendScheme(append(dst, `,"schemeId":`...), c.ingredientScheme[i])
 	dst = strconv.AppendBool(append(dst, `,"available":`...), c.IngredientAvailable(i))
