@@ -402,3 +402,38 @@ func TestProblemsAsJSON(t *testing.T) {
 		t.Errorf("JSON %s, %v; want %s", got, jsonErr, want)
 	}
 }
+
+func TestRenamedKeysNameTheNewOne(t *testing.T) {
+	t.Parallel()
+	text := `http: {express_lane: false, drop_in: {refusal_status: 400}}
+ordering: {guest_ttl: 1h, allow_volatile: true, time_ahead: 1h, time_grace: 1m}
+connections:
+  - {name: main, base_url: "http://127.0.0.1:9", auth_url: "http://127.0.0.1:9", client_id: a, client_secret: b, wire_case: camel, stop_list_any: true}
+restaurants: [{id: one, ordering: {time_ahead: 1h}}]
+`
+	env := []string{
+		"LARDER_HTTP_EXPRESS_LANE=false", "LARDER_HTTP_DROP_IN_REFUSAL_STATUS=400", "LARDER_CONNECTIONS_0_WIRE_CASE=camel",
+		"LARDER_RESTAURANTS_0_ORDERING_TIME_GRACE=1m",
+	}
+	for _, options := range [][]Option{nil, {AllowUnknownKeys}} {
+		_, err := Parse("larder.yaml", []byte(text), env, options...)
+		want := []string{
+			`larder.yaml:1:8: the key "express_lane" in http is called "fast_path" now: rename it`,
+			`larder.yaml:1:29: the key "drop_in" in http is called "compat" now: rename it`,
+			`larder.yaml:2:12: the key "guest_ttl" in ordering is called "customer_data_ttl" now: rename it`,
+			`larder.yaml:2:27: the key "allow_volatile" in ordering is called "allow_non_durable" now: rename it`,
+			`larder.yaml:2:49: the key "time_ahead" in ordering is called "max_lead" now: rename it`,
+			`larder.yaml:2:65: the key "time_grace" in ordering is called "past_tolerance" now: rename it`,
+			`larder.yaml:4:114: the key "wire_case" in connections[0] is called "field_case" now: rename it`,
+			`larder.yaml:4:132: the key "stop_list_any" in connections[0] is called "stop_list_any_value" now: rename it`,
+			`larder.yaml:5:36: the key "time_ahead" in restaurants[0].ordering is called "max_lead" now: rename it`,
+			"environment LARDER_CONNECTIONS_0_WIRE_CASE: this variable is called LARDER_CONNECTIONS_0_FIELD_CASE now: rename it",
+			"environment LARDER_HTTP_DROP_IN_REFUSAL_STATUS: this variable is called LARDER_HTTP_COMPAT_REFUSAL_STATUS now: rename it",
+			"environment LARDER_HTTP_EXPRESS_LANE: this variable is called LARDER_HTTP_FAST_PATH now: rename it",
+			"environment LARDER_RESTAURANTS_0_ORDERING_TIME_GRACE: this variable is called LARDER_RESTAURANTS_0_ORDERING_PAST_TOLERANCE now: rename it",
+		}
+		if diff := cmp.Diff(want, strings.Split(err.Error(), "\n")); diff != "" {
+			t.Errorf("problems (-want +got):\n%s", diff)
+		}
+	}
+}

@@ -20,7 +20,14 @@ const envPrefix = "LARDER_"
 func (l *loader) overlay(env []string, v reflect.Value) {
 	for _, variable := range variables(env) {
 		rest := strings.TrimPrefix(variable.name, envPrefix)
-		if l.overlayStruct(variable, "", rest, v) || !l.isOurs(rest, v.Type()) || injected.MatchString(rest) {
+		if l.overlayStruct(variable, "", rest, v) {
+			continue
+		}
+		if now := renamedVariable(variable.name); now != "" {
+			l.problem(origin{variable: variable.name}, "", "this variable is called %s now: rename it", now)
+			continue
+		}
+		if !l.isOurs(rest, v.Type()) || injected.MatchString(rest) {
 			continue
 		}
 		if key, instead := removedVariable(rest); key != "" {

@@ -218,6 +218,11 @@ func (l *loader) unknown(path string, entry *ast.MappingValueNode, fields []fiel
 		l.problem(l.at(key), "", "%s was removed: %s", join(path, key.Value), instead)
 		return
 	}
+	if now := renamedKey(path, key.Value); now != "" {
+		l.unread[join(path, now)] = true
+		l.problem(l.at(key), "", "the key %q in %s is called %q now: rename it", key.Value, section, now)
+		return
+	}
 	guess := Nearest(key.Value, names)
 	// A section auth elsewhere is one that is indented by mistake.
 	underAuth := path == "auth" || strings.HasPrefix(path, "auth.") || strings.HasPrefix(path, "auth[") || key.Value == "auth"

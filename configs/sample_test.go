@@ -123,7 +123,7 @@ func TestDemoIsTheDocumentedBlock(t *testing.T) {
 		}},
 		Restaurants: []Restaurant{{ID: "76439fb3-c0c4-42ca-a269-64f031a6a33b", Name: "Larder Bistro", Connection: "main", Schedule: "@every 2m"}},
 		Sync:        menusync.Config{ShrinkLimit: 0.5, History: 20, StaleAfter: 3, Deadline: time.Minute},
-		Ordering:    ordering.Config{AllowVolatile: true},
+		Ordering:    ordering.Config{AllowNonDurable: true},
 		Auth: httpapi.AuthConfig{OpenMenu: new(true), Clients: []httpapi.ClientConfig{
 			{ID: "storefront", Secret: "storefront-secret", Scopes: []httpapi.Scope{"menu", "orders"}, Connection: "main"},
 			{ID: "ops", Secret: "ops-secret", Scopes: []httpapi.Scope{"menu", "orders", "ops"}},

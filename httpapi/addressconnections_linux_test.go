@@ -19,7 +19,7 @@ func TestConnectionsOfAnAddressAreLimited(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t, onPort0, func(p *plan) {
 				p.cfg.MaxConnections, p.cfg.MaxConnectionsPerAddress = 4*limit, limit
-				p.cfg.ExpressLane, p.cfg.TrustedProxies = &on, []string{proxy}
+				p.cfg.FastPath, p.cfg.TrustedProxies = &on, []string{proxy}
 			})
 			stop := w.running()
 			shows := func(line string) bool {

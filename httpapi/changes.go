@@ -36,7 +36,7 @@ func (s *Server) changeOrder(operation ordering.Operation) gin.HandlerFunc {
 		who, _ := callerOf(c)
 		changed, err := s.orders.Change(c.Request.Context(), ordering.Changing{
 			Operation: operation, OrderID: orderID, Native: true, Connection: connection, Client: who.Client, Key: key,
-			RequestID: idOf(c), Body: body, Language: language(c), WireCase: s.connection(connection).WireCase,
+			RequestID: idOf(c), Body: body, Language: language(c), FieldCase: s.connection(connection).FieldCase,
 		})
 		if err != nil {
 			err = rulesOfChange(operation, err)

@@ -50,8 +50,8 @@ type Config struct {
 	MaxAge               time.Duration `yaml:"max_age"`
 	StaleWhileRevalidate time.Duration `yaml:"stale_while_revalidate"`
 	StaleIfError         time.Duration `yaml:"stale_if_error"`
-	// DropIn is what larder's own refusals look like on the drop-in face.
-	DropIn DropInConfig `yaml:"drop_in"`
+	// Compat is what larder's own refusals look like on the compatible API.
+	Compat CompatConfig `yaml:"compat"`
 	// Rate holds the token buckets of policy H1.
 	Rate RateConfig `yaml:"rate"`
 	// Page is the menu page at /.
@@ -63,8 +63,8 @@ type Config struct {
 	Metrics MetricsAccess `yaml:"metrics"`
 	// AccessLog is errors, sampled or all.
 	AccessLog AccessLog `yaml:"access_log"`
-	// ExpressLane answers reads of menus, products and menu views before net/http; true when left out.
-	ExpressLane *bool `yaml:"express_lane"`
+	// FastPath answers reads of menus, products and menu views before net/http; true when left out.
+	FastPath *bool `yaml:"fast_path"`
 	// Docs serves the pages under /docs that show the API document; true when left out.
 	Docs *bool `yaml:"docs"`
 	// MaxConnections is how many connections the public listener may have open, of
@@ -106,9 +106,9 @@ func (c *Config) SetDefaults() {
 	if c.AccessLog == "" {
 		c.AccessLog = LogSampled
 	}
-	if c.ExpressLane == nil {
+	if c.FastPath == nil {
 		on := true
-		c.ExpressLane = &on
+		c.FastPath = &on
 	}
 	if c.Docs == nil {
 		on := true
@@ -117,7 +117,7 @@ func (c *Config) SetDefaults() {
 	if c.MaxConnections == 0 {
 		c.MaxConnections = 25_000 // the event streams of policy H1, and readers
 	}
-	c.DropIn.SetDefaults()
+	c.Compat.SetDefaults()
 	c.Events.SetDefaults()
 	if c.DrainTimeout == 0 {
 		c.DrainTimeout = 20 * time.Second
@@ -167,7 +167,7 @@ func (c Config) Validate() error {
 	for i, proxy := range c.TrustedProxies {
 		errs = append(errs, checkProxy(index("http.trusted_proxies", i), proxy))
 	}
-	errs = append(errs, c.DropIn.check()...)
+	errs = append(errs, c.Compat.check()...)
 	errs = append(errs, c.Events.check()...)
 	errs = append(errs, c.Page.check()...)
 	switch c.Metrics {
@@ -216,7 +216,7 @@ func (c Config) metricsAccess() MetricsAccess {
 }
 
 // express tells whether the public listener has the express lane.
-func (c Config) express() bool { return c.ExpressLane == nil || *c.ExpressLane }
+func (c Config) express() bool { return c.FastPath == nil || *c.FastPath }
 
 // index spells one element of a list in the configuration.
 func index(key string, i int) string { return key + "[" + strconv.Itoa(i) + "]" }

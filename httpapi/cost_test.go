@@ -126,7 +126,7 @@ func newCostWorld(t *testing.T) (*costWorld, menuIDs) {
 	server := redistest.Start(t, redistest.AppendOnly())
 	w := newWorld(t, func(p *plan) {
 		p.unsynced = true
-		p.redis.URL, p.ordering.AllowVolatile = server.URL(), false
+		p.redis.URL, p.ordering.AllowNonDurable = server.URL(), false
 		p.cfg.Rate = httpapi.RateConfig{}
 		p.cfg.Page.Enabled = true
 		p.auth.PublicOrders = httpapi.PublicOrders{Enabled: true, Origins: []string{"https://shop.example"}, PaymentTypes: []string{"cash"}}

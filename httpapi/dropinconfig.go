@@ -9,16 +9,16 @@ import (
 // face.
 type RefusalErrors string
 
-// The two ways of http.drop_in.refusal_errors.
+// The two ways of http.compat.refusal_errors.
 const (
 	RefusalViolations RefusalErrors = "violations" // everything that is wrong, with paths and codes
 	RefusalNone       RefusalErrors = "none"       // null, as in all cases that the interface shows
 )
 
-// DropInConfig is `http.drop_in`: what larder's own refusals look like on the
+// CompatConfig is `http.compat`: what larder's own refusals look like on the
 // drop-in face. What the ordering service says passes through as it is (policy
 // O15).
-type DropInConfig struct {
+type CompatConfig struct {
 	// RefusalStatus is the status of an order, payment or rejection that breaks rules: 400 to 499.
 	RefusalStatus int `yaml:"refusal_status"`
 	// RefusalErrors is violations or none; msg tells what is wrong in either case.
@@ -26,7 +26,7 @@ type DropInConfig struct {
 }
 
 // SetDefaults fills what is not set.
-func (cfg *DropInConfig) SetDefaults() {
+func (cfg *CompatConfig) SetDefaults() {
 	if cfg.RefusalStatus == 0 {
 		cfg.RefusalStatus = http.StatusUnprocessableEntity
 	}
@@ -36,16 +36,16 @@ func (cfg *DropInConfig) SetDefaults() {
 }
 
 // check reports what is wrong with the section.
-func (cfg DropInConfig) check() (errs []error) {
+func (cfg CompatConfig) check() (errs []error) {
 	if cfg.RefusalStatus < 400 || cfg.RefusalStatus > 499 {
 		errs = append(errs, &ConfigError{
-			"http.drop_in.refusal_status", fmt.Sprintf("%d is not between 400 and 499: the order was not placed, and sending it again does not help", cfg.RefusalStatus),
+			"http.compat.refusal_status", fmt.Sprintf("%d is not between 400 and 499: the order was not placed, and sending it again does not help", cfg.RefusalStatus),
 		})
 	}
 	switch cfg.RefusalErrors {
 	case RefusalViolations, RefusalNone:
 	default:
-		errs = append(errs, &ConfigError{"http.drop_in.refusal_errors", fmt.Sprintf("%q is none of violations, none", string(cfg.RefusalErrors))})
+		errs = append(errs, &ConfigError{"http.compat.refusal_errors", fmt.Sprintf("%q is none of violations, none", string(cfg.RefusalErrors))})
 	}
 	return errs
 }

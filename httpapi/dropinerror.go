@@ -11,7 +11,7 @@ import (
 )
 
 // keyDropIn is of gin.Context: there for every request on the drop-in face,
-// matched by a route or not. Its value is the DropInConfig.
+// matched by a route or not. Its value is the CompatConfig.
 const keyDropIn = "larder.dropIn"
 
 // maxSaid is how many violations are told in the msg of one refusal.
@@ -27,14 +27,14 @@ type dropInError struct {
 }
 
 // dropInOf tells whether the request came to the drop-in face.
-func dropInOf(c *gin.Context) (DropInConfig, bool) {
+func dropInOf(c *gin.Context) (CompatConfig, bool) {
 	value, _ := c.Get(keyDropIn)
-	cfg, ok := value.(DropInConfig)
+	cfg, ok := value.(CompatConfig)
 	return cfg, ok
 }
 
 // refuse answers with a problem.
-func (cfg DropInConfig) refuse(c *gin.Context, p *problem) {
+func (cfg CompatConfig) refuse(c *gin.Context, p *problem) {
 	if p.ref != "" {
 		c.Header(headerRef, p.ref)
 	}
@@ -49,7 +49,7 @@ func (cfg DropInConfig) refuse(c *gin.Context, p *problem) {
 // refusal is an error answer of the drop-in face. A client of the ordering
 // service often shows msg and nothing else: it tells what is wrong, and the
 // ref that the order has in the journal.
-func (cfg DropInConfig) refusal(c *gin.Context, p *problem) (status int, body []byte, err error) {
+func (cfg CompatConfig) refusal(c *gin.Context, p *problem) (status int, body []byte, err error) {
 	status, _ = p.code.status()
 	shape := dropInError{Code: p.code, Msg: p.msg, RequestID: cmp.Or(p.requestID, idOf(c)), Errors: p.listed(), More: p.more}
 	if p.code == CodeValidationFailed {

@@ -225,7 +225,7 @@ func TestDropInValidation(t *testing.T) {
 	}
 
 	plain := newTwins(t, func(p *plan) {
-		p.cfg.DropIn = httpapi.DropInConfig{RefusalStatus: http.StatusBadRequest, RefusalErrors: httpapi.RefusalNone}
+		p.cfg.Compat = httpapi.CompatConfig{RefusalStatus: http.StatusBadRequest, RefusalErrors: httpapi.RefusalNone}
 	})
 	for _, got := range []documentError{
 		plain.post(createPath, body, plain.shop...).refusedDropIn(t, http.StatusBadRequest, "validation_failed"),

@@ -35,7 +35,7 @@ func (s *Server) readPlacing(c *gin.Context, p *ordering.Placing) (err error) {
 		return err
 	}
 	who, _ := callerOf(c)
-	p.Client, p.WireCase = who.Client, s.connection(p.Connection).WireCase
+	p.Client, p.FieldCase = who.Client, s.connection(p.Connection).FieldCase
 	if p.Key, err = idempotencyKey(c, false); err != nil {
 		return err
 	}
@@ -76,7 +76,7 @@ func (s *Server) readChange(c *gin.Context, change *ordering.Changing) (err erro
 		return err
 	}
 	who, _ := callerOf(c)
-	change.Client, change.WireCase = who.Client, s.connection(change.Connection).WireCase
+	change.Client, change.FieldCase = who.Client, s.connection(change.Connection).FieldCase
 	if change.Key, err = idempotencyKey(c, false); err != nil {
 		return err
 	}

@@ -243,7 +243,7 @@ func TestDropInIsLimitedByClient(t *testing.T) {
 // Orders are not taken where their records could be lost (policy O14).
 func TestDropInWithoutAJournal(t *testing.T) {
 	t.Parallel()
-	tw := newTwins(t, func(p *plan) { p.ordering.AllowVolatile = false })
+	tw := newTwins(t, func(p *plan) { p.ordering.AllowNonDurable = false })
 	got := tw.post(createPath, posOrder(), tw.shop...)
 	got.refusedDropIn(t, http.StatusServiceUnavailable, "journal_unavailable")
 	if got.header.Get("Retry-After") == "" || len(tw.behind.has()) != 0 {

@@ -32,7 +32,7 @@ func (s *Server) edge(c *gin.Context) {
 	c.Writer.Header()[headerRequestID] = []string{requestID(c.Request.Header.Get(headerRequestID))}
 	s.cors.header(c)
 	if onDropIn(c.Request.URL.Path) {
-		c.Set(keyDropIn, s.cfg.DropIn)
+		c.Set(keyDropIn, s.cfg.Compat)
 	}
 	defer func() {
 		if fault := recover(); fault != nil {

@@ -90,10 +90,10 @@ func TestReadyAfterHalfAMinuteWithOneMenu(t *testing.T) {
 func TestReadyNamesVolatility(t *testing.T) { // policy O14
 	t.Parallel()
 	for volatile, ok := range map[bool]bool{true: true, false: false} {
-		w := newWorld(t, func(p *plan) { p.ordering.AllowVolatile = volatile })
+		w := newWorld(t, func(p *plan) { p.ordering.AllowNonDurable = volatile })
 		got := w.ready(http.StatusOK)
-		if got.Parts.Journal.OK != ok || !strings.Contains(got.Parts.Journal.Msg, "ordering.allow_volatile") || !strings.Contains(got.Parts.Redis.Msg, "embedded") {
-			t.Errorf("allow_volatile %v: %+v", volatile, got.Parts)
+		if got.Parts.Journal.OK != ok || !strings.Contains(got.Parts.Journal.Msg, "ordering.allow_non_durable") || !strings.Contains(got.Parts.Redis.Msg, "embedded") {
+			t.Errorf("allow_non_durable %v: %+v", volatile, got.Parts)
 		}
 	}
 }
@@ -101,7 +101,7 @@ func TestReadyNamesVolatility(t *testing.T) { // policy O14
 // A journal that would lose orders counts where anybody may place them.
 func TestReadyCountsTheJournalWhereOrdersAreTaken(t *testing.T) {
 	t.Parallel()
-	all := func(p *plan) { p.ordering.AllowVolatile = false }
+	all := func(p *plan) { p.ordering.AllowNonDurable = false }
 	for name, test := range map[string]struct {
 		change func(*plan)
 		want   string

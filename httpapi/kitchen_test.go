@@ -137,7 +137,7 @@ func newKitchen(t *testing.T, changes ...func(*plan)) *kitchen {
 	server := redistest.Start(t, redistest.AppendOnly())
 	k.world = newWorld(t, append([]func(*plan){func(p *plan) {
 		p.cfg.Rate = httpapi.RateConfig{}
-		p.redis.URL, p.ordering.AllowVolatile = server.URL(), false
+		p.redis.URL, p.ordering.AllowNonDurable = server.URL(), false
 		p.services = map[string]ordering.Service{"main": k.main, "north": k.north}
 	}}, changes...)...)
 	raw, err := json.Marshal([]upstream.Reason{

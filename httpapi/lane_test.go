@@ -118,7 +118,7 @@ func TestTheLaneKnowsWhatIsClosed(t *testing.T) {
 func TestTheLaneCanBeTurnedOff(t *testing.T) {
 	t.Parallel()
 	for _, on := range []bool{true, false} {
-		w := newWorld(t, onPort0, func(p *plan) { p.cfg.ExpressLane = &on })
+		w := newWorld(t, onPort0, func(p *plan) { p.cfg.FastPath = &on })
 		stop := w.running()
 		var dialer net.Dialer
 		conn, err := dialer.DialContext(t.Context(), "tcp", w.server.Addr())
@@ -130,7 +130,7 @@ func TestTheLaneCanBeTurnedOff(t *testing.T) {
 		}
 		got, err := io.ReadAll(conn)
 		if err != nil || strings.Count(string(got), "HTTP/1.1 200 OK\r\n") != 2 {
-			t.Errorf("express_lane %v: got %.300q, %v", on, got, err)
+			t.Errorf("fast_path %v: got %.300q, %v", on, got, err)
 		}
 		_ = conn.Close()
 		if err := stop(); err != nil {

@@ -97,13 +97,13 @@ func TestARedisThatMayForget(t *testing.T) {
 		setting string
 	}{
 		"evicts":           {[]redistest.Option{redistest.AppendOnly(), redistest.Config("maxmemory-policy", "allkeys-lru")}, "ordering.allow_eviction"},
-		"keeps no file":    {nil, "ordering.allow_volatile"},
+		"keeps no file":    {nil, "ordering.allow_non_durable"},
 		"and all is right": {[]redistest.Option{redistest.AppendOnly()}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			server := redistest.Start(t, test.options...)
-			w := newWorld(t, func(p *plan) { p.redis.URL, p.ordering.AllowVolatile = server.URL(), false })
+			w := newWorld(t, func(p *plan) { p.redis.URL, p.ordering.AllowNonDurable = server.URL(), false })
 			journal := w.ready(http.StatusOK).Parts.Journal
 			got := w.post(ordersPath, order(), append(key("k"), w.as(clientShop)...)...)
 			if test.setting == "" {

@@ -91,7 +91,7 @@ func TestConnectionsAreLimited(t *testing.T) {
 	for name, on := range map[string]bool{"with the lane": true, "without": false} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t, onPort0, func(p *plan) { p.cfg.MaxConnections, p.cfg.ExpressLane = limit, &on })
+			w := newWorld(t, onPort0, func(p *plan) { p.cfg.MaxConnections, p.cfg.FastPath = limit, &on })
 			stop := w.running()
 			shows := func(line string) bool {
 				return strings.Contains(string(do(t, http.MethodGet, "http://"+w.server.OpsAddr()+"/metrics", "").body), "\n"+line+"\n")
@@ -149,7 +149,7 @@ func TestConnectionsAreLimited(t *testing.T) {
 func TestAFullServerStops(t *testing.T) {
 	t.Parallel()
 	for _, on := range []bool{true, false} {
-		w := newWorld(t, onPort0, func(p *plan) { p.cfg.MaxConnections, p.cfg.ExpressLane = 1, &on })
+		w := newWorld(t, onPort0, func(p *plan) { p.cfg.MaxConnections, p.cfg.FastPath = 1, &on })
 		stop := w.running()
 		conn := w.dial()
 		exchange(t, conn, rawGet("/livez"))

@@ -33,7 +33,7 @@ func (s *Server) validateOrder(c *gin.Context) {
 	spoken := language(c)
 	text, err := s.validator.AppendVerdict(append(room.answer[:0], `{"result":`...), ordering.Request{
 		Restaurant: restaurant.ID, Native: true, Version: snapshot.Version.Version, Catalogue: snapshot.Catalogue,
-		Body: room.asked, Language: spoken, WireCase: s.connection(restaurant.Connection).WireCase,
+		Body: room.asked, Language: spoken, FieldCase: s.connection(restaurant.Connection).FieldCase,
 	})
 	if err != nil {
 		fail(c, err)
@@ -80,7 +80,7 @@ func (s *Server) placeOrder(c *gin.Context) {
 	// sees to that (policy O8).
 	placed, err := s.orders.Place(c.Request.Context(), ordering.Placing{
 		Restaurant: restaurant.ID, Native: true, Connection: restaurant.Connection, Client: who.Client, Requester: requester, Key: key,
-		RequestID: idOf(c), Body: body, Language: language(c), WireCase: s.connection(restaurant.Connection).WireCase,
+		RequestID: idOf(c), Body: body, Language: language(c), FieldCase: s.connection(restaurant.Connection).FieldCase,
 	})
 	s.answerOrder(c, orderCall{operation: upstream.OpCreate, connection: restaurant.Connection, restaurant: restaurant.ID}, placed, err)
 }

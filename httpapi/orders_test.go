@@ -318,10 +318,10 @@ func placing(place func() (ordering.Result, error)) httpapi.Orders { return scri
 
 func TestPlacingNeedsARedisThatKeeps(t *testing.T) { // policy O14
 	t.Parallel()
-	w := newWorld(t, func(p *plan) { p.ordering.AllowVolatile = false })
+	w := newWorld(t, func(p *plan) { p.ordering.AllowNonDurable = false })
 	got := w.post(ordersPath, order(), append(w.as(clientShop), key("k")...)...)
 	problem := got.refused(t, http.StatusServiceUnavailable, "journal_unavailable")
-	if !strings.Contains(problem.Msg, "ordering.allow_volatile") || got.header.Get("Retry-After") == "" {
+	if !strings.Contains(problem.Msg, "ordering.allow_non_durable") || got.header.Get("Retry-After") == "" {
 		t.Errorf("got %s", got.body)
 	}
 	w.post(validatePath, order()).is(t, http.StatusOK)
@@ -364,7 +364,7 @@ func TestPublicOrders(t *testing.T) { // policy H3
 func TestNoOrderIsPlacedWhileRedisIsAway(t *testing.T) {
 	t.Parallel()
 	server := redistest.Start(t, redistest.AppendOnly())
-	w := newWorld(t, func(p *plan) { p.redis.URL, p.ordering.AllowVolatile = server.URL(), false })
+	w := newWorld(t, func(p *plan) { p.redis.URL, p.ordering.AllowNonDurable = server.URL(), false })
 	shop := w.as(clientShop)
 	w.post(ordersPath, order(), append(key("before"), shop...)...).is(t, http.StatusCreated)
 	var sent atomic.Int32

@@ -93,7 +93,7 @@ func (s *Server) journalOf(ctx context.Context, connection string) part {
 	case !health.PausedAt.IsZero():
 		return part{Msg: journalRestored}
 	case s.redis.Embedded():
-		return part{OK: true, Msg: "orders are forgotten when larder stops (ordering.allow_volatile)"}
+		return part{OK: true, Msg: "orders are forgotten when larder stops (ordering.allow_non_durable)"}
 	case watched:
 		return part{OK: true, Msg: health.Rule()}
 	default:

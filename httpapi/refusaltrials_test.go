@@ -116,7 +116,7 @@ func (b *bench) tryElsewhere() {
 	b.try(trial{on: rough, operation: "listRuns", status: http.StatusServiceUnavailable, as: clientOps})
 	b.try(trial{on: rough, operation: "placeOrder", status: http.StatusServiceUnavailable, as: clientShop, with: map[string]string{"restaurant": bistro, "Idempotency-Key": "late"}, raw: new(order())})
 
-	paused := newWorld(b.t, func(p *plan) { p.ordering.AllowVolatile, p.ordering.AcceptRestore = true, new(false) })
+	paused := newWorld(b.t, func(p *plan) { p.ordering.AllowNonDurable, p.ordering.AcceptRestore = true, new(false) })
 	for _, client := range []string{clientShop, clientOps} {
 		b.tokens[client] = paused.as(client)
 	}

@@ -40,8 +40,8 @@ type Orders interface {
 // Connection is one connection to an ordering service, as far as this package
 // must know it.
 type Connection struct {
-	Name     string
-	WireCase upstream.WireCase // how an order's names are spelt, also in what validate shows
+	Name      string
+	FieldCase upstream.FieldCase // how an order's names are spelt, also in what validate shows
 	// Breaker gives the state of the breaker for reads: closed, open or
 	// half-open; nil where there is none to be shown.
 	Breaker func() string

@@ -68,7 +68,7 @@ func TestSlowClientsLoseTheirPlaces(t *testing.T) {
 	for name, on := range map[string]bool{"with the lane": true, "without": false} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t, onPort0, func(p *plan) { p.cfg.MaxConnections, p.cfg.ExpressLane = len(held), &on })
+			w := newWorld(t, onPort0, func(p *plan) { p.cfg.MaxConnections, p.cfg.FastPath = len(held), &on })
 			stop := w.running()
 			for _, sent := range held {
 				if _, err := io.WriteString(w.dial(), sent); err != nil {

@@ -267,7 +267,7 @@ func serveLaned(tb testing.TB, server *httpapi.Server) string {
 func defaultPlan() plan {
 	p := plan{ordering: ordering.DefaultConfig()}
 	p.cfg.Metrics = httpapi.MetricsOpen
-	p.ordering.AllowVolatile = true // the embedded Redis of most tests
+	p.ordering.AllowNonDurable = true // the embedded Redis of most tests
 	p.cfg.SetDefaults()
 	p.auth.SetDefaults()
 	p.redis.SetDefaults()

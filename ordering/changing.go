@@ -84,11 +84,11 @@ func (o *Orders) change(ctx context.Context, c *Changing) (Opening, error) {
 			payments.cover(record.Total)
 		}
 		opening.Payments = payments.kept()
-		opening.Body = payments.wire(c.WireCase)
+		opening.Body = payments.wire(c.FieldCase)
 	case upstream.OpReject:
 		rejection := readRejection(c, notes)
 		o.checkReason(ctx, c.Connection, rejection)
-		opening.Body = rejection.wire(c.WireCase)
+		opening.Body = rejection.wire(c.FieldCase)
 	default: // a completion has no body
 	}
 	if violations, more := notes.sorted(); violations != nil {

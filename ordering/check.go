@@ -104,7 +104,7 @@ func (c *check) verdict() *Verdict {
 	}
 	result.Violations, result.More = c.sorted()
 	if result.Valid {
-		c.body = c.wire().AppendJSON(c.body[:0], c.WireCase)
+		c.body = c.wire().AppendJSON(c.body[:0], c.FieldCase)
 		result.Order = slices.Clone(c.body)
 	}
 	return result
@@ -123,7 +123,7 @@ func (c *check) appendVerdict(dst []byte) ([]byte, error) {
 		return dst, err
 	}
 	if valid {
-		w.buf = c.wire().AppendJSON(w.buf, c.WireCase)
+		w.buf = c.wire().AppendJSON(w.buf, c.FieldCase)
 	} else {
 		w.raw("null")
 	}

@@ -151,7 +151,7 @@ func describeTime(code Code) Description {
 		}
 	default: // TimeTooFar
 		return Description{
-			Code: code, Meaning: "expectedAt lies further ahead than orders are taken (ordering.time_ahead).",
+			Code: code, Meaning: "expectedAt lies further ahead than orders are taken (ordering.max_lead).",
 			Params: []Param{{"latest", "the latest time that is accepted"}},
 			Path:   "/expectedAt", Example: Params{"latest": "2026-05-31T15:30:00.000Z"},
 			english: func(p Params, _ string) string {

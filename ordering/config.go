@@ -47,10 +47,10 @@ type Config struct {
 	Required Required `yaml:"required"`
 	// MissingExternalID is what happens to dishes and ingredients without one: fallback or refuse. Policy O2.
 	MissingExternalID MissingExternalID `yaml:"missing_external_id"`
-	// TimeGrace is how far in the past expectedAt may lie. Policy O4.
-	TimeGrace time.Duration `yaml:"time_grace"`
-	// TimeAhead is how far in the future expectedAt may lie. Policy O4.
-	TimeAhead time.Duration `yaml:"time_ahead"`
+	// PastTolerance is how far in the past expectedAt may lie. Policy O4.
+	PastTolerance time.Duration `yaml:"past_tolerance"`
+	// MaxLead is how far in the future expectedAt may lie. Policy O4.
+	MaxLead time.Duration `yaml:"max_lead"`
 	// LeadTime is what `soonest` adds to now on the native face. Policy O4.
 	LeadTime time.Duration `yaml:"lead_time"`
 	// PlaceTimeout bounds one call that places, pays, completes or rejects an order, whether the client waits or not. Policy O8.
@@ -61,8 +61,8 @@ type Config struct {
 	KeyTTL time.Duration `yaml:"key_ttl"`
 	// RecordTTL is how long a record is kept after the later of its creation and expectedAt. Policy O13.
 	RecordTTL time.Duration `yaml:"record_ttl"`
-	// GuestTTL is how long guest data and the service's raw answers are kept; at least key_ttl. Policy O13.
-	GuestTTL time.Duration `yaml:"guest_ttl"`
+	// CustomerDataTTL is how long guest data and the service's raw answers are kept; at least key_ttl. Policy O13.
+	CustomerDataTTL time.Duration `yaml:"customer_data_ttl"`
 	// InFlightGrace is how long after place_timeout a call without an ending counts as unknown. Policy O12.
 	InFlightGrace time.Duration `yaml:"in_flight_grace"`
 	// SweepEvery is how often calls without an ending are looked for. Policy O12.
@@ -77,12 +77,12 @@ type Config struct {
 	// WaitTimeout bounds the wait for them. Policy O14.
 	WaitTimeout time.Duration `yaml:"wait_timeout"`
 	// AcceptRestore places orders after Redis was restored or lost its data, without asking. When left out it is on
-	// where allow_volatile or allow_eviction is. Policy O14a.
+	// where allow_non_durable or allow_eviction is. Policy O14a.
 	AcceptRestore *bool `yaml:"accept_restore"`
 	// StateDir is a folder where an instance remembers the last commit that Redis had; "" for in memory only. Policy O14a.
 	StateDir string `yaml:"state_dir"`
-	// AllowVolatile lets orders be placed while Redis keeps nothing on disk. Policy O14.
-	AllowVolatile bool `yaml:"allow_volatile"`
+	// AllowNonDurable lets orders be placed while Redis keeps nothing on disk. Policy O14.
+	AllowNonDurable bool `yaml:"allow_non_durable"`
 }
 
 // Required lists mandatory fields by their names in the ordering service's
@@ -104,8 +104,8 @@ type Override struct {
 	PriceDigits       *int               `yaml:"price_digits"`
 	Required          RequiredOverride   `yaml:"required"`
 	MissingExternalID *MissingExternalID `yaml:"missing_external_id"`
-	TimeGrace         *time.Duration     `yaml:"time_grace"`
-	TimeAhead         *time.Duration     `yaml:"time_ahead"`
+	PastTolerance     *time.Duration     `yaml:"past_tolerance"`
+	MaxLead           *time.Duration     `yaml:"max_lead"`
 	LeadTime          *time.Duration     `yaml:"lead_time"`
 }
 
@@ -130,13 +130,13 @@ func (c *Config) SetDefaults() {
 	setDefault(&c.MaxQuantity, 999)
 	setDefault(&c.PriceDigits, 2)
 	setDefault(&c.MissingExternalID, MissingFallback)
-	setDefault(&c.TimeGrace, time.Minute)
-	setDefault(&c.TimeAhead, 30*24*time.Hour)
+	setDefault(&c.PastTolerance, time.Minute)
+	setDefault(&c.MaxLead, 30*24*time.Hour)
 	setDefault(&c.LeadTime, time.Hour)
 	setDefault(&c.PlaceTimeout, 20*time.Second)
 	setDefault(&c.KeyTTL, 24*time.Hour)
 	setDefault(&c.RecordTTL, 45*24*time.Hour)
-	setDefault(&c.GuestTTL, 7*24*time.Hour)
+	setDefault(&c.CustomerDataTTL, 7*24*time.Hour)
 	setDefault(&c.InFlightGrace, 30*time.Second)
 	setDefault(&c.SweepEvery, 5*time.Second)
 	setDefault(&c.WaitTimeout, time.Second)
@@ -173,8 +173,8 @@ func (c Config) With(o Override) Config {
 	overlay(&c.Required.Delivery, o.Required.Delivery)
 	overlay(&c.Required.Pickup, o.Required.Pickup)
 	overlay(&c.MissingExternalID, o.MissingExternalID)
-	overlay(&c.TimeGrace, o.TimeGrace)
-	overlay(&c.TimeAhead, o.TimeAhead)
+	overlay(&c.PastTolerance, o.PastTolerance)
+	overlay(&c.MaxLead, o.MaxLead)
 	overlay(&c.LeadTime, o.LeadTime)
 	return c
 }
@@ -190,7 +190,7 @@ func overlay[T any](field, value *T) {
 func (c Config) MenuSettings(stopListAny bool) menu.Settings {
 	return menu.Settings{
 		MaxZeroNone:             c.MaxZero == MaxZeroNone,
-		StopListAny:             stopListAny,
+		StopListAnyValue:        stopListAny,
 		RefuseMissingExternalID: c.MissingExternalID == MissingRefuse,
 		MaxDepth:                c.MaxDepth,
 	}
@@ -222,9 +222,9 @@ func (c Config) Validate() error {
 		"max_depth", "%d is not between 1 and %d", c.MaxDepth, maxConfiguredDepth)
 	fault(c.MaxQuantity < 1 || c.MaxQuantity > maxUnits, "max_quantity", "%d is not between 1 and %d", c.MaxQuantity, maxUnits)
 	fault(c.PriceDigits < 0 || c.PriceDigits > 6, "price_digits", "%d is not between 0 and 6", c.PriceDigits)
-	fault(c.TimeGrace < 0, "time_grace", "must not be negative")
-	fault(c.TimeAhead <= 0, "time_ahead", "must be more than 0")
-	fault(c.LeadTime < 0 || c.LeadTime > c.TimeAhead, "lead_time", "must be between 0 and time_ahead")
+	fault(c.PastTolerance < 0, "past_tolerance", "must not be negative")
+	fault(c.MaxLead <= 0, "max_lead", "must be more than 0")
+	fault(c.LeadTime < 0 || c.LeadTime > c.MaxLead, "lead_time", "must be between 0 and max_lead")
 	for _, limit := range []struct {
 		key   string
 		value time.Duration
@@ -232,15 +232,15 @@ func (c Config) Validate() error {
 		{"place_timeout", c.PlaceTimeout},
 		{"key_ttl", c.KeyTTL},
 		{"record_ttl", c.RecordTTL},
-		{"guest_ttl", c.GuestTTL},
+		{"customer_data_ttl", c.CustomerDataTTL},
 		{"in_flight_grace", c.InFlightGrace},
 		{"sweep_every", c.SweepEvery},
 		{"wait_timeout", c.WaitTimeout},
 	} {
 		fault(limit.value <= 0, limit.key, "must be more than 0")
 	}
-	fault(c.GuestTTL < c.KeyTTL, "guest_ttl", "must be at least key_ttl: a replay needs what was answered")
-	fault(c.RecordTTL < c.GuestTTL, "record_ttl", "must be at least guest_ttl")
+	fault(c.CustomerDataTTL < c.KeyTTL, "customer_data_ttl", "must be at least key_ttl: a replay needs what was answered")
+	fault(c.RecordTTL < c.CustomerDataTTL, "record_ttl", "must be at least customer_data_ttl")
 	fault(c.WaitReplicas != nil && *c.WaitReplicas < 0, "wait_replicas", "must not be negative")
 	for _, list := range []struct {
 		key   string
@@ -260,7 +260,7 @@ func (c Config) AcceptsRestore() bool {
 	if c.AcceptRestore != nil {
 		return *c.AcceptRestore
 	}
-	return c.AllowVolatile || c.AllowEviction
+	return c.AllowNonDurable || c.AllowEviction
 }
 
 // maxConfiguredDepth keeps a body's modifiers within maxBodyDepth brackets.

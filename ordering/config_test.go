@@ -23,7 +23,7 @@ func TestDefaultsAreValid(t *testing.T) {
 	if diff := cmp.Diff(cfg, again); diff != "" {
 		t.Errorf("SetDefaults changed what was set:\n%s", diff)
 	}
-	if diff := cmp.Diff(menu.Settings{StopListAny: true, MaxDepth: 6}, cfg.MenuSettings(true)); diff != "" {
+	if diff := cmp.Diff(menu.Settings{StopListAnyValue: true, MaxDepth: 6}, cfg.MenuSettings(true)); diff != "" {
 		t.Errorf("MenuSettings (-want +got):\n%s", diff)
 	}
 }
@@ -31,14 +31,14 @@ func TestDefaultsAreValid(t *testing.T) {
 func TestConfigNamesWrongKeys(t *testing.T) {
 	t.Parallel()
 	cfg := ordering.Config{
-		MaxZero: "some", MissingExternalID: "x", MaxDepth: 13, PriceDigits: -1, TimeGrace: -1, LeadTime: time.Hour,
+		MaxZero: "some", MissingExternalID: "x", MaxDepth: 13, PriceDigits: -1, PastTolerance: -1, LeadTime: time.Hour,
 		WaitReplicas: new(-1), RecordTTL: -1,
 		Required: ordering.Required{Delivery: []string{"guest.fax"}, Pickup: []string{"comment"}},
 	}
 	err := cfg.Validate()
 	for _, key := range []string{
-		"max_zero", "missing_external_id", "max_depth", "max_quantity", "price_digits", "time_grace", "time_ahead", "lead_time", "place_timeout",
-		"key_ttl", "record_ttl", "guest_ttl", "in_flight_grace", "sweep_every", "wait_timeout", "wait_replicas", "required.delivery",
+		"max_zero", "missing_external_id", "max_depth", "max_quantity", "price_digits", "past_tolerance", "max_lead", "lead_time", "place_timeout",
+		"key_ttl", "record_ttl", "customer_data_ttl", "in_flight_grace", "sweep_every", "wait_timeout", "wait_replicas", "required.delivery",
 	} {
 		if err == nil || !strings.Contains(err.Error(), "ordering."+key+": ") {
 			t.Errorf("no word of %s in %v", key, err)
@@ -63,14 +63,16 @@ func TestConfigBounds(t *testing.T) {
 		{"max_quantity", func(c *ordering.Config, wrong bool) { c.MaxQuantity = pick(wrong, 1_000_001, 1_000_000) }},
 		{"price_digits", func(c *ordering.Config, wrong bool) { c.PriceDigits = pick(wrong, -1, 0) }},
 		{"price_digits", func(c *ordering.Config, wrong bool) { c.PriceDigits = pick(wrong, 7, 6) }},
-		{"time_grace", func(c *ordering.Config, wrong bool) { c.TimeGrace = pick(wrong, time.Duration(-1), 0) }},
-		{"time_ahead", func(c *ordering.Config, wrong bool) { c.TimeAhead, c.LeadTime = pick(wrong, time.Duration(0), 1), 0 }},
+		{"past_tolerance", func(c *ordering.Config, wrong bool) { c.PastTolerance = pick(wrong, time.Duration(-1), 0) }},
+		{"max_lead", func(c *ordering.Config, wrong bool) { c.MaxLead, c.LeadTime = pick(wrong, time.Duration(0), 1), 0 }},
 		{"lead_time", func(c *ordering.Config, wrong bool) { c.LeadTime = pick(wrong, time.Duration(-1), 0) }},
-		{"lead_time", func(c *ordering.Config, wrong bool) { c.LeadTime = c.TimeAhead + pick(wrong, time.Duration(1), 0) }},
+		{"lead_time", func(c *ordering.Config, wrong bool) { c.LeadTime = c.MaxLead + pick(wrong, time.Duration(1), 0) }},
 		{"place_timeout", func(c *ordering.Config, wrong bool) { c.PlaceTimeout = pick(wrong, time.Duration(0), 1) }},
 		{"sweep_every", func(c *ordering.Config, wrong bool) { c.SweepEvery = pick(wrong, time.Duration(0), 1) }},
-		{"guest_ttl", func(c *ordering.Config, wrong bool) { c.GuestTTL = c.KeyTTL - pick(wrong, time.Duration(1), 0) }},
-		{"record_ttl", func(c *ordering.Config, wrong bool) { c.RecordTTL = c.GuestTTL - pick(wrong, time.Duration(1), 0) }},
+		{"customer_data_ttl", func(c *ordering.Config, wrong bool) { c.CustomerDataTTL = c.KeyTTL - pick(wrong, time.Duration(1), 0) }},
+		{"record_ttl", func(c *ordering.Config, wrong bool) {
+			c.RecordTTL = c.CustomerDataTTL - pick(wrong, time.Duration(1), 0)
+		}},
 		{"wait_replicas", func(c *ordering.Config, wrong bool) { c.WaitReplicas = new(pick(wrong, -1, 0)) }},
 	} {
 		for _, wrong := range []bool{false, true} {
@@ -99,14 +101,14 @@ func TestOverride(t *testing.T) {
 	units, fields := []string{"g"}, []string{"comment"}
 	got := ordering.DefaultConfig().With(ordering.Override{
 		MaxZero: &none, MissingExternalID: &refuse, MaxDepth: &depth, PriceDigits: &digits, FractionalUnits: &units, MaxQuantity: &most,
-		Required:  ordering.RequiredOverride{Delivery: &fields, Pickup: &fields},
-		TimeGrace: &grace, TimeAhead: &ahead, LeadTime: &lead,
+		Required:      ordering.RequiredOverride{Delivery: &fields, Pickup: &fields},
+		PastTolerance: &grace, MaxLead: &ahead, LeadTime: &lead,
 	})
 	want := ordering.DefaultConfig()
 	want.MaxZero, want.MissingExternalID, want.MaxDepth, want.FractionalUnits, want.PriceDigits = none, refuse, 2, units, 0
 	want.MaxQuantity = most
 	want.Required = ordering.Required{Delivery: fields, Pickup: fields}
-	want.TimeGrace, want.TimeAhead, want.LeadTime = grace, ahead, lead
+	want.PastTolerance, want.MaxLead, want.LeadTime = grace, ahead, lead
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("With (-want +got):\n%s", diff)
 	}

@@ -39,7 +39,7 @@ type Placing struct {
 	RequestID string
 	Body      []byte
 	Language  string
-	WireCase  upstream.WireCase
+	FieldCase upstream.FieldCase
 }
 
 // Changing is one change of an order: a payment, a completion or a rejection.
@@ -56,9 +56,9 @@ type Changing struct {
 	Key       string
 	RequestID string
 	// Body is the array of payments or the rejection; ignored of a completion.
-	Body     []byte
-	Language string
-	WireCase upstream.WireCase
+	Body      []byte
+	Language  string
+	FieldCase upstream.FieldCase
 }
 
 // Result is what became of a call that was begun, by this request or, when

@@ -134,7 +134,7 @@ func (p *payments) kept() []Payment {
 }
 
 // wire gives what is sent.
-func (p *payments) wire(spelling upstream.WireCase) []byte {
+func (p *payments) wire(spelling upstream.FieldCase) []byte {
 	out := make([]upstream.Payment, len(p.all))
 	for i := range p.all {
 		paid := &p.all[i]

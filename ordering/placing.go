@@ -66,7 +66,7 @@ func (o *Orders) judge(ctx context.Context, p *Placing) (*Verdict, error) {
 	}
 	verdict, err := o.deps.Validator.Validate(Request{
 		Restaurant: p.Restaurant, Native: p.Native, Version: version, Catalogue: catalogue,
-		Body: p.Body, Language: p.Language, WireCase: p.WireCase,
+		Body: p.Body, Language: p.Language, FieldCase: p.FieldCase,
 	})
 	if err != nil {
 		return nil, err

@@ -123,7 +123,7 @@ type Call struct {
 	// Payments are what a pay call pays; nil of others.
 	Payments []Payment
 	// Answer is the service's last answer; nil where there was none. After
-	// ordering.guest_ttl only its Status and Code are left (policy O13).
+	// ordering.customer_data_ttl only its Status and Code are left (policy O13).
 	Answer *Answer
 	// Settled is who settled an unknown outcome, and how; nil when nobody did.
 	Settled *Settled

@@ -115,7 +115,7 @@ func (r *rejection) check(reasons []upstream.Reason) {
 }
 
 // wire gives what is sent; what the client left out is empty.
-func (r *rejection) wire(spelling upstream.WireCase) []byte {
+func (r *rejection) wire(spelling upstream.FieldCase) []byte {
 	out := upstream.Rejection{ReasonID: r.reason.text, ReasonText: r.text.text, Extra: r.extra}
 	return out.AppendJSON(nil, spelling)
 }

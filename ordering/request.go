@@ -24,8 +24,8 @@ type Request struct {
 	Body []byte
 	// Language is what messages are written in: "en".
 	Language string
-	// WireCase is how the body for the service spells its names.
-	WireCase upstream.WireCase
+	// FieldCase is how the body for the service spells its names.
+	FieldCase upstream.FieldCase
 }
 
 // Restaurant is what is particular to one restaurant.

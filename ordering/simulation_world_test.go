@@ -32,7 +32,7 @@ func simLives() journaltest.Lives {
 
 func simConfig() ordering.Config {
 	cfg := ordering.DefaultConfig()
-	cfg.SweepEvery, cfg.KeyTTL, cfg.GuestTTL, cfg.RecordTTL = simSweep, simKeyTTL, 2*time.Hour, 60*24*time.Hour
+	cfg.SweepEvery, cfg.KeyTTL, cfg.CustomerDataTTL, cfg.RecordTTL = simSweep, simKeyTTL, 2*time.Hour, 60*24*time.Hour
 	return cfg
 }
 

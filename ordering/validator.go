@@ -22,7 +22,7 @@ type Validator struct {
 // NewValidator makes a Validator. cfg is the section after SetDefaults; the
 // zero Config means the defaults. clock is asked once for each order.
 func NewValidator(cfg Config, clock func() time.Time) *Validator {
-	if cfg.MaxZero == "" && cfg.TimeAhead == 0 && cfg.Required.Delivery == nil {
+	if cfg.MaxZero == "" && cfg.MaxLead == 0 && cfg.Required.Delivery == nil {
 		cfg.SetDefaults()
 	}
 	v := &Validator{cfg: cfg, clock: clock, forms: newForms(), general: newRules(cfg, nil)}

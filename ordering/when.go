@@ -25,9 +25,9 @@ func (c *check) checkExpectedAt() {
 		return
 	}
 	c.expectedAt = at
-	latest := c.now.Add(c.TimeAhead)
+	latest := c.now.Add(c.MaxLead)
 	switch {
-	case at.Before(c.now.Add(-c.TimeGrace)):
+	case at.Before(c.now.Add(-c.PastTolerance)):
 		c.add(v.at, member("", v.name), TimeInPast, Params{"earliest": c.now.UTC().Format(stamp)}, "")
 	case at.After(latest):
 		c.add(v.at, member("", v.name), TimeTooFar, Params{"latest": latest.UTC().Format(stamp)}, "")

@@ -222,11 +222,11 @@ func TestCommandsAgainstARunningDaemon(t *testing.T) {
 		if got.status != statusFailed || !strings.Contains(got.out, "FAILED  connection main menu of restaurant "+unknown+": ") {
 			t.Errorf("check --online of a restaurant that the service does not have: %+v", got)
 		}
-		got = command{env: append(slices.Clone(env), "LARDER_ORDERING_ALLOW_VOLATILE=false")}.run(t, "check", "--online", "--config", "../../configs/demo.yaml")
+		got = command{env: append(slices.Clone(env), "LARDER_ORDERING_ALLOW_NON_DURABLE=false")}.run(t, "check", "--online", "--config", "../../configs/demo.yaml")
 		if got.status != statusFailed || !strings.Contains(got.out, "FAILED  orders: none would be placed: the embedded Redis keeps orders in memory only") {
 			t.Errorf("check --online where orders would be forgotten: %+v", got)
 		}
-		durable := append(slices.Clone(env), "LARDER_ORDERING_ALLOW_VOLATILE=false", "LARDER_REDIS_URL="+redistest.Start(t, redistest.AppendOnly()).URL())
+		durable := append(slices.Clone(env), "LARDER_ORDERING_ALLOW_NON_DURABLE=false", "LARDER_REDIS_URL="+redistest.Start(t, redistest.AppendOnly()).URL())
 		got = command{env: durable}.run(t, "check", "--online", "--config", "../../configs/demo.yaml")
 		if !regexp.MustCompile(`(?m)^ok      redis: answers: single, \w+ \d.*\nok      orders: can be placed; `).MatchString(got.out) {
 			t.Errorf("check --online of a Redis on disk: %+v", got)

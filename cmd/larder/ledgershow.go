@@ -56,7 +56,7 @@ func orderShowCommand(w *world) *cobra.Command {
 		Short: "Show one order of the journal with everything that was tried",
 		Long: `Show one order: what was sent, each try, who settled what, and where an outcome
 is unknown how to settle it. What is a guest's is shown as long as it is kept
-(ordering.guest_ttl). By the ordering service's ORDERID it takes a client with
+(ordering.customer_data_ttl). By the ordering service's ORDERID it takes a client with
 the scope orders, by larder's REF the scope ops is enough.`,
 		Args: takes(1, 1),
 		RunE: action(func(cmd *cobra.Command, args []string) error {

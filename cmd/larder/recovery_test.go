@@ -96,6 +96,6 @@ func TestServeStartsWithoutTheOrderingService(t *testing.T) {
 func TestServeWarnsThatOrdersWouldBeForgotten(t *testing.T) {
 	t.Parallel()
 	service := newService(t)
-	r := command{env: service.env("LARDER_ORDERING_ALLOW_VOLATILE=false")}.start(t, "serve")
+	r := command{env: service.env("LARDER_ORDERING_ALLOW_NON_DURABLE=false")}.start(t, "serve")
 	r.err.find(t, `"event":"order.not_ready","level":"warning","msg":"no orders are placed: the embedded Redis keeps orders in memory only`)
 }

@@ -44,7 +44,7 @@ func restaurantsOf(cfg *configs.Config) []menusync.Restaurant {
 func settingsOf(cfg *configs.Config, rules ordering.Config, connection string) menu.Settings {
 	for _, c := range cfg.Connections {
 		if c.Name == connection {
-			return rules.MenuSettings(c.StopListAny)
+			return rules.MenuSettings(c.StopListAnyValue)
 		}
 	}
 	return rules.MenuSettings(false)
@@ -86,7 +86,7 @@ func (d *daemon) spellings() []httpapi.Connection {
 	connections := make([]httpapi.Connection, 0, len(d.clients))
 	for _, client := range d.clients {
 		connections = append(connections, httpapi.Connection{
-			Name: client.Name(), WireCase: client.Config().WireCase, Breaker: client.BreakerState, Load: client.Load,
+			Name: client.Name(), FieldCase: client.Config().FieldCase, Breaker: client.BreakerState, Load: client.Load,
 		})
 	}
 	return connections

@@ -59,7 +59,7 @@ func (s suite) retention(t *testing.T) {
 		j.now(t, r)
 		j.settledOut(t, lives, r)
 	})
-	s.outlive(t, "guest data and answers live for guest_ttl", func(t *testing.T, j *journal, lives Lives) {
+	s.outlive(t, "guest data and answers live for customer_data_ttl", func(t *testing.T, j *journal, lives Lives) {
 		began := time.Now()
 		e := ending(j.begun(t, create(soon)), ordering.OutcomeRefused, "")
 		e.Answer, e.Tries = answer(422), tries(422, ordering.OutcomeRefused)
@@ -70,16 +70,16 @@ func (s suite) retention(t *testing.T) {
 		j.pass(t, lives.Guest/2)
 		if j.fixture.Advance != nil || time.Since(began) < lives.Guest {
 			if _, err := j.Body(t.Context(), conn, r.Ref, 1); err != nil {
-				t.Errorf("Body within guest_ttl: %v", err)
+				t.Errorf("Body within customer_data_ttl: %v", err)
 			}
-			same(t, "the answer within guest_ttl", j.now(t, r).Calls[0].Answer, e.Answer)
+			same(t, "the answer within customer_data_ttl", j.now(t, r).Calls[0].Answer, e.Answer)
 		}
 		j.pass(t, lives.Guest/2+slack)
 		_, err = j.Body(t.Context(), conn, r.Ref, 1)
-		wantIs(t, "Body after guest_ttl", err, ordering.ErrNoBody)
+		wantIs(t, "Body after customer_data_ttl", err, ordering.ErrNoBody)
 		call := j.now(t, r).Calls[0]
-		same(t, "the answer after guest_ttl", call.Answer, &ordering.Answer{Status: 422, Code: e.Answer.Code})
-		same(t, "the tries after guest_ttl", call.Tries, e.Tries)
+		same(t, "the answer after customer_data_ttl", call.Answer, &ordering.Answer{Status: 422, Code: e.Answer.Code})
+		same(t, "the tries after customer_data_ttl", call.Tries, e.Tries)
 	})
 	s.outlive(t, "a record lives from its creation", func(t *testing.T, j *journal, lives Lives) {
 		began := time.Now()

@@ -45,10 +45,10 @@ func moved(before, after []string) []Availability {
 func (v *View) Stops(restaurant RestaurantID, s Settings) Stops {
 	return Stops{
 		Products: stopped(v.Products, func(p *Product) (string, bool) {
-			return p.ID, p.Stop.StoppedFor(restaurant, s.StopListAny)
+			return p.ID, p.Stop.StoppedFor(restaurant, s.StopListAnyValue)
 		}),
 		Ingredients: stopped(v.Ingredients, func(in *Ingredient) (string, bool) {
-			return in.ID, in.Stop.StoppedFor(restaurant, s.StopListAny)
+			return in.ID, in.Stop.StoppedFor(restaurant, s.StopListAnyValue)
 		}),
 	}
 }

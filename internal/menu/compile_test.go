@@ -136,7 +136,7 @@ func TestOrderableSaysWhy(t *testing.T) {
 		"a combo with a part to choose":    {"combo", "r1", menu.DefaultSettings(), nil},
 		"stopped in this restaurant":       {"plain", "r2", menu.DefaultSettings(), []menu.Reason{{Code: menu.ReasonStopped}}},
 		"stopped in another restaurant":    {"plain", "r1", menu.DefaultSettings(), nil},
-		"any entry stops":                  {"plain", "r1", menu.Settings{StopListAny: true}, []menu.Reason{{Code: menu.ReasonStopped}}},
+		"any entry stops":                  {"plain", "r1", menu.Settings{StopListAnyValue: true}, []menu.Reason{{Code: menu.ReasonStopped}}},
 		"no external id, as fallback":      {"loop", "r1", menu.DefaultSettings(), nil},
 		"no external id, refused":          {"loop", "r1", strict, []menu.Reason{{Code: menu.ReasonNoExternalID}}},
 		"groups that cannot be satisfied":  {"blocked", "r1", menu.DefaultSettings(), []menu.Reason{{Code: menu.ReasonGroupUnsatisfiable, Group: "g-empty"}, {Code: menu.ReasonGroupUnsatisfiable, Group: "g-sauce"}}},

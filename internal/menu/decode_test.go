@@ -237,7 +237,7 @@ func TestParseDecimal(t *testing.T) {
 func TestDecodeReadsWhatStops(t *testing.T) {
 	t.Parallel()
 	anyEntry := menu.DefaultSettings()
-	anyEntry.StopListAny = true
+	anyEntry.StopListAnyValue = true
 	for name, c := range map[string]struct {
 		fields   string
 		settings menu.Settings

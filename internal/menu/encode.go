@@ -19,7 +19,7 @@ const formatNumber = 4
 func ContentHash(content []byte, s Settings) string {
 	h := sha256.New()
 	head := strconv.AppendInt(nil, formatNumber, 10)
-	for _, on := range []bool{s.MaxZeroNone, s.StopListAny, s.RefuseMissingExternalID} {
+	for _, on := range []bool{s.MaxZeroNone, s.StopListAnyValue, s.RefuseMissingExternalID} {
 		head = strconv.AppendBool(append(head, ' '), on)
 	}
 	head = strconv.AppendInt(append(head, ' '), int64(s.depth()), 10)

@@ -24,8 +24,8 @@ type Settings struct {
 	// MaxZeroNone reads maxCount 0 as "none allowed"; otherwise 0 means no
 	// upper limit (policy M2, max_zero).
 	MaxZeroNone bool
-	// StopListAny reads any non-empty stop list as stopped (policy W7).
-	StopListAny bool
+	// StopListAnyValue reads any non-empty stop list as stopped (policy W7).
+	StopListAnyValue bool
 	// RefuseMissingExternalID makes a dish without externalId not orderable
 	// (policy O2, missing_external_id: refuse).
 	RefuseMissingExternalID bool

@@ -53,7 +53,7 @@ func (d *decoder) stopList(field string, list *StopList) {
 
 // stopEntries reads an array of restaurant ids. An entry that is none is kept
 // as its JSON text: it names no restaurant, and still the array is not empty
-// (setting stop_list_any).
+// (setting stop_list_any_value).
 func (d *decoder) stopEntries(field string, list *StopList) {
 	d.tail = "[]"
 	for d.Open(); d.Element(); {

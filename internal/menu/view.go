@@ -105,7 +105,7 @@ type StopList struct {
 }
 
 // StoppedFor tells whether the list stops the dish for one restaurant. With
-// anyEntry, an entry of any kind stops it (setting stop_list_any).
+// anyEntry, an entry of any kind stops it (setting stop_list_any_value).
 func (l StopList) StoppedFor(restaurant RestaurantID, anyEntry bool) bool {
 	return l.All || (anyEntry && len(l.IDs) > 0) || slices.Contains(l.IDs, string(restaurant))
 }

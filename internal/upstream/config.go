@@ -42,10 +42,10 @@ type Config struct {
 	TokenRequest TokenRequest `yaml:"token_request"`
 	// DefaultMenu also keeps the connection's own menu view; nil means true.
 	DefaultMenu *bool `yaml:"default_menu"`
-	// WireCase is the spelling of names in what is sent (policy W3).
-	WireCase WireCase `yaml:"wire_case"`
-	// StopListAny reads any non-empty stop list as stopped (policy W7).
-	StopListAny bool `yaml:"stop_list_any"`
+	// FieldCase is the spelling of names in what is sent (policy W3).
+	FieldCase FieldCase `yaml:"field_case"`
+	// StopListAnyValue reads any non-empty stop list as stopped (policy W7).
+	StopListAnyValue bool `yaml:"stop_list_any_value"`
 	// RetryUnavailable counts 503 on a call that writes as not executed, so
 	// that it may be tried again (policy O8); nil means true. When false a 503
 	// is judged as any other 5xx.
@@ -91,8 +91,8 @@ func (c *Config) SetDefaults() {
 	if c.RetryUnavailable == nil {
 		c.RetryUnavailable = new(true)
 	}
-	if c.WireCase == "" {
-		c.WireCase = WireDocument
+	if c.FieldCase == "" {
+		c.FieldCase = WireDocument
 	}
 	if c.Concurrency == 0 {
 		c.Concurrency = DefaultConcurrency
@@ -143,8 +143,8 @@ func (c Config) Validate() error {
 	if fault := c.TokenRequest.fault(); fault != nil {
 		errs = append(errs, fault)
 	}
-	if c.WireCase != WireDocument && c.WireCase != WireCamel {
-		bad("wire_case", "%q: use document or camel", string(c.WireCase))
+	if c.FieldCase != WireDocument && c.FieldCase != WireCamel {
+		bad("field_case", "%q: use document or camel", string(c.FieldCase))
 	}
 	if c.Rate < 0 || math.IsNaN(c.Rate) || math.IsInf(c.Rate, 0) {
 		bad("rate", "must be 0 (no limit) or more requests a second")

@@ -24,7 +24,7 @@ func TestConfigDefaults(t *testing.T) {
 	cfg.SetDefaults()
 	want := upstream.Config{
 		TokenRequest: upstream.TokenRequestDocument(), DefaultMenu: new(true), RetryUnavailable: new(true),
-		WireCase: upstream.WireDocument, Concurrency: 16,
+		FieldCase: upstream.WireDocument, Concurrency: 16,
 		Timeouts: upstream.Timeouts{Token: 10 * time.Second, Menu: 30 * time.Second, Write: 15 * time.Second},
 	}
 	if diff := cmp.Diff(want, cfg); diff != "" {
@@ -55,7 +55,7 @@ func TestConfigFaults(t *testing.T) {
 		"no secret":            {func(c *upstream.Config) { c.ClientSecret = "" }, "client_secret", "is missing"},
 		"two secrets":          {func(c *upstream.Config) { c.ClientSecretFile = "f" }, "client_secret_file", "choose one"},
 		"token encoding":       {func(c *upstream.Config) { c.TokenRequest.Encoding = "xml" }, "token_request.encoding", "multipart"},
-		"wire_case":            {func(c *upstream.Config) { c.WireCase = "snake" }, "wire_case", "document or camel"},
+		"field_case":           {func(c *upstream.Config) { c.FieldCase = "snake" }, "field_case", "document or camel"},
 		"negative rate":        {func(c *upstream.Config) { c.Rate = -1 }, "rate", "0 (no limit)"},
 		"rate not a number":    {func(c *upstream.Config) { c.Rate = math.NaN() }, "rate", "0 (no limit)"},
 		"negative concurrency": {func(c *upstream.Config) { c.Concurrency = -1 }, "concurrency", "at least 1"},

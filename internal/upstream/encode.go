@@ -2,7 +2,7 @@ package upstream
 
 // AppendJSON appends the order as the service wants it: document order of
 // fields, exact decimals without exponent.
-func (o *Order) AppendJSON(dst []byte, wire WireCase) []byte {
+func (o *Order) AppendJSON(dst []byte, wire FieldCase) []byte {
 	w := begin(dst, wire, o.Extra)
 	w.text("comment", o.Comment)
 	if o.RestaurantID != nil && o.RestaurantNumeric {
@@ -37,7 +37,7 @@ func (o *Order) AppendJSON(dst []byte, wire WireCase) []byte {
 }
 
 // AppendJSON appends the dish.
-func (d *Dish) AppendJSON(dst []byte, wire WireCase) []byte {
+func (d *Dish) AppendJSON(dst []byte, wire FieldCase) []byte {
 	w := beginItem(dst, wire, d.Item, d.Quantity, d.Extra)
 	if d.Ingredients != nil {
 		w.name("ingredients")
@@ -54,13 +54,13 @@ func (d *Dish) AppendJSON(dst []byte, wire WireCase) []byte {
 }
 
 // AppendJSON appends the ingredient.
-func (g *OrderIngredient) AppendJSON(dst []byte, wire WireCase) []byte {
+func (g *OrderIngredient) AppendJSON(dst []byte, wire FieldCase) []byte {
 	w := beginItem(dst, wire, g.Item, g.Quantity, g.Extra)
 	return w.end()
 }
 
 // AppendJSON appends the guest.
-func (g *Guest) AppendJSON(dst []byte, wire WireCase) []byte {
+func (g *Guest) AppendJSON(dst []byte, wire FieldCase) []byte {
 	w := begin(dst, wire, g.Extra)
 	w.text("email", g.Email)
 	w.text("phone", g.Phone)
@@ -70,7 +70,7 @@ func (g *Guest) AppendJSON(dst []byte, wire WireCase) []byte {
 }
 
 // AppendJSON appends the address.
-func (a *Address) AppendJSON(dst []byte, wire WireCase) []byte {
+func (a *Address) AppendJSON(dst []byte, wire FieldCase) []byte {
 	w := begin(dst, wire, a.Extra)
 	w.text("postcode", a.Postcode)
 	w.text("street", a.Street)
@@ -89,7 +89,7 @@ func (a *Address) AppendJSON(dst []byte, wire WireCase) []byte {
 }
 
 // AppendJSON appends the payment.
-func (p *Payment) AppendJSON(dst []byte, wire WireCase) []byte {
+func (p *Payment) AppendJSON(dst []byte, wire FieldCase) []byte {
 	w := begin(dst, wire, p.Extra)
 	w.text("code", &p.Code)
 	w.decimal("amount", &p.Amount)
@@ -99,7 +99,7 @@ func (p *Payment) AppendJSON(dst []byte, wire WireCase) []byte {
 }
 
 // AppendPaymentsJSON appends the body of a pay call: an array of payments.
-func AppendPaymentsJSON(dst []byte, payments []Payment, wire WireCase) []byte {
+func AppendPaymentsJSON(dst []byte, payments []Payment, wire FieldCase) []byte {
 	dst = append(dst, '[')
 	for i := range payments {
 		if i > 0 {
@@ -111,7 +111,7 @@ func AppendPaymentsJSON(dst []byte, payments []Payment, wire WireCase) []byte {
 }
 
 // AppendJSON appends the body of a reject call.
-func (r *Rejection) AppendJSON(dst []byte, wire WireCase) []byte {
+func (r *Rejection) AppendJSON(dst []byte, wire FieldCase) []byte {
 	w := begin(dst, wire, r.Extra)
 	w.text("rejectionReasonID", &r.ReasonID)
 	w.text("rejectionReasonText", &r.ReasonText)

@@ -73,7 +73,7 @@ func TestEncodeOrder(t *testing.T) {
 	full := fullOrder()
 	for name, tc := range map[string]struct {
 		order upstream.Order
-		wire  upstream.WireCase
+		wire  upstream.FieldCase
 		want  string
 	}{
 		"every field, the document's spelling": {full, upstream.WireDocument, fullDocument},
@@ -120,7 +120,7 @@ func TestEncodePaymentsAndRejection(t *testing.T) {
 		t.Errorf("payments (-want +got):\n%s", diff)
 	}
 	var rejection upstream.Rejection
-	for wire, want := range map[upstream.WireCase]string{
+	for wire, want := range map[upstream.FieldCase]string{
 		upstream.WireDocument: `{"rejectionReasonID":"","rejectionReasonText":""}`,
 		upstream.WireCamel:    `{"rejectionReasonId":"","rejectionReasonText":""}`,
 	} {

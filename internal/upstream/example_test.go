@@ -48,7 +48,7 @@ func Example() {
 		}},
 	}
 	ctx := context.Background()
-	created, err := client.CreateOrder(ctx, order.AppendJSON(nil, client.Config().WireCase))
+	created, err := client.CreateOrder(ctx, order.AppendJSON(nil, client.Config().FieldCase))
 	fmt.Println("created", created.OrderID, err)
 
 	_, err = client.Complete(ctx, created.OrderID)

@@ -12,19 +12,19 @@ import (
 // object writes one JSON object, field by field.
 type object struct {
 	dst     []byte
-	wire    WireCase
+	wire    FieldCase
 	comma   bool
 	extra   []Field
 	written []string // the interface's names written so far, where there is extra
 }
 
 // begin opens an object that will end with the fields of extra.
-func begin(dst []byte, wire WireCase, extra []Field) object {
+func begin(dst []byte, wire FieldCase, extra []Field) object {
 	return object{dst: append(dst, '{'), wire: wire, extra: extra}
 }
 
 // beginItem opens a dish or an ingredient.
-func beginItem(dst []byte, wire WireCase, item *menu.Item, quantity menu.Number, extra []Field) object {
+func beginItem(dst []byte, wire FieldCase, item *menu.Item, quantity menu.Number, extra []Field) object {
 	head := `{"ID":`
 	if wire == WireCamel {
 		head = `{"id":`

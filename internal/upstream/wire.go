@@ -9,18 +9,18 @@ import (
 	"larder/internal/menu"
 )
 
-// WireCase is the spelling of field names in what larder sends (policy W3).
-type WireCase string
+// FieldCase is the spelling of field names in what larder sends (policy W3).
+type FieldCase string
 
 // The spellings: the interface's (restaurantID, ID, cityID), and camel case
 // throughout (restaurantId, id, cityId).
 const (
-	WireDocument WireCase = "document"
-	WireCamel    WireCase = "camel"
+	WireDocument FieldCase = "document"
+	WireCamel    FieldCase = "camel"
 )
 
 // spell gives the interface's name in this spelling.
-func (w WireCase) spell(name string) string {
+func (w FieldCase) spell(name string) string {
 	if w != WireCamel {
 		return name
 	}

@@ -14,7 +14,7 @@ import (
 // embedded one.
 func BenchmarkJournal(b *testing.B) {
 	cfg := ordering.DefaultConfig()
-	cfg.AllowVolatile = true
+	cfg.AllowNonDurable = true
 	journals := []struct {
 		name string
 		open func(b *testing.B) *journal.Journal

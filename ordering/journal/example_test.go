@@ -27,7 +27,7 @@ func Example() {
 	}
 	defer func() { _ = r.Close() }()
 	cfg := ordering.DefaultConfig()
-	cfg.AllowVolatile = true // the embedded Redis forgets everything at its end
+	cfg.AllowNonDurable = true // the embedded Redis forgets everything at its end
 	j := journal.New(r, cfg, log)
 
 	opening := ordering.Opening{

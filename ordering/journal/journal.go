@@ -36,7 +36,7 @@ type Journal struct {
 var _ ordering.Journal = (*Journal)(nil)
 
 // New makes the journal of what r opened. Of the configuration it takes
-// KeyTTL, RecordTTL and GuestTTL (policies O7 and O13), AllowVolatile,
+// KeyTTL, RecordTTL and CustomerDataTTL (policies O7 and O13), AllowNonDurable,
 // AllowEviction, WaitReplicas and WaitTimeout (policy O14), AcceptRestore and
 // StateDir (policy O14a). It asks Redis nothing yet.
 func New(r *cache.Redis, cfg ordering.Config, log logrus.FieldLogger) *Journal {

@@ -63,8 +63,8 @@ func fixture(t *testing.T, url string, lives journaltest.Lives) journaltest.Fixt
 
 func config(lives journaltest.Lives) ordering.Config {
 	cfg := ordering.DefaultConfig()
-	cfg.KeyTTL, cfg.GuestTTL, cfg.RecordTTL = lives.Key, lives.Guest, lives.Record
-	cfg.AllowVolatile, cfg.AcceptRestore = true, new(false)
+	cfg.KeyTTL, cfg.CustomerDataTTL, cfg.RecordTTL = lives.Key, lives.Guest, lives.Record
+	cfg.AllowNonDurable, cfg.AcceptRestore = true, new(false)
 	return cfg
 }
 

@@ -122,12 +122,12 @@ func (j *Journal) judge(f info, required int) error {
 	case replicas < required:
 		msg = "Redis has lost its replicas: a failover would lose orders; see to the replicas, or set ordering.wait_replicas to 0"
 		retry = retrySilent
-	case j.cfg.AllowVolatile || f["aof_enabled"] == yes:
+	case j.cfg.AllowNonDurable || f["aof_enabled"] == yes:
 	case j.embedded:
-		msg = "the embedded Redis keeps orders in memory only: set redis.url to a Redis with appendonly yes, or ordering.allow_volatile"
+		msg = "the embedded Redis keeps orders in memory only: set redis.url to a Redis with appendonly yes, or ordering.allow_non_durable"
 	default:
 		msg = "Redis does not write every order to disk (appendonly is off; snapshots alone forget what came after the last one): " +
-			"set appendonly yes in Redis, or ordering.allow_volatile"
+			"set appendonly yes in Redis, or ordering.allow_non_durable"
 	}
 	if msg == "" {
 		return nil

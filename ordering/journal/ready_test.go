@@ -16,7 +16,7 @@ import (
 // TestReady holds policy O14: which Redis can keep an order safe.
 func TestReady(t *testing.T) {
 	t.Parallel()
-	volatile := func(c *ordering.Config) { c.AllowVolatile = true }
+	volatile := func(c *ordering.Config) { c.AllowNonDurable = true }
 	appendOnly := redistest.AppendOnly()
 	for _, test := range []struct {
 		name    string
@@ -26,7 +26,7 @@ func TestReady(t *testing.T) {
 		retry   time.Duration
 	}{
 		{"append-only and noeviction", []redistest.Option{appendOnly}, nil, "", 0},
-		{"nothing on disk", []redistest.Option{}, nil, "ordering.allow_volatile", time.Minute},
+		{"nothing on disk", []redistest.Option{}, nil, "ordering.allow_non_durable", time.Minute},
 		{"snapshots alone", []redistest.Option{redistest.Config("save", "60", "1")}, nil, "snapshots alone", time.Minute},
 		{"nothing on disk, allowed", []redistest.Option{}, volatile, "", 0},
 		{

@@ -152,7 +152,7 @@ func (j *Journal) putCall(ctx context.Context, c *change, call ordering.Call, n 
 	}
 	call.Number = n
 	c.release(call)
-	c.step("life", c.guest(n), "", millis(c.cfg.GuestTTL), 0)
+	c.step("life", c.guest(n), "", millis(c.cfg.CustomerDataTTL), 0)
 	return nil
 }
 

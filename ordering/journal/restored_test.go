@@ -139,13 +139,13 @@ func TestEmptiedRedisPauses(t *testing.T) {
 	begun(t, fresh, create())
 }
 
-// TestVolatileRedisRestarts: where ordering.allow_volatile says that orders may
+// TestVolatileRedisRestarts: where ordering.allow_non_durable says that orders may
 // be forgotten, an empty Redis is accepted without an operator.
 func TestVolatileRedisRestarts(t *testing.T) {
 	t.Parallel()
 	server := redistest.Start(t)
 	cfg := ordering.DefaultConfig()
-	cfg.AllowVolatile = true
+	cfg.AllowNonDurable = true
 	j, other := journal.New(open(t, server.URL(), ""), cfg, quiet()), journal.New(open(t, server.URL(), ""), cfg, quiet())
 	begun(t, j, create())
 	begun(t, other, create())

@@ -26,11 +26,11 @@ func (c *change) holdGuests() {
 }
 
 // release lets everything expire again, when a call has ended for good: the
-// record record_ttl after the later of creation and expectedAt, but guest_ttl
-// from now at least; the call's guest data guest_ttl from now, and that of
+// record record_ttl after the later of creation and expectedAt, but customer_data_ttl
+// from now at least; the call's guest data customer_data_ttl from now, and that of
 // every call when the outcome had been unknown (policy O13).
 func (c *change) release(ended ordering.Call) {
-	rel, abs := millis(c.cfg.GuestTTL), c.recordUntil()
+	rel, abs := millis(c.cfg.CustomerDataTTL), c.recordUntil()
 	c.step("life", c.record(), "", rel, abs)
 	c.step("due", c.expiry(), c.order.member(), rel, abs)
 	if id := c.fields[fieldOrderID]; id != "" {
@@ -52,7 +52,7 @@ func (c *change) recordUntil() int64 {
 	until := from.Add(c.cfg.RecordTTL)
 	for _, call := range c.order.Calls {
 		for _, end := range []time.Time{call.EndedAt, settledAt(call)} {
-			if kept := end.Add(c.cfg.GuestTTL); kept.After(until) {
+			if kept := end.Add(c.cfg.CustomerDataTTL); kept.After(until) {
 				until = kept
 			}
 		}

@@ -149,7 +149,7 @@ func (s *steps) want(when string, lives map[string]time.Duration) {
 // TestGuestDataGoes sees guest data out, in Redis itself, while the record stays.
 func TestGuestDataGoes(t *testing.T) {
 	t.Parallel()
-	w := start(t, func(c *ordering.Config) { c.KeyTTL, c.GuestTTL = time.Second, time.Second })
+	w := start(t, func(c *ordering.Config) { c.KeyTTL, c.CustomerDataTTL = time.Second, time.Second })
 	r := ended(t, w, begun(t, w, create()), ordering.OutcomeDone, "765")
 	holds := func() bool {
 		for _, name := range w.names(t) {
@@ -179,7 +179,9 @@ func TestGuestDataGoes(t *testing.T) {
 // TestListsForget sees records out, and then the lists.
 func TestListsForget(t *testing.T) {
 	t.Parallel()
-	w := start(t, func(c *ordering.Config) { c.KeyTTL, c.GuestTTL, c.RecordTTL = time.Second, time.Second, time.Second })
+	w := start(t, func(c *ordering.Config) {
+		c.KeyTTL, c.CustomerDataTTL, c.RecordTTL = time.Second, time.Second, time.Second
+	})
 	soon := func(o *ordering.Opening) { o.ExpectedAt = time.Time{} }
 	for _, outcome := range []ordering.Outcome{ordering.OutcomeRefused, ordering.OutcomeNotSent} {
 		ended(t, w, begun(t, w, create(soon)), outcome, "")

@@ -67,7 +67,7 @@ func (s *scene) build(ctx context.Context) error {
 		return err
 	}
 	if s.wanted(ordinaryName) {
-		if err := s.larder(ctx, ordinaryName, "LARDER_HTTP_EXPRESS_LANE=false"); err != nil {
+		if err := s.larder(ctx, ordinaryName, "LARDER_HTTP_FAST_PATH=false"); err != nil {
 			return err
 		}
 	}

@@ -1604,7 +1604,7 @@ export interface components {
             dishList: components["schemas"]["Dish"][];
             /**
              * Format: date-time
-             * @description With its offset; not in the past, and at most 30 days ahead (`ordering.time_ahead`).
+             * @description With its offset; not in the past, and at most 30 days ahead (`ordering.max_lead`).
              */
             expectedAt?: string | null;
             /** @enum {string} */
@@ -1980,7 +1980,7 @@ export interface components {
         } & {
             [key: string]: unknown;
         }) | null;
-        /** @description The exact body for the ordering service: the order with the menu's externalIds, names, prices and measures, and a combo's parts beside each other. Its names are spelt as `connections[].wire_case` says. */
+        /** @description The exact body for the ordering service: the order with the menu's externalIds, names, prices and measures, and a combo's parts beside each other. Its names are spelt as `connections[].field_case` says. */
         SentOrder: {
             [key: string]: unknown;
         };
@@ -2465,7 +2465,7 @@ export interface components {
                 "*/*": components["schemas"]["Passed"];
             };
         };
-        /** @description Refused by the ordering service, whose answer it is, or by larder with a `DropInError`: with 422 (`http.drop_in.refusal_status`) where the request breaks rules, else with the statuses of /v1. */
+        /** @description Refused by the ordering service, whose answer it is, or by larder with a `DropInError`: with 422 (`http.compat.refusal_status`) where the request breaks rules, else with the statuses of /v1. */
         PassedRefusal: {
             headers: {
                 "Cache-Control": components["headers"]["CacheControl"];
