@@ -58,14 +58,10 @@ func (p *pass) pull(ctx context.Context) error {
 		return fmt.Errorf("%w: %w", errService, &stepError{doing: "fetch " + p.what(), err: err})
 	}
 	p.run.Bytes = len(answer.Body)
-	if answer.NotModified { // policy S3
-		now := p.last
-		now.refused = ""
-		return p.unchanged(ctx, now)
-	}
-	now := pulled{
-		version: p.current.Version, raw: rawHash(answer.Body), settings: p.fingerprint(),
-		validator: answer.Validator, findings: p.last.findings, content: p.last.content, under: p.last.under,
+	now := p.last
+	now.version, now.settings, now.refused = p.current.Version, p.fingerprint(), ""
+	if !answer.NotModified {
+		now.raw, now.validator = rawHash(answer.Body), answer.Validator
 	}
 	if known && now.raw == p.last.raw { // policy S3
 		return p.unchanged(ctx, now)
@@ -88,9 +84,7 @@ func (p *pass) look(ctx context.Context) error {
 	return nil
 }
 
-// reread reads what is served now.
-func (p *pass) reread(ctx context.Context) error { return p.stand(ctx, nil) }
-
+// stand reads what is served now.
 func (p *pass) stand(ctx context.Context, with func(redis.Pipeliner)) error {
 	var held cache.Version
 	if snapshot, ok := p.r.replica.Peek(p.t.ID); ok {
@@ -165,7 +159,7 @@ func (p *pass) take(ctx context.Context, body []byte, now pulled) error {
 		if !errors.Is(err, cache.ErrStale) || try == maxPublish {
 			return err
 		}
-		if err := p.reread(ctx); err != nil {
+		if err := p.stand(ctx, nil); err != nil {
 			return err
 		}
 	}
