@@ -128,9 +128,9 @@ func (l *limitedListener) Close() error {
 
 // What the express lane and net/http look for in a connection.
 var (
-	_ syscall.Conn                    = (*openConnection)(nil) // raw calls
+	_ syscall.Conn                    = (*openConnection)(nil) // waits before it reads
 	_ interface{ CloseWrite() error } = (*openConnection)(nil) // an end that lets the answer arrive
-	_ io.ReaderFrom                   = (*openConnection)(nil) // sendfile
+	_ io.ReaderFrom                   = (*openConnection)(nil) // net/http sends files
 )
 
 // openConnection gives its place back when it is closed.

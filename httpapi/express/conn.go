@@ -34,7 +34,7 @@ type conn struct {
 	begun  bool      // that head has a time of its own
 	used   bool      // a request has been answered
 	armed  time.Time // when the time-outs were set last; zero: they are others
-	short  bool      // the time-out of reading is that of look
+	short  bool      // the read deadline is that of recheck
 	last   bool      // the last answer was written
 	date   date
 
@@ -61,7 +61,7 @@ func (c *conn) serve() {
 	c.buf = make([]byte, 0, firstRead)
 	_ = c.SetReadDeadline(time.Now().Add(c.lane.cfg.HeadTimeout))
 	if next = c.advance(); next == again {
-		next = c.listen()
+		next = c.serveRequests()
 	}
 	switch {
 	case next == away:
@@ -114,7 +114,7 @@ func (c *conn) await(arrived []byte) fate {
 		c.begun, c.short, c.armed = true, false, time.Time{}
 		_ = c.SetReadDeadline(time.Now().Add(c.lane.cfg.HeadTimeout))
 	}
-	if c.lane.draining.Load() { // after the time-outs are set: see wake
+	if c.lane.draining.Load() { // after the time-outs are set: see interrupt
 		return over
 	}
 	c.makeRoom()
@@ -170,8 +170,8 @@ func (c *conn) makeRoom() {
 // room is where the next bytes go.
 func (c *conn) room() []byte { return c.buf[len(c.buf):cap(c.buf)] }
 
-// pump reads and answers by the connection's own methods.
-func (c *conn) pump() fate {
+// serveGeneric reads and answers by the connection's own methods.
+func (c *conn) serveGeneric() fate {
 	for {
 		n, err := c.Read(c.room())
 		if next := c.receive(n, err); next != again {
@@ -179,3 +179,35 @@ func (c *conn) pump() fate {
 		}
 	}
 }
+
+// setDeadlines sets the deadlines again unless that was done a moment ago: it
+// takes a fraction of the time of a small answer.
+func (c *conn) setDeadlines(now time.Time) {
+	moment := c.lane.cfg.IdleTimeout / 64
+	if now.Sub(c.armed) < moment {
+		return
+	}
+	c.armed = now
+	rest := c.lane.cfg.IdleTimeout
+	if c.short = c.waitsForReadiness(); c.short {
+		rest = 2 * moment
+	}
+	_ = c.SetReadDeadline(now.Add(rest))
+	_ = c.SetWriteDeadline(now.Add(c.lane.cfg.WriteTimeout))
+}
+
+// recheck reports whether a deadline that has passed asks for another read and
+// does not end the connection: the system does not report an end that came
+// together with the last bytes.
+func (c *conn) recheck() bool {
+	if !c.short || c.lane.draining.Load() {
+		return false
+	}
+	c.short = false
+	_ = c.SetReadDeadline(c.armed.Add(c.lane.cfg.IdleTimeout))
+	return !c.lane.draining.Load() // see interrupt
+}
+
+// interrupt ends a Read that waits or is about to. Code that sets a deadline
+// afterwards sees that the Listener is draining.
+func (c *conn) interrupt() { _ = c.SetReadDeadline(time.Unix(1, 0)) }

@@ -1,3 +1,17 @@
+// Package express answers hot reads before net/http sees them. A Listener
+// stands between the TCP listener and an ordinary http.Server: each plaintext
+// HTTP/1.1 connection is read by a small loop that takes complete GET and HEAD
+// requests of a plain form, asks an Answerer for a ready answer, and writes it.
+//
+// Its one invariant: a request gets from the loop what net/http would have
+// given it, or is left to net/http with every byte read so far. Whatever the
+// loop is not sure of goes there: another method, a body or a mention of one,
+// a header that stands twice, escapes in the path, a byte out of place, or an
+// Answerer that has no answer at hand. This is one way: a connection that was
+// given to net/http stays there, so nothing in a body can be taken for a
+// request.
+//
+// The package knows nothing of menus, and looks up, encodes and logs nothing.
 package express
 
 import (
@@ -39,9 +53,8 @@ type Answer struct {
 	// Head is the status line and the header fields, each with its line end,
 	// without the empty line. It comes with room, to be appended to.
 	Head []byte
-	// Body is what follows, also where it is not sent: of HEAD. It is memory
-	// that Go has allocated and nobody changes any more; it is not kept, but a
-	// large one that is sent often has a copy for as long as it is there.
+	// Body is what follows, also where it is not sent: of HEAD. It must not
+	// change; it is not kept.
 	Body []byte
 }
 
@@ -55,8 +68,6 @@ type Listener struct {
 	closing  chan struct{} // closed by Close
 	gone     chan struct{} // closed by Run when no connection is left
 	draining atomic.Bool   // closing, quickly read
-
-	shelf shelf // of large bodies
 
 	mu    sync.Mutex
 	conns map[*conn]struct{} // those that are answered here
@@ -119,7 +130,6 @@ func (l *Listener) Run(ctx context.Context) error {
 		conns.Go(c.serve)
 	}
 	conns.Wait()
-	l.shelf.close()
 	return nil
 }
 
@@ -133,7 +143,7 @@ func (l *Listener) Close() error {
 	}
 	close(l.closing)
 	for c := range l.conns {
-		c.wake()
+		c.interrupt()
 	}
 	return l.inner.Close()
 }
@@ -187,4 +197,32 @@ func (l *Listener) give(c *conn, next net.Conn) {
 	case <-l.closing:
 		_ = next.Close()
 	}
+}
+
+// given is a connection on its way to net/http: what had been read of it is
+// read again first.
+type given struct {
+	net.Conn
+	rest []byte
+}
+
+// Read gives the rest, and then what comes.
+func (g *given) Read(into []byte) (int, error) {
+	if len(g.rest) == 0 {
+		return g.Conn.Read(into)
+	}
+	n := copy(into, g.rest)
+	if g.rest = g.rest[n:]; len(g.rest) == 0 {
+		g.rest = nil // lets the buffer go
+	}
+	return n, nil
+}
+
+// CloseWrite ends what is written: net/http does so before it closes a
+// connection whose client may still be sending.
+func (g *given) CloseWrite() error {
+	if half, ok := g.Conn.(interface{ CloseWrite() error }); ok {
+		return half.CloseWrite()
+	}
+	return nil
 }

@@ -41,7 +41,7 @@ func (c *conn) respond(size int) fate {
 	if c.request.Head {
 		body = nil
 	}
-	c.arm(begun)
+	c.setDeadlines(begun)
 	sent, err := c.write(head, body)
 	took := time.Since(begun)
 	c.answerer.Sent(sent, took)
@@ -54,27 +54,25 @@ func (c *conn) respond(size int) fate {
 		c.last = true
 		return over
 	}
-	c.arm(begun.Add(took))
+	c.setDeadlines(begun.Add(took))
 	return again
 }
 
-// write sends an answer, and tells how much of the body was taken.
+// write sends an answer and returns how much of the body was sent.
 func (c *conn) write(head, body []byte) (sent int, err error) {
 	size := len(head)
+	var n int64
 	if len(body) <= oneWrite {
-		head, body = append(head, body...), nil
+		var all int
+		all, err = c.Write(append(head, body...))
+		n = int64(all)
+	} else {
+		c.parts = [2][]byte{head, body}
+		c.vector = c.parts[:]
+		n, err = c.vector.WriteTo(c.Conn)
+		c.parts = [2][]byte{}
 	}
-	n, err := c.send(head, body)
 	return max(0, int(n)-size), err
-}
-
-// vectored writes both by the connection's own methods.
-func (c *conn) vectored(head, body []byte) (int64, error) {
-	c.parts = [2][]byte{head, body}
-	c.vector = c.parts[:]
-	n, err := c.vector.WriteTo(c.Conn)
-	c.parts = [2][]byte{}
-	return n, err
 }
 
 // linger lets the last answer arrive: a connection that is closed with bytes
