@@ -1,21 +1,25 @@
 package cache
 
-import "sync"
+import (
+	"sync"
 
-// queue is what there is something to do for, restaurants say: each once, the
-// first that came first.
-type queue[T comparable] struct {
+	"larder/internal/menu"
+)
+
+// queue holds restaurants that there is something to do for, each once, in the
+// order in which they were added.
+type queue struct {
 	mu    sync.Mutex
-	order []T
-	in    map[T]struct{}
+	order []menu.RestaurantID
+	in    map[menu.RestaurantID]struct{}
 	wake  chan struct{} // has an element while there is something to take
 }
 
-func newQueue[T comparable]() *queue[T] {
-	return &queue[T]{in: make(map[T]struct{}), wake: make(chan struct{}, 1)}
+func newQueue() *queue {
+	return &queue{in: make(map[menu.RestaurantID]struct{}), wake: make(chan struct{}, 1)}
 }
 
-func (q *queue[T]) add(one T) {
+func (q *queue) add(one menu.RestaurantID) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if _, again := q.in[one]; again {
@@ -27,7 +31,7 @@ func (q *queue[T]) add(one T) {
 }
 
 // take gives at most so many, and calls another taker where more are left.
-func (q *queue[T]) take(most int) []T {
+func (q *queue) take(most int) []menu.RestaurantID {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	taken := q.order[:min(most, len(q.order))]
@@ -44,7 +48,7 @@ func (q *queue[T]) take(most int) []T {
 }
 
 // call wakes one taker; the caller holds the lock.
-func (q *queue[T]) call() {
+func (q *queue) call() {
 	select {
 	case q.wake <- struct{}{}:
 	default: // awake already

@@ -56,8 +56,8 @@ type Replica struct {
 	watches watches
 	readers readers // who wait
 
-	told *queue[menu.RestaurantID] // by notices, not yet loaded
-	look chan struct{}             // asks for a poll before its time
+	told *queue        // by notices, not yet loaded
+	look chan struct{} // asks for a poll before its time
 }
 
 // Snapshot is one version of a restaurant's catalogue. It never changes: all
@@ -96,7 +96,7 @@ func NewReplica(store *Store, cfg ReplicaConfig) *Replica {
 	return &Replica{
 		store: store, cfg: cfg, contents: newLibrary(store.Content), bodies: newBodies(cfg.Memory),
 		misses: make(map[menu.RestaurantID]miss), look: make(chan struct{}, 1),
-		told: newQueue[menu.RestaurantID](),
+		told: newQueue(),
 	}
 }
 
