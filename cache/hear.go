@@ -10,6 +10,7 @@ import (
 	"github.com/sirupsen/logrus"
 
 	"larder/internal/menu"
+	"larder/internal/sleep"
 )
 
 const (
@@ -34,12 +35,8 @@ func (r *Replica) listenAlways(ctx context.Context) {
 		r.cfg.Log.WithFields(logrus.Fields{"event": "replica.notices_lost", "pause": pause.String()}).
 			WithError(err).Debug("notices are lost; subscribing again")
 		// Full jitter: the replicas of a Redis that restarts do not all come at once.
-		timer := time.NewTimer(rand.N(pause) + time.Millisecond) //nolint:gosec // no secret
-		select {
-		case <-ctx.Done():
-			timer.Stop()
+		if sleep.For(ctx, rand.N(pause)+time.Millisecond) != nil { //nolint:gosec // no secret
 			return
-		case <-timer.C:
 		}
 		pause = min(2*pause, lastPause)
 	}

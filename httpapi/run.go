@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"larder/httpapi/express"
+	"larder/internal/sleep"
 )
 
 // The limits of a connection, policy H1.
@@ -119,12 +120,7 @@ func (s *Server) drain(ctx context.Context, servers []*http.Server, fast *expres
 	s.readiness.draining.Store(true)
 	s.streams.end() // first of all: they would never end by themselves
 	if notice && s.cfg.DrainDelay > 0 {
-		timer := time.NewTimer(s.cfg.DrainDelay)
-		defer timer.Stop()
-		select {
-		case <-timer.C:
-		case <-ctx.Done():
-		}
+		_ = sleep.For(ctx, s.cfg.DrainDelay) // the drain begins in either case
 	}
 	ctx, cancel := context.WithTimeout(ctx, s.cfg.DrainTimeout)
 	defer cancel()

@@ -16,6 +16,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"larder/cache"
+	"larder/internal/sleep"
 )
 
 const (
@@ -94,12 +95,8 @@ func (k *signingKeys) run(ctx context.Context) {
 		}
 		// A part of the pause is random: the instances of a Redis that comes
 		// back do not all ask at once.
-		timer := time.NewTimer(pause + rand.N(pause/2)) //nolint:gosec // no secret
-		select {
-		case <-ctx.Done():
-			timer.Stop()
+		if sleep.For(ctx, pause+rand.N(pause/2)) != nil { //nolint:gosec // no secret
 			return
-		case <-timer.C:
 		}
 	}
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/sirupsen/logrus"
 
+	"larder/internal/sleep"
 	"larder/internal/tracing"
 	"larder/internal/upstream"
 )
@@ -284,7 +285,7 @@ func (o *Orders) finish(ctx context.Context, record Record, e Ending, body []byt
 			o.unrecorded(&known, e.Call, err)
 			return result(known, known, e.Call)
 		}
-		if !waited(ctx, pause) {
+		if sleep.For(ctx, pause) != nil {
 			span.Fail("late")
 			o.late.put(o, unwritten{ending: &e, record: known, body: body})
 			return result(known, known, e.Call)
@@ -328,18 +329,6 @@ func result(record, known Record, number int) Result {
 		}
 	}
 	return Result{Record: record, Call: call}
-}
-
-// waited waits for the pause; false when ctx ends first.
-func waited(ctx context.Context, pause time.Duration) bool {
-	timer := time.NewTimer(pause)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return true
-	case <-ctx.Done():
-		return false
-	}
 }
 
 // ended gives the record as it will be when the journal has the ending.

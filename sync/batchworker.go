@@ -12,6 +12,7 @@ import (
 
 	"larder/cache"
 	"larder/internal/menu"
+	"larder/internal/sleep"
 )
 
 const (
@@ -160,7 +161,7 @@ func (r *Runner) whenRedisAnswers(ctx context.Context, batch string, do func() e
 		}
 		r.log.WithError(err).WithField("event", "sync.batch_waits").WithField("batch", batch).Debug("a batch waits for Redis")
 		r.health.doubt()
-		if !pause(ctx, retryQueued) || !r.health.wait(ctx) {
+		if sleep.For(ctx, retryQueued) != nil || !r.health.wait(ctx) {
 			return ctx.Err()
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	stdsync "sync"
 
 	"larder/internal/menu"
+	"larder/internal/sleep"
 )
 
 // keptNotices is how far a follower may lag before it has to begin anew: some
@@ -206,7 +207,7 @@ func (r *Runner) hear(ctx context.Context) {
 		if heard {
 			wait = firstPing
 		}
-		if !pause(ctx, rand.N(wait)+wait/2) { //nolint:gosec // no secret
+		if sleep.For(ctx, rand.N(wait)+wait/2) != nil { //nolint:gosec // no secret
 			return
 		}
 		wait = min(2*wait, lastPing)

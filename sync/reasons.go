@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"larder/cache"
+	"larder/internal/sleep"
 	"larder/internal/upstream"
 )
 
@@ -56,7 +57,7 @@ func (r *Runner) refreshReasons(ctx context.Context, connection string) error {
 	for {
 		run, err := r.once(ctx, work{target: all[at], trigger: TriggerManual}, r.newRun(all[at], TriggerManual))
 		switch {
-		case errors.Is(err, errBusy) && pause(ctx, retryQueued):
+		case errors.Is(err, errBusy) && sleep.For(ctx, retryQueued) == nil:
 			continue
 		case err == nil && run.Outcome == OutcomeFailed:
 			return errService

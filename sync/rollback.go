@@ -9,6 +9,7 @@ import (
 
 	"larder/cache"
 	"larder/internal/menu"
+	"larder/internal/sleep"
 )
 
 // Rollback is what a run goes back to (policy S7a).
@@ -64,7 +65,7 @@ func (r *Runner) Rollback(ctx context.Context, restaurant menu.RestaurantID, to 
 			return done, err
 		}
 		switch {
-		case pause(waiting, retryQueued):
+		case sleep.For(waiting, retryQueued) == nil:
 		case ctx.Err() != nil:
 			return Run{}, ctx.Err()
 		default:

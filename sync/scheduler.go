@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"larder/cache"
+	"larder/internal/sleep"
 )
 
 const (
@@ -181,7 +182,7 @@ func (s *Scheduler) manual(ctx context.Context, g *errgroup.Group, w work) {
 	switch {
 	case errors.Is(err, errBusy), errors.Is(err, cache.ErrUnavailable):
 		g.Go(func() error {
-			if pause(ctx, retryQueued) {
+			if sleep.For(ctx, retryQueued) == nil {
 				r.queue.push(w)
 			}
 			return nil
@@ -196,7 +197,7 @@ func (s *Scheduler) manual(ctx context.Context, g *errgroup.Group, w work) {
 
 // keepQueued keeps this process's queued runs alive in Redis.
 func (r *Runner) keepQueued(ctx context.Context) {
-	for pause(ctx, refreshQueued) {
+	for sleep.For(ctx, refreshQueued) == nil {
 		if err := r.refresh(ctx); err != nil {
 			r.health.doubt()
 		}
@@ -255,16 +256,4 @@ func (r *Runner) fresh(ctx context.Context, t *target) bool {
 		checked = version.CheckedAt
 	}
 	return !t.schedule.Missed(1, checked, r.clock())
-}
-
-// pause waits; false when ctx ends first.
-func pause(ctx context.Context, d time.Duration) bool {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-		return false
-	case <-timer.C:
-		return true
-	}
 }
