@@ -2,7 +2,6 @@ package cache
 
 import (
 	"context"
-	"io"
 	"sync"
 	"time"
 
@@ -10,6 +9,7 @@ import (
 	"golang.org/x/sync/singleflight"
 
 	"larder/internal/menu"
+	"larder/internal/silentlog"
 )
 
 // loadWithin bounds a load; whoever waits may give up earlier.
@@ -80,9 +80,7 @@ func NewReplica(store *Store, cfg ReplicaConfig) *Replica {
 		cfg.Clock = time.Now
 	}
 	if cfg.Log == nil {
-		silent := logrus.New()
-		silent.SetOutput(io.Discard)
-		cfg.Log = silent
+		cfg.Log = silentlog.New()
 	}
 	if cfg.Keeps == nil {
 		cfg.Keeps = func(menu.RestaurantID) bool { return true }

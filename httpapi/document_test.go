@@ -11,6 +11,7 @@ import (
 	"larder/cache"
 	"larder/httpapi/openapi"
 	"larder/internal/menu"
+	"larder/internal/silentlog"
 	"larder/ordering"
 )
 
@@ -145,7 +146,7 @@ func TestDocumentHasTheRoutes(t *testing.T) {
 // newRouted is a server whose routes are there, with nothing behind them.
 func newRouted(t *testing.T, cfg Config) *Server {
 	t.Helper()
-	logger := silent()
+	logger := silentlog.New()
 	store, err := cache.Open(t.Context(), embedded(), logger)
 	if err != nil {
 		t.Fatal(err)

@@ -14,6 +14,7 @@ import (
 	"larder/cache"
 	"larder/httpapi/web"
 	"larder/internal/menu"
+	"larder/internal/silentlog"
 	"larder/internal/tracing"
 	"larder/internal/upstream"
 	"larder/ordering"
@@ -154,7 +155,7 @@ func New(cfg Config, auth AuthConfig, deps Deps) (*Server, error) {
 		s.clock = time.Now
 	}
 	if s.log == nil {
-		s.log = silent()
+		s.log = silentlog.New()
 	}
 	if s.metrics == nil {
 		s.metrics = NewMetrics(deps.Version)
@@ -236,10 +237,4 @@ func (s *Server) newEngine() (*gin.Engine, error) {
 	engine.NoRoute(noRoute)
 	engine.NoMethod(s.noMethod)
 	return engine, nil
-}
-
-func silent() logrus.FieldLogger {
-	log := logrus.New()
-	log.SetLevel(logrus.PanicLevel)
-	return log
 }

@@ -8,6 +8,7 @@ import (
 
 	"larder/cache"
 	"larder/internal/redistest"
+	"larder/internal/silentlog"
 )
 
 // keysIn is what one instance holds of the keys in Redis.
@@ -22,7 +23,7 @@ func keysIn(opened *cache.Redis) *signingKeys {
 // does not fail it for them.
 func TestAClientThatLeavesDoesNotFailTheReadOfTheKey(t *testing.T) {
 	t.Parallel()
-	opened, err := cache.Open(t.Context(), cache.RedisConfig{URL: cache.Embedded}, silent())
+	opened, err := cache.Open(t.Context(), cache.RedisConfig{URL: cache.Embedded}, silentlog.New())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -43,7 +44,7 @@ func TestAClientThatLeavesDoesNotFailTheReadOfTheKey(t *testing.T) {
 func TestTheKeyIsReadWhenRedisAnswers(t *testing.T) {
 	t.Parallel()
 	server := redistest.Start(t)
-	opened, err := cache.Open(t.Context(), cache.RedisConfig{URL: server.URL()}, silent())
+	opened, err := cache.Open(t.Context(), cache.RedisConfig{URL: server.URL()}, silentlog.New())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -90,7 +91,7 @@ func TestTheKeyIsReadWhenRedisAnswers(t *testing.T) {
 func TestSigningKeys_AfterFlushAll(t *testing.T) {
 	t.Parallel()
 	server := redistest.Start(t)
-	opened, err := cache.Open(t.Context(), cache.RedisConfig{URL: server.URL()}, silent())
+	opened, err := cache.Open(t.Context(), cache.RedisConfig{URL: server.URL()}, silentlog.New())
 	if err != nil {
 		t.Fatal(err)
 	}

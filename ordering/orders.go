@@ -3,12 +3,12 @@ package ordering
 import (
 	"context"
 	"errors"
-	"io"
 	"time"
 
 	"github.com/sirupsen/logrus"
 
 	"larder/internal/menu"
+	"larder/internal/silentlog"
 	"larder/internal/upstream"
 )
 
@@ -154,9 +154,7 @@ func NewOrders(cfg Config, deps Deps) *Orders {
 		deps.Observe = func(Event) {}
 	}
 	if deps.Log == nil {
-		quiet := logrus.New()
-		quiet.SetOutput(io.Discard)
-		deps.Log = quiet
+		deps.Log = silentlog.New()
 	}
 	return &Orders{cfg: cfg, deps: deps, log: deps.Log}
 }

@@ -12,6 +12,7 @@ import (
 	logtest "github.com/sirupsen/logrus/hooks/test"
 
 	"larder/cache"
+	"larder/internal/silentlog"
 )
 
 // A Redis that answers and refuses is a state of its own: told once with its
@@ -69,7 +70,7 @@ func TestHealthTellsARefusalFromSilence(t *testing.T) {
 func TestHealthAsksForNoticesInDoubtAlone(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		h := newHealth(silent())
+		h := newHealth(silentlog.New())
 		var (
 			mu     stdsync.Mutex
 			asked  []bool

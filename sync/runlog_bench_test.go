@@ -12,6 +12,7 @@ import (
 	"larder/cache"
 	"larder/internal/menu"
 	"larder/internal/redistest"
+	"larder/internal/silentlog"
 )
 
 // BenchmarkRunRecords measures what Redis takes for the runs of a chain of
@@ -19,7 +20,7 @@ import (
 // updates, one of a failure and one of a manual run.
 func BenchmarkRunRecords(b *testing.B) {
 	const restaurants, records, most = 10_000, 100, 400
-	opened, err := cache.Open(b.Context(), cache.RedisConfig{URL: redistest.Start(b).URL()}, silent())
+	opened, err := cache.Open(b.Context(), cache.RedisConfig{URL: redistest.Start(b).URL()}, silentlog.New())
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	stdsync "sync"
 	"sync/atomic"
 	"time"
@@ -15,6 +14,7 @@ import (
 
 	"larder/cache"
 	"larder/internal/menu"
+	"larder/internal/silentlog"
 	"larder/internal/tracing"
 	"larder/internal/upstream"
 )
@@ -123,7 +123,7 @@ func NewRunner(d Deps) (*Runner, error) {
 		r.clock = time.Now
 	}
 	if r.log == nil {
-		r.log = silent()
+		r.log = silentlog.New()
 	}
 	if r.observer == nil {
 		r.observer = nobody{}
@@ -165,9 +165,3 @@ type noReplica struct{}
 
 func (noReplica) Peek(menu.RestaurantID) (*cache.Snapshot, bool) { return nil, false }
 func (noReplica) Offer(*cache.Snapshot)                          {}
-
-func silent() logrus.FieldLogger {
-	log := logrus.New()
-	log.SetOutput(io.Discard)
-	return log
-}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -12,12 +11,12 @@ import (
 	"strings"
 	"time"
 
-	"github.com/sirupsen/logrus"
 	"github.com/spf13/cobra"
 
 	"larder/cache"
 	"larder/configs"
 	"larder/internal/menu"
+	"larder/internal/silentlog"
 	"larder/internal/upstream"
 	"larder/ordering"
 	"larder/ordering/journal"
@@ -135,7 +134,7 @@ func checkStateDir(dir string) []finding {
 func checkRedis(ctx context.Context, cfg *configs.Config) []finding {
 	ctx, cancel := context.WithTimeout(ctx, onlineLimit)
 	defer cancel()
-	redis, err := cache.Open(ctx, cfg.Redis, silent())
+	redis, err := cache.Open(ctx, cfg.Redis, silentlog.New())
 	if err != nil {
 		return []finding{{What: "redis", Msg: plain(err.Error())}}
 	}
@@ -159,7 +158,7 @@ func checkRedis(ctx context.Context, cfg *configs.Config) []finding {
 	said := map[string]int{}
 	rules := cfg.Ordering
 	rules.StateDir = "" // the journal would create it
-	asked := journal.New(redis, rules, silent())
+	asked := journal.New(redis, rules, silentlog.New())
 	for _, connection := range cfg.Connections {
 		found := checkJournal(ctx, asked, connection.Name)
 		if found.OK && redis.Embedded() {
@@ -292,10 +291,4 @@ func report(cmd *cobra.Command, w *world, findings []finding) error {
 		return errSaid()
 	}
 	return nil
-}
-
-func silent() logrus.FieldLogger {
-	log := logrus.New()
-	log.SetOutput(io.Discard)
-	return log
 }

@@ -10,6 +10,7 @@ import (
 	"larder/configs"
 	"larder/internal/redistest"
 	"larder/internal/sandbox"
+	"larder/internal/silentlog"
 )
 
 func TestServeStartsWithoutRedisAndRecovers(t *testing.T) {
@@ -52,7 +53,7 @@ func TestADaemonThatCannotBeWiredSaysWhy(t *testing.T) {
 	t.Parallel()
 	cfg := configs.Default()
 	cfg.Redis.URL = "redis://127.0.0.1/no-number"
-	d, err := newDaemon(t.Context(), cfg, silent())
+	d, err := newDaemon(t.Context(), cfg, silentlog.New())
 	if fault := new(cache.ConfigError); d != nil || !errors.As(err, &fault) || fault.Key != "redis.url" {
 		t.Errorf("got %v, %v; want the fault of redis.url", d, err)
 	}

@@ -11,12 +11,13 @@ package sandbox
 import (
 	"context"
 	"crypto/rand"
-	"io"
 	"net/http"
 	"sync"
 	"time"
 
 	"github.com/sirupsen/logrus"
+
+	"larder/internal/silentlog"
 )
 
 // BistroID is the restaurant of the hand-written demo menu.
@@ -94,7 +95,7 @@ func New(cfg Config) *Sandbox {
 		s.clock = time.Now
 	}
 	if s.log == nil {
-		s.log = silent()
+		s.log = silentlog.New()
 	}
 	// crypto/rand.Read never fails: it ends the program instead.
 	_, _ = rand.Read(s.signingKey)
@@ -121,11 +122,4 @@ func (s *Sandbox) Close() {
 // Handler serves the ordering service and its switches.
 func (s *Sandbox) Handler() http.Handler {
 	return s.router()
-}
-
-func silent() logrus.FieldLogger {
-	log := logrus.New()
-	log.SetOutput(io.Discard)
-	log.SetLevel(logrus.PanicLevel)
-	return log
 }

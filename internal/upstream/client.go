@@ -2,7 +2,6 @@ package upstream
 
 import (
 	"context"
-	"io"
 	"math/rand/v2"
 	"net/http"
 	"strings"
@@ -12,6 +11,8 @@ import (
 	"github.com/failsafe-go/failsafe-go/circuitbreaker"
 	"github.com/sirupsen/logrus"
 	"golang.org/x/oauth2"
+
+	"larder/internal/silentlog"
 )
 
 // Call is one HTTP exchange as an observer sees it, tries counted singly.
@@ -84,10 +85,8 @@ func New(cfg Config, opts ...Option) (*Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	quiet := logrus.New()
-	quiet.SetOutput(io.Discard)
 	c := &Client{
-		cfg: cfg, secret: secret, clock: time.Now, jitter: fullJitter, log: quiet,
+		cfg: cfg, secret: secret, clock: time.Now, jitter: fullJitter, log: silentlog.New(),
 		observe: func(Call) {}, queue: newQueue(cfg),
 	}
 	for _, opt := range opts {
