@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"larder/internal/bench"
+	"larder/internal/testkit/metrics"
 )
 
 // Redis goes away in every way there is, under constant reads: no read fails,
@@ -140,10 +140,10 @@ func (o *outage) refuses(t *testing.T, client *api) {
 // pauses asserts that two schedules pass without a call of the ordering service.
 func (o *outage) pauses(t *testing.T, base string) {
 	t.Helper()
-	skipped := func(s bench.Sample) int { return int(s.Sum("larder_sync_ticks_skipped_total", `reason="redis"`)) }
+	skipped := func(s metrics.Sample) int { return int(s.Sum("larder_sync_ticks_skipped_total", `reason="redis"`)) }
 	from := skipped(o.sample(t, base))
 	wait := func(schedules int) {
-		o.until(t, base, "ticks are skipped", func(s bench.Sample) bool {
+		o.until(t, base, "ticks are skipped", func(s metrics.Sample) bool {
 			return skipped(s) >= from+schedules*len(o.restaurants)
 		})
 	}

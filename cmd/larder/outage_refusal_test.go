@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"larder/internal/bench"
+	"larder/internal/testkit/metrics"
 )
 
 // A Redis that answers and takes no writes is told in the log and on /readyz;
@@ -187,5 +187,5 @@ func TestTheDocumentedRightsAreEnough(t *testing.T) {
 	if denied, ok := log.([]any); !ok || len(denied) != 0 {
 		t.Errorf("Redis denied: %v", log)
 	}
-	o.until(t, base, "runs are counted", func(s bench.Sample) bool { return s.Sum("larder_sync_runs_total") > 0 })
+	o.until(t, base, "runs are counted", func(s metrics.Sample) bool { return s.Sum("larder_sync_runs_total") > 0 })
 }

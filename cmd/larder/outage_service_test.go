@@ -6,7 +6,7 @@ import (
 	"syscall"
 	"testing"
 
-	"larder/internal/bench"
+	"larder/internal/testkit/metrics"
 )
 
 // The ordering service goes away: the last good menus are served on, with their
@@ -21,8 +21,8 @@ func TestTheOrderingServiceGoesAndComesBack(t *testing.T) {
 
 	o.toService.Refuse()
 	n := float64(len(o.restaurants))
-	failed := func(s bench.Sample) float64 { return s.Sum("larder_sync_runs_total", `outcome="failed"`) }
-	o.until(t, base, "every restaurant is stale, after many tries", func(s bench.Sample) bool {
+	failed := func(s metrics.Sample) float64 { return s.Sum("larder_sync_runs_total", `outcome="failed"`) }
+	o.until(t, base, "every restaurant is stale, after many tries", func(s metrics.Sample) bool {
 		return s.Sum("larder_restaurants", `state="stale"`) == n && failed(s) >= 4*n
 	})
 	if age := o.sample(t, base).Sum("larder_menu_age_seconds"); age < 3 {
@@ -45,7 +45,7 @@ func TestTheOrderingServiceGoesAndComesBack(t *testing.T) {
 
 	o.stop(t, o.restaurants[0], true) // what changed meanwhile comes when it is back
 	o.toService.Pass()
-	o.until(t, base, "every restaurant is fresh", func(s bench.Sample) bool {
+	o.until(t, base, "every restaurant is fresh", func(s metrics.Sample) bool {
 		return s.Sum("larder_restaurants", `state="fresh"`) == n
 	})
 	o.shows(t, base, o.restaurants[0], true)
@@ -84,7 +84,7 @@ func TestWithoutTheOrderingServiceAStartServesWhatRedisHolds(t *testing.T) {
 			t.Errorf("%s: %d, want what was served before, byte for byte", restaurant, status)
 		}
 	}
-	o.until(t, base, "every sync has failed", func(s bench.Sample) bool {
+	o.until(t, base, "every sync has failed", func(s metrics.Sample) bool {
 		return s.Sum("larder_sync_runs_total", `outcome="failed"`) >= float64(len(o.restaurants))
 	})
 	if after, _ := o.calls(t); after != before {

@@ -14,12 +14,12 @@ import (
 	"testing"
 	"time"
 
-	"larder/internal/bench"
 	"larder/internal/faultproxy"
 	"larder/internal/menu"
 	"larder/internal/redistest"
 	"larder/internal/sandbox"
 	"larder/internal/sleep"
+	"larder/internal/testkit/metrics"
 )
 
 // outage is an ordering service and a Redis with a fault proxy before each,
@@ -108,25 +108,25 @@ func (o *outage) serving(t *testing.T, p *process) string {
 	t.Helper()
 	base := p.url(t)
 	waitReady(t, base)
-	o.until(t, base, "every menu is served", func(s bench.Sample) bool {
+	o.until(t, base, "every menu is served", func(s metrics.Sample) bool {
 		return s.Sum("larder_restaurants", `state="fresh"`) == float64(len(o.restaurants))
 	})
 	return base
 }
 
 // until waits until the larder's metrics are as wanted.
-func (o *outage) until(t *testing.T, base, what string, is func(bench.Sample) bool) {
+func (o *outage) until(t *testing.T, base, what string, is func(metrics.Sample) bool) {
 	t.Helper()
 	eventually(t, what, func() bool { return is(o.sample(t, base)) })
 }
 
-func (o *outage) sample(t *testing.T, base string) bench.Sample {
+func (o *outage) sample(t *testing.T, base string) metrics.Sample {
 	t.Helper()
 	status, text := fetch(t, base+"/metrics")
 	if status != http.StatusOK {
 		t.Fatalf("/metrics: %d", status)
 	}
-	return bench.ReadSample(text)
+	return metrics.Parse(text)
 }
 
 // calls is how often the ordering service was asked for menus, and how often

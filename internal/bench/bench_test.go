@@ -49,35 +49,6 @@ func TestSlopeIsThatOfTheBestLine(t *testing.T) {
 	}
 }
 
-func TestSampleSumsTheSeriesThatHoldEveryLabel(t *testing.T) {
-	t.Parallel()
-	sample := bench.ReadSample(`# HELP runs Runs.
-# TYPE runs counter
-runs{outcome="unchanged",trigger="cron"} 7
-runs{outcome="updated",trigger="cron"} 2
-runs{outcome="updated",trigger="manual"} 1e+02
-runs_other 5
-go_memstats_next_gc_bytes 8.388608e+06
-no number
-`)
-	for _, tc := range []struct {
-		labels []string
-		want   float64
-	}{
-		{nil, 109},
-		{[]string{`outcome="updated"`}, 102},
-		{[]string{`outcome="updated"`, `trigger="cron"`}, 2},
-		{[]string{`outcome="failed"`}, 0},
-	} {
-		if got := sample.Sum("runs", tc.labels...); got != tc.want {
-			t.Errorf("Sum(runs, %v) = %v, want %v", tc.labels, got, tc.want)
-		}
-	}
-	if got := sample.LiveHeap(); got != 4<<20 {
-		t.Errorf("LiveHeap = %v, want %d", got, 4<<20)
-	}
-}
-
 func TestOwnProcessHasTimeAndMemory(t *testing.T) {
 	t.Parallel()
 	if _, err := os.Stat("/proc/self/stat"); errors.Is(err, os.ErrNotExist) {

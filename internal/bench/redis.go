@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/redis/go-redis/v9"
+
+	"larder/internal/testkit/process"
 )
 
 const (
@@ -22,7 +24,7 @@ const (
 
 // Redis is a real redis-server of a measurement, on a loopback port.
 type Redis struct {
-	*Child
+	*process.Child
 	// Client speaks with it.
 	Client *redis.Client
 	// URL is redis.url for larder.
@@ -46,7 +48,7 @@ func StartRedis(ctx context.Context, dir string, before ...string) (*Redis, erro
 		program, "--port", strconv.Itoa(port), "--bind", "127.0.0.1",
 		"--dir", dir, "--save", "", "--appendonly", "yes", "--maxmemory-policy", "noeviction",
 	})
-	child, err := Start(ctx, dir, "redis", nil, words[0], words[1:]...)
+	child, err := process.Start(ctx, dir, "redis", nil, words[0], words[1:]...)
 	if err != nil {
 		return nil, err
 	}
@@ -90,7 +92,7 @@ func (r *Redis) ready(ctx context.Context) error {
 			return alive
 		}
 		if Pause(ctx, redisPause) != nil {
-			return fmt.Errorf("bench: redis does not answer within %v (%w); its log is %s", redisWithin, err, filepath.Base(r.logPath))
+			return fmt.Errorf("bench: redis does not answer within %v (%w); its log is %s", redisWithin, err, filepath.Base(r.LogPath()))
 		}
 	}
 }

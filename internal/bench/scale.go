@@ -9,6 +9,9 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"larder/internal/testkit/metrics"
+	"larder/internal/testkit/process"
 )
 
 // Scale is one size to be measured.
@@ -226,8 +229,12 @@ func (m *measuring) memory(ctx context.Context, l *Larder) (rss, heap int64, err
 		return 0, 0, err
 	}
 	sample, err := l.Sample(ctx)
-	return rss, int64(sample.LiveHeap()), err
+	return rss, int64(liveHeap(sample)), err
 }
+
+// liveHeap estimates what was reachable at the last collection, in bytes: the
+// collector lets the heap grow to twice of it (GOGC 100) before the next one.
+func liveHeap(s metrics.Sample) float64 { return s.Sum("go_memstats_next_gc_bytes") / 2 }
 
 // settleEvery is how long the syncs are counted for before they are judged.
 const settleEvery = 10 * time.Second
@@ -268,7 +275,7 @@ func (m *measuring) settle(ctx context.Context) error {
 
 // steady watches everything while no menu changes.
 func (m *measuring) steady(ctx context.Context) error {
-	watched := []*Child{m.town.Redis.Child, m.town.Service}
+	watched := []*process.Child{m.town.Redis.Child, m.town.Service}
 	for _, l := range m.serving {
 		watched = append(watched, l.Child)
 	}
@@ -335,7 +342,7 @@ func (m *measuring) collected(ctx context.Context, l *Larder, since time.Time) e
 // runs are syncs by how they ended.
 type runs struct{ good, bad float64 }
 
-func (m *measuring) usage(ctx context.Context, of []*Child) (cpu []time.Duration, done runs, err error) {
+func (m *measuring) usage(ctx context.Context, of []*process.Child) (cpu []time.Duration, done runs, err error) {
 	for _, child := range of {
 		used, err := CPU(child.PID())
 		if err != nil {

@@ -101,7 +101,7 @@ func (s Soak) Measure(ctx context.Context) (found Steady, err error) {
 	defer func() {
 		town.Close()
 		if l != nil {
-			log, readErr := os.ReadFile(l.logPath)
+			log, readErr := os.ReadFile(l.LogPath())
 			found.Raced, err = bytes.Contains(log, []byte("WARNING: DATA RACE")), errors.Join(err, readErr)
 		}
 	}()
@@ -286,11 +286,11 @@ func (l *load) samples(ctx context.Context) error {
 			continue
 		}
 		minutes = append(minutes, passed.Minutes())
-		heap = append(heap, sample.LiveHeap())
+		heap = append(heap, liveHeap(sample))
 		rss = append(rss, float64(resident))
 		routines = append(routines, sample.Sum("go_goroutines"))
 		if len(minutes)%30 == 0 {
-			l.Say("  %v of %v, %v left: heap %.1f MiB, RSS %.1f MiB, %.0f goroutines", passed.Round(time.Second), l.For, max(l.For-passed, 0).Round(time.Second), sample.LiveHeap()/(1<<20), float64(resident)/(1<<20), sample.Sum("go_goroutines"))
+			l.Say("  %v of %v, %v left: heap %.1f MiB, RSS %.1f MiB, %.0f goroutines", passed.Round(time.Second), l.For, max(l.For-passed, 0).Round(time.Second), liveHeap(sample)/(1<<20), float64(resident)/(1<<20), sample.Sum("go_goroutines"))
 		}
 	}
 	if len(minutes) < 5 {

@@ -12,7 +12,11 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"time"
+
+	"larder/internal/testkit/metrics"
+	"larder/internal/testkit/process"
 )
 
 // opsSecret and clientSecret never leave loopback: they are those of the demo.
@@ -47,7 +51,7 @@ type Layout struct {
 // the same restaurants, each a process of its own.
 type Town struct {
 	Redis   *Redis
-	Service *Child
+	Service *process.Child
 	// ServiceURL is the ordering service's address.
 	ServiceURL string
 	layout     Layout
@@ -58,8 +62,9 @@ type Town struct {
 
 // Larder is one replica.
 type Larder struct {
-	*Child
+	*process.Child
 	URL  string
+	name string
 	town *Town
 	// token is the bearer of the ops client.
 	token string
@@ -92,7 +97,7 @@ func (t *Town) build(ctx context.Context) (err error) {
 	}
 	arguments := append([]string{"sandbox", "--listen", "127.0.0.1:0", "--log-level", "error"}, t.layout.Sandbox...)
 	words := slices.Concat(t.layout.Others, []string{t.layout.Program}, arguments)
-	if t.Service, err = Start(ctx, t.layout.Dir, "sandbox", nil, words[0], words[1:]...); err != nil {
+	if t.Service, err = process.Start(ctx, t.layout.Dir, "sandbox", nil, words[0], words[1:]...); err != nil {
 		return err
 	}
 	waiting, cancel := context.WithTimeout(ctx, listenWithin)
@@ -129,11 +134,11 @@ func (t *Town) Add(ctx context.Context, env ...string) (*Larder, error) {
 	name := fmt.Sprintf("larder-%d", len(t.larders)+1)
 	env = slices.Concat([]string{"LARDER_HTTP_LISTEN=127.0.0.1:0"}, t.layout.Env, env)
 	words := slices.Concat(t.layout.Servers, []string{t.layout.Program, "serve", "--config", t.config, "--log-format", "json"})
-	child, err := Start(ctx, t.layout.Dir, name, env, words[0], words[1:]...)
+	child, err := process.Start(ctx, t.layout.Dir, name, env, words[0], words[1:]...)
 	if err != nil {
 		return nil, err
 	}
-	l := &Larder{Child: child, town: t}
+	l := &Larder{Child: child, name: name, town: t}
 	t.larders = append(t.larders, l)
 	waiting, cancel := context.WithTimeout(ctx, listenWithin)
 	defer cancel()
@@ -144,12 +149,11 @@ func (t *Town) Add(ctx context.Context, env ...string) (*Larder, error) {
 
 // Close ends every process: the larders by their own shutdown, at one time.
 func (t *Town) Close() {
+	var larders sync.WaitGroup
 	for _, l := range t.larders {
-		_ = l.cmd.Process.Signal(stopSignal) // Stop waits, and kills
+		larders.Go(l.Stop)
 	}
-	for _, l := range t.larders {
-		l.Stop()
-	}
+	larders.Wait()
 	if t.Service != nil {
 		t.Service.Stop()
 	}
@@ -212,7 +216,7 @@ func (t *Town) menuCalls(ctx context.Context) (int, error) {
 }
 
 // Sample reads the larder's metrics.
-func (l *Larder) Sample(ctx context.Context) (Sample, error) {
+func (l *Larder) Sample(ctx context.Context) (metrics.Sample, error) {
 	answer, err := l.town.Ask(ctx, http.MethodGet, l.URL+"/metrics", "")
 	if err != nil {
 		return nil, err
@@ -220,7 +224,7 @@ func (l *Larder) Sample(ctx context.Context) (Sample, error) {
 	if answer.Status != http.StatusOK {
 		return nil, fmt.Errorf("bench: /metrics of %s answered %d", l.name, answer.Status)
 	}
-	return ReadSample(string(answer.Body)), nil
+	return metrics.Parse(string(answer.Body)), nil
 }
 
 // Ready waits until /readyz answers 200.

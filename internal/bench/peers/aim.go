@@ -11,6 +11,7 @@ import (
 	"slices"
 
 	"larder/internal/bench"
+	"larder/internal/testkit/process"
 )
 
 // target is an exercise at a server.
@@ -49,7 +50,7 @@ func (s *scene) aim(ctx context.Context, ours []given) error {
 			s.targets[g.Name][name] = t
 		}
 	}
-	origin := slices.IndexFunc(s.children, func(c *bench.Child) bool { return c.PID() == s.running[originName].processes[0] })
+	origin := slices.IndexFunc(s.children, func(c *process.Child) bool { return c.PID() == s.running[originName].processes[0] })
 	s.children[origin].Stop()
 	for _, g := range ours {
 		for name, t := range s.targets[g.Name] {

@@ -11,6 +11,7 @@ import (
 
 	"larder/internal/bench"
 	"larder/internal/bench/answers"
+	"larder/internal/testkit/process"
 )
 
 // scene are the processes of one mode.
@@ -25,7 +26,7 @@ type scene struct {
 	origin          string // host:port of what the proxies ask
 	town            *bench.Town
 	redis           *bench.Redis // that of the Gin handler
-	children        []*bench.Child
+	children        []*process.Child
 	running         map[string]server
 	targets         map[string]map[string]target // by exercise and server
 	files           []answers.Answer             // what nginx serves as files

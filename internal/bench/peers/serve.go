@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"larder/internal/bench"
+	"larder/internal/testkit/process"
 )
 
 // The names of those compared, as they stand in the tables.
@@ -117,8 +118,8 @@ func folder(name string) string {
 }
 
 // start starts a process that ends with the scene.
-func (s *scene) start(ctx context.Context, name string, words []string) (*bench.Child, error) {
-	child, err := bench.Start(ctx, s.dir, name, nil, words[0], words[1:]...)
+func (s *scene) start(ctx context.Context, name string, words []string) (*process.Child, error) {
+	child, err := process.Start(ctx, s.dir, name, nil, words[0], words[1:]...)
 	if err == nil {
 		s.children = append(s.children, child)
 	}
@@ -130,7 +131,7 @@ func (s *scene) add(name, address string, processes ...int) {
 }
 
 // accepts waits until somebody listens.
-func (s *scene) accepts(ctx context.Context, child *bench.Child, address string) error {
+func (s *scene) accepts(ctx context.Context, child *process.Child, address string) error {
 	ctx, cancel := context.WithTimeout(ctx, startWithin)
 	defer cancel()
 	for {

@@ -12,8 +12,8 @@ import (
 	"testing"
 	"time"
 
-	"larder/internal/bench"
 	"larder/internal/sandbox"
+	"larder/internal/testkit/process"
 )
 
 // instances is how many larder processes a run has.
@@ -41,7 +41,7 @@ type larder struct {
 	config            string
 	addr              string
 	starts            int
-	process           *bench.Child
+	process           *process.Child
 }
 
 // newLarder writes the configuration of an instance.
@@ -82,7 +82,7 @@ restaurants:
 // start starts the process; it does not wait until it serves.
 func (l *larder) start(ctx context.Context) (err error) {
 	l.starts++
-	l.process, err = bench.Start(ctx, l.dir, fmt.Sprintf("%s.%d", l.name, l.starts), []string{"LARDER_LOG_FORMAT=json"},
+	l.process, err = process.Start(ctx, l.dir, fmt.Sprintf("%s.%d", l.name, l.starts), []string{"LARDER_LOG_FORMAT=json"},
 		l.binary, "serve", "--config", l.config)
 	return err
 }

@@ -1,10 +1,10 @@
 //go:build !linux
 
-package bench
+package process
 
 import "syscall"
 
-// dieWithParent has no counterpart here: a measurement that is killed leaves
+// dieWithParent has no counterpart here: a test or a measurement that is killed leaves
 // its processes running.
 func dieWithParent() *syscall.SysProcAttr {
 	return nil

@@ -1,4 +1,9 @@
-package bench
+// Package process starts programs for tests and measurements: each child's
+// output goes to a file, its first lines can be waited for, and it is ended by
+// its own id.
+//
+// It is test support: only tests, benchmarks and tools import it.
+package process
 
 import (
 	"bytes"
@@ -23,7 +28,7 @@ const (
 	stopWithin = 30 * time.Second
 )
 
-// Child is one process that a measurement has started. Its methods may be
+// Child is one process that a test or a measurement has started. Its methods may be
 // called from several goroutines.
 type Child struct {
 	name    string
@@ -44,14 +49,14 @@ func Start(ctx context.Context, dir, name string, env []string, program string, 
 	c := &Child{name: name, logPath: filepath.Join(dir, name+".log"), exited: make(chan struct{}), grown: make(chan struct{})}
 	var err error
 	if c.file, err = os.Create(c.logPath); err != nil {
-		return nil, fmt.Errorf("bench: log of %s: %w", name, err)
+		return nil, fmt.Errorf("process: log of %s: %w", name, err)
 	}
-	c.cmd = exec.CommandContext(context.WithoutCancel(ctx), program, arguments...) //nolint:gosec // G204: this program itself, or a redis-server found by its name
+	c.cmd = exec.CommandContext(context.WithoutCancel(ctx), program, arguments...) //nolint:gosec // G204: a program that the test or the measurement names
 	c.cmd.Env = append(os.Environ(), env...)
 	c.cmd.Stdout, c.cmd.Stderr = c, c
 	c.cmd.SysProcAttr = dieWithParent()
 	if err := c.cmd.Start(); err != nil {
-		return nil, errors.Join(fmt.Errorf("bench: start %s: %w", name, err), c.file.Close())
+		return nil, errors.Join(fmt.Errorf("process: start %s: %w", name, err), c.file.Close())
 	}
 	go func() {
 		defer close(c.exited)
@@ -89,9 +94,9 @@ func (c *Child) Await(ctx context.Context, pattern *regexp.Regexp) (string, erro
 		select {
 		case <-grown:
 		case <-c.exited:
-			return "", fmt.Errorf("bench: %s ended by itself:\n%s", c.name, c.tail())
+			return "", fmt.Errorf("process: %s ended by itself:\n%s", c.name, c.tail())
 		case <-ctx.Done():
-			return "", fmt.Errorf("bench: %s said nothing like %q: %w", c.name, pattern, context.Cause(ctx))
+			return "", fmt.Errorf("process: %s said nothing like %q: %w", c.name, pattern, context.Cause(ctx))
 		}
 	}
 }
@@ -107,6 +112,9 @@ func (c *Child) tail() string {
 	return string(content[max(0, len(content)-tailBytes):])
 }
 
+// LogPath returns the file that the output goes to.
+func (c *Child) LogPath() string { return c.logPath }
+
 // PID is the process's id.
 func (c *Child) PID() int { return c.cmd.Process.Pid }
 
@@ -114,7 +122,7 @@ func (c *Child) PID() int { return c.cmd.Process.Pid }
 func (c *Child) Alive() error {
 	select {
 	case <-c.exited:
-		return fmt.Errorf("bench: %s ended by itself:\n%s", c.name, c.tail())
+		return fmt.Errorf("process: %s ended by itself:\n%s", c.name, c.tail())
 	default:
 		return nil
 	}

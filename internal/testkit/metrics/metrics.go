@@ -1,4 +1,8 @@
-package bench
+// Package metrics reads what a process shows on /metrics, for tests and
+// measurements.
+//
+// It is test support: only tests, benchmarks and tools import it.
+package metrics
 
 import (
 	"bufio"
@@ -10,9 +14,9 @@ import (
 // there, to their values.
 type Sample map[string]float64
 
-// ReadSample reads the text form of Prometheus. Lines that are no series are
+// Parse reads the text form of Prometheus. Lines that are no series are
 // skipped.
-func ReadSample(text string) Sample {
+func Parse(text string) Sample {
 	sample := Sample{}
 	lines := bufio.NewScanner(strings.NewReader(text))
 	for lines.Scan() {
@@ -46,7 +50,3 @@ series:
 	}
 	return sum
 }
-
-// LiveHeap estimates what was reachable at the last collection, in bytes: the
-// collector lets the heap grow to twice of it (GOGC 100) before the next one.
-func (s Sample) LiveHeap() float64 { return s.Sum("go_memstats_next_gc_bytes") / 2 }
