@@ -53,7 +53,12 @@ release: ## Build the archives of linux and darwin on amd64 and arm64 into dist/
 .PHONY: test
 test: test-needs ## Run all tests with the race detector (installs redis-server, gcc and Chromium with apt where it may)
 	go test -race -tags $(TAGS) -timeout 10m ./...
+	$(MAKE) --no-print-directory test-bench
 	$(MAKE) --no-print-directory test-deploy
+
+.PHONY: test-bench
+test-bench: test-needs ## Test the benchmarks of tools/bench
+	cd tools/bench && go test -race -tags $(TAGS) -timeout 10m ./...
 
 .PHONY: test-deploy
 test-deploy: ## Test what is released, and judge deploy/ and the Dockerfile by the rules of those who read them
@@ -62,6 +67,7 @@ test-deploy: ## Test what is released, and judge deploy/ and the Dockerfile by t
 .PHONY: lint
 lint: $(BIN)/golangci-lint ## Check style and the usual mistakes (the first run builds the linter: some minutes)
 	$(BIN)/golangci-lint run --timeout 15m --allow-parallel-runners --build-tags $(TAGS) ./...
+	cd tools/bench && ../../$(BIN)/golangci-lint run --config ../../.golangci.yml --timeout 15m --allow-parallel-runners --build-tags $(TAGS) ./...
 
 .PHONY: lint-api
 lint-api: tools/api/node_modules ## Check the API document with spectral and redocly (the first run installs them with npm)
@@ -83,6 +89,7 @@ tools/api/node_modules: tools/api/package.json tools/api/package-lock.json
 .PHONY: fmt
 fmt: $(BIN)/golangci-lint ## Format all Go files
 	$(BIN)/golangci-lint fmt ./...
+	cd tools/bench && ../../$(BIN)/golangci-lint fmt --config ../../.golangci.yml ./...
 
 .PHONY: cover
 cover: test-needs ## Report the coverage of the rooms with rules; fails below COVER_LEAST (85) per cent
@@ -94,6 +101,7 @@ tidy-check: ## Fail when go.mod or go.sum say more or less than the code needs
 	go mod verify
 	cd tools && go mod tidy -diff
 	cd tools/deploy && go mod tidy -diff
+	cd tools/bench && go mod tidy -diff
 
 ##@ Now and then
 
@@ -107,7 +115,7 @@ fuzz: ## Run each fuzz target for FUZZTIME (10s)
 
 .PHONY: bench
 bench: test-needs $(BIN)/benchstat ## Measure decode, compile, validate, publish and the journal, BENCH_COUNT (1) times, with 6 and more compared with the run before; fails when validating or a sync misses its gate
-	tools/bench $(BENCH_COUNT) $(BIN)/benchstat
+	tools/microbench $(BENCH_COUNT) $(BIN)/benchstat
 
 .PHONY: mutation
 mutation: $(BIN)/gremlins ## Break ordering and menu in small ways, and see that their tests notice (an hour or more; docs/mutation.md)
@@ -148,26 +156,31 @@ verify: ## The longer proofs: lint, lint-api, lint-ts, race, coverage, benchmark
 	$(MAKE) --no-print-directory release-check
 
 .PHONY: scale
-scale: test-needs build ## Measure SCALE_SIZES (100,1000,10000) restaurants on three replicas, and write docs/performance.md and its plot (half an hour)
-	bin/larder bench scale --restaurants $(SCALE_SIZES) --out docs/performance.md
+scale: test-needs build larder-bench ## Measure SCALE_SIZES (100,1000,10000) restaurants on three replicas, and write docs/performance.md and its plot (half an hour)
+	bin/larder-bench scale --restaurants $(SCALE_SIZES) --out docs/performance.md
 
 .PHONY: bench-peers
-bench-peers: peer-needs build larder-peer ## Compare reads with nginx, Varnish, HAProxy and Gin, and write docs/performance.md and its plot (half an hour; installs them with apt where it may)
-	bin/larder bench peers --out docs/performance.md
+bench-peers: peer-needs build larder-bench larder-peer ## Compare reads with nginx, Varnish, HAProxy and Gin, and write docs/performance.md and its plot (half an hour; installs them with apt where it may)
+	bin/larder-bench peers --out docs/performance.md
 
 .PHONY: bench-smoke
-bench-smoke: peer-needs build larder-peer ## The same for two minutes; fails when a ratio is below its gate
-	bin/larder bench peers --smoke
+bench-smoke: peer-needs build larder-bench larder-peer ## The same for two minutes; fails when a ratio is below its gate
+	bin/larder-bench peers --smoke
+
+# What they are run with, of the module tools/bench.
+.PHONY: larder-bench
+larder-bench:
+	cd tools/bench && CGO_ENABLED=0 go build -trimpath -tags $(TAGS) -o ../../bin/larder-bench .
 
 .PHONY: larder-peer
 larder-peer:
-	CGO_ENABLED=0 go build -trimpath -tags $(TAGS) -o bin/larder-peer ./internal/bench/peer
+	cd tools/bench && CGO_ENABLED=0 go build -trimpath -tags $(TAGS) -o ../../bin/larder-peer ./peer
 
 .PHONY: soak
-soak: test-needs ## Load a larder that was built with the race detector for SOAK_FOR (10m); fails when memory or goroutines grow
+soak: test-needs larder-bench ## Load a larder that was built with the race detector for SOAK_FOR (10m); fails when memory or goroutines grow
 	@mkdir -p .cache/soak
 	go build -race -tags $(TAGS) -o .cache/soak/larder ./cmd/larder
-	.cache/soak/larder bench soak --for $(SOAK_FOR)
+	bin/larder-bench soak --larder .cache/soak/larder --for $(SOAK_FOR)
 
 .PHONY: concurrent
 concurrent: ## Send 1,000 anonymous requests at a time for what is most expensive to make, and watch memory and /livez

@@ -13,7 +13,6 @@ import (
 	"larder/cache"
 	"larder/configs"
 	"larder/httpapi"
-	"larder/internal/bench/peers"
 	"larder/internal/upstream"
 	"larder/ordering"
 )
@@ -33,10 +32,9 @@ func completeWords(cmd *cobra.Command, w *world) {
 		"operation":  {string(upstream.OpCreate), string(upstream.OpPay), string(upstream.OpComplete), string(upstream.OpReject)},
 		"outcome":    {string(ordering.SettledDone), string(ordering.SettledNotDone), string(ordering.SettledSendAgain)},
 		"hold":       {string(cache.HoldNextChange), string(cache.HoldReleased)},
-		"modes":      {peers.Pinned, peers.Unpinned},
 	}
 	files := map[string][]string{
-		"config": {"yaml", "yml"}, "menu": {"json"}, "out": {"md"}, "program": nil, "client-secret-file": nil,
+		"config": {"yaml", "yml"}, "menu": {"json"}, "client-secret-file": nil,
 	}
 	own := cmd.LocalFlags()
 	for name, choice := range words {
@@ -48,9 +46,6 @@ func completeWords(cmd *cobra.Command, w *world) {
 		if own.Lookup(name) != nil {
 			completeFlag(cmd, name, endingIn(endings))
 		}
-	}
-	if own.Lookup("dir") != nil {
-		completeFlag(cmd, "dir", cobra.FixedCompletions(nil, cobra.ShellCompDirectiveFilterDirs))
 	}
 	if own.Lookup("restaurant") != nil && own.Lookup("url") != nil {
 		completeFlag(cmd, "restaurant", func(cmd *cobra.Command, _ []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {

@@ -15,7 +15,7 @@ import (
 //go:generate go run -tags nomsgpack . man ../../deploy/man
 
 // manDay stands on every page: the day when the command line last changed.
-const manDay = "2026-11-21"
+const manDay = "2026-11-22"
 
 func manCommand(w *world) *cobra.Command {
 	cmd := &cobra.Command{

@@ -52,7 +52,7 @@ func TestAnErrorOfNoClassIsAnsweredByItsCommand(t *testing.T) {
 	t.Parallel()
 	for words, says := range map[string]string{
 		"sync": "larder status", "order place": "larder status", "serve": "--log-level debug", "demo": "--log-level debug",
-		"bench scale": "larder bench scale --help", "config print": "larder config print --help",
+		"config print": "larder config print --help",
 	} {
 		if got := nextStep(commandOf(t, strings.Fields(words)...), errors.New("x")); !strings.Contains(got, says) {
 			t.Errorf("%s: try %q, want %q in it", words, got, says)

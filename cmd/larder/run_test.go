@@ -130,12 +130,6 @@ var neverFromEnvironment = []string{
 	"order validate --restaurant", "order place --restaurant", "order place --key",
 	"order accept-restore --connection", "order list --connection", "order list --limit", "order list --state", "order show --connection",
 	"order resolve --note", "order resolve --operation", "order resolve --order-id", "order resolve --outcome",
-	"bench peers --dir", "bench peers --for", "bench peers --modes", "bench peers --only", "bench peers --out",
-	"bench peers --program", "bench peers --rounds", "bench peers --smoke",
-	"bench scale --changes", "bench scale --dir", "bench scale --limit", "bench scale --out", "bench scale --products",
-	"bench scale --rate", "bench scale --reads", "bench scale --replicas", "bench scale --restaurants",
-	"bench scale --schedule", "bench scale --settle", "bench scale --window",
-	"bench soak --dir", "bench soak --for", "bench soak --products", "bench soak --restaurants",
 }
 
 func TestOnlyFlagsOfConnectionAndOutputReadTheEnvironment(t *testing.T) {

@@ -1,0 +1,42 @@
+package measure
+
+import (
+	"math"
+	"slices"
+	"time"
+)
+
+// Quantile is the value below which the share q (0 to 1) of the values lies, by
+// the nearest rank; 0 of none.
+func Quantile(values []time.Duration, q float64) time.Duration {
+	if len(values) == 0 {
+		return 0
+	}
+	sorted := slices.Sorted(slices.Values(values))
+	rank := int(math.Ceil(q*float64(len(sorted)))) - 1
+	return sorted[min(max(rank, 0), len(sorted)-1)]
+}
+
+// Slope is the steepness of the straight line that fits the points best (least
+// squares), in units of y per unit of x; 0 of fewer than two.
+func Slope(x, y []float64) float64 {
+	n := float64(len(x))
+	if len(x) < 2 || len(x) != len(y) {
+		return 0
+	}
+	var sumX, sumY float64
+	for i := range x {
+		sumX += x[i]
+		sumY += y[i]
+	}
+	var above, below float64
+	for i := range x {
+		dx := x[i] - sumX/n
+		above += dx * (y[i] - sumY/n)
+		below += dx * dx
+	}
+	if below == 0 {
+		return 0
+	}
+	return above / below
+}

@@ -1,0 +1,199 @@
+package measure
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Report is every size that was measured, the smallest first.
+type Report struct {
+	Machine Machine   `json:"machine"`
+	Sizes   []Figures `json:"sizes"`
+}
+
+// row is one line of the table.
+type row struct {
+	name  string
+	value func(f Figures) string
+	// goal and reached judge the row; nil: it has no goal.
+	goal    string
+	reached func(f Figures) bool
+}
+
+// The goals that the table judges by.
+const (
+	readyGoal     = 2 * time.Second
+	firstReadGoal = 60 * time.Millisecond
+	noticeGoal    = 50 * time.Millisecond
+	unchangedGoal = 1.15
+)
+
+func rows() []row {
+	mib := func(n int64) string { return fmt.Sprintf("%.1f MiB", float64(n)/(1<<20)) }
+	return []row{
+		{name: "distinct menus, their raw JSON", value: func(f Figures) string { return fmt.Sprintf("%d, %s", f.Menus, mib(f.RawBytes)) }},
+		{name: "first fill: all served by every replica after", value: func(f Figures) string { return long(f.Filled) }},
+		{
+			name: "calls of the ordering service meanwhile, a second: mean, peak", value: func(f Figures) string { return fmt.Sprintf("%.0f, %.0f", f.CallsMean, f.CallsPeak) },
+			goal: "at most the set limit", reached: withinLimit,
+		},
+		{name: "set limit of those, all replicas together", value: func(f Figures) string { return limitText(f.RateLimit) }},
+		{name: "calls that brought no menu", value: func(f Figures) string { return strconv.Itoa(f.CallFaults) }, goal: "0", reached: func(f Figures) bool { return f.CallFaults == 0 }},
+		{
+			name: "reachable heap of a replica that loaded from Redis", value: func(f Figures) string { return mib(f.ColdHeap) },
+			goal: "1.5 × raw JSON + 4 KiB a restaurant", reached: func(f Figures) bool { return f.ColdHeap <= f.HeapGoal },
+		},
+		{
+			name: "reachable heap of the largest replica that syncs", value: func(f Figures) string { return mib(f.ReplicaHeap) },
+			goal: "the same", reached: func(f Figures) bool { return f.ReplicaHeap <= f.HeapGoal },
+		},
+		{name: "that goal in bytes", value: func(f Figures) string { return mib(f.HeapGoal) }},
+		{name: "RAM of the two (RSS)", value: func(f Figures) string { return mib(f.ColdRSS) + ", " + mib(f.ReplicaRSS) }},
+		{name: "Redis (used_memory)", value: func(f Figures) string { return mib(f.RedisBytes) }},
+		{name: "until no more was synced than the schedule asks for", value: func(f Figures) string { return long(f.Settled) }},
+		{name: "steady state: schedule, syncs a second", value: func(f Figures) string { return fmt.Sprintf("%s, %.1f", f.Schedule, f.WindowRuns) }},
+		{name: "CPU seconds a minute, replicas together", value: func(f Figures) string { return fmt.Sprintf("%.2f", sum(f.ReplicaCPU)) }},
+		{name: "CPU seconds a minute: Redis, ordering service", value: func(f Figures) string { return fmt.Sprintf("%.2f, %.2f", f.RedisCPU, f.ServiceCPU) }},
+		{name: "syncs that were not unchanged meanwhile", value: func(f Figures) string { return strconv.Itoa(f.WindowFaults) }, goal: "0", reached: func(f Figures) bool { return f.WindowFaults == 0 }},
+		{
+			name: "cold start from the full Redis: `/readyz` 200 after", value: func(f Figures) string { return long(f.ColdReady) },
+			goal: "2 s", reached: func(f Figures) bool { return time.Duration(f.ColdReady) <= readyGoal },
+		},
+		{name: "and every restaurant in memory after", value: func(f Figures) string { return long(f.ColdServed) }},
+		{
+			name: "first reads right after it: median, longest", value: func(f Figures) string { return short(f.FirstReadMid) + ", " + short(f.FirstReadMax) },
+			goal: "60 ms", reached: func(f Figures) bool { return time.Duration(f.FirstReadMax) <= firstReadGoal },
+		},
+		{name: "a stop list's change on every replica after: median, p99", value: func(f Figures) string { return short(f.ChangeMid) + ", " + short(f.ChangeP99) }},
+		{
+			name: "of that, from the notice to the other replicas: median, p99", value: func(f Figures) string { return short(f.NoticeMid) + ", " + short(f.NoticeP99) },
+			goal: "50 ms (p99)", reached: func(f Figures) bool { return time.Duration(f.NoticeP99) <= noticeGoal },
+		},
+	}
+}
+
+// withinLimit allows what a limiter lets through at once at the beginning, a
+// second's worth.
+func withinLimit(f Figures) bool {
+	const reading = 1.02 // the count is read some milliseconds late
+	return f.RateLimit == 0 || float64(f.Calls) <= f.RateLimit*(time.Duration(f.Filled).Seconds()+1)*reading
+}
+
+func limitText(rate float64) string {
+	if rate == 0 {
+		return "none"
+	}
+	return fmt.Sprintf("%.0f/s", rate)
+}
+
+// comparisons are rows of their own: what is compared differs with the size.
+func comparisons(sizes []Figures) []row {
+	var found []row
+	for i := range sizes[0].Unchanged {
+		of := func(f Figures) Comparison {
+			if i < len(f.Unchanged) {
+				return f.Unchanged[i]
+			}
+			return Comparison{}
+		}
+		found = append(found, row{
+			name: "CPU of an unchanged sync, " + sizes[0].Unchanged[i].Name + "; beside fetching and hashing the body alone",
+			value: func(f Figures) string {
+				return fmt.Sprintf("%s; %s (× %.2f)", short(of(f).Sync), short(of(f).Alone), of(f).Ratio)
+			},
+			goal: "× 1.15", reached: func(f Figures) bool { return of(f).Ratio <= unchangedGoal },
+		})
+	}
+	return found
+}
+
+func long(d Duration) string { return fmt.Sprintf("%.2f s", time.Duration(d).Seconds()) }
+
+func short(d Duration) string { return fmt.Sprintf("%.2f ms", float64(d)/float64(time.Millisecond)) }
+
+func sum(values []float64) float64 {
+	total := 0.0
+	for _, v := range values {
+		total += v
+	}
+	return total
+}
+
+// Table is the figures as a table in Markdown, the goals of the largest size
+// judged in its last column.
+func (r Report) Table() string {
+	if len(r.Sizes) == 0 {
+		return ""
+	}
+	var text strings.Builder
+	text.WriteString("| |")
+	for _, f := range r.Sizes {
+		fmt.Fprintf(&text, " %d |", f.Restaurants)
+	}
+	text.WriteString(" goal |\n|---|" + strings.Repeat("---|", len(r.Sizes)+1) + "\n")
+	last := r.Sizes[len(r.Sizes)-1]
+	for _, row := range slices.Concat(rows(), comparisons(r.Sizes)) {
+		fmt.Fprintf(&text, "| %s |", row.name)
+		for _, f := range r.Sizes {
+			fmt.Fprintf(&text, " %s |", row.value(f))
+		}
+		fmt.Fprintf(&text, " %s |\n", row.judged(last))
+	}
+	return text.String()
+}
+
+func (r row) judged(f Figures) string {
+	switch {
+	case r.reached == nil:
+		return ""
+	case r.reached(f):
+		return r.goal + ": reached"
+	default:
+		return r.goal + ": **not reached**"
+	}
+}
+
+// The marks between which a page holds the section.
+const (
+	beginMark = "<!-- scale: written by `larder-bench scale --out` -->"
+	endMark   = "<!-- scale: end -->"
+)
+
+// Section is what a page says, its plot under the given name.
+func (r Report) Section(plot string) string {
+	if len(r.Sizes) == 0 {
+		return ""
+	}
+	first, m := r.Sizes[0], r.Machine
+	loads := make([]string, len(r.Sizes))
+	for i, f := range r.Sizes {
+		loads[i] = fmt.Sprintf("%.1f", f.Load)
+	}
+	return fmt.Sprintf(`%s
+Restaurants of %d dishes in chains of 50 that share a menu and differ in their stop lists, served by %d replicas: processes of the shipped binary with their default settings, a real Redis that writes to disk, and the sandbox as the ordering service, all on one machine: %d cores (%s), %s, %s. The load average before each size was %s. Made by `+"`make scale`"+`.
+
+%s
+![how time, memory and CPU grow with the restaurants; dashed: growth in proportion](%s)
+
+%s`, beginMark, first.Products, first.Replicas, m.Cores, m.CPU, m.Go, m.Redis, strings.Join(loads, ", "), r.Table(), plot, endMark)
+}
+
+// Replace puts the section between the marks of a page.
+func Replace(page, section string) (string, error) {
+	return ReplaceBetween(page, beginMark, endMark, section)
+}
+
+// ReplaceBetween puts a section, its marks included, in the place of the one
+// that stands between these marks of a page.
+func ReplaceBetween(page, begin, end, section string) (string, error) {
+	before, rest, begins := strings.Cut(page, begin)
+	_, after, ends := strings.Cut(rest, end)
+	if !begins || !ends {
+		return "", errors.New("measure: the page has no place for the section: it needs the lines\n" + begin + "\n" + end)
+	}
+	return before + section + after, nil
+}

@@ -1,0 +1,284 @@
+package measure
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"larder/internal/sleep"
+	"larder/internal/testkit/metrics"
+	"larder/internal/testkit/process"
+)
+
+// opsSecret and clientSecret never leave loopback: they are those of the demo.
+const (
+	opsID, opsSecret = "ops", "ops-secret"
+	clientSecret     = "demo-secret"
+)
+
+// Layout is what a town of processes is made of.
+type Layout struct {
+	// Program is the larder binary: sandbox and replicas are both run with it.
+	Program string
+	// Dir takes logs, configuration and Redis's data.
+	Dir string
+	// Sandbox are the arguments of `larder sandbox` that give it its menus.
+	Sandbox []string
+	// Restaurants are the ids that those menus are of.
+	Restaurants []string
+	// Rate bounds each larder's calls a second of the ordering service; 0 is
+	// no limit.
+	Rate float64
+	// Schedule is when menus are pulled, such as "@every 2m".
+	Schedule string
+	// Env is more of each larder's environment.
+	Env []string
+	// Servers and Others are words that go before the programs of Redis and the
+	// larders, and of the ordering service: `taskset -c 0`, say.
+	Servers, Others []string
+}
+
+// Town is an ordering service, a Redis and any number of larders that serve
+// the same restaurants, each a process of its own.
+type Town struct {
+	Redis   *Redis
+	Service *process.Child
+	// ServiceURL is the ordering service's address.
+	ServiceURL string
+	layout     Layout
+	config     string
+	http       *http.Client
+	larders    []*Larder
+}
+
+// Larder is one replica.
+type Larder struct {
+	*process.Child
+	URL  string
+	name string
+	town *Town
+	// token is the bearer of the ops client.
+	token string
+}
+
+var (
+	sandboxSays = regexp.MustCompile(`ordering service on (http://\S+)`)
+	larderSays  = regexp.MustCompile(`"addr":"([^"]+)","event":"http.listening"`)
+)
+
+// listenWithin bounds the time until a process listens.
+const listenWithin = time.Minute
+
+// Build starts Redis and the ordering service and writes the larders'
+// configuration. Close it, whatever happens.
+func Build(ctx context.Context, layout Layout) (*Town, error) {
+	t := &Town{layout: layout, config: filepath.Join(layout.Dir, "larder.yaml"), http: &http.Client{
+		Timeout: callWithin, Transport: &http.Transport{MaxIdleConnsPerHost: 64, DisableCompression: true},
+	}}
+	if err := t.build(ctx); err != nil {
+		t.Close()
+		return nil, err
+	}
+	return t, nil
+}
+
+func (t *Town) build(ctx context.Context) (err error) {
+	if t.Redis, err = StartRedis(ctx, t.layout.Dir, t.layout.Servers...); err != nil {
+		return err
+	}
+	arguments := append([]string{"sandbox", "--listen", "127.0.0.1:0", "--log-level", "error"}, t.layout.Sandbox...)
+	words := slices.Concat(t.layout.Others, []string{t.layout.Program}, arguments)
+	if t.Service, err = process.Start(ctx, t.layout.Dir, "sandbox", nil, words[0], words[1:]...); err != nil {
+		return err
+	}
+	waiting, cancel := context.WithTimeout(ctx, listenWithin)
+	defer cancel()
+	if t.ServiceURL, err = t.Service.Await(waiting, sandboxSays); err != nil {
+		return err
+	}
+	return os.WriteFile(t.config, t.configuration(), 0o600)
+}
+
+// configuration is the larders': defaults, but for what a measurement needs.
+func (t *Town) configuration() []byte {
+	var text bytes.Buffer
+	fmt.Fprintf(&text, `http: {listen: "127.0.0.1:0", access_log: errors, metrics: open}
+redis: {url: %q}
+connections:
+  - {name: main, base_url: %q, auth_url: %q, client_id: demo, client_secret: %s, default_menu: false, rate: %g}
+sync: {schedule: %q}
+auth:
+  clients:
+    - {id: storefront, secret: storefront-secret, scopes: [menu, orders], connection: main}
+    - {id: %s, secret: %s, scopes: [menu, orders, ops]}
+restaurants:
+`, t.Redis.URL, t.ServiceURL, t.ServiceURL, clientSecret, t.layout.Rate, t.layout.Schedule, opsID, opsSecret)
+	for _, id := range t.layout.Restaurants {
+		fmt.Fprintf(&text, "  - {id: %s}\n", id)
+	}
+	return text.Bytes()
+}
+
+// Add starts one more larder, with more of an environment than the layout's,
+// and returns as soon as it listens.
+func (t *Town) Add(ctx context.Context, env ...string) (*Larder, error) {
+	name := fmt.Sprintf("larder-%d", len(t.larders)+1)
+	env = slices.Concat([]string{"LARDER_HTTP_LISTEN=127.0.0.1:0"}, t.layout.Env, env)
+	words := slices.Concat(t.layout.Servers, []string{t.layout.Program, "serve", "--config", t.config, "--log-format", "json"})
+	child, err := process.Start(ctx, t.layout.Dir, name, env, words[0], words[1:]...)
+	if err != nil {
+		return nil, err
+	}
+	l := &Larder{Child: child, name: name, town: t}
+	t.larders = append(t.larders, l)
+	waiting, cancel := context.WithTimeout(ctx, listenWithin)
+	defer cancel()
+	address, err := child.Await(waiting, larderSays)
+	l.URL = "http://" + address
+	return l, err
+}
+
+// Close ends every process: the larders by their own shutdown, at one time.
+func (t *Town) Close() {
+	var larders sync.WaitGroup
+	for _, l := range t.larders {
+		larders.Go(l.Stop)
+	}
+	larders.Wait()
+	if t.Service != nil {
+		t.Service.Stop()
+	}
+	if t.Redis != nil {
+		t.Redis.Close()
+	}
+	t.http.CloseIdleConnections()
+}
+
+// callWithin bounds one request.
+const callWithin = 90 * time.Second
+
+// Answer is what came back.
+type Answer struct {
+	Status int
+	Header http.Header
+	Body   []byte
+}
+
+// Ask makes one request; headers are name, value, name, value and so on.
+func (t *Town) Ask(ctx context.Context, method, url, body string, headers ...string) (Answer, error) {
+	request, err := http.NewRequestWithContext(ctx, method, url, strings.NewReader(body))
+	if err != nil {
+		return Answer{}, err
+	}
+	for i := 0; i+1 < len(headers); i += 2 {
+		request.Header.Set(headers[i], headers[i+1])
+	}
+	response, err := t.http.Do(request)
+	if err != nil {
+		return Answer{}, err
+	}
+	defer func() { _ = response.Body.Close() }()
+	content, err := io.ReadAll(response.Body)
+	return Answer{response.StatusCode, response.Header, content}, err
+}
+
+// get is Ask for what must answer 200, decoded into the given value.
+func (t *Town) get(ctx context.Context, url string, into any) error {
+	answer, err := t.Ask(ctx, http.MethodGet, url, "")
+	if err != nil {
+		return err
+	}
+	if answer.Status != http.StatusOK {
+		return fmt.Errorf("measure: %s answered %d: %.200s", url, answer.Status, answer.Body)
+	}
+	if err := json.Unmarshal(answer.Body, into); err != nil {
+		return fmt.Errorf("measure: answer of %s: %w", url, err)
+	}
+	return nil
+}
+
+// menuCalls is how often the ordering service was asked for a menu.
+func (t *Town) menuCalls(ctx context.Context) (int, error) {
+	var counters struct {
+		Result struct{ Calls map[string]int }
+	}
+	err := t.get(ctx, t.ServiceURL+"/sandbox/counters", &counters)
+	return counters.Result.Calls["GET /orders/api/v1/menu/view"], err
+}
+
+// Sample reads the larder's metrics.
+func (l *Larder) Sample(ctx context.Context) (metrics.Sample, error) {
+	answer, err := l.town.Ask(ctx, http.MethodGet, l.URL+"/metrics", "")
+	if err != nil {
+		return nil, err
+	}
+	if answer.Status != http.StatusOK {
+		return nil, fmt.Errorf("measure: /metrics of %s answered %d", l.name, answer.Status)
+	}
+	return metrics.Parse(string(answer.Body)), nil
+}
+
+// Ready waits until /readyz answers 200.
+func (l *Larder) Ready(ctx context.Context) error {
+	for {
+		answer, err := l.town.Ask(ctx, http.MethodGet, l.URL+"/readyz", "")
+		if err == nil && answer.Status == http.StatusOK {
+			return nil
+		}
+		if alive := l.Alive(); alive != nil {
+			return alive
+		}
+		if err := sleep.For(ctx, 2*time.Millisecond); err != nil {
+			return fmt.Errorf("measure: %s was not ready: %w", l.name, err)
+		}
+	}
+}
+
+// bearer is a token of the ops client, asked for once.
+func (l *Larder) bearer(ctx context.Context) (string, error) {
+	if l.token != "" {
+		return l.token, nil
+	}
+	form := "grant_type=client_credentials&client_id=" + opsID + "&client_secret=" + opsSecret
+	answer, err := l.town.Ask(ctx, http.MethodPost, l.URL+"/connect/token", form, "Content-Type", "application/x-www-form-urlencoded")
+	if err != nil {
+		return "", err
+	}
+	var token struct {
+		AccessToken string `json:"access_token"`
+	}
+	if err := json.Unmarshal(answer.Body, &token); err != nil || token.AccessToken == "" {
+		return "", fmt.Errorf("measure: no token of %s: %d %.200s", l.name, answer.Status, answer.Body)
+	}
+	l.token = token.AccessToken
+	return l.token, nil
+}
+
+// Sync pulls a restaurant's menu now and gives the run's outcome.
+func (l *Larder) Sync(ctx context.Context, restaurant string) (string, error) {
+	token, err := l.bearer(ctx)
+	if err != nil {
+		return "", err
+	}
+	answer, err := l.town.Ask(ctx, http.MethodPost, l.URL+"/v1/ops/restaurants/"+restaurant+"/sync?wait=30s", "", "Authorization", "Bearer "+token)
+	if err != nil {
+		return "", err
+	}
+	var run struct {
+		Result struct{ Outcome, Error string }
+	}
+	if err := json.Unmarshal(answer.Body, &run); err != nil || answer.Status >= http.StatusBadRequest {
+		return "", fmt.Errorf("measure: sync of %s: %d %.200s", restaurant, answer.Status, answer.Body)
+	}
+	return run.Result.Outcome, nil
+}

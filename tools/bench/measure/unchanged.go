@@ -1,0 +1,144 @@
+package measure
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"time"
+
+	"github.com/cespare/xxhash/v2"
+	"github.com/sirupsen/logrus"
+
+	"larder/cache"
+	"larder/internal/menu"
+	"larder/internal/upstream"
+	menusync "larder/sync"
+)
+
+const (
+	// unchangedRounds are measured by turns; the median of each side counts.
+	unchangedRounds = 9
+	// unchangedEach is how many syncs, and how many fetches, a round has.
+	unchangedEach = 40
+)
+
+// Unchanged compares, in this process and against the town's ordering service
+// and Redis, the CPU of a sync that finds nothing changed with that of
+// fetching and hashing the same body alone: with a service that offers a
+// validator, where the sync is answered 304, and with one that does not.
+func Unchanged(ctx context.Context, t *Town) ([]Comparison, error) {
+	log := logrus.New()
+	log.SetOutput(io.Discard)
+	redis, err := cache.Open(ctx, cache.RedisConfig{URL: t.Redis.URL, Prefix: "bench-unchanged"}, log)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = redis.Close() }() //nolint:contextcheck // what is closed is bounded by itself
+	client, err := upstream.New(upstream.Config{
+		Name: "main", BaseURL: t.ServiceURL, AuthURL: t.ServiceURL, ClientID: "demo", ClientSecret: clientSecret,
+	})
+	if err != nil {
+		return nil, err
+	}
+	defer client.Close()
+	restaurant := menu.RestaurantID(t.layout.Restaurants[0])
+	store := cache.NewStore(redis, cache.StoreConfig{History: menusync.DefaultHistory, Clock: time.Now})
+	runner, err := menusync.NewRunner(menusync.Deps{
+		Restaurants: []menusync.Restaurant{{ID: restaurant, Connection: "main", Settings: menu.DefaultSettings()}},
+		Connections: []menusync.Connection{{Name: "main", Source: client, Settings: menu.DefaultSettings()}},
+		Redis:       redis, Store: store, Replica: cache.NewReplica(store, cache.ReplicaConfig{}), // as in a larder: it has what it published
+		Clock: time.Now, Log: log,
+	})
+	if err != nil {
+		return nil, err
+	}
+	c := comparing{client: client, runner: runner, restaurant: restaurant}
+	var found []Comparison
+	for _, offers := range []bool{true, false} {
+		answer, err := t.Ask(ctx, http.MethodPut, t.ServiceURL+"/sandbox/settings", fmt.Sprintf(`{"validators":%t}`, offers))
+		if err != nil || answer.Status != http.StatusOK {
+			return nil, fmt.Errorf("measure: settings of the ordering service: %d %w", answer.Status, err)
+		}
+		name := "answered 304"
+		if !offers {
+			name = "the whole body comes again"
+		}
+		one, err := c.compare(ctx, name)
+		if err != nil {
+			return nil, err
+		}
+		found = append(found, one)
+	}
+	return found, nil
+}
+
+type comparing struct {
+	client     *upstream.Client
+	runner     *menusync.Runner
+	restaurant menu.RestaurantID
+}
+
+func (c comparing) compare(ctx context.Context, name string) (Comparison, error) {
+	if err := c.sync(ctx, ""); err != nil { // what changed before, the settings too, is taken now
+		return Comparison{}, err
+	}
+	var syncs, alone []time.Duration
+	for range unchangedRounds {
+		for _, side := range []struct {
+			into *[]time.Duration
+			do   func() error
+		}{
+			{&syncs, func() error { return c.sync(ctx, menusync.OutcomeUnchanged) }},
+			{&alone, func() error { return c.fetch(ctx) }},
+		} {
+			took, err := computing(unchangedEach, side.do)
+			if err != nil {
+				return Comparison{}, err
+			}
+			*side.into = append(*side.into, took)
+		}
+	}
+	one := Comparison{Name: name, Sync: Duration(Quantile(syncs, 0.5)), Alone: Duration(Quantile(alone, 0.5))}
+	one.Ratio = float64(one.Sync) / float64(max(one.Alone, 1))
+	return one, nil
+}
+
+// sync is one pass; want "" takes any outcome that leaves a menu served.
+func (c comparing) sync(ctx context.Context, want menusync.Outcome) error {
+	run, err := c.runner.Once(ctx, c.restaurant, menusync.TriggerCron)
+	if err != nil {
+		return err
+	}
+	if run.Outcome != want && (want != "" || run.Outcome == menusync.OutcomeFailed) {
+		return fmt.Errorf("measure: a sync ended %q, want %q: %s", run.Outcome, want, run.Error)
+	}
+	return nil
+}
+
+// fetch is the least that a sync without a validator must do.
+func (c comparing) fetch(ctx context.Context) error {
+	answer, err := c.client.MenuView(ctx, string(c.restaurant), upstream.Validator{}, 0)
+	if err != nil {
+		return err
+	}
+	if xxhash.Sum64(answer.Body) == 0 {
+		return fmt.Errorf("measure: a body of %d bytes has the hash 0", len(answer.Body))
+	}
+	return nil
+}
+
+// computing is the CPU that this process takes for one of so many calls.
+func computing(times int, do func() error) (time.Duration, error) {
+	before, err := ownCPU()
+	if err != nil {
+		return 0, err
+	}
+	for range times {
+		if err := do(); err != nil {
+			return 0, err
+		}
+	}
+	after, err := ownCPU()
+	return (after - before) / time.Duration(times), err
+}

@@ -1,0 +1,142 @@
+package pace_test
+
+import (
+	"context"
+	"errors"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"larder/tools/bench/pace"
+)
+
+func plan(server *httptest.Server) pace.Plan {
+	return pace.Plan{
+		Address: server.Listener.Addr().String(), Request: []byte("GET / HTTP/1.1\r\nHost: x\r\n\r\n"), Status: http.StatusOK,
+		Rate: 500, Connections: 4, For: time.Second,
+	}
+}
+
+func serve(t *testing.T, handler http.HandlerFunc) *httptest.Server {
+	t.Helper()
+	server := httptest.NewServer(handler)
+	t.Cleanup(server.Close)
+	return server
+}
+
+func TestRunAsksAtItsRate(t *testing.T) {
+	t.Parallel()
+	var asked atomic.Int64
+	const length = 300 << 10 // more than one read gives
+	server := serve(t, func(w http.ResponseWriter, _ *http.Request) {
+		asked.Add(1)
+		w.Header().Set("Content-Length", strconv.Itoa(length))
+		_, _ = w.Write(make([]byte, length))
+	})
+	p := plan(server)
+	p.Rate, p.Warm = 200, 500*time.Millisecond
+	began := time.Now()
+	found, err := pace.Run(t.Context(), p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if asked.Load() != 200 || found.Answered != 100 || found.Unanswered != 0 {
+		t.Errorf("asked %d times, %+v; want 200, half of them counted", asked.Load(), found)
+	}
+	if took := time.Since(began); took < 990*time.Millisecond {
+		t.Errorf("200 requests at 200 a second took %v", took)
+	}
+	if found.P50 <= 0 || found.P50 > found.P99 || found.P99 > found.Max {
+		t.Errorf("quantiles %+v", found)
+	}
+}
+
+// A server that stops for 300 ms makes every request wait that was due
+// meanwhile, not only the four that its connections had.
+func TestRunChargesAStopWithAllThatWasDue(t *testing.T) {
+	t.Parallel()
+	const stop = 300 * time.Millisecond
+	var asked atomic.Int64
+	stopped := make(chan struct{})
+	server := serve(t, func(_ http.ResponseWriter, _ *http.Request) {
+		if asked.Add(1) == 100 {
+			time.AfterFunc(stop, func() { close(stopped) })
+		}
+		if asked.Load() >= 100 {
+			<-stopped
+		}
+	})
+	found, err := pace.Run(t.Context(), plan(server))
+	if err != nil {
+		t.Fatal(err)
+	}
+	// 150 of the 500 were due in those 300 ms, and waited 150 ms in the middle.
+	if found.P90 < stop/3 || found.Max < stop {
+		t.Errorf("%+v: a stop of %v is not seen", found, stop)
+	}
+}
+
+func TestRunCountsWhatIsNeverAnswered(t *testing.T) {
+	t.Parallel()
+	if testing.Short() {
+		t.Skip("waits five seconds for answers that do not come")
+	}
+	end := make(chan struct{})
+	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { <-end }))
+	defer server.Close()
+	defer close(end)
+	found, err := pace.Run(t.Context(), plan(server))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if found.Unanswered != 500 || found.Answered != 0 || found.P50 < 5*time.Second {
+		t.Errorf("%+v: want 500 requests that wait for more than five seconds", found)
+	}
+}
+
+func TestRunEndsWithItsContext(t *testing.T) {
+	t.Parallel()
+	asked := make(chan struct{}, 1000)
+	server := serve(t, func(http.ResponseWriter, *http.Request) { asked <- struct{}{} })
+	ctx, cancel := context.WithCancel(t.Context())
+	go func() {
+		<-asked
+		cancel()
+	}()
+	p := plan(server)
+	p.For = time.Minute
+	if _, err := pace.Run(ctx, p); !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v, want that it was cancelled", err)
+	}
+}
+
+func TestRunFailsWithItsServer(t *testing.T) {
+	t.Parallel()
+	refuses := serve(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusTeapot) })
+	closes := serve(t, func(w http.ResponseWriter, _ *http.Request) {
+		connection, _, err := http.NewResponseController(w).Hijack()
+		if err == nil {
+			_ = connection.Close()
+		}
+	})
+	for want, server := range map[string]*httptest.Server{"418": refuses, "closed a connection": closes} {
+		if _, err := pace.Run(t.Context(), plan(server)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("got %v, want %q", err, want)
+		}
+	}
+	listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	nobody := plan(refuses)
+	nobody.Address = listener.Addr().String()
+	_ = listener.Close()
+	if _, err := pace.Run(t.Context(), nobody); err == nil || !strings.Contains(err.Error(), nobody.Address) {
+		t.Errorf("nobody listens: %v", err)
+	}
+}

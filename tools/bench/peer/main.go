@@ -1,0 +1,109 @@
+// Command peer holds the servers of one's own that `larder-bench peers`
+// compares larder with, and its generator of load at a fixed rate. It is no
+// part of larder: the measurement builds it, so that larder's binary does not
+// carry it.
+//
+//	peer floor     --answers FILE               an epoll loop with ready bytes
+//	peer gin       --answers FILE               a Gin handler with ready bytes
+//	peer gin-redis --answers FILE --redis URL   a Gin handler that asks Redis each time
+//	peer gin-bind  --answers FILE               a Gin handler that binds an order and answers a constant
+//	peer pace      --address … --rate …         the generator; prints its result as JSON
+//
+// The servers listen on a free port of 127.0.0.1, which they print, until they
+// are told to end.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"larder/tools/bench/answers"
+	"larder/tools/bench/floor"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
+	err := run(ctx, os.Args[1:], os.Stdout)
+	stop()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "peer:", err)
+		os.Exit(1)
+	}
+}
+
+var errUsage = errors.New("say what to be: floor, gin, gin-redis, gin-bind or pace")
+
+// run is the program with its words.
+func run(ctx context.Context, words []string, out io.Writer) error {
+	if len(words) == 0 {
+		return errUsage
+	}
+	if words[0] == "pace" {
+		return generate(ctx, words[1:], out)
+	}
+	flags := flag.NewFlagSet(words[0], flag.ContinueOnError)
+	flags.SetOutput(io.Discard) // the error says it too
+	file := flags.String("answers", "", "the file of ready answers")
+	redisURL := flags.String("redis", "", "where the bodies are kept, for gin-redis")
+	if err := flags.Parse(words[1:]); err != nil {
+		return err
+	}
+	list, err := answers.Read(*file)
+	if err != nil {
+		return err
+	}
+	var handler http.Handler
+	switch words[0] {
+	case "floor":
+	case "gin":
+		handler, err = ready(list)
+	case "gin-redis":
+		handler, err = fromRedis(ctx, list, *redisURL)
+	case "gin-bind":
+		handler, err = binding(list)
+	default:
+		return errUsage
+	}
+	if err != nil {
+		return err
+	}
+	listener, err := new(net.ListenConfig).Listen(ctx, "tcp4", "127.0.0.1:0")
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(out, "listening on %s\n", listener.Addr()) //nolint:errcheck // nobody who waits for it hears it
+	if handler != nil {
+		return serve(ctx, listener, handler)
+	}
+	table := floor.Answers{}
+	for _, a := range list {
+		if table[a.Path], err = a.Wire(time.Now().UTC().Format(http.TimeFormat)); err != nil {
+			return err
+		}
+	}
+	tcp, ok := listener.(*net.TCPListener)
+	if !ok {
+		return fmt.Errorf("a listener of type %T", listener)
+	}
+	return floor.Serve(ctx, tcp, table)
+}
+
+// serve is net/http's server until ctx ends.
+func serve(ctx context.Context, listener net.Listener, handler http.Handler) error {
+	server := &http.Server{Handler: handler, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 75 * time.Second}
+	stop := context.AfterFunc(ctx, func() { _ = server.Close() })
+	defer stop()
+	if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
+		return err
+	}
+	return nil
+}

@@ -1,0 +1,169 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"larder/internal/ordertest"
+	"larder/internal/redistest"
+	"larder/tools/bench/answers"
+	"larder/tools/bench/pace"
+)
+
+// begin runs the program until the test ends, and gives its address.
+func begin(t *testing.T, words ...string) (address string) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	reader, writer := io.Pipe()
+	ended := make(chan error, 1)
+	go func() {
+		err := run(ctx, words, writer)
+		_ = writer.CloseWithError(err)
+		ended <- err
+	}()
+	t.Cleanup(func() {
+		cancel()
+		select {
+		case err := <-ended:
+			if err != nil {
+				t.Errorf("%v: %v", words, err)
+			}
+		case <-time.After(10 * time.Second):
+			t.Errorf("%v goes on after its context has ended", words)
+		}
+	})
+	line, err := bufio.NewReader(reader).ReadString('\n')
+	if err != nil {
+		t.Fatalf("%v: %v", words, err)
+	}
+	return strings.TrimSpace(strings.TrimPrefix(line, "listening on "))
+}
+
+// listed writes a menu, its 304 and the answer to an order.
+func listed(t *testing.T) (file string, body []byte) {
+	t.Helper()
+	dir := t.TempDir()
+	body = bytes.Repeat([]byte(`{"result":1}`), 3000)
+	held := filepath.Join(dir, "body")
+	short := filepath.Join(dir, "short")
+	if err := os.WriteFile(held, body, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(short, []byte(`{"valid":true}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	header := [][2]string{{"Content-Type", "application/json"}, {"Etag", `W/"1-aa"`}}
+	file = filepath.Join(dir, "answers.json")
+	if err := answers.Write(file, []answers.Answer{
+		{Path: "/menu", Status: http.StatusOK, Header: header, File: held},
+		{Path: "/304/menu", Status: http.StatusNotModified, Header: header},
+		{Path: "/validate", Status: http.StatusOK, Header: header, File: short},
+	}); err != nil {
+		t.Fatal(err)
+	}
+	return file, body
+}
+
+// ask makes one request on a connection of its own.
+func ask(t *testing.T, method, url, body string, header ...string) (int, http.Header, []byte) {
+	t.Helper()
+	request, err := http.NewRequestWithContext(t.Context(), method, url, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := 0; i+1 < len(header); i += 2 {
+		request.Header.Set(header[i], header[i+1])
+	}
+	client := &http.Client{Transport: &http.Transport{DisableCompression: true, DisableKeepAlives: true}}
+	response, err := client.Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = response.Body.Close() }()
+	got, err := io.ReadAll(response.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return response.StatusCode, response.Header, got
+}
+
+func TestAllServersGiveTheSameAnswers(t *testing.T) {
+	t.Parallel()
+	file, body := listed(t)
+	for _, words := range [][]string{
+		{"floor", "--answers", file},
+		{"gin", "--answers", file},
+		{"gin-redis", "--answers", file, "--redis", redistest.Start(t).URL()},
+	} {
+		base := "http://" + begin(t, words...)
+		status, header, got := ask(t, http.MethodGet, base+"/menu", "")
+		if status != http.StatusOK || !bytes.Equal(got, body) || header.Get("ETag") != `W/"1-aa"` || header.Get("Content-Type") != "application/json" {
+			t.Errorf("%s: %d, %d bytes, %v", words[0], status, len(got), header)
+		}
+		status, header, got = ask(t, http.MethodGet, base+"/304/menu", "", "If-None-Match", `W/"1-aa"`)
+		if status != http.StatusNotModified || len(got) > 0 || header.Get("ETag") != `W/"1-aa"` {
+			t.Errorf("%s: %d, %q, %v", words[0], status, got, header)
+		}
+	}
+}
+
+func TestBindingAnswersOrdersOfFiveLines(t *testing.T) {
+	t.Parallel()
+	file, _ := listed(t)
+	base := "http://" + begin(t, "gin-bind", "--answers", file)
+	order, err := ordertest.FiveLines(time.Now().Add(time.Hour))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for sent, want := range map[string]int{string(order.Body): http.StatusOK, "{}": http.StatusBadRequest, "[": http.StatusBadRequest} {
+		if status, _, got := ask(t, http.MethodPost, base+"/validate", sent); status != want || (want == http.StatusOK && string(got) != `{"valid":true}`) {
+			t.Errorf("%.40s: %d, %q, want %d", sent, status, got, want)
+		}
+	}
+}
+
+func TestPacePrintsItsResult(t *testing.T) {
+	t.Parallel()
+	file, _ := listed(t)
+	address := begin(t, "floor", "--answers", file)
+	request := filepath.Join(t.TempDir(), "request")
+	if err := os.WriteFile(request, []byte("GET /menu HTTP/1.1\r\nHost: x\r\n\r\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	if err := run(t.Context(), []string{
+		"pace", "--address", address, "--request", request, "--rate", "200", "--connections", "2", "--for", "500ms", "--warm", "0s",
+	}, &out); err != nil {
+		t.Fatal(err)
+	}
+	var found pace.Result
+	if err := json.Unmarshal(out.Bytes(), &found); err != nil || found.Answered != 100 || found.P99 <= 0 {
+		t.Errorf("%s: %v", out.Bytes(), err)
+	}
+}
+
+func TestProgramSaysWhatIsWrong(t *testing.T) {
+	t.Parallel()
+	file, _ := listed(t)
+	for words, want := range map[string]string{
+		"":                         "say what to be",
+		"nobody --answers " + file: "say what to be",
+		"gin --answers nowhere":    "nowhere",
+		"gin --what":               "not defined",
+		"gin-redis --redis x:1 --answers " + file: "invalid",
+		"pace --request nowhere":                  "nowhere",
+	} {
+		if err := run(t.Context(), strings.Fields(words), io.Discard); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v, want %q", words, err, want)
+		}
+	}
+}

@@ -1,0 +1,235 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"larder/internal/menu"
+	"larder/internal/ordertest"
+	"larder/internal/sandbox"
+	"larder/tools/bench/measure"
+	"larder/tools/bench/peers"
+)
+
+func peersCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "peers",
+		Short: "Compare reads with nginx, Varnish, HAProxy and Gin on the same bytes",
+		Long: `Compare the shipped larder with nginx (proxy_cache and files), Varnish, HAProxy,
+Gin handlers and a bare loop that serve the same bytes, in alternation: requests
+a second, the server's CPU time for each, latencies at a fixed rate, and the
+ratios of paired rounds against goals and gates. Pinned: servers on core 0, the
+generator on core 1. A real Redis and the sandbox stand behind larder. Everything
+is kept in a temporary folder and ended with the command. Linux only.
+
+nginx, varnishd, haproxy, wrk and redis-server must be installed ("make
+bench-peers" does that) and the peer program built:
+  make larder-peer
+
+--smoke takes two minutes: short runs, pinned; what is below its gate is measured
+once more, for longer. The command fails where a ratio stays below its gate.
+--out PAGE writes the figures into a Markdown page between its marks, and a plot
+beside it.`,
+		Args: noArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			c, err := comparisonOf(cmd)
+			if err != nil {
+				return err
+			}
+			return c.run(cmd.Context())
+		},
+	}
+	flags := cmd.Flags()
+	flags.Int("rounds", 5, "how often each server is measured")
+	flags.Duration("for", 3*time.Second, "how long each time, in whole seconds")
+	flags.StringSlice("modes", []string{peers.Pinned, peers.Unpinned}, "how the machine is shared")
+	flags.StringSlice("only", nil, "names of exercises, such as 304 or \"M gzip\"; default: all")
+	flags.Bool("smoke", false, "three rounds of one second, pinned, no latencies")
+	flags.String("program", "", "the peer program; default: larder-peer beside this program")
+	flags.String("out", "", "a Markdown page to write the figures into")
+	addCommonFlags(cmd)
+	return cmd
+}
+
+// comparison is what `larder-bench peers` is asked to do.
+type comparison struct {
+	cmd     *cobra.Command
+	plan    peers.Plan
+	out     page
+	dir     string
+	command string // as it was typed
+	smoke   bool
+}
+
+// comparisonOf reads the flags.
+func comparisonOf(cmd *cobra.Command) (*comparison, error) {
+	flags := cmd.Flags()
+	c := &comparison{cmd: cmd, out: page{plot: "peers.svg", replace: peers.Replace}}
+	c.plan.Rounds, _ = flags.GetInt("rounds")
+	c.plan.For, _ = flags.GetDuration("for")
+	c.plan.Modes, _ = flags.GetStringSlice("modes")
+	c.plan.Only, _ = flags.GetStringSlice("only")
+	c.plan.Warm, c.plan.Tails = true, true
+	c.out.path, _ = flags.GetString("out")
+	c.dir, _ = flags.GetString("dir")
+	c.plan.Say = sayTo(cmd.ErrOrStderr())
+	c.command = "larder-bench peers"
+	flags.Visit(func(f *pflag.Flag) {
+		if f.Name != "larder" && f.Name != "program" && f.Name != "dir" {
+			c.command += " --" + f.Name + "=" + f.Value.String()
+		}
+	})
+	if c.smoke, _ = flags.GetBool("smoke"); c.smoke {
+		c.plan.Rounds, c.plan.For, c.plan.Modes = 3, time.Second, []string{peers.Pinned}
+		c.plan.Warm, c.plan.Tails, c.plan.Judged = false, false, true
+	}
+	slices.Sort(c.plan.Modes)
+	c.plan.Modes = slices.Compact(c.plan.Modes)
+	switch {
+	case c.plan.Rounds < 1 || c.plan.Rounds > 100:
+		return nil, &usageError{fmt.Sprintf("--rounds: between 1 and 100, not %d", c.plan.Rounds)}
+	case c.plan.For < time.Second || c.plan.For > time.Minute || c.plan.For%time.Second != 0:
+		return nil, &usageError{fmt.Sprintf("--for: whole seconds, between 1s and 1m, not %v", c.plan.For)}
+	case len(c.plan.Modes) == 0:
+		return nil, &usageError{"--modes: pinned, unpinned, or both"}
+	}
+	for _, mode := range c.plan.Modes {
+		if mode != peers.Pinned && mode != peers.Unpinned {
+			return nil, &usageError{fmt.Sprintf("--modes: pinned, unpinned, or both, not %q", mode)}
+		}
+	}
+	known := peers.Exercises(peers.Menus{})
+	for _, name := range c.plan.Only {
+		if !slices.ContainsFunc(known, func(e peers.Exercise) bool { return e.Name == name }) {
+			names := make([]string, len(known))
+			for i, e := range known {
+				names[i] = e.Name
+			}
+			return nil, &usageError{fmt.Sprintf("--only: %q is none of %q", name, names)}
+		}
+	}
+	var err error
+	if c.plan.Layout.Program, err = programOf(cmd, "larder", "larder", "build"); err != nil {
+		return nil, err
+	}
+	if c.plan.Program, err = programOf(cmd, "program", "larder-peer", "larder-peer"); err != nil {
+		return nil, err
+	}
+	return c, c.out.check()
+}
+
+// run measures in a folder of its own, and shows the figures.
+func (c *comparison) run(ctx context.Context) (err error) {
+	dir, err := os.MkdirTemp(c.dir, "larder-peers-")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	c.plan.Layout.Dir = dir
+	if err := c.stock(dir); err != nil {
+		return err
+	}
+	machine, err := measure.ThisMachine(ctx, c.plan.Layout.Program)
+	if err != nil {
+		return err
+	}
+	report, err := c.plan.Measure(ctx)
+	if err != nil {
+		return err
+	}
+	machine.Redis = report.Machine.Redis
+	report.Machine, report.Command = machine, c.command
+	err = errors.Join(show(c.cmd, report, report.Table()), c.out.write(report.Section(c.out.plot), report.Plot()))
+	if err != nil || !slices.Contains(c.plan.Modes, peers.Pinned) {
+		return err
+	}
+	if missed := report.Missed(); c.smoke && len(missed) > 0 {
+		return c.again(ctx, missed, report.Gates())
+	}
+	return report.Gates()
+}
+
+// again measures what a short run has found below a gate once more, for longer:
+// another program that took the machine for some seconds is no fault.
+func (c *comparison) again(ctx context.Context, missed []string, before error) error {
+	c.plan.Say("%v\nmeasuring %q once more", before, missed)
+	plan := c.plan
+	plan.Only, plan.Rounds, plan.Warm = missed, 5, true
+	plan.Layout.Dir = filepath.Join(plan.Layout.Dir, "again")
+	report, err := plan.Measure(ctx)
+	if err != nil {
+		return err
+	}
+	return report.Gates()
+}
+
+// The sizes of the menus, in dishes; the large one is that of the order.
+const (
+	smallDishes  = 60
+	mediumDishes = 400
+)
+
+// stock makes three menus and an order, and says so to the plan.
+func (c *comparison) stock(dir string) error {
+	order, err := ordertest.FiveLines(time.Now().Add(24 * time.Hour))
+	if err != nil {
+		return err
+	}
+	small := sandbox.Generate{Restaurants: 3, Products: smallDishes, Seed: 1}
+	medium := sandbox.Generate{Restaurants: 3, Products: mediumDishes, Seed: 1}
+	c.plan.Menus = peers.Menus{
+		Small: small.RestaurantID(1), Medium: medium.RestaurantID(2), Large: string(order.Restaurant), Order: order.Body,
+	}
+	layout := &c.plan.Layout
+	// An address may check as many orders as it likes: the generator is one.
+	layout.Env = []string{"LARDER_HTTP_ACCESS_LOG=sampled", "LARDER_HTTP_RATE_VALIDATE=1000000/s"}
+	layout.Schedule = "@every 2m"
+	for _, m := range []struct {
+		id   string
+		view []byte
+	}{
+		{c.plan.Menus.Small, small.Menu(1)},
+		{c.plan.Menus.Medium, medium.Menu(2)},
+		{c.plan.Menus.Large, order.View},
+	} {
+		file := filepath.Join(dir, m.id+".json")
+		if err := os.WriteFile(file, m.view, 0o600); err != nil {
+			return err
+		}
+		layout.Restaurants = append(layout.Restaurants, m.id)
+		layout.Sandbox = append(layout.Sandbox, "--menu", file)
+	}
+	c.plan.Menus.Dish, err = dishOf(medium.Menu(2), c.plan.Menus.Medium)
+	return err
+}
+
+// dishBytes is how long a product's answer is to be.
+const dishBytes = 2200
+
+// dishOf names the dish whose answer is nearest to that.
+func dishOf(view []byte, restaurant string) (string, error) {
+	read, err := menu.Decode(view)
+	if err != nil {
+		return "", err
+	}
+	catalogue := menu.Compile(read, menu.RestaurantID(restaurant), menu.DefaultSettings())
+	least, found := 0, ""
+	for i, product := range catalogue.Products() {
+		length := len(catalogue.AppendProduct(nil, i, 1))
+		if off := max(length-dishBytes, dishBytes-length); found == "" || off < least {
+			least, found = off, product.ID()
+		}
+	}
+	if found == "" {
+		return "", errors.New("the menu has no dish")
+	}
+	return found, nil
+}

@@ -1,0 +1,168 @@
+package peers
+
+import (
+	"bytes"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"text/template"
+
+	"larder/tools/bench/answers"
+)
+
+// setting is what the files of other people's servers are made from.
+type setting struct {
+	Dir     string // theirs alone
+	Port    int
+	Origin  string // host:port of whatever the proxies ask
+	Threads int    // as many as there are cores for them
+	Root    bool   // the measurement runs as root
+	// Tuned is for nginx: large answers without tcp_nopush, whose speed hangs on
+	// the offset in the file otherwise, and those of the paths in Small, which are
+	// shorter than 32 KiB, without sendfile.
+	Tuned bool
+	Small []string
+	// Answers are what nginx serves as files.
+	Answers []answers.Answer
+}
+
+// nginx with sendfile and tcp_nopush as Debian ships it, and as the goals were
+// measured. The proxies look at the path and the answers' age alone: what larder's
+// Cache-Control and Vary would cost them is not counted, and nothing is logged.
+const nginxMain = `daemon off;
+{{if .Root}}user root;
+{{end}}worker_processes {{.Threads}};
+pid {{.Dir}}/nginx.pid;
+error_log stderr warn;
+events { worker_connections 4096; }
+http {
+  access_log off;
+  server_tokens off;
+  sendfile on;
+  tcp_nopush {{if .Tuned}}off{{else}}on{{end}};
+  tcp_nodelay on;
+  keepalive_timeout 75s;
+  keepalive_requests 1000000000;
+  open_file_cache max=1000 inactive=1h;
+  open_file_cache_valid 1h;
+  default_type "application/json; charset=utf-8";
+  types { }
+  client_body_temp_path {{.Dir}}/body;
+  proxy_temp_path {{.Dir}}/proxy;
+  fastcgi_temp_path {{.Dir}}/fastcgi;
+  uwsgi_temp_path {{.Dir}}/uwsgi;
+  scgi_temp_path {{.Dir}}/scgi;
+`
+
+const nginxProxy = nginxMain + `
+  proxy_cache_path {{.Dir}}/cache levels=1:2 keys_zone=menus:8m max_size=256m inactive=1d use_temp_path=off;
+  server {
+    listen 127.0.0.1:{{.Port}} backlog=1024;
+    proxy_http_version 1.1;
+    proxy_set_header Connection "";
+    proxy_cache menus;
+    proxy_cache_key $uri;
+    proxy_cache_valid 200 1d;
+    proxy_ignore_headers Cache-Control Expires Vary;
+    location / { proxy_pass http://{{.Origin}}; }
+{{if .Tuned}}{{range .Small}}    location = {{.}} { sendfile off; proxy_pass http://{{$.Origin}}; }
+{{end}}{{end}}  }
+}
+`
+
+// Files have names and dates of their own: nginx makes Last-Modified and ETag.
+const nginxStatic = nginxMain + `
+  server {
+    listen 127.0.0.1:{{.Port}} backlog=1024;
+    root {{.Dir}}/root;
+{{range .Answers}}    location = {{.Path}} {
+      gzip_static on;
+{{range .Header}}{{if own (index . 0)}}      add_header {{index . 0}} {{quote (index . 1)}};
+{{end}}{{end}}    }
+{{end}}  }
+}
+`
+
+const haproxyFile = `global
+  nbthread {{.Threads}}
+  maxconn 4096
+defaults
+  mode http
+  timeout connect 5s
+  timeout client 75s
+  timeout server 30s
+cache menus
+  total-max-size 64
+  max-object-size 16000000
+  max-age 86400
+  process-vary on
+frontend read
+  bind 127.0.0.1:{{.Port}}
+  http-request cache-use menus
+  http-response cache-store menus
+  default_backend origin
+backend origin
+  server origin {{.Origin}}
+`
+
+// Varnish's own headers are taken off, so that its answers are no longer than
+// the others'.
+const varnishFile = `vcl 4.1;
+backend origin { .host = "{{host .Origin}}"; .port = "{{port .Origin}}"; }
+sub vcl_backend_response { set beresp.ttl = 1d; }
+sub vcl_deliver {
+  unset resp.http.Via;
+  unset resp.http.X-Varnish;
+  unset resp.http.Age;
+}
+`
+
+// render fills one of the texts above.
+func render(text string, s setting) ([]byte, error) {
+	if strings.ContainsAny(s.Dir, " \t\n\"'{};\\") {
+		return nil, fmt.Errorf("the folder %q cannot stand in a configuration of nginx: name another one with --dir", s.Dir)
+	}
+	address := func(at int) func(string) string {
+		return func(address string) string { return strings.SplitN(address, ":", 2)[at] }
+	}
+	made, err := template.New("").Funcs(template.FuncMap{
+		"host": address(0), "port": address(1), "quote": quote, "own": sentByNginx,
+	}).Parse(text)
+	if err != nil {
+		return nil, err
+	}
+	var out bytes.Buffer
+	err = made.Execute(&out, s)
+	return out.Bytes(), err
+}
+
+// quote writes a value for nginx's configuration, which has no way to write a
+// dollar sign.
+func quote(value string) (string, error) {
+	if strings.ContainsAny(value, "$\n") {
+		return "", fmt.Errorf("the header's value %q cannot stand in a configuration of nginx", value)
+	}
+	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(value) + `"`, nil
+}
+
+// sentByNginx tells whether a header of an answer has to be added to a file's:
+// the rest nginx makes by itself.
+func sentByNginx(name string) bool {
+	switch strings.ToLower(name) {
+	case "etag", "last-modified", "content-type", "content-encoding", "x-request-id":
+		return false
+	default:
+		return true
+	}
+}
+
+// static is where nginx looks for the file of a path.
+func static(dir string, a answers.Answer) string {
+	name := filepath.Join(dir, "root", filepath.FromSlash(a.Path))
+	for _, h := range a.Header {
+		if strings.EqualFold(h[0], "Content-Encoding") && h[1] == "gzip" {
+			return name + ".gz"
+		}
+	}
+	return name
+}

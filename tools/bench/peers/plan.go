@@ -1,0 +1,123 @@
+package peers
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"time"
+
+	"larder/tools/bench/measure"
+)
+
+// The two ways to share the machine: servers on core 0 and the generator on core
+// 1, or everything wherever the kernel puts it.
+const (
+	Pinned   = "pinned"
+	Unpinned = "unpinned"
+)
+
+// Plan is what is to be compared.
+type Plan struct {
+	// Layout are larder, its Redis and its ordering service. Restaurants are
+	// those of Menus.
+	Layout measure.Layout
+	// Program is that of tools/bench/peer.
+	Program string
+	Menus   Menus
+	// Modes are Pinned and Unpinned, or one of them.
+	Modes []string
+	// Only are the names of exercises; none: all.
+	Only []string
+	// Judged leaves out the peers that no goal names, but for the floor.
+	Judged bool
+	// Rounds are how often each is measured, For how long each time.
+	Rounds int
+	For    time.Duration
+	// Warm loads each once before, for a second that is not counted; Tails
+	// measures the 99th percentiles at a fixed rate, pinned.
+	Warm, Tails bool
+	// Say is told of the progress, one line at a time.
+	Say func(format string, args ...any)
+}
+
+// exercises are those that the plan asks for.
+func (p Plan) exercises() ([]Exercise, error) {
+	all := Exercises(p.Menus)
+	if p.Judged {
+		for i, e := range all {
+			all[i].Against = slices.DeleteFunc(e.Against, func(name string) bool {
+				return name != floorName && !slices.ContainsFunc(Goals(), func(g Goal) bool { return g.Exercise == e.Name && g.Peer == name })
+			})
+		}
+	}
+	if len(p.Only) == 0 {
+		return all, nil
+	}
+	var chosen []Exercise
+	for _, name := range p.Only {
+		at := slices.IndexFunc(all, func(e Exercise) bool { return e.Name == name })
+		if at < 0 {
+			return nil, fmt.Errorf("peers: no exercise %q", name)
+		}
+		chosen = append(chosen, all[at])
+	}
+	return chosen, nil
+}
+
+// Measure measures all modes, each with processes of its own, and takes
+// everything down again.
+func (p Plan) Measure(ctx context.Context) (Report, error) {
+	report := Report{Seconds: p.For.Seconds(), Rounds: p.Rounds, Connections: connections, Load: measure.LoadAverage()}
+	exercises, err := p.exercises()
+	if err != nil {
+		return report, err
+	}
+	for _, mode := range p.Modes {
+		measured, err := p.measure(ctx, mode, exercises, &report)
+		if err != nil {
+			return report, fmt.Errorf("peers: %s: %w", mode, err)
+		}
+		report.Modes = append(report.Modes, measured)
+	}
+	report.Goals = report.judged()
+	return report, nil
+}
+
+// measure measures one mode.
+func (p Plan) measure(ctx context.Context, name string, exercises []Exercise, report *Report) (mode Mode, err error) {
+	mode.Name = name
+	s := &scene{
+		Plan: p, exercises: exercises, dir: filepath.Join(p.Layout.Dir, name),
+		threads: runtime.NumCPU(), running: map[string]server{}, targets: map[string]map[string]target{},
+	}
+	if name == Pinned {
+		if runtime.NumCPU() < 2 {
+			return mode, errors.New("needs two cores, one for the servers and one for the generator")
+		}
+		taskset, err := program("taskset")
+		if err != nil {
+			return mode, err
+		}
+		s.threads, s.servers, s.others = 1, []string{taskset, "-c", "0"}, []string{taskset, "-c", "1"}
+	}
+	if err := os.MkdirAll(s.dir, 0o700); err != nil {
+		return mode, err
+	}
+	defer s.close()
+	if err := s.build(ctx); err != nil {
+		return mode, err
+	}
+	report.Servers = s.versions(ctx)
+	report.Machine.Redis = s.town.Redis.Version(ctx)
+	if err := s.rounds(ctx, &mode); err != nil {
+		return mode, err
+	}
+	if p.Tails && name == Pinned {
+		return mode, s.tails(ctx, &mode)
+	}
+	return mode, nil
+}

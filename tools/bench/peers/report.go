@@ -1,0 +1,252 @@
+package peers
+
+import (
+	"context"
+	"fmt"
+	"os/exec"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"larder/tools/bench/measure"
+)
+
+// Report is a whole comparison.
+type Report struct {
+	Machine     measure.Machine `json:"machine"`
+	Command     string          `json:"command"` // that made it
+	Servers     []string        `json:"servers"` // and their versions
+	Load        float64         `json:"loadAverage"`
+	Rounds      int             `json:"rounds"`
+	Seconds     float64         `json:"seconds"` // of each run
+	Connections int             `json:"connections"`
+	Modes       []Mode          `json:"modes"`
+	Goals       []Judged        `json:"goals"`
+}
+
+// Judged is a goal with its ratios.
+type Judged struct {
+	Goal     string `json:"goal"`
+	Number   int    `json:"number"`
+	Pinned   *Ratio `json:"pinned"`
+	Unpinned *Ratio `json:"unpinned"`
+	// Floor is the bare loop's beside the same peer, pinned: more is hardly to be had.
+	Floor *Ratio `json:"floor"`
+	// Gate is what the pinned median must not fall below, Aim what it is to reach.
+	Gate float64 `json:"gate"`
+	Aim  float64 `json:"aim"`
+}
+
+// judged are the goals that were measured.
+func (r Report) judged() []Judged {
+	var list []Judged
+	for _, g := range Goals() {
+		j := Judged{Goal: g.String(), Number: g.Number, Gate: g.Gate, Aim: g.Aim}
+		for _, m := range r.Modes {
+			ratio, ok := g.ratio(m, ourName)
+			switch {
+			case !ok:
+			case m.Name == Pinned:
+				j.Pinned = &ratio
+				if floor, ok := g.ratio(m, floorName); ok && g.Peer != floorName {
+					j.Floor = &floor
+				}
+			default:
+				j.Unpinned = &ratio
+			}
+		}
+		if j.Pinned != nil || j.Unpinned != nil {
+			list = append(list, j)
+		}
+	}
+	return list
+}
+
+// versions are what the servers say of themselves.
+func (s *scene) versions(ctx context.Context) []string {
+	var list []string
+	for _, v := range []struct {
+		name  string
+		words []string
+	}{
+		{staticName, []string{"nginx", "-v"}},
+		{varnishName, []string{"varnishd", "-V"}},
+		{haproxyName, []string{"haproxy", "-v"}},
+		{ourName, []string{"wrk", "-v"}},
+	} {
+		path, err := program(v.words[0])
+		if err != nil || (v.name != ourName && !s.wanted(v.name)) {
+			continue
+		}
+		asking, cancel := context.WithTimeout(ctx, 10*time.Second)
+		text, _ := exec.CommandContext(asking, path, v.words[1:]...).CombinedOutput() //nolint:gosec // G204: a program of the list; wrk's status is 1
+		cancel()
+		line, _, _ := strings.Cut(string(text), "\n")
+		list = append(list, short(line))
+	}
+	return list
+}
+
+// short leaves the words of a version that say it.
+func short(line string) string {
+	line = strings.TrimPrefix(line, "nginx version: ")
+	line, _, _ = strings.Cut(line, " revision")
+	line, _, _ = strings.Cut(line, " [epoll]")
+	line, _, _ = strings.Cut(line, " - http")
+	return strings.TrimSpace(strings.TrimPrefix(line, "varnishd ("))
+}
+
+// Table is everything as tables in Markdown.
+func (r Report) Table() string {
+	var text strings.Builder
+	for _, m := range r.Modes {
+		fmt.Fprintf(&text, "%s: requests a second, in thousands (server's CPU time for each, µs); medians.\n\n", heading(m.Name))
+		m.table(&text)
+		text.WriteString("\n")
+	}
+	r.goals(&text)
+	for _, m := range r.Modes {
+		m.latencies(&text)
+	}
+	return text.String()
+}
+
+func heading(mode string) string {
+	if mode == Pinned {
+		return "Pinned (server on core 0, generator on core 1)"
+	}
+	return "Unpinned"
+}
+
+// columns are the servers of a table, in this order.
+func columns() []string {
+	return []string{ourName, floorName, staticName, proxyName, tunedName, haproxyName, varnishName, ginName, redisName, bindName, ordinaryName}
+}
+
+func (m Mode) table(text *strings.Builder) {
+	names := slices.DeleteFunc(columns(), func(name string) bool {
+		return !slices.ContainsFunc(m.Exercises, func(e Measured) bool {
+			_, ok := m.series(e.Name, name)
+			return ok
+		})
+	})
+	fmt.Fprintf(text, "| | bytes | %s |\n|---|---|%s\n", strings.Join(names, " | "), strings.Repeat("---|", len(names)))
+	for _, e := range m.Exercises {
+		fmt.Fprintf(text, "| %s | %d |", e.Name, e.Series[0].Body)
+		for _, name := range names {
+			series, ok := m.series(e.Name, name)
+			if !ok {
+				text.WriteString(" |")
+				continue
+			}
+			fmt.Fprintf(text, " %s (%.1f) |", thousands(median(series.rates())), median(series.costs()))
+		}
+		text.WriteString("\n")
+	}
+}
+
+// thousands writes three digits or so.
+func thousands(perSecond float64) string {
+	if perSecond < 10_000 {
+		return fmt.Sprintf("%.2f", perSecond/1000)
+	}
+	return fmt.Sprintf("%.1f", perSecond/1000)
+}
+
+// goals judges what was measured.
+func (r Report) goals(text *strings.Builder) {
+	text.WriteString("Ratios of paired rounds: median (lowest to highest). Goals and gates judge the pinned ones; \"floor\" is the bare loop's median beside the same peer.\n\n")
+	text.WriteString("| goal | | pinned | unpinned | floor | gate | to reach | |\n|---|---|---|---|---|---|---|---|\n")
+	for _, j := range r.judged() {
+		number := "other routes"
+		if j.Number > 0 {
+			number = strconv.Itoa(j.Number)
+		}
+		_, name, cut := strings.Cut(j.Goal, ", ")
+		if !cut || j.Number == 0 {
+			name = j.Goal
+		}
+		floor := ""
+		if j.Floor != nil {
+			floor = fmt.Sprintf("%.2f", j.Floor.Median)
+		}
+		fmt.Fprintf(text, "| %s | %s | %s | %s | %s | %.2f | %.2f | %s |\n", number, name, j.Pinned, j.Unpinned, floor, j.Gate, j.Aim, j.verdict())
+	}
+	text.WriteString("\n")
+}
+
+// String is the ratio as it stands in a table.
+func (r *Ratio) String() string {
+	if r == nil {
+		return ""
+	}
+	return fmt.Sprintf("%.2f (%.2f to %.2f)", r.Median, r.Low, r.High)
+}
+
+func (j Judged) verdict() string {
+	switch {
+	case j.Pinned == nil:
+		return ""
+	case j.Pinned.Median < j.Gate:
+		return "**below the gate**"
+	case j.Pinned.Median < j.Aim:
+		return "**not reached**"
+	default:
+		return "reached"
+	}
+}
+
+// latencies are those at a fixed rate.
+func (m Mode) latencies(text *strings.Builder) {
+	if len(m.Tails) == 0 {
+		return
+	}
+	text.WriteString("Latency at half of the peer's rate, from the moment at which each request was due; medians of the rounds, µs.\n\n")
+	text.WriteString("| | peer | requests a second | larder p50, p99, p99.9 | peer p50, p99, p99.9 | p99, peer ÷ larder | to reach | |\n|---|---|---|---|---|---|---|---|\n")
+	for _, t := range m.Tails {
+		ratio, ok := t.ratio()
+		verdict := "**not reached**"
+		if ok && ratio.Median >= 1 {
+			verdict = "reached"
+		}
+		fmt.Fprintf(text, "| %s | %s | %.0f | %s | %s | %s | 1.00 | %s |\n", t.Exercise, t.Peer, t.Rate, t.quantiles(ourName), t.quantiles(t.Peer), &ratio, verdict)
+	}
+	text.WriteString("\n")
+}
+
+// quantiles are the medians of a server's.
+func (t Tail) quantiles(of string) string {
+	found := t.Theirs
+	if of == ourName {
+		found = t.Ours
+	}
+	var p50, p99, p999 []float64
+	for _, r := range found {
+		p50, p99, p999 = append(p50, float64(r.P50)), append(p99, float64(r.P99)), append(p999, float64(r.P999))
+	}
+	micros := func(values []float64) float64 { return median(values) / float64(time.Microsecond) }
+	return fmt.Sprintf("%.0f, %.0f, %.0f", micros(p50), micros(p99), micros(p999))
+}
+
+// The marks between which a page holds the section.
+const (
+	beginMark = "<!-- peers: written by `larder-bench peers --out` -->"
+	endMark   = "<!-- peers: end -->"
+)
+
+// Section is what a page says, its plot under the given name.
+func (r Report) Section(plot string) string {
+	m := r.Machine
+	return fmt.Sprintf(`%s
+The shipped binary with its default settings beside others that serve the same bytes, all on one machine over loopback: %d cores (%s), %s, %s, %s. %d keep-alive connections, %d rounds of %.0f s in alternation; the load average before was %.1f. Made by `+"`%s`"+`.
+
+![requests a second of larder and others](%s)
+
+%s%s`, beginMark, m.Cores, m.CPU, m.Go, m.Redis, strings.Join(r.Servers, ", "), r.Connections, r.Rounds, r.Seconds, r.Load, r.Command, plot, r.Table(), endMark)
+}
+
+// Replace puts the section between the marks of a page.
+func Replace(page, section string) (string, error) {
+	return measure.ReplaceBetween(page, beginMark, endMark, section)
+}

@@ -1,0 +1,121 @@
+package peers
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"larder/tools/bench/measure"
+)
+
+// Run is one measurement of one server.
+type Run struct {
+	PerSecond float64 `json:"perSecond"` // requests
+	// Micros is the server's CPU time for each request, in microseconds.
+	Micros float64 `json:"cpuMicros"`
+}
+
+// Series are the runs of one server, one for each round.
+type Series struct {
+	Name string `json:"name"`
+	// Head and Body are the answer's bytes.
+	Head int   `json:"head"`
+	Body int   `json:"body"`
+	Runs []Run `json:"runs"`
+}
+
+// Measured are the runs of one exercise: larder's first, then its peers'.
+type Measured struct {
+	Name   string   `json:"name"`
+	Series []Series `json:"series"`
+}
+
+// Mode is everything of one way to share the machine.
+type Mode struct {
+	Name      string     `json:"name"`
+	Exercises []Measured `json:"exercises"`
+	Tails     []Tail     `json:"tails,omitempty"`
+}
+
+// rounds measures every exercise in every round. Within a round larder and its
+// peers take turns, and who begins changes from round to round.
+func (s *scene) rounds(ctx context.Context, mode *Mode) error {
+	for _, e := range s.exercises {
+		m := Measured{Name: e.Name}
+		for _, name := range append([]string{ourName}, e.Against...) {
+			t := s.targets[e.Name][name]
+			m.Series = append(m.Series, Series{Name: name, Head: t.head, Body: t.body})
+			if s.Warm {
+				if _, err := s.once(ctx, t, time.Second); err != nil {
+					return fmt.Errorf("%s, %s: %w", e.Name, name, err)
+				}
+			}
+		}
+		mode.Exercises = append(mode.Exercises, m)
+	}
+	began := time.Now()
+	for round := range s.Rounds {
+		s.Say("%s: round %d of %d%s", mode.Name, round+1, s.Rounds, measure.Left(round, s.Rounds, time.Since(began)))
+		for _, m := range mode.Exercises {
+			for i := range m.Series {
+				series := &m.Series[(i+round)%len(m.Series)]
+				run, err := s.once(ctx, s.targets[m.Name][series.Name], s.For)
+				if err != nil {
+					return fmt.Errorf("%s, %s: %w", m.Name, series.Name, err)
+				}
+				series.Runs = append(series.Runs, run)
+			}
+		}
+	}
+	return nil
+}
+
+// once loads a target and gives what came of it.
+func (s *scene) once(ctx context.Context, t target, d time.Duration) (Run, error) {
+	before, err := measure.TreeCPU(t.server.processes...)
+	if err != nil {
+		return Run{}, err
+	}
+	found, err := wrk(ctx, s.others, t, d)
+	if err != nil {
+		return Run{}, err
+	}
+	after, err := measure.TreeCPU(t.server.processes...)
+	if err != nil {
+		return Run{}, err
+	}
+	// What is on its way when wrk ends is read in part: that is bounded by an
+	// answer for each connection.
+	asked := t.size() * float64(found.requests)
+	if found.bytes < asked*(1-near) || found.bytes > (asked+t.size()*connections)*(1+near) {
+		return Run{}, fmt.Errorf("%d answers of %.0f bytes were %.0f bytes: some were others", found.requests, t.size(), found.bytes)
+	}
+	return Run{PerSecond: found.perSecond, Micros: float64((after - before).Microseconds()) / float64(found.requests)}, nil
+}
+
+// series finds a server's runs of an exercise.
+func (m Mode) series(exercise, name string) (Series, bool) {
+	for _, e := range m.Exercises {
+		if e.Name != exercise {
+			continue
+		}
+		if at := slices.IndexFunc(e.Series, func(s Series) bool { return s.Name == name }); at >= 0 {
+			return e.Series[at], true
+		}
+	}
+	return Series{}, false
+}
+
+// rates and costs are the runs' figures.
+func (s Series) rates() []float64 { return each(s.Runs, func(r Run) float64 { return r.PerSecond }) }
+
+func (s Series) costs() []float64 { return each(s.Runs, func(r Run) float64 { return r.Micros }) }
+
+func each(runs []Run, of func(Run) float64) []float64 {
+	values := make([]float64, len(runs))
+	for i, r := range runs {
+		values[i] = of(r)
+	}
+	return values
+}

@@ -1,0 +1,205 @@
+package peers
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"larder/internal/sleep"
+	"larder/internal/testkit/process"
+	"larder/tools/bench/answers"
+	"larder/tools/bench/measure"
+)
+
+// scene are the processes of one mode.
+type scene struct {
+	Plan
+	exercises []Exercise
+	dir       string
+	threads   int
+	// servers and others are words before the programs of those that are
+	// measured, and of all else.
+	servers, others []string
+	origin          string // host:port of what the proxies ask
+	town            *measure.Town
+	redis           *measure.Redis // that of the Gin handler
+	children        []*process.Child
+	running         map[string]server
+	targets         map[string]map[string]target // by exercise and server
+	files           []answers.Answer             // what nginx serves as files
+	client          *http.Client
+}
+
+// close ends every process.
+func (s *scene) close() {
+	for _, child := range slices.Backward(s.children) {
+		child.Stop()
+	}
+	if s.redis != nil {
+		s.redis.Close()
+	}
+	if s.town != nil {
+		s.town.Close()
+	}
+	if s.client != nil {
+		s.client.CloseIdleConnections()
+	}
+}
+
+// wanted tells whether some exercise needs the server.
+func (s *scene) wanted(name string) bool {
+	return slices.ContainsFunc(s.exercises, func(e Exercise) bool { return slices.Contains(e.Against, name) })
+}
+
+// build starts larder, takes its answers, and starts its peers with them.
+func (s *scene) build(ctx context.Context) error {
+	s.client = &http.Client{Transport: &http.Transport{DisableCompression: true, MaxIdleConnsPerHost: 4}}
+	layout := s.Layout
+	layout.Dir, layout.Servers, layout.Others = s.dir, s.servers, s.others
+	s.Say("%s: starting larder and its peers", strings.ToLower(filepath.Base(s.dir)))
+	var err error
+	if s.town, err = measure.Build(ctx, layout); err != nil {
+		return err
+	}
+	if err := s.larder(ctx, ourName); err != nil {
+		return err
+	}
+	if s.wanted(ordinaryName) {
+		if err := s.larder(ctx, ordinaryName, "LARDER_HTTP_FAST_PATH=false"); err != nil {
+			return err
+		}
+	}
+	ours, err := s.settled(ctx)
+	if err != nil {
+		return err
+	}
+	files, err := s.writeAnswers(ours)
+	if err != nil {
+		return err
+	}
+	if err := s.startPeers(ctx, files); err != nil {
+		return err
+	}
+	return s.aim(ctx, ours)
+}
+
+// larder starts one larder and waits until it is ready.
+func (s *scene) larder(ctx context.Context, name string, env ...string) error {
+	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	defer cancel()
+	l, err := s.town.Add(ctx, env...)
+	if err != nil {
+		return err
+	}
+	s.add(name, strings.TrimPrefix(l.URL, "http://"), l.PID())
+	return l.Ready(ctx)
+}
+
+const (
+	// settledFor is how long larder's answers must stay the same: denser bodies
+	// take the place of the quick ones when they are done.
+	settledFor    = 3 * time.Second
+	settledWithin = 2 * time.Minute
+)
+
+// given is an exercise as it is asked, and larder's answer.
+type given struct {
+	Exercise
+
+	answer measure.Answer
+}
+
+// settled asks larder for every exercise until its answers stay the same.
+func (s *scene) settled(ctx context.Context) ([]given, error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, settledWithin, fmt.Errorf("larder's answers went on changing for %v", settledWithin))
+	defer cancel()
+	var before []given
+	since := time.Now()
+	for time.Since(since) < settledFor {
+		now, err := s.ours(ctx)
+		if err != nil {
+			return nil, err
+		}
+		if !slices.EqualFunc(now, before, alike) {
+			since = time.Now()
+		}
+		before = now
+		if err := sleep.For(ctx, 100*time.Millisecond); err != nil {
+			return nil, err
+		}
+	}
+	return before, s.rests(ctx)
+}
+
+// rests waits until the larders compute next to nothing: until the encodings that
+// nobody has asked for here are made too.
+func (s *scene) rests(ctx context.Context) error {
+	const (
+		watched = 500 * time.Millisecond
+		idle    = 25 * time.Millisecond // of it
+	)
+	pids := s.running[ourName].processes
+	if other, ok := s.running[ordinaryName]; ok {
+		pids = slices.Concat(pids, other.processes)
+	}
+	for {
+		before, err := measure.TreeCPU(pids...)
+		if err != nil {
+			return err
+		}
+		if err := sleep.For(ctx, watched); err != nil {
+			return err
+		}
+		after, err := measure.TreeCPU(pids...)
+		if err != nil || after-before <= idle {
+			return err
+		}
+	}
+}
+
+func alike(a, b given) bool {
+	return len(a.answer.Body) == len(b.answer.Body) && a.answer.Header.Get("ETag") == b.answer.Header.Get("ETag")
+}
+
+// ours asks larder once for each exercise. Before one that names what the client
+// has stands the same, nameless, without that.
+func (s *scene) ours(ctx context.Context) ([]given, error) {
+	var list []given
+	for _, e := range s.exercises {
+		if e.conditional() {
+			whole := e
+			whole.Name, whole.Status = "", http.StatusOK
+			answer, err := s.first(ctx, whole)
+			if err != nil {
+				return nil, err
+			}
+			list = append(list, given{whole, answer})
+			e.Header = append(slices.Clone(e.Header), [2]string{ifNoneMatch, answer.Header.Get("ETag")})
+		}
+		answer, err := s.first(ctx, e)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, given{e, answer})
+	}
+	return list, nil
+}
+
+const ifNoneMatch = "If-None-Match"
+
+// first is larder's answer to an exercise.
+func (s *scene) first(ctx context.Context, e Exercise) (measure.Answer, error) {
+	answer, err := ask(ctx, s.client, e, s.running[ourName].address, e.Path, e.Header)
+	switch {
+	case err != nil:
+	case answer.Status != e.Status:
+		err = fmt.Errorf("larder answered %s %s with %d, not %d: %.300s", e.Method, e.Path, answer.Status, e.Status, answer.Body)
+	case e.Name == Validate && !strings.HasPrefix(string(answer.Body), `{"result":{"valid":true`):
+		err = fmt.Errorf("larder refuses the order: %.300s", answer.Body)
+	}
+	return answer, err
+}

@@ -1,0 +1,60 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"larder/tools/bench/measure"
+)
+
+// The whole measurement at a size that takes seconds: real processes, all of
+// them ended, and a page that tells of them.
+func TestScaleMeasuresASmallTown(t *testing.T) {
+	t.Parallel()
+	if testing.Short() {
+		t.Skip("starts five processes; needs redis-server, which -short does without")
+	}
+	page := write(t, "page.md", "# Before\n"+strings.Replace(measure.Report{Sizes: make([]measure.Figures, 1)}.Section("x"), "![", "", 1)+"\nafter\n")
+	folder := t.TempDir()
+	got := bench(t, "scale", "--restaurants", "8", "--products", "60", "--replicas", "3",
+		"--window", "1s", "--changes", "6", "--reads", "4", "--limit", "1m", "--out", page, "--dir", folder)
+	if got.status != statusDone {
+		t.Fatalf("status %d\n%s", got.status, got.err)
+	}
+	content, err := os.ReadFile(page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"# Before\n", "\nafter\n", "| | 8 | goal |", "| calls that brought no menu | 0 | 0: reached |", "](scale.svg)"} {
+		if !strings.Contains(string(content), want) {
+			t.Errorf("the page lacks %q:\n%s", want, content)
+		}
+	}
+	if plot, err := os.ReadFile(filepath.Join(filepath.Dir(page), "scale.svg")); err != nil || !strings.Contains(string(plot), "<svg") {
+		t.Errorf("the plot: %v\n%.100s", err, plot)
+	}
+	if left, err := os.ReadDir(folder); err != nil || len(left) > 0 {
+		t.Errorf("left in the temporary folder: %v, %v", left, err)
+	}
+}
+
+func TestScaleRefusesWhatCannotBeMeasured(t *testing.T) {
+	t.Parallel()
+	for flags, says := range map[string]string{
+		"--restaurants 0":     "--restaurants: sizes between 1 and 10000",
+		"--restaurants 20000": "--restaurants: sizes between 1 and 10000",
+		"--replicas 0":        "--replicas: between 1 and 16",
+		"--window 1ms":        "--window",
+	} {
+		got := bench(t, append([]string{"scale"}, strings.Fields(flags)...)...)
+		if got.status != statusUsage || !strings.Contains(got.err, says) {
+			t.Errorf("scale %s: %+v, want 2 and %q", flags, got, says)
+		}
+	}
+	got := bench(t, "scale", "--out", write(t, "page.md", "no place"))
+	if got.status != statusFailed || !strings.Contains(got.err, "no place for the section") {
+		t.Errorf("scale --out: %+v", got)
+	}
+}

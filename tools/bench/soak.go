@@ -1,0 +1,106 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"strconv"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"larder/internal/sandbox"
+	"larder/tools/bench/measure"
+)
+
+func soakCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "soak",
+		Short: "Keep one larder under constant load, and fail when its memory grows",
+		Long: `Keep one larder under constant load: reads, conditional reads, checks of
+orders, orders, syncs of menus that change, event streams. Ordering service,
+Redis and larder are processes of their own on loopback. Fails when heap or
+goroutines grow, when a request fails, or when the race detector of a binary
+that has one finds something. Linux only.`,
+		Args: noArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			flags := cmd.Flags()
+			duration, _ := flags.GetDuration("for")
+			restaurants, _ := flags.GetInt("restaurants")
+			products, _ := flags.GetInt("products")
+			switch {
+			case duration < 20*time.Second:
+				return &usageError{"--for: at least 20s, of which 10s are the warm-up"}
+			case restaurants < 2 || restaurants > maxRestaurants:
+				return &usageError{fmt.Sprintf("--restaurants: between 2 and %d", maxRestaurants)}
+			case products < 10 || products > maxProducts:
+				return &usageError{fmt.Sprintf("--products: between 10 and %d", maxProducts)}
+			}
+			return soak(cmd, duration, sandbox.Generate{Restaurants: restaurants, Products: products, Seed: 1})
+		},
+	}
+	flags := cmd.Flags()
+	flags.Duration("for", 10*time.Minute, "how long the load lasts")
+	flags.Int("restaurants", 8, "whose menus are read; all but the first change")
+	flags.Int("products", 60, "dishes of each menu")
+	addCommonFlags(cmd)
+	return cmd
+}
+
+// soak loads one larder and shows what became of it.
+func soak(cmd *cobra.Command, duration time.Duration, generate sandbox.Generate) (err error) {
+	program, err := programOf(cmd, "larder", "larder", "build")
+	if err != nil {
+		return err
+	}
+	within, _ := cmd.Flags().GetString("dir")
+	dir, err := os.MkdirTemp(within, "larder-soak-")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	order, err := soakOrder(generate.Menu(0), generate.RestaurantID(0))
+	if err != nil {
+		return err
+	}
+	s := measure.Soak{
+		Layout: measure.Layout{
+			Program: program, Dir: dir, Schedule: "@every 10s",
+			Sandbox: []string{"--restaurants", strconv.Itoa(generate.Restaurants), "--products", strconv.Itoa(generate.Products), "--seed", strconv.FormatInt(generate.Seed, 10)},
+			Env:     []string{"LARDER_HTTP_RATE_VALIDATE=10000/s", "LARDER_HTTP_RATE_PLACE=10000/s"},
+		},
+		For: duration, Order: order,
+		// Three menus by turns: each is new to the version before, and comes again.
+		Change: func(restaurant, n int) []byte {
+			other := generate
+			other.Seed = int64(2 + n/(generate.Restaurants-1)%3)
+			return other.Menu(restaurant)
+		},
+		Say: sayTo(cmd.ErrOrStderr()),
+	}
+	for i := range generate.Restaurants {
+		s.Restaurants = append(s.Restaurants, generate.RestaurantID(i))
+	}
+	found, err := s.Measure(cmd.Context())
+	if err != nil {
+		return err
+	}
+	return errors.Join(show(cmd, found, found.Text()), found.Flat())
+}
+
+// soakOrder makes an order for the menu. It is due as soon as possible, so that
+// it is good however long the load lasts.
+func soakOrder(view []byte, restaurant string) ([]byte, error) {
+	maker, err := sandbox.NewOrderer(view, restaurant, 1)
+	if err != nil {
+		return nil, fmt.Errorf("make an order: %w", err)
+	}
+	var order map[string]json.RawMessage
+	if err := json.Unmarshal(maker.Next(sandbox.OrderOptions{Lines: 2}), &order); err != nil {
+		return nil, fmt.Errorf("make an order: %w", err)
+	}
+	delete(order, "expectedAt")
+	order["soonest"] = json.RawMessage("true")
+	return json.Marshal(order)
+}
