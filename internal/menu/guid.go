@@ -1,6 +1,6 @@
 package menu
 
-import "encoding/binary"
+import "encoding/hex"
 
 // Sizes of a GUID as text, with its four dashes, and packed.
 const (
@@ -15,27 +15,22 @@ type code struct {
 	guid   bool
 }
 
-// text gives the id. Of a GUID it allocates.
+// text returns the id. Of a GUID it allocates.
 func (c code) text() string {
 	if !c.guid {
 		return c.packed
 	}
-	room := guidOf(c.packed)
-	return string(room[:])
+	text := guidOf(c.packed)
+	return string(text[:])
 }
 
-// is tells whether the id is that text. It allocates nothing.
+// is reports whether the id is that text. It allocates nothing.
 func (c code) is(text string) bool {
 	if !c.guid {
 		return c.packed == text
 	}
-	if len(text) != guidText || text[8] != '-' || text[13] != '-' || text[18] != '-' || text[23] != '-' {
-		return false
-	}
-	return eightBytes(text, 0) == hexOf(c.packed, 0) &&
-		fourBytes(text, 9)|fourBytes(text, 14)<<32 == hexOf(c.packed, 4) &&
-		fourBytes(text, 19)|fourBytes(text, 24)<<32 == hexOf(c.packed, 8) &&
-		eightBytes(text, 28) == hexOf(c.packed, 12)
+	guid := guidOf(c.packed)
+	return string(guid[:]) == text
 }
 
 // append appends the id as a JSON string, or null where there is none.
@@ -43,61 +38,37 @@ func (c code) append(dst []byte) []byte {
 	if !c.guid {
 		return appendOptional(dst, c.packed)
 	}
-	room := guidOf(c.packed)
-	return append(append(append(dst, '"'), room[:]...), '"')
+	text := guidOf(c.packed)
+	return append(append(append(dst, '"'), text[:]...), '"')
 }
 
-// packGUID gives the 16 bytes of a GUID; false for any other text.
+// packGUID returns the 16 bytes of a GUID; false for any other text, also for
+// one with upper-case letters, which would not come back.
 func packGUID(text string) (packed [guidPacked]byte, ok bool) {
 	if len(text) != guidText {
 		return packed, false
 	}
-	binary.LittleEndian.PutUint32(packed[0:], unhex(eightBytes(text, 0)))
-	binary.LittleEndian.PutUint32(packed[4:], unhex(fourBytes(text, 9)|fourBytes(text, 14)<<32))
-	binary.LittleEndian.PutUint32(packed[8:], unhex(fourBytes(text, 19)|fourBytes(text, 24)<<32))
-	binary.LittleEndian.PutUint32(packed[12:], unhex(eightBytes(text, 28)))
-	return packed, code{string(packed[:]), true}.is(text) // unhex believes everything
+	var digits [2 * guidPacked]byte
+	copy(digits[0:], text[0:8])
+	copy(digits[8:], text[9:13])
+	copy(digits[12:], text[14:18])
+	copy(digits[16:], text[19:23])
+	copy(digits[20:], text[24:])
+	if _, err := hex.Decode(packed[:], digits[:]); err != nil {
+		return packed, false
+	}
+	return packed, code{string(packed[:]), true}.is(text)
 }
 
 // guidOf writes a GUID out.
 func guidOf(packed string) (text [guidText]byte) {
-	binary.LittleEndian.PutUint64(text[0:], hexOf(packed, 0))
-	four, more := hexOf(packed, 4), hexOf(packed, 8)
-	binary.LittleEndian.PutUint32(text[9:], uint32(four)) //nolint:gosec // the lower half
-	binary.LittleEndian.PutUint32(text[14:], uint32(four>>32))
-	binary.LittleEndian.PutUint32(text[19:], uint32(more)) //nolint:gosec // the lower half
-	binary.LittleEndian.PutUint32(text[24:], uint32(more>>32))
-	binary.LittleEndian.PutUint64(text[28:], hexOf(packed, 12))
+	var digits [2 * guidPacked]byte
+	hex.Encode(digits[:], []byte(packed))
+	copy(text[0:], digits[0:8])
+	copy(text[9:], digits[8:12])
+	copy(text[14:], digits[12:16])
+	copy(text[19:], digits[16:20])
+	copy(text[24:], digits[20:])
 	text[8], text[13], text[18], text[23] = '-', '-', '-', '-'
 	return text
-}
-
-// hexOf writes four bytes of packed at i as eight digits, the first one lowest.
-func hexOf(packed string, i int) uint64 {
-	x := fourBytes(packed, i)
-	x = (x | x<<16) & 0x0000ffff0000ffff
-	x = (x | x<<8) & evenBytes
-	x = x>>4&(evenBytes&eachLow) | x&(evenBytes&eachLow)<<8
-	letters := (x + 6*eachOne) >> 4 & eachOne // one for each of a to f
-	return x + '0'*eachOne + letters*('a'-'0'-10)
-}
-
-// unhex is the inverse of hexOf; it gives anything for what is no digit.
-func unhex(digits uint64) uint32 {
-	x := digits&eachLow + digits>>6&eachOne*9
-	x = x<<4&(evenBytes&^eachLow) | x>>8&(evenBytes&eachLow)
-	x = (x | x>>8) & 0x0000ffff0000ffff
-	return uint32(x | x>>16) //nolint:gosec // the lower half
-}
-
-// The lower four bits of each byte, and every other byte.
-const (
-	eachLow   = 0x0f0f0f0f0f0f0f0f
-	evenBytes = 0x00ff00ff00ff00ff
-)
-
-// fourBytes is eightBytes for four.
-func fourBytes(text string, i int) uint64 {
-	t := text[i : i+4]
-	return uint64(t[0]) | uint64(t[1])<<8 | uint64(t[2])<<16 | uint64(t[3])<<24
 }
