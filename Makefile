@@ -20,7 +20,7 @@ CHAOS_FOR    ?= 60s
 CHAOS_SEED   ?= 0
 SCALE_SIZES  ?= 100,1000,10000
 COVER_LEAST  ?= 85
-COVER_ROOMS  := internal/menu ordering ordering/journal internal/upstream cache sync
+COVER_ROOMS  := internal/jsontext internal/menu ordering ordering/journal internal/upstream cache sync
 # The rooms whose promises are about goroutines: whole versions, single flight, leases.
 RACE_ROOMS   := ./cache/... ./sync/... ./internal/upstream/... ./ordering/... ./httpapi/...
 

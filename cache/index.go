@@ -3,6 +3,7 @@ package cache
 import (
 	"strconv"
 
+	"larder/internal/jsontext"
 	"larder/internal/menu"
 )
 
@@ -50,12 +51,12 @@ func appendProduct(b []byte, c *menu.Catalogue, at menu.Index, shared bool) []by
 		category = c.Categories()[i].ID
 	}
 	b = appendOptional(append(b, `{"externalId":`...), p.ExternalID())
-	b = menu.AppendString(append(b, `,"name":`...), p.Name())
+	b = jsontext.AppendString(append(b, `,"name":`...), p.Name())
 	b = append(b, `,"price":`...)
 	if p.PriceBad() {
 		b = append(b, "null"...)
 	} else {
-		b = menu.AppendDecimal(b, p.Price())
+		b = jsontext.NumberOf(p.Price()).Append(b)
 	}
 	b = appendOptional(append(b, `,"schemeId":`...), scheme)
 	b = appendOptional(append(b, `,"categoryId":`...), category)
@@ -78,7 +79,7 @@ func externalIDIndex(c *menu.Catalogue) pairs {
 		}
 		scratch = append(scratch[:0], '[')
 		for k, owner := range owners {
-			scratch = menu.AppendString(comma(scratch, k), c.Product(owner).ID())
+			scratch = jsontext.AppendString(comma(scratch, k), c.Product(owner).ID())
 		}
 		fields.add(p.ExternalID(), append(scratch, ']'))
 	}
@@ -104,8 +105,8 @@ func appendScheme(b []byte, c *menu.Catalogue, at menu.Index) []byte {
 	b = append(b, '[')
 	for k, limit := range c.Limits(at) {
 		group := &groups[limit.Group]
-		b = menu.AppendString(append(comma(b, k), `{"group":`...), group.ID)
-		b = menu.AppendString(append(b, `,"name":`...), group.Name)
+		b = jsontext.AppendString(append(comma(b, k), `{"group":`...), group.ID)
+		b = jsontext.AppendString(append(b, `,"name":`...), group.Name)
 		b = strconv.AppendInt(append(b, `,"min":`...), int64(limit.Min), 10)
 		b = append(b, `,"max":`...)
 		if limit.Max == menu.Unlimited {
@@ -115,7 +116,7 @@ func appendScheme(b []byte, c *menu.Catalogue, at menu.Index) []byte {
 		}
 		b = append(b, `,"options":[`...)
 		for n, member := range c.Members(limit.Group) {
-			b = menu.AppendString(comma(b, n), c.Ingredient(member).ID())
+			b = jsontext.AppendString(comma(b, n), c.Ingredient(member).ID())
 		}
 		b = append(b, ']', '}')
 	}
@@ -143,7 +144,7 @@ func appendOptional(dst []byte, id string) []byte {
 	if id == "" {
 		return append(dst, "null"...)
 	}
-	return menu.AppendString(dst, id)
+	return jsontext.AppendString(dst, id)
 }
 
 func comma(dst []byte, i int) []byte {

@@ -6,6 +6,7 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"larder/cache"
+	"larder/internal/jsontext"
 	"larder/internal/menu"
 	"larder/internal/upstream"
 	"larder/ordering"
@@ -112,7 +113,7 @@ func (s *Server) defaultMenu(connection string) menu.RestaurantID {
 func restaurantOfQuery(c *gin.Context) (string, error) {
 	asked := ""
 	for name, values := range c.Request.URL.Query() {
-		if menu.FoldName(name) != "restaurantid" {
+		if jsontext.FoldName(name) != "restaurantid" {
 			continue
 		}
 		for _, value := range values {
@@ -130,19 +131,18 @@ func restaurantOfQuery(c *gin.Context) (string, error) {
 // restaurantOfBody reads restaurantID of an order, its name in any spelling;
 // "" where it is missing or no identifier, which is for the rules to refuse. Of
 // several the last one counts, as it does for the rules. The error is a
-// *menu.SyntaxError.
+// *jsontext.SyntaxError.
 func restaurantOfBody(body []byte) (string, error) {
-	text, err := menu.Check(body, maxDepth)
-	if err != nil {
-		return "", err
-	}
 	named := ""
-	reader := menu.NewReader(text)
-	reader.Fields(func(_, folded string) {
-		if folded == "restaurantid" && reader.Kind() != menu.KindNull {
+	reader := jsontext.NewReader(string(body), maxDepth)
+	for name := range reader.Members() {
+		if jsontext.FoldName(name) == "restaurantid" && reader.Kind() != jsontext.KindNull {
 			named, _ = reader.ID()
 		}
-	})
+	}
+	if err := reader.Err(); err != nil {
+		return "", err
+	}
 	if strings.TrimSpace(named) == "" {
 		return "", nil
 	}

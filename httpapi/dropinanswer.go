@@ -8,7 +8,7 @@ import (
 
 	"github.com/gin-gonic/gin"
 
-	"larder/internal/menu"
+	"larder/internal/jsontext"
 	"larder/internal/upstream"
 	"larder/ordering"
 )
@@ -102,7 +102,7 @@ func doneBody(result ordering.Result) []byte {
 	if result.Call.Operation != upstream.OpCreate {
 		return []byte(`{"result":{}}`)
 	}
-	text := menu.AppendString([]byte(`{"result":{"orderID":`), result.Record.OrderID)
+	text := jsontext.AppendString([]byte(`{"result":{"orderID":`), result.Record.OrderID)
 	return append(text, '}', '}')
 }
 

@@ -7,7 +7,7 @@ import (
 
 	"github.com/gin-gonic/gin"
 
-	"larder/internal/menu"
+	"larder/internal/jsontext"
 	"larder/ordering"
 )
 
@@ -47,23 +47,21 @@ func (s *Server) listsOrigin(r *http.Request) bool {
 // the configuration leaves to guests (policy H3). It reports the first violation
 // only: a body can repeat the field thousands of times (policy H7).
 func (s *Server) checkPublicOrder(body []byte, language string) error {
-	text, err := menu.Check(body, maxDepth)
-	if err != nil {
-		return err
-	}
 	allowed := s.authCfg.PublicOrders.PaymentTypes
 	var violations []ordering.Violation
-	reader := menu.NewReader(text)
-	reader.Object(func(name string) {
-		if violations != nil || menu.FoldName(name) != "paymenttypeid" {
-			reader.Skip()
-			return
+	reader := jsontext.NewReader(string(body), maxDepth)
+	for name := range reader.Members() {
+		if violations != nil || jsontext.FoldName(name) != "paymenttypeid" {
+			continue
 		}
 		kind, ok := reader.Text()
 		if ok && !slices.Contains(allowed, kind) {
 			violations = append(violations, ordering.NewViolation("/"+name, ordering.ValueNotAllowed, ordering.Params{"allowed": allowed}, language))
 		}
-	})
+	}
+	if err := reader.Err(); err != nil {
+		return err
+	}
 	if violations == nil {
 		return nil
 	}

@@ -14,6 +14,7 @@ import (
 	"larder/cache"
 	"larder/httpapi/express"
 	"larder/httpapi/web"
+	"larder/internal/jsontext"
 	"larder/internal/menu"
 )
 
@@ -200,5 +201,5 @@ func readOf(request *express.Request, read *hotRead) (route laneRoute, ok bool) 
 // namesRestaurant tells whether a parameter is the restaurant's id; the usual
 // spellings take nothing from the heap.
 func namesRestaurant(name string) bool {
-	return name == "restaurantId" || name == "restaurantID" || menu.FoldName(name) == "restaurantid"
+	return name == "restaurantId" || name == "restaurantID" || jsontext.FoldName(name) == "restaurantid"
 }

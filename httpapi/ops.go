@@ -11,6 +11,7 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"larder/cache"
+	"larder/internal/jsontext"
 	"larder/internal/menu"
 	menusync "larder/sync"
 )
@@ -121,25 +122,24 @@ func forced(c *gin.Context) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	text, err := menu.Check(body, maxDepth)
-	if err != nil {
-		return false, err
-	}
-	reader := menu.NewReader(text)
+	reader := jsontext.NewReader(string(body), maxDepth)
+	object := reader.Kind() == jsontext.KindObject
 	var wrong error
 	force := false
-	object := reader.Object(func(name string) {
+	for name := range reader.Members() {
 		if name != "force" {
 			wrong = invalid(name, "is not known here; the body is {\"force\": true} or none")
-			reader.Skip()
-			return
+			continue
 		}
 		value, ok := reader.Bool()
 		if !ok {
 			wrong = invalid("force", "is true or false")
 		}
 		force = value
-	})
+	}
+	if err := reader.Err(); err != nil {
+		return false, err
+	}
 	if !object {
 		wrong = invalid("body", "is {\"force\": true} or none")
 	}

@@ -6,7 +6,7 @@ import (
 	"github.com/gin-gonic/gin"
 	"github.com/sirupsen/logrus"
 
-	"larder/internal/menu"
+	"larder/internal/jsontext"
 )
 
 // acceptance is the answer of POST /v1/ops/journal/accept.
@@ -65,21 +65,20 @@ func readAcceptance(c *gin.Context) (connection string, given bool, err error) {
 	if err := saysJSON(c.GetHeader("Content-Type")); err != nil {
 		return "", false, err
 	}
-	text, err := menu.Check(body, maxDepth)
-	if err != nil {
-		return "", false, err
-	}
-	valid := true
-	reader := menu.NewReader(text)
-	object := reader.Object(func(name string) {
+	reader := jsontext.NewReader(string(body), maxDepth)
+	valid := reader.Kind() == jsontext.KindObject
+	for name := range reader.Members() {
 		isText := false
 		if name == "connection" && !given {
 			connection, isText = reader.Text()
 			given = true
 		}
 		valid = valid && isText
-	})
-	if !object || !valid {
+	}
+	if err := reader.Err(); err != nil {
+		return "", false, err
+	}
+	if !valid {
 		return "", false, &problem{
 			code: CodeMalformedJSON,
 			msg:  `the body is an object with the one optional field connection, a string: {"connection": "main"}; or leave the body out`,

@@ -9,7 +9,7 @@ import (
 
 	"github.com/gin-gonic/gin"
 
-	"larder/internal/menu"
+	"larder/internal/jsontext"
 	"larder/internal/upstream"
 	"larder/ordering"
 )
@@ -44,10 +44,10 @@ func (s *Server) answerOutcome(c *gin.Context, result ordering.Result) {
 // appendPlaced writes the 201 of a placed order. It says what was answered
 // first, whatever became of the order since.
 func appendPlaced(text []byte, record ordering.Record) []byte {
-	text = menu.AppendString(append(text, `{"result":{"ref":`...), record.Ref)
-	text = menu.AppendString(append(text, `,"orderID":`...), record.OrderID)
-	text = menu.AppendDecimal(append(text, `,"total":`...), record.Total.Decimal)
-	text = menu.AppendString(append(text, `,"state":`...), string(ordering.StatePlaced))
+	text = jsontext.AppendString(append(text, `{"result":{"ref":`...), record.Ref)
+	text = jsontext.AppendString(append(text, `,"orderID":`...), record.OrderID)
+	text = jsontext.NumberOf(record.Total.Decimal).Append(append(text, `,"total":`...))
+	text = jsontext.AppendString(append(text, `,"state":`...), string(ordering.StatePlaced))
 	return append(text, '}', '}')
 }
 
@@ -63,9 +63,9 @@ func appendChanged(text []byte, result ordering.Result) []byte {
 		state, paid = ordering.StateRejected, record.Paid
 	default: // a payment
 	}
-	text = menu.AppendString(append(text, `{"result":{"ref":`...), record.Ref)
-	text = menu.AppendString(append(text, `,"orderID":`...), record.OrderID)
-	text = menu.AppendString(append(text, `,"state":`...), string(state))
+	text = jsontext.AppendString(append(text, `{"result":{"ref":`...), record.Ref)
+	text = jsontext.AppendString(append(text, `,"orderID":`...), record.OrderID)
+	text = jsontext.AppendString(append(text, `,"state":`...), string(state))
 	text = strconv.AppendBool(append(text, `,"paid":`...), paid)
 	return append(text, '}', '}')
 }

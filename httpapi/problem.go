@@ -12,7 +12,7 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"larder/cache"
-	"larder/internal/menu"
+	"larder/internal/jsontext"
 	"larder/ordering"
 	menusync "larder/sync"
 )
@@ -91,7 +91,7 @@ const (
 func asProblem(err error) *problem {
 	var (
 		ready   *problem
-		syntax  *menu.SyntaxError
+		syntax  *jsontext.SyntaxError
 		unknown *menusync.UnknownRestaurantError
 		version *menusync.UnknownVersionError
 	)

@@ -7,6 +7,7 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"larder/cache"
+	"larder/internal/jsontext"
 	"larder/internal/menu"
 )
 
@@ -39,7 +40,7 @@ func (s *Server) listProducts(c *gin.Context) {
 	if next == menu.None {
 		body = append(body, "null}"...)
 	} else {
-		body = menu.AppendString(body, makeCursor(productPosition(snapshot.Catalogue, next)))
+		body = jsontext.AppendString(body, makeCursor(productPosition(snapshot.Catalogue, next)))
 		body = append(body, '}')
 	}
 	etag := `W/"` + strconv.FormatInt(snapshot.Version.Version, 10) + "-" + bodyHash(body) + `"`

@@ -5,7 +5,7 @@ import (
 
 	"github.com/shopspring/decimal"
 
-	"larder/internal/menu"
+	"larder/internal/jsontext"
 	"larder/ordering"
 )
 
@@ -121,7 +121,7 @@ func (e exact) MarshalJSON() ([]byte, error) {
 	if !e.Valid {
 		return []byte("null"), nil
 	}
-	return menu.AppendDecimal(nil, e.Decimal), nil
+	return jsontext.NumberOf(e.Decimal).Append(nil), nil
 }
 
 // orNull is a value, or null for what is not there.

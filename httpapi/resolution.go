@@ -4,7 +4,7 @@ import (
 	"errors"
 	"unicode/utf8"
 
-	"larder/internal/menu"
+	"larder/internal/jsontext"
 	"larder/internal/upstream"
 	"larder/ordering"
 )
@@ -15,26 +15,26 @@ const maxNote = 1000
 // readResolution reads {"operation", "outcome", "orderID", "note"}, names in
 // any spelling. Whether the values go together is ordering's to say.
 func readResolution(body []byte) (ordering.Resolving, error) {
-	text, err := menu.Check(body, maxDepth)
-	if err != nil {
-		return ordering.Resolving{}, err
-	}
 	var (
 		word       ordering.Resolving
 		violations []ordering.Violation
 	)
-	reader := menu.NewReader(text)
+	reader := jsontext.NewReader(string(body), maxDepth)
+	kind := reader.Kind()
 	var unknown error
-	object := reader.Object(func(name string) {
-		switch violation, known := resolutionField(reader, name, &word); {
+	for name := range reader.Members() {
+		switch violation, known := resolutionField(&reader, name, &word); {
 		case !known:
 			unknown = invalid(name, "is not known here; there are operation, outcome, orderID and note")
 		case violation != nil:
 			violations = append(violations, *violation)
 		}
-	})
-	if !object {
-		violations = append(violations, ordering.NewViolation("", ordering.TypeMismatch, ordering.Params{"want": "object", "got": menu.NewReader(text).Kind().String()}, ordering.English))
+	}
+	if err := reader.Err(); err != nil {
+		return ordering.Resolving{}, err
+	}
+	if kind != jsontext.KindObject {
+		violations = append(violations, ordering.NewViolation("", ordering.TypeMismatch, ordering.Params{"want": "object", "got": kind.String()}, ordering.English))
 	}
 	if word.Operation == upstream.OpCreate && word.OrderID != "" && (word.How == ordering.SettledNotDone || word.How == ordering.SettledSendAgain) {
 		// A slip that cannot be taken back: whoever knows the orderID has found the order.
@@ -48,15 +48,15 @@ func readResolution(body []byte) (ordering.Resolving, error) {
 
 // resolutionField reads one member into the word: what is wrong with it, and
 // whether there is such a member at all.
-func resolutionField(reader *menu.Reader, name string, word *ordering.Resolving) (wrong *ordering.Violation, known bool) {
-	folded, kind := menu.FoldName(name), reader.Kind()
+func resolutionField(reader *jsontext.Reader, name string, word *ordering.Resolving) (wrong *ordering.Violation, known bool) {
+	folded, kind := jsontext.FoldName(name), reader.Kind()
 	text, ok := "", true
 	switch {
-	case kind == menu.KindNull: // as if it were not there
+	case kind == jsontext.KindNull: // as if it were not there
 		reader.Skip()
 	case folded == "orderid":
 		text, ok = reader.ID() // a number too (policy W4)
-	case kind == menu.KindString:
+	case kind == jsontext.KindString:
 		text, ok = reader.Text()
 	default:
 		reader.Skip()
@@ -77,7 +77,7 @@ func resolutionField(reader *menu.Reader, name string, word *ordering.Resolving)
 	path := "/" + name // one of the four, in any spelling: nothing in it to escape
 	switch {
 	case !ok:
-		v := ordering.NewViolation(path, ordering.TypeMismatch, ordering.Params{"want": menu.KindString.String(), "got": kind.String()}, ordering.English)
+		v := ordering.NewViolation(path, ordering.TypeMismatch, ordering.Params{"want": jsontext.KindString.String(), "got": kind.String()}, ordering.English)
 		return &v, true
 	case utf8.RuneCountInString(word.Note) > maxNote:
 		v := ordering.NewViolation(path, ordering.LimitExceeded, ordering.Params{"limit": maxNote}, ordering.English)

@@ -6,7 +6,7 @@ import (
 	"github.com/gin-gonic/gin"
 	"github.com/sirupsen/logrus"
 
-	"larder/internal/menu"
+	"larder/internal/jsontext"
 )
 
 // signIns is what signing in to /ops takes.
@@ -107,13 +107,10 @@ func readSignIn(c *gin.Context) (client, secret string, err error) {
 	if err != nil {
 		return "", "", err
 	}
-	text, err := menu.Check(body, maxDepth)
-	if err != nil {
-		return "", "", err
-	}
 	unknown := ""
-	reader := menu.NewReader(text)
-	object := reader.Object(func(name string) {
+	reader := jsontext.NewReader(string(body), maxDepth)
+	object := reader.Kind() == jsontext.KindObject
+	for name := range reader.Members() {
 		switch name {
 		case "client":
 			client, _ = reader.Text()
@@ -121,9 +118,11 @@ func readSignIn(c *gin.Context) (client, secret string, err error) {
 			secret, _ = reader.Text()
 		default:
 			unknown = name
-			reader.Skip()
 		}
-	})
+	}
+	if err := reader.Err(); err != nil {
+		return "", "", err
+	}
 	switch {
 	case unknown != "":
 		return "", "", invalid(unknown, form)

@@ -14,7 +14,7 @@ import (
 
 	"github.com/gin-gonic/gin"
 
-	"larder/internal/menu"
+	"larder/internal/jsontext"
 )
 
 // The error codes of RFC 6749, section 5.2, that the token endpoint answers.
@@ -155,7 +155,7 @@ func tokenForm(c *gin.Context) (map[string]string, error) {
 	}
 	form := map[string]string{}
 	put := func(name, value string) error {
-		name = menu.FoldName(name)
+		name = jsontext.FoldName(name)
 		if _, twice := form[name]; twice {
 			return errors.New("the parameter " + safeText(name) + " stands twice")
 		}

@@ -9,6 +9,7 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"larder/cache"
+	"larder/internal/jsontext"
 	"larder/internal/menu"
 	menusync "larder/sync"
 )
@@ -180,23 +181,22 @@ func rollbackOf(c *gin.Context) (menusync.Rollback, error) {
 	if err != nil {
 		return to, err
 	}
-	text, err := menu.Check(body, maxDepth)
-	if err != nil {
-		return to, err
-	}
 	version, unknown := "", ""
-	reader := menu.NewReader(text)
-	reader.Object(func(name string) {
+	reader := jsontext.NewReader(string(body), maxDepth)
+	for name := range reader.Members() {
 		switch name {
 		case "version":
-			version = string(reader.Raw())
+			version = reader.Raw()
 		case "hold":
 			hold, _ := reader.Text()
 			to.Hold = cache.HoldUntil(hold)
 		default:
 			unknown = name
 		}
-	})
+	}
+	if err := reader.Err(); err != nil {
+		return to, err
+	}
 	if unknown != "" {
 		return to, invalid(unknown, "is not known here; the body is {\"version\": 40, \"hold\": \"released|next_change\"}")
 	}

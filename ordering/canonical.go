@@ -1,83 +1,22 @@
 package ordering
 
 import (
-	"bytes"
-	"slices"
 	"strconv"
 	"strings"
 
-	"larder/internal/menu"
+	"larder/internal/jsontext"
 )
 
-// canonical gives the one form that all bodies that say the same have in
+// canonical returns the one form that all bodies that say the same have in
 // common (policy O7): members sorted, no white space, strings with the same
 // escapes, numbers by value. Two spellings of one field in an object stay in
-// their order, for the last one counts. The error is a *menu.SyntaxError.
+// their order, for the last one counts. The error is a *jsontext.SyntaxError.
 func canonical(body []byte) ([]byte, error) {
-	text, err := menu.Check(body, maxBodyDepth)
+	text, err := jsontext.Check(jsontext.String(body), maxBodyDepth)
 	if err != nil {
 		return nil, err
 	}
-	c := canonicalizer{menu.NewReader(text)}
-	return c.value(make([]byte, 0, len(text))), nil
-}
-
-// canonicalizer walks over a body and appends its canonical form.
-type canonicalizer struct{ *menu.Reader }
-
-func (c canonicalizer) value(dst []byte) []byte {
-	switch c.Kind() {
-	case menu.KindObject:
-		return c.object(dst)
-	case menu.KindArray:
-		dst = append(dst, '[')
-		c.Array(func(i int) {
-			if i > 0 {
-				dst = append(dst, ',')
-			}
-			dst = c.value(dst)
-		})
-		return append(dst, ']')
-	case menu.KindString:
-		text, _ := c.Text()
-		return menu.AppendString(dst, text)
-	case menu.KindNumber:
-		return appendCanonicalNumber(dst, c.Raw())
-	default: // true, false, null
-		return append(dst, c.Raw()...)
-	}
-}
-
-// member of an object: where its canonical form stands in the text.
-type canonicalMember struct {
-	folded     string
-	start, end int
-}
-
-func (c canonicalizer) object(dst []byte) []byte {
-	dst = append(dst, '{')
-	first := len(dst)
-	var members []canonicalMember
-	c.Fields(func(name, folded string) {
-		start := len(dst)
-		dst = append(menu.AppendString(dst, name), ':')
-		dst = append(c.value(dst), ',')
-		members = append(members, canonicalMember{folded, start, len(dst)})
-	})
-	if len(members) == 0 {
-		return append(dst, '}')
-	}
-	byName := func(a, b canonicalMember) int { return strings.Compare(a.folded, b.folded) }
-	if !slices.IsSortedFunc(members, byName) {
-		slices.SortStableFunc(members, byName)
-		read := bytes.Clone(dst[first:])
-		dst = dst[:first]
-		for _, m := range members {
-			dst = append(dst, read[m.start-first:m.end-first]...)
-		}
-	}
-	dst[len(dst)-1] = '}' // in place of the last comma
-	return dst
+	return jsontext.AppendCanonical(make([]byte, 0, len(text)), text, appendCanonicalNumber), nil
 }
 
 // maxExponentDigits bounds the exponents that are reckoned with: a number with
@@ -87,29 +26,25 @@ const maxExponentDigits = 9
 // appendCanonicalNumber appends a JSON number by its value: digits without
 // zeros at either end, and the exponent where it is not 0. O(len), whatever
 // the exponent.
-func appendCanonicalNumber(dst, raw []byte) []byte {
-	mantissa, power := raw, []byte(nil)
-	if e := bytes.IndexAny(raw, "eE"); e >= 0 {
-		mantissa, power = raw[:e], raw[e+1:]
+func appendCanonicalNumber(dst []byte, number string) []byte {
+	mantissa, power := number, ""
+	if e := strings.IndexAny(number, "eE"); e >= 0 {
+		mantissa, power = number[:e], number[e+1:]
 	}
-	unsigned := bytes.TrimPrefix(mantissa, []byte("-"))
-	whole, fraction, _ := bytes.Cut(unsigned, []byte("."))
-	digits := slices.Concat(whole, fraction)
-	significant := bytes.TrimRight(digits, "0")
+	unsigned := strings.TrimPrefix(mantissa, "-")
+	whole, fraction, _ := strings.Cut(unsigned, ".")
+	digits := whole + fraction
+	significant := strings.TrimRight(digits, "0")
 	exponent := len(digits) - len(significant) - len(fraction)
-	significant = bytes.TrimLeft(significant, "0")
-	if len(significant) == 0 {
+	significant = strings.TrimLeft(significant, "0")
+	if significant == "" {
 		return append(dst, '0')
 	}
-	if zeros := bytes.TrimLeft(power, "+-0"); len(zeros) > maxExponentDigits {
-		return append(dst, raw...)
-	} else if len(zeros) > 0 {
-		n, _ := strconv.Atoi(string(zeros)) // digits, and few
-		if power[0] == '-' {
-			n = -n
-		}
-		exponent += n
+	if len(strings.TrimLeft(power, "+-0")) > maxExponentDigits {
+		return append(dst, number...)
 	}
+	n, _ := strconv.Atoi(power) // 0 where there is none
+	exponent += n
 	if len(unsigned) < len(mantissa) {
 		dst = append(dst, '-')
 	}

@@ -12,7 +12,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"larder/internal/menu"
+	"larder/internal/jsontext"
 	"larder/ordering"
 )
 
@@ -41,7 +41,7 @@ func TestCanonical(t *testing.T) {
 	}
 	for _, body := range []string{``, `{`, `{"a":1}x`, `01`, `[` + deep + `]`} {
 		got, err := ordering.Canonical([]byte(body))
-		if _, ok := errors.AsType[*menu.SyntaxError](err); !ok {
+		if _, ok := errors.AsType[*jsontext.SyntaxError](err); !ok {
 			t.Errorf("canonical(%s) = %s, %v; want a syntax error", body, got, err)
 		}
 	}
@@ -270,7 +270,7 @@ func FuzzCanonical(f *testing.F) {
 	f.Fuzz(func(t *testing.T, body []byte) {
 		got, err := ordering.Canonical(body)
 		if err != nil {
-			if _, ok := errors.AsType[*menu.SyntaxError](err); !ok {
+			if _, ok := errors.AsType[*jsontext.SyntaxError](err); !ok {
 				t.Fatalf("error %T: %v", err, err)
 			}
 			return

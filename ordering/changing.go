@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"time"
 
-	"larder/internal/menu"
+	"larder/internal/jsontext"
 	"larder/internal/upstream"
 )
 
@@ -99,7 +99,7 @@ func (o *Orders) change(ctx context.Context, c *Changing) (Opening, error) {
 
 // changeReader reads the body of a change, which canonical has accepted.
 func changeReader(c *Changing, notes *findings) *decoder {
-	return &decoder{Cursor: menu.NewCursor(string(c.Body), maxBodyDepth), findings: notes, native: c.Native}
+	return &decoder{Reader: jsontext.NewReader(string(c.Body), maxBodyDepth), findings: notes, native: c.Native}
 }
 
 // require notes a value that is missing or empty.

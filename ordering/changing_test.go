@@ -9,7 +9,7 @@ import (
 	"github.com/shopspring/decimal"
 
 	"larder/internal/journaltest"
-	"larder/internal/menu"
+	"larder/internal/jsontext"
 	"larder/internal/upstream"
 	"larder/ordering"
 )
@@ -76,8 +76,8 @@ func TestChangeBeginsNothing(t *testing.T) {
 		fails  journaltest.Method
 		want   func(error) bool
 	}{
-		{"malformed", changing(upstream.OpPay, `[`), "", is[*menu.SyntaxError]},
-		{"no body of a rejection", changing(upstream.OpReject, ``), "", is[*menu.SyntaxError]},
+		{"malformed", changing(upstream.OpPay, `[`), "", is[*jsontext.SyntaxError]},
+		{"no body of a rejection", changing(upstream.OpReject, ``), "", is[*jsontext.SyntaxError]},
 		{"no change", changing(upstream.OpCreate, `{}`), "", func(err error) bool { return err != nil }},
 		{"unknown order", changing(upstream.OpPay, `[]`, func(c *ordering.Changing) { c.OrderID = "766" }), "", noOrder},
 		{"order of another connection", changing(upstream.OpPay, fullPayment, func(c *ordering.Changing) { c.Connection = "second" }), "", noOrder},

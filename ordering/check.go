@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"larder/internal/jsontext"
 	"larder/internal/menu"
 	"larder/internal/upstream"
 )
@@ -112,7 +113,7 @@ func (c *check) verdict() *Verdict {
 
 // appendVerdict appends the JSON of what verdict gives, without making it.
 func (c *check) appendVerdict(dst []byte) ([]byte, error) {
-	w := jsonWriter{buf: dst}
+	w := verdictWriter{jsontext.Writer{Buf: dst}}
 	valid := c.decide()
 	w.verdict(valid, c.Version, c.total)
 	for i := range c.lines {
@@ -123,10 +124,10 @@ func (c *check) appendVerdict(dst []byte) ([]byte, error) {
 		return dst, err
 	}
 	if valid {
-		w.buf = c.wire().AppendJSON(w.buf, c.FieldCase)
+		w.Buf = c.wire().AppendJSON(w.Buf, c.FieldCase)
 	} else {
-		w.raw("null")
+		w.Raw("null")
 	}
-	w.close('}')
-	return w.buf, nil
+	w.Close('}')
+	return w.Buf, nil
 }

@@ -3,9 +3,8 @@ package ordering
 import (
 	"encoding/json"
 	"math"
-	"unsafe"
 
-	"larder/internal/menu"
+	"larder/internal/jsontext"
 	"larder/internal/upstream"
 )
 
@@ -19,7 +18,8 @@ const (
 
 // decoder reads an order's body and notes what is not as it should be.
 type decoder struct {
-	menu.Cursor
+	jsontext.Reader
+
 	*findings
 	order    *order
 	native   bool
@@ -29,20 +29,14 @@ type decoder struct {
 }
 
 // decode reads a body into o, in one pass that tells too whether it is JSON;
-// the error is a *menu.SyntaxError. The texts of the order are parts of the
+// the error is a *jsontext.SyntaxError. The texts of the order are parts of the
 // body itself: what outlives the judging of the order clones them.
 func decode(body []byte, o *order, native bool, maxDepth int, notes *findings) error {
 	d := decoder{
-		Cursor: menu.NewCursor(textOf(body), maxBodyDepth), findings: notes, order: o, native: native, maxDepth: maxDepth,
+		Reader: jsontext.NewReader(jsontext.String(body), maxBodyDepth), findings: notes, order: o, native: native, maxDepth: maxDepth,
 	}
 	d.readOrder()
-	return d.Err(body)
-}
-
-// textOf gives the body as a text without a copy: a copy is a third of what an
-// order takes of the heap.
-func textOf(body []byte) string {
-	return unsafe.String(unsafe.SliceData(body), len(body)) //nolint:gosec // nobody changes a body while it is judged
+	return d.Err()
 }
 
 // place gives the next place in the body.
@@ -53,15 +47,14 @@ func (d *decoder) place() int32 {
 
 func (d *decoder) readOrder() {
 	o := d.order
-	if kind := d.Kind(); kind != menu.KindObject {
+	if kind := d.Kind(); kind != jsontext.KindObject {
 		d.mismatch(0, "", wantObject, kind)
 		d.Skip()
 		o.state = refused
 		return
 	}
 	o.state = readable
-	d.Open()
-	for name, ok := d.Member(); ok; name, ok = d.Member() {
+	for name := range d.Members() {
 		s := spot{name: name, at: d.place()}
 		switch field := fieldNamed(orderField, name); field {
 		case orderDishes:
@@ -84,7 +77,7 @@ func (d *decoder) readOrder() {
 // readObject reads a guest or an address.
 func (d *decoder) readObject(o *object, s spot, fields func(name string) int) {
 	kind := d.Kind()
-	if kind == menu.KindNull {
+	if kind == jsontext.KindNull {
 		if o.name == "" {
 			o.spot = s
 		}
@@ -93,15 +86,14 @@ func (d *decoder) readObject(o *object, s spot, fields func(name string) int) {
 	}
 	clear(o.values)
 	o.spot, o.state, o.extra = s, refused, o.extra[:0]
-	if kind != menu.KindObject {
+	if kind != jsontext.KindObject {
 		d.mismatch(s.at, member("", s.name), wantObject, kind)
 		d.Skip()
 		o.end = d.place()
 		return
 	}
 	o.state = readable
-	d.Open()
-	for name, ok := d.Member(); ok; name, ok = d.Member() {
+	for name := range d.Members() {
 		at := d.place()
 		field := fieldNamed(fields, name)
 		if field == unknownField {
@@ -128,10 +120,10 @@ func (d *decoder) readSoonest(s spot) {
 		return
 	}
 	switch kind := d.Kind(); kind {
-	case menu.KindBool:
+	case jsontext.KindBool:
 		o.soonest, _ = d.Bool()
 		return
-	case menu.KindNull:
+	case jsontext.KindNull:
 	default:
 		d.mismatch(s.at, member("", s.name), wantBoolean, kind)
 	}
@@ -142,7 +134,7 @@ func (d *decoder) readSoonest(s spot) {
 // same field said.
 func (d *decoder) readValue(v *value, path string, s spot, w want) {
 	kind := d.Kind()
-	if kind == menu.KindNull {
+	if kind == jsontext.KindNull {
 		if v.name == "" {
 			v.spot = s
 		}
@@ -158,9 +150,9 @@ func (d *decoder) readValue(v *value, path string, s spot, w want) {
 	case w == wantNumber || w == wantWhole:
 		d.readNumber(v, path, w, kind)
 		return
-	case w == wantID && kind != menu.KindString:
+	case w == wantID && kind != jsontext.KindString:
 		v.text, ok = d.ID()
-		v.numeric = kind == menu.KindNumber
+		v.numeric = kind == jsontext.KindNumber
 	default:
 		v.text, ok = d.Text()
 	}
@@ -170,32 +162,32 @@ func (d *decoder) readValue(v *value, path string, s spot, w want) {
 	}
 }
 
-func (d *decoder) readNumber(v *value, path string, w want, kind menu.Kind) {
+func (d *decoder) readNumber(v *value, path string, w want, kind jsontext.Kind) {
 	number, state := d.Number()
 	v.number, v.isNumber = number, true
-	if state == menu.NumberOK && w == wantNumber {
+	if state == jsontext.NumberOK && w == wantNumber {
 		return
 	}
 	whole := w == wantWhole
 	switch {
-	case state == menu.NumberNull:
+	case state == jsontext.NumberNull:
 		v.state = absent
-	case state == menu.NumberComma:
+	case state == jsontext.NumberComma:
 		v.state = refused
 		d.add(v.at, member(path, v.name), DecimalComma, nil, "")
-	case state != menu.NumberOK && kind == menu.KindNumber:
+	case state != jsontext.NumberOK && kind == jsontext.KindNumber:
 		v.state = refused
 		d.add(v.at, member(path, v.name), LimitExceeded, Params{"limit": maxDigits}, limitDigits)
-	case state == menu.NumberOK && whole && number.IsWhole() && exceeds(number, math.MaxInt32):
+	case state == jsontext.NumberOK && whole && number.IsWhole() && exceeds(number, math.MaxInt32):
 		v.state = refused
 		d.add(v.at, member(path, v.name), LimitExceeded, Params{"limit": math.MaxInt32}, limitWhole)
-	case state != menu.NumberOK, whole && !number.IsWhole():
+	case state != jsontext.NumberOK, whole && !number.IsWhole():
 		v.state = refused
 		d.mismatch(v.at, member(path, v.name), w, kind)
 	}
 }
 
-func (d *decoder) mismatch(at int32, path string, w want, got menu.Kind) {
+func (d *decoder) mismatch(at int32, path string, w want, got jsontext.Kind) {
 	d.add(at, path, TypeMismatch, Params{"want": string(w), "got": got.String()}, "")
 }
 

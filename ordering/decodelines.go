@@ -1,12 +1,14 @@
 package ordering
 
-import "larder/internal/menu"
+import (
+	"larder/internal/jsontext"
+)
 
 // readDishes reads dishList.
 func (d *decoder) readDishes(s spot) {
 	o := d.order
 	kind := d.Kind()
-	if kind == menu.KindNull {
+	if kind == jsontext.KindNull {
 		if o.dishes.name == "" {
 			o.dishes = s
 		}
@@ -19,7 +21,7 @@ func (d *decoder) readDishes(s spot) {
 	if s.name != "dishList" {
 		o.base = member("", s.name)
 	}
-	if kind != menu.KindArray {
+	if kind != jsontext.KindArray {
 		o.listed = refused
 		o.broken = true
 		d.mismatch(s.at, member("", s.name), wantArray, kind)
@@ -27,15 +29,13 @@ func (d *decoder) readDishes(s spot) {
 		return
 	}
 	last := none
-	d.Open()
-	for i := 0; d.Element(); i++ {
+	for i := range d.Elements() {
 		o.dishCount = i + 1
 		if i >= maxDishes {
 			o.broken = true
 			if i == maxDishes {
 				d.add(s.at, member("", s.name), LimitExceeded, Params{"limit": maxDishes}, limitDishes)
 			}
-			d.Skip()
 			continue
 		}
 		d.eaten = 0
@@ -73,7 +73,7 @@ func (o *order) linePath(n int32) string {
 func (d *decoder) readLine(i int, parent int32, depth int, list string) int32 {
 	o := d.order
 	at := d.place()
-	if kind := d.Kind(); kind != menu.KindObject {
+	if kind := d.Kind(); kind != jsontext.KindObject {
 		base := member("", list)
 		if parent != none {
 			base = member(o.linePath(parent), list)
@@ -90,12 +90,11 @@ func (d *decoder) readLine(i int, parent int32, depth int, list string) int32 {
 	n := o.newLine()
 	l := &o.lines[n]
 	l.at, l.index, l.parent, l.depth = at, i, parent, depth
-	d.Open()
-	for name, ok := d.Member(); ok; name, ok = d.Member() {
+	for name := range d.Members() {
 		s := spot{name: name, at: d.place()}
 		field := lineField(name)
 		if field == unknownField {
-			field = lineField(menu.FoldName(name))
+			field = lineField(jsontext.FoldName(name))
 		}
 		switch field {
 		case lineID:
@@ -150,7 +149,7 @@ func (d *decoder) readIngredients(n int32, s spot) {
 	o := d.order
 	kind := d.Kind()
 	l := &o.lines[n]
-	if kind == menu.KindNull {
+	if kind == jsontext.KindNull {
 		if l.list.name == "" {
 			l.list.spot = s
 		}
@@ -158,26 +157,23 @@ func (d *decoder) readIngredients(n int32, s spot) {
 		return
 	}
 	l.list, l.first = list{spot: s, state: readable}, none
-	if kind != menu.KindArray {
+	if kind != jsontext.KindArray {
 		l.list.state, l.cut = refused, true
 		d.mismatch(s.at, member(o.linePath(n), s.name), wantArray, kind)
 		d.Skip()
 		return
 	}
 	depth, last := l.depth+1, none
-	d.Open()
-	for i := 0; d.Element(); i++ {
+	for i := range d.Elements() {
 		switch {
 		case depth > d.maxDepth:
 			if !o.lines[n].cut {
 				o.lines[n].cut = true
 				d.add(s.at, member(o.linePath(n), s.name), TooDeep, nil, "")
 			}
-			d.Skip()
 			continue
 		case d.eaten >= maxIngredients:
 			d.cutShort(n)
-			d.Skip()
 			continue
 		}
 		d.eaten++

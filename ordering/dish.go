@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"larder/internal/jsontext"
 	"larder/internal/menu"
 )
 
@@ -110,7 +111,7 @@ func (c *check) checkDishQuantity(n int32) {
 	case q.state == refused:
 	case q.number.Sign() <= 0:
 		c.add(q.at, member(c.path(n), q.name), QuantityNotPositive, Params{"quantity": exact(q)}, c.itemName(n))
-	case q.number.Cmp(menu.Whole(int64(c.MaxQuantity))) > 0: // policy H10
+	case q.number.Cmp(jsontext.Whole(int64(c.MaxQuantity))) > 0: // policy H10
 		c.add(q.at, member(c.path(n), q.name), LimitExceeded, Params{"limit": c.MaxQuantity}, c.itemName(n))
 	case !q.number.IsWhole() && it.index != menu.None && !c.fractional(c.Catalogue.Product(it.index).Measure()):
 		c.add(q.at, member(c.path(n), q.name), QuantityNotWhole, Params{"quantity": exact(q)}, c.itemName(n))
@@ -213,7 +214,7 @@ func (c *check) checkUnits(parent, n int32) {
 
 // exceeds compares the magnitude of a whole number, of any length, with a small
 // one.
-func exceeds(n menu.Number, limit int64) bool {
+func exceeds(n jsontext.Number, limit int64) bool {
 	whole, ok := n.Int64()
 	return !ok || whole > limit || whole < -limit
 }

@@ -1,6 +1,8 @@
 package ordering
 
-import "larder/internal/menu"
+import (
+	"larder/internal/jsontext"
+)
 
 // unknownField is a name that larder does not know.
 const unknownField = -1
@@ -11,7 +13,7 @@ func fieldNamed(find func(name string) int, name string) int {
 	if field := find(name); field != unknownField {
 		return field
 	}
-	return find(menu.FoldName(name))
+	return find(jsontext.FoldName(name))
 }
 
 // The positions in orderFields, and behind them the order's other fields.

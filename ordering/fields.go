@@ -3,7 +3,7 @@ package ordering
 import (
 	"github.com/shopspring/decimal"
 
-	"larder/internal/menu"
+	"larder/internal/jsontext"
 	"larder/internal/upstream"
 )
 
@@ -49,8 +49,8 @@ func newForms() *forms {
 }
 
 // decimal gives a number as a decimal; small whole ones are made already.
-func (f *forms) decimal(n menu.Number) decimal.Decimal {
-	if whole, _ := n.Int64(); whole >= 0 && whole < int64(len(f.wholes)) && n == menu.Whole(whole) {
+func (f *forms) decimal(n jsontext.Number) decimal.Decimal {
+	if whole, _ := n.Int64(); whole >= 0 && whole < int64(len(f.wholes)) && n == jsontext.Whole(whole) {
 		return f.wholes[whole]
 	}
 	return n.Decimal()
@@ -60,10 +60,10 @@ func (f *forms) decimal(n menu.Number) decimal.Decimal {
 type value struct {
 	spot
 	state    state
-	isNumber bool        // number holds it, not text
-	numeric  bool        // text holds an identifier that was sent as a number
-	text     string      // of texts and identifiers
-	number   menu.Number // exact
+	isNumber bool            // number holds it, not text
+	numeric  bool            // text holds an identifier that was sent as a number
+	text     string          // of texts and identifiers
+	number   jsontext.Number // exact
 }
 
 // state says what became of a value.
@@ -84,7 +84,7 @@ func (v *value) textPtr() *string {
 	return &v.text
 }
 
-func (v *value) numberPtr() *menu.Number {
+func (v *value) numberPtr() *jsontext.Number {
 	if v.state != readable {
 		return nil
 	}

@@ -9,7 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"larder/internal/menu"
+	"larder/internal/jsontext"
 	"larder/ordering"
 )
 
@@ -219,9 +219,9 @@ func TestMalformed(t *testing.T) {
 	t.Parallel()
 	for _, body := range []string{"", "{\n \"dishList\": [,]}", strings.Repeat("[", 33) + strings.Repeat("]", 33), `{"a":1} x`} {
 		_, err := ordering.NewValidator(ordering.Config{}, noon).Validate(native(t, body))
-		var syntax *menu.SyntaxError
+		var syntax *jsontext.SyntaxError
 		if !errors.As(err, &syntax) || syntax.Line < 1 || syntax.Column < 1 {
-			t.Errorf("Validate(%q): %v; want a *menu.SyntaxError with its position", body, err)
+			t.Errorf("Validate(%q): %v; want a *jsontext.SyntaxError with its position", body, err)
 		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"testing"
 
+	"larder/internal/jsontext"
 	"larder/internal/menu"
 	"larder/internal/upstream"
 	"larder/ordering"
@@ -42,7 +43,7 @@ func FuzzValidate(f *testing.F) {
 		}
 		req.Body = body
 		if err != nil {
-			if _, ok := errors.AsType[*menu.SyntaxError](err); !ok {
+			if _, ok := errors.AsType[*jsontext.SyntaxError](err); !ok {
 				t.Fatalf("error %T: %v", err, err)
 			}
 			return

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"strings"
 
+	"larder/internal/jsontext"
 	"larder/internal/menu"
 )
 
@@ -76,7 +77,7 @@ func (c *check) only(n int32, id string, sharing []menu.Index, unknown Code, nam
 }
 
 // number gives an exact number as a param.
-func number(n menu.Number) json.Number { return json.Number(n.Append(nil)) }
+func number(n jsontext.Number) json.Number { return json.Number(n.Append(nil)) }
 
 // exact gives a number of the body as a param, with its exact digits.
 func exact(v *value) json.Number { return number(v.number) }

@@ -3,7 +3,7 @@ package ordering
 import (
 	"github.com/shopspring/decimal"
 
-	"larder/internal/menu"
+	"larder/internal/jsontext"
 	"larder/internal/upstream"
 )
 
@@ -31,22 +31,20 @@ type payment struct {
 func readPayments(c *Changing, notes *findings) *payments {
 	p := &payments{decoder: changeReader(c, notes)}
 	at := p.place()
-	if kind := p.Kind(); kind != menu.KindArray {
+	if kind := p.Kind(); kind != jsontext.KindArray {
 		p.mismatch(at, "", wantArray, kind)
 		p.broken = true
 		return p
 	}
 	count := 0
-	p.Open()
-	for ; p.Element(); count++ {
-		if count < maxPayments {
-			p.read(element("", count))
-			continue
-		}
-		if count == maxPayments {
+	for i := range p.Elements() {
+		count++
+		switch {
+		case i < maxPayments:
+			p.read(element("", i))
+		case i == maxPayments:
 			p.add(at, "", LimitExceeded, Params{"limit": maxPayments}, limitPayments)
 		}
-		p.Skip()
 	}
 	if count == 0 {
 		p.add(at, "", FieldRequired, Params{"field": "payments"}, "")
@@ -58,17 +56,16 @@ func readPayments(c *Changing, notes *findings) *payments {
 // read reads one payment.
 func (p *payments) read(base string) {
 	at := p.place()
-	if kind := p.Kind(); kind != menu.KindObject {
+	if kind := p.Kind(); kind != jsontext.KindObject {
 		p.mismatch(at, base, wantObject, kind)
 		p.broken = true
 		p.Skip()
 		return
 	}
 	paid := payment{base: base}
-	p.Open()
-	for name, ok := p.Member(); ok; name, ok = p.Member() {
+	for name := range p.Members() {
 		s := spot{name: name, at: p.place()}
-		switch menu.FoldName(name) {
+		switch jsontext.FoldName(name) {
 		case "code":
 			p.readValue(&paid.code, base, s, wantID)
 		case "amount":
@@ -113,11 +110,11 @@ func (p *payments) cover(total decimal.NullDecimal) {
 	if p.broken || !total.Valid {
 		return
 	}
-	var sum menu.Number
+	var sum jsontext.Number
 	for i := range p.all {
 		sum = sum.Add(p.all[i].amount.number)
 	}
-	if wanted := menu.NumberOf(total.Decimal); sum.Cmp(wanted) < 0 {
+	if wanted := jsontext.NumberOf(total.Decimal); sum.Cmp(wanted) < 0 {
 		last := &p.all[len(p.all)-1]
 		p.add(last.amount.at, member(last.base, last.amount.name), AmountInsufficient, Params{"total": number(wanted)}, "")
 	}

@@ -14,7 +14,7 @@ import (
 // Place validates an order and sends it, once. A key that was used already
 // gives what became of that request, whatever the menu says by now (policy O7).
 //
-// Errors when nothing was begun: *menu.SyntaxError; *KeyReusedError and
+// Errors when nothing was begun: *jsontext.SyntaxError; *KeyReusedError and
 // *InFlightError; ErrUnknownConnection; *InvalidError; *NotReadyError;
 // *RestoredError; *JournalError; *NotSentError when the client has left, or the
 // service has no capacity or gives no token (policy O8a); those of the

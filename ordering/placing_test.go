@@ -13,7 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"larder/internal/journaltest"
-	"larder/internal/menu"
+	"larder/internal/jsontext"
 	"larder/internal/upstream"
 	"larder/ordering"
 )
@@ -58,7 +58,7 @@ func TestPlaceBeginsNothing(t *testing.T) {
 		given func(*house)
 		want  func(error) bool
 	}{
-		{"malformed", placing(func(p *ordering.Placing) { p.Body = []byte(`{`) }), nil, is[*menu.SyntaxError]},
+		{"malformed", placing(func(p *ordering.Placing) { p.Body = []byte(`{`) }), nil, is[*jsontext.SyntaxError]},
 		{"violations", placing(func(p *ordering.Placing) { p.Body = []byte(order(`[]`)) }), nil, func(err error) bool {
 			e, ok := errors.AsType[*ordering.InvalidError](err)
 			return ok && len(e.Verdict.Violations) == 1 && strings.Contains(e.Error(), "violations of the order: 1")

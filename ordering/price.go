@@ -6,17 +6,18 @@ import (
 
 	"github.com/shopspring/decimal"
 
+	"larder/internal/jsontext"
 	"larder/internal/menu"
 )
 
 // amount is an exact number that may not be known.
 type amount struct {
-	menu.Number
+	jsontext.Number
 
 	known bool
 }
 
-func amountOf(n menu.Number) amount { return amount{n, true} }
+func amountOf(n jsontext.Number) amount { return amount{n, true} }
 
 // decimal gives the amount as a Verdict has it.
 func (a amount) decimal() decimal.NullDecimal {
@@ -97,7 +98,7 @@ func (c *check) priceLine(n int32, out *priced) {
 
 // addIngredients adds the prices of the line n's ingredients, nested ones
 // included, for one unit of the dish.
-func (c *check) addIngredients(unit menu.Number, n int32) (sum menu.Number, ok bool) {
+func (c *check) addIngredients(unit jsontext.Number, n int32) (sum jsontext.Number, ok bool) {
 	o := c.order.lines
 	if o[n].cut {
 		return unit, false
@@ -112,7 +113,7 @@ func (c *check) addIngredients(unit menu.Number, n int32) (sum menu.Number, ok b
 		case it.per == 1:
 			unit = unit.Add(price)
 		default:
-			unit = unit.Add(price.Mul(menu.Whole(it.per)))
+			unit = unit.Add(price.Mul(jsontext.Whole(it.per)))
 		}
 		if o[child].first == none && !o[child].cut {
 			continue

@@ -4,7 +4,7 @@ import (
 	"context"
 	"strings"
 
-	"larder/internal/menu"
+	"larder/internal/jsontext"
 	"larder/internal/upstream"
 )
 
@@ -30,15 +30,14 @@ type rejection struct {
 // restaurantID is accepted and not sent (policy O11).
 func readRejection(c *Changing, notes *findings) *rejection {
 	r := &rejection{decoder: changeReader(c, notes)}
-	if kind := r.Kind(); kind != menu.KindObject {
+	if kind := r.Kind(); kind != jsontext.KindObject {
 		r.mismatch(r.place(), "", wantObject, kind)
 		r.broken = true
 		return r
 	}
-	r.Open()
-	for name, ok := r.Member(); ok; name, ok = r.Member() {
+	for name := range r.Members() {
 		s := spot{name: name, at: r.place()}
-		switch menu.FoldName(name) {
+		switch jsontext.FoldName(name) {
 		case "rejectionreasonid":
 			r.readValue(&r.reason, "", s, wantID)
 		case "rejectionreasontext":

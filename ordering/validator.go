@@ -52,7 +52,7 @@ func (v *Validator) rules(restaurant menu.RestaurantID) *rules {
 }
 
 // Validate judges one order: priced and mapped, or with every violation at
-// once. The error is a *menu.SyntaxError, when the body is no JSON or nests
+// once. The error is a *jsontext.SyntaxError, when the body is no JSON or nests
 // deeper than 32 brackets. O(body + lines × groups) for ordinary menus; the
 // work of assigning ingredients that stand in several groups is bounded.
 //

@@ -6,7 +6,7 @@ import (
 
 	"github.com/shopspring/decimal"
 
-	"larder/internal/menu"
+	"larder/internal/jsontext"
 )
 
 // Line is one dish of an order as it was priced.
@@ -61,7 +61,7 @@ func (v *Verdict) MarshalJSON() ([]byte, error) {
 
 // AppendJSON appends what MarshalJSON gives to dst.
 func (v *Verdict) AppendJSON(dst []byte) ([]byte, error) {
-	w := jsonWriter{buf: dst}
+	w := verdictWriter{jsontext.Writer{Buf: dst}}
 	w.verdict(v.Valid, v.Version, amountIn(v.Total))
 	for i := range v.Lines {
 		l := &v.Lines[i]
@@ -74,72 +74,76 @@ func (v *Verdict) AppendJSON(dst []byte) ([]byte, error) {
 		return nil, err
 	}
 	if v.Order == nil {
-		w.raw("null")
+		w.Raw("null")
 	} else {
-		w.raw(string(v.Order))
+		w.Raw(string(v.Order))
 	}
-	w.close('}')
-	return w.buf, nil
+	w.Close('}')
+	return w.Buf, nil
 }
 
+// verdictWriter writes a Verdict.
+type verdictWriter struct{ jsontext.Writer }
+
 // verdict begins the JSON of a verdict, up to its lines.
-func (w *jsonWriter) verdict(valid bool, version int64, total amount) {
-	w.open('{')
-	w.name("valid")
-	w.bool(valid)
-	w.name("version")
-	w.int(version)
-	w.name("total")
+func (w *verdictWriter) verdict(valid bool, version int64, total amount) {
+	w.Open('{')
+	w.Name("valid")
+	w.Bool(valid)
+	w.Name("version")
+	w.Int(version)
+	w.Name("total")
 	w.amount(total)
-	w.name("lines")
-	w.open('[')
+	w.Name("lines")
+	w.Open('[')
 }
 
 // line writes one of the lines.
-func (w *jsonWriter) line(l *priced) {
-	w.comma()
-	w.raw(`{"path":`)
-	w.text(l.path)
-	w.raw(`,"id":`)
-	w.text(l.id)
-	w.raw(`,"name":`)
-	w.text(l.name)
-	w.raw(`,"quantity":`)
+func (w *verdictWriter) line(l *priced) {
+	w.Next()
+	w.Open('{')
+	w.Name("path")
+	w.Text(l.path)
+	w.Name("id")
+	w.Text(l.id)
+	w.Name("name")
+	w.Text(l.name)
+	w.Name("quantity")
 	w.amount(l.quantity)
-	w.raw(`,"price":`)
+	w.Name("price")
 	w.amount(l.price)
-	w.raw(`,"total":`)
+	w.Name("total")
 	w.amount(l.total)
-	w.raw("}")
+	w.Close('}')
 }
 
 // violations ends the lines, and stops where the order's value belongs.
-func (w *jsonWriter) violations(all []Violation, more bool) error {
-	w.close(']')
-	w.name("violations")
+func (w *verdictWriter) violations(all []Violation, more bool) error {
+	w.Close(']')
+	w.Name("violations")
 	if len(all) == 0 {
-		w.raw("[]")
+		w.Raw("[]")
 	} else {
 		text, err := json.Marshal(all)
 		if err != nil {
 			return err
 		}
-		w.buf = append(w.buf, text...)
+		w.Buf = append(w.Buf, text...)
 	}
 	if more {
-		w.name("more")
-		w.bool(true)
+		w.Name("more")
+		w.Bool(true)
 	}
-	w.name("order")
+	w.Name("order")
 	return nil
 }
 
-func (w *jsonWriter) amount(a amount) {
+func (w *verdictWriter) amount(a amount) {
 	if !a.known {
-		w.raw("null")
+		w.Raw("null")
 		return
 	}
-	w.buf = a.Append(w.buf)
+	w.Number(a.Number)
 }
 
 // amountIn is what a Verdict's number says.
@@ -147,7 +151,7 @@ func amountIn(d decimal.NullDecimal) amount {
 	if !d.Valid {
 		return amount{}
 	}
-	return amountOf(menu.NumberOf(d.Decimal))
+	return amountOf(jsontext.NumberOf(d.Decimal))
 }
 
 func some(d decimal.Decimal) decimal.NullDecimal { return decimal.NewNullDecimal(d) }

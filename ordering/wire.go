@@ -4,7 +4,7 @@ import (
 	"slices"
 	"time"
 
-	"larder/internal/menu"
+	"larder/internal/jsontext"
 	"larder/internal/upstream"
 )
 
@@ -76,9 +76,9 @@ func (c *check) wireIngredients(n int32) {
 }
 
 // perDish gives an ingredient's quantity for one unit of the dish.
-func (c *check) perDish(n int32) menu.Number {
+func (c *check) perDish(n int32) jsontext.Number {
 	if it, sent := &c.items[n], &c.order.lines[n].quantity; it.per != it.units || sent.state != readable {
-		return menu.Whole(it.per)
+		return jsontext.Whole(it.per)
 	}
 	return c.order.lines[n].quantity.number
 }

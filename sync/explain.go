@@ -11,6 +11,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"larder/cache"
+	"larder/internal/jsontext"
 	"larder/internal/menu"
 	"larder/internal/upstream"
 )
@@ -71,7 +72,7 @@ func failure(err error) string {
 	}
 	var (
 		service *upstream.Error
-		syntax  *menu.SyntaxError
+		syntax  *jsontext.SyntaxError
 		shape   *menu.ShapeError
 	)
 	switch {

@@ -15,7 +15,7 @@ import (
 	"golang.org/x/oauth2"
 
 	"larder/httpapi"
-	"larder/internal/menu"
+	"larder/internal/jsontext"
 )
 
 func orderCommand(w *world) *cobra.Command {
@@ -84,19 +84,16 @@ func withOrder(cmd *cobra.Command, w *world, file string, scope httpapi.Scope, d
 // restaurantOf is the order's restaurantID, however it is spelt; "" when it
 // has none or is no JSON, which the daemon will say better.
 func restaurantOf(order []byte) string {
-	body, err := menu.Check(order, 32)
-	if err != nil {
+	id := ""
+	r := jsontext.NewReader(string(order), 32)
+	for name := range r.Members() {
+		if jsontext.FoldName(name) == "restaurantid" {
+			id, _ = r.ID()
+		}
+	}
+	if r.Err() != nil {
 		return ""
 	}
-	id := ""
-	r := menu.NewReader(body)
-	r.Object(func(name string) {
-		if menu.FoldName(name) == "restaurantid" {
-			id, _ = r.ID()
-			return
-		}
-		r.Skip()
-	})
 	return id
 }
 

@@ -13,6 +13,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"larder/internal/jsontext"
 	"larder/internal/menu"
 	"larder/internal/sandbox"
 	"larder/internal/viewtest"
@@ -37,14 +38,16 @@ func (a *apart) value(raw []byte, what string) string {
 	raw = bytes.Trim(raw, " \t\r\n")
 	switch raw[0] {
 	case '"':
-		return string(menu.AppendLiteral(nil, raw))
+		return string(jsontext.AppendCanonical(nil, string(raw), nil))
 	case '[':
 		inner, elements := "", []string{}
 		if what == "list" {
 			inner = "element"
 		}
-		r := menu.NewReader(raw)
-		r.Array(func(int) { elements = append(elements, a.value(r.Raw(), inner)) })
+		r := jsontext.NewReader(string(raw), 0)
+		for range r.Elements() {
+			elements = append(elements, a.value([]byte(r.Raw()), inner))
+		}
 		return "[" + strings.Join(elements, ",") + "]"
 	case '{':
 		return a.object(raw, what)
@@ -56,22 +59,20 @@ func (a *apart) value(raw []byte, what string) string {
 func (a *apart) object(raw []byte, what string) string {
 	type member struct{ folded, name, value string }
 	var all, cut []member
-	r, at := menu.NewReader(raw), 1
-	r.Fields(func(_, folded string) {
-		at += bytes.IndexByte(raw[at:], '"') // behind white space and a comma
-		name := menu.NewReader(raw[at:]).Raw()
-		at += len(name)
-		at += bytes.IndexByte(raw[at:], ':') + 1
-		at += len(raw[at:]) - len(bytes.TrimLeft(raw[at:], " \t\r\n"))
-		value := r.Raw()
-		at += len(value)
-		m := member{folded, string(menu.AppendLiteral(nil, name)), string(value)}
+	r, at := jsontext.NewReader(string(raw), 0), 0
+	for name := range r.Members() {
+		before := string(raw[at:r.Offset()]) // a comma, the name and a colon
+		named := jsontext.NewReader(before[strings.IndexByte(before, '"'):], 0)
+		literal := jsontext.AppendCanonical(nil, named.Raw(), nil)
+		value, folded := r.Raw(), jsontext.FoldName(name)
+		at = r.Offset()
+		m := member{folded, string(literal), value}
 		if what == "element" && (folded == "iscontaininstoplist" || folded == "isliststoped" || folded == "disabled") {
 			cut = append(cut, m)
-			return
+			continue
 		}
 		all = append(all, m)
-	})
+	}
 	written := func(members []member) string {
 		slices.SortStableFunc(members, func(a, b member) int { return strings.Compare(a.folded, b.folded) })
 		texts := make([]string, len(members))
@@ -108,15 +109,15 @@ func (a *apart) stop(value string) {
 func viewIn(answer []byte) []byte {
 	answer = bytes.TrimPrefix(answer, []byte("\ufeff"))
 	view, bare := answer, false
-	r := menu.NewReader(answer)
-	r.Fields(func(_, folded string) {
-		switch folded {
+	r := jsontext.NewReader(string(answer), 0)
+	for name := range r.Members() {
+		switch jsontext.FoldName(name) {
 		case "result":
-			view = r.Raw()
+			view = []byte(r.Raw())
 		case "products", "categories":
 			bare = true
 		}
-	})
+	}
 	if bare {
 		return answer
 	}

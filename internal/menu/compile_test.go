@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"larder/internal/menu"
+	"larder/internal/viewtest"
 )
 
 // nestedMenu has a combo whose parts are composed themselves, one group under
@@ -427,7 +428,7 @@ func TestMaxZeroDecidesOnZeroAlone(t *testing.T) {
 		t.Run(fields, func(t *testing.T) {
 			t.Parallel()
 			v := decode(t, `{"ingredientsSchemes":[{"id":"s","ingredientsGroups":[{"id":"g",`+fields+`}]}],"ingredientsGroups":[{"id":"g"}]}`)
-			for _, view := range []*menu.View{v, decode(t, string(menu.EncodeView(v)))} {
+			for _, view := range []*menu.View{v, decode(t, string(viewtest.Encode(v)))} {
 				if got := menu.CompileContent(view, none).Limits(0)[0].Max; got != want {
 					t.Errorf("%s under max_zero none: maximum %d, want %d", fields, got, want)
 				}

@@ -1,11 +1,9 @@
 package menu
 
 import (
-	"bytes"
-	"encoding/json"
-	"slices"
 	"strings"
-	"unsafe"
+
+	"larder/internal/jsontext"
 )
 
 // maxViewDepth bounds the nesting of a menu view's JSON.
@@ -23,160 +21,121 @@ func (e *ShapeError) Error() string {
 // spelling of its names and the form of its values (policies W3 to W8, W11).
 // A value that cannot be read costs itself alone and is noted in Oddities. The
 // view's texts are parts of raw, which must not change any more.
-// Errors: *SyntaxError where the body is no JSON, *ShapeError where the JSON
-// is no menu view, *LimitError where it holds more than larder takes.
+// Errors: *jsontext.SyntaxError if the body is not JSON, *ShapeError if the JSON
+// is not a menu view, *LimitError if it holds more than larder takes.
 func Decode(raw []byte) (*View, error) {
-	return decodeAnswer(raw, nil)
+	view, _, err := decodeAnswer(raw)
+	return view, err
 }
 
-// decodeAnswer gives the view that an answer holds and writes the draft, in one
-// pass over an answer in one of the usual forms.
-func decodeAnswer(raw []byte, f *draft) (*View, error) {
-	if d, known := readAnswer(raw, f); d != nil {
-		return d.done(known)
-	}
-	body, err := Check(raw, maxViewDepth)
+// decodeAnswer returns the view that an answer holds, and its members.
+func decodeAnswer(raw []byte) (*View, []viewMember, error) {
+	text, marked, err := findView(jsontext.String(raw))
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	if kind := NewReader(body).Kind(); kind != KindObject {
-		return nil, &ShapeError{Got: "JSON " + kind.String()}
-	}
-	inner, ok := envelope(body)
-	if !ok {
-		inner = body
-	} else if kind := NewReader(inner).Kind(); kind != KindObject {
-		return nil, &ShapeError{Got: "a result that is JSON " + kind.String()}
-	}
-	return decodeView(inner, len(body) != len(raw), f)
+	return decodeView(text, marked)
 }
 
-// readAnswer reads an object that begins with the result, an object too, or
-// that is itself the view. It gives nil for anything else, for what may be
-// either, and for what is no JSON.
-func readAnswer(raw []byte, f *draft) (d *decoder, known bool) {
-	d = newDecoder(raw, f)
-	if d.Kind() != KindObject {
-		return nil, false
-	}
-	if len(d.text) != len(raw) {
-		d.odd(OddByteOrderMark, "", "")
-	}
-	whole := d.Cursor
-	d.Open()
-	name, _ := d.Member()
-	enveloped := FoldName(name) == "result"
-	if !enveloped {
-		d.Cursor = whole
-	} else if d.Kind() != KindObject {
-		return nil, false
-	}
-	known = d.readView()
-	if enveloped {
-		d.bare, d.result = false, false
-		for name, ok := d.Member(); ok; name, ok = d.Member() {
-			d.note(FoldName(name))
-			d.Skip()
+// findView checks an answer and returns the text of the view: the value of
+// "result" if there is one and the object is not itself a view. marked reports
+// whether the answer began with a byte order mark.
+func findView(answer string) (view string, marked bool, err error) {
+	r := jsontext.NewReader(answer, maxViewDepth)
+	view = r.Source()
+	kind, result, bare := r.Kind(), "", false
+	for name := range r.Members() {
+		switch jsontext.FoldName(name) {
+		case "result":
+			result = r.Raw()
+		case "products", "categories":
+			bare = true
 		}
 	}
-	if !d.End() || d.result && !d.bare || enveloped && d.bare {
-		return nil, false
+	if err := r.Err(); err != nil {
+		return "", false, err
 	}
-	return d, known
+	if kind != jsontext.KindObject {
+		return "", false, &ShapeError{Got: "JSON " + kind.String()}
+	}
+	if result == "" || bare {
+		return view, r.BOM(), nil
+	}
+	inner := jsontext.NewReader(result, maxViewDepth)
+	if kind := inner.Kind(); kind != jsontext.KindObject {
+		return "", false, &ShapeError{Got: "a result that is JSON " + kind.String()}
+	}
+	return result, r.BOM(), nil
 }
 
-// note notes the members that tell a view from what holds one; see envelope.
-func (d *decoder) note(folded string) {
-	switch folded {
-	case "result":
-		d.result = true
-	case "products", "categories":
-		d.bare = true
-	}
-}
+// viewMember is a member of a menu view as it is written.
+type viewMember struct{ name, value string }
 
-// decodeView reads a bare view, which nobody has checked, and writes the draft.
-// The errors are those of Decode.
-func decodeView(body []byte, marked bool, f *draft) (*View, error) {
-	d := newDecoder(body, f)
+// decodeView reads a bare view. The errors are those of Decode.
+func decodeView(text string, marked bool) (*View, []viewMember, error) {
+	d := newDecoder(text)
 	if marked {
 		d.odd(OddByteOrderMark, "", "")
 	}
 	known := d.readView()
-	if err := d.Err(body); err != nil {
-		return nil, err
+	if err := d.Err(); err != nil {
+		return nil, nil, err
 	}
-	return d.done(known)
-}
-
-// done gives the view that was read.
-func (d *decoder) done(known bool) (*View, error) {
 	if !known {
-		return nil, &ShapeError{Got: "an object with none of them"}
+		return nil, nil, &ShapeError{Got: "an object with none of them"}
 	}
 	d.lists.leave(d.view)
 	if err := d.checkLimits(); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return d.view, nil
+	return d.view, d.members, nil
 }
 
-// envelope finds the value of "result" where the object is not itself a view.
-func envelope(body []byte) ([]byte, bool) {
-	r := NewReader(body)
-	var inner []byte
-	bare := false
-	r.Fields(func(_, folded string) {
-		switch folded {
-		case "result":
-			inner = r.Raw()
-		case "products", "categories":
-			bare = true
-		}
-	})
-	return inner, inner != nil && !bare
-}
-
-// decoder is the state of one Decode: the text, and whose fields are read. It
-// finds the values and verifies the text in one pass; what it has read means
-// nothing where the Cursor has an error.
+// decoder is the state of one Decode: the text, and whose fields are read.
 type decoder struct {
-	Cursor
+	jsontext.Reader
 
 	view  *View
 	lists *lists // of the view, while they grow
-	draft *draft // nil: nothing is stored
 	kind  string // "product", …; empty for the view itself
 	id    string
 	tail  string // behind a field's name: "[]" in a list
 	pend  int    // oddities of the current element, whose id is not known yet
 
 	elementCount int
-	bare, result bool // the view has members of a view; has one named result
+	members      []viewMember // of the view
 
-	names    fieldNames
-	shapes   struct{ view, category, product, scheme, limit, group, ingredient, measure members }
+	names    map[string]fieldName
 	spare    Nutrition // empty
 	numbers  numbers
 	units    map[string]string
 	measures map[Measure]*Measure
 }
 
-func newDecoder(body []byte, f *draft) *decoder {
+// fieldName is a field's name as policy W3 folds it and as the interface spells it.
+type fieldName struct{ folded, canonical string }
+
+// maxNames bounds the spellings of names that are remembered.
+const maxNames = 1_000
+
+func newDecoder(text string) *decoder {
 	l, _ := grounds.Get().(*lists)
-	d := &decoder{
-		Cursor: NewCursor(textOf(body), maxViewDepth), view: &View{}, lists: l, draft: f,
-		names: make(fieldNames), numbers: newNumbers(len(body)), units: make(map[string]string), measures: make(map[Measure]*Measure),
+	return &decoder{
+		Reader: jsontext.NewReader(text, maxViewDepth), view: &View{}, lists: l,
+		names: make(map[string]fieldName), numbers: newNumbers(len(text)), units: make(map[string]string), measures: make(map[Measure]*Measure),
 	}
-	d.shapes.view.role, d.shapes.product.role, d.shapes.ingredient.role = roleView, roleStoppable, roleStoppable
-	f.begin(body[len(body)-len(d.text):], d.names)
-	return d
 }
 
-// textOf gives the body as a text without a copy: that of a large menu costs as
-// much as finding its values.
-func textOf(body []byte) string {
-	return unsafe.String(unsafe.SliceData(body), len(body)) //nolint:gosec // nobody changes a body that is decoded
+func (d *decoder) fieldName(name string) fieldName {
+	if known, ok := d.names[name]; ok {
+		return known
+	}
+	folded := jsontext.FoldName(name)
+	field := fieldName{folded: folded, canonical: documentName(folded)}
+	if len(d.names) < maxNames {
+		d.names[name] = field
+	}
+	return field
 }
 
 // odd notes a value that is not as the interface has it.
@@ -205,11 +164,11 @@ func (d *decoder) own(id string) {
 
 func (d *decoder) readView() (known bool) {
 	v, l := d.view, d.lists
-	if d.Kind() != KindObject {
+	if d.Kind() != jsontext.KindObject {
 		d.Skip()
 		return false
 	}
-	d.fields("", &d.shapes.view, func(folded string) bool {
+	d.fields("", func(folded string) bool {
 		switch folded {
 		case "name":
 			v.Name = d.words("name")
@@ -231,58 +190,29 @@ func (d *decoder) readView() (known bool) {
 		case "ingredients":
 			d.elements("ingredients", "ingredient", func() { l.ingredients = append(l.ingredients, d.ingredient()) })
 		default:
-			d.note(folded)
 			return false
 		}
-		d.note(folded)
 		known = true
 		return true
-	}, &v.Extra)
+	})
 	return known
 }
 
-// fields reads an object whose known members read consumes; the others are
-// kept in extra. where is the path of the object, ending in a full stop.
-func (d *decoder) fields(where string, before *members, read func(folded string) bool, extra *Extra) {
-	object := d.openObject()
-	for n := 0; ; n++ {
-		name, ok := d.member(before, n)
-		if !ok {
-			break
+// fields reads an object whose known members read consumes. where is the path of
+// the object, ending in a full stop.
+func (d *decoder) fields(where string, read func(folded string) bool) {
+	for name := range d.Members() {
+		field, raw, start := d.fieldName(name), d.RawName(), d.Offset()
+		if !read(field.folded) {
+			d.odd(OddUnknownField, where+name, "")
+			d.Skip()
+		} else if field.canonical != name && field.canonical != "" {
+			d.odd(OddNameSpelling, where+field.canonical, name)
 		}
-		at := d.here()
-		if !read(name.folded) {
-			d.odd(OddUnknownField, where+name.name, "")
-			*extra = append(*extra, ExtraField{Name: name.name, Value: compact([]byte(d.Raw()))})
-		} else if name.canonical != name.name && name.canonical != "" {
-			d.odd(OddNameSpelling, where+name.canonical, name.name)
-		}
-		d.noteMember(name, at)
-	}
-	d.closeObject(object, before)
-	if len(*extra) > 1 {
-		*extra = sortExtra(*extra)
-	}
-}
-
-// sortExtra sorts by name; of a repeated name the last value counts.
-func sortExtra(all Extra) Extra {
-	slices.SortStableFunc(all, func(a, b ExtraField) int { return strings.Compare(a.Name, b.Name) })
-	kept := all[:0]
-	for i := range all {
-		if i+1 == len(all) || all[i+1].Name != all[i].Name {
-			kept = append(kept, all[i])
+		if where == "" {
+			d.members = append(d.members, viewMember{name: raw, value: d.Source()[start:d.Offset()]})
 		}
 	}
-	return kept
-}
-
-func compact(raw []byte) []byte {
-	var b bytes.Buffer
-	if err := json.Compact(&b, raw); err != nil {
-		return []byte("null") // cannot be: raw is part of a checked body
-	}
-	return b.Bytes()
 }
 
 // elements reads an array of objects, or null for none (policy W6).
@@ -290,25 +220,20 @@ func (d *decoder) elements(field, kind string, read func()) {
 	if d.null(field) {
 		return
 	}
-	if d.Kind() != KindArray {
+	if d.Kind() != jsontext.KindArray {
 		d.odd(OddTypeMismatch, field, d.Raw())
 		return
 	}
-	list := d.openList()
-	for d.Element() {
+	for range d.Elements() {
 		if !d.room() {
-			d.Skip()
 			continue
 		}
-		at := d.here()
 		d.kind, d.id, d.pend = kind, "", len(d.view.Oddities)
-		if d.Kind() == KindObject {
+		if d.Kind() == jsontext.KindObject {
 			read()
 		} else {
 			d.odd(OddTypeMismatch, field+"[]", d.Raw())
 			d.own("")
 		}
-		d.noteElement(at)
 	}
-	d.closeList(list)
 }

@@ -12,9 +12,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/shopspring/decimal"
-	"pgregory.net/rapid"
 
+	"larder/internal/jsontext"
 	"larder/internal/menu"
+	"larder/internal/viewtest"
 )
 
 func decode(t *testing.T, body string) *menu.View {
@@ -40,8 +41,8 @@ func TestDecodeReadsEveryFormOfTheSameValue(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			got := decode(t, fmt.Sprintf(body, menu.EncodeView(want)))
-			if diff := cmp.Diff(string(menu.EncodeView(want)), string(menu.EncodeView(got))); diff != "" {
+			got := decode(t, fmt.Sprintf(body, viewtest.Encode(want)))
+			if diff := cmp.Diff(string(viewtest.Encode(want)), string(viewtest.Encode(got))); diff != "" {
 				t.Errorf("the same view reads otherwise:\n%s", diff)
 			}
 		})
@@ -62,12 +63,12 @@ func TestDecodeReadsEveryFormOfTheSameValue(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			canonical := string(menu.EncodeView(want))
+			canonical := string(viewtest.Encode(want))
 			body := strings.Replace(canonical, replace[0], replace[1], 1)
 			if body == canonical {
 				t.Fatalf("%q is not in %s", replace[0], canonical)
 			}
-			if diff := cmp.Diff(canonical, string(menu.EncodeView(decode(t, body)))); diff != "" {
+			if diff := cmp.Diff(canonical, string(viewtest.Encode(decode(t, body)))); diff != "" {
 				t.Errorf("%s reads otherwise:\n%s", replace[1], diff)
 			}
 		})
@@ -77,7 +78,7 @@ func TestDecodeReadsEveryFormOfTheSameValue(t *testing.T) {
 func TestDecodeOfACanonicalViewIsTheView(t *testing.T) {
 	t.Parallel()
 	v := decode(t, oddMenu(120))
-	got := decode(t, string(menu.EncodeView(v)))
+	got := decode(t, string(viewtest.Encode(v)))
 	if diff := cmp.Diff(v, got, cmpopts.IgnoreFields(menu.View{}, "Oddities"), cmpopts.EquateEmpty(),
 		cmp.Comparer(func(a, b decimal.Decimal) bool { return a.Equal(b) })); diff != "" {
 		t.Errorf("decode of encode differs (-view +again):\n%s", diff)
@@ -86,11 +87,10 @@ func TestDecodeOfACanonicalViewIsTheView(t *testing.T) {
 
 func TestUnknownFieldsAreKept(t *testing.T) {
 	t.Parallel()
-	v := decode(t, `{"zeta":{"a": [1, 2]},"products":[{"id":"p","price":1,"allergens":["nuts"],"code":17.50}]}`)
-	out := string(menu.EncodeView(v))
+	out := string(published(t, `{"zeta":{"a": [1, 2]},"products":[{"id":"p","price":1,"allergens":["nuts"],"code":17.50}]}`).Content)
 	for _, want := range []string{`"zeta":{"a":[1,2]}`, `"allergens":["nuts"]`, `"code":17.50`} {
 		if !strings.Contains(out, want) {
-			t.Errorf("canonical form lacks %s: %s", want, out)
+			t.Errorf("the content lacks %s: %s", want, out)
 		}
 	}
 }
@@ -198,7 +198,7 @@ func TestMalformedMenusSayWhere(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			_, err := menu.Decode([]byte(c.body))
-			var syntax *menu.SyntaxError
+			var syntax *jsontext.SyntaxError
 			if !errors.As(err, &syntax) {
 				t.Fatalf("Decode(%q) = %v, want a SyntaxError", c.body, err)
 			}
@@ -211,25 +211,6 @@ func TestMalformedMenusSayWhere(t *testing.T) {
 		_, err := menu.Decode([]byte(body))
 		if _, ok := errors.AsType[*menu.ShapeError](err); !ok {
 			t.Errorf("Decode(%s) = %v, want a ShapeError", body, err)
-		}
-	}
-}
-
-func TestParseDecimal(t *testing.T) {
-	t.Parallel()
-	for text, want := range map[string]struct {
-		out   string
-		state menu.NumberState
-	}{
-		"199.90": {"199.9", menu.NumberOK}, "0": {"0", menu.NumberOK}, "-3": {"-3", menu.NumberOK}, " 7 ": {"7", menu.NumberOK},
-		"1e2": {"100", menu.NumberOK}, "9007199254740993.01": {"9007199254740993.01", menu.NumberOK},
-		"": {"0", menu.NumberNull}, "12,5": {"0", menu.NumberComma}, "1 000": {"0", menu.NumberInvalid},
-		"1e99": {"0", menu.NumberInvalid}, "1e-99": {"0", menu.NumberInvalid}, "1e999999999999": {"0", menu.NumberInvalid},
-		"NaN": {"0", menu.NumberInvalid}, "1.2.3": {"0", menu.NumberInvalid}, strings.Repeat("9", 41): {"0", menu.NumberInvalid},
-	} {
-		d, state := menu.ParseDecimal(text)
-		if state != want.state || string(menu.AppendDecimal(nil, d)) != want.out {
-			t.Errorf("ParseDecimal(%q) = %s, %d; want %s, %d", text, menu.AppendDecimal(nil, d), state, want.out, want.state)
 		}
 	}
 }
@@ -254,52 +235,12 @@ func TestDecodeReadsWhatStops(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			v := decode(t, `{"products":[{"id":"p","externalId":"e","price":1,`+c.fields+`}]}`)
-			for _, view := range []*menu.View{v, decode(t, string(menu.EncodeView(v)))} {
+			for _, view := range []*menu.View{v, decode(t, string(viewtest.Encode(v)))} {
 				if got := !menu.Compile(view, "r1", c.settings).Available(0); got != c.stopped {
 					t.Errorf("%s: stopped %v, want %v", c.fields, got, c.stopped)
 				}
 			}
 		})
-	}
-}
-
-// TestFoldNameIgnoresCaseAsOthersDo: a reader that ignores case by Unicode's
-// simple folding takes these names for the interface's.
-func TestFoldNameIgnoresCaseAsOthersDo(t *testing.T) {
-	t.Parallel()
-	for name, want := range map[string]string{
-		"dishLi\u017ft": "dishlist", "d\u0131shList": "dishlist", "\u212Aey": "key", "restaurant_ID": "restaurantid",
-	} {
-		if got := menu.FoldName(name); got != want {
-			t.Errorf("FoldName(%q) = %q, want %q", name, got, want)
-		}
-	}
-}
-
-// TestPlainNumbersAreExact holds the quick ways of reading and writing a number
-// against those of the decimal package.
-func TestPlainNumbersAreExact(t *testing.T) {
-	t.Parallel()
-	rapid.Check(t, func(t *rapid.T) {
-		text := rapid.StringMatching(`-?[0-9]{1,21}(\.[0-9]{1,20})?`).Draw(t, "text")
-		got, state := menu.ParseDecimal(text)
-		want, err := decimal.NewFromString(text)
-		if err != nil || len(text) > 40 {
-			return
-		}
-		if state != menu.NumberOK || !got.Equal(want) || got.Exponent() != want.Exponent() {
-			t.Fatalf("ParseDecimal(%q) = %s, %d; want %s", text, got, state, want)
-		}
-		if out := string(menu.AppendDecimal(nil, got)); out != want.String() {
-			t.Fatalf("AppendDecimal(%q) = %s, want %s", text, out, want.String())
-		}
-	})
-	for _, text := range []string{"", "-", ".", "-.", "1.", ".5", "+5", "1.2.3", "1-2", "--1", "0", "-0", "0.0", "-0.00", "007", "1,5", "1e3"} {
-		want, err := decimal.NewFromString(strings.ReplaceAll(text, ",", "?"))
-		got, state := menu.ParseDecimal(text)
-		if (state == menu.NumberOK) != (err == nil) || (err == nil && !got.Equal(want)) {
-			t.Errorf("ParseDecimal(%q) = %s, %d; want %s, %v", text, got, state, want, err)
-		}
 	}
 }
 
@@ -313,7 +254,7 @@ func FuzzDecode(f *testing.F) {
 			return
 		}
 		id, s := menu.RestaurantID(restaurant), menu.DefaultSettings()
-		canonical := menu.EncodeView(v)
+		canonical := viewtest.Encode(v)
 		if !json.Valid(canonical) {
 			t.Fatalf("canonical form is no JSON: %s", canonical)
 		}
@@ -321,7 +262,7 @@ func FuzzDecode(f *testing.F) {
 		if err != nil {
 			t.Fatalf("canonical form does not decode: %v: %s", err, canonical)
 		}
-		if out := menu.EncodeView(again); !bytes.Equal(out, canonical) {
+		if out := viewtest.Encode(again); !bytes.Equal(out, canonical) {
 			t.Fatalf("canonical form is not stable:\n%s\n%s", canonical, out)
 		}
 		one, two := menu.Compile(v, id, s), menu.Compile(again, id, s)

@@ -1,7 +1,9 @@
 package menu
 
+import "larder/internal/jsontext"
+
 func (d *decoder) category() (c Category) {
-	d.fields("categories[].", &d.shapes.category, func(folded string) bool {
+	d.fields("categories[].", func(folded string) bool {
 		switch folded {
 		case "id":
 			c.ID = d.identifier("categories[].id")
@@ -13,14 +15,14 @@ func (d *decoder) category() (c Category) {
 			return false
 		}
 		return true
-	}, &c.Extra)
+	})
 	d.own(c.ID)
 	return c
 }
 
 func (d *decoder) product() (p Product) {
 	priced := false
-	d.fields("products[].", &d.shapes.product, func(folded string) bool {
+	d.fields("products[].", func(folded string) bool {
 		switch folded {
 		case "id":
 			p.ID = d.identifier("products[].id")
@@ -45,7 +47,7 @@ func (d *decoder) product() (p Product) {
 			return d.stop(&productStops, folded, &p.Stop) || d.nutrition(folded, &p)
 		}
 		return true
-	}, &p.Extra)
+	})
 	if !priced {
 		p.PriceBad = true
 		d.odd(OddPriceMissing, "products[].price", "")
@@ -55,7 +57,7 @@ func (d *decoder) product() (p Product) {
 }
 
 func (d *decoder) ingredient() (in Ingredient) {
-	d.fields("ingredients[].", &d.shapes.ingredient, func(folded string) bool {
+	d.fields("ingredients[].", func(folded string) bool {
 		switch folded {
 		case "id":
 			in.ID = d.identifier("ingredients[].id")
@@ -77,13 +79,13 @@ func (d *decoder) ingredient() (in Ingredient) {
 			return d.stop(&ingredientStops, folded, &in.Stop)
 		}
 		return true
-	}, &in.Extra)
+	})
 	d.own(in.ID)
 	return in
 }
 
 func (d *decoder) scheme() (s Scheme) {
-	d.fields("ingredientsSchemes[].", &d.shapes.scheme, func(folded string) bool {
+	d.fields("ingredientsSchemes[].", func(folded string) bool {
 		switch folded {
 		case "id":
 			s.ID = d.identifier("ingredientsSchemes[].id")
@@ -93,7 +95,7 @@ func (d *decoder) scheme() (s Scheme) {
 			return false
 		}
 		return true
-	}, &s.Extra)
+	})
 	d.own(s.ID)
 	return s
 }
@@ -103,24 +105,20 @@ func (d *decoder) limits(s *Scheme) {
 	if d.null("ingredientsSchemes[].ingredientsGroups") {
 		return
 	}
-	if d.Kind() != KindArray {
+	if d.Kind() != jsontext.KindArray {
 		d.odd(OddTypeMismatch, "ingredientsSchemes[].ingredientsGroups", d.Raw())
 		return
 	}
-	list := d.openList()
-	for d.Element() {
+	for range d.Elements() {
 		if !d.room() {
-			d.Skip()
 			continue
 		}
-		at := d.here()
-		if d.Kind() != KindObject {
+		if d.Kind() != jsontext.KindObject {
 			d.odd(OddTypeMismatch, "ingredientsSchemes[].ingredientsGroups[]", d.Raw())
-			d.noteElement(at)
 			continue
 		}
 		limit := GroupLimit{Max: Unlimited}
-		d.fields(where, &d.shapes.limit, func(folded string) bool {
+		d.fields(where, func(folded string) bool {
 			switch folded {
 			case "id":
 				limit.GroupID = d.identifier(where + "id")
@@ -132,15 +130,13 @@ func (d *decoder) limits(s *Scheme) {
 				return false
 			}
 			return true
-		}, &limit.Extra)
+		})
 		s.Groups = append(s.Groups, limit)
-		d.noteElement(at)
 	}
-	d.closeList(list)
 }
 
 func (d *decoder) group() (g Group) {
-	d.fields("ingredientsGroups[].", &d.shapes.group, func(folded string) bool {
+	d.fields("ingredientsGroups[].", func(folded string) bool {
 		switch folded {
 		case "id":
 			g.ID = d.identifier("ingredientsGroups[].id")
@@ -152,7 +148,7 @@ func (d *decoder) group() (g Group) {
 			return false
 		}
 		return true
-	}, &g.Extra)
+	})
 	d.own(g.ID)
 	return g
 }

@@ -4,6 +4,8 @@ import (
 	"math/big"
 
 	"github.com/shopspring/decimal"
+
+	"larder/internal/jsontext"
 )
 
 // Entry is one dish or ingredient of a Content: its values stand packed in the
@@ -67,7 +69,7 @@ func (e Entry) Measured() bool { return e.packed[0]&entryMeasured != 0 }
 // Price is exact, in the restaurant's currency; 0 where PriceBad.
 func (e Entry) Price() decimal.Decimal { return e.price().Decimal() }
 
-func (e Entry) price() Number {
+func (e Entry) price() jsontext.Number {
 	r := e.read()
 	r.text()
 	e.code(&r)
@@ -90,9 +92,9 @@ type values struct {
 	id, name   string
 	externalID code
 	priceBad   bool
-	price      Number
+	price      jsontext.Number
 	measured   bool
-	measure    Number
+	measure    jsontext.Number
 	unit       string
 
 	description string
@@ -151,28 +153,28 @@ func (r *entryReader) text() string {
 	return r.packed[r.at-size : r.at]
 }
 
-// The forms of a number beside its places, which are 0 to plainDigits.
+// The forms of a number beside its places, which are 0 to jsontext.MaxPlaces.
 const (
-	numberAbsent byte = plainDigits + 1 + iota
+	numberAbsent byte = jsontext.MaxPlaces + 1 + iota
 	numberWide
 )
 
 // number reads a number; false where there is none.
-func (r *entryReader) number() (Number, bool) {
+func (r *entryReader) number() (jsontext.Number, bool) {
 	form := r.packed[r.at]
 	r.at++
 	switch form {
 	case numberAbsent:
-		return Number{}, false
+		return jsontext.Number{}, false
 	case numberWide:
 		exponent := unfold(r.count())
 		units, ok := new(big.Int).SetString(r.text(), 10)
 		if !ok {
-			return Number{}, false
+			return jsontext.Number{}, false
 		}
 		wide := decimal.NewFromBigInt(units, int32(exponent)) //nolint:gosec // it was one
-		return Number{wide: &wide}, true
+		return jsontext.NumberOf(wide), true
 	default:
-		return Number{units: unfold(r.count()), places: int32(form)}, true
+		return jsontext.FromUnits(unfold(r.count()), int32(form)), true
 	}
 }

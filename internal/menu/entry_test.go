@@ -9,6 +9,7 @@ import (
 	"github.com/shopspring/decimal"
 	"pgregory.net/rapid"
 
+	"larder/internal/jsontext"
 	"larder/internal/menu"
 )
 
@@ -55,9 +56,9 @@ func TestAnEntryIsWhatWasPacked(t *testing.T) {
 			dish.Nutrition = &n
 			fats := "null"
 			if n.Fats.Valid {
-				fats = string(menu.AppendDecimal(nil, n.Fats.Decimal))
+				fats = string(jsontext.NumberOf(n.Fats.Decimal).Append(nil))
 			}
-			nutrition = `{"calories":` + string(menu.AppendDecimal(nil, n.Calories.Decimal)) +
+			nutrition = `{"calories":` + string(jsontext.NumberOf(n.Calories.Decimal).Append(nil)) +
 				`,"energyValue":null,"proteins":null,"fats":` + fats + `,"carbohydrates":null}`
 		}
 		other := menu.Ingredient{

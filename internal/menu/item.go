@@ -5,6 +5,8 @@ import (
 	"sync/atomic"
 
 	"github.com/shopspring/decimal"
+
+	"larder/internal/jsontext"
 )
 
 // Item is what every order says alike of one dish or ingredient (policies O2,
@@ -13,7 +15,7 @@ import (
 type Item struct {
 	// Price is the exact price, in the restaurant's currency; 0 where it is
 	// not known.
-	Price Number
+	Price jsontext.Number
 	// Exact is Price as verdicts have it.
 	Exact decimal.Decimal
 	// JSON is what stands behind the name ID in an order: its value, then the
@@ -25,14 +27,14 @@ type Item struct {
 
 // NewItem makes an Item. id is the one that the ordering service knows it by.
 func NewItem(id, name string, price decimal.Decimal, measure *Measure) *Item {
-	text := AppendString(make([]byte, 0, 128), id)
-	text = AppendString(append(text, `,"name":`...), name)
-	text = AppendDecimal(append(text, `,"price":`...), price)
+	text := jsontext.AppendString(make([]byte, 0, 128), id)
+	text = jsontext.AppendString(append(text, `,"name":`...), name)
+	text = jsontext.NumberOf(price).Append(append(text, `,"price":`...))
 	if measure != nil {
-		text = AppendDecimal(append(text, `,"measure":{"value":`...), measure.Value)
-		text = append(AppendString(append(text, `,"unit":`...), measure.Unit), '}')
+		text = jsontext.NumberOf(measure.Value).Append(append(text, `,"measure":{"value":`...))
+		text = append(jsontext.AppendString(append(text, `,"unit":`...), measure.Unit), '}')
 	}
-	return &Item{Price: NumberOf(price), Exact: price, JSON: string(text), Measured: measure != nil}
+	return &Item{Price: jsontext.NumberOf(price), Exact: price, JSON: string(text), Measured: measure != nil}
 }
 
 // items are the Items of one register, each made when it is first asked for. So

@@ -1,10 +1,10 @@
 // Package menu is the restaurant menu as larder understands it: the menu view
 // published by the ordering service, and the Catalogue compiled from it.
 //
-// Decode is tolerant, so that one odd value never costs a menu; Encode is
-// strict. Compile runs once per sync; a Catalogue never changes afterwards, so
-// any number of goroutines may read it. The package does no I/O, reads no
-// clock, logs nothing, starts no goroutine and imports nothing of the project.
+// Decode is tolerant, so that one odd value never costs a menu. Compile runs
+// once per sync; a Catalogue never changes afterwards, so any number of
+// goroutines may read it. The package does no I/O, reads no clock, logs nothing,
+// starts no goroutine and imports nothing of the project but jsontext.
 package menu
 
 // RestaurantID names one restaurant, as the configuration and the ordering

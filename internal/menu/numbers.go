@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"github.com/shopspring/decimal"
+
+	"larder/internal/jsontext"
 )
 
 // numbers keeps the decimals of a text, so that one that comes again, as most
@@ -31,38 +33,28 @@ func newNumbers(size int) numbers {
 	return make(numbers, 1<<bits.Len(uint(places-1)))
 }
 
-// of gives the decimal of a plain number.
-func (all numbers) of(n Number) decimal.Decimal {
-	if n.wide != nil {
+// of returns n as a decimal.
+func (all numbers) of(n jsontext.Number) decimal.Decimal {
+	units, places, ok := n.Units()
+	if !ok {
 		return n.Decimal()
 	}
-	const spread = 0x9E3779B97F4A7C15                         // 2^64 by the golden ratio
-	mixed := (uint64(n.units)*31 + uint64(n.places)) * spread //nolint:gosec // bits, no amounts
+	const spread = 0x9E3779B97F4A7C15                     // 2^64 by the golden ratio
+	mixed := (uint64(units)*31 + uint64(places)) * spread //nolint:gosec // bits, not amounts
 	at := &all[mixed>>(65-bits.Len(uint(len(all))))]
-	if at.units != n.units || at.places != n.places || at.value == (decimal.Decimal{}) {
-		*at = kept{units: n.units, places: n.places, value: n.Decimal()}
+	if at.units != units || at.places != places || at.value == (decimal.Decimal{}) {
+		*at = kept{units: units, places: places, value: n.Decimal()}
 	}
 	return at.value
 }
 
 // decimal consumes a number or numeric string (policy W5).
-func (d *decoder) decimal(kind Kind) (decimal.Decimal, NumberState) {
-	switch kind {
-	case KindNumber:
-		if n, ok := d.plainNumber(); ok {
-			return d.numbers.of(n), NumberOK
-		}
-		return ParseDecimal(d.Raw())
-	case KindString:
-		text, _ := d.Text()
-		return ParseDecimal(text)
-	case KindNull, KindNone:
-		d.Skip()
-		return decimal.Decimal{}, NumberNull
-	default:
-		d.Skip()
-		return decimal.Decimal{}, NumberInvalid
+func (d *decoder) decimal() (decimal.Decimal, jsontext.NumberState) {
+	n, state := d.Number()
+	if state != jsontext.NumberOK {
+		return decimal.Decimal{}, state
 	}
+	return d.numbers.of(n), jsontext.NumberOK
 }
 
 // unit gives the one text of a unit that all measures use.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"larder/internal/jsontext"
 	"larder/internal/menu"
 	"larder/internal/sandbox"
 )
@@ -30,9 +31,9 @@ func TestDecodeRefusesWhatCheckRefuses(t *testing.T) {
 			for _, piece := range pieces {
 				for _, cut := range []int{0, 1, len(form)} {
 					body := []byte(form[:at] + piece + form[min(at+cut, len(form)):])
-					_, want := menu.Check(body, 64)
+					_, want := jsontext.Check(string(body), 64)
 					_, got := menu.Decode(body)
-					if _, syntax := errors.AsType[*menu.SyntaxError](got); !syntax {
+					if _, syntax := errors.AsType[*jsontext.SyntaxError](got); !syntax {
 						got = nil
 					}
 					if fmt.Sprint(got) != fmt.Sprint(want) {

@@ -1,6 +1,10 @@
 package menu
 
-import "github.com/shopspring/decimal"
+import (
+	"github.com/shopspring/decimal"
+
+	"larder/internal/jsontext"
+)
 
 // entrySource is what an Entry is made of: a dish or an ingredient of a view.
 type entrySource struct {
@@ -86,10 +90,9 @@ func appendCount(to []byte, n uint64) []byte {
 }
 
 func appendNumber(to []byte, d decimal.Decimal) []byte {
-	n := NumberOf(d)
-	if n.wide == nil {
-		to = append(to, byte(n.places)) //nolint:gosec // 0 to plainDigits
-		return appendCount(to, fold(n.units))
+	if units, places, ok := jsontext.NumberOf(d).Units(); ok {
+		to = append(to, byte(places)) //nolint:gosec // 0 to jsontext.MaxPlaces
+		return appendCount(to, fold(units))
 	}
 	to = appendCount(append(to, numberWide), fold(int64(d.Exponent())))
 	return appendText(to, d.Coefficient().String())

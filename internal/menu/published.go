@@ -4,6 +4,9 @@ import (
 	"errors"
 	"slices"
 	"strconv"
+	"strings"
+
+	"larder/internal/jsontext"
 )
 
 // Published is a menu view as the ordering service published it, every field
@@ -26,19 +29,60 @@ type Published struct {
 	Stops   []byte
 }
 
-// DecodePublished is Decode that also gives the view as it was published. The
+// DecodePublished is Decode that also returns the view as it was published. The
 // errors are those of Decode.
 func DecodePublished(raw []byte) (*View, Published, error) {
-	f, _ := drafts.Get().(*draft)
-	view, err := decodeAnswer(raw, f)
-	published := f.end()
+	view, members, err := decodeAnswer(raw)
 	if err != nil {
 		return nil, Published{}, err
 	}
+	published := publish(members, len(raw))
 	if len(published.Content) > maxPublished {
 		return nil, Published{}, &LimitError{What: "bytes without white space", Limit: maxPublished}
 	}
 	return view, published, nil
+}
+
+// publish separates the members of a view into content and stop values. size is
+// about how many bytes they have.
+func publish(members []viewMember, size int) Published {
+	var canonical jsontext.Canonical
+	names := make([]jsontext.CanonicalName, len(members))
+	order := make([]int, len(members))
+	for i := range members {
+		names[i], order[i] = canonical.Name(members[i].name), i
+	}
+	slices.SortStableFunc(order, func(i, k int) int { return strings.Compare(names[i].Folded, names[k].Folded) })
+
+	var stops stopTable
+	content := append(make([]byte, 0, size), '{')
+	for n, i := range order {
+		content = append(comma(content, n), names[i].Literal...)
+		canonical.Reader = jsontext.NewReader(members[i].value, maxViewDepth)
+		if stoppable(names[i].Folded) && canonical.Kind() == jsontext.KindArray {
+			content = appendList(content, &canonical, &stops)
+		} else {
+			content = canonical.AppendNext(content)
+		}
+	}
+	return Published{Content: append(content, '}'), Stops: stops.encode()}
+}
+
+// appendList appends the next value, a list of dishes or ingredients, and notes
+// their stop values.
+func appendList(content []byte, canonical *jsontext.Canonical, stops *stopTable) []byte {
+	content = append(content, '[')
+	var cut []byte
+	for i := range canonical.Elements() {
+		content = comma(content, i)
+		if canonical.Kind() != jsontext.KindObject {
+			content = canonical.AppendNext(content)
+			continue
+		}
+		content, cut = canonical.AppendParted(content, cut[:0], stopField)
+		stops.add(cut)
+	}
+	return append(content, ']')
 }
 
 // maxPublished bounds the bytes of a Content. Only a view full of bytes that
@@ -49,7 +93,8 @@ const maxPublished = 96 << 20
 // an envelope. Compiled, it is the content of the view that was published. The
 // errors are those of Decode.
 func DecodeContent(content []byte) (*View, error) {
-	return decodeView(content, false, nil)
+	view, _, err := decodeView(jsontext.String(content), false)
+	return view, err
 }
 
 // ErrForeignStops says that stop values are not those of the content, or none.
@@ -63,33 +108,35 @@ func (p Published) AppendView(dst []byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	r, from, short := NewReader(p.Content), 0, false
-	element := func(int) {
-		if r.Kind() != KindObject {
-			return
+	r, from, short := jsontext.NewReader(jsontext.String(p.Content), maxViewDepth), 0, false
+	content := r.Source()
+	for list := range r.Members() {
+		if !stoppable(jsontext.FoldName(list)) {
+			continue
 		}
-		object := r.Raw()
-		value, ok := stops.next()
-		short = short || !ok
-		if len(value) <= len("{}") {
-			return
+		for range r.Elements() {
+			if r.Kind() != jsontext.KindObject {
+				continue
+			}
+			object := r.Raw()
+			value, ok := stops.next()
+			short = short || !ok
+			if len(value) <= len("{}") {
+				continue
+			}
+			end := r.Offset() - len("}")
+			dst = append(dst, content[from:end]...)
+			if len(object) > len("{}") {
+				dst = append(dst, ',')
+			}
+			dst = append(dst, value[1:len(value)-1]...)
+			from = end
 		}
-		dst = append(dst, p.Content[from:r.at-1]...)
-		if len(object) > len("{}") {
-			dst = append(dst, ',')
-		}
-		dst = append(dst, value[1:len(value)-1]...)
-		from = r.at - 1
 	}
-	r.Fields(func(_, folded string) {
-		if stoppable(folded) && r.Kind() == KindArray {
-			r.Array(element)
-		}
-	})
-	if short || !stops.done() {
+	if short || !stops.done() || r.Err() != nil {
 		return nil, ErrForeignStops
 	}
-	return append(dst, p.Content[from:]...), nil
+	return append(dst, content[from:]...), nil
 }
 
 // AppendAnswer appends the answer {"result": …} with the view as published; see
@@ -177,35 +224,33 @@ func (t *stopTable) encode() []byte {
 
 // stopReader gives the values of the elements one after the other.
 type stopReader struct {
-	values [][]byte
+	values []string
 	runs   []int // value and elements in turn
 	left   int   // elements of the first run that are still to come
 }
 
 // readStops reads what encode wrote, and refuses everything else.
 func readStops(raw []byte) (*stopReader, error) {
-	body, err := Check(raw, maxViewDepth)
-	if err != nil {
-		return nil, ErrForeignStops
-	}
-	s := &stopReader{}
-	sane := true
-	r := NewReader(body)
-	r.Object(func(name string) {
+	s, sane := &stopReader{}, true
+	r := jsontext.NewReader(jsontext.String(raw), maxViewDepth)
+	for name := range r.Members() {
 		switch name {
 		case "values":
-			r.Array(func(int) {
-				sane = sane && r.Kind() == KindObject
+			for range r.Elements() {
+				sane = sane && r.Kind() == jsontext.KindObject
 				s.values = append(s.values, r.Raw())
-			})
+			}
 		case "runs":
-			r.Array(func(int) {
-				n, err := strconv.Atoi(string(r.Raw()))
+			for range r.Elements() {
+				n, err := strconv.Atoi(r.Raw())
 				sane = sane && err == nil
 				s.runs = append(s.runs, n)
-			})
+			}
 		}
-	})
+	}
+	if r.Err() != nil {
+		return nil, ErrForeignStops
+	}
 	if !sane || len(s.runs)%2 != 0 {
 		return nil, ErrForeignStops
 	}
@@ -220,11 +265,11 @@ func readStops(raw []byte) (*stopReader, error) {
 	return s, nil
 }
 
-func (s *stopReader) next() ([]byte, bool) {
+func (s *stopReader) next() (value string, ok bool) {
 	if len(s.runs) == 0 {
-		return nil, false
+		return "", false
 	}
-	value := s.values[s.runs[0]]
+	value = s.values[s.runs[0]]
 	if s.left--; s.left == 0 {
 		if s.runs = s.runs[2:]; len(s.runs) > 0 {
 			s.left = s.runs[1]

@@ -11,6 +11,7 @@ import (
 	"github.com/shopspring/decimal"
 	"pgregory.net/rapid"
 
+	"larder/internal/jsontext"
 	"larder/internal/menu"
 	"larder/internal/sandbox"
 	"larder/internal/viewtest"
@@ -236,7 +237,7 @@ func viewOf(t *testing.T, raw []byte) viewtest.Node {
 	}
 	view := answer
 	for _, m := range answer.Members {
-		switch menu.FoldName(m.Name) {
+		switch jsontext.FoldName(m.Name) {
 		case "result":
 			view = m.Value
 		case "products", "categories":

@@ -1,5 +1,7 @@
 package menu
 
+import "larder/internal/jsontext"
+
 // WithStopsOf gives the content of p with the stop lists that now has for the
 // same dishes and ingredients, by their ids; of several definitions of an id
 // the first one counts, as in Compile. What now does not have keeps what p says
@@ -8,8 +10,8 @@ package menu
 // It is how an older content is served with the stop lists of today (policy
 // S7a). The error is ErrForeignStops.
 func (p Published) WithStopsOf(now Published) (Published, error) {
-	known := make(map[stoppedID][]byte)
-	err := now.elements(func(of stoppedID, value []byte) {
+	known := make(map[stoppedID]string)
+	err := now.elements(func(of stoppedID, value string) {
 		if _, again := known[of]; !again && of.id != "" {
 			known[of] = value
 		}
@@ -18,11 +20,11 @@ func (p Published) WithStopsOf(now Published) (Published, error) {
 		return Published{}, err
 	}
 	var table stopTable
-	err = p.elements(func(of stoppedID, value []byte) {
+	err = p.elements(func(of stoppedID, value string) {
 		if current, ok := known[of]; ok {
 			value = current
 		}
-		table.add(value)
+		table.add([]byte(value))
 	})
 	if err != nil {
 		return Published{}, err
@@ -35,33 +37,34 @@ type stoppedID struct{ list, id string }
 
 // elements visits what has a stop list, in the order of Content. An element
 // that has no id is visited with an empty one.
-func (p Published) elements(visit func(of stoppedID, value []byte)) error {
+func (p Published) elements(visit func(of stoppedID, value string)) error {
 	stops, err := readStops(p.Stops)
 	if err != nil {
 		return err
 	}
-	r, short := NewReader(p.Content), false
-	r.Fields(func(_, list string) {
-		if !stoppable(list) || r.Kind() != KindArray {
-			return
+	r, short := jsontext.NewReader(jsontext.String(p.Content), maxViewDepth), false
+	for name := range r.Members() {
+		list := jsontext.FoldName(name)
+		if !stoppable(list) {
+			continue
 		}
-		r.Array(func(int) {
-			if r.Kind() != KindObject {
-				return
+		for range r.Elements() {
+			if r.Kind() != jsontext.KindObject {
+				continue
 			}
 			of := stoppedID{list: list}
-			r.Fields(func(_, folded string) {
-				if folded == "id" {
+			for name := range r.Members() {
+				if jsontext.FoldName(name) == "id" {
 					of.id, _ = r.ID()
 				}
-			})
+			}
 			value, ok := stops.next()
 			if short = short || !ok; ok {
 				visit(of, value)
 			}
-		})
-	})
-	if short || !stops.done() {
+		}
+	}
+	if short || !stops.done() || r.Err() != nil {
 		return ErrForeignStops
 	}
 	return nil

@@ -1,6 +1,10 @@
 package menu
 
-import "strings"
+import (
+	"strings"
+
+	"larder/internal/jsontext"
+)
 
 // stopFields are the places of the fields that stop a dish or ingredient.
 type stopFields struct{ contained, stopped, disabled string }
@@ -28,15 +32,15 @@ func (d *decoder) stop(fields *stopFields, folded string, list *StopList) bool {
 
 func (d *decoder) stopList(field string, list *StopList) {
 	switch d.Kind() {
-	case KindArray:
+	case jsontext.KindArray:
 		d.stopEntries(field, list)
-	case KindNull:
+	case jsontext.KindNull:
 		d.Skip()
-	case KindBool:
+	case jsontext.KindBool:
 		value, _ := d.Bool()
 		list.All = list.All || value
 		d.odd(OddStopListForm, field, "")
-	case KindString:
+	case jsontext.KindString:
 		s, _ := d.Text()
 		d.odd(OddStopListForm, field, s)
 		switch strings.ToLower(s) {
@@ -56,13 +60,13 @@ func (d *decoder) stopList(field string, list *StopList) {
 // (setting stop_list_any_value).
 func (d *decoder) stopEntries(field string, list *StopList) {
 	d.tail = "[]"
-	for d.Open(); d.Element(); {
+	for range d.Elements() {
 		var id string
 		switch d.Kind() {
-		case KindString, KindNumber, KindNull:
+		case jsontext.KindString, jsontext.KindNumber, jsontext.KindNull:
 			id = d.identifier(field)
 		default:
-			id = string(compact([]byte(d.Raw())))
+			id = string(jsontext.AppendCompact(nil, d.Raw(), nil))
 			d.odd(OddStopListForm, field, id)
 		}
 		if id != "" {

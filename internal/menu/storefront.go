@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strconv"
 	"time"
+
+	"larder/internal/jsontext"
 )
 
 // Head is what a storefront's menu says of itself beside the catalogue.
@@ -26,17 +28,17 @@ const maxFormOptions = 20_000
 // ingredient stands once. The bytes depend on the catalogue and h alone.
 func (c *Catalogue) AppendMenu(dst []byte, h Head) []byte {
 	dst = append(dst, `{"result":{"restaurant":{"id":`...)
-	dst = AppendString(dst, string(h.Restaurant))
-	dst = AppendString(append(dst, `,"name":`...), h.RestaurantName)
-	dst = AppendString(append(dst, `},"name":`...), c.name)
+	dst = jsontext.AppendString(dst, string(h.Restaurant))
+	dst = jsontext.AppendString(append(dst, `,"name":`...), h.RestaurantName)
+	dst = jsontext.AppendString(append(dst, `},"name":`...), c.name)
 	dst = strconv.AppendInt(append(dst, `,"version":`...), h.Version, 10)
 	dst = append(dst, `,"syncedAt":"`...)
 	dst = h.SyncedAt.UTC().AppendFormat(dst, TimeFormat)
 	dst = append(dst, `","categories":[`...)
 	for i := range c.categories {
 		dst = comma(dst, i)
-		dst = AppendString(append(dst, `{"id":`...), c.categories[i].ID)
-		dst = AppendString(append(dst, `,"name":`...), c.categories[i].Name)
+		dst = jsontext.AppendString(append(dst, `{"id":`...), c.categories[i].ID)
+		dst = jsontext.AppendString(append(dst, `,"name":`...), c.categories[i].Name)
 		dst = appendOptional(append(dst, `,"parentId":`...), c.categories[i].ParentID)
 		dst = append(dst, '}')
 	}
@@ -46,13 +48,13 @@ func (c *Catalogue) AppendMenu(dst []byte, h Head) []byte {
 	}
 	dst = append(dst, `],"schemes":[`...)
 	for s := range c.schemes {
-		dst = AppendString(append(comma(dst, s), `{"id":`...), c.schemes[s].ID)
+		dst = jsontext.AppendString(append(comma(dst, s), `{"id":`...), c.schemes[s].ID)
 		dst = append(dst, `,"groups":[`...)
 		for i, limit := range c.Limits(Index(s)) {
 			dst = c.appendGroup(comma(dst, i), limit)
 			dst = append(dst, `,"options":[`...)
 			for k, member := range c.Members(limit.Group) {
-				dst = AppendString(comma(dst, k), c.ingredients.at(member).ID())
+				dst = jsontext.AppendString(comma(dst, k), c.ingredients.at(member).ID())
 			}
 			dst = append(dst, ']', '}')
 		}
@@ -80,17 +82,17 @@ func (c *Catalogue) AppendProductEntry(dst []byte, p Index) []byte {
 
 func (c *Catalogue) appendProduct(dst []byte, i Index) []byte {
 	p := c.products.at(i).values()
-	dst = AppendString(append(dst, `"id":`...), p.id)
+	dst = jsontext.AppendString(append(dst, `"id":`...), p.id)
 	dst = p.externalID.append(append(dst, `,"externalId":`...))
 	dst = append(dst, `,"categoryId":`...)
 	if in := c.ProductCategory(i); in != None {
-		dst = AppendString(dst, c.categories[in].ID)
+		dst = jsontext.AppendString(dst, c.categories[in].ID)
 	} else {
 		dst = append(dst, "null"...)
 	}
 	dst = c.AppendCategoryIDs(append(dst, `,"categoryIds":`...), i)
-	dst = AppendString(append(dst, `,"name":`...), p.name)
-	dst = AppendString(append(dst, `,"description":`...), p.description)
+	dst = jsontext.AppendString(append(dst, `,"name":`...), p.name)
+	dst = jsontext.AppendString(append(dst, `,"description":`...), p.description)
 	dst = p.appendPrice(append(dst, `,"price":`...))
 	dst = p.appendMeasure(append(dst, `,"measure":`...))
 	dst = p.appendImages(append(dst, `,"imageUrls":`...))
@@ -104,9 +106,9 @@ func appendOrderable(dst []byte, orderable bool, reasons []Reason) []byte {
 	dst = strconv.AppendBool(append(dst, `,"orderable":`...), orderable)
 	dst = append(dst, `,"reasons":[`...)
 	for k, reason := range reasons {
-		dst = AppendString(append(comma(dst, k), `{"code":`...), string(reason.Code))
+		dst = jsontext.AppendString(append(comma(dst, k), `{"code":`...), string(reason.Code))
 		if reason.Group != "" {
-			dst = AppendString(append(dst, `,"group":`...), reason.Group)
+			dst = jsontext.AppendString(append(dst, `,"group":`...), reason.Group)
 		}
 		dst = append(dst, '}')
 	}
@@ -118,7 +120,7 @@ func appendOrderable(dst []byte, orderable bool, reasons []Reason) []byte {
 func (c *Content) AppendCategoryIDs(dst []byte, p Index) []byte {
 	dst = append(dst, '[')
 	for k, in := range c.ProductCategories(p) {
-		dst = AppendString(comma(dst, k), c.categories[in].ID)
+		dst = jsontext.AppendString(comma(dst, k), c.categories[in].ID)
 	}
 	return append(dst, ']')
 }
@@ -127,7 +129,7 @@ func (c *Content) appendScheme(dst []byte, s Index) []byte {
 	if s == None {
 		return append(dst, "null"...)
 	}
-	return AppendString(dst, c.schemes[s].ID)
+	return jsontext.AppendString(dst, c.schemes[s].ID)
 }
 
 // appendPrice appends null for a price that cannot be read (policy W9a).
@@ -150,7 +152,7 @@ func (v *values) appendImages(dst []byte) []byte {
 	dst = append(dst, '[')
 	r := v.images
 	for i := range v.imageCount {
-		dst = AppendString(comma(dst, i), r.text())
+		dst = jsontext.AppendString(comma(dst, i), r.text())
 	}
 	return append(dst, ']')
 }
@@ -174,8 +176,8 @@ func (v *values) appendNutrition(dst []byte) []byte {
 // appendGroup appends a group with its limits, left open.
 func (c *Catalogue) appendGroup(dst []byte, limit Limit) []byte {
 	g := &c.groups[limit.Group]
-	dst = AppendString(append(dst, `{"id":`...), g.ID)
-	dst = AppendString(append(dst, `,"name":`...), g.Name)
+	dst = jsontext.AppendString(append(dst, `{"id":`...), g.ID)
+	dst = jsontext.AppendString(append(dst, `,"name":`...), g.Name)
 	dst = strconv.AppendInt(append(dst, `,"min":`...), int64(limit.Min), 10)
 	dst = append(dst, `,"max":`...)
 	if limit.Max == Unlimited {
@@ -187,11 +189,11 @@ func (c *Catalogue) appendGroup(dst []byte, limit Limit) []byte {
 // appendIngredient appends an ingredient, left open.
 func (c *Catalogue) appendIngredient(dst []byte, i Index) []byte {
 	in := c.ingredients.at(i).values()
-	dst = AppendString(append(dst, `{"id":`...), in.id)
+	dst = jsontext.AppendString(append(dst, `{"id":`...), in.id)
 	dst = in.externalID.append(append(dst, `,"externalId":`...))
-	dst = AppendString(append(dst, `,"name":`...), in.name)
+	dst = jsontext.AppendString(append(dst, `,"name":`...), in.name)
 	dst = in.appendPrice(append(dst, `,"price":`...))
-	dst = AppendString(append(dst, `,"description":`...), in.description)
+	dst = jsontext.AppendString(append(dst, `,"description":`...), in.description)
 	dst = in.appendImages(append(dst, `,"imageUrls":`...))
 	dst = in.appendMeasure(append(dst, `,"measure":`...))
 	dst = c.appendScheme(append(dst, `,"schemeId":`...), c.ingredientScheme[i])

@@ -4,6 +4,8 @@ import (
 	"strings"
 
 	"github.com/shopspring/decimal"
+
+	"larder/internal/jsontext"
 )
 
 // Codes of what Decode notes. They are codes of lint findings as well.
@@ -64,7 +66,7 @@ func documentName(folded string) string {
 
 // null consumes a null where another value is usual, and notes it.
 func (d *decoder) null(field string) bool {
-	if d.Kind() != KindNull {
+	if d.Kind() != jsontext.KindNull {
 		return false
 	}
 	d.Skip()
@@ -74,12 +76,12 @@ func (d *decoder) null(field string) bool {
 
 func (d *decoder) identifier(field string) string {
 	kind := d.Kind()
-	start := d.at
+	start := d.Offset()
 	id, ok := d.ID()
 	switch {
 	case !ok:
-		d.odd(OddTypeMismatch, field, d.text[start:d.at])
-	case kind == KindNumber:
+		d.odd(OddTypeMismatch, field, d.Source()[start:d.Offset()])
+	case kind == jsontext.KindNumber:
 		d.odd(OddIDNotText, field, id)
 	}
 	return id
@@ -89,14 +91,13 @@ func (d *decoder) identifiers(field string) (ids []string) {
 	if d.null(field) {
 		return nil
 	}
-	if d.Kind() != KindArray {
+	if d.Kind() != jsontext.KindArray {
 		d.odd(OddTypeMismatch, field, d.Raw())
 		return nil
 	}
 	d.tail = "[]"
-	for d.Open(); d.Element(); {
+	for range d.Elements() {
 		if !d.room() {
-			d.Skip()
 			continue
 		}
 		if id := d.identifier(field); id != "" {
@@ -109,13 +110,13 @@ func (d *decoder) identifiers(field string) (ids []string) {
 
 func (d *decoder) words(field string) string {
 	switch d.Kind() {
-	case KindString:
+	case jsontext.KindString:
 		s, _ := d.Text()
 		return s
-	case KindNull:
+	case jsontext.KindNull:
 		d.Skip()
 		return ""
-	case KindNumber, KindBool:
+	case jsontext.KindNumber, jsontext.KindBool:
 		raw := d.Raw()
 		d.odd(OddTypeMismatch, field, raw)
 		return raw
@@ -127,19 +128,19 @@ func (d *decoder) words(field string) string {
 
 func (d *decoder) texts(field string) (texts []string) {
 	switch d.Kind() {
-	case KindNull:
+	case jsontext.KindNull:
 		d.null(field)
 		return nil
-	case KindArray:
+	case jsontext.KindArray:
 		d.tail = "[]"
-		for d.Open(); d.Element(); {
+		for range d.Elements() {
 			if s := d.words(field); s != "" {
 				texts = append(texts, s)
 			}
 		}
 		d.tail = ""
 		return texts
-	case KindString: // one address where a list belongs
+	case jsontext.KindString: // one address where a list belongs
 		s, _ := d.Text()
 		d.odd(OddTypeMismatch, field, s)
 		if s != "" {
@@ -154,10 +155,10 @@ func (d *decoder) texts(field string) (texts []string) {
 
 func (d *decoder) flag(field string) bool {
 	switch d.Kind() {
-	case KindBool:
+	case jsontext.KindBool:
 		value, _ := d.Bool()
 		return value
-	case KindNull:
+	case jsontext.KindNull:
 		d.Skip()
 		return false
 	default:
@@ -168,27 +169,27 @@ func (d *decoder) flag(field string) bool {
 }
 
 // number reads a decimal and notes every form but a JSON number.
-func (d *decoder) number(field string) (decimal.Decimal, NumberState) {
+func (d *decoder) number(field string) (decimal.Decimal, jsontext.NumberState) {
 	return d.numberAs(field, OddDecimalComma, OddNumberInvalid)
 }
 
 // numberAs is number with the codes of a decimal comma and of what is not a
 // number.
-func (d *decoder) numberAs(field, comma, invalid string) (decimal.Decimal, NumberState) {
-	kind, start := d.Kind(), d.at
-	value, state := d.decimal(kind)
-	if state == NumberOK && kind == KindNumber {
+func (d *decoder) numberAs(field, comma, invalid string) (decimal.Decimal, jsontext.NumberState) {
+	kind, start := d.Kind(), d.Offset()
+	value, state := d.decimal()
+	if state == jsontext.NumberOK && kind == jsontext.KindNumber {
 		return value, state
 	}
-	raw := d.text[start:d.at]
+	raw := d.Source()[start:d.Offset()]
 	switch {
-	case state == NumberComma:
+	case state == jsontext.NumberComma:
 		d.odd(comma, field, raw)
-	case state == NumberInvalid && kind != KindString && kind != KindNumber:
+	case state == jsontext.NumberInvalid && kind != jsontext.KindString && kind != jsontext.KindNumber:
 		d.odd(OddTypeMismatch, field, raw)
-	case state == NumberInvalid:
+	case state == jsontext.NumberInvalid:
 		d.odd(invalid, field, raw)
-	case kind == KindString:
+	case kind == jsontext.KindString:
 		d.odd(OddNumberAsText, field, raw)
 	}
 	return value, state
@@ -200,10 +201,10 @@ func (d *decoder) numberAs(field, comma, invalid string) (decimal.Decimal, Numbe
 func (d *decoder) price(field string) (price decimal.Decimal, bad bool) {
 	value, state := d.number(field)
 	switch {
-	case state == NumberNull:
+	case state == jsontext.NumberNull:
 		d.odd(OddPriceMissing, field, "")
 		return decimal.Decimal{}, true
-	case state != NumberOK:
+	case state != jsontext.NumberOK:
 		return decimal.Decimal{}, true
 	case value.IsNegative():
 		d.odd(OddPriceNegative, field, value.String())
@@ -215,12 +216,12 @@ func (d *decoder) price(field string) (price decimal.Decimal, bad bool) {
 // count reads minCount or maxCount; false for none: null, and what is no count
 // that can be believed.
 func (d *decoder) count(field string) (n int, ok bool) {
-	if d.Kind() == KindNull {
+	if d.Kind() == jsontext.KindNull {
 		d.Skip()
 		return 0, false
 	}
 	value, state := d.number(field)
-	if state != NumberOK {
+	if state != jsontext.NumberOK {
 		return 0, false
 	}
 	if !value.IsInteger() || value.Abs().GreaterThan(decimal.NewFromInt(maxCount)) {
@@ -249,24 +250,18 @@ const maxCount = 1_000_000
 
 // measure reads a serving; null, and one without a value, are none (policy W6).
 func (d *decoder) measure(field string) *Measure {
-	if d.Kind() == KindNull {
+	if d.Kind() == jsontext.KindNull {
 		d.Skip()
 		return nil
 	}
-	if d.Kind() != KindObject {
+	if d.Kind() != jsontext.KindObject {
 		d.odd(OddTypeMismatch, field, d.Raw())
 		return nil
 	}
 	var m Measure
-	state := NumberNull
-	object := d.openObject()
-	for n := 0; ; n++ {
-		name, ok := d.member(&d.shapes.measure, n)
-		if !ok {
-			break
-		}
-		at := d.here()
-		switch name.folded {
+	state := jsontext.NumberNull
+	for name := range d.Members() {
+		switch d.fieldName(name).folded {
 		case "value":
 			d.tail = ".value"
 			m.Value, state = d.number(field)
@@ -274,14 +269,11 @@ func (d *decoder) measure(field string) *Measure {
 			d.tail = ".unit"
 			m.Unit = d.unit(d.words(field))
 		default:
-			d.odd(OddUnknownField, field+"."+name.name, "")
-			d.Skip()
+			d.odd(OddUnknownField, field+"."+name, "")
 		}
 		d.tail = ""
-		d.noteMember(name, at)
 	}
-	d.closeObject(object, &d.shapes.measure)
-	if state != NumberOK {
+	if state != jsontext.NumberOK {
 		d.odd(OddMeasureEmpty, field, m.Unit)
 		return nil
 	}
@@ -311,7 +303,7 @@ func (d *decoder) nutrition(folded string, p *Product) bool {
 		return false
 	}
 	value, state := d.numberAs(field, OddNutritionInvalid, OddNutritionInvalid)
-	*into = decimal.NullDecimal{Decimal: value, Valid: state == NumberOK}
+	*into = decimal.NullDecimal{Decimal: value, Valid: state == jsontext.NumberOK}
 	switch {
 	case *n == (Nutrition{}):
 		p.Nutrition = nil

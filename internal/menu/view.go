@@ -19,7 +19,6 @@ type View struct {
 	Schemes          []Scheme
 	Groups           []Group
 	Ingredients      []Ingredient
-	Extra            Extra
 	// Oddities are the values that Decode read otherwise than the interface
 	// has them, or could not read, in the order of the body; OdditiesOmitted
 	// is how many more there were than are kept.
@@ -30,7 +29,6 @@ type View struct {
 // Category is one element of categories. ParentID is empty for a root.
 type Category struct {
 	ID, Name, ParentID string
-	Extra              Extra
 }
 
 // Product is one dish. Price is an exact decimal in the restaurant's currency;
@@ -45,7 +43,6 @@ type Product struct {
 	Measure                          *Measure
 	Stop                             StopList
 	Nutrition                        *Nutrition
-	Extra                            Extra
 }
 
 // Nutrition is the nutritional values of a dish; an absent one is not Valid.
@@ -64,7 +61,6 @@ type Measure struct {
 type Scheme struct {
 	ID     string
 	Groups []GroupLimit
-	Extra  Extra
 }
 
 // GroupLimit is the pair (scheme, group) with its limits as published. Min is 0
@@ -73,14 +69,12 @@ type Scheme struct {
 type GroupLimit struct {
 	GroupID  string
 	Min, Max int
-	Extra    Extra
 }
 
 // Group is a modifier group: a name and the ids of its ingredients.
 type Group struct {
 	ID, Name    string
 	Ingredients []string
-	Extra       Extra
 }
 
 // Ingredient is an ingredient or modifier. SchemeID is set where it is itself
@@ -94,7 +88,6 @@ type Ingredient struct {
 	ImageURLs             []string
 	Measure               *Measure
 	Stop                  StopList
-	Extra                 Extra
 }
 
 // StopList says for which restaurants a dish or ingredient is stopped (policy
@@ -108,16 +101,6 @@ type StopList struct {
 // anyEntry, an entry of any kind stops it (setting stop_list_any_value).
 func (l StopList) StoppedFor(restaurant RestaurantID, anyEntry bool) bool {
 	return l.All || (anyEntry && len(l.IDs) > 0) || slices.Contains(l.IDs, string(restaurant))
-}
-
-// Extra is the members of an object that larder does not know, kept to be
-// passed on (policy W8), sorted by name.
-type Extra []ExtraField
-
-// ExtraField is one unknown member: its name and its value as compact JSON.
-type ExtraField struct {
-	Name  string
-	Value []byte
 }
 
 // Oddity is one value of a menu view that is not as the interface has it.

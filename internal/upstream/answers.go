@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"larder/internal/menu"
+	"larder/internal/jsontext"
 )
 
 // maxDepth is how deep an answer may nest before it counts as no JSON.
@@ -17,7 +17,7 @@ const maxDepth = 64
 // (policy W3).
 type document struct {
 	json      bool // the body is well-formed JSON
-	result    []byte
+	result    string
 	hasResult bool   // and it is not null
 	orderID   string // of the result, else of the body itself
 	code, msg string
@@ -28,25 +28,17 @@ type document struct {
 // msg (docs/ordering-service.md, section 7).
 func (d document) errorShaped() bool { return d.code != "" && d.msg != "" }
 
-// readDocument reads an answer's body; what is no JSON gives the zero document.
+// readDocument reads an answer's body; the zero document if it is not JSON.
 func readDocument(body []byte) document {
-	checked, err := menu.Check(body, maxDepth)
-	if err != nil {
-		return document{}
-	}
 	d := document{json: true}
-	r := menu.NewReader(checked)
-	if r.Kind() != menu.KindObject {
-		return d
-	}
-	var bare string
-	r.Fields(func(_, folded string) {
-		switch folded {
+	r := jsontext.NewReader(string(body), maxDepth)
+	for name := range r.Members() {
+		switch jsontext.FoldName(name) {
 		case "result":
-			d.hasResult = r.Kind() != menu.KindNull
+			d.hasResult = r.Kind() != jsontext.KindNull
 			d.result = r.Raw()
 		case "orderid":
-			bare, _ = r.ID()
+			d.orderID, _ = r.ID()
 		case "code":
 			d.code, _ = r.ID()
 		case "msg":
@@ -54,69 +46,71 @@ func readDocument(body []byte) document {
 		case "requestid":
 			d.requestID, _ = r.ID()
 		}
-	})
-	d.orderID = bare
+	}
+	if r.Err() != nil {
+		return document{}
+	}
 	if d.hasResult {
-		inner := menu.NewReader(d.result)
-		inner.Fields(func(_, folded string) {
-			if folded == "orderid" {
+		inner := jsontext.NewReader(d.result, maxDepth)
+		for name := range inner.Members() {
+			if jsontext.FoldName(name) == "orderid" {
 				d.orderID, _ = inner.ID()
 			}
-		})
+		}
 	}
 	return d
 }
 
 // readReasons reads {"result":[…]} or a bare array of reasons; null is none.
 func readReasons(body []byte) ([]Reason, error) {
-	checked, err := menu.Check(body, maxDepth)
+	text, err := jsontext.Check(string(body), maxDepth)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrAnswer, err)
 	}
-	r := menu.NewReader(checked)
-	if r.Kind() == menu.KindObject {
-		var list []byte
-		r.Fields(func(_, folded string) {
-			if folded == "result" {
+	r := jsontext.NewReader(text, maxDepth)
+	if r.Kind() == jsontext.KindObject {
+		list := ""
+		for name := range r.Members() {
+			if jsontext.FoldName(name) == "result" {
 				list = r.Raw()
 			}
-		})
-		if list == nil {
+		}
+		if list == "" {
 			return nil, fmt.Errorf("%w: rejection reasons without result", ErrAnswer)
 		}
-		r = menu.NewReader(list)
+		r = jsontext.NewReader(list, maxDepth)
 	}
 	reasons := []Reason{}
-	if r.Kind() == menu.KindNull {
+	switch r.Kind() {
+	case jsontext.KindNull:
 		return reasons, nil
-	}
-	wrong := -1
-	isArray := r.Array(func(i int) {
-		var reason Reason
-		isObject := r.Fields(func(_, folded string) {
-			switch folded {
-			case "id":
-				reason.ID, _ = r.ID()
-			case "reason":
-				reason.Reason, _ = r.Text()
-			case "type":
-				reason.Type, _ = r.Text()
-			case "ispossibledelete":
-				reason.IsPossibleDelete, _ = r.Bool()
-			}
-		})
-		if !isObject && wrong < 0 {
-			wrong = i
-		}
-		reasons = append(reasons, reason)
-	})
-	switch {
-	case !isArray:
+	case jsontext.KindArray:
+	default:
 		return nil, fmt.Errorf("%w: rejection reasons are no array", ErrAnswer)
-	case wrong >= 0:
-		return nil, fmt.Errorf("%w: rejection reason %d is no object", ErrAnswer, wrong)
+	}
+	for i := range r.Elements() {
+		if r.Kind() != jsontext.KindObject {
+			return nil, fmt.Errorf("%w: rejection reason %d is no object", ErrAnswer, i)
+		}
+		reasons = append(reasons, readReason(&r))
 	}
 	return reasons, nil
+}
+
+func readReason(r *jsontext.Reader) (reason Reason) {
+	for name := range r.Members() {
+		switch jsontext.FoldName(name) {
+		case "id":
+			reason.ID, _ = r.ID()
+		case "reason":
+			reason.Reason, _ = r.Text()
+		case "type":
+			reason.Type, _ = r.Text()
+		case "ispossibledelete":
+			reason.IsPossibleDelete, _ = r.Bool()
+		}
+	}
+	return reason
 }
 
 // retryAfter reads the header: seconds or a date; 0 for none or nonsense.

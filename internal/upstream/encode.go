@@ -7,31 +7,31 @@ func (o *Order) AppendJSON(dst []byte, wire FieldCase) []byte {
 	w.text("comment", o.Comment)
 	if o.RestaurantID != nil && o.RestaurantNumeric {
 		w.name("restaurantID")
-		w.dst = appendRaw(w.dst, []byte(*o.RestaurantID))
+		w.Buf = appendRaw(w.Buf, *o.RestaurantID)
 	} else {
 		w.text("restaurantID", o.RestaurantID)
 	}
 	w.whole("persons", o.Persons)
 	w.name("dishList")
-	w.dst = append(w.dst, '[')
+	w.Buf = append(w.Buf, '[')
 	for i := range o.DishList {
 		if i > 0 {
-			w.dst = append(w.dst, ',')
+			w.Buf = append(w.Buf, ',')
 		}
-		w.dst = o.DishList[i].AppendJSON(w.dst, wire)
+		w.Buf = o.DishList[i].AppendJSON(w.Buf, wire)
 	}
-	w.dst = append(w.dst, ']')
+	w.Buf = append(w.Buf, ']')
 	w.text("expeditionType", o.ExpeditionType)
 	w.text("expectedAt", o.ExpectedAt)
 	w.text("paymentTypeID", o.PaymentTypeID)
 	w.number("changeFrom", o.ChangeFrom)
 	if o.Guest != nil {
 		w.name("guest")
-		w.dst = o.Guest.AppendJSON(w.dst, wire)
+		w.Buf = o.Guest.AppendJSON(w.Buf, wire)
 	}
 	if o.Address != nil {
 		w.name("address")
-		w.dst = o.Address.AppendJSON(w.dst, wire)
+		w.Buf = o.Address.AppendJSON(w.Buf, wire)
 	}
 	return w.end()
 }
@@ -41,14 +41,14 @@ func (d *Dish) AppendJSON(dst []byte, wire FieldCase) []byte {
 	w := beginItem(dst, wire, d.Item, d.Quantity, d.Extra)
 	if d.Ingredients != nil {
 		w.name("ingredients")
-		w.dst = append(w.dst, '[')
+		w.Buf = append(w.Buf, '[')
 		for i := range d.Ingredients {
 			if i > 0 {
-				w.dst = append(w.dst, ',')
+				w.Buf = append(w.Buf, ',')
 			}
-			w.dst = d.Ingredients[i].AppendJSON(w.dst, wire)
+			w.Buf = d.Ingredients[i].AppendJSON(w.Buf, wire)
 		}
-		w.dst = append(w.dst, ']')
+		w.Buf = append(w.Buf, ']')
 	}
 	return w.end()
 }

@@ -9,11 +9,12 @@ import (
 	"github.com/shopspring/decimal"
 	"pgregory.net/rapid"
 
+	"larder/internal/jsontext"
 	"larder/internal/menu"
 	"larder/internal/upstream"
 )
 
-func num(s string) *menu.Number { return new(menu.NumberOf(decimal.RequireFromString(s))) }
+func num(s string) *jsontext.Number { return new(jsontext.NumberOf(decimal.RequireFromString(s))) }
 
 func item(id, name, price string, measure *menu.Measure) *menu.Item {
 	return menu.NewItem(id, name, decimal.RequireFromString(price), measure)
@@ -26,10 +27,10 @@ func fullOrder() upstream.Order {
 			Item:     item("d1", "Soup", "199.90", &menu.Measure{Value: decimal.RequireFromString("0.300"), Unit: "kg"}),
 			Quantity: *num("1e1"),
 			Ingredients: []upstream.OrderIngredient{
-				{Item: item("i1", "", "1e1", nil), Quantity: menu.Whole(1)},
+				{Item: item("i1", "", "1e1", nil), Quantity: jsontext.Whole(1)},
 				{
 					Item:     item("i2", "Bun", "0", &menu.Measure{Value: decimal.NewFromInt(1), Unit: "pcs"}),
-					Quantity: menu.Whole(2),
+					Quantity: jsontext.Whole(2),
 					Extra: []upstream.Field{
 						{Name: "hot", Value: json.RawMessage("true")}, {Name: "Measure", Value: json.RawMessage("1")}, {Name: "id", Value: json.RawMessage("1")},
 					},
@@ -37,7 +38,7 @@ func fullOrder() upstream.Order {
 			},
 			Extra: []upstream.Field{{Name: "tag", Value: json.RawMessage(`"x"`)}, {Name: "Ingredients", Value: json.RawMessage("[]")}},
 		}, {
-			Item: item("d2", "\"2\"", "0.05", nil), Quantity: menu.Whole(1), Ingredients: []upstream.OrderIngredient{},
+			Item: item("d2", "\"2\"", "0.05", nil), Quantity: jsontext.Whole(1), Ingredients: []upstream.OrderIngredient{},
 			Extra: []upstream.Field{{Name: "measure", Value: json.RawMessage(`"kept: none is written"`)}},
 		}},
 		ExpeditionType: new("delivery"), ExpectedAt: new("2026-11-21T20:00:00+03:00"), PaymentTypeID: new("cash"),
@@ -135,7 +136,7 @@ func TestEncodedTextAndNumbersComeBack(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		comment := rapid.String().Draw(t, "comment")
 		price := decimal.New(rapid.Int64().Draw(t, "digits"), rapid.Int32Range(-20, 10).Draw(t, "exponent"))
-		order := upstream.Order{Comment: &comment, ChangeFrom: new(menu.NumberOf(price))}
+		order := upstream.Order{Comment: &comment, ChangeFrom: new(jsontext.NumberOf(price))}
 		body := order.AppendJSON(nil, upstream.WireDocument)
 		var back struct {
 			Comment    string      `json:"comment"`

@@ -10,6 +10,7 @@ import (
 
 	"github.com/shopspring/decimal"
 
+	"larder/internal/jsontext"
 	"larder/internal/menu"
 	"larder/internal/upstream"
 )
@@ -44,7 +45,7 @@ func Example() {
 	order := upstream.Order{
 		RestaurantID: new("r1"),
 		DishList: []upstream.Dish{{
-			Item: menu.NewItem("pos-17", "Soup", decimal.RequireFromString("199.90"), nil), Quantity: menu.Whole(2),
+			Item: menu.NewItem("pos-17", "Soup", decimal.RequireFromString("199.90"), nil), Quantity: jsontext.Whole(2),
 		}},
 	}
 	ctx := context.Background()

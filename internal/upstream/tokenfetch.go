@@ -11,7 +11,7 @@ import (
 
 	"golang.org/x/oauth2"
 
-	"larder/internal/menu"
+	"larder/internal/jsontext"
 )
 
 // Lifetimes of a token (policy W2).
@@ -98,35 +98,37 @@ type tokenReply struct {
 // readTokenReply reads the answer with names in any spelling, enveloped in
 // result or not; the lifetime is a number or a string.
 func readTokenReply(body []byte) tokenReply {
-	checked, err := menu.Check(body, maxDepth)
+	text, err := jsontext.Check(string(body), maxDepth)
 	if err != nil {
 		return tokenReply{}
 	}
 	var reply tokenReply
-	read := func(raw []byte) (result []byte) {
-		r := menu.NewReader(raw)
-		r.Fields(func(_, folded string) {
-			switch folded {
-			case "accesstoken":
-				reply.accessToken, _ = r.Text()
-			case "expiresin":
-				if seconds, state := r.Decimal(); state == menu.NumberOK {
-					reply.lifetime = boundedSeconds(seconds.IntPart())
-				}
-			case "error":
-				reply.problem, _ = r.Text()
-			case "errordescription":
-				reply.description, _ = r.Text()
-			case "result":
-				result = r.Raw()
-			}
-		})
-		return result
-	}
-	if result := read(checked); result != nil && reply.accessToken == "" {
-		read(result)
+	if result := reply.read(text); result != "" && reply.accessToken == "" {
+		reply.read(result)
 	}
 	return reply
+}
+
+// read reads the members of an object and returns the one named result.
+func (t *tokenReply) read(object string) (result string) {
+	r := jsontext.NewReader(object, maxDepth)
+	for name := range r.Members() {
+		switch jsontext.FoldName(name) {
+		case "accesstoken":
+			t.accessToken, _ = r.Text()
+		case "expiresin":
+			if seconds, state := r.Number(); state == jsontext.NumberOK {
+				t.lifetime = boundedSeconds(seconds.Decimal().IntPart())
+			}
+		case "error":
+			t.problem, _ = r.Text()
+		case "errordescription":
+			t.description, _ = r.Text()
+		case "result":
+			result = r.Raw()
+		}
+	}
+	return result
 }
 
 func boundedSeconds(seconds int64) time.Duration {
@@ -161,20 +163,20 @@ func jwtLifetime(token string, now time.Time) time.Duration {
 	if err != nil {
 		return defaultLifetime
 	}
-	checked, err := menu.Check(payload, maxDepth)
+	text, err := jsontext.Check(string(payload), maxDepth)
 	if err != nil {
 		return defaultLifetime
 	}
 	var expires, issued int64
-	r := menu.NewReader(checked)
-	r.Object(func(name string) {
+	r := jsontext.NewReader(text, maxDepth)
+	for name := range r.Members() {
 		switch name {
 		case "exp":
-			expires = readSeconds(r)
+			expires = readSeconds(&r)
 		case "iat":
-			issued = readSeconds(r)
+			issued = readSeconds(&r)
 		}
-	})
+	}
 	switch {
 	case expires > now.Unix():
 		return boundedSeconds(expires - now.Unix())
@@ -185,10 +187,10 @@ func jwtLifetime(token string, now time.Time) time.Duration {
 	}
 }
 
-func readSeconds(r *menu.Reader) int64 {
-	seconds, state := r.Decimal()
-	if state != menu.NumberOK {
+func readSeconds(r *jsontext.Reader) int64 {
+	seconds, state := r.Number()
+	if state != jsontext.NumberOK {
 		return 0
 	}
-	return seconds.IntPart()
+	return seconds.Decimal().IntPart()
 }

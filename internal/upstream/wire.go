@@ -6,6 +6,7 @@ import (
 
 	"github.com/shopspring/decimal"
 
+	"larder/internal/jsontext"
 	"larder/internal/menu"
 )
 
@@ -53,7 +54,7 @@ type Order struct {
 	ExpeditionType    *string
 	ExpectedAt        *string // RFC 3339 with offset, sent as it stands
 	PaymentTypeID     *string
-	ChangeFrom        *menu.Number
+	ChangeFrom        *jsontext.Number
 	Guest             *Guest
 	Address           *Address
 	Extra             []Field
@@ -62,7 +63,7 @@ type Order struct {
 // Dish is one line of an order. Quantity is in units of the dish.
 type Dish struct {
 	Item        *menu.Item // ID, name, price, measure
-	Quantity    menu.Number
+	Quantity    jsontext.Number
 	Ingredients []OrderIngredient // nil is left out, empty is written as []
 	Extra       []Field
 }
@@ -71,7 +72,7 @@ type Dish struct {
 // unit of the dish.
 type OrderIngredient struct {
 	Item     *menu.Item // ID, name, price, measure
-	Quantity menu.Number
+	Quantity jsontext.Number
 	Extra    []Field
 }
 
@@ -89,8 +90,8 @@ type Address struct {
 	Postcode        *string
 	Street          *string
 	Comment         *string
-	Lat             *menu.Number
-	Lon             *menu.Number
+	Lat             *jsontext.Number
+	Lon             *jsontext.Number
 	CityID          *string
 	CityName        *string
 	Floor           *int

@@ -7,7 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"larder/internal/menu"
+	"larder/internal/jsontext"
 )
 
 // Views draws menu views of every odd form: unknown fields, values of other
@@ -45,7 +45,7 @@ func Restopped(view Node) *rapid.Generator[Node] {
 		rapid.Bool().Draw(t, "of a view that may have none") // rapid wants a draw
 		for i := range other.Members {
 			m := &other.Members[i]
-			if folded := menu.FoldName(m.Name); m.Value.Kind != List || (folded != "products" && folded != "ingredients") {
+			if folded := jsontext.FoldName(m.Name); m.Value.Kind != List || (folded != "products" && folded != "ingredients") {
 				continue
 			}
 			for k := range m.Value.Items {
@@ -185,7 +185,7 @@ func (g generator) restop(element *Node) {
 		return
 	}
 	element.Members = slices.DeleteFunc(element.Members, func(m Member) bool {
-		folded := menu.FoldName(m.Name)
+		folded := jsontext.FoldName(m.Name)
 		return folded == "iscontaininstoplist" || folded == "isliststoped" || folded == "disabled"
 	})
 	stops := g.object([]string{"isContainInStopList", "isListStoped", "disabled"}, 2, 1)

@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 	"unicode/utf16"
 
-	"larder/internal/menu"
+	"larder/internal/jsontext"
 )
 
 // Print writes the value in one of the many ways in which it can be written,
@@ -71,12 +71,12 @@ func (p *printer) comma(i int) {
 func (p *printer) shuffled(members []Member) []Member {
 	alike := make(map[string][]Member)
 	for _, m := range members {
-		folded := menu.FoldName(m.Name)
+		folded := jsontext.FoldName(m.Name)
 		alike[folded] = append(alike[folded], m)
 	}
 	all := make([]Member, len(members))
 	for i, from := range p.chance.Perm(len(members)) {
-		folded := menu.FoldName(members[from].Name)
+		folded := jsontext.FoldName(members[from].Name)
 		all[i], alike[folded] = alike[folded][0], alike[folded][1:]
 	}
 	return all

@@ -1,4 +1,4 @@
-package menu
+package jsontext
 
 import (
 	"strconv"
@@ -7,11 +7,11 @@ import (
 	"github.com/shopspring/decimal"
 )
 
-// NumberState says what a Reader found where a number belongs.
+// NumberState says what was found where a number is expected.
 type NumberState uint8
 
-// The states of a number. NumberComma is a decimal comma, which is refused
-// with a code of its own (policy W5).
+// The states of a number. NumberComma is a decimal comma, which has a code of
+// its own (policy W5).
 const (
 	NumberOK NumberState = iota
 	NumberNull
@@ -19,30 +19,25 @@ const (
 	NumberInvalid
 )
 
-// Bounds of a number's text: longer ones, and exponents beyond, are refused
+// Bounds of a number's text: longer ones and greater exponents are rejected
 // before any arithmetic, so that "1e999999999" costs nothing.
 const (
 	maxNumberText = 40
 	maxExponent   = 20
 )
 
-// ParseDecimal reads a decimal number with a full stop, white space around it
-// allowed. An empty text is NumberNull; a decimal comma is NumberComma.
-func ParseDecimal(text string) (decimal.Decimal, NumberState) {
+// ParseNumber reads a decimal number with a decimal point; white space around it
+// is allowed. An empty text is NumberNull, a decimal comma is NumberComma.
+func ParseNumber(text string) (Number, NumberState) {
 	if n, ok := parsePlain(text); ok {
-		return n.Decimal(), NumberOK
+		return n, NumberOK
 	}
-	return parseOther(text)
-}
-
-// parseOther is ParseDecimal for what is not plain.
-func parseOther(text string) (decimal.Decimal, NumberState) {
 	s := strings.TrimSpace(text)
 	if s == "" {
-		return decimal.Decimal{}, NumberNull
+		return Number{}, NumberNull
 	}
 	if len(s) > maxNumberText {
-		return decimal.Decimal{}, NumberInvalid
+		return Number{}, NumberInvalid
 	}
 	comma := false
 	for i := range len(s) {
@@ -51,40 +46,29 @@ func parseOther(text string) (decimal.Decimal, NumberState) {
 		case c == ',':
 			comma = true
 		default:
-			return decimal.Decimal{}, NumberInvalid
+			return Number{}, NumberInvalid
 		}
 	}
 	if comma {
-		return decimal.Decimal{}, NumberComma
+		return Number{}, NumberComma
 	}
 	if e := strings.IndexAny(s, "eE"); e >= 0 && len(strings.TrimLeft(s[e+1:], "+-0")) > 2 {
-		return decimal.Decimal{}, NumberInvalid
+		return Number{}, NumberInvalid
 	}
 	d, err := decimal.NewFromString(s)
 	if err != nil || d.Exponent() > maxExponent || d.Exponent() < -maxNumberText {
-		return decimal.Decimal{}, NumberInvalid
-	}
-	return d, NumberOK
-}
-
-// ParseNumber is ParseDecimal for a Number.
-func ParseNumber(text string) (Number, NumberState) {
-	if n, ok := parsePlain(text); ok {
-		return n, NumberOK
-	}
-	d, state := parseOther(text)
-	if state != NumberOK {
-		return Number{}, state
+		return Number{}, NumberInvalid
 	}
 	return NumberOf(d), NumberOK
 }
 
-// plainDigits is how many digits always fit an int64.
-const plainDigits = 18
+// MaxPlaces is how many digits always fit an int64, before and behind the decimal
+// point together.
+const MaxPlaces = 18
 
 // parsePlain reads what nearly every number is: at most 18 digits, with a sign
 // and a full stop between them or without.
-func parsePlain[T string | []byte](text T) (Number, bool) {
+func parsePlain(text string) (Number, bool) {
 	i := 0
 	if len(text) > 0 && text[0] == '-' {
 		i = 1
@@ -94,7 +78,7 @@ func parsePlain[T string | []byte](text T) (Number, bool) {
 	for k := i; k < len(text); k++ {
 		switch c := text[k]; {
 		case c >= '0' && c <= '9':
-			if digits > plainDigits+1 {
+			if digits > MaxPlaces+1 {
 				return Number{}, false
 			}
 			units = units*10 + int64(c-'0')
@@ -106,23 +90,13 @@ func parsePlain[T string | []byte](text T) (Number, bool) {
 			return Number{}, false
 		}
 	}
-	if digits < 1 || digits > plainDigits {
+	if digits < 1 || digits > MaxPlaces {
 		return Number{}, false
 	}
 	if i == 1 {
 		units = -units
 	}
 	return Number{units: units, places: places}, true
-}
-
-// AppendDecimal appends d as a JSON number with exact digits and no exponent:
-// 199.90 becomes 199.9.
-func AppendDecimal(dst []byte, d decimal.Decimal) []byte {
-	places := -int(d.Exponent())
-	if places < 0 || places > plainDigits || d.NumDigits() > plainDigits {
-		return append(dst, d.String()...)
-	}
-	return appendPlain(dst, d.CoefficientInt64(), places)
 }
 
 // appendPlain appends units × 10^-places, at most 18 digits.
@@ -134,7 +108,7 @@ func appendPlain(dst []byte, units int64, places int) []byte {
 	for ; places > 0 && units%10 == 0; places-- {
 		units /= 10
 	}
-	var room [plainDigits + 1]byte
+	var room [MaxPlaces + 1]byte
 	digits := strconv.AppendInt(room[:0], units, 10)
 	whole := len(digits) - places
 	if whole <= 0 {

@@ -1,4 +1,4 @@
-package menu
+package jsontext
 
 import (
 	"math/bits"
@@ -7,24 +7,24 @@ import (
 )
 
 // Number is an exact decimal number: the same values, results and exponents as
-// decimal.Decimal, which costs an allocation a number, and without one for
+// decimal.Decimal, which costs an allocation per number, and without one for
 // nearly every number there is. The zero Number is 0. A Number never changes.
 type Number struct {
 	units  int64            // times 10^-places
-	places int32            // 0 to plainDigits
-	wide   *decimal.Decimal // the number, where that is too small for it
+	places int32            // 0 to MaxPlaces
+	wide   *decimal.Decimal // the number, if the two above cannot hold it
 }
 
-// NumberOf gives d as a Number.
+// NumberOf returns d as a Number.
 func NumberOf(d decimal.Decimal) Number {
-	if places := -d.Exponent(); places >= 0 && places <= plainDigits && d.NumDigits() <= plainDigits {
+	if places := -d.Exponent(); places >= 0 && places <= MaxPlaces && d.NumDigits() <= MaxPlaces {
 		return Number{units: d.CoefficientInt64(), places: places}
 	}
 	wide := d // d itself would be kept beyond the call wherever it goes
 	return Number{wide: &wide}
 }
 
-// Whole gives a whole number.
+// Whole returns a whole number.
 func Whole(n int64) Number {
 	if n < -maxUnits || n > maxUnits {
 		return NumberOf(decimal.NewFromInt(n))
@@ -32,16 +32,25 @@ func Whole(n int64) Number {
 	return Number{units: n}
 }
 
-// maxUnits is the largest number of plainDigits digits.
+// maxUnits is the largest number of MaxPlaces digits.
 const maxUnits = 1e18 - 1
 
-// Decimal gives the number as a decimal.Decimal.
+// Decimal returns the number as a decimal.Decimal.
 func (n Number) Decimal() decimal.Decimal {
 	if n.wide != nil {
 		return *n.wide
 	}
 	return decimal.New(n.units, -n.places)
 }
+
+// Units returns the number as units × 10^-places, 0 to MaxPlaces places; false if it
+// has more digits than fit.
+func (n Number) Units() (units int64, places int32, ok bool) {
+	return n.units, n.places, n.wide == nil
+}
+
+// FromUnits returns units × 10^-places, as Units returned them.
+func FromUnits(units int64, places int32) Number { return Number{units: units, places: places} }
 
 // Sign is -1, 0 or 1.
 func (n Number) Sign() int {
@@ -57,7 +66,7 @@ func (n Number) Sign() int {
 	}
 }
 
-// IsWhole tells whether nothing stands behind the full stop.
+// IsWhole reports whether there is nothing behind the decimal point.
 func (n Number) IsWhole() bool {
 	if n.wide != nil {
 		return n.wide.IsInteger()
@@ -65,12 +74,12 @@ func (n Number) IsWhole() bool {
 	return n.places == 0 || n.units%powerOf10(n.places) == 0
 }
 
-// Int64 gives the whole part; false where it is longer than 18 digits.
+// Int64 returns the whole part; false if it is longer than 18 digits.
 func (n Number) Int64() (int64, bool) {
 	switch {
 	case n.wide == nil:
 		return n.units / powerOf10(n.places), true
-	case n.wide.NumDigits()+int(n.wide.Exponent()) > plainDigits:
+	case n.wide.NumDigits()+int(n.wide.Exponent()) > MaxPlaces:
 		return 0, false
 	default:
 		return n.wide.IntPart(), true
@@ -92,7 +101,7 @@ func (n Number) Cmp(m Number) int {
 	return n.Decimal().Cmp(m.Decimal())
 }
 
-// Add gives n + m.
+// Add returns n + m.
 func (n Number) Add(m Number) Number {
 	if a, b, places, ok := level(n, m); ok {
 		if sum := a + b; sum >= -maxUnits && sum <= maxUnits { // each is below 10^18: no overflow
@@ -102,9 +111,9 @@ func (n Number) Add(m Number) Number {
 	return NumberOf(n.Decimal().Add(m.Decimal()))
 }
 
-// Mul gives n × m.
+// Mul returns n × m.
 func (n Number) Mul(m Number) Number {
-	if n.wide == nil && m.wide == nil && n.places+m.places <= plainDigits {
+	if n.wide == nil && m.wide == nil && n.places+m.places <= MaxPlaces {
 		if product, ok := product(n.units, m.units); ok {
 			return Number{units: product, places: n.places + m.places}
 		}
@@ -139,7 +148,7 @@ func (n Number) Round(places int32) Number {
 // becomes 199.9.
 func (n Number) Append(dst []byte) []byte {
 	if n.wide != nil {
-		return AppendDecimal(dst, *n.wide)
+		return append(dst, n.wide.String()...)
 	}
 	if n.places == 0 && n.units >= 0 && n.units < 10 {
 		return append(dst, '0'+byte(n.units))
@@ -147,8 +156,8 @@ func (n Number) Append(dst []byte) []byte {
 	return appendPlain(dst, n.units, int(n.places))
 }
 
-// level gives both numbers in units of the smaller of their places; false
-// where one of them does not fit.
+// level returns both numbers in units of the smaller of their places; false if
+// one of them does not fit.
 func level(n, m Number) (a, b int64, places int32, ok bool) {
 	if n.wide != nil || m.wide != nil {
 		return 0, 0, 0, false
@@ -166,7 +175,7 @@ func level(n, m Number) (a, b int64, places int32, ok bool) {
 	return a, b, places, ok
 }
 
-// product multiplies; false where the result has more than plainDigits digits.
+// product multiplies; false if the result has more than MaxPlaces digits.
 func product(a, b int64) (int64, bool) {
 	high, low := bits.Mul64(magnitude(a), magnitude(b))
 	if high != 0 || low > maxUnits {
@@ -185,7 +194,7 @@ func magnitude(n int64) uint64 {
 	return uint64(n)
 }
 
-// powerOf10 gives 10^n, n at most plainDigits; mostly it is 0 or 2.
+// powerOf10 returns 10^n, n at most MaxPlaces; mostly it is 0 or 2.
 func powerOf10(n int32) int64 {
 	power := int64(1)
 	for ; n > 0; n-- {

@@ -1,11 +1,11 @@
-package menu_test
+package jsontext_test
 
 import (
 	"encoding/json"
 	"strings"
 	"testing"
 
-	"larder/internal/menu"
+	"larder/internal/jsontext"
 )
 
 // FuzzCheck: Check accepts what encoding/json accepts, to the same depth.
@@ -19,7 +19,7 @@ func FuzzCheck(f *testing.F) {
 		f.Add([]byte(text))
 	}
 	f.Fuzz(func(t *testing.T, raw []byte) {
-		_, err := menu.Check(raw, 0)
+		_, err := jsontext.Check(string(raw), 0)
 		if want := json.Valid([]byte(strings.TrimPrefix(string(raw), "\ufeff"))); (err == nil) != want {
 			t.Fatalf("Check(%q) = %v, encoding/json says %v", raw, err, want)
 		}
@@ -35,12 +35,12 @@ func TestCheckNestsAsDeepAsAllowed(t *testing.T) {
 		levels, limit int
 		ok            bool
 	}{{3, 3, true}, {4, 3, false}, {10_000, 0, true}, {10_001, 0, false}, {5_000_000, 0, false}, {5_000_000, 32, false}} {
-		if _, err := menu.Check(nested(c.levels), c.limit); (err == nil) != c.ok {
+		if _, err := jsontext.Check(string(nested(c.levels)), c.limit); (err == nil) != c.ok {
 			t.Errorf("%d levels within %d: %v, want ok %v", c.levels, c.limit, err, c.ok)
 		}
 	}
 	objects := strings.Repeat(`{"a":`, 3) + "1" + strings.Repeat("}", 3)
-	if _, err := menu.Check([]byte(objects), 2); err == nil || !strings.Contains(err.Error(), "column 11: nested deeper than 2 levels") {
+	if _, err := jsontext.Check(objects, 2); err == nil || !strings.Contains(err.Error(), "column 11: nested deeper than 2 levels") {
 		t.Errorf("three objects within 2 levels: %v", err)
 	}
 }

@@ -1,0 +1,97 @@
+package jsontext_test
+
+import (
+	"encoding/json"
+	"reflect"
+	"testing"
+
+	"larder/internal/jsontext"
+)
+
+func TestAppendCanonical(t *testing.T) {
+	t.Parallel()
+	for value, want := range map[string]string{
+		` { "b" : 1 , "a" : [ true , null , {} , [] ] } `: `{"a":[true,null,{},[]],"b":1}`,
+		`{"order_b":1,"orderA":2,"OrderA":{"y":1,"x":2}}`: `{"orderA":2,"OrderA":{"x":2,"y":1},"order_b":1}`,
+		`[1.50,1E+2,-0]`: `[1.50,1E+2,-0]`,
+		`"\u0053\u00fcp\/pe\b\"\ud83d\ude00\uD800x"`: `"Süp/pe\u0008\"😀\ud800x"`,
+		"\"\xff\xfe\"":       "\"\ufffd\ufffd\"",
+		`{"\u0062":1,"a":2}`: `{"a":2,"b":1}`,
+	} {
+		if got := string(jsontext.AppendCanonical(nil, value, nil)); got != want {
+			t.Errorf("AppendCanonical(%s) = %s, want %s", value, got, want)
+		}
+	}
+	starred := func(dst []byte, number string) []byte { return append(append(dst, number...), '0') }
+	if got := string(jsontext.AppendCanonical([]byte("x"), `{"b":1,"a":[2]}`, starred)); got != `x{"a":[20],"b":10}` {
+		t.Errorf("with numbers of its own: %s", got)
+	}
+}
+
+func TestAppendCompact(t *testing.T) {
+	t.Parallel()
+	const value = " { \"b\" : [ 1e2 , -2.50 ] ,\n\t\"a \\\" 1\" : \"1 , 2\" } "
+	if got, want := string(jsontext.AppendCompact(nil, value, nil)), `{"b":[1e2,-2.50],"a \" 1":"1 , 2"}`; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+	number := func(dst []byte, number string) []byte { return append(dst, '0') }
+	if got, want := string(jsontext.AppendCompact(nil, value, number)), `{"b":[0,0],"a \" 1":"1 , 2"}`; got != want {
+		t.Errorf("with numbers of its own: got %s, want %s", got, want)
+	}
+}
+
+// FuzzAppendCanonical: the canonical form says what the value says to
+// encoding/json, and is its own canonical form.
+func FuzzAppendCanonical(f *testing.F) {
+	for _, body := range readerSeeds() {
+		f.Add(body)
+	}
+	f.Fuzz(func(t *testing.T, value string) {
+		if !json.Valid([]byte(value)) {
+			t.Skip("not JSON")
+		}
+		var want, got any
+		canonical := jsontext.AppendCanonical(nil, value, nil)
+		compact := jsontext.AppendCompact(nil, value, nil)
+		if json.Unmarshal([]byte(value), &want) != nil {
+			t.Skip("a number beyond float64")
+		}
+		for _, form := range [][]byte{canonical, compact} {
+			got = nil
+			if err := json.Unmarshal(form, &got); err != nil || !reflect.DeepEqual(want, got) {
+				t.Fatalf("%s became %s: %v", value, form, err)
+			}
+		}
+		if again := jsontext.AppendCanonical(nil, string(canonical), nil); string(again) != string(canonical) {
+			t.Fatalf("%s becomes %s", canonical, again)
+		}
+	})
+}
+
+func TestWriterPutsCommas(t *testing.T) {
+	t.Parallel()
+	var w jsontext.Writer
+	w.Open('{')
+	w.Name("a")
+	w.Open('[')
+	for i := range 3 {
+		w.Next()
+		w.Int(int64(i))
+	}
+	w.Close(']')
+	w.AnyName("quote \"")
+	w.Text("tab\t")
+	w.Name("c")
+	w.Open('{')
+	w.Close('}')
+	w.Name("d")
+	w.Bool(true)
+	w.Name("e")
+	w.Number(jsontext.Whole(5))
+	w.Name("f")
+	w.Raw("null")
+	w.Close('}')
+	if want := `{"a":[0,1,2],"quote \"":"tab\t","c":{},"d":true,"e":5,"f":null}`; string(w.Buf) != want {
+		t.Errorf("got %s, want %s", w.Buf, want)
+	}
+}

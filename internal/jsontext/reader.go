@@ -1,0 +1,322 @@
+// Package jsontext reads and writes JSON without losing anything that
+// encoding/json loses: the digits of numbers, the spelling of names, the order
+// of members, and the place of an error.
+//
+// A Reader reads a text value by value and checks it on the way. A Writer and
+// the Append functions write. AppendCanonical writes the one form that equal
+// texts have in common. A Number is an exact decimal. The package imports
+// nothing of the project.
+package jsontext
+
+import "iter"
+
+// Kind is the kind of a JSON value.
+type Kind uint8
+
+// The kinds of JSON values. KindNone is the end of the text.
+const (
+	KindNone Kind = iota
+	KindNull
+	KindBool
+	KindNumber
+	KindString
+	KindArray
+	KindObject
+)
+
+// String returns the kind as JSON names it: "object", "string", ….
+func (k Kind) String() string {
+	switch k {
+	case KindNull:
+		return "null"
+	case KindBool:
+		return "boolean"
+	case KindNumber:
+		return "number"
+	case KindString:
+		return "string"
+	case KindArray:
+		return "array"
+	case KindObject:
+		return "object"
+	default:
+		return "nothing"
+	}
+}
+
+// Reader reads a JSON text value by value, in order and once, and checks it in
+// the same pass. It never fails half-way: a value of another kind than asked for
+// is consumed and reported, and behind the first error there are no more values.
+// What was read counts only if Err returns nil at the end.
+//
+//	for name := range r.Members() { … read one value, or none to skip it … }
+//
+// Of members with the same name each is reported; callers let the last one
+// count, as encoding/json does. Strings that a Reader returns are parts of the
+// text where they have no escapes.
+type Reader struct {
+	text      string
+	at        int // offset of the next value, or behind the last one
+	nameStart int // of the member read last, quotes included
+	nameEnd   int
+	maxDepth  int
+	depthLeft int // levels of brackets that may still open
+	bom       int // bytes of the byte order mark that was cut off
+	opened    bool
+	failed    bool
+}
+
+// NewReader returns a Reader of text, which may begin with a byte order mark
+// (policy W11) and may nest maxDepth levels; 0 means as deep as encoding/json
+// allows.
+func NewReader(text string, maxDepth int) Reader {
+	body := trimBOM(text)
+	if maxDepth <= 0 {
+		maxDepth = jsonDepth
+	}
+	return Reader{text: body, at: pastSpace(body, 0), maxDepth: maxDepth, depthLeft: maxDepth, bom: len(text) - len(body)}
+}
+
+// Err returns nil if the text was read to its end and is one well-formed value,
+// and a *SyntaxError otherwise.
+func (r *Reader) Err() error {
+	if !r.failed && r.depthLeft == r.maxDepth && pastSpace(r.text, r.at) == len(r.text) {
+		return nil
+	}
+	if err := syntaxErrorIn(r.text, r.bom, r.maxDepth); err != nil {
+		return err
+	}
+	return newSyntaxError(r.text, r.bom, r.at, "the value was not read to its end")
+}
+
+// BOM reports whether the text began with a byte order mark.
+func (r *Reader) BOM() bool { return r.bom > 0 }
+
+// Offset returns where the next value begins, or the end of the last one, in
+// the text without its byte order mark.
+func (r *Reader) Offset() int { return r.at }
+
+// Source returns the text that is read, without its byte order mark.
+func (r *Reader) Source() string { return r.text }
+
+// RawName returns the name of the member read last as it is written, with its
+// quotes.
+func (r *Reader) RawName() string { return r.text[r.nameStart:r.nameEnd] }
+
+func (r *Reader) fail() {
+	r.failed = true
+	r.at = len(r.text)
+}
+
+// Kind returns the next value's kind and consumes nothing. What is not JSON may
+// be taken for a number until it is read.
+func (r *Reader) Kind() Kind {
+	if r.at >= len(r.text) {
+		return KindNone
+	}
+	switch r.text[r.at] {
+	case '{':
+		return KindObject
+	case '[':
+		return KindArray
+	case '"':
+		return KindString
+	case 't', 'f':
+		return KindBool
+	case 'n':
+		return KindNull
+	default:
+		return KindNumber
+	}
+}
+
+// Members opens the object that is next and yields the names of its members.
+// The loop reads each value with one call, or leaves it to be skipped. A value
+// of another kind is skipped and has no members. A loop that ends early leaves
+// a Reader that cannot be used further.
+func (r *Reader) Members() iter.Seq[string] {
+	return func(yield func(name string) bool) {
+		if !r.open('{') {
+			return
+		}
+		for name, ok := r.member(); ok; name, ok = r.member() {
+			before := r.at
+			if !yield(name) {
+				r.fail()
+				return
+			}
+			if r.at == before {
+				r.Skip()
+			}
+		}
+	}
+}
+
+// Elements is Members for an array; it yields positions.
+func (r *Reader) Elements() iter.Seq[int] {
+	return func(yield func(i int) bool) {
+		if !r.open('[') {
+			return
+		}
+		for i := 0; r.next(']'); i++ {
+			before := r.at
+			if !yield(i) {
+				r.fail()
+				return
+			}
+			if r.at == before {
+				r.Skip()
+			}
+		}
+	}
+}
+
+// open consumes an opening bracket, or a whole value that begins otherwise.
+func (r *Reader) open(bracket byte) bool {
+	if r.at >= len(r.text) || r.text[r.at] != bracket {
+		r.Skip()
+		return false
+	}
+	if r.depthLeft == 0 {
+		r.fail()
+		return false
+	}
+	r.depthLeft--
+	r.at++
+	r.opened = true
+	return true
+}
+
+// member consumes the next member's name and colon, or the end of the object.
+func (r *Reader) member() (name string, ok bool) {
+	if !r.next('}') {
+		return "", false
+	}
+	if r.text[r.at] != '"' {
+		r.fail()
+		return "", false
+	}
+	start := r.at
+	end, plain := stringEnd(r.text, start)
+	if end < 0 {
+		r.fail()
+		return "", false
+	}
+	i := pastSpace(r.text, end)
+	if i >= len(r.text) || r.text[i] != ':' {
+		r.fail()
+		return "", false
+	}
+	r.nameStart, r.nameEnd, r.at = start, end, pastSpace(r.text, i+1)
+	if plain {
+		return r.text[start+1 : end-1], true
+	}
+	return unquote(r.text[start:end]), true
+}
+
+// next moves to the next member or element; false at the closing bracket, which
+// it consumes, and on an error.
+func (r *Reader) next(closing byte) bool {
+	i := pastSpace(r.text, r.at)
+	if i >= len(r.text) {
+		r.fail()
+		return false
+	}
+	switch b := r.text[i]; {
+	case b == closing:
+		r.opened = false
+		r.depthLeft++
+		r.at = i + 1
+		return false
+	case r.opened:
+		r.opened = false
+		r.at = i
+		return true
+	case b != ',':
+		r.fail()
+		return false
+	}
+	if r.at = pastSpace(r.text, i+1); r.at >= len(r.text) {
+		r.fail()
+		return false
+	}
+	return true
+}
+
+// Skip consumes the next value.
+func (r *Reader) Skip() { r.Raw() }
+
+// Raw consumes the next value and returns it as it is written.
+func (r *Reader) Raw() string {
+	end := valueEnd(r.text, r.at, r.depthLeft)
+	if end < 0 {
+		r.fail()
+		return ""
+	}
+	raw := r.text[r.at:end]
+	r.at = end
+	return raw
+}
+
+// Text consumes the next value; false if it is not a string. Bytes that are
+// not UTF-8 become U+FFFD.
+func (r *Reader) Text() (text string, ok bool) {
+	if r.Kind() != KindString {
+		r.Skip()
+		return "", false
+	}
+	start := r.at
+	end, plain := stringEnd(r.text, start)
+	if end < 0 {
+		r.fail()
+		return "", true
+	}
+	r.at = end
+	if plain {
+		return r.text[start+1 : end-1], true
+	}
+	return unquote(r.text[start:end]), true
+}
+
+// ID consumes an identifier: a string, a number whose digits are kept as they
+// are written, or null for none (policy W4). Another kind returns false.
+func (r *Reader) ID() (id string, ok bool) {
+	switch r.Kind() {
+	case KindString:
+		return r.Text()
+	case KindNumber:
+		return r.Raw(), true
+	case KindNull, KindNone:
+		r.Skip()
+		return "", true
+	default:
+		r.Skip()
+		return "", false
+	}
+}
+
+// Number consumes a number or a string that holds one (policy W5).
+func (r *Reader) Number() (Number, NumberState) {
+	switch r.Kind() {
+	case KindNumber:
+		return ParseNumber(r.Raw())
+	case KindString:
+		text, _ := r.Text()
+		return ParseNumber(text)
+	case KindNull, KindNone:
+		r.Skip()
+		return Number{}, NumberNull
+	default:
+		r.Skip()
+		return Number{}, NumberInvalid
+	}
+}
+
+// Bool consumes true or false; ok is false for any other kind.
+func (r *Reader) Bool() (value, ok bool) {
+	if r.Kind() != KindBool {
+		r.Skip()
+		return false, false
+	}
+	return r.Raw() == "true", true
+}

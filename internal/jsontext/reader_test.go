@@ -1,0 +1,142 @@
+package jsontext_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"larder/internal/jsontext"
+)
+
+// walked writes down what a Reader finds, every value read as what it is.
+func walked(r *jsontext.Reader, out *strings.Builder) {
+	switch kind := r.Kind(); kind {
+	case jsontext.KindObject:
+		out.WriteByte('{')
+		for name := range r.Members() {
+			fmt.Fprintf(out, "%q:", name)
+			walked(r, out)
+		}
+		out.WriteByte('}')
+	case jsontext.KindArray:
+		out.WriteByte('[')
+		for range r.Elements() {
+			walked(r, out)
+		}
+		out.WriteByte(']')
+	case jsontext.KindString:
+		text, ok := r.Text()
+		fmt.Fprintf(out, "%q %t,", text, ok)
+	case jsontext.KindNumber, jsontext.KindNull:
+		fmt.Fprintf(out, "%s,", r.Raw())
+	case jsontext.KindBool:
+		value, ok := r.Bool()
+		fmt.Fprintf(out, "%t %t,", value, ok)
+	default:
+		fmt.Fprintf(out, "%s %s,", kind, r.Raw())
+	}
+}
+
+// decoded writes down in the same way what encoding/json finds.
+func decoded(d *json.Decoder, out *strings.Builder) {
+	token, err := d.Token()
+	if err != nil {
+		out.WriteString(err.Error())
+		return
+	}
+	switch value := token.(type) {
+	case json.Delim:
+		out.WriteString(value.String())
+		for d.More() {
+			if value == '{' {
+				name, _ := d.Token()
+				fmt.Fprintf(out, "%q:", name)
+			}
+			decoded(d, out)
+		}
+		end, _ := d.Token()
+		fmt.Fprint(out, end)
+	case string:
+		fmt.Fprintf(out, "%q true,", value)
+	case json.Number:
+		fmt.Fprintf(out, "%s,", value)
+	case bool:
+		fmt.Fprintf(out, "%t true,", value)
+	case nil:
+		out.WriteString("null,")
+	}
+}
+
+// agree holds a Reader to what encoding/json says of a body and finds in it.
+func agree(t interface {
+	Helper()
+	Fatalf(format string, args ...any)
+}, body []byte, depth int,
+) {
+	t.Helper()
+	r := jsontext.NewReader(string(body), depth)
+	var found strings.Builder
+	walked(&r, &found)
+	err := r.Err()
+	if _, want := jsontext.Check(string(body), depth); fmt.Sprint(want) != fmt.Sprint(err) {
+		t.Fatalf("%q: read: %v, skipped: %v", body, err, want)
+	}
+	text := bytes.TrimPrefix(body, []byte("\ufeff"))
+	if valid := json.Valid(text); valid != (err == nil) && !(valid && strings.Contains(err.Error(), "nested deeper than")) {
+		t.Fatalf("%q: %v, but encoding/json says %t", body, err, valid)
+	}
+	if err != nil {
+		return
+	}
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.UseNumber()
+	var known strings.Builder
+	decoded(d, &known)
+	if diff := cmp.Diff(known.String(), found.String()); diff != "" {
+		t.Fatalf("%q (-encoding/json +Reader):\n%s", body, diff)
+	}
+}
+
+func readerSeeds() []string {
+	return []string{
+		`{"a":[1,2.5,"x\u00e9\n",null,true,{"b":{}}],"long name, longer than a word":"a text of more than eight bytes, Ünïcode"}`,
+		"\xef\xbb\xbf {\t\"a\" :\r\n [ ] , \"b\":-0.5e-7 } ", `"text`, `"\x"`, "\"\xff\xfe bytes\"", "\"a\tb\"", `[1,]`, `[,1]`, `{"a":1,}`, `{"a"}`,
+		`{1:2}`, `[1 2]`, `[}`, `{]`, `01`, `-`, `1.`, `1e`, `tru`, `nulll`, ``, ` `, `[[[[1]]]]`, `[[[[[1]]]]]`, `{"a":{"b":[{"c":[]}]}}`,
+		`"\ud800"`, `"\u12"`, `12345678901234567890.5`, `1e999`, `[1]x`, `"eight888`, `"eight888"`, `"eight88\"9"`,
+	}
+}
+
+func TestReaderAgreesWithEncodingJSON(t *testing.T) {
+	t.Parallel()
+	for _, body := range readerSeeds() {
+		agree(t, []byte(body), 4)
+		for i := range body {
+			agree(t, []byte(body[:i]), 4)
+		}
+	}
+	part := rapid.SampledFrom([]string{
+		`{`, `}`, `[`, `]`, `,`, `:`, `"a"`, `"text of many letters"`, `1`, `-2.50`, `null`, `true`, ` `, "\n", `"`, `\`, `"é"`, "\x01",
+	})
+	rapid.Check(t, func(t *rapid.T) {
+		agree(t, []byte(strings.Join(rapid.SliceOfN(part, 0, 12).Draw(t, "parts"), "")), 4)
+	})
+}
+
+// FuzzReader: what encoding/json refuses a Reader refuses, and of the rest it
+// reads what encoding/json reads.
+func FuzzReader(f *testing.F) {
+	for _, body := range readerSeeds() {
+		f.Add([]byte(body), 4)
+	}
+	f.Fuzz(func(t *testing.T, body []byte, depth int) {
+		if depth < 1 || depth > 64 {
+			t.Skip("no depth that a body is read with")
+		}
+		agree(t, body, depth)
+	})
+}

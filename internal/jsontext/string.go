@@ -1,0 +1,154 @@
+package jsontext
+
+import (
+	"encoding/json"
+	"strconv"
+	"strings"
+	"unicode/utf16"
+	"unicode/utf8"
+	"unsafe"
+)
+
+// String returns body as a string without copying it, which for a large menu
+// costs as much as reading it. The body must not change as long as the string,
+// or a string that a Reader took from it, is used.
+func String(body []byte) string {
+	return unsafe.String(unsafe.SliceData(body), len(body)) //nolint:gosec // the caller does not change it
+}
+
+// FoldName makes the spellings of a field name equal: orderID, orderId and
+// order_id become orderid (policy W3). It goes by upper case, so that ſ
+// (U+017F) is an s and ı (U+0131) an i, as for readers that ignore case.
+func FoldName(name string) string {
+	for i := range len(name) {
+		if name[i] >= utf8.RuneSelf {
+			name = strings.ToUpper(name)
+			break
+		}
+	}
+	return strings.ReplaceAll(strings.ToLower(name), "_", "")
+}
+
+// AppendString appends s as a JSON string with the fewest escapes; bytes that
+// are not UTF-8 become U+FFFD.
+func AppendString(dst []byte, s string) []byte {
+	const hexDigits = "0123456789abcdef"
+	dst = append(dst, '"')
+	start := 0
+	for i := 0; i < len(s); {
+		c := s[i]
+		if c >= utf8.RuneSelf {
+			r, size := utf8.DecodeRuneInString(s[i:])
+			if r == utf8.RuneError && size == 1 {
+				dst = append(append(dst, s[start:i]...), "\ufffd"...)
+				start = i + 1
+			}
+			i += size
+			continue
+		}
+		if c >= ' ' && c != '"' && c != '\\' {
+			i++
+			continue
+		}
+		dst = append(dst, s[start:i]...)
+		switch c {
+		case '"', '\\':
+			dst = append(dst, '\\', c)
+		case '\n':
+			dst = append(dst, '\\', 'n')
+		case '\r':
+			dst = append(dst, '\\', 'r')
+		case '\t':
+			dst = append(dst, '\\', 't')
+		default:
+			dst = append(dst, '\\', 'u', '0', '0', hexDigits[c>>4], hexDigits[c&15])
+		}
+		i++
+		start = i
+	}
+	return append(append(dst, s[start:]...), '"')
+}
+
+// unquote returns the text of a well-formed string literal. Bytes that are not
+// UTF-8, and surrogates without a partner, become U+FFFD.
+func unquote(literal string) string {
+	inner := literal[1 : len(literal)-1]
+	if strings.IndexByte(inner, '\\') < 0 && utf8.ValidString(inner) {
+		return inner
+	}
+	var s string
+	if err := json.Unmarshal([]byte(literal), &s); err != nil {
+		return strings.ToValidUTF8(inner, "\ufffd") // cannot be: the literal is well-formed
+	}
+	return s
+}
+
+// appendLiteral appends a well-formed string literal with the escapes of
+// AppendString, so that two spellings of a text become one. A surrogate without
+// a partner stays an escape: UTF-8 cannot hold it.
+func appendLiteral(dst []byte, literal string) []byte {
+	inner := literal[1 : len(literal)-1]
+	if strings.IndexByte(inner, '\\') < 0 && utf8.ValidString(inner) {
+		return append(dst, literal...)
+	}
+	dst = append(dst, '"')
+	for len(inner) > 0 {
+		size := 1
+		switch c := inner[0]; {
+		case c == '\\':
+			dst, size = appendEscape(dst, inner)
+		case c < utf8.RuneSelf:
+			dst = append(dst, c)
+		default:
+			var r rune
+			r, size = utf8.DecodeRuneInString(inner)
+			dst = utf8.AppendRune(dst, r)
+		}
+		inner = inner[size:]
+	}
+	return append(dst, '"')
+}
+
+// unicodeEscape is the length of \u0000.
+const unicodeEscape = 6
+
+// appendEscape appends what the escape at the start of text stands for, and
+// returns the length of the escape.
+func appendEscape(dst []byte, text string) (appended []byte, size int) {
+	switch c := text[1]; c {
+	case 'u':
+		first := escapedRune(text)
+		if !utf16.IsSurrogate(first) {
+			return appendInString(dst, first), unicodeEscape
+		}
+		if rest := text[unicodeEscape:]; strings.HasPrefix(rest, `\u`) {
+			if r := utf16.DecodeRune(first, escapedRune(rest)); r != utf8.RuneError {
+				return utf8.AppendRune(dst, r), 2 * unicodeEscape
+			}
+		}
+		return append(dst, strings.ToLower(text[:unicodeEscape])...), unicodeEscape
+	case 'b':
+		return appendInString(dst, '\b'), 2
+	case 'f':
+		return appendInString(dst, '\f'), 2
+	case '/':
+		return append(dst, c), 2
+	default: // as AppendString writes it
+		return append(dst, '\\', c), 2
+	}
+}
+
+// escapedRune reads the digits of \u0000.
+func escapedRune(escape string) rune {
+	n, err := strconv.ParseUint(escape[2:unicodeEscape], 16, 16)
+	if err != nil {
+		return utf8.RuneError // cannot be: the literal is well-formed
+	}
+	return rune(n)
+}
+
+// appendInString appends a character inside a JSON string.
+func appendInString(dst []byte, r rune) []byte {
+	quoted := AppendString(nil, string(r))
+	return append(dst, quoted[1:len(quoted)-1]...)
+}

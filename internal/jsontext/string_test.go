@@ -1,0 +1,20 @@
+package jsontext_test
+
+import (
+	"testing"
+
+	"larder/internal/jsontext"
+)
+
+// TestFoldNameIgnoresCaseAsOthersDo: a reader that ignores case by Unicode's
+// simple folding takes these names for the interface's.
+func TestFoldNameIgnoresCaseAsOthersDo(t *testing.T) {
+	t.Parallel()
+	for name, want := range map[string]string{
+		"dishLi\u017ft": "dishlist", "d\u0131shList": "dishlist", "\u212Aey": "key", "restaurant_ID": "restaurantid",
+	} {
+		if got := jsontext.FoldName(name); got != want {
+			t.Errorf("FoldName(%q) = %q, want %q", name, got, want)
+		}
+	}
+}
