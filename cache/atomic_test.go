@@ -12,6 +12,7 @@ import (
 
 	"larder/cache"
 	"larder/internal/menu"
+	"larder/internal/redisdb"
 )
 
 // whole checks that a served body is of one version: it says so, and its n
@@ -60,9 +61,9 @@ func readMemory(ctx context.Context, replica *cache.Replica) (int64, error) {
 }
 
 // readKeys reads the documented keys as another program does.
-func readKeys(ctx context.Context, r *cache.Redis) (int64, error) {
+func readKeys(ctx context.Context, r *redisdb.DB) (int64, error) {
 	client := r.Client()
-	current, err := client.HGetAll(ctx, r.Keys().Current(bistro)).Result()
+	current, err := client.HGetAll(ctx, cache.NewKeys(r.Prefix()).Current(bistro)).Result()
 	if err != nil {
 		return 0, err
 	}
@@ -99,7 +100,7 @@ func readKeys(ctx context.Context, r *cache.Redis) (int64, error) {
 // over memory and over the documented keys (policies S2, S6).
 func TestReadersSeeWholeVersions(t *testing.T) {
 	t.Parallel()
-	cache.OnEachKind(t, func(t *testing.T, r *cache.Redis) {
+	cache.OnEachKind(t, func(t *testing.T, r *redisdb.DB) {
 		const publishes, leastReads = 1000, 5
 		s := cache.NewStore(r, cache.StoreConfig{})
 		publish(t, s, bistro, 0, menuJSON(wholeDishes, 1))

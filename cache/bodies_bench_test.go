@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"larder/internal/menu"
+	"larder/internal/redisdb"
 )
 
 // shardedLRU is what bodies were measured against: a map and a list behind a
@@ -126,7 +127,7 @@ func BenchmarkBodies(b *testing.B) {
 
 // BenchmarkMenuRead is the whole read of a ready menu: seat and body.
 func BenchmarkMenuRead(b *testing.B) {
-	s := NewStore(openForTest(b, Embedded), StoreConfig{})
+	s := NewStore(openForTest(b, redisdb.Embedded), StoreConfig{})
 	if _, err := s.Publish(b.Context(), generated(b, 0, 400, 1)); err != nil {
 		b.Fatal(err)
 	}

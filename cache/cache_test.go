@@ -15,6 +15,7 @@ import (
 
 	"larder/cache"
 	"larder/internal/menu"
+	"larder/internal/redisdb"
 )
 
 func TestMain(m *testing.M) {
@@ -39,9 +40,9 @@ func quiet() logrus.FieldLogger {
 }
 
 // open opens a Redis and closes it when the test ends.
-func open(tb testing.TB, url string) *cache.Redis {
+func open(tb testing.TB, url string) *redisdb.DB {
 	tb.Helper()
-	r, err := cache.Open(tb.Context(), cache.RedisConfig{URL: url}, quiet())
+	r, err := redisdb.Open(redisdb.Config{URL: url}, quiet())
 	if err != nil {
 		tb.Fatalf("open %s: %v", url, err)
 	}
@@ -54,7 +55,7 @@ func open(tb testing.TB, url string) *cache.Redis {
 }
 
 // onEveryRedis runs one behaviour over a Redis of every form.
-func onEveryRedis(t *testing.T, behaviour func(t *testing.T, r *cache.Redis)) {
+func onEveryRedis(t *testing.T, behaviour func(t *testing.T, r *redisdb.DB)) {
 	t.Helper()
 	cache.OnEveryForm(t, behaviour)
 }

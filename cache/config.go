@@ -3,83 +3,10 @@ package cache
 import (
 	"errors"
 	"fmt"
-	"regexp"
 	"strconv"
 	"strings"
 	"time"
 )
-
-// RedisConfig is the configuration's section redis.
-type RedisConfig struct {
-	// URL names the Redis in one of its forms: "embedded" or an address
-	// (docs/redis.md, "Forms"). It may hold a password.
-	URL string `secret:"true" yaml:"url"`
-	// CAFile is a file of certificates (PEM) that alone are trusted to vouch for
-	// a Redis over TLS, and for its Sentinels; empty: the system's.
-	CAFile string `yaml:"ca_file"`
-	// SentinelUsername and SentinelPassword are for the Sentinels themselves;
-	// those in the URL are for the Redis that they watch.
-	SentinelUsername string `yaml:"sentinel_username"`
-	SentinelPassword string `secret:"true"            yaml:"sentinel_password"`
-	// Prefix begins every key, so that several larders share one Redis.
-	Prefix string `yaml:"prefix"`
-	// Shared says that several larders, replicas of each other, are to stand on
-	// this Redis; then it is none that each of them has for itself.
-	Shared bool `yaml:"shared"`
-}
-
-// SetDefaults fills what is empty.
-func (c *RedisConfig) SetDefaults() {
-	if c.URL == "" {
-		c.URL = Embedded
-	}
-	if c.Prefix == "" {
-		c.Prefix = DefaultPrefix
-	}
-}
-
-// Validate checks the section after SetDefaults. Every fault comes back, each
-// a *ConfigError; none of them repeats the URL, which may hold a password.
-func (c RedisConfig) Validate() error {
-	var faults []error
-	if to, err := parseURL(c.URL); err != nil {
-		faults = append(faults, err)
-	} else {
-		faults = append(faults, c.unfit(to)...)
-	}
-	if !validPrefix(c.Prefix) {
-		faults = append(faults, &ConfigError{Key: "redis.prefix", Msg: "must be 1 to 64 characters of A-Z a-z 0-9 . _ : -"})
-	}
-	return errors.Join(faults...)
-}
-
-// unfit finds the settings that have no meaning with the URL's form: what they
-// were meant to do would silently not happen.
-func (c RedisConfig) unfit(to address) []error {
-	var faults []error
-	if c.CAFile != "" && to.options.TLSConfig == nil {
-		faults = append(faults, &ConfigError{Key: "redis.ca_file", Msg: "is for TLS: write rediss://, rediss+sentinel:// or rediss+cluster:// in redis.url"})
-	} else if c.CAFile != "" {
-		if _, err := c.authority(); err != nil {
-			faults = append(faults, err)
-		}
-	}
-	for _, setting := range []struct{ key, value string }{
-		{"redis.sentinel_username", c.SentinelUsername}, {"redis.sentinel_password", c.SentinelPassword},
-	} {
-		if setting.value != "" && to.form != Sentinel {
-			faults = append(faults, &ConfigError{Key: setting.key, Msg: "is for redis+sentinel:// and rediss+sentinel:// in redis.url"})
-		}
-	}
-	if c.Shared && to.form == Embedded {
-		faults = append(faults, &ConfigError{Key: "redis.shared", Msg: "instances cannot share an embedded Redis, " +
-			"which each of them has for itself: set redis.url to one that all of them reach, such as redis://redis.internal:6379"})
-	}
-	if c.SentinelUsername != "" && c.SentinelPassword == "" {
-		faults = append(faults, &ConfigError{Key: "redis.sentinel_password", Msg: "must be given with redis.sentinel_username"})
-	}
-	return faults
-}
 
 // Config is the configuration's section cache.
 type Config struct {
@@ -163,7 +90,3 @@ func (b ByteSize) String() string {
 	}
 	return strconv.FormatInt(n, 10) + units[unit]
 }
-
-var prefixForm = regexp.MustCompile(`^[A-Za-z0-9._:-]{1,64}$`)
-
-func validPrefix(prefix string) bool { return prefixForm.MatchString(prefix) }

@@ -7,13 +7,14 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"larder/internal/menu"
+	"larder/internal/redisdb"
 )
 
 // An earlier larder stored a content in several frames of zstd, one behind the
 // other, and a field parts beside them.
 func TestAContentInSeveralFramesIsRead(t *testing.T) {
 	t.Parallel()
-	OnEveryForm(t, func(t *testing.T, r *Redis) {
+	OnEveryForm(t, func(t *testing.T, r *redisdb.DB) {
 		s := NewStore(r, StoreConfig{})
 		p := generated(t, 0, 100, 1)
 		v, err := s.Publish(t.Context(), p)
@@ -22,7 +23,7 @@ func TestAContentInSeveralFramesIsRead(t *testing.T) {
 		}
 		content := p.Published.Content
 		frames := slices.Concat(s.packer.pack(content[:1000]), s.packer.pack(content[1000:]))
-		if err := r.Client().HSet(t.Context(), r.Keys().ContentBody(v.Content), "view", frames, "parts", "some bytes").Err(); err != nil {
+		if err := r.Client().HSet(t.Context(), NewKeys(r.Prefix()).ContentBody(v.Content), "view", frames, "parts", "some bytes").Err(); err != nil {
 			t.Fatal(err)
 		}
 		stored, err := s.Content(t.Context(), v.Content)

@@ -12,13 +12,14 @@ import (
 	"github.com/sirupsen/logrus/hooks/test"
 
 	"larder/internal/menu"
+	"larder/internal/redisdb"
 	"larder/internal/redistest"
 )
 
-func openForTest(tb testing.TB, url string) *Redis {
+func openForTest(tb testing.TB, url string) *redisdb.DB {
 	tb.Helper()
 	log, _ := test.NewNullLogger()
-	r, err := Open(tb.Context(), RedisConfig{URL: url}, log)
+	r, err := redisdb.Open(redisdb.Config{URL: url}, log)
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -101,7 +102,7 @@ func serves(t *testing.T, s *Store, want int64) {
 
 func TestCrashLeavesTheOldVersion(t *testing.T) {
 	t.Parallel()
-	OnEveryForm(t, func(t *testing.T, r *Redis) {
+	OnEveryForm(t, func(t *testing.T, r *redisdb.DB) {
 		ctx, s := t.Context(), NewStore(r, StoreConfig{})
 		if _, err := s.Publish(ctx, generated(t, 0, 40, 1)); err != nil {
 			t.Fatal(err)
@@ -123,7 +124,7 @@ func TestCrashLeavesTheOldVersion(t *testing.T) {
 		if err := s.flip(ctx, dead); !errors.Is(err, ErrStale) {
 			t.Errorf("the late step: %v, want ErrStale", err)
 		}
-		if err := r.Client().HSet(ctx, r.Keys().Fence("bistro"), "fence", 9).Err(); err != nil {
+		if err := r.Client().HSet(ctx, NewKeys(r.Prefix()).Fence("bistro"), "fence", 9).Err(); err != nil {
 			t.Fatal(err)
 		}
 		if err := s.flip(ctx, dead); !errors.Is(err, ErrFenced) {
@@ -135,7 +136,7 @@ func TestCrashLeavesTheOldVersion(t *testing.T) {
 
 func TestExpiredStagingIsNotPublished(t *testing.T) {
 	t.Parallel()
-	OnEveryForm(t, func(t *testing.T, r *Redis) {
+	OnEveryForm(t, func(t *testing.T, r *redisdb.DB) {
 		ctx, s := t.Context(), NewStore(r, StoreConfig{})
 		if _, err := s.Publish(ctx, generated(t, 0, 40, 1)); err != nil {
 			t.Fatal(err)
@@ -180,9 +181,9 @@ func (cutAfter) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 
 func TestLostAnswerOfAPublish(t *testing.T) {
 	t.Parallel()
-	OnEveryForm(t, func(t *testing.T, r *Redis) {
+	OnEveryForm(t, func(t *testing.T, r *redisdb.DB) {
 		s := NewStore(r, StoreConfig{})
-		r.strict.AddHook(cutAfter{})
+		r.Strict().AddHook(cutAfter{})
 		// It took place: the caller learns so instead of an error.
 		if v, err := s.Publish(t.Context(), generated(t, 0, 40, 1)); err != nil || v.Version != 1 {
 			t.Fatalf("version %d, %v; want 1", v.Version, err)
@@ -199,20 +200,20 @@ func TestLostAnswerOfAPublish(t *testing.T) {
 
 func TestLargeMenuIsStagedInBoundedPipelines(t *testing.T) {
 	t.Parallel()
-	OnEveryForm(t, func(t *testing.T, r *Redis) {
+	OnEveryForm(t, func(t *testing.T, r *redisdb.DB) {
 		s := NewStore(r, StoreConfig{})
 		v, err := s.Publish(t.Context(), generated(t, 0, 5000, 1))
 		if err != nil {
 			t.Fatal(err)
 		}
-		if n := r.Client().HLen(t.Context(), r.Keys().Products(r.Keys().Version("bistro", 1))).Val(); n != 5000 || v.Counts.Products != 5000 {
+		if n := r.Client().HLen(t.Context(), NewKeys(r.Prefix()).Products(NewKeys(r.Prefix()).Version("bistro", 1))).Val(); n != 5000 || v.Counts.Products != 5000 {
 			t.Errorf("%d products in Redis, %d counted, want 5000", n, v.Counts.Products)
 		}
 	})
 }
 
 func BenchmarkPublish(b *testing.B) {
-	for name, url := range map[string]string{"embedded": Embedded, "redis": redistest.Start(b).URL()} {
+	for name, url := range map[string]string{"embedded": redisdb.Embedded, "redis": redistest.Start(b).URL()} {
 		for _, dishes := range []int{400, 5000} {
 			b.Run(fmt.Sprintf("%s/dishes=%d", name, dishes), func(b *testing.B) {
 				s := NewStore(openForTest(b, url), StoreConfig{})

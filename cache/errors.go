@@ -5,6 +5,8 @@ import (
 	"fmt"
 
 	"github.com/redis/go-redis/v9"
+
+	"larder/internal/redisdb"
 )
 
 var (
@@ -21,7 +23,7 @@ var (
 	// (policy S2): read the current version and start again.
 	ErrStale = errors.New("another version was published meanwhile")
 	// ErrUnavailable says that Redis could not be asked. It wraps the cause.
-	ErrUnavailable = errors.New("redis is unavailable")
+	ErrUnavailable = redisdb.ErrUnavailable
 	// ErrNoReasons says that no rejection reasons are kept for the connection.
 	ErrNoReasons = errors.New("no rejection reasons")
 	// ErrCorrupt says that Redis holds something that larder did not write.

@@ -10,6 +10,7 @@ import (
 
 	"larder/cache"
 	"larder/internal/menu"
+	"larder/internal/redisdb"
 )
 
 // A menu is published to the embedded Redis and read back from a replica's
@@ -18,7 +19,7 @@ func Example() {
 	ctx := context.Background()
 	log := logrus.New()
 	log.SetOutput(io.Discard)
-	redis, err := cache.Open(ctx, cache.RedisConfig{URL: cache.Embedded}, log)
+	redis, err := redisdb.Open(redisdb.Config{URL: redisdb.Embedded}, log)
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -54,7 +55,7 @@ func Example() {
 		return
 	}
 	fmt.Println("version", snapshot.Version.Version, body.Encoding, len(body.Body) > 0)
-	fmt.Println(redis.Client().HGet(ctx, redis.Keys().Products(redis.Keys().Version("bistro", 1)), "1").Val())
+	fmt.Println(redis.Client().HGet(ctx, cache.NewKeys(redis.Prefix()).Products(cache.NewKeys(redis.Prefix()).Version("bistro", 1)), "1").Val())
 	// Output:
 	// version 1 identity true
 	// {"externalId":"P1","name":"Soup","price":4.5,"schemeId":null,"categoryId":null,"categoryIds":[],"available":true}

@@ -10,6 +10,8 @@ import (
 
 	"github.com/redis/go-redis/v9"
 	"pgregory.net/rapid"
+
+	"larder/internal/redisdb"
 )
 
 // failAt fails one command or pipeline, before it is sent: the n-th from 1.
@@ -68,7 +70,7 @@ func everyFault(t *testing.T, f *failAt, do func() error, look func(n int)) int 
 // served before is served on, whole (policy S6).
 func TestEveryCommandMayFail(t *testing.T) {
 	t.Parallel()
-	OnEveryForm(t, func(t *testing.T, r *Redis) {
+	OnEveryForm(t, func(t *testing.T, r *redisdb.DB) {
 		ctx, fault := t.Context(), &failAt{}
 		now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 		s := NewStore(r, StoreConfig{History: 2, Clock: func() time.Time { return now }})
@@ -76,8 +78,8 @@ func TestEveryCommandMayFail(t *testing.T) {
 		if _, err := s.Publish(ctx, first); err != nil {
 			t.Fatal(err)
 		}
-		r.ordinary.AddHook(fault)
-		r.strict.AddHook(fault)
+		r.Client().AddHook(fault)
+		r.Strict().AddHook(fault)
 
 		served := func() string {
 			replica := NewReplica(s, ReplicaConfig{})

@@ -10,6 +10,7 @@ import (
 
 	"larder/cache"
 	"larder/internal/menu"
+	"larder/internal/redisdb"
 )
 
 // beforeScripts calls a function once before a script runs.
@@ -36,7 +37,7 @@ func (b *beforeScripts) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 // version above all that were served is there (policy S2a).
 func TestFloor(t *testing.T) {
 	t.Parallel()
-	onEveryRedis(t, func(t *testing.T, r *cache.Redis) {
+	onEveryRedis(t, func(t *testing.T, r *redisdb.DB) {
 		ctx := t.Context()
 		s := cache.NewStore(r, cache.StoreConfig{})
 		var behind int
@@ -109,7 +110,7 @@ func TestFloor(t *testing.T) {
 // it out: the publisher begins anew (policy S2a).
 func TestFloor_RaisedDuringAPublish(t *testing.T) {
 	t.Parallel()
-	onEveryRedis(t, func(t *testing.T, r *cache.Redis) {
+	onEveryRedis(t, func(t *testing.T, r *redisdb.DB) {
 		s := cache.NewStore(r, cache.StoreConfig{})
 		served := publish(t, s, bistro, 0, menuJSON(3, 1))
 		served.Version = 8
@@ -138,7 +139,7 @@ func TestFloor_RaisedDuringAPublish(t *testing.T) {
 // keeps it although it never served that version itself (policy S2a).
 func TestFloor_LostAgain(t *testing.T) {
 	t.Parallel()
-	onEveryRedis(t, func(t *testing.T, r *cache.Redis) {
+	onEveryRedis(t, func(t *testing.T, r *redisdb.DB) {
 		ctx := t.Context()
 		s := cache.NewStore(r, cache.StoreConfig{})
 		old, young := cache.NewReplica(s, cache.ReplicaConfig{}), cache.NewReplica(s, cache.ReplicaConfig{})
@@ -167,7 +168,7 @@ func TestFloor_LostAgain(t *testing.T) {
 		poll(young)
 
 		// The instance that served version 4 has gone.
-		if err := r.Client().HDel(ctx, r.Keys().Fence(bistro), "floor").Err(); err != nil {
+		if err := r.Client().HDel(ctx, cache.NewKeys(r.Prefix()).Fence(bistro), "floor").Err(); err != nil {
 			t.Fatal(err)
 		}
 		poll(young)

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"larder/internal/menu"
+	"larder/internal/redisdb"
 	"larder/internal/sandbox"
 )
 
@@ -35,7 +36,7 @@ type footprint struct {
 // footprintOf measures menus of 400 dishes, no two alike.
 func footprintOf(tb testing.TB, menus int) footprint {
 	tb.Helper()
-	s := NewStore(openForTest(tb, Embedded), StoreConfig{})
+	s := NewStore(openForTest(tb, redisdb.Embedded), StoreConfig{})
 	generate := sandbox.Generate{Restaurants: menus, Products: 400, Seed: 1, ChainSize: 1}
 	ids := make([]menu.RestaurantID, menus)
 	for i := range ids {

@@ -10,11 +10,12 @@ import (
 
 	"larder/cache"
 	"larder/internal/menu"
+	"larder/internal/redisdb"
 )
 
 func TestReplicaForgetsWhatIsNoLongerKept(t *testing.T) {
 	t.Parallel()
-	onEveryRedis(t, func(t *testing.T, r *cache.Redis) {
+	onEveryRedis(t, func(t *testing.T, r *redisdb.DB) {
 		s := cache.NewStore(r, cache.StoreConfig{})
 		publish(t, s, bistro, 0, menuJSON(5, 7))
 		publish(t, s, "grill", 0, menuJSON(5, 7))
@@ -73,7 +74,7 @@ func (h afterPipeline) ProcessPipelineHook(next redis.ProcessPipelineHook) redis
 
 func TestReplicaForgetsWhilePolling(t *testing.T) {
 	t.Parallel()
-	onEveryRedis(t, func(t *testing.T, r *cache.Redis) {
+	onEveryRedis(t, func(t *testing.T, r *redisdb.DB) {
 		s := cache.NewStore(r, cache.StoreConfig{})
 		publish(t, s, bistro, 0, menuJSON(5, 7))
 		var removed atomic.Bool

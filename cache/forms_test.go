@@ -8,6 +8,7 @@ import (
 	"github.com/redis/go-redis/v9"
 	"github.com/sirupsen/logrus/hooks/test"
 
+	"larder/internal/redisdb"
 	"larder/internal/redistest"
 )
 
@@ -16,22 +17,22 @@ var SharedServers redistest.Shared
 
 // OnEveryForm holds one behaviour over a Redis of every form: what the store
 // does is the same over all of them.
-func OnEveryForm(t *testing.T, behaviour func(t *testing.T, r *Redis)) {
+func OnEveryForm(t *testing.T, behaviour func(t *testing.T, r *redisdb.DB)) {
 	t.Helper()
 	OnEachKind(t, behaviour)
-	for name, config := range map[string]func(t *testing.T) RedisConfig{
-		"tls": func(t *testing.T) RedisConfig {
+	for name, config := range map[string]func(t *testing.T) redisdb.Config{
+		"tls": func(t *testing.T) redisdb.Config {
 			t.Helper()
 			server := redistest.Start(t, redistest.TLS())
-			return RedisConfig{URL: server.URL(), CAFile: server.CAFile()}
+			return redisdb.Config{URL: server.URL(), CAFile: server.CAFile()}
 		},
-		"sentinel": func(t *testing.T) RedisConfig {
+		"sentinel": func(t *testing.T) redisdb.Config {
 			t.Helper()
-			return RedisConfig{URL: SharedServers.Sentinel(t).URL()}
+			return redisdb.Config{URL: SharedServers.Sentinel(t).URL()}
 		},
-		"cluster": func(t *testing.T) RedisConfig {
+		"cluster": func(t *testing.T) redisdb.Config {
 			t.Helper()
-			return RedisConfig{URL: SharedServers.Cluster(t).URL()}
+			return redisdb.Config{URL: SharedServers.Cluster(t).URL()}
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -43,24 +44,24 @@ func OnEveryForm(t *testing.T, behaviour func(t *testing.T, r *Redis)) {
 
 // OnEachKind holds one behaviour over the embedded and a real Redis alone: for
 // what is about neither forms nor keys and takes long.
-func OnEachKind(t *testing.T, behaviour func(t *testing.T, r *Redis)) {
+func OnEachKind(t *testing.T, behaviour func(t *testing.T, r *redisdb.DB)) {
 	t.Helper()
 	t.Run("embedded", func(t *testing.T) {
 		t.Parallel()
-		behaviour(t, openConfig(t, RedisConfig{URL: Embedded}))
+		behaviour(t, openConfig(t, redisdb.Config{URL: redisdb.Embedded}))
 	})
 	t.Run("single", func(t *testing.T) {
 		t.Parallel()
-		behaviour(t, openConfig(t, RedisConfig{URL: redistest.Start(t).URL()}))
+		behaviour(t, openConfig(t, redisdb.Config{URL: redistest.Start(t).URL()}))
 	})
 }
 
 // openConfig opens a Redis under a prefix that no other test has.
-func openConfig(tb testing.TB, cfg RedisConfig) *Redis {
+func openConfig(tb testing.TB, cfg redisdb.Config) *redisdb.DB {
 	tb.Helper()
 	log, _ := test.NewNullLogger()
 	cfg.Prefix = rand.Text()
-	r, err := Open(tb.Context(), cfg, log)
+	r, err := redisdb.Open(cfg, log)
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -74,10 +75,10 @@ func openConfig(tb testing.TB, cfg RedisConfig) *Redis {
 
 // ForgetAll deletes every key of the Redis's prefix, as a Redis that loses its
 // data would.
-func ForgetAll(t *testing.T, r *Redis) {
+func ForgetAll(t *testing.T, r *redisdb.DB) {
 	t.Helper()
 	forget := func(ctx context.Context, client *redis.Client) error {
-		keys := client.Scan(ctx, 0, r.Keys().prefix+":*", 1000).Iterator()
+		keys := client.Scan(ctx, 0, NewKeys(r.Prefix()).prefix+":*", 1000).Iterator()
 		for keys.Next(ctx) {
 			if err := client.Del(ctx, keys.Val()).Err(); err != nil {
 				return err

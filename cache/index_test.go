@@ -4,13 +4,15 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"larder/internal/redisdb"
 )
 
 // Every version has its documented hashes, whole and for as long as it is
 // current, whatever became of those of the version before.
 func TestEveryVersionHasItsDocumentedHashes(t *testing.T) {
 	t.Parallel()
-	OnEveryForm(t, func(t *testing.T, r *Redis) {
+	OnEveryForm(t, func(t *testing.T, r *redisdb.DB) {
 		s := NewStore(r, StoreConfig{})
 		base := int64(0)
 		for step, c := range []struct {
@@ -22,17 +24,17 @@ func TestEveryVersionHasItsDocumentedHashes(t *testing.T) {
 			{what: "a price", dishes: 200},
 			{what: "more dishes", dishes: 209},
 			{what: "fewer dishes", dishes: 180},
-			{what: "a hash is lost", dishes: 200, meddles: func(index string) { r.Client().Del(t.Context(), r.Keys().Products(index)) }},
+			{what: "a hash is lost", dishes: 200, meddles: func(index string) { r.Client().Del(t.Context(), NewKeys(r.Prefix()).Products(index)) }},
 			{what: "all hashes are lost", dishes: 200, meddles: func(index string) {
-				for _, key := range []string{r.Keys().Products(index), r.Keys().ExternalIDs(index), r.Keys().Schemes(index)} {
+				for _, key := range []string{NewKeys(r.Prefix()).Products(index), NewKeys(r.Prefix()).ExternalIDs(index), NewKeys(r.Prefix()).Schemes(index)} {
 					r.Client().Del(t.Context(), key)
 				}
 			}},
 			{what: "a field is lost", dishes: 200, meddles: func(index string) {
-				r.Client().HDel(t.Context(), r.Keys().Schemes(index), "s1")
+				r.Client().HDel(t.Context(), NewKeys(r.Prefix()).Schemes(index), "s1")
 			}},
 			{what: "a field is damaged", dishes: 200, meddles: func(index string) {
-				r.Client().HSet(t.Context(), r.Keys().Schemes(index), "s1", "damaged")
+				r.Client().HSet(t.Context(), NewKeys(r.Prefix()).Schemes(index), "s1", "damaged")
 			}},
 			{what: "a price again", dishes: 200},
 		} {
@@ -49,11 +51,11 @@ func TestEveryVersionHasItsDocumentedHashes(t *testing.T) {
 			if err != nil {
 				t.Fatalf("%s: %v", c.what, err)
 			}
-			index, err := r.Client().HGet(t.Context(), r.Keys().Current("bistro"), "index").Result()
+			index, err := r.Client().HGet(t.Context(), NewKeys(r.Prefix()).Current("bistro"), "index").Result()
 			if err != nil {
 				t.Fatal(err)
 			}
-			for _, hash := range documentedHashes(r.Keys(), index, p.Catalogue, false) {
+			for _, hash := range documentedHashes(NewKeys(r.Prefix()), index, p.Catalogue, false) {
 				want := map[string]string{}
 				for i := 0; i < len(hash.fields); i += 2 {
 					want[hash.fields[i]] = hash.fields[i+1]

@@ -5,10 +5,8 @@ import (
 	"strings"
 
 	"larder/internal/menu"
+	"larder/internal/redisdb"
 )
-
-// DefaultPrefix begins the keys where redis.prefix is not set.
-const DefaultPrefix = "larder"
 
 // The numbers of the forms in which larder's own values are kept stand in their
 // keys: a larder with another form neither reads them nor trips over them
@@ -32,7 +30,7 @@ func DefaultMenu(connection string) menu.RestaurantID {
 //
 // All keys of a restaurant share the hash tag {r:ID} and those of a content
 // {c:HASH}, because a cluster refuses a script whose keys are in several slots.
-// The zero value uses DefaultPrefix.
+// The zero value uses redisdb.DefaultPrefix.
 type Keys struct{ prefix string }
 
 // NewKeys gives the key names that begin with prefix.
@@ -41,7 +39,7 @@ func NewKeys(prefix string) Keys { return Keys{prefix: prefix} }
 func (k Keys) name(parts ...string) string {
 	prefix := k.prefix
 	if prefix == "" {
-		prefix = DefaultPrefix
+		prefix = redisdb.DefaultPrefix
 	}
 	return prefix + ":" + strings.Join(parts, ":")
 }
@@ -231,12 +229,6 @@ func (k Keys) OrdersOpen(connection string) string { return k.orders(connection,
 // OrdersExpiry is a sorted set: "created/ref" of every record that expires, by
 // the time at which it does.
 func (k Keys) OrdersExpiry(connection string) string { return k.orders(connection, "expiry") }
-
-// Probe is a key that proves that Redis takes writes; it expires. Of different
-// tags they stand on different masters of a cluster.
-func (k Keys) Probe(tag int) string {
-	return k.name("{p:"+strconv.Itoa(tag)+"}", format, "probe")
-}
 
 // Keys of the HTTP room.
 

@@ -129,7 +129,7 @@ func TestAPausedPublisherIsRefused(t *testing.T) {
 		t.Fatalf("the publisher is not paused: %v, %v", status, err)
 	}
 	other := publication(t, bistro, 2, menuJSON(wholeDishes, 3, "d1"))
-	fence, err := r.Client().HIncrBy(t.Context(), r.Keys().Fence(bistro), "fence", 1).Result()
+	fence, err := r.Client().HIncrBy(t.Context(), cache.NewKeys(r.Prefix()).Fence(bistro), "fence", 1).Result()
 	if err != nil {
 		t.Fatal(err)
 	}

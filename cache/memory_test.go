@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"larder/internal/menu"
+	"larder/internal/redisdb"
 )
 
 func TestLibrarySharesAndForgets(t *testing.T) {
@@ -159,7 +160,7 @@ func TestBodyIsBuiltOnce(t *testing.T) {
 
 func TestMissesAreBounded(t *testing.T) {
 	t.Parallel()
-	s := NewStore(openForTest(t, Embedded), StoreConfig{})
+	s := NewStore(openForTest(t, redisdb.Embedded), StoreConfig{})
 	r := NewReplica(s, ReplicaConfig{})
 	for i := range maxMisses + 10 {
 		r.noteMiss(menu.RestaurantID(strconv.Itoa(i)), ErrNoCatalogue)

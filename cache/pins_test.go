@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"larder/internal/menu"
+	"larder/internal/redisdb"
 )
 
 // fat is a menu view of 300 dishes that is large for what is kept of it: a long
@@ -40,7 +41,7 @@ func TestAServedMenuKeepsNoBody(t *testing.T) { //nolint:paralleltest // it meas
 		"ingredients that share an externalId": {tail: `,"ingredients":[{"id":"a","externalId":"q","price":0},{"id":"b","externalId":"q","price":0}]`},
 		"under the menu's own name":            {ownName: true},
 	} {
-		s := NewStore(openForTest(t, Embedded), StoreConfig{})
+		s := NewStore(openForTest(t, redisdb.Embedded), StoreConfig{})
 		replica := NewReplica(s, ReplicaConfig{})
 		size := 0
 		publish := func(i int) {

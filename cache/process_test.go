@@ -20,6 +20,7 @@ import (
 
 	"larder/cache"
 	"larder/internal/menu"
+	"larder/internal/redisdb"
 )
 
 const (
@@ -37,12 +38,12 @@ func publisher(url string) int {
 	log := logrus.New()
 	log.SetOutput(io.Discard)
 	ctx := context.Background()
-	r, err := cache.Open(ctx, cache.RedisConfig{URL: url}, log)
+	r, err := redisdb.Open(redisdb.Config{URL: url}, log)
 	if err != nil {
 		return failed(err)
 	}
 	s := cache.NewStore(r, cache.StoreConfig{})
-	fence, err := r.Client().HIncrBy(ctx, r.Keys().Fence(bistro), "fence", 1).Result()
+	fence, err := r.Client().HIncrBy(ctx, cache.NewKeys(r.Prefix()).Fence(bistro), "fence", 1).Result()
 	if err != nil {
 		return failed(err)
 	}

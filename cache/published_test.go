@@ -14,6 +14,7 @@ import (
 
 	"larder/cache"
 	"larder/internal/menu"
+	"larder/internal/redisdb"
 	"larder/internal/redistest"
 	"larder/internal/viewtest"
 )
@@ -52,7 +53,7 @@ const chainBody = `{"result":{"name":"Chain","products":[{"externalId":"x","ID":
 
 func TestReplicaServesTheViewAsPublished(t *testing.T) {
 	t.Parallel()
-	onEveryRedis(t, func(t *testing.T, r *cache.Redis) {
+	onEveryRedis(t, func(t *testing.T, r *redisdb.DB) {
 		s := cache.NewStore(r, cache.StoreConfig{})
 		publish(t, s, bistro, 0, chainMenu(`,"isContainInStopList":["grill"]`))
 		publish(t, s, "grill", 0, chainMenu(`, "disabled": true`))
@@ -121,7 +122,7 @@ func restate(t *testing.T, s *cache.Store, at time.Time, raw []byte) cache.Versi
 
 func TestOtherStopListsAreServedWithoutANewVersion(t *testing.T) {
 	t.Parallel()
-	onEveryRedis(t, func(t *testing.T, r *cache.Redis) {
+	onEveryRedis(t, func(t *testing.T, r *redisdb.DB) {
 		s := cache.NewStore(r, cache.StoreConfig{})
 		first := publish(t, s, bistro, 0, chainMenu(`,"isContainInStopList":[]`))
 		replica, other := cache.NewReplica(s, cache.ReplicaConfig{}), cache.NewReplica(s, cache.ReplicaConfig{})
@@ -141,7 +142,7 @@ func TestOtherStopListsAreServedWithoutANewVersion(t *testing.T) {
 		if list, err := s.Versions(t.Context(), bistro); err != nil || len(list) != 1 {
 			t.Errorf("history %v, %v; want one version", list, err)
 		}
-		if n := r.Client().SCard(t.Context(), r.Keys().Contents()).Val(); n != 1 {
+		if n := r.Client().SCard(t.Context(), cache.NewKeys(r.Prefix()).Contents()).Val(); n != 1 {
 			t.Errorf("%d contents are stored, want 1", n)
 		}
 
@@ -174,14 +175,14 @@ func TestOtherStopListsAreServedWithoutANewVersion(t *testing.T) {
 // from Redis until the replica has looked, which the read asks for.
 func TestAReadThatFindsOtherStopListsWakesTheReplica(t *testing.T) {
 	t.Parallel()
-	onEveryRedis(t, func(t *testing.T, r *cache.Redis) {
+	onEveryRedis(t, func(t *testing.T, r *redisdb.DB) {
 		s := cache.NewStore(r, cache.StoreConfig{})
 		publish(t, s, bistro, 0, chainMenu(""))
 		replica := cache.NewReplica(s, cache.ReplicaConfig{Poll: time.Hour})
 		run(t, replica)
 		old := read(t, replica, bistro)
 		eventually(t, "the replica hears notices", func() bool {
-			return r.Client().PubSubNumSub(t.Context(), r.Keys().Notices()).Val()[r.Keys().Notices()] == 1
+			return r.Client().PubSubNumSub(t.Context(), cache.NewKeys(r.Prefix()).Notices()).Val()[cache.NewKeys(r.Prefix()).Notices()] == 1
 		})
 		version := restate(t, s, noon.Add(time.Hour), chainMenu(`,"disabled":false`))
 		replica.DropView(bistro)
@@ -197,11 +198,11 @@ func TestAReadThatFindsOtherStopListsWakesTheReplica(t *testing.T) {
 
 func TestRestateRefuses(t *testing.T) {
 	t.Parallel()
-	onEveryRedis(t, func(t *testing.T, r *cache.Redis) {
+	onEveryRedis(t, func(t *testing.T, r *redisdb.DB) {
 		s := cache.NewStore(r, cache.StoreConfig{})
 		one := publish(t, s, bistro, 0, chainMenu(""))
 		two := publish(t, s, bistro, 1, chainMenu(`,"isContainInStopList":["bistro"]`))
-		if err := r.Client().HSet(t.Context(), r.Keys().Fence(bistro), "fence", 5).Err(); err != nil {
+		if err := r.Client().HSet(t.Context(), cache.NewKeys(r.Prefix()).Fence(bistro), "fence", 5).Err(); err != nil {
 			t.Fatal(err)
 		}
 		stops := publication(t, bistro, 0, chainMenu(`,"isContainInStopList":["bistro","grill"]`)).Published.Stops
@@ -227,7 +228,7 @@ func TestRestateRefuses(t *testing.T) {
 // What a version's stop lists said lives as long as its record (policy S7).
 func TestStopValuesLiveAsTheirVersion(t *testing.T) {
 	t.Parallel()
-	onEveryRedis(t, func(t *testing.T, r *cache.Redis) {
+	onEveryRedis(t, func(t *testing.T, r *redisdb.DB) {
 		s := cache.NewStore(r, cache.StoreConfig{History: 2})
 		publish(t, s, bistro, 0, chainMenu(""))
 		publish(t, s, bistro, 1, chainMenu(`,"disabled":true`)) // takes the place of 1
@@ -235,7 +236,7 @@ func TestStopValuesLiveAsTheirVersion(t *testing.T) {
 		publish(t, s, bistro, 3, menuJSON(3, 2)) // pushes 2 out
 		restate(t, s, noon, []byte(strings.ReplaceAll(string(menuJSON(3, 2)), `StopList":[]`, `StopList":["grill"]`)))
 		for version, want := range map[int64]bool{1: false, 2: false, 3: true, 4: true} {
-			record, stops := r.Keys().Record(bistro, version), r.Keys().StopValues(bistro, version)
+			record, stops := cache.NewKeys(r.Prefix()).Record(bistro, version), cache.NewKeys(r.Prefix()).StopValues(bistro, version)
 			for _, key := range []string{record, stops} {
 				if life := r.Client().TTL(t.Context(), key).Val(); (life == -1) != want || life == -2 {
 					t.Errorf("%s lives %s, want for ever %t", key, life, want)
@@ -247,8 +248,8 @@ func TestStopValuesLiveAsTheirVersion(t *testing.T) {
 
 func TestCatalogueOfAnotherFormIsPublishedAnew(t *testing.T) {
 	t.Parallel()
-	onEveryRedis(t, func(t *testing.T, r *cache.Redis) {
-		ctx, client, keys := t.Context(), r.Client(), r.Keys()
+	onEveryRedis(t, func(t *testing.T, r *redisdb.DB) {
+		ctx, client, keys := t.Context(), r.Client(), cache.NewKeys(r.Prefix())
 		before := keys.Version(bistro, 7)
 		for _, err := range []error{
 			client.HSet(ctx, keys.Current(bistro), "version", 7, "content", "ab", "syncedAt", "2026-03-01T12:00:00.000Z", "index", before,
@@ -290,15 +291,15 @@ func TestCatalogueOfAnotherFormIsPublishedAnew(t *testing.T) {
 
 func TestViewAsPublishedThatIsNotWhole(t *testing.T) {
 	t.Parallel()
-	onEveryRedis(t, func(t *testing.T, r *cache.Redis) {
+	onEveryRedis(t, func(t *testing.T, r *redisdb.DB) {
 		ctx, client := t.Context(), r.Client()
 		s := cache.NewStore(r, cache.StoreConfig{})
 		one := publish(t, s, bistro, 0, chainMenu(""))
 		other := publish(t, s, "grill", 0, menuJSON(3, 1))
-		grill := client.HGet(ctx, r.Keys().ContentBody(other.Content), "view").Val()
-		own := client.HGet(ctx, r.Keys().ContentBody(one.Content), "view").Val()
-		stops := client.Get(ctx, r.Keys().StopValues(bistro, 1)).Val()
-		foreign := client.Get(ctx, r.Keys().StopValues("grill", 1)).Val()
+		grill := client.HGet(ctx, cache.NewKeys(r.Prefix()).ContentBody(other.Content), "view").Val()
+		own := client.HGet(ctx, cache.NewKeys(r.Prefix()).ContentBody(one.Content), "view").Val()
+		stops := client.Get(ctx, cache.NewKeys(r.Prefix()).StopValues(bistro, 1)).Val()
+		foreign := client.Get(ctx, cache.NewKeys(r.Prefix()).StopValues("grill", 1)).Val()
 		for name, c := range map[string]struct {
 			view, stops string
 			want        error
@@ -311,14 +312,14 @@ func TestViewAsPublishedThatIsNotWhole(t *testing.T) {
 		} {
 			replica := cache.NewReplica(s, cache.ReplicaConfig{})
 			snap := read(t, replica, bistro)
-			if err := errors.Join(client.HSet(ctx, r.Keys().ContentBody(one.Content), "view", c.view).Err(),
-				client.Set(ctx, r.Keys().StopValues(bistro, 1), c.stops, 0).Err()); err != nil {
+			if err := errors.Join(client.HSet(ctx, cache.NewKeys(r.Prefix()).ContentBody(one.Content), "view", c.view).Err(),
+				client.Set(ctx, cache.NewKeys(r.Prefix()).StopValues(bistro, 1), c.stops, 0).Err()); err != nil {
 				t.Fatal(err)
 			}
 			if _, err := replica.Published(ctx, snap, cache.Identity); !errors.Is(err, c.want) {
 				t.Errorf("%s: %v, want %v", name, err, c.want)
 			}
-			if err := client.HSet(ctx, r.Keys().ContentBody(one.Content), "view", own).Err(); err != nil {
+			if err := client.HSet(ctx, cache.NewKeys(r.Prefix()).ContentBody(one.Content), "view", own).Err(); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -327,7 +328,7 @@ func TestViewAsPublishedThatIsNotWhole(t *testing.T) {
 
 func TestViewAsPublishedIsLoadedOnceAndOutlivesItsCaller(t *testing.T) {
 	t.Parallel()
-	s := cache.NewStore(open(t, cache.Embedded), cache.StoreConfig{})
+	s := cache.NewStore(open(t, redisdb.Embedded), cache.StoreConfig{})
 	publish(t, s, bistro, 0, chainMenu(""))
 	replica := cache.NewReplica(s, cache.ReplicaConfig{})
 	snap := read(t, replica, bistro)
@@ -357,7 +358,7 @@ func TestViewAsPublishedIsLoadedOnceAndOutlivesItsCaller(t *testing.T) {
 // Redis and by every replica.
 func TestEveryViewComesBackThroughRedis(t *testing.T) {
 	t.Parallel()
-	cache.OnEachKind(t, func(t *testing.T, r *cache.Redis) {
+	cache.OnEachKind(t, func(t *testing.T, r *redisdb.DB) {
 		s := cache.NewStore(r, cache.StoreConfig{})
 		publisher, base := cache.NewReplica(s, cache.ReplicaConfig{}), map[menu.RestaurantID]int64{}
 		rapid.Check(t, func(t *rapid.T) {

@@ -1,11 +1,15 @@
 package cache
 
-import "testing"
+import (
+	"testing"
+
+	"larder/internal/redisdb"
+)
 
 // BenchmarkReady is a hot read: of a menu for each list of encodings, in the
 // first place that larder looks at and in the second.
 func BenchmarkReady(b *testing.B) {
-	s := NewStore(openForTest(b, Embedded), StoreConfig{})
+	s := NewStore(openForTest(b, redisdb.Embedded), StoreConfig{})
 	if _, err := s.Publish(b.Context(), generated(b, 0, 400, 1)); err != nil {
 		b.Fatal(err)
 	}

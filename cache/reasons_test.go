@@ -4,19 +4,20 @@ import (
 	"testing"
 
 	"larder/cache"
+	"larder/internal/redisdb"
 )
 
 // A key of rejection reasons that holds something else does not keep menus from
 // being refreshed.
 func TestPoll_ForeignReasons(t *testing.T) {
 	t.Parallel()
-	onEveryRedis(t, func(t *testing.T, r *cache.Redis) {
+	onEveryRedis(t, func(t *testing.T, r *redisdb.DB) {
 		s := cache.NewStore(r, cache.StoreConfig{})
 		replica := cache.NewReplica(s, cache.ReplicaConfig{Connections: []string{"main", "other"}})
 		publish(t, s, bistro, 0, menuJSON(3, 0))
 		read(t, replica, bistro)
 		publish(t, s, bistro, 1, menuJSON(3, 1))
-		if err := r.Client().Set(t.Context(), r.Keys().Reasons("main"), "x", 0).Err(); err != nil {
+		if err := r.Client().Set(t.Context(), cache.NewKeys(r.Prefix()).Reasons("main"), "x", 0).Err(); err != nil {
 			t.Fatal(err)
 		}
 		if err := s.SaveReasons(t.Context(), "other", []byte(`[]`)); err != nil {
@@ -26,7 +27,7 @@ func TestPoll_ForeignReasons(t *testing.T) {
 		if v := read(t, replica, bistro).Version.Version; v != 2 {
 			t.Errorf("version %d is served after a poll, want 2", v)
 		}
-		if err := r.Client().Del(t.Context(), r.Keys().Reasons("other")).Err(); err != nil {
+		if err := r.Client().Del(t.Context(), cache.NewKeys(r.Prefix()).Reasons("other")).Err(); err != nil {
 			t.Fatal(err)
 		}
 		if raw, err := replica.Reasons(t.Context(), "other"); err != nil || string(raw) != "[]" {

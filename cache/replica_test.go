@@ -15,6 +15,7 @@ import (
 
 	"larder/cache"
 	"larder/internal/menu"
+	"larder/internal/redisdb"
 	"larder/internal/redistest"
 )
 
@@ -56,7 +57,7 @@ func gunzip(t *testing.T, body []byte) string {
 
 func TestReplicaServesReadyBodies(t *testing.T) {
 	t.Parallel()
-	onEveryRedis(t, func(t *testing.T, r *cache.Redis) {
+	onEveryRedis(t, func(t *testing.T, r *redisdb.DB) {
 		s := cache.NewStore(r, cache.StoreConfig{})
 		p := publication(t, bistro, 0, menuJSON(5, 7))
 		if _, err := s.Publish(t.Context(), p); err != nil {
@@ -102,7 +103,7 @@ func TestReplicaServesReadyBodies(t *testing.T) {
 
 func TestReplicaMiss(t *testing.T) {
 	t.Parallel()
-	onEveryRedis(t, func(t *testing.T, r *cache.Redis) {
+	onEveryRedis(t, func(t *testing.T, r *redisdb.DB) {
 		now := noon
 		s := cache.NewStore(r, cache.StoreConfig{})
 		replica := cache.NewReplica(s, cache.ReplicaConfig{Clock: func() time.Time { return now }})
@@ -122,7 +123,7 @@ func TestReplicaMiss(t *testing.T) {
 
 func TestMissLoadsOnceAndOutlivesItsCaller(t *testing.T) {
 	t.Parallel()
-	s := cache.NewStore(open(t, cache.Embedded), cache.StoreConfig{})
+	s := cache.NewStore(open(t, redisdb.Embedded), cache.StoreConfig{})
 	publish(t, s, bistro, 0, menuJSON(50, 1))
 	replica := cache.NewReplica(s, cache.ReplicaConfig{})
 	gone, cancel := context.WithCancel(t.Context())
@@ -149,7 +150,7 @@ func TestMissLoadsOnceAndOutlivesItsCaller(t *testing.T) {
 
 func TestNoticeBringsTheNewVersion(t *testing.T) {
 	t.Parallel()
-	onEveryRedis(t, func(t *testing.T, r *cache.Redis) {
+	onEveryRedis(t, func(t *testing.T, r *redisdb.DB) {
 		s := cache.NewStore(r, cache.StoreConfig{})
 		publish(t, s, bistro, 0, menuJSON(3, 1))
 		replica := cache.NewReplica(s, cache.ReplicaConfig{
@@ -158,13 +159,13 @@ func TestNoticeBringsTheNewVersion(t *testing.T) {
 		run(t, replica)
 		eventually(t, "version 1 is loaded unasked", func() bool {
 			_, held := replica.Peek(bistro)
-			return held && r.Client().PubSubNumSub(t.Context(), r.Keys().Notices()).Val()[r.Keys().Notices()] == 1
+			return held && r.Client().PubSubNumSub(t.Context(), cache.NewKeys(r.Prefix()).Notices()).Val()[cache.NewKeys(r.Prefix()).Notices()] == 1
 		})
 		if _, err := replica.Catalogue(t.Context(), "grill"); !errors.Is(err, cache.ErrNoCatalogue) {
 			t.Fatalf("grill: %v, want ErrNoCatalogue", err)
 		}
 		// None of ours: nothing happens.
-		if err := r.Client().Publish(t.Context(), r.Keys().Notices(), "hello").Err(); err != nil {
+		if err := r.Client().Publish(t.Context(), cache.NewKeys(r.Prefix()).Notices(), "hello").Err(); err != nil {
 			t.Fatal(err)
 		}
 		before := read(t, replica, bistro)
@@ -186,7 +187,7 @@ func TestNoticeBringsTheNewVersion(t *testing.T) {
 
 func TestPollRepairsALostNotice(t *testing.T) {
 	t.Parallel()
-	onEveryRedis(t, func(t *testing.T, r *cache.Redis) {
+	onEveryRedis(t, func(t *testing.T, r *redisdb.DB) {
 		s := cache.NewStore(r, cache.StoreConfig{})
 		publish(t, s, bistro, 0, menuJSON(3, 1))
 		replica := cache.NewReplica(s, cache.ReplicaConfig{}) // not running: hears no notice
@@ -207,7 +208,7 @@ func TestPollRepairsALostNotice(t *testing.T) {
 				func(v cache.Version) bool { return v.Version == 2 },
 			},
 			{ // Redis lost its data: memory goes on, and never goes back.
-				func() error { return r.Client().Del(t.Context(), r.Keys().Current(bistro)).Err() },
+				func() error { return r.Client().Del(t.Context(), cache.NewKeys(r.Prefix()).Current(bistro)).Err() },
 				func(v cache.Version) bool { return v.Version == 2 },
 			},
 			{ // No number that was served is given again (policy S2a).
@@ -242,7 +243,7 @@ func TestPollRepairsALostNotice(t *testing.T) {
 // same content with other stop lists: Redis settles it (policy S2).
 func TestANumberGivenTwiceWithOtherStopListsIsSettledByRedis(t *testing.T) {
 	t.Parallel()
-	onEveryRedis(t, func(t *testing.T, r *cache.Redis) {
+	onEveryRedis(t, func(t *testing.T, r *redisdb.DB) {
 		s := cache.NewStore(r, cache.StoreConfig{})
 		replica := cache.NewReplica(s, cache.ReplicaConfig{})
 		publish(t, s, bistro, 0, menuJSON(3, 1))
@@ -269,7 +270,7 @@ func TestANumberGivenTwiceWithOtherStopListsIsSettledByRedis(t *testing.T) {
 
 func TestPollOfAContentThatCannotBeLoaded(t *testing.T) {
 	t.Parallel()
-	onEveryRedis(t, func(t *testing.T, r *cache.Redis) {
+	onEveryRedis(t, func(t *testing.T, r *redisdb.DB) {
 		s := cache.NewStore(r, cache.StoreConfig{})
 		publish(t, s, bistro, 0, menuJSON(3, 1))
 		publish(t, s, "grill", 0, menuJSON(3, 5))
@@ -278,7 +279,7 @@ func TestPollOfAContentThatCannotBeLoaded(t *testing.T) {
 		read(t, replica, "grill")
 		broken := publish(t, s, bistro, 1, menuJSON(3, 2))
 		publish(t, s, "grill", 1, menuJSON(3, 6))
-		if err := r.Client().Del(t.Context(), r.Keys().ContentBody(broken.Content)).Err(); err != nil {
+		if err := r.Client().Del(t.Context(), cache.NewKeys(r.Prefix()).ContentBody(broken.Content)).Err(); err != nil {
 			t.Fatal(err)
 		}
 		if err := replica.Poll(t.Context()); !errors.Is(err, cache.ErrNoCatalogue) || !strings.Contains(err.Error(), "bistro") {
@@ -295,7 +296,7 @@ func TestPollOfAContentThatCannotBeLoaded(t *testing.T) {
 
 func TestOffer(t *testing.T) {
 	t.Parallel()
-	s := cache.NewStore(open(t, cache.Embedded), cache.StoreConfig{})
+	s := cache.NewStore(open(t, redisdb.Embedded), cache.StoreConfig{})
 	replica := cache.NewReplica(s, cache.ReplicaConfig{})
 	offer := func(base int64, raw []byte) (cache.Version, *menu.Catalogue) {
 		p := publication(t, bistro, base, raw)
@@ -388,6 +389,6 @@ func TestReadsGoOnWithoutRedis(t *testing.T) {
 	})
 	eventually(t, "the replica has the new version", func() bool { return read(t, replica, bistro).Version.Version == 2 })
 	eventually(t, "the replica hears notices again", func() bool {
-		return r.Client().PubSubNumSub(t.Context(), r.Keys().Notices()).Val()[r.Keys().Notices()] == 1
+		return r.Client().PubSubNumSub(t.Context(), cache.NewKeys(r.Prefix()).Notices()).Val()[cache.NewKeys(r.Prefix()).Notices()] == 1
 	})
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"larder/internal/menu"
+	"larder/internal/redisdb"
 	"larder/internal/redistest"
 	"larder/internal/sandbox"
 )
@@ -121,7 +122,7 @@ func publishGenerated(t *testing.T, s *Store, base int64, dishes, seed int) {
 // bodiesOf is a replica that holds the generated menu of the bistro in version 1.
 func bodiesOf(t *testing.T) (*Replica, *Snapshot) {
 	t.Helper()
-	s := NewStore(openForTest(t, Embedded), StoreConfig{})
+	s := NewStore(openForTest(t, redisdb.Embedded), StoreConfig{})
 	raw := sandbox.Generate{Restaurants: 1, Products: largeMenu, Seed: 1}.Menu(0)
 	view, published, err := menu.DecodePublished(raw)
 	if err == nil {
@@ -355,7 +356,7 @@ func TestEncodingsHaveTheirNames(t *testing.T) {
 
 // A hot read looks into memory and does nothing else.
 func TestReadyAllocatesNothing(t *testing.T) { //nolint:paralleltest // it counts allocations
-	s := NewStore(openForTest(t, Embedded), StoreConfig{})
+	s := NewStore(openForTest(t, redisdb.Embedded), StoreConfig{})
 	publishGenerated(t, s, 0, 4, 1)
 	replica := NewReplica(s, ReplicaConfig{})
 	snap := snapOf(t, replica)

@@ -6,13 +6,14 @@ import (
 	"testing"
 
 	"larder/internal/menu"
+	"larder/internal/redisdb"
 )
 
 // A start knows every version before any content is there, and a reader gets
 // the menu he asks for while another one's content keeps the others waiting.
 func TestVersionsAreKnownBeforeTheirContents(t *testing.T) {
 	t.Parallel()
-	OnEveryForm(t, func(t *testing.T, r *Redis) {
+	OnEveryForm(t, func(t *testing.T, r *redisdb.DB) {
 		ctx, s := t.Context(), NewStore(r, StoreConfig{})
 		ids := []menu.RestaurantID{"bistro", "grill"}
 		var slow string
@@ -67,14 +68,14 @@ func TestVersionsAreKnownBeforeTheirContents(t *testing.T) {
 // ready because of it.
 func TestAVersionWhoseContentIsLostIsNotKnown(t *testing.T) {
 	t.Parallel()
-	OnEveryForm(t, func(t *testing.T, r *Redis) {
+	OnEveryForm(t, func(t *testing.T, r *redisdb.DB) {
 		ctx, s := t.Context(), NewStore(r, StoreConfig{})
 		p := generated(t, 0, 4, 1)
 		v, err := s.Publish(ctx, p)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := r.Client().Del(ctx, r.Keys().ContentBody(v.Content)).Err(); err != nil {
+		if err := r.Client().Del(ctx, NewKeys(r.Prefix()).ContentBody(v.Content)).Err(); err != nil {
 			t.Fatal(err)
 		}
 		replica := NewReplica(s, ReplicaConfig{Restaurants: func() []menu.RestaurantID { return []menu.RestaurantID{"bistro"} }})

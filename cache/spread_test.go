@@ -12,6 +12,7 @@ import (
 
 	"larder/cache"
 	"larder/internal/menu"
+	"larder/internal/redisdb"
 	"larder/internal/redistest"
 )
 
@@ -106,9 +107,9 @@ func watching(tb testing.TB, url string, poll time.Duration, restaurants []menu.
 }
 
 // subscribed waits until as many hear notices.
-func subscribed(t *testing.T, r *cache.Redis, listeners int64) {
+func subscribed(t *testing.T, r *redisdb.DB, listeners int64) {
 	t.Helper()
-	channel := r.Keys().Notices()
+	channel := cache.NewKeys(r.Prefix()).Notices()
 	eventually(t, "the replicas hear notices", func() bool {
 		return r.Client().PubSubNumSub(t.Context(), channel).Val()[channel] == listeners
 	})

@@ -10,6 +10,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"larder/internal/menu"
+	"larder/internal/redisdb"
 )
 
 const (
@@ -28,7 +29,7 @@ type StoreConfig struct {
 // Store is the catalogues at rest in Redis. It is safe for concurrent use by
 // any number of goroutines and processes.
 type Store struct {
-	redis   *Redis
+	redis   *redisdb.DB
 	keys    Keys
 	history int
 	clock   func() time.Time
@@ -37,9 +38,9 @@ type Store struct {
 }
 
 // NewStore makes a Store; it asks Redis nothing.
-func NewStore(r *Redis, cfg StoreConfig) *Store {
+func NewStore(r *redisdb.DB, cfg StoreConfig) *Store {
 	s := &Store{
-		redis: r, keys: r.Keys(), history: cfg.History, clock: cfg.Clock,
+		redis: r, keys: NewKeys(r.Prefix()), history: cfg.History, clock: cfg.Clock,
 		packer: newPacker(), scripts: newScripts(),
 	}
 	if s.history < 1 {

@@ -13,13 +13,14 @@ import (
 
 	"larder/cache"
 	"larder/internal/menu"
+	"larder/internal/redisdb"
 )
 
 var publicFields = cmpopts.IgnoreUnexported(cache.Version{})
 
 func TestPublishedVersionReadsBack(t *testing.T) {
 	t.Parallel()
-	onEveryRedis(t, func(t *testing.T, r *cache.Redis) {
+	onEveryRedis(t, func(t *testing.T, r *redisdb.DB) {
 		s := cache.NewStore(r, cache.StoreConfig{})
 		if _, err := s.Current(t.Context(), bistro); !errors.Is(err, cache.ErrNoCatalogue) {
 			t.Fatalf("before the first publish: got %v, want ErrNoCatalogue", err)
@@ -59,13 +60,13 @@ func TestPublishedVersionReadsBack(t *testing.T) {
 
 func TestDocumentedKeys(t *testing.T) {
 	t.Parallel()
-	onEveryRedis(t, func(t *testing.T, r *cache.Redis) {
+	onEveryRedis(t, func(t *testing.T, r *redisdb.DB) {
 		s := cache.NewStore(r, cache.StoreConfig{})
 		publish(t, s, bistro, 0, menuJSON(3, 7, "d1"))
 		ctx, client := t.Context(), r.Client()
 
-		current := client.HGetAll(ctx, r.Keys().Current(bistro)).Val()
-		if current["version"] != "1" || current["syncedAt"] != "2026-03-01T12:00:00.000Z" || current["index"] != r.Keys().Version(bistro, 1) || len(current["content"]) != 64 {
+		current := client.HGetAll(ctx, cache.NewKeys(r.Prefix()).Current(bistro)).Val()
+		if current["version"] != "1" || current["syncedAt"] != "2026-03-01T12:00:00.000Z" || current["index"] != cache.NewKeys(r.Prefix()).Version(bistro, 1) || len(current["content"]) != 64 {
 			t.Errorf("current = %v", current)
 		}
 		want := map[string]map[string]string{
@@ -78,7 +79,7 @@ func TestDocumentedKeys(t *testing.T) {
 			"schemes":     {"s": `[{"group":"g","name":"Sauce \"hot\"","min":1,"max":2,"options":["i1","i2"]},{"group":"h","name":"Extra","min":0,"max":null,"options":["i2"]}]`},
 		}
 		for name, fields := range want {
-			key := r.Keys().Version(bistro, 1) + ":" + name
+			key := cache.NewKeys(r.Prefix()).Version(bistro, 1) + ":" + name
 			if diff := cmp.Diff(fields, client.HGetAll(ctx, key).Val()); diff != "" {
 				t.Errorf("%s (-want +got):\n%s", key, diff)
 			}
@@ -86,18 +87,18 @@ func TestDocumentedKeys(t *testing.T) {
 				t.Errorf("%s lives %s, want for ever", key, life)
 			}
 		}
-		if got := client.SMembers(ctx, r.Keys().Stopped(bistro, 1)).Val(); !slices.Equal(got, []string{"d1"}) {
+		if got := client.SMembers(ctx, cache.NewKeys(r.Prefix()).Stopped(bistro, 1)).Val(); !slices.Equal(got, []string{"d1"}) {
 			t.Errorf("stopped = %v, want [d1]", got)
 		}
 
 		publish(t, s, bistro, 1, menuJSON(3, 8))
 		for _, name := range []string{"products", "externalIds", "schemes", "stopped"} {
-			key := r.Keys().Version(bistro, 1) + ":" + name
+			key := cache.NewKeys(r.Prefix()).Version(bistro, 1) + ":" + name
 			if life := client.TTL(ctx, key).Val(); life < 9*time.Minute || life > 10*time.Minute {
 				t.Errorf("%s of the version before lives %s, want ten minutes", key, life)
 			}
 		}
-		if n := client.Exists(ctx, r.Keys().Stopped(bistro, 2)).Val(); n != 0 {
+		if n := client.Exists(ctx, cache.NewKeys(r.Prefix()).Stopped(bistro, 2)).Val(); n != 0 {
 			t.Error("a version without stopped ids has a stopped set")
 		}
 	})
@@ -105,7 +106,7 @@ func TestDocumentedKeys(t *testing.T) {
 
 func TestChainSharesContentAndIndex(t *testing.T) {
 	t.Parallel()
-	onEveryRedis(t, func(t *testing.T, r *cache.Redis) {
+	onEveryRedis(t, func(t *testing.T, r *redisdb.DB) {
 		s := cache.NewStore(r, cache.StoreConfig{})
 		first := publish(t, s, bistro, 0, menuJSON(3, 7))
 		second := publish(t, s, "grill", 0, menuJSON(3, 7, "d1"))
@@ -114,15 +115,15 @@ func TestChainSharesContentAndIndex(t *testing.T) {
 			t.Fatalf("contents %s, %s, %s differ", first.Content, second.Content, third.Content)
 		}
 		ctx, client := t.Context(), r.Client()
-		if n := client.SCard(ctx, r.Keys().Contents()).Val(); n != 1 {
+		if n := client.SCard(ctx, cache.NewKeys(r.Prefix()).Contents()).Val(); n != 1 {
 			t.Errorf("%d contents are stored, want 1", n)
 		}
-		shared := r.Keys().Content(first.Content)
+		shared := cache.NewKeys(r.Prefix()).Content(first.Content)
 		for _, id := range []menu.RestaurantID{"grill", "diner"} {
-			if got := client.HGet(ctx, r.Keys().Current(id), "index").Val(); got != shared {
+			if got := client.HGet(ctx, cache.NewKeys(r.Prefix()).Current(id), "index").Val(); got != shared {
 				t.Errorf("index of %s = %q, want %q", id, got, shared)
 			}
-			if n := client.Exists(ctx, r.Keys().Products(r.Keys().Version(id, 1))).Val(); n != 0 {
+			if n := client.Exists(ctx, cache.NewKeys(r.Prefix()).Products(cache.NewKeys(r.Prefix()).Version(id, 1))).Val(); n != 0 {
 				t.Errorf("%s keeps products of its own", id)
 			}
 		}
@@ -133,7 +134,7 @@ func TestChainSharesContentAndIndex(t *testing.T) {
 		if _, there := dish["available"]; there {
 			t.Error("a shared product says available, which restaurants differ in")
 		}
-		if got := client.SMembers(ctx, r.Keys().Stopped("grill", 1)).Val(); !slices.Equal(got, []string{"d1"}) {
+		if got := client.SMembers(ctx, cache.NewKeys(r.Prefix()).Stopped("grill", 1)).Val(); !slices.Equal(got, []string{"d1"}) {
 			t.Errorf("stopped of grill = %v, want [d1]", got)
 		}
 	})
@@ -141,10 +142,10 @@ func TestChainSharesContentAndIndex(t *testing.T) {
 
 func TestPublishRefuses(t *testing.T) {
 	t.Parallel()
-	onEveryRedis(t, func(t *testing.T, r *cache.Redis) {
+	onEveryRedis(t, func(t *testing.T, r *redisdb.DB) {
 		s := cache.NewStore(r, cache.StoreConfig{})
 		publish(t, s, bistro, 0, menuJSON(3, 1))
-		if err := r.Client().HSet(t.Context(), r.Keys().Fence(bistro), "fence", 5).Err(); err != nil {
+		if err := r.Client().HSet(t.Context(), cache.NewKeys(r.Prefix()).Fence(bistro), "fence", 5).Err(); err != nil {
 			t.Fatal(err)
 		}
 		for name, c := range map[string]struct {
@@ -182,7 +183,7 @@ func TestPublishRefuses(t *testing.T) {
 
 func TestVersionIsAboveWhatWasServed(t *testing.T) {
 	t.Parallel()
-	onEveryRedis(t, func(t *testing.T, r *cache.Redis) {
+	onEveryRedis(t, func(t *testing.T, r *redisdb.DB) {
 		s := cache.NewStore(r, cache.StoreConfig{})
 		p := publication(t, bistro, 0, menuJSON(3, 1))
 		p.Floor = 41 // Redis lost its data; this process has served 41
@@ -194,7 +195,7 @@ func TestVersionIsAboveWhatWasServed(t *testing.T) {
 
 func TestHistory(t *testing.T) {
 	t.Parallel()
-	onEveryRedis(t, func(t *testing.T, r *cache.Redis) {
+	onEveryRedis(t, func(t *testing.T, r *redisdb.DB) {
 		s := cache.NewStore(r, cache.StoreConfig{History: 3})
 		numbers := func() (got []int64) {
 			versions, err := s.Versions(t.Context(), bistro)
@@ -226,10 +227,10 @@ func TestHistory(t *testing.T) {
 		if got := numbers(); !slices.Equal(got, []int64{6, 5, 4}) {
 			t.Errorf("after four contents: %v, want [6 5 4]", got)
 		}
-		if life := r.Client().TTL(t.Context(), r.Keys().Record(bistro, 2)).Val(); life <= 0 || life > 10*time.Minute {
+		if life := r.Client().TTL(t.Context(), cache.NewKeys(r.Prefix()).Record(bistro, 2)).Val(); life <= 0 || life > 10*time.Minute {
 			t.Errorf("the record that left the history lives %s", life)
 		}
-		if life := r.Client().TTL(t.Context(), r.Keys().Record(bistro, 4)).Val(); life != -1 {
+		if life := r.Client().TTL(t.Context(), cache.NewKeys(r.Prefix()).Record(bistro, 4)).Val(); life != -1 {
 			t.Errorf("a record of the history lives %s, want for ever", life)
 		}
 		if _, err := s.Version(t.Context(), bistro, 77); !errors.Is(err, cache.ErrNoCatalogue) {
@@ -240,7 +241,7 @@ func TestHistory(t *testing.T) {
 
 func TestCheckedMovesWithoutAVersion(t *testing.T) {
 	t.Parallel()
-	onEveryRedis(t, func(t *testing.T, r *cache.Redis) {
+	onEveryRedis(t, func(t *testing.T, r *redisdb.DB) {
 		s := cache.NewStore(r, cache.StoreConfig{})
 		if err := s.Checked(t.Context(), bistro, noon, "unchanged"); !errors.Is(err, cache.ErrNoCatalogue) {
 			t.Errorf("without a catalogue: %v, want ErrNoCatalogue", err)
@@ -273,7 +274,7 @@ func TestCheckedMovesWithoutAVersion(t *testing.T) {
 
 func TestCurrentsOfMany(t *testing.T) {
 	t.Parallel()
-	onEveryRedis(t, func(t *testing.T, r *cache.Redis) {
+	onEveryRedis(t, func(t *testing.T, r *redisdb.DB) {
 		s := cache.NewStore(r, cache.StoreConfig{})
 		ids := make([]menu.RestaurantID, 600)
 		for i := range ids {
@@ -281,10 +282,10 @@ func TestCurrentsOfMany(t *testing.T) {
 		}
 		publish(t, s, ids[0], 0, menuJSON(3, 1))
 		publish(t, s, ids[599], 0, menuJSON(3, 2))
-		if err := r.Client().HSet(t.Context(), r.Keys().Current(ids[300]), "record", "{", "version", 1, "form", "f3").Err(); err != nil {
+		if err := r.Client().HSet(t.Context(), cache.NewKeys(r.Prefix()).Current(ids[300]), "record", "{", "version", 1, "form", "f3").Err(); err != nil {
 			t.Fatal(err)
 		}
-		if err := r.Client().Set(t.Context(), r.Keys().Current(ids[301]), "what is this?", 0).Err(); err != nil {
+		if err := r.Client().Set(t.Context(), cache.NewKeys(r.Prefix()).Current(ids[301]), "what is this?", 0).Err(); err != nil {
 			t.Fatal(err)
 		}
 		got, err := s.Currents(t.Context(), ids)
@@ -305,7 +306,7 @@ func TestCurrentsOfMany(t *testing.T) {
 
 func TestReasons(t *testing.T) {
 	t.Parallel()
-	onEveryRedis(t, func(t *testing.T, r *cache.Redis) {
+	onEveryRedis(t, func(t *testing.T, r *redisdb.DB) {
 		s := cache.NewStore(r, cache.StoreConfig{Clock: func() time.Time { return noon }})
 		if _, _, err := s.Reasons(t.Context(), "main"); !errors.Is(err, cache.ErrNoReasons) {
 			t.Errorf("before: %v, want ErrNoReasons", err)
@@ -317,7 +318,7 @@ func TestReasons(t *testing.T) {
 		if err != nil || string(raw) != `[{"ID":"1"}]` || !at.Equal(noon) {
 			t.Errorf("got %s, %s, %v", raw, at, err)
 		}
-		if err := r.Client().HSet(t.Context(), r.Keys().Reasons("main"), "at", "yesterday").Err(); err != nil {
+		if err := r.Client().HSet(t.Context(), cache.NewKeys(r.Prefix()).Reasons("main"), "at", "yesterday").Err(); err != nil {
 			t.Fatal(err)
 		}
 		if _, _, err := s.Reasons(t.Context(), "main"); !errors.Is(err, cache.ErrCorrupt) {
@@ -328,7 +329,7 @@ func TestReasons(t *testing.T) {
 
 func TestSweep(t *testing.T) {
 	t.Parallel()
-	onEveryRedis(t, func(t *testing.T, r *cache.Redis) {
+	onEveryRedis(t, func(t *testing.T, r *redisdb.DB) {
 		now := noon
 		s := cache.NewStore(r, cache.StoreConfig{History: 1, Clock: func() time.Time { return now }})
 		publish(t, s, "grill", 0, menuJSON(3, 1))
@@ -336,14 +337,14 @@ func TestSweep(t *testing.T) {
 		publish(t, s, "grill", 1, menuJSON(3, 2))
 		kept := publish(t, s, bistro, 1, menuJSON(3, 2))
 		// It has users still: their histories tell the truth.
-		if n := r.Client().SCard(t.Context(), r.Keys().ContentUsers(old.Content)).Val(); n != 2 {
+		if n := r.Client().SCard(t.Context(), cache.NewKeys(r.Prefix()).ContentUsers(old.Content)).Val(); n != 2 {
 			t.Errorf("%d restaurants have ever used the content, want 2", n)
 		}
 		for _, step := range []struct {
 			after time.Duration
 			want  int
 		}{{23 * time.Hour, 0}, {25 * time.Hour, 1}, {25 * time.Hour, 0}} {
-			if err := r.Client().Del(t.Context(), r.Keys().Swept()).Err(); err != nil {
+			if err := r.Client().Del(t.Context(), cache.NewKeys(r.Prefix()).Swept()).Err(); err != nil {
 				t.Fatal(err)
 			}
 			now = noon.Add(step.after)
@@ -357,7 +358,7 @@ func TestSweep(t *testing.T) {
 		if _, err := s.Content(t.Context(), old.Content); !errors.Is(err, cache.ErrNoCatalogue) {
 			t.Errorf("the unused content: %v, want ErrNoCatalogue", err)
 		}
-		if n := r.Client().Exists(t.Context(), r.Keys().Products(r.Keys().Content(old.Content))).Val(); n != 0 {
+		if n := r.Client().Exists(t.Context(), cache.NewKeys(r.Prefix()).Products(cache.NewKeys(r.Prefix()).Content(old.Content))).Val(); n != 0 {
 			t.Error("the unused content's index is still there")
 		}
 		if _, err := s.Content(t.Context(), kept.Content); err != nil {
@@ -368,12 +369,12 @@ func TestSweep(t *testing.T) {
 
 func TestUnreadableContent(t *testing.T) {
 	t.Parallel()
-	onEveryRedis(t, func(t *testing.T, r *cache.Redis) {
+	onEveryRedis(t, func(t *testing.T, r *redisdb.DB) {
 		s := cache.NewStore(r, cache.StoreConfig{})
 		one := publish(t, s, bistro, 0, menuJSON(3, 1))
 		two := publish(t, s, bistro, 1, menuJSON(3, 2))
-		ctx, key := t.Context(), r.Keys().ContentBody(one.Content)
-		other := r.Client().HGet(ctx, r.Keys().ContentBody(two.Content), "view").Val()
+		ctx, key := t.Context(), cache.NewKeys(r.Prefix()).ContentBody(one.Content)
+		other := r.Client().HGet(ctx, cache.NewKeys(r.Prefix()).ContentBody(two.Content), "view").Val()
 		for name, change := range map[string][]any{
 			"another content":   {"view", other},
 			"no zstd":           {"view", "menu"},
@@ -399,7 +400,7 @@ func TestUnreadableContent(t *testing.T) {
 // later one of the same second is the same.
 func TestVersionsOfOneSecondAreModifiedApart(t *testing.T) {
 	t.Parallel()
-	onEveryRedis(t, func(t *testing.T, r *cache.Redis) {
+	onEveryRedis(t, func(t *testing.T, r *redisdb.DB) {
 		s := cache.NewStore(r, cache.StoreConfig{})
 		var before cache.Version
 		for base, step := range []struct{ synced, modified time.Duration }{

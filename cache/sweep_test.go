@@ -8,13 +8,14 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"larder/internal/menu"
+	"larder/internal/redisdb"
 )
 
 // A content that left the history and came back is in use, whatever the
 // publisher that dropped it still does.
 func TestSweepKeepsAContentThatCameBack(t *testing.T) {
 	t.Parallel()
-	OnEveryForm(t, func(t *testing.T, r *Redis) {
+	OnEveryForm(t, func(t *testing.T, r *redisdb.DB) {
 		ctx, now := t.Context(), time.Now()
 		s := NewStore(r, StoreConfig{History: 1, Clock: func() time.Time { return now }})
 		var versions []Version
@@ -56,7 +57,7 @@ func (b *beforeSRem) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 // where a later sweep finds it.
 func TestSweepListsAContentThatCameBackMeanwhile(t *testing.T) {
 	t.Parallel()
-	OnEveryForm(t, func(t *testing.T, r *Redis) {
+	OnEveryForm(t, func(t *testing.T, r *redisdb.DB) {
 		ctx, now := t.Context(), time.Now()
 		s := NewStore(r, StoreConfig{History: 1, Clock: func() time.Time { return now }})
 		for base, seed := range []int{1, 2} {
@@ -77,7 +78,7 @@ func TestSweepListsAContentThatCameBackMeanwhile(t *testing.T) {
 		if got, err := s.Sweep(ctx); err != nil || got != 1 || !came {
 			t.Fatalf("swept %d, %v; came back meanwhile: %t", got, err, came)
 		}
-		if listed, err := r.Client().SIsMember(ctx, r.Keys().Contents(), hash).Result(); err != nil || !listed {
+		if listed, err := r.Client().SIsMember(ctx, NewKeys(r.Prefix()).Contents(), hash).Result(); err != nil || !listed {
 			t.Errorf("listed: %t, %v; want it where the next sweep finds it", listed, err)
 		}
 	})

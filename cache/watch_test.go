@@ -9,6 +9,7 @@ import (
 
 	"larder/cache"
 	"larder/internal/menu"
+	"larder/internal/redisdb"
 	"larder/internal/redistest"
 )
 
@@ -28,7 +29,7 @@ func next(t *testing.T, w *cache.Watch, last *cache.Change) *cache.Change {
 // process publishes, and only of the newest one to who looks late.
 func TestWatch(t *testing.T) {
 	t.Parallel()
-	onEveryRedis(t, func(t *testing.T, r *cache.Redis) {
+	onEveryRedis(t, func(t *testing.T, r *redisdb.DB) {
 		s := cache.NewStore(r, cache.StoreConfig{})
 		replica := cache.NewReplica(s, cache.ReplicaConfig{Restaurants: func() []menu.RestaurantID { return []menu.RestaurantID{bistro} }})
 		run(t, replica)

@@ -13,6 +13,7 @@ import (
 
 	"larder/cache"
 	"larder/httpapi"
+	"larder/internal/redisdb"
 	"larder/internal/tracing"
 	"larder/internal/upstream"
 	"larder/ordering"
@@ -112,6 +113,7 @@ func fault(err error) (key, msg string) {
 	var (
 		ofHTTP     *httpapi.ConfigError
 		ofCache    *cache.ConfigError
+		ofRedis    *redisdb.ConfigError
 		ofUpstream *upstream.ConfigError
 		ofSync     *menusync.ConfigError
 		ofOrdering *ordering.ConfigError
@@ -122,6 +124,8 @@ func fault(err error) (key, msg string) {
 		return ofHTTP.Key, ofHTTP.Msg
 	case errors.As(err, &ofCache):
 		return ofCache.Key, ofCache.Msg
+	case errors.As(err, &ofRedis):
+		return ofRedis.Key, ofRedis.Msg
 	case errors.As(err, &ofUpstream):
 		return ofUpstream.Key, ofUpstream.Msg
 	case errors.As(err, &ofSync):

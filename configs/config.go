@@ -4,6 +4,7 @@ import (
 	"larder/cache"
 	"larder/httpapi"
 	"larder/internal/menu"
+	"larder/internal/redisdb"
 	"larder/internal/tracing"
 	"larder/internal/upstream"
 	"larder/ordering"
@@ -14,7 +15,7 @@ import (
 // gives it with every default set and every value checked.
 type Config struct {
 	HTTP        httpapi.Config     `yaml:"http"`
-	Redis       cache.RedisConfig  `yaml:"redis"`
+	Redis       redisdb.Config     `yaml:"redis"`
 	Cache       cache.Config       `yaml:"cache"`
 	Connections []upstream.Config  `yaml:"connections"`
 	Restaurants []Restaurant       `yaml:"restaurants"`

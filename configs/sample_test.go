@@ -12,8 +12,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
-	"larder/cache"
 	"larder/httpapi"
+	"larder/internal/redisdb"
 	"larder/internal/upstream"
 	"larder/ordering"
 	menusync "larder/sync"
@@ -116,7 +116,7 @@ func TestDemoIsTheDocumentedBlock(t *testing.T) {
 	t.Parallel()
 	want := &Config{
 		HTTP:  httpapi.Config{Listen: "127.0.0.1:8080", Page: httpapi.PageConfig{Enabled: true, Currency: "RUB"}},
-		Redis: cache.RedisConfig{URL: "embedded"},
+		Redis: redisdb.Config{URL: "embedded"},
 		Connections: []upstream.Config{{
 			Name: "main", BaseURL: "http://127.0.0.1:9090", AuthURL: "http://127.0.0.1:9090",
 			ClientID: "demo", ClientSecret: "demo-secret", TokenRequest: upstream.TokenRequestDocument(), DefaultMenu: new(true),

@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"larder/cache"
 	"larder/internal/menu"
 	"larder/internal/redistest"
 )
@@ -66,7 +67,7 @@ func TestChangesThatCannotBeTold(t *testing.T) {
 	w := newWorld(t)
 	w.publishes(kitchenMenu("200", "[]"))
 	w.publishes(kitchenMenu("200", "true"))
-	if err := w.redis.Client().Del(t.Context(), w.redis.Keys().Record(bistro, 2)).Err(); err != nil { // as after ten minutes
+	if err := w.redis.Client().Del(t.Context(), cache.NewKeys(w.redis.Prefix()).Record(bistro, 2)).Err(); err != nil { // as after ten minutes
 		t.Fatal(err)
 	}
 	for _, since := range []string{"2", "4", "9223372036854775807"} {

@@ -11,6 +11,7 @@ import (
 	"larder/cache"
 	"larder/httpapi/openapi"
 	"larder/internal/menu"
+	"larder/internal/redisdb"
 	"larder/internal/silentlog"
 	"larder/ordering"
 )
@@ -147,7 +148,7 @@ func TestDocumentHasTheRoutes(t *testing.T) {
 func newRouted(t *testing.T, cfg Config) *Server {
 	t.Helper()
 	logger := silentlog.New()
-	store, err := cache.Open(t.Context(), embedded(), logger)
+	store, err := redisdb.Open(embedded(), logger)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -165,8 +166,8 @@ func newRouted(t *testing.T, cfg Config) *Server {
 	return server
 }
 
-func embedded() cache.RedisConfig {
-	var cfg cache.RedisConfig
+func embedded() redisdb.Config {
+	var cfg redisdb.Config
 	cfg.SetDefaults()
 	return cfg
 }

@@ -12,6 +12,7 @@ import (
 
 	"larder/cache"
 	"larder/internal/menu"
+	"larder/internal/redisdb"
 	menusync "larder/sync"
 )
 
@@ -81,8 +82,8 @@ func (s *Server) readyz(c *gin.Context) {
 
 // inspection is what one probe saw.
 type inspection struct {
-	redis    error               // why it does not answer
-	refused  *cache.RefusedError // why it takes no writes
+	redis    error                 // why it does not answer
+	refused  *redisdb.RefusedError // why it takes no writes
 	journal  part
 	all      []menusync.Restaurant
 	missing  []menusync.Restaurant // without a catalogue
@@ -107,7 +108,7 @@ func (f inspection) degraded(orders bool) bool {
 // memory, so that a probe costs the same with ten thousand restaurants.
 func (s *Server) inspect(ctx context.Context) inspection {
 	found := inspection{redis: s.redis.Ping(ctx), all: s.runner.Restaurants()}
-	var refused *cache.RefusedError
+	var refused *redisdb.RefusedError
 	switch {
 	case errors.As(found.redis, &refused):
 		found.redis, found.refused = nil, refused

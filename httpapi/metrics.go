@@ -20,7 +20,7 @@ import (
 // from a closed list (routes, outcomes, operations), never from a request.
 //
 // It is a menusync.Observer; its methods Upstream, Redis and OrderEvent are
-// observers of upstream.Client, cache.Redis and ordering.Orders. cmd hands it to
+// observers of upstream.Client, redisdb.DB and ordering.Orders. cmd hands it to
 // all of them and to Deps. docs/metrics.md lists every series.
 type Metrics struct {
 	registry *prometheus.Registry
@@ -150,7 +150,7 @@ func (m *Metrics) Upstream(call upstream.Call) {
 }
 
 // Redis counts a command or a pipeline of Redis; it is an observer of
-// cache.Redis.
+// redisdb.DB.
 func (m *Metrics) Redis(took time.Duration, err error) {
 	result := "answered"
 	if err != nil {

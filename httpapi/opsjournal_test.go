@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"larder/cache"
 	"larder/httpapi"
 )
 
@@ -13,7 +14,7 @@ func paused(t *testing.T) *kitchen {
 	t.Helper()
 	k := newKitchen(t)
 	k.place("before")
-	if err := k.redis.Client().Del(t.Context(), k.redis.Keys().JournalState("main")).Err(); err != nil {
+	if err := k.redis.Client().Del(t.Context(), cache.NewKeys(k.redis.Prefix()).JournalState("main")).Err(); err != nil {
 		t.Fatal(err)
 	}
 	k.post(ordersPath, order(), append(key("after"), k.shop...)...).refused(t, http.StatusServiceUnavailable, "journal_restored")
@@ -65,7 +66,7 @@ func TestJournalRestored_SendAgain(t *testing.T) {
 		refs = append(refs, k.post(ordersPath, order(), append(key(name), k.shop...)...).
 			refused(t, http.StatusGatewayTimeout, "order_outcome_unknown").Ref)
 	}
-	if err := k.redis.Client().Del(t.Context(), k.redis.Keys().JournalState("main")).Err(); err != nil {
+	if err := k.redis.Client().Del(t.Context(), cache.NewKeys(k.redis.Prefix()).JournalState("main")).Err(); err != nil {
 		t.Fatal(err)
 	}
 	resolve := func(ref, outcome string) reply {

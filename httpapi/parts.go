@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"larder/cache"
+	"larder/internal/redisdb"
 	"larder/ordering"
 	menusync "larder/sync"
 )
@@ -35,9 +35,9 @@ func (s *Server) parts(ctx context.Context, found inspection) *parts {
 	}
 	switch {
 	case found.redis != nil:
-		p.Redis = part{Msg: cache.Plain(found.redis)}
+		p.Redis = part{Msg: redisdb.SafeText(found.redis)}
 	case found.refused != nil:
-		p.Redis = part{Msg: cache.Plain(found.refused)}
+		p.Redis = part{Msg: redisdb.SafeText(found.refused)}
 	case s.redis.Embedded():
 		p.Redis.Msg = "embedded: everything is in memory and forgotten when larder stops"
 	}
@@ -55,9 +55,9 @@ func (s *Server) parts(ctx context.Context, found inspection) *parts {
 func (s *Server) journalPart(ctx context.Context, found inspection) part {
 	switch {
 	case found.redis != nil:
-		return part{Msg: "Redis " + cache.Plain(found.redis)}
+		return part{Msg: "Redis " + redisdb.SafeText(found.redis)}
 	case found.refused != nil && found.refused.Channel == "": // the journal publishes nothing
-		return part{Msg: "Redis " + cache.Plain(found.refused)}
+		return part{Msg: "Redis " + redisdb.SafeText(found.refused)}
 	}
 	whole := part{OK: true}
 	var texts []string // as many connections say the same, once each
@@ -89,7 +89,7 @@ func (s *Server) journalOf(ctx context.Context, connection string) part {
 	case errors.As(err, &notReady):
 		return part{Msg: notReady.Msg}
 	case err != nil:
-		return part{Msg: "Redis " + cache.Plain(err)}
+		return part{Msg: "Redis " + redisdb.SafeText(err)}
 	case !health.PausedAt.IsZero():
 		return part{Msg: journalRestored}
 	case s.redis.Embedded():

@@ -13,6 +13,7 @@ import (
 
 	"larder/cache"
 	"larder/internal/jsontext"
+	"larder/internal/redisdb"
 	"larder/ordering"
 	menusync "larder/sync"
 )
@@ -118,7 +119,7 @@ func asProblem(err error) *problem {
 	case errors.Is(err, cache.ErrNoCatalogue):
 		return &problem{code: CodeNoCatalogue, msg: "no menu of this restaurant has been pulled yet", retryAfter: retryCatalogue, err: err}
 	case errors.Is(err, cache.ErrUnavailable):
-		return &problem{code: CodeStorageUnavailable, msg: "Redis " + cache.Plain(err) + "; try again", retryAfter: retryStorage, err: err}
+		return &problem{code: CodeStorageUnavailable, msg: "Redis " + redisdb.SafeText(err) + "; try again", retryAfter: retryStorage, err: err}
 	case errors.Is(err, cache.ErrNoReasons):
 		return &problem{code: CodeNoReasons, msg: "the rejection reasons have not been pulled yet", retryAfter: retryCatalogue, err: err}
 	case errors.Is(err, menusync.ErrUnknownRun):

@@ -8,6 +8,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"larder/cache"
 	"larder/internal/upstream"
 )
 
@@ -123,7 +124,7 @@ func (b *bench) tryElsewhere() {
 	late := map[string]string{"restaurant": bistro, "Idempotency-Key": "after the restore"}
 	b.try(trial{on: paused, operation: "placeOrder", status: http.StatusServiceUnavailable, as: clientShop, with: late, raw: new(order()), before: func() {
 		paused.post("/v1/restaurants/"+bistro+"/orders", order(), append([]string{"Idempotency-Key", "before"}, b.tokens[clientShop]...)...).is(b.t, http.StatusCreated)
-		if err := paused.redis.Client().Del(b.t.Context(), paused.redis.Keys().JournalState("main")).Err(); err != nil {
+		if err := paused.redis.Client().Del(b.t.Context(), cache.NewKeys(paused.redis.Prefix()).JournalState("main")).Err(); err != nil {
 			b.t.Fatal(err)
 		}
 	}})

@@ -14,6 +14,7 @@ import (
 	"larder/cache"
 	"larder/httpapi/web"
 	"larder/internal/menu"
+	"larder/internal/redisdb"
 	"larder/internal/silentlog"
 	"larder/internal/tracing"
 	"larder/internal/upstream"
@@ -63,7 +64,7 @@ type Deps struct {
 	UnknownOrders func(ctx context.Context, connection string) (int64, error)
 	// Connections are the configured connections, in their order.
 	Connections []Connection
-	Redis       *cache.Redis
+	Redis       *redisdb.DB
 	// AllowMissingKey is ordering.allow_missing_key: orders are taken without
 	// Idempotency-Key (policy O7); never a guest's.
 	AllowMissingKey bool
@@ -89,7 +90,7 @@ type Server struct {
 	validator   *ordering.Validator
 	orders      Orders
 	connections []Connection
-	redis       *cache.Redis
+	redis       *redisdb.DB
 	keyless     bool
 	photos      http.Handler
 	assets      *web.Assets
@@ -179,7 +180,7 @@ func New(cfg Config, auth AuthConfig, deps Deps) (*Server, error) {
 	s.signIns = signIns{failures: failureLimit{byAddress, newLimiter(cfg.Rate.SignInFailures, s.clock)}, site: http.NewCrossOriginProtection()}
 	s.bearerOps = s.guard(ScopeOps)
 	s.proxies = newProxies(cfg.TrustedProxies)
-	s.audit = &audit{redis: s.redis.Strict(), key: s.redis.Keys().OpsAudit()}
+	s.audit = &audit{redis: s.redis.Strict(), key: cache.NewKeys(s.redis.Prefix()).OpsAudit()}
 	s.comparing, s.release = make(chan struct{}, comparisons), deps.Version
 	s.readiness = newReadiness(s.clock)
 	s.streams = newStreams(cfg.Events, deps.Replica)
@@ -204,7 +205,7 @@ func (s *Server) signingKeys() *signingKeys {
 		keys.set(newSigningKey([]byte(s.authCfg.SigningKey)))
 		return keys
 	}
-	names := s.redis.Keys()
+	names := cache.NewKeys(s.redis.Prefix())
 	keys.redis, keys.name, keys.replacedName = s.redis.Client(), names.SigningKey(), names.ReplacedSigningKeys()
 	keys.lifetime = max(s.authCfg.TokenLifetime, s.authCfg.SessionLifetime)
 	return keys

@@ -7,13 +7,14 @@ import (
 	"time"
 
 	"larder/cache"
+	"larder/internal/redisdb"
 	"larder/internal/redistest"
 	"larder/internal/silentlog"
 )
 
 // keysIn is what one instance holds of the keys in Redis.
-func keysIn(opened *cache.Redis) *signingKeys {
-	names := opened.Keys()
+func keysIn(opened *redisdb.DB) *signingKeys {
+	names := cache.NewKeys(opened.Prefix())
 	return &signingKeys{
 		clock: time.Now, redis: opened.Client(), name: names.SigningKey(), replacedName: names.ReplacedSigningKeys(), lifetime: time.Hour,
 	}
@@ -23,7 +24,7 @@ func keysIn(opened *cache.Redis) *signingKeys {
 // does not fail it for them.
 func TestAClientThatLeavesDoesNotFailTheReadOfTheKey(t *testing.T) {
 	t.Parallel()
-	opened, err := cache.Open(t.Context(), cache.RedisConfig{URL: cache.Embedded}, silentlog.New())
+	opened, err := redisdb.Open(redisdb.Config{URL: redisdb.Embedded}, silentlog.New())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -44,7 +45,7 @@ func TestAClientThatLeavesDoesNotFailTheReadOfTheKey(t *testing.T) {
 func TestTheKeyIsReadWhenRedisAnswers(t *testing.T) {
 	t.Parallel()
 	server := redistest.Start(t)
-	opened, err := cache.Open(t.Context(), cache.RedisConfig{URL: server.URL()}, silentlog.New())
+	opened, err := redisdb.Open(redisdb.Config{URL: server.URL()}, silentlog.New())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -91,7 +92,7 @@ func TestTheKeyIsReadWhenRedisAnswers(t *testing.T) {
 func TestSigningKeys_AfterFlushAll(t *testing.T) {
 	t.Parallel()
 	server := redistest.Start(t)
-	opened, err := cache.Open(t.Context(), cache.RedisConfig{URL: server.URL()}, silentlog.New())
+	opened, err := redisdb.Open(redisdb.Config{URL: server.URL()}, silentlog.New())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -140,7 +141,7 @@ func TestSigningKeys_AfterFlushAll(t *testing.T) {
 	flush()
 	refresh(first, second)
 	agree("nobody started meanwhile", []*signingKeys{first, second}, old)
-	if server.Client().Exists(ctx, opened.Keys().SigningKey()).Val() != 1 {
+	if server.Client().Exists(ctx, cache.NewKeys(opened.Prefix()).SigningKey()).Val() != 1 {
 		t.Error("Redis did not get its key back")
 	}
 

@@ -16,6 +16,7 @@ import (
 	"larder/httpapi"
 	"larder/internal/menu"
 	"larder/internal/ordertest"
+	"larder/internal/redisdb"
 	"larder/ordering"
 	menusync "larder/sync"
 )
@@ -54,7 +55,7 @@ func validateServer(b *testing.B, view string) (url string) {
 	p.cfg.Rate.Validate = httpapi.Rate{Count: 1e9, Per: time.Second}
 	log := logrus.New()
 	log.SetOutput(io.Discard)
-	redis, err := cache.Open(b.Context(), p.redis, log)
+	redis, err := redisdb.Open(p.redis, log)
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"larder/cache"
 	"larder/internal/menu"
 	"larder/internal/redistest"
 	"larder/internal/sandbox"
@@ -112,7 +113,7 @@ func TestAVersionThatComesWhileTheyAreListed(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.publishes(kitchenMenu("200", "[]"))
-	keys, client := w.redis.Keys(), w.redis.Client()
+	keys, client := cache.NewKeys(w.redis.Prefix()), w.redis.Client()
 	status := client.HGetAll(t.Context(), keys.Current(bistro)).Val() // as the first look saw it
 	w.publishes(kitchenMenu("200", "true"))                           // in place of version 2
 	if err := client.HSet(t.Context(), keys.Current(bistro), status).Err(); err != nil {

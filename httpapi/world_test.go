@@ -19,6 +19,7 @@ import (
 	"larder/cache"
 	"larder/httpapi"
 	"larder/internal/menu"
+	"larder/internal/redisdb"
 	"larder/internal/upstream"
 	"larder/ordering"
 	"larder/ordering/journal"
@@ -155,7 +156,7 @@ func (s *service) received() [][]byte {
 type plan struct {
 	cfg      httpapi.Config
 	auth     httpapi.AuthConfig
-	redis    cache.RedisConfig
+	redis    redisdb.Config
 	ordering ordering.Config
 	unsynced bool                        // nothing is pulled at the start
 	services map[string]ordering.Service // by connection; those missing are the one in memory
@@ -172,7 +173,7 @@ type world struct {
 	url     string
 	server  *httpapi.Server
 	service *service
-	redis   *cache.Redis
+	redis   *redisdb.DB
 	store   *cache.Store
 	replica *cache.Replica
 	runner  *menusync.Runner
@@ -203,7 +204,7 @@ func newWorldOf(tb testing.TB, changes ...func(*plan)) *world {
 		reasons: []upstream.Reason{{ID: "r1", Reason: "sold out", Type: "simple"}},
 	}
 	var err error
-	if w.redis, err = cache.Open(tb.Context(), p.redis, logger); err != nil {
+	if w.redis, err = redisdb.Open(p.redis, logger); err != nil {
 		tb.Fatal(err)
 	}
 	tb.Cleanup(func() { _ = w.redis.Close() })

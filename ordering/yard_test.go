@@ -12,8 +12,8 @@ import (
 
 	"github.com/sirupsen/logrus"
 
-	"larder/cache"
 	"larder/internal/menu"
+	"larder/internal/redisdb"
 	"larder/internal/redistest"
 	"larder/internal/sandbox"
 	"larder/internal/upstream"
@@ -43,7 +43,7 @@ func newYard(t *testing.T, replicas int) *yard {
 	log := logrus.New()
 	log.SetOutput(io.Discard)
 	for range replicas {
-		store, err := cache.Open(t.Context(), cache.RedisConfig{URL: redis.URL()}, log)
+		store, err := redisdb.Open(redisdb.Config{URL: redis.URL()}, log)
 		if err != nil {
 			t.Fatalf("open redis: %v", err)
 		}

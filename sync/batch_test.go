@@ -10,8 +10,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"larder/cache"
 	"larder/internal/menu"
+	"larder/internal/redisdb"
 	"larder/internal/redistest"
 	"larder/internal/upstream"
 	menusync "larder/sync"
@@ -306,7 +306,7 @@ func TestABatchOutlivesRedis(t *testing.T) {
 // held up, and nothing more is kept for it.
 func TestALaggardBeginsAnew(t *testing.T) {
 	t.Parallel()
-	g := newRig(t, cache.Embedded)
+	g := newRig(t, redisdb.Embedded)
 	g.schedule(g.Runner)
 	laggard, quick := g.Follow(), g.Follow()
 	defer laggard.Close()
@@ -336,7 +336,7 @@ func TestALaggardBeginsAnew(t *testing.T) {
 // There are not more batches open than larder follows.
 func TestBatchesAreBounded(t *testing.T) {
 	t.Parallel()
-	g := newRig(t, cache.Embedded)
+	g := newRig(t, redisdb.Embedded)
 	for n := range 8 {
 		if _, err := g.StartBatch(t.Context(), menusync.BatchRequest{}); err != nil {
 			t.Fatalf("batch %d: %v", n+1, err)

@@ -17,6 +17,7 @@ import (
 
 	"larder/cache"
 	"larder/internal/menu"
+	"larder/internal/redisdb"
 	"larder/internal/redistest"
 	"larder/internal/sandbox"
 	"larder/internal/upstream"
@@ -126,7 +127,7 @@ func TestRunsShareTheirMemory(t *testing.T) {
 		}
 		bodies[fmt.Sprintf("r%02d", i)] = ofSize(size)
 	}
-	g, source := sized(t, cache.Embedded, 32*mib, bodies)
+	g, source := sized(t, redisdb.Embedded, 32*mib, bodies)
 	for range 2 { // sizes are unknown, then known
 		g.allAtOnce(bodies)
 		source.mu.Lock()
@@ -145,7 +146,7 @@ func TestRunsShareTheirMemory(t *testing.T) {
 
 func TestAViewThatOutgrowsItsShareIsAskedForAgain(t *testing.T) {
 	t.Parallel()
-	g, source := sized(t, cache.Embedded, 64*mib, map[string][]byte{string(bistro): ofSize(5 * mib)})
+	g, source := sized(t, redisdb.Embedded, 64*mib, map[string][]byte{string(bistro): ofSize(5 * mib)})
 	g.want(g.once(), menusync.OutcomeUpdated, 1)
 	if want := []int64{mib, 4 * mib, 8 * mib}; !slices.Equal(source.most, want) {
 		t.Errorf("asked for at most %d bytes, want %d", source.most, want)
@@ -170,7 +171,7 @@ func TestAViewThatOutgrowsItsShareIsAskedForAgain(t *testing.T) {
 
 func TestWaitingForMemoryEndsWithTheRun(t *testing.T) {
 	t.Parallel()
-	g := newRig(t, cache.Embedded, func(d *menusync.Deps) {
+	g := newRig(t, redisdb.Embedded, func(d *menusync.Deps) {
 		d.Config.Memory = 8 * mib // one at a time, while sizes are unknown
 		d.Restaurants = append(d.Restaurants, menusync.Restaurant{ID: "second", Connection: "main", Settings: menu.DefaultSettings()})
 	})

@@ -12,6 +12,7 @@ import (
 
 	"larder/cache"
 	"larder/internal/menu"
+	"larder/internal/redisdb"
 	"larder/internal/redistest"
 	"larder/internal/sandbox"
 	menusync "larder/sync"
@@ -33,7 +34,7 @@ func benchmarkChanged(b *testing.B, dishes int) {
 	b.Helper()
 	nolog, _ := logtest.NewNullLogger()
 	server := redistest.Start(b)
-	redis, err := cache.Open(b.Context(), cache.RedisConfig{URL: server.URL()}, nolog)
+	redis, err := redisdb.Open(redisdb.Config{URL: server.URL()}, nolog)
 	if err != nil {
 		b.Fatal(err)
 	}

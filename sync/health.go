@@ -9,7 +9,7 @@ import (
 
 	"github.com/sirupsen/logrus"
 
-	"larder/cache"
+	"larder/internal/redisdb"
 )
 
 const (
@@ -132,7 +132,7 @@ const noAnswer = "does not answer"
 // lock.
 func (h *health) pause(err error) {
 	why, until, class := noAnswer, "it does", ""
-	if refused, ok := errors.AsType[*cache.RefusedError](err); ok {
+	if refused, ok := errors.AsType[*redisdb.RefusedError](err); ok {
 		why, until, class = "refuses writes: "+refused.Reason(), "it takes them", refused.Class
 	}
 	if h.said == why {
@@ -148,17 +148,17 @@ func (h *health) pause(err error) {
 
 // refusal is why Redis refuses writes, nil while it takes them or does not
 // answer at all.
-func (h *health) refusal() *cache.RefusedError {
+func (h *health) refusal() *redisdb.RefusedError {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	refused, _ := errors.AsType[*cache.RefusedError](h.fault)
+	refused, _ := errors.AsType[*redisdb.RefusedError](h.fault)
 	return refused
 }
 
 func (h *health) away() bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	var refused *cache.RefusedError
+	var refused *redisdb.RefusedError
 	return h.fault != nil && !errors.As(h.fault, &refused)
 }
 

@@ -15,6 +15,7 @@ import (
 
 	"larder/cache"
 	"larder/internal/menu"
+	"larder/internal/redisdb"
 	menusync "larder/sync"
 )
 
@@ -131,7 +132,7 @@ func TestForcedRequestDuringAPlainRunQueuesOneMore(t *testing.T) {
 
 func TestForceUpgradesAQueuedRun(t *testing.T) {
 	t.Parallel()
-	g := newRig(t, cache.Embedded)
+	g := newRig(t, redisdb.Embedded)
 	g.want(g.once(), menusync.OutcomeUpdated, 1)
 	g.service.body = view(0)
 	plain := g.start(g.Runner, menusync.Request{By: "a"})
@@ -188,7 +189,7 @@ func TestHolderLost(t *testing.T) {
 
 func TestNextRunEndsTheRecordOfAVanishedHolder(t *testing.T) {
 	t.Parallel()
-	g := newRig(t, cache.Embedded)
+	g := newRig(t, redisdb.Embedded)
 	gate := newGate()
 	g.service.hook = gate.hook
 	done := make(chan error, 1)
@@ -217,7 +218,7 @@ func TestNextRunEndsTheRecordOfAVanishedHolder(t *testing.T) {
 
 func TestLostLeaseEndsTheRun(t *testing.T) {
 	t.Parallel()
-	g := newRig(t, cache.Embedded, func(d *menusync.Deps) { d.Config.Lease = 150 * time.Millisecond })
+	g := newRig(t, redisdb.Embedded, func(d *menusync.Deps) { d.Config.Lease = 150 * time.Millisecond })
 	g.service.hook = func(ctx context.Context) {
 		if err := g.client.Del(ctx, g.keys.Lease(bistro)).Err(); err != nil {
 			t.Error(err)
@@ -233,7 +234,7 @@ func TestLostLeaseEndsTheRun(t *testing.T) {
 
 func TestLeaseIsRenewed(t *testing.T) {
 	t.Parallel()
-	g := newRig(t, cache.Embedded, func(d *menusync.Deps) { d.Config.Lease = 150 * time.Millisecond })
+	g := newRig(t, redisdb.Embedded, func(d *menusync.Deps) { d.Config.Lease = 150 * time.Millisecond })
 	g.service.hook = func(ctx context.Context) {
 		key := g.keys.Lease(bistro)
 		if err := g.client.PExpire(ctx, key, time.Minute).Err(); err != nil {
@@ -248,7 +249,7 @@ func TestLeaseIsRenewed(t *testing.T) {
 
 func TestWaitEndsWithItsContext(t *testing.T) {
 	t.Parallel()
-	g := newRig(t, cache.Embedded)
+	g := newRig(t, redisdb.Embedded)
 	queued := g.start(g.Runner, menusync.Request{})
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
@@ -295,7 +296,7 @@ func TestOneSlotIsDoneByOneReplica(t *testing.T) {
 
 func TestBusyTickIsSkippedAndCounted(t *testing.T) {
 	t.Parallel()
-	g := newRig(t, cache.Embedded)
+	g := newRig(t, redisdb.Embedded)
 	gate := newGate()
 	g.service.hook = gate.hook
 	done := make(chan error, 1)

@@ -7,6 +7,7 @@ import (
 
 	"larder/cache"
 	"larder/internal/menu"
+	"larder/internal/redisdb"
 	"larder/internal/viewtest"
 	menusync "larder/sync"
 )
@@ -124,7 +125,7 @@ func TestAChainIsServedAsPublished(t *testing.T) {
 // to note: it looks again and publishes over it.
 func TestARestatementThatWasOvertakenLooksAgain(t *testing.T) {
 	t.Parallel()
-	g := newRig(t, cache.Embedded)
+	g := newRig(t, redisdb.Embedded)
 	g.want(g.once(), menusync.OutcomeUpdated, 1)
 	g.service.set(func(s *service) { s.body = viewWith(10, 100, "other") })
 	g.deps.Replica = &peekHook{replica: g.replica, hook: func() { g.publish(t.Context(), 2, 1, view(11)) }}
@@ -138,7 +139,7 @@ func TestARestatementThatWasOvertakenLooksAgain(t *testing.T) {
 
 func TestALaterLeaseFencesARestatementOff(t *testing.T) {
 	t.Parallel()
-	g := newRig(t, cache.Embedded)
+	g := newRig(t, redisdb.Embedded)
 	g.want(g.once(), menusync.OutcomeUpdated, 1)
 	g.service.set(func(s *service) { s.body = viewWith(10, 100, "other") })
 	g.deps.Replica = &peekHook{replica: g.replica, hook: func() {

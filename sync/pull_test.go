@@ -12,6 +12,7 @@ import (
 
 	"larder/cache"
 	"larder/internal/menu"
+	"larder/internal/redisdb"
 	"larder/internal/upstream"
 	menusync "larder/sync"
 )
@@ -62,7 +63,7 @@ func TestUnchangedMovesOnlyCheckedAt(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			g := newRig(t, cache.Embedded)
+			g := newRig(t, redisdb.Embedded)
 			g.service.etag = c.etag
 			g.want(g.once(), menusync.OutcomeUpdated, 1)
 			before := g.current()
@@ -96,7 +97,7 @@ func TestUnchangedMovesOnlyCheckedAt(t *testing.T) {
 
 func TestChangesAreCounted(t *testing.T) {
 	t.Parallel()
-	g := newRig(t, cache.Embedded)
+	g := newRig(t, redisdb.Embedded)
 	g.want(g.once(), menusync.OutcomeUpdated, 1)
 	first := g.current().Content
 
@@ -146,7 +147,7 @@ func TestEqualBytesAreNotEnough(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			g := newRig(t, cache.Embedded)
+			g := newRig(t, redisdb.Embedded)
 			g.service.etag = `"v1"`
 			g.want(g.once(), menusync.OutcomeUpdated, 1)
 			next := int64(2)
@@ -196,7 +197,7 @@ func TestALostContentIsWrittenAgain(t *testing.T) {
 
 func TestGuardQuarantines(t *testing.T) {
 	t.Parallel()
-	g := newRig(t, cache.Embedded)
+	g := newRig(t, redisdb.Embedded)
 	g.service.body = view(0)
 	g.want(g.once(), menusync.OutcomeQuarantined, 0)
 	if _, err := g.store.Current(t.Context(), bistro); !errors.Is(err, cache.ErrNoCatalogue) {
@@ -223,7 +224,7 @@ func TestGuardQuarantines(t *testing.T) {
 // still have the last good one, from memory.
 func TestGuardKnowsWhatMemoryServes(t *testing.T) {
 	t.Parallel()
-	g := newRig(t, cache.Embedded)
+	g := newRig(t, redisdb.Embedded)
 	g.want(g.once(), menusync.OutcomeUpdated, 1)
 	if err := g.client.FlushDB(t.Context()).Err(); err != nil {
 		t.Fatal(err)
@@ -262,7 +263,7 @@ func TestFailureKeepsTheLastGoodMenu(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			g := newRig(t, cache.Embedded)
+			g := newRig(t, redisdb.Embedded)
 			g.want(g.once(), menusync.OutcomeUpdated, 1)
 			before := g.current()
 			g.service.set(func(s *service) { s.body, s.err = c.body, c.err })
@@ -289,7 +290,7 @@ func TestFailureKeepsTheLastGoodMenu(t *testing.T) {
 
 func TestNotModifiedWithoutAskingIsAFailure(t *testing.T) {
 	t.Parallel()
-	g := newRig(t, cache.Embedded, func(d *menusync.Deps) { d.Connections[0].Source = lazy{&service{}} })
+	g := newRig(t, redisdb.Embedded, func(d *menusync.Deps) { d.Connections[0].Source = lazy{&service{}} })
 	run := g.once()
 	g.want(run, menusync.OutcomeFailed, 0)
 	if !strings.Contains(run.Error, "304") {
@@ -306,7 +307,7 @@ func (lazy) MenuView(context.Context, string, upstream.Validator, int64) (upstre
 
 func TestAPanicFailsOneRunOnly(t *testing.T) {
 	t.Parallel()
-	g := newRig(t, cache.Embedded)
+	g := newRig(t, redisdb.Embedded)
 	g.service.hook = func(context.Context) { panic("odd") }
 	run := g.once()
 	g.want(run, menusync.OutcomeFailed, 0)
@@ -319,7 +320,7 @@ func TestAPanicFailsOneRunOnly(t *testing.T) {
 
 func TestDeadlineEndsARun(t *testing.T) {
 	t.Parallel()
-	g := newRig(t, cache.Embedded)
+	g := newRig(t, redisdb.Embedded)
 	g.SetDeadline(20 * time.Millisecond)
 	g.service.hook = func(ctx context.Context) { <-ctx.Done() }
 	run := g.once()
@@ -331,7 +332,7 @@ func TestDeadlineEndsARun(t *testing.T) {
 
 func TestUnknownRestaurantNamesThoseThatExist(t *testing.T) {
 	t.Parallel()
-	g := newRig(t, cache.Embedded)
+	g := newRig(t, redisdb.Embedded)
 	_, err := g.Once(t.Context(), "nowhere", menusync.TriggerManual)
 	var unknown *menusync.UnknownRestaurantError
 	if !errors.As(err, &unknown) || unknown.ID != "nowhere" || !cmp.Equal(unknown.Known, []menu.RestaurantID{bistro}) {
@@ -347,7 +348,7 @@ func TestUnknownRestaurantNamesThoseThatExist(t *testing.T) {
 
 func TestFindingsAreThoseOfThePublishedMenu(t *testing.T) {
 	t.Parallel()
-	g := newRig(t, cache.Embedded)
+	g := newRig(t, redisdb.Embedded)
 	if _, err := g.Findings(t.Context(), bistro); !errors.Is(err, cache.ErrNoCatalogue) {
 		t.Errorf("Findings before the first menu: %v, want ErrNoCatalogue", err)
 	}

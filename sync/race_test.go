@@ -7,6 +7,7 @@ import (
 
 	"larder/cache"
 	"larder/internal/menu"
+	"larder/internal/redisdb"
 	menusync "larder/sync"
 )
 
@@ -40,7 +41,7 @@ func TestAVersionPublishedMeanwhileIsComparedAnew(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			g := newRig(t, cache.Embedded)
+			g := newRig(t, redisdb.Embedded)
 			g.want(g.once(), menusync.OutcomeUpdated, 1)
 			g.service.set(func(s *service) { s.body = view(11) })
 			g.deps.Replica = &peekHook{replica: g.replica, hook: func() { g.publish(t.Context(), 2, 1, c.meanwhile) }}
@@ -70,7 +71,7 @@ func (p *peekHook) Peek(id menu.RestaurantID) (*cache.Snapshot, bool) {
 
 func TestALaterLeaseFencesTheRunOff(t *testing.T) {
 	t.Parallel()
-	g := newRig(t, cache.Embedded)
+	g := newRig(t, redisdb.Embedded)
 	g.service.hook = func(ctx context.Context) {
 		if err := g.client.HIncrBy(ctx, g.keys.Fence(bistro), "fence", 1).Err(); err != nil {
 			t.Error(err)

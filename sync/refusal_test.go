@@ -11,7 +11,7 @@ import (
 
 	logtest "github.com/sirupsen/logrus/hooks/test"
 
-	"larder/cache"
+	"larder/internal/redisdb"
 	"larder/internal/silentlog"
 )
 
@@ -21,8 +21,8 @@ func TestHealthTellsARefusalFromSilence(t *testing.T) {
 	t.Parallel()
 	log, lines := logtest.NewNullLogger()
 	h := newHealth(log)
-	full := &cache.RefusedError{Class: "OOM", Err: errors.New("OOM command not allowed")}
-	cut := &cache.RefusedError{Class: "NOREPLICAS", Err: errors.New("NOREPLICAS Not enough good replicas")}
+	full := &redisdb.RefusedError{Class: "OOM", Err: errors.New("OOM command not allowed")}
+	cut := &redisdb.RefusedError{Class: "NOREPLICAS", Err: errors.New("NOREPLICAS Not enough good replicas")}
 	for i, step := range []struct {
 		answer error
 		up     bool

@@ -10,8 +10,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/sirupsen/logrus"
 
-	"larder/cache"
 	"larder/internal/menu"
+	"larder/internal/redisdb"
 	menusync "larder/sync"
 )
 
@@ -178,7 +178,7 @@ func BenchmarkReplace(b *testing.B) {
 
 func bareRunner(b *testing.B, all []menusync.Restaurant) *menusync.Runner {
 	b.Helper()
-	redis, err := cache.Open(b.Context(), cache.RedisConfig{URL: cache.Embedded}, logrus.New())
+	redis, err := redisdb.Open(redisdb.Config{URL: redisdb.Embedded}, logrus.New())
 	if err != nil {
 		b.Fatal(err)
 	}

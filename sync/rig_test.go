@@ -17,6 +17,7 @@ import (
 
 	"larder/cache"
 	"larder/internal/menu"
+	"larder/internal/redisdb"
 	"larder/internal/redistest"
 	"larder/internal/upstream"
 	menusync "larder/sync"
@@ -190,7 +191,7 @@ type rig struct {
 	t        *testing.T
 	deps     menusync.Deps
 	service  *service
-	redis    *cache.Redis
+	redis    *redisdb.DB
 	keys     cache.Keys
 	client   redis.UniversalClient
 	store    *cache.Store
@@ -207,7 +208,7 @@ func onEveryRedis(t *testing.T, test func(t *testing.T, url string)) {
 	t.Helper()
 	t.Run("embedded", func(t *testing.T) {
 		t.Parallel()
-		test(t, cache.Embedded)
+		test(t, redisdb.Embedded)
 	})
 	t.Run("real", func(t *testing.T) {
 		t.Parallel()
@@ -228,13 +229,13 @@ func newRig(t *testing.T, url string, change ...func(*menusync.Deps)) *rig {
 	t.Helper()
 	logger, lines := logtest.NewNullLogger()
 	logger.SetLevel(logrus.DebugLevel)
-	opened, err := cache.Open(t.Context(), cache.RedisConfig{URL: url, Prefix: rand.Text()}, logger)
+	opened, err := redisdb.Open(redisdb.Config{URL: url, Prefix: rand.Text()}, logger)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = opened.Close() })
 	g := &rig{
-		t: t, service: &service{body: view(10)}, redis: opened, keys: opened.Keys(), client: opened.Client(),
+		t: t, service: &service{body: view(10)}, redis: opened, keys: cache.NewKeys(opened.Prefix()), client: opened.Client(),
 		replica: &replica{}, observer: &observer{}, log: lines, now: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC),
 	}
 	g.store = cache.NewStore(opened, cache.StoreConfig{Clock: g.clock})

@@ -12,6 +12,7 @@ import (
 
 	"larder/cache"
 	"larder/internal/menu"
+	"larder/internal/redisdb"
 	menusync "larder/sync"
 )
 
@@ -137,7 +138,7 @@ func TestRollbackHoldsUntilReleased(t *testing.T) {
 
 func TestAReleaseIsFollowedByARunThatKnowsOfIt(t *testing.T) {
 	t.Parallel()
-	g := newRig(t, cache.Embedded)
+	g := newRig(t, redisdb.Embedded)
 	g.pulls(view(10), menusync.OutcomeUpdated, 1)
 	g.pulls(view(11), menusync.OutcomeUpdated, 2)
 	g.back(1, cache.HoldReleased, 3)
@@ -203,7 +204,7 @@ func TestNobodyJoinsARollback(t *testing.T) {
 
 func TestTheGuardStandsBeforeAHoldIsLifted(t *testing.T) {
 	t.Parallel()
-	g := newRig(t, cache.Embedded)
+	g := newRig(t, redisdb.Embedded)
 	g.pulls(view(10), menusync.OutcomeUpdated, 1)
 	g.pulls(view(11), menusync.OutcomeUpdated, 2)
 	g.back(1, cache.HoldNextChange, 3)
@@ -246,7 +247,7 @@ func TestARollbackConfirmsNothing(t *testing.T) {
 
 func TestRollbackTwice(t *testing.T) {
 	t.Parallel()
-	g := newRig(t, cache.Embedded)
+	g := newRig(t, redisdb.Embedded)
 	for n := range int64(3) {
 		g.pulls(view(10+int(n)), menusync.OutcomeUpdated, n+1)
 	}
@@ -266,7 +267,7 @@ func TestRollbackTwice(t *testing.T) {
 
 func TestAHoldOutlivesItsLarderAndItsSettings(t *testing.T) {
 	t.Parallel()
-	g := newRig(t, cache.Embedded)
+	g := newRig(t, redisdb.Embedded)
 	g.pulls(view(10), menusync.OutcomeUpdated, 1)
 	g.pulls(view(11), menusync.OutcomeUpdated, 2)
 	g.back(1, cache.HoldNextChange, 3)
@@ -293,7 +294,7 @@ func TestAHoldOutlivesItsLarderAndItsSettings(t *testing.T) {
 // A dish that the menu of now does not have keeps what was last said of it.
 func TestRollbackKeepsTheStopListOfADishThatIsGone(t *testing.T) {
 	t.Parallel()
-	g := newRig(t, cache.Embedded)
+	g := newRig(t, redisdb.Embedded)
 	old := bytes.Replace(view(10), []byte(`"price":100,"isContainInStopList":[]}],`), []byte(`"price":100,"isContainInStopList":true}],`), 1)
 	g.pulls(old, menusync.OutcomeUpdated, 1) // p9 is stopped
 	g.pulls(view(9), menusync.OutcomeUpdated, 2)
@@ -346,7 +347,7 @@ func TestRollbackRefusals(t *testing.T) {
 // is lost to the sweep or to the history's limit.
 func TestRollbackToTheOldestContentKept(t *testing.T) {
 	t.Parallel()
-	g := newRig(t, cache.Embedded, func(d *menusync.Deps) {
+	g := newRig(t, redisdb.Embedded, func(d *menusync.Deps) {
 		d.Store = cache.NewStore(d.Redis, cache.StoreConfig{History: 3, Clock: d.Clock})
 	})
 	g.store = g.deps.Store
@@ -373,7 +374,7 @@ func TestRollbackToTheOldestContentKept(t *testing.T) {
 // says so in its record; the restaurant's last outcome is of its syncs.
 func TestRollbackThatFails(t *testing.T) {
 	t.Parallel()
-	g := newRig(t, cache.Embedded)
+	g := newRig(t, redisdb.Embedded)
 	g.pulls(view(10), menusync.OutcomeUpdated, 1)
 	g.pulls(view(11), menusync.OutcomeUpdated, 2)
 	if err := g.client.Del(t.Context(), g.keys.StopValues(bistro, 1)).Err(); err != nil {

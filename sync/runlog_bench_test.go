@@ -9,8 +9,8 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"larder/cache"
 	"larder/internal/menu"
+	"larder/internal/redisdb"
 	"larder/internal/redistest"
 	"larder/internal/silentlog"
 )
@@ -20,7 +20,7 @@ import (
 // updates, one of a failure and one of a manual run.
 func BenchmarkRunRecords(b *testing.B) {
 	const restaurants, records, most = 10_000, 100, 400
-	opened, err := cache.Open(b.Context(), cache.RedisConfig{URL: redistest.Start(b).URL()}, silentlog.New())
+	opened, err := redisdb.Open(redisdb.Config{URL: redistest.Start(b).URL()}, silentlog.New())
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -14,6 +14,7 @@ import (
 
 	"larder/cache"
 	"larder/internal/menu"
+	"larder/internal/redisdb"
 	"larder/internal/silentlog"
 	"larder/internal/tracing"
 	"larder/internal/upstream"
@@ -58,7 +59,7 @@ type Deps struct {
 	Config      Config
 	Restaurants []Restaurant
 	Connections []Connection
-	Redis       *cache.Redis
+	Redis       *redisdb.DB
 	Store       *cache.Store
 	Replica     Replica
 	Observer    Observer
@@ -71,7 +72,7 @@ type Deps struct {
 // a Scheduler calls it. All methods may be called from any goroutine.
 type Runner struct {
 	cfg      Config
-	server   *cache.Redis
+	server   *redisdb.DB
 	redis    redis.UniversalClient // never retries: scripts that must not run twice
 	ordinary redis.UniversalClient // what the store reads with
 	keys     keys
@@ -114,7 +115,7 @@ func NewRunner(d Deps) (*Runner, error) {
 		return nil, err
 	}
 	r := &Runner{
-		cfg: d.Config, server: d.Redis, redis: d.Redis.Strict(), ordinary: d.Redis.Client(), keys: keys{d.Redis.Keys()}, scripts: newScripts(),
+		cfg: d.Config, server: d.Redis, redis: d.Redis.Strict(), ordinary: d.Redis.Client(), keys: keys{cache.NewKeys(d.Redis.Prefix())}, scripts: newScripts(),
 		store: d.Store, replica: d.Replica, observer: d.Observer, tracing: d.Tracing, clock: d.Clock, log: d.Log,
 		queue: newQueue(d.Config.Concurrency, d.Connections), ids: newIDs(), links: newLinks(), feed: newFeed(), newBatch: make(chan struct{}, 1), budget: newBudget(d.Config.Memory), replaced: make(chan struct{}, 1), flights: map[string]*flight{}, asked: map[menu.RestaurantID]string{},
 	}
@@ -135,9 +136,18 @@ func NewRunner(d Deps) (*Runner, error) {
 	return r, nil
 }
 
+// probe asks whether Redis takes what larder writes; in doubt also whether it may
+// publish.
+func (r *Runner) probe(ctx context.Context, doubt bool) error {
+	if !doubt {
+		return r.server.Probe(ctx)
+	}
+	return r.server.Probe(ctx, r.keys.of.Notices(), r.keys.of.RunNotices())
+}
+
 // Refused tells why Redis takes no writes, as the Scheduler last found it; nil
 // while it does, while it does not answer at all, and before a Scheduler runs.
-func (r *Runner) Refused() *cache.RefusedError { return r.health.refusal() }
+func (r *Runner) Refused() *redisdb.RefusedError { return r.health.refusal() }
 
 // RedisAway tells whether Redis did not answer the Scheduler's last question.
 func (r *Runner) RedisAway() bool { return r.health.away() }

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"larder/cache"
+	"larder/internal/redisdb"
 	"larder/internal/sandbox"
 	"larder/internal/upstream"
 	menusync "larder/sync"
@@ -27,7 +28,7 @@ func TestTheSandboxOverHTTP(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(client.Close)
-	g := newRig(t, cache.Embedded, func(d *menusync.Deps) {
+	g := newRig(t, redisdb.Embedded, func(d *menusync.Deps) {
 		d.Connections[0].Source, d.Connections[0].DefaultMenu = client, true
 	})
 	g.want(g.once(), menusync.OutcomeUpdated, 1)

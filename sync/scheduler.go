@@ -43,7 +43,7 @@ func (s *Scheduler) Run(ctx context.Context) error {
 		return nil
 	})
 	g.Go(func() error {
-		r.health.watch(ctx, r.server.Probe, r.catchUp)
+		r.health.watch(ctx, r.probe, r.catchUp)
 		return nil
 	})
 	g.Go(func() error {

@@ -11,6 +11,7 @@ import (
 
 	"larder/cache"
 	"larder/internal/menu"
+	"larder/internal/redisdb"
 	"larder/internal/redistest"
 	"larder/internal/upstream"
 	menusync "larder/sync"
@@ -141,7 +142,7 @@ func TestSchedulerWaitsForRedisAtItsStart(t *testing.T) {
 
 func TestShutdownReleasesTheLease(t *testing.T) {
 	t.Parallel()
-	g := newRig(t, cache.Embedded)
+	g := newRig(t, redisdb.Embedded)
 	gate := newGate()
 	g.service.hook = gate.hook
 	stop := g.schedule(g.Runner)
@@ -159,7 +160,7 @@ func TestShutdownReleasesTheLease(t *testing.T) {
 
 func TestReasonsKeepTheLastGoodOnes(t *testing.T) {
 	t.Parallel()
-	g := newRig(t, cache.Embedded)
+	g := newRig(t, redisdb.Embedded)
 	for _, c := range []struct {
 		reasons []upstream.Reason
 		err     error
@@ -188,7 +189,7 @@ func TestReasonsKeepTheLastGoodOnes(t *testing.T) {
 
 func TestRestaurantsAndStaleness(t *testing.T) {
 	t.Parallel()
-	g := newRig(t, cache.Embedded, withDefaultMenu, onDefaultSchedule)
+	g := newRig(t, redisdb.Embedded, withDefaultMenu, onDefaultSchedule)
 	restaurant, ok := g.Known(bistro)
 	if !ok || restaurant.Schedule != "@every 2m" || len(g.Restaurants()) != 1 {
 		t.Errorf("Known = %+v, %v, want the default schedule filled in", restaurant, ok)
@@ -214,7 +215,7 @@ func TestRestaurantsAndStaleness(t *testing.T) {
 
 func TestNewRunnerRefuses(t *testing.T) {
 	t.Parallel()
-	g := newRig(t, cache.Embedded)
+	g := newRig(t, redisdb.Embedded)
 	for key, spoil := range map[string]func(*menusync.Deps){
 		"sync.stale_after":          func(d *menusync.Deps) { d.Config.StaleAfter = -1 },
 		"restaurants[0].connection": func(d *menusync.Deps) { d.Restaurants[0].Connection = "side" },
@@ -238,7 +239,7 @@ func TestNewRunnerRefuses(t *testing.T) {
 
 func TestRunReturnsAtOnceWhenItsContextHasEnded(t *testing.T) {
 	t.Parallel()
-	g := newRig(t, cache.Embedded)
+	g := newRig(t, redisdb.Embedded)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if err := menusync.NewScheduler(g.Runner).Run(ctx); err != nil {
@@ -253,7 +254,7 @@ func TestRunReturnsAtOnceWhenItsContextHasEnded(t *testing.T) {
 // synced on their schedules, and at once where somebody asks.
 func TestAConnectionThatHangsKeepsNobodyWaiting(t *testing.T) {
 	t.Parallel()
-	g := newRig(t, cache.Embedded, func(d *menusync.Deps) {
+	g := newRig(t, redisdb.Embedded, func(d *menusync.Deps) {
 		d.Config.Concurrency = 4
 		d.Clock = time.Now
 		d.Connections = append(d.Connections, menusync.Connection{Name: "other", Source: &service{body: view(3)}})
@@ -298,7 +299,7 @@ func TestAConnectionThatHangsKeepsNobodyWaiting(t *testing.T) {
 // batch once for all its restaurants (policy S5a).
 func TestRefreshReasons(t *testing.T) {
 	t.Parallel()
-	g := newRig(t, cache.Embedded, func(d *menusync.Deps) {
+	g := newRig(t, redisdb.Embedded, func(d *menusync.Deps) {
 		for _, id := range []menu.RestaurantID{"second", "third"} {
 			d.Restaurants = append(d.Restaurants, menusync.Restaurant{ID: id, Connection: "main", Settings: menu.DefaultSettings()})
 		}

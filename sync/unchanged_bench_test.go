@@ -10,6 +10,7 @@ import (
 
 	"larder/cache"
 	"larder/internal/menu"
+	"larder/internal/redisdb"
 	"larder/internal/redistest"
 	"larder/internal/sandbox"
 	menusync "larder/sync"
@@ -57,7 +58,7 @@ func BenchmarkUnchangedBody(b *testing.B) {
 func unchanged(b *testing.B, etag string) (once func()) {
 	b.Helper()
 	nolog, _ := logtest.NewNullLogger()
-	redis, err := cache.Open(b.Context(), cache.RedisConfig{URL: redistest.Start(b).URL()}, nolog)
+	redis, err := redisdb.Open(redisdb.Config{URL: redistest.Start(b).URL()}, nolog)
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -16,6 +16,7 @@ import (
 	"larder/cache"
 	"larder/configs"
 	"larder/internal/menu"
+	"larder/internal/redisdb"
 	"larder/internal/silentlog"
 	"larder/internal/upstream"
 	"larder/ordering"
@@ -134,20 +135,21 @@ func checkStateDir(dir string) []finding {
 func checkRedis(ctx context.Context, cfg *configs.Config) []finding {
 	ctx, cancel := context.WithTimeout(ctx, onlineLimit)
 	defer cancel()
-	redis, err := cache.Open(ctx, cfg.Redis, silentlog.New())
+	redis, err := redisdb.Open(cfg.Redis, silentlog.New())
 	if err != nil {
 		return []finding{{What: "redis", Msg: plain(err.Error())}}
 	}
 	defer func() { _ = redis.Close() }() // it was only asked
-	about, err := redis.About(ctx)
+	about, err := redis.ServerInfo(ctx)
 	if err == nil {
-		err = redis.Probe(ctx, true) // of a cluster every master
+		keys := cache.NewKeys(redis.Prefix())
+		err = redis.Probe(ctx, keys.Notices(), keys.RunNotices()) // of a cluster every master
 	}
-	if refused, ok := errors.AsType[*cache.RefusedError](err); ok {
-		return []finding{{What: "redis", Msg: fmt.Sprintf("(%s) answers, but %s: %v", about, cache.Plain(err), refused.Err)}}
+	if refused, ok := errors.AsType[*redisdb.RefusedError](err); ok {
+		return []finding{{What: "redis", Msg: fmt.Sprintf("(%s) answers, but %s: %v", about, redisdb.SafeText(err), refused.Err)}}
 	}
 	if err != nil {
-		return []finding{{What: "redis", Msg: fmt.Sprintf("(%s) %s", redis.Form(), plain(err.Error()))}}
+		return []finding{{What: "redis", Msg: fmt.Sprintf("(%s) %s", redis.Topology(), plain(err.Error()))}}
 	}
 	findings := []finding{{What: "redis", OK: true, Msg: "answers: " + about.String()}}
 	if !cfg.Auth.TakesOrders() {

@@ -13,6 +13,7 @@ import (
 	"larder/configs"
 	"larder/httpapi"
 	"larder/internal/menu"
+	"larder/internal/redisdb"
 	"larder/internal/tracing"
 	"larder/internal/upstream"
 	"larder/ordering"
@@ -30,7 +31,7 @@ type daemon struct {
 	cfg       *configs.Config
 	log       logrus.FieldLogger
 	clients   []*upstream.Client
-	redis     *cache.Redis
+	redis     *redisdb.DB
 	store     *cache.Store
 	replica   *cache.Replica
 	runner    *menusync.Runner
@@ -63,7 +64,7 @@ func (d *daemon) wire(ctx context.Context, with []func(*httpapi.Deps)) (err erro
 	if err := d.connect(metrics); err != nil {
 		return err
 	}
-	if d.redis, err = cache.Open(ctx, cfg.Redis, log); err != nil {
+	if d.redis, err = redisdb.Open(cfg.Redis, log); err != nil {
 		return err
 	}
 	d.redis.Observe(metrics.Redis)

@@ -12,9 +12,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"larder/cache"
 	"larder/configs"
 	"larder/httpapi"
+	"larder/internal/redisdb"
 	"larder/internal/upstream"
 )
 
@@ -94,8 +94,8 @@ func isTaken(err error) bool {
 
 // isOfRedis tells a fault of Redis, or of what is said about it.
 func isOfRedis(err error) bool {
-	_, configured := errors.AsType[*cache.ConfigError](err)
-	_, refused := errors.AsType[*cache.RefusedError](err)
+	_, configured := errors.AsType[*redisdb.ConfigError](err)
+	_, refused := errors.AsType[*redisdb.RefusedError](err)
 	return configured || refused
 }
 

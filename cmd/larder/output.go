@@ -65,7 +65,7 @@ func firstOf(ids []string, total int) string {
 // plain is an error's text without the name of the package that it comes from,
 // which tells a person nothing.
 func plain(text string) string {
-	for _, room := range []string{"cache: ", "configs: ", "httpapi: ", "menu: ", "ordering: ", "sync: ", "upstream: "} {
+	for _, room := range []string{"cache: ", "configs: ", "httpapi: ", "menu: ", "ordering: ", "redisdb: ", "sync: ", "upstream: "} {
 		text = strings.TrimPrefix(text, room)
 	}
 	return text

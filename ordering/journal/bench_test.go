@@ -4,7 +4,7 @@ import (
 	"strconv"
 	"testing"
 
-	"larder/cache"
+	"larder/internal/redisdb"
 	"larder/ordering"
 	"larder/ordering/journal"
 )
@@ -22,7 +22,7 @@ func BenchmarkJournal(b *testing.B) {
 		{"redis", func(b *testing.B) *journal.Journal { b.Helper(); return start(b, nil).Journal }},
 		{"embedded", func(b *testing.B) *journal.Journal {
 			b.Helper()
-			return journal.New(open(b, cache.Embedded, ""), cfg, quiet())
+			return journal.New(open(b, redisdb.Embedded, ""), cfg, quiet())
 		}},
 	}
 	for _, over := range journals {

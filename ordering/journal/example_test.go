@@ -9,7 +9,7 @@ import (
 
 	"github.com/sirupsen/logrus"
 
-	"larder/cache"
+	"larder/internal/redisdb"
 	"larder/internal/upstream"
 	"larder/ordering"
 	"larder/ordering/journal"
@@ -20,7 +20,7 @@ func Example() {
 	ctx := context.Background()
 	log := logrus.New()
 	log.SetOutput(io.Discard)
-	r, err := cache.Open(ctx, cache.RedisConfig{URL: cache.Embedded}, log)
+	r, err := redisdb.Open(redisdb.Config{URL: redisdb.Embedded}, log)
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sync/singleflight"
 
 	"larder/cache"
+	"larder/internal/redisdb"
 	"larder/ordering"
 )
 
@@ -39,9 +40,9 @@ var _ ordering.Journal = (*Journal)(nil)
 // KeyTTL, RecordTTL and CustomerDataTTL (policies O7 and O13), AllowNonDurable,
 // AllowEviction, WaitReplicas and WaitTimeout (policy O14), AcceptRestore and
 // StateDir (policy O14a). It asks Redis nothing yet.
-func New(r *cache.Redis, cfg ordering.Config, log logrus.FieldLogger) *Journal {
+func New(r *redisdb.DB, cfg ordering.Config, log logrus.FieldLogger) *Journal {
 	return &Journal{
-		keys: r.Keys(), embedded: r.Embedded(), read: r.Client(), write: r.Strict(),
+		keys: cache.NewKeys(r.Prefix()), embedded: r.Embedded(), read: r.Client(), write: r.Strict(),
 		scripts: newScripts(), cfg: cfg, log: log, states: map[string]*state{},
 	}
 }

@@ -7,8 +7,8 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"larder/cache"
 	"larder/internal/journaltest"
+	"larder/internal/redisdb"
 	"larder/internal/redistest"
 	"larder/ordering"
 	"larder/ordering/journal"
@@ -18,7 +18,7 @@ import (
 func TestEmbedded(t *testing.T) {
 	t.Parallel()
 	journaltest.Run(t, func(t *testing.T, lives journaltest.Lives) journaltest.Fixture {
-		return fixture(t, cache.Embedded, lives)
+		return fixture(t, redisdb.Embedded, lives)
 	})
 }
 
@@ -69,7 +69,7 @@ func config(lives journaltest.Lives) ordering.Config {
 }
 
 // lose deletes all keys of a form.
-func lose(t *testing.T, r *cache.Redis, form string) {
+func lose(t *testing.T, r *redisdb.DB, form string) {
 	t.Helper()
 	forget := func(ctx context.Context, client redis.Cmdable) error {
 		keys := client.Scan(ctx, 0, form, 1000).Iterator()

@@ -9,7 +9,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"larder/cache"
+	"larder/internal/redisdb"
 	"larder/ordering"
 )
 
@@ -95,7 +95,7 @@ func (j *Journal) ask(ctx context.Context, connection string) error {
 }
 
 func silent(err error) error {
-	return &ordering.NotReadyError{Msg: "Redis " + cache.Plain(err), RetryAfter: retrySilent, Err: err}
+	return &ordering.NotReadyError{Msg: "Redis " + redisdb.SafeText(err), RetryAfter: retrySilent, Err: err}
 }
 
 const (

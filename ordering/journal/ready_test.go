@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"larder/cache"
+	"larder/internal/redisdb"
 	"larder/internal/redistest"
 	"larder/ordering"
 	"larder/ordering/journal"
@@ -51,7 +51,7 @@ func TestReady(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			url := cache.Embedded
+			url := redisdb.Embedded
 			if test.options != nil {
 				url = redistest.Start(t, test.options...).URL()
 			}

@@ -15,7 +15,7 @@ import (
 	"github.com/sirupsen/logrus"
 	"go.uber.org/goleak"
 
-	"larder/cache"
+	"larder/internal/redisdb"
 	"larder/internal/redistest"
 	"larder/internal/upstream"
 	"larder/ordering"
@@ -56,9 +56,9 @@ const (
 )
 
 // open opens a Redis until the test ends; an embedded one's keys expire.
-func open(tb testing.TB, url, prefix string) *cache.Redis {
+func open(tb testing.TB, url, prefix string) *redisdb.DB {
 	tb.Helper()
-	r, err := cache.Open(tb.Context(), cache.RedisConfig{URL: url, Prefix: prefix}, quiet())
+	r, err := redisdb.Open(redisdb.Config{URL: url, Prefix: prefix}, quiet())
 	if err != nil {
 		tb.Fatalf("open redis: %v", err)
 	}
@@ -162,7 +162,7 @@ func (w *world) names(t *testing.T) []string {
 	var names []string
 	keys := w.client.Scan(t.Context(), 0, "*", 100).Iterator()
 	for keys.Next(t.Context()) {
-		names = append(names, strings.TrimPrefix(keys.Val(), cache.DefaultPrefix+":"))
+		names = append(names, strings.TrimPrefix(keys.Val(), redisdb.DefaultPrefix+":"))
 	}
 	if err := keys.Err(); err != nil {
 		t.Fatalf("names of the keys: %v", err)

@@ -12,6 +12,7 @@ import (
 
 	"larder/cache"
 	"larder/internal/menu"
+	"larder/internal/redisdb"
 	"larder/internal/upstream"
 	menusync "larder/sync"
 )
@@ -30,7 +31,7 @@ const (
 func Unchanged(ctx context.Context, t *Town) ([]Comparison, error) {
 	log := logrus.New()
 	log.SetOutput(io.Discard)
-	redis, err := cache.Open(ctx, cache.RedisConfig{URL: t.Redis.URL, Prefix: "bench-unchanged"}, log)
+	redis, err := redisdb.Open(redisdb.Config{URL: t.Redis.URL, Prefix: "bench-unchanged"}, log)
 	if err != nil {
 		return nil, err
 	}

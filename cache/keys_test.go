@@ -2,89 +2,17 @@ package cache_test
 
 import (
 	"context"
-	"errors"
 	"strings"
 	"testing"
-	"time"
-
-	"github.com/redis/go-redis/v9"
 
 	"larder/cache"
 	"larder/internal/menu"
+	"larder/internal/redisdb"
 )
-
-func TestOpenDoesNotWaitForTheServer(t *testing.T) {
-	t.Parallel()
-	r := open(t, "redis://127.0.0.1:1/0") // nothing listens there
-	if err := r.Ping(t.Context()); !errors.Is(err, cache.ErrUnavailable) {
-		t.Errorf("ping: %v, want ErrUnavailable", err)
-	}
-	if r.Embedded() {
-		t.Error("a server of its own is called embedded")
-	}
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	if err := r.Run(ctx); err != nil {
-		t.Errorf("Run: %v", err)
-	}
-}
-
-func TestEmbeddedWantsItsPassword(t *testing.T) {
-	t.Parallel()
-	r := open(t, cache.Embedded)
-	if !r.Embedded() || r.Ping(t.Context()) != nil {
-		t.Fatalf("embedded %t, ping %v", r.Embedded(), r.Ping(t.Context()))
-	}
-	client, ok := r.Client().(*redis.Client)
-	if !ok {
-		t.Fatalf("client is a %T", r.Client())
-	}
-	stranger := redis.NewClient(&redis.Options{Addr: client.Options().Addr})
-	err := stranger.Ping(t.Context()).Err()
-	if closeErr := stranger.Close(); closeErr != nil {
-		t.Error(closeErr)
-	}
-	if err == nil || !strings.Contains(err.Error(), "NOAUTH") {
-		t.Errorf("without the password: %v, want NOAUTH", err)
-	}
-}
-
-func TestEmbeddedKeysExpire(t *testing.T) {
-	t.Parallel()
-	r := open(t, cache.Embedded)
-	ctx, cancel := context.WithCancel(t.Context())
-	done := make(chan error, 1)
-	go func() { done <- r.Run(ctx) }()
-	if err := r.Client().Set(t.Context(), "k", "v", 100*time.Millisecond).Err(); err != nil {
-		t.Fatal(err)
-	}
-	eventually(t, "the key has expired", func() bool { return r.Client().Exists(t.Context(), "k").Val() == 0 })
-	cancel()
-	if err := <-done; err != nil {
-		t.Errorf("Run: %v", err)
-	}
-}
-
-func TestStrictClientNeverRetries(t *testing.T) {
-	t.Parallel()
-	r := open(t, cache.Embedded)
-	strict, ok := r.Strict().(*redis.Client)
-	if !ok {
-		t.Fatalf("strict is a %T", r.Strict())
-	}
-	// go-redis keeps "no retries" as 0 after NewClient.
-	if got := strict.Options().MaxRetries; got > 0 {
-		t.Errorf("MaxRetries %d, want none", got)
-	}
-	ordinary, ok := r.Client().(*redis.Client)
-	if !ok || ordinary.Options().MaxRetries < 1 {
-		t.Error("the ordinary client does not retry")
-	}
-}
 
 func TestSweepLoopEndsWithItsContext(t *testing.T) {
 	t.Parallel()
-	s := cache.NewStore(open(t, cache.Embedded), cache.StoreConfig{})
+	s := cache.NewStore(open(t, redisdb.Embedded), cache.StoreConfig{})
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if err := s.Run(ctx); err != nil {

@@ -1,4 +1,4 @@
-package cache
+package redisdb
 
 import (
 	"context"
@@ -11,12 +11,13 @@ import (
 // silence is how long no message may come before a subscription is tried.
 const silence = 20 * time.Second
 
-// Listen gives the messages of a channel, one after the other, until ctx ends or
-// the connection breaks; then it gives why. subscribed is called before the
-// first of them: what was published earlier is not told. A line that is quiet
-// is tried now and then, so that a dead one is noticed. It starts no goroutine.
-func (r *Redis) Listen(ctx context.Context, channel string, subscribed func(), message func(payload string)) error {
-	subscription := r.ordinary.Subscribe(ctx)
+// Listen calls message for each message of a channel, one after the other, until
+// ctx ends or the connection breaks, and returns why. It calls subscribed before
+// the first one: messages that were published earlier are lost. A connection
+// without messages is pinged now and then, so that a dead one is noticed. It
+// starts no goroutine.
+func (db *DB) Listen(ctx context.Context, channel string, subscribed func(), message func(payload string)) error {
+	subscription := db.client.Subscribe(ctx)
 	// A blocked read ends by the connection alone.
 	stop := context.AfterFunc(ctx, func() { _ = subscription.Close() })
 	defer func() {

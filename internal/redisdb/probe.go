@@ -1,10 +1,11 @@
-package cache
+package redisdb
 
 import (
 	"context"
 	_ "embed" // the script
 	"errors"
 	"fmt"
+	"strconv"
 	"sync/atomic"
 	"time"
 
@@ -21,31 +22,33 @@ const (
 //go:embed probe.lua
 var probeSource string
 
+var probeScript = redis.NewScript(probeSource)
+
 // Probe asks whether Redis takes what larder writes, of a cluster every master:
 // one that is full, that lacks its replicas or its disk, or that gives larder's
-// user too few rights answers Ping and refuses the rest. notices asks also
-// whether larder may publish; it leaves the word "probe" on both channels, so
-// it is for times of doubt, not for every few seconds.
+// user too few rights answers Ping and refuses the rest. It also publishes the
+// word "probe" on the channels, which is for times of doubt, not for every few
+// seconds.
 //
 // Errors, all ErrUnavailable: *RefusedError where it answers and refuses, else
 // as Ping.
-func (r *Redis) Probe(ctx context.Context, notices bool) error {
-	if err := r.Ping(ctx); err != nil {
+func (db *DB) Probe(ctx context.Context, channels ...string) error {
+	if err := db.Ping(ctx); err != nil {
 		return err
 	}
 	args := []any{probeLife.Milliseconds()}
-	if notices {
-		args = append(args, r.keys.Notices(), r.keys.RunNotices())
+	for _, channel := range channels {
+		args = append(args, channel)
 	}
-	keys, err := r.probeKeys(ctx)
+	keys, err := db.probeKeys(ctx)
 	if err != nil {
 		return unavailable("look for the masters", err)
 	}
 	for _, key := range keys {
-		refused, err := r.probe.Run(ctx, r.strict, []string{key}, args...).StringSlice()
+		refused, err := probeScript.Run(ctx, db.noRetry, []string{key}, args...).StringSlice()
 		switch {
 		case err == nil && len(refused) == 2: //nolint:mnd // channel and error
-			return &RefusedError{Class: classOf(refused[1]), Channel: refused[0], Err: errors.New(refused[1])}
+			return &RefusedError{Class: errorClass(refused[1]), Channel: refused[0], Err: errors.New(refused[1])}
 		case err != nil:
 			return refusedOr(unavailable("write a probe", err))
 		}
@@ -53,11 +56,17 @@ func (r *Redis) Probe(ctx context.Context, notices bool) error {
 	return nil
 }
 
-// probeKeys gives a key on every master that holds any.
-func (r *Redis) probeKeys(ctx context.Context) ([]string, error) {
-	cluster, ok := r.strict.(*redis.ClusterClient)
+// probeKey returns a key that proves that Redis takes writes; it expires. Keys of
+// different tags are on different masters of a cluster.
+func (db *DB) probeKey(tag int) string {
+	return db.prefix + ":{p:" + strconv.Itoa(tag) + "}:f1:probe"
+}
+
+// probeKeys returns a key on every master that holds any.
+func (db *DB) probeKeys(ctx context.Context) ([]string, error) {
+	cluster, ok := db.noRetry.(*redis.ClusterClient)
 	if !ok {
-		return []string{r.keys.Probe(0)}, nil
+		return []string{db.probeKey(0)}, nil
 	}
 	var masters atomic.Int32
 	err := cluster.ForEachMaster(ctx, func(context.Context, *redis.Client) error {
@@ -70,7 +79,7 @@ func (r *Redis) probeKeys(ctx context.Context) ([]string, error) {
 	var keys []string
 	seen := map[*redis.Client]bool{}
 	for tag := 0; tag < probeTags && len(keys) < int(masters.Load()); tag++ {
-		key := r.keys.Probe(tag)
+		key := db.probeKey(tag)
 		master, err := cluster.MasterForKey(ctx, key) // from what the client knows, not over the line
 		if err != nil {
 			return nil, err
@@ -82,15 +91,15 @@ func (r *Redis) probeKeys(ctx context.Context) ([]string, error) {
 	return keys, nil
 }
 
-// refusedOr gives the *RefusedError that the error is, else the error. Whatever
+// refusedOr returns the *RefusedError that the error is, else the error. Whatever
 // else Redis says (LOADING, CLUSTERDOWN, NOAUTH, …) counts as no answer.
 func refusedOr(err error) error {
 	said, ok := errors.AsType[redis.Error](err)
 	if !ok {
 		return err
 	}
-	switch class := classOf(said.Error()); class {
-	case "OOM", "MISCONF", "NOREPLICAS", "READONLY", noRight:
+	switch class := errorClass(said.Error()); class {
+	case "OOM", "MISCONF", "NOREPLICAS", "READONLY", classNoPerm:
 		return &RefusedError{Class: class, Err: err}
 	default:
 		return err
@@ -105,22 +114,22 @@ type RefusedError struct {
 	Err     error  // what Redis said, for the log only
 }
 
-// Error says what Redis said.
+// Error returns what Redis said.
 func (e *RefusedError) Error() string {
 	if e.Channel != "" {
-		return fmt.Sprintf("cache: publish to %s: %v", e.Channel, e.Err)
+		return fmt.Sprintf("redisdb: publish to %s: %v", e.Channel, e.Err)
 	}
 	return e.Err.Error()
 }
 
-// Unwrap gives ErrUnavailable and the cause.
+// Unwrap returns ErrUnavailable and the cause.
 func (e *RefusedError) Unwrap() []error { return []error{ErrUnavailable, e.Err} }
 
-// Reason is the class and what it means, for a person; it names no address and
+// Reason returns the class and what it means, for a person; it names no address and
 // quotes nothing.
 func (e *RefusedError) Reason() string {
 	if e.Channel != "" {
 		return e.Class + ": its user may not publish to the channel " + e.Channel
 	}
-	return e.Class + ": " + meaning(e.Class)
+	return e.Class + ": " + errorClassText(e.Class)
 }

@@ -1,4 +1,4 @@
-package cache
+package redisdb
 
 import (
 	"net"
@@ -10,22 +10,22 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// Form is how a Redis stands: what kind of server redis.url names.
-type Form string
+// Topology is the kind of Redis that redis.url names.
+type Topology string
 
-// The forms of a Redis. Embedded is a redis.url as it is.
+// The topologies. Embedded is also a redis.url.
 const (
 	Embedded = "embedded" // inside the process, in memory only
 
-	Single   Form = "single"   // redis:// or rediss://
-	Sentinel Form = "sentinel" // redis+sentinel:// or rediss+sentinel://
-	Cluster  Form = "cluster"  // redis+cluster:// or rediss+cluster://
+	Single   Topology = "single"   // redis:// or rediss://
+	Sentinel Topology = "sentinel" // redis+sentinel:// or rediss+sentinel://
+	Cluster  Topology = "cluster"  // redis+cluster:// or rediss+cluster://
 )
 
 // address is a parsed redis.url.
 type address struct {
-	form Form
-	// options are of the forms that have an address: Addrs are the server, the
+	topology Topology
+	// options are of the topologies that have an address: Addrs are the server, the
 	// Sentinels, or some nodes of the cluster.
 	options redis.UniversalOptions
 }
@@ -39,13 +39,13 @@ const (
 		"redis+cluster://[user:password@]host[:port][,host…], or rediss://… of each for TLS"
 )
 
-var schemeForm = regexp.MustCompile(`^[a-z][a-z0-9+.-]{0,30}$`)
+var schemePattern = regexp.MustCompile(`^[a-z][a-z0-9+.-]{0,30}$`)
 
 // parseURL never puts the URL into its error: it may hold a password.
 func parseURL(raw string) (address, error) {
 	switch raw {
 	case Embedded:
-		return address{form: Embedded}, nil
+		return address{topology: Embedded}, nil
 	case "managed": // accepted by earlier versions
 		return refuse(`"managed" was removed: larder starts no redis-server any more; run Redis as a service of its own`)
 	}
@@ -53,20 +53,20 @@ func parseURL(raw string) (address, error) {
 	if !found {
 		return refuse("has no scheme")
 	}
-	form, secured := Single, strings.HasPrefix(scheme, "rediss")
+	topology, secured := Single, strings.HasPrefix(scheme, "rediss")
 	switch scheme {
 	case "redis", "rediss":
 	case "redis+sentinel", "rediss+sentinel":
-		form = Sentinel
+		topology = Sentinel
 	case "redis+cluster", "rediss+cluster":
-		form = Cluster
+		topology = Cluster
 	default:
-		if !schemeForm.MatchString(scheme) {
+		if !schemePattern.MatchString(scheme) {
 			return refuse("has a scheme that is none of a Redis address")
 		}
 		return refuse(strconv.Quote(scheme) + " is no scheme of a Redis address")
 	}
-	return parseAddress(form, secured, rest)
+	return parseAddress(topology, secured, rest)
 }
 
 func refuse(why string) (address, error) {
@@ -74,7 +74,7 @@ func refuse(why string) (address, error) {
 }
 
 // parseAddress reads what follows the scheme: [user:password@]hosts[/path][?options].
-func parseAddress(form Form, secured bool, rest string) (address, error) {
+func parseAddress(topology Topology, secured bool, rest string) (address, error) {
 	end := strings.IndexAny(rest, "/?#")
 	if end < 0 {
 		end = len(rest)
@@ -82,11 +82,11 @@ func parseAddress(form Form, secured bool, rest string) (address, error) {
 	authority, tail := rest[:end], rest[end:]
 	at := strings.LastIndexByte(authority, '@') + 1
 	path, query, _ := strings.Cut(tail, "?")
-	hosts, why := parseHosts(authority[at:], form)
+	hosts, why := parseHosts(authority[at:], topology)
 	if why != "" {
 		return refuse(why)
 	}
-	master, database, why := parsePath(path, form)
+	master, database, why := parsePath(path, topology)
 	if why != "" {
 		return refuse(why)
 	}
@@ -108,21 +108,21 @@ func parseAddress(form Form, secured bool, rest string) (address, error) {
 	if err != nil || options.DB < 0 {
 		return refuse("has a database or option that cannot be read")
 	}
-	if form == Cluster && options.DB != 0 {
+	if topology == Cluster && options.DB != 0 {
 		return refuse("names a database, which a cluster does not have")
 	}
-	to := address{form: form, options: universal(options)}
-	to.options.Addrs, to.options.MasterName = hosts, master
-	if to.options.TLSConfig != nil && form != Single {
-		to.options.TLSConfig.ServerName = "" // each server is asked for its own name
+	addr := address{topology: topology, options: universal(options)}
+	addr.options.Addrs, addr.options.MasterName = hosts, master
+	if addr.options.TLSConfig != nil && topology != Single {
+		addr.options.TLSConfig.ServerName = "" // each server is asked for its own name
 	}
-	return to, nil
+	return addr, nil
 }
 
-// parseHosts gives each host with its port; why tells what is wrong.
-func parseHosts(list string, form Form) (hosts []string, why string) {
+// parseHosts returns each host with its port; why says what is wrong.
+func parseHosts(list string, topology Topology) (hosts []string, why string) {
 	port := redisPort
-	if form == Sentinel {
+	if topology == Sentinel {
 		port = sentinelPort
 	}
 	for host := range strings.SplitSeq(list, ",") {
@@ -143,16 +143,16 @@ func parseHosts(list string, form Form) (hosts []string, why string) {
 		}
 		hosts = append(hosts, net.JoinHostPort(u.Hostname(), port))
 	}
-	if form == Single && len(hosts) > 1 {
+	if topology == Single && len(hosts) > 1 {
 		return nil, "names several hosts, which only Sentinel and Cluster have"
 	}
 	return hosts, ""
 }
 
-// parsePath gives the name of Sentinel's master, and the path of the database.
-func parsePath(path string, form Form) (master, database, why string) {
+// parsePath returns the name of Sentinel's master, and the path of the database.
+func parsePath(path string, topology Topology) (master, database, why string) {
 	path = strings.TrimSuffix(path, "/")
-	switch form {
+	switch topology {
 	case Sentinel:
 		name, rest, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/")
 		master, err := url.PathUnescape(name)
@@ -173,7 +173,7 @@ func parsePath(path string, form Form) (master, database, why string) {
 	}
 }
 
-// universal is what redis.ParseURL reads, for any form. What larder sets itself
+// universal is what redis.ParseURL reads, for any topology. What larder sets itself
 // (retries, time-outs) is left out.
 func universal(o *redis.Options) redis.UniversalOptions {
 	return redis.UniversalOptions{

@@ -1,4 +1,4 @@
-package cache
+package redisdb
 
 import (
 	"context"
@@ -12,12 +12,12 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// noRight is the class of what larder's user may not do.
-const noRight = "NOPERM"
+// classNoPerm is the class of what larder's user may not do.
+const classNoPerm = "NOPERM"
 
-// meaning says one of Redis's words for why it refuses for a person; "" for a
-// word that larder does not know.
-func meaning(class string) string {
+// errorClassText explains a class of errors to a person; it returns "" for an
+// unknown one.
+func errorClassText(class string) string {
 	switch class {
 	case "OOM":
 		return "its memory is full (maxmemory)"
@@ -27,7 +27,7 @@ func meaning(class string) string {
 		return "fewer replicas follow it than min-replicas-to-write asks for"
 	case "READONLY":
 		return "it is a replica, which takes no writes"
-	case noRight:
+	case classNoPerm:
 		return "its user lacks a right that larder needs"
 	case "NOAUTH":
 		return "it wants a password"
@@ -45,16 +45,16 @@ func meaning(class string) string {
 }
 
 // A script's error of an older Redis has the class behind where it arose.
-var classForm = regexp.MustCompile(`\b(OOM|MISCONF|NOREPLICAS|READONLY|NOPERM|MASTERDOWN|CLUSTERDOWN)\b|^-?([A-Z]{3,16})\b`)
+var classPattern = regexp.MustCompile(`\b(OOM|MISCONF|NOREPLICAS|READONLY|NOPERM|MASTERDOWN|CLUSTERDOWN)\b|^-?([A-Z]{3,16})\b`)
 
 // withinScript is how Redis 7 says NOPERM of a command within a script.
 var withinScript = regexp.MustCompile(`^ERR (ACL failure in script|The user executing the script can't)`)
 
-// classOf is Redis's own word for a kind of error, "ERR" where it has none.
-func classOf(message string) string {
-	switch found := classForm.FindStringSubmatch(message); {
+// errorClass returns Redis's own word for a kind of error, "ERR" where it has none.
+func errorClass(message string) string {
+	switch found := classPattern.FindStringSubmatch(message); {
 	case withinScript.MatchString(message):
-		return noRight
+		return classNoPerm
 	case found == nil:
 		return "ERR"
 	case found[1] != "":
@@ -64,27 +64,27 @@ func classOf(message string) string {
 	}
 }
 
-// Plain says in a few words, for anyone, why Redis could not be asked: it never
-// names an address nor quotes a message. The cause itself is for the log.
-func Plain(err error) string {
+// SafeText says in a few words why Redis could not be asked. Anyone may read it:
+// it names no address and quotes no message. The cause itself is for the log.
+func SafeText(err error) string {
 	if refused, ok := errors.AsType[*RefusedError](err); ok {
 		return "refuses writes: " + refused.Reason()
 	}
 	if said, ok := errors.AsType[redis.Error](err); ok {
-		class := classOf(said.Error())
-		if why := meaning(class); why != "" {
+		class := errorClass(said.Error())
+		if why := errorClassText(class); why != "" {
 			class += ": " + why
 		}
 		return "answers with an error: " + class
 	}
-	if why := silenceOf(err); why != "" {
+	if why := connErrorText(err); why != "" {
 		return "does not answer: " + why
 	}
 	return "does not answer"
 }
 
-// silenceOf is the kind of failure of a connection.
-func silenceOf(err error) string {
+// connErrorText explains a failed connection; it returns "" for an unknown failure.
+func connErrorText(err error) string {
 	var (
 		timeout     interface{ Timeout() bool }
 		name        *net.DNSError

@@ -1,54 +1,92 @@
-package cache_test
+package redisdb_test
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
 	"github.com/redis/go-redis/v9"
 
-	"larder/cache"
+	"larder/internal/redisdb"
 	"larder/internal/redistest"
+)
+
+// The channels that the tests probe.
+const (
+	notices    = "larder:f1:notices"
+	runNotices = "larder:f1:run-notices"
 )
 
 func TestProbeLeavesNothingBehind(t *testing.T) {
 	t.Parallel()
-	onEveryRedis(t, func(t *testing.T, r *cache.Redis) {
-		for _, notices := range []bool{false, true} {
-			if err := r.Probe(t.Context(), notices); err != nil {
-				t.Fatalf("a Redis that is well: %v", err)
+	tls := redistest.Start(t, redistest.TLS())
+	for name, cfg := range map[string]redisdb.Config{
+		"embedded": {}, "single": {URL: redistest.Start(t).URL()}, "tls": {URL: tls.URL(), CAFile: tls.CAFile()},
+		"sentinel": {URL: shared.Sentinel(t).URL()}, "cluster": {URL: shared.Cluster(t).URL()},
+	} {
+		cfg.Prefix = rand.Text() // no other test has it
+		r := openWith(t, cfg)
+		for _, channels := range [][]string{nil, {cfg.Prefix + ":a", cfg.Prefix + ":b"}} {
+			if err := r.Probe(t.Context(), channels...); err != nil {
+				t.Fatalf("%s, a Redis that is well: %v", name, err)
 			}
 		}
-		found := 0
-		for tag := range 64 {
-			switch left := r.Client().PTTL(t.Context(), r.Keys().Probe(tag)).Val(); {
-			case left == -1:
-				t.Errorf("%s never expires", r.Keys().Probe(tag))
-			case left > 0 && left <= time.Minute:
-				found++
-			}
-		}
+		written := probes(t, r)
 		want := 1
-		if r.Form() == cache.Cluster {
+		if r.Topology() == redisdb.Cluster {
 			want = 3 // of each master
 		}
-		if found != want {
-			t.Errorf("%d keys were written, want %d", found, want)
+		if len(written) != want {
+			t.Errorf("%s: the keys %q were written, want %d", name, written, want)
 		}
-	})
+		for _, key := range written {
+			if left := r.Client().PTTL(t.Context(), key).Val(); left <= 0 || left > time.Minute {
+				t.Errorf("%s: %s expires in %s", name, key, left)
+			}
+		}
+	}
+}
+
+// probes returns the keys of the Redis's prefix.
+func probes(t *testing.T, r *redisdb.DB) []string {
+	t.Helper()
+	var mu sync.Mutex
+	var found []string
+	scan := func(ctx context.Context, client redis.UniversalClient) error {
+		keys := client.Scan(ctx, 0, r.Prefix()+":*", 1000).Iterator()
+		for keys.Next(ctx) {
+			mu.Lock()
+			found = append(found, keys.Val())
+			mu.Unlock()
+		}
+		return keys.Err()
+	}
+	var err error
+	if cluster, ok := r.Client().(*redis.ClusterClient); ok {
+		err = cluster.ForEachMaster(t.Context(), func(ctx context.Context, master *redis.Client) error { return scan(ctx, master) })
+	} else {
+		err = scan(t.Context(), r.Client())
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found
 }
 
 // In calm times nobody is told: a probe every few seconds is no news.
 func TestProbeTellsOnlyInDoubt(t *testing.T) {
 	t.Parallel()
-	cache.OnEachKind(t, func(t *testing.T, r *cache.Redis) {
-		channels := []string{r.Keys().Notices(), r.Keys().RunNotices()}
+	channels := []string{notices, runNotices}
+	for _, url := range []string{redisdb.Embedded, redistest.Start(t).URL()} {
+		r := open(t, url)
 		heard := r.Client().Subscribe(t.Context(), channels...)
 		t.Cleanup(func() { _ = heard.Close() })
 		next := func() *redis.Message {
@@ -67,7 +105,7 @@ func TestProbeTellsOnlyInDoubt(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if err := errors.Join(r.Probe(t.Context(), false), r.Client().Publish(t.Context(), channels[0], "mark").Err(), r.Probe(t.Context(), true)); err != nil {
+		if err := errors.Join(r.Probe(t.Context()), r.Client().Publish(t.Context(), channels[0], "mark").Err(), r.Probe(t.Context(), notices, runNotices)); err != nil {
 			t.Fatal(err)
 		}
 		for _, want := range []string{channels[0] + " mark", channels[0] + " probe", channels[1] + " probe"} {
@@ -75,7 +113,7 @@ func TestProbeTellsOnlyInDoubt(t *testing.T) {
 				t.Errorf("heard %q on %s, want %s", got.Payload, got.Channel, want)
 			}
 		}
-	})
+	}
 }
 
 // TestProbeIsRefused holds every way in which a Redis that answers Ping takes
@@ -124,18 +162,18 @@ func TestProbeIsRefused(t *testing.T) {
 			if err := r.Ping(t.Context()); err != nil && test.class != "MISCONF" { // which refuses pings too
 				t.Fatalf("it does not even answer: %v", err)
 			}
-			err := r.Probe(t.Context(), true)
-			var refused *cache.RefusedError
-			if !errors.As(err, &refused) || !errors.Is(err, cache.ErrUnavailable) {
+			err := r.Probe(t.Context(), notices, runNotices)
+			var refused *redisdb.RefusedError
+			if !errors.As(err, &refused) || !errors.Is(err, redisdb.ErrUnavailable) {
 				t.Fatalf("got %v, want a *RefusedError that is ErrUnavailable", err)
 			}
 			if refused.Class != test.class || refused.Channel != test.channel || !strings.Contains(refused.Reason(), test.reason) {
 				t.Errorf("got class %s, channel %q, reason %q", refused.Class, refused.Channel, refused.Reason())
 			}
-			if said := cache.Plain(err); said != "refuses writes: "+refused.Reason() || strings.Contains(said, "script") {
+			if said := redisdb.SafeText(err); said != "refuses writes: "+refused.Reason() || strings.Contains(said, "script") {
 				t.Errorf("said plainly: %q", said)
 			}
-			if test.channel != "" && r.Probe(t.Context(), false) != nil {
+			if test.channel != "" && r.Probe(t.Context()) != nil {
 				t.Error("without notices the writes are refused too")
 			}
 		})
@@ -176,15 +214,15 @@ func TestProbeAsksEveryMaster(t *testing.T) {
 	cluster := redistest.StartCluster(t, 0)
 	r := open(t, cluster.URL())
 	for i, node := range cluster.Nodes() {
-		if err := r.Probe(t.Context(), true); err != nil {
+		if err := r.Probe(t.Context(), notices, runNotices); err != nil {
 			t.Fatalf("a cluster that is well: %v", err)
 		}
 		client := node.Client()
 		if err := client.ConfigSet(t.Context(), "maxmemory", "1mb").Err(); err != nil {
 			t.Fatal(err)
 		}
-		var refused *cache.RefusedError
-		if err := r.Probe(t.Context(), false); !errors.As(err, &refused) || refused.Class != "OOM" {
+		var refused *redisdb.RefusedError
+		if err := r.Probe(t.Context()); !errors.As(err, &refused) || refused.Class != "OOM" {
 			t.Errorf("master %d is full: got %v", i, err)
 		}
 		if err := client.ConfigSet(t.Context(), "maxmemory", "0").Err(); err != nil {
@@ -194,7 +232,7 @@ func TestProbeAsksEveryMaster(t *testing.T) {
 }
 
 // What anyone may be told never names where Redis is.
-func TestPlainNamesNoAddress(t *testing.T) {
+func TestSafeTextNamesNoAddress(t *testing.T) {
 	t.Parallel()
 	locked := redistest.Start(t, redistest.Password("a-password"))
 	stopped := redistest.Start(t)
@@ -208,11 +246,11 @@ func TestPlainNamesNoAddress(t *testing.T) {
 	}{
 		"nobody there": {open(t, stopped.URL()).Ping(t.Context()), "does not answer: nothing listens there"},
 		"no such name": {open(t, "redis://redis.invalid:6379/0").Ping(t.Context()), "does not answer: its name is not found"},
-		"locked":       {open(t, "redis://"+locked.Addr()+"/0").Probe(t.Context(), true), "answers with an error: NOAUTH: it wants a password"},
+		"locked":       {open(t, "redis://"+locked.Addr()+"/0").Probe(t.Context(), notices, runNotices), "answers with an error: NOAUTH: it wants a password"},
 		"in time":      {open(t, stopped.URL()).Ping(late), "does not answer: no answer in time"},
 		"anything":     {fmt.Errorf("dial 10.0.0.7:6379: %w", errors.New("odd")), "does not answer"},
 	} {
-		got := cache.Plain(test.err)
+		got := redisdb.SafeText(test.err)
 		if got != test.want || test.err == nil {
 			t.Errorf("%s: got %q of %v, want %q", name, got, test.err, test.want)
 		}

@@ -1,4 +1,4 @@
-package cache
+package redisdb
 
 import (
 	"context"
@@ -17,7 +17,8 @@ const (
 	ioTimeout = 5 * time.Second
 	// connBuffer is what each connection reads and writes through; there are some
 	// dozens, and what is larger goes around it.
-	connBuffer = 8 << 10
+	connBuffer     = 8 << 10
+	defaultRetries = 2
 	// noRetries is go-redis's word for a client that sends each command once.
 	noRetries = -1
 	// redirects bounds how often a cluster may send one command elsewhere.
@@ -27,11 +28,11 @@ const (
 	topologyEvery = time.Second
 )
 
-// newClient makes a client of a Redis that has an address; retries may be
+// newClient returns a client of a Redis that has an address; retries may be
 // noRetries.
-func newClient(form Form, options redis.UniversalOptions, retries int) redis.UniversalClient {
+func newClient(topology Topology, options redis.UniversalOptions, retries int) redis.UniversalClient {
 	limited := withLimits(options, retries)
-	switch form {
+	switch topology {
 	case Sentinel:
 		return redis.NewFailoverClient(limited.Failover())
 	case Cluster:
@@ -41,7 +42,7 @@ func newClient(form Form, options redis.UniversalOptions, retries int) redis.Uni
 	}
 }
 
-// withLimits gives the clients of every form the same limits.
+// withLimits gives the clients of every topology the same limits.
 func withLimits(options redis.UniversalOptions, retries int) *redis.UniversalOptions {
 	options.MaxRetries = retries
 	options.DialTimeout = dialTimeout
@@ -54,7 +55,7 @@ func withLimits(options redis.UniversalOptions, retries int) *redis.UniversalOpt
 	return &options
 }
 
-// newCluster makes a cluster's client. go-redis follows a cluster's redirects
+// newCluster returns a cluster's client. go-redis follows a cluster's redirects
 // and repeats after a broken connection by one counter, so the counter must
 // stay, and a client without retries hides from it what broke.
 func newCluster(options *redis.UniversalOptions) *redis.ClusterClient {
@@ -64,28 +65,28 @@ func newCluster(options *redis.UniversalOptions) *redis.ClusterClient {
 	cluster.ClusterStateReloadInterval = topologyEvery
 	client := redis.NewClusterClient(cluster)
 	if options.MaxRetries == noRetries {
-		client.OnNewNode(func(node *redis.Client) { node.AddHook(sentOnce{}) })
+		client.OnNewNode(func(node *redis.Client) { node.AddHook(noRetryHook{}) })
 	}
 	return client
 }
 
-// sentOnce keeps a cluster's client from sending a command again that a node
+// noRetryHook keeps a cluster's client from sending a command again that a node
 // may have executed. What a node answers, MOVED among it, passes: then
 // it has executed nothing. Pipelines are not covered, since go-redis repeats
 // them underneath; a pipeline over several nodes of a cluster may only hold what
 // may run twice.
-type sentOnce struct{}
+type noRetryHook struct{}
 
 // DialHook changes nothing.
-func (sentOnce) DialHook(next redis.DialHook) redis.DialHook { return next }
+func (noRetryHook) DialHook(next redis.DialHook) redis.DialHook { return next }
 
 // ProcessPipelineHook changes nothing.
-func (sentOnce) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
+func (noRetryHook) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
 	return next
 }
 
 // ProcessHook hides the cause of a command that has no answer.
-func (sentOnce) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
+func (noRetryHook) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 	return func(ctx context.Context, cmd redis.Cmder) error {
 		err := next(ctx, cmd)
 		var (
@@ -98,18 +99,18 @@ func (sentOnce) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 		case errors.As(err, &broken) && broken.Op == "dial":
 			return err // nothing was sent
 		}
-		return unansweredError{cause: err}
+		return noReplyError{cause: err}
 	}
 }
 
-// unansweredError says what broke the connection under a command. It has no
+// noReplyError says what broke the connection under a command. It has no
 // Unwrap, on purpose: by its chain go-redis would find that it may try again.
-type unansweredError struct{ cause error }
+type noReplyError struct{ cause error }
 
-// Error tells the cause.
-func (e unansweredError) Error() string { return e.cause.Error() }
+// Error returns the text of the cause.
+func (e noReplyError) Error() string { return e.cause.Error() }
 
 // Is finds the end of a context, which is never tried again.
-func (e unansweredError) Is(target error) bool {
+func (e noReplyError) Is(target error) bool {
 	return (target == context.Canceled || target == context.DeadlineExceeded) && errors.Is(e.cause, target)
 }

@@ -1,0 +1,125 @@
+package redisdb
+
+import (
+	"crypto/x509"
+	"errors"
+	"os"
+	"regexp"
+
+	"github.com/redis/go-redis/v9"
+)
+
+// DefaultPrefix begins the keys where redis.prefix is not set.
+const DefaultPrefix = "larder"
+
+var prefixPattern = regexp.MustCompile(`^[A-Za-z0-9._:-]{1,64}$`)
+
+// Config is the configuration's section redis.
+type Config struct {
+	// URL names the Redis in one of its forms: "embedded" or an address
+	// (docs/redis.md, "Forms"). It may hold a password.
+	URL string `secret:"true" yaml:"url"`
+	// CAFile is a file of certificates (PEM) that alone are trusted to vouch for
+	// a Redis over TLS, and for its Sentinels; empty: the system's.
+	CAFile string `yaml:"ca_file"`
+	// SentinelUsername and SentinelPassword are for the Sentinels themselves;
+	// those in the URL are for the Redis that they watch.
+	SentinelUsername string `yaml:"sentinel_username"`
+	SentinelPassword string `secret:"true"            yaml:"sentinel_password"`
+	// Prefix begins every key, so that several programs can share one Redis.
+	Prefix string `yaml:"prefix"`
+	// Shared says that several instances use this Redis, so that an embedded one,
+	// which each of them would have for itself, is an error.
+	Shared bool `yaml:"shared"`
+}
+
+// SetDefaults fills what is empty.
+func (c *Config) SetDefaults() {
+	if c.URL == "" {
+		c.URL = Embedded
+	}
+	if c.Prefix == "" {
+		c.Prefix = DefaultPrefix
+	}
+}
+
+// Validate checks the section after SetDefaults. It returns every fault, each a
+// *ConfigError; none of them repeats the URL, which may hold a password.
+func (c Config) Validate() error {
+	var faults []error
+	if addr, err := parseURL(c.URL); err != nil {
+		faults = append(faults, err)
+	} else {
+		faults = append(faults, c.unsupported(addr)...)
+	}
+	if !prefixPattern.MatchString(c.Prefix) {
+		faults = append(faults, &ConfigError{Key: "redis.prefix", Msg: "must be 1 to 64 characters of A-Z a-z 0-9 . _ : -"})
+	}
+	return errors.Join(faults...)
+}
+
+// unsupported finds the settings that do nothing with the URL's topology: what
+// they were meant to do would silently not happen.
+func (c Config) unsupported(addr address) []error {
+	var faults []error
+	if c.CAFile != "" && addr.options.TLSConfig == nil {
+		faults = append(faults, &ConfigError{Key: "redis.ca_file", Msg: "is for TLS: write rediss://, rediss+sentinel:// or rediss+cluster:// in redis.url"})
+	} else if c.CAFile != "" {
+		if _, err := c.authority(); err != nil {
+			faults = append(faults, err)
+		}
+	}
+	for _, setting := range []struct{ key, value string }{
+		{"redis.sentinel_username", c.SentinelUsername}, {"redis.sentinel_password", c.SentinelPassword},
+	} {
+		if setting.value != "" && addr.topology != Sentinel {
+			faults = append(faults, &ConfigError{Key: setting.key, Msg: "is for redis+sentinel:// and rediss+sentinel:// in redis.url"})
+		}
+	}
+	if c.Shared && addr.topology == Embedded {
+		faults = append(faults, &ConfigError{Key: "redis.shared", Msg: "instances cannot share an embedded Redis, " +
+			"which each of them has for itself: set redis.url to one that all of them reach, such as redis://redis.internal:6379"})
+	}
+	if c.SentinelUsername != "" && c.SentinelPassword == "" {
+		faults = append(faults, &ConfigError{Key: "redis.sentinel_password", Msg: "must be given with redis.sentinel_username"})
+	}
+	return faults
+}
+
+// complete adds what the URL does not say: whom to trust, and how Sentinels
+// know larder.
+func (c Config) complete(options *redis.UniversalOptions) error {
+	options.SentinelUsername, options.SentinelPassword = c.SentinelUsername, c.SentinelPassword
+	if c.CAFile == "" {
+		return nil
+	}
+	trusted, err := c.authority()
+	if err != nil {
+		return err
+	}
+	options.TLSConfig = options.TLSConfig.Clone()
+	options.TLSConfig.RootCAs = trusted
+	return nil
+}
+
+// authority reads CAFile. The error is a *ConfigError.
+func (c Config) authority() (*x509.CertPool, error) {
+	certificates, err := os.ReadFile(c.CAFile)
+	if err != nil {
+		return nil, &ConfigError{Key: "redis.ca_file", Msg: "cannot be read: " + err.Error()}
+	}
+	trusted := x509.NewCertPool()
+	if !trusted.AppendCertsFromPEM(certificates) {
+		return nil, &ConfigError{Key: "redis.ca_file", Msg: "holds no certificate in PEM form"}
+	}
+	return trusted, nil
+}
+
+// ConfigError is one setting of the section redis that cannot work.
+type ConfigError struct {
+	Key string // the YAML key, as "redis.url"
+	Msg string // what is wrong with it and what would be right
+}
+
+// Error names the key and what is wrong with it.
+func (e *ConfigError) Error() string { return e.Key + ": " + e.Msg }

@@ -1,0 +1,151 @@
+package redisdb_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"larder/internal/redisdb"
+)
+
+func TestRedisConfigDefaults(t *testing.T) {
+	t.Parallel()
+	var c redisdb.Config
+	c.SetDefaults()
+	want := redisdb.Config{URL: "embedded", Prefix: "larder"}
+	if c != want {
+		t.Errorf("got %+v, want %+v", c, want)
+	}
+	if err := c.Validate(); err != nil {
+		t.Errorf("the defaults are refused: %v", err)
+	}
+}
+
+func TestRedisURL(t *testing.T) {
+	t.Parallel()
+	for url, want := range map[string]string{ // what the refusal says; empty = taken
+		"embedded":                               "",
+		"managed":                                "run Redis as a service of its own",
+		"redis://localhost":                      "",
+		"redis://user:hunter2@[::1]:6380/3":      "",
+		"rediss://:hunter2@redis.example":        "",
+		"rediss://h?skip_verify=true":            "",
+		"http://:hunter2@localhost":              `"http" is no scheme`,
+		"hunter2@localhost://":                   "has a scheme that is none",
+		"localhost:6379":                         "has no scheme",
+		"":                                       "has no scheme",
+		"redis://":                               "names no host",
+		"redis://:hunter2@":                      "names no host",
+		"redis://:hunter2#@localhost":            "percent-encoded",
+		"redis://:hunter2%@localhost":            "percent-encoded",
+		"redis://:hunter2@local host":            "host that cannot be read",
+		"redis://:hunter2@::1":                   "in brackets",
+		"redis://:hunter2@localhost:0":           "port that is none",
+		"redis://:hunter2@localhost:70000":       "port that is none",
+		"redis://:hunter2@localhost:redis":       "a port is a number",
+		"redis://:hunter2@localhost/catalogues":  "database",
+		"redis://:hunter2@localhost/-1":          "database",
+		"redis://:hunter2@h1,h2":                 "several hosts",
+		"redis://localhost?password=hunter2":     "option",
+		"redis://localhost?pool_size=20":         "",
+		"redis+sentinel://:hunter2@h1,h2/m":      "",
+		"redis+sentinel://h1:1,[::1],h3/m/3":     "",
+		"rediss+sentinel://u:hunter2@h1/m/0":     "",
+		"redis+sentinel://h1/m%2Fn?pool_size=20": "",
+		"redis+sentinel://:hunter2@h1,h2":        "does not name Sentinel's master",
+		"redis+sentinel://:hunter2@h1,h2/":       "does not name Sentinel's master",
+		"redis+sentinel://:hunter2@h1/m/x":       "database",
+		"redis+sentinel://:hunter2@h1/m/0/1":     "database",
+		"redis+sentinel://:hunter2@h1,/m":        "names no host",
+		"redis+cluster://:hunter2@h1,h2:7001":    "",
+		"rediss+cluster://u:hunter2@[::1]/":      "",
+		"redis+cluster://:hunter2@h1/0":          "a cluster has neither databases",
+		"redis+cluster://:hunter2@h1?db=1":       "names a database",
+		"redis+cluster://:hunter2@":              "names no host",
+	} {
+		c := redisdb.Config{URL: url, Prefix: "p"}
+		err := c.Validate()
+		if err == nil && url != "" {
+			r, openErr := redisdb.Open(c, quiet())
+			if openErr == nil {
+				openErr = r.Close()
+			}
+			if openErr != nil {
+				t.Errorf("%q: Validate takes it, Open does not: %v", url, openErr)
+			}
+		}
+		if want == "" {
+			if err != nil {
+				t.Errorf("%q: %v, want it taken", url, err)
+			}
+			continue
+		}
+		var fault *redisdb.ConfigError
+		if !errors.As(err, &fault) || fault.Key != "redis.url" || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "rediss://") {
+			t.Errorf("%q: got %v, want one that says %q and what is supported", url, err, want)
+		}
+		if err != nil && strings.Contains(err.Error(), "hunter2") {
+			t.Errorf("%q: the refusal tells the password: %v", url, err)
+		}
+	}
+}
+
+// TestRedisSettingsFitTheForm: a setting that could do nothing is refused.
+func TestRedisSettingsFitTheForm(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		cfg  redisdb.Config
+		want []string
+	}{
+		"sentinels of their own": {redisdb.Config{URL: "redis+sentinel://h/m", SentinelUsername: "u", SentinelPassword: "hunter2"}, nil},
+		"sentinel's user alone":  {redisdb.Config{URL: "redis+sentinel://h/m", SentinelUsername: "u"}, []string{"redis.sentinel_password"}},
+		"no sentinel": {
+			redisdb.Config{URL: "redis://h", SentinelUsername: "u", SentinelPassword: "hunter2"},
+			[]string{"redis.sentinel_username", "redis.sentinel_password"},
+		},
+		"a memory that is shared":        {redisdb.Config{URL: "embedded", Shared: true}, []string{"redis.shared"}},
+		"a server that is shared":        {redisdb.Config{URL: "redis://h", Shared: true}, nil},
+		"an authority without TLS":       {redisdb.Config{URL: "redis+cluster://h", CAFile: "ca.pem"}, []string{"redis.ca_file"}},
+		"an authority that is not there": {redisdb.Config{URL: "rediss+cluster://h", CAFile: "no.pem"}, []string{"redis.ca_file"}},
+	} {
+		test.cfg.SetDefaults()
+		err := test.cfg.Validate()
+		if (err == nil) != (len(test.want) == 0) {
+			t.Errorf("%s: %v, want faults of %q", name, err, test.want)
+		}
+		for _, key := range test.want {
+			if !strings.Contains(err.Error(), key+": ") || strings.Contains(err.Error(), "hunter2") {
+				t.Errorf("%s: %v, want a fault of %s, and no password", name, err, key)
+			}
+		}
+	}
+}
+
+// TestAuthorityThatCannotBeRead is found by whoever checks the configuration.
+func TestAuthorityThatCannotBeRead(t *testing.T) {
+	t.Parallel()
+	empty := filepath.Join(t.TempDir(), "empty.pem")
+	if err := os.WriteFile(empty, []byte("no certificate"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for file, want := range map[string]string{empty: "no certificate in PEM form", empty + "x": "cannot be read"} {
+		cfg := redisdb.Config{URL: "rediss://h", CAFile: file}
+		cfg.SetDefaults()
+		err := cfg.Validate()
+		var fault *redisdb.ConfigError
+		if !errors.As(err, &fault) || fault.Key != "redis.ca_file" || !strings.Contains(fault.Msg, want) {
+			t.Errorf("%s: %v, want a fault of redis.ca_file: %s", file, err, want)
+		}
+	}
+}
+
+func TestRedisPrefix(t *testing.T) {
+	t.Parallel()
+	for prefix, ok := range map[string]bool{"larder": true, "a.b-c_d:e": true, "": false, "a b": false, "{a}": false, strings.Repeat("x", 65): false} {
+		if err := (redisdb.Config{URL: "embedded", Prefix: prefix}).Validate(); (err == nil) != ok {
+			t.Errorf("prefix %q: %v, want taken %t", prefix, err, ok)
+		}
+	}
+}
