@@ -22,7 +22,6 @@ const (
 	filesToo   = ":0"
 	wordsAlone = ":4"
 	byEnding   = ":8"
-	folders    = ":16"
 )
 
 func TestCompletionOfWords(t *testing.T) {
@@ -39,7 +38,6 @@ func TestCompletionOfWords(t *testing.T) {
 		"orders of files":   {[]string{"order", "place", ""}, "json", byEnding},
 		"one order alone":   {[]string{"order", "place", "a.json", ""}, "", wordsAlone},
 		"a new one":         {[]string{"init", ""}, "yaml yml", byEnding},
-		"a folder":          {[]string{"man", ""}, "", folders},
 		"an address":        {[]string{"status", "--url", ""}, "", wordsAlone},
 		"nothing":           {[]string{"version", ""}, "", wordsAlone},
 	} {

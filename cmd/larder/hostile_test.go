@@ -121,7 +121,7 @@ func refusing(t *testing.T, status int, body string) string {
 
 // withoutValues are the commands that print nothing that comes from a service.
 var withoutValues = []string{
-	"larder config print", "larder config sample", "larder man", "larder version",
+	"larder config print", "larder config sample", "larder version",
 }
 
 // printsHostile are the commands that do, as they are run here.

@@ -179,9 +179,11 @@ func orderResolveCommand(w *world) *cobra.Command {
 		Use:   "resolve REF",
 		Short: "Settle an order of which larder does not know what became of it",
 		Long: `Settle an operation whose outcome is unknown, after asking the restaurant:
-  --outcome done        it took effect; of a created order say its --order-id
-  --outcome not_done    it did not, and shall not
-  --outcome send_again  it did not, and larder shall send it again now
+
+    --outcome done        it took effect; for a created order, also pass --order-id
+    --outcome not_done    it did not, and shall not
+    --outcome send_again  it did not, and larder shall send it again now
+
 "larder order show" tells what to ask for. What was said cannot be taken back;
 who said it, when and the --note are kept with the order. The client that sends
 the order again with its key is answered as it was settled.`,

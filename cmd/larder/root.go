@@ -41,7 +41,7 @@ Begin with:  larder demo`,
 	root.AddCommand(
 		initCommand(w), serveCommand(w), demoCommand(w), sandboxCommand(w),
 		syncCommand(w), orderCommand(w), menuCommand(w),
-		checkCommand(w), configCommand(w), statusCommand(w), manCommand(w), versionCommand(w),
+		checkCommand(w), configCommand(w), statusCommand(w), versionCommand(w),
 	)
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return wrongFlag(cmd, args, err) })
 	root.SetHelpCommand(helpCommand())

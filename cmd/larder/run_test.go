@@ -85,7 +85,7 @@ func TestHelpNamesEveryCommand(t *testing.T) {
 	t.Parallel()
 	for _, args := range [][]string{nil, {"--help"}} {
 		out := must(t, args...)
-		for _, name := range []string{"serve", "demo", "sandbox", "sync", "order", "menu", "check", "config", "status", "version", "completion", "init", "man"} {
+		for _, name := range []string{"serve", "demo", "sandbox", "sync", "order", "menu", "check", "config", "status", "version", "completion", "init"} {
 			if !strings.Contains(out, "\n  "+name+" ") {
 				t.Errorf("larder %v does not name %s:\n%s", args, name, out)
 			}

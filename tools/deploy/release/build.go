@@ -6,13 +6,16 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
+	"strconv"
 	"strings"
 )
 
 // build links larder for a platform, with nothing of this machine in it, and
-// gives the path of the program.
-func (r *release) build(ctx context.Context, system, processor string) (string, error) {
-	program := filepath.Join(r.temp, system+"-"+processor)
+// gives the path of the program. more are further build tags.
+func (r *release) build(ctx context.Context, system, processor string, more ...string) (string, error) {
+	tags := strings.Join(append([]string{"nomsgpack"}, more...), ",")
+	program := filepath.Join(r.temp, system+"-"+processor+"-"+tags)
 	if _, err := os.Stat(program); err == nil {
 		return program, nil
 	}
@@ -20,7 +23,7 @@ func (r *release) build(ctx context.Context, system, processor string) (string, 
 	if err != nil {
 		return "", err
 	}
-	build := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=false", "-tags", "nomsgpack", //nolint:gosec // G204: the version's form is checked
+	build := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=false", "-tags", tags, //nolint:gosec // G204: the version's form is checked
 		"-ldflags", "-s -w -X main.version="+r.version, "-o", path, "./cmd/larder")
 	build.Dir = r.root
 	// What else a machine may have set would show in the bytes.
@@ -50,17 +53,11 @@ func (r *release) common(ctx context.Context, here string) ([]entry, error) {
 		}
 		entries = append(entries, file)
 	}
-	pages, err := filepath.Glob(filepath.Join(r.root, "deploy", "man", "*.1"))
+	pages, err := r.manualPages(ctx)
 	if err != nil {
 		return nil, err
 	}
-	for _, page := range pages {
-		file, err := read(page, "man/man1/"+filepath.Base(page), 0o644)
-		if err != nil {
-			return nil, err
-		}
-		entries = append(entries, file)
-	}
+	entries = append(entries, pages...)
 	for _, each := range [][2]string{
 		{"bash", "completions/larder.bash"},
 		{"zsh", "completions/_larder"},
@@ -75,4 +72,35 @@ func (r *release) common(ctx context.Context, here string) ([]entry, error) {
 		entries = append(entries, entry{name: each[1], mode: 0o644, content: text})
 	}
 	return entries, nil
+}
+
+// manualPages has larder itself write a manual page for each of its commands: one
+// that is built with the tag manpages, for this machine.
+func (r *release) manualPages(ctx context.Context) ([]entry, error) {
+	program, err := r.build(ctx, runtime.GOOS, runtime.GOARCH, "manpages")
+	if err != nil {
+		return nil, err
+	}
+	dir, err := os.MkdirTemp(r.temp, "man-")
+	if err != nil {
+		return nil, err
+	}
+	write := exec.CommandContext(ctx, program, "man", dir) //nolint:gosec // G204: the program was built here
+	write.Env = []string{"SOURCE_DATE_EPOCH=" + strconv.FormatInt(r.at.Unix(), 10)}
+	if output, err := write.CombinedOutput(); err != nil {
+		return nil, fmt.Errorf("larder man: %w\n%s", err, output)
+	}
+	files, err := filepath.Glob(filepath.Join(dir, "*.1"))
+	if err != nil {
+		return nil, err
+	}
+	pages := make([]entry, 0, len(files))
+	for _, file := range files {
+		page, err := read(file, "man/man1/"+filepath.Base(file), 0o644)
+		if err != nil {
+			return nil, err
+		}
+		pages = append(pages, page)
+	}
+	return pages, nil
 }

@@ -100,15 +100,7 @@ func TestRelease(t *testing.T) {
 			t.Errorf("%s has %d bytes in the archive", file, len(packed[file]))
 		}
 	}
-	pages, err := filepath.Glob(filepath.Join(root, "deploy/man/*.1"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, page := range pages {
-		if len(packed["man/man1/"+filepath.Base(page)]) == 0 {
-			t.Errorf("the archive has no %s", filepath.Base(page))
-		}
-	}
+	checkManual(t, packed)
 	for _, module := range []string{"github.com/gin-gonic/gin ", "github.com/redis/go-redis/v9 ", "Go go1."} {
 		if !strings.Contains(string(packed["THIRD_PARTY_LICENSES"]), "\n==== "+module) {
 			t.Errorf("no licence of %s", module)
@@ -122,6 +114,32 @@ func TestRelease(t *testing.T) {
 	}
 	if output, err := exec.CommandContext(t.Context(), runs, "version").CombinedOutput(); err != nil || !strings.HasPrefix(string(output), "larder "+version+"\n") {
 		t.Errorf("larder version: %v\n%s", err, output)
+	}
+}
+
+// checkManual: there is a page for each command, and mandoc can read it.
+func checkManual(t *testing.T, packed map[string][]byte) {
+	t.Helper()
+	pages := 0
+	for name, page := range packed {
+		if !strings.HasPrefix(name, "man/man1/") {
+			continue
+		}
+		pages++
+		lint := exec.CommandContext(t.Context(), "mandoc", "-T", "lint", "-W", "error")
+		lint.Stdin = bytes.NewReader(page)
+		if out, err := lint.CombinedOutput(); err != nil {
+			t.Errorf("mandoc -T lint %s: %v (make test-needs installs mandoc)\n%s", name, err, out)
+		}
+	}
+	if pages < 20 {
+		t.Errorf("%d manual pages in the archive", pages)
+	}
+	page := string(packed["man/man1/larder-sync.1"])
+	for _, part := range []string{"larder-sync - Ask", "--config", "(LARDER_CONFIG)", "larder(1)", "Jan 2027"} {
+		if !strings.Contains(strings.ReplaceAll(page, `\-`, "-"), part) {
+			t.Errorf("no %q in\n%s", part, page)
+		}
 	}
 }
 
