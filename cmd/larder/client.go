@@ -252,7 +252,11 @@ func isUnreachable(err error) bool {
 // unreachable says in a person's words why there was no answer.
 func (a *api) unreachable(err error) error {
 	if denied, ok := errors.AsType[*oauth2.RetrieveError](err); ok {
-		return &unreachableError{fmt.Sprintf("larder at %s gives no token: %s", a.base, deniedToken(denied)), err}
+		msg := fmt.Sprintf("larder at %s gives no token: %s", a.base, deniedToken(denied))
+		if denied.ErrorCode == "invalid_client" {
+			msg = fmt.Sprintf("authentication failed at %s: unknown client or wrong secret; check --client-id and --client-secret", a.base)
+		}
+		return &unreachableError{msg, err}
 	}
 	if errors.Is(err, context.Canceled) {
 		return &unreachableError{"interrupted", err}
@@ -262,18 +266,13 @@ func (a *api) unreachable(err error) error {
 	}
 }
 
-// deniedToken is why there is no token: only a refused client is to blame for
-// its credentials.
+// deniedToken is why there is no token, although nothing is wrong with the client.
 func deniedToken(denied *oauth2.RetrieveError) string {
 	said := strings.TrimSpace(denied.ErrorCode + " " + denied.ErrorDescription)
-	switch {
-	case said == "":
+	if said == "" {
 		return fmt.Sprintf("status %d, and the answer is not larder's: is this address a larder's?", denied.Response.StatusCode)
-	case denied.ErrorCode == "invalid_client":
-		return said + "; check --client-id and --client-secret"
-	default:
-		return said
 	}
+	return said
 }
 
 // silence is what is worth saying of a call without an answer; that nothing

@@ -47,7 +47,7 @@ func loadService(cmd *cobra.Command, w *world, more ...configs.Option) (*configs
 		return nil, err
 	}
 	if path, _ := cmd.Flags().GetString("config"); path == "" && len(cfg.Connections) == 0 {
-		return nil, &usageError{"no configuration file and no connection: nothing to serve; give --config FILE (or LARDER_CONFIG), or LARDER_CONNECTIONS_0_BASE_URL and its fellows"}
+		return nil, &usageError{"no configuration file and no connection: nothing to serve; give --config FILE (or LARDER_CONFIG), or set LARDER_CONNECTIONS_0_BASE_URL and the related variables"}
 	}
 	return cfg, nil
 }

@@ -143,7 +143,7 @@ func TestCommandsAgainstARunningDaemon(t *testing.T) {
 		if got := larder(t, with(shop, "sync", sandbox.BistroID)...); got.status != statusFailed || !strings.Contains(got.err, "403") {
 			t.Errorf("sync by a client without the scope: %+v", got)
 		}
-		if got := larder(t, "sync", "x", "--url", base, "--client-id", "ops", "--client-secret", "wrong"); got.status != statusFailed || !strings.Contains(got.err, "gives no token") {
+		if got := larder(t, "sync", "x", "--url", base, "--client-id", "ops", "--client-secret", "wrong"); got.status != statusFailed || !strings.Contains(got.err, "unknown client or wrong secret") {
 			t.Errorf("sync with a wrong secret: %+v", got)
 		}
 	})

@@ -14,7 +14,7 @@ import (
 type fault struct {
 	Code   string         `json:"code"`
 	Msg    string         `json:"msg"`
-	Next   string         `json:"next,omitempty"` // what to try
+	Next   string         `json:"next,omitempty"` // what to do
 	Errors configs.Errors `json:"errors,omitempty"`
 }
 
@@ -32,7 +32,7 @@ func printFault(cmd *cobra.Command, out printer, err error) error {
 	if refused, ok := errors.AsType[*apiError](err); ok && refused.Body != nil {
 		return printRaw(out, refused.Body)
 	}
-	f := fault{Code: codeFailed, Msg: err.Error(), Next: nextStep(cmd, err)}
+	f := fault{Code: codeFailed, Msg: err.Error(), Next: hintFor(cmd, err)}
 	switch {
 	case errors.As(err, &f.Errors):
 		f.Code, f.Msg = codeConfiguration, "the configuration has "+plural(len(f.Errors), "fault", "faults")

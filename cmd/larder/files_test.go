@@ -78,7 +78,7 @@ func TestAnArgumentThatIsNeitherFileNorRestaurant(t *testing.T) {
 		"GET /v1/restaurants/{id}/menu":     gone,
 		"GET /v1/restaurants/one/menu":      says(200, `{}`),
 	})
-	want := `"nosuchfile.json" is neither a file nor a restaurant of the larder at ` + base + ": there is no such restaurant; there are: one\n"
+	want := `"nosuchfile.json" is neither a file nor a restaurant of the larder at ` + base + ": there is no such restaurant; there are: one. Use the id of a restaurant"
 	for _, verb := range []string{"lint", "show"} {
 		if got := larder(t, "menu", verb, "nosuchfile.json", "--url", base); got.status != statusFailed || !strings.Contains(got.err, want) {
 			t.Errorf("menu %s of nothing: %+v, want %q", verb, got, want)

@@ -328,7 +328,7 @@ func TestSafe(t *testing.T) {
 func TestErrorLines(t *testing.T) {
 	t.Parallel()
 	_, err := configs.Load("", []string{"LARDER_SYNC_HISTORY=x\ny", "LARDER_CACHE_MEMORY=z"})
-	if lines := errorLines(&steppedError{err, ""}); len(lines) != 2 {
+	if lines := errorLines(&hintError{err, ""}); len(lines) != 2 {
 		t.Errorf("two faults are the lines %q", lines)
 	}
 }

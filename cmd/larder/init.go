@@ -50,7 +50,7 @@ not asked for. With --yes nothing is asked, and what does not work is an error.`
 			z.offline, _ = cmd.Flags().GetBool("offline")
 			err := z.run(cmd.Context())
 			if err != nil && cmd.Context().Err() != nil {
-				return &steppedError{&interruptedError{"interrupted: nothing was written"}, "larder init again"}
+				return &hintError{&interruptedError{"interrupted: nothing was written"}, "Run larder init again."}
 			}
 			return err
 		}),
@@ -102,7 +102,7 @@ func (z *wizard) text(name string) string {
 func (z *wizard) run(ctx context.Context) error {
 	replace, _ := z.flags.GetBool("overwrite")
 	if _, err := os.Stat(z.file); err == nil && !replace {
-		return &steppedError{fmt.Errorf("%s already exists and was not changed", z.file), "another FILE, or --overwrite"}
+		return &hintError{fmt.Errorf("%s already exists and was not changed", z.file), "Name another FILE, or use --overwrite."}
 	}
 	z.Listen, z.Redis, z.TokenRequest, z.DefaultMenu = z.text("listen"), "embedded", "document", true
 	z.BaseURL, z.AuthURL, z.ClientID = z.text("base-url"), z.text("auth-url"), z.text("client-id")
@@ -141,7 +141,7 @@ func (z *wizard) untilAccepted(ctx context.Context, attempt func(ctx context.Con
 			return err
 		}
 	}
-	return &steppedError{errors.New("not everything works: nothing was written"), "larder init with other values; --offline writes them untried"}
+	return &hintError{errors.New("not everything works: nothing was written"), "Run larder init with other values; --offline writes them untried."}
 }
 
 // connect asks for the connection and tries to get a token, in each known form of

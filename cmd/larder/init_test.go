@@ -190,7 +190,7 @@ func TestInitUnattendedFailsAndWritesNothing(t *testing.T) {
 			t.Parallel()
 			file := filepath.Join(t.TempDir(), "larder.yaml")
 			got := command{env: tc.env}.run(t, unattended(url, file, tc.args...)...)
-			if got.status != tc.status || !strings.Contains(got.err, tc.says) || tc.status == statusFailed && !strings.Contains(got.err, "\nTry: ") {
+			if got.status != tc.status || !strings.Contains(got.err, tc.says) || tc.status == statusFailed && !strings.Contains(got.err, "nothing was written. Run ") {
 				t.Errorf("init: %+v, want %d and %q", got, tc.status, tc.says)
 			}
 			if _, err := os.Stat(file); !os.IsNotExist(err) {

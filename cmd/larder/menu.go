@@ -105,7 +105,7 @@ func neither(ctx context.Context, daemon *api, arg string, err error) error {
 	if !ok || refused.Code != string(httpapi.CodeRestaurantNotFound) {
 		return err
 	}
-	return &steppedError{fmt.Errorf("%q is neither a file nor a restaurant of the larder at %s: %s", arg, daemon.base, refused.Msg), refused.nextStep()}
+	return &hintError{fmt.Errorf("%q is neither a file nor a restaurant of the larder at %s: %s", arg, daemon.base, refused.Msg), refused.hint()}
 }
 
 // viewOf decodes a menu view from a file.
@@ -116,7 +116,7 @@ func viewOf(w *world, file string) (*menu.View, error) {
 	}
 	view, err := menu.Decode(raw)
 	if err != nil {
-		return nil, &steppedError{fmt.Errorf("%s: %w", file, err), "a file that holds a menu view as the ordering service answers it (GET /orders/api/v1/menu/view)"}
+		return nil, &hintError{fmt.Errorf("%s: %w", file, err), "Use a file with a menu view as the ordering service returns it (GET /orders/api/v1/menu/view)."}
 	}
 	return view, nil
 }
@@ -246,7 +246,7 @@ func pull(ctx context.Context, cmd *cobra.Command, w *world, id menu.RestaurantI
 	for _, r := range cfg.Restaurants {
 		known = append(known, string(r.ID))
 	}
-	return nil, &steppedError{fmt.Errorf("%q is neither a file nor a restaurant of the configuration, which has: %s", id, strings.Join(known, ", ")), "one of these, or the path of a file that is there"}
+	return nil, &hintError{fmt.Errorf("%q is neither a file nor a restaurant of the configuration, which has: %s", id, strings.Join(known, ", ")), "Use one of these, or the path of a file."}
 }
 
 func pullFrom(ctx context.Context, connection upstream.Config, id menu.RestaurantID) (*menu.View, error) {

@@ -210,12 +210,12 @@ func unplaced(w *world, err error, key string, raw bool) error {
 	case raw:
 		return err
 	case leavesUnknown(refused):
-		return &steppedError{&linesError{lines: []string{
+		return &hintError{&linesError{lines: []string{
 			"it is not known whether the order was placed: " + refused.Msg,
 			"Ask the restaurant" + refused.quote() + ". " + again(key),
-		}}, "larder order list --state unknown shows it, larder order resolve settles it"}
+		}}, "Find it with larder order list --state unknown; resolve it with larder order resolve."}
 	case refused.Code == string(httpapi.CodeIdempotencyKeyInFlight):
-		return &steppedError{fmt.Errorf("not answered yet: %s (%s)", refused.Msg, refused.marks()), refused.nextStep()}
+		return &hintError{fmt.Errorf("not answered yet: %s (%s)", refused.Msg, refused.marks()), refused.hint()}
 	case len(refused.Errors) > 0:
 		w.out.printf("not placed: %s\n", refused.Msg)
 		printViolations(w, refused.Errors, refused.More)
@@ -227,7 +227,7 @@ func unplaced(w *world, err error, key string, raw bool) error {
 	for _, reason := range refused.Upstream.reasons() {
 		lines = append(lines, "  "+reason)
 	}
-	return &steppedError{&linesError{lines: lines}, refused.nextStep()}
+	return &hintError{&linesError{lines: lines}, refused.hint()}
 }
 
 // leavesUnknown tells whether an answer leaves it open if the order was placed.

@@ -56,7 +56,7 @@ func TestOrderPlaceSaysWhyAnOrderWasNotPlaced(t *testing.T) {
 		},
 		"refused without reasons": {
 			502, `{"status":502,"code":"upstream_refused","msg":"no","requestId":"r1","errors":null,"ref":"` + ref + `","upstream":{"status":400,"code":"x","msg":"no","requestId":"","errors":null}}`,
-			[]string{"not placed: no (ref " + ref + ", request r1)\n"},
+			[]string{"not placed: no (ref " + ref + ", request r1). See what was sent"},
 			"null",
 		},
 		"reasons in another shape": {
@@ -93,7 +93,7 @@ func TestOrderPlaceSaysWhyAnOrderWasNotPlaced(t *testing.T) {
 		},
 		"no restaurant":    {404, `{"status":404,"code":"restaurant_not_found","msg":"there is no such restaurant"}`, []string{"not placed: ", "there is no such restaurant"}, "ref"},
 		"too many of them": {429, `{"status":429,"code":"rate_limited","msg":"wait"}`, []string{"429 rate_limited: wait"}, "ref"},
-		"no token":         {401, `{"status":401,"code":"unauthorized","msg":"no"}`, []string{"401 unauthorized: no", "Try: --config FILE of this daemon"}, "say who asks"},
+		"no token":         {401, `{"status":401,"code":"unauthorized","msg":"no"}`, []string{"401 unauthorized: no", "Use --config FILE of this daemon"}, "say who asks"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -202,7 +202,7 @@ func TestHintsFitWhatIsWrong(t *testing.T) {
 		"place without credentials": {[]string{"order", "place", order, "--url", open}, "--config FILE, or --client-id and --client-secret", ""},
 		"a wrong secret": {
 			asOps(tokens(401, `{"error":"invalid_client","error_description":"the client is unknown"}`), "sync", "one"),
-			"gives no token: invalid_client the client is unknown; check --client-id and --client-secret", "",
+			"authentication failed at http", "",
 		},
 		"Redis is down": {
 			asOps(tokens(503, `{"error":"storage_unavailable","error_description":"Redis does not answer; try again"}`), "sync", "one"),

@@ -102,7 +102,7 @@ func errorLines(err error) []string {
 	switch e := err.(type) { //nolint:errorlint // each wrapper is taken off by itself
 	case *linesError:
 		return e.lines
-	case *steppedError:
+	case *hintError:
 		return errorLines(e.err)
 	case interface{ Unwrap() []error }:
 		var all, texts []string

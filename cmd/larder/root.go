@@ -76,7 +76,7 @@ func helpCommand() *cobra.Command {
 // needsSubcommand is what a command that only groups others does by itself.
 func needsSubcommand() func(*cobra.Command, []string) error {
 	return action(func(cmd *cobra.Command, _ []string) error {
-		lines := []string{"say what to do:"}
+		lines := []string{"missing subcommand, one of:"}
 		for _, inner := range cmd.Commands() {
 			if inner.IsAvailableCommand() {
 				lines = append(lines, "  "+cmd.CommandPath()+" "+inner.Use)
@@ -170,9 +170,9 @@ func wrongFlag(cmd *cobra.Command, args []string, err error) error {
 func expected(flag *pflag.Flag, value string) string {
 	switch flag.Value.Type() {
 	case "bool":
-		return fmt.Sprintf("%q is neither true nor false", value)
+		return fmt.Sprintf("%q is not true or false", value)
 	case "int", "int64":
-		return fmt.Sprintf("%q is no whole number, or too large", value)
+		return fmt.Sprintf("%q is not an integer, or too large", value)
 	default:
 		return fmt.Sprintf("%q is not a %s", value, flag.Value.Type())
 	}

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 )
@@ -54,14 +56,11 @@ func run(ctx context.Context, args []string, w world) int {
 			if asJSON(cmd) {
 				_ = printFault(cmd, w.out, failed.err) // the status and standard error say it too
 			}
-			w.complain(failed.err)
-			if next := nextStep(cmd, failed.err); next != "" {
-				w.err.printf("Try: %s\n", next)
-			}
+			w.complain(failed.err, hintFor(cmd, failed.err))
 		}
 		return statusFailed
 	default: // cobra's own errors, and usageErrors, are about the command line
-		w.complain(err)
+		w.complain(err, "")
 		if cmd == root {
 			w.err.println(`Run "larder --help" for the commands, "larder COMMAND --help" for one of them.`)
 		} else {
@@ -71,9 +70,16 @@ func run(ctx context.Context, args []string, w world) int {
 	}
 }
 
-// complain says what went wrong.
-func (w *world) complain(err error) {
+// complain says what went wrong, and what to do.
+func (w *world) complain(err error, hint string) {
 	lines := errorLines(err)
+	switch {
+	case hint == "":
+	case len(lines) == 1:
+		lines[0] = strings.TrimSuffix(lines[0], ".") + ". " + hint
+	default:
+		lines = append(slices.Clone(lines), hint)
+	}
 	w.err.printf("%s %s\n", w.errorColours().bad("larder:"), plain(lines[0]))
 	for _, line := range lines[1:] {
 		w.err.println(line)

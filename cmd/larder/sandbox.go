@@ -78,7 +78,7 @@ func addGenerate(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.Int("restaurants", 0, "generate so many restaurants in place of the bistro")
 	flags.Int("products", 60, "dishes in each generated menu")
-	flags.Int64("seed", 1, "what the generated menus grow from: the same seed, the same menus")
+	flags.Int64("seed", 1, "random seed for generated menus")
 }
 
 // maxRestaurants and maxProducts are what sandbox.Generate makes at most.

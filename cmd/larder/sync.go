@@ -31,7 +31,7 @@ interrupted; what went wrong is listed at the end.`,
 			case all && len(args) > 0:
 				return &usageError{"--all is every restaurant: leave out " + firstOf(args, len(args)) + ", or --all"}
 			case !all && len(args) == 0:
-				return &usageError{"name the restaurants, or say --all"}
+				return &usageError{"specify at least one restaurant, or --all"}
 			}
 			daemon, err := target(cmd, w, httpapi.ScopeOps)
 			if err != nil {

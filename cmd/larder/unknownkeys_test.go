@@ -20,7 +20,7 @@ func TestServe_AllowUnknownKeys(t *testing.T) {
 	warning := file.path + `:1:1: unknown key "telepathy" in the configuration is ignored`
 
 	refused := larder(t, "serve", "--config", file.path)
-	if refused.status != statusFailed || !strings.Contains(refused.err, `unknown key "telepathy"`) || !strings.Contains(refused.err, "Try: ") ||
+	if refused.status != statusFailed || !strings.Contains(refused.err, `unknown key "telepathy"`) || !strings.Contains(refused.err, "Correct the key; ") ||
 		!strings.Contains(refused.err, "--allow-unknown-keys") {
 		t.Errorf("serve without the flag: %+v", refused)
 	}
@@ -66,7 +66,7 @@ func TestCheck_UnknownKeyUnderAuth(t *testing.T) {
 		path := write(t, "larder.yaml", text)
 		for _, args := range [][]string{{"check"}, {"check", "--allow-unknown-keys"}, {"serve", "--allow-unknown-keys"}} {
 			got := larder(t, append(args, "--config", path)...)
-			_, try, _ := strings.Cut(got.err, "Try: ")
+			_, try, _ := strings.Cut(got.err, "correct or remove it")
 			if got.status != statusFailed || !strings.Contains(got.err, "always an error, also with --allow-unknown-keys: correct or remove it") ||
 				strings.Contains(try, "allow-unknown-keys") {
 				t.Errorf("%s, %s: %+v", name, args, got)

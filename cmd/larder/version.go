@@ -46,7 +46,7 @@ func thisBuild() build {
 func versionCommand(w *world) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "version",
-		Short: "Print which larder this is",
+		Short: "Print the version",
 		Args:  takes(0, 0),
 		RunE: action(func(cmd *cobra.Command, _ []string) error {
 			b := thisBuild()

@@ -31,8 +31,8 @@ func TestEveryRefusalHasANextStep(t *testing.T) {
 		t.Fatalf("%d codes found", len(codes))
 	}
 	for _, code := range codes {
-		general := (&apiError{Code: "something_new", Status: http.StatusTeapot}).nextStep()
-		if got := (&apiError{Code: code[1], Status: http.StatusConflict}).nextStep(); got == "" || got == general {
+		general := (&apiError{Code: "something_new", Status: http.StatusTeapot}).hint()
+		if got := (&apiError{Code: code[1], Status: http.StatusConflict}).hint(); got == "" || got == general {
 			t.Errorf("%s: nothing of its own to try (%q)", code[1], got)
 		}
 	}
@@ -54,7 +54,7 @@ func TestAnErrorOfNoClassIsAnsweredByItsCommand(t *testing.T) {
 		"sync": "larder status", "order place": "larder status", "serve": "--log-level debug", "demo": "--log-level debug",
 		"config print": "larder config print --help",
 	} {
-		if got := nextStep(commandOf(t, strings.Fields(words)...), errors.New("x")); !strings.Contains(got, says) {
+		if got := hintFor(commandOf(t, strings.Fields(words)...), errors.New("x")); !strings.Contains(got, says) {
 			t.Errorf("%s: try %q, want %q in it", words, got, says)
 		}
 	}
@@ -75,18 +75,18 @@ func TestEveryFailureSaysWhatToTry(t *testing.T) {
 		"a configuration":        {configs.Errors{{Key: "http.listen", Msg: "is wrong"}}, "larder config sample"},
 		"a setting of Redis":     {&redisdb.ConfigError{Key: "redis.url", Msg: "is wrong"}, "redis.url"},
 		"a Redis that refuses":   {&redisdb.RefusedError{Err: errors.New("READONLY")}, "--online"},
-		"no file":                {fmt.Errorf("read x: %w", fs.ErrNotExist), "- is standard input"},
+		"no file":                {fmt.Errorf("read x: %w", fs.ErrNotExist), "use - for standard input"},
 		"no right":               {fmt.Errorf("read x: %w", fs.ErrPermission), "let the user"},
-		"no program":             {fmt.Errorf("start: %w", exec.ErrNotFound), "install"},
+		"no program":             {fmt.Errorf("start: %w", exec.ErrNotFound), "Install"},
 		"no restaurants":         {errNoRestaurants, "under restaurants:"},
 		"no menu":                {fmt.Errorf("%w: x", errNoMenu), "larder version"},
 		"an odd answer":          {fmt.Errorf("%w: x", errForeignAnswer), "larder version"},
 		"too late":               {context.DeadlineExceeded, "larder status"},
 		"interrupted":            {&interruptedError{"interrupted"}, "status --watch"},
-		"one with its own":       {&steppedError{errors.New("x"), "this"}, "this"},
+		"one with its own":       {&hintError{errors.New("x"), "this"}, "this"},
 		"anything else":          {errors.New("x"), "larder version --help"},
 	} {
-		if got := nextStep(commandOf(t, "version"), tc.err); !strings.Contains(got, tc.says) {
+		if got := hintFor(commandOf(t, "version"), tc.err); !strings.Contains(got, tc.says) {
 			t.Errorf("%s: try %q, want %q in it", name, got, tc.says)
 		}
 	}
@@ -96,7 +96,7 @@ func TestEveryFailureSaysWhatToTry(t *testing.T) {
 		"a port is taken":    &takenError{"say another address with --listen", nil},
 		"no token was given": refusal(&http.Response{StatusCode: http.StatusUnauthorized}, []byte(`{"code":"unauthorized","msg":"no"}`), true),
 	} {
-		if step := nextStep(commandOf(t, "sync"), err); step != "" || !regexp.MustCompile(`--url|--listen|--config FILE`).MatchString(err.Error()) {
+		if step := hintFor(commandOf(t, "sync"), err); step != "" || !regexp.MustCompile(`--url|--listen|--config FILE`).MatchString(err.Error()) {
 			t.Errorf("%s: %q, and try %q", name, err, step)
 		}
 	}
@@ -116,7 +116,7 @@ func TestOpsOnAnotherListenerAreFound(t *testing.T) {
 func TestJSONTellsTheNextStepToo(t *testing.T) {
 	t.Parallel()
 	got := larder(t, "menu", "lint", "--json", "./none.json")
-	if f := fromJSON[fault](t, got.out); f.Code != codeFailed || !strings.Contains(f.Next, "- is standard input") {
+	if f := fromJSON[fault](t, got.out); f.Code != codeFailed || !strings.Contains(f.Next, "use - for standard input") {
 		t.Errorf("menu lint --json of no file gives %+v", f)
 	}
 }
