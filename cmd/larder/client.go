@@ -184,20 +184,6 @@ func (a *api) call(ctx context.Context, method, path string, body []byte, header
 	if client == nil {
 		client = a.plain
 	}
-	response, err := a.send(ctx, client, method, path, body, headers...)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = response.Body.Close() }()
-	content, err := io.ReadAll(response.Body)
-	if err != nil {
-		return nil, a.unreachable(err)
-	}
-	return &reply{status: response.StatusCode, header: response.Header, body: content}, nil
-}
-
-// send is call without reading the answer: its body is for the caller to close.
-func (a *api) send(ctx context.Context, client *http.Client, method, path string, body []byte, headers ...string) (*http.Response, error) {
 	request, err := http.NewRequestWithContext(ctx, method, a.base+path, bytes.NewReader(body))
 	if err != nil {
 		return nil, err
@@ -212,15 +198,15 @@ func (a *api) send(ctx context.Context, client *http.Client, method, path string
 	if err != nil {
 		return nil, a.unreachable(err)
 	}
-	if response.StatusCode < http.StatusBadRequest {
-		return response, nil
-	}
 	defer func() { _ = response.Body.Close() }()
 	content, err := io.ReadAll(response.Body)
 	if err != nil {
 		return nil, a.unreachable(err)
 	}
-	return nil, refusal(response, content, a.bearer == nil)
+	if response.StatusCode >= http.StatusBadRequest {
+		return nil, refusal(response, content, a.bearer == nil)
+	}
+	return &reply{status: response.StatusCode, header: response.Header, body: content}, nil
 }
 
 func refusal(response *http.Response, body []byte, anonymous bool) error {

@@ -9,53 +9,41 @@ import (
 	menusync "larder/sync"
 )
 
-// progress shows how a batch of runs goes: a bar on a terminal; otherwise a
-// line for each run, or for each tenth of all of them where only their number
-// is told. Those that went wrong are the batch's, which puts them last. With
-// quiet it shows nothing. One goroutine uses it at a time.
+// progress shows how far a sync of many restaurants is: a bar on a terminal, else
+// a line for each tenth. With quiet it shows nothing.
 type progress struct {
 	w     *world
 	quiet bool
+	total int
 	begun time.Time
-	tenth int // of a batch that is told by its number: the last one shown
+	tenth int // the last one shown
 	bar   *progressbar.ProgressBar
 }
 
 func newProgress(w *world, total int, quiet bool) *progress {
-	p := &progress{w: w, quiet: quiet, begun: time.Now()}
+	p := &progress{w: w, quiet: quiet, total: total, begun: time.Now()}
 	if w.terminal && !w.dumb() && !quiet {
 		p.bar = progressbar.NewOptions(total,
 			progressbar.OptionSetWriter(w.err.raw), progressbar.OptionSetDescription("syncing"),
-			progressbar.OptionShowCount(), progressbar.OptionShowIts(), progressbar.OptionSetPredictTime(total > atOnce),
+			progressbar.OptionShowCount(), progressbar.OptionShowIts(), progressbar.OptionSetPredictTime(true),
 			progressbar.OptionSetRenderBlankState(true), progressbar.OptionClearOnFinish(), progressbar.OptionFullWidth())
 	}
 	return p
 }
 
-// done counts a run.
-func (p *progress) done(run menusync.Run) {
+// show shows how many are done, and how many of these failed.
+func (p *progress) show(done, failed int) {
+	tenth := 10 * done / p.total
 	switch {
 	case p.quiet:
 	case p.bar != nil:
-		_ = p.bar.Add(1) // a terminal that is gone changes nothing
-	case !isBad(run):
-		p.w.out.println(runLine(run, ""))
-	}
-}
-
-// at shows how many are done.
-func (p *progress) at(now menusync.Progress) {
-	tenth := 10 * now.Done / now.Total
-	switch {
-	case p.quiet:
-	case p.bar != nil:
-		if now.Failed > 0 {
-			p.bar.Describe(fmt.Sprintf("syncing, %d failed", now.Failed))
+		if failed > 0 {
+			p.bar.Describe(fmt.Sprintf("syncing, %d failed", failed))
 		}
-		_ = p.bar.Set(now.Done) // a terminal that is gone changes nothing
+		_ = p.bar.Set(done) // a terminal that is gone changes nothing
 	case tenth > p.tenth:
 		p.tenth = tenth
-		p.w.err.printf("%d of %d done, %d failed%s\n", now.Done, now.Total, now.Failed, remaining(now.Done, now.Total, time.Since(p.begun)))
+		p.w.err.printf("%d of %d done, %d failed%s\n", done, p.total, failed, remaining(done, p.total, time.Since(p.begun)))
 	}
 }
 
@@ -74,22 +62,10 @@ func remaining(done, total int, passed time.Duration) string {
 	return fmt.Sprintf(", %.0f/s, %v left", pace, rest.Round(time.Second))
 }
 
-// stop takes the bar away, whether all is done or not.
+// stop removes the bar.
 func (p *progress) stop() {
 	if p.bar != nil {
 		_ = p.bar.Clear()
-	}
-}
-
-// end prints what the bar has kept back, in the order asked for.
-func (p *progress) end(runs []menusync.Run) {
-	if p.bar == nil {
-		return
-	}
-	for _, run := range runs {
-		if !isBad(run) {
-			p.w.out.println(runLine(run, ""))
-		}
 	}
 }
 

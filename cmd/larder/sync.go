@@ -39,13 +39,16 @@ interrupted; what went wrong is listed at the end.`,
 			}
 			defer daemon.close()
 			if all {
-				return syncEverything(cmd, w, daemon)
+				return syncAll(cmd, w, daemon)
 			}
-			wanted := named(args)
 			force, _ := cmd.Flags().GetBool("force")
-			batch := newBatch(w, daemon, wanted, force, asJSON(cmd))
-			batch.summary = len(wanted) > 1
-			return batch.run(cmd.Context())
+			var ids []string
+			for _, id := range args {
+				if !slices.Contains(ids, id) {
+					ids = append(ids, id)
+				}
+			}
+			return syncNamed(cmd.Context(), w, daemon, ids, force, asJSON(cmd))
 		}),
 	}
 	cmd.Flags().Bool("all", false, "every restaurant of the daemon")
@@ -53,17 +56,6 @@ interrupted; what went wrong is listed at the end.`,
 	addTarget(cmd)
 	addJSON(cmd)
 	return cmd
-}
-
-// named are restaurants of which only the ids are known, each once.
-func named(ids []string) []restaurant {
-	var wanted []restaurant
-	for _, id := range ids {
-		if !slices.ContainsFunc(wanted, func(r restaurant) bool { return r.ID == id }) {
-			wanted = append(wanted, restaurant{ID: id})
-		}
-	}
-	return wanted
 }
 
 // restaurant is one restaurant as the daemon lists it.

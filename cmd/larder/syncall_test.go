@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"io"
 	"net/http"
 	"strings"
 	"sync/atomic"
@@ -16,21 +15,13 @@ import (
 const batchOf200 = `{"batch":"b","by":"ops","force":false,"total":200,"done":200,"failed":2,"outcomes":{"unchanged":198,"failed":1,"quarantined":1},"startedAt":null,"finishedAt":null,
 "faults":[{"restaurant":"r2","state":"finished","outcome":"failed","version":1,"error":"no menu came"},{"restaurant":"r3","state":"finished","outcome":"quarantined","version":1,"error":"lost 60 of 67"}]}`
 
-// progressed is the stream's word that so many of 200 are done.
-func progressed(done int) string {
-	return fmt.Sprintf("event: sync.progress\ndata: {\"batch\":\"b\",\"done\":%d,\"failed\":1,\"total\":200}\n\n", done)
-}
-
-const resetEvent = "retry: 2000\n\nevent: reset\ndata: {}\n\n"
-
-// everythingDaemon syncs 200 restaurants; what it tells of it is the test's:
-// the stream, and how many are done when it is asked.
-func everythingDaemon(t *testing.T, events http.HandlerFunc, done func() int) (base string, asked *atomic.Int64) {
+// batchDaemon syncs 200 restaurants; the test says how many are done when it is
+// asked.
+func batchDaemon(t *testing.T, done func() int) (base string, asked *atomic.Int64) {
 	t.Helper()
 	asked = &atomic.Int64{}
 	return daemonOf(t, map[string]http.HandlerFunc{
 		"GET /v1/restaurants": listing(200),
-		"GET /v1/ops/events":  events,
 		"POST /v1/ops/sync":   says(202, `{"result":{"batch":"b","total":200}}`),
 		"GET /v1/ops/sync/b": func(w http.ResponseWriter, r *http.Request) {
 			asked.Add(1)
@@ -43,52 +34,27 @@ func everythingDaemon(t *testing.T, events http.HandlerFunc, done func() int) (b
 	}), asked
 }
 
-// streams sends the words, then keeps the stream open, or ends it.
-func streams(ends bool, words ...string) http.HandlerFunc {
-	return func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("Content-Type", "text/event-stream")
-		for _, word := range words {
-			_, _ = io.WriteString(w, word)
-			_ = http.NewResponseController(w).Flush()
-		}
-		if !ends {
-			<-r.Context().Done()
-		}
-	}
-}
-
 func TestSyncAllEndsWithWhatWentWrongAndASummary(t *testing.T) {
 	t.Parallel()
-	allDone := func() int { return 200 }
-	var later atomic.Int64
-	for name, tc := range map[string]struct {
-		events http.HandlerFunc
-		done   func() int
-		asked  int64 // times at least
-	}{
-		"told by the stream": {streams(false, resetEvent, progressed(20), ": \n\n", progressed(110), progressed(200)), allDone, 1},
-		"the stream ends":    {streams(true, resetEvent, progressed(20)), func() int { return int(later.Add(90)) }, 2},
-		"no stream":          {says(404, `{"status":404,"code":"not_found","msg":"nothing"}`), allDone, 2},
-	} {
-		for kind, terminal := range map[string]bool{"on a terminal": true, "in a script": false} {
-			t.Run(name+", "+kind, func(t *testing.T) {
-				t.Parallel()
-				base, asked := everythingDaemon(t, tc.events, tc.done)
-				got := command{terminal: terminal}.run(t, asOps(base, "sync", "--all")...)
-				want := "r2 Name 2  failed  version 1  no menu came\nr3 Name 3  quarantined  version 1  lost 60 of 67\n200 restaurants: 198 unchanged, 1 failed, 1 quarantined\n"
-				if got.status != statusFailed || got.out != want {
-					t.Errorf("sync --all: %+v, want 1 and\n%s", got, want)
-				}
-				if asked.Load() < tc.asked || asked.Load() > 5 {
-					t.Errorf("asked %d times, want %d to 5", asked.Load(), tc.asked)
-				}
-				if terminal != strings.Contains(got.err, "syncing") || !terminal && name != "no stream" && !strings.Contains(got.err, " of 200 done, ") {
-					t.Errorf("progress %q", got.err)
-				}
-			})
-		}
+	for name, terminal := range map[string]bool{"on a terminal": true, "in a script": false} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var done atomic.Int64
+			base, asked := batchDaemon(t, func() int { return int(done.Add(90)) })
+			got := command{terminal: terminal}.run(t, asOps(base, "sync", "--all")...)
+			want := "r2 Name 2  failed  version 1  no menu came\nr3 Name 3  quarantined  version 1  lost 60 of 67\n200 restaurants: 198 unchanged, 1 failed, 1 quarantined\n"
+			if got.status != statusFailed || got.out != want {
+				t.Errorf("sync --all: %+v, want 1 and\n%s", got, want)
+			}
+			if asked.Load() != 3 { // 90, 180, all
+				t.Errorf("asked %d times, want 3", asked.Load())
+			}
+			if terminal != strings.Contains(got.err, "syncing") || !terminal && !strings.Contains(got.err, "180 of 200 done, 0 failed, ") {
+				t.Errorf("progress %q", got.err)
+			}
+		})
 	}
-	base, _ := everythingDaemon(t, streams(false, resetEvent, progressed(200)), allDone)
+	base, _ := batchDaemon(t, func() int { return 200 })
 	batch := fromJSON[menusync.Batch](t, larder(t, asOps(base, "sync", "--all", "--json")...).out)
 	if batch.Total != 200 || batch.Failed != 2 || len(batch.Faults) != 2 || batch.Faults[0].Outcome != menusync.OutcomeFailed {
 		t.Errorf("sync --all --json gives %+v", batch)
@@ -102,18 +68,17 @@ func TestADaemonThatIsGoneIsSaidOnce(t *testing.T) {
 	refused := says(403, `{"status":403,"code":"forbidden","msg":"the token has no scope ops"}`)
 	gone := func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }
 	for name, tc := range map[string]struct {
-		events, start http.HandlerFunc
-		says          string
+		start http.HandlerFunc
+		says  string
 	}{
-		"no scope":                   {refused, refused, "403 forbidden"},
-		"gone":                       {gone, gone, "does not answer"},
-		"gone after the events":      {streams(false, resetEvent), gone, "does not answer"},
-		"a Redis that is away":       {streams(false, resetEvent), says(503, `{"status":503,"code":"storage_unavailable","msg":"Redis does not answer; try again"}`), "503 storage_unavailable"},
-		"a daemon with nothing kept": {streams(false, resetEvent), says(202, `{"result":{"batch":"b","total":0}}`), "no restaurants"},
+		"no scope":                   {refused, "403 forbidden"},
+		"gone":                       {gone, "does not answer"},
+		"a Redis that is away":       {says(503, `{"status":503,"code":"storage_unavailable","msg":"Redis does not answer; try again"}`), "503 storage_unavailable"},
+		"a daemon with nothing kept": {says(202, `{"result":{"batch":"b","total":0}}`), "no restaurants"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			base := daemonOf(t, map[string]http.HandlerFunc{"GET /v1/ops/events": tc.events, "POST /v1/ops/sync": tc.start})
+			base := daemonOf(t, map[string]http.HandlerFunc{"POST /v1/ops/sync": tc.start})
 			got := larder(t, asOps(base, "sync", "--all")...)
 			if got.status != statusFailed || got.out != "" || strings.Count(got.err, tc.says) != 1 || strings.Count(got.err, "\n") > 2 {
 				t.Errorf("sync --all: %+v, want it once, and what to try", got)
@@ -130,7 +95,7 @@ func TestCtrlCDuringASyncIsOneLine(t *testing.T) {
 				t.Parallel()
 				ctx, interrupt := context.WithCancel(t.Context())
 				defer interrupt()
-				base, _ := everythingDaemon(t, streams(true, resetEvent), func() int {
+				base, _ := batchDaemon(t, func() int {
 					interrupt()
 					return 3
 				})

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"strings"
@@ -36,7 +37,16 @@ func (a *api) events(ctx context.Context, path string) (*eventStream, error) {
 	client.Timeout = 0 // it is as long as it is
 	ctx, cancel := context.WithCancel(ctx)
 	quiet := time.AfterFunc(quietEvents, cancel)
-	response, err := a.send(ctx, &client, http.MethodGet, path, nil, "Accept", "text/event-stream")
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, a.base+path, http.NoBody)
+	if err != nil {
+		cancel()
+		return nil, err
+	}
+	request.Header.Set("Accept", "text/event-stream")
+	response, err := client.Do(request)
+	if err == nil && response.StatusCode != http.StatusOK {
+		err = errors.Join(fmt.Errorf("GET %s: %s", path, response.Status), response.Body.Close())
+	}
 	if err != nil {
 		quiet.Stop()
 		cancel()
