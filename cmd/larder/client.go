@@ -177,6 +177,15 @@ func (a *api) get(ctx context.Context, path string, headers ...string) (*reply, 
 	return a.call(ctx, http.MethodGet, path, nil, headers...)
 }
 
+// resultOf reads the result of a GET.
+func resultOf[T any](ctx context.Context, a *api, path string) (result T, err error) {
+	answer, err := a.get(ctx, path)
+	if err == nil {
+		err = answer.result(&result)
+	}
+	return result, err
+}
+
 // call sends one request: with a token where there are credentials. Answers
 // below 400 are a reply, others an *apiError.
 func (a *api) call(ctx context.Context, method, path string, body []byte, headers ...string) (*reply, error) {

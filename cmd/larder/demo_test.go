@@ -103,13 +103,10 @@ func TestCommandsAgainstARunningDaemon(t *testing.T) {
 	base, kitchen, _ := runningDemo(t)
 	ops := []string{"--url", base, "--client-id", "ops", "--client-secret", "ops-secret"}
 	shop := []string{"--url", base, "--client-id", "storefront", "--client-secret", "storefront-secret"}
-	made, err := newOrders(sandbox.Bistro(sandbox.BistroID, kitchen), sandbox.BistroID)
+	good, bad, err := sampleOrders(sandbox.Bistro(sandbox.BistroID, kitchen), sandbox.BistroID)
 	if err != nil {
 		t.Fatal(err)
 	}
-	walk := &walk{orders: made}
-	good, _ := walk.goodOrder()
-	bad, _ := walk.badOrder()
 	goodFile, badFile := write(t, "good.json", string(good)), write(t, "bad.json", string(bad))
 	with := func(flags []string, args ...string) []string { return append(args, flags...) }
 

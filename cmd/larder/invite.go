@@ -8,14 +8,6 @@ import (
 // invite prints what to open and try. Every line of it works as it is printed.
 func (d *demo) invite(walk *walk) error {
 	id, base := walk.restaurant, walk.daemon.base
-	order, err := walk.goodOrder()
-	if err != nil {
-		return err
-	}
-	bad, err := walk.badOrder()
-	if err != nil {
-		return err
-	}
 	client := d.cfg.Auth.Clients[0]
 	ops := d.cfg.Auth.Clients[1]
 	service := d.cfg.Connections[0]
@@ -35,10 +27,10 @@ func (d *demo) invite(walk *walk) error {
 		"",
 		"Try",
 		"  # an order is checked: everything that is wrong with it comes at once",
-		"  " + curl(base+"/v1/restaurants/"+id+"/orders/validate", bad),
+		"  " + curl(base+"/v1/restaurants/"+id+"/orders/validate", walk.bad),
 		"  # a token, and an order that is placed",
 		"  TOKEN=$(" + tokenLine(base, client.ID, client.Secret, "orders") + ")",
-		"  " + curl(base+"/v1/restaurants/"+id+"/orders", order, `Authorization: Bearer $TOKEN`, `Idempotency-Key: $(date +%s%N)`),
+		"  " + curl(base+"/v1/restaurants/"+id+"/orders", walk.good, `Authorization: Bearer $TOKEN`, `Idempotency-Key: $(date +%s%N)`),
 		"  # what the ordering service received",
 		"  curl -s " + d.kitchen.url + "/sandbox/orders",
 		"  # pull the menu again, now",

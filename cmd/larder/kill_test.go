@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
@@ -180,11 +179,7 @@ type guestCall struct {
 
 func newGuest(t *testing.T, base string) *guest {
 	t.Helper()
-	made, err := newOrders(sandbox.Bistro(sandbox.BistroID, ""), sandbox.BistroID)
-	if err != nil {
-		t.Fatal(err)
-	}
-	order, err := json.Marshal(made.good)
+	order, _, err := sampleOrders(sandbox.Bistro(sandbox.BistroID, ""), sandbox.BistroID)
 	if err != nil {
 		t.Fatal(err)
 	}

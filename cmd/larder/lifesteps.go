@@ -39,22 +39,14 @@ func (k *walk) order(ctx context.Context, order []byte, key string) (*reply, err
 // again: the same order under the same key gets the same answer, and the
 // kitchen gets nothing.
 func (k *walk) again(ctx context.Context) ([]string, error) {
-	order, err := k.goodOrder()
-	if err != nil {
-		return nil, err
-	}
-	answer, err := k.order(ctx, order, keyPlaced)
+	answer, err := k.order(ctx, k.good, keyPlaced)
 	if err != nil {
 		return nil, err
 	}
 	if !bytes.Equal(answer.body, k.answered) || answer.header.Get("Idempotent-Replayed") != "true" {
 		return nil, fmt.Errorf("the same key got another answer: %s", answer.body)
 	}
-	bad, err := k.badOrder()
-	if err != nil {
-		return nil, err
-	}
-	_, err = k.order(ctx, bad, keyPlaced)
+	_, err = k.order(ctx, k.bad, keyPlaced)
 	reused, ok := errors.AsType[*apiError](err)
 	if !ok || reused.Status != http.StatusUnprocessableEntity {
 		return nil, fmt.Errorf("another order under the key should be answered 422, got: %w", err)
@@ -107,11 +99,7 @@ func (k *walk) lost(ctx context.Context) ([]string, error) {
 
 // placeLost sends the order whose answer is lost; the answer must be 504.
 func (k *walk) placeLost(ctx context.Context) (*apiError, error) {
-	order, err := k.goodOrder()
-	if err != nil {
-		return nil, err
-	}
-	_, err = k.order(ctx, order, keyLost)
+	_, err := k.order(ctx, k.good, keyLost)
 	unknown, ok := errors.AsType[*apiError](err)
 	if !ok || unknown.Status != http.StatusGatewayTimeout {
 		return nil, fmt.Errorf("a lost answer should be answered 504, got: %w", err)
@@ -119,7 +107,7 @@ func (k *walk) placeLost(ctx context.Context) (*apiError, error) {
 	return unknown, nil
 }
 
-// settled: an operator asks the kitchen, settles the order, and the key has
+// settled: an operator asks the kitchen, settles the k.good, and the key has
 // its answer.
 func (k *walk) settled(ctx context.Context) ([]string, error) {
 	received, err := k.receivedOrders(ctx)
@@ -134,11 +122,7 @@ func (k *walk) settled(ctx context.Context) ([]string, error) {
 	if _, err := k.ops.call(ctx, http.MethodPost, "/v1/ops/orders/"+url.PathEscape(k.unknown)+"/resolve", body); err != nil {
 		return nil, err
 	}
-	order, err := k.goodOrder()
-	if err != nil {
-		return nil, err
-	}
-	answer, err := k.order(ctx, order, keyLost)
+	answer, err := k.order(ctx, k.good, keyLost)
 	if err != nil {
 		return nil, err
 	}
@@ -166,12 +150,8 @@ func (k *walk) closed(ctx context.Context) ([]string, error) {
 	if _, err := k.daemon.call(ctx, http.MethodPut, path+"/complete", nil); err != nil {
 		return nil, err
 	}
-	answer, err := k.daemon.get(ctx, path)
+	order, err := resultOf[orderRecord](ctx, k.daemon, path)
 	if err != nil {
-		return nil, err
-	}
-	var order orderRecord
-	if err := answer.result(&order); err != nil {
 		return nil, err
 	}
 	if order.State != "closed" || !order.Paid {

@@ -118,11 +118,7 @@ func works(t *testing.T, base string) {
 			t.Errorf("%s: %s", path, response.Status)
 		}
 	}
-	made, err := newOrders(sandbox.Bistro(sandbox.BistroID, ""), sandbox.BistroID)
-	if err != nil {
-		t.Fatal(err)
-	}
-	order, err := (&walk{orders: made}).goodOrder()
+	order, _, err := sampleOrders(sandbox.Bistro(sandbox.BistroID, ""), sandbox.BistroID)
 	if err != nil {
 		t.Fatal(err)
 	}

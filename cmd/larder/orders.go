@@ -11,11 +11,6 @@ import (
 	"larder/internal/sandbox"
 )
 
-// orders makes orders for one menu.
-type orders struct {
-	good *sampleOrder
-}
-
 // sampleOrder is an order for the native face: no more than a form would send.
 type sampleOrder struct {
 	ExpeditionType string       `json:"expeditionType"`
@@ -35,37 +30,48 @@ type sampleIngredient struct {
 	Quantity json.Number `json:"quantity"`
 }
 
-// triedOrders is how many orders newOrders looks at: the one that shows most is taken.
+// triedOrders is how many orders sampleOrders looks at: the one that shows most is taken.
 const triedOrders = 400
 
-// newOrders makes a small order from a menu view: one dish with modifiers that
-// it cannot do without, where the menu has such a dish, and another dish.
-func newOrders(raw []byte, restaurant string) (*orders, error) {
+// sampleOrders makes a small order from a menu view, which larder accepts: one dish
+// with modifiers that it cannot do without, where the menu has such a dish, and
+// another dish. bad is the same with four mistakes.
+func sampleOrders(raw []byte, restaurant string) (good, bad []byte, err error) {
 	maker, err := sandbox.NewOrderer(raw, restaurant, 1)
 	if err != nil {
-		return nil, fmt.Errorf("make an order: %w", err)
+		return nil, nil, fmt.Errorf("make an order: %w", err)
 	}
 	view, err := menu.Decode(raw)
 	if err != nil {
-		return nil, fmt.Errorf("make an order: %w", err)
+		return nil, nil, fmt.Errorf("make an order: %w", err)
 	}
 	catalogue := menu.Compile(view, menu.RestaurantID(restaurant), menu.DefaultSettings())
-	o, best := &orders{}, 0
+	var (
+		best  sampleOrder
+		worth int
+	)
 	for range triedOrders {
 		var order sampleOrder
-		made := maker.Next(sandbox.OrderOptions{Lines: 2, ExpectedAt: time.Now().Add(time.Hour)})
-		if err := json.Unmarshal(made, &order); err != nil {
-			return nil, fmt.Errorf("make an order: %w", err)
+		if err := json.Unmarshal(maker.Next(sandbox.OrderOptions{Lines: 2, ExpectedAt: time.Now().Add(time.Hour)}), &order); err != nil {
+			return nil, nil, fmt.Errorf("make an order: %w", err)
 		}
-		if worth := order.worth(catalogue); len(order.DishList) > 0 && (o.good == nil || worth > best) {
-			order.ExpeditionType, order.PaymentTypeID, order.Soonest = "pickup", "card", true
-			o.good, best = &order, worth
+		if len(order.DishList) > 0 && (best.DishList == nil || order.worth(catalogue) > worth) {
+			best, worth = order, order.worth(catalogue)
 		}
 	}
-	if o.good == nil {
-		return nil, errors.New("the menu has no dish that can be ordered")
+	if best.DishList == nil {
+		return nil, nil, errors.New("the menu has no dish that can be ordered")
 	}
-	return o, nil
+	best.ExpeditionType, best.PaymentTypeID, best.Soonest = "pickup", "card", true
+	if good, err = json.Marshal(best); err != nil {
+		return nil, nil, err
+	}
+	best.PaymentTypeID = "cheque"
+	best.DishList[0].Ingredients = nil // what its groups demand is missing
+	best.DishList[len(best.DishList)-1].Quantity = "0"
+	best.DishList = append(best.DishList, sampleDish{ID: "no-such-dish", Quantity: "1"})
+	bad, err = json.Marshal(best)
+	return good, bad, err
 }
 
 // worth says how well an order shows what larder does: its first dish needs
@@ -92,18 +98,4 @@ func needsModifiers(catalogue *menu.Catalogue, id string) bool {
 		return false
 	}
 	return slices.ContainsFunc(catalogue.Limits(catalogue.ProductScheme(p)), func(l menu.Limit) bool { return l.Min > 0 })
-}
-
-// goodOrder is one that larder accepts.
-func (k *walk) goodOrder() ([]byte, error) { return json.Marshal(k.orders.good) }
-
-// badOrder is the same with four mistakes.
-func (k *walk) badOrder() ([]byte, error) {
-	bad := *k.orders.good
-	bad.PaymentTypeID = "cheque"
-	bad.DishList = slices.Clone(bad.DishList)
-	bad.DishList[0].Ingredients = nil // what its groups demand is missing
-	bad.DishList[len(bad.DishList)-1].Quantity = "0"
-	bad.DishList = append(bad.DishList, sampleDish{ID: "no-such-dish", Quantity: "1"})
-	return json.Marshal(bad)
 }

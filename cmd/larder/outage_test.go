@@ -32,7 +32,7 @@ type outage struct {
 	redis       *redistest.Server
 	toRedis     *faultproxy.Proxy
 	config      string
-	orders      *orders
+	order       []byte // for the first restaurant
 	dish        string // one of the first restaurant's menu
 }
 
@@ -66,7 +66,7 @@ func newOutageOn(t *testing.T, redisURL string) *outage {
 		t.Fatal(err)
 	}
 	o.dish = view.Products[0].ID
-	if o.orders, err = newOrders(raw, o.restaurants[0]); err != nil {
+	if o.order, _, err = sampleOrders(raw, o.restaurants[0]); err != nil {
 		t.Fatal(err)
 	}
 	if redisURL != "" {
@@ -170,11 +170,7 @@ func (o *outage) shows(t *testing.T, base, restaurant string, stopped bool) {
 // place places an order under a key; the client keeps its token.
 func (o *outage) place(t *testing.T, client *api, key string) (status int, header http.Header, body string) {
 	t.Helper()
-	order, err := json.Marshal(o.orders.good)
-	if err != nil {
-		t.Fatal(err)
-	}
-	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, client.base+"/v1/restaurants/"+o.restaurants[0]+"/orders", bytes.NewReader(order))
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, client.base+"/v1/restaurants/"+o.restaurants[0]+"/orders", bytes.NewReader(o.order))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -25,14 +25,10 @@ import (
 
 // token: larder has one of the ordering service, the storefront one of larder.
 func (k *walk) token(ctx context.Context) ([]string, error) {
-	answer, err := k.kitchen.get(ctx, "/sandbox/counters")
-	if err != nil {
-		return nil, err
-	}
-	var counters struct {
+	counters, err := resultOf[struct {
 		Tokens int `json:"tokens"`
-	}
-	if err := answer.result(&counters); err != nil {
+	}](ctx, k.kitchen, "/sandbox/counters")
+	if err != nil {
 		return nil, err
 	}
 	if counters.Tokens < 1 {
@@ -74,12 +70,8 @@ func (k *walk) pulled(ctx context.Context) ([]string, error) {
 // firstUpdate is the restaurant's first run that published a menu; not ok when
 // there is none yet.
 func (k *walk) firstUpdate(ctx context.Context) (run menusync.Run, ok bool, err error) {
-	answer, err := k.ops.get(ctx, "/v1/ops/runs?limit=50&restaurant="+url.QueryEscape(k.restaurant))
+	runs, err := resultOf[[]menusync.Run](ctx, k.ops, "/v1/ops/runs?limit=50&restaurant="+url.QueryEscape(k.restaurant))
 	if err != nil {
-		return run, false, err
-	}
-	var runs []menusync.Run
-	if err := answer.result(&runs); err != nil {
 		return run, false, err
 	}
 	for _, run = range slices.Backward(runs) { // the latest comes first
@@ -92,13 +84,8 @@ func (k *walk) firstUpdate(ctx context.Context) (run menusync.Run, ok bool, err 
 
 func (k *walk) menuPath() string { return "/v1/restaurants/" + url.PathEscape(k.restaurant) + "/menu" }
 
-func (k *walk) readMenu(ctx context.Context) error {
-	answer, err := k.daemon.get(ctx, k.menuPath())
-	if err != nil {
-		return err
-	}
-	k.menu = &storefront{}
-	if err := answer.result(k.menu); err != nil {
+func (k *walk) readMenu(ctx context.Context) (err error) {
+	if k.menu, err = resultOf[*storefront](ctx, k.daemon, k.menuPath()); err != nil {
 		return err
 	}
 	distinct := map[string]bool{}
@@ -113,12 +100,8 @@ func (k *walk) readMenu(ctx context.Context) error {
 
 // lint: what larder found wrong with the menu as published.
 func (k *walk) lint(ctx context.Context) ([]string, error) {
-	answer, err := k.ops.get(ctx, "/v1/ops/restaurants/"+url.PathEscape(k.restaurant)+"/lint")
+	findings, err := resultOf[[]menu.Finding](ctx, k.ops, opsPath(k.restaurant)+"/lint")
 	if err != nil {
-		return nil, err
-	}
-	var findings []menu.Finding
-	if err := answer.result(&findings); err != nil {
 		return nil, err
 	}
 	lines := []string{plural(len(findings), "finding", "findings")}
@@ -202,11 +185,7 @@ func (k *walk) ordersPath() string {
 // refused: an order with mistakes is turned away, all of them named, and the
 // ordering service hears nothing of it.
 func (k *walk) refused(ctx context.Context) ([]string, error) {
-	order, err := k.badOrder()
-	if err != nil {
-		return nil, err
-	}
-	_, err = k.order(ctx, order, "demo-refused")
+	_, err := k.order(ctx, k.bad, "demo-refused")
 	var refused *apiError
 	if !errors.As(err, &refused) || refused.Status != http.StatusUnprocessableEntity || len(refused.Errors) == 0 {
 		return nil, fmt.Errorf("an order with mistakes should be answered 422 with violations, got: %w", err)
@@ -225,13 +204,9 @@ func (k *walk) refused(ctx context.Context) ([]string, error) {
 	return lines, nil
 }
 
-// place: a good order, priced by larder, taken by the ordering service.
+// place: a good k.bad, priced by larder, taken by the ordering service.
 func (k *walk) place(ctx context.Context) ([]string, error) {
-	order, err := k.goodOrder()
-	if err != nil {
-		return nil, err
-	}
-	answer, err := k.order(ctx, order, keyPlaced)
+	answer, err := k.order(ctx, k.good, keyPlaced)
 	if err != nil {
 		return nil, err
 	}
@@ -257,12 +232,7 @@ type receivedOrder struct {
 }
 
 func (k *walk) receivedOrders(ctx context.Context) ([]receivedOrder, error) {
-	answer, err := k.kitchen.get(ctx, "/sandbox/orders")
-	if err != nil {
-		return nil, err
-	}
-	var received []receivedOrder
-	return received, answer.result(&received)
+	return resultOf[[]receivedOrder](ctx, k.kitchen, "/sandbox/orders")
 }
 
 // received: the ordering service has that order, once, at the same price.

@@ -19,8 +19,8 @@ type walk struct {
 	kitchen    *api // the sandbox's own routes
 	client     string
 	restaurant string
-	total      int // restaurants
-	orders     *orders
+	total      int    // restaurants
+	good, bad  []byte // orders
 	menu       *storefront
 	groups     int
 	placed     placed
@@ -38,7 +38,7 @@ type step struct {
 
 func newWalk(ctx context.Context, d *demo, base string) (*walk, error) {
 	storefront, ops := d.cfg.Auth.Clients[0], d.cfg.Auth.Clients[1]
-	made, err := newOrders(d.sample, string(d.cfg.Restaurants[0].ID))
+	good, bad, err := sampleOrders(d.sample, string(d.cfg.Restaurants[0].ID))
 	if err != nil {
 		return nil, err
 	}
@@ -50,7 +50,7 @@ func newWalk(ctx context.Context, d *demo, base string) (*walk, error) {
 		client:     storefront.ID,
 		restaurant: string(d.cfg.Restaurants[0].ID),
 		total:      len(d.cfg.Restaurants),
-		orders:     made,
+		good:       good, bad: bad,
 	}, nil
 }
 

@@ -147,16 +147,12 @@ func (v *watcher) unknownOrders(ctx context.Context) ([]orderRecord, error) {
 	if v.ops == nil {
 		return nil, nil
 	}
-	answer, err := v.ops.get(ctx, "/v1/ops/orders?state=unknown&limit=500")
+	orders, err := resultOf[[]orderRecord](ctx, v.ops, "/v1/ops/orders?state=unknown&limit=500")
 	_, denied := errors.AsType[*oauth2.RetrieveError](err)
 	if denied || refusedWith(err, http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound) {
 		v.ops = nil
 	}
-	if err != nil {
-		return nil, err
-	}
-	var orders []orderRecord
-	return orders, answer.result(&orders)
+	return orders, err
 }
 
 // subject is what a line of the watch is about: larder, part, restaurants,
