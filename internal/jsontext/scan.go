@@ -87,22 +87,32 @@ func nameEnd(text string, i int) int {
 func stringEnd(text string, i int) (end int, plain bool) {
 	plain = true
 	for i++; i < len(text); i++ {
-		switch c := text[i]; {
+		c := text[i]
+		if isPlain[c] { // a table, because most of a menu is inside strings
+			continue
+		}
+		switch {
 		case c == '"':
 			return i + 1, plain
 		case c < ' ':
 			return -1, false
-		case c >= utf8.RuneSelf:
-			plain = false
 		case c == '\\':
-			plain = false
 			if i = escapeEnd(text, i+1) - 1; i < 0 {
 				return -1, false
 			}
 		}
+		plain = false
 	}
 	return -1, false
 }
+
+// isPlain has the ASCII characters that stand for themselves in a string.
+var isPlain = func() (plain [256]bool) { //nolint:gochecknoglobals // a constant table
+	for c := ' '; c < utf8.RuneSelf; c++ {
+		plain[c] = c != '"' && c != '\\'
+	}
+	return plain
+}()
 
 // escapeEnd reads an escape behind its backslash; 0 if there is none.
 func escapeEnd(text string, i int) int {
