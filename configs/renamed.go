@@ -6,7 +6,7 @@ import (
 )
 
 // renamedKeys has the present name of each key that had another one.
-var renamedKeys = map[string]string{
+var renamedKeys = map[string]string{ //nolint:gochecknoglobals // constant
 	"http.express_lane":         "fast_path",
 	"http.drop_in":              "compat",
 	"ordering.guest_ttl":        "customer_data_ttl",

@@ -23,7 +23,7 @@ func isTypo(name, known string) bool {
 
 // removedKeys has the settings that earlier versions had, each with what replaces
 // it. One of these is always an error: what it asked for would silently not happen.
-var removedKeys = map[string]string{
+var removedKeys = map[string]string{ //nolint:gochecknoglobals // constant
 	"redis.data_dir": "larder starts no redis-server any more, and a Redis service keeps its data where its own configuration says; remove the key",
 }
 

@@ -144,8 +144,7 @@ func (r *Runner) syncPending(ctx context.Context, b Batch, restaurant menu.Resta
 	if err == nil && !run.Finished() {
 		run, err = r.Wait(ctx, restaurant, run.ID)
 	}
-	var unknown *UnknownRestaurantError
-	if errors.As(err, &unknown) { // removed since the batch began
+	if _, unknown := errors.AsType[*UnknownRestaurantError](err); unknown { // removed since the batch began
 		return Run{Restaurant: restaurant, State: StateFinished, Outcome: OutcomeSkipped}, nil
 	}
 	return run, err

@@ -22,7 +22,7 @@ func newIDs() *ids { return &ids{entropy: ulid.Monotonic(rand.Reader, 0)} }
 func (d *ids) next(now time.Time) string {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.ms = max(d.ms, uint64(max(now.UnixMilli(), 0))) //nolint:gosec // not negative
+	d.ms = max(d.ms, uint64(max(now.UnixMilli(), 0)))
 	id, err := ulid.New(d.ms, d.entropy)
 	if err != nil { // more ids than a millisecond has
 		d.ms++

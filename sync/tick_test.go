@@ -155,7 +155,7 @@ func TestIDsSortByTime(t *testing.T) {
 		}
 		before = id
 	}
-	if newIDs().next(at) == newIDs().next(at) {
+	if first, second := newIDs().next(at), newIDs().next(at); first == second {
 		t.Error("two processes made the same id")
 	}
 	last := io.MultiReader(bytes.NewReader(bytes.Repeat([]byte{0xff}, 10)), bytes.NewReader(bytes.Repeat([]byte{1}, 100)))

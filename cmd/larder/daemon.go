@@ -45,17 +45,17 @@ type daemon struct {
 // newDaemon wires the rooms. It waits for nobody: neither Redis nor the
 // ordering service need be reachable. close it, or run it.
 // with may add to what its server works with.
-func newDaemon(ctx context.Context, cfg *configs.Config, log logrus.FieldLogger, with ...func(*httpapi.Deps)) (*daemon, error) {
+func newDaemon(cfg *configs.Config, log logrus.FieldLogger, with ...func(*httpapi.Deps)) (*daemon, error) {
 	d := &daemon{cfg: cfg, log: log}
-	if err := d.wire(ctx, with); err != nil {
-		return nil, errors.Join(err, d.close()) //nolint:contextcheck // the end is bounded by itself
+	if err := d.wire(with); err != nil {
+		return nil, errors.Join(err, d.close())
 	}
 	return d, nil
 }
 
 // wire makes the rooms in the order of the house. What was made before an
 // error is for close.
-func (d *daemon) wire(ctx context.Context, with []func(*httpapi.Deps)) (err error) {
+func (d *daemon) wire(with []func(*httpapi.Deps)) (err error) {
 	cfg, log := d.cfg, d.log
 	metrics := httpapi.NewMetrics(thisBuild().Version)
 	if d.tracing, err = tracing.New(cfg.Tracing, thisBuild().Version, log); err != nil {
@@ -103,7 +103,7 @@ func (d *daemon) wire(ctx context.Context, with []func(*httpapi.Deps)) (err erro
 	for _, add := range with {
 		add(&deps)
 	}
-	d.server, err = httpapi.New(cfg.HTTP, cfg.Auth, deps) //nolint:contextcheck // handlers take their request's context
+	d.server, err = httpapi.New(cfg.HTTP, cfg.Auth, deps)
 	return err
 }
 
@@ -158,7 +158,7 @@ func (d *daemon) run(ctx context.Context) error {
 	group.Go(func() error { return ended(d.store.Run(behind)) })
 	group.Go(func() error { return ended(d.redis.Run(behind)) })
 	finished := make(chan error, 1)
-	go func() { finished <- errors.Join(group.Wait(), d.close()) }() //nolint:contextcheck // the end is bounded by itself
+	go func() { finished <- errors.Join(group.Wait(), d.close()) }()
 	return d.bounded(ctx, finished)
 }
 

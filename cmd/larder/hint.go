@@ -115,7 +115,7 @@ const (
 )
 
 // hints are what to do after a refusal, by its code.
-var hints = map[httpapi.Code]string{
+var hints = map[httpapi.Code]string{ //nolint:gochecknoglobals // constant
 	httpapi.CodeUnauthorized:           "Use --config FILE of this daemon, or another --client-id and --client-secret.",
 	httpapi.CodeForbidden:              "Use a client whose scopes allow it: see auth.clients in the configuration.",
 	httpapi.CodeRestaurantNotFound:     hintRestaurant,

@@ -27,6 +27,7 @@ import (
 //go:embed init.yaml.tmpl
 var initText string
 
+//nolint:gochecknoglobals // constant
 var initTemplate = template.Must(template.New("larder.yaml").Funcs(template.FuncMap{
 	"quote":  strconv.Quote,                                                             // as YAML
 	"escape": func(text string) string { return strings.ReplaceAll(text, "${", "$${") }, // it is no variable

@@ -251,10 +251,10 @@ type typist struct {
 }
 
 // sit starts a larder on a terminal of its own.
-func sit(t *testing.T, env []string, args ...string) *typist {
+func sit(t *testing.T, args ...string) *typist {
 	t.Helper()
 	p := &typist{t: t, cmd: exec.CommandContext(t.Context(), built, args...), screen: newWatched(), ended: make(chan error, 1)}
-	p.cmd.Env = append([]string{"TERM=xterm", "PATH=" + os.Getenv("PATH")}, env...)
+	p.cmd.Env = []string{"TERM=xterm", "PATH=" + os.Getenv("PATH")}
 	file, err := pty.StartWithSize(p.cmd, &pty.Winsize{Rows: 30, Cols: 100})
 	if err != nil {
 		t.Fatal(err)
@@ -305,7 +305,7 @@ func TestInitAtATerminal(t *testing.T) {
 	t.Parallel()
 	url := orderingService(t, sandbox.Config{})
 	file := filepath.Join(t.TempDir(), "larder.yaml")
-	p := sit(t, nil, "init", file)
+	p := sit(t, "init", file)
 	p.sees(`Address of the ordering service: $`, url+"\n")
 	p.sees(`Address of its token endpoint \[`+url+`\]: $`, "\n")
 	p.sees(`Client id: $`, "demo\n")
@@ -335,7 +335,7 @@ func TestCtrlCEndsInitAndAWatch(t *testing.T) {
 	t.Parallel()
 	const ctrlC = "\x03"
 	file := filepath.Join(t.TempDir(), "larder.yaml")
-	asked := sit(t, nil, "init", file, "--base-url", "http://127.0.0.1:1", "--auth-url", "http://127.0.0.1:1", "--client-id", "demo")
+	asked := sit(t, "init", file, "--base-url", "http://127.0.0.1:1", "--auth-url", "http://127.0.0.1:1", "--client-id", "demo")
 	asked.sees(`Client secret \(not shown\): $`, ctrlC)
 	if status := asked.status(); status != statusFailed {
 		t.Errorf("init ends with %d:\n%s", status, asked.screen)
@@ -346,10 +346,10 @@ func TestCtrlCEndsInitAndAWatch(t *testing.T) {
 	}
 
 	_, base := newShown(t)
-	watch := sit(t, nil, asOps(base, "status", "--watch", "--every", "200ms")...)
+	watch := sit(t, asOps(base, "status", "--watch", "--every", "200ms")...)
 	watch.sees(`restaurants: 1 restaurant, 1 ok`, ctrlC)
 	if status := watch.status(); status != statusDone {
 		t.Errorf("a watch ends with %d:\n%s", status, watch.screen)
 	}
-	sit(t, nil, "status", "--url", base).screen.find(t, `: \x1b\[32mok`) // green: it is a terminal
+	sit(t, "status", "--url", base).screen.find(t, `: \x1b\[32mok`) // green: it is a terminal
 }

@@ -54,7 +54,7 @@ func TestADaemonThatCannotBeWiredSaysWhy(t *testing.T) {
 	t.Parallel()
 	cfg := configs.Default()
 	cfg.Redis.URL = "redis://127.0.0.1/no-number"
-	d, err := newDaemon(t.Context(), cfg, silentlog.New())
+	d, err := newDaemon(cfg, silentlog.New())
 	if fault := new(redisdb.ConfigError); d != nil || !errors.As(err, &fault) || fault.Key != "redis.url" {
 		t.Errorf("got %v, %v; want the fault of redis.url", d, err)
 	}

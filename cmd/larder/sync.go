@@ -107,11 +107,11 @@ func summaryOfStates(all []restaurant) string {
 			counts[problem]++
 		}
 	}
-	text := fmt.Sprintf("%s, %d ok", plural(len(all), "restaurant", "restaurants"), healthy)
+	parts := []string{plural(len(all), "restaurant", "restaurants"), fmt.Sprintf("%d ok", healthy)}
 	for _, problem := range slices.Sorted(maps.Keys(counts)) {
-		text += fmt.Sprintf(", %d %s", counts[problem], problem)
+		parts = append(parts, fmt.Sprintf("%d %s", counts[problem], problem))
 	}
-	return text
+	return strings.Join(parts, ", ")
 }
 
 // restaurants lists all of the daemon's, page by page.

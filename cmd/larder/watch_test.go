@@ -113,8 +113,11 @@ func TestAWatchOfNobodyFails(t *testing.T) {
 func TestSummaryOfStates(t *testing.T) {
 	t.Parallel()
 	got := summaryOfStates([]restaurant{
-		{ID: "ok", Version: 1}, {ID: "another", Version: 1}, {ID: "stale", Version: 1, Stale: true},
-		{ID: "worst", Version: 1, Stale: true, LastOutcome: "failed"}, {ID: "new"},
+		{ID: "ok", Version: 1},
+		{ID: "another", Version: 1},
+		{ID: "stale", Version: 1, Stale: true},
+		{ID: "worst", Version: 1, Stale: true, LastOutcome: "failed"},
+		{ID: "new"},
 	})
 	if got != "5 restaurants, 2 ok, 1 failed, 1 no menu, 2 stale" {
 		t.Errorf("summed up as %q", got)

@@ -172,9 +172,9 @@ const (
 var allowed = places() //nolint:gochecknoglobals // a constant that Go cannot write as one
 
 func places() (table [256]byte) {
-	allow := func(bytes string, where byte) {
-		for i := range len(bytes) {
-			table[bytes[i]] |= where
+	allow := func(characters string, where byte) {
+		for i := range len(characters) {
+			table[characters[i]] |= where
 		}
 	}
 	allow("0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz-_", inName|inPath|inQuery|inHost)

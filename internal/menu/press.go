@@ -35,8 +35,11 @@ func (s *entrySource) appendTo(to []byte) []byte {
 		so   bool
 		flag byte
 	}{
-		{s.priceBad, entryPriceBad}, {s.externalID != "", entryNamed}, {isGUID, entryGUID},
-		{s.measure != nil, entryMeasured}, {detailed, entryDetailed},
+		{s.priceBad, entryPriceBad},
+		{s.externalID != "", entryNamed},
+		{isGUID, entryGUID},
+		{s.measure != nil, entryMeasured},
+		{detailed, entryDetailed},
 	} {
 		if fact.so {
 			has |= fact.flag

@@ -22,7 +22,7 @@ const (
 //go:embed probe.lua
 var probeSource string
 
-var probeScript = redis.NewScript(probeSource)
+var probeScript = redis.NewScript(probeSource) //nolint:gochecknoglobals // constant
 
 // Probe asks whether Redis takes what larder writes, of a cluster every master:
 // one that is full, that lacks its replicas or its disk, or that gives larder's

@@ -85,8 +85,8 @@ func probes(t *testing.T, r *redisdb.DB) []string {
 func TestProbeTellsOnlyInDoubt(t *testing.T) {
 	t.Parallel()
 	channels := []string{notices, runNotices}
-	for _, url := range []string{redisdb.Embedded, redistest.Start(t).URL()} {
-		r := open(t, url)
+	for _, address := range []string{redisdb.Embedded, redistest.Start(t).URL()} {
+		r := open(t, address)
 		heard := r.Client().Subscribe(t.Context(), channels...)
 		t.Cleanup(func() { _ = heard.Close() })
 		next := func() *redis.Message {

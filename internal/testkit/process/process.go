@@ -51,7 +51,7 @@ func Start(ctx context.Context, dir, name string, env []string, program string, 
 	if c.file, err = os.Create(c.logPath); err != nil {
 		return nil, fmt.Errorf("process: log of %s: %w", name, err)
 	}
-	c.cmd = exec.CommandContext(context.WithoutCancel(ctx), program, arguments...) //nolint:gosec // G204: a program that the test or the measurement names
+	c.cmd = exec.CommandContext(context.WithoutCancel(ctx), program, arguments...)
 	c.cmd.Env = append(os.Environ(), env...)
 	c.cmd.Stdout, c.cmd.Stderr = c, c
 	c.cmd.SysProcAttr = dieWithParent()
