@@ -158,7 +158,7 @@ func (d *daemon) run(ctx context.Context) error {
 	group.Go(func() error { return ended(d.store.Run(behind)) })
 	group.Go(func() error { return ended(d.redis.Run(behind)) })
 	finished := make(chan error, 1)
-	go func() { finished <- errors.Join(group.Wait(), d.close()) }()
+	go func() { finished <- errors.Join(group.Wait(), d.close()) }() //nolint:contextcheck // the end is bounded by itself
 	return d.bounded(ctx, finished)
 }
 

@@ -76,7 +76,7 @@ func serve(ctx context.Context, cfg *configs.Config, log logrus.FieldLogger, lis
 	if len(cfg.Connections) == 0 {
 		log.WithField("event", "config.nothing_to_serve").Warn("the configuration has no connection: there is nothing to serve")
 	}
-	d, err := newDaemon(cfg, log, with...)
+	d, err := newDaemon(cfg, log, with...) //nolint:contextcheck // handlers take their request's context
 	if err != nil {
 		return err
 	}
