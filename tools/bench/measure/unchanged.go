@@ -35,7 +35,7 @@ func Unchanged(ctx context.Context, t *Town) ([]Comparison, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = redis.Close() }() //nolint:contextcheck // what is closed is bounded by itself
+	defer func() { _ = redis.Close() }()
 	client, err := upstream.New(upstream.Config{
 		Name: "main", BaseURL: t.ServiceURL, AuthURL: t.ServiceURL, ClientID: "demo", ClientSecret: clientSecret,
 	})
