@@ -1,6 +1,6 @@
 // Made of the API document by openapi-typescript 7.13.0: make api-types. DO NOT EDIT.
-// openapi.yaml: f0005e420133ed2f3630150c636e59ddada04e11f30a5c17c543de17a18c4573
-// what follows: 290d356e2a133ebbe3063d2b204ae4dd311b4eee7e0aac82130282392934f98c
+// openapi.yaml: f1fa927308a466e7299cee11ab99b1fd093ec62e02cb21a5be3b8385c8a245c0
+// what follows: a20b4fb6d174506a6f9186d52d6bff70f8085bba328ff7f285c65dab910d88e6
 export interface paths {
     "/connect/token": {
         parameters: {
