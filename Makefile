@@ -184,7 +184,7 @@ soak: test-needs larder-bench ## Load a larder that was built with the race dete
 
 .PHONY: concurrent
 concurrent: ## Send 1,000 anonymous requests at a time for what is most expensive to make, and watch memory and /livez
-	go test -tags $(TAGS) -count 1 -run TestConcurrentAnonymousRequests ./cmd/larder -args -at-once 1000
+	go test -tags $(TAGS) -count 1 -v -run TestConcurrentAnonymousRequests ./cmd/larder -args -at-once 1000
 
 .PHONY: cost
 cost: test-needs ## Measure the processor's time of the most expensive anonymous requests; fails above 2 ms a token of the rate limit
