@@ -30,7 +30,8 @@ type verdict struct {
 
 // Ready returns nil when a new order of the connection can be kept safe, else a
 // *ordering.NotReadyError (policy O14). Redis's settings are read from INFO and
-// believed for five seconds; a Redis that does not answer is asked again at once.
+// believed for five seconds, or for one as long as no replica was ever seen; a
+// Redis that does not answer is asked again at once.
 // That it answered a moment ago is no promise: what keeps an order from being
 // sent without a record is Begin.
 func (j *Journal) Ready(ctx context.Context, connection string) error {
@@ -81,11 +82,13 @@ func (j *Journal) ask(ctx context.Context, connection string) error {
 	s.mu.Lock()
 	unseen := !s.replicated
 	s.mu.Unlock()
-	if unseen && facts.online() > 0 {
-		if err := j.detect(ctx, connection); err != nil && !errors.Is(err, ErrReplicas) {
-			return silent(err)
+	if unseen && !j.embedded {
+		if facts.online() > 0 {
+			if err := j.detect(ctx, connection); err != nil && !errors.Is(err, ErrReplicas) {
+				return silent(err)
+			}
 		}
-		at = at.Add(probeEvery - trusted) // it is tried again soon
+		at = at.Add(probeEvery - trusted) // the first replica may come at any time
 	}
 	err := j.judge(facts, j.required(s))
 	s.mu.Lock()

@@ -147,6 +147,25 @@ func TestReplicaRuleIsAutomatic(t *testing.T) {
 	eventually(t, "orders are opened again", func() bool { _, err := j.Begin(t.Context(), create()); return err == nil })
 }
 
+// TestFirstReplicaIsSeenSoon: an instance that found no replica asks again each
+// second, since orders that wait for none would be lost in a failover.
+func TestFirstReplicaIsSeenSoon(t *testing.T) {
+	t.Parallel()
+	p := startPair(t, 0)
+	j := p.journal(t)
+	ready(t, j)
+	p.addReplica(t)
+	eventually(t, "the replica is online", func() bool {
+		return strings.Contains(p.master.Client().Info(t.Context(), "replication").Val(), "state=online")
+	})
+	ready(t, j) // it may have asked a moment ago
+	online := time.Now()
+	eventually(t, "the rule applies", func() bool { ready(t, j); return watched(t, j).Replicas == 1 })
+	if took := time.Since(online); took > 3*time.Second {
+		t.Errorf("a replica was seen after %v, want about a second", took)
+	}
+}
+
 // TestRuleIsKeptInRedis: replicas that are gone do not lower the rule, whichever
 // instance asks.
 func TestRuleIsKeptInRedis(t *testing.T) {
