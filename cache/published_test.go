@@ -178,15 +178,15 @@ func TestAReadThatFindsOtherStopListsWakesTheReplica(t *testing.T) {
 	onEveryRedis(t, func(t *testing.T, r *redisdb.DB) {
 		s := cache.NewStore(r, cache.StoreConfig{})
 		publish(t, s, bistro, 0, chainMenu(""))
-		replica := cache.NewReplica(s, cache.ReplicaConfig{Poll: time.Hour})
+		replica := cache.NewReplica(s, cache.ReplicaConfig{Poll: time.Second})
 		run(t, replica)
 		old := read(t, replica, bistro)
 		eventually(t, "the replica hears notices", func() bool {
 			return r.Client().PubSubNumSub(t.Context(), cache.NewKeys(r.Prefix()).Notices()).Val()[cache.NewKeys(r.Prefix()).Notices()] == 1
 		})
 		version := restate(t, s, noon.Add(time.Hour), chainMenu(`,"disabled":false`))
-		// A look that began before may bring the old view back, and one that fails
-		// is left to the poll: so each turn drops the view and reads.
+		// A look that began before may bring the old view back, whose body is then
+		// kept until the next look; one that fails is left to the poll.
 		eventually(t, "a read wakes the replica", func() bool {
 			replica.DropView(bistro)
 			body, err := replica.Published(t.Context(), old, cache.Identity)
