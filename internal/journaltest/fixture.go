@@ -81,7 +81,7 @@ const (
 	conn  = "main"  // the connection of most tests
 	other = "other" // another one
 	// slack is what is waited beyond a deadline or a life.
-	slack = 150 * time.Millisecond
+	slack = 400 * time.Millisecond
 	// long is a deadline that no test sees.
 	long = time.Hour
 	// brief is a deadline that a test sees pass.
