@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"larder/internal/setting"
 )
 
 // Config is the configuration's section cache.
@@ -35,26 +37,17 @@ func (c *Config) SetDefaults() {
 }
 
 // Validate checks the section after SetDefaults. Every fault comes back, each
-// a *ConfigError.
+// a *setting.Error.
 func (c Config) Validate() error {
 	var faults []error
 	if c.Memory < leastMemory {
-		faults = append(faults, &ConfigError{Key: "cache.memory", Msg: "must be at least 1MiB"})
+		faults = append(faults, setting.Errorf("cache.memory", "must be at least 1MiB"))
 	}
 	if c.Poll < leastPoll {
-		faults = append(faults, &ConfigError{Key: "cache.poll", Msg: "must be at least " + leastPoll.String()})
+		faults = append(faults, setting.Errorf("cache.poll", "must be at least %v", leastPoll))
 	}
 	return errors.Join(faults...)
 }
-
-// ConfigError is one thing that is wrong with a section of this room.
-type ConfigError struct {
-	Key string // the YAML key, as "redis.url"
-	Msg string // what is wrong with it and what would be right
-}
-
-// Error names the key and what is wrong with it.
-func (e *ConfigError) Error() string { return e.Key + ": " + e.Msg }
 
 // ByteSize is a number of bytes, written as 1048576, 512KiB, 512MiB or 2GiB.
 type ByteSize int64

@@ -11,12 +11,8 @@ import (
 	"syscall"
 	"unicode"
 
-	"larder/cache"
 	"larder/httpapi"
-	"larder/internal/redisdb"
-	"larder/internal/tracing"
-	"larder/internal/upstream"
-	"larder/ordering"
+	"larder/internal/setting"
 	menusync "larder/sync"
 )
 
@@ -108,35 +104,12 @@ func (l *loader) room(section string, err error) {
 	l.problem(l.origins.find(key), key, "%s", msg)
 }
 
-// fault takes a room's error apart into the key and what is wrong with it.
+// fault returns the key of a package's error and what is wrong with it.
 func fault(err error) (key, msg string) {
-	var (
-		ofHTTP     *httpapi.ConfigError
-		ofCache    *cache.ConfigError
-		ofRedis    *redisdb.ConfigError
-		ofUpstream *upstream.ConfigError
-		ofSync     *menusync.ConfigError
-		ofOrdering *ordering.ConfigError
-		ofTracing  *tracing.ConfigError
-	)
-	switch {
-	case errors.As(err, &ofHTTP):
-		return ofHTTP.Key, ofHTTP.Msg
-	case errors.As(err, &ofCache):
-		return ofCache.Key, ofCache.Msg
-	case errors.As(err, &ofRedis):
-		return ofRedis.Key, ofRedis.Msg
-	case errors.As(err, &ofUpstream):
-		return ofUpstream.Key, ofUpstream.Msg
-	case errors.As(err, &ofSync):
-		return ofSync.Key, ofSync.Msg
-	case errors.As(err, &ofOrdering):
-		return ofOrdering.Key, ofOrdering.Msg
-	case errors.As(err, &ofTracing):
-		return ofTracing.Key, ofTracing.Msg
-	default:
-		return "", err.Error()
+	if e, ok := errors.AsType[*setting.Error](err); ok {
+		return e.Key, e.Msg
 	}
+	return "", err.Error()
 }
 
 // settleRestaurants fills in what a restaurant may leave out.

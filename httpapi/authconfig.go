@@ -2,9 +2,10 @@ package httpapi
 
 import (
 	"errors"
-	"fmt"
 	"slices"
 	"time"
+
+	"larder/internal/setting"
 )
 
 // Scope is what a token allows. ScopeOrders includes ScopeMenu (policy H2).
@@ -101,7 +102,7 @@ func mayPlace(clients []ClientConfig) bool {
 }
 
 // Validate checks the section after SetDefaults. Every fault comes back, each
-// a *ConfigError, joined. What depends on the listeners is checked by
+// a *setting.Error, joined. What depends on the listeners is checked by
 // ValidateFor.
 func (c AuthConfig) Validate() error {
 	var errs []error
@@ -110,33 +111,33 @@ func (c AuthConfig) Validate() error {
 		key := index("auth.clients", i)
 		switch {
 		case client.ID == "":
-			errs = append(errs, &ConfigError{key + ".id", "must not be empty"})
+			errs = append(errs, setting.Errorf(key+".id", "must not be empty"))
 		case client.ID == publicClient:
-			errs = append(errs, &ConfigError{key + ".id", fmt.Sprintf("%q is the name of guests without a token", client.ID)})
+			errs = append(errs, setting.Errorf(key+".id", "%q is the name of guests without a token", client.ID))
 		case seen[client.ID]:
-			errs = append(errs, &ConfigError{key + ".id", fmt.Sprintf("%q stands twice", client.ID)})
+			errs = append(errs, setting.Errorf(key+".id", "%q stands twice", client.ID))
 		}
 		seen[client.ID] = true
 		if client.Secret == "" {
-			errs = append(errs, &ConfigError{key + ".secret", "must not be empty"})
+			errs = append(errs, setting.Errorf(key+".secret", "must not be empty"))
 		}
 		if len(client.Scopes) == 0 {
-			errs = append(errs, &ConfigError{key + ".scopes", "must name at least one of menu, orders, ops"})
+			errs = append(errs, setting.Errorf(key+".scopes", "must name at least one of menu, orders, ops"))
 		}
 		for j, scope := range client.Scopes {
 			if scope != ScopeMenu && scope != ScopeOrders && scope != ScopeOps {
-				errs = append(errs, &ConfigError{index(key+".scopes", j), fmt.Sprintf("%q is none of menu, orders, ops", string(scope))})
+				errs = append(errs, setting.Errorf(index(key+".scopes", j), "%q is none of menu, orders, ops", string(scope)))
 			}
 		}
 	}
 	if c.TokenLifetime < time.Second {
-		errs = append(errs, &ConfigError{"auth.token_lifetime", "must be at least 1s"})
+		errs = append(errs, setting.Errorf("auth.token_lifetime", "must be at least 1s"))
 	}
 	if c.SessionLifetime < time.Minute {
-		errs = append(errs, &ConfigError{"auth.session_lifetime", "must be at least 1m"})
+		errs = append(errs, setting.Errorf("auth.session_lifetime", "must be at least 1m"))
 	}
 	if c.SigningKey != "" && len(c.SigningKey) < minSigningKey {
-		errs = append(errs, &ConfigError{"auth.signing_key", "must have at least 32 bytes"})
+		errs = append(errs, setting.Errorf("auth.signing_key", "must have at least 32 bytes"))
 	}
 	for i, origin := range c.PublicOrders.Origins {
 		if origin != OriginSelf {
@@ -144,14 +145,14 @@ func (c AuthConfig) Validate() error {
 		}
 	}
 	if c.PublicOrders.Enabled && len(c.PublicOrders.Origins) == 0 {
-		errs = append(errs, &ConfigError{"auth.public_orders.origins", "must name the origins that may place when enabled is true"})
+		errs = append(errs, setting.Errorf("auth.public_orders.origins", "must name the origins that may place when enabled is true"))
 	}
 	if c.PublicOrders.Enabled && len(c.PublicOrders.PaymentTypes) == 0 {
-		errs = append(errs, &ConfigError{"auth.public_orders.payment_types", "must name at least one of cash, card, online when enabled is true"})
+		errs = append(errs, setting.Errorf("auth.public_orders.payment_types", "must name at least one of cash, card, online when enabled is true"))
 	}
 	for i, kind := range c.PublicOrders.PaymentTypes {
 		if kind != "cash" && kind != "card" && kind != "online" {
-			errs = append(errs, &ConfigError{index("auth.public_orders.payment_types", i), fmt.Sprintf("%q is none of cash, card, online", kind)})
+			errs = append(errs, setting.Errorf(index("auth.public_orders.payment_types", i), "%q is none of cash, card, online", kind))
 		}
 	}
 	return errors.Join(errs...)
@@ -167,7 +168,7 @@ func (c AuthConfig) ValidateFor(door Config) error {
 	var errs []error
 	reject := func(key, weakness string) {
 		if weakness != "" {
-			errs = append(errs, &ConfigError{key, weakness + ", which is rejected because " + exposed + "; use a random one, as `openssl rand -base64 24` prints"})
+			errs = append(errs, setting.Errorf(key, "%s, which is rejected because %s; use a random one, as `openssl rand -base64 24` prints", weakness, exposed))
 		}
 	}
 	for i, client := range c.Clients {

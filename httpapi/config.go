@@ -2,13 +2,14 @@ package httpapi
 
 import (
 	"errors"
-	"fmt"
 	"net"
 	"net/netip"
 	"net/url"
 	"strconv"
 	"strings"
 	"time"
+
+	"larder/internal/setting"
 )
 
 // AccessLog says which requests get a line in the log.
@@ -139,23 +140,14 @@ func (c *Config) SetDefaults() {
 	}
 }
 
-// ConfigError is one wrong value of the configuration.
-type ConfigError struct {
-	Key string // the YAML key, as "http.listen" or "auth.clients[1].secret"
-	Msg string // what is wrong with it and what would be right
-}
-
-// Error names the key and what is wrong with it.
-func (e *ConfigError) Error() string { return e.Key + ": " + e.Msg }
-
 // Validate checks the section after SetDefaults. Every fault comes back, each
-// a *ConfigError, joined.
+// a *setting.Error, joined.
 func (c Config) Validate() error {
 	errs := []error{checkListen("http.listen", c.Listen)}
 	if c.OpsListen != "" {
 		errs = append(errs, checkListen("http.ops_listen", c.OpsListen))
 		if c.OpsListen == c.Listen && !strings.HasSuffix(c.Listen, ":0") {
-			errs = append(errs, &ConfigError{"http.ops_listen", "is the same address as http.listen; leave it empty to serve ops there"})
+			errs = append(errs, setting.Errorf("http.ops_listen", "is the same address as http.listen; leave it empty to serve ops there"))
 		}
 	}
 	for i, host := range c.Hosts {
@@ -173,18 +165,18 @@ func (c Config) Validate() error {
 	switch c.Metrics {
 	case "", MetricsOpen, MetricsOps, MetricsOff:
 	default:
-		errs = append(errs, &ConfigError{"http.metrics", fmt.Sprintf("%q is none of open, ops, off", string(c.Metrics))})
+		errs = append(errs, setting.Errorf("http.metrics", "%q is none of open, ops, off", string(c.Metrics)))
 	}
 	switch c.AccessLog {
 	case LogErrors, LogSampled, LogAll:
 	default:
-		errs = append(errs, &ConfigError{"http.access_log", fmt.Sprintf("%q is none of errors, sampled, all", string(c.AccessLog))})
+		errs = append(errs, setting.Errorf("http.access_log", "%q is none of errors, sampled, all", string(c.AccessLog)))
 	}
 	if c.MaxConnections < 0 {
-		errs = append(errs, &ConfigError{"http.max_connections", "must not be negative; 0 is no limit"})
+		errs = append(errs, setting.Errorf("http.max_connections", "must not be negative; 0 is no limit"))
 	}
 	if c.MaxConnectionsPerAddress < 0 {
-		errs = append(errs, &ConfigError{"http.max_connections_per_address", "must not be negative; 0 is no limit"})
+		errs = append(errs, setting.Errorf("http.max_connections_per_address", "must not be negative; 0 is no limit"))
 	}
 	for _, duration := range []struct {
 		key   string
@@ -197,7 +189,7 @@ func (c Config) Validate() error {
 		{"http.drain_delay", c.DrainDelay},
 	} {
 		if duration.value < 0 {
-			errs = append(errs, &ConfigError{duration.key, "must not be negative"})
+			errs = append(errs, setting.Errorf(duration.key, "must not be negative"))
 		}
 	}
 	return errors.Join(errs...)
@@ -225,10 +217,10 @@ func index(key string, i int) string { return key + "[" + strconv.Itoa(i) + "]" 
 func checkListen(key, address string) error {
 	_, port, err := net.SplitHostPort(address)
 	if err != nil {
-		return &ConfigError{key, fmt.Sprintf("%q is no host:port address, as 127.0.0.1:8080", address)}
+		return setting.Errorf(key, "%q is no host:port address, as 127.0.0.1:8080", address)
 	}
 	if n, err := strconv.Atoi(port); err != nil || n < 0 || n > 65535 {
-		return &ConfigError{key, fmt.Sprintf("port %q is not between 0 and 65535", port)}
+		return setting.Errorf(key, "port %q is not between 0 and 65535", port)
 	}
 	return nil
 }
@@ -240,7 +232,7 @@ func checkOrigin(key, origin string, wildcard bool) error {
 	}
 	u, err := url.Parse(origin)
 	if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" || u.Scheme+"://"+u.Host != origin {
-		return &ConfigError{key, fmt.Sprintf("%q is no origin; write scheme and host alone, as https://shop.example", origin)}
+		return setting.Errorf(key, "%q is no origin; write scheme and host alone, as https://shop.example", origin)
 	}
 	return nil
 }
@@ -253,7 +245,7 @@ func checkProxy(key, proxy string) error {
 	if _, err := netip.ParsePrefix(proxy); err == nil {
 		return nil
 	}
-	return &ConfigError{key, fmt.Sprintf("%q is neither an address nor a network, as 10.0.0.0/8", proxy)}
+	return setting.Errorf(key, "%q is neither an address nor a network, as 10.0.0.0/8", proxy)
 }
 
 // Exposed returns why requests of other machines can reach larder, in words for

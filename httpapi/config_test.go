@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"larder/internal/setting"
 )
 
 // faults are the keys that an error of a configuration names.
@@ -19,7 +21,7 @@ func faults(err error) []string {
 			}
 			return
 		}
-		if fault, ok := errors.AsType[*ConfigError](err); ok {
+		if fault, ok := errors.AsType[*setting.Error](err); ok {
 			keys = append(keys, fault.Key)
 		}
 	}

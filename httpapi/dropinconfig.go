@@ -1,8 +1,9 @@
 package httpapi
 
 import (
-	"fmt"
 	"net/http"
+
+	"larder/internal/setting"
 )
 
 // RefusalErrors says what stands in the `errors` of a refusal on the drop-in
@@ -38,14 +39,12 @@ func (cfg *CompatConfig) SetDefaults() {
 // check reports what is wrong with the section.
 func (cfg CompatConfig) check() (errs []error) {
 	if cfg.RefusalStatus < 400 || cfg.RefusalStatus > 499 {
-		errs = append(errs, &ConfigError{
-			"http.compat.refusal_status", fmt.Sprintf("%d is not between 400 and 499: the order was not placed, and sending it again does not help", cfg.RefusalStatus),
-		})
+		errs = append(errs, setting.Errorf("http.compat.refusal_status", "%d is not between 400 and 499: the order was not placed, and sending it again does not help", cfg.RefusalStatus))
 	}
 	switch cfg.RefusalErrors {
 	case RefusalViolations, RefusalNone:
 	default:
-		errs = append(errs, &ConfigError{"http.compat.refusal_errors", fmt.Sprintf("%q is none of violations, none", string(cfg.RefusalErrors))})
+		errs = append(errs, setting.Errorf("http.compat.refusal_errors", "%q is none of violations, none", string(cfg.RefusalErrors)))
 	}
 	return errs
 }

@@ -1,6 +1,10 @@
 package httpapi
 
-import "time"
+import (
+	"time"
+
+	"larder/internal/setting"
+)
 
 // EventsConfig is `http.events`: the streams of GET /v1/events. Policy H1.
 type EventsConfig struct {
@@ -34,21 +38,21 @@ func (c *EventsConfig) SetDefaults() {
 	}
 }
 
-// check gives every fault of the section, each a *ConfigError.
+// check gives every fault of the section, each a *setting.Error.
 func (c EventsConfig) check() []error {
 	var errs []error
 	if c.PerAddress < 0 {
-		errs = append(errs, &ConfigError{"http.events.per_address", "must not be negative; 0 is no limit"})
+		errs = append(errs, setting.Errorf("http.events.per_address", "must not be negative; 0 is no limit"))
 	}
 	if c.Total < 1 {
-		errs = append(errs, &ConfigError{"http.events.total", "must be at least 1"})
+		errs = append(errs, setting.Errorf("http.events.total", "must be at least 1"))
 	}
 	for _, pause := range []struct {
 		key   string
 		value time.Duration
 	}{{"http.events.heartbeat", c.Heartbeat}, {"http.events.write_timeout", c.WriteTimeout}} {
 		if pause.value < leastPause {
-			errs = append(errs, &ConfigError{pause.key, "must be at least " + leastPause.String()})
+			errs = append(errs, setting.Errorf(pause.key, "must be at least %v", leastPause))
 		}
 	}
 	return errs

@@ -6,6 +6,8 @@ import (
 	"net/netip"
 	"slices"
 	"strings"
+
+	"larder/internal/setting"
 )
 
 // ownHost reports whether a host, with or without a port, is this server's own:
@@ -70,7 +72,7 @@ func checkHost(key, host string) error {
 		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' || r == '.'
 	}
 	if host == "" || strings.HasPrefix(host, ".") || strings.ContainsFunc(host, func(r rune) bool { return !valid(r) }) {
-		return &ConfigError{key, `"` + host + `" is no host name; write it without scheme and port, as shop.example`}
+		return setting.Errorf(key, "%q is no host name; write it without scheme and port, as shop.example", host)
 	}
 	return nil
 }

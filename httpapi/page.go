@@ -8,7 +8,6 @@ import (
 	"net/url"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 
@@ -16,6 +15,7 @@ import (
 
 	"larder/httpapi/web"
 	"larder/internal/menu"
+	"larder/internal/setting"
 	"larder/ordering"
 )
 
@@ -34,17 +34,17 @@ var currencyForm = regexp.MustCompile("^[A-Z]{3}$")
 
 var errNoPage = errors.New("httpapi: page.html is not among what is embedded; run go generate in httpapi/web")
 
-// check gives every fault of the section, each a *ConfigError.
+// check gives every fault of the section, each a *setting.Error.
 func (c PageConfig) check() []error {
 	var errs []error
 	if c.Currency != "" && !currencyForm.MatchString(c.Currency) {
-		errs = append(errs, &ConfigError{"http.page.currency", strconv.Quote(c.Currency) + " is no currency code of three capital letters, as EUR"})
+		errs = append(errs, setting.Errorf("http.page.currency", "%q is no currency code of three capital letters, as EUR", c.Currency))
 	}
 	for i, origin := range c.ImageOrigins {
 		if err := checkOrigin(index("http.page.image_origins", i), origin, false); err != nil {
 			errs = append(errs, err)
 		} else if strings.ContainsAny(origin, "; ,'\"*") { // it would end the policy's directive
-			errs = append(errs, &ConfigError{index("http.page.image_origins", i), strconv.Quote(origin) + " is no origin; write scheme and host alone, as https://img.example"})
+			errs = append(errs, setting.Errorf(index("http.page.image_origins", i), "%q is no origin; write scheme and host alone, as https://img.example", origin))
 		}
 	}
 	return errs

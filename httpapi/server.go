@@ -15,6 +15,7 @@ import (
 	"larder/httpapi/web"
 	"larder/internal/menu"
 	"larder/internal/redisdb"
+	"larder/internal/setting"
 	"larder/internal/silentlog"
 	"larder/internal/tracing"
 	"larder/internal/upstream"
@@ -140,7 +141,7 @@ type Server struct {
 // stand (policies H2 and H4), and wires the routes. It expects configurations
 // after SetDefaults. It does not touch Redis and opens no listener.
 //
-// Errors: *ConfigError, joined where there are several.
+// Errors: *setting.Error, joined where there are several.
 func New(cfg Config, auth AuthConfig, deps Deps) (*Server, error) {
 	if err := errors.Join(cfg.Validate(), auth.Validate(), auth.ValidateFor(cfg)); err != nil {
 		return nil, err
@@ -232,7 +233,7 @@ func (s *Server) newEngine() (*gin.Engine, error) {
 	// X-Real-IP, which Gin reads too, is passed on by proxies as a client sent it.
 	engine.RemoteIPHeaders = []string{"X-Forwarded-For"}
 	if err := engine.SetTrustedProxies(s.cfg.TrustedProxies); err != nil { // nil trusts none; Gin's default trusts all
-		return nil, &ConfigError{"http.trusted_proxies", err.Error()}
+		return nil, setting.Errorf("http.trusted_proxies", "%v", err)
 	}
 	engine.Use(s.edge)
 	engine.NoRoute(noRoute)

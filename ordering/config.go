@@ -2,12 +2,12 @@ package ordering
 
 import (
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 	"time"
 
 	"larder/internal/menu"
+	"larder/internal/setting"
 )
 
 // MaxZero says what maxCount 0 means (policy M2).
@@ -196,22 +196,13 @@ func (c Config) MenuSettings(stopListAny bool) menu.Settings {
 	}
 }
 
-// ConfigError is one wrong value of the configuration.
-type ConfigError struct {
-	Key string // the key within the section, as "required.delivery"
-	Msg string // what is wrong with it and what would be right
-}
-
-// Error names the key and what is wrong with it.
-func (e *ConfigError) Error() string { return "ordering." + e.Key + ": " + e.Msg }
-
 // Validate checks the section after SetDefaults. Every fault comes back, each
-// a *ConfigError, joined.
+// a *setting.Error, joined.
 func (c Config) Validate() error {
 	var errs []error
 	fault := func(bad bool, key, msg string, args ...any) {
 		if bad {
-			errs = append(errs, &ConfigError{Key: key, Msg: fmt.Sprintf(msg, args...)})
+			errs = append(errs, setting.Errorf(key, msg, args...))
 		}
 	}
 	fault(c.MaxZero != MaxZeroUnlimited && c.MaxZero != MaxZeroNone,

@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"larder/internal/menu"
+	"larder/internal/setting"
 	"larder/ordering"
 )
 
@@ -40,11 +41,11 @@ func TestConfigNamesWrongKeys(t *testing.T) {
 		"max_zero", "missing_external_id", "max_depth", "max_quantity", "price_digits", "past_tolerance", "max_lead", "lead_time", "place_timeout",
 		"key_ttl", "record_ttl", "customer_data_ttl", "in_flight_grace", "sweep_every", "wait_timeout", "wait_replicas", "required.delivery",
 	} {
-		if err == nil || !strings.Contains(err.Error(), "ordering."+key+": ") {
+		if err == nil || !strings.Contains("\n"+err.Error(), "\n"+key+": ") {
 			t.Errorf("no word of %s in %v", key, err)
 		}
 	}
-	var one *ordering.ConfigError
+	var one *setting.Error
 	if !errors.As(err, &one) || strings.Contains(err.Error(), "required.pickup") {
 		t.Errorf("error %v", err)
 	}
@@ -78,7 +79,7 @@ func TestConfigBounds(t *testing.T) {
 		for _, wrong := range []bool{false, true} {
 			cfg := ordering.DefaultConfig()
 			tc.change(&cfg, wrong)
-			var fault *ordering.ConfigError
+			var fault *setting.Error
 			err := cfg.Validate()
 			if found := errors.As(err, &fault) && fault.Key == tc.key; found != wrong || (err != nil) != wrong {
 				t.Errorf("%s, wrong %t: %v", tc.key, wrong, err)

@@ -7,6 +7,7 @@ import (
 
 	"larder/cache"
 	"larder/internal/menu"
+	"larder/internal/setting"
 	"larder/internal/upstream"
 )
 
@@ -89,10 +90,10 @@ func setDefault[T int | time.Duration | cache.ByteSize](field *T, value T) {
 }
 
 // Validate checks every value of a Config after SetDefaults. The error joins one
-// *ConfigError for each that cannot be meant.
+// *setting.Error for each that cannot be meant.
 func (c *Config) Validate() error {
 	var errs []error
-	bad := func(key, msg string) { errs = append(errs, &ConfigError{Key: "sync." + key, Msg: msg}) }
+	bad := func(key, msg string) { errs = append(errs, setting.Errorf("sync."+key, "%s", msg)) }
 	if _, err := ParseSchedule(c.Schedule, "", ""); err != nil {
 		bad("schedule", err.Error())
 	}
@@ -124,15 +125,6 @@ func (c *Config) Validate() error {
 	}
 	return errors.Join(errs...)
 }
-
-// ConfigError is a configuration value that cannot be meant. Key is its YAML
-// path.
-type ConfigError struct {
-	Key, Msg string
-}
-
-// Error gives the key and what is wrong with it.
-func (e *ConfigError) Error() string { return e.Key + ": " + e.Msg }
 
 // Restaurant is one restaurant whose menu is kept.
 type Restaurant struct {

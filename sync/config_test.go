@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"larder/internal/setting"
 	menusync "larder/sync"
 )
 
@@ -39,9 +40,9 @@ func TestConfigRefusals(t *testing.T) {
 			var cfg menusync.Config
 			cfg.SetDefaults()
 			spoil(&cfg)
-			var refused *menusync.ConfigError
+			var refused *setting.Error
 			if err := cfg.Validate(); !errors.As(err, &refused) || refused.Key != key || refused.Error() == "" {
-				t.Errorf("Validate() = %v, want a ConfigError of %s", err, key)
+				t.Errorf("Validate() = %v, want an error of %s", err, key)
 			}
 		})
 	}

@@ -16,7 +16,7 @@ type Replacement struct {
 // What is added, and what is changed in more than its schedule, is queued for a
 // sync at once. What is removed gets no more scheduled syncs; a run that is in
 // flight or was asked for by hand is finished with what it began with. What
-// Redis holds of it stays. The rest goes on as it was. An error, a *ConfigError,
+// Redis holds of it stays. The rest goes on as it was. An error, a *setting.Error,
 // has changed nothing.
 func (r *Runner) Replace(restaurants []Restaurant, schedule string) (Replacement, error) {
 	r.replacing.Lock()

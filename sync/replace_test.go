@@ -12,6 +12,7 @@ import (
 
 	"larder/internal/menu"
 	"larder/internal/redisdb"
+	"larder/internal/setting"
 	menusync "larder/sync"
 )
 
@@ -59,7 +60,7 @@ func TestReplaceThatCannotBeMeantChangesNothing(t *testing.T) {
 		next := restaurants("b", "c")
 		change(next)
 		_, err := g.Replace(next, "@every 2m")
-		var fault *menusync.ConfigError
+		var fault *setting.Error
 		if !errors.As(err, &fault) || fault.Key != name {
 			t.Errorf("%s: error %v", name, err)
 		}

@@ -104,7 +104,7 @@ type Runner struct {
 }
 
 // NewRunner checks schedules, time zones and connections and gives a Runner
-// over the restaurants. It does not touch Redis. Errors: *ConfigError.
+// over the restaurants. It does not touch Redis. Errors: *setting.Error.
 func NewRunner(d Deps) (*Runner, error) {
 	d.Config.SetDefaults()
 	if err := d.Config.Validate(); err != nil {

@@ -13,6 +13,7 @@ import (
 	"larder/internal/menu"
 	"larder/internal/redisdb"
 	"larder/internal/redistest"
+	"larder/internal/setting"
 	"larder/internal/upstream"
 	menusync "larder/sync"
 )
@@ -229,9 +230,9 @@ func TestNewRunnerRefuses(t *testing.T) {
 			deps.Restaurants = slices.Clone(deps.Restaurants)
 			spoil(&deps)
 			_, err := menusync.NewRunner(deps)
-			var refused *menusync.ConfigError
+			var refused *setting.Error
 			if !errors.As(err, &refused) || refused.Key != key {
-				t.Errorf("NewRunner = %v, want a ConfigError of %s", err, key)
+				t.Errorf("NewRunner = %v, want an error of %s", err, key)
 			}
 		})
 	}

@@ -9,6 +9,7 @@ import (
 
 	"larder/cache"
 	"larder/internal/menu"
+	"larder/internal/setting"
 )
 
 // target is one menu that is kept: a restaurant's or a connection's own. It
@@ -45,7 +46,7 @@ type targetSet struct {
 }
 
 // newTargets checks restaurants and connections and makes their set. What
-// stands in before as it is asked for is taken over. Errors: *ConfigError.
+// stands in before as it is asked for is taken over. Errors: *setting.Error.
 func newTargets(connections []Connection, restaurants []Restaurant, schedule string, before *targetSet) (*targetSet, error) {
 	if before == nil {
 		before = &targetSet{}
@@ -81,12 +82,12 @@ func (s *targetSet) addRestaurants(before *targetSet) error {
 	for i, restaurant := range s.restaurants {
 		key := fmt.Sprintf("restaurants[%d]", i)
 		if _, twice := s.byID[restaurant.ID]; twice {
-			return &ConfigError{Key: key + ".id", Msg: fmt.Sprintf("restaurant %q stands twice", restaurant.ID)}
+			return setting.Errorf(key+".id", "restaurant %q stands twice", restaurant.ID)
 		}
 		connection, ok := connections[restaurant.Connection]
 		if !ok {
-			return &ConfigError{Key: key + ".connection", Msg: fmt.Sprintf("no connection %q; there are: %s",
-				restaurant.Connection, strings.Join(slices.Sorted(maps.Keys(connections)), ", "))}
+			return setting.Errorf(key+".connection", "no connection %q; there are: %s",
+				restaurant.Connection, strings.Join(slices.Sorted(maps.Keys(connections)), ", "))
 		}
 		if restaurant.Schedule == "" {
 			restaurant.Schedule = s.schedule
@@ -95,11 +96,11 @@ func (s *targetSet) addRestaurants(before *targetSet) error {
 		if t == nil || t.Restaurant != restaurant {
 			zone, err := zones.load(restaurant.TimeZone)
 			if err != nil {
-				return &ConfigError{Key: key + ".time_zone", Msg: err.Error()}
+				return setting.Errorf(key+".time_zone", "%v", err)
 			}
 			schedule, err := parseSchedule(restaurant.Schedule, zone, string(restaurant.ID))
 			if err != nil {
-				return &ConfigError{Key: key + ".schedule", Msg: err.Error()}
+				return setting.Errorf(key+".schedule", "%v", err)
 			}
 			t = &target{
 				Restaurant: restaurant, upstream: string(restaurant.ID), source: connection.Source,
@@ -144,7 +145,7 @@ func (s *targetSet) addConnections(before *targetSet) error {
 func ownTarget(own Restaurant, c Connection, before *target) (*target, error) {
 	schedule, err := ParseSchedule(own.Schedule, "", string(own.ID))
 	if err != nil {
-		return nil, &ConfigError{Key: "sync.schedule", Msg: err.Error()}
+		return nil, setting.Errorf("sync.schedule", "%v", err)
 	}
 	return &target{Restaurant: own, source: c.Source, schedule: schedule, standing: before.stands()}, nil
 }

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"os/exec"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -15,6 +16,7 @@ import (
 	"larder/configs"
 	"larder/httpapi"
 	"larder/internal/redisdb"
+	"larder/internal/setting"
 	"larder/internal/upstream"
 )
 
@@ -41,7 +43,7 @@ func hintFor(cmd *cobra.Command, err error) string {
 		taken       *takenError
 		service     *upstream.Error
 		faults      configs.Errors
-		setting     *redisdb.ConfigError
+		wrong       *setting.Error
 		redis       *redisdb.RefusedError
 	)
 	switch {
@@ -58,7 +60,7 @@ func hintFor(cmd *cobra.Command, err error) string {
 		return "Correct the key; if a newer larder knows it, --allow-unknown-keys makes it a warning."
 	case errors.As(err, &faults):
 		return "Fix this and run the command again; larder config sample prints every key, larder init writes a configuration that works."
-	case errors.As(err, &setting), errors.As(err, &redis):
+	case errors.As(err, &wrong) && strings.HasPrefix(wrong.Key, "redis."), errors.As(err, &redis):
 		return "Check redis.url; larder check --config FILE --online reports what Redis is and what it refuses."
 	case errors.Is(err, context.Canceled):
 		return "Follow the daemon with larder status --watch."

@@ -16,6 +16,7 @@ import (
 
 	"larder/configs"
 	"larder/internal/redisdb"
+	"larder/internal/setting"
 	"larder/internal/upstream"
 )
 
@@ -73,7 +74,7 @@ func TestEveryFailureSaysWhatToTry(t *testing.T) {
 		"ops on another address": {&apiError{Code: "not_found", Status: 404, ofOps: true}, "http.ops_listen"},
 		"the ordering service's": {fmt.Errorf("pull: %w", &upstream.Error{Operation: upstream.OpMenu, Status: 500}), "check --config FILE --online"},
 		"a configuration":        {configs.Errors{{Key: "http.listen", Msg: "is wrong"}}, "larder config sample"},
-		"a setting of Redis":     {&redisdb.ConfigError{Key: "redis.url", Msg: "is wrong"}, "redis.url"},
+		"a setting of Redis":     {&setting.Error{Key: "redis.url", Msg: "is wrong"}, "redis.url"},
 		"a Redis that refuses":   {&redisdb.RefusedError{Err: errors.New("READONLY")}, "--online"},
 		"no file":                {fmt.Errorf("read x: %w", fs.ErrNotExist), "use - for standard input"},
 		"no right":               {fmt.Errorf("read x: %w", fs.ErrPermission), "let the user"},

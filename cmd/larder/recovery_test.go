@@ -8,9 +8,9 @@ import (
 
 	"larder/cache"
 	"larder/configs"
-	"larder/internal/redisdb"
 	"larder/internal/redistest"
 	"larder/internal/sandbox"
+	"larder/internal/setting"
 	"larder/internal/silentlog"
 )
 
@@ -55,7 +55,7 @@ func TestADaemonThatCannotBeWiredSaysWhy(t *testing.T) {
 	cfg := configs.Default()
 	cfg.Redis.URL = "redis://127.0.0.1/no-number"
 	d, err := newDaemon(cfg, silentlog.New())
-	if fault := new(redisdb.ConfigError); d != nil || !errors.As(err, &fault) || fault.Key != "redis.url" {
+	if fault := new(setting.Error); d != nil || !errors.As(err, &fault) || fault.Key != "redis.url" {
 		t.Errorf("got %v, %v; want the fault of redis.url", d, err)
 	}
 }

@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/redis/go-redis/v9"
+
+	"larder/internal/setting"
 )
 
 // Topology is the kind of Redis that redis.url names.
@@ -70,7 +72,7 @@ func parseURL(raw string) (address, error) {
 }
 
 func refuse(why string) (address, error) {
-	return address{}, &ConfigError{Key: "redis.url", Msg: why + "; " + supported}
+	return address{}, setting.Errorf("redis.url", "%s; %s", why, supported)
 }
 
 // parseAddress reads what follows the scheme: [user:password@]hosts[/path][?options].

@@ -7,6 +7,8 @@ import (
 	"regexp"
 
 	"github.com/redis/go-redis/v9"
+
+	"larder/internal/setting"
 )
 
 // DefaultPrefix begins the keys where redis.prefix is not set.
@@ -44,7 +46,7 @@ func (c *Config) SetDefaults() {
 }
 
 // Validate checks the section after SetDefaults. It returns every fault, each a
-// *ConfigError; none of them repeats the URL, which may hold a password.
+// *setting.Error; none of them repeats the URL, which may hold a password.
 func (c Config) Validate() error {
 	var faults []error
 	if addr, err := parseURL(c.URL); err != nil {
@@ -53,7 +55,7 @@ func (c Config) Validate() error {
 		faults = append(faults, c.unsupported(addr)...)
 	}
 	if !prefixPattern.MatchString(c.Prefix) {
-		faults = append(faults, &ConfigError{Key: "redis.prefix", Msg: "must be 1 to 64 characters of A-Z a-z 0-9 . _ : -"})
+		faults = append(faults, setting.Errorf("redis.prefix", "must be 1 to 64 characters of A-Z a-z 0-9 . _ : -"))
 	}
 	return errors.Join(faults...)
 }
@@ -63,25 +65,25 @@ func (c Config) Validate() error {
 func (c Config) unsupported(addr address) []error {
 	var faults []error
 	if c.CAFile != "" && addr.options.TLSConfig == nil {
-		faults = append(faults, &ConfigError{Key: "redis.ca_file", Msg: "is for TLS: write rediss://, rediss+sentinel:// or rediss+cluster:// in redis.url"})
+		faults = append(faults, setting.Errorf("redis.ca_file", "is for TLS: write rediss://, rediss+sentinel:// or rediss+cluster:// in redis.url"))
 	} else if c.CAFile != "" {
 		if _, err := c.authority(); err != nil {
 			faults = append(faults, err)
 		}
 	}
-	for _, setting := range []struct{ key, value string }{
+	for _, credential := range []struct{ key, value string }{
 		{"redis.sentinel_username", c.SentinelUsername}, {"redis.sentinel_password", c.SentinelPassword},
 	} {
-		if setting.value != "" && addr.topology != Sentinel {
-			faults = append(faults, &ConfigError{Key: setting.key, Msg: "is for redis+sentinel:// and rediss+sentinel:// in redis.url"})
+		if credential.value != "" && addr.topology != Sentinel {
+			faults = append(faults, setting.Errorf(credential.key, "is for redis+sentinel:// and rediss+sentinel:// in redis.url"))
 		}
 	}
 	if c.Shared && addr.topology == Embedded {
-		faults = append(faults, &ConfigError{Key: "redis.shared", Msg: "instances cannot share an embedded Redis, " +
-			"which each of them has for itself: set redis.url to one that all of them reach, such as redis://redis.internal:6379"})
+		faults = append(faults, setting.Errorf("redis.shared", "instances cannot share an embedded Redis, "+
+			"which each of them has for itself: set redis.url to one that all of them reach, such as redis://redis.internal:6379"))
 	}
 	if c.SentinelUsername != "" && c.SentinelPassword == "" {
-		faults = append(faults, &ConfigError{Key: "redis.sentinel_password", Msg: "must be given with redis.sentinel_username"})
+		faults = append(faults, setting.Errorf("redis.sentinel_password", "must be given with redis.sentinel_username"))
 	}
 	return faults
 }
@@ -102,24 +104,15 @@ func (c Config) complete(options *redis.UniversalOptions) error {
 	return nil
 }
 
-// authority reads CAFile. The error is a *ConfigError.
+// authority reads CAFile. The error is a *setting.Error.
 func (c Config) authority() (*x509.CertPool, error) {
 	certificates, err := os.ReadFile(c.CAFile)
 	if err != nil {
-		return nil, &ConfigError{Key: "redis.ca_file", Msg: "cannot be read: " + err.Error()}
+		return nil, setting.Errorf("redis.ca_file", "cannot be read: %v", err)
 	}
 	trusted := x509.NewCertPool()
 	if !trusted.AppendCertsFromPEM(certificates) {
-		return nil, &ConfigError{Key: "redis.ca_file", Msg: "holds no certificate in PEM form"}
+		return nil, setting.Errorf("redis.ca_file", "holds no certificate in PEM form")
 	}
 	return trusted, nil
 }
-
-// ConfigError is one setting of the section redis that cannot work.
-type ConfigError struct {
-	Key string // the YAML key, as "redis.url"
-	Msg string // what is wrong with it and what would be right
-}
-
-// Error names the key and what is wrong with it.
-func (e *ConfigError) Error() string { return e.Key + ": " + e.Msg }

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"larder/internal/redisdb"
+	"larder/internal/setting"
 )
 
 func TestRedisConfigDefaults(t *testing.T) {
@@ -82,7 +83,7 @@ func TestRedisURL(t *testing.T) {
 			}
 			continue
 		}
-		var fault *redisdb.ConfigError
+		var fault *setting.Error
 		if !errors.As(err, &fault) || fault.Key != "redis.url" || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "rediss://") {
 			t.Errorf("%q: got %v, want one that says %q and what is supported", url, err, want)
 		}
@@ -134,7 +135,7 @@ func TestAuthorityThatCannotBeRead(t *testing.T) {
 		cfg := redisdb.Config{URL: "rediss://h", CAFile: file}
 		cfg.SetDefaults()
 		err := cfg.Validate()
-		var fault *redisdb.ConfigError
+		var fault *setting.Error
 		if !errors.As(err, &fault) || fault.Key != "redis.ca_file" || !strings.Contains(fault.Msg, want) {
 			t.Errorf("%s: %v, want a fault of redis.ca_file: %s", file, err, want)
 		}

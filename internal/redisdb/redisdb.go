@@ -40,7 +40,7 @@ type DB struct {
 // a random password (other users of the machine can reach the port), which
 // loses everything at Close.
 //
-// The error is a *ConfigError for settings that cannot work.
+// The error is a *setting.Error for settings that cannot work.
 func Open(cfg Config, log logrus.FieldLogger) (*DB, error) {
 	cfg.SetDefaults()
 	if err := cfg.Validate(); err != nil {

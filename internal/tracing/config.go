@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"math"
 	"net/url"
+
+	"larder/internal/setting"
 )
 
 // Config is the `tracing:` section of the configuration.
@@ -25,24 +27,15 @@ func (c *Config) SetDefaults() {
 	}
 }
 
-// ConfigError is one wrong value of the section.
-type ConfigError struct {
-	Key string // "tracing.endpoint"
-	Msg string
-}
-
-// Error names the key and what is wrong with it.
-func (e *ConfigError) Error() string { return e.Key + ": " + e.Msg }
-
-// Validate checks the section. Every fault comes back, each a *ConfigError,
+// Validate checks the section. Every fault comes back, each a *setting.Error,
 // joined.
 func (c Config) Validate() error {
 	var errs []error
 	if msg := endpointFault(c.Endpoint); msg != "" {
-		errs = append(errs, &ConfigError{"tracing.endpoint", msg})
+		errs = append(errs, setting.Errorf("tracing.endpoint", "%s", msg))
 	}
 	if math.IsNaN(c.Sample) || c.Sample < 0 || c.Sample > 1 {
-		errs = append(errs, &ConfigError{"tracing.sample", fmt.Sprintf("%v is not between 0 and 1", c.Sample)})
+		errs = append(errs, setting.Errorf("tracing.sample", "%v is not between 0 and 1", c.Sample))
 	}
 	return errors.Join(errs...)
 }

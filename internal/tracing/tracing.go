@@ -42,7 +42,7 @@ type Tracing struct {
 // New makes what the section asks for, nil without an endpoint. version is the
 // build's. What the section does not say (headers, certificates, compression) is
 // taken from OpenTelemetry's standard environment, OTEL_EXPORTER_OTLP_…; the
-// endpoint is not. The caller calls Close. Errors: *ConfigError, joined.
+// endpoint is not. The caller calls Close. Errors: *setting.Error, joined.
 func New(cfg Config, version string, log logrus.FieldLogger) (*Tracing, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err

@@ -18,6 +18,7 @@ import (
 	"go.uber.org/goleak"
 
 	"larder/internal/redistest"
+	"larder/internal/setting"
 	"larder/internal/tracing"
 )
 
@@ -101,7 +102,7 @@ func TestConfigNamesItsFaults(t *testing.T) {
 		"sample below": {tracing.Config{Sample: -1}, "tracing.sample: -1"},
 	} {
 		err := tc.cfg.Validate()
-		var fault *tracing.ConfigError
+		var fault *setting.Error
 		if !errors.As(err, &fault) || !strings.Contains(err.Error(), tc.says) || strings.Contains(err.Error(), "hidden") {
 			t.Errorf("%s: got %v, want %q", name, err, tc.says)
 		}

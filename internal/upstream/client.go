@@ -11,7 +11,6 @@ import (
 	"github.com/failsafe-go/failsafe-go/circuitbreaker"
 	"github.com/sirupsen/logrus"
 	"golang.org/x/oauth2"
-
 	"larder/internal/silentlog"
 )
 
@@ -73,7 +72,7 @@ func WithLogger(log logrus.FieldLogger) Option { return func(c *Client) { c.log 
 func WithObserver(observe func(Call)) Option { return func(c *Client) { c.observe = observe } }
 
 // New makes the client of one connection, with the defaults of cfg filled in.
-// It does no I/O but reading client_secret_file. The error joins *ConfigErrors.
+// It does no I/O but reading client_secret_file. The error joins *setting.Errors.
 func New(cfg Config, opts ...Option) (*Client, error) {
 	cfg.SetDefaults()
 	cfg.BaseURL = strings.TrimRight(cfg.BaseURL, "/")

@@ -9,6 +9,8 @@ import (
 	"regexp"
 	"strings"
 	"time"
+
+	"larder/internal/setting"
 )
 
 // Defaults of a connection.
@@ -73,15 +75,6 @@ type Timeouts struct {
 	Write time.Duration `yaml:"write"`
 }
 
-// ConfigError is one wrong setting of a connection.
-type ConfigError struct {
-	Key string // the YAML key within the connection: "base_url", "timeouts.write"
-	Msg string
-}
-
-// Error gives the key and what is wrong with its value.
-func (e *ConfigError) Error() string { return e.Key + ": " + e.Msg }
-
 // SetDefaults fills in what is not set.
 func (c *Config) SetDefaults() {
 	c.TokenRequest.setDefaults()
@@ -116,11 +109,11 @@ func (c Config) retriesUnavailable() bool {
 }
 
 // Validate checks a configuration whose defaults are set. The error joins one
-// *ConfigError for each wrong key.
+// *setting.Error for each wrong key.
 func (c Config) Validate() error {
 	var errs []error
 	bad := func(key, format string, args ...any) {
-		errs = append(errs, &ConfigError{Key: key, Msg: fmt.Sprintf(format, args...)})
+		errs = append(errs, setting.Errorf(key, format, args...))
 	}
 	if !validName(c.Name) {
 		bad("name", "%q: use 1 to 64 of A-Z a-z 0-9 . _ : -", c.Name)
@@ -174,11 +167,11 @@ func (c Config) secret() (string, error) {
 	}
 	raw, err := os.ReadFile(c.ClientSecretFile)
 	if err != nil {
-		return "", &ConfigError{Key: "client_secret_file", Msg: err.Error()}
+		return "", setting.Errorf("client_secret_file", "%v", err)
 	}
 	secret := strings.TrimSpace(string(raw))
 	if secret == "" {
-		return "", &ConfigError{Key: "client_secret_file", Msg: c.ClientSecretFile + " is empty"}
+		return "", setting.Errorf("client_secret_file", "%s is empty", c.ClientSecretFile)
 	}
 	return secret, nil
 }

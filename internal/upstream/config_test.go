@@ -12,6 +12,7 @@ import (
 	"github.com/goccy/go-yaml"
 	"github.com/google/go-cmp/cmp"
 
+	"larder/internal/setting"
 	"larder/internal/upstream"
 )
 
@@ -67,7 +68,7 @@ func TestConfigFaults(t *testing.T) {
 			cfg := config("http://service.test/")
 			tc.change(&cfg)
 			_, err := upstream.New(cfg)
-			var fault *upstream.ConfigError
+			var fault *setting.Error
 			if !errors.As(err, &fault) || fault.Key != tc.key || !strings.Contains(fault.Msg, tc.says) {
 				t.Errorf("New() = %v, want %s: …%s…", err, tc.key, tc.says)
 			}
@@ -102,7 +103,7 @@ func TestClientSecretFile(t *testing.T) {
 			cfg.ClientSecret, cfg.ClientSecretFile = "", file
 			client, err := upstream.New(cfg)
 			if tc.want == "" {
-				var fault *upstream.ConfigError
+				var fault *setting.Error
 				if !errors.As(err, &fault) || fault.Key != "client_secret_file" {
 					t.Errorf("New() = %v, want a fault of client_secret_file", err)
 				}

@@ -6,6 +6,8 @@ import (
 	"mime/multipart"
 	"net/url"
 	"strings"
+
+	"larder/internal/setting"
 )
 
 // The encodings of a token request.
@@ -60,8 +62,8 @@ func (r *TokenRequest) UnmarshalText(text []byte) error {
 	case PresetOAuth:
 		*r = TokenRequestOAuth()
 	default:
-		return &ConfigError{Key: "token_request", Msg: fmt.Sprintf(
-			"%q: use document, oauth or {encoding, client_id_field, scope_field}", text)}
+		return setting.Errorf("token_request",
+			"%q: use document, oauth or {encoding, client_id_field, scope_field}", text)
 	}
 	return nil
 }
@@ -110,8 +112,8 @@ func (r *TokenRequest) setDefaults() {
 // fault gives what is wrong with a form whose defaults are set.
 func (r TokenRequest) fault() error {
 	if r.Encoding != EncodingMultipart && r.Encoding != EncodingURLEncoded {
-		return &ConfigError{Key: "token_request.encoding", Msg: fmt.Sprintf(
-			"%q: use %s or %s", r.Encoding, EncodingMultipart, EncodingURLEncoded)}
+		return setting.Errorf("token_request.encoding",
+			"%q: use %s or %s", r.Encoding, EncodingMultipart, EncodingURLEncoded)
 	}
 	return nil
 }
