@@ -104,7 +104,9 @@ func (j *Journal) recovered(ctx context.Context, connection string) error {
 	s := j.state(connection)
 	s.mu.Lock()
 	failing, mine := s.failing, s.failing && !s.probing && time.Since(s.probed) >= probeEvery
-	s.probing = s.probing || mine
+	if mine {
+		s.probing, s.probed = true, time.Now() // also when Redis itself fails: then WAIT is never reached
+	}
 	s.mu.Unlock()
 	switch {
 	case !failing:

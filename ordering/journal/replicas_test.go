@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -163,6 +165,47 @@ func TestFirstReplicaIsSeenSoon(t *testing.T) {
 	eventually(t, "the rule applies", func() bool { ready(t, j); return watched(t, j).Replicas == 1 })
 	if took := time.Since(online); took > 3*time.Second {
 		t.Errorf("a replica was seen after %v, want about a second", took)
+	}
+}
+
+// While replicas do not acknowledge and Redis refuses writes, requests do not
+// each try one: at most one a second does.
+func TestProbesAreLimited(t *testing.T) {
+	t.Parallel()
+	p := startPair(t, 1)
+	j := p.journal(t)
+	seen(t, j)
+	ready(t, j)
+	cutOff(t, p.replicas[0])
+	if _, err := j.Begin(t.Context(), create()); !errors.Is(err, journal.ErrReplicas) {
+		t.Fatalf("Begin = %v, want ErrReplicas", err)
+	}
+	client := p.master.Client()
+	if err := client.ConfigSet(t.Context(), "min-replicas-to-write", "1").Err(); err != nil {
+		t.Fatal(err)
+	}
+	if err := client.ConfigResetStat(t.Context()).Err(); err != nil {
+		t.Fatal(err)
+	}
+	asked := 0
+	for start := time.Now(); time.Since(start) < 2300*time.Millisecond; time.Sleep(10 * time.Millisecond) {
+		asked++
+		if _, err := j.Begin(t.Context(), create()); !errors.Is(err, journal.ErrReplicas) {
+			t.Fatalf("Begin %d = %v, want ErrReplicas", asked, err)
+		}
+	}
+	stats, err := client.Info(t.Context(), "commandstats").Result()
+	if err != nil {
+		t.Fatal(err)
+	}
+	probes := 0
+	for _, m := range regexp.MustCompile(`cmdstat_eval(?:sha)?:calls=(\d+).*?rejected_calls=(\d+)`).FindAllStringSubmatch(stats, -1) {
+		calls, _ := strconv.Atoi(m[1])
+		rejected, _ := strconv.Atoi(m[2])
+		probes += calls + rejected
+	}
+	if probes < 1 || probes > 3 {
+		t.Errorf("%d requests in 2.3 s probed %d times, want 1 to 3", asked, probes)
 	}
 }
 
