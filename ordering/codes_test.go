@@ -49,7 +49,7 @@ func violationsDocument(t *testing.T) string {
 		for _, p := range d.Params {
 			params = append(params, "`"+p.Name+"` "+p.Meaning)
 		}
-		example, err := json.Marshal(d.Example)
+		example, err := json.Marshal(d.Example())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -83,11 +83,11 @@ func TestEveryCodeIsDescribed(t *testing.T) {
 		names := make([]string, 0, len(d.Params))
 		for _, p := range d.Params {
 			names = append(names, p.Name)
-			if _, ok := d.Example[p.Name]; !ok || p.Meaning == "" {
+			if p.Example == nil || p.Meaning == "" {
 				t.Errorf("%s: param %s has no example or no meaning", code, p.Name)
 			}
 		}
-		if got := strings.Join(names, ","); got != want[code] || len(d.Example) != len(d.Params) {
+		if got := strings.Join(names, ","); got != want[code] || len(d.Example()) != len(d.Params) {
 			t.Errorf("%s: params %s, the policies have %s", code, got, want[code])
 		}
 		if d.Code != code || d.Meaning == "" || d.Path == "" {

@@ -67,7 +67,7 @@ func TestEveryCodeReadsInBothLanguages(t *testing.T) {
 				t.Errorf("%s in %s reads %q, %s reads %q", code, language, said, other, said)
 			}
 			seen[said] = code
-			for name, value := range d.Example {
+			for name, value := range d.Example() {
 				if slices.Contains(silent[code], name) || language == ordering.Russian && code == ordering.TypeMismatch {
 					continue
 				}
@@ -93,7 +93,7 @@ var (
 // names of fields nor times.
 func foreign(d ordering.Description, said string) []string {
 	known := []string{"id", "expectedAt", "soonest", "true", "T18", "T15", "Z", "000Z"}
-	for _, value := range d.Example {
+	for _, value := range d.Example() {
 		known = append(known, texts(value)...)
 	}
 	var odd []string
@@ -172,12 +172,10 @@ func TestSentencesOfParams(t *testing.T) {
 		},
 		{ordering.LimitExceeded, ordering.Params{"limit": 7}, "The quantity: at most 7", "Количество: не больше 7"},
 	} {
-		d := ordering.Describe(test.code)
-		d.Example = test.params
-		if got := d.ExampleMsg(ordering.English); got != test.english {
+		if got := ordering.NewViolation("", test.code, test.params, ordering.English).Msg; got != test.english {
 			t.Errorf("%s %v reads %q, want %q", test.code, test.params, got, test.english)
 		}
-		if got := d.ExampleMsg(ordering.Russian); got != test.russian {
+		if got := ordering.NewViolation("", test.code, test.params, ordering.Russian).Msg; got != test.russian {
 			t.Errorf("%s %v reads %q, want %q", test.code, test.params, got, test.russian)
 		}
 	}
@@ -188,9 +186,7 @@ func TestKindsInRussian(t *testing.T) {
 	t.Parallel()
 	seen := map[string]string{}
 	for _, kind := range []string{"string", "identifier", "integer", "number", "boolean", "array", "object", "null"} {
-		d := ordering.Describe(ordering.TypeMismatch)
-		d.Example = ordering.Params{"want": "string", "got": kind}
-		said := d.ExampleMsg(ordering.Russian)
+		said := ordering.NewViolation("", ordering.TypeMismatch, ordering.Params{"want": "string", "got": kind}, ordering.Russian).Msg
 		if other, twice := seen[said]; twice || latin.MatchString(said) {
 			t.Errorf("%s reads %q, and so does %q", kind, said, other)
 		}

@@ -58,7 +58,7 @@ func NewViolation(path string, code Code, params Params, language string) Violat
 	if params == nil {
 		params = Params{}
 	}
-	return Violation{Path: path, Code: code, Msg: Describe(code).say(language, params, ""), Params: params}
+	return Violation{Path: path, Code: code, Msg: message(code, language, params, ""), Params: params}
 }
 
 // Params are the facts of one violation, by name.
@@ -108,7 +108,7 @@ func (f *findings) sorted() (list []Violation, more bool) {
 	for i := range list {
 		one := &f.all[i]
 		list[i] = one.Violation
-		list[i].Msg = Describe(one.Code).say(f.language, one.Params, one.subject)
+		list[i].Msg = message(one.Code, f.language, one.Params, one.subject)
 	}
 	return list, len(f.all) > maxViolations
 }

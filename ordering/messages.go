@@ -1,0 +1,169 @@
+package ordering
+
+import (
+	"cmp"
+	"fmt"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// The languages that messages for people are written in.
+const (
+	English = "en"
+	Russian = "ru"
+)
+
+// Languages returns them, the one for everyone else first.
+func Languages() []string { return []string{English, Russian} }
+
+// What a limit is of, as the subject of LimitExceeded. Any other subject is
+// the name of a dish or ingredient.
+const (
+	limitDishes      = "Dishes of an order"
+	limitIngredients = "Ingredients of a dish"
+	limitDigits      = "Digits of a number"
+	limitWhole       = "A whole number"
+	limitPayments    = "Payments of an order"
+	limitCharacters  = "Number of characters"
+	limitSteps       = "Steps to assign the ingredients of " // and the dish's name
+)
+
+// russianLimits and russianKinds translate what a limit is of, and the kinds of
+// values.
+//
+//nolint:gochecknoglobals // constants
+var (
+	russianLimits = map[string]string{
+		limitDishes: "Блюд в заказе", limitIngredients: "Ингредиентов в блюде", limitDigits: "Цифр в числе",
+		limitWhole: "Целое число", limitPayments: "Платежей за заказ", limitCharacters: "Число символов",
+	}
+	russianKinds = map[string]string{
+		"string": "строка", "identifier": "идентификатор", "integer": "целое число", "number": "число",
+		"date-time": "дата и время", "boolean": "логическое значение", "array": "массив", "object": "объект", "null": "пустое значение",
+	}
+)
+
+// message returns the message of a violation for a person. subject is the name
+// of the dish or ingredient it is about, or "". Names and values stand where no
+// case or gender has to agree with them.
+func message(code Code, language string, params Params, subject string) string {
+	d := Describe(code)
+	text := d.message.in(language)
+	if s := &d.special; s.param != "" && placeholder(s.param, English, params) == s.value {
+		text = s.message.in(language)
+	}
+	switch {
+	case subject != "":
+		subject = limitSubject(code, language, subject)
+	case d.subject.in(language) != "":
+		subject = expand(d.subject.in(language), language, params, "")
+	default:
+		if rest, found := strings.CutPrefix(text, "{subject}: "); found {
+			first, size := utf8.DecodeRuneInString(rest)
+			text = string(unicode.ToUpper(first)) + rest[size:]
+		}
+	}
+	return expand(text, language, params, subject)
+}
+
+// expand replaces the placeholders of a text.
+func expand(text, language string, params Params, subject string) string {
+	var b strings.Builder
+	for {
+		before, rest, found := strings.Cut(text, "{")
+		b.WriteString(before)
+		if !found {
+			return b.String()
+		}
+		name, after, _ := strings.Cut(rest, "}")
+		if name == "subject" {
+			b.WriteString(subject)
+		} else {
+			b.WriteString(placeholder(name, language, params))
+		}
+		text = after
+	}
+}
+
+// placeholder returns what stands for a name in braces: a param, or what is
+// reckoned from the params of a group.
+func placeholder(name, language string, params Params) string {
+	switch value := params[name]; {
+	case name == "limits":
+		return limitsText(language, params)
+	case name == "missing":
+		return quantityText(language, whole(params["min"])-whole(params["count"]))
+	case name == "excess":
+		return quantityText(language, whole(params["count"])-whole(params["max"]))
+	case name == "allowed":
+		values, _ := value.([]string)
+		return listValues(texts{" or ", " или "}.in(language), values)
+	case value == nil:
+		return ""
+	case language == Russian && (name == "want" || name == "got"):
+		return russianKinds[fmt.Sprint(value)]
+	default:
+		return fmt.Sprint(value)
+	}
+}
+
+// limitSubject returns the subject of LimitExceeded in a language.
+func limitSubject(code Code, language, subject string) string {
+	if code != LimitExceeded || language != Russian {
+		return subject
+	}
+	if name, found := strings.CutPrefix(subject, limitSteps); found {
+		return name + ": шагов, чтобы распределить ингредиенты по группам"
+	}
+	return cmp.Or(russianLimits[subject], subject)
+}
+
+// limitsText returns a group's limits: "1 to 2", "exactly 1", "at least 1", "at most 2".
+func limitsText(language string, params Params) string {
+	lower, upper := whole(params["min"]), whole(params["max"])
+	text := texts{"{min} to {max}", "от {min} до {max}"}
+	switch {
+	case params["max"] == nil:
+		text = texts{"at least {min}", "не меньше {min}"}
+	case lower == upper:
+		text = texts{"exactly {min}", "ровно {min}"}
+	case lower == 0:
+		text = texts{"at most {max}", "не больше {max}"}
+	}
+	return expand(text.in(language), language, params, "")
+}
+
+// quantityText counts what is to be chosen of a group, in Russian in the
+// accusative: "1 позицию", "2 позиции", "5 позиций".
+func quantityText(language string, n int64) string {
+	if language != Russian {
+		return strconv.FormatInt(n, 10)
+	}
+	form := "позиций"
+	switch tens := n % 100; {
+	case tens >= 11 && tens <= 14:
+	case n%10 == 1:
+		form = "позицию"
+	case n%10 >= 2 && n%10 <= 4:
+		form = "позиции"
+	}
+	return fmt.Sprintf("%d %s", n, form)
+}
+
+// whole returns a whole number of the params.
+func whole(v any) int64 {
+	n, _ := v.(int64)
+	return n
+}
+
+// listValues lists values: "cash, card or online". It is "" where only an empty
+// value is allowed.
+func listValues(or string, values []string) string {
+	if len(values) < 2 {
+		return strings.Join(values, "")
+	}
+	last := len(values) - 1
+	return strings.Join(values[:last], ", ") + or + values[last]
+}
