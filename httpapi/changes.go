@@ -69,6 +69,6 @@ func rulesOfChange(operation ordering.Operation, err error) error {
 	}
 	return &problem{
 		code: CodeValidationFailed, msg: wordsOf(operation).it + " breaks rules; see errors", err: err,
-		violations: invalid.Verdict.Violations, more: invalid.Verdict.More,
+		violations: invalid.Violations, more: invalid.More,
 	}
 }

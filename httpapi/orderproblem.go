@@ -34,7 +34,7 @@ func orderProblem(err error) *problem {
 	case errors.As(err, &invalid):
 		return &problem{
 			code: CodeValidationFailed, msg: "the order breaks rules of the menu; see errors",
-			violations: invalid.Verdict.Violations, more: invalid.Verdict.More,
+			violations: invalid.Violations, more: invalid.More,
 		}
 	case errors.As(err, &reused):
 		return &problem{

@@ -102,7 +102,7 @@ func rulesOfResolution(err error) error {
 	case errors.As(err, &invalid):
 		return &problem{
 			code: CodeValidationFailed, msg: "the order cannot be settled like this; see errors",
-			violations: invalid.Verdict.Violations, err: err,
+			violations: invalid.Violations, err: err,
 		}
 	case !errors.Is(err, ordering.ErrNoBody):
 		return err

@@ -2,6 +2,7 @@ package ordering
 
 import (
 	"cmp"
+	"math"
 	"slices"
 )
 
@@ -16,12 +17,41 @@ type demand struct {
 const noMaximum = -1
 
 // off is how far the count is outside the limits: missing + excess.
-func (d *demand) off() int64 {
-	over := int64(0)
-	if d.max != noMaximum && d.count > d.max {
-		over = d.count - d.max
+func (d *demand) off() int64 { return d.offAt(d.count) }
+
+func (d *demand) offAt(count int64) int64 {
+	off := max(d.min-count, 0)
+	if d.max != noMaximum {
+		off += max(count-d.max, 0)
 	}
-	return over + max(d.min-d.count, 0)
+	return off
+}
+
+// leaving and entering are by how much off changes when the count falls, or
+// rises, by one.
+func (d *demand) leaving() int64  { return d.offAt(d.count-1) - d.off() }
+func (d *demand) entering() int64 { return d.offAt(d.count+1) - d.off() }
+
+// fall and rise are how many units can leave, or enter, at the same gain: up to
+// the next of the limits, where off begins to change otherwise.
+func (d *demand) fall() int64 {
+	units := d.count
+	for _, limit := range [...]int64{d.min, d.max} {
+		if limit != noMaximum && limit < d.count {
+			units = min(units, d.count-limit)
+		}
+	}
+	return units
+}
+
+func (d *demand) rise() int64 {
+	units := int64(math.MaxInt64)
+	for _, limit := range [...]int64{d.min, d.max} {
+		if limit > d.count {
+			units = min(units, limit-d.count)
+		}
+	}
+	return units
 }
 
 // supply is a quantity of one ingredient and the demands that it may count
@@ -189,7 +219,7 @@ func (f *flow) improve(from int) bool {
 		return false
 	}
 	f.search(int32(from)) //nolint:gosec // bounded by the menu's schemes
-	best, gain := -1, 0
+	best, gain := -1, int64(0)
 	for to := range f.demands {
 		if to == from || !f.by[to].seen {
 			continue
@@ -220,7 +250,7 @@ func (f *flow) mayGain(from int) bool {
 // gain tells how much a shift of one unit betters the assignment: 2 or 4 for
 // each unit nearer to the limits in sum, 1 for the same sum with an earlier
 // demand nearer and a later one farther, 0 for none.
-func (f *flow) gain(from, to int) int {
+func (f *flow) gain(from, to int) int64 {
 	leave, enter := f.demands[from].leaving(), f.demands[to].entering()
 	switch sum := leave + enter; {
 	case sum < 0:
@@ -228,30 +258,6 @@ func (f *flow) gain(from, to int) int {
 	case sum > 0 || leave == 0:
 		return 0
 	case leave < 0 && from < to, enter < 0 && to < from:
-		return 1
-	default:
-		return 0
-	}
-}
-
-// leaving is by how much off changes when the count falls by one.
-func (d *demand) leaving() int {
-	switch {
-	case d.max != noMaximum && d.count > d.max:
-		return -1
-	case d.count <= d.min:
-		return 1
-	default:
-		return 0
-	}
-}
-
-// entering is by how much off changes when the count rises by one.
-func (d *demand) entering() int {
-	switch {
-	case d.count < d.min:
-		return -1
-	case d.max != noMaximum && d.count >= d.max:
 		return 1
 	default:
 		return 0
@@ -300,28 +306,4 @@ func (f *flow) shift(from, to int32) {
 	}
 	f.demands[from].count -= units
 	f.demands[to].count += units
-}
-
-// fall is how many units can leave at the same gain.
-func (d *demand) fall() int64 {
-	switch {
-	case d.max != noMaximum && d.count > d.max:
-		return d.count - d.max
-	case d.count > d.min:
-		return d.count - d.min
-	default:
-		return d.count
-	}
-}
-
-// rise is how many units can enter at the same gain.
-func (d *demand) rise() int64 {
-	switch {
-	case d.count < d.min:
-		return d.min - d.count
-	case d.max != noMaximum && d.count < d.max:
-		return d.max - d.count
-	default:
-		return 1<<63 - 1
-	}
 }

@@ -92,7 +92,7 @@ func (o *Orders) change(ctx context.Context, c *Changing) (Opening, error) {
 	default: // a completion has no body
 	}
 	if violations, more := notes.sorted(); violations != nil {
-		return Opening{}, &InvalidError{Verdict: &Verdict{Lines: []Line{}, Violations: violations, More: more}}
+		return Opening{}, &InvalidError{Violations: violations, More: more}
 	}
 	return opening, nil
 }

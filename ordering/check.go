@@ -4,7 +4,8 @@ import (
 	"slices"
 	"time"
 
-	"larder/internal/jsontext"
+	"github.com/shopspring/decimal"
+
 	"larder/internal/menu"
 	"larder/internal/upstream"
 )
@@ -92,16 +93,11 @@ func (c *check) decide() bool {
 	return len(c.all) == 0
 }
 
-// verdict decides and tells what was found.
+// verdict decides and returns what was found.
 func (c *check) verdict() *Verdict {
-	result := &Verdict{Version: c.Version, Valid: c.decide(), Lines: make([]Line, len(c.lines)), ExpectedAt: c.expectedAt}
-	for i := range c.lines {
-		result.Lines[i] = c.lines[i].line()
-	}
-	if len(c.lines) == 1 && c.total.known {
-		result.Total = result.Lines[0].Total
-	} else {
-		result.Total = c.total.decimal()
+	result := &Verdict{Version: c.Version, Valid: c.decide(), ExpectedAt: c.expectedAt}
+	if c.total.known {
+		result.Total = decimal.NewNullDecimal(c.total.Decimal())
 	}
 	result.Violations, result.More = c.sorted()
 	if result.Valid {
@@ -109,25 +105,4 @@ func (c *check) verdict() *Verdict {
 		result.Order = slices.Clone(c.body)
 	}
 	return result
-}
-
-// appendVerdict appends the JSON of what verdict gives, without making it.
-func (c *check) appendVerdict(dst []byte) ([]byte, error) {
-	w := verdictWriter{jsontext.Writer{Buf: dst}}
-	valid := c.decide()
-	w.verdict(valid, c.Version, c.total)
-	for i := range c.lines {
-		w.line(&c.lines[i])
-	}
-	violations, more := c.sorted()
-	if err := w.violations(violations, more); err != nil {
-		return dst, err
-	}
-	if valid {
-		w.Buf = c.wire().AppendJSON(w.Buf, c.FieldCase)
-	} else {
-		w.Raw("null")
-	}
-	w.Close('}')
-	return w.Buf, nil
 }

@@ -13,7 +13,7 @@ func TestDemand(t *testing.T) {
 		name              string
 		min, max, count   int64
 		off               int64
-		leaving, entering int
+		leaving, entering int64
 		fall, rise        int64
 	}{
 		{"above the maximum", 2, 4, 7, 3, -1, 1, 3, math.MaxInt64},
@@ -43,7 +43,7 @@ func TestGain(t *testing.T) {
 	for _, tc := range []struct {
 		name     string
 		from, to demand
-		want     int
+		want     int64
 	}{
 		{"from excess to missing", over, under, 4},
 		{"from excess to room", over, room, 2},

@@ -10,11 +10,15 @@ import (
 var ErrUnknownConnection = errors.New("ordering: unknown connection")
 
 // InvalidError says that the order has violations; nothing was sent.
-type InvalidError struct{ Verdict *Verdict }
+type InvalidError struct {
+	// Violations are Verdict's, and so is More.
+	Violations []Violation
+	More       bool
+}
 
 // Error counts the violations.
 func (e *InvalidError) Error() string {
-	return fmt.Sprintf("ordering: violations of the order: %d", len(e.Verdict.Violations))
+	return fmt.Sprintf("ordering: violations of the order: %d", len(e.Violations))
 }
 
 // KeyReusedError says that the key was taken by a request that asked for

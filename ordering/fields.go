@@ -1,8 +1,6 @@
 package ordering
 
 import (
-	"github.com/shopspring/decimal"
-
 	"larder/internal/jsontext"
 	"larder/internal/upstream"
 )
@@ -33,8 +31,7 @@ type known struct {
 // forms are what all orders have alike, laid out once.
 type forms struct {
 	order, guest, address []known
-	dishPaths             [maxDishes]string   // JSON Pointers of dishList's elements
-	wholes                [64]decimal.Decimal // 0, 1, 2, …: nearly every quantity
+	dishPaths             [maxDishes]string // JSON Pointers of dishList's elements
 }
 
 func newForms() *forms {
@@ -42,18 +39,7 @@ func newForms() *forms {
 	for i := range f.dishPaths {
 		f.dishPaths[i] = element(dishListPath, i)
 	}
-	for i := range f.wholes {
-		f.wholes[i] = decimal.NewFromInt(int64(i))
-	}
 	return f
-}
-
-// decimal gives a number as a decimal; small whole ones are made already.
-func (f *forms) decimal(n jsontext.Number) decimal.Decimal {
-	if whole, _ := n.Int64(); whole >= 0 && whole < int64(len(f.wholes)) && n == jsontext.Whole(whole) {
-		return f.wholes[whole]
-	}
-	return n.Decimal()
 }
 
 // value is one plain field as the client sent it.

@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/shopspring/decimal"
+
 	"larder/internal/menu"
 	"larder/internal/upstream"
 	"larder/ordering"
@@ -82,7 +84,7 @@ func order(dishes string) string {
 }
 
 // validate judges a body on the native face by the default rules.
-func validate(tb testing.TB, body string) *ordering.Verdict {
+func validate(tb testing.TB, body string) *verdict {
 	tb.Helper()
 	return judge(tb, ordering.Config{}, native(tb, body))
 }
@@ -95,26 +97,69 @@ func native(tb testing.TB, body string) ordering.Request {
 	}
 }
 
-func judge(tb testing.TB, cfg ordering.Config, req ordering.Request) *ordering.Verdict {
+// verdict is what Validate returned, with the lines that only AppendVerdict has.
+type verdict struct {
+	*ordering.Verdict
+
+	Lines []struct {
+		Path, ID, Name         string
+		Quantity, Price, Total decimal.NullDecimal
+	}
+	JSON []byte
+}
+
+func judge(tb testing.TB, cfg ordering.Config, req ordering.Request) *verdict {
 	tb.Helper()
 	body := req.Body
 	req.Body = bytes.Clone(body)
 	validator := ordering.NewValidator(cfg, noon)
-	verdict, err := validator.Validate(req)
+	found, err := validator.Validate(req)
 	if err != nil {
 		tb.Fatalf("Validate(%s): %v", body, err)
 	}
-	want, err := verdict.AppendJSON(nil)
+	written, err := validator.AppendVerdict(nil, req)
 	if err != nil {
 		tb.Fatal(err)
 	}
-	if written, err := validator.AppendVerdict(nil, req); err != nil || !bytes.Equal(written, want) {
-		tb.Errorf("%s:\nwritten %s, %v\nverdict %s", body, written, err, want)
-	}
+	result := sameVerdict(tb, found, written)
 	for i := range req.Body { // what a verdict says is no part of the body it was made from
 		req.Body[i] = 'X'
 	}
-	return verdict
+	return result
+}
+
+// sameVerdict checks that the JSON of AppendVerdict says what Validate returned.
+func sameVerdict(tb testing.TB, found *ordering.Verdict, written []byte) *verdict {
+	tb.Helper()
+	result := &verdict{Verdict: found, JSON: written}
+	shape := struct {
+		Valid      bool
+		Version    int64
+		Total      decimal.NullDecimal
+		Lines      any
+		Violations json.RawMessage
+		More       bool
+		Order      json.RawMessage
+	}{Lines: &result.Lines}
+	if err := json.Unmarshal(written, &shape); err != nil {
+		tb.Fatalf("%s: %v", written, err)
+	}
+	order, violations := "null", []byte("[]")
+	if found.Order != nil {
+		order = string(found.Order)
+	}
+	if len(found.Violations) > 0 {
+		var err error
+		if violations, err = json.Marshal(found.Violations); err != nil {
+			tb.Fatal(err)
+		}
+	}
+	if shape.Valid != found.Valid || shape.Version != found.Version || shape.More != found.More ||
+		shape.Total.Valid != found.Total.Valid || !shape.Total.Decimal.Equal(found.Total.Decimal) ||
+		!bytes.Equal(shape.Violations, violations) || string(shape.Order) != order {
+		tb.Errorf("written %s\nverdict %+v", written, found)
+	}
+	return result
 }
 
 // broken is one violation as the tables have it: path, code and params.
@@ -124,10 +169,15 @@ type broken struct {
 	params string // JSON
 }
 
-func brokenOf(tb testing.TB, v *ordering.Verdict) []broken {
+func brokenOf(tb testing.TB, v *verdict) []broken {
 	tb.Helper()
-	out := make([]broken, 0, len(v.Violations))
-	for _, violation := range v.Violations {
+	return brokenIn(tb, v.Violations)
+}
+
+func brokenIn(tb testing.TB, violations []ordering.Violation) []broken {
+	tb.Helper()
+	out := make([]broken, 0, len(violations))
+	for _, violation := range violations {
 		params, err := json.Marshal(violation.Params)
 		if err != nil {
 			tb.Fatalf("params of %v: %v", violation, err)

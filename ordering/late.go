@@ -113,7 +113,7 @@ func (o *Orders) Run(ctx context.Context) error {
 		failing = err != nil
 	})
 	loops.Wait()
-	<-o.flights.idle()
+	o.flights.idle()
 	limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), finishLimit+o.cfg.WaitTimeout)
 	defer cancel()
 	err := o.land(limited)
@@ -290,10 +290,10 @@ func fields(event string, r *Record, op Operation, outcome Outcome) logrus.Field
 type flights struct {
 	mu    sync.Mutex
 	count int
-	empty []chan struct{} // closed when the last one is over
+	over  chan struct{} // made by idle, closed when the last one is over
 }
 
-// enter counts a call; what it gives is called when the call is over.
+// enter counts a call until the returned function is called.
 func (f *flights) enter() (leave func()) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -301,24 +301,22 @@ func (f *flights) enter() (leave func()) {
 	return func() {
 		f.mu.Lock()
 		defer f.mu.Unlock()
-		if f.count--; f.count == 0 {
-			for _, c := range f.empty {
-				close(c)
-			}
-			f.empty = nil
+		if f.count--; f.count == 0 && f.over != nil {
+			close(f.over)
+			f.over = nil
 		}
 	}
 }
 
-// idle gives a channel that is closed once no call is under way.
-func (f *flights) idle() <-chan struct{} {
+// idle waits until no call is under way. Run alone calls it.
+func (f *flights) idle() {
 	f.mu.Lock()
-	defer f.mu.Unlock()
-	c := make(chan struct{})
 	if f.count == 0 {
-		close(c)
-	} else {
-		f.empty = append(f.empty, c)
+		f.mu.Unlock()
+		return
 	}
-	return c
+	over := make(chan struct{})
+	f.over = over
+	f.mu.Unlock()
+	<-over
 }

@@ -71,8 +71,6 @@ type Result struct {
 	// RetryAfter is how long the service, or its token endpoint, asked to wait,
 	// of a call that was not sent; 0 for not.
 	RetryAfter time.Duration
-	// Verdict is what the validation of an order found; nil of replays and changes.
-	Verdict *Verdict
 }
 
 // Resolving is an operator's word on an operation whose outcome is unknown.

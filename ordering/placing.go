@@ -45,15 +45,11 @@ func (o *Orders) Place(ctx context.Context, p Placing) (Result, error) {
 	if err := o.deps.Journal.Ready(ctx, p.Connection); err != nil {
 		return Result{}, err
 	}
-	result, err := o.begin(ctx, service, from, asked, Opening{
+	return o.begin(ctx, service, from, asked, Opening{
 		Operation: upstream.OpCreate, Connection: p.Connection, Client: p.Client, RequestID: p.RequestID,
 		Restaurant: p.Restaurant, MenuVersion: verdict.Version, Total: verdict.Total, ExpectedAt: verdict.ExpectedAt,
 		Body: verdict.Order,
 	})
-	if !result.Replayed && err == nil {
-		result.Verdict = verdict
-	}
-	return result, err
 }
 
 // judge gives the verdict of an order that may be placed.
@@ -74,7 +70,7 @@ func (o *Orders) judge(ctx context.Context, p *Placing) (*Verdict, error) {
 	span.Number("larder.menu_version", int(version))
 	span.Number("larder.violations", len(verdict.Violations))
 	if !verdict.Valid {
-		return nil, &InvalidError{Verdict: verdict}
+		return nil, &InvalidError{Violations: verdict.Violations, More: verdict.More}
 	}
 	return verdict, nil
 }

@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"strings"
 
-	"github.com/shopspring/decimal"
-
 	"larder/internal/jsontext"
 	"larder/internal/menu"
 )
@@ -19,37 +17,20 @@ type amount struct {
 
 func amountOf(n jsontext.Number) amount { return amount{n, true} }
 
-// decimal gives the amount as a Verdict has it.
-func (a amount) decimal() decimal.NullDecimal {
-	if !a.known {
-		return decimal.NullDecimal{}
-	}
-	return some(a.Decimal())
-}
-
-// priced is one dish of an order as it was priced: a Line before it is told.
+// priced is one dish of an order as it was priced.
 type priced struct {
-	path, id, name         string
-	quantity, price, total amount
-	forms                  *forms
-	exact                  decimal.Decimal // price as the menu keeps it
-}
-
-// line tells what was reckoned.
-func (p *priced) line() Line {
-	l := Line{Path: p.path, ID: p.id, Name: p.name}
-	if p.quantity.known {
-		l.Quantity = some(p.forms.decimal(p.quantity.Number))
-	}
-	if p.price.known {
-		l.Price = some(p.exact)
-	}
-	if p.total.known && p.total == p.price {
-		l.Total = l.Price
-	} else {
-		l.Total = p.total.decimal()
-	}
-	return l
+	// path is the dish's JSON Pointer in the client's body.
+	path string
+	// id is the menu's, or what the client sent where the menu has no such dish;
+	// name is empty then.
+	id, name string
+	// quantity is as the client sent it: portions, or kilograms and litres of a
+	// weighed dish.
+	quantity amount
+	// price is of one unit of the dish alone, without its ingredients.
+	price amount
+	// total is of the whole line with its ingredients, rounded (policy P1).
+	total amount
 }
 
 // price reckons every line and the total (policy P1). The total is there when
@@ -74,7 +55,7 @@ func (c *check) price() {
 // priceLine reckons one dish.
 func (c *check) priceLine(n int32, out *priced) {
 	l, it := &c.order.lines[n], &c.items[n]
-	out.path, out.forms = c.path(n), c.order.forms
+	out.path = c.path(n)
 	if l.quantity.state == readable {
 		out.quantity = amountOf(l.quantity.number)
 	}
@@ -88,7 +69,7 @@ func (c *check) priceLine(n int32, out *priced) {
 		return
 	}
 	known := c.Catalogue.ProductItem(it.index)
-	out.price, out.exact = amountOf(known.Price), known.Exact
+	out.price = amountOf(known.Price)
 	unit, ok := c.addIngredients(known.Price, n)
 	if !ok || !it.clear {
 		return

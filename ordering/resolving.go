@@ -145,7 +145,7 @@ func (r *Resolving) check() error {
 		}}, "")
 	}
 	if violations, _ := notes.sorted(); violations != nil {
-		return &InvalidError{Verdict: &Verdict{Lines: []Line{}, Violations: violations}}
+		return &InvalidError{Violations: violations}
 	}
 	return nil
 }

@@ -44,7 +44,7 @@ func TestWhatIsRightIsPlaced(t *testing.T) {
 					p.Restaurant, p.Body, p.Key = menu.RestaurantID(m.id), body, ""
 				}))
 				if invalid := (*ordering.InvalidError)(nil); errors.As(err, &invalid) {
-					t.Fatalf("%s: refused for %+v", body, invalid.Verdict.Violations)
+					t.Fatalf("%s: refused for %+v", body, invalid.Violations)
 				}
 				if err != nil || placed.Record.State != ordering.StatePlaced || placed.Record.OrderID == "" {
 					t.Fatalf("%s: %+v, %v", body, placed, err)

@@ -67,9 +67,8 @@ func (v *Validator) Validate(req Request) (*Verdict, error) {
 	return verdict, err
 }
 
-// AppendVerdict is Validate for who only passes the verdict on: it appends the
-// verdict's JSON to dst, byte for byte what Verdict.AppendJSON gives, and makes
-// nothing else. dst must not be part of req.Body.
+// AppendVerdict is Validate for the validate route: it appends the JSON of what
+// was found, with the priced lines, to dst. dst must not be part of req.Body.
 func (v *Validator) AppendVerdict(dst []byte, req Request) ([]byte, error) {
 	c, err := v.read(req)
 	if err == nil {
