@@ -370,7 +370,7 @@ func TestNoOrderIsPlacedWhileRedisIsAway(t *testing.T) {
 	var sent atomic.Int32
 	w.service.answerCreate(func([]byte) (upstream.Created, error) {
 		sent.Add(1)
-		return upstream.Created{OrderID: "1", Status: http.StatusCreated}, nil
+		return upstream.Created{OrderID: "1", Answer: upstream.Answer{Status: http.StatusCreated}}, nil
 	})
 	server.Stop()
 	got := w.post(ordersPath, order(), append(key("while"), shop...)...)

@@ -118,7 +118,7 @@ func (s *service) CreateOrder(_ context.Context, body []byte) (upstream.Created,
 	if s.create != nil {
 		return s.create(body)
 	}
-	return upstream.Created{OrderID: "765", Status: http.StatusCreated}, nil
+	return upstream.Created{OrderID: "765", Answer: upstream.Answer{Status: http.StatusCreated}}, nil
 }
 
 func (*service) Pay(context.Context, string, []byte) (upstream.Answer, error) {

@@ -156,9 +156,7 @@ func (o *Orders) make(
 		var created upstream.Created
 		created, err = service.CreateOrder(ctx, body)
 		e.OrderID = created.OrderID
-		e.Answer = answered(upstream.Answer{
-			Status: created.Status, ContentType: created.ContentType, Body: created.Body, Cut: created.Cut,
-		})
+		e.Answer = answered(created.Answer)
 		if err == nil && created.OrderID == "" {
 			err = errors.New("the answer has no orderID")
 		}

@@ -61,7 +61,10 @@ func (k *kitchen) take(ctx context.Context, call exchange) (upstream.Created, er
 // done is the answer to what took effect.
 func done(orderID string) (upstream.Created, error) {
 	return upstream.Created{
-		OrderID: orderID, Status: http.StatusCreated, ContentType: "application/json", Body: []byte(`{"result":{"orderID":"` + orderID + `"}}`),
+		OrderID: orderID,
+		Answer: upstream.Answer{
+			Status: http.StatusCreated, ContentType: "application/json", Body: []byte(`{"result":{"orderID":"` + orderID + `"}}`),
+		},
 	}, nil
 }
 

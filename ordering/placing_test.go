@@ -163,7 +163,7 @@ func TestOutcomes(t *testing.T) {
 				if tc.err != nil {
 					return upstream.Created{}, tc.err
 				}
-				return upstream.Created{Status: 201, Cut: true}, nil
+				return upstream.Created{Answer: upstream.Answer{Status: 201, Cut: true}}, nil
 			})
 			got, err := h.Place(t.Context(), placing())
 			if err != nil || got.Call.Outcome != tc.want || got.Record.State != tc.state || got.Record.OrderID != "" {

@@ -223,7 +223,7 @@ func probed(probes []upstream.Probe) string {
 	said := make([]string, 0, len(probes))
 	for _, probe := range probes {
 		switch {
-		case probe.Works():
+		case probe.Err == nil:
 			said = append(said, fmt.Sprintf("it would work with token_request: %s", probe.Request))
 		case probe.Configured:
 			said = append(said, fmt.Sprintf("token_request %s: %s", probe.Request, plain(probe.Err.Error())))

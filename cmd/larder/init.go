@@ -185,7 +185,7 @@ func (z *wizard) connect(ctx context.Context, again bool) (works bool, err error
 	limited, cancel := context.WithTimeout(ctx, onlineLimit)
 	defer cancel()
 	probes, _ := client.ProbeToken(limited)
-	at := slices.IndexFunc(probes, upstream.Probe.Works)
+	at := slices.IndexFunc(probes, func(p upstream.Probe) bool { return p.Err == nil })
 	if at < 0 {
 		return z.note(finding{What: "token", Msg: probed(probes)}), nil
 	}

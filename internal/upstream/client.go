@@ -1,7 +1,6 @@
 package upstream
 
 import (
-	"context"
 	"math/rand/v2"
 	"net/http"
 	"strings"
@@ -10,7 +9,7 @@ import (
 
 	"github.com/failsafe-go/failsafe-go/circuitbreaker"
 	"github.com/sirupsen/logrus"
-	"golang.org/x/oauth2"
+
 	"larder/internal/silentlog"
 )
 
@@ -26,7 +25,6 @@ type Call struct {
 // for concurrent use and starts no goroutine that outlives a token request.
 type Client struct {
 	cfg     Config
-	secret  string
 	clock   func() time.Time
 	jitter  func(time.Duration) time.Duration
 	log     logrus.FieldLogger
@@ -42,9 +40,6 @@ type Client struct {
 
 // Option changes how a Client works.
 type Option func(*Client)
-
-// WithClock gives the time that token lifetimes are measured by.
-func WithClock(clock func() time.Time) Option { return func(c *Client) { c.clock = clock } }
 
 // WithTransport replaces the transport of reads and token requests.
 func WithTransport(rt http.RoundTripper) Option {
@@ -72,7 +67,7 @@ func WithLogger(log logrus.FieldLogger) Option { return func(c *Client) { c.log 
 func WithObserver(observe func(Call)) Option { return func(c *Client) { c.observe = observe } }
 
 // New makes the client of one connection, with the defaults of cfg filled in.
-// It does no I/O but reading client_secret_file. The error joins *setting.Errors.
+// It does no I/O. The error joins *setting.Errors.
 func New(cfg Config, opts ...Option) (*Client, error) {
 	cfg.SetDefaults()
 	cfg.BaseURL = strings.TrimRight(cfg.BaseURL, "/")
@@ -80,12 +75,8 @@ func New(cfg Config, opts ...Option) (*Client, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
-	secret, err := cfg.secret()
-	if err != nil {
-		return nil, err
-	}
 	c := &Client{
-		cfg: cfg, secret: secret, clock: time.Now, jitter: fullJitter, log: silentlog.New(),
+		cfg: cfg, clock: time.Now, jitter: fullJitter, log: silentlog.New(),
 		observe: func(Call) {}, queue: newQueue(cfg),
 	}
 	for _, opt := range opts {
@@ -109,23 +100,13 @@ func (c *Client) Name() string { return c.cfg.Name }
 // Config is the configuration with its defaults filled in.
 func (c *Client) Config() Config { return c.cfg }
 
-// Close lets go of idle connections. The client stays usable.
+// Close closes idle connections. The client stays usable.
 func (c *Client) Close() {
 	for _, rt := range []http.RoundTripper{c.reads, c.writes} {
 		if idle, ok := rt.(interface{ CloseIdleConnections() }); ok {
 			idle.CloseIdleConnections()
 		}
 	}
-}
-
-// Token gives a token that is good for a while, from memory or from the token
-// endpoint. Callers that need one at the same time share one request; each
-// waits no longer than its own ctx. The error is an *Error.
-func (c *Client) Token(ctx context.Context) (*oauth2.Token, error) { return c.token(ctx) }
-
-// TokenSource is Token as golang.org/x/oauth2 wants it, bound to ctx.
-func (c *Client) TokenSource(ctx context.Context) oauth2.TokenSource {
-	return boundSource{ctx: ctx, client: c}
 }
 
 // fullJitter gives a random duration from 0 up to and including most.

@@ -1,13 +1,12 @@
 package upstream
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
 	"net/url"
-	"os"
 	"regexp"
-	"strings"
 	"time"
 
 	"larder/internal/setting"
@@ -37,9 +36,6 @@ type Config struct {
 	ClientID string `yaml:"client_id"`
 	// ClientSecret is issued for the API connection.
 	ClientSecret string `yaml:"client_secret" secret:"true"`
-	// ClientSecretFile holds the secret instead; New reads it when
-	// ClientSecret is empty, without the white space around it.
-	ClientSecretFile string `yaml:"client_secret_file,omitempty"`
 	// TokenRequest is the form of the token request (policy W1).
 	TokenRequest TokenRequest `yaml:"token_request"`
 	// DefaultMenu also keeps the connection's own menu view; nil means true.
@@ -84,29 +80,17 @@ func (c *Config) SetDefaults() {
 	if c.RetryUnavailable == nil {
 		c.RetryUnavailable = new(true)
 	}
-	if c.FieldCase == "" {
-		c.FieldCase = WireDocument
-	}
-	if c.Concurrency == 0 {
-		c.Concurrency = DefaultConcurrency
-	}
-	if c.Timeouts.Token == 0 {
-		c.Timeouts.Token = DefaultTokenTimeout
-	}
-	if c.Timeouts.Menu == 0 {
-		c.Timeouts.Menu = DefaultMenuTimeout
-	}
-	if c.Timeouts.Write == 0 {
-		c.Timeouts.Write = DefaultWriteTimeout
-	}
+	c.FieldCase = cmp.Or(c.FieldCase, WireDocument)
+	c.Concurrency = cmp.Or(c.Concurrency, DefaultConcurrency)
+	c.Timeouts.Token = cmp.Or(c.Timeouts.Token, DefaultTokenTimeout)
+	c.Timeouts.Menu = cmp.Or(c.Timeouts.Menu, DefaultMenuTimeout)
+	c.Timeouts.Write = cmp.Or(c.Timeouts.Write, DefaultWriteTimeout)
 }
 
 // KeepsDefaultMenu tells whether the connection's own menu view is kept too.
 func (c Config) KeepsDefaultMenu() bool { return c.DefaultMenu == nil || *c.DefaultMenu }
 
-func (c Config) retriesUnavailable() bool {
-	return c.RetryUnavailable == nil || *c.RetryUnavailable
-}
+var validName = regexp.MustCompile(`^[A-Za-z0-9._:-]{1,64}$`) //nolint:gochecknoglobals // read only
 
 // Validate checks a configuration whose defaults are set. The error joins one
 // *setting.Error for each wrong key.
@@ -115,26 +99,22 @@ func (c Config) Validate() error {
 	bad := func(key, format string, args ...any) {
 		errs = append(errs, setting.Errorf(key, format, args...))
 	}
-	if !validName(c.Name) {
+	if !validName.MatchString(c.Name) {
 		bad("name", "%q: use 1 to 64 of A-Z a-z 0-9 . _ : -", c.Name)
 	}
-	if msg := addressFault(c.BaseURL); msg != "" {
-		bad("base_url", "%s", msg)
-	}
-	if msg := addressFault(c.AuthURL); msg != "" {
-		bad("auth_url", "%s", msg)
+	for _, address := range [][2]string{{"base_url", c.BaseURL}, {"auth_url", c.AuthURL}} {
+		if msg := addressFault(address[1]); msg != "" {
+			bad(address[0], "%s", msg)
+		}
 	}
 	if c.ClientID == "" {
 		bad("client_id", "is missing")
 	}
-	switch {
-	case c.ClientSecret == "" && c.ClientSecretFile == "":
+	if c.ClientSecret == "" {
 		bad("client_secret", "is missing (or give client_secret_file)")
-	case c.ClientSecret != "" && c.ClientSecretFile != "":
-		bad("client_secret_file", "is given beside client_secret: choose one")
 	}
-	if fault := c.TokenRequest.fault(); fault != nil {
-		errs = append(errs, fault)
+	if form := c.TokenRequest.Encoding; form != EncodingMultipart && form != EncodingURLEncoded {
+		bad("token_request.encoding", "%q: use %s or %s", form, EncodingMultipart, EncodingURLEncoded)
 	}
 	if c.FieldCase != WireDocument && c.FieldCase != WireCamel {
 		bad("field_case", "%q: use document or camel", string(c.FieldCase))
@@ -158,26 +138,6 @@ func (c Config) Validate() error {
 		}
 	}
 	return errors.Join(errs...)
-}
-
-// secret gives the client's secret, reading the file where one is named.
-func (c Config) secret() (string, error) {
-	if c.ClientSecret != "" || c.ClientSecretFile == "" {
-		return c.ClientSecret, nil
-	}
-	raw, err := os.ReadFile(c.ClientSecretFile)
-	if err != nil {
-		return "", setting.Errorf("client_secret_file", "%v", err)
-	}
-	secret := strings.TrimSpace(string(raw))
-	if secret == "" {
-		return "", setting.Errorf("client_secret_file", "%s is empty", c.ClientSecretFile)
-	}
-	return secret, nil
-}
-
-func validName(name string) bool {
-	return regexp.MustCompile(`^[A-Za-z0-9._:-]{1,64}$`).MatchString(name)
 }
 
 // addressFault says why an address cannot be used, or "".

@@ -3,8 +3,6 @@ package upstream_test
 import (
 	"errors"
 	"math"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -54,7 +52,6 @@ func TestConfigFaults(t *testing.T) {
 		"auth_url with a user": {func(c *upstream.Config) { c.AuthURL = "http://u:hidden@h" }, "auth_url", "no user"},
 		"no client_id":         {func(c *upstream.Config) { c.ClientID = "" }, "client_id", "is missing"},
 		"no secret":            {func(c *upstream.Config) { c.ClientSecret = "" }, "client_secret", "is missing"},
-		"two secrets":          {func(c *upstream.Config) { c.ClientSecretFile = "f" }, "client_secret_file", "choose one"},
 		"token encoding":       {func(c *upstream.Config) { c.TokenRequest.Encoding = "xml" }, "token_request.encoding", "multipart"},
 		"field_case":           {func(c *upstream.Config) { c.FieldCase = "snake" }, "field_case", "document or camel"},
 		"negative rate":        {func(c *upstream.Config) { c.Rate = -1 }, "rate", "0 (no limit)"},
@@ -80,39 +77,6 @@ func TestConfigFaults(t *testing.T) {
 	err := upstream.Config{}.Validate()
 	if err == nil || strings.Count(err.Error(), "\n") < 5 {
 		t.Errorf("Validate() of nothing = %v, want every fault at once", err)
-	}
-}
-
-func TestClientSecretFile(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	for name, tc := range map[string]struct{ content, want string }{
-		"white space around it is no part": {" from file\n", "from file"},
-		"empty":                            {"\n", ""},
-		"missing":                          {"", ""},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			file := filepath.Join(dir, name)
-			if name != "missing" {
-				if err := os.WriteFile(file, []byte(tc.content), 0o600); err != nil {
-					t.Fatal(err)
-				}
-			}
-			cfg := config("http://service.test")
-			cfg.ClientSecret, cfg.ClientSecretFile = "", file
-			client, err := upstream.New(cfg)
-			if tc.want == "" {
-				var fault *setting.Error
-				if !errors.As(err, &fault) || fault.Key != "client_secret_file" {
-					t.Errorf("New() = %v, want a fault of client_secret_file", err)
-				}
-				return
-			}
-			if err != nil || client.Name() != "main" || client.Config().ClientSecret != "" {
-				t.Errorf("New() = %v; the configuration is not as given", err)
-			}
-		})
 	}
 }
 

@@ -13,14 +13,7 @@ func (o *Order) AppendJSON(dst []byte, wire FieldCase) []byte {
 	}
 	w.whole("persons", o.Persons)
 	w.name("dishList")
-	w.Buf = append(w.Buf, '[')
-	for i := range o.DishList {
-		if i > 0 {
-			w.Buf = append(w.Buf, ',')
-		}
-		w.Buf = o.DishList[i].AppendJSON(w.Buf, wire)
-	}
-	w.Buf = append(w.Buf, ']')
+	w.Buf = appendArray(w.Buf, o.DishList, wire, (*Dish).AppendJSON)
 	w.text("expeditionType", o.ExpeditionType)
 	w.text("expectedAt", o.ExpectedAt)
 	w.text("paymentTypeID", o.PaymentTypeID)
@@ -41,14 +34,7 @@ func (d *Dish) AppendJSON(dst []byte, wire FieldCase) []byte {
 	w := beginItem(dst, wire, d.Item, d.Quantity, d.Extra)
 	if d.Ingredients != nil {
 		w.name("ingredients")
-		w.Buf = append(w.Buf, '[')
-		for i := range d.Ingredients {
-			if i > 0 {
-				w.Buf = append(w.Buf, ',')
-			}
-			w.Buf = d.Ingredients[i].AppendJSON(w.Buf, wire)
-		}
-		w.Buf = append(w.Buf, ']')
+		w.Buf = appendArray(w.Buf, d.Ingredients, wire, (*OrderIngredient).AppendJSON)
 	}
 	return w.end()
 }
@@ -100,12 +86,16 @@ func (p *Payment) AppendJSON(dst []byte, wire FieldCase) []byte {
 
 // AppendPaymentsJSON appends the body of a pay call: an array of payments.
 func AppendPaymentsJSON(dst []byte, payments []Payment, wire FieldCase) []byte {
+	return appendArray(dst, payments, wire, (*Payment).AppendJSON)
+}
+
+func appendArray[T any](dst []byte, items []T, wire FieldCase, appendJSON func(*T, []byte, FieldCase) []byte) []byte {
 	dst = append(dst, '[')
-	for i := range payments {
+	for i := range items {
 		if i > 0 {
 			dst = append(dst, ',')
 		}
-		dst = payments[i].AppendJSON(dst, wire)
+		dst = appendJSON(&items[i], dst, wire)
 	}
 	return append(dst, ']')
 }

@@ -36,14 +36,7 @@ const (
 
 // String gives "none", "done" or "unknown".
 func (e Effect) String() string {
-	switch e {
-	case EffectNone:
-		return "none"
-	case EffectDone:
-		return "done"
-	default:
-		return "unknown"
-	}
+	return [...]string{"none", "done", "unknown"}[e]
 }
 
 // Error is a call of the ordering service that gave no good answer.

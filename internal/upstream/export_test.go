@@ -16,6 +16,9 @@ func WithWriteDial(
 	return func(c *Client) { c.writes = newWriteTransport(dial, settings) }
 }
 
+// WithClock replaces the clock that token lifetimes are measured by.
+func WithClock(clock func() time.Time) Option { return func(c *Client) { c.clock = clock } }
+
 // ReadDocument exposes the decoder of answers to the fuzz target.
 func ReadDocument(body []byte) (orderID, code, msg, requestID string, isJSON bool) {
 	d := readDocument(body)

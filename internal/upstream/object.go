@@ -1,6 +1,7 @@
 package upstream
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/shopspring/decimal"
@@ -94,12 +95,7 @@ func (w *object) end() []byte {
 // a second one could change what the service reads.
 func (w *object) has(name string) bool {
 	folded := jsontext.FoldName(name)
-	for _, known := range w.written {
-		if jsontext.FoldName(known) == folded {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(w.written, func(known string) bool { return jsontext.FoldName(known) == folded })
 }
 
 // appendRaw appends a JSON value without white space and with numbers written

@@ -75,7 +75,8 @@ type patience struct {
 	waited    time.Time // a call that has no slot by then gives up
 }
 
-// acquire waits for a slot. The error is ctx's, or a *busyError.
+// acquire waits for a slot. The error is ctx's, or an ErrBusy with the predicted
+// wait as RetryAfter.
 func (q *queue) acquire(ctx context.Context, client string, k kind, p patience) (*ticket, error) {
 	q.mu.Lock()
 	t := q.join(client, k)
@@ -87,7 +88,7 @@ func (q *queue) acquire(ctx context.Context, client string, k kind, p patience) 
 			q.leave(t)
 			q.rejected.OnArrival++
 			q.mu.Unlock()
-			return nil, &busyError{wait}
+			return nil, busy(wait)
 		}
 	}
 	q.mu.Unlock()
@@ -128,7 +129,7 @@ func (q *queue) await(ctx context.Context, t *ticket, p patience) (*ticket, erro
 	}
 	wait := q.predict(t.line, time.Now())
 	q.leave(t)
-	return nil, &busyError{wait}
+	return nil, busy(wait)
 }
 
 // release gives a slot back; used says that a call was made with it.
@@ -255,11 +256,4 @@ func (q *queue) predict(l *line, now time.Time) time.Duration {
 	return wait
 }
 
-// busyError is an ErrBusy with the wait that was predicted.
-type busyError struct{ wait time.Duration }
-
-// Error implements error.
-func (e *busyError) Error() string { return ErrBusy.Error() }
-
-// Is reports whether target is ErrBusy.
-func (e *busyError) Is(target error) bool { return target == ErrBusy }
+func busy(wait time.Duration) *Error { return &Error{Err: ErrBusy, RetryAfter: wait} }

@@ -169,8 +169,8 @@ func TestQueue_RejectsOnArrival(t *testing.T) {
 		}
 		synctest.Wait()
 		waited, err := q.order(t.Context(), "a", 0) // 8 × 1s ÷ 2 = 4s > 3.75s
-		busy, ok := errors.AsType[*busyError](err)
-		if !ok || waited != 0 || busy.wait != 4*time.Second || !errors.Is(err, ErrBusy) {
+		busy, ok := errors.AsType[*Error](err)
+		if !ok || waited != 0 || busy.RetryAfter != 4*time.Second || !errors.Is(err, ErrBusy) {
 			t.Errorf("the call that would wait too long: %v after %s, %+v", err, waited, busy)
 		}
 		// Another client's call is not behind those of the first.

@@ -89,17 +89,10 @@ func (c *Client) read(ctx context.Context, r *request, conditional bool) (*answe
 	got, err := failsafe.With(c.breaker).Get(func() (*answer, error) {
 		return c.retry(ctx, readPause, func() (*answer, error) { return c.readOnce(ctx, r, conditional) })
 	})
-	if err == nil {
-		return got, nil
-	}
 	if errors.Is(err, circuitbreaker.ErrOpen) {
 		return nil, &Error{Operation: r.op, Err: ErrBreakerOpen, RetryAfter: c.breaker.RemainingDelay()}
 	}
-	var known *Error
-	if !errors.As(err, &known) {
-		known = &Error{Operation: r.op, Err: err}
-	}
-	return nil, known
+	return got, err
 }
 
 // readOnce is one try: a slot, a token, the request, and once more with a new
@@ -114,7 +107,7 @@ func (c *Client) readOnce(ctx context.Context, r *request, conditional bool) (*a
 	defer cancel()
 	var used *oauth2.Token
 	for renewed := false; ; renewed = true {
-		used, err = c.token(ctx)
+		used, err = c.Token(ctx)
 		if err != nil {
 			return nil, err
 		}

@@ -16,7 +16,7 @@ const redacted = "[redacted]"
 // redact removes the client's secret and the given tokens from text that came
 // from the service, in any of their spellings (policy W14).
 func (c *Client) redact(text string, tokens ...*oauth2.Token) string {
-	secrets := []string{c.secret}
+	secrets := []string{c.cfg.ClientSecret}
 	for _, token := range tokens {
 		if token != nil {
 			secrets = append(secrets, token.AccessToken)
@@ -63,6 +63,13 @@ func plain(c rune) bool {
 	return c >= '0' && c <= '9' || c >= 'A' && c <= 'Z' || c >= 'a' && c <= 'z'
 }
 
+// otherSpellings are patterns of a form's and of HTML's own spellings.
+//
+//nolint:gochecknoglobals // read only
+var otherSpellings = map[rune]string{
+	' ': `\+`, '&': "&amp;", '<': "&lt;", '>': "&gt;", '"': "&quot;", '\'': "&apos;",
+}
+
 // spellings matches a secret as it is, and as forms, addresses, JSON and HTML
 // may spell what is no letter and no digit.
 func spellings(secret string) *regexp.Regexp {
@@ -82,19 +89,8 @@ func spellings(secret string) *regexp.Regexp {
 			fmt.Fprintf(&b, `\\u%04x`, unit)
 		}
 		fmt.Fprintf(&b, `|&#0*%d;|&#x0*%x;)`, c, c)
-		switch c {
-		case ' ':
-			b.WriteString(`|\+`)
-		case '&':
-			b.WriteString(`|&amp;`)
-		case '<':
-			b.WriteString(`|&lt;`)
-		case '>':
-			b.WriteString(`|&gt;`)
-		case '"':
-			b.WriteString(`|&quot;`)
-		case '\'':
-			b.WriteString(`|&apos;`)
+		if other, ok := otherSpellings[c]; ok {
+			b.WriteString("|" + other)
 		}
 		b.WriteByte(')')
 	}

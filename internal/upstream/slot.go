@@ -31,10 +31,12 @@ func (c *Client) Reserve(ctx context.Context, op Operation, client string, arriv
 	if err == nil {
 		return s, nil
 	}
-	if busy, ok := errors.AsType[*busyError](err); ok {
-		return nil, &Error{Operation: op, Err: err, RetryAfter: busy.wait + c.jitter(busy.wait/2)}
+	e := notSent(op, err)
+	if errors.Is(err, ErrBusy) {
+		e.Err = ErrBusy
+		e.RetryAfter += c.jitter(e.RetryAfter / 2)
 	}
-	return nil, notSent(op, err)
+	return nil, e
 }
 
 func (s *Slot) reserve(ctx context.Context) error {
@@ -58,11 +60,11 @@ func (c *Client) awaitToken(ctx context.Context, until time.Time) error {
 	limited, cancel := context.WithDeadline(ctx, until)
 	defer cancel()
 	_, err := c.retry(limited, writePause, func() (*answer, error) {
-		_, err := c.token(limited)
+		_, err := c.Token(limited)
 		return nil, err
 	})
 	if err != nil && ctx.Err() == nil && errors.Is(err, context.DeadlineExceeded) && limited.Err() != nil {
-		return &busyError{time.Second}
+		return busy(time.Second)
 	}
 	return err
 }

@@ -2,7 +2,6 @@ package upstream
 
 import (
 	"context"
-	"errors"
 	"sync"
 	"time"
 
@@ -46,14 +45,8 @@ func (s *tokenSource) Token(ctx context.Context) (*oauth2.Token, error) {
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	case result := <-done:
-		if result.Err != nil {
-			return nil, result.Err
-		}
-		token, ok := result.Val.(*oauth2.Token)
-		if !ok {
-			return nil, errors.New("upstream: token: no token")
-		}
-		return token, nil
+		token, _ := result.Val.(*oauth2.Token)
+		return token, result.Err
 	}
 }
 
@@ -79,16 +72,13 @@ func (s *tokenSource) renew(ctx context.Context) (*oauth2.Token, error) {
 	defer s.mu.Unlock()
 	if err != nil {
 		if now := s.clock(); s.current != nil && now.Before(s.current.Expiry) {
-			s.renewAt = now.Add(pauseAfterFailure)
-			if s.renewAt.After(s.current.Expiry) {
-				s.renewAt = s.current.Expiry
-			}
+			s.renewAt = now.Add(min(pauseAfterFailure, s.current.Expiry.Sub(now)))
 			return s.current, nil
 		}
 		return nil, err
 	}
 	s.current = token
-	s.renewAt = token.Expiry.Add(-earlyExpiry(token.Expiry.Sub(asked)))
+	s.renewAt = token.Expiry.Add(-min(30*time.Second, token.Expiry.Sub(asked)/5))
 	return token, nil
 }
 
@@ -101,17 +91,3 @@ func (s *tokenSource) Invalidate(token *oauth2.Token) {
 		s.current = nil
 	}
 }
-
-// earlyExpiry is how long before its end a token is renewed.
-func earlyExpiry(lifetime time.Duration) time.Duration {
-	return min(30*time.Second, lifetime/5)
-}
-
-// boundSource is a Client's tokens as an oauth2.TokenSource.
-type boundSource struct {
-	ctx    context.Context //nolint:containedctx // oauth2.TokenSource takes none
-	client *Client
-}
-
-// Token implements oauth2.TokenSource.
-func (b boundSource) Token() (*oauth2.Token, error) { return b.client.token(b.ctx) }

@@ -257,7 +257,7 @@ func TestTokenIsRenewedEarly(t *testing.T) {
 				mu.Lock()
 				now = start0.Add(step.at)
 				mu.Unlock()
-				if _, err := client.TokenSource(t.Context()).Token(); err != nil {
+				if _, err := client.Token(t.Context()); err != nil {
 					t.Fatal(err)
 				}
 				if got := s.tokens.Load(); got != step.want {
@@ -417,8 +417,8 @@ func TestProbeToken(t *testing.T) {
 			probes, err := client.ProbeToken(t.Context())
 			var got []bool
 			for i, probe := range probes {
-				got = append(got, probe.Works())
-				if probe.Configured != (i == 0) || (probe.Works() && probe.Lifetime != time.Minute) {
+				got = append(got, probe.Err == nil)
+				if probe.Configured != (i == 0) || (probe.Err == nil && probe.Lifetime != time.Minute) {
 					t.Errorf("probe %d = %+v", i, probe)
 				}
 			}

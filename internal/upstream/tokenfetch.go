@@ -20,8 +20,10 @@ const (
 	maxLifetime     = 365 * 24 * time.Hour
 )
 
-// token is the connection's token; its errors are *Errors.
-func (c *Client) token(ctx context.Context) (*oauth2.Token, error) {
+// Token returns a token that is valid for a while, from memory or from the token
+// endpoint. Callers that need one at the same time share one request; each waits
+// no longer than its own ctx. The error is an *Error.
+func (c *Client) Token(ctx context.Context) (*oauth2.Token, error) {
 	token, err := c.tokens.Token(ctx)
 	if err == nil {
 		return token, nil
@@ -44,10 +46,7 @@ func (c *Client) fetchToken(ctx context.Context) (*oauth2.Token, error) {
 
 // requestToken does one token request in the given form (policies W1, W2).
 func (c *Client) requestToken(ctx context.Context, form TokenRequest) (*oauth2.Token, error) {
-	body, contentType, err := form.encode(c.cfg.ClientID, c.secret)
-	if err != nil {
-		return nil, &Error{Operation: OpToken, Err: err}
-	}
+	body, contentType := form.encode(c.cfg.ClientID, c.cfg.ClientSecret)
 	asked := c.clock()
 	got, err := c.send(ctx, c.reads, &request{
 		op: OpToken, method: http.MethodPost, url: c.cfg.AuthURL + pathToken,
@@ -57,7 +56,6 @@ func (c *Client) requestToken(ctx context.Context, form TokenRequest) (*oauth2.T
 		return nil, c.unreached(OpToken, err)
 	}
 	reply := readTokenReply(got.body)
-	token := &oauth2.Token{AccessToken: reply.accessToken, TokenType: "Bearer"}
 	if got.status < 200 || got.status > 299 || got.bodyErr != nil {
 		return nil, c.tokenFailure(got, reply, got.bodyErr)
 	}
@@ -68,9 +66,10 @@ func (c *Client) requestToken(ctx context.Context, form TokenRequest) (*oauth2.T
 	if lifetime <= 0 {
 		lifetime = jwtLifetime(reply.accessToken, asked)
 	}
-	token.ExpiresIn = int64(lifetime / time.Second)
-	token.Expiry = asked.Add(lifetime)
-	return token, nil
+	return &oauth2.Token{
+		AccessToken: reply.accessToken, TokenType: "Bearer",
+		ExpiresIn: int64(lifetime / time.Second), Expiry: asked.Add(lifetime),
+	}, nil
 }
 
 // tokenFailure is a token endpoint's answer that gave no token. An answer
@@ -141,15 +140,7 @@ const maxToken = 8 << 10
 
 // usableToken reports whether the text can stand in an Authorization header.
 func usableToken(text string) bool {
-	if len(text) > maxToken {
-		return false
-	}
-	for i := range len(text) {
-		if text[i] <= ' ' || text[i] >= 0x7f {
-			return false
-		}
-	}
-	return text != ""
+	return len(text) <= maxToken && text != "" && !strings.ContainsFunc(text, func(c rune) bool { return c <= ' ' || c >= 0x7f })
 }
 
 // jwtLifetime is how long a token holds by its own word: until exp; where
@@ -163,12 +154,8 @@ func jwtLifetime(token string, now time.Time) time.Duration {
 	if err != nil {
 		return defaultLifetime
 	}
-	text, err := jsontext.Check(string(payload), maxDepth)
-	if err != nil {
-		return defaultLifetime
-	}
 	var expires, issued int64
-	r := jsontext.NewReader(text, maxDepth)
+	r := jsontext.NewReader(string(payload), maxDepth)
 	for name := range r.Members() {
 		switch name {
 		case "exp":
@@ -178,6 +165,8 @@ func jwtLifetime(token string, now time.Time) time.Duration {
 		}
 	}
 	switch {
+	case r.Err() != nil:
+		return defaultLifetime
 	case expires > now.Unix():
 		return boundedSeconds(expires - now.Unix())
 	case issued > 0 && expires > issued:
@@ -193,4 +182,41 @@ func readSeconds(r *jsontext.Reader) int64 {
 		return 0
 	}
 	return seconds.Decimal().IntPart()
+}
+
+// Probe is what came of one form of the token request.
+type Probe struct {
+	Request    TokenRequest
+	Configured bool          // it is the connection's own form
+	Lifetime   time.Duration // of the token that came
+	Err        error         // nil: this form works
+}
+
+// ProbeToken tries the configured form of the token request and, when it does
+// not work, the presets, each once (policy W1). It is for `larder check
+// --online`: nothing else ever guesses how credentials are to be sent. The
+// error is the configured form's, nil when that one works.
+func (c *Client) ProbeToken(ctx context.Context) ([]Probe, error) {
+	own := c.probe(ctx, c.cfg.TokenRequest)
+	own.Configured = true
+	probes := []Probe{own}
+	if own.Err == nil {
+		return probes, nil
+	}
+	for _, preset := range []TokenRequest{TokenRequestDocument(), TokenRequestOAuth()} {
+		if preset != c.cfg.TokenRequest && ctx.Err() == nil {
+			probes = append(probes, c.probe(ctx, preset))
+		}
+	}
+	return probes, own.Err
+}
+
+func (c *Client) probe(ctx context.Context, form TokenRequest) Probe {
+	ctx, cancel := context.WithTimeout(ctx, c.cfg.Timeouts.Token)
+	defer cancel()
+	token, err := c.requestToken(ctx, form)
+	if err != nil {
+		return Probe{Request: form, Err: err}
+	}
+	return Probe{Request: form, Lifetime: time.Duration(token.ExpiresIn) * time.Second}
 }

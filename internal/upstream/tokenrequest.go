@@ -2,6 +2,7 @@ package upstream
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"mime/multipart"
 	"net/url"
@@ -10,14 +11,11 @@ import (
 	"larder/internal/setting"
 )
 
-// The encodings of a token request.
+// The encodings of a token request, and the names of its presets (policy W1).
 const (
 	EncodingMultipart  = "multipart"
 	EncodingURLEncoded = "urlencoded"
-)
 
-// The names of the preset token requests (policy W1).
-const (
 	PresetDocument = "document"
 	PresetOAuth    = "oauth"
 )
@@ -76,12 +74,10 @@ func (r *TokenRequest) UnmarshalYAML(decode func(any) error) error {
 	}
 	type fields TokenRequest // without the methods
 	var custom fields
-	if err := decode(&custom); err != nil {
-		return err
-	}
+	err := decode(&custom)
 	*r = TokenRequest(custom)
 	r.setDefaults()
-	return nil
+	return err
 }
 
 // MarshalYAML writes the preset's name where the form is one.
@@ -98,28 +94,13 @@ func (r *TokenRequest) setDefaults() {
 	if r.Encoding == EncodingURLEncoded {
 		preset = TokenRequestOAuth()
 	}
-	if r.Encoding == "" {
-		r.Encoding = preset.Encoding
-	}
-	if r.ClientIDField == "" {
-		r.ClientIDField = preset.ClientIDField
-	}
-	if r.ScopeField == "" {
-		r.ScopeField = preset.ScopeField
-	}
+	r.Encoding = cmp.Or(r.Encoding, preset.Encoding)
+	r.ClientIDField = cmp.Or(r.ClientIDField, preset.ClientIDField)
+	r.ScopeField = cmp.Or(r.ScopeField, preset.ScopeField)
 }
 
-// fault gives what is wrong with a form whose defaults are set.
-func (r TokenRequest) fault() error {
-	if r.Encoding != EncodingMultipart && r.Encoding != EncodingURLEncoded {
-		return setting.Errorf("token_request.encoding",
-			"%q: use %s or %s", r.Encoding, EncodingMultipart, EncodingURLEncoded)
-	}
-	return nil
-}
-
-// encode gives the request's body and its content type.
-func (r TokenRequest) encode(clientID, secret string) (body []byte, contentType string, err error) {
+// encode returns the request's body and its content type.
+func (r TokenRequest) encode(clientID, secret string) (body []byte, contentType string) {
 	fields := [][2]string{
 		{r.ClientIDField, clientID},
 		{"client_secret", secret},
@@ -131,17 +112,13 @@ func (r TokenRequest) encode(clientID, secret string) (body []byte, contentType 
 		for _, f := range fields {
 			values.Set(f[0], f[1])
 		}
-		return []byte(values.Encode()), "application/x-www-form-urlencoded", nil
+		return []byte(values.Encode()), "application/x-www-form-urlencoded"
 	}
 	var form bytes.Buffer
 	w := multipart.NewWriter(&form)
 	for _, f := range fields {
-		if err := w.WriteField(f[0], f[1]); err != nil {
-			return nil, "", fmt.Errorf("upstream: token form: %w", err)
-		}
+		_ = w.WriteField(f[0], f[1]) // a bytes.Buffer fails no write
 	}
-	if err := w.Close(); err != nil {
-		return nil, "", fmt.Errorf("upstream: token form: %w", err)
-	}
-	return form.Bytes(), w.FormDataContentType(), nil
+	_ = w.Close()
+	return form.Bytes(), w.FormDataContentType()
 }

@@ -60,22 +60,10 @@ func newWriteTransport(dial dialFunc, tlsConfig *tls.Config) *http.Transport {
 	return &http.Transport{
 		Proxy: http.ProxyFromEnvironment,
 		DialContext: func(ctx context.Context, network, address string) (net.Conn, error) {
-			ctx, cancel := dialing(ctx)
-			defer cancel()
-			conn, err := dial(ctx, network, address)
-			if err != nil {
-				return nil, err
-			}
-			return counting(ctx, conn), nil
+			return dialCounted(ctx, dial, network, address, nil)
 		},
 		DialTLSContext: func(ctx context.Context, network, address string) (net.Conn, error) {
-			ctx, cancel := dialing(ctx)
-			defer cancel()
-			conn, err := dial(ctx, network, address)
-			if err != nil {
-				return nil, err
-			}
-			return handshake(ctx, conn, address, settings)
+			return dialCounted(ctx, dial, network, address, settings)
 		},
 		TLSClientConfig:     settings, // behind a proxy
 		Protocols:           protocols,
@@ -86,8 +74,27 @@ func newWriteTransport(dial dialFunc, tlsConfig *tls.Config) *http.Transport {
 	}
 }
 
-// handshake makes conn a TLS connection that counts what the request wrote,
-// without what TLS itself wrote.
+// dialCounted opens the connection of one call that writes, by TLS if there are
+// settings, no later than the call may be begun. The connection counts what the
+// request wrote, without what TLS itself wrote.
+func dialCounted(ctx context.Context, dial dialFunc, network, address string, settings *tls.Config) (net.Conn, error) {
+	span, _ := ctx.Value(spanKey{}).(sendSpan) // the transport dials without the call's deadline
+	if !span.begin.IsZero() {
+		limited, cancel := context.WithDeadline(ctx, span.begin)
+		defer cancel()
+		ctx = limited
+	}
+	conn, err := dial(ctx, network, address)
+	if err == nil && settings != nil {
+		conn, err = handshake(ctx, conn, address, settings)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &countingConn{Conn: conn, span: span}, nil
+}
+
+// handshake makes conn a TLS connection.
 func handshake(ctx context.Context, conn net.Conn, address string, settings *tls.Config) (net.Conn, error) {
 	if settings.ServerName == "" {
 		host, _, err := net.SplitHostPort(address)
@@ -104,7 +111,7 @@ func handshake(ctx context.Context, conn net.Conn, address string, settings *tls
 		_ = conn.Close()
 		return nil, err
 	}
-	return counting(ctx, secured), nil
+	return secured, nil
 }
 
 // countingConn counts the bytes that were written, and takes none after its
@@ -113,12 +120,6 @@ type countingConn struct {
 	net.Conn
 	span    sendSpan
 	written atomic.Int64
-}
-
-// counting makes the connection of one call that writes.
-func counting(ctx context.Context, conn net.Conn) *countingConn {
-	span, _ := ctx.Value(spanKey{}).(sendSpan) // the transport dials without the call's deadline
-	return &countingConn{Conn: conn, span: span}
 }
 
 // Write implements net.Conn. It looks at the clock itself: a process that was
@@ -150,16 +151,6 @@ type spanKey struct{}
 func within(ctx context.Context, begin time.Time) context.Context {
 	end, _ := ctx.Deadline()
 	return context.WithValue(ctx, spanKey{}, sendSpan{begin: begin, end: end})
-}
-
-// dialing returns a context for opening a connection. It ends when the call may
-// not be begun any more.
-func dialing(ctx context.Context) (context.Context, context.CancelFunc) {
-	span, _ := ctx.Value(spanKey{}).(sendSpan)
-	if span.begin.IsZero() {
-		return context.WithCancel(ctx)
-	}
-	return context.WithDeadline(ctx, span.begin)
 }
 
 // past tells whether a time has come, by the process's clock or by the wall's:

@@ -3,7 +3,6 @@ package upstream
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net/http"
 	"net/url"
 	"strings"
@@ -13,17 +12,14 @@ import (
 	"golang.org/x/oauth2"
 )
 
-// Created is the service's answer to a created order. Body is without secrets
-// and at most MaxErrorBytes; Cut tells that it was longer.
+// Created is the service's answer to a created order.
 type Created struct {
-	OrderID     string // never empty; a number's digits as they stand (policy W4)
-	Status      int
-	ContentType string // "" when the service gave none
-	Body        []byte
-	Cut         bool
+	Answer
+
+	OrderID string // never empty; a number's digits as they stand (policy W4)
 }
 
-// Answer is the service's answer to a call that changed an order. Body may be
+// Answer is the service's answer to a call that writes. Body may be
 // empty (policy W13); it is without secrets and at most MaxErrorBytes, Cut
 // tells that it was longer.
 type Answer struct {
@@ -47,9 +43,7 @@ func (c *Client) CreateOrder(ctx context.Context, body []byte) (Created, error) 
 	if err != nil {
 		return Created{}, err
 	}
-	created := Created{OrderID: readDocument(got.body).orderID, Status: got.status, ContentType: got.contentType()}
-	created.Body, created.Cut = c.keep(got, used)
-	return created, nil
+	return Created{OrderID: readDocument(got.body).orderID, Answer: c.kept(got, used)}, nil
 }
 
 // Pay pays an order (docs/ordering-service.md, section 4.2); body is an encoded
@@ -81,9 +75,12 @@ func (c *Client) change(ctx context.Context, op Operation, orderID string, body 
 	if err != nil {
 		return Answer{}, err
 	}
-	changed := Answer{Status: got.status, ContentType: got.contentType()}
-	changed.Body, changed.Cut = c.keep(got, used)
-	return changed, nil
+	return c.kept(got, used), nil
+}
+
+func (c *Client) kept(got *answer, used *oauth2.Token) Answer {
+	body, cut := c.keep(got, used)
+	return Answer{Status: got.status, ContentType: got.contentType(), Body: body, Cut: cut}
 }
 
 // InPath tells whether an orderID can stand in a path: that it is not empty and
@@ -104,7 +101,7 @@ func InPath(orderID string) bool {
 func (c *Client) write(ctx context.Context, r *request) (*answer, *oauth2.Token, error) {
 	if end, bounded := ctx.Deadline(); bounded && past(end) {
 		e := &Error{Operation: r.op, Err: errTooLate}
-		(&writing{client: c, request: r, tell: triesOf(ctx)}).begin().end(nil, e)
+		c.beginTry(ctx)(nil, e)
 		return nil, nil, e
 	}
 	slot, err := c.slotOf(ctx, r.op)
@@ -120,12 +117,8 @@ func (c *Client) write(ctx context.Context, r *request) (*answer, *oauth2.Token,
 	if r.body != nil {
 		r.header = http.Header{"Content-Type": {"application/json"}}
 	}
-	w := &writing{client: c, request: r, slot: slot, tell: triesOf(ctx)}
+	w := &writing{client: c, request: r, slot: slot}
 	got, err := c.retry(repeating, writePause, func() (*answer, error) { return w.once(ctx) })
-	var known *Error
-	if err != nil && !errors.As(err, &known) {
-		err = &Error{Operation: r.op, Err: err}
-	}
 	return got, w.used, err
 }
 
@@ -134,7 +127,6 @@ type writing struct {
 	client  *Client
 	request *request
 	slot    *Slot
-	tell    func(Try)
 	used    *oauth2.Token // of the last exchange
 	renewed bool          // the call has renewed its token
 	by      time.Time     // until when the next try is sent
@@ -151,7 +143,7 @@ func (w *writing) once(ctx context.Context) (*answer, error) {
 	}
 	defer w.slot.Release()
 	for {
-		begun := w.begin()
+		end := w.client.beginTry(ctx)
 		e := w.prepare(ctx)
 		if e != nil && w.last != nil && past(w.slot.repeatBy()) {
 			return nil, w.unrepeated(e)
@@ -160,7 +152,7 @@ func (w *writing) once(ctx context.Context) (*answer, error) {
 		if e == nil {
 			got, e = w.exchange(ctx)
 		}
-		begun.end(got, e)
+		end(got, e)
 		w.last = e
 		switch {
 		case e == nil:
@@ -191,7 +183,7 @@ func (w *writing) prepare(ctx context.Context) *Error {
 	}
 	limited, cancel := context.WithDeadline(ctx, w.by)
 	defer cancel()
-	used, err := w.client.token(limited)
+	used, err := w.client.Token(limited)
 	if err != nil {
 		return notSent(w.request.op, err)
 	}
@@ -218,6 +210,49 @@ func (w *writing) exchange(ctx context.Context) (*answer, *Error) {
 	return got, c.judge(op, got, w.used)
 }
 
+// Try is one try of a call that writes: one exchange with the service, or what
+// kept it from beginning (no token any more, no connection). The repetition
+// with a renewed token is a try of its own.
+type Try struct {
+	At       time.Time     // when it began, by the client's clock
+	Duration time.Duration // with a token that is fetched for it
+	Status   int           // 0 when there was no answer
+	// Effect is what is known of this try: EffectDone of a success, else as an
+	// Error's.
+	Effect Effect
+	// Refused: the service said a definite no, as Error.Refused tells it.
+	Refused bool
+	Code    string // the service's error code, "" for none
+}
+
+// triesKey is where a context holds who is told of tries.
+type triesKey struct{}
+
+// WithTries gives a context whose calls that write tell of each try as soon as
+// it has ended, from the calling goroutine. The last one of a call is what the
+// call ends with. For a call that was not tried at all (ErrOrderID, or no slot
+// or token, see Reserve) tell is not called.
+func WithTries(ctx context.Context, tell func(Try)) context.Context {
+	return context.WithValue(ctx, triesKey{}, tell)
+}
+
+// beginTry begins a try; the function that it returns reports how the try ended,
+// where a nil error is a success.
+func (c *Client) beginTry(ctx context.Context) func(got *answer, e *Error) {
+	at, start := c.clock(), time.Now()
+	return func(got *answer, e *Error) {
+		try := Try{At: at, Duration: time.Since(start), Effect: EffectDone}
+		if e == nil {
+			try.Status = got.status
+		} else {
+			try.Status, try.Effect, try.Refused, try.Code = e.Status, e.Effect, e.refused, e.Code
+		}
+		if report, ok := ctx.Value(triesKey{}).(func(Try)); ok && report != nil {
+			report(try)
+		}
+	}
+}
+
 // notSent is a call that writes for which there was no token: the operation is
 // the call's, the cause tells of the token.
 func notSent(op Operation, err error) *Error {
@@ -226,60 +261,4 @@ func notSent(op Operation, err error) *Error {
 		e.RetryAfter, e.again = cause.RetryAfter, cause.again
 	}
 	return e
-}
-
-// judge is the certainty of an answer to a call that writes (policies O8,
-// W13); nil means done.
-func (c *Client) judge(op Operation, got *answer, used *oauth2.Token) *Error {
-	d := readDocument(got.body)
-	if got.bodyErr != nil {
-		d = document{} // half a body says nothing
-	}
-	if got.status >= 200 && got.status <= 299 && done(op, got, d) {
-		return nil
-	}
-	e := c.failure(op, got, got.bodyErr, used)
-	e.again = false
-	switch s := got.status; {
-	case s >= 200 && s <= 299:
-		if op != OpCreate && d.errorShaped() {
-			// The interface does not show the status of a failed payment: its
-			// error shape is a no, whatever the status.
-			e.refused = true
-			return e
-		}
-		e.Effect = EffectUnknown
-		if e.Err == nil {
-			e.Err = fmt.Errorf("%w: a success that says nothing certain", ErrAnswer)
-		}
-	case s == http.StatusUnauthorized: // a second time: turned away, not judged
-	case s == http.StatusTooManyRequests,
-		s == http.StatusServiceUnavailable && c.cfg.retriesUnavailable():
-		e.again = true
-	case s == http.StatusRequestTimeout:
-		e.Effect = EffectUnknown
-	case s >= 300 && s <= 499:
-		e.refused = true
-	case s >= 500 && s <= 599 && d.errorShaped():
-		e.refused = true
-	default:
-		e.Effect = EffectUnknown
-	}
-	return e
-}
-
-// done tells whether a 2xx answer says that the call took effect: a created
-// order has its id; of the others any JSON or nothing will do, unless it is
-// the interface's error shape (policy W13).
-func done(op Operation, got *answer, d document) bool {
-	switch {
-	case got.bodyErr != nil:
-		return false
-	case op == OpCreate:
-		return d.orderID != ""
-	case len(got.body) == 0:
-		return true
-	default:
-		return d.json && (d.hasResult || !d.errorShaped())
-	}
 }
