@@ -101,7 +101,9 @@ func (c *Content) Settings() Settings { return c.settings }
 func (c *Content) Categories() []Category { return c.categories }
 
 // CategoryByID finds a category.
-func (c *Content) CategoryByID(id string) (Index, bool) { return byID(c.categoryIDs, c.categories, id) }
+func (c *Content) CategoryByID(id string) (Index, bool) {
+	return c.categoryIDs.find(id, func(i Index) bool { return c.categories[i].ID == id })
+}
 
 // Products visits the dishes in the view's order.
 func (c *Content) Products() iter.Seq2[Index, Entry] { return c.products.all() }
@@ -156,7 +158,9 @@ func (c *Content) IngredientsByExternalID(id string) []Index {
 func (c *Content) Groups() []Named { return c.groups }
 
 // GroupByID finds a group.
-func (c *Content) GroupByID(id string) (Index, bool) { return byID(c.groupIDs, c.groups, id) }
+func (c *Content) GroupByID(id string) (Index, bool) {
+	return c.groupIDs.find(id, func(i Index) bool { return c.groups[i].ID == id })
+}
 
 // Members gives the ingredients of the group g, in the view's order.
 func (c *Content) Members(g Index) []Index { return row(c.members, c.groupMembers, g) }
@@ -168,7 +172,9 @@ func (c *Content) GroupsOf(i Index) []Index { return row(c.memberships, c.ingred
 func (c *Content) Schemes() []Named { return c.schemes }
 
 // SchemeByID finds a scheme.
-func (c *Content) SchemeByID(id string) (Index, bool) { return byID(c.schemeIDs, c.schemes, id) }
+func (c *Content) SchemeByID(id string) (Index, bool) {
+	return c.schemeIDs.find(id, func(i Index) bool { return c.schemes[i].ID == id })
+}
 
 // ProductScheme gives the scheme of the dish p, or None.
 func (c *Content) ProductScheme(p Index) Index { return c.productScheme[p] }

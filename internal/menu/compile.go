@@ -1,6 +1,9 @@
 package menu
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
 // Compile makes the catalogue of one restaurant out of a view: the first
 // definition of an id wins, memberships are united (policy W9), dangling
@@ -55,11 +58,11 @@ func namedOf[T any](all []T, own *texts, names func(*T) Named) ([]Named, index) 
 		if n.ID == "" {
 			continue
 		}
-		if _, again := byID(ids, kept, n.ID); again {
+		if _, again := ids.find(n.ID, func(at Index) bool { return kept[at].ID == n.ID }); again {
 			continue
 		}
 		n = Named{ID: own.copy(n.ID), Name: own.copy(n.Name)}
-		ids.put(hashOf(n.ID), Index(len(kept))) //nolint:gosec // a body of 64 MiB holds fewer than 2^31 elements
+		ids.put(n.ID, Index(len(kept))) //nolint:gosec // a body of 64 MiB holds fewer than 2^31 elements
 		kept = append(kept, n)
 	}
 	return kept, ids
@@ -208,4 +211,24 @@ func (s Settings) limits(published GroupLimit) (lower, upper int) {
 		upper = Unlimited
 	}
 	return lower, upper
+}
+
+// textBlock is how many bytes of texts stand in one piece of memory.
+const textBlock = 4 << 10
+
+// texts copies small texts into few pieces of memory, so that what is kept of a
+// view keeps nothing else of it.
+type texts struct{ block strings.Builder }
+
+func (t *texts) copy(text string) string {
+	if text == "" {
+		return ""
+	}
+	if t.block.Len()+len(text) > t.block.Cap() {
+		t.block = strings.Builder{}
+		t.block.Grow(max(textBlock, len(text)))
+	}
+	start := t.block.Len()
+	t.block.WriteString(text) // never beyond its capacity: what stands there stays
+	return t.block.String()[start:]
 }

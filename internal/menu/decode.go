@@ -1,7 +1,9 @@
 package menu
 
 import (
+	"slices"
 	"strings"
+	"sync"
 
 	"larder/internal/jsontext"
 )
@@ -206,7 +208,7 @@ func (d *decoder) fields(where string, read func(folded string) bool) {
 		if !read(field.folded) {
 			d.odd(OddUnknownField, where+name, "")
 			d.Skip()
-		} else if field.canonical != name && field.canonical != "" {
+		} else if field.canonical != name {
 			d.odd(OddNameSpelling, where+field.canonical, name)
 		}
 		if where == "" {
@@ -217,6 +219,20 @@ func (d *decoder) fields(where string, read func(folded string) bool) {
 
 // elements reads an array of objects, or null for none (policy W6).
 func (d *decoder) elements(field, kind string, read func()) {
+	d.list(field, func() {
+		d.kind, d.id, d.pend = kind, "", len(d.view.Oddities)
+		if d.Kind() == jsontext.KindObject {
+			read()
+			return
+		}
+		d.odd(OddTypeMismatch, field+"[]", d.Raw())
+		d.own("")
+	})
+}
+
+// list reads an array, or null for none (policy W6), while the view may have more
+// elements.
+func (d *decoder) list(field string, read func()) {
 	if d.null(field) {
 		return
 	}
@@ -225,15 +241,39 @@ func (d *decoder) elements(field, kind string, read func()) {
 		return
 	}
 	for range d.Elements() {
-		if !d.room() {
-			continue
-		}
-		d.kind, d.id, d.pend = kind, "", len(d.view.Oddities)
-		if d.Kind() == jsontext.KindObject {
+		if d.room() {
 			read()
-		} else {
-			d.odd(OddTypeMismatch, field+"[]", d.Raw())
-			d.own("")
 		}
 	}
+}
+
+// lists are those of a view while it is read and nobody knows how long they
+// become: making them longer again and again would cost a fifth of reading them.
+type lists struct {
+	categories  []Category
+	products    []Product
+	schemes     []Scheme
+	groups      []Group
+	ingredients []Ingredient
+}
+
+// grounds are where lists grow. Those of a body that is refused are not left.
+var grounds = sync.Pool{New: func() any { return new(lists) }} //nolint:gochecknoglobals // room alone, of no state
+
+// leave gives the view its lists and leaves the room to the next ones.
+func (l *lists) leave(v *View) {
+	v.Categories, v.Products = taken(&l.categories), taken(&l.products)
+	v.Schemes, v.Groups, v.Ingredients = taken(&l.schemes), taken(&l.groups), taken(&l.ingredients)
+	grounds.Put(l)
+}
+
+// taken moves the elements out of the room.
+func taken[T any](room *[]T) []T {
+	if len(*room) == 0 {
+		return nil
+	}
+	list := slices.Clone(*room)
+	clear(*room)
+	*room = (*room)[:0]
+	return list
 }

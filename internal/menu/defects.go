@@ -152,11 +152,6 @@ func (l *linter) references() {
 // nesting names the ingredients where a scheme comes to contain itself, and
 // schemes that nest deeper than the depth limit.
 func (l *linter) nesting() {
-	const (
-		unseen = iota
-		open
-		done
-	)
 	c := l.cat
 	state := make([]uint8, len(c.schemes))
 	height := make([]int, len(c.schemes)) // levels of the scheme, itself included

@@ -101,21 +101,11 @@ func (d *decoder) scheme() (s Scheme) {
 }
 
 func (d *decoder) limits(s *Scheme) {
-	const where = "ingredientsSchemes[].ingredientsGroups[]."
-	if d.null("ingredientsSchemes[].ingredientsGroups") {
-		return
-	}
-	if d.Kind() != jsontext.KindArray {
-		d.odd(OddTypeMismatch, "ingredientsSchemes[].ingredientsGroups", d.Raw())
-		return
-	}
-	for range d.Elements() {
-		if !d.room() {
-			continue
-		}
+	const list, where = "ingredientsSchemes[].ingredientsGroups", "ingredientsSchemes[].ingredientsGroups[]."
+	d.list(list, func() {
 		if d.Kind() != jsontext.KindObject {
-			d.odd(OddTypeMismatch, "ingredientsSchemes[].ingredientsGroups[]", d.Raw())
-			continue
+			d.odd(OddTypeMismatch, list+"[]", d.Raw())
+			return
 		}
 		limit := GroupLimit{Max: Unlimited}
 		d.fields(where, func(folded string) bool {
@@ -132,7 +122,7 @@ func (d *decoder) limits(s *Scheme) {
 			return true
 		})
 		s.Groups = append(s.Groups, limit)
-	}
+	})
 }
 
 func (d *decoder) group() (g Group) {

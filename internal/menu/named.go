@@ -20,12 +20,10 @@ func newIndex(places int) index {
 	return index{slots: make([]uint32, 1<<bits.Len(uint(4*places/3))), low: 1<<bits.Len(uint(places)) - 1}
 }
 
-// hashOf is the hash by which an index knows a text.
-func hashOf(text string) uint64 { return maphash.String(textSeed, text) }
-
 var textSeed = maphash.MakeSeed() //nolint:gochecknoglobals // read only
 
-func (x index) put(hash uint64, at Index) {
+func (x index) put(text string, at Index) {
+	hash := maphash.String(textSeed, text)
 	slot := x.slot(hash)
 	for x.slots[slot] != 0 {
 		slot = x.slot(uint64(slot) + 1) //nolint:gosec // not negative
@@ -38,47 +36,16 @@ func (x index) slot(hash uint64) int { return int(hash & uint64(len(x.slots)-1))
 // mark is what stands beside the places that the hash may mean.
 func (x index) mark(hash uint64) uint32 { return uint32(hash>>32) &^ x.low }
 
-// first gives the first place that may be meant, and its slot; None where there
-// is none.
-func (x index) first(hash uint64) (slot int, at Index) { return x.from(x.slot(hash), hash) }
-
-// next gives the place after that of a slot.
-func (x index) next(slot int, hash uint64) (int, Index) {
-	return x.from(x.slot(uint64(slot)+1), hash) //nolint:gosec // not negative
-}
-
-func (x index) from(slot int, hash uint64) (int, Index) {
+// find returns the place of a text: the first of those that may have it for which
+// is reports so.
+func (x index) find(text string, is func(Index) bool) (Index, bool) {
+	hash := maphash.String(textSeed, text)
 	mark := x.mark(hash)
-	for x.slots[slot] != 0 {
-		if x.slots[slot]&^x.low == mark {
-			return slot, Index(x.slots[slot]&x.low) - 1 //nolint:gosec // a place
+	for slot := x.slot(hash); x.slots[slot] != 0; slot = x.slot(uint64(slot) + 1) { //nolint:gosec // not negative
+		if x.slots[slot]&^x.low != mark {
+			continue
 		}
-		slot = x.slot(uint64(slot) + 1) //nolint:gosec // not negative
-	}
-	return slot, None
-}
-
-// find gives the place whose text is meant; None where there is none.
-func (x index) find(hash uint64, text string, of func(Index) string) Index {
-	for slot, at := x.first(hash); at != None; slot, at = x.next(slot, hash) {
-		if of(at) == text {
-			return at
-		}
-	}
-	return None
-}
-
-// identified is what has an id.
-type identified interface{ id() string }
-
-func (n Named) id() string    { return n.ID }
-func (c Category) id() string { return c.ID }
-
-// byID finds what has an id in a table in which each id stands once.
-func byID[T identified](ids index, all []T, id string) (Index, bool) {
-	hash := hashOf(id)
-	for slot, at := ids.first(hash); at != None; slot, at = ids.next(slot, hash) {
-		if all[at].id() == id {
+		if at := Index(x.slots[slot]&x.low) - 1; is(at) { //nolint:gosec // a place
 			return at, true
 		}
 	}

@@ -30,21 +30,8 @@ func (in *Ingredient) source() entrySource {
 func (s *entrySource) appendTo(to []byte) []byte {
 	guid, isGUID := packGUID(s.externalID)
 	detailed := s.description != "" || len(s.imageURLs) > 0 || s.nutrition != nil
-	var has byte
-	for _, fact := range [...]struct {
-		so   bool
-		flag byte
-	}{
-		{s.priceBad, entryPriceBad},
-		{s.externalID != "", entryNamed},
-		{isGUID, entryGUID},
-		{s.measure != nil, entryMeasured},
-		{detailed, entryDetailed},
-	} {
-		if fact.so {
-			has |= fact.flag
-		}
-	}
+	has := flag(s.priceBad, entryPriceBad) | flag(s.externalID != "", entryNamed) | flag(isGUID, entryGUID) |
+		flag(s.measure != nil, entryMeasured) | flag(detailed, entryDetailed)
 	to = appendText(append(to, has), s.id)
 	if isGUID {
 		to = append(to, guid[:]...)
@@ -59,6 +46,13 @@ func (s *entrySource) appendTo(to []byte) []byte {
 		to = s.appendDetails(to)
 	}
 	return to
+}
+
+func flag(on bool, bit byte) byte {
+	if on {
+		return bit
+	}
+	return 0
 }
 
 func (s *entrySource) appendDetails(to []byte) []byte {

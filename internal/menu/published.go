@@ -1,6 +1,8 @@
 package menu
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"slices"
 	"strconv"
@@ -104,14 +106,37 @@ var ErrForeignStops = errors.New("menu: the stop values are of another content")
 // their places, each behind the other members of its object. The error is
 // ErrForeignStops.
 func (p Published) AppendView(dst []byte) ([]byte, error) {
-	stops, err := readStops(p.Stops)
+	content, from := jsontext.String(p.Content), 0
+	err := p.elements(func(_, object, value string, end int) {
+		if len(value) <= len("{}") {
+			return
+		}
+		end -= len("}")
+		dst = append(dst, content[from:end]...)
+		if len(object) > len("{}") {
+			dst = append(dst, ',')
+		}
+		dst = append(dst, value[1:len(value)-1]...)
+		from = end
+	})
 	if err != nil {
 		return nil, err
 	}
-	r, from, short := jsontext.NewReader(jsontext.String(p.Content), maxViewDepth), 0, false
-	content := r.Source()
-	for list := range r.Members() {
-		if !stoppable(jsontext.FoldName(list)) {
+	return append(dst, content[from:]...), nil
+}
+
+// elements visits what has a stop list, in the order of Content: its list,
+// folded, its object, which ends at end, and its value in Stops. The error is
+// ErrForeignStops.
+func (p Published) elements(visit func(list, object, value string, end int)) error {
+	stops, err := readStops(p.Stops)
+	if err != nil {
+		return err
+	}
+	r := jsontext.NewReader(jsontext.String(p.Content), maxViewDepth)
+	for name := range r.Members() {
+		list := jsontext.FoldName(name)
+		if !stoppable(list) {
 			continue
 		}
 		for range r.Elements() {
@@ -120,23 +145,16 @@ func (p Published) AppendView(dst []byte) ([]byte, error) {
 			}
 			object := r.Raw()
 			value, ok := stops.next()
-			short = short || !ok
-			if len(value) <= len("{}") {
-				continue
+			if !ok {
+				return ErrForeignStops
 			}
-			end := r.Offset() - len("}")
-			dst = append(dst, content[from:end]...)
-			if len(object) > len("{}") {
-				dst = append(dst, ',')
-			}
-			dst = append(dst, value[1:len(value)-1]...)
-			from = end
+			visit(list, object, value, r.Offset())
 		}
 	}
-	if short || !stops.done() || r.Err() != nil {
-		return nil, ErrForeignStops
+	if !stops.done() || r.Err() != nil {
+		return ErrForeignStops
 	}
-	return append(dst, content[from:]...), nil
+	return nil
 }
 
 // AppendAnswer appends the answer {"result": …} with the view as published; see
@@ -149,6 +167,68 @@ func (p Published) AppendAnswer(dst []byte) ([]byte, error) {
 		return nil, err
 	}
 	return append(dst, tail...), nil
+}
+
+// WithStopsOf gives the content of p with the stop lists that now has for the
+// same dishes and ingredients, by their ids; of several definitions of an id
+// the first one counts, as in Compile. What now does not have keeps what p says
+// of it. O(size of both).
+//
+// It is how an older content is served with the stop lists of today (policy
+// S7a). The error is ErrForeignStops.
+func (p Published) WithStopsOf(now Published) (Published, error) {
+	type owner struct{ list, id string }
+	known := make(map[owner]string)
+	err := now.elements(func(list, object, value string, _ int) {
+		of := owner{list, idOf(object)}
+		if _, again := known[of]; !again && of.id != "" {
+			known[of] = value
+		}
+	})
+	if err != nil {
+		return Published{}, err
+	}
+	var table stopTable
+	err = p.elements(func(list, object, value string, _ int) {
+		if current, ok := known[owner{list, idOf(object)}]; ok {
+			value = current
+		}
+		table.add([]byte(value))
+	})
+	if err != nil {
+		return Published{}, err
+	}
+	return Published{Content: p.Content, Stops: table.encode()}, nil
+}
+
+// idOf returns the id of a dish or ingredient, empty where it has none.
+func idOf(object string) (id string) {
+	r := jsontext.NewReader(object, maxViewDepth)
+	for name := range r.Members() {
+		if jsontext.FoldName(name) == "id" {
+			id, _ = r.ID()
+		}
+	}
+	return id
+}
+
+// formatNumber changes when the form of a Published's Content or what is
+// compiled from it changes, so that no replica reads a content it would
+// understand otherwise (policy S3).
+const formatNumber = 4
+
+// ContentHash names a content: the hex SHA-256 over the format number, the
+// settings that compile and lint read, and the bytes of a Published's Content.
+func ContentHash(content []byte, s Settings) string {
+	h := sha256.New()
+	head := strconv.AppendInt(nil, formatNumber, 10)
+	for _, on := range []bool{s.MaxZeroNone, s.StopListAnyValue, s.RefuseMissingExternalID} {
+		head = strconv.AppendBool(append(head, ' '), on)
+	}
+	head = strconv.AppendInt(append(head, ' '), int64(s.depth()), 10)
+	h.Write(append(head, '\n'))
+	h.Write(content)
+	return hex.EncodeToString(h.Sum(nil))
 }
 
 // stoppable tells whether a folded name is that of a list of the view whose

@@ -25,22 +25,19 @@ func newRegister(count int, source func(i Index) entrySource) (r register, kept 
 		ids:    newIndex(count), others: newIndex(count), owners: make([]Index, 0, count),
 	}
 	kept = make([]Index, 0, count)
-	idOf := func(at Index) string { return source(kept[at]).id }
-	externalIDOf := func(at Index) string { return source(kept[at]).externalID }
 	packed := make([]byte, 0, packedAbout*count)
 	for i := range Index(count) { //nolint:gosec // a body of 64 MiB holds fewer than 2^31 elements
 		one := source(i)
 		if one.id == "" {
 			continue
 		}
-		hash := hashOf(one.id)
-		if r.ids.find(hash, one.id, idOf) != None {
+		if _, again := r.ids.find(one.id, func(at Index) bool { return source(kept[at]).id == one.id }); again {
 			continue
 		}
 		at := Index(len(kept)) //nolint:gosec // at most i
-		r.ids.put(hash, at)
+		r.ids.put(one.id, at)
 		if one.externalID != "" {
-			r.own(one.externalID, at, externalIDOf)
+			r.own(one.externalID, at, func(at Index) bool { return source(kept[at]).externalID == one.externalID })
 		}
 		kept = append(kept, i)
 		r.owners = append(r.owners, at)
@@ -55,11 +52,10 @@ func newRegister(count int, source func(i Index) entrySource) (r register, kept 
 const packedAbout = 192
 
 // own notes whose externalId it is, before at is kept.
-func (r *register) own(external string, at Index, externalIDOf func(Index) string) {
-	hash := hashOf(external)
-	first := r.others.find(hash, external, externalIDOf)
-	if first == None {
-		r.others.put(hash, at)
+func (r *register) own(external string, at Index, has func(Index) bool) {
+	first, shared := r.others.find(external, has)
+	if !shared {
+		r.others.put(external, at)
 		return
 	}
 	if r.shared == nil {
@@ -89,33 +85,20 @@ func (r *register) all() iter.Seq2[Index, Entry] {
 }
 
 // byID finds the one with the id.
-func (r *register) byID(id string) (Index, bool) { return r.withID(hashOf(id), id) }
-
-func (r *register) withID(hash uint64, id string) (Index, bool) {
-	for slot, at := r.ids.first(hash); at != None; slot, at = r.ids.next(slot, hash) {
-		if r.at(at).ID() == id {
-			return at, true
-		}
-	}
-	return None, false
+func (r *register) byID(id string) (Index, bool) {
+	return r.ids.find(id, func(at Index) bool { return r.at(at).ID() == id })
 }
 
-// byExternalID gives all that have the externalId, in the view's order.
+// byExternalID returns all that have the externalId, in the view's order.
 func (r *register) byExternalID(external string) []Index {
-	return r.withExternalID(hashOf(external), external)
-}
-
-func (r *register) withExternalID(hash uint64, external string) []Index {
-	for slot, at := r.others.first(hash); at != None; slot, at = r.others.next(slot, hash) {
-		if !r.at(at).external().is(external) {
-			continue
-		}
-		if owners := r.shared[external]; owners != nil {
-			return owners
-		}
-		return r.owners[at : at+1 : at+1]
+	at, ok := r.others.find(external, func(at Index) bool { return r.at(at).external().is(external) })
+	if !ok {
+		return nil
 	}
-	return nil
+	if owners := r.shared[external]; owners != nil {
+		return owners
+	}
+	return r.owners[at : at+1 : at+1]
 }
 
 // namesakes gives all that have the externalId of the one at i, in the view's
@@ -136,11 +119,10 @@ func (r *register) namesakes(i Index) []Index {
 // find gives the one that has the name; None, and those that share the
 // externalId, where there is no such one.
 func (r *register) find(name string) (i Index, sharing []Index) {
-	hash := hashOf(name)
-	if at, ok := r.withID(hash, name); ok {
+	if at, ok := r.byID(name); ok {
 		return at, nil
 	}
-	owners := r.withExternalID(hash, name)
+	owners := r.byExternalID(name)
 	if len(owners) == 1 {
 		return owners[0], nil
 	}

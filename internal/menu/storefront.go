@@ -68,6 +68,13 @@ func (c *Catalogue) AppendMenu(dst []byte, h Head) []byte {
 	return append(dst, ']', '}', '}')
 }
 
+func appendOptional(dst []byte, s string) []byte {
+	if s == "" {
+		return append(dst, "null"...)
+	}
+	return jsontext.AppendString(dst, s)
+}
+
 func comma(dst []byte, i int) []byte {
 	if i == 0 {
 		return dst

@@ -42,7 +42,7 @@ func (c *Content) compileCategories(all []Category, own *texts) {
 		if parents[i] != None { // it stands before its children
 			category.ParentID = c.categories[places[parents[i]]].ID
 		}
-		c.categoryIDs.put(hashOf(category.ID), places[i])
+		c.categoryIDs.put(category.ID, places[i])
 		c.categories = append(c.categories, category)
 		for _, child := range slices.Backward(children[i]) {
 			stack = append(stack, child)
@@ -50,14 +50,16 @@ func (c *Content) compileCategories(all []Category, own *texts) {
 	}
 }
 
+// The states of what a search for cycles visits.
+const (
+	unseen = iota
+	open
+	done
+)
+
 // cutCycles makes the first member of each cycle a root and returns the
 // members that it cut.
 func cutCycles(parents []Index) []Index {
-	const (
-		unseen = iota
-		open
-		done
-	)
 	var cut []Index
 	state := make([]uint8, len(parents))
 	for start := range parents {

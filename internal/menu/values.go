@@ -27,41 +27,18 @@ const (
 	OddStopListForm     = "stop_list_form"
 )
 
-// documentName gives the interface's spelling of a folded field name of the
-// menu view, or "" for names that larder alone knows.
+// documentName returns the interface's spelling of a folded field name of the
+// menu view; the name itself where it is another.
 func documentName(folded string) string {
-	switch folded {
-	case "ispossibledelete":
-		return "isPossibleDelete"
-	case "havechanges":
-		return "haveChanges"
-	case "ingredientsschemes":
-		return "ingredientsSchemes"
-	case "ingredientsgroups":
-		return "ingredientsGroups"
-	case "parentid":
-		return "parentId"
-	case "externalid":
-		return "externalId"
-	case "categoryid":
-		return "categoryId"
-	case "schemeid":
-		return "schemeId"
-	case "imageurls":
-		return "imageUrls"
-	case "iscontaininstoplist":
-		return "isContainInStopList"
-	case "isliststoped":
-		return "isListStoped"
-	case "energyvalue":
-		return "energyValue"
-	case "mincount":
-		return "minCount"
-	case "maxcount":
-		return "maxCount"
-	default:
-		return folded
+	for _, name := range [...]string{
+		"isPossibleDelete", "haveChanges", "ingredientsSchemes", "ingredientsGroups", "parentId", "externalId", "categoryId", "schemeId",
+		"imageUrls", "isContainInStopList", "isListStoped", "energyValue", "minCount", "maxCount",
+	} {
+		if strings.EqualFold(name, folded) {
+			return name
+		}
 	}
+	return folded
 }
 
 // null consumes a null where another value is usual, and notes it.
@@ -88,23 +65,13 @@ func (d *decoder) identifier(field string) string {
 }
 
 func (d *decoder) identifiers(field string) (ids []string) {
-	if d.null(field) {
-		return nil
-	}
-	if d.Kind() != jsontext.KindArray {
-		d.odd(OddTypeMismatch, field, d.Raw())
-		return nil
-	}
-	d.tail = "[]"
-	for range d.Elements() {
-		if !d.room() {
-			continue
-		}
+	d.list(field, func() {
+		d.tail = "[]"
 		if id := d.identifier(field); id != "" {
 			ids = append(ids, id)
 		}
-	}
-	d.tail = ""
+		d.tail = ""
+	})
 	return ids
 }
 
