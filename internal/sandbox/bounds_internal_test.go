@@ -44,7 +44,7 @@ func TestSeatingMatchesCounting(t *testing.T) {
 		var chosen []portion
 		var units []string
 		for i := range d.between(1, 3) {
-			p := portion{&part{id: "i" + strconv.Itoa(i)}, d.between(1, 3)}
+			p := portion{&item{id: "i" + strconv.Itoa(i)}, d.between(1, 3)}
 			chosen = append(chosen, p)
 			for range p.quantity {
 				units = append(units, p.part.id)
@@ -100,7 +100,7 @@ func TestSeatingIsBounded(t *testing.T) {
 	c := &carte{groupMembers: map[string][]string{}, groupNames: map[string]string{}}
 	var chosen []portion
 	for i := range 12 {
-		chosen = append(chosen, portion{&part{id: strconv.Itoa(i)}, 500})
+		chosen = append(chosen, portion{&item{id: strconv.Itoa(i)}, 500})
 	}
 	var seats []seat
 	for i := range 8 {

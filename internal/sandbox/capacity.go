@@ -1,7 +1,6 @@
 package sandbox
 
 import (
-	"errors"
 	"net/http"
 	"sync"
 	"time"
@@ -19,13 +18,6 @@ type Capacity struct {
 	Concurrent int `json:"concurrent"`
 	// Delay is how long each takes, without its time in the queue.
 	Delay Duration `json:"delay"`
-}
-
-func (c Capacity) check() error {
-	if c.Concurrent < 0 {
-		return errors.New("capacity: concurrent is negative")
-	}
-	return nil
 }
 
 // workQueue holds the requests that wait for capacity, first come, first served.
@@ -61,20 +53,15 @@ func (q *workQueue) enter(limit int, done <-chan struct{}) bool {
 
 func (q *workQueue) leave(limit int) {
 	q.mu.Lock()
-	defer q.mu.Unlock()
 	q.running--
-	q.start(limit)
+	q.mu.Unlock()
+	q.resize(limit)
 }
 
-// resize starts the requests that a new limit lets run.
+// resize starts the requests that a limit lets run.
 func (q *workQueue) resize(limit int) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	q.start(limit)
-}
-
-// start lets requests run up to the limit. The caller holds the lock.
-func (q *workQueue) start(limit int) {
 	for len(q.waiting) > 0 && (limit == 0 || q.running < limit) {
 		close(q.waiting[0])
 		q.waiting = q.waiting[1:]

@@ -2,6 +2,7 @@ package sandbox
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -16,31 +17,26 @@ import (
 // an order is checked against. It is read by encoding/json alone, on purpose
 // apart from larder's decoder, and never changes once read.
 type carte struct {
-	dishes       []*dish
-	dishByID     map[string]*dish
-	dishByExt    map[string][]*dish
-	parts        []*part
-	partByID     map[string]*part
-	partByExt    map[string][]*part
-	groupMembers map[string][]string // group → ingredient ids
-	groupNames   map[string]string
-	schemes      map[string][]limit
+	dishes, parts items
+	groupMembers  map[string][]string // group → ingredient ids
+	groupNames    map[string]string
+	schemes       map[string][]limit
 }
 
-// dish is a product of the menu. price: exact; priced is false where the menu
-// gives none that can be read.
-type dish struct {
+// item is a dish or a part: an ingredient or modifier. priced is false where the
+// menu gives no price that can be read.
+type item struct {
 	id, ext, name, scheme string
 	price                 decimal.Decimal
 	priced                bool
 	weighed               bool // by kg or litre
 }
 
-// part is an ingredient or modifier.
-type part struct {
-	id, ext, name, scheme string
-	price                 decimal.Decimal
-	priced                bool
+// items are the dishes, or the parts, of a menu.
+type items struct {
+	list  []*item
+	byID  map[string]*item
+	byExt map[string][]*item
 }
 
 // limit is a group's place in a scheme; max < 0: no upper limit (policy M2).
@@ -170,17 +166,11 @@ func readCarte(raw []byte, restaurant string) (*carte, stopped, error) {
 		m = *m.Result
 	}
 	c := &carte{
-		dishByID: map[string]*dish{}, dishByExt: map[string][]*dish{},
-		partByID: map[string]*part{}, partByExt: map[string][]*part{},
 		groupMembers: map[string][]string{}, groupNames: map[string]string{}, schemes: map[string][]limit{},
 	}
 	out := stopped{dishes: map[string]bool{}, parts: map[string]bool{}}
-	for i := range m.Products {
-		c.addDish(&m.Products[i], restaurant, out)
-	}
-	for i := range m.Ingredients {
-		c.addPart(&m.Ingredients[i], restaurant, out)
-	}
+	c.dishes = readItems(m.Products, false, restaurant, out.dishes)
+	c.parts = readItems(m.Ingredients, true, restaurant, out.parts) // without any price it costs nothing (policy W9a)
 	c.addGroups(&m)
 	c.addSchemes(&m)
 	return c, out, nil
@@ -220,43 +210,29 @@ func (c *carte) addSchemes(m *menuJSON) {
 	}
 }
 
-func (c *carte) addDish(p *itemJSON, restaurant string, out stopped) {
-	d := &dish{id: p.ID.text(), ext: p.ExternalID.text(), name: p.Name.text(), scheme: p.SchemeID.text()}
-	if d.id == "" || c.dishByID[d.id] != nil {
-		return // policy W9: the first definition wins
+// readItems reads dishes or parts; unpriced says that one without a price is free.
+func readItems(list []itemJSON, unpriced bool, restaurant string, out map[string]bool) items {
+	all := items{byID: map[string]*item{}, byExt: map[string][]*item{}}
+	for k := range list {
+		p := &list[k]
+		unit := p.Measure.Unit.text()
+		i := &item{
+			id: p.ID.text(), ext: p.ExternalID.text(), name: p.Name.text(), scheme: p.SchemeID.text(),
+			weighed: unit == "kg" || unit == "liter",
+		}
+		if i.id == "" || all.byID[i.id] != nil {
+			continue // policy W9: the first definition wins
+		}
+		if i.price, i.priced = p.Price.price(); p.Price.raw == nil {
+			i.priced = unpriced
+		}
+		all.list = append(all.list, i)
+		all.byID[i.id] = i
+		key := cmp.Or(i.ext, i.id) // policy O2
+		all.byExt[key] = append(all.byExt[key], i)
+		if p.stopped(restaurant) {
+			out[i.id] = true
+		}
 	}
-	d.price, d.priced = p.Price.price()
-	unit := p.Measure.Unit.text()
-	d.weighed = unit == "kg" || unit == "liter"
-	c.dishes = append(c.dishes, d)
-	c.dishByID[d.id] = d
-	key := d.ext
-	if key == "" { // policy O2
-		key = d.id
-	}
-	c.dishByExt[key] = append(c.dishByExt[key], d)
-	if p.stopped(restaurant) {
-		out.dishes[d.id] = true
-	}
-}
-
-func (c *carte) addPart(p *itemJSON, restaurant string, out stopped) {
-	i := &part{id: p.ID.text(), ext: p.ExternalID.text(), name: p.Name.text(), scheme: p.SchemeID.text()}
-	if i.id == "" || c.partByID[i.id] != nil {
-		return
-	}
-	i.priced = true // without any price it costs nothing (policy W9a)
-	if p.Price.raw != nil {
-		i.price, i.priced = p.Price.price()
-	}
-	c.parts = append(c.parts, i)
-	c.partByID[i.id] = i
-	key := i.ext
-	if key == "" {
-		key = i.id
-	}
-	c.partByExt[key] = append(c.partByExt[key], i)
-	if p.stopped(restaurant) {
-		out.parts[i.id] = true
-	}
+	return all
 }

@@ -2,9 +2,8 @@ package sandbox
 
 import (
 	"bytes"
-	"encoding/json"
 	"net/http"
-	"sync/atomic"
+	"sync"
 	"time"
 )
 
@@ -17,17 +16,6 @@ const (
 	writeLimit  = 10 * time.Second       // of one event
 )
 
-// ticket is an order as a kitchen sees it; GET /sandbox/orders/{id} has the rest.
-type ticket struct {
-	OrderID      string          `json:"orderID"`
-	RestaurantID string          `json:"restaurantID"`
-	State        state           `json:"state"`
-	Paid         bool            `json:"paid"`
-	CreatedAt    string          `json:"createdAt"`
-	Total        json.Number     `json:"total"`
-	Body         json.RawMessage `json:"body"`
-}
-
 // tickets are the newest orders as they stand at that time, oldest first; next
 // is when one of them moves on by itself, zero when none does.
 func (s *Sandbox) tickets(now time.Time) (list []ticket, total int, next time.Time) {
@@ -37,11 +25,7 @@ func (s *Sandbox) tickets(now time.Time) (list []ticket, total int, next time.Ti
 	total = len(s.orders.list)
 	for _, o := range s.orders.list[max(0, total-shownOrders):] {
 		o.settle(set, now)
-		shown := o.shown()
-		list = append(list, ticket{
-			OrderID: shown.OrderID, RestaurantID: shown.RestaurantID, State: shown.State, Paid: shown.Paid,
-			CreatedAt: shown.CreatedAt, Total: shown.Total, Body: shown.Body,
-		})
+		list = append(list, o.ticket())
 		if at := o.moves(set, now); !at.IsZero() && (next.IsZero() || at.Before(next)) {
 			next = at
 		}
@@ -54,8 +38,7 @@ func (o *order) moves(set Settings, now time.Time) time.Time {
 	if !*set.AutoAccept || o.state.ended() {
 		return time.Time{}
 	}
-	delay := time.Duration(*set.AutoAcceptDelay)
-	for _, after := range []time.Duration{delay / 2, delay, 2 * delay} {
+	for _, after := range set.transitions() {
 		if at := o.at.Add(after); at.After(now) {
 			return at
 		}
@@ -69,26 +52,23 @@ type switchboard struct {
 	Faults   []Fault       `json:"faults"`
 	Settings Settings      `json:"settings"`
 	Refused  []refusedJSON `json:"refused"`
-	Menus    int           `json:"menus"` // how often a menu or stop list was changed
+	Menus    int64         `json:"menus"` // how often a menu or stop list was changed
 }
 
 func (s *Sandbox) switchboard() switchboard {
 	return switchboard{
 		Counters: s.counted(), Faults: s.faults.left(), Settings: s.settings.get(),
-		Refused: s.refused.list(), Menus: s.menus.changed(),
+		Refused: s.refused.list(), Menus: s.menus.changes.Load(),
 	}
 }
-
-// streams counts the readers of events.
-type streams struct{ open atomic.Int64 }
 
 // streamEvents is GET /sandbox/events: server-sent events for as long as the
 // client stays. An event tells how things stand, so that nothing is lost with a
 // connection: "orders" has those that are new or changed, "board" everything
 // else when any of it changed.
 func (s *Sandbox) streamEvents(w http.ResponseWriter, c *call) {
-	defer s.streams.open.Add(-1)
-	if s.streams.open.Add(1) > maxStreams {
+	defer s.streams.Add(-1)
+	if s.streams.Add(1) > maxStreams {
 		c.refuse(http.StatusServiceUnavailable, "too_many_streams", "there are 32 readers of events already").write(w)
 		return
 	}
@@ -174,4 +154,30 @@ func event(to *bytes.Buffer, name string, data []byte) {
 	to.WriteString("event: " + name + "\ndata: ")
 	to.Write(data)
 	to.WriteString("\n\n")
+}
+
+// pulse tells everyone who waits that something changed. Nobody is waited for,
+// and without anybody who waits a beat costs a lock.
+type pulse struct {
+	mu   sync.Mutex
+	next chan struct{} // closed by the next beat; nil while nobody waits
+}
+
+// wait gives a channel that the next beat closes.
+func (p *pulse) wait() <-chan struct{} {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.next == nil {
+		p.next = make(chan struct{})
+	}
+	return p.next
+}
+
+func (p *pulse) beat() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.next != nil {
+		close(p.next)
+		p.next = nil
+	}
 }

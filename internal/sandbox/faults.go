@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -104,6 +105,7 @@ func (f *Fault) check() error {
 	case strings.HasPrefix(f.Match.Path, "/sandbox/"):
 		return errors.New("path: faults never match /sandbox/*")
 	}
+	f.draws = &dice{state: f.Seed}
 	return nil
 }
 
@@ -132,7 +134,6 @@ func (l *faultList) replace(body []byte) error {
 		if err := f.check(); err != nil {
 			return fmt.Errorf("fault %d: %w", i, err)
 		}
-		f.draws = &dice{state: f.Seed}
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -149,7 +150,6 @@ func (l *faultList) add(body []byte) error {
 	if err := f.check(); err != nil {
 		return err
 	}
-	f.draws = &dice{state: f.Seed}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if len(l.list) >= maxFaults {
@@ -167,8 +167,7 @@ func (l *faultList) left() []Fault {
 	for _, f := range l.list {
 		c := *f
 		if f.Times != nil {
-			n := *f.Times
-			c.Times = &n
+			c.Times = new(*f.Times)
 		}
 		left = append(left, c)
 	}
@@ -204,26 +203,9 @@ func (l *faultList) take(c *call) *Fault {
 // wild matches text with a pattern in which "*" stands for any characters,
 // also none; the empty pattern matches everything.
 func wild(pattern, text string) bool {
-	if pattern == "" {
-		return true
-	}
-	first, rest, star := strings.Cut(pattern, "*")
-	if !star {
-		return pattern == text
-	}
-	text, ok := strings.CutPrefix(text, first)
-	if !ok {
-		return false
-	}
-	parts := strings.Split(rest, "*")
-	for _, part := range parts[:len(parts)-1] {
-		i := strings.Index(text, part)
-		if i < 0 {
-			return false
-		}
-		text = text[i+len(part):]
-	}
-	return strings.HasSuffix(text, parts[len(parts)-1])
+	expression := strings.ReplaceAll(regexp.QuoteMeta(pattern), `\*`, ".*")
+	matched, _ := regexp.MatchString("(?s)^"+expression+"$", text)
+	return matched || pattern == ""
 }
 
 func (s *Sandbox) putFaults(c *call) answer {

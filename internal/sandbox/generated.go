@@ -8,7 +8,7 @@ import (
 
 // keptBytes bounds the menus of chains that are kept ready; at least the one
 // in use is.
-const keptBytes = 192 << 20
+const keptBytes = 512 << 20
 
 // generated serves a generator's restaurants: a chain's menu is made on its
 // first use, kept while there is room, and laid out for a restaurant each
@@ -30,7 +30,7 @@ type generated struct {
 type chain struct {
 	once     sync.Once
 	template *template
-	size     int // of the template, and of the judgement once it is read
+	size     int // of the template, and of what is read of it
 
 	reading sync.Once
 	carte   *carte
@@ -69,31 +69,17 @@ func (gen *generated) chain(n int) *chain {
 	ch.once.Do(func() {
 		ch.template = gen.g.template(n)
 		for _, piece := range ch.template.pieces {
-			ch.size += len(piece)
+			ch.size += 4 * len(piece) // the maps of a carte weigh about three times the text
 		}
 	})
 	gen.use(n, ch)
 	return ch
 }
 
-// read makes the chain's judgement.
-func (gen *generated) read(n int, ch *chain) (*carte, error) {
-	ch.reading.Do(func() {
-		raw := ch.template.render("", nil)
-		ch.carte, _, ch.broken = readCarte(raw, "")
-		gen.grow(n, ch, 3*len(raw)) // its maps weigh about three times the text
-	})
+// read returns the chain's menu as orders are judged by it.
+func (ch *chain) read() (*carte, error) {
+	ch.reading.Do(func() { ch.carte, _, ch.broken = readCarte(ch.template.render("", nil), "") })
 	return ch.carte, ch.broken
-}
-
-// grow counts what a chain has become larger by.
-func (gen *generated) grow(n int, ch *chain, by int) {
-	gen.mu.Lock()
-	defer gen.mu.Unlock()
-	ch.size += by
-	if gen.chains[n] == ch {
-		gen.bytes += by
-	}
 }
 
 // use marks a chain as the most recent and lets the oldest go.
@@ -120,12 +106,10 @@ func (gen *generated) use(n int, ch *chain) {
 func (gen *generated) patch(i int, stops map[string]bool) {
 	gen.mu.Lock()
 	defer gen.mu.Unlock()
-	merged := maps.Clone(gen.patches[i])
-	if merged == nil {
-		merged = map[string]bool{}
-	}
+	merged := map[string]bool{} // a new map: readers keep the one they have
+	maps.Copy(merged, gen.patches[i])
 	maps.Copy(merged, stops)
-	gen.patches[i] = merged // a new map: readers keep the one they have
+	gen.patches[i] = merged
 }
 
 // generatedMenu is one restaurant of a generator.
@@ -152,9 +136,9 @@ func (m *generatedMenu) published() []byte {
 	if len(patches) == 0 {
 		return raw
 	}
-	carte, _ := m.gen.read(m.i/m.gen.g.ChainSize, ch)
+	carte, _ := ch.read()
 	for id := range patches {
-		if carte != nil && carte.partByID[id] != nil {
+		if carte != nil && carte.parts.byID[id] != nil {
 			if rewritten, err := patched(raw, restaurant, patches); err == nil {
 				return rewritten
 			}
@@ -165,7 +149,7 @@ func (m *generatedMenu) published() []byte {
 
 func (m *generatedMenu) judged() (*carte, stopped, error) {
 	g, ch, patches := m.gen.g, m.gen.chain(m.i/m.gen.g.ChainSize), m.patches()
-	carte, err := m.gen.read(m.i/g.ChainSize, ch)
+	carte, err := ch.read()
 	if err != nil {
 		return nil, stopped{}, err
 	}
@@ -180,7 +164,7 @@ func (m *generatedMenu) judged() (*carte, stopped, error) {
 		}
 	}
 	for id, on := range patches {
-		if on && carte.partByID[id] != nil {
+		if on && carte.parts.byID[id] != nil {
 			out.parts[id] = true
 		}
 	}

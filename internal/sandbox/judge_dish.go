@@ -15,7 +15,7 @@ const (
 // line is one ingredient as it was ordered.
 type line struct {
 	path     string
-	named    []*part // whom the id may mean
+	named    []*item // whom the id may mean
 	quantity int
 	price    *decimal.Decimal
 }
@@ -37,9 +37,9 @@ func (s *sheet) dish(path string, given map[string]any, c *carte, out stopped) {
 		s.numbers(path+"/measure", measure, "value")
 	}
 	price, lines := s.price(path, given), s.lines(path, given, c, 1)
-	named := c.dishByExt[id]
-	if d := c.dishByID[id]; s.tolerant && d != nil {
-		named = []*dish{d} // policy O3
+	named := c.dishes.byExt[id]
+	if d := c.dishes.byID[id]; s.tolerant && d != nil {
+		named = []*item{d} // policy O3
 	}
 	if len(named) == 0 {
 		s.wrong(path, "dish %s is not in the menu", id)
@@ -102,9 +102,9 @@ func (s *sheet) lines(path string, given map[string]any, c *carte, times int) []
 			s.wrong(at+"/ID", "required")
 			continue
 		}
-		l := line{path: at, named: c.partByExt[id], price: s.price(at, given), quantity: s.portions(at, given) * times}
-		if p := c.partByID[id]; s.tolerant && p != nil {
-			l.named = []*part{p}
+		l := line{path: at, named: c.parts.byExt[id], price: s.price(at, given), quantity: s.portions(at, given) * times}
+		if p := c.parts.byID[id]; s.tolerant && p != nil {
+			l.named = []*item{p}
 		}
 		if len(l.named) == 0 {
 			s.wrong(at, "ingredient %s is not in the menu", id)
@@ -140,7 +140,7 @@ func (s *sheet) portions(path string, given map[string]any) int {
 
 // fits checks a line against one dish, with the ingredient ids read in the
 // way that fits best where several ingredients share one.
-func (s *sheet) fits(path string, d *dish, price *decimal.Decimal, quantity decimal.Decimal, lines []line, c *carte, out stopped) *sheet {
+func (s *sheet) fits(path string, d *item, price *decimal.Decimal, quantity decimal.Decimal, lines []line, c *carte, out stopped) *sheet {
 	try := &sheet{}
 	if out.dishes[d.id] {
 		try.wrong(path, "dish %s (%s) is stopped", d.id, d.name)
@@ -152,7 +152,7 @@ func (s *sheet) fits(path string, d *dish, price *decimal.Decimal, quantity deci
 		try.wrong(path+"/price", "%s, in the menu %s", price, d.price)
 	}
 	var best *sheet
-	reading := make([]*part, len(lines))
+	reading := make([]*item, len(lines))
 	tried := 0
 	var read func(i int)
 	read = func(i int) {
@@ -180,7 +180,7 @@ func (s *sheet) fits(path string, d *dish, price *decimal.Decimal, quantity deci
 
 // composed checks the ingredients of one dish, each read as one part; its
 // total is Σ ingredient price × quantity for one unit of the dish.
-func (c *carte) composed(path string, d *dish, lines []line, reading []*part, out stopped) *sheet {
+func (c *carte) composed(path string, d *item, lines []line, reading []*item, out stopped) *sheet {
 	s := &sheet{}
 	var chosen []portion
 	for i, l := range lines {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 )
 
 // errNoMenu: no menu was put or generated under that name.
@@ -27,14 +28,8 @@ type menuStore struct {
 	mu  sync.Mutex
 	put map[string]*putMenu
 	gen *generated
-	n   int // how often a menu or stop list was changed
-}
 
-// changed is how often a menu or stop list was changed.
-func (st *menuStore) changed() int {
-	st.mu.Lock()
-	defer st.mu.Unlock()
-	return st.n
+	changes atomic.Int64 // of menus and stop lists
 }
 
 func (st *menuStore) face(restaurant string) (face, error) {
@@ -75,7 +70,7 @@ func (st *menuStore) set(restaurant string, raw []byte) {
 		st.put = map[string]*putMenu{}
 	}
 	st.put[restaurant] = &putMenu{restaurant: restaurant, raw: raw}
-	st.n++
+	st.changes.Add(1)
 }
 
 // patch stops dishes and ingredients, or sells them again. Ids that the menu
@@ -90,7 +85,7 @@ func (st *menuStore) patch(restaurant string, stops map[string]bool) (unknown []
 		return nil, err
 	}
 	for id := range stops {
-		if c.dishByID[id] == nil && c.partByID[id] == nil {
+		if c.dishes.byID[id] == nil && c.parts.byID[id] == nil {
 			unknown = append(unknown, id)
 		}
 	}
@@ -99,7 +94,7 @@ func (st *menuStore) patch(restaurant string, stops map[string]bool) (unknown []
 	}
 	st.mu.Lock()
 	defer st.mu.Unlock()
-	st.n++
+	st.changes.Add(1)
 	if m := st.put[restaurant]; m != nil {
 		raw, err := patched(m.raw, restaurant, stops)
 		if err != nil {
@@ -228,7 +223,7 @@ func enveloped(raw []byte) bool {
 // restyled rewrites a menu as the settings ask; what is no JSON, or needs no
 // rewriting, stays as it is.
 func restyled(body []byte, s Settings) []byte {
-	if s.asPut() {
+	if s.Spelling == SpellingID && s.Prices == PricesNumber && s.Nulls == NullsNull {
 		return body
 	}
 	t, err := readTree(body)

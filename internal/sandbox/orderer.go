@@ -16,7 +16,7 @@ type Orderer struct {
 	carte      *carte
 	out        stopped
 	dice       *dice
-	dishes     []*dish // that may be sold, less those found unsatisfiable
+	dishes     []*item // that may be sold, less those found unsatisfiable
 }
 
 // OrderOptions say what an order looks like. The zero value is a pickup of
@@ -36,7 +36,7 @@ func NewOrderer(raw []byte, restaurantID string, seed int64) (*Orderer, error) {
 		return nil, err
 	}
 	o := &Orderer{restaurant: restaurantID, carte: c, out: out, dice: &dice{state: derive(uint64(seed))}} //nolint:gosec // any bits will do as a seed
-	for _, d := range c.dishes {
+	for _, d := range c.dishes.list {
 		if d.priced && !out.dishes[d.id] {
 			o.dishes = append(o.dishes, d)
 		}
@@ -113,7 +113,7 @@ func (o *Orderer) Next(opt OrderOptions) []byte {
 	return encode(out)
 }
 
-func (o *Orderer) line(d *dish, chosen []portion, external bool) dishOut {
+func (o *Orderer) line(d *item, chosen []portion, external bool) dishOut {
 	name := func(id, ext string) string {
 		if external && ext != "" {
 			return ext
@@ -137,7 +137,7 @@ func (o *Orderer) line(d *dish, chosen []portion, external bool) dishOut {
 
 // draw picks a dish and ingredients that satisfy its schemes. A dish for
 // which none are found is not tried again.
-func (o *Orderer) draw() (*dish, []portion, error) {
+func (o *Orderer) draw() (*item, []portion, error) {
 	for len(o.dishes) > 0 {
 		k := o.dice.n(len(o.dishes))
 		d := o.dishes[k]
@@ -154,7 +154,7 @@ func (o *Orderer) draw() (*dish, []portion, error) {
 }
 
 // stands says whether the judgement lets the ingredients pass.
-func (c *carte) stands(d *dish, chosen []portion) bool {
+func (c *carte) stands(d *item, chosen []portion) bool {
 	seats := c.openSeats(d, chosen)
 	for _, p := range chosen {
 		if !slices.ContainsFunc(seats, func(st seat) bool { return slices.Contains(c.groupMembers[st.group], p.part.id) }) {
@@ -167,7 +167,7 @@ func (c *carte) stands(d *dish, chosen []portion) bool {
 // compose meets the minima of every scheme that opens, with some extras if
 // wanted; nil where a group has nobody to choose. The result may still break
 // a limit where groups share ingredients.
-func (o *Orderer) compose(d *dish, extras bool) []portion {
+func (o *Orderer) compose(d *item, extras bool) []portion {
 	chosen := []portion{}
 	if !o.fill(&chosen, d.scheme, 1, extras) {
 		return nil
@@ -185,9 +185,9 @@ func (o *Orderer) compose(d *dish, extras bool) []portion {
 
 func (o *Orderer) fill(chosen *[]portion, scheme string, times int, extras bool) bool {
 	for _, l := range o.carte.schemes[scheme] {
-		var members []*part
+		var members []*item
 		for _, id := range o.carte.groupMembers[l.group] {
-			if p := o.carte.partByID[id]; p != nil && p.priced && !o.out.parts[id] {
+			if p := o.carte.parts.byID[id]; p != nil && p.priced && !o.out.parts[id] {
 				members = append(members, p)
 			}
 		}

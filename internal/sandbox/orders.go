@@ -1,8 +1,10 @@
 package sandbox
 
 import (
+	"cmp"
 	"encoding/json"
 	"net/http"
+	"slices"
 	"strconv"
 	"sync"
 	"time"
@@ -23,33 +25,17 @@ const (
 )
 
 // rank orders the states that an order goes through by itself or by the
-// operator's steps.
-func (st state) rank() int {
-	switch st {
-	case stateNew:
-		return 1
-	case stateAccepted:
-		return 2
-	case stateKitchen:
-		return 3
-	case stateCashStation:
-		return 4
-	default:
-		return 0
-	}
-}
+// operator's steps, from 0; it is -1 for the others.
+func (st state) rank() int { return slices.Index(steps, st) }
+
+// steps are those states in their order.
+var steps = []state{stateNew, stateAccepted, stateKitchen, stateCashStation} //nolint:gochecknoglobals // read only
 
 func (st state) next() state {
-	switch st {
-	case stateNew:
-		return stateAccepted
-	case stateAccepted:
-		return stateKitchen
-	case stateKitchen:
-		return stateCashStation
-	default:
-		return ""
+	if i := st.rank(); i >= 0 && i < len(steps)-1 {
+		return steps[i+1]
 	}
+	return ""
 }
 
 func (st state) ended() bool { return st == stateClosed || st == stateRejected }
@@ -67,29 +53,37 @@ type order struct {
 	payments   []json.RawMessage
 }
 
+// ticket is an order as a kitchen sees it.
+type ticket struct {
+	OrderID      string          `json:"orderID"`
+	RestaurantID string          `json:"restaurantID"`
+	State        state           `json:"state"`
+	Paid         bool            `json:"paid"`
+	CreatedAt    string          `json:"createdAt"`
+	Total        json.Number     `json:"total"`
+	Body         json.RawMessage `json:"body"`
+}
+
+func (o *order) ticket() ticket {
+	return ticket{
+		OrderID: o.id, RestaurantID: o.restaurant, State: o.state, Paid: o.paid,
+		CreatedAt: stamp(o.at), Total: json.Number(o.total.String()), Body: o.body,
+	}
+}
+
 // orderJSON is an order as GET /sandbox/orders shows it.
 type orderJSON struct {
-	OrderID      string            `json:"orderID"`
-	RestaurantID string            `json:"restaurantID"`
-	State        state             `json:"state"`
-	Paid         bool              `json:"paid"`
-	CreatedAt    string            `json:"createdAt"`
-	Headers      map[string]string `json:"headers"`
-	Body         json.RawMessage   `json:"body"`
-	Raw          string            `json:"raw"`
-	Total        json.Number       `json:"total"`
-	Payments     []json.RawMessage `json:"payments"`
+	ticket
+
+	Headers  map[string]string `json:"headers"`
+	Raw      string            `json:"raw"`
+	Payments []json.RawMessage `json:"payments"`
 }
 
 func (o *order) shown() orderJSON {
-	payments := o.payments
-	if payments == nil {
-		payments = []json.RawMessage{}
-	}
 	return orderJSON{
-		OrderID: o.id, RestaurantID: o.restaurant, State: o.state, Paid: o.paid,
-		CreatedAt: stamp(o.at), Headers: o.headers,
-		Body: o.body, Raw: string(o.body), Total: json.Number(o.total.String()), Payments: payments,
+		ticket: o.ticket(), Headers: o.headers, Raw: string(o.body),
+		Payments: append([]json.RawMessage{}, o.payments...),
 	}
 }
 
@@ -130,34 +124,30 @@ func (o *order) settle(set Settings, now time.Time) {
 	if !*set.AutoAccept || o.state.ended() {
 		return
 	}
-	delay := time.Duration(*set.AutoAcceptDelay)
-	reached := stateNew
-	switch age := now.Sub(o.at); {
-	case age >= 2*delay:
-		reached = stateCashStation
-	case age >= delay:
-		reached = stateKitchen
-	case age >= delay/2:
-		reached = stateAccepted
-	}
-	if reached.rank() > o.state.rank() {
-		o.state = reached
+	for i, after := range set.transitions() {
+		if now.Sub(o.at) >= after {
+			o.state = steps[max(i+1, o.state.rank())]
+		}
 	}
 }
 
-// change runs fn on one order as it stands now. It answers false for an
-// order that does not exist.
-func (s *Sandbox) change(id string, now time.Time, fn func(*order)) bool {
+// transitions are the ages at which an order moves to the next of steps.
+func (s Settings) transitions() []time.Duration {
+	delay := time.Duration(*s.AutoAcceptDelay)
+	return []time.Duration{delay / 2, delay, 2 * delay}
+}
+
+// withOrder answers what fn does about the order of the path as it stands now.
+func (s *Sandbox) withOrder(c *call, fn func(*order) answer) answer {
 	set := s.settings.get()
 	s.orders.mu.Lock()
 	defer s.orders.mu.Unlock()
-	o := s.orders.byID[id]
+	o := s.orders.byID[c.id]
 	if o == nil {
-		return false
+		return c.refuse(http.StatusNotFound, "order_not_found", "there is no order "+strconv.Quote(c.id))
 	}
-	o.settle(set, now)
-	fn(o)
-	return true
+	o.settle(set, c.at)
+	return fn(o)
 }
 
 func (s *Sandbox) listOrders(c *call) answer {
@@ -173,11 +163,7 @@ func (s *Sandbox) listOrders(c *call) answer {
 }
 
 func (s *Sandbox) showOrder(c *call) answer {
-	var shown orderJSON
-	if !s.change(c.id, c.at, func(o *order) { shown = o.shown() }) {
-		return c.noOrder()
-	}
-	return result(http.StatusOK, shown)
+	return s.withOrder(c, func(o *order) answer { return result(http.StatusOK, o.shown()) })
 }
 
 // advanceOrder is the operator's or manager's step.
@@ -193,25 +179,12 @@ func (s *Sandbox) advanceOrder(c *call) answer {
 	if step.To != "" && step.To.rank() < stateAccepted.rank() {
 		return c.refuse(http.StatusBadRequest, "bad_step", "to: one of accepted, kitchen, cash_station")
 	}
-	var a answer
-	known := s.change(c.id, c.at, func(o *order) {
-		to := step.To
-		if to == "" {
-			to = o.state.next()
-		}
+	return s.withOrder(c, func(o *order) answer {
+		to := cmp.Or(step.To, o.state.next())
 		if o.state.ended() || to.rank() <= o.state.rank() {
-			a = c.refuse(http.StatusConflict, "order_state", "the order is "+string(o.state))
-			return
+			return c.refuse(http.StatusConflict, "order_state", "the order is "+string(o.state))
 		}
 		o.state = to
-		a = result(http.StatusOK, o.shown())
+		return result(http.StatusOK, o.shown())
 	})
-	if !known {
-		return c.noOrder()
-	}
-	return a
-}
-
-func (c *call) noOrder() answer {
-	return c.refuse(http.StatusNotFound, "order_not_found", "there is no order "+strconv.Quote(c.id))
 }

@@ -74,13 +74,6 @@ func routes() []route {
 	}
 }
 
-func (s *Sandbox) router() http.Handler {
-	table := routes()
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		s.serve(table, w, r)
-	})
-}
-
 func (s *Sandbox) serve(table []route, w http.ResponseWriter, r *http.Request) {
 	c := &call{r: r, path: strings.TrimRight(r.URL.EscapedPath(), "/"), requestID: requestID(r), at: s.clock()}
 	w.Header().Set("X-Request-Id", c.requestID)
@@ -108,13 +101,13 @@ func (s *Sandbox) serve(table []route, w http.ResponseWriter, r *http.Request) {
 		s.serveOwn(w, rt, c, run)
 		return
 	}
-	s.counters.called(name)
+	s.counters.count(s.counters.calls, name)
 	s.changes.beat()
 	counted := func() answer {
 		a := run()
 		s.changes.beat()
 		if a.ok() && rt != nil {
-			s.counters.executed(name)
+			s.counters.count(s.counters.done, name)
 		}
 		s.log.WithFields(logrus.Fields{
 			"event": "sandbox.call", "call": name, "status": a.status, "request_id": c.requestID,

@@ -9,10 +9,12 @@
 package sandbox
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"net/http"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/sirupsen/logrus"
@@ -57,7 +59,6 @@ type Sandbox struct {
 	signingKey   []byte
 
 	settings settingsStore
-	tokens   tokenBook
 	menus    menuStore
 	orders   orderBook
 	faults   faultList
@@ -65,8 +66,11 @@ type Sandbox struct {
 	queue    workQueue
 	refused  refusals
 	changes  pulse // beats after everything that a board shows
-	streams  streams
 	site     *http.CrossOriginProtection
+
+	streams         atomic.Int64 // readers of events
+	issuedTokens    atomic.Int64
+	tokenGeneration atomic.Int64 // only its tokens are valid; a fault starts a new one
 
 	stop sync.Once
 	done chan struct{} // closed when Run ends: every hanging request is let go
@@ -76,20 +80,15 @@ type Sandbox struct {
 // [Sandbox.SetGenerated]. It starts nothing.
 func New(cfg Config) *Sandbox {
 	s := &Sandbox{
-		clientID:     cfg.ClientID,
-		clientSecret: cfg.ClientSecret,
+		clientID:     cmp.Or(cfg.ClientID, "demo"),
+		clientSecret: cmp.Or(cfg.ClientSecret, "demo-secret"),
 		clock:        cfg.Clock,
 		log:          cfg.Log,
 		baseURL:      cfg.BaseURL,
 		signingKey:   make([]byte, 32),
 		done:         make(chan struct{}),
 		site:         http.NewCrossOriginProtection(),
-	}
-	if s.clientID == "" {
-		s.clientID = "demo"
-	}
-	if s.clientSecret == "" {
-		s.clientSecret = "demo-secret"
+		counters:     counters{calls: map[string]int{}, done: map[string]int{}},
 	}
 	if s.clock == nil {
 		s.clock = time.Now
@@ -121,5 +120,6 @@ func (s *Sandbox) Close() {
 
 // Handler serves the ordering service and its switches.
 func (s *Sandbox) Handler() http.Handler {
-	return s.router()
+	table := routes()
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { s.serve(table, w, r) })
 }

@@ -21,14 +21,14 @@ type seat struct {
 
 // portion is an ingredient of one dish with its whole quantity.
 type portion struct {
-	part     *part
+	part     *item
 	quantity int
 }
 
 // openSeats lists the groups that count for a dish: those of its own scheme,
 // and those of every chosen ingredient that has one, once and multiplied by
 // its quantity (policy M5, the flat form).
-func (c *carte) openSeats(d *dish, chosen []portion) []seat {
+func (c *carte) openSeats(d *item, chosen []portion) []seat {
 	var seats []seat
 	open := func(scheme string, times int, path []string) {
 		path = append(slices.Clone(path), scheme)

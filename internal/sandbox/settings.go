@@ -19,11 +19,7 @@ type Duration time.Duration
 
 // MarshalJSON writes the duration as Go prints it, quoted.
 func (d Duration) MarshalJSON() ([]byte, error) {
-	text, err := json.Marshal(time.Duration(d).String())
-	if err != nil {
-		return nil, fmt.Errorf("sandbox: duration: %w", err)
-	}
-	return text, nil
+	return encode(time.Duration(d).String()), nil
 }
 
 // UnmarshalJSON reads a quoted duration such as "250ms"; it must not be
@@ -132,39 +128,33 @@ type Settings struct {
 
 // DefaultSettings are what a sandbox starts with.
 func DefaultSettings() Settings {
-	accept, reasons, validators := true, true, true
-	delay, lifetime := Duration(5*time.Second), Duration(time.Hour)
 	return Settings{
-		AutoAccept: &accept, AutoAcceptDelay: &delay, RejectionReasons: &reasons, TokenLifetime: &lifetime,
+		AutoAccept: new(true), AutoAcceptDelay: new(Duration(5 * time.Second)),
+		RejectionReasons: new(true), TokenLifetime: new(Duration(time.Hour)),
 		Spelling: SpellingID, Prices: PricesNumber, Nulls: NullsNull, OrderIDs: OrderIDsString, Bodies: BodiesStrict,
-		Validators: &validators, PaymentRefusedStatus: http.StatusBadRequest, Currencies: []string{},
+		Validators: new(true), PaymentRefusedStatus: http.StatusBadRequest, Currencies: []string{},
 		Capacity: &Capacity{},
 	}
 }
 
-// or fills the empty fields of s from base; the result shares no pointer with
-// either.
+// or returns s with its empty fields filled from base.
 func (s Settings) or(base Settings) Settings {
-	currencies := s.Currencies
-	if currencies == nil {
-		currencies = base.Currencies
+	if s.Currencies == nil {
+		s.Currencies = base.Currencies
 	}
-	return Settings{
-		AutoAccept:       firstOf(s.AutoAccept, base.AutoAccept),
-		AutoAcceptDelay:  firstOf(s.AutoAcceptDelay, base.AutoAcceptDelay),
-		RejectionReasons: firstOf(s.RejectionReasons, base.RejectionReasons),
-		TokenLifetime:    firstOf(s.TokenLifetime, base.TokenLifetime),
-		Spelling:         *firstOf(notEmpty(s.Spelling), &base.Spelling),
-		Prices:           *firstOf(notEmpty(s.Prices), &base.Prices),
-		Nulls:            *firstOf(notEmpty(s.Nulls), &base.Nulls),
-		OrderIDs:         *firstOf(notEmpty(s.OrderIDs), &base.OrderIDs),
-		Bodies:           *firstOf(notEmpty(s.Bodies), &base.Bodies),
-		Validators:       firstOf(s.Validators, base.Validators),
-
-		PaymentRefusedStatus: cmp.Or(s.PaymentRefusedStatus, base.PaymentRefusedStatus),
-		Capacity:             firstOf(s.Capacity, base.Capacity),
-		Currencies:           slices.Clone(currencies),
-	}
+	s.AutoAccept = cmp.Or(s.AutoAccept, base.AutoAccept)
+	s.AutoAcceptDelay = cmp.Or(s.AutoAcceptDelay, base.AutoAcceptDelay)
+	s.RejectionReasons = cmp.Or(s.RejectionReasons, base.RejectionReasons)
+	s.TokenLifetime = cmp.Or(s.TokenLifetime, base.TokenLifetime)
+	s.Spelling = cmp.Or(s.Spelling, base.Spelling)
+	s.Prices = cmp.Or(s.Prices, base.Prices)
+	s.Nulls = cmp.Or(s.Nulls, base.Nulls)
+	s.OrderIDs = cmp.Or(s.OrderIDs, base.OrderIDs)
+	s.Bodies = cmp.Or(s.Bodies, base.Bodies)
+	s.Validators = cmp.Or(s.Validators, base.Validators)
+	s.PaymentRefusedStatus = cmp.Or(s.PaymentRefusedStatus, base.PaymentRefusedStatus)
+	s.Capacity = cmp.Or(s.Capacity, base.Capacity)
+	return s
 }
 
 // acceptsCurrency reports whether a payment with this code is accepted.
@@ -174,21 +164,6 @@ func (s Settings) acceptsCurrency(code string) bool {
 		return code != ""
 	}
 	return slices.ContainsFunc(s.Currencies, func(c string) bool { return strings.EqualFold(c, code) })
-}
-
-func firstOf[T any](a, b *T) *T {
-	if a == nil {
-		a = b
-	}
-	v := *a
-	return &v
-}
-
-func notEmpty[T ~string](v T) *T {
-	if v == "" {
-		return nil
-	}
-	return &v
 }
 
 func (s Settings) check() error {
@@ -209,16 +184,13 @@ func (s Settings) check() error {
 		return errors.New("tokenLifetime: less than 1s")
 	case slices.ContainsFunc(s.Currencies, func(c string) bool { return strings.TrimSpace(c) == "" }):
 		return errors.New("currencies: a code is empty")
+	case s.Capacity.Concurrent < 0:
+		return errors.New("capacity: concurrent is negative")
 	}
-	return s.Capacity.check()
+	return nil
 }
 
 func (s Settings) tolerant() bool { return s.Bodies == BodiesTolerant }
-
-// asPut says whether menus go out exactly as they were put.
-func (s Settings) asPut() bool {
-	return s.Spelling == SpellingID && s.Prices == PricesNumber && s.Nulls == NullsNull
-}
 
 type settingsStore struct {
 	mu  sync.Mutex

@@ -30,32 +30,27 @@ func (c *call) ended(o *order) answer {
 func (s *Sandbox) payOrder(c *call) answer {
 	set := s.settings.get()
 	payments, sum, wrong := readPayments(c.body, set.tolerant())
-	var a answer
-	known := s.change(c.id, c.at, func(o *order) {
+	return s.withOrder(c, func(o *order) answer {
 		switch {
 		case o.state.ended():
-			a = c.ended(o)
+			return c.ended(o)
 		case wrong != "":
-			a = c.refuse(http.StatusBadRequest, codePayments, wrong)
+			return c.refuse(http.StatusBadRequest, codePayments, wrong)
 		case o.paid:
-			a = c.refuse(http.StatusConflict, "order_already_paid", "the order is paid already")
+			return c.refuse(http.StatusConflict, "order_already_paid", "the order is paid already")
 		case sum.LessThan(o.total):
-			a = c.refuse(set.PaymentRefusedStatus, codePayment, "not enough money to pay the order in full: "+
+			return c.refuse(set.PaymentRefusedStatus, codePayment, "not enough money to pay the order in full: "+
 				sum.String()+" of "+o.total.String())
 		case slices.ContainsFunc(payments, func(p payment) bool { return !set.acceptsCurrency(p.code) }):
-			a = c.refuse(set.PaymentRefusedStatus, codePayment, "payment settings are wrong: a payment has no code of an accepted currency")
+			return c.refuse(set.PaymentRefusedStatus, codePayment, "payment settings are wrong: a payment has no code of an accepted currency")
 		default:
 			o.paid = true
 			for _, p := range payments {
 				o.payments = append(o.payments, p.raw)
 			}
-			a = done()
+			return done()
 		}
 	})
-	if !known {
-		return c.noOrder()
-	}
-	return a
 }
 
 type payment struct {
@@ -92,22 +87,17 @@ func readPayments(body []byte, tolerant bool) (payments []payment, sum decimal.D
 
 // completeOrder is PUT …/complete (docs/ordering-service.md, section 4.3).
 func (s *Sandbox) completeOrder(c *call) answer {
-	var a answer
-	known := s.change(c.id, c.at, func(o *order) {
+	return s.withOrder(c, func(o *order) answer {
 		switch {
 		case o.state.ended():
-			a = c.ended(o)
+			return c.ended(o)
 		case !o.paid:
-			a = c.refuse(http.StatusInternalServerError, codeNotPaid, "the order is not fully paid")
+			return c.refuse(http.StatusInternalServerError, codeNotPaid, "the order is not fully paid")
 		default:
 			o.state = stateClosed
-			a = done()
+			return done()
 		}
 	})
-	if !known {
-		return c.noOrder()
-	}
-	return a
 }
 
 // reason is a rejection reason (docs/ordering-service.md, section 2.3).
@@ -149,22 +139,17 @@ func (s *Sandbox) rejectOrder(c *call) answer {
 		return c.refuse(http.StatusBadRequest, "malformed_json", "the body must be a JSON object")
 	}
 	wrong := rejectionWrong(body, *s.settings.get().RejectionReasons)
-	var a answer
-	known := s.change(c.id, c.at, func(o *order) {
+	return s.withOrder(c, func(o *order) answer {
 		switch {
 		case o.state.ended():
-			a = c.ended(o)
+			return c.ended(o)
 		case wrong != "":
-			a = c.refuse(http.StatusBadRequest, codeReason, wrong)
+			return c.refuse(http.StatusBadRequest, codeReason, wrong)
 		default:
 			o.state = stateRejected
-			a = done()
+			return done()
 		}
 	})
-	if !known {
-		return c.noOrder()
-	}
-	return a
 }
 
 func rejectionWrong(body map[string]any, listed bool) string {

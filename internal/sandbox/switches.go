@@ -8,54 +8,30 @@ import (
 
 // counters tell how often each operation was called and took effect.
 type counters struct {
-	mu    sync.Mutex
-	calls map[string]int
-	done  map[string]int
+	mu          sync.Mutex
+	calls, done map[string]int
 }
 
-func (n *counters) called(name string) {
+// count counts an operation in one of the maps.
+func (n *counters) count(in map[string]int, name string) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if n.calls == nil {
-		n.calls = map[string]int{}
-	}
-	n.calls[name]++
-}
-
-func (n *counters) executed(name string) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	if n.done == nil {
-		n.done = map[string]int{}
-	}
-	n.done[name]++
-}
-
-func (n *counters) clear() {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	n.calls, n.done = nil, nil
-}
-
-func (n *counters) copies() (calls, done map[string]int) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	calls, done = map[string]int{}, map[string]int{}
-	maps.Copy(calls, n.calls)
-	maps.Copy(done, n.done)
-	return calls, done
+	in[name]++
 }
 
 // countersJSON are all counters, as GET /sandbox/counters shows them.
 type countersJSON struct {
 	Calls    map[string]int `json:"calls"`
 	Executed map[string]int `json:"executed"`
-	Tokens   int            `json:"tokens"`
+	Tokens   int64          `json:"tokens"`
 }
 
 func (s *Sandbox) counted() countersJSON {
-	calls, done := s.counters.copies()
-	return countersJSON{Calls: calls, Executed: done, Tokens: s.tokens.count()}
+	s.counters.mu.Lock()
+	defer s.counters.mu.Unlock()
+	return countersJSON{
+		Calls: maps.Clone(s.counters.calls), Executed: maps.Clone(s.counters.done), Tokens: s.issuedTokens.Load(),
+	}
 }
 
 func (s *Sandbox) showCounters(*call) answer {
@@ -63,8 +39,11 @@ func (s *Sandbox) showCounters(*call) answer {
 }
 
 func (s *Sandbox) clearCounters(c *call) answer {
-	s.counters.clear()
-	s.tokens.clear()
+	s.counters.mu.Lock()
+	clear(s.counters.calls)
+	clear(s.counters.done)
+	s.counters.mu.Unlock()
+	s.issuedTokens.Store(0)
 	return s.showCounters(c)
 }
 

@@ -7,73 +7,30 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"mime"
-	"mime/multipart"
 	"net/http"
-	"net/url"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/golang-jwt/jwt/v5"
 )
 
 const (
-	issuer     = "larder-sandbox"
-	scopeName  = "orders"
-	maxFormRow = 64 << 10
+	issuer    = "larder-sandbox"
+	scopeName = "orders"
+	maxForm   = 64 << 10
 )
-
-// tokenBook remembers which tokens still hold: those of the current
-// generation. A fault expires all tokens by starting a new one.
-type tokenBook struct {
-	mu         sync.Mutex
-	generation int
-	issued     int
-}
-
-func (b *tokenBook) issue() (generation int) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.issued++
-	return b.generation
-}
-
-func (b *tokenBook) expireAll() {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.generation++
-}
-
-func (b *tokenBook) current() int {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.generation
-}
-
-func (b *tokenBook) count() int {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.issued
-}
-
-func (b *tokenBook) clear() {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.issued = 0
-}
 
 // claims are what a token says.
 type claims struct {
 	jwt.RegisteredClaims
 	Scope      string `json:"scope"`
-	Generation int    `json:"gen"`
+	Generation int64  `json:"gen"`
 }
 
 // issueToken is POST /connect/token (docs/ordering-service.md, section 5):
 // client credentials, errors by RFC 6749.
 func (s *Sandbox) issueToken(c *call) answer {
-	form, err := readForm(c.r.Header.Get("Content-Type"), c.body)
+	form, err := readForm(c.r, c.body)
 	if err != nil {
 		return tokenError(http.StatusBadRequest, "invalid_request", err.Error())
 	}
@@ -116,8 +73,9 @@ func (s *Sandbox) sign(now time.Time, lifetime time.Duration) (string, error) {
 			Issuer: issuer, Subject: s.clientID, ID: rand.Text(),
 			IssuedAt: jwt.NewNumericDate(now), ExpiresAt: jwt.NewNumericDate(now.Add(lifetime)),
 		},
-		Scope: scopeName, Generation: s.tokens.issue(),
+		Scope: scopeName, Generation: s.tokenGeneration.Load(),
 	})
+	s.issuedTokens.Add(1)
 	text, err := token.SignedString(s.signingKey)
 	if err != nil {
 		return "", fmt.Errorf("sandbox: sign token: %w", err)
@@ -137,7 +95,7 @@ func (s *Sandbox) authorize(r *http.Request) error {
 		jwt.WithValidMethods([]string{"HS256"}), jwt.WithIssuer(issuer),
 		jwt.WithExpirationRequired(), jwt.WithTimeFunc(s.clock))
 	switch {
-	case errors.Is(err, jwt.ErrTokenExpired) || (err == nil && got.Generation != s.tokens.current()):
+	case errors.Is(err, jwt.ErrTokenExpired) || (err == nil && got.Generation != s.tokenGeneration.Load()):
 		return errors.New("the token has expired")
 	case err != nil:
 		return errors.New("the token is not valid")
@@ -160,46 +118,17 @@ func noStore(a answer) answer {
 // readForm reads the fields of a token request, multipart or urlencoded, with
 // names blind to case and underscores: client_ID, clientId and client_id are
 // one field.
-func readForm(contentType string, body []byte) (map[string]string, error) {
-	kind, params, err := mime.ParseMediaType(contentType)
-	if err != nil {
+func readForm(r *http.Request, body []byte) (map[string]string, error) {
+	r = r.Clone(r.Context())
+	r.Body = io.NopCloser(bytes.NewReader(body))
+	if err := r.ParseMultipartForm(maxForm); err != nil && !errors.Is(err, http.ErrNotMultipart) {
 		return nil, errors.New("the body must be multipart/form-data or application/x-www-form-urlencoded")
 	}
 	form := map[string]string{}
-	switch kind {
-	case "application/x-www-form-urlencoded":
-		values, err := url.ParseQuery(string(body))
-		if err != nil {
-			return nil, errors.New("the body is not urlencoded")
-		}
-		for name := range values {
-			form[fold(name)] = values.Get(name)
-		}
-	case "multipart/form-data":
-		if err := readParts(multipart.NewReader(bytes.NewReader(body), params["boundary"]), form); err != nil {
-			return nil, err
-		}
-	default:
-		return nil, errors.New("the body must be multipart/form-data or application/x-www-form-urlencoded")
+	for name := range r.PostForm {
+		form[fold(name)] = r.PostForm.Get(name)
 	}
 	return form, nil
-}
-
-func readParts(parts *multipart.Reader, form map[string]string) error {
-	for {
-		part, err := parts.NextPart()
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
-		if err != nil {
-			return errors.New("the body is not multipart/form-data")
-		}
-		value, err := io.ReadAll(io.LimitReader(part, maxFormRow))
-		if err != nil {
-			return errors.New("the body is not multipart/form-data")
-		}
-		form[fold(part.FormName())] = string(value)
-	}
 }
 
 // fold makes names comparable: lower case, no underscores.
