@@ -52,7 +52,7 @@ would work is named.
 
 With --allow-unknown-keys it says what larder serve would do with that flag.`,
 		Args: takes(0, 0),
-		RunE: action(func(cmd *cobra.Command, _ []string) error {
+		RunE: func(cmd *cobra.Command, _ []string) error {
 			cfg, err := loadService(cmd, w, configs.CheckFolders)
 			var faults configs.Errors
 			if asJSON(cmd) && errors.As(err, &faults) {
@@ -62,11 +62,11 @@ With --allow-unknown-keys it says what larder serve would do with that flag.`,
 				return err
 			}
 			findings := offline(cfg)
-			if online, _ := cmd.Flags().GetBool("online"); online {
+			if boolFlag(cmd, "online") {
 				findings = append(findings, onlineChecks(cmd.Context(), cfg)...)
 			}
 			return report(cmd, w, findings)
-		}),
+		},
 	}
 	cmd.Flags().Bool("online", false, "also try Redis and the ordering services")
 	addConfig(cmd)
@@ -290,7 +290,7 @@ func report(cmd *cobra.Command, w *world, findings []finding) error {
 		}
 	}
 	if failed {
-		return errSaid()
+		return errReported
 	}
 	return nil
 }

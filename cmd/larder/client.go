@@ -10,12 +10,14 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/url"
 	"slices"
 	"strconv"
 	"strings"
 	"syscall"
 	"time"
 
+	"github.com/spf13/cobra"
 	"golang.org/x/oauth2"
 	"golang.org/x/oauth2/clientcredentials"
 
@@ -52,8 +54,12 @@ func newAPI(ctx context.Context, base, id, secret string) *api {
 // forReadiness is the client for /readyz, which must not need a token.
 func (a *api) forReadiness() *api { return &api{base: cmp.Or(a.ready, a.base), plain: a.plain} }
 
-// close lets idle connections go.
-func (a *api) close() { a.plain.CloseIdleConnections() }
+// opsRoutes begin the paths that http.ops_listen moves.
+const opsRoutes = "/v1/ops/"
+
+func opsPath(id string) string { return opsRoutes + "restaurants/" + url.PathEscape(id) }
+
+func restaurantPath(id string) string { return "/v1/restaurants/" + url.PathEscape(id) }
 
 // reply is an answer of the daemon.
 type reply struct {
@@ -62,115 +68,20 @@ type reply struct {
 	body   []byte
 }
 
-// result takes the result out of its envelope.
-func (r *reply) result(into any) error {
-	envelope := struct {
-		Result any `json:"result"`
-	}{into}
-	if err := json.Unmarshal(r.body, &envelope); err != nil {
+// decode reads the whole body as JSON.
+func (r *reply) decode(into any) error {
+	if err := json.Unmarshal(r.body, into); err != nil {
 		return fmt.Errorf("%w: %w", errForeignAnswer, err)
 	}
 	return nil
 }
 
-// apiError is a refusal of the daemon.
-type apiError struct {
-	Status    int             `json:"status"`
-	Code      string          `json:"code"`
-	Msg       string          `json:"msg"`
-	RequestID string          `json:"requestId"`
-	Errors    []violation     `json:"errors"`
-	More      bool            `json:"more"`     // there are more violations than Errors
-	Ref       string          `json:"ref"`      // of an order that may have been sent
-	Upstream  *upstreamSaid   `json:"upstream"` // the ordering service's own words
-	Body      json.RawMessage `json:"-"`        // all of it, when it is JSON
-	anonymous bool            // asked without credentials
-	ofOps     bool            // about a path of /v1/ops
-	// retryAfter is how long to wait before asking again; 0 where it is not said.
-	retryAfter time.Duration
+// result takes the result out of its envelope.
+func (r *reply) result(into any) error {
+	return r.decode(&struct {
+		Result any `json:"result"`
+	}{into})
 }
-
-// upstreamSaid is what the ordering service answered.
-type upstreamSaid struct {
-	Status    int             `json:"status"`
-	Code      string          `json:"code"`
-	Msg       string          `json:"msg"`
-	RequestID string          `json:"requestId"`
-	Errors    json.RawMessage `json:"errors"` // its reasons, in whatever shape
-}
-
-// reasons are the ordering service's own, one for each line; a shape that is
-// not known is shown as it came.
-func (u *upstreamSaid) reasons() []string {
-	if u == nil || len(u.Errors) == 0 || string(u.Errors) == "null" {
-		return nil
-	}
-	var list []json.RawMessage
-	if json.Unmarshal(u.Errors, &list) != nil {
-		list = []json.RawMessage{u.Errors}
-	}
-	lines := make([]string, 0, len(list))
-	for _, raw := range list {
-		var (
-			text string
-			v    violation
-		)
-		switch {
-		case json.Unmarshal(raw, &text) == nil:
-			lines = append(lines, text)
-		case json.Unmarshal(raw, &v) == nil && v.Msg != "":
-			lines = append(lines, v.line())
-		default:
-			var compact bytes.Buffer
-			_ = json.Compact(&compact, raw) // it was decoded as JSON before
-			lines = append(lines, compact.String())
-		}
-	}
-	return lines
-}
-
-// violation is one thing that is wrong with an order.
-type violation struct {
-	Path string `json:"path"`
-	Code string `json:"code"`
-	Msg  string `json:"msg"`
-}
-
-// line is the violation on one line.
-func (v violation) line() string {
-	parts := slices.DeleteFunc([]string{v.Path, v.Code, v.Msg}, func(part string) bool { return part == "" })
-	return strings.Join(parts, "  ")
-}
-
-func (e *apiError) Error() string {
-	text := fmt.Sprintf("larder answered %d %s: %s", e.Status, e.Code, e.Msg)
-	if e.RequestID != "" {
-		text += " (request " + e.RequestID + ")"
-	}
-	if e.ofOps && e.Code == string(httpapi.CodeNotFound) {
-		text += "; the routes of operators are not at this address"
-	}
-	if e.Status == http.StatusUnauthorized && e.anonymous {
-		text += "; say who asks: --config FILE, or --client-id and --client-secret"
-	}
-	return text
-}
-
-// refusedWith tells whether err is a refusal with one of the statuses.
-func refusedWith(err error, statuses ...int) bool {
-	refused, ok := errors.AsType[*apiError](err)
-	return ok && slices.Contains(statuses, refused.Status)
-}
-
-// unreachableError says in a person's words why a daemon gave no answer.
-type unreachableError struct {
-	msg string
-	err error
-}
-
-func (e *unreachableError) Error() string { return e.msg }
-
-func (e *unreachableError) Unwrap() error { return e.err }
 
 // get reads a path with the headers given as name, value, name, value and so on.
 func (a *api) get(ctx context.Context, path string, headers ...string) (*reply, error) {
@@ -186,13 +97,58 @@ func resultOf[T any](ctx context.Context, a *api, path string) (result T, err er
 	return result, err
 }
 
+// everyPage reads a whole list of the daemon; path has its limit.
+func everyPage[T any](ctx context.Context, daemon *api, path string) ([]T, error) {
+	all := []T{}
+	for cursor := ""; ; {
+		answer, err := daemon.get(ctx, path+"&cursor="+url.QueryEscape(cursor))
+		if err != nil {
+			return nil, err
+		}
+		var page struct {
+			Result []T     `json:"result"`
+			Next   *string `json:"next"`
+		}
+		if err := answer.decode(&page); err != nil {
+			return nil, err
+		}
+		all = append(all, page.Result...)
+		if page.Next == nil {
+			return all, nil
+		}
+		cursor = *page.Next
+	}
+}
+
+// operate sends one request of an operator and prints the answer.
+func operate[T any](cmd *cobra.Command, w *world, method, path string, body []byte, print func(result T)) error {
+	daemon, err := target(cmd, w, httpapi.ScopeOps)
+	if err != nil {
+		return err
+	}
+	answer, err := daemon.call(cmd.Context(), method, path, body)
+	if err != nil {
+		return err
+	}
+	return printAnswer(cmd, w, answer, print)
+}
+
+// printAnswer prints an answer whole as JSON, or its result for people.
+func printAnswer[T any](cmd *cobra.Command, w *world, answer *reply, print func(result T)) error {
+	if asJSON(cmd) {
+		return printRaw(w.out, answer.body)
+	}
+	var result T
+	if err := answer.result(&result); err != nil {
+		return err
+	}
+	print(result)
+	return nil
+}
+
 // call sends one request: with a token where there are credentials. Answers
 // below 400 are a reply, others an *apiError.
 func (a *api) call(ctx context.Context, method, path string, body []byte, headers ...string) (*reply, error) {
-	client := a.bearer
-	if client == nil {
-		client = a.plain
-	}
 	request, err := http.NewRequestWithContext(ctx, method, a.base+path, bytes.NewReader(body))
 	if err != nil {
 		return nil, err
@@ -203,7 +159,7 @@ func (a *api) call(ctx context.Context, method, path string, body []byte, header
 	for i := 0; i+1 < len(headers); i += 2 {
 		request.Header.Set(headers[i], headers[i+1])
 	}
-	response, err := client.Do(request)
+	response, err := cmp.Or(a.bearer, a.plain).Do(request)
 	if err != nil {
 		return nil, a.unreachable(err)
 	}
@@ -216,6 +172,23 @@ func (a *api) call(ctx context.Context, method, path string, body []byte, header
 		return nil, refusal(response, content, a.bearer == nil)
 	}
 	return &reply{status: response.StatusCode, header: response.Header, body: content}, nil
+}
+
+// apiError is a refusal of the daemon.
+type apiError struct {
+	Status    int             `json:"status"`
+	Code      string          `json:"code"`
+	Msg       string          `json:"msg"`
+	RequestID string          `json:"requestId"`
+	Errors    []violation     `json:"errors"`
+	More      bool            `json:"more"` // there are more violations than Errors
+	Ref       string          `json:"ref"`  // of an order that may have been sent
+	Upstream  *upstreamError  `json:"upstream"`
+	Body      json.RawMessage `json:"-"` // all of it, when it is JSON
+	anonymous bool            // asked without credentials
+	ofOps     bool            // about a path of /v1/ops
+	// retryAfter is how long to wait before asking again; 0 where it is not said.
+	retryAfter time.Duration
 }
 
 func refusal(response *http.Response, body []byte, anonymous bool) error {
@@ -236,8 +209,73 @@ func refusal(response *http.Response, body []byte, anonymous bool) error {
 	return refused
 }
 
-// opsRoutes begin the paths that http.ops_listen moves.
-const opsRoutes = "/v1/ops/"
+func (e *apiError) Error() string {
+	text := fmt.Sprintf("larder answered %d %s: %s", e.Status, e.Code, e.Msg)
+	if e.RequestID != "" {
+		text += " (request " + e.RequestID + ")"
+	}
+	if e.ofOps && e.Code == string(httpapi.CodeNotFound) {
+		text += "; the routes of operators are not at this address"
+	}
+	if e.Status == http.StatusUnauthorized && e.anonymous {
+		text += "; say who asks: --config FILE, or --client-id and --client-secret"
+	}
+	return text
+}
+
+// refusedWith reports whether err is a refusal with one of the statuses.
+func refusedWith(err error, statuses ...int) bool {
+	refused, ok := errors.AsType[*apiError](err)
+	return ok && slices.Contains(statuses, refused.Status)
+}
+
+// upstreamError is what the ordering service answered.
+type upstreamError struct {
+	Errors json.RawMessage `json:"errors"` // its reasons, in whatever shape
+}
+
+// reasons are the ordering service's own, one for each line; a shape that is
+// not known is shown as it came.
+func (u *upstreamError) reasons() []string {
+	if u == nil || len(u.Errors) == 0 || string(u.Errors) == "null" {
+		return nil
+	}
+	var list []json.RawMessage
+	if json.Unmarshal(u.Errors, &list) != nil {
+		list = []json.RawMessage{u.Errors}
+	}
+	lines := make([]string, len(list))
+	for i, raw := range list {
+		var v violation
+		if json.Unmarshal(raw, &lines[i]) == nil {
+			continue
+		}
+		if lines[i] = string(raw); json.Unmarshal(raw, &v) == nil && v.Msg != "" {
+			lines[i] = v.line()
+		}
+	}
+	return lines
+}
+
+// violation is one thing that is wrong with an order.
+type violation struct {
+	Path string `json:"path"`
+	Code string `json:"code"`
+	Msg  string `json:"msg"`
+}
+
+// line is the violation on one line.
+func (v violation) line() string { return joined("  ", v.Path, v.Code, v.Msg) }
+
+// unreachableError says in a person's words why a daemon gave no answer.
+type unreachableError struct {
+	msg string
+	err error
+}
+
+func (e *unreachableError) Error() string { return e.msg }
+
+func (e *unreachableError) Unwrap() error { return e.err }
 
 func isUnreachable(err error) bool {
 	_, ok := errors.AsType[*unreachableError](err)
@@ -246,33 +284,26 @@ func isUnreachable(err error) bool {
 
 // unreachable says in a person's words why there was no answer.
 func (a *api) unreachable(err error) error {
+	msg := fmt.Sprintf("larder at %s does not answer%s; is it running? (larder serve, or larder demo; --url names another)", a.base, transportText(err))
+	if errors.Is(err, context.Canceled) {
+		msg = "interrupted"
+	}
 	if denied, ok := errors.AsType[*oauth2.RetrieveError](err); ok {
-		msg := fmt.Sprintf("larder at %s gives no token: %s", a.base, deniedToken(denied))
+		text := strings.TrimSpace(denied.ErrorCode + " " + denied.ErrorDescription)
+		if text == "" {
+			text = fmt.Sprintf("status %d, and the answer is not larder's: is this address a larder's?", denied.Response.StatusCode)
+		}
+		msg = fmt.Sprintf("larder at %s gives no token: %s", a.base, text)
 		if denied.ErrorCode == "invalid_client" {
 			msg = fmt.Sprintf("authentication failed at %s: unknown client or wrong secret; check --client-id and --client-secret", a.base)
 		}
-		return &unreachableError{msg, err}
 	}
-	if errors.Is(err, context.Canceled) {
-		return &unreachableError{"interrupted", err}
-	}
-	return &unreachableError{
-		fmt.Sprintf("larder at %s does not answer%s; is it running? (larder serve, or larder demo; --url names another)", a.base, silence(err)), err,
-	}
+	return &unreachableError{msg, err}
 }
 
-// deniedToken is why there is no token, although nothing is wrong with the client.
-func deniedToken(denied *oauth2.RetrieveError) string {
-	said := strings.TrimSpace(denied.ErrorCode + " " + denied.ErrorDescription)
-	if said == "" {
-		return fmt.Sprintf("status %d, and the answer is not larder's: is this address a larder's?", denied.Response.StatusCode)
-	}
-	return said
-}
-
-// silence is what is worth saying of a call without an answer; that nothing
+// transportText is what is worth saying of a call without an answer; that nothing
 // listens is said already.
-func silence(err error) string {
+func transportText(err error) string {
 	dns, unknownHost := errors.AsType[*net.DNSError](err)
 	timeout, ok := errors.AsType[net.Error](err)
 	switch {
@@ -287,23 +318,15 @@ func silence(err error) string {
 	case strings.Contains(err.Error(), "server gave HTTP response to HTTPS client"):
 		return " to https; try http"
 	default:
-		return " (" + innermost(err).Error() + ")"
+		return " (" + rootCause(err).Error() + ")"
 	}
 }
 
-// innermost is the cause at the bottom, without the layers that repeat the
+// rootCause is the cause at the bottom, without the layers that repeat the
 // address.
-func innermost(err error) error {
+func rootCause(err error) error {
 	for inner := errors.Unwrap(err); inner != nil; inner = errors.Unwrap(err) {
 		err = inner
 	}
 	return err
-}
-
-// decode reads the whole body as JSON.
-func (r *reply) decode(into any) error {
-	if err := json.Unmarshal(r.body, into); err != nil {
-		return fmt.Errorf("%w: %w", errForeignAnswer, err)
-	}
-	return nil
 }

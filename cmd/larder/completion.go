@@ -120,7 +120,6 @@ func knownRestaurants(cmd *cobra.Command, w *world, typed string) []cobra.Comple
 	if err != nil {
 		return nil
 	}
-	defer daemon.close()
 	answer, err := daemon.get(ctx, "/v1/restaurants?limit=500&q="+url.QueryEscape(typed))
 	if err != nil {
 		return nil

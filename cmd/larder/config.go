@@ -22,7 +22,7 @@ func addUnknownKeys(cmd *cobra.Command) {
 // running larder need its address and a client alone, and tolerate the keys of
 // a newer one.
 func readOptions(cmd *cobra.Command) []configs.Option {
-	allowed, _ := cmd.Flags().GetBool("allow-unknown-keys")
+	allowed := boolFlag(cmd, "allow-unknown-keys")
 	if allowed || cmd.Flags().Lookup("url") != nil {
 		return []configs.Option{configs.AllowUnknownKeys}
 	}
@@ -46,19 +46,19 @@ func loadService(cmd *cobra.Command, w *world, more ...configs.Option) (*configs
 	if err != nil {
 		return nil, err
 	}
-	if path, _ := cmd.Flags().GetString("config"); path == "" && len(cfg.Connections) == 0 {
+	if path := stringFlag(cmd, "config"); path == "" && len(cfg.Connections) == 0 {
 		return nil, &usageError{"no configuration file and no connection: nothing to serve; give --config FILE (or LARDER_CONFIG), or set LARDER_CONNECTIONS_0_BASE_URL and the related variables"}
 	}
 	return cfg, nil
 }
 
 func configCommand(w *world) *cobra.Command {
-	cmd := &cobra.Command{Use: "config", Short: "Show the configuration", Args: takes(0, 0), RunE: needsSubcommand()}
+	cmd := &cobra.Command{Use: "config", Short: "Show the configuration", Args: takes(0, 0), RunE: needsSubcommand}
 	show := &cobra.Command{
 		Use:   "print",
 		Short: "Print the effective configuration: defaults, file and environment, secrets redacted",
 		Args:  takes(0, 0),
-		RunE: action(func(cmd *cobra.Command, _ []string) error {
+		RunE: func(cmd *cobra.Command, _ []string) error {
 			cfg, err := loadConfig(cmd, w)
 			if err != nil {
 				return err
@@ -79,16 +79,16 @@ func configCommand(w *world) *cobra.Command {
 			}
 			_, err = w.out.raw.Write(text)
 			return err
-		}),
+		},
 	}
 	sample := &cobra.Command{
 		Use:   "sample",
 		Short: "Print configs/larder.yaml: every key with its meaning and default",
 		Args:  takes(0, 0),
-		RunE: action(func(*cobra.Command, []string) error {
+		RunE: func(*cobra.Command, []string) error {
 			_, err := w.out.raw.Write(configs.Sample())
 			return err
-		}),
+		},
 	}
 	addConfig(show)
 	addUnknownKeys(show)

@@ -129,9 +129,6 @@ func (d *daemon) service(connection string) (ordering.Service, bool) {
 	return nil, false
 }
 
-// listen opens the listeners, so that a taken port is reported first of all.
-func (d *daemon) listen(ctx context.Context) error { return d.server.Listen(ctx) }
-
 // run does the daemon's work until ctx ends, then stops it room by room: HTTP
 // is drained while what requests need is still there; then schedules stop,
 // leases are released, and orders in flight are brought to their end, whoever

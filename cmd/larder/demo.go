@@ -6,7 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"time"
+	"slices"
+	"strings"
 
 	"github.com/sirupsen/logrus"
 	"github.com/spf13/cobra"
@@ -17,9 +18,6 @@ import (
 	"larder/internal/menu"
 	"larder/internal/sandbox"
 )
-
-// demoFirstSync is how long the demo's menus may take to arrive.
-const demoFirstSync = 2 * time.Minute
 
 func demoCommand(w *world) *cobra.Command {
 	cmd := &cobra.Command{
@@ -32,13 +30,15 @@ installed, nothing is left behind.
 With --exit the whole main job is done once, each step printed, and the command
 ends: status 0, or 1 and what failed.`,
 		Args: takes(0, 0),
-		RunE: action(func(cmd *cobra.Command, _ []string) error {
+		RunE: func(cmd *cobra.Command, _ []string) error {
 			d, err := prepareDemo(cmd, w)
 			if err != nil {
 				return err
 			}
-			return outlivingHangups(cmd.Context(), d.reloads.reload, d.run)
-		}),
+			return withSIGHUP(cmd.Context(), func() {
+				d.log.WithField("event", "config.nothing_to_reload").Info("the configuration of the demo is built in")
+			}, d.run)
+		},
 	}
 	flags := cmd.Flags()
 	flags.String("listen", "127.0.0.1:8080", "where larder listens; port 0 picks a free one, as --exit does by itself")
@@ -51,174 +51,163 @@ ends: status 0, or 1 and what failed.`,
 	return cmd
 }
 
-// demoPhotos is where the demo's pictures stand: at larder's own address, so that
+// demoPhotos is where the demo's pictures are: at larder's own address, so that
 // its page loads from nowhere else.
 const demoPhotos = "/photos"
 
-// servePhotos has larder serve the pictures of the sandbox's menus.
-func servePhotos(deps *httpapi.Deps) {
-	deps.Photos = http.StripPrefix(demoPhotos, sandbox.Images())
-}
-
 // demo is everything of `larder demo`.
 type demo struct {
-	w       *world
-	cfg     *configs.Config
-	log     logrus.FieldLogger
-	kitchen *kitchen
-	sample  []byte // one menu view, to make orders from
-	exit    bool
-	json    bool
-	held    *heldLog // of --exit
-	reloads *reloader
+	w          *world
+	cfg        *configs.Config
+	log        logrus.FieldLogger
+	sandbox    *sandboxServer
+	sample     []byte // one menu view, to make orders from
+	exit, json bool
+	held       ringLog // of --exit
 }
 
 // prepareDemo opens the sandbox, so that its address is known, and makes the
 // configuration that points at it.
-func prepareDemo(cmd *cobra.Command, w *world) (d *demo, err error) {
+func prepareDemo(cmd *cobra.Command, w *world) (*demo, error) {
 	quiet := !cmd.Flags().Changed("log-level")
 	if quiet {
-		_ = cmd.Flags().Set("log-level", "error") // the demo's own words are enough
+		_ = cmd.Flags().Set("log-level", "error") // what the demo prints itself is enough
 	}
 	log, err := serviceLogger(cmd, w)
 	if err != nil {
 		return nil, err
 	}
-	exit, _ := cmd.Flags().GetBool("exit")
-	d = &demo{w: w, log: log, exit: exit, json: asJSON(cmd), held: &heldLog{}, reloads: &reloader{
-		log: log, read: func(running *configs.Config) (*configs.Config, []string, error) {
-			return running, nil, nil // it is built in: nothing of it can have changed
-		},
-	}}
-	if exit && quiet {
-		log.SetOutput(d.held) // the walk provokes errors that it tells of itself
+	d := &demo{w: w, log: log, exit: boolFlag(cmd, "exit"), json: asJSON(cmd)}
+	if d.exit && quiet {
+		log.SetOutput(&d.held) // the scenario provokes errors that it prints itself
 	}
-	if d.json && !exit {
+	if d.json && !d.exit {
 		return nil, &usageError{"--json needs --exit: a demo that runs on prints for people"}
 	}
 	generate, err := generated(cmd)
 	if err != nil {
 		return nil, err
 	}
-	listen, sandboxListen := d.addresses(cmd)
-	secrets := demoSecrets(listen, sandboxListen)
-	kitchen, err := openSandbox(cmd.Context(), sandboxListen, "--sandbox-listen", secrets.connection, log)
+	listen, sandboxListen := stringFlag(cmd, "listen"), stringFlag(cmd, "sandbox-listen")
+	if d.exit && !cmd.Flags().Changed("listen") {
+		listen = "127.0.0.1:0"
+	}
+	if d.exit && !cmd.Flags().Changed("sandbox-listen") {
+		sandboxListen = "127.0.0.1:0"
+	}
+	env, secret := slices.Clone(w.env), ""
+	if !httpapi.IsLoopback(listen) || !httpapi.IsLoopback(sandboxListen) { // other machines reach it: no published secrets (policy H4)
+		secret = rand.Text()
+		env = append(env, "LARDER_CONNECTIONS_0_CLIENT_SECRET="+secret,
+			"LARDER_AUTH_CLIENTS_0_SECRET="+rand.Text(), "LARDER_AUTH_CLIENTS_1_SECRET="+rand.Text())
+	}
+	if d.sandbox, err = openSandbox(cmd.Context(), sandboxListen, "--sandbox-listen", secret, log); err != nil {
+		return nil, err
+	}
+	d.cfg, err = configs.Parse("demo.yaml", configs.Demo(), append(env, "LARDER_HTTP_LISTEN="+listen,
+		"LARDER_CONNECTIONS_0_BASE_URL="+d.sandbox.url, "LARDER_CONNECTIONS_0_AUTH_URL="+d.sandbox.url))
 	if err != nil {
-		return nil, err
+		return nil, errors.Join(err, d.sandbox.listener.Close())
 	}
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, kitchen.listener.Close())
+	generate.ImageBase = demoPhotos
+	d.sample = d.sandbox.load(generate)
+	if generate.Restaurants > 0 { // they are the configuration's too
+		all := slices.Repeat(d.cfg.Restaurants[:1], generate.Restaurants)
+		for i := range all {
+			all[i].ID, all[i].Name = menu.RestaurantID(generate.RestaurantID(i)), fmt.Sprintf("Restaurant %d", i+1)
 		}
-	}()
-	d.kitchen, generate.ImageBase = kitchen, demoPhotos
-	env := append(append([]string{}, w.env...), "LARDER_HTTP_LISTEN="+listen,
-		"LARDER_CONNECTIONS_0_BASE_URL="+d.kitchen.url, "LARDER_CONNECTIONS_0_AUTH_URL="+d.kitchen.url)
-	if d.cfg, err = configs.Parse("demo.yaml", configs.Demo(), append(env, secrets.env()...)); err != nil {
-		return nil, err
+		d.cfg.Restaurants = all
 	}
-	d.stock(generate)
 	return d, nil
 }
 
-// addresses are where larder and the sandbox listen: as asked for, or any free
-// port when the demo ends by itself.
-func (d *demo) addresses(cmd *cobra.Command) (listen, sandboxListen string) {
-	flags := cmd.Flags()
-	listen, _ = flags.GetString("listen")
-	sandboxListen, _ = flags.GetString("sandbox-listen")
-	if d.exit && !flags.Changed("listen") {
-		listen = "127.0.0.1:0"
-	}
-	if d.exit && !flags.Changed("sandbox-listen") {
-		sandboxListen = "127.0.0.1:0"
-	}
-	return listen, sandboxListen
-}
-
-// secretsOfDemo are the demo's three secrets.
-type secretsOfDemo struct{ connection, storefront, ops string }
-
-// demoSecrets are those of demo.yaml on loopback, and made for this run where
-// other machines can reach the demo (policy H4).
-func demoSecrets(listen, sandboxListen string) secretsOfDemo {
-	if httpapi.IsLoopback(listen) && httpapi.IsLoopback(sandboxListen) {
-		return secretsOfDemo{}
-	}
-	return secretsOfDemo{rand.Text(), rand.Text(), rand.Text()}
-}
-
-func (s secretsOfDemo) env() []string {
-	if s == (secretsOfDemo{}) {
-		return nil
-	}
-	return []string{
-		"LARDER_CONNECTIONS_0_CLIENT_SECRET=" + s.connection,
-		"LARDER_AUTH_CLIENTS_0_SECRET=" + s.storefront, "LARDER_AUTH_CLIENTS_1_SECRET=" + s.ops,
-	}
-}
-
-// stock fills the sandbox with the bistro, or with generated restaurants that
-// then are the configuration's too.
-func (d *demo) stock(generate sandbox.Generate) {
-	if generate.Restaurants == 0 {
-		d.kitchen.serveBistro(demoPhotos)
-		d.sample = sandbox.Bistro(sandbox.BistroID, demoPhotos)
-		return
-	}
-	d.kitchen.serveGenerated(generate)
-	d.sample = generate.Menu(0)
-	like := d.cfg.Restaurants[0]
-	d.cfg.Restaurants = nil
-	for i := range generate.Restaurants {
-		r := like
-		r.ID = menu.RestaurantID(generate.RestaurantID(i))
-		r.Name = fmt.Sprintf("Restaurant %d", i+1)
-		d.cfg.Restaurants = append(d.cfg.Restaurants, r)
-	}
-}
-
-// run runs sandbox and daemon until ctx ends, or until the walk of --exit is done.
+// run runs sandbox and daemon until ctx ends, or until the scenario of --exit is done.
 func (d *demo) run(ctx context.Context) error {
-	// The sandbox goes last: the daemon's last requests still want an answer.
-	kitchenContext, closeKitchen := context.WithCancel(context.WithoutCancel(ctx))
-	defer closeKitchen()
-	group, kitchenContext := errgroup.WithContext(kitchenContext)
-	group.Go(func() error { return d.kitchen.run(kitchenContext) })
+	// The sandbox stops last: the daemon's last requests still want an answer.
+	sandboxContext, closeSandbox := context.WithCancel(context.WithoutCancel(ctx))
+	defer closeSandbox()
+	group, sandboxContext := errgroup.WithContext(sandboxContext)
+	group.Go(func() error { return d.sandbox.run(sandboxContext) })
 	group.Go(func() error {
-		defer closeKitchen()
+		defer closeSandbox()
 		running, stop := context.WithCancel(ctx)
 		defer stop()
-		context.AfterFunc(kitchenContext, stop) // a sandbox that fails ends the demo
-		return listenError(serve(running, d.cfg, d.log, d.reloads.serves, d.show, servePhotos, countDropped(d.w)), "--listen"+anyPort("--listen"))
+		context.AfterFunc(sandboxContext, stop) // a sandbox that fails ends the demo
+		photos := func(deps *httpapi.Deps) { deps.Photos = http.StripPrefix(demoPhotos, sandbox.Images()) }
+		return listenError(serve(running, d.cfg, d.log, func(*daemon) {}, d.show, photos, countDropped(d.w)), "--listen"+anyPort("--listen"))
 	})
 	err := group.Wait()
 	if err != nil {
-		d.held.tell(d.w.err.raw)
+		d.held.flush(d.w.err.raw)
 	}
 	return err
 }
 
 // show is what the demo does once the daemon listens. Its end ends the demo.
 func (d *demo) show(ctx context.Context, running *daemon) error {
-	base := urlOf(running.server.Addr())
-	walk, err := newWalk(ctx, d, base)
+	s, err := newScenario(ctx, d, urlOf(running.server.Addr()))
 	if err != nil {
 		return err
 	}
-	defer walk.close()
 	if d.exit {
-		return walk.all(ctx)
+		return s.run(ctx)
 	}
-	if err := walk.waitForMenus(ctx); err != nil {
+	if err := s.waitForMenus(ctx); err != nil {
 		if ctx.Err() != nil {
 			return nil
 		}
 		return err
 	}
-	if err := d.invite(walk); err != nil {
-		return err
-	}
+	d.printBanner(s)
 	<-ctx.Done()
 	return nil
+}
+
+// printBanner prints what to open and try. Every line of it works as it is printed.
+func (d *demo) printBanner(s *scenario) {
+	base, sandbox, restaurant := s.daemon.base, d.sandbox.url, s.daemon.base+restaurantPath(s.restaurant)
+	shop, ops, service := d.cfg.Auth.Clients[0], d.cfg.Auth.Clients[1], d.cfg.Connections[0]
+	for _, line := range []string{
+		"Larder is running: " + plural(len(d.cfg.Restaurants), "restaurant", "restaurants") + ", menus pulled and served. Ctrl-C ends it; nothing is kept.",
+		"",
+		"Open",
+		"  " + base + "/   the menu, and an order from it",
+		"  " + base + "/v1/restaurants",
+		"  " + restaurant + "/menu",
+		"  " + base + "/readyz?verbose",
+		"  " + base + "/ops   the operators' console: client " + ops.ID + ", secret " + ops.Secret,
+		"  " + base + "/docs   the HTTP interface, to read and try",
+		"  " + sandbox + "/   the kitchen's board: orders as they arrive, stop lists, faults",
+		"  " + sandbox + "/sandbox/orders   what the ordering service received",
+		"  " + sandbox + "/connect/token   the ordering service itself: client " + service.ClientID + ", secret " + service.ClientSecret,
+		"",
+		"Try",
+		"  # an order is checked: everything that is wrong with it comes at once",
+		"  " + curl(restaurant+"/orders/validate", s.bad),
+		"  # a token, and an order that is placed",
+		"  TOKEN=$(" + tokenLine(base, shop.ID, shop.Secret, "orders") + ")",
+		"  " + curl(restaurant+"/orders", s.good, `Authorization: Bearer $TOKEN`, `Idempotency-Key: $(date +%s%N)`),
+		"  # what the ordering service received",
+		"  curl -s " + sandbox + "/sandbox/orders",
+		"  # pull the menu again, now",
+		"  OPS=$(" + tokenLine(base, ops.ID, ops.Secret, "ops") + ")",
+		`  curl -s -X POST -H "Authorization: Bearer $OPS" '` + base + opsPath(s.restaurant) + "/sync?wait=30s'",
+	} {
+		d.w.out.println(line)
+	}
+}
+
+// curl is a command line that posts JSON.
+func curl(url string, body []byte, headers ...string) string {
+	line := "curl -s " + url + " -H 'Content-Type: application/json'"
+	for _, header := range headers {
+		line += ` -H "` + header + `"`
+	}
+	return line + " -d '" + strings.ReplaceAll(string(body), "'", `'\''`) + "'"
+}
+
+// tokenLine is a command line that prints a bearer token.
+func tokenLine(base, id, secret, scope string) string {
+	return fmt.Sprintf(`curl -s %s/connect/token -d grant_type=client_credentials -d client_id=%s -d client_secret=%s -d scope=%s`+
+		` | sed 's/.*"access_token":"\([^"]*\)".*/\1/'`, base, id, secret, scope)
 }

@@ -52,7 +52,7 @@ func TestDemoExitDoesTheWholeJob(t *testing.T) {
 
 func TestDemoExitAsJSON(t *testing.T) {
 	t.Parallel()
-	steps := fromJSON[[]step](t, must(t, "demo", "--exit", "--json"))
+	steps := fromJSON[[]scenarioStep](t, must(t, "demo", "--exit", "--json"))
 	if len(steps) != 12 || steps[11].Name != "paid and closed" || steps[11].Error != "" {
 		t.Errorf("demo --exit --json gives %+v", steps)
 	}

@@ -40,7 +40,6 @@ func hintFor(cmd *cobra.Command, err error) string {
 		own         *hintError
 		refused     *apiError
 		unreachable *unreachableError
-		taken       *takenError
 		service     *upstream.Error
 		faults      configs.Errors
 		wrong       *setting.Error
@@ -53,7 +52,7 @@ func hintFor(cmd *cobra.Command, err error) string {
 		return refused.hint()
 	case errors.As(err, &service):
 		return "Run larder check --config FILE --online to see what of the connection does not work."
-	case errors.As(err, &unreachable), errors.As(err, &taken):
+	case errors.As(err, &unreachable):
 		return ""
 	case errors.As(err, &faults) && cmd.Flags().Lookup("allow-unknown-keys") != nil &&
 		slices.ContainsFunc(faults, func(f *configs.Error) bool { return f.Ignorable }):

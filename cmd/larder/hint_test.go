@@ -5,11 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"net"
 	"net/http"
 	"os"
 	"os/exec"
 	"regexp"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/spf13/cobra"
@@ -83,7 +85,7 @@ func TestEveryFailureSaysWhatToTry(t *testing.T) {
 		"no menu":                {fmt.Errorf("%w: x", errNoMenu), "larder version"},
 		"an odd answer":          {fmt.Errorf("%w: x", errForeignAnswer), "larder version"},
 		"too late":               {context.DeadlineExceeded, "larder status"},
-		"interrupted":            {&interruptedError{"interrupted"}, "status --watch"},
+		"interrupted":            {interrupted("interrupted"), "status --watch"},
 		"one with its own":       {&hintError{errors.New("x"), "this"}, "this"},
 		"anything else":          {errors.New("x"), "larder version --help"},
 	} {
@@ -94,7 +96,7 @@ func TestEveryFailureSaysWhatToTry(t *testing.T) {
 	// Those whose own words end with it.
 	for name, err := range map[string]error{
 		"nobody answers":     (&api{base: "http://127.0.0.1:1"}).unreachable(errors.New("x")),
-		"a port is taken":    &takenError{"say another address with --listen", nil},
+		"a port is taken":    listenError(&net.OpError{Op: "listen", Err: syscall.EADDRINUSE}, "--listen"),
 		"no token was given": refusal(&http.Response{StatusCode: http.StatusUnauthorized}, []byte(`{"code":"unauthorized","msg":"no"}`), true),
 	} {
 		if step := hintFor(commandOf(t, "sync"), err); step != "" || !regexp.MustCompile(`--url|--listen|--config FILE`).MatchString(err.Error()) {

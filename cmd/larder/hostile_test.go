@@ -210,7 +210,7 @@ func TestNoCommandPrintsControlCharacters(t *testing.T) {
 	}
 }
 
-// ownCodes are larder's colours, and what the progress bar writes.
+// ownCodes are larder's colours, and what the line of progress writes.
 var ownCodes = regexp.MustCompile("\x1b\\[(0|1|2|22|31|32|33|0;\\d+)?m|\x1b\\[K|\x1b\\[J|\x1b\\[2K")
 
 func withoutOwnCodes(output string) string {

@@ -45,16 +45,16 @@ not asked for. With --yes nothing is asked, and what does not work is an error.`
   LARDER_INIT_CLIENT_SECRET=… larder init --yes --base-url https://orders.example \
     --client-id my-client --restaurant north --restaurant south larder.yaml`,
 		Args: takes(0, 1),
-		RunE: action(func(cmd *cobra.Command, args []string) error {
+		RunE: func(cmd *cobra.Command, args []string) error {
 			z := &wizard{w: w, in: bufio.NewReader(w.in), flags: cmd.Flags(), file: append(args, "larder.yaml")[0]}
 			z.unattended, _ = cmd.Flags().GetBool("yes")
 			z.offline, _ = cmd.Flags().GetBool("offline")
 			err := z.run(cmd.Context())
 			if err != nil && cmd.Context().Err() != nil {
-				return &hintError{&interruptedError{"interrupted: nothing was written"}, "Run larder init again."}
+				return &hintError{interrupted("interrupted: nothing was written"), "Run larder init again."}
 			}
 			return err
-		}),
+		},
 	}
 	flags := cmd.Flags()
 	for _, f := range [][3]string{

@@ -238,7 +238,6 @@ func (g *guest) send(t *testing.T, call guestCall) (status int, body string, err
 // it cannot.
 func (g *guest) do(request *http.Request) (status int, body string, err error) {
 	daemon := newAPI(request.Context(), g.base, "storefront", "storefront-secret")
-	defer daemon.close()
 	request.GetBody = nil
 	response, err := daemon.bearer.Do(request)
 	if err != nil {

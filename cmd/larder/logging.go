@@ -3,8 +3,10 @@ package main
 import (
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"os/signal"
+	"sync"
 	"syscall"
 	"time"
 
@@ -14,8 +16,8 @@ import (
 
 // logger makes the program's log, on standard error, as the flags ask.
 func logger(cmd *cobra.Command, w *world) (*logrus.Logger, error) {
-	levelName, _ := cmd.Flags().GetString("log-level")
-	format, _ := cmd.Flags().GetString("log-format")
+	levelName := stringFlag(cmd, "log-level")
+	format := stringFlag(cmd, "log-format")
 	level, err := logrus.ParseLevel(levelName)
 	if err != nil || level > logrus.DebugLevel || level < logrus.ErrorLevel {
 		return nil, &usageError{fmt.Sprintf("--log-level: %q is none of debug, info, warn, error", levelName)}
@@ -80,4 +82,28 @@ func (f *safeText) Format(entry *logrus.Entry) ([]byte, error) {
 	line := *entry
 	line.Message = safe(entry.Message)
 	return f.TextFormatter.Format(&line)
+}
+
+// ringLog keeps the last lines of a log that is worth reading only when
+// something fails.
+type ringLog struct {
+	mu   sync.Mutex
+	text []byte
+}
+
+// Write implements io.Writer.
+func (r *ringLog) Write(p []byte) (int, error) {
+	const most = 64 << 10
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.text = append(r.text, p...)
+	r.text = r.text[max(len(r.text)-most, 0):]
+	return len(p), nil
+}
+
+// flush writes what was kept.
+func (r *ringLog) flush(out io.Writer) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	_, _ = out.Write(r.text) // standard error: there is no other place to say it
 }

@@ -18,7 +18,7 @@ import (
 )
 
 func menuCommand(w *world) *cobra.Command {
-	cmd := &cobra.Command{Use: "menu", Short: "Lint, show, compare or take back menus", Args: takes(0, 0), RunE: needsSubcommand()}
+	cmd := &cobra.Command{Use: "menu", Short: "Lint, show, compare or take back menus", Args: takes(0, 0), RunE: needsSubcommand}
 	lint := &cobra.Command{
 		Use:   "lint FILE|RESTAURANT",
 		Short: "Name everything that is wrong with a menu; fails on errors",
@@ -26,21 +26,21 @@ func menuCommand(w *world) *cobra.Command {
 the ordering service answers it (- is standard input), or of a RESTAURANT of the
 running larder. Warnings alone do not fail.`,
 		Args: takes(1, 1),
-		RunE: action(func(cmd *cobra.Command, args []string) error {
+		RunE: func(cmd *cobra.Command, args []string) error {
 			findings, err := findingsOf(cmd, w, args[0])
 			if err != nil {
 				return err
 			}
 			return printFindings(cmd, w, findings)
-		}),
+		},
 	}
 	show := &cobra.Command{
 		Use:   "show FILE|RESTAURANT",
 		Short: "Show a menu as a storefront gets it",
 		Args:  takes(1, 1),
-		RunE: action(func(cmd *cobra.Command, args []string) error {
+		RunE: func(cmd *cobra.Command, args []string) error {
 			return showMenu(cmd, w, args[0])
-		}),
+		},
 	}
 	diff := &cobra.Command{
 		Use:   "diff OLD NEW | diff RESTAURANT --from VERSION",
@@ -52,7 +52,7 @@ ordering service as it is now (needs --config).
 With --from, compare two versions of a RESTAURANT that the running larder keeps
 (larder menu versions): that one and the current one, or that of --to.`,
 		Args: takes(1, 2),
-		RunE: action(func(cmd *cobra.Command, args []string) error {
+		RunE: func(cmd *cobra.Command, args []string) error {
 			from, _ := cmd.Flags().GetInt64("from")
 			to, _ := cmd.Flags().GetInt64("to")
 			switch {
@@ -67,7 +67,7 @@ With --from, compare two versions of a RESTAURANT that the running larder keeps
 			default:
 				return diffMenus(cmd, w, args[0], args[1])
 			}
-		}),
+		},
 	}
 	diff.Flags().Int64("from", 0, "the older version of a restaurant")
 	diff.Flags().Int64("to", 0, "the newer one; default: the current one")
@@ -123,7 +123,7 @@ func viewOf(w *world, file string) (*menu.View, error) {
 
 // stoppedFor is the restaurant whose stop lists count in a file.
 func stoppedFor(cmd *cobra.Command) menu.RestaurantID {
-	id, _ := cmd.Flags().GetString("restaurant")
+	id := stringFlag(cmd, "restaurant")
 	return menu.RestaurantID(id)
 }
 
@@ -139,7 +139,6 @@ func findingsOf(cmd *cobra.Command, w *world, arg string) ([]menu.Finding, error
 	if err != nil {
 		return nil, err
 	}
-	defer daemon.close()
 	answer, err := daemon.get(cmd.Context(), "/v1/ops/restaurants/"+url.PathEscape(arg)+"/lint")
 	if err != nil {
 		return nil, neither(cmd.Context(), daemon, arg, err)
@@ -175,7 +174,7 @@ func printFindings(cmd *cobra.Command, w *world, findings []menu.Finding) error 
 		w.out.printf("%s, %s\n", plural(errorsFound, "error", "errors"), plural(len(findings)-errorsFound, "warning", "warnings"))
 	}
 	if errorsFound > 0 {
-		return errSaid()
+		return errReported
 	}
 	return nil
 }
@@ -216,7 +215,7 @@ func catalogueOf(cmd *cobra.Command, w *world, arg string) (*menu.Catalogue, err
 		}
 		return menu.Compile(view, stoppedFor(cmd), menu.DefaultSettings()), nil
 	}
-	if path, _ := cmd.Flags().GetString("config"); path == "" {
+	if path := stringFlag(cmd, "config"); path == "" {
 		return nil, &usageError{fmt.Sprintf("%q is no file; to pull a restaurant's menu from its ordering service, say --config", arg)}
 	}
 	view, err := pull(cmd.Context(), cmd, w, menu.RestaurantID(arg))

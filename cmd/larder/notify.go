@@ -94,7 +94,7 @@ func (n *notifier) follow(ctx, running context.Context, base string) {
 // http.max_connections are open.
 func (n *notifier) check(ctx context.Context, base string, every time.Duration) {
 	self := &api{base: base, plain: &http.Client{Timeout: every, Transport: &http.Transport{}}} // no proxy: it is this process
-	defer self.close()
+	defer self.plain.CloseIdleConnections()
 	ticker := time.NewTicker(every)
 	defer ticker.Stop()
 	for silent := false; ; {

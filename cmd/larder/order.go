@@ -1,13 +1,13 @@
 package main
 
 import (
+	"cmp"
 	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"net"
 	"net/http"
-	"net/url"
 	"strings"
 	"syscall"
 
@@ -19,15 +19,19 @@ import (
 )
 
 func orderCommand(w *world) *cobra.Command {
-	cmd := &cobra.Command{Use: "order", Short: "Check or place an order, see what became of it, settle it", Args: takes(0, 0), RunE: needsSubcommand()}
+	cmd := &cobra.Command{Use: "order", Short: "Check or place an order, see what became of it, settle it", Args: takes(0, 0), RunE: needsSubcommand}
 	validate := &cobra.Command{
 		Use:   "validate FILE",
 		Short: "Check an order against the menu that is served; fails when it is not valid",
 		Long:  "Check an order (JSON; - is standard input) against the menu that the running\nlarder serves, print its price or everything that is wrong with it. Nothing is placed.",
 		Args:  takes(1, 1),
-		RunE: action(func(cmd *cobra.Command, args []string) error {
-			return withOrder(cmd, w, args[0], httpapi.ScopeMenu, validateOrder)
-		}),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			daemon, path, order, err := readOrder(cmd, w, args[0], httpapi.ScopeMenu)
+			if err != nil {
+				return err
+			}
+			return validateOrder(cmd, w, daemon, path, order)
+		},
 	}
 	place := &cobra.Command{
 		Use:   "place FILE",
@@ -38,9 +42,13 @@ once, and answered as it was the first time. Without --key each run is an order
 of its own. When the answer is that nobody knows whether it was placed, send it
 again with the key that the message names, never with another.`,
 		Args: takes(1, 1),
-		RunE: action(func(cmd *cobra.Command, args []string) error {
-			return withOrder(cmd, w, args[0], httpapi.ScopeOrders, placeOrder)
-		}),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			daemon, path, order, err := readOrder(cmd, w, args[0], httpapi.ScopeOrders)
+			if err != nil {
+				return err
+			}
+			return placeOrder(cmd, w, daemon, path, order)
+		},
 	}
 	place.Flags().String("key", "", "the Idempotency-Key; default: a random one")
 	for _, c := range []*cobra.Command{validate, place} {
@@ -53,32 +61,28 @@ again with the key that the message names, never with another.`,
 	return cmd
 }
 
-// withOrder reads the order and finds the restaurant it is for.
-func withOrder(cmd *cobra.Command, w *world, file string, scope httpapi.Scope, do func(cmd *cobra.Command, w *world, daemon *api, path string, order []byte) error) error {
-	order, err := w.openArg(file)
-	if err != nil {
-		return err
+// readOrder reads an order and finds the daemon's route for it.
+func readOrder(cmd *cobra.Command, w *world, file string, scope httpapi.Scope) (daemon *api, path string, order []byte, err error) {
+	if order, err = w.openArg(file); err != nil {
+		return nil, "", nil, err
 	}
-	daemon, err := target(cmd, w, scope)
-	if err != nil {
-		return err
+	if daemon, err = target(cmd, w, scope); err != nil {
+		return nil, "", nil, err
 	}
-	defer daemon.close()
-	id, _ := cmd.Flags().GetString("restaurant")
+	id := cmp.Or(stringFlag(cmd, "restaurant"), restaurantOf(order))
 	if id == "" {
-		id = restaurantOf(order)
-	}
-	if id == "" {
-		all, err := someRestaurants(cmd.Context(), daemon)
-		if err != nil {
-			return err
-		}
-		if len(all) > 1 {
-			return &usageError{"the order names no restaurantID and the daemon has several restaurants: say --restaurant"}
+		all, err := restaurants(cmd.Context(), daemon)
+		switch {
+		case err != nil:
+			return nil, "", nil, err
+		case len(all) == 0:
+			return nil, "", nil, errNoRestaurants
+		case len(all) > 1:
+			return nil, "", nil, &usageError{"the order names no restaurantID and the daemon has several restaurants: say --restaurant"}
 		}
 		id = all[0].ID
 	}
-	return do(cmd, w, daemon, "/v1/restaurants/"+url.PathEscape(id)+"/orders", order)
+	return daemon, restaurantPath(id) + "/orders", order, nil
 }
 
 // restaurantOf is the order's restaurantID, however it is spelt; "" when it
@@ -112,7 +116,7 @@ type verdict struct {
 }
 
 func validateOrder(cmd *cobra.Command, w *world, daemon *api, path string, order []byte) error {
-	answer, err := daemon.call(cmd.Context(), "POST", path+"/validate", order)
+	answer, err := daemon.call(cmd.Context(), http.MethodPost, path+"/validate", order)
 	if err != nil {
 		return err
 	}
@@ -120,27 +124,23 @@ func validateOrder(cmd *cobra.Command, w *world, daemon *api, path string, order
 	if err := answer.result(&v); err != nil {
 		return err
 	}
-	if asJSON(cmd) {
+	colours := w.colours(cmd)
+	switch {
+	case asJSON(cmd):
 		err = printRaw(w.out, answer.body)
-	} else {
-		v.print(w, w.colours(cmd))
-	}
-	if err == nil && !v.Valid {
-		err = errSaid()
-	}
-	return err
-}
-
-func (v *verdict) print(w *world, colours palette) {
-	if !v.Valid {
+	case v.Valid:
+		w.out.printf("%s, total %s\n", colours.good("valid"), number(v.Total))
+		for _, line := range v.Lines {
+			w.out.printf("  %s × %s  %s\n", number(line.Quantity), line.Name, number(line.Total))
+		}
+	default:
 		w.out.printf("%s: %s\n", colours.bad("not valid"), plural(len(v.Violations), "violation", "violations"))
 		printViolations(w, v.Violations, v.More)
-		return
 	}
-	w.out.printf("%s, total %s\n", colours.good("valid"), number(v.Total))
-	for _, line := range v.Lines {
-		w.out.printf("  %s × %s  %s\n", number(line.Quantity), line.Name, number(line.Total))
+	if err == nil && !v.Valid {
+		err = errReported
 	}
+	return err
 }
 
 func printViolations(w *world, violations []violation, more bool) {
@@ -169,69 +169,63 @@ type placed struct {
 }
 
 func placeOrder(cmd *cobra.Command, w *world, daemon *api, path string, order []byte) error {
-	key, _ := cmd.Flags().GetString("key")
-	if key == "" {
-		key = rand.Text()
-	}
-	answer, err := daemon.call(cmd.Context(), "POST", path, order, "Idempotency-Key", key)
+	key := cmp.Or(stringFlag(cmd, "key"), rand.Text())
+	answer, err := daemon.call(cmd.Context(), http.MethodPost, path, order, "Idempotency-Key", key)
 	if err != nil {
 		return unplaced(w, err, key, asJSON(cmd))
 	}
-	if asJSON(cmd) {
-		return printRaw(w.out, answer.body)
-	}
-	var p placed
-	if err := answer.result(&p); err != nil {
-		return err
-	}
-	w.out.printf("%s: order %s, total %s, ref %s%s\n", p.State, p.OrderID, number(p.Total), p.Ref, before(answer))
-	return nil
-}
-
-// before tells an answer that was given before.
-func before(answer *reply) string {
-	if answer.header.Get("Idempotent-Replayed") == "true" {
-		return "; it was sent before with this key"
-	}
-	return ""
+	return printAnswer(cmd, w, answer, func(p placed) {
+		before := ""
+		if answer.header.Get("Idempotent-Replayed") == "true" {
+			before = "; it was sent before with this key"
+		}
+		w.out.printf("%s: order %s, total %s, ref %s%s\n", p.State, p.OrderID, number(p.Total), p.Ref, before)
+	})
 }
 
 // unplaced says why an order was not placed, or that nobody knows and what to
 // do. As JSON the answer speaks for itself, but for the key, which it has not.
 func unplaced(w *world, err error, key string, raw bool) error {
 	refused, answered := errors.AsType[*apiError](err)
+	unknown := answered && leavesUnknown(refused) || !answered && !neverSent(err)
+	again := "Sent again with --key " + quoted(key) + " it is placed once; with another key it may be a second order."
 	switch {
-	case !answered && neverSent(err):
+	case unknown && !answered:
+		return &linesError{[]string{err.Error(), "It is not known whether the order was placed. " + again}, err}
+	case unknown && raw:
+		return &linesError{[]string{err.Error(), again}, err}
+	case raw || !answered:
 		return err
-	case !answered:
-		return &linesError{[]string{err.Error(), "It is not known whether the order was placed. " + again(key)}, err}
-	case raw && leavesUnknown(refused):
-		return &linesError{[]string{err.Error(), again(key)}, err}
-	case raw:
-		return err
-	case leavesUnknown(refused):
+	}
+	references := refused.references()
+	switch {
+	case unknown:
+		quote := ""
+		if references != "" {
+			quote = ", and quote " + references
+		}
 		return &hintError{&linesError{lines: []string{
 			"it is not known whether the order was placed: " + refused.Msg,
-			"Ask the restaurant" + refused.quote() + ". " + again(key),
+			"Ask the restaurant" + quote + ". " + again,
 		}}, "Find it with larder order list --state unknown; resolve it with larder order resolve."}
 	case refused.Code == string(httpapi.CodeIdempotencyKeyInFlight):
-		return &hintError{fmt.Errorf("not answered yet: %s (%s)", refused.Msg, refused.marks()), refused.hint()}
+		return &hintError{fmt.Errorf("not answered yet: %s (%s)", refused.Msg, references), refused.hint()}
 	case len(refused.Errors) > 0:
 		w.out.printf("not placed: %s\n", refused.Msg)
 		printViolations(w, refused.Errors, refused.More)
-		return errSaid()
+		return errReported
 	case refused.Ref == "" && refused.Upstream == nil:
 		return fmt.Errorf("not placed: %w", err)
 	}
-	lines := []string{fmt.Sprintf("not placed: %s (%s)", refused.Msg, refused.marks())}
+	lines := []string{fmt.Sprintf("not placed: %s (%s)", refused.Msg, references)}
 	for _, reason := range refused.Upstream.reasons() {
 		lines = append(lines, "  "+reason)
 	}
 	return &hintError{&linesError{lines: lines}, refused.hint()}
 }
 
-// leavesUnknown tells whether an answer leaves it open if the order was placed.
-// A fault of larder's own may come after the order was sent; what is no word of
+// leavesUnknown reports whether an answer leaves it open if the order was placed.
+// A fault of larder's own may come after the order was sent; what is not
 // larder's comes from a proxy, which does not know what happened behind it.
 func leavesUnknown(refused *apiError) bool {
 	switch httpapi.Code(refused.Code) {
@@ -243,49 +237,31 @@ func leavesUnknown(refused *apiError) bool {
 	}
 }
 
-// again is how to ask once more without a second order.
-func again(key string) string {
-	return "Sent again with --key " + quoted(key) + " it is placed once; with another key it may be a second order."
+// neverSent reports whether a call without an answer certainly did not reach the
+// daemon: nothing listens there, or there was no token to send it with.
+func neverSent(err error) bool {
+	_, denied := errors.AsType[*oauth2.RetrieveError](err)
+	_, unknownHost := errors.AsType[*net.DNSError](err)
+	return denied || unknownHost || errors.Is(err, syscall.ECONNREFUSED)
 }
 
 // quoted is a word for a shell.
 func quoted(word string) string {
-	if strings.IndexFunc(word, func(r rune) bool { return !strings.ContainsRune(plainInShell, r) }) < 0 {
+	const plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.:/"
+	if strings.Trim(word, plain) == "" {
 		return word
 	}
 	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }
 
-const plainInShell = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.:/"
-
-// marks are what an answer can be found by: in the restaurant's talk and in the log.
-func (e *apiError) marks() string {
-	var marks []string
-	if e.Ref != "" {
-		marks = append(marks, "ref "+e.Ref)
+// references are what an answer can be found by: in the restaurant's talk and in the log.
+func (e *apiError) references() string {
+	ref, request := e.Ref, e.RequestID
+	if ref != "" {
+		ref = "ref " + ref
 	}
-	if e.RequestID != "" {
-		marks = append(marks, "request "+e.RequestID)
+	if request != "" {
+		request = "request " + request
 	}
-	return strings.Join(marks, ", ")
-}
-
-// quote names the marks, where there are any.
-func (e *apiError) quote() string {
-	if marks := e.marks(); marks != "" {
-		return ", and quote " + marks
-	}
-	return ""
-}
-
-// neverSent tells whether a call without an answer certainly did not reach the
-// daemon: nothing listens there, or there was no token to send it with.
-func neverSent(err error) bool {
-	if _, denied := errors.AsType[*oauth2.RetrieveError](err); denied {
-		return true
-	}
-	if _, unknownHost := errors.AsType[*net.DNSError](err); unknownHost {
-		return true
-	}
-	return errors.Is(err, syscall.ECONNREFUSED)
+	return joined(", ", ref, request)
 }

@@ -99,7 +99,6 @@ func (o *outage) degraded(t *testing.T, base string) {
 func (o *outage) answersSoon(t *testing.T, base string) {
 	t.Helper()
 	ops := newAPI(t.Context(), base, "ops", "ops-secret")
-	defer ops.close()
 	for path, want := range map[string]struct {
 		status int
 		within time.Duration // with room for a busy machine

@@ -192,7 +192,7 @@ func (o *outage) place(t *testing.T, client *api, key string) (status int, heade
 func shopper(t *testing.T, base string) *api {
 	t.Helper()
 	client := newAPI(t.Context(), base, "storefront", "storefront-secret")
-	t.Cleanup(client.close)
+	t.Cleanup(client.plain.CloseIdleConnections)
 	return client
 }
 

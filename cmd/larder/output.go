@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -16,8 +17,7 @@ func addJSON(cmd *cobra.Command) {
 }
 
 func asJSON(cmd *cobra.Command) bool {
-	wanted, err := cmd.Flags().GetBool("json")
-	return err == nil && wanted
+	return boolFlag(cmd, "json") // false without the flag
 }
 
 // printJSON writes a value as indented JSON and a line end.
@@ -47,6 +47,11 @@ func plural(n int, one, many string) string {
 		return "1 " + one
 	}
 	return fmt.Sprintf("%d %s", n, many)
+}
+
+// joined joins the parts that are not empty.
+func joined(separator string, parts ...string) string {
+	return strings.Join(slices.DeleteFunc(parts, func(part string) bool { return part == "" }), separator)
 }
 
 // few is how many ids a line names.

@@ -5,8 +5,12 @@ import (
 	"io"
 	"strconv"
 	"strings"
+	"text/tabwriter"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/fatih/color"
+	"github.com/spf13/cobra"
 )
 
 // printer prints for people. It is no io.Writer, so that nothing reaches a
@@ -32,6 +36,19 @@ func (p printer) printf(format string, args ...any) {
 // println prints its arguments through safe, and a line end.
 func (p printer) println(args ...any) {
 	fmt.Fprintln(p.raw, safeArgs(args)...)
+}
+
+// table prints rows in aligned columns.
+func (p printer) table(rows [][]string) {
+	columns := tabwriter.NewWriter(p.raw, 0, 0, 2, ' ', 0)
+	for _, row := range rows {
+		cells := make([]string, len(row))
+		for i, cell := range row {
+			cells[i] = safe(cell)
+		}
+		_, _ = fmt.Fprintln(columns, strings.Join(cells, "\t"))
+	}
+	_ = columns.Flush() // as of printf
 }
 
 // styled is text that is safe already and holds colours of the palette.
@@ -86,32 +103,41 @@ func isUnsafe(r rune) bool {
 	return r != nonJoiner && r != joiner && unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp)
 }
 
-// linesError is an error that takes several lines. Line ends anywhere else in an
-// error come from outside, and are escaped.
-type linesError struct {
-	lines []string
-	err   error // the cause, which the lines already tell
+// palette colours words for people. Without on every word stays as it is.
+type palette struct{ on bool }
+
+// colours are those of standard output: only on a terminal, never where JSON
+// was asked for, nor with NO_COLOR or TERM=dumb.
+func (w *world) colours(cmd *cobra.Command) palette {
+	return palette{on: w.outTerminal && w.mayColour() && !asJSON(cmd)}
 }
 
-func (e *linesError) Error() string { return strings.Join(e.lines, "\n") }
+// errorColours are those of standard error.
+func (w *world) errorColours() palette { return palette{on: w.terminal && w.mayColour()} }
 
-func (e *linesError) Unwrap() error { return e.err }
+// mayColour tells whether the environment leaves colours to the program
+// (https://no-color.org: NO_COLOR counts when it is not empty).
+func (w *world) mayColour() bool {
+	noColour, _ := variable(w.env, "NO_COLOR")
+	return noColour == "" && !w.dumb()
+}
 
-// errorLines are the lines that an error is printed as.
-func errorLines(err error) []string {
-	switch e := err.(type) { //nolint:errorlint // each wrapper is taken off by itself
-	case *linesError:
-		return e.lines
-	case *hintError:
-		return errorLines(e.err)
-	case interface{ Unwrap() []error }:
-		var all, texts []string
-		for _, each := range e.Unwrap() {
-			all, texts = append(all, errorLines(each)...), append(texts, each.Error())
-		}
-		if strings.Join(texts, "\n") == err.Error() { // joined, not wrapped in a sentence
-			return all
-		}
+// dumb tells whether the terminal can do no more than print lines.
+func (w *world) dumb() bool {
+	term, _ := variable(w.env, "TERM")
+	return term == "dumb"
+}
+
+func (p palette) good(text string) styled { return p.as(text, color.FgGreen) }
+func (p palette) bad(text string) styled  { return p.as(text, color.FgRed) }
+func (p palette) odd(text string) styled  { return p.as(text, color.FgYellow) }
+
+func (p palette) as(text string, look color.Attribute) styled {
+	text = safe(text)
+	if !p.on || text == "" {
+		return styled(text)
 	}
-	return []string{err.Error()}
+	c := color.New(look)
+	c.EnableColor() // the library's own guess is about another terminal
+	return styled(c.Sprint(text))
 }

@@ -1,27 +1,55 @@
 package main
 
 import (
+	"context"
 	"errors"
+	"os"
+	"os/signal"
 	"strings"
 	"sync/atomic"
+	"syscall"
 	"time"
 
 	"github.com/sirupsen/logrus"
+	"golang.org/x/sync/errgroup"
 
 	"larder/configs"
 )
 
+// withSIGHUP does a long-running command's work. Each SIGHUP meanwhile, which
+// would end the process at once and cut what is in flight, calls reload; those
+// that come during a call are answered together, after it.
+func withSIGHUP(ctx context.Context, reload func(), do func(ctx context.Context) error) error {
+	hangups := make(chan os.Signal, 1)
+	signal.Notify(hangups, syscall.SIGHUP)
+	defer signal.Stop(hangups)
+	watching, done := context.WithCancel(context.WithoutCancel(ctx))
+	var group errgroup.Group
+	group.Go(func() error {
+		defer done()
+		return do(ctx)
+	})
+	group.Go(func() error {
+		for {
+			select {
+			case <-hangups:
+				reload()
+			case <-watching.Done():
+				return nil
+			}
+		}
+	})
+	return group.Wait()
+}
+
 // reloader puts a changed configuration into force while larder serves. Its
-// methods are called by one goroutine, but for serves.
+// methods are called by one goroutine.
 type reloader struct {
 	read    func(running *configs.Config) (next *configs.Config, restart []string, err error)
 	log     logrus.FieldLogger
-	daemon  atomic.Pointer[daemon] // nil until it is wired
+	daemon  atomic.Pointer[daemon] // nil until it serves
 	running *configs.Config        // what is in force; nil until the first reload
 }
-
-// serves hands the daemon over that is to follow the configuration.
-func (r *reloader) serves(d *daemon) { r.daemon.Store(d) }
 
 // reload reads the whole configuration, and puts restaurants, schedules and clients into
 // force if nothing is wrong with any of it. Either way the log says what came
@@ -48,11 +76,14 @@ func (r *reloader) reload() {
 		r.log.WithField("event", "config.restart_needed").WithField("sections", strings.Join(restart, ", ")).
 			Warn("what changed in these sections is not in force: restart larder for it")
 	}
-	done, clients, err := d.follow(next)
+	done, err := d.runner.Replace(restaurantsOf(next), next.Sync.Schedule)
 	if err != nil { // the configuration has been checked for all of it
 		r.refuse(err)
 		return
 	}
+	d.validator.SetRestaurants(rulesOf(next))
+	d.replica.Forget(done.Removed...)
+	clients := d.server.SetClients(next.Auth.Clients)
 	r.running = next
 	r.log.WithFields(logrus.Fields{
 		"event": "config.reloaded", "added": len(done.Added), "changed": len(done.Changed), "removed": len(done.Removed),
@@ -60,7 +91,7 @@ func (r *reloader) reload() {
 	}).Info("restaurants, schedules and clients are those of the configuration")
 }
 
-// refuse tells every fault, each with its place; what was in force stays so.
+// refuse logs every fault, each with its place; what was in force stays so.
 func (r *reloader) refuse(err error) {
 	faults := []error{err}
 	if many, ok := errors.AsType[configs.Errors](err); ok {

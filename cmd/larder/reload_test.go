@@ -253,7 +253,7 @@ func TestDemoOutlivesSIGHUP(t *testing.T) {
 	base := p.url(t)
 	waitReady(t, base)
 	p.signal(t, syscall.SIGHUP)
-	p.log.find(t, `"added":0,"changed":0,"clients":0,"event":"config.reloaded"`)
+	p.log.find(t, `"event":"config.nothing_to_reload"`)
 	waitReady(t, base)
 	p.signal(t, syscall.SIGTERM)
 	if status := p.status(t); status != statusDone {

@@ -26,11 +26,11 @@ Begin with:  larder demo`,
 		SilenceUsage:  true,
 		SilenceErrors: true,
 		Args:          takes(0, 0),
-		RunE: action(func(cmd *cobra.Command, _ []string) error {
-			return cmd.Help()
-		}),
+		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
-			return fromEnvironment(cmd, w.env)
+			err := fromEnvironment(cmd, w.env)
+			w.understood = err == nil
+			return err
 		},
 	}
 	flags := root.PersistentFlags()
@@ -54,36 +54,26 @@ func helpCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "help [COMMAND]",
 		Short: "Help about any command",
-		RunE: action(func(cmd *cobra.Command, args []string) error {
+		RunE: func(cmd *cobra.Command, args []string) error {
 			topic, rest, err := cmd.Root().Find(args)
-			if err != nil || topic == nil || len(rest) > 0 {
-				group := cmd.Root()
-				if topic != nil {
-					group = topic
-				}
-				unknown := strings.Join(args, " ")
-				if len(rest) > 0 {
-					unknown = rest[0]
-				}
-				return &usageError{fmt.Sprintf("there is no help about %q", strings.Join(args, " ")) + meantCommand(group, unknown)}
+			if err != nil || len(rest) > 0 {
+				return &usageError{fmt.Sprintf("there is no help about %q", strings.Join(args, " ")) + meantCommand(topic, strings.Join(rest, " "))}
 			}
 			topic.InitDefaultHelpFlag()
 			return topic.Help()
-		}),
+		},
 	}
 }
 
 // needsSubcommand is what a command that only groups others does by itself.
-func needsSubcommand() func(*cobra.Command, []string) error {
-	return action(func(cmd *cobra.Command, _ []string) error {
-		lines := []string{"missing subcommand, one of:"}
-		for _, inner := range cmd.Commands() {
-			if inner.IsAvailableCommand() {
-				lines = append(lines, "  "+cmd.CommandPath()+" "+inner.Use)
-			}
+func needsSubcommand(cmd *cobra.Command, _ []string) error {
+	lines := []string{"missing subcommand, one of:"}
+	for _, inner := range cmd.Commands() {
+		if inner.IsAvailableCommand() {
+			lines = append(lines, "  "+cmd.CommandPath()+" "+inner.Use)
 		}
-		return &linesError{lines, &usageError{lines[0]}}
-	})
+	}
+	return &linesError{lines, &usageError{lines[0]}}
 }
 
 // takes is how many arguments a command takes. What a command that groups
@@ -123,20 +113,6 @@ func meantCommand(cmd *cobra.Command, typed string) string {
 	return ""
 }
 
-// misspeltCommand returns the first word of a command line that is nearly the
-// name of a command, "" when none is. Words after "--" are no commands.
-func misspeltCommand(root *cobra.Command, args []string) string {
-	for _, word := range args {
-		if word == "--" {
-			break
-		}
-		if !strings.HasPrefix(word, "-") && meantCommand(root, word) != "" {
-			return word
-		}
-	}
-	return ""
-}
-
 // wrongFlag words for people what is wrong with a flag: its name, with the one
 // that was probably meant, or its value, with what is expected.
 func wrongFlag(cmd *cobra.Command, args []string, err error) error {
@@ -144,22 +120,20 @@ func wrongFlag(cmd *cobra.Command, args []string, err error) error {
 	if words := cmd.Flags().Args(); len(words) > 0 && cmd.HasAvailableSubCommands() {
 		return unknownCommand(cmd, words[0])
 	}
-	unknown, ok := errors.AsType[*pflag.NotExistError](err)
-	if word := misspeltCommand(cmd, args); ok && !cmd.HasParent() && word != "" {
-		return unknownCommand(cmd, word)
-	}
 	if invalid, ok := errors.AsType[*pflag.InvalidValueError](err); ok {
 		return &usageError{fmt.Sprintf("--%s: %s", invalid.GetFlag().Name, expected(invalid.GetFlag(), invalid.GetValue()))}
 	}
+	unknown, ok := errors.AsType[*pflag.NotExistError](err)
 	if !ok {
 		return err
 	}
-	var names []string
-	cmd.Flags().VisitAll(func(f *pflag.Flag) {
-		if !f.Hidden {
-			names = append(names, f.Name)
+	for _, word := range args { // so was one before it
+		if word != "--" && !strings.HasPrefix(word, "-") && !cmd.HasParent() && meantCommand(cmd, word) != "" {
+			return unknownCommand(cmd, word)
 		}
-	})
+	}
+	var names []string
+	cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
 	if name := configs.Nearest(unknown.GetSpecifiedName(), names); name != "" && unknown.GetSpecifiedShortnames() == "" {
 		return &usageError{fmt.Sprintf("%v: did you mean --%s?", err, name)}
 	}
@@ -176,6 +150,16 @@ func expected(flag *pflag.Flag, value string) string {
 	default:
 		return fmt.Sprintf("%q is not a %s", value, flag.Value.Type())
 	}
+}
+
+func stringFlag(cmd *cobra.Command, name string) string {
+	value, _ := cmd.Flags().GetString(name)
+	return value
+}
+
+func boolFlag(cmd *cobra.Command, name string) bool {
+	value, _ := cmd.Flags().GetBool(name)
+	return value
 }
 
 // setEnv lets an environment variable set a flag, and names it in the help.

@@ -10,6 +10,8 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"larder/configs"
 )
 
 // The exit statuses.
@@ -21,19 +23,19 @@ const (
 
 // world is what a command sees of the machine it runs on.
 type world struct {
-	in       io.Reader
-	out, err printer
-	env      []string // as os.Environ gives it
-	terminal bool     // a person watches err
-	// outTerminal: a person watches out.
-	outTerminal bool
+	in          io.Reader
+	out, err    printer
+	env         []string // as os.Environ gives it
+	terminal    bool     // a person watches err
+	outTerminal bool     // a person watches out
+	understood  bool     // the command line: what fails from now on is the command
 	// flush ends the buffers of serviceLogger, and droppedLines counts what the
 	// log's reader did not get; nil without them.
 	flush        func()
 	droppedLines func() float64
 }
 
-// run executes one command line (without the program's name) and gives the
+// run executes one command line (without the program's name) and returns the
 // exit status. It returns when the command is done, or soon after ctx ends.
 func run(ctx context.Context, args []string, w world) int {
 	root := newRoot(&w, args...)              //nolint:contextcheck // ExecuteContext hands the context to every command
@@ -47,27 +49,26 @@ func run(ctx context.Context, args []string, w world) int {
 			w.flush()
 		}
 	}()
-	var failed *failure
+	var usage *usageError
 	switch {
 	case err == nil:
 		return statusDone
-	case errors.As(err, &failed):
-		if failed.err != nil {
-			if asJSON(cmd) {
-				_ = printFault(cmd, w.out, failed.err) // the status and standard error say it too
-			}
-			w.complain(failed.err, hintFor(cmd, failed.err))
-		}
+	case errors.Is(err, errReported):
 		return statusFailed
-	default: // cobra's own errors, and usageErrors, are about the command line
-		w.complain(err, "")
-		if cmd == root {
-			w.err.println(`Run "larder --help" for the commands, "larder COMMAND --help" for one of them.`)
-		} else {
-			w.err.printf("Run \"%s --help\" for what it takes.\n", cmd.CommandPath())
+	case w.understood && !errors.As(err, &usage):
+		if asJSON(cmd) {
+			_ = printFault(cmd, w.out, err) // the status and standard error say it too
 		}
-		return statusUsage
+		w.complain(err, hintFor(cmd, err))
+		return statusFailed
 	}
+	w.complain(err, "")
+	if cmd == root {
+		w.err.println(`Run "larder --help" for the commands, "larder COMMAND --help" for one of them.`)
+	} else {
+		w.err.printf("Run \"%s --help\" for what it takes.\n", cmd.CommandPath())
+	}
+	return statusUsage
 }
 
 // complain says what went wrong, and what to do.
@@ -86,51 +87,86 @@ func (w *world) complain(err error, hint string) {
 	}
 }
 
-// failure is a command that was understood and did not succeed. Without err
-// the command has said why itself.
-type failure struct{ err error }
-
-func (f *failure) Error() string {
-	if f.err == nil {
-		return "failed"
-	}
-	return f.err.Error()
+// fault is a failure as --json shows it: code and msg, as in the error bodies
+// of the HTTP interface.
+type fault struct {
+	Code   string         `json:"code"`
+	Msg    string         `json:"msg"`
+	Next   string         `json:"next,omitempty"` // what to do
+	Errors configs.Errors `json:"errors,omitempty"`
 }
 
-func (f *failure) Unwrap() error { return f.err }
+// The codes of failures that no daemon has named.
+const (
+	codeFailed        = "failed"
+	codeUnreachable   = "larder_unreachable"
+	codeInterrupted   = "interrupted"
+	codeConfiguration = "invalid_configuration"
+)
 
-// errSaid fails a command whose output already says why.
-func errSaid() error { return &failure{} }
+// printFault writes what went wrong as JSON: a daemon's refusal as the daemon
+// worded it, whole.
+func printFault(cmd *cobra.Command, out printer, err error) error {
+	if refused, ok := errors.AsType[*apiError](err); ok && refused.Body != nil {
+		return printRaw(out, refused.Body)
+	}
+	f := fault{Code: codeFailed, Msg: err.Error(), Next: hintFor(cmd, err)}
+	switch {
+	case errors.As(err, &f.Errors):
+		f.Code, f.Msg = codeConfiguration, "the configuration has "+plural(len(f.Errors), "fault", "faults")
+	case errors.Is(err, context.Canceled):
+		f.Code = codeInterrupted
+	case isUnreachable(err):
+		f.Code = codeUnreachable
+	}
+	return printJSON(out, f)
+}
+
+// errReported fails a command whose output already says why.
+var errReported = errors.New("failed")
 
 // usageError is a wrong command line that only the command itself can see.
 type usageError struct{ msg string }
 
 func (u *usageError) Error() string { return u.msg }
 
-// action makes a command's work into cobra's form: what it returns is a
-// failure unless it is a usageError.
-func action(do func(cmd *cobra.Command, args []string) error) func(*cobra.Command, []string) error {
-	return func(cmd *cobra.Command, args []string) error {
-		err := do(cmd, args)
-		var (
-			usage  *usageError
-			failed *failure
-		)
-		if err == nil || errors.As(err, &usage) || errors.As(err, &failed) {
-			return err
-		}
-		return &failure{err}
-	}
+// linesError is an error with a text of its own, which may take several lines.
+// Line ends anywhere else in an error come from outside, and are escaped.
+type linesError struct {
+	lines []string
+	err   error // the cause, which the lines already tell
 }
 
-// openArg opens a FILE argument; "-" is standard input.
+func (e *linesError) Error() string { return strings.Join(e.lines, "\n") }
+
+func (e *linesError) Unwrap() error { return e.err }
+
+// interrupted is a command that a person has ended before its end.
+func interrupted(msg string) error { return &linesError{[]string{msg}, context.Canceled} }
+
+// errorLines are the lines that an error is printed as.
+func errorLines(err error) []string {
+	switch e := err.(type) { //nolint:errorlint // each wrapper is taken off by itself
+	case *linesError:
+		return e.lines
+	case *hintError:
+		return errorLines(e.err)
+	case interface{ Unwrap() []error }:
+		var all, texts []string
+		for _, each := range e.Unwrap() {
+			all, texts = append(all, errorLines(each)...), append(texts, each.Error())
+		}
+		if strings.Join(texts, "\n") == err.Error() { // joined, not wrapped in a sentence
+			return all
+		}
+	}
+	return []string{err.Error()}
+}
+
+// openArg reads a FILE argument; "-" is standard input.
 func (w *world) openArg(name string) ([]byte, error) {
 	if name == "-" {
-		content, err := io.ReadAll(w.in)
-		if err != nil {
-			return nil, fmt.Errorf("read standard input: %w", err)
-		}
-		return content, nil
+		return io.ReadAll(w.in)
 	}
 	content, err := os.ReadFile(name) //nolint:gosec // G304: the person at the command line names the file
 	if err != nil {

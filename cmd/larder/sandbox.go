@@ -38,31 +38,28 @@ Without --menu and --restaurants it has the hand-written bistro.
 A --menu FILE holds a menu view; its name without the ending is the restaurant's
 id, "default" is the connection's own menu.`,
 		Args: takes(0, 0),
-		RunE: action(func(cmd *cobra.Command, _ []string) error {
+		RunE: func(cmd *cobra.Command, _ []string) error {
 			log, err := serviceLogger(cmd, w)
 			if err != nil {
 				return err
 			}
-			shelf, err := shelfOf(cmd, log)
+			generate, err := generated(cmd)
 			if err != nil {
 				return err
 			}
-			listen, _ := cmd.Flags().GetString("listen")
-			kitchen, err := openSandbox(cmd.Context(), listen, "--listen", "", log)
+			menus, err := readMenus(cmd, log) // before anything listens
 			if err != nil {
 				return err
 			}
-			kitchen.stock(shelf)
-			if asJSON(cmd) {
-				err = printJSON(w.out, opened{URL: kitchen.url, ClientID: "demo", ClientSecret: "demo-secret", Restaurants: shelf.everyID()})
-			} else {
-				w.out.printf("ordering service on %s (client demo, secret demo-secret), open it for the board\n%s\n", kitchen.url, shelf.restaurants())
-			}
+			s, err := openSandbox(cmd.Context(), stringFlag(cmd, "listen"), "--listen", "", log)
 			if err != nil {
-				return errors.Join(err, kitchen.listener.Close())
+				return err
 			}
-			return kitchen.run(cmd.Context())
-		}),
+			if err := s.serveMenus(cmd, w, generate, menus); err != nil {
+				return errors.Join(err, s.listener.Close())
+			}
+			return s.run(cmd.Context())
+		},
 	}
 	flags := cmd.Flags()
 	flags.String("listen", sandboxAddress, "where to listen; port 0 picks a free one")
@@ -81,33 +78,31 @@ func addGenerate(cmd *cobra.Command) {
 	flags.Int64("seed", 1, "random seed for generated menus")
 }
 
-// maxRestaurants and maxProducts are what sandbox.Generate makes at most.
-const (
-	maxRestaurants = 10_000
-	maxProducts    = 10_000
-)
+// maxGenerated is how many restaurants sandbox.Generate makes at most, and how
+// many dishes of each.
+const maxGenerated = 10_000
 
 // generated reads the flags of addGenerate; Restaurants is 0 for the bistro.
 // --products or --seed alone ask for one generated restaurant.
-func generated(cmd *cobra.Command) (sandbox.Generate, error) {
+func generated(cmd *cobra.Command) (generate sandbox.Generate, err error) {
 	flags := cmd.Flags()
-	restaurants, _ := flags.GetInt("restaurants")
-	products, _ := flags.GetInt("products")
-	seed, _ := flags.GetInt64("seed")
+	generate.Restaurants, _ = flags.GetInt("restaurants")
+	generate.Products, _ = flags.GetInt("products")
+	generate.Seed, _ = flags.GetInt64("seed")
 	if !flags.Changed("restaurants") && (flags.Changed("products") || flags.Changed("seed")) {
-		restaurants = 1
+		generate.Restaurants = 1
 	}
 	switch {
-	case restaurants < 0 || restaurants > maxRestaurants:
-		return sandbox.Generate{}, &usageError{fmt.Sprintf("--restaurants: between 0 (the bistro) and %d, not %d", maxRestaurants, restaurants)}
-	case products < 1 || products > maxProducts:
-		return sandbox.Generate{}, &usageError{fmt.Sprintf("--products: between 1 and %d, not %d", maxProducts, products)}
+	case generate.Restaurants < 0 || generate.Restaurants > maxGenerated:
+		err = &usageError{fmt.Sprintf("--restaurants: between 0 (the bistro) and %d, not %d", maxGenerated, generate.Restaurants)}
+	case generate.Products < 1 || generate.Products > maxGenerated:
+		err = &usageError{fmt.Sprintf("--products: between 1 and %d, not %d", maxGenerated, generate.Products)}
 	}
-	return sandbox.Generate{Restaurants: restaurants, Products: products, Seed: seed}, nil
+	return generate, err
 }
 
-// kitchen is a sandbox with its listener.
-type kitchen struct {
+// sandboxServer is a sandbox with its listener.
+type sandboxServer struct {
 	service  *sandbox.Sandbox
 	listener net.Listener
 	url      string
@@ -117,33 +112,20 @@ type kitchen struct {
 // openSandbox listens and makes a sandbox without menus, for the client demo
 // with the secret (empty: demo-secret). flag is what says where it listens. run
 // it, or close its listener.
-func openSandbox(ctx context.Context, listen, flag, secret string, log logrus.FieldLogger) (*kitchen, error) {
+func openSandbox(ctx context.Context, listen, flag, secret string, log logrus.FieldLogger) (*sandboxServer, error) {
 	var config net.ListenConfig
 	listener, err := config.Listen(ctx, "tcp", listen)
 	if err != nil {
 		return nil, fmt.Errorf("the sandbox cannot listen: %w", listenError(err, flag+anyPort(flag)))
 	}
 	base := urlOf(listener.Addr().String())
-	return &kitchen{
-		service:  sandbox.New(sandbox.Config{ClientSecret: secret, Log: log, BaseURL: base}),
-		listener: listener, url: base, log: log,
-	}, nil
+	service := sandbox.New(sandbox.Config{ClientSecret: secret, Log: log, BaseURL: base})
+	return &sandboxServer{service: service, listener: listener, url: base, log: log}, nil
 }
 
-// shelf is what `larder sandbox` is asked to serve.
-type shelf struct {
-	generate sandbox.Generate
-	ids      []string // the restaurants of files, in the order given
-	views    [][]byte // their menus
-}
-
-// shelfOf reads the flags and the files that they name, before anything listens.
-func shelfOf(cmd *cobra.Command, log logrus.FieldLogger) (*shelf, error) {
-	generate, err := generated(cmd)
-	if err != nil {
-		return nil, err
-	}
-	s := &shelf{generate: generate}
+// readMenus reads the files of --menu, by the restaurant that each is for.
+func readMenus(cmd *cobra.Command, log logrus.FieldLogger) (map[string][]byte, error) {
+	menus := map[string][]byte{}
 	files, _ := cmd.Flags().GetStringArray("menu")
 	for _, file := range files {
 		raw, err := os.ReadFile(file) //nolint:gosec // G304: the person at the command line names the file
@@ -154,94 +136,86 @@ func shelfOf(cmd *cobra.Command, log logrus.FieldLogger) (*shelf, error) {
 			log.WithFields(logrus.Fields{"event": "sandbox.menu_odd", "file": file}).WithError(err).
 				Warn("this file is no menu view; it is served all the same, byte for byte")
 		}
-		s.ids = append(s.ids, strings.TrimSuffix(filepath.Base(file), filepath.Ext(file)))
-		s.views = append(s.views, raw)
+		menus[strings.TrimSuffix(filepath.Base(file), filepath.Ext(file))] = raw
 	}
-	return s, nil
+	return menus, nil
 }
 
-// stock gives the sandbox its menus.
-func (k *kitchen) stock(s *shelf) {
-	switch {
-	case s.generate.Restaurants > 0:
-		s.generate.ImageBase = k.url
-		k.serveGenerated(s.generate)
-	case len(s.views) == 0:
-		k.serveBistro(k.url)
-	}
-	for i, id := range s.ids {
-		k.service.SetMenu(id, s.views[i])
-	}
-}
-
-// opened is what --json tells of a sandbox.
-type opened struct {
+// sandboxInfo is what --json prints of a sandbox.
+type sandboxInfo struct {
 	URL          string   `json:"url"`
 	ClientID     string   `json:"clientId"`
 	ClientSecret string   `json:"clientSecret"`
-	Restaurants  []string `json:"restaurants"` // all of them
+	Restaurants  []string `json:"restaurants"` // all that have a menu: those of files, then the generated ones
 }
 
-// everyID are the restaurants that have a menu: those of files, then the
-// generated ones.
-func (s *shelf) everyID() []string {
-	ids := slices.DeleteFunc(slices.Clone(s.ids), func(id string) bool { return id == sandbox.DefaultMenu })
-	slices.Sort(ids)
-	ids = slices.Compact(ids)
-	if len(s.ids) == 0 && s.generate.Restaurants == 0 {
-		return []string{sandbox.BistroID}
+// serveMenus gives the sandbox the menus of files, generated ones, or without
+// either the bistro, and prints which restaurants it has.
+func (s *sandboxServer) serveMenus(cmd *cobra.Command, w *world, generate sandbox.Generate, menus map[string][]byte) error {
+	info := sandboxInfo{URL: s.url, ClientID: "demo", ClientSecret: "demo-secret", Restaurants: []string{}}
+	if generate.Restaurants > 0 || len(menus) == 0 {
+		generate.ImageBase = s.url
+		s.load(generate)
 	}
-	for i := range s.generate.Restaurants {
-		ids = append(ids, s.generate.RestaurantID(i))
+	for id, raw := range menus {
+		s.service.SetMenu(id, raw)
+		if id != sandbox.DefaultMenu {
+			info.Restaurants = append(info.Restaurants, id)
+		}
 	}
-	return ids
+	slices.Sort(info.Restaurants)
+	if generate.Restaurants == 0 && len(menus) == 0 {
+		info.Restaurants = append(info.Restaurants, sandbox.BistroID)
+	}
+	for i := range generate.Restaurants {
+		info.Restaurants = append(info.Restaurants, generate.RestaurantID(i))
+	}
+	if asJSON(cmd) {
+		return printJSON(w.out, info)
+	}
+	names := "no restaurant, only the connection's own menu"
+	if n := len(info.Restaurants); n > 0 {
+		names = plural(n, "restaurant", "restaurants") + ": " + firstOf(info.Restaurants, n)
+		if n > few {
+			names += "; --json lists them all"
+		}
+	}
+	w.out.printf("ordering service on %s (client demo, secret demo-secret), open it for the board\n%s\n", s.url, names)
+	return nil
 }
 
-// restaurants names the restaurants that have a menu, the first few of many.
-func (s *shelf) restaurants() string {
-	ids := s.everyID()
-	if len(ids) == 0 {
-		return "no restaurant, only the connection's own menu"
+// load serves generated menus, or the bistro's if generate asks for none. It
+// returns the first menu, which is the connection's own too.
+func (s *sandboxServer) load(generate sandbox.Generate) []byte {
+	first := sandbox.Bistro(sandbox.BistroID, generate.ImageBase)
+	if generate.Restaurants == 0 {
+		s.service.SetMenu(sandbox.BistroID, first)
+	} else {
+		s.service.SetGenerated(generate)
+		first = generate.Menu(0)
 	}
-	text := plural(len(ids), "restaurant", "restaurants") + ": " + firstOf(ids, len(ids))
-	if len(ids) > few {
-		text += "; --json lists them all"
-	}
-	return text
-}
-
-// serveBistro serves the hand-written menu, for its restaurant and as the
-// connection's own; imageBase goes before the paths of its photos.
-func (k *kitchen) serveBistro(imageBase string) {
-	bistro := sandbox.Bistro(sandbox.BistroID, imageBase)
-	k.service.SetMenu(sandbox.BistroID, bistro)
-	k.service.SetMenu(sandbox.DefaultMenu, bistro)
-}
-
-// serveGenerated serves generated menus; the first is the connection's own too.
-func (k *kitchen) serveGenerated(generate sandbox.Generate) {
-	k.service.SetGenerated(generate)
-	k.service.SetMenu(sandbox.DefaultMenu, generate.Menu(0))
+	s.service.SetMenu(sandbox.DefaultMenu, first)
+	return first
 }
 
 // run serves until ctx ends.
-func (k *kitchen) run(ctx context.Context) error {
+func (s *sandboxServer) run(ctx context.Context) error {
 	server := &http.Server{
-		Handler:           k.service.Handler(),
+		Handler:           s.service.Handler(),
 		ReadHeaderTimeout: 10 * time.Second,
-		ErrorLog:          httpapi.ErrorLog(k.log),
+		ErrorLog:          httpapi.ErrorLog(s.log),
 	}
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error {
-		if err := server.Serve(k.listener); !errors.Is(err, http.ErrServerClosed) {
+		if err := server.Serve(s.listener); !errors.Is(err, http.ErrServerClosed) {
 			return fmt.Errorf("sandbox: %w", err)
 		}
 		return nil
 	})
-	group.Go(func() error { return ended(k.service.Run(ctx)) })
+	group.Go(func() error { return ended(s.service.Run(ctx)) })
 	group.Go(func() error {
 		<-ctx.Done()
-		k.service.Close() // hanging requests end
+		s.service.Close() // hanging requests end
 		limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopGrace)
 		defer cancel()
 		if err := server.Shutdown(limited); err != nil {

@@ -17,7 +17,7 @@ func TestASandboxTellsAllItsRestaurants(t *testing.T) {
 	}
 	told := command{}.start(t, "sandbox", "--listen", "127.0.0.1:0", "--restaurants", "7", "--json")
 	told.out.find(t, `(?s)^\{.*\n\}\n$`)
-	made := fromJSON[opened](t, told.out.String())
+	made := fromJSON[sandboxInfo](t, told.out.String())
 	if !slices.Equal(made.Restaurants, want) || made.ClientID != "demo" || made.ClientSecret != "demo-secret" {
 		t.Errorf("sandbox --json prints %+v, want the restaurants %q", made, want)
 	}

@@ -3,6 +3,10 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
+	"net"
+	"strings"
+	"syscall"
 
 	"github.com/sirupsen/logrus"
 	"github.com/spf13/cobra"
@@ -28,7 +32,7 @@ With --allow-unknown-keys a key that this version does not know is a warning, so
 that an older larder starts with the configuration of a newer one. A likely
 misspelling of a known key, and any unknown key under auth, are errors as before.`,
 		Args: takes(0, 0),
-		RunE: action(func(cmd *cobra.Command, _ []string) error {
+		RunE: func(cmd *cobra.Command, _ []string) error {
 			log, err := serviceLogger(cmd, w)
 			if err != nil {
 				return err
@@ -37,24 +41,23 @@ misspelling of a known key, and any unknown key under auth, are errors as before
 			if err != nil {
 				return err
 			}
-			path, _ := cmd.Flags().GetString("config")
 			reloads := &reloader{log: log, read: func(running *configs.Config) (*configs.Config, []string, error) {
-				return running.Reload(path, w.env, readOptions(cmd)...)
+				return running.Reload(stringFlag(cmd, "config"), w.env, readOptions(cmd)...)
 			}}
 			systemd, err := newNotifier(w.env, log)
 			if err != nil {
 				return err
 			}
-			return outlivingHangups(cmd.Context(), systemd.reloading(reloads.reload), func(ctx context.Context) error {
+			return withSIGHUP(cmd.Context(), systemd.reloading(reloads.reload), func(ctx context.Context) error {
 				return systemd.watch(ctx, func(listening func(*daemon)) error {
 					err := serve(ctx, cfg, log, func(d *daemon) {
-						reloads.serves(d)
+						reloads.daemon.Store(d)
 						listening(d)
 					}, nil, countDropped(w))
 					return listenError(err, listenKey(err))
 				})
 			})
-		}),
+		},
 	}
 	addConfig(cmd)
 	addUnknownKeys(cmd)
@@ -66,7 +69,7 @@ func countDropped(w *world) func(*httpapi.Deps) {
 	return func(deps *httpapi.Deps) { deps.Metrics.LogLinesDropped = w.droppedLines }
 }
 
-// serve runs one daemon. listening is told of it once its listeners are open.
+// serve runs one daemon. listening is called once its listeners are open.
 // beside, when given, runs next to it from then on; its end ends the daemon. with
 // is for newDaemon.
 func serve(ctx context.Context, cfg *configs.Config, log logrus.FieldLogger, listening func(d *daemon), beside func(ctx context.Context, d *daemon) error, with ...func(*httpapi.Deps)) error {
@@ -80,7 +83,7 @@ func serve(ctx context.Context, cfg *configs.Config, log logrus.FieldLogger, lis
 	if err != nil {
 		return err
 	}
-	if err := d.listen(ctx); err != nil {
+	if err := d.server.Listen(ctx); err != nil { // first of all, so that a taken port is reported
 		return errors.Join(err, d.close()) //nolint:contextcheck // the end is bounded by itself
 	}
 	listening(d)
@@ -104,4 +107,35 @@ func serve(ctx context.Context, cfg *configs.Config, log logrus.FieldLogger, lis
 		return besideErr
 	}
 	return err
+}
+
+// listenError says of an address that cannot be listened on what to change.
+// what is the flag or key that holds it.
+func listenError(err error, what string) error {
+	fault, ok := errors.AsType[*net.OpError](err)
+	if !ok || fault.Op != "listen" {
+		return err
+	}
+	msg := fmt.Sprintf("cannot listen: %s (%s)", rootCause(err), what)
+	switch {
+	case errors.Is(err, syscall.EADDRINUSE):
+		msg = fmt.Sprintf("%v is taken by another program: say another address with %s", fault.Addr, what)
+	case errors.Is(err, syscall.EACCES):
+		msg = fmt.Sprintf("listening on %v is not allowed (ports below 1024 need the right to): say another address with %s", fault.Addr, what)
+	case errors.Is(err, syscall.EADDRNOTAVAIL):
+		msg = fmt.Sprintf("%v is no address of this machine: say another one with %s", fault.Addr, what)
+	}
+	return &hintError{&linesError{[]string{msg}, err}, ""}
+}
+
+// anyPort shows how a flag asks for any free port.
+func anyPort(flag string) string { return " (" + flag + " 127.0.0.1:0 takes any free port)" }
+
+// listenKey is the key of the configuration that a daemon's listener could not
+// be opened for.
+func listenKey(err error) string {
+	if err != nil && strings.Contains(err.Error(), "http.ops_listen") {
+		return "http.ops_listen (LARDER_HTTP_OPS_LISTEN)"
+	}
+	return "http.listen (LARDER_HTTP_LISTEN)"
 }

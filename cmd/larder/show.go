@@ -91,7 +91,6 @@ func storefrontOf(cmd *cobra.Command, w *world, arg string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer daemon.close()
 	answer, err := daemon.get(cmd.Context(), "/v1/restaurants/"+url.PathEscape(arg)+"/menu")
 	if err != nil {
 		return nil, neither(cmd.Context(), daemon, arg, err)

@@ -9,7 +9,6 @@ import (
 	"maps"
 	"net/http"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -17,8 +16,12 @@ import (
 	"larder/httpapi"
 )
 
-// statusLimit bounds the question: a health check must not hang.
-const statusLimit = 5 * time.Second
+const (
+	// statusLimit bounds the question: a health check must not hang.
+	statusLimit = 5 * time.Second
+	// listLimit bounds the list of the restaurants: readiness is what counts.
+	listLimit = 2 * time.Second
+)
 
 func statusCommand(w *world) *cobra.Command {
 	cmd := &cobra.Command{
@@ -36,26 +39,42 @@ whose outcome is unknown, for which it takes a client with the scope ops.`,
   larder status --watch --config larder.yaml
   larder status --watch --json | grep --line-buffered '"subject":"order"'`,
 		Args: takes(0, 0),
-		RunE: action(func(cmd *cobra.Command, _ []string) error {
-			if watch, _ := cmd.Flags().GetBool("watch"); watch {
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if boolFlag(cmd, "watch") {
 				return watchStatus(cmd, w)
 			}
-			ctx, cancel := context.WithTimeout(cmd.Context(), statusLimit)
-			defer cancel()
-			cmd.SetContext(ctx)
-			daemon, err := target(cmd, w, httpapi.ScopeMenu)
-			if err != nil {
-				return err
-			}
-			defer daemon.close()
-			return printStatus(ctx, daemon, w, asJSON(cmd), w.colours(cmd))
-		}),
+			return printStatus(cmd, w)
+		},
 	}
 	cmd.Flags().BoolP("watch", "w", false, "go on looking, until Ctrl-C")
 	cmd.Flags().Duration("every", 2*time.Second, "how often --watch looks")
 	addTarget(cmd)
 	addJSON(cmd)
 	return cmd
+}
+
+func printStatus(cmd *cobra.Command, w *world) error {
+	ctx, cancel := context.WithTimeout(cmd.Context(), statusLimit)
+	defer cancel()
+	cmd.SetContext(ctx)
+	daemon, err := target(cmd, w, httpapi.ScopeMenu)
+	if err != nil {
+		return err
+	}
+	body, isReady, err := readiness(ctx, daemon.forReadiness())
+	if err != nil {
+		return err
+	}
+	problems := restaurantProblems(ctx, daemon)
+	if asJSON(cmd) {
+		err = printStatusJSON(w, body, problems)
+	} else {
+		err = describe(w, daemon.base, body, problems, w.colours(cmd))
+	}
+	if err == nil && !isReady {
+		err = errReported
+	}
+	return err
 }
 
 // stateOK is the state of a part or a restaurant without problems.
@@ -79,10 +98,19 @@ func (p part) state() string {
 	if p.OK != nil && *p.OK {
 		return stateOK
 	}
-	if p.Msg == "" {
-		return "not ok"
+	return joined(": ", "not ok", p.Msg)
+}
+
+// readiness asks the daemon; not being ready is an answer, not an error.
+func readiness(ctx context.Context, daemon *api) (body []byte, isReady bool, err error) {
+	answer, err := daemon.get(ctx, "/readyz?verbose")
+	if err == nil {
+		return answer.body, true, nil
 	}
-	return "not ok: " + p.Msg
+	if refused, ok := errors.AsType[*apiError](err); ok && refused.Status == http.StatusServiceUnavailable {
+		return refused.Body, false, nil
+	}
+	return nil, false, err
 }
 
 // parseReadiness reads an answer of the daemon at base. Parts in a form that is
@@ -108,23 +136,6 @@ func parseReadiness(base string, body []byte) (*ready, error) {
 	return r, nil
 }
 
-func printStatus(ctx context.Context, daemon *api, w *world, raw bool, colours palette) error {
-	body, isReady, err := readiness(ctx, daemon.forReadiness())
-	if err != nil {
-		return err
-	}
-	problems := restaurantProblems(ctx, daemon)
-	if raw {
-		err = printStatusJSON(w, body, problems)
-	} else {
-		err = describe(w, daemon.base, body, problems, colours)
-	}
-	if err == nil && !isReady {
-		err = errSaid()
-	}
-	return err
-}
-
 // unhealthy is a problem that several restaurants have: also a hold, which
 // somebody has to end.
 type unhealthy struct {
@@ -132,9 +143,6 @@ type unhealthy struct {
 	Count int      `json:"count"`
 	IDs   []string `json:"ids"` // the first few
 }
-
-// listLimit bounds the look at the restaurants: readiness is what counts.
-const listLimit = 2 * time.Second
 
 // restaurantProblems counts the restaurants by problem. It returns nothing where
 // they cannot be listed, because menus are closed or the list takes too long.
@@ -175,49 +183,33 @@ func printStatusJSON(w *world, body []byte, kinds []unhealthy) error {
 	return printRaw(w.out, fmt.Appendf(nil, `%s,"restaurantsNotOK":%s}`, inside, text))
 }
 
-// readiness asks the daemon; not being ready is an answer, not an error.
-func readiness(ctx context.Context, daemon *api) (body []byte, isReady bool, err error) {
-	answer, err := daemon.get(ctx, "/readyz?verbose")
-	if err == nil {
-		return answer.body, true, nil
-	}
-	var refused *apiError
-	if errors.As(err, &refused) && refused.Status == http.StatusServiceUnavailable {
-		return refused.Body, false, nil
-	}
-	return nil, false, err
-}
-
 func describe(w *world, base string, body []byte, problems []unhealthy, colours palette) error {
 	ready, err := parseReadiness(base, body)
 	if err != nil {
 		return err
 	}
-	word := colours.bad(ready.Status)
+	paint := colours.bad
 	switch ready.Status {
 	case stateOK:
-		word = colours.good(ready.Status)
+		paint = colours.good
 	case "degraded":
-		word = colours.odd(ready.Status)
+		paint = colours.odd
 	}
-	w.out.printf("%s: %s\n", base, word)
+	w.out.printf("%s: %s\n", base, paint(ready.Status))
 	for _, name := range slices.Sorted(maps.Keys(ready.parts)) {
 		p := ready.parts[name]
-		state := styled(safe(p.state()))
-		switch {
-		case p.state() != stateOK:
-			state = colours.bad(p.state())
-		case p.Msg != "":
-			state += styled(": " + safe(p.Msg))
+		if state := p.state(); state == stateOK {
+			w.out.printf("  %-20s %s\n", name, joined(": ", state, p.Msg))
+		} else {
+			w.out.printf("  %-20s %s\n", name, colours.bad(state))
 		}
-		w.out.printf("  %-20s %s\n", name, state)
 	}
-	if len(problems) > 0 {
-		parts := make([]string, 0, len(problems))
-		for _, k := range problems {
-			parts = append(parts, fmt.Sprintf("%d %s (%s)", k.Count, k.State, firstOf(k.IDs, k.Count)))
-		}
-		w.out.printf("  %s\n", colours.odd("restaurants not ok: "+strings.Join(parts, ", ")))
+	texts := make([]string, len(problems))
+	for i, k := range problems {
+		texts[i] = fmt.Sprintf("%d %s (%s)", k.Count, k.State, firstOf(k.IDs, k.Count))
+	}
+	if len(texts) > 0 {
+		w.out.printf("  %s\n", colours.odd("restaurants not ok: "+joined(", ", texts...)))
 	}
 	return nil
 }

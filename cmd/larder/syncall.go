@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -25,10 +24,9 @@ const (
 
 // syncAll is `larder sync --all`: the daemon does the work by itself, and the
 // command asks how far it is until all is done.
-func syncAll(cmd *cobra.Command, w *world, daemon *api) error {
+func syncAll(cmd *cobra.Command, w *world, daemon *api, body []byte) error {
 	ctx := cmd.Context()
-	force, _ := cmd.Flags().GetBool("force")
-	answer, err := daemon.call(ctx, http.MethodPost, "/v1/ops/sync", fmt.Appendf(nil, `{"force":%t}`, force))
+	answer, err := daemon.call(ctx, http.MethodPost, "/v1/ops/sync", body)
 	if err != nil {
 		return err
 	}
@@ -39,25 +37,24 @@ func syncAll(cmd *cobra.Command, w *world, daemon *api) error {
 	if batch.Total == 0 {
 		return errNoRestaurants
 	}
-	progress := newProgress(w, batch.Total, asJSON(cmd))
-	answer, err = followBatch(ctx, daemon, &batch, progress)
-	progress.stop()
+	progress := progress{w: w, quiet: asJSON(cmd), total: batch.Total, begun: time.Now()}
+	answer, err = followBatch(ctx, daemon, &batch, &progress)
+	progress.clear()
 	switch {
 	case ctx.Err() != nil:
-		return &interruptedError{fmt.Sprintf("interrupted: %d of %d done; the runs go on in the daemon", batch.Done, batch.Total)}
+		return interrupted(fmt.Sprintf("interrupted: %d of %d done; the runs go on in the daemon", batch.Done, batch.Total))
 	case err != nil:
 		return fmt.Errorf("%d of %d done: %w", batch.Done, batch.Total, err)
 	case asJSON(cmd):
-		var envelope struct{ Result json.RawMessage }
-		if err := json.Unmarshal(bytes.TrimSpace(answer.body), &envelope); err != nil {
-			return err
+		var result json.RawMessage
+		if err = answer.result(&result); err == nil {
+			err = printRaw(w.out, result)
 		}
-		err = printRaw(w.out, envelope.Result)
 	default:
 		printBatch(cmd, w, batch)
 	}
 	if err == nil && batch.Failed > 0 {
-		err = errSaid()
+		err = errReported
 	}
 	return err
 }
@@ -93,7 +90,6 @@ func printBatch(cmd *cobra.Command, w *world, batch menusync.Batch) {
 		// Menus may be served at another address than /v1/ops. Without names the ids have to do.
 		if daemon, err := target(cmd, w, httpapi.ScopeMenu); err == nil {
 			all, _ := restaurants(cmd.Context(), daemon)
-			daemon.close()
 			for _, r := range all {
 				names[r.ID] = r.Name
 			}
@@ -106,4 +102,54 @@ func printBatch(cmd *cobra.Command, w *world, batch menusync.Batch) {
 		w.out.printf("… and %d more\n", more)
 	}
 	w.out.println(summaryOf(batch.Total, batch.Outcomes))
+}
+
+// progress shows how far a sync of many restaurants is: on a terminal one line
+// that is written anew, else a line for each tenth. With quiet it shows nothing.
+type progress struct {
+	w     *world
+	quiet bool
+	total int
+	begun time.Time
+	tenth int // the last one shown
+}
+
+// clearLine goes to the beginning of the terminal's line and clears it.
+const clearLine = "\r\x1b[K"
+
+func (p *progress) inPlace() bool { return p.w.terminal && !p.w.dumb() && !p.quiet }
+
+// show shows how many are done, and how many of these failed.
+func (p *progress) show(done, failed int) {
+	line := fmt.Sprintf("%d of %d done, %d failed%s", done, p.total, failed, remaining(done, p.total, time.Since(p.begun)))
+	tenth := 10 * done / p.total
+	switch {
+	case p.inPlace():
+		p.w.err.printf("%ssyncing: %s", styled(clearLine), line)
+	case tenth > p.tenth && !p.quiet:
+		p.tenth = tenth
+		p.w.err.println(line)
+	}
+}
+
+// clear removes the line that is written anew.
+func (p *progress) clear() {
+	if p.inPlace() {
+		p.w.err.printf("%s", styled(clearLine))
+	}
+}
+
+// remaining estimates from the mean pace so far how long the rest of a batch
+// takes: ", 35/s, 5s left". It leaves a pace below one a second out, and is ""
+// while nothing is done and when all is.
+func remaining(done, total int, passed time.Duration) string {
+	if done <= 0 || done >= total || passed <= 0 {
+		return ""
+	}
+	pace := float64(done) / passed.Seconds()
+	rest := time.Duration(float64(total-done) / pace * float64(time.Second))
+	if pace < 1 {
+		return fmt.Sprintf(", %v left", rest.Round(time.Second))
+	}
+	return fmt.Sprintf(", %.0f/s, %v left", pace, rest.Round(time.Second))
 }

@@ -48,7 +48,7 @@ func versionCommand(w *world) *cobra.Command {
 		Use:   "version",
 		Short: "Print the version",
 		Args:  takes(0, 0),
-		RunE: action(func(cmd *cobra.Command, _ []string) error {
+		RunE: func(cmd *cobra.Command, _ []string) error {
 			b := thisBuild()
 			if asJSON(cmd) {
 				return printJSON(w.out, b)
@@ -59,7 +59,7 @@ func versionCommand(w *world) *cobra.Command {
 			}
 			w.out.printf("%s %s\n", b.Go, b.Platform)
 			return nil
-		}),
+		},
 	}
 	addJSON(cmd)
 	return cmd

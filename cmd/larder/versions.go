@@ -1,12 +1,9 @@
 package main
 
 import (
-	"context"
 	"fmt"
 	"net/http"
-	"net/url"
 	"strconv"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -14,8 +11,6 @@ import (
 	"larder/cache"
 	"larder/httpapi"
 	"larder/internal/menu"
-	"larder/internal/sleep"
-	menusync "larder/sync"
 )
 
 // versionCommands are those about the versions that the running larder keeps.
@@ -29,9 +24,7 @@ how many could be ordered, and which one is served now. Each can be compared
 (larder menu diff RESTAURANT --from VERSION) and served again (larder menu
 rollback RESTAURANT VERSION).`,
 		Args: takes(1, 1),
-		RunE: action(func(cmd *cobra.Command, args []string) error {
-			return listVersions(cmd, w, args[0])
-		}),
+		RunE: func(cmd *cobra.Command, args []string) error { return listVersions(cmd, w, args[0]) },
 	}
 	back := &cobra.Command{
 		Use:   "rollback RESTAURANT VERSION",
@@ -41,18 +34,27 @@ of now, and hold it: until the ordering service publishes another menu than it
 does now (--hold next_change), or until larder menu release (--hold released).
 Stop lists go through meanwhile.`,
 		Args: takes(2, 2),
-		RunE: action(func(cmd *cobra.Command, args []string) error {
-			return rollBack(cmd, w, args[0], args[1])
-		}),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			version, err := strconv.ParseInt(args[1], 10, 64)
+			if err != nil || version < 1 {
+				return &usageError{fmt.Sprintf("%q is no version: larder menu versions %s lists them", args[1], args[0])}
+			}
+			hold := stringFlag(cmd, "hold")
+			if err := oneOf("hold", hold, holdNames()); err != nil {
+				return err
+			}
+			body := fmt.Appendf(nil, `{"version":%d,"hold":%q}`, version, hold)
+			return printRun(cmd, w, http.MethodPost, opsPath(args[0])+"/rollback?wait=60s", body)
+		},
 	}
 	back.Flags().String("hold", string(cache.HoldNextChange), "what ends the hold: next_change or released")
 	release := &cobra.Command{
 		Use:   "release RESTAURANT",
 		Short: "Let go of a menu that a rollback holds, and pull it anew",
 		Args:  takes(1, 1),
-		RunE: action(func(cmd *cobra.Command, args []string) error {
-			return releaseHold(cmd, w, args[0])
-		}),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return printRun(cmd, w, http.MethodDelete, opsPath(args[0])+"/hold?wait=60s", nil)
+		},
 	}
 	commands := []*cobra.Command{list, back, release}
 	for _, c := range commands {
@@ -61,6 +63,8 @@ Stop lists go through meanwhile.`,
 	}
 	return commands
 }
+
+func holdNames() []string { return wordsOf(cache.HoldNextChange, cache.HoldReleased) }
 
 // keptVersion is one version as the daemon lists it.
 type keptVersion struct {
@@ -76,8 +80,8 @@ type keptVersion struct {
 }
 
 // keptVersions lists all versions that are kept, page by page.
-func keptVersions(ctx context.Context, daemon *api, id string) ([]keptVersion, error) {
-	return everyPage[keptVersion](ctx, daemon, opsPath(id)+"/versions?limit=500")
+func keptVersions(cmd *cobra.Command, daemon *api, id string) ([]keptVersion, error) {
+	return everyPage[keptVersion](cmd.Context(), daemon, opsPath(id)+"/versions?limit=500")
 }
 
 func listVersions(cmd *cobra.Command, w *world, id string) error {
@@ -85,8 +89,7 @@ func listVersions(cmd *cobra.Command, w *world, id string) error {
 	if err != nil {
 		return err
 	}
-	defer daemon.close()
-	kept, err := keptVersions(cmd.Context(), daemon, id)
+	kept, err := keptVersions(cmd, daemon, id)
 	if err != nil {
 		return err
 	}
@@ -97,88 +100,45 @@ func listVersions(cmd *cobra.Command, w *world, id string) error {
 		w.out.printf("no version of %s is kept yet: larder sync %s pulls its menu\n", id, id)
 		return nil
 	}
-	columns := tabwriter.NewWriter(w.out.raw, 0, 0, 2, ' ', 0)
-	table := printer{columns}
-	table.printf("VERSION\tPUBLISHED (UTC)\tDISHES\tNOT STOPPED\tORDERABLE\t\n")
+	rows := [][]string{{"VERSION", "PUBLISHED (UTC)", "DISHES", "NOT STOPPED", "ORDERABLE", ""}}
 	for _, v := range kept {
-		table.printf("%d\t%s\t%d\t%d\t%d\t%s\n",
-			v.Version, v.SyncedAt.UTC().Format(time.DateTime), v.Counts.Products, v.Counts.Available, v.Counts.Orderable, v.note())
+		note := ""
+		switch {
+		case v.Hold != nil && *v.Hold == cache.HoldNextChange:
+			note = "served now, held until the service publishes another menu"
+		case v.Held:
+			note = "served now, held until released"
+		case v.Current:
+			note = "served now"
+		}
+		rows = append(rows, []string{
+			strconv.FormatInt(v.Version, 10), v.SyncedAt.UTC().Format(time.DateTime),
+			strconv.Itoa(v.Counts.Products), strconv.Itoa(v.Counts.Available), strconv.Itoa(v.Counts.Orderable), note,
+		})
 	}
-	return columns.Flush()
+	w.out.table(rows)
+	return nil
 }
 
-// note tells what is special about a version.
-func (v keptVersion) note() string {
-	switch {
-	case v.Hold != nil && *v.Hold == cache.HoldNextChange:
-		return "served now, held until the service publishes another menu"
-	case v.Held:
-		return "served now, held until released"
-	case v.Current:
-		return "served now"
-	default:
-		return ""
-	}
-}
-
-func rollBack(cmd *cobra.Command, w *world, id, text string) error {
-	version, err := strconv.ParseInt(text, 10, 64)
-	if err != nil || version < 1 {
-		return &usageError{fmt.Sprintf("%q is no version: larder menu versions %s lists them", text, id)}
-	}
-	hold, _ := cmd.Flags().GetString("hold")
-	if hold != string(cache.HoldNextChange) && hold != string(cache.HoldReleased) {
-		return &usageError{"--hold is next_change or released"}
-	}
-	body := fmt.Appendf(nil, `{"version":%d,"hold":%q}`, version, hold)
-	return follow(cmd, w, http.MethodPost, opsPath(id)+"/rollback?wait=60s", body)
-}
-
-func releaseHold(cmd *cobra.Command, w *world, id string) error {
-	return follow(cmd, w, http.MethodDelete, opsPath(id)+"/hold?wait=60s", nil)
-}
-
-// follow asks for a run and reports it when it is over.
-func follow(cmd *cobra.Command, w *world, method, path string, body []byte) error {
+// printRun asks for a run and prints it when it is over.
+func printRun(cmd *cobra.Command, w *world, method, path string, body []byte) error {
 	daemon, err := target(cmd, w, httpapi.ScopeOps)
 	if err != nil {
 		return err
 	}
-	defer daemon.close()
-	answer, err := daemon.call(cmd.Context(), method, path, body)
-	run, err := runOf(cmd.Context(), daemon, answer, err)
-	if err != nil {
+	run, err := followRun(cmd.Context(), daemon, method, path, body)
+	switch {
+	case err != nil:
 		return err
-	}
-	if asJSON(cmd) {
+	case asJSON(cmd):
 		err = printJSON(w.out, run)
-	} else {
+	default:
 		w.out.println(runLine(run, ""))
 	}
-	if err == nil && isBad(run) {
-		err = errSaid()
+	if err == nil && hasFailed(run) {
+		err = errReported
 	}
 	return err
-}
-
-// runOf waits for the end of the run that a daemon has answered with, however
-// long it takes.
-func runOf(ctx context.Context, daemon *api, answer *reply, err error) (run menusync.Run, _ error) {
-	for {
-		if err != nil {
-			return run, err
-		}
-		if err := answer.result(&run); err != nil {
-			return run, err
-		}
-		if run.Finished() {
-			return run, nil
-		}
-		if err := sleep.For(ctx, time.Second); err != nil {
-			return run, err
-		}
-		answer, err = daemon.get(ctx, "/v1/ops/runs/"+url.PathEscape(run.ID))
-	}
 }
 
 // diffVersions compares two versions that the daemon keeps; to 0 is the current
@@ -188,9 +148,8 @@ func diffVersions(cmd *cobra.Command, w *world, id string, from, to int64) error
 	if err != nil {
 		return err
 	}
-	defer daemon.close()
 	if to == 0 {
-		kept, err := keptVersions(cmd.Context(), daemon, id)
+		kept, err := keptVersions(cmd, daemon, id)
 		if err != nil {
 			return err
 		}
@@ -200,28 +159,17 @@ func diffVersions(cmd *cobra.Command, w *world, id string, from, to int64) error
 			}
 		}
 	}
-	older, err := versionOf(cmd.Context(), daemon, id, from)
-	if err != nil {
-		return err
+	var compared [2]*menu.Catalogue
+	for i, version := range []int64{from, to} {
+		answer, err := daemon.get(cmd.Context(), fmt.Sprintf("%s/versions/%d/view", opsPath(id), version))
+		if err != nil {
+			return err
+		}
+		view, err := menu.Decode(answer.body)
+		if err != nil {
+			return fmt.Errorf("version %d of %s: %w", version, id, err)
+		}
+		compared[i] = menu.Compile(view, menu.RestaurantID(id), menu.DefaultSettings()) // as files are compiled
 	}
-	newer, err := versionOf(cmd.Context(), daemon, id, to)
-	if err != nil {
-		return err
-	}
-	return printDiff(cmd, w, older, newer)
+	return printDiff(cmd, w, compared[0], compared[1])
 }
-
-// versionOf compiles a version that the daemon keeps, as files are compiled.
-func versionOf(ctx context.Context, daemon *api, id string, version int64) (*menu.Catalogue, error) {
-	answer, err := daemon.get(ctx, fmt.Sprintf("%s/versions/%d/view", opsPath(id), version))
-	if err != nil {
-		return nil, err
-	}
-	view, err := menu.Decode(answer.body)
-	if err != nil {
-		return nil, fmt.Errorf("version %d of %s: %w", version, id, err)
-	}
-	return menu.Compile(view, menu.RestaurantID(id), menu.DefaultSettings()), nil
-}
-
-func opsPath(id string) string { return "/v1/ops/restaurants/" + url.PathEscape(id) }

@@ -34,14 +34,14 @@ const stateUnreachable = "unreachable"
 // watcher polls a daemon and prints a line for each change.
 type watcher struct {
 	w     *world
-	open  *api // readiness needs no token
 	menus *api
 	ops   *api // nil without a token that may read orders
-	every time.Duration
 	json  bool
 }
 
-// watchStatus is `larder status --watch`.
+// watchStatus is `larder status --watch`. It polls until the command's context
+// ends, which is how a watch is meant to end. A daemon that does not answer the
+// first time is an error; later it is a change.
 func watchStatus(cmd *cobra.Command, w *world) error {
 	every, _ := cmd.Flags().GetDuration("every")
 	if every < minWatchInterval {
@@ -51,23 +51,15 @@ func watchStatus(cmd *cobra.Command, w *world) error {
 	if err != nil {
 		return err
 	}
-	defer menus.close()
 	ops, err := target(cmd, w, httpapi.ScopeOps)
 	if err != nil {
 		return err
 	}
-	defer ops.close()
-	v := &watcher{w: w, open: menus.forReadiness(), menus: menus, ops: ops, every: every, json: asJSON(cmd)}
+	v := &watcher{w: w, menus: menus, ops: ops, json: asJSON(cmd)}
 	if ops.bearer == nil {
 		v.ops = nil
 	}
-	return v.run(cmd.Context())
-}
-
-// run polls until ctx ends, which is how a watch is meant to end. A daemon that
-// does not answer the first time is an error; later it is a change.
-func (v *watcher) run(ctx context.Context) error {
-	last := &snapshot{}
+	ctx, last := cmd.Context(), newSnapshot()
 	for first := true; ; first = false {
 		began := time.Now()
 		now, err := v.poll(ctx, last)
@@ -87,7 +79,7 @@ func (v *watcher) run(ctx context.Context) error {
 			}
 		}
 		last = now
-		if sleep.For(ctx, max(v.every, pauseFactor*time.Since(began))) != nil {
+		if sleep.For(ctx, max(every, pauseFactor*time.Since(began))) != nil {
 			return nil //nolint:nilerr // it was told to stop
 		}
 	}
@@ -111,11 +103,12 @@ func (v *watcher) print(c change) error {
 func (v *watcher) poll(ctx context.Context, last *snapshot) (*snapshot, error) {
 	ctx, cancel := context.WithTimeout(ctx, pollLimit)
 	defer cancel()
-	body, _, err := readiness(ctx, v.open)
+	daemon := v.menus.forReadiness()
+	body, _, err := readiness(ctx, daemon)
 	if err != nil {
 		return nil, err
 	}
-	ready, err := parseReadiness(v.open.base, body)
+	ready, err := parseReadiness(daemon.base, body)
 	if err != nil {
 		return nil, err
 	}
@@ -168,13 +161,12 @@ type item struct {
 
 // snapshot is everything that one poll has read.
 type snapshot struct {
-	at    time.Time
 	items map[subject]item
 	known map[string]bool // kinds that have been read at least once
 }
 
 func newSnapshot() *snapshot {
-	return &snapshot{at: time.Now(), items: map[subject]item{}, known: map[string]bool{}}
+	return &snapshot{items: map[subject]item{}, known: map[string]bool{}}
 }
 
 func (s *snapshot) set(kind, id string, it item) {
@@ -241,12 +233,9 @@ func (c change) String() string {
 func (s *snapshot) changes(last *snapshot) []change {
 	// What a subject's state becomes when it is no longer there.
 	gone := map[string]string{"restaurant": "gone", "order": "settled"}
-	keys := slices.Collect(maps.Keys(s.items))
-	for key := range last.items {
-		if _, there := s.items[key]; !there {
-			keys = append(keys, key)
-		}
-	}
+	every := maps.Clone(last.items)
+	maps.Copy(every, s.items)
+	keys := slices.Collect(maps.Keys(every))
 	kinds := []string{"larder", "part", "restaurants", "restaurant", "order"}
 	slices.SortFunc(keys, func(a, b subject) int {
 		return cmp.Or(cmp.Compare(slices.Index(kinds, a.kind), slices.Index(kinds, b.kind)), cmp.Compare(a.id, b.id))
@@ -261,7 +250,7 @@ func (s *snapshot) changes(last *snapshot) []change {
 		if now.state == "" || now.state == was.state || now.quiet && !last.known[key.kind] {
 			continue
 		}
-		all = append(all, change{At: s.at, Subject: key.kind, ID: key.id, From: was.state, To: now.state, Msg: now.msg})
+		all = append(all, change{At: time.Now(), Subject: key.kind, ID: key.id, From: was.state, To: now.state, Msg: now.msg})
 	}
 	return all
 }

@@ -14,21 +14,6 @@ import (
 	menusync "larder/sync"
 )
 
-// What follows tells each room its share of the configuration.
-
-// follow puts the restaurants, schedules and clients of a configuration into force whose
-// other sections are those that the daemon was made with. It is for one caller
-// at a time.
-func (d *daemon) follow(next *configs.Config) (done menusync.Replacement, clients int, err error) {
-	done, err = d.runner.Replace(restaurantsOf(next), next.Sync.Schedule)
-	if err != nil {
-		return done, 0, err
-	}
-	d.validator.SetRestaurants(rulesOf(next))
-	d.replica.Forget(done.Removed...)
-	return done, d.server.SetClients(next.Auth.Clients), nil
-}
-
 func restaurantsOf(cfg *configs.Config) []menusync.Restaurant {
 	restaurants := make([]menusync.Restaurant, 0, len(cfg.Restaurants))
 	for _, r := range cfg.Restaurants {

@@ -1,0 +1,201 @@
+package main
+
+import (
+	"cmp"
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"larder/httpapi"
+	"larder/internal/upstream"
+	"larder/ordering"
+)
+
+type orderAttempt struct {
+	Operation string `json:"operation"`
+	At        string `json:"at"`
+	Status    int    `json:"status"`
+	Outcome   string `json:"outcome"`
+	Code      string `json:"code"`
+	By        string `json:"by"`
+}
+
+// orderCall is one call of an order as an operator sees it.
+type orderCall struct {
+	Operation    string          `json:"operation"`
+	Outcome      string          `json:"outcome"`
+	Contradicted string          `json:"contradicted"`
+	Sent         json.RawMessage `json:"sent"`
+	Settled      *struct {
+		By      string `json:"by"`
+		Outcome string `json:"outcome"`
+		Note    string `json:"note"`
+	} `json:"settled"`
+}
+
+// orderSent is what the ordering service got of a new order, as far as one
+// asks for it on the telephone.
+type orderSent struct {
+	ExpeditionType string `json:"expeditionType"`
+	PaymentTypeID  string `json:"paymentTypeID"`
+	Guest          struct {
+		Phone     string `json:"phone"`
+		FirstName string `json:"firstName"`
+		LastName  string `json:"lastName"`
+	} `json:"guest"`
+	Address struct {
+		FullAddress string `json:"fullAddress"`
+	} `json:"address"`
+	DishList []sentDish `json:"dishList"`
+}
+
+type sentDish struct {
+	Name        string      `json:"name"`
+	Quantity    json.Number `json:"quantity"`
+	Ingredients []sentDish  `json:"ingredients"`
+}
+
+func orderShowCommand(w *world) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "show REF|ORDERID",
+		Short: "Show one order of the journal with everything that was tried",
+		Long: `Show one order: what was sent, each try, who settled what, and where an outcome
+is unknown how to settle it. What is a guest's is shown as long as it is kept
+(ordering.customer_data_ttl). By the ordering service's ORDERID it takes a client with
+the scope orders, by larder's REF the scope ops is enough.`,
+		Args: takes(1, 1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			const refLength = 26 // what is no ref is an ordering service's id
+			ref := args[0]
+			if len(ref) != refLength {
+				var err error
+				if ref, err = refOf(cmd, w, ref); err != nil {
+					return err
+				}
+			}
+			return operate(cmd, w, http.MethodGet, "/v1/ops/orders/"+url.PathEscape(ref), nil, w.printOrder)
+		},
+	}
+	cmd.Flags().String("connection", "", "which connection's order, where several have this ORDERID")
+	addTarget(cmd)
+	addJSON(cmd)
+	return cmd
+}
+
+// refOf finds an order by the ordering service's id: as a client that may place
+// orders, where those do, which need not be where operators do.
+func refOf(cmd *cobra.Command, w *world, orderID string) (string, error) {
+	daemon, err := target(cmd, w, httpapi.ScopeOrders)
+	if err != nil {
+		return "", err
+	}
+	path := "/v1/orders/" + url.PathEscape(orderID)
+	if connection := stringFlag(cmd, "connection"); connection != "" {
+		path += "?connection=" + url.QueryEscape(connection)
+	}
+	order, err := resultOf[orderRecord](cmd.Context(), daemon, path)
+	if refusedWith(err, http.StatusUnauthorized, http.StatusForbidden) {
+		err = &linesError{[]string{
+			err.Error(),
+			"By the ordering service's id an order is found with the scope orders; by its ref (larder order list) the scope ops is enough",
+		}, err}
+	}
+	return order.Ref, err
+}
+
+// printOrder prints an order with everything that was tried.
+func (w *world) printOrder(order orderRecord) {
+	w.out.printf("order %s, ref %s: %s\n", cmp.Or(order.OrderID, "-"), order.Ref, order.state())
+	w.out.printf("  restaurant %s, connection %s, client %s\n", order.place(), order.Connection, order.Client)
+	phone := order.RestaurantPhone
+	if phone != "" {
+		phone = "call " + phone
+	}
+	if contact := joined(", ", phone, order.RestaurantAddress); contact != "" {
+		w.out.printf("  %s\n", contact)
+	}
+	w.out.printf("  total %s, created %s, expected %s\n", number(order.Total), order.CreatedAt, cmp.Or(order.ExpectedAt, "-"))
+	if at := slices.IndexFunc(order.Calls, func(c orderCall) bool { return c.Operation == string(upstream.OpCreate) }); at >= 0 {
+		order.Calls[at].printSent(w)
+	}
+	for _, a := range order.Attempts {
+		status, by := "", ""
+		if a.Status != 0 {
+			status = strconv.Itoa(a.Status)
+		}
+		if a.By != "" {
+			by = "by " + a.By
+		}
+		w.out.printf("  %s\n", joined("  ", a.At, a.Operation, a.Outcome, status, a.Code, by))
+	}
+	for _, call := range order.Calls {
+		call.printResolution(w, order.Ref)
+	}
+}
+
+// place is the restaurant's name and id, as far as they are known.
+func (o *orderRecord) place() string {
+	if o.RestaurantName == "" {
+		return cmp.Or(o.Restaurant, "-")
+	}
+	return o.RestaurantName + " (" + o.Restaurant + ")"
+}
+
+// printSent prints what to ask the restaurant for; nothing when it is no
+// longer kept.
+func (c *orderCall) printSent(w *world) {
+	var sent orderSent
+	if len(c.Sent) == 0 || json.Unmarshal(c.Sent, &sent) != nil || len(sent.DishList) == 0 {
+		return
+	}
+	guest := strings.TrimSpace(sent.Guest.FirstName + " " + sent.Guest.LastName)
+	w.out.printf("  %s\n", joined(", ", sent.ExpeditionType, sent.PaymentTypeID, guest, sent.Guest.Phone, sent.Address.FullAddress))
+	for _, dish := range sent.DishList {
+		w.out.printf("    %s × %s\n", dish.Quantity, dish.line())
+	}
+}
+
+// line is "Cappuccino (Oat drink, 2 × Sugar)".
+func (d sentDish) line() string {
+	if len(d.Ingredients) == 0 {
+		return d.Name
+	}
+	inside := make([]string, 0, len(d.Ingredients))
+	for _, each := range d.Ingredients {
+		line := each.line()
+		if each.Quantity != "1" && each.Quantity != "" {
+			line = each.Quantity.String() + " × " + line
+		}
+		inside = append(inside, line)
+	}
+	return d.Name + " (" + strings.Join(inside, ", ") + ")"
+}
+
+// printResolution prints how a person has resolved a call, and how to resolve one
+// whose outcome is unknown.
+func (c *orderCall) printResolution(w *world, ref string) {
+	if s := c.Settled; s != nil {
+		w.out.printf("%s was settled as %s by %s\n", c.Operation, s.Outcome, joined(": ", s.By, s.Note))
+	}
+	if c.Contradicted != "" {
+		w.out.printf("%s: an answer that came in later says otherwise: %s. Speak with the restaurant again\n", c.Operation, c.Contradicted)
+	}
+	if c.Outcome != string(ordering.OutcomeUnknown) {
+		return
+	}
+	done, noun := "done", map[upstream.Operation]string{
+		upstream.OpPay: "payment", upstream.OpComplete: "completion", upstream.OpReject: "rejection",
+	}[upstream.Operation(c.Operation)]
+	if noun == "" {
+		done, noun = "done --order-id ORDERID", "order"
+	}
+	w.out.printf("It is not known whether the %s took effect. Ask the restaurant, then say one of\n", noun)
+	for _, outcome := range []string{done, "not_done", "send_again"} {
+		w.out.printf("  larder order resolve %s --operation %s --outcome %s\n", ref, c.Operation, outcome)
+	}
+}

@@ -1,0 +1,247 @@
+package main
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"larder/internal/menu"
+	"larder/internal/sleep"
+	menusync "larder/sync"
+)
+
+// demoFirstSync is how long the demo's menus may take to arrive.
+const demoFirstSync = 2 * time.Minute
+
+// scenario is larder's main job done once from outside: over HTTP, with tokens, as
+// a storefront and an operator would. Each step checks what it got: what it prints
+// is true.
+type scenario struct {
+	w           *world
+	json        bool
+	daemon      *api // as the storefront
+	ops         *api
+	sandbox     *api // the sandbox's own routes
+	client      string
+	restaurant  string
+	restaurants int
+	good, bad   []byte // orders
+
+	menu     *storefront
+	placed   placed
+	answered []byte // how the placed order was answered
+	unknown  string // ref of the order whose answer was lost
+}
+
+// scenarioStep is what one step found, line by line.
+type scenarioStep struct {
+	Name  string   `json:"step"`
+	Lines []string `json:"lines"`
+	Error string   `json:"error,omitempty"`
+}
+
+func newScenario(ctx context.Context, d *demo, base string) (*scenario, error) {
+	shop, ops, restaurant := d.cfg.Auth.Clients[0], d.cfg.Auth.Clients[1], string(d.cfg.Restaurants[0].ID)
+	good, bad, err := sampleOrders(d.sample, restaurant)
+	return &scenario{
+		w: d.w, json: d.json,
+		daemon: newAPI(ctx, base, shop.ID, shop.Secret), ops: newAPI(ctx, base, ops.ID, ops.Secret), sandbox: newAPI(ctx, d.sandbox.url, "", ""),
+		client: shop.ID, restaurant: restaurant, restaurants: len(d.cfg.Restaurants), good: good, bad: bad,
+	}, err
+}
+
+// run does every step and prints it; the first that fails ends it.
+func (s *scenario) run(ctx context.Context) (err error) {
+	begun := time.Now()
+	var steps []scenarioStep
+	for i, part := range []struct {
+		name string
+		do   func(ctx context.Context) ([]string, error)
+	}{
+		{"token", s.token},
+		{"menu pulled", s.fetched},
+		{"lint", s.lint},
+		{"published", s.published},
+		{"menu served", s.served},
+		{"order refused", s.refused},
+		{"order placed", s.place},
+		{"ordering service", s.received},
+		{"sent again", s.replayed},
+		{"answer lost", s.lost},
+		{"settled", s.resolved},
+		{"paid and closed", s.closed},
+	} {
+		step := scenarioStep{Name: part.name}
+		if step.Lines, err = part.do(ctx); err != nil {
+			err = fmt.Errorf("%s: %w", part.name, err)
+			step.Lines, step.Error = nil, err.Error()
+		}
+		steps = append(steps, step)
+		for line, text := range step.Lines {
+			switch {
+			case s.json:
+			case line == 0:
+				s.w.out.printf("%2d. %-17s %s\n", i+1, part.name, text)
+			default:
+				s.w.out.printf("    %-17s %s\n", "", text)
+			}
+		}
+		if err != nil {
+			break
+		}
+	}
+	if s.json {
+		return errors.Join(err, printJSON(s.w.out, steps))
+	}
+	if err == nil {
+		s.w.out.printf("\nAll of it works. %.1f s\n", time.Since(begun).Seconds())
+	}
+	return err
+}
+
+// waitForMenus returns when every restaurant has a menu.
+func (s *scenario) waitForMenus(ctx context.Context) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, demoFirstSync, fmt.Errorf("the menus did not arrive within %v", demoFirstSync))
+	defer cancel()
+	for {
+		all, err := restaurants(ctx, s.daemon)
+		if err != nil {
+			return err
+		}
+		var missing []string
+		for _, r := range all {
+			if r.Version == 0 {
+				missing = append(missing, r.ID)
+			}
+		}
+		if len(all) == s.restaurants && len(missing) == 0 {
+			return nil
+		}
+		if err := sleep.For(ctx, 20*time.Millisecond); err != nil {
+			return fmt.Errorf("%w; without a menu: %s", err, strings.Join(missing, ", "))
+		}
+	}
+}
+
+// token: larder has one of the ordering service, the storefront one of larder.
+func (s *scenario) token(ctx context.Context) ([]string, error) {
+	if err := s.waitForMenus(ctx); err != nil {
+		return nil, err
+	}
+	counters, err := resultOf[struct {
+		Tokens int `json:"tokens"`
+	}](ctx, s.sandbox, "/sandbox/counters")
+	if err == nil && counters.Tokens < 1 {
+		err = errors.New("the ordering service has issued no token")
+	}
+	return []string{
+		"the ordering service gave larder " + plural(counters.Tokens, "token", "tokens") + " for all its calls",
+		"larder gave the client " + s.client + " one for its own",
+	}, err
+}
+
+// fetched: the first run of the restaurant. A menu is served a moment before its
+// run is recorded as finished.
+func (s *scenario) fetched(ctx context.Context) ([]string, error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, stopGrace, errors.New("no run has published a menu"))
+	defer cancel()
+	var first menusync.Run
+	for first.ID == "" {
+		runs, err := resultOf[[]menusync.Run](ctx, s.ops, "/v1/ops/runs?limit=50&restaurant="+url.QueryEscape(s.restaurant))
+		if err != nil {
+			return nil, err
+		}
+		for _, run := range runs { // the latest comes first
+			if run.Outcome == menusync.OutcomeUpdated {
+				first = run
+			}
+		}
+		if first.ID == "" {
+			if err := sleep.For(ctx, 10*time.Millisecond); err != nil {
+				return nil, err
+			}
+		}
+	}
+	var err error
+	if s.menu, err = resultOf[*storefront](ctx, s.daemon, restaurantPath(s.restaurant)+"/menu"); err != nil {
+		return nil, err
+	}
+	groups := map[string]bool{}
+	for _, scheme := range s.menu.Schemes {
+		for _, g := range scheme.Groups {
+			groups[g.ID] = true
+		}
+	}
+	took := first.Steps
+	return []string{
+		fmt.Sprintf("%s, %s, %d bytes", plural(first.Products, "dish", "dishes"), plural(len(groups), "modifier group", "modifier groups"), first.Bytes),
+		fmt.Sprintf("fetch %.1f ms, decode %.1f, lint %.1f, compile %.1f, publish %.1f", took.Fetch, took.Decode, took.Lint, took.Compile, took.Publish),
+	}, nil
+}
+
+// lint: what larder found wrong with the menu as published.
+func (s *scenario) lint(ctx context.Context) ([]string, error) {
+	const shown = 3
+	findings, err := resultOf[[]menu.Finding](ctx, s.ops, opsPath(s.restaurant)+"/lint")
+	lines := []string{plural(len(findings), "finding", "findings")}
+	for _, f := range findings[:min(len(findings), shown)] {
+		lines = append(lines, fmt.Sprintf("%s %s: %s", f.Severity, f.Code, f.Msg))
+	}
+	if len(findings) > shown {
+		lines = append(lines, fmt.Sprintf("… and %d more", len(findings)-shown))
+	}
+	return lines, err
+}
+
+// published: every restaurant has a version.
+func (s *scenario) published(ctx context.Context) ([]string, error) {
+	all, err := restaurants(ctx, s.daemon)
+	if err == nil && len(all) != s.restaurants {
+		err = fmt.Errorf("larder lists %d restaurants, not %d", len(all), s.restaurants)
+	}
+	lines := []string{fmt.Sprintf("%s: version %d", s.menu.Restaurant.Name, s.menu.Version)}
+	switch others := s.restaurants - 1; others {
+	case 0:
+	case 1:
+		lines = append(lines, "and the other restaurant has its own")
+	default:
+		lines = append(lines, fmt.Sprintf("and all of the other %d restaurants have theirs", others))
+	}
+	return lines, err
+}
+
+// served: the same menu in each encoding, and not again when it is unchanged.
+func (s *scenario) served(ctx context.Context) ([]string, error) {
+	path := restaurantPath(s.restaurant) + "/menu"
+	plain, err := s.daemon.get(ctx, path, "Accept-Encoding", "identity")
+	if err != nil {
+		return nil, err
+	}
+	packed, err := s.daemon.get(ctx, path, "Accept-Encoding", "gzip")
+	if err != nil {
+		return nil, err
+	}
+	reader, err := gzip.NewReader(bytes.NewReader(packed.body))
+	if err != nil {
+		return nil, fmt.Errorf("asked for gzip, got %q: %w", packed.header.Get("Content-Encoding"), err)
+	}
+	if unpacked, err := io.ReadAll(reader); err != nil || !bytes.Equal(unpacked, plain.body) {
+		return nil, fmt.Errorf("the packed menu is not the plain one: %w", err)
+	}
+	etag := plain.header.Get("ETag")
+	again, err := s.daemon.get(ctx, path, "If-None-Match", etag)
+	if err == nil && (again.status != http.StatusNotModified || len(again.body) > 0) {
+		err = fmt.Errorf("asked again with its ETag, got status %d and %d bytes", again.status, len(again.body))
+	}
+	return []string{
+		fmt.Sprintf("identity %d bytes, gzip %d bytes (the same menu)", len(plain.body), len(packed.body)),
+		fmt.Sprintf("asked again with ETag %s: 304, 0 bytes", etag),
+	}, err
+}
