@@ -46,7 +46,7 @@ func (r *Replica) Changes(ctx context.Context, snap *Snapshot, since int64, enc 
 		return ready, nil
 	}
 	miss := snap.Restaurant + "/changes/" + menu.RestaurantID(strconv.FormatInt(since, 10))
-	return r.loaded(ctx, key, miss, func(ctx context.Context) (*Representation, error) {
+	return r.loadBody(ctx, key, miss, func(ctx context.Context) (*Representation, error) {
 		ready, err := r.changes(ctx, snap, since, enc)
 		if err == nil {
 			r.bodies.cache.Set(key, ready)

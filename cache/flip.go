@@ -62,7 +62,7 @@ func (f *flip) succeed(s *Store, before standing, v Version) {
 	if before.version > 0 {
 		index := s.keys.Version(f.restaurant, before.version)
 		f.old = append(f.old, s.keys.Products(index), s.keys.ExternalIDs(index), s.keys.Schemes(index),
-			s.keys.Stopped(f.restaurant, before.version), s.keys.readyOf(before.form, f.restaurant, before.version))
+			s.keys.Stopped(f.restaurant, before.version))
 	}
 }
 
@@ -96,7 +96,7 @@ var errStagedLost = errors.New("staged keys expired before they were published")
 
 // flip runs the script, through the client that never repeats a command.
 func (s *Store) flip(ctx context.Context, f *flip) error {
-	answer, err := s.scripts.publish.Run(ctx, s.redis.Strict(), f.keys(s.keys), f.arguments(s.keys.Notices())...).StringSlice()
+	answer, err := publishScript.Run(ctx, s.redis.Strict(), f.keys(s.keys), f.arguments(s.keys.Notices())...).StringSlice()
 	if err != nil {
 		if s.tookPlace(ctx, f) {
 			return nil

@@ -34,7 +34,7 @@ func (s *Store) RaiseFloor(ctx context.Context, served ...Version) (floors []int
 		pipe := s.redis.Client().Pipeline()
 		answers := make([]*redis.Cmd, len(part))
 		for i, v := range part {
-			answers[i] = s.scripts.raise.Eval(ctx, pipe, []string{s.keys.Current(v.Restaurant), s.keys.Fence(v.Restaurant)},
+			answers[i] = raiseScript.Eval(ctx, pipe, []string{s.keys.Current(v.Restaurant), s.keys.Fence(v.Restaurant)},
 				v.highest(), v.Content, formatTime(v.SyncedAt))
 		}
 		_, _ = pipe.Exec(ctx) // each command has its own error

@@ -2,54 +2,27 @@ package cache
 
 import (
 	"context"
-	"math/rand/v2"
 	"strconv"
 	"strings"
-	"time"
-
-	"github.com/sirupsen/logrus"
+	"sync"
 
 	"larder/internal/menu"
 	"larder/internal/sleep"
 )
 
 const (
-	// firstPause and lastPause bound the wait before notices are subscribed to
-	// again.
-	firstPause = 100 * time.Millisecond
-	lastPause  = 5 * time.Second
 	// heeders is how many load what notices told of, so that one large menu
 	// keeps no other waiting; each takes at most heeded restaurants at a time.
 	heeders = 2
 	heeded  = 64
 )
 
-// listenAlways subscribes to notices, again whenever the connection is lost.
-func (r *Replica) listenAlways(ctx context.Context) {
-	pause := firstPause
-	for ctx.Err() == nil {
-		heard, err := r.listen(ctx)
-		if heard {
-			pause = firstPause
-		}
-		r.cfg.Log.WithFields(logrus.Fields{"event": "replica.notices_lost", "pause": pause.String()}).
-			WithError(err).Debug("notices are lost; subscribing again")
-		// Full jitter: the replicas of a Redis that restarts do not all come at once.
-		if sleep.For(ctx, rand.N(pause)+time.Millisecond) != nil { //nolint:gosec // no secret
-			return
-		}
-		pause = min(2*pause, lastPause)
-	}
-}
-
-// listen takes notices over one connection until it breaks or ctx ends. It
-// tells whether it was ever subscribed.
-func (r *Replica) listen(ctx context.Context) (heard bool, err error) {
-	err = r.store.redis.Listen(ctx, r.store.keys.Notices(), func() {
-		heard = true
-		r.lookSoon() // what was published before is not told
-	}, r.noticed)
-	return heard, err
+// runSubscriber loads what notices announce. What was published before a
+// subscription is not announced: a poll finds it.
+func (r *Replica) runSubscriber(ctx context.Context) {
+	r.store.redis.Subscribe(ctx, r.store.keys.Notices(), r.look.Set, r.noticed, func(err error) {
+		r.cfg.Log.WithField("event", "replica.notices_lost").WithError(err).Debug("notices are lost; subscribing again")
+	})
 }
 
 // noticed takes one notice: what memory does not hold yet is loaded soon.
@@ -78,14 +51,6 @@ func (r *Replica) heedAlways(ctx context.Context) {
 	}
 }
 
-// lookSoon asks for a poll before its time.
-func (r *Replica) lookSoon() {
-	select {
-	case r.look <- struct{}{}:
-	default: // asked already
-	}
-}
-
 // notice says that a restaurant has a new version: "version restaurant".
 type notice struct {
 	version    int64
@@ -105,4 +70,45 @@ func readNotice(payload string) (notice, bool) {
 		return notice{}, false
 	}
 	return notice{version, menu.RestaurantID(restaurant)}, true
+}
+
+// queue holds restaurants that there is something to do for, each once, in the
+// order in which they were added.
+type queue struct {
+	mu    sync.Mutex
+	order []menu.RestaurantID
+	in    map[menu.RestaurantID]struct{}
+	wake  sleep.Signal // set while there is something to take
+}
+
+func newQueue() *queue {
+	return &queue{in: make(map[menu.RestaurantID]struct{}), wake: sleep.NewSignal()}
+}
+
+func (q *queue) add(one menu.RestaurantID) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if _, again := q.in[one]; again {
+		return
+	}
+	q.in[one] = struct{}{}
+	q.order = append(q.order, one)
+	q.wake.Set()
+}
+
+// take gives at most so many, and calls another taker where more are left.
+func (q *queue) take(most int) []menu.RestaurantID {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	taken := q.order[:min(most, len(q.order))]
+	q.order = q.order[len(taken):]
+	for _, one := range taken {
+		delete(q.in, one)
+	}
+	if len(q.order) > 0 {
+		q.wake.Set()
+	} else {
+		q.order = nil
+	}
+	return taken
 }

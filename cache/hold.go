@@ -56,7 +56,7 @@ func (h Hold) fields() []any {
 //
 // The error is ErrUnavailable.
 func (s *Store) Release(ctx context.Context, restaurant menu.RestaurantID) (Hold, error) {
-	answer, err := s.scripts.release.Run(ctx, s.redis.Client(), []string{s.keys.Current(restaurant)}).StringSlice()
+	answer, err := releaseScript.Run(ctx, s.redis.Client(), []string{s.keys.Current(restaurant)}).StringSlice()
 	if err != nil {
 		return Hold{}, unavailable("release "+string(restaurant), err)
 	}

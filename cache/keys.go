@@ -16,9 +16,6 @@ const (
 	catalogueForm = "f3"
 )
 
-// firstForm is that of catalogues whose Keys.Current names no form.
-const firstForm = "f1"
-
 // DefaultMenu is the restaurant id under which the menu view that the ordering
 // service answers without restaurantId is kept. '@' cannot occur in the id of
 // a configured restaurant.
@@ -85,12 +82,6 @@ func (k Keys) Stopped(id menu.RestaurantID, version int64) string {
 // Record is a version's record as JSON.
 func (k Keys) Record(id menu.RestaurantID, version int64) string {
 	return k.Version(id, version) + ":" + catalogueForm + ":record"
-}
-
-// readyOf is the menu in gzip, as larders up to now have kept it with each
-// version; nobody reads it any more.
-func (k Keys) readyOf(form string, id menu.RestaurantID, version int64) string {
-	return k.Version(id, version) + ":" + form + ":menu.gz"
 }
 
 // StopValues is what the stop lists said when the version was published or

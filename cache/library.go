@@ -95,10 +95,3 @@ func (l *library) keepPacked(hash string, packed []byte) {
 		l.views[hash] = packed
 	}
 }
-
-// size is how many contents are held.
-func (l *library) size() int {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return len(l.books)
-}

@@ -174,3 +174,10 @@ func TestMissesAreBounded(t *testing.T) {
 		t.Errorf("after a notice: %v, want nothing remembered", err)
 	}
 }
+
+// size returns how many contents are held.
+func (l *library) size() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return len(l.books)
+}

@@ -135,7 +135,7 @@ type standing struct {
 	version int64
 	content string
 	hold    Hold
-	form    string // in which the version is kept
+	form    string // in which the version is kept; empty in the first one
 	// when the version, and the view as published, were modified; zero: unknown
 	modifiedAt, publishedAt time.Time
 	history                 []historyEntry
@@ -186,7 +186,7 @@ func (s *Store) standing(ctx context.Context, restaurant menu.RestaurantID) (sta
 		fence: number(text(fence.Val(), 0)), floor: number(text(fence.Val(), 1)),
 		version: number(text(current.Val(), 0)), content: text(current.Val(), 1),
 		hold: readHold(text(current.Val(), 2), text(current.Val(), 4), text(current.Val(), 5)),
-		form: cmp.Or(text(current.Val(), 3), firstForm), history: readHistory(history.Val()),
+		form: text(current.Val(), 3), history: readHistory(history.Val()),
 	}, nil
 }
 

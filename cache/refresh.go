@@ -7,6 +7,7 @@ import (
 	"runtime"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -14,8 +15,14 @@ import (
 	"larder/internal/menu"
 )
 
-// maxFaults bounds the restaurants that one error of a refresh names.
-const maxFaults = 5
+const (
+	// maxFaults bounds the restaurants that one error of a refresh names.
+	maxFaults = 5
+	// giveWayMost bounds how long one piece of work that nobody waits for is
+	// put off, giveWayLook is how often it looks whether it may begin.
+	giveWayMost = 25 * time.Millisecond
+	giveWayLook = time.Millisecond
+)
 
 // Run keeps memory at the current versions until ctx ends: at once when a
 // notice comes, and by Poll every so often, should one be lost. It first learns
@@ -25,7 +32,7 @@ const maxFaults = 5
 // have ended.
 func (r *Replica) Run(ctx context.Context) error {
 	group, ctx := errgroup.WithContext(ctx)
-	group.Go(func() error { r.listenAlways(ctx); return nil })
+	group.Go(func() error { r.runSubscriber(ctx); return nil })
 	group.Go(func() error { r.pollAlways(ctx); return nil })
 	for range heeders {
 		group.Go(func() error { r.heedAlways(ctx); return nil })
@@ -158,31 +165,26 @@ func (r *Replica) takeAll(ctx context.Context, versions []Version, broken *fault
 	return group.Wait()
 }
 
-// faults are the errors of one refresh, of which few are kept.
+// faults are the errors of one refresh.
 type faults struct {
-	mu    sync.Mutex
-	first []error
-	more  int
+	mu  sync.Mutex
+	all []error
 }
 
 func (f *faults) add(err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if len(f.first) < maxFaults {
-		f.first = append(f.first, err)
-	} else {
-		f.more++
-	}
+	f.all = append(f.all, err)
 }
 
-// err is what was added, nil where nothing was.
+// err names the first of them, nil where there is none.
 func (f *faults) err() error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.more > 0 {
-		return errors.Join(append(slices.Clip(f.first), fmt.Errorf("%d more", f.more))...)
+	if more := len(f.all) - maxFaults; more > 0 {
+		return errors.Join(append(slices.Clip(f.all[:maxFaults]), fmt.Errorf("%d more", more))...)
 	}
-	return errors.Join(f.first...)
+	return errors.Join(f.all...)
 }
 
 // differs tells whether a moving field of the version held differs.
@@ -197,7 +199,7 @@ func differs(held Version, there status) bool {
 func (r *Replica) pollAlways(ctx context.Context) {
 	ticker := time.NewTicker(r.cfg.Poll)
 	defer ticker.Stop()
-	r.lookSoon()
+	r.look.Set()
 	var last error
 	for {
 		select {
@@ -221,5 +223,36 @@ func (r *Replica) report(ctx context.Context, err, last error) {
 		log.WithError(err).Warn("catalogues cannot be refreshed; memory goes on serving")
 	case err == nil && last != nil:
 		log.Info("catalogues are refreshed again")
+	}
+}
+
+// readers counts the readers who wait for something to be loaded or made, so
+// that what is done ahead of any reader does not take the cores from them.
+type readers struct{ waiting atomic.Int32 }
+
+// enter counts a reader until leave is called.
+func (r *readers) enter() (leave func()) {
+	r.waiting.Add(1)
+	return func() { r.waiting.Add(-1) }
+}
+
+// giveWay returns when no reader waits, or when it has waited long enough, or
+// when ctx ends.
+func (r *readers) giveWay(ctx context.Context) {
+	if r.waiting.Load() == 0 {
+		return
+	}
+	limit := time.NewTimer(giveWayMost)
+	defer limit.Stop()
+	look := time.NewTicker(giveWayLook)
+	defer look.Stop()
+	for r.waiting.Load() > 0 {
+		select {
+		case <-ctx.Done():
+			return
+		case <-limit.C:
+			return
+		case <-look.C:
+		}
 	}
 }

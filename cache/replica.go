@@ -2,6 +2,7 @@ package cache
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"time"
 
@@ -10,10 +11,18 @@ import (
 
 	"larder/internal/menu"
 	"larder/internal/silentlog"
+	"larder/internal/sleep"
 )
 
-// loadWithin bounds a load; whoever waits may give up earlier.
-const loadWithin = 10 * time.Second
+const (
+	// loadWithin bounds a load; whoever waits may give up earlier.
+	loadWithin = 10 * time.Second
+	// missLife is how long a restaurant without a catalogue, or a Redis that
+	// does not answer, is not asked about again by readers. A notice ends it.
+	missLife = time.Second
+	// maxMisses bounds what is remembered of names that nobody has.
+	maxMisses = 4096
+)
 
 // ReplicaConfig is what a Replica needs beside its Store.
 type ReplicaConfig struct {
@@ -56,8 +65,8 @@ type Replica struct {
 	watches watches
 	readers readers // who wait
 
-	told *queue        // by notices, not yet loaded
-	look chan struct{} // asks for a poll before its time
+	told *queue       // by notices, not yet loaded
+	look sleep.Signal // asks for a poll before its time
 }
 
 // Snapshot is one version of a restaurant's catalogue. It never changes: all
@@ -93,8 +102,7 @@ func NewReplica(store *Store, cfg ReplicaConfig) *Replica {
 	}
 	return &Replica{
 		store: store, cfg: cfg, contents: newLibrary(store.Content), bodies: newBodies(cfg.Memory),
-		misses: make(map[menu.RestaurantID]miss), look: make(chan struct{}, 1),
-		told: newQueue(),
+		misses: make(map[menu.RestaurantID]miss), look: sleep.NewSignal(), told: newQueue(),
 	}
 }
 
@@ -133,32 +141,43 @@ func (r *Replica) Catalogue(ctx context.Context, restaurant menu.RestaurantID) (
 	if snapshot, ok := r.Peek(restaurant); ok {
 		return snapshot, nil
 	}
-	if err := r.missed(restaurant); err != nil {
-		return nil, err
+	return loadOnce(ctx, r, &r.flight, string(restaurant), restaurant,
+		func() (*Snapshot, bool) { return r.Peek(restaurant) },
+		func(ctx context.Context) (*Snapshot, error) { return r.load(ctx, restaurant) })
+}
+
+// loadOnce returns what load returns, called once for all who ask for the key at
+// the same time, and not again for a moment where it fails. found looks whether
+// that is needed; miss names it among the misses. ctx ends this caller's wait
+// only.
+func loadOnce[T any](
+	ctx context.Context, r *Replica, flight *singleflight.Group, key string, miss menu.RestaurantID,
+	found func() (T, bool), load func(context.Context) (T, error),
+) (T, error) {
+	var none T
+	if err := r.missed(miss); err != nil {
+		return none, err
 	}
-	loading := r.flight.DoChan(string(restaurant), func() (any, error) {
-		if snapshot, ok := r.Peek(restaurant); ok {
-			return snapshot, nil
+	loading := flight.DoChan(key, func() (any, error) {
+		if value, ok := found(); ok {
+			return value, nil
 		}
 		defer r.readers.enter()()
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), loadWithin)
 		defer cancel()
-		snapshot, err := r.load(ctx, restaurant)
+		value, err := load(ctx)
 		if err != nil {
-			r.noteMiss(restaurant, err)
+			r.noteMiss(miss, err)
 			return nil, err
 		}
-		return snapshot, nil
+		return value, nil
 	})
 	select {
 	case <-ctx.Done():
-		return nil, ctx.Err()
+		return none, ctx.Err()
 	case loaded := <-loading:
-		if loaded.Err != nil {
-			return nil, loaded.Err
-		}
-		snapshot, _ := loaded.Val.(*Snapshot)
-		return snapshot, nil
+		value, _ := loaded.Val.(T)
+		return value, loaded.Err
 	}
 }
 
@@ -176,4 +195,37 @@ func (r *Replica) load(ctx context.Context, restaurant menu.RestaurantID) (*Snap
 		return snapshot, nil
 	}
 	return nil, ErrNoCatalogue
+}
+
+type miss struct {
+	err   error
+	until time.Time
+}
+
+func (r *Replica) missed(restaurant menu.RestaurantID) error {
+	r.missesMu.Lock()
+	defer r.missesMu.Unlock()
+	m, ok := r.misses[restaurant]
+	if !ok || !r.cfg.Clock().Before(m.until) {
+		return nil
+	}
+	return m.err
+}
+
+func (r *Replica) noteMiss(restaurant menu.RestaurantID, err error) {
+	if !errors.Is(err, ErrNoCatalogue) && !errors.Is(err, ErrUnavailable) && !errors.Is(err, ErrCorrupt) {
+		return
+	}
+	r.missesMu.Lock()
+	defer r.missesMu.Unlock()
+	if len(r.misses) >= maxMisses {
+		clear(r.misses)
+	}
+	r.misses[restaurant] = miss{err, r.cfg.Clock().Add(missLife)}
+}
+
+func (r *Replica) forgetMiss(restaurant menu.RestaurantID) {
+	r.missesMu.Lock()
+	defer r.missesMu.Unlock()
+	delete(r.misses, restaurant)
 }

@@ -46,7 +46,7 @@ func (s *Store) restate(ctx context.Context, v Version, r Restatement) error {
 	if err := s.redis.Client().Set(ctx, staged, packed, stagedLife).Err(); err != nil {
 		return fmt.Errorf("%w: %w", ErrUnavailable, err)
 	}
-	answer, err := s.scripts.restate.Run(ctx, s.redis.Strict(),
+	answer, err := restateScript.Run(ctx, s.redis.Strict(),
 		[]string{s.keys.Current(v.Restaurant), s.keys.Fence(v.Restaurant), staged, final},
 		publisher(r.Fence, r.Run), v.Version, len(packed), "published", v.Published, "publishedAt", formatTime(v.PublishedAt)).StringSlice()
 	if err != nil {

@@ -1,47 +1,33 @@
 package cache
 
 import (
-	_ "embed" // the scripts
+	"embed"
 
 	"github.com/redis/go-redis/v9"
 )
 
-var (
-	//go:embed publish.lua
-	publishSource string
-	//go:embed fenced.lua
-	fencedSource string
-	//go:embed restate.lua
-	restateSource string
-	//go:embed checked.lua
-	checkedSource string
-	//go:embed raise.lua
-	raiseSource string
-	//go:embed release.lua
-	releaseSource string
-	//go:embed touch.lua
-	touchSource string
-	//go:embed sweep.lua
-	sweepSource string
+//go:embed *.lua
+var luaFiles embed.FS
+
+// The Lua scripts. The keys of each share one hash tag (see Keys).
+var ( //nolint:gochecknoglobals // constants
+	publishScript = redis.NewScript(lua("fenced.lua") + lua("publish.lua"))
+	raiseScript   = redis.NewScript(lua("raise.lua"))
+	restateScript = redis.NewScript(lua("fenced.lua") + lua("restate.lua"))
+	releaseScript = redis.NewScript(lua("release.lua"))
+	touchScript   = redis.NewScript(lua("touch.lua"))
+	sweepScript   = redis.NewScript(lua("sweep.lua"))
 )
 
-// scripts are the Lua scripts. The keys of each share one hash tag (see Keys).
-type scripts struct {
-	publish, raise, restate, release, touch, sweep *redis.Script
-}
-
-func newScripts() scripts {
-	return scripts{
-		publish: redis.NewScript(fencedSource + publishSource),
-		raise:   redis.NewScript(raiseSource),
-		restate: redis.NewScript(fencedSource + restateSource),
-		release: redis.NewScript(releaseSource),
-		touch:   redis.NewScript(touchSource),
-		sweep:   redis.NewScript(sweepSource),
+func lua(name string) string {
+	text, err := luaFiles.ReadFile(name)
+	if err != nil {
+		panic(err) // it is embedded
 	}
+	return string(text)
 }
 
 // CheckedLua is a Lua function, checked(current, at, ahead, outcome): it notes with
 // Keys.Current when the version was confirmed and how the last run ended
 // (policy S3), for the script that ends a run.
-func CheckedLua() string { return checkedSource }
+func CheckedLua() string { return lua("checked.lua") }

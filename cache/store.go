@@ -34,14 +34,13 @@ type Store struct {
 	history int
 	clock   func() time.Time
 	packer  *packer
-	scripts scripts
 }
 
 // NewStore makes a Store; it asks Redis nothing.
 func NewStore(r *redisdb.DB, cfg StoreConfig) *Store {
 	s := &Store{
 		redis: r, keys: NewKeys(r.Prefix()), history: cfg.History, clock: cfg.Clock,
-		packer: newPacker(), scripts: newScripts(),
+		packer: newPacker(),
 	}
 	if s.history < 1 {
 		s.history = DefaultHistory

@@ -84,7 +84,7 @@ func (s *Store) sweepContent(ctx context.Context, hash string) (bool, error) {
 		s.keys.Products(index), s.keys.ExternalIDs(index), s.keys.Schemes(index),
 	}
 	before := s.clock().Add(-sweepGrace).UnixMilli()
-	gone, err := s.scripts.sweep.Run(ctx, client, keys, before).Bool()
+	gone, err := sweepScript.Run(ctx, client, keys, before).Bool()
 	if err != nil || !gone {
 		return false, err
 	}

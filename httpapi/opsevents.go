@@ -32,12 +32,11 @@ func (s *Server) opsEvents(c *gin.Context) {
 // stream ends.
 func (s *Server) followRuns(ctx context.Context, st *stream, who caller) ending {
 	following := s.runner.Follow()
-	defer following.Close()
 	pulse := newPulse(s.cfg.Events.Heartbeat)
 	defer pulse.Stop()
 	frames := [][]byte{retryFrame(0)}
 	for {
-		notices, more := following.Take()
+		notices, more := following.Next()
 		for _, notice := range notices {
 			if s.seesNotice(who, notice) {
 				frames = append(frames, frame("", notice.Event, notice.Data))

@@ -11,8 +11,6 @@ import (
 	"time"
 
 	"github.com/redis/go-redis/v9"
-
-	"larder/internal/menu"
 )
 
 const (
@@ -30,16 +28,16 @@ const (
 // Batch is a resync of many restaurants that was asked for at once. Each of
 // them has a run of its own (policy S8).
 type Batch struct {
-	ID         string          `json:"batch"`                // 26 characters, sorted by time
-	Connection string          `json:"connection,omitempty"` // whose restaurants; empty: all
-	By         string          `json:"by"`                   // who asked for it; may be empty
-	Force      bool            `json:"force"`
-	Total      int             `json:"total"`
-	Done       int             `json:"done"`   // of Total
-	Failed     int             `json:"failed"` // of Done: failed or quarantined
+	ID         string          `json:"batch"`                                   // 26 characters, sorted by time
+	Connection string          `json:"connection,omitempty" redis:"connection"` // whose restaurants; empty: all
+	By         string          `json:"by" redis:"by"`                           // who asked for it; may be empty
+	Force      bool            `json:"force" redis:"force"`
+	Total      int             `json:"total" redis:"total"`
+	Done       int             `json:"done" redis:"done"`     // of Total
+	Failed     int             `json:"failed" redis:"failed"` // of Done: failed or quarantined
 	Outcomes   map[Outcome]int `json:"outcomes"`
-	StartedAt  time.Time       `json:"startedAt"`
-	FinishedAt time.Time       `json:"finishedAt"` // zero until all are done
+	StartedAt  time.Time       `json:"startedAt" redis:"startedAt"`
+	FinishedAt time.Time       `json:"finishedAt" redis:"finishedAt"` // zero until all are done
 	// Faults are the runs that failed or were quarantined, the first thousand.
 	Faults []Run `json:"faults"`
 }
@@ -55,15 +53,6 @@ func (b Batch) MarshalJSON() ([]byte, error) {
 		StartedAt  *string `json:"startedAt"`
 		FinishedAt *string `json:"finishedAt"`
 	}{batch(b), timeText(b.StartedAt), timeText(b.FinishedAt)})
-}
-
-// Progress is how far a batch is: the data of NoticeProgress.
-type Progress struct {
-	Batch      string `json:"batch"`
-	Connection string `json:"connection,omitempty"`
-	Done       int    `json:"done"`
-	Failed     int    `json:"failed"`
-	Total      int    `json:"total"`
 }
 
 var (
@@ -99,7 +88,7 @@ func (r *Runner) StartBatch(ctx context.Context, req BatchRequest) (Batch, error
 	if b.Total = len(restaurants); b.Total == 0 {
 		b.FinishedAt = now
 	}
-	open, err := r.ordinary.ZCard(ctx, r.keys.of.Batches()).Result()
+	open, err := r.ordinary.ZCard(ctx, r.keys.Batches()).Result()
 	if err == nil && open >= maxBatches {
 		return Batch{}, ErrTooManyBatches
 	}
@@ -109,30 +98,20 @@ func (r *Runner) StartBatch(ctx context.Context, req BatchRequest) (Batch, error
 	if err != nil {
 		return Batch{}, unavailable(ctx, "start a batch", err)
 	}
-	select {
-	case r.newBatch <- struct{}{}:
-	default: // this instance looks at the list anyway
-	}
+	r.newBatch.Set()
 	return b, nil
 }
 
 // writeBatch puts the batch into Redis: what a reader needs first, then the
 // word that there is one. Each step may be done twice.
 func (r *Runner) writeBatch(ctx context.Context, b Batch, restaurants []any) error {
-	k := r.keys.of
+	k := r.keys
 	_, err := r.ordinary.Pipelined(ctx, func(pipe redis.Pipeliner) error {
 		for part := range slices.Chunk(restaurants, maxPage) {
 			pipe.SAdd(ctx, k.BatchPending(b.ID), part...)
 		}
 		pipe.PExpire(ctx, k.BatchPending(b.ID), batchLife)
-		fields := []any{
-			"connection", b.Connection, "by", b.By, "force", flag(b.Force), "total", b.Total,
-			"startedAt", b.StartedAt.Format(menu.TimeFormat),
-		}
-		if b.Finished() {
-			fields = append(fields, "finishedAt", b.FinishedAt.Format(menu.TimeFormat))
-		}
-		pipe.HSet(ctx, k.Batch(b.ID), fields...)
+		pipe.HSet(ctx, k.Batch(b.ID), b)
 		pipe.PExpire(ctx, k.Batch(b.ID), batchLife)
 		return nil
 	})
@@ -151,8 +130,8 @@ func (r *Runner) Batch(ctx context.Context, id string) (Batch, error) {
 	var fields *redis.MapStringStringCmd
 	var faults *redis.StringSliceCmd
 	_, err := r.ordinary.Pipelined(ctx, func(pipe redis.Pipeliner) error {
-		fields = pipe.HGetAll(ctx, r.keys.of.Batch(id))
-		faults = pipe.HVals(ctx, r.keys.of.BatchFaults(id))
+		fields = pipe.HGetAll(ctx, r.keys.Batch(id))
+		faults = pipe.HVals(ctx, r.keys.BatchFaults(id))
 		return nil
 	})
 	if err != nil {
@@ -161,7 +140,15 @@ func (r *Runner) Batch(ctx context.Context, id string) (Batch, error) {
 	if len(fields.Val()) == 0 {
 		return Batch{}, ErrUnknownBatch
 	}
-	b := readBatch(id, fields.Val())
+	b := Batch{ID: id, Outcomes: map[Outcome]int{}, Faults: []Run{}}
+	if err := fields.Scan(&b); err != nil {
+		return Batch{}, fmt.Errorf("sync: batch %s: %w", id, err)
+	}
+	for name, count := range fields.Val() {
+		if outcome, ok := strings.CutPrefix(name, outcomeField); ok {
+			b.Outcomes[Outcome(outcome)], _ = strconv.Atoi(count)
+		}
+	}
 	for _, raw := range faults.Val() {
 		var run Run
 		if err := json.Unmarshal([]byte(raw), &run); err != nil {
@@ -171,27 +158,4 @@ func (r *Runner) Batch(ctx context.Context, id string) (Batch, error) {
 	}
 	slices.SortFunc(b.Faults, func(x, y Run) int { return strings.Compare(string(x.Restaurant), string(y.Restaurant)) })
 	return b, nil
-}
-
-// readBatch reads the fields of a batch without its faults.
-func readBatch(id string, fields map[string]string) Batch {
-	number := func(name string) int {
-		n, _ := strconv.Atoi(fields[name]) // absent: 0
-		return n
-	}
-	moment := func(name string) time.Time {
-		at, _ := time.Parse(menu.TimeFormat, fields[name]) // absent: zero
-		return at
-	}
-	b := Batch{
-		ID: id, Connection: fields["connection"], By: fields["by"], Force: fields["force"] == "1",
-		Total: number("total"), Done: number("done"), Failed: number("failed"), Outcomes: map[Outcome]int{},
-		StartedAt: moment("startedAt"), FinishedAt: moment("finishedAt"), Faults: []Run{},
-	}
-	for name := range fields {
-		if outcome, ok := strings.CutPrefix(name, outcomeField); ok {
-			b.Outcomes[Outcome(outcome)] = number(name)
-		}
-	}
-	return b
 }

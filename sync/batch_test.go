@@ -65,13 +65,21 @@ func (g *rig) batch(r *menusync.Runner, id string) menusync.Batch {
 	return b
 }
 
+// progress is the data of NoticeProgress.
+type progress struct {
+	Batch  string `json:"batch"`
+	Done   int    `json:"done"`
+	Failed int    `json:"failed"`
+	Total  int    `json:"total"`
+}
+
 // heard follows notices until one satisfies.
-func heard(t *testing.T, f *menusync.Following, until func(menusync.Notice) bool) (all []menusync.Notice) {
+func heard(t *testing.T, f *menusync.Follower, until func(menusync.Notice) bool) (all []menusync.Notice) {
 	t.Helper()
 	limit := time.NewTimer(20 * time.Second)
 	defer limit.Stop()
 	for {
-		notices, more := f.Take()
+		notices, more := f.Next()
 		for i, notice := range notices {
 			if all = append(all, notice); until(notice) {
 				if i != len(notices)-1 {
@@ -113,7 +121,6 @@ func TestBatch(t *testing.T) {
 			})
 		}
 		f := other.Follow()
-		defer f.Close()
 		if first := heard(t, f, isReset); len(first) != 1 {
 			t.Fatalf("before the reset: %+v", first)
 		}
@@ -126,19 +133,19 @@ func TestBatch(t *testing.T) {
 		}
 		// The nodes of a cluster tell each in its own time: the last progress may
 		// come before the last run's end.
-		var last menusync.Progress
+		var last progress
 		told := map[menu.RestaurantID]bool{}
 		notices := heard(t, f, func(n menusync.Notice) bool {
-			var progress menusync.Progress
+			var now progress
 			switch {
 			case n.Event == menusync.NoticeFinished:
 				told[n.Restaurant] = true
-			case n.Event == menusync.NoticeProgress && json.Unmarshal(n.Data, &progress) == nil && progress.Done > last.Done:
-				last = progress
+			case n.Event == menusync.NoticeProgress && json.Unmarshal(n.Data, &now) == nil && now.Done > last.Done:
+				last = now
 			}
 			return last.Total > 0 && last.Done == last.Total && len(told) == restaurants
 		})
-		if diff := cmp.Diff(menusync.Progress{Batch: started.ID, Done: restaurants, Failed: 1, Total: restaurants}, last); diff != "" {
+		if diff := cmp.Diff(progress{Batch: started.ID, Done: restaurants, Failed: 1, Total: restaurants}, last); diff != "" {
 			t.Errorf("the last progress (-want +got):\n%s", diff)
 		}
 		begun, ended := map[menu.RestaurantID]bool{}, map[menu.RestaurantID]bool{}
@@ -282,7 +289,6 @@ func TestABatchOutlivesRedis(t *testing.T) {
 	})
 	g.schedule(g.Runner)
 	f := g.Follow()
-	defer f.Close()
 	heard(t, f, isReset)
 	started, err := g.StartBatch(t.Context(), menusync.BatchRequest{Force: true})
 	if err != nil {
@@ -309,8 +315,6 @@ func TestALaggardBeginsAnew(t *testing.T) {
 	g := newRig(t, redisdb.Embedded)
 	g.schedule(g.Runner)
 	laggard, quick := g.Follow(), g.Follow()
-	defer laggard.Close()
-	defer quick.Close()
 	heard(t, laggard, isReset)
 	heard(t, quick, isReset)
 	const words = 10_000
@@ -328,7 +332,7 @@ func TestALaggardBeginsAnew(t *testing.T) {
 	if got := heard(t, laggard, func(menusync.Notice) bool { return true }); len(got) != 1 || !isReset(got[0]) {
 		t.Errorf("the laggard got %d notices, the first %+v, want one reset", len(got), got[0])
 	}
-	if rest, _ := laggard.Take(); len(rest) != 0 {
+	if rest, _ := laggard.Next(); len(rest) != 0 {
 		t.Errorf("and then %d more", len(rest))
 	}
 }

@@ -9,8 +9,10 @@
 -- ARGV[4] how many such records are kept
 -- ARGV[5] now, as finishedAt is written
 -- ARGV[6] channel that is told how far the batch is
--- ARGV[7] the beginning of what it is told: an event and JSON
--- ARGV[8] how often it is told, in milliseconds, but for the end
+-- ARGV[7] the event
+-- ARGV[8] id of the batch
+-- ARGV[9] its connection; "" = all
+-- ARGV[10] how often it is told, in milliseconds, but for the end
 --
 -- result 1 if the batch has ended now, else 0
 if redis.call("SREM", KEYS[2], ARGV[1]) == 0 or redis.call("EXISTS", KEYS[1]) == 0 then
@@ -32,10 +34,17 @@ end
 local time = redis.call("TIME")
 local now = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
 local told = tonumber(redis.call("HGET", KEYS[1], "toldAt") or "0")
-if ended or now < told or now - told >= tonumber(ARGV[8]) then
+if ended or now < told or now - told >= tonumber(ARGV[10]) then
   redis.call("HSET", KEYS[1], "toldAt", string.format("%d", now))
-  local failed = redis.call("HGET", KEYS[1], "failed") or "0"
-  local total = redis.call("HGET", KEYS[1], "total")
-  redis.call("PUBLISH", ARGV[6], ARGV[7] .. '"done":' .. done .. ',"failed":' .. failed .. ',"total":' .. total .. "}")
+  local progress = {
+    batch = ARGV[8],
+    done = done,
+    failed = tonumber(redis.call("HGET", KEYS[1], "failed") or "0"),
+    total = tonumber(redis.call("HGET", KEYS[1], "total")),
+  }
+  if ARGV[9] ~= "" then
+    progress.connection = ARGV[9]
+  end
+  redis.call("PUBLISH", ARGV[6], ARGV[7] .. " " .. cjson.encode(progress))
 end
 return ended and 1 or 0

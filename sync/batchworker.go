@@ -2,7 +2,6 @@ package sync
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"math/rand/v2"
 	stdsync "sync"
@@ -39,7 +38,7 @@ func (r *Runner) runBatches(ctx context.Context) {
 	defer ticker.Stop()
 	for r.health.wait(ctx) {
 		// Never more than maxBatches and what was requested meanwhile.
-		ids, err := r.ordinary.ZRange(ctx, r.keys.of.Batches(), 0, 2*maxBatches).Result()
+		ids, err := r.ordinary.ZRange(ctx, r.keys.Batches(), 0, 2*maxBatches).Result()
 		if err != nil {
 			r.health.doubt()
 		}
@@ -68,12 +67,12 @@ func (r *Runner) runBatches(ctx context.Context) {
 func (r *Runner) runBatch(ctx context.Context, id string) {
 	b, err := r.Batch(ctx, id)
 	if errors.Is(err, ErrUnknownBatch) { // expired
-		_ = r.ordinary.ZRem(ctx, r.keys.of.Batches(), id).Err()
+		_ = r.ordinary.ZRem(ctx, r.keys.Batches(), id).Err()
 	}
 	if err != nil {
 		return
 	}
-	pending, err := r.ordinary.SMembers(ctx, r.keys.of.BatchPending(id)).Result()
+	pending, err := r.ordinary.SMembers(ctx, r.keys.BatchPending(id)).Result()
 	if err != nil {
 		return
 	}
@@ -133,7 +132,7 @@ func (r *Runner) syncOfBatch(ctx context.Context, b Batch, restaurant menu.Resta
 // syncPending returns the finished run of a restaurant. Errors: errNotPending,
 // cache.ErrUnavailable.
 func (r *Runner) syncPending(ctx context.Context, b Batch, restaurant menu.RestaurantID) (Run, error) {
-	pending, err := r.ordinary.SIsMember(ctx, r.keys.of.BatchPending(b.ID), string(restaurant)).Result()
+	pending, err := r.ordinary.SIsMember(ctx, r.keys.BatchPending(b.ID), string(restaurant)).Result()
 	switch {
 	case err != nil:
 		return Run{}, unavailable(ctx, "read a batch", err)
@@ -175,18 +174,10 @@ func (r *Runner) countDone(ctx context.Context, b Batch, run Run) error {
 			return err
 		}
 	}
-	of, err := json.Marshal(struct { // batchdone.lua adds the rest of a Progress
-		Batch      string `json:"batch"`
-		Connection string `json:"connection,omitempty"`
-	}{b.ID, b.Connection})
-	if err != nil {
-		return err
-	}
-	notice := NoticeProgress + " " + string(of[:len(of)-1]) + ","
-	k := r.keys.of
-	ended, err := r.scripts.batchDone.Run(ctx, r.redis, []string{k.Batch(b.ID), k.BatchPending(b.ID), k.BatchFaults(b.ID)},
+	k := r.keys
+	ended, err := batchDoneScript.Run(ctx, r.redis, []string{k.Batch(b.ID), k.BatchPending(b.ID), k.BatchFaults(b.ID)},
 		string(run.Restaurant), string(run.Outcome), record, maxFaults, r.clock().UTC().Format(menu.TimeFormat),
-		k.RunNotices(), notice, progressEvery.Milliseconds()).Bool()
+		k.RunNotices(), NoticeProgress, b.ID, b.Connection, progressEvery.Milliseconds()).Bool()
 	if err != nil {
 		return unavailable(ctx, "count a run of a batch", err)
 	}
@@ -198,7 +189,7 @@ func (r *Runner) countDone(ctx context.Context, b Batch, run Run) error {
 
 // closeBatch takes a batch of which nothing is left from the list of open ones.
 func (r *Runner) closeBatch(ctx context.Context, id string) {
-	closed, err := r.ordinary.ZRem(ctx, r.keys.of.Batches(), id).Result()
+	closed, err := r.ordinary.ZRem(ctx, r.keys.Batches(), id).Result()
 	if err != nil || closed == 0 { // the next look does it, or another instance has done it
 		return
 	}

@@ -1,6 +1,7 @@
 package sync
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"time"
@@ -67,26 +68,16 @@ type Config struct {
 
 // SetDefaults fills in the documented default of every zero field.
 func (c *Config) SetDefaults() {
-	if c.Schedule == "" {
-		c.Schedule = DefaultSchedule
-	}
-	if c.ShrinkLimit == 0 {
-		c.ShrinkLimit = DefaultShrinkLimit
-	}
-	setDefault(&c.History, DefaultHistory)
-	setDefault(&c.StaleAfter, DefaultStaleAfter)
-	setDefault(&c.Runs, DefaultRuns)
-	setDefault(&c.RunIndex, DefaultRunIndex)
-	setDefault(&c.Concurrency, DefaultConcurrency)
-	setDefault(&c.Memory, DefaultMemory)
-	setDefault(&c.Deadline, DefaultDeadline)
-	setDefault(&c.Lease, DefaultLease)
-}
-
-func setDefault[T int | time.Duration | cache.ByteSize](field *T, value T) {
-	if *field == 0 {
-		*field = value
-	}
+	c.Schedule = cmp.Or(c.Schedule, DefaultSchedule)
+	c.ShrinkLimit = cmp.Or(c.ShrinkLimit, DefaultShrinkLimit)
+	c.History = cmp.Or(c.History, DefaultHistory)
+	c.StaleAfter = cmp.Or(c.StaleAfter, DefaultStaleAfter)
+	c.Runs = cmp.Or(c.Runs, DefaultRuns)
+	c.RunIndex = cmp.Or(c.RunIndex, DefaultRunIndex)
+	c.Concurrency = cmp.Or(c.Concurrency, DefaultConcurrency)
+	c.Memory = cmp.Or(c.Memory, DefaultMemory)
+	c.Deadline = cmp.Or(c.Deadline, DefaultDeadline)
+	c.Lease = cmp.Or(c.Lease, DefaultLease)
 }
 
 // Validate checks every value of a Config after SetDefaults. The error joins one

@@ -8,8 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/redis/go-redis/v9"
-
 	"larder/cache"
 	"larder/internal/jsontext"
 	"larder/internal/menu"
@@ -122,8 +120,6 @@ func serviceFailure(e *upstream.Error) string {
 	}
 	return text.String()
 }
-
-func isNil(err error) bool { return errors.Is(err, redis.Nil) }
 
 // kindOf tells failures of one kind from those of another, whatever numbers
 // their texts hold.

@@ -10,6 +10,7 @@ import (
 	"github.com/sirupsen/logrus"
 
 	"larder/internal/redisdb"
+	"larder/internal/sleep"
 )
 
 const (
@@ -26,7 +27,7 @@ const (
 // while it does not: there is no lease and no version without it (policy S5).
 type health struct {
 	log     logrus.FieldLogger
-	suspect chan struct{} // holds a token when a run met trouble
+	suspect sleep.Signal // set when a run met trouble
 
 	mu    stdsync.Mutex
 	up    bool
@@ -36,7 +37,7 @@ type health struct {
 }
 
 func newHealth(log logrus.FieldLogger) *health {
-	return &health{log: log, suspect: make(chan struct{}, 1), open: make(chan struct{})}
+	return &health{log: log, suspect: sleep.NewSignal(), open: make(chan struct{})}
 }
 
 // watch asks until ctx ends, more often while Redis is away or refuses, and
@@ -45,8 +46,10 @@ func newHealth(log logrus.FieldLogger) *health {
 func (h *health) watch(ctx context.Context, ask func(ctx context.Context, doubt bool) error, back func(context.Context, bool)) {
 	pause := firstPing
 	doubt := true
-	for first := true; ; {
-		err := limited(ctx, func(ctx context.Context) error { return ask(ctx, doubt) })
+	for first := true; ctx.Err() == nil; {
+		asked, cancel := context.WithTimeout(ctx, pingLimit)
+		err := ask(asked, doubt)
+		cancel()
 		if ctx.Err() != nil {
 			return
 		}
@@ -56,44 +59,34 @@ func (h *health) watch(ctx context.Context, ask func(ctx context.Context, doubt 
 		}
 		if err == nil {
 			pause = firstPing
-			if doubt = h.rest(ctx, calmPing); ctx.Err() != nil {
-				return
-			}
+			doubt = h.rest(ctx, calmPing)
 			continue
 		}
 		doubt = true
-		// Half of the pause is left to chance, so that replicas do not all
+		// Half of the pause is left to chance, so that instances do not all
 		// come back at once.
 		h.rest(ctx, pause/2+rand.N(pause/2)) //nolint:gosec // no secret
-		if ctx.Err() != nil {
-			return
-		}
 		pause = min(2*pause, lastPing)
 	}
 }
 
-func limited(ctx context.Context, ask func(context.Context) error) error {
-	ctx, cancel := context.WithTimeout(ctx, pingLimit)
-	defer cancel()
-	return ask(ctx)
-}
-
-// rest waits, until ctx ends at most; a suspicion ends the wait early while
-// Redis is thought up, and is told.
+// rest waits, until ctx ends at most. A suspicion ends the wait early while
+// Redis is up, and is reported.
 func (h *health) rest(ctx context.Context, pause time.Duration) (suspected bool) {
+	if !h.isUp() {
+		_ = sleep.For(ctx, pause)
+		return false
+	}
 	timer := time.NewTimer(pause)
 	defer timer.Stop()
-	suspect := h.suspect
-	if !h.isUp() {
-		suspect = nil
-	}
 	select {
 	case <-ctx.Done():
+		return false
 	case <-timer.C:
-	case <-suspect:
+		return false
+	case <-h.suspect:
 		return true
 	}
-	return false
 }
 
 // set notes an answer; true when Redis has just come up. Each change of state,
@@ -103,23 +96,22 @@ func (h *health) set(err error) (came bool) {
 	defer h.mu.Unlock()
 	was := h.up
 	h.up, h.fault = err == nil, err
-	switch {
-	case err != nil:
+	if err != nil {
 		if was {
 			h.open = make(chan struct{})
 		}
 		h.pause(err)
-		return false
-	case was:
+	}
+	if err != nil || was {
 		return false
 	}
 	close(h.open)
-	switch h.said {
-	case "":
-	case noAnswer:
-		h.log.WithField("event", "sync.resumed").Info("Redis answers again: catching up")
-	default:
-		h.log.WithField("event", "sync.resumed").Info("Redis takes writes again: catching up")
+	if h.said != "" {
+		does := "takes writes"
+		if h.said == noAnswer {
+			does = "answers"
+		}
+		h.log.WithField("event", "sync.resumed").Infof("Redis %s again: catching up", does)
 	}
 	h.said = ""
 	return true
@@ -158,8 +150,8 @@ func (h *health) refusal() *redisdb.RefusedError {
 func (h *health) away() bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	var refused *redisdb.RefusedError
-	return h.fault != nil && !errors.As(h.fault, &refused)
+	_, refuses := errors.AsType[*redisdb.RefusedError](h.fault)
+	return h.fault != nil && !refuses
 }
 
 func (h *health) isUp() bool {
@@ -169,12 +161,7 @@ func (h *health) isUp() bool {
 }
 
 // doubt asks for a question soon: a run could not reach Redis.
-func (h *health) doubt() {
-	select {
-	case h.suspect <- struct{}{}:
-	default:
-	}
-}
+func (h *health) doubt() { h.suspect.Set() }
 
 // wait returns true when Redis is up, false when ctx ends first.
 func (h *health) wait(ctx context.Context) bool {

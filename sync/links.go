@@ -62,7 +62,7 @@ func (r *Runner) follow(t *target, run *Run, fault error) (away bool) {
 	if !gone && (run.Steps.Fetch == 0 || errors.Is(fault, context.Canceled)) {
 		return false // it says nothing of the service
 	}
-	menus := r.set.Load().menusOf(t.Connection)
+	menus := r.set.Load().counts[t.Connection]
 	changed, away, since := r.links.met(t.Connection, !gone, min(awayAfter, menus+1), r.clock())
 	if !changed {
 		return away && gone

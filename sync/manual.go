@@ -59,8 +59,8 @@ func (r *Runner) Start(ctx context.Context, restaurant menu.RestaurantID, req Re
 	if err != nil {
 		return Run{}, err
 	}
-	answer, err := r.scripts.start.Run(ctx, r.redis,
-		[]string{r.keys.lease(t.ID), r.keys.queue(t.ID), r.keys.records(t.ID)},
+	answer, err := startScript.Run(ctx, r.redis,
+		[]string{r.keys.Lease(t.ID), r.keys.Queue(t.ID), r.keys.Runs(t.ID)},
 		run.ID, record, flag(req.Force), by, queuedLife.Milliseconds(), flag(req.Fresh)).Slice()
 	if err != nil {
 		r.unanswered(t.ID, run.ID)
@@ -174,25 +174,20 @@ func (r *Runner) dismiss(runID string) {
 	}
 }
 
-// waiting gives the targets whose manual runs wait in this process.
-func (r *Runner) waiting() []*target {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	var targets []*target
-	for _, f := range r.flights {
-		if f.queued {
-			targets = append(targets, f.target)
-		}
-	}
-	return targets
-}
-
 // refresh keeps the queued runs of this process alive in Redis.
 func (r *Runner) refresh(ctx context.Context) error {
-	for targets := range slices.Chunk(r.waiting(), maxPage) {
+	var queues []string
+	r.mu.Lock()
+	for _, f := range r.flights {
+		if f.queued {
+			queues = append(queues, r.keys.Queue(f.target.ID))
+		}
+	}
+	r.mu.Unlock()
+	for part := range slices.Chunk(queues, maxPage) {
 		_, err := r.redis.Pipelined(ctx, func(pipe redis.Pipeliner) error {
-			for _, t := range targets {
-				pipe.PExpire(ctx, r.keys.queue(t.ID), queuedLife)
+			for _, queue := range part {
+				pipe.PExpire(ctx, queue, queuedLife)
 			}
 			return nil
 		})

@@ -3,12 +3,10 @@ package sync
 import (
 	"context"
 	"encoding/json"
-	"math/rand/v2"
 	"strings"
 	stdsync "sync"
 
 	"larder/internal/menu"
-	"larder/internal/sleep"
 )
 
 // keptNotices is how far a follower may lag before it has to begin anew: some
@@ -25,7 +23,7 @@ const (
 	NoticeProgress = "sync.progress"
 )
 
-// Notice is a word about runs, on whatever replica they happen.
+// Notice is news of runs, on whatever instance they happen.
 type Notice struct {
 	Event string
 	Data  []byte // JSON of an object; shared: not to be changed
@@ -53,24 +51,19 @@ func readNotice(payload string) (Notice, bool) {
 	}
 }
 
-// feed is the last notices that this process heard. It listens only while
-// somebody follows. Followers read it each at its own pace; one that lags too
-// far begins anew, so that nothing is kept for it.
+// feed is the last notices that this process received. Followers read it each at
+// its own pace; one that lags too far begins anew, so that nothing is kept for
+// it.
 type feed struct {
-	mu        stdsync.Mutex
-	followers int
-	joined    chan struct{} // holds a token when the first follower has come
-	leave     func()        // ends the listening; nil while there is none
-	hears     bool          // subscribed
-	life      int           // of the subscription: what was before it may be missed
-	count     int           // of all notices so far
-	kept      []Notice      // the last of them
-	more      chan struct{} // closed at the next change
+	mu         stdsync.Mutex
+	subscribed bool
+	life       int           // of the subscription: what was before it may be missed
+	count      int           // of all notices so far
+	kept       []Notice      // the last of them
+	more       chan struct{} // closed at the next change
 }
 
-func newFeed() *feed {
-	return &feed{joined: make(chan struct{}, 1), more: make(chan struct{})}
-}
+func newFeed() *feed { return &feed{more: make(chan struct{})} }
 
 // changed wakes the followers; the caller holds the lock.
 func (f *feed) changed() {
@@ -78,19 +71,18 @@ func (f *feed) changed() {
 	f.more = make(chan struct{})
 }
 
-func (f *feed) subscribed() {
+func (f *feed) begin() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.hears = true
+	f.subscribed = true
 	f.life++
 	f.changed()
 }
 
-func (f *feed) lost() {
+func (f *feed) end() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.hears = false
-	f.leave = nil
+	f.subscribed = false
 }
 
 func (f *feed) add(payload string) {
@@ -109,107 +101,41 @@ func (f *feed) add(payload string) {
 	f.changed()
 }
 
-// wanted waits until somebody follows, and notes how to stop listening; false
-// when ctx ends first.
-func (f *feed) wanted(ctx context.Context, leave func()) bool {
-	for {
-		f.mu.Lock()
-		wanted := f.followers > 0
-		if wanted {
-			f.leave = leave
-		}
-		f.mu.Unlock()
-		if wanted {
-			return ctx.Err() == nil
-		}
-		select {
-		case <-ctx.Done():
-			return false
-		case <-f.joined:
-		}
-	}
-}
-
-// Following is one follower's place in the notices. It is for one goroutine.
-type Following struct {
+// Follower is one reader's place in the notices. It is for one goroutine.
+type Follower struct {
 	feed *feed
 	life int // 0: before any
 	at   int
 }
 
-// Follow begins to follow the runs of all replicas. A Scheduler must run; while
-// it or Redis does not, nothing comes. Close it.
-func (r *Runner) Follow() *Following {
-	f := r.feed
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.followers++
-	select {
-	case f.joined <- struct{}{}:
-	default:
-	}
-	return &Following{feed: f}
-}
+// Follow begins to follow the runs of all instances. A Scheduler must run; while
+// it or Redis does not, nothing comes.
+func (r *Runner) Follow() *Follower { return &Follower{feed: r.feed} }
 
-// Close ends it.
-func (g *Following) Close() {
-	f := g.feed
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.followers--
-	if f.followers == 0 && f.leave != nil {
-		f.leave()
-	}
-}
-
-// Take gives the notices since the last Take, NoticeReset the first time and
+// Next returns the notices since the last Next, NoticeReset the first time and
 // whenever some may have been missed, and a channel that closes when there may
 // be more.
-func (g *Following) Take() (notices []Notice, more <-chan struct{}) {
+func (g *Follower) Next() (notices []Notice, more <-chan struct{}) {
 	f := g.feed
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	behind := f.count - g.at
 	switch {
-	case g.life != f.life || behind > len(f.kept):
-		if !f.hears {
-			return nil, f.more // what comes before the next subscription is lost
-		}
-		g.life, g.at = f.life, f.count
-		return []Notice{{Event: NoticeReset, Data: []byte("{}")}}, f.more
-	default:
+	case g.life == f.life && behind <= len(f.kept):
 		g.at = f.count
 		return f.kept[len(f.kept)-behind:], f.more
+	case !f.subscribed:
+		return nil, f.more // what comes before the next subscription is lost
+	default:
+		g.life, g.at = f.life, f.count
+		return []Notice{{Event: NoticeReset, Data: []byte("{}")}}, f.more
 	}
 }
 
-// hear listens to the notices of all replicas while somebody follows.
-func (r *Runner) hear(ctx context.Context) {
-	wait := firstPing
-	for {
-		listening, leave := context.WithCancel(ctx)
-		if !r.feed.wanted(ctx, leave) {
-			leave()
-			return
-		}
-		heard := false
-		err := r.server.Listen(listening, r.keys.of.RunNotices(), func() {
-			heard = true
-			r.feed.subscribed()
-		}, r.feed.add)
-		r.feed.lost()
-		if listening.Err() != nil { // nobody follows any more, or all is over
-			leave()
-			continue
-		}
-		leave()
+// receiveNotices receives the notices of all instances until ctx ends.
+func (r *Runner) receiveNotices(ctx context.Context) {
+	r.server.Subscribe(ctx, r.keys.RunNotices(), r.feed.begin, r.feed.add, func(err error) {
+		r.feed.end()
 		r.log.WithError(err).WithField("event", "sync.notices_lost").Debug("notices of runs are lost; subscribing again")
-		if heard {
-			wait = firstPing
-		}
-		if sleep.For(ctx, rand.N(wait)+wait/2) != nil { //nolint:gosec // no secret
-			return
-		}
-		wait = min(2*wait, lastPing)
-	}
+	})
 }

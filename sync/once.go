@@ -54,29 +54,27 @@ func (r *Runner) once(ctx context.Context, w work, run Run) (Run, error) {
 	t := w.target
 	queued := run
 	run.State, run.StartedAt = StateRunning, r.clock().UTC()
-	claimed, err := r.acquire(ctx, t, &run, w.slot)
-	if err != nil {
-		r.health.doubt()
-		return Run{}, err
-	}
-	switch claimed.state {
-	case claimHeld:
+	held, err := r.acquire(ctx, t, &run, w.slot)
+	switch {
+	case errors.Is(err, errBusy):
 		if w.trigger != TriggerManual { // no tick: it comes back
 			r.skip(t, SkipBusy)
 		}
 		return skipped(queued), errBusy
-	case claimDone:
+	case errors.Is(err, errTaken):
 		r.skip(t, SkipTaken)
 		return skipped(queued), nil
-	case claimOK:
+	case err != nil:
+		r.health.doubt()
+		return Run{}, err
 	}
 	r.attend(run.ID, t)
 	defer r.dismiss(run.ID)
-	run.Force = claimed.force
-	if claimed.left != "" && claimed.left != run.ID {
-		_, _ = r.run(ctx, runRef{id: claimed.left, restaurant: t.ID}) // ends the record of a holder that vanished
+	run.Force = held.force
+	if held.left != "" && held.left != run.ID {
+		_, _ = r.run(ctx, runRef{id: held.left, restaurant: t.ID}) // ends the record of a holder that vanished
 	}
-	err = r.held(ctx, w, &run, claimed.lease)
+	err = r.held(ctx, w, &run, held)
 	if errors.Is(err, cache.ErrUnavailable) {
 		r.health.doubt()
 		return run, err
@@ -111,7 +109,7 @@ func (r *Runner) held(ctx context.Context, w work, run *Run, held lease) error {
 	if errors.Is(cause, errLeaseLost) {
 		note = noted{}
 	}
-	return errors.Join(err, r.end(ctx, t, run, err, note))
+	return errors.Join(err, r.end(ctx, p, err, note))
 }
 
 // traceRun ends the span of a run with what came of it.
@@ -161,7 +159,8 @@ func (p *pass) rest() string {
 
 // end records a finished run, even one whose context has ended. fault is what
 // it failed of.
-func (r *Runner) end(ctx context.Context, t *target, run *Run, fault error, note noted) error {
+func (r *Runner) end(ctx context.Context, p *pass, fault error, note noted) error {
+	t, run := p.t, p.run
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordLimit)
 	defer cancel()
 	written, err := r.conclude(ctx, run, note)
@@ -173,7 +172,7 @@ func (r *Runner) end(ctx context.Context, t *target, run *Run, fault error, note
 		return nil // declared lost, and told so then
 	}
 	away := r.follow(t, run, fault)
-	r.say(t, run, kindOf(fault), away || errors.Is(fault, cache.ErrUnavailable) || errors.Is(fault, context.Canceled))
+	p.say(kindOf(fault), away || errors.Is(fault, cache.ErrUnavailable) || errors.Is(fault, context.Canceled))
 	if !t.reasons {
 		r.observer.RunFinished(*run)
 	}
@@ -223,9 +222,10 @@ func (r *Runner) tell(run Run) {
 // say logs a run. A target that fails in the same way again and again says so
 // once; each of its runs has its record. told is a failure of more than this
 // target, which the log has already.
-func (r *Runner) say(t *target, run *Run, kind string, told bool) {
+func (p *pass) say(kind string, told bool) {
+	t, run := p.t, p.run
 	if told {
-		r.log.WithFields(fields(run, "sync."+string(run.Outcome))).Debug("menu not updated")
+		p.r.log.WithFields(fields(run, "sync."+string(run.Outcome))).Debug("menu not updated")
 		return
 	}
 	state := string(run.Outcome) + " " + kind
@@ -240,7 +240,7 @@ func (r *Runner) say(t *target, run *Run, kind string, told bool) {
 	case run.Rollback != nil:
 		name, what = "sync.rollback", "older menu"
 	}
-	entry := r.log.WithFields(fields(run, name))
+	entry := p.r.log.WithFields(fields(run, name))
 	switch run.Outcome {
 	case OutcomeUpdated:
 		entry.Info(what + " published")
@@ -257,7 +257,7 @@ func (r *Runner) say(t *target, run *Run, kind string, told bool) {
 			entry.Info("another menu is published but held back; only its stop lists go through")
 		}
 	default:
-		entry.Debug(what + " confirmed")
+		entry.WithField("same", string(p.same)).Debug(what + " confirmed")
 	}
 }
 

@@ -168,7 +168,7 @@ func TestAnOlderFormIsPulledAnew(t *testing.T) {
 		if err := g.client.HDel(t.Context(), g.keys.Current(bistro), "form").Err(); err != nil {
 			t.Fatal(err)
 		}
-		other := g.another(func(d *menusync.Deps) { d.Replica = nil }) // a new process
+		other := g.another(func(d *menusync.Deps) { d.Replica = &replica{} }) // a new process
 		g.schedule(other)
 		eventually(t, "the next version is published", func() bool {
 			version, err := g.store.Current(t.Context(), bistro)

@@ -26,12 +26,13 @@ type pass struct {
 	batch bool // one of many of a batch
 
 	current cache.Version // served now; zero before the first
-	last    pulled        // the last good pull
+	last    lastFetch     // the last good pull
 	floor   int64         // the highest version that is known to have been served
 	lost    bool          // Redis has lost the content of the current version
 
 	fetchedAt   time.Time // when the service was asked
 	confirmedAt time.Time // when the current version was; zero: it was not
+	same        sameness  // by what it was
 }
 
 // pull brings one menu up to date, or says why not. It never touches what is
@@ -40,10 +41,10 @@ func (p *pass) pull(ctx context.Context) error {
 	if err := p.look(ctx); err != nil {
 		return err
 	}
-	known := p.known()
+	known := p.comparable()
 	var seen upstream.Validator
 	if known {
-		seen = p.last.validator
+		seen = upstream.Validator{ETag: p.last.ETag, LastModified: p.last.Modified}
 	}
 	began := time.Now()
 	p.fetchedAt = p.r.clock().UTC()
@@ -59,12 +60,12 @@ func (p *pass) pull(ctx context.Context) error {
 	}
 	p.run.Bytes = len(answer.Body)
 	now := p.last
-	now.version, now.settings, now.refused = p.current.Version, p.fingerprint(), ""
+	now.Version, now.Settings, now.Refused = p.current.Version, p.fingerprint(), ""
 	if !answer.NotModified {
-		now.raw, now.validator = rawHash(answer.Body), answer.Validator
+		now.BodyHash, now.ETag, now.Modified = bodyHash(answer.Body), answer.Validator.ETag, answer.Validator.LastModified
 	}
-	if known && now.raw == p.last.raw { // policy S3
-		return p.unchanged(ctx, now)
+	if same := p.unchangedBy(now, answer.NotModified, known, nil); same != "" {
+		return p.unchanged(ctx, now, same)
 	}
 	return p.take(ctx, answer.Body, now)
 }
@@ -72,15 +73,15 @@ func (p *pass) pull(ctx context.Context) error {
 // look reads what is served now and what was pulled last, and puts the run into
 // the index, in one round trip.
 func (p *pass) look(ctx context.Context) error {
-	var last *redis.SliceCmd
+	var last *redis.MapStringStringCmd
 	err := p.stand(ctx, func(pipe redis.Pipeliner) {
-		last = pipe.HMGet(ctx, p.r.keys.pulled(p.t.ID), pulledFields()...)
+		last = pipe.HGetAll(ctx, p.r.keys.Validator(p.t.ID))
 		p.r.enlist(ctx, pipe, p.run)
 	})
 	if err != nil {
 		return err
 	}
-	p.last = recalled(last.Val())
+	_ = last.Scan(&p.last) // what larder did not write is as if it were not there
 	return nil
 }
 
@@ -104,16 +105,6 @@ func (p *pass) stand(ctx context.Context, with func(redis.Pipeliner)) error {
 	return nil
 }
 
-// known tells whether an equal body means an equal menu: the current version
-// came from the last pull, with the same settings and name and under the same
-// hold, nobody forces, and Redis has its content and is not behind what was
-// served (policy S2).
-func (p *pass) known() bool {
-	return !p.run.Force && !p.lost && p.current.Version > 0 && p.last.version == p.current.Version &&
-		p.floor <= p.current.Version && p.last.settings == p.fingerprint() && p.current.Name == p.name(p.current.Name) &&
-		(p.last.under != "") == p.current.Held
-}
-
 // fingerprint is the hash of the settings that compile and lint read.
 func (p *pass) fingerprint() string { return menu.ContentHash(nil, p.t.Settings) }
 
@@ -131,29 +122,29 @@ func (p *pass) what() string {
 // unchanged moves only checkedAt, with the run's end (policy S3). Under a hold
 // the outcome may be OutcomeHeld: what is served is confirmed all the same, by
 // the hold.
-func (p *pass) unchanged(ctx context.Context, now pulled) error {
+func (p *pass) unchanged(ctx context.Context, now lastFetch, same sameness) error {
 	if now != p.last {
 		began := time.Now()
-		if err := p.r.remember(ctx, p.t.ID, now, nil); err != nil {
+		if err := p.r.saveLastFetch(ctx, p.t.ID, now, nil); err != nil {
 			return err
 		}
 		p.run.Steps.Publish = since(began)
 	}
-	p.confirmedAt = p.fetchedAt
-	p.run.Outcome, p.run.Version = cmp.Or(now.under, OutcomeUnchanged), p.current.Version
-	p.run.Products, p.run.Findings = p.current.Counts.Products, now.findings
+	p.confirmedAt, p.same = p.fetchedAt, same
+	p.run.Outcome, p.run.Version = cmp.Or(Outcome(now.HoldOutcome), OutcomeUnchanged), p.current.Version
+	p.run.Products, p.run.Findings = p.current.Counts.Products, now.Findings
 	return nil
 }
 
 // take decodes a body and brings it to the readers.
-func (p *pass) take(ctx context.Context, body []byte, now pulled) error {
+func (p *pass) take(ctx context.Context, body []byte, now lastFetch) error {
 	began := time.Now()
 	view, published, err := menu.DecodePublished(body)
 	p.run.Steps.Decode = since(began)
 	if err != nil {
 		return &stepError{doing: fmt.Sprintf("decode %s (%d bytes)", p.what(), len(body)), err: err}
 	}
-	now.content = rawHash(published.Content)
+	now.Content = bodyHash(published.Content)
 	for try := 1; ; try++ {
 		err := p.offer(ctx, view, published, now)
 		if !errors.Is(err, cache.ErrStale) || try == maxPublish {
@@ -167,22 +158,23 @@ func (p *pass) take(ctx context.Context, body []byte, now pulled) error {
 
 // offer guards, lints, compiles and publishes what was pulled; under a hold the
 // held menu with the stop lists that were pulled.
-func (p *pass) offer(ctx context.Context, view *menu.View, published menu.Published, now pulled) error {
-	now.under = p.under(now.content)
+func (p *pass) offer(ctx context.Context, view *menu.View, published menu.Published, now lastFetch) error {
+	now.HoldOutcome = string(p.under(now.Content))
 	p.run.Products = productCount(view)
-	if now.under == "" {
+	if now.HoldOutcome == "" {
 		if reason := p.guard(); reason != "" {
 			p.run.Outcome, p.run.Error, p.run.Version = OutcomeQuarantined, reason, p.current.Version
-			return p.r.noteRefused(ctx, p.t.ID, now.content)
+			return p.r.saveRefused(ctx, p.t.ID, now.Content)
 		}
 	} else {
 		var err error
-		if view, published, err = p.held(ctx, published); err != nil {
+		// Stop lists always go through (policy S7a).
+		if view, published, err = p.kept(ctx, p.current, func() (menu.Published, error) { return published, nil }); err != nil {
 			return err
 		}
 	}
 	m, findings := p.make(view, published)
-	now.findings = len(findings)
+	now.Findings = len(findings)
 	return p.settle(ctx, m, now, findings)
 }
 
@@ -199,19 +191,6 @@ func (p *pass) make(view *menu.View, published menu.Published) (made, []menu.Fin
 		findings = []menu.Finding{}
 	}
 	return m, findings
-}
-
-// guard is policy S4, which ops may override.
-func (p *pass) guard() string {
-	if p.run.Force {
-		return ""
-	}
-	before := p.current.Counts.Products
-	// Redis has lost its data: what readers have is in memory.
-	if snapshot, ok := p.r.replica.Peek(p.t.ID); ok && snapshot.Version.Version > p.current.Version {
-		before = snapshot.Counts.Products
-	}
-	return guard(before, p.run.Products, p.r.cfg.ShrinkLimit)
 }
 
 // made is a compiled menu.
@@ -235,28 +214,25 @@ func (p *pass) compile(view *menu.View, published menu.Published) made {
 }
 
 // settle publishes what was made, unless it is what is served.
-func (p *pass) settle(ctx context.Context, m made, now pulled, findings []menu.Finding) error {
-	lifts := p.current.Held && now.under == ""
-	same := p.current.Content == m.hash && p.current.Stops.Equal(m.catalogue.Stops()) &&
-		p.current.Name == p.name(m.view.Name) && p.floor <= p.current.Version
-	if same && !p.run.Force && !lifts {
+func (p *pass) settle(ctx context.Context, m made, now lastFetch, findings []menu.Finding) error {
+	if same := p.unchangedBy(now, false, false, &m); same != "" {
 		if err := p.restore(ctx, m); err != nil {
 			return err
 		}
 		if err := p.restate(ctx, m); err != nil {
 			return err
 		}
-		now.version = p.current.Version
-		if err := p.r.remember(ctx, p.t.ID, now, findings); err != nil {
+		now.Version = p.current.Version
+		if err := p.r.saveLastFetch(ctx, p.t.ID, now, findings); err != nil {
 			return err
 		}
-		return p.unchanged(ctx, now)
+		return p.unchanged(ctx, now, same)
 	}
 	outcome, hold := OutcomeUpdated, (*cache.Hold)(nil)
-	if now.under == OutcomeHeld {
+	if now.HoldOutcome == string(OutcomeHeld) {
 		outcome = OutcomeHeld // its stop lists go through
 	}
-	if lifts {
+	if p.lifts(now) {
 		hold = &cache.Hold{}
 	}
 	return p.publish(ctx, m, now, findings, outcome, hold)
@@ -264,7 +240,7 @@ func (p *pass) settle(ctx context.Context, m made, now pulled, findings []menu.F
 
 // publish makes a menu current and remembers where it came from. hold is as in
 // cache.Publication.
-func (p *pass) publish(ctx context.Context, m made, now pulled, findings []menu.Finding, outcome Outcome, hold *cache.Hold) error {
+func (p *pass) publish(ctx context.Context, m made, now lastFetch, findings []menu.Finding, outcome Outcome, hold *cache.Hold) error {
 	before := p.served()
 	began := time.Now()
 	publication := cache.Publication{
@@ -286,8 +262,8 @@ func (p *pass) publish(ctx context.Context, m made, now pulled, findings []menu.
 		before = p.before(ctx)
 	}
 	p.run.Changes = changes(before, m.catalogue)
-	now.version = version.Version
-	if err := p.r.remember(ctx, p.t.ID, now, findings); err != nil {
+	now.Version = version.Version
+	if err := p.r.saveLastFetch(ctx, p.t.ID, now, findings); err != nil {
 		// The menu is served; the next pull only has more to compare.
 		p.r.log.WithError(err).WithFields(fields(p.run, "sync.forgotten")).Debug("pull not remembered")
 	}

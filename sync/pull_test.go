@@ -117,7 +117,7 @@ func TestChangesAreCounted(t *testing.T) {
 		t.Errorf("changes %+v, want %+v", run.Changes, want)
 	}
 
-	other := g.another(func(d *menusync.Deps) { d.Replica = nil }) // has nothing in memory
+	other := g.another(func(d *menusync.Deps) { d.Replica = &replica{} }) // has nothing in memory
 	g.service.set(func(s *service) { s.body = view(11) })
 	run, err := other.Once(t.Context(), bistro, menusync.TriggerCron)
 	if err != nil {

@@ -5,6 +5,8 @@ import (
 	"slices"
 	stdsync "sync"
 	"time"
+
+	"larder/internal/sleep"
 )
 
 // work is one thing for a worker to do: a pass over a target, or over the
@@ -27,9 +29,9 @@ type work struct {
 // has at most one scheduled piece of work in it, and Redis lets a restaurant
 // have at most one queued manual run.
 type queue struct {
-	workers int // at least one for each connection
-	most    int // of one connection
-	signal  chan struct{}
+	workers int          // at least one for each connection
+	most    int          // of one connection
+	signal  sleep.Signal // there may be something to take
 
 	mu    stdsync.Mutex
 	lines []*line // one for each connection, the one that waits longest for its turn first
@@ -44,7 +46,7 @@ type line struct {
 }
 
 func newQueue(concurrency int, connections []Connection) *queue {
-	q := &queue{workers: max(concurrency, len(connections)), signal: make(chan struct{}, 1)}
+	q := &queue{workers: max(concurrency, len(connections)), signal: sleep.NewSignal()}
 	q.most = q.workers
 	if len(connections) > 1 {
 		q.most = (q.workers + 1) / 2
@@ -73,14 +75,7 @@ func (q *queue) push(w work) {
 	lane := &q.of(w.target.Connection).lanes[w.lane()]
 	*lane = append(*lane, w)
 	q.mu.Unlock()
-	q.wake()
-}
-
-func (q *queue) wake() {
-	select {
-	case q.signal <- struct{}{}:
-	default:
-	}
+	q.signal.Set()
 }
 
 // pop waits for work; false when ctx has ended. The worker calls release when
@@ -116,7 +111,7 @@ func (q *queue) take() (w work, release func(), ok bool) {
 			q.lines = append(slices.Delete(q.lines, i, i+1), l)
 			l.busy++
 			q.busy++
-			q.wake() // another worker may take the next one
+			q.signal.Set() // another worker may take the next one
 			return w, func() { q.release(l) }, true
 		}
 	}
@@ -142,7 +137,7 @@ func (q *queue) release(l *line) {
 	l.busy--
 	q.busy--
 	q.mu.Unlock()
-	q.wake()
+	q.signal.Set()
 }
 
 // lane is 0 for what goes first.
@@ -155,10 +150,4 @@ func (w work) lane() int {
 	default:
 		return 2
 	}
-}
-
-// of gives the work for the target as it is now.
-func (w work) of(t *target) work {
-	w.target = t
-	return w
 }

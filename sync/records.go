@@ -94,7 +94,7 @@ func (r *Runner) Run(ctx context.Context, id string) (Run, error) {
 	if !isID(id) {
 		return Run{}, ErrUnknownRun
 	}
-	members, err := r.redis.ZRangeByLex(ctx, r.keys.index(),
+	members, err := r.redis.ZRangeByLex(ctx, r.keys.RunIndex(),
 		&redis.ZRangeBy{Min: "[" + id + " ", Max: "(" + id + "!", Count: 1}).Result() // "!" follows " "
 	if err != nil {
 		return Run{}, unavailable(ctx, "find a run", err)
@@ -147,7 +147,7 @@ func (r *Runner) refs(ctx context.Context, cursor string, count int) ([]runRef, 
 	if cursor != "" {
 		before = "(" + cursor
 	}
-	members, err := r.redis.ZRevRangeByLex(ctx, r.keys.index(), &redis.ZRangeBy{Min: "-", Max: before, Count: int64(count)}).Result()
+	members, err := r.redis.ZRevRangeByLex(ctx, r.keys.RunIndex(), &redis.ZRangeBy{Min: "-", Max: before, Count: int64(count)}).Result()
 	if err != nil {
 		return nil, unavailable(ctx, "list runs", err)
 	}
@@ -178,9 +178,9 @@ func (r *Runner) settle(ctx context.Context, rec record) Run {
 		return rec.run
 	}
 	id := lost.Restaurant
-	ended, err := r.scripts.lost.Run(ctx, r.redis,
-		[]string{r.keys.lease(id), r.keys.turn(id), r.keys.queue(id), r.keys.records(id), r.keys.log(id)},
-		lost.ID, rec.raw, kept, r.kept(id), idTime(lost.ID), r.keys.told(id), told).Bool()
+	ended, err := lostScript.Run(ctx, r.redis,
+		[]string{r.keys.Lease(id), r.keys.Fence(id), r.keys.Queue(id), r.keys.Runs(id), r.keys.RunLog(id)},
+		lost.ID, rec.raw, kept, r.kept(id), idTime(lost.ID), r.noticeChannel(id), told).Bool()
 	if err != nil || !ended {
 		return rec.run // alive, or nobody can tell now
 	}
@@ -188,10 +188,19 @@ func (r *Runner) settle(ctx context.Context, rec record) Run {
 	return lost
 }
 
+// noticeChannel is the channel that is told of a target's runs: none of those of
+// rejection reasons, which no list of runs has either.
+func (r *Runner) noticeChannel(id menu.RestaurantID) string {
+	if strings.HasSuffix(string(id), reasonsSuffix) {
+		return ""
+	}
+	return r.keys.RunNotices()
+}
+
 // enlist puts a run into the index over all restaurants.
 func (r *Runner) enlist(ctx context.Context, pipe redis.Pipeliner, run *Run) {
-	pipe.ZAdd(ctx, r.keys.index(), redis.Z{Member: run.ID + " " + string(run.Restaurant)})
-	pipe.ZRemRangeByRank(ctx, r.keys.index(), 0, int64(-r.cfg.RunIndex-1))
+	pipe.ZAdd(ctx, r.keys.RunIndex(), redis.Z{Member: run.ID + " " + string(run.Restaurant)})
+	pipe.ZRemRangeByRank(ctx, r.keys.RunIndex(), 0, int64(-r.cfg.RunIndex-1))
 }
 
 // conclude writes the last record of a run, with what it says of the current
@@ -212,9 +221,9 @@ func (r *Runner) conclude(ctx context.Context, run *Run, note noted) (bool, erro
 		confirmed, ahead = at.Format(menu.TimeFormat), at.Add(cache.ClockSlack).Format(menu.TimeFormat)
 	}
 	id := run.Restaurant
-	answer, err := r.scripts.finish.Run(ctx, r.redis,
-		[]string{r.keys.lease(id), r.keys.turn(id), r.keys.records(id), r.keys.log(id), r.keys.of.Current(id)},
-		run.ID, record, r.kept(id), idTime(run.ID), r.keys.told(id), told, confirmed, string(note.outcome), ahead, flag(folds(run))).Int()
+	answer, err := finishScript.Run(ctx, r.redis,
+		[]string{r.keys.Lease(id), r.keys.Fence(id), r.keys.Runs(id), r.keys.RunLog(id), r.keys.Current(id)},
+		run.ID, record, r.kept(id), idTime(run.ID), r.noticeChannel(id), told, confirmed, string(note.outcome), ahead, flag(folds(run))).Int()
 	switch {
 	case err != nil:
 		return false, unavailable(ctx, "record run "+run.ID, err)

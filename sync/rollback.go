@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/sirupsen/logrus"
+
 	"larder/cache"
 	"larder/internal/menu"
 	"larder/internal/sleep"
@@ -103,8 +105,8 @@ func (p *pass) rollback(ctx context.Context, to Rollback) error {
 	p.run.Bytes = len(published.Content)
 	m, findings := p.make(view, published)
 	hold := cache.Hold{Until: to.Hold, Of: p.upstream(now)}
-	return p.publish(ctx, m, pulled{
-		settings: p.fingerprint(), findings: len(findings), content: hold.Of, under: OutcomeUnchanged,
+	return p.publish(ctx, m, lastFetch{
+		Settings: p.fingerprint(), Findings: len(findings), Content: hold.Of, HoldOutcome: string(OutcomeUnchanged),
 	}, findings, OutcomeUpdated, &hold)
 }
 
@@ -113,15 +115,62 @@ func (p *pass) rollback(ctx context.Context, to Rollback) error {
 // is served.
 func (p *pass) upstream(served menu.Published) string {
 	switch {
-	case p.last.version == p.current.Version && p.last.refused != "":
-		return p.last.refused
-	case p.last.version == p.current.Version && p.last.content != "":
-		return p.last.content
+	case p.last.Version == p.current.Version && p.last.Refused != "":
+		return p.last.Refused
+	case p.last.Version == p.current.Version && p.last.Content != "":
+		return p.last.Content
 	case p.current.Held:
 		return p.current.Hold.Of
 	default:
-		return rawHash(served.Content)
+		return bodyHash(served.Content)
 	}
 }
 
 func versionText(version int64) string { return "version " + strconv.FormatInt(version, 10) }
+
+// kept gives the menu view of a version that is kept, with the stop lists of
+// another.
+func (p *pass) kept(ctx context.Context, v cache.Version, stops func() (menu.Published, error)) (*menu.View, menu.Published, error) {
+	var now, published menu.Published
+	var answer []byte
+	var view *menu.View
+	old, err := p.r.store.View(ctx, v)
+	if err == nil {
+		now, err = stops()
+	}
+	if err == nil {
+		published, err = old.WithStopsOf(now)
+	}
+	if err == nil {
+		answer, err = published.AppendAnswer(nil)
+	}
+	if err == nil {
+		view, published, err = menu.DecodePublished(answer)
+	}
+	if errors.Is(err, cache.ErrUnavailable) {
+		err = unavailable(ctx, "read a kept version", err)
+	}
+	if err != nil {
+		return nil, menu.Published{}, &stepError{doing: versionText(v.Version), err: err}
+	}
+	return view, published, nil
+}
+
+// Release lifts the hold of a rollback at once, and starts a sync as Start
+// does, one that begins afterwards (policy S7a). Where nothing is held it only
+// syncs. Errors as Start.
+func (r *Runner) Release(ctx context.Context, restaurant menu.RestaurantID, by string) (Run, error) {
+	if _, err := r.target(restaurant); err != nil {
+		return Run{}, err
+	}
+	hold, err := r.store.Release(ctx, restaurant)
+	if err != nil {
+		return Run{}, unavailable(ctx, "release "+string(restaurant), err)
+	}
+	if hold != (cache.Hold{}) {
+		r.log.WithFields(logrus.Fields{
+			"event": "sync.released", "restaurant": string(restaurant), "hold": string(hold.Until), "by": cleanName(by),
+		}).Info("hold released")
+	}
+	return r.Start(ctx, restaurant, Request{By: by, Fresh: true})
+}

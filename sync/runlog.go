@@ -4,10 +4,11 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/redis/go-redis/v9"
 
@@ -29,6 +30,9 @@ const (
 	// waited that many runs long. To look up one run reads on to the end.
 	nearby = 16
 )
+
+// positionPattern is the position of an entry; "~" is right after it.
+var positionPattern = regexp.MustCompile(`^([1-9]\d{0,18}-\d{1,19})(~?)$`)
 
 // record is a run as it was read; the zero run is none. raw is what a script
 // compares, empty where the run is finished.
@@ -68,8 +72,8 @@ func (r *Runner) load(ctx context.Context, refs []runRef) ([]record, error) {
 	streams := make([]*redis.XMessageSliceCmd, len(refs))
 	_, err := r.redis.Pipelined(ctx, func(pipe redis.Pipeliner) error {
 		for i, ref := range refs {
-			hashes[i] = pipe.HMGet(ctx, r.keys.records(ref.restaurant), ref.id, ref.id+bySuffix, foldField)
-			streams[i] = pipe.XRangeN(ctx, r.keys.log(ref.restaurant), timeOf(ref.id), "+", nearby)
+			hashes[i] = pipe.HMGet(ctx, r.keys.Runs(ref.restaurant), ref.id, ref.id+bySuffix, foldField)
+			streams[i] = pipe.XRangeN(ctx, r.keys.RunLog(ref.restaurant), timeOf(ref.id), "+", nearby)
 		}
 		return nil
 	})
@@ -111,11 +115,11 @@ func (r *Runner) search(ctx context.Context, ref runRef) (Run, error) {
 	var open *redis.StringCmd
 	var ended *redis.XMessageSliceCmd
 	_, err := r.redis.TxPipelined(ctx, func(pipe redis.Pipeliner) error {
-		open = pipe.HGet(ctx, r.keys.records(ref.restaurant), foldField)
-		ended = pipe.XRangeN(ctx, r.keys.log(ref.restaurant), timeOf(ref.id), "+", int64(r.cfg.Runs))
+		open = pipe.HGet(ctx, r.keys.Runs(ref.restaurant), foldField)
+		ended = pipe.XRangeN(ctx, r.keys.RunLog(ref.restaurant), timeOf(ref.id), "+", int64(r.cfg.Runs))
 		return nil
 	})
-	if err != nil && !isNil(err) {
+	if err != nil && !errors.Is(err, redis.Nil) {
 		return Run{}, unavailable(ctx, "find a run", err)
 	}
 	if rec := find(ended.Val(), ref); rec.run.ID != "" {
@@ -142,17 +146,20 @@ func timeOf(id string) string { return strconv.FormatInt(idTime(id), 10) }
 func (r *Runner) page(ctx context.Context, restaurant menu.RestaurantID, before string, count int) ([]record, error) {
 	newest := before == "" || isID(before)
 	upTo := "+"
-	if !newest {
-		var ok bool
-		if upTo, ok = neighbour(before, -1); !ok {
-			return nil, nil // no position of ours
-		}
+	switch at := positionPattern.FindStringSubmatch(before); {
+	case newest:
+	case at == nil:
+		return nil, nil // no position of ours
+	case at[2] == "~":
+		upTo = at[1]
+	default:
+		upTo = "(" + at[1]
 	}
 	var open *redis.MapStringStringCmd
 	var ended *redis.XMessageSliceCmd
 	_, err := r.redis.TxPipelined(ctx, func(pipe redis.Pipeliner) error {
-		open = pipe.HGetAll(ctx, r.keys.records(restaurant))
-		ended = pipe.XRevRangeN(ctx, r.keys.log(restaurant), upTo, "-", int64(count))
+		open = pipe.HGetAll(ctx, r.keys.Runs(restaurant))
+		ended = pipe.XRevRangeN(ctx, r.keys.RunLog(restaurant), upTo, "-", int64(count))
 		return nil
 	})
 	if err != nil {
@@ -164,11 +171,11 @@ func (r *Runner) page(ctx context.Context, restaurant menu.RestaurantID, before 
 			return nil, err
 		}
 		if run, ok := decodeRecord(restaurant, open.Val()[foldField], ""); ok {
-			position := "1-0"
+			last := "1-0" // before any
 			if len(ended.Val()) > 0 {
-				position, _ = neighbour(ended.Val()[0].ID, 1)
+				last = ended.Val()[0].ID
 			}
-			records = append(records, record{run: run, position: position})
+			records = append(records, record{run: run, position: last + "~"})
 		}
 	}
 	for _, message := range ended.Val() {
@@ -193,20 +200,4 @@ func openRecords(restaurant menu.RestaurantID, fields map[string]string, before 
 	}
 	slices.SortFunc(records, func(a, b record) int { return cmp.Compare(b.run.ID, a.run.ID) })
 	return records, nil
-}
-
-// neighbour returns the number of an entry right before (-1) or after (1) the
-// given one; false for what is no number of an entry.
-func neighbour(position string, step int64) (string, bool) {
-	msText, seqText, _ := strings.Cut(position, "-")
-	ms, err := strconv.ParseInt(msText, 10, 64)
-	seq, err2 := strconv.ParseInt(seqText, 10, 64)
-	switch {
-	case err != nil || err2 != nil || ms <= 0 || seq < 0:
-		return "", false
-	case seq+step < 0:
-		return strconv.FormatInt(ms-1, 10), true // all of that millisecond
-	default:
-		return msText + "-" + strconv.FormatInt(seq+step, 10), true
-	}
 }

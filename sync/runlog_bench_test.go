@@ -46,7 +46,7 @@ func BenchmarkRunRecords(b *testing.B) {
 		}
 		each := (usedMemory(b, r.redis) - before) / count
 		b.ReportMetric(float64(each), "B/record")
-		if length := r.redis.XLen(b.Context(), r.keys.log(restaurantNo(7))).Val(); length != records {
+		if length := r.redis.XLen(b.Context(), r.keys.RunLog(restaurantNo(7))).Val(); length != records {
 			b.Fatalf("%d records of a restaurant, want %d", length, records)
 		}
 		if each > most {
@@ -92,15 +92,15 @@ func (r *Runner) writeRuns(b *testing.B, run Run, first, count int) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	if err := r.scripts.finish.Load(b.Context(), r.redis).Err(); err != nil {
+	if err := finishScript.Load(b.Context(), r.redis).Err(); err != nil {
 		b.Fatal(err)
 	}
 	_, err = r.redis.Pipelined(b.Context(), func(pipe redis.Pipeliner) error {
 		for n := range count {
 			id := restaurantNo(first + n)
-			pipe.HSet(b.Context(), r.keys.turn(id), "run", run.ID)
-			r.scripts.finish.EvalSha(b.Context(), pipe,
-				[]string{r.keys.lease(id), r.keys.turn(id), r.keys.records(id), r.keys.log(id), r.keys.of.Current(id)},
+			pipe.HSet(b.Context(), r.keys.Fence(id), "run", run.ID)
+			finishScript.EvalSha(b.Context(), pipe,
+				[]string{r.keys.Lease(id), r.keys.Fence(id), r.keys.Runs(id), r.keys.RunLog(id), r.keys.Current(id)},
 				run.ID, record, r.kept(id), idTime(run.ID), "", "", "", "", "", flag(folds(&run)))
 		}
 		return nil

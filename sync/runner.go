@@ -16,6 +16,7 @@ import (
 	"larder/internal/menu"
 	"larder/internal/redisdb"
 	"larder/internal/silentlog"
+	"larder/internal/sleep"
 	"larder/internal/tracing"
 	"larder/internal/upstream"
 )
@@ -53,8 +54,7 @@ const (
 	SkipRedis SkipReason = "redis" // Redis is gone or refuses writes: syncs pause (policy S5)
 )
 
-// Deps is what a Runner works with. Replica, Observer, Clock and Log may be
-// left out.
+// Deps is what a Runner works with. Observer, Clock and Log may be left out.
 type Deps struct {
 	Config      Config
 	Restaurants []Restaurant
@@ -75,8 +75,7 @@ type Runner struct {
 	server   *redisdb.DB
 	redis    redis.UniversalClient // never retries: scripts that must not run twice
 	ordinary redis.UniversalClient // what the store reads with
-	keys     keys
-	scripts  scripts
+	keys     cache.Keys
 	store    *cache.Store
 	replica  Replica
 	observer Observer
@@ -88,7 +87,7 @@ type Runner struct {
 	health   *health
 	links    *links
 	feed     *feed
-	newBatch chan struct{} // holds a token when a batch was started here
+	newBatch sleep.Signal // set when a batch was started here
 	budget   *budget
 
 	reasonsAsked singleflight.Group
@@ -96,7 +95,7 @@ type Runner struct {
 
 	replacing stdsync.Mutex             // one Replace at a time
 	set       atomic.Pointer[targetSet] // what is kept now
-	replaced  chan struct{}             // holds a token when cron has not followed set yet
+	replaced  sleep.Signal              // set when cron has not followed set yet
 
 	mu      stdsync.Mutex
 	flights map[string]*flight           // by run id
@@ -115,9 +114,11 @@ func NewRunner(d Deps) (*Runner, error) {
 		return nil, err
 	}
 	r := &Runner{
-		cfg: d.Config, server: d.Redis, redis: d.Redis.Strict(), ordinary: d.Redis.Client(), keys: keys{cache.NewKeys(d.Redis.Prefix())}, scripts: newScripts(),
+		cfg: d.Config, server: d.Redis, redis: d.Redis.Strict(), ordinary: d.Redis.Client(), keys: cache.NewKeys(d.Redis.Prefix()),
 		store: d.Store, replica: d.Replica, observer: d.Observer, tracing: d.Tracing, clock: d.Clock, log: d.Log,
-		queue: newQueue(d.Config.Concurrency, d.Connections), ids: newIDs(), links: newLinks(), feed: newFeed(), newBatch: make(chan struct{}, 1), budget: newBudget(d.Config.Memory), replaced: make(chan struct{}, 1), flights: map[string]*flight{}, asked: map[menu.RestaurantID]string{},
+		queue: newQueue(d.Config.Concurrency, d.Connections), ids: newIDs(), links: newLinks(), feed: newFeed(),
+		budget: newBudget(d.Config.Memory), newBatch: sleep.NewSignal(), replaced: sleep.NewSignal(),
+		flights: map[string]*flight{}, asked: map[menu.RestaurantID]string{},
 	}
 	r.set.Store(set)
 	if r.clock == nil {
@@ -129,9 +130,6 @@ func NewRunner(d Deps) (*Runner, error) {
 	if r.observer == nil {
 		r.observer = nobody{}
 	}
-	if r.replica == nil {
-		r.replica = noReplica{}
-	}
 	r.health = newHealth(r.log)
 	return r, nil
 }
@@ -142,7 +140,7 @@ func (r *Runner) probe(ctx context.Context, doubt bool) error {
 	if !doubt {
 		return r.server.Probe(ctx)
 	}
-	return r.server.Probe(ctx, r.keys.of.Notices(), r.keys.of.RunNotices())
+	return r.server.Probe(ctx, r.keys.Notices(), r.keys.RunNotices())
 }
 
 // Refused tells why Redis takes no writes, as the Scheduler last found it; nil
@@ -170,8 +168,3 @@ type nobody struct{}
 
 func (nobody) RunFinished(Run)                           {}
 func (nobody) TickSkipped(menu.RestaurantID, SkipReason) {}
-
-type noReplica struct{}
-
-func (noReplica) Peek(menu.RestaurantID) (*cache.Snapshot, bool) { return nil, false }
-func (noReplica) Offer(*cache.Snapshot)                          {}

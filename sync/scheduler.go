@@ -38,31 +38,12 @@ func NewScheduler(r *Runner) *Scheduler { return &Scheduler{runner: r} }
 func (s *Scheduler) Run(ctx context.Context) error {
 	r := s.runner
 	g, ctx := errgroup.WithContext(ctx)
-	g.Go(func() error {
-		r.tickAlways(ctx)
-		return nil
-	})
-	g.Go(func() error {
-		r.health.watch(ctx, r.probe, r.catchUp)
-		return nil
-	})
-	g.Go(func() error {
-		r.keepQueued(ctx)
-		return nil
-	})
-	g.Go(func() error {
-		r.hear(ctx)
-		return nil
-	})
-	g.Go(func() error {
-		r.runBatches(ctx)
-		return nil
-	})
+	watch := func(ctx context.Context) { r.health.watch(ctx, r.probe, r.catchUp) }
+	for _, part := range []func(context.Context){r.tickAlways, watch, r.keepQueued, r.receiveNotices, r.runBatches} {
+		g.Go(func() error { part(ctx); return nil })
+	}
 	for range r.queue.workers {
-		g.Go(func() error {
-			s.work(ctx, g)
-			return nil
-		})
+		g.Go(func() error { r.work(ctx, g); return nil })
 	}
 	return g.Wait()
 }
@@ -130,27 +111,27 @@ func (r *Runner) offer(w work) bool {
 }
 
 // work takes from the queue until ctx ends.
-func (s *Scheduler) work(ctx context.Context, g *errgroup.Group) {
-	r := s.runner
+func (r *Runner) work(ctx context.Context, g *errgroup.Group) {
 	for {
 		w, release, ok := r.queue.pop(ctx)
 		if !ok || !r.health.wait(ctx) {
 			return
 		}
 		if w.trigger == TriggerManual {
-			s.manual(ctx, g, w)
+			r.manual(ctx, g, w)
 		} else {
-			r.done(w.target, func(t *target) { r.scheduled(ctx, w.of(t)) })
+			r.scheduled(ctx, w)
 		}
 		release()
 	}
 }
 
-// done does scheduled work of the target as it is configured now, none where it
-// was removed, and lets in the next.
-func (r *Runner) done(queued *target, do func(*target)) {
-	if t := r.now(queued); t != nil {
-		do(t)
+// scheduled does a tick's or catch-up's work, for the target as it is configured
+// now, and then lets the next one into the queue.
+func (r *Runner) scheduled(ctx context.Context, w work) {
+	queued := w.target
+	if w.target = r.now(queued); w.target != nil {
+		r.tickRun(ctx, w)
 	}
 	queued.pending.Store(false)
 	if t := r.now(queued); t != nil && t.again.Load() {
@@ -158,10 +139,9 @@ func (r *Runner) done(queued *target, do func(*target)) {
 	}
 }
 
-// scheduled does a tick's or catch-up's work.
-func (r *Runner) scheduled(ctx context.Context, w work) {
+func (r *Runner) tickRun(ctx context.Context, w work) {
 	if w.slot.IsZero() && !w.changed && r.fresh(ctx, w.target) {
-		return // another replica caught up meanwhile
+		return // another instance caught up meanwhile
 	}
 	_, err := r.once(ctx, w, r.newRun(w.target, w.trigger))
 	if err != nil && !errors.Is(err, errBusy) {
@@ -171,8 +151,7 @@ func (r *Runner) scheduled(ctx context.Context, w work) {
 
 // manual does a queued run. While another one holds the lease it goes back
 // into the queue after a pause, which costs no worker.
-func (s *Scheduler) manual(ctx context.Context, g *errgroup.Group, w work) {
-	r := s.runner
+func (r *Runner) manual(ctx context.Context, g *errgroup.Group, w work) {
 	// Not settled: this process is the run's holder, even where Redis was away
 	// so long that its place in the queue has expired.
 	records, err := r.load(ctx, []runRef{{id: w.runID, restaurant: w.target.ID}})
@@ -238,22 +217,10 @@ func (r *Runner) catchUp(ctx context.Context, first bool) {
 
 // fresh tells whether the target has missed no slot.
 func (r *Runner) fresh(ctx context.Context, t *target) bool {
-	var checked time.Time
 	if t.reasons {
-		_, at, err := r.store.Reasons(ctx, t.Connection)
-		if err != nil {
-			return false
-		}
-		checked = at
-	} else {
-		version, err := r.store.Current(ctx, t.ID)
-		if err != nil {
-			return false
-		}
-		if version.Behind() {
-			return false
-		}
-		checked = version.CheckedAt
+		_, checked, err := r.store.Reasons(ctx, t.Connection)
+		return err == nil && !t.schedule.Missed(1, checked, r.clock())
 	}
-	return !t.schedule.Missed(1, checked, r.clock())
+	version, err := r.store.Current(ctx, t.ID)
+	return err == nil && !version.Behind() && !t.schedule.Missed(1, version.CheckedAt, r.clock())
 }

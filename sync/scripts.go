@@ -1,45 +1,30 @@
 package sync
 
 import (
-	_ "embed" // the scripts
+	"embed"
 
 	"github.com/redis/go-redis/v9"
 
 	"larder/cache"
 )
 
-var (
-	//go:embed acquire.lua
-	acquireSource string
-	//go:embed renew.lua
-	renewSource string
-	//go:embed finish.lua
-	finishSource string
-	//go:embed keeprun.lua
-	keepRunSource string
-	//go:embed lost.lua
-	lostSource string
-	//go:embed start.lua
-	startSource string
-	//go:embed batchdone.lua
-	batchDoneSource string
+//go:embed *.lua
+var luaFiles embed.FS
+
+// The Lua scripts. Each is one step on the keys of one restaurant or of one batch.
+var ( //nolint:gochecknoglobals // constants
+	acquireScript   = redis.NewScript(lua("acquire.lua"))
+	renewScript     = redis.NewScript(lua("renew.lua"))
+	finishScript    = redis.NewScript(cache.CheckedLua() + lua("keeprun.lua") + lua("finish.lua"))
+	lostScript      = redis.NewScript(lua("keeprun.lua") + lua("lost.lua"))
+	startScript     = redis.NewScript(lua("start.lua"))
+	batchDoneScript = redis.NewScript(lua("batchdone.lua"))
 )
 
-// scripts are the Lua scripts; each is one step on the keys of one restaurant,
-// or of one batch.
-type scripts struct {
-	acquire, renew, finish, lost, start *redis.Script
-	batchDone                           *redis.Script
-}
-
-func newScripts() scripts {
-	return scripts{
-		acquire: redis.NewScript(acquireSource),
-		renew:   redis.NewScript(renewSource),
-		finish:  redis.NewScript(cache.CheckedLua() + keepRunSource + finishSource),
-		lost:    redis.NewScript(keepRunSource + lostSource),
-		start:   redis.NewScript(startSource),
-
-		batchDone: redis.NewScript(batchDoneSource),
+func lua(name string) string {
+	text, err := luaFiles.ReadFile(name)
+	if err != nil {
+		panic(err) // it is embedded
 	}
+	return string(text)
 }

@@ -3,20 +3,42 @@ package redisdb
 import (
 	"context"
 	"errors"
+	"math/rand/v2"
 	"time"
 
 	"github.com/redis/go-redis/v9"
+
+	"larder/internal/sleep"
 )
 
-// silence is how long no message may come before a subscription is tried.
-const silence = 20 * time.Second
+const (
+	// silence is how long no message may come before a subscription is checked.
+	silence = 20 * time.Second
+	// firstPause and lastPause bound the wait before a channel is subscribed to
+	// again.
+	firstPause = 100 * time.Millisecond
+	lastPause  = 5 * time.Second
+)
 
-// Listen calls message for each message of a channel, one after the other, until
-// ctx ends or the connection breaks, and returns why. It calls subscribed before
-// the first one: messages that were published earlier are lost. A connection
-// without messages is pinged now and then, so that a dead one is noticed. It
-// starts no goroutine.
-func (db *DB) Listen(ctx context.Context, channel string, subscribed func(), message func(payload string)) error {
+// Subscribe calls message for each message of a channel, one after the other,
+// until ctx ends. It calls subscribed before the first one: messages that were
+// published earlier are lost. When the connection breaks it calls lost with the
+// cause and subscribes again, after a pause that grows. It starts no goroutine.
+func (db *DB) Subscribe(ctx context.Context, channel string, subscribed func(), message func(payload string), lost func(error)) {
+	for pause := firstPause; ; pause = min(2*pause, lastPause) {
+		err := db.receive(ctx, channel, func() { pause = firstPause; subscribed() }, message)
+		lost(err)
+		// Full jitter: the instances of a Redis that restarts do not all come at once.
+		if sleep.For(ctx, rand.N(pause)+time.Millisecond) != nil { //nolint:gosec // no secret
+			return
+		}
+	}
+}
+
+// receive takes messages over one connection until it breaks or ctx ends, and
+// returns why. A connection without messages is pinged now and then, so that a
+// dead one is noticed.
+func (db *DB) receive(ctx context.Context, channel string, subscribed func(), message func(payload string)) error {
 	subscription := db.client.Subscribe(ctx)
 	// A blocked read ends by the connection alone.
 	stop := context.AfterFunc(ctx, func() { _ = subscription.Close() })

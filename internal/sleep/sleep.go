@@ -1,4 +1,4 @@
-// Package sleep waits for a time that a context may cut short.
+// Package sleep waits for a time or a signal, as long as a context lasts.
 package sleep
 
 import (
@@ -15,5 +15,20 @@ func For(ctx context.Context, d time.Duration) error {
 		return nil
 	case <-ctx.Done():
 		return context.Cause(ctx)
+	}
+}
+
+// Signal wakes one goroutine that receives from it. It is set until somebody
+// receives, however often Set is called.
+type Signal chan struct{}
+
+// NewSignal returns a Signal that is not set.
+func NewSignal() Signal { return make(Signal, 1) }
+
+// Set sets the signal. It never blocks.
+func (s Signal) Set() {
+	select {
+	case s <- struct{}{}:
+	default:
 	}
 }

@@ -22,6 +22,50 @@ type packedView struct {
 	stops     []byte
 }
 
+// Published returns the body {"result": …} with the menu view as the ordering
+// service published it, every field of it, known to larder or not: the same JSON
+// values, digits of numbers and texts as published last. Its ETag is by its own
+// hash; it was last changed at PublishedAt of the snapshot.
+//
+// The first read unpacks the view from memory, or loads it from Redis, once for
+// all concurrent callers. The body is kept within the Replica's memory until the
+// next version, or until the service publishes other stop lists. ctx ends only
+// this caller's wait.
+//
+// Errors: ErrUnavailable when the view must be loaded and Redis does not answer;
+// ErrNoCatalogue when Redis has lost it; ErrCorrupt; ctx's.
+func (r *Replica) Published(ctx context.Context, snap *Snapshot, enc Encoding) (*Representation, error) {
+	key := snap.key(PublishedMenu, enc)
+	if ready, ok := r.bodies.get(key); ok {
+		return ready, nil
+	}
+	// The name of the miss is no restaurant's: '/' cannot occur in an id.
+	return r.loadBody(ctx, key, snap.Restaurant+"/published", func(ctx context.Context) (*Representation, error) {
+		body, published, err := r.viewOf(ctx, snap)
+		if err != nil {
+			return nil, err
+		}
+		if published != snap.Published {
+			r.told.add(snap.Restaurant) // Redis is ahead
+		}
+		ready, err := r.store.packer.represent(snap.Version.Version, body, enc)
+		if err != nil {
+			return nil, err
+		}
+		key := key
+		key.content = published
+		r.versionBodies(snap).put(r.bodies, key, ready)
+		return ready, nil
+	})
+}
+
+// loadBody is loadOnce for a body.
+func (r *Replica) loadBody(
+	ctx context.Context, key bodyKey, miss menu.RestaurantID, load func(context.Context) (*Representation, error),
+) (*Representation, error) {
+	return loadOnce(ctx, r, &r.published, key.String(), miss, func() (*Representation, bool) { return r.bodies.get(key) }, load)
+}
+
 // keepViews loads the views as published that memory does not hold, of those
 // restaurants whose catalogue it holds. What Redis does not have, or has in a
 // newer form, is left to the next poll. The error is ErrUnavailable.

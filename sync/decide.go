@@ -1,0 +1,112 @@
+package sync
+
+import (
+	"fmt"
+
+	"larder/cache"
+	"larder/internal/menu"
+)
+
+// sameness is by what a menu that was fetched is known to be the one that is
+// served (policy S3); empty where it is not.
+type sameness string
+
+const (
+	sameValidator sameness = "validator" // the service answered 304 Not Modified
+	sameHash      sameness = "hash"      // the body is that of the last pull
+	sameContent   sameness = "content"   // it compiles to what is served
+)
+
+// comparable reports whether an equal body means an equal menu: the current
+// version came from the last pull, with the same settings and name and under the
+// same hold, nobody forces, and Redis has its content and is not behind what was
+// served (policy S2).
+func (p *pass) comparable() bool {
+	return !p.run.Force && !p.lost && p.current.Version > 0 && p.last.Version == p.current.Version &&
+		p.floor <= p.current.Version && p.last.Settings == p.fingerprint() && p.current.Name == p.name(p.current.Name) &&
+		(p.last.HoldOutcome != "") == p.current.Held
+}
+
+// unchangedBy returns by what the fetched menu is known to be the one that is
+// served. Before it is compiled m is nil, and known is what comparable reported.
+func (p *pass) unchangedBy(now lastFetch, notModified, known bool, m *made) sameness {
+	switch {
+	case m == nil && known && notModified:
+		return sameValidator
+	case m == nil && known && now.BodyHash == p.last.BodyHash:
+		return sameHash
+	case m != nil && !p.run.Force && !p.lifts(now) && p.current.Content == m.hash && p.current.Stops.Equal(m.catalogue.Stops()) &&
+		p.current.Name == p.name(m.view.Name) && p.floor <= p.current.Version:
+		return sameContent
+	default:
+		return ""
+	}
+}
+
+// under tells what the hold on the restaurant makes of a pull of this content:
+// OutcomeUnchanged for what the service published at the rollback, OutcomeHeld
+// for another one that must wait; empty where it may be published, because
+// nothing is held or because it lifts the hold (policy S7a).
+func (p *pass) under(content string) Outcome {
+	hold := p.current.Hold
+	switch {
+	case !p.current.Held:
+		return ""
+	case hold.Of == content:
+		return OutcomeUnchanged
+	case hold.Until == cache.HoldReleased:
+		return OutcomeHeld
+	default:
+		return ""
+	}
+}
+
+// lifts reports whether publishing what was pulled ends the hold.
+func (p *pass) lifts(now lastFetch) bool { return p.current.Held && now.HoldOutcome == "" }
+
+// guard is policy S4, which ops may override.
+func (p *pass) guard() string {
+	if p.run.Force {
+		return ""
+	}
+	before := p.current.Counts.Products
+	// Redis has lost its data: what readers have is in memory.
+	if snapshot, ok := p.r.replica.Peek(p.t.ID); ok && snapshot.Version.Version > p.current.Version {
+		before = snapshot.Counts.Products
+	}
+	return guard(before, p.run.Products, p.r.cfg.ShrinkLimit)
+}
+
+// guard refuses a menu that is more likely a fault than a wish: an empty one,
+// or one that lost more than the limit of the products served now (policy S4).
+// before is 0 for a first menu, which is refused only when empty. It gives the
+// reason, empty when the menu may pass.
+func guard(before, after int, limit float64) string {
+	switch {
+	case after == 0:
+		return "the menu has no products; " + instead(before)
+	case float64(before-after) > limit*float64(before):
+		return fmt.Sprintf("the menu lost %d of %d products, more than the limit of %.4g %% (sync.shrink_limit); %s",
+			before-after, before, limit*100, instead(before))
+	default:
+		return ""
+	}
+}
+
+func instead(before int) string {
+	if before == 0 {
+		return "nothing is published"
+	}
+	return "the last good menu is served on, a forced sync publishes it all the same"
+}
+
+// productCount counts the products that compile keeps: each id once.
+func productCount(v *menu.View) int {
+	seen := make(map[string]struct{}, len(v.Products))
+	for i := range v.Products {
+		if id := v.Products[i].ID; id != "" {
+			seen[id] = struct{}{}
+		}
+	}
+	return len(seen)
+}

@@ -1,0 +1,116 @@
+package sync
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/cespare/xxhash/v2"
+	"github.com/redis/go-redis/v9"
+
+	"larder/cache"
+	"larder/internal/menu"
+)
+
+const (
+	// maxFindings and maxFindingProducts bound what is kept of lint.
+	maxFindings        = 1000
+	maxFindingProducts = 100
+)
+
+// lastFetch is what a restaurant's last good fetch looked like, so that the next
+// one, on any instance, can tell that nothing has changed (policy S3). It holds
+// only while Version is the current one.
+type lastFetch struct {
+	Version  int64  `redis:"version"`
+	BodyHash string `redis:"raw"`      // of the body as it came; see bodyHash
+	Settings string `redis:"settings"` // hash of the settings alone
+	ETag     string `redis:"etag"`
+	Modified string `redis:"modified"` // Last-Modified
+	Findings int    `redis:"findings"`
+	Content  string `redis:"content"` // bodyHash of what was published, without its stop lists
+	// HoldOutcome is what a hold made of the fetch: OutcomeUnchanged or
+	// OutcomeHeld; empty where none was in force (policy S7a).
+	HoldOutcome string `redis:"under"`
+	// Refused is the Content of a later fetch that the guard refused.
+	Refused string `redis:"refused"`
+}
+
+// bodyHash tells a body from another. It guards against chance, not against
+// the ordering service, and is an eighth of the work of ContentHash.
+func bodyHash(body []byte) string {
+	return strconv.Itoa(len(body)) + "-" + strconv.FormatUint(xxhash.Sum64(body), 16)
+}
+
+// size returns how many bytes the body had; 0 where that is not known.
+func (f lastFetch) size() int64 {
+	text, _, _ := strings.Cut(f.BodyHash, "-")
+	size, _ := strconv.ParseInt(text, 10, 64)
+	return size
+}
+
+// saveLastFetch writes the last good fetch; findings nil leaves those that are kept.
+func (r *Runner) saveLastFetch(ctx context.Context, id menu.RestaurantID, f lastFetch, findings []menu.Finding) error {
+	var list []byte
+	if findings != nil {
+		var err error
+		if list, err = json.Marshal(bounded(findings)); err != nil {
+			return fmt.Errorf("sync: findings of %s: %w", id, err)
+		}
+	}
+	_, err := r.redis.TxPipelined(ctx, func(pipe redis.Pipeliner) error {
+		pipe.HSet(ctx, r.keys.Validator(id), f)
+		if list != nil {
+			pipe.Set(ctx, r.keys.Findings(id), list, 0)
+		}
+		return nil
+	})
+	if err != nil {
+		return unavailable(ctx, "save the last fetch of "+string(id), err)
+	}
+	return nil
+}
+
+// saveRefused keeps with the last good fetch what the service publishes instead.
+func (r *Runner) saveRefused(ctx context.Context, id menu.RestaurantID, content string) error {
+	if err := r.redis.HSet(ctx, r.keys.Validator(id), "refused", content).Err(); err != nil {
+		return unavailable(ctx, "save what was refused of "+string(id), err)
+	}
+	return nil
+}
+
+// Findings gives what lint found in the menu as it was last pulled and let
+// through, under a hold in the one that is served: at most 1,000 findings with at
+// most 100 products each. Errors: *UnknownRestaurantError, cache.ErrNoCatalogue before the first good pull,
+// cache.ErrUnavailable.
+func (r *Runner) Findings(ctx context.Context, restaurant menu.RestaurantID) ([]menu.Finding, error) {
+	if _, err := r.target(restaurant); err != nil {
+		return nil, err
+	}
+	list, err := r.redis.Get(ctx, r.keys.Findings(restaurant)).Bytes()
+	if errors.Is(err, redis.Nil) {
+		return nil, fmt.Errorf("sync: findings of %s: %w", restaurant, cache.ErrNoCatalogue)
+	}
+	if err != nil {
+		return nil, unavailable(ctx, "read findings of "+string(restaurant), err)
+	}
+	findings := []menu.Finding{}
+	if err := json.Unmarshal(list, &findings); err != nil {
+		return nil, fmt.Errorf("sync: findings of %s: %w", restaurant, err)
+	}
+	return findings, nil
+}
+
+// bounded cuts findings to what is kept, without touching the given ones.
+func bounded(findings []menu.Finding) []menu.Finding {
+	kept := slices.Clone(findings[:min(len(findings), maxFindings)])
+	for i := range kept {
+		products := kept[i].Products
+		kept[i].Products = products[:min(len(products), maxFindingProducts)]
+	}
+	return kept
+}
