@@ -143,30 +143,34 @@ type Try struct {
 	Code string
 }
 
-// Answer is what the ordering service said to a call.
+// Answer is what the ordering service said to a call. A Journal keeps it in the
+// form that its tags give.
 type Answer struct {
-	Status      int
-	ContentType string
+	Status      int    `json:"status"`
+	ContentType string `json:"contentType,omitempty"`
 	// Code, Msg and RequestID are the service's own where the body has the
 	// document's error shape.
-	Code, Msg, RequestID string
+	Code      string `json:"code,omitempty"`
+	Msg       string `json:"msg,omitempty"`
+	RequestID string `json:"requestId,omitempty"`
 	// RetryAfter is how long the service asked to wait; 0 for not.
-	RetryAfter time.Duration
+	RetryAfter time.Duration `json:"retryAfter,omitempty"`
 	// Body is the whole body up to upstream.MaxErrorBytes, secrets removed;
 	// Cut tells that it was longer.
-	Body []byte
-	Cut  bool
+	Body []byte `json:"body,omitempty"`
+	Cut  bool   `json:"cut,omitempty"`
 }
 
-// Settled is how a person settled an outcome that was unknown.
+// Settled is how a person settled an outcome that was unknown. A Journal keeps
+// it in the form that its tags give.
 type Settled struct {
 	// By is the ops client.
-	By string
-	At time.Time
+	By string    `json:"by"`
+	At time.Time `json:"-"`
 	// How is what the person said.
-	How Settlement
+	How Settlement `json:"how"`
 	// Note is the person's own.
-	Note string
+	Note string `json:"note,omitempty"`
 }
 
 // Settlement is what a person says of an unknown outcome.

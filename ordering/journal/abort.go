@@ -80,9 +80,9 @@ func (j *Journal) isAborted(ctx context.Context, connection, opening string) err
 
 // openedBy gives the call that an opening opened.
 func openedBy(o *order, id string) (ordering.Call, bool) {
-	for n, begun := range o.openings {
-		if begun.ID == id && id != "" {
-			return o.Call(n)
+	for _, call := range o.Calls {
+		if call.Opening == id && id != "" {
+			return call, true
 		}
 	}
 	return ordering.Call{}, false

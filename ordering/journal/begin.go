@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -102,7 +103,7 @@ func (j *Journal) refused(ctx context.Context, o ordering.Opening, found *order,
 		return why
 	}
 	if found != nil {
-		if call, busy := found.Busy(); busy && found.openings[call.Number].Key == o.Key {
+		if call, busy := found.Busy(); busy && call.Key == o.Key {
 			return &ordering.KeyTakenError{Record: found.Record, Call: call.Number}
 		}
 	}
@@ -133,32 +134,28 @@ func (j *Journal) byOrderID(ctx context.Context, connection, orderID string) (re
 
 // created begins the record of a creating call.
 func (j *Journal) created(o ordering.Opening) *change {
-	h := head{
-		Ref: o.Ref, Connection: o.Connection, Client: o.Client, Restaurant: o.Restaurant,
-		MenuVersion: o.MenuVersion, ExpectedAt: epoch(o.ExpectedAt),
-	}
-	if o.Total.Valid {
-		h.Total = exact(o.Total.Decimal)
-	}
-	return j.born(h, ordering.StatePlacing)
+	return j.born(ordering.Record{
+		Ref: o.Ref, Connection: o.Connection, Client: o.Client, Restaurant: o.Restaurant, State: ordering.StatePlacing,
+		MenuVersion: o.MenuVersion, ExpectedAt: o.ExpectedAt, Total: o.Total,
+	})
 }
 
 // adopted begins the record of an order that larder did not place (policy O9a).
 func (j *Journal) adopted(o ordering.Opening) *change {
-	c := j.born(head{Ref: o.Ref, Connection: o.Connection, Client: o.Client, Adopted: true}, ordering.StatePlaced)
+	c := j.born(ordering.Record{Ref: o.Ref, Connection: o.Connection, Client: o.Client, Adopted: true, State: ordering.StatePlaced})
 	c.put(fieldOrderID, o.OrderID)
 	c.step("set", c.id(o.OrderID), o.Ref)
 	return c
 }
 
-func (j *Journal) born(h head, state ordering.State) *change {
-	c := j.change(&order{place: place{h.Connection, h.Ref}})
-	c.step("born", c.names.Orders(h.Connection), h.Ref)
-	c.step("born", c.in(string(state)), h.Ref)
+func (j *Journal) born(r ordering.Record) *change {
+	c := j.change(&order{place: place{r.Connection, r.Ref}})
+	c.step("born", c.names.Orders(r.Connection), r.Ref)
+	c.step("born", c.in(string(r.State)), r.Ref)
 	c.stamp(fieldCreated)
 	c.touch()
-	c.put(fieldHead, encode(h))
-	c.put(fieldState, string(state))
+	c.put(fieldHead, encode(headOf(&r)))
+	c.put(fieldState, string(r.State))
 	return c
 }
 
@@ -169,9 +166,9 @@ func (j *Journal) open(ctx context.Context, o ordering.Opening, c *change, key s
 		c.check(c.key(o.Key), key)
 	}
 	c.check(c.names.OrderAborted(o.Connection, o.ID), "")
-	c.openCall(opening{
-		ID: o.ID, Operation: o.Operation, Client: o.Client, RequestID: o.RequestID, Fingerprint: o.Fingerprint,
-		Derived: o.Derived, Key: o.Key, Payments: encodePayments(o.Payments),
+	c.openCall(ordering.Call{
+		Opening: o.ID, Operation: o.Operation, Client: o.Client, RequestID: o.RequestID, Fingerprint: o.Fingerprint,
+		Derived: o.Derived, Key: o.Key, Payments: o.Payments,
 	}, o.Body, millis(o.Deadline))
 	if o.Operation == upstream.OpCreate {
 		c.mode = modeCreate
@@ -184,21 +181,20 @@ func (j *Journal) open(ctx context.Context, o ordering.Opening, c *change, key s
 }
 
 // openCall adds an open call: the last of the order's.
-func (c *change) openCall(begun opening, body []byte, deadline int64) {
+func (c *change) openCall(call ordering.Call, body []byte, deadline int64) {
 	n := 1
 	if calls := c.order.Calls; len(calls) > 0 {
 		n = calls[len(calls)-1].Number + 1
 	}
-	begun.Sent = len(body) > 0
 	c.step("due", c.open(), c.pointer(n), deadline, 0)
-	if begun.Key != "" {
-		c.step("set", c.key(begun.Key), c.pointer(n))
+	if call.Key != "" {
+		c.step("set", c.key(call.Key), c.pointer(n))
 	}
-	if begun.Sent {
+	if len(body) > 0 {
 		c.step("put", c.guest(n), fieldBody, body)
 	}
 	c.hold()
-	c.put(numbered(fieldOpening, n), encode(begun))
+	c.put(numbered(fieldOpening, n), encode(openingOf(&call)))
 	c.put(numbered(fieldOutcome, n), string(ordering.OutcomeOpen))
 	c.stamp(numbered(fieldStarted, n))
 }
@@ -207,21 +203,15 @@ func (c *change) openCall(begun opening, body []byte, deadline int64) {
 // latest ordering.MaxCalls. With a call goes its key: there is nothing left
 // that a replay could answer.
 func (c *change) dropOldest() {
-	var changes []ordering.Call
-	for _, call := range c.order.Calls {
-		if call.Operation != upstream.OpCreate {
-			changes = append(changes, call)
-		}
-	}
-	for len(changes) >= ordering.MaxCalls {
-		n := changes[0].Number
-		changes = changes[1:]
+	changes := slices.DeleteFunc(slices.Clone(c.order.Calls), func(call ordering.Call) bool { return call.Operation == upstream.OpCreate })
+	for ; len(changes) >= ordering.MaxCalls; changes = changes[1:] {
+		oldest := changes[0]
 		for _, field := range callFields() {
-			c.unput(numbered(field, n))
+			c.unput(numbered(field, oldest.Number))
 		}
-		c.step("del", c.guest(n))
-		if key := c.order.openings[n].Key; key != "" {
-			c.step("unset", c.key(key), c.pointer(n))
+		c.step("del", c.guest(oldest.Number))
+		if oldest.Key != "" {
+			c.step("unset", c.key(oldest.Key), c.pointer(oldest.Number))
 		}
 	}
 }
@@ -247,7 +237,7 @@ func (j *Journal) holder(ctx context.Context, connection, key string) (value str
 	if err != nil {
 		return "", nil, 0, err
 	}
-	if holder.openings[call].Key != key || freed(holder, call) {
+	if taken, ok := holder.Call(call); !ok || taken.Key != key || freesKey(taken, taken.Outcome) {
 		return value, nil, 0, nil // freed since the key was read
 	}
 	return value, holder, call, nil

@@ -119,6 +119,17 @@ func (c *change) unput(field string) {
 	c.step("unput", c.record(), field)
 }
 
+// putAnswer keeps what the service answered to a call: beside the record whole,
+// in it the status and the code.
+func (c *change) putAnswer(call int, a *ordering.Answer) {
+	if a == nil {
+		return
+	}
+	c.answers[call] = encode(a)
+	c.put(numbered(fieldAnswer, call), encode(ordering.Answer{Status: a.Status, Code: a.Code}))
+	c.step("put", c.guest(call), fieldGuestAns, c.answers[call])
+}
+
 // readable refuses to write an order that could not be read again.
 func (c *change) readable() error {
 	if len(c.fields) == 0 {
@@ -134,9 +145,10 @@ func (c *change) readable() error {
 
 // arguments returns commit.lua's, for an instance that remembers r.
 func (c *change) arguments(r remembered) []any {
+	reportOnly := r.replicated && c.cfg.WaitReplicas != nil && *c.cfg.WaitReplicas == 0
 	arguments := make([]any, 0, 10+len(c.checks)+len(c.steps))
 	arguments = append(arguments,
-		c.mode, r.epoch, r.mark, r.instance, r.own, r.seen, r.candidate, flag(r.reportOnly), flag(r.replicated), len(c.checks)/3)
+		c.mode, r.epoch, r.mark, r.instance, r.own, r.seen, r.candidate, flag(reportOnly), flag(r.replicated), len(c.checks)/3)
 	arguments = append(arguments, c.checks...)
 	return append(arguments, c.steps...)
 }

@@ -47,9 +47,9 @@
 --   drop   key member - -       take out of a sorted set
 -- A key is given by its number in KEYS.
 --
--- result {1, now in milliseconds, epoch, mark, predecessors, paused, replicated, behind}  made
---        {2, the same}  refused: creates are paused
---        {0, number of the key that was otherwise}
+-- result {"1", now in milliseconds, epoch, mark, predecessors, paused, replicated, behind}  made
+--        {"2", the same}  refused: creates are paused
+--        {"0", number of the key that was otherwise}
 -- What the state does not have is ""; behind is "1" where Redis lacks a commit of
 -- the remembered epoch.
 local time = redis.call("TIME")
@@ -110,12 +110,12 @@ for i = first, first + 3 * checks - 1, 3 do
     value = redis.call("HGET", key, ARGV[i + 1])
   end
   if (value or "") ~= ARGV[i + 2] then
-    return {0, ARGV[i]}
+    return {"0", ARGV[i]}
   end
 end
 
 if ARGV[1] == "create" and paused ~= "" then
-  return {2, ms(now), epoch, ms(mark), predecessors, paused, replicated, behind}
+  return {"2", ms(now), epoch, ms(mark), predecessors, paused, replicated, behind}
 end
 
 local steps = {
@@ -155,4 +155,4 @@ elseif ARGV[1] ~= "watch" then
     end
   end
 end
-return {1, ms(now), epoch, ms(mark), predecessors, paused, replicated, behind}
+return {"1", ms(now), epoch, ms(mark), predecessors, paused, replicated, behind}

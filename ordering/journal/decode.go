@@ -22,7 +22,6 @@ type order struct {
 	revision string            // "" when there is no record yet
 	fields   map[string]string // the record's hash
 	answers  map[int]string    // what the service answered, whole, while it is kept
-	openings map[int]opening   // by the call's number
 }
 
 // place is where an order is kept.
@@ -35,7 +34,7 @@ func (o *order) member() string { return fmt.Sprintf("%015d/%s", epoch(o.Created
 //
 // The error is ErrCorrupt with the field's name, never its value.
 func decode(at place, fields map[string]string, answers map[int]string) (*order, error) {
-	o := &order{place: at, revision: fields[fieldRev], fields: fields, answers: answers, openings: map[int]opening{}}
+	o := &order{place: at, revision: fields[fieldRev], fields: fields, answers: answers}
 	d := decoder{order: o}
 	d.record()
 	for _, number := range callNumbers(fields) {
@@ -159,7 +158,6 @@ func (d *decoder) call(n int) {
 	default:
 		d.bad(name)
 	}
-	d.order.openings[n] = begun
 	call := ordering.Call{
 		Number: n, Operation: begun.Operation, Client: begun.Client, RequestID: begun.RequestID,
 		Fingerprint: begun.Fingerprint, Derived: begun.Derived, Key: begun.Key, Opening: begun.ID,
@@ -182,10 +180,18 @@ func (d *decoder) call(n int) {
 		if whole := d.order.answers[n]; whole != "" {
 			text = whole
 		}
-		call.Answer = d.answer(name, text)
+		call.Answer = &ordering.Answer{}
+		d.json(name, text, call.Answer)
 	}
 	if name, text = at(fieldSettled); text != "" {
-		call.Settled = d.settled(name, text, d.time(numbered(fieldSettledAt, n)))
+		call.Settled = &ordering.Settled{}
+		d.json(name, text, call.Settled)
+		call.Settled.At = d.time(numbered(fieldSettledAt, n))
+		switch call.Settled.How {
+		case ordering.SettledDone, ordering.SettledNotDone, ordering.SettledSendAgain:
+		default:
+			d.bad(name)
+		}
 	}
 	d.order.Calls = append(d.order.Calls, call)
 }
@@ -202,24 +208,4 @@ func (d *decoder) tries(name, text string) []ordering.Try {
 		tries = append(tries, t)
 	}
 	return tries
-}
-
-func (d *decoder) answer(name, text string) *ordering.Answer {
-	var f answer
-	d.json(name, text, &f)
-	return &ordering.Answer{
-		Status: f.Status, ContentType: f.ContentType, Code: f.Code, Msg: f.Msg, RequestID: f.RequestID,
-		RetryAfter: time.Duration(f.RetryAfter), Body: f.Body, Cut: f.Cut,
-	}
-}
-
-func (d *decoder) settled(name, text string, at time.Time) *ordering.Settled {
-	var f settled
-	d.json(name, text, &f)
-	switch f.How {
-	case ordering.SettledDone, ordering.SettledNotDone, ordering.SettledSendAgain:
-	default:
-		d.bad(name)
-	}
-	return &ordering.Settled{By: f.By, At: at, How: f.How, Note: f.Note}
 }

@@ -11,7 +11,7 @@ import (
 // NewOver makes a journal of any client, for tests that need none.
 func NewOver(client redis.UniversalClient, prefix string, cfg ordering.Config, log logrus.FieldLogger) *Journal {
 	return &Journal{
-		keys: cache.NewKeys(prefix), read: client, write: client, scripts: newScripts(), cfg: cfg, log: log, states: map[string]*state{},
+		keys: cache.NewKeys(prefix), read: client, write: client, cfg: cfg, log: log, states: map[string]*state{},
 	}
 }
 

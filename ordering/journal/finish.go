@@ -14,7 +14,7 @@ func (j *Journal) Finish(ctx context.Context, e ordering.Ending) (ordering.Recor
 	contradicts := false
 	o, err := j.update(ctx, j.commit, place{e.Connection, e.Ref}, func(o *order) (c *change, err error) {
 		call, ok := o.Call(e.Call)
-		if !ok || e.Opening != "" && o.openings[e.Call].ID != e.Opening {
+		if !ok || e.Opening != "" && call.Opening != e.Opening {
 			return nil, ordering.ErrNoOrder // a failover may have undone the opening, and another has taken the number
 		}
 		if contradicts = call.Outcome.Definite() && !agrees(o, call, e); contradicts || call.Outcome.Definite() {
@@ -86,19 +86,14 @@ func (j *Journal) ended(ctx context.Context, o *order, call ordering.Call, e ord
 		return nil, nil //nolint:nilnil // no change: it was said before that the outcome is unknown
 	}
 	c.touch()
-	if a := e.Answer; a != nil {
-		safe, whole := encode(answer{Status: a.Status, Code: a.Code}), encodeAnswer(*a)
-		c.put(numbered(fieldAnswer, call.Number), safe)
-		c.step("put", c.guest(call.Number), fieldGuestAns, whole)
-		c.answers[call.Number] = whole
-	}
+	c.putAnswer(call.Number, e.Answer)
 	c.stamp(numbered(fieldEnded, call.Number))
 	if e.Outcome == ordering.OutcomeDone && call.Operation == upstream.OpCreate && e.OrderID != "" {
 		if err := j.takeID(ctx, c, e.OrderID, nil); err != nil {
 			return nil, err
 		}
 	}
-	c.conclude(call, e.Outcome, e.Outcome == ordering.OutcomeNotSent || e.Outcome == ordering.OutcomeRefused && call.Derived)
+	c.conclude(call, e.Outcome, freesKey(call, e.Outcome))
 	return c, nil
 }
 
@@ -143,9 +138,9 @@ func (c *change) succeed(other *order) {
 		}
 		return
 	}
-	for n, begun := range other.openings {
-		if begun.Derived && begun.Key != "" {
-			c.step("unset", c.key(begun.Key), pointer(other.Ref, n))
+	for _, call := range other.Calls {
+		if call.Derived && call.Key != "" {
+			c.step("unset", c.key(call.Key), pointer(other.Ref, call.Number))
 		}
 	}
 }
@@ -172,12 +167,12 @@ func (c *change) conclude(call ordering.Call, outcome ordering.Outcome, frees bo
 	}
 	c.step("drop", c.in(string(ordering.StateUnknown)), o.member())
 	c.release(call)
-	if key := o.openings[n].Key; key != "" {
-		if frees {
-			c.step("unset", c.key(key), c.pointer(n))
-		} else {
-			c.step("life", c.key(key), c.pointer(n), millis(c.cfg.KeyTTL), 0)
-		}
+	switch {
+	case call.Key == "":
+	case frees:
+		c.step("unset", c.key(call.Key), c.pointer(n))
+	default:
+		c.step("life", c.key(call.Key), c.pointer(n), millis(c.cfg.KeyTTL), 0)
 	}
 }
 
@@ -215,9 +210,7 @@ func stateAfter(state ordering.State, op ordering.Operation, outcome ordering.Ou
 	return state
 }
 
-// freed tells whether a call that had a key has given it up (policy O7).
-func freed(o *order, number int) bool {
-	call, ok := o.Call(number)
-	return !ok || call.Outcome == ordering.OutcomeNotSent ||
-		call.Outcome == ordering.OutcomeRefused && call.Derived
+// freesKey reports whether a call with this outcome gives up its key (policy O7).
+func freesKey(call ordering.Call, outcome ordering.Outcome) bool {
+	return outcome == ordering.OutcomeNotSent || outcome == ordering.OutcomeRefused && call.Derived
 }

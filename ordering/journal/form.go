@@ -27,14 +27,14 @@ const (
 	fieldStarted      = "b:"  // time
 	fieldEnded        = "e:"  // time
 	fieldTries        = "t:"  // []try as JSON
-	fieldAnswer       = "a:"  // answer as JSON: status and code alone
-	fieldSettled      = "s:"  // settled as JSON
+	fieldAnswer       = "a:"  // ordering.Answer as JSON: status and code alone
+	fieldSettled      = "s:"  // ordering.Settled as JSON
 	fieldSettledAt    = "sa:" // time
 	fieldContradicted = "x:"  // ordering.Outcome
 
 	// Of the hash with a call's guest data.
 	fieldBody     = "body"   // what was sent
-	fieldGuestAns = "answer" // answer as JSON, whole
+	fieldGuestAns = "answer" // ordering.Answer as JSON, whole
 )
 
 // callFields are all fields of one call.
@@ -67,8 +67,31 @@ type opening struct {
 	Fingerprint string             `json:"fingerprint"`
 	Derived     bool               `json:"derived,omitempty"`
 	Key         string             `json:"key,omitempty"` // hash of the key
-	Sent        bool               `json:"sent,omitempty"`
 	Payments    []payment          `json:"payments,omitempty"`
+}
+
+// headOf returns the part of a record that never changes.
+func headOf(r *ordering.Record) head {
+	h := head{
+		Ref: r.Ref, Connection: r.Connection, Client: r.Client, Restaurant: r.Restaurant, Adopted: r.Adopted,
+		MenuVersion: r.MenuVersion, ExpectedAt: epoch(r.ExpectedAt),
+	}
+	if r.Total.Valid {
+		h.Total = exact(r.Total.Decimal)
+	}
+	return h
+}
+
+// openingOf returns the part of a call that never changes.
+func openingOf(call *ordering.Call) opening {
+	payments := make([]payment, 0, len(call.Payments))
+	for _, p := range call.Payments {
+		payments = append(payments, payment{Code: p.Code, Amount: exact(p.Amount), PaidAt: p.PaidAt})
+	}
+	return opening{
+		ID: call.Opening, Operation: call.Operation, Client: call.Client, RequestID: call.RequestID, Fingerprint: call.Fingerprint,
+		Derived: call.Derived, Key: call.Key, Payments: payments,
+	}
 }
 
 // payment is an ordering.Payment.
@@ -85,25 +108,6 @@ type try struct {
 	Status   int              `json:"status,omitempty"`
 	Outcome  ordering.Outcome `json:"outcome"`
 	Code     string           `json:"code,omitempty"`
-}
-
-// answer is an ordering.Answer.
-type answer struct {
-	Status      int    `json:"status"`
-	ContentType string `json:"contentType,omitempty"`
-	Code        string `json:"code,omitempty"`
-	Msg         string `json:"msg,omitempty"`
-	RequestID   string `json:"requestId,omitempty"`
-	RetryAfter  int64  `json:"retryAfter,omitempty"` // nanoseconds
-	Body        []byte `json:"body,omitempty"`
-	Cut         bool   `json:"cut,omitempty"`
-}
-
-// settled is an ordering.Settled, its time apart.
-type settled struct {
-	By   string              `json:"by"`
-	How  ordering.Settlement `json:"how"`
-	Note string              `json:"note,omitempty"`
 }
 
 // encode writes one of the forms above, which all can be written.
@@ -145,19 +149,4 @@ func encodeTries(tries []ordering.Try) string {
 		}
 	}
 	return encode(forms)
-}
-
-func encodeAnswer(a ordering.Answer) string {
-	return encode(answer{
-		Status: a.Status, ContentType: a.ContentType, Code: a.Code, Msg: a.Msg, RequestID: a.RequestID,
-		RetryAfter: int64(a.RetryAfter), Body: a.Body, Cut: a.Cut,
-	})
-}
-
-func encodePayments(payments []ordering.Payment) []payment {
-	forms := make([]payment, 0, len(payments))
-	for _, p := range payments {
-		forms = append(forms, payment{Code: p.Code, Amount: exact(p.Amount), PaidAt: p.PaidAt})
-	}
-	return forms
 }

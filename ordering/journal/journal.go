@@ -2,6 +2,7 @@ package journal
 
 import (
 	"context"
+	_ "embed" // the scripts
 	"errors"
 	"fmt"
 	"sync"
@@ -24,7 +25,6 @@ type Journal struct {
 	// read retries failed commands; write never does, because a command whose
 	// reply was lost may have run.
 	read, write redis.UniversalClient
-	scripts     scripts
 	cfg         ordering.Config
 	log         logrus.FieldLogger
 
@@ -43,9 +43,29 @@ var _ ordering.Journal = (*Journal)(nil)
 func New(r *redisdb.DB, cfg ordering.Config, log logrus.FieldLogger) *Journal {
 	return &Journal{
 		keys: cache.NewKeys(r.Prefix()), embedded: r.Embedded(), read: r.Client(), write: r.Strict(),
-		scripts: newScripts(), cfg: cfg, log: log, states: map[string]*state{},
+		cfg: cfg, log: log, states: map[string]*state{},
 	}
 }
+
+// The Lua scripts. The keys of each share one hash tag, because a cluster
+// refuses a script whose keys are in several slots.
+var (
+	//go:embed commit.lua
+	commitSource string
+	//go:embed read.lua
+	readSource string
+	//go:embed due.lua
+	dueSource string
+	//go:embed prune.lua
+	pruneSource string
+	//go:embed accept.lua
+	acceptSource string
+
+	commitScript = redis.NewScript(commitSource) //nolint:gochecknoglobals // constant
+	readScript   = redis.NewScript(readSource)   //nolint:gochecknoglobals // constant
+	dueScript    = redis.NewScript(dueSource)    //nolint:gochecknoglobals // constant
+	acceptScript = redis.NewScript(acceptSource) //nolint:gochecknoglobals // constant
+)
 
 // The causes that a *ordering.JournalError may have beside Redis's own errors.
 var (
@@ -86,19 +106,14 @@ func isContract(err error) bool {
 			return true
 		}
 	}
-	var (
-		journal       *ordering.JournalError
-		taken         *ordering.KeyTakenError
-		busy          *ordering.BusyError
-		state         *ordering.StateError
-		contradiction *ordering.ContradictionError
-		orderID       *ordering.OrderIDTakenError
-		restored      *ordering.RestoredError
-		notReady      *ordering.NotReadyError
-	)
-	return errors.As(err, &journal) || errors.As(err, &taken) || errors.As(err, &busy) ||
-		errors.As(err, &state) || errors.As(err, &contradiction) || errors.As(err, &orderID) ||
-		errors.As(err, &restored) || errors.As(err, &notReady)
+	return is[*ordering.JournalError](err) || is[*ordering.KeyTakenError](err) || is[*ordering.BusyError](err) ||
+		is[*ordering.StateError](err) || is[*ordering.ContradictionError](err) || is[*ordering.OrderIDTakenError](err) ||
+		is[*ordering.RestoredError](err) || is[*ordering.NotReadyError](err)
+}
+
+func is[E error](err error) bool {
+	_, ok := errors.AsType[E](err)
+	return ok
 }
 
 // millis is a length of time in whole milliseconds.

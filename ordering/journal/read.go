@@ -21,7 +21,7 @@ func likelyCalls() []int { return []int{1, 2, 3, 4} }
 func (j *Journal) order(ctx context.Context, client redis.UniversalClient, at place) (*order, error) {
 	calls := likelyCalls()
 	for {
-		reply, err := j.scripts.read.Run(ctx, client, j.readKeys(at, calls)).Slice()
+		reply, err := readScript.Run(ctx, client, j.readKeys(at, calls)).Slice()
 		if err != nil {
 			return nil, unreadable(at, err)
 		}

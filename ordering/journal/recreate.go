@@ -72,16 +72,9 @@ func (j *Journal) recreate(ctx context.Context, known ordering.Record, call orde
 
 // commitRecord writes a whole record.
 func (j *Journal) commitRecord(ctx context.Context, known ordering.Record, ended ordering.Call, body []byte) (*order, error) {
-	c := j.change(&order{place: place{known.Connection, known.Ref}, Record: known, openings: map[int]opening{}})
-	h := head{
-		Ref: known.Ref, Connection: known.Connection, Client: known.Client, Restaurant: known.Restaurant, Adopted: known.Adopted,
-		MenuVersion: known.MenuVersion, ExpectedAt: epoch(known.ExpectedAt),
-	}
-	if known.Total.Valid {
-		h.Total = exact(known.Total.Decimal)
-	}
+	c := j.change(&order{place: place{known.Connection, known.Ref}, Record: known})
 	c.touch()
-	c.put(fieldHead, encode(h))
+	c.put(fieldHead, encode(headOf(&known)))
 	c.put(fieldCreated, strconv.FormatInt(epoch(known.CreatedAt), 10))
 	c.put(fieldState, string(known.State))
 	c.step("add", c.names.Orders(known.Connection), c.order.member())
@@ -110,11 +103,7 @@ func (j *Journal) commitRecord(ctx context.Context, known ordering.Record, ended
 
 // putCall adds a call as it is known, under a number.
 func (j *Journal) putCall(ctx context.Context, c *change, call ordering.Call, n int, body []byte) error {
-	begun := opening{
-		ID: call.Opening, Operation: call.Operation, Client: call.Client, RequestID: call.RequestID, Fingerprint: call.Fingerprint,
-		Derived: call.Derived, Key: call.Key, Sent: len(body) > 0, Payments: encodePayments(call.Payments),
-	}
-	c.put(numbered(fieldOpening, n), encode(begun))
+	c.put(numbered(fieldOpening, n), encode(openingOf(&call)))
 	c.put(numbered(fieldOutcome, n), string(call.Outcome))
 	c.put(numbered(fieldStarted, n), strconv.FormatInt(epoch(call.StartedAt), 10))
 	if !call.EndedAt.IsZero() {
@@ -126,14 +115,9 @@ func (j *Journal) putCall(ctx context.Context, c *change, call ordering.Call, n 
 	if len(body) > 0 {
 		c.step("put", c.guest(n), fieldBody, body)
 	}
-	if a := call.Answer; a != nil {
-		whole := encodeAnswer(*a)
-		c.put(numbered(fieldAnswer, n), encode(answer{Status: a.Status, Code: a.Code}))
-		c.step("put", c.guest(n), fieldGuestAns, whole)
-		c.answers[n] = whole
-	}
+	c.putAnswer(n, call.Answer)
 	if s := call.Settled; s != nil {
-		c.put(numbered(fieldSettled, n), encode(settled{By: s.By, How: s.How, Note: s.Note}))
+		c.put(numbered(fieldSettled, n), encode(s))
 		c.put(numbered(fieldSettledAt, n), strconv.FormatInt(epoch(s.At), 10))
 	}
 	if call.Contradicted != "" {
@@ -158,8 +142,7 @@ func (j *Journal) putCall(ctx context.Context, c *change, call ordering.Call, n 
 
 // takeKey gives a call its key, unless another call has taken it since.
 func (j *Journal) takeKey(ctx context.Context, c *change, call ordering.Call, n int) error {
-	free := call.Outcome == ordering.OutcomeNotSent || call.Outcome == ordering.OutcomeRefused && call.Derived
-	if call.Key == "" || free || call.Settled != nil && call.Settled.How == ordering.SettledSendAgain {
+	if call.Key == "" || freesKey(call, call.Outcome) || call.Settled != nil && call.Settled.How == ordering.SettledSendAgain {
 		return nil
 	}
 	value, holder, _, err := j.holder(ctx, c.connection(), call.Key)

@@ -60,8 +60,8 @@ func (j *Journal) commitTo(ctx context.Context, c *change, wait int) (*order, er
 		return nil, err
 	}
 	s := j.state(c.connection())
-	if r.status == statusPaused {
-		return nil, s.paused(c.connection())
+	if r.refused {
+		return nil, &ordering.RestoredError{Connection: c.connection(), Since: r.pausedAt} // policy O14a
 	}
 	for _, field := range c.stamps {
 		c.fields[field] = r.now
@@ -162,11 +162,11 @@ func (j *Journal) evalAndWait(
 	if err != nil {
 		return nil, 0, err
 	}
-	done = j.scripts.commit.EvalSha(ctx, pipe, keys, arguments...)
+	done = commitScript.EvalSha(ctx, pipe, keys, arguments...)
 	waited := pipe.Do(ctx, "WAIT", wait, millis(limit))
 	_, _ = pipe.Exec(ctx) // each reply has its own error
 	if redis.HasErrorPrefix(done.Err(), "NOSCRIPT") {
-		done = j.scripts.commit.Eval(ctx, pipe, keys, arguments...)
+		done = commitScript.Eval(ctx, pipe, keys, arguments...)
 		waited = pipe.Do(ctx, "WAIT", wait, millis(limit))
 		_, _ = pipe.Exec(ctx)
 	}

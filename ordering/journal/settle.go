@@ -49,7 +49,7 @@ func (j *Journal) settle(ctx context.Context, s ordering.Settling) (ordering.Rec
 func (j *Journal) settled(ctx context.Context, o *order, call ordering.Call, s ordering.Settling) (*change, error) {
 	n, c := call.Number, j.change(o)
 	c.touch()
-	c.put(numbered(fieldSettled, n), encode(settled{By: s.By, How: s.How, Note: s.Note}))
+	c.put(numbered(fieldSettled, n), encode(ordering.Settled{By: s.By, How: s.How, Note: s.Note}))
 	c.stamp(numbered(fieldSettledAt, n))
 	c.stamp(numbered(fieldEnded, n))
 	if s.How == ordering.SettledDone {
@@ -67,9 +67,8 @@ func (j *Journal) settled(ctx context.Context, o *order, call ordering.Call, s o
 	if s.How != ordering.SettledSendAgain {
 		return c, nil
 	}
-	begun := o.openings[n]
 	body, err := j.sent(ctx, j.write, o.place, n)
-	if err != nil && (begun.Sent || call.Operation != upstream.OpComplete || !errors.Is(err, ordering.ErrNoBody)) {
+	if err != nil && (call.Operation != upstream.OpComplete || !errors.Is(err, ordering.ErrNoBody)) {
 		return nil, err
 	}
 	if call.Operation == upstream.OpCreate {
@@ -84,8 +83,8 @@ func (j *Journal) settled(ctx context.Context, o *order, call ordering.Call, s o
 		}
 		c.check(c.names.OrderAborted(s.Connection, s.ID), "")
 	}
-	begun.ID, begun.RequestID = s.ID, s.RequestID
-	c.openCall(begun, body, millis(s.Deadline))
+	call.Opening, call.RequestID = s.ID, s.RequestID
+	c.openCall(call, body, millis(s.Deadline))
 	return c, nil
 }
 

@@ -53,7 +53,7 @@ type due struct {
 
 func (j *Journal) due(ctx context.Context, connection string) (due, error) {
 	keys := []string{j.keys.OrdersOpen(connection), j.keys.OrdersExpiry(connection)}
-	reply, err := j.scripts.due.Run(ctx, j.write, keys, sweepAtMost).Slice()
+	reply, err := dueScript.Run(ctx, j.write, keys, sweepAtMost).Slice()
 	if err != nil {
 		return due{}, err
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
-	"strconv"
 
 	"larder/ordering"
 )
@@ -41,7 +40,7 @@ func (j *Journal) Watch(ctx context.Context, connection string) (ordering.Journa
 }
 
 func (j *Journal) watch(ctx context.Context, s *state, connection string) error {
-	known, required := j.remembered(s), j.required(s)
+	known, required := s.known(), j.required(s)
 	r, _, err := j.run(ctx, j.blank(connection, modeWatch), 0, 0)
 	if err != nil || required == 0 || r.mark == known.mark && r.epoch == known.epoch {
 		return err
@@ -60,19 +59,19 @@ func (j *Journal) watch(ctx context.Context, s *state, connection string) error 
 // Health returns what Watch returns, without comparing anything.
 func (j *Journal) Health(ctx context.Context, connection string) (ordering.JournalHealth, error) {
 	s := j.state(connection)
-	state, err := j.write.HMGet(ctx, j.keys.JournalState(connection), "paused", "replicated").Result()
-	if err != nil {
+	var kept struct {
+		Paused     string `redis:"paused"`
+		Replicated string `redis:"replicated"`
+	}
+	if err := j.write.HMGet(ctx, j.keys.JournalState(connection), "paused", "replicated").Scan(&kept); err != nil {
 		return ordering.JournalHealth{}, failed("health", err)
 	}
-	if text, _ := at(state, 1).(string); text == yes {
-		s.mu.Lock()
-		s.replicated = true
-		s.mu.Unlock()
-	}
+	s.mu.Lock()
+	s.replicated = s.replicated || kept.Replicated == yes
+	s.mu.Unlock()
 	h := j.health(s)
-	if text, ok := at(state, 0).(string); ok {
-		ms, _ := strconv.ParseInt(text, 10, 64)
-		h.PausedAt = moment(max(ms, 1))
+	if paused := pausedSince(kept.Paused); !paused.IsZero() {
+		h.PausedAt = paused
 	}
 	return h, nil
 }
@@ -91,7 +90,7 @@ func (j *Journal) health(s *state) ordering.JournalHealth {
 func (j *Journal) Accept(ctx context.Context, connection string) (bool, error) {
 	s := j.state(connection)
 	keys := []string{j.keys.JournalState(connection)}
-	accepted, err := j.scripts.accept.Run(ctx, j.write, keys, rand.Text(), j.remembered(s).epoch, keptPredecessors).Bool()
+	accepted, err := acceptScript.Run(ctx, j.write, keys, rand.Text(), s.known().epoch, keptPredecessors).Bool()
 	if err != nil {
 		return false, failed("accept", err)
 	}
