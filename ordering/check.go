@@ -49,7 +49,7 @@ func (c *check) begin(v *Validator, req Request) {
 	c.Request, c.rules, c.now, c.work = req, v.rules(req.Restaurant), v.clock(), assignmentWork
 	c.findings.language, c.judged, c.unchecked = req.Language, false, none
 	c.lines, c.total, c.expectedAt = c.lines[:0], amount{}, time.Time{}
-	c.order.prepare(v.forms)
+	c.order.prepare()
 }
 
 // The largest room that is kept for the next order; an ordinary order needs a

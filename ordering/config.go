@@ -259,14 +259,14 @@ const maxConfiguredDepth = 12
 
 // documentFields are the names that Required may list.
 func documentFields() []string {
-	names := []string{"dishList", "dishList[].ID", "dishList[].quantity", "guest", "address"}
-	for _, f := range orderFields() {
+	names := []string{"dishList[].ID", "dishList[].quantity"}
+	for _, f := range orderFields.known[:orderSoonest] { // which is larder's own
 		names = append(names, f.name)
 	}
-	for _, f := range guestFields() {
+	for _, f := range guestFields.known {
 		names = append(names, "guest."+f.name)
 	}
-	for _, f := range addressFields() {
+	for _, f := range addressFields.known {
 		names = append(names, "address."+f.name)
 	}
 	return names

@@ -56,26 +56,26 @@ func (d *decoder) readOrder() {
 	o.state = readable
 	for name := range d.Members() {
 		s := spot{name: name, at: d.place()}
-		switch field := fieldNamed(orderField, name); field {
+		switch field := o.fields.find(name); field {
 		case orderDishes:
 			d.readDishes(s)
 		case orderGuest:
-			d.readObject(&o.guest, s, guestField)
+			d.readObject(&o.guest, s)
 		case orderAddress:
-			d.readObject(&o.address, s, addressField)
+			d.readObject(&o.address, s)
 		case orderSoonest:
 			d.readSoonest(s)
 		case unknownField:
 			o.unknown(name, d.Raw())
 		default:
-			d.readValue(&o.values[field], "", s, o.fields[field].want)
+			d.readValue(&o.values[field], "", s, o.fields.known[field].want)
 		}
 	}
 	o.end = d.place()
 }
 
 // readObject reads a guest or an address.
-func (d *decoder) readObject(o *object, s spot, fields func(name string) int) {
+func (d *decoder) readObject(o *object, s spot) {
 	kind := d.Kind()
 	if kind == jsontext.KindNull {
 		if o.name == "" {
@@ -93,18 +93,24 @@ func (d *decoder) readObject(o *object, s spot, fields func(name string) int) {
 		return
 	}
 	o.state = readable
+	before := len(d.all)
+	d.readMembers(o, "")
+	for i := before; i < len(d.all); i++ {
+		d.all[i].Path = member("", s.name) + d.all[i].Path
+	}
+}
+
+// readMembers reads the members of an object of plain fields. base is its JSON
+// Pointer.
+func (d *decoder) readMembers(o *object, base string) {
 	for name := range d.Members() {
 		at := d.place()
-		field := fieldNamed(fields, name)
+		field := o.fields.find(name)
 		if field == unknownField {
 			o.unknown(name, d.Raw())
 			continue
 		}
-		before := len(d.all)
-		d.readValue(&o.values[field], "", spot{name: name, at: at}, o.fields[field].want)
-		for i := before; i < len(d.all); i++ {
-			d.all[i].Path = member("", s.name) + d.all[i].Path
-		}
+		d.readValue(&o.values[field], base, spot{name: name, at: at}, o.fields.known[field].want)
 	}
 	o.end = d.place()
 }
@@ -130,11 +136,11 @@ func (d *decoder) readSoonest(s spot) {
 	d.Skip()
 }
 
-// readValue reads a plain value. A null leaves what an earlier spelling of the
+// readValue reads a plain value. A null, and what is read past, leaves what an earlier spelling of the
 // same field said.
 func (d *decoder) readValue(v *value, path string, s spot, w want) {
 	kind := d.Kind()
-	if kind == jsontext.KindNull {
+	if kind == jsontext.KindNull || w == wantNothing {
 		if v.name == "" {
 			v.spot = s
 		}
@@ -194,6 +200,15 @@ func (d *decoder) mismatch(at int32, path string, w want, got jsontext.Kind) {
 // unknown keeps a field that larder does not know (policy W8).
 func (o *object) unknown(name, raw string) {
 	o.extra = append(o.extra, extraField(name, raw))
+}
+
+// passedOn: the drop-in face passes unknown fields on, the native one does not
+// (policy W8).
+func passedOn(native bool, extra []upstream.Field) []upstream.Field {
+	if native {
+		return nil
+	}
+	return extra
 }
 
 func extraField(name, raw string) upstream.Field {

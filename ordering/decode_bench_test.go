@@ -18,12 +18,12 @@ func BenchmarkDecode(b *testing.B) {
 		b.Fatal(err)
 	}
 	b.Run("cursor", func(b *testing.B) {
-		forms, o := newForms(), &order{}
+		o := &order{}
 		b.SetBytes(int64(len(sent.Body)))
 		b.ReportAllocs()
 		for b.Loop() {
 			var notes findings
-			o.prepare(forms)
+			o.prepare()
 			if err := decode(sent.Body, o, true, menu.DefaultMaxDepth, &notes); err != nil || o.dishCount != 5 {
 				b.Fatalf("%d dishes, %v", o.dishCount, err)
 			}

@@ -50,8 +50,16 @@ func (d *decoder) readDishes(s spot) {
 	}
 }
 
-// dishListPath is the JSON Pointer of dishList in its usual spelling.
+// dishListPath is the JSON Pointer of dishList in its usual spelling; dishPaths
+// are those of its elements.
 const dishListPath = "/dishList"
+
+var dishPaths = func() (paths [maxDishes]string) { //nolint:gochecknoglobals // constant
+	for i := range paths {
+		paths[i] = element(dishListPath, i)
+	}
+	return paths
+}()
 
 // linePath gives the JSON Pointer of a line, made on first use: an order
 // without fault needs only those of its dishes.
@@ -62,7 +70,7 @@ func (o *order) linePath(n int32) string {
 	case l.parent != none:
 		l.path = element(member(o.linePath(l.parent), o.lines[l.parent].list.or("ingredients")), l.index)
 	case o.base == dishListPath:
-		l.path = o.forms.dishPaths[l.index]
+		l.path = dishPaths[l.index]
 	default:
 		l.path = element(o.base, l.index)
 	}
@@ -92,11 +100,7 @@ func (d *decoder) readLine(i int, parent int32, depth int, list string) int32 {
 	l.at, l.index, l.parent, l.depth = at, i, parent, depth
 	for name := range d.Members() {
 		s := spot{name: name, at: d.place()}
-		field := lineField(name)
-		if field == unknownField {
-			field = lineField(jsontext.FoldName(name))
-		}
-		switch field {
+		switch lineFields.find(name) {
 		case lineID:
 			d.readLineValue(&l.id, n, s, wantID)
 		case lineExternalID:
@@ -110,7 +114,7 @@ func (d *decoder) readLine(i int, parent int32, depth int, list string) int32 {
 		case lineIngredients:
 			d.readIngredients(n, s)
 			l = &o.lines[n] // the lines may have moved
-		case lineOfCatalogue: // the catalogue's are sent (policy P3)
+		case lineName, lineMeasure: // the catalogue's are sent (policy P3)
 			d.Skip()
 		default:
 			raw := d.Raw()

@@ -1,22 +1,51 @@
 package ordering
 
 import (
+	"strings"
+
 	"larder/internal/jsontext"
 )
 
 // unknownField is a name that larder does not know.
 const unknownField = -1
 
-// fieldNamed gives the field of a name in any spelling (policy W3). find knows
-// the usual spellings and the folded one.
-func fieldNamed(find func(name string) int, name string) int {
-	if field := find(name); field != unknownField {
-		return field
-	}
-	return find(jsontext.FoldName(name))
+// known is a field of the ordering service's interface.
+type known struct {
+	name  string
+	want  want
+	limit int // most characters of a text; 0: its value is checked otherwise
 }
 
-// The positions in orderFields, and behind them the order's other fields.
+// fieldTable has the fields of one object of the interface by their positions.
+type fieldTable struct {
+	known  []known
+	byName map[string]int // in the usual spellings, and folded
+}
+
+func newFieldTable(fields ...known) *fieldTable {
+	t := &fieldTable{known: fields, byName: map[string]int{}}
+	for i, f := range fields {
+		for _, spelling := range []string{
+			f.name, strings.Replace(f.name, "ID", "Id", 1), strings.Replace(f.name, "Id", "ID", 1), jsontext.FoldName(f.name),
+		} {
+			t.byName[spelling] = i
+		}
+	}
+	return t
+}
+
+// find returns the position of a name in any spelling (policy W3), or unknownField.
+func (t *fieldTable) find(name string) int {
+	if field, ok := t.byName[name]; ok {
+		return field
+	}
+	if field, ok := t.byName[jsontext.FoldName(name)]; ok {
+		return field
+	}
+	return unknownField
+}
+
+// The positions in orderFields: the plain fields first.
 const (
 	orderComment = iota
 	orderRestaurant
@@ -26,54 +55,11 @@ const (
 	orderPayment
 	orderChangeFrom
 	orderFieldCount
-	orderDishes = iota
+	orderDishes = iota - 1
 	orderGuest
 	orderAddress
 	orderSoonest
 )
-
-// orderFields are the plain fields of an order; dishList, guest and address
-// are read on their own.
-func orderFields() []known {
-	return []known{
-		{"comment", wantText, maxText},
-		{"restaurantID", wantID, 0},
-		{"persons", wantWhole, 0},
-		{"expeditionType", wantText, 0},
-		{"expectedAt", wantText, 0},
-		{"paymentTypeID", wantText, 0},
-		{"changeFrom", wantNumber, 0},
-	}
-}
-
-func orderField(name string) int {
-	switch name {
-	case "comment":
-		return orderComment
-	case "restaurantID", "restaurantId", "restaurantid":
-		return orderRestaurant
-	case "persons":
-		return orderPersons
-	case "dishList", "dishlist":
-		return orderDishes
-	case "expeditionType", "expeditiontype":
-		return orderExpedition
-	case "expectedAt", "expectedat":
-		return orderExpectedAt
-	case "paymentTypeID", "paymentTypeId", "paymenttypeid":
-		return orderPayment
-	case "changeFrom", "changefrom":
-		return orderChangeFrom
-	case "guest":
-		return orderGuest
-	case "address":
-		return orderAddress
-	case "soonest":
-		return orderSoonest
-	default:
-		return unknownField
-	}
-}
 
 // The positions in guestFields.
 const (
@@ -83,30 +69,6 @@ const (
 	guestLastName
 	guestFieldCount
 )
-
-func guestFields() []known {
-	return []known{
-		{"email", wantText, maxName},
-		{"phone", wantText, maxName},
-		{"firstName", wantText, maxName},
-		{"lastName", wantText, maxName},
-	}
-}
-
-func guestField(name string) int {
-	switch name {
-	case "email":
-		return guestEmail
-	case "phone":
-		return guestPhone
-	case "firstName", "firstname":
-		return guestFirstName
-	case "lastName", "lastname":
-		return guestLastName
-	default:
-		return unknownField
-	}
-}
 
 // The positions in addressFields.
 const (
@@ -126,58 +88,24 @@ const (
 	addressFieldCount
 )
 
-func addressFields() []known {
-	return []known{
-		{"postcode", wantText, maxText},
-		{"street", wantText, maxText},
-		{"comment", wantText, maxText},
-		{"lat", wantNumber, 0},
-		{"lon", wantNumber, 0},
-		{"cityID", wantID, maxName},
-		{"cityName", wantText, maxText},
-		{"floor", wantWhole, 0},
-		{"houseNumber", wantText, maxText},
-		{"apartmentNumber", wantText, maxText},
-		{"entrance", wantText, maxText},
-		{"subway", wantText, maxText},
-		{"fullAddress", wantText, maxText},
-	}
-}
+// The positions in paymentFields.
+const (
+	paymentCode = iota
+	paymentAmount
+	paymentPaidAt
+	paymentName
+	paymentFieldCount
+)
 
-func addressField(name string) int {
-	switch name {
-	case "postcode":
-		return addressPostcode
-	case "street":
-		return addressStreet
-	case "comment":
-		return addressComment
-	case "lat":
-		return addressLat
-	case "lon":
-		return addressLon
-	case "cityID", "cityId", "cityid":
-		return addressCityID
-	case "cityName", "cityname":
-		return addressCityName
-	case "floor":
-		return addressFloor
-	case "houseNumber", "housenumber":
-		return addressHouse
-	case "apartmentNumber", "apartmentnumber":
-		return addressApartment
-	case "entrance":
-		return addressEntrance
-	case "subway":
-		return addressSubway
-	case "fullAddress", "fulladdress":
-		return addressFull
-	default:
-		return unknownField
-	}
-}
+// The positions in rejectionFields.
+const (
+	rejectionReason = iota
+	rejectionText
+	rejectionRestaurant
+	rejectionFieldCount
+)
 
-// The fields of a dish or an ingredient. Those of the catalogue are read past.
+// The positions in lineFields: a dish's or an ingredient's.
 const (
 	lineID = iota
 	lineExternalID
@@ -185,26 +113,68 @@ const (
 	lineQuantity
 	lineGroup
 	lineIngredients
-	lineOfCatalogue
+	lineName
+	lineMeasure
 )
 
-func lineField(name string) int {
-	switch name {
-	case "ID", "Id", "id":
-		return lineID
-	case "externalId", "externalID", "externalid":
-		return lineExternalID
-	case "price":
-		return linePrice
-	case "quantity":
-		return lineQuantity
-	case "groupId", "groupID", "groupid":
-		return lineGroup
-	case "ingredients":
-		return lineIngredients
-	case "name", "measure":
-		return lineOfCatalogue
-	default:
-		return unknownField
-	}
-}
+// The fields of the interface (docs/ordering-service.md, section 2), and
+// larder's own soonest and groupId.
+//
+//nolint:gochecknoglobals // constants
+var (
+	orderFields = newFieldTable(
+		known{"comment", wantText, maxText},
+		known{"restaurantID", wantID, 0},
+		known{"persons", wantWhole, 0},
+		known{"expeditionType", wantText, 0},
+		known{"expectedAt", wantText, 0},
+		known{"paymentTypeID", wantText, 0},
+		known{"changeFrom", wantNumber, 0},
+		known{"dishList", wantArray, 0},
+		known{"guest", wantObject, 0},
+		known{"address", wantObject, 0},
+		known{"soonest", wantBoolean, 0},
+	)
+	guestFields = newFieldTable(
+		known{"email", wantText, maxName},
+		known{"phone", wantText, maxName},
+		known{"firstName", wantText, maxName},
+		known{"lastName", wantText, maxName},
+	)
+	addressFields = newFieldTable(
+		known{"postcode", wantText, maxText},
+		known{"street", wantText, maxText},
+		known{"comment", wantText, maxText},
+		known{"lat", wantNumber, 0},
+		known{"lon", wantNumber, 0},
+		known{"cityID", wantID, maxName},
+		known{"cityName", wantText, maxText},
+		known{"floor", wantWhole, 0},
+		known{"houseNumber", wantText, maxText},
+		known{"apartmentNumber", wantText, maxText},
+		known{"entrance", wantText, maxText},
+		known{"subway", wantText, maxText},
+		known{"fullAddress", wantText, maxText},
+	)
+	paymentFields = newFieldTable(
+		known{"code", wantID, maxName},
+		known{"amount", wantNumber, 0},
+		known{"paidAt", wantText, 0},
+		known{"name", wantText, maxName},
+	)
+	rejectionFields = newFieldTable(
+		known{"rejectionReasonID", wantID, maxName},
+		known{"rejectionReasonText", wantText, maxText},
+		known{"restaurantID", wantNothing, 0}, // accepted and not sent (policy O11)
+	)
+	lineFields = newFieldTable(
+		known{"ID", wantID, 0},
+		known{"externalId", wantID, 0},
+		known{"price", wantNumber, 0},
+		known{"quantity", wantNumber, 0},
+		known{"groupId", wantID, 0},
+		known{"ingredients", wantArray, 0},
+		known{"name", wantNothing, 0}, // the catalogue's are sent (policy P3)
+		known{"measure", wantNothing, 0},
+	)
+)

@@ -19,28 +19,8 @@ const (
 	wantBoolean want = "boolean"
 	wantArray   want = "array"
 	wantObject  want = "object"
+	wantNothing want = "" // read past
 )
-
-// known is a field of the ordering service's interface.
-type known struct {
-	name  string
-	want  want
-	limit int // most characters of a text; 0: its value is checked otherwise
-}
-
-// forms are what all orders have alike, laid out once.
-type forms struct {
-	order, guest, address []known
-	dishPaths             [maxDishes]string // JSON Pointers of dishList's elements
-}
-
-func newForms() *forms {
-	f := &forms{order: orderFields(), guest: guestFields(), address: addressFields()}
-	for i := range f.dishPaths {
-		f.dishPaths[i] = element(dishListPath, i)
-	}
-	return f
-}
 
 // value is one plain field as the client sent it.
 type value struct {
@@ -88,13 +68,13 @@ func (v *value) wholePtr(room *int) *int {
 }
 
 // object is an order, a guest or an address: its plain fields, in the order of
-// its list of known ones, and what larder does not know.
+// its table, and what larder does not know.
 type object struct {
 	spot
 	state  state
 	end    int32 // the place behind its last member
-	fields []known
-	values []value // beside fields
+	fields *fieldTable
+	values []value // of the plain fields
 	extra  []upstream.Field
 }
 
@@ -152,16 +132,15 @@ type order struct {
 	address object
 	soonest bool // larder's own: as soon as may be (policy O4)
 
-	forms *forms
-	room  [orderFieldCount + guestFieldCount + addressFieldCount]value // of values
+	room [orderFieldCount + guestFieldCount + addressFieldCount]value // of values
 }
 
 // prepare makes an empty order ready to be read into.
-func (o *order) prepare(f *forms) {
-	o.forms, o.first = f, none
-	o.object = object{fields: f.order, values: o.room[:orderFieldCount]}
-	o.guest = object{fields: f.guest, values: o.room[orderFieldCount : orderFieldCount+guestFieldCount]}
-	o.address = object{fields: f.address, values: o.room[orderFieldCount+guestFieldCount:]}
+func (o *order) prepare() {
+	o.first = none
+	o.object = object{fields: orderFields, values: o.room[:orderFieldCount]}
+	o.guest = object{fields: guestFields, values: o.room[orderFieldCount : orderFieldCount+guestFieldCount]}
+	o.address = object{fields: addressFields, values: o.room[orderFieldCount+guestFieldCount:]}
 }
 
 // forget empties the order and keeps the room of its lines.

@@ -20,10 +20,8 @@ type payments struct {
 
 // payment is one element of it.
 type payment struct {
-	base                       string // its JSON Pointer
-	code, amount, paidAt, name value
-	extra                      []upstream.Field
-	end                        int32 // the place behind its last member
+	object
+	base string // its JSON Pointer
 }
 
 // readPayments reads and judges the payments (policy O10); what is wrong
@@ -62,44 +60,25 @@ func (p *payments) read(base string) {
 		p.Skip()
 		return
 	}
-	paid := payment{base: base}
-	for name := range p.Members() {
-		s := spot{name: name, at: p.place()}
-		switch jsontext.FoldName(name) {
-		case "code":
-			p.readValue(&paid.code, base, s, wantID)
-		case "amount":
-			p.readValue(&paid.amount, base, s, wantNumber)
-		case "paidat":
-			p.readValue(&paid.paidAt, base, s, wantText)
-		case "name":
-			p.readValue(&paid.name, base, s, wantText)
-		default:
-			raw := p.Raw()
-			if !p.native { // policy W8
-				paid.extra = append(paid.extra, extraField(name, raw))
-			}
-		}
-	}
-	paid.end = p.place()
+	paid := payment{base: base, object: object{fields: paymentFields, values: make([]value, paymentFieldCount)}}
+	p.readMembers(&paid.object, base)
 	p.check(&paid)
 	p.all = append(p.all, paid)
 }
 
 // check judges one payment.
 func (p *payments) check(paid *payment) {
-	p.require(&paid.code, paid.base, "code", paid.end)
-	p.require(&paid.amount, paid.base, "amount", paid.end)
-	p.require(&paid.paidAt, paid.base, "paidAt", paid.end)
-	p.checkText(&paid.code, paid.base, maxName)
-	p.checkText(&paid.name, paid.base, maxName)
-	if v := &paid.amount; v.state != readable {
+	for _, field := range []int{paymentCode, paymentAmount, paymentPaidAt} {
+		p.require(&paid.values[field], paid.base, paymentFields.known[field].name, paid.end)
+	}
+	p.checkTextsOf(&paid.object, paid.base)
+	if v := &paid.values[paymentAmount]; v.state != readable {
 		p.broken = true
 	} else if v.number.Sign() < 0 {
 		p.broken = true
 		p.add(v.at, member(paid.base, v.name), ValueNotAllowed, Params{"allowed": []string{"≥ 0"}}, "")
 	}
-	if v := &paid.paidAt; v.state == readable && !v.blank() {
+	if v := &paid.values[paymentPaidAt]; v.state == readable && !v.blank() {
 		p.readTime(v, paid.base)
 	}
 }
@@ -112,31 +91,32 @@ func (p *payments) cover(total decimal.NullDecimal) {
 	}
 	var sum jsontext.Number
 	for i := range p.all {
-		sum = sum.Add(p.all[i].amount.number)
+		sum = sum.Add(p.all[i].values[paymentAmount].number)
 	}
 	if wanted := jsontext.NumberOf(total.Decimal); sum.Cmp(wanted) < 0 {
 		last := &p.all[len(p.all)-1]
-		p.add(last.amount.at, member(last.base, last.amount.name), AmountInsufficient, Params{"total": number(wanted)}, "")
+		amount := &last.values[paymentAmount]
+		p.add(amount.at, member(last.base, amount.name), AmountInsufficient, Params{"total": number(wanted)}, "")
 	}
 }
 
-// kept gives the payments as the record keeps them.
+// kept returns the payments as the record keeps them.
 func (p *payments) kept() []Payment {
 	out := make([]Payment, len(p.all))
 	for i := range p.all {
-		paid := &p.all[i]
-		out[i] = Payment{Code: paid.code.text, Amount: paid.amount.number.Decimal(), PaidAt: paid.paidAt.text}
+		v := p.all[i].values
+		out[i] = Payment{Code: v[paymentCode].text, Amount: v[paymentAmount].number.Decimal(), PaidAt: v[paymentPaidAt].text}
 	}
 	return out
 }
 
-// wire gives what is sent.
+// wire returns what is sent.
 func (p *payments) wire(spelling upstream.FieldCase) []byte {
 	out := make([]upstream.Payment, len(p.all))
-	for i := range p.all {
+	for i, kept := range p.kept() {
 		paid := &p.all[i]
 		out[i] = upstream.Payment{
-			Code: paid.code.text, Amount: paid.amount.number.Decimal(), PaidAt: paid.paidAt.text, Name: paid.name.text, Extra: paid.extra,
+			Code: kept.Code, Amount: kept.Amount, PaidAt: kept.PaidAt, Name: paid.values[paymentName].text, Extra: passedOn(p.native, paid.extra),
 		}
 	}
 	return upstream.AppendPaymentsJSON(nil, out, spelling)

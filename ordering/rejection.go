@@ -8,52 +8,27 @@ import (
 	"larder/internal/upstream"
 )
 
-// The fields of a rejection (docs/ordering-service.md, section 4.5).
-const (
-	fieldReasonID   = "rejectionReasonID"
-	fieldReasonText = "rejectionReasonText"
-)
-
 // typeText is the type of a reason that needs a text.
 const typeText = "text"
 
-// rejection is the body of a reject call as the client sent it.
+// rejection is the body of a reject call as the client sent it
+// (docs/ordering-service.md, section 4.5).
 type rejection struct {
 	*decoder
-	reason, text value
-	extra        []upstream.Field
-	end          int32 // the place behind its last member
-	broken       bool
+	object
+	broken bool
 }
 
-// readRejection reads a rejection; what is wrong stands in notes. A
-// restaurantID is accepted and not sent (policy O11).
+// readRejection reads a rejection; what is wrong stands in notes.
 func readRejection(c *Changing, notes *findings) *rejection {
-	r := &rejection{decoder: changeReader(c, notes)}
+	r := &rejection{decoder: changeReader(c, notes), object: object{fields: rejectionFields, values: make([]value, rejectionFieldCount)}}
 	if kind := r.Kind(); kind != jsontext.KindObject {
 		r.mismatch(r.place(), "", wantObject, kind)
 		r.broken = true
 		return r
 	}
-	for name := range r.Members() {
-		s := spot{name: name, at: r.place()}
-		switch jsontext.FoldName(name) {
-		case "rejectionreasonid":
-			r.readValue(&r.reason, "", s, wantID)
-		case "rejectionreasontext":
-			r.readValue(&r.text, "", s, wantText)
-		case "restaurantid":
-			r.Skip()
-		default:
-			raw := r.Raw()
-			if !r.native { // policy W8
-				r.extra = append(r.extra, extraField(name, raw))
-			}
-		}
-	}
-	r.end = r.place()
-	r.checkText(&r.reason, "", maxName)
-	r.checkText(&r.text, "", maxText)
+	r.readMembers(&r.object, "")
+	r.checkTextsOf(&r.object, "")
 	return r
 }
 
@@ -85,36 +60,39 @@ func (o *Orders) refreshReasons(ctx context.Context, connection string) bool {
 
 // check judges the rejection by the reasons that the service lists (policy O11).
 func (r *rejection) check(reasons []upstream.Reason) {
-	if r.broken || r.reason.state == refused {
+	reason, text := &r.values[rejectionReason], &r.values[rejectionText]
+	if r.broken || reason.state == refused {
 		return
 	}
 	if len(reasons) == 0 {
-		for _, v := range []*value{&r.reason, &r.text} {
+		for _, v := range []*value{reason, text} {
 			if !v.blank() && v.state == readable {
 				r.add(v.at, member("", v.name), ValueNotAllowed, Params{"allowed": []string{""}}, "")
 			}
 		}
 		return
 	}
-	if r.reason.blank() {
-		r.require(&r.reason, "", fieldReasonID, r.end)
+	if reason.blank() {
+		r.require(reason, "", rejectionFields.known[rejectionReason].name, r.end)
 		return
 	}
 	ids := make([]string, len(reasons))
-	for i, reason := range reasons {
-		if ids[i] = reason.ID; reason.ID != r.reason.text {
+	for i, listed := range reasons {
+		if ids[i] = listed.ID; listed.ID != reason.text {
 			continue
 		}
-		if strings.EqualFold(reason.Type, typeText) {
-			r.require(&r.text, "", fieldReasonText, r.end)
+		if strings.EqualFold(listed.Type, typeText) {
+			r.require(text, "", rejectionFields.known[rejectionText].name, r.end)
 		}
 		return
 	}
-	r.add(r.reason.at, member("", r.reason.name), ValueNotAllowed, Params{"allowed": ids}, "")
+	r.add(reason.at, member("", reason.name), ValueNotAllowed, Params{"allowed": ids}, "")
 }
 
-// wire gives what is sent; what the client left out is empty.
+// wire returns what is sent; what the client left out is empty.
 func (r *rejection) wire(spelling upstream.FieldCase) []byte {
-	out := upstream.Rejection{ReasonID: r.reason.text, ReasonText: r.text.text, Extra: r.extra}
+	out := upstream.Rejection{
+		ReasonID: r.values[rejectionReason].text, ReasonText: r.values[rejectionText].text, Extra: passedOn(r.native, r.extra),
+	}
 	return out.AppendJSON(nil, spelling)
 }

@@ -71,18 +71,18 @@ func needsOf(names []string) needs {
 	for _, name := range names {
 		outer, inner, nested := strings.Cut(name, ".")
 		wanted := need{name: name, inner: inner, field: wholePart}
-		var fields []known
+		fields := orderFields
 		switch outer {
 		case "guest":
-			wanted.part, fields = partGuest, guestFields()
+			wanted.part, fields = partGuest, guestFields
 		case "address":
-			wanted.part, fields = partAddress, addressFields()
+			wanted.part, fields = partAddress, addressFields
 		default:
-			wanted.inner, fields, nested = name, orderFields(), true
+			wanted.inner, nested = name, true
 		}
 		if nested {
-			wanted.field = slices.IndexFunc(fields, func(f known) bool { return f.name == wanted.inner })
-			if wanted.field < 0 {
+			wanted.field = slices.IndexFunc(fields.known, func(f known) bool { return f.name == wanted.inner })
+			if wanted.field < 0 || wanted.part == partOrder && wanted.field >= orderFieldCount {
 				continue
 			}
 		}

@@ -20,24 +20,19 @@ const (
 func (c *check) checkTexts() {
 	o := &c.order
 	c.checkTextsOf(&o.object, "")
-	c.checkTextsOf(&o.guest, "guest")
-	c.checkTextsOf(&o.address, "address")
+	c.checkTextsOf(&o.guest, member("", o.guest.or("guest")))
+	c.checkTextsOf(&o.address, member("", o.address.or("address")))
 	phone := &o.guest.values[guestPhone]
 	if phone.state == readable && !phone.blank() && digits(phone.text) < minPhoneDigits {
 		c.add(phone.at, member(member("", o.guest.or("guest")), phone.name), PhoneInvalid, Params{"digits": minPhoneDigits}, "")
 	}
 }
 
-// checkTextsOf checks the texts of an object; name is its own in the order, ""
-// for the order itself.
-func (c *check) checkTextsOf(of *object, name string) {
+// checkTextsOf checks the texts of an object, whose JSON Pointer is base.
+func (f *findings) checkTextsOf(of *object, base string) {
 	for i := range of.values {
-		if limit := of.fields[i].limit; limit > 0 && of.values[i].text != "" {
-			base := ""
-			if name != "" {
-				base = member("", of.or(name))
-			}
-			c.checkText(&of.values[i], base, limit)
+		if limit := of.fields.known[i].limit; limit > 0 && of.values[i].text != "" {
+			f.checkText(&of.values[i], base, limit)
 		}
 	}
 }

@@ -13,7 +13,6 @@ import (
 type Validator struct {
 	cfg         Config
 	clock       func() time.Time
-	forms       *forms
 	general     *rules
 	restaurants atomic.Pointer[map[menu.RestaurantID]*rules]
 	checks      sync.Pool // of *check: the room that judging takes
@@ -25,7 +24,7 @@ func NewValidator(cfg Config, clock func() time.Time) *Validator {
 	if cfg.MaxZero == "" && cfg.MaxLead == 0 && cfg.Required.Delivery == nil {
 		cfg.SetDefaults()
 	}
-	v := &Validator{cfg: cfg, clock: clock, forms: newForms(), general: newRules(cfg, nil)}
+	v := &Validator{cfg: cfg, clock: clock, general: newRules(cfg, nil)}
 	v.checks.New = func() any { return new(check) }
 	return v
 }

@@ -25,7 +25,7 @@ func (c *check) wire() *upstream.Order {
 		ChangeFrom:        o.values[orderChangeFrom].numberPtr(),
 		Guest:             c.wireGuest(),
 		Address:           c.wireAddress(),
-		Extra:             c.passedOn(o.extra),
+		Extra:             passedOn(c.Native, o.extra),
 	}
 	if c.Native {
 		c.restaurant = string(c.Restaurant)
@@ -36,15 +36,6 @@ func (c *check) wire() *upstream.Order {
 		}
 	}
 	return out
-}
-
-// passedOn: the drop-in face passes unknown fields on, the native one does not
-// (policy W8).
-func (c *check) passedOn(extra []upstream.Field) []upstream.Field {
-	if c.Native {
-		return nil
-	}
-	return extra
 }
 
 func (c *check) wireDishes() []upstream.Dish {
@@ -92,7 +83,7 @@ func (c *check) wireGuest() *upstream.Guest {
 	c.guest = upstream.Guest{
 		Email: v[guestEmail].textPtr(), Phone: v[guestPhone].textPtr(),
 		FirstName: v[guestFirstName].textPtr(), LastName: v[guestLastName].textPtr(),
-		Extra: c.passedOn(g.extra),
+		Extra: passedOn(c.Native, g.extra),
 	}
 	return &c.guest
 }
@@ -109,7 +100,7 @@ func (c *check) wireAddress() *upstream.Address {
 		CityID: v[addressCityID].textPtr(), CityName: v[addressCityName].textPtr(), Floor: v[addressFloor].wholePtr(&c.floor),
 		HouseNumber: v[addressHouse].textPtr(), ApartmentNumber: v[addressApartment].textPtr(),
 		Entrance: v[addressEntrance].textPtr(), Subway: v[addressSubway].textPtr(), FullAddress: v[addressFull].textPtr(),
-		Extra: c.passedOn(a.extra),
+		Extra: passedOn(c.Native, a.extra),
 	}
 	if v[addressFull].blank() && c.needs().fullAddress {
 		c.full = c.fullAddress()
