@@ -1,9 +1,11 @@
 package ordering
 
 import (
+	"crypto/rand"
 	"slices"
 	"time"
 
+	"github.com/oklog/ulid/v2"
 	"github.com/shopspring/decimal"
 
 	"larder/internal/menu"
@@ -235,4 +237,12 @@ func (r *Record) Payments() []Payment {
 		}
 	}
 	return nil
+}
+
+// Refs returns a source of order references (policy O9): ULIDs, 26 characters
+// that sort by time to the millisecond, with 80 random bits.
+func Refs(clock func() time.Time) func() string {
+	return func() string {
+		return ulid.MustNew(ulid.Timestamp(clock()), rand.Reader).String()
+	}
 }
