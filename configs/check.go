@@ -19,14 +19,14 @@ import (
 // restaurantID is the form of a restaurant's id: it becomes part of paths and of Redis keys.
 var restaurantID = regexp.MustCompile(`^[A-Za-z0-9._:-]{1,64}$`)
 
-// IsRestaurantID tells whether a text can be the id of a restaurant.
+// IsRestaurantID reports whether a text can be the id of a restaurant.
 func IsRestaurantID(id string) bool { return restaurantID.MatchString(id) }
 
-// check judges what could be read: each room its own section, then what no
-// room can see alone.
+// check checks what could be read: each package its own section, then what no
+// package can see alone.
 func (c *Config) check(l *loader) {
 	c.checkSections(l)
-	c.settleRestaurants()
+	c.fillRestaurants()
 	c.checkConnections(l)
 	c.checkRestaurants(l)
 	for i, client := range c.Auth.Clients {
@@ -34,46 +34,25 @@ func (c *Config) check(l *loader) {
 			c.checkConnection(l, fmt.Sprintf("auth.clients[%d].connection", i), client.Connection)
 		}
 	}
-	l.room("auth", c.Auth.ValidateFor(c.HTTP)) // policies H2 and H4
+	l.sectionErrors("auth", c.Auth.ValidateFor(c.HTTP)) // policies H2 and H4
 	c.checkDemoSecrets(l)
-	c.checkStateDir(l)
+	if l.checkFolders {
+		c.checkStateDir(l)
+	}
 	c.warnOfSelf(l)
 }
 
-// checkStateDir reports a state_dir that cannot be a folder (policy O14a). One
-// that does not exist is created by the first larder that serves.
-func (c *Config) checkStateDir(l *loader) {
-	const key = "ordering.state_dir"
-	dir := c.Ordering.StateDir
-	if !l.checkFolders || dir == "" {
-		return
-	}
-	info, err := os.Stat(dir)
-	if err == nil && !info.IsDir() || errors.Is(err, syscall.ENOTDIR) {
-		l.problem(l.origins.find(key), key, "%s is not a folder: name a folder that larder can write to", dir)
-	}
-}
-
-// warnOfSelf warns where guests are expected at a host name that is not known.
-func (c *Config) warnOfSelf(l *loader) {
-	public := c.Auth.PublicOrders
-	if public.Enabled && slices.Contains(public.Origins, httpapi.OriginSelf) && len(c.HTTP.Hosts) == 0 && c.HTTP.Exposed() != "" {
-		l.warnings = append(l.warnings, `auth.public_orders.origins: "self" covers localhost and IP addresses only: `+
-			"add the host names at which guests open larder's page to http.hosts")
-	}
-}
-
-// checkSections asks every room about its own values.
+// checkSections asks every package about its own values.
 func (c *Config) checkSections(l *loader) {
 	v := reflect.ValueOf(c).Elem()
 	for _, f := range fieldsOf(v.Type()) {
-		section := v.FieldByIndex(f.index)
-		if section.Kind() != reflect.Slice {
-			l.room(f.name, validate(section))
+		target := v.Field(f.index)
+		if target.Kind() != reflect.Slice {
+			l.sectionErrors(f.name, validate(target))
 			continue
 		}
-		for i := range section.Len() {
-			l.room(fmt.Sprintf("%s[%d]", f.name, i), validate(section.Index(i)))
+		for i := range target.Len() {
+			l.sectionErrors(fmt.Sprintf("%s[%d]", f.name, i), validate(target.Index(i)))
 		}
 	}
 }
@@ -85,35 +64,39 @@ func validate(v reflect.Value) error {
 	return nil
 }
 
-// room reports a room's faults where their keys stand. Rooms name a key from
-// the top of the file or from their own section; both are understood.
-func (l *loader) room(section string, err error) {
-	if err == nil {
-		return
-	}
-	if many, ok := err.(interface{ Unwrap() []error }); ok {
-		for _, each := range many.Unwrap() {
-			l.room(section, each)
+// sectionErrors reports a package's errors where their keys stand. Packages name
+// a key from the top of the file or from their own section.
+func (l *loader) sectionErrors(section string, err error) {
+	for _, err := range separate(err) {
+		key, msg := "", err.Error()
+		if wrong, ok := errors.AsType[*setting.Error](err); ok {
+			key, msg = wrong.Key, wrong.Msg
 		}
-		return
+		if key != section && !strings.HasPrefix(key, section+".") && !strings.HasPrefix(key, section+"[") {
+			key = strings.TrimSuffix(section+"."+key, ".")
+		}
+		l.fault(key, "%s", msg)
 	}
-	key, msg := fault(err)
-	if key != section && !strings.HasPrefix(key, section+".") && !strings.HasPrefix(key, section+"[") {
-		key = strings.TrimSuffix(section+"."+key, ".")
-	}
-	l.problem(l.origins.find(key), key, "%s", msg)
 }
 
-// fault returns the key of a package's error and what is wrong with it.
-func fault(err error) (key, msg string) {
-	if e, ok := errors.AsType[*setting.Error](err); ok {
-		return e.Key, e.Msg
+// separate returns the errors that were joined.
+func separate(err error) []error {
+	if err == nil {
+		return nil
 	}
-	return "", err.Error()
+	joined, ok := err.(interface{ Unwrap() []error })
+	if !ok {
+		return []error{err}
+	}
+	var all []error
+	for _, each := range joined.Unwrap() {
+		all = append(all, separate(each)...)
+	}
+	return all
 }
 
-// settleRestaurants fills in what a restaurant may leave out.
-func (c *Config) settleRestaurants() {
+// fillRestaurants fills in what a restaurant may leave out.
+func (c *Config) fillRestaurants() {
 	for i := range c.Restaurants {
 		r := &c.Restaurants[i]
 		if r.Name == "" {
@@ -128,9 +111,8 @@ func (c *Config) settleRestaurants() {
 func (c *Config) checkConnections(l *loader) {
 	seen := map[string]int{}
 	for i, connection := range c.Connections {
-		key := fmt.Sprintf("connections[%d].name", i)
 		if before, twice := seen[connection.Name]; twice && connection.Name != "" {
-			l.problem(l.origins.find(key), key, "%q is already the name of connections[%d]: give each its own", connection.Name, before)
+			l.fault(fmt.Sprintf("connections[%d].name", i), "%q is already the name of connections[%d]: give each its own", connection.Name, before)
 		}
 		seen[connection.Name] = i
 	}
@@ -141,26 +123,36 @@ func (c *Config) checkRestaurants(l *loader) {
 	for i, r := range c.Restaurants {
 		key := fmt.Sprintf("restaurants[%d]", i)
 		id := string(r.ID)
-		if !restaurantID.MatchString(id) {
-			l.problem(l.origins.find(key+".id"), key+".id", "%q is no restaurant id: use 1 to 64 of A-Z a-z 0-9 . _ : -", id)
+		if !IsRestaurantID(id) {
+			l.fault(key+".id", "%q is no restaurant id: use 1 to 64 of A-Z a-z 0-9 . _ : -", id)
 		}
 		if before, twice := seen[id]; twice && id != "" {
-			l.problem(l.origins.find(key+".id"), key+".id", "%q is already the id of restaurants[%d]: remove one of them", id, before)
+			l.fault(key+".id", "%q is already the id of restaurants[%d]: remove one of them", id, before)
 		}
 		seen[id] = i
 		c.checkConnection(l, key+".connection", r.Connection)
-		l.contact(key, r)
+		l.checkContact(key, r)
 		if r.Ordering != nil {
-			l.room(key+".ordering", beyond(c.OrderingOf(r).Validate(), c.Ordering.Validate()))
+			l.sectionErrors(key+".ordering", overrideErrors(c.OrderingOf(r).Validate(), c.Ordering.Validate()))
 		}
 		if _, err := menusync.ParseSchedule(c.Sync.Schedule, r.TimeZone, id); err != nil && r.TimeZone != "" {
-			l.problem(l.origins.find(key+".time_zone"), key+".time_zone", "%v: use an IANA name such as Europe/Lisbon", err)
+			l.fault(key+".time_zone", "%v: use an IANA name such as Europe/Lisbon", err)
 		} else if r.Schedule != "" {
 			if _, err := menusync.ParseSchedule(r.Schedule, r.TimeZone, id); err != nil {
-				l.problem(l.origins.find(key+".schedule"), key+".schedule", `%v: write "@every 2m", five cron fields such as "*/5 * * * *", or "@hourly"`, err)
+				l.fault(key+".schedule", `%v: write "@every 2m", five cron fields such as "*/5 * * * *", or "@hourly"`, err)
 			}
 		}
 	}
+}
+
+// overrideErrors returns the errors of a restaurant's own values: those that the
+// general section has too are reported there.
+func overrideErrors(own, general error) error {
+	reported := map[string]bool{}
+	for _, err := range separate(general) {
+		reported[err.Error()] = true
+	}
+	return errors.Join(slices.DeleteFunc(separate(own), func(err error) bool { return reported[err.Error()] })...)
 }
 
 // The most bytes of what operators are shown of a restaurant.
@@ -169,68 +161,75 @@ const (
 	maxAddress = 500
 )
 
-// contact checks what operators are shown of a restaurant.
-func (l *loader) contact(key string, r Restaurant) {
-	if strings.ContainsFunc(r.Phone, unicode.IsControl) || len(r.Phone) > maxPhone || r.Phone != "" && !strings.ContainsFunc(r.Phone, unicode.IsDigit) {
-		l.problem(l.origins.find(key+".phone"), key+".phone", `%q is no telephone number: write one as people dial it, such as "+351 22 000 00 00", in at most %d bytes`, r.Phone, maxPhone)
+// checkContact checks what operators are shown of a restaurant.
+func (l *loader) checkContact(key string, r Restaurant) {
+	hasDigits := strings.ContainsFunc(r.Phone, unicode.IsDigit)
+	if strings.ContainsFunc(r.Phone, unicode.IsControl) || len(r.Phone) > maxPhone || r.Phone != "" && !hasDigits {
+		l.fault(key+".phone", "%q is no telephone number: write one as people dial it, such as %q, in at most %d bytes",
+			r.Phone, "+351 22 000 00 00", maxPhone)
 	}
 	if strings.ContainsFunc(r.Address, unicode.IsControl) || len(r.Address) > maxAddress {
-		l.problem(l.origins.find(key+".address"), key+".address", "is no address: write one line of at most %d bytes", maxAddress)
+		l.fault(key+".address", "is no address: write one line of at most %d bytes", maxAddress)
 	}
-}
-
-// beyond gives the faults of a restaurant's own values: those that the general
-// section has too are reported there.
-func beyond(own, general error) error {
-	said := map[string]bool{}
-	for _, err := range faults(general) {
-		said[err.Error()] = true
-	}
-	return errors.Join(slices.DeleteFunc(faults(own), func(err error) bool { return said[err.Error()] })...)
-}
-
-// faults takes a room's joined faults apart.
-func faults(err error) []error {
-	if err == nil {
-		return nil
-	}
-	if many, ok := err.(interface{ Unwrap() []error }); ok {
-		return slices.Clone(many.Unwrap())
-	}
-	return []error{err}
 }
 
 // checkConnection reports a reference to a connection that is not there.
 func (c *Config) checkConnection(l *loader, key, name string) {
 	names := make([]string, 0, len(c.Connections))
-	unknown := l.isUnread("connections")
+	unread := l.isUnread("connections")
 	for i, connection := range c.Connections {
 		names = append(names, connection.Name)
-		unknown = unknown || l.isUnread(fmt.Sprintf("connections[%d].name", i))
+		unread = unread || l.isUnread(fmt.Sprintf("connections[%d].name", i))
 	}
-	at := l.origins.find(key)
 	switch {
-	case slices.Contains(names, name), unknown:
+	case slices.Contains(names, name), unread:
 	case len(names) == 0:
-		l.problem(at, key, "there is no connection: add one under connections")
+		l.fault(key, "there is no connection: add one under connections")
 	case name == "":
-		l.problem(at, key, "is missing: name one of the connections %s", strings.Join(names, ", "))
+		l.fault(key, "is missing: name one of the connections %s", strings.Join(names, ", "))
 	default:
-		l.problem(at, key, "there is no connection %q: the connections are %s", name, strings.Join(names, ", "))
+		l.fault(key, "there is no connection %q: the connections are %s", name, strings.Join(names, ", "))
 	}
 }
 
-// checkDemoSecrets rejects the demo's published secrets where requests of
-// other machines can reach larder. Policies H4 and H8.
+// demoSecrets are the secrets in demo.yaml.
+var demoSecrets = []string{"demo-secret", "storefront-secret", "ops-secret"} //nolint:gochecknoglobals // constant
+
+// checkDemoSecrets rejects the demo's published secrets if requests of other
+// machines can reach larder. Policies H4 and H8.
 func (c *Config) checkDemoSecrets(l *loader) {
 	exposed := c.HTTP.Exposed()
 	if exposed == "" {
 		return
 	}
-	known := demoSecrets()
-	eachSecret("", reflect.ValueOf(c).Elem(), func(path string, v reflect.Value) {
-		if slices.Contains(known, v.String()) {
-			l.problem(l.origins.find(path), path, "is the demo's secret, which everyone knows: larder rejects it because %s", exposed)
+	secrets := map[string]string{}
+	for i, connection := range c.Connections {
+		secrets[fmt.Sprintf("connections[%d].client_secret", i)] = connection.ClientSecret
+	}
+	for i, client := range c.Auth.Clients {
+		secrets[fmt.Sprintf("auth.clients[%d].secret", i)] = client.Secret
+	}
+	for key, secret := range secrets {
+		if slices.Contains(demoSecrets, secret) {
+			l.fault(key, "is the demo's secret, which everyone knows: larder rejects it because %s", exposed)
 		}
-	})
+	}
+}
+
+// checkStateDir reports a state_dir that cannot be a folder (policy O14a). One
+// that does not exist is created by the first larder that serves.
+func (c *Config) checkStateDir(l *loader) {
+	info, err := os.Stat(c.Ordering.StateDir)
+	if c.Ordering.StateDir != "" && (err == nil && !info.IsDir() || errors.Is(err, syscall.ENOTDIR)) {
+		l.fault("ordering.state_dir", "%s is not a folder: name a folder that larder can write to", c.Ordering.StateDir)
+	}
+}
+
+// warnOfSelf warns if guests are expected at a host name that is not known.
+func (c *Config) warnOfSelf(l *loader) {
+	public := c.Auth.PublicOrders
+	if public.Enabled && slices.Contains(public.Origins, httpapi.OriginSelf) && len(c.HTTP.Hosts) == 0 && c.HTTP.Exposed() != "" {
+		l.warnings = append(l.warnings, `auth.public_orders.origins: "self" covers localhost and IP addresses only: `+
+			"add the host names at which guests open larder's page to http.hosts")
+	}
 }

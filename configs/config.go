@@ -1,6 +1,19 @@
+// Package configs is larder's configuration: one struct composed of each
+// package's own Config, read from one YAML file and the environment.
+//
+// Load does everything between the file and a configuration that can be relied
+// on: defaults, the file (strict: an unknown key is an error), the LARDER_…
+// environment over it, secrets from files and ${NAME}, and the checks of every
+// package and between them. It reports all problems at once, each with file,
+// line and column (or the variable's name) and what to do about it.
+//
+// The package starts nothing and opens no connection. cmd/larder is its caller.
 package configs
 
 import (
+	_ "embed"
+	"slices"
+
 	"larder/cache"
 	"larder/httpapi"
 	"larder/internal/menu"
@@ -12,7 +25,7 @@ import (
 )
 
 // Config is larder's whole configuration, one field for each section. Load
-// gives it with every default set and every value checked.
+// returns it with every default set and every value checked.
 type Config struct {
 	HTTP        httpapi.Config     `yaml:"http"`
 	Redis       redisdb.Config     `yaml:"redis"`
@@ -40,7 +53,7 @@ type Restaurant struct {
 	// Connection is the name of the connection that has the menu and takes the
 	// orders; empty where there is only one.
 	Connection string `yaml:"connection"`
-	// Schedule is when the menu is pulled; empty: sync.schedule.
+	// Schedule is when the menu is synced; empty: sync.schedule.
 	Schedule string `yaml:"schedule"`
 	// TimeZone is the IANA name that schedules in cron fields and `soonest`
 	// orders are read in; empty: UTC.
@@ -49,7 +62,7 @@ type Restaurant struct {
 	Ordering *ordering.Override `yaml:"ordering"`
 }
 
-// OrderingOf gives the ordering switches of one restaurant: its own over the general ones.
+// OrderingOf returns the ordering settings of one restaurant: its own over the general ones.
 func (c *Config) OrderingOf(r Restaurant) ordering.Config {
 	if r.Ordering == nil {
 		return c.Ordering
@@ -57,5 +70,17 @@ func (c *Config) OrderingOf(r Restaurant) ordering.Config {
 	return c.Ordering.With(*r.Ordering)
 }
 
-// Warnings are what Load found odd without refusing it, for the log.
+// Warnings returns what Load found odd without rejecting it, for the log.
 func (c *Config) Warnings() []string { return c.warnings }
+
+//go:embed larder.yaml
+var sampleFile []byte
+
+//go:embed demo.yaml
+var demoFile []byte
+
+// Sample returns larder.yaml: every key with its meaning and default, for people to copy.
+func Sample() []byte { return slices.Clone(sampleFile) }
+
+// Demo returns demo.yaml: the configuration of `larder demo`.
+func Demo() []byte { return slices.Clone(demoFile) }

@@ -13,64 +13,49 @@ import (
 // envPrefix begins the name of every variable that larder reads.
 const envPrefix = "LARDER_"
 
-// overlay lays the LARDER_… variables over the struct that v addresses:
+// variable is one of the environment, without envPrefix in its key.
+type variable struct{ key, value string }
+
+func (v variable) place() Place { return Place{Variable: envPrefix + v.key} }
+
+// readEnvironment lays the LARDER_… variables over the tree of the struct v:
 // LARDER_HTTP_LISTEN is http.listen, LARDER_CONNECTIONS_0_BASE_URL is
 // connections[0].base_url. A list may be extended by its next index; a list of
-// plain values may also be given whole, separated by commas.
-func (l *loader) overlay(env []string, v reflect.Value) {
-	for _, variable := range variables(env) {
-		rest := strings.TrimPrefix(variable.name, envPrefix)
-		if l.overlayStruct(variable, "", rest, v) {
-			continue
+// single values may also be given whole, separated by commas.
+func (l *loader) readEnvironment(tree *node, v reflect.Value) {
+	var variables []variable
+	for _, given := range l.env {
+		name, value, _ := strings.Cut(given, "=")
+		if key, ok := strings.CutPrefix(name, envPrefix); ok {
+			variables = append(variables, variable{key, value})
 		}
-		if now := renamedVariable(variable.name); now != "" {
-			l.problem(origin{variable: variable.name}, "", "this variable is called %s now: rename it", now)
-			continue
+	}
+	slices.SortStableFunc(variables, func(a, b variable) int { // an index before its next
+		return slices.CompareFunc(strings.Split(a.key, "_"), strings.Split(b.key, "_"), naturalOrder)
+	})
+	for _, from := range variables {
+		if !l.overlay(from, from.key, "", tree, v) && hasSectionPrefix(from.key, v.Type()) && !injected.MatchString(from.key) {
+			l.warnings = append(l.warnings, fmt.Sprintf("%v names no setting and is ignored", from.place()))
 		}
-		if !l.isOurs(rest, v.Type()) || injected.MatchString(rest) {
-			continue
-		}
-		if key, instead := removedVariable(rest); key != "" {
-			l.problem(origin{variable: variable.name}, "", "%s was removed: %s", key, instead)
-			continue
-		}
-		l.warnings = append(l.warnings, fmt.Sprintf("environment %s names no setting and is ignored", variable.name))
 	}
 }
 
-// removedVariable returns the removed key that a variable names, and what replaces it.
-func removedVariable(rest string) (key, instead string) {
-	for key, instead := range removedKeys {
-		if rest == strings.ToUpper(strings.ReplaceAll(key, ".", "_")) {
-			return key, instead
+// lookup returns the value of a variable of any name.
+func (l *loader) lookup(name string) (string, bool) {
+	for _, given := range slices.Backward(l.env) {
+		if key, value, ok := strings.Cut(given, "="); ok && key == name {
+			return value, true
 		}
 	}
-	return "", ""
+	return "", false
 }
 
 // injected matches what Kubernetes puts into a container's environment for a
 // Service that happens to be called larder or larder-redis.
 var injected = regexp.MustCompile(`(^|_)(SERVICE_HOST|SERVICE_PORT(_[A-Z0-9_]+)?|PORT(_[0-9]+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?)?)$`)
 
-type variable struct{ name, value string }
-
-// variables are the LARDER_… ones, an index before its next.
-func variables(env []string) []variable {
-	var found []variable
-	for _, entry := range env {
-		name, value, ok := strings.Cut(entry, "=")
-		if ok && strings.HasPrefix(name, envPrefix) {
-			found = append(found, variable{name, value})
-		}
-	}
-	slices.SortStableFunc(found, func(a, b variable) int {
-		return slices.CompareFunc(strings.Split(a.name, "_"), strings.Split(b.name, "_"), natural)
-	})
-	return found
-}
-
-// natural orders 2 before 10.
-func natural(a, b string) int {
+// naturalOrder puts 2 before 10.
+func naturalOrder(a, b string) int {
 	m, errA := strconv.Atoi(a)
 	n, errB := strconv.Atoi(b)
 	if errA == nil && errB == nil {
@@ -79,127 +64,95 @@ func natural(a, b string) int {
 	return strings.Compare(a, b)
 }
 
-// isOurs says whether the variable begins with the name of a section.
-func (l *loader) isOurs(rest string, t reflect.Type) bool {
+// hasSectionPrefix reports whether the variable begins with the name of a section.
+func hasSectionPrefix(key string, t reflect.Type) bool {
 	return slices.ContainsFunc(fieldsOf(t), func(f field) bool {
-		return strings.HasPrefix(rest, strings.ToUpper(f.name)+"_")
+		return strings.HasPrefix(key, strings.ToUpper(f.name)+"_")
 	})
 }
 
-// overlayValue sets what rest names inside v; false when it names nothing.
-func (l *loader) overlayValue(from variable, path, rest string, v reflect.Value) bool {
+// overlay sets what rest, the end of the variable's key, names in n. v is of the
+// type that n is for, with its defaults. It returns false if rest names nothing.
+func (l *loader) overlay(from variable, rest, path string, n *node, v reflect.Value) bool {
+	if v.Kind() == reflect.Pointer {
+		v = newDefault(v.Type().Elem())
+	}
+	isList := v.Kind() == reflect.Slice && !isText(v.Type())
 	switch {
-	case v.Kind() == reflect.Pointer:
-		return l.overlayPointer(from, path, rest, v)
-	case rest == "" && v.Kind() == reflect.Slice && !isText(v.Type()):
-		return l.overlayList(from, path, v)
-	case rest == "":
-		l.origins[path] = origin{variable: from.name}
-		if err := setText(v, from.value); err != nil {
-			l.problem(l.origins[path], path, "%v", err)
+	case rest != "" && (n.kind == single || n.kind == list && !isList || n.kind == section && isList):
+		l.problem(from.place(), path, "this is inside %v, which stands at %v", n, n.at)
+	case rest != "" && v.Kind() == reflect.Struct:
+		return l.overlayKey(from, rest, path, n, v)
+	case rest != "" && isList:
+		return l.overlayElement(from, rest, path, n, v)
+	case rest != "":
+		return false
+	case isList:
+		*n = node{kind: list, at: from.place()}
+		for text := range strings.SplitSeq(from.value, ",") {
+			if text = strings.TrimSpace(text); text != "" {
+				n.items = append(n.items, &node{kind: single, at: n.at, text: text})
+			}
 		}
-		return true
-	case v.Kind() == reflect.Struct:
-		return l.overlayStruct(from, path, rest, v)
-	case v.Kind() == reflect.Slice:
-		return l.overlayElement(from, path, rest, v)
+	case v.Kind() == reflect.Struct && !isText(v.Type()) && !isCustom(v.Type()):
+		l.problem(from.place(), path, "this is a section of several keys, not one value")
 	default:
-		return false
+		*n = node{kind: single, at: from.place(), text: from.value}
 	}
-}
-
-func (l *loader) overlayPointer(from variable, path, rest string, v reflect.Value) bool {
-	fresh := reflect.New(v.Type().Elem())
-	if v.IsNil() {
-		setDefaults(fresh.Elem())
-	} else {
-		fresh.Elem().Set(v.Elem())
-	}
-	if !l.overlayValue(from, path, rest, fresh.Elem()) {
-		return false
-	}
-	v.Set(fresh)
 	return true
 }
 
-func (l *loader) overlayStruct(from variable, path, rest string, v reflect.Value) bool {
+func (l *loader) overlayKey(from variable, rest, path string, n *node, v reflect.Value) bool {
 	for _, f := range fieldsOf(v.Type()) {
-		where, name := join(path, f.name), strings.ToUpper(f.name)
-		target := v.FieldByIndex(f.index)
-		if f.secret && rest == name+strings.ToUpper(fileSuffix) {
-			l.replaceSecret(where)
-			l.secretFiles[where] = secretFile{from.value, origin{variable: from.name}}
-			return true
+		inner, ok := strings.CutPrefix(rest+"_", strings.ToUpper(f.name)+"_")
+		if !ok {
+			continue
 		}
-		if rest == name {
-			if f.secret {
-				l.replaceSecret(where)
-			}
-			l.overlayValue(from, where, "", target)
-			return true
+		name, value := f.name, n.key(f.name)
+		if f.secret && inner == "FILE_" {
+			name, value, inner = f.name+fileSuffix, nil, ""
 		}
-		if inner, ok := strings.CutPrefix(rest, name+"_"); ok && l.overlayValue(from, where, inner, target) {
-			return true
+		if value == nil {
+			value = &node{}
 		}
+		if !l.overlay(from, strings.TrimSuffix(inner, "_"), join(path, f.name), value, v.Field(f.index)) {
+			continue
+		}
+		n.kind = section
+		n.keys = slices.DeleteFunc(n.keys, func(e entry) bool { // a secret of a variable wins, by value or by a file
+			return e.name == name || f.secret && e.at.Variable == "" && strings.TrimSuffix(e.name, fileSuffix) == f.name
+		})
+		n.keys = append(n.keys, entry{name, from.place(), value})
+		return true
 	}
-	return false
+	return l.formerVariable(from, rest, path)
 }
 
-// replaceSecret forgets what the file gives of a secret, by value or by file.
-func (l *loader) replaceSecret(path string) {
-	if l.origins[path].variable == "" {
-		delete(l.origins, path)
-	}
-	if l.secretFiles[path].at.variable == "" {
-		delete(l.secretFiles, path)
-	}
-}
-
-// overlayElement sets one element of a list, or the one after its last.
-func (l *loader) overlayElement(from variable, path, rest string, v reflect.Value) bool {
+// overlayElement sets an element of a list, or the one after its last.
+func (l *loader) overlayElement(from variable, rest, path string, n *node, v reflect.Value) bool {
 	digits, inner, _ := strings.Cut(rest, "_")
 	i, err := strconv.Atoi(digits)
 	if err != nil || i < 0 {
 		return false
 	}
-	if i > v.Len() {
+	items := n.items
+	if n.kind == absent {
+		for k := range v.Len() {
+			items = append(items, &node{kind: single, text: fmt.Sprint(v.Index(k))})
+		}
+	}
+	if i > len(items) {
 		known := l.unread[path]
-		l.problem(origin{variable: from.name}, path, "there is no element %d: the list has %d, the next index is %d", i, v.Len(), v.Len())
+		l.problem(from.place(), path, "there is no element %d: the list has %d, the next index is %d", i, len(items), len(items))
 		l.unread[path] = known // its other elements are known
 		return true
 	}
-	where := fmt.Sprintf("%s[%d]", path, i)
-	if i < v.Len() {
-		return l.overlayValue(from, where, inner, v.Index(i))
+	if i == len(items) {
+		items = append(slices.Clip(items), &node{at: from.place()})
 	}
-	fresh := reflect.New(v.Type().Elem()).Elem()
-	setDefaults(fresh)
-	grown := reflect.Append(v, fresh)
-	if !l.overlayValue(from, where, inner, grown.Index(i)) {
+	if !l.overlay(from, inner, fmt.Sprintf("%s[%d]", path, i), items[i], newDefault(v.Type().Elem())) {
 		return false
 	}
-	if _, known := l.origins[where]; !known {
-		l.origins[where] = origin{variable: from.name}
-	}
-	v.Set(grown)
-	return true
-}
-
-func (l *loader) overlayList(from variable, path string, v reflect.Value) bool {
-	l.origins[path] = origin{variable: from.name}
-	var texts []string
-	for text := range strings.SplitSeq(from.value, ",") {
-		if text = strings.TrimSpace(text); text != "" {
-			texts = append(texts, text)
-		}
-	}
-	list := reflect.MakeSlice(v.Type(), len(texts), len(texts))
-	for i, text := range texts {
-		if err := setText(list.Index(i), text); err != nil {
-			l.problem(l.origins[path], path, "element %d: %v", i, err)
-			return true
-		}
-	}
-	v.Set(list)
+	n.kind, n.items = list, items
 	return true
 }

@@ -1,281 +1,210 @@
 package configs
 
 import (
+	"encoding"
 	"errors"
 	"fmt"
-	"path/filepath"
+	"os"
 	"reflect"
+	"strconv"
 	"strings"
+	"time"
 
 	"github.com/goccy/go-yaml"
-	"github.com/goccy/go-yaml/ast"
-	"github.com/goccy/go-yaml/parser"
-	"github.com/goccy/go-yaml/token"
+
+	"larder/internal/setting"
 )
 
-// loader carries one Load: what was found wrong, and where everything stands.
-type loader struct {
-	file     string // as it stands in positions
-	folder   string // where the file is; empty without a file
-	origins  origins
-	problems Errors
-	warnings []string
-
-	secretFiles map[string]secretFile // by the path of the secret
-
-	allowUnknown bool // unknown keys are warnings
-	checkFolders bool // ordering.state_dir is looked at
-
-	unreadable bool            // the file is no YAML: nothing is known of its values
-	unread     map[string]bool // paths whose values could not be read, and stand at their defaults
-	judging    bool            // reading is over; faults of what was not read are no news
-}
-
-func newLoader(path string, options ...Option) *loader {
-	l := &loader{file: path, origins: origins{}, secretFiles: map[string]secretFile{}, unread: map[string]bool{}}
-	if path != "" {
-		l.folder = filepath.Dir(path)
-	}
-	l.origins[""] = origin{file: l.file}
-	for _, option := range options {
-		option(l)
-	}
-	return l
-}
-
-// problem reports what is wrong with a key. While the sources are read that
-// also means that its value is not known.
-func (l *loader) problem(at origin, key, format string, args ...any) {
-	if l.judging && l.isUnread(key) {
-		return
-	}
-	if !l.judging && key != "" {
-		l.unread[key] = true
-	}
-	l.problems = append(l.problems, &Error{
-		File: at.file, Line: at.line, Column: at.column, Variable: at.variable, Key: key, Msg: fmt.Sprintf(format, args...),
-	})
-}
-
-// isUnread reports whether the value of the key, or of a section around it, could
-// not be read.
-func (l *loader) isUnread(path string) bool {
-	for {
-		if l.unread[path] {
-			return true
-		}
-		if path == "" {
-			return false
-		}
-		path = above(path)
-	}
-}
-
-// fillFile reads the YAML text into the struct that v addresses.
-func (l *loader) fillFile(data []byte, v reflect.Value) {
-	file, err := parser.ParseBytes(data, 0)
-	if err != nil {
-		l.syntax(err)
-		return
-	}
-	for i, doc := range file.Docs {
-		if doc.Body == nil {
-			continue
-		}
-		if i > 0 {
-			l.problem(l.at(doc.Body.GetToken()), "", "a second YAML document: put everything into one")
-			return
-		}
-		l.fill("", doc.Body, v)
-	}
-}
-
-func (l *loader) syntax(err error) {
-	at, msg := origin{file: l.file}, err.Error()
-	if e, ok := errors.AsType[yaml.Error](err); ok {
-		at, msg = l.at(e.GetToken()), e.GetMessage()
-	}
-	l.unreadable = true
-	l.problem(at, "", "this is no valid YAML: %s", msg)
-}
-
-func (l *loader) at(t *token.Token) origin {
-	o := origin{file: l.file}
-	if t != nil && t.Position != nil {
-		o.line, o.column = t.Position.Line, t.Position.Column
-	}
-	return o
-}
-
-// fill gives v the value of a node. Wrong values are reported and left as they were.
-func (l *loader) fill(path string, node ast.Node, v reflect.Value) {
-	node = l.resolve(node)
-	if node == nil {
-		l.unread[path] = true // said already
-		return
-	}
-	if node.Type() == ast.NullType {
-		return // a key without a value keeps its default
-	}
-	if _, known := l.origins[path]; !known {
-		l.origins[path] = l.at(first(node))
-	}
-	switch {
-	case isCustom(v.Type()):
-		l.checkKeys(path, node, v)
-		if err := reworded(yaml.NodeToValue(node, v.Addr().Interface())); err != nil {
-			l.problem(l.at(first(node)), path, "%v", err)
-		}
-	case v.Kind() == reflect.Pointer:
-		fresh := reflect.New(v.Type().Elem())
-		setDefaults(fresh.Elem())
-		l.fill(path, node, fresh.Elem())
-		v.Set(fresh)
-	case v.Kind() == reflect.Struct && !isText(v.Type()):
-		l.fillStruct(path, node, v)
-	case v.Kind() == reflect.Slice && !isText(v.Type()):
-		l.fillSlice(path, node, v)
-	case v.Kind() == reflect.Map:
-		l.fillMap(path, node, v)
-	default:
-		l.fillScalar(path, node, v)
-	}
-}
-
-func (l *loader) fillScalar(path string, node ast.Node, v reflect.Value) {
-	scalar, ok := node.(ast.ScalarNode)
-	if !ok {
-		l.problem(l.at(first(node)), path, "one value is expected here, not %s", kindOf(node))
-		return
-	}
-	text := scalar.GetToken().Value
-	if literal, ok := node.(*ast.LiteralNode); ok {
-		text = literal.Value.Value
-	}
-	if err := setText(v, text); err != nil {
-		l.problem(l.at(node.GetToken()), path, "%v", err)
-	}
-}
-
-func (l *loader) fillStruct(path string, node ast.Node, v reflect.Value) {
-	before := len(l.problems)
-	entries, ok := l.entries(node)
-	if !ok {
-		l.problem(l.at(first(node)), path, "a section of keys and values is expected here, not %s", kindOf(node))
-	}
-	if len(l.problems) > before {
+// fill sets v to what n says. Wrong values are reported and left as they were.
+func (l *loader) fill(path string, n *node, v reflect.Value) {
+	if n.broken {
 		l.unread[path] = true
 	}
-	fields := fieldsOf(v.Type())
-	for _, e := range entries {
-		key := e.Key.GetToken()
-		f, isFile, ok := named(fields, key.Value)
-		if !ok {
-			l.unknown(path, e, fields)
-			continue
-		}
-		where := join(path, f.name)
-		if isFile {
-			var file string
-			l.fill(where+fileSuffix, e.Value, reflect.ValueOf(&file).Elem())
-			l.secretFiles[where] = secretFile{l.relative(file), l.at(first(e.Value))}
-			continue
-		}
-		l.origins[where] = l.at(first(e.Value))
-		l.fill(where, e.Value, v.FieldByIndex(f.index))
+	if path != "" && n.at != (Place{}) {
+		l.places[path] = n.at
 	}
-}
-
-// checkKeys reports the unknown keys of a section whose type reads YAML itself.
-func (l *loader) checkKeys(path string, node ast.Node, v reflect.Value) {
-	entries, ok := l.entries(node)
-	if !ok || v.Kind() != reflect.Struct {
+	if n.kind == absent {
 		return
 	}
-	fields := fieldsOf(v.Type())
-	for _, e := range entries {
-		if _, _, ok := named(fields, e.Key.GetToken().Value); !ok {
-			l.unknown(path, e, fields)
-		}
-	}
-}
-
-// unknown reports a key that the section does not have.
-func (l *loader) unknown(path string, entry *ast.MappingValueNode, fields []field) {
-	names := make([]string, 0, len(fields))
-	for _, f := range fields {
-		names = append(names, f.name)
-		if f.secret {
-			names = append(names, f.name+fileSuffix)
-		}
-	}
-	section := "the configuration"
-	if path != "" {
-		section = path
-	}
-	key := entry.Key.GetToken()
-	if instead, removed := removedKeys[join(path, key.Value)]; removed {
-		l.problem(l.at(key), "", "%s was removed: %s", join(path, key.Value), instead)
-		return
-	}
-	if now := renamedKey(path, key.Value); now != "" {
-		l.unread[join(path, now)] = true
-		l.problem(l.at(key), "", "the key %q in %s is called %q now: rename it", key.Value, section, now)
-		return
-	}
-	guess := Nearest(key.Value, names)
-	// A section auth elsewhere is one that is indented by mistake.
-	underAuth := path == "auth" || strings.HasPrefix(path, "auth.") || strings.HasPrefix(path, "auth[") || key.Value == "auth"
-	ignorable := !underAuth && !isTypo(key.Value, guess)
-	hint := ""
-	if underAuth {
-		hint = "; an unknown key under auth is always an error, also with --allow-unknown-keys: correct or remove it"
-	}
+	t := v.Type()
 	switch {
-	case l.allowUnknown && ignorable:
-		l.warnings = append(l.warnings, fmt.Sprintf("%s: unknown key %q in %s is ignored", l.at(key), key.Value, section))
-	case guess != "":
-		l.unread[join(path, strings.TrimSuffix(guess, fileSuffix))] = true // most likely it was meant
-		l.problem(l.at(key), "", "unknown key %q in %s: did you mean %q?%s", key.Value, section, guess, hint)
-		l.problems[len(l.problems)-1].Ignorable = ignorable
+	case isCustom(t):
+		l.fillCustom(path, n, v)
+	case v.Kind() == reflect.Pointer:
+		target := newDefault(t.Elem())
+		l.fill(path, n, target)
+		v.Set(target.Addr())
+	case v.Kind() == reflect.Struct && !isText(t):
+		l.fillStruct(path, n, v)
+	case v.Kind() == reflect.Slice && !isText(t):
+		if n.kind != list {
+			l.problem(n.at, path, "a list is expected here, not %v", n)
+			return
+		}
+		v.Set(reflect.MakeSlice(t, len(n.items), len(n.items)))
+		for i, item := range n.items {
+			setDefaults(v.Index(i))
+			l.fill(fmt.Sprintf("%s[%d]", path, i), item, v.Index(i))
+		}
+	case n.kind != single:
+		l.problem(n.at, path, "one value is expected here, not %v", n)
 	default:
-		l.problem(l.at(key), "", "unknown key %q in %s: the keys are %s%s", key.Value, section, strings.Join(names, ", "), hint)
-		l.problems[len(l.problems)-1].Ignorable = ignorable
+		if err := setText(v, n.text); err != nil {
+			l.problem(n.at, path, "%v", stripContext(err))
+		}
 	}
 }
 
-func (l *loader) fillSlice(path string, node ast.Node, v reflect.Value) {
-	sequence, ok := node.(*ast.SequenceNode)
-	if !ok {
-		l.problem(l.at(first(node)), path, "a list is expected here, not %s", kindOf(node))
+func (l *loader) fillStruct(path string, n *node, v reflect.Value) {
+	if n.kind != section {
+		l.problem(n.at, path, "a section of keys and values is expected here, not %v", n)
+	}
+	fields := fieldsOf(v.Type())
+	for _, e := range n.keys {
+		f, isFile, known := fieldNamed(fields, e.name)
+		if !known {
+			l.unknown(path, e, fields)
+			continue
+		}
+		target, where := v.Field(f.index), join(path, f.name)
+		switch {
+		case isFile:
+			l.readSecretFile(where, e.value, n.key(f.name), target)
+		default:
+			l.fill(where, e.value, target)
+			if f.secret && e.value.at.Variable == "" {
+				l.expand(where, e.value.at, target)
+			}
+		}
+	}
+}
+
+// fillCustom fills a type that reads YAML itself.
+func (l *loader) fillCustom(path string, n *node, v reflect.Value) {
+	for _, e := range n.keys {
+		fields := fieldsOf(v.Type())
+		if _, _, known := fieldNamed(fields, e.name); !known {
+			l.unknown(path, e, fields)
+		}
+	}
+	text, err := yaml.Marshal(n.plain())
+	if err == nil {
+		err = yaml.Unmarshal(text, v.Addr().Interface())
+	}
+	if err != nil {
+		l.problem(n.at, path, "%v", stripContext(err))
+	}
+}
+
+// stripContext takes out of an error what Load says by itself: the YAML
+// library's position and excerpt, a package's key.
+func stripContext(err error) error {
+	if wrong, ok := errors.AsType[*setting.Error](err); ok {
+		return errors.New(wrong.Msg)
+	}
+	if ofYAML, ok := errors.AsType[yaml.Error](err); ok {
+		return errors.New(ofYAML.GetMessage())
+	}
+	return err
+}
+
+// setText gives v the value that text spells. The error says what was expected.
+func setText(v reflect.Value, text string) error {
+	if u, ok := reflect.TypeAssert[encoding.TextUnmarshaler](v.Addr()); ok {
+		return u.UnmarshalText([]byte(text))
+	}
+	var err error
+	switch {
+	case v.Type() == reflect.TypeFor[time.Duration]():
+		var d time.Duration
+		if d, err = time.ParseDuration(text); err != nil {
+			return fmt.Errorf("%q is no duration: write a number and a unit, such as 500ms, 30s, 2m or 24h", text)
+		}
+		v.SetInt(int64(d))
+	case v.Kind() == reflect.String:
+		v.SetString(text)
+	case v.Kind() == reflect.Bool:
+		if text != "true" && text != "false" {
+			return fmt.Errorf("%q is neither true nor false", text)
+		}
+		v.SetBool(text == "true")
+	case v.CanInt():
+		var n int64
+		if n, err = strconv.ParseInt(text, 10, v.Type().Bits()); err != nil {
+			return fmt.Errorf("%q is no whole number", text)
+		}
+		v.SetInt(n)
+	case v.CanFloat():
+		var n float64
+		if n, err = strconv.ParseFloat(text, v.Type().Bits()); err != nil {
+			return fmt.Errorf("%q is no number", text)
+		}
+		v.SetFloat(n)
+	default:
+		panic("configs: a setting of type " + v.Type().String())
+	}
+	return nil
+}
+
+// readSecretFile sets a secret to the content of the file that n names. value is
+// what else is given for the secret.
+func (l *loader) readSecretFile(path string, n, value *node, target reflect.Value) {
+	key := path + fileSuffix
+	var name string
+	l.fill(key, n, reflect.ValueOf(&name).Elem())
+	if name == "" {
 		return
 	}
-	v.Set(reflect.MakeSlice(v.Type(), len(sequence.Values), len(sequence.Values)))
-	for i, element := range sequence.Values {
-		setDefaults(v.Index(i))
-		l.fill(fmt.Sprintf("%s[%d]", path, i), element, v.Index(i))
-	}
-}
-
-func (l *loader) fillMap(path string, node ast.Node, v reflect.Value) {
-	entries, ok := l.entries(node)
-	if !ok {
-		l.problem(l.at(first(node)), path, "a section of names and values is expected here, not %s", kindOf(node))
+	if value != nil {
+		l.problem(n.at, path, "given both by value (%v) and by %s: keep one of them", value.at, lastName(key))
 		return
 	}
-	v.Set(reflect.MakeMapWithSize(v.Type(), len(entries)))
-	for _, e := range entries {
-		name := e.Key.GetToken().Value
-		value := reflect.New(v.Type().Elem()).Elem()
-		setDefaults(value)
-		l.fill(join(path, name), e.Value, value)
-		v.SetMapIndex(reflect.ValueOf(name).Convert(v.Type().Key()), value)
+	if n.at.Variable == "" {
+		name = l.relative(name)
 	}
+	content, err := os.ReadFile(name)
+	if err != nil {
+		l.problem(n.at, key, "cannot read the secret: %v", err)
+		l.unread[path] = true
+		return
+	}
+	target.SetString(strings.TrimRight(string(content), "\r\n"))
+	l.places[path] = n.at
 }
 
-func join(path, name string) string {
-	if path == "" {
-		return name
+// expand replaces each ${NAME} of a secret in the file by the variable's value;
+// "$${" stands for "${".
+func (l *loader) expand(path string, at Place, target reflect.Value) {
+	var out strings.Builder
+	rest := target.String()
+	for {
+		before, after, found := strings.Cut(rest, "${")
+		out.WriteString(before)
+		if !found {
+			break
+		}
+		if strings.HasSuffix(before, "$") {
+			out.WriteString("{")
+			rest = after
+			continue
+		}
+		name, tail, closed := strings.Cut(after, "}")
+		if !closed {
+			l.problem(at, path, "${ without its }: write ${NAME}, or $${ for the two characters themselves")
+			return
+		}
+		value, ok := l.lookup(name)
+		if !ok {
+			l.problem(at, path, "the environment variable %s is not set: set it, or name a file with %s%s", name, lastName(path), fileSuffix)
+			return
+		}
+		out.WriteString(value)
+		rest = tail
 	}
-	return path + "." + name
+	target.SetString(out.String())
+}
+
+// lastName returns the last key of a path.
+func lastName(path string) string {
+	return path[strings.LastIndexByte(path, '.')+1:]
 }

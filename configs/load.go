@@ -8,14 +8,12 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
-	"slices"
-	"strings"
 	"unicode"
 	"unicode/utf8"
 )
 
 // Load reads the configuration: the defaults, over them the YAML file at path,
-// over that the LARDER_… variables of env (as os.Environ gives them). An empty
+// over that the LARDER_… variables of env (as os.Environ returns them). An empty
 // path reads no file, only defaults and environment.
 //
 // The error is Errors: everything that is wrong, not only the first.
@@ -25,6 +23,17 @@ func Load(path string, env []string, options ...Option) (*Config, error) {
 		return nil, err
 	}
 	return Parse(path, data, env, options...)
+}
+
+// Parse is Load for YAML text that is already in memory. The name stands in the
+// positions of problems, and names of secret files are relative to its folder.
+func Parse(name string, data []byte, env []string, options ...Option) (*Config, error) {
+	l := newLoader(name, env, options...)
+	cfg := l.parse(data)
+	if len(l.problems) > 0 {
+		return nil, l.problems.sorted()
+	}
+	return cfg, nil
 }
 
 // Option changes how a configuration is read.
@@ -40,91 +49,111 @@ func AllowUnknownKeys(l *loader) { l.allowUnknown = true }
 // is for larder check: a larder that serves logs it and goes on.
 func CheckFolders(l *loader) { l.checkFolders = true }
 
-// readFile gives the file's text, none for an empty path. The error is Errors.
+// readFile returns the file's text, none for an empty path. The error is Errors.
 func readFile(path string) ([]byte, error) {
 	if path == "" {
 		return nil, nil
 	}
+	place := Place{File: path}
 	data, err := os.ReadFile(path) //nolint:gosec // G304: the operator names the file
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, Errors{{File: path, Msg: "there is no such file: name the configuration with --config, or begin with a copy of configs/larder.yaml"}}
+	switch at := bytes.IndexFunc(data, invalidText); {
+	case errors.Is(err, fs.ErrNotExist):
+		const advice = "name the configuration with --config, or begin with a copy of configs/larder.yaml"
+		return nil, Errors{{Place: place, Msg: "there is no such file: " + advice}}
+	case err != nil:
+		return nil, Errors{{Place: place, Msg: fmt.Sprintf("cannot read the configuration: %v", errors.Unwrap(err))}}
+	case at >= 0:
+		place.Line = 1 + bytes.Count(data[:at], []byte("\n"))
+		place.Column = at - bytes.LastIndexByte(data[:at], '\n')
+		return nil, Errors{{Place: place, Msg: "this is no text: the configuration is YAML in UTF-8, without control characters"}}
+	default:
+		return data, nil
 	}
-	if err != nil {
-		return nil, Errors{{File: path, Msg: fmt.Sprintf("cannot read the configuration: %v", errors.Unwrap(err))}}
-	}
-	if at := bytes.IndexFunc(data, noText); at >= 0 {
-		line := 1 + bytes.Count(data[:at], []byte("\n"))
-		return nil, Errors{{File: path, Line: line, Column: at - bytes.LastIndexByte(data[:at], '\n'), Msg: "this is no text: the configuration is YAML in UTF-8, without control characters"}}
-	}
-	return data, nil
 }
 
-// noText tells of what stands in no text, a byte that is no UTF-8 included. A
-// terminal would take some of it for commands when it is repeated.
-func noText(r rune) bool {
+// invalidText reports whether the character, or a byte that is not UTF-8, cannot
+// stand in a text: a terminal may take it for a command when it is repeated.
+func invalidText(r rune) bool {
 	return r == utf8.RuneError || unicode.IsControl(r) && r != '\n' && r != '\r' && r != '\t'
 }
 
-// Parse is Load for YAML text that is already in memory. The name stands in
-// the positions of problems, and names of secret files are relative to its folder.
-func Parse(name string, data []byte, env []string, options ...Option) (*Config, error) {
-	l := newLoader(name, options...)
-	cfg := l.parse(data, env)
-	if len(l.problems) > 0 {
-		return nil, l.sorted()
-	}
-	return cfg, nil
+// loader carries one Load: what is wrong, and where each key stands.
+type loader struct {
+	file     string // as it stands in positions
+	env      []string
+	places   places
+	problems Errors
+	warnings []string
+
+	allowUnknown bool // unknown keys are warnings
+	checkFolders bool // ordering.state_dir is looked at
+
+	unreadable bool            // the file is no YAML: nothing is known of its values
+	unread     map[string]bool // paths whose values could not be read, and stand at their defaults
+	checking   bool            // reading is over; errors of what was not read are no news
 }
 
-// parse reads and judges; what is wrong is in l.problems.
-func (l *loader) parse(data []byte, env []string) *Config {
+func newLoader(path string, env []string, options ...Option) *loader {
+	l := &loader{file: path, env: env, places: places{"": {File: path}}, unread: map[string]bool{}}
+	for _, option := range options {
+		option(l)
+	}
+	return l
+}
+
+// parse reads and checks; what is wrong is in l.problems.
+func (l *loader) parse(data []byte) *Config {
 	cfg := &Config{}
-	l.read(data, env, reflect.ValueOf(cfg).Elem())
+	l.read(data, reflect.ValueOf(cfg).Elem())
 	if !l.unreadable {
-		l.judging = true // what could not be read has been said: no more of it
+		l.checking = true
 		cfg.check(l)
 	}
 	cfg.warnings = l.warnings
 	return cfg
 }
 
-// Default is the configuration of an empty file and an empty environment.
-func Default() *Config {
-	cfg := &Config{}
-	setDefaults(reflect.ValueOf(cfg).Elem())
-	return cfg
-}
-
-// read fills the struct that v addresses from all sources, without judging values.
-func (l *loader) read(data []byte, env []string, v reflect.Value) {
+// read fills the struct that v addresses from all sources, without checking values.
+func (l *loader) read(data []byte, v reflect.Value) {
 	setDefaults(v)
-	l.fillFile(data, v)
-	l.overlay(env, v)
-	l.readSecrets(v, lookup(env))
+	tree := l.readYAML(data)
+	l.readEnvironment(tree, v)
+	l.fill("", tree, v)
 }
 
-func lookup(env []string) func(string) (string, bool) {
-	return func(name string) (string, bool) {
-		for _, entry := range slices.Backward(env) {
-			if key, value, ok := strings.Cut(entry, "="); ok && key == name {
-				return value, true
-			}
-		}
-		return "", false
+// problem reports what is wrong with a key. While the sources are read that
+// also means that its value is not known.
+func (l *loader) problem(at Place, key, format string, args ...any) {
+	if l.checking && l.isUnread(key) {
+		return
 	}
+	if !l.checking && key != "" {
+		l.unread[key] = true
+	}
+	l.problems = append(l.problems, &Error{Place: at, Key: key, Msg: fmt.Sprintf(format, args...)})
 }
 
-// sorted puts the problems into the order of the file.
-func (l *loader) sorted() Errors {
-	slices.SortStableFunc(l.problems, (*Error).compare)
-	return l.problems
+// fault reports what is wrong with a key that was read, at its place.
+func (l *loader) fault(key, format string, args ...any) {
+	l.problem(l.places.find(key), key, format, args...)
 }
 
-// relative finds a file that the configuration names: from the folder of the
-// configuration itself, not from wherever larder was started.
+// isUnread reports whether the value of the key, or of a section around it, could
+// not be read.
+func (l *loader) isUnread(path string) bool {
+	for ; path != ""; path = parentPath(path) {
+		if l.unread[path] {
+			return true
+		}
+	}
+	return l.unread[""]
+}
+
+// relative returns the path of a file that the configuration names: from the
+// folder of the configuration itself, not from where larder was started.
 func (l *loader) relative(name string) string {
-	if filepath.IsAbs(name) || l.folder == "" {
+	if filepath.IsAbs(name) || l.file == "" {
 		return name
 	}
-	return filepath.Join(l.folder, name)
+	return filepath.Join(filepath.Dir(l.file), name)
 }

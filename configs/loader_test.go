@@ -35,7 +35,6 @@ type cook struct {
 	Knives   int     `yaml:"knives"`
 	Share    float64 `yaml:"share"`
 	PIN      string  `secret:"true"   yaml:"pin"`
-	PINFile  string  `yaml:"pin_file"`
 	Internal string
 }
 
@@ -70,9 +69,8 @@ func (o *ownReader) UnmarshalYAML(read func(any) error) error {
 func load(t *testing.T, text string, env ...string) (kitchen, *loader) {
 	t.Helper()
 	var k kitchen
-	l := newLoader("larder.yaml")
-	l.folder = ""
-	l.read([]byte(text), env, reflect.ValueOf(&k).Elem())
+	l := newLoader("larder.yaml", env)
+	l.read([]byte(text), reflect.ValueOf(&k).Elem())
 	return k, l
 }
 
@@ -80,7 +78,7 @@ func mustLoad(t *testing.T, text string, env ...string) kitchen {
 	t.Helper()
 	k, l := load(t, text, env...)
 	if len(l.problems) > 0 {
-		t.Fatalf("problems reading\n%s\n%v", text, l.sorted())
+		t.Fatalf("problems reading\n%s\n%v", text, l.problems.sorted())
 	}
 	return k
 }
@@ -89,7 +87,7 @@ func wantProblems(t *testing.T, text string, env []string, want ...string) {
 	t.Helper()
 	_, l := load(t, text, env...)
 	var got []string
-	for _, p := range l.sorted() {
+	for _, p := range l.problems.sorted() {
 		got = append(got, p.Error())
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -220,6 +218,17 @@ func TestEnvironmentProblems(t *testing.T) {
 		"environment LARDER_COOKS_2_NAME: cooks: there is no element 2: the list has 0, the next index is 0",
 		"environment LARDER_HTTP: http: this is a section of several keys, not one value",
 		`environment LARDER_HTTP_WAIT: http.wait: "soon" is no duration: write a number and a unit, such as 500ms, 30s, 2m or 24h`,
+	)
+}
+
+// A variable cannot set a key of what the file gives as something else.
+func TestAVariableInsideAnotherKindOfValue(t *testing.T) {
+	t.Parallel()
+	wantProblems(t, "http: 5\ncooks: {name: a}\n", []string{"LARDER_HTTP_WAIT=5s", "LARDER_COOKS_0_NAME=C"},
+		"larder.yaml:1:7: http: a section of keys and values is expected here, not the single value 5",
+		"larder.yaml:2:8: cooks: a list is expected here, not a section",
+		"environment LARDER_COOKS_0_NAME: cooks: this is inside a section, which stands at larder.yaml:2:8",
+		"environment LARDER_HTTP_WAIT: http: this is inside the single value 5, which stands at larder.yaml:1:7",
 	)
 }
 

@@ -1,61 +1,153 @@
 package configs
 
 import (
+	"errors"
+
+	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
+	"github.com/goccy/go-yaml/parser"
 	"github.com/goccy/go-yaml/token"
 )
 
-// resolve returns the value of a node without its tag, or nil for an anchor or
-// an alias, which it reports.
-func (l *loader) resolve(node ast.Node) ast.Node {
-	switch n := node.(type) {
-	case *ast.TagNode:
-		return l.resolve(n.Value)
-	case *ast.AnchorNode, *ast.AliasNode:
-		l.problem(l.at(node.GetToken()), "", "anchors and aliases (&name, *name) are not supported: write the value where it is needed")
-		return nil
+// node is a value as it is given: in the file, or by a variable over it.
+type node struct {
+	kind  kind
+	at    Place
+	text  string  // of a single value
+	keys  []entry // of a section, in order
+	items []*node // of a list
+
+	broken bool // part of it cannot be read, which has been reported
+}
+
+// entry is one key of a section.
+type entry struct {
+	name  string
+	at    Place
+	value *node
+}
+
+type kind int
+
+const (
+	absent kind = iota // a key without a value keeps its default
+	single
+	section
+	list
+)
+
+// key returns the value of a key of a section, or nil.
+func (n *node) key(name string) *node {
+	for _, e := range n.keys {
+		if e.name == name {
+			return e.value
+		}
+	}
+	return nil
+}
+
+// plain returns the value for a type that reads YAML itself.
+func (n *node) plain() any {
+	switch n.kind {
+	case single:
+		return n.text
+	case section:
+		var keys yaml.MapSlice
+		for _, e := range n.keys {
+			keys = append(keys, yaml.MapItem{Key: e.name, Value: e.value.plain()})
+		}
+		return keys
+	case list:
+		var items []any
+		for _, item := range n.items {
+			items = append(items, item.plain())
+		}
+		return items
 	default:
-		return node
+		return nil
 	}
 }
 
-// entries returns the keys and values of a section.
-func (l *loader) entries(node ast.Node) ([]*ast.MappingValueNode, bool) {
-	mapping, ok := node.(ast.MapNode)
-	if !ok {
-		return nil, false
-	}
-	var entries []*ast.MappingValueNode
-	for it := mapping.MapRange(); it.Next(); {
-		if it.Key().Type() == ast.MergeKeyType {
-			l.problem(l.at(it.Key().GetToken()), "", "merge keys (<<) are not supported: write the keys where they are needed")
-			continue
-		}
-		entries = append(entries, it.KeyValue())
-	}
-	return entries, true
-}
-
-// first returns the token at which a node's text begins.
-func first(node ast.Node) *token.Token {
-	switch n := node.(type) {
-	case *ast.MappingNode:
-		if len(n.Values) > 0 && !n.IsFlowStyle {
-			return n.Values[0].Key.GetToken()
-		}
-	case *ast.MappingValueNode:
-		return n.Key.GetToken()
-	}
-	return node.GetToken()
-}
-
-func kindOf(node ast.Node) string {
-	switch node.(type) {
-	case ast.MapNode:
+// String describes the value in a sentence.
+func (n *node) String() string {
+	switch n.kind {
+	case section:
 		return "a section"
-	case *ast.SequenceNode:
+	case list:
 		return "a list"
 	default:
-		return "the single value " + node.GetToken().Value
+		return "the single value " + n.text
 	}
+}
+
+// readYAML returns what the file says.
+func (l *loader) readYAML(data []byte) *node {
+	root := &node{}
+	file, err := parser.ParseBytes(data, 0)
+	if err != nil {
+		at, msg := Place{File: l.file}, err.Error()
+		if e, ok := errors.AsType[yaml.Error](err); ok {
+			at, msg = l.at(e.GetToken()), e.GetMessage()
+		}
+		l.unreadable = true
+		l.problem(at, "", "this is no valid YAML: %s", msg)
+		return root
+	}
+	for i, doc := range file.Docs {
+		switch {
+		case doc.Body == nil:
+		case i > 0:
+			l.problem(l.at(doc.Body.GetToken()), "", "a second YAML document: put everything into one")
+			return root
+		default:
+			root = l.convert(doc.Body)
+		}
+	}
+	return root
+}
+
+// convert returns a value of the file. It reports what YAML has and larder does
+// not support.
+func (l *loader) convert(from ast.Node) *node {
+	n := &node{at: l.at(from.GetToken())}
+	switch from := from.(type) {
+	case *ast.TagNode:
+		return l.convert(from.Value)
+	case *ast.AnchorNode, *ast.AliasNode:
+		n.broken = true
+		l.problem(n.at, "", "anchors and aliases (&name, *name) are not supported: write the value where it is needed")
+	case ast.MapNode:
+		n.kind = section
+		for it := from.MapRange(); it.Next(); {
+			key := it.Key().GetToken()
+			if it.Key().Type() == ast.MergeKeyType {
+				n.broken = true
+				l.problem(l.at(key), "", "merge keys (<<) are not supported: write the keys where they are needed")
+				continue
+			}
+			n.keys = append(n.keys, entry{key.Value, l.at(key), l.convert(it.Value())})
+		}
+		if flow, ok := from.(*ast.MappingNode); len(n.keys) > 0 && (!ok || !flow.IsFlowStyle) {
+			n.at = n.keys[0].at
+		}
+	case *ast.SequenceNode:
+		n.kind = list
+		for _, value := range from.Values {
+			n.items = append(n.items, l.convert(value))
+		}
+	case *ast.NullNode:
+	case *ast.LiteralNode:
+		n.kind, n.text = single, from.Value.Value
+	default:
+		n.kind, n.text = single, from.GetToken().Value
+	}
+	return n
+}
+
+func (l *loader) at(t *token.Token) Place {
+	p := Place{File: l.file}
+	if t != nil && t.Position != nil {
+		p.Line, p.Column = t.Position.Line, t.Position.Column
+	}
+	return p
 }

@@ -4,21 +4,26 @@ import (
 	"encoding"
 	"fmt"
 	"reflect"
+	"regexp"
 	"strings"
 	"time"
 
 	"github.com/goccy/go-yaml"
 )
 
-// Redacted stands where a secret would be printed.
-const Redacted = "[redacted]"
+// redacted stands where a secret would be printed.
+const redacted = "[redacted]"
 
-// YAML is the effective configuration, every key with its value, secrets redacted.
+// YAML returns the effective configuration, every key with its value, secrets redacted.
 func (c *Config) YAML() ([]byte, error) {
-	return printed(reflect.ValueOf(c).Elem())
+	text, err := yaml.MarshalWithOptions(printable(reflect.ValueOf(c).Elem()), yaml.Indent(2), yaml.IndentSequence(true))
+	if err != nil {
+		return nil, fmt.Errorf("configs: print: %w", err)
+	}
+	return text, nil
 }
 
-// JSON is the same as one JSON object, keys in the same order.
+// JSON returns the same as one JSON object, keys in the same order.
 func (c *Config) JSON() ([]byte, error) {
 	text, err := c.YAML()
 	if err != nil {
@@ -31,93 +36,67 @@ func (c *Config) JSON() ([]byte, error) {
 	return out, nil
 }
 
-func printed(v reflect.Value) ([]byte, error) {
-	text, err := yaml.MarshalWithOptions(effective(v), yaml.Indent(2), yaml.IndentSequence(true))
-	if err != nil {
-		return nil, fmt.Errorf("configs: print: %w", err)
-	}
-	return text, nil
-}
-
-// effective is a value as the file would spell it: sections as ordered maps,
-// durations and sizes as text, secrets redacted.
-func effective(v reflect.Value) any {
+// printable returns a value as the file would spell it: sections as ordered
+// maps, durations and sizes as text, secrets redacted.
+func printable(v reflect.Value) any {
 	if v.Kind() == reflect.Pointer {
 		if v.IsNil() {
 			return nil
 		}
-		return effective(v.Elem())
+		return printable(v.Elem())
 	}
-	if d, ok := reflect.TypeAssert[time.Duration](v); ok {
-		return duration(d)
-	}
-	if m, ok := reflect.TypeAssert[yaml.InterfaceMarshaler](v); ok {
-		return m
-	}
-	if text, ok := asText(v); ok {
-		return text
+	switch value := v.Interface().(type) {
+	case time.Duration:
+		return shortDuration(value)
+	case yaml.InterfaceMarshaler:
+		return value
+	case encoding.TextMarshaler:
+		if text, err := value.MarshalText(); err == nil {
+			return string(text)
+		}
 	}
 	switch v.Kind() {
 	case reflect.Struct:
-		return section(v)
-	case reflect.Slice:
-		list := make([]any, 0, v.Len())
-		for i := range v.Len() {
-			list = append(list, effective(v.Index(i)))
+		var keys yaml.MapSlice
+		for _, f := range fieldsOf(v.Type()) {
+			value := v.Field(f.index)
+			switch {
+			case value.Kind() == reflect.Pointer && value.IsNil(): // may be missing, and is
+			case f.secret:
+				keys = append(keys, yaml.MapItem{Key: f.name, Value: redact(f.name, value.String())})
+			default:
+				keys = append(keys, yaml.MapItem{Key: f.name, Value: printable(value)})
+			}
 		}
-		return list
+		return keys
+	case reflect.Slice:
+		items := make([]any, 0, v.Len())
+		for i := range v.Len() {
+			items = append(items, printable(v.Index(i)))
+		}
+		return items
 	default:
 		return v.Interface()
 	}
 }
 
-// section leaves out keys that may be missing and are.
-func section(v reflect.Value) yaml.MapSlice {
-	var out yaml.MapSlice
-	for _, f := range fieldsOf(v.Type()) {
-		value := v.FieldByIndex(f.index)
-		switch {
-		case value.Kind() == reflect.Pointer && value.IsNil():
-		case f.secret:
-			out = append(out, yaml.MapItem{Key: f.name, Value: redact(f.name, value.String())})
-		default:
-			out = append(out, yaml.MapItem{Key: f.name, Value: effective(value)})
-		}
-	}
-	return out
-}
-
-func asText(v reflect.Value) (string, bool) {
-	m, ok := reflect.TypeAssert[encoding.TextMarshaler](v)
-	if !ok {
-		return "", false
-	}
-	text, err := m.MarshalText()
-	return string(text), err == nil
-}
+// urlPassword is the password in an address, and what stands around it.
+var urlPassword = regexp.MustCompile(`^([^:/]+://[^:@]*:).*@`)
 
 // redact hides a secret. Of an address only the password is one.
 func redact(name, value string) string {
-	if value == "" {
+	switch {
+	case value == "":
 		return ""
+	case name == "url":
+		return urlPassword.ReplaceAllString(value, "${1}redacted@")
+	default:
+		return redacted
 	}
-	if name != "url" {
-		return Redacted
-	}
-	scheme, rest, ok := strings.Cut(value, "://")
-	at := strings.LastIndexByte(rest, '@')
-	if !ok || at < 0 {
-		return value
-	}
-	user, _, hasPassword := strings.Cut(rest[:at], ":")
-	if !hasPassword {
-		return value
-	}
-	return scheme + "://" + user + ":" + "redacted" + rest[at:]
 }
 
-// duration writes 2m instead of 2m0s.
-func duration(d time.Duration) string {
+// shortDuration writes 2m instead of 2m0s.
+func shortDuration(d time.Duration) string {
 	text := d.String()
 	if strings.HasSuffix(text, "m0s") {
 		text = strings.TrimSuffix(text, "0s")

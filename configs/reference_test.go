@@ -45,8 +45,8 @@ func TestReference(t *testing.T) {
 	}
 }
 
-// entry is a row of the reference: keys that larder.yaml explains together.
-type entry struct {
+// row is one of the reference: keys that larder.yaml explains together.
+type row struct {
 	keys, defaults []string
 	meaning        string
 }
@@ -56,22 +56,22 @@ func reference(t *testing.T) string {
 	t.Helper()
 	said := sayings(string(uncommented()))
 	var text strings.Builder
-	root := reflect.ValueOf(Default()).Elem()
+	root := reflect.ValueOf(parsed(t, nil)).Elem()
 	for _, f := range fieldsOf(root.Type()) {
 		fmt.Fprintf(&text, "\n### `%s`\n\n", f.name)
 		if intro := said[f.name].text; intro != "" {
 			text.WriteString(strings.TrimSuffix(intro, " Sample:") + "\n\n")
 		}
 		text.WriteString("| key | default | meaning |\n|---|---|---|\n")
-		var rows []entry
-		for _, row := range rowsOf(f.name, f, root.FieldByIndex(f.index), said)[1:] {
-			rows = row.under(rows, said)
+		var rows []row
+		for _, r := range rowsOf(f.name, f, root.Field(f.index), said)[1:] {
+			rows = r.under(rows, said)
 		}
-		for _, row := range rows {
-			if section, _, _ := strings.Cut(row.keys[0], "."+lastOf(row.keys[0])); row.meaning == "" && said[plain(section)].text == "" {
-				t.Errorf("larder.yaml does not say what %s is", row.keys[0])
+		for _, r := range rows {
+			if section, _, _ := strings.Cut(r.keys[0], "."+lastOf(r.keys[0])); r.meaning == "" && said[plain(section)].text == "" {
+				t.Errorf("larder.yaml does not say what %s is", r.keys[0])
 			}
-			fmt.Fprintf(&text, "| %s | %s | %s |\n", strings.Join(row.keys, "<br>"), strings.Join(row.defaults, "<br>"), row.meaning)
+			fmt.Fprintf(&text, "| %s | %s | %s |\n", strings.Join(r.keys, "<br>"), strings.Join(r.defaults, "<br>"), r.meaning)
 		}
 	}
 	return text.String()
@@ -84,54 +84,52 @@ func lastOf(key string) string { return key[strings.LastIndexByte(key, '.')+1:] 
 
 // under puts the row below the others, or into the last of them where they are
 // explained together.
-func (e entry) under(rows []entry, said map[string]saying) []entry {
+func (r row) under(rows []row, said map[string]saying) []row {
 	last := len(rows) - 1
-	if said[plain(e.keys[0])].withTheOneBefore && last >= 0 {
-		rows[last].keys, rows[last].defaults = append(rows[last].keys, e.keys...), append(rows[last].defaults, e.defaults...)
+	if said[plain(r.keys[0])].withTheOneBefore && last >= 0 {
+		rows[last].keys, rows[last].defaults = append(rows[last].keys, r.keys...), append(rows[last].defaults, r.defaults...)
 		return rows
 	}
-	return append(rows, e)
+	return append(rows, r)
 }
 
 // rowsOf are a key's row and those of all keys inside it; the elements of a list
 // have the defaults of a new one. A section of which nothing is said has no row,
 // but for the outermost.
-func rowsOf(path string, f field, v reflect.Value, said map[string]saying) []entry {
-	row := entry{keys: []string{"`" + path + "`"}, defaults: []string{""}, meaning: said[plain(path)].text}
-	inside := func(path string, v reflect.Value) []entry {
-		var rows []entry
+func rowsOf(path string, f field, v reflect.Value, said map[string]saying) []row {
+	r := row{keys: []string{"`" + path + "`"}, defaults: []string{""}, meaning: said[plain(path)].text}
+	inside := func(path string, v reflect.Value) []row {
+		var rows []row
 		for _, f := range fieldsOf(v.Type()) {
-			rows = append(rows, rowsOf(join(path, f.name), f, v.FieldByIndex(f.index), said)...)
+			rows = append(rows, rowsOf(join(path, f.name), f, v.Field(f.index), said)...)
 		}
 		return rows
 	}
 	switch typ := v.Type(); {
 	case f.secret:
-		if strings.HasPrefix(row.meaning, "or "+f.name+fileSuffix) {
-			row.meaning = "" // as all secrets may
+		if strings.HasPrefix(r.meaning, "or "+f.name+fileSuffix) {
+			r.meaning = "" // as all secrets may
 		}
-		row.meaning = strings.TrimPrefix(row.meaning+fmt.Sprintf(" A secret: also `${NAME}`, or `%s%s`.", f.name, fileSuffix), " ")
+		r.meaning = strings.TrimPrefix(r.meaning+fmt.Sprintf(" A secret: also `${NAME}`, or `%s%s`.", f.name, fileSuffix), " ")
 	case typ.Kind() == reflect.Pointer && typ.Elem().Kind() == reflect.Struct:
 		var keys []string
 		for _, inner := range fieldsOf(typ.Elem()) {
 			keys = append(keys, "`"+inner.name+"`")
 		}
-		row.meaning += ": " + strings.Join(keys, ", ")
-		return []entry{row}
+		r.meaning += ": " + strings.Join(keys, ", ")
+		return []row{r}
 	case typ.Kind() == reflect.Slice && typ.Elem().Kind() == reflect.Struct && !isText(typ):
-		row.defaults, row.meaning = []string{"`[]`"}, strings.TrimSuffix(row.meaning, " Sample:")
-		element := reflect.New(typ.Elem()).Elem()
-		setDefaults(element)
-		return append([]entry{row}, inside(path+"[]", element)...)
+		r.defaults, r.meaning = []string{"`[]`"}, strings.TrimSuffix(r.meaning, " Sample:")
+		return append([]row{r}, inside(path+"[]", newDefault(typ.Elem()))...)
 	case typ.Kind() == reflect.Struct && !isText(typ) && !isCustom(typ):
 		rows := inside(path, v)
-		if row.meaning == "" && strings.Contains(path, ".") {
+		if r.meaning == "" && strings.Contains(path, ".") {
 			return rows
 		}
-		return append([]entry{row}, rows...)
+		return append([]row{r}, rows...)
 	}
-	row.defaults = []string{defaultOf(v)}
-	return []entry{row}
+	r.defaults = []string{defaultOf(v)}
+	return []row{r}
 }
 
 // defaultOf is a default as the file would have it; "" for none.
@@ -139,7 +137,7 @@ func defaultOf(v reflect.Value) string {
 	if v.Kind() == reflect.Float64 {
 		return fmt.Sprintf("`%v`", v.Float())
 	}
-	text, err := yaml.MarshalWithOptions(effective(v), yaml.Flow(true))
+	text, err := yaml.MarshalWithOptions(printable(v), yaml.Flow(true))
 	value := strings.TrimSpace(string(text))
 	if err != nil || value == "null" || value == `""` {
 		return ""

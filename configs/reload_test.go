@@ -44,7 +44,7 @@ func TestReloadTakesRestaurantsAndSchedules(t *testing.T) {
 			t.Parallel()
 			old := runningConfig(t)
 			text := strings.NewReplacer(c.change...).Replace(running)
-			next, restart, err := old.ReloadText("larder.yaml", []byte(text), nil)
+			next, restart, err := old.reload("larder.yaml", []byte(text), nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -75,14 +75,14 @@ func TestReloadTakesRestaurantsAndSchedules(t *testing.T) {
 func TestReloadRefusesTheWholeOfWhatIsWrongAnywhere(t *testing.T) {
 	t.Parallel()
 	text := strings.NewReplacer("8080", "nowhere", "@hourly", "now and then", "id: a,", "id: a/b,").Replace(running) + "sync: {runs: -1}\n"
-	_, _, err := runningConfig(t).ReloadText("larder.yaml", []byte(text), nil)
+	_, _, err := runningConfig(t).reload("larder.yaml", []byte(text), nil)
 	var faults Errors
 	if !errors.As(err, &faults) {
-		t.Fatalf("ReloadText: %v, want Errors", err)
+		t.Fatalf("reload: %v, want Errors", err)
 	}
 	got := make([]string, 0, len(faults))
 	for _, fault := range faults {
-		got = append(got, fault.Where()+" "+fault.Key)
+		got = append(got, fault.Place.String()+" "+fault.Key)
 	}
 	want := []string{
 		"larder.yaml:1:16 http.listen", "larder.yaml:5:10 restaurants[0].id",
@@ -100,7 +100,7 @@ restaurants:
   - {id: z, connection: new}
 `, 1)
 	text = strings.NewReplacer("name: A}", "connection: main}", `"@hourly"`, `"@hourly", connection: main`).Replace(text)
-	_, _, err := runningConfig(t).ReloadText("larder.yaml", []byte(text), nil)
+	_, _, err := runningConfig(t).reload("larder.yaml", []byte(text), nil)
 	want := `larder.yaml:6:25: restaurants[0].connection: larder runs without the connection "new": a new connection takes a restart`
 	if err == nil || err.Error() != want {
 		t.Errorf("got %v\nwant %s", err, want)
@@ -143,7 +143,7 @@ func TestReloadRefusesClientsThatDoNotFit(t *testing.T) {
 auth:`, 1)
 			text = strings.NewReplacer("name: A}", "connection: main}", `"@hourly"`, `"@hourly", connection: main`).Replace(text)
 		}
-		if _, _, err = old.ReloadText("larder.yaml", []byte(text), nil); err == nil || err.Error() != c.want {
+		if _, _, err = old.reload("larder.yaml", []byte(text), nil); err == nil || err.Error() != c.want {
 			t.Errorf("%s: %v\nwant %s", name, err, c.want)
 		}
 	}

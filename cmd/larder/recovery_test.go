@@ -52,7 +52,10 @@ func TestServeSweepsUnusedContents(t *testing.T) {
 // What was made before the fault is let go, and the fault is said.
 func TestADaemonThatCannotBeWiredSaysWhy(t *testing.T) {
 	t.Parallel()
-	cfg := configs.Default()
+	cfg, err := configs.Load("", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
 	cfg.Redis.URL = "redis://127.0.0.1/no-number"
 	d, err := newDaemon(cfg, silentlog.New())
 	if fault := new(setting.Error); d != nil || !errors.As(err, &fault) || fault.Key != "redis.url" {
