@@ -111,8 +111,5 @@ func (c *Client) Close() {
 
 // fullJitter gives a random duration from 0 up to and including most.
 func fullJitter(most time.Duration) time.Duration {
-	if most <= 0 {
-		return 0
-	}
-	return rand.N(most + 1) //nolint:gosec // spreads retries in time; nothing secret hangs on it
+	return rand.N(max(most, 0) + 1) //nolint:gosec // spreads retries in time; nothing secret hangs on it
 }

@@ -1,5 +1,7 @@
 package upstream
 
+import "larder/internal/jsontext"
+
 // AppendJSON appends the order as the service wants it: document order of
 // fields, exact decimals without exponent.
 func (o *Order) AppendJSON(dst []byte, wire FieldCase) []byte {
@@ -78,7 +80,7 @@ func (a *Address) AppendJSON(dst []byte, wire FieldCase) []byte {
 func (p *Payment) AppendJSON(dst []byte, wire FieldCase) []byte {
 	w := begin(dst, wire, p.Extra)
 	w.text("code", &p.Code)
-	w.decimal("amount", &p.Amount)
+	w.number("amount", new(jsontext.NumberOf(p.Amount)))
 	w.text("paidAt", &p.PaidAt)
 	w.text("name", &p.Name)
 	return w.end()

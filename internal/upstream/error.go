@@ -69,24 +69,19 @@ type Error struct {
 // Error gives the operation, the status, and the service's words or the cause.
 // It holds no secret and at most 2 KiB, whatever the service said (policy W14).
 func (e *Error) Error() string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "upstream: %s", e.Operation)
+	text := "upstream: " + string(e.Operation)
 	if e.Status != 0 {
-		fmt.Fprintf(&b, ": status %d", e.Status)
-		if text := http.StatusText(e.Status); text != "" {
-			b.WriteString(" " + text)
+		text += strings.TrimRight(fmt.Sprintf(": status %d %s", e.Status, http.StatusText(e.Status)), " ")
+	}
+	for _, part := range []string{e.Code, e.Msg} {
+		if part != "" {
+			text += ": " + part
 		}
 	}
-	if e.Code != "" {
-		b.WriteString(": " + e.Code)
-	}
-	if e.Msg != "" {
-		b.WriteString(": " + e.Msg)
-	}
 	if e.Err != nil {
-		b.WriteString(": " + e.Err.Error())
+		text += ": " + e.Err.Error()
 	}
-	return clip(b.String(), maxTextBytes)
+	return clip(text, maxTextBytes)
 }
 
 // Unwrap gives the cause.

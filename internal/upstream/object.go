@@ -4,8 +4,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/shopspring/decimal"
-
 	"larder/internal/jsontext"
 	"larder/internal/menu"
 )
@@ -62,13 +60,6 @@ func (w *object) whole(name string, value *int) {
 	if value != nil {
 		w.name(name)
 		w.Int(int64(*value))
-	}
-}
-
-func (w *object) decimal(name string, value *decimal.Decimal) {
-	if value != nil {
-		w.name(name)
-		w.Number(jsontext.NumberOf(*value))
 	}
 }
 

@@ -64,14 +64,7 @@ func newBreaker(log logrus.FieldLogger) circuitbreaker.CircuitBreaker[*answer] {
 // BreakerState is the state of the breaker for reads: "closed", "open" or
 // "half-open".
 func (c *Client) BreakerState() string {
-	switch c.breaker.State() {
-	case circuitbreaker.OpenState:
-		return "open"
-	case circuitbreaker.HalfOpenState:
-		return "half-open"
-	default:
-		return "closed"
-	}
+	return c.breaker.State().String()
 }
 
 // retry calls attempt until it succeeds, until its error allows no repeat, or
@@ -86,7 +79,8 @@ func (c *Client) retry(ctx context.Context, base time.Duration, attempt func() (
 		if !ok || !failed.again || try == maxTries {
 			return got, err
 		}
-		wait := c.pause(base, try, failed.RetryAfter)
+		// Full jitter over an exponential backoff, on top of what the service asks for.
+		wait := failed.RetryAfter + c.jitter(min(maxPause, base<<(try-1)))
 		if failed.RetryAfter > maxRetryAfter || !endsBefore(ctx, wait) {
 			return got, err
 		}
@@ -97,12 +91,6 @@ func (c *Client) retry(ctx context.Context, base time.Duration, attempt func() (
 			return got, err
 		}
 	}
-}
-
-// pause is how long to wait before the next try: full jitter over an
-// exponential backoff, on top of what the service asks for.
-func (c *Client) pause(base time.Duration, try int, asked time.Duration) time.Duration {
-	return asked + c.jitter(min(maxPause, base<<(try-1)))
 }
 
 // endsBefore reports whether a pause that begins now ends before ctx does.

@@ -9,11 +9,14 @@ import (
 // Slot is the right to make one call that writes. Its time limit started when
 // the caller's request arrived (policy O8a).
 type Slot struct {
-	client  *Client
-	name    string    // the client's, for its turn
-	arrived time.Time // of the request
-	ticket  *ticket   // nil: the slot is not held
-	used    bool      // a call was made with the ticket
+	client *Client
+	name   string  // the client's, for its turn
+	ticket *ticket // nil: the slot is not held
+	used   bool    // a call was made with the ticket
+
+	sendBy   time.Time // the call is sent first by then: two thirds of its limit remain
+	repeatBy time.Time // it is repeated by then: one third remains
+	deadline time.Time // the end of the call
 }
 
 // Reserve waits for a token, for a slot and for the rate, on behalf of the
@@ -26,8 +29,16 @@ type Slot struct {
 // Nothing was sent then. The caller gives the Slot to the call by WithSlot, and
 // calls Release.
 func (c *Client) Reserve(ctx context.Context, op Operation, client string, arrived time.Time) (*Slot, error) {
-	s := &Slot{client: c, name: client, arrived: arrived}
-	err := s.reserve(ctx)
+	limit := c.cfg.Timeouts.Write
+	s := &Slot{
+		client: c, name: client,
+		sendBy: arrived.Add(limit / 3), repeatBy: arrived.Add(limit * 2 / 3), deadline: arrived.Add(limit),
+	}
+	bounds := patience{predicted: arrived.Add(limit / 4), waited: arrived.Add(limit * 3 / 10)}
+	err := c.awaitToken(ctx, bounds.waited)
+	if err == nil {
+		s.ticket, err = c.queue.acquire(ctx, client, writes, bounds)
+	}
 	if err == nil {
 		return s, nil
 	}
@@ -37,19 +48,6 @@ func (c *Client) Reserve(ctx context.Context, op Operation, client string, arriv
 		e.RetryAfter += c.jitter(e.RetryAfter / 2)
 	}
 	return nil, e
-}
-
-func (s *Slot) reserve(ctx context.Context) error {
-	bounds := patience{predicted: s.after(1, 4), waited: s.after(3, 10)}
-	if err := s.client.awaitToken(ctx, bounds.waited); err != nil {
-		return err
-	}
-	ticket, err := s.client.queue.acquire(ctx, s.name, writes, bounds)
-	if err != nil {
-		return err
-	}
-	s.ticket = ticket
-	return nil
 }
 
 // awaitToken waits until there is a token in memory, trying several times.
@@ -84,26 +82,12 @@ func (s *Slot) hold(ctx context.Context) error {
 	if s.ticket != nil {
 		return nil
 	}
-	ticket, err := s.client.queue.acquire(ctx, s.name, writes, patience{waited: s.repeatBy()})
+	ticket, err := s.client.queue.acquire(ctx, s.name, writes, patience{waited: s.repeatBy})
 	if err == nil {
 		s.ticket = ticket
 	}
 	return err
 }
-
-// after returns when a share of the time limit has passed.
-func (s *Slot) after(part, of int) time.Time {
-	return s.arrived.Add(s.client.cfg.Timeouts.Write * time.Duration(part) / time.Duration(of))
-}
-
-// deadline is the end of the call.
-func (s *Slot) deadline() time.Time { return s.after(1, 1) }
-
-// sendBy is until when the call is sent first: two thirds of the limit remain.
-func (s *Slot) sendBy() time.Time { return s.after(1, 3) }
-
-// repeatBy is until when the call is repeated: one third of the limit remains.
-func (s *Slot) repeatBy() time.Time { return s.after(2, 3) }
 
 // slotKey is where a context holds the Slot of the call.
 type slotKey struct{}

@@ -61,29 +61,18 @@ func (s *slotTimes) mean(now time.Time) time.Duration {
 	}
 	since := now.Sub(s.epoch)
 	second := int64(since / bucketTime)
-	var minute, recent bucket
-	for _, b := range s.buckets {
-		if second-b.at < bucketCount {
-			minute.include(b)
+	mean := time.Duration(0)
+	for _, seconds := range []int64{bucketCount, recentBuckets} {
+		var sum bucket
+		for _, b := range s.buckets {
+			if second-b.at < seconds {
+				sum.calls += b.calls
+				sum.total += b.total
+			}
 		}
-		if second-b.at < recentBuckets {
-			recent.include(b)
-		}
+		mean = max(mean, sum.total/time.Duration(max(sum.calls, 1)))
 	}
-	running := bucket{calls: s.running, total: time.Duration(s.running)*since - s.begun}
-	return max(minute.mean(), recent.mean(), running.mean())
-}
-
-func (b *bucket) include(other bucket) {
-	b.calls += other.calls
-	b.total += other.total
-}
-
-func (b *bucket) mean() time.Duration {
-	if b.calls == 0 {
-		return 0
-	}
-	return b.total / time.Duration(b.calls)
+	return max(mean, (time.Duration(s.running)*since-s.begun)/time.Duration(max(s.running, 1)))
 }
 
 // adaptiveLimit bounds the calls that write and are in flight, so that each

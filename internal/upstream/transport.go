@@ -146,13 +146,6 @@ type sendSpan struct{ begin, end time.Time }
 // spanKey is where a context holds the sendSpan of a call that writes.
 type spanKey struct{}
 
-// within returns a context whose call is not begun after begin, and writes
-// nothing after the context's deadline, which it has.
-func within(ctx context.Context, begin time.Time) context.Context {
-	end, _ := ctx.Deadline()
-	return context.WithValue(ctx, spanKey{}, sendSpan{begin: begin, end: end})
-}
-
 // past tells whether a time has come, by the process's clock or by the wall's:
 // the one stands still while a machine sleeps.
 func past(end time.Time) bool {

@@ -109,9 +109,9 @@ func (c *Client) write(ctx context.Context, r *request) (*answer, *oauth2.Token,
 		return nil, nil, err
 	}
 	defer slot.Release()
-	ctx, cancel := context.WithDeadline(ctx, slot.deadline())
+	ctx, cancel := context.WithDeadline(ctx, slot.deadline)
 	defer cancel()
-	repeating, stop := context.WithDeadline(ctx, slot.repeatBy())
+	repeating, stop := context.WithDeadline(ctx, slot.repeatBy)
 	defer stop()
 	r.limit = maxAnswerBytes
 	if r.body != nil {
@@ -145,7 +145,7 @@ func (w *writing) once(ctx context.Context) (*answer, error) {
 	for {
 		end := w.client.beginTry(ctx)
 		e := w.prepare(ctx)
-		if e != nil && w.last != nil && past(w.slot.repeatBy()) {
+		if e != nil && w.last != nil && past(w.slot.repeatBy) {
 			return nil, w.unrepeated(e)
 		}
 		var got *answer
@@ -177,9 +177,9 @@ func (w *writing) unrepeated(err error) *Error {
 // prepare gets a token, and checks that enough of the time limit remains for the
 // try: two thirds for the first, one third for a repeat (policy O8a).
 func (w *writing) prepare(ctx context.Context) *Error {
-	w.by = w.slot.sendBy()
+	w.by = w.slot.sendBy
 	if w.last != nil {
-		w.by = w.slot.repeatBy()
+		w.by = w.slot.repeatBy
 	}
 	limited, cancel := context.WithDeadline(ctx, w.by)
 	defer cancel()
@@ -199,7 +199,9 @@ func (w *writing) exchange(ctx context.Context) (*answer, *Error) {
 	c, op := w.client, w.request.op
 	w.slot.used = true
 	left := &departure{}
-	got, err := c.send(left.watch(within(ctx, w.by)), c.writes, w.request, w.used)
+	end, _ := ctx.Deadline()
+	ctx = context.WithValue(ctx, spanKey{}, sendSpan{begin: w.by, end: end})
+	got, err := c.send(left.watch(ctx), c.writes, w.request, w.used)
 	if err != nil {
 		e := c.unreached(op, err)
 		if !left.nothingLeft(err) {
