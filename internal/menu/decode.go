@@ -16,7 +16,8 @@ type ShapeError struct{ Got string }
 
 // Error names what came instead.
 func (e *ShapeError) Error() string {
-	return "this is no menu view: want an object with categories, products, ingredientsSchemes, ingredientsGroups and ingredients, got " + e.Got
+	return "this is no menu view: want an object with categories, products, ingredientsSchemes, ingredientsGroups and ingredients, " +
+		"got " + e.Got
 }
 
 // Decode reads a menu view, enveloped in {"result": …} or bare, whatever the

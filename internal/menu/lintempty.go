@@ -56,7 +56,8 @@ func (l *linter) categoriesWithoutDishes() {
 func (l *linter) servingsWithoutUnit() {
 	report := func(kind, what string, e Entry) {
 		if e.Measured() && strings.TrimSpace(e.values().unit) == "" {
-			l.add(LintUnitMissing, l.dishesOf(kind, e.ID()), map[string]string{kind: e.ID()}, "the serving of %s %q (%s) has no unit", what, e.ID(), e.Name())
+			l.add(LintUnitMissing, l.dishesOf(kind, e.ID()), map[string]string{kind: e.ID()},
+				"the serving of %s %q (%s) has no unit", what, e.ID(), e.Name())
 		}
 	}
 	for _, p := range l.cat.products.all() {

@@ -76,7 +76,8 @@ func (b *indexBuilder) add(text string, place Index) {
 			word = b.own.copy(word)
 			letters := []rune(word)
 			b.ids[word] = i
-			b.words = append(b.words, searchWord{text: word, letters: letterBits(letters), length: int32(len(letters))}) //nolint:gosec // of a bounded body
+			length := int32(len(letters)) //nolint:gosec // of a bounded body
+			b.words = append(b.words, searchWord{text: word, letters: letterBits(letters), length: length})
 			b.places = append(b.places, nil)
 		}
 		if had := b.places[i]; len(had) == 0 || had[len(had)-1] != place {

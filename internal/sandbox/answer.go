@@ -63,12 +63,6 @@ func result(status int, v any) answer {
 	return jsonAnswer(status, encode(map[string]any{"result": v}))
 }
 
-// rawResult is a success around bytes that stay as they are, be they JSON or
-// not.
-func rawResult(status int, raw []byte) answer {
-	return jsonAnswer(status, envelope(raw))
-}
-
 // envelope puts {"result": …} around raw. A byte order mark stays in front,
 // where a client would meet it.
 func envelope(raw []byte) []byte {

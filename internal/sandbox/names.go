@@ -6,7 +6,10 @@ import "strconv"
 // nobody changes them.
 
 func brands() []string {
-	return []string{"Corner Kitchen", "Big Ladle", "Медный Таз", "Olive & Thyme", "Три Пельменя", "Harbour Grill", "まるいち食堂", "Paprika", "Noodle Yard", "Старый Мельник", "La Cuchara", "Saffron Lane"}
+	return []string{
+		"Corner Kitchen", "Big Ladle", "Медный Таз", "Olive & Thyme", "Три Пельменя", "Harbour Grill", "まるいち食堂", "Paprika",
+		"Noodle Yard", "Старый Мельник", "La Cuchara", "Saffron Lane",
+	}
 }
 
 func places() []string {
@@ -38,8 +41,10 @@ func dishName(d *dice, k int) string {
 		"and coleslaw", "with roasted tomatoes", "on sourdough", "with jalapeño", "with wild rice",
 	}
 	native := []string{
-		"Борщ с говядиной и сметаной", "Пельмени домашние", "Сырники с вареньем", "Котлета по-киевски", "Оливье с раками",
-		"唐揚げ定食", "牛丼 特盛", "抹茶パフェ", "김치찌개", "麻婆豆腐", "شاورما دجاج", "פלאפל בפיתה", "Crème brûlée à la vanille", "Jalapeño-Käse-Spätzle",
+		"Борщ с говядиной и сметаной", "Пельмени домашние", "Сырники с вареньем",
+		"Котлета по-киевски", "Оливье с раками",
+		"唐揚げ定食", "牛丼 特盛", "抹茶パフェ", "김치찌개", "麻婆豆腐", "شاورما دجاج",
+		"פלאפל בפיתה", "Crème brûlée à la vanille", "Jalapeño-Käse-Spätzle",
 	}
 	name := style[k%len(style)] + " " + main[k%len(main)]
 	if w := with[k%len(with)]; w != "" {
@@ -63,11 +68,20 @@ func dishName(d *dice, k int) string {
 
 func partName(d *dice, kind, i int) string {
 	words := [kinds][]string{
-		{"Ketchup", "Garlic sauce", "BBQ sauce", "Sour cream", "Сметана", "Tartar sauce", "Teriyaki", "Pesto", "Mustard", "Tahini", "Sriracha", "Cheese sauce", "Соус ткемали"},
+		{
+			"Ketchup", "Garlic sauce", "BBQ sauce", "Sour cream", "Сметана", "Tartar sauce", "Teriyaki", "Pesto", "Mustard", "Tahini",
+			"Sriracha", "Cheese sauce", "Соус ткемали",
+		},
 		{"Cheddar", "Mozzarella", "Parmesan", "Blue cheese", "Feta", "Сулугуни", "Gouda", "Halloumi", "Brie", "Vegan cheese"},
-		{"Bacon", "Fried egg", "Jalapeño", "Mushrooms", "Avocado", "Грибы", "Olives", "Pickles", "Caramelised onion", "Sweetcorn", "Rocket", "Anchovies", "Sun-dried tomatoes"},
+		{
+			"Bacon", "Fried egg", "Jalapeño", "Mushrooms", "Avocado", "Грибы", "Olives", "Pickles", "Caramelised onion", "Sweetcorn",
+			"Rocket", "Anchovies", "Sun-dried tomatoes",
+		},
 		{"Brioche bun", "Sourdough", "Rye bread", "Лепёшка", "Pita", "Gluten-free bun", "Ciabatta", "Lavash", "Baguette"},
-		{"French fries", "Mashed potatoes", "Steamed rice", "Гречка", "Grilled vegetables", "Coleslaw", "Sweet potato fries", "Green salad", "Onion rings"},
+		{
+			"French fries", "Mashed potatoes", "Steamed rice", "Гречка", "Grilled vegetables", "Coleslaw", "Sweet potato fries",
+			"Green salad", "Onion rings",
+		},
 		{"Cola", "Lemonade", "Orange juice", "Морс", "Iced tea", "Mineral water", "Cappuccino", "Kvass", "Ayran", "緑茶"},
 		{"Chilli flakes", "Smoked paprika", "Oregano", "Карри", "Sesame", "Fresh coriander", "Sea salt", "Zaatar", "Lemon zest"},
 		{"Rare", "Medium", "Well done", "No onion", "Без лука", "Extra crispy", "Cut in half", "No salt", "Sauce on the side"},

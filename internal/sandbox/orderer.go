@@ -35,7 +35,8 @@ func NewOrderer(raw []byte, restaurantID string, seed int64) (*Orderer, error) {
 	if err != nil {
 		return nil, err
 	}
-	o := &Orderer{restaurant: restaurantID, carte: c, out: out, dice: &dice{state: derive(uint64(seed))}} //nolint:gosec // any bits will do as a seed
+	draws := &dice{state: derive(uint64(seed))} //nolint:gosec // any bits will do as a seed
+	o := &Orderer{restaurant: restaurantID, carte: c, out: out, dice: draws}
 	for _, d := range c.dishes.list {
 		if d.priced && !out.dishes[d.id] {
 			o.dishes = append(o.dishes, d)

@@ -120,7 +120,7 @@ func (s *Sandbox) showMenu(c *call) answer {
 	if enveloped(raw) {
 		return jsonAnswer(http.StatusOK, raw)
 	}
-	return rawResult(http.StatusOK, raw)
+	return jsonAnswer(http.StatusOK, envelope(raw))
 }
 
 // patchStops is PATCH /sandbox/stop-list/{restaurantId}.
