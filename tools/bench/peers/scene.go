@@ -73,8 +73,11 @@ func (s *scene) build(ctx context.Context) error {
 			return err
 		}
 	}
-	ours, err := s.settled(ctx)
+	ours, err := s.ours(ctx)
 	if err != nil {
+		return err
+	}
+	if err := s.rests(ctx); err != nil {
 		return err
 	}
 	files, err := s.writeAnswers(ours)
@@ -99,40 +102,11 @@ func (s *scene) larder(ctx context.Context, name string, env ...string) error {
 	return l.Ready(ctx)
 }
 
-const (
-	// settledFor is how long larder's answers must stay the same: denser bodies
-	// take the place of the quick ones when they are done.
-	settledFor    = 3 * time.Second
-	settledWithin = 2 * time.Minute
-)
-
 // given is an exercise as it is asked, and larder's answer.
 type given struct {
 	Exercise
 
 	answer measure.Answer
-}
-
-// settled asks larder for every exercise until its answers stay the same.
-func (s *scene) settled(ctx context.Context) ([]given, error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, settledWithin, fmt.Errorf("larder's answers went on changing for %v", settledWithin))
-	defer cancel()
-	var before []given
-	since := time.Now()
-	for time.Since(since) < settledFor {
-		now, err := s.ours(ctx)
-		if err != nil {
-			return nil, err
-		}
-		if !slices.EqualFunc(now, before, alike) {
-			since = time.Now()
-		}
-		before = now
-		if err := sleep.For(ctx, 100*time.Millisecond); err != nil {
-			return nil, err
-		}
-	}
-	return before, s.rests(ctx)
 }
 
 // rests waits until the larders compute next to nothing: until the encodings that
@@ -159,10 +133,6 @@ func (s *scene) rests(ctx context.Context) error {
 			return err
 		}
 	}
-}
-
-func alike(a, b given) bool {
-	return len(a.answer.Body) == len(b.answer.Body) && a.answer.Header.Get("ETag") == b.answer.Header.Get("ETag")
 }
 
 // ours asks larder once for each exercise. Before one that names what the client
