@@ -75,13 +75,21 @@ With --allow-unknown-keys it says what larder serve would do with that flag.`,
 	return cmd
 }
 
+// found is what came of a check: ok says it where there is no error.
+func found(what, ok string, err error) finding {
+	if err != nil {
+		return finding{What: what, Msg: plain(err.Error())}
+	}
+	return finding{What: what, OK: true, Msg: ok}
+}
+
 func offline(cfg *configs.Config) []finding {
-	findings := []finding{{What: "configuration", OK: true, Msg: fmt.Sprintf("valid: %s, %s, %s",
+	findings := []finding{found("configuration", fmt.Sprintf("valid: %s, %s, %s",
 		plural(len(cfg.Connections), "connection", "connections"),
 		plural(len(cfg.Restaurants), "restaurant", "restaurants"),
-		plural(len(cfg.Auth.Clients), "client", "clients"))}}
+		plural(len(cfg.Auth.Clients), "client", "clients")), nil)}
 	for _, warning := range cfg.Warnings() {
-		findings = append(findings, finding{What: "warning", OK: true, Msg: warning})
+		findings = append(findings, found("warning", warning, nil))
 	}
 	return findings
 }
@@ -123,11 +131,12 @@ func checkStateDir(dir string) []finding {
 			err = os.Remove(probe)
 		}
 	}
-	found := finding{What: "ordering.state_dir", OK: err == nil, Msg: dir + " can be written", Key: "ordering.state_dir"}
 	if err != nil {
-		found.Msg = fmt.Sprintf("%s cannot be written (%v): let the user who runs larder write there, or name another folder", dir, err)
+		err = fmt.Errorf("%s cannot be written (%w): let the user who runs larder write there, or name another folder", dir, err)
 	}
-	return []finding{found}
+	f := found("ordering.state_dir", dir+" can be written", err)
+	f.Key = f.What
+	return []finding{f}
 }
 
 // checkRedis asks whether Redis answers and takes what larder writes, what it is and, where the configuration
@@ -137,67 +146,63 @@ func checkRedis(ctx context.Context, cfg *configs.Config) []finding {
 	defer cancel()
 	redis, err := redisdb.Open(cfg.Redis, silentlog.New())
 	if err != nil {
-		return []finding{{What: "redis", Msg: plain(err.Error())}}
+		return []finding{found("redis", "", err)}
 	}
 	defer func() { _ = redis.Close() }() // it was only asked
-	about, err := redis.ServerInfo(ctx)
+	info, err := redis.ServerInfo(ctx)
 	if err == nil {
 		keys := cache.NewKeys(redis.Prefix())
 		err = redis.Probe(ctx, keys.Notices(), keys.RunNotices()) // of a cluster every master
 	}
 	if refused, ok := errors.AsType[*redisdb.RefusedError](err); ok {
-		return []finding{{What: "redis", Msg: fmt.Sprintf("(%s) answers, but %s: %v", about, redisdb.SafeText(err), refused.Err)}}
+		return []finding{{What: "redis", Msg: fmt.Sprintf("(%s) answers, but %s: %v", info, redisdb.SafeText(err), refused.Err)}}
 	}
 	if err != nil {
 		return []finding{{What: "redis", Msg: fmt.Sprintf("(%s) %s", redis.Topology(), plain(err.Error()))}}
 	}
-	findings := []finding{{What: "redis", OK: true, Msg: "answers: " + about.String()}}
+	findings := []finding{found("redis", "answers: "+info.String(), nil)}
 	if !cfg.Auth.TakesOrders() {
 		return findings
 	}
-	// Each connection's records may be on another master of a cluster.
-	var list []finding
-	said := map[string]int{}
 	rules := cfg.Ordering
 	rules.StateDir = "" // the journal would create it
-	asked := journal.New(redis, rules, silentlog.New())
+	orders := journal.New(redis, rules, silentlog.New())
+	at := map[string]int{} // connections with the same message are one finding; their records may be on different masters of a cluster
 	for _, connection := range cfg.Connections {
-		found := checkJournal(ctx, asked, connection.Name)
-		if found.OK && redis.Embedded() {
-			found.Msg = "can be placed" // no server ever takes over
+		f := found("orders of "+connection.Name, "can be placed", nil)
+		if rule, err := checkJournal(ctx, orders, connection.Name); err != nil {
+			f = found(f.What, "", err)
+		} else if !redis.Embedded() { // of which no server ever takes over
+			f.Msg += "; " + rule
 		}
-		at, known := said[found.Msg]
-		if !known {
-			said[found.Msg] = len(list)
-			found.What = "orders of " + connection.Name
-			list = append(list, found)
+		if i, seen := at[f.Msg]; seen {
+			findings[i].What += ", " + connection.Name
 			continue
 		}
-		list[at].What += ", " + connection.Name
+		at[f.Msg] = len(findings)
+		findings = append(findings, f)
 	}
-	if len(list) == 1 {
-		list[0].What = "orders"
+	if len(at) == 1 {
+		findings[1].What = "orders"
 	}
-	return append(findings, list...)
+	return findings
 }
 
-// checkJournal reports whether orders of a connection can be recorded, and which
-// rule of replicas applies (policies O14 and O14a).
-func checkJournal(ctx context.Context, asked *journal.Journal, connection string) finding {
-	var notReady *ordering.NotReadyError
-	if err := asked.Ready(ctx, connection); errors.As(err, &notReady) {
-		return finding{Msg: "none would be placed: " + notReady.Msg}
-	} else if err != nil {
-		return finding{Msg: plain(err.Error())}
+// checkJournal returns an error if orders of a connection cannot be recorded, else
+// which rule of replicas applies (policies O14 and O14a).
+func checkJournal(ctx context.Context, orders *journal.Journal, connection string) (rule string, err error) {
+	err = orders.Ready(ctx, connection)
+	if notReady, ok := errors.AsType[*ordering.NotReadyError](err); ok {
+		return "", errors.New("none would be placed: " + notReady.Msg)
 	}
-	health, err := asked.Health(ctx, connection)
-	switch {
-	case err != nil:
-		return finding{Msg: plain(err.Error())}
-	case !health.PausedAt.IsZero():
-		return finding{Msg: "none would be placed: Redis was restored or has lost orders; accept the journal with larder order accept-restore"}
+	if err != nil {
+		return "", err
 	}
-	return finding{OK: true, Msg: "can be placed; " + health.Rule()}
+	health, err := orders.Health(ctx, connection)
+	if err == nil && !health.PausedAt.IsZero() {
+		err = errors.New("none would be placed: Redis was restored or has lost orders; accept the journal with larder order accept-restore")
+	}
+	return health.Rule(), err
 }
 
 func checkConnection(ctx context.Context, cfg *configs.Config, connection upstream.Config) []finding {
@@ -206,39 +211,41 @@ func checkConnection(ctx context.Context, cfg *configs.Config, connection upstre
 	what := "connection " + connection.Name
 	client, err := upstream.New(connection)
 	if err != nil {
-		return []finding{{What: what, Msg: plain(err.Error())}}
+		return []finding{found(what, "", err)}
 	}
 	defer client.Close()
 	probes, err := client.ProbeToken(ctx)
-	token := finding{What: what + " token", OK: err == nil, Msg: "token_request " + connection.TokenRequest.String() + " works"}
-	if err == nil {
-		return append([]finding{token}, checkMenus(ctx, cfg, client)...)
+	if err != nil {
+		return []finding{
+			{What: what + " token", Msg: probed(probes)},
+			{What: what + " menu", Msg: "not tried: there is no token to ask with"},
+		}
 	}
-	token.Msg = probed(probes)
-	return []finding{token, {What: what + " menu", Msg: "not tried: there is no token to ask with"}}
+	token := found(what+" token", "token_request "+connection.TokenRequest.String()+" works", nil)
+	return append([]finding{token}, checkMenus(ctx, cfg, client)...)
 }
 
 // probed says what came of each form of the token request.
 func probed(probes []upstream.Probe) string {
-	said := make([]string, 0, len(probes))
+	results := make([]string, 0, len(probes))
 	for _, probe := range probes {
 		switch {
 		case probe.Err == nil:
-			said = append(said, fmt.Sprintf("it would work with token_request: %s", probe.Request))
+			results = append(results, fmt.Sprintf("it would work with token_request: %s", probe.Request))
 		case probe.Configured:
-			said = append(said, fmt.Sprintf("token_request %s: %s", probe.Request, plain(probe.Err.Error())))
+			results = append(results, fmt.Sprintf("token_request %s: %s", probe.Request, plain(probe.Err.Error())))
 		default:
-			said = append(said, fmt.Sprintf("token_request %s does not work either: %s", probe.Request, plain(probe.Err.Error())))
+			results = append(results, fmt.Sprintf("token_request %s does not work either: %s", probe.Request, plain(probe.Err.Error())))
 		}
 	}
-	return strings.Join(said, "; ")
+	return strings.Join(results, "; ")
 }
 
 // triedRestaurants is how many restaurants of a connection check --online asks
 // for their menus.
 const triedRestaurants = 20
 
-// checkMenus pulls the menus of the connection as the daemon does: its own where
+// checkMenus fetches the menus of the connection as the daemon does: its own where
 // it has one, and those of its first restaurants.
 func checkMenus(ctx context.Context, cfg *configs.Config, client *upstream.Client) []finding {
 	what := "connection " + client.Name() + " menu"
@@ -246,46 +253,44 @@ func checkMenus(ctx context.Context, cfg *configs.Config, client *upstream.Clien
 	if client.Config().KeepsDefaultMenu() {
 		findings = append(findings, checkMenu(ctx, client, what, ""))
 	}
-	restaurants := slices.DeleteFunc(slices.Clone(cfg.Restaurants), func(r configs.Restaurant) bool { return r.Connection != client.Name() })
-	tried := restaurants[:min(len(restaurants), triedRestaurants)]
-	for _, r := range tried {
+	elsewhere := func(r configs.Restaurant) bool { return r.Connection != client.Name() }
+	restaurants := slices.DeleteFunc(slices.Clone(cfg.Restaurants), elsewhere)
+	for i, r := range restaurants {
+		if i == triedRestaurants {
+			return append(findings, found(what, fmt.Sprintf("tried the first %d of %d restaurants", i, len(restaurants)), nil))
+		}
 		findings = append(findings, checkMenu(ctx, client, what+" of restaurant "+string(r.ID), string(r.ID)))
-	}
-	if len(tried) < len(restaurants) {
-		findings = append(findings, finding{What: what, OK: true, Msg: fmt.Sprintf("tried the first %d of %d restaurants", len(tried), len(restaurants))})
 	}
 	return findings
 }
 
-// checkMenu pulls one menu; restaurant is empty for the connection's own.
+// checkMenu fetches one menu; restaurant is empty for the connection's own.
 func checkMenu(ctx context.Context, client *upstream.Client, what, restaurant string) finding {
 	answer, err := client.MenuView(ctx, restaurant, upstream.Validator{}, 0)
 	if err != nil {
-		return finding{What: what, Msg: plain(err.Error())}
+		return found(what, "", err)
 	}
 	view, err := menu.Decode(answer.Body)
 	if err != nil {
-		return finding{What: what, Msg: plain(err.Error())}
+		return found(what, "", err)
 	}
-	return finding{What: what, OK: true, Msg: fmt.Sprintf("%s, %d bytes", plural(len(view.Products), "dish", "dishes"), len(answer.Body))}
+	return found(what, fmt.Sprintf("%s, %d bytes", plural(len(view.Products), "dish", "dishes"), len(answer.Body)), nil)
 }
 
+// report prints findings, and fails if one is not OK.
 func report(cmd *cobra.Command, w *world, findings []finding) error {
-	failed := false
-	for _, f := range findings {
-		failed = failed || !f.OK
-	}
 	if asJSON(cmd) {
 		if err := printJSON(w.out, findings); err != nil {
 			return err
 		}
-	} else {
-		colours := w.colours(cmd)
-		for _, f := range findings {
-			mark := colours.good("ok    ")
-			if !f.OK {
-				mark = colours.bad("FAILED")
-			}
+	}
+	colours, failed := w.colours(cmd), false
+	for _, f := range findings {
+		mark := colours.good("ok    ")
+		if !f.OK {
+			mark, failed = colours.bad("FAILED"), true
+		}
+		if !asJSON(cmd) {
 			w.out.printf("%s  %s: %s\n", mark, f.What, f.Msg)
 		}
 	}

@@ -284,7 +284,8 @@ func isUnreachable(err error) bool {
 
 // unreachable says in a person's words why there was no answer.
 func (a *api) unreachable(err error) error {
-	msg := fmt.Sprintf("larder at %s does not answer%s; is it running? (larder serve, or larder demo; --url names another)", a.base, transportText(err))
+	msg := fmt.Sprintf("larder at %s does not answer%s; is it running? (larder serve, or larder demo; --url names another)",
+		a.base, transportText(err))
 	if errors.Is(err, context.Canceled) {
 		msg = "interrupted"
 	}

@@ -32,11 +32,7 @@ func readOptions(cmd *cobra.Command) []configs.Option {
 // loadConfig reads the configuration that --config names. Without the flag
 // it is made of defaults and environment alone.
 func loadConfig(cmd *cobra.Command, w *world, more ...configs.Option) (*configs.Config, error) {
-	path, err := cmd.Flags().GetString("config")
-	if err != nil {
-		return nil, err
-	}
-	return configs.Load(path, w.env, append(readOptions(cmd), more...)...)
+	return configs.Load(stringFlag(cmd, "config"), w.env, append(readOptions(cmd), more...)...)
 }
 
 // loadService is loadConfig for commands that need something to work on: a
@@ -46,8 +42,9 @@ func loadService(cmd *cobra.Command, w *world, more ...configs.Option) (*configs
 	if err != nil {
 		return nil, err
 	}
-	if path := stringFlag(cmd, "config"); path == "" && len(cfg.Connections) == 0 {
-		return nil, &usageError{"no configuration file and no connection: nothing to serve; give --config FILE (or LARDER_CONFIG), or set LARDER_CONNECTIONS_0_BASE_URL and the related variables"}
+	if stringFlag(cmd, "config") == "" && len(cfg.Connections) == 0 {
+		return nil, &usageError{"no configuration file and no connection: nothing to serve; give --config FILE (or LARDER_CONFIG), " +
+			"or set LARDER_CONNECTIONS_0_BASE_URL and the related variables"}
 	}
 	return cfg, nil
 }

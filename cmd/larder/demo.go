@@ -134,7 +134,8 @@ func (d *demo) run(ctx context.Context) error {
 		defer stop()
 		context.AfterFunc(sandboxContext, stop) // a sandbox that fails ends the demo
 		photos := func(deps *httpapi.Deps) { deps.Photos = http.StripPrefix(demoPhotos, sandbox.Images()) }
-		return listenError(serve(running, d.cfg, d.log, func(*daemon) {}, d.show, photos, countDropped(d.w)), "--listen"+anyPort("--listen"))
+		err := serve(running, d.cfg, d.log, func(*daemon) {}, d.show, photos, countDropped(d.w))
+		return listenError(err, "--listen"+anyPort("--listen"))
 	})
 	err := group.Wait()
 	if err != nil {
@@ -168,7 +169,8 @@ func (d *demo) printBanner(s *scenario) {
 	base, sandbox, restaurant := s.daemon.base, d.sandbox.url, s.daemon.base+restaurantPath(s.restaurant)
 	shop, ops, service := d.cfg.Auth.Clients[0], d.cfg.Auth.Clients[1], d.cfg.Connections[0]
 	for _, line := range []string{
-		"Larder is running: " + plural(len(d.cfg.Restaurants), "restaurant", "restaurants") + ", menus pulled and served. Ctrl-C ends it; nothing is kept.",
+		"Larder is running: " + plural(len(d.cfg.Restaurants), "restaurant", "restaurants") +
+			", menus pulled and served. Ctrl-C ends it; nothing is kept.",
 		"",
 		"Open",
 		"  " + base + "/   the menu, and an order from it",

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"net/http"
-	"os/exec"
 	"slices"
 	"strings"
 	"time"
@@ -65,8 +64,6 @@ func hintFor(cmd *cobra.Command, err error) string {
 		return "Follow the daemon with larder status --watch."
 	case errors.Is(err, context.DeadlineExceeded):
 		return "Try again; larder status reports whether the daemon is ready."
-	case errors.Is(err, exec.ErrNotFound):
-		return "Install the program, or add its folder to PATH."
 	case errors.Is(err, fs.ErrNotExist):
 		return "Check the path; use - for standard input."
 	case errors.Is(err, fs.ErrPermission):
@@ -86,7 +83,7 @@ func hintFor(cmd *cobra.Command, err error) string {
 
 // hint is what to do after a daemon's refusal.
 func (e *apiError) hint() string {
-	switch hint := hints[httpapi.Code(e.Code)]; {
+	switch hint := hintOf(httpapi.Code(e.Code)); {
 	case e.Status == http.StatusUnauthorized && e.anonymous:
 		return "" // said already
 	case e.ofOps && httpapi.Code(e.Code) == httpapi.CodeNotFound:
@@ -100,65 +97,58 @@ func (e *apiError) hint() string {
 	}
 }
 
-const (
-	hintSoon       = "Try again in a few seconds."
-	hintVersions   = "Run larder version here and there: command line and daemon may be of different versions."
-	hintInput      = "Correct the input as the message says."
-	hintConnection = "Pass --connection with a name of the configuration; larder config print shows them."
-	hintKept       = "List what is kept with larder menu versions RESTAURANT."
-	hintDishes     = "List the dishes with larder menu show RESTAURANT."
-	hintRestaurant = "Use the id of a restaurant that the daemon has; the Tab key completes them."
-	hintRedis      = "See larder status; larder check --config FILE --online reports more."
-	hintRuns       = "Run larder sync again: records of runs are kept only for a while."
-	hintSameKey    = "Try again with the same --key in a few seconds."
-	hintUnknown    = "Call the restaurant, then run larder order resolve; larder order list --state unknown lists such orders."
-	hintOrder      = "See the order's state with larder order show REF."
-)
-
-// hints are what to do after a refusal, by its code.
-var hints = map[httpapi.Code]string{ //nolint:gochecknoglobals // constant
-	httpapi.CodeUnauthorized:           "Use --config FILE of this daemon, or another --client-id and --client-secret.",
-	httpapi.CodeForbidden:              "Use a client whose scopes allow it: see auth.clients in the configuration.",
-	httpapi.CodeRestaurantNotFound:     hintRestaurant,
-	httpapi.CodeRestaurantRequired:     hintRestaurant,
-	httpapi.CodeConnectionNotFound:     hintConnection,
-	httpapi.CodeConnectionRequired:     hintConnection,
-	httpapi.CodeOrderAmbiguous:         hintConnection,
-	httpapi.CodeProductNotFound:        hintDishes,
-	httpapi.CodeExternalIDAmbiguous:    hintDishes,
-	httpapi.CodeVersionNotFound:        hintKept,
-	httpapi.CodeVersionGone:            hintKept,
-	httpapi.CodeRunNotFound:            hintRuns,
-	httpapi.CodeBatchNotFound:          hintRuns,
-	httpapi.CodeSyncBusy:               hintSoon,
-	httpapi.CodeRequestTimeout:         hintSoon,
-	httpapi.CodeRateLimited:            hintSoon,
-	httpapi.CodeStreamsUnavailable:     hintSoon,
-	httpapi.CodeClientGone:             hintSoon,
-	httpapi.CodeNoCatalogue:            "Pull the menu now with larder sync RESTAURANT.",
-	httpapi.CodeNoReasons:              "Pull the menu now with larder sync RESTAURANT.",
-	httpapi.CodeStorageUnavailable:     hintRedis,
-	httpapi.CodeJournalUnavailable:     hintRedis,
-	httpapi.CodeJournalRestored:        "An operator has to find out what Redis lost, and accepts it with larder order accept-restore.",
-	httpapi.CodeInternal:               "The daemon's log has the cause under the request's id.",
-	httpapi.CodeNotFound:               hintVersions,
-	httpapi.CodeMethodNotAllowed:       hintVersions,
-	httpapi.CodeNotAcceptable:          hintVersions,
-	httpapi.CodeUnsupportedMedia:       hintVersions,
-	httpapi.CodeMalformedJSON:          hintInput,
-	httpapi.CodeInvalidParameter:       hintInput,
-	httpapi.CodeTooLarge:               hintInput,
-	httpapi.CodeValidationFailed:       "Correct the order until larder order validate FILE finds nothing.",
-	httpapi.CodeIdempotencyKeyRequired: "Pass --key with a key of this order.",
-	httpapi.CodeIdempotencyKeyReused:   "Send the order as it was sent first, or use another --key for another order.",
-	httpapi.CodeIdempotencyKeyInFlight: hintSameKey,
-	httpapi.CodeOrderBusy:              hintSameKey,
-	httpapi.CodeOrderNotFound:          "List the orders that are kept with larder order list.",
-	httpapi.CodeOutcomeUnknown:         hintUnknown,
-	httpapi.CodeOrderOutcomeUnknown:    hintUnknown,
-	httpapi.CodeOrderState:             hintOrder,
-	httpapi.CodeOrderIDTaken:           hintOrder,
-	httpapi.CodeUpstreamRefused:        "See what was sent and answered with larder order show REF.",
-	httpapi.CodeUpstreamBusy:           "Try again with the same --key in some seconds: more orders arrive than the ordering service takes.",
-	httpapi.CodeUpstreamUnavailable:    "Try again with the same --key later; larder status reports which connection does not answer.",
+// hintOf is what to do after a refusal with a code; "" where that is not known.
+func hintOf(code httpapi.Code) string {
+	switch code {
+	case httpapi.CodeUnauthorized:
+		return "Use --config FILE of this daemon, or another --client-id and --client-secret."
+	case httpapi.CodeForbidden:
+		return "Use a client whose scopes allow it: see auth.clients in the configuration."
+	case httpapi.CodeRestaurantNotFound, httpapi.CodeRestaurantRequired:
+		return "Use the id of a restaurant that the daemon has; the Tab key completes them."
+	case httpapi.CodeConnectionNotFound, httpapi.CodeConnectionRequired, httpapi.CodeOrderAmbiguous:
+		return "Pass --connection with a name of the configuration; larder config print shows them."
+	case httpapi.CodeProductNotFound, httpapi.CodeExternalIDAmbiguous:
+		return "List the dishes with larder menu show RESTAURANT."
+	case httpapi.CodeVersionNotFound, httpapi.CodeVersionGone:
+		return "List what is kept with larder menu versions RESTAURANT."
+	case httpapi.CodeRunNotFound, httpapi.CodeBatchNotFound:
+		return "Run larder sync again: records of runs are kept only for a while."
+	case httpapi.CodeSyncBusy, httpapi.CodeRequestTimeout, httpapi.CodeRateLimited, httpapi.CodeStreamsUnavailable, httpapi.CodeClientGone:
+		return "Try again in a few seconds."
+	case httpapi.CodeNoCatalogue, httpapi.CodeNoReasons:
+		return "Pull the menu now with larder sync RESTAURANT."
+	case httpapi.CodeStorageUnavailable, httpapi.CodeJournalUnavailable:
+		return "See larder status; larder check --config FILE --online reports more."
+	case httpapi.CodeJournalRestored:
+		return "An operator has to find out what Redis lost, and accepts it with larder order accept-restore."
+	case httpapi.CodeInternal:
+		return "The daemon's log has the cause under the request's id."
+	case httpapi.CodeNotFound, httpapi.CodeMethodNotAllowed, httpapi.CodeNotAcceptable, httpapi.CodeUnsupportedMedia:
+		return "Run larder version here and there: command line and daemon may be of different versions."
+	case httpapi.CodeMalformedJSON, httpapi.CodeInvalidParameter, httpapi.CodeTooLarge:
+		return "Correct the input as the message says."
+	case httpapi.CodeValidationFailed:
+		return "Correct the order until larder order validate FILE finds nothing."
+	case httpapi.CodeIdempotencyKeyRequired:
+		return "Pass --key with a key of this order."
+	case httpapi.CodeIdempotencyKeyReused:
+		return "Send the order as it was sent first, or use another --key for another order."
+	case httpapi.CodeIdempotencyKeyInFlight, httpapi.CodeOrderBusy:
+		return "Try again with the same --key in a few seconds."
+	case httpapi.CodeOrderNotFound:
+		return "List the orders that are kept with larder order list."
+	case httpapi.CodeOutcomeUnknown, httpapi.CodeOrderOutcomeUnknown:
+		return "Call the restaurant, then run larder order resolve; larder order list --state unknown lists such orders."
+	case httpapi.CodeOrderState, httpapi.CodeOrderIDTaken:
+		return "See the order's state with larder order show REF."
+	case httpapi.CodeUpstreamRefused:
+		return "See what was sent and answered with larder order show REF."
+	case httpapi.CodeUpstreamBusy:
+		return "Try again with the same --key in some seconds: more orders arrive than the ordering service takes."
+	case httpapi.CodeUpstreamUnavailable:
+		return "Try again with the same --key later; larder status reports which connection does not answer."
+	default:
+		return ""
+	}
 }

@@ -8,7 +8,6 @@ import (
 	"net"
 	"net/http"
 	"os"
-	"os/exec"
 	"regexp"
 	"strings"
 	"syscall"
@@ -80,7 +79,6 @@ func TestEveryFailureSaysWhatToTry(t *testing.T) {
 		"a Redis that refuses":   {&redisdb.RefusedError{Err: errors.New("READONLY")}, "--online"},
 		"no file":                {fmt.Errorf("read x: %w", fs.ErrNotExist), "use - for standard input"},
 		"no right":               {fmt.Errorf("read x: %w", fs.ErrPermission), "let the user"},
-		"no program":             {fmt.Errorf("start: %w", exec.ErrNotFound), "Install"},
 		"no restaurants":         {errNoRestaurants, "under restaurants:"},
 		"no menu":                {fmt.Errorf("%w: x", errNoMenu), "larder version"},
 		"an odd answer":          {fmt.Errorf("%w: x", errForeignAnswer), "larder version"},

@@ -18,11 +18,11 @@ const (
 // output or error (policy H11). Write never blocks and never fails: one goroutine
 // writes to the reader, and lines beyond maxBuffered are dropped and counted.
 type lineBuffer struct {
-	to    io.Writer
-	ready chan struct{} // holds one element while there is something to do
-	done  chan struct{} // closed when the goroutine has ended
+	to   io.Writer
+	done chan struct{} // closed when the goroutine has ended
 
 	mu      sync.Mutex
+	changed sync.Cond // queue or closed
 	queue   []byte
 	lines   int // in queue
 	dropped int // since the last report
@@ -32,7 +32,8 @@ type lineBuffer struct {
 }
 
 func newLineBuffer(to io.Writer) *lineBuffer {
-	b := &lineBuffer{to: to, ready: make(chan struct{}, 1), done: make(chan struct{})}
+	b := &lineBuffer{to: to, done: make(chan struct{})}
+	b.changed.L = &b.mu
 	go b.run()
 	return b
 }
@@ -48,7 +49,7 @@ func (b *lineBuffer) Write(p []byte) (int, error) {
 	}
 	b.queue = append(b.queue, p...)
 	b.lines += lines
-	b.wake()
+	b.changed.Signal()
 	return len(p), nil
 }
 
@@ -58,55 +59,43 @@ func (b *lineBuffer) drop(lines int) {
 	b.total += lines
 }
 
-func (b *lineBuffer) wake() {
-	select {
-	case b.ready <- struct{}{}:
-	default: // it will look anyway
-	}
-}
-
-// run writes what is queued until the buffer is closed and empty.
+// run writes what is queued until the buffer is closed and empty. Once the reader
+// has caught up after lines were dropped, it reports how many.
 func (b *lineBuffer) run() {
 	defer close(b.done)
+	b.mu.Lock()
+	defer b.mu.Unlock()
 	var batch []byte
-	for range b.ready {
-		for {
-			b.mu.Lock()
-			batch, b.queue = b.queue, batch[:0]
-			lines, closed := b.lines, b.closed
-			b.lines = 0
-			b.mu.Unlock()
-			if len(batch) == 0 {
-				if closed {
-					return
-				}
-				break
+	for {
+		for len(b.queue) == 0 && !b.closed {
+			b.changed.Wait()
+		}
+		if len(b.queue) == 0 {
+			return
+		}
+		batch, b.queue = b.queue, batch[:0]
+		lines := b.lines
+		b.lines = 0
+		if !b.write(batch) {
+			b.drop(lines)
+			continue
+		}
+		if dropped := b.dropped; dropped > 0 && b.report != nil && len(b.queue) == 0 {
+			b.dropped = 0
+			if !b.write(b.report(dropped)) {
+				b.dropped += dropped // for the next report
 			}
-			b.write(batch, lines)
 		}
 	}
 }
 
-// write writes a batch. Once the reader has caught up after lines were dropped,
-// it reports how many.
-func (b *lineBuffer) write(batch []byte, lines int) {
-	_, err := b.to.Write(batch)
-	b.mu.Lock()
-	if err != nil {
-		b.drop(lines)
-	}
-	dropped, report := b.dropped, b.report
-	if err != nil || dropped == 0 || report == nil || len(b.queue) > 0 {
-		b.mu.Unlock()
-		return
-	}
-	b.dropped = 0
+// write writes without mu, which the caller holds, and reports whether all was
+// written.
+func (b *lineBuffer) write(p []byte) bool {
 	b.mu.Unlock()
-	if _, err := b.to.Write(report(dropped)); err != nil {
-		b.mu.Lock()
-		b.dropped += dropped // for the next report
-		b.mu.Unlock()
-	}
+	defer b.mu.Lock()
+	_, err := b.to.Write(p)
+	return err == nil
 }
 
 // droppedLines is how many lines were dropped in all.
@@ -116,20 +105,13 @@ func (b *lineBuffer) droppedLines() float64 {
 	return float64(b.total)
 }
 
-// setReport sets what is written once lines were dropped.
-func (b *lineBuffer) setReport(report func(dropped int) []byte) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.report = report
-}
-
 // close takes no more lines and waits until the queue is written, or until
 // limit is closed.
 func (b *lineBuffer) close(limit <-chan struct{}) {
 	b.mu.Lock()
 	b.closed = true
+	b.changed.Signal()
 	b.mu.Unlock()
-	b.wake()
 	select {
 	case <-b.done:
 	case <-limit: // the reader has stalled, and the process ends without it

@@ -61,15 +61,14 @@ func serviceLogger(cmd *cobra.Command, w *world) (*logrus.Logger, error) {
 	if err != nil {
 		return nil, err
 	}
-	errs.setReport(func(dropped int) []byte {
+	errs.mu.Lock()
+	defer errs.mu.Unlock()
+	errs.report = func(dropped int) []byte {
 		entry := logrus.NewEntry(log).WithFields(logrus.Fields{"event": "log.lines_dropped", "dropped": dropped})
 		entry.Time, entry.Level, entry.Message = time.Now(), logrus.WarnLevel, "lines of this log are missing: its reader had stalled"
-		line, err := log.Formatter.Format(entry)
-		if err != nil {
-			return nil
-		}
+		line, _ := log.Formatter.Format(entry) // its fields are text and a number
 		return line
-	})
+	}
 	return log, nil
 }
 

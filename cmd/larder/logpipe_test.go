@@ -268,7 +268,7 @@ func TestLineBuffer(t *testing.T) {
 	to := &stalled{goOn: make(chan struct{})}
 	to.grown = make(chan struct{})
 	b := newLineBuffer(to)
-	b.setReport(func(dropped int) []byte { return []byte("dropped " + strconv.Itoa(dropped) + "\n") })
+	b.report = func(dropped int) []byte { return []byte("dropped " + strconv.Itoa(dropped) + "\n") }
 	line := strings.Repeat("x", 1023) + "\n"
 	const lines = 5000 // 5 MB
 	for range lines {
@@ -308,7 +308,7 @@ func TestLineBuffer_ReportsFailedWrites(t *testing.T) {
 		}
 		return to.Write(p)
 	}))
-	b.setReport(func(dropped int) []byte { return []byte("dropped " + strconv.Itoa(dropped) + "\n") })
+	b.report = func(dropped int) []byte { return []byte("dropped " + strconv.Itoa(dropped) + "\n") }
 	_, _ = io.WriteString(b, "one\ntwo\n")
 	eventually(t, "the first batch fails", func() bool { return b.droppedLines() == 2 })
 	_, _ = io.WriteString(b, "three\n")

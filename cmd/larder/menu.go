@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"net/url"
 	"os"
 	"slices"
 	"strings"
@@ -74,7 +73,6 @@ With --from, compare two versions of a RESTAURANT that the running larder keeps
 	for _, c := range []*cobra.Command{lint, show, diff} {
 		c.Flags().String("restaurant", "", "whose stop lists count in a FILE; default: nobody's")
 		addTarget(c)
-		addJSON(c)
 		cmd.AddCommand(c)
 	}
 	cmd.AddCommand(versionCommands(w)...)
@@ -99,7 +97,7 @@ func neither(ctx context.Context, daemon *api, arg string, err error) error {
 	known := err
 	if refusedWith(err, http.StatusUnauthorized, http.StatusForbidden) { // nobody may lint without a token; menus are mostly open
 		bare := api{base: daemon.base, plain: daemon.plain}
-		_, known = bare.get(ctx, "/v1/restaurants/"+url.PathEscape(arg)+"/menu")
+		_, known = bare.get(ctx, restaurantPath(arg)+"/menu")
 	}
 	refused, ok := errors.AsType[*apiError](known)
 	if !ok || refused.Code != string(httpapi.CodeRestaurantNotFound) {
@@ -139,7 +137,7 @@ func findingsOf(cmd *cobra.Command, w *world, arg string) ([]menu.Finding, error
 	if err != nil {
 		return nil, err
 	}
-	answer, err := daemon.get(cmd.Context(), "/v1/ops/restaurants/"+url.PathEscape(arg)+"/lint")
+	answer, err := daemon.get(cmd.Context(), opsPath(arg)+"/lint")
 	if err != nil {
 		return nil, neither(cmd.Context(), daemon, arg, err)
 	}
@@ -148,29 +146,26 @@ func findingsOf(cmd *cobra.Command, w *world, arg string) ([]menu.Finding, error
 }
 
 func printFindings(cmd *cobra.Command, w *world, findings []menu.Finding) error {
-	errorsFound := 0
-	for _, f := range findings {
-		if f.Severity == menu.SeverityError {
-			errorsFound++
-		}
+	if findings == nil {
+		findings = []menu.Finding{}
 	}
 	if asJSON(cmd) {
-		if findings == nil {
-			findings = []menu.Finding{}
-		}
 		if err := printJSON(w.out, findings); err != nil {
 			return err
 		}
-	} else {
-		colours := w.colours(cmd)
-		for _, f := range findings {
-			look := colours.odd
-			if f.Severity == menu.SeverityError {
-				look = colours.bad
-			}
-			severity := look(fmt.Sprintf("%-7s", f.Severity))
-			w.out.printf("%s  %s: %s (%s)\n", severity, f.Code, f.Msg, plural(len(f.Products), "dish", "dishes"))
+	}
+	colours, errorsFound := w.colours(cmd), 0
+	for _, f := range findings {
+		paint := colours.odd
+		if f.Severity == menu.SeverityError {
+			paint = colours.bad
+			errorsFound++
 		}
+		if !asJSON(cmd) {
+			w.out.printf("%s  %s: %s (%s)\n", paint(fmt.Sprintf("%-7s", f.Severity)), f.Code, f.Msg, plural(len(f.Products), "dish", "dishes"))
+		}
+	}
+	if !asJSON(cmd) {
 		w.out.printf("%s, %s\n", plural(errorsFound, "error", "errors"), plural(len(findings)-errorsFound, "warning", "warnings"))
 	}
 	if errorsFound > 0 {
@@ -186,11 +181,10 @@ func diffMenus(cmd *cobra.Command, w *world, older, newer string) error {
 	}
 	var catalogues [2]*menu.Catalogue
 	for i, arg := range []string{older, newer} {
-		catalogue, err := catalogueOf(cmd, w, arg)
-		if err != nil {
+		var err error
+		if catalogues[i], err = catalogueOf(cmd, w, arg); err != nil {
 			return err
 		}
-		catalogues[i] = catalogue
 	}
 	return printDiff(cmd, w, catalogues[0], catalogues[1])
 }
@@ -206,7 +200,7 @@ func printDiff(cmd *cobra.Command, w *world, older, newer *menu.Catalogue) error
 }
 
 // catalogueOf compiles a file's menu, or what the ordering service publishes
-// for a restaurant now.
+// for a restaurant of the configuration now.
 func catalogueOf(cmd *cobra.Command, w *world, arg string) (*menu.Catalogue, error) {
 	if isFile(arg) {
 		view, err := viewOf(w, arg)
@@ -215,40 +209,31 @@ func catalogueOf(cmd *cobra.Command, w *world, arg string) (*menu.Catalogue, err
 		}
 		return menu.Compile(view, stoppedFor(cmd), menu.DefaultSettings()), nil
 	}
-	if path := stringFlag(cmd, "config"); path == "" {
+	if stringFlag(cmd, "config") == "" {
 		return nil, &usageError{fmt.Sprintf("%q is no file; to pull a restaurant's menu from its ordering service, say --config", arg)}
 	}
-	view, err := pull(cmd.Context(), cmd, w, menu.RestaurantID(arg))
-	if err != nil {
-		return nil, err
-	}
-	return menu.Compile(view, menu.RestaurantID(arg), menu.DefaultSettings()), nil
-}
-
-// pull asks the ordering service of the configuration for a restaurant's menu.
-func pull(ctx context.Context, cmd *cobra.Command, w *world, id menu.RestaurantID) (*menu.View, error) {
 	cfg, err := loadConfig(cmd, w)
 	if err != nil {
 		return nil, err
 	}
-	for _, r := range cfg.Restaurants {
-		if r.ID != id {
-			continue
-		}
-		for _, connection := range cfg.Connections {
-			if connection.Name == r.Connection {
-				return pullFrom(ctx, connection, id)
-			}
-		}
-	}
-	known := make([]string, 0, len(cfg.Restaurants))
+	var known []string
 	for _, r := range cfg.Restaurants {
 		known = append(known, string(r.ID))
+		if string(r.ID) != arg {
+			continue
+		}
+		at := slices.IndexFunc(cfg.Connections, func(c upstream.Config) bool { return c.Name == r.Connection })
+		view, err := fetchMenu(cmd.Context(), cfg.Connections[at], arg)
+		if err != nil {
+			return nil, err
+		}
+		return menu.Compile(view, r.ID, menu.DefaultSettings()), nil
 	}
-	return nil, &hintError{fmt.Errorf("%q is neither a file nor a restaurant of the configuration, which has: %s", id, strings.Join(known, ", ")), "Use one of these, or the path of a file."}
+	err = fmt.Errorf("%q is neither a file nor a restaurant of the configuration, which has: %s", arg, strings.Join(known, ", "))
+	return nil, &hintError{err, "Use one of these, or the path of a file."}
 }
 
-func pullFrom(ctx context.Context, connection upstream.Config, id menu.RestaurantID) (*menu.View, error) {
+func fetchMenu(ctx context.Context, connection upstream.Config, id string) (*menu.View, error) {
 	client, err := upstream.New(connection)
 	if err != nil {
 		return nil, err
@@ -256,7 +241,7 @@ func pullFrom(ctx context.Context, connection upstream.Config, id menu.Restauran
 	defer client.Close()
 	ctx, cancel := context.WithTimeout(ctx, onlineLimit)
 	defer cancel()
-	answer, err := client.MenuView(ctx, string(id), upstream.Validator{}, 0)
+	answer, err := client.MenuView(ctx, id, upstream.Validator{}, 0)
 	if err != nil {
 		return nil, err
 	}

@@ -2,15 +2,14 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net/http"
+	"sync"
 	"sync/atomic"
 	"time"
 
 	systemd "github.com/coreos/go-systemd/v22/daemon"
 	"github.com/sirupsen/logrus"
-	"golang.org/x/sync/errgroup"
 
 	"larder/internal/sleep"
 )
@@ -50,34 +49,44 @@ func newNotifier(env []string, log logrus.FieldLogger) (*notifier, error) {
 // watch runs the daemon and tells systemd of it. run calls listening once its
 // listeners are open.
 func (n *notifier) watch(ctx context.Context, run func(listening func(*daemon)) error) error {
-	var group errgroup.Group
+	var group sync.WaitGroup
 	running, ended := context.WithCancel(context.WithoutCancel(ctx))
-	err := run(func(d *daemon) {
+	defer group.Wait()
+	defer ended()
+	return run(func(d *daemon) {
 		if n.wanted {
-			group.Go(func() error {
-				n.follow(ctx, running, urlOf(d.server.Addr()))
-				return nil
-			})
+			group.Go(func() { n.follow(ctx, running, urlOf(d.server.Addr())) })
 		}
 	})
-	ended()
-	return errors.Join(err, group.Wait())
 }
 
 // follow tells systemd of one life. ctx ends when larder is told to stop,
-// running when it has stopped.
+// running when it has stopped: if it ended by itself, its exit status says how.
 func (n *notifier) follow(ctx, running context.Context, base string) {
-	serving, cancel := context.WithCancel(running)
-	defer cancel()
-	defer context.AfterFunc(ctx, cancel)()
 	every := checkEvery
 	if n.watchdog > 0 {
 		every = n.watchdog / checksPerWatchdog
 	}
-	n.check(serving, base, every)
-	<-serving.Done()
+	serving, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer context.AfterFunc(running, cancel)()
+	// Not over a proxy: it is this process. It keeps its connection, so that it need
+	// not wait for a place once http.max_connections are open.
+	self := &api{base: base, plain: &http.Client{Timeout: every, Transport: &http.Transport{}}}
+	defer self.plain.CloseIdleConnections()
+	ticker := time.NewTicker(every)
+	defer ticker.Stop()
+	for silent := false; serving.Err() == nil; {
+		if n.watchdog > 0 || !n.serves.Load() {
+			silent = n.check(serving, self, silent)
+		}
+		select {
+		case <-ticker.C:
+		case <-serving.Done():
+		}
+	}
 	if running.Err() != nil {
-		return // it ended by itself, and its exit status says how
+		return
 	}
 	n.notify(systemd.SdNotifyStopping + "\nSTATUS=stopping: requests in flight are finished first")
 	for n.watchdog > 0 { // its listeners are closed: TimeoutStopSec bounds the end
@@ -88,43 +97,27 @@ func (n *notifier) follow(ctx, running context.Context, base string) {
 	}
 }
 
-// check requests /livez until ctx ends. The first success makes larder ready,
-// each later one satisfies the watchdog; without a watchdog check returns after
-// the first. It keeps its connection, so that it need not wait for a place once
-// http.max_connections are open.
-func (n *notifier) check(ctx context.Context, base string, every time.Duration) {
-	self := &api{base: base, plain: &http.Client{Timeout: every, Transport: &http.Transport{}}} // no proxy: it is this process
-	defer self.plain.CloseIdleConnections()
-	ticker := time.NewTicker(every)
-	defer ticker.Stop()
-	for silent := false; ; {
-		_, err := self.get(ctx, "/livez")
-		switch {
-		case ctx.Err() != nil:
-			return
-		case err != nil && !silent:
-			n.log.WithError(err).WithField("event", "systemd.no_answer").
-				Warn("larder does not answer itself; systemd is not told that it is alive until it does")
-		case err == nil && silent:
-			n.log.WithField("event", "systemd.answers").Info("larder answers itself again")
-		}
-		silent = err != nil
-		switch {
-		case silent:
-		case !n.serves.Swap(true):
-			n.notify(systemd.SdNotifyReady + "\nSTATUS=serving on " + base)
-		case n.watchdog > 0:
-			n.notify(systemd.SdNotifyWatchdog)
-		}
-		if n.watchdog == 0 && n.serves.Load() {
-			return
-		}
-		select {
-		case <-ticker.C:
-		case <-ctx.Done():
-			return
-		}
+// check requests /livez and reports whether it got no answer, as silent says of
+// the last time. The first success makes larder ready, each later one satisfies
+// the watchdog.
+func (n *notifier) check(ctx context.Context, self *api, silent bool) bool {
+	_, err := self.get(ctx, "/livez")
+	switch {
+	case ctx.Err() != nil:
+	case err != nil && !silent:
+		n.log.WithError(err).WithField("event", "systemd.no_answer").
+			Warn("larder does not answer itself; systemd is not told that it is alive until it does")
+	case err == nil && silent:
+		n.log.WithField("event", "systemd.answers").Info("larder answers itself again")
 	}
+	switch {
+	case err != nil:
+	case !n.serves.Swap(true):
+		n.notify(systemd.SdNotifyReady + "\nSTATUS=serving on " + self.base)
+	case n.watchdog > 0:
+		n.notify(systemd.SdNotifyWatchdog)
+	}
+	return err != nil
 }
 
 // reloading tells systemd when a reload begins and ends. Before larder serves it

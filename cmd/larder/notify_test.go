@@ -163,7 +163,7 @@ func TestSystemdIsNotToldOfALarderThatHangs(t *testing.T) { //nolint:paralleltes
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		m.check(ctx, server.URL, m.watchdog/checksPerWatchdog)
+		m.follow(ctx, ctx, server.URL)
 	}()
 	said := func(event string) func() bool {
 		return func() bool {

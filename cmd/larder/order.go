@@ -23,8 +23,9 @@ func orderCommand(w *world) *cobra.Command {
 	validate := &cobra.Command{
 		Use:   "validate FILE",
 		Short: "Check an order against the menu that is served; fails when it is not valid",
-		Long:  "Check an order (JSON; - is standard input) against the menu that the running\nlarder serves, print its price or everything that is wrong with it. Nothing is placed.",
-		Args:  takes(1, 1),
+		Long: `Check an order (JSON; - is standard input) against the menu that the running
+larder serves, print its price or everything that is wrong with it. Nothing is placed.`,
+		Args: takes(1, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			daemon, path, order, err := readOrder(cmd, w, args[0], httpapi.ScopeMenu)
 			if err != nil {
@@ -54,7 +55,6 @@ again with the key that the message names, never with another.`,
 	for _, c := range []*cobra.Command{validate, place} {
 		c.Flags().String("restaurant", "", "the restaurant's id; default: the order's restaurantID, else the daemon's only one")
 		addTarget(c)
-		addJSON(c)
 		cmd.AddCommand(c)
 	}
 	cmd.AddCommand(orderListCommand(w), orderShowCommand(w), orderResolveCommand(w), orderAcceptRestoreCommand(w))

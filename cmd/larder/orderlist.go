@@ -31,7 +31,6 @@ took effect: call the restaurant, then settle them with "larder order resolve".`
 	cmd.Flags().String("connection", "", "only orders of this connection")
 	cmd.Flags().Int("limit", 50, "how many at most, up to 500")
 	addTarget(cmd)
-	addJSON(cmd)
 	return cmd
 }
 
@@ -141,7 +140,8 @@ func listOrders(cmd *cobra.Command, w *world) error {
 	rows := [][]string{{"REF", "ORDER", "STATE", "TOTAL", "RESTAURANT", "CREATED", "CLIENT"}}
 	for _, order := range page.Result {
 		rows = append(rows, []string{
-			order.Ref, cmp.Or(order.OrderID, "-"), order.state(), number(order.Total), cmp.Or(order.Restaurant, "-"), order.CreatedAt, order.Client,
+			order.Ref, cmp.Or(order.OrderID, "-"), order.state(), number(order.Total),
+			cmp.Or(order.Restaurant, "-"), order.CreatedAt, order.Client,
 		})
 	}
 	w.out.table(rows)
@@ -178,7 +178,6 @@ the order again with its key is answered as it was settled.`,
 	cmd.Flags().String("order-id", "", "the ordering service's id of the order, when its creation is done")
 	cmd.Flags().String("note", "", "a note for those who read the record later")
 	addTarget(cmd)
-	addJSON(cmd)
 	return cmd
 }
 
@@ -232,6 +231,5 @@ which orders are missing (docs/runbook/LarderJournalRestored.md).`,
 	}
 	cmd.Flags().String("connection", "", "the connection; default: the only one")
 	addTarget(cmd)
-	addJSON(cmd)
 	return cmd
 }

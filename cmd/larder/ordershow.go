@@ -83,7 +83,6 @@ the scope orders, by larder's REF the scope ops is enough.`,
 	}
 	cmd.Flags().String("connection", "", "which connection's order, where several have this ORDERID")
 	addTarget(cmd)
-	addJSON(cmd)
 	return cmd
 }
 

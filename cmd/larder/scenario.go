@@ -52,8 +52,8 @@ func newScenario(ctx context.Context, d *demo, base string) (*scenario, error) {
 	good, bad, err := sampleOrders(d.sample, restaurant)
 	return &scenario{
 		w: d.w, json: d.json,
-		daemon: newAPI(ctx, base, shop.ID, shop.Secret), ops: newAPI(ctx, base, ops.ID, ops.Secret), sandbox: newAPI(ctx, d.sandbox.url, "", ""),
-		client: shop.ID, restaurant: restaurant, restaurants: len(d.cfg.Restaurants), good: good, bad: bad,
+		daemon: newAPI(ctx, base, shop.ID, shop.Secret), ops: newAPI(ctx, base, ops.ID, ops.Secret),
+		sandbox: newAPI(ctx, d.sandbox.url, "", ""), client: shop.ID, restaurant: restaurant, restaurants: len(d.cfg.Restaurants), good: good, bad: bad,
 	}, err
 }
 

@@ -72,7 +72,9 @@ func countDropped(w *world) func(*httpapi.Deps) {
 // serve runs one daemon. listening is called once its listeners are open.
 // beside, when given, runs next to it from then on; its end ends the daemon. with
 // is for newDaemon.
-func serve(ctx context.Context, cfg *configs.Config, log logrus.FieldLogger, listening func(d *daemon), beside func(ctx context.Context, d *daemon) error, with ...func(*httpapi.Deps)) error {
+func serve(ctx context.Context, cfg *configs.Config, log logrus.FieldLogger, listening func(d *daemon),
+	beside func(ctx context.Context, d *daemon) error, with ...func(*httpapi.Deps),
+) error {
 	for _, warning := range cfg.Warnings() {
 		log.WithField("event", "config.warning").Warn(warning)
 	}

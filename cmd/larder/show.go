@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
-	"net/url"
 	"slices"
 	"strconv"
 
@@ -91,7 +90,7 @@ func storefrontOf(cmd *cobra.Command, w *world, arg string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	answer, err := daemon.get(cmd.Context(), "/v1/restaurants/"+url.PathEscape(arg)+"/menu")
+	answer, err := daemon.get(cmd.Context(), restaurantPath(arg)+"/menu")
 	if err != nil {
 		return nil, neither(cmd.Context(), daemon, arg, err)
 	}
@@ -104,46 +103,37 @@ func (s *storefront) print(w *world) {
 		w.out.printf(", version %d", s.Version)
 	}
 	w.out.printf(": %s, %s\n", plural(len(s.Categories), "category", "categories"), plural(len(s.Products), "dish", "dishes"))
-	for _, category := range s.Categories {
+	for _, category := range s.Categories { // a dish in two categories is printed in both (policy W9)
 		s.printCategory(w, category.Name, func(of []string) bool { return slices.Contains(of, category.ID) })
 	}
 	s.printCategory(w, "(no category)", func(of []string) bool { return len(of) == 0 })
 }
 
-// printCategory prints the dishes whose categories are meant; a dish in two
-// categories is printed in both (policy W9).
+// printCategory prints the dishes whose categories are meant.
 func (s *storefront) printCategory(w *world, name string, is func(of []string) bool) {
-	printed := false
+	title := "\n" + safe(name) + "\n"
 	for i := range s.Products {
 		p := &s.Products[i]
 		if !is(p.Categories) {
 			continue
 		}
-		if !printed {
-			w.out.printf("\n%s\n", name)
-			printed = true
-		}
 		note := ""
-		if !p.Orderable {
+		switch {
+		case !p.Available:
+			note = "  stopped"
+		case !p.Orderable:
 			note = "  not orderable"
 		}
-		if !p.Available {
-			note = "  stopped"
-		}
+		w.out.printf("%s", styled(title))
 		w.out.printf("  %-40s %10s%s\n", p.Name, cmp.Or(p.Price.String(), noPrice), note)
-		if p.SchemeID != nil {
-			s.printGroups(w, *p.SchemeID)
-		}
-	}
-}
-
-func (s *storefront) printGroups(w *world, scheme string) {
-	for _, candidate := range s.Schemes {
-		if candidate.ID != scheme {
-			continue
-		}
-		for _, g := range candidate.Groups {
-			w.out.printf("      %s: %s of %d\n", g.Name, choose(g.Min, g.Max), len(g.Options))
+		title = ""
+		for _, scheme := range s.Schemes {
+			if p.SchemeID == nil || scheme.ID != *p.SchemeID {
+				continue
+			}
+			for _, g := range scheme.Groups {
+				w.out.printf("      %s: %s of %d\n", g.Name, choose(g.Min, g.Max), len(g.Options))
+			}
 		}
 	}
 }

@@ -49,7 +49,6 @@ whose outcome is unknown, for which it takes a client with the scope ops.`,
 	cmd.Flags().BoolP("watch", "w", false, "go on looking, until Ctrl-C")
 	cmd.Flags().Duration("every", 2*time.Second, "how often --watch looks")
 	addTarget(cmd)
-	addJSON(cmd)
 	return cmd
 }
 

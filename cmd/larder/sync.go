@@ -59,7 +59,6 @@ interrupted; what went wrong is listed at the end.`,
 	cmd.Flags().Bool("all", false, "every restaurant of the daemon")
 	cmd.Flags().Bool("force", false, "skip the check whether anything changed, and the guard against menus that shrank")
 	addTarget(cmd)
-	addJSON(cmd)
 	return cmd
 }
 
@@ -85,7 +84,9 @@ func syncNamed(ctx context.Context, w *world, daemon *api, ids []string, body []
 				return err
 			}
 			if err != nil {
-				run = menusync.Run{Restaurant: menu.RestaurantID(id), Outcome: menusync.OutcomeFailed, Error: err.Error(), State: menusync.StateFinished}
+				run = menusync.Run{
+					Restaurant: menu.RestaurantID(id), Outcome: menusync.OutcomeFailed, Error: err.Error(), State: menusync.StateFinished,
+				}
 			}
 			mu.Lock()
 			defer mu.Unlock()

@@ -17,7 +17,8 @@ import (
 // defaultURL is where a daemon listens by default.
 const defaultURL = "http://127.0.0.1:8080"
 
-// addTarget gives a command the flags that say which daemon it speaks with.
+// addTarget gives a command the flags that say which daemon it speaks with, and
+// --json.
 func addTarget(cmd *cobra.Command) {
 	cmd.Flags().String("url", "", "address of the running larder; default: what the configuration says, else "+defaultURL)
 	cmd.Flags().String("client-id", "", "whose token to ask for; default: the first client of the configuration that may")
@@ -26,20 +27,17 @@ func addTarget(cmd *cobra.Command) {
 	setEnv(cmd.Flags(), "client-id", "LARDER_CLIENT_ID")
 	setEnv(cmd.Flags(), "client-secret", "LARDER_CLIENT_SECRET")
 	addConfig(cmd)
+	addJSON(cmd)
 }
 
 // target makes the client that the flags ask for: where the scope is served,
 // with credentials that may have it.
 func target(cmd *cobra.Command, w *world, scope httpapi.Scope) (*api, error) {
-	flags := cmd.Flags()
-	base, _ := flags.GetString("url")
-	ready := ""
-	id, _ := flags.GetString("client-id")
-	secret, _ := flags.GetString("client-secret")
+	base, ready, id, secret := stringFlag(cmd, "url"), "", stringFlag(cmd, "client-id"), stringFlag(cmd, "client-secret")
 	if id == "" && secret != "" {
 		return nil, &usageError{"--client-secret without --client-id"}
 	}
-	if path, _ := flags.GetString("config"); path != "" {
+	if stringFlag(cmd, "config") != "" {
 		cfg, err := loadConfig(cmd, w)
 		if err != nil {
 			return nil, err

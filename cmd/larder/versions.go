@@ -59,7 +59,6 @@ Stop lists go through meanwhile.`,
 	commands := []*cobra.Command{list, back, release}
 	for _, c := range commands {
 		addTarget(c)
-		addJSON(c)
 	}
 	return commands
 }
