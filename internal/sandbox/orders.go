@@ -75,8 +75,8 @@ func (o *order) ticket() ticket {
 type orderJSON struct {
 	ticket
 
-	Headers  map[string]string `json:"headers"`
 	Raw      string            `json:"raw"`
+	Headers  map[string]string `json:"headers"`
 	Payments []json.RawMessage `json:"payments"`
 }
 
