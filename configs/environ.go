@@ -94,7 +94,7 @@ func (l *loader) overlay(from variable, rest, path string, n *node, v reflect.Va
 				n.items = append(n.items, &node{kind: single, at: n.at, text: text})
 			}
 		}
-	case v.Kind() == reflect.Struct && !isText(v.Type()) && !isCustom(v.Type()):
+	case v.Kind() == reflect.Struct && !isText(v.Type()):
 		l.problem(from.place(), path, "this is a section of several keys, not one value")
 	default:
 		*n = node{kind: single, at: from.place(), text: from.value}

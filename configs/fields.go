@@ -4,8 +4,6 @@ import (
 	"encoding"
 	"reflect"
 	"strings"
-
-	"github.com/goccy/go-yaml"
 )
 
 // fileSuffix makes the key that names the file a secret is read from.
@@ -44,14 +42,9 @@ func fieldNamed(fields []field, name string) (found field, isFile, ok bool) {
 }
 
 // isText reports whether values of the type are written as one value that the
-// type itself reads.
+// type itself reads. A struct may also be written as a section.
 func isText(t reflect.Type) bool {
 	return reflect.PointerTo(t).Implements(reflect.TypeFor[encoding.TextUnmarshaler]())
-}
-
-// isCustom reports whether the type reads YAML of its own.
-func isCustom(t reflect.Type) bool {
-	return reflect.PointerTo(t).Implements(reflect.TypeFor[yaml.InterfaceUnmarshaler]())
 }
 
 // setDefaults gives a section, and every section inside it, its defaults.

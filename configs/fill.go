@@ -10,8 +10,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/goccy/go-yaml"
-
 	"larder/internal/setting"
 )
 
@@ -28,14 +26,16 @@ func (l *loader) fill(path string, n *node, v reflect.Value) {
 	}
 	t := v.Type()
 	switch {
-	case isCustom(t):
-		l.fillCustom(path, n, v)
 	case v.Kind() == reflect.Pointer:
 		target := newDefault(t.Elem())
 		l.fill(path, n, target)
 		v.Set(target.Addr())
 	case v.Kind() == reflect.Struct && !isText(t):
 		l.fillStruct(path, n, v)
+	case v.Kind() == reflect.Struct && n.kind == section: // the longer form of what a text abbreviates
+		v.SetZero()
+		l.fillStruct(path, n, v)
+		setDefaults(v)
 	case v.Kind() == reflect.Slice && !isText(t):
 		if n.kind != list {
 			l.problem(n.at, path, "a list is expected here, not %v", n)
@@ -49,8 +49,11 @@ func (l *loader) fill(path string, n *node, v reflect.Value) {
 	case n.kind != single:
 		l.problem(n.at, path, "one value is expected here, not %v", n)
 	default:
-		if err := setText(v, n.text); err != nil {
-			l.problem(n.at, path, "%v", stripContext(err))
+		err := setText(v, n.text)
+		if wrong, ok := errors.AsType[*setting.Error](err); ok {
+			l.problem(n.at, path, "%s", wrong.Msg)
+		} else if err != nil {
+			l.problem(n.at, path, "%v", err)
 		}
 	}
 }
@@ -77,35 +80,6 @@ func (l *loader) fillStruct(path string, n *node, v reflect.Value) {
 			}
 		}
 	}
-}
-
-// fillCustom fills a type that reads YAML itself.
-func (l *loader) fillCustom(path string, n *node, v reflect.Value) {
-	for _, e := range n.keys {
-		fields := fieldsOf(v.Type())
-		if _, _, known := fieldNamed(fields, e.name); !known {
-			l.unknown(path, e, fields)
-		}
-	}
-	text, err := yaml.Marshal(n.plain())
-	if err == nil {
-		err = yaml.Unmarshal(text, v.Addr().Interface())
-	}
-	if err != nil {
-		l.problem(n.at, path, "%v", stripContext(err))
-	}
-}
-
-// stripContext takes out of an error what Load says by itself: the YAML
-// library's position and excerpt, a package's key.
-func stripContext(err error) error {
-	if wrong, ok := errors.AsType[*setting.Error](err); ok {
-		return errors.New(wrong.Msg)
-	}
-	if ofYAML, ok := errors.AsType[yaml.Error](err); ok {
-		return errors.New(ofYAML.GetMessage())
-	}
-	return err
 }
 
 // setText gives v the value that text spells. The error says what was expected.

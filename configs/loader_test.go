@@ -14,10 +14,10 @@ import (
 
 // kitchen is a configuration with every kind of value that the rooms use.
 type kitchen struct {
-	HTTP  door      `yaml:"http"`
-	Cooks []cook    `yaml:"cooks"`
-	Notes *string   `yaml:"notes"`
-	Own   ownReader `yaml:"own"`
+	HTTP  door    `yaml:"http"`
+	Cooks []cook  `yaml:"cooks"`
+	Notes *string `yaml:"notes"`
+	Own   preset  `yaml:"own"`
 }
 
 type door struct {
@@ -52,17 +52,21 @@ func (s *size) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// ownReader reads YAML of its own: a word, or a section.
-type ownReader struct {
-	Word string `yaml:"word"`
+// preset is a word, or a section whose defaults follow from what is given.
+type preset struct {
+	Word  string `yaml:"word"`
+	Other string `yaml:"other"`
 }
 
-func (o *ownReader) UnmarshalYAML(read func(any) error) error {
-	if err := read(&o.Word); err == nil {
-		return nil
+func (p *preset) UnmarshalText(text []byte) error {
+	*p = preset{Word: string(text), Other: "of the word"}
+	return nil
+}
+
+func (p *preset) SetDefaults() {
+	if p.Other == "" {
+		p.Other = "of " + p.Word
 	}
-	type plain ownReader
-	return read((*plain)(o))
 }
 
 // load reads text and env into a fresh kitchen.
@@ -122,7 +126,7 @@ own: {word: section}
 			{Name: "Zoë", Knives: 0},
 		},
 		Notes: &notes,
-		Own:   ownReader{Word: "section"},
+		Own:   preset{Word: "section", Other: "of section"},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("loaded (-want +got):\n%s", diff)
@@ -205,7 +209,7 @@ func TestEnvironmentWinsAndExtendsLists(t *testing.T) {
 		HTTP:  door{Listen: "b", Wait: time.Minute, Origins: []string{"https://a.example", "https://b.example", "https://c.example"}, Open: &open, Size: 2 << 20},
 		Cooks: []cook{{Name: "A", Knives: 3, Share: 0.25, PIN: "a"}, {Name: "B", Knives: 3, PIN: "$x${HOME}"}},
 		Notes: &notes,
-		Own:   ownReader{Word: "word"},
+		Own:   preset{Word: "word", Other: "of the word"},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("loaded (-want +got):\n%s", diff)

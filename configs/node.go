@@ -46,28 +46,6 @@ func (n *node) key(name string) *node {
 	return nil
 }
 
-// plain returns the value for a type that reads YAML itself.
-func (n *node) plain() any {
-	switch n.kind {
-	case single:
-		return n.text
-	case section:
-		var keys yaml.MapSlice
-		for _, e := range n.keys {
-			keys = append(keys, yaml.MapItem{Key: e.name, Value: e.value.plain()})
-		}
-		return keys
-	case list:
-		var items []any
-		for _, item := range n.items {
-			items = append(items, item.plain())
-		}
-		return items
-	default:
-		return nil
-	}
-}
-
 // String describes the value in a sentence.
 func (n *node) String() string {
 	switch n.kind {

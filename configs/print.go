@@ -48,8 +48,6 @@ func printable(v reflect.Value) any {
 	switch value := v.Interface().(type) {
 	case time.Duration:
 		return shortDuration(value)
-	case yaml.InterfaceMarshaler:
-		return value
 	case encoding.TextMarshaler:
 		if text, err := value.MarshalText(); err == nil {
 			return string(text)

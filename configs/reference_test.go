@@ -121,7 +121,7 @@ func rowsOf(path string, f field, v reflect.Value, said map[string]saying) []row
 	case typ.Kind() == reflect.Slice && typ.Elem().Kind() == reflect.Struct && !isText(typ):
 		r.defaults, r.meaning = []string{"`[]`"}, strings.TrimSuffix(r.meaning, " Sample:")
 		return append([]row{r}, inside(path+"[]", newDefault(typ.Elem()))...)
-	case typ.Kind() == reflect.Struct && !isText(typ) && !isCustom(typ):
+	case typ.Kind() == reflect.Struct && !isText(typ):
 		rows := inside(path, v)
 		if r.meaning == "" && strings.Contains(path, ".") {
 			return rows

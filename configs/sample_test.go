@@ -43,7 +43,7 @@ func keysOf(path string, typ reflect.Type) []string {
 	if typ.Kind() == reflect.Slice && typ.Elem().Kind() == reflect.Struct {
 		return keysOf(path+"[]", typ.Elem())
 	}
-	if typ.Kind() != reflect.Struct || isText(typ) || isCustom(typ) {
+	if typ.Kind() != reflect.Struct || isText(typ) {
 		return []string{path}
 	}
 	var keys []string
@@ -146,5 +146,59 @@ func TestDemoSecretsAreThoseOfTheFile(t *testing.T) {
 	}
 	if !slices.Equal(inFile, demoSecrets) || bytes.Count(Demo(), []byte("secret: ")) != len(demoSecrets) {
 		t.Errorf("demo secrets %v, want %v", demoSecrets, inFile)
+	}
+}
+
+// A token request is a preset's name or its fields, by the file or a variable,
+// and is printed as what reads the same.
+func TestTokenRequest(t *testing.T) {
+	t.Parallel()
+	variable := func(field, value string) string { return "LARDER_CONNECTIONS_0_TOKEN_REQUEST" + field + "=" + value }
+	for name, tc := range map[string]struct {
+		yaml string
+		env  []string
+		want upstream.TokenRequest
+		says string // of the error
+	}{
+		"document": {yaml: "document", want: upstream.TokenRequestDocument()},
+		"oauth":    {yaml: "oauth", want: upstream.TokenRequestOAuth()},
+		"custom": {
+			yaml: "{encoding: urlencoded, client_id_field: app, scope_field: realm}",
+			want: upstream.TokenRequest{Encoding: "urlencoded", ClientIDField: "app", ScopeField: "realm"},
+		},
+		"custom follows its encoding's preset": {
+			yaml: "{encoding: urlencoded, client_id_field: app}",
+			want: upstream.TokenRequest{Encoding: "urlencoded", ClientIDField: "app", ScopeField: "scope"},
+		},
+		"a variable over it": {yaml: "document", env: []string{variable("", "oauth")}, want: upstream.TokenRequestOAuth()},
+		"a variable of a field": {
+			yaml: "{encoding: urlencoded}", env: []string{variable("_SCOPE_FIELD", "realm")},
+			want: upstream.TokenRequest{Encoding: "urlencoded", ClientIDField: "client_id", ScopeField: "realm"},
+		},
+		"unknown preset": {yaml: "guess", says: `larder.yaml:4:20: connections[0].token_request: "guess": use document, oauth`},
+		"unknown field": {
+			yaml: "{encodin: multipart}",
+			says: `larder.yaml:4:21: unknown key "encodin" in connections[0].token_request: did you mean "encoding"?`,
+		},
+	} {
+		cfg, err := Parse("larder.yaml", []byte(strings.ReplaceAll(connection, "client_secret: b}", "client_secret: b,\n    token_request: "+tc.yaml+"}\n")), tc.env)
+		if tc.says != "" {
+			if err == nil || !strings.Contains(err.Error(), tc.says) {
+				t.Errorf("%s: error %v, want %s", name, err, tc.says)
+			}
+			continue
+		}
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		text, err := cfg.YAML()
+		if err != nil {
+			t.Fatal(err)
+		}
+		again := parsed(t, []byte(strings.ReplaceAll(string(text), redacted, "b")))
+		if got := cfg.Connections[0].TokenRequest; got != tc.want || again.Connections[0].TokenRequest != tc.want {
+			t.Errorf("%s: %v, printed and read again %v, want %v", name, got, again.Connections[0].TokenRequest, tc.want)
+		}
 	}
 }

@@ -73,7 +73,7 @@ type Timeouts struct {
 
 // SetDefaults fills in what is not set.
 func (c *Config) SetDefaults() {
-	c.TokenRequest.setDefaults()
+	c.TokenRequest.SetDefaults()
 	if c.DefaultMenu == nil {
 		c.DefaultMenu = new(true)
 	}

@@ -7,7 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/goccy/go-yaml"
 	"github.com/google/go-cmp/cmp"
 
 	"larder/internal/setting"
@@ -77,56 +76,5 @@ func TestConfigFaults(t *testing.T) {
 	err := upstream.Config{}.Validate()
 	if err == nil || strings.Count(err.Error(), "\n") < 5 {
 		t.Errorf("Validate() of nothing = %v, want every fault at once", err)
-	}
-}
-
-func TestTokenRequestInYAML(t *testing.T) {
-	t.Parallel()
-	type document struct {
-		TokenRequest upstream.TokenRequest `yaml:"token_request"`
-		Timeouts     upstream.Timeouts     `yaml:"timeouts"`
-	}
-	for name, tc := range map[string]struct {
-		yaml string
-		want upstream.TokenRequest
-		says string // of the error
-	}{
-		"document": {"token_request: document", upstream.TokenRequestDocument(), ""},
-		"oauth":    {"token_request: oauth", upstream.TokenRequestOAuth(), ""},
-		"custom": {
-			"token_request: {encoding: urlencoded, client_id_field: app, scope_field: realm}",
-			upstream.TokenRequest{Encoding: "urlencoded", ClientIDField: "app", ScopeField: "realm"},
-			"",
-		},
-		"custom follows its encoding's preset": {
-			"token_request: {encoding: urlencoded, client_id_field: app}",
-			upstream.TokenRequest{Encoding: "urlencoded", ClientIDField: "app", ScopeField: "scope"},
-			"",
-		},
-		"unknown preset": {"token_request: guess", upstream.TokenRequest{}, "use document, oauth"},
-		"unknown field":  {"token_request: {encodin: multipart}", upstream.TokenRequest{}, "encodin"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			var got document
-			err := yaml.UnmarshalWithOptions([]byte(tc.yaml), &got, yaml.Strict())
-			if tc.says != "" {
-				if err == nil || !strings.Contains(err.Error(), tc.says) {
-					t.Errorf("%s: error %v, want one about %q", tc.yaml, err, tc.says)
-				}
-				return
-			}
-			if diff := cmp.Diff(tc.want, got.TokenRequest); err != nil || diff != "" {
-				t.Errorf("%s: error %v (-want +got):\n%s", tc.yaml, err, diff)
-			}
-			text, err := yaml.Marshal(got)
-			if err != nil {
-				t.Fatal(err)
-			}
-			var back document
-			if err := yaml.UnmarshalWithOptions(text, &back, yaml.Strict()); err != nil || back != got {
-				t.Errorf("%s came back as %+v, %v", text, back, err)
-			}
-		})
 	}
 }

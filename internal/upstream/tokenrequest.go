@@ -3,6 +3,7 @@ package upstream
 import (
 	"bytes"
 	"cmp"
+	"errors"
 	"fmt"
 	"mime/multipart"
 	"net/url"
@@ -52,7 +53,7 @@ func (r TokenRequest) String() string {
 		r.Encoding, r.ClientIDField, r.ScopeField)
 }
 
-// UnmarshalText reads the name of a preset, as an environment variable gives it.
+// UnmarshalText reads the name of a preset.
 func (r *TokenRequest) UnmarshalText(text []byte) error {
 	switch string(text) {
 	case PresetDocument:
@@ -66,30 +67,17 @@ func (r *TokenRequest) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// UnmarshalYAML reads a preset's name or a mapping.
-func (r *TokenRequest) UnmarshalYAML(decode func(any) error) error {
-	var preset string
-	if err := decode(&preset); err == nil {
-		return r.UnmarshalText([]byte(preset))
+// MarshalText returns the name of the preset, and an error for a form that is none.
+func (r TokenRequest) MarshalText() ([]byte, error) {
+	name := r.String()
+	if strings.HasPrefix(name, "{") {
+		return nil, errors.New("upstream: no preset")
 	}
-	type fields TokenRequest // without the methods
-	var custom fields
-	err := decode(&custom)
-	*r = TokenRequest(custom)
-	r.setDefaults()
-	return err
+	return []byte(name), nil
 }
 
-// MarshalYAML writes the preset's name where the form is one.
-func (r TokenRequest) MarshalYAML() (any, error) {
-	if name := r.String(); !strings.HasPrefix(name, "{") {
-		return name, nil
-	}
-	type fields TokenRequest
-	return fields(r), nil
-}
-
-func (r *TokenRequest) setDefaults() {
+// SetDefaults fills in what is not set by the preset that has the same encoding.
+func (r *TokenRequest) SetDefaults() {
 	preset := TokenRequestDocument()
 	if r.Encoding == EncodingURLEncoded {
 		preset = TokenRequestOAuth()
