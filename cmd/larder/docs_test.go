@@ -3,13 +3,11 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"flag"
 	"fmt"
 	"net/http"
 	"net/url"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -17,8 +15,6 @@ import (
 	"larder/internal/doctest"
 	"larder/internal/redistest"
 )
-
-var update = flag.Bool("update", false, "write what the pages' commands print into the pages")
 
 // root is the project's folder.
 const root = "../.."
@@ -63,12 +59,8 @@ func TestDocs(t *testing.T) {
 		t.Run(page.Path, func(t *testing.T) {
 			t.Parallel()
 			w := setup(t, page.Setup)
-			if text := page.Run(t, w, notRun(), *update); text != "" {
-				if err := os.WriteFile(filepath.Join(root, page.Path), []byte(text), 0o600); err != nil {
-					t.Fatal(err)
-				}
-			}
-			if left, err := w.Left(); page.Path == "README.md" && (err != nil || len(left) > 0) {
+			page.Run(t, w, notRun())
+			if left, err := os.ReadDir(w.Folder); page.Path == "README.md" && (err != nil || len(left) > 0) {
 				t.Errorf("the README's commands leave %v behind, %v", left, err)
 			}
 		})
@@ -84,6 +76,7 @@ func setup(t *testing.T, name string) *doctest.World {
 	t.Helper()
 	program := built
 	w := &doctest.World{
+		Folder:   t.TempDir(),
 		Commands: map[string]string{"larder": "exec " + program + ` "$@"`},
 		Texts:    [][2]string{{"go run ./cmd/larder", program}},
 	}

@@ -20,7 +20,7 @@ func TestMatchText(t *testing.T) {
 		"milliseconds":              {"in 1.5 ms\n", "in 20 ms\n", true},
 		"a number that is the page": {"total 1473\n", "total 1474\n", false},
 	} {
-		if got := matchText(c.page, c.came); (got == "") != c.same {
+		if got := match(c.page, c.came, false); (got == "") != c.same {
 			t.Errorf("%s: %q and %q differ by %q", name, c.page, c.came, got)
 		}
 	}
@@ -58,7 +58,7 @@ func TestMatchJSON(t *testing.T) {
 		"more than one came":      {`{}`, `{}{}`, false},
 		"the page's JSON is none": {`{`, `{}`, false},
 	} {
-		if got := matchJSON([]byte(c.page), []byte(c.came)); (got == "") != c.same {
+		if got := match(c.page, c.came, true); (got == "") != c.same {
 			t.Errorf("%s: %s and %s differ by %q", name, c.page, c.came, got)
 		}
 	}

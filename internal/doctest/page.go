@@ -1,17 +1,16 @@
 // Package doctest runs what the project's pages show: commands in `sh` blocks,
 // requests in `http` blocks. It compares what comes with what the page says
-// comes, and looks after the links between pages.
+// comes, and checks the links between pages.
 //
-// A block is run as it stands, but for addresses; nothing is left out without a
-// word, for a block that cannot be run says so above itself, with one of the
-// reasons that the test knows:
+// A block is run as it is written, but for addresses. A block that cannot be run
+// says so above itself, with one of the reasons that the test knows:
 //
 //	<!-- not run: kubernetes -->
 //
-// A page may name what it wants to run against (`<!-- setup: redis -->`), a
-// command the status that it ends with (`<!-- status: 1 -->`). What a command
-// prints stands in a `text` block behind it, or in a `json` block, and the answer
-// to a request in a second `http` block; "…" in them is whatever comes there.
+// A page may name what it is run against (`<!-- setup: redis -->`), a command the
+// status that it ends with (`<!-- status: 1 -->`). What a command prints stands in
+// a `text` or `json` block directly behind it, the response to a request in a
+// second `http` block; "…" in them is whatever comes there.
 //
 // The package is for tests alone.
 package doctest
@@ -23,120 +22,157 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"slices"
+	"strconv"
 	"strings"
 )
 
 // Page is one Markdown page.
 type Page struct {
-	// Path of the page's file, below the root that it was found in.
-	Path string
-	// Setup is what the page wants to run against; empty where it does not say.
-	Setup string
+	Path  string // of the page's file, below the root that it was found in
+	Setup string // what the page is run against; empty if it does not say
 
-	lines  []string
+	prose  []string // the lines outside blocks
 	blocks []block
 }
 
 // block is one fenced block of a page.
 type block struct {
-	language string
-	text     string
-	from, to int    // its lines are lines[from:to], without the fences
-	mark     string // what the comment above it says: "not run"
-	value    string // and of what: "kubernetes"
+	language, text string
+	line           int
+	follows        bool   // only empty lines stand between the block before and this one
+	mark, value    string // of the comment above it: "not run", "kubernetes"
 }
-
-// line is where the block begins, counted from 1, for messages.
-func (b *block) line() int { return b.from }
 
 var (
 	fenceForm = regexp.MustCompile("^ {0,3}(`{3,}|~{3,}) *([^ `]*)[^`]*$")
 	markForm  = regexp.MustCompile(`^<!-- (setup|status|not run): (.+) -->$`)
 )
 
-// Find reads the pages below the root: files, and every page in folders, in the
-// order of their names.
+// Find reads the pages below the root: files, and every page in folders. A name
+// that is not there has none.
 func Find(root string, names ...string) ([]*Page, error) {
-	var paths []string
+	var pages []*Page
 	for _, name := range names {
 		err := filepath.WalkDir(filepath.Join(root, name), func(path string, entry fs.DirEntry, err error) error {
 			switch {
 			case errors.Is(err, fs.ErrNotExist) && entry == nil:
-				return nil // a folder that is not there has no pages
+				return nil
 			case err != nil:
 				return err
-			case entry.IsDir() && unread(entry.Name()):
+			case entry.IsDir() && isForeign(entry.Name()):
 				return fs.SkipDir
-			case !entry.IsDir() && filepath.Ext(path) == ".md":
-				paths = append(paths, path)
+			case entry.IsDir() || filepath.Ext(path) != ".md":
+				return nil
 			}
-			return nil
+			text, err := os.ReadFile(path) //nolint:gosec // the project's own pages
+			if err != nil {
+				return err
+			}
+			below, err := filepath.Rel(root, path)
+			pages = append(pages, parse(filepath.ToSlash(below), string(text)))
+			return err
 		})
 		if err != nil {
 			return nil, fmt.Errorf("doctest: find pages: %w", err)
 		}
 	}
-	pages := make([]*Page, 0, len(paths))
-	for _, path := range paths {
-		text, err := os.ReadFile(path) //nolint:gosec // the project's own pages
-		if err != nil {
-			return nil, fmt.Errorf("doctest: %w", err)
-		}
-		below, err := filepath.Rel(root, path)
-		if err != nil {
-			return nil, fmt.Errorf("doctest: %w", err)
-		}
-		pages = append(pages, parse(filepath.ToSlash(below), string(text)))
-	}
 	return pages, nil
 }
 
-// unread are folders whose pages are not the project's.
-func unread(folder string) bool {
+// isForeign reports whether the pages of a folder are not the project's.
+func isForeign(folder string) bool {
 	return folder == "node_modules" || folder == "testdata" || len(folder) > 1 && folder[0] == '.' && folder != ".."
 }
 
-// parse cuts a page into its blocks.
+// parse separates a page into prose and blocks.
 func parse(path, text string) *Page {
-	p := &Page{Path: path, lines: strings.Split(text, "\n")}
-	for i := 0; i < len(p.lines); i++ {
-		if mark := markForm.FindStringSubmatch(p.lines[i]); mark != nil && mark[1] == "setup" {
-			p.Setup = mark[2]
-		}
-		fence := fenceForm.FindStringSubmatch(p.lines[i])
+	p := &Page{Path: path}
+	lines := strings.Split(text, "\n")
+	follows := false
+	for i := 0; i < len(lines); i++ {
+		fence := fenceForm.FindStringSubmatch(lines[i])
 		if fence == nil {
+			if mark := markForm.FindStringSubmatch(lines[i]); mark != nil && mark[1] == "setup" {
+				p.Setup = mark[2]
+			}
+			p.prose = append(p.prose, lines[i])
+			follows = follows && lines[i] == ""
 			continue
 		}
-		b := block{language: fence[2], from: i + 1}
-		if i > 0 {
-			if mark := markForm.FindStringSubmatch(p.lines[i-1]); mark != nil && mark[1] != "setup" {
-				b.mark, b.value = mark[1], mark[2]
-			}
+		b := block{language: fence[2], line: i + 1, follows: follows}
+		if mark := markForm.FindStringSubmatch(lines[max(i-1, 0)]); mark != nil && mark[1] != "setup" {
+			b.mark, b.value = mark[1], mark[2]
 		}
-		for i++; i < len(p.lines) && !closes(p.lines[i], fence[1]); i++ {
+		for i++; i < len(lines) && !closes(lines[i], fence[1]); i++ {
+			b.text += lines[i] + "\n"
 		}
-		b.to = min(i, len(p.lines))
-		b.text = strings.Join(p.lines[b.from:b.to], "\n") + "\n"
+		follows = true
 		p.blocks = append(p.blocks, b)
 	}
 	return p
 }
 
-// closes tells whether a line ends the block that the fence opened.
+// closes reports whether a line ends the block that the fence opened.
 func closes(line, fence string) bool {
 	line = strings.TrimSpace(line)
 	return len(line) >= len(fence) && strings.Trim(line, fence[:1]) == ""
 }
 
-// write puts other lines into blocks of the page, and gives its whole text.
-func (p *Page) write(into map[*block]string) string {
-	lines := slices.Clone(p.lines)
-	for i := len(p.blocks) - 1; i >= 0; i-- {
-		b := &p.blocks[i]
-		if text, changed := into[b]; changed {
-			lines = slices.Replace(lines, b.from, b.to, strings.Split(strings.TrimRight(text, "\n"), "\n")...)
+// Step is a command or a request that a page shows.
+type Step struct {
+	Line   int    // of the page, counted from 1
+	NotRun string // why it cannot be run, in the page's word; empty if it can
+
+	script  string // of a command
+	status  int    // that the command ends with
+	request string
+	answer  *block // what comes; nil if the page does not say
+}
+
+var requestForm = regexp.MustCompile(`^[A-Z]+ \S+`)
+
+// Steps returns what the page shows, in its order. The error names a block that
+// would be passed over: a command in a language other than sh, a response
+// without its request.
+func (p *Page) Steps() ([]Step, error) {
+	var steps []Step
+	for i := range p.blocks {
+		b, step, wrong := &p.blocks[i], Step{}, ""
+		last := len(steps) - 1
+		isAnswer := b.language == "http" && strings.HasPrefix(b.text, "HTTP/")
+		switch {
+		case isAnswer && (last < 0 || steps[last].request == "" || steps[last].answer != nil):
+			wrong = "an answer without its request before it"
+		case isAnswer:
+			steps[last].answer = b
+		case b.language == "sh":
+			step.script = b.text
+		case b.language == "http" && requestForm.MatchString(b.text):
+			step.request = b.text
+		case b.language == "http":
+			wrong = "neither a request (GET /path) nor an answer (HTTP/1.1 200 OK)"
+		case b.language == "bash" || b.language == "shell" || b.language == "console":
+			wrong = "write commands in ```sh, without prompts: those are run"
+		case b.mark != "":
+			wrong = "only blocks of sh and http are run; leave out " + b.mark
+		case b.follows && p.blocks[i-1].language == "sh" && (b.language == "text" || b.language == "json"):
+			steps[last].answer = b
+		}
+		if b.mark == "not run" {
+			step.NotRun = b.value
+		} else if b.mark == "status" {
+			var err error
+			if step.status, err = strconv.Atoi(b.value); err != nil || step.script == "" {
+				wrong = strconv.Quote(b.value) + " is no status of a command"
+			}
+		}
+		if wrong != "" {
+			return nil, fmt.Errorf("%s:%d: %s", p.Path, b.line, wrong)
+		}
+		if step.script != "" || step.request != "" {
+			step.Line = b.line
+			steps = append(steps, step)
 		}
 	}
-	return strings.Join(lines, "\n")
+	return steps, nil
 }

@@ -84,12 +84,3 @@ func TestWhatWouldBePassedOverIsRefused(t *testing.T) {
 		}
 	}
 }
-
-func TestWriteChangesOnlyTheBlocksNamed(t *testing.T) {
-	t.Parallel()
-	p := parse("page.md", fenced("a\n'''text\nold\nlines\n'''\nb\n'''text\nkept\n'''\n"))
-	want := fenced("a\n'''text\nnew\n'''\nb\n'''text\nkept\n'''\n")
-	if got := p.write(map[*block]string{&p.blocks[0]: "new\n"}); got != want {
-		t.Errorf("got %q, want %q", got, want)
-	}
-}

@@ -1,11 +1,20 @@
 package doctest
 
 import (
+	"bufio"
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"net/textproto"
+	"os"
 	"os/exec"
+	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -14,22 +23,38 @@ import (
 // stepLimit bounds one step.
 const stepLimit = 30 * time.Second
 
+// World is what a page's steps are run against.
+type World struct {
+	// Folder is where commands run; they find Commands in their PATH.
+	Folder string
+	// Addresses as pages have them, and as they are: "127.0.0.1:8080" first,
+	// which is where a request goes that names no Host.
+	Addresses [][2]string
+	// Commands are programs by the name that pages call them by, each a line of
+	// sh that ends in the program's arguments: `exec redis-cli -p 4711 "$@"`.
+	Commands map[string]string
+	// Texts are words of commands that are something else here.
+	Texts [][2]string
+	// Env is added to the environment of commands.
+	Env []string
+	// Token returns a bearer token for a client of the configuration, which stands
+	// as `Bearer {client}` in requests.
+	Token func(ctx context.Context, client string) (string, error)
+
+	here, back *strings.Replacer // from the page's words to those of here, and back
+	answered   map[string]string // fields of answers so far
+}
+
 // Run does the page's steps one after the other, and fails the test for each
 // that does not come as the page says. Steps that cannot be run are passed over
-// where known has their reason.
-//
-// With rewrite the page gets the `text` that its commands print now; then Run
-// gives its whole new text, "" where nothing differs.
-func (p *Page) Run(tb testing.TB, w *World, known map[string]string, rewrite bool) string {
+// if known has their reason.
+func (p *Page) Run(tb testing.TB, w *World, known map[string]string) {
 	tb.Helper()
 	steps, err := p.Steps()
 	if err != nil {
 		tb.Fatal(err)
 	}
-	if err := w.open(tb.TempDir()); err != nil {
-		tb.Fatal(err)
-	}
-	printed := map[*block]string{}
+	w.open(tb)
 	for _, step := range steps {
 		if step.NotRun != "" {
 			if known[step.NotRun] == "" {
@@ -37,51 +62,155 @@ func (p *Page) Run(tb testing.TB, w *World, known map[string]string, rewrite boo
 			}
 			continue
 		}
-		differs, now := step.do(tb.Context(), w)
-		switch {
-		case differs == "":
-		case rewrite && now != "":
-			printed[step.answer] = now
-		default:
-			tb.Errorf("%s:%d: %s\n%s%s", p.Path, step.Line, differs, step.script, step.request)
+		do := w.command
+		if step.request != "" {
+			do = w.exchange
+		}
+		ctx, cancel := context.WithTimeout(tb.Context(), stepLimit)
+		if wrong := do(ctx, &step); wrong != "" {
+			tb.Errorf("%s:%d: %s\n%s%s", p.Path, step.Line, wrong, step.script, step.request)
+		}
+		cancel()
+	}
+}
+
+// open prepares the replacements and the programs.
+func (w *World) open(tb testing.TB) {
+	tb.Helper()
+	var here, back []string
+	for _, pair := range append(append([][2]string{}, w.Texts...), w.Addresses...) {
+		here = append(here, pair[0], pair[1])
+	}
+	for _, pair := range w.Addresses {
+		back = append(back, pair[1], pair[0])
+	}
+	w.here, w.back = strings.NewReplacer(here...), strings.NewReplacer(back...)
+	w.answered = map[string]string{}
+	programs := tb.TempDir()
+	for name, line := range w.Commands {
+		script := "#!/bin/sh\n" + line + "\n"
+		if err := os.WriteFile(filepath.Join(programs, name), []byte(script), 0o700); err != nil { //nolint:gosec // a program
+			tb.Fatal(err)
 		}
 	}
-	if len(printed) == 0 {
-		return ""
-	}
-	return p.write(printed)
+	w.Env = append(append(os.Environ(), w.Env...), "PATH="+programs+string(os.PathListSeparator)+os.Getenv("PATH"))
 }
 
-// do does the step and tells how it differs from the page; now is what the
-// page's text should be instead, where that can be told.
-func (s *Step) do(ctx context.Context, w *World) (differs, now string) {
-	ctx, cancel := context.WithTimeout(ctx, stepLimit)
-	defer cancel()
-	if s.request != "" {
-		return s.exchange(ctx, w), ""
-	}
-	return s.command(ctx, w)
-}
-
-func (s *Step) command(ctx context.Context, w *World) (differs, now string) {
+// command runs the step's script and returns how it differs from the page.
+func (w *World) command(ctx context.Context, s *Step) string {
 	shell := exec.CommandContext(ctx, "sh", "-e", "-c", w.here.Replace(s.script)) //nolint:gosec // the project's own pages
-	shell.Dir, shell.Env, shell.WaitDelay = w.folder, w.Env, time.Second
+	shell.Dir, shell.Env, shell.WaitDelay = w.Folder, w.Env, time.Second
 	var stdout, stderr bytes.Buffer
 	shell.Stdout, shell.Stderr = &stdout, &stderr
 	err := shell.Run()
-	if ended, ok := errors.AsType[*exec.ExitError](err); err != nil && (!ok || ended.ExitCode() != s.status) || err == nil && s.status != 0 {
-		return fmt.Sprintf("ends with %v, the page has status %d\n%s%s", err, s.status, stdout.String(), stderr.String()), ""
+	_, ended := errors.AsType[*exec.ExitError](err)
+	if err != nil && !ended || shell.ProcessState.ExitCode() != s.status {
+		return fmt.Sprintf("ends with %v, the page has status %d\n%s%s", err, s.status, stdout.String(), stderr.String())
 	}
 	if s.answer == nil {
-		return "", ""
+		return ""
 	}
-	came := w.back.Replace(stdout.String())
-	if s.answer.language == "json" {
-		if differs := matchJSON([]byte(s.answer.text), []byte(came)); differs != "" {
-			return differs + "\n" + came, ""
+	return match(s.answer.text, w.back.Replace(stdout.String()), s.answer.language == "json")
+}
+
+// reference is a word of a request that stands for a field of an answer before it
+// (`{ref}`, `{orderID}`), or for a client's token.
+var reference = regexp.MustCompile(`\{[A-Za-z]+\}`)
+
+// exchange sends the step's request and returns how the answer differs from the page's.
+func (w *World) exchange(ctx context.Context, s *Step) string {
+	request, err := w.request(ctx, s.request)
+	if err != nil {
+		return err.Error()
+	}
+	response, err := (&http.Transport{DisableKeepAlives: true}).RoundTrip(request)
+	if err != nil {
+		return err.Error()
+	}
+	raw, err := io.ReadAll(response.Body)
+	if closed := response.Body.Close(); err != nil || closed != nil {
+		return fmt.Sprint(err, closed)
+	}
+	body := w.back.Replace(string(raw))
+	w.remember(body)
+	if s.answer == nil {
+		if response.StatusCode/100 != 2 {
+			return fmt.Sprintf("answered with %s\n%s", response.Status, body)
 		}
-		return "", ""
+		return ""
 	}
-	came = strings.TrimRight(came, "\n") + "\n"
-	return matchText(s.answer.text, came), came
+	head, want, _ := strings.Cut(strings.TrimRight(s.answer.text, "\n"), "\n\n")
+	line, fields, _ := strings.Cut(head, "\n")
+	var wrong []string
+	if got := response.Proto + " " + response.Status; got != strings.TrimSpace(line) {
+		wrong = append(wrong, fmt.Sprintf("answered with %s, the page has %s", got, line))
+	}
+	for field := range strings.Lines(fields) {
+		key, value, _ := strings.Cut(strings.TrimSpace(field), ": ")
+		if got := strings.Join(response.Header.Values(key), ", "); match(value, got, false) != "" {
+			wrong = append(wrong, fmt.Sprintf("%s: %q, the page has %q", key, got, value))
+		}
+	}
+	if want != anything {
+		if differs := match(want, body, strings.HasPrefix(want, "{") || strings.HasPrefix(want, "[")); differs != "" {
+			wrong = append(wrong, differs)
+		}
+	}
+	return strings.Join(wrong, "\n")
+}
+
+// request makes a request of the block: a request line, headers, and a body behind
+// an empty line.
+func (w *World) request(ctx context.Context, block string) (*http.Request, error) {
+	var failed error
+	text := reference.ReplaceAllStringFunc(block, func(word string) string {
+		name := strings.Trim(word, "{}")
+		if value, known := w.answered[name]; known {
+			return value
+		}
+		token, err := w.Token(ctx, name)
+		if err != nil {
+			failed = fmt.Errorf("%s stands for nothing that was answered before, nor for a client: %w", word, err)
+		}
+		return token
+	})
+	if failed != nil {
+		return nil, failed
+	}
+	head, body, _ := strings.Cut(strings.TrimRight(text, "\n"), "\n\n")
+	line, fields, _ := strings.Cut(head, "\n")
+	words := strings.Fields(line)
+	header, err := textproto.NewReader(bufio.NewReader(strings.NewReader(fields + "\n\n"))).ReadMIMEHeader()
+	if err != nil {
+		return nil, fmt.Errorf("the request's headers: %w", err)
+	}
+	host := w.Addresses[0][0]
+	if named := header.Get("Host"); named != "" {
+		host = named
+	}
+	request, err := http.NewRequestWithContext(ctx, words[0], "http://"+w.here.Replace(host)+words[1], strings.NewReader(body))
+	if err != nil {
+		return nil, err
+	}
+	header.Del("Host")
+	request.Header.Set("Accept-Encoding", "identity")
+	maps.Copy(request.Header, header)
+	return request, nil
+}
+
+// remember keeps the fields of an answer, or of its result, for later requests.
+func (w *World) remember(body string) {
+	var fields map[string]any
+	if json.Unmarshal([]byte(body), &fields) != nil {
+		return // no object: there is nothing to refer to
+	}
+	if result, ok := fields["result"].(map[string]any); ok {
+		fields = result
+	}
+	for field, value := range fields {
+		switch value.(type) {
+		case string, float64:
+			w.answered[field] = fmt.Sprint(value)
+		}
+	}
 }
