@@ -31,7 +31,7 @@ type changesBody struct {
 //
 // Errors: ErrVersionGone when since is not kept, above the snapshot's version, or
 // not above its floor (policy S2a): then two versions may have had that number;
-// ErrUnavailable; ErrCorrupt; ctx's.
+// redisdb.ErrUnavailable; ErrCorrupt; ctx's.
 func (r *Replica) Changes(ctx context.Context, snap *Snapshot, since int64, enc Encoding) (*Representation, error) {
 	if since > snap.Version.Version {
 		r.told.add(snap.Restaurant) // perhaps another replica is ahead

@@ -14,7 +14,7 @@ import (
 // should keep it, one for each hash.
 //
 // Errors: ErrNoCatalogue when it is not stored, ErrCorrupt when what is stored
-// does not have that hash, ErrUnavailable.
+// does not have that hash, redisdb.ErrUnavailable.
 func (s *Store) Content(ctx context.Context, hash string) (*menu.Content, error) {
 	stored, err := s.redis.Client().HMGet(ctx, s.keys.ContentBody(hash), contentFields()...).Result()
 	if err != nil {
@@ -58,7 +58,7 @@ func (s *Store) readContent(hash string, stored []any) (raw []byte, settings men
 // Restore writes the content of a version again that Redis has lost: somebody
 // deleted its key. c is what published was compiled to. Nothing happens where
 // the content is there. Errors: ErrStale when it is another content,
-// ErrUnavailable.
+// redisdb.ErrUnavailable.
 func (s *Store) Restore(ctx context.Context, v Version, c *menu.Catalogue, published menu.Published) error {
 	if hash := menu.ContentHash(published.Content, c.Settings()); hash != v.Content {
 		return fmt.Errorf("cache: restore content %s of %s@%d: this one is %s: %w", v.Content, v.Restaurant, v.Version, hash, ErrStale)

@@ -150,8 +150,8 @@ func TestExpiredStagingIsNotPublished(t *testing.T) {
 			t.Fatal(err)
 		}
 		for name, step := range map[string]*flip{"wholly": wholly, "partly": partly} {
-			if err := s.flip(ctx, step); !errors.Is(err, errStagedLost) || !errors.Is(err, ErrUnavailable) {
-				t.Errorf("%s expired: %v, want ErrUnavailable", name, err)
+			if err := s.flip(ctx, step); !errors.Is(err, errStagedLost) || !errors.Is(err, redisdb.ErrUnavailable) {
+				t.Errorf("%s expired: %v, want redisdb.ErrUnavailable", name, err)
 			}
 		}
 		serves(t, s, 1)
@@ -191,8 +191,8 @@ func TestLostAnswerOfAPublish(t *testing.T) {
 		// It was refused, and nobody can know: the step is another's by then.
 		dead := staged(t, s, generated(t, 1, 40, 2))
 		dead.base = 7
-		if err := s.flip(t.Context(), dead); !errors.Is(err, ErrUnavailable) || !errors.Is(err, errCut) {
-			t.Errorf("a refusal without answer: %v, want ErrUnavailable", err)
+		if err := s.flip(t.Context(), dead); !errors.Is(err, redisdb.ErrUnavailable) || !errors.Is(err, errCut) {
+			t.Errorf("a refusal without answer: %v, want redisdb.ErrUnavailable", err)
 		}
 		serves(t, s, 1)
 	})

@@ -22,8 +22,6 @@ var (
 	// ErrStale says that the version compiled against is no longer current
 	// (policy S2): read the current version and start again.
 	ErrStale = errors.New("another version was published meanwhile")
-	// ErrUnavailable says that Redis could not be asked. It wraps the cause.
-	ErrUnavailable = redisdb.ErrUnavailable
 	// ErrNoReasons says that no rejection reasons are kept for the connection.
 	ErrNoReasons = errors.New("no rejection reasons")
 	// ErrCorrupt says that Redis holds something that larder did not write.
@@ -32,7 +30,7 @@ var (
 
 // unavailable wraps a failure of Redis; a miss must be handled before.
 func unavailable(doing string, err error) error {
-	return fmt.Errorf("cache: %s: %w: %w", doing, ErrUnavailable, err)
+	return fmt.Errorf("cache: %s: %w: %w", doing, redisdb.ErrUnavailable, err)
 }
 
 // orMiss makes redis.Nil the given miss and everything else unavailable.

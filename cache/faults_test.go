@@ -47,7 +47,7 @@ func (f *failAt) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.Proce
 
 // everyFault lets do fail at its first command, then at its second, and so on
 // until it succeeds. It gives how often do failed; each time with
-// ErrUnavailable, and after each time look is asked.
+// redisdb.ErrUnavailable, and after each time look is asked.
 func everyFault(t *testing.T, f *failAt, do func() error, look func(n int)) int {
 	t.Helper()
 	for n := 1; n < 1000; n++ {
@@ -57,8 +57,8 @@ func everyFault(t *testing.T, f *failAt, do func() error, look func(n int)) int 
 		if err == nil {
 			return n - 1
 		}
-		if !errors.Is(err, ErrUnavailable) || !errors.Is(err, errCut) {
-			t.Fatalf("command %d failed: %v, want ErrUnavailable for the cut", n, err)
+		if !errors.Is(err, redisdb.ErrUnavailable) || !errors.Is(err, errCut) {
+			t.Fatalf("command %d failed: %v, want redisdb.ErrUnavailable for the cut", n, err)
 		}
 		look(n)
 	}

@@ -8,6 +8,7 @@ import (
 	"strconv"
 
 	"larder/internal/menu"
+	"larder/internal/redisdb"
 )
 
 // flip is the one step that makes a staged version current: the arguments of
@@ -101,7 +102,7 @@ func (s *Store) flip(ctx context.Context, f *flip) error {
 		if s.tookPlace(ctx, f) {
 			return nil
 		}
-		return fmt.Errorf("%w: %w", ErrUnavailable, err)
+		return fmt.Errorf("%w: %w", redisdb.ErrUnavailable, err)
 	}
 	return refusal(answer, f.fence)
 }
@@ -121,7 +122,7 @@ func refusal(answer []string, fence int64) error {
 	case "floor":
 		return fmt.Errorf("versions up to %s were served before Redis lost them: %w", answer[1], ErrStale)
 	case "lost":
-		return fmt.Errorf("%w: %w", ErrUnavailable, errStagedLost)
+		return fmt.Errorf("%w: %w", redisdb.ErrUnavailable, errStagedLost)
 	default:
 		return fmt.Errorf("publish script answered %q: %w", answer, ErrCorrupt)
 	}

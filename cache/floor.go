@@ -28,7 +28,7 @@ func (s status) lost(served Version) bool {
 // floors as they are then, and which were raised, in the order of the versions
 // (policy S2a).
 //
-// The error is ErrUnavailable.
+// The error is redisdb.ErrUnavailable.
 func (s *Store) RaiseFloor(ctx context.Context, served ...Version) (floors []int64, raised []bool, err error) {
 	for part := range slices.Chunk(served, pipelined) {
 		pipe := s.redis.Client().Pipeline()

@@ -54,7 +54,7 @@ func (h Hold) fields() []any {
 // nothing was held. It publishes nothing: a sync that begins afterwards does.
 // Replicas learn of it by their next poll.
 //
-// The error is ErrUnavailable.
+// The error is redisdb.ErrUnavailable.
 func (s *Store) Release(ctx context.Context, restaurant menu.RestaurantID) (Hold, error) {
 	answer, err := releaseScript.Run(ctx, s.redis.Client(), []string{s.keys.Current(restaurant)}).StringSlice()
 	if err != nil {

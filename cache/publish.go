@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"larder/internal/menu"
+	"larder/internal/redisdb"
 )
 
 const (
@@ -66,7 +67,7 @@ var errIncomplete = errors.New("restaurant, catalogue and what was published mus
 // current version's own, so that only stop lists differ, takes no new place in
 // the history (policy S7).
 //
-// Errors: ErrFenced, ErrStale, ErrUnavailable.
+// Errors: ErrFenced, ErrStale, redisdb.ErrUnavailable.
 func (s *Store) Publish(ctx context.Context, p Publication) (Version, error) {
 	version, err := s.publish(ctx, p)
 	if err != nil {
@@ -81,7 +82,7 @@ func (s *Store) publish(ctx context.Context, p Publication) (Version, error) {
 	}
 	stored, err := s.standing(ctx, p.Restaurant)
 	if err != nil {
-		return Version{}, fmt.Errorf("%w: %w", ErrUnavailable, err)
+		return Version{}, fmt.Errorf("%w: %w", redisdb.ErrUnavailable, err)
 	}
 	if stored.form != catalogueForm && p.Base == 0 {
 		p.Base = stored.version // no version of this form: the numbers go on
@@ -112,11 +113,11 @@ func (s *Store) publish(ctx context.Context, p Publication) (Version, error) {
 	own := s.keys.Version(p.Restaurant, version.Version)
 	index, err := s.storeContent(ctx, p, version.Content, own)
 	if err != nil {
-		return Version{}, fmt.Errorf("content %s: %w: %w", version.Content, ErrUnavailable, err)
+		return Version{}, fmt.Errorf("content %s: %w: %w", version.Content, redisdb.ErrUnavailable, err)
 	}
 	step, err := s.stage(ctx, p, version, index)
 	if err != nil {
-		return Version{}, fmt.Errorf("stage version %d: %w: %w", version.Version, ErrUnavailable, err)
+		return Version{}, fmt.Errorf("stage version %d: %w: %w", version.Version, redisdb.ErrUnavailable, err)
 	}
 	step.succeed(s, stored, version)
 	if err := s.flip(ctx, step); err != nil {

@@ -93,7 +93,7 @@ func TestViewAsPublishedWithoutRedis(t *testing.T) {
 		t.Errorf("from memory: %s", got)
 	}
 	for range 2 {
-		if _, err := replica.Published(t.Context(), grill, cache.Identity); !errors.Is(err, cache.ErrUnavailable) {
+		if _, err := replica.Published(t.Context(), grill, cache.Identity); !errors.Is(err, redisdb.ErrUnavailable) {
 			t.Errorf("what memory does not hold: %v, want ErrUnavailable", err)
 		}
 	}

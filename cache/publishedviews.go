@@ -3,6 +3,7 @@ package cache
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 
 	"github.com/redis/go-redis/v9"
@@ -32,7 +33,7 @@ type packedView struct {
 // next version, or until the service publishes other stop lists. ctx ends only
 // this caller's wait.
 //
-// Errors: ErrUnavailable when the view must be loaded and Redis does not answer;
+// Errors: redisdb.ErrUnavailable when the view must be loaded and Redis does not answer;
 // ErrNoCatalogue when Redis has lost it; ErrCorrupt; ctx's.
 func (r *Replica) Published(ctx context.Context, snap *Snapshot, enc Encoding) (*Representation, error) {
 	key := snap.key(PublishedMenu, enc)
@@ -68,7 +69,7 @@ func (r *Replica) loadBody(
 
 // keepViews loads the views as published that memory does not hold, of those
 // restaurants whose catalogue it holds. What Redis does not have, or has in a
-// newer form, is left to the next poll. The error is ErrUnavailable.
+// newer form, is left to the next poll. The error is redisdb.ErrUnavailable.
 func (r *Replica) keepViews(ctx context.Context, restaurants []menu.RestaurantID) error {
 	var missing []*Snapshot
 	for _, id := range restaurants {
@@ -119,28 +120,35 @@ func (r *Replica) loadViews(ctx context.Context, snapshots []*Snapshot) error {
 	return nil
 }
 
-// viewOf is the view as published last and its name: from memory or, where
-// that does not hold it, from Redis. Errors are those of Store.View.
+// viewOf returns the view as published last and its name: from memory or, where
+// that does not hold it, from Redis, which may be ahead of the snapshot. Errors
+// are those of Store.View.
 func (r *Replica) viewOf(ctx context.Context, snap *Snapshot) (view []byte, name string, err error) {
-	if s := r.seat(snap.Restaurant); s != nil {
-		if packed := s.view.Load(); packed != nil && packed.published == snap.Published {
-			if view, err = r.store.packer.unpackView(packed); err == nil {
-				return view, packed.published, nil
-			}
+	published, ok := r.unpackView(snap)
+	if !ok {
+		if published, err = r.store.View(ctx, snap.Version); err != nil {
+			return nil, "", err
 		}
 	}
-	return r.store.published(ctx, snap.Version)
+	view, err = published.AppendAnswer(nil)
+	if err != nil {
+		return nil, "", fmt.Errorf("cache: %s@%d as published: %w: %w", snap.Restaurant, snap.Version.Version, ErrCorrupt, err)
+	}
+	return view, publishedSum(snap.Content, published.Stops), nil
 }
 
-// unpackView makes the answer of a packed view. The error is ErrCorrupt.
-func (p *packer) unpackView(packed *packedView) ([]byte, error) {
-	content, err := p.unpack(packed.content)
-	if err != nil {
-		return nil, err
+// unpackView returns the view that memory holds, if it is the snapshot's.
+func (r *Replica) unpackView(snap *Snapshot) (published menu.Published, ok bool) {
+	s := r.seat(snap.Restaurant)
+	if s == nil {
+		return published, false
 	}
-	stops, err := p.unpack(packed.stops)
-	if err != nil {
-		return nil, err
+	packed := s.view.Load()
+	if packed == nil || packed.published != snap.Published {
+		return published, false
 	}
-	return menu.Published{Content: content, Stops: stops}.AppendAnswer(nil)
+	var err, err2 error
+	published.Content, err = r.store.packer.unpack(packed.content)
+	published.Stops, err2 = r.store.packer.unpack(packed.stops)
+	return published, err == nil && err2 == nil
 }

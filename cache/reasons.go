@@ -5,10 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"larder/internal/redisdb"
 )
 
 // SaveReasons keeps a connection's rejection reasons as the caller encoded
-// them, with the time. The error is ErrUnavailable.
+// them, with the time. The error is redisdb.ErrUnavailable.
 func (s *Store) SaveReasons(ctx context.Context, connection string, raw []byte) error {
 	err := s.redis.Client().HSet(ctx, s.keys.Reasons(connection), "reasons", raw, "at", formatTime(s.clock())).Err()
 	if err != nil {
@@ -19,7 +21,7 @@ func (s *Store) SaveReasons(ctx context.Context, connection string, raw []byte) 
 
 // Reasons gives a connection's rejection reasons and when they were saved.
 //
-// Errors: ErrNoReasons, ErrUnavailable.
+// Errors: ErrNoReasons, redisdb.ErrUnavailable.
 func (s *Store) Reasons(ctx context.Context, connection string) ([]byte, time.Time, error) {
 	values, err := s.redis.Client().HMGet(ctx, s.keys.Reasons(connection), "reasons", "at").Result()
 	if err != nil {
@@ -41,14 +43,14 @@ func (s *Store) Reasons(ctx context.Context, connection string) ([]byte, time.Ti
 // Redis does not answer or has lost them, those in memory. Every poll takes the
 // reasons of ReplicaConfig.Connections into memory.
 //
-// Errors: ErrNoReasons, ErrUnavailable, ErrCorrupt.
+// Errors: ErrNoReasons, redisdb.ErrUnavailable, ErrCorrupt.
 func (r *Replica) Reasons(ctx context.Context, connection string) ([]byte, error) {
 	raw, _, err := r.store.Reasons(ctx, connection)
 	if err == nil {
 		r.reasons.Store(connection, raw)
 		return raw, nil
 	}
-	if errors.Is(err, ErrUnavailable) || errors.Is(err, ErrNoReasons) {
+	if errors.Is(err, redisdb.ErrUnavailable) || errors.Is(err, ErrNoReasons) {
 		if found, ok := r.reasons.Load(connection); ok {
 			raw, _ = found.([]byte)
 			return raw, nil
@@ -58,13 +60,13 @@ func (r *Replica) Reasons(ctx context.Context, connection string) ([]byte, error
 }
 
 // pollReasons takes the reasons of all connections into memory. Those that
-// cannot be read are left as they are. The error is ErrUnavailable.
+// cannot be read are left as they are. The error is redisdb.ErrUnavailable.
 func (r *Replica) pollReasons(ctx context.Context) error {
 	for _, connection := range r.cfg.Connections {
 		switch raw, _, err := r.store.Reasons(ctx, connection); {
 		case err == nil:
 			r.reasons.Store(connection, raw)
-		case errors.Is(err, ErrUnavailable) && !isForeign(err):
+		case errors.Is(err, redisdb.ErrUnavailable) && !isForeign(err):
 			return err
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"larder/internal/menu"
+	"larder/internal/redisdb"
 )
 
 const (
@@ -43,7 +44,7 @@ func (r *Replica) Run(ctx context.Context) error {
 // Poll is one pass: it compares the version of every restaurant with Redis and
 // loads what is newer there, and then rejection reasons. A content that cannot
 // be loaded leaves its restaurants at the version they have. Errors:
-// ErrUnavailable, ErrNoCatalogue, ErrCorrupt.
+// redisdb.ErrUnavailable, ErrNoCatalogue, ErrCorrupt.
 func (r *Replica) Poll(ctx context.Context) error {
 	return errors.Join(r.refresh(ctx, r.watched()), r.pollReasons(ctx))
 }
@@ -152,7 +153,7 @@ func (r *Replica) takeAll(ctx context.Context, versions []Version, broken *fault
 			}
 			for _, version := range shared[content] {
 				err := r.take(ctx, version)
-				if errors.Is(err, ErrUnavailable) {
+				if errors.Is(err, redisdb.ErrUnavailable) {
 					return err
 				}
 				if err != nil {

@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sync/singleflight"
 
 	"larder/internal/menu"
+	"larder/internal/redisdb"
 	"larder/internal/silentlog"
 	"larder/internal/sleep"
 )
@@ -135,7 +136,7 @@ func (r *Replica) Version(restaurant menu.RestaurantID) (Version, bool) {
 // Catalogue gives the restaurant's current version: from memory, and on a miss
 // from Redis, loaded once for all who wait. ctx ends this caller's wait only.
 //
-// Errors: ErrNoCatalogue; ErrUnavailable when Redis cannot be asked; ErrCorrupt;
+// Errors: ErrNoCatalogue; redisdb.ErrUnavailable when Redis cannot be asked; ErrCorrupt;
 // ctx's.
 func (r *Replica) Catalogue(ctx context.Context, restaurant menu.RestaurantID) (*Snapshot, error) {
 	if snapshot, ok := r.Peek(restaurant); ok {
@@ -213,7 +214,7 @@ func (r *Replica) missed(restaurant menu.RestaurantID) error {
 }
 
 func (r *Replica) noteMiss(restaurant menu.RestaurantID, err error) {
-	if !errors.Is(err, ErrNoCatalogue) && !errors.Is(err, ErrUnavailable) && !errors.Is(err, ErrCorrupt) {
+	if !errors.Is(err, ErrNoCatalogue) && !errors.Is(err, redisdb.ErrUnavailable) && !errors.Is(err, ErrCorrupt) {
 		return
 	}
 	r.missesMu.Lock()

@@ -351,13 +351,13 @@ func TestReadsGoOnWithoutRedis(t *testing.T) {
 	snap := read(t, replica, bistro)
 	server.Stop()
 
-	if err := replica.Poll(t.Context()); !errors.Is(err, cache.ErrUnavailable) {
+	if err := replica.Poll(t.Context()); !errors.Is(err, redisdb.ErrUnavailable) {
 		t.Errorf("poll: %v, want ErrUnavailable", err)
 	}
 	if body, err := replica.Product(read(t, replica, bistro), 0, cache.Gzip); err != nil || len(body.Body) == 0 {
 		t.Errorf("a read from memory: %v", err)
 	}
-	if _, err := replica.Catalogue(t.Context(), "grill"); !errors.Is(err, cache.ErrUnavailable) {
+	if _, err := replica.Catalogue(t.Context(), "grill"); !errors.Is(err, redisdb.ErrUnavailable) {
 		t.Errorf("what memory does not hold: %v, want ErrUnavailable", err)
 	}
 	p := publication(t, bistro, 1, menuJSON(3, 2))
@@ -374,7 +374,7 @@ func TestReadsGoOnWithoutRedis(t *testing.T) {
 		"Currents": currentsErr, "Current": currentErr, "Sweep": sweepErr, "Ping": r.Ping(t.Context()),
 		"SaveReasons": s.SaveReasons(t.Context(), "main", nil), "Checked": s.Checked(t.Context(), bistro, noon, "unchanged"),
 	} {
-		if !errors.Is(err, cache.ErrUnavailable) {
+		if !errors.Is(err, redisdb.ErrUnavailable) {
 			t.Errorf("%s: %v, want ErrUnavailable", name, err)
 		}
 	}
@@ -382,7 +382,7 @@ func TestReadsGoOnWithoutRedis(t *testing.T) {
 	server.Restart()
 	eventually(t, "redis answers again and takes a version", func() bool {
 		_, err := s.Publish(t.Context(), p)
-		if err != nil && !errors.Is(err, cache.ErrUnavailable) {
+		if err != nil && !errors.Is(err, redisdb.ErrUnavailable) {
 			t.Fatal(err)
 		}
 		return err == nil

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"larder/internal/menu"
+	"larder/internal/redisdb"
 )
 
 // Restatement is what the ordering service publishes now with the content and
@@ -25,7 +26,7 @@ type Restatement struct {
 // sends no notice; replicas learn of it by their next poll. Nothing happens
 // where the values are those that are kept.
 //
-// Errors: ErrFenced, ErrStale, ErrUnavailable.
+// Errors: ErrFenced, ErrStale, redisdb.ErrUnavailable.
 func (s *Store) Restate(ctx context.Context, r Restatement) (Version, error) {
 	version := r.Version
 	published := publishedSum(version.Content, r.Stops)
@@ -44,13 +45,13 @@ func (s *Store) restate(ctx context.Context, v Version, r Restatement) error {
 	staged := final + "~" + rand.Text()
 	packed := s.packer.pack(r.Stops)
 	if err := s.redis.Client().Set(ctx, staged, packed, stagedLife).Err(); err != nil {
-		return fmt.Errorf("%w: %w", ErrUnavailable, err)
+		return fmt.Errorf("%w: %w", redisdb.ErrUnavailable, err)
 	}
 	answer, err := restateScript.Run(ctx, s.redis.Strict(),
 		[]string{s.keys.Current(v.Restaurant), s.keys.Fence(v.Restaurant), staged, final},
 		publisher(r.Fence, r.Run), v.Version, len(packed), "published", v.Published, "publishedAt", formatTime(v.PublishedAt)).StringSlice()
 	if err != nil {
-		return fmt.Errorf("%w: %w", ErrUnavailable, err)
+		return fmt.Errorf("%w: %w", redisdb.ErrUnavailable, err)
 	}
 	return refusal(answer, r.Fence)
 }
@@ -60,26 +61,10 @@ func publishedSum(content string, stops []byte) string {
 	return sum([]byte(content + sum(stops)))
 }
 
-// published loads the view of the version as the ordering service published it
-// last, and what it is named by: that may be newer than the version says.
-//
-// Errors: ErrNoCatalogue when it is not kept, ErrCorrupt, ErrUnavailable.
-func (s *Store) published(ctx context.Context, v Version) (view []byte, name string, err error) {
-	published, err := s.View(ctx, v)
-	if err != nil {
-		return nil, "", err
-	}
-	view, err = published.AppendAnswer(nil)
-	if err != nil {
-		return nil, "", fmt.Errorf("cache: %s@%d as published: %w: %w", v.Restaurant, v.Version, ErrCorrupt, err)
-	}
-	return view, publishedSum(v.Content, published.Stops), nil
-}
-
 // View loads the menu view of a version that is kept, as the ordering service
 // published it last. O(its size).
 //
-// Errors: ErrNoCatalogue when it is not kept, ErrCorrupt, ErrUnavailable.
+// Errors: ErrNoCatalogue when it is not kept, ErrCorrupt, redisdb.ErrUnavailable.
 func (s *Store) View(ctx context.Context, v Version) (menu.Published, error) {
 	doing := fmt.Sprintf("the view of %s@%d as published", v.Restaurant, v.Version)
 	pipe := s.redis.Client().Pipeline()

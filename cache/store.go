@@ -53,7 +53,7 @@ func NewStore(r *redisdb.DB, cfg StoreConfig) *Store {
 
 // Current gives the restaurant's current version.
 //
-// Errors: ErrNoCatalogue, ErrCorrupt, ErrUnavailable.
+// Errors: ErrNoCatalogue, ErrCorrupt, redisdb.ErrUnavailable.
 func (s *Store) Current(ctx context.Context, restaurant menu.RestaurantID) (Version, error) {
 	found, err := s.currents(ctx, []menu.RestaurantID{restaurant})
 	if err != nil {
@@ -64,7 +64,7 @@ func (s *Store) Current(ctx context.Context, restaurant menu.RestaurantID) (Vers
 
 // Currents gives the current versions of many restaurants in few round trips.
 // A restaurant without a catalogue, or with a record that cannot be read, is
-// absent. The error is ErrUnavailable.
+// absent. The error is redisdb.ErrUnavailable.
 func (s *Store) Currents(ctx context.Context, restaurants []menu.RestaurantID) (map[menu.RestaurantID]Version, error) {
 	found, err := s.currents(ctx, restaurants)
 	if err != nil {
@@ -91,7 +91,7 @@ type Standing struct {
 // Redis has lost held, it raises the floor (policy S2a). with adds commands of the
 // caller to the round trip, which may run twice; nil adds none.
 //
-// Errors: ErrCorrupt, ErrUnavailable.
+// Errors: ErrCorrupt, redisdb.ErrUnavailable.
 func (s *Store) Standing(
 	ctx context.Context, restaurant menu.RestaurantID, held Version, with func(redis.Pipeliner),
 ) (Standing, error) {
@@ -144,14 +144,11 @@ type found struct {
 
 func (s *Store) currents(ctx context.Context, restaurants []menu.RestaurantID) ([]found, error) {
 	all := make([]found, 0, len(restaurants))
-	err := s.ask(ctx, restaurants, currentFields(), func(restaurant menu.RestaurantID, values []any) {
+	err := s.ask(ctx, restaurants, append([]string{"record"}, statusFields()...), func(restaurant menu.RestaurantID, values []any) {
 		all = append(all, readCurrent(restaurant, values))
 	})
 	return all, err
 }
-
-// currentFields are the fields of Keys.Current that readCurrent takes, in order.
-func currentFields() []string { return append([]string{"record"}, statusFields()...) }
 
 func readCurrent(restaurant menu.RestaurantID, values []any) found {
 	if len(values) == 0 {
@@ -197,7 +194,7 @@ func (s *Store) ask(ctx context.Context, restaurants []menu.RestaurantID, fields
 // Versions gives the versions that the history keeps, newest first: one for
 // each content, with the stop lists it had last (policy S7).
 //
-// Errors: ErrNoCatalogue where there is none, ErrUnavailable.
+// Errors: ErrNoCatalogue where there is none, redisdb.ErrUnavailable.
 func (s *Store) Versions(ctx context.Context, restaurant menu.RestaurantID) ([]Version, error) {
 	list, err := s.redis.Client().LRange(ctx, s.keys.History(restaurant), 0, -1).Result()
 	if err != nil {
@@ -228,7 +225,7 @@ func (s *Store) Versions(ctx context.Context, restaurant menu.RestaurantID) ([]V
 // Version gives one version: any of the history, or one that was replaced
 // within the last ten minutes.
 //
-// Errors: ErrNoCatalogue when it is not kept, ErrCorrupt, ErrUnavailable.
+// Errors: ErrNoCatalogue when it is not kept, ErrCorrupt, redisdb.ErrUnavailable.
 func (s *Store) Version(ctx context.Context, restaurant menu.RestaurantID, version int64) (Version, error) {
 	raw, err := s.redis.Client().Get(ctx, s.keys.Record(restaurant, version)).Bytes()
 	if err != nil {

@@ -19,7 +19,7 @@ const (
 // Sweep removes the contents that no history has named for a day and gives
 // how many they were. Contents never expire by themselves: the last good menu
 // is kept for ever. Of all larders on one Redis only the first in a day does
-// the work. The error is ErrUnavailable.
+// the work. The error is redisdb.ErrUnavailable.
 func (s *Store) Sweep(ctx context.Context) (int, error) {
 	client := s.redis.Client()
 	// Somewhat less than a day, so that a daily caller does not miss its turn.

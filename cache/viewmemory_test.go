@@ -8,6 +8,7 @@ import (
 
 	"larder/cache"
 	"larder/internal/menu"
+	"larder/internal/redisdb"
 	"larder/internal/redistest"
 )
 
@@ -79,7 +80,7 @@ func TestPublished_FirstReadWithoutRedis(t *testing.T) {
 			t.Errorf("%s in br: %v", id, err)
 		}
 	}
-	if _, err := cache.NewReplica(s, cache.ReplicaConfig{}).Catalogue(t.Context(), bistro); !errors.Is(err, cache.ErrUnavailable) {
+	if _, err := cache.NewReplica(s, cache.ReplicaConfig{}).Catalogue(t.Context(), bistro); !errors.Is(err, redisdb.ErrUnavailable) {
 		t.Errorf("Redis still answers: %v", err)
 	}
 	replica.Forget(bistro)

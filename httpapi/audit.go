@@ -11,8 +11,8 @@ import (
 	"github.com/redis/go-redis/v9"
 	"github.com/sirupsen/logrus"
 
-	"larder/cache"
 	"larder/internal/menu"
+	"larder/internal/redisdb"
 )
 
 // action is what a person or program has done to larder.
@@ -89,7 +89,7 @@ func (a *audit) add(ctx context.Context, d deed) error {
 	defer cancel()
 	err = a.redis.XAdd(ctx, &redis.XAddArgs{Stream: a.key, MaxLen: auditKept, Values: []any{auditField, text}}).Err()
 	if err != nil {
-		return fmt.Errorf("httpapi: audit: %w: %w", cache.ErrUnavailable, err)
+		return fmt.Errorf("httpapi: audit: %w: %w", redisdb.ErrUnavailable, err)
 	}
 	return nil
 }
@@ -103,7 +103,7 @@ func (a *audit) before(ctx context.Context, id string, count int) ([]deed, error
 	}
 	messages, err := a.redis.XRevRangeN(ctx, a.key, from, "-", int64(count)+1).Result() // one more: the one named
 	if err != nil {
-		return nil, fmt.Errorf("httpapi: audit: %w: %w", cache.ErrUnavailable, err)
+		return nil, fmt.Errorf("httpapi: audit: %w: %w", redisdb.ErrUnavailable, err)
 	}
 	deeds := make([]deed, 0, len(messages))
 	for _, message := range messages {

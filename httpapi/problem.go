@@ -118,7 +118,7 @@ func asProblem(err error) *problem {
 		return &problem{code: CodeVersionGone, msg: "this version is not kept, or has not been published yet; read the whole menu"}
 	case errors.Is(err, cache.ErrNoCatalogue):
 		return &problem{code: CodeNoCatalogue, msg: "no menu of this restaurant has been pulled yet", retryAfter: retryCatalogue, err: err}
-	case errors.Is(err, cache.ErrUnavailable):
+	case errors.Is(err, redisdb.ErrUnavailable):
 		return &problem{code: CodeStorageUnavailable, msg: "Redis " + redisdb.SafeText(err) + "; try again", retryAfter: retryStorage, err: err}
 	case errors.Is(err, cache.ErrNoReasons):
 		return &problem{code: CodeNoReasons, msg: "the rejection reasons have not been pulled yet", retryAfter: retryCatalogue, err: err}

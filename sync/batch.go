@@ -72,7 +72,7 @@ type BatchRequest struct {
 // StartBatch notes a resync of every restaurant, or of every one of a
 // connection, and returns at once: a Scheduler starts the runs, this process's
 // or, should it end, another's. Errors: ErrTooManyBatches,
-// cache.ErrUnavailable.
+// redisdb.ErrUnavailable.
 func (r *Runner) StartBatch(ctx context.Context, req BatchRequest) (Batch, error) {
 	now := r.clock().UTC()
 	b := Batch{
@@ -122,7 +122,7 @@ func (r *Runner) writeBatch(ctx context.Context, b Batch, restaurants []any) err
 }
 
 // Batch gives a batch as it stands, on any replica. Errors: ErrUnknownBatch,
-// cache.ErrUnavailable.
+// redisdb.ErrUnavailable.
 func (r *Runner) Batch(ctx context.Context, id string) (Batch, error) {
 	if !isID(id) {
 		return Batch{}, ErrUnknownBatch

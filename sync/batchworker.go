@@ -9,8 +9,8 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"larder/cache"
 	"larder/internal/menu"
+	"larder/internal/redisdb"
 	"larder/internal/sleep"
 )
 
@@ -130,7 +130,7 @@ func (r *Runner) syncOfBatch(ctx context.Context, b Batch, restaurant menu.Resta
 }
 
 // syncPending returns the finished run of a restaurant. Errors: errNotPending,
-// cache.ErrUnavailable.
+// redisdb.ErrUnavailable.
 func (r *Runner) syncPending(ctx context.Context, b Batch, restaurant menu.RestaurantID) (Run, error) {
 	pending, err := r.ordinary.SIsMember(ctx, r.keys.BatchPending(b.ID), string(restaurant)).Result()
 	switch {
@@ -154,7 +154,7 @@ func (r *Runner) syncPending(ctx context.Context, b Batch, restaurant menu.Resta
 func (r *Runner) whenRedisAnswers(ctx context.Context, batch string, do func() error) error {
 	for {
 		err := do()
-		if !errors.Is(err, cache.ErrUnavailable) {
+		if !errors.Is(err, redisdb.ErrUnavailable) {
 			return err
 		}
 		r.log.WithError(err).WithField("event", "sync.batch_waits").WithField("batch", batch).Debug("a batch waits for Redis")
@@ -165,7 +165,7 @@ func (r *Runner) whenRedisAnswers(ctx context.Context, batch string, do func() e
 	}
 }
 
-// countDone counts a restaurant as done. Errors: cache.ErrUnavailable.
+// countDone counts a restaurant as done. Errors: redisdb.ErrUnavailable.
 func (r *Runner) countDone(ctx context.Context, b Batch, run Run) error {
 	var record []byte
 	var err error

@@ -86,7 +86,7 @@ func (r *Runner) saveRefused(ctx context.Context, id menu.RestaurantID, content 
 // Findings gives what lint found in the menu as it was last pulled and let
 // through, under a hold in the one that is served: at most 1,000 findings with at
 // most 100 products each. Errors: *UnknownRestaurantError, cache.ErrNoCatalogue before the first good pull,
-// cache.ErrUnavailable.
+// redisdb.ErrUnavailable.
 func (r *Runner) Findings(ctx context.Context, restaurant menu.RestaurantID) ([]menu.Finding, error) {
 	if _, err := r.target(restaurant); err != nil {
 		return nil, err

@@ -24,7 +24,7 @@ type lease struct {
 
 // acquire takes the restaurant's lease in the name of run and writes its record
 // as running. slot is the schedule's, zero for none. Errors: errBusy, errTaken,
-// cache.ErrUnavailable.
+// redisdb.ErrUnavailable.
 func (r *Runner) acquire(ctx context.Context, t *target, run *Run, slot time.Time) (lease, error) {
 	asked := time.Now()
 	record, err := run.MarshalJSON()

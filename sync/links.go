@@ -29,8 +29,6 @@ type link struct {
 	away     time.Time
 }
 
-func newLinks() *links { return &links{of: map[string]*link{}} }
-
 // met notes how a run found the service. changed tells that its state did,
 // away what it is; since is when it went.
 func (l *links) met(connection string, reached bool, enough int, now time.Time) (changed, away bool, since time.Time) {

@@ -37,7 +37,7 @@ type Request struct {
 // and returns at once: a plain request joins whatever runs or waits; a forced
 // one joins a forced run, and during a plain one queues one more (policy S8);
 // so does a fresh one during any, and every one during a rollback.
-// Errors: *UnknownRestaurantError, cache.ErrUnavailable.
+// Errors: *UnknownRestaurantError, redisdb.ErrUnavailable.
 func (r *Runner) Start(ctx context.Context, restaurant menu.RestaurantID, req Request) (Run, error) {
 	t, err := r.target(restaurant)
 	if err != nil {
@@ -62,13 +62,21 @@ func (r *Runner) Start(ctx context.Context, restaurant menu.RestaurantID, req Re
 	answer, err := startScript.Run(ctx, r.redis,
 		[]string{r.keys.Lease(t.ID), r.keys.Queue(t.ID), r.keys.Runs(t.ID)},
 		run.ID, record, flag(req.Force), by, queuedLife.Milliseconds(), flag(req.Fresh)).Slice()
+	r.mu.Lock()
+	own := r.asked[t.ID]
+	delete(r.asked, t.ID)
 	if err != nil {
-		r.unanswered(t.ID, run.ID)
+		// Redis may have queued it all the same: no process does it until the next
+		// who asks for the restaurant joins it.
+		r.asked[t.ID] = run.ID
+	}
+	r.mu.Unlock()
+	if err != nil {
 		return Run{}, unavailable(ctx, fmt.Sprintf("start a sync of %s", t.ID), err)
 	}
 	id, _ := answer[0].(string)
 	queued, _ := answer[1].(int64)
-	if own := r.answered(t.ID); queued == 0 && id != own {
+	if queued == 0 && id != own {
 		return r.run(ctx, runRef{id: id, restaurant: t.ID})
 	}
 	run.ID = id
@@ -86,30 +94,17 @@ func (r *Runner) Start(ctx context.Context, restaurant menu.RestaurantID, req Re
 	return run, nil
 }
 
-// unanswered notes a run that Redis may have queued without saying so: no
-// process does it until the next who asks for the restaurant joins it.
-func (r *Runner) unanswered(restaurant menu.RestaurantID, run string) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.asked[restaurant] = run
-}
-
-// answered gives the run of the last start that got no answer, once; empty
-// where there was none.
-func (r *Runner) answered(restaurant menu.RestaurantID) string {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	run := r.asked[restaurant]
-	delete(r.asked, restaurant)
-	return run
-}
-
 // Wait returns the run when it has finished, on whatever replica it runs, or
 // the run as it stands with ctx's error when ctx ends first. A run whose
 // holder vanished comes back failed, with the error "holder lost". Errors:
-// ErrUnknownRun, cache.ErrUnavailable.
+// ErrUnknownRun, redisdb.ErrUnavailable.
 func (r *Runner) Wait(ctx context.Context, restaurant menu.RestaurantID, runID string) (Run, error) {
-	here := r.waiter(runID)
+	var here <-chan struct{} // nil for a run of another instance
+	r.mu.Lock()
+	if f := r.flights[runID]; f != nil {
+		here = f.done
+	}
+	r.mu.Unlock()
 	timer := time.NewTimer(firstPoll)
 	defer timer.Stop()
 	var last Run
@@ -140,17 +135,6 @@ type flight struct {
 	target *target
 	queued bool
 	done   chan struct{} // closed when the run has ended
-}
-
-// waiter gives the channel that closes when the run ends in this process; nil
-// for a run of another.
-func (r *Runner) waiter(runID string) <-chan struct{} {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if f := r.flights[runID]; f != nil {
-		return f.done
-	}
-	return nil
 }
 
 // attend notes a run that begins here.

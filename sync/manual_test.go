@@ -13,7 +13,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/redis/go-redis/v9"
 
-	"larder/cache"
 	"larder/internal/menu"
 	"larder/internal/redisdb"
 	menusync "larder/sync"
@@ -429,7 +428,7 @@ func TestAQueuedRunWhoseAnswerWasLostIsDone(t *testing.T) {
 		loss := &lossy{key: g.keys.Queue(bistro)}
 		g.redis.Strict().AddHook(loss)
 		loss.armed.Store(true)
-		if _, err := g.Start(t.Context(), bistro, menusync.Request{By: "first"}); !errors.Is(err, cache.ErrUnavailable) {
+		if _, err := g.Start(t.Context(), bistro, menusync.Request{By: "first"}); !errors.Is(err, redisdb.ErrUnavailable) {
 			t.Fatalf("Start = %v, want ErrUnavailable", err)
 		}
 		again := g.start(g.Runner, menusync.Request{By: "second"})

@@ -13,6 +13,7 @@ import (
 
 	"larder/cache"
 	"larder/internal/menu"
+	"larder/internal/redisdb"
 	"larder/internal/tracing"
 )
 
@@ -30,7 +31,7 @@ var errBusy = errors.New("sync: another run is at it")
 // fetch, decode, lint, guard, compile, publish, record. What the ordering
 // service did wrong is in the Run, not in the error. A pass that finds another
 // run at it comes back OutcomeSkipped and leaves no record (policy S1).
-// Errors: *UnknownRestaurantError, cache.ErrUnavailable.
+// Errors: *UnknownRestaurantError, redisdb.ErrUnavailable.
 func (r *Runner) Once(ctx context.Context, restaurant menu.RestaurantID, why Trigger) (Run, error) {
 	t, err := r.target(restaurant)
 	if err != nil {
@@ -75,7 +76,7 @@ func (r *Runner) once(ctx context.Context, w work, run Run) (Run, error) {
 		_, _ = r.run(ctx, runRef{id: held.left, restaurant: t.ID}) // ends the record of a holder that vanished
 	}
 	err = r.held(ctx, w, &run, held)
-	if errors.Is(err, cache.ErrUnavailable) {
+	if errors.Is(err, redisdb.ErrUnavailable) {
 		r.health.doubt()
 		return run, err
 	}
@@ -172,7 +173,7 @@ func (r *Runner) end(ctx context.Context, p *pass, fault error, note noted) erro
 		return nil // declared lost, and told so then
 	}
 	away := r.follow(t, run, fault)
-	p.say(kindOf(fault), away || errors.Is(fault, cache.ErrUnavailable) || errors.Is(fault, context.Canceled))
+	p.say(kindOf(fault), away || errors.Is(fault, redisdb.ErrUnavailable) || errors.Is(fault, context.Canceled))
 	if !t.reasons {
 		r.observer.RunFinished(*run)
 	}
@@ -209,14 +210,6 @@ func (r *Runner) skip(t *target, reason SkipReason) {
 func skipped(run Run) Run {
 	run.State, run.Outcome, run.FinishedAt = StateFinished, OutcomeSkipped, run.StartedAt
 	return run
-}
-
-// tell logs and counts a run that ended without its holder.
-func (r *Runner) tell(run Run) {
-	r.log.WithFields(fields(&run, "sync.lost")).Warn("a run's holder vanished")
-	if !strings.HasSuffix(string(run.Restaurant), reasonsSuffix) {
-		r.observer.RunFinished(run)
-	}
 }
 
 // say logs a run. A target that fails in the same way again and again says so

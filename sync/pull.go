@@ -216,8 +216,10 @@ func (p *pass) compile(view *menu.View, published menu.Published) made {
 // settle publishes what was made, unless it is what is served.
 func (p *pass) settle(ctx context.Context, m made, now lastFetch, findings []menu.Finding) error {
 	if same := p.unchangedBy(now, false, false, &m); same != "" {
-		if err := p.restore(ctx, m); err != nil {
-			return err
+		if p.lost { // nothing changes for those who have the content in memory
+			if err := p.r.store.Restore(ctx, p.current, m.catalogue, m.published); err != nil {
+				return &stepError{doing: "write again " + p.what(), err: err}
+			}
 		}
 		if err := p.restate(ctx, m); err != nil {
 			return err
@@ -267,19 +269,6 @@ func (p *pass) publish(ctx context.Context, m made, now lastFetch, findings []me
 		// The menu is served; the next pull only has more to compare.
 		p.r.log.WithError(err).WithFields(fields(p.run, "sync.forgotten")).Debug("pull not remembered")
 	}
-	return nil
-}
-
-// restore writes a content again that Redis has lost: nothing changes for those
-// who have it in memory.
-func (p *pass) restore(ctx context.Context, m made) error {
-	if !p.lost {
-		return nil
-	}
-	if err := p.r.store.Restore(ctx, p.current, m.catalogue, m.published); err != nil {
-		return &stepError{doing: "write again " + p.what(), err: err}
-	}
-	p.lost = false
 	return nil
 }
 

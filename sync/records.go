@@ -13,6 +13,7 @@ import (
 
 	"larder/cache"
 	"larder/internal/menu"
+	"larder/internal/redisdb"
 )
 
 const (
@@ -38,7 +39,7 @@ type Filter struct {
 // Runs returns recorded runs, the newest first, and the cursor of the next page,
 // empty after the last. A page of a filter that matches few may be short.
 // Without a restaurant it covers the latest Config.RunIndex runs of all.
-// Errors: cache.ErrUnavailable.
+// Errors: redisdb.ErrUnavailable.
 func (r *Runner) Runs(ctx context.Context, f Filter) (runs []Run, next string, err error) {
 	limit := min(cmp.Or(max(f.Limit, 0), defaultPage), maxPage)
 	cursor, last := f.Cursor, ""
@@ -89,7 +90,7 @@ func (r *Runner) recordsBefore(ctx context.Context, restaurant menu.RestaurantID
 
 // Run returns one run, on any replica. A scheduled run that found nothing
 // changed has the record of its fold, and is found as long as it is among the
-// latest Config.RunIndex runs. Errors: ErrUnknownRun, cache.ErrUnavailable.
+// latest Config.RunIndex runs. Errors: ErrUnknownRun, redisdb.ErrUnavailable.
 func (r *Runner) Run(ctx context.Context, id string) (Run, error) {
 	if !isID(id) {
 		return Run{}, ErrUnknownRun
@@ -184,7 +185,10 @@ func (r *Runner) settle(ctx context.Context, rec record) Run {
 	if err != nil || !ended {
 		return rec.run // alive, or nobody can tell now
 	}
-	r.tell(lost)
+	r.log.WithFields(fields(&lost, "sync.lost")).Warn("a run's holder vanished")
+	if !strings.HasSuffix(string(id), reasonsSuffix) {
+		r.observer.RunFinished(lost)
+	}
 	return lost
 }
 
@@ -206,7 +210,7 @@ func (r *Runner) enlist(ctx context.Context, pipe redis.Pipeliner, run *Run) {
 // conclude writes the last record of a run, with what it says of the current
 // version, and releases its lease. A run that was declared lost meanwhile keeps
 // that record; then it is false. Errors: cache.ErrNoCatalogue, and nothing is
-// done, where what was confirmed is not there; cache.ErrUnavailable.
+// done, where what was confirmed is not there; redisdb.ErrUnavailable.
 func (r *Runner) conclude(ctx context.Context, run *Run, note noted) (bool, error) {
 	record, err := encodeRecord(run)
 	if err != nil {
@@ -261,8 +265,8 @@ func unavailable(ctx context.Context, what string, err error) error {
 	if deadline, ok := ctx.Deadline(); ok && time.Until(deadline) <= 0 {
 		return fmt.Errorf("sync: %s: %w", what, context.DeadlineExceeded)
 	}
-	if errors.Is(err, cache.ErrUnavailable) {
+	if errors.Is(err, redisdb.ErrUnavailable) {
 		return fmt.Errorf("sync: %s: %w", what, err)
 	}
-	return fmt.Errorf("sync: %s: %w: %w", what, cache.ErrUnavailable, err)
+	return fmt.Errorf("sync: %s: %w: %w", what, redisdb.ErrUnavailable, err)
 }

@@ -11,6 +11,7 @@ import (
 
 	"larder/cache"
 	"larder/internal/menu"
+	"larder/internal/redisdb"
 	"larder/internal/sleep"
 )
 
@@ -42,7 +43,7 @@ func (e *UnknownVersionError) Error() string {
 // up because its caller left.
 //
 // Errors: *UnknownRestaurantError, *UnknownVersionError, ErrBusy,
-// cache.ErrUnavailable, ctx's.
+// redisdb.ErrUnavailable, ctx's.
 func (r *Runner) Rollback(ctx context.Context, restaurant menu.RestaurantID, to Rollback, by string, wait time.Duration) (Run, error) {
 	t, err := r.target(restaurant)
 	if err != nil {
@@ -147,7 +148,7 @@ func (p *pass) kept(ctx context.Context, v cache.Version, stops func() (menu.Pub
 	if err == nil {
 		view, published, err = menu.DecodePublished(answer)
 	}
-	if errors.Is(err, cache.ErrUnavailable) {
+	if errors.Is(err, redisdb.ErrUnavailable) {
 		err = unavailable(ctx, "read a kept version", err)
 	}
 	if err != nil {

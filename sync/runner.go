@@ -116,7 +116,7 @@ func NewRunner(d Deps) (*Runner, error) {
 	r := &Runner{
 		cfg: d.Config, server: d.Redis, redis: d.Redis.Strict(), ordinary: d.Redis.Client(), keys: cache.NewKeys(d.Redis.Prefix()),
 		store: d.Store, replica: d.Replica, observer: d.Observer, tracing: d.Tracing, clock: d.Clock, log: d.Log,
-		queue: newQueue(d.Config.Concurrency, d.Connections), ids: newIDs(), links: newLinks(), feed: newFeed(),
+		queue: newQueue(d.Config.Concurrency, d.Connections), ids: newIDs(), links: &links{of: map[string]*link{}}, feed: newFeed(),
 		budget: newBudget(d.Config.Memory), newBatch: sleep.NewSignal(), replaced: sleep.NewSignal(),
 		flights: map[string]*flight{}, asked: map[menu.RestaurantID]string{},
 	}
@@ -132,15 +132,6 @@ func NewRunner(d Deps) (*Runner, error) {
 	}
 	r.health = newHealth(r.log)
 	return r, nil
-}
-
-// probe asks whether Redis takes what larder writes; in doubt also whether it may
-// publish.
-func (r *Runner) probe(ctx context.Context, doubt bool) error {
-	if !doubt {
-		return r.server.Probe(ctx)
-	}
-	return r.server.Probe(ctx, r.keys.Notices(), r.keys.RunNotices())
 }
 
 // Refused tells why Redis takes no writes, as the Scheduler last found it; nil

@@ -9,7 +9,7 @@ import (
 	"github.com/robfig/cron/v3"
 	"golang.org/x/sync/errgroup"
 
-	"larder/cache"
+	"larder/internal/redisdb"
 	"larder/internal/sleep"
 )
 
@@ -38,7 +38,14 @@ func NewScheduler(r *Runner) *Scheduler { return &Scheduler{runner: r} }
 func (s *Scheduler) Run(ctx context.Context) error {
 	r := s.runner
 	g, ctx := errgroup.WithContext(ctx)
-	watch := func(ctx context.Context) { r.health.watch(ctx, r.probe, r.catchUp) }
+	watch := func(ctx context.Context) {
+		r.health.watch(ctx, func(ctx context.Context, doubt bool) error {
+			if !doubt {
+				return r.server.Probe(ctx)
+			}
+			return r.server.Probe(ctx, r.keys.Notices(), r.keys.RunNotices()) // may larder publish as well?
+		}, r.catchUp)
+	}
 	for _, part := range []func(context.Context){r.tickAlways, watch, r.keepQueued, r.receiveNotices, r.runBatches} {
 		g.Go(func() error { part(ctx); return nil })
 	}
@@ -73,16 +80,11 @@ func (r *Runner) tickAlways(ctx context.Context) {
 // ticks gives the cron with one entry a target. Its jobs only queue work.
 func (r *Runner) ticks() *cron.Cron {
 	c := cron.New(cron.WithLocation(time.UTC), cron.WithLogger(cron.DiscardLogger))
-	for _, t := range r.all() {
+	set := r.set.Load()
+	for _, t := range slices.Concat(set.menus, set.reasons) {
 		c.Schedule(t.schedule, cron.FuncJob(func() { r.tick(t) }))
 	}
 	return c
-}
-
-// all gives menus and reasons.
-func (r *Runner) all() []*target {
-	set := r.set.Load()
-	return slices.Concat(set.menus, set.reasons)
 }
 
 // tick is what cron calls: it drops the slot into the queue, or skips it while
@@ -159,7 +161,7 @@ func (r *Runner) manual(ctx context.Context, g *errgroup.Group, w work) {
 		_, err = r.once(ctx, w, records[0].run)
 	}
 	switch {
-	case errors.Is(err, errBusy), errors.Is(err, cache.ErrUnavailable):
+	case errors.Is(err, errBusy), errors.Is(err, redisdb.ErrUnavailable):
 		g.Go(func() error {
 			if sleep.For(ctx, retryQueued) == nil {
 				r.queue.push(w)

@@ -86,19 +86,19 @@ func TestRedisGoneAndBack(t *testing.T) {
 	server.Stop() // under a run that is fetching
 	close(gate.open)
 	eventually(t, "the pause is said", func() bool { return g.logged("sync.paused") == 1 })
-	if _, err := g.Once(t.Context(), bistro, menusync.TriggerCron); !errors.Is(err, cache.ErrUnavailable) {
+	if _, err := g.Once(t.Context(), bistro, menusync.TriggerCron); !errors.Is(err, redisdb.ErrUnavailable) {
 		t.Errorf("Once without Redis: %v, want ErrUnavailable", err)
 	}
-	if _, err := g.Start(t.Context(), bistro, menusync.Request{}); !errors.Is(err, cache.ErrUnavailable) {
+	if _, err := g.Start(t.Context(), bistro, menusync.Request{}); !errors.Is(err, redisdb.ErrUnavailable) {
 		t.Errorf("Start without Redis: %v, want ErrUnavailable", err)
 	}
-	if _, _, err := g.Runs(t.Context(), menusync.Filter{}); !errors.Is(err, cache.ErrUnavailable) {
+	if _, _, err := g.Runs(t.Context(), menusync.Filter{}); !errors.Is(err, redisdb.ErrUnavailable) {
 		t.Errorf("Runs without Redis: %v, want ErrUnavailable", err)
 	}
-	if _, err := g.Run(t.Context(), manual.ID); !errors.Is(err, cache.ErrUnavailable) {
+	if _, err := g.Run(t.Context(), manual.ID); !errors.Is(err, redisdb.ErrUnavailable) {
 		t.Errorf("Run without Redis: %v, want ErrUnavailable", err)
 	}
-	if _, err := g.Findings(t.Context(), bistro); !errors.Is(err, cache.ErrUnavailable) {
+	if _, err := g.Findings(t.Context(), bistro); !errors.Is(err, redisdb.ErrUnavailable) {
 		t.Errorf("Findings without Redis: %v, want ErrUnavailable", err)
 	}
 
