@@ -2,21 +2,36 @@ package openapi_test
 
 import (
 	"bytes"
+	"flag"
+	"fmt"
+	"io/fs"
 	"os"
+	"path"
+	"strings"
 	"testing"
 
 	"github.com/getkin/kin-openapi/openapi3"
+	"github.com/goccy/go-yaml"
 
 	"larder/httpapi/openapi"
-	"larder/httpapi/openapi/join"
 )
+
+var update = flag.Bool("update", false, "write openapi.yaml and openapi.json")
 
 // What is embedded is what the files of document/ give.
 func TestDocumentIsJoined(t *testing.T) {
 	t.Parallel()
-	asYAML, asJSON, err := join.Document(os.DirFS("document"))
+	asYAML, asJSON, err := joined(os.DirFS("document"))
 	if err != nil {
 		t.Fatal(err)
+	}
+	if *update {
+		for name, text := range map[string][]byte{"openapi.yaml": asYAML, "openapi.json": asJSON} {
+			if err := os.WriteFile(name, text, 0o644); err != nil { //nolint:gosec // a source file
+				t.Fatal(err)
+			}
+		}
+		return
 	}
 	if !bytes.Equal(asYAML, openapi.YAML()) || !bytes.Equal(asJSON, openapi.JSON()) {
 		t.Error("openapi.yaml or openapi.json is not what document/ gives; run: go generate ./httpapi/openapi")
@@ -40,3 +55,68 @@ func TestDocumentIsValid(t *testing.T) {
 		}
 	}
 }
+
+// joined returns the whole document as YAML, and the same as JSON: head.yaml as it
+// stands, paths/*.yaml under `paths`, and below `components` each other file, or
+// folder of files, under its own name. Files are taken in the order of their names.
+func joined(files fs.FS) (asYAML, asJSON []byte, err error) {
+	var whole bytes.Buffer
+	whole.WriteString("# Made from the files of document/ by go generate. DO NOT EDIT.\n")
+	if err := add(&whole, files, "head.yaml", 0); err != nil {
+		return nil, nil, err
+	}
+	for _, section := range []string{"paths", "components"} {
+		whole.WriteString(section + ":\n")
+		if err := addFolder(&whole, files, section, 1); err != nil {
+			return nil, nil, err
+		}
+	}
+	asJSON, err = yaml.YAMLToJSON(whole.Bytes())
+	if err != nil {
+		return nil, nil, fmt.Errorf("the document: %w", err)
+	}
+	return whole.Bytes(), asJSON, nil
+}
+
+// addFolder adds what is in a folder, so many levels deep. The files of paths
+// and of folders in components have no names of their own there.
+func addFolder(whole *bytes.Buffer, files fs.FS, folder string, depth int) error {
+	entries, err := fs.ReadDir(files, folder)
+	if err != nil {
+		return fmt.Errorf("%w", err)
+	}
+	for _, entry := range entries {
+		at := path.Join(folder, entry.Name())
+		under := depth
+		if folder == "components" {
+			whole.WriteString(indent(depth) + strings.TrimSuffix(entry.Name(), ".yaml") + ":\n")
+			under++
+		}
+		if entry.IsDir() {
+			err = addFolder(whole, files, at, under)
+		} else {
+			err = add(whole, files, at, under)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// add adds a file, its lines indented.
+func add(whole *bytes.Buffer, files fs.FS, name string, depth int) error {
+	text, err := fs.ReadFile(files, name)
+	if err != nil {
+		return fmt.Errorf("%w", err)
+	}
+	for line := range strings.Lines(string(text)) {
+		if strings.TrimSpace(line) != "" {
+			whole.WriteString(indent(depth))
+		}
+		whole.WriteString(line)
+	}
+	return nil
+}
+
+func indent(depth int) string { return strings.Repeat("  ", depth) }
