@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"net/http"
 	"strings"
 	"time"
 
@@ -133,7 +134,11 @@ func (s *Server) note(c *gin.Context, d deed) {
 	if who.session {
 		d.Via = viaSession
 	}
-	if d.Connection == nil {
+	switch {
+	case d.Connection != nil:
+	case d.Restaurant != nil:
+		d.Connection = orNull(s.connectionFor(*d.Restaurant))
+	default:
 		d.Connection = orNull(who.Connection)
 	}
 	fields := logrus.Fields{"event": "ops." + string(d.Action), "client": d.Client, "via": d.Via, "requestId": d.RequestID}
@@ -176,4 +181,65 @@ func cutDetail(text string) *string {
 		text = strings.ToValidUTF8(text[:maxDetail], "")
 	}
 	return orNull(text)
+}
+
+// auditScan bounds the entries that one page with a filter reads.
+const auditScan = 5000
+
+// auditFilter chooses entries; what is empty chooses all.
+type auditFilter struct {
+	action     action
+	client     string
+	restaurant string
+}
+
+// takes tells whether an entry is chosen.
+func (f auditFilter) takes(d deed) bool {
+	return (f.action == "" || d.Action == f.action) && (f.client == "" || d.Client == f.client) &&
+		(f.restaurant == "" || d.Restaurant != nil && string(*d.Restaurant) == f.restaurant)
+}
+
+// listAudit answers GET /v1/ops/audit: who did what and when, the newest first;
+// ?action=, ?client= and ?restaurant= choose. A page of a filter that matches
+// few may be short.
+func (s *Server) listAudit(c *gin.Context) error {
+	limit, from, err := pageOf(c)
+	if err != nil {
+		return err
+	}
+	if from != "" && !isEntry(from) {
+		return badCursor()
+	}
+	filter := auditFilter{client: c.Query("client"), restaurant: c.Query("restaurant")}
+	if filter.action, err = oneOf(c, "action", actions()); err != nil {
+		return err
+	}
+	list := page[deed]{Result: []deed{}}
+	who, _ := callerOf(c)
+	last := from
+	for scanned := 0; ; {
+		part, err := s.audit.before(c.Request.Context(), from, maxPage)
+		if err != nil {
+			return err
+		}
+		for _, d := range part {
+			if d.seenBy(who) && filter.takes(d) {
+				if len(list.Result) == limit {
+					list.Next = nextPage(last)
+					return answer(c, http.StatusOK, list)
+				}
+				list.Result = append(list.Result, d)
+			}
+			last = d.ID
+		}
+		if scanned += len(part); len(part) < maxPage {
+			break
+		}
+		if scanned >= auditScan {
+			list.Next = nextPage(last)
+			break
+		}
+		from = last
+	}
+	return answer(c, http.StatusOK, list)
 }

@@ -88,7 +88,7 @@ func (a *authority) issue(ctx context.Context, client ClientConfig, scopes []Sco
 	}
 	now := a.clock()
 	token := jwt.NewWithClaims(jwt.SigningMethodHS256, claims{
-		Scope: joinScopes(scopes),
+		Scope: join(scopes, " "),
 		RegisteredClaims: jwt.RegisteredClaims{
 			Issuer: a.cfg.Issuer, Audience: jwt.ClaimStrings{a.cfg.Audience}, Subject: client.ID,
 			IssuedAt: jwt.NewNumericDate(now), ExpiresAt: jwt.NewNumericDate(now.Add(a.cfg.TokenLifetime)),
@@ -120,7 +120,11 @@ func (a *authority) read(ctx context.Context, text string) (caller, error) {
 		return caller{}, fault
 	}
 	if err != nil {
-		return caller{}, &problem{code: CodeUnauthorized, msg: tokenFault(err), err: err}
+		msg := "the token is not valid; ask for one at /connect/token"
+		if errors.Is(err, jwt.ErrTokenExpired) {
+			msg = "the token has expired; ask for a new one at /connect/token"
+		}
+		return caller{}, &problem{code: CodeUnauthorized, msg: msg, err: err}
 	}
 	among := a.clients.now.Load()
 	client, known := among.byID[said.Subject]
@@ -134,13 +138,6 @@ func (a *authority) read(ctx context.Context, text string) (caller, error) {
 		}
 	}
 	return who, nil
-}
-
-func tokenFault(err error) string {
-	if errors.Is(err, jwt.ErrTokenExpired) {
-		return "the token has expired; ask for a new one at /connect/token"
-	}
-	return "the token is not valid; ask for one at /connect/token"
 }
 
 // bearer reads the request's bearer token. given is false where the request
@@ -161,12 +158,4 @@ func (a *authority) bearer(c *gin.Context) (who caller, given bool, err error) {
 		a.known.remember(header[0], who, a.clock())
 	}
 	return who, true, err
-}
-
-func joinScopes(scopes []Scope) string {
-	names := make([]string, len(scopes))
-	for i, scope := range scopes {
-		names[i] = string(scope)
-	}
-	return strings.Join(names, " ")
 }

@@ -13,25 +13,22 @@ import (
 // changeOrder answers PUT /v1/orders/{orderID}/pay, /complete and /reject. A
 // restaurantID in a rejection's query or body is accepted and not sent on
 // (policy O11); a completion has no body.
-func (s *Server) changeOrder(operation ordering.Operation) gin.HandlerFunc {
-	return func(c *gin.Context) {
+func (s *Server) changeOrder(operation ordering.Operation) handler {
+	return func(c *gin.Context) error {
 		key, err := idempotencyKey(c, false)
 		if err != nil {
-			fail(c, err)
-			return
+			return err
 		}
 		var body []byte
 		if operation != upstream.OpComplete {
-			if body, err = jsonBody(c); err != nil {
-				fail(c, err)
-				return
+			if body, err = readJSON(c, nil); err != nil {
+				return err
 			}
 		}
 		orderID := param(c, "orderID")
 		connection, err := s.connectionOfOrder(c, orderID)
 		if err != nil {
-			fail(c, err)
-			return
+			return err
 		}
 		who, _ := callerOf(c)
 		changed, err := s.orders.Change(c.Request.Context(), ordering.Changing{
@@ -41,7 +38,7 @@ func (s *Server) changeOrder(operation ordering.Operation) gin.HandlerFunc {
 		if err != nil {
 			err = rulesOfChange(operation, err)
 		}
-		s.answerOrder(c, orderCall{operation: operation, connection: connection, orderID: orderID}, changed, err)
+		return s.answerOrder(c, orderCall{operation: operation, connection: connection, orderID: orderID}, changed, err)
 	}
 }
 

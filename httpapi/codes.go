@@ -59,108 +59,57 @@ const (
 // read it. The number is the one that others use for this.
 const statusClientGone = 499
 
-// status gives the one HTTP status of a code and the title of its problem
-// document. With ofOrder it is the whole table; nothing else chooses a status.
-func (c Code) status() (status int, title string) {
-	if status, title, found := c.ofOrder(); found {
-		return status, title
-	}
-	switch c {
-	case CodeMalformedJSON:
-		return http.StatusBadRequest, "The body is not well-formed JSON"
-	case CodeInvalidParameter:
-		return http.StatusBadRequest, "A parameter is not valid"
-	case CodeRestaurantRequired:
-		return http.StatusBadRequest, "The restaurant must be named"
-	case CodeConnectionRequired:
-		return http.StatusBadRequest, "The connection must be named"
-	case CodeUnauthorized:
-		return http.StatusUnauthorized, "A valid bearer token is required"
-	case CodeForbidden:
-		return http.StatusForbidden, "Not allowed"
-	case CodeRestaurantNotFound:
-		return http.StatusNotFound, "No such restaurant"
-	case CodeProductNotFound:
-		return http.StatusNotFound, "No such product"
-	case CodeRunNotFound:
-		return http.StatusNotFound, "No such run"
-	case CodeBatchNotFound:
-		return http.StatusNotFound, "No such batch"
-	case CodeVersionNotFound:
-		return http.StatusNotFound, "No such version"
-	case CodeVersionGone:
-		return http.StatusGone, "The version is not kept"
-	case CodeSyncBusy:
-		return http.StatusConflict, "Another run is not finished"
-	case CodeConnectionNotFound:
-		return http.StatusNotFound, "No such connection"
-	case CodeNotFound:
-		return http.StatusNotFound, "No such route"
-	case CodeMethodNotAllowed:
-		return http.StatusMethodNotAllowed, "The route does not take this method"
-	case CodeNotAcceptable:
-		return http.StatusNotAcceptable, "No acceptable content coding"
-	case CodeRequestTimeout:
-		return http.StatusRequestTimeout, "The body did not arrive in time"
-	case CodeClientGone:
-		return statusClientGone, "The client has left"
-	case CodeExternalIDAmbiguous:
-		return http.StatusConflict, "Several products share this externalId"
-	case CodeTooLarge:
-		return http.StatusRequestEntityTooLarge, "The body is too large"
-	case CodeUnsupportedMedia:
-		return http.StatusUnsupportedMediaType, "The body must be JSON"
-	case CodeRateLimited:
-		return http.StatusTooManyRequests, "Too many requests"
-	case CodeNoCatalogue:
-		return http.StatusServiceUnavailable, "There is no menu yet"
-	case CodeNoReasons:
-		return http.StatusServiceUnavailable, "There are no rejection reasons yet"
-	case CodeStreamsUnavailable:
-		return http.StatusServiceUnavailable, "No event stream can be opened"
-	case CodeStorageUnavailable:
-		return http.StatusServiceUnavailable, "The storage cannot be reached"
-	default:
-		return http.StatusInternalServerError, "Internal error"
-	}
+// statuses gives each code its one HTTP status and the title of its problem
+// document. Nothing else chooses a status.
+var statuses = map[Code]struct { //nolint:gochecknoglobals // a table
+	status int
+	title  string
+}{
+	CodeMalformedJSON:          {http.StatusBadRequest, "The body is not well-formed JSON"},
+	CodeValidationFailed:       {http.StatusUnprocessableEntity, "The request breaks rules"},
+	CodeRestaurantNotFound:     {http.StatusNotFound, "No such restaurant"},
+	CodeRestaurantRequired:     {http.StatusBadRequest, "The restaurant must be named"},
+	CodeProductNotFound:        {http.StatusNotFound, "No such product"},
+	CodeRunNotFound:            {http.StatusNotFound, "No such run"},
+	CodeBatchNotFound:          {http.StatusNotFound, "No such batch"},
+	CodeVersionNotFound:        {http.StatusNotFound, "No such version"},
+	CodeVersionGone:            {http.StatusGone, "The version is not kept"},
+	CodeSyncBusy:               {http.StatusConflict, "Another run is not finished"},
+	CodeConnectionNotFound:     {http.StatusNotFound, "No such connection"},
+	CodeConnectionRequired:     {http.StatusBadRequest, "The connection must be named"},
+	CodeExternalIDAmbiguous:    {http.StatusConflict, "Several products share this externalId"},
+	CodeNoCatalogue:            {http.StatusServiceUnavailable, "There is no menu yet"},
+	CodeNoReasons:              {http.StatusServiceUnavailable, "There are no rejection reasons yet"},
+	CodeIdempotencyKeyRequired: {http.StatusBadRequest, "An Idempotency-Key is required"},
+	CodeIdempotencyKeyReused:   {http.StatusUnprocessableEntity, "The Idempotency-Key belongs to another request"},
+	CodeIdempotencyKeyInFlight: {http.StatusConflict, "The request with this Idempotency-Key is not finished"},
+	CodeOrderNotFound:          {http.StatusNotFound, "No such order"},
+	CodeOrderAmbiguous:         {http.StatusBadRequest, "Several connections have an order with this id"},
+	CodeOrderBusy:              {http.StatusConflict, "Another change of the order is not finished"},
+	CodeOutcomeUnknown:         {http.StatusConflict, "It is not known what became of the order's last change"},
+	CodeOrderState:             {http.StatusConflict, "The order takes no such change as it stands"},
+	CodeOrderIDTaken:           {http.StatusConflict, "Another order has this orderID"},
+	CodeOrderOutcomeUnknown:    {http.StatusGatewayTimeout, "It is not known whether the ordering service did it"},
+	CodeJournalUnavailable:     {http.StatusServiceUnavailable, "Orders cannot be recorded"},
+	CodeJournalRestored:        {http.StatusServiceUnavailable, "New orders are paused"},
+	CodeUpstreamRefused:        {http.StatusBadGateway, "The ordering service refused"},
+	CodeUpstreamUnavailable:    {http.StatusServiceUnavailable, "The ordering service cannot be reached"},
+	CodeUpstreamBusy:           {http.StatusServiceUnavailable, "Too many requests wait for the ordering service"},
+	CodeStorageUnavailable:     {http.StatusServiceUnavailable, "The storage cannot be reached"},
+	CodeStreamsUnavailable:     {http.StatusServiceUnavailable, "No event stream can be opened"},
+	CodeRateLimited:            {http.StatusTooManyRequests, "Too many requests"},
+	CodeUnauthorized:           {http.StatusUnauthorized, "A valid bearer token is required"},
+	CodeForbidden:              {http.StatusForbidden, "Not allowed"},
+	CodeInvalidParameter:       {http.StatusBadRequest, "A parameter is not valid"},
+	CodeNotFound:               {http.StatusNotFound, "No such route"},
+	CodeMethodNotAllowed:       {http.StatusMethodNotAllowed, "The route does not take this method"},
+	CodeNotAcceptable:          {http.StatusNotAcceptable, "No acceptable content coding"},
+	CodeRequestTimeout:         {http.StatusRequestTimeout, "The body did not arrive in time"},
+	CodeTooLarge:               {http.StatusRequestEntityTooLarge, "The body is too large"},
+	CodeUnsupportedMedia:       {http.StatusUnsupportedMediaType, "The body must be JSON"},
+	CodeClientGone:             {statusClientGone, "The client has left"},
+	CodeInternal:               {http.StatusInternalServerError, "Internal error"},
 }
 
-// ofOrder is the table's part for orders.
-func (c Code) ofOrder() (status int, title string, found bool) {
-	switch c {
-	case CodeIdempotencyKeyRequired:
-		return http.StatusBadRequest, "An Idempotency-Key is required", true
-	case CodeOrderAmbiguous:
-		return http.StatusBadRequest, "Several connections have an order with this id", true
-	case CodeOrderNotFound:
-		return http.StatusNotFound, "No such order", true
-	case CodeIdempotencyKeyInFlight:
-		return http.StatusConflict, "The request with this Idempotency-Key is not finished", true
-	case CodeOrderBusy:
-		return http.StatusConflict, "Another change of the order is not finished", true
-	case CodeOutcomeUnknown:
-		return http.StatusConflict, "It is not known what became of the order's last change", true
-	case CodeOrderState:
-		return http.StatusConflict, "The order takes no such change as it stands", true
-	case CodeOrderIDTaken:
-		return http.StatusConflict, "Another order has this orderID", true
-	case CodeIdempotencyKeyReused:
-		return http.StatusUnprocessableEntity, "The Idempotency-Key belongs to another request", true
-	case CodeValidationFailed:
-		return http.StatusUnprocessableEntity, "The request breaks rules", true
-	case CodeUpstreamRefused:
-		return http.StatusBadGateway, "The ordering service refused", true
-	case CodeJournalUnavailable:
-		return http.StatusServiceUnavailable, "Orders cannot be recorded", true
-	case CodeJournalRestored:
-		return http.StatusServiceUnavailable, "New orders are paused", true
-	case CodeUpstreamUnavailable:
-		return http.StatusServiceUnavailable, "The ordering service cannot be reached", true
-	case CodeUpstreamBusy:
-		return http.StatusServiceUnavailable, "Too many requests wait for the ordering service", true
-	case CodeOrderOutcomeUnknown:
-		return http.StatusGatewayTimeout, "It is not known whether the ordering service did it", true
-	default:
-		return 0, "", false
-	}
-}
+// status returns the code's HTTP status and title.
+func (c Code) status() (status int, title string) { return statuses[c].status, statuses[c].title }

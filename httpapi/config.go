@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"cmp"
 	"errors"
 	"net"
 	"net/netip"
@@ -95,49 +96,21 @@ type RateConfig struct {
 // SetDefaults fills what is not set. It runs before the file is read, so that
 // a zero in the file stands.
 func (c *Config) SetDefaults() {
-	if c.Listen == "" {
-		c.Listen = "127.0.0.1:8080"
-	}
-	if c.StaleWhileRevalidate == 0 {
-		c.StaleWhileRevalidate = 30 * time.Second
-	}
-	if c.StaleIfError == 0 {
-		c.StaleIfError = 24 * time.Hour
-	}
-	if c.AccessLog == "" {
-		c.AccessLog = LogSampled
-	}
-	if c.FastPath == nil {
-		on := true
-		c.FastPath = &on
-	}
-	if c.Docs == nil {
-		on := true
-		c.Docs = &on
-	}
-	if c.MaxConnections == 0 {
-		c.MaxConnections = 25_000 // the event streams of policy H1, and readers
-	}
+	c.Listen = cmp.Or(c.Listen, "127.0.0.1:8080")
+	c.StaleWhileRevalidate = cmp.Or(c.StaleWhileRevalidate, 30*time.Second)
+	c.StaleIfError = cmp.Or(c.StaleIfError, 24*time.Hour)
+	c.AccessLog = cmp.Or(c.AccessLog, LogSampled)
+	c.FastPath = cmp.Or(c.FastPath, new(true))
+	c.Docs = cmp.Or(c.Docs, new(true))
+	c.MaxConnections = cmp.Or(c.MaxConnections, 25_000) // the event streams of policy H1, and readers
 	c.Compat.SetDefaults()
 	c.Events.SetDefaults()
-	if c.DrainTimeout == 0 {
-		c.DrainTimeout = 20 * time.Second
-	}
-	if !c.Rate.Validate.Limited() {
-		c.Rate.Validate = Rate{Count: 20, Per: time.Second}
-	}
-	if !c.Rate.Place.Limited() {
-		c.Rate.Place = Rate{Count: 5, Per: time.Second}
-	}
-	if !c.Rate.TokenFailures.Limited() {
-		c.Rate.TokenFailures = Rate{Count: 10, Per: time.Minute}
-	}
-	if !c.Rate.SignInFailures.Limited() {
-		c.Rate.SignInFailures = Rate{Count: 5, Per: time.Minute}
-	}
-	if !c.Rate.AddressFailures.Limited() {
-		c.Rate.AddressFailures = Rate{Count: 30, Per: time.Minute}
-	}
+	c.DrainTimeout = cmp.Or(c.DrainTimeout, 20*time.Second)
+	c.Rate.Validate = cmp.Or(c.Rate.Validate, Rate{Count: 20, Per: time.Second})
+	c.Rate.Place = cmp.Or(c.Rate.Place, Rate{Count: 5, Per: time.Second})
+	c.Rate.TokenFailures = cmp.Or(c.Rate.TokenFailures, Rate{Count: 10, Per: time.Minute})
+	c.Rate.SignInFailures = cmp.Or(c.Rate.SignInFailures, Rate{Count: 5, Per: time.Minute})
+	c.Rate.AddressFailures = cmp.Or(c.Rate.AddressFailures, Rate{Count: 30, Per: time.Minute})
 }
 
 // Validate checks the section after SetDefaults. Every fault comes back, each

@@ -1,7 +1,6 @@
 package httpapi
 
 import (
-	"net/http"
 	"slices"
 	"strings"
 
@@ -76,9 +75,4 @@ func (cors) preflight(g *gin.Context) {
 	header.Set("Access-Control-Max-Age", corsMaxAge)
 	header.Add("Vary", "Access-Control-Request-Method")
 	header.Add("Vary", "Access-Control-Request-Headers")
-}
-
-// isPreflight tells a preflight from an ordinary OPTIONS.
-func isPreflight(r *http.Request) bool {
-	return r.Method == http.MethodOptions && r.Header.Get("Access-Control-Request-Method") != ""
 }

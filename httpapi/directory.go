@@ -22,30 +22,21 @@ type entry struct {
 	text string // id and name, in lower case
 }
 
-// directory gives that of the restaurants that are configured now. It is made
+// directory returns that of the restaurants that are configured now. It is made
 // when they have changed, and not for each request.
 func (s *Server) directory() *directory {
-	now := s.runner.Restaurants()
-	if made := s.listed.Load(); made != nil && made.isOf(now) {
-		return made
+	of := s.runner.Restaurants()
+	kept := s.listed.Load()
+	if kept != nil && len(kept.of) == len(of) && (len(of) == 0 || &kept.of[0] == &of[0]) { // the same slice
+		return kept
 	}
-	made := newDirectory(now)
+	made := &directory{of: of, all: make([]entry, len(of))}
+	for i := range of {
+		made.all[i] = entry{&of[i], strings.ToLower(string(of[i].ID) + " " + of[i].Name)}
+	}
+	slices.SortFunc(made.all, func(a, b entry) int { return cmp.Compare(a.ID, b.ID) })
 	s.listed.Store(made)
 	return made
-}
-
-func newDirectory(of []menusync.Restaurant) *directory {
-	d := &directory{of: of, all: make([]entry, len(of))}
-	for i := range of {
-		d.all[i] = entry{&of[i], strings.ToLower(string(of[i].ID) + " " + of[i].Name)}
-	}
-	slices.SortFunc(d.all, func(a, b entry) int { return cmp.Compare(a.ID, b.ID) })
-	return d
-}
-
-// isOf tells whether the directory is of these: the very same slice.
-func (d *directory) isOf(now []menusync.Restaurant) bool {
-	return len(d.of) == len(now) && (len(now) == 0 || &d.of[0] == &now[0])
 }
 
 // after gives where the restaurants after an id begin; "" is before all.

@@ -2,13 +2,13 @@ package httpapi
 
 import (
 	"net/http"
+	"strings"
 
 	"github.com/gin-gonic/gin"
 
 	"larder/cache"
 	"larder/httpapi/openapi"
 	"larder/httpapi/openapi/ui"
-	"larder/httpapi/web"
 )
 
 // docsPolicy lets the pages under /docs load what this origin serves and
@@ -22,8 +22,8 @@ func (s *Server) routeDocument(engine *gin.Engine) {
 	get(engine, "/openapi.json", document(contentJSON, openapi.JSON()))
 	get(engine, "/openapi.yaml", document("application/yaml; charset=utf-8", openapi.YAML()))
 	if s.cfg.Docs == nil || *s.cfg.Docs {
-		get(engine, "/docs", docsPage)
-		get(engine, "/docs/:file", docsPage)
+		get(engine, "/docs", handle(docsPage))
+		get(engine, "/docs/:file", handle(docsPage))
 	}
 }
 
@@ -31,7 +31,8 @@ func (s *Server) routeDocument(engine *gin.Engine) {
 func document(contentType string, body []byte) gin.HandlerFunc {
 	etag := `W/"` + bodyHash(body) + `"`
 	return func(c *gin.Context) {
-		if !hasFixed(c, etag) {
+		c.Header("Cache-Control", "no-cache")
+		if !hasBody(c, etag) {
 			write(c, http.StatusOK, contentType, body)
 		}
 	}
@@ -39,47 +40,33 @@ func document(contentType string, body []byte) gin.HandlerFunc {
 
 // docsPage answers with a file of the pages. The ETag is compared first, and a
 // file that is embedded compressed is unpacked once (policy H7).
-func docsPage(c *gin.Context) {
+func docsPage(c *gin.Context) error {
 	file, known := ui.File(param(c, "file"))
 	if !known {
-		noRoute(c)
-		return
+		return noRoute(c)
 	}
 	header := c.Writer.Header()
+	header.Set("Cache-Control", "no-cache")
 	header.Set("Content-Security-Policy", docsPolicy)
 	header.Set("X-Content-Type-Options", "nosniff")
 	header.Set("Referrer-Policy", "no-referrer")
 	if file.Gzipped {
 		header.Add("Vary", "Accept-Encoding")
 	}
-	if hasFixed(c, `W/"`+file.Hash+`"`) {
-		return
+	if hasBody(c, `W/"`+file.Hash+`"`) {
+		return nil
 	}
 	body := file.Body
 	if file.Gzipped {
-		if acceptedEncodings(oneHeader(c.Request.Header["Accept-Encoding"])).Has(cache.Gzip) {
+		if acceptedEncodings(strings.Join(c.Request.Header["Accept-Encoding"], ",")).Has(cache.Gzip) {
 			header.Set("Content-Encoding", cache.Gzip.String())
 		} else {
 			var err error
 			if body, err = file.Plain(); err != nil {
-				fail(c, err)
-				return
+				return err
 			}
 		}
 	}
 	write(c, http.StatusOK, file.Type, body)
-}
-
-// hasFixed puts the headers of a body that is the same as long as larder runs.
-// It answers 304 and reports true if the client has the body.
-func hasFixed(c *gin.Context, etag string) bool {
-	header := c.Writer.Header()
-	header["Etag"] = []string{etag}
-	header.Set("Cache-Control", "no-cache")
-	if !web.MatchesETag(c.Request.Header["If-None-Match"], etag) {
-		return false
-	}
-	c.Writer.WriteHeader(http.StatusNotModified)
-	c.Writer.WriteHeaderNow()
-	return true
+	return nil
 }

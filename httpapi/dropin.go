@@ -1,13 +1,15 @@
 package httpapi
 
 import (
+	"cmp"
+	"net/http"
 	"strings"
 
 	"github.com/gin-gonic/gin"
 
-	"larder/cache"
 	"larder/internal/jsontext"
 	"larder/internal/menu"
+	"larder/internal/setting"
 	"larder/internal/upstream"
 	"larder/ordering"
 )
@@ -27,34 +29,31 @@ func (s *Server) routeDropIn(engine *gin.Engine) {
 	place, change := limitClient(s.placeLimit), limitClient(s.changeLimit)
 	for _, slash := range []string{"", "/"} {
 		path := func(rest string) string { return dropInPath + "v1/" + rest + slash }
-		get(engine, path("menu/view"), orders, s.dropInMenu)
-		get(engine, path("rejectionReasons"), orders, s.dropInReasons)
-		engine.POST(path("orders"), orders, place, s.dropInPlace)
+		get(engine, path("menu/view"), orders, handle(s.dropInMenu))
+		get(engine, path("rejectionReasons"), orders, handle(s.dropInReasons))
+		engine.POST(path("orders"), orders, place, handle(s.dropInPlace))
 		for _, operation := range []ordering.Operation{upstream.OpPay, upstream.OpComplete, upstream.OpReject} {
-			engine.PUT(path("orders/:orderID/"+string(operation)), orders, change, s.dropInChange(operation))
+			engine.PUT(path("orders/:orderID/"+string(operation)), orders, change, handle(s.dropInChange(operation)))
 		}
 	}
 }
 
 // dropInReasons answers GET /orders/api/v1/rejectionReasons.
-func (s *Server) dropInReasons(c *gin.Context) {
-	connection, err := s.ownConnection(c)
-	if err != nil {
-		fail(c, err)
-		return
-	}
-	s.answerReasons(c, connection)
-}
-
-// ownConnection is whose menus and orders a request on the drop-in face is
-// about: its client's, or the only one that is configured.
-func (s *Server) ownConnection(c *gin.Context) (string, error) {
+func (s *Server) dropInReasons(c *gin.Context) error {
 	who, _ := callerOf(c)
-	return s.onlyConnection(who)
+	connection, err := s.onlyConnection(who, howCompat)
+	if err != nil {
+		return err
+	}
+	return s.answerReasons(c, connection)
 }
 
-// onlyConnection is whose menus and orders a caller's requests are about.
-func (s *Server) onlyConnection(who caller) (string, error) {
+// howCompat is how a client of the compatible API gets one of several connections.
+const howCompat = "auth.clients[].connection gives the client"
+
+// onlyConnection is whose menus and orders a caller's requests are about: the
+// only connection that it sees. how is how to choose where there are several.
+func (s *Server) onlyConnection(who caller, how string) (string, error) {
 	seen, name := 0, ""
 	for i := range s.connections {
 		if who.sees(s.connections[i].Name) {
@@ -64,14 +63,13 @@ func (s *Server) onlyConnection(who caller) (string, error) {
 	if seen == 1 {
 		return name, nil
 	}
-	switch names := s.seen(who); len(names) {
-	case 0:
+	names := s.seen(who)
+	if seen == 0 {
 		return "", connectionNotFound(names)
-	default:
-		return "", &problem{
-			code: CodeConnectionRequired, params: map[string]any{"known": names},
-			msg: "several connections are configured; auth.clients[].connection gives the client one of: " + strings.Join(names, ", "),
-		}
+	}
+	return "", &problem{
+		code: CodeConnectionRequired, params: map[string]any{"known": names},
+		msg: "several connections are configured; " + how + " one of: " + strings.Join(names, ", "),
 	}
 }
 
@@ -82,14 +80,10 @@ func (s *Server) ownMenu(connection, restaurant string) (menu.RestaurantID, erro
 	if one, known := s.runner.Known(menu.RestaurantID(restaurant)); known && one.Connection == connection {
 		return one.ID, nil
 	}
-	if own := s.defaultMenu(connection); restaurant == "" && s.runner.Keeps(own) {
+	if own := s.defaults[connection]; restaurant == "" && s.runner.Keeps(own) {
 		return own, nil
 	}
-	theirs := []menu.RestaurantID{}
-	for _, one := range s.visible(caller{Connection: connection}) {
-		theirs = append(theirs, one.ID)
-	}
-	switch {
+	switch theirs := s.visible(caller{Connection: connection}); {
 	case restaurant != "" || len(theirs) == 0:
 		return "", restaurantNotFound(theirs)
 	case len(theirs) == 1:
@@ -97,16 +91,6 @@ func (s *Server) ownMenu(connection, restaurant string) (menu.RestaurantID, erro
 	default:
 		return "", restaurantRequired(theirs)
 	}
-}
-
-// defaultMenu is where a connection's own menu view is kept.
-func (s *Server) defaultMenu(connection string) menu.RestaurantID {
-	for i := range s.connections {
-		if s.connections[i].Name == connection {
-			return s.defaults[i]
-		}
-	}
-	return cache.DefaultMenu(connection)
 }
 
 // restaurantOfQuery reads ?restaurantId=, its name in any spelling.
@@ -140,23 +124,59 @@ func restaurantOfBody(body []byte) (string, error) {
 			named, _ = reader.ID()
 		}
 	}
-	if err := reader.Err(); err != nil {
-		return "", err
-	}
 	if strings.TrimSpace(named) == "" {
-		return "", nil
+		named = ""
 	}
-	return named, nil
+	return named, reader.Err()
 }
 
 // dropInMenu answers GET /orders/api/v1/menu/view: the menu view as the
 // ordering service published it, with every field that larder does not know. A
 // body, which some clients send, is not read.
-func (s *Server) dropInMenu(c *gin.Context) {
+func (s *Server) dropInMenu(c *gin.Context) error {
 	named, err := restaurantOfQuery(c)
 	if err != nil {
-		fail(c, err)
-		return
+		return err
 	}
-	s.readHot(c, &hotRead{kind: readView, restaurant: named})
+	return s.readHot(c, &hotRead{kind: readView, restaurant: named})
+}
+
+// RefusalErrors says what stands in the `errors` of a refusal on the drop-in
+// face.
+type RefusalErrors string
+
+// The two ways of http.compat.refusal_errors.
+const (
+	RefusalViolations RefusalErrors = "violations" // everything that is wrong, with paths and codes
+	RefusalNone       RefusalErrors = "none"       // null, as in all cases that the interface shows
+)
+
+// CompatConfig is `http.compat`: what larder's own refusals look like on the
+// drop-in face. What the ordering service says passes through as it is (policy
+// O15).
+type CompatConfig struct {
+	// RefusalStatus is the status of an order, payment or rejection that breaks rules: 400 to 499.
+	RefusalStatus int `yaml:"refusal_status"`
+	// RefusalErrors is violations or none; msg tells what is wrong in either case.
+	RefusalErrors RefusalErrors `yaml:"refusal_errors"`
+}
+
+// SetDefaults fills what is not set.
+func (cfg *CompatConfig) SetDefaults() {
+	cfg.RefusalStatus = cmp.Or(cfg.RefusalStatus, http.StatusUnprocessableEntity)
+	cfg.RefusalErrors = cmp.Or(cfg.RefusalErrors, RefusalViolations)
+}
+
+// check reports what is wrong with the section.
+func (cfg CompatConfig) check() (errs []error) {
+	if cfg.RefusalStatus < 400 || cfg.RefusalStatus > 499 {
+		errs = append(errs, setting.Errorf("http.compat.refusal_status",
+			"%d is not between 400 and 499: the order was not placed, and sending it again does not help", cfg.RefusalStatus))
+	}
+	switch cfg.RefusalErrors {
+	case RefusalViolations, RefusalNone:
+	default:
+		errs = append(errs, setting.Errorf("http.compat.refusal_errors", "%q is none of violations, none", string(cfg.RefusalErrors)))
+	}
+	return errs
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"strconv"
+	"strings"
 
 	"github.com/gin-gonic/gin"
 
@@ -21,10 +22,9 @@ const headerRef = "Larder-Order-Ref"
 // err where nothing was begun. What the ordering service said for certain
 // passes through, its no as well as its yes (policy O15); a replay says the
 // same, byte for byte (policy O7).
-func (s *Server) answerDropIn(c *gin.Context, result ordering.Result, err error) {
+func (s *Server) answerDropIn(c *gin.Context, result ordering.Result, err error) error {
 	if err != nil {
-		failInLanguage(c, err)
-		return
+		return withLanguage(c, err)
 	}
 	header := c.Writer.Header()
 	header.Set(headerRef, result.Record.Ref)
@@ -43,8 +43,9 @@ func (s *Server) answerDropIn(c *gin.Context, result ordering.Result, err error)
 		header.Set("Cache-Control", "no-store")
 		pass(c, doneStatus(call), contentJSON, doneBody(result))
 	default:
-		fail(c, outcomeProblem(result))
+		return outcomeProblem(result)
 	}
+	return nil
 }
 
 // passed gives the ordering service's answer to a call whose outcome it told;
@@ -110,8 +111,7 @@ func doneBody(result ordering.Result) []byte {
 func pass(c *gin.Context, status int, contentType string, body []byte) {
 	header := c.Writer.Header()
 	if status == http.StatusNoContent {
-		c.Writer.WriteHeader(status)
-		c.Writer.WriteHeaderNow()
+		writeStatus(c, status)
 		return
 	}
 	header["Content-Type"] = nil // none: not guessed from the body either
@@ -121,4 +121,76 @@ func pass(c *gin.Context, status int, contentType string, body []byte) {
 	header.Set("Content-Length", strconv.Itoa(len(body)))
 	c.Writer.WriteHeader(status)
 	_, _ = c.Writer.Write(body) // the client is gone: nobody to tell
+}
+
+// keyDropIn is of gin.Context: there for every request on the drop-in face,
+// matched by a route or not. Its value is the CompatConfig.
+const keyDropIn = "larder.dropIn"
+
+// maxSaid is how many violations are told in the msg of one refusal.
+const maxSaid = 10
+
+// dropInError is the interface's error shape (docs/ordering-service.md, section 7).
+type dropInError struct {
+	Code      Code                 `json:"code"`
+	Msg       string               `json:"msg"`
+	RequestID string               `json:"requestId"`
+	Errors    []ordering.Violation `json:"errors"`
+	More      bool                 `json:"more,omitempty"`
+}
+
+// dropInOf tells whether the request came to the drop-in face.
+func dropInOf(c *gin.Context) (CompatConfig, bool) {
+	value, _ := c.Get(keyDropIn)
+	cfg, ok := value.(CompatConfig)
+	return cfg, ok
+}
+
+// refuse answers with a problem.
+func (cfg CompatConfig) refuse(c *gin.Context, p *problem) {
+	if p.ref != "" {
+		c.Header(headerRef, p.ref)
+	}
+	status, body, err := cfg.refusal(c, p)
+	if err != nil {
+		_ = c.Error(err)
+		body = []byte(`{"code":"internal","msg":"","requestId":"","errors":null}`)
+	}
+	write(c, status, contentJSON, body)
+}
+
+// refusal is an error answer of the drop-in face. A client of the ordering
+// service often shows msg and nothing else: it tells what is wrong, and the
+// ref that the order has in the journal.
+func (cfg CompatConfig) refusal(c *gin.Context, p *problem) (status int, body []byte, err error) {
+	status, _ = p.code.status()
+	shape := dropInError{Code: p.code, Msg: p.msg, RequestID: cmp.Or(p.requestID, idOf(c)), Errors: p.listed(), More: p.more}
+	if p.code == CodeValidationFailed {
+		status = cfg.RefusalStatus
+		shape.Msg = cmp.Or(saidOf(p.violations), p.msg)
+	}
+	if p.ref != "" {
+		shape.Msg += " (ref " + p.ref + ")"
+	}
+	if cfg.RefusalErrors == RefusalNone {
+		shape.Errors, shape.More = nil, false
+	}
+	body, err = json.Marshal(shape)
+	return status, body, err
+}
+
+// saidOf joins the sentences of the first violations.
+func saidOf(violations []ordering.Violation) string {
+	var said strings.Builder
+	for i := range violations {
+		if i == maxSaid {
+			said.WriteString("; …")
+			break
+		}
+		if i > 0 {
+			said.WriteString("; ")
+		}
+		said.WriteString(violations[i].Msg)
+	}
+	return said.String()
 }

@@ -13,7 +13,7 @@ import (
 //
 // A body is JSON whatever its Content-Type says: the clients of the ordering
 // service send what they always sent.
-func (s *Server) dropInPlace(c *gin.Context) {
+func (s *Server) dropInPlace(c *gin.Context) error {
 	placing := ordering.Placing{RequestID: idOf(c), Language: language(c)}
 	err := s.readPlacing(c, &placing)
 	call := orderCall{operation: upstream.OpCreate, connection: placing.Connection, restaurant: placing.Restaurant}
@@ -21,25 +21,24 @@ func (s *Server) dropInPlace(c *gin.Context) {
 		if asProblem(err).code == CodeMalformedJSON { // as ordering would say
 			s.noteOrder(c, call, ordering.Result{}, err)
 		}
-		fail(c, err)
-		return
+		return err
 	}
 	placed, err := s.orders.Place(c.Request.Context(), placing)
 	s.noteOrder(c, call, placed, err)
-	s.answerDropIn(c, placed, err)
+	return s.answerDropIn(c, placed, err)
 }
 
 // readPlacing fills in whose order it is, and what it says.
 func (s *Server) readPlacing(c *gin.Context, p *ordering.Placing) (err error) {
-	if p.Connection, err = s.ownConnection(c); err != nil {
+	who, _ := callerOf(c)
+	if p.Connection, err = s.onlyConnection(who, howCompat); err != nil {
 		return err
 	}
-	who, _ := callerOf(c)
 	p.Client, p.FieldCase = who.Client, s.connection(p.Connection).FieldCase
 	if p.Key, err = idempotencyKey(c, false); err != nil {
 		return err
 	}
-	if p.Body, err = readBody(c, maxBody); err != nil {
+	if p.Body, err = readBody(c, maxBody, nil); err != nil {
 		return err
 	}
 	named, err := restaurantOfBody(p.Body)
@@ -54,34 +53,33 @@ func (s *Server) readPlacing(c *gin.Context, p *ordering.Placing) (err error) {
 // /reject. Orders that larder did not place pass on to the client's connection
 // (policy O9a). A restaurantID in a rejection's query or body is accepted and
 // not sent on (policy O11); a body of a completion is not read.
-func (s *Server) dropInChange(operation ordering.Operation) gin.HandlerFunc {
-	return func(c *gin.Context) {
+func (s *Server) dropInChange(operation ordering.Operation) handler {
+	return func(c *gin.Context) error {
 		change := ordering.Changing{
 			Operation: operation, OrderID: param(c, "orderID"), RequestID: idOf(c), Language: language(c),
 		}
 		if err := s.readChange(c, &change); err != nil {
-			fail(c, err)
-			return
+			return err
 		}
 		call := orderCall{operation: operation, connection: change.Connection, orderID: change.OrderID}
 		changed, err := s.orders.Change(c.Request.Context(), change)
 		s.noteOrder(c, call, changed, err)
-		s.answerDropIn(c, changed, err)
+		return s.answerDropIn(c, changed, err)
 	}
 }
 
 // readChange fills in whose change it is, and what it says.
 func (s *Server) readChange(c *gin.Context, change *ordering.Changing) (err error) {
-	if change.Connection, err = s.ownConnection(c); err != nil {
+	who, _ := callerOf(c)
+	if change.Connection, err = s.onlyConnection(who, howCompat); err != nil {
 		return err
 	}
-	who, _ := callerOf(c)
 	change.Client, change.FieldCase = who.Client, s.connection(change.Connection).FieldCase
 	if change.Key, err = idempotencyKey(c, false); err != nil {
 		return err
 	}
 	if change.Operation != upstream.OpComplete {
-		change.Body, err = readBody(c, maxBody)
+		change.Body, err = readBody(c, maxBody, nil)
 	}
 	return err
 }

@@ -12,28 +12,26 @@ import (
 // each new version of the restaurant's menu. It is state, not a log: a reader
 // gets the newest version it has not seen, and whoever reads slowly misses
 // versions in between, not the last one. Nothing is kept for anyone.
-func (s *Server) events(c *gin.Context) {
+func (s *Server) events(c *gin.Context) error {
 	restaurant, err := s.followed(c)
 	if err != nil {
-		fail(c, err)
-		return
+		return err
 	}
 	address := addressKey(c.ClientIP())
 	topic, err := s.streams.join(address, restaurant)
 	if err != nil {
-		fail(c, err)
-		return
+		return err
 	}
 	defer s.streams.leave(address, topic)
 	st, err := s.newStream(c)
 	if err != nil {
-		fail(c, err)
-		return
+		return err
 	}
 	ctx, cancel := s.untilExpiry(c)
 	defer cancel()
 	who, _ := callerOf(c)
 	s.metrics.streamEnded(kindMenu, s.follow(ctx, st, topic, who, c.GetHeader("Last-Event-ID")))
+	return nil
 }
 
 // followed is the restaurant that a stream is asked for.
@@ -44,16 +42,11 @@ func (s *Server) followed(c *gin.Context) (menu.RestaurantID, error) {
 	case len(ids) > 1:
 		return "", invalid("restaurant", "stands more than once; a stream is of one restaurant")
 	case len(ids) == 0 || ids[0] == "":
-		visible := s.visible(who)
-		known := make([]menu.RestaurantID, len(visible))
-		for i, restaurant := range visible {
-			known[i] = restaurant.ID
-		}
-		return "", restaurantRequired(known)
+		return "", restaurantRequired(s.visible(who))
 	}
 	restaurant := menu.RestaurantID(ids[0])
 	if !s.mayFollow(who, restaurant) {
-		return "", s.unknownRestaurant(who)
+		return "", restaurantNotFound(s.visible(who))
 	}
 	return restaurant, nil
 }
@@ -68,8 +61,8 @@ func (s *Server) mayFollow(who caller, id menu.RestaurantID) bool {
 // follow tells one reader of every version until the stream ends. seen is the
 // mark of the version that it has.
 func (s *Server) follow(ctx context.Context, st *stream, topic *topic, who caller, seen string) ending {
-	pulse := newPulse(s.cfg.Events.Heartbeat)
-	defer pulse.Stop()
+	due := newHeartbeat(s.cfg.Events.Heartbeat)
+	defer due.Stop()
 	newest := topic.newest()
 	if err := st.send(retryFrame(0), newest.at(seen)); err != nil {
 		return whyFailed(err)
@@ -86,9 +79,9 @@ func (s *Server) follow(ctx context.Context, st *stream, topic *topic, who calle
 		case <-newest.change.Next():
 			newest = topic.newest()
 			news = newest.since(seen)
-		case <-pulse.C:
+		case <-due.C:
 			news = heartbeat()
-			pulse.again()
+			due.Reset(s.cfg.Events.Heartbeat)
 		}
 		if !s.mayFollow(who, topic.restaurant) {
 			st.farewell(0)

@@ -15,7 +15,10 @@ func (s *Server) guard(want Scope) gin.HandlerFunc {
 		who, given, err := s.auth.bearer(c)
 		switch {
 		case err != nil:
-			refuseBearer(c, err)
+			if asProblem(err).code == CodeUnauthorized { // RFC 6750, section 3
+				c.Header("WWW-Authenticate", `Bearer realm="larder", error="invalid_token"`)
+			}
+			fail(c, err)
 		case !given && want == ScopeMenu && s.authCfg.openMenu():
 			// open: no caller in the context
 		case !given:
@@ -27,14 +30,6 @@ func (s *Server) guard(want Scope) gin.HandlerFunc {
 			c.Set(keyCaller, who)
 		}
 	}
-}
-
-// refuseBearer adds what RFC 6750 wants of a token that was sent in vain.
-func refuseBearer(c *gin.Context, err error) {
-	if p := asProblem(err); p.code == CodeUnauthorized {
-		c.Header("WWW-Authenticate", `Bearer realm="larder", error="invalid_token"`)
-	}
-	fail(c, err)
 }
 
 // limit takes one token of the key, or refuses the request with 429.

@@ -77,7 +77,3 @@ type guestView struct {
 	Total   exact          `json:"total"`
 	OrderID *string        `json:"orderID"`
 }
-
-func viewForGuest(record ordering.Record) guestView {
-	return guestView{State: record.State, Total: exact(record.Total), OrderID: orNull(record.OrderID)}
-}

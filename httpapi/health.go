@@ -50,10 +50,6 @@ type readiness struct {
 	tried    map[menu.RestaurantID]bool
 }
 
-func newReadiness(clock func() time.Time) *readiness {
-	return &readiness{started: clock(), tried: map[menu.RestaurantID]bool{}}
-}
-
 // state is the answer of /readyz.
 type state struct {
 	Status string `json:"status"`
@@ -62,7 +58,7 @@ type state struct {
 
 // readyz answers 200 when larder has what it needs to serve, 503 before, with
 // no catalogue at all, and while it drains; ?verbose names the parts.
-func (s *Server) readyz(c *gin.Context) {
+func (s *Server) readyz(c *gin.Context) error {
 	ctx, cancel := context.WithTimeout(c.Request.Context(), pingTimeout)
 	defer cancel()
 	found := s.inspect(ctx)
@@ -77,7 +73,7 @@ func (s *Server) readyz(c *gin.Context) {
 	if verbose, given := c.GetQuery("verbose"); given && verbose != "false" && verbose != "0" {
 		current.Parts = s.parts(ctx, found)
 	}
-	answer(c, status, current)
+	return answer(c, status, current)
 }
 
 // inspection is what one probe saw.

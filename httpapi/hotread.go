@@ -67,7 +67,7 @@ func (s *Server) find(read *hotRead, catalogue func(menu.RestaurantID) (*cache.S
 // menuOf names the catalogue that is read; the id is the configuration's.
 func (s *Server) menuOf(read *hotRead) (menu.RestaurantID, error) {
 	if read.kind == readView {
-		connection, err := s.onlyConnection(read.who)
+		connection, err := s.onlyConnection(read.who, howCompat)
 		if err != nil {
 			return "", err
 		}

@@ -44,20 +44,11 @@ func bareKey(c *gin.Context, sent string) (key, wrong string) {
 		key = key[1 : len(key)-1]
 	}
 	switch {
-	case key == "" || len(key) > maxKey || !printable(key):
+	case key == "" || len(key) > maxKey || !isASCII(key, ' '):
 		return "", "has 1 to 255 printable ASCII characters"
 	case isGuest(c) && len(key) < minPublicKey:
 		return "", "has at least 128 random bits where there is no token: 22 characters or more"
 	default:
 		return key, ""
 	}
-}
-
-func printable(text string) bool {
-	for i := range len(text) {
-		if text[i] < ' ' || text[i] > '~' {
-			return false
-		}
-	}
-	return true
 }

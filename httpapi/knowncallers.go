@@ -16,10 +16,6 @@ type knownCallers struct {
 	byID map[[sha256.Size]byte]caller
 }
 
-func newKnownCallers() *knownCallers {
-	return &knownCallers{byID: map[[sha256.Size]byte]caller{}}
-}
-
 // caller gives whose the header with that hash is, while the token is good: until it expires,
 // another key signs, or other clients are configured.
 func (k *knownCallers) caller(id [sha256.Size]byte, by *authority, now time.Time) (caller, bool) {

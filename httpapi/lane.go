@@ -44,7 +44,7 @@ type lane struct {
 
 	// Of the request being answered.
 	request *express.Request
-	route   laneRoute
+	route   string // as Gin has it: its name in metrics and log
 	status  int
 	ready   bool // the body stood in memory
 	client  string
@@ -143,51 +143,51 @@ func (l *lane) lay(v *versioned, answer *express.Answer, kind hotKind) {
 
 // Sent implements express.Answerer.
 func (l *lane) Sent(body int, took time.Duration) {
-	l.metrics.lane.request(l.Server.metrics, l.route, l.request.Head, l.status, took)
-	l.metrics.reads.answered(laneExpress, l.ready)
+	method := http.MethodGet
+	if l.request.Head {
+		method = http.MethodHead
+	}
+	l.metrics.request(l.route, method, l.status, took, false)
+	l.metrics.read(pathFast, l.ready)
 	if l.logs(false, false, l.status, took) {
-		method := http.MethodGet
-		if l.request.Head {
-			method = http.MethodHead
-		}
 		l.logRequest(requestLine{
-			id: string(l.id), method: method, route: l.route.String(), path: strings.Clone(l.request.Path),
+			id: string(l.id), method: method, route: l.route, path: strings.Clone(l.request.Path),
 			status: l.status, bytes: body, took: took, client: l.client,
 		})
 	}
 	l.out.lines, l.id, l.request = nil, nil, nil
 }
 
-// readOf takes the hot read out of a request; ok is false for any other.
-func readOf(request *express.Request, read *hotRead) (route laneRoute, ok bool) {
-	if rest, native := strings.CutPrefix(request.Path, "/v1/restaurants/"); native {
+// readOf takes the hot read out of a request, and returns the route as Gin has
+// it; ok is false for any other request.
+func readOf(request *express.Request, read *hotRead) (route string, ok bool) {
+	const viewPath = dropInPath + "v1/menu/view"
+	if rest, found := strings.CutPrefix(request.Path, "/v1/restaurants/"); found {
 		restaurant, rest, _ := strings.Cut(rest, "/")
 		read.restaurant = restaurant
 		if rest == "menu" {
 			read.kind = readMenu
-			return routeMenu, request.Query == ""
+			return "/v1/restaurants/:restaurant/menu", request.Query == ""
 		}
 		id, isProduct := strings.CutPrefix(rest, "products/")
 		if !isProduct || id == "" || strings.Contains(id, "/") {
-			return 0, false
+			return "", false
 		}
 		read.kind, read.product = readProduct, id
-		switch request.Query {
-		case "":
-		case "by=externalId":
+		if request.Query == "by=externalId" {
 			read.by = "externalId"
-		default:
-			return 0, false
+		} else if request.Query != "" {
+			return "", false
 		}
-		return routeProduct, true
+		return "/v1/restaurants/:restaurant/products/:id", true
 	}
 	switch request.Path {
-	case dropInPath + "v1/menu/view":
-		route = routeView
-	case dropInPath + "v1/menu/view/":
-		route = routeViewSlash
+	case viewPath:
+		route = viewPath
+	case viewPath + "/":
+		route = viewPath + "/"
 	default:
-		return 0, false
+		return "", false
 	}
 	read.kind = readView
 	if request.Query == "" {

@@ -42,11 +42,11 @@ func language(c *gin.Context) string {
 // inLanguage is the layer of routes whose answers are in the language asked for.
 func inLanguage(c *gin.Context) { c.Writer.Header().Add("Vary", "Accept-Language") }
 
-// failInLanguage is fail for answers whose violations are in the language asked
-// for; what else stands in a problem document is English.
-func failInLanguage(c *gin.Context, err error) {
+// withLanguage names the language of the answer if err has violations, which are
+// in the one asked for; the rest of a problem document is English.
+func withLanguage(c *gin.Context, err error) error {
 	if asProblem(err).violations != nil {
 		c.Header("Content-Language", language(c))
 	}
-	fail(c, err)
+	return err
 }

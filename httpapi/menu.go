@@ -3,6 +3,7 @@ package httpapi
 import (
 	"net/http"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/gin-gonic/gin"
@@ -12,27 +13,26 @@ import (
 )
 
 // menu answers GET /v1/restaurants/{restaurant}/menu with ready bytes.
-func (s *Server) menu(c *gin.Context) {
-	s.readHot(c, &hotRead{kind: readMenu, restaurant: param(c, "restaurant")})
+func (s *Server) menu(c *gin.Context) error {
+	return s.readHot(c, &hotRead{kind: readMenu, restaurant: param(c, "restaurant")})
 }
 
 // product answers GET /v1/restaurants/{restaurant}/products/{id} with ready
 // bytes; ?by=externalId looks the id up among the external ones.
-func (s *Server) product(c *gin.Context) {
-	s.readHot(c, &hotRead{kind: readProduct, restaurant: param(c, "restaurant"), product: param(c, "id"), by: c.Query("by")})
+func (s *Server) product(c *gin.Context) error {
+	return s.readHot(c, &hotRead{kind: readProduct, restaurant: param(c, "restaurant"), product: param(c, "id"), by: c.Query("by")})
 }
 
 // readHot answers a hot read, and waits for what memory does not hold.
-func (s *Server) readHot(c *gin.Context, read *hotRead) {
+func (s *Server) readHot(c *gin.Context, read *hotRead) error {
 	read.who, _ = callerOf(c)
 	found, err := s.find(read, func(id menu.RestaurantID) (*cache.Snapshot, error) {
 		return s.replica.Catalogue(c.Request.Context(), id)
 	})
 	if err != nil {
-		fail(c, err)
-		return
+		return err
 	}
-	s.representation(c, found, func(encoding cache.Encoding) (*cache.Representation, error) {
+	return s.representation(c, found, func(encoding cache.Encoding) (*cache.Representation, error) {
 		if found.what == cache.PublishedMenu {
 			return s.replica.Published(c.Request.Context(), found.snapshot, encoding)
 		}
@@ -60,11 +60,10 @@ func (s *Server) snapshot(c *gin.Context) (*cache.Snapshot, error) {
 
 // representation answers a read of one version: 304, or its bytes, ready or
 // built now, in the encoding that the request values most.
-func (s *Server) representation(c *gin.Context, found subject, build func(cache.Encoding) (*cache.Representation, error)) {
-	accepted := acceptedEncodings(oneHeader(c.Request.Header["Accept-Encoding"]))
+func (s *Server) representation(c *gin.Context, found subject, build func(cache.Encoding) (*cache.Representation, error)) error {
+	accepted := acceptedEncodings(strings.Join(c.Request.Header["Accept-Encoding"], ","))
 	if accepted == 0 {
-		refuseEncodings(c)
-		return
+		return notAcceptable(c)
 	}
 	encoding := accepted.First(found.what)
 	body, ready := s.replica.Ready(found.snapshot, found.what, encoding)
@@ -72,38 +71,27 @@ func (s *Server) representation(c *gin.Context, found subject, build func(cache.
 		var err error
 		if body, err = build(encoding); err != nil {
 			c.Writer.Header().Add("Vary", "Accept-Encoding")
-			fail(c, err)
-			return
+			return err
 		}
 	}
 	if found.what != cache.ChangesOnly {
-		s.metrics.reads.answered(laneOrdinary, ready)
+		s.metrics.read(pathStandard, ready)
 	}
-	s.answerVersion(c, found.snapshot, found.modified, body)
+	return s.answerVersion(c, found.snapshot, found.modified, body)
 }
 
 // answerVersion answers a read of one version: 304 or the body.
-func (s *Server) answerVersion(c *gin.Context, snapshot *cache.Snapshot, modified time.Time, body *cache.Representation) {
+func (s *Server) answerVersion(c *gin.Context, snapshot *cache.Snapshot, modified time.Time, body *cache.Representation) error {
 	_, known := callerOf(c)
 	v := s.version(snapshot, modified, body, notModified(c.Request.Header, body.ETag, modified), known)
 	v.lay(headerFields(c.Writer.Header()))
-	c.Writer.WriteHeader(v.status)
 	if v.status == http.StatusNotModified || c.Request.Method == http.MethodHead {
-		c.Writer.WriteHeaderNow()
-		return
+		writeStatus(c, v.status)
+		return nil
 	}
-	_, _ = c.Writer.Write(v.body) // the client is gone: nobody to tell
-}
-
-// cacheHeader puts Cache-Control, and what it varies on.
-func (s *Server) cacheHeader(c *gin.Context) {
-	_, known := callerOf(c)
-	control, private := s.cacheControl(known)
-	header := c.Writer.Header()
-	header.Set("Cache-Control", control)
-	if private {
-		header.Add("Vary", "Authorization") // added, not set: CORS has its own entry there
-	}
+	c.Writer.WriteHeader(v.status)
+	_, _ = c.Writer.Write(v.body) // an error means that the client is gone
+	return nil
 }
 
 // cacheControl tells caches who may keep an answer (policy H5): anyone where
@@ -127,10 +115,19 @@ func openCacheControl(cfg Config) string {
 	return value
 }
 
-// refuseEncodings answers 406.
-func refuseEncodings(c *gin.Context) {
+// notAcceptable is the problem of a request that takes no encoding of the answer.
+func notAcceptable(c *gin.Context) error {
 	c.Writer.Header().Add("Vary", "Accept-Encoding")
-	fail(c, &problem{code: CodeNotAcceptable, msg: "larder answers in identity, gzip, br or zstd; Accept-Encoding refuses all of them"})
+	return &problem{code: CodeNotAcceptable, msg: "larder answers in identity, gzip, br or zstd; Accept-Encoding refuses all of them"}
+}
+
+// requireIdentity refuses a request that takes no answer without content coding.
+func requireIdentity(c *gin.Context) error {
+	read := readCodings(strings.Join(c.Request.Header["Accept-Encoding"], ","))
+	if !read.takesIdentity() {
+		return notAcceptable(c)
+	}
+	return nil
 }
 
 // invalid refuses a query parameter.
@@ -140,18 +137,16 @@ func invalid(name, msg string) error {
 
 // changesSince answers GET /v1/restaurants/{restaurant}/changes?since= with
 // ready bytes: what differs between that version and the current one.
-func (s *Server) changesSince(c *gin.Context) {
+func (s *Server) changesSince(c *gin.Context) error {
 	snapshot, err := s.snapshot(c)
 	if err != nil {
-		fail(c, err)
-		return
+		return err
 	}
 	since, err := versionNumber("since", c.Query("since"))
 	if err != nil {
-		fail(c, err)
-		return
+		return err
 	}
-	s.representation(c, subject{snapshot, cache.ChangesOnly, snapshot.ModifiedAt}, func(encoding cache.Encoding) (*cache.Representation, error) {
+	return s.representation(c, subject{snapshot, cache.ChangesOnly, snapshot.ModifiedAt}, func(encoding cache.Encoding) (*cache.Representation, error) {
 		return s.replica.Changes(c.Request.Context(), snapshot, since, encoding)
 	})
 }

@@ -37,9 +37,8 @@ type Metrics struct {
 	steps    *prometheus.HistogramVec
 	runTime  *prometheus.HistogramVec
 	redis    *prometheus.HistogramVec
-	reads    *hotReads
-	lane     laneSeries
-	known    knownSeries
+	reads    [pathNames][2]prometheus.Counter // by path, and whether the body was in memory
+	series   seriesCache
 
 	// LogLinesDropped counts lines of the log that its reader did not get. Set it
 	// before the server runs; nil: none.
@@ -51,70 +50,61 @@ var _ menusync.Observer = (*Metrics)(nil)
 // NewMetrics makes the registry with everything that does not depend on a
 // Server; version goes into larder_build_info.
 func NewMetrics(version string) *Metrics {
+	registry := prometheus.NewRegistry()
+	count := func(name, help string, labels ...string) *prometheus.CounterVec {
+		vector := prometheus.NewCounterVec(prometheus.CounterOpts{Name: name, Help: help}, labels)
+		registry.MustRegister(vector)
+		return vector
+	}
+	observe := func(name, label, help string, buckets ...float64) *prometheus.HistogramVec {
+		vector := prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: name, Help: help, Buckets: buckets}, []string{label})
+		registry.MustRegister(vector)
+		return vector
+	}
 	m := &Metrics{
-		registry: prometheus.NewRegistry(),
-		requests: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "larder_http_requests_total", Help: "Requests answered, by route, method and class of status.",
-		}, []string{"route", "method", "status"}),
-		duration: prometheus.NewHistogramVec(prometheus.HistogramOpts{
-			Name: "larder_http_request_duration_seconds", Help: "Time to answer a request, by route.",
-			Buckets: []float64{0.0001, 0.0005, 0.002, 0.01, 0.05, 0.25, 1, 5, 30},
-		}, []string{"route"}),
-		runs: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "larder_sync_runs_total", Help: "Syncs finished, by trigger and outcome.",
-		}, []string{"trigger", "outcome"}),
-		skipped: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "larder_sync_ticks_skipped_total", Help: "Ticks of a schedule that made no run, by reason.",
-		}, []string{"reason"}),
-		orders: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "larder_orders_total", Help: "Orders asked to be placed, paid, completed or rejected, by operation and outcome; replays not counted.",
-		}, []string{"operation", "outcome"}),
-		replays: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "larder_order_replays_total", Help: "Answers given again for an Idempotency-Key that was sent again, by operation.",
-		}, []string{"operation"}),
-		events: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "larder_order_events_total", Help: "What happened to orders without a request to answer, by event.",
-		}, []string{"event"}),
-		calls: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "larder_upstream_calls_total", Help: "Calls of the ordering service, by operation and class of status.",
-		}, []string{"operation", "status"}),
-		callTime: prometheus.NewHistogramVec(prometheus.HistogramOpts{
-			Name: "larder_upstream_call_duration_seconds", Help: "Time of a call of the ordering service, by operation.",
-			Buckets: []float64{0.005, 0.02, 0.1, 0.5, 2, 10, 30},
-		}, []string{"operation"}),
-		streams: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "larder_event_streams_ended_total",
-			Help: "Event streams that have ended, by kind and reason: client, slow, drain, expired or removed.",
-		}, []string{"kind", "reason"}),
-		steps: prometheus.NewHistogramVec(prometheus.HistogramOpts{
-			Name: "larder_sync_step_duration_seconds", Help: "Time of a step of a sync, by step: fetch, decode, lint, compile or publish.",
-			Buckets: []float64{0.0005, 0.002, 0.01, 0.05, 0.25, 1, 5, 30},
-		}, []string{"step"}),
-		runTime: prometheus.NewHistogramVec(prometheus.HistogramOpts{
-			Name: "larder_sync_run_duration_seconds", Help: "Time of a sync from its start to its end, by outcome.",
-			Buckets: []float64{0.002, 0.01, 0.05, 0.25, 1, 5, 15, 60},
-		}, []string{"outcome"}),
-		redis: prometheus.NewHistogramVec(prometheus.HistogramOpts{
-			Name: "larder_redis_call_duration_seconds", Help: "Time of a command or pipeline of Redis with its retries, by result: answered, or failed.",
-			Buckets: []float64{0.0002, 0.001, 0.005, 0.025, 0.1, 0.5, 2, 5},
-		}, []string{"result"}),
-		reads: newHotReads(),
+		registry: registry,
+		requests: count("larder_http_requests_total", "Requests answered, by route, method and class of status.", "route", "method", "status"),
+		duration: observe("larder_http_request_duration_seconds", "route", "Time to answer a request, by route.",
+			0.0001, 0.0005, 0.002, 0.01, 0.05, 0.25, 1, 5, 30),
+		runs:    count("larder_sync_runs_total", "Syncs finished, by trigger and outcome.", "trigger", "outcome"),
+		skipped: count("larder_sync_ticks_skipped_total", "Ticks of a schedule that made no run, by reason.", "reason"),
+		orders: count("larder_orders_total",
+			"Orders asked to be placed, paid, completed or rejected, by operation and outcome; replays not counted.", "operation", "outcome"),
+		replays: count("larder_order_replays_total",
+			"Answers given again for an Idempotency-Key that was sent again, by operation.", "operation"),
+		events: count("larder_order_events_total", "What happened to orders without a request to answer, by event.", "event"),
+		calls:  count("larder_upstream_calls_total", "Calls of the ordering service, by operation and class of status.", "operation", "status"),
+		callTime: observe("larder_upstream_call_duration_seconds", "operation", "Time of a call of the ordering service, by operation.",
+			0.005, 0.02, 0.1, 0.5, 2, 10, 30),
+		streams: count("larder_event_streams_ended_total",
+			"Event streams that have ended, by kind and reason: client, slow, drain, expired or removed.", "kind", "reason"),
+		steps: observe("larder_sync_step_duration_seconds", "step",
+			"Time of a step of a sync, by step: fetch, decode, lint, compile or publish.", 0.0005, 0.002, 0.01, 0.05, 0.25, 1, 5, 30),
+		runTime: observe("larder_sync_run_duration_seconds", "outcome", "Time of a sync from its start to its end, by outcome.",
+			0.002, 0.01, 0.05, 0.25, 1, 5, 15, 60),
+		redis: observe("larder_redis_call_duration_seconds", "result",
+			"Time of a command or pipeline of Redis with its retries, by result: answered, or failed.",
+			0.0002, 0.001, 0.005, 0.025, 0.1, 0.5, 2, 5),
+	}
+	reads := count("larder_menu_reads_total",
+		"Reads of menus, dishes and menu views answered, by lane (express or ordinary) and body: ready in memory, or built for this read.",
+		"lane", "body")
+	for path, name := range [pathNames]string{"ordinary", "express"} {
+		m.reads[path] = [2]prometheus.Counter{reads.WithLabelValues(name, "built"), reads.WithLabelValues(name, "ready")}
 	}
 	for _, event := range [...]string{"swept", "late", "contradicted", "unrecorded"} {
 		m.events.WithLabelValues(event) // from 0 on: a rule must see the first one as an increase
 	}
-	build := gauge("larder_build_info", "The running build; always 1.",
-		prometheus.Labels{"version": version, "goversion": runtime.Version()}, func() int { return 1 })
-	dropped := counter("larder_log_lines_dropped_total",
-		"Lines of the log that were dropped because its reader had stalled or closed.", nil, func() float64 {
-			if m.LogLinesDropped == nil {
-				return 0
-			}
-			return m.LogLinesDropped()
-		})
-	m.registry.MustRegister(
-		m.requests, m.duration, m.runs, m.skipped, m.orders, m.replays, m.events, m.calls, m.callTime, m.streams,
-		m.steps, m.runTime, m.redis, m.reads.all, build, dropped,
+	registry.MustRegister(
+		gauge("larder_build_info", "The running build; always 1.",
+			prometheus.Labels{"version": version, "goversion": runtime.Version()}, func() int { return 1 }),
+		counter("larder_log_lines_dropped_total", "Lines of the log that were dropped because its reader had stalled or closed.", nil,
+			func() float64 {
+				if m.LogLinesDropped == nil {
+					return 0
+				}
+				return m.LogLinesDropped()
+			}),
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
 	)
 	return m
@@ -165,16 +155,6 @@ func (m *Metrics) OrderEvent(event ordering.Event) {
 	m.events.WithLabelValues(strings.TrimPrefix(event.Name, "order.")).Inc()
 }
 
-// order counts a request that places or changes an order, by how it ended.
-func (m *Metrics) order(operation ordering.Operation, outcome string) {
-	m.orders.WithLabelValues(string(operation), outcome).Inc()
-}
-
-// replay counts an answer that was given before.
-func (m *Metrics) replay(operation ordering.Operation) {
-	m.replays.WithLabelValues(string(operation)).Inc()
-}
-
 // The kinds of event streams, as metrics label them.
 const (
 	kindMenu = "menu"
@@ -189,10 +169,19 @@ func (m *Metrics) streamEnded(kind string, why ending) {
 // request counts a request; streamed is one whose answer took as long as its
 // reader stayed, which says nothing of larder.
 func (m *Metrics) request(route, method string, status int, took time.Duration, streamed bool) {
-	series := m.known.of(m, seriesLabels{route: route, method: methodLabel(method), class: status / 100, streamed: streamed})
+	series := m.series.of(m, seriesLabels{route: route, method: methodLabel(method), class: status / 100, streamed: streamed})
 	series.requests.Inc()
 	if series.duration != nil {
 		series.duration.Observe(took.Seconds())
+	}
+}
+
+// read counts a read of a menu, dish or menu view; hit: its body was in memory.
+func (m *Metrics) read(path pathName, hit bool) {
+	if hit {
+		m.reads[path][1].Inc()
+	} else {
+		m.reads[path][0].Inc()
 	}
 }
 

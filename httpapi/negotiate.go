@@ -85,20 +85,6 @@ func acceptedEncodings(header string) cache.Encodings {
 	}
 }
 
-// oneHeader makes one value of a header field's lines (RFC 9110, section 5.3).
-func oneHeader(lines []string) string {
-	if len(lines) == 1 {
-		return lines[0]
-	}
-	return strings.Join(lines, ",")
-}
-
-// acceptsIdentity tells whether a request takes an answer without coding.
-func acceptsIdentity(header []string) bool {
-	read := readCodings(oneHeader(header))
-	return read.takesIdentity()
-}
-
 // weight reads the q parameter, in thousandths: 1000 when there is none, 0
 // when it is malformed (the element is then not acceptable).
 func weight(parameters string) int {
@@ -113,22 +99,10 @@ func weight(parameters string) int {
 	return 1000
 }
 
-// tokenIs tells whether a token is the name, which is in small letters, whatever
-// the case of its own (of ASCII: others are no letters of tokens).
+// tokenIs reports whether a token is the name, regardless of the case of ASCII
+// letters: "ſ", which Unicode folds to "s", is longer.
 func tokenIs(token, name string) bool {
-	if len(token) != len(name) {
-		return false
-	}
-	for i := range len(token) {
-		c := token[i]
-		if c >= 'A' && c <= 'Z' {
-			c += 'a' - 'A'
-		}
-		if c != name[i] {
-			return false
-		}
-	}
-	return true
+	return len(token) == len(name) && strings.EqualFold(token, name)
 }
 
 // trim takes the white space of RFC 9110, section 5.6.3, from both ends.

@@ -20,52 +20,88 @@ const maxWait = 60 * time.Second // of ?wait=
 
 // syncRestaurant answers POST /v1/ops/restaurants/{restaurant}/sync: starts or
 // joins a manual run (policy S8); ?wait=30s answers with the finished one.
-func (s *Server) syncRestaurant(c *gin.Context) {
+func (s *Server) syncRestaurant(c *gin.Context) error {
 	restaurant, err := s.synced(c)
 	if err != nil {
-		fail(c, err)
-		return
+		return err
 	}
 	wait, err := waitTime(c)
 	if err != nil {
-		fail(c, err)
-		return
+		return err
 	}
 	force, err := forced(c)
 	if err != nil {
-		fail(c, err)
-		return
+		return err
 	}
 	who, _ := callerOf(c)
 	run, err := s.runner.Start(c.Request.Context(), restaurant, menusync.Request{
 		Trigger: menusync.TriggerManual, By: who.Client, Force: force,
 	})
 	if err == nil {
-		did := deed{Action: actionSync, Connection: orNull(s.connectionFor(restaurant)), Restaurant: &restaurant, Run: &run.ID}
+		did := deed{Action: actionSync, Restaurant: &restaurant, Run: &run.ID}
 		if force {
 			did.Action = actionForce
 		}
 		s.note(c, did)
 	}
-	s.answerRun(c, run, err, wait)
+	return s.answerRun(c, run, err, wait)
+}
+
+// syncAll answers POST /v1/ops/sync: a resync of every restaurant that the
+// caller may see, each joined or forced by policy S8. Nothing of it waits for
+// the answer.
+func (s *Server) syncAll(c *gin.Context) error {
+	force, err := forced(c)
+	if err != nil {
+		return err
+	}
+	who, _ := callerOf(c)
+	batch, err := s.runner.StartBatch(c.Request.Context(), menusync.BatchRequest{
+		Connection: who.Connection, By: who.Client, Force: force,
+	})
+	if err != nil {
+		return err
+	}
+	did := deed{Action: actionSyncAll, Batch: &batch.ID}
+	if force {
+		did.Action = actionForceAll
+	}
+	s.note(c, did)
+	c.Header("Location", "/v1/ops/sync/"+batch.ID)
+	return answer(c, http.StatusAccepted, result{struct {
+		Batch string `json:"batch"`
+		Total int    `json:"total"`
+	}{batch.ID, batch.Total}})
+}
+
+// batch answers GET /v1/ops/sync/{batch}, for those who have lost the events.
+func (s *Server) batch(c *gin.Context) error {
+	who, _ := callerOf(c)
+	batch, err := s.runner.Batch(c.Request.Context(), param(c, "batch"))
+	if err == nil && !seesBatch(who, batch.Connection) {
+		err = menusync.ErrUnknownBatch
+	}
+	if err != nil {
+		return err
+	}
+	return answer(c, http.StatusOK, result{batch})
 }
 
 // answerRun answers with a run that was started or joined, once it has finished
 // or wait is over.
-func (s *Server) answerRun(c *gin.Context, run menusync.Run, err error, wait time.Duration) {
+func (s *Server) answerRun(c *gin.Context, run menusync.Run, err error, wait time.Duration) error {
 	if err == nil && wait > 0 && !run.Finished() {
 		run, err = s.waitFor(c.Request.Context(), run, wait)
 	}
 	if err != nil {
-		fail(c, err)
-		return
+		return err
 	}
 	status := http.StatusAccepted
 	if wait > 0 && run.Finished() {
 		status = http.StatusOK
 	}
 	c.Header("Location", "/v1/ops/runs/"+run.ID)
-	answer(c, status, result{run})
+	return answer(c, status, result{run})
 }
 
 // synced finds what the path names: a restaurant, or a connection's own menu
@@ -114,117 +150,89 @@ func waitTime(c *gin.Context) (time.Duration, error) {
 }
 
 // forced reads the optional body {"force": true}.
-func forced(c *gin.Context) (bool, error) {
+func forced(c *gin.Context) (force bool, err error) {
 	if c.Request.ContentLength == 0 {
 		return false, nil
 	}
-	body, err := jsonBody(c)
+	body, err := readJSON(c, nil)
 	if err != nil {
 		return false, err
 	}
-	reader := jsontext.NewReader(string(body), maxDepth)
-	object := reader.Kind() == jsontext.KindObject
-	var wrong error
-	force := false
-	for name := range reader.Members() {
-		if name != "force" {
-			wrong = invalid(name, "is not known here; the body is {\"force\": true} or none")
-			continue
-		}
-		value, ok := reader.Bool()
-		if !ok {
-			wrong = invalid("force", "is true or false")
-		}
-		force = value
-	}
-	if err := reader.Err(); err != nil {
-		return false, err
-	}
-	if !object {
-		wrong = invalid("body", "is {\"force\": true} or none")
-	}
-	return force, wrong
+	err = readObject(body, `{"force": true} or none`, map[string]func(*jsontext.Reader) bool{
+		"force": func(r *jsontext.Reader) (ok bool) { force, ok = r.Bool(); return ok },
+	})
+	return force, err
 }
 
 // lint answers GET /v1/ops/restaurants/{restaurant}/lint.
-func (s *Server) lint(c *gin.Context) {
+func (s *Server) lint(c *gin.Context) error {
 	restaurant, err := s.synced(c)
 	if err != nil {
-		fail(c, err)
-		return
+		return err
 	}
 	findings, err := s.runner.Findings(c.Request.Context(), restaurant)
 	if err != nil {
-		fail(c, err)
-		return
+		return err
 	}
-	answer(c, http.StatusOK, result{s.named(restaurant, findings)})
+	return answer(c, http.StatusOK, result{s.named(restaurant, findings)})
 }
 
 // run answers GET /v1/ops/runs/{run}.
-func (s *Server) run(c *gin.Context) {
+func (s *Server) run(c *gin.Context) error {
 	who, _ := callerOf(c)
 	run, err := s.runner.Run(c.Request.Context(), param(c, "run"))
-	if err == nil && !s.seesRun(who, run) {
+	if err == nil && !s.seesMenu(who, run.Restaurant) {
 		err = menusync.ErrUnknownRun
 	}
 	if err != nil {
-		fail(c, err)
-		return
+		return err
 	}
-	answer(c, http.StatusOK, result{run})
+	return answer(c, http.StatusOK, result{run})
 }
 
 // listRuns answers GET /v1/ops/runs, the newest first; ?restaurant= and
 // ?outcome= choose.
-func (s *Server) listRuns(c *gin.Context) {
+func (s *Server) listRuns(c *gin.Context) error {
 	filter, err := s.runFilter(c)
 	if err != nil {
-		fail(c, err)
-		return
+		return err
 	}
 	runs, next, err := s.runner.Runs(c.Request.Context(), filter)
 	if err != nil {
-		fail(c, err)
-		return
+		return err
 	}
 	who, _ := callerOf(c)
 	list := page[menusync.Run]{Result: make([]menusync.Run, 0, len(runs)), Next: nextPage(next)}
 	for _, run := range runs {
-		if s.seesRun(who, run) { // a page of a client with one connection may be short
+		if s.seesMenu(who, run.Restaurant) { // a page of a client with one connection may be short
 			list.Result = append(list.Result, run)
 		}
 	}
-	answer(c, http.StatusOK, list)
+	return answer(c, http.StatusOK, list)
 }
 
 func (s *Server) runFilter(c *gin.Context) (menusync.Filter, error) {
-	filter := menusync.Filter{Outcome: menusync.Outcome(c.Query("outcome"))}
-	switch filter.Outcome {
-	case "", menusync.OutcomeUpdated, menusync.OutcomeUnchanged, menusync.OutcomeQuarantined,
-		menusync.OutcomeHeld, menusync.OutcomeFailed, menusync.OutcomeSkipped:
-	default:
-		return filter, invalid("outcome", "is updated, unchanged, quarantined, held, failed or skipped")
-	}
+	var filter menusync.Filter
 	var err error
-	if filter.Limit, err = pageSize(c); err != nil {
+	filter.Outcome, err = oneOf(c, "outcome", []menusync.Outcome{
+		menusync.OutcomeUpdated, menusync.OutcomeUnchanged, menusync.OutcomeQuarantined,
+		menusync.OutcomeHeld, menusync.OutcomeFailed, menusync.OutcomeSkipped,
+	})
+	if err != nil {
 		return filter, err
 	}
-	if filter.Cursor, err = cursor(c); err != nil {
+	if filter.Limit, filter.Cursor, err = pageOf(c); err != nil {
 		return filter, err
 	}
 	if id, given := c.GetQuery("restaurant"); given {
 		who, _ := callerOf(c)
 		filter.Restaurant = menu.RestaurantID(id)
 		if !s.seesMenu(who, filter.Restaurant) {
-			return filter, s.unknownRestaurant(who)
+			return filter, restaurantNotFound(s.visible(who))
 		}
 	}
 	return filter, nil
 }
-
-// seesRun tells whether the caller may know of a run.
-func (s *Server) seesRun(who caller, run menusync.Run) bool { return s.seesMenu(who, run.Restaurant) }
 
 // seesMenu tells whether the caller may know of what is synced under an id: a
 // restaurant, or a connection's own menu.

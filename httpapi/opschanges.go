@@ -68,49 +68,42 @@ type stoppedChange struct {
 
 // versionChanges answers GET …/versions/{version}/changes: what would be another
 // in ?to=, which is the current version where it is left out.
-func (s *Server) versionChanges(c *gin.Context) {
+func (s *Server) versionChanges(c *gin.Context) error {
 	restaurant, err := s.synced(c)
 	if err != nil {
-		fail(c, err)
-		return
+		return err
 	}
 	from, err := versionNumber("version", param(c, "version"))
 	if err != nil {
-		fail(c, err)
-		return
+		return err
 	}
 	current, err := s.store.Current(c.Request.Context(), restaurant)
 	if err != nil {
-		fail(c, err)
-		return
+		return err
 	}
 	to := current.Version
 	if text, given := c.GetQuery("to"); given {
 		if to, err = versionNumber("to", text); err != nil {
-			fail(c, err)
-			return
+			return err
 		}
 	}
 	select {
 	case s.comparing <- struct{}{}:
 		defer func() { <-s.comparing }()
 	case <-c.Request.Context().Done():
-		fail(c, c.Request.Context().Err())
-		return
+		return c.Request.Context().Err()
 	}
 	older, err := s.catalogueOf(c.Request.Context(), restaurant, from)
 	if err != nil {
-		fail(c, err)
-		return
+		return err
 	}
 	newer, err := s.catalogueOf(c.Request.Context(), restaurant, to)
 	if err != nil {
-		fail(c, err)
-		return
+		return err
 	}
 	view := compare(older, newer)
 	view.From, view.To = from, to
-	answer(c, http.StatusOK, result{view})
+	return answer(c, http.StatusOK, result{view})
 }
 
 // catalogueOf compiles a version that is kept.

@@ -11,29 +11,28 @@ import (
 // opsEvents answers GET /v1/ops/events: server-sent events about runs and
 // batches on whatever replica they happen. The first is reset, as is the one
 // after some may have been missed: read the lists anew.
-func (s *Server) opsEvents(c *gin.Context) {
+func (s *Server) opsEvents(c *gin.Context) error {
 	if err := s.streams.joinOps(); err != nil {
-		fail(c, err)
-		return
+		return err
 	}
 	defer s.streams.leaveOps()
 	st, err := s.newStream(c)
 	if err != nil {
-		fail(c, err)
-		return
+		return err
 	}
 	ctx, cancel := s.untilExpiry(c)
 	defer cancel()
 	who, _ := callerOf(c)
 	s.metrics.streamEnded(kindOps, s.followRuns(ctx, st, who))
+	return nil
 }
 
 // followRuns tells one reader of every run that it may know of, until the
 // stream ends.
 func (s *Server) followRuns(ctx context.Context, st *stream, who caller) ending {
 	following := s.runner.Follow()
-	pulse := newPulse(s.cfg.Events.Heartbeat)
-	defer pulse.Stop()
+	due := newHeartbeat(s.cfg.Events.Heartbeat)
+	defer due.Stop()
 	frames := [][]byte{retryFrame(0)}
 	for {
 		notices, more := following.Next()
@@ -55,11 +54,11 @@ func (s *Server) followRuns(ctx context.Context, st *stream, who caller) ending 
 			st.farewell(s.cfg.DrainDelay)
 			return endDrain
 		case <-more:
-		case <-pulse.C:
+		case <-due.C:
 			if err := st.send(heartbeat()); err != nil {
 				return whyFailed(err)
 			}
-			pulse.again()
+			due.Reset(s.cfg.Events.Heartbeat)
 		}
 	}
 }

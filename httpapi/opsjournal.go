@@ -17,16 +17,14 @@ type acceptance struct {
 
 // acceptJournal answers POST /v1/ops/journal/accept: new orders of a connection
 // are placed again although Redis was restored or has lost orders (policy O14a).
-func (s *Server) acceptJournal(c *gin.Context) {
+func (s *Server) acceptJournal(c *gin.Context) error {
 	connection, err := s.connectionToAccept(c)
 	if err != nil {
-		fail(c, err)
-		return
+		return err
 	}
 	accepted, err := s.orders.AcceptRestore(c.Request.Context(), connection)
 	if err != nil {
-		fail(c, err)
-		return
+		return err
 	}
 	if accepted {
 		who, _ := callerOf(c)
@@ -35,7 +33,7 @@ func (s *Server) acceptJournal(c *gin.Context) {
 		}).Warn("a restored journal was accepted: new orders are placed again")
 		s.note(c, deed{Action: actionAcceptRestore, Connection: orNull(connection)})
 	}
-	answer(c, http.StatusOK, result{acceptance{connection, accepted}})
+	return answer(c, http.StatusOK, result{acceptance{connection, accepted}})
 }
 
 // connectionToAccept returns the connection that the query or the body names,
@@ -58,11 +56,11 @@ func (s *Server) connectionToAccept(c *gin.Context) (string, error) {
 // readAcceptance reads the body of POST /v1/ops/journal/accept: nothing, or an
 // object with the optional field connection and no other.
 func readAcceptance(c *gin.Context) (connection string, given bool, err error) {
-	body, err := readBody(c, maxBody)
+	body, err := readBody(c, maxBody, nil)
 	if err != nil || len(body) == 0 {
 		return "", false, err
 	}
-	if err := saysJSON(c.GetHeader("Content-Type")); err != nil {
+	if err := requireJSON(c.GetHeader("Content-Type")); err != nil {
 		return "", false, err
 	}
 	reader := jsontext.NewReader(string(body), maxDepth)

@@ -5,8 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
-	"slices"
-	"strings"
 
 	"github.com/gin-gonic/gin"
 	"github.com/sirupsen/logrus"
@@ -18,60 +16,49 @@ import (
 // listOrders answers GET /v1/ops/orders, the newest first; ?state= and
 // ?connection= choose. State unknown lists every order with an operation whose
 // outcome is not known.
-func (s *Server) listOrders(c *gin.Context) {
+func (s *Server) listOrders(c *gin.Context) error {
 	query, err := s.orderQuery(c)
 	if err != nil {
-		fail(c, err)
-		return
+		return err
 	}
 	records, next, err := s.orders.List(c.Request.Context(), query)
 	if errors.Is(err, ordering.ErrCursor) {
 		err = badCursor()
 	}
 	if err != nil {
-		fail(c, err)
-		return
+		return err
 	}
 	list := page[listedOrder]{Result: make([]listedOrder, len(records)), Next: nextPage(next)}
 	for i, record := range records {
 		list.Result[i] = listedOrder{viewOf(record), s.nameOf(record.Restaurant)}
 	}
-	answer(c, http.StatusOK, list)
+	return answer(c, http.StatusOK, list)
 }
 
 func (s *Server) orderQuery(c *gin.Context) (ordering.Query, error) {
-	query := ordering.Query{State: ordering.State(c.Query("state"))}
-	if states := ordering.States(); query.State != "" && !slices.Contains(states, query.State) {
-		names := make([]string, len(states))
-		for i, state := range states {
-			names[i] = string(state)
-		}
-		return query, invalid("state", "is one of "+strings.Join(names, ", "))
-	}
+	var query ordering.Query
 	var err error
+	if query.State, err = oneOf(c, "state", ordering.States()); err != nil {
+		return query, err
+	}
 	if query.Connections, err = s.asked(c); err != nil {
 		return query, err
 	}
-	if query.Limit, err = pageSize(c); err != nil {
-		return query, err
-	}
-	query.Cursor, err = cursor(c)
+	query.Limit, query.Cursor, err = pageOf(c)
 	return query, err
 }
 
 // listedOrder is a record in the operators' list.
 type listedOrder struct {
 	recordView
-	// RestaurantName is as in opsOrderView.
+	// RestaurantName is what people call the restaurant; null when it is no
+	// longer configured, and of an order that larder did not place.
 	RestaurantName *string `json:"restaurantName"`
 }
 
 // opsOrderView is a record with everything that settling it takes.
 type opsOrderView struct {
-	recordView
-	// RestaurantName is what people call the restaurant; null when it is no
-	// longer configured, and of an order that larder did not place.
-	RestaurantName *string `json:"restaurantName"`
+	listedOrder
 	// RestaurantPhone and RestaurantAddress are as configured; null where they
 	// are not.
 	RestaurantPhone   *string    `json:"restaurantPhone"`
@@ -114,26 +101,24 @@ type settledView struct {
 
 // opsOrder answers GET /v1/ops/orders/{ref}: the record, and what was sent and
 // answered, so that an operator can speak with the guest and the restaurant.
-func (s *Server) opsOrder(c *gin.Context) {
+func (s *Server) opsOrder(c *gin.Context) error {
 	who, _ := callerOf(c)
 	record, err := s.orders.ByRef(c.Request.Context(), s.seen(who), param(c, "ref"))
 	if err != nil {
-		fail(c, err)
-		return
+		return err
 	}
 	restaurant, _ := s.runner.Known(record.Restaurant)
 	view := opsOrderView{
-		recordView: viewOf(record), RestaurantName: s.nameOf(record.Restaurant),
-		RestaurantPhone: orNull(restaurant.Phone), RestaurantAddress: orNull(restaurant.Address), Calls: make([]callView, len(record.Calls)),
+		listedOrder: listedOrder{viewOf(record), s.nameOf(record.Restaurant)}, Calls: make([]callView, len(record.Calls)),
+		RestaurantPhone: orNull(restaurant.Phone), RestaurantAddress: orNull(restaurant.Address),
 	}
 	for i, call := range record.Calls {
 		view.Calls[i] = viewOfCall(call)
 		if view.Calls[i].Sent, err = s.sent(c.Request.Context(), record, call.Number); err != nil {
-			fail(c, err)
-			return
+			return err
 		}
 	}
-	answer(c, http.StatusOK, result{view})
+	return answer(c, http.StatusOK, result{view})
 }
 
 // nameOf is the restaurant's name: as configured, else its menu's; nil for a
@@ -175,23 +160,20 @@ func viewOfCall(call ordering.Call) callView {
 
 // resolveOrder answers POST /v1/ops/orders/{ref}/resolve: a person's word on an
 // operation whose outcome is unknown (policy O12).
-func (s *Server) resolveOrder(c *gin.Context) {
-	body, err := jsonBody(c)
+func (s *Server) resolveOrder(c *gin.Context) error {
+	body, err := readJSON(c, nil)
 	if err != nil {
-		fail(c, err)
-		return
+		return err
 	}
 	word, err := readResolution(body)
 	if err != nil {
-		fail(c, err)
-		return
+		return err
 	}
 	who, _ := callerOf(c)
 	word.Connections, word.Ref, word.By, word.RequestID = s.seen(who), param(c, "ref"), who.Client, idOf(c)
 	resolved, err := s.orders.Resolve(c.Request.Context(), word)
 	if err != nil {
-		fail(c, rulesOfResolution(err))
-		return
+		return rulesOfResolution(err)
 	}
 	s.log.WithFields(logrus.Fields{
 		"event": "order.resolved", "ref": resolved.Record.Ref, "orderID": resolved.Record.OrderID, "requestId": idOf(c),
@@ -202,5 +184,5 @@ func (s *Server) resolveOrder(c *gin.Context) {
 		Action: actionResolve, Connection: orNull(resolved.Record.Connection), Restaurant: orNull(resolved.Record.Restaurant),
 		Ref: &resolved.Record.Ref, Detail: cutDetail(string(word.Operation) + ": " + string(word.How)),
 	})
-	answer(c, http.StatusOK, result{viewOf(resolved.Record)})
+	return answer(c, http.StatusOK, result{viewOf(resolved.Record)})
 }

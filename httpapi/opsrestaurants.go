@@ -2,8 +2,6 @@ package httpapi
 
 import (
 	"net/http"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/gin-gonic/gin"
@@ -40,17 +38,16 @@ type opsRestaurantRow struct {
 // What a state is chosen by is what this larder has in memory, at most
 // cache.poll old, and a second more with thousands of restaurants; the rows
 // themselves are read anew.
-func (s *Server) listOpsRestaurants(c *gin.Context) {
+func (s *Server) listOpsRestaurants(c *gin.Context) error {
 	want, err := restaurantsWanted(c)
 	if err != nil {
-		fail(c, err)
-		return
+		return err
 	}
-	state, connection, err := opsFilter(c)
+	state, err := oneOf(c, "state", filters())
 	if err != nil {
-		fail(c, err)
-		return
+		return err
 	}
+	connection, oneConnection := c.GetQuery("connection")
 	who, _ := callerOf(c)
 	from := s.directory()
 	var now *standings
@@ -59,30 +56,14 @@ func (s *Server) listOpsRestaurants(c *gin.Context) {
 		from = now.of
 	}
 	chosen, next := from.page(who, want, func(at int) bool {
-		return (connection == nil || from.all[at].Connection == *connection) && (now == nil || now.all[at].meets(state))
+		return (!oneConnection || from.all[at].Connection == connection) && (now == nil || now.all[at].meets(state))
 	})
 	versions := s.versions(c.Request.Context(), chosen)
 	list := page[opsRestaurantRow]{Result: make([]opsRestaurantRow, len(chosen)), Next: nextPage(next)}
 	for i, restaurant := range chosen {
 		list.Result[i] = s.opsRow(restaurant, versions)
 	}
-	answer(c, http.StatusOK, list)
-}
-
-// opsFilter reads ?state= and ?connection=; nil where any is meant.
-func opsFilter(c *gin.Context) (state condition, connection *string, err error) {
-	state = condition(c.Query("state"))
-	if known := filters(); state != "" && !slices.Contains(known, state) {
-		names := make([]string, len(known))
-		for i, one := range known {
-			names[i] = string(one)
-		}
-		return "", nil, invalid("state", "is one of "+strings.Join(names, ", "))
-	}
-	if name, given := c.GetQuery("connection"); given {
-		connection = &name
-	}
-	return state, connection, nil
+	return answer(c, http.StatusOK, list)
 }
 
 // opsRow lays one restaurant out.
@@ -123,11 +104,10 @@ type opsRestaurantView struct {
 }
 
 // opsRestaurant answers GET /v1/ops/restaurants/{restaurant}.
-func (s *Server) opsRestaurant(c *gin.Context) {
+func (s *Server) opsRestaurant(c *gin.Context) error {
 	id, err := s.synced(c)
 	if err != nil {
-		fail(c, err)
-		return
+		return err
 	}
 	restaurant, known := s.runner.Known(id)
 	if !known { // a connection's own menu
@@ -145,11 +125,10 @@ func (s *Server) opsRestaurant(c *gin.Context) {
 	}
 	runs, _, err := s.runner.Runs(c.Request.Context(), menusync.Filter{Restaurant: id, Limit: 1})
 	if err != nil {
-		fail(c, err)
-		return
+		return err
 	}
 	if len(runs) > 0 {
 		view.LastRun = &runs[0]
 	}
-	answer(c, http.StatusOK, result{view})
+	return answer(c, http.StatusOK, result{view})
 }

@@ -18,17 +18,6 @@ type orderCall struct {
 	orderID    string            // of a changing one
 }
 
-// answerOrder counts, logs and answers what came of placing or changing an
-// order: result, or err where nothing was begun.
-func (s *Server) answerOrder(c *gin.Context, call orderCall, result ordering.Result, err error) {
-	s.noteOrder(c, call, result, err)
-	if err != nil {
-		failInLanguage(c, err)
-		return
-	}
-	s.answerOutcome(c, result)
-}
-
 // noteOrder counts and logs what came of placing or changing an order.
 func (s *Server) noteOrder(c *gin.Context, call orderCall, result ordering.Result, err error) {
 	outcome := outcomeOf(result.Call)
@@ -36,9 +25,9 @@ func (s *Server) noteOrder(c *gin.Context, call orderCall, result ordering.Resul
 		outcome = refusalOf(asProblem(err).code)
 	}
 	if result.Replayed && err == nil {
-		s.metrics.replay(call.operation)
+		s.metrics.replays.WithLabelValues(string(call.operation)).Inc()
 	} else {
-		s.metrics.order(call.operation, outcome)
+		s.metrics.orders.WithLabelValues(string(call.operation), outcome).Inc()
 	}
 	s.logOrder(c, call, outcome, result, err)
 }

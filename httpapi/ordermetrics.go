@@ -18,9 +18,9 @@ const (
 	bookEvery = 5 * time.Second
 )
 
-// orderBook is what the journal says of the orders of all larders, as scrapes
-// last asked it. While it does not answer, what it said last stands: an unknown
-// order does not cease to be one because Redis is away.
+// orderBook is what the journal says of the orders of all instances, as scrapes
+// last asked it. While it does not answer, what it said last stays: an unknown
+// order does not cease to be one because Redis is down.
 type orderBook struct {
 	server *Server
 
@@ -29,22 +29,6 @@ type orderBook struct {
 	failing bool
 	unknown map[string]int64 // by connection; those that were never counted are missing
 	ready   map[string]bool  // by connection
-
-	unknownDesc, readyDesc, pausedDesc, replicasDesc *prometheus.Desc
-}
-
-func newOrderBook(s *Server) *orderBook {
-	return &orderBook{
-		server: s, unknown: map[string]int64{}, ready: map[string]bool{},
-		unknownDesc: prometheus.NewDesc("larder_orders_unknown",
-			"Orders with an operation whose outcome nobody knows, by connection; the journal's count, the same on every larder.", []string{"connection"}, nil),
-		readyDesc: prometheus.NewDesc("larder_orders_ready",
-			"1 while new orders of a connection can be recorded safely, 0 while they are rejected; missing where nobody may place orders.", []string{"connection"}, nil),
-		pausedDesc: prometheus.NewDesc("larder_journal_restored",
-			"1 while new orders of a connection are paused because Redis was restored or has lost orders.", []string{"connection"}, nil),
-		replicasDesc: prometheus.NewDesc("larder_journal_replicas",
-			"Number of Redis replicas that must acknowledge each change of an order of a connection.", []string{"connection"}, nil),
-	}
 }
 
 // refresh asks the journal, unless it was asked a moment ago.
@@ -83,32 +67,36 @@ func (o *orderBook) ask(ctx context.Context) {
 	o.failing = failed != nil
 }
 
-// Describe implements prometheus.Collector.
-func (o *orderBook) Describe(ch chan<- *prometheus.Desc) {
-	ch <- o.unknownDesc
-	ch <- o.readyDesc
-	ch <- o.pausedDesc
-	ch <- o.replicasDesc
-}
-
-// Collect implements prometheus.Collector. It reads memory only.
-func (o *orderBook) Collect(ch chan<- prometheus.Metric) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	for connection, count := range o.unknown {
-		ch <- prometheus.MustNewConstMetric(o.unknownDesc, prometheus.GaugeValue, float64(count), connection)
+// collector shows the counts. It reads memory only.
+func (o *orderBook) collector() prometheus.Collector {
+	desc := func(name, help string) *prometheus.Desc {
+		return prometheus.NewDesc(name, help, []string{"connection"}, nil)
 	}
-	if !o.server.takesOrders() { // nobody is refused any
-		return
-	}
-	gauge := func(desc *prometheus.Desc, value float64, connection string) {
-		ch <- prometheus.MustNewConstMetric(desc, prometheus.GaugeValue, value, connection)
-	}
-	for connection, ready := range o.ready {
-		health, _ := o.server.orders.Health(connection)
-		paused := !health.PausedAt.IsZero()
-		gauge(o.readyDesc, boolGauge(ready && !paused), connection)
-		gauge(o.pausedDesc, boolGauge(paused), connection)
-		gauge(o.replicasDesc, float64(health.Replicas), connection)
-	}
+	unknown := desc("larder_orders_unknown",
+		"Orders with an operation whose outcome nobody knows, by connection; the journal's count, the same on every larder.")
+	ready := desc("larder_orders_ready",
+		"1 while new orders of a connection can be recorded safely, 0 while they are rejected; missing where nobody may place orders.")
+	paused := desc("larder_journal_restored",
+		"1 while new orders of a connection are paused because Redis was restored or has lost orders.")
+	replicas := desc("larder_journal_replicas", "Number of Redis replicas that must acknowledge each change of an order of a connection.")
+	return collector{[]*prometheus.Desc{unknown, ready, paused, replicas}, func(ch chan<- prometheus.Metric) {
+		gauge := func(desc *prometheus.Desc, value float64, connection string) {
+			ch <- prometheus.MustNewConstMetric(desc, prometheus.GaugeValue, value, connection)
+		}
+		o.mu.Lock()
+		defer o.mu.Unlock()
+		for connection, count := range o.unknown {
+			gauge(unknown, float64(count), connection)
+		}
+		if !o.server.takesOrders() { // nobody is refused any
+			return
+		}
+		for connection, isReady := range o.ready {
+			health, _ := o.server.orders.Health(connection)
+			isPaused := !health.PausedAt.IsZero()
+			gauge(ready, boolGauge(isReady && !isPaused), connection)
+			gauge(paused, boolGauge(isPaused), connection)
+			gauge(replicas, float64(health.Replicas), connection)
+		}
+	}}
 }

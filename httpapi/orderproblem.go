@@ -52,7 +52,7 @@ func orderProblem(err error) *problem {
 			msg: "several connections have an order with this id; ask with ?connection= for one of: " + strings.Join(ambiguous.Connections, ", "),
 		}
 	case errors.Is(err, ordering.ErrNoOrder):
-		return orderNotFound()
+		return &problem{code: CodeOrderNotFound, msg: "there is no such order here, or its record is no longer kept"}
 	case errors.As(err, &notReady):
 		return &problem{code: CodeJournalUnavailable, msg: notReady.Msg, retryAfter: max(notReady.RetryAfter, time.Second), err: err}
 	case errors.As(err, &restored):
@@ -112,10 +112,6 @@ func stateWords(record ordering.Record) string {
 		return string(record.State) + " and paid"
 	}
 	return string(record.State) + " and not paid"
-}
-
-func orderNotFound() *problem {
-	return &problem{code: CodeOrderNotFound, msg: "there is no such order here, or its record is no longer kept"}
 }
 
 // unsent is a call that was not even begun.

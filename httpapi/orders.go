@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"net/http"
+	"slices"
 	"strconv"
 
 	"github.com/gin-gonic/gin"
@@ -10,65 +11,73 @@ import (
 	"larder/ordering"
 )
 
+// buffers are what an order check is read into and answered from, used for one
+// request after the other. Nothing of them may be kept when they are put back.
+type buffers struct{ request, response []byte }
+
+// maxPooledBuffer is the largest buffer that is kept, in bytes; an ordinary order
+// needs a tenth of it.
+const maxPooledBuffer = 32 << 10
+
 // validateOrder answers POST …/orders/validate: what is wrong with the order
 // and what it costs. It places nothing.
-func (s *Server) validateOrder(c *gin.Context) {
+func (s *Server) validateOrder(c *gin.Context) error {
 	restaurant, err := s.restaurant(c)
 	if err != nil {
-		fail(c, err)
-		return
+		return err
 	}
-	room := s.sheets.take()
-	defer s.sheets.giveBack(room)
-	if room.asked, err = jsonBodyIn(c, room.asked); err != nil {
-		fail(c, err)
-		return
+	pooled, _ := s.buffers.Get().(*buffers)
+	if pooled == nil {
+		pooled = new(buffers)
 	}
-	s.chargeOrder(c, s.validateLimit, room.asked)
+	defer func() {
+		if max(cap(pooled.request), cap(pooled.response)) <= maxPooledBuffer {
+			s.buffers.Put(pooled)
+		}
+	}()
+	if pooled.request, err = readJSON(c, pooled.request); err != nil {
+		return err
+	}
+	s.chargeOrder(c, s.validateLimit, pooled.request)
 	snapshot, err := s.replica.Catalogue(c.Request.Context(), restaurant.ID)
 	if err != nil {
-		fail(c, err)
-		return
+		return err
 	}
 	spoken := language(c)
-	text, err := s.validator.AppendVerdict(append(room.answer[:0], `{"result":`...), ordering.Request{
+	text, err := s.validator.AppendVerdict(append(pooled.response[:0], `{"result":`...), ordering.Request{
 		Restaurant: restaurant.ID, Native: true, Version: snapshot.Version.Version, Catalogue: snapshot.Catalogue,
-		Body: room.asked, Language: spoken, FieldCase: s.connection(restaurant.Connection).FieldCase,
+		Body: pooled.request, Language: spoken, FieldCase: s.connection(restaurant.Connection).FieldCase,
 	})
 	if err != nil {
-		fail(c, err)
-		return
+		return err
 	}
-	room.answer = append(text, '}')
+	pooled.response = append(text, '}')
 	header := headerFields(c.Writer.Header())
 	header.text("Cache-Control", "no-store")
 	header.text("Content-Language", spoken)
 	header.text(headerVersion, strconv.FormatInt(snapshot.Version.Version, 10))
-	write(c, http.StatusOK, contentJSON, room.answer)
+	write(c, http.StatusOK, contentJSON, pooled.response)
+	return nil
 }
 
 // placeOrder answers POST …/orders.
-func (s *Server) placeOrder(c *gin.Context) {
+func (s *Server) placeOrder(c *gin.Context) error {
 	restaurant, err := s.restaurant(c)
 	if err != nil {
-		fail(c, err)
-		return
+		return err
 	}
 	key, err := idempotencyKey(c, !s.keyless)
 	if err != nil {
-		fail(c, err)
-		return
+		return err
 	}
-	body, err := jsonBody(c)
+	body, err := readJSON(c, nil)
 	if err != nil {
-		fail(c, err)
-		return
+		return err
 	}
 	if isGuest(c) {
 		s.chargeOrder(c, s.publicLimit, body)
 		if err := s.checkPublicOrder(body, language(c)); err != nil {
-			failInLanguage(c, err)
-			return
+			return withLanguage(c, err)
 		}
 	}
 	who, _ := callerOf(c)
@@ -82,5 +91,68 @@ func (s *Server) placeOrder(c *gin.Context) {
 		Restaurant: restaurant.ID, Native: true, Connection: restaurant.Connection, Client: who.Client, Requester: requester, Key: key,
 		RequestID: idOf(c), Body: body, Language: language(c), FieldCase: s.connection(restaurant.Connection).FieldCase,
 	})
-	s.answerOrder(c, orderCall{operation: upstream.OpCreate, connection: restaurant.Connection, restaurant: restaurant.ID}, placed, err)
+	return s.answerOrder(c, orderCall{operation: upstream.OpCreate, connection: restaurant.Connection, restaurant: restaurant.ID}, placed, err)
+}
+
+// order answers GET /v1/orders/{orderID}: the journal's record. Orders of
+// connections that the caller does not see are unknown to it.
+func (s *Server) order(c *gin.Context) error {
+	connections, err := s.asked(c)
+	if err != nil {
+		return err
+	}
+	record, err := s.orders.ByOrderID(c.Request.Context(), connections, param(c, "orderID"))
+	if err != nil {
+		return err
+	}
+	return answer(c, http.StatusOK, result{viewOf(record)})
+}
+
+// orderByKey answers GET /v1/orders?key=: the record of what the caller asked
+// for under that key. A guest's page learns what a guest may (policy H3).
+func (s *Server) orderByKey(c *gin.Context) error {
+	connections, err := s.asked(c)
+	if err != nil {
+		return err
+	}
+	key, wrong := bareKey(c, c.Query("key"))
+	if wrong != "" {
+		return invalid("key", "is the Idempotency-Key of an order, which "+wrong)
+	}
+	who, _ := callerOf(c)
+	record, err := s.orders.ByKey(c.Request.Context(), connections, who.Client, key)
+	switch {
+	case err != nil:
+		return err
+	case isGuest(c):
+		return answer(c, http.StatusOK, result{guestView{record.State, exact(record.Total), orNull(record.OrderID)}})
+	default:
+		return answer(c, http.StatusOK, result{viewOf(record)})
+	}
+}
+
+// asked are the connections whose orders a request is about: the one of
+// ?connection=, else all that the caller sees.
+func (s *Server) asked(c *gin.Context) ([]string, error) {
+	who, _ := callerOf(c)
+	seen := s.seen(who)
+	name, given := c.GetQuery("connection")
+	if !given {
+		return seen, nil
+	}
+	if !slices.Contains(seen, name) {
+		return nil, connectionNotFound(seen)
+	}
+	return []string{name}, nil
+}
+
+// seen are the names of the connections that the caller sees, in their order.
+func (s *Server) seen(who caller) []string {
+	names := make([]string, 0, len(s.connections))
+	for _, connection := range s.connections {
+		if who.sees(connection.Name) {
+			names = append(names, connection.Name)
+		}
+	}
+	return names
 }

@@ -4,70 +4,67 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/url"
-	"strconv"
 	"time"
 
 	"github.com/gin-gonic/gin"
 
-	"larder/internal/jsontext"
 	"larder/internal/upstream"
 	"larder/ordering"
 )
 
 const headerReplayed = "Idempotent-Replayed"
 
-// answerOutcome answers with what became of a call that was begun, by this
-// request or by an earlier one. Everything in the body is told from the
-// record, so that a replay is equal byte for byte (policy O7).
-func (s *Server) answerOutcome(c *gin.Context, result ordering.Result) {
-	header := c.Writer.Header()
+// answerOrder counts, logs and answers what came of placing or changing an
+// order: by this request, by an earlier one, or err where nothing was begun.
+// Everything in the body comes from the record, so that a replay is equal byte
+// for byte (policy O7).
+func (s *Server) answerOrder(c *gin.Context, call orderCall, result ordering.Result, err error) error {
+	s.noteOrder(c, call, result, err)
+	if err != nil {
+		return withLanguage(c, err)
+	}
 	if result.Replayed {
-		header[headerReplayed] = []string{"true"}
+		c.Writer.Header()[headerReplayed] = []string{"true"}
 	}
-	if result.Call.Outcome != ordering.OutcomeDone {
-		fail(c, outcomeProblem(result))
-		return
+	switch {
+	case result.Call.Outcome != ordering.OutcomeDone:
+		return outcomeProblem(result)
+	case result.Call.Operation == upstream.OpCreate:
+		return answer(c, http.StatusCreated, placedView(result.Record))
+	default:
+		return answer(c, http.StatusOK, changedView(result))
 	}
-	header.Set("Cache-Control", "no-store")
-	// Only the answer has a kept sheet: the order itself outlives its request.
-	room := s.sheets.take()
-	defer s.sheets.giveBack(room)
-	if result.Call.Operation == upstream.OpCreate {
-		room.answer = appendPlaced(room.answer[:0], result.Record)
-		write(c, http.StatusCreated, contentJSON, room.answer)
-		return
-	}
-	room.answer = appendChanged(room.answer[:0], result)
-	write(c, http.StatusOK, contentJSON, room.answer)
 }
 
-// appendPlaced writes the 201 of a placed order. It says what was answered
-// first, whatever became of the order since.
-func appendPlaced(text []byte, record ordering.Record) []byte {
-	text = jsontext.AppendString(append(text, `{"result":{"ref":`...), record.Ref)
-	text = jsontext.AppendString(append(text, `,"orderID":`...), record.OrderID)
-	text = jsontext.NumberOf(record.Total.Decimal).Append(append(text, `,"total":`...))
-	text = jsontext.AppendString(append(text, `,"state":`...), string(ordering.StatePlaced))
-	return append(text, '}', '}')
+// placedView is the 201 of a placed order: what was answered first, whatever
+// became of the order since.
+func placedView(record ordering.Record) any {
+	return result{struct {
+		Ref     string         `json:"ref"`
+		OrderID string         `json:"orderID"`
+		Total   exact          `json:"total"`
+		State   ordering.State `json:"state"`
+	}{record.Ref, record.OrderID, exact(record.Total), ordering.StatePlaced}}
 }
 
-// appendChanged writes the 200 of a change: the order as it stood after it.
-// Nothing follows a completion or a rejection, and a payment only pays.
-func appendChanged(text []byte, result ordering.Result) []byte {
-	record := result.Record
+// changedView is the 200 of a change: the order as it was after it. Nothing
+// follows a completion or a rejection, and a payment only pays.
+func changedView(changed ordering.Result) any {
+	record := changed.Record
 	state, paid := ordering.StatePlaced, true
-	switch result.Call.Operation {
+	switch changed.Call.Operation {
 	case upstream.OpComplete:
 		state, paid = ordering.StateClosed, record.Paid
 	case upstream.OpReject:
 		state, paid = ordering.StateRejected, record.Paid
 	default: // a payment
 	}
-	text = jsontext.AppendString(append(text, `{"result":{"ref":`...), record.Ref)
-	text = jsontext.AppendString(append(text, `,"orderID":`...), record.OrderID)
-	text = jsontext.AppendString(append(text, `,"state":`...), string(state))
-	text = strconv.AppendBool(append(text, `,"paid":`...), paid)
-	return append(text, '}', '}')
+	return result{struct {
+		Ref     string         `json:"ref"`
+		OrderID string         `json:"orderID"`
+		State   ordering.State `json:"state"`
+		Paid    bool           `json:"paid"`
+	}{record.Ref, record.OrderID, state, paid}}
 }
 
 // outcomeProblem is what became of a call that was not done.
@@ -121,23 +118,15 @@ func instanceOf(result ordering.Result) string {
 	return "/v1/orders/" + url.PathEscape(result.Record.OrderID) + "/" + string(result.Call.Operation)
 }
 
-// upstreamSaid passes on what the ordering service said (policy O15).
+// upstreamSaid passes on what the ordering service said (policy O15), with the
+// errors member of the document's error shape if the body has one.
 func upstreamSaid(said *ordering.Answer) *upstreamAnswer {
 	passed := &upstreamAnswer{Status: said.Status, Code: said.Code, Msg: said.Msg, RequestID: said.RequestID}
-	if !said.Cut {
-		passed.Errors = reasonsIn(said.Body)
-	}
-	return passed
-}
-
-// reasonsIn gives the errors member of the document's error shape, where the
-// answer has one.
-func reasonsIn(body []byte) json.RawMessage {
 	var shape struct {
 		Errors json.RawMessage `json:"errors"`
 	}
-	if json.Unmarshal(body, &shape) != nil || string(shape.Errors) == "null" {
-		return nil
+	if !said.Cut && json.Unmarshal(said.Body, &shape) == nil && string(shape.Errors) != "null" {
+		passed.Errors = shape.Errors
 	}
-	return shape.Errors
+	return passed
 }

@@ -32,8 +32,6 @@ type PageConfig struct {
 
 var currencyForm = regexp.MustCompile("^[A-Z]{3}$")
 
-var errNoPage = errors.New("httpapi: page.html is not among what is embedded; run go generate in httpapi/web")
-
 // check gives every fault of the section, each a *setting.Error.
 func (c PageConfig) check() []error {
 	var errs []error
@@ -50,12 +48,37 @@ func (c PageConfig) check() []error {
 	return errs
 }
 
+// routeConsole registers the files of the console below /ops: one page, its
+// module and its style sheet. They are for anyone who reaches the listener; what
+// they show is not. A browser asks for them again each time, so that page and
+// module are always of one instance.
+func (s *Server) routeConsole(engine *gin.Engine) error {
+	for path, name := range map[string]string{"/ops": "ops.html", "/ops/ops.js": "ops.js", "/ops/ops.css": "ops.css"} {
+		asset, found := s.assets.Page(name)
+		if !found {
+			return errNoPage(name)
+		}
+		get(engine, path, func(c *gin.Context) {
+			web.Policy{}.Set(c.Writer.Header())
+			c.Header("Cache-Control", "no-cache")
+			asset.ServeHTTP(c.Writer, c.Request)
+		})
+	}
+	get(engine, "/ops/", func(c *gin.Context) { c.Redirect(http.StatusPermanentRedirect, "/ops") })
+	return nil
+}
+
+func errNoPage(name string) error {
+	return errors.New("httpapi: " + name + " is not among the embedded files; run go generate in httpapi/web")
+}
+
 // asset answers GET /web/{file}: the components, for any site, and what pages
 // are made of.
-func (s *Server) asset(c *gin.Context) {
+func (s *Server) asset(c *gin.Context) error {
 	if !s.assets.Serve(c.Writer, c.Request, c.Param("file")) {
-		noRoute(c)
+		return noRoute(c)
 	}
+	return nil
 }
 
 // routePage registers the page, where it is enabled, and the photos of menus,
@@ -69,13 +92,13 @@ func (s *Server) routePage(engine *gin.Engine) error {
 	}
 	page, found := s.assets.Page("page.html")
 	if !found {
-		return errNoPage
+		return errNoPage("page.html")
 	}
 	text, err := template.New("page.html").Parse(string(page.Body()))
 	if err != nil {
 		return err
 	}
-	get(engine, "/", s.page(&pageCache{text: text}))
+	get(engine, "/", handle(s.page(&pageCache{text: text})))
 	return nil
 }
 
@@ -137,30 +160,29 @@ func (p *pageCache) page(view pageView) (*web.Asset, error) {
 // the right. The browser has the menu's address in the page's head, so that it
 // asks for it while it still reads the components. An unknown restaurant is
 // 404: a page for browsers, a problem document for others.
-func (s *Server) page(pages *pageCache) gin.HandlerFunc {
+func (s *Server) page(pages *pageCache) handler {
 	policy := web.Policy{Images: s.cfg.Page.ImageOrigins}
-	return func(c *gin.Context) {
+	return func(c *gin.Context) error {
 		view := s.pageView(c)
 		if view.Unknown {
 			c.Writer.Header().Add("Vary", "Accept")
-			if !strings.Contains(oneHeader(c.Request.Header["Accept"]), "text/html") {
-				fail(c, s.unknownRestaurant(caller{}))
-				return
+			if !strings.Contains(strings.Join(c.Request.Header["Accept"], ","), "text/html") {
+				return restaurantNotFound(s.visible(caller{}))
 			}
 		}
 		asset, err := pages.page(view)
 		if err != nil {
-			fail(c, err)
-			return
+			return err
 		}
 		policy.Set(c.Writer.Header())
 		inLanguage(c)
 		if view.Unknown {
 			c.Header("Cache-Control", "no-store")
 			write(c, http.StatusNotFound, contentHTML, asset.Body())
-			return
+			return nil
 		}
 		asset.ServeHTTP(c.Writer, c.Request)
+		return nil
 	}
 }
 

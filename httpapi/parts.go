@@ -46,7 +46,11 @@ func (s *Server) parts(ctx context.Context, found inspection) *parts {
 	}
 	failed := s.failed(ctx, found)
 	for _, connection := range s.connections {
-		p.Connections[connection.Name] = connectionPart(failed[connection.Name])
+		one := part{OK: true}
+		if some := failed[connection.Name]; len(some) > 0 {
+			one = part{Msg: fmt.Sprintf("the last sync of %s failed: %s", countOf(len(some), "restaurant"), someIDs(some))}
+		}
+		p.Connections[connection.Name] = one
 	}
 	return p
 }
@@ -128,14 +132,6 @@ func (s *Server) failed(ctx context.Context, found inspection) map[string][]menu
 		}
 	}
 	return failed
-}
-
-// connectionPart judges a connection by the last syncs of its restaurants.
-func connectionPart(failed []menusync.Restaurant) part {
-	if len(failed) == 0 {
-		return part{OK: true}
-	}
-	return part{Msg: fmt.Sprintf("the last sync of %s failed: %s", countOf(len(failed), "restaurant"), someIDs(failed))}
 }
 
 // countOf says how many there are: "1 restaurant", "2 restaurants".

@@ -156,6 +156,18 @@ func (p *problem) body(c *gin.Context) problemBody {
 	}
 }
 
+// handler answers a request, or returns why it cannot.
+type handler func(c *gin.Context) error
+
+// handle makes a Gin handler of h: an error is answered as its problem.
+func handle(h handler) gin.HandlerFunc {
+	return func(c *gin.Context) {
+		if err := h(c); err != nil {
+			fail(c, err)
+		}
+	}
+}
+
 // fail answers with the problem that err is, and ends the request. The cause of
 // an answer of 500 and above is kept for the log.
 func fail(c *gin.Context, err error) {
@@ -190,12 +202,18 @@ func write(c *gin.Context, status int, contentType string, body []byte) {
 	header := c.Writer.Header()
 	values := [...]string{contentType, strconv.Itoa(len(body))}
 	header["Content-Type"], header["Content-Length"] = values[:1:1], values[1:]
-	c.Writer.WriteHeader(status)
 	if c.Request.Method == http.MethodHead {
-		c.Writer.WriteHeaderNow()
+		writeStatus(c, status)
 		return
 	}
+	c.Writer.WriteHeader(status)
 	_, _ = c.Writer.Write(body) // the client is gone: nobody to tell
+}
+
+// writeStatus answers without a body.
+func writeStatus(c *gin.Context, status int) {
+	c.Writer.WriteHeader(status)
+	c.Writer.WriteHeaderNow()
 }
 
 // seconds is a duration as Retry-After wants it: whole, rounded up.

@@ -13,20 +13,17 @@ import (
 
 // listProducts answers GET /v1/restaurants/{restaurant}/products: the dishes
 // that ?category=, ?q= and ?available=true leave, in menu order.
-func (s *Server) listProducts(c *gin.Context) {
+func (s *Server) listProducts(c *gin.Context) error {
 	snapshot, err := s.snapshot(c)
 	if err != nil {
-		fail(c, err)
-		return
+		return err
 	}
 	query, err := productQuery(c, snapshot.Catalogue)
 	if err != nil {
-		fail(c, err)
-		return
+		return err
 	}
-	if !acceptsIdentity(c.Request.Header["Accept-Encoding"]) {
-		refuseEncodings(c)
-		return
+	if err := requireIdentity(c); err != nil {
+		return err
 	}
 	hits, next := snapshot.Catalogue.Search(query)
 	body := append(make([]byte, 0, 1024*(len(hits)+1)), `{"result":[`...)
@@ -40,20 +37,23 @@ func (s *Server) listProducts(c *gin.Context) {
 	if next == menu.None {
 		body = append(body, "null}"...)
 	} else {
-		body = jsontext.AppendString(body, makeCursor(productPosition(snapshot.Catalogue, next)))
-		body = append(body, '}')
+		// The last dish's place and id: the next page goes on after that dish in a
+		// newer version too.
+		position := strconv.Itoa(int(next)) + " " + snapshot.Catalogue.Product(next).ID()
+		body = append(jsontext.AppendString(body, *nextPage(position)), '}')
 	}
 	etag := `W/"` + strconv.FormatInt(snapshot.Version.Version, 10) + "-" + bodyHash(body) + `"`
-	s.answerVersion(c, snapshot, snapshot.ModifiedAt, &cache.Representation{Body: body, ETag: etag})
+	return s.answerVersion(c, snapshot, snapshot.ModifiedAt, &cache.Representation{Body: body, ETag: etag})
 }
 
 // productQuery reads the filters of the products list.
 func productQuery(c *gin.Context, catalogue *menu.Catalogue) (menu.Query, error) {
 	query := menu.Query{Category: c.Query("category"), After: menu.None}
-	var err error
-	if query.Limit, err = pageSize(c); err != nil {
+	limit, position, err := pageOf(c)
+	if err != nil {
 		return query, err
 	}
+	query.Limit = limit
 	if query.Text, err = searchText(c); err != nil {
 		return query, err
 	}
@@ -62,18 +62,10 @@ func productQuery(c *gin.Context, catalogue *menu.Catalogue) (menu.Query, error)
 			return query, invalid("available", "is true or false")
 		}
 	}
-	position, err := cursor(c)
-	if err != nil || position == "" {
-		return query, err
+	if position != "" {
+		query.After, err = productAfter(catalogue, position)
 	}
-	query.After, err = productAfter(catalogue, position)
 	return query, err
-}
-
-// productPosition names the last dish of a page by its place and its id, so
-// that the next page goes on after that dish in a newer version too.
-func productPosition(catalogue *menu.Catalogue, last menu.Index) string {
-	return strconv.Itoa(int(last)) + " " + catalogue.Product(last).ID()
 }
 
 // productAfter finds the place that a cursor names: that of its dish, or where

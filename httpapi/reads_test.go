@@ -91,6 +91,11 @@ func TestReadsAreNegotiated(t *testing.T) {
 		}
 		w.get(path, "Accept-Encoding", "identity;q=0").refused(t, http.StatusNotAcceptable, "not_acceptable")
 	}
+	// Several lines of a header are one list (RFC 9110, section 5.3).
+	got := w.get(menuPath, "Accept-Encoding", "gzip;q=0.5", "Accept-Encoding", "zstd").is(t, http.StatusOK)
+	if coding := got.header.Get("Content-Encoding"); coding != "zstd" {
+		t.Errorf("two lines: Content-Encoding %q, want zstd", coding)
+	}
 	for _, path := range []string{"/v1/restaurants", "/v1/restaurants/bistro/products"} {
 		w.get(path, "Accept-Encoding", "gzip").is(t, http.StatusOK)
 		w.get(path, "Accept-Encoding", "*;q=0").refused(t, http.StatusNotAcceptable, "not_acceptable")

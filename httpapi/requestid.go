@@ -34,12 +34,13 @@ func newRequestID(dst []byte) []byte {
 	return text
 }
 
-func sane(id string) bool {
-	if id == "" || len(id) > maxRequestID {
-		return false
-	}
-	for i := range len(id) {
-		if id[i] <= ' ' || id[i] > '~' {
+func sane(id string) bool { return id != "" && len(id) <= maxRequestID && isASCII(id, '!') }
+
+// isASCII reports whether a text has printable ASCII characters alone, from the
+// one given: a space, or "!" for visible ones.
+func isASCII(text string, from byte) bool {
+	for i := range len(text) {
+		if text[i] < from || text[i] > '~' {
 			return false
 		}
 	}

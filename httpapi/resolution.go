@@ -18,73 +18,55 @@ func readResolution(body []byte) (ordering.Resolving, error) {
 	var (
 		word       ordering.Resolving
 		violations []ordering.Violation
+		unknown    error
 	)
+	violate := func(path string, code ordering.Code, params ordering.Params) {
+		violations = append(violations, ordering.NewViolation(path, code, params, ordering.English))
+	}
 	reader := jsontext.NewReader(string(body), maxDepth)
-	kind := reader.Kind()
-	var unknown error
+	if kind := reader.Kind(); kind != jsontext.KindObject {
+		violate("", ordering.TypeMismatch, ordering.Params{"want": "object", "got": kind.String()})
+	}
+	fields := map[string]func(text string){
+		"operation": func(text string) { word.Operation = ordering.Operation(text) },
+		"outcome":   func(text string) { word.How = ordering.Settlement(text) },
+		"orderid":   func(text string) { word.OrderID = text },
+		"note":      func(text string) { word.Note = text },
+	}
 	for name := range reader.Members() {
-		switch violation, known := resolutionField(&reader, name, &word); {
-		case !known:
+		folded, kind := jsontext.FoldName(name), reader.Kind()
+		set, known := fields[folded]
+		if !known {
 			unknown = invalid(name, "is not known here; there are operation, outcome, orderID and note")
-		case violation != nil:
-			violations = append(violations, *violation)
+			continue
+		}
+		text, ok := "", true
+		switch {
+		case kind == jsontext.KindNull: // as if it were missing
+		case folded == "orderid":
+			text, ok = reader.ID() // a number too (policy W4)
+		default:
+			text, ok = reader.Text()
+		}
+		set(text)
+		// The name is one of the four, in any spelling: the path needs no escapes.
+		if !ok {
+			violate("/"+name, ordering.TypeMismatch, ordering.Params{"want": jsontext.KindString.String(), "got": kind.String()})
+		} else if folded == "note" && utf8.RuneCountInString(text) > maxNote {
+			violate("/"+name, ordering.LimitExceeded, ordering.Params{"limit": maxNote})
 		}
 	}
 	if err := reader.Err(); err != nil {
 		return ordering.Resolving{}, err
 	}
-	if kind != jsontext.KindObject {
-		violations = append(violations, ordering.NewViolation("", ordering.TypeMismatch, ordering.Params{"want": "object", "got": kind.String()}, ordering.English))
-	}
-	if word.Operation == upstream.OpCreate && word.OrderID != "" && (word.How == ordering.SettledNotDone || word.How == ordering.SettledSendAgain) {
-		// A slip that cannot be taken back: whoever knows the orderID has found the order.
-		unknown = invalid("orderID", "goes with the outcome done: an order that was not created has none")
-	}
 	if violations != nil {
 		return word, &problem{code: CodeValidationFailed, msg: "the order cannot be settled like this; see errors", violations: violations}
 	}
+	if word.Operation == upstream.OpCreate && word.OrderID != "" && (word.How == ordering.SettledNotDone || word.How == ordering.SettledSendAgain) {
+		// A mistake that cannot be taken back: whoever knows the orderID has found the order.
+		unknown = invalid("orderID", "goes with the outcome done: an order that was not created has none")
+	}
 	return word, unknown
-}
-
-// resolutionField reads one member into the word: what is wrong with it, and
-// whether there is such a member at all.
-func resolutionField(reader *jsontext.Reader, name string, word *ordering.Resolving) (wrong *ordering.Violation, known bool) {
-	folded, kind := jsontext.FoldName(name), reader.Kind()
-	text, ok := "", true
-	switch {
-	case kind == jsontext.KindNull: // as if it were not there
-		reader.Skip()
-	case folded == "orderid":
-		text, ok = reader.ID() // a number too (policy W4)
-	case kind == jsontext.KindString:
-		text, ok = reader.Text()
-	default:
-		reader.Skip()
-		ok = false
-	}
-	switch folded {
-	case "operation":
-		word.Operation = ordering.Operation(text)
-	case "outcome":
-		word.How = ordering.Settlement(text)
-	case "orderid":
-		word.OrderID = text
-	case "note":
-		word.Note = text
-	default:
-		return nil, false
-	}
-	path := "/" + name // one of the four, in any spelling: nothing in it to escape
-	switch {
-	case !ok:
-		v := ordering.NewViolation(path, ordering.TypeMismatch, ordering.Params{"want": jsontext.KindString.String(), "got": kind.String()}, ordering.English)
-		return &v, true
-	case utf8.RuneCountInString(word.Note) > maxNote:
-		v := ordering.NewViolation(path, ordering.LimitExceeded, ordering.Params{"limit": maxNote}, ordering.English)
-		return &v, true
-	default:
-		return nil, true
-	}
 }
 
 // rulesOfResolution words what a resolution breaks: what is known needs no
@@ -122,19 +104,13 @@ func nothingToSettle(state *ordering.StateError) string {
 	switch {
 	case made && call.Settled != nil:
 		text = "there is nothing to settle: " + call.Settled.By + " has settled " + string(state.Operation) + " as " + string(call.Settled.How)
+	case made && call.Outcome == ordering.OutcomeOpen:
+		text = "there is nothing to settle: the outcome of " + string(state.Operation) + " is still to come"
 	case made:
-		text = "there is nothing to settle: the outcome of " + string(state.Operation) + " is " + orOpen(call.Outcome)
+		text = "there is nothing to settle: the outcome of " + string(state.Operation) + " is " + string(call.Outcome)
 	}
 	if busy, is := record.Busy(); is && busy.Outcome == ordering.OutcomeUnknown {
 		text += "; what is unknown is " + string(busy.Operation)
 	}
 	return text + ". The order is " + stateWords(record)
-}
-
-// orOpen names an outcome, also one that is not there yet.
-func orOpen(outcome ordering.Outcome) string {
-	if outcome == ordering.OutcomeOpen {
-		return "still to come"
-	}
-	return string(outcome)
 }

@@ -34,12 +34,11 @@ type restaurantRow struct {
 // listRestaurants answers GET /v1/restaurants, by id; ?q= are words that occur
 // in the id or the name. It answers from memory (policy H7): what another
 // instance has published or checked is seen after cache.poll at the latest.
-func (s *Server) listRestaurants(c *gin.Context) {
+func (s *Server) listRestaurants(c *gin.Context) error {
 	who, _ := callerOf(c)
 	want, err := restaurantsWanted(c)
 	if err != nil {
-		fail(c, err)
-		return
+		return err
 	}
 	chosen, next := s.directory().page(who, want, nil)
 	list := page[restaurantRow]{Result: make([]restaurantRow, len(chosen)), Next: nextPage(next)}
@@ -49,10 +48,9 @@ func (s *Server) listRestaurants(c *gin.Context) {
 	}
 	body, err := json.Marshal(list)
 	if err != nil {
-		fail(c, err)
-		return
+		return err
 	}
-	s.answerHashed(c, body)
+	return s.answerHashed(c, body)
 }
 
 // wantedRestaurants is the page of restaurants that a request asks for.
@@ -64,13 +62,10 @@ type wantedRestaurants struct {
 
 // restaurantsWanted reads ?q=, ?cursor= and ?limit=.
 func restaurantsWanted(c *gin.Context) (want wantedRestaurants, err error) {
-	if want.limit, err = pageSize(c); err != nil {
+	if want.limit, want.after, err = pageOf(c); err != nil {
 		return want, err
 	}
-	if want.words, err = searchText(c); err != nil {
-		return want, err
-	}
-	want.after, err = cursor(c)
+	want.words, err = searchText(c)
 	return want, err
 }
 

@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"net/url"
 	"strings"
@@ -31,61 +32,59 @@ func (s *Server) route() error {
 		return err
 	}
 	read, orders := s.guard(ScopeMenu), s.guard(ScopeOrders)
-	get(public, "/v1/restaurants", read, s.listRestaurants)
-	get(public, "/v1/restaurants/:restaurant/menu", read, s.menu)
-	get(public, "/v1/restaurants/:restaurant/products", read, s.listProducts)
-	get(public, "/v1/restaurants/:restaurant/products/:id", read, s.product)
-	get(public, "/v1/restaurants/:restaurant/changes", read, s.changesSince)
-	get(public, "/v1/rejection-reasons", read, s.rejectionReasons)
-	public.GET("/v1/events", read, s.events) // no HEAD: it has no end to tell of
-	public.POST("/v1/restaurants/:restaurant/orders/validate", inLanguage, read, s.limitAddress(s.validateLimit), s.validateOrder)
-	public.POST("/v1/restaurants/:restaurant/orders", inLanguage, s.guardPublic(s.publicLimit), limitClient(s.placeLimit), s.placeOrder)
-	get(public, "/v1/orders", s.guardPublic(s.publicReads), s.orderByKey)
-	get(public, "/v1/orders/:orderID", orders, s.order)
+	get(public, "/v1/restaurants", read, handle(s.listRestaurants))
+	get(public, "/v1/restaurants/:restaurant/menu", read, handle(s.menu))
+	get(public, "/v1/restaurants/:restaurant/products", read, handle(s.listProducts))
+	get(public, "/v1/restaurants/:restaurant/products/:id", read, handle(s.product))
+	get(public, "/v1/restaurants/:restaurant/changes", read, handle(s.changesSince))
+	get(public, "/v1/rejection-reasons", read, handle(s.rejectionReasons))
+	public.GET("/v1/events", read, handle(s.events)) // no HEAD: it has no end to tell of
+	public.POST("/v1/restaurants/:restaurant/orders/validate", inLanguage, read, s.limitAddress(s.validateLimit), handle(s.validateOrder))
+	public.POST("/v1/restaurants/:restaurant/orders", inLanguage, s.guardPublic(s.publicLimit), limitClient(s.placeLimit), handle(s.placeOrder))
+	get(public, "/v1/orders", s.guardPublic(s.publicReads), handle(s.orderByKey))
+	get(public, "/v1/orders/:orderID", orders, handle(s.order))
 	for _, operation := range []ordering.Operation{upstream.OpPay, upstream.OpComplete, upstream.OpReject} {
-		public.PUT("/v1/orders/:orderID/"+string(operation), inLanguage, orders, limitClient(s.changeLimit), s.changeOrder(operation))
+		public.PUT("/v1/orders/:orderID/"+string(operation), inLanguage, orders, limitClient(s.changeLimit), handle(s.changeOrder(operation)))
 	}
 	s.routeDropIn(public)
 	if err := s.routePage(public); err != nil {
 		return err
 	}
-	s.routeOps(ops)
 	s.routeShared(ops)
-	if s.cfg.OpsListen == "" {
-		s.routeOps(public)
-	}
 	s.routeShared(public)
 	s.handler, s.ops = public, ops
-	return nil
+	if s.cfg.OpsListen == "" {
+		err = s.routeOps(public)
+	}
+	return errors.Join(err, s.routeOps(ops))
 }
 
 // routeOps registers what http.ops_listen moves (policy H6).
-func (s *Server) routeOps(engine *gin.Engine) {
+func (s *Server) routeOps(engine *gin.Engine) error {
 	guard := s.guardOps
-	s.console.route(engine)
-	get(engine, "/ops/session", s.whoAmI)
-	engine.POST("/ops/session", s.ownSite, s.signIn)
-	engine.DELETE("/ops/session", s.ownSite, s.signOut)
-	get(engine, "/v1/ops/summary", guard, withinStore, s.summary)
-	get(engine, "/v1/ops/audit", guard, withinStore, s.listAudit)
-	get(engine, "/v1/ops/restaurants", guard, withinStore, s.listOpsRestaurants)
-	get(engine, "/v1/ops/restaurants/:restaurant", guard, withinStore, s.opsRestaurant)
-	engine.POST("/v1/ops/restaurants/:restaurant/sync", guard, s.syncRestaurant)
-	engine.POST("/v1/ops/sync", guard, s.syncAll)
-	get(engine, "/v1/ops/sync/:batch", guard, s.batch)
-	engine.GET("/v1/ops/events", guard, s.opsEvents)
-	get(engine, "/v1/ops/restaurants/:restaurant/lint", guard, withinStore, s.lint)
-	get(engine, "/v1/ops/restaurants/:restaurant/versions", guard, withinStore, s.listVersions)
-	get(engine, "/v1/ops/restaurants/:restaurant/versions/:version/view", guard, withinStore, s.versionView)
-	get(engine, "/v1/ops/restaurants/:restaurant/versions/:version/changes", guard, withinStore, s.versionChanges)
-	engine.POST("/v1/ops/restaurants/:restaurant/rollback", guard, s.rollBack)
-	engine.DELETE("/v1/ops/restaurants/:restaurant/hold", guard, s.releaseHold)
-	get(engine, "/v1/ops/runs", guard, withinStore, s.listRuns)
-	get(engine, "/v1/ops/runs/:run", guard, withinStore, s.run)
-	get(engine, "/v1/ops/orders", guard, withinStore, s.listOrders)
-	get(engine, "/v1/ops/orders/:ref", guard, withinStore, s.opsOrder)
-	engine.POST("/v1/ops/orders/:ref/resolve", guard, s.resolveOrder)
-	engine.POST("/v1/ops/journal/accept", guard, s.acceptJournal)
+	get(engine, "/ops/session", handle(s.whoAmI))
+	engine.POST("/ops/session", s.ownSite, handle(s.signIn))
+	engine.DELETE("/ops/session", s.ownSite, handle(s.signOut))
+	get(engine, "/v1/ops/summary", guard, withinStore, handle(s.summary))
+	get(engine, "/v1/ops/audit", guard, withinStore, handle(s.listAudit))
+	get(engine, "/v1/ops/restaurants", guard, withinStore, handle(s.listOpsRestaurants))
+	get(engine, "/v1/ops/restaurants/:restaurant", guard, withinStore, handle(s.opsRestaurant))
+	engine.POST("/v1/ops/restaurants/:restaurant/sync", guard, handle(s.syncRestaurant))
+	engine.POST("/v1/ops/sync", guard, handle(s.syncAll))
+	get(engine, "/v1/ops/sync/:batch", guard, handle(s.batch))
+	engine.GET("/v1/ops/events", guard, handle(s.opsEvents))
+	get(engine, "/v1/ops/restaurants/:restaurant/lint", guard, withinStore, handle(s.lint))
+	get(engine, "/v1/ops/restaurants/:restaurant/versions", guard, withinStore, handle(s.listVersions))
+	get(engine, "/v1/ops/restaurants/:restaurant/versions/:version/view", guard, withinStore, handle(s.versionView))
+	get(engine, "/v1/ops/restaurants/:restaurant/versions/:version/changes", guard, withinStore, handle(s.versionChanges))
+	engine.POST("/v1/ops/restaurants/:restaurant/rollback", guard, handle(s.rollBack))
+	engine.DELETE("/v1/ops/restaurants/:restaurant/hold", guard, handle(s.releaseHold))
+	get(engine, "/v1/ops/runs", guard, withinStore, handle(s.listRuns))
+	get(engine, "/v1/ops/runs/:run", guard, withinStore, handle(s.run))
+	get(engine, "/v1/ops/orders", guard, withinStore, handle(s.listOrders))
+	get(engine, "/v1/ops/orders/:ref", guard, withinStore, handle(s.opsOrder))
+	engine.POST("/v1/ops/orders/:ref/resolve", guard, handle(s.resolveOrder))
+	engine.POST("/v1/ops/journal/accept", guard, handle(s.acceptJournal))
 	show := gin.WrapH(promhttp.HandlerFor(s.metrics.registry, promhttp.HandlerOpts{}))
 	switch s.cfg.metricsAccess() {
 	case MetricsOff:
@@ -94,15 +93,16 @@ func (s *Server) routeOps(engine *gin.Engine) {
 	default:
 		get(engine, "/metrics", s.book.refresh, show)
 	}
+	return s.routeConsole(engine)
 }
 
 // routeShared registers what every listener serves.
 func (s *Server) routeShared(engine *gin.Engine) {
 	engine.POST("/connect/token", s.token)
 	engine.POST("/connect/token/", s.token)
-	get(engine, web.Path+":file", s.asset)
+	get(engine, web.Path+":file", handle(s.asset))
 	get(engine, "/livez", livez)
-	get(engine, "/readyz", s.readyz)
+	get(engine, "/readyz", handle(s.readyz))
 	s.routeDocument(engine)
 }
 
@@ -124,24 +124,23 @@ func get(engine *gin.Engine, path string, handlers ...gin.HandlerFunc) {
 }
 
 // noRoute answers what no route matches.
-func noRoute(c *gin.Context) {
-	fail(c, &problem{code: CodeNotFound, msg: "there is nothing at this path"})
+func noRoute(*gin.Context) error {
+	return &problem{code: CodeNotFound, msg: "there is nothing at this path"}
 }
 
 // noMethod answers a method that a path does not take, and OPTIONS, which
 // every path takes. Gin has put the other methods into Allow.
-func (s *Server) noMethod(c *gin.Context) {
+func (s *Server) noMethod(c *gin.Context) error {
 	header := c.Writer.Header()
 	header.Set("Allow", strings.Join(append(header.Values("Allow"), http.MethodOptions), ", "))
 	if c.Request.Method != http.MethodOptions {
-		fail(c, &problem{code: CodeMethodNotAllowed, msg: "the path takes " + header.Get("Allow")})
-		return
+		return &problem{code: CodeMethodNotAllowed, msg: "the path takes " + header.Get("Allow")}
 	}
-	if isPreflight(c.Request) && header.Get("Access-Control-Allow-Origin") != "" {
+	if c.GetHeader("Access-Control-Request-Method") != "" && header.Get("Access-Control-Allow-Origin") != "" { // a preflight
 		s.cors.preflight(c)
 	}
-	c.Status(http.StatusNoContent)
-	c.Writer.WriteHeaderNow()
+	writeStatus(c, http.StatusNoContent)
+	return nil
 }
 
 // param is a path parameter, unescaped. Gin matches the raw path where the

@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log" //nolint:depguard // http.Server.ErrorLog has this type
 	"net"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/sirupsen/logrus"
@@ -42,7 +44,7 @@ func (s *Server) Listen(ctx context.Context) error {
 	}
 	s.listener = listener
 	if tcp, ok := listener.(*net.TCPListener); ok { // it always is
-		s.listener = newLimitedListener(tcp, s.open)
+		s.listener = &limitedListener{TCPListener: tcp, conns: s.open, closed: make(chan struct{})}
 	}
 	return nil
 }
@@ -154,4 +156,22 @@ func (s *Server) httpServer(ctx context.Context, handler http.Handler) *http.Ser
 		BaseContext:       func(net.Listener) context.Context { return ctx },
 		ErrorLog:          ErrorLog(s.log),
 	}
+}
+
+// ErrorLog returns an http.Server's ErrorLog that writes to the program's log
+// what net/http itself reports: panics as errors; a client's broken request or
+// an answer that was cut at debug, so that nobody is woken by it.
+func ErrorLog(to logrus.FieldLogger) *log.Logger { return log.New(serverLog{to}, "", 0) }
+
+type serverLog struct{ to logrus.FieldLogger }
+
+// Write implements io.Writer: each call is one line.
+func (s serverLog) Write(line []byte) (int, error) {
+	entry, text := s.to.WithField("event", "http.server"), strings.TrimSpace(string(line))
+	if strings.HasPrefix(text, "http: panic ") {
+		entry.Error(text)
+	} else {
+		entry.Debug(text)
+	}
+	return len(line), nil
 }

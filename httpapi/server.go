@@ -2,9 +2,11 @@ package httpapi
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"net"
 	"net/http"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -114,16 +116,15 @@ type Server struct {
 	signIns       signIns
 	bearerOps     gin.HandlerFunc // guard(ScopeOps)
 	proxies       proxies
-	console       opsPage
 	audit         *audit
 	comparing     chan struct{} // a place for each comparison under way
 	release       string
 	sampled       atomic.Uint64
-	sheets        sheets
+	buffers       sync.Pool // of *buffers
 	listed        atomic.Pointer[directory]
 	looks         looks
 	past          atomic.Int64                                     // Unix milliseconds: a time that is over
-	defaults      []menu.RestaurantID                              // the connections' own menus, in their order
+	defaults      map[string]menu.RestaurantID                     // the connections' own menus
 	peek          func(menu.RestaurantID) (*cache.Snapshot, error) // atHand
 	openReads     string                                           // Cache-Control of open menu reads
 	readiness     *readiness
@@ -164,12 +165,13 @@ func New(cfg Config, auth AuthConfig, deps Deps) (*Server, error) {
 	}
 	s.auth = newAuthority(auth, s.signingKeys(), s.clock)
 	if cfg.express() {
-		s.auth.known = newKnownCallers()
+		s.auth.known = &knownCallers{byID: map[[sha256.Size]byte]caller{}}
 	}
 	s.peek, s.countUnknown = s.atHand, deps.UnknownOrders
-	s.book = newOrderBook(s)
+	s.book = &orderBook{server: s, unknown: map[string]int64{}, ready: map[string]bool{}}
+	s.defaults = map[string]menu.RestaurantID{}
 	for _, connection := range s.connections {
-		s.defaults = append(s.defaults, cache.DefaultMenu(connection.Name))
+		s.defaults[connection.Name] = cache.DefaultMenu(connection.Name)
 	}
 	s.validateLimit = newLimiter(cfg.Rate.Validate, s.clock)
 	s.placeLimit = newLimiter(cfg.Rate.Place, s.clock)
@@ -183,19 +185,14 @@ func New(cfg Config, auth AuthConfig, deps Deps) (*Server, error) {
 	s.proxies = newProxies(cfg.TrustedProxies)
 	s.audit = &audit{redis: s.redis.Strict(), key: cache.NewKeys(s.redis.Prefix()).OpsAudit()}
 	s.comparing, s.release = make(chan struct{}, comparisons), deps.Version
-	s.readiness = newReadiness(s.clock)
+	s.readiness = &readiness{started: s.clock(), tried: map[menu.RestaurantID]bool{}}
 	s.streams = newStreams(cfg.Events, deps.Replica)
 	s.open = newOpenConnections(cfg.MaxConnections, openFiles(), newAddressConnections(cfg.MaxConnectionsPerAddress, s.proxies), s.log)
-	for _, collector := range append(s.stateMetrics(), newMenuAge(s), s.book) {
+	for _, collector := range append(s.stateMetrics(), s.menuAge(), s.book.collector()) {
 		if err := s.metrics.registry.Register(collector); err != nil {
 			return nil, err
 		}
 	}
-	console, err := newOpsPage()
-	if err != nil {
-		return nil, err
-	}
-	s.console = console
 	return s, s.route()
 }
 
@@ -236,7 +233,7 @@ func (s *Server) newEngine() (*gin.Engine, error) {
 		return nil, setting.Errorf("http.trusted_proxies", "%v", err)
 	}
 	engine.Use(s.edge)
-	engine.NoRoute(noRoute)
-	engine.NoMethod(s.noMethod)
+	engine.NoRoute(handle(noRoute))
+	engine.NoMethod(handle(s.noMethod))
 	return engine, nil
 }

@@ -30,41 +30,38 @@ func (s *Server) viewOfSession(who caller) sessionView {
 }
 
 // whoAmI answers GET /ops/session: null where nobody is signed in.
-func (s *Server) whoAmI(c *gin.Context) {
+func (s *Server) whoAmI(c *gin.Context) error {
 	who, _, known, err := s.session(c)
 	switch {
 	case err != nil:
-		fail(c, err)
+		return err
 	case !known:
-		answer(c, http.StatusOK, result{nil})
+		return answer(c, http.StatusOK, result{nil})
 	default:
-		answer(c, http.StatusOK, result{s.viewOfSession(who)})
+		return answer(c, http.StatusOK, result{s.viewOfSession(who)})
 	}
 }
 
 // signIn answers POST /ops/session: {"client", "secret"} of a client with the
 // scope ops becomes a session of this browser.
-func (s *Server) signIn(c *gin.Context) {
+func (s *Server) signIn(c *gin.Context) error {
 	id, secret, err := readSignIn(c)
 	if err != nil {
-		fail(c, err)
-		return
+		return err
 	}
 	client, err := s.admit(c, id, secret)
 	if err != nil {
-		fail(c, err)
-		return
+		return err
 	}
 	value, expires, err := s.auth.begin(c.Request.Context(), client)
 	if err != nil {
-		fail(c, err)
-		return
+		return err
 	}
 	who := caller{Client: client.ID, Connection: client.Connection, Expires: expires, session: true}
 	c.Set(keyCaller, who)
 	s.setSession(c, value)
 	s.note(c, deed{Action: actionSignIn})
-	answer(c, http.StatusOK, result{s.viewOfSession(who)})
+	return answer(c, http.StatusOK, result{s.viewOfSession(who)})
 }
 
 // admit checks a client and its secret. Beyond the limit of failures a wrong
@@ -88,7 +85,7 @@ func (s *Server) admit(c *gin.Context, id, secret string) (ClientConfig, error) 
 }
 
 // signOut answers DELETE /ops/session: this browser forgets its session.
-func (s *Server) signOut(c *gin.Context) {
+func (s *Server) signOut(c *gin.Context) error {
 	who, _, known, err := s.session(c)
 	s.setSession(c, "") // whatever it was
 	if err == nil && known {
@@ -96,38 +93,23 @@ func (s *Server) signOut(c *gin.Context) {
 		s.note(c, deed{Action: actionSignOut})
 	}
 	c.Header("Cache-Control", "no-store")
-	c.Status(http.StatusNoContent)
-	c.Writer.WriteHeaderNow()
+	writeStatus(c, http.StatusNoContent)
+	return nil
 }
 
 // readSignIn reads the body {"client": "…", "secret": "…"}.
 func readSignIn(c *gin.Context) (client, secret string, err error) {
-	const form = `is not known here; the body is {"client": "…", "secret": "…"}`
-	body, err := jsonBody(c)
+	body, err := readJSON(c, nil)
 	if err != nil {
 		return "", "", err
 	}
-	unknown := ""
-	reader := jsontext.NewReader(string(body), maxDepth)
-	object := reader.Kind() == jsontext.KindObject
-	for name := range reader.Members() {
-		switch name {
-		case "client":
-			client, _ = reader.Text()
-		case "secret":
-			secret, _ = reader.Text()
-		default:
-			unknown = name
-		}
-	}
-	if err := reader.Err(); err != nil {
-		return "", "", err
-	}
+	err = readObject(body, `{"client": "…", "secret": "…"}`, map[string]func(*jsontext.Reader) bool{
+		"client": func(r *jsontext.Reader) (ok bool) { client, ok = r.Text(); return ok },
+		"secret": func(r *jsontext.Reader) (ok bool) { secret, ok = r.Text(); return ok },
+	})
 	switch {
-	case unknown != "":
-		return "", "", invalid(unknown, form)
-	case !object:
-		return "", "", invalid("body", `is {"client": "…", "secret": "…"}`)
+	case err != nil:
+		return "", "", err
 	case client == "":
 		return "", "", invalid("client", "is the id of a client with the scope ops, as a text")
 	case secret == "":

@@ -28,8 +28,24 @@ func boolGauge(b bool) float64 {
 	return 0
 }
 
+// collector reads once for several series.
+type collector struct {
+	descs   []*prometheus.Desc
+	collect func(ch chan<- prometheus.Metric)
+}
+
+// Describe implements prometheus.Collector.
+func (c collector) Describe(ch chan<- *prometheus.Desc) {
+	for _, desc := range c.descs {
+		ch <- desc
+	}
+}
+
+// Collect implements prometheus.Collector.
+func (c collector) Collect(ch chan<- prometheus.Metric) { c.collect(ch) }
+
 // stateMetrics are the series that a scrape reads from memory, by a function
-// each. menuAge and orderBook read once for many series.
+// each, but for those of menuAge and orderBook.
 func (s *Server) stateMetrics() []prometheus.Collector {
 	spans := func(result string, value func() uint64) prometheus.Collector {
 		return counter("larder_trace_spans_total", "Spans of traces by result: sent to tracing.endpoint, or dropped.",

@@ -3,6 +3,7 @@ package httpapi
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math/rand/v2"
 	"net/http"
 	"os"
@@ -98,13 +99,10 @@ func retryFrame(after time.Duration) []byte {
 
 // frame is one event; id may be empty. data is one line of JSON.
 func frame(id, event string, data []byte) []byte {
-	b := make([]byte, 0, len(id)+len(event)+len(data)+32)
 	if id != "" {
-		b = append(append(append(b, "id: "...), id...), '\n')
+		id = "id: " + id + "\n"
 	}
-	b = append(append(append(b, "event: "...), event...), '\n')
-	b = append(append(append(b, "data: "...), data...), '\n', '\n')
-	return b
+	return fmt.Appendf(nil, "%sevent: %s\ndata: %s\n\n", id, event, data)
 }
 
 // whyFailed tells a reader that was too slow from one that left.
@@ -115,18 +113,11 @@ func whyFailed(err error) ending {
 	return endClient
 }
 
-// pulse is when heartbeats are due. The first comes after a random part of the
+// newHeartbeat returns when the first heartbeat is due: after a random part of the
 // time, so that those of many streams that began together are spread.
-type pulse struct {
-	*time.Timer
-	every time.Duration
+func newHeartbeat(every time.Duration) *time.Timer {
+	return time.NewTimer(rand.N(every) + 1) //nolint:gosec // no secret
 }
-
-func newPulse(every time.Duration) pulse {
-	return pulse{time.NewTimer(rand.N(every) + 1), every} //nolint:gosec // no secret
-}
-
-func (p pulse) again() { p.Reset(p.every) }
 
 // untilExpiry gives a context that ends with the request, or with the token or
 // session that opened it: at its time, or when its client is configured no

@@ -124,7 +124,7 @@ func (s *Server) answerToken(c *gin.Context, client ClientConfig, form map[strin
 	}
 	text, err := json.Marshal(tokenAnswer{ //nolint:gosec // the token is what this answer is for
 		AccessToken: token, TokenType: "Bearer",
-		ExpiresIn: int64(s.authCfg.TokenLifetime.Seconds()), Scope: joinScopes(scopes),
+		ExpiresIn: int64(s.authCfg.TokenLifetime.Seconds()), Scope: join(scopes, " "),
 	})
 	if err != nil {
 		fail(c, err)
@@ -149,7 +149,7 @@ func tokenForm(c *gin.Context) (map[string]string, error) {
 	if err != nil || (media != "multipart/form-data" && media != "application/x-www-form-urlencoded") {
 		return nil, errors.New("send the parameters as multipart/form-data or application/x-www-form-urlencoded")
 	}
-	body, err := readBody(c, maxTokenBody)
+	body, err := readBody(c, maxTokenBody, nil)
 	if err != nil {
 		return nil, errors.New(asProblem(err).msg)
 	}

@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"errors"
+	"math"
 	"net/http"
 	"strconv"
 	"time"
@@ -33,35 +34,32 @@ type versionRow struct {
 
 // listVersions answers GET /v1/ops/restaurants/{restaurant}/versions: the last
 // version of each content that is kept, the newest first (policy S7).
-func (s *Server) listVersions(c *gin.Context) {
+func (s *Server) listVersions(c *gin.Context) error {
 	restaurant, err := s.synced(c)
 	if err != nil {
-		fail(c, err)
-		return
+		return err
 	}
-	limit, err := pageSize(c)
+	limit, position, err := pageOf(c)
 	if err != nil {
-		fail(c, err)
-		return
+		return err
 	}
-	before, err := versionCursor(c)
-	if err != nil {
-		fail(c, err)
-		return
+	before := int64(math.MaxInt64)
+	if position != "" {
+		if before, err = strconv.ParseInt(position, 10, 64); err != nil || before < 1 {
+			return badCursor()
+		}
 	}
 	current, err := s.store.Current(c.Request.Context(), restaurant)
 	if err != nil {
-		fail(c, err)
-		return
+		return err
 	}
 	kept, err := s.store.Versions(c.Request.Context(), restaurant)
 	if err != nil {
-		fail(c, err)
-		return
+		return err
 	}
 	list := page[versionRow]{Result: []versionRow{}}
 	for i, version := range kept {
-		if before > 0 && version.Version >= before {
+		if version.Version >= before {
 			continue
 		}
 		if len(list.Result) == limit {
@@ -71,20 +69,7 @@ func (s *Server) listVersions(c *gin.Context) {
 		// The newest is the current one, be it that it came after the first look.
 		list.Result = append(list.Result, rowOfVersion(version, current, i == 0 && version.Version >= current.Version))
 	}
-	answer(c, http.StatusOK, list)
-}
-
-// versionCursor reads ?cursor= of the versions: the last one of the page before.
-func versionCursor(c *gin.Context) (int64, error) {
-	position, err := cursor(c)
-	if err != nil || position == "" {
-		return 0, err
-	}
-	before, err := strconv.ParseInt(position, 10, 64)
-	if err != nil || before < 1 {
-		return 0, badCursor()
-	}
-	return before, nil
+	return answer(c, http.StatusOK, list)
 }
 
 // rowOfVersion lays one version out; a hold is the current one's.
@@ -101,16 +86,14 @@ func rowOfVersion(version, current cache.Version, isCurrent bool) versionRow {
 
 // versionView answers GET …/versions/{version}/view: the menu view as the
 // ordering service published it last while this version was current.
-func (s *Server) versionView(c *gin.Context) {
+func (s *Server) versionView(c *gin.Context) error {
 	restaurant, err := s.synced(c)
 	if err != nil {
-		fail(c, err)
-		return
+		return err
 	}
 	number, err := versionNumber("version", param(c, "version"))
 	if err != nil {
-		fail(c, err)
-		return
+		return err
 	}
 	var view menu.Published
 	version, err := s.store.Version(c.Request.Context(), restaurant, number)
@@ -125,11 +108,11 @@ func (s *Server) versionView(c *gin.Context) {
 		err = versionNotFound(number)
 	}
 	if err != nil {
-		fail(c, err)
-		return
+		return err
 	}
 	c.Writer.Header().Set("Cache-Control", "no-store")
 	write(c, http.StatusOK, contentJSON, body)
+	return nil
 }
 
 func versionNotFound(version int64) *problem {
@@ -141,65 +124,50 @@ func versionNotFound(version int64) *problem {
 
 // rollBack answers POST /v1/ops/restaurants/{restaurant}/rollback with the
 // finished run (policy S7a). A run in flight is waited for, ?wait= at most.
-func (s *Server) rollBack(c *gin.Context) {
+func (s *Server) rollBack(c *gin.Context) error {
 	restaurant, err := s.synced(c)
 	if err != nil {
-		fail(c, err)
-		return
+		return err
 	}
 	wait, err := waitTime(c)
 	if err != nil {
-		fail(c, err)
-		return
+		return err
 	}
 	if _, given := c.GetQuery("wait"); !given {
 		wait = rollbackWait
 	}
 	to, err := rollbackOf(c)
 	if err != nil {
-		fail(c, err)
-		return
+		return err
 	}
 	who, _ := callerOf(c)
 	run, err := s.runner.Rollback(c.Request.Context(), restaurant, to, who.Client, wait)
 	if err != nil {
-		fail(c, err)
-		return
+		return err
 	}
 	s.note(c, deed{
-		Action: actionRollback, Connection: orNull(s.connectionFor(restaurant)), Restaurant: &restaurant,
-		Run: &run.ID, Version: &to.Version, Detail: cutDetail("hold: " + string(to.Hold)),
+		Action: actionRollback, Restaurant: &restaurant, Run: &run.ID, Version: &to.Version, Detail: cutDetail("hold: " + string(to.Hold)),
 	})
 	c.Header("Location", "/v1/ops/runs/"+run.ID)
-	answer(c, http.StatusOK, result{run})
+	return answer(c, http.StatusOK, result{run})
 }
 
 // rollbackOf reads the body {"version": 40, "hold": "released|next_change"}.
 func rollbackOf(c *gin.Context) (menusync.Rollback, error) {
 	to := menusync.Rollback{Hold: cache.HoldNextChange}
-	body, err := jsonBody(c)
+	body, err := readJSON(c, nil)
 	if err != nil {
 		return to, err
 	}
-	version, unknown := "", ""
-	reader := jsontext.NewReader(string(body), maxDepth)
-	for name := range reader.Members() {
-		switch name {
-		case "version":
-			version = reader.Raw()
-		case "hold":
-			hold, _ := reader.Text()
-			to.Hold = cache.HoldUntil(hold)
-		default:
-			unknown = name
-		}
-	}
-	if err := reader.Err(); err != nil {
+	version, hold := "", string(to.Hold)
+	err = readObject(body, `{"version": 40, "hold": "released|next_change"}`, map[string]func(*jsontext.Reader) bool{
+		"version": func(r *jsontext.Reader) bool { version = r.Raw(); return true },
+		"hold":    func(r *jsontext.Reader) (ok bool) { hold, ok = r.Text(); return ok },
+	})
+	if err != nil {
 		return to, err
 	}
-	if unknown != "" {
-		return to, invalid(unknown, "is not known here; the body is {\"version\": 40, \"hold\": \"released|next_change\"}")
-	}
+	to.Hold = cache.HoldUntil(hold)
 	if to.Hold != cache.HoldReleased && to.Hold != cache.HoldNextChange {
 		return to, invalid("hold", "is released or next_change")
 	}
@@ -209,21 +177,19 @@ func rollbackOf(c *gin.Context) (menusync.Rollback, error) {
 
 // releaseHold answers DELETE /v1/ops/restaurants/{restaurant}/hold: lifts the
 // hold at once and syncs, as syncRestaurant answers.
-func (s *Server) releaseHold(c *gin.Context) {
+func (s *Server) releaseHold(c *gin.Context) error {
 	restaurant, err := s.synced(c)
 	if err != nil {
-		fail(c, err)
-		return
+		return err
 	}
 	wait, err := waitTime(c)
 	if err != nil {
-		fail(c, err)
-		return
+		return err
 	}
 	who, _ := callerOf(c)
 	run, err := s.runner.Release(c.Request.Context(), restaurant, who.Client)
 	if err == nil {
-		s.note(c, deed{Action: actionRelease, Connection: orNull(s.connectionFor(restaurant)), Restaurant: &restaurant, Run: &run.ID})
+		s.note(c, deed{Action: actionRelease, Restaurant: &restaurant, Run: &run.ID})
 	}
-	s.answerRun(c, run, err, wait)
+	return s.answerRun(c, run, err, wait)
 }

@@ -102,49 +102,36 @@ func (r *Request) start(line []byte) bool {
 
 // field takes in one header field.
 func (r *Request) field(name, value []byte, hosts *int) bool {
-	switch len(name) {
-	case len("Te"):
-		return !isName(name, "te")
-	case len("Host"):
-		if isName(name, "host") {
-			*hosts++
-			return *hosts == 1 && len(value) > 0 && consists(value, inHost)
-		}
-	case len("Origin"): // and Expect
-		if isName(name, "origin") {
-			return once(&r.Origin, value)
-		}
-		return !isName(name, "expect")
-	case len("Upgrade"): // and Trailer
-		return !isName(name, "upgrade") && !isName(name, "trailer")
-	case len("Connection"):
-		if isName(name, "connection") {
-			return isName(value, "keep-alive")
-		}
-	case len("X-Request-Id"):
-		if isName(name, "x-request-id") {
-			return once(&r.RequestID, value)
-		}
-	case len("If-None-Match"): // and Authorization
-		if isName(name, "if-none-match") {
-			return once(&r.IfNoneMatch, value)
-		}
-		if isName(name, "authorization") {
-			return once(&r.Authorization, value)
-		}
-	case len("Content-Length"):
-		return !isName(name, "content-length")
-	case len("Accept-Encoding"):
-		if isName(name, "accept-encoding") {
-			return once(&r.AcceptEncoding, value)
-		}
-	case len("If-Modified-Since"): // and Transfer-Encoding
-		if isName(name, "if-modified-since") {
-			return once(&r.IfModifiedSince, value)
-		}
-		return !isName(name, "transfer-encoding")
+	var lower [len("transfer-encoding")]byte
+	if len(name) > len(lower) {
+		return true
 	}
-	return true
+	for i, b := range name {
+		lower[i] = b | ' ' // letters in lower case; digits and "-" stay
+	}
+	switch string(lower[:len(name)]) {
+	case "te", "trailer", "transfer-encoding", "content-length", "expect", "upgrade":
+		return false
+	case "connection":
+		return len(value) == len("keep-alive") && bytes.EqualFold(value, []byte("keep-alive"))
+	case "host":
+		*hosts++
+		return *hosts == 1 && len(value) > 0 && consists(value, inHost)
+	case "accept-encoding":
+		return once(&r.AcceptEncoding, value)
+	case "authorization":
+		return once(&r.Authorization, value)
+	case "if-modified-since":
+		return once(&r.IfModifiedSince, value)
+	case "if-none-match":
+		return once(&r.IfNoneMatch, value)
+	case "origin":
+		return once(&r.Origin, value)
+	case "x-request-id":
+		return once(&r.RequestID, value)
+	default:
+		return true
+	}
 }
 
 // once keeps a value that has not been there before.
@@ -212,23 +199,6 @@ func plain(line []byte) bool {
 	}
 	for _, b := range line {
 		if b < ' ' || b == 0x7f {
-			return false
-		}
-	}
-	return true
-}
-
-// isName compares with a name in lower case, which consists of letters and "-",
-// blind to case.
-func isName(text []byte, name string) bool {
-	if len(text) != len(name) {
-		return false
-	}
-	for i, b := range text {
-		if 'A' <= b && b <= 'Z' {
-			b |= ' '
-		}
-		if b != name[i] {
 			return false
 		}
 	}

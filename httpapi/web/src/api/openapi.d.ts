@@ -1,5 +1,5 @@
 // Made of the API document by openapi-typescript 7.13.0: make api-types. DO NOT EDIT.
-// openapi.yaml: f1fa927308a466e7299cee11ab99b1fd093ec62e02cb21a5be3b8385c8a245c0
+// openapi.yaml: 9172fc78b8a276efe4140d46483635dbd525e021654806a0e22acffd12390afc
 // what follows: a20b4fb6d174506a6f9186d52d6bff70f8085bba328ff7f285c65dab910d88e6
 export interface paths {
     "/connect/token": {
