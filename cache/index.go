@@ -53,7 +53,7 @@ func appendProduct(b []byte, c *menu.Catalogue, at menu.Index, shared bool) []by
 	b = appendOptional(append(b, `{"externalId":`...), p.ExternalID())
 	b = jsontext.AppendString(append(b, `,"name":`...), p.Name())
 	b = append(b, `,"price":`...)
-	if p.PriceBad() {
+	if p.PriceInvalid() {
 		b = append(b, "null"...)
 	} else {
 		b = jsontext.NumberOf(p.Price()).Append(b)
@@ -73,7 +73,7 @@ func externalIDIndex(c *menu.Catalogue) pairs {
 	fields := make(pairs, 0, 2*c.ProductCount())
 	var scratch []byte
 	for at, p := range c.Products() {
-		owners := c.ProductNamesakes(at)
+		owners := c.ProductsSharingExternalID(at)
 		if len(owners) == 0 || owners[0] != at {
 			continue // it has none, or it is written with the first of them
 		}

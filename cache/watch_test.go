@@ -57,7 +57,7 @@ func TestWatch(t *testing.T) {
 		if stopped.Before.Version != 1 || stopped.After.Version != 2 || !stopped.StopsOnly() {
 			t.Errorf("stop list: told of %d after %d, stops only %t", stopped.After.Version, stopped.Before.Version, stopped.StopsOnly())
 		}
-		products, _ := stopped.Before.Stops.Moved(stopped.After.Stops)
+		products, _ := stopped.Before.Stops.ChangedIDs(stopped.After.Stops)
 		if diff := cmp.Diff([]menu.Availability{{ID: "d1", Available: false}}, products); diff != "" {
 			t.Errorf("moved (-want +got):\n%s", diff)
 		}

@@ -41,7 +41,7 @@ func TestAgainstTheSandbox(t *testing.T) {
 	w.pull(bistro)
 	w.service.answerCreate(func(body []byte) (upstream.Created, error) { return client.CreateOrder(t.Context(), body) })
 
-	orders, err := sandbox.NewOrderer(raw, bistro, 1)
+	orders, err := sandbox.NewOrderGenerator(raw, bistro, 1)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -227,7 +227,7 @@ func tell(restaurant menu.RestaurantID, change *cache.Change) told {
 	made.state = event.frame(made.mark, eventUpdated)
 	if change.StopsOnly() {
 		made.before = change.Before.Mark()
-		event.Products, event.Ingredients = change.Before.Stops.Moved(change.After.Stops)
+		event.Products, event.Ingredients = change.Before.Stops.ChangedIDs(change.After.Stops)
 		made.step = event.frame(made.mark, eventAvailability)
 	}
 	return made

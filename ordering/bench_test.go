@@ -50,7 +50,7 @@ func ready(b *testing.B, draw func() (ordertest.Order, error)) (*ordering.Valida
 	}
 	validator := ordering.NewValidator(ordering.Config{}, noon)
 	req := ordering.Request{
-		Restaurant: order.Restaurant, Native: true, Version: 1, Catalogue: order.Catalogue, Body: order.Body, FieldCase: upstream.WireDocument,
+		Restaurant: order.Restaurant, Native: true, Version: 1, Catalogue: order.Catalogue, Body: order.Body, FieldCase: upstream.FieldCaseDocument,
 	}
 	if verdict, err := validator.Validate(req); err != nil || !verdict.Valid {
 		b.Fatalf("%s: %+v, %v", order.Body, verdict, err)

@@ -149,7 +149,7 @@ func (o *Orders) make(
 		o.logCall(ctx, record, call, &e, fmt.Errorf("it took too long to open the call: %w", err))
 		return e, 0
 	}
-	ctx = upstream.WithTries(ctx, func(try upstream.Try) { e.Tries = append(e.Tries, tried(try)) })
+	ctx = upstream.WithAttempts(ctx, func(try upstream.Attempt) { e.Tries = append(e.Tries, tried(try)) })
 	var err error
 	switch call.Operation {
 	case upstream.OpCreate:
@@ -199,7 +199,7 @@ func answered(a upstream.Answer) *Answer {
 }
 
 // tried is a try as the journal keeps it.
-func tried(t upstream.Try) Try {
+func tried(t upstream.Attempt) Try {
 	out := Try{At: t.At, Duration: t.Duration, Status: t.Status, Code: t.Code, Outcome: OutcomeDone}
 	if t.Effect != upstream.EffectDone {
 		out.Outcome = outcomeOf(t.Effect, t.Refused)

@@ -59,7 +59,7 @@ func (c *check) checkDish(n int32) {
 	if it.index != menu.None {
 		scheme = c.Catalogue.ProductScheme(it.index)
 		c.checkAvailable(n)
-		if !c.Catalogue.Product(it.index).PriceBad() {
+		if !c.Catalogue.Product(it.index).PriceInvalid() {
 			c.checkPrice(n, c.Catalogue.ProductItem(it.index))
 		}
 	}
@@ -170,7 +170,7 @@ func (c *check) checkIngredient(parent, n int32) {
 			c.add(c.order.lines[n].at, c.path(n), IngredientUnavailable,
 				Params{"id": ingredient.ID(), "reason": reasons[0].Code}, ingredient.Name())
 		}
-		if !ingredient.PriceBad() {
+		if !ingredient.PriceInvalid() {
 			c.checkPrice(n, c.Catalogue.IngredientItem(it.index))
 		}
 	}

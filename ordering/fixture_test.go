@@ -93,7 +93,7 @@ func native(tb testing.TB, body string) ordering.Request {
 	tb.Helper()
 	return ordering.Request{
 		Restaurant: restaurant, Native: true, Version: 42, Catalogue: compile(tb, card, menu.DefaultSettings()),
-		Body: []byte(body), Language: "en", FieldCase: upstream.WireDocument,
+		Body: []byte(body), Language: "en", FieldCase: upstream.FieldCaseDocument,
 	}
 }
 

@@ -30,7 +30,7 @@ func FuzzValidate(f *testing.F) {
 	catalogue := compile(f, card, menu.DefaultSettings())
 	f.Fuzz(func(t *testing.T, body []byte, native bool) {
 		req := ordering.Request{
-			Restaurant: restaurant, Native: native, Catalogue: catalogue, Body: body, FieldCase: upstream.WireDocument,
+			Restaurant: restaurant, Native: native, Catalogue: catalogue, Body: body, FieldCase: upstream.FieldCaseDocument,
 		}
 		req.Body = bytes.Clone(body)
 		written, writeErr := validator.AppendVerdict([]byte("before"), req)

@@ -156,7 +156,7 @@ func (h *history) place(t *testing.T, client int, orders *ordering.Orders, slot 
 	from := time.Now()
 	got, err := orders.Place(context.WithValue(t.Context(), visitKey{}, v), ordering.Placing{
 		Restaurant: restaurant, Native: true, Connection: "main", Client: "storefront", Key: slot.key,
-		RequestID: "request", Body: simOrder(slot.key, 1+body), FieldCase: upstream.WireDocument,
+		RequestID: "request", Body: simOrder(slot.key, 1+body), FieldCase: upstream.FieldCaseDocument,
 	})
 	h.ended(t, client, slot, step{key: slot.key, op: upstream.OpCreate, body: body}, got, err, v, from)
 }
@@ -173,7 +173,7 @@ func (h *history) change(t *testing.T, client int, orders *ordering.Orders, slot
 	}
 	c := ordering.Changing{
 		Operation: op, OrderID: orderID, Native: true, Connection: "main", Client: "storefront", RequestID: "request",
-		FieldCase: upstream.WireDocument,
+		FieldCase: upstream.FieldCaseDocument,
 	}
 	if op == upstream.OpPay {
 		c.Body = []byte(`[{"code":"c","amount":1000,"paidAt":"2030-01-01T00:00:00Z","name":""}]`)

@@ -24,7 +24,7 @@ func TestOneKey(t *testing.T) {
 	placed := y.hundred(t, "place", func(orders *ordering.Orders, client int) (ordering.Result, error) {
 		return orders.Place(t.Context(), ordering.Placing{
 			Restaurant: restaurant, Native: true, Connection: "main", Client: "storefront", Key: "one-key",
-			RequestID: fmt.Sprint("request-", client), Body: body, FieldCase: upstream.WireDocument,
+			RequestID: fmt.Sprint("request-", client), Body: body, FieldCase: upstream.FieldCaseDocument,
 		})
 	})
 	orderID := placed.Record.OrderID
@@ -39,7 +39,7 @@ func TestOneKey(t *testing.T) {
 		y.hundred(t, string(op), func(orders *ordering.Orders, client int) (ordering.Result, error) {
 			return orders.Change(t.Context(), ordering.Changing{
 				Operation: op, OrderID: orderID, Native: true, Connection: "main", Client: "storefront", Key: key,
-				RequestID: fmt.Sprint("request-", client), FieldCase: upstream.WireDocument,
+				RequestID: fmt.Sprint("request-", client), FieldCase: upstream.FieldCaseDocument,
 				Body: []byte(`[{"code":"c","amount":199.9,"paidAt":"2030-01-01T00:00:00Z","name":""}]`),
 			})
 		})

@@ -220,7 +220,7 @@ const (
 func placing(change ...func(*ordering.Placing)) ordering.Placing {
 	p := ordering.Placing{
 		Restaurant: restaurant, Native: true, Connection: "main", Client: "storefront", Key: soupKey,
-		RequestID: "request-1", Body: []byte(order(oneSoup)), Language: "en", FieldCase: upstream.WireDocument,
+		RequestID: "request-1", Body: []byte(order(oneSoup)), Language: "en", FieldCase: upstream.FieldCaseDocument,
 	}
 	for _, c := range change {
 		c(&p)
@@ -232,7 +232,7 @@ func placing(change ...func(*ordering.Placing)) ordering.Placing {
 func changing(op ordering.Operation, body string, change ...func(*ordering.Changing)) ordering.Changing {
 	c := ordering.Changing{
 		Operation: op, OrderID: "765", Native: true, Connection: "main", Client: "storefront",
-		RequestID: "request-2", Body: []byte(body), Language: "en", FieldCase: upstream.WireDocument,
+		RequestID: "request-2", Body: []byte(body), Language: "en", FieldCase: upstream.FieldCaseDocument,
 	}
 	for _, ch := range change {
 		ch(&c)

@@ -65,7 +65,7 @@ func (c *check) priceLine(n int32, out *priced) {
 	}
 	product := c.Catalogue.Product(it.index)
 	out.id, out.name = product.ID(), product.Name()
-	if product.PriceBad() {
+	if product.PriceInvalid() {
 		return
 	}
 	known := c.Catalogue.ProductItem(it.index)
@@ -86,7 +86,7 @@ func (c *check) addIngredients(unit jsontext.Number, n int32) (sum jsontext.Numb
 	}
 	for child := o[n].first; child != none; child = o[child].next {
 		it := &c.items[child]
-		if it.index == menu.None || !it.clear || c.Catalogue.Ingredient(it.index).PriceBad() {
+		if it.index == menu.None || !it.clear || c.Catalogue.Ingredient(it.index).PriceInvalid() {
 			return unit, false
 		}
 		switch price := c.Catalogue.IngredientItem(it.index).Price; {

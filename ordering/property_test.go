@@ -240,7 +240,7 @@ func TestWhatIsAcceptedIsRight(t *testing.T) {
 		}
 		box.SetMenu(string(restaurant), view)
 		req := ordering.Request{
-			Restaurant: restaurant, Native: true, Catalogue: compile(t, string(view), menu.DefaultSettings()), FieldCase: upstream.WireDocument,
+			Restaurant: restaurant, Native: true, Catalogue: compile(t, string(view), menu.DefaultSettings()), FieldCase: upstream.FieldCaseDocument,
 		}
 		for range 5 {
 			req.Body = d.drawOrder(rt)

@@ -58,7 +58,7 @@ func TestRejectionsThatMayNotBeSent(t *testing.T) {
 
 func TestRejectionsAsTheyAreSent(t *testing.T) {
 	t.Parallel()
-	camel := func(c *ordering.Changing) { c.FieldCase = upstream.WireCamel }
+	camel := func(c *ordering.Changing) { c.FieldCase = upstream.FieldCaseCamel }
 	for _, tc := range []struct {
 		name    string
 		reasons []upstream.Reason

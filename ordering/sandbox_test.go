@@ -32,7 +32,7 @@ func TestWhatIsRightIsPlaced(t *testing.T) {
 			}
 			h := newHouse(t, ordering.Config{}, through(client))
 			h.card = menu.Compile(view, menu.RestaurantID(m.id), menu.DefaultSettings())
-			orderer, err := sandbox.NewOrderer(m.raw, m.id, 1)
+			orderer, err := sandbox.NewOrderGenerator(m.raw, m.id, 1)
 			if err != nil {
 				t.Fatal(err)
 			}

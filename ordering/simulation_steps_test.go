@@ -40,7 +40,7 @@ func (s *simulation) place(t *rapid.T) {
 		s.ask(s.replica(t), &ask{
 			placing: &ordering.Placing{
 				Restaurant: restaurant, Native: true, Connection: "main", Client: "storefront", Key: key,
-				RequestID: "request", Body: body, FieldCase: upstream.WireDocument,
+				RequestID: "request", Body: body, FieldCase: upstream.FieldCaseDocument,
 			}, label: label, identity: identity, own: true,
 		})
 		if key == "" {
@@ -64,7 +64,7 @@ func (s *simulation) placeWrong(t *rapid.T) {
 	s.ask(s.replica(t), &ask{
 		placing: &ordering.Placing{
 			Restaurant: restaurant, Native: true, Connection: "main", Client: "storefront", Key: "wrong",
-			RequestID: "request", Body: simOrder("wrong", 0), FieldCase: upstream.WireDocument,
+			RequestID: "request", Body: simOrder("wrong", 0), FieldCase: upstream.FieldCaseDocument,
 		}, label: "wrong", identity: "create/wrong", invalid: true,
 	})
 }
@@ -89,7 +89,7 @@ func (s *simulation) change(t *rapid.T) {
 	_, err := s.journal.Order(s.ctx, "main", o.OrderID)
 	a := &ask{known: err == nil, own: key != "", changing: &ordering.Changing{
 		Operation: op, OrderID: o.OrderID, Native: rapid.Bool().Draw(t, "native"), Connection: "main", Client: "storefront",
-		RequestID: "request", FieldCase: upstream.WireDocument,
+		RequestID: "request", FieldCase: upstream.FieldCaseDocument,
 	}}
 	switch op {
 	case upstream.OpPay:

@@ -23,7 +23,7 @@ func TestWhatIsSent(t *testing.T) {
 			  "ingredients":[{"ID":"i-small","groupId":"g-size","y":2},{"ID":"i-hot","price":25.00,"quantity":1e0},{"ID":"i-hot"}]},{"ID":"bare","quantity":3}],
 			  "expeditionType":"pickup","expectedAt":"2026-05-01T15:30:00+03:00","paymentTypeID":"cash","changeFrom":1.5e3,
 			  "guest":{"firstName":"F","vip":true},"address":{"lat":"55.10","floor":-1,"zone":"A"}}`,
-			true, upstream.WireDocument,
+			true, upstream.FieldCaseDocument,
 			`{"comment":"ring \"twice\"","restaurantID":"r-1","persons":2,"dishList":[` +
 				`{"ID":"1001","name":"Pizza","price":500,"measure":{"value":0.4,"unit":"kg"},"quantity":2,"ingredients":[` +
 				`{"ID":"21","name":"Small","price":0,"measure":{"value":0.3,"unit":"kg"},"quantity":1},` +
@@ -35,7 +35,7 @@ func TestWhatIsSent(t *testing.T) {
 		{
 			"the drop-in face passes unknown fields on (W8) and adds nothing (O1a)",
 			`{"zip":{"n":1E2},` + soup + `,"expeditionType":"pickup","expectedAt":"2026-05-01T15:30:00Z","paymentTypeId":"cash","guest":{"vip":true,"phone":"12345"},"address":{"zone":"A"}}`,
-			false, upstream.WireDocument,
+			false, upstream.FieldCaseDocument,
 			`{"dishList":[{"ID":"1002","name":"Soup","price":199.9,"measure":{"value":1,"unit":"pcs"},"quantity":1,"ingredients":[]}],` +
 				`"expeditionType":"pickup","expectedAt":"2026-05-01T15:30:00Z","paymentTypeID":"cash",` +
 				`"guest":{"phone":"12345","vip":true},"address":{"zone":"A"},"zip":{"n":100}}`,
@@ -43,7 +43,7 @@ func TestWhatIsSent(t *testing.T) {
 		{
 			"the drop-in face keeps the client's restaurant, the connection's spelling",
 			`{` + soup + `,"restaurantID":7,"expeditionType":"pickup","expectedAt":"2026-05-01T15:30:00Z","paymentTypeID":"cash"}`,
-			false, upstream.WireCamel,
+			false, upstream.FieldCaseCamel,
 			`{"restaurantId":7,"dishList":[{"id":"1002","name":"Soup","price":199.9,"measure":{"value":1,"unit":"pcs"},"quantity":1,"ingredients":[]}],` +
 				`"expeditionType":"pickup","expectedAt":"2026-05-01T15:30:00Z","paymentTypeId":"cash"}`,
 		},
@@ -52,7 +52,7 @@ func TestWhatIsSent(t *testing.T) {
 			`{"restaurantId":"r-x","dishList":[{"Id":"combo","external_id":"9","NAME":"my","price":"400.00","measure":{"value":9,"unit":"l"},"quantity":1,"gift":{"a":[1e1, "\u00e9"]},"groupId":null,
 			  "ingredients":[{"y":2,"ID":"i-burger","group_id":"g-main","Price":50,"y":3,"Ingredients":[{"ID":"i-hot","note":"x\/y"}]},{"ID":"i-cola","measure":null,"name":1,"externalId":null,"cold":true}]}],
 			  "expeditionType":"pickup","expectedAt":"2026-05-01T15:30:00Z","paymentTypeID":"cash"}`,
-			false, upstream.WireDocument,
+			false, upstream.FieldCaseDocument,
 			`{"restaurantID":"r-x","dishList":[{"ID":"1007","name":"Combo","price":400,"quantity":1,"ingredients":[` +
 				`{"ID":"25","name":"Small burger","price":50,"quantity":1,"y":2,"y":3},{"ID":"23","name":"Hot","price":25,"quantity":1,"note":"x\/y"},` +
 				`{"ID":"27","name":"Cola","price":0,"quantity":1,"cold":true}],"gift":{"a":[10,"\u00e9"]}}],` +
@@ -63,7 +63,7 @@ func TestWhatIsSent(t *testing.T) {
 			`{"restaurantID":1E2,"dishList":[{"id":null,"externalId":1002,"categoryId":"c","name":"Soup!","price":199.90,"schemeId":null,"description":"d","imageUrls":[ "u" ],` +
 				`"measure":{"value":5,"unit":"kg"},"isContainInStopList":[],"calories":1.50,"quantity":"1","ingredients":[]}],` +
 				`"expeditionType":"pickup","expectedAt":"2026-05-01T15:30:00Z","paymentTypeID":"cash"}`,
-			false, upstream.WireCamel,
+			false, upstream.FieldCaseCamel,
 			`{"restaurantId":100,"dishList":[{"id":"1002","name":"Soup","price":199.9,"measure":{"value":1,"unit":"pcs"},"quantity":1,"ingredients":[],` +
 				`"categoryId":"c","schemeId":null,"description":"d","imageUrls":["u"],"isContainInStopList":[],"calories":1.50}],` +
 				`"expeditionType":"pickup","expectedAt":"2026-05-01T15:30:00Z","paymentTypeId":"cash"}`,
@@ -72,7 +72,7 @@ func TestWhatIsSent(t *testing.T) {
 			"the native face drops them, and sends the route's restaurant",
 			`{"restaurantID":"r-1","dishList":[{"id":"soup","categoryId":"c","quantity":1,"ingredients":null,"gift":true}],` +
 				`"expeditionType":"pickup","expectedAt":"2026-05-01T15:30:00Z","paymentTypeID":"cash"}`,
-			true, upstream.WireDocument,
+			true, upstream.FieldCaseDocument,
 			`{"restaurantID":"r-1","dishList":[{"ID":"1002","name":"Soup","price":199.9,"measure":{"value":1,"unit":"pcs"},"quantity":1,"ingredients":[]}],` +
 				`"expeditionType":"pickup","expectedAt":"2026-05-01T15:30:00Z","paymentTypeID":"cash"}`,
 		},
@@ -80,7 +80,7 @@ func TestWhatIsSent(t *testing.T) {
 			"soonest passes on as it is on the drop-in face, where nothing needs a restaurant (O1a, O4)",
 			`{"soonest":true,"dishList":[{"ID":"soup","quantity":1}],"expeditionType":"delivery","paymentTypeID":"cash","guest":{"phone":"12345"},` +
 				`"address":{"street":"S","cityName":"C","houseNumber":"1","fullAddress":"F"}}`,
-			false, upstream.WireDocument,
+			false, upstream.FieldCaseDocument,
 			`{"dishList":[{"ID":"1002","name":"Soup","price":199.9,"measure":{"value":1,"unit":"pcs"},"quantity":1,"ingredients":[]}],` +
 				`"expeditionType":"delivery","paymentTypeID":"cash","guest":{"phone":"12345"},` +
 				`"address":{"street":"S","cityName":"C","houseNumber":"1","fullAddress":"F"},"soonest":true}`,
@@ -90,7 +90,7 @@ func TestWhatIsSent(t *testing.T) {
 			`{"dishList":[{"ID":"combo","quantity":2,"ingredients":[{"ID":"i-burger","quantity":2,"ingredients":[{"ID":"i-hot","quantity":2}]},{"ID":"i-cola"}]}],
 			  "expeditionType":"delivery","expectedAt":"2026-05-01T15:30:00Z","paymentTypeID":"card","guest":{"phone":"12345"},
 			  "address":{"street":"S","cityName":"C","houseNumber":"1","apartmentNumber":"9","fullAddress":""}}`,
-			true, upstream.WireDocument,
+			true, upstream.FieldCaseDocument,
 			`{"restaurantID":"r-1","dishList":[{"ID":"1007","name":"Combo","price":400,"quantity":2,"ingredients":[` +
 				`{"ID":"25","name":"Small burger","price":50,"quantity":2},{"ID":"23","name":"Hot","price":25,"quantity":4},` +
 				`{"ID":"27","name":"Cola","price":0,"quantity":1}]}],` +

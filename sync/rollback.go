@@ -140,7 +140,7 @@ func (p *pass) kept(ctx context.Context, v cache.Version, stops func() (menu.Pub
 		now, err = stops()
 	}
 	if err == nil {
-		published, err = old.WithStopsOf(now)
+		published, err = old.MergeStopLists(now)
 	}
 	if err == nil {
 		answer, err = published.AppendAnswer(nil)

@@ -329,7 +329,7 @@ func TestTheSandboxWarnsOfAMenuThatIsNone(t *testing.T) {
 	file := write(t, "broken.json", `{"products":[}`)
 	r := command{}.start(t, "sandbox", "--listen", "127.0.0.1:0", "--menu", file)
 	base := r.out.find(t, `ordering service on (\S+) `)[1]
-	r.err.find(t, `line 1.*"event":"sandbox.menu_odd","file":"[^"]*broken.json","level":"warning"`)
+	r.err.find(t, `line 1.*"event":"sandbox.menu_issue","file":"[^"]*broken.json","level":"warning"`)
 	if status, body := fetch(t, base+"/sandbox/menus/broken"); status != 200 || !strings.Contains(body, `{"products":[}`) {
 		t.Errorf("the sandbox answers %d %.200s, want the broken menu as it is", status, body)
 	}

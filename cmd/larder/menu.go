@@ -305,7 +305,7 @@ func changedFields(change menu.Change, older, newer *menu.Catalogue) []string {
 const noPrice = "no price"
 
 func priceOf(e menu.Entry) string {
-	if e.PriceBad() {
+	if e.PriceInvalid() {
 		return noPrice
 	}
 	return e.Price().String()

@@ -133,7 +133,7 @@ func readMenus(cmd *cobra.Command, log logrus.FieldLogger) (map[string][]byte, e
 			return nil, fmt.Errorf("--menu: %w", err)
 		}
 		if _, err := menu.Decode(raw); err != nil {
-			log.WithFields(logrus.Fields{"event": "sandbox.menu_odd", "file": file}).WithError(err).
+			log.WithFields(logrus.Fields{"event": "sandbox.menu_issue", "file": file}).WithError(err).
 				Warn("this file is no menu view; it is served all the same, byte for byte")
 		}
 		menus[strings.TrimSuffix(filepath.Base(file), filepath.Ext(file))] = raw

@@ -229,7 +229,7 @@ type sampleDish struct {
 // with modifiers that it cannot do without, where the menu has such a dish, and
 // another dish. bad is the same with four mistakes.
 func sampleOrders(raw []byte, restaurant string) (good, bad []byte, err error) {
-	generator, err := sandbox.NewOrderer(raw, restaurant, 1)
+	generator, err := sandbox.NewOrderGenerator(raw, restaurant, 1)
 	if err != nil {
 		return nil, nil, fmt.Errorf("make an order: %w", err)
 	}

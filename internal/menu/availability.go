@@ -16,14 +16,14 @@ func (s Stops) Equal(other Stops) bool {
 	return slices.Equal(s.Products, other.Products) && slices.Equal(s.Ingredients, other.Ingredients)
 }
 
-// Moved gives the dishes and the ingredients that are stopped in one of the two
+// ChangedIDs returns the dishes and the ingredients that are stopped in one of the two
 // and not in the other, as they are in after, sorted by id.
-func (s Stops) Moved(after Stops) (products, ingredients []Availability) {
-	return moved(s.Products, after.Products), moved(s.Ingredients, after.Ingredients)
+func (s Stops) ChangedIDs(after Stops) (products, ingredients []Availability) {
+	return changedIDs(s.Products, after.Products), changedIDs(s.Ingredients, after.Ingredients)
 }
 
-// moved merges two sorted lists of stopped ids.
-func moved(before, after []string) []Availability {
+// changedIDs merges two sorted lists of stopped ids.
+func changedIDs(before, after []string) []Availability {
 	all := []Availability{}
 	for len(before) > 0 || len(after) > 0 {
 		switch {
@@ -93,14 +93,14 @@ func (c *Content) Catalogue(stops Stops) *Catalogue {
 		ingredientStopped: newFlags(c.ingredients.len()),
 		orderable:         newFlags(c.products.len()),
 	}
-	cat.stops.Products = own(stops.Products, func(id string) string {
+	cat.stops.Products = copyIDs(stops.Products, func(id string) string {
 		if p, ok := c.products.byID(id); ok {
 			cat.stopped.set(p)
 			return c.products.at(p).ID()
 		}
 		return id
 	})
-	cat.stops.Ingredients = own(stops.Ingredients, func(id string) string {
+	cat.stops.Ingredients = copyIDs(stops.Ingredients, func(id string) string {
 		if i, ok := c.ingredients.byID(id); ok {
 			cat.ingredientStopped.set(i)
 			return c.ingredients.at(i).ID()
@@ -115,7 +115,7 @@ func (c *Content) Catalogue(stops Stops) *Catalogue {
 		}
 		cat.counts.Available++
 		s := c.productScheme[i]
-		if p.PriceBad() || c.refusesExternalID(i) || (s != None && len(cat.unsatisfied[s]) > 0) {
+		if p.PriceInvalid() || c.refusesExternalID(i) || (s != None && len(cat.unsatisfied[s]) > 0) {
 			continue
 		}
 		cat.orderable.set(i)
@@ -124,8 +124,8 @@ func (c *Content) Catalogue(stops Stops) *Catalogue {
 	return cat
 }
 
-// own copies ids, each in the text that the content has of it.
-func own(ids []string, text func(string) string) []string {
+// copyIDs copies ids, each in the text that the content has of it.
+func copyIDs(ids []string, text func(string) string) []string {
 	if ids == nil {
 		return nil
 	}

@@ -37,7 +37,7 @@ func TestMovedLeadsFromOneStopListToTheOther(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		before := menu.Stops{Products: ids.Draw(t, "products before"), Ingredients: ids.Draw(t, "ingredients before")}
 		after := menu.Stops{Products: ids.Draw(t, "products after"), Ingredients: ids.Draw(t, "ingredients after")}
-		products, ingredients := before.Moved(after)
+		products, ingredients := before.ChangedIDs(after)
 		got := menu.Stops{Products: apply(t, before.Products, products), Ingredients: apply(t, before.Ingredients, ingredients)}
 		if diff := cmp.Diff(after, got); diff != "" {
 			t.Errorf("%+v, moved (-want +got):\n%s", before, diff)

@@ -12,8 +12,8 @@ const (
 	// maxOffers bounds the work and the answers that schemes multiply: each
 	// group of each scheme with its ingredients, and each dish with its groups.
 	maxOffers = 5_000_000
-	// maxOddities bounds what Decode notes; those beyond are counted.
-	maxOddities = 200_000
+	// maxIssues bounds what Decode notes; those beyond are counted.
+	maxIssues = 200_000
 )
 
 // LimitError says that a menu view holds more than larder takes (policy W15).
@@ -27,8 +27,8 @@ func (e *LimitError) Error() string {
 	return fmt.Sprintf("the menu view is too large: more than %d %s", e.Limit, e.What)
 }
 
-// room notes one more element and tells whether it may still be read.
-func (d *decoder) room() bool {
+// countElement counts one more element and reports whether it may still be read.
+func (d *decoder) countElement() bool {
 	d.elementCount++
 	return d.elementCount <= maxElements
 }

@@ -73,8 +73,8 @@ func TestAnyNumberOfUnknownFieldsIsReadOnce(t *testing.T) {
 func TestOdditiesAreBoundedAndCounted(t *testing.T) {
 	t.Parallel()
 	v := decode(t, `{"products":`+strings.Replace(strings.Repeat(`,1`, 250_000), ",", "[", 1)+`]}`)
-	if len(v.Oddities) != 200_000 || v.OdditiesOmitted != 50_000 {
-		t.Errorf("%d oddities and %d omitted, want 200000 and 50000", len(v.Oddities), v.OdditiesOmitted)
+	if len(v.Issues) != 200_000 || v.IssuesOmitted != 50_000 {
+		t.Errorf("%d issues and %d omitted, want 200000 and 50000", len(v.Issues), v.IssuesOmitted)
 	}
 	findings := menu.Lint(v, "r1", menu.DefaultSettings())
 	if last := findings[len(findings)-1]; last.Code != menu.LintFindingsOmitted || !strings.Contains(last.Msg, "50000") {

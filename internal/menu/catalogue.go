@@ -23,8 +23,8 @@ type Content struct {
 	name        string
 	settings    Settings
 	categories  []Category // parents before children, parents that exist
-	products    register
-	ingredients register
+	products    itemTable
+	ingredients itemTable
 	groups      []Named
 	schemes     []Named
 
@@ -135,10 +135,10 @@ func (c *Content) ProductByID(id string) (Index, bool) { return c.products.byID(
 // order (policy O3).
 func (c *Content) ProductsByExternalID(id string) []Index { return c.products.byExternalID(id) }
 
-// ProductNamesakes gives every dish with the externalId of the dish p, p among
+// ProductsSharingExternalID returns every dish with the externalId of the dish p, p among
 // them, in the view's order; none where p has none. It allocates nothing, but
 // where dishes share one.
-func (c *Content) ProductNamesakes(p Index) []Index { return c.products.namesakes(p) }
+func (c *Content) ProductsSharingExternalID(p Index) []Index { return c.products.sameExternalID(p) }
 
 // IngredientCount is how many ingredients there are.
 func (c *Content) IngredientCount() int { return c.ingredients.len() }
@@ -229,7 +229,7 @@ func (c *Catalogue) reasons(stopped bool, e Entry, refused bool, s Index) (all [
 	if stopped {
 		all = append(all, Reason{Code: ReasonStopped})
 	}
-	if e.PriceBad() {
+	if e.PriceInvalid() {
 		all = append(all, Reason{Code: ReasonPriceInvalid})
 	}
 	if refused {
@@ -247,15 +247,15 @@ func (c *Catalogue) reasons(stopped bool, e Entry, refused bool, s Index) (all [
 // none at all where that is refused (policy O2), or an id of its own that is
 // another dish's externalId, so that the kitchen would make that one.
 func (c *Content) refusesExternalID(p Index) bool {
-	return unnamed(c.settings, c.products.at(p), c.ProductsByExternalID)
+	return hasNoUsableID(c.settings, c.products.at(p), c.ProductsByExternalID)
 }
 
 func (c *Content) ingredientRefusesExternalID(i Index) bool {
-	return unnamed(c.settings, c.ingredients.at(i), c.IngredientsByExternalID)
+	return hasNoUsableID(c.settings, c.ingredients.at(i), c.IngredientsByExternalID)
 }
 
-func unnamed(s Settings, e Entry, owners func(string) []Index) bool {
-	return !e.named() && (s.RefuseMissingExternalID || len(owners(e.ID())) > 0)
+func hasNoUsableID(s Settings, e Entry, owners func(string) []Index) bool {
+	return !e.hasExternalID() && (s.RefuseMissingExternalID || len(owners(e.ID())) > 0)
 }
 
 func find(ids map[string]Index, id string) (Index, bool) {

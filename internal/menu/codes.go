@@ -12,23 +12,23 @@ type LintCode struct {
 func LintCodes() []LintCode {
 	const warn, fail = SeverityWarning, SeverityError
 	return []LintCode{
-		{OddByteOrderMark, warn, "The body starts with a byte order mark; it is stripped."},
-		{OddNameSpelling, warn, "A field has another spelling than in [the interface](ordering-service.md#24-menu-view) (`ID`, `Id`); it is " +
+		{IssueByteOrderMark, warn, "The body starts with a byte order mark; it is stripped."},
+		{IssueNameSpelling, warn, "A field has another spelling than in [the interface](ordering-service.md#24-menu-view) (`ID`, `Id`); it is " +
 			"read."},
-		{OddUnknownField, warn, "A field that the interface does not have; it is kept and passed on."},
-		{OddTypeMismatch, warn, "A value has another type than in the interface; it is read as text if possible, otherwise left out."},
-		{OddIDNotText, warn, "An identifier is a number; its digits are kept as they stand."},
-		{OddNumberAsText, warn, "A number stands in quotes; it is read."},
-		{OddDecimalComma, fail, "A number has a decimal comma; it is not used. A dish or ingredient with such a price cannot be ordered."},
-		{OddNumberInvalid, fail, "A number that cannot be read, or is beyond all bounds; it is not used."},
-		{OddNutritionInvalid, warn, "A nutritional value (calories, proteins, …) cannot be read; it is left out."},
-		{OddPriceMissing, fail, "A dish has no price, or the price of a dish or ingredient is null or empty; it is listed without a price and " +
+		{IssueUnknownField, warn, "A field that the interface does not have; it is kept and passed on."},
+		{IssueTypeMismatch, warn, "A value has another type than in the interface; it is read as text if possible, otherwise left out."},
+		{IssueIDNotText, warn, "An identifier is a number; its digits are kept as they stand."},
+		{IssueNumberAsText, warn, "A number stands in quotes; it is read."},
+		{IssueDecimalComma, fail, "A number has a decimal comma; it is not used. A dish or ingredient with such a price cannot be ordered."},
+		{IssueNumberInvalid, fail, "A number that cannot be read, or is beyond all bounds; it is not used."},
+		{IssueNutritionInvalid, warn, "A nutritional value (calories, proteins, …) cannot be read; it is left out."},
+		{IssuePriceMissing, fail, "A dish has no price, or the price of a dish or ingredient is null or empty; it is listed without a price and " +
 			"cannot be ordered."},
-		{OddPriceNegative, fail, "A price is negative; the dish or ingredient cannot be ordered."},
-		{OddCountNegative, warn, "A minimum or maximum is negative; it is read as no limit."},
-		{OddNull, warn, "A list is null; it is read as empty."},
-		{OddMeasureEmpty, warn, "A serving has no value; it is read as none."},
-		{OddStopListForm, warn, "A stop list is no list of restaurant ids; `true` stops the dish everywhere."},
+		{IssuePriceNegative, fail, "A price is negative; the dish or ingredient cannot be ordered."},
+		{IssueCountNegative, warn, "A minimum or maximum is negative; it is read as no limit."},
+		{IssueNull, warn, "A list is null; it is read as empty."},
+		{IssueMeasureEmpty, warn, "A serving has no value; it is read as none."},
+		{IssueStopListForm, warn, "A stop list is no list of restaurant ids; `true` stops the dish everywhere."},
 		{LintIDMissing, fail, "An element has no id; it is left out."},
 		{LintDuplicateID, warn, "An id is defined more than once; the first definition counts, memberships are united."},
 		{LintDuplicateLimit, warn, "A scheme lists a group more than once; the first limits count."},

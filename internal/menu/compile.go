@@ -18,7 +18,7 @@ func Compile(v *View, restaurant RestaurantID, s Settings) *Catalogue {
 func CompileContent(v *View, s Settings) *Content {
 	s.MaxDepth = s.depth()
 	c := &Content{settings: s}
-	var own texts
+	var own textArena
 	c.name = own.copy(v.Name)
 	c.compileCategories(v.Categories, &own)
 	ingredients := c.compileIngredients(v.Ingredients)
@@ -50,7 +50,7 @@ func unique[T any](all []T, id func(*T) string) ([]T, map[string]Index) {
 }
 
 // namedOf is unique for what is kept by its names alone.
-func namedOf[T any](all []T, own *texts, names func(*T) Named) ([]Named, index) {
+func namedOf[T any](all []T, own *textArena, names func(*T) Named) ([]Named, index) {
 	kept := make([]Named, 0, len(all))
 	ids := newIndex(len(all))
 	for i := range all {
@@ -70,11 +70,11 @@ func namedOf[T any](all []T, own *texts, names func(*T) Named) ([]Named, index) 
 
 // compileIngredients gives where the ingredients stand in all.
 func (c *Content) compileIngredients(all []Ingredient) (kept []Index) {
-	c.ingredients, kept = newRegister(len(all), func(i Index) entrySource { return all[i].source() })
+	c.ingredients, kept = newItemTable(len(all), func(i Index) entrySource { return all[i].source() })
 	c.ingredientScheme = make([]Index, c.ingredients.len())
 	c.ingredientInvalid = newFlags(c.ingredients.len())
 	for i, in := range c.ingredients.all() {
-		if in.PriceBad() || c.ingredientRefusesExternalID(i) {
+		if in.PriceInvalid() || c.ingredientRefusesExternalID(i) {
 			c.ingredientInvalid.set(i)
 		}
 	}
@@ -85,7 +85,7 @@ func (c *Content) compileIngredients(all []Ingredient) (kept []Index) {
 // is a dish without scheme (policy W10).
 func (c *Content) compileProducts(all []Product) {
 	var kept []Index
-	c.products, kept = newRegister(len(all), func(i Index) entrySource { return all[i].source() })
+	c.products, kept = newItemTable(len(all), func(i Index) entrySource { return all[i].source() })
 	c.productScheme = make([]Index, len(kept))
 	for i, at := range kept {
 		c.productScheme[i] = indexOf(c.SchemeByID, all[at].SchemeID)
@@ -122,7 +122,7 @@ func indexOf(find func(string) (Index, bool), id string) Index {
 
 // compileGroups unites the members of a group's definitions and lays out the
 // membership in both directions.
-func (c *Content) compileGroups(all []Group, own *texts) {
+func (c *Content) compileGroups(all []Group, own *textArena) {
 	c.groups, c.groupIDs = namedOf(all, own, func(g *Group) Named { return Named{ID: g.ID, Name: g.Name} })
 	members := make([][]Index, len(c.groups))
 	seen := make([]Index, c.ingredients.len()) // the last group that took it, from 1
@@ -165,7 +165,7 @@ func (c *Content) compileGroups(all []Group, own *texts) {
 
 // compileSchemes unites the groups of a scheme's definitions; the first limits
 // of a (scheme, group) pair win.
-func (c *Content) compileSchemes(all []Scheme, own *texts) {
+func (c *Content) compileSchemes(all []Scheme, own *textArena) {
 	c.schemes, c.schemeIDs = namedOf(all, own, func(s *Scheme) Named { return Named{ID: s.ID} })
 	seen := make([]Index, len(c.groups)) // the last scheme that took it, from 1
 	c.schemeLimits = make([]Index, 1, len(c.schemes)+1)
@@ -216,11 +216,11 @@ func (s Settings) limits(published GroupLimit) (lower, upper int) {
 // textBlock is how many bytes of texts stand in one piece of memory.
 const textBlock = 4 << 10
 
-// texts copies small texts into few pieces of memory, so that what is kept of a
+// textArena copies small texts into few pieces of memory, so that what is kept of a
 // view keeps nothing else of it.
-type texts struct{ block strings.Builder }
+type textArena struct{ block strings.Builder }
 
-func (t *texts) copy(text string) string {
+func (t *textArena) copy(text string) string {
 	if text == "" {
 		return ""
 	}

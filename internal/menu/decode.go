@@ -78,7 +78,7 @@ type viewMember struct{ name, value string }
 func decodeView(text string, marked bool) (*View, []viewMember, error) {
 	d := newDecoder(text)
 	if marked {
-		d.odd(OddByteOrderMark, "", "")
+		d.report(IssueByteOrderMark, "", "")
 	}
 	known := d.readView()
 	if err := d.Err(); err != nil {
@@ -87,7 +87,7 @@ func decodeView(text string, marked bool) (*View, []viewMember, error) {
 	if !known {
 		return nil, nil, &ShapeError{Got: "an object with none of them"}
 	}
-	d.lists.leave(d.view)
+	d.lists.detach(d.view)
 	if err := d.checkLimits(); err != nil {
 		return nil, nil, err
 	}
@@ -103,7 +103,7 @@ type decoder struct {
 	kind  string // "product", …; empty for the view itself
 	id    string
 	tail  string // behind a field's name: "[]" in a list
-	pend  int    // oddities of the current element, whose id is not known yet
+	pend  int    // issues of the current element, whose id is not known yet
 
 	elementCount int
 	members      []viewMember // of the view
@@ -122,7 +122,7 @@ type fieldName struct{ folded, canonical string }
 const maxNames = 1_000
 
 func newDecoder(text string) *decoder {
-	l, _ := grounds.Get().(*lists)
+	l, _ := listPool.Get().(*lists)
 	return &decoder{
 		Reader: jsontext.NewReader(text, maxViewDepth), view: &View{}, lists: l,
 		names: make(map[string]fieldName), numbers: newNumbers(len(text)), units: make(map[string]string), measures: make(map[Measure]*Measure),
@@ -134,34 +134,34 @@ func (d *decoder) fieldName(name string) fieldName {
 		return known
 	}
 	folded := jsontext.FoldName(name)
-	field := fieldName{folded: folded, canonical: documentName(folded)}
+	field := fieldName{folded: folded, canonical: interfaceName(folded)}
 	if len(d.names) < maxNames {
 		d.names[name] = field
 	}
 	return field
 }
 
-// odd notes a value that is not as the interface has it.
-func (d *decoder) odd(code, field, value string) {
+// report notes a value that is not as the interface has it.
+func (d *decoder) report(code, field, value string) {
 	field += d.tail
-	if len(d.view.Oddities) >= maxOddities {
-		d.view.OdditiesOmitted++
+	if len(d.view.Issues) >= maxIssues {
+		d.view.IssuesOmitted++
 		return
 	}
-	if len(value) > maxOddValue {
-		value = strings.ToValidUTF8(value[:maxOddValue], "") + "…"
+	if len(value) > maxIssueValue {
+		value = strings.ToValidUTF8(value[:maxIssueValue], "") + "…"
 	}
-	d.view.Oddities = append(d.view.Oddities, Oddity{Code: code, Field: field, Kind: d.kind, ID: d.id, Value: value})
+	d.view.Issues = append(d.view.Issues, Issue{Code: code, Field: field, Kind: d.kind, ID: d.id, Value: value})
 }
 
-const maxOddValue = 60
+const maxIssueValue = 60
 
-// own gives the oddities of the current element their owner's id.
-func (d *decoder) own(id string) {
-	for i := d.pend; i < len(d.view.Oddities); i++ {
-		d.view.Oddities[i].ID = id
+// setOwner gives the issues of the current element their owner's id.
+func (d *decoder) setOwner(id string) {
+	for i := d.pend; i < len(d.view.Issues); i++ {
+		d.view.Issues[i].ID = id
 	}
-	d.pend = len(d.view.Oddities)
+	d.pend = len(d.view.Issues)
 	d.kind = ""
 }
 
@@ -174,7 +174,7 @@ func (d *decoder) readView() (known bool) {
 	d.fields("", func(folded string) bool {
 		switch folded {
 		case "name":
-			v.Name = d.words("name")
+			v.Name = d.readText("name")
 			return true
 		case "ispossibledelete":
 			v.IsPossibleDelete = d.flag("isPossibleDelete")
@@ -207,10 +207,10 @@ func (d *decoder) fields(where string, read func(folded string) bool) {
 	for name := range d.Members() {
 		field, raw, start := d.fieldName(name), d.RawName(), d.Offset()
 		if !read(field.folded) {
-			d.odd(OddUnknownField, where+name, "")
+			d.report(IssueUnknownField, where+name, "")
 			d.Skip()
 		} else if field.canonical != name {
-			d.odd(OddNameSpelling, where+field.canonical, name)
+			d.report(IssueNameSpelling, where+field.canonical, name)
 		}
 		if where == "" {
 			d.members = append(d.members, viewMember{name: raw, value: d.Source()[start:d.Offset()]})
@@ -221,13 +221,13 @@ func (d *decoder) fields(where string, read func(folded string) bool) {
 // elements reads an array of objects, or null for none (policy W6).
 func (d *decoder) elements(field, kind string, read func()) {
 	d.list(field, func() {
-		d.kind, d.id, d.pend = kind, "", len(d.view.Oddities)
+		d.kind, d.id, d.pend = kind, "", len(d.view.Issues)
 		if d.Kind() == jsontext.KindObject {
 			read()
 			return
 		}
-		d.odd(OddTypeMismatch, field+"[]", d.Raw())
-		d.own("")
+		d.report(IssueTypeMismatch, field+"[]", d.Raw())
+		d.setOwner("")
 	})
 }
 
@@ -238,11 +238,11 @@ func (d *decoder) list(field string, read func()) {
 		return
 	}
 	if d.Kind() != jsontext.KindArray {
-		d.odd(OddTypeMismatch, field, d.Raw())
+		d.report(IssueTypeMismatch, field, d.Raw())
 		return
 	}
 	for range d.Elements() {
-		if d.room() {
+		if d.countElement() {
 			read()
 		}
 	}
@@ -258,23 +258,23 @@ type lists struct {
 	ingredients []Ingredient
 }
 
-// grounds are where lists grow. Those of a body that is refused are not left.
-var grounds = sync.Pool{New: func() any { return new(lists) }} //nolint:gochecknoglobals // room alone, of no state
+// listPool has the lists to fill. Those of a body that is refused do not come back.
+var listPool = sync.Pool{New: func() any { return new(lists) }} //nolint:gochecknoglobals // room alone, of no state
 
-// leave gives the view its lists and leaves the room to the next ones.
-func (l *lists) leave(v *View) {
-	v.Categories, v.Products = taken(&l.categories), taken(&l.products)
-	v.Schemes, v.Groups, v.Ingredients = taken(&l.schemes), taken(&l.groups), taken(&l.ingredients)
-	grounds.Put(l)
+// detach gives the view copies of the lists and puts the lists back for the next view.
+func (l *lists) detach(v *View) {
+	v.Categories, v.Products = detached(&l.categories), detached(&l.products)
+	v.Schemes, v.Groups, v.Ingredients = detached(&l.schemes), detached(&l.groups), detached(&l.ingredients)
+	listPool.Put(l)
 }
 
-// taken moves the elements out of the room.
-func taken[T any](room *[]T) []T {
-	if len(*room) == 0 {
+// detached returns a copy of the list and clears it.
+func detached[T any](filled *[]T) []T {
+	if len(*filled) == 0 {
 		return nil
 	}
-	list := slices.Clone(*room)
-	clear(*room)
-	*room = (*room)[:0]
+	list := slices.Clone(*filled)
+	clear(*filled)
+	*filled = (*filled)[:0]
 	return list
 }

@@ -161,9 +161,9 @@ func TestAHundredOdditiesCostNoMenu(t *testing.T) {
 		}
 	}
 	for code, id := range map[string]string{
-		menu.OddIDNotText: "1", menu.OddNumberAsText: "p2", menu.OddDecimalComma: "p3", menu.OddTypeMismatch: "p4",
-		menu.OddPriceMissing: "p6", menu.OddPriceNegative: "p7", menu.OddNumberInvalid: "p8", menu.OddNull: "p9",
-		menu.OddMeasureEmpty: "p10", menu.OddStopListForm: "p12", menu.OddUnknownField: "p16", menu.OddNameSpelling: "p0",
+		menu.IssueIDNotText: "1", menu.IssueNumberAsText: "p2", menu.IssueDecimalComma: "p3", menu.IssueTypeMismatch: "p4",
+		menu.IssuePriceMissing: "p6", menu.IssuePriceNegative: "p7", menu.IssueNumberInvalid: "p8", menu.IssueNull: "p9",
+		menu.IssueMeasureEmpty: "p10", menu.IssueStopListForm: "p12", menu.IssueUnknownField: "p16", menu.IssueNameSpelling: "p0",
 		menu.LintCategoryUnknown: "p17", menu.LintSchemeUnknown: "p18", menu.LintPriceZero: "p24",
 	} {
 		if !slices.Contains(named[id], code) {

@@ -121,28 +121,28 @@ func (l *linter) references() {
 			"ingredient %q (%s) has the unknown scheme %q; %s", in.ID, in.Name, in.SchemeID, then)
 	})
 	type pair struct{ owner, target string }
-	told := map[pair]bool{}
+	reported := map[pair]bool{}
 	for i := range v.Schemes {
 		s := &v.Schemes[i]
 		for _, limit := range s.Groups {
 			key := pair{s.ID, limit.GroupID}
-			if _, ok := c.GroupByID(limit.GroupID); ok || told[key] || s.ID == "" {
+			if _, ok := c.GroupByID(limit.GroupID); ok || reported[key] || s.ID == "" {
 				continue
 			}
-			told[key] = true
+			reported[key] = true
 			l.add(LintGroupUnknown, l.dishesOf("scheme", s.ID), map[string]string{"scheme": s.ID, "group": limit.GroupID},
 				"scheme %q refers to the unknown group %q", s.ID, limit.GroupID)
 		}
 	}
-	clear(told)
+	clear(reported)
 	for i := range v.Groups {
 		g := &v.Groups[i]
 		for _, id := range g.Ingredients {
 			key := pair{g.ID, id}
-			if _, ok := c.IngredientByID(id); ok || told[key] || g.ID == "" {
+			if _, ok := c.IngredientByID(id); ok || reported[key] || g.ID == "" {
 				continue
 			}
-			told[key] = true
+			reported[key] = true
 			l.add(LintIngredientUnknown, l.dishesOf("group", g.ID), map[string]string{"group": g.ID, "ingredient": id},
 				"group %q (%s) refers to the unknown ingredient %q", g.ID, g.Name, id)
 		}
@@ -155,7 +155,7 @@ func (l *linter) nesting() {
 	c := l.cat
 	state := make([]uint8, len(c.schemes))
 	height := make([]int, len(c.schemes)) // levels of the scheme, itself included
-	told := make([]bool, c.ingredients.len())
+	reported := make([]bool, c.ingredients.len())
 	var visit func(s Index)
 	visit = func(s Index) {
 		state[s] = open
@@ -167,8 +167,8 @@ func (l *linter) nesting() {
 				case inner == None:
 					continue
 				case state[inner] == open:
-					if !told[member] {
-						told[member] = true
+					if !reported[member] {
+						reported[member] = true
 						l.add(LintSchemeCycle, l.touched(s), map[string]string{
 							"scheme": c.schemes[inner].ID, "group": c.groups[limit.Group].ID, "ingredient": c.ingredients.at(member).ID(),
 						}, "scheme %q contains itself by ingredient %q (%s); it is cut there",
@@ -234,28 +234,28 @@ func (l *linter) offers() {
 	id := func(k Index) string { return c.products.at(k).ID() }
 	for i, packed := range c.products.all() {
 		p := packed.values()
-		if p.price.Sign() == 0 && !p.priceBad {
+		if p.price.Sign() == 0 && !p.priceInvalid {
 			l.add(LintPriceZero, []string{p.id}, map[string]string{"product": p.id}, "dish %q (%s) costs nothing", p.id, p.name)
 		}
-		if !packed.named() {
-			l.unnamed("product", p.id, fmt.Sprintf("dish %q (%s)", p.id, p.name), c.ProductsByExternalID, id)
-		} else if owners := c.products.namesakes(i); len(owners) > 1 && owners[0] == i {
-			l.shared("product", owners, p.externalID.text(), id)
+		if !packed.hasExternalID() {
+			l.externalIDMissing("product", p.id, fmt.Sprintf("dish %q (%s)", p.id, p.name), c.ProductsByExternalID, id)
+		} else if owners := c.products.sameExternalID(i); len(owners) > 1 && owners[0] == i {
+			l.externalIDShared("product", owners, p.externalID.text(), id)
 		}
 	}
 	id = func(k Index) string { return c.ingredients.at(k).ID() }
 	for i, in := range c.ingredients.all() {
-		if !in.named() {
-			l.unnamed("ingredient", in.ID(), fmt.Sprintf("ingredient %q (%s)", in.ID(), in.Name()), c.IngredientsByExternalID, id)
-		} else if owners := c.ingredients.namesakes(i); len(owners) > 1 && owners[0] == i {
-			l.shared("ingredient", owners, in.ExternalID(), id)
+		if !in.hasExternalID() {
+			l.externalIDMissing("ingredient", in.ID(), fmt.Sprintf("ingredient %q (%s)", in.ID(), in.Name()), c.IngredientsByExternalID, id)
+		} else if owners := c.ingredients.sameExternalID(i); len(owners) > 1 && owners[0] == i {
+			l.externalIDShared("ingredient", owners, in.ExternalID(), id)
 		}
 	}
 }
 
-// unnamed tells of a dish or ingredient without external id, and of one whose
+// externalIDMissing tells of a dish or ingredient without external id, and of one whose
 // id would name another in an order (policy O2).
-func (l *linter) unnamed(kind, id, what string, owners func(string) []Index, idOf func(Index) string) {
+func (l *linter) externalIDMissing(kind, id, what string, owners func(string) []Index, idOf func(Index) string) {
 	if others := owners(id); len(others) > 0 {
 		other := idOf(others[0])
 		l.add(LintExternalIDTaken, l.dishesOf(kind, id), map[string]string{kind: id, "other": other},
@@ -269,8 +269,8 @@ func (l *linter) unnamed(kind, id, what string, owners func(string) []Index, idO
 	l.add(LintExternalIDMissing, l.dishesOf(kind, id), map[string]string{kind: id}, "%s has no externalId; %s", what, then)
 }
 
-// shared tells of the owners of an external id (policy O3).
-func (l *linter) shared(kind string, owners []Index, external string, id func(Index) string) {
+// externalIDShared tells of the owners of an external id (policy O3).
+func (l *linter) externalIDShared(kind string, owners []Index, external string, id func(Index) string) {
 	ids := make([]string, len(owners))
 	for i, owner := range owners {
 		ids[i] = id(owner)

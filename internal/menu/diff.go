@@ -36,7 +36,7 @@ func (c Changes) Empty() bool {
 // removed) of from. O(size of both).
 func Diff(from, to *Catalogue) Changes {
 	changes := Changes{Added: []string{}, Removed: []string{}, Changed: []Change{}, Availability: []Availability{}}
-	before, after := from.forms(), to.forms()
+	before, after := from.schemeSums(), to.schemeSums()
 	for p, now := range to.products.all() {
 		id := now.ID()
 		old, ok := from.ProductByID(id)
@@ -45,7 +45,7 @@ func Diff(from, to *Catalogue) Changes {
 			continue
 		}
 		fields := differing(from, to, old, p)
-		if before.of(from.productScheme[old]) != after.of(to.productScheme[p]) {
+		if before.sum(from.productScheme[old]) != after.sum(to.productScheme[p]) {
 			fields = append(fields, "groups")
 		}
 		if len(fields) > 0 {
@@ -84,7 +84,7 @@ func differing(from, to *Catalogue, old, p Index) []string {
 	note("categoryIds", categories)
 	note("name", a.name == b.name)
 	note("description", a.description == b.description)
-	note("price", was.PriceBad() == is.PriceBad() && a.price.Cmp(b.price) == 0)
+	note("price", was.PriceInvalid() == is.PriceInvalid() && a.price.Cmp(b.price) == 0)
 	note("measure", string(a.appendMeasure(nil)) == string(b.appendMeasure(nil)))
 	note("imageUrls", string(a.appendImages(nil)) == string(b.appendImages(nil)))
 	note("nutrition", string(a.appendNutrition(nil)) == string(b.appendNutrition(nil)))
@@ -117,35 +117,35 @@ func schemeID(c *Catalogue, p Index) string {
 // diffSeed makes the sums of all catalogues of one process comparable.
 var diffSeed = maphash.MakeSeed() //nolint:gochecknoglobals // read only
 
-// forms are the sums of the resolved forms of every scheme of a catalogue.
-type forms []uint64
+// schemeSums are the sums of the resolved forms of every scheme of a catalogue.
+type schemeSums []uint64
 
-func (f forms) of(s Index) uint64 {
+func (f schemeSums) sum(s Index) uint64 {
 	if s == None {
 		return 0
 	}
 	return f[s]
 }
 
-// forms sums up, level by level, what a form would draw for each scheme:
+// schemeSums computes, level by level, a sum of what a form would draw for each scheme:
 // O(depth × ingredients offered by the schemes).
-func (c *Catalogue) forms() forms {
+func (c *Catalogue) schemeSums() schemeSums {
 	own := make([]uint64, c.ingredients.len())
 	var text []byte
 	for i := range own {
 		text = c.appendIngredient(text[:0], Index(i))
 		own[i] = maphash.Bytes(diffSeed, text)
 	}
-	below := make(forms, len(c.schemes))
+	below := make(schemeSums, len(c.schemes))
 	for range c.settings.MaxDepth {
-		sums := make(forms, len(c.schemes))
+		sums := make(schemeSums, len(c.schemes))
 		for s := range c.schemes {
 			text = text[:0]
 			for _, limit := range c.Limits(Index(s)) {
 				text = c.appendGroup(text, limit)
 				for _, member := range c.Members(limit.Group) {
 					text = strconv.AppendUint(append(text, ' '), own[member], 36)
-					text = strconv.AppendUint(append(text, '/'), below.of(c.ingredientScheme[member]), 36)
+					text = strconv.AppendUint(append(text, '/'), below.sum(c.ingredientScheme[member]), 36)
 				}
 			}
 			sums[s] = maphash.Bytes(diffSeed, text)

@@ -8,7 +8,7 @@ func (d *decoder) category() (c Category) {
 		case "id":
 			c.ID = d.identifier("categories[].id")
 		case "name":
-			c.Name = d.words("categories[].name")
+			c.Name = d.readText("categories[].name")
 		case "parentid":
 			c.ParentID = d.identifier("categories[].parentId")
 		default:
@@ -16,7 +16,7 @@ func (d *decoder) category() (c Category) {
 		}
 		return true
 	})
-	d.own(c.ID)
+	d.setOwner(c.ID)
 	return c
 }
 
@@ -31,16 +31,16 @@ func (d *decoder) product() (p Product) {
 		case "categoryid":
 			p.CategoryID = d.identifier("products[].categoryId")
 		case "name":
-			p.Name = d.words("products[].name")
+			p.Name = d.readText("products[].name")
 		case "price":
-			p.Price, p.PriceBad = d.price("products[].price")
+			p.Price, p.PriceInvalid = d.price("products[].price")
 			priced = true
 		case "schemeid":
 			p.SchemeID = d.identifier("products[].schemeId")
 		case "description":
-			p.Description = d.words("products[].description")
+			p.Description = d.readText("products[].description")
 		case "imageurls":
-			p.ImageURLs = d.texts("products[].imageUrls")
+			p.ImageURLs = d.readTexts("products[].imageUrls")
 		case "measure":
 			p.Measure = d.measure("products[].measure")
 		default:
@@ -49,10 +49,10 @@ func (d *decoder) product() (p Product) {
 		return true
 	})
 	if !priced {
-		p.PriceBad = true
-		d.odd(OddPriceMissing, "products[].price", "")
+		p.PriceInvalid = true
+		d.report(IssuePriceMissing, "products[].price", "")
 	}
-	d.own(p.ID)
+	d.setOwner(p.ID)
 	return p
 }
 
@@ -64,15 +64,15 @@ func (d *decoder) ingredient() (in Ingredient) {
 		case "externalid":
 			in.ExternalID = d.identifier("ingredients[].externalId")
 		case "name":
-			in.Name = d.words("ingredients[].name")
+			in.Name = d.readText("ingredients[].name")
 		case "price":
-			in.Price, in.PriceBad = d.price("ingredients[].price") // none at all costs nothing (policy W9a)
+			in.Price, in.PriceInvalid = d.price("ingredients[].price") // none at all costs nothing (policy W9a)
 		case "schemeid":
 			in.SchemeID = d.identifier("ingredients[].schemeId")
 		case "description":
-			in.Description = d.words("ingredients[].description")
+			in.Description = d.readText("ingredients[].description")
 		case "imageurls":
-			in.ImageURLs = d.texts("ingredients[].imageUrls")
+			in.ImageURLs = d.readTexts("ingredients[].imageUrls")
 		case "measure":
 			in.Measure = d.measure("ingredients[].measure")
 		default:
@@ -80,7 +80,7 @@ func (d *decoder) ingredient() (in Ingredient) {
 		}
 		return true
 	})
-	d.own(in.ID)
+	d.setOwner(in.ID)
 	return in
 }
 
@@ -96,7 +96,7 @@ func (d *decoder) scheme() (s Scheme) {
 		}
 		return true
 	})
-	d.own(s.ID)
+	d.setOwner(s.ID)
 	return s
 }
 
@@ -104,7 +104,7 @@ func (d *decoder) limits(s *Scheme) {
 	const list, where = "ingredientsSchemes[].ingredientsGroups", "ingredientsSchemes[].ingredientsGroups[]."
 	d.list(list, func() {
 		if d.Kind() != jsontext.KindObject {
-			d.odd(OddTypeMismatch, list+"[]", d.Raw())
+			d.report(IssueTypeMismatch, list+"[]", d.Raw())
 			return
 		}
 		limit := GroupLimit{Max: Unlimited}
@@ -131,7 +131,7 @@ func (d *decoder) group() (g Group) {
 		case "id":
 			g.ID = d.identifier("ingredientsGroups[].id")
 		case "name":
-			g.Name = d.words("ingredientsGroups[].name")
+			g.Name = d.readText("ingredientsGroups[].name")
 		case "ingredients":
 			g.Ingredients = d.identifiers("ingredientsGroups[].ingredients")
 		default:
@@ -139,6 +139,6 @@ func (d *decoder) group() (g Group) {
 		}
 		return true
 	})
-	d.own(g.ID)
+	d.setOwner(g.ID)
 	return g
 }

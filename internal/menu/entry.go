@@ -17,9 +17,9 @@ type Entry struct{ packed string }
 
 // What an entry has, in its first byte.
 const (
-	entryPriceBad byte = 1 << iota
-	entryNamed         // an externalId
-	entryMeasured
+	entryPriceInvalid byte = 1 << iota
+	entryExternalID        // an externalId
+	entryMeasure
 	entryDetailed // a description, pictures or nutrition
 	entryGUID     // the externalId is packed as one
 )
@@ -57,16 +57,16 @@ func (e Entry) Name() string {
 	return r.text()
 }
 
-// PriceBad tells that there is no price that money can be taken for.
-func (e Entry) PriceBad() bool { return e.packed[0]&entryPriceBad != 0 }
+// PriceInvalid reports whether there is no price that can be charged.
+func (e Entry) PriceInvalid() bool { return e.packed[0]&entryPriceInvalid != 0 }
 
-// named tells whether there is an externalId.
-func (e Entry) named() bool { return e.packed[0]&entryNamed != 0 }
+// hasExternalID reports whether there is an externalId.
+func (e Entry) hasExternalID() bool { return e.packed[0]&entryExternalID != 0 }
 
-// Measured tells whether there is a Measure.
-func (e Entry) Measured() bool { return e.packed[0]&entryMeasured != 0 }
+// HasMeasure reports whether there is a Measure.
+func (e Entry) HasMeasure() bool { return e.packed[0]&entryMeasure != 0 }
 
-// Price is exact, in the restaurant's currency; 0 where PriceBad.
+// Price is exact, in the restaurant's currency; 0 where PriceInvalid.
 func (e Entry) Price() decimal.Decimal { return e.price().Decimal() }
 
 func (e Entry) price() jsontext.Number {
@@ -80,7 +80,7 @@ func (e Entry) price() jsontext.Number {
 
 // Measure is its serving; nil where there is none.
 func (e Entry) Measure() *Measure {
-	if !e.Measured() {
+	if !e.HasMeasure() {
 		return nil
 	}
 	v := e.values()
@@ -89,13 +89,13 @@ func (e Entry) Measure() *Measure {
 
 // values are all values of an entry.
 type values struct {
-	id, name   string
-	externalID code
-	priceBad   bool
-	price      jsontext.Number
-	measured   bool
-	measure    jsontext.Number
-	unit       string
+	id, name     string
+	externalID   code
+	priceInvalid bool
+	price        jsontext.Number
+	hasMeasure   bool
+	measure      jsontext.Number
+	unit         string
 
 	description string
 	images      entryReader // before the first of them
@@ -106,12 +106,12 @@ type values struct {
 
 func (e Entry) values() values {
 	r := e.read()
-	v := values{measured: e.Measured(), priceBad: e.PriceBad()}
+	v := values{hasMeasure: e.HasMeasure(), priceInvalid: e.PriceInvalid()}
 	v.id = r.text()
 	v.externalID = e.code(&r)
 	v.name = r.text()
 	v.price, _ = r.number()
-	if v.measured {
+	if v.hasMeasure {
 		v.measure, _ = r.number()
 		v.unit = r.text()
 	}

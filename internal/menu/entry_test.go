@@ -46,7 +46,7 @@ func TestAnEntryIsWhatWasPacked(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		dish := menu.Product{
 			ID: "d" + texts.Draw(t, "id"), ExternalID: rapid.OneOf(texts, rapid.Just(someGUID)).Draw(t, "externalId"), Name: texts.Draw(t, "name"),
-			Price: decimals().Draw(t, "price"), PriceBad: rapid.Bool().Draw(t, "bad"), Description: texts.Draw(t, "description"),
+			Price: decimals().Draw(t, "price"), PriceInvalid: rapid.Bool().Draw(t, "bad"), Description: texts.Draw(t, "description"),
 			ImageURLs: rapid.SliceOf(texts).Draw(t, "images"), Measure: drawMeasure(t),
 		}
 		nutrition := "null"
@@ -62,7 +62,7 @@ func TestAnEntryIsWhatWasPacked(t *testing.T) {
 				`,"energyValue":null,"proteins":null,"fats":` + fats + `,"carbohydrates":null}`
 		}
 		other := menu.Ingredient{
-			ID: dish.ID, ExternalID: dish.ExternalID, Name: dish.Name, Price: dish.Price, PriceBad: dish.PriceBad,
+			ID: dish.ID, ExternalID: dish.ExternalID, Name: dish.Name, Price: dish.Price, PriceInvalid: dish.PriceInvalid,
 			Description: dish.Description, ImageURLs: dish.ImageURLs, Measure: dish.Measure,
 		}
 		beside := menu.Product{ID: "beside", Name: "Beside"}
@@ -73,10 +73,10 @@ func TestAnEntryIsWhatWasPacked(t *testing.T) {
 			if e.ID() != dish.ID || e.ExternalID() != dish.ExternalID || e.Name() != dish.Name {
 				t.Errorf("texts of %q are %q, %q, %q", dish.ID, e.ID(), e.ExternalID(), e.Name())
 			}
-			if e.PriceBad() != dish.PriceBad || written(e.Price()) != written(dish.Price) {
-				t.Errorf("price = %s, bad %t, want %s, %t", written(e.Price()), e.PriceBad(), written(dish.Price), dish.PriceBad)
+			if e.PriceInvalid() != dish.PriceInvalid || written(e.Price()) != written(dish.Price) {
+				t.Errorf("price = %s, bad %t, want %s, %t", written(e.Price()), e.PriceInvalid(), written(dish.Price), dish.PriceInvalid)
 			}
-			if m := e.Measure(); (m == nil) != (dish.Measure == nil) || e.Measured() != (m != nil) {
+			if m := e.Measure(); (m == nil) != (dish.Measure == nil) || e.HasMeasure() != (m != nil) {
 				t.Errorf("measure = %v, want %v", m, dish.Measure)
 			} else if m != nil && (m.Unit != dish.Measure.Unit || written(m.Value) != written(dish.Measure.Value)) {
 				t.Errorf("measure = %s %q, want %s %q", written(m.Value), m.Unit, written(dish.Measure.Value), dish.Measure.Unit)
@@ -112,7 +112,7 @@ func TestReadingAnEntryTakesNoMemory(t *testing.T) { //nolint:paralleltest // it
 		p, _ := c.ProductNamed("7")
 		e := c.Product(p)
 		size += len(e.ID()) + len(e.ExternalID()) + len(e.Name())
-		if e.PriceBad() || e.Measured() {
+		if e.PriceInvalid() || e.HasMeasure() {
 			size++
 		}
 	}); n != 0 || size == 0 {

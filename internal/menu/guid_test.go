@@ -59,7 +59,7 @@ func TestExternalIDsAreKeptAsTheyWereSent(t *testing.T) {
 			}
 		}
 		for i, external := range externals {
-			if got := c.ProductNamesakes(menu.Index(i)); !slices.Equal(got, owners[external]) {
+			if got := c.ProductsSharingExternalID(menu.Index(i)); !slices.Equal(got, owners[external]) {
 				t.Errorf("namesakes of %q = %v, want %v", external, got, owners[external])
 			}
 		}

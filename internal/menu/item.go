@@ -21,8 +21,8 @@ type Item struct {
 	// JSON is what stands behind the name ID in an order: its value, then the
 	// members name, price and, where there is one, measure.
 	JSON string
-	// Measured: there is a measure.
-	Measured bool
+	// HasMeasure: there is a measure.
+	HasMeasure bool
 }
 
 // NewItem makes an Item. id is the one that the ordering service knows it by.
@@ -34,7 +34,7 @@ func NewItem(id, name string, price decimal.Decimal, measure *Measure) *Item {
 		text = jsontext.NumberOf(measure.Value).Append(append(text, `,"measure":{"value":`...))
 		text = append(jsontext.AppendString(append(text, `,"unit":`...), measure.Unit), '}')
 	}
-	return &Item{Price: jsontext.NumberOf(price), Exact: price, JSON: string(text), Measured: measure != nil}
+	return &Item{Price: jsontext.NumberOf(price), Exact: price, JSON: string(text), HasMeasure: measure != nil}
 }
 
 // items are the Items of one register, each made when it is first asked for. So
@@ -44,7 +44,7 @@ type items struct {
 }
 
 // get gives the item at i.
-func (t *items) get(i Index, of *register) *Item {
+func (t *items) get(i Index, of *itemTable) *Item {
 	all := t.all.Load()
 	if all == nil {
 		made := make([]atomic.Pointer[Item], of.len())

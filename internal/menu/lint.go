@@ -16,7 +16,7 @@ const (
 	SeverityWarning Severity = "warning"
 )
 
-// Codes of lint findings beside those of Oddity (policies W9, W10, M9).
+// Codes of lint findings beside those of Issue (policies W9, W10, M9).
 const (
 	LintIDMissing             = "id_missing"
 	LintDuplicateID           = "duplicate_id"
@@ -82,7 +82,7 @@ func LintCompiled(v *View, cat *Catalogue) []Finding {
 	for _, known := range LintCodes() {
 		l.severity[known.Code] = known.Severity
 	}
-	l.oddities()
+	l.issues()
 	l.duplicates()
 	l.categories()
 	l.references()
@@ -90,7 +90,7 @@ func LintCompiled(v *View, cat *Catalogue) []Finding {
 	l.limits()
 	l.offers()
 	l.empty()
-	l.omitted += v.OdditiesOmitted
+	l.omitted += v.IssuesOmitted
 	if l.omitted > 0 {
 		l.findings = append(l.findings, Finding{
 			Code: LintFindingsOmitted, Severity: l.severity[LintFindingsOmitted], IDs: map[string]string{}, Products: []string{},
@@ -243,27 +243,27 @@ func (l *linter) dishesOf(kind, id string) []string {
 	return nil
 }
 
-// oddities gathers what Decode noted: one finding for each code and field,
+// issues gathers what Decode noted: one finding for each code and field,
 // and for each value where the value itself was lost.
-func (l *linter) oddities() {
+func (l *linter) issues() {
 	type place struct{ code, field, kind, id string }
 	var order []place
 	counts := map[place]int{}
 	sample := map[place]string{}
 	products := map[place][]string{}
-	for _, odd := range l.view.Oddities {
-		key := place{code: odd.Code, field: odd.Field, kind: odd.Kind}
-		if lost(odd.Code) {
-			key.id = odd.ID
+	for _, issue := range l.view.Issues {
+		key := place{code: issue.Code, field: issue.Field, kind: issue.Kind}
+		if unusable(issue.Code) {
+			key.id = issue.ID
 		}
 		if counts[key] == 0 {
 			order = append(order, key)
-			sample[key] = odd.Value
+			sample[key] = issue.Value
 		}
 		counts[key]++
-		if odd.Kind == "product" && odd.ID != "" {
-			if had := products[key]; len(had) == 0 || had[len(had)-1] != odd.ID {
-				products[key] = append(had, odd.ID)
+		if issue.Kind == "product" && issue.ID != "" {
+			if had := products[key]; len(had) == 0 || had[len(had)-1] != issue.ID {
+				products[key] = append(had, issue.ID)
 			}
 		}
 	}
@@ -277,7 +277,7 @@ func (l *linter) oddities() {
 			ids[key.kind] = key.id
 			touched = l.dishesOf(key.kind, key.id)
 		}
-		l.add(key.code, touched, ids, "%s%s", l.owner(key.kind, key.id, touched), oddityText(key.code, key.field, sample[key], counts[key]))
+		l.add(key.code, touched, ids, "%s%s", l.owner(key.kind, key.id, touched), issueText(key.code, key.field, sample[key], counts[key]))
 	}
 }
 
@@ -305,53 +305,53 @@ func (l *linter) owner(kind, id string, products []string) string {
 	return fmt.Sprintf("%s %q (%s): ", kind, id, name)
 }
 
-// lost tells whether the value of such an oddity could not be used, so that
+// unusable reports whether the value of such an issue could not be used, so that
 // each is a defect by itself.
-func lost(code string) bool {
+func unusable(code string) bool {
 	switch code {
-	case OddDecimalComma, OddNumberInvalid, OddTypeMismatch, OddPriceMissing, OddPriceNegative, OddCountNegative, OddMeasureEmpty,
-		OddNutritionInvalid:
+	case IssueDecimalComma, IssueNumberInvalid, IssueTypeMismatch, IssuePriceMissing, IssuePriceNegative, IssueCountNegative, IssueMeasureEmpty,
+		IssueNutritionInvalid:
 		return true
 	default:
 		return false
 	}
 }
 
-func oddityText(code, field, value string, count int) string {
+func issueText(code, field, value string, count int) string {
 	times := ""
 	if count > 1 {
 		times = fmt.Sprintf(" (%d times)", count)
 	}
 	switch code {
-	case OddByteOrderMark:
+	case IssueByteOrderMark:
 		return "the menu view starts with a byte order mark, which was stripped"
-	case OddNameSpelling:
+	case IssueNameSpelling:
 		return fmt.Sprintf("%s is spelled %q%s", field, value, times)
-	case OddUnknownField:
+	case IssueUnknownField:
 		return fmt.Sprintf("%s is not a field of the interface; it is kept and passed on%s", field, times)
-	case OddTypeMismatch:
+	case IssueTypeMismatch:
 		return fmt.Sprintf("%s has another type than in the interface: %s%s", field, value, times)
-	case OddIDNotText:
+	case IssueIDNotText:
 		return fmt.Sprintf("%s is a number, as %s; its digits are kept%s", field, value, times)
-	case OddNumberAsText:
+	case IssueNumberAsText:
 		return fmt.Sprintf("%s is a number in a text, as %s%s", field, value, times)
-	case OddDecimalComma:
+	case IssueDecimalComma:
 		return fmt.Sprintf("%s has a decimal comma: %s; the value is not used", field, value)
-	case OddNumberInvalid:
+	case IssueNumberInvalid:
 		return fmt.Sprintf("%s is no number that can be used: %s", field, value)
-	case OddPriceMissing:
+	case IssuePriceMissing:
 		return field + " is missing, null or empty; it cannot be ordered"
-	case OddPriceNegative:
+	case IssuePriceNegative:
 		return fmt.Sprintf("%s is negative: %s; it cannot be ordered", field, value)
-	case OddCountNegative:
+	case IssueCountNegative:
 		return fmt.Sprintf("%s is negative: %s; read as no limit", field, value)
-	case OddNull:
+	case IssueNull:
 		return fmt.Sprintf("%s is null, read as empty%s", field, times)
-	case OddMeasureEmpty:
+	case IssueMeasureEmpty:
 		return field + " has no value; read as none"
-	case OddNutritionInvalid:
+	case IssueNutritionInvalid:
 		return fmt.Sprintf("%s cannot be read: %s; it is left out", field, value)
-	case OddStopListForm:
+	case IssueStopListForm:
 		return fmt.Sprintf("%s is no list of restaurant ids, as %q%s", field, value, times)
 	default:
 		return strings.TrimSpace(code + " " + field)

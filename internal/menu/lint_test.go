@@ -269,9 +269,9 @@ func TestFindingsNameTheDishInTheirSentence(t *testing.T) {
 		got[f.Code] = f.Msg
 	}
 	for code, start := range map[string]string{
-		menu.OddDecimalComma:  `dish "p1" (Soup): products[].price has a decimal comma: "1,5"`,
-		menu.OddIDNotText:     `dish "2" and 1 more: products[].id is a number`,
-		menu.OddPriceNegative: `ingredient "i1" (Dill): ingredients[].price is negative`,
+		menu.IssueDecimalComma:  `dish "p1" (Soup): products[].price has a decimal comma: "1,5"`,
+		menu.IssueIDNotText:     `dish "2" and 1 more: products[].id is a number`,
+		menu.IssuePriceNegative: `ingredient "i1" (Dill): ingredients[].price is negative`,
 	} {
 		if !strings.HasPrefix(got[code], start) {
 			t.Errorf("%s says %q, want it to start with %q", code, got[code], start)

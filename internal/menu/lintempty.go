@@ -55,7 +55,7 @@ func (l *linter) categoriesWithoutDishes() {
 
 func (l *linter) servingsWithoutUnit() {
 	report := func(kind, what string, e Entry) {
-		if e.Measured() && strings.TrimSpace(e.values().unit) == "" {
+		if e.HasMeasure() && strings.TrimSpace(e.values().unit) == "" {
 			l.add(LintUnitMissing, l.dishesOf(kind, e.ID()), map[string]string{kind: e.ID()},
 				"the serving of %s %q (%s) has no unit", what, e.ID(), e.Name())
 		}

@@ -12,10 +12,10 @@ import (
 // numbers keeps the decimals of a text, so that one that comes again, as most
 // prices do, is not made again. It forgets some of them: each has one place in
 // a table that does not grow.
-type numbers []kept
+type numbers []cachedNumber
 
-// kept is a decimal and what it was made of.
-type kept struct {
+// cachedNumber is a decimal and what it was made of.
+type cachedNumber struct {
 	units  int64
 	places int32
 	value  decimal.Decimal
@@ -43,7 +43,7 @@ func (all numbers) of(n jsontext.Number) decimal.Decimal {
 	mixed := (uint64(units)*31 + uint64(places)) * spread //nolint:gosec // bits, not amounts
 	at := &all[mixed>>(65-bits.Len(uint(len(all))))]
 	if at.units != units || at.places != places || at.value == (decimal.Decimal{}) {
-		*at = kept{units: units, places: places, value: n.Decimal()}
+		*at = cachedNumber{units: units, places: places, value: n.Decimal()}
 	}
 	return at.value
 }
@@ -57,8 +57,8 @@ func (d *decoder) decimal() (decimal.Decimal, jsontext.NumberState) {
 	return d.numbers.of(n), jsontext.NumberOK
 }
 
-// unit gives the one text of a unit that all measures use.
-func (d *decoder) unit(unit string) string {
+// sharedUnit gives the one text of a unit that all measures use.
+func (d *decoder) sharedUnit(unit string) string {
 	if unit == "" {
 		return ""
 	}
@@ -70,8 +70,8 @@ func (d *decoder) unit(unit string) string {
 	return own
 }
 
-// oneOf gives the one measure that all use that say the same.
-func (d *decoder) oneOf(m Measure) *Measure {
+// sharedMeasure gives the one measure that all use that say the same.
+func (d *decoder) sharedMeasure(m Measure) *Measure {
 	own, ok := d.measures[m]
 	if !ok {
 		own = &m

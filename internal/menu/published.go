@@ -169,14 +169,14 @@ func (p Published) AppendAnswer(dst []byte) ([]byte, error) {
 	return append(dst, tail...), nil
 }
 
-// WithStopsOf gives the content of p with the stop lists that now has for the
+// MergeStopLists returns the content of p with the stop lists that now has for the
 // same dishes and ingredients, by their ids; of several definitions of an id
 // the first one counts, as in Compile. What now does not have keeps what p says
 // of it. O(size of both).
 //
 // It is how an older content is served with the stop lists of today (policy
 // S7a). The error is ErrForeignStops.
-func (p Published) WithStopsOf(now Published) (Published, error) {
+func (p Published) MergeStopLists(now Published) (Published, error) {
 	type owner struct{ list, id string }
 	known := make(map[owner]string)
 	err := now.elements(func(list, object, value string, _ int) {

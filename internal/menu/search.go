@@ -35,7 +35,7 @@ func (c *Catalogue) Search(q Query) (hits []Index, next Index) {
 		found = append(found, c.dishesWith(word))
 	}
 	for p := max(q.After+1, 0); int(p) < c.products.len(); p++ {
-		if q.Category != "" && !c.inside(within, p) {
+		if q.Category != "" && !c.inCategory(within, p) {
 			continue
 		}
 		if q.AvailableOnly && c.stopped.has(p) {
@@ -84,8 +84,8 @@ func (c *Content) branch(id string) map[string]bool {
 	return within
 }
 
-// inside reports whether the dish p is in one of the categories.
-func (c *Content) inside(categories map[string]bool, p Index) bool {
+// inCategory reports whether the dish p is in one of the categories.
+func (c *Content) inCategory(categories map[string]bool, p Index) bool {
 	return slices.ContainsFunc(c.ProductCategories(p), func(in Index) bool { return categories[c.categories[in].ID] })
 }
 

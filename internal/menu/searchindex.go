@@ -62,7 +62,7 @@ type indexBuilder struct {
 	words  []searchWord
 	places [][]Index // by word
 	total  int
-	own    texts
+	own    textArena
 }
 
 func (b *indexBuilder) add(text string, place Index) {

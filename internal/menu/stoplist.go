@@ -39,10 +39,10 @@ func (d *decoder) stopList(field string, list *StopList) {
 	case jsontext.KindBool:
 		value, _ := d.Bool()
 		list.All = list.All || value
-		d.odd(OddStopListForm, field, "")
+		d.report(IssueStopListForm, field, "")
 	case jsontext.KindString:
 		s, _ := d.Text()
-		d.odd(OddStopListForm, field, s)
+		d.report(IssueStopListForm, field, s)
 		switch strings.ToLower(s) {
 		case "true":
 			list.All = true
@@ -51,7 +51,7 @@ func (d *decoder) stopList(field string, list *StopList) {
 			list.IDs = append(list.IDs, s)
 		}
 	default:
-		d.odd(OddStopListForm, field, d.Raw())
+		d.report(IssueStopListForm, field, d.Raw())
 	}
 }
 
@@ -67,7 +67,7 @@ func (d *decoder) stopEntries(field string, list *StopList) {
 			id = d.identifier(field)
 		default:
 			id = string(jsontext.AppendCompact(nil, d.Raw(), nil))
-			d.odd(OddStopListForm, field, id)
+			d.report(IssueStopListForm, field, id)
 		}
 		if id != "" {
 			list.IDs = append(list.IDs, id)

@@ -141,14 +141,14 @@ func (c *Content) appendScheme(dst []byte, s Index) []byte {
 
 // appendPrice appends null for a price that cannot be read (policy W9a).
 func (v *values) appendPrice(dst []byte) []byte {
-	if v.priceBad {
+	if v.priceInvalid {
 		return append(dst, "null"...)
 	}
 	return v.price.Append(dst)
 }
 
 func (v *values) appendMeasure(dst []byte) []byte {
-	if !v.measured {
+	if !v.hasMeasure {
 		return append(dst, "null"...)
 	}
 	dst = v.measure.Append(append(dst, `{"value":`...))
@@ -215,7 +215,7 @@ func (c *Catalogue) appendIngredient(dst []byte, i Index) []byte {
 func (c *Catalogue) AppendProduct(dst []byte, p Index, version int64) []byte {
 	dst = strconv.AppendInt(append(dst, `{"result":{"version":`...), version, 10)
 	dst = c.appendProduct(append(dst, ','), p)
-	f := form{c: c, left: maxFormOptions}
+	f := dishForm{c: c, left: maxFormOptions}
 	dst = f.groups(dst, c.productScheme[p])
 	if f.left <= 0 {
 		dst = append(dst, `,"truncated":true`...)
@@ -223,15 +223,15 @@ func (c *Catalogue) AppendProduct(dst []byte, p Index, version int64) []byte {
 	return append(dst, '}', '}')
 }
 
-// form is the drawing of one dish: the schemes above, and the options and
+// dishForm is the drawing of one dish: the schemes above, and the options and
 // groups left.
-type form struct {
+type dishForm struct {
 	c    *Catalogue
 	path []Index
 	left int
 }
 
-func (f *form) groups(dst []byte, s Index) []byte {
+func (f *dishForm) groups(dst []byte, s Index) []byte {
 	dst = append(dst, `,"groups":[`...)
 	if !f.opens(s) {
 		return append(dst, ']')
@@ -259,6 +259,6 @@ func (f *form) groups(dst []byte, s Index) []byte {
 	return append(dst, ']')
 }
 
-func (f *form) opens(s Index) bool {
+func (f *dishForm) opens(s Index) bool {
 	return s != None && len(f.path) < f.c.settings.MaxDepth && !slices.Contains(f.path, s)
 }

@@ -6,7 +6,7 @@ import "slices"
 // with an unknown parent roots, cuts each cycle at its first member in the
 // view's order (policy W10), and puts parents before children: roots in the
 // view's order, each followed by its descendants.
-func (c *Content) compileCategories(all []Category, own *texts) {
+func (c *Content) compileCategories(all []Category, own *textArena) {
 	kept, ids := unique(all, func(c *Category) string { return c.ID })
 	parents := make([]Index, len(kept))
 	for i := range kept {

@@ -10,26 +10,26 @@ import (
 
 // Codes of what Decode notes. They are codes of lint findings as well.
 const (
-	OddByteOrderMark    = "byte_order_mark"
-	OddNameSpelling     = "name_spelling"
-	OddUnknownField     = "unknown_field"
-	OddTypeMismatch     = "type_mismatch"
-	OddIDNotText        = "id_not_text"
-	OddNumberAsText     = "number_as_text"
-	OddDecimalComma     = "decimal_comma"
-	OddNumberInvalid    = "number_invalid"
-	OddNutritionInvalid = "nutrition_invalid"
-	OddPriceMissing     = "price_missing"
-	OddPriceNegative    = "price_negative"
-	OddCountNegative    = "count_negative"
-	OddNull             = "null_value"
-	OddMeasureEmpty     = "measure_empty"
-	OddStopListForm     = "stop_list_form"
+	IssueByteOrderMark    = "byte_order_mark"
+	IssueNameSpelling     = "name_spelling"
+	IssueUnknownField     = "unknown_field"
+	IssueTypeMismatch     = "type_mismatch"
+	IssueIDNotText        = "id_not_text"
+	IssueNumberAsText     = "number_as_text"
+	IssueDecimalComma     = "decimal_comma"
+	IssueNumberInvalid    = "number_invalid"
+	IssueNutritionInvalid = "nutrition_invalid"
+	IssuePriceMissing     = "price_missing"
+	IssuePriceNegative    = "price_negative"
+	IssueCountNegative    = "count_negative"
+	IssueNull             = "null_value"
+	IssueMeasureEmpty     = "measure_empty"
+	IssueStopListForm     = "stop_list_form"
 )
 
-// documentName returns the interface's spelling of a folded field name of the
+// interfaceName returns the interface's spelling of a folded field name of the
 // menu view; the name itself where it is another.
-func documentName(folded string) string {
+func interfaceName(folded string) string {
 	for _, name := range [...]string{
 		"isPossibleDelete", "haveChanges", "ingredientsSchemes", "ingredientsGroups", "parentId", "externalId", "categoryId", "schemeId",
 		"imageUrls", "isContainInStopList", "isListStoped", "energyValue", "minCount", "maxCount",
@@ -47,7 +47,7 @@ func (d *decoder) null(field string) bool {
 		return false
 	}
 	d.Skip()
-	d.odd(OddNull, field, "")
+	d.report(IssueNull, field, "")
 	return true
 }
 
@@ -57,9 +57,9 @@ func (d *decoder) identifier(field string) string {
 	id, ok := d.ID()
 	switch {
 	case !ok:
-		d.odd(OddTypeMismatch, field, d.Source()[start:d.Offset()])
+		d.report(IssueTypeMismatch, field, d.Source()[start:d.Offset()])
 	case kind == jsontext.KindNumber:
-		d.odd(OddIDNotText, field, id)
+		d.report(IssueIDNotText, field, id)
 	}
 	return id
 }
@@ -75,7 +75,7 @@ func (d *decoder) identifiers(field string) (ids []string) {
 	return ids
 }
 
-func (d *decoder) words(field string) string {
+func (d *decoder) readText(field string) string {
 	switch d.Kind() {
 	case jsontext.KindString:
 		s, _ := d.Text()
@@ -85,15 +85,15 @@ func (d *decoder) words(field string) string {
 		return ""
 	case jsontext.KindNumber, jsontext.KindBool:
 		raw := d.Raw()
-		d.odd(OddTypeMismatch, field, raw)
+		d.report(IssueTypeMismatch, field, raw)
 		return raw
 	default:
-		d.odd(OddTypeMismatch, field, d.Raw())
+		d.report(IssueTypeMismatch, field, d.Raw())
 		return ""
 	}
 }
 
-func (d *decoder) texts(field string) (texts []string) {
+func (d *decoder) readTexts(field string) (texts []string) {
 	switch d.Kind() {
 	case jsontext.KindNull:
 		d.null(field)
@@ -101,7 +101,7 @@ func (d *decoder) texts(field string) (texts []string) {
 	case jsontext.KindArray:
 		d.tail = "[]"
 		for range d.Elements() {
-			if s := d.words(field); s != "" {
+			if s := d.readText(field); s != "" {
 				texts = append(texts, s)
 			}
 		}
@@ -109,13 +109,13 @@ func (d *decoder) texts(field string) (texts []string) {
 		return texts
 	case jsontext.KindString: // one address where a list belongs
 		s, _ := d.Text()
-		d.odd(OddTypeMismatch, field, s)
+		d.report(IssueTypeMismatch, field, s)
 		if s != "" {
 			texts = append(texts, s)
 		}
 		return texts
 	default:
-		d.odd(OddTypeMismatch, field, d.Raw())
+		d.report(IssueTypeMismatch, field, d.Raw())
 		return nil
 	}
 }
@@ -130,14 +130,14 @@ func (d *decoder) flag(field string) bool {
 		return false
 	default:
 		raw := d.Raw()
-		d.odd(OddTypeMismatch, field, raw)
+		d.report(IssueTypeMismatch, field, raw)
 		return strings.EqualFold(raw, `"true"`) || raw == "1" || raw == `"1"`
 	}
 }
 
 // number reads a decimal and notes every form but a JSON number.
 func (d *decoder) number(field string) (decimal.Decimal, jsontext.NumberState) {
-	return d.numberAs(field, OddDecimalComma, OddNumberInvalid)
+	return d.numberAs(field, IssueDecimalComma, IssueNumberInvalid)
 }
 
 // numberAs is number with the codes of a decimal comma and of what is not a
@@ -151,13 +151,13 @@ func (d *decoder) numberAs(field, comma, invalid string) (decimal.Decimal, jsont
 	raw := d.Source()[start:d.Offset()]
 	switch {
 	case state == jsontext.NumberComma:
-		d.odd(comma, field, raw)
+		d.report(comma, field, raw)
 	case state == jsontext.NumberInvalid && kind != jsontext.KindString && kind != jsontext.KindNumber:
-		d.odd(OddTypeMismatch, field, raw)
+		d.report(IssueTypeMismatch, field, raw)
 	case state == jsontext.NumberInvalid:
-		d.odd(invalid, field, raw)
+		d.report(invalid, field, raw)
 	case kind == jsontext.KindString:
-		d.odd(OddNumberAsText, field, raw)
+		d.report(IssueNumberAsText, field, raw)
 	}
 	return value, state
 }
@@ -169,12 +169,12 @@ func (d *decoder) price(field string) (price decimal.Decimal, bad bool) {
 	value, state := d.number(field)
 	switch {
 	case state == jsontext.NumberNull:
-		d.odd(OddPriceMissing, field, "")
+		d.report(IssuePriceMissing, field, "")
 		return decimal.Decimal{}, true
 	case state != jsontext.NumberOK:
 		return decimal.Decimal{}, true
 	case value.IsNegative():
-		d.odd(OddPriceNegative, field, value.String())
+		d.report(IssuePriceNegative, field, value.String())
 		return decimal.Decimal{}, true
 	}
 	return value, false
@@ -192,12 +192,12 @@ func (d *decoder) count(field string) (n int, ok bool) {
 		return 0, false
 	}
 	if !value.IsInteger() || value.Abs().GreaterThan(decimal.NewFromInt(maxCount)) {
-		d.odd(OddNumberInvalid, field, value.String())
+		d.report(IssueNumberInvalid, field, value.String())
 		return 0, false
 	}
 	n = int(value.IntPart())
 	if n < 0 {
-		d.odd(OddCountNegative, field, value.String())
+		d.report(IssueCountNegative, field, value.String())
 	}
 	return n, true
 }
@@ -222,7 +222,7 @@ func (d *decoder) measure(field string) *Measure {
 		return nil
 	}
 	if d.Kind() != jsontext.KindObject {
-		d.odd(OddTypeMismatch, field, d.Raw())
+		d.report(IssueTypeMismatch, field, d.Raw())
 		return nil
 	}
 	var m Measure
@@ -234,17 +234,17 @@ func (d *decoder) measure(field string) *Measure {
 			m.Value, state = d.number(field)
 		case "unit":
 			d.tail = ".unit"
-			m.Unit = d.unit(d.words(field))
+			m.Unit = d.sharedUnit(d.readText(field))
 		default:
-			d.odd(OddUnknownField, field+"."+name, "")
+			d.report(IssueUnknownField, field+"."+name, "")
 		}
 		d.tail = ""
 	}
 	if state != jsontext.NumberOK {
-		d.odd(OddMeasureEmpty, field, m.Unit)
+		d.report(IssueMeasureEmpty, field, m.Unit)
 		return nil
 	}
-	return d.oneOf(m)
+	return d.sharedMeasure(m)
 }
 
 // nutrition reads one nutritional value; a Nutrition of nulls is none.
@@ -269,7 +269,7 @@ func (d *decoder) nutrition(folded string, p *Product) bool {
 	default:
 		return false
 	}
-	value, state := d.numberAs(field, OddNutritionInvalid, OddNutritionInvalid)
+	value, state := d.numberAs(field, IssueNutritionInvalid, IssueNutritionInvalid)
 	*into = decimal.NullDecimal{Decimal: value, Valid: state == jsontext.NumberOK}
 	switch {
 	case *n == (Nutrition{}):

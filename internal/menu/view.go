@@ -19,11 +19,11 @@ type View struct {
 	Schemes          []Scheme
 	Groups           []Group
 	Ingredients      []Ingredient
-	// Oddities are the values that Decode read otherwise than the interface
-	// has them, or could not read, in the order of the body; OdditiesOmitted
+	// Issues are the values that Decode read otherwise than the interface
+	// has them, or could not read, in the order of the body; IssuesOmitted
 	// is how many more there were than are kept.
-	Oddities        []Oddity
-	OdditiesOmitted int
+	Issues        []Issue
+	IssuesOmitted int
 }
 
 // Category is one element of categories. ParentID is empty for a root.
@@ -32,12 +32,12 @@ type Category struct {
 }
 
 // Product is one dish. Price is an exact decimal in the restaurant's currency;
-// PriceBad says that the service sent none or something else, so that the dish
+// PriceInvalid says that the service sent none or something else, so that the dish
 // cannot be ordered (policy W9a).
 type Product struct {
 	ID, ExternalID, CategoryID, Name string
 	Price                            decimal.Decimal
-	PriceBad                         bool
+	PriceInvalid                     bool
 	SchemeID, Description            string
 	ImageURLs                        []string
 	Measure                          *Measure
@@ -78,12 +78,12 @@ type Group struct {
 }
 
 // Ingredient is an ingredient or modifier. SchemeID is set where it is itself
-// composed (a part of a combo). Without any price it costs nothing; PriceBad says
+// composed (a part of a combo). Without any price it costs nothing; PriceInvalid says
 // that the service sent one that is null or cannot be read (policy W9a).
 type Ingredient struct {
 	ID, ExternalID, Name  string
 	Price                 decimal.Decimal
-	PriceBad              bool
+	PriceInvalid          bool
 	SchemeID, Description string
 	ImageURLs             []string
 	Measure               *Measure
@@ -103,8 +103,8 @@ func (l StopList) StoppedFor(restaurant RestaurantID, anyEntry bool) bool {
 	return l.All || (anyEntry && len(l.IDs) > 0) || slices.Contains(l.IDs, string(restaurant))
 }
 
-// Oddity is one value of a menu view that is not as the interface has it.
-type Oddity struct {
+// Issue is one value of a menu view that is not as the interface has it.
+type Issue struct {
 	Code  string // as in Finding
 	Field string // where: "products[].price"
 	Kind  string // what the owner is: "product", "ingredient", …; empty for the view

@@ -54,7 +54,7 @@ func share(view *menu.View) {
 func give(view *menu.View, n int, modifiers []string) (dish entry, ok bool) {
 	for i := range view.Products {
 		p := &view.Products[i]
-		if p.ExternalID == "" || p.PriceBad {
+		if p.ExternalID == "" || p.PriceInvalid {
 			continue
 		}
 		if n--; n >= 0 {

@@ -77,8 +77,8 @@ func envelope(raw []byte) []byte {
 	return append(body, '}')
 }
 
-// refusal is the interface's error shape (docs/ordering-service.md, section 7).
-type refusal struct {
+// errorBody is the interface's error shape (docs/ordering-service.md, section 7).
+type errorBody struct {
 	Code      string   `json:"code"`
 	Msg       string   `json:"msg"`
 	RequestID string   `json:"requestId"`
@@ -87,5 +87,5 @@ type refusal struct {
 
 // refuse answers an error with the interface's shape; reasons may be nil.
 func (c *call) refuse(status int, code, msg string, reasons ...string) answer {
-	return jsonAnswer(status, encode(refusal{Code: code, Msg: msg, RequestID: c.requestID, Errors: reasons}))
+	return jsonAnswer(status, encode(errorBody{Code: code, Msg: msg, RequestID: c.requestID, Errors: reasons}))
 }

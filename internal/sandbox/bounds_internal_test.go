@@ -38,53 +38,53 @@ func TestChainsAreLetGo(t *testing.T) {
 // every way to count units for groups.
 func TestSeatingMatchesCounting(t *testing.T) {
 	t.Parallel()
-	d := &dice{state: 42}
+	d := &rng{state: 42}
 	for round := range 2000 {
-		c := &carte{groupMembers: map[string][]string{}, groupNames: map[string]string{}}
-		var chosen []portion
+		c := &menuModel{groupMembers: map[string][]string{}, groupNames: map[string]string{}}
+		var chosen []selection
 		var units []string
 		for i := range d.between(1, 3) {
-			p := portion{&item{id: "i" + strconv.Itoa(i)}, d.between(1, 3)}
+			p := selection{&item{id: "i" + strconv.Itoa(i)}, d.between(1, 3)}
 			chosen = append(chosen, p)
 			for range p.quantity {
 				units = append(units, p.part.id)
 			}
 		}
-		var seats []seat
+		var slots []groupSlot
 		for i := range d.between(1, 3) {
 			group := "g" + strconv.Itoa(i)
 			for _, p := range chosen {
-				if i == 0 || d.n(2) == 0 { // group 0 takes everything, so that every portion has a seat
+				if i == 0 || d.n(2) == 0 { // group 0 takes everything, so that every selection has a group
 					c.groupMembers[group] = append(c.groupMembers[group], p.part.id)
 				}
 			}
 			low := d.n(3)
-			seats = append(seats, seat{group: group, min: low, max: pick(d, []int{-1, low, low + 1, low + 3})})
+			slots = append(slots, groupSlot{group: group, min: low, max: pick(d, []int{-1, low, low + 1, low + 3})})
 		}
-		want := countable(c, seats, units, make([]int, len(seats)))
-		if got := len(c.seatAll(seats, chosen)) == 0; got != want {
-			t.Fatalf("round %d: %v of %v: %v, want %v", round, chosen, seats, got, want)
+		want := countable(c, slots, units, make([]int, len(slots)))
+		if got := len(c.assignAll(slots, chosen)) == 0; got != want {
+			t.Fatalf("round %d: %v of %v: %v, want %v", round, chosen, slots, got, want)
 		}
 	}
 }
 
 // countable places one unit after the other, anywhere it may stand.
-func countable(c *carte, seats []seat, units []string, counts []int) bool {
+func countable(c *menuModel, slots []groupSlot, units []string, counts []int) bool {
 	if len(units) == 0 {
-		for i, s := range seats {
+		for i, s := range slots {
 			if counts[i] < s.min || (s.max >= 0 && counts[i] > s.max) {
 				return false
 			}
 		}
 		return true
 	}
-	for i, s := range seats {
+	for i, s := range slots {
 		for _, id := range c.groupMembers[s.group] {
 			if id != units[0] {
 				continue
 			}
 			counts[i]++
-			ok := countable(c, seats, units[1:], counts)
+			ok := countable(c, slots, units[1:], counts)
 			counts[i]--
 			if ok {
 				return true
@@ -97,20 +97,20 @@ func countable(c *carte, seats []seat, units []string, counts []int) bool {
 // TestSeatingIsBounded: work that would take for ever ends with a reason.
 func TestSeatingIsBounded(t *testing.T) {
 	t.Parallel()
-	c := &carte{groupMembers: map[string][]string{}, groupNames: map[string]string{}}
-	var chosen []portion
+	c := &menuModel{groupMembers: map[string][]string{}, groupNames: map[string]string{}}
+	var chosen []selection
 	for i := range 12 {
-		chosen = append(chosen, portion{&item{id: strconv.Itoa(i)}, 500})
+		chosen = append(chosen, selection{&item{id: strconv.Itoa(i)}, 500})
 	}
-	var seats []seat
+	var slots []groupSlot
 	for i := range 8 {
 		group := "g" + strconv.Itoa(i)
 		for _, p := range chosen {
 			c.groupMembers[group] = append(c.groupMembers[group], p.part.id)
 		}
-		seats = append(seats, seat{group: group, min: 751, max: 900})
+		slots = append(slots, groupSlot{group: group, min: 751, max: 900})
 	}
-	reasons := c.seatAll(seats, chosen)
+	reasons := c.assignAll(slots, chosen)
 	if len(reasons) != 1 || !strings.Contains(reasons[0], "too many ways") {
 		t.Errorf("reasons %v, want too many ways", reasons)
 	}
@@ -134,7 +134,7 @@ func TestWild(t *testing.T) {
 		{"*/x/*/z", "/a/y/b/c/z", false},
 		{"/aa*aa", "/aaa", false},
 	} {
-		if got := wild(c.pattern, c.text); got != c.want {
+		if got := matchPattern(c.pattern, c.text); got != c.want {
 			t.Errorf("wild(%q, %q) = %v, want %v", c.pattern, c.text, got, c.want)
 		}
 	}

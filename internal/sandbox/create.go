@@ -30,19 +30,19 @@ func (s *Sandbox) createOrder(c *call) answer {
 	if menu == "" {
 		menu = DefaultMenu // an order without restaurantID goes by the connection's own menu
 	}
-	carte, out, err := s.menus.carte(menu)
+	model, out, err := s.menus.model(menu)
 	if err != nil {
 		return c.refuse(http.StatusBadRequest, "order_validation", "the order is not valid", "/restaurantID: "+err.Error())
 	}
-	sheet := judge(body, carte, out, c.at, set.tolerant())
+	violations := validate(body, model, out, c.at, set.tolerant())
 	fields := logrus.Fields{"restaurant": restaurant, "request_id": c.requestID}
-	if len(sheet.reasons) > 0 {
-		s.refused.add(c.at, c.requestID, restaurant, sheet.reasons)
-		s.log.WithFields(fields).WithField("reasons", len(sheet.reasons)).
+	if len(violations.reasons) > 0 {
+		s.rejected.add(c.at, c.requestID, restaurant, violations.reasons)
+		s.log.WithFields(fields).WithField("reasons", len(violations.reasons)).
 			WithField("event", "sandbox.order_refused").Info("order refused")
-		return c.refuse(http.StatusBadRequest, "order_validation", "the order is not valid", sheet.reasons...)
+		return c.refuse(http.StatusBadRequest, "order_validation", "the order is not valid", violations.reasons...)
 	}
-	o.total = sheet.total
+	o.total = violations.total
 	id := s.orders.add(o, set.OrderIDs)
 	s.log.WithFields(fields).WithFields(logrus.Fields{
 		"event": "sandbox.order_created", "order_id": id, "total": o.total.String(),
@@ -80,34 +80,34 @@ func headers(h http.Header) map[string]string {
 	return kept
 }
 
-// keptRefusals is how many refused orders are remembered, the newest.
-const keptRefusals = 20
+// maxRejectedOrders is how many refused orders are remembered, the newest.
+const maxRejectedOrders = 20
 
-// refusedJSON is an order that was judged not valid, and why.
-type refusedJSON struct {
+// rejectedOrder is an order that was judged not valid, and why.
+type rejectedOrder struct {
 	At           string   `json:"at"`
 	RequestID    string   `json:"requestId"`
 	RestaurantID string   `json:"restaurantID"`
 	Reasons      []string `json:"reasons"`
 }
 
-// refusals remembers the last orders that were refused. Nothing of an order
+// rejectedOrders remembers the last orders that were refused. Nothing of an order
 // itself is kept.
-type refusals struct {
+type rejectedOrders struct {
 	mu   sync.Mutex
-	kept []refusedJSON // newest first
+	kept []rejectedOrder // newest first
 }
 
-func (f *refusals) add(at time.Time, requestID, restaurant string, reasons []string) {
+func (f *rejectedOrders) add(at time.Time, requestID, restaurant string, reasons []string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.kept = slices.Insert(f.kept, 0, refusedJSON{stamp(at), requestID, restaurant, reasons})
-	f.kept = f.kept[:min(len(f.kept), keptRefusals)]
+	f.kept = slices.Insert(f.kept, 0, rejectedOrder{stamp(at), requestID, restaurant, reasons})
+	f.kept = f.kept[:min(len(f.kept), maxRejectedOrders)]
 }
 
 // list is a copy, newest first.
-func (f *refusals) list() []refusedJSON {
+func (f *rejectedOrders) list() []rejectedOrder {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return append([]refusedJSON{}, f.kept...)
+	return append([]rejectedOrder{}, f.kept...)
 }

@@ -11,30 +11,30 @@ import (
 const (
 	maxStreams  = 32                     // at the same time
 	shownOrders = 200                    // the newest, of however many there are
-	eventGap    = 100 * time.Millisecond // between two looks of one stream
+	eventGap    = 100 * time.Millisecond // between two polls of one stream
 	heartbeat   = 15 * time.Second       // a comment, so that a reader that left is found out
 	writeLimit  = 10 * time.Second       // of one event
 )
 
-// tickets are the newest orders as they stand at that time, oldest first; next
+// boardOrders returns the newest orders as they stand at that time, oldest first; next
 // is when one of them moves on by itself, zero when none does.
-func (s *Sandbox) tickets(now time.Time) (list []ticket, total int, next time.Time) {
+func (s *Sandbox) boardOrders(now time.Time) (list []boardOrder, total int, next time.Time) {
 	set := s.settings.get()
 	s.orders.mu.Lock()
 	defer s.orders.mu.Unlock()
 	total = len(s.orders.list)
 	for _, o := range s.orders.list[max(0, total-shownOrders):] {
-		o.settle(set, now)
-		list = append(list, o.ticket())
-		if at := o.moves(set, now); !at.IsZero() && (next.IsZero() || at.Before(next)) {
+		o.advanceAutomatically(set, now)
+		list = append(list, o.boardOrder())
+		if at := o.nextTransitionAt(set, now); !at.IsZero() && (next.IsZero() || at.Before(next)) {
 			next = at
 		}
 	}
 	return list, total, next
 }
 
-// moves is when an order moves on by itself, zero when it does not.
-func (o *order) moves(set Settings, now time.Time) time.Time {
+// nextTransitionAt is when an order moves on by itself, zero when it does not.
+func (o *order) nextTransitionAt(set Settings, now time.Time) time.Time {
 	if !*set.AutoAccept || o.state.ended() {
 		return time.Time{}
 	}
@@ -46,19 +46,19 @@ func (o *order) moves(set Settings, now time.Time) time.Time {
 	return time.Time{}
 }
 
-// switchboard is everything that a board shows besides orders.
-type switchboard struct {
-	Counters countersJSON  `json:"counters"`
-	Faults   []Fault       `json:"faults"`
-	Settings Settings      `json:"settings"`
-	Refused  []refusedJSON `json:"refused"`
-	Menus    int64         `json:"menus"` // how often a menu or stop list was changed
+// boardState is everything that a board shows besides orders.
+type boardState struct {
+	Counters countersJSON    `json:"counters"`
+	Faults   []Fault         `json:"faults"`
+	Settings Settings        `json:"settings"`
+	Refused  []rejectedOrder `json:"refused"`
+	Menus    int64           `json:"menus"` // how often a menu or stop list was changed
 }
 
-func (s *Sandbox) switchboard() switchboard {
-	return switchboard{
+func (s *Sandbox) boardState() boardState {
+	return boardState{
 		Counters: s.counted(), Faults: s.faults.left(), Settings: s.settings.get(),
-		Refused: s.refused.list(), Menus: s.menus.changes.Load(),
+		Refused: s.rejected.list(), Menus: s.menus.changes.Load(),
 	}
 }
 
@@ -75,10 +75,10 @@ func (s *Sandbox) streamEvents(w http.ResponseWriter, c *call) {
 	w.Header().Set("Content-Type", "text/event-stream; charset=utf-8")
 	w.Header().Set("Cache-Control", "no-store")
 	w.WriteHeader(http.StatusOK)
-	r := reader{out: w, control: http.NewResponseController(w), sent: map[string]ticket{}}
+	r := reader{out: w, control: http.NewResponseController(w), sent: map[string]boardOrder{}}
 	for first := true; ; first = false {
-		changed := s.changes.wait() // before the look, so that nothing falls in between
-		next, err := r.look(s, first)
+		changed := s.changes.wait() // before the poll, so that nothing falls in between
+		next, err := r.poll(s, first)
 		if err != nil || !s.stay(c.r, changed, next) {
 			return
 		}
@@ -112,16 +112,16 @@ func (s *Sandbox) stay(r *http.Request, changed <-chan struct{}, next time.Time)
 type reader struct {
 	out     http.ResponseWriter
 	control *http.ResponseController
-	sent    map[string]ticket
+	sent    map[string]boardOrder
 	board   []byte
 	total   int
 }
 
-// look tells what changed since the look before; at least a comment. next is
+// poll sends what changed since the poll before; at least a comment. next is
 // when an order moves on by itself.
-func (r *reader) look(s *Sandbox, first bool) (next time.Time, err error) {
-	list, total, next := s.tickets(s.clock())
-	changed, held := []ticket{}, make(map[string]ticket, len(list))
+func (r *reader) poll(s *Sandbox, first bool) (next time.Time, err error) {
+	list, total, next := s.boardOrders(s.clock())
+	changed, held := []boardOrder{}, make(map[string]boardOrder, len(list))
 	for _, t := range list {
 		held[t.OrderID] = t
 		if was, known := r.sent[t.OrderID]; !known || was.State != t.State || was.Paid != t.Paid {
@@ -134,7 +134,7 @@ func (r *reader) look(s *Sandbox, first bool) (next time.Time, err error) {
 		r.total = total
 		event(&events, "orders", encode(map[string]any{"orders": changed, "total": total}))
 	}
-	if board := encode(s.switchboard()); !bytes.Equal(board, r.board) {
+	if board := encode(s.boardState()); !bytes.Equal(board, r.board) {
 		r.board = board
 		event(&events, "board", board)
 	}
@@ -156,15 +156,15 @@ func event(to *bytes.Buffer, name string, data []byte) {
 	to.WriteString("\n\n")
 }
 
-// pulse tells everyone who waits that something changed. Nobody is waited for,
-// and without anybody who waits a beat costs a lock.
-type pulse struct {
+// broadcast wakes everyone who waits for a change. It waits for nobody,
+// and without anybody who waits notify costs a lock.
+type broadcast struct {
 	mu   sync.Mutex
-	next chan struct{} // closed by the next beat; nil while nobody waits
+	next chan struct{} // closed by the next notify; nil while nobody waits
 }
 
-// wait gives a channel that the next beat closes.
-func (p *pulse) wait() <-chan struct{} {
+// wait gives a channel that the next notify closes.
+func (p *broadcast) wait() <-chan struct{} {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.next == nil {
@@ -173,7 +173,7 @@ func (p *pulse) wait() <-chan struct{} {
 	return p.next
 }
 
-func (p *pulse) beat() {
+func (p *broadcast) notify() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.next != nil {

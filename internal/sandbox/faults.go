@@ -10,24 +10,24 @@ import (
 	"sync"
 )
 
-// Deed is what a fault does to a call.
-type Deed string
+// FaultAction is what a fault does to a call.
+type FaultAction string
 
-// The deeds. Those that start with "execute_then" and truncate do the call's
+// The actions. Those that start with "execute_then" and truncate do the call's
 // work first; latency and expire_tokens let it go on as usual afterwards; all
 // others keep it from happening.
 const (
-	DoStatus            Deed = "status"
-	DoLatency           Deed = "latency"
-	DoHang              Deed = "hang"
-	DoResetBefore       Deed = "reset_before"
-	DoExecuteThenReset  Deed = "execute_then_reset"
-	DoExecuteThenHang   Deed = "execute_then_hang"
-	DoExecuteThenStatus Deed = "execute_then_status"
-	DoTruncate          Deed = "truncate"
-	DoGarbage           Deed = "garbage"
-	DoHTML              Deed = "html"
-	DoExpireTokens      Deed = "expire_tokens"
+	DoStatus            FaultAction = "status"
+	DoLatency           FaultAction = "latency"
+	DoHang              FaultAction = "hang"
+	DoResetBefore       FaultAction = "reset_before"
+	DoExecuteThenReset  FaultAction = "execute_then_reset"
+	DoExecuteThenHang   FaultAction = "execute_then_hang"
+	DoExecuteThenStatus FaultAction = "execute_then_status"
+	DoTruncate          FaultAction = "truncate"
+	DoGarbage           FaultAction = "garbage"
+	DoHTML              FaultAction = "html"
+	DoExpireTokens      FaultAction = "expire_tokens"
 )
 
 // Match says which calls a fault meets. Empty fields match everything; each
@@ -40,8 +40,8 @@ type Match struct {
 }
 
 func (m Match) meets(c *call, restaurants []string) bool {
-	return wild(m.Method, c.r.Method) && wild(strings.TrimRight(m.Path, "/"), c.path) &&
-		(m.Restaurant == "" || slices.ContainsFunc(restaurants, func(id string) bool { return wild(m.Restaurant, id) }))
+	return matchPattern(m.Method, c.r.Method) && matchPattern(strings.TrimRight(m.Path, "/"), c.path) &&
+		(m.Restaurant == "" || slices.ContainsFunc(restaurants, func(id string) bool { return matchPattern(m.Restaurant, id) }))
 }
 
 // restaurants returns the restaurants that a call names in its query and body.
@@ -66,7 +66,7 @@ type Fault struct {
 	Times       *int              `json:"times,omitempty"`
 	Probability *float64          `json:"probability,omitempty"`
 	Seed        uint64            `json:"seed,omitempty"`
-	Do          Deed              `json:"do"`
+	Do          FaultAction       `json:"do"`
 	Delay       Duration          `json:"delay,omitempty"`
 	Status      int               `json:"status,omitempty"`
 	Body        string            `json:"body,omitempty"`
@@ -74,7 +74,7 @@ type Fault struct {
 	Headers     map[string]string `json:"headers,omitempty"`
 	After       int               `json:"after,omitempty"` // bytes of the body that still go out
 
-	draws *dice
+	draws *rng
 }
 
 func (f *Fault) check() error {
@@ -105,7 +105,7 @@ func (f *Fault) check() error {
 	case strings.HasPrefix(f.Match.Path, "/sandbox/"):
 		return errors.New("path: faults never match /sandbox/*")
 	}
-	f.draws = &dice{state: f.Seed}
+	f.draws = &rng{state: f.Seed}
 	return nil
 }
 
@@ -200,9 +200,9 @@ func (l *faultList) take(c *call) *Fault {
 	return nil
 }
 
-// wild matches text with a pattern in which "*" stands for any characters,
+// matchPattern matches text with a pattern in which "*" stands for any characters,
 // also none; the empty pattern matches everything.
-func wild(pattern, text string) bool {
+func matchPattern(pattern, text string) bool {
 	expression := strings.ReplaceAll(regexp.QuoteMeta(pattern), `\*`, ".*")
 	matched, _ := regexp.MatchString("(?s)^"+expression+"$", text)
 	return matched || pattern == ""

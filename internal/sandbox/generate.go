@@ -72,7 +72,7 @@ func (g Generate) RestaurantID(i int) string {
 // time: about 10 ms for 400 products; see [Generate.Menus] for all of them.
 func (g Generate) Menu(i int) []byte {
 	g = g.withDefaults()
-	return g.lay(g.template(i/g.ChainSize), i)
+	return g.layout(g.template(i/g.ChainSize), i)
 }
 
 // Menus yields every restaurant's id and raw menu view in turn. A chain's
@@ -85,14 +85,14 @@ func (g Generate) Menus() iter.Seq2[string, []byte] {
 			if i%g.ChainSize == 0 {
 				t = g.template(i / g.ChainSize)
 			}
-			if !yield(g.RestaurantID(i), g.lay(t, i)) {
+			if !yield(g.RestaurantID(i), g.layout(t, i)) {
 				return
 			}
 		}
 	}
 }
 
-func (g Generate) lay(t *template, i int) []byte {
+func (g Generate) layout(t *template, i int) []byte {
 	return t.render(g.RestaurantID(i), func(k int) bool { return g.stops(i, k) })
 }
 
@@ -183,7 +183,7 @@ type (
 
 // template makes the menu of the n-th chain.
 func (g Generate) template(n int) *template {
-	m := newMaker(g, n)
+	m := newMenuGenerator(g, n)
 	t := &template{}
 	piece := []byte(`{"name":` + string(encode(m.title())) + `,"isPossibleDelete":false,"haveChanges":false,"categories":`)
 	piece = append(append(piece, encode(m.categories)...), `,"products":[`...)

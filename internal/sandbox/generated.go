@@ -33,7 +33,7 @@ type chain struct {
 	size     int // of the template, and of what is read of it
 
 	reading sync.Once
-	carte   *carte
+	model   *menuModel
 	broken  error
 }
 
@@ -77,9 +77,9 @@ func (gen *generated) chain(n int) *chain {
 }
 
 // read returns the chain's menu as orders are judged by it.
-func (ch *chain) read() (*carte, error) {
-	ch.reading.Do(func() { ch.carte, _, ch.broken = readCarte(ch.template.render("", nil), "") })
-	return ch.carte, ch.broken
+func (ch *chain) read() (*menuModel, error) {
+	ch.reading.Do(func() { ch.model, _, ch.broken = readMenuModel(ch.template.render("", nil), "") })
+	return ch.model, ch.broken
 }
 
 // use marks a chain as the most recent and lets the oldest go.
@@ -136,9 +136,9 @@ func (m *generatedMenu) published() []byte {
 	if len(patches) == 0 {
 		return raw
 	}
-	carte, _ := ch.read()
+	model, _ := ch.read()
 	for id := range patches {
-		if carte != nil && carte.parts.byID[id] != nil {
+		if model != nil && model.parts.byID[id] != nil {
 			if rewritten, err := patched(raw, restaurant, patches); err == nil {
 				return rewritten
 			}
@@ -147,9 +147,9 @@ func (m *generatedMenu) published() []byte {
 	return raw
 }
 
-func (m *generatedMenu) judged() (*carte, stopped, error) {
+func (m *generatedMenu) model() (*menuModel, stopped, error) {
 	g, ch, patches := m.gen.g, m.gen.chain(m.i/m.gen.g.ChainSize), m.patches()
-	carte, err := ch.read()
+	model, err := ch.read()
 	if err != nil {
 		return nil, stopped{}, err
 	}
@@ -164,13 +164,13 @@ func (m *generatedMenu) judged() (*carte, stopped, error) {
 		}
 	}
 	for id, on := range patches {
-		if on && carte.parts.byID[id] != nil {
+		if on && model.parts.byID[id] != nil {
 			out.parts[id] = true
 		}
 	}
-	return carte, out, nil
+	return model, out, nil
 }
 
-func (m *generatedMenu) render(s Settings) *rendition {
-	return newRendition(restyled(envelope(m.published()), s))
+func (m *generatedMenu) render(s Settings) *renderedMenu {
+	return newRenderedMenu(restyled(envelope(m.published()), s))
 }

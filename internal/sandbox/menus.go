@@ -12,14 +12,14 @@ import (
 // errNoMenu: no menu was put or generated under that name.
 var errNoMenu = errors.New("no menu of this restaurant is known")
 
-// face is one restaurant's menu, wherever it comes from.
-type face interface {
+// restaurantMenu is one restaurant's menu, wherever it comes from.
+type restaurantMenu interface {
 	// published is the menu view as it stands: as put, with stop lists patched.
 	published() []byte
-	// judged is the same menu for the judgement of orders.
-	judged() (*carte, stopped, error)
+	// model is the same menu for the validation of orders.
+	model() (*menuModel, stopped, error)
 	// render is the answer of the menu view under those settings.
-	render(s Settings) *rendition
+	render(s Settings) *renderedMenu
 }
 
 // menuStore holds every menu: those that were put, and behind them those of a
@@ -32,7 +32,7 @@ type menuStore struct {
 	changes atomic.Int64 // of menus and stop lists
 }
 
-func (st *menuStore) face(restaurant string) (face, error) {
+func (st *menuStore) menu(restaurant string) (restaurantMenu, error) {
 	st.mu.Lock()
 	defer st.mu.Unlock()
 	if m := st.put[restaurant]; m != nil {
@@ -46,12 +46,12 @@ func (st *menuStore) face(restaurant string) (face, error) {
 	return nil, fmt.Errorf("%w: %q", errNoMenu, restaurant)
 }
 
-func (st *menuStore) carte(restaurant string) (*carte, stopped, error) {
-	f, err := st.face(restaurant)
+func (st *menuStore) model(restaurant string) (*menuModel, stopped, error) {
+	f, err := st.menu(restaurant)
 	if err != nil {
 		return nil, stopped{}, err
 	}
-	return f.judged()
+	return f.model()
 }
 
 // SetMenu puts a menu view in force for one restaurant, or under
@@ -76,11 +76,11 @@ func (st *menuStore) set(restaurant string, raw []byte) {
 // patch stops dishes and ingredients, or sells them again. Ids that the menu
 // does not have change nothing and come back.
 func (st *menuStore) patch(restaurant string, stops map[string]bool) (unknown []string, err error) {
-	f, err := st.face(restaurant)
+	f, err := st.menu(restaurant)
 	if err != nil {
 		return nil, err
 	}
-	c, _, err := f.judged()
+	c, _, err := f.model()
 	if err != nil {
 		return nil, err
 	}
@@ -164,23 +164,23 @@ type putMenu struct {
 	raw        []byte
 
 	mu     sync.Mutex
-	made   map[style]*rendition
+	made   map[style]*renderedMenu
 	read   bool
-	carte  *carte
+	parsed *menuModel
 	out    stopped
 	broken error
 }
 
 func (m *putMenu) published() []byte { return m.raw }
 
-func (m *putMenu) judged() (*carte, stopped, error) {
+func (m *putMenu) model() (*menuModel, stopped, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if !m.read {
-		m.carte, m.out, m.broken = readCarte(m.raw, stopName(m.restaurant))
+		m.parsed, m.out, m.broken = readMenuModel(m.raw, stopName(m.restaurant))
 		m.read = true
 	}
-	return m.carte, m.out, m.broken
+	return m.parsed, m.out, m.broken
 }
 
 // stopName is how stop lists name the restaurant; the default menu has none.
@@ -191,7 +191,7 @@ func stopName(restaurant string) string {
 	return restaurant
 }
 
-func (m *putMenu) render(s Settings) *rendition {
+func (m *putMenu) render(s Settings) *renderedMenu {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	key := style{s.Spelling, s.Prices, s.Nulls}
@@ -199,13 +199,13 @@ func (m *putMenu) render(s Settings) *rendition {
 		return r
 	}
 	if m.made == nil {
-		m.made = map[style]*rendition{}
+		m.made = map[style]*renderedMenu{}
 	}
 	body := m.raw
 	if !enveloped(body) {
 		body = envelope(body)
 	}
-	r := newRendition(restyled(body, s))
+	r := newRenderedMenu(restyled(body, s))
 	m.made[key] = r
 	return r
 }

@@ -311,11 +311,11 @@ func TestOrdererPassesTheJudge(t *testing.T) {
 		sandbox.BistroID:  sandbox.Bistro(sandbox.BistroID, ""),
 		g.RestaurantID(1): g.Menu(1),
 	} {
-		orderer, err := sandbox.NewOrderer(raw, id, 1)
+		orderer, err := sandbox.NewOrderGenerator(raw, id, 1)
 		if err != nil {
 			t.Fatal(err)
 		}
-		again, err := sandbox.NewOrderer(raw, id, 1)
+		again, err := sandbox.NewOrderGenerator(raw, id, 1)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -332,7 +332,7 @@ func TestOrdererPassesTheJudge(t *testing.T) {
 	}
 	for _, raw := range []string{"{", "{}", `{"products":[{"id":"p","price":1,"schemeId":"s"}],"ingredientsSchemes":[{"id":"s",` +
 		`"ingredientsGroups":[{"id":"g","minCount":1}]}],"ingredientsGroups":[{"id":"g","ingredients":["gone"]}]}`} {
-		if _, err := sandbox.NewOrderer([]byte(raw), "r", 1); err == nil {
+		if _, err := sandbox.NewOrderGenerator([]byte(raw), "r", 1); err == nil {
 			t.Errorf("an orderer for %s", raw)
 		}
 	}

@@ -26,7 +26,7 @@ func categoryNames() []string {
 
 // dishName is the k-th dish's name: the index alone decides its words, so
 // that names differ; the dice only choose how it is put.
-func dishName(d *dice, k int) string {
+func dishName(d *rng, k int) string {
 	style := []string{
 		"Smoked", "Crispy", "Grandmother's", "Spicy", "Grilled", "Farmhouse", "Wood-fired", "Slow-cooked", "Classic", "Double",
 		"Golden", "Honey-glazed", "Peppered", "Garden", "Charcoal", "Roast", "Sweet chilli", "Truffle", "Lemon", "Garlic",
@@ -66,7 +66,7 @@ func dishName(d *dice, k int) string {
 	return name
 }
 
-func partName(d *dice, kind, i int) string {
+func partName(d *rng, kind, i int) string {
 	words := [kinds][]string{
 		{
 			"Ketchup", "Garlic sauce", "BBQ sauce", "Sour cream", "Сметана", "Tartar sauce", "Teriyaki", "Pesto", "Mustard", "Tahini",
@@ -98,7 +98,7 @@ func partName(d *dice, kind, i int) string {
 	return name
 }
 
-func groupName(d *dice, kind int) string {
+func groupName(d *rng, kind int) string {
 	names := [kinds][]string{
 		{"Sauce", "Choose a sauce", "Соус"},
 		{"Cheese", "Extra cheese", "Сыр"},

@@ -53,8 +53,8 @@ type order struct {
 	payments   []json.RawMessage
 }
 
-// ticket is an order as a kitchen sees it.
-type ticket struct {
+// boardOrder is an order as a kitchen sees it.
+type boardOrder struct {
 	OrderID      string          `json:"orderID"`
 	RestaurantID string          `json:"restaurantID"`
 	State        state           `json:"state"`
@@ -64,8 +64,8 @@ type ticket struct {
 	Body         json.RawMessage `json:"body"`
 }
 
-func (o *order) ticket() ticket {
-	return ticket{
+func (o *order) boardOrder() boardOrder {
+	return boardOrder{
 		OrderID: o.id, RestaurantID: o.restaurant, State: o.state, Paid: o.paid,
 		CreatedAt: stamp(o.at), Total: json.Number(o.total.String()), Body: o.body,
 	}
@@ -73,7 +73,7 @@ func (o *order) ticket() ticket {
 
 // orderJSON is an order as GET /sandbox/orders shows it.
 type orderJSON struct {
-	ticket
+	boardOrder
 
 	Raw      string            `json:"raw"`
 	Headers  map[string]string `json:"headers"`
@@ -82,7 +82,7 @@ type orderJSON struct {
 
 func (o *order) shown() orderJSON {
 	return orderJSON{
-		ticket: o.ticket(), Headers: o.headers, Raw: string(o.body),
+		boardOrder: o.boardOrder(), Headers: o.headers, Raw: string(o.body),
 		Payments: append([]json.RawMessage{}, o.payments...),
 	}
 }
@@ -117,10 +117,10 @@ func (b *orderBook) add(o *order, kind OrderIDs) string {
 	return o.id
 }
 
-// settle moves an order on as automatic acceptance has by now: accepted after
+// advanceAutomatically moves an order on as automatic acceptance has by now: accepted after
 // half of the delay, in the kitchen after all of it, at the cash station
 // after twice of it (docs/ordering-service.md, section 3).
-func (o *order) settle(set Settings, now time.Time) {
+func (o *order) advanceAutomatically(set Settings, now time.Time) {
 	if !*set.AutoAccept || o.state.ended() {
 		return
 	}
@@ -146,7 +146,7 @@ func (s *Sandbox) withOrder(c *call, fn func(*order) answer) answer {
 	if o == nil {
 		return c.refuse(http.StatusNotFound, "order_not_found", "there is no order "+strconv.Quote(c.id))
 	}
-	o.settle(set, c.at)
+	o.advanceAutomatically(set, c.at)
 	return fn(o)
 }
 
@@ -156,7 +156,7 @@ func (s *Sandbox) listOrders(c *call) answer {
 	defer s.orders.mu.Unlock()
 	list := make([]orderJSON, 0, len(s.orders.list))
 	for _, o := range s.orders.list {
-		o.settle(set, c.at)
+		o.advanceAutomatically(set, c.at)
 		list = append(list, o.shown())
 	}
 	return result(http.StatusOK, list)

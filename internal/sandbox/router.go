@@ -102,10 +102,10 @@ func (s *Sandbox) serve(table []route, w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	s.counters.count(s.counters.calls, name)
-	s.changes.beat()
+	s.changes.notify()
 	counted := func() answer {
 		a := run()
-		s.changes.beat()
+		s.changes.notify()
 		if a.ok() && rt != nil {
 			s.counters.count(s.counters.done, name)
 		}
@@ -157,7 +157,7 @@ func (s *Sandbox) serveOwn(w http.ResponseWriter, rt *route, c *call, run func()
 	}
 	a := run()
 	if c.r.Method != http.MethodGet && c.r.Method != http.MethodHead {
-		s.changes.beat()
+		s.changes.notify()
 	}
 	a.write(w)
 }

@@ -3,7 +3,7 @@
 // operator's steps, and faults on demand, for demos, development and tests.
 //
 // Its one invariant: it judges every order by its own plain check, which
-// shares no code with larder's rooms, so that an order which larder lets
+// shares no code with larder's packages, so that an order which larder lets
 // through and the sandbox refuses is a bug found. Only cmd and tests may
 // import it. It keeps everything in memory and starts no goroutine by itself.
 package sandbox
@@ -64,8 +64,8 @@ type Sandbox struct {
 	faults   faultList
 	counters counters
 	queue    workQueue
-	refused  refusals
-	changes  pulse // beats after everything that a board shows
+	rejected rejectedOrders
+	changes  broadcast // notified after everything that a board shows
 	site     *http.CrossOriginProtection
 
 	streams         atomic.Int64 // readers of events

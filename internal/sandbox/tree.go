@@ -107,7 +107,7 @@ func (t *tree) set(name string, v *tree) {
 
 // text is a string's or number's text, empty for anything else.
 func (t *tree) text() string {
-	l := loose{raw: t.literal}
+	l := anyJSON{raw: t.literal}
 	return l.text()
 }
 

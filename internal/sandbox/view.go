@@ -22,8 +22,8 @@ type style struct {
 	nulls    Nulls
 }
 
-// rendition is a menu view ready to be sent. It never changes.
-type rendition struct {
+// renderedMenu is a menu view ready to be sent. It never changes.
+type renderedMenu struct {
 	body []byte
 	etag string
 
@@ -31,13 +31,13 @@ type rendition struct {
 	packed []byte
 }
 
-func newRendition(body []byte) *rendition {
+func newRenderedMenu(body []byte) *renderedMenu {
 	sum := sha256.Sum256(body)
-	return &rendition{body: body, etag: `W/"` + hex.EncodeToString(sum[:8]) + `"`}
+	return &renderedMenu{body: body, etag: `W/"` + hex.EncodeToString(sum[:8]) + `"`}
 }
 
 // gzipped packs the body on its first use.
-func (r *rendition) gzipped() []byte {
+func (r *renderedMenu) gzipped() []byte {
 	r.once.Do(func() {
 		var buf bytes.Buffer
 		w, err := gzip.NewWriterLevel(&buf, gzip.BestSpeed)
@@ -60,7 +60,7 @@ func (s *Sandbox) menuView(c *call) answer {
 			restaurant = values[0]
 		}
 	}
-	f, err := s.menus.face(restaurant)
+	f, err := s.menus.menu(restaurant)
 	if err != nil {
 		return c.refuse(http.StatusNotFound, "menu_not_found", err.Error())
 	}
@@ -112,7 +112,7 @@ func (s *Sandbox) putMenu(c *call) answer {
 // showMenu gives the bytes as they were put, inside the envelope, which a menu
 // may have brought along: what is shown can be put again.
 func (s *Sandbox) showMenu(c *call) answer {
-	f, err := s.menus.face(c.id)
+	f, err := s.menus.menu(c.id)
 	if err != nil {
 		return c.refuse(http.StatusNotFound, "menu_not_found", err.Error())
 	}
@@ -146,7 +146,7 @@ func (s *Sandbox) patchStops(c *call) answer {
 		slices.Sort(unknown)
 		return c.refuse(http.StatusBadRequest, "bad_stop_list", "neither products nor ingredients", unknown...)
 	}
-	_, out, err := s.menus.carte(c.id)
+	_, out, err := s.menus.model(c.id)
 	if err != nil {
 		return c.refuse(http.StatusConflict, "menu_malformed", err.Error())
 	}

@@ -17,9 +17,9 @@ import (
 // maxDepth is how deep an answer may nest before it counts as no JSON.
 const maxDepth = 64
 
-// document is the part of an answer that larder reads, names in any spelling
+// responseBody is the part of an answer that larder reads, names in any spelling
 // (policy W3).
-type document struct {
+type responseBody struct {
 	json      bool // the body is well-formed JSON
 	result    string
 	hasResult bool   // and it is not null
@@ -28,13 +28,13 @@ type document struct {
 	requestID string
 }
 
-// errorShaped tells whether the body is the interface's error shape: code and
+// isErrorShape reports whether the body is the interface's error shape: code and
 // msg (docs/ordering-service.md, section 7).
-func (d document) errorShaped() bool { return d.code != "" && d.msg != "" }
+func (d responseBody) isErrorShape() bool { return d.code != "" && d.msg != "" }
 
-// readDocument reads an answer's body; the zero document if it is not JSON.
-func readDocument(body []byte) document {
-	d := document{json: true}
+// readResponseBody reads an answer's body; the zero value if it is not JSON.
+func readResponseBody(body []byte) responseBody {
+	d := responseBody{json: true}
 	r := jsontext.NewReader(string(body), maxDepth)
 	for name := range r.Members() {
 		switch jsontext.FoldName(name) {
@@ -52,7 +52,7 @@ func readDocument(body []byte) document {
 		}
 	}
 	if r.Err() != nil {
-		return document{}
+		return responseBody{}
 	}
 	if d.hasResult {
 		inner := jsontext.NewReader(d.result, maxDepth)
@@ -69,7 +69,7 @@ func readDocument(body []byte) document {
 func readReasons(body []byte) ([]Reason, error) {
 	text, err := jsontext.Check(string(body), maxDepth)
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrAnswer, err)
+		return nil, fmt.Errorf("%w: %w", ErrResponse, err)
 	}
 	r := jsontext.NewReader(text, maxDepth)
 	if r.Kind() == jsontext.KindObject {
@@ -80,7 +80,7 @@ func readReasons(body []byte) ([]Reason, error) {
 			}
 		}
 		if list == "" {
-			return nil, fmt.Errorf("%w: rejection reasons without result", ErrAnswer)
+			return nil, fmt.Errorf("%w: rejection reasons without result", ErrResponse)
 		}
 		r = jsontext.NewReader(list, maxDepth)
 	}
@@ -90,11 +90,11 @@ func readReasons(body []byte) ([]Reason, error) {
 		return reasons, nil
 	case jsontext.KindArray:
 	default:
-		return nil, fmt.Errorf("%w: rejection reasons are no array", ErrAnswer)
+		return nil, fmt.Errorf("%w: rejection reasons are no array", ErrResponse)
 	}
 	for i := range r.Elements() {
 		if r.Kind() != jsontext.KindObject {
-			return nil, fmt.Errorf("%w: rejection reason %d is no object", ErrAnswer, i)
+			return nil, fmt.Errorf("%w: rejection reason %d is no object", ErrResponse, i)
 		}
 		reasons = append(reasons, readReason(&r))
 	}
@@ -133,7 +133,7 @@ func retryAfter(header http.Header, now time.Time) time.Duration {
 // document's shape, the body, Retry-After, and whether a read may
 // be tried again. What it means for a call that writes is judged by write.
 func (c *Client) failure(op Operation, got *answer, cause error, tokens ...*oauth2.Token) *Error {
-	d := readDocument(got.body)
+	d := readResponseBody(got.body)
 	e := &Error{
 		Operation: op, Status: got.status,
 		Code:        clip(c.redact(d.code, tokens...), maxCodeBytes),
@@ -143,19 +143,19 @@ func (c *Client) failure(op Operation, got *answer, cause error, tokens ...*oaut
 		RetryAfter:  retryAfter(got.header, c.clock()),
 		Err:         cause,
 	}
-	e.Body, e.Cut = c.keep(got, tokens...)
+	e.Body, e.Cut = c.storedBody(got, tokens...)
 	switch {
 	case got.status >= 500, got.status == http.StatusRequestTimeout:
 		e.again, e.fault = true, true
 	case got.status == http.StatusTooManyRequests:
 		e.again = true
-	case cause != nil && !errors.Is(cause, ErrTooLarge) && !errors.Is(cause, ErrAnswer):
+	case cause != nil && !errors.Is(cause, ErrTooLarge) && !errors.Is(cause, ErrResponse):
 		e.again, e.fault = true, true // the body broke off
 	}
 	return e
 }
 
-// unreached makes an Error of a request that got no answer.
-func (c *Client) unreached(op Operation, err error) *Error {
+// noResponse makes an Error of a request that got no answer.
+func (c *Client) noResponse(op Operation, err error) *Error {
 	return &Error{Operation: op, Err: err, again: true, fault: !errors.Is(err, context.Canceled)}
 }

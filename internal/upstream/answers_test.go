@@ -29,7 +29,7 @@ func TestReadDocument(t *testing.T) {
 	} {
 		var got [4]string
 		var isJSON bool
-		got[0], got[1], got[2], got[3], isJSON = upstream.ReadDocument([]byte(body))
+		got[0], got[1], got[2], got[3], isJSON = upstream.ReadResponseBody([]byte(body))
 		if got != want || isJSON != json.Valid([]byte(body)) {
 			t.Errorf("ReadDocument(%s) = %q, JSON %v, want %q", body, got, isJSON, want)
 		}
@@ -44,7 +44,7 @@ func FuzzReadDocument(f *testing.F) {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, body []byte) {
-		orderID, code, msg, requestID, isJSON := upstream.ReadDocument(body)
+		orderID, code, msg, requestID, isJSON := upstream.ReadResponseBody(body)
 		if !isJSON && orderID+code+msg+requestID != "" {
 			t.Errorf("ReadDocument(%q) found %q %q %q %q in what is no JSON", body, orderID, code, msg, requestID)
 		}
@@ -61,7 +61,7 @@ func FuzzReadReasons(f *testing.F) {
 	f.Fuzz(func(t *testing.T, body []byte) {
 		reasons, err := upstream.ReadReasons(body)
 		if err != nil {
-			if !errors.Is(err, upstream.ErrAnswer) {
+			if !errors.Is(err, upstream.ErrResponse) {
 				t.Errorf("ReadReasons(%q) = %v, want ErrAnswer", body, err)
 			}
 			return

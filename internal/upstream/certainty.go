@@ -13,22 +13,22 @@ import (
 	"golang.org/x/oauth2"
 )
 
-// departure watches one request and tells whether any byte of it may have left
+// sendWatch watches one request and reports whether any byte of it may have been sent
 // (policy O8, "nothing written").
-type departure struct {
-	mu    sync.Mutex
-	asked bool // the transport looked for a connection, so it runs the hooks
-	blind bool // it wrote to a connection that does not count
-	conns []*countingConn
+type sendWatch struct {
+	mu        sync.Mutex
+	hooked    bool // the transport looked for a connection, so it runs the hooks
+	uncounted bool // it wrote to a connection that does not count
+	conns     []*countingConn
 }
 
 // watch gives a context whose request is watched.
-func (d *departure) watch(ctx context.Context) context.Context {
+func (d *sendWatch) watch(ctx context.Context) context.Context {
 	return httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
 		GetConn: func(string) {
 			d.mu.Lock()
 			defer d.mu.Unlock()
-			d.asked = true
+			d.hooked = true
 		},
 		GotConn: func(info httptrace.GotConnInfo) {
 			d.mu.Lock()
@@ -37,39 +37,39 @@ func (d *departure) watch(ctx context.Context) context.Context {
 				d.conns = append(d.conns, conn)
 				return
 			}
-			d.blind = true
+			d.uncounted = true
 		},
 		WroteHeaders: func() {
 			d.mu.Lock()
 			defer d.mu.Unlock()
-			d.asked = true
-			d.blind = d.blind || len(d.conns) == 0
+			d.hooked = true
+			d.uncounted = d.uncounted || len(d.conns) == 0
 		},
 	})
 }
 
-// nothingLeft tells whether certainly no byte of the request left, given the
+// nothingSent reports whether certainly no byte of the request was sent, given the
 // transport's error.
-func (d *departure) nothingLeft(err error) bool {
+func (d *sendWatch) nothingSent(err error) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.blind {
+	if d.uncounted {
 		return false
 	}
-	if !d.asked { // a transport without hooks: only a failed dial is sure
+	if !d.hooked { // a transport without hooks: only a failed dial is sure
 		var dial *net.OpError
 		return errors.As(err, &dial) && dial.Op == "dial"
 	}
-	// Each try has connections of its own, so all that they carried is its.
+	// Each attempt has connections of its own, so all that they carried is its.
 	return !slices.ContainsFunc(d.conns, func(c *countingConn) bool { return c.written.Load() != 0 })
 }
 
-// judge is the certainty of an answer to a call that writes (policies O8,
+// certaintyOf returns the certainty of an answer to a call that writes (policies O8,
 // W13); nil means done.
-func (c *Client) judge(op Operation, got *answer, used *oauth2.Token) *Error {
-	d := readDocument(got.body)
+func (c *Client) certaintyOf(op Operation, got *answer, used *oauth2.Token) *Error {
+	d := readResponseBody(got.body)
 	if got.bodyErr != nil {
-		d = document{} // half a body says nothing
+		d = responseBody{} // half a body says nothing
 	}
 	if got.status >= 200 && got.status <= 299 && done(op, got, d) {
 		return nil
@@ -78,7 +78,7 @@ func (c *Client) judge(op Operation, got *answer, used *oauth2.Token) *Error {
 	e.again = false
 	switch s := got.status; {
 	case s >= 200 && s <= 299:
-		if op != OpCreate && d.errorShaped() {
+		if op != OpCreate && d.isErrorShape() {
 			// The interface does not show the status of a failed payment: its
 			// error shape is a no, whatever the status.
 			e.refused = true
@@ -86,7 +86,7 @@ func (c *Client) judge(op Operation, got *answer, used *oauth2.Token) *Error {
 		}
 		e.Effect = EffectUnknown
 		if e.Err == nil {
-			e.Err = fmt.Errorf("%w: a success that says nothing certain", ErrAnswer)
+			e.Err = fmt.Errorf("%w: a success that says nothing certain", ErrResponse)
 		}
 	case s == http.StatusUnauthorized: // a second time: turned away, not judged
 	case s == http.StatusTooManyRequests,
@@ -96,7 +96,7 @@ func (c *Client) judge(op Operation, got *answer, used *oauth2.Token) *Error {
 		e.Effect = EffectUnknown
 	case s >= 300 && s <= 499:
 		e.refused = true
-	case s >= 500 && s <= 599 && d.errorShaped():
+	case s >= 500 && s <= 599 && d.isErrorShape():
 		e.refused = true
 	default:
 		e.Effect = EffectUnknown
@@ -107,7 +107,7 @@ func (c *Client) judge(op Operation, got *answer, used *oauth2.Token) *Error {
 // done tells whether a 2xx answer says that the call took effect: a created
 // order has its id; of the others any JSON or nothing will do, unless it is
 // the interface's error shape (policy W13).
-func done(op Operation, got *answer, d document) bool {
+func done(op Operation, got *answer, d responseBody) bool {
 	switch {
 	case got.bodyErr != nil:
 		return false
@@ -116,6 +116,6 @@ func done(op Operation, got *answer, d document) bool {
 	case len(got.body) == 0:
 		return true
 	default:
-		return d.json && (d.hasResult || !d.errorShaped())
+		return d.json && (d.hasResult || !d.isErrorShape())
 	}
 }

@@ -13,7 +13,7 @@ import (
 	"larder/internal/silentlog"
 )
 
-// Call is one HTTP exchange as an observer sees it, tries counted singly.
+// Call is one HTTP exchange as an observer sees it, attempts counted singly.
 type Call struct {
 	Operation Operation
 	Status    int // 0 when there was no answer
@@ -53,7 +53,7 @@ func WithWriteTransport(rt http.RoundTripper) Option {
 	return func(c *Client) { c.writes = rt }
 }
 
-// WithPauses replaces the random part of the pauses between tries: given the
+// WithPauses replaces the random part of the pauses between attempts: given the
 // most, it says how long. Without randomness a run can be repeated.
 func WithPauses(pause func(most time.Duration) time.Duration) Option {
 	return func(c *Client) { c.jitter = pause }

@@ -80,7 +80,7 @@ func (c *Config) SetDefaults() {
 	if c.RetryUnavailable == nil {
 		c.RetryUnavailable = new(true)
 	}
-	c.FieldCase = cmp.Or(c.FieldCase, WireDocument)
+	c.FieldCase = cmp.Or(c.FieldCase, FieldCaseDocument)
 	c.Concurrency = cmp.Or(c.Concurrency, DefaultConcurrency)
 	c.Timeouts.Token = cmp.Or(c.Timeouts.Token, DefaultTokenTimeout)
 	c.Timeouts.Menu = cmp.Or(c.Timeouts.Menu, DefaultMenuTimeout)
@@ -116,7 +116,7 @@ func (c Config) Validate() error {
 	if form := c.TokenRequest.Encoding; form != EncodingMultipart && form != EncodingURLEncoded {
 		bad("token_request.encoding", "%q: use %s or %s", form, EncodingMultipart, EncodingURLEncoded)
 	}
-	if c.FieldCase != WireDocument && c.FieldCase != WireCamel {
+	if c.FieldCase != FieldCaseDocument && c.FieldCase != FieldCaseCamel {
 		bad("field_case", "%q: use document or camel", string(c.FieldCase))
 	}
 	if c.Rate < 0 || math.IsNaN(c.Rate) || math.IsInf(c.Rate, 0) {

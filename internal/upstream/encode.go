@@ -4,8 +4,8 @@ import "larder/internal/jsontext"
 
 // AppendJSON appends the order as the service wants it: document order of
 // fields, exact decimals without exponent.
-func (o *Order) AppendJSON(dst []byte, wire FieldCase) []byte {
-	w := begin(dst, wire, o.Extra)
+func (o *Order) AppendJSON(dst []byte, fieldCase FieldCase) []byte {
+	w := begin(dst, fieldCase, o.Extra)
 	w.text("comment", o.Comment)
 	if o.RestaurantID != nil && o.RestaurantNumeric {
 		w.name("restaurantID")
@@ -15,41 +15,41 @@ func (o *Order) AppendJSON(dst []byte, wire FieldCase) []byte {
 	}
 	w.whole("persons", o.Persons)
 	w.name("dishList")
-	w.Buf = appendArray(w.Buf, o.DishList, wire, (*Dish).AppendJSON)
+	w.Buf = appendArray(w.Buf, o.DishList, fieldCase, (*Dish).AppendJSON)
 	w.text("expeditionType", o.ExpeditionType)
 	w.text("expectedAt", o.ExpectedAt)
 	w.text("paymentTypeID", o.PaymentTypeID)
 	w.number("changeFrom", o.ChangeFrom)
 	if o.Guest != nil {
 		w.name("guest")
-		w.Buf = o.Guest.AppendJSON(w.Buf, wire)
+		w.Buf = o.Guest.AppendJSON(w.Buf, fieldCase)
 	}
 	if o.Address != nil {
 		w.name("address")
-		w.Buf = o.Address.AppendJSON(w.Buf, wire)
+		w.Buf = o.Address.AppendJSON(w.Buf, fieldCase)
 	}
 	return w.end()
 }
 
 // AppendJSON appends the dish.
-func (d *Dish) AppendJSON(dst []byte, wire FieldCase) []byte {
-	w := beginItem(dst, wire, d.Item, d.Quantity, d.Extra)
+func (d *Dish) AppendJSON(dst []byte, fieldCase FieldCase) []byte {
+	w := beginItem(dst, fieldCase, d.Item, d.Quantity, d.Extra)
 	if d.Ingredients != nil {
 		w.name("ingredients")
-		w.Buf = appendArray(w.Buf, d.Ingredients, wire, (*OrderIngredient).AppendJSON)
+		w.Buf = appendArray(w.Buf, d.Ingredients, fieldCase, (*OrderIngredient).AppendJSON)
 	}
 	return w.end()
 }
 
 // AppendJSON appends the ingredient.
-func (g *OrderIngredient) AppendJSON(dst []byte, wire FieldCase) []byte {
-	w := beginItem(dst, wire, g.Item, g.Quantity, g.Extra)
+func (g *OrderIngredient) AppendJSON(dst []byte, fieldCase FieldCase) []byte {
+	w := beginItem(dst, fieldCase, g.Item, g.Quantity, g.Extra)
 	return w.end()
 }
 
 // AppendJSON appends the guest.
-func (g *Guest) AppendJSON(dst []byte, wire FieldCase) []byte {
-	w := begin(dst, wire, g.Extra)
+func (g *Guest) AppendJSON(dst []byte, fieldCase FieldCase) []byte {
+	w := begin(dst, fieldCase, g.Extra)
 	w.text("email", g.Email)
 	w.text("phone", g.Phone)
 	w.text("firstName", g.FirstName)
@@ -58,8 +58,8 @@ func (g *Guest) AppendJSON(dst []byte, wire FieldCase) []byte {
 }
 
 // AppendJSON appends the address.
-func (a *Address) AppendJSON(dst []byte, wire FieldCase) []byte {
-	w := begin(dst, wire, a.Extra)
+func (a *Address) AppendJSON(dst []byte, fieldCase FieldCase) []byte {
+	w := begin(dst, fieldCase, a.Extra)
 	w.text("postcode", a.Postcode)
 	w.text("street", a.Street)
 	w.text("comment", a.Comment)
@@ -77,8 +77,8 @@ func (a *Address) AppendJSON(dst []byte, wire FieldCase) []byte {
 }
 
 // AppendJSON appends the payment.
-func (p *Payment) AppendJSON(dst []byte, wire FieldCase) []byte {
-	w := begin(dst, wire, p.Extra)
+func (p *Payment) AppendJSON(dst []byte, fieldCase FieldCase) []byte {
+	w := begin(dst, fieldCase, p.Extra)
 	w.text("code", &p.Code)
 	w.number("amount", new(jsontext.NumberOf(p.Amount)))
 	w.text("paidAt", &p.PaidAt)
@@ -87,24 +87,24 @@ func (p *Payment) AppendJSON(dst []byte, wire FieldCase) []byte {
 }
 
 // AppendPaymentsJSON appends the body of a pay call: an array of payments.
-func AppendPaymentsJSON(dst []byte, payments []Payment, wire FieldCase) []byte {
-	return appendArray(dst, payments, wire, (*Payment).AppendJSON)
+func AppendPaymentsJSON(dst []byte, payments []Payment, fieldCase FieldCase) []byte {
+	return appendArray(dst, payments, fieldCase, (*Payment).AppendJSON)
 }
 
-func appendArray[T any](dst []byte, items []T, wire FieldCase, appendJSON func(*T, []byte, FieldCase) []byte) []byte {
+func appendArray[T any](dst []byte, items []T, fieldCase FieldCase, appendJSON func(*T, []byte, FieldCase) []byte) []byte {
 	dst = append(dst, '[')
 	for i := range items {
 		if i > 0 {
 			dst = append(dst, ',')
 		}
-		dst = appendJSON(&items[i], dst, wire)
+		dst = appendJSON(&items[i], dst, fieldCase)
 	}
 	return append(dst, ']')
 }
 
 // AppendJSON appends the body of a reject call.
-func (r *Rejection) AppendJSON(dst []byte, wire FieldCase) []byte {
-	w := begin(dst, wire, r.Extra)
+func (r *Rejection) AppendJSON(dst []byte, fieldCase FieldCase) []byte {
+	w := begin(dst, fieldCase, r.Extra)
 	w.text("rejectionReasonID", &r.ReasonID)
 	w.text("rejectionReasonText", &r.ReasonText)
 	return w.end()

@@ -77,24 +77,24 @@ func TestEncodeOrder(t *testing.T) {
 		wire  upstream.FieldCase
 		want  string
 	}{
-		"every field, the document's spelling": {full, upstream.WireDocument, fullDocument},
-		"every field, camel case":              {full, upstream.WireCamel, camel},
-		"absent fields are left out":           {upstream.Order{}, upstream.WireDocument, `{"dishList":[]}`},
-		"empty text is not absent":             {upstream.Order{Comment: new("")}, upstream.WireDocument, `{"comment":"","dishList":[]}`},
+		"every field, the document's spelling": {full, upstream.FieldCaseDocument, fullDocument},
+		"every field, camel case":              {full, upstream.FieldCaseCamel, camel},
+		"absent fields are left out":           {upstream.Order{}, upstream.FieldCaseDocument, `{"dishList":[]}`},
+		"empty text is not absent":             {upstream.Order{Comment: new("")}, upstream.FieldCaseDocument, `{"comment":"","dishList":[]}`},
 		"an extra field cannot take a known one's place, in any spelling": {
 			upstream.Order{RestaurantID: new("r"), Extra: []upstream.Field{
 				{Name: "restaurant_id", Value: json.RawMessage(`"other"`)},
 				{Name: "DISHLIST", Value: json.RawMessage(`[]`)},
 				{Name: "guest", Value: json.RawMessage(`"kept: no typed guest"`)},
-			}}, upstream.WireDocument, `{"restaurantID":"r","dishList":[],"guest":"kept: no typed guest"}`,
+			}}, upstream.FieldCaseDocument, `{"restaurantID":"r","dishList":[],"guest":"kept: no typed guest"}`,
 		},
 		"an extra value that is no JSON is null": {
 			upstream.Order{Extra: []upstream.Field{{Name: "x", Value: json.RawMessage(`{`)}}},
-			upstream.WireDocument, `{"dishList":[],"x":null}`,
+			upstream.FieldCaseDocument, `{"dishList":[],"x":null}`,
 		},
 		"control characters and broken UTF-8": {
 			upstream.Order{Comment: new("\x01\t\r\\\xffя")},
-			upstream.WireDocument,
+			upstream.FieldCaseDocument,
 			`{"comment":"\u0001\t\r\\` + "\ufffd" + `я","dishList":[]}`,
 		},
 	} {
@@ -114,19 +114,19 @@ func TestEncodePaymentsAndRejection(t *testing.T) {
 		{Code: "c1", Amount: decimal.RequireFromString("640.00"), PaidAt: "2026-11-21T20:00:00Z"},
 		{Code: "c2", Amount: decimal.Zero, PaidAt: "p", Name: "card", Extra: []upstream.Field{{Name: "ref", Value: json.RawMessage("1")}}},
 	}
-	got := string(upstream.AppendPaymentsJSON(nil, payments, upstream.WireDocument))
+	got := string(upstream.AppendPaymentsJSON(nil, payments, upstream.FieldCaseDocument))
 	want := `[{"code":"c1","amount":640,"paidAt":"2026-11-21T20:00:00Z","name":""},` +
 		`{"code":"c2","amount":0,"paidAt":"p","name":"card","ref":1}]`
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("payments (-want +got):\n%s", diff)
 	}
 	var rejection upstream.Rejection
-	for wire, want := range map[upstream.FieldCase]string{
-		upstream.WireDocument: `{"rejectionReasonID":"","rejectionReasonText":""}`,
-		upstream.WireCamel:    `{"rejectionReasonId":"","rejectionReasonText":""}`,
+	for fieldCase, want := range map[upstream.FieldCase]string{
+		upstream.FieldCaseDocument: `{"rejectionReasonID":"","rejectionReasonText":""}`,
+		upstream.FieldCaseCamel:    `{"rejectionReasonId":"","rejectionReasonText":""}`,
 	} {
-		if got := string(rejection.AppendJSON(nil, wire)); got != want {
-			t.Errorf("rejection in %s = %s, want %s", wire, got, want)
+		if got := string(rejection.AppendJSON(nil, fieldCase)); got != want {
+			t.Errorf("rejection in %s = %s, want %s", fieldCase, got, want)
 		}
 	}
 }
@@ -137,7 +137,7 @@ func TestEncodedTextAndNumbersComeBack(t *testing.T) {
 		comment := rapid.String().Draw(t, "comment")
 		price := decimal.New(rapid.Int64().Draw(t, "digits"), rapid.Int32Range(-20, 10).Draw(t, "exponent"))
 		order := upstream.Order{Comment: &comment, ChangeFrom: new(jsontext.NumberOf(price))}
-		body := order.AppendJSON(nil, upstream.WireDocument)
+		body := order.AppendJSON(nil, upstream.FieldCaseDocument)
 		var back struct {
 			Comment    string      `json:"comment"`
 			ChangeFrom json.Number `json:"changeFrom"`
@@ -159,7 +159,7 @@ func BenchmarkEncodeOrder(b *testing.B) {
 	var dst []byte
 	b.ReportAllocs()
 	for b.Loop() {
-		dst = order.AppendJSON(dst[:0], upstream.WireDocument)
+		dst = order.AppendJSON(dst[:0], upstream.FieldCaseDocument)
 	}
 }
 
@@ -169,14 +169,14 @@ func FuzzExtraValue(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, value []byte) {
 		order := upstream.Order{Extra: []upstream.Field{{Name: "x", Value: value}}}
-		body := order.AppendJSON(nil, upstream.WireDocument)
+		body := order.AppendJSON(nil, upstream.FieldCaseDocument)
 		var back struct {
 			X json.RawMessage `json:"x"`
 		}
 		if err := json.Unmarshal(body, &back); err != nil {
 			t.Fatalf("%q became %s: %v", value, body, err)
 		}
-		if again := (&upstream.Order{Extra: []upstream.Field{{Name: "x", Value: back.X}}}).AppendJSON(nil, upstream.WireDocument); string(again) != string(body) {
+		if again := (&upstream.Order{Extra: []upstream.Field{{Name: "x", Value: back.X}}}).AppendJSON(nil, upstream.FieldCaseDocument); string(again) != string(body) {
 			t.Errorf("%q became %s, and that became %s", value, body, again)
 		}
 	})

@@ -16,8 +16,8 @@ var (
 	ErrTooLarge = errors.New("answer is too large")
 	// ErrOrderID: the order's id is empty or cannot stand in a path.
 	ErrOrderID = errors.New("order id cannot stand in a path")
-	// ErrAnswer: the response has not the shape of docs/ordering-service.md.
-	ErrAnswer = errors.New("response does not match the ordering service's interface")
+	// ErrResponse: the response has not the shape of docs/ordering-service.md.
+	ErrResponse = errors.New("response does not match the ordering service's interface")
 )
 
 // Effect is what is known of a call that writes (policy O8).

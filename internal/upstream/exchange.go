@@ -19,7 +19,7 @@ import (
 	"larder/internal/tracing"
 )
 
-// request is one request of the service, made anew for every try. Nothing of a
+// request is one request of the service, made anew for every attempt. Nothing of a
 // client's own request is in it.
 type request struct {
 	op     Operation
@@ -157,7 +157,7 @@ func (c *Client) readBody(res *http.Response, limit, expected int64) ([]byte, er
 			size = max(size, expected)
 		}
 	default:
-		return nil, fmt.Errorf("%w: content encoding %q", ErrAnswer, coding)
+		return nil, fmt.Errorf("%w: content encoding %q", ErrResponse, coding)
 	}
 	return readAll(from, size, limit)
 }

@@ -19,9 +19,9 @@ func WithWriteDial(
 // WithClock replaces the clock that token lifetimes are measured by.
 func WithClock(clock func() time.Time) Option { return func(c *Client) { c.clock = clock } }
 
-// ReadDocument exposes the decoder of answers to the fuzz target.
-func ReadDocument(body []byte) (orderID, code, msg, requestID string, isJSON bool) {
-	d := readDocument(body)
+// ReadResponseBody exposes the decoder of answers to the fuzz target.
+func ReadResponseBody(body []byte) (orderID, code, msg, requestID string, isJSON bool) {
+	d := readResponseBody(body)
 	return d.orderID, d.code, d.msg, d.requestID, d.json
 }
 

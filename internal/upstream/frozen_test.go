@@ -28,7 +28,7 @@ const (
 
 // TestFrozen: a process that stands still between opening a connection and
 // writing to it must not send any more when it goes on after its limit: by then
-// the call may have been settled, and sent by somebody else.
+// the call may have been resolved, and sent by somebody else.
 func TestFrozen(t *testing.T) {
 	t.Parallel()
 	if address := os.Getenv(frozenAt); address != "" {

@@ -34,28 +34,28 @@ const readsClient = ""
 // queue assigns a connection's slots, and its rate, to the calls that wait for
 // them (policy O8a): round-robin by client, in order of arrival within one.
 type queue struct {
-	mu       sync.Mutex
-	slots    int           // the most calls at a time
-	rate     *rate.Limiter // nil: no limit
-	timer    bool          // a timer runs that assigns slots when the rate allows it
-	turns    []*line       // the clients with calls that wait; the first is next
-	waiting  int
-	inFlight [kinds]int
-	times    [kinds]slotTimes
-	adaptive adaptiveLimit // of writes in flight
-	rejected Rejections
+	mu          sync.Mutex
+	slots       int            // the most calls at a time
+	rate        *rate.Limiter  // nil: no limit
+	timer       bool           // a timer runs that assigns slots when the rate allows it
+	clientOrder []*clientQueue // the clients with calls that wait; the first is next
+	waiting     int
+	inFlight    [kinds]int
+	times       [kinds]slotTimes
+	adaptive    adaptiveLimit // of writes in flight
+	rejected    Rejections
 }
 
-// line holds the waiting calls of one client.
-type line struct {
-	client string
-	kind   kind
-	calls  []*ticket
+// clientQueue holds the waiting calls of one client.
+type clientQueue struct {
+	client  string
+	kind    kind
+	waiters []*waiter
 }
 
-// ticket is one call that waits for a slot, or has one.
-type ticket struct {
-	line    *line
+// waiter is one call that waits for a slot, or has one.
+type waiter struct {
+	queue   *clientQueue
 	granted chan struct{} // closed with the slot
 	started time.Time     // when it got the slot; the zero time: not yet
 }
@@ -69,22 +69,22 @@ func newQueue(cfg Config) *queue {
 	return q
 }
 
-// patience bounds how long a call waits. The zero times are no bounds.
-type patience struct {
-	predicted time.Time // a call that would get its slot later does not wait at all
-	waited    time.Time // a call that has no slot by then gives up
+// waitLimits bounds how long a call waits. The zero times are no bounds.
+type waitLimits struct {
+	predictedBy time.Time // a call that would get its slot later does not wait at all
+	waitUntil   time.Time // a call that has no slot by then gives up
 }
 
 // acquire waits for a slot. The error is ctx's, or an ErrBusy with the predicted
 // wait as RetryAfter.
-func (q *queue) acquire(ctx context.Context, client string, k kind, p patience) (*ticket, error) {
+func (q *queue) acquire(ctx context.Context, client string, k kind, p waitLimits) (*waiter, error) {
 	q.mu.Lock()
 	t := q.join(client, k)
 	now := time.Now()
 	q.assign(now)
-	if t.started.IsZero() && !p.predicted.IsZero() {
-		wait := q.predict(t.line, now)
-		if q.waiting > maxWaiting || now.Add(wait).After(p.predicted) {
+	if t.started.IsZero() && !p.predictedBy.IsZero() {
+		wait := q.predict(t.queue, now)
+		if q.waiting > maxWaiting || now.Add(wait).After(p.predictedBy) {
 			q.leave(t)
 			q.rejected.OnArrival++
 			q.mu.Unlock()
@@ -96,10 +96,10 @@ func (q *queue) acquire(ctx context.Context, client string, k kind, p patience) 
 }
 
 // await waits until the call has its slot, ctx ends, or it has waited too long.
-func (q *queue) await(ctx context.Context, t *ticket, p patience) (*ticket, error) {
+func (q *queue) await(ctx context.Context, t *waiter, p waitLimits) (*waiter, error) {
 	var expired <-chan time.Time
-	if !p.waited.IsZero() {
-		timer := time.NewTimer(time.Until(p.waited))
+	if !p.waitUntil.IsZero() {
+		timer := time.NewTimer(time.Until(p.waitUntil))
 		defer timer.Stop()
 		expired = timer.C
 	}
@@ -124,23 +124,23 @@ func (q *queue) await(ctx context.Context, t *ticket, p patience) (*ticket, erro
 		q.leave(t)
 		return nil, gone
 	}
-	if !p.predicted.IsZero() { // not a repeat
+	if !p.predictedBy.IsZero() { // not a repeat
 		q.rejected.AfterWaiting++
 	}
-	wait := q.predict(t.line, time.Now())
+	wait := q.predict(t.queue, time.Now())
 	q.leave(t)
 	return nil, busy(wait)
 }
 
 // release gives a slot back; used says that a call was made with it.
-func (q *queue) release(t *ticket, used bool) {
+func (q *queue) release(t *waiter, used bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	now := time.Now()
 	if used {
 		took := now.Sub(t.started)
-		q.times[t.line.kind].add(now, took)
-		if t.line.kind == writes {
+		q.times[t.queue.kind].add(now, took)
+		if t.queue.kind == writes {
 			q.adaptive.observe(t.started, now, took, q.inFlight[writes])
 		}
 	}
@@ -148,49 +148,49 @@ func (q *queue) release(t *ticket, used bool) {
 }
 
 // free takes the slot of a call away and assigns it. The caller holds the lock.
-func (q *queue) free(t *ticket, now time.Time) {
-	q.inFlight[t.line.kind]--
-	q.times[t.line.kind].end(t.started)
+func (q *queue) free(t *waiter, now time.Time) {
+	q.inFlight[t.queue.kind]--
+	q.times[t.queue.kind].end(t.started)
 	q.assign(now)
 }
 
 // join adds a call behind those of its client. The caller holds the lock, as
 // for all that follow.
-func (q *queue) join(client string, k kind) *ticket {
-	i := slices.IndexFunc(q.turns, func(l *line) bool { return l.client == client && l.kind == k })
+func (q *queue) join(client string, k kind) *waiter {
+	i := slices.IndexFunc(q.clientOrder, func(l *clientQueue) bool { return l.client == client && l.kind == k })
 	if i < 0 {
-		i = len(q.turns)
-		q.turns = append(q.turns, &line{client: client, kind: k})
+		i = len(q.clientOrder)
+		q.clientOrder = append(q.clientOrder, &clientQueue{client: client, kind: k})
 	}
-	t := &ticket{line: q.turns[i], granted: make(chan struct{})}
-	q.turns[i].calls = append(q.turns[i].calls, t)
+	t := &waiter{queue: q.clientOrder[i], granted: make(chan struct{})}
+	q.clientOrder[i].waiters = append(q.clientOrder[i].waiters, t)
 	q.waiting++
 	return t
 }
 
 // leave drops a call that has no slot.
-func (q *queue) leave(t *ticket) {
-	l := t.line
-	l.calls = slices.DeleteFunc(l.calls, func(other *ticket) bool { return other == t })
+func (q *queue) leave(t *waiter) {
+	l := t.queue
+	l.waiters = slices.DeleteFunc(l.waiters, func(other *waiter) bool { return other == t })
 	q.waiting--
-	if len(l.calls) == 0 {
-		q.turns = slices.DeleteFunc(q.turns, func(other *line) bool { return other == l })
+	if len(l.waiters) == 0 {
+		q.clientOrder = slices.DeleteFunc(q.clientOrder, func(other *clientQueue) bool { return other == l })
 	}
 }
 
 // assign gives free slots to the calls whose turn it is, as the rate allows.
 func (q *queue) assign(now time.Time) {
 	for q.inFlight[reads]+q.inFlight[writes] < q.slots {
-		i := slices.IndexFunc(q.turns, func(l *line) bool { return q.inFlight[l.kind] < q.limit(l.kind) })
+		i := slices.IndexFunc(q.clientOrder, func(l *clientQueue) bool { return q.inFlight[l.kind] < q.limit(l.kind) })
 		if i < 0 || !q.rateAllows(now) {
 			return
 		}
-		l := q.turns[i]
-		t := l.calls[0]
-		l.calls = l.calls[1:]
-		q.turns = slices.Delete(q.turns, i, i+1)
-		if len(l.calls) > 0 {
-			q.turns = append(q.turns, l) // the client's next turn is after all others
+		l := q.clientOrder[i]
+		t := l.waiters[0]
+		l.waiters = l.waiters[1:]
+		q.clientOrder = slices.Delete(q.clientOrder, i, i+1)
+		if len(l.waiters) > 0 {
+			q.clientOrder = append(q.clientOrder, l) // the client's next turn is after all others
 		}
 		q.waiting--
 		q.inFlight[l.kind]++
@@ -235,10 +235,10 @@ func (q *queue) rateAllows(now time.Time) bool {
 // many calls as are before it, and it itself, have got a slot. In as many
 // rounds as the client has calls, each other client gets at most one slot per
 // round.
-func (q *queue) predict(l *line, now time.Time) time.Duration {
+func (q *queue) predict(l *clientQueue, now time.Time) time.Duration {
 	var ahead [kinds]int
-	for _, other := range q.turns {
-		ahead[other.kind] += min(len(other.calls), len(l.calls))
+	for _, other := range q.clientOrder {
+		ahead[other.kind] += min(len(other.waiters), len(l.waiters))
 	}
 	wait := time.Duration(0)
 	for k, calls := range ahead {

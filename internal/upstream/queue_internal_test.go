@@ -21,8 +21,8 @@ func testQueue(concurrency int, rate float64) *queue {
 }
 
 // bounds are those of an order that arrives now.
-func bounds() patience {
-	return patience{predicted: time.Now().Add(limit / 4), waited: time.Now().Add(limit * 3 / 10)}
+func bounds() waitLimits {
+	return waitLimits{predictedBy: time.Now().Add(limit / 4), waitUntil: time.Now().Add(limit * 3 / 10)}
 }
 
 // queueState is what the tests look at.
@@ -34,7 +34,7 @@ type queueState struct {
 func (q *queue) now() queueState {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	return queueState{q.waiting, len(q.turns), q.inFlight[reads], q.inFlight[writes], q.rejected}
+	return queueState{q.waiting, len(q.clientOrder), q.inFlight[reads], q.inFlight[writes], q.rejected}
 }
 
 // order acquires a slot for a client and holds it for a while.
@@ -62,7 +62,7 @@ func TestQueue_ClientsTakeTurns(t *testing.T) {
 		)
 		for _, name := range []string{"a1", "a2", "a3", "a4", "b1", "c1", "b2"} {
 			all.Go(func() {
-				ticket, err := q.acquire(t.Context(), name[:1], writes, patience{})
+				ticket, err := q.acquire(t.Context(), name[:1], writes, waitLimits{})
 				if err != nil {
 					t.Errorf("%s: %v", name, err)
 					return
@@ -88,20 +88,20 @@ func TestQueue_CallerLeaves(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		q := testQueue(1, 0)
-		held, err := q.acquire(t.Context(), "a", writes, patience{})
+		held, err := q.acquire(t.Context(), "a", writes, waitLimits{})
 		if err != nil {
 			t.Fatal(err)
 		}
 		ctx, leave := context.WithCancel(t.Context())
 		left := make(chan error, 1)
 		go func() {
-			_, err := q.acquire(ctx, "b", writes, patience{})
+			_, err := q.acquire(ctx, "b", writes, waitLimits{})
 			left <- err
 		}()
 		synctest.Wait()
 		got := make(chan error, 1)
 		go func() {
-			_, err := q.acquire(t.Context(), "c", writes, patience{})
+			_, err := q.acquire(t.Context(), "c", writes, waitLimits{})
 			got <- err
 		}()
 		synctest.Wait()
@@ -132,7 +132,7 @@ func TestQueue_ReadsLeaveOneSlot(t *testing.T) {
 			var all sync.WaitGroup
 			for range 6 {
 				all.Go(func() {
-					slot, err := q.acquire(t.Context(), readsClient, reads, patience{})
+					slot, err := q.acquire(t.Context(), readsClient, reads, waitLimits{})
 					if err != nil {
 						t.Error(err)
 						return
@@ -189,7 +189,7 @@ func TestQueue_WaitsAtMostAThird(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		q := testQueue(1, 0)
-		held, err := q.acquire(t.Context(), "a", writes, patience{})
+		held, err := q.acquire(t.Context(), "a", writes, waitLimits{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -95,10 +95,10 @@ func (c *Client) read(ctx context.Context, r *request, conditional bool) (*answe
 	return got, err
 }
 
-// readOnce is one try: a slot, a token, the request, and once more with a new
+// readOnce is one attempt: a slot, a token, the request, and once more with a new
 // token when the service refuses the first (policy W2).
 func (c *Client) readOnce(ctx context.Context, r *request, conditional bool) (*answer, error) {
-	slot, err := c.queue.acquire(ctx, readsClient, reads, patience{})
+	slot, err := c.queue.acquire(ctx, readsClient, reads, waitLimits{})
 	if err != nil {
 		return nil, &Error{Operation: r.op, Err: fmt.Errorf("waiting for a slot: %w", err)}
 	}
@@ -114,7 +114,7 @@ func (c *Client) readOnce(ctx context.Context, r *request, conditional bool) (*a
 		got, err := c.send(ctx, c.reads, r, used)
 		switch {
 		case err != nil:
-			return nil, c.unreached(r.op, err)
+			return nil, c.noResponse(r.op, err)
 		case got.status == http.StatusUnauthorized && !renewed:
 			c.tokens.Invalidate(used)
 			continue

@@ -127,7 +127,7 @@ func TestReadFailures(t *testing.T) {
 		"an encoding that was not offered": {func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Encoding", "br")
 			_, _ = io.WriteString(w, "x")
-		}, 200, "", 1, upstream.ErrAnswer},
+		}, 200, "", 1, upstream.ErrResponse},
 		"more than 64 MiB announced": {func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Length", "67108865")
 			_, _ = io.WriteString(w, "{")
@@ -387,7 +387,7 @@ func TestRejectionReasons(t *testing.T) {
 			s := &service{handler: func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, tc.body) }}
 			got, err := start(t, s).RejectionReasons(t.Context())
 			if tc.want == nil {
-				if e := asError(t, err); !errors.Is(err, upstream.ErrAnswer) || string(e.Body) != tc.body {
+				if e := asError(t, err); !errors.Is(err, upstream.ErrResponse) || string(e.Body) != tc.body {
 					t.Errorf("error = %v with body %q, want ErrAnswer", err, e.Body)
 				}
 				return

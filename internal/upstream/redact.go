@@ -24,7 +24,7 @@ func (c *Client) redact(text string, tokens ...*oauth2.Token) string {
 	}
 	for _, secret := range secrets {
 		switch {
-		case len(secret) < minSecret, !mayHold(text, secret):
+		case len(secret) < minSecret, !mayContain(text, secret):
 		case len(secret) <= maxSpelled:
 			text = spellings(secret).ReplaceAllLiteralString(text, redacted)
 		default:
@@ -42,10 +42,10 @@ const minSecret = 4
 // beyond what a header holds, only as it is.
 const maxSpelled = 16 << 10
 
-// mayHold tells in one pass, before anything is compiled, whether the text may
+// mayContain reports in one pass, before anything is compiled, whether the text may
 // hold the secret: no spelling is shorter than it, and its letters and digits
 // stand for themselves in each.
-func mayHold(text, secret string) bool {
+func mayContain(text, secret string) bool {
 	if len(text) < len(secret) {
 		return false
 	}
@@ -97,9 +97,9 @@ func spellings(secret string) *regexp.Regexp {
 	return regexp.MustCompile(b.String())
 }
 
-// keep gives what is kept of an answer's body: without secrets, at most
+// storedBody returns what is kept of an answer's body: without secrets, at most
 // MaxErrorBytes, whole characters. cut tells that it is not the whole body.
-func (c *Client) keep(got *answer, tokens ...*oauth2.Token) (body []byte, cut bool) {
+func (c *Client) storedBody(got *answer, tokens ...*oauth2.Token) (body []byte, cut bool) {
 	cut = got.bodyErr != nil
 	if len(got.body) == 0 {
 		return nil, cut

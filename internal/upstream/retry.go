@@ -12,12 +12,12 @@ import (
 	"larder/internal/tracing"
 )
 
-// The tries of one call and the pauses between them (policy S5).
+// The attempts of one call and the pauses between them (policy S5).
 const (
 	maxTries = 4
 	maxPause = 10 * time.Second
 	// readPause begins the pauses of a read, which nobody waits for: a service
-	// that starts together with larder is there by the last try. writePause
+	// that starts together with larder is there by the last attempt. writePause
 	// begins those of a write, which a guest waits for.
 	readPause  = time.Second
 	writePause = 200 * time.Millisecond

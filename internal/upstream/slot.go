@@ -11,7 +11,7 @@ import (
 type Slot struct {
 	client *Client
 	name   string  // the client's, for its turn
-	ticket *ticket // nil: the slot is not held
+	waiter *waiter // nil: the slot is not held
 	used   bool    // a call was made with the ticket
 
 	sendBy   time.Time // the call is sent first by then: two thirds of its limit remain
@@ -34,10 +34,10 @@ func (c *Client) Reserve(ctx context.Context, op Operation, client string, arriv
 		client: c, name: client,
 		sendBy: arrived.Add(limit / 3), repeatBy: arrived.Add(limit * 2 / 3), deadline: arrived.Add(limit),
 	}
-	bounds := patience{predicted: arrived.Add(limit / 4), waited: arrived.Add(limit * 3 / 10)}
-	err := c.awaitToken(ctx, bounds.waited)
+	bounds := waitLimits{predictedBy: arrived.Add(limit / 4), waitUntil: arrived.Add(limit * 3 / 10)}
+	err := c.awaitToken(ctx, bounds.waitUntil)
 	if err == nil {
-		s.ticket, err = c.queue.acquire(ctx, client, writes, bounds)
+		s.waiter, err = c.queue.acquire(ctx, client, writes, bounds)
 	}
 	if err == nil {
 		return s, nil
@@ -69,22 +69,22 @@ func (c *Client) awaitToken(ctx context.Context, until time.Time) error {
 
 // Release gives the slot back. Calling it again, or of nil, does nothing.
 func (s *Slot) Release() {
-	if s == nil || s.ticket == nil {
+	if s == nil || s.waiter == nil {
 		return
 	}
-	s.client.queue.release(s.ticket, s.used)
-	s.ticket, s.used = nil, false
+	s.client.queue.release(s.waiter, s.used)
+	s.waiter, s.used = nil, false
 }
 
 // hold gets the slot for a repeat; it was given back for the pause before. The
 // wait counts as a part of the call: it has been admitted before.
 func (s *Slot) hold(ctx context.Context) error {
-	if s.ticket != nil {
+	if s.waiter != nil {
 		return nil
 	}
-	ticket, err := s.client.queue.acquire(ctx, s.name, writes, patience{waited: s.repeatBy})
+	ticket, err := s.client.queue.acquire(ctx, s.name, writes, waitLimits{waitUntil: s.repeatBy})
 	if err == nil {
-		s.ticket = ticket
+		s.waiter = ticket
 	}
 	return err
 }

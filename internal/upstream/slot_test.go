@@ -44,7 +44,7 @@ func TestSlot_FirstSendLeavesTwoThirds(t *testing.T) {
 }
 
 // A repeat begins while a third of the limit remains; otherwise the call ends
-// as its last try did.
+// as its last attempt did.
 func TestSlot_RepeatLeavesOneThird(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {

@@ -165,10 +165,10 @@ func TestTokenRefusals(t *testing.T) {
 		"the interface's shape":     {400, `{"code":"bad","msg":"no","requestId":"r"}`, "bad", "no", nil},
 		"HTML":                      {500, `<h1>oops</h1>`, "", "", nil},
 		"a redirect":                {302, ``, "", "", nil},
-		"a success without a token": {200, `{"token":"x"}`, "", "", upstream.ErrAnswer},
-		"a token with a line break": {200, `{"access_token":"a\nb"}`, "", "", upstream.ErrAnswer},
-		"a token above 8 KiB":       {200, `{"access_token":"` + strings.Repeat("a", 8<<10+1) + `"}`, "", "", upstream.ErrAnswer},
-		"no JSON":                   {200, `access_token=abc`, "", "", upstream.ErrAnswer},
+		"a success without a token": {200, `{"token":"x"}`, "", "", upstream.ErrResponse},
+		"a token with a line break": {200, `{"access_token":"a\nb"}`, "", "", upstream.ErrResponse},
+		"a token above 8 KiB":       {200, `{"access_token":"` + strings.Repeat("a", 8<<10+1) + `"}`, "", "", upstream.ErrResponse},
+		"no JSON":                   {200, `access_token=abc`, "", "", upstream.ErrResponse},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

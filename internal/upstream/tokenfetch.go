@@ -53,14 +53,14 @@ func (c *Client) requestToken(ctx context.Context, form TokenRequest) (*oauth2.T
 		header: http.Header{"Content-Type": {contentType}}, body: body, limit: maxAnswerBytes,
 	}, nil)
 	if err != nil {
-		return nil, c.unreached(OpToken, err)
+		return nil, c.noResponse(OpToken, err)
 	}
 	reply := readTokenReply(got.body)
 	if got.status < 200 || got.status > 299 || got.bodyErr != nil {
 		return nil, c.tokenFailure(got, reply, got.bodyErr)
 	}
 	if !usableToken(reply.accessToken) {
-		return nil, c.tokenFailure(got, reply, fmt.Errorf("%w: no usable access_token", ErrAnswer))
+		return nil, c.tokenFailure(got, reply, fmt.Errorf("%w: no usable access_token", ErrResponse))
 	}
 	lifetime := reply.lifetime
 	if lifetime <= 0 {

@@ -39,7 +39,7 @@ func newReadTransport(cfg Config) *http.Transport {
 	}
 }
 
-// newWriteTransport is the transport of the calls that write. Each try has a
+// newWriteTransport is the transport of the calls that write. Each attempt has a
 // connection of its own: on one that has rested, however shortly, a request can
 // cross the service's closing it, and then nobody knows whether it was read.
 // It speaks HTTP/1.1 only, and counts the bytes that left, so that
@@ -78,9 +78,9 @@ func newWriteTransport(dial dialFunc, tlsConfig *tls.Config) *http.Transport {
 // settings, no later than the call may be begun. The connection counts what the
 // request wrote, without what TLS itself wrote.
 func dialCounted(ctx context.Context, dial dialFunc, network, address string, settings *tls.Config) (net.Conn, error) {
-	span, _ := ctx.Value(spanKey{}).(sendSpan) // the transport dials without the call's deadline
-	if !span.begin.IsZero() {
-		limited, cancel := context.WithDeadline(ctx, span.begin)
+	window, _ := ctx.Value(sendWindowKey{}).(sendWindow) // the transport dials without the call's deadline
+	if !window.begin.IsZero() {
+		limited, cancel := context.WithDeadline(ctx, window.begin)
 		defer cancel()
 		ctx = limited
 	}
@@ -91,7 +91,7 @@ func dialCounted(ctx context.Context, dial dialFunc, network, address string, se
 	if err != nil {
 		return nil, err
 	}
-	return &countingConn{Conn: conn, span: span}, nil
+	return &countingConn{Conn: conn, window: window}, nil
 }
 
 // handshake makes conn a TLS connection.
@@ -118,16 +118,16 @@ func handshake(ctx context.Context, conn net.Conn, address string, settings *tls
 // end.
 type countingConn struct {
 	net.Conn
-	span    sendSpan
+	window  sendWindow
 	written atomic.Int64
 }
 
 // Write implements net.Conn. It looks at the clock itself: a process that was
 // stopped beyond the call's end goes on writing before its timers tell it, and
-// by then the call may have been settled and made again (policy O12). A call
+// by then the call may have been resolved and made again (policy O12). A call
 // whose connection took too long is not begun (policy O8a).
 func (c *countingConn) Write(p []byte) (int, error) {
-	if past(c.span.end) || c.written.Load() == 0 && past(c.span.begin) {
+	if past(c.window.end) || c.written.Load() == 0 && past(c.window.begin) {
 		return 0, errTooLate
 	}
 	n, err := c.Conn.Write(p)
@@ -139,12 +139,12 @@ func (c *countingConn) Write(p []byte) (int, error) {
 // last one, was written.
 var errTooLate = errors.New("too late to be sent")
 
-// sendSpan is when a try may be written: its first byte not after begin, and
+// sendWindow is when an attempt may be written: its first byte not after begin, and
 // nothing after end. The zero times are no limits.
-type sendSpan struct{ begin, end time.Time }
+type sendWindow struct{ begin, end time.Time }
 
-// spanKey is where a context holds the sendSpan of a call that writes.
-type spanKey struct{}
+// sendWindowKey is where a context holds the sendWindow of a call that writes.
+type sendWindowKey struct{}
 
 // past tells whether a time has come, by the process's clock or by the wall's:
 // the one stands still while a machine sleeps.

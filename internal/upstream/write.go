@@ -43,7 +43,7 @@ func (c *Client) CreateOrder(ctx context.Context, body []byte) (Created, error) 
 	if err != nil {
 		return Created{}, err
 	}
-	return Created{OrderID: readDocument(got.body).orderID, Answer: c.kept(got, used)}, nil
+	return Created{OrderID: readResponseBody(got.body).orderID, Answer: c.storedAnswer(got, used)}, nil
 }
 
 // Pay pays an order (docs/ordering-service.md, section 4.2); body is an encoded
@@ -75,11 +75,11 @@ func (c *Client) change(ctx context.Context, op Operation, orderID string, body 
 	if err != nil {
 		return Answer{}, err
 	}
-	return c.kept(got, used), nil
+	return c.storedAnswer(got, used), nil
 }
 
-func (c *Client) kept(got *answer, used *oauth2.Token) Answer {
-	body, cut := c.keep(got, used)
+func (c *Client) storedAnswer(got *answer, used *oauth2.Token) Answer {
+	body, cut := c.storedBody(got, used)
 	return Answer{Status: got.status, ContentType: got.contentType(), Body: body, Cut: cut}
 }
 
@@ -101,7 +101,7 @@ func InPath(orderID string) bool {
 func (c *Client) write(ctx context.Context, r *request) (*answer, *oauth2.Token, error) {
 	if end, bounded := ctx.Deadline(); bounded && past(end) {
 		e := &Error{Operation: r.op, Err: errTooLate}
-		c.beginTry(ctx)(nil, e)
+		c.beginAttempt(ctx)(nil, e)
 		return nil, nil, e
 	}
 	slot, err := c.slotOf(ctx, r.op)
@@ -117,36 +117,36 @@ func (c *Client) write(ctx context.Context, r *request) (*answer, *oauth2.Token,
 	if r.body != nil {
 		r.header = http.Header{"Content-Type": {"application/json"}}
 	}
-	w := &writing{client: c, request: r, slot: slot}
-	got, err := c.retry(repeating, writePause, func() (*answer, error) { return w.once(ctx) })
+	w := &writeCall{client: c, request: r, slot: slot}
+	got, err := c.retry(repeating, writePause, func() (*answer, error) { return w.exchangeWithRefresh(ctx) })
 	return got, w.used, err
 }
 
-// writing is one call that writes, through all its tries.
-type writing struct {
+// writeCall is one call that writes, through all its attempts.
+type writeCall struct {
 	client  *Client
 	request *request
 	slot    *Slot
 	used    *oauth2.Token // of the last exchange
 	renewed bool          // the call has renewed its token
-	by      time.Time     // until when the next try is sent
-	last    *Error        // what the last try ended with; nil before the first
+	by      time.Time     // until when the next attempt is sent
+	last    *Error        // what the last attempt ended with; nil before the first
 }
 
-// once does the request, twice when the service refuses the token for the first
-// time (policy O8). The slot is given back for the pause before the next try.
+// exchangeWithRefresh does the request, twice when the service refuses the token for the first
+// time (policy O8). The slot is given back for the pause before the next attempt.
 // A repeat for which there is no slot, or too little time, is not made: the
-// call ends as its last try did (policy O8a).
-func (w *writing) once(ctx context.Context) (*answer, error) {
+// call ends as its last attempt did (policy O8a).
+func (w *writeCall) exchangeWithRefresh(ctx context.Context) (*answer, error) {
 	if err := w.slot.hold(ctx); err != nil {
-		return nil, w.unrepeated(err)
+		return nil, w.giveUp(err)
 	}
 	defer w.slot.Release()
 	for {
-		end := w.client.beginTry(ctx)
+		end := w.client.beginAttempt(ctx)
 		e := w.prepare(ctx)
 		if e != nil && w.last != nil && past(w.slot.repeatBy) {
-			return nil, w.unrepeated(e)
+			return nil, w.giveUp(e)
 		}
 		var got *answer
 		if e == nil {
@@ -165,8 +165,8 @@ func (w *writing) once(ctx context.Context) (*answer, error) {
 	}
 }
 
-// unrepeated is what a call ends with whose next try is not made.
-func (w *writing) unrepeated(err error) *Error {
+// giveUp is what a call ends with whose next attempt is not made.
+func (w *writeCall) giveUp(err error) *Error {
 	if w.last == nil {
 		return &Error{Operation: w.request.op, Err: err}
 	}
@@ -175,8 +175,8 @@ func (w *writing) unrepeated(err error) *Error {
 }
 
 // prepare gets a token, and checks that enough of the time limit remains for the
-// try: two thirds for the first, one third for a repeat (policy O8a).
-func (w *writing) prepare(ctx context.Context) *Error {
+// attempt: two thirds for the first, one third for a repeat (policy O8a).
+func (w *writeCall) prepare(ctx context.Context) *Error {
 	w.by = w.slot.sendBy
 	if w.last != nil {
 		w.by = w.slot.repeatBy
@@ -194,32 +194,32 @@ func (w *writing) prepare(ctx context.Context) *Error {
 	return nil
 }
 
-// exchange is one try: the request and the judgement; nil means done.
-func (w *writing) exchange(ctx context.Context) (*answer, *Error) {
+// exchange is one attempt: the request and the judgement; nil means done.
+func (w *writeCall) exchange(ctx context.Context) (*answer, *Error) {
 	c, op := w.client, w.request.op
 	w.slot.used = true
-	left := &departure{}
+	left := &sendWatch{}
 	end, _ := ctx.Deadline()
-	ctx = context.WithValue(ctx, spanKey{}, sendSpan{begin: w.by, end: end})
+	ctx = context.WithValue(ctx, sendWindowKey{}, sendWindow{begin: w.by, end: end})
 	got, err := c.send(left.watch(ctx), c.writes, w.request, w.used)
 	if err != nil {
-		e := c.unreached(op, err)
-		if !left.nothingLeft(err) {
+		e := c.noResponse(op, err)
+		if !left.nothingSent(err) {
 			e.Effect, e.again = EffectUnknown, false
 		}
 		return nil, e
 	}
-	return got, c.judge(op, got, w.used)
+	return got, c.certaintyOf(op, got, w.used)
 }
 
-// Try is one try of a call that writes: one exchange with the service, or what
+// Attempt is one attempt of a call that writes: one exchange with the service, or what
 // kept it from beginning (no token any more, no connection). The repetition
-// with a renewed token is a try of its own.
-type Try struct {
+// with a renewed token is an attempt of its own.
+type Attempt struct {
 	At       time.Time     // when it began, by the client's clock
 	Duration time.Duration // with a token that is fetched for it
 	Status   int           // 0 when there was no answer
-	// Effect is what is known of this try: EffectDone of a success, else as an
+	// Effect is what is known of this attempt: EffectDone of a success, else as an
 	// Error's.
 	Effect Effect
 	// Refused: the service said a definite no, as Error.Refused tells it.
@@ -227,30 +227,30 @@ type Try struct {
 	Code    string // the service's error code, "" for none
 }
 
-// triesKey is where a context holds who is told of tries.
-type triesKey struct{}
+// attemptsKey is where a context holds the receiver of attempts.
+type attemptsKey struct{}
 
-// WithTries gives a context whose calls that write tell of each try as soon as
+// WithAttempts returns a context whose calls that write report each attempt as soon as
 // it has ended, from the calling goroutine. The last one of a call is what the
 // call ends with. For a call that was not tried at all (ErrOrderID, or no slot
-// or token, see Reserve) tell is not called.
-func WithTries(ctx context.Context, tell func(Try)) context.Context {
-	return context.WithValue(ctx, triesKey{}, tell)
+// or token, see Reserve) report is not called.
+func WithAttempts(ctx context.Context, report func(Attempt)) context.Context {
+	return context.WithValue(ctx, attemptsKey{}, report)
 }
 
-// beginTry begins a try; the function that it returns reports how the try ended,
+// beginAttempt begins an attempt; the function that it returns reports how it ended,
 // where a nil error is a success.
-func (c *Client) beginTry(ctx context.Context) func(got *answer, e *Error) {
+func (c *Client) beginAttempt(ctx context.Context) func(got *answer, e *Error) {
 	at, start := c.clock(), time.Now()
 	return func(got *answer, e *Error) {
-		try := Try{At: at, Duration: time.Since(start), Effect: EffectDone}
+		attempt := Attempt{At: at, Duration: time.Since(start), Effect: EffectDone}
 		if e == nil {
-			try.Status = got.status
+			attempt.Status = got.status
 		} else {
-			try.Status, try.Effect, try.Refused, try.Code = e.Status, e.Effect, e.refused, e.Code
+			attempt.Status, attempt.Effect, attempt.Refused, attempt.Code = e.Status, e.Effect, e.refused, e.Code
 		}
-		if report, ok := ctx.Value(triesKey{}).(func(Try)); ok && report != nil {
-			report(try)
+		if report, ok := ctx.Value(attemptsKey{}).(func(Attempt)); ok && report != nil {
+			report(attempt)
 		}
 	}
 }

@@ -49,7 +49,7 @@ func Restopped(view Node) *rapid.Generator[Node] {
 				continue
 			}
 			for k := range m.Value.Items {
-				g.restop(&m.Value.Items[k])
+				g.mergeStops(&m.Value.Items[k])
 			}
 		}
 		return other
@@ -179,8 +179,8 @@ func (g generator) value(depth int) Node {
 	}
 }
 
-// restop draws other fields that stop an element.
-func (g generator) restop(element *Node) {
+// mergeStops draws other fields that stop an element.
+func (g generator) mergeStops(element *Node) {
 	if element.Kind != Object {
 		return
 	}

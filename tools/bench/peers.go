@@ -89,7 +89,7 @@ func comparisonOf(cmd *cobra.Command) (*comparison, error) {
 	})
 	if c.smoke, _ = flags.GetBool("smoke"); c.smoke {
 		c.plan.Rounds, c.plan.For, c.plan.Modes = 3, time.Second, []string{peers.Pinned}
-		c.plan.Warm, c.plan.Tails, c.plan.Judged = false, false, true
+		c.plan.Warm, c.plan.Tails, c.plan.Checked = false, false, true
 	}
 	slices.Sort(c.plan.Modes)
 	c.plan.Modes = slices.Compact(c.plan.Modes)
@@ -106,9 +106,9 @@ func comparisonOf(cmd *cobra.Command) (*comparison, error) {
 			return nil, &usageError{fmt.Sprintf("--modes: pinned, unpinned, or both, not %q", mode)}
 		}
 	}
-	known := peers.Exercises(peers.Menus{})
+	known := peers.Scenarios(peers.Menus{})
 	for _, name := range c.plan.Only {
-		if !slices.ContainsFunc(known, func(e peers.Exercise) bool { return e.Name == name }) {
+		if !slices.ContainsFunc(known, func(e peers.Scenario) bool { return e.Name == name }) {
 			names := make([]string, len(known))
 			for i, e := range known {
 				names[i] = e.Name

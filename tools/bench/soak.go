@@ -92,7 +92,7 @@ func soak(cmd *cobra.Command, duration time.Duration, generate sandbox.Generate)
 // soakOrder makes an order for the menu. It is due as soon as possible, so that
 // it is good however long the load lasts.
 func soakOrder(view []byte, restaurant string) ([]byte, error) {
-	maker, err := sandbox.NewOrderer(view, restaurant, 1)
+	maker, err := sandbox.NewOrderGenerator(view, restaurant, 1)
 	if err != nil {
 		return nil, fmt.Errorf("make an order: %w", err)
 	}

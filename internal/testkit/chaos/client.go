@@ -28,10 +28,10 @@ type call struct {
 	sent                  bool  // some request got no answer, or one that is not 503
 }
 
-// shop is what all clients of a run share.
-type shop struct {
+// clients is what all clients of a run share.
+type clients struct {
 	history    *History
-	larders    []*larder
+	instances  []*instanceProcess
 	token      string
 	prefix     string
 	generation atomic.Int64
@@ -42,9 +42,9 @@ type shop struct {
 }
 
 // send sends the call to an instance once and notes what came back.
-func (s *shop) send(ctx context.Context, c *call, instance int, limit time.Duration, final bool) Answer {
+func (s *clients) send(ctx context.Context, c *call, instance int, limit time.Duration, final bool) Answer {
 	answer := Answer{Start: s.history.now(), Instance: instance, Operation: c.operation, Order: c.order, Key: c.key, Final: final}
-	status, body, err := s.do(ctx, s.token, c.method, s.larders[instance].url(c.path), c.body, c.key, limit)
+	status, body, err := s.do(ctx, s.token, c.method, s.instances[instance].url(c.path), c.body, c.key, limit)
 	answer.End, answer.Status = s.history.now(), status
 	switch {
 	case err != nil:
@@ -65,7 +65,7 @@ func (s *shop) send(ctx context.Context, c *call, instance int, limit time.Durat
 
 // do sends one request. net/http would send one with an Idempotency-Key again by
 // itself when its connection breaks: without GetBody it cannot.
-func (*shop) do(ctx context.Context, token, method, target, body, key string, limit time.Duration) (status int, answer []byte, err error) {
+func (*clients) do(ctx context.Context, token, method, target, body, key string, limit time.Duration) (status int, answer []byte, err error) {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	request, err := http.NewRequestWithContext(ctx, method, target, strings.NewReader(body))
@@ -88,9 +88,9 @@ func (*shop) do(ctx context.Context, token, method, target, body, key string, li
 }
 
 // bearer asks an instance for a token, which is good at all of them.
-func (s *shop) bearer(ctx context.Context, instance int, client string) (string, error) {
+func (s *clients) bearer(ctx context.Context, instance int, client string) (string, error) {
 	form := url.Values{"grant_type": {"client_credentials"}, "client_id": {client}, "client_secret": {client + "-secret"}}
-	request, err := http.NewRequestWithContext(ctx, http.MethodPost, s.larders[instance].url("/connect/token"), strings.NewReader(form.Encode()))
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, s.instances[instance].url("/connect/token"), strings.NewReader(form.Encode()))
 	if err != nil {
 		return "", err
 	}
@@ -110,7 +110,7 @@ func (s *shop) bearer(ctx context.Context, instance int, client string) (string,
 }
 
 // newCall prepares a call under a key of its own.
-func (s *shop) newCall(operation, order, method, path, body string) *call {
+func (s *clients) newCall(operation, order, method, path, body string) *call {
 	c := &call{operation: operation, order: order, method: method, path: path, body: body, generation: s.generation.Load()}
 	c.key = fmt.Sprintf("%s-%06d-%s", s.prefix, s.next.Add(1), operation)
 	if order == "" {
@@ -127,9 +127,9 @@ func (s *shop) newCall(operation, order, method, path, body string) *call {
 // client is one customer: it places an order, changes it as customers and shops
 // do, and sends again what was not answered.
 type client struct {
-	shop *shop
-	draw *rand.Rand
-	rest time.Duration // between two orders, on average
+	clients *clients
+	draw    *rand.Rand
+	rest    time.Duration // between two orders, on average
 }
 
 // run goes on until ctx ends; what it has sent by then is waited for. While the
@@ -145,17 +145,17 @@ func (c *client) run(ctx context.Context, gate *sync.RWMutex) {
 
 // serve places one order and changes it.
 func (c *client) serve(ctx context.Context) {
-	generation := c.shop.generation.Load()
-	created := c.try(ctx, c.shop.newCall(Create, "", http.MethodPost, "/v1/restaurants/"+sandbox.BistroID+"/orders", ""))
+	generation := c.clients.generation.Load()
+	created := c.try(ctx, c.clients.newCall(Create, "", http.MethodPost, "/v1/restaurants/"+sandbox.BistroID+"/orders", ""))
 	if !created.Done() || created.OrderID == "" {
 		return
 	}
 	change := func(operation, body string) Answer {
-		if c.shop.generation.Load() != generation {
+		if c.clients.generation.Load() != generation {
 			return Answer{}
 		}
 		path := "/v1/orders/" + created.OrderID + "/" + operation
-		return c.try(ctx, c.shop.newCall(operation, created.Order, http.MethodPut, path, body))
+		return c.try(ctx, c.clients.newCall(operation, created.Order, http.MethodPut, path, body))
 	}
 	const payment = `[{"code":"card","amount":1890,"paidAt":"2026-05-01T18:30:00+03:00"}]`
 	const reason = `{"rejectionReasonID":"5f0c8a52-0001-4b6e-9a51-1c6f0a7d2e01","rejectionReasonText":""}`
@@ -183,10 +183,10 @@ func (c *client) try(ctx context.Context, made *call) (answer Answer) {
 		if c.draw.IntN(10) == 0 {
 			limit = 300 * time.Millisecond // an impatient one
 		}
-		answer = c.shop.send(context.WithoutCancel(ctx), made, c.draw.IntN(len(c.shop.larders)), limit, false)
+		answer = c.clients.send(context.WithoutCancel(ctx), made, c.draw.IntN(len(c.clients.instances)), limit, false)
 		waits := answer.Status == 0 || answer.Status == http.StatusServiceUnavailable ||
 			answer.Code == "idempotency_key_in_flight" || answer.Code == "order_busy"
-		if !waits && !lose || ctx.Err() != nil || made.generation != c.shop.generation.Load() {
+		if !waits && !lose || ctx.Err() != nil || made.generation != c.clients.generation.Load() {
 			return answer
 		}
 		if answer.Status == http.StatusServiceUnavailable && c.draw.IntN(4) == 0 {
@@ -213,7 +213,7 @@ func sleep(ctx context.Context, d time.Duration) {
 
 // sendAgain sends the last orders of before a loss of data once more, as customers
 // do who have lost their answers: none may be executed again.
-func (s *shop) sendAgain(ctx context.Context) {
+func (s *clients) sendAgain(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, 4*time.Second)
 	defer cancel()
 	s.mu.Lock()
@@ -225,21 +225,21 @@ func (s *shop) sendAgain(ctx context.Context) {
 			left--
 			// A copy: the client may be sending the call now, and change sent.
 			again := &call{operation: c.operation, order: c.order, key: c.key, method: c.method, path: c.path, body: c.body}
-			s.send(ctx, again, n%len(s.larders), time.Second, false)
+			s.send(ctx, again, n%len(s.instances), time.Second, false)
 		}
 	}
 }
 
 // settle asks once more for every key that may have been executed, now that no
 // fault is on: each must have an answer, and the same as before.
-func (s *shop) settle(ctx context.Context, workers int) {
+func (s *clients) settle(ctx context.Context, workers int) {
 	var work sync.WaitGroup
 	calls := make(chan *call)
 	for range workers {
 		work.Go(func() {
 			for c := range calls {
 				for n := range 20 {
-					answer := s.send(ctx, c, n%len(s.larders), 10*time.Second, true)
+					answer := s.send(ctx, c, n%len(s.instances), 10*time.Second, true)
 					if answer.Status != 0 && !passing(answer.Status) || blocked(answer) && answer.Code != "order_busy" || ctx.Err() != nil {
 						break
 					}
@@ -258,7 +258,7 @@ func (s *shop) settle(ctx context.Context, workers int) {
 }
 
 // readRecords notes what larder knows of each order.
-func (s *shop) readRecords(ctx context.Context) error {
+func (s *clients) readRecords(ctx context.Context) error {
 	ops, err := s.bearer(ctx, 0, "ops")
 	if err != nil {
 		return err
@@ -271,8 +271,8 @@ func (s *shop) readRecords(ctx context.Context) error {
 		if c.operation != Create || !c.sent {
 			continue
 		}
-		instance := n % len(s.larders)
-		status, body, err := s.do(ctx, s.token, http.MethodGet, s.larders[instance].url("/v1/orders?key="+c.key), "", "", 10*time.Second)
+		instance := n % len(s.instances)
+		status, body, err := s.do(ctx, s.token, http.MethodGet, s.instances[instance].url("/v1/orders?key="+c.key), "", "", 10*time.Second)
 		if err != nil {
 			return err
 		}
@@ -305,11 +305,11 @@ func (s *shop) readRecords(ctx context.Context) error {
 }
 
 // listUnknown returns the refs of the orders that operators see as unknown.
-func (s *shop) listUnknown(ctx context.Context, token string) (refs []string, err error) {
+func (s *clients) listUnknown(ctx context.Context, token string) (refs []string, err error) {
 	cursor := ""
 	for range 1000 {
 		path := "/v1/ops/orders?state=unknown&limit=500&cursor=" + url.QueryEscape(cursor)
-		status, body, err := s.do(ctx, token, http.MethodGet, s.larders[0].url(path), "", "", 10*time.Second)
+		status, body, err := s.do(ctx, token, http.MethodGet, s.instances[0].url(path), "", "", 10*time.Second)
 		if err != nil || status != http.StatusOK {
 			return nil, fmt.Errorf("the unknown orders: %d %s, %w", status, body, err)
 		}

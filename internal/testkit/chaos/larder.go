@@ -34,9 +34,9 @@ func Build(ctx context.Context, dir string) (string, error) {
 	return binary, nil
 }
 
-// larder is one instance: a process that is killed and started again, always on
+// instanceProcess is one instance: a process that is killed and started again, always on
 // the same address.
-type larder struct {
+type instanceProcess struct {
 	binary, dir, name string
 	config            string
 	addr              string
@@ -45,8 +45,8 @@ type larder struct {
 }
 
 // newLarder writes the configuration of an instance.
-func newLarder(ctx context.Context, binary, dir string, number int, redisURL, serviceURL string) (*larder, error) {
-	l := &larder{binary: binary, dir: dir, name: fmt.Sprintf("larder-%d", number)}
+func newLarder(ctx context.Context, binary, dir string, number int, redisURL, serviceURL string) (*instanceProcess, error) {
+	l := &instanceProcess{binary: binary, dir: dir, name: fmt.Sprintf("larder-%d", number)}
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
 	if err != nil {
 		return nil, err
@@ -80,20 +80,20 @@ restaurants:
 }
 
 // start starts the process; it does not wait until it serves.
-func (l *larder) start(ctx context.Context) (err error) {
+func (l *instanceProcess) start(ctx context.Context) (err error) {
 	l.starts++
 	l.process, err = process.Start(ctx, l.dir, fmt.Sprintf("%s.%d", l.name, l.starts), []string{"LARDER_LOG_FORMAT=json"},
 		l.binary, "serve", "--config", l.config)
 	return err
 }
 
-func (l *larder) signal(signal syscall.Signal) { _ = syscall.Kill(l.process.PID(), signal) }
+func (l *instanceProcess) signal(signal syscall.Signal) { _ = syscall.Kill(l.process.PID(), signal) }
 
 // url returns the address of a route.
-func (l *larder) url(path string) string { return "http://" + l.addr + path }
+func (l *instanceProcess) url(path string) string { return "http://" + l.addr + path }
 
 // ready reports whether the instance serves menus and can place orders.
-func (l *larder) ready(ctx context.Context) error {
+func (l *instanceProcess) ready(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
 	defer cancel()
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, l.url("/readyz"), http.NoBody)

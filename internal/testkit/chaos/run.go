@@ -28,17 +28,17 @@ type Run struct {
 	Rest    time.Duration // of a client between two orders, on average
 }
 
-// world is what a run has started.
-type world struct {
-	tb      testing.TB
-	run     Run
-	history *History
-	service *service
-	store   *store
-	larders []*larder
-	shop    *shop
-	gate    sync.RWMutex // held by each client while it serves one customer
-	checked int64        // when the master was last looked at
+// testbed is what a run has started.
+type testbed struct {
+	tb        testing.TB
+	run       Run
+	history   *History
+	service   *service
+	store     *store
+	instances []*instanceProcess
+	clients   *clients
+	gate      sync.RWMutex // held by each client while it serves one customer
+	checked   int64        // when the master was last looked at
 }
 
 // Do runs it and returns its history.
@@ -55,18 +55,18 @@ func (r Run) Do(tb testing.TB) *History {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	w := &world{tb: tb, run: r, history: NewHistory(file)}
+	w := &testbed{tb: tb, run: r, history: NewHistory(file)}
 	tb.Cleanup(func() { _ = file.Close() }) // the history in memory is what is checked
 	w.store = startStore(tb, r.Form)
 	tb.Cleanup(func() { w.store.keepLogs(r.Dir) })
 	w.store.replaced()
 	w.service = startService(tb, w.history)
-	w.startLarders()
+	w.startInstances()
 	ctx, cancel := context.WithCancel(tb.Context())
 	defer cancel()
 	var clients sync.WaitGroup
 	for n := range r.Clients {
-		c := &client{shop: w.shop, draw: rand.New(rand.NewPCG(r.Seed, uint64(n))), rest: r.Rest}
+		c := &client{clients: w.clients, draw: rand.New(rand.NewPCG(r.Seed, uint64(n))), rest: r.Rest}
 		clients.Go(func() { c.run(ctx, &w.gate) })
 	}
 	w.play()
@@ -77,14 +77,14 @@ func (r Run) Do(tb testing.TB) *History {
 }
 
 // must ends the test on an error.
-func (w *world) must(err error) {
+func (w *testbed) must(err error) {
 	w.tb.Helper()
 	if err != nil {
 		w.tb.Fatalf("chaos: %v", err)
 	}
 }
 
-func (w *world) startLarders() {
+func (w *testbed) startInstances() {
 	w.tb.Helper()
 	ctx := w.tb.Context()
 	for n := range instances {
@@ -92,29 +92,29 @@ func (w *world) startLarders() {
 		w.must(err)
 		w.must(l.start(ctx))
 		w.tb.Cleanup(func() { l.process.Kill() })
-		w.larders = append(w.larders, l)
+		w.instances = append(w.instances, l)
 	}
-	w.shop = &shop{history: w.history, larders: w.larders, prefix: fmt.Sprintf("%s-%d", w.run.Form, w.run.Seed)}
+	w.clients = &clients{history: w.history, instances: w.instances, prefix: fmt.Sprintf("%s-%d", w.run.Form, w.run.Seed)}
 	w.allReady()
 	var err error
-	w.shop.token, err = w.shop.bearer(ctx, 0, "storefront")
+	w.clients.token, err = w.clients.bearer(ctx, 0, "storefront")
 	w.must(err)
 	w.places()
 }
 
-func (w *world) allReady() {
+func (w *testbed) allReady() {
 	w.tb.Helper()
-	for _, l := range w.larders {
+	for _, l := range w.instances {
 		await(w.tb, 30*time.Second, l.name+" is ready", l.ready)
 	}
 }
 
 // places waits until each instance places an order.
-func (w *world) places() {
+func (w *testbed) places() {
 	w.tb.Helper()
-	for n := range w.larders {
+	for n := range w.instances {
 		await(w.tb, 45*time.Second, "orders are placed", func(ctx context.Context) error {
-			if a := w.shop.send(ctx, w.newOrder(), n, 5*time.Second, false); !a.Done() {
+			if a := w.clients.send(ctx, w.newOrder(), n, 5*time.Second, false); !a.Done() {
 				return errors.New(show(a))
 			}
 			return nil
@@ -122,8 +122,8 @@ func (w *world) places() {
 	}
 }
 
-func (w *world) newOrder() *call {
-	return w.shop.newCall(Create, "", http.MethodPost, "/v1/restaurants/"+sandbox.BistroID+"/orders", "")
+func (w *testbed) newOrder() *call {
+	return w.clients.newCall(Create, "", http.MethodPost, "/v1/restaurants/"+sandbox.BistroID+"/orders", "")
 }
 
 // action is one moment of a plan.
@@ -133,7 +133,7 @@ type action struct {
 }
 
 // play carries the plan out, one action after the other.
-func (w *world) play() {
+func (w *testbed) play() {
 	w.tb.Helper()
 	var actions []action
 	for _, step := range w.run.Plan {
@@ -152,7 +152,7 @@ func (w *world) play() {
 }
 
 // begin breaks what a step says. What ends it also notes the fault.
-func (w *world) begin(step Step) (func() error, error) {
+func (w *testbed) begin(step Step) (func() error, error) {
 	var (
 		end func() error
 		err error
@@ -164,7 +164,7 @@ func (w *world) begin(step Step) (func() error, error) {
 	fault := Fault{Start: w.history.now(), Kind: step.Kind, Target: step.Target}
 	switch step.Kind {
 	case LarderKilled, LarderFrozen:
-		end = larderFault(ctx, w.larders[step.Target%len(w.larders)], step.Kind)
+		end = instanceFault(ctx, w.instances[step.Target%len(w.instances)], step.Kind)
 	case AnswerLost, AnswerHangs, CallLost, Unavailable, Slow:
 		end, err = w.service.heal, w.service.fail(step.Kind, w.run.Seed+uint64(step.At))
 	case Accepted:
@@ -186,7 +186,7 @@ func (w *world) begin(step Step) (func() error, error) {
 		fault.End = w.history.now()
 		w.history.add(entry{Fault: &fault})
 		if fault.losesData() {
-			w.shop.sendAgain(ctx)
+			w.clients.sendAgain(ctx)
 		}
 		return nil
 	}, nil
@@ -194,7 +194,7 @@ func (w *world) begin(step Step) (func() error, error) {
 
 // noteReplacement notes when Redis has replaced a master that was only slow, since
 // the machine was. What it had acknowledged meanwhile may be lost.
-func (w *world) noteReplacement() {
+func (w *testbed) noteReplacement() {
 	w.tb.Helper()
 	before := w.checked
 	w.store.whole()
@@ -207,8 +207,8 @@ func (w *world) noteReplacement() {
 
 // accept does what an operator does after a loss of data (policy O14a). Keys that
 // were in use are not sent again afterwards: the journal no longer protects them.
-func (w *world) accept() error {
-	w.shop.generation.Add(1)
+func (w *testbed) accept() error {
+	w.clients.generation.Add(1)
 	w.gate.Lock()
 	defer w.gate.Unlock()
 	var failed error
@@ -221,15 +221,15 @@ func (w *world) accept() error {
 	return failed
 }
 
-func (w *world) acceptAt(instance int) error {
+func (w *testbed) acceptAt(instance int) error {
 	ctx, cancel := context.WithTimeout(w.tb.Context(), 2*time.Second)
 	defer cancel()
-	ops, err := w.shop.bearer(ctx, instance, "ops")
+	ops, err := w.clients.bearer(ctx, instance, "ops")
 	if err != nil {
 		return err
 	}
-	accept := w.larders[instance].url("/v1/ops/journal/accept")
-	status, body, err := w.shop.do(ctx, ops, http.MethodPost, accept, `{"connection":"main"}`, "", 2*time.Second)
+	accept := w.instances[instance].url("/v1/ops/journal/accept")
+	status, body, err := w.clients.do(ctx, ops, http.MethodPost, accept, `{"connection":"main"}`, "", 2*time.Second)
 	if err != nil || status != http.StatusOK && status != http.StatusNotFound {
 		return fmt.Errorf("accept the journal: %d %s, %w", status, body, err)
 	}
@@ -238,30 +238,30 @@ func (w *world) acceptAt(instance int) error {
 
 // settle ends all faults, asks once more for everything and writes down what
 // larder and the service have.
-func (w *world) settle() {
+func (w *testbed) settle() {
 	w.tb.Helper()
 	ctx := w.tb.Context()
 	w.noteReplacement()
 	w.allReady()
-	if made := w.newOrder(); w.shop.send(ctx, made, 0, 5*time.Second, false).Code == codeRestored {
+	if made := w.newOrder(); w.clients.send(ctx, made, 0, 5*time.Second, false).Code == codeRestored {
 		w.must(w.accept())
 	}
 	w.places()
 	w.noneInFlight()
-	w.must(w.shop.readRecords(ctx))
-	w.shop.settle(ctx, 4)
-	w.must(w.shop.readRecords(ctx))
+	w.must(w.clients.readRecords(ctx))
+	w.clients.settle(ctx, 4)
+	w.must(w.clients.readRecords(ctx))
 	w.must(w.service.executed())
 }
 
 // noneInFlight waits until calls that were cut off count as unknown (policy O12).
-func (w *world) noneInFlight() {
+func (w *testbed) noneInFlight() {
 	w.tb.Helper()
-	ops, err := w.shop.bearer(w.tb.Context(), 0, "ops")
+	ops, err := w.clients.bearer(w.tb.Context(), 0, "ops")
 	w.must(err)
 	await(w.tb, 30*time.Second, "no order is in flight", func(ctx context.Context) error {
-		placing := w.larders[0].url("/v1/ops/orders?state=placing&limit=1")
-		status, body, err := w.shop.do(ctx, ops, http.MethodGet, placing, "", "", 5*time.Second)
+		placing := w.instances[0].url("/v1/ops/orders?state=placing&limit=1")
+		status, body, err := w.clients.do(ctx, ops, http.MethodGet, placing, "", "", 5*time.Second)
 		if err != nil || status != http.StatusOK || string(body) != `{"result":[],"next":null}` {
 			return fmt.Errorf("%d %s, %w", status, body, err)
 		}

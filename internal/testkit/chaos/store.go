@@ -361,8 +361,8 @@ func (s *store) keepLogs(dir string) {
 	}
 }
 
-// larderFault breaks an instance and returns what ends that.
-func larderFault(ctx context.Context, l *larder, kind string) (end func() error) {
+// instanceFault breaks an instance and returns what ends that.
+func instanceFault(ctx context.Context, l *instanceProcess, kind string) (end func() error) {
 	if kind == LarderFrozen {
 		l.signal(syscall.SIGSTOP)
 		return func() error { l.signal(syscall.SIGCONT); return nil }

@@ -53,14 +53,14 @@ func Serve(ctx context.Context, listener *net.TCPListener, answers Answers) (err
 	if l.stop, err = unix.Eventfd(0, unix.EFD_CLOEXEC|unix.EFD_NONBLOCK); err != nil {
 		return fmt.Errorf("floor: %w", err)
 	}
-	told := make(chan struct{})
+	reported := make(chan struct{})
 	release := context.AfterFunc(ctx, func() {
-		defer close(told)
+		defer close(reported)
 		_, _ = unix.Write(l.stop, []byte{1, 0, 0, 0, 0, 0, 0, 0}) // eight bytes always fit
 	})
 	defer func() {
 		if !release() {
-			<-told // the eventfd is in use until then
+			<-reported // the eventfd is in use until then
 		}
 		_ = unix.Close(l.stop)
 		for _, c := range l.clients {

@@ -54,7 +54,7 @@ const changeWithin = time.Minute
 // change turns one dish's availability over and waits for it everywhere. It
 // gives the time from the change at the service until the last replica shows
 // it, and from the notice until each other replica does.
-func (m *measuring) change(ctx context.Context, heard *ear, through *Larder, restaurant string) (whole time.Duration, each []time.Duration, err error) {
+func (m *measuring) change(ctx context.Context, heard *noticeListener, through *Instance, restaurant string) (whole time.Duration, each []time.Duration, err error) {
 	ctx, cancel := context.WithTimeout(ctx, changeWithin)
 	defer cancel()
 	dish, available, err := m.firstDish(ctx, through, restaurant)
@@ -63,7 +63,7 @@ func (m *measuring) change(ctx context.Context, heard *ear, through *Larder, res
 	}
 	noticed := heard.await(restaurant)
 	began := time.Now()
-	answer, err := m.town.Ask(ctx, http.MethodPatch, m.town.ServiceURL+"/sandbox/stop-list/"+restaurant, fmt.Sprintf(`{%q: %t}`, dish, available), "Content-Type", "application/json")
+	answer, err := m.cluster.Ask(ctx, http.MethodPatch, m.cluster.ServiceURL+"/sandbox/stop-list/"+restaurant, fmt.Sprintf(`{%q: %t}`, dish, available), "Content-Type", "application/json")
 	if err != nil || answer.Status != http.StatusOK {
 		return 0, nil, fmt.Errorf("stop list: %d %w", answer.Status, err)
 	}
@@ -83,10 +83,10 @@ func (m *measuring) change(ctx context.Context, heard *ear, through *Larder, res
 		}
 		return err
 	})
-	var told time.Time
+	var reported time.Time
 	group.Go(func() error {
 		select {
-		case told = <-noticed:
+		case reported = <-noticed:
 			return nil
 		case <-ctx.Done():
 			return context.Cause(ctx)
@@ -97,7 +97,7 @@ func (m *measuring) change(ctx context.Context, heard *ear, through *Larder, res
 	}
 	for i, at := range shown {
 		if m.serving[i] != through { // which needs no notice
-			each = append(each, max(at.Sub(told), 0))
+			each = append(each, max(at.Sub(reported), 0))
 		}
 	}
 	return slices.MaxFunc(shown, time.Time.Compare).Sub(began), each, nil
@@ -110,9 +110,9 @@ type dishes struct {
 	}
 }
 
-func (m *measuring) firstDish(ctx context.Context, l *Larder, restaurant string) (id string, available bool, err error) {
+func (m *measuring) firstDish(ctx context.Context, l *Instance, restaurant string) (id string, available bool, err error) {
 	var list dishes
-	if err := m.town.get(ctx, l.URL+"/v1/restaurants/"+restaurant+"/products?limit=1", &list); err != nil {
+	if err := m.cluster.get(ctx, l.URL+"/v1/restaurants/"+restaurant+"/products?limit=1", &list); err != nil {
 		return "", false, err
 	}
 	if len(list.Result) == 0 {
@@ -122,12 +122,12 @@ func (m *measuring) firstDish(ctx context.Context, l *Larder, restaurant string)
 }
 
 // shows waits until the larder shows the dish as wanted and gives the time.
-func (m *measuring) shows(ctx context.Context, l *Larder, restaurant, dish string, available bool) (time.Time, error) {
+func (m *measuring) shows(ctx context.Context, l *Instance, restaurant, dish string, available bool) (time.Time, error) {
 	var product struct {
 		Result struct{ Available bool }
 	}
 	for {
-		if err := m.town.get(ctx, l.URL+"/v1/restaurants/"+restaurant+"/products/"+dish, &product); err != nil {
+		if err := m.cluster.get(ctx, l.URL+"/v1/restaurants/"+restaurant+"/products/"+dish, &product); err != nil {
 			return time.Time{}, err
 		}
 		if product.Result.Available == available {

@@ -32,7 +32,7 @@ type Scale struct {
 	// Reads and Changes are how many first reads and changes are measured.
 	Reads, Changes int
 	// Compare measures an unchanged sync; nil leaves it out.
-	Compare func(ctx context.Context, t *Town) ([]Comparison, error)
+	Compare func(ctx context.Context, t *Cluster) ([]Comparison, error)
 	// Say is told of the progress, one line at a time.
 	Say func(format string, args ...any)
 }
@@ -45,13 +45,13 @@ func (s Scale) Measure(ctx context.Context) (f Figures, err error) {
 		HeapGoal: s.RawBytes*3/2 + int64(len(s.Restaurants))*(4<<10),
 	}
 	s.Say("%d restaurants: starting Redis and the ordering service", len(s.Restaurants))
-	town, err := Build(ctx, s.Layout)
+	cluster, err := Build(ctx, s.Layout)
 	if err != nil {
 		return f, err
 	}
-	defer town.Close()
-	f.RedisVersion = town.Redis.Version(ctx)
-	m := &measuring{Scale: s, town: town, figures: &f}
+	defer cluster.Close()
+	f.RedisVersion = cluster.Redis.Version(ctx)
+	m := &measuring{Scale: s, cluster: cluster, figures: &f}
 	for _, step := range []struct {
 		name string
 		do   func(context.Context) error
@@ -73,9 +73,9 @@ func (s Scale) Measure(ctx context.Context) (f Figures, err error) {
 // measuring is one size at work.
 type measuring struct {
 	Scale
-	town    *Town
+	cluster *Cluster
 	figures *Figures
-	serving []*Larder
+	serving []*Instance
 }
 
 // LoadAverage is the machine's load average of the last minute; 0 where it is not
@@ -91,7 +91,7 @@ func LoadAverage() float64 {
 }
 
 // missing is how many restaurants the larder does not serve yet.
-func (m *measuring) missing(ctx context.Context, l *Larder) (int, error) {
+func (m *measuring) missing(ctx context.Context, l *Instance) (int, error) {
 	if err := l.Alive(); err != nil {
 		return 0, err
 	}
@@ -110,7 +110,7 @@ func (m *measuring) fill(ctx context.Context) error {
 	defer cancel()
 	began := time.Now()
 	for range m.Replicas {
-		l, err := m.town.Add(ctx)
+		l, err := m.cluster.Add(ctx)
 		if err != nil {
 			return err
 		}
@@ -131,7 +131,7 @@ func (m *measuring) fill(ctx context.Context) error {
 			most = max(most, missing)
 		}
 		var err error
-		if calls, err = m.town.menuCalls(ctx); err != nil {
+		if calls, err = m.cluster.menuCalls(ctx); err != nil {
 			return err
 		}
 		if passed := time.Since(at); passed >= time.Second || most == 0 {
@@ -145,7 +145,7 @@ func (m *measuring) fill(ctx context.Context) error {
 		}
 		if time.Since(said) > 5*time.Second {
 			said = time.Now()
-			m.Say("  %d of %d served by all, %d calls%s", len(m.Restaurants)-most, len(m.Restaurants), calls, Left(len(m.Restaurants)-most, len(m.Restaurants), time.Since(began)))
+			m.Say("  %d of %d served by all, %d calls%s", len(m.Restaurants)-most, len(m.Restaurants), calls, Remaining(len(m.Restaurants)-most, len(m.Restaurants), time.Since(began)))
 		}
 		if err := sleep.For(ctx, 100*time.Millisecond); err != nil {
 			return err
@@ -167,7 +167,7 @@ func (m *measuring) fill(ctx context.Context) error {
 	}
 	m.Say("  served by all %d replicas after %v: %d calls, %.0f a second (peak %.0f)", m.Replicas, filled.Round(time.Millisecond), calls, m.figures.CallsMean, m.figures.CallsPeak)
 	var err error
-	m.figures.RedisBytes, err = m.town.Redis.Memory(ctx)
+	m.figures.RedisBytes, err = m.cluster.Redis.Memory(ctx)
 	return err
 }
 
@@ -177,7 +177,7 @@ func (m *measuring) cold(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Minute)
 	defer cancel()
 	began := time.Now()
-	l, err := m.town.Add(ctx)
+	l, err := m.cluster.Add(ctx)
 	if err != nil {
 		return err
 	}
@@ -191,7 +191,7 @@ func (m *measuring) cold(ctx context.Context) error {
 		// Spread over all chains, so that each content is read for the first time.
 		restaurant := m.Restaurants[i*len(m.Restaurants)/min(m.Reads, len(m.Restaurants))]
 		asked := time.Now()
-		answer, err := m.town.Ask(ctx, http.MethodGet, l.URL+"/v1/restaurants/"+restaurant+"/menu", "", "Accept-Encoding", "gzip")
+		answer, err := m.cluster.Ask(ctx, http.MethodGet, l.URL+"/v1/restaurants/"+restaurant+"/menu", "", "Accept-Encoding", "gzip")
 		if err != nil {
 			return err
 		}
@@ -225,7 +225,7 @@ func (m *measuring) cold(ctx context.Context) error {
 }
 
 // memory is what a larder takes: in RAM, and reachable on its heap.
-func (m *measuring) memory(ctx context.Context, l *Larder) (rss, heap int64, err error) {
+func (m *measuring) memory(ctx context.Context, l *Instance) (rss, heap int64, err error) {
 	if rss, err = RSS(l.PID()); err != nil {
 		return 0, 0, err
 	}
@@ -276,7 +276,7 @@ func (m *measuring) settle(ctx context.Context) error {
 
 // steady watches everything while no menu changes.
 func (m *measuring) steady(ctx context.Context) error {
-	watched := []*process.Child{m.town.Redis.Child, m.town.Service}
+	watched := []*process.Child{m.cluster.Redis.Child, m.cluster.Service}
 	for _, l := range m.serving {
 		watched = append(watched, l.Child)
 	}
@@ -312,7 +312,7 @@ func (m *measuring) steady(ctx context.Context) error {
 		}
 		m.figures.ReplicaRSS, m.figures.ReplicaHeap = max(m.figures.ReplicaRSS, rss), max(m.figures.ReplicaHeap, heap)
 	}
-	m.figures.ServiceBytes, err = RSS(m.town.Service.PID())
+	m.figures.ServiceBytes, err = RSS(m.cluster.Service.PID())
 	m.Say("  %.1f syncs a second; CPU seconds a minute: replicas %.2f, Redis %.2f, ordering service %.2f", m.figures.WindowRuns, m.figures.ReplicaCPU, m.figures.RedisCPU, m.figures.ServiceCPU)
 	return err
 }
@@ -324,7 +324,7 @@ const collectEvery = 130 * time.Second
 // collected waits until the larder has collected its garbage since a moment, for
 // some windows at most: what was reachable during the first fill says nothing of
 // the steady state.
-func (m *measuring) collected(ctx context.Context, l *Larder, since time.Time) error {
+func (m *measuring) collected(ctx context.Context, l *Instance, since time.Time) error {
 	limit := time.Now().Add(min(collectEvery, 3*m.Window))
 	for {
 		sample, err := l.Sample(ctx)
@@ -370,6 +370,6 @@ func (m *measuring) compare(ctx context.Context) (err error) {
 		return nil
 	}
 	m.Say("  comparing unchanged syncs with fetching and hashing alone")
-	m.figures.Unchanged, err = m.Compare(ctx, m.town)
+	m.figures.Unchanged, err = m.Compare(ctx, m.cluster)
 	return err
 }

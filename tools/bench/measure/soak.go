@@ -95,19 +95,19 @@ const (
 
 // Measure builds the town, loads it, and takes it down.
 func (s Soak) Measure(ctx context.Context) (found Steady, err error) {
-	town, err := Build(ctx, s.Layout)
+	cluster, err := Build(ctx, s.Layout)
 	if err != nil {
 		return found, err
 	}
-	var l *Larder
+	var l *Instance
 	defer func() {
-		town.Close()
+		cluster.Close()
 		if l != nil {
 			log, readErr := os.ReadFile(l.LogPath())
 			found.Raced, err = bytes.Contains(log, []byte("WARNING: DATA RACE")), errors.Join(err, readErr)
 		}
 	}()
-	if l, err = town.Add(ctx); err != nil {
+	if l, err = cluster.Add(ctx); err != nil {
 		return found, err
 	}
 	starting, cancel := context.WithTimeout(ctx, 2*time.Minute)
@@ -119,7 +119,7 @@ func (s Soak) Measure(ctx context.Context) (found Steady, err error) {
 	if err != nil {
 		return found, err
 	}
-	load := &load{Soak: s, town: town, larder: l, token: token, found: &found}
+	load := &load{Soak: s, cluster: cluster, larder: l, token: token, found: &found}
 	found.Requests = map[string]int{}
 	s.Say("loading one larder for %v", s.For)
 	return found, load.run(ctx)
@@ -128,10 +128,10 @@ func (s Soak) Measure(ctx context.Context) (found Steady, err error) {
 // load is a soak at work.
 type load struct {
 	Soak
-	town   *Town
-	larder *Larder
-	token  string
-	keys   atomic.Int64
+	cluster *Cluster
+	larder  *Instance
+	token   string
+	keys    atomic.Int64
 
 	mu    sync.Mutex
 	found *Steady
@@ -160,7 +160,7 @@ func (l *load) run(ctx context.Context) error {
 // ask makes one request of the load and counts it. Only one that was cut by
 // the end of the load is not.
 func (l *load) ask(ctx context.Context, kind, method, path, body string, want []int, headers ...string) Answer {
-	answer, err := l.town.Ask(ctx, method, l.larder.URL+path, body, headers...)
+	answer, err := l.cluster.Ask(ctx, method, l.larder.URL+path, body, headers...)
 	if ctx.Err() != nil {
 		return answer
 	}
@@ -219,7 +219,7 @@ func (l *load) changes(ctx context.Context) {
 	for n := 0; sleep.For(ctx, changeEvery) == nil; n++ {
 		i := 1 + n%(len(l.Restaurants)-1)
 		restaurant := l.Restaurants[i]
-		answer, err := l.town.Ask(ctx, http.MethodPut, l.town.ServiceURL+"/sandbox/menus/"+restaurant, string(l.Change(i, n)))
+		answer, err := l.cluster.Ask(ctx, http.MethodPut, l.cluster.ServiceURL+"/sandbox/menus/"+restaurant, string(l.Change(i, n)))
 		if ctx.Err() != nil {
 			return
 		}
@@ -250,7 +250,7 @@ func (l *load) streams(ctx context.Context, i int) {
 	for sleep.For(ctx, readEvery) == nil {
 		following, cancel := context.WithTimeout(ctx, streamFor)
 		// Its end is the time-out's: what came until then is thrown away.
-		answer, err := l.town.Ask(following, http.MethodGet, url, "", "Accept", "text/event-stream")
+		answer, err := l.cluster.Ask(following, http.MethodGet, url, "", "Accept", "text/event-stream")
 		ended := following.Err() != nil
 		cancel()
 		if ctx.Err() != nil {

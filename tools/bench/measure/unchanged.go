@@ -28,7 +28,7 @@ const (
 // and Redis, the CPU of a sync that finds nothing changed with that of
 // fetching and hashing the same body alone: with a service that offers a
 // validator, where the sync is answered 304, and with one that does not.
-func Unchanged(ctx context.Context, t *Town) ([]Comparison, error) {
+func Unchanged(ctx context.Context, t *Cluster) ([]Comparison, error) {
 	log := logrus.New()
 	log.SetOutput(io.Discard)
 	redis, err := redisdb.Open(redisdb.Config{URL: t.Redis.URL, Prefix: "bench-unchanged"}, log)
@@ -54,7 +54,7 @@ func Unchanged(ctx context.Context, t *Town) ([]Comparison, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := comparing{client: client, runner: runner, restaurant: restaurant}
+	c := comparison{client: client, runner: runner, restaurant: restaurant}
 	var found []Comparison
 	for _, offers := range []bool{true, false} {
 		answer, err := t.Ask(ctx, http.MethodPut, t.ServiceURL+"/sandbox/settings", fmt.Sprintf(`{"validators":%t}`, offers))
@@ -74,13 +74,13 @@ func Unchanged(ctx context.Context, t *Town) ([]Comparison, error) {
 	return found, nil
 }
 
-type comparing struct {
+type comparison struct {
 	client     *upstream.Client
 	runner     *menusync.Runner
 	restaurant menu.RestaurantID
 }
 
-func (c comparing) compare(ctx context.Context, name string) (Comparison, error) {
+func (c comparison) compare(ctx context.Context, name string) (Comparison, error) {
 	if err := c.sync(ctx, ""); err != nil { // what changed before, the settings too, is taken now
 		return Comparison{}, err
 	}
@@ -106,7 +106,7 @@ func (c comparing) compare(ctx context.Context, name string) (Comparison, error)
 }
 
 // sync is one pass; want "" takes any outcome that leaves a menu served.
-func (c comparing) sync(ctx context.Context, want menusync.Outcome) error {
+func (c comparison) sync(ctx context.Context, want menusync.Outcome) error {
 	run, err := c.runner.Once(ctx, c.restaurant, menusync.TriggerCron)
 	if err != nil {
 		return err
@@ -118,7 +118,7 @@ func (c comparing) sync(ctx context.Context, want menusync.Outcome) error {
 }
 
 // fetch is the least that a sync without a validator must do.
-func (c comparing) fetch(ctx context.Context) error {
+func (c comparison) fetch(ctx context.Context) error {
 	answer, err := c.client.MenuView(ctx, string(c.restaurant), upstream.Validator{}, 0)
 	if err != nil {
 		return err

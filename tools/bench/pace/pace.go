@@ -31,8 +31,8 @@ type Plan struct {
 	For, Warm time.Duration
 }
 
-// patience bounds the wait for answers after the last request was due.
-const patience = 5 * time.Second
+// maxWait bounds the wait for answers after the last request was due.
+const maxWait = 5 * time.Second
 
 // check refuses a plan that measures nothing.
 func (p Plan) check() error {

@@ -104,7 +104,7 @@ func (l *load) run(ctx context.Context) error {
 	l.began = time.Now()
 	for l.done < l.total {
 		now := time.Since(l.began)
-		if now > l.For+patience {
+		if now > l.For+maxWait {
 			return nil
 		}
 		if err := ctx.Err(); err != nil {

@@ -20,7 +20,7 @@ const conditionalPath = "/304"
 type answerFiles struct{ all, origin, bind string }
 
 // writeAnswers writes larder's answers for the others.
-func (s *scene) writeAnswers(list []given) (files answerFiles, err error) {
+func (s *testbed) writeAnswers(list []given) (files answerFiles, err error) {
 	var all, origin, bind []answers.Answer
 	seen := map[string]bool{}
 	for i, g := range list {

@@ -83,18 +83,18 @@ func (r Report) Gates() error {
 		return errors.New("peers: the gates are those of the pinned runs, and there are none")
 	}
 	var faults []error
-	judged := 0
+	checked := 0
 	for _, g := range Goals() {
 		ratio, ok := g.ratio(r.Modes[at], ourName)
 		if !ok {
 			continue
 		}
-		judged++
+		checked++
 		if ratio.Median < g.Gate {
 			faults = append(faults, fmt.Errorf("%s: ratio %.2f (%.2f to %.2f) is below its gate %.2f", g, ratio.Median, ratio.Low, ratio.High, g.Gate))
 		}
 	}
-	if judged == 0 {
+	if checked == 0 {
 		faults = append(faults, errors.New("peers: no goal was measured"))
 	}
 	return errors.Join(faults...)

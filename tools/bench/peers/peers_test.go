@@ -169,9 +169,9 @@ func TestWhatProxiesGetIsKeptAndAsLong(t *testing.T) {
 
 func TestExercisesAreThoseOfTheGoals(t *testing.T) {
 	t.Parallel()
-	all := Exercises(Menus{Small: "s", Medium: "m", Large: "l", Dish: "d", Order: []byte(`{}`)})
+	all := Scenarios(Menus{Small: "s", Medium: "m", Large: "l", Dish: "d", Order: []byte(`{}`)})
 	for _, g := range Goals() {
-		at := slices.IndexFunc(all, func(e Exercise) bool { return e.Name == g.Exercise })
+		at := slices.IndexFunc(all, func(e Scenario) bool { return e.Name == g.Exercise })
 		if at < 0 || !slices.Contains(all[at].Against, g.Peer) {
 			t.Errorf("%v is not measured", g)
 		}
@@ -188,11 +188,11 @@ func TestExercisesAreThoseOfTheGoals(t *testing.T) {
 			t.Errorf("%s: %q", e.Name, wire)
 		}
 	}
-	judged, err := Plan{Judged: true, Only: []string{Medium}}.exercises()
-	if err != nil || len(judged) != 1 || slices.Contains(judged[0].Against, haproxyName) || !slices.Contains(judged[0].Against, staticName) {
-		t.Errorf("%+v, %v", judged, err)
+	checked, err := Plan{Checked: true, Only: []string{Medium}}.scenarios()
+	if err != nil || len(checked) != 1 || slices.Contains(checked[0].Against, haproxyName) || !slices.Contains(checked[0].Against, staticName) {
+		t.Errorf("%+v, %v", checked, err)
 	}
-	if _, err := (Plan{Only: []string{"none"}}).exercises(); err == nil {
+	if _, err := (Plan{Only: []string{"none"}}).scenarios(); err == nil {
 		t.Error("an exercise that is none was taken")
 	}
 }

@@ -32,8 +32,8 @@ type Plan struct {
 	Modes []string
 	// Only are the names of exercises; none: all.
 	Only []string
-	// Judged leaves out the peers that no goal names, but for the floor.
-	Judged bool
+	// Checked leaves out the peers that no goal names, but for the floor.
+	Checked bool
 	// Rounds are how often each is measured, For how long each time.
 	Rounds int
 	For    time.Duration
@@ -44,10 +44,10 @@ type Plan struct {
 	Say func(format string, args ...any)
 }
 
-// exercises are those that the plan asks for.
-func (p Plan) exercises() ([]Exercise, error) {
-	all := Exercises(p.Menus)
-	if p.Judged {
+// scenarios are those that the plan asks for.
+func (p Plan) scenarios() ([]Scenario, error) {
+	all := Scenarios(p.Menus)
+	if p.Checked {
 		for i, e := range all {
 			all[i].Against = slices.DeleteFunc(e.Against, func(name string) bool {
 				return name != floorName && !slices.ContainsFunc(Goals(), func(g Goal) bool { return g.Exercise == e.Name && g.Peer == name })
@@ -57,9 +57,9 @@ func (p Plan) exercises() ([]Exercise, error) {
 	if len(p.Only) == 0 {
 		return all, nil
 	}
-	var chosen []Exercise
+	var chosen []Scenario
 	for _, name := range p.Only {
-		at := slices.IndexFunc(all, func(e Exercise) bool { return e.Name == name })
+		at := slices.IndexFunc(all, func(e Scenario) bool { return e.Name == name })
 		if at < 0 {
 			return nil, fmt.Errorf("peers: no exercise %q", name)
 		}
@@ -72,26 +72,26 @@ func (p Plan) exercises() ([]Exercise, error) {
 // everything down again.
 func (p Plan) Measure(ctx context.Context) (Report, error) {
 	report := Report{Seconds: p.For.Seconds(), Rounds: p.Rounds, Connections: connections, Load: measure.LoadAverage()}
-	exercises, err := p.exercises()
+	scenarios, err := p.scenarios()
 	if err != nil {
 		return report, err
 	}
 	for _, mode := range p.Modes {
-		measured, err := p.measure(ctx, mode, exercises, &report)
+		measured, err := p.measure(ctx, mode, scenarios, &report)
 		if err != nil {
 			return report, fmt.Errorf("peers: %s: %w", mode, err)
 		}
 		report.Modes = append(report.Modes, measured)
 	}
-	report.Goals = report.judged()
+	report.Goals = report.checked()
 	return report, nil
 }
 
 // measure measures one mode.
-func (p Plan) measure(ctx context.Context, name string, exercises []Exercise, report *Report) (mode Mode, err error) {
+func (p Plan) measure(ctx context.Context, name string, scenarios []Scenario, report *Report) (mode Mode, err error) {
 	mode.Name = name
-	s := &scene{
-		Plan: p, exercises: exercises, dir: filepath.Join(p.Layout.Dir, name),
+	s := &testbed{
+		Plan: p, scenarios: scenarios, dir: filepath.Join(p.Layout.Dir, name),
 		threads: runtime.NumCPU(), running: map[string]server{}, targets: map[string]map[string]target{},
 	}
 	if name == Pinned {
@@ -112,7 +112,7 @@ func (p Plan) measure(ctx context.Context, name string, exercises []Exercise, re
 		return mode, err
 	}
 	report.Servers = s.versions(ctx)
-	report.Machine.Redis = s.town.Redis.Version(ctx)
+	report.Machine.Redis = s.cluster.Redis.Version(ctx)
 	if err := s.rounds(ctx, &mode); err != nil {
 		return mode, err
 	}

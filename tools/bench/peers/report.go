@@ -22,11 +22,11 @@ type Report struct {
 	Seconds     float64         `json:"seconds"` // of each run
 	Connections int             `json:"connections"`
 	Modes       []Mode          `json:"modes"`
-	Goals       []Judged        `json:"goals"`
+	Goals       []Checked       `json:"goals"`
 }
 
-// Judged is a goal with its ratios.
-type Judged struct {
+// Checked is a goal with its ratios.
+type Checked struct {
 	Goal     string `json:"goal"`
 	Number   int    `json:"number"`
 	Pinned   *Ratio `json:"pinned"`
@@ -38,11 +38,11 @@ type Judged struct {
 	Aim  float64 `json:"aim"`
 }
 
-// judged are the goals that were measured.
-func (r Report) judged() []Judged {
-	var list []Judged
+// checked are the goals that were measured.
+func (r Report) checked() []Checked {
+	var list []Checked
 	for _, g := range Goals() {
-		j := Judged{Goal: g.String(), Number: g.Number, Gate: g.Gate, Aim: g.Aim}
+		j := Checked{Goal: g.String(), Number: g.Number, Gate: g.Gate, Aim: g.Aim}
 		for _, m := range r.Modes {
 			ratio, ok := g.ratio(m, ourName)
 			switch {
@@ -64,7 +64,7 @@ func (r Report) judged() []Judged {
 }
 
 // versions are what the servers say of themselves.
-func (s *scene) versions(ctx context.Context) []string {
+func (s *testbed) versions(ctx context.Context) []string {
 	var list []string
 	for _, v := range []struct {
 		name  string
@@ -158,7 +158,7 @@ func thousands(perSecond float64) string {
 func (r Report) goals(text *strings.Builder) {
 	text.WriteString("Ratios of paired rounds: median (lowest to highest). Goals and gates judge the pinned ones; \"floor\" is the bare loop's median beside the same peer.\n\n")
 	text.WriteString("| goal | | pinned | unpinned | floor | gate | to reach | |\n|---|---|---|---|---|---|---|---|\n")
-	for _, j := range r.judged() {
+	for _, j := range r.checked() {
 		number := "other routes"
 		if j.Number > 0 {
 			number = strconv.Itoa(j.Number)
@@ -184,7 +184,7 @@ func (r *Ratio) String() string {
 	return fmt.Sprintf("%.2f (%.2f to %.2f)", r.Median, r.Low, r.High)
 }
 
-func (j Judged) verdict() string {
+func (j Checked) verdict() string {
 	switch {
 	case j.Pinned == nil:
 		return ""

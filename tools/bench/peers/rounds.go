@@ -40,8 +40,8 @@ type Mode struct {
 
 // rounds measures every exercise in every round. Within a round larder and its
 // peers take turns, and who begins changes from round to round.
-func (s *scene) rounds(ctx context.Context, mode *Mode) error {
-	for _, e := range s.exercises {
+func (s *testbed) rounds(ctx context.Context, mode *Mode) error {
+	for _, e := range s.scenarios {
 		m := Measured{Name: e.Name}
 		for _, name := range append([]string{ourName}, e.Against...) {
 			t := s.targets[e.Name][name]
@@ -56,7 +56,7 @@ func (s *scene) rounds(ctx context.Context, mode *Mode) error {
 	}
 	began := time.Now()
 	for round := range s.Rounds {
-		s.Say("%s: round %d of %d%s", mode.Name, round+1, s.Rounds, measure.Left(round, s.Rounds, time.Since(began)))
+		s.Say("%s: round %d of %d%s", mode.Name, round+1, s.Rounds, measure.Remaining(round, s.Rounds, time.Since(began)))
 		for _, m := range mode.Exercises {
 			for i := range m.Series {
 				series := &m.Series[(i+round)%len(m.Series)]
@@ -72,7 +72,7 @@ func (s *scene) rounds(ctx context.Context, mode *Mode) error {
 }
 
 // once loads a target and gives what came of it.
-func (s *scene) once(ctx context.Context, t target, d time.Duration) (Run, error) {
+func (s *testbed) once(ctx context.Context, t target, d time.Duration) (Run, error) {
 	before, err := measure.TreeCPU(t.server.processes...)
 	if err != nil {
 		return Run{}, err

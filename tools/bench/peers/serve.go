@@ -53,7 +53,7 @@ var listens = regexp.MustCompile(`listening on (\S+)`)
 const startWithin = 20 * time.Second
 
 // own starts the peer program as one of its servers.
-func (s *scene) own(ctx context.Context, name, role, file string, more ...string) error {
+func (s *testbed) own(ctx context.Context, name, role, file string, more ...string) error {
 	words := slices.Concat(s.servers, []string{s.Program, role, "--answers", file}, more)
 	child, err := s.start(ctx, role, words)
 	if err != nil {
@@ -77,7 +77,7 @@ func (s *scene) own(ctx context.Context, name, role, file string, more ...string
 const smallBytes = 32 << 10
 
 // foreign starts somebody else's server from a file made of the text.
-func (s *scene) foreign(ctx context.Context, name, text string, words func(file string, set setting) []string) error {
+func (s *testbed) foreign(ctx context.Context, name, text string, words func(file string, set setting) []string) error {
 	short := folder(name)
 	set := setting{Dir: filepath.Join(s.dir, short), Origin: s.origin, Threads: s.threads, Root: os.Geteuid() == 0, Answers: s.files, Tuned: name == tunedName}
 	for _, a := range s.files {
@@ -119,7 +119,7 @@ func folder(name string) string {
 }
 
 // start starts a process that ends with the scene.
-func (s *scene) start(ctx context.Context, name string, words []string) (*process.Child, error) {
+func (s *testbed) start(ctx context.Context, name string, words []string) (*process.Child, error) {
 	child, err := process.Start(ctx, s.dir, name, nil, words[0], words[1:]...)
 	if err == nil {
 		s.children = append(s.children, child)
@@ -127,12 +127,12 @@ func (s *scene) start(ctx context.Context, name string, words []string) (*proces
 	return child, err
 }
 
-func (s *scene) add(name, address string, processes ...int) {
+func (s *testbed) add(name, address string, processes ...int) {
 	s.running[name] = server{name: name, address: address, processes: processes}
 }
 
 // accepts waits until somebody listens.
-func (s *scene) accepts(ctx context.Context, child *process.Child, address string) error {
+func (s *testbed) accepts(ctx context.Context, child *process.Child, address string) error {
 	ctx, cancel := context.WithTimeout(ctx, startWithin)
 	defer cancel()
 	for {
@@ -160,7 +160,7 @@ func program(name string) (string, error) {
 }
 
 // ask makes one request of an exercise and gives the answer.
-func ask(ctx context.Context, client *http.Client, e Exercise, address, path string, header [][2]string) (measure.Answer, error) {
+func ask(ctx context.Context, client *http.Client, e Scenario, address, path string, header [][2]string) (measure.Answer, error) {
 	ctx, cancel := context.WithTimeout(ctx, startWithin)
 	defer cancel()
 	request, err := http.NewRequestWithContext(ctx, e.Method, "http://"+address+path, strings.NewReader(string(e.Body)))

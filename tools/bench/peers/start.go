@@ -12,7 +12,7 @@ import (
 )
 
 // startPeers starts those that the exercises need.
-func (s *scene) startPeers(ctx context.Context, files answerFiles) error {
+func (s *testbed) startPeers(ctx context.Context, files answerFiles) error {
 	if s.wanted(redisName) {
 		dir := filepath.Join(s.dir, "gin-redis")
 		if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -47,7 +47,7 @@ func (s *scene) startPeers(ctx context.Context, files answerFiles) error {
 }
 
 // startForeign starts nginx, HAProxy and Varnish before an origin of their own.
-func (s *scene) startForeign(ctx context.Context, file string) error {
+func (s *testbed) startForeign(ctx context.Context, file string) error {
 	if err := s.own(ctx, originName, "floor", file); err != nil {
 		return err
 	}
@@ -84,7 +84,7 @@ func (s *scene) startForeign(ctx context.Context, file string) error {
 }
 
 // writeFiles lays the answers out for nginx.
-func (s *scene) writeFiles() error {
+func (s *testbed) writeFiles() error {
 	for _, a := range s.files {
 		name := static(filepath.Join(s.dir, folder(staticName)), a)
 		body, err := a.Body()

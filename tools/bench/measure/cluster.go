@@ -48,9 +48,9 @@ type Layout struct {
 	Servers, Others []string
 }
 
-// Town is an ordering service, a Redis and any number of larders that serve
+// Cluster is an ordering service, a Redis and any number of larders that serve
 // the same restaurants, each a process of its own.
-type Town struct {
+type Cluster struct {
 	Redis   *Redis
 	Service *process.Child
 	// ServiceURL is the ordering service's address.
@@ -58,15 +58,15 @@ type Town struct {
 	layout     Layout
 	config     string
 	http       *http.Client
-	larders    []*Larder
+	larders    []*Instance
 }
 
-// Larder is one replica.
-type Larder struct {
+// Instance is one replica.
+type Instance struct {
 	*process.Child
-	URL  string
-	name string
-	town *Town
+	URL     string
+	name    string
+	cluster *Cluster
 	// token is the bearer of the ops client.
 	token string
 }
@@ -81,8 +81,8 @@ const listenWithin = time.Minute
 
 // Build starts Redis and the ordering service and writes the larders'
 // configuration. Close it, whatever happens.
-func Build(ctx context.Context, layout Layout) (*Town, error) {
-	t := &Town{layout: layout, config: filepath.Join(layout.Dir, "larder.yaml"), http: &http.Client{
+func Build(ctx context.Context, layout Layout) (*Cluster, error) {
+	t := &Cluster{layout: layout, config: filepath.Join(layout.Dir, "larder.yaml"), http: &http.Client{
 		Timeout: callWithin, Transport: &http.Transport{MaxIdleConnsPerHost: 64, DisableCompression: true},
 	}}
 	if err := t.build(ctx); err != nil {
@@ -92,7 +92,7 @@ func Build(ctx context.Context, layout Layout) (*Town, error) {
 	return t, nil
 }
 
-func (t *Town) build(ctx context.Context) (err error) {
+func (t *Cluster) build(ctx context.Context) (err error) {
 	if t.Redis, err = StartRedis(ctx, t.layout.Dir, t.layout.Servers...); err != nil {
 		return err
 	}
@@ -110,7 +110,7 @@ func (t *Town) build(ctx context.Context) (err error) {
 }
 
 // configuration is the larders': defaults, but for what a measurement needs.
-func (t *Town) configuration() []byte {
+func (t *Cluster) configuration() []byte {
 	var text bytes.Buffer
 	fmt.Fprintf(&text, `http: {listen: "127.0.0.1:0", access_log: errors, metrics: open}
 redis: {url: %q}
@@ -131,7 +131,7 @@ restaurants:
 
 // Add starts one more larder, with more of an environment than the layout's,
 // and returns as soon as it listens.
-func (t *Town) Add(ctx context.Context, env ...string) (*Larder, error) {
+func (t *Cluster) Add(ctx context.Context, env ...string) (*Instance, error) {
 	name := fmt.Sprintf("larder-%d", len(t.larders)+1)
 	env = slices.Concat([]string{"LARDER_HTTP_LISTEN=127.0.0.1:0"}, t.layout.Env, env)
 	words := slices.Concat(t.layout.Servers, []string{t.layout.Program, "serve", "--config", t.config, "--log-format", "json"})
@@ -139,7 +139,7 @@ func (t *Town) Add(ctx context.Context, env ...string) (*Larder, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &Larder{Child: child, name: name, town: t}
+	l := &Instance{Child: child, name: name, cluster: t}
 	t.larders = append(t.larders, l)
 	waiting, cancel := context.WithTimeout(ctx, listenWithin)
 	defer cancel()
@@ -149,7 +149,7 @@ func (t *Town) Add(ctx context.Context, env ...string) (*Larder, error) {
 }
 
 // Close ends every process: the larders by their own shutdown, at one time.
-func (t *Town) Close() {
+func (t *Cluster) Close() {
 	var larders sync.WaitGroup
 	for _, l := range t.larders {
 		larders.Go(l.Stop)
@@ -175,7 +175,7 @@ type Answer struct {
 }
 
 // Ask makes one request; headers are name, value, name, value and so on.
-func (t *Town) Ask(ctx context.Context, method, url, body string, headers ...string) (Answer, error) {
+func (t *Cluster) Ask(ctx context.Context, method, url, body string, headers ...string) (Answer, error) {
 	request, err := http.NewRequestWithContext(ctx, method, url, strings.NewReader(body))
 	if err != nil {
 		return Answer{}, err
@@ -193,7 +193,7 @@ func (t *Town) Ask(ctx context.Context, method, url, body string, headers ...str
 }
 
 // get is Ask for what must answer 200, decoded into the given value.
-func (t *Town) get(ctx context.Context, url string, into any) error {
+func (t *Cluster) get(ctx context.Context, url string, into any) error {
 	answer, err := t.Ask(ctx, http.MethodGet, url, "")
 	if err != nil {
 		return err
@@ -208,7 +208,7 @@ func (t *Town) get(ctx context.Context, url string, into any) error {
 }
 
 // menuCalls is how often the ordering service was asked for a menu.
-func (t *Town) menuCalls(ctx context.Context) (int, error) {
+func (t *Cluster) menuCalls(ctx context.Context) (int, error) {
 	var counters struct {
 		Result struct{ Calls map[string]int }
 	}
@@ -217,8 +217,8 @@ func (t *Town) menuCalls(ctx context.Context) (int, error) {
 }
 
 // Sample reads the larder's metrics.
-func (l *Larder) Sample(ctx context.Context) (metrics.Sample, error) {
-	answer, err := l.town.Ask(ctx, http.MethodGet, l.URL+"/metrics", "")
+func (l *Instance) Sample(ctx context.Context) (metrics.Sample, error) {
+	answer, err := l.cluster.Ask(ctx, http.MethodGet, l.URL+"/metrics", "")
 	if err != nil {
 		return nil, err
 	}
@@ -229,9 +229,9 @@ func (l *Larder) Sample(ctx context.Context) (metrics.Sample, error) {
 }
 
 // Ready waits until /readyz answers 200.
-func (l *Larder) Ready(ctx context.Context) error {
+func (l *Instance) Ready(ctx context.Context) error {
 	for {
-		answer, err := l.town.Ask(ctx, http.MethodGet, l.URL+"/readyz", "")
+		answer, err := l.cluster.Ask(ctx, http.MethodGet, l.URL+"/readyz", "")
 		if err == nil && answer.Status == http.StatusOK {
 			return nil
 		}
@@ -245,12 +245,12 @@ func (l *Larder) Ready(ctx context.Context) error {
 }
 
 // bearer is a token of the ops client, asked for once.
-func (l *Larder) bearer(ctx context.Context) (string, error) {
+func (l *Instance) bearer(ctx context.Context) (string, error) {
 	if l.token != "" {
 		return l.token, nil
 	}
 	form := "grant_type=client_credentials&client_id=" + opsID + "&client_secret=" + opsSecret
-	answer, err := l.town.Ask(ctx, http.MethodPost, l.URL+"/connect/token", form, "Content-Type", "application/x-www-form-urlencoded")
+	answer, err := l.cluster.Ask(ctx, http.MethodPost, l.URL+"/connect/token", form, "Content-Type", "application/x-www-form-urlencoded")
 	if err != nil {
 		return "", err
 	}
@@ -265,12 +265,12 @@ func (l *Larder) bearer(ctx context.Context) (string, error) {
 }
 
 // Sync pulls a restaurant's menu now and gives the run's outcome.
-func (l *Larder) Sync(ctx context.Context, restaurant string) (string, error) {
+func (l *Instance) Sync(ctx context.Context, restaurant string) (string, error) {
 	token, err := l.bearer(ctx)
 	if err != nil {
 		return "", err
 	}
-	answer, err := l.town.Ask(ctx, http.MethodPost, l.URL+"/v1/ops/restaurants/"+restaurant+"/sync?wait=30s", "", "Authorization", "Bearer "+token)
+	answer, err := l.cluster.Ask(ctx, http.MethodPost, l.URL+"/v1/ops/restaurants/"+restaurant+"/sync?wait=30s", "", "Authorization", "Bearer "+token)
 	if err != nil {
 		return "", err
 	}

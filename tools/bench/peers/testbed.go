@@ -15,17 +15,17 @@ import (
 	"larder/tools/bench/measure"
 )
 
-// scene are the processes of one mode.
-type scene struct {
+// testbed are the processes of one mode.
+type testbed struct {
 	Plan
-	exercises []Exercise
+	scenarios []Scenario
 	dir       string
 	threads   int
 	// servers and others are words before the programs of those that are
 	// measured, and of all else.
 	servers, others []string
 	origin          string // host:port of what the proxies ask
-	town            *measure.Town
+	cluster         *measure.Cluster
 	redis           *measure.Redis // that of the Gin handler
 	children        []*process.Child
 	running         map[string]server
@@ -35,15 +35,15 @@ type scene struct {
 }
 
 // close ends every process.
-func (s *scene) close() {
+func (s *testbed) close() {
 	for _, child := range slices.Backward(s.children) {
 		child.Stop()
 	}
 	if s.redis != nil {
 		s.redis.Close()
 	}
-	if s.town != nil {
-		s.town.Close()
+	if s.cluster != nil {
+		s.cluster.Close()
 	}
 	if s.client != nil {
 		s.client.CloseIdleConnections()
@@ -51,18 +51,18 @@ func (s *scene) close() {
 }
 
 // wanted tells whether some exercise needs the server.
-func (s *scene) wanted(name string) bool {
-	return slices.ContainsFunc(s.exercises, func(e Exercise) bool { return slices.Contains(e.Against, name) })
+func (s *testbed) wanted(name string) bool {
+	return slices.ContainsFunc(s.scenarios, func(e Scenario) bool { return slices.Contains(e.Against, name) })
 }
 
 // build starts larder, takes its answers, and starts its peers with them.
-func (s *scene) build(ctx context.Context) error {
+func (s *testbed) build(ctx context.Context) error {
 	s.client = &http.Client{Transport: &http.Transport{DisableCompression: true, MaxIdleConnsPerHost: 4}}
 	layout := s.Layout
 	layout.Dir, layout.Servers, layout.Others = s.dir, s.servers, s.others
 	s.Say("%s: starting larder and its peers", strings.ToLower(filepath.Base(s.dir)))
 	var err error
-	if s.town, err = measure.Build(ctx, layout); err != nil {
+	if s.cluster, err = measure.Build(ctx, layout); err != nil {
 		return err
 	}
 	if err := s.larder(ctx, ourName); err != nil {
@@ -91,10 +91,10 @@ func (s *scene) build(ctx context.Context) error {
 }
 
 // larder starts one larder and waits until it is ready.
-func (s *scene) larder(ctx context.Context, name string, env ...string) error {
+func (s *testbed) larder(ctx context.Context, name string, env ...string) error {
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
-	l, err := s.town.Add(ctx, env...)
+	l, err := s.cluster.Add(ctx, env...)
 	if err != nil {
 		return err
 	}
@@ -104,14 +104,14 @@ func (s *scene) larder(ctx context.Context, name string, env ...string) error {
 
 // given is an exercise as it is asked, and larder's answer.
 type given struct {
-	Exercise
+	Scenario
 
 	answer measure.Answer
 }
 
 // rests waits until the larders compute next to nothing: until the encodings that
 // nobody has asked for here are made too.
-func (s *scene) rests(ctx context.Context) error {
+func (s *testbed) rests(ctx context.Context) error {
 	const (
 		watched = 500 * time.Millisecond
 		idle    = 25 * time.Millisecond // of it
@@ -137,9 +137,9 @@ func (s *scene) rests(ctx context.Context) error {
 
 // ours asks larder once for each exercise. Before one that names what the client
 // has stands the same, nameless, without that.
-func (s *scene) ours(ctx context.Context) ([]given, error) {
+func (s *testbed) ours(ctx context.Context) ([]given, error) {
 	var list []given
-	for _, e := range s.exercises {
+	for _, e := range s.scenarios {
 		if e.conditional() {
 			whole := e
 			whole.Name, whole.Status = "", http.StatusOK
@@ -162,7 +162,7 @@ func (s *scene) ours(ctx context.Context) ([]given, error) {
 const ifNoneMatch = "If-None-Match"
 
 // first is larder's answer to an exercise.
-func (s *scene) first(ctx context.Context, e Exercise) (measure.Answer, error) {
+func (s *testbed) first(ctx context.Context, e Scenario) (measure.Answer, error) {
 	answer, err := ask(ctx, s.client, e, s.running[ourName].address, e.Path, e.Header)
 	switch {
 	case err != nil:

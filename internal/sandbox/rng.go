@@ -1,11 +1,11 @@
 package sandbox
 
-// dice is a small deterministic source of draws (splitmix64): the same seed
+// rng is a small deterministic source of draws (splitmix64): the same seed
 // gives the same draws on every machine and Go version, which is what makes
 // faults and generated menus repeatable. Nothing secret comes from it.
-type dice struct{ state uint64 }
+type rng struct{ state uint64 }
 
-func (d *dice) next() uint64 {
+func (d *rng) next() uint64 {
 	d.state += 0x9e3779b97f4a7c15
 	return mix(d.state)
 }
@@ -17,12 +17,12 @@ func mix(z uint64) uint64 {
 }
 
 // unit is at least 0 and less than 1.
-func (d *dice) unit() float64 {
+func (d *rng) unit() float64 {
 	return float64(d.next()>>11) / (1 << 53)
 }
 
 // n is one of 0 … limit-1; 0 where limit is not positive.
-func (d *dice) n(limit int) int {
+func (d *rng) n(limit int) int {
 	if limit <= 0 {
 		return 0
 	}
@@ -30,11 +30,11 @@ func (d *dice) n(limit int) int {
 }
 
 // between is at least low and at most high.
-func (d *dice) between(low, high int) int {
+func (d *rng) between(low, high int) int {
 	return low + d.n(high-low+1)
 }
 
-func pick[T any](d *dice, from []T) T {
+func pick[T any](d *rng, from []T) T {
 	return from[d.n(len(from))]
 }
 

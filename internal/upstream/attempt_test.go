@@ -17,9 +17,9 @@ import (
 
 // told collects the tries of one call. It is not locked: the client tells of
 // them from the calling goroutine, which the race detector holds it to.
-func told(ctx context.Context) (context.Context, *[]upstream.Try) {
-	tries := new([]upstream.Try)
-	return upstream.WithTries(ctx, func(try upstream.Try) { *tries = append(*tries, try) }), tries
+func told(ctx context.Context) (context.Context, *[]upstream.Attempt) {
+	tries := new([]upstream.Attempt)
+	return upstream.WithAttempts(ctx, func(try upstream.Attempt) { *tries = append(*tries, try) }), tries
 }
 
 // answers gives one after the other, the last one for ever.
@@ -58,39 +58,39 @@ func TestTriesAreTold(t *testing.T) {
 	done, unknown := upstream.EffectDone, upstream.EffectUnknown
 	for name, tc := range map[string]struct {
 		answers []http.HandlerFunc
-		want    []upstream.Try
+		want    []upstream.Attempt
 	}{
-		"done at once": {[]http.HandlerFunc{slow(says(201, created))}, []upstream.Try{
+		"done at once": {[]http.HandlerFunc{slow(says(201, created))}, []upstream.Attempt{
 			{Duration: time.Second, Status: 201, Effect: done},
 		}},
-		"refused": {[]http.HandlerFunc{says(500, shape)}, []upstream.Try{
+		"refused": {[]http.HandlerFunc{says(500, shape)}, []upstream.Attempt{
 			{Status: 500, Refused: true, Code: "pos_close_order"},
 		}},
 		"turned away, then done": {[]http.HandlerFunc{
 			slow(says(429, "")), says(503, shape), slow(says(200, created)),
-		}, []upstream.Try{
+		}, []upstream.Attempt{
 			{Duration: time.Second, Status: 429},
 			{Status: 503, Code: "pos_close_order"},
 			{Duration: time.Second, Status: 200, Effect: done},
 		}},
-		"turned away for ever": {[]http.HandlerFunc{says(503, "")}, []upstream.Try{
+		"turned away for ever": {[]http.HandlerFunc{says(503, "")}, []upstream.Attempt{
 			{Status: 503}, {Status: 503}, {Status: 503}, {Status: 503},
 		}},
-		"the token renewed, then done": {[]http.HandlerFunc{slow(says(401, "")), slow(says(201, created))}, []upstream.Try{
+		"the token renewed, then done": {[]http.HandlerFunc{slow(says(401, "")), slow(says(201, created))}, []upstream.Attempt{
 			{Duration: time.Second, Status: 401},
 			{Duration: time.Second, Status: 201, Effect: done},
 		}},
-		"the token refused twice": {[]http.HandlerFunc{says(401, "")}, []upstream.Try{{Status: 401}, {Status: 401}}},
+		"the token refused twice": {[]http.HandlerFunc{says(401, "")}, []upstream.Attempt{{Status: 401}, {Status: 401}}},
 		"the token renewed once in all": {[]http.HandlerFunc{
 			says(401, ""), says(503, ""), says(401, `{"code":"who","msg":"are you"}`),
-		}, []upstream.Try{{Status: 401}, {Status: 503}, {Status: 401, Code: "who"}}},
-		"turned away, then not known": {[]http.HandlerFunc{says(429, ""), slow(breaksOff)}, []upstream.Try{
+		}, []upstream.Attempt{{Status: 401}, {Status: 503}, {Status: 401, Code: "who"}}},
+		"turned away, then not known": {[]http.HandlerFunc{says(429, ""), slow(breaksOff)}, []upstream.Attempt{
 			{Status: 429}, {Duration: time.Second, Effect: unknown},
 		}},
-		"a success that says nothing": {[]http.HandlerFunc{says(200, "fine")}, []upstream.Try{
+		"a success that says nothing": {[]http.HandlerFunc{says(200, "fine")}, []upstream.Attempt{
 			{Status: 200, Effect: unknown},
 		}},
-		"time out while it is with the service": {[]http.HandlerFunc{hang}, []upstream.Try{
+		"time out while it is with the service": {[]http.HandlerFunc{hang}, []upstream.Attempt{
 			{Duration: upstream.DefaultWriteTimeout, Effect: unknown},
 		}},
 	} {
@@ -119,7 +119,7 @@ func TestTriesAreTold(t *testing.T) {
 }
 
 // checkLast holds that a call ends with what its last try ended with.
-func checkLast(t *testing.T, tries []upstream.Try, err error) {
+func checkLast(t *testing.T, tries []upstream.Attempt, err error) {
 	t.Helper()
 	if len(tries) == 0 {
 		t.Fatalf("no try was told of, error %v", err)
@@ -223,7 +223,7 @@ func TestWhatIsNotTriedIsNotTold(t *testing.T) {
 	if len(*tries) != 0 {
 		t.Errorf("tries of an impossible call and of a read: %+v, want none", *tries)
 	}
-	if _, err := client.Complete(upstream.WithTries(ctx, nil), "1"); err != nil || len(*tries) != 0 {
+	if _, err := client.Complete(upstream.WithAttempts(ctx, nil), "1"); err != nil || len(*tries) != 0 {
 		t.Errorf("Complete() with nobody to tell = %v, tries %+v", err, *tries)
 	}
 }

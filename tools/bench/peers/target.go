@@ -33,7 +33,7 @@ func (t target) size() float64 { return float64(t.head + t.body) }
 
 // aim makes a target of each exercise at each server that answers it, and sees
 // that each gives larder's answer, the proxies without their origin.
-func (s *scene) aim(ctx context.Context, ours []given) error {
+func (s *testbed) aim(ctx context.Context, ours []given) error {
 	for _, g := range ours {
 		if g.Name == "" {
 			continue
@@ -63,7 +63,7 @@ func (s *scene) aim(ctx context.Context, ours []given) error {
 }
 
 // target says how the exercise is asked of a server.
-func (s *scene) target(ctx context.Context, g given, at server) (target, error) {
+func (s *testbed) target(ctx context.Context, g given, at server) (target, error) {
 	t := target{server: at, address: at.address, path: g.Path, header: slices.Clone(g.Header), status: g.Status}
 	if g.conditional() {
 		switch at.name {
@@ -71,7 +71,7 @@ func (s *scene) target(ctx context.Context, g given, at server) (target, error) 
 			t.path = conditionalPath + g.Path
 		case staticName: // names its files by itself
 			last := len(t.header) - 1
-			whole, err := ask(ctx, s.client, g.Exercise, at.address, g.Path, t.header[:last])
+			whole, err := ask(ctx, s.client, g.Scenario, at.address, g.Path, t.header[:last])
 			if err != nil {
 				return t, err
 			}
@@ -97,11 +97,11 @@ func (s *scene) target(ctx context.Context, g given, at server) (target, error) 
 const near = 0.15
 
 // seen asks twice and compares the second answer with larder's.
-func (s *scene) seen(ctx context.Context, g given, t target) (target, error) {
+func (s *testbed) seen(ctx context.Context, g given, t target) (target, error) {
 	var answer measure.Answer
 	for range 2 {
 		var err error
-		if answer, err = ask(ctx, s.client, g.Exercise, t.address, t.path, t.header); err != nil {
+		if answer, err = ask(ctx, s.client, g.Scenario, t.address, t.path, t.header); err != nil {
 			return t, err
 		}
 	}

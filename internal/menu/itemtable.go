@@ -5,24 +5,24 @@ import (
 	"strings"
 )
 
-// register is a table of dishes, or of ingredients, packed in one text, and what
+// itemTable is a table of dishes, or of ingredients, packed in one text, and what
 // finds them by what an order may call them: by the menu's id first, then by
 // externalId (policy O3). The indexes keep no texts: those of the table tell
 // whether what they found is meant. It never changes.
-type register struct {
-	packed      string
-	starts      []uint32           // in packed; one more than there are
-	ids, others index              // by id; by externalId, of each the first owner
-	owners      []Index            // each Index once: the owners of an externalId that one has
-	shared      map[string][]Index // the owners of those that several have
+type itemTable struct {
+	packed           string
+	starts           []uint32           // in packed; one more than there are
+	ids, externalIDs index              // by id; by externalId, of each the first owner
+	owners           []Index            // each Index once: the owners of an externalId that one has
+	shared           map[string][]Index // the owners of those that several have
 }
 
-// newRegister registers those of count sources that have an id and are the first
+// newItemTable registers those of count sources that have an id and are the first
 // with it. kept says which source each of them is.
-func newRegister(count int, source func(i Index) entrySource) (r register, kept []Index) {
-	r = register{
+func newItemTable(count int, source func(i Index) entrySource) (r itemTable, kept []Index) {
+	r = itemTable{
 		starts: make([]uint32, 1, count+1),
-		ids:    newIndex(count), others: newIndex(count), owners: make([]Index, 0, count),
+		ids:    newIndex(count), externalIDs: newIndex(count), owners: make([]Index, 0, count),
 	}
 	kept = make([]Index, 0, count)
 	packed := make([]byte, 0, packedAbout*count)
@@ -37,7 +37,7 @@ func newRegister(count int, source func(i Index) entrySource) (r register, kept 
 		at := Index(len(kept)) //nolint:gosec // at most i
 		r.ids.put(one.id, at)
 		if one.externalID != "" {
-			r.own(one.externalID, at, func(at Index) bool { return source(kept[at]).externalID == one.externalID })
+			r.addOwner(one.externalID, at, func(at Index) bool { return source(kept[at]).externalID == one.externalID })
 		}
 		kept = append(kept, i)
 		r.owners = append(r.owners, at)
@@ -51,11 +51,11 @@ func newRegister(count int, source func(i Index) entrySource) (r register, kept 
 // packedAbout is how many bytes an entry takes, about.
 const packedAbout = 192
 
-// own notes whose externalId it is, before at is kept.
-func (r *register) own(external string, at Index, has func(Index) bool) {
-	first, shared := r.others.find(external, has)
+// addOwner notes whose externalId it is, before at is kept.
+func (r *itemTable) addOwner(external string, at Index, has func(Index) bool) {
+	first, shared := r.externalIDs.find(external, has)
 	if !shared {
-		r.others.put(external, at)
+		r.externalIDs.put(external, at)
 		return
 	}
 	if r.shared == nil {
@@ -68,13 +68,13 @@ func (r *register) own(external string, at Index, has func(Index) bool) {
 	r.shared[strings.Clone(external)] = append(owners, at) // a map takes the newer text of an equal key, here no part of a larger one
 }
 
-func (r *register) len() int { return len(r.starts) - 1 }
+func (r *itemTable) len() int { return len(r.starts) - 1 }
 
 // at gives the one at i.
-func (r *register) at(i Index) Entry { return Entry{r.packed[r.starts[i]:r.starts[i+1]]} }
+func (r *itemTable) at(i Index) Entry { return Entry{r.packed[r.starts[i]:r.starts[i+1]]} }
 
 // all visits them in the view's order.
-func (r *register) all() iter.Seq2[Index, Entry] {
+func (r *itemTable) all() iter.Seq2[Index, Entry] {
 	return func(yield func(Index, Entry) bool) {
 		for i := range r.len() {
 			if at := Index(i); !yield(at, r.at(at)) {
@@ -85,13 +85,13 @@ func (r *register) all() iter.Seq2[Index, Entry] {
 }
 
 // byID finds the one with the id.
-func (r *register) byID(id string) (Index, bool) {
+func (r *itemTable) byID(id string) (Index, bool) {
 	return r.ids.find(id, func(at Index) bool { return r.at(at).ID() == id })
 }
 
 // byExternalID returns all that have the externalId, in the view's order.
-func (r *register) byExternalID(external string) []Index {
-	at, ok := r.others.find(external, func(at Index) bool { return r.at(at).external().is(external) })
+func (r *itemTable) byExternalID(external string) []Index {
+	at, ok := r.externalIDs.find(external, func(at Index) bool { return r.at(at).external().is(external) })
 	if !ok {
 		return nil
 	}
@@ -101,11 +101,11 @@ func (r *register) byExternalID(external string) []Index {
 	return r.owners[at : at+1 : at+1]
 }
 
-// namesakes gives all that have the externalId of the one at i, in the view's
+// sameExternalID returns all that have the externalId of the one at i, in the view's
 // order; none where it has none.
-func (r *register) namesakes(i Index) []Index {
+func (r *itemTable) sameExternalID(i Index) []Index {
 	e := r.at(i)
-	if !e.named() {
+	if !e.hasExternalID() {
 		return nil
 	}
 	if len(r.shared) > 0 {
@@ -118,7 +118,7 @@ func (r *register) namesakes(i Index) []Index {
 
 // find gives the one that has the name; None, and those that share the
 // externalId, where there is no such one.
-func (r *register) find(name string) (i Index, sharing []Index) {
+func (r *itemTable) find(name string) (i Index, sharing []Index) {
 	if at, ok := r.byID(name); ok {
 		return at, nil
 	}

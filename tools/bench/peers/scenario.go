@@ -6,8 +6,8 @@ import (
 	"strconv"
 )
 
-// Exercise is one request that larder and its peers answer.
-type Exercise struct {
+// Scenario is one request that larder and its peers answer.
+type Scenario struct {
 	Name   string
 	Method string
 	// Path is that of larder's route.
@@ -41,20 +41,20 @@ type Menus struct {
 	Order                []byte
 }
 
-// Exercises are all of them.
-func Exercises(m Menus) []Exercise {
+// Scenarios are all of them.
+func Scenarios(m Menus) []Scenario {
 	gzip := [2]string{"Accept-Encoding", "gzip"}
 	plain := [2]string{"Accept-Encoding", "identity"}
 	menu := func(id string) string { return "/v1/restaurants/" + id + "/menu" }
 	dish := "/v1/restaurants/" + m.Medium + "/products/" + m.Dish
-	read := func(name, path string, header [][2]string, against ...string) Exercise {
-		return Exercise{Name: name, Method: http.MethodGet, Path: path, Header: header, Status: http.StatusOK, Against: against}
+	read := func(name, path string, header [][2]string, against ...string) Scenario {
+		return Scenario{Name: name, Method: http.MethodGet, Path: path, Header: header, Status: http.StatusOK, Against: against}
 	}
 	conditional := read(NotModified, menu(m.Medium), [][2]string{gzip}, floorName, staticName, proxyName, varnishName, ginName, redisName)
 	conditional.Status = http.StatusNotModified
 	list := read(Restaurants, "/v1/restaurants", [][2]string{gzip}, ordinaryName)
 	list.Varies = true
-	return []Exercise{
+	return []Scenario{
 		conditional,
 		read(Product, dish, [][2]string{plain}, floorName, staticName, proxyName, tunedName, haproxyName, varnishName, ginName, redisName),
 		read(Browser, dish, append(browser(), plain), floorName, proxyName, ginName),
@@ -87,10 +87,10 @@ func browser() [][2]string {
 }
 
 // conditional tells whether the request names what the client has.
-func (e Exercise) conditional() bool { return e.Status == http.StatusNotModified }
+func (e Scenario) conditional() bool { return e.Status == http.StatusNotModified }
 
 // request is the exercise as it goes over the wire to a host.
-func (e Exercise) request(host, path string, header [][2]string) []byte {
+func (e Scenario) request(host, path string, header [][2]string) []byte {
 	var wire bytes.Buffer
 	wire.WriteString(e.Method + " " + path + " HTTP/1.1\r\nHost: " + host + "\r\n")
 	for _, h := range header {

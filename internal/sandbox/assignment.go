@@ -11,52 +11,52 @@ const (
 	maxSteps = 1 << 17 // of trying assignments for one dish
 )
 
-// seat is one group of one opened scheme: a place that ordered ingredients
+// groupSlot is one group of one opened scheme: a place that ordered ingredients
 // count for. max < 0: no upper limit.
-type seat struct {
+type groupSlot struct {
 	group    string
 	min, max int
 	path     []string // schemes from the dish down to this one
 }
 
-// portion is an ingredient of one dish with its whole quantity.
-type portion struct {
+// selection is an ingredient of one dish with its whole quantity.
+type selection struct {
 	part     *item
 	quantity int
 }
 
-// openSeats lists the groups that count for a dish: those of its own scheme,
+// openGroupSlots lists the groups that count for a dish: those of its own scheme,
 // and those of every chosen ingredient that has one, once and multiplied by
 // its quantity (policy M5, the flat form).
-func (c *carte) openSeats(d *item, chosen []portion) []seat {
-	var seats []seat
+func (c *menuModel) openGroupSlots(d *item, chosen []selection) []groupSlot {
+	var slots []groupSlot
 	open := func(scheme string, times int, path []string) {
 		path = append(slices.Clone(path), scheme)
 		for _, l := range c.schemes[scheme] {
-			seats = append(seats, seat{group: l.group, min: l.min * times, max: l.max * times, path: path})
+			slots = append(slots, groupSlot{group: l.group, min: l.min * times, max: l.max * times, path: path})
 		}
 	}
 	open(d.scheme, 1, nil)
 	opened := make([]bool, len(chosen))
-	for i := 0; i < len(seats); i++ { // seats grows while we walk
+	for i := 0; i < len(slots); i++ { // slots grows
 		for k, p := range chosen {
-			if opened[k] || p.part.scheme == "" || !slices.Contains(c.groupMembers[seats[i].group], p.part.id) {
+			if opened[k] || p.part.scheme == "" || !slices.Contains(c.groupMembers[slots[i].group], p.part.id) {
 				continue
 			}
-			if slices.Contains(seats[i].path, p.part.scheme) || len(seats[i].path) >= maxDepth {
+			if slices.Contains(slots[i].path, p.part.scheme) || len(slots[i].path) >= maxDepth {
 				continue // a circle of schemes is cut where it closes (policy W10)
 			}
 			opened[k] = true
-			open(p.part.scheme, p.quantity, seats[i].path)
+			open(p.part.scheme, p.quantity, slots[i].path)
 		}
 	}
-	return seats
+	return slots
 }
 
-// seating tries every way of counting portions for seats.
-type seating struct {
-	seats   []seat
-	options [][]int // of each portion: indexes of seats that take it
+// assignment tries every way of counting selections for groups.
+type assignment struct {
+	slots   []groupSlot
+	options [][]int // of each portion: indexes of slots that take it
 	amounts []int
 	counts  []int
 	best    int // least Σ (missing + excess) so far, -1 = none yet
@@ -65,14 +65,14 @@ type seating struct {
 	steps   int
 }
 
-// seatAll says what is wrong with the quantities: nothing when some way of
+// assignAll says what is wrong with the quantities: nothing when some way of
 // counting meets every minimum and maximum, otherwise the groups of the way
-// that comes closest. The portions must each have a seat.
-func (c *carte) seatAll(seats []seat, chosen []portion) []string {
-	s := &seating{seats: seats, counts: make([]int, len(seats)), best: -1, seen: map[string]int{}}
+// that comes closest. Each selection must have a group that takes it.
+func (c *menuModel) assignAll(slots []groupSlot, chosen []selection) []string {
+	s := &assignment{slots: slots, counts: make([]int, len(slots)), best: -1, seen: map[string]int{}}
 	for _, p := range chosen {
 		var options []int
-		for i, st := range seats {
+		for i, st := range slots {
 			if slices.Contains(c.groupMembers[st.group], p.part.id) {
 				options = append(options, i)
 			}
@@ -80,7 +80,7 @@ func (c *carte) seatAll(seats []seat, chosen []portion) []string {
 		s.options = append(s.options, options)
 		s.amounts = append(s.amounts, p.quantity)
 	}
-	s.portion(0)
+	s.assign(0)
 	if s.best == 0 {
 		return nil
 	}
@@ -88,7 +88,7 @@ func (c *carte) seatAll(seats []seat, chosen []portion) []string {
 		return []string{"too many ways to assign the ingredients to groups"}
 	}
 	var wrong []string
-	for i, st := range seats {
+	for i, st := range slots {
 		name := c.groupNames[st.group]
 		switch n := s.filled[i]; {
 		case n < st.min:
@@ -100,8 +100,8 @@ func (c *carte) seatAll(seats []seat, chosen []portion) []string {
 	return wrong
 }
 
-// portion places the i-th portion and all after it.
-func (s *seating) portion(i int) {
+// assign assigns the i-th selection and all after it.
+func (s *assignment) assign(i int) {
 	if s.best == 0 || s.steps > maxSteps {
 		return
 	}
@@ -123,10 +123,10 @@ func (s *seating) portion(i int) {
 
 // split tries every number of the i-th portion for its k-th option, and what
 // is left for the options after it.
-func (s *seating) split(i, k, left int) {
+func (s *assignment) split(i, k, left int) {
 	if k == len(s.options[i])-1 {
 		s.counts[s.options[i][k]] += left
-		s.portion(i + 1)
+		s.assign(i + 1)
 		s.counts[s.options[i][k]] -= left
 		return
 	}
@@ -138,9 +138,9 @@ func (s *seating) split(i, k, left int) {
 }
 
 // cost is what stands above the maxima and, at the end, below the minima.
-func (s *seating) cost(end bool) int {
+func (s *assignment) cost(end bool) int {
 	cost := 0
-	for i, st := range s.seats {
+	for i, st := range s.slots {
 		if st.max >= 0 {
 			cost += max(s.counts[i]-st.max, 0)
 		}
@@ -152,9 +152,9 @@ func (s *seating) cost(end bool) int {
 }
 
 // key names a state of the search: counts beyond what matters are alike.
-func (s *seating) key(i int) string {
+func (s *assignment) key(i int) string {
 	key := binary.AppendVarint(nil, int64(i))
-	for k, st := range s.seats {
+	for k, st := range s.slots {
 		key = binary.AppendVarint(key, int64(min(s.counts[k], max(st.min, st.max))))
 	}
 	return string(key)

@@ -16,13 +16,13 @@ type FieldCase string
 // The spellings: the interface's (restaurantID, ID, cityID), and camel case
 // throughout (restaurantId, id, cityId).
 const (
-	WireDocument FieldCase = "document"
-	WireCamel    FieldCase = "camel"
+	FieldCaseDocument FieldCase = "document"
+	FieldCaseCamel    FieldCase = "camel"
 )
 
 // spell gives the interface's name in this spelling.
 func (w FieldCase) spell(name string) string {
-	if w != WireCamel {
+	if w != FieldCaseCamel {
 		return name
 	}
 	if name == "ID" {

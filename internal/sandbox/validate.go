@@ -16,14 +16,14 @@ import (
 // grace is how far in the past the expected time may lie (policy O4).
 const grace = time.Minute
 
-// sheet collects what is wrong with one order.
-type sheet struct {
+// violations collects what is wrong with one order.
+type violations struct {
 	reasons  []string
 	total    decimal.Decimal
 	tolerant bool // of what public clients send
 }
 
-func (s *sheet) wrong(path, format string, args ...any) {
+func (s *violations) wrong(path, format string, args ...any) {
 	s.reasons = append(s.reasons, path+": "+fmt.Sprintf(format, args...))
 }
 
@@ -57,11 +57,11 @@ func member(object map[string]any, name string) any {
 	return object[found]
 }
 
-// judge checks an order as the interface and the menu ask for. now: the
+// validate checks an order as the interface and the menu ask for. now: the
 // service's clock. The total (policy P1) holds when there are no reasons.
-func judge(order map[string]any, c *carte, out stopped, now time.Time, tolerant bool) *sheet {
-	s := &sheet{tolerant: tolerant}
-	s.head(order, now)
+func validate(order map[string]any, c *menuModel, out stopped, now time.Time, tolerant bool) *violations {
+	s := &violations{tolerant: tolerant}
+	s.checkHead(order, now)
 	list, ok := member(order, "dishList").([]any)
 	if !ok || len(list) == 0 {
 		s.wrong("/dishList", "at least one dish is required")
@@ -74,14 +74,14 @@ func judge(order map[string]any, c *carte, out stopped, now time.Time, tolerant 
 			s.wrong(path, "a dish is an object")
 			continue
 		}
-		s.dish(path, line, c, out)
+		s.checkDish(path, line, c, out)
 	}
 	return s
 }
 
-// head checks everything but the dishes (docs/ordering-service.md,
+// checkHead checks everything but the dishes (docs/ordering-service.md,
 // section 4.1; policy O1).
-func (s *sheet) head(order map[string]any, now time.Time) {
+func (s *violations) checkHead(order map[string]any, now time.Time) {
 	expedition := s.oneOf(order, "expeditionType", "delivery", "pickup")
 	s.oneOf(order, "paymentTypeID", "cash", "card", "online")
 	s.numbers("", order, "persons", "changeFrom")
@@ -106,7 +106,7 @@ func (s *sheet) head(order map[string]any, now time.Time) {
 	}
 }
 
-func (s *sheet) oneOf(order map[string]any, name string, allowed ...string) string {
+func (s *violations) oneOf(order map[string]any, name string, allowed ...string) string {
 	text, _ := member(order, name).(string)
 	if !slices.Contains(allowed, text) {
 		s.wrong("/"+name, "required, one of %s", strings.Join(allowed, ", "))
@@ -114,7 +114,7 @@ func (s *sheet) oneOf(order map[string]any, name string, allowed ...string) stri
 	return text
 }
 
-func (s *sheet) required(path string, object map[string]any, name string) {
+func (s *violations) required(path string, object map[string]any, name string) {
 	if text, _ := member(object, name).(string); strings.TrimSpace(text) == "" {
 		s.wrong(path+"/"+name, "required")
 	}
@@ -122,7 +122,7 @@ func (s *sheet) required(path string, object map[string]any, name string) {
 
 // numbers: what is a number in the interface must come as one. Shop systems
 // send an empty text for an unknown floor; it counts as absent (policy W12).
-func (s *sheet) numbers(path string, object map[string]any, names ...string) {
+func (s *violations) numbers(path string, object map[string]any, names ...string) {
 	for _, name := range names {
 		switch v := member(object, name).(type) {
 		case nil, json.Number:
@@ -134,7 +134,7 @@ func (s *sheet) numbers(path string, object map[string]any, names ...string) {
 	}
 }
 
-func (s *sheet) expected(v any, now time.Time) {
+func (s *violations) expected(v any, now time.Time) {
 	text, _ := v.(string)
 	if text == "" {
 		s.wrong("/expectedAt", "required")

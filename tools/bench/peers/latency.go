@@ -37,7 +37,7 @@ func p99s(found []pace.Result) []float64 {
 
 // tails measures latencies beside nginx: its cache, and its files for the menu
 // that its cache serves badly.
-func (s *scene) tails(ctx context.Context, mode *Mode) error {
+func (s *testbed) tails(ctx context.Context, mode *Mode) error {
 	for _, t := range []Tail{
 		{Exercise: NotModified, Peer: proxyName},
 		{Exercise: Product, Peer: proxyName},
@@ -73,7 +73,7 @@ func (s *scene) tails(ctx context.Context, mode *Mode) error {
 }
 
 // pace runs the generator at a fixed rate; its first half second is not counted.
-func (s *scene) pace(ctx context.Context, t target, rate float64) (found pace.Result, err error) {
+func (s *testbed) pace(ctx context.Context, t target, rate float64) (found pace.Result, err error) {
 	const warm, late = 500 * time.Millisecond, 30 * time.Second
 	ctx, cancel := context.WithTimeout(ctx, s.For+warm+late)
 	defer cancel()

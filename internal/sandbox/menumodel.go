@@ -13,10 +13,10 @@ import (
 	"github.com/shopspring/decimal"
 )
 
-// carte is a menu as the sandbox's own judgement reads it: no more than what
+// menuModel is a menu as the sandbox's own validation reads it: no more than what
 // an order is checked against. It is read by encoding/json alone, on purpose
 // apart from larder's decoder, and never changes once read.
-type carte struct {
+type menuModel struct {
 	dishes, parts items
 	groupMembers  map[string][]string // group → ingredient ids
 	groupNames    map[string]string
@@ -48,17 +48,17 @@ type limit struct {
 // stopped are the ids out of stock in one restaurant.
 type stopped struct{ dishes, parts map[string]bool }
 
-// loose is any JSON value, kept as it came.
-type loose struct{ raw json.RawMessage }
+// anyJSON is any JSON value, kept as it came.
+type anyJSON struct{ raw json.RawMessage }
 
 // UnmarshalJSON keeps a copy.
-func (l *loose) UnmarshalJSON(b []byte) error {
+func (l *anyJSON) UnmarshalJSON(b []byte) error {
 	l.raw = bytes.Clone(b)
 	return nil
 }
 
 // text reads a string, or a number as it is written (policy W4).
-func (l *loose) text() string {
+func (l *anyJSON) text() string {
 	var s string
 	if json.Unmarshal(l.raw, &s) == nil {
 		return s
@@ -71,12 +71,12 @@ func (l *loose) text() string {
 }
 
 // number reads a number or a numeric string (policy W5).
-func (l *loose) number() (decimal.Decimal, bool) {
+func (l *anyJSON) number() (decimal.Decimal, bool) {
 	return exact(l.text())
 }
 
 // price reads a price that can be charged (policy W9a).
-func (l *loose) price() (decimal.Decimal, bool) {
+func (l *anyJSON) price() (decimal.Decimal, bool) {
 	text := l.text()
 	if mantissa, power, scaled := strings.Cut(strings.ToLower(text), "e"); scaled {
 		m, ok := exact(mantissa)
@@ -87,7 +87,7 @@ func (l *loose) price() (decimal.Decimal, bool) {
 	return d, ok && !d.IsNegative()
 }
 
-func (l *loose) whole() int {
+func (l *anyJSON) whole() int {
 	d, ok := l.number()
 	if !ok || !d.IsInteger() || d.Abs().GreaterThan(decimal.New(1, 6)) {
 		return 0
@@ -96,16 +96,16 @@ func (l *loose) whole() int {
 }
 
 // stops says whether a stop list names the restaurant (policy W7).
-func (l *loose) stops(restaurant string) bool {
+func (l *anyJSON) stops(restaurant string) bool {
 	var all bool
 	if json.Unmarshal(l.raw, &all) == nil && all {
 		return true
 	}
-	var list []loose
+	var list []anyJSON
 	if json.Unmarshal(l.raw, &list) != nil {
 		return false
 	}
-	return slices.ContainsFunc(list, func(e loose) bool { return restaurant != "" && e.text() == restaurant })
+	return slices.ContainsFunc(list, func(e anyJSON) bool { return restaurant != "" && e.text() == restaurant })
 }
 
 // exact reads a decimal of modest length without an exponent.
@@ -118,17 +118,17 @@ func exact(text string) (decimal.Decimal, bool) {
 }
 
 type itemJSON struct {
-	ID         loose `json:"id"`
-	ExternalID loose `json:"externalId"`
-	Name       loose `json:"name"`
-	Price      loose `json:"price"`
-	SchemeID   loose `json:"schemeId"`
+	ID         anyJSON `json:"id"`
+	ExternalID anyJSON `json:"externalId"`
+	Name       anyJSON `json:"name"`
+	Price      anyJSON `json:"price"`
+	SchemeID   anyJSON `json:"schemeId"`
 	Measure    struct {
-		Unit loose `json:"unit"`
+		Unit anyJSON `json:"unit"`
 	} `json:"measure"`
-	Stop     loose `json:"isContainInStopList"`
-	Listed   loose `json:"isListStoped"`
-	Disabled loose `json:"disabled"`
+	Stop     anyJSON `json:"isContainInStopList"`
+	Listed   anyJSON `json:"isListStoped"`
+	Disabled anyJSON `json:"disabled"`
 }
 
 func (i *itemJSON) stopped(restaurant string) bool {
@@ -140,23 +140,23 @@ type menuJSON struct {
 	Products    []itemJSON `json:"products"`
 	Ingredients []itemJSON `json:"ingredients"`
 	Schemes     []struct {
-		ID     loose `json:"id"`
+		ID     anyJSON `json:"id"`
 		Groups []struct {
-			ID  loose `json:"id"`
-			Min loose `json:"minCount"`
-			Max loose `json:"maxCount"`
+			ID  anyJSON `json:"id"`
+			Min anyJSON `json:"minCount"`
+			Max anyJSON `json:"maxCount"`
 		} `json:"ingredientsGroups"`
 	} `json:"ingredientsSchemes"`
 	Groups []struct {
-		ID          loose   `json:"id"`
-		Name        loose   `json:"name"`
-		Ingredients []loose `json:"ingredients"`
+		ID          anyJSON   `json:"id"`
+		Name        anyJSON   `json:"name"`
+		Ingredients []anyJSON `json:"ingredients"`
 	} `json:"ingredientsGroups"`
 }
 
-// readCarte reads a menu view and the stop list of one restaurant. Odd values
+// readMenuModel reads a menu view and the stop list of one restaurant. Odd values
 // cost only themselves; an error means that it is no JSON.
-func readCarte(raw []byte, restaurant string) (*carte, stopped, error) {
+func readMenuModel(raw []byte, restaurant string) (*menuModel, stopped, error) {
 	var m menuJSON
 	var odd *json.UnmarshalTypeError
 	if err := json.Unmarshal(bytes.TrimPrefix(raw, []byte("\xef\xbb\xbf")), &m); err != nil && !errors.As(err, &odd) {
@@ -165,7 +165,7 @@ func readCarte(raw []byte, restaurant string) (*carte, stopped, error) {
 	if m.Result != nil && m.Products == nil {
 		m = *m.Result
 	}
-	c := &carte{
+	c := &menuModel{
 		groupMembers: map[string][]string{}, groupNames: map[string]string{}, schemes: map[string][]limit{},
 	}
 	out := stopped{dishes: map[string]bool{}, parts: map[string]bool{}}
@@ -176,7 +176,7 @@ func readCarte(raw []byte, restaurant string) (*carte, stopped, error) {
 	return c, out, nil
 }
 
-func (c *carte) addGroups(m *menuJSON) {
+func (c *menuModel) addGroups(m *menuJSON) {
 	for _, g := range m.Groups {
 		id := g.ID.text()
 		if _, known := c.groupNames[id]; !known {
@@ -190,7 +190,7 @@ func (c *carte) addGroups(m *menuJSON) {
 	}
 }
 
-func (c *carte) addSchemes(m *menuJSON) {
+func (c *menuModel) addSchemes(m *menuJSON) {
 	for _, sc := range m.Schemes {
 		id := sc.ID.text()
 		limits := c.schemes[id]

@@ -12,12 +12,12 @@ import (
 // one group of each, so that its groups share nothing unless that is meant.
 const kinds = 8
 
-// maker builds one chain's menu: ingredients, then groups of them, then
+// menuGenerator builds one chain's menu: ingredients, then groups of them, then
 // schemes of groups, then dishes.
-type maker struct {
+type menuGenerator struct {
 	g      Generate
 	seed   uint64
-	dice   *dice
+	rng    *rng
 	combos int // schemes 0 … combos-1 are those of combo dishes
 
 	categories  []genCategory
@@ -32,9 +32,9 @@ type maker struct {
 	cursor     int           // the plain group that is due next
 }
 
-func newMaker(g Generate, n int) *maker {
+func newMenuGenerator(g Generate, n int) *menuGenerator {
 	seed := derive(g.seed(n), forMenu)
-	m := &maker{g: g, seed: seed, dice: &dice{state: seed}, last: map[int][]int{}}
+	m := &menuGenerator{g: g, seed: seed, rng: &rng{state: seed}, last: map[int][]int{}}
 	p := g.Products
 	ingredients := max(p*3/2, 40)
 	if p > 400 { // large menus share more
@@ -53,16 +53,16 @@ func newMaker(g Generate, n int) *maker {
 	return m
 }
 
-func (m *maker) id(what uint64, i int) string {
+func (m *menuGenerator) id(what uint64, i int) string {
 	return guid(derive(m.seed, what, uint64(i))) //nolint:gosec // an index is not negative
 }
 
-func (m *maker) title() string {
-	return pick(m.dice, brands()) + " " + pick(m.dice, places())
+func (m *menuGenerator) title() string {
+	return pick(m.rng, brands()) + " " + pick(m.rng, places())
 }
 
 // makeCategories: the first third are roots, the rest stand below them.
-func (m *maker) makeCategories(n int) {
+func (m *menuGenerator) makeCategories(n int) {
 	names := categoryNames()
 	roots := n/3 + 1
 	for i := range n {
@@ -78,22 +78,22 @@ func (m *maker) makeCategories(n int) {
 	}
 }
 
-func (m *maker) makeIngredients(n, schemes int) {
+func (m *menuGenerator) makeIngredients(n, schemes int) {
 	for i := range n {
 		in := genIngredient{
 			ID: m.id(forIngredient, i), ExternalID: m.id(forIngredientExt, i),
-			Price: money(m.dice.n(13) * 1000), ImageURLs: []string{},
+			Price: money(m.rng.n(13) * 1000), ImageURLs: []string{},
 		}
 		if i < m.parts {
 			scheme := m.id(forScheme, m.combos+i%(schemes-m.combos)) // nesting: one deep
 			in.SchemeID = &scheme
-			in.Name = dishName(m.dice, i*7+3)
-			in.Price = money(m.dice.n(6) * 2500)
-			in.Description = pick(m.dice, sentences())
+			in.Name = dishName(m.rng, i*7+3)
+			in.Price = money(m.rng.n(6) * 2500)
+			in.Description = pick(m.rng, sentences())
 		} else {
-			in.Name = partName(m.dice, i%kinds, i/kinds)
-			if m.dice.n(3) == 0 {
-				in.Measure = &genMeasure{Value: grams(m.dice.between(2, 20) * 5), Unit: "kg"}
+			in.Name = partName(m.rng, i%kinds, i/kinds)
+			if m.rng.n(3) == 0 {
+				in.Measure = &genMeasure{Value: grams(m.rng.between(2, 20) * 5), Unit: "kg"}
 			}
 		}
 		m.ingredients = append(m.ingredients, in)
@@ -101,7 +101,7 @@ func (m *maker) makeIngredients(n, schemes int) {
 }
 
 // pool are the indexes of the plain ingredients of a kind.
-func (m *maker) pool(kind int) []int {
+func (m *menuGenerator) pool(kind int) []int {
 	var pool []int
 	for i := m.parts; i < len(m.ingredients); i++ {
 		if i%kinds == kind {
@@ -112,19 +112,19 @@ func (m *maker) pool(kind int) []int {
 }
 
 // draw takes n different members of a pool.
-func (m *maker) draw(pool []int, n int) []string {
+func (m *menuGenerator) draw(pool []int, n int) []string {
 	pool = slices.Clone(pool)
 	n = min(n, len(pool))
 	ids := make([]string, 0, n)
 	for i := range n {
-		k := m.dice.between(i, len(pool)-1)
+		k := m.rng.between(i, len(pool)-1)
 		pool[i], pool[k] = pool[k], pool[i]
 		ids = append(ids, m.ingredients[pool[i]].ID)
 	}
 	return ids
 }
 
-func (m *maker) makeGroups() {
+func (m *menuGenerator) makeGroups() {
 	combo := make([]int, m.parts)
 	for i := range combo {
 		combo[i] = i
@@ -136,17 +136,17 @@ func (m *maker) makeGroups() {
 	for i := range m.plain {
 		gr := genGroup{ID: m.id(forGroup, i)}
 		if i < m.comboGroup {
-			gr.Name = pick(m.dice, []string{"Main of the combo", "Choose a dish", "Основное блюдо", "セットの主菜"})
-			gr.Ingredients = m.draw(combo, m.dice.between(3, 6))
+			gr.Name = pick(m.rng, []string{"Main of the combo", "Choose a dish", "Основное блюдо", "セットの主菜"})
+			gr.Ingredients = m.draw(combo, m.rng.between(3, 6))
 		} else {
-			gr.Name = groupName(m.dice, i%kinds)
-			gr.Ingredients = m.draw(pools[i%kinds], m.dice.between(4, 10))
+			gr.Name = groupName(m.rng, i%kinds)
+			gr.Ingredients = m.draw(pools[i%kinds], m.rng.between(4, 10))
 		}
 		m.groups = append(m.groups, gr)
 	}
 }
 
-func (m *maker) makeSchemes(n int) {
+func (m *menuGenerator) makeSchemes(n int) {
 	for k := range n {
 		sc := genScheme{ID: m.id(forScheme, k)}
 		if k < m.combos {
@@ -157,7 +157,7 @@ func (m *maker) makeSchemes(n int) {
 			m.schemes = append(m.schemes, sc)
 			continue
 		}
-		due := m.due(m.dice.between(1, 4))
+		due := m.due(m.rng.between(1, 4))
 		for _, group := range due {
 			sc.Groups = append(sc.Groups, m.limit(group, 0))
 		}
@@ -170,7 +170,7 @@ func (m *maker) makeSchemes(n int) {
 
 // due are the next n plain groups in turn: neighbours differ in kind, and
 // every group comes up again under another scheme.
-func (m *maker) due(n int) []int {
+func (m *menuGenerator) due(n int) []int {
 	plain := m.plain - m.comboGroup
 	n = min(n, plain, kinds)
 	if m.cursor%plain+n > plain { // across the end kinds would repeat
@@ -185,7 +185,7 @@ func (m *maker) due(n int) []int {
 }
 
 // overlap makes one more group that shares two ingredients with another.
-func (m *maker) overlap(with int) int {
+func (m *menuGenerator) overlap(with int) int {
 	i := len(m.groups)
 	gr := genGroup{ID: m.id(forGroup, i), Name: "Chef's pick: " + m.groups[with].Name}
 	gr.Ingredients = append(gr.Ingredients, m.groups[with].Ingredients[:2]...)
@@ -196,10 +196,10 @@ func (m *maker) overlap(with int) int {
 
 // limit draws a group's limits, other ones than it had in the scheme before.
 // Maximum 0: no upper limit.
-func (m *maker) limit(group, least int) genLimit {
-	low := max(pick(m.dice, []int{0, 0, 0, 1, 1, 2}), least)
-	high := low + m.dice.between(1, 4)
-	if m.dice.n(10) == 0 {
+func (m *menuGenerator) limit(group, least int) genLimit {
+	low := max(pick(m.rng, []int{0, 0, 0, 1, 1, 2}), least)
+	high := low + m.rng.between(1, 4)
+	if m.rng.n(10) == 0 {
 		high = 0
 	}
 	if before := m.last[group]; before != nil && before[0] == low && before[1] == high {
@@ -211,18 +211,18 @@ func (m *maker) limit(group, least int) genLimit {
 
 // product makes the k-th dish: 13 of 20 have a scheme, one of those 13 is a
 // combo.
-func (m *maker) product(k int) genProduct {
+func (m *menuGenerator) product(k int) genProduct {
 	p := genProduct{
 		ID: m.id(forProduct, k), ExternalID: m.id(forProductExt, k),
-		CategoryID: m.categories[m.dice.n(len(m.categories))].ID,
-		Name:       dishName(m.dice, k), Price: money(m.dice.between(90, 1490) * 1000),
+		CategoryID: m.categories[m.rng.n(len(m.categories))].ID,
+		Name:       dishName(m.rng, k), Price: money(m.rng.between(90, 1490) * 1000),
 		Description: m.description(), Stop: []string{},
-		Measure:  genMeasure{Value: grams(m.dice.between(8, 60) * 10), Unit: pick(m.dice, []string{"kg", "kg", "kg", "liter"})},
-		Calories: m.dice.between(60, 900),
-		Proteins: tenths(m.dice.n(400)), Fats: tenths(m.dice.n(450)), Carbohydrates: tenths(m.dice.n(800)),
+		Measure:  genMeasure{Value: grams(m.rng.between(8, 60) * 10), Unit: pick(m.rng, []string{"kg", "kg", "kg", "liter"})},
+		Calories: m.rng.between(60, 900),
+		Proteins: tenths(m.rng.n(400)), Fats: tenths(m.rng.n(450)), Carbohydrates: tenths(m.rng.n(800)),
 	}
 	p.EnergyValue = p.Calories * 4184 / 1000
-	p.ImageURLs = []string{m.g.ImageBase + "/sandbox/images/" + pick(m.dice, imageNames()) + ".svg"}
+	p.ImageURLs = []string{m.g.ImageBase + "/sandbox/images/" + pick(m.rng, imageNames()) + ".svg"}
 	switch slot := k % 20; {
 	case slot == 12:
 		p.Name += " combo"
@@ -235,10 +235,10 @@ func (m *maker) product(k int) genProduct {
 }
 
 // description is three to six sentences, as menus have them.
-func (m *maker) description() string {
+func (m *menuGenerator) description() string {
 	text := make([]string, 0, 6)
-	for range m.dice.between(3, 6) {
-		text = append(text, pick(m.dice, sentences()))
+	for range m.rng.between(3, 6) {
+		text = append(text, pick(m.rng, sentences()))
 	}
 	return strings.Join(text, " ")
 }

@@ -12,29 +12,29 @@ import (
 type object struct {
 	jsontext.Writer
 
-	wire    FieldCase
-	extra   []Field
-	written []string // the interface's names written so far, if there is extra
+	fieldCase FieldCase
+	extra     []Field
+	written   []string // the interface's names written so far, if there is extra
 }
 
 // begin opens an object that will end with the fields of extra.
-func begin(dst []byte, wire FieldCase, extra []Field) object {
-	w := object{wire: wire, extra: extra}
+func begin(dst []byte, fieldCase FieldCase, extra []Field) object {
+	w := object{fieldCase: fieldCase, extra: extra}
 	w.Buf = dst
 	w.Open('{')
 	return w
 }
 
 // beginItem opens a dish or an ingredient.
-func beginItem(dst []byte, wire FieldCase, item *menu.Item, quantity jsontext.Number, extra []Field) object {
-	w := begin(dst, wire, extra)
-	w.Name(wire.spell("ID"))
+func beginItem(dst []byte, fieldCase FieldCase, item *menu.Item, quantity jsontext.Number, extra []Field) object {
+	w := begin(dst, fieldCase, extra)
+	w.Name(fieldCase.spell("ID"))
 	w.Raw(item.JSON)
 	w.Name("quantity")
 	w.Number(quantity)
 	if len(extra) > 0 {
 		w.written = append(w.written, "ID", "name", "price", "quantity")
-		if item.Measured {
+		if item.HasMeasure {
 			w.written = append(w.written, "measure")
 		}
 	}
@@ -46,7 +46,7 @@ func (w *object) name(name string) {
 	if len(w.extra) > 0 {
 		w.written = append(w.written, name)
 	}
-	w.Name(w.wire.spell(name))
+	w.Name(w.fieldCase.spell(name))
 }
 
 func (w *object) text(name string, value *string) {

@@ -17,7 +17,7 @@ func TestAnOlderContentTakesTheStopListsOfNow(t *testing.T) {
 		"ingredients":[{"id":"a"},{"id":"i","disabled":true}]}`)
 	now := published(t, `{"ingredients":[{"id":"i"}],"products":[{"id":"new","disabled":true},{"ID":"b","isContainInStopList":true},
 		{"id":"b","disabled":false},{"id":"7","isContainInStopList":["r"]},{"id":"a","isContainInStopList":[]},{"name":"no id"}]}`)
-	got, err := old.WithStopsOf(now)
+	got, err := old.MergeStopLists(now)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -33,7 +33,7 @@ func TestStopListsOfTheSameContentAreTakenWhole(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		view := viewtest.Views().Draw(t, "view")
 		then, now := part(t, answer(view, 1)), part(t, answer(viewtest.Restopped(view).Draw(t, "now"), 1))
-		got, err := then.WithStopsOf(now)
+		got, err := then.MergeStopLists(now)
 		if err != nil {
 			t.Fatalf("%v of %s", err, then.Content)
 		}
@@ -80,7 +80,7 @@ func TestStopListsOfAnotherContentAreRefused(t *testing.T) {
 		"no JSON":  {Content: p.Content, Stops: []byte(`{`)},
 	} {
 		for _, pair := range [][2]menu.Published{{p, broken}, {broken, p}} {
-			if _, err := pair[0].WithStopsOf(pair[1]); !errors.Is(err, menu.ErrForeignStops) {
+			if _, err := pair[0].MergeStopLists(pair[1]); !errors.Is(err, menu.ErrForeignStops) {
 				t.Errorf("%s: got %v", name, err)
 			}
 		}

@@ -17,7 +17,7 @@ import (
 )
 
 // stage is a scene whose generators are scripts that print what is given.
-func stage(t *testing.T, prints string) *scene {
+func stage(t *testing.T, prints string) *testbed {
 	t.Helper()
 	if _, err := os.Stat("/proc/self/stat"); errors.Is(err, os.ErrNotExist) {
 		t.Skip("this system has no /proc, and larder-bench says that it needs one")
@@ -30,7 +30,7 @@ func stage(t *testing.T, prints string) *scene {
 	); err != nil {
 		t.Fatal(err)
 	}
-	s := &scene{
+	s := &testbed{
 		Plan: Plan{Rounds: 3, For: time.Second, Say: func(string, ...any) {}, Program: "peer"},
 		dir:  dir, others: []string{"/bin/sh", script}, running: map[string]server{}, targets: map[string]map[string]target{},
 		client: &http.Client{Transport: &http.Transport{DisableCompression: true}},
@@ -40,8 +40,8 @@ func stage(t *testing.T, prints string) *scene {
 }
 
 // play adds an exercise of larder and nginx.
-func (s *scene) play(name string, bytes int) {
-	s.exercises = append(s.exercises, Exercise{Name: name, Against: []string{proxyName}})
+func (s *testbed) play(name string, bytes int) {
+	s.scenarios = append(s.scenarios, Scenario{Name: name, Against: []string{proxyName}})
 	s.targets[name] = map[string]target{}
 	for _, at := range []string{ourName, proxyName} {
 		s.targets[name][at] = target{
@@ -136,7 +136,7 @@ func TestSeenRefusesAnotherAnswer(t *testing.T) {
 			w.WriteHeader(tc.status)
 			_, _ = w.Write([]byte(tc.body))
 		}))
-		g := given{Exercise{Name: name, Method: http.MethodGet, Path: "/", Status: http.StatusOK, Varies: tc.varies}, ours}
+		g := given{Scenario{Name: name, Method: http.MethodGet, Path: "/", Status: http.StatusOK, Varies: tc.varies}, ours}
 		got, err := s.seen(t.Context(), g, target{address: server.Listener.Addr().String(), path: "/", status: http.StatusOK})
 		server.Close()
 		switch {
@@ -159,7 +159,7 @@ func TestTargetNamesWhatTheServerKnows(t *testing.T) {
 		}
 	}))
 	t.Cleanup(nginx.Close)
-	g := given{Exercise: Exercise{
+	g := given{Scenario: Scenario{
 		Name: NotModified, Method: http.MethodGet, Path: "/menu", Status: http.StatusNotModified, Header: [][2]string{{ifNoneMatch, "larder's"}},
 	}}
 	for name, want := range map[string]struct{ path, etag string }{
@@ -183,7 +183,7 @@ func TestAnswersAreWrittenOnce(t *testing.T) {
 	t.Parallel()
 	s := stage(t, "")
 	at := func(name, method, path string, status int, body string) given {
-		return given{Exercise{Name: name, Method: method, Path: path, Status: status}, measure.Answer{Status: status, Body: []byte(body)}}
+		return given{Scenario{Name: name, Method: method, Path: path, Status: status}, measure.Answer{Status: status, Body: []byte(body)}}
 	}
 	list := at(Restaurants, http.MethodGet, "/list", 200, "[]")
 	list.Varies = true

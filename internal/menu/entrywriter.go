@@ -10,7 +10,7 @@ import (
 type entrySource struct {
 	id, externalID, name string
 	price                decimal.Decimal
-	priceBad             bool
+	priceInvalid         bool
 	measure              *Measure
 	description          string
 	imageURLs            []string
@@ -18,11 +18,11 @@ type entrySource struct {
 }
 
 func (p *Product) source() entrySource {
-	return entrySource{p.ID, p.ExternalID, p.Name, p.Price, p.PriceBad, p.Measure, p.Description, p.ImageURLs, p.Nutrition}
+	return entrySource{p.ID, p.ExternalID, p.Name, p.Price, p.PriceInvalid, p.Measure, p.Description, p.ImageURLs, p.Nutrition}
 }
 
 func (in *Ingredient) source() entrySource {
-	return entrySource{in.ID, in.ExternalID, in.Name, in.Price, in.PriceBad, in.Measure, in.Description, in.ImageURLs, nil}
+	return entrySource{in.ID, in.ExternalID, in.Name, in.Price, in.PriceInvalid, in.Measure, in.Description, in.ImageURLs, nil}
 }
 
 // appendTo packs the entry as an entryReader reads it. What orders ask for stands
@@ -30,8 +30,8 @@ func (in *Ingredient) source() entrySource {
 func (s *entrySource) appendTo(to []byte) []byte {
 	guid, isGUID := packGUID(s.externalID)
 	detailed := s.description != "" || len(s.imageURLs) > 0 || s.nutrition != nil
-	has := flag(s.priceBad, entryPriceBad) | flag(s.externalID != "", entryNamed) | flag(isGUID, entryGUID) |
-		flag(s.measure != nil, entryMeasured) | flag(detailed, entryDetailed)
+	has := flag(s.priceInvalid, entryPriceInvalid) | flag(s.externalID != "", entryExternalID) | flag(isGUID, entryGUID) |
+		flag(s.measure != nil, entryMeasure) | flag(detailed, entryDetailed)
 	to = appendText(append(to, has), s.id)
 	if isGUID {
 		to = append(to, guid[:]...)

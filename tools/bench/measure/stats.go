@@ -42,10 +42,10 @@ func Slope(x, y []float64) float64 {
 	return above / below
 }
 
-// Left says how fast something goes and how long the rest of it takes, at the
+// Remaining says how fast something goes and how long the rest of it takes, at the
 // mean pace so far: ", 35/s, 5s left". It says nothing as long as nothing is
 // done, and of what goes slower than one a second the rest alone.
-func Left(done, total int, passed time.Duration) string {
+func Remaining(done, total int, passed time.Duration) string {
 	if done <= 0 || done >= total || passed <= 0 {
 		return ""
 	}

@@ -8,14 +8,14 @@ import (
 	"time"
 )
 
-// Orderer makes valid random orders for one restaurant's menu: for demos,
+// OrderGenerator makes valid random orders for one restaurant's menu: for demos,
 // benchmarks and tests. The same seed makes the same orders. It is not safe
 // for several goroutines at once.
-type Orderer struct {
+type OrderGenerator struct {
 	restaurant string
-	carte      *carte
+	model      *menuModel
 	out        stopped
-	dice       *dice
+	rng        *rng
 	dishes     []*item // that may be sold, less those found unsatisfiable
 }
 
@@ -28,15 +28,15 @@ type OrderOptions struct {
 	ExpectedAt  time.Time // zero: one hour from now
 }
 
-// NewOrderer reads a raw menu view. The error says that it is no JSON or
+// NewOrderGenerator reads a raw menu view. The error says that it is no JSON or
 // holds no dish that could be ordered.
-func NewOrderer(raw []byte, restaurantID string, seed int64) (*Orderer, error) {
-	c, out, err := readCarte(raw, restaurantID)
+func NewOrderGenerator(raw []byte, restaurantID string, seed int64) (*OrderGenerator, error) {
+	c, out, err := readMenuModel(raw, restaurantID)
 	if err != nil {
 		return nil, err
 	}
-	draws := &dice{state: derive(uint64(seed))} //nolint:gosec // any bits will do as a seed
-	o := &Orderer{restaurant: restaurantID, carte: c, out: out, dice: draws}
+	draws := &rng{state: derive(uint64(seed))} //nolint:gosec // any bits will do as a seed
+	o := &OrderGenerator{restaurant: restaurantID, model: c, out: out, rng: draws}
 	for _, d := range c.dishes.list {
 		if d.priced && !out.dishes[d.id] {
 			o.dishes = append(o.dishes, d)
@@ -86,15 +86,15 @@ type (
 )
 
 // Next is the JSON body of one more order, in the interface's words.
-func (o *Orderer) Next(opt OrderOptions) []byte {
+func (o *OrderGenerator) Next(opt OrderOptions) []byte {
 	at := opt.ExpectedAt
 	if at.IsZero() {
 		at = time.Now().Add(time.Hour)
 	}
 	out := orderOut{
-		RestaurantID: o.restaurant, Comment: "No hurry 🙂", Persons: o.dice.between(1, 4),
+		RestaurantID: o.restaurant, Comment: "No hurry 🙂", Persons: o.rng.between(1, 4),
 		ExpeditionType: "pickup", ExpectedAt: at.Format(time.RFC3339),
-		PaymentTypeID: pick(o.dice, []string{"cash", "card", "online"}),
+		PaymentTypeID: pick(o.rng, []string{"cash", "card", "online"}),
 		DishList:      []dishOut{},
 	}
 	if opt.Delivery {
@@ -107,14 +107,14 @@ func (o *Orderer) Next(opt OrderOptions) []byte {
 	for range max(opt.Lines, 1) {
 		d, chosen, err := o.draw()
 		if err != nil {
-			break // cannot happen after NewOrderer: satisfiable dishes stay so
+			break // cannot happen after NewOrderGenerator: satisfiable dishes stay so
 		}
 		out.DishList = append(out.DishList, o.line(d, chosen, opt.ExternalIDs))
 	}
 	return encode(out)
 }
 
-func (o *Orderer) line(d *item, chosen []portion, external bool) dishOut {
+func (o *OrderGenerator) line(d *item, chosen []selection, external bool) dishOut {
 	name := func(id, ext string) string {
 		if external && ext != "" {
 			return ext
@@ -123,10 +123,10 @@ func (o *Orderer) line(d *item, chosen []portion, external bool) dishOut {
 	}
 	line := dishOut{
 		ID: name(d.id, d.ext), Name: d.name, Price: json.Number(d.price.String()),
-		Quantity: json.Number(strconv.Itoa(o.dice.between(1, 3))), Ingredients: []partOut{},
+		Quantity: json.Number(strconv.Itoa(o.rng.between(1, 3))), Ingredients: []partOut{},
 	}
 	if d.weighed && d.scheme == "" {
-		line.Quantity = pick(o.dice, []json.Number{"0.25", "0.5", "1.5", "2"})
+		line.Quantity = pick(o.rng, []json.Number{"0.25", "0.5", "1.5", "2"})
 	}
 	for _, p := range chosen {
 		line.Ingredients = append(line.Ingredients, partOut{
@@ -138,14 +138,14 @@ func (o *Orderer) line(d *item, chosen []portion, external bool) dishOut {
 
 // draw picks a dish and ingredients that satisfy its schemes. A dish for
 // which none are found is not tried again.
-func (o *Orderer) draw() (*item, []portion, error) {
+func (o *OrderGenerator) draw() (*item, []selection, error) {
 	for len(o.dishes) > 0 {
-		k := o.dice.n(len(o.dishes))
+		k := o.rng.n(len(o.dishes))
 		d := o.dishes[k]
 		const tries = 40
 		for try := range tries {
 			chosen := o.compose(d, try < tries/2)
-			if chosen != nil && o.carte.stands(d, chosen) {
+			if chosen != nil && o.model.accepts(d, chosen) {
 				return d, chosen, nil
 			}
 		}
@@ -154,22 +154,22 @@ func (o *Orderer) draw() (*item, []portion, error) {
 	return nil, nil, errors.New("sandbox: the menu has no dish that could be ordered")
 }
 
-// stands says whether the judgement lets the ingredients pass.
-func (c *carte) stands(d *item, chosen []portion) bool {
-	seats := c.openSeats(d, chosen)
+// accepts reports whether validate accepts the ingredients.
+func (c *menuModel) accepts(d *item, chosen []selection) bool {
+	slots := c.openGroupSlots(d, chosen)
 	for _, p := range chosen {
-		if !slices.ContainsFunc(seats, func(st seat) bool { return slices.Contains(c.groupMembers[st.group], p.part.id) }) {
+		if !slices.ContainsFunc(slots, func(st groupSlot) bool { return slices.Contains(c.groupMembers[st.group], p.part.id) }) {
 			return false
 		}
 	}
-	return len(c.seatAll(seats, chosen)) == 0
+	return len(c.assignAll(slots, chosen)) == 0
 }
 
 // compose meets the minima of every scheme that opens, with some extras if
 // wanted; nil where a group has nobody to choose. The result may still break
 // a limit where groups share ingredients.
-func (o *Orderer) compose(d *item, extras bool) []portion {
-	chosen := []portion{}
+func (o *OrderGenerator) compose(d *item, extras bool) []selection {
+	chosen := []selection{}
 	if !o.fill(&chosen, d.scheme, 1, extras) {
 		return nil
 	}
@@ -184,17 +184,17 @@ func (o *Orderer) compose(d *item, extras bool) []portion {
 	return chosen
 }
 
-func (o *Orderer) fill(chosen *[]portion, scheme string, times int, extras bool) bool {
-	for _, l := range o.carte.schemes[scheme] {
+func (o *OrderGenerator) fill(chosen *[]selection, scheme string, times int, extras bool) bool {
+	for _, l := range o.model.schemes[scheme] {
 		var members []*item
-		for _, id := range o.carte.groupMembers[l.group] {
-			if p := o.carte.parts.byID[id]; p != nil && p.priced && !o.out.parts[id] {
+		for _, id := range o.model.groupMembers[l.group] {
+			if p := o.model.parts.byID[id]; p != nil && p.priced && !o.out.parts[id] {
 				members = append(members, p)
 			}
 		}
 		n := l.min * times
 		if extras && (l.max < 0 || n < l.max) {
-			n += o.dice.n(2)
+			n += o.rng.n(2)
 		}
 		if n > 0 && len(members) == 0 {
 			if l.min > 0 {
@@ -203,10 +203,10 @@ func (o *Orderer) fill(chosen *[]portion, scheme string, times int, extras bool)
 			continue
 		}
 		for range n {
-			p := pick(o.dice, members)
-			k := slices.IndexFunc(*chosen, func(q portion) bool { return q.part == p })
+			p := pick(o.rng, members)
+			k := slices.IndexFunc(*chosen, func(q selection) bool { return q.part == p })
 			if k < 0 {
-				*chosen = append(*chosen, portion{part: p})
+				*chosen = append(*chosen, selection{part: p})
 				k = len(*chosen) - 1
 			}
 			(*chosen)[k].quantity++

@@ -20,8 +20,8 @@ type line struct {
 	price    *decimal.Decimal
 }
 
-// dish checks one element of dishList and adds it to the total.
-func (s *sheet) dish(path string, given map[string]any, c *carte, out stopped) {
+// checkDish checks one element of dishList and adds it to the total.
+func (s *violations) checkDish(path string, given map[string]any, c *menuModel, out stopped) {
 	quantity, ok := amount(member(given, "quantity"), s.tolerant)
 	if !ok {
 		s.wrong(path+"/quantity", "required, a number")
@@ -46,9 +46,9 @@ func (s *sheet) dish(path string, given map[string]any, c *carte, out stopped) {
 		return
 	}
 	// Several dishes may share an externalId: the order stands if it fits any.
-	var closest *sheet
+	var closest *violations
 	for _, d := range named {
-		try := s.fits(path, d, price, quantity, lines, c, out)
+		try := s.checkLine(path, d, price, quantity, lines, c, out)
 		if closest == nil || len(try.reasons) < len(closest.reasons) {
 			closest = try
 		}
@@ -59,7 +59,7 @@ func (s *sheet) dish(path string, given map[string]any, c *carte, out stopped) {
 
 // named is the id of a dish or ingredient; a tolerant service also takes the
 // externalId beside an id that is null (policy W12).
-func (s *sheet) named(given map[string]any) string {
+func (s *violations) named(given map[string]any) string {
 	id := identifier(member(given, "ID"), s.tolerant)
 	if id == "" && s.tolerant {
 		id = identifier(member(given, "externalId"), true)
@@ -68,7 +68,7 @@ func (s *sheet) named(given map[string]any) string {
 }
 
 // price reads a price that was given; nil means none was, or no number.
-func (s *sheet) price(path string, given map[string]any) *decimal.Decimal {
+func (s *violations) price(path string, given map[string]any) *decimal.Decimal {
 	v := member(given, "price")
 	if v == nil {
 		return nil
@@ -83,7 +83,7 @@ func (s *sheet) price(path string, given map[string]any) *decimal.Decimal {
 
 // lines reads the ingredients of a dish, or of an ingredient that is in it
 // times times; those that cannot be read are reported and left out.
-func (s *sheet) lines(path string, given map[string]any, c *carte, times int) []line {
+func (s *violations) lines(path string, given map[string]any, c *menuModel, times int) []line {
 	v := member(given, "ingredients")
 	list, ok := v.([]any)
 	if v != nil && !ok {
@@ -102,7 +102,7 @@ func (s *sheet) lines(path string, given map[string]any, c *carte, times int) []
 			s.wrong(at+"/ID", "required")
 			continue
 		}
-		l := line{path: at, named: c.parts.byExt[id], price: s.price(at, given), quantity: s.portions(at, given) * times}
+		l := line{path: at, named: c.parts.byExt[id], price: s.price(at, given), quantity: s.quantity(at, given) * times}
 		if p := c.parts.byID[id]; s.tolerant && p != nil {
 			l.named = []*item{p}
 		}
@@ -123,9 +123,9 @@ func (s *sheet) lines(path string, given map[string]any, c *carte, times int) []
 	return lines
 }
 
-// portions is an ingredient's quantity: 1 if not given, else whole and
+// quantity is an ingredient's quantity: 1 if not given, else whole and
 // positive (policy M7).
-func (s *sheet) portions(path string, given map[string]any) int {
+func (s *violations) quantity(path string, given map[string]any) int {
 	v := member(given, "quantity")
 	if v == nil {
 		return 1
@@ -138,10 +138,10 @@ func (s *sheet) portions(path string, given map[string]any) int {
 	return int(n.IntPart())
 }
 
-// fits checks a line against one dish, with the ingredient ids read in the
+// checkLine checks a line against one dish, with the ingredient ids read in the
 // way that fits best where several ingredients share one.
-func (s *sheet) fits(path string, d *item, price *decimal.Decimal, quantity decimal.Decimal, lines []line, c *carte, out stopped) *sheet {
-	try := &sheet{}
+func (s *violations) checkLine(path string, d *item, price *decimal.Decimal, quantity decimal.Decimal, lines []line, c *menuModel, out stopped) *violations {
+	try := &violations{}
 	if out.dishes[d.id] {
 		try.wrong(path, "dish %s (%s) is stopped", d.id, d.name)
 	}
@@ -151,7 +151,7 @@ func (s *sheet) fits(path string, d *item, price *decimal.Decimal, quantity deci
 	if price != nil && d.priced && !price.Equal(d.price) {
 		try.wrong(path+"/price", "%s, in the menu %s", price, d.price)
 	}
-	var best *sheet
+	var best *violations
 	reading := make([]*item, len(lines))
 	tried := 0
 	var read func(i int)
@@ -180,9 +180,9 @@ func (s *sheet) fits(path string, d *item, price *decimal.Decimal, quantity deci
 
 // composed checks the ingredients of one dish, each read as one part; its
 // total is Σ ingredient price × quantity for one unit of the dish.
-func (c *carte) composed(path string, d *item, lines []line, reading []*item, out stopped) *sheet {
-	s := &sheet{}
-	var chosen []portion
+func (c *menuModel) composed(path string, d *item, lines []line, reading []*item, out stopped) *violations {
+	s := &violations{}
+	var chosen []selection
 	for i, l := range lines {
 		p := reading[i]
 		if out.parts[p.id] {
@@ -195,22 +195,22 @@ func (c *carte) composed(path string, d *item, lines []line, reading []*item, ou
 			s.wrong(l.path+"/price", "%s, in the menu %s", l.price, p.price)
 		}
 		s.total = s.total.Add(p.price.Mul(decimal.NewFromInt(int64(l.quantity))))
-		if k := slices.IndexFunc(chosen, func(q portion) bool { return q.part == p }); k >= 0 {
+		if k := slices.IndexFunc(chosen, func(q selection) bool { return q.part == p }); k >= 0 {
 			chosen[k].quantity += l.quantity
 		} else {
-			chosen = append(chosen, portion{p, l.quantity})
+			chosen = append(chosen, selection{p, l.quantity})
 		}
 	}
-	seats := c.openSeats(d, chosen)
+	slots := c.openGroupSlots(d, chosen)
 	allowed := chosen[:0:0]
 	for _, p := range chosen {
-		if slices.ContainsFunc(seats, func(st seat) bool { return slices.Contains(c.groupMembers[st.group], p.part.id) }) {
+		if slices.ContainsFunc(slots, func(st groupSlot) bool { return slices.Contains(c.groupMembers[st.group], p.part.id) }) {
 			allowed = append(allowed, p)
 			continue
 		}
 		s.wrong(path+"/ingredients", "ingredient %s (%s) is not allowed in %s (%s)", p.part.id, p.part.name, d.id, d.name)
 	}
-	for _, reason := range c.seatAll(seats, allowed) {
+	for _, reason := range c.assignAll(slots, allowed) {
 		s.wrong(path+"/ingredients", "%s", reason)
 	}
 	return s

@@ -20,7 +20,7 @@ func TestLeftTellsRateAndRest(t *testing.T) {
 		"all is done":     {5, 5, time.Second, ""},
 		"no time":         {1, 5, 0, ""},
 	} {
-		if got := measure.Left(tc.done, tc.total, tc.passed); got != tc.want {
+		if got := measure.Remaining(tc.done, tc.total, tc.passed); got != tc.want {
 			t.Errorf("%s: %q, want %q", name, got, tc.want)
 		}
 	}
