@@ -28,11 +28,11 @@ const onlineLimit = time.Minute
 
 // finding is one thing that was checked.
 type finding struct {
-	What string `json:"what"`
-	OK   bool   `json:"ok"`
-	Msg  string `json:"msg"`
+	Subject string `json:"subject"`
+	OK      bool   `json:"ok"`
+	Msg     string `json:"msg"`
 
-	// Where a fault of the configuration stands.
+	// The place of an error of the configuration.
 	File     string `json:"file,omitempty"`
 	Line     int    `json:"line,omitempty"`
 	Column   int    `json:"column,omitempty"`
@@ -40,7 +40,7 @@ type finding struct {
 	Key      string `json:"key,omitempty"`
 }
 
-func checkCommand(w *world) *cobra.Command {
+func checkCommand(env *environment) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "check --config FILE",
 		Short: "Check a configuration; with --online also what it connects to",
@@ -51,21 +51,21 @@ configured token request does not work, the others are tried and the one that
 would work is named.
 
 With --allow-unknown-keys it says what larder serve would do with that flag.`,
-		Args: takes(0, 0),
+		Args: argRange(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			cfg, err := loadService(cmd, w, configs.CheckFolders)
+			cfg, err := loadService(cmd, env, configs.CheckFolders)
 			var faults configs.Errors
 			if asJSON(cmd) && errors.As(err, &faults) {
-				return report(cmd, w, faulty(faults))
+				return report(cmd, env, errorFindings(faults))
 			}
 			if err != nil {
 				return err
 			}
-			findings := offline(cfg)
+			findings := configFindings(cfg)
 			if boolFlag(cmd, "online") {
 				findings = append(findings, onlineChecks(cmd.Context(), cfg)...)
 			}
-			return report(cmd, w, findings)
+			return report(cmd, env, findings)
 		},
 	}
 	cmd.Flags().Bool("online", false, "also try Redis and the ordering services")
@@ -75,31 +75,31 @@ With --allow-unknown-keys it says what larder serve would do with that flag.`,
 	return cmd
 }
 
-// found is what came of a check: ok says it where there is no error.
-func found(what, ok string, err error) finding {
+// newFinding is the result of a check: err, or ok if there is none.
+func newFinding(what, ok string, err error) finding {
 	if err != nil {
-		return finding{What: what, Msg: plain(err.Error())}
+		return finding{Subject: what, Msg: stripPackage(err.Error())}
 	}
-	return finding{What: what, OK: true, Msg: ok}
+	return finding{Subject: what, OK: true, Msg: ok}
 }
 
-func offline(cfg *configs.Config) []finding {
-	findings := []finding{found("configuration", fmt.Sprintf("valid: %s, %s, %s",
+func configFindings(cfg *configs.Config) []finding {
+	findings := []finding{newFinding("configuration", fmt.Sprintf("valid: %s, %s, %s",
 		plural(len(cfg.Connections), "connection", "connections"),
 		plural(len(cfg.Restaurants), "restaurant", "restaurants"),
 		plural(len(cfg.Auth.Clients), "client", "clients")), nil)}
 	for _, warning := range cfg.Warnings() {
-		findings = append(findings, found("warning", warning, nil))
+		findings = append(findings, newFinding("warning", warning, nil))
 	}
 	return findings
 }
 
-// faulty are the faults of a configuration, each with its place.
-func faulty(faults configs.Errors) []finding {
+// errorFindings are the faults of a configuration, each with its place.
+func errorFindings(faults configs.Errors) []finding {
 	findings := make([]finding, 0, len(faults))
 	for _, f := range faults {
 		findings = append(findings, finding{
-			What: "configuration", Msg: f.Msg, File: f.File, Line: f.Line, Column: f.Column, Variable: f.Variable, Key: f.Key,
+			Subject: "configuration", Msg: f.Msg, File: f.File, Line: f.Line, Column: f.Column, Variable: f.Variable, Key: f.Key,
 		})
 	}
 	return findings
@@ -134,8 +134,8 @@ func checkStateDir(dir string) []finding {
 	if err != nil {
 		err = fmt.Errorf("%s cannot be written (%w): let the user who runs larder write there, or name another folder", dir, err)
 	}
-	f := found("ordering.state_dir", dir+" can be written", err)
-	f.Key = f.What
+	f := newFinding("ordering.state_dir", dir+" can be written", err)
+	f.Key = f.Subject
 	return []finding{f}
 }
 
@@ -146,7 +146,7 @@ func checkRedis(ctx context.Context, cfg *configs.Config) []finding {
 	defer cancel()
 	redis, err := redisdb.Open(cfg.Redis, silentlog.New())
 	if err != nil {
-		return []finding{found("redis", "", err)}
+		return []finding{newFinding("redis", "", err)}
 	}
 	defer func() { _ = redis.Close() }() // it was only asked
 	info, err := redis.ServerInfo(ctx)
@@ -155,12 +155,12 @@ func checkRedis(ctx context.Context, cfg *configs.Config) []finding {
 		err = redis.Probe(ctx, keys.Notices(), keys.RunNotices()) // of a cluster every master
 	}
 	if refused, ok := errors.AsType[*redisdb.RefusedError](err); ok {
-		return []finding{{What: "redis", Msg: fmt.Sprintf("(%s) answers, but %s: %v", info, redisdb.SafeText(err), refused.Err)}}
+		return []finding{{Subject: "redis", Msg: fmt.Sprintf("(%s) answers, but %s: %v", info, redisdb.SafeText(err), refused.Err)}}
 	}
 	if err != nil {
-		return []finding{{What: "redis", Msg: fmt.Sprintf("(%s) %s", redis.Topology(), plain(err.Error()))}}
+		return []finding{{Subject: "redis", Msg: fmt.Sprintf("(%s) %s", redis.Topology(), stripPackage(err.Error()))}}
 	}
-	findings := []finding{found("redis", "answers: "+info.String(), nil)}
+	findings := []finding{newFinding("redis", "answers: "+info.String(), nil)}
 	if !cfg.Auth.TakesOrders() {
 		return findings
 	}
@@ -169,21 +169,21 @@ func checkRedis(ctx context.Context, cfg *configs.Config) []finding {
 	orders := journal.New(redis, rules, silentlog.New())
 	at := map[string]int{} // connections with the same message are one finding; their records may be on different masters of a cluster
 	for _, connection := range cfg.Connections {
-		f := found("orders of "+connection.Name, "can be placed", nil)
+		f := newFinding("orders of "+connection.Name, "can be placed", nil)
 		if rule, err := checkJournal(ctx, orders, connection.Name); err != nil {
-			f = found(f.What, "", err)
+			f = newFinding(f.Subject, "", err)
 		} else if !redis.Embedded() { // of which no server ever takes over
 			f.Msg += "; " + rule
 		}
 		if i, seen := at[f.Msg]; seen {
-			findings[i].What += ", " + connection.Name
+			findings[i].Subject += ", " + connection.Name
 			continue
 		}
 		at[f.Msg] = len(findings)
 		findings = append(findings, f)
 	}
 	if len(at) == 1 {
-		findings[1].What = "orders"
+		findings[1].Subject = "orders"
 	}
 	return findings
 }
@@ -211,39 +211,39 @@ func checkConnection(ctx context.Context, cfg *configs.Config, connection upstre
 	what := "connection " + connection.Name
 	client, err := upstream.New(connection)
 	if err != nil {
-		return []finding{found(what, "", err)}
+		return []finding{newFinding(what, "", err)}
 	}
 	defer client.Close()
 	probes, err := client.ProbeToken(ctx)
 	if err != nil {
 		return []finding{
-			{What: what + " token", Msg: probed(probes)},
-			{What: what + " menu", Msg: "not tried: there is no token to ask with"},
+			{Subject: what + " token", Msg: probeText(probes)},
+			{Subject: what + " menu", Msg: "not tried: there is no token to ask with"},
 		}
 	}
-	token := found(what+" token", "token_request "+connection.TokenRequest.String()+" works", nil)
+	token := newFinding(what+" token", "token_request "+connection.TokenRequest.String()+" works", nil)
 	return append([]finding{token}, checkMenus(ctx, cfg, client)...)
 }
 
-// probed says what came of each form of the token request.
-func probed(probes []upstream.Probe) string {
+// probeText is the result of each form of the token request.
+func probeText(probes []upstream.Probe) string {
 	results := make([]string, 0, len(probes))
 	for _, probe := range probes {
 		switch {
 		case probe.Err == nil:
 			results = append(results, fmt.Sprintf("it would work with token_request: %s", probe.Request))
 		case probe.Configured:
-			results = append(results, fmt.Sprintf("token_request %s: %s", probe.Request, plain(probe.Err.Error())))
+			results = append(results, fmt.Sprintf("token_request %s: %s", probe.Request, stripPackage(probe.Err.Error())))
 		default:
-			results = append(results, fmt.Sprintf("token_request %s does not work either: %s", probe.Request, plain(probe.Err.Error())))
+			results = append(results, fmt.Sprintf("token_request %s does not work either: %s", probe.Request, stripPackage(probe.Err.Error())))
 		}
 	}
 	return strings.Join(results, "; ")
 }
 
-// triedRestaurants is how many restaurants of a connection check --online asks
+// maxCheckedRestaurants is how many restaurants of a connection check --online asks
 // for their menus.
-const triedRestaurants = 20
+const maxCheckedRestaurants = 20
 
 // checkMenus fetches the menus of the connection as the daemon does: its own where
 // it has one, and those of its first restaurants.
@@ -256,8 +256,8 @@ func checkMenus(ctx context.Context, cfg *configs.Config, client *upstream.Clien
 	elsewhere := func(r configs.Restaurant) bool { return r.Connection != client.Name() }
 	restaurants := slices.DeleteFunc(slices.Clone(cfg.Restaurants), elsewhere)
 	for i, r := range restaurants {
-		if i == triedRestaurants {
-			return append(findings, found(what, fmt.Sprintf("tried the first %d of %d restaurants", i, len(restaurants)), nil))
+		if i == maxCheckedRestaurants {
+			return append(findings, newFinding(what, fmt.Sprintf("tried the first %d of %d restaurants", i, len(restaurants)), nil))
 		}
 		findings = append(findings, checkMenu(ctx, client, what+" of restaurant "+string(r.ID), string(r.ID)))
 	}
@@ -268,30 +268,30 @@ func checkMenus(ctx context.Context, cfg *configs.Config, client *upstream.Clien
 func checkMenu(ctx context.Context, client *upstream.Client, what, restaurant string) finding {
 	answer, err := client.MenuView(ctx, restaurant, upstream.Validator{}, 0)
 	if err != nil {
-		return found(what, "", err)
+		return newFinding(what, "", err)
 	}
 	view, err := menu.Decode(answer.Body)
 	if err != nil {
-		return found(what, "", err)
+		return newFinding(what, "", err)
 	}
-	return found(what, fmt.Sprintf("%s, %d bytes", plural(len(view.Products), "dish", "dishes"), len(answer.Body)), nil)
+	return newFinding(what, fmt.Sprintf("%s, %d bytes", plural(len(view.Products), "dish", "dishes"), len(answer.Body)), nil)
 }
 
 // report prints findings, and fails if one is not OK.
-func report(cmd *cobra.Command, w *world, findings []finding) error {
+func report(cmd *cobra.Command, env *environment, findings []finding) error {
 	if asJSON(cmd) {
-		if err := printJSON(w.out, findings); err != nil {
+		if err := printJSON(env.out, findings); err != nil {
 			return err
 		}
 	}
-	colours, failed := w.colours(cmd), false
+	colours, failed := env.colours(cmd), false
 	for _, f := range findings {
 		mark := colours.good("ok    ")
 		if !f.OK {
 			mark, failed = colours.bad("FAILED"), true
 		}
 		if !asJSON(cmd) {
-			w.out.printf("%s  %s: %s\n", mark, f.What, f.Msg)
+			env.out.printf("%s  %s: %s\n", mark, f.Subject, f.Msg)
 		}
 	}
 	if failed {

@@ -121,8 +121,8 @@ func everyPage[T any](ctx context.Context, daemon *api, path string) ([]T, error
 }
 
 // operate sends one request of an operator and prints the answer.
-func operate[T any](cmd *cobra.Command, w *world, method, path string, body []byte, print func(result T)) error {
-	daemon, err := target(cmd, w, httpapi.ScopeOps)
+func operate[T any](cmd *cobra.Command, env *environment, method, path string, body []byte, print func(result T)) error {
+	daemon, err := target(cmd, env, httpapi.ScopeOps)
 	if err != nil {
 		return err
 	}
@@ -130,13 +130,13 @@ func operate[T any](cmd *cobra.Command, w *world, method, path string, body []by
 	if err != nil {
 		return err
 	}
-	return printAnswer(cmd, w, answer, print)
+	return printAnswer(cmd, env, answer, print)
 }
 
 // printAnswer prints an answer whole as JSON, or its result for people.
-func printAnswer[T any](cmd *cobra.Command, w *world, answer *reply, print func(result T)) error {
+func printAnswer[T any](cmd *cobra.Command, env *environment, answer *reply, print func(result T)) error {
 	if asJSON(cmd) {
-		return printRaw(w.out, answer.body)
+		return printRaw(env.out, answer.body)
 	}
 	var result T
 	if err := answer.result(&result); err != nil {
@@ -267,7 +267,7 @@ type violation struct {
 // line is the violation on one line.
 func (v violation) line() string { return joined("  ", v.Path, v.Code, v.Msg) }
 
-// unreachableError says in a person's words why a daemon gave no answer.
+// unreachableError is a message for people: why a daemon did not answer.
 type unreachableError struct {
 	msg string
 	err error
@@ -282,7 +282,7 @@ func isUnreachable(err error) bool {
 	return ok
 }
 
-// unreachable says in a person's words why there was no answer.
+// unreachable makes an unreachableError of a call that got no answer.
 func (a *api) unreachable(err error) error {
 	msg := fmt.Sprintf("larder at %s does not answer%s; is it running? (larder serve, or larder demo; --url names another)",
 		a.base, transportText(err))

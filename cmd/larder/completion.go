@@ -18,9 +18,9 @@ import (
 // asked for its restaurants.
 const completionLimit = time.Second
 
-// completeWords says how the shell completes flags and arguments. For what is
-// named nowhere here no file is offered.
-func completeWords(cmd *cobra.Command, w *world) {
+// completeWords registers how the shell completes flags and arguments. No file is
+// offered for the others.
+func completeWords(cmd *cobra.Command, env *environment) {
 	cmd.CompletionOptions.SetDefaultShellCompDirective(cobra.ShellCompDirectiveNoFileComp)
 	words := func(list ...string) cobra.CompletionFunc {
 		return cobra.FixedCompletions(list, cobra.ShellCompDirectiveNoFileComp)
@@ -32,7 +32,7 @@ func completeWords(cmd *cobra.Command, w *world) {
 		"config": endingIn("yaml", "yml"), "menu": endingIn("json"),
 		"client-secret-file": cobra.FixedCompletions(nil, cobra.ShellCompDirectiveDefault),
 		"restaurant": func(cmd *cobra.Command, _ []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
-			return knownRestaurants(cmd, w, typed), cobra.ShellCompDirectiveNoFileComp
+			return knownRestaurants(cmd, env, typed), cobra.ShellCompDirectiveNoFileComp
 		},
 	}
 	cmd.LocalFlags().VisitAll(func(f *pflag.Flag) {
@@ -42,14 +42,14 @@ func completeWords(cmd *cobra.Command, w *world) {
 	})
 	switch _, arguments, _ := strings.Cut(strings.ReplaceAll(cmd.Use, "--config FILE", ""), " "); {
 	case strings.Contains(arguments, "RESTAURANT"):
-		cmd.ValidArgsFunction = completeRestaurants(w)
+		cmd.ValidArgsFunction = completeRestaurants(env)
 	case arguments == "[FILE]":
 		cmd.ValidArgsFunction = endingIn("yaml", "yml")
 	case strings.Contains(arguments, "FILE"):
 		cmd.ValidArgsFunction = endingIn("json")
 	}
 	for _, inner := range cmd.Commands() {
-		completeWords(inner, w)
+		completeWords(inner, env)
 	}
 }
 
@@ -65,12 +65,12 @@ func endingIn(endings ...string) cobra.CompletionFunc {
 
 // completeRestaurants offers the running larder's restaurants, each once; files
 // too where a command takes either and no restaurant begins like that.
-func completeRestaurants(w *world) cobra.CompletionFunc {
+func completeRestaurants(env *environment) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		if len(args) > 0 && !strings.Contains(cmd.Use, "…") {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
-		found := slices.DeleteFunc(knownRestaurants(cmd, w, typed), func(known cobra.Completion) bool {
+		found := slices.DeleteFunc(knownRestaurants(cmd, env, typed), func(known cobra.Completion) bool {
 			id, _, _ := strings.Cut(known, "\t")
 			return slices.Contains(args, id)
 		})
@@ -83,14 +83,14 @@ func completeRestaurants(w *world) cobra.CompletionFunc {
 
 // knownRestaurants asks the running larder for the restaurants whose ids begin
 // like that, with their names. One that does not answer at once has none.
-func knownRestaurants(cmd *cobra.Command, w *world, typed string) []cobra.Completion {
-	if fromEnvironment(cmd, w.env) != nil || cmd.Flags().Lookup("url") == nil {
+func knownRestaurants(cmd *cobra.Command, env *environment, typed string) []cobra.Completion {
+	if fromEnvironment(cmd, env.environ) != nil || cmd.Flags().Lookup("url") == nil {
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(cmd.Context(), completionLimit)
 	defer cancel()
 	cmd.SetContext(ctx)
-	daemon, err := target(cmd, w, httpapi.ScopeMenu)
+	daemon, err := target(cmd, env, httpapi.ScopeMenu)
 	if err != nil {
 		return nil
 	}

@@ -6,13 +6,13 @@ import (
 	"larder/configs"
 )
 
-// addConfig gives a command the --config flag.
+// addConfig adds the --config flag.
 func addConfig(cmd *cobra.Command) {
 	cmd.Flags().StringP("config", "c", "", "the YAML file of the configuration")
 	setEnv(cmd.Flags(), "config", "LARDER_CONFIG")
 }
 
-// addUnknownKeys gives a command the --allow-unknown-keys flag.
+// addUnknownKeys adds the --allow-unknown-keys flag.
 func addUnknownKeys(cmd *cobra.Command) {
 	cmd.Flags().Bool("allow-unknown-keys", false,
 		"warn of keys that this version does not know, instead of refusing the configuration; to go back from a newer version")
@@ -31,14 +31,14 @@ func readOptions(cmd *cobra.Command) []configs.Option {
 
 // loadConfig reads the configuration that --config names. Without the flag
 // it is made of defaults and environment alone.
-func loadConfig(cmd *cobra.Command, w *world, more ...configs.Option) (*configs.Config, error) {
-	return configs.Load(stringFlag(cmd, "config"), w.env, append(readOptions(cmd), more...)...)
+func loadConfig(cmd *cobra.Command, env *environment, more ...configs.Option) (*configs.Config, error) {
+	return configs.Load(stringFlag(cmd, "config"), env.environ, append(readOptions(cmd), more...)...)
 }
 
 // loadService is loadConfig for commands that need something to work on: a
 // file, or a connection in the environment.
-func loadService(cmd *cobra.Command, w *world, more ...configs.Option) (*configs.Config, error) {
-	cfg, err := loadConfig(cmd, w, more...)
+func loadService(cmd *cobra.Command, env *environment, more ...configs.Option) (*configs.Config, error) {
+	cfg, err := loadConfig(cmd, env, more...)
 	if err != nil {
 		return nil, err
 	}
@@ -49,41 +49,41 @@ func loadService(cmd *cobra.Command, w *world, more ...configs.Option) (*configs
 	return cfg, nil
 }
 
-func configCommand(w *world) *cobra.Command {
-	cmd := &cobra.Command{Use: "config", Short: "Show the configuration", Args: takes(0, 0), RunE: needsSubcommand}
+func configCommand(env *environment) *cobra.Command {
+	cmd := &cobra.Command{Use: "config", Short: "Show the configuration", Args: argRange(0, 0), RunE: needsSubcommand}
 	show := &cobra.Command{
 		Use:   "print",
 		Short: "Print the effective configuration: defaults, file and environment, secrets redacted",
-		Args:  takes(0, 0),
+		Args:  argRange(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			cfg, err := loadConfig(cmd, w)
+			cfg, err := loadConfig(cmd, env)
 			if err != nil {
 				return err
 			}
 			for _, warning := range cfg.Warnings() {
-				w.err.printf("warning: %s\n", warning)
+				env.err.printf("warning: %s\n", warning)
 			}
 			if asJSON(cmd) {
 				text, err := cfg.JSON()
 				if err != nil {
 					return err
 				}
-				return printRaw(w.out, text)
+				return printRaw(env.out, text)
 			}
 			text, err := cfg.YAML()
 			if err != nil {
 				return err
 			}
-			_, err = w.out.raw.Write(text)
+			_, err = env.out.raw.Write(text)
 			return err
 		},
 	}
 	sample := &cobra.Command{
 		Use:   "sample",
 		Short: "Print configs/larder.yaml: every key with its meaning and default",
-		Args:  takes(0, 0),
+		Args:  argRange(0, 0),
 		RunE: func(*cobra.Command, []string) error {
-			_, err := w.out.raw.Write(configs.Sample())
+			_, err := env.out.raw.Write(configs.Sample())
 			return err
 		},
 	}

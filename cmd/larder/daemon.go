@@ -26,7 +26,7 @@ import (
 // is closed.
 const stopGrace = 5 * time.Second
 
-// daemon is every room of the house, wired.
+// daemon is every package of the program, wired.
 type daemon struct {
 	cfg       *configs.Config
 	log       logrus.FieldLogger
@@ -42,7 +42,7 @@ type daemon struct {
 	tracing   *tracing.Tracing // nil: off
 }
 
-// newDaemon wires the rooms. It waits for nobody: neither Redis nor the
+// newDaemon wires the packages. It does not wait: neither Redis nor the
 // ordering service need be reachable. close it, or run it.
 // with may add to what its server works with.
 func newDaemon(cfg *configs.Config, log logrus.FieldLogger, with ...func(*httpapi.Deps)) (*daemon, error) {
@@ -53,7 +53,7 @@ func newDaemon(cfg *configs.Config, log logrus.FieldLogger, with ...func(*httpap
 	return d, nil
 }
 
-// wire makes the rooms in the order of the house. What was made before an
+// wire makes the parts of the daemon in the order of their imports. What was made before an
 // error is for close.
 func (d *daemon) wire(with []func(*httpapi.Deps)) (err error) {
 	cfg, log := d.cfg, d.log
@@ -129,10 +129,10 @@ func (d *daemon) service(connection string) (ordering.Service, bool) {
 	return nil, false
 }
 
-// run does the daemon's work until ctx ends, then stops it room by room: HTTP
+// run does the daemon's work until ctx ends, then stops it part by part: HTTP
 // is drained while what requests need is still there; then schedules stop,
-// leases are released, and orders in flight are brought to their end, whoever
-// waits for them (policy O8); then Redis is closed. All of it is bounded by
+// leases are released, and orders in flight are brought to their end, even if
+// no client waits for them (policy O8); then Redis is closed. All of it is bounded by
 // http.drain_delay + http.drain_timeout + ordering.place_timeout + stopGrace.
 func (d *daemon) run(ctx context.Context) error {
 	front, stopFront := context.WithCancel(ctx)
@@ -149,19 +149,19 @@ func (d *daemon) run(ctx context.Context) error {
 		d.warnOfOrders(behind)
 		return nil
 	})
-	group.Go(func() error { return ended(d.scheduler.Run(behind)) })
-	group.Go(func() error { return ended(d.orders.Run(behind)) })
-	group.Go(func() error { return ended(d.replica.Run(behind)) })
-	group.Go(func() error { return ended(d.store.Run(behind)) })
-	group.Go(func() error { return ended(d.redis.Run(behind)) })
+	group.Go(func() error { return ignoreCanceled(d.scheduler.Run(behind)) })
+	group.Go(func() error { return ignoreCanceled(d.orders.Run(behind)) })
+	group.Go(func() error { return ignoreCanceled(d.replica.Run(behind)) })
+	group.Go(func() error { return ignoreCanceled(d.store.Run(behind)) })
+	group.Go(func() error { return ignoreCanceled(d.redis.Run(behind)) })
 	finished := make(chan error, 1)
 	go func() { finished <- errors.Join(group.Wait(), d.close()) }() //nolint:contextcheck // the end is bounded by itself
 	return d.bounded(ctx, finished)
 }
 
-// warnOfOrders says in the log of the start what keeps orders from being placed,
+// warnOfOrders logs at the start what keeps orders from being placed,
 // when a setting of Redis does (policy O14). A Redis that does not answer is
-// told of elsewhere.
+// logged elsewhere.
 func (d *daemon) warnOfOrders(ctx context.Context) {
 	if !d.cfg.Auth.TakesOrders() {
 		return
@@ -198,7 +198,7 @@ func (d *daemon) bounded(ctx context.Context, finished <-chan error) error {
 	}
 }
 
-// close lets go of connections. Rooms that were never made are no fault.
+// close closes connections. A part that was never made is no error.
 func (d *daemon) close() error {
 	for _, client := range d.clients {
 		client.Close()
@@ -210,8 +210,8 @@ func (d *daemon) close() error {
 	return errors.Join(err, d.tracing.Close())
 }
 
-// ended is a room's error, without the one that only says that it was told to stop.
-func ended(err error) error {
+// ignoreCanceled returns err, or nil if it only means that its context was canceled.
+func ignoreCanceled(err error) error {
 	if errors.Is(err, context.Canceled) {
 		return nil
 	}

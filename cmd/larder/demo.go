@@ -19,7 +19,7 @@ import (
 	"larder/internal/sandbox"
 )
 
-func demoCommand(w *world) *cobra.Command {
+func demoCommand(env *environment) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "demo",
 		Short: "Run everything in one process: ordering service, Redis, larder",
@@ -29,9 +29,9 @@ installed, nothing is left behind.
 
 With --exit the whole main job is done once, each step printed, and the command
 ends: status 0, or 1 and what failed.`,
-		Args: takes(0, 0),
+		Args: argRange(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			d, err := prepareDemo(cmd, w)
+			d, err := prepareDemo(cmd, env)
 			if err != nil {
 				return err
 			}
@@ -57,7 +57,7 @@ const demoPhotos = "/photos"
 
 // demo is everything of `larder demo`.
 type demo struct {
-	w          *world
+	env        *environment
 	cfg        *configs.Config
 	log        logrus.FieldLogger
 	sandbox    *sandboxServer
@@ -68,16 +68,16 @@ type demo struct {
 
 // prepareDemo opens the sandbox, so that its address is known, and makes the
 // configuration that points at it.
-func prepareDemo(cmd *cobra.Command, w *world) (*demo, error) {
+func prepareDemo(cmd *cobra.Command, env *environment) (*demo, error) {
 	quiet := !cmd.Flags().Changed("log-level")
 	if quiet {
 		_ = cmd.Flags().Set("log-level", "error") // what the demo prints itself is enough
 	}
-	log, err := serviceLogger(cmd, w)
+	log, err := serviceLogger(cmd, env)
 	if err != nil {
 		return nil, err
 	}
-	d := &demo{w: w, log: log, exit: boolFlag(cmd, "exit"), json: asJSON(cmd)}
+	d := &demo{env: env, log: log, exit: boolFlag(cmd, "exit"), json: asJSON(cmd)}
 	if d.exit && quiet {
 		log.SetOutput(&d.held) // the scenario provokes errors that it prints itself
 	}
@@ -95,16 +95,16 @@ func prepareDemo(cmd *cobra.Command, w *world) (*demo, error) {
 	if d.exit && !cmd.Flags().Changed("sandbox-listen") {
 		sandboxListen = "127.0.0.1:0"
 	}
-	env, secret := slices.Clone(w.env), ""
+	variables, secret := slices.Clone(env.environ), ""
 	if !httpapi.IsLoopback(listen) || !httpapi.IsLoopback(sandboxListen) { // other machines reach it: no published secrets (policy H4)
 		secret = rand.Text()
-		env = append(env, "LARDER_CONNECTIONS_0_CLIENT_SECRET="+secret,
+		variables = append(variables, "LARDER_CONNECTIONS_0_CLIENT_SECRET="+secret,
 			"LARDER_AUTH_CLIENTS_0_SECRET="+rand.Text(), "LARDER_AUTH_CLIENTS_1_SECRET="+rand.Text())
 	}
 	if d.sandbox, err = openSandbox(cmd.Context(), sandboxListen, "--sandbox-listen", secret, log); err != nil {
 		return nil, err
 	}
-	d.cfg, err = configs.Parse("demo.yaml", configs.Demo(), append(env, "LARDER_HTTP_LISTEN="+listen,
+	d.cfg, err = configs.Parse("demo.yaml", configs.Demo(), append(variables, "LARDER_HTTP_LISTEN="+listen,
 		"LARDER_CONNECTIONS_0_BASE_URL="+d.sandbox.url, "LARDER_CONNECTIONS_0_AUTH_URL="+d.sandbox.url))
 	if err != nil {
 		return nil, errors.Join(err, d.sandbox.listener.Close())
@@ -134,12 +134,12 @@ func (d *demo) run(ctx context.Context) error {
 		defer stop()
 		context.AfterFunc(sandboxContext, stop) // a sandbox that fails ends the demo
 		photos := func(deps *httpapi.Deps) { deps.Photos = http.StripPrefix(demoPhotos, sandbox.Images()) }
-		err := serve(running, d.cfg, d.log, func(*daemon) {}, d.show, photos, countDropped(d.w))
+		err := serve(running, d.cfg, d.log, func(*daemon) {}, d.show, photos, countDropped(d.env))
 		return listenError(err, "--listen"+anyPort("--listen"))
 	})
 	err := group.Wait()
 	if err != nil {
-		d.held.flush(d.w.err.raw)
+		d.held.flush(d.env.err.raw)
 	}
 	return err
 }
@@ -195,7 +195,7 @@ func (d *demo) printBanner(s *scenario) {
 		"  OPS=$(" + tokenLine(base, ops.ID, ops.Secret, "ops") + ")",
 		`  curl -s -X POST -H "Authorization: Bearer $OPS" '` + base + opsPath(s.restaurant) + "/sync?wait=30s'",
 	} {
-		d.w.out.println(line)
+		d.env.out.println(line)
 	}
 }
 

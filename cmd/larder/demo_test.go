@@ -38,7 +38,7 @@ func TestDemoExitDoesTheWholeJob(t *testing.T) {
 				`(?m)^ 8\. ordering service +received order \d+ \(\w+\), 2 dishes, total [\d.]+:\n +\{"restaurantID"`,
 				`(?m)^ 9\. sent again +same key, same order: the same 201, byte for byte, replayed\n +same key, another order: 422 idempotency_key_reused`,
 				`(?m)^10\. answer lost .*: 504 order_outcome_unknown\n +same key again: 504 again, and nothing is sent; ref [0-9A-Z]{26}\n`,
-				`(?m)^11\. settled +an operator finds order \d+ in the kitchen and settles: done\n +same key again: 201, orderID \d+`,
+				`(?m)^11\. resolved +an operator finds order \d+ in the kitchen and resolves it: done\n +same key again: 201, orderID \d+`,
 				`(?m)^12\. paid and closed +order \d+ paid [\d.]+ and completed: closed, paid`,
 				`\nAll of it works\. [\d.]+ s\n$`,
 			} {
@@ -116,7 +116,7 @@ func TestCommandsAgainstARunningDaemon(t *testing.T) {
 		if !strings.HasPrefix(out, base+": ") || !strings.Contains(out, "redis") || !strings.Contains(out, "connections main") {
 			t.Errorf("status prints %q", out)
 		}
-		if r := fromJSON[ready](t, must(t, "status", "--url", base, "--json")); r.Status == "" {
+		if r := fromJSON[readinessReport](t, must(t, "status", "--url", base, "--json")); r.Status == "" {
 			t.Errorf("status --json gives %+v", r)
 		}
 	})
@@ -153,7 +153,7 @@ func TestCommandsAgainstARunningDaemon(t *testing.T) {
 		if got.status != statusFailed || !strings.HasPrefix(got.out, "not valid: 4 violations\n") || !strings.Contains(got.out, "/paymentTypeID  value_not_allowed") {
 			t.Errorf("order validate of a bad order: %+v", got)
 		}
-		v := fromJSON[struct{ Result verdict }](t, must(t, "order", "validate", goodFile, "--url", base, "--json", "--restaurant", sandbox.BistroID))
+		v := fromJSON[struct{ Result validateResult }](t, must(t, "order", "validate", goodFile, "--url", base, "--json", "--restaurant", sandbox.BistroID))
 		if !v.Result.Valid || len(v.Result.Order) == 0 {
 			t.Errorf("order validate --json gives %+v", v)
 		}
@@ -168,7 +168,7 @@ func TestCommandsAgainstARunningDaemon(t *testing.T) {
 		} else if again := must(t, with(shop, "order", "place", goodFile, "--key", "cli-1")...); again != strings.TrimSuffix(out, "\n")+"; it was sent before with this key\n" {
 			t.Errorf("order place prints %q, and again with its key %q", out, again)
 		}
-		p := fromJSON[struct{ Result placed }](t, must(t, with(shop, "order", "place", goodFile, "--json")...))
+		p := fromJSON[struct{ Result placeResult }](t, must(t, with(shop, "order", "place", goodFile, "--json")...))
 		if p.Result.State != "placed" || p.Result.OrderID == "" {
 			t.Errorf("order place --json gives %+v", p)
 		}

@@ -118,7 +118,7 @@ func TestChoose(t *testing.T) {
 	t.Parallel()
 	two := 2
 	for want, got := range map[string]string{
-		"any number": choose(0, nil), "at least 1": choose(1, nil), "2": choose(2, &two), "up to 2": choose(0, &two), "1 to 2": choose(1, &two),
+		"any number": quantityRange(0, nil), "at least 1": quantityRange(1, nil), "2": quantityRange(2, &two), "up to 2": quantityRange(0, &two), "1 to 2": quantityRange(1, &two),
 	} {
 		if got != want {
 			t.Errorf("choose gives %q, want %q", got, want)

@@ -73,8 +73,8 @@ type command struct {
 }
 
 // world is what a command line of this process sees.
-func (c command) world(out, err io.Writer) world {
-	return world{in: strings.NewReader(c.in), out: printer{out}, err: printer{err}, env: c.env, terminal: c.terminal, outTerminal: c.outTerminal}
+func (c command) world(out, err io.Writer) environment {
+	return environment{in: strings.NewReader(c.in), out: printer{out}, err: printer{err}, environ: c.env, terminal: c.terminal, outTerminal: c.outTerminal}
 }
 
 func (c command) run(t *testing.T, args ...string) outcome {

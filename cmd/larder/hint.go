@@ -29,7 +29,7 @@ func (e *hintError) Error() string { return e.err.Error() }
 
 func (e *hintError) Unwrap() error { return e.err }
 
-// errForeignAnswer is an answer that no larder of this version gives.
+// errForeignAnswer is an answer that no instance of this version sends.
 var errForeignAnswer = errors.New("the answer is not what larder sends")
 
 // hintFor returns what to do after a failure of a command, as a sentence; "" if

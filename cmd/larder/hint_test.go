@@ -43,7 +43,7 @@ func TestEveryRefusalHasANextStep(t *testing.T) {
 // commandOf finds a command.
 func commandOf(t *testing.T, words ...string) *cobra.Command {
 	t.Helper()
-	cmd, rest, err := newRoot(&world{}).Find(words)
+	cmd, rest, err := newRoot(&environment{}).Find(words)
 	if err != nil || len(rest) > 0 {
 		t.Fatal(words, rest, err)
 	}
@@ -117,7 +117,7 @@ func TestOpsOnAnotherListenerAreFound(t *testing.T) {
 func TestJSONTellsTheNextStepToo(t *testing.T) {
 	t.Parallel()
 	got := larder(t, "menu", "lint", "--json", "./none.json")
-	if f := fromJSON[fault](t, got.out); f.Code != codeFailed || !strings.Contains(f.Next, "use - for standard input") {
+	if f := fromJSON[commandError](t, got.out); f.Code != codeFailed || !strings.Contains(f.Next, "use - for standard input") {
 		t.Errorf("menu lint --json of no file gives %+v", f)
 	}
 }

@@ -199,7 +199,7 @@ func TestNoCommandPrintsControlCharacters(t *testing.T) {
 			t.Errorf("%s is not tested with hostile values", name)
 		}
 	}
-	walk(newRoot(&world{}))
+	walk(newRoot(&environment{}))
 	for name, lines := range commands {
 		for _, args := range lines {
 			got := larder(t, args...)

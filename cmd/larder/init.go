@@ -33,7 +33,7 @@ var initTemplate = template.Must(template.New("larder.yaml").Funcs(template.Func
 	"escape": func(text string) string { return strings.ReplaceAll(text, "${", "$${") }, // it is no variable
 }).Parse(initText))
 
-func initCommand(w *world) *cobra.Command {
+func initCommand(env *environment) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "init [FILE]",
 		Short: "Create a configuration interactively and test it",
@@ -44,12 +44,12 @@ not asked for. With --yes nothing is asked, and what does not work is an error.`
 		Example: `  larder init
   LARDER_INIT_CLIENT_SECRET=… larder init --yes --base-url https://orders.example \
     --client-id my-client --restaurant north --restaurant south larder.yaml`,
-		Args: takes(0, 1),
+		Args: argRange(0, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			z := &wizard{w: w, in: bufio.NewReader(w.in), flags: cmd.Flags(), file: append(args, "larder.yaml")[0]}
-			z.unattended, _ = cmd.Flags().GetBool("yes")
-			z.offline, _ = cmd.Flags().GetBool("offline")
-			err := z.run(cmd.Context())
+			s := &initSession{env: env, in: bufio.NewReader(env.in), flags: cmd.Flags(), file: append(args, "larder.yaml")[0]}
+			s.unattended, _ = cmd.Flags().GetBool("yes")
+			s.offline, _ = cmd.Flags().GetBool("offline")
+			err := s.run(cmd.Context())
 			if err != nil && cmd.Context().Err() != nil {
 				return &hintError{interrupted("interrupted: nothing was written"), "Run larder init again."}
 			}
@@ -77,9 +77,9 @@ not asked for. With --yes nothing is asked, and what does not work is an error.`
 	return cmd
 }
 
-// wizard is one run of init. Its exported fields are the answers.
-type wizard struct {
-	w                   *world
+// initSession is one run of init. Its exported fields are the answers.
+type initSession struct {
+	env                 *environment
 	in                  *bufio.Reader
 	flags               *pflag.FlagSet
 	file                string
@@ -88,93 +88,93 @@ type wizard struct {
 	Listen, Redis, BaseURL, AuthURL, ClientID, TokenRequest string
 	ClientSecret, SecretFile, SecretVariable                string // the first, unless another names where it is
 	Tried, DefaultMenu                                      bool   // a token was obtained; there is a menu without a restaurant
-	Restaurants                                             []pickedRestaurant
+	Restaurants                                             []initRestaurant
 	StorefrontSecret, OpsSecret                             string
 }
 
-type pickedRestaurant struct{ ID, Name string }
+type initRestaurant struct{ ID, Name string }
 
-func (z *wizard) text(name string) string {
-	text, _ := z.flags.GetString(name)
+func (s *initSession) text(name string) string {
+	text, _ := s.flags.GetString(name)
 	return strings.TrimSpace(text)
 }
 
 // run asks, tries and writes, in this order.
-func (z *wizard) run(ctx context.Context) error {
-	replace, _ := z.flags.GetBool("overwrite")
-	if _, err := os.Stat(z.file); err == nil && !replace {
-		return &hintError{fmt.Errorf("%s already exists and was not changed", z.file), "Name another FILE, or use --overwrite."}
+func (s *initSession) run(ctx context.Context) error {
+	replace, _ := s.flags.GetBool("overwrite")
+	if _, err := os.Stat(s.file); err == nil && !replace {
+		return &hintError{fmt.Errorf("%s already exists and was not changed", s.file), "Name another FILE, or use --overwrite."}
 	}
-	z.Listen, z.Redis, z.TokenRequest, z.DefaultMenu = z.text("listen"), "embedded", "document", true
-	z.BaseURL, z.AuthURL, z.ClientID = z.text("base-url"), z.text("auth-url"), z.text("client-id")
-	z.ClientSecret, z.SecretFile, z.SecretVariable = z.text("client-secret"), z.text("client-secret-file"), z.text("client-secret-env")
-	z.StorefrontSecret, z.OpsSecret = rand.Text(), rand.Text()
-	for _, attempt := range []func(ctx context.Context, again bool) (works bool, err error){z.connect, z.pick, z.pickRedis} {
-		if err := z.untilAccepted(ctx, attempt); err != nil {
+	s.Listen, s.Redis, s.TokenRequest, s.DefaultMenu = s.text("listen"), "embedded", "document", true
+	s.BaseURL, s.AuthURL, s.ClientID = s.text("base-url"), s.text("auth-url"), s.text("client-id")
+	s.ClientSecret, s.SecretFile, s.SecretVariable = s.text("client-secret"), s.text("client-secret-file"), s.text("client-secret-env")
+	s.StorefrontSecret, s.OpsSecret = rand.Text(), rand.Text()
+	for _, attempt := range []func(ctx context.Context, again bool) (works bool, err error){s.askConnection, s.askRestaurants, s.askRedis} {
+		if err := s.untilAccepted(ctx, attempt); err != nil {
 			return err
 		}
 	}
-	return z.write(replace)
+	return s.write(replace)
 }
 
-// note shows a finding and reports whether it is good.
-func (z *wizard) note(f finding) bool {
-	mark := z.w.errorColours().good("ok")
+// printFinding shows a finding and reports whether it is good.
+func (s *initSession) printFinding(f finding) bool {
+	mark := s.env.errorColours().good("ok")
 	if !f.OK {
-		mark = z.w.errorColours().bad("FAILED")
+		mark = s.env.errorColours().bad("FAILED")
 	}
-	z.w.err.printf("  %s  %s: %s\n", mark, f.What, f.Msg)
+	s.env.err.printf("  %s  %s: %s\n", mark, f.Subject, f.Msg)
 	return f.OK
 }
 
 // untilAccepted repeats an attempt until it works or the person keeps the answers
 // anyway, at most five times. Unattended the first failure ends the command.
-func (z *wizard) untilAccepted(ctx context.Context, attempt func(ctx context.Context, again bool) (works bool, err error)) error {
+func (s *initSession) untilAccepted(ctx context.Context, attempt func(ctx context.Context, again bool) (works bool, err error)) error {
 	for i := range 5 {
 		works, err := attempt(ctx, i > 0)
 		if works || err != nil || ctx.Err() != nil {
 			return errors.Join(err, context.Cause(ctx))
 		}
-		if z.unattended {
+		if s.unattended {
 			break
 		}
-		if kept, err := z.ask(ctx, "Not everything works. Keep it anyway? No asks again [y/N]", "", "", false); err != nil || strings.EqualFold(kept, "y") {
+		if kept, err := s.ask(ctx, "Not everything works. Keep it anyway? No asks again [y/N]", "", "", false); err != nil || strings.EqualFold(kept, "y") {
 			return err
 		}
 	}
 	return &hintError{errors.New("not everything works: nothing was written"), "Run larder init with other values; --offline writes them untried."}
 }
 
-// connect asks for the connection and tries to get a token, in each known form of
+// askConnection asks for the connection and tries to get a token, in each known form of
 // the request until one works.
-func (z *wizard) connect(ctx context.Context, again bool) (works bool, err error) {
+func (s *initSession) askConnection(ctx context.Context, again bool) (works bool, err error) {
 	for _, f := range []struct {
 		value            *string
 		text, flag, path string
 	}{
-		{&z.BaseURL, "Address of the ordering service", "base-url", "/orders/api/v1"},
-		{&z.AuthURL, "Address of its token endpoint", "auth-url", "/connect/token"},
-		{&z.ClientID, "Client id", "client-id", ""},
+		{&s.BaseURL, "Address of the ordering service", "base-url", "/orders/api/v1"},
+		{&s.AuthURL, "Address of its token endpoint", "auth-url", "/connect/token"},
+		{&s.ClientID, "Client id", "client-id", ""},
 	} {
 		if *f.value == "" || again {
 			preset := *f.value
 			if f.flag == "auth-url" {
-				preset = cmp.Or(preset, z.BaseURL)
+				preset = cmp.Or(preset, s.BaseURL)
 			}
-			if *f.value, err = z.ask(ctx, f.text, preset, "--"+f.flag, false); err != nil {
+			if *f.value, err = s.ask(ctx, f.text, preset, "--"+f.flag, false); err != nil {
 				return false, err
 			}
 		}
 		*f.value = strings.TrimRight(strings.TrimSuffix(strings.TrimRight(*f.value, "/"), f.path), "/")
 	}
-	if z.SecretFile == "" && z.SecretVariable == "" && (z.ClientSecret == "" || again) {
+	if s.SecretFile == "" && s.SecretVariable == "" && (s.ClientSecret == "" || again) {
 		flags := "LARDER_INIT_CLIENT_SECRET, --client-secret-file or --client-secret-env"
-		if z.ClientSecret, err = z.ask(ctx, "Client secret (not shown)", "", flags, true); err != nil {
+		if s.ClientSecret, err = s.ask(ctx, "Client secret (not shown)", "", flags, true); err != nil {
 			return false, err
 		}
 	}
-	_, cfg := z.load()
-	if cfg == nil || z.offline {
+	_, cfg := s.load()
+	if cfg == nil || s.offline {
 		return cfg != nil, nil
 	}
 	client, err := upstream.New(cfg.Connections[0])
@@ -187,85 +187,85 @@ func (z *wizard) connect(ctx context.Context, again bool) (works bool, err error
 	probes, _ := client.ProbeToken(limited)
 	at := slices.IndexFunc(probes, func(p upstream.Probe) bool { return p.Err == nil })
 	if at < 0 {
-		return z.note(finding{What: "token", Msg: probed(probes)}), nil
+		return s.printFinding(finding{Subject: "token", Msg: probeText(probes)}), nil
 	}
-	z.Tried, z.TokenRequest = true, probes[at].Request.String()
-	return z.note(finding{What: "token", OK: true, Msg: "works with token_request " + z.TokenRequest}), nil
+	s.Tried, s.TokenRequest = true, probes[at].Request.String()
+	return s.printFinding(finding{Subject: "token", OK: true, Msg: "works with token_request " + s.TokenRequest}), nil
 }
 
-// pick asks for the restaurants whose menus are kept, and pulls each menu.
-func (z *wizard) pick(ctx context.Context, again bool) (works bool, err error) {
-	ids, _ := z.flags.GetStringArray("restaurant")
+// askRestaurants asks for the restaurants whose menus are kept, and fetches each menu.
+func (s *initSession) askRestaurants(ctx context.Context, again bool) (works bool, err error) {
+	ids, _ := s.flags.GetStringArray("restaurant")
 	if len(ids) == 0 || again {
-		answer, err := z.ask(ctx, "Restaurant ids, separated by spaces; Enter for none now", "", "", false)
+		answer, err := s.ask(ctx, "Restaurant ids, separated by spaces; Enter for none now", "", "", false)
 		if err != nil {
 			return false, err
 		}
 		ids = strings.Fields(strings.ReplaceAll(answer, ",", " "))
 	}
-	z.Restaurants = nil
+	s.Restaurants = nil
 	for _, id := range ids {
-		z.Restaurants = append(z.Restaurants, pickedRestaurant{id, id})
+		s.Restaurants = append(s.Restaurants, initRestaurant{id, id})
 	}
-	_, cfg := z.load()
-	if works = cfg != nil; works && z.Tried {
+	_, cfg := s.load()
+	if works = cfg != nil; works && s.Tried {
 		client, err := upstream.New(cfg.Connections[0])
 		if err != nil {
 			return false, err
 		}
 		defer client.Close()
-		z.DefaultMenu = z.note(checkMenu(ctx, client, "menu without a restaurant", "")) // each restaurant may still have one
+		s.DefaultMenu = s.printFinding(checkMenu(ctx, client, "menu without a restaurant", "")) // each restaurant may still have one
 		for _, id := range ids {
-			works = z.note(checkMenu(ctx, client, "menu of "+id, id)) && works
+			works = s.printFinding(checkMenu(ctx, client, "menu of "+id, id)) && works
 		}
 	}
 	for i := 0; i < len(ids) && works && err == nil; i++ {
-		z.Restaurants[i].Name, err = z.ask(ctx, "Name of "+ids[i]+", as people read it", ids[i], "", false)
+		s.Restaurants[i].Name, err = s.ask(ctx, "Name of "+ids[i]+", as people read it", ids[i], "", false)
 	}
 	return works, err
 }
 
-// pickRedis asks where menus and orders are kept, and tries it.
-func (z *wizard) pickRedis(ctx context.Context, again bool) (works bool, err error) {
-	if z.Redis = z.text("redis"); z.Redis == "" || again {
-		z.Redis, err = z.ask(ctx, "Redis: embedded (in memory, gone when larder stops) or redis://host:6379", "embedded", "", false)
+// askRedis asks where menus and orders are kept, and tries it.
+func (s *initSession) askRedis(ctx context.Context, again bool) (works bool, err error) {
+	if s.Redis = s.text("redis"); s.Redis == "" || again {
+		s.Redis, err = s.ask(ctx, "Redis: embedded (in memory, gone when larder stops) or redis://host:6379", "embedded", "", false)
 		if err != nil {
 			return false, err
 		}
 	}
-	_, cfg := z.load()
-	if cfg == nil || z.offline || z.Redis == "embedded" {
+	_, cfg := s.load()
+	if cfg == nil || s.offline || s.Redis == "embedded" {
 		return cfg != nil, nil
 	}
 	works, cfg.Auth.Clients = true, nil // without clients that place orders, durability is not checked: report says how to get it
 	for _, f := range checkRedis(ctx, cfg) {
-		works = z.note(f) && works
+		works = s.printFinding(f) && works
 	}
 	return works, nil
 }
 
 // load returns the configuration as it would be written. If larder does not
 // accept it, load says why, and cfg is nil.
-func (z *wizard) load() (text []byte, cfg *configs.Config) {
+func (s *initSession) load() (text []byte, cfg *configs.Config) {
 	var b bytes.Buffer
-	_ = initTemplate.Execute(&b, z) // it fails only by a mistake in the template
-	others := func(entry string) bool { return !strings.HasPrefix(entry, z.SecretVariable+"=") }
-	cfg, err := configs.Parse(z.file, b.Bytes(), slices.DeleteFunc(slices.Clone(z.w.env), others))
+	_ = initTemplate.Execute(&b, s) // it fails only by a mistake in the template
+	others := func(entry string) bool { return !strings.HasPrefix(entry, s.SecretVariable+"=") }
+	cfg, err := configs.Parse(s.file, b.Bytes(), slices.DeleteFunc(slices.Clone(s.env.environ), others))
 	faults, _ := errors.AsType[configs.Errors](err)
 	for _, f := range faults {
-		z.note(finding{What: f.Key, Msg: f.Msg})
+		s.printFinding(finding{Subject: f.Key, Msg: f.Msg})
 	}
 	return b.Bytes(), cfg
 }
 
 // write writes the file, which only its owner can read, and says what to run
 // next. It never replaces a file that was created meanwhile.
-func (z *wizard) write(replace bool) error {
-	text, cfg := z.load()
+func (s *initSession) write(replace bool) error {
+	text, cfg := s.load()
 	if cfg == nil {
 		return errors.New("the answers are not a valid configuration: nothing was written")
 	}
-	name := z.file
+	name := s.file
 	if replace {
 		name += ".new" // renamed when it is complete
 		_ = os.Remove(name)
@@ -276,26 +276,26 @@ func (z *wizard) write(replace bool) error {
 	}
 	_, err = file.Write(text)
 	if err = errors.Join(err, file.Sync(), file.Close()); err == nil && replace {
-		err = os.Rename(name, z.file)
+		err = os.Rename(name, s.file)
 	}
 	if err != nil {
 		return fmt.Errorf("write the configuration: %w", errors.Join(err, os.Remove(name)))
 	}
-	z.w.out.printf("%s is written; only you can read it: it holds secrets.\n", z.file)
-	if z.Redis == "embedded" {
-		z.w.out.println("Redis is embedded: menus and orders are gone when larder stops. To keep them, name a Redis in redis.url.")
+	s.env.out.printf("%s is written; only you can read it: it holds secrets.\n", s.file)
+	if s.Redis == "embedded" {
+		s.env.out.println("Redis is embedded: menus and orders are gone when larder stops. To keep them, name a Redis in redis.url.")
 	}
-	z.w.out.printf("Orders need these settings in redis.conf:\n  appendonly yes\n  maxmemory-policy noeviction\n")
-	z.w.out.printf("Next:\n  larder serve --config %[1]s\n  larder status --watch --config %[1]s   # in another terminal\n"+
-		"  larder check --online --config %[1]s   # at any time\n", quoted(z.file))
+	s.env.out.printf("Orders need these settings in redis.conf:\n  appendonly yes\n  maxmemory-policy noeviction\n")
+	s.env.out.printf("Next:\n  larder serve --config %[1]s\n  larder status --watch --config %[1]s   # in another terminal\n"+
+		"  larder check --online --config %[1]s   # at any time\n", quoted(s.file))
 	return nil
 }
 
 // ask asks a person on standard error and returns the answer, the preset if that
-// is empty. Unattended it returns the preset; flag names what else gives the answer
+// is empty. Unattended it returns the preset; flag names where else the answer comes from
 // if one is needed. A terminal does not show a secret while it is typed.
-func (z *wizard) ask(ctx context.Context, text, preset, flag string, secret bool) (string, error) {
-	if z.unattended {
+func (s *initSession) ask(ctx context.Context, text, preset, flag string, secret bool) (string, error) {
+	if s.unattended {
 		if preset == "" && flag != "" {
 			return "", &usageError{flag + " is missing, and with --yes it is not asked for"}
 		}
@@ -304,8 +304,8 @@ func (z *wizard) ask(ctx context.Context, text, preset, flag string, secret bool
 	if preset != "" {
 		text += " [" + preset + "]"
 	}
-	z.w.err.printf("%s: ", text)
-	answer, err := z.read(ctx, secret)
+	s.env.err.printf("%s: ", text)
+	answer, err := s.read(ctx, secret)
 	switch {
 	case answer != "":
 		return answer, nil
@@ -318,12 +318,12 @@ func (z *wizard) ask(ctx context.Context, text, preset, flag string, secret bool
 
 // read reads one line, until ctx ends. Nothing can interrupt the read itself,
 // which is left to the end of the program; the terminal shows again what is typed.
-func (z *wizard) read(ctx context.Context, secret bool) (string, error) {
+func (s *initSession) read(ctx context.Context, secret bool) (string, error) {
 	line := func() (string, error) {
-		text, err := z.in.ReadString('\n')
+		text, err := s.in.ReadString('\n')
 		return strings.TrimSpace(text), err
 	}
-	if file, ok := z.w.in.(*os.File); secret && ok && term.IsTerminal(int(file.Fd())) {
+	if file, ok := s.env.in.(*os.File); secret && ok && term.IsTerminal(int(file.Fd())) {
 		fd := int(file.Fd())
 		state, err := term.GetState(fd)
 		if err != nil {
@@ -331,7 +331,7 @@ func (z *wizard) read(ctx context.Context, secret bool) (string, error) {
 		}
 		defer func() {
 			_ = term.Restore(fd, state) // ReadPassword has done so unless ctx ended first
-			z.w.err.println()
+			s.env.err.println()
 		}()
 		line = func() (string, error) {
 			text, err := term.ReadPassword(fd)

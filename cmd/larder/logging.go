@@ -15,19 +15,19 @@ import (
 )
 
 // logger makes the program's log, on standard error, as the flags ask.
-func logger(cmd *cobra.Command, w *world) (*logrus.Logger, error) {
+func logger(cmd *cobra.Command, env *environment) (*logrus.Logger, error) {
 	levelName := stringFlag(cmd, "log-level")
 	format := stringFlag(cmd, "log-format")
 	level, err := logrus.ParseLevel(levelName)
 	if err != nil || level > logrus.DebugLevel || level < logrus.ErrorLevel {
 		return nil, &usageError{fmt.Sprintf("--log-level: %q is none of debug, info, warn, error", levelName)}
 	}
-	coloured := w.errorColours().on
+	coloured := env.errorColours().on
 	log := logrus.New()
-	log.SetOutput(w.err.raw)
+	log.SetOutput(env.err.raw)
 	log.SetLevel(level)
 	switch {
-	case format == "json", format == "auto" && !w.terminal:
+	case format == "json", format == "auto" && !env.terminal:
 		log.SetFormatter(&logrus.JSONFormatter{TimestampFormat: "2006-01-02T15:04:05.000Z07:00"})
 	case format == "text", format == "auto":
 		log.SetFormatter(&safeText{logrus.TextFormatter{
@@ -45,19 +45,19 @@ func logger(cmd *cobra.Command, w *world) (*logrus.Logger, error) {
 // serviceLogger is logger for a process that serves. From then on no reader of
 // its standard output and error can stop it: neither one that stalls nor one that
 // closes, for which the system would otherwise end the process (policy H11).
-func serviceLogger(cmd *cobra.Command, w *world) (*logrus.Logger, error) {
+func serviceLogger(cmd *cobra.Command, env *environment) (*logrus.Logger, error) {
 	broken := make(chan os.Signal, 1)
 	signal.Notify(broken, syscall.SIGPIPE) // writing then fails instead; not Ignore, which child processes inherit
-	out, errs := newLineBuffer(w.out.raw), newLineBuffer(w.err.raw)
-	w.out.raw, w.err.raw, w.droppedLines = out, errs, errs.droppedLines
-	w.flush = func() {
+	out, errs := newLineBuffer(env.out.raw), newLineBuffer(env.err.raw)
+	env.out.raw, env.err.raw, env.droppedLines = out, errs, errs.droppedLines
+	env.flush = func() {
 		limit, cancel := context.WithTimeout(context.Background(), flushLimit)
 		defer cancel()
 		out.close(limit.Done())
 		errs.close(limit.Done())
 		signal.Stop(broken)
 	}
-	log, err := logger(cmd, w)
+	log, err := logger(cmd, env)
 	if err != nil {
 		return nil, err
 	}

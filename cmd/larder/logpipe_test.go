@@ -183,9 +183,9 @@ func TestServe_StalledLogReader(t *testing.T) {
 		defer close(copied)
 		_, _ = io.Copy(rest, log) // until larder ends
 	}()
-	told := rest.find(t, `"dropped":(\d+),"event":"log.lines_dropped","level":"warning"`)
-	if want := strconv.Itoa(droppedLines(t, base)); told[1] != want {
-		t.Errorf("the log tells of %s dropped lines, the metric of %s", told[1], want)
+	reported := rest.find(t, `"dropped":(\d+),"event":"log.lines_dropped","level":"warning"`)
+	if want := strconv.Itoa(droppedLines(t, base)); reported[1] != want {
+		t.Errorf("the log tells of %s dropped lines, the metric of %s", reported[1], want)
 	}
 	requestMany(t, base, 1)
 	p.signal(t, syscall.SIGTERM)
@@ -332,7 +332,7 @@ func TestFlush_BothReadersStalled(t *testing.T) {
 		<-goOn
 		return len(p), nil
 	})
-	w := &world{out: printer{reader}, err: printer{reader}}
+	w := &environment{out: printer{reader}, err: printer{reader}}
 	cmd := &cobra.Command{}
 	cmd.Flags().String("log-level", "info", "")
 	cmd.Flags().String("log-format", "json", "")

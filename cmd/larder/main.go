@@ -2,7 +2,7 @@
 // and lets no wrong order through to the kitchen.
 //
 // This package is the command line and the wiring: the only place where the
-// rooms of the house meet concretely. It holds no rules of its own. Every
+// packages meet concretely. It holds no rules of its own. Every
 // goroutine of the daemon is started here, under one errgroup.
 package main
 
@@ -33,8 +33,8 @@ func main() {
 		os.Exit(statusFailed)
 	}()
 	redis.SetLogger(quiet{})
-	os.Exit(run(ctx, os.Args[1:], world{
-		in: os.Stdin, out: printer{os.Stdout}, err: printer{os.Stderr}, env: os.Environ(),
+	os.Exit(run(ctx, os.Args[1:], environment{
+		in: os.Stdin, out: printer{os.Stdout}, err: printer{os.Stderr}, environ: os.Environ(),
 		terminal: term.IsTerminal(int(os.Stderr.Fd())), outTerminal: term.IsTerminal(int(os.Stdout.Fd())),
 	}))
 }

@@ -16,29 +16,29 @@ import (
 	"larder/internal/upstream"
 )
 
-func menuCommand(w *world) *cobra.Command {
-	cmd := &cobra.Command{Use: "menu", Short: "Lint, show, compare or take back menus", Args: takes(0, 0), RunE: needsSubcommand}
+func menuCommand(env *environment) *cobra.Command {
+	cmd := &cobra.Command{Use: "menu", Short: "Lint, show, compare or take back menus", Args: argRange(0, 0), RunE: needsSubcommand}
 	lint := &cobra.Command{
 		Use:   "lint FILE|RESTAURANT",
 		Short: "Name everything that is wrong with a menu; fails on errors",
 		Long: `Name everything that is wrong with a menu: of a FILE that holds a menu view as
 the ordering service answers it (- is standard input), or of a RESTAURANT of the
 running larder. Warnings alone do not fail.`,
-		Args: takes(1, 1),
+		Args: argRange(1, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			findings, err := findingsOf(cmd, w, args[0])
+			findings, err := findingsOf(cmd, env, args[0])
 			if err != nil {
 				return err
 			}
-			return printFindings(cmd, w, findings)
+			return printFindings(cmd, env, findings)
 		},
 	}
 	show := &cobra.Command{
 		Use:   "show FILE|RESTAURANT",
 		Short: "Show a menu as a storefront gets it",
-		Args:  takes(1, 1),
+		Args:  argRange(1, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return showMenu(cmd, w, args[0])
+			return showMenu(cmd, env, args[0])
 		},
 	}
 	diff := &cobra.Command{
@@ -50,7 +50,7 @@ ordering service as it is now (needs --config).
 
 With --from, compare two versions of a RESTAURANT that the running larder keeps
 (larder menu versions): that one and the current one, or that of --to.`,
-		Args: takes(1, 2),
+		Args: argRange(1, 2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			from, _ := cmd.Flags().GetInt64("from")
 			to, _ := cmd.Flags().GetInt64("to")
@@ -58,13 +58,13 @@ With --from, compare two versions of a RESTAURANT that the running larder keeps
 			case from < 0 || to < 0:
 				return &usageError{"--from and --to are versions, from 1"}
 			case from > 0 && len(args) == 1:
-				return diffVersions(cmd, w, args[0], from, to)
+				return diffVersions(cmd, env, args[0], from, to)
 			case from > 0 || to > 0:
 				return &usageError{"--from VERSION [--to VERSION] compares versions of one restaurant: name it alone"}
 			case len(args) != 2:
 				return &usageError{"name two menus, or a restaurant and --from VERSION"}
 			default:
-				return diffMenus(cmd, w, args[0], args[1])
+				return diffMenus(cmd, env, args[0], args[1])
 			}
 		},
 	}
@@ -75,11 +75,11 @@ With --from, compare two versions of a RESTAURANT that the running larder keeps
 		addTarget(c)
 		cmd.AddCommand(c)
 	}
-	cmd.AddCommand(versionCommands(w)...)
+	cmd.AddCommand(versionCommands(env)...)
 	return cmd
 }
 
-// isFile says whether an argument names a file rather than a restaurant.
+// isFile reports whether an argument names a file rather than a restaurant.
 func isFile(arg string) bool {
 	if arg == "-" || strings.ContainsRune(arg, os.PathSeparator) {
 		return true
@@ -88,9 +88,9 @@ func isFile(arg string) bool {
 	return err == nil && !info.IsDir()
 }
 
-// neither makes of a daemon's refusal that an argument names nothing at all,
+// neitherFileNorRestaurant makes of a daemon's refusal that an argument names nothing at all,
 // where that is so: most likely it is a file's name with a slip in it.
-func neither(ctx context.Context, daemon *api, arg string, err error) error {
+func neitherFileNorRestaurant(ctx context.Context, daemon *api, arg string, err error) error {
 	if isUnreachable(err) {
 		return fmt.Errorf("%q is no file, and whether it is a restaurant cannot be asked: %w", arg, err)
 	}
@@ -107,8 +107,8 @@ func neither(ctx context.Context, daemon *api, arg string, err error) error {
 }
 
 // viewOf decodes a menu view from a file.
-func viewOf(w *world, file string) (*menu.View, error) {
-	raw, err := w.openArg(file)
+func viewOf(env *environment, file string) (*menu.View, error) {
+	raw, err := env.openArg(file)
 	if err != nil {
 		return nil, err
 	}
@@ -119,54 +119,54 @@ func viewOf(w *world, file string) (*menu.View, error) {
 	return view, nil
 }
 
-// stoppedFor is the restaurant whose stop lists count in a file.
-func stoppedFor(cmd *cobra.Command) menu.RestaurantID {
+// stopListRestaurant is the restaurant whose stop lists count in a file.
+func stopListRestaurant(cmd *cobra.Command) menu.RestaurantID {
 	id := stringFlag(cmd, "restaurant")
 	return menu.RestaurantID(id)
 }
 
-func findingsOf(cmd *cobra.Command, w *world, arg string) ([]menu.Finding, error) {
+func findingsOf(cmd *cobra.Command, env *environment, arg string) ([]menu.Finding, error) {
 	if isFile(arg) {
-		view, err := viewOf(w, arg)
+		view, err := viewOf(env, arg)
 		if err != nil {
 			return nil, err
 		}
-		return menu.Lint(view, stoppedFor(cmd), menu.DefaultSettings()), nil
+		return menu.Lint(view, stopListRestaurant(cmd), menu.DefaultSettings()), nil
 	}
-	daemon, err := target(cmd, w, httpapi.ScopeOps)
+	daemon, err := target(cmd, env, httpapi.ScopeOps)
 	if err != nil {
 		return nil, err
 	}
 	answer, err := daemon.get(cmd.Context(), opsPath(arg)+"/lint")
 	if err != nil {
-		return nil, neither(cmd.Context(), daemon, arg, err)
+		return nil, neitherFileNorRestaurant(cmd.Context(), daemon, arg, err)
 	}
 	var findings []menu.Finding
 	return findings, answer.result(&findings)
 }
 
-func printFindings(cmd *cobra.Command, w *world, findings []menu.Finding) error {
+func printFindings(cmd *cobra.Command, env *environment, findings []menu.Finding) error {
 	if findings == nil {
 		findings = []menu.Finding{}
 	}
 	if asJSON(cmd) {
-		if err := printJSON(w.out, findings); err != nil {
+		if err := printJSON(env.out, findings); err != nil {
 			return err
 		}
 	}
-	colours, errorsFound := w.colours(cmd), 0
+	colours, errorsFound := env.colours(cmd), 0
 	for _, f := range findings {
-		paint := colours.odd
+		paint := colours.warn
 		if f.Severity == menu.SeverityError {
 			paint = colours.bad
 			errorsFound++
 		}
 		if !asJSON(cmd) {
-			w.out.printf("%s  %s: %s (%s)\n", paint(fmt.Sprintf("%-7s", f.Severity)), f.Code, f.Msg, plural(len(f.Products), "dish", "dishes"))
+			env.out.printf("%s  %s: %s (%s)\n", paint(fmt.Sprintf("%-7s", f.Severity)), f.Code, f.Msg, plural(len(f.Products), "dish", "dishes"))
 		}
 	}
 	if !asJSON(cmd) {
-		w.out.printf("%s, %s\n", plural(errorsFound, "error", "errors"), plural(len(findings)-errorsFound, "warning", "warnings"))
+		env.out.printf("%s, %s\n", plural(errorsFound, "error", "errors"), plural(len(findings)-errorsFound, "warning", "warnings"))
 	}
 	if errorsFound > 0 {
 		return errReported
@@ -175,44 +175,44 @@ func printFindings(cmd *cobra.Command, w *world, findings []menu.Finding) error 
 }
 
 // diffMenus compares two menus by what a storefront would see.
-func diffMenus(cmd *cobra.Command, w *world, older, newer string) error {
+func diffMenus(cmd *cobra.Command, env *environment, older, newer string) error {
 	if older == "-" && newer == "-" {
 		return &usageError{"only one of the menus can come from standard input"}
 	}
 	var catalogues [2]*menu.Catalogue
 	for i, arg := range []string{older, newer} {
 		var err error
-		if catalogues[i], err = catalogueOf(cmd, w, arg); err != nil {
+		if catalogues[i], err = catalogueOf(cmd, env, arg); err != nil {
 			return err
 		}
 	}
-	return printDiff(cmd, w, catalogues[0], catalogues[1])
+	return printDiff(cmd, env, catalogues[0], catalogues[1])
 }
 
 // printDiff prints what differs.
-func printDiff(cmd *cobra.Command, w *world, older, newer *menu.Catalogue) error {
+func printDiff(cmd *cobra.Command, env *environment, older, newer *menu.Catalogue) error {
 	changes := menu.Diff(older, newer)
 	if asJSON(cmd) {
-		return printJSON(w.out, changes)
+		return printJSON(env.out, changes)
 	}
-	printChanges(cmd, w, changes, older, newer)
+	printChanges(cmd, env, changes, older, newer)
 	return nil
 }
 
 // catalogueOf compiles a file's menu, or what the ordering service publishes
 // for a restaurant of the configuration now.
-func catalogueOf(cmd *cobra.Command, w *world, arg string) (*menu.Catalogue, error) {
+func catalogueOf(cmd *cobra.Command, env *environment, arg string) (*menu.Catalogue, error) {
 	if isFile(arg) {
-		view, err := viewOf(w, arg)
+		view, err := viewOf(env, arg)
 		if err != nil {
 			return nil, err
 		}
-		return menu.Compile(view, stoppedFor(cmd), menu.DefaultSettings()), nil
+		return menu.Compile(view, stopListRestaurant(cmd), menu.DefaultSettings()), nil
 	}
 	if stringFlag(cmd, "config") == "" {
 		return nil, &usageError{fmt.Sprintf("%q is no file; to pull a restaurant's menu from its ordering service, say --config", arg)}
 	}
-	cfg, err := loadConfig(cmd, w)
+	cfg, err := loadConfig(cmd, env)
 	if err != nil {
 		return nil, err
 	}
@@ -248,9 +248,9 @@ func fetchMenu(ctx context.Context, connection upstream.Config, id string) (*men
 	return menu.Decode(answer.Body)
 }
 
-func printChanges(cmd *cobra.Command, w *world, changes menu.Changes, older, newer *menu.Catalogue) {
+func printChanges(cmd *cobra.Command, env *environment, changes menu.Changes, older, newer *menu.Catalogue) {
 	if changes.Empty() {
-		w.out.println("no difference")
+		env.out.println("no difference")
 		return
 	}
 	name := func(id string) string {
@@ -261,22 +261,22 @@ func printChanges(cmd *cobra.Command, w *world, changes menu.Changes, older, new
 		}
 		return id
 	}
-	colours := w.colours(cmd)
+	colours := env.colours(cmd)
 	for _, id := range changes.Added {
-		w.out.println(colours.good("+ " + name(id)))
+		env.out.println(colours.good("+ " + name(id)))
 	}
 	for _, id := range changes.Removed {
-		w.out.println(colours.bad("− " + name(id)))
+		env.out.println(colours.bad("− " + name(id)))
 	}
 	for _, change := range changes.Changed {
-		w.out.printf("~ %s: %s\n", name(change.ID), strings.Join(changedFields(change, older, newer), ", "))
+		env.out.printf("~ %s: %s\n", name(change.ID), strings.Join(changedFields(change, older, newer), ", "))
 	}
 	for _, a := range changes.Availability {
 		word := "stopped"
 		if a.Available {
 			word = "available again"
 		}
-		w.out.printf("! %s: %s\n", name(a.ID), word)
+		env.out.printf("! %s: %s\n", name(a.ID), word)
 	}
 }
 

@@ -22,7 +22,7 @@ const (
 	checkEvery = time.Second
 )
 
-// notifier tells systemd of the life of a unit with Type=notify (decision 0040):
+// notifier reports to systemd the life of a unit with Type=notify (decision 0040):
 // that larder serves, reloads and stops, and with WatchdogSec that it has just
 // answered GET /livez over its own listener.
 type notifier struct {
@@ -33,8 +33,8 @@ type notifier struct {
 }
 
 // newNotifier reads the variables that systemd sets.
-func newNotifier(env []string, log logrus.FieldLogger) (*notifier, error) {
-	socket, _ := variable(env, "NOTIFY_SOCKET")
+func newNotifier(environ []string, log logrus.FieldLogger) (*notifier, error) {
+	socket, _ := variable(environ, "NOTIFY_SOCKET")
 	n := &notifier{log: log, wanted: socket != ""}
 	if !n.wanted {
 		return n, nil
@@ -46,7 +46,7 @@ func newNotifier(env []string, log logrus.FieldLogger) (*notifier, error) {
 	return n, nil
 }
 
-// watch runs the daemon and tells systemd of it. run calls listening once its
+// watch runs the daemon and reports it to systemd. run calls listening once its
 // listeners are open.
 func (n *notifier) watch(ctx context.Context, run func(listening func(*daemon)) error) error {
 	var group sync.WaitGroup
@@ -60,7 +60,7 @@ func (n *notifier) watch(ctx context.Context, run func(listening func(*daemon)) 
 	})
 }
 
-// follow tells systemd of one life. ctx ends when larder is told to stop,
+// follow reports one life to systemd. ctx ends when larder has to stop,
 // running when it has stopped: if it ended by itself, its exit status says how.
 func (n *notifier) follow(ctx, running context.Context, base string) {
 	every := checkEvery
@@ -97,18 +97,18 @@ func (n *notifier) follow(ctx, running context.Context, base string) {
 	}
 }
 
-// check requests /livez and reports whether it got no answer, as silent says of
-// the last time. The first success makes larder ready, each later one satisfies
+// check requests /livez and reports whether it got no answer; silent is
+// the result of the last time. The first success makes larder ready, each later one satisfies
 // the watchdog.
 func (n *notifier) check(ctx context.Context, self *api, silent bool) bool {
 	_, err := self.get(ctx, "/livez")
 	switch {
 	case ctx.Err() != nil:
 	case err != nil && !silent:
-		n.log.WithError(err).WithField("event", "systemd.no_answer").
+		n.log.WithError(err).WithField("event", "systemd.not_responding").
 			Warn("larder does not answer itself; systemd is not told that it is alive until it does")
 	case err == nil && silent:
-		n.log.WithField("event", "systemd.answers").Info("larder answers itself again")
+		n.log.WithField("event", "systemd.responding").Info("larder answers itself again")
 	}
 	switch {
 	case err != nil:
@@ -120,8 +120,8 @@ func (n *notifier) check(ctx context.Context, self *api, silent bool) bool {
 	return err != nil
 }
 
-// reloading tells systemd when a reload begins and ends. Before larder serves it
-// tells nothing: READY=1 would follow.
+// reloading reports to systemd when a reload begins and ends. Before larder serves
+// it reports nothing: READY=1 would follow.
 func (n *notifier) reloading(reload func()) func() {
 	return func() {
 		if !n.serves.Load() {
@@ -137,7 +137,7 @@ func (n *notifier) reloading(reload func()) func() {
 // notify sends a state to systemd. larder serves on when that fails.
 func (n *notifier) notify(state string) {
 	if _, err := systemd.SdNotify(false, state); err != nil {
-		n.log.WithError(err).WithField("event", "systemd.not_told").
+		n.log.WithError(err).WithField("event", "systemd.notify_failed").
 			Warn("systemd could not be told how larder is; a watchdog will restart it")
 	}
 }

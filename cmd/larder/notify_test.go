@@ -21,8 +21,8 @@ import (
 
 // systemdTest is the socket of a service manager, and what it is told.
 type systemdTest struct {
-	path string
-	told *watched // a line for each word; its own lines are joined by |
+	path   string
+	states *watched // a line for each word; its own lines are joined by |
 }
 
 // newSystemd listens as systemd does for Type=notify.
@@ -32,7 +32,7 @@ func newSystemd(t *testing.T) *systemdTest {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &systemdTest{path: filepath.Join(dir, "notify"), told: newWatched()}
+	s := &systemdTest{path: filepath.Join(dir, "notify"), states: newWatched()}
 	conn, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: s.path, Net: "unixgram"})
 	if err != nil {
 		t.Fatal(err)
@@ -46,7 +46,7 @@ func newSystemd(t *testing.T) *systemdTest {
 			if err != nil {
 				return
 			}
-			_, _ = s.told.Write([]byte(strings.ReplaceAll(strings.TrimSpace(string(word[:n])), "\n", "|") + "\n"))
+			_, _ = s.states.Write([]byte(strings.ReplaceAll(strings.TrimSpace(string(word[:n])), "\n", "|") + "\n"))
 		}
 	}()
 	t.Cleanup(func() {
@@ -64,7 +64,7 @@ func (s *systemdTest) env(more ...string) []string {
 
 // count is how often a word was told.
 func (s *systemdTest) count(word string) int {
-	return len(regexp.MustCompile(`(?m)^`+word+`$`).FindAllString(s.told.String(), -1))
+	return len(regexp.MustCompile(`(?m)^`+word+`$`).FindAllString(s.states.String(), -1))
 }
 
 // later waits for a few more words of the watchdog than there are.
@@ -81,24 +81,24 @@ func TestSystemdIsToldOfALife(t *testing.T) {
 	open := service.shut() // a start does not wait for the ordering service
 	p := startProcess(t, systemd.env(service.env("LARDER_HTTP_DRAIN_DELAY=1h")...), "serve")
 	base := p.url(t)
-	systemd.told.find(t, `^READY=1\|STATUS=serving on `+regexp.QuoteMeta(base)+"\n")
+	systemd.states.find(t, `^READY=1\|STATUS=serving on `+regexp.QuoteMeta(base)+"\n")
 	systemd.later(t)
 	<-service.asks
 	open()
 	waitReady(t, base)
 
 	p.signal(t, syscall.SIGHUP)
-	systemd.told.find(t, `\nRELOADING=1\|MONOTONIC_USEC=\d+\n(WATCHDOG=1\n)*READY=1\n`)
+	systemd.states.find(t, `\nRELOADING=1\|MONOTONIC_USEC=\d+\n(WATCHDOG=1\n)*READY=1\n`)
 	p.log.find(t, `"event":"config.reloaded"`)
 
 	p.signal(t, syscall.SIGTERM)
-	systemd.told.find(t, `\nSTOPPING=1\|STATUS=[^\n]+\n`)
+	systemd.states.find(t, `\nSTOPPING=1\|STATUS=[^\n]+\n`)
 	systemd.later(t) // for as long as it takes
 	p.signal(t, syscall.SIGTERM)
 	if status := p.status(t); status != statusFailed {
 		t.Errorf("status %d after a second signal, want 1\n%s", status, p.log)
 	}
-	if all := systemd.told.String(); strings.Count(all, "READY=1") != 2 || strings.Count(all, "STOPPING=1") != 1 {
+	if all := systemd.states.String(); strings.Count(all, "READY=1") != 2 || strings.Count(all, "STOPPING=1") != 1 {
 		t.Errorf("systemd was told\n%s", all)
 	}
 }
@@ -108,14 +108,14 @@ func TestSystemdWithoutAWatchdog(t *testing.T) {
 	t.Parallel()
 	systemd := newSystemd(t)
 	p := startProcess(t, newService(t).env("NOTIFY_SOCKET="+systemd.path), "serve")
-	systemd.told.find(t, `^READY=1\|STATUS=[^\n]+\n`)
+	systemd.states.find(t, `^READY=1\|STATUS=[^\n]+\n`)
 	p.signal(t, syscall.SIGHUP)
-	systemd.told.find(t, `^READY=1\|STATUS=[^\n]+\nRELOADING=1\|MONOTONIC_USEC=\d+\nREADY=1\n$`)
+	systemd.states.find(t, `^READY=1\|STATUS=[^\n]+\nRELOADING=1\|MONOTONIC_USEC=\d+\nREADY=1\n$`)
 	p.signal(t, syscall.SIGTERM)
 	if status := p.status(t); status != statusDone {
 		t.Errorf("status %d, want 0\n%s", status, p.log)
 	}
-	systemd.told.find(t, `\nREADY=1\nSTOPPING=1\|STATUS=[^\n]+\n$`)
+	systemd.states.find(t, `\nREADY=1\nSTOPPING=1\|STATUS=[^\n]+\n$`)
 }
 
 // A larder that is full is alive: it has kept a place for its own question.
@@ -124,7 +124,7 @@ func TestSystemdLetsAFullLarderLive(t *testing.T) {
 	systemd, service := newSystemd(t), newService(t)
 	p := startProcess(t, systemd.env(service.env("LARDER_HTTP_MAX_CONNECTIONS=2")...), "serve")
 	base := p.url(t)
-	systemd.told.find(t, `^READY=1`)
+	systemd.states.find(t, `^READY=1`)
 	conn, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", strings.TrimPrefix(base, "http://"))
 	if err != nil {
 		t.Fatal(err)
@@ -175,10 +175,10 @@ func TestSystemdIsNotToldOfALarderThatHangs(t *testing.T) { //nolint:paralleltes
 			return false
 		}
 	}
-	systemd.told.find(t, `^READY=1`)
+	systemd.states.find(t, `^READY=1`)
 	systemd.later(t)
 	hangs.Store(true)
-	eventually(t, "the log says that nothing answers", said("systemd.no_answer"))
+	eventually(t, "the log says that nothing answers", said("systemd.not_responding"))
 	before := systemd.count("WATCHDOG=1")
 	if err := sleep.For(ctx, 3*m.watchdog); err != nil { // a word more would come in that time
 		t.Fatal(err)
@@ -187,12 +187,12 @@ func TestSystemdIsNotToldOfALarderThatHangs(t *testing.T) { //nolint:paralleltes
 		t.Errorf("the watchdog was told %d times of a larder that hangs", after-before)
 	}
 	hangs.Store(false)
-	eventually(t, "the log says that it answers", said("systemd.answers"))
+	eventually(t, "the log says that it answers", said("systemd.responding"))
 	systemd.later(t)
 	cancel()
 	<-done
 	if systemd.count("READY=1.*") != 1 {
-		t.Errorf("systemd was told\n%s", systemd.told)
+		t.Errorf("systemd was told\n%s", systemd.states)
 	}
 }
 

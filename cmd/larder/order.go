@@ -18,20 +18,20 @@ import (
 	"larder/internal/jsontext"
 )
 
-func orderCommand(w *world) *cobra.Command {
-	cmd := &cobra.Command{Use: "order", Short: "Check or place an order, see what became of it, settle it", Args: takes(0, 0), RunE: needsSubcommand}
+func orderCommand(env *environment) *cobra.Command {
+	cmd := &cobra.Command{Use: "order", Short: "Check or place an order, see what became of it, resolve it", Args: argRange(0, 0), RunE: needsSubcommand}
 	validate := &cobra.Command{
 		Use:   "validate FILE",
 		Short: "Check an order against the menu that is served; fails when it is not valid",
 		Long: `Check an order (JSON; - is standard input) against the menu that the running
 larder serves, print its price or everything that is wrong with it. Nothing is placed.`,
-		Args: takes(1, 1),
+		Args: argRange(1, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			daemon, path, order, err := readOrder(cmd, w, args[0], httpapi.ScopeMenu)
+			daemon, path, order, err := readOrder(cmd, env, args[0], httpapi.ScopeMenu)
 			if err != nil {
 				return err
 			}
-			return validateOrder(cmd, w, daemon, path, order)
+			return validateOrder(cmd, env, daemon, path, order)
 		},
 	}
 	place := &cobra.Command{
@@ -42,13 +42,13 @@ The same file sent again with the same --key is the same order: it is placed
 once, and answered as it was the first time. Without --key each run is an order
 of its own. When the answer is that nobody knows whether it was placed, send it
 again with the key that the message names, never with another.`,
-		Args: takes(1, 1),
+		Args: argRange(1, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			daemon, path, order, err := readOrder(cmd, w, args[0], httpapi.ScopeOrders)
+			daemon, path, order, err := readOrder(cmd, env, args[0], httpapi.ScopeOrders)
 			if err != nil {
 				return err
 			}
-			return placeOrder(cmd, w, daemon, path, order)
+			return placeOrder(cmd, env, daemon, path, order)
 		},
 	}
 	place.Flags().String("key", "", "the Idempotency-Key; default: a random one")
@@ -57,16 +57,16 @@ again with the key that the message names, never with another.`,
 		addTarget(c)
 		cmd.AddCommand(c)
 	}
-	cmd.AddCommand(orderListCommand(w), orderShowCommand(w), orderResolveCommand(w), orderAcceptRestoreCommand(w))
+	cmd.AddCommand(orderListCommand(env), orderShowCommand(env), orderResolveCommand(env), orderAcceptRestoreCommand(env))
 	return cmd
 }
 
 // readOrder reads an order and finds the daemon's route for it.
-func readOrder(cmd *cobra.Command, w *world, file string, scope httpapi.Scope) (daemon *api, path string, order []byte, err error) {
-	if order, err = w.openArg(file); err != nil {
+func readOrder(cmd *cobra.Command, env *environment, file string, scope httpapi.Scope) (daemon *api, path string, order []byte, err error) {
+	if order, err = env.openArg(file); err != nil {
 		return nil, "", nil, err
 	}
-	if daemon, err = target(cmd, w, scope); err != nil {
+	if daemon, err = target(cmd, env, scope); err != nil {
 		return nil, "", nil, err
 	}
 	id := cmp.Or(stringFlag(cmd, "restaurant"), restaurantOf(order))
@@ -101,8 +101,8 @@ func restaurantOf(order []byte) string {
 	return id
 }
 
-// verdict is the answer of the validate route, as far as people read it.
-type verdict struct {
+// validateResult is the answer of the validate route, as far as people read it.
+type validateResult struct {
 	Valid bool         `json:"valid"`
 	Total *json.Number `json:"total"`
 	Lines []struct {
@@ -115,27 +115,27 @@ type verdict struct {
 	Order      json.RawMessage `json:"order"`
 }
 
-func validateOrder(cmd *cobra.Command, w *world, daemon *api, path string, order []byte) error {
+func validateOrder(cmd *cobra.Command, env *environment, daemon *api, path string, order []byte) error {
 	answer, err := daemon.call(cmd.Context(), http.MethodPost, path+"/validate", order)
 	if err != nil {
 		return err
 	}
-	var v verdict
+	var v validateResult
 	if err := answer.result(&v); err != nil {
 		return err
 	}
-	colours := w.colours(cmd)
+	colours := env.colours(cmd)
 	switch {
 	case asJSON(cmd):
-		err = printRaw(w.out, answer.body)
+		err = printRaw(env.out, answer.body)
 	case v.Valid:
-		w.out.printf("%s, total %s\n", colours.good("valid"), number(v.Total))
+		env.out.printf("%s, total %s\n", colours.good("valid"), number(v.Total))
 		for _, line := range v.Lines {
-			w.out.printf("  %s × %s  %s\n", number(line.Quantity), line.Name, number(line.Total))
+			env.out.printf("  %s × %s  %s\n", number(line.Quantity), line.Name, number(line.Total))
 		}
 	default:
-		w.out.printf("%s: %s\n", colours.bad("not valid"), plural(len(v.Violations), "violation", "violations"))
-		printViolations(w, v.Violations, v.More)
+		env.out.printf("%s: %s\n", colours.bad("not valid"), plural(len(v.Violations), "violation", "violations"))
+		printViolations(env, v.Violations, v.More)
 	}
 	if err == nil && !v.Valid {
 		err = errReported
@@ -143,12 +143,12 @@ func validateOrder(cmd *cobra.Command, w *world, daemon *api, path string, order
 	return err
 }
 
-func printViolations(w *world, violations []violation, more bool) {
+func printViolations(env *environment, violations []violation, more bool) {
 	for _, each := range violations {
-		w.out.printf("  %s\n", each.line())
+		env.out.printf("  %s\n", each.line())
 	}
 	if more {
-		w.out.printf("  and more: larder lists the first ones\n")
+		env.out.printf("  and more: larder lists the first ones\n")
 	}
 }
 
@@ -160,34 +160,34 @@ func number(n *json.Number) string {
 	return n.String()
 }
 
-// placed is the answer of the orders route.
-type placed struct {
+// placeResult is the answer of the orders route.
+type placeResult struct {
 	Ref     string       `json:"ref"`
 	OrderID string       `json:"orderID"`
 	Total   *json.Number `json:"total"`
 	State   string       `json:"state"`
 }
 
-func placeOrder(cmd *cobra.Command, w *world, daemon *api, path string, order []byte) error {
+func placeOrder(cmd *cobra.Command, env *environment, daemon *api, path string, order []byte) error {
 	key := cmp.Or(stringFlag(cmd, "key"), rand.Text())
 	answer, err := daemon.call(cmd.Context(), http.MethodPost, path, order, "Idempotency-Key", key)
 	if err != nil {
-		return unplaced(w, err, key, asJSON(cmd))
+		return notPlaced(env, err, key, asJSON(cmd))
 	}
-	return printAnswer(cmd, w, answer, func(p placed) {
+	return printAnswer(cmd, env, answer, func(p placeResult) {
 		before := ""
 		if answer.header.Get("Idempotent-Replayed") == "true" {
 			before = "; it was sent before with this key"
 		}
-		w.out.printf("%s: order %s, total %s, ref %s%s\n", p.State, p.OrderID, number(p.Total), p.Ref, before)
+		env.out.printf("%s: order %s, total %s, ref %s%s\n", p.State, p.OrderID, number(p.Total), p.Ref, before)
 	})
 }
 
-// unplaced says why an order was not placed, or that nobody knows and what to
+// notPlaced is an error that explains why an order was not placed, or that nobody knows and what to
 // do. As JSON the answer speaks for itself, but for the key, which it has not.
-func unplaced(w *world, err error, key string, raw bool) error {
+func notPlaced(env *environment, err error, key string, raw bool) error {
 	refused, answered := errors.AsType[*apiError](err)
-	unknown := answered && leavesUnknown(refused) || !answered && !neverSent(err)
+	unknown := answered && outcomeUnknown(refused) || !answered && !certainlyNotSent(err)
 	again := "Sent again with --key " + quoted(key) + " it is placed once; with another key it may be a second order."
 	switch {
 	case unknown && !answered:
@@ -211,8 +211,8 @@ func unplaced(w *world, err error, key string, raw bool) error {
 	case refused.Code == string(httpapi.CodeIdempotencyKeyInFlight):
 		return &hintError{fmt.Errorf("not answered yet: %s (%s)", refused.Msg, references), refused.hint()}
 	case len(refused.Errors) > 0:
-		w.out.printf("not placed: %s\n", refused.Msg)
-		printViolations(w, refused.Errors, refused.More)
+		env.out.printf("not placed: %s\n", refused.Msg)
+		printViolations(env, refused.Errors, refused.More)
 		return errReported
 	case refused.Ref == "" && refused.Upstream == nil:
 		return fmt.Errorf("not placed: %w", err)
@@ -224,10 +224,10 @@ func unplaced(w *world, err error, key string, raw bool) error {
 	return &hintError{&linesError{lines: lines}, refused.hint()}
 }
 
-// leavesUnknown reports whether an answer leaves it open if the order was placed.
+// outcomeUnknown reports whether an answer leaves it open if the order was placed.
 // A fault of larder's own may come after the order was sent; what is not
 // larder's comes from a proxy, which does not know what happened behind it.
-func leavesUnknown(refused *apiError) bool {
+func outcomeUnknown(refused *apiError) bool {
 	switch httpapi.Code(refused.Code) {
 	case httpapi.CodeUpstreamRefused, httpapi.CodeUpstreamUnavailable, httpapi.CodeUpstreamBusy, httpapi.CodeJournalUnavailable, httpapi.CodeJournalRestored,
 		httpapi.CodeStorageUnavailable, httpapi.CodeNoCatalogue:
@@ -237,9 +237,9 @@ func leavesUnknown(refused *apiError) bool {
 	}
 }
 
-// neverSent reports whether a call without an answer certainly did not reach the
+// certainlyNotSent reports whether a call without an answer certainly did not reach the
 // daemon: nothing listens there, or there was no token to send it with.
-func neverSent(err error) bool {
+func certainlyNotSent(err error) bool {
 	_, denied := errors.AsType[*oauth2.RetrieveError](err)
 	_, unknownHost := errors.AsType[*net.DNSError](err)
 	return denied || unknownHost || errors.Is(err, syscall.ECONNREFUSED)

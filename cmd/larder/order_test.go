@@ -171,7 +171,7 @@ func TestFailuresAreJSONWhereJSONWasAskedFor(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			got := larder(t, append(tc.args, "--json")...)
-			f := fromJSON[fault](t, got.out)
+			f := fromJSON[commandError](t, got.out)
 			if got.status != statusFailed || f.Code != tc.code || f.Msg == "" || got.err == "" {
 				t.Errorf("larder %v: %+v, want 1, the code %s and words on stderr", tc.args, got, tc.code)
 			}

@@ -17,15 +17,15 @@ import (
 	"larder/ordering"
 )
 
-func orderListCommand(w *world) *cobra.Command {
+func orderListCommand(env *environment) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "list",
 		Short: "List the orders of the journal, newest first",
 		Long: `List the orders that the running larder keeps in its journal, newest first.
 --state unknown lists those of which larder does not know whether an operation
-took effect: call the restaurant, then settle them with "larder order resolve".`,
-		Args: takes(0, 0),
-		RunE: func(cmd *cobra.Command, _ []string) error { return listOrders(cmd, w) },
+took effect: call the restaurant, then resolve them with "larder order resolve".`,
+		Args: argRange(0, 0),
+		RunE: func(cmd *cobra.Command, _ []string) error { return listOrders(cmd, env) },
 	}
 	cmd.Flags().String("state", "", "only orders in this state: "+strings.Join(stateNames(), ", "))
 	cmd.Flags().String("connection", "", "only orders of this connection")
@@ -99,7 +99,7 @@ func (o *orderRecord) state() string {
 	return text
 }
 
-func listOrders(cmd *cobra.Command, w *world) error {
+func listOrders(cmd *cobra.Command, env *environment) error {
 	query := url.Values{}
 	if state := stringFlag(cmd, "state"); state != "" {
 		if err := oneOf("state", state, stateNames()); err != nil {
@@ -115,7 +115,7 @@ func listOrders(cmd *cobra.Command, w *world) error {
 	if connection := stringFlag(cmd, "connection"); connection != "" {
 		query.Set("connection", connection)
 	}
-	daemon, err := target(cmd, w, httpapi.ScopeOps)
+	daemon, err := target(cmd, env, httpapi.ScopeOps)
 	if err != nil {
 		return err
 	}
@@ -124,7 +124,7 @@ func listOrders(cmd *cobra.Command, w *world) error {
 		return err
 	}
 	if asJSON(cmd) {
-		return printRaw(w.out, answer.body)
+		return printRaw(env.out, answer.body)
 	}
 	var page struct {
 		Result []orderRecord `json:"result"`
@@ -134,7 +134,7 @@ func listOrders(cmd *cobra.Command, w *world) error {
 		return err
 	}
 	if len(page.Result) == 0 {
-		w.out.println("no orders")
+		env.out.println("no orders")
 		return nil
 	}
 	rows := [][]string{{"REF", "ORDER", "STATE", "TOTAL", "RESTAURANT", "CREATED", "CLIENT"}}
@@ -144,33 +144,33 @@ func listOrders(cmd *cobra.Command, w *world) error {
 			cmp.Or(order.Restaurant, "-"), order.CreatedAt, order.Client,
 		})
 	}
-	w.out.table(rows)
+	env.out.table(rows)
 	if page.Next != nil {
-		w.out.println("there are more; --limit shows up to 500")
+		env.out.println("there are more; --limit shows up to 500")
 	}
 	return nil
 }
 
-func orderResolveCommand(w *world) *cobra.Command {
+func orderResolveCommand(env *environment) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "resolve REF",
-		Short: "Settle an order of which larder does not know what became of it",
-		Long: `Settle an operation whose outcome is unknown, after asking the restaurant:
+		Short: "Resolve an order of which larder does not know what became of it",
+		Long: `Resolve an operation whose outcome is unknown, after asking the restaurant:
 
     --outcome done        it took effect; for a created order, also pass --order-id
     --outcome not_done    it did not, and shall not
     --outcome send_again  it did not, and larder shall send it again now
 
-"larder order show" tells what to ask for. What was said cannot be taken back;
-who said it, when and the --note are kept with the order. The client that sends
-the order again with its key is answered as it was settled.`,
-		Args: takes(1, 1),
+"larder order show" prints what to ask for. A resolution cannot be taken back;
+who made it, when and the --note are kept with the order. The client that sends
+the order again with its key is answered as it was resolved.`,
+		Args: argRange(1, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			body, err := resolutionBody(cmd)
 			if err != nil {
 				return err
 			}
-			return operate(cmd, w, http.MethodPost, "/v1/ops/orders/"+url.PathEscape(args[0])+"/resolve", body, w.printOrder)
+			return operate(cmd, env, http.MethodPost, "/v1/ops/orders/"+url.PathEscape(args[0])+"/resolve", body, env.printOrder)
 		},
 	}
 	cmd.Flags().String("operation", string(upstream.OpCreate), "which operation: create, pay, complete or reject")
@@ -202,7 +202,7 @@ func resolutionBody(cmd *cobra.Command) ([]byte, error) {
 	}{operation, outcome, orderID, stringFlag(cmd, "note")})
 }
 
-func orderAcceptRestoreCommand(w *world) *cobra.Command {
+func orderAcceptRestoreCommand(env *environment) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "accept-restore",
 		Short: "Place new orders again after Redis was restored from a backup or has lost orders",
@@ -210,7 +210,7 @@ func orderAcceptRestoreCommand(w *world) *cobra.Command {
 because Redis was restored from a backup or has lost orders. A client that sends
 one of the lost orders again after that places it a second time: find out first
 which orders are missing (docs/runbook/LarderJournalRestored.md).`,
-		Args: takes(0, 0),
+		Args: argRange(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			path := "/v1/ops/journal/accept"
 			if connection := stringFlag(cmd, "connection"); connection != "" {
@@ -220,11 +220,11 @@ which orders are missing (docs/runbook/LarderJournalRestored.md).`,
 				Connection string `json:"connection"`
 				Accepted   bool   `json:"accepted"`
 			}
-			return operate(cmd, w, http.MethodPost, path, nil, func(a acceptance) {
+			return operate(cmd, env, http.MethodPost, path, nil, func(a acceptance) {
 				if a.Accepted {
-					w.out.printf("accepted: new orders of %s are placed again\n", a.Connection)
+					env.out.printf("accepted: new orders of %s are placed again\n", a.Connection)
 				} else {
-					w.out.printf("nothing to accept: new orders of %s are not paused\n", a.Connection)
+					env.out.printf("nothing to accept: new orders of %s are not paused\n", a.Connection)
 				}
 			})
 		},

@@ -60,25 +60,25 @@ type sentDish struct {
 	Ingredients []sentDish  `json:"ingredients"`
 }
 
-func orderShowCommand(w *world) *cobra.Command {
+func orderShowCommand(env *environment) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "show REF|ORDERID",
 		Short: "Show one order of the journal with everything that was tried",
-		Long: `Show one order: what was sent, each try, who settled what, and where an outcome
-is unknown how to settle it. What is a guest's is shown as long as it is kept
+		Long: `Show one order: what was sent, each attempt, who resolved what, and where an outcome
+is unknown how to resolve it. What is a guest's is shown as long as it is kept
 (ordering.customer_data_ttl). By the ordering service's ORDERID it takes a client with
 the scope orders, by larder's REF the scope ops is enough.`,
-		Args: takes(1, 1),
+		Args: argRange(1, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			const refLength = 26 // what is no ref is an ordering service's id
 			ref := args[0]
 			if len(ref) != refLength {
 				var err error
-				if ref, err = refOf(cmd, w, ref); err != nil {
+				if ref, err = refOf(cmd, env, ref); err != nil {
 					return err
 				}
 			}
-			return operate(cmd, w, http.MethodGet, "/v1/ops/orders/"+url.PathEscape(ref), nil, w.printOrder)
+			return operate(cmd, env, http.MethodGet, "/v1/ops/orders/"+url.PathEscape(ref), nil, env.printOrder)
 		},
 	}
 	cmd.Flags().String("connection", "", "which connection's order, where several have this ORDERID")
@@ -88,8 +88,8 @@ the scope orders, by larder's REF the scope ops is enough.`,
 
 // refOf finds an order by the ordering service's id: as a client that may place
 // orders, where those do, which need not be where operators do.
-func refOf(cmd *cobra.Command, w *world, orderID string) (string, error) {
-	daemon, err := target(cmd, w, httpapi.ScopeOrders)
+func refOf(cmd *cobra.Command, env *environment, orderID string) (string, error) {
+	daemon, err := target(cmd, env, httpapi.ScopeOrders)
 	if err != nil {
 		return "", err
 	}
@@ -108,19 +108,19 @@ func refOf(cmd *cobra.Command, w *world, orderID string) (string, error) {
 }
 
 // printOrder prints an order with everything that was tried.
-func (w *world) printOrder(order orderRecord) {
-	w.out.printf("order %s, ref %s: %s\n", cmp.Or(order.OrderID, "-"), order.Ref, order.state())
-	w.out.printf("  restaurant %s, connection %s, client %s\n", order.place(), order.Connection, order.Client)
+func (env *environment) printOrder(order orderRecord) {
+	env.out.printf("order %s, ref %s: %s\n", cmp.Or(order.OrderID, "-"), order.Ref, order.state())
+	env.out.printf("  restaurant %s, connection %s, client %s\n", order.place(), order.Connection, order.Client)
 	phone := order.RestaurantPhone
 	if phone != "" {
 		phone = "call " + phone
 	}
 	if contact := joined(", ", phone, order.RestaurantAddress); contact != "" {
-		w.out.printf("  %s\n", contact)
+		env.out.printf("  %s\n", contact)
 	}
-	w.out.printf("  total %s, created %s, expected %s\n", number(order.Total), order.CreatedAt, cmp.Or(order.ExpectedAt, "-"))
+	env.out.printf("  total %s, created %s, expected %s\n", number(order.Total), order.CreatedAt, cmp.Or(order.ExpectedAt, "-"))
 	if at := slices.IndexFunc(order.Calls, func(c orderCall) bool { return c.Operation == string(upstream.OpCreate) }); at >= 0 {
-		order.Calls[at].printSent(w)
+		order.Calls[at].printSent(env)
 	}
 	for _, a := range order.Attempts {
 		status, by := "", ""
@@ -130,10 +130,10 @@ func (w *world) printOrder(order orderRecord) {
 		if a.By != "" {
 			by = "by " + a.By
 		}
-		w.out.printf("  %s\n", joined("  ", a.At, a.Operation, a.Outcome, status, a.Code, by))
+		env.out.printf("  %s\n", joined("  ", a.At, a.Operation, a.Outcome, status, a.Code, by))
 	}
 	for _, call := range order.Calls {
-		call.printResolution(w, order.Ref)
+		call.printResolution(env, order.Ref)
 	}
 }
 
@@ -147,15 +147,15 @@ func (o *orderRecord) place() string {
 
 // printSent prints what to ask the restaurant for; nothing when it is no
 // longer kept.
-func (c *orderCall) printSent(w *world) {
+func (c *orderCall) printSent(env *environment) {
 	var sent orderSent
 	if len(c.Sent) == 0 || json.Unmarshal(c.Sent, &sent) != nil || len(sent.DishList) == 0 {
 		return
 	}
 	guest := strings.TrimSpace(sent.Guest.FirstName + " " + sent.Guest.LastName)
-	w.out.printf("  %s\n", joined(", ", sent.ExpeditionType, sent.PaymentTypeID, guest, sent.Guest.Phone, sent.Address.FullAddress))
+	env.out.printf("  %s\n", joined(", ", sent.ExpeditionType, sent.PaymentTypeID, guest, sent.Guest.Phone, sent.Address.FullAddress))
 	for _, dish := range sent.DishList {
-		w.out.printf("    %s × %s\n", dish.Quantity, dish.line())
+		env.out.printf("    %s × %s\n", dish.Quantity, dish.line())
 	}
 }
 
@@ -177,12 +177,12 @@ func (d sentDish) line() string {
 
 // printResolution prints how a person has resolved a call, and how to resolve one
 // whose outcome is unknown.
-func (c *orderCall) printResolution(w *world, ref string) {
+func (c *orderCall) printResolution(env *environment, ref string) {
 	if s := c.Settled; s != nil {
-		w.out.printf("%s was settled as %s by %s\n", c.Operation, s.Outcome, joined(": ", s.By, s.Note))
+		env.out.printf("%s was resolved as %s by %s\n", c.Operation, s.Outcome, joined(": ", s.By, s.Note))
 	}
 	if c.Contradicted != "" {
-		w.out.printf("%s: an answer that came in later says otherwise: %s. Speak with the restaurant again\n", c.Operation, c.Contradicted)
+		env.out.printf("%s: an answer that came in later says otherwise: %s. Speak with the restaurant again\n", c.Operation, c.Contradicted)
 	}
 	if c.Outcome != string(ordering.OutcomeUnknown) {
 		return
@@ -193,8 +193,8 @@ func (c *orderCall) printResolution(w *world, ref string) {
 	if noun == "" {
 		done, noun = "done --order-id ORDERID", "order"
 	}
-	w.out.printf("It is not known whether the %s took effect. Ask the restaurant, then say one of\n", noun)
+	env.out.printf("It is not known whether the %s took effect. Ask the restaurant, then say one of\n", noun)
 	for _, outcome := range []string{done, "not_done", "send_again"} {
-		w.out.printf("  larder order resolve %s --operation %s --outcome %s\n", ref, c.Operation, outcome)
+		env.out.printf("  larder order resolve %s --operation %s --outcome %s\n", ref, c.Operation, outcome)
 	}
 }

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// told are the events of one stream, as they come.
-type told struct {
+// dishEvents are the events of one stream, as they come.
+type dishEvents struct {
 	mu     sync.Mutex
 	events []menuEvent
 	ended  error
@@ -23,13 +23,13 @@ type menuEvent struct {
 }
 
 // follow reads a restaurant's stream until the test ends.
-func (o *outage) follow(t *testing.T, base, restaurant string) *told {
+func (o *outage) follow(t *testing.T, base, restaurant string) *dishEvents {
 	t.Helper()
 	stream, err := shopper(t, base).events(t.Context(), "/v1/events?restaurant="+restaurant)
 	if err != nil {
 		t.Fatal(err)
 	}
-	seen := &told{}
+	seen := &dishEvents{}
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
@@ -57,7 +57,7 @@ func (o *outage) follow(t *testing.T, base, restaurant string) *told {
 }
 
 // await waits for an event that says so of the dish.
-func (s *told) await(t *testing.T, what, dish string, available bool) {
+func (s *dishEvents) await(t *testing.T, what, dish string, available bool) {
 	t.Helper()
 	eventually(t, what, func() bool {
 		s.mu.Lock()

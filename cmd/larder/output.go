@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// addJSON gives a command the --json flag.
+// addJSON adds the --json flag.
 func addJSON(cmd *cobra.Command) {
 	cmd.Flags().Bool("json", false, "print JSON for programs instead of text for people")
 	setEnv(cmd.Flags(), "json", "LARDER_JSON")
@@ -54,12 +54,12 @@ func joined(separator string, parts ...string) string {
 	return strings.Join(slices.DeleteFunc(parts, func(part string) bool { return part == "" }), separator)
 }
 
-// few is how many ids a line names.
-const few = 5
+// maxListed is how many ids a line names.
+const maxListed = 5
 
-// firstOf lists the first few ids of so many.
+// firstOf lists the first ids of total.
 func firstOf(ids []string, total int) string {
-	shown := ids[:min(len(ids), few)]
+	shown := ids[:min(len(ids), maxListed)]
 	text := strings.Join(shown, ", ")
 	if total > len(shown) {
 		text += fmt.Sprintf(", … (%d more)", total-len(shown))
@@ -67,9 +67,9 @@ func firstOf(ids []string, total int) string {
 	return text
 }
 
-// plain is an error's text without the name of the package that it comes from,
+// stripPackage is an error's text without the name of the package that it comes from,
 // which tells a person nothing.
-func plain(text string) string {
+func stripPackage(text string) string {
 	for _, room := range []string{"cache: ", "configs: ", "httpapi: ", "menu: ", "ordering: ", "redisdb: ", "sync: ", "upstream: "} {
 		text = strings.TrimPrefix(text, room)
 	}

@@ -108,29 +108,29 @@ type palette struct{ on bool }
 
 // colours are those of standard output: only on a terminal, never where JSON
 // was asked for, nor with NO_COLOR or TERM=dumb.
-func (w *world) colours(cmd *cobra.Command) palette {
-	return palette{on: w.outTerminal && w.mayColour() && !asJSON(cmd)}
+func (env *environment) colours(cmd *cobra.Command) palette {
+	return palette{on: env.outTerminal && env.mayColour() && !asJSON(cmd)}
 }
 
 // errorColours are those of standard error.
-func (w *world) errorColours() palette { return palette{on: w.terminal && w.mayColour()} }
+func (env *environment) errorColours() palette { return palette{on: env.terminal && env.mayColour()} }
 
-// mayColour tells whether the environment leaves colours to the program
+// mayColour reports whether the environment allows colours
 // (https://no-color.org: NO_COLOR counts when it is not empty).
-func (w *world) mayColour() bool {
-	noColour, _ := variable(w.env, "NO_COLOR")
-	return noColour == "" && !w.dumb()
+func (env *environment) mayColour() bool {
+	noColour, _ := variable(env.environ, "NO_COLOR")
+	return noColour == "" && !env.dumb()
 }
 
-// dumb tells whether the terminal can do no more than print lines.
-func (w *world) dumb() bool {
-	term, _ := variable(w.env, "TERM")
+// dumb reports whether the terminal can do no more than print lines.
+func (env *environment) dumb() bool {
+	term, _ := variable(env.environ, "TERM")
 	return term == "dumb"
 }
 
 func (p palette) good(text string) styled { return p.as(text, color.FgGreen) }
 func (p palette) bad(text string) styled  { return p.as(text, color.FgRed) }
-func (p palette) odd(text string) styled  { return p.as(text, color.FgYellow) }
+func (p palette) warn(text string) styled { return p.as(text, color.FgYellow) }
 
 func (p palette) as(text string, look color.Attribute) styled {
 	text = safe(text)

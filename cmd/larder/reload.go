@@ -52,12 +52,11 @@ type reloader struct {
 }
 
 // reload reads the whole configuration, and puts restaurants, schedules and clients into
-// force if nothing is wrong with any of it. Either way the log says what came
-// of it.
+// force if nothing is wrong with any of it. Either way the result is logged.
 func (r *reloader) reload() {
 	d := r.daemon.Load()
 	if d == nil {
-		r.log.WithField("event", "config.not_reloaded").Warn("SIGHUP during the start: send it again once larder listens")
+		r.log.WithField("event", "config.reload_rejected").Warn("SIGHUP during the start: send it again once larder listens")
 		return
 	}
 	if r.running == nil {
@@ -66,7 +65,7 @@ func (r *reloader) reload() {
 	began := time.Now()
 	next, restart, err := r.read(r.running)
 	if err != nil {
-		r.refuse(err)
+		r.reject(err)
 		return
 	}
 	for _, warning := range next.Warnings() {
@@ -78,7 +77,7 @@ func (r *reloader) reload() {
 	}
 	done, err := d.runner.Replace(restaurantsOf(next), next.Sync.Schedule)
 	if err != nil { // the configuration has been checked for all of it
-		r.refuse(err)
+		r.reject(err)
 		return
 	}
 	d.validator.SetRestaurants(rulesOf(next))
@@ -91,15 +90,15 @@ func (r *reloader) reload() {
 	}).Info("restaurants, schedules and clients are those of the configuration")
 }
 
-// refuse logs every fault, each with its place; what was in force stays so.
-func (r *reloader) refuse(err error) {
+// reject logs every fault, each with its place; what was in force stays so.
+func (r *reloader) reject(err error) {
 	faults := []error{err}
 	if many, ok := errors.AsType[configs.Errors](err); ok {
 		faults = many.Unwrap()
 	}
 	for _, fault := range faults {
-		r.log.WithError(fault).WithField("event", "config.fault").Error("the configuration is wrong")
+		r.log.WithError(fault).WithField("event", "config.error").Error("the configuration is wrong")
 	}
-	r.log.WithField("event", "config.not_reloaded").WithField("faults", len(faults)).
+	r.log.WithField("event", "config.reload_rejected").WithField("faults", len(faults)).
 		Error("nothing was reloaded: larder goes on with the configuration that it has")
 }

@@ -166,9 +166,9 @@ func TestSIGHUPReloadsRestaurants(t *testing.T) {
 	// What is wrong anywhere changes nothing, and every fault is named.
 	file.write(t, line(1, ""), line(1, ""), line(2, `, schedule: "never"`), line(3, `, colour: "x"`))
 	p.signal(t, syscall.SIGHUP)
-	p.log.find(t, `"event":"config.not_reloaded","faults":3`)
+	p.log.find(t, `"event":"config.reload_rejected","faults":3`)
 	for _, fault := range []string{`larder.yaml:8:10: restaurants\[1\].id`, `larder.yaml:9:\d+: restaurants\[2\].schedule`, `larder.yaml:10:\d+: unknown key \\"colour\\"`} {
-		p.log.find(t, `"error":"[^"]*`+fault+`.*"event":"config.fault"`)
+		p.log.find(t, `"error":"[^"]*`+fault+`.*"event":"config.error"`)
 	}
 	if got := menu(999); got != http.StatusOK {
 		t.Errorf("after a refused configuration a restaurant answers %d, want 200", got)

@@ -14,7 +14,7 @@ import (
 // envAnnotation marks a flag with the environment variable that sets it.
 const envAnnotation = "larder_env"
 
-func newRoot(w *world, args ...string) *cobra.Command {
+func newRoot(env *environment, args ...string) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "larder",
 		Short: "Keeps restaurant menus close, and lets no wrong order through",
@@ -25,11 +25,11 @@ them before it goes to the kitchen.
 Begin with:  larder demo`,
 		SilenceUsage:  true,
 		SilenceErrors: true,
-		Args:          takes(0, 0),
+		Args:          argRange(0, 0),
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
-			err := fromEnvironment(cmd, w.env)
-			w.understood = err == nil
+			err := fromEnvironment(cmd, env.environ)
+			env.understood = err == nil
 			return err
 		},
 	}
@@ -39,13 +39,13 @@ Begin with:  larder demo`,
 	setEnv(flags, "log-level", "LARDER_LOG_LEVEL")
 	setEnv(flags, "log-format", "LARDER_LOG_FORMAT")
 	root.AddCommand(
-		initCommand(w), serveCommand(w), demoCommand(w), sandboxCommand(w),
-		syncCommand(w), orderCommand(w), menuCommand(w),
-		checkCommand(w), configCommand(w), statusCommand(w), versionCommand(w),
+		initCommand(env), serveCommand(env), demoCommand(env), sandboxCommand(env),
+		syncCommand(env), orderCommand(env), menuCommand(env),
+		checkCommand(env), configCommand(env), statusCommand(env), versionCommand(env),
 	)
-	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return wrongFlag(cmd, args, err) })
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return flagError(cmd, args, err) })
 	root.SetHelpCommand(helpCommand())
-	completeWords(root, w)
+	completeWords(root, env)
 	return root
 }
 
@@ -57,7 +57,7 @@ func helpCommand() *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			topic, rest, err := cmd.Root().Find(args)
 			if err != nil || len(rest) > 0 {
-				return &usageError{fmt.Sprintf("there is no help about %q", strings.Join(args, " ")) + meantCommand(topic, strings.Join(rest, " "))}
+				return &usageError{fmt.Sprintf("there is no help about %q", strings.Join(args, " ")) + suggestCommand(topic, strings.Join(rest, " "))}
 			}
 			topic.InitDefaultHelpFlag()
 			return topic.Help()
@@ -76,9 +76,9 @@ func needsSubcommand(cmd *cobra.Command, _ []string) error {
 	return &linesError{lines, &usageError{lines[0]}}
 }
 
-// takes is how many arguments a command takes. What a command that groups
+// argRange is how many arguments a command argRange. What a command that groups
 // others does not know is named with the nearest that it knows.
-func takes(least, most int) cobra.PositionalArgs {
+func argRange(least, most int) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		switch {
 		case len(args) >= least && len(args) <= most:
@@ -96,11 +96,11 @@ func takes(least, most int) cobra.PositionalArgs {
 }
 
 func unknownCommand(cmd *cobra.Command, typed string) error {
-	return &usageError{fmt.Sprintf("unknown command %q for %q", typed, cmd.CommandPath()) + meantCommand(cmd, typed)}
+	return &usageError{fmt.Sprintf("unknown command %q for %q", typed, cmd.CommandPath()) + suggestCommand(cmd, typed)}
 }
 
-// meantCommand asks whether another command was meant.
-func meantCommand(cmd *cobra.Command, typed string) string {
+// suggestCommand asks whether another command was meant.
+func suggestCommand(cmd *cobra.Command, typed string) string {
 	var names []string
 	for _, inner := range cmd.Commands() {
 		if inner.IsAvailableCommand() {
@@ -113,22 +113,22 @@ func meantCommand(cmd *cobra.Command, typed string) string {
 	return ""
 }
 
-// wrongFlag words for people what is wrong with a flag: its name, with the one
+// flagError explains what is wrong with a flag: its name, with the one
 // that was probably meant, or its value, with what is expected.
-func wrongFlag(cmd *cobra.Command, args []string, err error) error {
+func flagError(cmd *cobra.Command, args []string, err error) error {
 	// A flag after a misspelt command was meant for that command.
 	if words := cmd.Flags().Args(); len(words) > 0 && cmd.HasAvailableSubCommands() {
 		return unknownCommand(cmd, words[0])
 	}
 	if invalid, ok := errors.AsType[*pflag.InvalidValueError](err); ok {
-		return &usageError{fmt.Sprintf("--%s: %s", invalid.GetFlag().Name, expected(invalid.GetFlag(), invalid.GetValue()))}
+		return &usageError{fmt.Sprintf("--%s: %s", invalid.GetFlag().Name, valueError(invalid.GetFlag(), invalid.GetValue()))}
 	}
 	unknown, ok := errors.AsType[*pflag.NotExistError](err)
 	if !ok {
 		return err
 	}
 	for _, word := range args { // so was one before it
-		if word != "--" && !strings.HasPrefix(word, "-") && !cmd.HasParent() && meantCommand(cmd, word) != "" {
+		if word != "--" && !strings.HasPrefix(word, "-") && !cmd.HasParent() && suggestCommand(cmd, word) != "" {
 			return unknownCommand(cmd, word)
 		}
 	}
@@ -140,8 +140,8 @@ func wrongFlag(cmd *cobra.Command, args []string, err error) error {
 	return err
 }
 
-// expected says that a value is not of the flag's type.
-func expected(flag *pflag.Flag, value string) string {
+// valueError is the message for a value that is not of the flag's type.
+func valueError(flag *pflag.Flag, value string) string {
 	switch flag.Value.Type() {
 	case "bool":
 		return fmt.Sprintf("%q is not true or false", value)
@@ -175,27 +175,27 @@ func setEnv(flags *pflag.FlagSet, name, variable string) {
 
 // fromEnvironment sets the flags that the command line does not, from their
 // variables. A wrong value is a wrong usage.
-func fromEnvironment(cmd *cobra.Command, env []string) error {
+func fromEnvironment(cmd *cobra.Command, environ []string) error {
 	var wrong error
 	cmd.Flags().VisitAll(func(f *pflag.Flag) {
 		names := f.Annotations[envAnnotation]
 		if f.Changed || len(names) == 0 || wrong != nil {
 			return
 		}
-		value, ok := variable(env, names[0])
+		value, ok := variable(environ, names[0])
 		if !ok {
 			return
 		}
 		if err := cmd.Flags().Set(f.Name, value); err != nil {
-			wrong = &usageError{"environment " + names[0] + ": " + expected(f, value)}
+			wrong = &usageError{"environment " + names[0] + ": " + valueError(f, value)}
 		}
 	})
 	return wrong
 }
 
 // variable looks a variable up; the last of several wins.
-func variable(env []string, name string) (value string, ok bool) {
-	for _, entry := range env {
+func variable(environ []string, name string) (value string, ok bool) {
+	for _, entry := range environ {
 		if v, found := strings.CutPrefix(entry, name+"="); found {
 			value, ok = v, true
 		}

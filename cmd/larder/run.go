@@ -21,11 +21,11 @@ const (
 	statusUsage  = 2
 )
 
-// world is what a command sees of the machine it runs on.
-type world struct {
+// environment is what a command sees of the machine it runs on.
+type environment struct {
 	in          io.Reader
 	out, err    printer
-	env         []string // as os.Environ gives it
+	environ     []string // as os.Environ gives it
 	terminal    bool     // a person watches err
 	outTerminal bool     // a person watches out
 	understood  bool     // the command line: what fails from now on is the command
@@ -37,16 +37,16 @@ type world struct {
 
 // run executes one command line (without the program's name) and returns the
 // exit status. It returns when the command is done, or soon after ctx ends.
-func run(ctx context.Context, args []string, w world) int {
-	root := newRoot(&w, args...)              //nolint:contextcheck // ExecuteContext hands the context to every command
+func run(ctx context.Context, args []string, env environment) int {
+	root := newRoot(&env, args...)            //nolint:contextcheck // ExecuteContext hands the context to every command
 	root.SetArgs(append([]string{}, args...)) // cobra takes nil for those of the process
-	root.SetIn(w.in)
-	root.SetOut(w.out.raw)
-	root.SetErr(w.err.raw)
+	root.SetIn(env.in)
+	root.SetOut(env.out.raw)
+	root.SetErr(env.err.raw)
 	cmd, err := root.ExecuteContextC(ctx)
 	defer func() {
-		if w.flush != nil {
-			w.flush()
+		if env.flush != nil {
+			env.flush()
 		}
 	}()
 	var usage *usageError
@@ -55,24 +55,24 @@ func run(ctx context.Context, args []string, w world) int {
 		return statusDone
 	case errors.Is(err, errReported):
 		return statusFailed
-	case w.understood && !errors.As(err, &usage):
+	case env.understood && !errors.As(err, &usage):
 		if asJSON(cmd) {
-			_ = printFault(cmd, w.out, err) // the status and standard error say it too
+			_ = printCommandError(cmd, env.out, err) // the status and standard error say it too
 		}
-		w.complain(err, hintFor(cmd, err))
+		env.printError(err, hintFor(cmd, err))
 		return statusFailed
 	}
-	w.complain(err, "")
+	env.printError(err, "")
 	if cmd == root {
-		w.err.println(`Run "larder --help" for the commands, "larder COMMAND --help" for one of them.`)
+		env.err.println(`Run "larder --help" for the commands, "larder COMMAND --help" for one of them.`)
 	} else {
-		w.err.printf("Run \"%s --help\" for what it takes.\n", cmd.CommandPath())
+		env.err.printf("Run \"%s --help\" for what it takes.\n", cmd.CommandPath())
 	}
 	return statusUsage
 }
 
-// complain says what went wrong, and what to do.
-func (w *world) complain(err error, hint string) {
+// printError prints what went wrong, and what to do.
+func (env *environment) printError(err error, hint string) {
 	lines := errorLines(err)
 	switch {
 	case hint == "":
@@ -81,15 +81,15 @@ func (w *world) complain(err error, hint string) {
 	default:
 		lines = append(slices.Clone(lines), hint)
 	}
-	w.err.printf("%s %s\n", w.errorColours().bad("larder:"), plain(lines[0]))
+	env.err.printf("%s %s\n", env.errorColours().bad("larder:"), stripPackage(lines[0]))
 	for _, line := range lines[1:] {
-		w.err.println(line)
+		env.err.println(line)
 	}
 }
 
-// fault is a failure as --json shows it: code and msg, as in the error bodies
+// commandError is a failure as --json shows it: code and msg, as in the error bodies
 // of the HTTP interface.
-type fault struct {
+type commandError struct {
 	Code   string         `json:"code"`
 	Msg    string         `json:"msg"`
 	Next   string         `json:"next,omitempty"` // what to do
@@ -104,13 +104,13 @@ const (
 	codeConfiguration = "invalid_configuration"
 )
 
-// printFault writes what went wrong as JSON: a daemon's refusal as the daemon
+// printCommandError writes what went wrong as JSON: a daemon's refusal as the daemon
 // worded it, whole.
-func printFault(cmd *cobra.Command, out printer, err error) error {
+func printCommandError(cmd *cobra.Command, out printer, err error) error {
 	if refused, ok := errors.AsType[*apiError](err); ok && refused.Body != nil {
 		return printRaw(out, refused.Body)
 	}
-	f := fault{Code: codeFailed, Msg: err.Error(), Next: hintFor(cmd, err)}
+	f := commandError{Code: codeFailed, Msg: err.Error(), Next: hintFor(cmd, err)}
 	switch {
 	case errors.As(err, &f.Errors):
 		f.Code, f.Msg = codeConfiguration, "the configuration has "+plural(len(f.Errors), "fault", "faults")
@@ -164,9 +164,9 @@ func errorLines(err error) []string {
 }
 
 // openArg reads a FILE argument; "-" is standard input.
-func (w *world) openArg(name string) ([]byte, error) {
+func (env *environment) openArg(name string) ([]byte, error) {
 	if name == "-" {
-		return io.ReadAll(w.in)
+		return io.ReadAll(env.in)
 	}
 	content, err := os.ReadFile(name) //nolint:gosec // G304: the person at the command line names the file
 	if err != nil {

@@ -135,7 +135,7 @@ var neverFromEnvironment = []string{
 func TestOnlyFlagsOfConnectionAndOutputReadTheEnvironment(t *testing.T) {
 	t.Parallel()
 	seen := map[string]bool{}
-	everyFlag(newRoot(&world{}), func(cmd *cobra.Command, f *pflag.Flag) {
+	everyFlag(newRoot(&environment{}), func(cmd *cobra.Command, f *pflag.Flag) {
 		name := strings.TrimPrefix(cmd.CommandPath()+" --"+f.Name, "larder ")
 		seen[name] = true
 		want := readsEnvironment[name]
@@ -245,7 +245,7 @@ func TestCheck(t *testing.T) {
 		t.Errorf("check prints %q, want %q", out, want)
 	}
 	findings := fromJSON[[]finding](t, command{env: []string{"LARDER_HTTP_LITSEN=x"}}.run(t, "check", "--json", "--config", "../../configs/demo.yaml").out)
-	if len(findings) != 2 || findings[1].What != "warning" {
+	if len(findings) != 2 || findings[1].Subject != "warning" {
 		t.Errorf("check of an environment with a typing error gives %+v", findings)
 	}
 }
@@ -264,8 +264,8 @@ func TestCheckAsJSONNamesPlaces(t *testing.T) {
 	got := larder(t, "check", "--json", "--config", file)
 	findings := fromJSON[[]finding](t, got.out)
 	want := []finding{
-		{What: "configuration", Msg: `"many" is no whole number`, File: file, Line: 1, Column: 17, Key: "sync.history"},
-		{What: "configuration", Msg: `"some" is none of open, ops, off`, File: file, Line: 2, Column: 17, Key: "http.metrics"},
+		{Subject: "configuration", Msg: `"many" is no whole number`, File: file, Line: 1, Column: 17, Key: "sync.history"},
+		{Subject: "configuration", Msg: `"some" is none of open, ops, off`, File: file, Line: 2, Column: 17, Key: "http.metrics"},
 	}
 	if got.status != statusFailed || !slices.Equal(findings, want) {
 		t.Errorf("check --json of a wrong file: status %d, %+v; want 1 and %+v", got.status, findings, want)

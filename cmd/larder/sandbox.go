@@ -24,7 +24,7 @@ import (
 // sandboxAddress is where the sandbox listens by default.
 const sandboxAddress = "127.0.0.1:9090"
 
-func sandboxCommand(w *world) *cobra.Command {
+func sandboxCommand(env *environment) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "sandbox",
 		Short: "Run an ordering service of one's own, for development and tests",
@@ -37,9 +37,9 @@ Without --menu and --restaurants it has the hand-written bistro.
 
 A --menu FILE holds a menu view; its name without the ending is the restaurant's
 id, "default" is the connection's own menu.`,
-		Args: takes(0, 0),
+		Args: argRange(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			log, err := serviceLogger(cmd, w)
+			log, err := serviceLogger(cmd, env)
 			if err != nil {
 				return err
 			}
@@ -55,7 +55,7 @@ id, "default" is the connection's own menu.`,
 			if err != nil {
 				return err
 			}
-			if err := s.serveMenus(cmd, w, generate, menus); err != nil {
+			if err := s.serveMenus(cmd, env, generate, menus); err != nil {
 				return errors.Join(err, s.listener.Close())
 			}
 			return s.run(cmd.Context())
@@ -70,7 +70,7 @@ id, "default" is the connection's own menu.`,
 	return cmd
 }
 
-// addGenerate gives a command the flags of generated restaurants.
+// addGenerate adds the flags of generated restaurants.
 func addGenerate(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.Int("restaurants", 0, "generate so many restaurants in place of the bistro")
@@ -110,7 +110,7 @@ type sandboxServer struct {
 }
 
 // openSandbox listens and makes a sandbox without menus, for the client demo
-// with the secret (empty: demo-secret). flag is what says where it listens. run
+// with the secret (empty: demo-secret). flag is the flag of the address. run
 // it, or close its listener.
 func openSandbox(ctx context.Context, listen, flag, secret string, log logrus.FieldLogger) (*sandboxServer, error) {
 	var config net.ListenConfig
@@ -149,9 +149,9 @@ type sandboxInfo struct {
 	Restaurants  []string `json:"restaurants"` // all that have a menu: those of files, then the generated ones
 }
 
-// serveMenus gives the sandbox the menus of files, generated ones, or without
+// serveMenus serves the menus of files, generated ones, or without
 // either the bistro, and prints which restaurants it has.
-func (s *sandboxServer) serveMenus(cmd *cobra.Command, w *world, generate sandbox.Generate, menus map[string][]byte) error {
+func (s *sandboxServer) serveMenus(cmd *cobra.Command, env *environment, generate sandbox.Generate, menus map[string][]byte) error {
 	info := sandboxInfo{URL: s.url, ClientID: "demo", ClientSecret: "demo-secret", Restaurants: []string{}}
 	if generate.Restaurants > 0 || len(menus) == 0 {
 		generate.ImageBase = s.url
@@ -171,16 +171,16 @@ func (s *sandboxServer) serveMenus(cmd *cobra.Command, w *world, generate sandbo
 		info.Restaurants = append(info.Restaurants, generate.RestaurantID(i))
 	}
 	if asJSON(cmd) {
-		return printJSON(w.out, info)
+		return printJSON(env.out, info)
 	}
 	names := "no restaurant, only the connection's own menu"
 	if n := len(info.Restaurants); n > 0 {
 		names = plural(n, "restaurant", "restaurants") + ": " + firstOf(info.Restaurants, n)
-		if n > few {
+		if n > maxListed {
 			names += "; --json lists them all"
 		}
 	}
-	w.out.printf("ordering service on %s (client demo, secret demo-secret), open it for the board\n%s\n", s.url, names)
+	env.out.printf("ordering service on %s (client demo, secret demo-secret), open it for the board\n%s\n", s.url, names)
 	return nil
 }
 
@@ -212,7 +212,7 @@ func (s *sandboxServer) run(ctx context.Context) error {
 		}
 		return nil
 	})
-	group.Go(func() error { return ended(s.service.Run(ctx)) })
+	group.Go(func() error { return ignoreCanceled(s.service.Run(ctx)) })
 	group.Go(func() error {
 		<-ctx.Done()
 		s.service.Close() // hanging requests end

@@ -15,9 +15,9 @@ func TestASandboxTellsAllItsRestaurants(t *testing.T) {
 	for i := range generate.Restaurants {
 		want = append(want, generate.RestaurantID(i))
 	}
-	told := command{}.start(t, "sandbox", "--listen", "127.0.0.1:0", "--restaurants", "7", "--json")
-	told.out.find(t, `(?s)^\{.*\n\}\n$`)
-	made := fromJSON[sandboxInfo](t, told.out.String())
+	started := command{}.start(t, "sandbox", "--listen", "127.0.0.1:0", "--restaurants", "7", "--json")
+	started.out.find(t, `(?s)^\{.*\n\}\n$`)
+	made := fromJSON[sandboxInfo](t, started.out.String())
 	if !slices.Equal(made.Restaurants, want) || made.ClientID != "demo" || made.ClientSecret != "demo-secret" {
 		t.Errorf("sandbox --json prints %+v, want the restaurants %q", made, want)
 	}
@@ -25,5 +25,5 @@ func TestASandboxTellsAllItsRestaurants(t *testing.T) {
 		t.Errorf("%s answers %d", made.URL, status)
 	}
 	text := command{}.start(t, "sandbox", "--listen", "127.0.0.1:0", "--restaurants", "7")
-	text.out.find(t, `7 restaurants: `+strings.Join(want[:few], ", ")+`, … \(2 more\); --json lists them all\n`)
+	text.out.find(t, `7 restaurants: `+strings.Join(want[:maxListed], ", ")+`, … \(2 more\); --json lists them all\n`)
 }

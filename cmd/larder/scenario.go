@@ -24,7 +24,7 @@ const demoFirstSync = 2 * time.Minute
 // a storefront and an operator would. Each step checks what it got: what it prints
 // is true.
 type scenario struct {
-	w           *world
+	env         *environment
 	json        bool
 	daemon      *api // as the storefront
 	ops         *api
@@ -35,7 +35,7 @@ type scenario struct {
 	good, bad   []byte // orders
 
 	menu     *storefront
-	placed   placed
+	placed   placeResult
 	answered []byte // how the placed order was answered
 	unknown  string // ref of the order whose answer was lost
 }
@@ -51,7 +51,7 @@ func newScenario(ctx context.Context, d *demo, base string) (*scenario, error) {
 	shop, ops, restaurant := d.cfg.Auth.Clients[0], d.cfg.Auth.Clients[1], string(d.cfg.Restaurants[0].ID)
 	good, bad, err := sampleOrders(d.sample, restaurant)
 	return &scenario{
-		w: d.w, json: d.json,
+		env: d.env, json: d.json,
 		daemon: newAPI(ctx, base, shop.ID, shop.Secret), ops: newAPI(ctx, base, ops.ID, ops.Secret),
 		sandbox: newAPI(ctx, d.sandbox.url, "", ""), client: shop.ID, restaurant: restaurant, restaurants: len(d.cfg.Restaurants), good: good, bad: bad,
 	}, err
@@ -75,7 +75,7 @@ func (s *scenario) run(ctx context.Context) (err error) {
 		{"ordering service", s.received},
 		{"sent again", s.replayed},
 		{"answer lost", s.lost},
-		{"settled", s.resolved},
+		{"resolved", s.resolved},
 		{"paid and closed", s.closed},
 	} {
 		step := scenarioStep{Name: part.name}
@@ -88,9 +88,9 @@ func (s *scenario) run(ctx context.Context) (err error) {
 			switch {
 			case s.json:
 			case line == 0:
-				s.w.out.printf("%2d. %-17s %s\n", i+1, part.name, text)
+				s.env.out.printf("%2d. %-17s %s\n", i+1, part.name, text)
 			default:
-				s.w.out.printf("    %-17s %s\n", "", text)
+				s.env.out.printf("    %-17s %s\n", "", text)
 			}
 		}
 		if err != nil {
@@ -98,10 +98,10 @@ func (s *scenario) run(ctx context.Context) (err error) {
 		}
 	}
 	if s.json {
-		return errors.Join(err, printJSON(s.w.out, steps))
+		return errors.Join(err, printJSON(s.env.out, steps))
 	}
 	if err == nil {
-		s.w.out.printf("\nAll of it works. %.1f s\n", time.Since(begun).Seconds())
+		s.env.out.printf("\nAll of it works. %.1f s\n", time.Since(begun).Seconds())
 	}
 	return err
 }

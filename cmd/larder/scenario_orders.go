@@ -26,7 +26,7 @@ const (
 )
 
 // order asks larder to place an order. Where the client asks too often for the
-// configuration, it waits as it is told to.
+// configuration, it waits for Retry-After.
 func (s *scenario) order(ctx context.Context, order []byte, key string) (*reply, error) {
 	const most = 5
 	for attempt := 1; ; attempt++ {
@@ -61,7 +61,7 @@ type receivedOrder struct {
 	} `json:"body"`
 }
 
-// atService lists the orders of the ordering service, which must be so many.
+// atService lists the orders of the ordering service, which must be want.
 func (s *scenario) atService(ctx context.Context, want int) ([]receivedOrder, error) {
 	received, err := resultOf[[]receivedOrder](ctx, s.sandbox, "/sandbox/orders")
 	if err == nil && len(received) != want {
@@ -140,7 +140,7 @@ func (s *scenario) replayed(ctx context.Context) ([]string, error) {
 }
 
 // lost: the ordering service takes an order and its answer is lost. Larder
-// says that it does not know, and does not send the order again.
+// answers that the outcome is unknown, and does not send the order again.
 func (s *scenario) lost(ctx context.Context) ([]string, error) {
 	const fault = `[{"match":{"method":"POST","path":"/orders/api/v1/orders"},"times":1,"do":"execute_then_reset"}]`
 	if _, err := s.sandbox.call(ctx, http.MethodPut, "/sandbox/faults", []byte(fault)); err != nil {
@@ -182,13 +182,13 @@ func (s *scenario) resolved(ctx context.Context) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	var now placed
+	var now placeResult
 	if err := answer.result(&now); err != nil || now.OrderID != found || now.Ref != s.unknown {
 		return nil, fmt.Errorf("resolved as order %s, the key answers %s", found, answer.body)
 	}
 	_, err = s.atService(ctx, 2)
 	return []string{
-		"an operator finds order " + found + " in the kitchen and settles: done",
+		"an operator finds order " + found + " in the kitchen and resolves it: done",
 		fmt.Sprintf("same key again: %d, orderID %s", answer.status, now.OrderID),
 	}, err
 }

@@ -59,7 +59,7 @@ func TestCommandsInSentences(t *testing.T) {
 
 // noCommand tells what of a command line larder does not have.
 func noCommand(words []string) string {
-	cmd, rest, err := newRoot(&world{}).Find(words)
+	cmd, rest, err := newRoot(&environment{}).Find(words)
 	if err != nil {
 		return err.Error()
 	}

@@ -15,7 +15,7 @@ import (
 	"larder/httpapi"
 )
 
-func serveCommand(w *world) *cobra.Command {
+func serveCommand(env *environment) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "serve --config FILE",
 		Short: "Run the daemon: keep menus fresh, serve them, check and place orders",
@@ -31,20 +31,20 @@ says so, and it recovers by itself.
 With --allow-unknown-keys a key that this version does not know is a warning, so
 that an older larder starts with the configuration of a newer one. A likely
 misspelling of a known key, and any unknown key under auth, are errors as before.`,
-		Args: takes(0, 0),
+		Args: argRange(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			log, err := serviceLogger(cmd, w)
+			log, err := serviceLogger(cmd, env)
 			if err != nil {
 				return err
 			}
-			cfg, err := loadService(cmd, w)
+			cfg, err := loadService(cmd, env)
 			if err != nil {
 				return err
 			}
 			reloads := &reloader{log: log, read: func(running *configs.Config) (*configs.Config, []string, error) {
-				return running.Reload(stringFlag(cmd, "config"), w.env, readOptions(cmd)...)
+				return running.Reload(stringFlag(cmd, "config"), env.environ, readOptions(cmd)...)
 			}}
-			systemd, err := newNotifier(w.env, log)
+			systemd, err := newNotifier(env.environ, log)
 			if err != nil {
 				return err
 			}
@@ -53,7 +53,7 @@ misspelling of a known key, and any unknown key under auth, are errors as before
 					err := serve(ctx, cfg, log, func(d *daemon) {
 						reloads.daemon.Store(d)
 						listening(d)
-					}, nil, countDropped(w))
+					}, nil, countDropped(env))
 					return listenError(err, listenKey(err))
 				})
 			})
@@ -64,9 +64,9 @@ misspelling of a known key, and any unknown key under auth, are errors as before
 	return cmd
 }
 
-// countDropped gives the metrics what the log's reader did not get.
-func countDropped(w *world) func(*httpapi.Deps) {
-	return func(deps *httpapi.Deps) { deps.Metrics.LogLinesDropped = w.droppedLines }
+// countDropped counts in the metrics the lines that the log's reader did not get.
+func countDropped(env *environment) func(*httpapi.Deps) {
+	return func(deps *httpapi.Deps) { deps.Metrics.LogLinesDropped = env.droppedLines }
 }
 
 // serve runs one daemon. listening is called once its listeners are open.
@@ -91,7 +91,7 @@ func serve(ctx context.Context, cfg *configs.Config, log logrus.FieldLogger, lis
 	listening(d)
 	if beside == nil {
 		if d.redis.Embedded() {
-			log.WithField("event", "redis.volatile").Warn("redis is embedded: everything is kept in memory and gone when larder stops")
+			log.WithField("event", "redis.non_durable").Warn("redis is embedded: everything is kept in memory and gone when larder stops")
 		}
 		return d.run(ctx)
 	}
@@ -111,7 +111,7 @@ func serve(ctx context.Context, cfg *configs.Config, log logrus.FieldLogger, lis
 	return err
 }
 
-// listenError says of an address that cannot be listened on what to change.
+// listenError explains what to change about an address that cannot be listened on.
 // what is the flag or key that holds it.
 func listenError(err error, what string) error {
 	fault, ok := errors.AsType[*net.OpError](err)

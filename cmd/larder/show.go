@@ -54,13 +54,13 @@ type storefront struct {
 
 // showMenu prints a menu in the storefront's form, whether it comes from a
 // file or from the daemon.
-func showMenu(cmd *cobra.Command, w *world, arg string) error {
-	body, err := storefrontOf(cmd, w, arg)
+func showMenu(cmd *cobra.Command, env *environment, arg string) error {
+	body, err := storefrontOf(cmd, env, arg)
 	if err != nil {
 		return err
 	}
 	if asJSON(cmd) {
-		return printRaw(w.out, body)
+		return printRaw(env.out, body)
 	}
 	var answer struct {
 		Result *storefront `json:"result"`
@@ -68,49 +68,49 @@ func showMenu(cmd *cobra.Command, w *world, arg string) error {
 	if err := json.Unmarshal(body, &answer); err != nil || answer.Result == nil {
 		return fmt.Errorf("%w: %w", errNoMenu, err)
 	}
-	answer.Result.print(w)
+	answer.Result.print(env)
 	return nil
 }
 
-// neverSynced is how a menu that was never pulled tells its time. No text inside
+// neverSynced is the time of a menu that was never synced. No text inside
 // the menu can look like it: quotes in there are escaped.
 const neverSynced = `,"syncedAt":"0001-01-01T00:00:00.000Z"`
 
-func storefrontOf(cmd *cobra.Command, w *world, arg string) ([]byte, error) {
+func storefrontOf(cmd *cobra.Command, env *environment, arg string) ([]byte, error) {
 	if isFile(arg) {
-		view, err := viewOf(w, arg)
+		view, err := viewOf(env, arg)
 		if err != nil {
 			return nil, err
 		}
-		id := stoppedFor(cmd)
+		id := stopListRestaurant(cmd)
 		body := menu.Compile(view, id, menu.DefaultSettings()).AppendMenu(nil, menu.Head{Restaurant: id, RestaurantName: arg})
 		return bytes.Replace(body, []byte(neverSynced), []byte(`,"syncedAt":null`), 1), nil
 	}
-	daemon, err := target(cmd, w, httpapi.ScopeMenu)
+	daemon, err := target(cmd, env, httpapi.ScopeMenu)
 	if err != nil {
 		return nil, err
 	}
 	answer, err := daemon.get(cmd.Context(), restaurantPath(arg)+"/menu")
 	if err != nil {
-		return nil, neither(cmd.Context(), daemon, arg, err)
+		return nil, neitherFileNorRestaurant(cmd.Context(), daemon, arg, err)
 	}
 	return answer.body, nil
 }
 
-func (s *storefront) print(w *world) {
-	w.out.printf("%s, menu view %q", s.Restaurant.Name, s.Name)
+func (s *storefront) print(env *environment) {
+	env.out.printf("%s, menu view %q", s.Restaurant.Name, s.Name)
 	if s.Version > 0 {
-		w.out.printf(", version %d", s.Version)
+		env.out.printf(", version %d", s.Version)
 	}
-	w.out.printf(": %s, %s\n", plural(len(s.Categories), "category", "categories"), plural(len(s.Products), "dish", "dishes"))
+	env.out.printf(": %s, %s\n", plural(len(s.Categories), "category", "categories"), plural(len(s.Products), "dish", "dishes"))
 	for _, category := range s.Categories { // a dish in two categories is printed in both (policy W9)
-		s.printCategory(w, category.Name, func(of []string) bool { return slices.Contains(of, category.ID) })
+		s.printCategory(env, category.Name, func(of []string) bool { return slices.Contains(of, category.ID) })
 	}
-	s.printCategory(w, "(no category)", func(of []string) bool { return len(of) == 0 })
+	s.printCategory(env, "(no category)", func(of []string) bool { return len(of) == 0 })
 }
 
 // printCategory prints the dishes whose categories are meant.
-func (s *storefront) printCategory(w *world, name string, is func(of []string) bool) {
+func (s *storefront) printCategory(env *environment, name string, is func(of []string) bool) {
 	title := "\n" + safe(name) + "\n"
 	for i := range s.Products {
 		p := &s.Products[i]
@@ -124,22 +124,22 @@ func (s *storefront) printCategory(w *world, name string, is func(of []string) b
 		case !p.Orderable:
 			note = "  not orderable"
 		}
-		w.out.printf("%s", styled(title))
-		w.out.printf("  %-40s %10s%s\n", p.Name, cmp.Or(p.Price.String(), noPrice), note)
+		env.out.printf("%s", styled(title))
+		env.out.printf("  %-40s %10s%s\n", p.Name, cmp.Or(p.Price.String(), noPrice), note)
 		title = ""
 		for _, scheme := range s.Schemes {
 			if p.SchemeID == nil || scheme.ID != *p.SchemeID {
 				continue
 			}
 			for _, g := range scheme.Groups {
-				w.out.printf("      %s: %s of %d\n", g.Name, choose(g.Min, g.Max), len(g.Options))
+				env.out.printf("      %s: %s of %d\n", g.Name, quantityRange(g.Min, g.Max), len(g.Options))
 			}
 		}
 	}
 }
 
-// choose says how many of a group are chosen.
-func choose(least int, most *int) string {
+// quantityRange is how many options of a group are chosen.
+func quantityRange(least int, most *int) string {
 	switch {
 	case most == nil && least == 0:
 		return "any number"

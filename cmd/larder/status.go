@@ -23,7 +23,7 @@ const (
 	listLimit = 2 * time.Second
 )
 
-func statusCommand(w *world) *cobra.Command {
+func statusCommand(env *environment) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "status",
 		Short: "Say whether the running larder is ready; fails when it is not",
@@ -38,12 +38,12 @@ whose outcome is unknown, for which it takes a client with the scope ops.`,
 		Example: `  larder status
   larder status --watch --config larder.yaml
   larder status --watch --json | grep --line-buffered '"subject":"order"'`,
-		Args: takes(0, 0),
+		Args: argRange(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if boolFlag(cmd, "watch") {
-				return watchStatus(cmd, w)
+				return watchStatus(cmd, env)
 			}
-			return printStatus(cmd, w)
+			return printStatus(cmd, env)
 		},
 	}
 	cmd.Flags().BoolP("watch", "w", false, "go on looking, until Ctrl-C")
@@ -52,11 +52,11 @@ whose outcome is unknown, for which it takes a client with the scope ops.`,
 	return cmd
 }
 
-func printStatus(cmd *cobra.Command, w *world) error {
+func printStatus(cmd *cobra.Command, env *environment) error {
 	ctx, cancel := context.WithTimeout(cmd.Context(), statusLimit)
 	defer cancel()
 	cmd.SetContext(ctx)
-	daemon, err := target(cmd, w, httpapi.ScopeMenu)
+	daemon, err := target(cmd, env, httpapi.ScopeMenu)
 	if err != nil {
 		return err
 	}
@@ -66,9 +66,9 @@ func printStatus(cmd *cobra.Command, w *world) error {
 	}
 	problems := restaurantProblems(ctx, daemon)
 	if asJSON(cmd) {
-		err = printStatusJSON(w, body, problems)
+		err = printStatusJSON(env, body, problems)
 	} else {
-		err = describe(w, daemon.base, body, problems, w.colours(cmd))
+		err = printReadiness(env, daemon.base, body, problems, env.colours(cmd))
 	}
 	if err == nil && !isReady {
 		err = errReported
@@ -79,21 +79,21 @@ func printStatus(cmd *cobra.Command, w *world) error {
 // stateOK is the state of a part or a restaurant without problems.
 const stateOK = "ok"
 
-// ready is the answer of /readyz?verbose.
-type ready struct {
-	Status string                     `json:"status"`
-	Parts  map[string]json.RawMessage `json:"parts"`
-	parts  map[string]part            // those of Parts; of connections each as "connections NAME"
+// readinessReport is the answer of /readyz?verbose.
+type readinessReport struct {
+	Status     string                     `json:"status"`
+	Parts      map[string]json.RawMessage `json:"parts"`
+	components map[string]component       // those of Parts; of connections each as "connections NAME"
 }
 
-// part is one part of it; connections have parts of their own.
-type part struct {
+// component is one component of it; connections have parts of their own.
+type component struct {
 	OK  *bool  `json:"ok"`
 	Msg string `json:"msg"`
 }
 
 // state is how a part is, on one line.
-func (p part) state() string {
+func (p component) state() string {
 	if p.OK != nil && *p.OK {
 		return stateOK
 	}
@@ -114,21 +114,21 @@ func readiness(ctx context.Context, daemon *api) (body []byte, isReady bool, err
 
 // parseReadiness reads an answer of the daemon at base. Parts in a form that is
 // not known are left out: a newer larder may send them.
-func parseReadiness(base string, body []byte) (*ready, error) {
-	r := &ready{parts: map[string]part{}}
+func parseReadiness(base string, body []byte) (*readinessReport, error) {
+	r := &readinessReport{components: map[string]component{}}
 	if err := json.Unmarshal(body, r); err != nil {
 		return nil, fmt.Errorf("%w: the readiness of %s: %w", errForeignAnswer, base, err)
 	}
 	for name, raw := range r.Parts {
 		var (
-			p     part
-			inner map[string]part
+			p     component
+			inner map[string]component
 		)
 		if err := json.Unmarshal(raw, &p); err == nil && p.OK != nil {
-			r.parts[name] = p
+			r.components[name] = p
 		} else if json.Unmarshal(raw, &inner) == nil {
 			for key, p := range inner {
-				r.parts[name+" "+key] = p
+				r.components[name+" "+key] = p
 			}
 		}
 	}
@@ -164,7 +164,7 @@ func restaurantProblems(ctx context.Context, daemon *api) []unhealthy {
 				continue
 			}
 			kinds[k].Count++
-			if len(kinds[k].IDs) < few {
+			if len(kinds[k].IDs) < maxListed {
 				kinds[k].IDs = append(kinds[k].IDs, all[i].ID)
 			}
 		}
@@ -173,16 +173,16 @@ func restaurantProblems(ctx context.Context, daemon *api) []unhealthy {
 }
 
 // printStatusJSON is the daemon's answer with one member more.
-func printStatusJSON(w *world, body []byte, kinds []unhealthy) error {
+func printStatusJSON(env *environment, body []byte, kinds []unhealthy) error {
 	text, err := json.Marshal(kinds)
 	inside, isObject := bytes.CutSuffix(bytes.TrimSpace(body), []byte("}"))
 	if err != nil || !isObject || len(kinds) == 0 {
-		return printRaw(w.out, body)
+		return printRaw(env.out, body)
 	}
-	return printRaw(w.out, fmt.Appendf(nil, `%s,"restaurantsNotOK":%s}`, inside, text))
+	return printRaw(env.out, fmt.Appendf(nil, `%s,"restaurantsNotOK":%s}`, inside, text))
 }
 
-func describe(w *world, base string, body []byte, problems []unhealthy, colours palette) error {
+func printReadiness(env *environment, base string, body []byte, problems []unhealthy, colours palette) error {
 	ready, err := parseReadiness(base, body)
 	if err != nil {
 		return err
@@ -192,15 +192,15 @@ func describe(w *world, base string, body []byte, problems []unhealthy, colours 
 	case stateOK:
 		paint = colours.good
 	case "degraded":
-		paint = colours.odd
+		paint = colours.warn
 	}
-	w.out.printf("%s: %s\n", base, paint(ready.Status))
-	for _, name := range slices.Sorted(maps.Keys(ready.parts)) {
-		p := ready.parts[name]
+	env.out.printf("%s: %s\n", base, paint(ready.Status))
+	for _, name := range slices.Sorted(maps.Keys(ready.components)) {
+		p := ready.components[name]
 		if state := p.state(); state == stateOK {
-			w.out.printf("  %-20s %s\n", name, joined(": ", state, p.Msg))
+			env.out.printf("  %-20s %s\n", name, joined(": ", state, p.Msg))
 		} else {
-			w.out.printf("  %-20s %s\n", name, colours.bad(state))
+			env.out.printf("  %-20s %s\n", name, colours.bad(state))
 		}
 	}
 	texts := make([]string, len(problems))
@@ -208,7 +208,7 @@ func describe(w *world, base string, body []byte, problems []unhealthy, colours 
 		texts[i] = fmt.Sprintf("%d %s (%s)", k.Count, k.State, firstOf(k.IDs, k.Count))
 	}
 	if len(texts) > 0 {
-		w.out.printf("  %s\n", colours.odd("restaurants not ok: "+joined(", ", texts...)))
+		env.out.printf("  %s\n", colours.warn("restaurants not ok: "+joined(", ", texts...)))
 	}
 	return nil
 }

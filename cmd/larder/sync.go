@@ -21,7 +21,7 @@ import (
 	menusync "larder/sync"
 )
 
-func syncCommand(w *world) *cobra.Command {
+func syncCommand(env *environment) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "sync [RESTAURANT…]",
 		Short: "Ask the running larder to pull menus now, and follow it",
@@ -39,13 +39,13 @@ interrupted; what went wrong is listed at the end.`,
 			case !all && len(args) == 0:
 				return &usageError{"specify at least one restaurant, or --all"}
 			}
-			daemon, err := target(cmd, w, httpapi.ScopeOps)
+			daemon, err := target(cmd, env, httpapi.ScopeOps)
 			if err != nil {
 				return err
 			}
 			body := fmt.Appendf(nil, `{"force":%t}`, boolFlag(cmd, "force"))
 			if all {
-				return syncAll(cmd, w, daemon, body)
+				return syncAll(cmd, env, daemon, body)
 			}
 			var ids []string
 			for _, id := range args {
@@ -53,7 +53,7 @@ interrupted; what went wrong is listed at the end.`,
 					ids = append(ids, id)
 				}
 			}
-			return syncNamed(cmd.Context(), w, daemon, ids, body, asJSON(cmd))
+			return syncNamed(cmd.Context(), env, daemon, ids, body, asJSON(cmd))
 		},
 	}
 	cmd.Flags().Bool("all", false, "every restaurant of the daemon")
@@ -69,7 +69,7 @@ const maxParallelRuns = 8
 // syncNamed starts or joins a run of each restaurant and prints each when it ends,
 // those that went wrong last. A daemon that is gone, or refuses the client, is not
 // asked for the rest.
-func syncNamed(ctx context.Context, w *world, daemon *api, ids []string, body []byte, raw bool) error {
+func syncNamed(ctx context.Context, env *environment, daemon *api, ids []string, body []byte, raw bool) error {
 	var (
 		mu   sync.Mutex
 		done int
@@ -93,7 +93,7 @@ func syncNamed(ctx context.Context, w *world, daemon *api, ids []string, body []
 			runs[i] = run
 			done++
 			if !raw && !hasFailed(run) {
-				w.out.println(runLine(run, ""))
+				env.out.println(runLine(run, ""))
 			}
 			return nil
 		})
@@ -111,14 +111,14 @@ func syncNamed(ctx context.Context, w *world, daemon *api, ids []string, body []
 	for _, run := range runs {
 		outcomes[run.Outcome]++
 		if hasFailed(run) && !raw {
-			w.out.println(runLine(run, ""))
+			env.out.println(runLine(run, ""))
 		}
 	}
 	switch {
 	case raw:
-		err = printJSON(w.out, runs)
+		err = printJSON(env.out, runs)
 	case len(runs) > 1:
-		w.out.println(summaryOf(len(runs), outcomes))
+		env.out.println(summaryOf(len(runs), outcomes))
 	}
 	if err == nil && slices.ContainsFunc(runs, hasFailed) {
 		err = errReported

@@ -24,7 +24,7 @@ const (
 
 // syncAll is `larder sync --all`: the daemon does the work by itself, and the
 // command asks how far it is until all is done.
-func syncAll(cmd *cobra.Command, w *world, daemon *api, body []byte) error {
+func syncAll(cmd *cobra.Command, env *environment, daemon *api, body []byte) error {
 	ctx := cmd.Context()
 	answer, err := daemon.call(ctx, http.MethodPost, "/v1/ops/sync", body)
 	if err != nil {
@@ -37,7 +37,7 @@ func syncAll(cmd *cobra.Command, w *world, daemon *api, body []byte) error {
 	if batch.Total == 0 {
 		return errNoRestaurants
 	}
-	progress := progress{w: w, quiet: asJSON(cmd), total: batch.Total, begun: time.Now()}
+	progress := progress{env: env, quiet: asJSON(cmd), total: batch.Total, begun: time.Now()}
 	answer, err = followBatch(ctx, daemon, &batch, &progress)
 	progress.clear()
 	switch {
@@ -48,10 +48,10 @@ func syncAll(cmd *cobra.Command, w *world, daemon *api, body []byte) error {
 	case asJSON(cmd):
 		var result json.RawMessage
 		if err = answer.result(&result); err == nil {
-			err = printRaw(w.out, result)
+			err = printRaw(env.out, result)
 		}
 	default:
-		printBatch(cmd, w, batch)
+		printBatch(cmd, env, batch)
 	}
 	if err == nil && batch.Failed > 0 {
 		err = errReported
@@ -84,11 +84,11 @@ func followBatch(ctx context.Context, daemon *api, batch *menusync.Batch, progre
 }
 
 // printBatch prints what went wrong, and how many runs ended how.
-func printBatch(cmd *cobra.Command, w *world, batch menusync.Batch) {
+func printBatch(cmd *cobra.Command, env *environment, batch menusync.Batch) {
 	names := map[string]string{}
 	if len(batch.Faults) > 0 {
 		// Menus may be served at another address than /v1/ops. Without names the ids have to do.
-		if daemon, err := target(cmd, w, httpapi.ScopeMenu); err == nil {
+		if daemon, err := target(cmd, env, httpapi.ScopeMenu); err == nil {
 			all, _ := restaurants(cmd.Context(), daemon)
 			for _, r := range all {
 				names[r.ID] = r.Name
@@ -96,18 +96,18 @@ func printBatch(cmd *cobra.Command, w *world, batch menusync.Batch) {
 		}
 	}
 	for _, run := range batch.Faults {
-		w.out.println(runLine(run, names[string(run.Restaurant)]))
+		env.out.println(runLine(run, names[string(run.Restaurant)]))
 	}
 	if more := batch.Failed - len(batch.Faults); more > 0 {
-		w.out.printf("… and %d more\n", more)
+		env.out.printf("… and %d more\n", more)
 	}
-	w.out.println(summaryOf(batch.Total, batch.Outcomes))
+	env.out.println(summaryOf(batch.Total, batch.Outcomes))
 }
 
 // progress shows how far a sync of many restaurants is: on a terminal one line
 // that is written anew, else a line for each tenth. With quiet it shows nothing.
 type progress struct {
-	w     *world
+	env   *environment
 	quiet bool
 	total int
 	begun time.Time
@@ -117,7 +117,7 @@ type progress struct {
 // clearLine goes to the beginning of the terminal's line and clears it.
 const clearLine = "\r\x1b[K"
 
-func (p *progress) inPlace() bool { return p.w.terminal && !p.w.dumb() && !p.quiet }
+func (p *progress) inPlace() bool { return p.env.terminal && !p.env.dumb() && !p.quiet }
 
 // show shows how many are done, and how many of these failed.
 func (p *progress) show(done, failed int) {
@@ -125,17 +125,17 @@ func (p *progress) show(done, failed int) {
 	tenth := 10 * done / p.total
 	switch {
 	case p.inPlace():
-		p.w.err.printf("%ssyncing: %s", styled(clearLine), line)
+		p.env.err.printf("%ssyncing: %s", styled(clearLine), line)
 	case tenth > p.tenth && !p.quiet:
 		p.tenth = tenth
-		p.w.err.println(line)
+		p.env.err.println(line)
 	}
 }
 
 // clear removes the line that is written anew.
 func (p *progress) clear() {
 	if p.inPlace() {
-		p.w.err.printf("%s", styled(clearLine))
+		p.env.err.printf("%s", styled(clearLine))
 	}
 }
 

@@ -32,13 +32,13 @@ func addTarget(cmd *cobra.Command) {
 
 // target makes the client that the flags ask for: where the scope is served,
 // with credentials that may have it.
-func target(cmd *cobra.Command, w *world, scope httpapi.Scope) (*api, error) {
+func target(cmd *cobra.Command, env *environment, scope httpapi.Scope) (*api, error) {
 	base, ready, id, secret := stringFlag(cmd, "url"), "", stringFlag(cmd, "client-id"), stringFlag(cmd, "client-secret")
 	if id == "" && secret != "" {
 		return nil, &usageError{"--client-secret without --client-id"}
 	}
 	if stringFlag(cmd, "config") != "" {
-		cfg, err := loadConfig(cmd, w)
+		cfg, err := loadConfig(cmd, env)
 		if err != nil {
 			return nil, err
 		}

@@ -170,8 +170,8 @@ func TestAnOrderIsOneTrace(t *testing.T) {
 			t.Errorf("a span holds %q", personal)
 		}
 	}
-	if told := `"Traceparent":"00-` + id + "-" + spanID("upstream.create") + `-01"`; !strings.Contains(orders, told) {
-		t.Errorf("the ordering service was not told %s:\n%s", told, orders)
+	if header := `"Traceparent":"00-` + id + "-" + spanID("upstream.create") + `-01"`; !strings.Contains(orders, header) {
+		t.Errorf("the ordering service was not told %s:\n%s", header, orders)
 	}
 }
 

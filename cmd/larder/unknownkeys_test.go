@@ -47,8 +47,8 @@ func TestServe_AllowUnknownKeys(t *testing.T) {
 	file.write(t, restaurant)
 	p.signal(t, syscall.SIGHUP)
 	p.log.find(t, `"error":"[^"]*:1:8: unknown key \\"require_second_factor\\" in auth: [^"]*`+
-		`always an error, also with --allow-unknown-keys: correct or remove it".*"event":"config.fault"`)
-	p.log.find(t, `"event":"config.not_reloaded"`)
+		`always an error, also with --allow-unknown-keys: correct or remove it".*"event":"config.error"`)
+	p.log.find(t, `"event":"config.reload_rejected"`)
 	p.signal(t, syscall.SIGTERM)
 	if status := p.status(t); status != statusDone {
 		t.Errorf("status %d, want 0\n%s", status, p.log)

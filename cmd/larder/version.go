@@ -43,21 +43,21 @@ func thisBuild() build {
 	return b
 }
 
-func versionCommand(w *world) *cobra.Command {
+func versionCommand(env *environment) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "version",
 		Short: "Print the version",
-		Args:  takes(0, 0),
+		Args:  argRange(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			b := thisBuild()
 			if asJSON(cmd) {
-				return printJSON(w.out, b)
+				return printJSON(env.out, b)
 			}
-			w.out.printf("larder %s\n", b.Version)
+			env.out.printf("larder %s\n", b.Version)
 			if b.Commit != "" {
-				w.out.printf("commit %s of %s\n", b.Commit, b.Time)
+				env.out.printf("commit %s of %s\n", b.Commit, b.Time)
 			}
-			w.out.printf("%s %s\n", b.Go, b.Platform)
+			env.out.printf("%s %s\n", b.Go, b.Platform)
 			return nil
 		},
 	}

@@ -14,7 +14,7 @@ import (
 )
 
 // versionCommands are those about the versions that the running larder keeps.
-func versionCommands(w *world) []*cobra.Command {
+func versionCommands(env *environment) []*cobra.Command {
 	list := &cobra.Command{
 		Use:   "versions RESTAURANT",
 		Short: "List the versions of a menu that are kept, the newest first",
@@ -23,8 +23,8 @@ each was published, its dishes, how many of them were not on a stop list then an
 how many could be ordered, and which one is served now. Each can be compared
 (larder menu diff RESTAURANT --from VERSION) and served again (larder menu
 rollback RESTAURANT VERSION).`,
-		Args: takes(1, 1),
-		RunE: func(cmd *cobra.Command, args []string) error { return listVersions(cmd, w, args[0]) },
+		Args: argRange(1, 1),
+		RunE: func(cmd *cobra.Command, args []string) error { return listVersions(cmd, env, args[0]) },
 	}
 	back := &cobra.Command{
 		Use:   "rollback RESTAURANT VERSION",
@@ -33,7 +33,7 @@ rollback RESTAURANT VERSION).`,
 of now, and hold it: until the ordering service publishes another menu than it
 does now (--hold next_change), or until larder menu release (--hold released).
 Stop lists go through meanwhile.`,
-		Args: takes(2, 2),
+		Args: argRange(2, 2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			version, err := strconv.ParseInt(args[1], 10, 64)
 			if err != nil || version < 1 {
@@ -44,16 +44,16 @@ Stop lists go through meanwhile.`,
 				return err
 			}
 			body := fmt.Appendf(nil, `{"version":%d,"hold":%q}`, version, hold)
-			return printRun(cmd, w, http.MethodPost, opsPath(args[0])+"/rollback?wait=60s", body)
+			return printRun(cmd, env, http.MethodPost, opsPath(args[0])+"/rollback?wait=60s", body)
 		},
 	}
 	back.Flags().String("hold", string(cache.HoldNextChange), "what ends the hold: next_change or released")
 	release := &cobra.Command{
 		Use:   "release RESTAURANT",
 		Short: "Let go of a menu that a rollback holds, and pull it anew",
-		Args:  takes(1, 1),
+		Args:  argRange(1, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return printRun(cmd, w, http.MethodDelete, opsPath(args[0])+"/hold?wait=60s", nil)
+			return printRun(cmd, env, http.MethodDelete, opsPath(args[0])+"/hold?wait=60s", nil)
 		},
 	}
 	commands := []*cobra.Command{list, back, release}
@@ -83,8 +83,8 @@ func keptVersions(cmd *cobra.Command, daemon *api, id string) ([]keptVersion, er
 	return everyPage[keptVersion](cmd.Context(), daemon, opsPath(id)+"/versions?limit=500")
 }
 
-func listVersions(cmd *cobra.Command, w *world, id string) error {
-	daemon, err := target(cmd, w, httpapi.ScopeOps)
+func listVersions(cmd *cobra.Command, env *environment, id string) error {
+	daemon, err := target(cmd, env, httpapi.ScopeOps)
 	if err != nil {
 		return err
 	}
@@ -93,10 +93,10 @@ func listVersions(cmd *cobra.Command, w *world, id string) error {
 		return err
 	}
 	if asJSON(cmd) {
-		return printJSON(w.out, kept)
+		return printJSON(env.out, kept)
 	}
 	if len(kept) == 0 {
-		w.out.printf("no version of %s is kept yet: larder sync %s pulls its menu\n", id, id)
+		env.out.printf("no version of %s is kept yet: larder sync %s pulls its menu\n", id, id)
 		return nil
 	}
 	rows := [][]string{{"VERSION", "PUBLISHED (UTC)", "DISHES", "NOT STOPPED", "ORDERABLE", ""}}
@@ -115,13 +115,13 @@ func listVersions(cmd *cobra.Command, w *world, id string) error {
 			strconv.Itoa(v.Counts.Products), strconv.Itoa(v.Counts.Available), strconv.Itoa(v.Counts.Orderable), note,
 		})
 	}
-	w.out.table(rows)
+	env.out.table(rows)
 	return nil
 }
 
 // printRun asks for a run and prints it when it is over.
-func printRun(cmd *cobra.Command, w *world, method, path string, body []byte) error {
-	daemon, err := target(cmd, w, httpapi.ScopeOps)
+func printRun(cmd *cobra.Command, env *environment, method, path string, body []byte) error {
+	daemon, err := target(cmd, env, httpapi.ScopeOps)
 	if err != nil {
 		return err
 	}
@@ -130,9 +130,9 @@ func printRun(cmd *cobra.Command, w *world, method, path string, body []byte) er
 	case err != nil:
 		return err
 	case asJSON(cmd):
-		err = printJSON(w.out, run)
+		err = printJSON(env.out, run)
 	default:
-		w.out.println(runLine(run, ""))
+		env.out.println(runLine(run, ""))
 	}
 	if err == nil && hasFailed(run) {
 		err = errReported
@@ -142,8 +142,8 @@ func printRun(cmd *cobra.Command, w *world, method, path string, body []byte) er
 
 // diffVersions compares two versions that the daemon keeps; to 0 is the current
 // one.
-func diffVersions(cmd *cobra.Command, w *world, id string, from, to int64) error {
-	daemon, err := target(cmd, w, httpapi.ScopeOps)
+func diffVersions(cmd *cobra.Command, env *environment, id string, from, to int64) error {
+	daemon, err := target(cmd, env, httpapi.ScopeOps)
 	if err != nil {
 		return err
 	}
@@ -170,5 +170,5 @@ func diffVersions(cmd *cobra.Command, w *world, id string, from, to int64) error
 		}
 		compared[i] = menu.Compile(view, menu.RestaurantID(id), menu.DefaultSettings()) // as files are compiled
 	}
-	return printDiff(cmd, w, compared[0], compared[1])
+	return printDiff(cmd, env, compared[0], compared[1])
 }

@@ -33,7 +33,7 @@ const stateUnreachable = "unreachable"
 
 // watcher polls a daemon and prints a line for each change.
 type watcher struct {
-	w     *world
+	env   *environment
 	menus *api
 	ops   *api // nil without a token that may read orders
 	json  bool
@@ -42,20 +42,20 @@ type watcher struct {
 // watchStatus is `larder status --watch`. It polls until the command's context
 // ends, which is how a watch is meant to end. A daemon that does not answer the
 // first time is an error; later it is a change.
-func watchStatus(cmd *cobra.Command, w *world) error {
+func watchStatus(cmd *cobra.Command, env *environment) error {
 	every, _ := cmd.Flags().GetDuration("every")
 	if every < minWatchInterval {
 		return &usageError{fmt.Sprintf("--every: at least %v, not %v", minWatchInterval, every)}
 	}
-	menus, err := target(cmd, w, httpapi.ScopeMenu)
+	menus, err := target(cmd, env, httpapi.ScopeMenu)
 	if err != nil {
 		return err
 	}
-	ops, err := target(cmd, w, httpapi.ScopeOps)
+	ops, err := target(cmd, env, httpapi.ScopeOps)
 	if err != nil {
 		return err
 	}
-	v := &watcher{w: w, menus: menus, ops: ops, json: asJSON(cmd)}
+	v := &watcher{env: env, menus: menus, ops: ops, json: asJSON(cmd)}
 	if ops.bearer == nil {
 		v.ops = nil
 	}
@@ -70,7 +70,7 @@ func watchStatus(cmd *cobra.Command, w *world) error {
 			return err
 		case err != nil:
 			now = newSnapshot()
-			now.set("larder", "", item{state: stateUnreachable, msg: plain(err.Error())})
+			now.set("larder", "", subjectState{state: stateUnreachable, msg: stripPackage(err.Error())})
 			now.keep(last, "part", "restaurant", "order")
 		}
 		for _, c := range now.changes(last) {
@@ -85,7 +85,7 @@ func watchStatus(cmd *cobra.Command, w *world) error {
 	}
 }
 
-func (v *watcher) print(c change) error {
+func (v *watcher) print(c statusChange) error {
 	line := safe(c.String())
 	if v.json {
 		text, err := json.Marshal(c)
@@ -94,7 +94,7 @@ func (v *watcher) print(c change) error {
 		}
 		line = string(text)
 	}
-	_, err := fmt.Fprintln(v.w.out.raw, line)
+	_, err := fmt.Fprintln(v.env.out.raw, line)
 	return err
 }
 
@@ -113,9 +113,9 @@ func (v *watcher) poll(ctx context.Context, last *snapshot) (*snapshot, error) {
 		return nil, err
 	}
 	now := newSnapshot()
-	now.set("larder", "", item{state: ready.Status})
-	for name, p := range ready.parts {
-		now.set("part", name, item{state: p.state(), quiet: p.state() == stateOK})
+	now.set("larder", "", subjectState{state: ready.Status})
+	for name, p := range ready.components {
+		now.set("part", name, subjectState{state: p.state(), quiet: p.state() == stateOK})
 	}
 	if all, err := restaurants(ctx, v.menus); err != nil {
 		now.keep(last, "restaurant")
@@ -128,7 +128,7 @@ func (v *watcher) poll(ctx context.Context, last *snapshot) (*snapshot, error) {
 		now.known["order"] = true
 		for i := range orders {
 			order := &orders[i]
-			now.set("order", order.Ref, item{state: order.state(), msg: "restaurant " + order.place() + ", since " + order.CreatedAt})
+			now.set("order", order.Ref, subjectState{state: order.state(), msg: "restaurant " + order.place() + ", since " + order.CreatedAt})
 		}
 	}
 	return now, nil
@@ -152,8 +152,8 @@ func (v *watcher) unknownOrders(ctx context.Context) ([]orderRecord, error) {
 // restaurant or order, and which one.
 type subject struct{ kind, id string }
 
-// item is the state of a subject.
-type item struct {
+// subjectState is the state of a subject.
+type subjectState struct {
 	state string
 	msg   string
 	quiet bool // needs no line when subjects of its kind are read for the first time
@@ -161,15 +161,15 @@ type item struct {
 
 // snapshot is everything that one poll has read.
 type snapshot struct {
-	items map[subject]item
+	items map[subject]subjectState
 	known map[string]bool // kinds that have been read at least once
 }
 
 func newSnapshot() *snapshot {
-	return &snapshot{items: map[subject]item{}, known: map[string]bool{}}
+	return &snapshot{items: map[subject]subjectState{}, known: map[string]bool{}}
 }
 
-func (s *snapshot) set(kind, id string, it item) {
+func (s *snapshot) set(kind, id string, it subjectState) {
 	s.items[subject{kind, id}] = it
 	s.known[kind] = true
 }
@@ -189,11 +189,11 @@ func (s *snapshot) keep(last *snapshot, kinds ...string) {
 func (s *snapshot) addRestaurants(all []restaurant, summarise bool) {
 	s.known["restaurant"] = true
 	if summarise {
-		s.set("restaurants", "", item{state: summaryOfStates(all)})
+		s.set("restaurants", "", subjectState{state: summaryOfStates(all)})
 	}
 	for i := range all {
 		r := &all[i]
-		it := item{state: r.state(), quiet: len(r.problems()) == 0}
+		it := subjectState{state: r.state(), quiet: len(r.problems()) == 0}
 		if r.Name != r.ID {
 			it.msg = r.Name
 		}
@@ -201,9 +201,9 @@ func (s *snapshot) addRestaurants(all []restaurant, summarise bool) {
 	}
 }
 
-// change is one thing that differs from the last poll. Its JSON is a line of
+// statusChange is one thing that differs from the last poll. Its JSON is a line of
 // `larder status --watch --json`.
-type change struct {
+type statusChange struct {
 	At      time.Time `json:"at"`
 	Subject string    `json:"subject"`        // larder, part, restaurants, restaurant, or order
 	ID      string    `json:"id,omitempty"`   // which one
@@ -212,7 +212,7 @@ type change struct {
 	Msg     string    `json:"msg,omitempty"`
 }
 
-func (c change) String() string {
+func (c statusChange) String() string {
 	text := c.At.Format(time.TimeOnly) + "  " + c.Subject
 	if c.ID != "" {
 		text += " " + c.ID
@@ -230,9 +230,9 @@ func (c change) String() string {
 
 // changes lists what differs from the last snapshot. The first time that is the
 // state of larder and everything that somebody should look at.
-func (s *snapshot) changes(last *snapshot) []change {
+func (s *snapshot) changes(last *snapshot) []statusChange {
 	// What a subject's state becomes when it is no longer there.
-	gone := map[string]string{"restaurant": "gone", "order": "settled"}
+	gone := map[string]string{"restaurant": "gone", "order": "resolved"}
 	every := maps.Clone(last.items)
 	maps.Copy(every, s.items)
 	keys := slices.Collect(maps.Keys(every))
@@ -240,17 +240,17 @@ func (s *snapshot) changes(last *snapshot) []change {
 	slices.SortFunc(keys, func(a, b subject) int {
 		return cmp.Or(cmp.Compare(slices.Index(kinds, a.kind), slices.Index(kinds, b.kind)), cmp.Compare(a.id, b.id))
 	})
-	var all []change
+	var all []statusChange
 	for _, key := range keys {
 		was := last.items[key]
 		now, there := s.items[key]
 		if !there {
-			now = item{state: gone[key.kind]}
+			now = subjectState{state: gone[key.kind]}
 		}
 		if now.state == "" || now.state == was.state || now.quiet && !last.known[key.kind] {
 			continue
 		}
-		all = append(all, change{At: time.Now(), Subject: key.kind, ID: key.id, From: was.state, To: now.state, Msg: now.msg})
+		all = append(all, statusChange{At: time.Now(), Subject: key.kind, ID: key.id, From: was.state, To: now.state, Msg: now.msg})
 	}
 	return all
 }

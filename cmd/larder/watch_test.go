@@ -59,7 +59,7 @@ func TestAWatchTellsEachChange(t *testing.T) {
 	s.set(&s.orders, says(200, noOrder))
 	watch.out.find(t, `  restaurant r1: version 4, failed, stale → version 5\n`)
 	watch.out.find(t, `  restaurant r2: version 1\n`)
-	watch.out.find(t, `  order 01M7XYWYA9ZF3T3GVVC5557T6W: unknown → settled\n`)
+	watch.out.find(t, `  order 01M7XYWYA9ZF3T3GVVC5557T6W: unknown → resolved\n`)
 	if status := watch.stop(); status != statusDone {
 		t.Errorf("ended with status %d", status)
 	}
@@ -79,7 +79,7 @@ func TestAWatchAsJSONIsALineForEachChange(t *testing.T) {
 	watch.out.find(t, `"from":"unreachable","to":"ok"`)
 	watch.stop()
 	for text := range strings.SplitSeq(strings.TrimSpace(watch.out.String()), "\n") {
-		var c change
+		var c statusChange
 		if err := json.Unmarshal([]byte(text), &c); err != nil || c.At.IsZero() || c.Subject == "" || c.To == "" {
 			t.Errorf("%q: %v, want a change", text, err)
 		}

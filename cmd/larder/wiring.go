@@ -85,7 +85,7 @@ func (d *daemon) connections() []string {
 	return names
 }
 
-// reasons are the rejection reasons of a connection as they were last pulled.
+// reasons are the rejection reasons of a connection as they were last fetched.
 func (d *daemon) reasons(ctx context.Context, connection string) ([]upstream.Reason, error) {
 	raw, err := d.replica.Reasons(ctx, connection)
 	if err != nil {
@@ -98,7 +98,7 @@ func (d *daemon) reasons(ctx context.Context, connection string) ([]upstream.Rea
 // catalogues are the menus that orders are checked against: those in memory.
 type catalogues struct{ replica *cache.Replica }
 
-// Catalogue gives the restaurant's menu with its version.
+// Catalogue returns the restaurant's menu with its version.
 func (c catalogues) Catalogue(ctx context.Context, restaurant menu.RestaurantID) (int64, *menu.Catalogue, error) {
 	snapshot, err := c.replica.Catalogue(ctx, restaurant)
 	if err != nil {

@@ -88,7 +88,7 @@ func TestOrderShowOfAnUnknownOutcome(t *testing.T) {
 		"restaurant Bistro (one), connection main",
 		"\n  call +351 22 000, Rua\\a 1\n",
 		"  delivery, card, A\\x1b[2Jna, +35120000000, Porto\n    2 × Latte (Oat drink, 2 × Sugar)\n    0.5 × Soup\n",
-		"create was settled as send_again by ops: not there\n", "create: an answer that came in later says otherwise: done.",
+		"create was resolved as send_again by ops: not there\n", "create: an answer that came in later says otherwise: done.",
 		"It is not known whether the order took effect.", "larder order resolve " + ref + " --operation create --outcome done --order-id ORDERID\n",
 		"It is not known whether the payment took effect.", "larder order resolve " + ref + " --operation pay --outcome not_done\n",
 	} {
