@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"larder/internal/doctest"
+	"larder/internal/testkit/doctest"
 )
 
 // keySpan is a piece of code in a sentence that looks like a key.

@@ -12,8 +12,8 @@ import (
 	"testing"
 
 	"larder/configs"
-	"larder/internal/doctest"
 	"larder/internal/redistest"
+	"larder/internal/testkit/doctest"
 )
 
 // root is the project's folder.

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"larder/internal/doctest"
+	"larder/internal/testkit/doctest"
 )
 
 var (

@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"larder/internal/bundle"
+	"larder/internal/testkit/bundle"
 )
 
 // TestLogic runs testdata/logic: limits, prices, basket, intents and texts,

@@ -13,7 +13,7 @@ import (
 
 	"github.com/redis/go-redis/v9/logging"
 
-	"larder/internal/doctest"
+	"larder/internal/testkit/doctest"
 )
 
 // built is the path of the larder that is measured; TestMain builds it.

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"larder/internal/bundle"
+	"larder/internal/testkit/bundle"
 )
 
 // sources writes a folder of sources.

@@ -30,8 +30,8 @@ type Output struct {
 }
 
 // Build bundles every entry of folder/src: each .ts becomes an ES module, each
-// .css a style sheet, .html and .svg stay as they are. A .css that a module
-// imports is minified text, for a constructed style sheet.
+// .css a stylesheet, .html and .svg stay as they are. A .css that a module
+// imports is minified text, for a constructed stylesheet.
 //
 // Errors: what esbuild says of the sources, with file and line.
 func Build(folder string) ([]Output, error) {
@@ -49,7 +49,7 @@ func Build(folder string) ([]Output, error) {
 		MinifyWhitespace: true, MinifyIdentifiers: true, MinifySyntax: true, LegalComments: api.LegalCommentsInline,
 		Loader:      map[string]api.Loader{".html": api.LoaderCopy, ".svg": api.LoaderCopy},
 		TsconfigRaw: `{"compilerOptions": {"target": "es2022", "useDefineForClassFields": true}}`, // whatever lies around
-		Plugins:     []api.Plugin{sheets()}, LogLevel: api.LogLevelSilent,
+		Plugins:     []api.Plugin{stylesheets()}, LogLevel: api.LogLevelSilent,
 	})
 	if len(built.Errors) > 0 {
 		return nil, errors.New("bundle: " + strings.Join(api.FormatMessages(built.Errors, api.FormatMessagesOptions{}), ""))
@@ -82,9 +82,9 @@ func entriesOf(folder string) ([]api.EntryPoint, error) {
 	return entries, nil
 }
 
-// sheets gives a module that imports a .css the minified text of it.
-func sheets() api.Plugin {
-	const namespace = "sheet"
+// stylesheets gives a module that imports a .css the minified text of it.
+func stylesheets() api.Plugin {
+	const namespace = "stylesheet"
 	return api.Plugin{Name: namespace, Setup: func(build api.PluginBuild) {
 		build.OnResolve(api.OnResolveOptions{Filter: `\.css$`}, func(args api.OnResolveArgs) (api.OnResolveResult, error) {
 			if args.Kind != api.ResolveJSImportStatement {
@@ -97,11 +97,62 @@ func sheets() api.Plugin {
 			if err != nil {
 				return api.OnLoadResult{}, err
 			}
-			sheet := api.Transform(string(text), api.TransformOptions{
+			css := api.Transform(string(text), api.TransformOptions{
 				Loader: api.LoaderCSS, Target: target, MinifyWhitespace: true, MinifySyntax: true, Charset: api.CharsetUTF8, Sourcefile: args.Path,
 			})
-			contents := string(bytes.TrimSpace(sheet.Code))
-			return api.OnLoadResult{Contents: &contents, Loader: api.LoaderText, Errors: sheet.Errors, Warnings: sheet.Warnings}, nil
+			contents := string(bytes.TrimSpace(css.Code))
+			return api.OnLoadResult{Contents: &contents, Loader: api.LoaderText, Errors: css.Errors, Warnings: css.Warnings}, nil
 		})
 	}}
+}
+
+// Write makes folder/dist what the sources give. Files of dist that no entry
+// makes stay as they are.
+func Write(folder string) error {
+	outputs, err := Build(folder)
+	if err != nil {
+		return err
+	}
+	dist := filepath.Join(folder, "dist")
+	if err := os.MkdirAll(dist, 0o755); err != nil { //nolint:gosec // G301: sources, for everyone to read
+		return fmt.Errorf("bundle: %w", err)
+	}
+	for _, output := range outputs {
+		if err := os.WriteFile(filepath.Join(dist, output.Name), output.Body, 0o644); err != nil { //nolint:gosec // G306: as above
+			return fmt.Errorf("bundle: %w", err)
+		}
+	}
+	return nil
+}
+
+// Check returns which files of folder/dist are not what the sources give, or
+// stand there without an entry.
+func Check(folder string) error {
+	outputs, err := Build(folder)
+	if err != nil {
+		return err
+	}
+	var faults []error
+	built := map[string]bool{}
+	for _, output := range outputs {
+		built[output.Name] = true
+		path := filepath.Join(folder, "dist", output.Name)
+		committed, err := os.ReadFile(path) //nolint:gosec // G304: a name that Build made
+		switch {
+		case err != nil:
+			faults = append(faults, fmt.Errorf("bundle: %w", err))
+		case !bytes.Equal(committed, output.Body):
+			faults = append(faults, fmt.Errorf("bundle: %s is not what its source gives; run go generate", path))
+		}
+	}
+	committed, err := os.ReadDir(filepath.Join(folder, "dist"))
+	if err != nil {
+		return errors.Join(append(faults, fmt.Errorf("bundle: %w", err))...)
+	}
+	for _, file := range committed {
+		if !built[file.Name()] {
+			faults = append(faults, fmt.Errorf("bundle: %s has no source; remove it", filepath.Join(folder, "dist", file.Name())))
+		}
+	}
+	return errors.Join(faults...)
 }

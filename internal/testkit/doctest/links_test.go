@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-const root = "../.."
+const root = "../../.."
 
 func allPages(t *testing.T) []*Page {
 	t.Helper()
