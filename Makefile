@@ -118,13 +118,13 @@ bench: test-needs $(BIN)/benchstat ## Measure decode, compile, validate, publish
 	tools/microbench $(BENCH_COUNT) $(BIN)/benchstat
 
 .PHONY: mutation
-mutation: $(BIN)/gremlins ## Break ordering and menu in small ways, and see that their tests notice (an hour or more; docs/mutation.md)
+mutation: $(BIN)/gremlins ## Break ordering, menu and jsontext in small ways, and see that their tests notice (an hour or more; docs/mutation.md)
 	mkdir -p .cache/mutation
 	export LARDER_MUTATION=1 GOFLAGS="-vet=off -count=1 -trimpath '-ldflags=-w -s' '-gcflags=larder/...=-N -l -dwarf=false'"; \
-	for room in ordering internal/menu; do \
-	  printed=.cache/mutation/$${room//\//-}; \
-	  $(BIN)/gremlins unleash --tags $(TAGS) --workers 2 --timeout-coefficient 2 --exclude-files 'journal/' ./$$room | tee "$$printed"; \
-	  (cd tools && go run ./mutants .. "$$room" "../$$printed"); \
+	for package in ordering internal/menu internal/jsontext; do \
+	  printed=.cache/mutation/$${package//\//-}; \
+	  $(BIN)/gremlins unleash --tags $(TAGS) --workers 2 --timeout-coefficient 2 --exclude-files 'journal/' ./$$package | tee "$$printed"; \
+	  (cd tools && go run ./mutants .. "$$package" "../$$printed"); \
 	done
 
 .PHONY: release-check

@@ -1,10 +1,10 @@
-// Command mutants runs the mutants that gremlins found but did not run: it takes
-// the expressions of a switch's cases, and of declarations, for code that no test
-// runs. It reads what gremlins printed, breaks a copy of the tree in each of these
-// places in turn, runs the room's tests, and prints what lived and the sums over
-// both.
+// Command mutants runs the mutants that gremlins found but did not run: gremlins
+// takes the expressions of a switch's cases, and of declarations, for code that no
+// test runs. It reads what gremlins printed, breaks a copy of the tree in each of
+// these places in turn, runs the package's tests, and prints what lived and the
+// sums over both.
 //
-// Usage: mutants ROOT ROOM PRINTED...   (run by make mutation)
+// Usage: mutants ROOT PACKAGE PRINTED...   (run by make mutation)
 package main
 
 import (
@@ -60,9 +60,9 @@ func main() {
 
 func run(ctx context.Context, args []string) error {
 	if len(args) < 3 {
-		return errors.New("usage: mutants ROOT ROOM PRINTED...")
+		return errors.New("usage: mutants ROOT PACKAGE PRINTED...")
 	}
-	root, room := args[0], args[1]
+	root, pkg := args[0], args[1]
 	var all, left []mutant
 	for _, name := range args[2:] {
 		printed, err := os.ReadFile(name) //nolint:gosec // named by who runs it
@@ -70,7 +70,7 @@ func run(ctx context.Context, args []string) error {
 			return err
 		}
 		for _, found := range line.FindAllSubmatch(printed, -1) {
-			m := mutant{Status: string(found[1]), Type: string(found[2]), File: filepath.Join(room, string(found[3]))}
+			m := mutant{Status: string(found[1]), Type: string(found[2]), File: filepath.Join(pkg, string(found[3]))}
 			m.Line, _ = strconv.Atoi(string(found[4]))
 			m.Column, _ = strconv.Atoi(string(found[5]))
 			if m.Status == "NOT COVERED" {
@@ -80,11 +80,11 @@ func run(ctx context.Context, args []string) error {
 			}
 		}
 	}
-	judged, err := judgeAll(ctx, root, room, left)
+	results, err := runAll(ctx, root, pkg, left)
 	if err != nil {
 		return err
 	}
-	all = append(all, judged...)
+	all = append(all, results...)
 	counts := map[string]int{}
 	for _, m := range all {
 		counts[m.Status]++
@@ -93,33 +93,33 @@ func run(ctx context.Context, args []string) error {
 		}
 	}
 	noticed := counts["KILLED"] + counts["TIMED OUT"]
-	fmt.Printf("%s: %d mutants, %d killed, %d timed out, %d not viable, %d lived: %.1f %% noticed\n", room, len(all), counts["KILLED"],
+	fmt.Printf("%s: %d mutants, %d killed, %d timed out, %d not viable, %d lived: %.1f %% noticed\n", pkg, len(all), counts["KILLED"],
 		counts["TIMED OUT"], counts["NOT VIABLE"], counts["LIVED"], 100*float64(noticed)/float64(max(1, noticed+counts["LIVED"])))
 	return nil
 }
 
-// judgeAll judges the mutants, each worker in a copy of the tree.
-func judgeAll(ctx context.Context, root, room string, left []mutant) ([]mutant, error) {
+// runAll runs the mutants, each worker in a copy of the tree.
+func runAll(ctx context.Context, root, pkg string, left []mutant) ([]mutant, error) {
 	queue := make(chan int)
-	judged := slices.Clone(left)
+	results := slices.Clone(left)
 	faults := make([]error, workers)
 	var group sync.WaitGroup
 	for w := range workers {
 		group.Go(func() {
-			faults[w] = worker(ctx, root, room, judged, queue)
+			faults[w] = worker(ctx, root, pkg, results, queue)
 			for range queue { // so that nobody waits
 			}
 		})
 	}
-	for i := range judged {
+	for i := range results {
 		queue <- i
 	}
 	close(queue)
 	group.Wait()
-	return judged, errors.Join(faults...)
+	return results, errors.Join(faults...)
 }
 
-func worker(ctx context.Context, root, room string, judged []mutant, queue <-chan int) error {
+func worker(ctx context.Context, root, pkg string, results []mutant, queue <-chan int) error {
 	tree, err := os.MkdirTemp("", "mutants")
 	if err != nil {
 		return err
@@ -131,16 +131,16 @@ func worker(ctx context.Context, root, room string, judged []mutant, queue <-cha
 		}
 	}
 	for i := range queue {
-		if judged[i].Status, err = judge(ctx, tree, room, judged[i]); err != nil {
-			return fmt.Errorf("%v: %w", judged[i], err)
+		if results[i].Status, err = tryMutant(ctx, tree, pkg, results[i]); err != nil {
+			return fmt.Errorf("%v: %w", results[i], err)
 		}
-		fmt.Println(judged[i])
+		fmt.Println(results[i])
 	}
 	return nil
 }
 
-// judge breaks one place, runs the tests and mends it.
-func judge(ctx context.Context, tree, room string, m mutant) (status string, err error) {
+// tryMutant breaks one place, runs the tests and mends it.
+func tryMutant(ctx context.Context, tree, pkg string, m mutant) (status string, err error) {
 	path := filepath.Join(tree, m.File)
 	whole, err := os.ReadFile(path)
 	if err != nil {
@@ -154,15 +154,15 @@ func judge(ctx context.Context, tree, room string, m mutant) (status string, err
 		return "", err
 	}
 	defer func() { err = errors.Join(err, os.WriteFile(path, whole, 0o600)) }()
-	test := exec.CommandContext(ctx, "go", "test", "-tags", os.Getenv("TAGS"), "-failfast", "-timeout", testLimit.String(), "./"+room) //nolint:gosec // own words
+	test := exec.CommandContext(ctx, "go", "test", "-tags", os.Getenv("TAGS"), "-failfast", "-timeout", testLimit.String(), "./"+pkg) //nolint:gosec // own words
 	test.Dir = tree
-	said, failed := test.CombinedOutput()
+	output, failed := test.CombinedOutput()
 	switch {
 	case failed == nil:
 		return "LIVED", nil
-	case bytes.Contains(said, []byte("[build failed]")):
+	case bytes.Contains(output, []byte("[build failed]")):
 		return "NOT VIABLE", nil
-	case bytes.Contains(said, []byte("panic: test timed out")):
+	case bytes.Contains(output, []byte("panic: test timed out")):
 		return "TIMED OUT", nil
 	default:
 		return "KILLED", nil
