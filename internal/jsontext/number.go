@@ -1,6 +1,7 @@
 package jsontext
 
 import (
+	"cmp"
 	"math/bits"
 
 	"github.com/shopspring/decimal"
@@ -52,18 +53,12 @@ func (n Number) Units() (units int64, places int32, ok bool) {
 // FromUnits returns units × 10^-places, as Units returned them.
 func FromUnits(units int64, places int32) Number { return Number{units: units, places: places} }
 
-// Sign is -1, 0 or 1.
+// Sign returns -1, 0 or 1.
 func (n Number) Sign() int {
-	switch {
-	case n.wide != nil:
+	if n.wide != nil {
 		return n.wide.Sign()
-	case n.units < 0:
-		return -1
-	case n.units > 0:
-		return 1
-	default:
-		return 0
 	}
+	return cmp.Compare(n.units, 0)
 }
 
 // IsWhole reports whether there is nothing behind the decimal point.
@@ -86,17 +81,10 @@ func (n Number) Int64() (int64, bool) {
 	}
 }
 
-// Cmp compares by value: -1, 0 or 1.
+// Cmp compares by value and returns -1, 0 or 1.
 func (n Number) Cmp(m Number) int {
 	if a, b, _, ok := level(n, m); ok {
-		switch {
-		case a < b:
-			return -1
-		case a > b:
-			return 1
-		default:
-			return 0
-		}
+		return cmp.Compare(a, b)
 	}
 	return n.Decimal().Cmp(m.Decimal())
 }

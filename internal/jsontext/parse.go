@@ -39,17 +39,10 @@ func ParseNumber(text string) (Number, NumberState) {
 	if len(s) > maxNumberText {
 		return Number{}, NumberInvalid
 	}
-	comma := false
-	for i := range len(s) {
-		switch c := s[i]; {
-		case c >= '0' && c <= '9', c == '.', c == '-', c == '+', c == 'e', c == 'E':
-		case c == ',':
-			comma = true
-		default:
-			return Number{}, NumberInvalid
-		}
+	if strings.ContainsFunc(s, func(r rune) bool { return !strings.ContainsRune("0123456789.-+eE,", r) }) {
+		return Number{}, NumberInvalid
 	}
-	if comma {
+	if strings.Contains(s, ",") {
 		return Number{}, NumberComma
 	}
 	if e := strings.IndexAny(s, "eE"); e >= 0 && len(strings.TrimLeft(s[e+1:], "+-0")) > 2 {
