@@ -63,7 +63,7 @@ func (s *Server) panicked(c *gin.Context, fault any) {
 	s.log.WithFields(logrus.Fields{
 		"event": "http.panic", "requestId": idOf(c), "route": routeOf(c),
 		"panic": fmt.Sprint(fault), "stack": string(debug.Stack()),
-	}).WithFields(tracing.Fields(c.Request.Context())).Error("a request handler panicked")
+	}).WithFields(tracing.LogFields(c.Request.Context())).Error("a request handler panicked")
 	if c.Writer.Written() {
 		panic(http.ErrAbortHandler)
 	}
@@ -87,7 +87,7 @@ func (s *Server) finished(c *gin.Context, took time.Duration) {
 	s.logRequest(requestLine{
 		code: code, id: idOf(c), method: c.Request.Method, route: route, path: c.Request.URL.Path,
 		status: status, bytes: max(c.Writer.Size(), 0), took: took, client: who.Client, causes: c.Errors.Errors(),
-		trace: tracing.Fields(c.Request.Context()),
+		trace: tracing.LogFields(c.Request.Context()),
 	})
 }
 

@@ -35,7 +35,7 @@ func (s *Server) noteOrder(c *gin.Context, call orderCall, result ordering.Resul
 // logOrder writes the order's line: never a key, a body, or what is a guest's.
 func (s *Server) logOrder(c *gin.Context, call orderCall, outcome string, result ordering.Result, err error) {
 	who, _ := callerOf(c)
-	entry := s.log.WithFields(tracing.Fields(c.Request.Context()))
+	entry := s.log.WithFields(tracing.LogFields(c.Request.Context()))
 	fields := logrus.Fields{
 		"event": "order." + outcome, "operation": call.operation, "requestId": idOf(c), "client": who.Client,
 		"connection": call.connection, "restaurant": call.restaurant, "orderID": call.orderID, "replayed": result.Replayed,

@@ -245,7 +245,7 @@ func (o *Orders) logCall(ctx context.Context, record *Record, call Call, e *Endi
 		return
 	}
 	cause := err
-	entry := o.log.WithFields(fields("order.call_failed", record, call.Operation, e.Outcome)).WithFields(tracing.Fields(ctx))
+	entry := o.log.WithFields(fields("order.call_failed", record, call.Operation, e.Outcome)).WithFields(tracing.LogFields(ctx))
 	if answer, ok := errors.AsType[*upstream.Error](err); ok {
 		cause = answer.Err
 		entry = entry.WithFields(logrus.Fields{"status": answer.Status, "code": answer.Code})

@@ -9,7 +9,7 @@ import (
 	"larder/internal/setting"
 )
 
-// Config is the `tracing:` section of the configuration.
+// Config is the section tracing of the configuration.
 type Config struct {
 	// Endpoint is where spans are sent by OTLP over HTTP, without /v1/traces;
 	// empty: nothing is traced.

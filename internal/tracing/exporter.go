@@ -31,11 +31,11 @@ type exporter struct {
 
 // ExportSpans implements sdk.SpanExporter.
 func (e *exporter) ExportSpans(ctx context.Context, spans []sdk.ReadOnlySpan) error {
-	plain := make([]sdk.ReadOnlySpan, len(spans))
+	redacted := make([]sdk.ReadOnlySpan, len(spans))
 	for i, span := range spans {
-		plain[i] = withoutText{span}
+		redacted[i] = redactedSpan{span}
 	}
-	err := e.SpanExporter.ExportSpans(ctx, plain)
+	err := e.SpanExporter.ExportSpans(ctx, redacted)
 	e.waiting.Add(-int64(len(spans)))
 	if err == nil {
 		e.sent.Add(uint64(len(spans)))
@@ -77,12 +77,12 @@ func (p processor) OnEnd(span sdk.ReadOnlySpan) {
 	p.SpanProcessor.OnEnd(span)
 }
 
-// withoutText is a span without the texts of errors, which libraries add: Redis
+// redactedSpan is a span without the texts of errors, which libraries add: Redis
 // repeats in them what it was sent. The status code stays.
-type withoutText struct{ sdk.ReadOnlySpan }
+type redactedSpan struct{ sdk.ReadOnlySpan }
 
 // Events implements sdk.ReadOnlySpan: larder's own spans have none.
-func (withoutText) Events() []sdk.Event { return nil }
+func (redactedSpan) Events() []sdk.Event { return nil }
 
 // Status implements sdk.ReadOnlySpan.
-func (s withoutText) Status() sdk.Status { return sdk.Status{Code: s.ReadOnlySpan.Status().Code} }
+func (s redactedSpan) Status() sdk.Status { return sdk.Status{Code: s.ReadOnlySpan.Status().Code} }

@@ -15,27 +15,26 @@ import (
 type Span struct{ span trace.Span }
 
 // Start begins a part of what ctx belongs to; without a trace that is kept it
-// gives ctx itself, and does nothing. The caller ends the Span.
+// returns ctx itself, and does nothing. The caller ends the Span.
 func Start(ctx context.Context, what string) (context.Context, Span) {
 	return start(ctx, what, trace.SpanKindInternal)
 }
 
-// Ask begins the part of a trace in which somebody else is asked over the
-// network; as Start in all else.
-func Ask(ctx context.Context, what string) (context.Context, Span) {
+// StartClient is Start for a request over the network.
+func StartClient(ctx context.Context, what string) (context.Context, Span) {
 	return start(ctx, what, trace.SpanKindClient)
 }
 
 func start(ctx context.Context, what string, kind trace.SpanKind) (context.Context, Span) {
-	above := trace.SpanFromContext(ctx)
-	if !above.IsRecording() {
+	parent := trace.SpanFromContext(ctx)
+	if !parent.IsRecording() {
 		return ctx, Span{}
 	}
-	ctx, span := above.TracerProvider().Tracer(name).Start(ctx, what, trace.WithSpanKind(kind))
+	ctx, span := parent.TracerProvider().Tracer(name).Start(ctx, what, trace.WithSpanKind(kind))
 	return ctx, Span{span}
 }
 
-// Kept tells whether what is set on the Span goes anywhere.
+// Kept reports whether what is set on the Span goes anywhere.
 func (s Span) Kept() bool { return s.span != nil && s.span.IsRecording() }
 
 // Name gives the Span another name.
@@ -75,14 +74,14 @@ func (s Span) End() {
 	}
 }
 
-// Send puts the traceparent of ctx into the header of a request.
-func Send(ctx context.Context, header http.Header) {
+// Inject puts the traceparent of ctx into the header of a request.
+func Inject(ctx context.Context, header http.Header) {
 	propagation.TraceContext{}.Inject(ctx, propagation.HeaderCarrier(header))
 }
 
-// Fields are the ids of the trace that ctx belongs to, for a line of the log:
+// LogFields returns the ids of the trace that ctx belongs to, for a line of the log:
 // none where it is not kept.
-func Fields(ctx context.Context) logrus.Fields {
+func LogFields(ctx context.Context) logrus.Fields {
 	of := trace.SpanContextFromContext(ctx)
 	if !of.IsSampled() {
 		return nil

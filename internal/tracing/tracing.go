@@ -1,3 +1,14 @@
+// Package tracing lets one request be followed through larder to the ordering
+// service and back: OpenTelemetry spans, sent by OTLP over HTTP.
+//
+// Its one invariant is that nothing waits for it: a span that ends is put into
+// a queue of bounded length, and what does not fit, or cannot be sent, is
+// dropped and counted. Without an endpoint nothing is made at all.
+//
+// Any package may call Start with the context that it was given. Below a request
+// that is traced Start begins a span, elsewhere it does nothing. No span carries
+// a body, a key, a query, a caller's address or an error's text: they may hold
+// a guest's data. Only cmd opens and closes a Tracing.
 package tracing
 
 import (
@@ -66,7 +77,7 @@ func New(cfg Config, version string, log logrus.FieldLogger) (*Tracing, error) {
 	sampled := sdk.TraceIDRatioBased(cfg.Sample)
 	t.provider = sdk.NewTracerProvider(
 		sdk.WithSpanProcessor(newProcessor(t.exporter)), sdk.WithRawSpanLimits(limits),
-		sdk.WithSampler(sdk.ParentBased(roots{sampled}, sdk.WithRemoteParentSampled(sampled))),
+		sdk.WithSampler(sdk.ParentBased(rootSampler{sampled}, sdk.WithRemoteParentSampled(sampled))),
 		sdk.WithResource(resource.NewSchemaless(
 			attribute.String("service.name", name), attribute.String("service.version", version),
 		)),
@@ -136,7 +147,7 @@ type Spans struct {
 	Dropped uint64 // too many waited, or the endpoint did not take them
 }
 
-// Spans gives what was counted.
+// Spans returns what was counted.
 func (t *Tracing) Spans() Spans {
 	if t == nil {
 		return Spans{}
@@ -144,17 +155,17 @@ func (t *Tracing) Spans() Spans {
 	return Spans{Sent: t.exporter.sent.Load(), Dropped: t.exporter.dropped.Load()}
 }
 
-// roots decides what begins a trace: a request, or what Root names. What talks
-// to others by itself (a look into Redis every few seconds) begins none.
-type roots struct{ sampled sdk.Sampler }
+// rootSampler decides what begins a trace: a request, or what Root names. What talks
+// to others by itself (a check of Redis every few seconds) begins none.
+type rootSampler struct{ sampled sdk.Sampler }
 
 // ShouldSample implements sdk.Sampler.
-func (r roots) ShouldSample(p sdk.SamplingParameters) sdk.SamplingResult {
+func (s rootSampler) ShouldSample(p sdk.SamplingParameters) sdk.SamplingResult {
 	if p.Kind == trace.SpanKindClient {
 		return sdk.SamplingResult{Decision: sdk.Drop}
 	}
-	return r.sampled.ShouldSample(p)
+	return s.sampled.ShouldSample(p)
 }
 
 // Description implements sdk.Sampler.
-func (r roots) Description() string { return "requests:" + r.sampled.Description() }
+func (s rootSampler) Description() string { return "requests:" + s.sampled.Description() }

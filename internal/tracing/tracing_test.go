@@ -127,7 +127,7 @@ func TestOffCostsNothing(t *testing.T) { //nolint:paralleltest // counts allocat
 		part.Number("number", 1)
 		part.Fail("kind")
 		part.End()
-		if tracing.Fields(ctx) != nil {
+		if tracing.LogFields(ctx) != nil {
 			t.Error("ids of no trace")
 		}
 		request.End()
@@ -231,7 +231,7 @@ func TestNothingIsKept(t *testing.T) {
 	traces := made(t, tracing.Config{Endpoint: "http://127.0.0.1:1", Sample: 0}, log)
 	header := http.Header{"Traceparent": {"00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"}}
 	ctx, request := traces.Serve(t.Context(), header, http.MethodGet)
-	if request.Kept() || tracing.Fields(ctx) != nil {
+	if request.Kept() || tracing.LogFields(ctx) != nil {
 		t.Error("a span is kept")
 	}
 	request.End()

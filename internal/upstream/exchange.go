@@ -53,7 +53,7 @@ func (a *answer) contentType() string {
 // no redirect: one is an answer like any other (policy O8).
 func (c *Client) send(ctx context.Context, rt http.RoundTripper, r *request, token *oauth2.Token) (*answer, error) {
 	start := time.Now()
-	ctx, span := tracing.Ask(ctx, "upstream."+string(r.op))
+	ctx, span := tracing.StartClient(ctx, "upstream."+string(r.op))
 	defer span.End()
 	got, err := c.exchange(ctx, rt, r, token)
 	c.trace(span, r, got)
@@ -107,7 +107,7 @@ func (c *Client) exchange(ctx context.Context, rt http.RoundTripper, r *request,
 		req.Header.Set("Authorization", "Bearer "+token.AccessToken)
 	}
 	if c.cfg.Traceparent {
-		tracing.Send(ctx, req.Header)
+		tracing.Inject(ctx, req.Header)
 	}
 	res, err := rt.RoundTrip(req)
 	if err != nil {

@@ -86,7 +86,7 @@ func (c *Client) retry(ctx context.Context, base time.Duration, attempt func() (
 		}
 		c.log.WithError(failed).WithFields(logrus.Fields{
 			"event": "upstream.retry", "operation": failed.Operation, "wait": wait.String(),
-		}).WithFields(tracing.Fields(ctx)).Debug("trying again")
+		}).WithFields(tracing.LogFields(ctx)).Debug("trying again")
 		if sleep.For(ctx, wait) != nil {
 			return got, err
 		}
