@@ -174,7 +174,7 @@ larder-bench:
 
 .PHONY: larder-peer
 larder-peer:
-	cd tools/bench && CGO_ENABLED=0 go build -trimpath -tags $(TAGS) -o ../../bin/larder-peer ./peer
+	cd tools/bench && CGO_ENABLED=0 go build -trimpath -tags $(TAGS) -o ../../bin/larder-peer ./ginpeer
 
 .PHONY: soak
 soak: test-needs larder-bench ## Load a larder that was built with the race detector for SOAK_FOR (10m); fails when memory or goroutines grow

@@ -22,7 +22,7 @@ func (e *ShapeError) Error() string {
 
 // Decode reads a menu view, enveloped in {"result": …} or bare, whatever the
 // spelling of its names and the form of its values (policies W3 to W8, W11).
-// A value that cannot be read costs itself alone and is noted in Oddities. The
+// A value that cannot be read costs itself alone and is noted in Issues. The
 // view's texts are parts of raw, which must not change any more.
 // Errors: *jsontext.SyntaxError if the body is not JSON, *ShapeError if the JSON
 // is not a menu view, *LimitError if it holds more than larder takes.

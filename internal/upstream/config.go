@@ -90,7 +90,7 @@ func (c *Config) SetDefaults() {
 // KeepsDefaultMenu tells whether the connection's own menu view is kept too.
 func (c Config) KeepsDefaultMenu() bool { return c.DefaultMenu == nil || *c.DefaultMenu }
 
-var validName = regexp.MustCompile(`^[A-Za-z0-9._:-]{1,64}$`) //nolint:gochecknoglobals // read only
+var validName = regexp.MustCompile(`^[A-Za-z0-9._:-]{1,64}$`)
 
 // Validate checks a configuration whose defaults are set. The error joins one
 // *setting.Error for each wrong key.

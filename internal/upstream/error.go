@@ -69,19 +69,19 @@ type Error struct {
 // Error gives the operation, the status, and the service's words or the cause.
 // It holds no secret and at most 2 KiB, whatever the service said (policy W14).
 func (e *Error) Error() string {
-	text := "upstream: " + string(e.Operation)
+	parts := []string{"upstream: " + string(e.Operation)}
 	if e.Status != 0 {
-		text += strings.TrimRight(fmt.Sprintf(": status %d %s", e.Status, http.StatusText(e.Status)), " ")
+		parts = append(parts, strings.TrimSpace(fmt.Sprintf("status %d %s", e.Status, http.StatusText(e.Status))))
 	}
 	for _, part := range []string{e.Code, e.Msg} {
 		if part != "" {
-			text += ": " + part
+			parts = append(parts, part)
 		}
 	}
 	if e.Err != nil {
-		text += ": " + e.Err.Error()
+		parts = append(parts, e.Err.Error())
 	}
-	return clip(text, maxTextBytes)
+	return clip(strings.Join(parts, ": "), maxTextBytes)
 }
 
 // Unwrap gives the cause.

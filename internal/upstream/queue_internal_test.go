@@ -62,7 +62,7 @@ func TestQueue_ClientsTakeTurns(t *testing.T) {
 		)
 		for _, name := range []string{"a1", "a2", "a3", "a4", "b1", "c1", "b2"} {
 			all.Go(func() {
-				ticket, err := q.acquire(t.Context(), name[:1], writes, waitLimits{})
+				w, err := q.acquire(t.Context(), name[:1], writes, waitLimits{})
 				if err != nil {
 					t.Errorf("%s: %v", name, err)
 					return
@@ -71,7 +71,7 @@ func TestQueue_ClientsTakeTurns(t *testing.T) {
 				order = append(order, name)
 				mu.Unlock()
 				time.Sleep(time.Second)
-				q.release(ticket, true)
+				q.release(w, true)
 			})
 			synctest.Wait()
 		}

@@ -12,7 +12,7 @@ type Slot struct {
 	client *Client
 	name   string  // the client's, for its turn
 	waiter *waiter // nil: the slot is not held
-	used   bool    // a call was made with the ticket
+	used   bool    // a call was made with it
 
 	sendBy   time.Time // the call is sent first by then: two thirds of its limit remain
 	repeatBy time.Time // it is repeated by then: one third remains
@@ -82,9 +82,9 @@ func (s *Slot) hold(ctx context.Context) error {
 	if s.waiter != nil {
 		return nil
 	}
-	ticket, err := s.client.queue.acquire(ctx, s.name, writes, waitLimits{waitUntil: s.repeatBy})
+	w, err := s.client.queue.acquire(ctx, s.name, writes, waitLimits{waitUntil: s.repeatBy})
 	if err == nil {
-		s.waiter = ticket
+		s.waiter = w
 	}
 	return err
 }

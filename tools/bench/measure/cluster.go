@@ -26,7 +26,7 @@ const (
 	clientSecret     = "demo-secret"
 )
 
-// Layout is what a town of processes is made of.
+// Layout is what a cluster of processes is made of.
 type Layout struct {
 	// Program is the larder binary: sandbox and replicas are both run with it.
 	Program string
@@ -48,7 +48,7 @@ type Layout struct {
 	Servers, Others []string
 }
 
-// Cluster is an ordering service, a Redis and any number of larders that serve
+// Cluster is an ordering service, a Redis and any number of instances that serve
 // the same restaurants, each a process of its own.
 type Cluster struct {
 	Redis   *Redis
@@ -79,7 +79,7 @@ var (
 // listenWithin bounds the time until a process listens.
 const listenWithin = time.Minute
 
-// Build starts Redis and the ordering service and writes the larders'
+// Build starts Redis and the ordering service and writes the instances'
 // configuration. Close it, whatever happens.
 func Build(ctx context.Context, layout Layout) (*Cluster, error) {
 	t := &Cluster{layout: layout, config: filepath.Join(layout.Dir, "larder.yaml"), http: &http.Client{
@@ -109,7 +109,7 @@ func (t *Cluster) build(ctx context.Context) (err error) {
 	return os.WriteFile(t.config, t.configuration(), 0o600)
 }
 
-// configuration is the larders': defaults, but for what a measurement needs.
+// configuration is the instances': defaults, but for what a measurement needs.
 func (t *Cluster) configuration() []byte {
 	var text bytes.Buffer
 	fmt.Fprintf(&text, `http: {listen: "127.0.0.1:0", access_log: errors, metrics: open}
@@ -148,7 +148,7 @@ func (t *Cluster) Add(ctx context.Context, env ...string) (*Instance, error) {
 	return l, err
 }
 
-// Close ends every process: the larders by their own shutdown, at one time.
+// Close ends every process: the instances by their own shutdown, at one time.
 func (t *Cluster) Close() {
 	var larders sync.WaitGroup
 	for _, l := range t.larders {

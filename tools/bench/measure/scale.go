@@ -33,11 +33,11 @@ type Scale struct {
 	Reads, Changes int
 	// Compare measures an unchanged sync; nil leaves it out.
 	Compare func(ctx context.Context, t *Cluster) ([]Comparison, error)
-	// Say is told of the progress, one line at a time.
+	// Say is called with the progress, one line at a time.
 	Say func(format string, args ...any)
 }
 
-// Measure builds the town, measures, and takes everything down again.
+// Measure builds the cluster, measures, and takes everything down again.
 func (s Scale) Measure(ctx context.Context) (f Figures, err error) {
 	f = Figures{
 		Restaurants: len(s.Restaurants), Replicas: s.Replicas, Products: s.Products, Menus: s.Menus, RawBytes: s.RawBytes,
@@ -364,7 +364,7 @@ func (m *measuring) usage(ctx context.Context, of []*process.Child) (cpu []time.
 	return cpu, done, nil
 }
 
-// compare hands the town over for the comparison of an unchanged sync.
+// compare hands the cluster over for the comparison of an unchanged sync.
 func (m *measuring) compare(ctx context.Context) (err error) {
 	if m.Compare == nil {
 		return nil

@@ -31,7 +31,7 @@ type Soak struct {
 	Order []byte
 	// Change gives the n-th menu of a restaurant, each unlike the one before.
 	Change func(restaurant, n int) []byte
-	// Say is told of the progress, one line at a time.
+	// Say is called with the progress, one line at a time.
 	Say func(format string, args ...any)
 }
 
@@ -93,7 +93,7 @@ const (
 	sampleEvery   = time.Second
 )
 
-// Measure builds the town, loads it, and takes it down.
+// Measure builds the cluster, loads it, and takes it down.
 func (s Soak) Measure(ctx context.Context) (found Steady, err error) {
 	cluster, err := Build(ctx, s.Layout)
 	if err != nil {

@@ -24,7 +24,7 @@ const (
 	unchangedEach = 40
 )
 
-// Unchanged compares, in this process and against the town's ordering service
+// Unchanged compares, in this process and against the cluster's ordering service
 // and Redis, the CPU of a sync that finds nothing changed with that of
 // fetching and hashing the same body alone: with a service that offers a
 // validator, where the sync is answered 304, and with one that does not.

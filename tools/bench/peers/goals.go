@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// Goal is what larder is to reach beside one peer on one exercise. The ratio is
+// Goal is what larder is to reach beside one peer on one scenario. The ratio is
 // of requests a second, larder's by the peer's, or of CPU time for a request,
 // the peer's by larder's: higher is better in both.
 type Goal struct {
@@ -100,7 +100,7 @@ func (r Report) Gates() error {
 	return errors.Join(faults...)
 }
 
-// Missed are the exercises of which a pinned ratio is below its gate.
+// Missed are the scenarios of which a pinned ratio is below its gate.
 func (r Report) Missed() []string {
 	var names []string
 	for _, m := range r.Modes {

@@ -11,23 +11,23 @@ import (
 	"strconv"
 	"time"
 
-	"larder/tools/bench/pace"
+	"larder/tools/bench/loadgen"
 )
 
-// Tail are the latencies of one exercise at a fixed rate: half of what the peer
+// Tail are the latencies of one scenario at a fixed rate: half of what the peer
 // reaches.
 type Tail struct {
-	Exercise string        `json:"exercise"`
-	Peer     string        `json:"peer"`
-	Rate     float64       `json:"rate"` // requests a second
-	Ours     []pace.Result `json:"larder"`
-	Theirs   []pace.Result `json:"theirs"`
+	Exercise string           `json:"exercise"`
+	Peer     string           `json:"peer"`
+	Rate     float64          `json:"rate"` // requests a second
+	Ours     []loadgen.Result `json:"larder"`
+	Theirs   []loadgen.Result `json:"theirs"`
 }
 
 // ratio is the peer's 99th percentile by larder's, of paired rounds.
 func (t Tail) ratio() (Ratio, bool) { return ratioOf(p99s(t.Theirs), p99s(t.Ours)) }
 
-func p99s(found []pace.Result) []float64 {
+func p99s(found []loadgen.Result) []float64 {
 	values := make([]float64, len(found))
 	for i, r := range found {
 		values[i] = float64(r.P99)
@@ -73,7 +73,7 @@ func (s *testbed) tails(ctx context.Context, mode *Mode) error {
 }
 
 // pace runs the generator at a fixed rate; its first half second is not counted.
-func (s *testbed) pace(ctx context.Context, t target, rate float64) (found pace.Result, err error) {
+func (s *testbed) pace(ctx context.Context, t target, rate float64) (found loadgen.Result, err error) {
 	const warm, late = 500 * time.Millisecond, 30 * time.Second
 	ctx, cancel := context.WithTimeout(ctx, s.For+warm+late)
 	defer cancel()

@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"larder/tools/bench/answers"
+	"larder/tools/bench/loadgen"
 	"larder/tools/bench/measure"
-	"larder/tools/bench/pace"
 )
 
 const wrkPrints = `Running 3s test @ http://127.0.0.1:8080/
@@ -212,7 +212,7 @@ func TestHeadLengthIsThatOfTheWire(t *testing.T) {
 	}
 }
 
-// report is of one exercise: larder is twice as fast as nginx and misses the
+// report is of one scenario: larder is twice as fast as nginx and misses the
 // gate beside Varnish.
 func report() Report {
 	series := func(name string, perSecond, micros float64) Series {
@@ -223,7 +223,7 @@ func report() Report {
 	}}}}
 	pinned.Tails = []Tail{{
 		Exercise: NotModified, Peer: proxyName, Rate: 25_000,
-		Ours: []pace.Result{{P50: 50 * time.Microsecond, P99: 200 * time.Microsecond}}, Theirs: []pace.Result{{P50: 60 * time.Microsecond, P99: 300 * time.Microsecond}},
+		Ours: []loadgen.Result{{P50: 50 * time.Microsecond, P99: 200 * time.Microsecond}}, Theirs: []loadgen.Result{{P50: 60 * time.Microsecond, P99: 300 * time.Microsecond}},
 	}}
 	unpinned := Mode{Name: Unpinned, Exercises: []Measured{{Name: NotModified, Series: []Series{series(ourName, 90_000, 8), series(proxyName, 60_000, 12)}}}}
 	r := Report{Rounds: 3, Seconds: 1, Connections: 64, Modes: []Mode{pinned, unpinned}, Servers: []string{"nginx/1", "wrk 4"}, Command: "make it"}

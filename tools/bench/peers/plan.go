@@ -25,12 +25,12 @@ type Plan struct {
 	// Layout are larder, its Redis and its ordering service. Restaurants are
 	// those of Menus.
 	Layout measure.Layout
-	// Program is that of tools/bench/peer.
+	// Program is that of tools/bench/ginpeer.
 	Program string
 	Menus   Menus
 	// Modes are Pinned and Unpinned, or one of them.
 	Modes []string
-	// Only are the names of exercises; none: all.
+	// Only are the names of scenarios; none: all.
 	Only []string
 	// Checked leaves out the peers that no goal names, but for the floor.
 	Checked bool
@@ -40,7 +40,7 @@ type Plan struct {
 	// Warm loads each once before, for a second that is not counted; Tails
 	// measures the 99th percentiles at a fixed rate, pinned.
 	Warm, Tails bool
-	// Say is told of the progress, one line at a time.
+	// Say is called with the progress, one line at a time.
 	Say func(format string, args ...any)
 }
 

@@ -16,7 +16,7 @@ const (
 )
 
 // Plot draws the first mode's requests a second as SVG: a diagram of bars for
-// each exercise, each with a scale of its own; larder's bar is the dark one.
+// each scenario, each with a scale of its own; larder's bar is the dark one.
 func (r Report) Plot() string {
 	var text strings.Builder
 	if len(r.Modes) == 0 {

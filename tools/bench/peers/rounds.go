@@ -25,7 +25,7 @@ type Series struct {
 	Runs []Run `json:"runs"`
 }
 
-// Measured are the runs of one exercise: larder's first, then its peers'.
+// Measured are the runs of one scenario: larder's first, then its peers'.
 type Measured struct {
 	Name   string   `json:"name"`
 	Series []Series `json:"series"`
@@ -38,7 +38,7 @@ type Mode struct {
 	Tails     []Tail     `json:"tails,omitempty"`
 }
 
-// rounds measures every exercise in every round. Within a round larder and its
+// rounds measures every scenario in every round. Within a round larder and its
 // peers take turns, and who begins changes from round to round.
 func (s *testbed) rounds(ctx context.Context, mode *Mode) error {
 	for _, e := range s.scenarios {
@@ -94,7 +94,7 @@ func (s *testbed) once(ctx context.Context, t target, d time.Duration) (Run, err
 	return Run{PerSecond: found.perSecond, Micros: float64((after - before).Microseconds()) / float64(found.requests)}, nil
 }
 
-// series finds a server's runs of an exercise.
+// series finds a server's runs of a scenario.
 func (m Mode) series(exercise, name string) (Series, bool) {
 	for _, e := range m.Exercises {
 		if e.Name != exercise {

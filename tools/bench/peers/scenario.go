@@ -21,7 +21,7 @@ type Scenario struct {
 	Against []string
 }
 
-// The names of the exercises, by which goals find them.
+// The names of the scenarios, by which goals find them.
 const (
 	NotModified = "304"
 	Product     = "product 2 KB"
@@ -89,7 +89,7 @@ func browser() [][2]string {
 // conditional tells whether the request names what the client has.
 func (e Scenario) conditional() bool { return e.Status == http.StatusNotModified }
 
-// request is the exercise as it goes over the wire to a host.
+// request is the scenario as it goes over the wire to a host.
 func (e Scenario) request(host, path string, header [][2]string) []byte {
 	var wire bytes.Buffer
 	wire.WriteString(e.Method + " " + path + " HTTP/1.1\r\nHost: " + host + "\r\n")

@@ -159,7 +159,7 @@ func program(name string) (string, error) {
 	return "", fmt.Errorf("%s is neither in the PATH nor in /usr/sbin: install what is compared, as with  tools/test-needs peers", name)
 }
 
-// ask makes one request of an exercise and gives the answer.
+// ask makes one request of a scenario and gives the answer.
 func ask(ctx context.Context, client *http.Client, e Scenario, address, path string, header [][2]string) (measure.Answer, error) {
 	ctx, cancel := context.WithTimeout(ctx, startWithin)
 	defer cancel()

@@ -11,7 +11,7 @@ import (
 	"larder/tools/bench/measure"
 )
 
-// startPeers starts those that the exercises need.
+// startPeers starts those that the scenarios need.
 func (s *testbed) startPeers(ctx context.Context, files answerFiles) error {
 	if s.wanted(redisName) {
 		dir := filepath.Join(s.dir, "gin-redis")

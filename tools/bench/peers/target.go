@@ -14,7 +14,7 @@ import (
 	"larder/tools/bench/measure"
 )
 
-// target is an exercise at a server.
+// target is a scenario at a server.
 type target struct {
 	server server
 	// address, path, header and script are what wrk is given.
@@ -31,7 +31,7 @@ type target struct {
 // size is the whole answer's.
 func (t target) size() float64 { return float64(t.head + t.body) }
 
-// aim makes a target of each exercise at each server that answers it, and sees
+// aim makes a target of each scenario at each server that answers it, and sees
 // that each gives larder's answer, the proxies without their origin.
 func (s *testbed) aim(ctx context.Context, ours []given) error {
 	for _, g := range ours {
@@ -62,7 +62,7 @@ func (s *testbed) aim(ctx context.Context, ours []given) error {
 	return nil
 }
 
-// target says how the exercise is asked of a server.
+// target says how the scenario is asked of a server.
 func (s *testbed) target(ctx context.Context, g given, at server) (target, error) {
 	t := target{server: at, address: at.address, path: g.Path, header: slices.Clone(g.Header), status: g.Status}
 	if g.conditional() {

@@ -29,7 +29,7 @@ type testbed struct {
 	redis           *measure.Redis // that of the Gin handler
 	children        []*process.Child
 	running         map[string]server
-	targets         map[string]map[string]target // by exercise and server
+	targets         map[string]map[string]target // by scenario and server
 	files           []answers.Answer             // what nginx serves as files
 	client          *http.Client
 }
@@ -50,7 +50,7 @@ func (s *testbed) close() {
 	}
 }
 
-// wanted tells whether some exercise needs the server.
+// wanted tells whether some scenario needs the server.
 func (s *testbed) wanted(name string) bool {
 	return slices.ContainsFunc(s.scenarios, func(e Scenario) bool { return slices.Contains(e.Against, name) })
 }
@@ -102,14 +102,14 @@ func (s *testbed) larder(ctx context.Context, name string, env ...string) error 
 	return l.Ready(ctx)
 }
 
-// given is an exercise as it is asked, and larder's answer.
+// given is a scenario as it is asked, and larder's answer.
 type given struct {
 	Scenario
 
 	answer measure.Answer
 }
 
-// rests waits until the larders compute next to nothing: until the encodings that
+// rests waits until the instances compute next to nothing: until the encodings that
 // nobody has asked for here are made too.
 func (s *testbed) rests(ctx context.Context) error {
 	const (
@@ -135,7 +135,7 @@ func (s *testbed) rests(ctx context.Context) error {
 	}
 }
 
-// ours asks larder once for each exercise. Before one that names what the client
+// ours asks larder once for each scenario. Before one that names what the client
 // has stands the same, nameless, without that.
 func (s *testbed) ours(ctx context.Context) ([]given, error) {
 	var list []given
@@ -161,7 +161,7 @@ func (s *testbed) ours(ctx context.Context) ([]given, error) {
 
 const ifNoneMatch = "If-None-Match"
 
-// first is larder's answer to an exercise.
+// first is larder's answer to a scenario.
 func (s *testbed) first(ctx context.Context, e Scenario) (measure.Answer, error) {
 	answer, err := ask(ctx, s.client, e, s.running[ourName].address, e.Path, e.Header)
 	switch {

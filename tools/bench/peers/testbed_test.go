@@ -39,7 +39,7 @@ func stage(t *testing.T, prints string) *testbed {
 	return s
 }
 
-// play adds an exercise of larder and nginx.
+// play adds a scenario of larder and nginx.
 func (s *testbed) play(name string, bytes int) {
 	s.scenarios = append(s.scenarios, Scenario{Name: name, Against: []string{proxyName}})
 	s.targets[name] = map[string]target{}

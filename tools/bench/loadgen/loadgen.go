@@ -1,4 +1,4 @@
-// Package pace is an open-loop load generator: requests are due at a fixed
+// Package loadgen is an open-loop load generator: requests are due at a fixed
 // rate, whatever the server does, and each answer's time counts from the moment
 // at which its request was due. A server that stops for a while is so charged
 // with every request that had to wait, and not with one per connection, as by
@@ -6,8 +6,8 @@
 //
 // Its one invariant: what was due and not answered is in the result too. It
 // computes as fast as its core allows (it polls): give it a core of its own.
-// Only the program of tools/bench/peer runs it.
-package pace
+// Only the program of tools/bench/ginpeer runs it.
+package loadgen
 
 import (
 	"fmt"

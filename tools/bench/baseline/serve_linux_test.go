@@ -1,4 +1,4 @@
-package floor_test
+package baseline_test
 
 import (
 	"bufio"
@@ -16,7 +16,7 @@ import (
 
 	"go.uber.org/goleak"
 
-	"larder/tools/bench/floor"
+	"larder/tools/bench/baseline"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -27,7 +27,7 @@ func answer(n int) []byte {
 }
 
 // start serves until the test ends, and sees that it did.
-func start(t *testing.T, answers floor.Answers) (address string) {
+func start(t *testing.T, answers baseline.Answers) (address string) {
 	t.Helper()
 	listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp4", "127.0.0.1:0")
 	if err != nil {
@@ -39,7 +39,7 @@ func start(t *testing.T, answers floor.Answers) (address string) {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
-	go func() { ended <- floor.Serve(ctx, tcp, answers) }()
+	go func() { ended <- baseline.Serve(ctx, tcp, answers) }()
 	t.Cleanup(func() {
 		cancel()
 		select {
@@ -72,7 +72,7 @@ func dial(t *testing.T, address string) net.Conn {
 func TestServeAnswersInOrder(t *testing.T) {
 	t.Parallel()
 	sizes := []int{0, 100, 16 << 10, 200 << 10, 4 << 20}
-	answers := floor.Answers{}
+	answers := baseline.Answers{}
 	for _, n := range sizes {
 		answers["/"+strconv.Itoa(n)] = answer(n)
 	}
@@ -118,7 +118,7 @@ func TestServeAnswersInOrder(t *testing.T) {
 
 func TestServeClosesAtWhatItDoesNotKnow(t *testing.T) {
 	t.Parallel()
-	address := start(t, floor.Answers{"/": answer(1)})
+	address := start(t, baseline.Answers{"/": answer(1)})
 	for name, sent := range map[string]string{
 		"another path":   "GET /other HTTP/1.1\r\n\r\n",
 		"no request":     "\r\n\r\n",

@@ -16,7 +16,7 @@ import (
 	"larder/internal/ordertest"
 	"larder/internal/redistest"
 	"larder/tools/bench/answers"
-	"larder/tools/bench/pace"
+	"larder/tools/bench/loadgen"
 )
 
 // begin runs the program until the test ends, and gives its address.
@@ -145,7 +145,7 @@ func TestPacePrintsItsResult(t *testing.T) {
 	}, &out); err != nil {
 		t.Fatal(err)
 	}
-	var found pace.Result
+	var found loadgen.Result
 	if err := json.Unmarshal(out.Bytes(), &found); err != nil || found.Answered != 100 || found.P99 <= 0 {
 		t.Errorf("%s: %v", out.Bytes(), err)
 	}

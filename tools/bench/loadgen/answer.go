@@ -1,4 +1,4 @@
-package pace
+package loadgen
 
 import (
 	"bytes"

@@ -8,13 +8,13 @@ import (
 	"os"
 	"time"
 
-	"larder/tools/bench/pace"
+	"larder/tools/bench/loadgen"
 )
 
 // generate makes a load and prints what it found.
 func generate(ctx context.Context, words []string, out io.Writer) error {
 	flags := flag.NewFlagSet("pace", flag.ContinueOnError)
-	var plan pace.Plan
+	var plan loadgen.Plan
 	flags.StringVar(&plan.Address, "address", "", "IPv4 address and port of the server")
 	request := flags.String("request", "", "the file that holds the request, byte for byte")
 	flags.IntVar(&plan.Status, "status", 200, "what each answer's status must be")
@@ -29,7 +29,7 @@ func generate(ctx context.Context, words []string, out io.Writer) error {
 	if plan.Request, err = os.ReadFile(*request); err != nil {
 		return err
 	}
-	found, err := pace.Run(ctx, plan)
+	found, err := loadgen.Run(ctx, plan)
 	if err != nil {
 		return err
 	}

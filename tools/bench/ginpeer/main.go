@@ -27,7 +27,7 @@ import (
 	"time"
 
 	"larder/tools/bench/answers"
-	"larder/tools/bench/floor"
+	"larder/tools/bench/baseline"
 )
 
 func main() {
@@ -84,7 +84,7 @@ func run(ctx context.Context, words []string, out io.Writer) error {
 	if handler != nil {
 		return serve(ctx, listener, handler)
 	}
-	table := floor.Answers{}
+	table := baseline.Answers{}
 	for _, a := range list {
 		if table[a.Path], err = a.Wire(time.Now().UTC().Format(http.TimeFormat)); err != nil {
 			return err
@@ -94,7 +94,7 @@ func run(ctx context.Context, words []string, out io.Writer) error {
 	if !ok {
 		return fmt.Errorf("a listener of type %T", listener)
 	}
-	return floor.Serve(ctx, tcp, table)
+	return baseline.Serve(ctx, tcp, table)
 }
 
 // serve is net/http's server until ctx ends.

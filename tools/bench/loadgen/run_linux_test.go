@@ -1,4 +1,4 @@
-package pace_test
+package loadgen_test
 
 import (
 	"context"
@@ -12,11 +12,11 @@ import (
 	"testing"
 	"time"
 
-	"larder/tools/bench/pace"
+	"larder/tools/bench/loadgen"
 )
 
-func plan(server *httptest.Server) pace.Plan {
-	return pace.Plan{
+func plan(server *httptest.Server) loadgen.Plan {
+	return loadgen.Plan{
 		Address: server.Listener.Addr().String(), Request: []byte("GET / HTTP/1.1\r\nHost: x\r\n\r\n"), Status: http.StatusOK,
 		Rate: 500, Connections: 4, For: time.Second,
 	}
@@ -41,7 +41,7 @@ func TestRunAsksAtItsRate(t *testing.T) {
 	p := plan(server)
 	p.Rate, p.Warm = 200, 500*time.Millisecond
 	began := time.Now()
-	found, err := pace.Run(t.Context(), p)
+	found, err := loadgen.Run(t.Context(), p)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -71,7 +71,7 @@ func TestRunChargesAStopWithAllThatWasDue(t *testing.T) {
 			<-stopped
 		}
 	})
-	found, err := pace.Run(t.Context(), plan(server))
+	found, err := loadgen.Run(t.Context(), plan(server))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -90,7 +90,7 @@ func TestRunCountsWhatIsNeverAnswered(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { <-end }))
 	defer server.Close()
 	defer close(end)
-	found, err := pace.Run(t.Context(), plan(server))
+	found, err := loadgen.Run(t.Context(), plan(server))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -110,7 +110,7 @@ func TestRunEndsWithItsContext(t *testing.T) {
 	}()
 	p := plan(server)
 	p.For = time.Minute
-	if _, err := pace.Run(ctx, p); !errors.Is(err, context.Canceled) {
+	if _, err := loadgen.Run(ctx, p); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v, want that it was cancelled", err)
 	}
 }
@@ -125,7 +125,7 @@ func TestRunFailsWithItsServer(t *testing.T) {
 		}
 	})
 	for want, server := range map[string]*httptest.Server{"418": refuses, "closed a connection": closes} {
-		if _, err := pace.Run(t.Context(), plan(server)); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := loadgen.Run(t.Context(), plan(server)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("got %v, want %q", err, want)
 		}
 	}
@@ -136,7 +136,7 @@ func TestRunFailsWithItsServer(t *testing.T) {
 	nobody := plan(refuses)
 	nobody.Address = listener.Addr().String()
 	_ = listener.Close()
-	if _, err := pace.Run(t.Context(), nobody); err == nil || !strings.Contains(err.Error(), nobody.Address) {
+	if _, err := loadgen.Run(t.Context(), nobody); err == nil || !strings.Contains(err.Error(), nobody.Address) {
 		t.Errorf("nobody listens: %v", err)
 	}
 }

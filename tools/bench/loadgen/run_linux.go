@@ -1,4 +1,4 @@
-package pace
+package loadgen
 
 import (
 	"context"
@@ -98,7 +98,7 @@ func (l *load) dueAt(n int) time.Duration {
 }
 
 // run sends what is due and takes what comes, until all is answered or the
-// patience has ended.
+// maxWait has passed.
 func (l *load) run(ctx context.Context) error {
 	events := make([]unix.EpollEvent, l.Connections)
 	l.began = time.Now()
