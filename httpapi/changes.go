@@ -31,8 +31,8 @@ func (s *Server) changeOrder(operation ordering.Operation) handler {
 			return err
 		}
 		who, _ := callerOf(c)
-		changed, err := s.orders.Change(c.Request.Context(), ordering.Changing{
-			Operation: operation, OrderID: orderID, Native: true, Connection: connection, Client: who.Client, Key: key,
+		changed, err := s.orders.Change(c.Request.Context(), ordering.ChangeRequest{
+			Operation: operation, OrderID: orderID, V1: true, Connection: connection, Client: who.Client, Key: key,
 			RequestID: idOf(c), Body: body, Language: language(c), FieldCase: s.connection(connection).FieldCase,
 		})
 		if err != nil {

@@ -59,7 +59,7 @@ func passed(result ordering.Result) (status int, body []byte, contentType string
 	definite := call.Outcome == ordering.OutcomeDone || call.Outcome == ordering.OutcomeRefused
 	redirects := said != nil && said.Status >= 300 && said.Status < 400 // to where is not known any more
 	switch {
-	case said == nil || !definite || call.Settled != nil || redirects:
+	case said == nil || !definite || call.Resolved != nil || redirects:
 		return 0, nil, ""
 	case !lost(call):
 		return said.Status, said.Body, said.ContentType
@@ -89,7 +89,7 @@ func lost(call ordering.Call) bool {
 // doneStatus is the status of a success whose body is not the service's.
 func doneStatus(call ordering.Call) int {
 	switch {
-	case call.Settled == nil && call.Answer != nil && call.Answer.Status/100 == 2:
+	case call.Resolved == nil && call.Answer != nil && call.Answer.Status/100 == 2:
 		return call.Answer.Status
 	case call.Operation == upstream.OpCreate:
 		return http.StatusCreated

@@ -152,11 +152,11 @@ type told struct {
 	result ordering.Result
 }
 
-func (t *told) Place(context.Context, ordering.Placing) (ordering.Result, error) {
+func (t *told) Place(context.Context, ordering.PlaceRequest) (ordering.Result, error) {
 	return t.result, nil
 }
 
-func (t *told) Change(context.Context, ordering.Changing) (ordering.Result, error) {
+func (t *told) Change(context.Context, ordering.ChangeRequest) (ordering.Result, error) {
 	return t.result, nil
 }
 
@@ -167,7 +167,7 @@ func TestLostAnswersOnTheDropInFace(t *testing.T) {
 	w := newWorld(t, func(p *plan) { p.cfg.Rate, p.orders = httpapi.RateConfig{}, orders })
 	w.pull("@main")
 	shop := w.as(clientShop)
-	person := &ordering.Settled{By: "ops", How: ordering.SettledDone}
+	person := &ordering.ResolvedBy{By: "ops", Resolution: ordering.ResolvedDone}
 	const done, refused = ordering.OutcomeDone, ordering.OutcomeRefused
 	for name, test := range map[string]struct {
 		call   ordering.Call
@@ -182,11 +182,11 @@ func TestLostAnswersOnTheDropInFace(t *testing.T) {
 			201, `{"result":{"orderID":"7\"5"}}`,
 		},
 		"a created order, by a person": {
-			ordering.Call{Operation: upstream.OpCreate, Outcome: done, Answer: &ordering.Answer{Status: 502, Body: []byte("<h1>")}, Settled: person},
+			ordering.Call{Operation: upstream.OpCreate, Outcome: done, Answer: &ordering.Answer{Status: 502, Body: []byte("<h1>")}, Resolved: person},
 			201, `{"result":{"orderID":"7\"5"}}`,
 		},
 		"a payment, by a person": {
-			ordering.Call{Operation: upstream.OpPay, Outcome: done, Answer: &ordering.Answer{Status: 500, Code: "x"}, Settled: person}, 200, `{"result":{}}`,
+			ordering.Call{Operation: upstream.OpPay, Outcome: done, Answer: &ordering.Answer{Status: 500, Code: "x"}, Resolved: person}, 200, `{"result":{}}`,
 		},
 		"a payment, too much said": {
 			ordering.Call{Operation: upstream.OpPay, Outcome: done, Answer: &ordering.Answer{Status: 203, Body: []byte("["), Cut: true}}, 203, `{"result":{}}`,

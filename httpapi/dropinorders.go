@@ -14,7 +14,7 @@ import (
 // A body is JSON whatever its Content-Type says: the clients of the ordering
 // service send what they always sent.
 func (s *Server) dropInPlace(c *gin.Context) error {
-	placing := ordering.Placing{RequestID: idOf(c), Language: language(c)}
+	placing := ordering.PlaceRequest{RequestID: idOf(c), Language: language(c)}
 	err := s.readPlacing(c, &placing)
 	call := orderCall{operation: upstream.OpCreate, connection: placing.Connection, restaurant: placing.Restaurant}
 	if err != nil {
@@ -29,7 +29,7 @@ func (s *Server) dropInPlace(c *gin.Context) error {
 }
 
 // readPlacing fills in whose order it is, and what it says.
-func (s *Server) readPlacing(c *gin.Context, p *ordering.Placing) (err error) {
+func (s *Server) readPlacing(c *gin.Context, p *ordering.PlaceRequest) (err error) {
 	who, _ := callerOf(c)
 	if p.Connection, err = s.onlyConnection(who, howCompat); err != nil {
 		return err
@@ -55,7 +55,7 @@ func (s *Server) readPlacing(c *gin.Context, p *ordering.Placing) (err error) {
 // not sent on (policy O11); a body of a completion is not read.
 func (s *Server) dropInChange(operation ordering.Operation) handler {
 	return func(c *gin.Context) error {
-		change := ordering.Changing{
+		change := ordering.ChangeRequest{
 			Operation: operation, OrderID: param(c, "orderID"), RequestID: idOf(c), Language: language(c),
 		}
 		if err := s.readChange(c, &change); err != nil {
@@ -69,7 +69,7 @@ func (s *Server) dropInChange(operation ordering.Operation) handler {
 }
 
 // readChange fills in whose change it is, and what it says.
-func (s *Server) readChange(c *gin.Context, change *ordering.Changing) (err error) {
+func (s *Server) readChange(c *gin.Context, change *ordering.ChangeRequest) (err error) {
 	who, _ := callerOf(c)
 	if change.Connection, err = s.onlyConnection(who, howCompat); err != nil {
 		return err

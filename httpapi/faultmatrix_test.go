@@ -170,13 +170,13 @@ func (c *cell) checkRecord(ref string) {
 	}
 	call, ok := record.Last(c.operation)
 	tries := max(c.row.tries, c.row.calls)
-	if !ok || call.Outcome != c.outcome() || len(call.Tries) != tries || call.EndedAt.IsZero() {
+	if !ok || call.Outcome != c.outcome() || len(call.Attempts) != tries || call.EndedAt.IsZero() {
 		c.t.Fatalf("the journal has the call %+v, want outcome %s after %d tries", call, c.outcome(), tries)
 	}
-	if last := call.Tries[tries-1]; last.Outcome != c.outcome() || last.At.IsZero() || last.Status != c.answered() {
+	if last := call.Attempts[tries-1]; last.Outcome != c.outcome() || last.At.IsZero() || last.Status != c.answered() {
 		c.t.Errorf("the last try is %+v, want outcome %s, status %d", last, c.outcome(), c.answered())
 	}
-	for _, try := range call.Tries[:tries-1] {
+	for _, try := range call.Attempts[:tries-1] {
 		if try.Outcome != ordering.OutcomeNotSent {
 			c.t.Errorf("a try that was followed by another is %+v, want it not sent", try)
 		}

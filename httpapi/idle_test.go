@@ -78,7 +78,7 @@ func (k *kitchen) wantPlaced(t *testing.T, want int) {
 			t.Fatal(err)
 		}
 		for _, record := range page {
-			if record.State != ordering.StatePlaced || len(record.Calls) != 1 || len(record.Calls[0].Tries) != 1 {
+			if record.State != ordering.StatePlaced || len(record.Calls) != 1 || len(record.Calls[0].Attempts) != 1 {
 				t.Errorf("order %s is %s after %+v, want placed after one try", record.Ref, record.State, record.Calls)
 			}
 			ids = append(ids, record.OrderID)

@@ -95,7 +95,7 @@ type answerView struct {
 type settledView struct {
 	By      string              `json:"by"`
 	At      *string             `json:"at"`
-	Outcome ordering.Settlement `json:"outcome"`
+	Outcome ordering.Resolution `json:"outcome"`
 	Note    *string             `json:"note"`
 }
 
@@ -152,8 +152,8 @@ func viewOfCall(call ordering.Call) callView {
 	if said := call.Answer; said != nil {
 		view.Answer = &answerView{Status: said.Status, Code: orNull(said.Code), Msg: orNull(said.Msg), RequestID: orNull(said.RequestID)}
 	}
-	if word := call.Settled; word != nil {
-		view.Settled = &settledView{By: word.By, At: timeOrNull(word.At), Outcome: word.How, Note: orNull(word.Note)}
+	if word := call.Resolved; word != nil {
+		view.Settled = &settledView{By: word.By, At: timeOrNull(word.At), Outcome: word.Resolution, Note: orNull(word.Note)}
 	}
 	return view
 }
@@ -177,12 +177,12 @@ func (s *Server) resolveOrder(c *gin.Context) error {
 	}
 	s.log.WithFields(logrus.Fields{
 		"event": "order.resolved", "ref": resolved.Record.Ref, "orderID": resolved.Record.OrderID, "requestId": idOf(c),
-		"client": who.Client, "connection": resolved.Record.Connection, "operation": word.Operation, "word": word.How,
+		"client": who.Client, "connection": resolved.Record.Connection, "operation": word.Operation, "word": word.Resolution,
 		"outcome": resolved.Call.Outcome, "state": resolved.Record.State,
 	}).Info("an order's unknown outcome was settled")
 	s.note(c, deed{
 		Action: actionResolve, Connection: orNull(resolved.Record.Connection), Restaurant: orNull(resolved.Record.Restaurant),
-		Ref: &resolved.Record.Ref, Detail: cutDetail(string(word.Operation) + ": " + string(word.How)),
+		Ref: &resolved.Record.Ref, Detail: cutDetail(string(word.Operation) + ": " + string(word.Resolution)),
 	})
 	return answer(c, http.StatusOK, result{viewOf(resolved.Record)})
 }

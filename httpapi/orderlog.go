@@ -57,7 +57,7 @@ func (s *Server) logOrder(c *gin.Context, call orderCall, outcome string, result
 		entry.WithFields(fields).Info("order: done")
 		return
 	}
-	fields["tries"] = len(made.Tries)
+	fields["tries"] = len(made.Attempts)
 	if said := made.Answer; said != nil {
 		fields["status"], fields["code"] = said.Status, said.Code
 	}

@@ -44,8 +44,8 @@ func (s *Server) validateOrder(c *gin.Context) error {
 		return err
 	}
 	spoken := language(c)
-	text, err := s.validator.AppendVerdict(append(pooled.response[:0], `{"result":`...), ordering.Request{
-		Restaurant: restaurant.ID, Native: true, Version: snapshot.Version.Version, Catalogue: snapshot.Catalogue,
+	text, err := s.validator.AppendResult(append(pooled.response[:0], `{"result":`...), ordering.Request{
+		Restaurant: restaurant.ID, V1: true, Version: snapshot.Version.Version, Catalogue: snapshot.Catalogue,
 		Body: pooled.request, Language: spoken, FieldCase: s.connection(restaurant.Connection).FieldCase,
 	})
 	if err != nil {
@@ -87,8 +87,8 @@ func (s *Server) placeOrder(c *gin.Context) error {
 	}
 	// The client's disconnect does not cancel a write that has begun: Orders
 	// sees to that (policy O8).
-	placed, err := s.orders.Place(c.Request.Context(), ordering.Placing{
-		Restaurant: restaurant.ID, Native: true, Connection: restaurant.Connection, Client: who.Client, Requester: requester, Key: key,
+	placed, err := s.orders.Place(c.Request.Context(), ordering.PlaceRequest{
+		Restaurant: restaurant.ID, V1: true, Connection: restaurant.Connection, Client: who.Client, CapacityKey: requester, Key: key,
 		RequestID: idOf(c), Body: body, Language: language(c), FieldCase: s.connection(restaurant.Connection).FieldCase,
 	})
 	return s.answerOrder(c, orderCall{operation: upstream.OpCreate, connection: restaurant.Connection, restaurant: restaurant.ID}, placed, err)

@@ -312,7 +312,9 @@ type scripted struct {
 	place func() (ordering.Result, error)
 }
 
-func (s scripted) Place(context.Context, ordering.Placing) (ordering.Result, error) { return s.place() }
+func (s scripted) Place(context.Context, ordering.PlaceRequest) (ordering.Result, error) {
+	return s.place()
+}
 
 func placing(place func() (ordering.Result, error)) httpapi.Orders { return scripted{place: place} }
 

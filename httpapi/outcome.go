@@ -74,7 +74,7 @@ func outcomeProblem(result ordering.Result) *problem {
 	switch call.Outcome {
 	case ordering.OutcomeRefused:
 		p.code, p.msg = CodeUpstreamRefused, "the ordering service refused "+words.it
-		if call.Settled != nil {
+		if call.Resolved != nil {
 			p.msg = words.it + " did not take effect: a person found that out, for the ordering service had not said"
 			return p
 		}

@@ -71,20 +71,20 @@ func viewOf(record ordering.Record) recordView {
 // attemptsOf are a call's tries, then how it ended where no try tells, then who
 // settled it.
 func attemptsOf(call ordering.Call) []attemptView {
-	attempts := make([]attemptView, 0, len(call.Tries)+1)
-	for i, try := range call.Tries {
+	attempts := make([]attemptView, 0, len(call.Attempts)+1)
+	for i, try := range call.Attempts {
 		number, ms := i+1, try.Duration.Milliseconds()
 		attempts = append(attempts, attemptView{
 			Operation: call.Operation, Try: &number, At: timeOrNull(try.At), MS: &ms,
 			Status: orNull(try.Status), Outcome: try.Outcome, Code: orNull(try.Code),
 		})
 	}
-	if len(call.Tries) == 0 && call.Outcome != ordering.OutcomeOpen {
+	if len(call.Attempts) == 0 && call.Outcome != ordering.OutcomeOpen {
 		attempts = append(attempts, endWithoutTry(call))
 	}
-	if call.Settled != nil {
+	if call.Resolved != nil {
 		attempts = append(attempts, attemptView{
-			Operation: call.Operation, At: timeOrNull(call.Settled.At), Outcome: settledOutcome(call.Settled.How), By: orNull(call.Settled.By),
+			Operation: call.Operation, At: timeOrNull(call.Resolved.At), Outcome: settledOutcome(call.Resolved.Resolution), By: orNull(call.Resolved.By),
 		})
 	}
 	return attempts
@@ -93,7 +93,7 @@ func attemptsOf(call ordering.Call) []attemptView {
 // endWithoutTry is the end of a call that was swept or given up.
 func endWithoutTry(call ordering.Call) attemptView {
 	end := attemptView{Operation: call.Operation, At: timeOrNull(call.StartedAt), Outcome: call.Outcome}
-	if call.Settled != nil { // before that it was swept
+	if call.Resolved != nil { // before that it was swept
 		end.Outcome = ordering.OutcomeUnknown
 	} else if !call.EndedAt.IsZero() {
 		end.At = timeOrNull(call.EndedAt)
@@ -102,11 +102,11 @@ func endWithoutTry(call ordering.Call) attemptView {
 }
 
 // settledOutcome is what a person's word makes of a call.
-func settledOutcome(how ordering.Settlement) ordering.Outcome {
+func settledOutcome(how ordering.Resolution) ordering.Outcome {
 	switch how {
-	case ordering.SettledDone:
+	case ordering.ResolvedDone:
 		return ordering.OutcomeDone
-	case ordering.SettledSendAgain:
+	case ordering.ResolvedRetry:
 		return ordering.OutcomeNotSent
 	default:
 		return ordering.OutcomeRefused

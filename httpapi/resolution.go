@@ -14,9 +14,9 @@ const maxNote = 1000
 
 // readResolution reads {"operation", "outcome", "orderID", "note"}, names in
 // any spelling. Whether the values go together is ordering's to say.
-func readResolution(body []byte) (ordering.Resolving, error) {
+func readResolution(body []byte) (ordering.ResolveRequest, error) {
 	var (
-		word       ordering.Resolving
+		word       ordering.ResolveRequest
 		violations []ordering.Violation
 		unknown    error
 	)
@@ -29,7 +29,7 @@ func readResolution(body []byte) (ordering.Resolving, error) {
 	}
 	fields := map[string]func(text string){
 		"operation": func(text string) { word.Operation = ordering.Operation(text) },
-		"outcome":   func(text string) { word.How = ordering.Settlement(text) },
+		"outcome":   func(text string) { word.Resolution = ordering.Resolution(text) },
 		"orderid":   func(text string) { word.OrderID = text },
 		"note":      func(text string) { word.Note = text },
 	}
@@ -57,12 +57,12 @@ func readResolution(body []byte) (ordering.Resolving, error) {
 		}
 	}
 	if err := reader.Err(); err != nil {
-		return ordering.Resolving{}, err
+		return ordering.ResolveRequest{}, err
 	}
 	if violations != nil {
 		return word, &problem{code: CodeValidationFailed, msg: "the order cannot be settled like this; see errors", violations: violations}
 	}
-	if word.Operation == upstream.OpCreate && word.OrderID != "" && (word.How == ordering.SettledNotDone || word.How == ordering.SettledSendAgain) {
+	if word.Operation == upstream.OpCreate && word.OrderID != "" && (word.Resolution == ordering.ResolvedNotDone || word.Resolution == ordering.ResolvedRetry) {
 		// A mistake that cannot be taken back: whoever knows the orderID has found the order.
 		unknown = invalid("orderID", "goes with the outcome done: an order that was not created has none")
 	}
@@ -89,7 +89,7 @@ func rulesOfResolution(err error) error {
 	case !errors.Is(err, ordering.ErrNoBody):
 		return err
 	}
-	allowed := []string{string(ordering.SettledDone), string(ordering.SettledNotDone)}
+	allowed := []string{string(ordering.ResolvedDone), string(ordering.ResolvedNotDone)}
 	return &problem{
 		code: CodeValidationFailed, msg: "what was sent is no longer kept, so it cannot be sent again",
 		violations: []ordering.Violation{ordering.NewViolation("/outcome", ordering.ValueNotAllowed, ordering.Params{"allowed": allowed}, ordering.English)},
@@ -102,8 +102,8 @@ func nothingToSettle(state *ordering.StateError) string {
 	call, made := record.Last(state.Operation)
 	text := "there is nothing to settle: " + string(state.Operation) + " was never asked for"
 	switch {
-	case made && call.Settled != nil:
-		text = "there is nothing to settle: " + call.Settled.By + " has settled " + string(state.Operation) + " as " + string(call.Settled.How)
+	case made && call.Resolved != nil:
+		text = "there is nothing to settle: " + call.Resolved.By + " has settled " + string(state.Operation) + " as " + string(call.Resolved.Resolution)
 	case made && call.Outcome == ordering.OutcomeOpen:
 		text = "there is nothing to settle: the outcome of " + string(state.Operation) + " is still to come"
 	case made:

@@ -6,9 +6,9 @@ import (
 	"slices"
 )
 
-// demand is one group and its limits: how many items of it are to be counted,
+// groupSlot is one group and its limits: how many items of it are to be counted,
 // for one unit of the dish.
-type demand struct {
+type groupSlot struct {
 	min, max int64 // max is noMaximum or at least 0
 	count    int64 // the answer of assign
 }
@@ -16,10 +16,10 @@ type demand struct {
 // noMaximum is a demand's max without an upper limit.
 const noMaximum = -1
 
-// off is how far the count is outside the limits: missing + excess.
-func (d *demand) off() int64 { return d.offAt(d.count) }
+// distance is how far the count is outside the limits: missing + excess.
+func (d *groupSlot) distance() int64 { return d.distanceAt(d.count) }
 
-func (d *demand) offAt(count int64) int64 {
+func (d *groupSlot) distanceAt(count int64) int64 {
 	off := max(d.min-count, 0)
 	if d.max != noMaximum {
 		off += max(count-d.max, 0)
@@ -27,14 +27,14 @@ func (d *demand) offAt(count int64) int64 {
 	return off
 }
 
-// leaving and entering are by how much off changes when the count falls, or
+// costOfRemove and entering are by how much off changes when the count falls, or
 // rises, by one.
-func (d *demand) leaving() int64  { return d.offAt(d.count-1) - d.off() }
-func (d *demand) entering() int64 { return d.offAt(d.count+1) - d.off() }
+func (d *groupSlot) costOfRemove() int64 { return d.distanceAt(d.count-1) - d.distance() }
+func (d *groupSlot) costOfAdd() int64    { return d.distanceAt(d.count+1) - d.distance() }
 
-// fall and rise are how many units can leave, or enter, at the same gain: up to
+// removable and rise are how many units can leave, or enter, at the same gain: up to
 // the next of the limits, where off begins to change otherwise.
-func (d *demand) fall() int64 {
+func (d *groupSlot) removable() int64 {
 	units := d.count
 	for _, limit := range [...]int64{d.min, d.max} {
 		if limit != noMaximum && limit < d.count {
@@ -44,7 +44,7 @@ func (d *demand) fall() int64 {
 	return units
 }
 
-func (d *demand) rise() int64 {
+func (d *groupSlot) addable() int64 {
 	units := int64(math.MaxInt64)
 	for _, limit := range [...]int64{d.min, d.max} {
 		if limit > d.count {
@@ -54,11 +54,11 @@ func (d *demand) rise() int64 {
 	return units
 }
 
-// supply is a quantity of one ingredient and the demands that it may count
+// selection is a quantity of one ingredient and the demands that it may count
 // for, in order, at least one.
-type supply struct {
-	units int64
-	may   []int32
+type selection struct {
+	units    int64
+	eligible []int32
 }
 
 // assignmentWork bounds the assignments of one order, in steps of their search
@@ -77,16 +77,16 @@ const assignmentWork = 2_000_000
 // from the limits is convex in each of them, so an assignment that no single
 // shift between two demands makes better is the best of all. A shift moves
 // units from one demand to another, by way of others where need be.
-func (f *flow) assign(demands []demand, supplies []supply, work *int) bool {
-	return straight(demands, supplies) || f.solve(demands, supplies, work)
+func (f *assigner) assign(slots []groupSlot, selections []selection, work *int) bool {
+	return assignUnambiguous(slots, selections) || f.search(slots, selections, work)
 }
 
-// solve is assign without its fast path.
-func (f *flow) solve(demands []demand, supplies []supply, work *int) bool {
-	f.begin(demands, supplies, *work)
-	for better := f.anyOff(); better; {
+// search is assign without its fast path.
+func (f *assigner) search(slots []groupSlot, selections []selection, work *int) bool {
+	f.start(slots, selections, *work)
+	for better := f.hasUnmet(); better; {
 		better = false
-		for from := range demands {
+		for from := range slots {
 			for f.improve(from) {
 				better = true
 			}
@@ -96,38 +96,38 @@ func (f *flow) solve(demands []demand, supplies []supply, work *int) bool {
 	return f.work > 0
 }
 
-// straight is the plain count where every supply may count for one demand alone
+// assignUnambiguous is the plain count where every supply may count for one demand alone
 // (policies M1 and M3); false, with nothing counted, where one may not.
-func straight(demands []demand, supplies []supply) bool {
-	for i := range supplies {
-		if len(supplies[i].may) != 1 {
+func assignUnambiguous(slots []groupSlot, selections []selection) bool {
+	for i := range selections {
+		if len(selections[i].eligible) != 1 {
 			return false
 		}
 	}
-	for i := range supplies {
-		demands[supplies[i].may[0]].count += supplies[i].units
+	for i := range selections {
+		slots[selections[i].eligible[0]].count += selections[i].units
 	}
 	return true
 }
 
-// flow is an assignment being made better. Its room is used for one assignment
+// assigner is an assignment being made better. Its room is used for one assignment
 // after the other.
-type flow struct {
-	demands  []demand
-	supplies []supply
-	starts   []int32 // by supply: where its part of given begins
-	given    []int64 // of each supply, beside its may: units counted for that demand
-	lenders  []int32 // by demand, and one more: where its part of loans begins
-	loans    []loan  // of each demand: the supplies that may count for it
-	order    []int32 // supplies, those with the least choice first
-	by       []hop   // by demand: how the search came to it
-	spread   []bool  // by supply: the search has been through it
-	queue    []int32
-	work     int
+type assigner struct {
+	slots        []groupSlot
+	selections   []selection
+	starts       []int32 // by supply: where its part of given begins
+	counts       []int64 // of each supply, beside its may: units counted for that demand
+	edgesByGroup []int32 // by demand, and one more: where its part of loans begins
+	edges        []edge  // of each demand: the supplies that may count for it
+	order        []int32 // supplies, those with the least choice first
+	by           []hop   // by demand: how the search came to it
+	spread       []bool  // by supply: the search has been through it
+	queue        []int32
+	work         int
 }
 
-// loan is a supply that may count for a demand, whose place in given is at.
-type loan struct{ supply, at int32 }
+// edge is a supply that may count for a demand, whose place in given is at.
+type edge struct{ supply, at int32 }
 
 // hop is one step of a search: units of a supply go from one demand on to
 // another.
@@ -143,84 +143,84 @@ func cleared[T any](before []T, n int) []T {
 	return all
 }
 
-// begin counts each supply where something is missing, first demands first, and
+// start counts each supply where something is missing, first demands first, and
 // the rest where there is room.
-func (f *flow) begin(demands []demand, supplies []supply, work int) {
-	f.demands, f.supplies, f.work = demands, supplies, work
-	f.by, f.spread = cleared(f.by, len(demands)), cleared(f.spread, len(supplies))
-	f.lay()
-	slices.SortStableFunc(f.order, func(a, b int32) int { return cmp.Compare(len(supplies[a].may), len(supplies[b].may)) })
+func (f *assigner) start(slots []groupSlot, selections []selection, work int) {
+	f.slots, f.selections, f.work = slots, selections, work
+	f.by, f.spread = cleared(f.by, len(slots)), cleared(f.spread, len(selections))
+	f.build()
+	slices.SortStableFunc(f.order, func(a, b int32) int { return cmp.Compare(len(selections[a].eligible), len(selections[b].eligible)) })
 	for _, s := range f.order {
-		given, may, left := f.given[f.starts[s]:], supplies[s].may, supplies[s].units
+		given, may, left := f.counts[f.starts[s]:], selections[s].eligible, selections[s].units
 		give := func(k int, units int64) {
 			units = min(units, left)
 			given[k] += units
-			demands[may[k]].count += units
+			slots[may[k]].count += units
 			left -= units
 		}
 		for k, d := range may {
-			give(k, max(demands[d].min-demands[d].count, 0))
+			give(k, max(slots[d].min-slots[d].count, 0))
 		}
 		for k, d := range may {
-			if demands[d].max == noMaximum {
+			if slots[d].max == noMaximum {
 				give(k, left)
 			} else {
-				give(k, max(demands[d].max-demands[d].count, 0))
+				give(k, max(slots[d].max-slots[d].count, 0))
 			}
 		}
 		give(0, left)
 	}
 }
 
-// lay lays out the tables of supplies and of demands.
-func (f *flow) lay() {
+// build lays out the tables of supplies and of demands.
+func (f *assigner) build() {
 	f.starts, f.order = f.starts[:0], f.order[:0]
-	f.lenders = cleared(f.lenders, len(f.demands)+1)
+	f.edgesByGroup = cleared(f.edgesByGroup, len(f.slots)+1)
 	total := int32(0)
-	for s := range f.supplies {
+	for s := range f.selections {
 		f.starts, f.order = append(f.starts, total), append(f.order, int32(s))
-		total += int32(len(f.supplies[s].may)) //nolint:gosec // bounded by the menu's schemes
-		for _, d := range f.supplies[s].may {
-			f.lenders[d]++
+		total += int32(len(f.selections[s].eligible)) //nolint:gosec // bounded by the menu's schemes
+		for _, d := range f.selections[s].eligible {
+			f.edgesByGroup[d]++
 		}
 	}
-	f.given, f.loans = cleared(f.given, int(total)), cleared(f.loans, int(total))
+	f.counts, f.edges = cleared(f.counts, int(total)), cleared(f.edges, int(total))
 	end := int32(0)
-	for d := range f.lenders { // counts become ends, and filling from behind makes them beginnings
-		end += f.lenders[d]
-		f.lenders[d] = end
+	for d := range f.edgesByGroup { // counts become ends, and filling from behind makes them beginnings
+		end += f.edgesByGroup[d]
+		f.edgesByGroup[d] = end
 	}
-	for s, offered := range slices.Backward(f.supplies) {
-		for k, d := range offered.may {
-			f.lenders[d]--
-			f.loans[f.lenders[d]] = loan{supply: int32(s), at: f.starts[s] + int32(k)} //nolint:gosec // bounded by the menu's schemes
+	for s, offered := range slices.Backward(f.selections) {
+		for k, d := range offered.eligible {
+			f.edgesByGroup[d]--
+			f.edges[f.edgesByGroup[d]] = edge{supply: int32(s), at: f.starts[s] + int32(k)} //nolint:gosec // bounded by the menu's schemes
 		}
 	}
 }
 
-// anyOff tells whether a limit is not met.
-func (f *flow) anyOff() bool {
-	return slices.ContainsFunc(f.demands, func(d demand) bool { return d.off() != 0 })
+// hasUnmet tells whether a limit is not met.
+func (f *assigner) hasUnmet() bool {
+	return slices.ContainsFunc(f.slots, func(d groupSlot) bool { return d.distance() != 0 })
 }
 
-// lending are the supplies that may count for a demand.
-func (f *flow) lending(d int32) []loan { return f.loans[f.lenders[d]:f.lenders[d+1]] }
+// edgesOf are the supplies that may count for a demand.
+func (f *assigner) edgesOf(d int32) []edge { return f.edges[f.edgesByGroup[d]:f.edgesByGroup[d+1]] }
 
-// share gives what a supply counts for a demand that it may count for.
-func (f *flow) share(s, d int32) *int64 {
-	return &f.given[int(f.starts[s])+slices.Index(f.supplies[s].may, d)]
+// countFor gives what a supply counts for a demand that it may count for.
+func (f *assigner) countFor(s, d int32) *int64 {
+	return &f.counts[int(f.starts[s])+slices.Index(f.selections[s].eligible, d)]
 }
 
 // improve shifts units from one demand to another so that the counts come
 // nearer to the limits; false when no such shift begins here, or no work is
 // left.
-func (f *flow) improve(from int) bool {
-	if f.work <= 0 || f.demands[from].count == 0 || !f.mayGain(from) {
+func (f *assigner) improve(from int) bool {
+	if f.work <= 0 || f.slots[from].count == 0 || !f.mayGain(from) {
 		return false
 	}
-	f.search(int32(from)) //nolint:gosec // bounded by the menu's schemes
+	f.findPaths(int32(from)) //nolint:gosec // bounded by the menu's schemes
 	best, gain := -1, int64(0)
-	for to := range f.demands {
+	for to := range f.slots {
 		if to == from || !f.by[to].seen {
 			continue
 		}
@@ -237,9 +237,9 @@ func (f *flow) improve(from int) bool {
 
 // mayGain tells whether a shift from here could better anything, were there a
 // way.
-func (f *flow) mayGain(from int) bool {
-	f.work -= len(f.demands)
-	for to := range f.demands {
+func (f *assigner) mayGain(from int) bool {
+	f.work -= len(f.slots)
+	for to := range f.slots {
 		if to != from && f.gain(from, to) > 0 {
 			return true
 		}
@@ -250,8 +250,8 @@ func (f *flow) mayGain(from int) bool {
 // gain tells how much a shift of one unit betters the assignment: 2 or 4 for
 // each unit nearer to the limits in sum, 1 for the same sum with an earlier
 // demand nearer and a later one farther, 0 for none.
-func (f *flow) gain(from, to int) int64 {
-	leave, enter := f.demands[from].leaving(), f.demands[to].entering()
+func (f *assigner) gain(from, to int) int64 {
+	leave, enter := f.slots[from].costOfRemove(), f.slots[to].costOfAdd()
 	switch sum := leave + enter; {
 	case sum < 0:
 		return -2 * sum
@@ -264,22 +264,22 @@ func (f *flow) gain(from, to int) int64 {
 	}
 }
 
-// search finds every demand that units can be shifted to, by the fewest hops.
-func (f *flow) search(from int32) {
+// findPaths finds every demand that units can be shifted to, by the fewest hops.
+func (f *assigner) findPaths(from int32) {
 	clear(f.by)
 	clear(f.spread)
 	f.by[from].seen = true
 	f.queue = append(f.queue[:0], from)
 	for head := 0; head < len(f.queue) && f.work > 0; head++ {
 		d := f.queue[head]
-		lending := f.lending(d)
+		lending := f.edgesOf(d)
 		f.work -= len(lending)
 		for _, l := range lending {
-			if f.spread[l.supply] || f.given[l.at] == 0 {
+			if f.spread[l.supply] || f.counts[l.at] == 0 {
 				continue
 			}
 			f.spread[l.supply] = true
-			may := f.supplies[l.supply].may
+			may := f.selections[l.supply].eligible
 			f.work -= len(may)
 			for _, to := range may {
 				if !f.by[to].seen {
@@ -293,17 +293,17 @@ func (f *flow) search(from int32) {
 
 // shift moves as many units as the way allows and as each of them gains the
 // same.
-func (f *flow) shift(from, to int32) {
-	units := min(f.demands[from].fall(), f.demands[to].rise())
+func (f *assigner) shift(from, to int32) {
+	units := min(f.slots[from].removable(), f.slots[to].addable())
 	for at := to; at != from; at = f.by[at].from {
 		h := f.by[at]
-		units = min(units, *f.share(h.supply, h.from))
+		units = min(units, *f.countFor(h.supply, h.from))
 	}
 	for at := to; at != from; at = f.by[at].from {
 		h := f.by[at]
-		*f.share(h.supply, h.from) -= units
-		*f.share(h.supply, at) += units
+		*f.countFor(h.supply, h.from) -= units
+		*f.countFor(h.supply, at) += units
 	}
-	f.demands[from].count -= units
-	f.demands[to].count += units
+	f.slots[from].count -= units
+	f.slots[to].count += units
 }

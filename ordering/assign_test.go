@@ -10,10 +10,10 @@ import (
 
 // verdictOf is what a client sees of an assignment: the counts of the demands
 // that are not met.
-func verdictOf(demands []demand) string {
+func verdictOf(slots []groupSlot) string {
 	var text strings.Builder
-	for i := range demands {
-		if d := &demands[i]; d.off() != 0 {
+	for i := range slots {
+		if d := &slots[i]; d.distance() != 0 {
 			fmt.Fprintf(&text, "%d:%d ", i, d.count)
 		}
 	}
@@ -22,24 +22,24 @@ func verdictOf(demands []demand) string {
 
 // bruteForce tries every assignment and gives the best: the least sum of what
 // is missing and in excess, then the least at the first demand, and so on.
-func bruteForce(demands []demand, supplies []supply) []demand {
-	var best []demand
-	try := append([]demand(nil), demands...)
+func bruteForce(slots []groupSlot, selections []selection) []groupSlot {
+	var best []groupSlot
+	try := append([]groupSlot(nil), slots...)
 	var place func(s, k int, left int64)
 	place = func(s, k int, left int64) {
-		if s == len(supplies) {
+		if s == len(selections) {
 			if best == nil || nearer(try, best) {
-				best = append([]demand(nil), try...)
+				best = append([]groupSlot(nil), try...)
 			}
 			return
 		}
-		may := supplies[s].may
+		may := selections[s].eligible
 		next := func(units, rest int64, s, k int) {
 			try[may[k]].count += units
 			if rest == 0 {
 				following := int64(0)
-				if s+1 < len(supplies) {
-					following = supplies[s+1].units
+				if s+1 < len(selections) {
+					following = selections[s+1].units
 				}
 				place(s+1, 0, following)
 			} else {
@@ -56,69 +56,69 @@ func bruteForce(demands []demand, supplies []supply) []demand {
 		}
 	}
 	first := int64(0)
-	if len(supplies) > 0 {
-		first = supplies[0].units
+	if len(selections) > 0 {
+		first = selections[0].units
 	}
 	place(0, 0, first)
 	return best
 }
 
-func nearer(a, b []demand) bool {
+func nearer(a, b []groupSlot) bool {
 	var sumA, sumB int64
 	for i := range a {
-		sumA, sumB = sumA+a[i].off(), sumB+b[i].off()
+		sumA, sumB = sumA+a[i].distance(), sumB+b[i].distance()
 	}
 	if sumA != sumB {
 		return sumA < sumB
 	}
 	for i := range a {
-		if x, y := a[i].off(), b[i].off(); x != y {
+		if x, y := a[i].distance(), b[i].distance(); x != y {
 			return x < y
 		}
 	}
 	return false
 }
 
-func drawAssignment(t *rapid.T, mostUnits int64) ([]demand, []supply) {
-	demands := make([]demand, rapid.IntRange(1, 5).Draw(t, "demands"))
-	for i := range demands {
-		demands[i].min = rapid.Int64Range(0, 3).Draw(t, "min")
-		demands[i].max = noMaximum
+func drawAssignment(t *rapid.T, mostUnits int64) ([]groupSlot, []selection) {
+	slots := make([]groupSlot, rapid.IntRange(1, 5).Draw(t, "demands"))
+	for i := range slots {
+		slots[i].min = rapid.Int64Range(0, 3).Draw(t, "min")
+		slots[i].max = noMaximum
 		if rapid.Bool().Draw(t, "limited") {
-			demands[i].max = demands[i].min + rapid.Int64Range(0, 2).Draw(t, "room")
+			slots[i].max = slots[i].min + rapid.Int64Range(0, 2).Draw(t, "room")
 		}
 	}
-	supplies := make([]supply, rapid.IntRange(0, 5).Draw(t, "supplies"))
-	for i := range supplies {
-		supplies[i].units = rapid.Int64Range(1, mostUnits).Draw(t, "units")
-		for d := range demands {
+	selections := make([]selection, rapid.IntRange(0, 5).Draw(t, "supplies"))
+	for i := range selections {
+		selections[i].units = rapid.Int64Range(1, mostUnits).Draw(t, "units")
+		for d := range slots {
 			if rapid.Bool().Draw(t, "may") {
-				supplies[i].may = append(supplies[i].may, int32(d))
+				selections[i].eligible = append(selections[i].eligible, int32(d))
 			}
 		}
-		if len(supplies[i].may) == 0 {
-			supplies[i].may = []int32{int32(rapid.IntRange(0, len(demands)-1).Draw(t, "only"))}
+		if len(selections[i].eligible) == 0 {
+			selections[i].eligible = []int32{int32(rapid.IntRange(0, len(slots)-1).Draw(t, "only"))}
 		}
 	}
-	return demands, supplies
+	return slots, selections
 }
 
 func TestAssignIsTheBestThereIs(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		demands, supplies := drawAssignment(t, 3)
-		want := verdictOf(bruteForce(demands, supplies))
-		if work := assignmentWork; !assign(demands, supplies, &work) {
+		slots, selections := drawAssignment(t, 3)
+		want := verdictOf(bruteForce(slots, selections))
+		if work := assignmentWork; !assign(slots, selections, &work) {
 			t.Fatalf("more than %d steps", assignmentWork)
 		}
-		if got := verdictOf(demands); got != want {
-			t.Fatalf("not met: %q; brute force finds %q\ndemands %+v\nsupplies %+v", got, want, demands, supplies)
+		if got := verdictOf(slots); got != want {
+			t.Fatalf("not met: %q; brute force finds %q\ndemands %+v\nsupplies %+v", got, want, slots, selections)
 		}
 		counted, ordered := int64(0), int64(0)
-		for _, d := range demands {
+		for _, d := range slots {
 			counted += d.count
 		}
-		for _, s := range supplies {
+		for _, s := range selections {
 			ordered += s.units
 		}
 		if counted != ordered {
@@ -130,14 +130,14 @@ func TestAssignIsTheBestThereIs(t *testing.T) {
 func TestAssignDoesNotDependOnTheOrderOfLines(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		demands, supplies := drawAssignment(t, 1000)
-		again := append([]demand(nil), demands...)
-		shuffled := rapid.Permutation(supplies).Draw(t, "shuffled")
+		slots, selections := drawAssignment(t, 1000)
+		again := append([]groupSlot(nil), slots...)
+		shuffled := rapid.Permutation(selections).Draw(t, "shuffled")
 		work := assignmentWork
-		if !assign(demands, supplies, &work) || !assign(again, shuffled, &work) {
+		if !assign(slots, selections, &work) || !assign(again, shuffled, &work) {
 			t.Fatal("out of work")
 		}
-		if a, b := verdictOf(demands), verdictOf(again); a != b {
+		if a, b := verdictOf(slots), verdictOf(again); a != b {
 			t.Fatalf("not met: %q, in another order %q", a, b)
 		}
 	})
@@ -148,17 +148,17 @@ func TestAssignDoesNotDependOnTheOrderOfLines(t *testing.T) {
 func TestStraightCountIsTheFlow(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		demands, supplies := drawAssignment(t, 1000)
-		for i := range supplies {
-			supplies[i].may = supplies[i].may[:1]
+		slots, selections := drawAssignment(t, 1000)
+		for i := range selections {
+			selections[i].eligible = selections[i].eligible[:1]
 		}
-		searched := append([]demand(nil), demands...)
+		searched := append([]groupSlot(nil), slots...)
 		work := assignmentWork
-		if !straight(demands, supplies) || !new(flow).solve(searched, supplies, &work) {
-			t.Fatalf("no count of %+v", supplies)
+		if !assignUnambiguous(slots, selections) || !new(assigner).search(searched, selections, &work) {
+			t.Fatalf("no count of %+v", selections)
 		}
-		if a, b := fmt.Sprint(demands), fmt.Sprint(searched); a != b {
-			t.Fatalf("counted %s, searched %s\nsupplies %+v", a, b, supplies)
+		if a, b := fmt.Sprint(slots), fmt.Sprint(searched); a != b {
+			t.Fatalf("counted %s, searched %s\nsupplies %+v", a, b, selections)
 		}
 	})
 }
@@ -166,38 +166,38 @@ func TestStraightCountIsTheFlow(t *testing.T) {
 // TestStraightLeavesTheRest: one supply with a choice, and nothing is counted.
 func TestStraightLeavesTheRest(t *testing.T) {
 	t.Parallel()
-	demands := make([]demand, 2)
-	supplies := []supply{{units: 1, may: []int32{0}}, {units: 2, may: []int32{0, 1}}}
-	if straight(demands, supplies) || demands[0].count != 0 {
-		t.Errorf("straight counted %+v", demands)
+	slots := make([]groupSlot, 2)
+	selections := []selection{{units: 1, eligible: []int32{0}}, {units: 2, eligible: []int32{0, 1}}}
+	if assignUnambiguous(slots, selections) || slots[0].count != 0 {
+		t.Errorf("straight counted %+v", slots)
 	}
 }
 
 func TestAssignIsBounded(t *testing.T) {
 	t.Parallel()
 	const groups, lines = 30, 100
-	build := func() ([]demand, []supply) {
-		demands, supplies := make([]demand, groups), make([]supply, lines)
-		for i := range demands {
-			demands[i] = demand{min: int64(i * 7), max: int64(i*7 + 1)}
+	build := func() ([]groupSlot, []selection) {
+		slots, selections := make([]groupSlot, groups), make([]selection, lines)
+		for i := range slots {
+			slots[i] = groupSlot{min: int64(i * 7), max: int64(i*7 + 1)}
 		}
-		for i := range supplies {
-			supplies[i].units = int64(1 + i*31%97)
+		for i := range selections {
+			selections[i].units = int64(1 + i*31%97)
 			for d := range groups {
 				if (d+i)%3 == 0 {
-					supplies[i].may = append(supplies[i].may, int32(d))
+					selections[i].eligible = append(selections[i].eligible, int32(d))
 				}
 			}
 		}
-		return demands, supplies
+		return slots, selections
 	}
-	demands, supplies := build()
+	slots, selections := build()
 	work := assignmentWork
-	if !assign(demands, supplies, &work) || work < assignmentWork*3/4 {
+	if !assign(slots, selections, &work) || work < assignmentWork*3/4 {
 		t.Errorf("100 lines that each stand in ten groups left %d steps of %d", work, assignmentWork)
 	}
 	work = 100
-	if demands, supplies = build(); assign(demands, supplies, &work) {
+	if slots, selections = build(); assign(slots, selections, &work) {
 		t.Error("a hundred steps were enough for 100 lines in ten groups each")
 	}
 }

@@ -22,14 +22,14 @@ func BenchmarkValidateShared(b *testing.B) { benchmarkValidate(b, sharedGroups) 
 // with the verdict's JSON, into room that is there.
 func BenchmarkValidateWritten(b *testing.B) {
 	validator, req := ready(b, fiveLines)
-	room, err := validator.AppendVerdict(nil, req)
+	room, err := validator.AppendResult(nil, req)
 	if err != nil {
 		b.Fatal(err)
 	}
 	b.SetBytes(int64(len(req.Body)))
 	b.ReportAllocs()
 	for b.Loop() {
-		if room, err = validator.AppendVerdict(room[:0], req); err != nil {
+		if room, err = validator.AppendResult(room[:0], req); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -50,7 +50,7 @@ func ready(b *testing.B, draw func() (ordertest.Order, error)) (*ordering.Valida
 	}
 	validator := ordering.NewValidator(ordering.Config{}, noon)
 	req := ordering.Request{
-		Restaurant: order.Restaurant, Native: true, Version: 1, Catalogue: order.Catalogue, Body: order.Body, FieldCase: upstream.FieldCaseDocument,
+		Restaurant: order.Restaurant, V1: true, Version: 1, Catalogue: order.Catalogue, Body: order.Body, FieldCase: upstream.FieldCaseDocument,
 	}
 	if verdict, err := validator.Validate(req); err != nil || !verdict.Valid {
 		b.Fatalf("%s: %+v, %v", order.Body, verdict, err)

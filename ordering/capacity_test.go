@@ -19,7 +19,7 @@ func TestSlotIsReservedBeforeTheJournal(t *testing.T) {
 	h := newHouse(t, ordering.Config{})
 	placed := h.placed(t)
 	h.kitchen.fails(lostAnswer())
-	unknown, err := h.Place(t.Context(), placing(func(p *ordering.Placing) { p.Key = "unknown" }))
+	unknown, err := h.Place(t.Context(), placing(func(p *ordering.PlaceRequest) { p.Key = "unknown" }))
 	if err != nil || unknown.Call.Outcome != ordering.OutcomeUnknown {
 		t.Fatalf("Place() = %+v, %v; want unknown", unknown, err)
 	}
@@ -44,23 +44,23 @@ func TestSlotIsReservedBeforeTheJournal(t *testing.T) {
 			t.Errorf("%s = %v, want not sent, for want of a slot", what, err)
 		}
 	}
-	next := func(p *ordering.Placing) { p.Key = "next" }
+	next := func(p *ordering.PlaceRequest) { p.Key = "next" }
 	_, err = h.Place(t.Context(), placing(next))
 	busy("Place()", err)
-	_, err = h.Place(t.Context(), placing(func(p *ordering.Placing) { p.Key, p.Requester = "guest", "a guest" }))
+	_, err = h.Place(t.Context(), placing(func(p *ordering.PlaceRequest) { p.Key, p.CapacityKey = "guest", "a guest" }))
 	busy("Place() of a guest", err)
 	complete := changing(upstream.OpComplete, "")
 	complete.OrderID = placed.Record.OrderID
 	_, err = h.Change(t.Context(), complete)
 	busy("Change()", err)
-	again := word(unknown.Record.Ref, upstream.OpCreate, ordering.SettledSendAgain)
+	again := word(unknown.Record.Ref, upstream.OpCreate, ordering.ResolvedRetry)
 	_, err = h.Resolve(t.Context(), again)
 	busy("Resolve()", err)
 
 	if got := records(); got != before {
 		t.Errorf("%d records more", got-before)
 	}
-	if r := h.record(t, unknown.Record.Ref); r.State != ordering.StateUnknown || r.Calls[0].Settled != nil || len(r.Calls) != 1 {
+	if r := h.record(t, unknown.Record.Ref); r.State != ordering.StateUnknown || r.Calls[0].Resolved != nil || len(r.Calls) != 1 {
 		t.Errorf("the order that was to be sent again: %+v", r)
 	}
 	if r := h.record(t, placed.Record.Ref); len(r.Calls) != 1 {

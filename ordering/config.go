@@ -238,8 +238,8 @@ func (c Config) Validate() error {
 		names []string
 	}{{"required.delivery", c.Required.Delivery}, {"required.pickup", c.Required.Pickup}} {
 		for _, name := range list.names {
-			fault(!slices.Contains(documentFields(), name), list.key,
-				"%q is no field of an order; known are %s", name, strings.Join(documentFields(), ", "))
+			fault(!slices.Contains(fieldNames(), name), list.key,
+				"%q is no field of an order; known are %s", name, strings.Join(fieldNames(), ", "))
 		}
 	}
 	return errors.Join(errs...)
@@ -257,8 +257,8 @@ func (c Config) AcceptsRestore() bool {
 // maxConfiguredDepth keeps a body's modifiers within maxBodyDepth brackets.
 const maxConfiguredDepth = 12
 
-// documentFields are the names that Required may list.
-func documentFields() []string {
+// fieldNames are the names that Required may list.
+func fieldNames() []string {
 	names := []string{"dishList[].ID", "dishList[].quantity"}
 	for _, f := range orderFields.known[:orderSoonest] { // which is larder's own
 		names = append(names, f.name)

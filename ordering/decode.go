@@ -20,29 +20,29 @@ const (
 type decoder struct {
 	jsontext.Reader
 
-	*findings
-	order    *order
-	native   bool
-	maxDepth int   // levels of ingredients
-	seq      int32 // the place of the value read last
-	eaten    int   // ingredients of the current dish
+	*violations
+	order           *order
+	v1              bool
+	maxDepth        int   // levels of ingredients
+	lastPos         int32 // the place of the value read last
+	ingredientCount int   // ingredients of the current dish
 }
 
 // decode reads a body into o, in one pass that tells too whether it is JSON;
 // the error is a *jsontext.SyntaxError. The texts of the order are parts of the
 // body itself: what outlives the judging of the order clones them.
-func decode(body []byte, o *order, native bool, maxDepth int, notes *findings) error {
+func decode(body []byte, o *order, native bool, maxDepth int, notes *violations) error {
 	d := decoder{
-		Reader: jsontext.NewReader(jsontext.String(body), maxBodyDepth), findings: notes, order: o, native: native, maxDepth: maxDepth,
+		Reader: jsontext.NewReader(jsontext.String(body), maxBodyDepth), violations: notes, order: o, v1: native, maxDepth: maxDepth,
 	}
 	d.readOrder()
 	return d.Err()
 }
 
-// place gives the next place in the body.
-func (d *decoder) place() int32 {
-	d.seq++
-	return d.seq
+// nextPos gives the next nextPos in the body.
+func (d *decoder) nextPos() int32 {
+	d.lastPos++
+	return d.lastPos
 }
 
 func (d *decoder) readOrder() {
@@ -55,7 +55,7 @@ func (d *decoder) readOrder() {
 	}
 	o.state = readable
 	for name := range d.Members() {
-		s := spot{name: name, at: d.place()}
+		s := position{name: name, pos: d.nextPos()}
 		switch field := o.fields.find(name); field {
 		case orderDishes:
 			d.readDishes(s)
@@ -68,28 +68,28 @@ func (d *decoder) readOrder() {
 		case unknownField:
 			o.unknown(name, d.Raw())
 		default:
-			d.readValue(&o.values[field], "", s, o.fields.known[field].want)
+			d.readValue(&o.values[field], "", s, o.fields.known[field].kind)
 		}
 	}
-	o.end = d.place()
+	o.end = d.nextPos()
 }
 
 // readObject reads a guest or an address.
-func (d *decoder) readObject(o *object, s spot) {
+func (d *decoder) readObject(o *object, s position) {
 	kind := d.Kind()
 	if kind == jsontext.KindNull {
 		if o.name == "" {
-			o.spot = s
+			o.position = s
 		}
 		d.Skip()
 		return
 	}
 	clear(o.values)
-	o.spot, o.state, o.extra = s, refused, o.extra[:0]
+	o.position, o.state, o.extra = s, refused, o.extra[:0]
 	if kind != jsontext.KindObject {
-		d.mismatch(s.at, member("", s.name), wantObject, kind)
+		d.mismatch(s.pos, member("", s.name), wantObject, kind)
 		d.Skip()
-		o.end = d.place()
+		o.end = d.nextPos()
 		return
 	}
 	o.state = readable
@@ -104,22 +104,22 @@ func (d *decoder) readObject(o *object, s spot) {
 // Pointer.
 func (d *decoder) readMembers(o *object, base string) {
 	for name := range d.Members() {
-		at := d.place()
+		at := d.nextPos()
 		field := o.fields.find(name)
 		if field == unknownField {
 			o.unknown(name, d.Raw())
 			continue
 		}
-		d.readValue(&o.values[field], base, spot{name: name, at: at}, o.fields.known[field].want)
+		d.readValue(&o.values[field], base, position{name: name, pos: at}, o.fields.known[field].kind)
 	}
-	o.end = d.place()
+	o.end = d.nextPos()
 }
 
 // readSoonest reads larder's own field; the drop-in face passes it on as it
 // stands (policy O4).
-func (d *decoder) readSoonest(s spot) {
+func (d *decoder) readSoonest(s position) {
 	o := d.order
-	if !d.native {
+	if !d.v1 {
 		raw := d.Raw()
 		o.soonest = raw == "true"
 		o.unknown(s.name, raw)
@@ -131,18 +131,18 @@ func (d *decoder) readSoonest(s spot) {
 		return
 	case jsontext.KindNull:
 	default:
-		d.mismatch(s.at, member("", s.name), wantBoolean, kind)
+		d.mismatch(s.pos, member("", s.name), wantBoolean, kind)
 	}
 	d.Skip()
 }
 
 // readValue reads a plain value. A null, and what is read past, leaves what an earlier spelling of the
 // same field said.
-func (d *decoder) readValue(v *value, path string, s spot, w want) {
+func (d *decoder) readValue(v *value, path string, s position, w fieldKind) {
 	kind := d.Kind()
 	if kind == jsontext.KindNull || w == wantNothing {
 		if v.name == "" {
-			v.spot = s
+			v.position = s
 		}
 		d.Skip()
 		return
@@ -150,7 +150,7 @@ func (d *decoder) readValue(v *value, path string, s spot, w want) {
 	if v.state != absent { // an earlier spelling of the same field
 		*v = value{}
 	}
-	v.spot, v.state = s, readable
+	v.position, v.state = s, readable
 	var ok bool
 	switch {
 	case w == wantNumber || w == wantWhole:
@@ -164,11 +164,11 @@ func (d *decoder) readValue(v *value, path string, s spot, w want) {
 	}
 	if !ok {
 		v.state = refused
-		d.mismatch(s.at, member(path, s.name), w, kind)
+		d.mismatch(s.pos, member(path, s.name), w, kind)
 	}
 }
 
-func (d *decoder) readNumber(v *value, path string, w want, kind jsontext.Kind) {
+func (d *decoder) readNumber(v *value, path string, w fieldKind, kind jsontext.Kind) {
 	number, state := d.Number()
 	v.number, v.isNumber = number, true
 	if state == jsontext.NumberOK && w == wantNumber {
@@ -180,20 +180,20 @@ func (d *decoder) readNumber(v *value, path string, w want, kind jsontext.Kind) 
 		v.state = absent
 	case state == jsontext.NumberComma:
 		v.state = refused
-		d.add(v.at, member(path, v.name), DecimalComma, nil, "")
+		d.add(v.pos, member(path, v.name), DecimalComma, nil, "")
 	case state != jsontext.NumberOK && kind == jsontext.KindNumber:
 		v.state = refused
-		d.add(v.at, member(path, v.name), LimitExceeded, Params{"limit": maxDigits}, limitDigits)
+		d.add(v.pos, member(path, v.name), LimitExceeded, Params{"limit": maxDigits}, limitDigits)
 	case state == jsontext.NumberOK && whole && number.IsWhole() && exceeds(number, math.MaxInt32):
 		v.state = refused
-		d.add(v.at, member(path, v.name), LimitExceeded, Params{"limit": math.MaxInt32}, limitWhole)
+		d.add(v.pos, member(path, v.name), LimitExceeded, Params{"limit": math.MaxInt32}, limitWhole)
 	case state != jsontext.NumberOK, whole && !number.IsWhole():
 		v.state = refused
-		d.mismatch(v.at, member(path, v.name), w, kind)
+		d.mismatch(v.pos, member(path, v.name), w, kind)
 	}
 }
 
-func (d *decoder) mismatch(at int32, path string, w want, got jsontext.Kind) {
+func (d *decoder) mismatch(at int32, path string, w fieldKind, got jsontext.Kind) {
 	d.add(at, path, TypeMismatch, Params{"want": string(w), "got": got.String()}, "")
 }
 
@@ -202,9 +202,9 @@ func (o *object) unknown(name, raw string) {
 	o.extra = append(o.extra, extraField(name, raw))
 }
 
-// passedOn: the drop-in face passes unknown fields on, the native one does not
+// unknownFields: the drop-in face passes unknown fields on, the native one does not
 // (policy W8).
-func passedOn(native bool, extra []upstream.Field) []upstream.Field {
+func unknownFields(native bool, extra []upstream.Field) []upstream.Field {
 	if native {
 		return nil
 	}

@@ -22,12 +22,12 @@ func BenchmarkDecode(b *testing.B) {
 		b.SetBytes(int64(len(sent.Body)))
 		b.ReportAllocs()
 		for b.Loop() {
-			var notes findings
-			o.prepare()
+			var notes violations
+			o.reset()
 			if err := decode(sent.Body, o, true, menu.DefaultMaxDepth, &notes); err != nil || o.dishCount != 5 {
 				b.Fatalf("%d dishes, %v", o.dishCount, err)
 			}
-			o.forget()
+			o.clear()
 		}
 	})
 	b.Run("encoding-json", func(b *testing.B) {

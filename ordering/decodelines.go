@@ -5,7 +5,7 @@ import (
 )
 
 // readDishes reads dishList.
-func (d *decoder) readDishes(s spot) {
+func (d *decoder) readDishes(s position) {
 	o := d.order
 	kind := d.Kind()
 	if kind == jsontext.KindNull {
@@ -24,7 +24,7 @@ func (d *decoder) readDishes(s spot) {
 	if kind != jsontext.KindArray {
 		o.listed = refused
 		o.broken = true
-		d.mismatch(s.at, member("", s.name), wantArray, kind)
+		d.mismatch(s.pos, member("", s.name), wantArray, kind)
 		d.Skip()
 		return
 	}
@@ -34,11 +34,11 @@ func (d *decoder) readDishes(s spot) {
 		if i >= maxDishes {
 			o.broken = true
 			if i == maxDishes {
-				d.add(s.at, member("", s.name), LimitExceeded, Params{"limit": maxDishes}, limitDishes)
+				d.add(s.pos, member("", s.name), LimitExceeded, Params{"limit": maxDishes}, limitDishes)
 			}
 			continue
 		}
-		d.eaten = 0
+		d.ingredientCount = 0
 		if n := d.readLine(i, none, 0, s.name); n != none {
 			if last == none {
 				o.first = n
@@ -80,7 +80,7 @@ func (o *order) linePath(n int32) string {
 // readLine reads a dish or an ingredient and gives its position in lines.
 func (d *decoder) readLine(i int, parent int32, depth int, list string) int32 {
 	o := d.order
-	at := d.place()
+	at := d.nextPos()
 	if kind := d.Kind(); kind != jsontext.KindObject {
 		base := member("", list)
 		if parent != none {
@@ -89,7 +89,7 @@ func (d *decoder) readLine(i int, parent int32, depth int, list string) int32 {
 		d.mismatch(at, element(base, i), wantObject, kind)
 		d.Skip()
 		if parent != none {
-			o.lines[parent].cut = true
+			o.lines[parent].truncated = true
 		} else {
 			o.broken = true
 		}
@@ -97,9 +97,9 @@ func (d *decoder) readLine(i int, parent int32, depth int, list string) int32 {
 	}
 	n := o.newLine()
 	l := &o.lines[n]
-	l.at, l.index, l.parent, l.depth = at, i, parent, depth
+	l.pos, l.index, l.parent, l.depth = at, i, parent, depth
 	for name := range d.Members() {
-		s := spot{name: name, at: d.place()}
+		s := position{name: name, pos: d.nextPos()}
 		switch lineFields.find(name) {
 		case lineID:
 			d.readLineValue(&l.id, n, s, wantID)
@@ -118,12 +118,12 @@ func (d *decoder) readLine(i int, parent int32, depth int, list string) int32 {
 			d.Skip()
 		default:
 			raw := d.Raw()
-			if !d.native {
+			if !d.v1 {
 				l.extra = append(l.extra, extraField(name, raw))
 			}
 		}
 	}
-	l.end = d.place()
+	l.end = d.nextPos()
 	return n
 }
 
@@ -140,7 +140,7 @@ func (o *order) newLine() int32 {
 }
 
 // readLineValue is readValue with the line's pointer made only for a fault.
-func (d *decoder) readLineValue(v *value, n int32, s spot, w want) {
+func (d *decoder) readLineValue(v *value, n int32, s position, w fieldKind) {
 	before := len(d.all)
 	d.readValue(v, "", s, w)
 	for i := before; i < len(d.all); i++ {
@@ -149,21 +149,21 @@ func (d *decoder) readLineValue(v *value, n int32, s spot, w want) {
 }
 
 // readIngredients reads the ingredients of the line n.
-func (d *decoder) readIngredients(n int32, s spot) {
+func (d *decoder) readIngredients(n int32, s position) {
 	o := d.order
 	kind := d.Kind()
 	l := &o.lines[n]
 	if kind == jsontext.KindNull {
 		if l.list.name == "" {
-			l.list.spot = s
+			l.list.position = s
 		}
 		d.Skip()
 		return
 	}
-	l.list, l.first = list{spot: s, state: readable}, none
+	l.list, l.first = list{position: s, state: readable}, none
 	if kind != jsontext.KindArray {
-		l.list.state, l.cut = refused, true
-		d.mismatch(s.at, member(o.linePath(n), s.name), wantArray, kind)
+		l.list.state, l.truncated = refused, true
+		d.mismatch(s.pos, member(o.linePath(n), s.name), wantArray, kind)
 		d.Skip()
 		return
 	}
@@ -171,16 +171,16 @@ func (d *decoder) readIngredients(n int32, s spot) {
 	for i := range d.Elements() {
 		switch {
 		case depth > d.maxDepth:
-			if !o.lines[n].cut {
-				o.lines[n].cut = true
-				d.add(s.at, member(o.linePath(n), s.name), TooDeep, nil, "")
+			if !o.lines[n].truncated {
+				o.lines[n].truncated = true
+				d.add(s.pos, member(o.linePath(n), s.name), TooDeep, nil, "")
 			}
 			continue
-		case d.eaten >= maxIngredients:
-			d.cutShort(n)
+		case d.ingredientCount >= maxIngredients:
+			d.truncate(n)
 			continue
 		}
-		d.eaten++
+		d.ingredientCount++
 		if child := d.readLine(i, n, depth, s.name); child != none {
 			if last == none {
 				o.lines[n].first = child
@@ -192,17 +192,17 @@ func (d *decoder) readIngredients(n int32, s spot) {
 	}
 }
 
-// cutShort leaves the other ingredients of a dish unread and says so once.
-func (d *decoder) cutShort(n int32) {
+// truncate leaves the other ingredients of a dish unread and says so once.
+func (d *decoder) truncate(n int32) {
 	o := d.order
-	o.lines[n].cut = true
+	o.lines[n].truncated = true
 	for o.lines[n].parent != none {
 		n = o.lines[n].parent
-		o.lines[n].cut = true
+		o.lines[n].truncated = true
 	}
-	if d.eaten == maxIngredients {
-		d.eaten++
+	if d.ingredientCount == maxIngredients {
+		d.ingredientCount++
 		in := o.lines[n].list
-		d.add(in.at, member(o.linePath(n), in.name), LimitExceeded, Params{"limit": maxIngredients}, limitIngredients)
+		d.add(in.pos, member(o.linePath(n), in.name), LimitExceeded, Params{"limit": maxIngredients}, limitIngredients)
 	}
 }

@@ -30,18 +30,18 @@ type item struct {
 }
 
 // checkDishes judges every dish and fills items.
-func (c *check) checkDishes() {
+func (c *validation) checkDishes() {
 	o := &c.order
 	if o.listed == absent || (o.listed == readable && o.dishCount == 0) {
 		at := o.end
 		if o.dishes.name != "" {
-			at = o.dishes.at
+			at = o.dishes.pos
 		}
 		c.add(at, member("", o.dishes.or("dishList")), FieldRequired, Params{"field": "dishList"}, "")
 		return
 	}
 	c.items = slices.Grow(c.items[:0], len(o.lines))[:len(o.lines)]
-	c.judged = true
+	c.itemsReady = true
 	before := len(c.all)
 	for n := o.first; n != none; n = o.lines[n].next {
 		if len(c.all)-before > maxViolations { // what follows is not listed (policy H7)
@@ -52,7 +52,7 @@ func (c *check) checkDishes() {
 	}
 }
 
-func (c *check) checkDish(n int32) {
+func (c *validation) checkDish(n int32) {
 	it := &c.items[n]
 	*it = item{index: c.findDish(n), units: 1, per: 1}
 	scheme := menu.None
@@ -73,12 +73,12 @@ func (c *check) checkDish(n int32) {
 
 // checkAvailable refuses stopped dishes (policy M10) and those that cannot be
 // ordered at all (policy M9).
-func (c *check) checkAvailable(n int32) {
+func (c *validation) checkAvailable(n int32) {
 	p := c.items[n].index
 	if c.Catalogue.Orderable(p) {
 		return
 	}
-	product, at := c.Catalogue.Product(p), c.order.lines[n].at
+	product, at := c.Catalogue.Product(p), c.order.lines[n].pos
 	if !c.Catalogue.Available(p) {
 		c.add(at, c.path(n), DishUnavailable, Params{"id": product.ID(), "name": product.Name()}, product.Name())
 	}
@@ -91,36 +91,36 @@ func (c *check) checkAvailable(n int32) {
 }
 
 // checkPrice compares a price that the client sent (policy P2).
-func (c *check) checkPrice(n int32, current *menu.Item) {
+func (c *validation) checkPrice(n int32, current *menu.Item) {
 	price := &c.order.lines[n].price
 	if price.state != readable || price.number.Cmp(current.Price) == 0 {
 		return
 	}
-	c.add(price.at, member(c.path(n), price.name), PriceChanged, Params{
+	c.add(price.pos, member(c.path(n), price.name), PriceChanged, Params{
 		"sent": exact(price), "current": number(current.Price),
 	}, c.itemName(n))
 }
 
 // checkDishQuantity: positive, not more than ordering.max_quantity (policy H10),
 // and fractional only where the dish is weighed (policy M8).
-func (c *check) checkDishQuantity(n int32) {
+func (c *validation) checkDishQuantity(n int32) {
 	l, it := &c.order.lines[n], &c.items[n]
 	switch q := &l.quantity; {
 	case q.state == absent:
-		c.add(l.missing(q.spot), member(c.path(n), q.or("quantity")), FieldRequired, Params{"field": "dishList[].quantity"}, "")
+		c.add(l.missing(q.position), member(c.path(n), q.or("quantity")), FieldRequired, Params{"field": "dishList[].quantity"}, "")
 	case q.state == refused:
 	case q.number.Sign() <= 0:
-		c.add(q.at, member(c.path(n), q.name), QuantityNotPositive, Params{"quantity": exact(q)}, c.itemName(n))
+		c.add(q.pos, member(c.path(n), q.name), QuantityNotPositive, Params{"quantity": exact(q)}, c.itemName(n))
 	case q.number.Cmp(jsontext.Whole(int64(c.MaxQuantity))) > 0: // policy H10
-		c.add(q.at, member(c.path(n), q.name), LimitExceeded, Params{"limit": c.MaxQuantity}, c.itemName(n))
+		c.add(q.pos, member(c.path(n), q.name), LimitExceeded, Params{"limit": c.MaxQuantity}, c.itemName(n))
 	case !q.number.IsWhole() && it.index != menu.None && !c.fractional(c.Catalogue.Product(it.index).Measure()):
-		c.add(q.at, member(c.path(n), q.name), QuantityNotWhole, Params{"quantity": exact(q)}, c.itemName(n))
+		c.add(q.pos, member(c.path(n), q.name), QuantityNotWhole, Params{"quantity": exact(q)}, c.itemName(n))
 	default:
 		it.clear = true
 	}
 }
 
-func (c *check) fractional(m *menu.Measure) bool {
+func (c *validation) fractional(m *menu.Measure) bool {
 	return m != nil && slices.ContainsFunc(c.FractionalUnits, func(unit string) bool {
 		return strings.EqualFold(unit, m.Unit)
 	})
@@ -129,7 +129,7 @@ func (c *check) fractional(m *menu.Measure) bool {
 // checkIngredients judges what stands in the line n's ingredients, and what is
 // missing there. known: the menu has the line; scheme is the line's; above are
 // the schemes it is nested in. True when any of them has ingredients of its own.
-func (c *check) checkIngredients(n int32, isKnown bool, scheme menu.Index, above []menu.Index) (nested bool) {
+func (c *validation) checkIngredients(n int32, isKnown bool, scheme menu.Index, above []menu.Index) (nested bool) {
 	o := &c.order
 	for child := o.lines[n].first; child != none; child = o.lines[child].next {
 		c.checkIngredient(n, child)
@@ -160,14 +160,14 @@ func (c *check) checkIngredients(n int32, isKnown bool, scheme menu.Index, above
 }
 
 // checkIngredient judges one ingredient by itself.
-func (c *check) checkIngredient(parent, n int32) {
+func (c *validation) checkIngredient(parent, n int32) {
 	it := &c.items[n]
 	*it = item{index: c.findIngredient(n)}
 	if it.index != menu.None {
 		ingredient := c.Catalogue.Ingredient(it.index)
 		// A scheme that cannot be satisfied is reported with its groups.
 		if reasons := c.Catalogue.IngredientReasons(it.index); len(reasons) > 0 && reasons[0].Code != menu.ReasonGroupUnsatisfiable {
-			c.add(c.order.lines[n].at, c.path(n), IngredientUnavailable,
+			c.add(c.order.lines[n].pos, c.path(n), IngredientUnavailable,
 				Params{"id": ingredient.ID(), "reason": reasons[0].Code}, ingredient.Name())
 		}
 		if !ingredient.PriceInvalid() {
@@ -179,7 +179,7 @@ func (c *check) checkIngredient(parent, n int32) {
 
 // checkUnits reads an ingredient's quantity: a whole number of at least 1,
 // absent = 1 (policy M7).
-func (c *check) checkUnits(parent, n int32) {
+func (c *validation) checkUnits(parent, n int32) {
 	l, it := &c.order.lines[n], &c.items[n]
 	q := &l.quantity
 	it.units = unreadable
@@ -189,11 +189,11 @@ func (c *check) checkUnits(parent, n int32) {
 	case q.state == refused:
 	case q.number.Sign() <= 0:
 		it.units = 0
-		c.add(q.at, member(c.path(n), q.name), QuantityNotPositive, Params{"quantity": exact(q)}, c.itemName(n))
+		c.add(q.pos, member(c.path(n), q.name), QuantityNotPositive, Params{"quantity": exact(q)}, c.itemName(n))
 	case !q.number.IsWhole():
-		c.add(q.at, member(c.path(n), q.name), QuantityNotWhole, Params{"quantity": exact(q)}, c.itemName(n))
+		c.add(q.pos, member(c.path(n), q.name), QuantityNotWhole, Params{"quantity": exact(q)}, c.itemName(n))
 	case exceeds(q.number, maxUnits):
-		c.add(q.at, member(c.path(n), q.name), LimitExceeded, Params{"limit": maxUnits}, c.itemName(n))
+		c.add(q.pos, member(c.path(n), q.name), LimitExceeded, Params{"limit": maxUnits}, c.itemName(n))
 	default:
 		it.units, _ = q.number.Int64()
 		it.clear = true
@@ -204,9 +204,9 @@ func (c *check) checkUnits(parent, n int32) {
 	it.per = it.units * max(c.items[parent].per, 1)
 	if it.per > maxUnits {
 		it.clear = false
-		at := l.at
+		at := l.pos
 		if q.name != "" {
-			at = q.at
+			at = q.pos
 		}
 		c.add(at, member(c.path(n), q.or("quantity")), LimitExceeded, Params{"limit": maxUnits}, c.itemName(n))
 	}
@@ -220,12 +220,12 @@ func exceeds(n jsontext.Number, limit int64) bool {
 }
 
 // missing gives the place where a field of the line is, or should be.
-func (l *line) missing(s spot) int32 {
+func (l *line) missing(s position) int32 {
 	if s.name == "" {
 		return l.end
 	}
-	return s.at
+	return s.pos
 }
 
 // path gives the line's JSON Pointer.
-func (c *check) path(n int32) string { return c.order.linePath(n) }
+func (c *validation) path(n int32) string { return c.order.linePath(n) }

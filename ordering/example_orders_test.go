@@ -37,8 +37,8 @@ func ExampleOrders() {
 	})
 	ctx := context.Background()
 	for range 2 {
-		got, err := orders.Place(ctx, ordering.Placing{
-			Restaurant: "bistro", Native: true, Connection: "main", Client: "storefront", Key: "basket-17",
+		got, err := orders.Place(ctx, ordering.PlaceRequest{
+			Restaurant: "bistro", V1: true, Connection: "main", Client: "storefront", Key: "basket-17",
 			Body: []byte(`{"dishList": [{"ID": "soup", "quantity": 1}], "expeditionType": "pickup",
 				"expectedAt": "2026-05-01T18:30:00+03:00", "paymentTypeID": "card"}`),
 		})
@@ -48,11 +48,11 @@ func ExampleOrders() {
 		}
 		fmt.Println(got.Record.OrderID, got.Record.State, got.Record.Total.Decimal, "replayed:", got.Replayed)
 	}
-	for _, change := range []ordering.Changing{
+	for _, change := range []ordering.ChangeRequest{
 		{Operation: upstream.OpPay, Body: []byte(`[{"code": "c-1", "amount": "199.90", "paidAt": "2026-05-01T12:00:00+03:00"}]`)},
 		{Operation: upstream.OpComplete},
 	} {
-		change.Native, change.Connection, change.Client, change.OrderID = true, "main", "storefront", "765"
+		change.V1, change.Connection, change.Client, change.OrderID = true, "main", "storefront", "765"
 		got, err := orders.Change(ctx, change)
 		if err != nil {
 			fmt.Println(err)

@@ -25,7 +25,7 @@ func Example() {
 	validator := ordering.NewValidator(ordering.DefaultConfig(), clock)
 	for _, ingredients := range []string{`[]`, `[{"ID": "hot"}]`} {
 		verdict, err := validator.Validate(ordering.Request{
-			Restaurant: "bistro", Native: true, Version: 42, FieldCase: upstream.FieldCaseDocument,
+			Restaurant: "bistro", V1: true, Version: 42, FieldCase: upstream.FieldCaseDocument,
 			Catalogue: menu.Compile(view, "bistro", menu.DefaultSettings()),
 			Body: []byte(`{"dishList": [{"ID": "burger", "quantity": 2, "ingredients": ` + ingredients + `}],
 				"expeditionType": "pickup", "expectedAt": "2026-05-01T18:30:00+03:00", "paymentTypeID": "cash"}`),

@@ -1,8 +1,8 @@
 package ordering
 
 // assign is flow.assign, for the tests.
-func assign(demands []demand, supplies []supply, work *int) bool {
-	return new(flow).assign(demands, supplies, work)
+func assign(slots []groupSlot, selections []selection, work *int) bool {
+	return new(assigner).assign(slots, selections, work)
 }
 
 // Canonical is canonical, for the tests.

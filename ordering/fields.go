@@ -8,26 +8,26 @@ import (
 	"larder/internal/upstream"
 )
 
-// want is the kind of value that a field takes; its text stands in the params
+// fieldKind is the kind of value that a field takes; its text stands in the params
 // of type_mismatch.
-type want string
+type fieldKind string
 
 // The kinds of values in an order (docs/ordering-service.md, section 2.1).
 const (
-	wantText    want = "string"
-	wantID      want = "identifier" // string or number (policy W4)
-	wantWhole   want = "integer"    // or numeric string (policy W12)
-	wantNumber  want = "number"     // or numeric string (policy W12)
-	wantTime    want = "date-time"
-	wantBoolean want = "boolean"
-	wantArray   want = "array"
-	wantObject  want = "object"
-	wantNothing want = "" // read past
+	wantText    fieldKind = "string"
+	wantID      fieldKind = "identifier" // string or number (policy W4)
+	wantWhole   fieldKind = "integer"    // or numeric string (policy W12)
+	wantNumber  fieldKind = "number"     // or numeric string (policy W12)
+	wantTime    fieldKind = "date-time"
+	wantBoolean fieldKind = "boolean"
+	wantArray   fieldKind = "array"
+	wantObject  fieldKind = "object"
+	wantNothing fieldKind = "" // read past
 )
 
 // value is one plain field as the client sent it.
 type value struct {
-	spot
+	position
 	state    state
 	isNumber bool            // number holds it, not text
 	numeric  bool            // text holds an identifier that was sent as a number
@@ -73,7 +73,7 @@ func (v *value) wholePtr(room *int) *int {
 // object is an order, a guest or an address: its plain fields, in the order of
 // its table, and what larder does not know.
 type object struct {
-	spot
+	position
 	state  state
 	end    int32 // the place behind its last member
 	fields *fieldTable
@@ -81,18 +81,18 @@ type object struct {
 	extra  []upstream.Field
 }
 
-// at gives the place of one of the object's fields: where a missing one would
+// posOf gives the place of one of the object's fields: where a missing one would
 // stand.
-func (o *object) at(i int) int32 {
+func (o *object) posOf(i int) int32 {
 	if o.values[i].name == "" {
 		return o.end
 	}
-	return o.values[i].at
+	return o.values[i].pos
 }
 
 // line is a dish, or an ingredient of a dish or of another ingredient.
 type line struct {
-	spot
+	position
 	path       string // JSON Pointer; made when first asked for
 	end        int32
 	index      int
@@ -106,13 +106,13 @@ type line struct {
 	quantity   value
 	group      value            // groupId: larder's own, never sent (policy M4)
 	list       list             // ingredients
-	cut        bool             // a limit left some of its ingredients unread
+	truncated  bool             // a limit left some of its ingredients unread
 	extra      []upstream.Field // what larder does not know (policies W8, W12)
 }
 
 // list is an array of ingredients.
 type list struct {
-	spot
+	position
 	state state
 }
 
@@ -122,8 +122,8 @@ const none int32 = -1
 // order is an order as the client sent it.
 type order struct {
 	object
-	dishes spot   // dishList
-	base   string // its JSON Pointer
+	dishes position // dishList
+	base   string   // its JSON Pointer
 	listed state
 	lines  []line // dishes and ingredients, each before its own ingredients; empty ones behind them
 	first  int32  // the first dish, or none
@@ -135,31 +135,31 @@ type order struct {
 	address object
 	soonest bool // larder's own: as soon as may be (policy O4)
 
-	room [orderFieldCount + guestFieldCount + addressFieldCount]value // of values
+	buffer [orderFieldCount + guestFieldCount + addressFieldCount]value // of values
 }
 
-// prepare makes an empty order ready to be read into.
-func (o *order) prepare() {
+// reset makes an empty order ready to be read into.
+func (o *order) reset() {
 	o.first = none
-	o.object = object{fields: orderFields, values: o.room[:orderFieldCount]}
-	o.guest = object{fields: guestFields, values: o.room[orderFieldCount : orderFieldCount+guestFieldCount]}
-	o.address = object{fields: addressFields, values: o.room[orderFieldCount+guestFieldCount:]}
+	o.object = object{fields: orderFields, values: o.buffer[:orderFieldCount]}
+	o.guest = object{fields: guestFields, values: o.buffer[orderFieldCount : orderFieldCount+guestFieldCount]}
+	o.address = object{fields: addressFields, values: o.buffer[orderFieldCount+guestFieldCount:]}
 }
 
-// forget empties the order and keeps the room of its lines.
-func (o *order) forget() {
+// clear empties the order and keeps the room of its lines.
+func (o *order) clear() {
 	clear(o.lines)
 	*o = order{lines: o.lines[:0]}
 }
 
-// spot is where a value stands in the client's body.
-type spot struct {
+// position is where a value stands in the client's body.
+type position struct {
 	// name is the member's name as the client spelled it; empty where the
 	// member is missing.
 	name string
-	// at orders spots as the body has them. A missing member stands at the end
+	// pos orders spots as the body has them. A missing member stands pos the end
 	// of the object that lacks it.
-	at int32
+	pos int32
 }
 
 // member appends a member's name to a JSON Pointer (RFC 6901).
@@ -174,7 +174,7 @@ func member(path, name string) string {
 func element(path string, i int) string { return path + "/" + strconv.Itoa(i) }
 
 // or gives the spot's name, or the interface's where the member is missing.
-func (s spot) or(document string) string {
+func (s position) or(document string) string {
 	if s.name == "" {
 		return document
 	}

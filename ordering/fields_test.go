@@ -166,7 +166,7 @@ func TestSoonest(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
 			req := native(t, tc.body)
-			req.Native = tc.native
+			req.V1 = tc.native
 			got, err := tc.validator.Validate(req)
 			if err != nil || !got.Valid {
 				t.Fatalf("Validate(%s) = %+v, %v; want it valid", tc.body, got, err)
@@ -193,7 +193,7 @@ func TestSoonestOfAnotherKind(t *testing.T) {
 		t.Errorf("native (-want +got):\n%s", diff)
 	}
 	req := native(t, body)
-	req.Native = false
+	req.V1 = false
 	if diff := cmp.Diff(want[1:], brokenOf(t, judge(t, ordering.Config{}, req)), cmp.AllowUnexported(broken{})); diff != "" {
 		t.Errorf("drop-in, where it is a field like any other (-want +got):\n%s", diff)
 	}

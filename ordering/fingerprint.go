@@ -11,9 +11,9 @@ import (
 	"larder/internal/upstream"
 )
 
-// asked is what a request asks for, as the journal knows it: nothing of it
+// requestKey is what a request asks for, as the journal knows it: nothing of it
 // tells the key or the body (policy O7).
-type asked struct {
+type requestKey struct {
 	// key is the hash of the key in its scope, "" for none.
 	key string
 	// derived: the key was made from what is asked for.
@@ -32,14 +32,14 @@ type scope struct {
 	of string
 }
 
-// ask hashes what is asked for: body is canonical. A change without a key gets
+// hashRequest hashes what is asked for: body is canonical. A change without a key gets
 // one made of what it is (policy O9); a new order without a key has none.
-func (o *Orders) ask(ctx context.Context, s scope, body []byte) (asked, error) {
+func (o *Orders) hashRequest(ctx context.Context, s scope, body []byte) (requestKey, error) {
 	secret, err := o.deps.Journal.Secret(ctx)
 	if err != nil {
-		return asked{}, err
+		return requestKey{}, err
 	}
-	a := asked{fingerprint: hashed(secret, string(s.operation), s.of, string(body))}
+	a := requestKey{fingerprint: hashed(secret, string(s.operation), s.of, string(body))}
 	switch {
 	case s.key != "":
 		a.key = hashedKey(secret, s.client, s.connection, s.key)
@@ -68,7 +68,7 @@ func hashed(secret []byte, parts ...string) string {
 }
 
 // replay gives what became of the call that has the key; false when none has.
-func (o *Orders) replay(ctx context.Context, connection string, a asked) (Result, bool, error) {
+func (o *Orders) replay(ctx context.Context, connection string, a requestKey) (Result, bool, error) {
 	if a.key == "" {
 		return Result{}, false, nil
 	}

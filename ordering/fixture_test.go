@@ -92,14 +92,14 @@ func validate(tb testing.TB, body string) *verdict {
 func native(tb testing.TB, body string) ordering.Request {
 	tb.Helper()
 	return ordering.Request{
-		Restaurant: restaurant, Native: true, Version: 42, Catalogue: compile(tb, card, menu.DefaultSettings()),
+		Restaurant: restaurant, V1: true, Version: 42, Catalogue: compile(tb, card, menu.DefaultSettings()),
 		Body: []byte(body), Language: "en", FieldCase: upstream.FieldCaseDocument,
 	}
 }
 
-// verdict is what Validate returned, with the lines that only AppendVerdict has.
+// verdict is what Validate returned, with the lines that only AppendResult has.
 type verdict struct {
-	*ordering.Verdict
+	*ordering.ValidationResult
 
 	Lines []struct {
 		Path, ID, Name         string
@@ -117,7 +117,7 @@ func judge(tb testing.TB, cfg ordering.Config, req ordering.Request) *verdict {
 	if err != nil {
 		tb.Fatalf("Validate(%s): %v", body, err)
 	}
-	written, err := validator.AppendVerdict(nil, req)
+	written, err := validator.AppendResult(nil, req)
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -128,10 +128,10 @@ func judge(tb testing.TB, cfg ordering.Config, req ordering.Request) *verdict {
 	return result
 }
 
-// sameVerdict checks that the JSON of AppendVerdict says what Validate returned.
-func sameVerdict(tb testing.TB, found *ordering.Verdict, written []byte) *verdict {
+// sameVerdict checks that the JSON of AppendResult says what Validate returned.
+func sameVerdict(tb testing.TB, found *ordering.ValidationResult, written []byte) *verdict {
 	tb.Helper()
-	result := &verdict{Verdict: found, JSON: written}
+	result := &verdict{ValidationResult: found, JSON: written}
 	shape := struct {
 		Valid      bool
 		Version    int64

@@ -17,14 +17,14 @@ type slowJournal struct {
 	pause time.Duration
 }
 
-func (j slowJournal) Begin(ctx context.Context, o ordering.Opening) (ordering.Record, error) {
+func (j slowJournal) Begin(ctx context.Context, o ordering.CallSpec) (ordering.Record, error) {
 	defer func() { <-time.After(j.pause) }()
 	return j.Journal.Begin(ctx, o)
 }
 
-func (j slowJournal) Settle(ctx context.Context, s ordering.Settling) (ordering.Record, error) {
+func (j slowJournal) Resolve(ctx context.Context, s ordering.ResolveCall) (ordering.Record, error) {
 	defer func() { <-time.After(j.pause) }()
-	return j.Journal.Settle(ctx, s)
+	return j.Journal.Resolve(ctx, s)
 }
 
 // TestTooLateToSend: what the journal has held open for longer than a call may
@@ -66,7 +66,7 @@ func TestTooLateToSend(t *testing.T) {
 				}
 				h.kitchen.answers(nil)
 				slow.pause = tc.pause
-				got, err := h.Resolve(t.Context(), word(was.Record.Ref, upstream.OpCreate, ordering.SettledSendAgain))
+				got, err := h.Resolve(t.Context(), word(was.Record.Ref, upstream.OpCreate, ordering.ResolvedRetry))
 				if err != nil || got.Call.Outcome != tc.want {
 					t.Errorf("Resolve() = %+v, %v; want it %s", got.Call, err, tc.want)
 				}

@@ -30,10 +30,10 @@ func FuzzValidate(f *testing.F) {
 	catalogue := compile(f, card, menu.DefaultSettings())
 	f.Fuzz(func(t *testing.T, body []byte, native bool) {
 		req := ordering.Request{
-			Restaurant: restaurant, Native: native, Catalogue: catalogue, Body: body, FieldCase: upstream.FieldCaseDocument,
+			Restaurant: restaurant, V1: native, Catalogue: catalogue, Body: body, FieldCase: upstream.FieldCaseDocument,
 		}
 		req.Body = bytes.Clone(body)
-		written, writeErr := validator.AppendVerdict([]byte("before"), req)
+		written, writeErr := validator.AppendResult([]byte("before"), req)
 		first, err := validator.Validate(req)
 		if (err == nil) != (writeErr == nil) {
 			t.Fatalf("a verdict: %v; the same written: %v", err, writeErr)

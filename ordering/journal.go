@@ -55,12 +55,12 @@ type Journal interface {
 	//
 	// Nothing may be sent after an error. After a *JournalError the call may
 	// have been opened all the same: the caller aborts it.
-	Begin(ctx context.Context, o Opening) (Record, error)
+	Begin(ctx context.Context, o CallSpec) (Record, error)
 	// Abort ends the call that exactly this Opening (by its ID) opened as not
 	// sent, with the effects of Finish; nil too when it opened none, or the
 	// call has ended. ErrUnreplicated: it is aborted, and the caller aborts it
 	// again until enough replicas have that (policy O14).
-	Abort(ctx context.Context, o Opening) error
+	Abort(ctx context.Context, o CallSpec) error
 	// Finish ends a call.
 	//
 	// Of a call that is open, or unknown and not settled: tries are appended,
@@ -79,28 +79,28 @@ type Journal interface {
 	// Of a call that a person has settled: what says the same (done with the
 	// same OrderID, refused or not_sent after not_done) or OutcomeUnknown
 	// changes nothing but the tries; what says otherwise is kept as the call's
-	// Contradicted and gives *ContradictionError. After SettledSendAgain of
+	// Contradicted and gives *ContradictionError. After ResolvedRetry of
 	// the call, done is a contradiction.
 	//
 	// Of a call that is definite already: the same outcome changes nothing
 	// (a Finish whose answer was lost may be sent again); another one is a
 	// contradiction.
 	//
-	// ErrNoOrder when there is no such record or call; with Ending.Opening also
+	// ErrNoOrder when there is no such record or call; with Ending.SpecID also
 	// when another opening has made the call. ErrUnreplicated comes with the
 	// record: it is written, and the caller finishes the call again until enough
 	// replicas have it (policy O14).
-	Finish(ctx context.Context, e Ending) (Record, error)
+	Finish(ctx context.Context, e CallResult) (Record, error)
 	// Recreate writes a call that has ended, and its record, where the store has
 	// lost them (policies O14 and O14a): the record as it is known, the call by
 	// its number in it and what it sent. What the store has is kept; when it has
-	// the call (by Call.Opening), nothing is changed. It returns the record, and
+	// the call (by Call.SpecID), nothing is changed. It returns the record, and
 	// the number that the call has there. ErrUnreplicated is Finish's.
 	Recreate(ctx context.Context, known Record, call int, body []byte) (Record, int, error)
-	// Settle notes what a person found out about an operation whose outcome is
+	// Resolve notes what a person found out about an operation whose outcome is
 	// unknown: the same effects as Finish of done, or refused for not_done:
 	// a client's own key stays, so that its replay tells, a Derived one is
-	// freed, or the change could not be asked for again. SettledSendAgain opens a
+	// freed, or the change could not be asked for again. ResolvedRetry opens a
 	// new call of the same body, fingerprint and key, as Begin does (with
 	// wait_replicas too); its number is that of the record's last call. After a
 	// *JournalError it may be open all the same: the caller aborts it, by its ID.
@@ -109,13 +109,13 @@ type Journal interface {
 	// it (policy O14).
 	//
 	// Errors: ErrNoOrder; *StateError when the operation is not unknown, or its
-	// last call is another one than Call and Opening; *RestoredError of SettledSendAgain of a
+	// last call is another one than Call and Opening; *RestoredError of ResolvedRetry of a
 	// create while creates are paused (policy O14a);
 	// *OrderIDTakenError when another order, that larder placed, has the
 	// OrderID (an adopted one gives it up); *BusyError when the adopted one has
 	// a call that is open or unknown, which is settled first; ErrNoBody when what was sent is no
 	// longer kept.
-	Settle(ctx context.Context, s Settling) (Record, error)
+	Resolve(ctx context.Context, s ResolveCall) (Record, error)
 	// Sweep moves calls of a connection whose deadline has passed from open to
 	// unknown, at most 100 (policy O12), and drops what has outlived its
 	// retention (policy O13) from the lists. It gives the records moved.
@@ -133,8 +133,8 @@ type Journal interface {
 	List(ctx context.Context, q Query) (page []Record, next string, err error)
 }
 
-// Opening is a call about to be made.
-type Opening struct {
+// CallSpec is a call about to be made.
+type CallSpec struct {
 	// ID is this opening's own, made like a ref.
 	ID         string
 	Operation  Operation
@@ -167,35 +167,35 @@ type Opening struct {
 	Payments []Payment
 }
 
-// Ending is how a call ended.
-type Ending struct {
+// CallResult is how a call ended.
+type CallResult struct {
 	Connection, Ref string
 	Call            int
-	// Opening is the ID of the Opening that opened the call; "" is not compared.
-	Opening string
+	// SpecID is the ID of the SpecID that opened the call; "" is not compared.
+	SpecID string
 	// Outcome is not OutcomeOpen.
 	Outcome Outcome
 	// OrderID is that of a created order: given with OutcomeDone.
-	OrderID string
-	Tries   []Try
-	Answer  *Answer // nil where there was none
+	OrderID  string
+	Attempts []Attempt
+	Answer   *Answer // nil where there was none
 }
 
-// Settling is a person's word on an unknown outcome.
-type Settling struct {
-	// ID is the new call's opening's, made like a ref, with SettledSendAgain.
+// ResolveCall is a person's word on an unknown outcome.
+type ResolveCall struct {
+	// ID is the new call's opening's, made like a ref, with ResolvedRetry.
 	ID              string
 	Connection, Ref string
 	Operation       Operation
 	// Call is the number of the call that is meant; 0 for the operation's last.
 	Call int
-	// Opening is the ID of the Opening that opened the call; "" is not compared.
-	Opening string
-	How     Settlement
-	// OrderID is the created order's, with SettledDone.
+	// SpecID is the ID of the SpecID that opened the call; "" is not compared.
+	SpecID     string
+	Resolution Resolution
+	// OrderID is the created order's, with ResolvedDone.
 	OrderID  string
 	By, Note string
-	// RequestID and Deadline are those of the new call, with SettledSendAgain.
+	// RequestID and Deadline are those of the new call, with ResolvedRetry.
 	RequestID string
 	Deadline  time.Duration
 }

@@ -154,8 +154,8 @@ func (h *history) place(t *testing.T, client int, orders *ordering.Orders, slot 
 	t.Helper()
 	v := &visit{}
 	from := time.Now()
-	got, err := orders.Place(context.WithValue(t.Context(), visitKey{}, v), ordering.Placing{
-		Restaurant: restaurant, Native: true, Connection: "main", Client: "storefront", Key: slot.key,
+	got, err := orders.Place(context.WithValue(t.Context(), visitKey{}, v), ordering.PlaceRequest{
+		Restaurant: restaurant, V1: true, Connection: "main", Client: "storefront", Key: slot.key,
 		RequestID: "request", Body: simOrder(slot.key, 1+body), FieldCase: upstream.FieldCaseDocument,
 	})
 	h.ended(t, client, slot, step{key: slot.key, op: upstream.OpCreate, body: body}, got, err, v, from)
@@ -171,8 +171,8 @@ func (h *history) change(t *testing.T, client int, orders *ordering.Orders, slot
 	if op == upstream.OpReject && dice.IntN(4) > 0 {
 		return // or nothing else would be seen
 	}
-	c := ordering.Changing{
-		Operation: op, OrderID: orderID, Native: true, Connection: "main", Client: "storefront", RequestID: "request",
+	c := ordering.ChangeRequest{
+		Operation: op, OrderID: orderID, V1: true, Connection: "main", Client: "storefront", RequestID: "request",
 		FieldCase: upstream.FieldCaseDocument,
 	}
 	if op == upstream.OpPay {
@@ -268,8 +268,8 @@ func (h *history) read(t *testing.T, client int, orders *ordering.Orders, slot *
 // there before its outcome is known to be unknown.
 func (h *history) resolve(t *testing.T, client int, orders *ordering.Orders, slot *keySlot, ref string, op ordering.Operation) {
 	t.Helper()
-	word := ordering.Resolving{
-		Connections: []string{"main"}, Ref: ref, Operation: op, How: ordering.SettledNotDone, By: "ops", RequestID: "ops",
+	word := ordering.ResolveRequest{
+		Connections: []string{"main"}, Ref: ref, Operation: op, Resolution: ordering.ResolvedNotDone, By: "ops", RequestID: "ops",
 	}
 	for _, o := range shownOrders(t, h.tell(t, http.MethodGet, "/sandbox/orders", "")) {
 		if o.Body.Comment != slot.key {
@@ -277,9 +277,9 @@ func (h *history) resolve(t *testing.T, client int, orders *ordering.Orders, slo
 		}
 		switch {
 		case op == upstream.OpCreate:
-			word.How, word.OrderID = ordering.SettledDone, o.OrderID
+			word.Resolution, word.OrderID = ordering.ResolvedDone, o.OrderID
 		case op == upstream.OpPay && o.Paid, op == upstream.OpComplete && o.State == "closed", op == upstream.OpReject && o.State == "rejected":
-			word.How = ordering.SettledDone
+			word.Resolution = ordering.ResolvedDone
 		}
 	}
 	from := time.Now()

@@ -10,8 +10,8 @@ import (
 
 // findDish finds the dish that the line n names: by the menu's id first, then
 // by externalId (policy O3). menu.None with a violation noted when it cannot.
-func (c *check) findDish(n int32) menu.Index {
-	id, external, ok := c.named(n, "dishList[].ID")
+func (c *validation) findDish(n int32) menu.Index {
+	id, external, ok := c.nameOf(n, "dishList[].ID")
 	if !ok {
 		return menu.None
 	}
@@ -22,12 +22,12 @@ func (c *check) findDish(n int32) menu.Index {
 	case i != menu.None:
 		return i
 	}
-	return c.only(n, id, sharing, DishNotInMenu, func(i menu.Index) string { return c.Catalogue.Product(i).ID() })
+	return c.single(n, id, sharing, DishNotInMenu, func(i menu.Index) string { return c.Catalogue.Product(i).ID() })
 }
 
 // findIngredient is findDish for an ingredient.
-func (c *check) findIngredient(n int32) menu.Index {
-	id, external, ok := c.named(n, "dishList[].ingredients[].ID")
+func (c *validation) findIngredient(n int32) menu.Index {
+	id, external, ok := c.nameOf(n, "dishList[].ingredients[].ID")
 	if !ok {
 		return menu.None
 	}
@@ -38,12 +38,12 @@ func (c *check) findIngredient(n int32) menu.Index {
 	case i != menu.None:
 		return i
 	}
-	return c.only(n, id, sharing, IngredientNotInMenu, func(i menu.Index) string { return c.Catalogue.Ingredient(i).ID() })
+	return c.single(n, id, sharing, IngredientNotInMenu, func(i menu.Index) string { return c.Catalogue.Ingredient(i).ID() })
 }
 
-// named gives what the line is named by: its ID, or where that is null its
+// nameOf gives what the line is nameOf by: its ID, or where that is null its
 // externalId (policy W12).
-func (c *check) named(n int32, field string) (id string, external, ok bool) {
+func (c *validation) nameOf(n int32, field string) (id string, external, ok bool) {
 	l := &c.order.lines[n]
 	switch {
 	case l.id.state == refused:
@@ -55,23 +55,23 @@ func (c *check) named(n int32, field string) (id string, external, ok bool) {
 	case l.externalID.text != "":
 		return l.externalID.text, true, true
 	}
-	c.add(l.missing(l.id.spot), member(c.path(n), l.id.or("ID")), FieldRequired, Params{"field": field}, "")
+	c.add(l.missing(l.id.position), member(c.path(n), l.id.or("ID")), FieldRequired, Params{"field": field}, "")
 	return "", false, false
 }
 
-// only gives the one item that has an externalId.
-func (c *check) only(n int32, id string, sharing []menu.Index, unknown Code, name func(menu.Index) string) menu.Index {
+// single gives the one item that has an externalId.
+func (c *validation) single(n int32, id string, sharing []menu.Index, unknown Code, name func(menu.Index) string) menu.Index {
 	switch len(sharing) {
 	case 1:
 		return sharing[0]
 	case 0:
-		c.add(c.order.lines[n].at, c.path(n), unknown, Params{"id": strings.Clone(id)}, "")
+		c.add(c.order.lines[n].pos, c.path(n), unknown, Params{"id": strings.Clone(id)}, "")
 	default:
 		ids := make([]string, len(sharing))
 		for i, shared := range sharing {
 			ids[i] = name(shared)
 		}
-		c.add(c.order.lines[n].at, c.path(n), ExternalIDAmbiguous, Params{"externalId": strings.Clone(id), "ids": ids}, "")
+		c.add(c.order.lines[n].pos, c.path(n), ExternalIDAmbiguous, Params{"externalId": strings.Clone(id), "ids": ids}, "")
 	}
 	return menu.None
 }

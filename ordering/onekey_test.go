@@ -22,8 +22,8 @@ func TestOneKey(t *testing.T) {
 	y.tell(t, http.MethodPut, "/sandbox/faults", `[{"match":{"path":"/orders/*"},"do":"latency","delay":"20ms"}]`)
 	body := simOrder("one-key", 1)
 	placed := y.hundred(t, "place", func(orders *ordering.Orders, client int) (ordering.Result, error) {
-		return orders.Place(t.Context(), ordering.Placing{
-			Restaurant: restaurant, Native: true, Connection: "main", Client: "storefront", Key: "one-key",
+		return orders.Place(t.Context(), ordering.PlaceRequest{
+			Restaurant: restaurant, V1: true, Connection: "main", Client: "storefront", Key: "one-key",
 			RequestID: fmt.Sprint("request-", client), Body: body, FieldCase: upstream.FieldCaseDocument,
 		})
 	})
@@ -37,8 +37,8 @@ func TestOneKey(t *testing.T) {
 			key = "one-payment"
 		}
 		y.hundred(t, string(op), func(orders *ordering.Orders, client int) (ordering.Result, error) {
-			return orders.Change(t.Context(), ordering.Changing{
-				Operation: op, OrderID: orderID, Native: true, Connection: "main", Client: "storefront", Key: key,
+			return orders.Change(t.Context(), ordering.ChangeRequest{
+				Operation: op, OrderID: orderID, V1: true, Connection: "main", Client: "storefront", Key: key,
 				RequestID: fmt.Sprint("request-", client), FieldCase: upstream.FieldCaseDocument,
 				Body: []byte(`[{"code":"c","amount":199.9,"paidAt":"2030-01-01T00:00:00Z","name":""}]`),
 			})

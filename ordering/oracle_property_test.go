@@ -38,7 +38,7 @@ func TestGroupsAgreeWithTheOracle(t *testing.T) {
 				continue
 			}
 			body := order(`[{"ID":"d","quantity":1,"ingredients":` + linesJSON(rt, lines) + `}]`)
-			verdict, err := validator.Validate(ordering.Request{Restaurant: restaurant, Native: true, Catalogue: catalogue, Body: []byte(body)})
+			verdict, err := validator.Validate(ordering.Request{Restaurant: restaurant, V1: true, Catalogue: catalogue, Body: []byte(body)})
 			if err != nil {
 				rt.Fatal(err)
 			}

@@ -82,7 +82,7 @@ func (m *oracleMenu) judgeList(path, scheme string, lines []oracleLine) (found [
 // be found beside them.
 func (m *oracleMenu) judgeGroups(path, scheme string, lines []oracleLine, flat func(i int) bool) (found []string) {
 	open, reached := m.open(scheme, lines, flat)
-	var supplies []oracleSupply
+	var selections []oracleSupply
 	for i, l := range lines {
 		place := fmt.Sprintf("%s/ingredients/%d", path, i)
 		if !reached[i] {
@@ -97,9 +97,9 @@ func (m *oracleMenu) judgeGroups(path, scheme string, lines []oracleLine, flat f
 				found = append(found, place+"/groupId group_pin_invalid")
 			}
 		}
-		supplies = append(supplies, oracleSupply{l.units, may})
+		selections = append(selections, oracleSupply{l.units, may})
 	}
-	for _, g := range bestOf(open, supplies) {
+	for _, g := range bestOf(open, selections) {
 		switch {
 		case g.count < g.min:
 			found = append(found, fmt.Sprintf("%s/ingredients group_min %s %d-%d: %d", path, g.id, g.min, g.max, g.count))
@@ -167,18 +167,18 @@ type oracleSupply struct {
 
 // bestOf tries every assignment: the least sum of what is missing and in excess
 // wins, and among equals the one that is nearer at the first groups (policy M4).
-func bestOf(open []openGroup, supplies []oracleSupply) (best []openGroup) {
+func bestOf(open []openGroup, selections []oracleSupply) (best []openGroup) {
 	try := slices.Clone(open)
 	var place func(s, k, left int)
 	place = func(s, k, left int) {
-		if s == len(supplies) {
+		if s == len(selections) {
 			if best == nil || nearerGroups(try, best) {
 				best = append(best[:0], try...)
 			}
 			return
 		}
-		group := &try[supplies[s].may[k]]
-		last := k == len(supplies[s].may)-1
+		group := &try[selections[s].may[k]]
+		last := k == len(selections[s].may)-1
 		for units := range left + 1 {
 			if last {
 				units = left
@@ -187,8 +187,8 @@ func bestOf(open []openGroup, supplies []oracleSupply) (best []openGroup) {
 			switch {
 			case !last && units < left:
 				place(s, k+1, left-units)
-			case s+1 < len(supplies):
-				place(s+1, 0, supplies[s+1].units)
+			case s+1 < len(selections):
+				place(s+1, 0, selections[s+1].units)
 			default:
 				place(s+1, 0, 0)
 			}
@@ -198,10 +198,10 @@ func bestOf(open []openGroup, supplies []oracleSupply) (best []openGroup) {
 			}
 		}
 	}
-	if len(supplies) == 0 {
+	if len(selections) == 0 {
 		return try
 	}
-	place(0, 0, supplies[0].units)
+	place(0, 0, selections[0].units)
 	return best
 }
 
@@ -219,7 +219,7 @@ func nearerGroups(a, b []openGroup) bool {
 }
 
 // violationsOf gives the violations of a verdict as the oracle writes them.
-func violationsOf(v *ordering.Verdict) (found []string) {
+func violationsOf(v *ordering.ValidationResult) (found []string) {
 	const dish = "/dishList/0"
 	for _, violation := range v.Violations {
 		text := violation.Path[len(dish):] + " " + string(violation.Code)

@@ -43,20 +43,20 @@ type Catalogues interface {
 	Catalogue(ctx context.Context, restaurant menu.RestaurantID) (version int64, catalogue *menu.Catalogue, err error)
 }
 
-// Placing is one order to be placed.
-type Placing struct {
+// PlaceRequest is one order to be placed.
+type PlaceRequest struct {
 	// Restaurant is whose menu the order is checked against; on the drop-in
 	// face cache.DefaultMenu's id for an order without restaurantID (policy O1a).
 	Restaurant menu.RestaurantID
-	// Native: the native face (see Request.Native).
-	Native bool
+	// V1: the native face (see Request.V1).
+	V1 bool
 	// Connection is whose service takes the order.
 	Connection string
 	// Client is who places it; keys are scoped to client and connection.
 	Client string
-	// Requester is who shares the connection's capacity with the others
+	// CapacityKey is who shares the connection's capacity with the others
 	// (policy O8a): a guest's address; "" means Client.
-	Requester string
+	CapacityKey string
 	// Key is the client's idempotency key, "" for none. It is never sent
 	// to the ordering service: net/http repeats a POST that carries it.
 	Key string
@@ -67,14 +67,14 @@ type Placing struct {
 	FieldCase upstream.FieldCase
 }
 
-// Changing is one change of an order: a payment, a completion or a rejection.
-type Changing struct {
+// ChangeRequest is one change of an order: a payment, a completion or a rejection.
+type ChangeRequest struct {
 	// Operation is upstream.OpPay, OpComplete or OpReject.
 	Operation Operation
 	OrderID   string
-	// Native: the native face, where an order that larder did not place is
+	// V1: the native face, where an order that larder did not place is
 	// unknown (policy O9a) and payments must cover the total (policy O10).
-	Native     bool
+	V1         bool
 	Connection string
 	Client     string
 	// Key is the client's; "" makes one of (order, operation, body) (policy O9).
@@ -98,14 +98,14 @@ type Result struct {
 	RetryAfter time.Duration
 }
 
-// Resolving is an operator's word on an operation whose outcome is unknown.
-type Resolving struct {
+// ResolveRequest is an operator's word on an operation whose outcome is unknown.
+type ResolveRequest struct {
 	// Connections are those the operator sees.
 	Connections []string
 	Ref         string
 	Operation   Operation
-	How         Settlement
-	OrderID     string // of a created order, with SettledDone
+	Resolution  Resolution
+	OrderID     string // of a created order, with ResolvedDone
 	By, Note    string
 	RequestID   string
 }
@@ -153,12 +153,12 @@ type Deps struct {
 // journal (policies O7 to O12). It is safe for concurrent use, starts no
 // goroutine, and needs Run beside it.
 type Orders struct {
-	cfg     Config
-	deps    Deps
-	log     logrus.FieldLogger
-	late    late
-	health  health
-	flights flights
+	cfg      Config
+	deps     Deps
+	log      logrus.FieldLogger
+	pending  pendingWrites
+	health   journalHealth
+	inFlight inFlight
 }
 
 // NewOrders makes Orders. cfg is the section after SetDefaults; the zero Config
@@ -196,7 +196,7 @@ func (o *Orders) ByRef(ctx context.Context, connections []string, ref string) (R
 // ByOrderID gives the record of an orderID on any of the connections, or
 // ErrNoOrder; *AmbiguousError when orders of several have it.
 func (o *Orders) ByOrderID(ctx context.Context, connections []string, orderID string) (Record, error) {
-	return only(connections, func(connection string) (Record, error) {
+	return single(connections, func(connection string) (Record, error) {
 		return o.deps.Journal.Order(ctx, connection, orderID)
 	})
 }
@@ -208,14 +208,14 @@ func (o *Orders) ByKey(ctx context.Context, connections []string, client, key st
 	if err != nil {
 		return Record{}, err
 	}
-	return only(connections, func(connection string) (Record, error) {
+	return single(connections, func(connection string) (Record, error) {
 		record, _, err := o.deps.Journal.Lookup(ctx, connection, hashedKey(secret, client, connection, key))
 		return record, err
 	})
 }
 
-// only gives the one record that find finds on the connections.
-func only(connections []string, find func(connection string) (Record, error)) (Record, error) {
+// single gives the one record that find finds on the connections.
+func single(connections []string, find func(connection string) (Record, error)) (Record, error) {
 	var (
 		found Record
 		on    []string

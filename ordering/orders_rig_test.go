@@ -217,9 +217,9 @@ const (
 )
 
 // placing is an order of one soup on the native face.
-func placing(change ...func(*ordering.Placing)) ordering.Placing {
-	p := ordering.Placing{
-		Restaurant: restaurant, Native: true, Connection: "main", Client: "storefront", Key: soupKey,
+func placing(change ...func(*ordering.PlaceRequest)) ordering.PlaceRequest {
+	p := ordering.PlaceRequest{
+		Restaurant: restaurant, V1: true, Connection: "main", Client: "storefront", Key: soupKey,
 		RequestID: "request-1", Body: []byte(order(oneSoup)), Language: "en", FieldCase: upstream.FieldCaseDocument,
 	}
 	for _, c := range change {
@@ -229,9 +229,9 @@ func placing(change ...func(*ordering.Placing)) ordering.Placing {
 }
 
 // changing is a change of order 765 on the native face.
-func changing(op ordering.Operation, body string, change ...func(*ordering.Changing)) ordering.Changing {
-	c := ordering.Changing{
-		Operation: op, OrderID: "765", Native: true, Connection: "main", Client: "storefront",
+func changing(op ordering.Operation, body string, change ...func(*ordering.ChangeRequest)) ordering.ChangeRequest {
+	c := ordering.ChangeRequest{
+		Operation: op, OrderID: "765", V1: true, Connection: "main", Client: "storefront",
 		RequestID: "request-2", Body: []byte(body), Language: "en", FieldCase: upstream.FieldCaseDocument,
 	}
 	for _, ch := range change {
@@ -241,7 +241,7 @@ func changing(op ordering.Operation, body string, change ...func(*ordering.Chang
 }
 
 // placed places an order that must be placed.
-func (h *house) placed(tb testing.TB, change ...func(*ordering.Placing)) ordering.Result {
+func (h *house) placed(tb testing.TB, change ...func(*ordering.PlaceRequest)) ordering.Result {
 	tb.Helper()
 	got, err := h.Place(tb.Context(), placing(change...))
 	if err != nil || got.Call.Outcome != ordering.OutcomeDone {
@@ -251,7 +251,7 @@ func (h *house) placed(tb testing.TB, change ...func(*ordering.Placing)) orderin
 }
 
 // changed makes a change that must end so.
-func (h *house) changed(tb testing.TB, want ordering.Outcome, c ordering.Changing) ordering.Result {
+func (h *house) changed(tb testing.TB, want ordering.Outcome, c ordering.ChangeRequest) ordering.Result {
 	tb.Helper()
 	got, err := h.Change(tb.Context(), c)
 	if err != nil || got.Call.Outcome != want {

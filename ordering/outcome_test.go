@@ -13,8 +13,8 @@ func TestDefinite(t *testing.T) {
 		ordering.OutcomeDone: true, ordering.OutcomeRefused: true, ordering.OutcomeNotSent: true,
 		ordering.OutcomeUnknown: false, ordering.OutcomeOpen: false,
 	} {
-		if got := outcome.Definite(); got != want {
-			t.Errorf("%q.Definite() = %t, want %t", outcome, got, want)
+		if got := outcome.Certain(); got != want {
+			t.Errorf("%q.Certain() = %t, want %t", outcome, got, want)
 		}
 	}
 }

@@ -26,9 +26,9 @@ type payment struct {
 
 // readPayments reads and judges the payments (policy O10); what is wrong
 // stands in notes.
-func readPayments(c *Changing, notes *findings) *payments {
+func readPayments(c *ChangeRequest, notes *violations) *payments {
 	p := &payments{decoder: changeReader(c, notes)}
-	at := p.place()
+	at := p.nextPos()
 	if kind := p.Kind(); kind != jsontext.KindArray {
 		p.mismatch(at, "", wantArray, kind)
 		p.broken = true
@@ -53,7 +53,7 @@ func readPayments(c *Changing, notes *findings) *payments {
 
 // read reads one payment.
 func (p *payments) read(base string) {
-	at := p.place()
+	at := p.nextPos()
 	if kind := p.Kind(); kind != jsontext.KindObject {
 		p.mismatch(at, base, wantObject, kind)
 		p.broken = true
@@ -76,7 +76,7 @@ func (p *payments) check(paid *payment) {
 		p.broken = true
 	} else if v.number.Sign() < 0 {
 		p.broken = true
-		p.add(v.at, member(paid.base, v.name), ValueNotAllowed, Params{"allowed": []string{"≥ 0"}}, "")
+		p.add(v.pos, member(paid.base, v.name), ValueNotAllowed, Params{"allowed": []string{"≥ 0"}}, "")
 	}
 	if v := &paid.values[paymentPaidAt]; v.state == readable && !v.blank() {
 		p.readTime(v, paid.base)
@@ -96,12 +96,12 @@ func (p *payments) cover(total decimal.NullDecimal) {
 	if wanted := jsontext.NumberOf(total.Decimal); sum.Cmp(wanted) < 0 {
 		last := &p.all[len(p.all)-1]
 		amount := &last.values[paymentAmount]
-		p.add(amount.at, member(last.base, amount.name), AmountInsufficient, Params{"total": number(wanted)}, "")
+		p.add(amount.pos, member(last.base, amount.name), AmountInsufficient, Params{"total": number(wanted)}, "")
 	}
 }
 
-// kept returns the payments as the record keeps them.
-func (p *payments) kept() []Payment {
+// records returns the payments as the record keeps them.
+func (p *payments) records() []Payment {
 	out := make([]Payment, len(p.all))
 	for i := range p.all {
 		v := p.all[i].values
@@ -110,13 +110,13 @@ func (p *payments) kept() []Payment {
 	return out
 }
 
-// wire returns what is sent.
-func (p *payments) wire(spelling upstream.FieldCase) []byte {
+// upstreamBody returns what is sent.
+func (p *payments) upstreamBody(spelling upstream.FieldCase) []byte {
 	out := make([]upstream.Payment, len(p.all))
-	for i, kept := range p.kept() {
+	for i, kept := range p.records() {
 		paid := &p.all[i]
 		out[i] = upstream.Payment{
-			Code: kept.Code, Amount: kept.Amount, PaidAt: kept.PaidAt, Name: paid.values[paymentName].text, Extra: passedOn(p.native, paid.extra),
+			Code: kept.Code, Amount: kept.Amount, PaidAt: kept.PaidAt, Name: paid.values[paymentName].text, Extra: unknownFields(p.v1, paid.extra),
 		}
 	}
 	return upstream.AppendPaymentsJSON(nil, out, spelling)

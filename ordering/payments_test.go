@@ -89,7 +89,7 @@ func TestPaymentsAsTheyAreSent(t *testing.T) {
 	for _, tc := range []struct {
 		name   string
 		cfg    ordering.Config
-		change ordering.Changing
+		change ordering.ChangeRequest
 		want   string
 	}{
 		{
@@ -101,7 +101,7 @@ func TestPaymentsAsTheyAreSent(t *testing.T) {
 		{
 			"too little on the drop-in face, unknown fields passed on",
 			ordering.Config{},
-			changing(upstream.OpPay, short, dropIn),
+			changing(upstream.OpPay, short, compat),
 			`[{"code":"c","amount":1.5,"paidAt":"2026-05-01T12:00:00.5Z","name":"","Tip":{"a":100}}]`,
 		},
 		{

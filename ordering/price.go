@@ -35,9 +35,9 @@ type priced struct {
 
 // price reckons every line and the total (policy P1). The total is there when
 // every line could be reckoned.
-func (c *check) price() {
-	whole := !c.order.broken && c.judged && c.unchecked == none
-	for n := c.order.first; n != none && n != c.unchecked && c.judged; n = c.order.lines[n].next {
+func (c *validation) price() {
+	whole := !c.order.broken && c.itemsReady && c.unchecked == none
+	for n := c.order.first; n != none && n != c.unchecked && c.itemsReady; n = c.order.lines[n].next {
 		c.lines = append(c.lines, priced{})
 		l := &c.lines[len(c.lines)-1]
 		c.priceLine(n, l)
@@ -53,7 +53,7 @@ func (c *check) price() {
 }
 
 // priceLine reckons one dish.
-func (c *check) priceLine(n int32, out *priced) {
+func (c *validation) priceLine(n int32, out *priced) {
 	l, it := &c.order.lines[n], &c.items[n]
 	out.path = c.path(n)
 	if l.quantity.state == readable {
@@ -79,9 +79,9 @@ func (c *check) priceLine(n int32, out *priced) {
 
 // addIngredients adds the prices of the line n's ingredients, nested ones
 // included, for one unit of the dish.
-func (c *check) addIngredients(unit jsontext.Number, n int32) (sum jsontext.Number, ok bool) {
+func (c *validation) addIngredients(unit jsontext.Number, n int32) (sum jsontext.Number, ok bool) {
 	o := c.order.lines
-	if o[n].cut {
+	if o[n].truncated {
 		return unit, false
 	}
 	for child := o[n].first; child != none; child = o[child].next {
@@ -96,7 +96,7 @@ func (c *check) addIngredients(unit jsontext.Number, n int32) (sum jsontext.Numb
 		default:
 			unit = unit.Add(price.Mul(jsontext.Whole(it.per)))
 		}
-		if o[child].first == none && !o[child].cut {
+		if o[child].first == none && !o[child].truncated {
 			continue
 		}
 		if unit, ok = c.addIngredients(unit, child); !ok {

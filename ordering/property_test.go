@@ -240,7 +240,7 @@ func TestWhatIsAcceptedIsRight(t *testing.T) {
 		}
 		box.SetMenu(string(restaurant), view)
 		req := ordering.Request{
-			Restaurant: restaurant, Native: true, Catalogue: compile(t, string(view), menu.DefaultSettings()), FieldCase: upstream.FieldCaseDocument,
+			Restaurant: restaurant, V1: true, Catalogue: compile(t, string(view), menu.DefaultSettings()), FieldCase: upstream.FieldCaseDocument,
 		}
 		for range 5 {
 			req.Body = d.drawOrder(rt)
@@ -257,7 +257,7 @@ func TestWhatIsAcceptedIsRight(t *testing.T) {
 				rt.Fatalf("total %s of %s; by fractions %s", got.RatString(), req.Body, want.RatString())
 			}
 			h.card = req.Catalogue
-			placed, err := h.Place(t.Context(), placing(func(p *ordering.Placing) { p.Body, p.Key = req.Body, "" }))
+			placed, err := h.Place(t.Context(), placing(func(p *ordering.PlaceRequest) { p.Body, p.Key = req.Body, "" }))
 			if answer := placed.Call.Answer; answer != nil && bytes.Contains(answer.Body, []byte("too many ways to assign")) {
 				continue // the sandbox tries all ways, and gives up where they are too many to judge
 			}
@@ -303,7 +303,7 @@ func TestAgreesWithTheSandbox(t *testing.T) {
 			if err != nil {
 				rt.Fatal(err)
 			}
-			verdict, err := validator.Validate(ordering.Request{Restaurant: restaurant, Native: true, Catalogue: catalogue, Body: body})
+			verdict, err := validator.Validate(ordering.Request{Restaurant: restaurant, V1: true, Catalogue: catalogue, Body: body})
 			if err != nil {
 				rt.Fatal(err)
 			}

@@ -60,8 +60,8 @@ const (
 	OutcomeUnknown Outcome = "unknown"
 )
 
-// Definite tells whether the outcome is certain: done, refused or not_sent.
-func (o Outcome) Definite() bool {
+// Certain tells whether the outcome is certain: done, refused or not_sent.
+func (o Outcome) Certain() bool {
 	return o == OutcomeDone || o == OutcomeRefused || o == OutcomeNotSent
 }
 
@@ -112,30 +112,30 @@ type Call struct {
 	// Fingerprint is the keyed hash of what was asked for: operation, order or
 	// restaurant, and canonical body.
 	Fingerprint string
-	// Key is the hash of the call's key, "" for none; Opening the ID of the
-	// Opening that opened it.
-	Key, Opening string
+	// Key is the hash of the call's key, "" for none; SpecID the ID of the
+	// SpecID that opened it.
+	Key, SpecID string
 	// Derived: the call's key was made from what was asked for, not sent by the
 	// client. A refusal does not keep such a key.
 	Derived bool
 	// StartedAt and EndedAt are by the journal's clock; EndedAt is the zero
 	// time while the call is open, or unknown and only swept.
 	StartedAt, EndedAt time.Time
-	Tries              []Try
+	Attempts           []Attempt
 	// Payments are what a pay call pays; nil of others.
 	Payments []Payment
 	// Answer is the service's last answer; nil where there was none. After
 	// ordering.customer_data_ttl only its Status and Code are left (policy O13).
 	Answer *Answer
-	// Settled is who settled an unknown outcome, and how; nil when nobody did.
-	Settled *Settled
+	// Resolved is who settled an unknown outcome, and how; nil when nobody did.
+	Resolved *ResolvedBy
 	// Contradicted is the definite outcome that came to be known after a
 	// person had settled the call otherwise; "" for none (policy O12).
 	Contradicted Outcome
 }
 
-// Try is one exchange with the ordering service (policy W14).
-type Try struct {
+// Attempt is one exchange with the ordering service (policy W14).
+type Attempt struct {
 	At       time.Time
 	Duration time.Duration
 	// Status is 0 where there was no answer.
@@ -163,29 +163,29 @@ type Answer struct {
 	Cut  bool   `json:"cut,omitempty"`
 }
 
-// Settled is how a person settled an outcome that was unknown. A Journal keeps
+// ResolvedBy is how a person settled an outcome that was unknown. A Journal keeps
 // it in the form that its tags give.
-type Settled struct {
+type ResolvedBy struct {
 	// By is the ops client.
 	By string    `json:"by"`
 	At time.Time `json:"-"`
-	// How is what the person said.
-	How Settlement `json:"how"`
+	// Resolution is what the person said.
+	Resolution Resolution `json:"how"`
 	// Note is the person's own.
 	Note string `json:"note,omitempty"`
 }
 
-// Settlement is what a person says of an unknown outcome.
-type Settlement string
+// Resolution is what a person says of an unknown outcome.
+type Resolution string
 
 // The settlements.
 const (
-	// SettledDone: it took effect.
-	SettledDone Settlement = "done"
-	// SettledNotDone: it did not take effect, and shall not.
-	SettledNotDone Settlement = "not_done"
-	// SettledSendAgain: it did not take effect; larder shall send it again.
-	SettledSendAgain Settlement = "send_again"
+	// ResolvedDone: it took effect.
+	ResolvedDone Resolution = "done"
+	// ResolvedNotDone: it did not take effect, and shall not.
+	ResolvedNotDone Resolution = "not_done"
+	// ResolvedRetry: it did not take effect; larder shall send it again.
+	ResolvedRetry Resolution = "send_again"
 )
 
 // Payment is one payment of an order.

@@ -20,10 +20,10 @@ type rejection struct {
 }
 
 // readRejection reads a rejection; what is wrong stands in notes.
-func readRejection(c *Changing, notes *findings) *rejection {
+func readRejection(c *ChangeRequest, notes *violations) *rejection {
 	r := &rejection{decoder: changeReader(c, notes), object: object{fields: rejectionFields, values: make([]value, rejectionFieldCount)}}
 	if kind := r.Kind(); kind != jsontext.KindObject {
-		r.mismatch(r.place(), "", wantObject, kind)
+		r.mismatch(r.nextPos(), "", wantObject, kind)
 		r.broken = true
 		return r
 	}
@@ -67,7 +67,7 @@ func (r *rejection) check(reasons []upstream.Reason) {
 	if len(reasons) == 0 {
 		for _, v := range []*value{reason, text} {
 			if !v.blank() && v.state == readable {
-				r.add(v.at, member("", v.name), ValueNotAllowed, Params{"allowed": []string{""}}, "")
+				r.add(v.pos, member("", v.name), ValueNotAllowed, Params{"allowed": []string{""}}, "")
 			}
 		}
 		return
@@ -86,13 +86,13 @@ func (r *rejection) check(reasons []upstream.Reason) {
 		}
 		return
 	}
-	r.add(reason.at, member("", reason.name), ValueNotAllowed, Params{"allowed": ids}, "")
+	r.add(reason.pos, member("", reason.name), ValueNotAllowed, Params{"allowed": ids}, "")
 }
 
-// wire returns what is sent; what the client left out is empty.
-func (r *rejection) wire(spelling upstream.FieldCase) []byte {
+// upstreamBody returns what is sent; what the client left out is empty.
+func (r *rejection) upstreamBody(spelling upstream.FieldCase) []byte {
 	out := upstream.Rejection{
-		ReasonID: r.values[rejectionReason].text, ReasonText: r.values[rejectionText].text, Extra: passedOn(r.native, r.extra),
+		ReasonID: r.values[rejectionReason].text, ReasonText: r.values[rejectionText].text, Extra: unknownFields(r.v1, r.extra),
 	}
 	return out.AppendJSON(nil, spelling)
 }

@@ -58,12 +58,12 @@ func TestRejectionsThatMayNotBeSent(t *testing.T) {
 
 func TestRejectionsAsTheyAreSent(t *testing.T) {
 	t.Parallel()
-	camel := func(c *ordering.Changing) { c.FieldCase = upstream.FieldCaseCamel }
+	camel := func(c *ordering.ChangeRequest) { c.FieldCase = upstream.FieldCaseCamel }
 	for _, tc := range []struct {
 		name    string
 		reasons []upstream.Reason
 		unknown error
-		change  ordering.Changing
+		change  ordering.ChangeRequest
 		want    string
 	}{
 		{
@@ -72,7 +72,7 @@ func TestRejectionsAsTheyAreSent(t *testing.T) {
 		},
 		{
 			"with a text; unknown fields passed on, the restaurant not", someReasons(), nil,
-			changing(upstream.OpReject, `{"x":[1.50],"restaurantId":"r-1","rejectionReasonText":"Нет", "REJECTIONREASONID":"2"}`, dropIn),
+			changing(upstream.OpReject, `{"x":[1.50],"restaurantId":"r-1","rejectionReasonText":"Нет", "REJECTIONREASONID":"2"}`, compat),
 			`{"rejectionReasonID":"2","rejectionReasonText":"Нет","x":[1.50]}`,
 		},
 		{"reasons are turned off", nil, nil, changing(upstream.OpReject, `{}`, camel), `{"rejectionReasonId":"","rejectionReasonText":""}`},

@@ -13,7 +13,7 @@ type rules struct {
 
 	// What policy O1 asks of an order, by its type; of one whose type is not
 	// known, what every type needs.
-	delivery, pickup, either needs
+	delivery, pickup, either requiredFields
 }
 
 func newRules(cfg Config, location *time.Location) *rules {
@@ -28,7 +28,7 @@ func newRules(cfg Config, location *time.Location) *rules {
 	}
 	return &rules{
 		Config: cfg, location: location,
-		delivery: needsOf(cfg.Required.Delivery), pickup: needsOf(cfg.Required.Pickup), either: needsOf(both),
+		delivery: requiredFieldsOf(cfg.Required.Delivery), pickup: requiredFieldsOf(cfg.Required.Pickup), either: requiredFieldsOf(both),
 	}
 }
 
@@ -42,8 +42,8 @@ const (
 	partAddress
 )
 
-// need is one mandatory field, beside those of the dishes.
-type need struct {
+// requiredField is one mandatory field, beside those of the dishes.
+type requiredField struct {
 	name  string // the interface's, from the order on: guest.phone
 	inner string // within its part: phone
 	part  part
@@ -53,24 +53,24 @@ type need struct {
 // wholePart is the field of a need for a guest or an address, whatever is in it.
 const wholePart = -1
 
-// needs are the mandatory fields of one type of order.
-type needs struct {
-	all         []need
+// requiredFields are the mandatory fields of one type of order.
+type requiredFields struct {
+	all         []requiredField
 	plain       [orderFieldCount]bool // the order's plain fields among them
 	fullAddress bool                  // composed where it is missing
 }
 
-// needsOf lays out a list of Required. What is judged elsewhere is left out: the
+// requiredFieldsOf lays out a list of Required. What is judged elsewhere is left out: the
 // dishes, and restaurantID, which the native route fills and the drop-in face
 // can do without (policy O1a). expeditionType is always needed.
-func needsOf(names []string) needs {
-	var n needs
+func requiredFieldsOf(names []string) requiredFields {
+	var n requiredFields
 	if !slices.Contains(names, "expeditionType") {
 		names = append([]string{"expeditionType"}, names...)
 	}
 	for _, name := range names {
 		outer, inner, nested := strings.Cut(name, ".")
-		wanted := need{name: name, inner: inner, field: wholePart}
+		wanted := requiredField{name: name, inner: inner, field: wholePart}
 		fields := orderFields
 		switch outer {
 		case "guest":
@@ -81,7 +81,7 @@ func needsOf(names []string) needs {
 			wanted.inner, nested = name, true
 		}
 		if nested {
-			wanted.field = slices.IndexFunc(fields.known, func(f known) bool { return f.name == wanted.inner })
+			wanted.field = slices.IndexFunc(fields.known, func(f knownField) bool { return f.name == wanted.inner })
 			if wanted.field < 0 || wanted.part == partOrder && wanted.field >= orderFieldCount {
 				continue
 			}
@@ -98,8 +98,8 @@ func needsOf(names []string) needs {
 	return n
 }
 
-// needs gives what the order must have (policy O1).
-func (c *check) needs() *needs {
+// required gives what the order must have (policy O1).
+func (c *validation) required() *requiredFields {
 	switch c.order.values[orderExpedition].text {
 	case delivery:
 		return &c.delivery

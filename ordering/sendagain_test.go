@@ -25,8 +25,8 @@ func TestSendAgainNotRecorded(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
 			h, was := unknown(t, upstream.OpCreate)
-			h.failing(tc.how, journaltest.MethodSettle)
-			_, err := h.Resolve(t.Context(), word(was.Record.Ref, upstream.OpCreate, ordering.SettledSendAgain))
+			h.failing(tc.how, journaltest.MethodResolve)
+			_, err := h.Resolve(t.Context(), word(was.Record.Ref, upstream.OpCreate, ordering.ResolvedRetry))
 			if !is[*ordering.JournalError](err) {
 				t.Errorf("Resolve() = %v, want a *JournalError", err)
 			}
@@ -65,12 +65,12 @@ func TestSendAgainOfAnotherCall(t *testing.T) {
 	h.kitchen.fails(lostAnswer())
 	was := h.changed(t, ordering.OutcomeUnknown, changing(upstream.OpPay, fullPayment))
 	happens = func() {
-		if _, err := h.Resolve(t.Context(), word(was.Record.Ref, upstream.OpPay, ordering.SettledNotDone)); err != nil {
+		if _, err := h.Resolve(t.Context(), word(was.Record.Ref, upstream.OpPay, ordering.ResolvedNotDone)); err != nil {
 			t.Errorf("Resolve() by another operator: %v", err)
 		}
 		h.changed(t, ordering.OutcomeUnknown, changing(upstream.OpPay, otherPayment))
 	}
-	_, err := h.Resolve(t.Context(), word(was.Record.Ref, upstream.OpPay, ordering.SettledSendAgain))
+	_, err := h.Resolve(t.Context(), word(was.Record.Ref, upstream.OpPay, ordering.ResolvedRetry))
 	if !is[*ordering.StateError](err) {
 		t.Errorf("Resolve() = %v, want a *StateError", err)
 	}

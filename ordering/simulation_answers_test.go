@@ -80,13 +80,13 @@ func (w *world) judgeAgain(a *ask) {
 	switch {
 	case kept && before.recorded:
 		was.EndedAt, is.EndedAt = time.Time{}, time.Time{} // by the replica's clock where the journal's answer was lost
-		was.Tries, is.Tries = nil, nil                     // may be told of late, after a person's word
+		was.Attempts, is.Attempts = nil, nil               // may be told of late, after a person's word
 		if d := cmp.Diff(was, is); !same || d != "" {
 			w.wrong("%s: %s was answered %s, and now %s of %s (-was +is):\n%s",
 				a, before.result.Record.Ref, was.Outcome, is.Outcome, a.result.Record.Ref, d)
 		}
-	case kept && (!same || (is.Outcome.Definite() && is.Outcome != was.Outcome)):
-		if again := w.truth.records[before.result.Record.Ref]; again.Calls[was.Number-1].Settled == nil {
+	case kept && (!same || (is.Outcome.Certain() && is.Outcome != was.Outcome)):
+		if again := w.truth.records[before.result.Record.Ref]; again.Calls[was.Number-1].Resolved == nil {
 			w.wrong("%s: was answered %s of %s, and now %s of %s", a, was.Outcome, before.result.Record.Ref, is.Outcome, a.result.Record.Ref)
 		}
 	case was.Outcome == ordering.OutcomeUnknown && !same:
@@ -136,10 +136,10 @@ func (w *world) judgeError(a *ask, orders map[string]*shown) {
 	case a.placing != nil:
 	case errors.Is(err, ordering.ErrNoOrder):
 		w.seen("error no order")
-		ok = a.changing != nil && a.changing.Native && !a.known
+		ok = a.changing != nil && a.changing.V1 && !a.known
 	case errors.As(err, &busy):
 		w.seen("error busy")
-		ok = !busy.Call.Outcome.Definite()
+		ok = !busy.Call.Outcome.Certain()
 	case errors.As(err, &state):
 		w.seen("error state")
 		o := orders[state.Record.OrderID]

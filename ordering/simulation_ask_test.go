@@ -16,9 +16,9 @@ const stranger = "stranger"
 // ask is one request to larder.
 type ask struct {
 	number    int
-	placing   *ordering.Placing
-	changing  *ordering.Changing
-	resolving *ordering.Resolving
+	placing   *ordering.PlaceRequest
+	changing  *ordering.ChangeRequest
+	resolving *ordering.ResolveRequest
 	// label tells the request's order or payment at the service.
 	label string
 	// identity is the key in its scope, "" for none; own: it is the client's.

@@ -50,7 +50,7 @@ func (s *simulation) converge() {
 		a := &ask{placing: asked[identity].placing, label: asked[identity].label, identity: identity, own: true}
 		s.ask(s.replicas[1], a)
 		s.settle()
-		if a.err == nil && !a.result.Call.Outcome.Definite() {
+		if a.err == nil && !a.result.Call.Outcome.Certain() {
 			s.wrong("%s: %s in healthy times", a, a.result.Call.Outcome)
 		}
 		s.check()
@@ -72,14 +72,14 @@ func (s *simulation) allRecorded() {
 		}
 		r := s.truth.records[a.result.Record.Ref]
 		call, _ := r.Call(a.result.Call.Number)
-		settled := call.Settled != nil && (call.Outcome == ordering.OutcomeDone) == (a.result.Call.Outcome == ordering.OutcomeDone)
-		if a.result.Call.Outcome.Definite() && call.Outcome != a.result.Call.Outcome && !settled {
+		settled := call.Resolved != nil && (call.Outcome == ordering.OutcomeDone) == (a.result.Call.Outcome == ordering.OutcomeDone)
+		if a.result.Call.Outcome.Certain() && call.Outcome != a.result.Call.Outcome && !settled {
 			s.wrong("%s was answered %s, and the record says %s", a, a.result.Call.Outcome, call.Outcome)
 		}
 	}
 }
 
-// notBegun: of an order that was answered with an error nothing is left open.
+// abortUnbegun: of an order that was answered with an error nothing is left open.
 func (s *simulation) notBegun(a *ask) {
 	for ref, label := range s.truth.labels {
 		if state := s.truth.records[ref].State; label == a.label && state != ordering.StateNotSent {

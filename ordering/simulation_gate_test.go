@@ -206,20 +206,20 @@ func (g *gate) Lookup(ctx context.Context, connection, key string) (r ordering.R
 	return r, call, err
 }
 
-func (g *gate) Begin(ctx context.Context, o ordering.Opening) (ordering.Record, error) {
+func (g *gate) Begin(ctx context.Context, o ordering.CallSpec) (ordering.Record, error) {
 	return guarded(g, ctx, journaltest.MethodBegin, func() (ordering.Record, error) { return g.Journal.Begin(ctx, o) })
 }
 
-func (g *gate) Abort(ctx context.Context, o ordering.Opening) error {
+func (g *gate) Abort(ctx context.Context, o ordering.CallSpec) error {
 	return g.do(ctx, journaltest.MethodAbort, func() error { return g.Journal.Abort(ctx, o) })
 }
 
-func (g *gate) Finish(ctx context.Context, e ordering.Ending) (ordering.Record, error) {
+func (g *gate) Finish(ctx context.Context, e ordering.CallResult) (ordering.Record, error) {
 	return guarded(g, ctx, journaltest.MethodFinish, func() (ordering.Record, error) { return g.Journal.Finish(ctx, e) })
 }
 
-func (g *gate) Settle(ctx context.Context, s ordering.Settling) (ordering.Record, error) {
-	return guarded(g, ctx, journaltest.MethodSettle, func() (ordering.Record, error) { return g.Journal.Settle(ctx, s) })
+func (g *gate) Resolve(ctx context.Context, s ordering.ResolveCall) (ordering.Record, error) {
+	return guarded(g, ctx, journaltest.MethodResolve, func() (ordering.Record, error) { return g.Journal.Resolve(ctx, s) })
 }
 
 func (g *gate) Sweep(ctx context.Context, connection string) ([]ordering.Record, error) {

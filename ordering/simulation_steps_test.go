@@ -38,8 +38,8 @@ func (s *simulation) place(t *rapid.T) {
 	body := s.bodyOf(label)
 	for range rapid.SampledFrom([]int{1, 1, 1, 3}).Draw(t, "times") {
 		s.ask(s.replica(t), &ask{
-			placing: &ordering.Placing{
-				Restaurant: restaurant, Native: true, Connection: "main", Client: "storefront", Key: key,
+			placing: &ordering.PlaceRequest{
+				Restaurant: restaurant, V1: true, Connection: "main", Client: "storefront", Key: key,
 				RequestID: "request", Body: body, FieldCase: upstream.FieldCaseDocument,
 			}, label: label, identity: identity, own: true,
 		})
@@ -62,8 +62,8 @@ func (s *simulation) bodyOf(label string) []byte {
 // placeWrong places what larder refuses by itself; its key stays free.
 func (s *simulation) placeWrong(t *rapid.T) {
 	s.ask(s.replica(t), &ask{
-		placing: &ordering.Placing{
-			Restaurant: restaurant, Native: true, Connection: "main", Client: "storefront", Key: "wrong",
+		placing: &ordering.PlaceRequest{
+			Restaurant: restaurant, V1: true, Connection: "main", Client: "storefront", Key: "wrong",
 			RequestID: "request", Body: simOrder("wrong", 0), FieldCase: upstream.FieldCaseDocument,
 		}, label: "wrong", identity: "create/wrong", invalid: true,
 	})
@@ -87,15 +87,15 @@ func (s *simulation) change(t *rapid.T) {
 	}).Draw(t, "operation")
 	key := rapid.SampledFrom([]string{"", "", "c1", "c2"}).Draw(t, "key")
 	_, err := s.journal.Order(s.ctx, "main", o.OrderID)
-	a := &ask{known: err == nil, own: key != "", changing: &ordering.Changing{
-		Operation: op, OrderID: o.OrderID, Native: rapid.Bool().Draw(t, "native"), Connection: "main", Client: "storefront",
+	a := &ask{known: err == nil, own: key != "", changing: &ordering.ChangeRequest{
+		Operation: op, OrderID: o.OrderID, V1: rapid.Bool().Draw(t, "native"), Connection: "main", Client: "storefront",
 		RequestID: "request", FieldCase: upstream.FieldCaseDocument,
 	}}
 	switch op {
 	case upstream.OpPay:
 		a.label = fmt.Sprintf("pay-%s-%d", o.OrderID, rapid.IntRange(1, 2).Draw(t, "payment"))
 		amount := o.Total
-		if !a.changing.Native && rapid.IntRange(0, 4).Draw(t, "short") == 0 {
+		if !a.changing.V1 && rapid.IntRange(0, 4).Draw(t, "short") == 0 {
 			amount = amount.Shift(-1) // larder lets it pass there, the service refuses it
 			a.label += "-short"
 		}
@@ -127,7 +127,7 @@ func (s *simulation) forsaken(label string) bool {
 		}
 	}
 	return !slices.ContainsFunc(s.asks, func(a *ask) bool {
-		return a.label == label && !a.by.gate.isDead() && (!s.answered(a) || (a.err == nil && a.result.Call.Outcome.Definite()))
+		return a.label == label && !a.by.gate.isDead() && (!s.answered(a) || (a.err == nil && a.result.Call.Outcome.Certain()))
 	})
 }
 
@@ -188,7 +188,7 @@ func (s *simulation) failJournal(t *rapid.T) {
 	g := s.replica(t).gate
 	method := rapid.SampledFrom([]journaltest.Method{
 		journaltest.MethodBegin, journaltest.MethodBegin, journaltest.MethodFinish, journaltest.MethodFinish, journaltest.MethodAbort,
-		journaltest.MethodLookup, journaltest.MethodSecret, journaltest.MethodReady, journaltest.MethodSettle,
+		journaltest.MethodLookup, journaltest.MethodSecret, journaltest.MethodReady, journaltest.MethodResolve,
 		journaltest.MethodOrder, journaltest.MethodSweep, journaltest.MethodBody,
 	}).Draw(t, "method")
 	failure := rapid.SampledFrom([]journaltest.Failure{journaltest.FailBefore, journaltest.FailAfter}).Draw(t, "failure")
@@ -214,7 +214,7 @@ func (s *simulation) away(t *rapid.T) {
 func (s *simulation) die(t *rapid.T) {
 	g := s.replica(t).gate
 	method := rapid.SampledFrom([]journaltest.Method{
-		journaltest.MethodBegin, journaltest.MethodFinish, journaltest.MethodFinish, journaltest.MethodAbort, journaltest.MethodSettle,
+		journaltest.MethodBegin, journaltest.MethodFinish, journaltest.MethodFinish, journaltest.MethodAbort, journaltest.MethodResolve,
 	}).Draw(t, "method")
 	failure := rapid.SampledFrom([]journaltest.Failure{journaltest.FailBefore, journaltest.FailAfter}).Draw(t, "when")
 	g.mu.Lock()
@@ -266,11 +266,11 @@ func (s *simulation) settleOne(t *rapid.T) {
 // resolve settles a record's unknown call as it is at the service.
 func (s *simulation) resolve(by *replica, r ordering.Record, again bool) bool {
 	call, _ := r.Busy()
-	word := &ordering.Resolving{
-		Connections: []string{"main"}, Ref: r.Ref, Operation: call.Operation, How: ordering.SettledNotDone, By: "ops", RequestID: "ops",
+	word := &ordering.ResolveRequest{
+		Connections: []string{"main"}, Ref: r.Ref, Operation: call.Operation, Resolution: ordering.ResolvedNotDone, By: "ops", RequestID: "ops",
 	}
 	if again {
-		word.How = ordering.SettledSendAgain
+		word.Resolution = ordering.ResolvedRetry
 	}
 	orders := s.atService()
 	done, subject := s.isDone(&r, call, orders, word)
@@ -285,15 +285,15 @@ func (s *simulation) resolve(by *replica, r ordering.Record, again bool) bool {
 		return false
 	}
 	if done {
-		word.How = ordering.SettledDone
+		word.Resolution = ordering.ResolvedDone
 	}
-	s.seen("settled " + string(word.How))
+	s.seen("settled " + string(word.Resolution))
 	s.ask(by, &ask{resolving: word, label: subject})
 	return true
 }
 
 // isDone tells whether an unknown call took effect, and what it is of.
-func (s *simulation) isDone(r *ordering.Record, call ordering.Call, orders map[string]*shown, word *ordering.Resolving) (done bool, subject string) {
+func (s *simulation) isDone(r *ordering.Record, call ordering.Call, orders map[string]*shown, word *ordering.ResolveRequest) (done bool, subject string) {
 	if call.Operation == upstream.OpCreate {
 		label := s.truth.labels[r.Ref]
 		for id, o := range orders {

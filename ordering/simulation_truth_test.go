@@ -270,11 +270,11 @@ func (w *world) move(r *ordering.Record) {
 		if call.Number != i+1 {
 			w.wrong("%s: call %d has the number %d", r.Ref, i+1, call.Number)
 		}
-		if !call.Outcome.Definite() {
+		if !call.Outcome.Certain() {
 			busy++
 		}
 		if !told(call) {
-			w.wrong("%s: the %s is %s after %+v", r.Ref, call.Operation, call.Outcome, call.Tries)
+			w.wrong("%s: the %s is %s after %+v", r.Ref, call.Operation, call.Outcome, call.Attempts)
 		}
 	}
 	if busy > 1 {
@@ -284,7 +284,7 @@ func (w *world) move(r *ordering.Record) {
 		return
 	}
 	for i, was := range before.Calls {
-		if is := r.Calls[i]; was.Outcome.Definite() && is.Outcome != was.Outcome {
+		if is := r.Calls[i]; was.Outcome.Certain() && is.Outcome != was.Outcome {
 			w.wrong("%s: the %s that was %s is %s", r.Ref, is.Operation, was.Outcome, is.Outcome)
 		}
 	}
@@ -304,7 +304,7 @@ func (w *world) move(r *ordering.Record) {
 // settled it, and each try's what its answer says (policy O8).
 func told(call ordering.Call) bool {
 	said := ordering.OutcomeNotSent
-	for _, try := range call.Tries {
+	for _, try := range call.Attempts {
 		said = try.Outcome
 		if !slices.Contains(certainties(try), said) {
 			return false
@@ -312,7 +312,7 @@ func told(call ordering.Call) bool {
 	}
 	switch call.Outcome {
 	case ordering.OutcomeDone, ordering.OutcomeRefused:
-		return call.Settled != nil || said == call.Outcome
+		return call.Resolved != nil || said == call.Outcome
 	case ordering.OutcomeNotSent:
 		return said == call.Outcome
 	default:
@@ -321,7 +321,7 @@ func told(call ordering.Call) bool {
 }
 
 // certainties are the outcomes that a try may have by its answer's status.
-func certainties(try ordering.Try) []ordering.Outcome {
+func certainties(try ordering.Attempt) []ordering.Outcome {
 	switch s := try.Status; {
 	case s == 0:
 		return []ordering.Outcome{ordering.OutcomeNotSent, ordering.OutcomeUnknown}

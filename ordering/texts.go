@@ -17,19 +17,19 @@ const (
 
 // checkTexts refuses texts that are too long or hold control characters, and a
 // phone number that is none (policy H10).
-func (c *check) checkTexts() {
+func (c *validation) checkTexts() {
 	o := &c.order
 	c.checkTextsOf(&o.object, "")
 	c.checkTextsOf(&o.guest, member("", o.guest.or("guest")))
 	c.checkTextsOf(&o.address, member("", o.address.or("address")))
 	phone := &o.guest.values[guestPhone]
 	if phone.state == readable && !phone.blank() && digits(phone.text) < minPhoneDigits {
-		c.add(phone.at, member(member("", o.guest.or("guest")), phone.name), PhoneInvalid, Params{"digits": minPhoneDigits}, "")
+		c.add(phone.pos, member(member("", o.guest.or("guest")), phone.name), PhoneInvalid, Params{"digits": minPhoneDigits}, "")
 	}
 }
 
 // checkTextsOf checks the texts of an object, whose JSON Pointer is base.
-func (f *findings) checkTextsOf(of *object, base string) {
+func (f *violations) checkTextsOf(of *object, base string) {
 	for i := range of.values {
 		if limit := of.fields.known[i].limit; limit > 0 && of.values[i].text != "" {
 			f.checkText(&of.values[i], base, limit)
@@ -39,16 +39,16 @@ func (f *findings) checkTextsOf(of *object, base string) {
 
 // checkText refuses a text of more characters than the limit, and one with
 // control characters. base is the JSON Pointer of the object that has it.
-func (f *findings) checkText(v *value, base string, limit int) {
+func (f *violations) checkText(v *value, base string, limit int) {
 	if v.state != readable || v.isNumber {
 		return
 	}
 	if len(v.text) > limit && utf8.RuneCountInString(v.text) > limit {
-		f.add(v.at, member(base, v.name), LimitExceeded, Params{"limit": limit}, limitCharacters)
+		f.add(v.pos, member(base, v.name), LimitExceeded, Params{"limit": limit}, limitCharacters)
 	}
 	if i := strings.IndexFunc(v.text, isForbidden); i >= 0 {
 		r, _ := utf8.DecodeRuneInString(v.text[i:])
-		f.add(v.at, member(base, v.name), TextInvalid, Params{"character": fmt.Sprintf("U+%04X", r)}, "")
+		f.add(v.pos, member(base, v.name), TextInvalid, Params{"character": fmt.Sprintf("U+%04X", r)}, "")
 	}
 }
 

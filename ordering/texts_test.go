@@ -68,7 +68,7 @@ func TestTexts(t *testing.T) {
 			t.Parallel()
 			for _, isNative := range []bool{true, false} {
 				req := native(t, delivered(map[string]any{c.place: c.value}))
-				req.Native = isNative
+				req.V1 = isNative
 				v := judge(t, ordering.Config{}, req)
 				if diff := cmp.Diff(c.want, brokenOf(t, v), cmp.AllowUnexported(broken{})); diff != "" && len(c.want)+len(v.Violations) > 0 {
 					t.Errorf("native %v (-want +got):\n%s", isNative, diff)
@@ -96,7 +96,7 @@ func TestMaxQuantity(t *testing.T) {
 	} {
 		for _, isNative := range []bool{true, false} {
 			req := native(t, order(fmt.Sprintf(`[{"ID":"soup","quantity":%s}]`, c.quantity)))
-			req.Native = isNative
+			req.V1 = isNative
 			v := judge(t, c.cfg, req)
 			var want []broken
 			if c.limit > 0 {

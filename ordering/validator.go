@@ -16,7 +16,7 @@ type Validator struct {
 	clock       func() time.Time
 	general     *rules
 	restaurants atomic.Pointer[map[menu.RestaurantID]*rules]
-	checks      sync.Pool // of *check: the room that judging takes
+	checks      sync.Pool // of *validation: the room that judging takes
 }
 
 // NewValidator makes a Validator. cfg is the section after SetDefaults; the
@@ -26,7 +26,7 @@ func NewValidator(cfg Config, clock func() time.Time) *Validator {
 		cfg.SetDefaults()
 	}
 	v := &Validator{cfg: cfg, clock: clock, general: newRules(cfg, nil)}
-	v.checks.New = func() any { return new(check) }
+	v.checks.New = func() any { return new(validation) }
 	return v
 }
 
@@ -57,39 +57,39 @@ func (v *Validator) rules(restaurant menu.RestaurantID) *rules {
 // work of assigning ingredients that stand in several groups is bounded.
 //
 // The Verdict shares nothing with req.Body, which may be used again.
-func (v *Validator) Validate(req Request) (*Verdict, error) {
+func (v *Validator) Validate(req Request) (*ValidationResult, error) {
 	c, err := v.read(req)
-	var verdict *Verdict
+	var verdict *ValidationResult
 	if err == nil {
-		verdict = c.verdict()
+		verdict = c.result()
 	}
 	v.done(c)
 	return verdict, err
 }
 
-// AppendVerdict is Validate for the validate route: it appends the JSON of what
+// AppendResult is Validate for the validate route: it appends the JSON of what
 // was found, with the priced lines, to dst. dst must not be part of req.Body.
-func (v *Validator) AppendVerdict(dst []byte, req Request) ([]byte, error) {
+func (v *Validator) AppendResult(dst []byte, req Request) ([]byte, error) {
 	c, err := v.read(req)
 	if err == nil {
-		dst, err = c.appendVerdict(dst)
+		dst, err = c.appendResult(dst)
 	}
 	v.done(c)
 	return dst, err
 }
 
 // read begins a check of the order, which done must end.
-func (v *Validator) read(req Request) (*check, error) {
-	c, _ := v.checks.Get().(*check)
-	c.begin(v, req)
-	c.findings.limit = maxViolations + 1
-	err := decode(req.Body, &c.order, req.Native, c.levels(), &c.findings)
-	c.findings.limit = 0
+func (v *Validator) read(req Request) (*validation, error) {
+	c, _ := v.checks.Get().(*validation)
+	c.start(v, req)
+	c.violations.limit = maxViolations + 1
+	err := decode(req.Body, &c.order, req.V1, c.levels(), &c.violations)
+	c.violations.limit = 0
 	return c, err
 }
 
-func (v *Validator) done(c *check) {
-	if c.end() {
+func (v *Validator) done(c *validation) {
+	if c.finish() {
 		v.checks.Put(c)
 	}
 }
@@ -99,10 +99,10 @@ type Request struct {
 	// Restaurant is whose menu the Catalogue is; on the native face the
 	// route's, and what is sent as restaurantID.
 	Restaurant menu.RestaurantID
-	// Native: the native face. It fills restaurantID and expectedAt, and sends
+	// V1: the native face. It fills restaurantID and expectedAt, and sends
 	// on only fields that the interface has; the drop-in face passes
 	// unknown ones on (policies W8, O1, O4).
-	Native bool
+	V1 bool
 	// Version is the catalogue's.
 	Version int64
 	// Catalogue is what the order is checked against.

@@ -67,17 +67,17 @@ type Params = map[string]any
 // maxViolations is how many violations one answer lists (policy H7).
 const maxViolations = 200
 
-// found is a violation and where in the body it stands. Its Msg is written when
+// positioned is a violation and where in the body it stands. Its Msg is written when
 // it is listed.
-type found struct {
-	at      int32
+type positioned struct {
+	pos     int32
 	subject string
 	Violation
 }
 
-// findings collects violations in any order and gives them in the body's.
-type findings struct {
-	all      []found
+// violations collects violations in any order and gives them in the body's.
+type violations struct {
+	all      []positioned
 	language string
 	// limit, where it is not 0, is how many violations are kept. A body is
 	// decoded to its end whatever is wrong with it, and its first violations
@@ -87,23 +87,23 @@ type findings struct {
 
 // add notes a violation that stands at the place at. subject is a name for
 // the sentence ("" where none is known) that is no param.
-func (f *findings) add(at int32, path string, code Code, params Params, subject string) {
+func (f *violations) add(pos int32, path string, code Code, params Params, subject string) {
 	if f.limit > 0 && len(f.all) >= f.limit {
 		return
 	}
 	if params == nil {
 		params = Params{}
 	}
-	f.all = append(f.all, found{at: at, subject: subject, Violation: Violation{Path: path, Code: code, Params: params}})
+	f.all = append(f.all, positioned{pos: pos, subject: subject, Violation: Violation{Path: path, Code: code, Params: params}})
 }
 
 // sorted returns the first violations in the order of the body, and whether
 // there are more (policy H7).
-func (f *findings) sorted() (list []Violation, more bool) {
+func (f *violations) sorted() (list []Violation, more bool) {
 	if len(f.all) == 0 {
 		return nil, false
 	}
-	slices.SortStableFunc(f.all, func(a, b found) int { return cmp.Compare(a.at, b.at) })
+	slices.SortStableFunc(f.all, func(a, b positioned) int { return cmp.Compare(a.pos, b.pos) })
 	list = make([]Violation, min(len(f.all), maxViolations))
 	for i := range list {
 		one := &f.all[i]

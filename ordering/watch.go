@@ -26,8 +26,8 @@ const (
 	eventCommitsLost = "journal.commits_lost"
 )
 
-// health is what each connection's journal was last found to be.
-type health struct {
+// journalHealth is what each connection's journal was last found to be.
+type journalHealth struct {
 	mu    sync.Mutex
 	known map[string]JournalHealth
 }
@@ -70,10 +70,10 @@ func (o *Orders) Watch(ctx context.Context, connection string) error {
 	}
 	o.health.known[connection] = now
 	o.health.mu.Unlock()
-	tell := func(level logrus.Level, event, msg string, more ...any) {
+	logEvent := func(level logrus.Level, event, msg string, more ...any) {
 		o.log.WithFields(logrus.Fields{"event": event, "connection": connection}).Logf(level, msg, more...)
 	}
-	count := func(event string) {
+	observe := func(event string) {
 		o.deps.Observe(Event{Name: event, Record: Record{Connection: connection}, At: o.deps.Clock()})
 	}
 	if !watched || last.Replicas != now.Replicas {
@@ -81,31 +81,31 @@ func (o *Orders) Watch(ctx context.Context, connection string) error {
 		if now.Seen && now.Replicas == 0 {
 			level = logrus.WarnLevel
 		}
-		tell(level, "journal.rule", "%s", now.Rule())
+		logEvent(level, "journal.rule", "%s", now.Rule())
 	}
 	if now.Failing != last.Failing {
 		if now.Failing {
-			tell(logrus.ErrorLevel, "journal.replicas_missing", "too few replicas of Redis acknowledge orders: no orders are placed until they do")
+			logEvent(logrus.ErrorLevel, "journal.replicas_missing", "too few replicas of Redis acknowledge orders: no orders are placed until they do")
 		} else {
-			tell(logrus.InfoLevel, "journal.replicas_back", "the replicas of Redis acknowledge orders again")
+			logEvent(logrus.InfoLevel, "journal.replicas_back", "the replicas of Redis acknowledge orders again")
 		}
 	}
 	if now.Missing > last.Missing {
-		tell(logrus.ErrorLevel, eventCommitsLost, "Redis has lost changes of orders (ordering.wait_replicas is 0): "+
+		logEvent(logrus.ErrorLevel, eventCommitsLost, "Redis has lost changes of orders (ordering.wait_replicas is 0): "+
 			"orders may be forgotten, and doubled when they are sent again")
-		count(eventCommitsLost)
+		observe(eventCommitsLost)
 	}
 	switch paused, was := !now.PausedAt.IsZero(), !last.PausedAt.IsZero(); {
 	case now.Accepted:
-		tell(logrus.WarnLevel, eventAccepted, "Redis was restored or has lost its data: accepted (ordering.accept_restore)")
-		count(eventAccepted)
+		logEvent(logrus.WarnLevel, eventAccepted, "Redis was restored or has lost its data: accepted (ordering.accept_restore)")
+		observe(eventAccepted)
 	case paused && !was:
-		tell(logrus.ErrorLevel, eventRestored, "Redis was restored or has lost orders: new orders are paused on all instances "+
+		logEvent(logrus.ErrorLevel, eventRestored, "Redis was restored or has lost orders: new orders are paused on all instances "+
 			"until an operator accepts the journal (larder order accept-restore)")
-		count(eventRestored)
+		observe(eventRestored)
 	case was && !paused:
-		tell(logrus.WarnLevel, eventAccepted, "the restored journal was accepted: orders are placed again")
-		count(eventAccepted)
+		logEvent(logrus.WarnLevel, eventAccepted, "the restored journal was accepted: orders are placed again")
+		observe(eventAccepted)
 	}
 	return nil
 }

@@ -61,7 +61,7 @@ func TestUnreplicatedSettlementIsWrittenAgain(t *testing.T) {
 	h, was := unknown(t, upstream.OpCreate)
 	var asked []journaltest.Method
 	h.journal.Fail(func(m journaltest.Method) journaltest.Failure {
-		if m != journaltest.MethodSettle && m != journaltest.MethodFinish {
+		if m != journaltest.MethodResolve && m != journaltest.MethodFinish {
 			return journaltest.FailNot
 		}
 		if asked = append(asked, m); len(asked) > 3 {
@@ -69,7 +69,7 @@ func TestUnreplicatedSettlementIsWrittenAgain(t *testing.T) {
 		}
 		return journaltest.FailReplicas
 	})
-	got, err := h.Resolve(t.Context(), word(was.Record.Ref, upstream.OpCreate, ordering.SettledDone))
+	got, err := h.Resolve(t.Context(), word(was.Record.Ref, upstream.OpCreate, ordering.ResolvedDone))
 	if err != nil || got.Record.State != ordering.StatePlaced || got.Record.OrderID != "900" {
 		t.Fatalf("Resolve() = %+v, %v; want it settled", got, err)
 	}
@@ -82,12 +82,12 @@ func TestUnreplicatedSettlementIsWrittenAgain(t *testing.T) {
 			t.Errorf("Sweep() = %v", err)
 		}
 	}
-	settle, finish := journaltest.MethodSettle, journaltest.MethodFinish
+	settle, finish := journaltest.MethodResolve, journaltest.MethodFinish
 	if diff := cmp.Diff([]journaltest.Method{settle, settle, finish, settle, finish}, asked); diff != "" {
 		t.Errorf("asked (-want +got):\n%s", diff)
 	}
 	r := h.record(t, was.Record.Ref)
-	if settled := r.Calls[0].Settled; r.OrderID != "900" || settled == nil || settled.By != "ops" || settled.How != ordering.SettledDone {
+	if settled := r.Calls[0].Resolved; r.OrderID != "900" || settled == nil || settled.By != "ops" || settled.Resolution != ordering.ResolvedDone {
 		t.Errorf("record %+v, want it as the operator said", r)
 	}
 	if diff := cmp.Diff([]string{"order.recreated create done"}, h.happened()); diff != "" {
@@ -101,9 +101,9 @@ type undone struct {
 	settled *int
 }
 
-func (u undone) Settle(ctx context.Context, s ordering.Settling) (ordering.Record, error) {
+func (u undone) Resolve(ctx context.Context, s ordering.ResolveCall) (ordering.Record, error) {
 	if *u.settled++; *u.settled > 1 {
-		return u.Journal.Settle(ctx, s)
+		return u.Journal.Resolve(ctx, s)
 	}
 	r, err := u.Record(ctx, []string{s.Connection}, s.Ref)
 	if err != nil {
@@ -124,7 +124,7 @@ func TestUndoneSettlementIsWrittenAgain(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := h.Resolve(t.Context(), word(was.Record.Ref, upstream.OpCreate, ordering.SettledDone)); err != nil {
+	if _, err := h.Resolve(t.Context(), word(was.Record.Ref, upstream.OpCreate, ordering.ResolvedDone)); err != nil {
 		t.Fatalf("Resolve() = %v", err)
 	}
 	for range 2 {
@@ -133,7 +133,7 @@ func TestUndoneSettlementIsWrittenAgain(t *testing.T) {
 		}
 	}
 	r := h.record(t, was.Record.Ref)
-	if word := r.Calls[0].Settled; settled != 2 || r.OrderID != "900" || word == nil || word.By != "ops" {
+	if word := r.Calls[0].Resolved; settled != 2 || r.OrderID != "900" || word == nil || word.By != "ops" {
 		t.Errorf("settled %d times: %+v, want it twice and as the operator said", settled, r)
 	}
 }
@@ -196,11 +196,11 @@ type returning struct {
 	once sync.Once
 }
 
-func (r *returning) Finish(ctx context.Context, e ordering.Ending) (ordering.Record, error) {
+func (r *returning) Finish(ctx context.Context, e ordering.CallResult) (ordering.Record, error) {
 	lost := false
 	r.once.Do(func() {
 		lost = true
-		swept := ordering.Ending{Connection: e.Connection, Ref: e.Ref, Call: e.Call, Outcome: ordering.OutcomeUnknown}
+		swept := ordering.CallResult{Connection: e.Connection, Ref: e.Ref, Call: e.Call, Outcome: ordering.OutcomeUnknown}
 		_, _ = r.Journal.Finish(ctx, swept) // the record shows it
 	})
 	if lost {

@@ -40,7 +40,7 @@ func operationNames() []string {
 	return wordsOf(upstream.OpCreate, upstream.OpPay, upstream.OpComplete, upstream.OpReject)
 }
 func resolutionNames() []string {
-	return wordsOf(ordering.SettledDone, ordering.SettledNotDone, ordering.SettledSendAgain)
+	return wordsOf(ordering.ResolvedDone, ordering.ResolvedNotDone, ordering.ResolvedRetry)
 }
 
 func wordsOf[S ~string](values ...S) []string {
@@ -185,7 +185,7 @@ the order again with its key is answered as it was resolved.`,
 func resolutionBody(cmd *cobra.Command) ([]byte, error) {
 	operation, outcome, orderID := stringFlag(cmd, "operation"), stringFlag(cmd, "outcome"), stringFlag(cmd, "order-id")
 	err := cmp.Or(oneOf("operation", operation, operationNames()), oneOf("outcome", outcome, resolutionNames()))
-	switch done := outcome == string(ordering.SettledDone); {
+	switch done := outcome == string(ordering.ResolvedDone); {
 	case err != nil:
 		return nil, err
 	case operation != string(upstream.OpCreate):

@@ -20,12 +20,12 @@ func clone(r ordering.Record) ordering.Record {
 }
 
 func cloneCall(call ordering.Call) ordering.Call {
-	call.Tries = slices.Clone(call.Tries)
+	call.Attempts = slices.Clone(call.Attempts)
 	call.Payments = slices.Clone(call.Payments)
 	call.Answer = cloneAnswer(call.Answer)
-	if call.Settled != nil {
-		settled := *call.Settled
-		call.Settled = &settled
+	if call.Resolved != nil {
+		settled := *call.Resolved
+		call.Resolved = &settled
 	}
 	return call
 }

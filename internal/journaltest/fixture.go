@@ -118,8 +118,8 @@ func (j *journal) pass(t *testing.T, d time.Duration) {
 func id() string { return rand.Text() }
 
 // create is an order about to be placed.
-func create(change ...func(*ordering.Opening)) ordering.Opening {
-	o := ordering.Opening{
+func create(change ...func(*ordering.CallSpec)) ordering.CallSpec {
+	o := ordering.CallSpec{
 		ID: id(), Operation: upstream.OpCreate, Connection: conn, Ref: id(), Key: id(), Fingerprint: "f-" + id(),
 		Client: "storefront", RequestID: "request-1", Body: []byte(`{"dishList":[{"ID":"7","quantity":1}]}`),
 		Deadline: long, Restaurant: "r1", MenuVersion: 42,
@@ -133,8 +133,8 @@ func create(change ...func(*ordering.Opening)) ordering.Opening {
 }
 
 // change is a call about to change an order.
-func change(op ordering.Operation, orderID string, also ...func(*ordering.Opening)) ordering.Opening {
-	o := ordering.Opening{
+func change(op ordering.Operation, orderID string, also ...func(*ordering.CallSpec)) ordering.CallSpec {
+	o := ordering.CallSpec{
 		ID: id(), Operation: op, Connection: conn, Ref: id(), OrderID: orderID, Key: id(), Fingerprint: "f-" + id(),
 		Client: "storefront", RequestID: "request-2", Deadline: long,
 	}
@@ -154,30 +154,30 @@ func change(op ordering.Operation, orderID string, also ...func(*ordering.Openin
 	return o
 }
 
-func within(d time.Duration) func(*ordering.Opening) {
-	return func(o *ordering.Opening) { o.Deadline = d }
+func within(d time.Duration) func(*ordering.CallSpec) {
+	return func(o *ordering.CallSpec) { o.Deadline = d }
 }
 
-func underKey(key string) func(*ordering.Opening) {
-	return func(o *ordering.Opening) { o.Key = key }
+func underKey(key string) func(*ordering.CallSpec) {
+	return func(o *ordering.CallSpec) { o.Key = key }
 }
 
-func on(connection string) func(*ordering.Opening) {
-	return func(o *ordering.Opening) { o.Connection = connection }
+func on(connection string) func(*ordering.CallSpec) {
+	return func(o *ordering.CallSpec) { o.Connection = connection }
 }
 
-func derived(o *ordering.Opening) { o.Derived = true }
-func adopt(o *ordering.Opening)   { o.Adopt = true }
+func derived(o *ordering.CallSpec) { o.Derived = true }
+func adopt(o *ordering.CallSpec)   { o.Adopt = true }
 
 // ending ends the last call of a record.
-func ending(r ordering.Record, outcome ordering.Outcome, orderID string) ordering.Ending {
-	return ordering.Ending{
+func ending(r ordering.Record, outcome ordering.Outcome, orderID string) ordering.CallResult {
+	return ordering.CallResult{
 		Connection: r.Connection, Ref: r.Ref, Call: r.Calls[len(r.Calls)-1].Number, Outcome: outcome, OrderID: orderID,
 	}
 }
 
 // begun opens a call that must open.
-func (j *journal) begun(t *testing.T, o ordering.Opening) ordering.Record {
+func (j *journal) begun(t *testing.T, o ordering.CallSpec) ordering.Record {
 	t.Helper()
 	r, err := j.Begin(t.Context(), o)
 	if err != nil {
@@ -200,13 +200,13 @@ func (j *journal) ended(t *testing.T, r ordering.Record, outcome ordering.Outcom
 }
 
 // placed places an order.
-func (j *journal) placed(t *testing.T, orderID string, change ...func(*ordering.Opening)) ordering.Record {
+func (j *journal) placed(t *testing.T, orderID string, change ...func(*ordering.CallSpec)) ordering.Record {
 	t.Helper()
 	return j.ended(t, j.begun(t, create(change...)), ordering.OutcomeDone, orderID)
 }
 
 // swept opens a call, lets its deadline pass and has it swept.
-func (j *journal) swept(t *testing.T, o ordering.Opening) ordering.Record {
+func (j *journal) swept(t *testing.T, o ordering.CallSpec) ordering.Record {
 	t.Helper()
 	o.Deadline = brief
 	r := j.begun(t, o)

@@ -43,7 +43,7 @@ const (
 	MethodBegin    Method = "Begin"
 	MethodAbort    Method = "Abort"
 	MethodFinish   Method = "Finish"
-	MethodSettle   Method = "Settle"
+	MethodResolve  Method = "Settle"
 	MethodSweep    Method = "Sweep"
 	MethodOrder    Method = "Order"
 	MethodRecord   Method = "Record"
@@ -270,8 +270,8 @@ func (e *entry) forgetGuest(now time.Time, life time.Duration) {
 // ended is when a call that is not busy ended for good.
 func ended(call ordering.Call) time.Time {
 	t := call.EndedAt
-	if call.Settled != nil && call.Settled.At.After(t) {
-		t = call.Settled.At
+	if call.Resolved != nil && call.Resolved.At.After(t) {
+		t = call.Resolved.At
 	}
 	return t
 }

@@ -11,7 +11,7 @@ import (
 )
 
 // Begin opens a call.
-func (m *Memory) Begin(ctx context.Context, o ordering.Opening) (record ordering.Record, err error) {
+func (m *Memory) Begin(ctx context.Context, o ordering.CallSpec) (record ordering.Record, err error) {
 	err = m.do(ctx, MethodBegin, func(now time.Time) error {
 		s := m.shelf(o.Connection)
 		if err := s.free(o.Key); err != nil {
@@ -26,7 +26,7 @@ func (m *Memory) Begin(ctx context.Context, o ordering.Opening) (record ordering
 		}
 		e.open(ordering.Call{
 			Operation: o.Operation, Client: o.Client, RequestID: o.RequestID, Fingerprint: o.Fingerprint,
-			Key: o.Key, Opening: o.ID, Derived: o.Derived, Payments: slices.Clone(o.Payments),
+			Key: o.Key, SpecID: o.ID, Derived: o.Derived, Payments: slices.Clone(o.Payments),
 		}, sent{opening: o.ID, key: o.Key, body: bytes.Clone(o.Body), deadline: now.Add(o.Deadline)}, s, now)
 		record = clone(e.record)
 		return nil
@@ -45,7 +45,7 @@ func (s *shelf) free(key string) error {
 
 // opened gives the entry that a call is opened of: a new one, or that of the
 // order when it takes the change.
-func (s *shelf) opened(o ordering.Opening, now time.Time) (*entry, error) {
+func (s *shelf) opened(o ordering.CallSpec, now time.Time) (*entry, error) {
 	if o.Operation == upstream.OpCreate {
 		return s.put(ordering.Record{
 			Ref: o.Ref, Connection: o.Connection, Client: o.Client, Restaurant: o.Restaurant, State: ordering.StatePlacing,
@@ -122,7 +122,7 @@ func (s *shelf) release(key, ref string, call int) {
 }
 
 // Abort ends the call that this opening opened as not sent.
-func (m *Memory) Abort(ctx context.Context, o ordering.Opening) error {
+func (m *Memory) Abort(ctx context.Context, o ordering.CallSpec) error {
 	return m.do(ctx, MethodAbort, func(now time.Time) error {
 		s := m.shelf(o.Connection)
 		for _, e := range s.entries {
@@ -130,7 +130,7 @@ func (m *Memory) Abort(ctx context.Context, o ordering.Opening) error {
 				call := &e.record.Calls[i]
 				swept := call.Outcome == ordering.OutcomeUnknown && call.EndedAt.IsZero() // nobody has sent it
 				if e.sent[call.Number].opening == o.ID && (call.Outcome == ordering.OutcomeOpen || swept) {
-					e.end(s, call, ordering.Ending{Outcome: ordering.OutcomeNotSent}, now, m.lives)
+					e.end(s, call, ordering.CallResult{Outcome: ordering.OutcomeNotSent}, now, m.lives)
 				}
 			}
 		}

@@ -12,11 +12,11 @@ import (
 )
 
 // Finish ends a call.
-func (m *Memory) Finish(ctx context.Context, ending ordering.Ending) (record ordering.Record, err error) {
+func (m *Memory) Finish(ctx context.Context, ending ordering.CallResult) (record ordering.Record, err error) {
 	err = m.do(ctx, MethodFinish, func(now time.Time) error {
 		s := m.shelf(ending.Connection)
 		e, call := s.call(ending.Ref, ending.Call)
-		if call == nil || ending.Opening != "" && ending.Opening != call.Opening {
+		if call == nil || ending.SpecID != "" && ending.SpecID != call.SpecID {
 			return ordering.ErrNoOrder
 		}
 		err := e.finish(s, call, ending, now, m.lives)
@@ -40,19 +40,19 @@ func (m *Memory) Recreate(ctx context.Context, known ordering.Record, number int
 			for _, c := range e.record.Calls {
 				s.recreate(e, c, m.lives, now)
 			}
-			e.sent[number] = sent{opening: call.Opening, key: call.Key, body: bytes.Clone(body)}
+			e.sent[number] = sent{opening: call.SpecID, key: call.Key, body: bytes.Clone(body)}
 			if known.OrderID != "" {
 				e.take(s, known.OrderID)
 			}
 		}
-		i := slices.IndexFunc(e.record.Calls, func(c ordering.Call) bool { return c.Opening == call.Opening })
+		i := slices.IndexFunc(e.record.Calls, func(c ordering.Call) bool { return c.SpecID == call.SpecID })
 		if i < 0 {
 			for _, c := range e.record.Calls {
 				call.Number = max(call.Number, c.Number+1)
 			}
 			i = len(e.record.Calls)
 			e.record.Calls = append(e.record.Calls, cloneCall(call))
-			e.sent[call.Number] = sent{opening: call.Opening, key: call.Key, body: bytes.Clone(body)}
+			e.sent[call.Number] = sent{opening: call.SpecID, key: call.Key, body: bytes.Clone(body)}
 			s.recreate(e, call, m.lives, now)
 			e.stand(s, &call, known.OrderID)
 		}
@@ -68,16 +68,16 @@ func (m *Memory) Recreate(ctx context.Context, known ordering.Record, number int
 // recreate gives a call that was lost its key, unless another has it.
 func (s *shelf) recreate(e *entry, call ordering.Call, lives Lives, now time.Time) {
 	if _, ok := s.keys[call.Key]; ok || call.Key == "" || call.Outcome == ordering.OutcomeNotSent ||
-		call.Outcome == ordering.OutcomeRefused && call.Derived || call.Settled != nil && call.Settled.How == ordering.SettledSendAgain {
+		call.Outcome == ordering.OutcomeRefused && call.Derived || call.Resolved != nil && call.Resolved.Resolution == ordering.ResolvedRetry {
 		return
 	}
 	k := taken{ref: e.record.Ref, call: call.Number}
-	if call.Outcome.Definite() {
+	if call.Outcome.Certain() {
 		k.until = now.Add(lives.Key)
 	}
 	s.keys[call.Key] = k
 	if _, ok := e.sent[call.Number]; !ok {
-		e.sent[call.Number] = sent{opening: call.Opening, key: call.Key}
+		e.sent[call.Number] = sent{opening: call.SpecID, key: call.Key}
 	}
 }
 
@@ -94,14 +94,14 @@ func (s *shelf) call(ref string, number int) (*entry, *ordering.Call) {
 	return e, nil
 }
 
-func (e *entry) finish(s *shelf, call *ordering.Call, ending ordering.Ending, now time.Time, lives Lives) error {
+func (e *entry) finish(s *shelf, call *ordering.Call, ending ordering.CallResult, now time.Time, lives Lives) error {
 	if call.Outcome == ordering.OutcomeOpen || call.Outcome == ordering.OutcomeUnknown {
 		e.end(s, call, ending, now, lives)
 		return nil
 	}
 	agrees := e.agrees(call, ending)
-	if call.Settled != nil {
-		addTries(call, ending.Tries)
+	if call.Resolved != nil {
+		addTries(call, ending.Attempts)
 	}
 	if agrees {
 		return nil
@@ -112,8 +112,8 @@ func (e *entry) finish(s *shelf, call *ordering.Call, ending ordering.Ending, no
 }
 
 // agrees tells whether an ending says what is known of a definite call already.
-func (e *entry) agrees(call *ordering.Call, ending ordering.Ending) bool {
-	if call.Settled == nil {
+func (e *entry) agrees(call *ordering.Call, ending ordering.CallResult) bool {
+	if call.Resolved == nil {
 		return ending.Outcome == call.Outcome || ending.Outcome == ordering.OutcomeUnknown
 	}
 	switch ending.Outcome {
@@ -129,15 +129,15 @@ func (e *entry) agrees(call *ordering.Call, ending ordering.Ending) bool {
 
 // addTries appends tries, unless they are the call's last already: a Finish whose
 // answer was lost is sent again.
-func addTries(call *ordering.Call, tries []ordering.Try) {
-	if n := len(call.Tries) - len(tries); n < 0 || !slices.Equal(call.Tries[n:], tries) {
-		call.Tries = append(call.Tries, tries...)
+func addTries(call *ordering.Call, tries []ordering.Attempt) {
+	if n := len(call.Attempts) - len(tries); n < 0 || !slices.Equal(call.Attempts[n:], tries) {
+		call.Attempts = append(call.Attempts, tries...)
 	}
 }
 
 // end gives a call that is open or unknown its outcome, with every effect.
-func (e *entry) end(s *shelf, call *ordering.Call, ending ordering.Ending, now time.Time, lives Lives) {
-	addTries(call, ending.Tries)
+func (e *entry) end(s *shelf, call *ordering.Call, ending ordering.CallResult, now time.Time, lives Lives) {
+	addTries(call, ending.Attempts)
 	if ending.Answer != nil {
 		call.Answer = cloneAnswer(ending.Answer)
 	}
@@ -146,7 +146,7 @@ func (e *entry) end(s *shelf, call *ordering.Call, ending ordering.Ending, now t
 	e.stand(s, call, ending.OrderID)
 	what := e.sent[call.Number]
 	switch {
-	case !ending.Outcome.Definite():
+	case !ending.Outcome.Certain():
 	case ending.Outcome == ordering.OutcomeNotSent,
 		ending.Outcome == ordering.OutcomeRefused && call.Derived:
 		s.release(what.key, e.record.Ref, call.Number)

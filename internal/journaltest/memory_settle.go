@@ -14,9 +14,9 @@ import (
 // sweepAtMost is how many calls one Sweep moves.
 const sweepAtMost = 100
 
-// Settle notes what a person found out.
-func (m *Memory) Settle(ctx context.Context, word ordering.Settling) (record ordering.Record, err error) {
-	err = m.do(ctx, MethodSettle, func(now time.Time) error {
+// Resolve notes what a person found out.
+func (m *Memory) Resolve(ctx context.Context, word ordering.ResolveCall) (record ordering.Record, err error) {
+	err = m.do(ctx, MethodResolve, func(now time.Time) error {
 		s := m.shelf(word.Connection)
 		e := s.entries[word.Ref]
 		if e == nil {
@@ -24,11 +24,11 @@ func (m *Memory) Settle(ctx context.Context, word ordering.Settling) (record ord
 		}
 		last, ok := e.record.Last(word.Operation)
 		if !ok || last.Outcome != ordering.OutcomeUnknown || word.Call != 0 && word.Call != last.Number ||
-			word.Opening != "" && word.Opening != last.Opening {
+			word.SpecID != "" && word.SpecID != last.SpecID {
 			return &ordering.StateError{Record: clone(e.record), Operation: word.Operation}
 		}
 		m.compare(word.Connection, now)
-		if paused := m.paused[word.Connection]; word.How == ordering.SettledSendAgain && word.Operation == upstream.OpCreate && !paused.IsZero() {
+		if paused := m.paused[word.Connection]; word.Resolution == ordering.ResolvedRetry && word.Operation == upstream.OpCreate && !paused.IsZero() {
 			return &ordering.RestoredError{Connection: word.Connection, Since: paused}
 		}
 		_, call := s.call(word.Ref, last.Number)
@@ -41,9 +41,9 @@ func (m *Memory) Settle(ctx context.Context, word ordering.Settling) (record ord
 	return given(record, err)
 }
 
-func (e *entry) settle(s *shelf, call *ordering.Call, word ordering.Settling, now time.Time, lives Lives) error {
+func (e *entry) settle(s *shelf, call *ordering.Call, word ordering.ResolveCall, now time.Time, lives Lives) error {
 	creates := call.Operation == upstream.OpCreate
-	if word.How == ordering.SettledDone && creates {
+	if word.Resolution == ordering.ResolvedDone && creates {
 		if ref, ok := s.orders[word.OrderID]; ok && ref != word.Ref {
 			other := &s.entries[ref].record
 			if !other.Adopted {
@@ -55,16 +55,16 @@ func (e *entry) settle(s *shelf, call *ordering.Call, word ordering.Settling, no
 		}
 	}
 	what := e.sent[call.Number]
-	if word.How == ordering.SettledSendAgain && what.body == nil && call.Operation != upstream.OpComplete {
+	if word.Resolution == ordering.ResolvedRetry && what.body == nil && call.Operation != upstream.OpComplete {
 		return ordering.ErrNoBody
 	}
-	call.Settled = &ordering.Settled{By: word.By, At: now, How: word.How, Note: word.Note}
-	ending := ordering.Ending{Outcome: ordering.OutcomeRefused}
-	if word.How == ordering.SettledDone {
+	call.Resolved = &ordering.ResolvedBy{By: word.By, At: now, Resolution: word.Resolution, Note: word.Note}
+	ending := ordering.CallResult{Outcome: ordering.OutcomeRefused}
+	if word.Resolution == ordering.ResolvedDone {
 		ending.Outcome, ending.OrderID = ordering.OutcomeDone, word.OrderID
 	}
 	e.end(s, call, ending, now, lives)
-	if word.How != ordering.SettledSendAgain {
+	if word.Resolution != ordering.ResolvedRetry {
 		return nil
 	}
 	if creates {
@@ -72,7 +72,7 @@ func (e *entry) settle(s *shelf, call *ordering.Call, word ordering.Settling, no
 	}
 	e.open(ordering.Call{
 		Operation: call.Operation, Client: call.Client, RequestID: word.RequestID, Fingerprint: call.Fingerprint,
-		Key: what.key, Opening: word.ID,
+		Key: what.key, SpecID: word.ID,
 		Derived: call.Derived, Payments: slices.Clone(call.Payments),
 	}, sent{opening: word.ID, key: what.key, body: bytes.Clone(what.body), deadline: now.Add(word.Deadline)}, s, now)
 	return nil

@@ -72,51 +72,51 @@ func TestMemoryInRealTime(t *testing.T) {
 
 func TestMemoryFails(t *testing.T) {
 	t.Parallel()
-	calls := map[journaltest.Method]func(m *journaltest.Memory, o ordering.Opening) error{
-		journaltest.MethodSecret: func(m *journaltest.Memory, _ ordering.Opening) error {
+	calls := map[journaltest.Method]func(m *journaltest.Memory, o ordering.CallSpec) error{
+		journaltest.MethodSecret: func(m *journaltest.Memory, _ ordering.CallSpec) error {
 			_, err := m.Secret(t.Context())
 			return err
 		},
-		journaltest.MethodReady: func(m *journaltest.Memory, _ ordering.Opening) error { return m.Ready(t.Context(), "main") },
-		journaltest.MethodLookup: func(m *journaltest.Memory, o ordering.Opening) error {
+		journaltest.MethodReady: func(m *journaltest.Memory, _ ordering.CallSpec) error { return m.Ready(t.Context(), "main") },
+		journaltest.MethodLookup: func(m *journaltest.Memory, o ordering.CallSpec) error {
 			_, _, err := m.Lookup(t.Context(), o.Connection, o.Key)
 			return err
 		},
-		journaltest.MethodBegin: func(m *journaltest.Memory, o ordering.Opening) error {
+		journaltest.MethodBegin: func(m *journaltest.Memory, o ordering.CallSpec) error {
 			o.Ref, o.Key = "another", "another"
 			_, err := m.Begin(t.Context(), o)
 			return err
 		},
-		journaltest.MethodAbort: func(m *journaltest.Memory, o ordering.Opening) error { return m.Abort(t.Context(), o) },
-		journaltest.MethodFinish: func(m *journaltest.Memory, o ordering.Opening) error {
-			_, err := m.Finish(t.Context(), ordering.Ending{
+		journaltest.MethodAbort: func(m *journaltest.Memory, o ordering.CallSpec) error { return m.Abort(t.Context(), o) },
+		journaltest.MethodFinish: func(m *journaltest.Memory, o ordering.CallSpec) error {
+			_, err := m.Finish(t.Context(), ordering.CallResult{
 				Connection: o.Connection, Ref: o.Ref, Call: 1, Outcome: ordering.OutcomeUnknown,
 			})
 			return err
 		},
-		journaltest.MethodSettle: func(m *journaltest.Memory, o ordering.Opening) error {
-			_, err := m.Settle(t.Context(), ordering.Settling{
-				Connection: o.Connection, Ref: o.Ref, Operation: upstream.OpCreate, How: ordering.SettledNotDone,
+		journaltest.MethodResolve: func(m *journaltest.Memory, o ordering.CallSpec) error {
+			_, err := m.Resolve(t.Context(), ordering.ResolveCall{
+				Connection: o.Connection, Ref: o.Ref, Operation: upstream.OpCreate, Resolution: ordering.ResolvedNotDone,
 			})
 			return err
 		},
-		journaltest.MethodSweep: func(m *journaltest.Memory, o ordering.Opening) error {
+		journaltest.MethodSweep: func(m *journaltest.Memory, o ordering.CallSpec) error {
 			_, err := m.Sweep(t.Context(), o.Connection)
 			return err
 		},
-		journaltest.MethodOrder: func(m *journaltest.Memory, o ordering.Opening) error {
+		journaltest.MethodOrder: func(m *journaltest.Memory, o ordering.CallSpec) error {
 			_, err := m.Order(t.Context(), o.Connection, "765")
 			return err
 		},
-		journaltest.MethodRecord: func(m *journaltest.Memory, o ordering.Opening) error {
+		journaltest.MethodRecord: func(m *journaltest.Memory, o ordering.CallSpec) error {
 			_, err := m.Record(t.Context(), []string{o.Connection}, o.Ref)
 			return err
 		},
-		journaltest.MethodBody: func(m *journaltest.Memory, o ordering.Opening) error {
+		journaltest.MethodBody: func(m *journaltest.Memory, o ordering.CallSpec) error {
 			_, err := m.Body(t.Context(), o.Connection, o.Ref, 1)
 			return err
 		},
-		journaltest.MethodList: func(m *journaltest.Memory, o ordering.Opening) error {
+		journaltest.MethodList: func(m *journaltest.Memory, o ordering.CallSpec) error {
 			_, _, err := m.List(t.Context(), ordering.Query{Connections: []string{o.Connection}, Limit: 1})
 			return err
 		},
@@ -125,7 +125,7 @@ func TestMemoryFails(t *testing.T) {
 		t.Run(string(method), func(t *testing.T) {
 			t.Parallel()
 			m := journaltest.NewMemory(newClock().Now, journaltest.LongLives())
-			o := ordering.Opening{
+			o := ordering.CallSpec{
 				ID: "o", Operation: upstream.OpCreate, Connection: "main", Ref: "r", Key: "k", Body: []byte("{}"),
 			}
 			if _, err := m.Begin(t.Context(), o); err != nil {
@@ -154,7 +154,7 @@ func TestMemoryLostAnswerTookEffect(t *testing.T) {
 	} {
 		m := journaltest.NewMemory(newClock().Now, journaltest.LongLives())
 		m.Fail(func(journaltest.Method) journaltest.Failure { return failure })
-		_, _ = m.Begin(t.Context(), ordering.Opening{ID: "o", Operation: upstream.OpCreate, Connection: "main", Ref: "r"})
+		_, _ = m.Begin(t.Context(), ordering.CallSpec{ID: "o", Operation: upstream.OpCreate, Connection: "main", Ref: "r"})
 		m.Fail(nil)
 		if _, err := m.Record(t.Context(), []string{"main"}, "r"); !errors.Is(err, want) {
 			t.Errorf("after failure %d Record says %v, want %v", failure, err, want)

@@ -31,7 +31,7 @@ func (s suite) begin(t *testing.T) {
 			CreatedAt: r.CreatedAt, UpdatedAt: r.CreatedAt,
 			Calls: []ordering.Call{{
 				Number: 1, Operation: upstream.OpCreate, Outcome: ordering.OutcomeOpen, Client: o.Client,
-				RequestID: o.RequestID, Fingerprint: o.Fingerprint, Key: o.Key, Opening: o.ID, StartedAt: r.CreatedAt,
+				RequestID: o.RequestID, Fingerprint: o.Fingerprint, Key: o.Key, SpecID: o.ID, StartedAt: r.CreatedAt,
 			}},
 		}
 		same(t, "Begin", r, want)
@@ -46,7 +46,7 @@ func (s suite) begin(t *testing.T) {
 		}
 	})
 	s.test(t, "an order without total or expectedAt has none", func(t *testing.T, j *journal) {
-		r := j.begun(t, create(func(o *ordering.Opening) {
+		r := j.begun(t, create(func(o *ordering.CallSpec) {
 			o.Total, o.ExpectedAt, o.MenuVersion = decimal.NullDecimal{}, time.Time{}, 0
 		}))
 		if r := j.now(t, r); r.Total.Valid || !r.ExpectedAt.IsZero() || r.MenuVersion != 0 {
@@ -65,7 +65,7 @@ func (s suite) begin(t *testing.T) {
 			r := j.begun(t, o)
 			want := ordering.Call{
 				Number: 2, Operation: op, Outcome: ordering.OutcomeOpen, Client: o.Client, RequestID: o.RequestID,
-				Fingerprint: o.Fingerprint, Key: o.Key, Opening: o.ID, StartedAt: r.UpdatedAt, Payments: o.Payments,
+				Fingerprint: o.Fingerprint, Key: o.Key, SpecID: o.ID, StartedAt: r.UpdatedAt, Payments: o.Payments,
 			}
 			same(t, "the call", r.Calls[1], want)
 			same(t, "the call, read anew", j.now(t, r).Calls[1], want)

@@ -17,9 +17,9 @@ func answer(status int) *ordering.Answer {
 }
 
 // tries are two exchanges.
-func tries(last int, outcome ordering.Outcome) []ordering.Try {
+func tries(last int, outcome ordering.Outcome) []ordering.Attempt {
 	at := time.Date(2030, 5, 1, 12, 0, 0, int(250*time.Millisecond), time.UTC)
-	return []ordering.Try{
+	return []ordering.Attempt{
 		{At: at, Duration: 1500 * time.Millisecond, Outcome: ordering.OutcomeNotSent},
 		{At: at.Add(2 * time.Second), Duration: 20 * time.Millisecond, Status: last, Outcome: outcome, Code: "pos_close_order"},
 	}
@@ -74,7 +74,7 @@ func (s suite) finish(t *testing.T) {
 				r := j.opened(t, op)
 				n := len(r.Calls)
 				e := ending(r, outcome, givenID(op, outcome))
-				e.Tries, e.Answer = tries(500, outcome), answer(500)
+				e.Attempts, e.Answer = tries(500, outcome), answer(500)
 				got, err := j.Finish(t.Context(), e)
 				if err != nil {
 					t.Fatalf("Finish: %v", err)
@@ -86,7 +86,7 @@ func (s suite) finish(t *testing.T) {
 					want.OrderID = "765"
 				}
 				call := &want.Calls[n-1]
-				call.Outcome, call.Tries, call.Answer, call.EndedAt = outcome, e.Tries, e.Answer, got.UpdatedAt
+				call.Outcome, call.Attempts, call.Answer, call.EndedAt = outcome, e.Attempts, e.Answer, got.UpdatedAt
 				same(t, "Finish", got, want)
 				same(t, "Record", j.now(t, r), want)
 				if got.UpdatedAt.Before(r.UpdatedAt) {
@@ -101,8 +101,8 @@ func (s suite) finish(t *testing.T) {
 		}
 		s.test(t, string(op)+" without tries or answer", func(t *testing.T, j *journal) {
 			r := j.ended(t, j.opened(t, op), ordering.OutcomeRefused, "")
-			if call := j.now(t, r).Calls[len(r.Calls)-1]; call.Answer != nil || len(call.Tries) != 0 {
-				t.Errorf("the call has %d tries and the answer %v, want none", len(call.Tries), call.Answer)
+			if call := j.now(t, r).Calls[len(r.Calls)-1]; call.Answer != nil || len(call.Attempts) != 0 {
+				t.Errorf("the call has %d tries and the answer %v, want none", len(call.Attempts), call.Answer)
 			}
 		})
 	}
@@ -121,18 +121,18 @@ func (s suite) finish(t *testing.T) {
 	})
 	s.test(t, "an unknown ending that is told again adds nothing", func(t *testing.T, j *journal) {
 		e := ending(j.begun(t, create()), ordering.OutcomeUnknown, "")
-		e.Tries = tries(502, ordering.OutcomeUnknown)
+		e.Attempts = tries(502, ordering.OutcomeUnknown)
 		for range 2 {
 			r, err := j.Finish(t.Context(), e)
 			if err != nil {
 				t.Fatalf("Finish: %v", err)
 			}
-			same(t, "Tries", j.now(t, r).Calls[0].Tries, e.Tries)
+			same(t, "Tries", j.now(t, r).Calls[0].Attempts, e.Attempts)
 		}
 	})
 	s.test(t, "of no record or call", func(t *testing.T, j *journal) {
 		r := j.begun(t, create())
-		for what, e := range map[string]ordering.Ending{
+		for what, e := range map[string]ordering.CallResult{
 			"no record": {Connection: conn, Ref: id(), Call: 1, Outcome: ordering.OutcomeDone, OrderID: "765"},
 			"no call":   {Connection: conn, Ref: r.Ref, Call: 2, Outcome: ordering.OutcomeDone, OrderID: "765"},
 			"call 0":    {Connection: conn, Ref: r.Ref, Call: 0, Outcome: ordering.OutcomeDone, OrderID: "765"},
@@ -164,9 +164,9 @@ func (s suite) finish(t *testing.T) {
 }
 
 // idempotent: the same ending once more changes nothing when it is definite.
-func (s suite) idempotent(t *testing.T, j *journal, e ordering.Ending, want ordering.Record) {
+func (s suite) idempotent(t *testing.T, j *journal, e ordering.CallResult, want ordering.Record) {
 	t.Helper()
-	if !e.Outcome.Definite() {
+	if !e.Outcome.Certain() {
 		return
 	}
 	if _, err := j.Finish(t.Context(), e); err != nil {
@@ -254,7 +254,7 @@ func (s suite) abort(t *testing.T) {
 		j.begun(t, change(upstream.OpPay, "765"))
 	})
 	s.test(t, "nothing at all", func(t *testing.T, j *journal) {
-		for _, o := range []ordering.Opening{create(), change(upstream.OpPay, "765"), change(upstream.OpPay, "765", adopt)} {
+		for _, o := range []ordering.CallSpec{create(), change(upstream.OpPay, "765"), change(upstream.OpPay, "765", adopt)} {
 			if err := j.Abort(t.Context(), o); err != nil {
 				t.Errorf("Abort of a %s that was never begun: %v", o.Operation, err)
 			}

@@ -34,7 +34,7 @@ func (s suite) key(t *testing.T) {
 		r := j.placed(t, "765")
 		pay := change(upstream.OpPay, "765")
 		j.begun(t, pay)
-		for what, o := range map[string]ordering.Opening{
+		for what, o := range map[string]ordering.CallSpec{
 			"a create":                    create(underKey(pay.Key)),
 			"a change of the busy order":  change(upstream.OpReject, "765", underKey(pay.Key)),
 			"a change of an unknown one":  change(upstream.OpReject, "nobody's", underKey(pay.Key)),

@@ -95,14 +95,14 @@ func (s suite) late(t *testing.T, op ordering.Operation, outcome ordering.Outcom
 		}
 		r := j.swept(t, o)
 		e := ending(r, outcome, givenID(op, outcome))
-		e.Tries, e.Answer = tries(200, outcome), answer(200)
+		e.Attempts, e.Answer = tries(200, outcome), answer(200)
 		got, err := j.Finish(t.Context(), e)
 		if err != nil {
 			t.Fatalf("Finish: %v", err)
 		}
 		j.wantState(t, got, leads(op, outcome), outcome)
 		call := j.now(t, r).Calls[len(r.Calls)-1]
-		same(t, "Tries", call.Tries, e.Tries)
+		same(t, "Tries", call.Attempts, e.Attempts)
 		same(t, "Answer", call.Answer, e.Answer)
 		if call.EndedAt.IsZero() || call.Contradicted != "" {
 			t.Errorf("ended at %v, contradicted %q; want a time and no contradiction", call.EndedAt, call.Contradicted)

@@ -33,7 +33,7 @@ func (j *journal) atOnce(t *testing.T, run func(j ordering.Journal, rival int) e
 func (s suite) race(t *testing.T) {
 	s.test(t, "of one key exactly one wins", func(t *testing.T, j *journal) {
 		key := id()
-		openings := make([]ordering.Opening, rivals)
+		openings := make([]ordering.CallSpec, rivals)
 		for i := range openings {
 			openings[i] = create(underKey(key))
 		}
@@ -59,9 +59,9 @@ func (s suite) race(t *testing.T) {
 			if !adopted {
 				j.placed(t, "765")
 			}
-			openings := make([]ordering.Opening, rivals)
+			openings := make([]ordering.CallSpec, rivals)
 			for i := range openings {
-				openings[i] = change(changes()[i%3], "765", func(o *ordering.Opening) { o.Adopt = adopted })
+				openings[i] = change(changes()[i%3], "765", func(o *ordering.CallSpec) { o.Adopt = adopted })
 			}
 			errs := j.atOnce(t, func(j ordering.Journal, i int) error {
 				_, err := j.Begin(t.Context(), openings[i])
@@ -123,7 +123,7 @@ func (s suite) race(t *testing.T) {
 	s.test(t, "of one unknown order one word is kept", func(t *testing.T, j *journal) {
 		r, _ := j.unknown(t, upstream.OpCreate)
 		errs := j.atOnce(t, func(j ordering.Journal, _ int) error {
-			_, err := j.Settle(t.Context(), word(r, upstream.OpCreate, ordering.SettledSendAgain, ""))
+			_, err := j.Resolve(t.Context(), word(r, upstream.OpCreate, ordering.ResolvedRetry, ""))
 			return err
 		})
 		j.winner(t, errs, func(err error) bool {

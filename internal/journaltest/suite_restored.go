@@ -50,14 +50,14 @@ func (s suite) restored(t *testing.T) {
 				t.Fatalf("Recreate: %v", err)
 			}
 		}
-		again := word(known, upstream.OpCreate, ordering.SettledSendAgain, "")
+		again := word(known, upstream.OpCreate, ordering.ResolvedRetry, "")
 		again.ID = id()
-		_, err := j.Settle(t.Context(), again)
+		_, err := j.Resolve(t.Context(), again)
 		wantType[*ordering.RestoredError](t, "Settle as send_again while paused", err)
 		if r, err := j.Record(t.Context(), []string{conn}, o.Ref); err != nil || r.State != ordering.StateUnknown || len(r.Calls) != 1 {
 			t.Errorf("Record = %+v, %v; want it unknown as before", r, err)
 		}
-		j.settled(t, word(other, upstream.OpCreate, ordering.SettledNotDone, ""))
+		j.settled(t, word(other, upstream.OpCreate, ordering.ResolvedNotDone, ""))
 		if _, err := j.Accept(t.Context(), conn); err != nil {
 			t.Errorf("Accept: %v", err)
 		}
@@ -76,7 +76,7 @@ func (s suite) restored(t *testing.T) {
 		known := j.begun(t, o)
 		j.fixture.Lose(t, conn)
 		e := ending(known, ordering.OutcomeDone, "765")
-		e.Opening = o.ID
+		e.SpecID = o.ID
 		_, err := j.Finish(t.Context(), e)
 		wantIs(t, "Finish of what was lost", err, ordering.ErrNoOrder)
 		known.State, known.OrderID = ordering.StatePlaced, "765"
@@ -103,9 +103,9 @@ func (s suite) restored(t *testing.T) {
 		known := j.begun(t, change(upstream.OpPay, "765"))
 		lost := clone(known)
 		j.ended(t, known, ordering.OutcomeRefused, "")
-		lost.Calls[1].Opening, lost.Calls[1].Key, lost.Calls[1].Outcome = id(), id(), ordering.OutcomeDone
+		lost.Calls[1].SpecID, lost.Calls[1].Key, lost.Calls[1].Outcome = id(), id(), ordering.OutcomeDone
 		e := ending(lost, ordering.OutcomeDone, "")
-		e.Opening = lost.Calls[1].Opening
+		e.SpecID = lost.Calls[1].SpecID
 		_, err := j.Finish(t.Context(), e)
 		wantIs(t, "Finish of another opening's call", err, ordering.ErrNoOrder)
 		got, call, err := j.Recreate(t.Context(), lost, 2, nil)

@@ -20,7 +20,7 @@ func (s suite) outlive(t *testing.T, name string, body func(t *testing.T, j *jou
 }
 
 // soon is an order that is expected at once, so that its life counts from its creation.
-func soon(o *ordering.Opening) { o.ExpectedAt = time.Time{} }
+func soon(o *ordering.CallSpec) { o.ExpectedAt = time.Time{} }
 
 func (s suite) retention(t *testing.T) {
 	s.outlive(t, "a key lives from the outcome on", func(t *testing.T, j *journal, lives Lives) {
@@ -54,7 +54,7 @@ func (s suite) retention(t *testing.T) {
 		left := j.pages(t, ordering.Query{Connections: []string{conn}, Limit: 50}, nil)
 		sameSet(t, "List", left, []string{open.Ref, unknown.Ref})
 		// Settled, it is kept for a while yet.
-		r = j.settled(t, word(r, upstream.OpCreate, ordering.SettledNotDone, ""))
+		r = j.settled(t, word(r, upstream.OpCreate, ordering.ResolvedNotDone, ""))
 		j.wantKey(t, unknown.Key, unknown.Ref, 1)
 		j.now(t, r)
 		j.settledOut(t, lives, r)
@@ -62,7 +62,7 @@ func (s suite) retention(t *testing.T) {
 	s.outlive(t, "guest data and answers live for customer_data_ttl", func(t *testing.T, j *journal, lives Lives) {
 		began := time.Now()
 		e := ending(j.begun(t, create(soon)), ordering.OutcomeRefused, "")
-		e.Answer, e.Tries = answer(422), tries(422, ordering.OutcomeRefused)
+		e.Answer, e.Attempts = answer(422), tries(422, ordering.OutcomeRefused)
 		r, err := j.Finish(t.Context(), e)
 		if err != nil {
 			t.Fatalf("Finish: %v", err)
@@ -79,7 +79,7 @@ func (s suite) retention(t *testing.T) {
 		wantIs(t, "Body after customer_data_ttl", err, ordering.ErrNoBody)
 		call := j.now(t, r).Calls[0]
 		same(t, "the answer after customer_data_ttl", call.Answer, &ordering.Answer{Status: 422, Code: e.Answer.Code})
-		same(t, "the tries after customer_data_ttl", call.Tries, e.Tries)
+		same(t, "the tries after customer_data_ttl", call.Attempts, e.Attempts)
 	})
 	s.outlive(t, "a record lives from its creation", func(t *testing.T, j *journal, lives Lives) {
 		began := time.Now()
@@ -94,7 +94,7 @@ func (s suite) retention(t *testing.T) {
 	})
 	s.outlive(t, "a record lives from expectedAt", func(t *testing.T, j *journal, lives Lives) {
 		r := j.begun(t, create(soon))
-		later := j.placed(t, "765", func(o *ordering.Opening) { o.ExpectedAt = r.CreatedAt.Add(24 * time.Hour) })
+		later := j.placed(t, "765", func(o *ordering.CallSpec) { o.ExpectedAt = r.CreatedAt.Add(24 * time.Hour) })
 		j.pass(t, lives.Record+slack)
 		if got := j.now(t, later); got.OrderID != "765" {
 			t.Errorf("the order is %q, want 765", got.OrderID)
@@ -115,7 +115,7 @@ func (s suite) retention(t *testing.T) {
 			t.Fatalf("Order gives %q, %v; want %s", got.Ref, err, r.Ref)
 		}
 		j.wantKey(t, o.Key, r.Ref, 2)
-		again := j.settled(t, word(r, upstream.OpPay, ordering.SettledSendAgain, ""))
+		again := j.settled(t, word(r, upstream.OpPay, ordering.ResolvedRetry, ""))
 		body, err := j.Body(t.Context(), conn, r.Ref, again.Calls[2].Number)
 		if err != nil || string(body) != string(o.Body) {
 			t.Errorf("Body = %q, %v; want %q", body, err, o.Body)

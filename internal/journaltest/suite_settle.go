@@ -10,25 +10,25 @@ import (
 )
 
 // word is a person's word on a record's operation.
-func word(r ordering.Record, op ordering.Operation, how ordering.Settlement, orderID string) ordering.Settling {
-	return ordering.Settling{
-		Connection: r.Connection, Ref: r.Ref, Operation: op, How: how, OrderID: orderID,
+func word(r ordering.Record, op ordering.Operation, how ordering.Resolution, orderID string) ordering.ResolveCall {
+	return ordering.ResolveCall{
+		Connection: r.Connection, Ref: r.Ref, Operation: op, Resolution: how, OrderID: orderID,
 		By: "ops", Note: "asked the kitchen — «да»", RequestID: "request-9", Deadline: long,
 	}
 }
 
 // settled settles what must be settled.
-func (j *journal) settled(t *testing.T, w ordering.Settling) ordering.Record {
+func (j *journal) settled(t *testing.T, w ordering.ResolveCall) ordering.Record {
 	t.Helper()
-	r, err := j.Settle(t.Context(), w)
+	r, err := j.Resolve(t.Context(), w)
 	if err != nil {
-		t.Fatalf("Settle(%s): %v", w.How, err)
+		t.Fatalf("Settle(%s): %v", w.Resolution, err)
 	}
 	return r
 }
 
 // unknown opens a call whose outcome then is unknown, and gives its opening.
-func (j *journal) unknown(t *testing.T, op ordering.Operation) (ordering.Record, ordering.Opening) {
+func (j *journal) unknown(t *testing.T, op ordering.Operation) (ordering.Record, ordering.CallSpec) {
 	t.Helper()
 	o := create()
 	if op != upstream.OpCreate {
@@ -40,9 +40,9 @@ func (j *journal) unknown(t *testing.T, op ordering.Operation) (ordering.Record,
 
 func (s suite) settle(t *testing.T) {
 	for _, op := range operations() {
-		for _, how := range []ordering.Settlement{ordering.SettledDone, ordering.SettledNotDone} {
+		for _, how := range []ordering.Resolution{ordering.ResolvedDone, ordering.ResolvedNotDone} {
 			outcome := ordering.OutcomeRefused
-			if how == ordering.SettledDone {
+			if how == ordering.ResolvedDone {
 				outcome = ordering.OutcomeDone
 			}
 			s.test(t, fmt.Sprintf("a %s as %s", op, how), func(t *testing.T, j *journal) {
@@ -53,16 +53,16 @@ func (s suite) settle(t *testing.T) {
 					t.Errorf("paid is %t, want %t", got.Paid, paid)
 				}
 				call := j.now(t, r).Calls[len(r.Calls)-1]
-				if w := call.Settled; w == nil || w.By != "ops" || w.How != how || w.Note != "asked the kitchen — «да»" || !w.At.Equal(got.UpdatedAt) {
+				if w := call.Resolved; w == nil || w.By != "ops" || w.Resolution != how || w.Note != "asked the kitchen — «да»" || !w.At.Equal(got.UpdatedAt) {
 					t.Errorf("settled is %+v, want it kept", w)
 				}
 				j.wantKey(t, o.Key, r.Ref, call.Number)
-				_, err := j.Settle(t.Context(), word(r, op, how, givenID(op, outcome)))
+				_, err := j.Resolve(t.Context(), word(r, op, how, givenID(op, outcome)))
 				state := wantError[*ordering.StateError](t, "Settle again", err)
 				if state.Operation != op || state.Record.Ref != r.Ref {
 					t.Errorf("StateError of a %s of %s", state.Operation, state.Record.Ref)
 				}
-				if op == upstream.OpCreate && how == ordering.SettledDone {
+				if op == upstream.OpCreate && how == ordering.ResolvedDone {
 					if found, err := j.Order(t.Context(), conn, "765"); err != nil || found.Ref != r.Ref || found.OrderID != "765" {
 						t.Errorf("Order gives %q %q, %v; want %s", found.Ref, found.OrderID, err, r.Ref)
 					}
@@ -77,8 +77,8 @@ func (s suite) settle(t *testing.T) {
 				if end != "" {
 					r = j.ended(t, r, end, "")
 				}
-				for _, how := range []ordering.Settlement{ordering.SettledDone, ordering.SettledNotDone, ordering.SettledSendAgain} {
-					_, err := j.Settle(t.Context(), word(r, op, how, givenID(op, ordering.OutcomeDone)))
+				for _, how := range []ordering.Resolution{ordering.ResolvedDone, ordering.ResolvedNotDone, ordering.ResolvedRetry} {
+					_, err := j.Resolve(t.Context(), word(r, op, how, givenID(op, ordering.OutcomeDone)))
 					wantType[*ordering.StateError](t, string(how), err)
 				}
 			}
@@ -86,24 +86,24 @@ func (s suite) settle(t *testing.T) {
 		})
 	}
 	s.test(t, "no such order", func(t *testing.T, j *journal) {
-		_, err := j.Settle(t.Context(), word(ordering.Record{Connection: conn, Ref: id()}, upstream.OpCreate, ordering.SettledNotDone, ""))
+		_, err := j.Resolve(t.Context(), word(ordering.Record{Connection: conn, Ref: id()}, upstream.OpCreate, ordering.ResolvedNotDone, ""))
 		wantIs(t, "Settle", err, ordering.ErrNoOrder)
 	})
 	s.test(t, "another operation than the unknown one", func(t *testing.T, j *journal) {
 		r, _ := j.unknown(t, upstream.OpPay)
 		for _, op := range []ordering.Operation{upstream.OpCreate, upstream.OpComplete, upstream.OpReject} {
-			_, err := j.Settle(t.Context(), word(r, op, ordering.SettledNotDone, ""))
+			_, err := j.Resolve(t.Context(), word(r, op, ordering.ResolvedNotDone, ""))
 			wantType[*ordering.StateError](t, string(op), err)
 		}
 		same(t, "Record", j.now(t, r), r)
 	})
-	for _, how := range []ordering.Settlement{ordering.SettledDone, ordering.SettledNotDone, ordering.SettledSendAgain} {
+	for _, how := range []ordering.Resolution{ordering.ResolvedDone, ordering.ResolvedNotDone, ordering.ResolvedRetry} {
 		s.test(t, "a derived key, "+string(how), func(t *testing.T, j *journal) {
 			j.placed(t, "765")
 			o := change(upstream.OpPay, "765", derived)
 			r := j.ended(t, j.begun(t, o), ordering.OutcomeUnknown, "")
 			r = j.settled(t, word(r, upstream.OpPay, how, ""))
-			if how == ordering.SettledNotDone { // or nobody could pay so again
+			if how == ordering.ResolvedNotDone { // or nobody could pay so again
 				j.wantKey(t, o.Key, "", 0)
 				return
 			}
@@ -112,7 +112,7 @@ func (s suite) settle(t *testing.T) {
 	}
 	s.test(t, "a swept call", func(t *testing.T, j *journal) {
 		r := j.swept(t, create())
-		got := j.settled(t, word(r, upstream.OpCreate, ordering.SettledDone, "765"))
+		got := j.settled(t, word(r, upstream.OpCreate, ordering.ResolvedDone, "765"))
 		j.wantState(t, got, ordering.StatePlaced, ordering.OutcomeDone)
 		if got.Calls[0].EndedAt.IsZero() {
 			t.Error("EndedAt is not given")
@@ -121,10 +121,10 @@ func (s suite) settle(t *testing.T) {
 }
 
 // afterwards: what comes to be known after a person's word.
-func (s suite) afterwards(t *testing.T, op ordering.Operation, how ordering.Settlement) {
+func (s suite) afterwards(t *testing.T, op ordering.Operation, how ordering.Resolution) {
 	t.Helper()
 	held := ordering.OutcomeRefused
-	if how == ordering.SettledDone {
+	if how == ordering.ResolvedDone {
 		held = ordering.OutcomeDone
 	}
 	for _, outcome := range outcomes() {
@@ -133,7 +133,7 @@ func (s suite) afterwards(t *testing.T, op ordering.Operation, how ordering.Sett
 			r, o := j.unknown(t, op)
 			r = j.settled(t, word(r, op, how, givenID(op, held)))
 			e := ending(r, outcome, givenID(op, outcome))
-			e.Tries = tries(201, outcome)
+			e.Attempts = tries(201, outcome)
 			_, err := j.Finish(t.Context(), e)
 			got := j.now(t, r)
 			if agrees {
@@ -146,7 +146,7 @@ func (s suite) afterwards(t *testing.T, op ordering.Operation, how ordering.Sett
 			} else {
 				j.wantContradiction(t, err, r, outcome)
 			}
-			same(t, "Tries", got.Calls[len(got.Calls)-1].Tries, e.Tries)
+			same(t, "Tries", got.Calls[len(got.Calls)-1].Attempts, e.Attempts)
 			j.wantState(t, got, leads(op, held), held)
 			if got.Paid != r.Paid || got.OrderID != r.OrderID {
 				t.Errorf("paid %t, orderID %q; want %t, %q", got.Paid, got.OrderID, r.Paid, r.OrderID)
@@ -154,7 +154,7 @@ func (s suite) afterwards(t *testing.T, op ordering.Operation, how ordering.Sett
 			j.wantKey(t, o.Key, r.Ref, got.Calls[len(got.Calls)-1].Number)
 		})
 	}
-	if op == upstream.OpCreate && how == ordering.SettledDone {
+	if op == upstream.OpCreate && how == ordering.ResolvedDone {
 		s.test(t, "a create as done, then done with another orderID", func(t *testing.T, j *journal) {
 			r, _ := j.unknown(t, op)
 			r = j.settled(t, word(r, op, how, "765"))
@@ -173,13 +173,13 @@ func (s suite) again(t *testing.T, op ordering.Operation) {
 	s.test(t, "a "+string(op)+" sent again", func(t *testing.T, j *journal) {
 		r, o := j.unknown(t, op)
 		first := len(r.Calls)
-		got := j.settled(t, word(r, op, ordering.SettledSendAgain, ""))
+		got := j.settled(t, word(r, op, ordering.ResolvedRetry, ""))
 		if len(got.Calls) != first+1 {
 			t.Fatalf("the record has %d calls, want %d", len(got.Calls), first+1)
 		}
 		old, call := got.Calls[first-1], got.Calls[first]
-		if !old.Outcome.Definite() || old.Outcome == ordering.OutcomeDone || old.Settled == nil || old.Settled.How != ordering.SettledSendAgain {
-			t.Errorf("the first call is %s, settled %+v; want it not done, settled as sent again", old.Outcome, old.Settled)
+		if !old.Outcome.Certain() || old.Outcome == ordering.OutcomeDone || old.Resolved == nil || old.Resolved.Resolution != ordering.ResolvedRetry {
+			t.Errorf("the first call is %s, settled %+v; want it not done, settled as sent again", old.Outcome, old.Resolved)
 		}
 		want := ordering.Call{
 			Number: first + 1, Operation: op, Outcome: ordering.OutcomeOpen, Client: o.Client, RequestID: "request-9",
@@ -200,7 +200,7 @@ func (s suite) again(t *testing.T, op ordering.Operation) {
 			}
 		}
 		// Done of the first call contradicts; the second goes on.
-		_, err := j.Finish(t.Context(), ordering.Ending{
+		_, err := j.Finish(t.Context(), ordering.CallResult{
 			Connection: conn, Ref: r.Ref, Call: old.Number, Outcome: ordering.OutcomeDone, OrderID: givenID(op, ordering.OutcomeDone),
 		})
 		e := wantError[*ordering.ContradictionError](t, "done of the first call", err)
@@ -216,26 +216,26 @@ func (s suite) again(t *testing.T, op ordering.Operation) {
 	})
 	s.test(t, "a "+string(op)+" sent again that ends unknown is swept, sent and settled again", func(t *testing.T, j *journal) {
 		r, o := j.unknown(t, op)
-		w := word(r, op, ordering.SettledSendAgain, "")
+		w := word(r, op, ordering.ResolvedRetry, "")
 		w.Deadline = brief
 		r = j.settled(t, w)
 		j.pass(t, brief+slack)
 		if moved, err := j.Sweep(t.Context(), conn); err != nil || len(moved) != 1 {
 			t.Fatalf("Sweep moved %v, %v; want one", refs(moved), err)
 		}
-		r = j.settled(t, word(r, op, ordering.SettledSendAgain, ""))
+		r = j.settled(t, word(r, op, ordering.ResolvedRetry, ""))
 		r = j.ended(t, r, ordering.OutcomeUnknown, "")
-		r = j.settled(t, word(r, op, ordering.SettledNotDone, ""))
+		r = j.settled(t, word(r, op, ordering.ResolvedNotDone, ""))
 		j.wantState(t, r, leads(op, ordering.OutcomeRefused), ordering.OutcomeRefused)
 		j.wantKey(t, o.Key, r.Ref, r.Calls[len(r.Calls)-1].Number)
 	})
 	s.test(t, "a "+string(op)+" sent again and aborted", func(t *testing.T, j *journal) {
 		r, o := j.unknown(t, op)
-		w := word(r, op, ordering.SettledSendAgain, "")
+		w := word(r, op, ordering.ResolvedRetry, "")
 		w.ID, w.Call = id(), r.Calls[len(r.Calls)-1].Number
 		r = j.settled(t, w)
 		for range 2 {
-			if err := j.Abort(t.Context(), ordering.Opening{ID: w.ID, Operation: op, Connection: conn, Ref: r.Ref}); err != nil {
+			if err := j.Abort(t.Context(), ordering.CallSpec{ID: w.ID, Operation: op, Connection: conn, Ref: r.Ref}); err != nil {
 				t.Fatalf("Abort: %v", err)
 			}
 		}
@@ -244,21 +244,21 @@ func (s suite) again(t *testing.T, op ordering.Operation) {
 	})
 	s.test(t, "a "+string(op)+" sent again, but another call is meant", func(t *testing.T, j *journal) {
 		r, _ := j.unknown(t, op)
-		for _, how := range []ordering.Settlement{ordering.SettledDone, ordering.SettledNotDone, ordering.SettledSendAgain} {
+		for _, how := range []ordering.Resolution{ordering.ResolvedDone, ordering.ResolvedNotDone, ordering.ResolvedRetry} {
 			w := word(r, op, how, givenID(op, ordering.OutcomeDone))
 			last := r.Calls[len(r.Calls)-1].Number
 			w.Call = last + 1
-			_, err := j.Settle(t.Context(), w)
+			_, err := j.Resolve(t.Context(), w)
 			wantType[*ordering.StateError](t, string(how), err)
-			w.Call, w.Opening = last, id()
-			_, err = j.Settle(t.Context(), w)
+			w.Call, w.SpecID = last, id()
+			_, err = j.Resolve(t.Context(), w)
 			wantType[*ordering.StateError](t, string(how)+" of another opening", err)
 		}
 		same(t, "Record", j.now(t, r), r)
 	})
 	s.test(t, "a "+string(op)+" sent again and not sent frees the key", func(t *testing.T, j *journal) {
 		r, o := j.unknown(t, op)
-		r = j.settled(t, word(r, op, ordering.SettledSendAgain, ""))
+		r = j.settled(t, word(r, op, ordering.ResolvedRetry, ""))
 		j.ended(t, r, ordering.OutcomeNotSent, "")
 		j.wantKey(t, o.Key, "", 0)
 	})

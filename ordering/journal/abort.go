@@ -17,11 +17,11 @@ const abortedLife = time.Hour
 // Abort ends the call that exactly this Opening opened as not sent. When it
 // has opened none, it will not any more: a Begin whose request is still on its
 // way to Redis finds itself aborted.
-func (j *Journal) Abort(ctx context.Context, o ordering.Opening) error {
+func (j *Journal) Abort(ctx context.Context, o ordering.CallSpec) error {
 	return unreplicated("abort", j.abort(ctx, o))
 }
 
-func (j *Journal) abort(ctx context.Context, o ordering.Opening) error {
+func (j *Journal) abort(ctx context.Context, o ordering.CallSpec) error {
 	for {
 		if err := j.abortOnce(ctx, o); !errors.Is(err, errMoved) {
 			return err
@@ -29,7 +29,7 @@ func (j *Journal) abort(ctx context.Context, o ordering.Opening) error {
 	}
 }
 
-func (j *Journal) abortOnce(ctx context.Context, o ordering.Opening) error {
+func (j *Journal) abortOnce(ctx context.Context, o ordering.CallSpec) error {
 	at := place{o.Connection, o.Ref}
 	found, err := j.order(ctx, j.write, at)
 	if errors.Is(err, ordering.ErrNoOrder) && o.Operation != upstream.OpCreate {
@@ -81,7 +81,7 @@ func (j *Journal) isAborted(ctx context.Context, connection, opening string) err
 // openedBy gives the call that an opening opened.
 func openedBy(o *order, id string) (ordering.Call, bool) {
 	for _, call := range o.Calls {
-		if call.Opening == id && id != "" {
+		if call.SpecID == id && id != "" {
 			return call, true
 		}
 	}

@@ -14,7 +14,7 @@ import (
 
 // Begin opens a call (policies O7 to O9). It returns when as many replicas
 // have it as policy O14 requires; with fewer, the call is ended as not sent.
-func (j *Journal) Begin(ctx context.Context, o ordering.Opening) (ordering.Record, error) {
+func (j *Journal) Begin(ctx context.Context, o ordering.CallSpec) (ordering.Record, error) {
 	begun, err := j.begin(ctx, o)
 	again, err := j.acceptRestored(ctx, o.Connection, err)
 	if again {
@@ -26,7 +26,7 @@ func (j *Journal) Begin(ctx context.Context, o ordering.Opening) (ordering.Recor
 	return begun.Record, nil
 }
 
-func (j *Journal) begin(ctx context.Context, o ordering.Opening) (*order, error) {
+func (j *Journal) begin(ctx context.Context, o ordering.CallSpec) (*order, error) {
 	if err := j.recovered(ctx, o.Connection); err != nil {
 		return nil, j.refused(ctx, o, nil, err)
 	}
@@ -46,7 +46,7 @@ func (j *Journal) begin(ctx context.Context, o ordering.Opening) (*order, error)
 }
 
 // beginFrom looks at what there is and opens the call when everything allows.
-func (j *Journal) beginFrom(ctx context.Context, o ordering.Opening) (*order, error) {
+func (j *Journal) beginFrom(ctx context.Context, o ordering.CallSpec) (*order, error) {
 	key, holder, call, err := j.holder(ctx, o.Connection, o.Key)
 	if err != nil {
 		return nil, err
@@ -70,7 +70,7 @@ func (j *Journal) beginFrom(ctx context.Context, o ordering.Opening) (*order, er
 }
 
 // beginChange opens a changing call of the order that has the orderID.
-func (j *Journal) beginChange(ctx context.Context, o ordering.Opening, key string) (*order, error) {
+func (j *Journal) beginChange(ctx context.Context, o ordering.CallSpec, key string) (*order, error) {
 	ref, found, err := j.byOrderID(ctx, o.Connection, o.OrderID)
 	switch {
 	case err != nil:
@@ -98,7 +98,7 @@ func (j *Journal) beginChange(ctx context.Context, o ordering.Opening, key strin
 // refused gives why a change is not opened: what was found of the order, unless
 // the key has been taken since it was read. Then the order is as it is perhaps
 // because the very same request came in twice, and the key comes first.
-func (j *Journal) refused(ctx context.Context, o ordering.Opening, found *order, why error) error {
+func (j *Journal) refused(ctx context.Context, o ordering.CallSpec, found *order, why error) error {
 	if o.Key == "" {
 		return why
 	}
@@ -133,7 +133,7 @@ func (j *Journal) byOrderID(ctx context.Context, connection, orderID string) (re
 }
 
 // created begins the record of a creating call.
-func (j *Journal) created(o ordering.Opening) *change {
+func (j *Journal) created(o ordering.CallSpec) *change {
 	return j.born(ordering.Record{
 		Ref: o.Ref, Connection: o.Connection, Client: o.Client, Restaurant: o.Restaurant, State: ordering.StatePlacing,
 		MenuVersion: o.MenuVersion, ExpectedAt: o.ExpectedAt, Total: o.Total,
@@ -141,7 +141,7 @@ func (j *Journal) created(o ordering.Opening) *change {
 }
 
 // adopted begins the record of an order that larder did not place (policy O9a).
-func (j *Journal) adopted(o ordering.Opening) *change {
+func (j *Journal) adopted(o ordering.CallSpec) *change {
 	c := j.born(ordering.Record{Ref: o.Ref, Connection: o.Connection, Client: o.Client, Adopted: true, State: ordering.StatePlaced})
 	c.put(fieldOrderID, o.OrderID)
 	c.step("set", c.id(o.OrderID), o.Ref)
@@ -161,13 +161,13 @@ func (j *Journal) born(r ordering.Record) *change {
 
 // open adds the call to a change and commits it. key is what the key's own key
 // holds, "" as a rule, or what has outlived its record.
-func (j *Journal) open(ctx context.Context, o ordering.Opening, c *change, key string) (*order, error) {
+func (j *Journal) open(ctx context.Context, o ordering.CallSpec, c *change, key string) (*order, error) {
 	if o.Key != "" {
 		c.check(c.key(o.Key), key)
 	}
 	c.check(c.names.OrderAborted(o.Connection, o.ID), "")
 	c.openCall(ordering.Call{
-		Opening: o.ID, Operation: o.Operation, Client: o.Client, RequestID: o.RequestID, Fingerprint: o.Fingerprint,
+		SpecID: o.ID, Operation: o.Operation, Client: o.Client, RequestID: o.RequestID, Fingerprint: o.Fingerprint,
 		Derived: o.Derived, Key: o.Key, Payments: o.Payments,
 	}, o.Body, millis(o.Deadline))
 	if o.Operation == upstream.OpCreate {

@@ -217,8 +217,8 @@ func (c *change) recordUntil() int64 {
 }
 
 func settledAt(call ordering.Call) time.Time {
-	if call.Settled == nil {
+	if call.Resolved == nil {
 		return time.Time{}
 	}
-	return call.Settled.At
+	return call.Resolved.At
 }

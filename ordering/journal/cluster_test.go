@@ -33,10 +33,10 @@ func TestCluster(t *testing.T) {
 	if err != nil || len(moved) != 1 {
 		t.Fatalf("Sweep = %d records, %v; want 1", len(moved), err)
 	}
-	word := ordering.Settling{
-		Connection: main, Ref: o.Ref, Operation: upstream.OpCreate, How: ordering.SettledSendAgain, Deadline: time.Hour,
+	word := ordering.ResolveCall{
+		Connection: main, Ref: o.Ref, Operation: upstream.OpCreate, Resolution: ordering.ResolvedRetry, Deadline: time.Hour,
 	}
-	again, err := j.Settle(t.Context(), word)
+	again, err := j.Resolve(t.Context(), word)
 	if err != nil {
 		t.Fatalf("Settle: %v", err)
 	}
@@ -117,7 +117,7 @@ func TestSentinelFailover(t *testing.T) {
 	cfg := ordering.DefaultConfig()
 	cfg.WaitReplicas, cfg.WaitTimeout = new(2), 5*time.Second
 	j := journal.New(open(t, group.URL(), ""), cfg, quiet())
-	var orders []ordering.Opening
+	var orders []ordering.CallSpec
 	for range 20 {
 		o := create()
 		begun(t, j, o)

@@ -20,8 +20,8 @@ func TestCorruptRecord(t *testing.T) {
 	w := start(t, nil)
 	r := ended(t, w, begun(t, w, create()), ordering.OutcomeDone, "765")
 	ended(t, w, begun(t, w, pay("765")), ordering.OutcomeUnknown, "")
-	_, err := w.Settle(t.Context(), ordering.Settling{
-		Connection: main, Ref: r.Ref, Operation: "pay", How: ordering.SettledNotDone, By: "ops", Note: "asked the kitchen",
+	_, err := w.Resolve(t.Context(), ordering.ResolveCall{
+		Connection: main, Ref: r.Ref, Operation: "pay", Resolution: ordering.ResolvedNotDone, By: "ops", Note: "asked the kitchen",
 	})
 	if err != nil {
 		t.Fatalf("Settle: %v", err)
@@ -106,7 +106,7 @@ func TestCorruptInRedis(t *testing.T) {
 	j := journal.New(open(t, w.server.URL(), ""), ordering.DefaultConfig(), log)
 
 	broken, foreign, odd := create(overdue), create(overdue), create()
-	for _, o := range []ordering.Opening{broken, foreign, odd} {
+	for _, o := range []ordering.CallSpec{broken, foreign, odd} {
 		begun(t, j, o)
 	}
 	well := begun(t, j, create(overdue))
@@ -128,7 +128,7 @@ func TestCorruptInRedis(t *testing.T) {
 		"Lookup of an odd key":     func() error { _, _, err := j.Lookup(t.Context(), main, odd.Key); return err },
 		"Abort":                    func() error { return j.Abort(t.Context(), broken) },
 		"Finish": func() error {
-			_, err := j.Finish(t.Context(), ordering.Ending{Connection: main, Ref: broken.Ref, Call: 1, Outcome: ordering.OutcomeDone})
+			_, err := j.Finish(t.Context(), ordering.CallResult{Connection: main, Ref: broken.Ref, Call: 1, Outcome: ordering.OutcomeDone})
 			return err
 		},
 	} {
@@ -185,7 +185,7 @@ func TestWhatCannotBeReadIsNotWritten(t *testing.T) {
 	t.Parallel()
 	for _, replicas := range []int{0, 1} {
 		w := start(t, func(c *ordering.Config) { c.WaitReplicas = &replicas })
-		o := create(func(o *ordering.Opening) { o.Operation = "create"; o.Total.Decimal = o.Total.Decimal.Shift(-100) })
+		o := create(func(o *ordering.CallSpec) { o.Operation = "create"; o.Total.Decimal = o.Total.Decimal.Shift(-100) })
 		_, err := w.Begin(t.Context(), o)
 		var want *ordering.JournalError
 		if !errors.As(err, &want) || len(w.names(t)) != 0 {

@@ -116,7 +116,7 @@ func (d *decoder) decimal(field, text string) decimal.Decimal {
 }
 
 func (d *decoder) outcome(field string, outcome ordering.Outcome) ordering.Outcome {
-	if outcome != ordering.OutcomeOpen && outcome != ordering.OutcomeUnknown && !outcome.Definite() {
+	if outcome != ordering.OutcomeOpen && outcome != ordering.OutcomeUnknown && !outcome.Certain() {
 		d.bad(field)
 	}
 	return outcome
@@ -160,7 +160,7 @@ func (d *decoder) call(n int) {
 	}
 	call := ordering.Call{
 		Number: n, Operation: begun.Operation, Client: begun.Client, RequestID: begun.RequestID,
-		Fingerprint: begun.Fingerprint, Derived: begun.Derived, Key: begun.Key, Opening: begun.ID,
+		Fingerprint: begun.Fingerprint, Derived: begun.Derived, Key: begun.Key, SpecID: begun.ID,
 		EndedAt: d.time(numbered(fieldEnded, n)),
 	}
 	for _, p := range begun.Payments {
@@ -174,7 +174,7 @@ func (d *decoder) call(n int) {
 		call.Contradicted = d.outcome(name, ordering.Outcome(text))
 	}
 	if name, text = at(fieldTries); text != "" {
-		call.Tries = d.tries(name, text)
+		call.Attempts = d.tries(name, text)
 	}
 	if name, text = at(fieldAnswer); text != "" {
 		if whole := d.order.answers[n]; whole != "" {
@@ -184,11 +184,11 @@ func (d *decoder) call(n int) {
 		d.json(name, text, call.Answer)
 	}
 	if name, text = at(fieldSettled); text != "" {
-		call.Settled = &ordering.Settled{}
-		d.json(name, text, call.Settled)
-		call.Settled.At = d.time(numbered(fieldSettledAt, n))
-		switch call.Settled.How {
-		case ordering.SettledDone, ordering.SettledNotDone, ordering.SettledSendAgain:
+		call.Resolved = &ordering.ResolvedBy{}
+		d.json(name, text, call.Resolved)
+		call.Resolved.At = d.time(numbered(fieldSettledAt, n))
+		switch call.Resolved.Resolution {
+		case ordering.ResolvedDone, ordering.ResolvedNotDone, ordering.ResolvedRetry:
 		default:
 			d.bad(name)
 		}
@@ -196,12 +196,12 @@ func (d *decoder) call(n int) {
 	d.order.Calls = append(d.order.Calls, call)
 }
 
-func (d *decoder) tries(name, text string) []ordering.Try {
+func (d *decoder) tries(name, text string) []ordering.Attempt {
 	var forms []try
 	d.json(name, text, &forms)
-	var tries []ordering.Try
+	var tries []ordering.Attempt
 	for _, f := range forms {
-		t := ordering.Try{Duration: time.Duration(f.Duration), Status: f.Status, Outcome: d.outcome(name, f.Outcome), Code: f.Code}
+		t := ordering.Attempt{Duration: time.Duration(f.Duration), Status: f.Status, Outcome: d.outcome(name, f.Outcome), Code: f.Code}
 		if f.At != 0 {
 			t.At = time.Unix(0, f.At).UTC()
 		}

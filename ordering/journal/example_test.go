@@ -30,7 +30,7 @@ func Example() {
 	cfg.AllowNonDurable = true // the embedded Redis forgets everything at its end
 	j := journal.New(r, cfg, log)
 
-	opening := ordering.Opening{
+	opening := ordering.CallSpec{
 		ID: "01K9ZZZZZZZZZZZZZZZZZZZZZ1", Ref: "01K9ZZZZZZZZZZZZZZZZZZZZZ2", Operation: upstream.OpCreate,
 		Connection: "main", Key: "the key's hash", Client: "storefront", Deadline: 50 * time.Second,
 	}
@@ -38,7 +38,7 @@ func Example() {
 	fmt.Println(record.State, err)
 
 	// … the order is sent, and the service takes it …
-	record, err = j.Finish(ctx, ordering.Ending{
+	record, err = j.Finish(ctx, ordering.CallResult{
 		Connection: "main", Ref: record.Ref, Call: 1, Outcome: ordering.OutcomeDone, OrderID: "765",
 	})
 	fmt.Println(record.State, record.OrderID, err)

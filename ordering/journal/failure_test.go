@@ -66,11 +66,11 @@ func TestRedisAway(t *testing.T) {
 		},
 		"Abort": func(ctx context.Context) error { return w.Abort(ctx, create()) },
 		"Finish": func(ctx context.Context) error {
-			_, err := w.Finish(ctx, ordering.Ending{Connection: main, Ref: r.Ref, Call: 1, Outcome: ordering.OutcomeDone, OrderID: "765"})
+			_, err := w.Finish(ctx, ordering.CallResult{Connection: main, Ref: r.Ref, Call: 1, Outcome: ordering.OutcomeDone, OrderID: "765"})
 			return err
 		},
 		"Settle": func(ctx context.Context) error {
-			_, err := w.Settle(ctx, ordering.Settling{Connection: main, Ref: r.Ref, Operation: upstream.OpCreate, How: ordering.SettledDone})
+			_, err := w.Resolve(ctx, ordering.ResolveCall{Connection: main, Ref: r.Ref, Operation: upstream.OpCreate, Resolution: ordering.ResolvedDone})
 			return err
 		},
 		"Sweep":  func(ctx context.Context) error { _, err := w.Sweep(ctx, main); return err },
@@ -117,7 +117,7 @@ func TestLostAnswer(t *testing.T) {
 	j := journal.New(open(t, p.url(), ""), ordering.DefaultConfig(), quiet())
 	placed := ended(t, j, begun(t, j, create()), ordering.OutcomeDone, "765") // the scripts are known, the connection stands
 
-	for _, o := range []ordering.Opening{create(), pay("765"), func() ordering.Opening {
+	for _, o := range []ordering.CallSpec{create(), pay("765"), func() ordering.CallSpec {
 		o := pay("nobody's")
 		o.Adopt = true
 		return o
@@ -157,7 +157,7 @@ func TestLostAnswer(t *testing.T) {
 
 // cutCommit begins a call whose answer is lost: the last of the answers, since
 // a change is read for first.
-func cutCommit(t *testing.T, p *proxy, j *journal.Journal, o ordering.Opening) {
+func cutCommit(t *testing.T, p *proxy, j *journal.Journal, o ordering.CallSpec) {
 	t.Helper()
 	reads := map[upstream.Operation]int{upstream.OpCreate: 0, upstream.OpPay: 3}[o.Operation]
 	if o.OrderID == "765" {
@@ -209,10 +209,10 @@ func TestLateOpening(t *testing.T) {
 	r := begun(t, w, again) // the client's next try
 
 	ended(t, w, r, ordering.OutcomeUnknown, "")
-	word := ordering.Settling{
-		ID: o.ID, Connection: main, Ref: r.Ref, Operation: upstream.OpCreate, How: ordering.SettledSendAgain, Deadline: time.Hour,
+	word := ordering.ResolveCall{
+		ID: o.ID, Connection: main, Ref: r.Ref, Operation: upstream.OpCreate, Resolution: ordering.ResolvedRetry, Deadline: time.Hour,
 	}
-	if _, err := w.Settle(t.Context(), word); !errors.Is(err, journal.ErrAborted) {
+	if _, err := w.Resolve(t.Context(), word); !errors.Is(err, journal.ErrAborted) {
 		t.Errorf("Settle to send again what was aborted: %v, want ErrAborted", err)
 	}
 }
@@ -237,15 +237,15 @@ func TestReplicas(t *testing.T) {
 	lost := ended(t, w, begun(t, w, create()), ordering.OutcomeUnknown, "")
 
 	replica.Stop()
-	again := ordering.Settling{
-		ID: create().ID, Connection: main, Ref: lost.Ref, Operation: upstream.OpCreate, How: ordering.SettledSendAgain, Deadline: time.Hour,
+	again := ordering.ResolveCall{
+		ID: create().ID, Connection: main, Ref: lost.Ref, Operation: upstream.OpCreate, Resolution: ordering.ResolvedRetry, Deadline: time.Hour,
 	}
-	if _, err := w.Settle(t.Context(), again); !errors.Is(err, journal.ErrReplicas) {
+	if _, err := w.Resolve(t.Context(), again); !errors.Is(err, journal.ErrReplicas) {
 		t.Errorf("Settle to send again without the replica: %v, want ErrReplicas", err)
 	}
 	cfg := ordering.DefaultConfig()
 	cfg.WaitReplicas = new(1)
-	for _, o := range []ordering.Opening{create(), pay("765")} {
+	for _, o := range []ordering.CallSpec{create(), pay("765")} {
 		fresh := journal.New(open(t, w.server.URL(), ""), cfg, quiet()) // has seen no WAIT fail
 		_, err := fresh.Begin(t.Context(), o)
 		var want *ordering.JournalError

@@ -10,14 +10,14 @@ import (
 )
 
 // Finish ends a call (policies O8, O9 and O12).
-func (j *Journal) Finish(ctx context.Context, e ordering.Ending) (ordering.Record, error) {
+func (j *Journal) Finish(ctx context.Context, e ordering.CallResult) (ordering.Record, error) {
 	contradicts := false
 	o, err := j.update(ctx, j.commit, place{e.Connection, e.Ref}, func(o *order) (c *change, err error) {
 		call, ok := o.Call(e.Call)
-		if !ok || e.Opening != "" && call.Opening != e.Opening {
+		if !ok || e.SpecID != "" && call.SpecID != e.SpecID {
 			return nil, ordering.ErrNoOrder // a failover may have undone the opening, and another has taken the number
 		}
-		if contradicts = call.Outcome.Definite() && !agrees(o, call, e); contradicts || call.Outcome.Definite() {
+		if contradicts = call.Outcome.Certain() && !agrees(o, call, e); contradicts || call.Outcome.Certain() {
 			c = j.known(o, call, e, contradicts)
 		} else if c, err = j.ended(ctx, o, call, e); err != nil {
 			return nil, err
@@ -37,11 +37,11 @@ func (j *Journal) Finish(ctx context.Context, e ordering.Ending) (ordering.Recor
 }
 
 // agrees tells whether an ending says what is known of a definite call already.
-func agrees(o *order, call ordering.Call, e ordering.Ending) bool {
+func agrees(o *order, call ordering.Call, e ordering.CallResult) bool {
 	switch {
 	case e.Outcome == ordering.OutcomeUnknown:
 		return true
-	case call.Settled == nil:
+	case call.Resolved == nil:
 		return e.Outcome == call.Outcome
 	case e.Outcome != ordering.OutcomeDone:
 		return call.Outcome != ordering.OutcomeDone
@@ -51,9 +51,9 @@ func agrees(o *order, call ordering.Call, e ordering.Ending) bool {
 
 // known notes what an ending adds to a call that is definite already; nil for
 // nothing.
-func (j *Journal) known(o *order, call ordering.Call, e ordering.Ending, contradicts bool) *change {
+func (j *Journal) known(o *order, call ordering.Call, e ordering.CallResult, contradicts bool) *change {
 	c := j.change(o)
-	added := call.Settled != nil && c.addTries(call, e.Tries)
+	added := call.Resolved != nil && c.addTries(call, e.Attempts)
 	if contradicts && call.Contradicted != e.Outcome {
 		c.put(numbered(fieldContradicted, call.Number), string(e.Outcome))
 		c.stamp(fieldUpdated)
@@ -68,21 +68,21 @@ func (j *Journal) known(o *order, call ordering.Call, e ordering.Ending, contrad
 
 // addTries appends tries, unless the call's last tries are the same: a Finish
 // whose answer was lost is sent again.
-func (c *change) addTries(call ordering.Call, tries []ordering.Try) bool {
+func (c *change) addTries(call ordering.Call, tries []ordering.Attempt) bool {
 	if len(tries) == 0 {
 		return false
 	}
-	if had := call.Tries; len(had) >= len(tries) && encodeTries(had[len(had)-len(tries):]) == encodeTries(tries) {
+	if had := call.Attempts; len(had) >= len(tries) && encodeTries(had[len(had)-len(tries):]) == encodeTries(tries) {
 		return false
 	}
-	c.put(numbered(fieldTries, call.Number), encodeTries(slices.Concat(call.Tries, tries)))
+	c.put(numbered(fieldTries, call.Number), encodeTries(slices.Concat(call.Attempts, tries)))
 	return true
 }
 
 // ended ends a call that is open or unknown.
-func (j *Journal) ended(ctx context.Context, o *order, call ordering.Call, e ordering.Ending) (*change, error) {
+func (j *Journal) ended(ctx context.Context, o *order, call ordering.Call, e ordering.CallResult) (*change, error) {
 	c := j.change(o)
-	if !c.addTries(call, e.Tries) && e.Outcome == call.Outcome && !call.EndedAt.IsZero() {
+	if !c.addTries(call, e.Attempts) && e.Outcome == call.Outcome && !call.EndedAt.IsZero() {
 		return nil, nil //nolint:nilnil // no change: it was said before that the outcome is unknown
 	}
 	c.touch()

@@ -28,7 +28,7 @@ const (
 	fieldEnded        = "e:"  // time
 	fieldTries        = "t:"  // []try as JSON
 	fieldAnswer       = "a:"  // ordering.Answer as JSON: status and code alone
-	fieldSettled      = "s:"  // ordering.Settled as JSON
+	fieldSettled      = "s:"  // ordering.ResolvedBy as JSON
 	fieldSettledAt    = "sa:" // time
 	fieldContradicted = "x:"  // ordering.Outcome
 
@@ -60,7 +60,7 @@ type head struct {
 
 // opening is what never changes of a call.
 type opening struct {
-	ID          string             `json:"id"` // ordering.Opening's
+	ID          string             `json:"id"` // ordering.CallSpec's
 	Operation   ordering.Operation `json:"operation"`
 	Client      string             `json:"client"`
 	RequestID   string             `json:"requestId"`
@@ -89,7 +89,7 @@ func openingOf(call *ordering.Call) opening {
 		payments = append(payments, payment{Code: p.Code, Amount: exact(p.Amount), PaidAt: p.PaidAt})
 	}
 	return opening{
-		ID: call.Opening, Operation: call.Operation, Client: call.Client, RequestID: call.RequestID, Fingerprint: call.Fingerprint,
+		ID: call.SpecID, Operation: call.Operation, Client: call.Client, RequestID: call.RequestID, Fingerprint: call.Fingerprint,
 		Derived: call.Derived, Key: call.Key, Payments: payments,
 	}
 }
@@ -101,7 +101,7 @@ type payment struct {
 	PaidAt string `json:"paidAt"`
 }
 
-// try is an ordering.Try.
+// try is an ordering.Attempt.
 type try struct {
 	At       int64            `json:"at"`       // nanoseconds since the epoch
 	Duration int64            `json:"duration"` // nanoseconds
@@ -140,7 +140,7 @@ func moment(ms int64) time.Time {
 	return time.UnixMilli(ms).UTC()
 }
 
-func encodeTries(tries []ordering.Try) string {
+func encodeTries(tries []ordering.Attempt) string {
 	forms := make([]try, len(tries))
 	for i, t := range tries {
 		forms[i] = try{Duration: int64(t.Duration), Status: t.Status, Outcome: t.Outcome, Code: t.Code}

@@ -16,7 +16,7 @@ import (
 // restored (policies O14 and O14a).
 func (j *Journal) Recreate(ctx context.Context, known ordering.Record, number int, body []byte) (ordering.Record, int, error) {
 	call, ok := known.Call(number)
-	if !ok || !call.Outcome.Definite() && call.Outcome != ordering.OutcomeUnknown {
+	if !ok || !call.Outcome.Certain() && call.Outcome != ordering.OutcomeUnknown {
 		return ordering.Record{}, 0, failed("recreate", fmt.Errorf("%w: call %d has not ended", ErrCorrupt, number))
 	}
 	for {
@@ -41,7 +41,7 @@ func (j *Journal) recreate(ctx context.Context, known ordering.Record, call orde
 	if err != nil {
 		return nil, 0, err
 	}
-	if there, opened := openedBy(o, call.Opening); opened {
+	if there, opened := openedBy(o, call.SpecID); opened {
 		o, err = j.commit(ctx, j.change(o)) // a write for WAIT
 		return o, there.Number, err
 	}
@@ -109,14 +109,14 @@ func (j *Journal) putCall(ctx context.Context, c *change, call ordering.Call, n 
 	if !call.EndedAt.IsZero() {
 		c.put(numbered(fieldEnded, n), strconv.FormatInt(epoch(call.EndedAt), 10))
 	}
-	if len(call.Tries) > 0 {
-		c.put(numbered(fieldTries, n), encodeTries(call.Tries))
+	if len(call.Attempts) > 0 {
+		c.put(numbered(fieldTries, n), encodeTries(call.Attempts))
 	}
 	if len(body) > 0 {
 		c.step("put", c.guest(n), fieldBody, body)
 	}
 	c.putAnswer(n, call.Answer)
-	if s := call.Settled; s != nil {
+	if s := call.Resolved; s != nil {
 		c.put(numbered(fieldSettled, n), encode(s))
 		c.put(numbered(fieldSettledAt, n), strconv.FormatInt(epoch(s.At), 10))
 	}
@@ -142,7 +142,7 @@ func (j *Journal) putCall(ctx context.Context, c *change, call ordering.Call, n 
 
 // takeKey gives a call its key, unless another call has taken it since.
 func (j *Journal) takeKey(ctx context.Context, c *change, call ordering.Call, n int) error {
-	if call.Key == "" || freesKey(call, call.Outcome) || call.Settled != nil && call.Settled.How == ordering.SettledSendAgain {
+	if call.Key == "" || freesKey(call, call.Outcome) || call.Resolved != nil && call.Resolved.Resolution == ordering.ResolvedRetry {
 		return nil
 	}
 	value, holder, _, err := j.holder(ctx, c.connection(), call.Key)
@@ -151,7 +151,7 @@ func (j *Journal) takeKey(ctx context.Context, c *change, call ordering.Call, n 
 	}
 	c.check(c.key(call.Key), value)
 	c.step("set", c.key(call.Key), c.pointer(n))
-	if call.Outcome.Definite() {
+	if call.Outcome.Certain() {
 		c.step("life", c.key(call.Key), c.pointer(n), millis(c.cfg.KeyTTL), 0)
 	}
 	return nil

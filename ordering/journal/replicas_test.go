@@ -290,8 +290,8 @@ func TestFinishIsRewritten(t *testing.T) {
 	o := create()
 	r := begun(t, j, o)
 	cutOff(t, p.replicas[0])
-	e := ordering.Ending{
-		Connection: main, Ref: r.Ref, Call: 1, Opening: o.ID, Outcome: ordering.OutcomeDone, OrderID: "765",
+	e := ordering.CallResult{
+		Connection: main, Ref: r.Ref, Call: 1, SpecID: o.ID, Outcome: ordering.OutcomeDone, OrderID: "765",
 		Answer: &ordering.Answer{Status: 201, ContentType: "application/json", Body: []byte(`{"orderID":"765"}`)},
 	}
 	known, err := j.Finish(t.Context(), e)
@@ -321,24 +321,24 @@ func TestSettlementIsRewritten(t *testing.T) {
 	o := create()
 	r := ended(t, j, begun(t, j, o), ordering.OutcomeUnknown, "")
 	cutOff(t, p.replicas[0])
-	s := ordering.Settling{
+	s := ordering.ResolveCall{
 		Connection: main,
 		Ref:        r.Ref,
 		Operation:  upstream.OpCreate,
 		Call:       1,
-		How:        ordering.SettledDone,
+		Resolution: ordering.ResolvedDone,
 		OrderID:    "765",
 		By:         "ops",
 	}
-	said, err := j.Settle(t.Context(), s)
+	said, err := j.Resolve(t.Context(), s)
 	if !errors.Is(err, ordering.ErrUnreplicated) || said.State != ordering.StatePlaced {
 		t.Fatalf("Settle = %s, %v; want it placed and ErrUnreplicated", said.State, err)
 	}
 	p.failover(t, p.replicas[0])
 	p.addReplicaOf(t)
-	eventually(t, "it is settled again", func() bool { _, err := j.Settle(t.Context(), s); return err == nil })
+	eventually(t, "it is settled again", func() bool { _, err := j.Resolve(t.Context(), s); return err == nil })
 	got, call, err := j.Lookup(t.Context(), main, o.Key)
-	if err != nil || call != 1 || got.OrderID != "765" || got.Calls[0].Settled == nil || got.Calls[0].Settled.By != "ops" {
+	if err != nil || call != 1 || got.OrderID != "765" || got.Calls[0].Resolved == nil || got.Calls[0].Resolved.By != "ops" {
 		t.Errorf("Lookup = call %d of %+v, %v; want it as the person said", call, got, err)
 	}
 }
@@ -364,7 +364,7 @@ func TestRecreate(t *testing.T) {
 	known := ended(t, j, begun(t, j, payment), ordering.OutcomeDone, "")
 	p.failover(t, p.replicas[0])
 
-	e := ordering.Ending{Connection: main, Ref: known.Ref, Call: 2, Opening: payment.ID, Outcome: ordering.OutcomeDone}
+	e := ordering.CallResult{Connection: main, Ref: known.Ref, Call: 2, SpecID: payment.ID, Outcome: ordering.OutcomeDone}
 	eventually(t, "the new master answers", func() bool {
 		_, err := j.Finish(t.Context(), e)
 		return errors.Is(err, ordering.ErrNoOrder)
@@ -410,9 +410,9 @@ func TestRecreateBesideAnotherCall(t *testing.T) {
 	known = ended(t, w, known, ordering.OutcomeRefused, "")
 	lost := known
 	lost.Calls = append(known.Calls[:1:1], known.Calls[1])
-	lost.Calls[1].Opening, lost.Calls[1].Key, lost.Calls[1].Outcome = mine.ID, mine.Key, ordering.OutcomeDone
+	lost.Calls[1].SpecID, lost.Calls[1].Key, lost.Calls[1].Outcome = mine.ID, mine.Key, ordering.OutcomeDone
 
-	e := ordering.Ending{Connection: main, Ref: known.Ref, Call: 2, Opening: mine.ID, Outcome: ordering.OutcomeDone}
+	e := ordering.CallResult{Connection: main, Ref: known.Ref, Call: 2, SpecID: mine.ID, Outcome: ordering.OutcomeDone}
 	if _, err := w.Finish(t.Context(), e); !errors.Is(err, ordering.ErrNoOrder) {
 		t.Fatalf("Finish of a call that another opening made: %v, want ErrNoOrder", err)
 	}

@@ -48,7 +48,7 @@ func TestRestoredBackup(t *testing.T) {
 	if err := os.CopyFS(backup, os.DirFS(aof)); err != nil {
 		t.Fatal(err)
 	}
-	var late []ordering.Opening
+	var late []ordering.CallSpec
 	for range 40 {
 		o := create()
 		ended(t, w, begun(t, w, o), ordering.OutcomeRefused, "")
@@ -91,7 +91,7 @@ func TestRestoredBackup(t *testing.T) {
 		t.Errorf("a replay while paused: call %d, %v; want 1", call, err)
 	}
 	ended(t, fresh, begun(t, fresh, pay("764")), ordering.OutcomeDone, "")
-	e := ordering.Ending{Connection: main, Ref: inProgress.Ref, Call: 1, Opening: open1.ID, Outcome: ordering.OutcomeDone, OrderID: "799"}
+	e := ordering.CallResult{Connection: main, Ref: inProgress.Ref, Call: 1, SpecID: open1.ID, Outcome: ordering.OutcomeDone, OrderID: "799"}
 	if _, err := w.Finish(t.Context(), e); !errors.Is(err, ordering.ErrNoOrder) {
 		t.Errorf("Finish of a call whose record is lost = %v, want ErrNoOrder", err)
 	}

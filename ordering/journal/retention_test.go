@@ -43,21 +43,21 @@ func TestLives(t *testing.T) {
 				"order:" + r.Ref: ever, "id:765": ever, "guest:" + r.Ref + ":1": ever, "key:" + o.Key: day,
 				"guest:" + r.Ref + ":2": ever, "key:" + p.Key: ever,
 			})
-			s.settle(r, upstream.OpPay, ordering.SettledDone)
+			s.settle(r, upstream.OpPay, ordering.ResolvedDone)
 			s.want("settled", map[string]time.Duration{
 				"order:" + r.Ref: 55 * day, "id:765": 55 * day, "guest:" + r.Ref + ":1": 7 * day, "key:" + o.Key: day,
 				"guest:" + r.Ref + ":2": 7 * day, "key:" + p.Key: day,
 			})
 		}},
 		{"an order that is not sent frees its key", func(s *steps) {
-			o := create(func(o *ordering.Opening) { o.ExpectedAt = time.Time{} })
+			o := create(func(o *ordering.CallSpec) { o.ExpectedAt = time.Time{} })
 			r := ended(s.t, s.world, begun(s.t, s.world, o), ordering.OutcomeNotSent, "")
 			s.want("not sent", map[string]time.Duration{
 				"order:" + r.Ref: 45 * day, "guest:" + r.Ref + ":1": 7 * day, "key:" + o.Key: gone,
 			})
 		}},
 		{"a refusal keeps the client's own key, and frees a derived one", func(s *steps) {
-			own, derived := create(), create(func(o *ordering.Opening) { o.Derived = true })
+			own, derived := create(), create(func(o *ordering.CallSpec) { o.Derived = true })
 			ended(s.t, s.world, begun(s.t, s.world, own), ordering.OutcomeRefused, "")
 			ended(s.t, s.world, begun(s.t, s.world, derived), ordering.OutcomeRefused, "")
 			s.want("refused", map[string]time.Duration{
@@ -68,7 +68,7 @@ func TestLives(t *testing.T) {
 		{"an order sent again has its key with the new call", func(s *steps) {
 			o := create()
 			r := ended(s.t, s.world, begun(s.t, s.world, o), ordering.OutcomeUnknown, "")
-			s.settle(r, upstream.OpCreate, ordering.SettledSendAgain)
+			s.settle(r, upstream.OpCreate, ordering.ResolvedRetry)
 			s.want("on its way again", map[string]time.Duration{
 				"order:" + r.Ref: ever, "guest:" + r.Ref + ":1": 7 * day, "guest:" + r.Ref + ":2": ever, "key:" + o.Key: ever,
 			})
@@ -105,10 +105,10 @@ type steps struct {
 	world *world
 }
 
-func (s *steps) settle(r ordering.Record, op ordering.Operation, how ordering.Settlement) {
+func (s *steps) settle(r ordering.Record, op ordering.Operation, how ordering.Resolution) {
 	s.t.Helper()
-	_, err := s.world.Settle(s.t.Context(), ordering.Settling{
-		Connection: main, Ref: r.Ref, Operation: op, How: how, By: "ops", Deadline: time.Hour,
+	_, err := s.world.Resolve(s.t.Context(), ordering.ResolveCall{
+		Connection: main, Ref: r.Ref, Operation: op, Resolution: how, By: "ops", Deadline: time.Hour,
 	})
 	if err != nil {
 		s.t.Fatalf("Settle(%s): %v", how, err)
@@ -182,7 +182,7 @@ func TestListsForget(t *testing.T) {
 	w := start(t, func(c *ordering.Config) {
 		c.KeyTTL, c.CustomerDataTTL, c.RecordTTL = time.Second, time.Second, time.Second
 	})
-	soon := func(o *ordering.Opening) { o.ExpectedAt = time.Time{} }
+	soon := func(o *ordering.CallSpec) { o.ExpectedAt = time.Time{} }
 	for _, outcome := range []ordering.Outcome{ordering.OutcomeRefused, ordering.OutcomeNotSent} {
 		ended(t, w, begun(t, w, create(soon)), outcome, "")
 	}

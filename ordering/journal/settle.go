@@ -10,34 +10,34 @@ import (
 	"larder/ordering"
 )
 
-// Settle notes what a person found out about an unknown outcome (policy O12).
+// Resolve notes what a person found out about an unknown outcome (policy O12).
 // What is to be sent again is opened as Begin opens it (policies O14 and O14a).
-func (j *Journal) Settle(ctx context.Context, s ordering.Settling) (ordering.Record, error) {
-	record, err := j.settle(ctx, s)
+func (j *Journal) Resolve(ctx context.Context, s ordering.ResolveCall) (ordering.Record, error) {
+	record, err := j.resolve(ctx, s)
 	if again, err := j.acceptRestored(ctx, s.Connection, err); !again {
 		return record, err
 	}
-	return j.settle(ctx, s)
+	return j.resolve(ctx, s)
 }
 
-func (j *Journal) settle(ctx context.Context, s ordering.Settling) (ordering.Record, error) {
+func (j *Journal) resolve(ctx context.Context, s ordering.ResolveCall) (ordering.Record, error) {
 	if err := j.recovered(ctx, s.Connection); err != nil {
 		return ordering.Record{}, failed("settle", err)
 	}
 	o, err := j.update(ctx, j.commit, place{s.Connection, s.Ref}, func(o *order) (*change, error) {
 		call, ok := o.Last(s.Operation)
 		if !ok || call.Outcome != ordering.OutcomeUnknown || s.Call != 0 && s.Call != call.Number ||
-			s.Opening != "" && s.Opening != call.Opening {
+			s.SpecID != "" && s.SpecID != call.SpecID {
 			return nil, &ordering.StateError{Record: o.Record, Operation: s.Operation}
 		}
-		return j.settled(ctx, o, call, s)
+		return j.resolved(ctx, o, call, s)
 	})
-	if errors.Is(err, ErrReplicas) && s.How == ordering.SettledSendAgain && s.ID != "" {
-		err = errors.Join(err, j.abort(ctx, ordering.Opening{
+	if errors.Is(err, ErrReplicas) && s.Resolution == ordering.ResolvedRetry && s.ID != "" {
+		err = errors.Join(err, j.abort(ctx, ordering.CallSpec{
 			ID: s.ID, Operation: s.Operation, Connection: s.Connection, Ref: s.Ref,
 		}))
 	}
-	if errors.Is(err, ErrReplicas) && s.How != ordering.SettledSendAgain {
+	if errors.Is(err, ErrReplicas) && s.Resolution != ordering.ResolvedRetry {
 		return o.Record, unreplicated("settle", err)
 	}
 	if err != nil {
@@ -46,13 +46,13 @@ func (j *Journal) settle(ctx context.Context, s ordering.Settling) (ordering.Rec
 	return o.Record, nil
 }
 
-func (j *Journal) settled(ctx context.Context, o *order, call ordering.Call, s ordering.Settling) (*change, error) {
+func (j *Journal) resolved(ctx context.Context, o *order, call ordering.Call, s ordering.ResolveCall) (*change, error) {
 	n, c := call.Number, j.change(o)
 	c.touch()
-	c.put(numbered(fieldSettled, n), encode(ordering.Settled{By: s.By, How: s.How, Note: s.Note}))
+	c.put(numbered(fieldSettled, n), encode(ordering.ResolvedBy{By: s.By, Resolution: s.Resolution, Note: s.Note}))
 	c.stamp(numbered(fieldSettledAt, n))
 	c.stamp(numbered(fieldEnded, n))
-	if s.How == ordering.SettledDone {
+	if s.Resolution == ordering.ResolvedDone {
 		if call.Operation == upstream.OpCreate && s.OrderID != "" {
 			if err := j.takeID(ctx, c, s.OrderID, placedByLarder(s.OrderID)); err != nil {
 				return nil, err
@@ -63,8 +63,8 @@ func (j *Journal) settled(ctx context.Context, o *order, call ordering.Call, s o
 	}
 	// What is not done is refused, but a client's own key stays, so that its
 	// replay tells. A key that is sent again belongs to the new call.
-	c.conclude(call, ordering.OutcomeRefused, s.How == ordering.SettledNotDone && call.Derived)
-	if s.How != ordering.SettledSendAgain {
+	c.conclude(call, ordering.OutcomeRefused, s.Resolution == ordering.ResolvedNotDone && call.Derived)
+	if s.Resolution != ordering.ResolvedRetry {
 		return c, nil
 	}
 	body, err := j.sent(ctx, j.write, o.place, n)
@@ -83,7 +83,7 @@ func (j *Journal) settled(ctx context.Context, o *order, call ordering.Call, s o
 		}
 		c.check(c.names.OrderAborted(s.Connection, s.ID), "")
 	}
-	call.Opening, call.RequestID = s.ID, s.RequestID
+	call.SpecID, call.RequestID = s.ID, s.RequestID
 	c.openCall(call, body, millis(s.Deadline))
 	return c, nil
 }

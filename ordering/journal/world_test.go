@@ -102,8 +102,8 @@ func quiet() logrus.FieldLogger {
 }
 
 // create is an order about to be placed, ten days ahead.
-func create(change ...func(*ordering.Opening)) ordering.Opening {
-	o := ordering.Opening{
+func create(change ...func(*ordering.CallSpec)) ordering.CallSpec {
+	o := ordering.CallSpec{
 		ID: rand.Text(), Operation: upstream.OpCreate, Connection: main, Ref: rand.Text(), Key: rand.Text(),
 		Fingerprint: "f1", Client: "storefront", RequestID: "request-1",
 		Body: []byte(`{"guest":{"phone":"` + phone + `"}}`), Deadline: time.Hour,
@@ -117,8 +117,8 @@ func create(change ...func(*ordering.Opening)) ordering.Opening {
 }
 
 // pay is a payment about to be made.
-func pay(orderID string) ordering.Opening {
-	return ordering.Opening{
+func pay(orderID string) ordering.CallSpec {
+	return ordering.CallSpec{
 		ID: rand.Text(), Operation: upstream.OpPay, Connection: main, Ref: rand.Text(), OrderID: orderID, Key: rand.Text(),
 		Fingerprint: "f2", Client: "storefront", RequestID: "request-2", Body: []byte(`[{"code":"cash"}]`), Deadline: time.Hour,
 		Payments: []ordering.Payment{{Code: "cash", Amount: decimal.RequireFromString("199.90"), PaidAt: "2026-05-01T12:00:00+03:00"}},
@@ -126,14 +126,14 @@ func pay(orderID string) ordering.Opening {
 }
 
 // overdue makes an opening's deadline pass at once.
-func overdue(o *ordering.Opening) { o.Deadline = -time.Second }
+func overdue(o *ordering.CallSpec) { o.Deadline = -time.Second }
 
-func on(connection string) func(*ordering.Opening) {
-	return func(o *ordering.Opening) { o.Connection = connection }
+func on(connection string) func(*ordering.CallSpec) {
+	return func(o *ordering.CallSpec) { o.Connection = connection }
 }
 
 // begun opens a call that must open.
-func begun(tb testing.TB, j ordering.Journal, o ordering.Opening) ordering.Record {
+func begun(tb testing.TB, j ordering.Journal, o ordering.CallSpec) ordering.Record {
 	tb.Helper()
 	r, err := j.Begin(tb.Context(), o)
 	if err != nil {
@@ -145,10 +145,10 @@ func begun(tb testing.TB, j ordering.Journal, o ordering.Opening) ordering.Recor
 // ended ends a record's last call, with an answer that repeats the guest's phone.
 func ended(tb testing.TB, j ordering.Journal, r ordering.Record, outcome ordering.Outcome, orderID string) ordering.Record {
 	tb.Helper()
-	r, err := j.Finish(tb.Context(), ordering.Ending{
+	r, err := j.Finish(tb.Context(), ordering.CallResult{
 		Connection: r.Connection, Ref: r.Ref, Call: r.Calls[len(r.Calls)-1].Number, Outcome: outcome, OrderID: orderID,
-		Tries:  []ordering.Try{{At: time.Unix(1_800_000_000, 0), Duration: 12 * time.Millisecond, Status: 201, Outcome: outcome}},
-		Answer: &ordering.Answer{Status: 201, ContentType: "application/json", Body: []byte(`{"phone":"` + phone + `"}`)},
+		Attempts: []ordering.Attempt{{At: time.Unix(1_800_000_000, 0), Duration: 12 * time.Millisecond, Status: 201, Outcome: outcome}},
+		Answer:   &ordering.Answer{Status: 201, ContentType: "application/json", Body: []byte(`{"phone":"` + phone + `"}`)},
 	})
 	if err != nil {
 		tb.Fatalf("Finish(%s): %v", outcome, err)

@@ -9,20 +9,20 @@ import (
 // unknownField is a name that larder does not know.
 const unknownField = -1
 
-// known is a field of the ordering service's interface.
-type known struct {
+// knownField is a field of the ordering service's interface.
+type knownField struct {
 	name  string
-	want  want
+	kind  fieldKind
 	limit int // most characters of a text; 0: its value is checked otherwise
 }
 
 // fieldTable has the fields of one object of the interface by their positions.
 type fieldTable struct {
-	known  []known
+	known  []knownField
 	byName map[string]int // in the usual spellings, and folded
 }
 
-func newFieldTable(fields ...known) *fieldTable {
+func newFieldTable(fields ...knownField) *fieldTable {
 	t := &fieldTable{known: fields, byName: map[string]int{}}
 	for i, f := range fields {
 		for _, spelling := range []string{
@@ -123,58 +123,58 @@ const (
 //nolint:gochecknoglobals // constants
 var (
 	orderFields = newFieldTable(
-		known{"comment", wantText, maxText},
-		known{"restaurantID", wantID, 0},
-		known{"persons", wantWhole, 0},
-		known{"expeditionType", wantText, 0},
-		known{"expectedAt", wantText, 0},
-		known{"paymentTypeID", wantText, 0},
-		known{"changeFrom", wantNumber, 0},
-		known{"dishList", wantArray, 0},
-		known{"guest", wantObject, 0},
-		known{"address", wantObject, 0},
-		known{"soonest", wantBoolean, 0},
+		knownField{"comment", wantText, maxText},
+		knownField{"restaurantID", wantID, 0},
+		knownField{"persons", wantWhole, 0},
+		knownField{"expeditionType", wantText, 0},
+		knownField{"expectedAt", wantText, 0},
+		knownField{"paymentTypeID", wantText, 0},
+		knownField{"changeFrom", wantNumber, 0},
+		knownField{"dishList", wantArray, 0},
+		knownField{"guest", wantObject, 0},
+		knownField{"address", wantObject, 0},
+		knownField{"soonest", wantBoolean, 0},
 	)
 	guestFields = newFieldTable(
-		known{"email", wantText, maxName},
-		known{"phone", wantText, maxName},
-		known{"firstName", wantText, maxName},
-		known{"lastName", wantText, maxName},
+		knownField{"email", wantText, maxName},
+		knownField{"phone", wantText, maxName},
+		knownField{"firstName", wantText, maxName},
+		knownField{"lastName", wantText, maxName},
 	)
 	addressFields = newFieldTable(
-		known{"postcode", wantText, maxText},
-		known{"street", wantText, maxText},
-		known{"comment", wantText, maxText},
-		known{"lat", wantNumber, 0},
-		known{"lon", wantNumber, 0},
-		known{"cityID", wantID, maxName},
-		known{"cityName", wantText, maxText},
-		known{"floor", wantWhole, 0},
-		known{"houseNumber", wantText, maxText},
-		known{"apartmentNumber", wantText, maxText},
-		known{"entrance", wantText, maxText},
-		known{"subway", wantText, maxText},
-		known{"fullAddress", wantText, maxText},
+		knownField{"postcode", wantText, maxText},
+		knownField{"street", wantText, maxText},
+		knownField{"comment", wantText, maxText},
+		knownField{"lat", wantNumber, 0},
+		knownField{"lon", wantNumber, 0},
+		knownField{"cityID", wantID, maxName},
+		knownField{"cityName", wantText, maxText},
+		knownField{"floor", wantWhole, 0},
+		knownField{"houseNumber", wantText, maxText},
+		knownField{"apartmentNumber", wantText, maxText},
+		knownField{"entrance", wantText, maxText},
+		knownField{"subway", wantText, maxText},
+		knownField{"fullAddress", wantText, maxText},
 	)
 	paymentFields = newFieldTable(
-		known{"code", wantID, maxName},
-		known{"amount", wantNumber, 0},
-		known{"paidAt", wantText, 0},
-		known{"name", wantText, maxName},
+		knownField{"code", wantID, maxName},
+		knownField{"amount", wantNumber, 0},
+		knownField{"paidAt", wantText, 0},
+		knownField{"name", wantText, maxName},
 	)
 	rejectionFields = newFieldTable(
-		known{"rejectionReasonID", wantID, maxName},
-		known{"rejectionReasonText", wantText, maxText},
-		known{"restaurantID", wantNothing, 0}, // accepted and not sent (policy O11)
+		knownField{"rejectionReasonID", wantID, maxName},
+		knownField{"rejectionReasonText", wantText, maxText},
+		knownField{"restaurantID", wantNothing, 0}, // accepted and not sent (policy O11)
 	)
 	lineFields = newFieldTable(
-		known{"ID", wantID, 0},
-		known{"externalId", wantID, 0},
-		known{"price", wantNumber, 0},
-		known{"quantity", wantNumber, 0},
-		known{"groupId", wantID, 0},
-		known{"ingredients", wantArray, 0},
-		known{"name", wantNothing, 0}, // the catalogue's are sent (policy P3)
-		known{"measure", wantNothing, 0},
+		knownField{"ID", wantID, 0},
+		knownField{"externalId", wantID, 0},
+		knownField{"price", wantNumber, 0},
+		knownField{"quantity", wantNumber, 0},
+		knownField{"groupId", wantID, 0},
+		knownField{"ingredients", wantArray, 0},
+		knownField{"name", wantNothing, 0}, // the catalogue's are sent (policy P3)
+		knownField{"measure", wantNothing, 0},
 	)
 )

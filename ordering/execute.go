@@ -39,28 +39,28 @@ const (
 	abortLimit  = time.Second
 )
 
-// call waits for capacity, opens a call, makes it, and ends it. Nothing is sent
-// unless the journal has the call (policy O12). The error means that nothing was
-// begun: a call for which there is no capacity leaves no trace in the journal,
+// execute waits for capacity, opens a execute, makes it, and ends it. Nothing is sent
+// unless the journal has the execute (policy O12). The error means that nothing was
+// begun: a execute for which there is no capacity leaves no trace in the journal,
 // and its key is free (policy O8a).
 //
-// When ctx ends while the call is under way, the call goes on to its own limit
+// When ctx ends while the execute is under way, the execute goes on to its own limit
 // (policy O8): a client that hangs up must not leave an order half placed.
-func (o *Orders) call(ctx context.Context, service Service, from requester, opening Opening) (Result, error) {
-	defer o.flights.enter()()
+func (o *Orders) execute(ctx context.Context, service Service, from requester, opening CallSpec) (Result, error) {
+	defer o.inFlight.enter()()
 	slot, err := from.reserve(ctx, service, opening.Operation)
 	if err != nil {
 		return Result{}, &NotSentError{Err: err}
 	}
 	defer slot.Release()
 	ctx = upstream.WithSlot(ctx, slot)
-	end := o.end()
-	record, err := o.open(ctx, opening)
+	end := o.callDeadline()
+	record, err := o.beginCall(ctx, opening)
 	if err != nil {
-		return Result{}, o.notBegun(ctx, opening, err)
+		return Result{}, o.abortUnbegun(ctx, opening, err)
 	}
 	number := record.Calls[len(record.Calls)-1].Number
-	return o.made(ctx, end, service, record, number, opening.Body), nil
+	return o.sendAndFinish(ctx, end, service, record, number, opening.Body), nil
 }
 
 // requester is who a call waits for capacity for, and since when.
@@ -83,8 +83,8 @@ func (r requester) reserve(ctx context.Context, service Service, op Operation) (
 	return slot, err
 }
 
-// open has the journal open a call.
-func (o *Orders) open(ctx context.Context, opening Opening) (Record, error) {
+// beginCall has the journal beginCall a call.
+func (o *Orders) beginCall(ctx context.Context, opening CallSpec) (Record, error) {
 	ctx, span := tracing.Start(ctx, "journal.begin")
 	defer span.End()
 	record, err := o.deps.Journal.Begin(ctx, opening)
@@ -94,9 +94,9 @@ func (o *Orders) open(ctx context.Context, opening Opening) (Record, error) {
 	return record, err
 }
 
-// notBegun sees to a call that the journal may have opened although it said
+// abortUnbegun sees to a call that the journal may have opened although it said
 // otherwise: it must not stay open, for nothing is sent.
-func (o *Orders) notBegun(ctx context.Context, opening Opening, err error) error {
+func (o *Orders) abortUnbegun(ctx context.Context, opening CallSpec, err error) error {
 	var (
 		taken *KeyTakenError
 		busy  *BusyError
@@ -112,20 +112,20 @@ func (o *Orders) notBegun(ctx context.Context, opening Opening, err error) error
 	defer cancel()
 	if o.deps.Journal.Abort(limited, opening) != nil {
 		opening.Body = nil // is sent nowhere
-		o.late.put(o, unwritten{opening: &opening})
+		o.pending.add(o, pendingWrite{spec: &opening})
 	}
 	return err
 }
 
-// end is until when a call that the journal is about to open may be made. It is
+// callDeadline is until when a call that the journal is about to open may be made. It is
 // reckoned before the journal reckons its own deadline, which is later: a process
 // that was stopped in between must not send what has been swept, and perhaps
 // settled and sent again, meanwhile (policy O12).
-func (o *Orders) end() time.Time { return time.Now().Add(o.cfg.PlaceTimeout) }
+func (o *Orders) callDeadline() time.Time { return time.Now().Add(o.cfg.PlaceTimeout) }
 
-// made makes a call that is open, and ends it.
-func (o *Orders) made(ctx context.Context, end time.Time, service Service, record Record, number int, body []byte) Result {
-	e, wait := o.make(ctx, end, service, &record, number, body)
+// sendAndFinish makes a call that is open, and ends it.
+func (o *Orders) sendAndFinish(ctx context.Context, end time.Time, service Service, record Record, number int, body []byte) Result {
+	e, wait := o.send(ctx, end, service, &record, number, body)
 	result := o.finish(ctx, record, e, body)
 	if result.Call.Outcome == OutcomeNotSent {
 		result.RetryAfter = wait
@@ -133,83 +133,83 @@ func (o *Orders) made(ctx context.Context, end time.Time, service Service, recor
 	return result
 }
 
-// make makes a call that is open, and tells how it ended, and how long the
+// send makes a call that is open, and tells how it ended, and how long the
 // service asks to wait. After the end nothing is sent.
-func (o *Orders) make(
+func (o *Orders) send(
 	ctx context.Context, end time.Time, service Service, record *Record, number int, body []byte,
-) (e Ending, wait time.Duration) {
+) (e CallResult, wait time.Duration) {
 	call, _ := record.Call(number)
 	ctx, span := tracing.Start(ctx, "order."+string(call.Operation))
 	defer func() { traceCall(span, record, &e) }()
 	ctx, cancel := context.WithDeadline(context.WithoutCancel(ctx), end)
 	defer cancel()
-	e = Ending{Connection: record.Connection, Ref: record.Ref, Call: number}
+	e = CallResult{Connection: record.Connection, Ref: record.Ref, Call: number}
 	if err := ctx.Err(); err != nil {
 		e.Outcome = OutcomeNotSent
 		o.logCall(ctx, record, call, &e, fmt.Errorf("it took too long to open the call: %w", err))
 		return e, 0
 	}
-	ctx = upstream.WithAttempts(ctx, func(try upstream.Attempt) { e.Tries = append(e.Tries, tried(try)) })
+	ctx = upstream.WithAttempts(ctx, func(try upstream.Attempt) { e.Attempts = append(e.Attempts, storedAttempt(try)) })
 	var err error
 	switch call.Operation {
 	case upstream.OpCreate:
 		var created upstream.Created
 		created, err = service.CreateOrder(ctx, body)
 		e.OrderID = created.OrderID
-		e.Answer = answered(created.Answer)
+		e.Answer = storedAnswer(created.Answer)
 		if err == nil && created.OrderID == "" {
 			err = errors.New("the answer has no orderID")
 		}
 	case upstream.OpPay:
-		e.Answer, err = change(service.Pay(ctx, record.OrderID, body))
+		e.Answer, err = withAnswer(service.Pay(ctx, record.OrderID, body))
 	case upstream.OpComplete:
-		e.Answer, err = change(service.Complete(ctx, record.OrderID))
+		e.Answer, err = withAnswer(service.Complete(ctx, record.OrderID))
 	default:
-		e.Answer, err = change(service.Reject(ctx, record.OrderID, body))
+		e.Answer, err = withAnswer(service.Reject(ctx, record.OrderID, body))
 	}
 	e.Outcome = OutcomeDone
 	if err != nil {
-		wait = o.failed(&e, err)
+		wait = o.classify(&e, err)
 		o.logCall(ctx, record, call, &e, err)
 	}
 	return e, wait
 }
 
 // traceCall ends the span of a call with what became of it.
-func traceCall(span tracing.Span, record *Record, e *Ending) {
+func traceCall(span tracing.Span, record *Record, e *CallResult) {
 	span.Text("larder.connection", record.Connection)
 	span.Text("larder.restaurant", string(record.Restaurant))
 	span.Text("larder.ref", record.Ref)
 	span.Text("larder.outcome", string(e.Outcome))
-	span.Number("larder.tries", len(e.Tries))
+	span.Number("larder.tries", len(e.Attempts))
 	if e.Outcome != OutcomeDone {
 		span.Fail(string(e.Outcome))
 	}
 	span.End()
 }
 
-func change(answer upstream.Answer, err error) (*Answer, error) { return answered(answer), err }
+func withAnswer(answer upstream.Answer, err error) (*Answer, error) { return storedAnswer(answer), err }
 
-// answered is a success as the journal keeps it; nil for no answer.
-func answered(a upstream.Answer) *Answer {
+// storedAnswer is a success as the journal keeps it; nil for no answer.
+func storedAnswer(a upstream.Answer) *Answer {
 	if a.Status == 0 {
 		return nil
 	}
 	return &Answer{Status: a.Status, ContentType: a.ContentType, Body: a.Body, Cut: a.Cut}
 }
 
-// tried is a try as the journal keeps it.
-func tried(t upstream.Attempt) Try {
-	out := Try{At: t.At, Duration: t.Duration, Status: t.Status, Code: t.Code, Outcome: OutcomeDone}
+// storedAttempt is a try as the journal keeps it.
+func storedAttempt(t upstream.Attempt) Attempt {
+	out := Attempt{At: t.At, Duration: t.Duration, Status: t.Status, Code: t.Code, Outcome: OutcomeDone}
 	if t.Effect != upstream.EffectDone {
 		out.Outcome = outcomeOf(t.Effect, t.Refused)
 	}
 	return out
 }
 
-// failed tells what is known of a call that gave no good answer (policy O8).
+// classify tells what is known of a call that gave no good answer (policy O8).
 // What is not certain is unknown. It gives how long the service asks to wait.
-func (o *Orders) failed(e *Ending, err error) (wait time.Duration) {
+func (o *Orders) classify(e *CallResult, err error) (wait time.Duration) {
 	e.Outcome = OutcomeUnknown
 	answer, ok := errors.AsType[*upstream.Error](err)
 	if !ok {
@@ -240,7 +240,7 @@ func outcomeOf(effect upstream.Effect, refused bool) Outcome {
 
 // logCall says why a call gave no certain answer; the answer given to the
 // client does not tell.
-func (o *Orders) logCall(ctx context.Context, record *Record, call Call, e *Ending, err error) {
+func (o *Orders) logCall(ctx context.Context, record *Record, call Call, e *CallResult, err error) {
 	if e.Outcome == OutcomeRefused {
 		return
 	}
@@ -259,41 +259,41 @@ func (o *Orders) logCall(ctx context.Context, record *Record, call Call, e *Endi
 // finish writes down how a call ended and gives it as the journal has it. What
 // the journal does not take is written later; it is answered all the same,
 // for it is known (policy O12).
-func (o *Orders) finish(ctx context.Context, record Record, e Ending, body []byte) Result {
+func (o *Orders) finish(ctx context.Context, record Record, e CallResult, body []byte) Result {
 	ctx, span := tracing.Start(ctx, "journal.finish")
 	defer span.End()
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), finishLimit+o.cfg.WaitTimeout)
 	defer cancel()
-	known := record.ended(e, o.deps.Clock())
+	known := record.withResult(e, o.deps.Clock())
 	if call, ok := known.Call(e.Call); ok {
-		e.Opening = call.Opening
+		e.SpecID = call.SpecID
 	}
 	for pause := finishPause; ; pause *= 2 {
-		got, number, err := o.record(ctx, e, known, body)
+		got, number, err := o.finishCall(ctx, e, known, body)
 		switch contradiction, ok := errors.AsType[*ContradictionError](err); {
 		case err == nil:
-			return result(got, known, number)
+			return resultOf(got, known, number)
 		case ok:
-			o.contradicted(contradiction, e.OrderID)
-			return result(contradiction.Record, known, e.Call)
+			o.reportConflict(contradiction, e.OrderID)
+			return resultOf(contradiction.Record, known, e.Call)
 		case errors.Is(err, ErrUnreplicated): // policy O14
-			o.late.put(o, unwritten{ending: &e, record: known, body: body, written: true})
-			return result(got, known, number)
+			o.pending.add(o, pendingWrite{result: &e, record: known, body: body, written: true})
+			return resultOf(got, known, number)
 		case errors.Is(err, ErrNoOrder):
-			o.unrecorded(&known, e.Call, err)
-			return result(known, known, e.Call)
+			o.reportLost(&known, e.Call, err)
+			return resultOf(known, known, e.Call)
 		}
 		if sleep.For(ctx, pause) != nil {
 			span.Fail("late")
-			o.late.put(o, unwritten{ending: &e, record: known, body: body})
-			return result(known, known, e.Call)
+			o.pending.add(o, pendingWrite{result: &e, record: known, body: body})
+			return resultOf(known, known, e.Call)
 		}
 	}
 }
 
-// record finishes a call. Where the journal has lost the call, it is written
+// finishCall finishes a call. Where the journal has lost the call, it is written
 // again as it is known (policies O14 and O14a). It returns the call's number.
-func (o *Orders) record(ctx context.Context, e Ending, known Record, body []byte) (Record, int, error) {
+func (o *Orders) finishCall(ctx context.Context, e CallResult, known Record, body []byte) (Record, int, error) {
 	got, err := o.deps.Journal.Finish(ctx, e)
 	if !errors.Is(err, ErrNoOrder) {
 		return got, e.Call, err
@@ -306,21 +306,21 @@ func (o *Orders) record(ctx context.Context, e Ending, known Record, body []byte
 		e.Call = number
 		got, err = o.deps.Journal.Finish(ctx, e)
 	} else {
-		o.happened(eventRecreated, logrus.WarnLevel, &got, e.Outcome, number, nil,
+		o.emit(eventRecreated, logrus.WarnLevel, &got, e.Outcome, number, nil,
 			"the journal had lost a call: it is written again")
 	}
 	return got, number, err
 }
 
-// result gives a call of the record, or what is known of it when the record
+// resultOf gives a call of the record, or what is known of it when the record
 // has dropped it. A call that a person had sent again meanwhile says nothing of
 // the order any more: the one that took its place does, and may be under way.
-func result(record, known Record, number int) Result {
+func resultOf(record, known Record, number int) Result {
 	call, ok := record.Call(number)
 	if !ok {
 		call, _ = known.Call(number)
 	}
-	if call.Settled != nil && call.Settled.How == SettledSendAgain {
+	if call.Resolved != nil && call.Resolved.Resolution == ResolvedRetry {
 		call, _ = record.Last(call.Operation)
 		if call.Outcome == OutcomeOpen {
 			call.Outcome = OutcomeUnknown
@@ -329,8 +329,8 @@ func result(record, known Record, number int) Result {
 	return Result{Record: record, Call: call}
 }
 
-// ended gives the record as it will be when the journal has the ending.
-func (r *Record) ended(e Ending, at time.Time) Record {
+// withResult gives the record as it will be when the journal has the ending.
+func (r *Record) withResult(e CallResult, at time.Time) Record {
 	out := *r
 	at = at.UTC().Truncate(time.Millisecond)
 	out.UpdatedAt = at
@@ -341,14 +341,14 @@ func (r *Record) ended(e Ending, at time.Time) Record {
 			continue
 		}
 		call.Outcome, call.Answer, call.EndedAt = e.Outcome, e.Answer, at
-		call.Tries = slices.Concat(call.Tries, e.Tries)
-		out.moved(call.Operation, e)
+		call.Attempts = slices.Concat(call.Attempts, e.Attempts)
+		out.setState(call.Operation, e)
 	}
 	return out
 }
 
-// moved moves the order's state as the outcome of an operation does (policy O9).
-func (r *Record) moved(op Operation, e Ending) {
+// setState moves the order's state as the outcome of an operation does (policy O9).
+func (r *Record) setState(op Operation, e CallResult) {
 	switch {
 	case op == upstream.OpCreate:
 		switch e.Outcome {

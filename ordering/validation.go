@@ -10,21 +10,21 @@ import (
 	"larder/internal/upstream"
 )
 
-// check is the judging of one order. Its room is used for one order after the
+// validation is the judging of one order. Its room is used for one order after the
 // other, and its texts are the body's: a Verdict has no part of either.
-type check struct {
+type validation struct {
 	Request
 	*rules
-	findings
+	violations
 
-	now    time.Time
-	order  order
-	items  []item // beside order.lines, where judged
-	judged bool
+	now        time.Time
+	order      order
+	items      []item // beside order.lines, where judged
+	itemsReady bool
 	// unchecked is the first dish that was left unchecked, or none.
 	unchecked int32
-	table     table // of the list of ingredients being judged
-	work      int   // steps left for assignments
+	groups    groupTable // of the list of ingredients being judged
+	work      int        // steps left for assignments
 
 	// What the order comes to.
 	lines      []priced // the dishes
@@ -44,12 +44,12 @@ type check struct {
 	ingredients    []upstream.OrderIngredient
 }
 
-// begin makes a check of the order ready.
-func (c *check) begin(v *Validator, req Request) {
+// start makes a check of the order ready.
+func (c *validation) start(v *Validator, req Request) {
 	c.Request, c.rules, c.now, c.work = req, v.rules(req.Restaurant), v.clock(), assignmentWork
-	c.findings.language, c.judged, c.unchecked = req.Language, false, none
+	c.violations.language, c.itemsReady, c.unchecked = req.Language, false, none
 	c.lines, c.total, c.expectedAt = c.lines[:0], amount{}, time.Time{}
-	c.order.prepare()
+	c.order.reset()
 }
 
 // The largest room that is kept for the next order; an ordinary order needs a
@@ -59,14 +59,14 @@ const (
 	keptBytes = 32 << 10
 )
 
-// end forgets the order, so that its texts and its menu do not live on; false
+// finish forgets the order, so that its texts and its menu do not live on; false
 // when the room it took is not worth keeping.
-func (c *check) end() bool {
-	if cap(c.order.lines) > keptLines || cap(c.body) > keptBytes || cap(c.table.may) > keptBytes {
+func (c *validation) finish() bool {
+	if cap(c.order.lines) > keptLines || cap(c.body) > keptBytes || cap(c.groups.eligible) > keptBytes {
 		return false
 	}
-	c.Request, c.rules, c.findings, c.full = Request{}, nil, findings{}, ""
-	c.order.forget()
+	c.Request, c.rules, c.violations, c.full = Request{}, nil, violations{}, ""
+	c.order.clear()
 	clear(c.lines)
 	clear(c.dishes)
 	clear(c.ingredients)
@@ -76,7 +76,7 @@ func (c *check) end() bool {
 
 // levels is how many levels of ingredients a dish may have: as many as the
 // catalogue was compiled for (policy W15).
-func (c *check) levels() int {
+func (c *validation) levels() int {
 	if depth := c.Catalogue.Settings().MaxDepth; depth > 0 {
 		return min(depth, maxConfiguredDepth)
 	}
@@ -84,7 +84,7 @@ func (c *check) levels() int {
 }
 
 // decide judges what was read; true for an order that may be placed.
-func (c *check) decide() bool {
+func (c *validation) decide() bool {
 	if c.order.state == readable {
 		c.checkDishes()
 		c.price()
@@ -93,15 +93,15 @@ func (c *check) decide() bool {
 	return len(c.all) == 0
 }
 
-// verdict decides and returns what was found.
-func (c *check) verdict() *Verdict {
-	result := &Verdict{Version: c.Version, Valid: c.decide(), ExpectedAt: c.expectedAt}
+// result decides and returns what was found.
+func (c *validation) result() *ValidationResult {
+	result := &ValidationResult{Version: c.Version, Valid: c.decide(), ExpectedAt: c.expectedAt}
 	if c.total.known {
 		result.Total = decimal.NewNullDecimal(c.total.Decimal())
 	}
 	result.Violations, result.More = c.sorted()
 	if result.Valid {
-		c.body = c.wire().AppendJSON(c.body[:0], c.FieldCase)
+		c.body = c.upstreamOrder().AppendJSON(c.body[:0], c.FieldCase)
 		result.Order = slices.Clone(c.body)
 	}
 	return result

@@ -10,16 +10,16 @@ import (
 )
 
 // Resolve takes an operator's word on an operation whose outcome is unknown
-// (policy O12). With SettledSendAgain the call is made again, with the same
+// (policy O12). With ResolvedRetry the call is made again, with the same
 // body and key, and the Result's Call is the new one; else it is the one that
 // was settled.
 //
 // Errors when nothing was changed: ErrNoOrder; *InvalidError with pointers into
 // the operator's body; *StateError when the operation is not unknown;
-// *OrderIDTakenError; *BusyError (see Journal.Settle); ErrNoBody,
+// *OrderIDTakenError; *BusyError (see Journal.Resolve); ErrNoBody,
 // *NotReadyError, *RestoredError, *NotSentError and ErrUnknownConnection when it
 // cannot be sent again; *JournalError.
-func (o *Orders) Resolve(ctx context.Context, r Resolving) (Result, error) {
+func (o *Orders) Resolve(ctx context.Context, r ResolveRequest) (Result, error) {
 	from := requester{name: r.By, arrived: time.Now()}
 	if err := r.check(); err != nil {
 		return Result{}, err
@@ -29,58 +29,58 @@ func (o *Orders) Resolve(ctx context.Context, r Resolving) (Result, error) {
 		return Result{}, err
 	}
 	call, _ := record.Last(r.Operation)
-	settling := Settling{
-		Call: call.Number, Opening: call.Opening, Connection: record.Connection, Ref: record.Ref, Operation: r.Operation, How: r.How,
+	settling := ResolveCall{
+		Call: call.Number, SpecID: call.SpecID, Connection: record.Connection, Ref: record.Ref, Operation: r.Operation, Resolution: r.Resolution,
 		OrderID: r.OrderID, By: r.By, Note: r.Note,
 	}
-	if r.How == SettledSendAgain {
+	if r.Resolution == ResolvedRetry {
 		settling.ID, settling.RequestID, settling.Deadline = o.deps.NewRef(), r.RequestID, o.deadline()
-		return o.sendAgain(ctx, from, record, settling)
+		return o.retryCall(ctx, from, record, settling)
 	}
-	defer o.flights.enter()()
-	record, err = o.deps.Journal.Settle(ctx, settling)
+	defer o.inFlight.enter()()
+	record, err = o.deps.Journal.Resolve(ctx, settling)
 	if err != nil && !errors.Is(err, ErrUnreplicated) {
 		return Result{}, err
 	}
 	call, _ = record.Last(r.Operation)
 	if err != nil { // policy O14
-		ending := Ending{
+		ending := CallResult{
 			Connection: record.Connection,
 			Ref:        record.Ref,
 			Call:       call.Number,
-			Opening:    call.Opening,
+			SpecID:     call.SpecID,
 			Outcome:    call.Outcome,
 			OrderID:    settling.OrderID,
 		}
-		o.late.put(o, unwritten{ending: &ending, record: record, settling: &settling, written: true})
+		o.pending.add(o, pendingWrite{result: &ending, record: record, resolution: &settling, written: true})
 	}
 	return Result{Record: record, Call: call}, nil
 }
 
-// settleAgain settles a call that too few replicas have as settled: a failover
+// resolveAgain settles a call that too few replicas have as settled: a failover
 // may have undone it (policy O14). It reports whether that is done; otherwise,
 // and without an error, the call is settled still, or its record is lost, and
 // the ending is written like any other.
-func (o *Orders) settleAgain(ctx context.Context, w unwritten) (bool, error) {
+func (o *Orders) resolveAgain(ctx context.Context, w pendingWrite) (bool, error) {
 	var (
 		state *StateError
 		taken *OrderIDTakenError
 		busy  *BusyError
 	)
-	switch _, err := o.deps.Journal.Settle(ctx, *w.settling); {
+	switch _, err := o.deps.Journal.Resolve(ctx, *w.resolution); {
 	case errors.As(err, &state), errors.Is(err, ErrNoOrder):
 		return false, nil
 	case errors.As(err, &taken), errors.As(err, &busy): // another order has got the orderID since
-		o.unrecorded(&w.record, w.ending.Call, err)
+		o.reportLost(&w.record, w.result.Call, err)
 		return true, nil
 	default:
 		return err == nil, err
 	}
 }
 
-// sendAgain settles a call and makes it anew. What may keep it from being sent
+// retryCall settles a call and makes it anew. What may keep it from being sent
 // is found out before, so that nothing is settled then.
-func (o *Orders) sendAgain(ctx context.Context, from requester, record Record, s Settling) (Result, error) {
+func (o *Orders) retryCall(ctx context.Context, from requester, record Record, s ResolveCall) (Result, error) {
 	call, ok := record.Last(s.Operation)
 	if !ok || call.Outcome != OutcomeUnknown {
 		return Result{}, &StateError{Record: record, Operation: s.Operation}
@@ -99,29 +99,29 @@ func (o *Orders) sendAgain(ctx context.Context, from requester, record Record, s
 	if err := o.deps.Journal.Ready(ctx, record.Connection); err != nil {
 		return Result{}, err
 	}
-	defer o.flights.enter()()
+	defer o.inFlight.enter()()
 	slot, err := from.reserve(ctx, service, s.Operation)
 	if err != nil {
 		return Result{}, &NotSentError{Ref: record.Ref, Err: err}
 	}
 	defer slot.Release()
 	ctx = upstream.WithSlot(ctx, slot)
-	end := o.end()
-	settled, err := o.deps.Journal.Settle(ctx, s)
+	end := o.callDeadline()
+	settled, err := o.deps.Journal.Resolve(ctx, s)
 	if err != nil {
-		return Result{}, o.notBegun(ctx, Opening{
+		return Result{}, o.abortUnbegun(ctx, CallSpec{
 			ID: s.ID, Operation: s.Operation, Connection: record.Connection, Ref: record.Ref, OrderID: record.OrderID,
 			Client: record.Client, Restaurant: record.Restaurant, MenuVersion: record.MenuVersion,
 		}, err)
 	}
 	record = settled
 	number := record.Calls[len(record.Calls)-1].Number
-	return o.made(ctx, end, service, record, number, body), nil
+	return o.sendAndFinish(ctx, end, service, record, number, body), nil
 }
 
 // check judges the operator's body.
-func (r *Resolving) check() error {
-	notes := &findings{}
+func (r *ResolveRequest) check() error {
+	notes := &violations{}
 	switch r.Operation {
 	case upstream.OpCreate, upstream.OpPay, upstream.OpComplete, upstream.OpReject:
 	default:
@@ -129,8 +129,8 @@ func (r *Resolving) check() error {
 			string(upstream.OpCreate), string(upstream.OpPay), string(upstream.OpComplete), string(upstream.OpReject),
 		}}, "")
 	}
-	switch r.How {
-	case SettledDone:
+	switch r.Resolution {
+	case ResolvedDone:
 		switch {
 		case r.Operation != upstream.OpCreate:
 		case r.OrderID == "":
@@ -138,10 +138,10 @@ func (r *Resolving) check() error {
 		case !upstream.InPath(r.OrderID): // no change of the order could ever be sent
 			notes.add(2, "/orderID", ValueNotAllowed, Params{"allowed": []string{"an orderID that can stand in a path"}}, "")
 		}
-	case SettledNotDone, SettledSendAgain:
+	case ResolvedNotDone, ResolvedRetry:
 	default:
 		notes.add(1, "/outcome", ValueNotAllowed, Params{"allowed": []string{
-			string(SettledDone), string(SettledNotDone), string(SettledSendAgain),
+			string(ResolvedDone), string(ResolvedNotDone), string(ResolvedRetry),
 		}}, "")
 	}
 	if violations, _ := notes.sorted(); violations != nil {

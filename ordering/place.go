@@ -19,13 +19,13 @@ import (
 // *RestoredError; *JournalError; *NotSentError when the client has left, or the
 // service has no capacity or gives no token (policy O8a); those of the
 // Catalogues. Once the call was begun there is a Result, whatever became of it.
-func (o *Orders) Place(ctx context.Context, p Placing) (Result, error) {
-	from := requester{name: cmp.Or(p.Requester, p.Client), arrived: time.Now()}
+func (o *Orders) Place(ctx context.Context, p PlaceRequest) (Result, error) {
+	from := requester{name: cmp.Or(p.CapacityKey, p.Client), arrived: time.Now()}
 	body, err := canonical(p.Body)
 	if err != nil {
 		return Result{}, err
 	}
-	asked, err := o.ask(ctx, scope{
+	asked, err := o.hashRequest(ctx, scope{
 		operation: upstream.OpCreate, connection: p.Connection, client: p.Client, key: p.Key, of: string(p.Restaurant),
 	}, body)
 	if err != nil {
@@ -38,22 +38,22 @@ func (o *Orders) Place(ctx context.Context, p Placing) (Result, error) {
 	if !ok {
 		return Result{}, fmt.Errorf("%w %q", ErrUnknownConnection, p.Connection)
 	}
-	verdict, err := o.judge(ctx, &p)
+	verdict, err := o.validateOrder(ctx, &p)
 	if err != nil {
 		return Result{}, err
 	}
 	if err := o.deps.Journal.Ready(ctx, p.Connection); err != nil {
 		return Result{}, err
 	}
-	return o.begin(ctx, service, from, asked, Opening{
+	return o.begin(ctx, service, from, asked, CallSpec{
 		Operation: upstream.OpCreate, Connection: p.Connection, Client: p.Client, RequestID: p.RequestID,
 		Restaurant: p.Restaurant, MenuVersion: verdict.Version, Total: verdict.Total, ExpectedAt: verdict.ExpectedAt,
 		Body: verdict.Order,
 	})
 }
 
-// judge gives the verdict of an order that may be placed.
-func (o *Orders) judge(ctx context.Context, p *Placing) (*Verdict, error) {
+// validateOrder gives the verdict of an order that may be placed.
+func (o *Orders) validateOrder(ctx context.Context, p *PlaceRequest) (*ValidationResult, error) {
 	ctx, span := tracing.Start(ctx, "order.validate")
 	defer span.End()
 	version, catalogue, err := o.deps.Catalogues.Catalogue(ctx, p.Restaurant)
@@ -61,7 +61,7 @@ func (o *Orders) judge(ctx context.Context, p *Placing) (*Verdict, error) {
 		return nil, err
 	}
 	verdict, err := o.deps.Validator.Validate(Request{
-		Restaurant: p.Restaurant, Native: p.Native, Version: version, Catalogue: catalogue,
+		Restaurant: p.Restaurant, V1: p.V1, Version: version, Catalogue: catalogue,
 		Body: p.Body, Language: p.Language, FieldCase: p.FieldCase,
 	})
 	if err != nil {
@@ -77,11 +77,11 @@ func (o *Orders) judge(ctx context.Context, p *Placing) (*Verdict, error) {
 
 // begin makes the call of an opening that lacks only what every opening has. A
 // request that took the key in the meantime is replayed.
-func (o *Orders) begin(ctx context.Context, service Service, from requester, a asked, opening Opening) (Result, error) {
+func (o *Orders) begin(ctx context.Context, service Service, from requester, a requestKey, opening CallSpec) (Result, error) {
 	opening.ID, opening.Ref = o.deps.NewRef(), o.deps.NewRef()
 	opening.Key, opening.Derived, opening.Fingerprint = a.key, a.derived, a.fingerprint
 	opening.Deadline = o.deadline()
-	result, err := o.call(ctx, service, from, opening)
+	result, err := o.execute(ctx, service, from, opening)
 	if taken, ok := errors.AsType[*KeyTakenError](err); ok {
 		return replayed(taken.Record, taken.Call, a.fingerprint)
 	}

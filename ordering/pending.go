@@ -11,19 +11,19 @@ import (
 
 // The events that happen to orders without a request to answer.
 const (
-	eventSwept        = "order.swept"
-	eventLate         = "order.late"
-	eventContradicted = "order.contradicted"
-	eventUnrecorded   = "order.unrecorded"
-	eventRecreated    = "order.recreated"
-	eventUnreplicated = "order.unreplicated"
+	eventTimedOut        = "order.swept"
+	eventRecordedLate    = "order.late"
+	eventOutcomeConflict = "order.contradicted"
+	eventResultLost      = "order.unrecorded"
+	eventRecreated       = "order.recreated"
+	eventUnreplicated    = "order.unreplicated"
 )
 
 const (
-	// maxUnwritten is how many endings wait for the journal at most.
-	maxUnwritten = 10_000
-	// maxUnwrittenBytes bounds the bodies that are kept with them.
-	maxUnwrittenBytes = 64 << 20
+	// maxPendingWrites is how many endings wait for the journal at most.
+	maxPendingWrites = 10_000
+	// maxPendingBytes bounds the bodies that are kept with them.
+	maxPendingBytes = 64 << 20
 	// maxFailures in a row end a pass over those of a connection: its journal
 	// does not answer.
 	maxFailures = 3
@@ -31,39 +31,39 @@ const (
 	sweepBatch = 100
 )
 
-// unwritten is what the journal has still to be told: an ending, with the
+// pendingWrite is what the journal has still to be told: an ending, with the
 // record as it will be, or an opening of which nothing was sent.
-type unwritten struct {
-	ending  *Ending
-	record  Record
-	body    []byte // what the call sent
-	opening *Opening
-	// settling is what a person said of the call, where the ending is that.
-	settling *Settling
+type pendingWrite struct {
+	result *CallResult
+	record Record
+	body   []byte // what the call sent
+	spec   *CallSpec
+	// resolution is what a person said of the call, where the ending is that.
+	resolution *ResolveCall
 	// written: the journal has it, but too few replicas have (policy O14).
 	written bool
 }
 
-func (w *unwritten) connection() string {
-	if w.opening != nil {
-		return w.opening.Connection
+func (w *pendingWrite) connection() string {
+	if w.spec != nil {
+		return w.spec.Connection
 	}
-	return w.ending.Connection
+	return w.result.Connection
 }
 
-// late are the endings that the journal did not take, oldest first (policy
+// pendingWrites are the endings that the journal did not take, oldest first (policy
 // O12). The zero value is ready.
-type late struct {
+type pendingWrites struct {
 	mu    sync.Mutex
-	queue []unwritten
+	queue []pendingWrite
 	bytes int // of the bodies
 }
 
-// put keeps what is to be written later, or says that it is lost.
-func (l *late) put(o *Orders, w unwritten) {
+// add keeps what is to be written later, or says that it is lost.
+func (l *pendingWrites) add(o *Orders, w pendingWrite) {
 	l.mu.Lock()
-	full := len(l.queue) >= maxUnwritten
-	if l.bytes+len(w.body) > maxUnwrittenBytes {
+	full := len(l.queue) >= maxPendingWrites
+	if l.bytes+len(w.body) > maxPendingBytes {
 		w.body = nil // the ending alone answers every replay
 	}
 	if !full {
@@ -72,12 +72,12 @@ func (l *late) put(o *Orders, w unwritten) {
 	}
 	l.mu.Unlock()
 	if full {
-		o.lost(w, errors.New("too many endings wait for the journal"))
+		o.dropPending(w, errors.New("too many endings wait for the journal"))
 	}
 }
 
-// take gives what waits, and leaves nothing.
-func (l *late) take() []unwritten {
+// drain gives what waits, and leaves nothing.
+func (l *pendingWrites) drain() []pendingWrite {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	waiting := l.queue
@@ -85,8 +85,8 @@ func (l *late) take() []unwritten {
 	return waiting
 }
 
-// back puts back what could not be written, before what has come since.
-func (l *late) back(rest []unwritten) {
+// requeue puts requeue what could not be written, before what has come since.
+func (l *pendingWrites) requeue(rest []pendingWrite) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.queue = append(rest, l.queue...)
@@ -103,7 +103,7 @@ func (l *late) back(rest []unwritten) {
 func (o *Orders) Run(ctx context.Context) error {
 	var loops sync.WaitGroup
 	loops.Go(func() { every(ctx, watchEvery, o.watchAll) })
-	loops.Go(func() { every(ctx, watchEvery, func(ctx context.Context) { _ = o.land(ctx) }) }) // Sweep logs it
+	loops.Go(func() { every(ctx, watchEvery, func(ctx context.Context) { _ = o.flush(ctx) }) }) // Sweep logs it
 	failing := false
 	every(ctx, o.cfg.SweepEvery, func(ctx context.Context) {
 		err := o.Sweep(ctx)
@@ -113,15 +113,15 @@ func (o *Orders) Run(ctx context.Context) error {
 		failing = err != nil
 	})
 	loops.Wait()
-	o.flights.idle()
+	o.inFlight.idle()
 	limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), finishLimit+o.cfg.WaitTimeout)
 	defer cancel()
-	err := o.land(limited)
+	err := o.flush(limited)
 	last, stop := context.WithTimeout(limited, time.Second)
 	defer stop()
 	o.watchAll(last) // state_dir has the last changes then
-	for _, w := range o.late.take() {
-		o.lost(w, err)
+	for _, w := range o.pending.drain() {
+		o.dropPending(w, err)
 	}
 	return nil
 }
@@ -143,7 +143,7 @@ func every(ctx context.Context, interval time.Duration, pass func(context.Contex
 // become unknown, on every connection (policy O12). Every failure comes back,
 // joined.
 func (o *Orders) Sweep(ctx context.Context) error {
-	errs := []error{o.land(ctx)}
+	errs := []error{o.flush(ctx)}
 	for _, connection := range o.deps.Connections() {
 		errs = append(errs, o.sweep(ctx, connection))
 	}
@@ -155,7 +155,7 @@ func (o *Orders) sweep(ctx context.Context, connection string) error {
 	for {
 		moved, err := o.deps.Journal.Sweep(ctx, connection)
 		for i := range moved {
-			o.happened(eventSwept, logrus.WarnLevel, &moved[i], OutcomeUnknown, busyCall(&moved[i]), nil,
+			o.emit(eventTimedOut, logrus.WarnLevel, &moved[i], OutcomeUnknown, busyCall(&moved[i]), nil,
 				"a call was never ended: its outcome is unknown until somebody settles it")
 		}
 		if err != nil || len(moved) < sweepBatch {
@@ -170,13 +170,13 @@ func busyCall(r *Record) int {
 	return call.Number
 }
 
-// land writes what the journal has not been told yet. What it does not take
+// flush writes what the journal has not been told yet. What it does not take
 // stays; the error is the last of its own. A connection whose journal does not
 // answer, or whose replicas do not acknowledge, does not hold up the others.
-func (o *Orders) land(ctx context.Context) (last error) {
-	var rest, failed []unwritten
+func (o *Orders) flush(ctx context.Context) (last error) {
+	var rest, failed []pendingWrite
 	failures := map[string]int{} // in a row, by connection
-	for _, w := range o.late.take() {
+	for _, w := range o.pending.drain() {
 		if failures[w.connection()] >= maxFailures {
 			rest = append(rest, w)
 			continue
@@ -195,74 +195,74 @@ func (o *Orders) land(ctx context.Context) (last error) {
 		last = err
 		failed = append(failed, w)
 	}
-	o.late.back(append(rest, failed...)) // those that failed come last
+	o.pending.requeue(append(rest, failed...)) // those that failed come last
 	return last
 }
 
 // write tells the journal one thing; the error means that it has to be told
 // again.
-func (o *Orders) write(ctx context.Context, w unwritten) error {
-	if w.opening != nil {
-		return o.deps.Journal.Abort(ctx, *w.opening)
+func (o *Orders) write(ctx context.Context, w pendingWrite) error {
+	if w.spec != nil {
+		return o.deps.Journal.Abort(ctx, *w.spec)
 	}
-	if w.settling != nil {
-		if done, err := o.settleAgain(ctx, w); done || err != nil {
+	if w.resolution != nil {
+		if done, err := o.resolveAgain(ctx, w); done || err != nil {
 			return err
 		}
 	}
-	record, number, err := o.record(ctx, *w.ending, w.record, w.body)
+	record, number, err := o.finishCall(ctx, *w.result, w.record, w.body)
 	switch contradiction, ok := errors.AsType[*ContradictionError](err); {
 	case ok:
-		o.contradicted(contradiction, w.ending.OrderID)
+		o.reportConflict(contradiction, w.result.OrderID)
 	case errors.Is(err, ErrNoOrder):
-		o.unrecorded(&w.record, w.ending.Call, err)
+		o.reportLost(&w.record, w.result.Call, err)
 	case err != nil:
 		return err
 	case w.written: // and now enough replicas have it
 	default:
-		o.happened(eventLate, logrus.InfoLevel, &record, w.ending.Outcome, number, nil,
+		o.emit(eventRecordedLate, logrus.InfoLevel, &record, w.result.Outcome, number, nil,
 			"what became of a call is recorded, late")
 	}
 	return nil
 }
 
-// contradicted alerts: an order is otherwise than a person said (policy O12).
+// reportConflict alerts: an order is otherwise than a person said (policy O12).
 // orderID is the one that the call then gave: the record has another or none,
 // and this may be an order that nobody wants.
-func (o *Orders) contradicted(e *ContradictionError, orderID string) {
-	o.happened(eventContradicted, logrus.ErrorLevel, &e.Record, e.Outcome, e.Call, nil,
+func (o *Orders) reportConflict(e *ContradictionError, orderID string) {
+	o.emit(eventOutcomeConflict, logrus.ErrorLevel, &e.Record, e.Outcome, e.Call, nil,
 		"a call ended otherwise than it was settled: look at the order", logrus.Fields{"foundOrderID": orderID})
 }
 
-// unrecorded alerts: the journal does not know what became of a call, and never
+// reportLost alerts: the journal does not know what became of a call, and never
 // will.
-func (o *Orders) unrecorded(r *Record, number int, err error) {
+func (o *Orders) reportLost(r *Record, number int, err error) {
 	call, _ := r.Call(number)
-	o.happened(eventUnrecorded, logrus.ErrorLevel, r, call.Outcome, number, err,
+	o.emit(eventResultLost, logrus.ErrorLevel, r, call.Outcome, number, err,
 		"what became of a call is not recorded")
 }
 
-// lost is unrecorded for what waited in vain. Of an opening nothing was sent:
+// dropPending is unrecorded for what waited in vain. Of an opening nothing was sent:
 // it becomes unknown, and a person may settle it.
-func (o *Orders) lost(w unwritten, err error) {
-	if w.opening == nil && w.written {
-		o.happened(eventUnreplicated, logrus.ErrorLevel, &w.record, w.ending.Outcome, w.ending.Call, err,
+func (o *Orders) dropPending(w pendingWrite, err error) {
+	if w.spec == nil && w.written {
+		o.emit(eventUnreplicated, logrus.ErrorLevel, &w.record, w.result.Outcome, w.result.Call, err,
 			"what became of a call is recorded, but a failover of Redis may lose it")
 		return
 	}
-	if w.opening == nil {
-		o.unrecorded(&w.record, w.ending.Call, err)
+	if w.spec == nil {
+		o.reportLost(&w.record, w.result.Call, err)
 		return
 	}
-	p := w.opening
-	o.unrecorded(&Record{
+	p := w.spec
+	o.reportLost(&Record{
 		Ref: p.Ref, Connection: p.Connection, Client: p.Client, Restaurant: p.Restaurant, OrderID: p.OrderID,
 		MenuVersion: p.MenuVersion, Calls: []Call{{Number: 1, Operation: p.Operation, Outcome: OutcomeNotSent}},
 	}, 1, err)
 }
 
-// happened logs an event and tells it to the observer.
-func (o *Orders) happened(
+// emit logs an event and tells it to the observer.
+func (o *Orders) emit(
 	name string, level logrus.Level, r *Record, outcome Outcome, number int, err error, msg string, more ...logrus.Fields,
 ) {
 	call, _ := r.Call(number)
@@ -286,15 +286,15 @@ func fields(event string, r *Record, op Operation, outcome Outcome) logrus.Field
 	}
 }
 
-// flights counts the calls that are under way. The zero value is ready.
-type flights struct {
+// inFlight counts the calls that are under way. The zero value is ready.
+type inFlight struct {
 	mu    sync.Mutex
 	count int
 	over  chan struct{} // made by idle, closed when the last one is over
 }
 
 // enter counts a call until the returned function is called.
-func (f *flights) enter() (leave func()) {
+func (f *inFlight) enter() (leave func()) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.count++
@@ -309,7 +309,7 @@ func (f *flights) enter() (leave func()) {
 }
 
 // idle waits until no call is under way. Run alone calls it.
-func (f *flights) idle() {
+func (f *inFlight) idle() {
 	f.mu.Lock()
 	if f.count == 0 {
 		f.mu.Unlock()

@@ -15,28 +15,28 @@ const (
 )
 
 // checkFields judges what an order has beside its dishes.
-func (c *check) checkFields() {
+func (c *validation) checkFields() {
 	c.checkRestaurant()
 	c.checkExpedition()
 	c.checkPayment()
 	c.checkRequired()
 	c.checkExpectedAt()
-	c.checkChange()
+	c.checkChangeFrom()
 	c.checkTexts()
 }
 
 // checkRestaurant refuses a body that names another restaurant than the native
 // route does.
-func (c *check) checkRestaurant() {
+func (c *validation) checkRestaurant() {
 	named := &c.order.values[orderRestaurant]
-	if c.Native && !named.blank() && named.state == readable && named.text != string(c.Restaurant) {
-		c.add(named.at, member("", named.name), ValueNotAllowed, Params{"allowed": []string{string(c.Restaurant)}}, "")
+	if c.V1 && !named.blank() && named.state == readable && named.text != string(c.Restaurant) {
+		c.add(named.pos, member("", named.name), ValueNotAllowed, Params{"allowed": []string{string(c.Restaurant)}}, "")
 	}
 }
 
 // checkExpedition and checkPayment refuse values that are not listed (policy
 // O5).
-func (c *check) checkExpedition() {
+func (c *validation) checkExpedition() {
 	switch v := &c.order.values[orderExpedition]; v.text {
 	case delivery, pickup:
 	default:
@@ -44,7 +44,7 @@ func (c *check) checkExpedition() {
 	}
 }
 
-func (c *check) checkPayment() {
+func (c *validation) checkPayment() {
 	switch v := &c.order.values[orderPayment]; v.text {
 	case cash, card, online:
 	default:
@@ -52,10 +52,10 @@ func (c *check) checkPayment() {
 	}
 }
 
-func (c *check) refuseValue(field int, allowed ...string) {
+func (c *validation) refuseValue(field int, allowed ...string) {
 	v := &c.order.values[field]
-	if v.state == readable && v.text != "" && !c.lacks(field) {
-		c.add(v.at, member("", v.name), ValueNotAllowed, Params{"allowed": allowed}, "")
+	if v.state == readable && v.text != "" && !c.missing(field) {
+		c.add(v.pos, member("", v.name), ValueNotAllowed, Params{"allowed": allowed}, "")
 	}
 }
 
@@ -68,15 +68,15 @@ func (v *value) blank() bool {
 	return v.state == absent || (v.state == readable && !v.isNumber && strings.TrimSpace(v.text) == "")
 }
 
-// lacks tells whether a plain field of the order is mandatory and missing, which
+// missing tells whether a plain field of the order is mandatory and missing, which
 // is a violation of its own.
-func (c *check) lacks(field int) bool {
-	return c.order.values[field].blank() && c.needs().plain[field]
+func (c *validation) missing(field int) bool {
+	return c.order.values[field].blank() && c.required().plain[field]
 }
 
 // checkRequired refuses what lacks a mandatory field (policy O1).
-func (c *check) checkRequired() {
-	o, wanted := &c.order, c.needs().all
+func (c *validation) checkRequired() {
+	o, wanted := &c.order, c.required().all
 	for i := range wanted {
 		n := &wanted[i]
 		switch {
@@ -94,7 +94,7 @@ func (c *check) checkRequired() {
 
 // requirePart judges a need of a guest or an address: itself or one of its
 // fields.
-func (c *check) requirePart(part *object, name string, n *need) {
+func (c *validation) requirePart(part *object, name string, n *requiredField) {
 	switch {
 	case n.field != wholePart:
 		c.requireField(part, name, n)
@@ -105,13 +105,13 @@ func (c *check) requirePart(part *object, name string, n *need) {
 
 // requireField refuses an object without one of its fields; outer is the name
 // of the object in the order. An object of another kind was refused already.
-func (c *check) requireField(of *object, outer string, n *need) {
+func (c *validation) requireField(of *object, outer string, n *requiredField) {
 	if of.state == refused || !of.values[n.field].blank() {
 		return
 	}
 	at, path := c.placeOf(of), ""
 	if of.state == readable {
-		at = of.at(n.field)
+		at = of.posOf(n.field)
 	}
 	if outer != "" {
 		path = member("", of.or(outer))
@@ -120,16 +120,16 @@ func (c *check) requireField(of *object, outer string, n *need) {
 }
 
 // placeOf gives the place of a guest or address, there or not.
-func (c *check) placeOf(part *object) int32 {
+func (c *validation) placeOf(part *object) int32 {
 	if part.name == "" {
 		return c.order.end
 	}
-	return part.spot.at
+	return part.position.pos
 }
 
 // fullAddress gives the address in one text: as sent, or composed from its
 // parts where it is missing (policy O1).
-func (c *check) fullAddress() string {
+func (c *validation) fullAddress() string {
 	a := c.order.address.values
 	if full := &a[addressFull]; !full.blank() {
 		return full.text
@@ -147,14 +147,14 @@ func (c *check) fullAddress() string {
 	return c.full
 }
 
-// checkChange: changeFrom only with cash, and at least the total (policy O5).
-func (c *check) checkChange() {
+// checkChangeFrom: changeFrom only with cash, and at least the total (policy O5).
+func (c *validation) checkChangeFrom() {
 	change := &c.order.values[orderChangeFrom]
 	if change.state != readable {
 		return
 	}
 	payment := &c.order.values[orderPayment]
-	otherwise := payment.state != refused && payment.text != cash && !c.lacks(orderPayment)
+	otherwise := payment.state != refused && payment.text != cash && !c.missing(orderPayment)
 	tooLittle := c.total.known && change.number.Cmp(c.total.Number) < 0
 	if !otherwise && !tooLittle {
 		return
@@ -163,5 +163,5 @@ func (c *check) checkChange() {
 	if c.total.known {
 		params["total"] = number(c.total.Number)
 	}
-	c.add(change.at, member("", change.name), ChangeFrom, params, "")
+	c.add(change.pos, member("", change.name), ChangeFrom, params, "")
 }

@@ -45,9 +45,9 @@ func bodyOf(op ordering.Operation) string {
 }
 
 // word is what an operator says of an order of connection main.
-func word(ref string, op ordering.Operation, how ordering.Settlement) ordering.Resolving {
-	r := ordering.Resolving{Connections: []string{"second", "main"}, Ref: ref, Operation: op, How: how, By: "ops", Note: "asked", RequestID: "request-3"}
-	if op == upstream.OpCreate && how == ordering.SettledDone {
+func word(ref string, op ordering.Operation, how ordering.Resolution) ordering.ResolveRequest {
+	r := ordering.ResolveRequest{Connections: []string{"second", "main"}, Ref: ref, Operation: op, Resolution: how, By: "ops", Note: "asked", RequestID: "request-3"}
+	if op == upstream.OpCreate && how == ordering.ResolvedDone {
 		r.OrderID = "900"
 	}
 	return r
@@ -57,18 +57,18 @@ func TestResolve(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {
 		op    ordering.Operation
-		how   ordering.Settlement
+		how   ordering.Resolution
 		want  ordering.Outcome
 		state ordering.State
 		paid  bool
 	}{
-		{upstream.OpCreate, ordering.SettledDone, ordering.OutcomeDone, ordering.StatePlaced, false},
-		{upstream.OpCreate, ordering.SettledNotDone, ordering.OutcomeRefused, ordering.StateRefused, false},
-		{upstream.OpPay, ordering.SettledDone, ordering.OutcomeDone, ordering.StatePlaced, true},
-		{upstream.OpPay, ordering.SettledNotDone, ordering.OutcomeRefused, ordering.StatePlaced, false},
-		{upstream.OpComplete, ordering.SettledDone, ordering.OutcomeDone, ordering.StateClosed, false},
-		{upstream.OpReject, ordering.SettledDone, ordering.OutcomeDone, ordering.StateRejected, false},
-		{upstream.OpReject, ordering.SettledNotDone, ordering.OutcomeRefused, ordering.StatePlaced, false},
+		{upstream.OpCreate, ordering.ResolvedDone, ordering.OutcomeDone, ordering.StatePlaced, false},
+		{upstream.OpCreate, ordering.ResolvedNotDone, ordering.OutcomeRefused, ordering.StateRefused, false},
+		{upstream.OpPay, ordering.ResolvedDone, ordering.OutcomeDone, ordering.StatePlaced, true},
+		{upstream.OpPay, ordering.ResolvedNotDone, ordering.OutcomeRefused, ordering.StatePlaced, false},
+		{upstream.OpComplete, ordering.ResolvedDone, ordering.OutcomeDone, ordering.StateClosed, false},
+		{upstream.OpReject, ordering.ResolvedDone, ordering.OutcomeDone, ordering.StateRejected, false},
+		{upstream.OpReject, ordering.ResolvedNotDone, ordering.OutcomeRefused, ordering.StatePlaced, false},
 	} {
 		t.Run(string(tc.op)+" "+string(tc.how), func(t *testing.T) {
 			t.Parallel()
@@ -77,7 +77,7 @@ func TestResolve(t *testing.T) {
 			if err != nil || got.Call.Outcome != tc.want || got.Record.State != tc.state || got.Record.Paid != tc.paid || got.Call.Number != was.Call.Number {
 				t.Fatalf("Resolve() = %+v, %v; want %s, %s", got, err, tc.want, tc.state)
 			}
-			if s := got.Call.Settled; s == nil || s.By != "ops" || s.Note != "asked" || s.How != tc.how {
+			if s := got.Call.Resolved; s == nil || s.By != "ops" || s.Note != "asked" || s.Resolution != tc.how {
 				t.Errorf("settled %+v", s)
 			}
 			h.wantSent(t, len(was.Record.Calls))
@@ -89,7 +89,7 @@ func TestResolve(t *testing.T) {
 				return
 			}
 			again, err := h.Change(t.Context(), changing(tc.op, bodyOf(tc.op)))
-			if err != nil || again.Replayed != (tc.how == ordering.SettledDone) {
+			if err != nil || again.Replayed != (tc.how == ordering.ResolvedDone) {
 				t.Errorf("the same again = %+v, %v; want it replayed only when it was done", again, err)
 			}
 		})
@@ -103,7 +103,7 @@ func TestSendAgain(t *testing.T) {
 			t.Parallel()
 			h, was := unknown(t, op)
 			h.kitchen.fails(definiteNo(t))
-			got, err := h.Resolve(t.Context(), word(was.Record.Ref, op, ordering.SettledSendAgain))
+			got, err := h.Resolve(t.Context(), word(was.Record.Ref, op, ordering.ResolvedRetry))
 			if err != nil || got.Call.Outcome != ordering.OutcomeRefused || got.Call.Number != was.Call.Number+1 || got.Call.RequestID != "request-3" {
 				t.Fatalf("Resolve() = %+v, %v; want a new call, refused", got, err)
 			}
@@ -111,7 +111,7 @@ func TestSendAgain(t *testing.T) {
 			if diff := cmp.Diff(sent[len(sent)-2], sent[len(sent)-1], cmp.AllowUnexported(exchange{})); diff != "" {
 				t.Errorf("sent again (-first +second):\n%s", diff)
 			}
-			if first, _ := got.Record.Call(was.Call.Number); first.Settled == nil || first.Settled.How != ordering.SettledSendAgain {
+			if first, _ := got.Record.Call(was.Call.Number); first.Resolved == nil || first.Resolved.Resolution != ordering.ResolvedRetry {
 				t.Errorf("the first call %+v, want it settled", first)
 			}
 			h.kitchen.answers(nil)
@@ -130,7 +130,7 @@ func TestSendAgain(t *testing.T) {
 func TestSentAgainAndDone(t *testing.T) {
 	t.Parallel()
 	h, was := unknown(t, upstream.OpCreate)
-	got, err := h.Resolve(t.Context(), word(was.Record.Ref, upstream.OpCreate, ordering.SettledSendAgain))
+	got, err := h.Resolve(t.Context(), word(was.Record.Ref, upstream.OpCreate, ordering.ResolvedRetry))
 	if err != nil || got.Record.State != ordering.StatePlaced || got.Record.OrderID != "765" || got.Replayed {
 		t.Fatalf("Resolve() = %+v, %v; want it placed", got, err)
 	}
@@ -138,7 +138,7 @@ func TestSentAgainAndDone(t *testing.T) {
 		t.Errorf("the same order again = %+v, %v; want it placed", again, err)
 	}
 	h.wantSent(t, 2)
-	if _, err := h.Resolve(t.Context(), word(was.Record.Ref, upstream.OpCreate, ordering.SettledSendAgain)); !is[*ordering.StateError](err) {
+	if _, err := h.Resolve(t.Context(), word(was.Record.Ref, upstream.OpCreate, ordering.ResolvedRetry)); !is[*ordering.StateError](err) {
 		t.Errorf("Resolve() once more = %v, want nothing to settle", err)
 	}
 	h.wantSent(t, 2)
@@ -148,17 +148,17 @@ func TestResolveChangesNothing(t *testing.T) {
 	t.Parallel()
 	h, was := unknown(t, upstream.OpCreate)
 	for name, tc := range map[string]struct {
-		change func(*ordering.Resolving)
+		change func(*ordering.ResolveRequest)
 		want   []broken
 	}{
-		"an orderID that leads elsewhere": {func(r *ordering.Resolving) { r.OrderID = "../1" }, []broken{{"/orderID", ordering.ValueNotAllowed, `{"allowed":["an orderID that can stand in a path"]}`}}},
-		"no orderID":                      {func(r *ordering.Resolving) { r.OrderID = "" }, []broken{{"/orderID", ordering.FieldRequired, `{"field":"orderID"}`}}},
-		"no such outcome and operation": {func(r *ordering.Resolving) { r.How, r.Operation = "maybe", upstream.OpMenu }, []broken{
+		"an orderID that leads elsewhere": {func(r *ordering.ResolveRequest) { r.OrderID = "../1" }, []broken{{"/orderID", ordering.ValueNotAllowed, `{"allowed":["an orderID that can stand in a path"]}`}}},
+		"no orderID":                      {func(r *ordering.ResolveRequest) { r.OrderID = "" }, []broken{{"/orderID", ordering.FieldRequired, `{"field":"orderID"}`}}},
+		"no such outcome and operation": {func(r *ordering.ResolveRequest) { r.Resolution, r.Operation = "maybe", upstream.OpMenu }, []broken{
 			{"/operation", ordering.ValueNotAllowed, `{"allowed":["create","pay","complete","reject"]}`},
 			{"/outcome", ordering.ValueNotAllowed, `{"allowed":["done","not_done","send_again"]}`},
 		}},
 	} {
-		r := word(was.Record.Ref, upstream.OpCreate, ordering.SettledDone)
+		r := word(was.Record.Ref, upstream.OpCreate, ordering.ResolvedDone)
 		tc.change(&r)
 		_, err := h.Resolve(t.Context(), r)
 		if diff := cmp.Diff(tc.want, refusedFor(t, err), cmp.AllowUnexported(broken{})); diff != "" {
@@ -167,18 +167,18 @@ func TestResolveChangesNothing(t *testing.T) {
 	}
 	left, leave := context.WithCancel(t.Context())
 	leave()
-	again := word(was.Record.Ref, upstream.OpCreate, ordering.SettledSendAgain)
+	again := word(was.Record.Ref, upstream.OpCreate, ordering.ResolvedRetry)
 	for name, tc := range map[string]struct {
-		word  ordering.Resolving
+		word  ordering.ResolveRequest
 		fails journaltest.Method
 		want  func(error) bool
 	}{
-		"another's order":            {func() ordering.Resolving { w := again; w.Connections = []string{"second"}; return w }(), "", noOrder},
-		"an operation never made":    {word(was.Record.Ref, upstream.OpPay, ordering.SettledSendAgain), "", is[*ordering.StateError]},
-		"not settled":                {word(was.Record.Ref, upstream.OpCreate, ordering.SettledDone), journaltest.MethodSettle, is[*ordering.JournalError]},
+		"another's order":            {func() ordering.ResolveRequest { w := again; w.Connections = []string{"second"}; return w }(), "", noOrder},
+		"an operation never made":    {word(was.Record.Ref, upstream.OpPay, ordering.ResolvedRetry), "", is[*ordering.StateError]},
+		"not settled":                {word(was.Record.Ref, upstream.OpCreate, ordering.ResolvedDone), journaltest.MethodResolve, is[*ordering.JournalError]},
 		"no body":                    {again, journaltest.MethodBody, is[*ordering.JournalError]},
 		"not ready":                  {again, journaltest.MethodReady, is[*ordering.JournalError]},
-		"sending again not recorded": {again, journaltest.MethodSettle, is[*ordering.JournalError]},
+		"sending again not recorded": {again, journaltest.MethodResolve, is[*ordering.JournalError]},
 	} {
 		h.failing(journaltest.FailBefore, tc.fails)
 		if _, err := h.Resolve(t.Context(), tc.word); !tc.want(err) {
@@ -197,7 +197,7 @@ func TestResolveChangesNothing(t *testing.T) {
 		t.Errorf("for an operator that has left: Resolve() = %v", err)
 	}
 	h.wantSent(t, 1)
-	if r := h.record(t, was.Record.Ref); r.State != ordering.StateUnknown || r.Calls[0].Settled != nil {
+	if r := h.record(t, was.Record.Ref); r.State != ordering.StateUnknown || r.Calls[0].Resolved != nil {
 		t.Errorf("record %+v, want it as it was", r)
 	}
 }
@@ -242,7 +242,7 @@ func TestSentAgainMeanwhile(t *testing.T) {
 				if err != nil {
 					t.Errorf("ByKey: %v", err)
 				}
-				if _, err := h.Resolve(ctx, word(record.Ref, upstream.OpCreate, ordering.SettledSendAgain)); err != nil {
+				if _, err := h.Resolve(ctx, word(record.Ref, upstream.OpCreate, ordering.ResolvedRetry)); err != nil {
 					t.Errorf("Resolve: %v", err)
 				}
 				return upstream.Created{}, lostAnswer()

@@ -18,7 +18,7 @@ import (
 // for orders that larder does not know (policy O9a); *BusyError while another
 // call of the order is open or unknown; *StateError when it takes no such
 // change any more.
-func (o *Orders) Change(ctx context.Context, c Changing) (Result, error) {
+func (o *Orders) Change(ctx context.Context, c ChangeRequest) (Result, error) {
 	if !upstream.InPath(c.OrderID) {
 		return Result{}, ErrNoOrder
 	}
@@ -27,7 +27,7 @@ func (o *Orders) Change(ctx context.Context, c Changing) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	asked, err := o.ask(ctx, scope{
+	asked, err := o.hashRequest(ctx, scope{
 		operation: c.Operation, connection: c.Connection, client: c.Client, key: c.Key, of: c.OrderID,
 	}, body)
 	if err != nil {
@@ -40,7 +40,7 @@ func (o *Orders) Change(ctx context.Context, c Changing) (Result, error) {
 	if !ok {
 		return Result{}, fmt.Errorf("%w %q", ErrUnknownConnection, c.Connection)
 	}
-	opening, err := o.change(ctx, &c)
+	opening, err := o.prepareChange(ctx, &c)
 	if err != nil {
 		return Result{}, err
 	}
@@ -55,7 +55,7 @@ func (o *Orders) Change(ctx context.Context, c Changing) (Result, error) {
 }
 
 // canonicalChange is the canonical body of a change; a completion has none.
-func canonicalChange(c *Changing) ([]byte, error) {
+func canonicalChange(c *ChangeRequest) ([]byte, error) {
 	switch c.Operation {
 	case upstream.OpPay, upstream.OpReject:
 		return canonical(c.Body)
@@ -66,40 +66,40 @@ func canonicalChange(c *Changing) ([]byte, error) {
 	}
 }
 
-// change checks a change and gives its opening, with what will be sent.
-func (o *Orders) change(ctx context.Context, c *Changing) (Opening, error) {
-	opening := Opening{
+// prepareChange checks a prepareChange and gives its opening, with what will be sent.
+func (o *Orders) prepareChange(ctx context.Context, c *ChangeRequest) (CallSpec, error) {
+	opening := CallSpec{
 		Operation: c.Operation, Connection: c.Connection, Client: c.Client, RequestID: c.RequestID,
-		OrderID: c.OrderID, Adopt: !c.Native,
+		OrderID: c.OrderID, Adopt: !c.V1,
 	}
 	record, err := o.deps.Journal.Order(ctx, c.Connection, c.OrderID)
-	if err != nil && (c.Native || !errors.Is(err, ErrNoOrder)) {
-		return Opening{}, err
+	if err != nil && (c.V1 || !errors.Is(err, ErrNoOrder)) {
+		return CallSpec{}, err
 	}
-	notes := &findings{language: c.Language, limit: maxViolations + 1}
+	notes := &violations{language: c.Language, limit: maxViolations + 1}
 	switch c.Operation {
 	case upstream.OpPay:
 		payments := readPayments(c, notes)
-		if c.Native && !o.cfg.AllowUnderpayment {
+		if c.V1 && !o.cfg.AllowUnderpayment {
 			payments.cover(record.Total)
 		}
-		opening.Payments = payments.kept()
-		opening.Body = payments.wire(c.FieldCase)
+		opening.Payments = payments.records()
+		opening.Body = payments.upstreamBody(c.FieldCase)
 	case upstream.OpReject:
 		rejection := readRejection(c, notes)
 		o.checkReason(ctx, c.Connection, rejection)
-		opening.Body = rejection.wire(c.FieldCase)
+		opening.Body = rejection.upstreamBody(c.FieldCase)
 	default: // a completion has no body
 	}
 	if violations, more := notes.sorted(); violations != nil {
-		return Opening{}, &InvalidError{Violations: violations, More: more}
+		return CallSpec{}, &InvalidError{Violations: violations, More: more}
 	}
 	return opening, nil
 }
 
 // changeReader reads the body of a change, which canonical has accepted.
-func changeReader(c *Changing, notes *findings) *decoder {
-	return &decoder{Reader: jsontext.NewReader(string(c.Body), maxBodyDepth), findings: notes, native: c.Native}
+func changeReader(c *ChangeRequest, notes *violations) *decoder {
+	return &decoder{Reader: jsontext.NewReader(string(c.Body), maxBodyDepth), violations: notes, v1: c.V1}
 }
 
 // require notes a value that is missing or empty.
@@ -107,7 +107,7 @@ func (d *decoder) require(v *value, base, name string, end int32) {
 	if !v.blank() {
 		return
 	}
-	at := v.at
+	at := v.pos
 	if v.name == "" {
 		at = end
 	}

@@ -9,10 +9,10 @@ import (
 const stamp = "2006-01-02T15:04:05.000Z"
 
 // checkExpectedAt judges when the order is expected (policy O4).
-func (c *check) checkExpectedAt() {
+func (c *validation) checkExpectedAt() {
 	v := &c.order.values[orderExpectedAt]
 	if v.blank() {
-		if c.Native && c.order.soonest {
+		if c.V1 && c.order.soonest {
 			c.expectedAt = c.now.Add(c.LeadTime).In(c.location).Truncate(time.Second)
 		}
 		return
@@ -28,23 +28,23 @@ func (c *check) checkExpectedAt() {
 	latest := c.now.Add(c.MaxLead)
 	switch {
 	case at.Before(c.now.Add(-c.PastTolerance)):
-		c.add(v.at, member("", v.name), TimeInPast, Params{"earliest": c.now.UTC().Format(stamp)}, "")
+		c.add(v.pos, member("", v.name), TimeInPast, Params{"earliest": c.now.UTC().Format(stamp)}, "")
 	case at.After(latest):
-		c.add(v.at, member("", v.name), TimeTooFar, Params{"latest": latest.UTC().Format(stamp)}, "")
+		c.add(v.pos, member("", v.name), TimeTooFar, Params{"latest": latest.UTC().Format(stamp)}, "")
 	}
 }
 
 // readTime reads a date and time with its offset, or notes what keeps the text
 // from being one. base is the JSON Pointer of the object that has the value.
-func (f *findings) readTime(v *value, base string) (time.Time, bool) {
+func (f *violations) readTime(v *value, base string) (time.Time, bool) {
 	at, err := time.Parse(time.RFC3339Nano, v.text)
 	switch {
 	case err == nil && !lenient(v.text):
 		return at, true
 	case withoutZone(v.text):
-		f.add(v.at, member(base, v.name), TimeZoneMissing, nil, "")
+		f.add(v.pos, member(base, v.name), TimeZoneMissing, nil, "")
 	default:
-		f.add(v.at, member(base, v.name), TypeMismatch, Params{"want": string(wantTime), "got": "string"}, "")
+		f.add(v.pos, member(base, v.name), TypeMismatch, Params{"want": string(wantTime), "got": "string"}, "")
 	}
 	return time.Time{}, false
 }

@@ -101,7 +101,7 @@ func TestWhatIsSent(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
 			req := native(t, tc.body)
-			req.Native, req.FieldCase = tc.native, tc.wire
+			req.V1, req.FieldCase = tc.native, tc.wire
 			got := judge(t, ordering.Config{}, req)
 			if !got.Valid {
 				t.Fatalf("violations %v", got.Violations)

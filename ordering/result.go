@@ -9,8 +9,8 @@ import (
 	"larder/internal/jsontext"
 )
 
-// Verdict is what a Validator found.
-type Verdict struct {
+// ValidationResult is what a Validator found.
+type ValidationResult struct {
 	// Valid: the order may be placed as Order has it.
 	Valid bool
 	// Version is the catalogue's version the order was checked against (policy O6).
@@ -30,13 +30,13 @@ type Verdict struct {
 	ExpectedAt time.Time
 }
 
-// verdictWriter writes the JSON of the validate route.
-type verdictWriter struct{ jsontext.Writer }
+// resultWriter writes the JSON of the validate route.
+type resultWriter struct{ jsontext.Writer }
 
-// appendVerdict decides, and appends the JSON of what was found: money as exact
+// appendResult decides, and appends the JSON of what was found: money as exact
 // decimals, null for what is not known.
-func (c *check) appendVerdict(dst []byte) ([]byte, error) {
-	w := verdictWriter{jsontext.Writer{Buf: dst}}
+func (c *validation) appendResult(dst []byte) ([]byte, error) {
+	w := resultWriter{jsontext.Writer{Buf: dst}}
 	valid := c.decide()
 	w.Open('{')
 	w.Name("valid")
@@ -56,7 +56,7 @@ func (c *check) appendVerdict(dst []byte) ([]byte, error) {
 	}
 	w.Name("order")
 	if valid {
-		w.Buf = c.wire().AppendJSON(w.Buf, c.FieldCase)
+		w.Buf = c.upstreamOrder().AppendJSON(w.Buf, c.FieldCase)
 	} else {
 		w.Raw("null")
 	}
@@ -64,7 +64,7 @@ func (c *check) appendVerdict(dst []byte) ([]byte, error) {
 	return w.Buf, nil
 }
 
-func (w *verdictWriter) line(l *priced) {
+func (w *resultWriter) line(l *priced) {
 	w.Next()
 	w.Open('{')
 	w.Name("path")
@@ -79,7 +79,7 @@ func (w *verdictWriter) line(l *priced) {
 	w.Close('}')
 }
 
-func (w *verdictWriter) violations(all []Violation, more bool) error {
+func (w *resultWriter) violations(all []Violation, more bool) error {
 	w.Name("violations")
 	if len(all) == 0 {
 		w.Raw("[]")
@@ -94,7 +94,7 @@ func (w *verdictWriter) violations(all []Violation, more bool) error {
 	return err
 }
 
-func (w *verdictWriter) amount(name string, a amount) {
+func (w *resultWriter) amount(name string, a amount) {
 	w.Name(name)
 	if a.known {
 		w.Number(a.Number)

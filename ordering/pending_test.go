@@ -122,7 +122,7 @@ func TestBeginLost(t *testing.T) {
 		t.Fatalf("Place() = %v, want the journal's error", err)
 	}
 	h.failing(journaltest.FailBefore, journaltest.MethodBegin, journaltest.MethodAbort)
-	if _, err := h.Place(t.Context(), placing(func(p *ordering.Placing) { p.Key = "never-begun" })); !is[*ordering.JournalError](err) {
+	if _, err := h.Place(t.Context(), placing(func(p *ordering.PlaceRequest) { p.Key = "never-begun" })); !is[*ordering.JournalError](err) {
 		t.Fatalf("Place() = %v, want the journal's error", err)
 	}
 	h.journal.Fail(nil)
@@ -180,8 +180,8 @@ func TestContradiction(t *testing.T) {
 				if err != nil || len(page) != 1 {
 					t.Fatalf("records %+v, %v", page, err)
 				}
-				if _, err := h.journal.Settle(t.Context(), ordering.Settling{
-					Connection: "main", Ref: page[0].Ref, Operation: upstream.OpCreate, How: ordering.SettledNotDone, By: "ops",
+				if _, err := h.journal.Resolve(t.Context(), ordering.ResolveCall{
+					Connection: "main", Ref: page[0].Ref, Operation: upstream.OpCreate, Resolution: ordering.ResolvedNotDone, By: "ops",
 				}); err != nil {
 					t.Errorf("Settle() = %v", err)
 				}
@@ -205,7 +205,7 @@ func TestContradiction(t *testing.T) {
 				if _, err := h.journal.Sweep(t.Context(), "main"); err != nil {
 					t.Fatal(err)
 				}
-				if _, err := h.Resolve(t.Context(), word(got.Record.Ref, upstream.OpCreate, ordering.SettledNotDone)); err != nil {
+				if _, err := h.Resolve(t.Context(), word(got.Record.Ref, upstream.OpCreate, ordering.ResolvedNotDone)); err != nil {
 					t.Fatal(err)
 				}
 				if err := h.Sweep(t.Context()); err != nil {
@@ -236,7 +236,7 @@ type forgetful struct {
 	lost *bool
 }
 
-func (f forgetful) Finish(ctx context.Context, e ordering.Ending) (ordering.Record, error) {
+func (f forgetful) Finish(ctx context.Context, e ordering.CallResult) (ordering.Record, error) {
 	if *f.lost {
 		return ordering.Record{}, ordering.ErrNoOrder
 	}
@@ -254,7 +254,7 @@ func TestRecordLost(t *testing.T) {
 		}
 		lost = false
 		h.failing(journaltest.FailBefore, journaltest.MethodFinish)
-		h.placed(t, func(p *ordering.Placing) { p.Key = "other-key" })
+		h.placed(t, func(p *ordering.PlaceRequest) { p.Key = "other-key" })
 		lost = true
 		h.journal.Fail(nil)
 		if err := h.Sweep(t.Context()); err != nil {
@@ -272,7 +272,7 @@ func TestSweepGoesToTheEnd(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, ordering.Config{}, func(_ *house, d *ordering.Deps) { d.Journal = finishless{d.Journal} })
 	for i := range 250 {
-		h.placed(t, func(p *ordering.Placing) { p.Key = fmt.Sprintf("key-%d", i) })
+		h.placed(t, func(p *ordering.PlaceRequest) { p.Key = fmt.Sprintf("key-%d", i) })
 	}
 	h.pass(time.Minute)
 	if err := h.Sweep(t.Context()); err != nil {
@@ -296,7 +296,7 @@ func TestSweepGoesToTheEnd(t *testing.T) {
 // finishless is a journal that writes no ending: as if larder was killed.
 type finishless struct{ ordering.Journal }
 
-func (f finishless) Finish(context.Context, ordering.Ending) (ordering.Record, error) {
+func (f finishless) Finish(context.Context, ordering.CallResult) (ordering.Record, error) {
 	return ordering.Record{}, ordering.ErrNoOrder
 }
 
@@ -308,7 +308,7 @@ func TestTooMuchWaits(t *testing.T) {
 		h.placed(t)
 		h.failing(journaltest.FailBefore, journaltest.MethodBegin, journaltest.MethodAbort)
 		for i := range 10_000 {
-			c := changing(upstream.OpComplete, "", dropIn, func(c *ordering.Changing) { c.OrderID = fmt.Sprintf("o-%d", i) })
+			c := changing(upstream.OpComplete, "", compat, func(c *ordering.ChangeRequest) { c.OrderID = fmt.Sprintf("o-%d", i) })
 			if _, err := h.Change(t.Context(), c); !is[*ordering.JournalError](err) {
 				t.Fatalf("Change() = %v", err)
 			}
@@ -316,7 +316,7 @@ func TestTooMuchWaits(t *testing.T) {
 		if all := h.happened(); len(all) != 0 {
 			t.Fatalf("events %v before the limit", all)
 		}
-		if _, err := h.Place(t.Context(), placing(func(p *ordering.Placing) { p.Key = "k-2" })); !is[*ordering.JournalError](err) {
+		if _, err := h.Place(t.Context(), placing(func(p *ordering.PlaceRequest) { p.Key = "k-2" })); !is[*ordering.JournalError](err) {
 			t.Errorf("Place() = %v", err)
 		}
 		h.failing(journaltest.FailBefore, journaltest.MethodFinish)
@@ -336,7 +336,7 @@ func TestOneThatCannotBeWritten(t *testing.T) {
 		h := newHouse(t, ordering.Config{}, func(_ *house, d *ordering.Deps) { d.Journal = stubborn{d.Journal, &bad} })
 		h.failing(journaltest.FailBefore, journaltest.MethodFinish)
 		for i := range 6 {
-			got := h.placed(t, func(p *ordering.Placing) { p.Key = fmt.Sprintf("key-%d", i) })
+			got := h.placed(t, func(p *ordering.PlaceRequest) { p.Key = fmt.Sprintf("key-%d", i) })
 			if i == 0 {
 				bad = got.Record.Ref
 			}
@@ -372,7 +372,7 @@ type stubborn struct {
 	ref *string
 }
 
-func (s stubborn) Finish(ctx context.Context, e ordering.Ending) (ordering.Record, error) {
+func (s stubborn) Finish(ctx context.Context, e ordering.CallResult) (ordering.Record, error) {
 	if e.Ref == *s.ref {
 		return ordering.Record{}, &ordering.JournalError{Err: errors.New("cannot be read")}
 	}
@@ -423,7 +423,7 @@ func TestRun(t *testing.T) {
 		placed := make(chan struct{})
 		go func() {
 			defer close(placed)
-			h.placed(t, func(p *ordering.Placing) { p.Key = "k-2" })
+			h.placed(t, func(p *ordering.PlaceRequest) { p.Key = "k-2" })
 		}()
 		<-begun
 		stop()

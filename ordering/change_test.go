@@ -20,10 +20,10 @@ const (
 	noReason     = `{"rejectionReasonID":"","rejectionReasonText":""}`
 )
 
-func dropIn(c *ordering.Changing) { c.Native = false }
+func compat(c *ordering.ChangeRequest) { c.V1 = false }
 
-func underKey(key string) func(*ordering.Changing) {
-	return func(c *ordering.Changing) { c.Key = key }
+func underKey(key string) func(*ordering.ChangeRequest) {
+	return func(c *ordering.ChangeRequest) { c.Key = key }
 }
 
 func TestOrdersLife(t *testing.T) {
@@ -72,26 +72,26 @@ func TestChangeBeginsNothing(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {
 		name   string
-		change ordering.Changing
+		change ordering.ChangeRequest
 		fails  journaltest.Method
 		want   func(error) bool
 	}{
 		{"malformed", changing(upstream.OpPay, `[`), "", is[*jsontext.SyntaxError]},
 		{"no body of a rejection", changing(upstream.OpReject, ``), "", is[*jsontext.SyntaxError]},
 		{"no change", changing(upstream.OpCreate, `{}`), "", func(err error) bool { return err != nil }},
-		{"unknown order", changing(upstream.OpPay, `[]`, func(c *ordering.Changing) { c.OrderID = "766" }), "", noOrder},
-		{"order of another connection", changing(upstream.OpPay, fullPayment, func(c *ordering.Changing) { c.Connection = "second" }), "", noOrder},
-		{"no orderID", changing(upstream.OpComplete, ``, dropIn, func(c *ordering.Changing) { c.OrderID = "" }), "", noOrder},
-		{"an orderID that leads up", changing(upstream.OpComplete, ``, dropIn, func(c *ordering.Changing) { c.OrderID = ".." }), "", noOrder},
-		{"an orderID that leads up in between", changing(upstream.OpPay, fullPayment, dropIn, func(c *ordering.Changing) { c.OrderID = "765/../../menu" }), "", noOrder},
-		{"unknown connection", changing(upstream.OpPay, fullPayment, func(c *ordering.Changing) { c.Connection = "third" }), "", func(err error) bool {
+		{"unknown order", changing(upstream.OpPay, `[]`, func(c *ordering.ChangeRequest) { c.OrderID = "766" }), "", noOrder},
+		{"order of another connection", changing(upstream.OpPay, fullPayment, func(c *ordering.ChangeRequest) { c.Connection = "second" }), "", noOrder},
+		{"no orderID", changing(upstream.OpComplete, ``, compat, func(c *ordering.ChangeRequest) { c.OrderID = "" }), "", noOrder},
+		{"an orderID that leads up", changing(upstream.OpComplete, ``, compat, func(c *ordering.ChangeRequest) { c.OrderID = ".." }), "", noOrder},
+		{"an orderID that leads up in between", changing(upstream.OpPay, fullPayment, compat, func(c *ordering.ChangeRequest) { c.OrderID = "765/../../menu" }), "", noOrder},
+		{"unknown connection", changing(upstream.OpPay, fullPayment, func(c *ordering.ChangeRequest) { c.Connection = "third" }), "", func(err error) bool {
 			return errors.Is(err, ordering.ErrUnknownConnection)
 		}},
 		{"violations", changing(upstream.OpPay, `[]`), "", is[*ordering.InvalidError]},
 		{"no secret", changing(upstream.OpPay, fullPayment), journaltest.MethodSecret, is[*ordering.JournalError]},
 		{"no lookup", changing(upstream.OpPay, fullPayment), journaltest.MethodLookup, is[*ordering.JournalError]},
 		{"no order", changing(upstream.OpPay, fullPayment), journaltest.MethodOrder, is[*ordering.JournalError]},
-		{"no order on the drop-in face", changing(upstream.OpPay, fullPayment, dropIn), journaltest.MethodOrder, is[*ordering.JournalError]},
+		{"no order on the drop-in face", changing(upstream.OpPay, fullPayment, compat), journaltest.MethodOrder, is[*ordering.JournalError]},
 		{"not ready", changing(upstream.OpPay, fullPayment), journaltest.MethodReady, is[*ordering.JournalError]},
 		{"not recorded", changing(upstream.OpPay, fullPayment), journaltest.MethodBegin, is[*ordering.JournalError]},
 	} {
@@ -118,7 +118,7 @@ func TestOnePaymentAnOrder(t *testing.T) {
 	h := newHouse(t, ordering.Config{})
 	h.placed(t)
 	first := h.changed(t, ordering.OutcomeDone, changing(upstream.OpPay, fullPayment, underKey("k-1")))
-	for name, c := range map[string]ordering.Changing{
+	for name, c := range map[string]ordering.ChangeRequest{
 		"another key":  changing(upstream.OpPay, fullPayment, underKey("k-2")),
 		"no key":       changing(upstream.OpPay, fullPayment),
 		"another body": changing(upstream.OpPay, `[{"code":"c-2","amount":"500","paidAt":"2026-05-01T12:00:00Z"}]`),
@@ -141,10 +141,10 @@ func TestBusy(t *testing.T) {
 	h.placed(t)
 	busy := func(when string, want ordering.Outcome) {
 		t.Helper()
-		for name, c := range map[string]ordering.Changing{
+		for name, c := range map[string]ordering.ChangeRequest{
 			"another operation": changing(upstream.OpComplete, ""),
 			"another key":       changing(upstream.OpPay, fullPayment, underKey("k-2")),
-			"on the other face": changing(upstream.OpReject, noReason, dropIn),
+			"on the other face": changing(upstream.OpReject, noReason, compat),
 		} {
 			_, err := h.Change(t.Context(), c)
 			if e, ok := errors.AsType[*ordering.BusyError](err); !ok || e.Call.Outcome != want || e.Call.Operation != upstream.OpPay {
@@ -192,7 +192,7 @@ func TestRefusalFreesADerivedKey(t *testing.T) {
 	if again := h.changed(t, ordering.OutcomeDone, changing(upstream.OpComplete, "")); !again.Replayed {
 		t.Errorf("without key again = %+v, want it replayed", again)
 	}
-	_, err := h.Change(t.Context(), changing(upstream.OpComplete, "", func(c *ordering.Changing) { c.Client = "other" }))
+	_, err := h.Change(t.Context(), changing(upstream.OpComplete, "", func(c *ordering.ChangeRequest) { c.Client = "other" }))
 	if !is[*ordering.StateError](err) {
 		t.Errorf("without key, another client: %v; want no replay of somebody else's", err)
 	}
@@ -202,7 +202,7 @@ func TestRefusalFreesADerivedKey(t *testing.T) {
 func TestOrdersThatLarderDidNotPlace(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, ordering.Config{})
-	got := h.changed(t, ordering.OutcomeDone, changing(upstream.OpPay, `[{"code":1,"amount":"0.01","paidAt":"2026-05-01T12:00:00Z"}]`, dropIn))
+	got := h.changed(t, ordering.OutcomeDone, changing(upstream.OpPay, `[{"code":1,"amount":"0.01","paidAt":"2026-05-01T12:00:00Z"}]`, compat))
 	r := got.Record
 	if !r.Adopted || r.OrderID != "765" || r.Total.Valid || r.State != ordering.StatePlaced || !r.Paid || len(r.Ref) != 26 {
 		t.Errorf("adopted %+v", r)
@@ -210,7 +210,7 @@ func TestOrdersThatLarderDidNotPlace(t *testing.T) {
 	if closed := h.changed(t, ordering.OutcomeDone, changing(upstream.OpComplete, "")); closed.Record.Ref != r.Ref {
 		t.Errorf("then known on the native face too: %+v", closed.Record)
 	}
-	if _, err := h.Change(t.Context(), changing(upstream.OpPay, fullPayment, dropIn, func(c *ordering.Changing) { c.Connection = "second" })); err != nil {
+	if _, err := h.Change(t.Context(), changing(upstream.OpPay, fullPayment, compat, func(c *ordering.ChangeRequest) { c.Connection = "second" })); err != nil {
 		t.Errorf("the same orderID of another connection: %v", err)
 	}
 	if _, err := h.ByOrderID(t.Context(), []string{"main", "second"}, "765"); !is[*ordering.AmbiguousError](err) {
@@ -248,7 +248,7 @@ func TestReads(t *testing.T) {
 			t.Errorf("%s: %s, %v; want no order", name, got.Ref, err)
 		}
 	}
-	h.placed(t, func(p *ordering.Placing) { p.Connection = "second" })
+	h.placed(t, func(p *ordering.PlaceRequest) { p.Connection = "second" })
 	if _, err := byKey(both, "storefront", soupKey); !is[*ordering.AmbiguousError](err) || err.Error() != "ordering: orders of several connections: main, second" {
 		t.Errorf("by a key used on both = %v, want it ambiguous", err)
 	}

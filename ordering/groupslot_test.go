@@ -27,10 +27,10 @@ func TestDemand(t *testing.T) {
 		{"no maximum, none", 1, noMaximum, 0, 1, 1, -1, 0, 1},
 		{"none allowed", 0, 0, 2, 2, -1, 1, 2, math.MaxInt64},
 	} {
-		d := demand{min: tc.min, max: tc.max, count: tc.count}
-		if d.off() != tc.off || d.leaving() != tc.leaving || d.entering() != tc.entering || d.fall() != tc.fall || d.rise() != tc.rise {
+		d := groupSlot{min: tc.min, max: tc.max, count: tc.count}
+		if d.distance() != tc.off || d.costOfRemove() != tc.leaving || d.costOfAdd() != tc.entering || d.removable() != tc.fall || d.addable() != tc.rise {
 			t.Errorf("%s: %+v is %d off, leaving %d, entering %d, fall %d, rise %d; want %d, %d, %d, %d, %d", tc.name, d,
-				d.off(), d.leaving(), d.entering(), d.fall(), d.rise(), tc.off, tc.leaving, tc.entering, tc.fall, tc.rise)
+				d.distance(), d.costOfRemove(), d.costOfAdd(), d.removable(), d.addable(), tc.off, tc.leaving, tc.entering, tc.fall, tc.rise)
 		}
 	}
 }
@@ -38,11 +38,11 @@ func TestDemand(t *testing.T) {
 // TestGain: two units nearer are worth more than one, and one more than order.
 func TestGain(t *testing.T) {
 	t.Parallel()
-	over, under := demand{min: 0, max: 1, count: 3}, demand{min: 2, max: 3, count: 0}
-	full, room := demand{min: 1, max: 1, count: 1}, demand{min: 0, max: 3, count: 1}
+	over, under := groupSlot{min: 0, max: 1, count: 3}, groupSlot{min: 2, max: 3, count: 0}
+	full, room := groupSlot{min: 1, max: 1, count: 1}, groupSlot{min: 0, max: 3, count: 1}
 	for _, tc := range []struct {
 		name     string
-		from, to demand
+		from, to groupSlot
 		want     int64
 	}{
 		{"from excess to missing", over, under, 4},
@@ -53,16 +53,16 @@ func TestGain(t *testing.T) {
 		{"from room to room", room, room, 0},
 		{"from what is right to excess", full, over, 0},
 	} {
-		f := flow{demands: []demand{tc.from, tc.to}}
+		f := assigner{slots: []groupSlot{tc.from, tc.to}}
 		if got := f.gain(0, 1); got != tc.want {
 			t.Errorf("%s: gain %d, want %d", tc.name, got, tc.want)
 		}
 	}
-	f := flow{demands: []demand{under, under}}
+	f := assigner{slots: []groupSlot{under, under}}
 	if got := f.gain(1, 0); got != 1 {
 		t.Errorf("from missing to missing, an earlier one nearer: gain %d, want 1", got)
 	}
-	if f = (flow{demands: []demand{full, over}}); f.gain(1, 0) != 0 {
+	if f = (assigner{slots: []groupSlot{full, over}}); f.gain(1, 0) != 0 {
 		t.Error("from excess to excess, a later one nearer, is a gain")
 	}
 }
@@ -75,21 +75,21 @@ func TestFirstCount(t *testing.T) {
 	any3 := []int32{0, 1, 2}
 	for _, tc := range []struct {
 		name     string
-		demands  []demand
-		supplies []supply
+		demands  []groupSlot
+		supplies []selection
 		want     [3]int64
 	}{
-		{"missing first", []demand{{min: 0, max: 5}, {min: 2, max: 5}, {min: 1, max: 5}}, []supply{{4, any3}}, [3]int64{1, 2, 1}},
-		{"then room", []demand{{min: 0, max: 1}, {min: 1, max: 3}, {min: 0, max: 9}}, []supply{{5, any3}}, [3]int64{1, 3, 1}},
-		{"no maximum has room for all", []demand{{min: 0, max: 1}, {min: 0, max: noMaximum}, {min: 0, max: 9}}, []supply{{5, any3}}, [3]int64{1, 4, 0}},
-		{"too much at the first", []demand{{min: 0, max: 1}, {min: 0, max: 1}, {min: 0, max: 1}}, []supply{{5, any3}}, [3]int64{3, 1, 1}},
-		{"the least choice goes first", []demand{{min: 0, max: 1}, {min: 0, max: 1}, {min: 0, max: 1}}, []supply{{2, any3}, {1, []int32{0, 1}}}, [3]int64{1, 1, 1}},
-		{"what others gave counts", []demand{{min: 2, max: 2}, {min: 2, max: 2}, {min: 0, max: 0}}, []supply{{2, any3}, {2, any3}}, [3]int64{2, 2, 0}},
+		{"missing first", []groupSlot{{min: 0, max: 5}, {min: 2, max: 5}, {min: 1, max: 5}}, []selection{{4, any3}}, [3]int64{1, 2, 1}},
+		{"then room", []groupSlot{{min: 0, max: 1}, {min: 1, max: 3}, {min: 0, max: 9}}, []selection{{5, any3}}, [3]int64{1, 3, 1}},
+		{"no maximum has room for all", []groupSlot{{min: 0, max: 1}, {min: 0, max: noMaximum}, {min: 0, max: 9}}, []selection{{5, any3}}, [3]int64{1, 4, 0}},
+		{"too much at the first", []groupSlot{{min: 0, max: 1}, {min: 0, max: 1}, {min: 0, max: 1}}, []selection{{5, any3}}, [3]int64{3, 1, 1}},
+		{"the least choice goes first", []groupSlot{{min: 0, max: 1}, {min: 0, max: 1}, {min: 0, max: 1}}, []selection{{2, any3}, {1, []int32{0, 1}}}, [3]int64{1, 1, 1}},
+		{"what others gave counts", []groupSlot{{min: 2, max: 2}, {min: 2, max: 2}, {min: 0, max: 0}}, []selection{{2, any3}, {2, any3}}, [3]int64{2, 2, 0}},
 	} {
-		f := new(flow)
-		f.begin(tc.demands, tc.supplies, assignmentWork)
+		f := new(assigner)
+		f.start(tc.demands, tc.supplies, assignmentWork)
 		var got [3]int64
-		for i, d := range f.demands {
+		for i, d := range f.slots {
 			got[i] = d.count
 		}
 		if got != tc.want {
@@ -102,23 +102,23 @@ func TestFirstCount(t *testing.T) {
 // outside its limits; the search begins all the same.
 func TestShiftWhereEveryLimitIsMissed(t *testing.T) {
 	t.Parallel()
-	demands := []demand{{min: 0, max: 1}, {min: 2, max: 2}}
-	supplies := []supply{{units: 3, may: []int32{0, 1}}}
-	f := new(flow)
+	slots := []groupSlot{{min: 0, max: 1}, {min: 2, max: 2}}
+	selections := []selection{{units: 3, eligible: []int32{0, 1}}}
+	f := new(assigner)
 	work := assignmentWork
-	f.begin(demands, supplies, work)
-	demands[0].count, demands[1].count = 3, 0
-	f.given[0], f.given[1] = 3, 0
-	if !f.anyOff() {
+	f.start(slots, selections, work)
+	slots[0].count, slots[1].count = 3, 0
+	f.counts[0], f.counts[1] = 3, 0
+	if !f.hasUnmet() {
 		t.Fatal("anyOff() = false with both groups outside their limits")
 	}
 	for f.improve(0) {
 	}
-	if demands[0].count != 1 || demands[1].count != 2 || f.anyOff() {
-		t.Errorf("counted %d and %d, want 1 and 2", demands[0].count, demands[1].count)
+	if slots[0].count != 1 || slots[1].count != 2 || f.hasUnmet() {
+		t.Errorf("counted %d and %d, want 1 and 2", slots[0].count, slots[1].count)
 	}
-	demands[0].count, demands[1].count = 1, 2
-	if f.anyOff() {
+	slots[0].count, slots[1].count = 1, 2
+	if f.hasUnmet() {
 		t.Error("anyOff() = true with both groups within their limits")
 	}
 }

@@ -54,16 +54,16 @@ func TestPlaceBeginsNothing(t *testing.T) {
 	other := errors.New("other")
 	for _, tc := range []struct {
 		name  string
-		order ordering.Placing
+		order ordering.PlaceRequest
 		given func(*house)
 		want  func(error) bool
 	}{
-		{"malformed", placing(func(p *ordering.Placing) { p.Body = []byte(`{`) }), nil, is[*jsontext.SyntaxError]},
-		{"violations", placing(func(p *ordering.Placing) { p.Body = []byte(order(`[]`)) }), nil, func(err error) bool {
+		{"malformed", placing(func(p *ordering.PlaceRequest) { p.Body = []byte(`{`) }), nil, is[*jsontext.SyntaxError]},
+		{"violations", placing(func(p *ordering.PlaceRequest) { p.Body = []byte(order(`[]`)) }), nil, func(err error) bool {
 			e, ok := errors.AsType[*ordering.InvalidError](err)
 			return ok && len(e.Violations) == 1 && strings.Contains(e.Error(), "violations of the order: 1")
 		}},
-		{"unknown connection", placing(func(p *ordering.Placing) { p.Connection = "third" }), nil, func(err error) bool {
+		{"unknown connection", placing(func(p *ordering.PlaceRequest) { p.Connection = "third" }), nil, func(err error) bool {
 			return errors.Is(err, ordering.ErrUnknownConnection)
 		}},
 		{"no catalogue", placing(), func(h *house) { h.noCard = other }, func(err error) bool { return errors.Is(err, other) }},
@@ -208,7 +208,7 @@ func TestThroughTheClient(t *testing.T) {
 			if err != nil || got.Call.Outcome != tc.want || got.Call.Answer == nil || string(got.Call.Answer.Body) != tc.answer {
 				t.Fatalf("Place() = %+v, %v; want %s with the answer", got.Call, err, tc.want)
 			}
-			tries := got.Call.Tries
+			tries := got.Call.Attempts
 			if len(tries) == 0 {
 				t.Fatal("no try is kept")
 			}
@@ -244,7 +244,7 @@ func TestReplay(t *testing.T) {
 			h.pass(23 * time.Hour)
 			h.noCard = errors.New("no catalogue")
 			h.failing(journaltest.FailBefore, journaltest.MethodReady)
-			again, err := h.Place(t.Context(), placing(func(p *ordering.Placing) {
+			again, err := h.Place(t.Context(), placing(func(p *ordering.PlaceRequest) {
 				p.RequestID = "request-9"
 				p.Body = []byte(`{"paymentTypeID":"cash", "expectedAt":"2026-05-01T18:30:00+03:00", "expeditionType":"pickup", "dishList":[{"quantity":1.0,"ID":"soup"}]}`)
 			}))
@@ -266,25 +266,25 @@ func TestKeyForSomethingElse(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, ordering.Config{})
 	first := h.placed(t)
-	for name, p := range map[string]ordering.Placing{
-		"another body":       placing(func(p *ordering.Placing) { p.Body = []byte(order(`[{"ID":"soup","quantity":2}]`)) }),
-		"another restaurant": placing(func(p *ordering.Placing) { p.Restaurant = "r-2" }),
+	for name, p := range map[string]ordering.PlaceRequest{
+		"another body":       placing(func(p *ordering.PlaceRequest) { p.Body = []byte(order(`[{"ID":"soup","quantity":2}]`)) }),
+		"another restaurant": placing(func(p *ordering.PlaceRequest) { p.Restaurant = "r-2" }),
 	} {
 		_, err := h.Place(t.Context(), p)
 		if e, ok := errors.AsType[*ordering.KeyReusedError](err); !ok || e.Ref != first.Record.Ref || !strings.Contains(e.Error(), e.Ref) {
 			t.Errorf("%s: Place() = %v, want the key reused", name, err)
 		}
 	}
-	_, err := h.Change(t.Context(), changing(upstream.OpComplete, "", func(c *ordering.Changing) { c.Key = soupKey }))
+	_, err := h.Change(t.Context(), changing(upstream.OpComplete, "", func(c *ordering.ChangeRequest) { c.Key = soupKey }))
 	if !is[*ordering.KeyReusedError](err) {
 		t.Errorf("another operation: Change() = %v, want the key reused", err)
 	}
 	h.wantSent(t, 1)
-	for name, p := range map[string]ordering.Placing{
-		"another client":     placing(func(p *ordering.Placing) { p.Client = "other" }),
-		"another connection": placing(func(p *ordering.Placing) { p.Connection = "second" }),
-		"no key":             placing(func(p *ordering.Placing) { p.Key = "" }),
-		"no key, again":      placing(func(p *ordering.Placing) { p.Key = "" }),
+	for name, p := range map[string]ordering.PlaceRequest{
+		"another client":     placing(func(p *ordering.PlaceRequest) { p.Client = "other" }),
+		"another connection": placing(func(p *ordering.PlaceRequest) { p.Connection = "second" }),
+		"no key":             placing(func(p *ordering.PlaceRequest) { p.Key = "" }),
+		"no key, again":      placing(func(p *ordering.PlaceRequest) { p.Key = "" }),
 	} {
 		if got, err := h.Place(t.Context(), p); err != nil || got.Replayed || got.Record.Ref == first.Record.Ref {
 			t.Errorf("%s: Place() = %+v, %v; want an order of its own", name, got, err)
@@ -346,7 +346,7 @@ func TestKeyTakenJustThen(t *testing.T) {
 	if err != nil || !again.Replayed || again.Record.Ref != first.Record.Ref {
 		t.Errorf("Place() = %+v, %v; want it replayed", again, err)
 	}
-	_, err = h.Place(t.Context(), placing(func(p *ordering.Placing) { p.Body = []byte(order(`[{"ID":"soup","quantity":2}]`)) }))
+	_, err = h.Place(t.Context(), placing(func(p *ordering.PlaceRequest) { p.Body = []byte(order(`[{"ID":"soup","quantity":2}]`)) }))
 	if !is[*ordering.KeyReusedError](err) {
 		t.Errorf("Place() of another body = %v, want the key reused", err)
 	}
