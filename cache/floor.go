@@ -74,7 +74,7 @@ func (r *Replica) raise(ctx context.Context, lost []*Snapshot) error {
 		}
 	}
 	if len(mine) > 0 {
-		r.cfg.Log.WithField("event", "replica.redis_behind").WithField("count", len(mine)).WithField("restaurant", string(mine[0])).
+		r.cfg.Log.WithField("event", "replica.data_lost_in_redis").WithField("count", len(mine)).WithField("restaurant", string(mine[0])).
 			Warn("Redis has lost menus that are served here: they count as stale until they are pulled again")
 		r.cfg.Behind(mine)
 	}

@@ -217,13 +217,12 @@ func (r *Replica) pollAlways(ctx context.Context) {
 
 // report logs when refreshing begins to fail and when it works again.
 func (r *Replica) report(ctx context.Context, err, last error) {
-	log := r.cfg.Log.WithField("event", "replica.refresh")
 	switch {
 	case ctx.Err() != nil:
 	case err != nil && last == nil:
-		log.WithError(err).Warn("catalogues cannot be refreshed; memory goes on serving")
+		r.cfg.Log.WithError(err).WithField("event", "replica.refresh_failed").Warn("catalogues cannot be refreshed; memory goes on serving")
 	case err == nil && last != nil:
-		log.Info("catalogues are refreshed again")
+		r.cfg.Log.WithField("event", "replica.refresh_recovered").Info("catalogues are refreshed again")
 	}
 }
 

@@ -71,12 +71,12 @@ func (s *Server) stateMetrics() []prometheus.Collector {
 			"Connections closed at once because their address had as many as it may.", nil, s.open.each.refused.Load),
 		gauge("larder_redis_up", "0 while Redis does not answer, by the scheduler's last question; else 1.", nil,
 			func() float64 { return boolGauge(!s.runner.RedisAway()) }),
-		gauge("larder_redis_refuses_writes",
-			"1 while Redis answers and takes no writes: a full memory or disk, a replica, a missing right; else 0.", nil,
-			func() float64 { return boolGauge(s.runner.Refused() != nil) }),
+		gauge("larder_redis_writable",
+			"0 while Redis answers and takes no writes: a full memory or disk, a replica, a missing right; else 1.", nil,
+			func() float64 { return boolGauge(s.runner.Refused() == nil) }),
 	}
-	all = append(all, poolMetrics("ordinary", s.redis.Client())...)
-	all = append(all, poolMetrics("strict", s.redis.Strict())...)
+	all = append(all, poolMetrics("default", s.redis.Client())...)
+	all = append(all, poolMetrics("no_retry", s.redis.Strict())...)
 	for _, connection := range s.connections {
 		all = append(all, connectionMetrics(connection)...)
 	}
@@ -87,7 +87,7 @@ func (s *Server) stateMetrics() []prometheus.Collector {
 func poolMetrics(name string, client redis.UniversalClient) []prometheus.Collector {
 	connections := func(state string, value func(*redis.PoolStats) uint32) prometheus.Collector {
 		return gauge("larder_redis_connections",
-			"Connections to Redis, by client (ordinary, or strict: journal and leases, sent once) and state: idle or used.",
+			"Connections to Redis, by client (default, or no_retry: journal and leases, sent once) and state: idle or used.",
 			prometheus.Labels{"client": name, "state": state}, func() uint32 { return value(client.PoolStats()) })
 	}
 	return []prometheus.Collector{

@@ -157,7 +157,7 @@ func (r *Runner) whenRedisAnswers(ctx context.Context, batch string, do func() e
 		if !errors.Is(err, redisdb.ErrUnavailable) {
 			return err
 		}
-		r.log.WithError(err).WithField("event", "sync.batch_waits").WithField("batch", batch).Debug("a batch waits for Redis")
+		r.log.WithError(err).WithField("event", "sync.batch_deferred").WithField("batch", batch).Debug("a batch waits for Redis")
 		r.health.doubt()
 		if sleep.For(ctx, retryQueued) != nil || !r.health.wait(ctx) {
 			return ctx.Err()

@@ -67,10 +67,10 @@ func (r *Runner) follow(t *target, run *Run, fault error) (away bool) {
 	}
 	entry := r.log.WithFields(logrus.Fields{"connection": t.Connection, "restaurants": menus})
 	if away {
-		entry.WithFields(logrus.Fields{"event": "sync.service_away", "error": run.Error}).
+		entry.WithFields(logrus.Fields{"event": "upstream.unreachable", "error": run.Error}).
 			Warn("the ordering service is away: its restaurants go on with their last good menus")
 	} else {
-		entry.WithFields(logrus.Fields{"event": "sync.service_back", "seconds": int(r.clock().Sub(since).Seconds())}).
+		entry.WithFields(logrus.Fields{"event": "upstream.recovered", "seconds": int(r.clock().Sub(since).Seconds())}).
 			Info("the ordering service answers again")
 	}
 	return away

@@ -49,7 +49,7 @@ func TestServiceThatGoesAwayIsToldOnce(t *testing.T) {
 		}
 		g.service.set(func(s *service) { s.err = nil })
 		all(menusync.OutcomeUnchanged)
-		if away, back := g.logged("sync.service_away"), g.logged("sync.service_back"); away != round || back != round {
+		if away, back := g.logged("upstream.unreachable"), g.logged("upstream.recovered"); away != round || back != round {
 			t.Errorf("round %d: told %d times of a service that is away, %d times of its return", round, away, back)
 		}
 	}
@@ -69,7 +69,7 @@ func TestFaultOfOneRestaurantIsItsOwn(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if n := g.logged("sync.service_away"); n != 0 {
+	if n := g.logged("upstream.unreachable"); n != 0 {
 		t.Errorf("the service was told to be away %d times", n)
 	}
 	warnings := 0

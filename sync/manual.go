@@ -89,7 +89,7 @@ func (r *Runner) Start(ctx context.Context, restaurant menu.RestaurantID, req Re
 		return nil
 	})
 	if err != nil { // it will run all the same; its record is with the restaurant
-		r.log.WithError(err).WithField("event", "sync.unlisted").Debug("run not in the list over all restaurants")
+		r.log.WithError(err).WithField("event", "sync.run_not_indexed").Debug("run not in the list over all restaurants")
 	}
 	return run, nil
 }

@@ -267,7 +267,7 @@ func (p *pass) publish(ctx context.Context, m made, now lastFetch, findings []me
 	now.Version = version.Version
 	if err := p.r.saveLastFetch(ctx, p.t.ID, now, findings); err != nil {
 		// The menu is served; the next pull only has more to compare.
-		p.r.log.WithError(err).WithFields(fields(p.run, "sync.forgotten")).Debug("pull not remembered")
+		p.r.log.WithError(err).WithFields(fields(p.run, "sync.state_not_saved")).Debug("pull not remembered")
 	}
 	return nil
 }

@@ -185,7 +185,7 @@ func (r *Runner) settle(ctx context.Context, rec record) Run {
 	if err != nil || !ended {
 		return rec.run // alive, or nobody can tell now
 	}
-	r.log.WithFields(fields(&lost, "sync.lost")).Warn("a run's holder vanished")
+	r.log.WithFields(fields(&lost, "sync.run_orphaned")).Warn("a run's holder vanished")
 	if !strings.HasSuffix(string(id), reasonsSuffix) {
 		r.observer.RunFinished(lost)
 	}

@@ -147,7 +147,7 @@ func (r *Runner) tickRun(ctx context.Context, w work) {
 	}
 	_, err := r.once(ctx, w, r.newRun(w.target, w.trigger))
 	if err != nil && !errors.Is(err, errBusy) {
-		r.log.WithError(err).WithField("event", "sync.paused_run").WithField("restaurant", string(w.target.ID)).Debug("no run")
+		r.log.WithError(err).WithField("event", "sync.run_deferred").WithField("restaurant", string(w.target.ID)).Debug("no run")
 	}
 }
 
@@ -170,7 +170,7 @@ func (r *Runner) manual(ctx context.Context, g *errgroup.Group, w work) {
 		})
 	default: // ended, or gone: then nobody waits for long
 		if err != nil {
-			r.log.WithError(err).WithField("event", "sync.lost").WithField("run", w.runID).Debug("queued run not done")
+			r.log.WithError(err).WithField("event", "sync.queued_run_failed").WithField("run", w.runID).Debug("queued run not done")
 		}
 		r.dismiss(w.runID)
 	}
@@ -194,7 +194,7 @@ func (r *Runner) catchUp(ctx context.Context, first bool) {
 	}
 	current, err := r.store.Currents(ctx, r.Catalogued())
 	if err != nil {
-		r.log.WithError(err).WithField("event", "sync.catch_up_blind").Debug("current versions not read: everything is synced")
+		r.log.WithError(err).WithField("event", "sync.catch_up_without_state").Debug("current versions not read: everything is synced")
 	}
 	now := r.clock()
 	set := r.set.Load()
