@@ -151,10 +151,10 @@ func TestReadersSeeWholeVersions(t *testing.T) {
 				t.Errorf("publish %d: %v", version, err)
 				break
 			}
-			publisher.Offer(&cache.Snapshot{Version: published, Catalogue: p.Catalogue})
+			publisher.Install(&cache.Snapshot{Version: published, Catalogue: p.Catalogue})
 		}
 		eventually(t, "the replica has the last version", func() bool {
-			snap, ok := replica.Peek(bistro)
+			snap, ok := replica.Cached(bistro)
 			return ok && snap.Version.Version == publishes
 		})
 		stop()

@@ -98,10 +98,10 @@ func (b *bodies) build(key bodyKey, version *versionBodies, render func() (*Repr
 // memory than the bodies, and does not count against cache.memory. A nil
 // *versionBodies keeps nothing.
 type versionBodies struct {
-	mu     sync.Mutex
-	closed bool
-	of     bodyKey // one of the keys; they differ only in dish and encoding
-	made   []uint64
+	mu       sync.Mutex
+	closed   bool
+	key      bodyKey // one key the keys; they differ only in dish and encoding
+	products []uint64
 	// published are the keys of the view as published, of one Published.
 	published []bodyKey
 }
@@ -126,16 +126,16 @@ func (v *versionBodies) put(b *bodies, key bodyKey, r *Representation) {
 		return
 	}
 	at := int(key.product-WholeMenu)*encodings + int(key.enc)
-	for len(v.made) <= at/wordBits {
-		v.made = append(v.made, 0)
+	for len(v.products) <= at/wordBits {
+		v.products = append(v.products, 0)
 	}
-	v.of = key
-	v.made[at/wordBits] |= 1 << (at % wordBits)
+	v.key = key
+	v.products[at/wordBits] |= 1 << (at % wordBits)
 }
 
-// restate removes the bodies of the view as published, except those of the
+// dropPublished removes the bodies of the view as published, except those of the
 // given Published.
-func (v *versionBodies) restate(b *bodies, published string) {
+func (v *versionBodies) dropPublished(b *bodies, published string) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.keepPublished(b, published)
@@ -157,13 +157,13 @@ func (v *versionBodies) clear(b *bodies) {
 	defer v.mu.Unlock()
 	v.closed = true
 	v.keepPublished(b, "")
-	key := v.of
-	for word, made := range v.made {
+	key := v.key
+	for word, made := range v.products {
 		for ; made != 0; made &= made - 1 {
 			at := word*wordBits + bits.TrailingZeros64(made)
 			key.product, key.enc = WholeMenu+menu.Index(at/encodings), Encoding(at%encodings) //nolint:gosec // as put had them
 			b.cache.Invalidate(key)
 		}
 	}
-	v.made = nil
+	v.products = nil
 }

@@ -76,7 +76,7 @@ func (s *Store) Restore(ctx context.Context, v Version, c *menu.Catalogue, publi
 func (s *Store) storeContent(ctx context.Context, p Publication, hash, own string) (index string, err error) {
 	client := s.redis.Client()
 	now := s.clock().UnixMilli()
-	state, err := touchScript.Run(ctx, client, []string{s.keys.ContentBody(hash)}, now).Int64Slice()
+	state, err := confirmScript.Run(ctx, client, []string{s.keys.ContentBody(hash)}, now).Int64Slice()
 	if err != nil {
 		return "", err
 	}

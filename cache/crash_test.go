@@ -68,16 +68,16 @@ func generatedWith(tb testing.TB, base int64, n int, price func(dish int) int) P
 }
 
 // staged does all of Publish but its last step, as a publisher that dies then.
-func staged(t *testing.T, s *Store, p Publication) *flip {
+func staged(t *testing.T, s *Store, p Publication) *publishTx {
 	t.Helper()
 	ctx := t.Context()
-	before, err := s.standing(ctx, p.Restaurant)
+	before, err := s.publishState(ctx, p.Restaurant)
 	if err != nil {
 		t.Fatal(err)
 	}
 	v := Version{
 		Restaurant: p.Restaurant, Version: p.Base + 1, Content: menu.ContentHash(p.Published.Content, p.Catalogue.Settings()),
-		Stops: p.Catalogue.Stops(), SyncedAt: wholeMillis(p.SyncedAt), Counts: p.Catalogue.Counts(),
+		Stops: p.Catalogue.Stops(), SyncedAt: truncateMillis(p.SyncedAt), Counts: p.Catalogue.Counts(),
 	}
 	own := s.keys.Version(p.Restaurant, v.Version)
 	index, err := s.storeContent(ctx, p, v.Content, own)
@@ -88,7 +88,7 @@ func staged(t *testing.T, s *Store, p Publication) *flip {
 	if err != nil {
 		t.Fatal(err)
 	}
-	step.succeed(s, before, v)
+	step.planRetirement(s, before, v)
 	return step
 }
 
@@ -110,24 +110,24 @@ func TestCrashLeavesTheOldVersion(t *testing.T) {
 		dead := staged(t, s, generated(t, 1, 40, 2))
 		serves(t, s, 1)
 		for _, key := range dead.staged {
-			if life := r.Client().PTTL(ctx, key.staged).Val(); life <= 0 || life > stagedLife {
-				t.Errorf("%s was left with %s to live", key.staged, life)
+			if life := r.Client().PTTL(ctx, key.from).Val(); life <= 0 || life > stagedLife {
+				t.Errorf("%s was left with %s to live", key.from, life)
 			}
-			if r.Client().Exists(ctx, key.final).Val() != 0 {
-				t.Errorf("%s exists before the version does", key.final)
+			if r.Client().Exists(ctx, key.to).Val() != 0 {
+				t.Errorf("%s exists before the version does", key.to)
 			}
 		}
 		// The next publisher takes the same number; the dead one's step comes late.
 		if v, err := s.Publish(ctx, generated(t, 1, 40, 3)); err != nil || v.Version != 2 {
 			t.Fatalf("the next publisher: version %d, %v", v.Version, err)
 		}
-		if err := s.flip(ctx, dead); !errors.Is(err, ErrStale) {
+		if err := s.commit(ctx, dead); !errors.Is(err, ErrStale) {
 			t.Errorf("the late step: %v, want ErrStale", err)
 		}
 		if err := r.Client().HSet(ctx, NewKeys(r.Prefix()).Fence("bistro"), "fence", 9).Err(); err != nil {
 			t.Fatal(err)
 		}
-		if err := s.flip(ctx, dead); !errors.Is(err, ErrFenced) {
+		if err := s.commit(ctx, dead); !errors.Is(err, ErrFenced) {
 			t.Errorf("the late step of a lost lease: %v, want ErrFenced", err)
 		}
 		serves(t, s, 2)
@@ -142,15 +142,15 @@ func TestExpiredStagingIsNotPublished(t *testing.T) {
 			t.Fatal(err)
 		}
 		wholly := staged(t, s, generated(t, 1, 40, 2))
-		if err := r.Client().Del(ctx, wholly.staged[len(wholly.staged)-1].staged).Err(); err != nil {
+		if err := r.Client().Del(ctx, wholly.staged[len(wholly.staged)-1].from).Err(); err != nil {
 			t.Fatal(err)
 		}
 		partly := staged(t, s, generated(t, 1, 40, 2))
-		if err := r.Client().HDel(ctx, partly.staged[0].staged, "5f0c9a51-77aa-4c0a-8d7e-000000000007").Err(); err != nil {
+		if err := r.Client().HDel(ctx, partly.staged[0].from, "5f0c9a51-77aa-4c0a-8d7e-000000000007").Err(); err != nil {
 			t.Fatal(err)
 		}
-		for name, step := range map[string]*flip{"wholly": wholly, "partly": partly} {
-			if err := s.flip(ctx, step); !errors.Is(err, errStagedLost) || !errors.Is(err, redisdb.ErrUnavailable) {
+		for name, step := range map[string]*publishTx{"wholly": wholly, "partly": partly} {
+			if err := s.commit(ctx, step); !errors.Is(err, errIncompleteStage) || !errors.Is(err, redisdb.ErrUnavailable) {
 				t.Errorf("%s expired: %v, want redisdb.ErrUnavailable", name, err)
 			}
 		}
@@ -183,7 +183,7 @@ func TestLostAnswerOfAPublish(t *testing.T) {
 	t.Parallel()
 	OnEveryForm(t, func(t *testing.T, r *redisdb.DB) {
 		s := NewStore(r, StoreConfig{})
-		r.Strict().AddHook(cutAfter{})
+		r.NoRetry().AddHook(cutAfter{})
 		// It took place: the caller learns so instead of an error.
 		if v, err := s.Publish(t.Context(), generated(t, 0, 40, 1)); err != nil || v.Version != 1 {
 			t.Fatalf("version %d, %v; want 1", v.Version, err)
@@ -191,7 +191,7 @@ func TestLostAnswerOfAPublish(t *testing.T) {
 		// It was refused, and nobody can know: the step is another's by then.
 		dead := staged(t, s, generated(t, 1, 40, 2))
 		dead.base = 7
-		if err := s.flip(t.Context(), dead); !errors.Is(err, redisdb.ErrUnavailable) || !errors.Is(err, errCut) {
+		if err := s.commit(t.Context(), dead); !errors.Is(err, redisdb.ErrUnavailable) || !errors.Is(err, errCut) {
 			t.Errorf("a refusal without answer: %v, want redisdb.ErrUnavailable", err)
 		}
 		serves(t, s, 1)

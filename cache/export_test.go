@@ -32,7 +32,7 @@ func (s *Store) Checked(ctx context.Context, restaurant menu.RestaurantID, at ti
 // DropView lets go of the restaurant's view as published, as if it had not been
 // loaded yet.
 func (r *Replica) DropView(restaurant menu.RestaurantID) {
-	if s := r.seat(restaurant); s != nil {
-		s.view.Store(nil)
+	if s := r.findSlot(restaurant); s != nil {
+		s.published.Store(nil)
 	}
 }

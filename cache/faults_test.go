@@ -79,7 +79,7 @@ func TestEveryCommandMayFail(t *testing.T) {
 			t.Fatal(err)
 		}
 		r.Client().AddHook(fault)
-		r.Strict().AddHook(fault)
+		r.NoRetry().AddHook(fault)
 
 		served := func() string {
 			replica := NewReplica(s, ReplicaConfig{})
@@ -123,7 +123,7 @@ func TestEveryCommandMayFail(t *testing.T) {
 		}
 		stops := []byte(`{"values":[{"disabled":false}],"runs":[0,41]}`)
 		if n := everyFault(t, fault, func() error {
-			_, err := s.Restate(ctx, Restatement{Version: again, Stops: stops, At: now})
+			_, err := s.UpdateStopLists(ctx, StopListUpdate{Version: again, Stops: stops, At: now})
 			return err
 		}, unchanged); n < 2 {
 			t.Errorf("only %d commands of a restatement failed", n)
@@ -151,7 +151,7 @@ func TestEveryCommandMayFail(t *testing.T) {
 func TestAnAnswerThatNoScriptGives(t *testing.T) {
 	t.Parallel()
 	for _, answer := range [][]string{nil, {}, {"perhaps"}} {
-		if err := refusal(answer, 1); !errors.Is(err, ErrCorrupt) {
+		if err := publishError(answer, 1); !errors.Is(err, ErrCorrupt) {
 			t.Errorf("%q: %v, want ErrCorrupt", answer, err)
 		}
 	}

@@ -11,9 +11,9 @@ import (
 	"larder/internal/redisdb"
 )
 
-// flip is the one step that makes a staged version current: the arguments of
+// publishTx is the one step that makes a staged version current: the arguments of
 // publish.lua.
-type flip struct {
+type publishTx struct {
 	token      string // names this attempt
 	restaurant menu.RestaurantID
 	fence      int64
@@ -30,14 +30,14 @@ type flip struct {
 }
 
 type stagedKey struct {
-	staged, final string
-	count         string // the command that counts its elements
-	want          int
+	from, to string
+	count    string // the command that counts its elements
+	want     int
 }
 
-// add plans the renaming of a key and gives its staged name. A key without
+// stageKey plans the renaming of a key and gives its staged name. A key without
 // elements does not exist in Redis and is not planned.
-func (f *flip) add(final, count string, want int) (staged string) {
+func (f *publishTx) stageKey(final, count string, want int) (staged string) {
 	staged = final + "~" + f.token
 	if want > 0 {
 		f.staged = append(f.staged, stagedKey{staged, final, count, want})
@@ -45,9 +45,9 @@ func (f *flip) add(final, count string, want int) (staged string) {
 	return staged
 }
 
-// succeed plans what becomes of the versions before: the index keys of the
+// planRetirement plans what becomes of the versions before: the index keys of the
 // last one, and the records that leave the history, live on for a while.
-func (f *flip) succeed(s *Store, before standing, v Version) {
+func (f *publishTx) planRetirement(s *Store, before publishState, v Version) {
 	f.overlay = before.version > 0 && before.content == v.Content
 	kept := before.history
 	var gone []historyEntry
@@ -67,15 +67,15 @@ func (f *flip) succeed(s *Store, before standing, v Version) {
 	}
 }
 
-func (f *flip) keys(k Keys) []string {
+func (f *publishTx) keys(k Keys) []string {
 	keys := []string{k.Current(f.restaurant), k.Fence(f.restaurant), k.History(f.restaurant)}
 	for _, staged := range f.staged {
-		keys = append(keys, staged.staged, staged.final)
+		keys = append(keys, staged.from, staged.to)
 	}
 	return append(keys, f.old...)
 }
 
-func (f *flip) arguments(channel string) []any {
+func (f *publishTx) arguments(channel string) []any {
 	overlay := 0
 	if f.overlay {
 		overlay = 1
@@ -93,22 +93,22 @@ func (f *flip) arguments(channel string) []any {
 // publisher is how fenced.lua knows one.
 func publisher(fence int64, run string) string { return strconv.FormatInt(fence, 10) + " " + run }
 
-var errStagedLost = errors.New("staged keys expired before they were published")
+var errIncompleteStage = errors.New("staged keys expired before they were published")
 
-// flip runs the script, through the client that never repeats a command.
-func (s *Store) flip(ctx context.Context, f *flip) error {
-	answer, err := publishScript.Run(ctx, s.redis.Strict(), f.keys(s.keys), f.arguments(s.keys.Notices())...).StringSlice()
+// commit runs the script, through the client that never repeats a command.
+func (s *Store) commit(ctx context.Context, f *publishTx) error {
+	answer, err := publishScript.Run(ctx, s.redis.NoRetry(), f.keys(s.keys), f.arguments(s.keys.Notices())...).StringSlice()
 	if err != nil {
-		if s.tookPlace(ctx, f) {
+		if s.committed(ctx, f) {
 			return nil
 		}
 		return fmt.Errorf("%w: %w", redisdb.ErrUnavailable, err)
 	}
-	return refusal(answer, f.fence)
+	return publishError(answer, f.fence)
 }
 
-// refusal reads the answer of a script that publishes.
-func refusal(answer []string, fence int64) error {
+// publishError reads the answer of a script that publishes.
+func publishError(answer []string, fence int64) error {
 	if len(answer) == 0 {
 		answer = []string{""}
 	}
@@ -122,15 +122,15 @@ func refusal(answer []string, fence int64) error {
 	case "floor":
 		return fmt.Errorf("versions up to %s were served before Redis lost them: %w", answer[1], ErrStale)
 	case "lost":
-		return fmt.Errorf("%w: %w", redisdb.ErrUnavailable, errStagedLost)
+		return fmt.Errorf("%w: %w", redisdb.ErrUnavailable, errIncompleteStage)
 	default:
 		return fmt.Errorf("publish script answered %q: %w", answer, ErrCorrupt)
 	}
 }
 
-// tookPlace asks, after an answer was lost, whether the script has run: the
+// committed asks, after an answer was lost, whether the script has run: the
 // caller's ctx may be what ended the wait.
-func (s *Store) tookPlace(ctx context.Context, f *flip) bool {
+func (s *Store) committed(ctx context.Context, f *publishTx) bool {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), verifyWithin)
 	defer cancel()
 	values, err := s.redis.Client().HMGet(ctx, s.keys.Current(f.restaurant), "version", "publication").Result()

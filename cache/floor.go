@@ -20,7 +20,7 @@ func (v Version) highest() int64 { return max(v.Version, v.Floor) }
 // lost reports whether Redis has neither the version that is served, nor a later
 // one, nor a floor as high.
 func (s status) lost(served Version) bool {
-	return s.floor < served.highest() && (s.version < served.highest() || s.version == served.Version && !s.names(served))
+	return s.floor < served.highest() && (s.version < served.highest() || s.version == served.Version && !s.identifies(served))
 }
 
 // RaiseFloor raises the floors of restaurants to versions that are served and
@@ -34,7 +34,7 @@ func (s *Store) RaiseFloor(ctx context.Context, served ...Version) (floors []int
 		pipe := s.redis.Client().Pipeline()
 		answers := make([]*redis.Cmd, len(part))
 		for i, v := range part {
-			answers[i] = raiseScript.Eval(ctx, pipe, []string{s.keys.Current(v.Restaurant), s.keys.Fence(v.Restaurant)},
+			answers[i] = raiseFloorScript.Eval(ctx, pipe, []string{s.keys.Current(v.Restaurant), s.keys.Fence(v.Restaurant)},
 				v.highest(), v.Content, formatTime(v.SyncedAt))
 		}
 		_, _ = pipe.Exec(ctx) // each command has its own error
@@ -49,9 +49,9 @@ func (s *Store) RaiseFloor(ctx context.Context, served ...Version) (floors []int
 	return floors, raised, nil
 }
 
-// raise raises the floors of versions in memory that Redis has lost, notes them
+// raiseFloors raises the floors of versions in memory that Redis has lost, notes them
 // with the versions, and asks for pulls.
-func (r *Replica) raise(ctx context.Context, lost []*Snapshot) error {
+func (r *Replica) raiseFloors(ctx context.Context, lost []*Snapshot) error {
 	if len(lost) == 0 {
 		return nil
 	}
@@ -67,7 +67,7 @@ func (r *Replica) raise(ctx context.Context, lost []*Snapshot) error {
 	for i, version := range versions {
 		if floors[i] != version.Floor {
 			version.Floor = floors[i]
-			r.swap(&Snapshot{Version: version, Catalogue: lost[i].Catalogue})
+			r.replaceCurrent(&Snapshot{Version: version, Catalogue: lost[i].Catalogue})
 		}
 		if raised[i] {
 			mine = append(mine, version.Restaurant)
@@ -76,7 +76,7 @@ func (r *Replica) raise(ctx context.Context, lost []*Snapshot) error {
 	if len(mine) > 0 {
 		r.cfg.Log.WithField("event", "replica.data_lost_in_redis").WithField("count", len(mine)).WithField("restaurant", string(mine[0])).
 			Warn("Redis has lost menus that are served here: they count as stale until they are pulled again")
-		r.cfg.Behind(mine)
+		r.cfg.DataLost(mine)
 	}
 	return nil
 }

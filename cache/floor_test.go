@@ -42,7 +42,7 @@ func TestFloor(t *testing.T) {
 		s := cache.NewStore(r, cache.StoreConfig{})
 		var behind int
 		replica := func() *cache.Replica {
-			return cache.NewReplica(s, cache.ReplicaConfig{Behind: func(ids []menu.RestaurantID) { behind += len(ids) }})
+			return cache.NewReplica(s, cache.ReplicaConfig{DataLost: func(ids []menu.RestaurantID) { behind += len(ids) }})
 		}
 		old := replica()
 		for base := range int64(4) {
@@ -74,7 +74,7 @@ func TestFloor(t *testing.T) {
 				t.Errorf("changes since %d: %v, want ErrVersionGone", since, err)
 			}
 		}
-		standing, err := s.Standing(ctx, bistro, after.Version, nil)
+		standing, err := s.State(ctx, bistro, after.Version, nil)
 		if err != nil || standing.Version.Version != 1 || standing.Floor != 4 {
 			t.Errorf("a publisher finds %+v, %v; want version 1 and the floor 4", standing, err)
 		}
@@ -115,7 +115,7 @@ func TestFloor_RaisedDuringAPublish(t *testing.T) {
 		served := publish(t, s, bistro, 0, menuJSON(3, 1))
 		served.Version = 8
 		cache.ForgetAll(t, r)
-		r.Strict().AddHook(&beforeScripts{func() {
+		r.NoRetry().AddHook(&beforeScripts{func() {
 			if _, raised, err := s.RaiseFloor(t.Context(), served); err != nil || !raised[0] {
 				t.Errorf("raised %v, %v", raised, err)
 			}
@@ -174,7 +174,7 @@ func TestFloor_LostAgain(t *testing.T) {
 		poll(young)
 		v := read(t, young, bistro).Version
 		cache.ForgetAll(t, r)
-		if standing, err := s.Standing(ctx, bistro, v, nil); err != nil || standing.Floor != 4 {
+		if standing, err := s.State(ctx, bistro, v, nil); err != nil || standing.Floor != 4 {
 			t.Errorf("a publisher finds %+v, %v; want the floor 4", standing, err)
 		}
 		cache.ForgetAll(t, r)

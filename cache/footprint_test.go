@@ -67,7 +67,7 @@ func footprintOf(tb testing.TB, menus int) footprint {
 		tb.Fatal(err)
 	}
 	readAll(tb, replica, warm, true)
-	replica.Forget(ids[0])
+	replica.Drop(ids[0])
 	before := settled()
 	each := func(do func(snap *Snapshot)) int64 {
 		for _, id := range ids {

@@ -22,7 +22,7 @@ func TestReplicaForgetsWhatIsNoLongerKept(t *testing.T) {
 		var removed atomic.Bool
 		replica := cache.NewReplica(s, cache.ReplicaConfig{
 			Restaurants: func() []menu.RestaurantID { return []menu.RestaurantID{"grill"} },
-			Keeps:       func(id menu.RestaurantID) bool { return id != bistro || !removed.Load() },
+			Allowed:     func(id menu.RestaurantID) bool { return id != bistro || !removed.Load() },
 		})
 		snap := read(t, replica, bistro)
 		read(t, replica, "grill")
@@ -31,13 +31,13 @@ func TestReplicaForgetsWhatIsNoLongerKept(t *testing.T) {
 		}
 
 		removed.Store(true)
-		replica.Forget(bistro, "nobody")
+		replica.Drop(bistro, "nobody")
 		gone := func(when string) {
 			t.Helper()
-			if _, held := replica.Peek(bistro); held {
+			if _, held := replica.Cached(bistro); held {
 				t.Errorf("%s: the removed restaurant stands in memory", when)
 			}
-			if _, held := replica.Peek("grill"); !held {
+			if _, held := replica.Cached("grill"); !held {
 				t.Errorf("%s: another restaurant was forgotten too", when)
 			}
 		}
@@ -46,7 +46,7 @@ func TestReplicaForgetsWhatIsNoLongerKept(t *testing.T) {
 			t.Errorf("a read of it: %v, want ErrNoCatalogue", err)
 		}
 		gone("after a read")
-		replica.Offer(snap) // of a run that was in flight
+		replica.Install(snap) // of a run that was in flight
 		gone("after an offer")
 		if body, err := replica.Menu(snap, cache.Gzip); err != nil || len(body.Body) == 0 {
 			t.Errorf("a reader in the middle of it: %v", err)
@@ -79,18 +79,18 @@ func TestReplicaForgetsWhilePolling(t *testing.T) {
 		publish(t, s, bistro, 0, menuJSON(5, 7))
 		var removed atomic.Bool
 		replica := cache.NewReplica(s, cache.ReplicaConfig{
-			Keeps: func(menu.RestaurantID) bool { return !removed.Load() },
+			Allowed: func(menu.RestaurantID) bool { return !removed.Load() },
 		})
 		read(t, replica, bistro)
 		r.Client().AddHook(afterPipeline{func() {
 			removed.Store(true)
-			replica.Forget(bistro)
+			replica.Drop(bistro)
 		}})
 
 		if err := replica.Poll(t.Context()); err != nil {
 			t.Errorf("a poll from under which a restaurant was removed: %v", err)
 		}
-		if _, held := replica.Peek(bistro); held || !removed.Load() {
+		if _, held := replica.Cached(bistro); held || !removed.Load() {
 			t.Errorf("removed %t, and it stands in memory %t", removed.Load(), held)
 		}
 	})

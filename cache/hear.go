@@ -11,42 +11,42 @@ import (
 )
 
 const (
-	// heeders is how many load what notices told of, so that one large menu
+	// noticeWorkers is how many load what notices told of, so that one large menu
 	// keeps no other waiting; each takes at most heeded restaurants at a time.
-	heeders = 2
-	heeded  = 64
+	noticeWorkers  = 2
+	noticesAtATime = 64
 )
 
 // runSubscriber loads what notices announce. What was published before a
 // subscription is not announced: a poll finds it.
 func (r *Replica) runSubscriber(ctx context.Context) {
-	r.store.redis.Subscribe(ctx, r.store.keys.Notices(), r.look.Set, r.noticed, func(err error) {
+	r.store.redis.Subscribe(ctx, r.store.keys.Notices(), r.pollNow.Set, r.onNotice, func(err error) {
 		r.cfg.Log.WithField("event", "replica.notices_lost").WithError(err).Debug("notices are lost; subscribing again")
 	})
 }
 
-// noticed takes one notice: what memory does not hold yet is loaded soon.
-func (r *Replica) noticed(payload string) {
+// onNotice takes one notice: what memory does not hold yet is loaded soon.
+func (r *Replica) onNotice(payload string) {
 	n, ok := readNotice(payload)
-	if !ok || !r.cfg.Keeps(n.restaurant) {
+	if !ok || !r.cfg.Allowed(n.restaurant) {
 		return
 	}
-	r.forgetMiss(n.restaurant)
-	if now := r.seated(n.restaurant); now != nil && now.snapshot.Version.Version == n.version {
+	r.clearMiss(n.restaurant)
+	if now := r.currentEntry(n.restaurant); now != nil && now.snapshot.Version.Version == n.version {
 		return // a lower version is checked: Redis may have lost the one that is served here
 	}
-	r.told.add(n.restaurant)
+	r.noticeQueue.add(n.restaurant)
 }
 
-// heedAlways loads what notices told of. Whatever fails is left to the poll,
+// runNoticeWorker loads what notices told of. Whatever fails is left to the poll,
 // which also says so.
-func (r *Replica) heedAlways(ctx context.Context) {
+func (r *Replica) runNoticeWorker(ctx context.Context) {
 	for {
 		select {
 		case <-ctx.Done():
 			return
-		case <-r.told.wake:
-			_ = r.refresh(ctx, r.told.take(heeded))
+		case <-r.noticeQueue.wake:
+			_ = r.refresh(ctx, r.noticeQueue.take(noticesAtATime))
 		}
 	}
 }

@@ -139,9 +139,9 @@ func (k Keys) RunLog(id menu.RestaurantID) string { return k.restaurant(id, form
 // Findings are the lint findings of a restaurant's menu as last pulled.
 func (k Keys) Findings(id menu.RestaurantID) string { return k.restaurant(id, format, "findings") }
 
-// Validator is a hash about the restaurant's menu as last pulled: the ordering
+// LastFetch is a hash about the restaurant's menu as last pulled: the ordering
 // service's validator among it.
-func (k Keys) Validator(id menu.RestaurantID) string { return k.restaurant(id, format, "validator") }
+func (k Keys) LastFetch(id menu.RestaurantID) string { return k.restaurant(id, format, "validator") }
 
 // RunNotices is the channel of "event JSON" messages about runs and batches of
 // them: run.started, run.finished, sync.progress.

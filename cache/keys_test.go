@@ -29,7 +29,7 @@ func TestKeysShareTheirHashTag(t *testing.T) {
 	own := k.Version(id, 42)
 	restaurant := []string{
 		k.Current(id), k.Products(own), k.ExternalIDs(own), k.Schemes(own), k.Stopped(id, 42), k.Record(id, 42),
-		k.StopValues(id, 42), k.History(id), k.Lease(id), k.Fence(id), k.Queue(id), k.Runs(id), k.RunLog(id), k.Findings(id), k.Validator(id),
+		k.StopValues(id, 42), k.History(id), k.Lease(id), k.Fence(id), k.Queue(id), k.Runs(id), k.RunLog(id), k.Findings(id), k.LastFetch(id),
 	}
 	shared := k.Content("ab12")
 	content := []string{k.ContentBody("ab12"), k.ContentUsers("ab12"), k.Products(shared), k.ExternalIDs(shared), k.Schemes(shared)}

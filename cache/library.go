@@ -11,36 +11,36 @@ import (
 	"larder/internal/menu"
 )
 
-// library holds every compiled content once, for as long as any catalogue
+// contentCache holds every compiled content once, for as long as any catalogue
 // uses it: it holds them weakly, so one that no restaurant uses is collected.
-type library struct {
+type contentCache struct {
 	load func(ctx context.Context, hash string) (*menu.Content, error)
 
-	flight singleflight.Group
-	mu     sync.Mutex
-	books  map[string]weak.Pointer[menu.Content]
-	views  map[string][]byte // of books, compressed as in Redis
+	flight      singleflight.Group
+	mu          sync.Mutex
+	entries     map[string]weak.Pointer[menu.Content]
+	packedViews map[string][]byte // of books, compressed as in Redis
 }
 
-func newLibrary(load func(context.Context, string) (*menu.Content, error)) *library {
-	return &library{load: load, books: make(map[string]weak.Pointer[menu.Content]), views: map[string][]byte{}}
+func newContentCache(load func(context.Context, string) (*menu.Content, error)) *contentCache {
+	return &contentCache{load: load, entries: make(map[string]weak.Pointer[menu.Content]), packedViews: map[string][]byte{}}
 }
 
 // content gives the content of a hash and loads it where nobody holds it.
 // Callers at the same time share one load.
-func (l *library) content(ctx context.Context, hash string) (*menu.Content, error) {
-	if content := l.held(hash); content != nil {
+func (l *contentCache) content(ctx context.Context, hash string) (*menu.Content, error) {
+	if content := l.cached(hash); content != nil {
 		return content, nil
 	}
 	loaded, err, _ := l.flight.Do(hash, func() (any, error) {
-		if content := l.held(hash); content != nil {
+		if content := l.cached(hash); content != nil {
 			return content, nil
 		}
 		content, err := l.load(ctx, hash)
 		if err != nil {
 			return nil, err
 		}
-		return l.adopt(hash, content), nil
+		return l.intern(hash, content), nil
 	})
 	if err != nil {
 		return nil, err
@@ -49,49 +49,49 @@ func (l *library) content(ctx context.Context, hash string) (*menu.Content, erro
 	return content, nil
 }
 
-func (l *library) held(hash string) *menu.Content {
+func (l *contentCache) cached(hash string) *menu.Content {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.books[hash].Value()
+	return l.entries[hash].Value()
 }
 
-// adopt gives the content that everyone uses for the hash: the one that is
+// intern gives the content that everyone uses for the hash: the one that is
 // held, or else the one given.
-func (l *library) adopt(hash string, content *menu.Content) *menu.Content {
+func (l *contentCache) intern(hash string, content *menu.Content) *menu.Content {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if held := l.books[hash].Value(); held != nil {
+	if held := l.entries[hash].Value(); held != nil {
 		return held
 	}
-	l.books[hash] = weak.Make(content)
-	runtime.AddCleanup(content, l.forget, hash)
+	l.entries[hash] = weak.Make(content)
+	runtime.AddCleanup(content, l.remove, hash)
 	return content
 }
 
-// forget drops the entry of a content that was collected, unless the hash has
+// remove drops the entry of a content that was collected, unless the hash has
 // been loaded again since.
-func (l *library) forget(hash string) {
+func (l *contentCache) remove(hash string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.books[hash].Value() == nil {
-		delete(l.books, hash)
-		delete(l.views, hash)
+	if l.entries[hash].Value() == nil {
+		delete(l.entries, hash)
+		delete(l.packedViews, hash)
 	}
 }
 
-// packed returns a content as it is stored, if that is held.
-func (l *library) packed(hash string) ([]byte, bool) {
+// packedContent returns a content as it is stored, if that is held.
+func (l *contentCache) packedContent(hash string) ([]byte, bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	packed, held := l.views[hash]
+	packed, held := l.packedViews[hash]
 	return packed, held
 }
 
-// keepPacked holds a content as it is stored for as long as the content.
-func (l *library) keepPacked(hash string, packed []byte) {
+// keepPackedContent holds a content as it is stored for as long as the content.
+func (l *contentCache) keepPackedContent(hash string, packed []byte) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.books[hash].Value() != nil {
-		l.views[hash] = packed
+	if l.entries[hash].Value() != nil {
+		l.packedViews[hash] = packed
 	}
 }

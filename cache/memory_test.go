@@ -18,7 +18,7 @@ func TestLibrarySharesAndForgets(t *testing.T) {
 	t.Parallel()
 	var loads atomic.Int64
 	settings := menu.DefaultSettings()
-	l := newLibrary(func(context.Context, string) (*menu.Content, error) {
+	l := newContentCache(func(context.Context, string) (*menu.Content, error) {
 		loads.Add(1)
 		return menu.CompileContent(&menu.View{Name: "Menu"}, settings), nil
 	})
@@ -37,7 +37,7 @@ func TestLibrarySharesAndForgets(t *testing.T) {
 			t.Fatalf("caller %d has a content of its own", i)
 		}
 	}
-	if adopted := l.adopt("h", menu.CompileContent(&menu.View{}, settings)); adopted != got[0] {
+	if adopted := l.intern("h", menu.CompileContent(&menu.View{}, settings)); adopted != got[0] {
 		t.Error("a second content of one hash was adopted")
 	}
 	if loads.Load() != 1 || l.size() != 1 {
@@ -61,7 +61,7 @@ func TestLibrarySharesAndForgets(t *testing.T) {
 
 func TestLibraryPassesErrorsOn(t *testing.T) {
 	t.Parallel()
-	l := newLibrary(func(context.Context, string) (*menu.Content, error) { return nil, ErrCorrupt })
+	l := newContentCache(func(context.Context, string) (*menu.Content, error) { return nil, ErrCorrupt })
 	if _, err := l.content(t.Context(), "h"); !errors.Is(err, ErrCorrupt) || l.size() != 0 {
 		t.Errorf("got %v, %d held", err, l.size())
 	}
@@ -169,15 +169,15 @@ func TestMissesAreBounded(t *testing.T) {
 	if len(r.misses) > maxMisses || r.missed("cancelled") != nil {
 		t.Errorf("%d misses are remembered; a caller's own end: %v", len(r.misses), r.missed("cancelled"))
 	}
-	r.noticed("1 " + strconv.Itoa(maxMisses+1))
+	r.onNotice("1 " + strconv.Itoa(maxMisses+1))
 	if err := r.missed(menu.RestaurantID(strconv.Itoa(maxMisses + 1))); err != nil {
 		t.Errorf("after a notice: %v, want nothing remembered", err)
 	}
 }
 
 // size returns how many contents are held.
-func (l *library) size() int {
+func (l *contentCache) size() int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return len(l.books)
+	return len(l.entries)
 }

@@ -63,7 +63,7 @@ func TestAServedMenuKeepsNoBody(t *testing.T) { //nolint:paralleltest // it meas
 			if err != nil {
 				t.Fatal(err)
 			}
-			replica.Offer(&Snapshot{Version: version, Catalogue: p.Catalogue})
+			replica.Install(&Snapshot{Version: version, Catalogue: p.Catalogue})
 		}
 		publish(0) // what is of the process
 		runtime.GC()

@@ -59,7 +59,7 @@ func publisher(url string) int {
 			return failed(err)
 		}
 		if version == freezeAt {
-			r.Strict().AddHook(freeze{})
+			r.NoRetry().AddHook(freeze{})
 		}
 		_, err = s.Publish(ctx, cache.Publication{
 			Restaurant: bistro, Name: "The Bistro", Fence: fence, Base: current.Version, Published: published,

@@ -80,7 +80,7 @@ func (s *Store) publish(ctx context.Context, p Publication) (Version, error) {
 	if p.Restaurant == "" || p.Catalogue == nil || len(p.Published.Content) == 0 {
 		return Version{}, errIncomplete
 	}
-	stored, err := s.standing(ctx, p.Restaurant)
+	stored, err := s.publishState(ctx, p.Restaurant)
 	if err != nil {
 		return Version{}, fmt.Errorf("%w: %w", redisdb.ErrUnavailable, err)
 	}
@@ -101,15 +101,15 @@ func (s *Store) publish(ctx context.Context, p Publication) (Version, error) {
 	version := Version{
 		Restaurant: p.Restaurant, Name: strings.Clone(p.Name), Version: max(p.Base, p.Floor, stored.floor) + 1, Floor: stored.floor,
 		Content: content, Stops: p.Catalogue.Stops(),
-		SyncedAt: wholeMillis(p.SyncedAt), CheckedAt: wholeMillis(cmp.Or(p.CheckedAt, p.SyncedAt)),
+		SyncedAt: truncateMillis(p.SyncedAt), CheckedAt: truncateMillis(cmp.Or(p.CheckedAt, p.SyncedAt)),
 		Counts: p.Catalogue.Counts(), LastOutcome: cmp.Or(p.Outcome, outcomeUpdated), Hold: stored.hold, Bytes: len(p.Published.Content),
 	}
 	if p.Hold != nil {
 		version.Hold = *p.Hold
 	}
 	version.Held = version.Hold != Hold{}
-	version.ModifiedAt = apart(version.SyncedAt, stored.modifiedAt)
-	version.Published, version.PublishedAt = publishedSum(version.Content, p.Published.Stops), apart(version.SyncedAt, stored.publishedAt)
+	version.ModifiedAt = afterLast(version.SyncedAt, stored.modifiedAt)
+	version.Published, version.PublishedAt = publishedSum(version.Content, p.Published.Stops), afterLast(version.SyncedAt, stored.publishedAt)
 	own := s.keys.Version(p.Restaurant, version.Version)
 	index, err := s.storeContent(ctx, p, version.Content, own)
 	if err != nil {
@@ -119,8 +119,8 @@ func (s *Store) publish(ctx context.Context, p Publication) (Version, error) {
 	if err != nil {
 		return Version{}, fmt.Errorf("stage version %d: %w: %w", version.Version, redisdb.ErrUnavailable, err)
 	}
-	step.succeed(s, stored, version)
-	if err := s.flip(ctx, step); err != nil {
+	step.planRetirement(s, stored, version)
+	if err := s.commit(ctx, step); err != nil {
 		return Version{}, err
 	}
 	return version, nil
@@ -129,8 +129,8 @@ func (s *Store) publish(ctx context.Context, p Publication) (Version, error) {
 // outcomeUpdated is the outcome of a run that published (docs/http.md).
 const outcomeUpdated = "updated"
 
-// standing is what a restaurant has when a publish begins.
-type standing struct {
+// publishState is what a restaurant has when a publish begins.
+type publishState struct {
 	fence   int64
 	floor   int64
 	version int64
@@ -162,13 +162,13 @@ func readHistory(list []string) []historyEntry {
 	return entries
 }
 
-func (s *Store) standing(ctx context.Context, restaurant menu.RestaurantID) (standing, error) {
+func (s *Store) publishState(ctx context.Context, restaurant menu.RestaurantID) (publishState, error) {
 	pipe := s.redis.Client().Pipeline()
 	current := pipe.HMGet(ctx, s.keys.Current(restaurant), "version", "content", "held", "form", "hold", "holdOf", "modifiedAt", "publishedAt")
 	fence := pipe.HMGet(ctx, s.keys.Fence(restaurant), "fence", "floor")
 	history := pipe.LRange(ctx, s.keys.History(restaurant), 0, -1)
 	if _, err := pipe.Exec(ctx); err != nil {
-		return standing{}, err
+		return publishState{}, err
 	}
 	text := func(values []any, i int) string {
 		value, _ := values[i].(string)
@@ -182,7 +182,7 @@ func (s *Store) standing(ctx context.Context, restaurant menu.RestaurantID) (sta
 		t, _ := parseTime(text)
 		return t
 	}
-	return standing{
+	return publishState{
 		modifiedAt: at(text(current.Val(), 6)), publishedAt: at(text(current.Val(), 7)),
 		fence: number(text(fence.Val(), 0)), floor: number(text(fence.Val(), 1)),
 		version: number(text(current.Val(), 0)), content: text(current.Val(), 1),
@@ -192,33 +192,33 @@ func (s *Store) standing(ctx context.Context, restaurant menu.RestaurantID) (sta
 }
 
 // stage writes the version's own keys under names that nobody else knows.
-func (s *Store) stage(ctx context.Context, p Publication, v Version, index string) (*flip, error) {
-	step := &flip{
+func (s *Store) stage(ctx context.Context, p Publication, v Version, index string) (*publishTx, error) {
+	step := &publishTx{
 		token: rand.Text(), restaurant: p.Restaurant, fence: p.Fence, run: p.Run, base: p.Base, version: v.Version,
 		entry: historyEntry{v.Version, v.Content}, limit: s.history,
 	}
 	b := newBatch(s.redis.Client())
 	if index == s.keys.Version(v.Restaurant, v.Version) { // and not the content's, which are written
 		for _, hash := range documentedHashes(s.keys, index, p.Catalogue, false) {
-			staged := step.add(hash.key, "HLEN", len(hash.fields)/2) //nolint:mnd // field and value
+			staged := step.stageKey(hash.key, "HLEN", len(hash.fields)/2) //nolint:mnd // field and value
 			if err := b.hash(ctx, staged, hash.fields, stagedLife); err != nil {
 				return nil, err
 			}
 		}
 	}
 	stopped := stoppedIndex(v.Stops)
-	if err := b.set(ctx, step.add(s.keys.Stopped(v.Restaurant, v.Version), "SCARD", len(stopped)), stopped, stagedLife); err != nil {
+	if err := b.set(ctx, step.stageKey(s.keys.Stopped(v.Restaurant, v.Version), "SCARD", len(stopped)), stopped, stagedLife); err != nil {
 		return nil, err
 	}
 	packed := s.packer.pack(p.Published.Stops)
-	if err := b.value(ctx, step.add(s.keys.StopValues(v.Restaurant, v.Version), "STRLEN", len(packed)), packed, stagedLife); err != nil {
+	if err := b.value(ctx, step.stageKey(s.keys.StopValues(v.Restaurant, v.Version), "STRLEN", len(packed)), packed, stagedLife); err != nil {
 		return nil, err
 	}
 	recordBytes, err := encodeRecord(v)
 	if err != nil {
 		return nil, err
 	}
-	if err := b.value(ctx, step.add(s.keys.Record(v.Restaurant, v.Version), "STRLEN", len(recordBytes)), recordBytes, stagedLife); err != nil {
+	if err := b.value(ctx, step.stageKey(s.keys.Record(v.Restaurant, v.Version), "STRLEN", len(recordBytes)), recordBytes, stagedLife); err != nil {
 		return nil, err
 	}
 	step.current = []any{

@@ -111,7 +111,7 @@ func restate(t *testing.T, s *cache.Store, at time.Time, raw []byte) cache.Versi
 	if err != nil {
 		t.Fatal(err)
 	}
-	version, err := s.Restate(t.Context(), cache.Restatement{
+	version, err := s.UpdateStopLists(t.Context(), cache.StopListUpdate{
 		Version: current, Fence: 1, Stops: publication(t, bistro, 0, raw).Published.Stops, At: at,
 	})
 	if err != nil {
@@ -146,7 +146,7 @@ func TestOtherStopListsAreServedWithoutANewVersion(t *testing.T) {
 			t.Errorf("%d contents are stored, want 1", n)
 		}
 
-		replica.Offer(&cache.Snapshot{Version: version, Catalogue: old.Catalogue}) // as the publisher does
+		replica.Install(&cache.Snapshot{Version: version, Catalogue: old.Catalogue}) // as the publisher does
 		if err := other.Poll(t.Context()); err != nil {
 			t.Fatal(err)
 		}
@@ -213,7 +213,7 @@ func TestRestateRefuses(t *testing.T) {
 			"a version that is no longer current": {one, 5, cache.ErrStale},
 			"a fence below the stored one":        {two, 4, cache.ErrFenced},
 		} {
-			_, err := s.Restate(t.Context(), cache.Restatement{Version: c.version, Fence: c.fence, Stops: stops, At: noon})
+			_, err := s.UpdateStopLists(t.Context(), cache.StopListUpdate{Version: c.version, Fence: c.fence, Stops: stops, At: noon})
 			if !errors.Is(err, c.want) {
 				t.Errorf("%s: %v, want %v", name, err, c.want)
 			}
@@ -376,7 +376,7 @@ func TestEveryViewComesBackThroughRedis(t *testing.T) {
 					t.Fatal(err)
 				}
 				base[restaurant], contents[version.Content] = version.Version, true
-				publisher.Offer(&cache.Snapshot{Version: version, Catalogue: catalogue})
+				publisher.Install(&cache.Snapshot{Version: version, Catalogue: catalogue})
 				for _, replica := range []*cache.Replica{publisher, cache.NewReplica(s, cache.ReplicaConfig{})} {
 					snap, err := replica.Catalogue(context.Background(), restaurant)
 					if err != nil {

@@ -36,7 +36,7 @@ type packedView struct {
 // Errors: redisdb.ErrUnavailable when the view must be loaded and Redis does not answer;
 // ErrNoCatalogue when Redis has lost it; ErrCorrupt; ctx's.
 func (r *Replica) Published(ctx context.Context, snap *Snapshot, enc Encoding) (*Representation, error) {
-	key := snap.key(PublishedMenu, enc)
+	key := snap.bodyKey(PublishedMenu, enc)
 	if ready, ok := r.bodies.get(key); ok {
 		return ready, nil
 	}
@@ -47,7 +47,7 @@ func (r *Replica) Published(ctx context.Context, snap *Snapshot, enc Encoding) (
 			return nil, err
 		}
 		if published != snap.Published {
-			r.told.add(snap.Restaurant) // Redis is ahead
+			r.noticeQueue.add(snap.Restaurant) // Redis is ahead
 		}
 		ready, err := r.store.packer.represent(snap.Version.Version, body, enc)
 		if err != nil {
@@ -73,8 +73,8 @@ func (r *Replica) loadBody(
 func (r *Replica) keepViews(ctx context.Context, restaurants []menu.RestaurantID) error {
 	var missing []*Snapshot
 	for _, id := range restaurants {
-		if s := r.seat(id); s != nil {
-			now, view := s.now.Load(), s.view.Load()
+		if s := r.findSlot(id); s != nil {
+			now, view := s.current.Load(), s.published.Load()
 			if now != nil && (view == nil || view.published != now.snapshot.Published) {
 				missing = append(missing, now.snapshot)
 			}
@@ -94,7 +94,7 @@ func (r *Replica) loadViews(ctx context.Context, snapshots []*Snapshot) error {
 	contents := map[string]*redis.StringCmd{}
 	for i, snapshot := range snapshots {
 		stops[i] = pipe.Get(ctx, r.store.keys.StopValues(snapshot.Restaurant, snapshot.Version.Version))
-		if _, held := r.contents.packed(snapshot.Content); !held && contents[snapshot.Content] == nil {
+		if _, held := r.contents.packedContent(snapshot.Content); !held && contents[snapshot.Content] == nil {
 			contents[snapshot.Content] = pipe.HGet(ctx, r.store.keys.ContentBody(snapshot.Content), "view")
 		}
 	}
@@ -103,18 +103,18 @@ func (r *Replica) loadViews(ctx context.Context, snapshots []*Snapshot) error {
 	}
 	for hash, answer := range contents {
 		if view := answer.Val(); view != "" {
-			r.contents.keepPacked(hash, []byte(view))
+			r.contents.keepPackedContent(hash, []byte(view))
 		}
 	}
 	for i, snapshot := range snapshots {
-		content, held := r.contents.packed(snapshot.Content)
+		content, held := r.contents.packedContent(snapshot.Content)
 		values, err := r.store.packer.unpack([]byte(stops[i].Val()))
 		if !held || err != nil || publishedSum(snapshot.Content, values) != snapshot.Published {
 			continue
 		}
-		if s := r.seat(snapshot.Restaurant); s != nil {
-			s.view.Store(&packedView{published: snapshot.Published, content: content, stops: []byte(stops[i].Val())})
-			r.forgetUnkept(snapshot.Restaurant)
+		if s := r.findSlot(snapshot.Restaurant); s != nil {
+			s.published.Store(&packedView{published: snapshot.Published, content: content, stops: []byte(stops[i].Val())})
+			r.dropIfNotAllowed(snapshot.Restaurant)
 		}
 	}
 	return nil
@@ -139,11 +139,11 @@ func (r *Replica) viewOf(ctx context.Context, snap *Snapshot) (view []byte, name
 
 // unpackView returns the view that memory holds, if it is the snapshot's.
 func (r *Replica) unpackView(snap *Snapshot) (published menu.Published, ok bool) {
-	s := r.seat(snap.Restaurant)
+	s := r.findSlot(snap.Restaurant)
 	if s == nil {
 		return published, false
 	}
-	packed := s.view.Load()
+	packed := s.published.Load()
 	if packed == nil || packed.published != snap.Published {
 		return published, false
 	}

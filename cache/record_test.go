@@ -22,7 +22,7 @@ func TestRecordReadsBack(t *testing.T) {
 			Restaurant: "bistro", Name: rapid.StringMatching(`[\p{L} ]*`).Draw(t, "name"),
 			Version: rapid.Int64Min(1).Draw(t, "version"), Content: rapid.StringMatching(`[0-9a-f]{64}`).Draw(t, "content"),
 			Stops:    menu.Stops{Products: ids.Draw(t, "products"), Ingredients: ids.Draw(t, "ingredients")},
-			SyncedAt: at, CheckedAt: at, ModifiedAt: apart(at, at.Add(rapid.SampledFrom([]time.Duration{-time.Hour, -time.Millisecond, 0}).Draw(t, "before"))), Counts: menu.Counts{Products: 3}, Bytes: 7,
+			SyncedAt: at, CheckedAt: at, ModifiedAt: afterLast(at, at.Add(rapid.SampledFrom([]time.Duration{-time.Hour, -time.Millisecond, 0}).Draw(t, "before"))), Counts: menu.Counts{Products: 3}, Bytes: 7,
 		}
 		raw, err := encodeRecord(want)
 		if err != nil {

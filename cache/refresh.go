@@ -19,10 +19,10 @@ import (
 const (
 	// maxFaults bounds the restaurants that one error of a refresh names.
 	maxFaults = 5
-	// giveWayMost bounds how long one piece of work that nobody waits for is
-	// put off, giveWayLook is how often it looks whether it may begin.
-	giveWayMost = 25 * time.Millisecond
-	giveWayLook = time.Millisecond
+	// maxYield bounds how long one piece of work that nobody waits for is
+	// put off, yieldInterval is how often it looks whether it may begin.
+	maxYield      = 25 * time.Millisecond
+	yieldInterval = time.Millisecond
 )
 
 // Run keeps memory at the current versions until ctx ends: at once when a
@@ -34,9 +34,9 @@ const (
 func (r *Replica) Run(ctx context.Context) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error { r.runSubscriber(ctx); return nil })
-	group.Go(func() error { r.pollAlways(ctx); return nil })
-	for range heeders {
-		group.Go(func() error { r.heedAlways(ctx); return nil })
+	group.Go(func() error { r.runPoller(ctx); return nil })
+	for range noticeWorkers {
+		group.Go(func() error { r.runNoticeWorker(ctx); return nil })
 	}
 	return group.Wait()
 }
@@ -46,17 +46,17 @@ func (r *Replica) Run(ctx context.Context) error {
 // be loaded leaves its restaurants at the version they have. Errors:
 // redisdb.ErrUnavailable, ErrNoCatalogue, ErrCorrupt.
 func (r *Replica) Poll(ctx context.Context) error {
-	return errors.Join(r.refresh(ctx, r.watched()), r.pollReasons(ctx))
+	return errors.Join(r.refresh(ctx, r.wantedRestaurants()), r.pollReasons(ctx))
 }
 
-// watched are the restaurants to keep and those that are held already.
-func (r *Replica) watched() []menu.RestaurantID {
+// wantedRestaurants are the restaurants to keep and those that are held already.
+func (r *Replica) wantedRestaurants() []menu.RestaurantID {
 	ids := append([]menu.RestaurantID(nil), r.cfg.Restaurants()...)
 	seen := make(map[menu.RestaurantID]bool, len(ids))
 	for _, id := range ids {
 		seen[id] = true
 	}
-	r.seats.Range(func(key, _ any) bool {
+	r.slots.Range(func(key, _ any) bool {
 		if id, ok := key.(menu.RestaurantID); ok && !seen[id] {
 			ids = append(ids, id)
 		}
@@ -71,15 +71,15 @@ func (r *Replica) refresh(ctx context.Context, restaurants []menu.RestaurantID) 
 	var held, behind []menu.RestaurantID
 	var lost []*Snapshot
 	for _, id := range restaurants {
-		if r.seated(id) == nil {
+		if r.currentEntry(id) == nil {
 			behind = append(behind, id)
 		} else {
 			held = append(held, id)
 		}
 	}
-	err := r.store.ask(ctx, held, statusFields(), func(id menu.RestaurantID, values []any) {
+	err := r.store.queryCurrent(ctx, held, statusFields(), func(id menu.RestaurantID, values []any) {
 		there := readStatus(values)
-		now := r.seated(id)
+		now := r.currentEntry(id)
 		if now == nil {
 			return // forgotten meanwhile
 		}
@@ -92,16 +92,16 @@ func (r *Replica) refresh(ctx context.Context, restaurants []menu.RestaurantID) 
 			if there.floor != here.Floor {
 				version := here.Version
 				version.Floor = there.floor
-				r.swap(&Snapshot{Version: version, Catalogue: here.Catalogue})
+				r.replaceCurrent(&Snapshot{Version: version, Catalogue: here.Catalogue})
 			}
-		case supersedes(Version{Version: there.version, Content: there.content, SyncedAt: there.syncedAt}, here.Version):
+		case replaces(Version{Version: there.version, Content: there.content, SyncedAt: there.syncedAt}, here.Version):
 			behind = append(behind, id)
-		case there.version == here.Version.Version && differs(here.Version, there):
-			r.swap(&Snapshot{Version: here.Version.with(there), Catalogue: here.Catalogue})
+		case there.version == here.Version.Version && statusDiffers(here.Version, there):
+			r.replaceCurrent(&Snapshot{Version: here.Version.with(there), Catalogue: here.Catalogue})
 		}
 	})
 	if err == nil {
-		err = r.raise(ctx, lost)
+		err = r.raiseFloors(ctx, lost)
 	}
 	if err != nil {
 		return err
@@ -115,13 +115,13 @@ func (r *Replica) refresh(ctx context.Context, restaurants []menu.RestaurantID) 
 	for _, found := range founds {
 		switch {
 		case found.err == nil:
-			r.expect(found.version)
+			r.setPending(found.version)
 			versions = append(versions, found.version)
 		case !errors.Is(found.err, ErrNoCatalogue):
 			broken.add(found.err)
 		}
 	}
-	if err := r.takeAll(ctx, versions, &broken); err != nil {
+	if err := r.applyAll(ctx, versions, &broken); err != nil {
 		return err
 	}
 	if err := r.keepViews(ctx, restaurants); err != nil {
@@ -130,9 +130,9 @@ func (r *Replica) refresh(ctx context.Context, restaurants []menu.RestaurantID) 
 	return broken.err()
 }
 
-// takeAll brings versions into memory, a content at a time, and leaves a core
+// applyAll brings versions into memory, a content at a time, and leaves a core
 // to those who read. It gives up when Redis no longer answers.
-func (r *Replica) takeAll(ctx context.Context, versions []Version, broken *faults) error {
+func (r *Replica) applyAll(ctx context.Context, versions []Version, broken *faults) error {
 	shared := make(map[string][]Version, len(versions))
 	var contents []string // as they came
 	for _, version := range versions {
@@ -148,11 +148,11 @@ func (r *Replica) takeAll(ctx context.Context, versions []Version, broken *fault
 			break
 		}
 		group.Go(func() error {
-			if r.seated(shared[content][0].Restaurant) == nil { // nobody has asked for it yet
-				r.readers.giveWay(ctx)
+			if r.currentEntry(shared[content][0].Restaurant) == nil { // nobody has asked for it yet
+				r.readers.yieldToRequests(ctx)
 			}
 			for _, version := range shared[content] {
-				err := r.take(ctx, version)
+				err := r.apply(ctx, version)
 				if errors.Is(err, redisdb.ErrUnavailable) {
 					return err
 				}
@@ -188,35 +188,35 @@ func (f *faults) err() error {
 	return errors.Join(f.all...)
 }
 
-// differs tells whether a moving field of the version held differs.
-func differs(held Version, there status) bool {
+// statusDiffers tells whether a moving field of the version held statusDiffers.
+func statusDiffers(held Version, there status) bool {
 	moved := held.with(there)
 	return !moved.CheckedAt.Equal(held.CheckedAt) || moved.LastOutcome != held.LastOutcome || moved.Hold != held.Hold ||
 		moved.Published != held.Published || moved.Floor != held.Floor
 }
 
-// pollAlways polls at once, whenever notices may have been lost, and every so
+// runPoller polls at once, whenever notices may have been lost, and every so
 // often.
-func (r *Replica) pollAlways(ctx context.Context) {
+func (r *Replica) runPoller(ctx context.Context) {
 	ticker := time.NewTicker(r.cfg.Poll)
 	defer ticker.Stop()
-	r.look.Set()
+	r.pollNow.Set()
 	var last error
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case <-ticker.C:
-		case <-r.look:
+		case <-r.pollNow:
 		}
 		err := r.Poll(ctx)
-		r.report(ctx, err, last)
+		r.logChange(ctx, err, last)
 		last = err
 	}
 }
 
-// report logs when refreshing begins to fail and when it works again.
-func (r *Replica) report(ctx context.Context, err, last error) {
+// logChange logs when refreshing begins to fail and when it works again.
+func (r *Replica) logChange(ctx context.Context, err, last error) {
 	switch {
 	case ctx.Err() != nil:
 	case err != nil && last == nil:
@@ -236,15 +236,15 @@ func (r *readers) enter() (leave func()) {
 	return func() { r.waiting.Add(-1) }
 }
 
-// giveWay returns when no reader waits, or when it has waited long enough, or
+// yieldToRequests returns when no reader waits, or when it has waited long enough, or
 // when ctx ends.
-func (r *readers) giveWay(ctx context.Context) {
+func (r *readers) yieldToRequests(ctx context.Context) {
 	if r.waiting.Load() == 0 {
 		return
 	}
-	limit := time.NewTimer(giveWayMost)
+	limit := time.NewTimer(maxYield)
 	defer limit.Stop()
-	look := time.NewTicker(giveWayLook)
+	look := time.NewTicker(yieldInterval)
 	defer look.Stop()
 	for r.waiting.Load() > 0 {
 		select {

@@ -30,13 +30,13 @@ type ReplicaConfig struct {
 	// Restaurants are those to keep in memory; asked at every poll. nil means
 	// only those that readers ask for.
 	Restaurants func() []menu.RestaurantID
-	// Keeps tells whether a restaurant may stand in memory; nil means that any
+	// Allowed tells whether a restaurant may stand in memory; nil means that any
 	// may. What it no longer keeps must be handed to Forget.
-	Keeps func(menu.RestaurantID) bool
-	// Behind is called with restaurants of which Redis has lost the version that
+	Allowed func(menu.RestaurantID) bool
+	// DataLost is called with restaurants of which Redis has lost the version that
 	// is served here, once each time: they should be pulled again (policy S2a).
 	// It must return at once. It may be nil.
-	Behind func([]menu.RestaurantID)
+	DataLost func([]menu.RestaurantID)
 	// Connections are those whose rejection reasons are kept in memory.
 	Connections []string
 
@@ -52,10 +52,10 @@ type ReplicaConfig struct {
 type Replica struct {
 	store    *Store
 	cfg      ReplicaConfig
-	contents *library
+	contents *contentCache
 	bodies   *bodies
 
-	seats     sync.Map // menu.RestaurantID to *seat
+	slots     sync.Map // menu.RestaurantID to *slot
 	reasons   sync.Map // connection to its rejection reasons, []byte
 	flight    singleflight.Group
 	published singleflight.Group // of views as published, and of changes
@@ -66,8 +66,8 @@ type Replica struct {
 	watches watches
 	readers readers // who wait
 
-	told *queue       // by notices, not yet loaded
-	look sleep.Signal // asks for a poll before its time
+	noticeQueue *queue       // by notices, not yet loaded
+	pollNow     sleep.Signal // asks for a poll before its time
 }
 
 // Snapshot is one version of a restaurant's catalogue. It never changes: all
@@ -92,24 +92,24 @@ func NewReplica(store *Store, cfg ReplicaConfig) *Replica {
 	if cfg.Log == nil {
 		cfg.Log = silentlog.New()
 	}
-	if cfg.Keeps == nil {
-		cfg.Keeps = func(menu.RestaurantID) bool { return true }
+	if cfg.Allowed == nil {
+		cfg.Allowed = func(menu.RestaurantID) bool { return true }
 	}
-	if cfg.Behind == nil {
-		cfg.Behind = func([]menu.RestaurantID) {}
+	if cfg.DataLost == nil {
+		cfg.DataLost = func([]menu.RestaurantID) {}
 	}
 	if cfg.Restaurants == nil {
 		cfg.Restaurants = func() []menu.RestaurantID { return nil }
 	}
 	return &Replica{
-		store: store, cfg: cfg, contents: newLibrary(store.Content), bodies: newBodies(cfg.Memory),
-		misses: make(map[menu.RestaurantID]miss), look: sleep.NewSignal(), told: newQueue(),
+		store: store, cfg: cfg, contents: newContentCache(store.Content), bodies: newBodies(cfg.Memory),
+		misses: make(map[menu.RestaurantID]miss), pollNow: sleep.NewSignal(), noticeQueue: newQueue(),
 	}
 }
 
-// Peek gives what memory holds of the restaurant.
-func (r *Replica) Peek(restaurant menu.RestaurantID) (*Snapshot, bool) {
-	if now := r.seated(restaurant); now != nil {
+// Cached gives what memory holds of the restaurant.
+func (r *Replica) Cached(restaurant menu.RestaurantID) (*Snapshot, bool) {
+	if now := r.currentEntry(restaurant); now != nil {
 		return now.snapshot, true
 	}
 	return nil, false
@@ -119,12 +119,12 @@ func (r *Replica) Peek(restaurant menu.RestaurantID) (*Snapshot, bool) {
 // memory serves or, soon after a start, that which Redis named and whose
 // content is still on its way, or is loaded by the first who asks for it.
 func (r *Replica) Version(restaurant menu.RestaurantID) (Version, bool) {
-	s := r.seat(restaurant)
+	s := r.findSlot(restaurant)
 	if s == nil {
 		return Version{}, false
 	}
-	coming := s.coming.Load() // before now, which is set before this is cleared
-	if now := s.now.Load(); now != nil {
+	coming := s.pending.Load() // before now, which is set before this is cleared
+	if now := s.current.Load(); now != nil {
 		return now.snapshot.Version, true
 	}
 	if coming != nil {
@@ -139,11 +139,11 @@ func (r *Replica) Version(restaurant menu.RestaurantID) (Version, bool) {
 // Errors: ErrNoCatalogue; redisdb.ErrUnavailable when Redis cannot be asked; ErrCorrupt;
 // ctx's.
 func (r *Replica) Catalogue(ctx context.Context, restaurant menu.RestaurantID) (*Snapshot, error) {
-	if snapshot, ok := r.Peek(restaurant); ok {
+	if snapshot, ok := r.Cached(restaurant); ok {
 		return snapshot, nil
 	}
 	return loadOnce(ctx, r, &r.flight, string(restaurant), restaurant,
-		func() (*Snapshot, bool) { return r.Peek(restaurant) },
+		func() (*Snapshot, bool) { return r.Cached(restaurant) },
 		func(ctx context.Context) (*Snapshot, error) { return r.load(ctx, restaurant) })
 }
 
@@ -189,10 +189,10 @@ func (r *Replica) load(ctx context.Context, restaurant menu.RestaurantID) (*Snap
 	if err != nil {
 		return nil, err
 	}
-	if err := r.take(ctx, version); err != nil {
+	if err := r.apply(ctx, version); err != nil {
 		return nil, err
 	}
-	if snapshot, ok := r.Peek(restaurant); ok {
+	if snapshot, ok := r.Cached(restaurant); ok {
 		return snapshot, nil
 	}
 	return nil, ErrNoCatalogue
@@ -225,7 +225,7 @@ func (r *Replica) noteMiss(restaurant menu.RestaurantID, err error) {
 	r.misses[restaurant] = miss{err, r.cfg.Clock().Add(missLife)}
 }
 
-func (r *Replica) forgetMiss(restaurant menu.RestaurantID) {
+func (r *Replica) clearMiss(restaurant menu.RestaurantID) {
 	r.missesMu.Lock()
 	defer r.missesMu.Unlock()
 	delete(r.misses, restaurant)

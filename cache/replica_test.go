@@ -158,7 +158,7 @@ func TestNoticeBringsTheNewVersion(t *testing.T) {
 		})
 		run(t, replica)
 		eventually(t, "version 1 is loaded unasked", func() bool {
-			_, held := replica.Peek(bistro)
+			_, held := replica.Cached(bistro)
 			return held && r.Client().PubSubNumSub(t.Context(), cache.NewKeys(r.Prefix()).Notices()).Val()[cache.NewKeys(r.Prefix()).Notices()] == 1
 		})
 		if _, err := replica.Catalogue(t.Context(), "grill"); !errors.Is(err, cache.ErrNoCatalogue) {
@@ -175,8 +175,8 @@ func TestNoticeBringsTheNewVersion(t *testing.T) {
 		publish(t, s, bistro, 1, menuJSON(3, 2))
 		publish(t, s, "grill", 0, menuJSON(3, 2))
 		eventually(t, "version 2 and the first of grill", func() bool {
-			snap, _ := replica.Peek(bistro)
-			_, grill := replica.Peek("grill")
+			snap, _ := replica.Cached(bistro)
+			_, grill := replica.Cached("grill")
 			return snap.Version.Version == 2 && grill
 		})
 		if after := read(t, replica, bistro); after.Catalogue.Content != read(t, replica, "grill").Catalogue.Content {
@@ -304,12 +304,12 @@ func TestOffer(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		replica.Offer(&cache.Snapshot{Version: version, Catalogue: p.Catalogue})
+		replica.Install(&cache.Snapshot{Version: version, Catalogue: p.Catalogue})
 		return version, p.Catalogue
 	}
-	replica.Offer(nil)
+	replica.Install(nil)
 	first, catalogue := offer(0, menuJSON(3, 1))
-	one, held := replica.Peek(bistro)
+	one, held := replica.Cached(bistro)
 	if !held || one.Catalogue != catalogue {
 		t.Fatal("the first offer is not what is served")
 	}
@@ -318,12 +318,12 @@ func TestOffer(t *testing.T) {
 		t.Fatal(err)
 	}
 	offer(1, menuJSON(3, 1, "d1"))
-	two, _ := replica.Peek(bistro)
+	two, _ := replica.Cached(bistro)
 	if two.Version.Version != 2 || two.Catalogue.Content != one.Catalogue.Content || two.Catalogue.Available(1) {
 		t.Errorf("an overlay: version %d, same content %t", two.Version.Version, two.Catalogue.Content == one.Catalogue.Content)
 	}
-	replica.Offer(&cache.Snapshot{Version: first, Catalogue: catalogue})
-	if now, _ := replica.Peek(bistro); now != two {
+	replica.Install(&cache.Snapshot{Version: first, Catalogue: catalogue})
+	if now, _ := replica.Cached(bistro); now != two {
 		t.Errorf("version %d took the place of 2", now.Version.Version)
 	}
 	// The old version's bytes went with it; who still holds it gets it anew.

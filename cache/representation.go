@@ -38,8 +38,8 @@ func menuBody(v Version, catalogue *menu.Catalogue) []byte {
 	})
 }
 
-// key names a body of the snapshot: WholeMenu, PublishedMenu or a dish.
-func (s *Snapshot) key(what menu.Index, enc Encoding) bodyKey {
+// bodyKey names a body of the snapshot: WholeMenu, PublishedMenu or a dish.
+func (s *Snapshot) bodyKey(what menu.Index, enc Encoding) bodyKey {
 	key := bodyKey{
 		restaurant: s.Restaurant, content: s.Content, version: s.Version.Version,
 		synced: s.SyncedAt.UnixMilli(), product: what, enc: enc,
@@ -53,7 +53,7 @@ func (s *Snapshot) key(what menu.Index, enc Encoding) bodyKey {
 // Ready returns the body of WholeMenu, PublishedMenu or the dish of that index
 // if it is in memory. It does not encode, wait or allocate.
 func (r *Replica) Ready(snap *Snapshot, what menu.Index, enc Encoding) (*Representation, bool) {
-	return r.bodies.get(snap.key(what, enc))
+	return r.bodies.get(snap.bodyKey(what, enc))
 }
 
 // Menu returns the body of GET …/menu. The first read of a version encodes it,
@@ -74,7 +74,7 @@ func (r *Replica) Product(snap *Snapshot, p menu.Index, enc Encoding) (*Represen
 }
 
 func (r *Replica) representation(snap *Snapshot, what menu.Index, enc Encoding, body func() []byte) (*Representation, error) {
-	key := snap.key(what, enc)
+	key := snap.bodyKey(what, enc)
 	if ready, ok := r.bodies.get(key); ok {
 		return ready, nil
 	}
@@ -87,7 +87,7 @@ func (r *Replica) representation(snap *Snapshot, what menu.Index, enc Encoding, 
 // versionBodies returns the list of the bodies of the snapshot's version, nil
 // if the version is not current.
 func (r *Replica) versionBodies(snap *Snapshot) *versionBodies {
-	now := r.seated(snap.Restaurant)
+	now := r.currentEntry(snap.Restaurant)
 	if now == nil || now.snapshot.Catalogue != snap.Catalogue {
 		return nil
 	}

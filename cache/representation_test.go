@@ -94,11 +94,11 @@ func bodyIn(t *testing.T, ready *Representation) string {
 
 // held is what memory holds of the bistro's newest menu or view.
 func held(r *Replica, what menu.Index, enc Encoding) *Representation {
-	snap, ok := r.Peek("bistro")
+	snap, ok := r.Cached("bistro")
 	if !ok {
 		return nil
 	}
-	ready, _ := r.bodies.get(snap.key(what, enc))
+	ready, _ := r.bodies.get(snap.bodyKey(what, enc))
 	return ready
 }
 
@@ -252,7 +252,7 @@ func TestNewVersion_RemovesBodies(t *testing.T) {
 		t.Fatal("no body is in memory")
 	}
 	publishGenerated(t, s, 1, largeMenu, 2)
-	soon(t, "version 2", func() bool { snap, _ := replica.Peek("bistro"); return snap.Version.Version == 2 })
+	soon(t, "version 2", func() bool { snap, _ := replica.Cached("bistro"); return snap.Version.Version == 2 })
 	if used := replica.Memory().Used; used != 0 {
 		t.Errorf("%d bytes are left of version 1, or made of version 2 for nobody", used)
 	}
@@ -306,7 +306,7 @@ func TestReadersGetWholeBodies(t *testing.T) {
 	}
 	for version := range int64(10) {
 		publishGenerated(t, s, version+1, largeMenu, int(version)+2)
-		soon(t, "the version", func() bool { snap, _ := replica.Peek("bistro"); return snap.Version.Version == version+2 })
+		soon(t, "the version", func() bool { snap, _ := replica.Cached("bistro"); return snap.Version.Version == version+2 })
 		soon(t, "a body of it", func() bool { return held(replica, WholeMenu, Brotli) != nil })
 	}
 	stop()

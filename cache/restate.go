@@ -10,10 +10,10 @@ import (
 	"larder/internal/redisdb"
 )
 
-// Restatement is what the ordering service publishes now with the content and
+// StopListUpdate is what the ordering service publishes now with the content and
 // the stopped ids of a version that is current: stop lists that say something
 // else of other restaurants, or the same in another form.
-type Restatement struct {
+type StopListUpdate struct {
 	Version Version // that is current
 	Fence   int64   // the publisher's fencing number (policy S2)
 	Run     string  // what has the lease under it; empty: the number alone decides
@@ -21,39 +21,39 @@ type Restatement struct {
 	At      time.Time
 }
 
-// Restate keeps the stop values with the version, so that the view as published
+// UpdateStopLists keeps the stop values with the version, so that the view as published
 // shows them, and gives the version as it is then. It makes no new version and
 // sends no notice; replicas learn of it by their next poll. Nothing happens
 // where the values are those that are kept.
 //
 // Errors: ErrFenced, ErrStale, redisdb.ErrUnavailable.
-func (s *Store) Restate(ctx context.Context, r Restatement) (Version, error) {
+func (s *Store) UpdateStopLists(ctx context.Context, r StopListUpdate) (Version, error) {
 	version := r.Version
 	published := publishedSum(version.Content, r.Stops)
 	if published == version.Published {
 		return version, nil
 	}
-	version.Published, version.PublishedAt = published, apart(wholeMillis(r.At), version.PublishedAt)
-	if err := s.restate(ctx, version, r); err != nil {
+	version.Published, version.PublishedAt = published, afterLast(truncateMillis(r.At), version.PublishedAt)
+	if err := s.updateStopLists(ctx, version, r); err != nil {
 		return Version{}, fmt.Errorf("cache: restate %s@%d: %w", version.Restaurant, version.Version, err)
 	}
 	return version, nil
 }
 
-func (s *Store) restate(ctx context.Context, v Version, r Restatement) error {
+func (s *Store) updateStopLists(ctx context.Context, v Version, r StopListUpdate) error {
 	final := s.keys.StopValues(v.Restaurant, v.Version)
 	staged := final + "~" + rand.Text()
 	packed := s.packer.pack(r.Stops)
 	if err := s.redis.Client().Set(ctx, staged, packed, stagedLife).Err(); err != nil {
 		return fmt.Errorf("%w: %w", redisdb.ErrUnavailable, err)
 	}
-	answer, err := restateScript.Run(ctx, s.redis.Strict(),
+	answer, err := updateStopsScript.Run(ctx, s.redis.NoRetry(),
 		[]string{s.keys.Current(v.Restaurant), s.keys.Fence(v.Restaurant), staged, final},
 		publisher(r.Fence, r.Run), v.Version, len(packed), "published", v.Published, "publishedAt", formatTime(v.PublishedAt)).StringSlice()
 	if err != nil {
 		return fmt.Errorf("%w: %w", redisdb.ErrUnavailable, err)
 	}
-	return refusal(answer, r.Fence)
+	return publishError(answer, r.Fence)
 }
 
 // publishedSum names what was published: a content and its stop values.

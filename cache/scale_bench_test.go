@@ -172,7 +172,7 @@ func coldStart(b *testing.B, s *cache.Store, t *town) start {
 		}
 		got.slowest = max(got.slowest, time.Since(asked))
 	}
-	all(func(id menu.RestaurantID) bool { _, ok := replica.Peek(id); return ok })
+	all(func(id menu.RestaurantID) bool { _, ok := replica.Cached(id); return ok })
 	got.loaded = time.Since(began)
 	polled := time.Now()
 	if err := replica.Poll(ctx); err != nil {

@@ -11,12 +11,12 @@ var luaFiles embed.FS
 
 // The Lua scripts. The keys of each share one hash tag (see Keys).
 var ( //nolint:gochecknoglobals // constants
-	publishScript = redis.NewScript(lua("fenced.lua") + lua("publish.lua"))
-	raiseScript   = redis.NewScript(lua("raise.lua"))
-	restateScript = redis.NewScript(lua("fenced.lua") + lua("restate.lua"))
-	releaseScript = redis.NewScript(lua("release.lua"))
-	touchScript   = redis.NewScript(lua("touch.lua"))
-	sweepScript   = redis.NewScript(lua("sweep.lua"))
+	publishScript     = redis.NewScript(lua("fenced.lua") + lua("publish.lua"))
+	raiseFloorScript  = redis.NewScript(lua("raise.lua"))
+	updateStopsScript = redis.NewScript(lua("fenced.lua") + lua("restate.lua"))
+	releaseScript     = redis.NewScript(lua("release.lua"))
+	confirmScript     = redis.NewScript(lua("touch.lua"))
+	sweepScript       = redis.NewScript(lua("sweep.lua"))
 )
 
 func lua(name string) string {

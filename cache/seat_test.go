@@ -30,7 +30,7 @@ func TestVersionsAreKnownBeforeTheirContents(t *testing.T) {
 		}
 		replica := NewReplica(s, ReplicaConfig{Restaurants: func() []menu.RestaurantID { return ids }})
 		begun, gate := make(chan struct{}), make(chan struct{})
-		replica.contents = newLibrary(func(ctx context.Context, hash string) (*menu.Content, error) {
+		replica.contents = newContentCache(func(ctx context.Context, hash string) (*menu.Content, error) {
 			if hash == slow {
 				close(begun)
 				<-gate
@@ -45,7 +45,7 @@ func TestVersionsAreKnownBeforeTheirContents(t *testing.T) {
 				t.Errorf("%s is not known: %+v, %t", id, v, known)
 			}
 		}
-		if _, held := replica.Peek("bistro"); held {
+		if _, held := replica.Cached("bistro"); held {
 			t.Error("bistro is held before its content is there")
 		}
 		if snap, err := replica.Catalogue(ctx, "grill"); err != nil || snap.Version.Version != 1 {
@@ -55,10 +55,10 @@ func TestVersionsAreKnownBeforeTheirContents(t *testing.T) {
 		if err := <-done; err != nil {
 			t.Fatal(err)
 		}
-		if snap, held := replica.Peek("bistro"); !held || snap.Counts.Products != 4 {
+		if snap, held := replica.Cached("bistro"); !held || snap.Counts.Products != 4 {
 			t.Errorf("bistro in the end: %v, %t", snap, held)
 		}
-		if replica.seat("bistro").coming.Load() != nil {
+		if replica.findSlot("bistro").pending.Load() != nil {
 			t.Error("what is there is still expected")
 		}
 	})

@@ -79,22 +79,22 @@ func (s *Store) Currents(ctx context.Context, restaurants []menu.RestaurantID) (
 	return versions, nil
 }
 
-// Standing is what a publisher must know of a restaurant before it pulls.
-type Standing struct {
+// State is what a publisher must know of a restaurant before it pulls.
+type State struct {
 	Version Version // zero where there is none
 	Stored  bool    // Redis has its content
 	Floor   int64   // the highest version that was served before Redis lost it (policy S2a)
 }
 
-// Standing reads what the restaurant's current version is and whether its
+// State reads what the restaurant's current version is and whether its
 // content is there: in one round trip where memory holds that version, held. Where
 // Redis has lost held, it raises the floor (policy S2a). with adds commands of the
 // caller to the round trip, which may run twice; nil adds none.
 //
 // Errors: ErrCorrupt, redisdb.ErrUnavailable.
-func (s *Store) Standing(
+func (s *Store) State(
 	ctx context.Context, restaurant menu.RestaurantID, held Version, with func(redis.Pipeliner),
-) (Standing, error) {
+) (State, error) {
 	pipe := s.redis.Client().Pipeline()
 	if with != nil {
 		with(pipe)
@@ -106,31 +106,31 @@ func (s *Store) Standing(
 		there = pipe.Exists(ctx, s.keys.ContentBody(held.Content))
 	}
 	if _, err := pipe.Exec(ctx); err != nil && !isForeign(status.Err()) {
-		return Standing{}, unavailable("read the current version of "+string(restaurant), err)
+		return State{}, unavailable("read the current version of "+string(restaurant), err)
 	}
 	state := readStatus(append(status.Val(), floor.Val()...))
 	if state.lost(held) {
 		floors, _, err := s.RaiseFloor(ctx, held)
 		if err != nil {
-			return Standing{}, err
+			return State{}, err
 		}
 		state.floor = floors[0]
 	}
-	if there != nil && state.names(held) {
-		return Standing{Version: held.with(state), Stored: there.Val() > 0, Floor: state.floor}, nil
+	if there != nil && state.identifies(held) {
+		return State{Version: held.with(state), Stored: there.Val() > 0, Floor: state.floor}, nil
 	}
 	version, err := s.Current(ctx, restaurant)
 	switch {
 	case errors.Is(err, ErrNoCatalogue):
-		return Standing{Floor: state.floor}, nil
+		return State{Floor: state.floor}, nil
 	case err != nil:
-		return Standing{}, err
+		return State{}, err
 	}
 	count, err := s.redis.Client().Exists(ctx, s.keys.ContentBody(version.Content)).Result()
 	if err != nil {
-		return Standing{}, unavailable("look for content "+version.Content, err)
+		return State{}, unavailable("look for content "+version.Content, err)
 	}
-	return Standing{Version: version, Stored: count > 0, Floor: max(state.floor, version.Floor)}, nil
+	return State{Version: version, Stored: count > 0, Floor: max(state.floor, version.Floor)}, nil
 }
 
 // isForeign tells of a key that holds something else than larder put there.
@@ -144,7 +144,7 @@ type found struct {
 
 func (s *Store) currents(ctx context.Context, restaurants []menu.RestaurantID) ([]found, error) {
 	all := make([]found, 0, len(restaurants))
-	err := s.ask(ctx, restaurants, append([]string{"record"}, statusFields()...), func(restaurant menu.RestaurantID, values []any) {
+	err := s.queryCurrent(ctx, restaurants, append([]string{"record"}, statusFields()...), func(restaurant menu.RestaurantID, values []any) {
 		all = append(all, readCurrent(restaurant, values))
 	})
 	return all, err
@@ -163,10 +163,10 @@ func readCurrent(restaurant menu.RestaurantID, values []any) found {
 	return found{version: version.with(state), err: err}
 }
 
-// ask reads fields of Keys.Current and then the floor of many restaurants, in
+// queryCurrent reads fields of Keys.Current and then the floor of many restaurants, in
 // order. What somebody else has put under the first key gives no values, and
 // holds up nobody.
-func (s *Store) ask(ctx context.Context, restaurants []menu.RestaurantID, fields []string, answer func(menu.RestaurantID, []any)) error {
+func (s *Store) queryCurrent(ctx context.Context, restaurants []menu.RestaurantID, fields []string, answer func(menu.RestaurantID, []any)) error {
 	for len(restaurants) > 0 {
 		part := restaurants[:min(pipelined, len(restaurants))]
 		restaurants = restaurants[len(part):]

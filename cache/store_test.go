@@ -429,7 +429,7 @@ func TestVersionsOfOneSecondAreModifiedApart(t *testing.T) {
 			before = v
 		}
 		// What is restated in the same second is told apart too.
-		later, err := s.Restate(t.Context(), cache.Restatement{
+		later, err := s.UpdateStopLists(t.Context(), cache.StopListUpdate{
 			Version: before, Fence: 1, Stops: publication(t, bistro, 0, menuJSON(3, 5, "d1")).Published.Stops, At: before.PublishedAt,
 		})
 		if err != nil || !later.PublishedAt.Equal(noon.Add(5*time.Second)) {

@@ -87,9 +87,9 @@ func decodeRecord(restaurant menu.RestaurantID, raw []byte) (Version, error) {
 	}, nil
 }
 
-// share lets the snapshot use the texts that others hold too: in a chain most
+// internTexts lets the snapshot use the texts that others hold too: in a chain most
 // of them are the same, and there may be thousands of restaurants.
-func (s *Snapshot) share() {
+func (s *Snapshot) internTexts() {
 	s.Content = unique.Make(s.Content).Value()
 	s.LastOutcome = unique.Make(s.LastOutcome).Value()
 	s.Published = unique.Make(s.Published).Value()
@@ -140,8 +140,8 @@ func readStatus(values []any) status {
 	return s
 }
 
-// names tells whether the version is the one that Redis has.
-func (s status) names(v Version) bool {
+// identifies tells whether the version is the one that Redis has.
+func (s status) identifies(v Version) bool {
 	return s.version > 0 && s.version == v.Version && s.content == v.Content && s.syncedAt.Equal(v.SyncedAt)
 }
 
@@ -163,14 +163,14 @@ func formatTime(t time.Time) string { return t.UTC().Format(menu.TimeFormat) }
 
 func parseTime(s string) (time.Time, error) { return time.Parse(menu.TimeFormat, s) }
 
-// apart gives t or, where before is in the same second or later, the first
-// second after before: If-Modified-Since alone then tells the two apart.
-func apart(t, before time.Time) time.Time {
+// afterLast gives t or, where before is in the same second or later, the first
+// second after before: If-Modified-Since alone then tells the two afterLast.
+func afterLast(t, before time.Time) time.Time {
 	if next := before.Truncate(time.Second).Add(time.Second); !before.IsZero() && t.Before(next) {
 		return next
 	}
 	return t
 }
 
-// wholeMillis is t as Redis and every body will show it.
-func wholeMillis(t time.Time) time.Time { return t.UTC().Truncate(time.Millisecond) }
+// truncateMillis is t as Redis and every body will show it.
+func truncateMillis(t time.Time) time.Time { return t.UTC().Truncate(time.Millisecond) }

@@ -38,7 +38,7 @@ func TestPublished_FirstReadWithoutRedis(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	replica.Offer(&cache.Snapshot{Version: version, Catalogue: own.Catalogue})
+	replica.Install(&cache.Snapshot{Version: version, Catalogue: own.Catalogue})
 	poll()
 	// Other stop lists without a new version.
 	raw := menuJSON(5, 2)
@@ -51,7 +51,7 @@ func TestPublished_FirstReadWithoutRedis(t *testing.T) {
 		t.Fatal(err)
 	}
 	before := read(t, replica, "chain-1").Published
-	if _, err := s.Restate(t.Context(), cache.Restatement{
+	if _, err := s.UpdateStopLists(t.Context(), cache.StopListUpdate{
 		Version: read(t, replica, "chain-1").Version, Fence: 1, Stops: published.Stops, At: noon.Add(time.Hour),
 	}); err != nil {
 		t.Fatal(err)
@@ -83,7 +83,7 @@ func TestPublished_FirstReadWithoutRedis(t *testing.T) {
 	if _, err := cache.NewReplica(s, cache.ReplicaConfig{}).Catalogue(t.Context(), bistro); !errors.Is(err, redisdb.ErrUnavailable) {
 		t.Errorf("Redis still answers: %v", err)
 	}
-	replica.Forget(bistro)
+	replica.Drop(bistro)
 }
 
 // Rejection reasons are read for the first time while Redis is away, or has lost

@@ -51,10 +51,10 @@ func (w *Watch) Newest() *Change {
 // Close ends the watch. What it gave last stays as it is.
 func (w *Watch) Close() { w.of.remove(w) }
 
-// Mark names the version in a few characters, the same on every replica:
+// EventID names the version in a few characters, the same on every replica:
 // "<version>-<8 hex>". The hex is of its content and the time of its pull, which
 // tell two versions apart that got one number because Redis lost its data.
-func (v Version) Mark() string {
+func (v Version) EventID() string {
 	hash := sha256.Sum256([]byte(v.Content + " " + formatTime(v.SyncedAt)))
 	return strconv.FormatInt(v.Version, 10) + "-" + hex.EncodeToString(hash[:4])
 }
@@ -67,7 +67,7 @@ func (r *Replica) Watch(restaurant menu.RestaurantID) *Watch {
 	w.newest = &Change{next: make(chan struct{})}
 	// A swap tells under the same lock after it has taken place: what is read
 	// here, or what is told later, is the newest.
-	if now := r.seated(restaurant); now != nil {
+	if now := r.currentEntry(restaurant); now != nil {
 		w.newest.After = now.snapshot.Version
 	}
 	w.of.add(w)
@@ -100,13 +100,13 @@ func (ws *watches) remove(w *Watch) {
 	}
 }
 
-// swapped tells of a version that has just taken its seat; before is nil where
+// onReplaced tells of a version that has just taken its seat; before is nil where
 // the seat was empty. Calls for one restaurant come one after the other.
-func (ws *watches) swapped(before *seated, after *Snapshot) {
+func (ws *watches) onReplaced(before *currentEntry, after *Snapshot) {
 	ws.mu.Lock()
 	defer ws.mu.Unlock()
 	for w := range ws.all[after.Restaurant] {
-		if !supersedes(after.Version, w.newest.After) {
+		if !replaces(after.Version, w.newest.After) {
 			continue // the watch began between the swap and this word of it
 		}
 		change := &Change{After: after.Version, next: make(chan struct{})}

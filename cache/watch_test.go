@@ -95,21 +95,21 @@ func TestMarksAreTheSameOnEveryReplica(t *testing.T) {
 		t.Fatal(err)
 	}
 	publisher := cache.NewReplica(s, cache.ReplicaConfig{})
-	publisher.Offer(&cache.Snapshot{Version: version, Catalogue: p.Catalogue})
+	publisher.Install(&cache.Snapshot{Version: version, Catalogue: p.Catalogue})
 	reader := cache.NewReplica(cache.NewStore(open(t, url), cache.StoreConfig{}), cache.ReplicaConfig{})
-	mark := read(t, reader, bistro).Mark()
-	if got := read(t, publisher, bistro).Mark(); got != mark {
+	mark := read(t, reader, bistro).EventID()
+	if got := read(t, publisher, bistro).EventID(); got != mark {
 		t.Errorf("marks %q and %q of one version", got, mark)
 	}
 	if !regexp.MustCompile(`^1-[0-9a-f]{8}$`).MatchString(mark) {
 		t.Errorf("mark %q, want <version>-<8 hex>", mark)
 	}
-	if again := publish(t, s, bistro, 1, menuJSON(5, 7)); again.Mark() == mark {
+	if again := publish(t, s, bistro, 1, menuJSON(5, 7)); again.EventID() == mark {
 		t.Errorf("two versions share the mark %q", mark)
 	}
 	twin := read(t, reader, bistro).Version
 	twin.SyncedAt = twin.SyncedAt.Add(time.Millisecond)
-	if twin.Mark() == mark {
+	if twin.EventID() == mark {
 		t.Errorf("a number given twice has the same mark %q", mark)
 	}
 }

@@ -100,7 +100,7 @@ func (l *lane) Answer(request *express.Request, answer *express.Answer) (ok bool
 
 // atHand gives the version of a restaurant that memory holds.
 func (s *Server) atHand(id menu.RestaurantID) (*cache.Snapshot, error) {
-	if snapshot, ok := s.replica.Peek(id); ok {
+	if snapshot, ok := s.replica.Cached(id); ok {
 		return snapshot, nil
 	}
 	return nil, cache.ErrNoCatalogue

@@ -108,7 +108,7 @@ func (s *Server) versionChanges(c *gin.Context) error {
 
 // catalogueOf compiles a version that is kept.
 func (s *Server) catalogueOf(ctx context.Context, restaurant menu.RestaurantID, number int64) (*menu.Catalogue, error) {
-	if snapshot, ok := s.replica.Peek(restaurant); ok && snapshot.Version.Version == number {
+	if snapshot, ok := s.replica.Cached(restaurant); ok && snapshot.Version.Version == number {
 		return snapshot.Catalogue, nil
 	}
 	version, err := s.store.Version(ctx, restaurant, number)
@@ -188,7 +188,7 @@ type touchedDish struct {
 
 // named gives the findings with the names of their dishes, from memory.
 func (s *Server) named(restaurant menu.RestaurantID, findings []menu.Finding) []findingView {
-	snapshot, served := s.replica.Peek(restaurant)
+	snapshot, served := s.replica.Cached(restaurant)
 	views := make([]findingView, len(findings))
 	for i, finding := range findings {
 		views[i] = findingView{Finding: finding, Dishes: []touchedDish{}}

@@ -183,7 +183,7 @@ func New(cfg Config, auth AuthConfig, deps Deps) (*Server, error) {
 	s.signIns = signIns{failures: failureLimit{byAddress, newLimiter(cfg.Rate.SignInFailures, s.clock)}, site: http.NewCrossOriginProtection()}
 	s.bearerOps = s.guard(ScopeOps)
 	s.proxies = newProxies(cfg.TrustedProxies)
-	s.audit = &audit{redis: s.redis.Strict(), key: cache.NewKeys(s.redis.Prefix()).OpsAudit()}
+	s.audit = &audit{redis: s.redis.NoRetry(), key: cache.NewKeys(s.redis.Prefix()).OpsAudit()}
 	s.comparing, s.release = make(chan struct{}, comparisons), deps.Version
 	s.readiness = &readiness{started: s.clock(), tried: map[menu.RestaurantID]bool{}}
 	s.streams = newStreams(cfg.Events, deps.Replica)

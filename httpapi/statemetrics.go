@@ -76,7 +76,7 @@ func (s *Server) stateMetrics() []prometheus.Collector {
 			func() float64 { return boolGauge(s.runner.Refused() == nil) }),
 	}
 	all = append(all, poolMetrics("default", s.redis.Client())...)
-	all = append(all, poolMetrics("no_retry", s.redis.Strict())...)
+	all = append(all, poolMetrics("no_retry", s.redis.NoRetry())...)
 	for _, connection := range s.connections {
 		all = append(all, connectionMetrics(connection)...)
 	}

@@ -219,14 +219,14 @@ func tell(restaurant menu.RestaurantID, change *cache.Change) told {
 	if change.After.Version == 0 {
 		return made
 	}
-	made.mark = change.After.Mark()
+	made.mark = change.After.EventID()
 	event := menuEvent{
 		Restaurant: restaurant, Version: change.After.Version,
 		Products: []menu.Availability{}, Ingredients: []menu.Availability{},
 	}
 	made.state = event.frame(made.mark, eventUpdated)
 	if change.StopsOnly() {
-		made.before = change.Before.Mark()
+		made.before = change.Before.EventID()
 		event.Products, event.Ingredients = change.Before.Stops.ChangedIDs(change.After.Stops)
 		made.step = event.frame(made.mark, eventAvailability)
 	}

@@ -67,9 +67,9 @@ func (s *sizes) hold(restaurant string, size int64) {
 
 // Peek and Offer make it a replica that keeps nothing: what is offered is
 // published, and its run gives its memory back after that.
-func (s *sizes) Peek(menu.RestaurantID) (*cache.Snapshot, bool) { return nil, false }
+func (s *sizes) Cached(menu.RestaurantID) (*cache.Snapshot, bool) { return nil, false }
 
-func (s *sizes) Offer(snapshot *cache.Snapshot) {
+func (s *sizes) Install(snapshot *cache.Snapshot) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.hold(string(snapshot.Restaurant), 0)

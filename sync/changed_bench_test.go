@@ -92,9 +92,9 @@ type publishClock struct {
 	at time.Duration // as computed gives it
 }
 
-func (c *publishClock) Offer(snapshot *cache.Snapshot) {
+func (c *publishClock) Install(snapshot *cache.Snapshot) {
 	c.at = computed(c.tb)
-	c.replica.Offer(snapshot)
+	c.replica.Install(snapshot)
 }
 
 // repriced gives the view with another price of its last dish in every round.

@@ -71,7 +71,7 @@ func (p *pass) guard() string {
 	}
 	before := p.current.Counts.Products
 	// Redis has lost its data: what readers have is in memory.
-	if snapshot, ok := p.r.replica.Peek(p.t.ID); ok && snapshot.Version.Version > p.current.Version {
+	if snapshot, ok := p.r.replica.Cached(p.t.ID); ok && snapshot.Version.Version > p.current.Version {
 		before = snapshot.Counts.Products
 	}
 	return guard(before, p.run.Products, p.r.cfg.ShrinkLimit)

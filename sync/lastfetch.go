@@ -63,7 +63,7 @@ func (r *Runner) saveLastFetch(ctx context.Context, id menu.RestaurantID, f last
 		}
 	}
 	_, err := r.redis.TxPipelined(ctx, func(pipe redis.Pipeliner) error {
-		pipe.HSet(ctx, r.keys.Validator(id), f)
+		pipe.HSet(ctx, r.keys.LastFetch(id), f)
 		if list != nil {
 			pipe.Set(ctx, r.keys.Findings(id), list, 0)
 		}
@@ -77,7 +77,7 @@ func (r *Runner) saveLastFetch(ctx context.Context, id menu.RestaurantID, f last
 
 // saveRefused keeps with the last good fetch what the service publishes instead.
 func (r *Runner) saveRefused(ctx context.Context, id menu.RestaurantID, content string) error {
-	if err := r.redis.HSet(ctx, r.keys.Validator(id), "refused", content).Err(); err != nil {
+	if err := r.redis.HSet(ctx, r.keys.LastFetch(id), "refused", content).Err(); err != nil {
 		return unavailable(ctx, "save what was refused of "+string(id), err)
 	}
 	return nil

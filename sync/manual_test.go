@@ -426,7 +426,7 @@ func TestAQueuedRunWhoseAnswerWasLostIsDone(t *testing.T) {
 		g := newRig(t, url)
 		g.want(g.once(), menusync.OutcomeUpdated, 1)
 		loss := &lossy{key: g.keys.Queue(bistro)}
-		g.redis.Strict().AddHook(loss)
+		g.redis.NoRetry().AddHook(loss)
 		loss.armed.Store(true)
 		if _, err := g.Start(t.Context(), bistro, menusync.Request{By: "first"}); !errors.Is(err, redisdb.ErrUnavailable) {
 			t.Fatalf("Start = %v, want ErrUnavailable", err)

@@ -75,7 +75,7 @@ func TestWhatIsServedAsPublished(t *testing.T) {
 				step.served = step.body
 			}
 			g.wantPublished(bistro, step.served)
-			if held, _ := g.replica.Peek(bistro); held.Published != g.current().Published {
+			if held, _ := g.replica.Cached(bistro); held.Published != g.current().Published {
 				t.Errorf("%s: the replica holds %s, Redis %s", step.name, held.Published, g.current().Published)
 			}
 		}

@@ -75,7 +75,7 @@ func (p *pass) pull(ctx context.Context) error {
 func (p *pass) look(ctx context.Context) error {
 	var last *redis.MapStringStringCmd
 	err := p.stand(ctx, func(pipe redis.Pipeliner) {
-		last = pipe.HGetAll(ctx, p.r.keys.Validator(p.t.ID))
+		last = pipe.HGetAll(ctx, p.r.keys.LastFetch(p.t.ID))
 		p.r.enlist(ctx, pipe, p.run)
 	})
 	if err != nil {
@@ -88,11 +88,11 @@ func (p *pass) look(ctx context.Context) error {
 // stand reads what is served now.
 func (p *pass) stand(ctx context.Context, with func(redis.Pipeliner)) error {
 	var held cache.Version
-	if snapshot, ok := p.r.replica.Peek(p.t.ID); ok {
+	if snapshot, ok := p.r.replica.Cached(p.t.ID); ok {
 		held = snapshot.Version
 		p.floor = held.Version
 	}
-	standing, err := p.r.store.Standing(ctx, p.t.ID, held, with)
+	standing, err := p.r.store.State(ctx, p.t.ID, held, with)
 	switch {
 	case errors.Is(err, cache.ErrCorrupt):
 		return &stepError{doing: "read the current version", err: err}
@@ -205,7 +205,7 @@ type made struct {
 // content that is served now gets a new overlay.
 func (p *pass) compile(view *menu.View, published menu.Published) made {
 	m := made{view: view, published: published, hash: menu.ContentHash(published.Content, p.t.Settings)}
-	if snapshot, ok := p.r.replica.Peek(p.t.ID); ok && snapshot.Content == m.hash {
+	if snapshot, ok := p.r.replica.Cached(p.t.ID); ok && snapshot.Content == m.hash {
 		m.catalogue = snapshot.Catalogue.Content.Catalogue(view.Stops(p.t.ID, p.t.Settings))
 		return m
 	}
@@ -258,7 +258,7 @@ func (p *pass) publish(ctx context.Context, m made, now lastFetch, findings []me
 	if err != nil {
 		return &stepError{doing: "publish " + p.what(), err: err}
 	}
-	p.r.replica.Offer(&cache.Snapshot{Version: version, Catalogue: m.catalogue})
+	p.r.replica.Install(&cache.Snapshot{Version: version, Catalogue: m.catalogue})
 	p.run.Outcome, p.run.Version = outcome, version.Version
 	if before == nil { // nobody waits for the count any more
 		before = p.before(ctx)
@@ -275,7 +275,7 @@ func (p *pass) publish(ctx context.Context, m made, now lastFetch, findings []me
 // restate keeps what the service publishes now where it means the same to this
 // restaurant: the view as published shows other restaurants' stop lists too.
 func (p *pass) restate(ctx context.Context, m made) error {
-	version, err := p.r.store.Restate(ctx, cache.Restatement{
+	version, err := p.r.store.UpdateStopLists(ctx, cache.StopListUpdate{
 		Version: p.current, Fence: p.fence, Run: p.run.ID, Stops: m.published.Stops, At: p.r.clock().UTC(),
 	})
 	if err != nil {
@@ -283,7 +283,7 @@ func (p *pass) restate(ctx context.Context, m made) error {
 	}
 	if version.Published != p.current.Published {
 		p.current = version
-		p.r.replica.Offer(&cache.Snapshot{Version: version, Catalogue: m.catalogue})
+		p.r.replica.Install(&cache.Snapshot{Version: version, Catalogue: m.catalogue})
 	}
 	return nil
 }
@@ -291,7 +291,7 @@ func (p *pass) restate(ctx context.Context, m made) error {
 // served gives the catalogue of the current version where memory has it, else
 // nil.
 func (p *pass) served() *menu.Catalogue {
-	snapshot, ok := p.r.replica.Peek(p.t.ID)
+	snapshot, ok := p.r.replica.Cached(p.t.ID)
 	if !ok || p.current.Version == 0 || snapshot.Version.Version != p.current.Version ||
 		snapshot.Content != p.current.Content || !snapshot.Stops.Equal(p.current.Stops) {
 		return nil

@@ -34,7 +34,7 @@ func TestFirstPullIsPublished(t *testing.T) {
 		if version.Name != "Larder Bistro" || version.Counts.Products != 10 || version.LastOutcome != "updated" {
 			t.Errorf("current %+v", version)
 		}
-		if snapshot, ok := g.replica.Peek(bistro); !ok || snapshot.Version.Version != 1 || snapshot.Catalogue == nil {
+		if snapshot, ok := g.replica.Cached(bistro); !ok || snapshot.Version.Version != 1 || snapshot.Catalogue == nil {
 			t.Error("the replica was not given what was published")
 		}
 		stored, err := g.Run(t.Context(), run.ID)
@@ -138,7 +138,7 @@ func TestEqualBytesAreNotEnough(t *testing.T) {
 		"another name": func(d *menusync.Deps) { d.Restaurants[0].Name = "Bistro" },
 		"a replica that served a higher version": func(d *menusync.Deps) {
 			held := &replica{}
-			held.Offer(&cache.Snapshot{
+			held.Install(&cache.Snapshot{
 				Version:   cache.Version{Restaurant: bistro, Version: 41},
 				Catalogue: menu.Compile(&menu.View{}, bistro, menu.DefaultSettings()),
 			})

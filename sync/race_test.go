@@ -62,11 +62,11 @@ type peekHook struct {
 	hook  func()
 }
 
-func (p *peekHook) Peek(id menu.RestaurantID) (*cache.Snapshot, bool) {
+func (p *peekHook) Cached(id menu.RestaurantID) (*cache.Snapshot, bool) {
 	if p.looks++; p.looks == 2 {
 		p.hook()
 	}
-	return p.replica.Peek(id)
+	return p.replica.Cached(id)
 }
 
 func TestALaterLeaseFencesTheRunOff(t *testing.T) {

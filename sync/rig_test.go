@@ -135,14 +135,14 @@ type replica struct {
 	held map[menu.RestaurantID]*cache.Snapshot
 }
 
-func (r *replica) Peek(id menu.RestaurantID) (*cache.Snapshot, bool) {
+func (r *replica) Cached(id menu.RestaurantID) (*cache.Snapshot, bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	snapshot, ok := r.held[id]
 	return snapshot, ok
 }
 
-func (r *replica) Offer(snapshot *cache.Snapshot) {
+func (r *replica) Install(snapshot *cache.Snapshot) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.held == nil {

@@ -45,7 +45,7 @@ func (g *rig) serves(raw []byte, held cache.HoldUntil) {
 	if current.Hold.Until != held || current.Held != (held != "") {
 		g.t.Errorf("version %d is held %v, %q; want %q", current.Version, current.Held, current.Hold.Until, held)
 	}
-	snapshot, _ := g.replica.Peek(bistro)
+	snapshot, _ := g.replica.Cached(bistro)
 	if snapshot.Version.Version != current.Version || snapshot.Hold != current.Hold {
 		g.t.Errorf("the replica has version %d, hold %+v; Redis %d, %+v", snapshot.Version.Version, snapshot.Hold, current.Version, current.Hold)
 	}
@@ -164,9 +164,9 @@ type lingering struct {
 	once stdsync.Once
 }
 
-func (l *lingering) Peek(id menu.RestaurantID) (*cache.Snapshot, bool) {
+func (l *lingering) Cached(id menu.RestaurantID) (*cache.Snapshot, bool) {
 	l.once.Do(func() { l.gate.hook(context.Background()) })
-	return l.replica.Peek(id)
+	return l.replica.Cached(id)
 }
 
 // Whoever asks for a sync while a rollback is in flight gets a sync: the
@@ -235,7 +235,7 @@ func TestARollbackConfirmsNothing(t *testing.T) {
 		if !current.CheckedAt.Equal(checked) || !current.SyncedAt.Equal(g.clock()) {
 			t.Errorf("checked at %v, synced at %v; want %v, %v", current.CheckedAt, current.SyncedAt, checked, g.clock())
 		}
-		if snapshot, _ := g.replica.Peek(bistro); !snapshot.CheckedAt.Equal(checked) || !g.Stale(snapshot.Version) {
+		if snapshot, _ := g.replica.Cached(bistro); !snapshot.CheckedAt.Equal(checked) || !g.Stale(snapshot.Version) {
 			t.Errorf("the replica has it checked at %v, stale %t; want %v, stale", snapshot.CheckedAt, g.Stale(snapshot.Version), checked)
 		}
 		g.pulls(view(11), menusync.OutcomeUnchanged, 3)
@@ -285,7 +285,7 @@ func TestAHoldOutlivesItsLarderAndItsSettings(t *testing.T) {
 	g.pulls(view(11), menusync.OutcomeUnchanged, 4)
 
 	g.back(2, cache.HoldReleased, 5) // was compiled with the settings of then
-	snapshot, _ := g.replica.Peek(bistro)
+	snapshot, _ := g.replica.Cached(bistro)
 	if !snapshot.Catalogue.Settings().RefuseMissingExternalID {
 		t.Error("rolled back to the settings of then, want the menu of then with the settings of now")
 	}

@@ -31,8 +31,8 @@ type Source interface {
 
 // Replica is the in-memory side of the cache; *cache.Replica is one.
 type Replica interface {
-	Peek(restaurant menu.RestaurantID) (*cache.Snapshot, bool)
-	Offer(snapshot *cache.Snapshot)
+	Cached(restaurant menu.RestaurantID) (*cache.Snapshot, bool)
+	Install(snapshot *cache.Snapshot)
 }
 
 // Observer is told of what metrics count. Its methods are called from several
@@ -114,7 +114,7 @@ func NewRunner(d Deps) (*Runner, error) {
 		return nil, err
 	}
 	r := &Runner{
-		cfg: d.Config, server: d.Redis, redis: d.Redis.Strict(), ordinary: d.Redis.Client(), keys: cache.NewKeys(d.Redis.Prefix()),
+		cfg: d.Config, server: d.Redis, redis: d.Redis.NoRetry(), ordinary: d.Redis.Client(), keys: cache.NewKeys(d.Redis.Prefix()),
 		store: d.Store, replica: d.Replica, observer: d.Observer, tracing: d.Tracing, clock: d.Clock, log: d.Log,
 		queue: newQueue(d.Config.Concurrency, d.Connections), ids: newIDs(), links: &links{of: map[string]*link{}}, feed: newFeed(),
 		budget: newBudget(d.Config.Memory), newBatch: sleep.NewSignal(), replaced: sleep.NewSignal(),

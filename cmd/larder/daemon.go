@@ -68,14 +68,14 @@ func (d *daemon) wire(with []func(*httpapi.Deps)) (err error) {
 		return err
 	}
 	d.redis.Observe(metrics.Redis)
-	if err := d.tracing.Redis(d.redis.Client(), d.redis.Strict()); err != nil {
+	if err := d.tracing.Redis(d.redis.Client(), d.redis.NoRetry()); err != nil {
 		return err
 	}
 	d.store = cache.NewStore(d.redis, cache.StoreConfig{History: cfg.Sync.History, Clock: time.Now})
 	d.replica = cache.NewReplica(d.store, cache.ReplicaConfig{
 		Restaurants: func() []menu.RestaurantID { return d.runner.Catalogued() },
-		Keeps:       func(id menu.RestaurantID) bool { return d.runner.Keeps(id) },
-		Behind:      func(ids []menu.RestaurantID) { d.runner.Republish(ids) },
+		Allowed:     func(id menu.RestaurantID) bool { return d.runner.Keeps(id) },
+		DataLost:    func(ids []menu.RestaurantID) { d.runner.Republish(ids) },
 		Connections: d.connections(),
 		Memory:      int64(cfg.Cache.Memory), Poll: cfg.Cache.Poll, Clock: time.Now, Log: log,
 	})

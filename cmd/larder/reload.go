@@ -81,7 +81,7 @@ func (r *reloader) reload() {
 		return
 	}
 	d.validator.SetRestaurants(rulesOf(next))
-	d.replica.Forget(done.Removed...)
+	d.replica.Drop(done.Removed...)
 	clients := d.server.SetClients(next.Auth.Clients)
 	r.running = next
 	r.log.WithFields(logrus.Fields{

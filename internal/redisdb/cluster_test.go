@@ -45,7 +45,7 @@ func TestClusterSendsOnce(t *testing.T) {
 		client redis.UniversalClient
 		want   func(runs int) bool
 	}{
-		"strict":   {r.Strict(), func(runs int) bool { return runs == 1 }},
+		"strict":   {r.NoRetry(), func(runs int) bool { return runs == 1 }},
 		"ordinary": {r.Client(), func(runs int) bool { return runs > 1 }},
 	} {
 		cluster, ok := test.client.(*redis.ClusterClient)
@@ -124,7 +124,7 @@ func TestSecuredGroups(t *testing.T) {
 				}
 			}
 			r := openWith(t, cfg)
-			for name, client := range map[string]redis.UniversalClient{"retries": r.Client(), "never retries": r.Strict()} {
+			for name, client := range map[string]redis.UniversalClient{"retries": r.Client(), "never retries": r.NoRetry()} {
 				key := r.Prefix() + ":" + name
 				if err := errors.Join(client.Set(t.Context(), key, "soup", 0).Err(), client.Get(t.Context(), key).Err()); err != nil {
 					t.Errorf("the client that %s: %v", name, err)

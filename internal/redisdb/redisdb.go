@@ -85,9 +85,9 @@ func (db *DB) startEmbedded(options *redis.UniversalOptions) error {
 // go through it.
 func (db *DB) Client() redis.UniversalClient { return db.client }
 
-// Strict is the client that never retries, because a command whose reply was
+// NoRetry is the client that never retries, because a command whose reply was
 // lost may have run: scripts that check state, leases and the journal use it.
-func (db *DB) Strict() redis.UniversalClient { return db.noRetry }
+func (db *DB) NoRetry() redis.UniversalClient { return db.noRetry }
 
 // Prefix begins the name of every key and channel.
 func (db *DB) Prefix() string { return db.prefix }

@@ -123,9 +123,9 @@ func TestEmbeddedKeysExpire(t *testing.T) {
 func TestStrictClientNeverRetries(t *testing.T) {
 	t.Parallel()
 	r := open(t, redisdb.Embedded)
-	strict, ok := r.Strict().(*redis.Client)
+	strict, ok := r.NoRetry().(*redis.Client)
 	if !ok {
-		t.Fatalf("strict is a %T", r.Strict())
+		t.Fatalf("strict is a %T", r.NoRetry())
 	}
 	// go-redis keeps "no retries" as 0 after NewClient.
 	if got := strict.Options().MaxRetries; got > 0 {

@@ -60,7 +60,7 @@ var _ ordering.Journal = (*Journal)(nil)
 // StateDir (policy O14a). It asks Redis nothing yet.
 func New(r *redisdb.DB, cfg ordering.Config, log logrus.FieldLogger) *Journal {
 	return &Journal{
-		keys: cache.NewKeys(r.Prefix()), embedded: r.Embedded(), read: r.Client(), write: r.Strict(),
+		keys: cache.NewKeys(r.Prefix()), embedded: r.Embedded(), read: r.Client(), write: r.NoRetry(),
 		cfg: cfg, log: log, states: map[string]*state{},
 	}
 }
