@@ -65,7 +65,7 @@ func (s *sizes) hold(restaurant string, size int64) {
 	s.peak, s.atOnce = max(s.peak, sum), max(s.atOnce, len(s.held))
 }
 
-// Peek and Offer make it a replica that keeps nothing: what is offered is
+// Cached and Install make it a replica that keeps nothing: what is offered is
 // published, and its run gives its memory back after that.
 func (s *sizes) Cached(menu.RestaurantID) (*cache.Snapshot, bool) { return nil, false }
 

@@ -1,6 +1,7 @@
 package sync
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -43,14 +44,15 @@ func (r *Runner) Start(ctx context.Context, restaurant menu.RestaurantID, req Re
 	if err != nil {
 		return Run{}, err
 	}
-	now := r.clock().UTC()
-	run := Run{
-		ID: r.ids.next(now), Restaurant: t.ID, Trigger: req.Trigger, Force: req.Force,
-		State: StateQueued, StartedAt: now,
+	run := r.newRun(t, cmp.Or(req.Trigger, TriggerManual))
+	run.Force = req.Force
+	r.mu.Lock()
+	// A start that got no answer may have queued its run. That one is asked for
+	// again: another id would join it, and no process would do it.
+	if before := r.asked[t.ID]; before != "" && idTime(run.ID)-idTime(before) < queuedLife.Milliseconds() {
+		run.ID = before
 	}
-	if run.Trigger == "" {
-		run.Trigger = TriggerManual
-	}
+	r.mu.Unlock()
 	by := cleanName(req.By)
 	if by != "" {
 		run.By = []string{by}
@@ -62,27 +64,25 @@ func (r *Runner) Start(ctx context.Context, restaurant menu.RestaurantID, req Re
 	answer, err := startScript.Run(ctx, r.redis,
 		[]string{r.keys.Lease(t.ID), r.keys.Queue(t.ID), r.keys.Runs(t.ID)},
 		run.ID, record, flag(req.Force), by, queuedLife.Milliseconds(), flag(req.Fresh)).Slice()
-	r.mu.Lock()
-	own := r.asked[t.ID]
-	delete(r.asked, t.ID)
 	if err != nil {
-		// Redis may have queued it all the same: no process does it until the next
-		// who asks for the restaurant joins it.
+		r.mu.Lock()
 		r.asked[t.ID] = run.ID
-	}
-	r.mu.Unlock()
-	if err != nil {
+		r.mu.Unlock()
 		return Run{}, unavailable(ctx, fmt.Sprintf("start a sync of %s", t.ID), err)
 	}
 	id, _ := answer[0].(string)
 	queued, _ := answer[1].(int64)
-	if queued == 0 && id != own {
+	r.mu.Lock()
+	mine := queued == 1 || id == r.asked[t.ID]
+	delete(r.asked, t.ID)
+	if mine {
+		r.flights[id] = &flight{target: t, queued: true, done: make(chan struct{})}
+	}
+	r.mu.Unlock()
+	if !mine {
 		return r.run(ctx, runRef{id: id, restaurant: t.ID})
 	}
 	run.ID = id
-	r.mu.Lock()
-	r.flights[run.ID] = &flight{target: t, queued: true, done: make(chan struct{})}
-	r.mu.Unlock()
 	r.queue.push(work{target: t, trigger: TriggerManual, runID: run.ID, batch: req.batch})
 	_, err = r.redis.Pipelined(ctx, func(pipe redis.Pipeliner) error {
 		r.enlist(ctx, pipe, &run)
