@@ -110,7 +110,7 @@ func (s *Server) inspect(ctx context.Context) inspection {
 		found.redis, found.refused = nil, refused
 	case found.redis == nil:
 		// Not asked of Redis by each probe: that would be a write for anyone.
-		found.refused = s.runner.Refused()
+		found.refused = s.runner.RedisRefusesWrites()
 	}
 	found.journal = s.journalPart(ctx, found)
 	found.versions = make(map[menu.RestaurantID]cache.Version, len(found.all))

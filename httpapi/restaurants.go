@@ -77,7 +77,7 @@ func (s *Server) versions(ctx context.Context, restaurants []menusync.Restaurant
 		ids[i] = restaurants[i].ID
 	}
 	versions := make(map[menu.RestaurantID]cache.Version, len(ids))
-	if !s.runner.RedisAway() { // else each list would wait in vain
+	if !s.runner.RedisDown() { // else each list would wait in vain
 		ctx, cancel := context.WithTimeout(ctx, statusTimeout)
 		defer cancel()
 		if found, err := s.store.Currents(ctx, ids); err == nil {

@@ -70,10 +70,10 @@ func (s *Server) stateMetrics() []prometheus.Collector {
 		counter("larder_http_connections_refused_total",
 			"Connections closed at once because their address had as many as it may.", nil, s.open.each.refused.Load),
 		gauge("larder_redis_up", "0 while Redis does not answer, by the scheduler's last question; else 1.", nil,
-			func() float64 { return boolGauge(!s.runner.RedisAway()) }),
+			func() float64 { return boolGauge(!s.runner.RedisDown()) }),
 		gauge("larder_redis_writable",
 			"0 while Redis answers and takes no writes: a full memory or disk, a replica, a missing right; else 1.", nil,
-			func() float64 { return boolGauge(s.runner.Refused() == nil) }),
+			func() float64 { return boolGauge(s.runner.RedisRefusesWrites() == nil) }),
 	}
 	all = append(all, poolMetrics("default", s.redis.Client())...)
 	all = append(all, poolMetrics("no_retry", s.redis.NoRetry())...)

@@ -52,7 +52,7 @@ func (b Batch) MarshalJSON() ([]byte, error) {
 		batch
 		StartedAt  *string `json:"startedAt"`
 		FinishedAt *string `json:"finishedAt"`
-	}{batch(b), timeText(b.StartedAt), timeText(b.FinishedAt)})
+	}{batch(b), formatTime(b.StartedAt), formatTime(b.FinishedAt)})
 }
 
 var (

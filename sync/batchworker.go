@@ -15,9 +15,9 @@ import (
 )
 
 const (
-	// lookForBatches is how often an instance looks for batches that others
+	// batchPollInterval is how often an instance looks for batches that others
 	// have started, or left unfinished.
-	lookForBatches = 5 * time.Second
+	batchPollInterval = 5 * time.Second
 	// progressEvery is how often the progress of a batch is published, at most.
 	progressEvery = 250 * time.Millisecond
 	// batchTries bounds the runs of one restaurant in a batch: a next one where
@@ -34,13 +34,13 @@ func (r *Runner) runBatches(ctx context.Context) {
 	var group errgroup.Group
 	defer func() { _ = group.Wait() }() // its functions have no errors
 	var running stdsync.Map             // ids of batches
-	ticker := time.NewTicker(lookForBatches)
+	ticker := time.NewTicker(batchPollInterval)
 	defer ticker.Stop()
 	for r.health.wait(ctx) {
 		// Never more than maxBatches and what was requested meanwhile.
 		ids, err := r.ordinary.ZRange(ctx, r.keys.Batches(), 0, 2*maxBatches).Result()
 		if err != nil {
-			r.health.doubt()
+			r.health.suspect()
 		}
 		for _, id := range ids {
 			if _, twice := running.LoadOrStore(id, true); twice {
@@ -96,20 +96,20 @@ func (r *Runner) runBatch(ctx context.Context, id string) {
 			break
 		}
 		group.Go(func() error {
-			r.syncOfBatch(ctx, b, menu.RestaurantID(restaurant))
+			r.syncOne(ctx, b, menu.RestaurantID(restaurant))
 			return nil
 		})
 	}
 	_ = group.Wait() // its functions have no errors
 }
 
-// syncOfBatch syncs a restaurant and counts it.
-func (r *Runner) syncOfBatch(ctx context.Context, b Batch, restaurant menu.RestaurantID) {
+// syncOne syncs a restaurant and counts it.
+func (r *Runner) syncOne(ctx context.Context, b Batch, restaurant menu.RestaurantID) {
 	var run Run
 	var err error
 	for range batchTries {
-		err = r.whenRedisAnswers(ctx, b.ID, func() (err error) {
-			run, err = r.syncPending(ctx, b, restaurant)
+		err = r.awaitRedis(ctx, b.ID, func() (err error) {
+			run, err = r.syncRestaurant(ctx, b, restaurant)
 			return err
 		})
 		if ctx.Err() != nil || errors.Is(err, errNotPending) {
@@ -126,12 +126,12 @@ func (r *Runner) syncOfBatch(ctx context.Context, b Batch, restaurant menu.Resta
 			Outcome: OutcomeFailed, Error: err.Error(),
 		}
 	}
-	_ = r.whenRedisAnswers(ctx, b.ID, func() error { return r.countDone(ctx, b, run) }) // else it is done once more
+	_ = r.awaitRedis(ctx, b.ID, func() error { return r.countDone(ctx, b, run) }) // else it is done once more
 }
 
-// syncPending returns the finished run of a restaurant. Errors: errNotPending,
+// syncRestaurant returns the finished run of a restaurant. Errors: errNotPending,
 // redisdb.ErrUnavailable.
-func (r *Runner) syncPending(ctx context.Context, b Batch, restaurant menu.RestaurantID) (Run, error) {
+func (r *Runner) syncRestaurant(ctx context.Context, b Batch, restaurant menu.RestaurantID) (Run, error) {
 	pending, err := r.ordinary.SIsMember(ctx, r.keys.BatchPending(b.ID), string(restaurant)).Result()
 	switch {
 	case err != nil:
@@ -149,16 +149,16 @@ func (r *Runner) syncPending(ctx context.Context, b Batch, restaurant menu.Resta
 	return run, err
 }
 
-// whenRedisAnswers does something of a batch, again and again while Redis is
+// awaitRedis does something of a batch, again and again while Redis is
 // away. The error is its, or ctx's.
-func (r *Runner) whenRedisAnswers(ctx context.Context, batch string, do func() error) error {
+func (r *Runner) awaitRedis(ctx context.Context, batch string, do func() error) error {
 	for {
 		err := do()
 		if !errors.Is(err, redisdb.ErrUnavailable) {
 			return err
 		}
 		r.log.WithError(err).WithField("event", "sync.batch_deferred").WithField("batch", batch).Debug("a batch waits for Redis")
-		r.health.doubt()
+		r.health.suspect()
 		if sleep.For(ctx, retryQueued) != nil || !r.health.wait(ctx) {
 			return ctx.Err()
 		}

@@ -12,15 +12,15 @@ import (
 )
 
 const (
-	// bodyCost is what a pass takes at its peak for each byte of a menu view,
+	// bytesPerBodyByte is what a pass takes at its peak for each byte of a menu view,
 	// from the body to what is published: 5 to 8 were measured.
-	bodyCost = 8
+	bytesPerBodyByte = 8
 	// firstBody is the size that a menu view is thought to have before the
 	// first pull, spareBody what one may have grown by since the last.
 	firstBody = 1 << 20
 	spareBody = 64 << 10
-	// outgrown is how much larger the share is, each time a view outgrows it.
-	outgrown = 4
+	// growFactor is how much larger the share is, each time a view outgrows it.
+	growFactor = 4
 )
 
 // budget bounds the memory that the runs of this process take at the same time
@@ -36,53 +36,53 @@ func newBudget(size cache.ByteSize) *budget {
 }
 
 // largest is the largest menu view that one run may hold.
-func (b *budget) largest() int64 { return min(b.size/bodyCost, upstream.MaxMenuBytes) }
+func (b *budget) largest() int64 { return min(b.size/bytesPerBodyByte, upstream.MaxMenuBytes) }
 
-// share is what one run holds of the budget.
-type share struct {
-	of   *budget
-	body int64 // size of the menu view that it is enough for
+// reservation is what one run holds of the budget.
+type reservation struct {
+	budget *budget
+	body   int64 // size of the menu view that it is enough for
 }
 
-// take waits for a share for a menu view of so many bytes, or for the largest
+// reserve waits for a share for a menu view of so many bytes, or for the largest
 // there may be. The error is ctx's cause.
-func (b *budget) take(ctx context.Context, body int64) (*share, error) {
+func (b *budget) reserve(ctx context.Context, body int64) (*reservation, error) {
 	body = min(body, b.largest())
-	if !b.places.TryAcquire(body * bodyCost) {
-		if err := b.places.Acquire(ctx, body*bodyCost); err != nil {
-			return nil, &stepError{doing: "wait for memory", err: fullError{size: b.size, cause: context.Cause(ctx)}}
+	if !b.places.TryAcquire(body * bytesPerBodyByte) {
+		if err := b.places.Acquire(ctx, body*bytesPerBodyByte); err != nil {
+			return nil, &stepError{doing: "wait for memory", err: memoryLimitError{size: b.size, cause: context.Cause(ctx)}}
 		}
 	}
-	return &share{of: b, body: body}, nil
+	return &reservation{budget: b, body: body}, nil
 }
 
-// fullError is a run that ended before its turn came.
-type fullError struct {
+// memoryLimitError is a run that ended before its turn came.
+type memoryLimitError struct {
 	size  int64
 	cause error
 }
 
-func (e fullError) Error() string {
+func (e memoryLimitError) Error() string {
 	return "other runs hold all that sync.memory allows, " + cache.ByteSize(e.size).String()
 }
-func (e fullError) Unwrap() error { return e.cause }
+func (e memoryLimitError) Unwrap() error { return e.cause }
 
 // shrink gives back what a menu view of so many bytes does not need.
-func (s *share) shrink(body int64) {
+func (s *reservation) shrink(body int64) {
 	if spare := s.body - body; spare > 0 {
-		s.of.places.Release(spare * bodyCost)
+		s.budget.places.Release(spare * bytesPerBodyByte)
 		s.body = body
 	}
 }
 
 // release gives everything back. It may be called again.
-func (s *share) release() { s.shrink(0) }
+func (s *reservation) release() { s.shrink(0) }
 
-// expected is the size that the menu view probably has: that of the last one,
+// expectedSize is the size that the menu view probably has: that of the last one,
 // and of a held one that is served in its place.
-func (p *pass) expected() int64 {
+func (p *pipelineRun) expectedSize() int64 {
 	size := int64(firstBody)
-	if last := p.last.size(); last > 0 {
+	if last := p.lastFetch.size(); last > 0 {
 		size = last + last/8 + spareBody
 	}
 	if p.current.Held {
@@ -91,9 +91,9 @@ func (p *pass) expected() int64 {
 	return size
 }
 
-// needed is what the pass needs once the answer is there: nothing for a menu that
+// neededSize is what the pass needs once the answer is there: nothing for a menu that
 // has not changed, and under a hold the held view beside the one that came.
-func (p *pass) needed(answer upstream.Menu) int64 {
+func (p *pipelineRun) neededSize(answer upstream.Menu) int64 {
 	if answer.NotModified {
 		return 0
 	}
@@ -108,25 +108,25 @@ func (p *pass) needed(answer upstream.Menu) int64 {
 // larger than its share is dropped and asked for again once there is a larger
 // one: whoever waits holds nothing, so that all come to their turn. The caller
 // releases the share.
-func (p *pass) fetch(ctx context.Context, seen upstream.Validator) (upstream.Menu, *share, error) {
-	for size := p.expected(); ; size *= outgrown {
-		held, err := p.r.budget.take(ctx, size)
+func (p *pipelineRun) fetch(ctx context.Context, seen upstream.Validator) (upstream.Menu, *reservation, error) {
+	for size := p.expectedSize(); ; size *= growFactor {
+		held, err := p.runner.budget.reserve(ctx, size)
 		if err != nil {
 			return upstream.Menu{}, nil, err
 		}
-		answer, err := p.t.source.MenuView(ctx, p.t.upstream, seen, held.body)
+		answer, err := p.target.source.MenuView(ctx, p.target.upstream, seen, held.body)
 		if err == nil {
-			held.shrink(p.needed(answer))
+			held.shrink(p.neededSize(answer))
 			return answer, held, nil
 		}
 		held.release()
 		tooLarge := errors.Is(err, upstream.ErrTooLarge)
-		if tooLarge && size < p.r.budget.largest() {
+		if tooLarge && size < p.runner.budget.largest() {
 			continue
 		}
-		if tooLarge && held.of.largest() < upstream.MaxMenuBytes {
-			err = fmt.Errorf("%w: it has more than %s, an eighth of sync.memory", upstream.ErrTooLarge, cache.ByteSize(held.of.largest()))
+		if tooLarge && held.budget.largest() < upstream.MaxMenuBytes {
+			err = fmt.Errorf("%w: it has more than %s, an eighth of sync.memory", upstream.ErrTooLarge, cache.ByteSize(held.budget.largest()))
 		}
-		return upstream.Menu{}, nil, fmt.Errorf("%w: %w", errService, &stepError{doing: "fetch " + p.what(), err: err})
+		return upstream.Menu{}, nil, fmt.Errorf("%w: %w", errService, &stepError{doing: "fetch " + p.subject(), err: err})
 	}
 }

@@ -24,7 +24,7 @@ const (
 	DefaultConcurrency = 16
 	DefaultLease       = 15 * time.Second
 	// DefaultMemory is enough for the largest menu view that is read at all.
-	DefaultMemory cache.ByteSize = bodyCost * upstream.MaxMenuBytes
+	DefaultMemory cache.ByteSize = bytesPerBodyByte * upstream.MaxMenuBytes
 )
 
 // minLease leaves the three renewals of a lease some time each.

@@ -17,23 +17,23 @@ const (
 	sameContent   sameness = "content"   // it compiles to what is served
 )
 
-// comparable reports whether an equal body means an equal menu: the current
+// mayAssumeUnchanged reports whether an equal body means an equal menu: the current
 // version came from the last pull, with the same settings and name and under the
 // same hold, nobody forces, and Redis has its content and is not behind what was
 // served (policy S2).
-func (p *pass) comparable() bool {
-	return !p.run.Force && !p.lost && p.current.Version > 0 && p.last.Version == p.current.Version &&
-		p.floor <= p.current.Version && p.last.Settings == p.fingerprint() && p.current.Name == p.name(p.current.Name) &&
-		(p.last.HoldOutcome != "") == p.current.Held
+func (p *pipelineRun) mayAssumeUnchanged() bool {
+	return !p.run.Force && !p.contentLost && p.current.Version > 0 && p.lastFetch.Version == p.current.Version &&
+		p.floor <= p.current.Version && p.lastFetch.Settings == p.fingerprint() && p.current.Name == p.name(p.current.Name) &&
+		(p.lastFetch.HoldOutcome != "") == p.current.Held
 }
 
 // unchangedBy returns by what the fetched menu is known to be the one that is
 // served. Before it is compiled m is nil, and known is what comparable reported.
-func (p *pass) unchangedBy(now lastFetch, notModified, known bool, m *made) sameness {
+func (p *pipelineRun) unchangedBy(now lastFetch, notModified, known bool, m *built) sameness {
 	switch {
 	case m == nil && known && notModified:
 		return sameValidator
-	case m == nil && known && now.BodyHash == p.last.BodyHash:
+	case m == nil && known && now.BodyHash == p.lastFetch.BodyHash:
 		return sameHash
 	case m != nil && !p.run.Force && !p.lifts(now) && p.current.Content == m.hash && p.current.Stops.Equal(m.catalogue.Stops()) &&
 		p.current.Name == p.name(m.view.Name) && p.floor <= p.current.Version:
@@ -43,11 +43,11 @@ func (p *pass) unchangedBy(now lastFetch, notModified, known bool, m *made) same
 	}
 }
 
-// under tells what the hold on the restaurant makes of a pull of this content:
+// holdOutcome tells what the hold on the restaurant makes of a pull of this content:
 // OutcomeUnchanged for what the service published at the rollback, OutcomeHeld
 // for another one that must wait; empty where it may be published, because
 // nothing is held or because it lifts the hold (policy S7a).
-func (p *pass) under(content string) Outcome {
+func (p *pipelineRun) holdOutcome(content string) Outcome {
 	hold := p.current.Hold
 	switch {
 	case !p.current.Held:
@@ -62,19 +62,19 @@ func (p *pass) under(content string) Outcome {
 }
 
 // lifts reports whether publishing what was pulled ends the hold.
-func (p *pass) lifts(now lastFetch) bool { return p.current.Held && now.HoldOutcome == "" }
+func (p *pipelineRun) lifts(now lastFetch) bool { return p.current.Held && now.HoldOutcome == "" }
 
 // guard is policy S4, which ops may override.
-func (p *pass) guard() string {
+func (p *pipelineRun) guard() string {
 	if p.run.Force {
 		return ""
 	}
 	before := p.current.Counts.Products
 	// Redis has lost its data: what readers have is in memory.
-	if snapshot, ok := p.r.replica.Cached(p.t.ID); ok && snapshot.Version.Version > p.current.Version {
+	if snapshot, ok := p.runner.replica.Cached(p.target.ID); ok && snapshot.Version.Version > p.current.Version {
 		before = snapshot.Counts.Products
 	}
-	return guard(before, p.run.Products, p.r.cfg.ShrinkLimit)
+	return guard(before, p.run.Products, p.runner.cfg.ShrinkLimit)
 }
 
 // guard refuses a menu that is more likely a fault than a wish: an empty one,

@@ -75,7 +75,7 @@ func failure(err error) string {
 	)
 	switch {
 	case errors.As(err, &service):
-		return doing + serviceFailure(service)
+		return doing + upstreamFailure(service)
 	case errors.As(err, &syntax):
 		return fmt.Sprintf("%sit is not valid JSON at line %d, column %d: %s", doing, syntax.Line, syntax.Column, syntax.Msg)
 	case errors.As(err, &shape):
@@ -89,8 +89,8 @@ func failure(err error) string {
 	}
 }
 
-// serviceFailure tells an answer of the service from none at all.
-func serviceFailure(e *upstream.Error) string {
+// upstreamFailure tells an answer of the service from none at all.
+func upstreamFailure(e *upstream.Error) string {
 	if errors.Is(e.Err, upstream.ErrBreakerOpen) {
 		return fmt.Sprintf("the ordering service was not asked, for its last answers failed (%v); the next try may come in %s",
 			e.Err, max(e.RetryAfter.Round(time.Second), time.Second))

@@ -17,7 +17,7 @@ func (r *Runner) OnceAt(ctx context.Context, id menu.RestaurantID, slot time.Tim
 	if err != nil {
 		return Run{}, err
 	}
-	run, err := r.once(ctx, work{target: t, trigger: TriggerCron, slot: slot}, r.newRun(t, TriggerCron))
+	run, err := r.execute(ctx, work{target: t, trigger: TriggerCron, tick: slot}, r.newRun(t, TriggerCron))
 	if errors.Is(err, errBusy) {
 		err = nil
 	}
@@ -28,11 +28,11 @@ func (r *Runner) OnceAt(ctx context.Context, id menu.RestaurantID, slot time.Tim
 func (r *Runner) ReasonsOnce(ctx context.Context, connection string) (Run, error) {
 	for _, t := range r.set.Load().reasons {
 		if t.Connection == connection {
-			return r.once(ctx, work{target: t, trigger: TriggerCron}, r.newRun(t, TriggerCron))
+			return r.execute(ctx, work{target: t, trigger: TriggerCron}, r.newRun(t, TriggerCron))
 		}
 	}
 	return Run{}, errors.New("no such connection")
 }
 
 // RefreshQueued is one round of keeping queued runs alive.
-func (r *Runner) RefreshQueued(ctx context.Context) error { return r.refresh(ctx) }
+func (r *Runner) RefreshQueued(ctx context.Context) error { return r.extendQueued(ctx) }

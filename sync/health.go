@@ -14,8 +14,8 @@ import (
 )
 
 const (
-	// calmPing is how often a Redis that is well is asked again.
-	calmPing = 5 * time.Second
+	// pingInterval is how often a Redis that is well is asked again.
+	pingInterval = 5 * time.Second
 	// firstPing and lastPing bound the pauses while it is not.
 	firstPing = 250 * time.Millisecond
 	lastPing  = 5 * time.Second
@@ -26,24 +26,24 @@ const (
 // health is whether Redis answers and takes what larder writes. Syncs pause
 // while it does not: there is no lease and no version without it (policy S5).
 type health struct {
-	log     logrus.FieldLogger
-	suspect sleep.Signal // set when a run met trouble
+	log       logrus.FieldLogger
+	suspected sleep.Signal // set when a run met trouble
 
-	mu    stdsync.Mutex
-	up    bool
-	fault error         // of the last question
-	said  string        // why syncs pause, as the log has it; "" when it has said nothing or that they go on
-	open  chan struct{} // closed while up
+	mu     stdsync.Mutex
+	up     bool
+	fault  error         // of the last question
+	logged string        // why syncs pause, as the log has it; "" when it has logged nothing or that they go on
+	open   chan struct{} // closed while up
 }
 
 func newHealth(log logrus.FieldLogger) *health {
-	return &health{log: log, suspect: sleep.NewSignal(), open: make(chan struct{})}
+	return &health{log: log, suspected: sleep.NewSignal(), open: make(chan struct{})}
 }
 
 // watch asks until ctx ends, more often while Redis is away or refuses, and
 // calls back each time it has come (the first time too). In doubt it asks for
 // more: whether larder may publish as well.
-func (h *health) watch(ctx context.Context, ask func(ctx context.Context, doubt bool) error, back func(context.Context, bool)) {
+func (h *health) watch(ctx context.Context, ask func(ctx context.Context, doubt bool) error, onRecover func(context.Context, bool)) {
 	pause := firstPing
 	doubt := true
 	for first := true; ctx.Err() == nil; {
@@ -54,25 +54,25 @@ func (h *health) watch(ctx context.Context, ask func(ctx context.Context, doubt 
 			return
 		}
 		if h.set(err) {
-			back(ctx, first)
+			onRecover(ctx, first)
 			first = false
 		}
 		if err == nil {
 			pause = firstPing
-			doubt = h.rest(ctx, calmPing)
+			doubt = h.sleep(ctx, pingInterval)
 			continue
 		}
 		doubt = true
 		// Half of the pause is left to chance, so that instances do not all
 		// come back at once.
-		h.rest(ctx, pause/2+rand.N(pause/2)) //nolint:gosec // no secret
+		h.sleep(ctx, pause/2+rand.N(pause/2)) //nolint:gosec // no secret
 		pause = min(2*pause, lastPing)
 	}
 }
 
-// rest waits, until ctx ends at most. A suspicion ends the wait early while
+// sleep waits, until ctx ends at most. A suspicion ends the wait early while
 // Redis is up, and is reported.
-func (h *health) rest(ctx context.Context, pause time.Duration) (suspected bool) {
+func (h *health) sleep(ctx context.Context, pause time.Duration) (suspected bool) {
 	if !h.isUp() {
 		_ = sleep.For(ctx, pause)
 		return false
@@ -84,7 +84,7 @@ func (h *health) rest(ctx context.Context, pause time.Duration) (suspected bool)
 		return false
 	case <-timer.C:
 		return false
-	case <-h.suspect:
+	case <-h.suspected:
 		return true
 	}
 }
@@ -106,14 +106,14 @@ func (h *health) set(err error) (came bool) {
 		return false
 	}
 	close(h.open)
-	if h.said != "" {
+	if h.logged != "" {
 		does := "takes writes"
-		if h.said == noAnswer {
+		if h.logged == noAnswer {
 			does = "answers"
 		}
 		h.log.WithField("event", "sync.resumed").Infof("Redis %s again: catching up", does)
 	}
-	h.said = ""
+	h.logged = ""
 	return true
 }
 
@@ -127,10 +127,10 @@ func (h *health) pause(err error) {
 	if refused, ok := errors.AsType[*redisdb.RefusedError](err); ok {
 		why, until, class = "refuses writes: "+refused.Reason(), "it takes them", refused.Class
 	}
-	if h.said == why {
+	if h.logged == why {
 		return
 	}
-	h.said = why
+	h.logged = why
 	entry := h.log.WithError(err).WithField("event", "sync.paused")
 	if class != "" {
 		entry = entry.WithField("class", class)
@@ -147,7 +147,7 @@ func (h *health) refusal() *redisdb.RefusedError {
 	return refused
 }
 
-func (h *health) away() bool {
+func (h *health) isDown() bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	_, refuses := errors.AsType[*redisdb.RefusedError](h.fault)
@@ -160,8 +160,8 @@ func (h *health) isUp() bool {
 	return h.up
 }
 
-// doubt asks for a question soon: a run could not reach Redis.
-func (h *health) doubt() { h.suspect.Set() }
+// suspect asks for a question soon: a run could not reach Redis.
+func (h *health) suspect() { h.suspected.Set() }
 
 // wait returns true when Redis is up, false when ctx ends first.
 func (h *health) wait(ctx context.Context) bool {

@@ -56,9 +56,9 @@ func (r *Runner) acquire(ctx context.Context, t *target, run *Run, slot time.Tim
 	}
 }
 
-// keep renews the lease three times in its life until ctx ends, and calls lose
+// renewUntilLost renews the lease three times in its life until ctx ends, and calls lose
 // when it is gone.
-func (r *Runner) keep(ctx context.Context, t *target, run string, held lease, lose context.CancelCauseFunc) {
+func (r *Runner) renewUntilLost(ctx context.Context, t *target, run string, held lease, lose context.CancelCauseFunc) {
 	every := r.cfg.Lease / 3
 	ticker := time.NewTicker(every)
 	defer ticker.Stop()

@@ -12,56 +12,56 @@ import (
 	"larder/internal/upstream"
 )
 
-// awayAfter is after how many failures in a row, of whatever restaurants, a
+// unreachableAfter is after how many failures in a row, of whatever restaurants, a
 // connection's ordering service counts as gone; fewer where it has fewer things
 // to sync. What fails before is told as a restaurant's own fault.
-const awayAfter = 3
+const unreachableAfter = 3
 
-// links is how each connection's ordering service was met last, so that one
+// upstreamHealth is how each connection's ordering service was met last, so that one
 // that goes away is told of once and not once a restaurant.
-type links struct {
+type upstreamHealth struct {
 	mu stdsync.Mutex
-	of map[string]*link
+	of map[string]*upstreamState
 }
 
-type link struct {
-	failures int // in a row
-	away     time.Time
+type upstreamState struct {
+	failures         int // in a row
+	unreachableSince time.Time
 }
 
-// met notes how a run found the service. changed tells that its state did,
+// record notes how a run found the service. changed tells that its state did,
 // away what it is; since is when it went.
-func (l *links) met(connection string, reached bool, enough int, now time.Time) (changed, away bool, since time.Time) {
+func (l *upstreamHealth) record(connection string, reached bool, enough int, now time.Time) (changed, away bool, since time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	at := l.of[connection]
 	if at == nil {
-		at = &link{}
+		at = &upstreamState{}
 		l.of[connection] = at
 	}
 	if reached {
-		since, at.failures = at.away, 0
-		at.away = time.Time{}
+		since, at.failures = at.unreachableSince, 0
+		at.unreachableSince = time.Time{}
 		return !since.IsZero(), false, since
 	}
 	at.failures++
-	if at.away.IsZero() && at.failures >= enough {
-		at.away = now
+	if at.unreachableSince.IsZero() && at.failures >= enough {
+		at.unreachableSince = now
 		return true, true, now
 	}
-	return false, !at.away.IsZero(), at.away
+	return false, !at.unreachableSince.IsZero(), at.unreachableSince
 }
 
-// follow takes the end of a run into the state of its connection, and logs a
+// recordRun takes the end of a run into the state of its connection, and logs a
 // change of that. It tells whether the run failed because the service is away,
 // which has been told.
-func (r *Runner) follow(t *target, run *Run, fault error) (away bool) {
-	gone := isAway(fault)
+func (r *Runner) recordRun(t *target, run *Run, fault error) (away bool) {
+	gone := isUnreachable(fault)
 	if !gone && (run.Steps.Fetch == 0 || errors.Is(fault, context.Canceled)) {
 		return false // it says nothing of the service
 	}
 	menus := r.set.Load().counts[t.Connection]
-	changed, away, since := r.links.met(t.Connection, !gone, min(awayAfter, menus+1), r.clock())
+	changed, away, since := r.upstreams.record(t.Connection, !gone, min(unreachableAfter, menus+1), r.clock())
 	if !changed {
 		return away && gone
 	}
@@ -76,9 +76,9 @@ func (r *Runner) follow(t *target, run *Run, fault error) (away bool) {
 	return away
 }
 
-// isAway tells whether a run failed of the ordering service as a whole, and not
+// isUnreachable tells whether a run failed of the ordering service as a whole, and not
 // of what it says of one restaurant.
-func isAway(fault error) bool {
+func isUnreachable(fault error) bool {
 	if !errors.Is(fault, errService) || errors.Is(fault, context.Canceled) {
 		return false
 	}

@@ -85,7 +85,7 @@ func (r *Runner) Start(ctx context.Context, restaurant menu.RestaurantID, req Re
 	run.ID = id
 	r.queue.push(work{target: t, trigger: TriggerManual, runID: run.ID, batch: req.batch})
 	_, err = r.redis.Pipelined(ctx, func(pipe redis.Pipeliner) error {
-		r.enlist(ctx, pipe, &run)
+		r.addToIndex(ctx, pipe, &run)
 		return nil
 	})
 	if err != nil { // it will run all the same; its record is with the restaurant
@@ -137,8 +137,8 @@ type flight struct {
 	done   chan struct{} // closed when the run has ended
 }
 
-// attend notes a run that begins here.
-func (r *Runner) attend(runID string, t *target) {
+// track notes a run that begins here.
+func (r *Runner) track(runID string, t *target) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if f := r.flights[runID]; f != nil {
@@ -148,8 +148,8 @@ func (r *Runner) attend(runID string, t *target) {
 	r.flights[runID] = &flight{target: t, done: make(chan struct{})}
 }
 
-// dismiss wakes those who wait for a run that has ended here.
-func (r *Runner) dismiss(runID string) {
+// untrack wakes those who wait for a run that has ended here.
+func (r *Runner) untrack(runID string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if f := r.flights[runID]; f != nil {
@@ -158,8 +158,8 @@ func (r *Runner) dismiss(runID string) {
 	}
 }
 
-// refresh keeps the queued runs of this process alive in Redis.
-func (r *Runner) refresh(ctx context.Context) error {
+// extendQueued keeps the queued runs of this process alive in Redis.
+func (r *Runner) extendQueued(ctx context.Context) error {
 	var queues []string
 	r.mu.Lock()
 	for _, f := range r.flights {

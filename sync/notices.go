@@ -51,10 +51,10 @@ func readNotice(payload string) (Notice, bool) {
 	}
 }
 
-// feed is the last notices that this process received. Followers read it each at
+// noticeFeed is the last notices that this process received. Followers read it each at
 // its own pace; one that lags too far begins anew, so that nothing is kept for
 // it.
-type feed struct {
+type noticeFeed struct {
 	mu         stdsync.Mutex
 	subscribed bool
 	life       int           // of the subscription: what was before it may be missed
@@ -63,15 +63,15 @@ type feed struct {
 	more       chan struct{} // closed at the next change
 }
 
-func newFeed() *feed { return &feed{more: make(chan struct{})} }
+func newFeed() *noticeFeed { return &noticeFeed{more: make(chan struct{})} }
 
 // changed wakes the followers; the caller holds the lock.
-func (f *feed) changed() {
+func (f *noticeFeed) changed() {
 	close(f.more)
 	f.more = make(chan struct{})
 }
 
-func (f *feed) begin() {
+func (f *noticeFeed) begin() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.subscribed = true
@@ -79,13 +79,13 @@ func (f *feed) begin() {
 	f.changed()
 }
 
-func (f *feed) end() {
+func (f *noticeFeed) end() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.subscribed = false
 }
 
-func (f *feed) add(payload string) {
+func (f *noticeFeed) add(payload string) {
 	notice, ok := readNotice(payload)
 	if !ok {
 		return
@@ -103,7 +103,7 @@ func (f *feed) add(payload string) {
 
 // Follower is one reader's place in the notices. It is for one goroutine.
 type Follower struct {
-	feed *feed
+	feed *noticeFeed
 	life int // 0: before any
 	at   int
 }

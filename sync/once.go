@@ -37,7 +37,7 @@ func (r *Runner) Once(ctx context.Context, restaurant menu.RestaurantID, why Tri
 	if err != nil {
 		return Run{}, err
 	}
-	run, err := r.once(ctx, work{target: t, trigger: why}, r.newRun(t, why))
+	run, err := r.execute(ctx, work{target: t, trigger: why}, r.newRun(t, why))
 	if errors.Is(err, errBusy) {
 		return run, nil
 	}
@@ -49,13 +49,13 @@ func (r *Runner) newRun(t *target, why Trigger) Run {
 	return Run{ID: r.ids.next(now), Restaurant: t.ID, Trigger: why, State: StateQueued, StartedAt: now}
 }
 
-// once runs the prepared run under the restaurant's lease. errBusy comes with
+// execute runs the prepared run under the restaurant's lease. errBusy comes with
 // OutcomeSkipped.
-func (r *Runner) once(ctx context.Context, w work, run Run) (Run, error) {
+func (r *Runner) execute(ctx context.Context, w work, run Run) (Run, error) {
 	t := w.target
 	queued := run
 	run.State, run.StartedAt = StateRunning, r.clock().UTC()
-	held, err := r.acquire(ctx, t, &run, w.slot)
+	held, err := r.acquire(ctx, t, &run, w.tick)
 	switch {
 	case errors.Is(err, errBusy):
 		if w.trigger != TriggerManual { // no tick: it comes back
@@ -66,26 +66,26 @@ func (r *Runner) once(ctx context.Context, w work, run Run) (Run, error) {
 		r.skip(t, SkipTaken)
 		return skipped(queued), nil
 	case err != nil:
-		r.health.doubt()
+		r.health.suspect()
 		return Run{}, err
 	}
-	r.attend(run.ID, t)
-	defer r.dismiss(run.ID)
+	r.track(run.ID, t)
+	defer r.untrack(run.ID)
 	run.Force = held.force
 	if held.left != "" && held.left != run.ID {
 		_, _ = r.run(ctx, runRef{id: held.left, restaurant: t.ID}) // ends the record of a holder that vanished
 	}
-	err = r.held(ctx, w, &run, held)
+	err = r.withLease(ctx, w, &run, held)
 	if errors.Is(err, redisdb.ErrUnavailable) {
-		r.health.doubt()
+		r.health.suspect()
 		return run, err
 	}
 	return run, nil
 }
 
-// held does the work of a run that has the lease, and ends the run. The error
+// withLease does the work of a run that has the lease, and ends the run. The error
 // is what kept it from its work.
-func (r *Runner) held(ctx context.Context, w work, run *Run, held lease) error {
+func (r *Runner) withLease(ctx context.Context, w work, run *Run, held lease) error {
 	t := w.target
 	began := time.Now()
 	ctx, span := r.tracing.Root(ctx, "sync.run")
@@ -93,10 +93,10 @@ func (r *Runner) held(ctx context.Context, w work, run *Run, held lease) error {
 	within, cancel := context.WithTimeoutCause(ctx, r.cfg.Deadline, deadlineError{after: r.cfg.Deadline})
 	within, lose := context.WithCancelCause(within)
 	var keeping stdsync.WaitGroup
-	keeping.Go(func() { r.keep(within, t, run.ID, held, lose) })
+	keeping.Go(func() { r.renewUntilLost(within, t, run.ID, held, lose) })
 
-	p := &pass{r: r, t: t, run: run, fence: held.fence, batch: w.batch}
-	err := p.guarded(within)
+	p := &pipelineRun{runner: r, target: t, run: run, fence: held.fence, batch: w.batch}
+	err := p.recovered(within)
 	cause := context.Cause(within)
 	lose(nil)
 	cancel()
@@ -104,13 +104,13 @@ func (r *Runner) held(ctx context.Context, w work, run *Run, held lease) error {
 
 	run.State, run.FinishedAt = StateFinished, r.clock().UTC()
 	if err != nil {
-		run.Outcome, run.Error = OutcomeFailed, explain(err, cause, time.Since(began), p.rest())
+		run.Outcome, run.Error = OutcomeFailed, explain(err, cause, time.Since(began), p.fallbackText())
 	}
-	note := p.note()
+	note := p.versionNote()
 	if errors.Is(cause, errLeaseLost) {
-		note = noted{}
+		note = versionNote{}
 	}
-	return errors.Join(err, r.end(ctx, p, err, note))
+	return errors.Join(err, r.finish(ctx, p, err, note))
 }
 
 // traceRun ends the span of a run with what came of it.
@@ -125,31 +125,31 @@ func traceRun(span tracing.Span, run *Run) {
 	span.End()
 }
 
-// noted is what a run's end says of the current version.
-type noted struct {
+// versionNote is what a run's end says of the current version.
+type versionNote struct {
 	confirmedAt time.Time // zero: it was not confirmed
 	outcome     Outcome   // empty: nothing is noted
 }
 
-// note is what the pass has found out of the current version, beside what a
+// versionNote is what the pass has found out of the current version, beside what a
 // publish has written with it.
-func (p *pass) note() noted {
+func (p *pipelineRun) versionNote() versionNote {
 	switch outcome := p.run.Outcome; {
-	case p.t.reasons, p.run.Rollback != nil:
-		return noted{}
+	case p.target.isReasons, p.run.Rollback != nil:
+		return versionNote{}
 	case outcome == OutcomeFailed, outcome == OutcomeQuarantined:
-		return noted{outcome: outcome}
+		return versionNote{outcome: outcome}
 	case !p.confirmedAt.IsZero():
-		return noted{outcome: outcome, confirmedAt: p.confirmedAt}
+		return versionNote{outcome: outcome, confirmedAt: p.confirmedAt}
 	default:
-		return noted{}
+		return versionNote{}
 	}
 }
 
-// rest says what readers have while a pass fails.
-func (p *pass) rest() string {
+// fallbackText says what readers have while a pass fails.
+func (p *pipelineRun) fallbackText() string {
 	switch {
-	case p.t.reasons:
+	case p.target.isReasons:
 		return "the list kept before stays"
 	case p.current.Version == 0:
 		return "there is no menu to serve yet"
@@ -158,50 +158,50 @@ func (p *pass) rest() string {
 	}
 }
 
-// end records a finished run, even one whose context has ended. fault is what
+// finish records a finished run, even one whose context has ended. fault is what
 // it failed of.
-func (r *Runner) end(ctx context.Context, p *pass, fault error, note noted) error {
-	t, run := p.t, p.run
+func (r *Runner) finish(ctx context.Context, p *pipelineRun, fault error, note versionNote) error {
+	t, run := p.target, p.run
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordLimit)
 	defer cancel()
-	written, err := r.conclude(ctx, run, note)
+	written, err := r.writeFinal(ctx, run, note)
 	if errors.Is(err, cache.ErrNoCatalogue) { // Redis has lost it since the run began
 		run.Outcome, run.Error = OutcomeFailed, fmt.Sprintf("confirm version %d: Redis does not have it any more", run.Version)
-		written, err = r.conclude(ctx, run, noted{})
+		written, err = r.writeFinal(ctx, run, versionNote{})
 	}
 	if err == nil && !written {
 		return nil // declared lost, and told so then
 	}
-	away := r.follow(t, run, fault)
-	p.say(kindOf(fault), away || errors.Is(fault, redisdb.ErrUnavailable) || errors.Is(fault, context.Canceled))
-	if !t.reasons {
+	away := r.recordRun(t, run, fault)
+	p.logRun(kindOf(fault), away || errors.Is(fault, redisdb.ErrUnavailable) || errors.Is(fault, context.Canceled))
+	if !t.isReasons {
 		r.observer.RunFinished(*run)
 	}
 	return err
 }
 
-// guarded is the pass, with a panic made a failure of this run alone: one menu
+// recovered is the pass, with a panic made a failure of this run alone: one menu
 // must not take down the others.
-func (p *pass) guarded(ctx context.Context) (err error) {
+func (p *pipelineRun) recovered(ctx context.Context) (err error) {
 	defer func() {
 		if fault := recover(); fault != nil {
 			err = fmt.Errorf("internal error: %v", fault)
-			p.r.log.WithFields(fields(p.run, "sync.panic")).WithField("stack", string(debug.Stack())).Error("a sync panicked")
+			p.runner.log.WithFields(fields(p.run, "sync.panic")).WithField("stack", string(debug.Stack())).Error("a sync panicked")
 		}
 	}()
 	switch {
-	case p.t.reasons:
-		return p.pullReasons(ctx)
+	case p.target.isReasons:
+		return p.syncReasons(ctx)
 	case p.run.Rollback != nil:
 		return p.rollback(ctx, *p.run.Rollback)
 	default:
 		defer p.refreshReasonsMeanwhile(ctx)()
-		return p.pull(ctx)
+		return p.syncMenu(ctx)
 	}
 }
 
 func (r *Runner) skip(t *target, reason SkipReason) {
-	if !t.reasons {
+	if !t.isReasons {
 		r.observer.TickSkipped(t.ID, reason)
 	}
 }
@@ -212,13 +212,13 @@ func skipped(run Run) Run {
 	return run
 }
 
-// say logs a run. A target that fails in the same way again and again says so
+// logRun logs a run. A target that fails in the same way again and again says so
 // once; each of its runs has its record. told is a failure of more than this
 // target, which the log has already.
-func (p *pass) say(kind string, told bool) {
-	t, run := p.t, p.run
+func (p *pipelineRun) logRun(kind string, told bool) {
+	t, run := p.target, p.run
 	if told {
-		p.r.log.WithFields(fields(run, "sync."+string(run.Outcome))).Debug("menu not updated")
+		p.runner.log.WithFields(fields(run, "sync."+string(run.Outcome))).Debug("menu not updated")
 		return
 	}
 	state := string(run.Outcome) + " " + kind
@@ -228,12 +228,12 @@ func (p *pass) say(kind string, told bool) {
 		name = "sync.published"
 	}
 	switch {
-	case t.reasons:
+	case t.isReasons:
 		name, what = "sync.reasons", "rejection reasons"
 	case run.Rollback != nil:
 		name, what = "sync.rollback", "older menu"
 	}
-	entry := p.r.log.WithFields(fields(run, name))
+	entry := p.runner.log.WithFields(fields(run, name))
 	switch run.Outcome {
 	case OutcomeUpdated:
 		entry.Info(what + " published")

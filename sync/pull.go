@@ -17,37 +17,37 @@ import (
 // maxPublish bounds how often a publish that others overtook starts again.
 const maxPublish = 3
 
-// pass is one run at work under its lease.
-type pass struct {
-	r     *Runner
-	t     *target
-	run   *Run
-	fence int64
-	batch bool // one of many of a batch
+// pipelineRun is one run at work under its lease.
+type pipelineRun struct {
+	runner *Runner
+	target *target
+	run    *Run
+	fence  int64
+	batch  bool // one of many of a batch
 
-	current cache.Version // served now; zero before the first
-	last    lastFetch     // the last good pull
-	floor   int64         // the highest version that is known to have been served
-	lost    bool          // Redis has lost the content of the current version
+	current     cache.Version // served now; zero before the first
+	lastFetch   lastFetch     // the lastFetch good pull
+	floor       int64         // the highest version that is known to have been served
+	contentLost bool          // Redis has contentLost the content of the current version
 
 	fetchedAt   time.Time // when the service was asked
 	confirmedAt time.Time // when the current version was; zero: it was not
 	same        sameness  // by what it was
 }
 
-// pull brings one menu up to date, or says why not. It never touches what is
+// syncMenu brings one menu up to date, or says why not. It never touches what is
 // served but by Publish (policies S5, S6).
-func (p *pass) pull(ctx context.Context) error {
-	if err := p.look(ctx); err != nil {
+func (p *pipelineRun) syncMenu(ctx context.Context) error {
+	if err := p.loadState(ctx); err != nil {
 		return err
 	}
-	known := p.comparable()
+	known := p.mayAssumeUnchanged()
 	var seen upstream.Validator
 	if known {
-		seen = upstream.Validator{ETag: p.last.ETag, LastModified: p.last.Modified}
+		seen = upstream.Validator{ETag: p.lastFetch.ETag, LastModified: p.lastFetch.Modified}
 	}
 	began := time.Now()
-	p.fetchedAt = p.r.clock().UTC()
+	p.fetchedAt = p.runner.clock().UTC()
 	answer, held, err := p.fetch(ctx, seen)
 	p.run.Steps.Fetch = since(began)
 	if err != nil {
@@ -56,10 +56,10 @@ func (p *pass) pull(ctx context.Context) error {
 	defer held.release()
 	if answer.NotModified && !known {
 		err := errors.New("it answered 304 Not Modified to a request without a validator")
-		return fmt.Errorf("%w: %w", errService, &stepError{doing: "fetch " + p.what(), err: err})
+		return fmt.Errorf("%w: %w", errService, &stepError{doing: "fetch " + p.subject(), err: err})
 	}
 	p.run.Bytes = len(answer.Body)
-	now := p.last
+	now := p.lastFetch
 	now.Version, now.Settings, now.Refused = p.current.Version, p.fingerprint(), ""
 	if !answer.NotModified {
 		now.BodyHash, now.ETag, now.Modified = bodyHash(answer.Body), answer.Validator.ETag, answer.Validator.LastModified
@@ -67,32 +67,32 @@ func (p *pass) pull(ctx context.Context) error {
 	if same := p.unchangedBy(now, answer.NotModified, known, nil); same != "" {
 		return p.unchanged(ctx, now, same)
 	}
-	return p.take(ctx, answer.Body, now)
+	return p.process(ctx, answer.Body, now)
 }
 
-// look reads what is served now and what was pulled last, and puts the run into
+// loadState reads what is served now and what was pulled last, and puts the run into
 // the index, in one round trip.
-func (p *pass) look(ctx context.Context) error {
+func (p *pipelineRun) loadState(ctx context.Context) error {
 	var last *redis.MapStringStringCmd
-	err := p.stand(ctx, func(pipe redis.Pipeliner) {
-		last = pipe.HGetAll(ctx, p.r.keys.LastFetch(p.t.ID))
-		p.r.enlist(ctx, pipe, p.run)
+	err := p.readState(ctx, func(pipe redis.Pipeliner) {
+		last = pipe.HGetAll(ctx, p.runner.keys.LastFetch(p.target.ID))
+		p.runner.addToIndex(ctx, pipe, p.run)
 	})
 	if err != nil {
 		return err
 	}
-	_ = last.Scan(&p.last) // what larder did not write is as if it were not there
+	_ = last.Scan(&p.lastFetch) // what larder did not write is as if it were not there
 	return nil
 }
 
-// stand reads what is served now.
-func (p *pass) stand(ctx context.Context, with func(redis.Pipeliner)) error {
+// readState reads what is served now.
+func (p *pipelineRun) readState(ctx context.Context, with func(redis.Pipeliner)) error {
 	var held cache.Version
-	if snapshot, ok := p.r.replica.Cached(p.t.ID); ok {
+	if snapshot, ok := p.runner.replica.Cached(p.target.ID); ok {
 		held = snapshot.Version
 		p.floor = held.Version
 	}
-	standing, err := p.r.store.State(ctx, p.t.ID, held, with)
+	standing, err := p.runner.store.State(ctx, p.target.ID, held, with)
 	switch {
 	case errors.Is(err, cache.ErrCorrupt):
 		return &stepError{doing: "read the current version", err: err}
@@ -101,31 +101,31 @@ func (p *pass) stand(ctx context.Context, with func(redis.Pipeliner)) error {
 	}
 	p.current, p.run.Version = standing.Version, standing.Version.Version
 	p.floor = max(p.floor, standing.Floor)
-	p.lost = p.current.Version > 0 && !standing.Stored
+	p.contentLost = p.current.Version > 0 && !standing.Stored
 	return nil
 }
 
 // fingerprint is the hash of the settings that compile and lint read.
-func (p *pass) fingerprint() string { return menu.ContentHash(nil, p.t.Settings) }
+func (p *pipelineRun) fingerprint() string { return menu.ContentHash(nil, p.target.Settings) }
 
 // name is the configured name, or the menu's own.
-func (p *pass) name(own string) string { return cmp.Or(p.t.Name, own) }
+func (p *pipelineRun) name(own string) string { return cmp.Or(p.target.Name, own) }
 
-// what names the menu for a person.
-func (p *pass) what() string {
-	if p.t.upstream == "" {
-		return "the menu view of connection " + p.t.Connection
+// subject names the menu for a person.
+func (p *pipelineRun) subject() string {
+	if p.target.upstream == "" {
+		return "the menu view of connection " + p.target.Connection
 	}
-	return fmt.Sprintf("the menu view of restaurant %s over connection %s", p.t.ID, p.t.Connection)
+	return fmt.Sprintf("the menu view of restaurant %s over connection %s", p.target.ID, p.target.Connection)
 }
 
 // unchanged moves only checkedAt, with the run's end (policy S3). Under a hold
 // the outcome may be OutcomeHeld: what is served is confirmed all the same, by
 // the hold.
-func (p *pass) unchanged(ctx context.Context, now lastFetch, same sameness) error {
-	if now != p.last {
+func (p *pipelineRun) unchanged(ctx context.Context, now lastFetch, same sameness) error {
+	if now != p.lastFetch {
 		began := time.Now()
-		if err := p.r.saveLastFetch(ctx, p.t.ID, now, nil); err != nil {
+		if err := p.runner.saveLastFetch(ctx, p.target.ID, now, nil); err != nil {
 			return err
 		}
 		p.run.Steps.Publish = since(began)
@@ -136,50 +136,50 @@ func (p *pass) unchanged(ctx context.Context, now lastFetch, same sameness) erro
 	return nil
 }
 
-// take decodes a body and brings it to the readers.
-func (p *pass) take(ctx context.Context, body []byte, now lastFetch) error {
+// process decodes a body and brings it to the readers.
+func (p *pipelineRun) process(ctx context.Context, body []byte, now lastFetch) error {
 	began := time.Now()
 	view, published, err := menu.DecodePublished(body)
 	p.run.Steps.Decode = since(began)
 	if err != nil {
-		return &stepError{doing: fmt.Sprintf("decode %s (%d bytes)", p.what(), len(body)), err: err}
+		return &stepError{doing: fmt.Sprintf("decode %s (%d bytes)", p.subject(), len(body)), err: err}
 	}
 	now.Content = bodyHash(published.Content)
 	for try := 1; ; try++ {
-		err := p.offer(ctx, view, published, now)
+		err := p.evaluate(ctx, view, published, now)
 		if !errors.Is(err, cache.ErrStale) || try == maxPublish {
 			return err
 		}
-		if err := p.stand(ctx, nil); err != nil {
+		if err := p.readState(ctx, nil); err != nil {
 			return err
 		}
 	}
 }
 
-// offer guards, lints, compiles and publishes what was pulled; under a hold the
+// evaluate guards, lints, compiles and publishes what was pulled; under a hold the
 // held menu with the stop lists that were pulled.
-func (p *pass) offer(ctx context.Context, view *menu.View, published menu.Published, now lastFetch) error {
-	now.HoldOutcome = string(p.under(now.Content))
+func (p *pipelineRun) evaluate(ctx context.Context, view *menu.View, published menu.Published, now lastFetch) error {
+	now.HoldOutcome = string(p.holdOutcome(now.Content))
 	p.run.Products = productCount(view)
 	if now.HoldOutcome == "" {
 		if reason := p.guard(); reason != "" {
 			p.run.Outcome, p.run.Error, p.run.Version = OutcomeQuarantined, reason, p.current.Version
-			return p.r.saveRefused(ctx, p.t.ID, now.Content)
+			return p.runner.saveRefused(ctx, p.target.ID, now.Content)
 		}
 	} else {
 		var err error
 		// Stop lists always go through (policy S7a).
-		if view, published, err = p.kept(ctx, p.current, func() (menu.Published, error) { return published, nil }); err != nil {
+		if view, published, err = p.storedView(ctx, p.current, func() (menu.Published, error) { return published, nil }); err != nil {
 			return err
 		}
 	}
-	m, findings := p.make(view, published)
+	m, findings := p.build(view, published)
 	now.Findings = len(findings)
-	return p.settle(ctx, m, now, findings)
+	return p.publishIfChanged(ctx, m, now, findings)
 }
 
-// make compiles and lints a menu for publishing.
-func (p *pass) make(view *menu.View, published menu.Published) (made, []menu.Finding) {
+// build compiles and lints a menu for publishing.
+func (p *pipelineRun) build(view *menu.View, published menu.Published) (built, []menu.Finding) {
 	began := time.Now()
 	m := p.compile(view, published)
 	p.run.Steps.Compile = since(began)
@@ -193,8 +193,8 @@ func (p *pass) make(view *menu.View, published menu.Published) (made, []menu.Fin
 	return m, findings
 }
 
-// made is a compiled menu.
-type made struct {
+// built is a compiled menu.
+type built struct {
 	view      *menu.View
 	published menu.Published
 	hash      string // of its content, without stop lists
@@ -203,29 +203,29 @@ type made struct {
 
 // compile makes the catalogue. Where only the stop lists moved, the compiled
 // content that is served now gets a new overlay.
-func (p *pass) compile(view *menu.View, published menu.Published) made {
-	m := made{view: view, published: published, hash: menu.ContentHash(published.Content, p.t.Settings)}
-	if snapshot, ok := p.r.replica.Cached(p.t.ID); ok && snapshot.Content == m.hash {
-		m.catalogue = snapshot.Catalogue.Content.Catalogue(view.Stops(p.t.ID, p.t.Settings))
+func (p *pipelineRun) compile(view *menu.View, published menu.Published) built {
+	m := built{view: view, published: published, hash: menu.ContentHash(published.Content, p.target.Settings)}
+	if snapshot, ok := p.runner.replica.Cached(p.target.ID); ok && snapshot.Content == m.hash {
+		m.catalogue = snapshot.Catalogue.Content.Catalogue(view.Stops(p.target.ID, p.target.Settings))
 		return m
 	}
-	m.catalogue = menu.Compile(view, p.t.ID, p.t.Settings)
+	m.catalogue = menu.Compile(view, p.target.ID, p.target.Settings)
 	return m
 }
 
-// settle publishes what was made, unless it is what is served.
-func (p *pass) settle(ctx context.Context, m made, now lastFetch, findings []menu.Finding) error {
+// publishIfChanged publishes what was made, unless it is what is served.
+func (p *pipelineRun) publishIfChanged(ctx context.Context, m built, now lastFetch, findings []menu.Finding) error {
 	if same := p.unchangedBy(now, false, false, &m); same != "" {
-		if p.lost { // nothing changes for those who have the content in memory
-			if err := p.r.store.Restore(ctx, p.current, m.catalogue, m.published); err != nil {
-				return &stepError{doing: "write again " + p.what(), err: err}
+		if p.contentLost { // nothing changes for those who have the content in memory
+			if err := p.runner.store.Restore(ctx, p.current, m.catalogue, m.published); err != nil {
+				return &stepError{doing: "write again " + p.subject(), err: err}
 			}
 		}
-		if err := p.restate(ctx, m); err != nil {
+		if err := p.updateStopLists(ctx, m); err != nil {
 			return err
 		}
 		now.Version = p.current.Version
-		if err := p.r.saveLastFetch(ctx, p.t.ID, now, findings); err != nil {
+		if err := p.runner.saveLastFetch(ctx, p.target.ID, now, findings); err != nil {
 			return err
 		}
 		return p.unchanged(ctx, now, same)
@@ -242,56 +242,56 @@ func (p *pass) settle(ctx context.Context, m made, now lastFetch, findings []men
 
 // publish makes a menu current and remembers where it came from. hold is as in
 // cache.Publication.
-func (p *pass) publish(ctx context.Context, m made, now lastFetch, findings []menu.Finding, outcome Outcome, hold *cache.Hold) error {
+func (p *pipelineRun) publish(ctx context.Context, m built, now lastFetch, findings []menu.Finding, outcome Outcome, hold *cache.Hold) error {
 	before := p.served()
 	began := time.Now()
 	publication := cache.Publication{
-		Restaurant: p.t.ID, Name: p.name(m.view.Name), Fence: p.fence, Run: p.run.ID, Base: p.current.Version,
-		Catalogue: m.catalogue, Published: m.published, Content: m.hash, SyncedAt: p.r.clock().UTC(), Floor: p.floor,
+		Restaurant: p.target.ID, Name: p.name(m.view.Name), Fence: p.fence, Run: p.run.ID, Base: p.current.Version,
+		Catalogue: m.catalogue, Published: m.published, Content: m.hash, SyncedAt: p.runner.clock().UTC(), Floor: p.floor,
 		Hold: hold, Outcome: string(outcome),
 	}
 	if p.run.Rollback != nil { // it asked nobody: nothing is confirmed
 		publication.CheckedAt = p.current.CheckedAt
 	}
-	version, err := p.r.store.Publish(ctx, publication)
+	version, err := p.runner.store.Publish(ctx, publication)
 	p.run.Steps.Publish = since(began)
 	if err != nil {
-		return &stepError{doing: "publish " + p.what(), err: err}
+		return &stepError{doing: "publish " + p.subject(), err: err}
 	}
-	p.r.replica.Install(&cache.Snapshot{Version: version, Catalogue: m.catalogue})
+	p.runner.replica.Install(&cache.Snapshot{Version: version, Catalogue: m.catalogue})
 	p.run.Outcome, p.run.Version = outcome, version.Version
 	if before == nil { // nobody waits for the count any more
 		before = p.before(ctx)
 	}
 	p.run.Changes = changes(before, m.catalogue)
 	now.Version = version.Version
-	if err := p.r.saveLastFetch(ctx, p.t.ID, now, findings); err != nil {
+	if err := p.runner.saveLastFetch(ctx, p.target.ID, now, findings); err != nil {
 		// The menu is served; the next pull only has more to compare.
-		p.r.log.WithError(err).WithFields(fields(p.run, "sync.state_not_saved")).Debug("pull not remembered")
+		p.runner.log.WithError(err).WithFields(fields(p.run, "sync.state_not_saved")).Debug("pull not remembered")
 	}
 	return nil
 }
 
-// restate keeps what the service publishes now where it means the same to this
+// updateStopLists keeps what the service publishes now where it means the same to this
 // restaurant: the view as published shows other restaurants' stop lists too.
-func (p *pass) restate(ctx context.Context, m made) error {
-	version, err := p.r.store.UpdateStopLists(ctx, cache.StopListUpdate{
-		Version: p.current, Fence: p.fence, Run: p.run.ID, Stops: m.published.Stops, At: p.r.clock().UTC(),
+func (p *pipelineRun) updateStopLists(ctx context.Context, m built) error {
+	version, err := p.runner.store.UpdateStopLists(ctx, cache.StopListUpdate{
+		Version: p.current, Fence: p.fence, Run: p.run.ID, Stops: m.published.Stops, At: p.runner.clock().UTC(),
 	})
 	if err != nil {
-		return &stepError{doing: "publish " + p.what(), err: err}
+		return &stepError{doing: "publish " + p.subject(), err: err}
 	}
 	if version.Published != p.current.Published {
 		p.current = version
-		p.r.replica.Install(&cache.Snapshot{Version: version, Catalogue: m.catalogue})
+		p.runner.replica.Install(&cache.Snapshot{Version: version, Catalogue: m.catalogue})
 	}
 	return nil
 }
 
 // served gives the catalogue of the current version where memory has it, else
 // nil.
-func (p *pass) served() *menu.Catalogue {
-	snapshot, ok := p.r.replica.Cached(p.t.ID)
+func (p *pipelineRun) served() *menu.Catalogue {
+	snapshot, ok := p.runner.replica.Cached(p.target.ID)
 	if !ok || p.current.Version == 0 || snapshot.Version.Version != p.current.Version ||
 		snapshot.Content != p.current.Content || !snapshot.Stops.Equal(p.current.Stops) {
 		return nil
@@ -301,11 +301,11 @@ func (p *pass) served() *menu.Catalogue {
 
 // before gives the catalogue of the version that was current when memory does
 // not have it, nil where it cannot be read: then the run counts no changes.
-func (p *pass) before(ctx context.Context) *menu.Catalogue {
+func (p *pipelineRun) before(ctx context.Context) *menu.Catalogue {
 	if p.current.Version == 0 {
-		return menu.Compile(&menu.View{}, p.t.ID, p.t.Settings)
+		return menu.Compile(&menu.View{}, p.target.ID, p.target.Settings)
 	}
-	content, err := p.r.store.Content(ctx, p.current.Content)
+	content, err := p.runner.store.Content(ctx, p.current.Content)
 	if err != nil {
 		return nil
 	}

@@ -14,7 +14,7 @@ import (
 type work struct {
 	target  *target
 	trigger Trigger
-	slot    time.Time // of TriggerCron: the slot of the schedule
+	tick    time.Time // of TriggerCron: the tick of the schedule
 	runID   string    // of TriggerManual: its queued record
 	missing bool      // there may be no menu to serve yet
 	changed bool      // its configuration did: how fresh the menu is says nothing
@@ -33,15 +33,15 @@ type queue struct {
 	most    int          // of one connection
 	signal  sleep.Signal // there may be something to take
 
-	mu    stdsync.Mutex
-	lines []*line // one for each connection, the one that waits longest for its turn first
-	busy  int     // workers
+	mu     stdsync.Mutex
+	queues []*connectionQueue // one for each connection, the one that waits longest for its turn first
+	busy   int                // workers
 }
 
-// line is the work of one connection.
-type line struct {
+// connectionQueue is the work of one connection.
+type connectionQueue struct {
 	connection string
-	lanes      [3][]work // the first that holds work goes first
+	byPriority [3][]work // the first that holds work goes first
 	busy       int       // workers
 }
 
@@ -52,27 +52,27 @@ func newQueue(concurrency int, connections []Connection) *queue {
 		q.most = (q.workers + 1) / 2
 	}
 	for _, c := range connections {
-		q.lines = append(q.lines, &line{connection: c.Name})
+		q.queues = append(q.queues, &connectionQueue{connection: c.Name})
 	}
 	return q
 }
 
-// of gives the line of a connection.
-func (q *queue) of(connection string) *line {
-	for _, l := range q.lines {
+// queueOf gives the line queueOf a connection.
+func (q *queue) queueOf(connection string) *connectionQueue {
+	for _, l := range q.queues {
 		if l.connection == connection {
 			return l
 		}
 	}
-	l := &line{connection: connection}
-	q.lines = append(q.lines, l)
+	l := &connectionQueue{connection: connection}
+	q.queues = append(q.queues, l)
 	return l
 }
 
 // push never blocks.
 func (q *queue) push(w work) {
 	q.mu.Lock()
-	lane := &q.of(w.target.Connection).lanes[w.lane()]
+	lane := &q.queueOf(w.target.Connection).byPriority[w.priority()]
 	*lane = append(*lane, w)
 	q.mu.Unlock()
 	q.signal.Set()
@@ -99,16 +99,16 @@ func (q *queue) pop(ctx context.Context) (w work, release func(), ok bool) {
 func (q *queue) take() (w work, release func(), ok bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	for lane := range len(line{}.lanes) {
-		for i, l := range q.lines {
-			from := &l.lanes[lane]
-			if len(*from) == 0 || !q.has(l) {
+	for lane := range len(connectionQueue{}.byPriority) {
+		for i, l := range q.queues {
+			from := &l.byPriority[lane]
+			if len(*from) == 0 || !q.hasWorker(l) {
 				continue
 			}
 			w := (*from)[0]
 			(*from)[0] = work{}
 			*from = (*from)[1:]
-			q.lines = append(slices.Delete(q.lines, i, i+1), l)
+			q.queues = append(slices.Delete(q.queues, i, i+1), l)
 			l.busy++
 			q.busy++
 			q.signal.Set() // another worker may take the next one
@@ -118,13 +118,13 @@ func (q *queue) take() (w work, release func(), ok bool) {
 	return work{}, nil, false
 }
 
-// has tells whether there is a worker for the connection.
-func (q *queue) has(l *line) bool {
+// hasWorker tells whether there is a worker for the connection.
+func (q *queue) hasWorker(l *connectionQueue) bool {
 	if l.busy == 0 {
 		return true // one is kept free for it
 	}
 	idle := 0
-	for _, other := range q.lines {
+	for _, other := range q.queues {
 		if other.busy == 0 {
 			idle++
 		}
@@ -132,7 +132,7 @@ func (q *queue) has(l *line) bool {
 	return l.busy < q.most && q.workers-q.busy > idle
 }
 
-func (q *queue) release(l *line) {
+func (q *queue) release(l *connectionQueue) {
 	q.mu.Lock()
 	l.busy--
 	q.busy--
@@ -140,8 +140,8 @@ func (q *queue) release(l *line) {
 	q.signal.Set()
 }
 
-// lane is 0 for what goes first.
-func (w work) lane() int {
+// priority is 0 for what goes first.
+func (w work) priority() int {
 	switch {
 	case w.trigger == TriggerManual:
 		return 0

@@ -78,7 +78,7 @@ func TestConnectionsShareTheWorkers(t *testing.T) {
 					if most := (max(concurrency, len(names)) + 1) / 2; len(names) > 1 && len(busy[name]) > most {
 						t.Fatalf("%d workers are at %s, want at most %d", len(busy[name]), name, most)
 					}
-					if waiting[name] > 0 && len(busy[name]) == 0 && !q.has(q.of(name)) {
+					if waiting[name] > 0 && len(busy[name]) == 0 && !q.hasWorker(q.queueOf(name)) {
 						t.Fatalf("%s waits and has no worker", name)
 					}
 				}

@@ -55,7 +55,7 @@ func (r *Runner) refreshReasons(ctx context.Context, connection string) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), refreshReasonsWithin)
 	defer cancel()
 	for {
-		run, err := r.once(ctx, work{target: all[at], trigger: TriggerManual}, r.newRun(all[at], TriggerManual))
+		run, err := r.execute(ctx, work{target: all[at], trigger: TriggerManual}, r.newRun(all[at], TriggerManual))
 		switch {
 		case errors.Is(err, errBusy) && sleep.For(ctx, retryQueued) == nil:
 			continue
@@ -69,24 +69,24 @@ func (r *Runner) refreshReasons(ctx context.Context, connection string) error {
 
 // refreshReasonsMeanwhile pulls the rejection reasons of a forced run's
 // connection beside it (policy S5a). The caller calls wait before it ends.
-func (p *pass) refreshReasonsMeanwhile(ctx context.Context) (wait func()) {
+func (p *pipelineRun) refreshReasonsMeanwhile(ctx context.Context) (wait func()) {
 	if !p.run.Force || p.batch {
 		return func() {}
 	}
 	var pulling stdsync.WaitGroup
-	pulling.Go(func() { _ = p.r.refreshReasons(ctx, p.t.Connection) }) // its run says what went wrong
+	pulling.Go(func() { _ = p.runner.refreshReasons(ctx, p.target.Connection) }) // its run says what went wrong
 	return pulling.Wait
 }
 
-// pullReasons keeps a connection's rejection reasons as the service lists
+// syncReasons keeps a connection's rejection reasons as the service lists
 // them; those kept before stay when it does not answer.
-func (p *pass) pullReasons(ctx context.Context) error {
+func (p *pipelineRun) syncReasons(ctx context.Context) error {
 	began := time.Now()
-	reasons, err := p.t.source.RejectionReasons(ctx)
+	reasons, err := p.target.source.RejectionReasons(ctx)
 	p.run.Steps.Fetch = since(began)
 	if err != nil {
 		return fmt.Errorf("%w: %w", errService,
-			&stepError{doing: "fetch the rejection reasons of connection " + p.t.Connection, err: err})
+			&stepError{doing: "fetch the rejection reasons of connection " + p.target.Connection, err: err})
 	}
 	if reasons == nil {
 		reasons = []upstream.Reason{}
@@ -96,11 +96,11 @@ func (p *pass) pullReasons(ctx context.Context) error {
 		return err
 	}
 	began = time.Now()
-	before, _, err := p.r.store.Reasons(ctx, p.t.Connection)
+	before, _, err := p.runner.store.Reasons(ctx, p.target.Connection)
 	if err != nil && !errors.Is(err, cache.ErrNoReasons) {
 		return unavailable(ctx, "read the rejection reasons", err)
 	}
-	if err := p.r.store.SaveReasons(ctx, p.t.Connection, list); err != nil {
+	if err := p.runner.store.SaveReasons(ctx, p.target.Connection, list); err != nil {
 		return unavailable(ctx, "keep the rejection reasons", err)
 	}
 	p.run.Steps.Publish = since(began)

@@ -53,7 +53,7 @@ func (r *Runner) Runs(ctx context.Context, f Filter) (runs []Run, next string, e
 			if rec.run.ID == "" {
 				continue // gone, or folded into a later one
 			}
-			run := r.settle(ctx, rec)
+			run := r.resolveOrphan(ctx, rec)
 			if f.Outcome != "" && run.Outcome != f.Outcome {
 				continue
 			}
@@ -77,7 +77,7 @@ func (r *Runner) recordsBefore(ctx context.Context, restaurant menu.RestaurantID
 	if restaurant != "" {
 		return r.page(ctx, restaurant, before, count)
 	}
-	refs, err := r.refs(ctx, before, count)
+	refs, err := r.listRefs(ctx, before, count)
 	if err != nil {
 		return nil, err
 	}
@@ -115,7 +115,7 @@ func (r *Runner) Run(ctx context.Context, id string) (Run, error) {
 		}
 		for _, rec := range records {
 			if rec.run.ID != "" {
-				return r.settle(ctx, rec), nil
+				return r.resolveOrphan(ctx, rec), nil
 			}
 		}
 	}
@@ -131,9 +131,9 @@ func (r *Runner) run(ctx context.Context, ref runRef) (Run, error) {
 		return Run{}, err
 	}
 	if records[0].run.ID != "" {
-		return r.settle(ctx, records[0]), nil
+		return r.resolveOrphan(ctx, records[0]), nil
 	}
-	return r.search(ctx, ref)
+	return r.scan(ctx, ref)
 }
 
 // runRef says where a record is.
@@ -142,8 +142,8 @@ type runRef struct {
 	restaurant menu.RestaurantID
 }
 
-// refs lists the runs of all before the cursor, newest first.
-func (r *Runner) refs(ctx context.Context, cursor string, count int) ([]runRef, error) {
+// listRefs lists the runs of all before the cursor, newest first.
+func (r *Runner) listRefs(ctx context.Context, cursor string, count int) ([]runRef, error) {
 	before := "+"
 	if cursor != "" {
 		before = "(" + cursor
@@ -162,9 +162,9 @@ func (r *Runner) refs(ctx context.Context, cursor string, count int) ([]runRef, 
 	return refs, nil
 }
 
-// settle gives a record's run; one whose holder vanished is ended here, by
+// resolveOrphan gives a record's run; one whose holder vanished is ended here, by
 // whoever reads it first.
-func (r *Runner) settle(ctx context.Context, rec record) Run {
+func (r *Runner) resolveOrphan(ctx context.Context, rec record) Run {
 	if rec.run.Finished() {
 		return rec.run
 	}
@@ -179,9 +179,9 @@ func (r *Runner) settle(ctx context.Context, rec record) Run {
 		return rec.run
 	}
 	id := lost.Restaurant
-	ended, err := lostScript.Run(ctx, r.redis,
+	ended, err := orphanScript.Run(ctx, r.redis,
 		[]string{r.keys.Lease(id), r.keys.Fence(id), r.keys.Queue(id), r.keys.Runs(id), r.keys.RunLog(id)},
-		lost.ID, rec.raw, kept, r.kept(id), idTime(lost.ID), r.noticeChannel(id), told).Bool()
+		lost.ID, rec.raw, kept, r.retention(id), idTime(lost.ID), r.noticeChannel(id), told).Bool()
 	if err != nil || !ended {
 		return rec.run // alive, or nobody can tell now
 	}
@@ -201,17 +201,17 @@ func (r *Runner) noticeChannel(id menu.RestaurantID) string {
 	return r.keys.RunNotices()
 }
 
-// enlist puts a run into the index over all restaurants.
-func (r *Runner) enlist(ctx context.Context, pipe redis.Pipeliner, run *Run) {
+// addToIndex puts a run into the index over all restaurants.
+func (r *Runner) addToIndex(ctx context.Context, pipe redis.Pipeliner, run *Run) {
 	pipe.ZAdd(ctx, r.keys.RunIndex(), redis.Z{Member: run.ID + " " + string(run.Restaurant)})
 	pipe.ZRemRangeByRank(ctx, r.keys.RunIndex(), 0, int64(-r.cfg.RunIndex-1))
 }
 
-// conclude writes the last record of a run, with what it says of the current
+// writeFinal writes the last record of a run, with what it says of the current
 // version, and releases its lease. A run that was declared lost meanwhile keeps
 // that record; then it is false. Errors: cache.ErrNoCatalogue, and nothing is
 // done, where what was confirmed is not there; redisdb.ErrUnavailable.
-func (r *Runner) conclude(ctx context.Context, run *Run, note noted) (bool, error) {
+func (r *Runner) writeFinal(ctx context.Context, run *Run, note versionNote) (bool, error) {
 	record, err := encodeRecord(run)
 	if err != nil {
 		return false, err
@@ -227,7 +227,7 @@ func (r *Runner) conclude(ctx context.Context, run *Run, note noted) (bool, erro
 	id := run.Restaurant
 	answer, err := finishScript.Run(ctx, r.redis,
 		[]string{r.keys.Lease(id), r.keys.Fence(id), r.keys.Runs(id), r.keys.RunLog(id), r.keys.Current(id)},
-		run.ID, record, r.kept(id), idTime(run.ID), r.noticeChannel(id), told, confirmed, string(note.outcome), ahead, flag(folds(run))).Int()
+		run.ID, record, r.retention(id), idTime(run.ID), r.noticeChannel(id), told, confirmed, string(note.outcome), ahead, flag(folds(run))).Int()
 	switch {
 	case err != nil:
 		return false, unavailable(ctx, "record run "+run.ID, err)
@@ -238,8 +238,8 @@ func (r *Runner) conclude(ctx context.Context, run *Run, note noted) (bool, erro
 	}
 }
 
-// kept is how many records of finished runs are kept under an id.
-func (r *Runner) kept(id menu.RestaurantID) int {
+// retention is how many records of finished runs are retention under an id.
+func (r *Runner) retention(id menu.RestaurantID) int {
 	if strings.HasSuffix(string(id), reasonsSuffix) {
 		return reasonRuns
 	}

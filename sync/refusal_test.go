@@ -98,9 +98,9 @@ func TestHealthAsksForNoticesInDoubtAlone(t *testing.T) {
 			asked = nil
 		}
 		step("at the start", true)
-		<-time.After(3 * calmPing)
+		<-time.After(3 * pingInterval)
 		step("in calm times", false, false, false)
-		h.doubt()
+		h.suspect()
 		step("after a run met trouble", true)
 		says := func(err error) {
 			mu.Lock()
@@ -108,7 +108,7 @@ func TestHealthAsksForNoticesInDoubtAlone(t *testing.T) {
 			answer = err
 		}
 		says(errors.New("away"))
-		<-time.After(calmPing)
+		<-time.After(pingInterval)
 		step("as it goes away", false)
 		says(nil)
 		<-time.After(firstPing)

@@ -63,7 +63,7 @@ func (r *Runner) Rollback(ctx context.Context, restaurant menu.RestaurantID, to 
 	waiting, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()
 	for {
-		done, err := r.once(context.WithoutCancel(ctx), work{target: t, trigger: TriggerManual}, run)
+		done, err := r.execute(context.WithoutCancel(ctx), work{target: t, trigger: TriggerManual}, run)
 		if !errors.Is(err, errBusy) {
 			return done, err
 		}
@@ -78,25 +78,25 @@ func (r *Runner) Rollback(ctx context.Context, restaurant menu.RestaurantID, to 
 }
 
 // rollback publishes the content of a kept version and holds it.
-func (p *pass) rollback(ctx context.Context, to Rollback) error {
-	if err := p.look(ctx); err != nil {
+func (p *pipelineRun) rollback(ctx context.Context, to Rollback) error {
+	if err := p.loadState(ctx); err != nil {
 		return err
 	}
-	version, err := p.r.store.Version(ctx, p.t.ID, to.Version)
+	version, err := p.runner.store.Version(ctx, p.target.ID, to.Version)
 	if err != nil {
 		return &stepError{doing: versionText(to.Version), err: err}
 	}
 	// Both views, the kept one and the last pulled one, are read.
-	held, err := p.r.budget.take(ctx, int64(version.Bytes)+p.last.size())
+	held, err := p.runner.budget.reserve(ctx, int64(version.Bytes)+p.lastFetch.size())
 	if err != nil {
 		return err
 	}
 	defer held.release()
 	var now menu.Published // what the service published at the last pull
 	began := time.Now()
-	view, published, err := p.kept(ctx, version, func() (menu.Published, error) {
+	view, published, err := p.storedView(ctx, version, func() (menu.Published, error) {
 		var err error
-		now, err = p.r.store.View(ctx, p.current)
+		now, err = p.runner.store.View(ctx, p.current)
 		return now, err
 	})
 	p.run.Steps.Decode = since(began)
@@ -104,22 +104,22 @@ func (p *pass) rollback(ctx context.Context, to Rollback) error {
 		return err
 	}
 	p.run.Bytes = len(published.Content)
-	m, findings := p.make(view, published)
-	hold := cache.Hold{Until: to.Hold, Of: p.upstream(now)}
+	m, findings := p.build(view, published)
+	hold := cache.Hold{Until: to.Hold, Of: p.upstreamContent(now)}
 	return p.publish(ctx, m, lastFetch{
 		Settings: p.fingerprint(), Findings: len(findings), Content: hold.Of, HoldOutcome: string(OutcomeUnchanged),
 	}, findings, OutcomeUpdated, &hold)
 }
 
-// upstream names what the service publishes now: the content of the last pull,
+// upstreamContent names what the service publishes now: the content of the last pull,
 // let through or not. Where that is not known, it is what the hold says, or what
 // is served.
-func (p *pass) upstream(served menu.Published) string {
+func (p *pipelineRun) upstreamContent(served menu.Published) string {
 	switch {
-	case p.last.Version == p.current.Version && p.last.Refused != "":
-		return p.last.Refused
-	case p.last.Version == p.current.Version && p.last.Content != "":
-		return p.last.Content
+	case p.lastFetch.Version == p.current.Version && p.lastFetch.Refused != "":
+		return p.lastFetch.Refused
+	case p.lastFetch.Version == p.current.Version && p.lastFetch.Content != "":
+		return p.lastFetch.Content
 	case p.current.Held:
 		return p.current.Hold.Of
 	default:
@@ -129,13 +129,13 @@ func (p *pass) upstream(served menu.Published) string {
 
 func versionText(version int64) string { return "version " + strconv.FormatInt(version, 10) }
 
-// kept gives the menu view of a version that is kept, with the stop lists of
+// storedView gives the menu view of a version that is storedView, with the stop lists of
 // another.
-func (p *pass) kept(ctx context.Context, v cache.Version, stops func() (menu.Published, error)) (*menu.View, menu.Published, error) {
+func (p *pipelineRun) storedView(ctx context.Context, v cache.Version, stops func() (menu.Published, error)) (*menu.View, menu.Published, error) {
 	var now, published menu.Published
 	var answer []byte
 	var view *menu.View
-	old, err := p.r.store.View(ctx, v)
+	old, err := p.runner.store.View(ctx, v)
 	if err == nil {
 		now, err = stops()
 	}

@@ -122,7 +122,7 @@ type runJSON struct {
 func (r Run) MarshalJSON() ([]byte, error) {
 	wire := runJSON{
 		ID: r.ID, Restaurant: r.Restaurant, Trigger: r.Trigger, By: r.By, Force: r.Force, Rollback: r.Rollback,
-		State: r.State, StartedAt: timeText(r.StartedAt), FinishedAt: timeText(r.FinishedAt),
+		State: r.State, StartedAt: formatTime(r.StartedAt), FinishedAt: formatTime(r.FinishedAt),
 		Version: r.Version, Steps: r.Steps, Bytes: r.Bytes, Products: r.Products,
 		Changes: r.Changes, Findings: r.Findings, Folded: r.Folded,
 	}
@@ -210,7 +210,7 @@ func (s Steps) All() iter.Seq2[string, float64] {
 	}
 }
 
-func timeText(t time.Time) *string {
+func formatTime(t time.Time) *string {
 	if t.IsZero() {
 		return nil
 	}

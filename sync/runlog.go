@@ -109,9 +109,9 @@ func find(messages []redis.XMessage, ref runRef) record {
 	return record{}
 }
 
-// search looks for one finished run to the end of its restaurant's log, and for
+// scan looks for one finished run to the end of its restaurant's log, and for
 // the fold that has it.
-func (r *Runner) search(ctx context.Context, ref runRef) (Run, error) {
+func (r *Runner) scan(ctx context.Context, ref runRef) (Run, error) {
 	var open *redis.StringCmd
 	var ended *redis.XMessageSliceCmd
 	_, err := r.redis.TxPipelined(ctx, func(pipe redis.Pipeliner) error {

@@ -71,24 +71,24 @@ type Deps struct {
 // Runner does single passes and keeps their records. It starts no goroutine;
 // a Scheduler calls it. All methods may be called from any goroutine.
 type Runner struct {
-	cfg      Config
-	server   *redisdb.DB
-	redis    redis.UniversalClient // never retries: scripts that must not run twice
-	ordinary redis.UniversalClient // what the store reads with
-	keys     cache.Keys
-	store    *cache.Store
-	replica  Replica
-	observer Observer
-	tracing  *tracing.Tracing
-	clock    func() time.Time
-	log      logrus.FieldLogger
-	queue    *queue
-	ids      *ids
-	health   *health
-	links    *links
-	feed     *feed
-	newBatch sleep.Signal // set when a batch was started here
-	budget   *budget
+	cfg       Config
+	server    *redisdb.DB
+	redis     redis.UniversalClient // never retries: scripts that must not run twice
+	ordinary  redis.UniversalClient // what the store reads with
+	keys      cache.Keys
+	store     *cache.Store
+	replica   Replica
+	observer  Observer
+	tracing   *tracing.Tracing
+	clock     func() time.Time
+	log       logrus.FieldLogger
+	queue     *queue
+	ids       *ids
+	health    *health
+	upstreams *upstreamHealth
+	feed      *noticeFeed
+	newBatch  sleep.Signal // set when a batch was started here
+	budget    *budget
 
 	reasonsAsked singleflight.Group
 	reasonsAt    stdsync.Map // connection to the time.Time of the last RefreshReasons
@@ -116,7 +116,7 @@ func NewRunner(d Deps) (*Runner, error) {
 	r := &Runner{
 		cfg: d.Config, server: d.Redis, redis: d.Redis.NoRetry(), ordinary: d.Redis.Client(), keys: cache.NewKeys(d.Redis.Prefix()),
 		store: d.Store, replica: d.Replica, observer: d.Observer, tracing: d.Tracing, clock: d.Clock, log: d.Log,
-		queue: newQueue(d.Config.Concurrency, d.Connections), ids: newIDs(), links: &links{of: map[string]*link{}}, feed: newFeed(),
+		queue: newQueue(d.Config.Concurrency, d.Connections), ids: newIDs(), upstreams: &upstreamHealth{of: map[string]*upstreamState{}}, feed: newFeed(),
 		budget: newBudget(d.Config.Memory), newBatch: sleep.NewSignal(), replaced: sleep.NewSignal(),
 		flights: map[string]*flight{}, asked: map[menu.RestaurantID]string{},
 	}
@@ -128,18 +128,18 @@ func NewRunner(d Deps) (*Runner, error) {
 		r.log = silentlog.New()
 	}
 	if r.observer == nil {
-		r.observer = nobody{}
+		r.observer = nopObserver{}
 	}
 	r.health = newHealth(r.log)
 	return r, nil
 }
 
-// Refused tells why Redis takes no writes, as the Scheduler last found it; nil
+// RedisRefusesWrites tells why Redis takes no writes, as the Scheduler last found it; nil
 // while it does, while it does not answer at all, and before a Scheduler runs.
-func (r *Runner) Refused() *redisdb.RefusedError { return r.health.refusal() }
+func (r *Runner) RedisRefusesWrites() *redisdb.RefusedError { return r.health.refusal() }
 
-// RedisAway tells whether Redis did not answer the Scheduler's last question.
-func (r *Runner) RedisAway() bool { return r.health.away() }
+// RedisDown tells whether Redis did not answer the Scheduler's last question.
+func (r *Runner) RedisDown() bool { return r.health.isDown() }
 
 // UnknownRestaurantError is a restaurant that the configuration does not have.
 type UnknownRestaurantError struct {
@@ -155,7 +155,7 @@ func (e *UnknownRestaurantError) Error() string {
 // ErrUnknownRun is a run of which there is no record (any more).
 var ErrUnknownRun = errors.New("sync: no such run")
 
-type nobody struct{}
+type nopObserver struct{}
 
-func (nobody) RunFinished(Run)                           {}
-func (nobody) TickSkipped(menu.RestaurantID, SkipReason) {}
+func (nopObserver) RunFinished(Run)                           {}
+func (nopObserver) TickSkipped(menu.RestaurantID, SkipReason) {}

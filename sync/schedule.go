@@ -94,7 +94,7 @@ func shiftOf(key string, within time.Duration) time.Duration {
 // five years.
 func (s *Schedule) Next(t time.Time) time.Time {
 	if s.every > 0 {
-		return s.slot(t).Add(s.every)
+		return s.tickBefore(t).Add(s.every)
 	}
 	next := s.spec.Next(t.Add(-s.shift))
 	if next.IsZero() {
@@ -103,9 +103,9 @@ func (s *Schedule) Next(t time.Time) time.Time {
 	return next.Add(s.shift).UTC()
 }
 
-// slot gives the last slot of an @every schedule that is not after t. Slots
+// tickBefore gives the last tickBefore of an @every schedule that is not after t. Slots
 // are counted from the Unix epoch.
-func (s *Schedule) slot(t time.Time) time.Time {
+func (s *Schedule) tickBefore(t time.Time) time.Time {
 	since := t.UnixNano() - int64(s.shift)
 	past := since % int64(s.every)
 	if past < 0 {
@@ -118,7 +118,7 @@ func (s *Schedule) slot(t time.Time) time.Time {
 // was none within the last five years.
 func (s *Schedule) Last(t time.Time) time.Time {
 	if s.every > 0 {
-		return s.slot(t)
+		return s.tickBefore(t)
 	}
 	const day = 24 * time.Hour
 	for _, back := range []time.Duration{time.Hour, day, 8 * day, 32 * day, 367 * day, 5 * 366 * day} {

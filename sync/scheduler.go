@@ -46,7 +46,7 @@ func (s *Scheduler) Run(ctx context.Context) error {
 			return r.server.Probe(ctx, r.keys.Notices(), r.keys.RunNotices()) // may larder publish as well?
 		}, r.catchUp)
 	}
-	for _, part := range []func(context.Context){r.tickAlways, watch, r.keepQueued, r.receiveNotices, r.runBatches} {
+	for _, part := range []func(context.Context){r.runCron, watch, r.keepQueued, r.receiveNotices, r.runBatches} {
 		g.Go(func() error { part(ctx); return nil })
 	}
 	for range r.queue.workers {
@@ -55,12 +55,12 @@ func (s *Scheduler) Run(ctx context.Context) error {
 	return g.Wait()
 }
 
-// tickAlways runs cron until ctx ends, anew after each Replace: ten thousand
+// runCron runs cron until ctx ends, anew after each Replace: ten thousand
 // entries are made and started in some milliseconds, while a cron that runs
 // sorts them all for each one that is added. The old one ends when the new one
 // counts, so that no slot falls between them.
-func (r *Runner) tickAlways(ctx context.Context) {
-	ticks := r.ticks()
+func (r *Runner) runCron(ctx context.Context) {
+	ticks := r.newCron()
 	ticks.Start()
 	for {
 		select {
@@ -69,7 +69,7 @@ func (r *Runner) tickAlways(ctx context.Context) {
 			return
 		case <-r.replaced:
 		}
-		next := r.ticks()
+		next := r.newCron()
 		next.Start()
 		_ = next.Entries() // is answered once it counts
 		<-ticks.Stop().Done()
@@ -77,8 +77,8 @@ func (r *Runner) tickAlways(ctx context.Context) {
 	}
 }
 
-// ticks gives the cron with one entry a target. Its jobs only queue work.
-func (r *Runner) ticks() *cron.Cron {
+// newCron gives the cron with one entry a target. Its jobs only queue work.
+func (r *Runner) newCron() *cron.Cron {
 	c := cron.New(cron.WithLocation(time.UTC), cron.WithLogger(cron.DiscardLogger))
 	set := r.set.Load()
 	for _, t := range slices.Concat(set.menus, set.reasons) {
@@ -95,16 +95,16 @@ func (r *Runner) tick(t *target) {
 		return
 	}
 	slot := t.schedule.Last(r.clock())
-	if t.standing.slot.Swap(slot.UnixMilli()) == slot.UnixMilli() {
+	if t.targetState.lastTick.Swap(slot.UnixMilli()) == slot.UnixMilli() {
 		return // told of by the cron before
 	}
-	if !r.offer(work{target: t, trigger: TriggerCron, slot: slot}) {
+	if !r.enqueueScheduled(work{target: t, trigger: TriggerCron, tick: slot}) {
 		r.skip(t, SkipBusy)
 	}
 }
 
-// offer queues scheduled work; false when the target has some already.
-func (r *Runner) offer(w work) bool {
+// enqueueScheduled queues scheduled work; false when the target has some already.
+func (r *Runner) enqueueScheduled(w work) bool {
 	if !w.target.pending.CompareAndSwap(false, true) {
 		return false
 	}
@@ -122,30 +122,30 @@ func (r *Runner) work(ctx context.Context, g *errgroup.Group) {
 		if w.trigger == TriggerManual {
 			r.manual(ctx, g, w)
 		} else {
-			r.scheduled(ctx, w)
+			r.process(ctx, w)
 		}
 		release()
 	}
 }
 
-// scheduled does a tick's or catch-up's work, for the target as it is configured
+// process does a tick's or catch-up's work, for the target as it is configured
 // now, and then lets the next one into the queue.
-func (r *Runner) scheduled(ctx context.Context, w work) {
+func (r *Runner) process(ctx context.Context, w work) {
 	queued := w.target
-	if w.target = r.now(queued); w.target != nil {
-		r.tickRun(ctx, w)
+	if w.target = r.configured(queued); w.target != nil {
+		r.runScheduled(ctx, w)
 	}
 	queued.pending.Store(false)
-	if t := r.now(queued); t != nil && t.again.Load() {
+	if t := r.configured(queued); t != nil && t.again.Load() {
 		r.again(t)
 	}
 }
 
-func (r *Runner) tickRun(ctx context.Context, w work) {
-	if w.slot.IsZero() && !w.changed && r.fresh(ctx, w.target) {
+func (r *Runner) runScheduled(ctx context.Context, w work) {
+	if w.tick.IsZero() && !w.changed && r.isFresh(ctx, w.target) {
 		return // another instance caught up meanwhile
 	}
-	_, err := r.once(ctx, w, r.newRun(w.target, w.trigger))
+	_, err := r.execute(ctx, w, r.newRun(w.target, w.trigger))
 	if err != nil && !errors.Is(err, errBusy) {
 		r.log.WithError(err).WithField("event", "sync.run_deferred").WithField("restaurant", string(w.target.ID)).Debug("no run")
 	}
@@ -158,7 +158,7 @@ func (r *Runner) manual(ctx context.Context, g *errgroup.Group, w work) {
 	// so long that its place in the queue has expired.
 	records, err := r.load(ctx, []runRef{{id: w.runID, restaurant: w.target.ID}})
 	if err == nil && len(records) == 1 && records[0].run.State == StateQueued {
-		_, err = r.once(ctx, w, records[0].run)
+		_, err = r.execute(ctx, w, records[0].run)
 	}
 	switch {
 	case errors.Is(err, errBusy), errors.Is(err, redisdb.ErrUnavailable):
@@ -172,15 +172,15 @@ func (r *Runner) manual(ctx context.Context, g *errgroup.Group, w work) {
 		if err != nil {
 			r.log.WithError(err).WithField("event", "sync.queued_run_failed").WithField("run", w.runID).Debug("queued run not done")
 		}
-		r.dismiss(w.runID)
+		r.untrack(w.runID)
 	}
 }
 
 // keepQueued keeps this process's queued runs alive in Redis.
 func (r *Runner) keepQueued(ctx context.Context) {
 	for sleep.For(ctx, refreshQueued) == nil {
-		if err := r.refresh(ctx); err != nil {
-			r.health.doubt()
+		if err := r.extendQueued(ctx); err != nil {
+			r.health.suspect()
 		}
 	}
 }
@@ -205,21 +205,21 @@ func (r *Runner) catchUp(ctx context.Context, first bool) {
 		switch {
 		case !ok:
 			count++
-			r.offer(work{target: t, trigger: trigger, missing: true})
+			r.enqueueScheduled(work{target: t, trigger: trigger, missing: true})
 		case version.Behind(), t.schedule.Missed(1, version.CheckedAt, now):
 			old = append(old, t)
 		}
 	}
 	for _, t := range append(old, set.reasons...) {
 		count++
-		r.offer(work{target: t, trigger: trigger})
+		r.enqueueScheduled(work{target: t, trigger: trigger})
 	}
 	r.log.WithField("event", "sync.catch_up").WithField("count", count).Info("syncing what is missing or old")
 }
 
-// fresh tells whether the target has missed no slot.
-func (r *Runner) fresh(ctx context.Context, t *target) bool {
-	if t.reasons {
+// isFresh tells whether the target has missed no slot.
+func (r *Runner) isFresh(ctx context.Context, t *target) bool {
+	if t.isReasons {
 		_, checked, err := r.store.Reasons(ctx, t.Connection)
 		return err == nil && !t.schedule.Missed(1, checked, r.clock())
 	}

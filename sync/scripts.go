@@ -16,7 +16,7 @@ var ( //nolint:gochecknoglobals // constants
 	acquireScript   = redis.NewScript(lua("acquire.lua"))
 	renewScript     = redis.NewScript(lua("renew.lua"))
 	finishScript    = redis.NewScript(cache.CheckedLua() + lua("keeprun.lua") + lua("finish.lua"))
-	lostScript      = redis.NewScript(lua("keeprun.lua") + lua("lost.lua"))
+	orphanScript    = redis.NewScript(lua("keeprun.lua") + lua("lost.lua"))
 	startScript     = redis.NewScript(lua("start.lua"))
 	batchDoneScript = redis.NewScript(lua("batchdone.lua"))
 )

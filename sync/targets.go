@@ -17,20 +17,20 @@ import (
 // same standing.
 type target struct {
 	Restaurant
-	upstream string // the service's restaurantId; empty for a default menu
-	source   Source
-	schedule *Schedule
-	reasons  bool // not a menu but the connection's rejection reasons
-	*standing
+	upstream  string // the service's restaurantId; empty for a default menu
+	source    Source
+	schedule  *Schedule
+	isReasons bool // not a menu but the connection's rejection isReasons
+	*targetState
 }
 
-// standing is how things are with what is kept under an id, whatever its
+// targetState is how things are with what is kept under an id, whatever its
 // configuration.
-type standing struct {
-	pending atomic.Bool  // a tick or catch-up waits or runs here
-	again   atomic.Bool  // it has changed since: one more run
-	slot    atomic.Int64 // of the last tick, in milliseconds
-	last    atomic.Value // string: how the last run here ended, see say
+type targetState struct {
+	pending  atomic.Bool  // a tick or catch-up waits or runs here
+	again    atomic.Bool  // it has changed since: one more run
+	lastTick atomic.Int64 // of the last tick, in milliseconds
+	last     atomic.Value // string: how the last run here ended, see say
 }
 
 // targetSet is every target; it never changes.
@@ -101,7 +101,7 @@ func (s *targetSet) addRestaurants(before *targetSet) error {
 			}
 			t = &target{
 				Restaurant: restaurant, upstream: string(restaurant.ID), source: connection.Source,
-				schedule: schedule, standing: t.stands(),
+				schedule: schedule, targetState: t.state(),
 			}
 		}
 		s.menus = append(s.menus, t)
@@ -120,7 +120,7 @@ func (s *targetSet) addConnections(before *targetSet) error {
 	for _, c := range s.connections {
 		own := Restaurant{ID: cache.DefaultMenu(c.Name), Connection: c.Name, Schedule: s.schedule, Settings: c.Settings}
 		if c.DefaultMenu {
-			t, err := ownTarget(own, c, before.byID[own.ID])
+			t, err := connectionTarget(own, c, before.byID[own.ID])
 			if err != nil {
 				return err
 			}
@@ -128,31 +128,31 @@ func (s *targetSet) addConnections(before *targetSet) error {
 			s.byID[t.ID] = t
 		}
 		own.ID += reasonsSuffix
-		t, err := ownTarget(own, c, reasons[c.Name])
+		t, err := connectionTarget(own, c, reasons[c.Name])
 		if err != nil {
 			return err
 		}
-		t.reasons = true
+		t.isReasons = true
 		s.reasons = append(s.reasons, t)
 	}
 	return nil
 }
 
-// ownTarget is the target of something that belongs to a connection.
-func ownTarget(own Restaurant, c Connection, before *target) (*target, error) {
+// connectionTarget is the target of something that belongs to a connection.
+func connectionTarget(own Restaurant, c Connection, before *target) (*target, error) {
 	schedule, err := ParseSchedule(own.Schedule, "", string(own.ID))
 	if err != nil {
 		return nil, setting.Errorf("sync.schedule", "%v", err)
 	}
-	return &target{Restaurant: own, source: c.Source, schedule: schedule, standing: before.stands()}, nil
+	return &target{Restaurant: own, source: c.Source, schedule: schedule, targetState: before.state()}, nil
 }
 
-// stands gives what the target has to hand on; a new one where there is none.
-func (t *target) stands() *standing {
+// state gives what the target has to hand on; a new one where there is none.
+func (t *target) state() *targetState {
 	if t == nil {
-		return &standing{}
+		return &targetState{}
 	}
-	return t.standing
+	return t.targetState
 }
 
 // Restaurants gives the configured restaurants in their order. The slice is
@@ -217,9 +217,9 @@ func (r *Runner) target(id menu.RestaurantID) (*target, error) {
 	return nil, &UnknownRestaurantError{ID: id, Known: known}
 }
 
-// now gives the target as it is configured now, nil where it was removed.
-func (r *Runner) now(t *target) *target {
-	if t.reasons {
+// configured gives the target as it is configured configured, nil where it was removed.
+func (r *Runner) configured(t *target) *target {
+	if t.isReasons {
 		return t
 	}
 	return r.set.Load().byID[t.ID]
@@ -255,7 +255,7 @@ func (r *Runner) Replace(restaurants []Restaurant, schedule string) (Replacement
 		switch {
 		case !stood:
 			done.Added = append(done.Added, t.ID)
-			r.offer(work{target: t, trigger: TriggerStartup, missing: true})
+			r.enqueueScheduled(work{target: t, trigger: TriggerStartup, missing: true})
 		case old != t:
 			done.Changed = append(done.Changed, t.ID)
 			if old.Name != t.Name || old.Connection != t.Connection || old.Settings != t.Settings {
@@ -275,7 +275,7 @@ func (r *Runner) Replace(restaurants []Restaurant, schedule string) (Replacement
 // waits or runs, which may have begun with what was before.
 func (r *Runner) again(t *target) {
 	t.again.Store(true)
-	if r.offer(work{target: t, trigger: TriggerCron, changed: true}) {
+	if r.enqueueScheduled(work{target: t, trigger: TriggerCron, changed: true}) {
 		t.again.Store(false)
 	}
 }

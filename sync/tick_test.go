@@ -17,7 +17,7 @@ import (
 
 // counting observes skipped ticks.
 type counting struct {
-	nobody
+	nopObserver
 	mu      stdsync.Mutex
 	skipped map[SkipReason]int
 }
@@ -52,7 +52,7 @@ func ticking(t *testing.T, restaurants int) (*Runner, *counting) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		set.menus = append(set.menus, &target{Restaurant: Restaurant{ID: id}, schedule: schedule, standing: &standing{}})
+		set.menus = append(set.menus, &target{Restaurant: Restaurant{ID: id}, schedule: schedule, targetState: &targetState{}})
 	}
 	return r, seen
 }
@@ -78,7 +78,7 @@ func TestCronFiresEachRestaurantInItsSlot(t *testing.T) {
 		// all entries each time it wakes, which is slow under the race detector.
 		const restaurants = 1000
 		r, seen := ticking(t, restaurants)
-		ticks := r.ticks()
+		ticks := r.newCron()
 		ticks.Start()
 		ran := map[menu.RestaurantID]time.Time{}
 		for window := range 12 { // ten seconds each, two minutes in all
@@ -90,11 +90,11 @@ func TestCronFiresEachRestaurantInItsSlot(t *testing.T) {
 			}
 			for _, w := range done {
 				if before, twice := ran[w.target.ID]; twice {
-					t.Errorf("%s ran for slots %v and %v within two minutes", w.target.ID, before, w.slot)
+					t.Errorf("%s ran for slots %v and %v within two minutes", w.target.ID, before, w.tick)
 				}
-				ran[w.target.ID] = w.slot
-				if late := time.Since(w.slot); late < 0 || late > 10*time.Second {
-					t.Errorf("%s: slot %v taken %v later", w.target.ID, w.slot, late)
+				ran[w.target.ID] = w.tick
+				if late := time.Since(w.tick); late < 0 || late > 10*time.Second {
+					t.Errorf("%s: slot %v taken %v later", w.target.ID, w.tick, late)
 				}
 			}
 		}
@@ -112,7 +112,7 @@ func TestTickThatFindsTheLastUnfinishedIsSkipped(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		r, seen := ticking(t, 1)
-		ticks := r.ticks()
+		ticks := r.newCron()
 		ticks.Start()
 		<-time.After(7 * time.Minute) // three or four ticks, no worker
 		synctest.Wait()
@@ -131,7 +131,7 @@ func TestTicksPauseWithoutRedis(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r, seen := ticking(t, 1)
 		r.health.set(errBusy)
-		ticks := r.ticks()
+		ticks := r.newCron()
 		ticks.Start()
 		<-time.After(2 * time.Minute)
 		synctest.Wait()
