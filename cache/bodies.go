@@ -100,7 +100,7 @@ func (b *bodies) build(key bodyKey, version *versionBodies, render func() (*Repr
 type versionBodies struct {
 	mu       sync.Mutex
 	closed   bool
-	key      bodyKey // one key the keys; they differ only in dish and encoding
+	key      bodyKey // one of the keys; they differ only in dish and encoding
 	products []uint64
 	// published are the keys of the view as published, of one Published.
 	published []bodyKey

@@ -125,7 +125,7 @@ func BenchmarkBodies(b *testing.B) {
 	}
 }
 
-// BenchmarkMenuRead is the whole read of a ready menu: seat and body.
+// BenchmarkMenuRead is the whole read of a ready menu: slot and body.
 func BenchmarkMenuRead(b *testing.B) {
 	s := NewStore(openForTest(b, redisdb.Embedded), StoreConfig{})
 	if _, err := s.Publish(b.Context(), generated(b, 0, 400, 1)); err != nil {

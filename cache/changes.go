@@ -35,10 +35,12 @@ type changesBody struct {
 func (r *Replica) Changes(ctx context.Context, snap *Snapshot, since int64, enc Encoding) (*Representation, error) {
 	if since > snap.Version.Version {
 		r.noticeQueue.add(snap.Restaurant) // perhaps another replica is ahead
-		return nil, fmt.Errorf("cache: changes of %s since %d: version %d is current: %w", snap.Restaurant, since, snap.Version.Version, ErrVersionGone)
+		return nil, fmt.Errorf("cache: changes of %s since %d: version %d is current: %w",
+			snap.Restaurant, since, snap.Version.Version, ErrVersionGone)
 	}
 	if since <= snap.Floor {
-		return nil, fmt.Errorf("cache: changes of %s since %d: Redis lost versions up to %d: %w", snap.Restaurant, since, snap.Floor, ErrVersionGone)
+		return nil, fmt.Errorf("cache: changes of %s since %d: Redis lost versions up to %d: %w",
+			snap.Restaurant, since, snap.Floor, ErrVersionGone)
 	}
 	key := snap.bodyKey(ChangesOnly, enc)
 	key.since = since

@@ -66,7 +66,7 @@ func everyFault(t *testing.T, f *failAt, do func() error, look func(n int)) int 
 	return 0
 }
 
-// Whichever command of a publish, a restatement or a sweep fails, what was
+// Whichever command of a publish, an update of stop lists or a sweep fails, what was
 // served before is served on, whole (policy S6).
 func TestEveryCommandMayFail(t *testing.T) {
 	t.Parallel()
@@ -126,10 +126,10 @@ func TestEveryCommandMayFail(t *testing.T) {
 			_, err := s.UpdateStopLists(ctx, StopListUpdate{Version: again, Stops: stops, At: now})
 			return err
 		}, unchanged); n < 2 {
-			t.Errorf("only %d commands of a restatement failed", n)
+			t.Errorf("only %d commands of an update failed", n)
 		}
 		if before == served() {
-			t.Error("the restatement changed nothing")
+			t.Error("the update changed nothing")
 		}
 
 		if err := publish(generated(t, 2, 40, 3))(); err != nil { // the history drops the first content

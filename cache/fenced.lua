@@ -1,4 +1,4 @@
--- fenced tells whether a publisher may publish no more, for another one has
+-- fenced reports whether a publisher may publish no more, for another one has
 -- taken the restaurant over (policy S2). It stands before scripts that publish.
 --
 -- Fencing numbers that a fail-over lost may be given twice; the run then tells

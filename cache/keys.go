@@ -85,7 +85,7 @@ func (k Keys) Record(id menu.RestaurantID, version int64) string {
 }
 
 // StopValues is what the stop lists said when the version was published or
-// last restated, in zstd.
+// last updated, in zstd.
 func (k Keys) StopValues(id menu.RestaurantID, version int64) string {
 	return k.Version(id, version) + ":" + catalogueForm + ":stops"
 }

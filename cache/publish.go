@@ -218,13 +218,15 @@ func (s *Store) stage(ctx context.Context, p Publication, v Version, index strin
 	if err != nil {
 		return nil, err
 	}
-	if err := b.value(ctx, step.stageKey(s.keys.Record(v.Restaurant, v.Version), "STRLEN", len(recordBytes)), recordBytes, stagedLife); err != nil {
+	staged := step.stageKey(s.keys.Record(v.Restaurant, v.Version), "STRLEN", len(recordBytes))
+	if err := b.value(ctx, staged, recordBytes, stagedLife); err != nil {
 		return nil, err
 	}
 	step.current = []any{
 		"version", v.Version, "content", v.Content, "syncedAt", formatTime(v.SyncedAt), "index", index,
 		"checkedAt", formatTime(v.CheckedAt), "modifiedAt", formatTime(v.ModifiedAt), "lastOutcome", v.LastOutcome,
-		"form", catalogueForm, "published", v.Published, "publishedAt", formatTime(v.PublishedAt), "record", recordBytes, "publication", step.token,
+		"form", catalogueForm, "published", v.Published, "publishedAt", formatTime(v.PublishedAt),
+		"record", recordBytes, "publication", step.token,
 	}
 	if p.Hold != nil {
 		step.current = append(step.current, p.Hold.fields()...)

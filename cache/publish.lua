@@ -4,7 +4,7 @@
 -- their final names. All keys share the restaurant's hash tag.
 --
 -- KEYS[1] current  hash, the restaurant's current version
--- KEYS[2] fence    hash {fence, run, floor}; see fenced.lua and raise.lua
+-- KEYS[2] fence    hash {fence, run, floor}; see fenced.lua and raisefloor.lua
 -- KEYS[3] history  list of "version content", newest first
 -- KEYS[4 ..]       n pairs: staged key, final key
 -- KEYS[4+2n ..]    keys of older versions that shall expire
@@ -25,7 +25,7 @@
 --        {"fenced", stored fencing number}
 --        {"stale", current version}
 --        {"floor", floor}           the version is not above it (policy S2a)
---        {"lost", staged key}       expired, wholly or in part: stage again
+--        {"incomplete", staged key} expired, wholly or in part: stage again
 local refused = fenced(KEYS[2], ARGV[1])
 if refused then
   return refused
@@ -42,7 +42,7 @@ local n = tonumber(ARGV[9])
 for i = 0, n - 1 do
   local staged = KEYS[4 + 2 * i]
   if redis.call(ARGV[10 + 2 * i], staged) ~= tonumber(ARGV[11 + 2 * i]) then
-    return {"lost", staged}
+    return {"incomplete", staged}
   end
 end
 for i = 0, n - 1 do

@@ -104,8 +104,8 @@ func TestViewAsPublishedWithoutRedis(t *testing.T) {
 	}
 }
 
-// restate notes other stop lists with the current version of the bistro.
-func restate(t *testing.T, s *cache.Store, at time.Time, raw []byte) cache.Version {
+// updateStops notes other stop lists with the current version of the bistro.
+func updateStops(t *testing.T, s *cache.Store, at time.Time, raw []byte) cache.Version {
 	t.Helper()
 	current, err := s.Current(t.Context(), bistro)
 	if err != nil {
@@ -115,7 +115,7 @@ func restate(t *testing.T, s *cache.Store, at time.Time, raw []byte) cache.Versi
 		Version: current, Fence: 1, Stops: publication(t, bistro, 0, raw).Published.Stops, At: at,
 	})
 	if err != nil {
-		t.Fatalf("restate: %v", err)
+		t.Fatalf("update: %v", err)
 	}
 	return version
 }
@@ -134,7 +134,7 @@ func TestOtherStopListsAreServedWithoutANewVersion(t *testing.T) {
 		}
 
 		later := noon.Add(time.Hour + time.Microsecond)
-		version := restate(t, s, later, chainMenu(`,"isContainInStopList":["grill"]`))
+		version := updateStops(t, s, later, chainMenu(`,"isContainInStopList":["grill"]`))
 		if current, err := s.Current(t.Context(), bistro); err != nil || !current.PublishedAt.Equal(noon.Add(time.Hour)) ||
 			current.Published != version.Published || current.Version != 1 || !current.SyncedAt.Equal(first.SyncedAt) {
 			t.Errorf("current %+v (%v), want version 1 restated at %s", current, err, noon.Add(time.Hour))
@@ -165,7 +165,7 @@ func TestOtherStopListsAreServedWithoutANewVersion(t *testing.T) {
 		if now, err := replica.Published(t.Context(), old, cache.Identity); err != nil || string(now.Body) != want || want == before {
 			t.Errorf("by an old snapshot: %v", err)
 		}
-		if same := restate(t, s, later.Add(time.Hour), chainMenu(`,"isContainInStopList": ["grill"]`)); !same.PublishedAt.Equal(version.PublishedAt) {
+		if same := updateStops(t, s, later.Add(time.Hour), chainMenu(`,"isContainInStopList": ["grill"]`)); !same.PublishedAt.Equal(version.PublishedAt) {
 			t.Errorf("the same stop lists were restated: %+v", same)
 		}
 	})
@@ -184,7 +184,7 @@ func TestAReadThatFindsOtherStopListsWakesTheReplica(t *testing.T) {
 		eventually(t, "the replica hears notices", func() bool {
 			return r.Client().PubSubNumSub(t.Context(), cache.NewKeys(r.Prefix()).Notices()).Val()[cache.NewKeys(r.Prefix()).Notices()] == 1
 		})
-		version := restate(t, s, noon.Add(time.Hour), chainMenu(`,"disabled":false`))
+		version := updateStops(t, s, noon.Add(time.Hour), chainMenu(`,"disabled":false`))
 		// A look that began before may bring the old view back, whose body is then
 		// kept until the next look; one that fails is left to the poll.
 		eventually(t, "a read wakes the replica", func() bool {
@@ -233,7 +233,7 @@ func TestStopValuesLiveAsTheirVersion(t *testing.T) {
 		publish(t, s, bistro, 1, chainMenu(`,"disabled":true`)) // takes the place of 1
 		publish(t, s, bistro, 2, menuJSON(3, 1))
 		publish(t, s, bistro, 3, menuJSON(3, 2)) // pushes 2 out
-		restate(t, s, noon, []byte(strings.ReplaceAll(string(menuJSON(3, 2)), `StopList":[]`, `StopList":["grill"]`)))
+		updateStops(t, s, noon, []byte(strings.ReplaceAll(string(menuJSON(3, 2)), `StopList":[]`, `StopList":["grill"]`)))
 		for version, want := range map[int64]bool{1: false, 2: false, 3: true, 4: true} {
 			record, stops := cache.NewKeys(r.Prefix()).Record(bistro, version), cache.NewKeys(r.Prefix()).StopValues(bistro, version)
 			for _, key := range []string{record, stops} {

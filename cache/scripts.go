@@ -12,10 +12,10 @@ var luaFiles embed.FS
 // The Lua scripts. The keys of each share one hash tag (see Keys).
 var ( //nolint:gochecknoglobals // constants
 	publishScript     = redis.NewScript(lua("fenced.lua") + lua("publish.lua"))
-	raiseFloorScript  = redis.NewScript(lua("raise.lua"))
-	updateStopsScript = redis.NewScript(lua("fenced.lua") + lua("restate.lua"))
+	raiseFloorScript  = redis.NewScript(lua("raisefloor.lua"))
+	updateStopsScript = redis.NewScript(lua("fenced.lua") + lua("updatestops.lua"))
 	releaseScript     = redis.NewScript(lua("release.lua"))
-	confirmScript     = redis.NewScript(lua("touch.lua"))
+	confirmScript     = redis.NewScript(lua("confirm.lua"))
 	sweepScript       = redis.NewScript(lua("sweep.lua"))
 )
 

@@ -166,7 +166,9 @@ func readCurrent(restaurant menu.RestaurantID, values []any) found {
 // queryCurrent reads fields of Keys.Current and then the floor of many restaurants, in
 // order. What somebody else has put under the first key gives no values, and
 // holds up nobody.
-func (s *Store) queryCurrent(ctx context.Context, restaurants []menu.RestaurantID, fields []string, answer func(menu.RestaurantID, []any)) error {
+func (s *Store) queryCurrent(
+	ctx context.Context, restaurants []menu.RestaurantID, fields []string, answer func(menu.RestaurantID, []any),
+) error {
 	for len(restaurants) > 0 {
 		part := restaurants[:min(pipelined, len(restaurants))]
 		restaurants = restaurants[len(part):]

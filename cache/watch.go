@@ -66,7 +66,7 @@ func (r *Replica) Watch(restaurant menu.RestaurantID) *Watch {
 	defer w.of.mu.Unlock()
 	w.newest = &Change{next: make(chan struct{})}
 	// A swap tells under the same lock after it has taken place: what is read
-	// here, or what is told later, is the newest.
+	// here, or what comes later, is the newest.
 	if now := r.currentEntry(restaurant); now != nil {
 		w.newest.After = now.snapshot.Version
 	}
@@ -100,8 +100,8 @@ func (ws *watches) remove(w *Watch) {
 	}
 }
 
-// onReplaced tells of a version that has just taken its seat; before is nil where
-// the seat was empty. Calls for one restaurant come one after the other.
+// onReplaced tells the watches of a version that has just become current; before is nil
+// where there was none. Calls for one restaurant come one after the other.
 func (ws *watches) onReplaced(before *currentEntry, after *Snapshot) {
 	ws.mu.Lock()
 	defer ws.mu.Unlock()

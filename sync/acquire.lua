@@ -1,8 +1,8 @@
 -- acquire claims a restaurant for one run and writes its record as running.
 --
 -- KEYS[1] lease   hash {run, force, alone}, expires when its holder vanishes
--- KEYS[2] turn    hash {fence, slot, run}: the last fencing number, the last
---                 slot of the schedule that a replica took, the unfinished run
+-- KEYS[2] fence   hash {fence, slot, run}: the last fencing number, the last
+--                 slot of the schedule that an instance took, the unfinished run
 -- KEYS[3] queue   hash {run, force} of the queued manual run, expires
 -- KEYS[4] records hash run id -> record
 -- ARGV[1] run id
@@ -10,15 +10,15 @@
 -- ARGV[3] 1 = forced
 -- ARGV[4] the lease's life in milliseconds
 -- ARGV[5] slot of the schedule in milliseconds since the epoch, 0 = none
--- ARGV[6] channel that is told of the run; "" = none
+-- ARGV[6] channel that is notified of the run; "" = none
 -- ARGV[7] 1 = it asks the service nothing: nobody who wants a sync joins it
 --
--- result {"held", holder's run id}
---        {"done"}                     another replica took the slot
+-- result {"busy", holder's run id}
+--        {"done"}                     another instance took the slot
 --        {"ok", fence, forced 0|1, run id that was left unfinished or ""}
 local holder = redis.call("HGET", KEYS[1], "run")
 if holder then
-  return {"held", holder}
+  return {"busy", holder}
 end
 local slot = tonumber(ARGV[5])
 if slot > 0 then

@@ -8,11 +8,11 @@
 -- ARGV[3] record of the run where it went wrong, else ""
 -- ARGV[4] how many such records are kept
 -- ARGV[5] now, as finishedAt is written
--- ARGV[6] channel that is told how far the batch is
+-- ARGV[6] channel that is notified how far the batch is
 -- ARGV[7] the event
 -- ARGV[8] id of the batch
 -- ARGV[9] its connection; "" = all
--- ARGV[10] how often it is told, in milliseconds, but for the end
+-- ARGV[10] how often it is notified, in milliseconds, but for the end
 --
 -- result 1 if the batch has ended now, else 0
 if redis.call("SREM", KEYS[2], ARGV[1]) == 0 or redis.call("EXISTS", KEYS[1]) == 0 then

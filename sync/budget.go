@@ -12,7 +12,7 @@ import (
 )
 
 const (
-	// bytesPerBodyByte is what a pass takes at its peak for each byte of a menu view,
+	// bytesPerBodyByte is what a run takes at its peak for each byte of a menu view,
 	// from the body to what is published: 5 to 8 were measured.
 	bytesPerBodyByte = 8
 	// firstBody is the size that a menu view is thought to have before the
@@ -91,7 +91,7 @@ func (p *pipelineRun) expectedSize() int64 {
 	return size
 }
 
-// neededSize is what the pass needs once the answer is there: nothing for a menu that
+// neededSize is what the run needs once the answer is there: nothing for a menu that
 // has not changed, and under a hold the held view beside the one that came.
 func (p *pipelineRun) neededSize(answer upstream.Menu) int64 {
 	if answer.NotModified {

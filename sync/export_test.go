@@ -11,7 +11,7 @@ import (
 // SetDeadline gives runs a limit that no configuration allows.
 func (r *Runner) SetDeadline(d time.Duration) { r.cfg.Deadline = d }
 
-// OnceAt is a pass for one slot of the schedule.
+// OnceAt is a run for one slot of the schedule.
 func (r *Runner) OnceAt(ctx context.Context, id menu.RestaurantID, slot time.Time) (Run, error) {
 	t, err := r.target(id)
 	if err != nil {
@@ -24,7 +24,7 @@ func (r *Runner) OnceAt(ctx context.Context, id menu.RestaurantID, slot time.Tim
 	return run, err
 }
 
-// ReasonsOnce is a pass over a connection's rejection reasons.
+// ReasonsOnce is a sync of a connection's rejection reasons.
 func (r *Runner) ReasonsOnce(ctx context.Context, connection string) (Run, error) {
 	for _, t := range r.set.Load().reasons {
 		if t.Connection == connection {

@@ -42,7 +42,7 @@ func (r *Runner) acquire(ctx context.Context, t *target, run *Run, slot time.Tim
 		return lease{}, unavailable(ctx, fmt.Sprintf("take the lease of %s", t.ID), err)
 	}
 	switch state, _ := answer[0].(string); {
-	case state == "held":
+	case state == "busy":
 		return lease{}, errBusy
 	case state == "done":
 		return lease{}, errTaken

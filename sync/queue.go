@@ -9,7 +9,7 @@ import (
 	"larder/internal/sleep"
 )
 
-// work is one thing for a worker to do: a pass over a target, or over the
+// work is one thing for a worker to do: a run of a target, or over the
 // rejection reasons of a connection.
 type work struct {
 	target  *target

@@ -174,14 +174,14 @@ func (r *Runner) resolveOrphan(ctx context.Context, rec record) Run {
 	if err != nil {
 		return rec.run
 	}
-	told, err := lost.MarshalJSON()
+	published, err := lost.MarshalJSON()
 	if err != nil {
 		return rec.run
 	}
 	id := lost.Restaurant
 	ended, err := orphanScript.Run(ctx, r.redis,
 		[]string{r.keys.Lease(id), r.keys.Fence(id), r.keys.Queue(id), r.keys.Runs(id), r.keys.RunLog(id)},
-		lost.ID, rec.raw, kept, r.retention(id), idTime(lost.ID), r.noticeChannel(id), told).Bool()
+		lost.ID, rec.raw, kept, r.retention(id), idTime(lost.ID), r.noticeChannel(id), published).Bool()
 	if err != nil || !ended {
 		return rec.run // alive, or nobody can tell now
 	}
@@ -192,7 +192,7 @@ func (r *Runner) resolveOrphan(ctx context.Context, rec record) Run {
 	return lost
 }
 
-// noticeChannel is the channel that is told of a target's runs: none of those of
+// noticeChannel is the channel that is notified of a target's runs: none of those of
 // rejection reasons, which no list of runs has either.
 func (r *Runner) noticeChannel(id menu.RestaurantID) string {
 	if strings.HasSuffix(string(id), reasonsSuffix) {
@@ -216,7 +216,7 @@ func (r *Runner) writeFinal(ctx context.Context, run *Run, note versionNote) (bo
 	if err != nil {
 		return false, err
 	}
-	told, err := run.MarshalJSON()
+	published, err := run.MarshalJSON()
 	if err != nil {
 		return false, err
 	}
@@ -227,7 +227,8 @@ func (r *Runner) writeFinal(ctx context.Context, run *Run, note versionNote) (bo
 	id := run.Restaurant
 	answer, err := finishScript.Run(ctx, r.redis,
 		[]string{r.keys.Lease(id), r.keys.Fence(id), r.keys.Runs(id), r.keys.RunLog(id), r.keys.Current(id)},
-		run.ID, record, r.retention(id), idTime(run.ID), r.noticeChannel(id), told, confirmed, string(note.outcome), ahead, flag(folds(run))).Int()
+		run.ID, record, r.retention(id), idTime(run.ID), r.noticeChannel(id), published,
+		confirmed, string(note.outcome), ahead, flag(folds(run))).Int()
 	switch {
 	case err != nil:
 		return false, unavailable(ctx, "record run "+run.ID, err)
@@ -238,7 +239,7 @@ func (r *Runner) writeFinal(ctx context.Context, run *Run, note versionNote) (bo
 	}
 }
 
-// retention is how many records of finished runs are retention under an id.
+// retention is how many records of finished runs are kept under an id.
 func (r *Runner) retention(id menu.RestaurantID) int {
 	if strings.HasSuffix(string(id), reasonsSuffix) {
 		return reasonRuns
@@ -261,7 +262,7 @@ func unavailable(ctx context.Context, what string, err error) error {
 	if ctx.Err() != nil {
 		return fmt.Errorf("sync: %s: %w", what, context.Cause(ctx))
 	}
-	// A connection's deadline is ctx's own, and may be told of a moment earlier.
+	// A connection's deadline is ctx's own, and may be reported a moment earlier.
 	if deadline, ok := ctx.Deadline(); ok && time.Until(deadline) <= 0 {
 		return fmt.Errorf("sync: %s: %w", what, context.DeadlineExceeded)
 	}

@@ -286,7 +286,7 @@ func (g *rig) advance(d time.Duration) {
 	g.now = g.now.Add(d)
 }
 
-// once is a pass that must not fail of anything but the service.
+// once is a run that must not fail of anything but the service.
 func (g *rig) once() menusync.Run {
 	g.t.Helper()
 	run, err := g.Once(g.t.Context(), bistro, menusync.TriggerCron)

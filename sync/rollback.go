@@ -131,7 +131,9 @@ func versionText(version int64) string { return "version " + strconv.FormatInt(v
 
 // storedView gives the menu view of a version that is storedView, with the stop lists of
 // another.
-func (p *pipelineRun) storedView(ctx context.Context, v cache.Version, stops func() (menu.Published, error)) (*menu.View, menu.Published, error) {
+func (p *pipelineRun) storedView(
+	ctx context.Context, v cache.Version, stops func() (menu.Published, error),
+) (*menu.View, menu.Published, error) {
 	var now, published menu.Published
 	var answer []byte
 	var view *menu.View

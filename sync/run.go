@@ -62,7 +62,7 @@ type Changes struct {
 	Changed int `json:"changed"`
 }
 
-// Run is the record of one pass over one restaurant. Its JSON is "a run" of
+// Run is the record of one sync of one restaurant. Its JSON is "a run" of
 // the HTTP interface's shapes; the tags are those of a stored record.
 type Run struct {
 	ID         string            `json:"id"` // 26 characters, sorted by the time it was asked for
@@ -147,7 +147,7 @@ type recordJSON struct {
 	Took int64 `json:"ms"` // from startedAt to finishedAt
 }
 
-// encodeRecord returns the record of a finished run. keeprun.lua relies on the
+// encodeRecord returns the record of a finished run. appendrun.lua relies on the
 // id as its first member.
 func encodeRecord(run *Run) ([]byte, error) {
 	record := recordJSON{storedRun: storedRun(*run), Took: run.FinishedAt.Sub(run.StartedAt).Milliseconds()}
@@ -156,7 +156,7 @@ func encodeRecord(run *Run) ([]byte, error) {
 	return json.Marshal(record)
 }
 
-// decodeRecord reads what encodeRecord wrote, as keeprun.lua left it, with the
+// decodeRecord reads what encodeRecord wrote, as appendrun.lua left it, with the
 // names of those who joined. It reports false for a record of another form.
 func decodeRecord(restaurant menu.RestaurantID, text, joined string) (Run, bool) {
 	var record recordJSON

@@ -21,7 +21,7 @@ import (
 // entry before where that is later: so runs are found by their ids, and are in
 // the order in which they ended. Scheduled runs that found nothing changed are
 // folded into one record, which stays in the hash until another run ends; see
-// keeprun.lua.
+// appendrun.lua.
 const (
 	recordField = "r"    // of an entry
 	joinedField = "by"   // of an entry: those who joined

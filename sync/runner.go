@@ -35,7 +35,7 @@ type Replica interface {
 	Install(snapshot *cache.Snapshot)
 }
 
-// Observer is told of what metrics count. Its methods are called from several
+// Observer is called with what metrics count. Its methods are called from several
 // goroutines and must return at once.
 type Observer interface {
 	// RunFinished is called for every run that was recorded.
@@ -116,8 +116,9 @@ func NewRunner(d Deps) (*Runner, error) {
 	r := &Runner{
 		cfg: d.Config, server: d.Redis, redis: d.Redis.NoRetry(), ordinary: d.Redis.Client(), keys: cache.NewKeys(d.Redis.Prefix()),
 		store: d.Store, replica: d.Replica, observer: d.Observer, tracing: d.Tracing, clock: d.Clock, log: d.Log,
-		queue: newQueue(d.Config.Concurrency, d.Connections), ids: newIDs(), upstreams: &upstreamHealth{of: map[string]*upstreamState{}}, feed: newFeed(),
-		budget: newBudget(d.Config.Memory), newBatch: sleep.NewSignal(), replaced: sleep.NewSignal(),
+		queue: newQueue(d.Config.Concurrency, d.Connections), ids: newIDs(), feed: newFeed(),
+		upstreams: &upstreamHealth{of: map[string]*upstreamState{}},
+		budget:    newBudget(d.Config.Memory), newBatch: sleep.NewSignal(), replaced: sleep.NewSignal(),
 		flights: map[string]*flight{}, asked: map[menu.RestaurantID]string{},
 	}
 	r.set.Store(set)

@@ -156,8 +156,8 @@ type Plan struct {
 	Next time.Time
 	// Every is the time between the next two slots; zero where they are not both.
 	Every time.Duration
-	// StaleAfter is how many slots may pass without a confirmation before readers
-	// are told (policy S5).
+	// StaleAfter is how many slots may pass without a confirmation before the menu
+	// counts as stale (policy S5).
 	StaleAfter int
 }
 

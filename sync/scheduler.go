@@ -96,7 +96,7 @@ func (r *Runner) tick(t *target) {
 	}
 	slot := t.schedule.Last(r.clock())
 	if t.targetState.lastTick.Swap(slot.UnixMilli()) == slot.UnixMilli() {
-		return // told of by the cron before
+		return // queued by the cron before
 	}
 	if !r.enqueueScheduled(work{target: t, trigger: TriggerCron, tick: slot}) {
 		r.skip(t, SkipBusy)

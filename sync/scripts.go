@@ -15,8 +15,8 @@ var luaFiles embed.FS
 var ( //nolint:gochecknoglobals // constants
 	acquireScript   = redis.NewScript(lua("acquire.lua"))
 	renewScript     = redis.NewScript(lua("renew.lua"))
-	finishScript    = redis.NewScript(cache.CheckedLua() + lua("keeprun.lua") + lua("finish.lua"))
-	orphanScript    = redis.NewScript(lua("keeprun.lua") + lua("lost.lua"))
+	finishScript    = redis.NewScript(cache.CheckedLua() + lua("appendrun.lua") + lua("finish.lua"))
+	orphanScript    = redis.NewScript(lua("appendrun.lua") + lua("orphan.lua"))
 	startScript     = redis.NewScript(lua("start.lua"))
 	batchDoneScript = redis.NewScript(lua("batchdone.lua"))
 )

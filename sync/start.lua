@@ -1,13 +1,13 @@
 -- start joins a manual request to a run in flight, or queues one (policy S8).
 --
 -- KEYS[1] lease   hash {run, force, alone}
--- KEYS[2] queue   hash {run, force}, expires when its replica vanishes
+-- KEYS[2] queue   hash {run, force}, expires when its instance vanishes
 -- KEYS[3] records hash run id -> record; run id .. ":by" -> joiners
 -- ARGV[1] id of the new run, if one is needed
 -- ARGV[2] its record
 -- ARGV[3] 1 = forced
 -- ARGV[4] who asks; may be empty
--- ARGV[5] how long a queued run outlives its replica, in milliseconds
+-- ARGV[5] how long a queued run outlives its instance, in milliseconds
 -- ARGV[6] 1 = join only what has not begun
 --
 -- result {run id, 1 = queued now | 0 = joined}

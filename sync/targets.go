@@ -20,7 +20,7 @@ type target struct {
 	upstream  string // the service's restaurantId; empty for a default menu
 	source    Source
 	schedule  *Schedule
-	isReasons bool // not a menu but the connection's rejection isReasons
+	isReasons bool // not a menu but the connection's rejection reasons
 	*targetState
 }
 
@@ -217,7 +217,7 @@ func (r *Runner) target(id menu.RestaurantID) (*target, error) {
 	return nil, &UnknownRestaurantError{ID: id, Known: known}
 }
 
-// configured gives the target as it is configured configured, nil where it was removed.
+// configured returns the target as it is configured now, nil where it was removed.
 func (r *Runner) configured(t *target) *target {
 	if t.isReasons {
 		return t

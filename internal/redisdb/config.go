@@ -65,7 +65,8 @@ func (c Config) Validate() error {
 func (c Config) unsupported(addr address) []error {
 	var faults []error
 	if c.CAFile != "" && addr.options.TLSConfig == nil {
-		faults = append(faults, setting.Errorf("redis.ca_file", "is for TLS: write rediss://, rediss+sentinel:// or rediss+cluster:// in redis.url"))
+		faults = append(faults, setting.Errorf("redis.ca_file",
+			"is for TLS: write rediss://, rediss+sentinel:// or rediss+cluster:// in redis.url"))
 	} else if c.CAFile != "" {
 		if _, err := c.authority(); err != nil {
 			faults = append(faults, err)

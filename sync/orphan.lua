@@ -1,17 +1,17 @@
--- lost ends a run whose holder has vanished (policy S8).
+-- orphan ends a run whose holder has vanished (policy S8).
 --
 -- KEYS[1] lease   hash {run, force, alone}
--- KEYS[2] turn    hash {fence, slot, run}
+-- KEYS[2] fence   hash {fence, slot, run}
 -- KEYS[3] queue   hash {run, force}
--- KEYS[4] records hash, see keeprun.lua
--- KEYS[5] log     stream of finished runs, see keeprun.lua
+-- KEYS[4] records hash, see appendrun.lua
+-- KEYS[5] log     stream of finished runs, see appendrun.lua
 -- ARGV[1] run id
 -- ARGV[2] the record as it was read
 -- ARGV[3] the record that says it is lost
 -- ARGV[4] how many finished runs are kept
 -- ARGV[5] the time of its id, in milliseconds
--- ARGV[6] channel that is told of the run; "" = none
--- ARGV[7] the record that says it is lost, as it is told
+-- ARGV[6] channel that is notified of the run; "" = none
+-- ARGV[7] the record that says it is lost, as it is published
 --
 -- result 1 written, 0 the run is alive or its record has moved on
 if redis.call("HGET", KEYS[1], "run") == ARGV[1] or redis.call("HGET", KEYS[3], "run") == ARGV[1] then
@@ -20,7 +20,7 @@ end
 if redis.call("HGET", KEYS[4], ARGV[1]) ~= ARGV[2] then
   return 0
 end
-keeprun(KEYS[4], KEYS[5], ARGV[1], ARGV[3], ARGV[5], ARGV[4], "0")
+appendrun(KEYS[4], KEYS[5], ARGV[1], ARGV[3], ARGV[5], ARGV[4], "0")
 if ARGV[6] ~= "" then
   redis.call("PUBLISH", ARGV[6], "run.finished " .. ARGV[7])
 end

@@ -26,9 +26,9 @@ type pipelineRun struct {
 	batch  bool // one of many of a batch
 
 	current     cache.Version // served now; zero before the first
-	lastFetch   lastFetch     // the lastFetch good pull
+	lastFetch   lastFetch     // the last good fetch
 	floor       int64         // the highest version that is known to have been served
-	contentLost bool          // Redis has contentLost the content of the current version
+	contentLost bool          // Redis has lost the content of the current version
 
 	fetchedAt   time.Time // when the service was asked
 	confirmedAt time.Time // when the current version was; zero: it was not
@@ -242,7 +242,9 @@ func (p *pipelineRun) publishIfChanged(ctx context.Context, m built, now lastFet
 
 // publish makes a menu current and remembers where it came from. hold is as in
 // cache.Publication.
-func (p *pipelineRun) publish(ctx context.Context, m built, now lastFetch, findings []menu.Finding, outcome Outcome, hold *cache.Hold) error {
+func (p *pipelineRun) publish(
+	ctx context.Context, m built, now lastFetch, findings []menu.Finding, outcome Outcome, hold *cache.Hold,
+) error {
 	before := p.served()
 	began := time.Now()
 	publication := cache.Publication{

@@ -11,8 +11,8 @@ import (
 )
 
 const (
-	// noticeWorkers is how many load what notices told of, so that one large menu
-	// keeps no other waiting; each takes at most heeded restaurants at a time.
+	// noticeWorkers is how many load what notices announced, so that one large menu
+	// keeps no other waiting; each takes at most noticesAtATime restaurants.
 	noticeWorkers  = 2
 	noticesAtATime = 64
 )
@@ -38,7 +38,7 @@ func (r *Replica) onNotice(payload string) {
 	r.noticeQueue.add(n.restaurant)
 }
 
-// runNoticeWorker loads what notices told of. Whatever fails is left to the poll,
+// runNoticeWorker loads what notices announced. Whatever fails is left to the poll,
 // which also says so.
 func (r *Replica) runNoticeWorker(ctx context.Context) {
 	for {

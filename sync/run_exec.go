@@ -27,9 +27,9 @@ const reasonRuns = 20
 // errBusy says that another run holds the lease.
 var errBusy = errors.New("sync: another run is at it")
 
-// Once is one pass over a restaurant, or a connection's own menu: lease,
+// Once is one sync of a restaurant, or a connection's own menu: lease,
 // fetch, decode, lint, guard, compile, publish, record. What the ordering
-// service did wrong is in the Run, not in the error. A pass that finds another
+// service did wrong is in the Run, not in the error. A run that finds another
 // run at it comes back OutcomeSkipped and leaves no record (policy S1).
 // Errors: *UnknownRestaurantError, redisdb.ErrUnavailable.
 func (r *Runner) Once(ctx context.Context, restaurant menu.RestaurantID, why Trigger) (Run, error) {
@@ -131,7 +131,7 @@ type versionNote struct {
 	outcome     Outcome   // empty: nothing is noted
 }
 
-// versionNote is what the pass has found out of the current version, beside what a
+// versionNote is what the run has found out of the current version, beside what a
 // publish has written with it.
 func (p *pipelineRun) versionNote() versionNote {
 	switch outcome := p.run.Outcome; {
@@ -146,7 +146,7 @@ func (p *pipelineRun) versionNote() versionNote {
 	}
 }
 
-// fallbackText says what readers have while a pass fails.
+// fallbackText says what readers have while a run fails.
 func (p *pipelineRun) fallbackText() string {
 	switch {
 	case p.target.isReasons:
@@ -170,7 +170,7 @@ func (r *Runner) finish(ctx context.Context, p *pipelineRun, fault error, note v
 		written, err = r.writeFinal(ctx, run, versionNote{})
 	}
 	if err == nil && !written {
-		return nil // declared lost, and told so then
+		return nil // declared lost, and logged so then
 	}
 	away := r.recordRun(t, run, fault)
 	p.logRun(kindOf(fault), away || errors.Is(fault, redisdb.ErrUnavailable) || errors.Is(fault, context.Canceled))
@@ -180,7 +180,7 @@ func (r *Runner) finish(ctx context.Context, p *pipelineRun, fault error, note v
 	return err
 }
 
-// recovered is the pass, with a panic made a failure of this run alone: one menu
+// recovered is the run, with a panic made a failure of this run alone: one menu
 // must not take down the others.
 func (p *pipelineRun) recovered(ctx context.Context) (err error) {
 	defer func() {
@@ -213,11 +213,11 @@ func skipped(run Run) Run {
 }
 
 // logRun logs a run. A target that fails in the same way again and again says so
-// once; each of its runs has its record. told is a failure of more than this
+// once; each of its runs has its record. logged is a failure of more than this
 // target, which the log has already.
-func (p *pipelineRun) logRun(kind string, told bool) {
+func (p *pipelineRun) logRun(kind string, logged bool) {
 	t, run := p.target, p.run
-	if told {
+	if logged {
 		p.runner.log.WithFields(fields(run, "sync."+string(run.Outcome))).Debug("menu not updated")
 		return
 	}

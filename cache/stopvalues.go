@@ -35,7 +35,7 @@ func (s *Store) UpdateStopLists(ctx context.Context, r StopListUpdate) (Version,
 	}
 	version.Published, version.PublishedAt = published, afterLast(truncateMillis(r.At), version.PublishedAt)
 	if err := s.updateStopLists(ctx, version, r); err != nil {
-		return Version{}, fmt.Errorf("cache: restate %s@%d: %w", version.Restaurant, version.Version, err)
+		return Version{}, fmt.Errorf("cache: update the stop lists of %s@%d: %w", version.Restaurant, version.Version, err)
 	}
 	return version, nil
 }

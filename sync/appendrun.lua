@@ -1,5 +1,5 @@
--- keeprun moves a finished run from those at work to those that are kept. It
--- stands before finish.lua and lost.lua, which both end runs.
+-- appendrun moves a finished run from those at work to those that are kept. It
+-- stands before finish.lua and orphan.lua, which both end runs.
 --
 -- records hash run id -> record; run id .. ":by" -> joiners;
 --         fold -> the record of the scheduled runs since the last entry of the
@@ -23,7 +23,7 @@ local function append(log, most, ms, ...)
   redis.call("XADD", log, "MAXLEN", most, number, ...)
 end
 
-local function keeprun(records, log, run, record, ms, most, fold)
+local function appendrun(records, log, run, record, ms, most, fold)
   local by = redis.call("HGET", records, run .. ":by")
   local open = redis.call("HMGET", records, "fold", "fold:ms")
   redis.call("HDEL", records, run, run .. ":by")

@@ -1,4 +1,4 @@
--- raise notes that an instance serves a version of a restaurant that Redis has
+-- raisefloor notes that an instance serves a version of a restaurant that Redis has
 -- lost: it raises the floor to that version (policy S2a). It does nothing where
 -- Redis has the version, a later one, or a floor as high.
 --

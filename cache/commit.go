@@ -121,7 +121,7 @@ func publishError(answer []string, fence int64) error {
 		return fmt.Errorf("version %s is current: %w", answer[1], ErrStale)
 	case "floor":
 		return fmt.Errorf("versions up to %s were served before Redis lost them: %w", answer[1], ErrStale)
-	case "lost":
+	case "incomplete":
 		return fmt.Errorf("%w: %w", redisdb.ErrUnavailable, errIncompleteStage)
 	default:
 		return fmt.Errorf("publish script answered %q: %w", answer, ErrCorrupt)

@@ -13,10 +13,10 @@ import (
 // slot is where a restaurant's current version is found.
 type slot struct {
 	current       atomic.Pointer[currentEntry]
-	pending       atomic.Pointer[Version] // known and not loaded yet; nil once now is set
+	pending       atomic.Pointer[Version] // known and not loaded yet; nil once current is set
 	published     atomic.Pointer[packedView]
 	mu            sync.Mutex // one at a time
-	brokenContent string     // the content that could not be loaded; guarded by moves
+	brokenContent string     // the content that could not be loaded; guarded by mu
 }
 
 // currentEntry is a snapshot with the list of its version's bodies.
@@ -25,7 +25,7 @@ type currentEntry struct {
 	bodies   *versionBodies
 }
 
-// findSlot gives the restaurant's findSlot, nil where it has none yet.
+// findSlot returns the restaurant's slot, nil where it has none yet.
 func (r *Replica) findSlot(restaurant menu.RestaurantID) *slot {
 	found, ok := r.slots.Load(restaurant)
 	if !ok {
@@ -42,7 +42,7 @@ func (r *Replica) currentEntry(restaurant menu.RestaurantID) *currentEntry {
 	return nil
 }
 
-// slotFor gives the restaurant's seat and makes it where it has none.
+// slotFor returns the restaurant's slot and makes it where it has none.
 func (r *Replica) slotFor(restaurant menu.RestaurantID) *slot {
 	if s := r.findSlot(restaurant); s != nil {
 		return s
@@ -125,7 +125,7 @@ func isNewerCheck(checked, before time.Time) bool {
 	return !checked.Before(before) || before.Sub(checked) > ClockSlack
 }
 
-// replaceCurrent puts the snapshot in its seat unless a later one stands there. Of the
+// replaceCurrent puts the snapshot into its slot unless a later one is there. Of the
 // version that stands there already, only the moving fields are taken.
 func (r *Replica) replaceCurrent(snapshot *Snapshot) {
 	snapshot.internTexts()
@@ -180,7 +180,7 @@ func (r *Replica) Drop(restaurants ...menu.RestaurantID) {
 	}
 }
 
-// dropIfNotAllowed is called after a seat was taken or made: a restaurant that is no
+// dropIfNotAllowed is called after a slot was filled or made: a restaurant that is no
 // longer kept loses it again. Either this call sees that, or Forget comes later.
 func (r *Replica) dropIfNotAllowed(restaurant menu.RestaurantID) {
 	if !r.cfg.Allowed(restaurant) {

@@ -14,11 +14,11 @@ import (
 
 // unreachableAfter is after how many failures in a row, of whatever restaurants, a
 // connection's ordering service counts as gone; fewer where it has fewer things
-// to sync. What fails before is told as a restaurant's own fault.
+// to sync. What fails before is logged as a restaurant's own fault.
 const unreachableAfter = 3
 
 // upstreamHealth is how each connection's ordering service was met last, so that one
-// that goes away is told of once and not once a restaurant.
+// that cannot be reached is logged once and not once a restaurant.
 type upstreamHealth struct {
 	mu stdsync.Mutex
 	of map[string]*upstreamState
@@ -54,7 +54,7 @@ func (l *upstreamHealth) record(connection string, reached bool, enough int, now
 
 // recordRun takes the end of a run into the state of its connection, and logs a
 // change of that. It tells whether the run failed because the service is away,
-// which has been told.
+// which has been logged.
 func (r *Runner) recordRun(t *target, run *Run, fault error) (away bool) {
 	gone := isUnreachable(fault)
 	if !gone && (run.Steps.Fetch == 0 || errors.Is(fault, context.Canceled)) {

@@ -1,4 +1,4 @@
--- restate notes that the ordering service publishes other stop lists with the
+-- updatestops notes that the ordering service publishes other stop lists with the
 -- version that is current, of which this restaurant notices nothing: no new
 -- version, no notice. It refuses and changes nothing where another publisher
 -- was there first (policy S2). All keys share the restaurant's hash tag.
@@ -15,7 +15,7 @@
 -- result {"ok"}
 --        {"fenced", stored fencing number}
 --        {"stale", current version}
---        {"lost", staged key}       expired: stage again
+--        {"incomplete", staged key} expired: stage again
 local refused = fenced(KEYS[2], ARGV[1])
 if refused then
   return refused
@@ -25,7 +25,7 @@ if version ~= ARGV[2] then
   return {"stale", version}
 end
 if redis.call("STRLEN", KEYS[3]) ~= tonumber(ARGV[3]) then
-  return {"lost", KEYS[3]}
+  return {"incomplete", KEYS[3]}
 end
 redis.call("RENAME", KEYS[3], KEYS[4])
 redis.call("PERSIST", KEYS[4])

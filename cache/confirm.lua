@@ -1,4 +1,4 @@
--- touch says that a content is about to be named, so that no sweep takes it
+-- confirm notes that a content is about to be named, so that no sweep removes it
 -- for a day.
 --
 -- KEYS[1] content  hash {view, settings, named, indexed}
