@@ -121,7 +121,7 @@ func everyPage[T any](ctx context.Context, daemon *api, path string) ([]T, error
 }
 
 // operate sends one request of an operator and prints the answer.
-func operate[T any](cmd *cobra.Command, env *environment, method, path string, body []byte, print func(result T)) error {
+func operate[T any](cmd *cobra.Command, env *environment, method, path string, body []byte, show func(result T)) error {
 	daemon, err := target(cmd, env, httpapi.ScopeOps)
 	if err != nil {
 		return err
@@ -130,11 +130,11 @@ func operate[T any](cmd *cobra.Command, env *environment, method, path string, b
 	if err != nil {
 		return err
 	}
-	return printAnswer(cmd, env, answer, print)
+	return printAnswer(cmd, env, answer, show)
 }
 
 // printAnswer prints an answer whole as JSON, or its result for people.
-func printAnswer[T any](cmd *cobra.Command, env *environment, answer *reply, print func(result T)) error {
+func printAnswer[T any](cmd *cobra.Command, env *environment, answer *reply, show func(result T)) error {
 	if asJSON(cmd) {
 		return printRaw(env.out, answer.body)
 	}
@@ -142,7 +142,7 @@ func printAnswer[T any](cmd *cobra.Command, env *environment, answer *reply, pri
 	if err := answer.result(&result); err != nil {
 		return err
 	}
-	print(result)
+	show(result)
 	return nil
 }
 

@@ -153,10 +153,9 @@ func (d *demo) show(ctx context.Context, running *daemon) error {
 	if d.exit {
 		return s.run(ctx)
 	}
-	if err := s.waitForMenus(ctx); err != nil {
-		if ctx.Err() != nil {
-			return nil
-		}
+	if err := s.waitForMenus(ctx); ctx.Err() != nil {
+		return nil //nolint:nilerr // it was told to stop
+	} else if err != nil {
 		return err
 	}
 	d.printBanner(s)
@@ -166,8 +165,8 @@ func (d *demo) show(ctx context.Context, running *daemon) error {
 
 // printBanner prints what to open and try. Every line of it works as it is printed.
 func (d *demo) printBanner(s *scenario) {
-	base, sandbox, restaurant := s.daemon.base, d.sandbox.url, s.daemon.base+restaurantPath(s.restaurant)
-	shop, ops, service := d.cfg.Auth.Clients[0], d.cfg.Auth.Clients[1], d.cfg.Connections[0]
+	base, service, restaurant := s.daemon.base, d.sandbox.url, s.daemon.base+restaurantPath(s.restaurant)
+	shop, ops, connection := d.cfg.Auth.Clients[0], d.cfg.Auth.Clients[1], d.cfg.Connections[0]
 	for _, line := range []string{
 		"Larder is running: " + plural(len(d.cfg.Restaurants), "restaurant", "restaurants") +
 			", menus pulled and served. Ctrl-C ends it; nothing is kept.",
@@ -179,9 +178,9 @@ func (d *demo) printBanner(s *scenario) {
 		"  " + base + "/readyz?verbose",
 		"  " + base + "/ops   the operators' console: client " + ops.ID + ", secret " + ops.Secret,
 		"  " + base + "/docs   the HTTP interface, to read and try",
-		"  " + sandbox + "/   the kitchen's board: orders as they arrive, stop lists, faults",
-		"  " + sandbox + "/sandbox/orders   what the ordering service received",
-		"  " + sandbox + "/connect/token   the ordering service itself: client " + service.ClientID + ", secret " + service.ClientSecret,
+		"  " + service + "/   the kitchen's board: orders as they arrive, stop lists, faults",
+		"  " + service + "/sandbox/orders   what the ordering service received",
+		"  " + service + "/connect/token   the ordering service itself: client " + connection.ClientID + ", secret " + connection.ClientSecret,
 		"",
 		"Try",
 		"  # an order is checked: everything that is wrong with it comes at once",
@@ -190,7 +189,7 @@ func (d *demo) printBanner(s *scenario) {
 		"  TOKEN=$(" + tokenLine(base, shop.ID, shop.Secret, "orders") + ")",
 		"  " + curl(restaurant+"/orders", s.good, `Authorization: Bearer $TOKEN`, `Idempotency-Key: $(date +%s%N)`),
 		"  # what the ordering service received",
-		"  curl -s " + sandbox + "/sandbox/orders",
+		"  curl -s " + service + "/sandbox/orders",
 		"  # pull the menu again, now",
 		"  OPS=$(" + tokenLine(base, ops.ID, ops.Secret, "ops") + ")",
 		`  curl -s -X POST -H "Authorization: Bearer $OPS" '` + base + opsPath(s.restaurant) + "/sync?wait=30s'",
@@ -201,11 +200,11 @@ func (d *demo) printBanner(s *scenario) {
 
 // curl is a command line that posts JSON.
 func curl(url string, body []byte, headers ...string) string {
-	line := "curl -s " + url + " -H 'Content-Type: application/json'"
+	parts := []string{"curl -s", url, "-H 'Content-Type: application/json'"}
 	for _, header := range headers {
-		line += ` -H "` + header + `"`
+		parts = append(parts, `-H "`+header+`"`)
 	}
-	return line + " -d '" + strings.ReplaceAll(string(body), "'", `'\''`) + "'"
+	return strings.Join(parts, " ") + " -d '" + strings.ReplaceAll(string(body), "'", `'\''`) + "'"
 }
 
 // tokenLine is a command line that prints a bearer token.

@@ -35,10 +35,13 @@ took effect: call the restaurant, then resolve them with "larder order resolve".
 }
 
 // The words that flags of orders take.
+
 func stateNames() []string { return wordsOf(ordering.States()...) }
+
 func operationNames() []string {
 	return wordsOf(upstream.OpCreate, upstream.OpPay, upstream.OpComplete, upstream.OpReject)
 }
+
 func resolutionNames() []string {
 	return wordsOf(ordering.ResolvedDone, ordering.ResolvedNotDone, ordering.ResolvedRetry)
 }
