@@ -53,30 +53,15 @@ func (v *View) Stops(restaurant RestaurantID, s Settings) Stops {
 	}
 }
 
-// stopped gives the ids, sorted, of those whose first definition is stopped.
+// stopped returns the ids, sorted, of those whose first definition is stopped.
 func stopped[T any](all []T, read func(*T) (id string, stopped bool)) (ids []string) {
-	var places map[string]int // of ids that any definition stops: of the first that does
+	seen := make(map[string]bool, len(all))
 	for i := range all {
-		if id, stopped := read(&all[i]); stopped && id != "" {
-			if places == nil {
-				places = make(map[string]int)
-			}
-			if _, again := places[id]; !again {
-				places[id] = i
-			}
+		id, stopped := read(&all[i])
+		if stopped && id != "" && !seen[id] {
+			ids = append(ids, id)
 		}
-	}
-	if places == nil {
-		return nil
-	}
-	for i := range all {
-		id, _ := read(&all[i])
-		if at, ok := places[id]; ok {
-			if at == i {
-				ids = append(ids, id)
-			}
-			delete(places, id) // an earlier definition does not stop it
-		}
+		seen[id] = true
 	}
 	slices.Sort(ids)
 	return ids

@@ -79,7 +79,7 @@ func TestDecodeOfACanonicalViewIsTheView(t *testing.T) {
 	t.Parallel()
 	v := decode(t, oddMenu(120))
 	got := decode(t, string(viewtest.Encode(v)))
-	if diff := cmp.Diff(v, got, cmpopts.IgnoreFields(menu.View{}, "Oddities"), cmpopts.EquateEmpty(),
+	if diff := cmp.Diff(v, got, cmpopts.IgnoreFields(menu.View{}, "Issues"), cmpopts.EquateEmpty(),
 		cmp.Comparer(func(a, b decimal.Decimal) bool { return a.Equal(b) })); diff != "" {
 		t.Errorf("decode of encode differs (-view +again):\n%s", diff)
 	}

@@ -89,7 +89,10 @@ func LintCompiled(v *View, cat *Catalogue) []Finding {
 	l.nesting()
 	l.limits()
 	l.offers()
-	l.empty()
+	l.dishesWithoutCategory()
+	l.categoriesWithoutDishes()
+	l.servingsWithoutUnit()
+	l.groupsWithoutChoice()
 	l.omitted += v.IssuesOmitted
 	if l.omitted > 0 {
 		l.findings = append(l.findings, Finding{

@@ -5,16 +5,6 @@ import (
 	"strings"
 )
 
-// empty reports what the menu offers nothing for: dishes without category,
-// categories without dishes, servings without unit, and groups of which nothing
-// can be chosen in this restaurant.
-func (l *linter) empty() {
-	l.dishesWithoutCategory()
-	l.categoriesWithoutDishes()
-	l.servingsWithoutUnit()
-	l.groupsWithoutChoice()
-}
-
 // dishesWithoutCategory reports dishes of which no definition names a category;
 // one that does not exist is LintCategoryUnknown.
 func (l *linter) dishesWithoutCategory() {

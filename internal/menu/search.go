@@ -22,7 +22,7 @@ type Query struct {
 // search of a content: O(words × distinct words of the content + products).
 func (c *Catalogue) Search(q Query) (hits []Index, next Index) {
 	within := c.branch(q.Category)
-	words := DistinctWords(foldQuery(q.Text))
+	words := DistinctWords(foldText(q.Text, " "))
 	for i := range words {
 		words[i] = trimWord(words[i])
 	}

@@ -66,7 +66,7 @@ type indexBuilder struct {
 }
 
 func (b *indexBuilder) add(text string, place Index) {
-	for word := range strings.FieldsSeq(foldText(text)) {
+	for word := range strings.FieldsSeq(foldText(text, "")) {
 		if word = trimWord(word); word == "" {
 			continue
 		}
@@ -155,13 +155,9 @@ func trimWord(word string) string { return strings.TrimFunc(word, unicode.IsPunc
 // foldText makes texts of any script comparable: blind to case, width,
 // diacritics, hyphens, the kind of apostrophe, the Arabic letters ة and ه, the
 // Turkish I, ı, İ and i, and to whether œ and æ are written as two letters.
-func foldText(text string) string { return foldWith(text, "") }
-
-// foldQuery is foldText for what is searched: its hyphens separate words, which
-// the word that they joined in a text contains.
-func foldQuery(text string) string { return foldWith(text, " ") }
-
-func foldWith(text, hyphen string) string {
+// hyphen replaces hyphens: in a menu nothing, in a query a space, so that they
+// separate words that the word which they join in the menu contains.
+func foldText(text, hyphen string) string {
 	var b strings.Builder
 	b.Grow(len(text))
 	for _, r := range norm.NFKD.String(text) {

@@ -155,13 +155,8 @@ func (s *Sandbox) patchStops(c *call) answer {
 
 // ids are all stopped ids, sorted.
 func (o stopped) ids() []string {
-	ids := make([]string, 0, len(o.dishes)+len(o.parts))
-	for id := range o.dishes {
-		ids = append(ids, id)
-	}
-	for id := range o.parts {
-		ids = append(ids, id)
-	}
+	ids := slices.AppendSeq(make([]string, 0, len(o.dishes)+len(o.parts)), maps.Keys(o.dishes))
+	ids = slices.AppendSeq(ids, maps.Keys(o.parts))
 	slices.Sort(ids)
 	return ids
 }
