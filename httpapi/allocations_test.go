@@ -23,7 +23,7 @@ func largeMenu() string {
 	return fmt.Sprintf(`{"name": "large", "categories": [], "products": [%s], "ingredientsSchemes": [], "ingredientsGroups": [], "ingredients": []}`, strings.Join(products, ","))
 }
 
-// An answer of the express lane takes nothing from the heap: not what reads the
+// An answer of the fast path takes nothing from the heap: not what reads the
 // request, nor what finds, writes and counts the answer, on a real connection.
 func TestTheLaneAllocatesNothing(t *testing.T) { //nolint:paralleltest // counts what the process allocates
 	w := newWorld(t, func(p *plan) { p.cfg.AccessLog = httpapi.LogErrors }) // a line in the log is worth many

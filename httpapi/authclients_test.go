@@ -73,7 +73,7 @@ func TestClientsFollowAReload(t *testing.T) {
 		status(restaurants, signedIn, http.StatusOK) // it has all that it had
 	}
 
-	// The express lane answers for tokens that it knows.
+	// The fast path answers for tokens that it knows.
 	reader := w.as(clientRead)
 	for range 2 {
 		status("/v1/restaurants/"+bistro+"/menu", reader, http.StatusOK)

@@ -11,7 +11,7 @@ import (
 // recorded is a request as a well-known client sends it.
 type recorded struct {
 	client, request string
-	express         bool   // the express lane answers it; else net/http does
+	express         bool   // the fast path answers it; else net/http does
 	status          string //
 }
 

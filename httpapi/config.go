@@ -180,7 +180,7 @@ func (c Config) metricsAccess() MetricsAccess {
 	}
 }
 
-// express tells whether the public listener has the express lane.
+// express tells whether the public listener has the fast path.
 func (c Config) express() bool { return c.FastPath == nil || *c.FastPath }
 
 // index spells one element of a list in the configuration.

@@ -160,7 +160,7 @@ func routeOf(c *gin.Context) string {
 
 // trace begins the span of a request, below the caller's where it sent a
 // traceparent. Probes, scrapes and event streams have none, nor have reads that
-// the express lane answers (docs/decisions/0038-traces.md).
+// the fast path answers (docs/decisions/0038-traces.md).
 func (s *Server) trace(c *gin.Context) tracing.Span {
 	if s.tracing == nil || untraced(routeOf(c)) {
 		return tracing.Span{}

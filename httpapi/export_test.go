@@ -7,11 +7,11 @@ import (
 	"github.com/gin-gonic/gin"
 	"github.com/sirupsen/logrus"
 
-	"larder/httpapi/express"
+	"larder/httpapi/fastpath"
 )
 
-// Express puts the express lane before a test's listener.
-func (s *Server) Express(inner net.Listener) *express.Listener { return s.express(inner) }
+// Express puts the fast path before a test's listener.
+func (s *Server) Express(inner net.Listener) *fastpath.Listener { return s.express(inner) }
 
 // PlacesFor is how many connections are let in; 0 is no limit.
 func PlacesFor(limit, files int, log logrus.FieldLogger) int {

@@ -23,7 +23,7 @@ type hostile struct {
 	answers     []string // the status and the name of each answer
 }
 
-// Each class of what the express lane must not judge, over real TCP, at once
+// Each class of what the fast path must not judge, over real TCP, at once
 // and in pieces: both ports answer the same requests, and none that stood in
 // another one's body.
 func TestHostileStreamsOverTCP(t *testing.T) {

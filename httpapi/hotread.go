@@ -8,7 +8,7 @@ import (
 )
 
 // hotRead is a read that both lanes answer: this package's handlers behind
-// net/http, and the express lane before it (docs/decisions/0023-the-express-lane.md).
+// net/http, and the fast path before it (docs/decisions/0023-the-express-lane.md).
 // What it means is decided here alone.
 type hotRead struct {
 	kind       hotKind

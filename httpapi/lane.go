@@ -12,28 +12,28 @@ import (
 	"github.com/sirupsen/logrus"
 
 	"larder/cache"
-	"larder/httpapi/express"
+	"larder/httpapi/fastpath"
 	"larder/httpapi/web"
 	"larder/internal/jsontext"
 	"larder/internal/menu"
 )
 
-// express puts the express lane before the public listener. It answers hot
+// express puts the fast path before the public listener. It answers hot
 // reads as the handlers do, by the same functions; whatever is not at hand, or
 // is to be refused, is left to them.
-func (s *Server) express(inner net.Listener) *express.Listener {
-	return express.New(inner, express.Config{
-		Answerer:    func() express.Answerer { return &lane{Server: s} },
+func (s *Server) express(inner net.Listener) *fastpath.Listener {
+	return fastpath.New(inner, fastpath.Config{
+		Handler:     func() fastpath.Handler { return &lane{Server: s} },
 		HeadTimeout: readTimeout, IdleTimeout: idleTimeout, WriteTimeout: writeTimeout,
-		Panicked: s.lanePanicked,
+		OnPanic: s.lanePanicked,
 	})
 }
 
 // lanePanicked tells of a fault in the lane.
 func (s *Server) lanePanicked(fault any) {
 	s.log.WithFields(logrus.Fields{
-		"event": "http.panic", "route": "express", "panic": fmt.Sprint(fault), "stack": string(debug.Stack()),
-	}).Error("the express lane panicked")
+		"event": "http.panic", "route": "fast path", "panic": fmt.Sprint(fault), "stack": string(debug.Stack()),
+	}).Error("the fast path panicked")
 }
 
 // lane answers the requests of one connection. It belongs to its goroutine.
@@ -43,7 +43,7 @@ type lane struct {
 	header []byte // a copy of the Authorization, to be hashed
 
 	// Of the request being answered.
-	request *express.Request
+	request *fastpath.Request
 	route   string // as Gin has it: its name in metrics and log
 	status  int
 	ready   bool // the body stood in memory
@@ -51,8 +51,8 @@ type lane struct {
 	id      []byte
 }
 
-// Answer implements express.Answerer.
-func (l *lane) Answer(request *express.Request, answer *express.Answer) (ok bool) {
+// Respond implements fastpath.Handler.
+func (l *lane) Respond(request *fastpath.Request, answer *fastpath.Response) (ok bool) {
 	defer func() {
 		if fault := recover(); fault != nil {
 			l.lanePanicked(fault)
@@ -119,7 +119,7 @@ func (l *lane) admit(read *hotRead) (known, ok bool) {
 }
 
 // lay lays the answer out, in the order in which net/http has the fields.
-func (l *lane) lay(v *versioned, answer *express.Answer, kind hotKind) {
+func (l *lane) lay(v *versioned, answer *fastpath.Response, kind hotKind) {
 	status := "HTTP/1.1 200 OK\r\n"
 	if v.status == http.StatusNotModified {
 		status = "HTTP/1.1 304 Not Modified\r\n"
@@ -141,7 +141,7 @@ func (l *lane) lay(v *versioned, answer *express.Answer, kind hotKind) {
 	answer.Head, answer.Body = append(head, "\r\n"...), v.body
 }
 
-// Sent implements express.Answerer.
+// Sent implements fastpath.Handler.
 func (l *lane) Sent(body int, took time.Duration) {
 	method := http.MethodGet
 	if l.request.Head {
@@ -160,7 +160,7 @@ func (l *lane) Sent(body int, took time.Duration) {
 
 // readOf takes the hot read out of a request, and returns the route as Gin has
 // it; ok is false for any other request.
-func readOf(request *express.Request, read *hotRead) (route string, ok bool) {
+func readOf(request *fastpath.Request, read *hotRead) (route string, ok bool) {
 	const viewPath = dropInPath + "v1/menu/view"
 	if rest, found := strings.CutPrefix(request.Path, "/v1/restaurants/"); found {
 		restaurant, rest, _ := strings.Cut(rest, "/")

@@ -69,7 +69,7 @@ func (w *world) tokenOf(client string) string {
 	return answer.AccessToken
 }
 
-// BenchmarkLane is what the express lane does for a request beside the system
+// BenchmarkLane is what the fast path does for a request beside the system
 // calls: read it, find its answer, put both together, count it.
 func BenchmarkLane(b *testing.B) {
 	w := newWorldOf(b, func(p *plan) { p.cfg.CORSOrigins = []string{"https://shop.example"} })

@@ -79,7 +79,7 @@ func TestLanesAreToldOfAlike(t *testing.T) {
 		return strings.Join(lines, "\n")
 	}
 	if plain, express := told(false), told(true); plain != express || strings.Count(plain, "event=http.request") != 8 {
-		t.Errorf("of net/http alone is told\n%s\nand of the express lane\n%s", plain, express)
+		t.Errorf("of net/http alone is told\n%s\nand of the fast path\n%s", plain, express)
 	}
 }
 

@@ -123,7 +123,7 @@ func (l *limitedListener) Close() error {
 	return l.TCPListener.Close()
 }
 
-// What the express lane and net/http look for in a connection.
+// What the fast path and net/http look for in a connection.
 var (
 	_ syscall.Conn                    = (*openConnection)(nil) // waits before it reads
 	_ interface{ CloseWrite() error } = (*openConnection)(nil) // an end that lets the answer arrive

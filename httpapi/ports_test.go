@@ -18,10 +18,10 @@ import (
 )
 
 // ports are lanes on real TCP: the same routes behind one port with net/http
-// alone, and behind one with the express lane before it.
+// alone, and behind one with the fast path before it.
 type ports struct {
 	plain, express string       // their addresses
-	fell           atomic.Int64 // requests that got through the express lane
+	fell           atomic.Int64 // requests that got through the fast path
 }
 
 func newPorts(t *testing.T, w *world, routes http.HandlerFunc) *ports {
@@ -93,7 +93,7 @@ func (p *ports) same(t *testing.T, pieces []string) (answer string, fell int) {
 	before := p.fell.Load()
 	got := exchangePieces(t, p.express, pieces)
 	if leveled(got) != leveled(want) {
-		t.Fatalf("the stream %q\ngot\n%q\nfrom the express lane, and from net/http\n%q", pieces, got, want)
+		t.Fatalf("the stream %q\ngot\n%q\nfrom the fast path, and from net/http\n%q", pieces, got, want)
 	}
 	return got, int(p.fell.Load() - before)
 }

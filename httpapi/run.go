@@ -13,7 +13,7 @@ import (
 	"github.com/sirupsen/logrus"
 	"golang.org/x/sync/errgroup"
 
-	"larder/httpapi/express"
+	"larder/httpapi/fastpath"
 	"larder/internal/sleep"
 )
 
@@ -81,7 +81,7 @@ func (s *Server) Run(ctx context.Context) error {
 	defer cut()
 	servers := []*http.Server{s.httpServer(requests, s.handler)}
 	listeners := []net.Listener{s.listener}
-	var fast *express.Listener
+	var fast *fastpath.Listener
 	if s.cfg.express() {
 		fast = s.express(s.listener)
 		listeners[0] = fast
@@ -117,8 +117,8 @@ func (s *Server) Run(ctx context.Context) error {
 }
 
 // drain lets balancers notice, then closes the servers within the limit.
-// fast is the express lane before the first of them, nil where it is off.
-func (s *Server) drain(ctx context.Context, servers []*http.Server, fast *express.Listener, notice bool) {
+// fast is the fast path before the first of them, nil where it is off.
+func (s *Server) drain(ctx context.Context, servers []*http.Server, fast *fastpath.Listener, notice bool) {
 	s.readiness.draining.Store(true)
 	s.streams.end() // first of all: they would never end by themselves
 	if notice && s.cfg.DrainDelay > 0 {

@@ -114,7 +114,7 @@ func (l *wires) ask(tb testing.TB, stream []byte, chunk int) string {
 // lane with net/http after it.
 type lanes struct {
 	plain, express *wires
-	fell           atomic.Int64 // requests that got through the express lane
+	fell           atomic.Int64 // requests that got through the fast path
 }
 
 // reads are the routes that read. What would change anything, or never end, is
@@ -167,14 +167,14 @@ func leveled(answer string) string {
 }
 
 // same holds the answers of both lanes against each other, and gives them with
-// how many requests got through the express lane.
+// how many requests got through the fast path.
 func (l *lanes) same(tb testing.TB, stream []byte, chunk int) (answer string, fell int) {
 	tb.Helper()
 	want := l.plain.ask(tb, stream, 1<<20)
 	before := l.fell.Load()
 	got := l.express.ask(tb, stream, chunk)
 	if leveled(got) != leveled(want) {
-		tb.Fatalf("the stream %q\nin pieces of %d got\n%q\nfrom the express lane, and from net/http\n%q", stream, chunk, got, want)
+		tb.Fatalf("the stream %q\nin pieces of %d got\n%q\nfrom the fast path, and from net/http\n%q", stream, chunk, got, want)
 	}
 	return got, int(l.fell.Load() - before)
 }

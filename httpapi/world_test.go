@@ -244,7 +244,7 @@ func newWorldOf(tb testing.TB, changes ...func(*plan)) *world {
 	return w
 }
 
-// serveLaned serves the public routes with the express lane, as Run does.
+// serveLaned serves the public routes with the fast path, as Run does.
 func serveLaned(tb testing.TB, server *httpapi.Server) string {
 	tb.Helper()
 	behind := httptest.NewUnstartedServer(server.Handler())

@@ -1,4 +1,4 @@
-package express_test
+package fastpath_test
 
 import (
 	"io"
@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"larder/httpapi/express"
+	"larder/httpapi/fastpath"
 )
 
 // held is how long the patience that a case is about lasts; all others last for
@@ -21,18 +21,18 @@ type slow struct {
 	answers int                   // it reads so many
 	drips   string                // then it sends this, over and over, a byte at a time
 	deaf    bool                  // then it reads no more
-	lane    func(*express.Config) // the patience of the lane
+	lane    func(*fastpath.Config) // the patience of the fast path
 	behind  func(*http.Server)    // the patience of net/http
 	passed  int64                 // requests that got to net/http
 }
 
 // Whoever is slow, rests or does not read is cut when the time for it is over,
-// in the lane and behind it; nothing of what it did not finish is answered.
+// in the fast path and behind it; nothing of what it did not finish is answered.
 func TestSlowClientsAreCut(t *testing.T) {
 	t.Parallel()
-	head := func(c *express.Config) { c.HeadTimeout = held }
-	idle := func(c *express.Config) { c.IdleTimeout = held }
-	write := func(c *express.Config) { c.WriteTimeout = held }
+	head := func(c *fastpath.Config) { c.HeadTimeout = held }
+	idle := func(c *fastpath.Config) { c.IdleTimeout = held }
+	write := func(c *fastpath.Config) { c.WriteTimeout = held }
 	post := "POST /other HTTP/1.1\r\nHost: l\r\nContent-Length: 90\r\n\r\n"
 	hot, half := ask("/body"), ask("/body")[:20]
 	large := bodyOf(64 << 20) // more than the buffers on the way take
@@ -47,12 +47,12 @@ func TestSlowClientsAreCut(t *testing.T) {
 		"a large body that nobody reads":  {sent: hot, deaf: true, lane: write},
 		"many requests, and nobody reads": {sent: strings.Repeat(hot, 20), deaf: true, lane: write},
 
-		"behind the lane, half a head":             {sent: ask("/other") + half, answers: 1, behind: func(s *http.Server) { s.ReadHeaderTimeout = held }, passed: 1},
-		"behind the lane, a head in drips":         {sent: ask("/other") + half, answers: 1, drips: "x", behind: func(s *http.Server) { s.ReadHeaderTimeout = held }, passed: 1},
-		"behind the lane, a connection that rests": {sent: ask("/other"), answers: 1, behind: func(s *http.Server) { s.IdleTimeout = held }, passed: 1},
-		"behind the lane, half a body":             {sent: post + "{", behind: func(s *http.Server) { s.ReadTimeout = held }, passed: 1},
-		"behind the lane, a body in drips":         {sent: post, drips: "{", behind: func(s *http.Server) { s.ReadTimeout = held }, passed: 1},
-		"behind the lane, nobody reads":            {sent: ask("/large"), deaf: true, behind: func(s *http.Server) { s.WriteTimeout = held }, passed: 1},
+		"behind the fast path, half a head":             {sent: ask("/other") + half, answers: 1, behind: func(s *http.Server) { s.ReadHeaderTimeout = held }, passed: 1},
+		"behind the fast path, a head in drips":         {sent: ask("/other") + half, answers: 1, drips: "x", behind: func(s *http.Server) { s.ReadHeaderTimeout = held }, passed: 1},
+		"behind the fast path, a connection that rests": {sent: ask("/other"), answers: 1, behind: func(s *http.Server) { s.IdleTimeout = held }, passed: 1},
+		"behind the fast path, half a body":             {sent: post + "{", behind: func(s *http.Server) { s.ReadTimeout = held }, passed: 1},
+		"behind the fast path, a body in drips":         {sent: post, drips: "{", behind: func(s *http.Server) { s.ReadTimeout = held }, passed: 1},
+		"behind the fast path, nobody reads":            {sent: ask("/large"), deaf: true, behind: func(s *http.Server) { s.WriteTimeout = held }, passed: 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -93,7 +93,7 @@ func TestSlowClientsAreCut(t *testing.T) {
 	}
 }
 
-// isCut reads to the end. Behind the lane a request that was begun may get a
+// isCut reads to the end. Behind the fast path a request that was begun may get a
 // refusal; it never gets an answer.
 func (c *client) isCut() {
 	c.Helper()

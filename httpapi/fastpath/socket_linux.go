@@ -1,4 +1,4 @@
-package express
+package fastpath
 
 import (
 	"errors"
@@ -34,14 +34,14 @@ func newSocket(conn net.Conn) socket {
 func (s *socket) waitsForReadiness() bool { return s.raw != nil }
 
 // serveRequests answers requests until one cannot be answered here.
-func (c *conn) serveRequests() (next fate) {
+func (c *conn) serveRequests() (next nextStep) {
 	if c.raw == nil {
 		return c.serveGeneric()
 	}
 	for {
 		err := c.raw.Read(func(fd uintptr) (done bool) {
 			next = c.drain(int(fd))
-			return next != again
+			return next != stepContinue
 		})
 		if err == nil {
 			return next
@@ -58,13 +58,13 @@ func (c *conn) serveRequests() (next fate) {
 // report an end that came together with these bytes, so drain looks for one
 // where it is likely or matters: after a connection's first request and after
 // half a request. Elsewhere recheck finds it.
-func (c *conn) drain(fd int) fate {
+func (c *conn) drain(fd int) nextStep {
 	for {
 		room, first := c.room(), !c.used
 		n, err := syscall.Read(fd, room)
 		switch {
 		case errors.Is(err, syscall.EAGAIN):
-			return again
+			return stepContinue
 		case errors.Is(err, syscall.EINTR):
 			continue
 		case err != nil:
@@ -73,7 +73,7 @@ func (c *conn) drain(fd int) fate {
 			err = io.EOF
 		}
 		next := c.receive(n, err)
-		if next != again || n < len(room) && !first && c.at == len(c.buf) {
+		if next != stepContinue || n < len(room) && !first && c.at == len(c.buf) {
 			return next
 		}
 	}

@@ -1,4 +1,4 @@
-package express_test
+package fastpath_test
 
 import (
 	"net"

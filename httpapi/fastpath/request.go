@@ -1,4 +1,4 @@
-package express
+package fastpath
 
 import (
 	"bytes"
@@ -11,7 +11,7 @@ import (
 const maxHead = 8 << 10
 
 // Request is a GET or HEAD request as it stood on the wire, without a body.
-// Its texts lie in the connection's buffer: they are good until the Answerer
+// Its texts lie in the connection's buffer: they are valid until the Handler
 // returns from Sent, and whoever keeps one clones it.
 //
 // A header field that is missing reads as "". One of those below that stands
@@ -31,8 +31,8 @@ type Request struct {
 	RequestID       string // X-Request-Id
 }
 
-// read takes the first request out of bytes that hold a whole head, and tells
-// how long that is. It is false for whatever net/http should judge.
+// read takes the first request out of bytes that hold a whole head, and returns
+// its length. It is false for whatever net/http should judge.
 func (r *Request) read(arrived []byte) (size int, ok bool) {
 	*r = Request{}
 	end := bytes.IndexByte(arrived, '\n')
@@ -51,7 +51,7 @@ func (r *Request) read(arrived []byte) (size int, ok bool) {
 			return len(arrived) - len(rest), hosts == 1
 		}
 		colon := 0
-		for colon < len(line) && allowed[line[colon]]&inName != 0 {
+		for colon < len(line) && charClass[line[colon]]&inName != 0 {
 			colon++
 		}
 		if colon == 0 || colon == len(line) || line[colon] != ':' || !plain(line[colon:]) {
@@ -90,7 +90,7 @@ func (r *Request) start(line []byte) bool {
 		return false
 	}
 	path, query, asks := bytes.Cut(target, []byte("?"))
-	if asks && (len(query) == 0 || !consists(query, inQuery)) || !consists(path, inPath) {
+	if asks && (len(query) == 0 || !allOf(query, inQuery)) || !allOf(path, inPath) {
 		return false
 	}
 	if bytes.Contains(path, []byte("//")) || bytes.Contains(path, []byte("/.")) {
@@ -116,7 +116,7 @@ func (r *Request) field(name, value []byte, hosts *int) bool {
 		return len(value) == len("keep-alive") && bytes.EqualFold(value, []byte("keep-alive"))
 	case "host":
 		*hosts++
-		return *hosts == 1 && len(value) > 0 && consists(value, inHost)
+		return *hosts == 1 && len(value) > 0 && allOf(value, inHost)
 	case "accept-encoding":
 		return once(&r.AcceptEncoding, value)
 	case "authorization":
@@ -146,7 +146,7 @@ func once(kept *string, value []byte) bool {
 // text is b as a string that shares its bytes.
 func text(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) } //nolint:gosec // the buffer is not written before Sent
 
-// The places that a byte of a request may stand in.
+// The places of a request that a byte may be in.
 const (
 	inName = 1 << iota
 	inPath
@@ -154,11 +154,11 @@ const (
 	inHost
 )
 
-// allowed tells for each byte the places it may stand in. It is narrower than
+// charClass has for each byte the places where it is allowed. It is narrower than
 // the standards: the rest is for net/http to judge.
-var allowed = places() //nolint:gochecknoglobals // a constant that Go cannot write as one
+var charClass = charClasses() //nolint:gochecknoglobals // a constant that Go cannot write as one
 
-func places() (table [256]byte) {
+func charClasses() (table [256]byte) {
 	allow := func(characters string, where byte) {
 		for i := range len(characters) {
 			table[characters[i]] |= where
@@ -173,17 +173,17 @@ func places() (table [256]byte) {
 	return table
 }
 
-// consists tells whether every byte may stand in the place.
-func consists(text []byte, where byte) bool {
+// allOf reports whether every byte is allowed in the place.
+func allOf(text []byte, where byte) bool {
 	for _, b := range text {
-		if allowed[b]&where == 0 {
+		if charClass[b]&where == 0 {
 			return false
 		}
 	}
 	return true
 }
 
-// plain tells whether no byte is a control character; a tab is one here. Eight
+// plain reports whether no byte is a control character; a tab is one here. Eight
 // bytes are looked at at once.
 func plain(line []byte) bool {
 	const (

@@ -1,4 +1,4 @@
-package express_test
+package fastpath_test
 
 import (
 	"bufio"
@@ -18,7 +18,7 @@ import (
 	"go.uber.org/goleak"
 	"golang.org/x/sync/errgroup"
 
-	"larder/httpapi/express"
+	"larder/httpapi/fastpath"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -33,7 +33,7 @@ type ready struct {
 	release chan struct{}
 }
 
-func (r *ready) Answer(request *express.Request, answer *express.Answer) bool {
+func (r *ready) Respond(request *fastpath.Request, answer *fastpath.Response) bool {
 	switch request.Path {
 	case "/held":
 		close(r.held)
@@ -56,7 +56,7 @@ func (*ready) Sent(int, time.Duration) {}
 type rig struct {
 	t        *testing.T
 	ready    *ready
-	lane     *express.Listener
+	listener *fastpath.Listener
 	server   *http.Server
 	behind   atomic.Int64
 	panicked atomic.Int64
@@ -71,8 +71,8 @@ func newRig(t *testing.T, size int) *rig {
 
 func bodyOf(size int) []byte { return bytes.Repeat([]byte("larder "), size/7+1)[:size] }
 
-// newRigOf is newRig with other patience, in the lane and behind it.
-func newRigOf(t *testing.T, body []byte, lane func(*express.Config), behind func(*http.Server)) *rig {
+// newRigOf is newRig with other patience, in the fast path and behind it.
+func newRigOf(t *testing.T, body []byte, lane func(*fastpath.Config), behind func(*http.Server)) *rig {
 	t.Helper()
 	r := &rig{t: t, ready: &ready{body: body, held: make(chan struct{}), release: make(chan struct{})}}
 	var config net.ListenConfig
@@ -80,15 +80,15 @@ func newRigOf(t *testing.T, body []byte, lane func(*express.Config), behind func
 	if err != nil {
 		t.Fatal(err)
 	}
-	cfg := express.Config{
-		Answerer:    func() express.Answerer { return r.ready },
+	cfg := fastpath.Config{
+		Handler:     func() fastpath.Handler { return r.ready },
 		HeadTimeout: limit, IdleTimeout: limit, WriteTimeout: limit,
-		Panicked: func(any) { r.panicked.Add(1) },
+		OnPanic: func(any) { r.panicked.Add(1) },
 	}
 	if lane != nil {
 		lane(&cfg)
 	}
-	r.lane = express.New(inner, cfg)
+	r.listener = fastpath.New(inner, cfg)
 	r.server = &http.Server{ReadHeaderTimeout: limit, Handler: http.HandlerFunc(func(rw http.ResponseWriter, request *http.Request) {
 		r.behind.Add(1)
 		if request.URL.Path == "/large" {
@@ -107,9 +107,9 @@ func newRigOf(t *testing.T, body []byte, lane func(*express.Config), behind func
 	}
 	ctx, cut := context.WithCancel(context.WithoutCancel(t.Context()))
 	r.cut = cut
-	r.group.Go(func() error { return r.lane.Run(ctx) })
+	r.group.Go(func() error { return r.listener.Run(ctx) })
 	r.group.Go(func() error {
-		if err := r.server.Serve(r.lane); !errors.Is(err, http.ErrServerClosed) && !errors.Is(err, net.ErrClosed) {
+		if err := r.server.Serve(r.listener); !errors.Is(err, http.ErrServerClosed) && !errors.Is(err, net.ErrClosed) {
 			return err
 		}
 		return nil
@@ -128,7 +128,7 @@ func newRigOf(t *testing.T, body []byte, lane func(*express.Config), behind func
 func (r *rig) stop() error {
 	ctx, cancel := context.WithTimeout(r.t.Context(), limit)
 	defer cancel()
-	return errors.Join(r.server.Shutdown(ctx), r.lane.Wait(ctx))
+	return errors.Join(r.server.Shutdown(ctx), r.listener.Wait(ctx))
 }
 
 // client is a connection to the rig.
@@ -141,7 +141,7 @@ type client struct {
 func (r *rig) dial() *client {
 	r.t.Helper()
 	var dialer net.Dialer
-	conn, err := dialer.DialContext(r.t.Context(), "tcp", r.lane.Addr().String())
+	conn, err := dialer.DialContext(r.t.Context(), "tcp", r.listener.Addr().String())
 	if err != nil {
 		r.t.Fatal(err)
 	}
@@ -277,7 +277,7 @@ func TestShutdown(t *testing.T) {
 	given.ends()
 	var dialer net.Dialer
 	for begun := time.Now(); ; {
-		conn, err := dialer.DialContext(t.Context(), "tcp", r.lane.Addr().String())
+		conn, err := dialer.DialContext(t.Context(), "tcp", r.listener.Addr().String())
 		if err != nil {
 			break
 		}
@@ -295,7 +295,7 @@ func TestShutdown(t *testing.T) {
 	if err := stopped.Wait(); err != nil {
 		t.Error(err)
 	}
-	if conn, err := r.lane.Accept(); !errors.Is(err, net.ErrClosed) {
+	if conn, err := r.listener.Accept(); !errors.Is(err, net.ErrClosed) {
 		t.Errorf("Accept after the end gave %v, %v", conn, err)
 	}
 }
@@ -309,16 +309,16 @@ func TestRunIsCut(t *testing.T) {
 	if _, err := c.in.Peek(1); err != nil { // it is being sent
 		t.Fatal(err)
 	}
-	_ = r.lane.Close()
+	_ = r.listener.Close()
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := r.lane.Wait(ended); !errors.Is(err, context.Canceled) {
+	if err := r.listener.Wait(ended); !errors.Is(err, context.Canceled) {
 		t.Errorf("Wait gave %v while a connection is answered", err)
 	}
 	r.cut()
 	ctx, cancel := context.WithTimeout(t.Context(), limit)
 	defer cancel()
-	if err := r.lane.Wait(ctx); err != nil {
+	if err := r.listener.Wait(ctx); err != nil {
 		t.Error(err)
 	}
 }
@@ -354,11 +354,11 @@ func TestAcceptSurvivesPassingFaults(t *testing.T) {
 	r := &rig{t: t, ready: &ready{body: []byte("b")}, server: &http.Server{
 		ReadHeaderTimeout: limit, ErrorLog: slog.NewLogLogger(slog.DiscardHandler, slog.LevelError),
 	}}
-	r.lane = express.New(broken, express.Config{
-		Answerer: func() express.Answerer { return r.ready }, HeadTimeout: limit, IdleTimeout: limit, WriteTimeout: limit, Panicked: func(any) {},
+	r.listener = fastpath.New(broken, fastpath.Config{
+		Handler: func() fastpath.Handler { return r.ready }, HeadTimeout: limit, IdleTimeout: limit, WriteTimeout: limit, OnPanic: func(any) {},
 	})
-	r.group.Go(func() error { return r.lane.Run(t.Context()) })
-	r.group.Go(func() error { return r.server.Serve(r.lane) })
+	r.group.Go(func() error { return r.listener.Run(t.Context()) })
+	r.group.Go(func() error { return r.server.Serve(r.listener) })
 	c := r.dial()
 	c.send(ask("/body"))
 	c.receive()

@@ -1,4 +1,4 @@
-package express
+package fastpath
 
 import (
 	"io"
@@ -13,49 +13,49 @@ const (
 	lingerTime = 500 * time.Millisecond
 )
 
-// sheets is where answers are put together.
-var sheets = sync.Pool{New: func() any { return &sheet{make([]byte, 0, headRoom+oneWrite)} }} //nolint:gochecknoglobals // shared by all who write
+// headerBuffers are where responses are put together.
+var headerBuffers = sync.Pool{New: func() any { return &headerBuffer{make([]byte, 0, headRoom+oneWrite)} }} //nolint:gochecknoglobals // shared by all who write
 
-type sheet struct{ room []byte }
+type headerBuffer struct{ room []byte }
 
 // respond answers the request whose head takes so many bytes.
-func (c *conn) respond(size int) fate {
+func (c *conn) respond(size int) nextStep {
 	begun := time.Now()
-	s, _ := sheets.Get().(*sheet)
-	defer sheets.Put(s)
-	c.answer = Answer{Head: s.room}
-	if !c.answerer.Answer(&c.request, &c.answer) {
-		return away
+	s, _ := headerBuffers.Get().(*headerBuffer)
+	defer headerBuffers.Put(s)
+	c.response = Response{Head: s.room}
+	if !c.handler.Respond(&c.request, &c.response) {
+		return stepHandOff
 	}
-	next := again
-	if c.lane.draining.Load() {
-		next = over
+	next := stepContinue
+	if c.listener.draining.Load() {
+		next = stepClose
 	}
-	head := append(c.answer.Head, "Date: "...)
+	head := append(c.response.Head, "Date: "...)
 	head = c.date.append(head, begun)
-	if next == over {
+	if next == stepClose {
 		head = append(head, "\r\nConnection: close"...)
 	}
 	head = append(head, emptyLine...)
-	body := c.answer.Body
+	body := c.response.Body
 	if c.request.Head {
 		body = nil
 	}
 	c.setDeadlines(begun)
 	sent, err := c.write(head, body)
 	took := time.Since(begun)
-	c.answerer.Sent(sent, took)
-	c.answer, c.request, c.used = Answer{}, Request{}, true
+	c.handler.Sent(sent, took)
+	c.response, c.request, c.used = Response{}, Request{}, true
 	c.at += size
 	switch {
 	case err != nil:
-		return over
-	case next == over:
-		c.last = true
-		return over
+		return stepClose
+	case next == stepClose:
+		c.lastSent = true
+		return stepClose
 	}
 	c.setDeadlines(begun.Add(took))
-	return again
+	return stepContinue
 }
 
 // write sends an answer and returns how much of the body was sent.

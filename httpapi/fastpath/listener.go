@@ -1,18 +1,18 @@
-// Package express answers hot reads before net/http sees them. A Listener
+// Package fastpath answers hot reads before net/http sees them. A Listener
 // stands between the TCP listener and an ordinary http.Server: each plaintext
 // HTTP/1.1 connection is read by a small loop that takes complete GET and HEAD
-// requests of a plain form, asks an Answerer for a ready answer, and writes it.
+// requests of a plain form, asks a Handler for a response from memory, and writes it.
 //
 // Its one invariant: a request gets from the loop what net/http would have
 // given it, or is left to net/http with every byte read so far. Whatever the
 // loop is not sure of goes there: another method, a body or a mention of one,
 // a header that stands twice, escapes in the path, a byte out of place, or an
-// Answerer that has no answer at hand. This is one way: a connection that was
-// given to net/http stays there, so nothing in a body can be taken for a
+// Handler that has no response in memory. This is one way: a connection that was
+// handed off to net/http stays there, so nothing in a body can be taken for a
 // request.
 //
 // The package knows nothing of menus, and looks up, encodes and logs nothing.
-package express
+package fastpath
 
 import (
 	"context"
@@ -24,32 +24,31 @@ import (
 
 // Config is what a Listener needs beside the listener that it stands before.
 type Config struct {
-	// Answerer makes what answers the requests of one connection.
-	Answerer func() Answerer
+	// Handler makes what answers the requests of one connection.
+	Handler func() Handler
 	// HeadTimeout is how long a request's head may take to arrive, of the first
 	// request from when the connection was accepted; IdleTimeout how long a
 	// connection may rest; WriteTimeout how long an answer may take to be sent.
 	// The last two may end by a sixty-fourth of the idle time early.
 	HeadTimeout, IdleTimeout, WriteTimeout time.Duration
-	// Panicked is told what an Answerer panicked with; the connection is then
+	// OnPanic is told what a Handler panicked with; the connection is then
 	// closed.
-	Panicked func(fault any)
+	OnPanic func(fault any)
 }
 
-// Answerer gives ready answers to the requests of one connection, one after the
-// other. Every method is called by the one goroutine of its connection.
-type Answerer interface {
-	// Answer fills the Answer, or is false where it has none at hand: the
-	// request is then net/http's. It may take a while, but must not wait.
-	Answer(*Request, *Answer) bool
+// Handler answers the requests of one connection from memory, one after the other. Every method is called by the one goroutine of its connection.
+type Handler interface {
+	// Respond fills the Response, or is false where memory has none: the request
+	// is then handed off to net/http. It may take a while, but must not wait.
+	Respond(*Request, *Response) bool
 	// Sent tells that the last answer was handed to the system, how many bytes
 	// of its body, and how long it took from when the request was read.
 	Sent(body int, took time.Duration)
 }
 
-// Answer is an answer with everything but Date and Connection, which the
+// Response is a response with everything but Date and Connection, which the
 // connection adds.
-type Answer struct {
+type Response struct {
 	// Head is the status line and the header fields, each with its line end,
 	// without the empty line. It comes with room, to be appended to.
 	Head []byte
@@ -64,17 +63,17 @@ type Listener struct {
 	inner net.Listener
 	cfg   Config
 
-	given    chan accepted // without a buffer: whatever is sent has been taken
-	closing  chan struct{} // closed by Close
-	gone     chan struct{} // closed by Run when no connection is left
-	draining atomic.Bool   // closing, quickly read
+	handoffs chan acceptResult // without a buffer: whatever is sent has been taken
+	closing  chan struct{}     // closed by Close
+	done     chan struct{}     // closed by Run when no connection is left
+	draining atomic.Bool       // closing, quickly read
 
 	mu    sync.Mutex
 	conns map[*conn]struct{} // those that are answered here
 }
 
-// accepted is what Accept returns.
-type accepted struct {
+// acceptResult is what Accept returns.
+type acceptResult struct {
 	conn net.Conn
 	err  error
 }
@@ -83,7 +82,7 @@ type accepted struct {
 func New(inner net.Listener, cfg Config) *Listener {
 	return &Listener{
 		inner: inner, cfg: cfg, conns: map[*conn]struct{}{},
-		given: make(chan accepted), closing: make(chan struct{}), gone: make(chan struct{}),
+		handoffs: make(chan acceptResult), closing: make(chan struct{}), done: make(chan struct{}),
 	}
 }
 
@@ -95,7 +94,7 @@ func (l *Listener) Addr() net.Addr { return l.inner.Addr() }
 // waits for Run.
 func (l *Listener) Accept() (net.Conn, error) {
 	select {
-	case next := <-l.given:
+	case next := <-l.handoffs:
 		return next.conn, next.err
 	case <-l.closing:
 		return nil, net.ErrClosed
@@ -105,7 +104,7 @@ func (l *Listener) Accept() (net.Conn, error) {
 // Run accepts and answers until Close, and returns when none of its connections
 // is left. It cuts them when ctx ends.
 func (l *Listener) Run(ctx context.Context) error {
-	defer close(l.gone)
+	defer close(l.done)
 	stop := context.AfterFunc(ctx, l.cut)
 	defer stop()
 	var conns sync.WaitGroup
@@ -117,12 +116,12 @@ func (l *Listener) Run(ctx context.Context) error {
 		if err != nil {
 			// Whoever calls Accept is told, and waits before the next call.
 			select {
-			case l.given <- accepted{err: err}:
+			case l.handoffs <- acceptResult{err: err}:
 			case <-l.closing:
 			}
 			continue
 		}
-		c := &conn{Conn: inner, socket: newSocket(inner), lane: l}
+		c := &conn{Conn: inner, socket: newSocket(inner), listener: l}
 		if !l.add(c) {
 			_ = inner.Close()
 			continue
@@ -152,7 +151,7 @@ func (l *Listener) Close() error {
 // The error is ctx's.
 func (l *Listener) Wait(ctx context.Context) error {
 	select {
-	case <-l.gone:
+	case <-l.done:
 		return nil
 	case <-ctx.Done():
 		return ctx.Err()
@@ -180,34 +179,34 @@ func (l *Listener) add(c *conn) bool {
 	return true
 }
 
-// leave lets a connection go: nothing here wakes or cuts it any more.
-func (l *Listener) leave(c *conn) {
+// remove forgets a connection: nothing here interrupts or cuts it any more.
+func (l *Listener) remove(c *conn) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	delete(l.conns, c)
 }
 
-// give hands a connection over, with its time-outs off. It is closed where
+// handOff hands a connection over, with its time-outs off. It is closed where
 // nobody takes it: net/http would answer nothing then either.
-func (l *Listener) give(c *conn, next net.Conn) {
-	l.leave(c)
+func (l *Listener) handOff(c *conn, next net.Conn) {
+	l.remove(c)
 	_ = next.SetDeadline(time.Time{})
 	select {
-	case l.given <- accepted{conn: next}:
+	case l.handoffs <- acceptResult{conn: next}:
 	case <-l.closing:
 		_ = next.Close()
 	}
 }
 
-// given is a connection on its way to net/http: what had been read of it is
-// read again first.
-type given struct {
+// handedOff is a connection that net/http takes over: it first reads again what
+// was read here.
+type handedOff struct {
 	net.Conn
 	rest []byte
 }
 
 // Read gives the rest, and then what comes.
-func (g *given) Read(into []byte) (int, error) {
+func (g *handedOff) Read(into []byte) (int, error) {
 	if len(g.rest) == 0 {
 		return g.Conn.Read(into)
 	}
@@ -220,7 +219,7 @@ func (g *given) Read(into []byte) (int, error) {
 
 // CloseWrite ends what is written: net/http does so before it closes a
 // connection whose client may still be sending.
-func (g *given) CloseWrite() error {
+func (g *handedOff) CloseWrite() error {
 	if half, ok := g.Conn.(interface{ CloseWrite() error }); ok {
 		return half.CloseWrite()
 	}

@@ -1,6 +1,6 @@
 //go:build !linux
 
-package express
+package fastpath
 
 import "net"
 

@@ -1,4 +1,4 @@
-package express_test
+package fastpath_test
 
 import (
 	"bufio"
@@ -33,12 +33,12 @@ func TestALargeBodyThatManyAskForArrivesWhole(t *testing.T) {
 	}
 }
 
-// So does one from behind the lane, to those who read late and to those who
+// So does one from behind the fast path, to those who read late and to those who
 // take it bit by bit.
 func TestALargeBodyFromBehindArrivesWhole(t *testing.T) {
 	t.Parallel()
 	const asked = 3
-	r := newRig(t, 5<<20+1) // more than the lane writes by one call, and than a socket takes at once
+	r := newRig(t, 5<<20+1) // more than the fast path writes by one call, and than a socket takes at once
 	clients := make([]*client, 4)
 	for i := range clients {
 		clients[i] = r.dial()

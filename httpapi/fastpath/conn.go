@@ -1,0 +1,213 @@
+package fastpath
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"net"
+	"time"
+)
+
+// firstRead is the room that a connection begins with, in bytes; it grows up to
+// maxHead.
+const firstRead = 2 << 10
+
+// nextStep is what becomes of a connection next.
+type nextStep uint8
+
+const (
+	stepContinue nextStep = iota // it waits for more bytes
+	stepClose                    // nothing more is answered
+	stepHandOff                  // net/http answers
+)
+
+// conn is one connection while it is answered here.
+type conn struct {
+	net.Conn
+	socket
+	listener *Listener
+	handler  Handler
+
+	buf             []byte    // buf[at:] has arrived and is not answered yet
+	at              int       //
+	scanned         int       // how much of an incomplete head was scanned
+	headDeadlineSet bool      // that head has a deadline of its own
+	used            bool      // a request has been answered
+	deadlinesSetAt  time.Time // when the deadlines were set last; zero: others are set
+	shortRead       bool      // the read deadline is that of recheck
+	lastSent        bool      // the last response was written
+	date            date
+
+	request  Request
+	response Response
+	parts    [2][]byte // of a large answer
+	vector   net.Buffers
+}
+
+// serve answers requests until there is one that it has no answer for.
+func (c *conn) serve() {
+	defer c.listener.remove(c)
+	next := stepContinue
+	defer func() {
+		fault := recover()
+		if next != stepHandOff || fault != nil {
+			_ = c.Close()
+		}
+		if fault != nil {
+			c.listener.cfg.OnPanic(fault)
+		}
+	}()
+	c.handler = c.listener.cfg.Handler()
+	c.buf = make([]byte, 0, firstRead)
+	_ = c.SetReadDeadline(time.Now().Add(c.listener.cfg.HeadTimeout))
+	if next = c.advance(); next == stepContinue {
+		next = c.serveRequests()
+	}
+	switch {
+	case next == stepHandOff:
+		c.listener.handOff(c, &handedOff{Conn: c.Conn, rest: c.buf[c.at:]})
+	case c.lastSent:
+		c.linger()
+	}
+}
+
+// receive answers what can be answered after n more bytes were read into the
+// free part of the buffer, or none because of err.
+func (c *conn) receive(n int, err error) nextStep {
+	c.buf = c.buf[:len(c.buf)+n]
+	if n == 0 && err != nil && !c.listener.draining.Load() {
+		if errors.Is(err, io.EOF) && c.scanned > 0 && c.enoughForNetHTTP(c.scanned) {
+			return stepHandOff // half a request has an answer
+		}
+		return stepClose
+	}
+	return c.advance()
+}
+
+// advance answers the requests that have arrived. Where it returns stepContinue
+// the buffer has space for at least one more byte.
+func (c *conn) advance() nextStep {
+	for {
+		arrived := c.buf[c.at:]
+		from := max(0, c.scanned-len(emptyLine)+1)
+		if !bytes.HasSuffix(arrived, []byte(emptyLine)) && !bytes.Contains(arrived[from:], []byte(emptyLine)) {
+			return c.await(arrived)
+		}
+		size, ok := c.request.read(arrived)
+		if !ok {
+			return stepHandOff
+		}
+		if next := c.respond(size); next != stepContinue {
+			return next
+		}
+		c.scanned, c.headDeadlineSet = 0, false
+	}
+}
+
+// await prepares for the rest of a head that has arrived in part, or not at all.
+func (c *conn) await(arrived []byte) nextStep {
+	if len(arrived) >= maxHead || c.enoughForNetHTTP(len(arrived)) && !couldBeFast(arrived, c.scanned) {
+		return stepHandOff
+	}
+	c.scanned = len(arrived)
+	if c.scanned > 0 && c.used && !c.headDeadlineSet { // the first one's time runs since it was accepted
+		c.headDeadlineSet, c.shortRead, c.deadlinesSetAt = true, false, time.Time{}
+		_ = c.SetReadDeadline(time.Now().Add(c.listener.cfg.HeadTimeout))
+	}
+	if c.listener.draining.Load() { // after the time-outs are set: see interrupt
+		return stepClose
+	}
+	c.makeRoom()
+	return stepContinue
+}
+
+// enoughForNetHTTP reports whether so many bytes are the beginning of a request:
+// after a first request net/http ignores fewer.
+func (c *conn) enoughForNetHTTP(arrived int) bool { return !c.used || arrived >= 4 }
+
+const emptyLine = "\r\n\r\n"
+
+// couldBeFast reports whether the beginning of a head may become one that is
+// answered here; the bytes before scanned were checked earlier. It checks only
+// what the wait for the rest would be useless for: a method other than GET and
+// HEAD, and lines that end in another way.
+func couldBeFast(head []byte, scanned int) bool {
+	if scanned < len("HEAD /") && !hasPrefix(head, "GET /") && !hasPrefix(head, "HEAD /") {
+		return false
+	}
+	for i := scanned; ; i++ {
+		end := bytes.IndexByte(head[i:], '\n')
+		if end < 0 {
+			return true
+		}
+		if i += end; i == 0 || head[i-1] != '\r' {
+			return false
+		}
+	}
+}
+
+// hasPrefix reports whether the head, as far as it has arrived, has the prefix.
+func hasPrefix(head []byte, start string) bool {
+	n := min(len(head), len(start))
+	return string(head[:n]) == start[:n]
+}
+
+// makeRoom makes space for at least one more byte.
+func (c *conn) makeRoom() {
+	switch {
+	case c.at == len(c.buf):
+		c.buf = c.buf[:0]
+	case len(c.buf) < cap(c.buf):
+		return
+	case c.at > 0:
+		c.buf = c.buf[:copy(c.buf, c.buf[c.at:])]
+	default: // cap is less than maxHead: more was handed off
+		c.buf = append(make([]byte, 0, maxHead), c.buf...)
+	}
+	c.at = 0
+}
+
+// room is where the next bytes go.
+func (c *conn) room() []byte { return c.buf[len(c.buf):cap(c.buf)] }
+
+// serveGeneric reads and answers by the connection's own methods.
+func (c *conn) serveGeneric() nextStep {
+	for {
+		n, err := c.Read(c.room())
+		if next := c.receive(n, err); next != stepContinue {
+			return next
+		}
+	}
+}
+
+// setDeadlines sets the deadlines again unless that was done a moment ago: it
+// takes a fraction of the time of a small answer.
+func (c *conn) setDeadlines(now time.Time) {
+	moment := c.listener.cfg.IdleTimeout / 64
+	if now.Sub(c.deadlinesSetAt) < moment {
+		return
+	}
+	c.deadlinesSetAt = now
+	rest := c.listener.cfg.IdleTimeout
+	if c.shortRead = c.waitsForReadiness(); c.shortRead {
+		rest = 2 * moment
+	}
+	_ = c.SetReadDeadline(now.Add(rest))
+	_ = c.SetWriteDeadline(now.Add(c.listener.cfg.WriteTimeout))
+}
+
+// recheck reports whether a deadline that has passed asks for another read and
+// does not end the connection: the system does not report an end that came
+// together with the last bytes.
+func (c *conn) recheck() bool {
+	if !c.shortRead || c.listener.draining.Load() {
+		return false
+	}
+	c.shortRead = false
+	_ = c.SetReadDeadline(c.deadlinesSetAt.Add(c.listener.cfg.IdleTimeout))
+	return !c.listener.draining.Load() // see interrupt
+}
+
+// interrupt ends a Read that waits or is about to. Code that sets a deadline
+// afterwards sees that the Listener is draining.
+func (c *conn) interrupt() { _ = c.SetReadDeadline(time.Unix(1, 0)) }
