@@ -122,7 +122,7 @@ func otherThan(shown any, got reply) string {
 	}
 }
 
-// read gives JSON as the document's examples have it, or nil.
+// read returns JSON as the document's examples have it, or nil.
 func read(text []byte) any {
 	var value any
 	if json.Unmarshal(text, &value) != nil {

@@ -67,7 +67,7 @@ func TestTheLaneAllocatesNothing(t *testing.T) { //nolint:paralleltest // counts
 	}
 }
 
-// allocations gives how many an answer of that length takes on average, both
+// allocations returns how many an answer of that length takes on average, both
 // ends together, of which the client's takes none. It is rounded down: the
 // process may allocate for other reasons, and the race detector lets go of some
 // of what is pooled.

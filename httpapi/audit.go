@@ -33,7 +33,7 @@ const (
 	actionSignOut       action = "sign_out"
 )
 
-// actions gives every action.
+// actions returns every action.
 func actions() []action {
 	return []action{
 		actionSync, actionForce, actionSyncAll, actionForceAll, actionRollback, actionRelease, actionResolve,
@@ -47,9 +47,9 @@ const (
 	viaSession = "session"
 )
 
-// deed is one thing that was done: an entry of /v1/ops/audit. What does not
+// auditEntry is one thing that was done: an entry of /v1/ops/audit. What does not
 // apply is null.
-type deed struct {
+type auditEntry struct {
 	ID         string  `json:"id"`
 	At         string  `json:"at"`
 	Client     string  `json:"client"`
@@ -73,14 +73,14 @@ const (
 	maxDetail  = 200 // bytes
 )
 
-// audit is who did what and when, in a stream of Redis that every larder shares.
-type audit struct {
+// auditLog is who did what and when, in a stream of Redis that every larder shares.
+type auditLog struct {
 	redis redis.UniversalClient // sends each command once
 	key   string
 }
 
 // add writes an entry, and with it drops the oldest beyond auditKept.
-func (a *audit) add(ctx context.Context, d deed) error {
+func (a *auditLog) add(ctx context.Context, d auditEntry) error {
 	text, err := json.Marshal(d)
 	if err != nil {
 		return fmt.Errorf("httpapi: audit: %w", err)
@@ -95,9 +95,9 @@ func (a *audit) add(ctx context.Context, d deed) error {
 	return nil
 }
 
-// before gives at most count entries that are older than the one named, the
+// page returns at most count entries that are older than the one named, the
 // newest first; "" begins at the newest.
-func (a *audit) before(ctx context.Context, id string, count int) ([]deed, error) {
+func (a *auditLog) page(ctx context.Context, id string, count int) ([]auditEntry, error) {
 	from := "+"
 	if id != "" {
 		from = id
@@ -106,29 +106,29 @@ func (a *audit) before(ctx context.Context, id string, count int) ([]deed, error
 	if err != nil {
 		return nil, fmt.Errorf("httpapi: audit: %w: %w", redisdb.ErrUnavailable, err)
 	}
-	deeds := make([]deed, 0, len(messages))
+	entries := make([]auditEntry, 0, len(messages))
 	for _, message := range messages {
 		text, _ := message.Values[auditField].(string)
-		d := deed{}
-		if message.ID == id || json.Unmarshal([]byte(text), &d) != nil || len(deeds) == count {
+		d := auditEntry{}
+		if message.ID == id || json.Unmarshal([]byte(text), &d) != nil || len(entries) == count {
 			continue
 		}
 		d.ID = message.ID
-		deeds = append(deeds, d)
+		entries = append(entries, d)
 	}
-	return deeds, nil
+	return entries, nil
 }
 
-// isEntry tells whether a text is the id of an entry: two numbers.
-func isEntry(id string) bool {
+// isEntryID reports whether a text is the id of an entry: two numbers.
+func isEntryID(id string) bool {
 	at, within, found := strings.Cut(id, "-")
 	number := func(text string) bool { return text != "" && len(text) <= 19 && strings.Trim(text, "0123456789") == "" }
 	return found && number(at) && number(within)
 }
 
-// note keeps what the caller has just done, and logs it. An entry that cannot
+// audit keeps what the caller has just done, and logs it. An entry that cannot
 // be kept changes nothing of what was done: the log has it all the same.
-func (s *Server) note(c *gin.Context, d deed) {
+func (s *Server) audit(c *gin.Context, d auditEntry) {
 	who, _ := callerOf(c)
 	d.At, d.Client, d.Via, d.RequestID = formatTime(s.clock()), who.Client, viaToken, idOf(c)
 	if who.session {
@@ -153,14 +153,14 @@ func (s *Server) note(c *gin.Context, d deed) {
 	if d.Version != nil {
 		fields["version"] = *d.Version
 	}
-	if err := s.audit.add(c.Request.Context(), d); err != nil {
+	if err := s.auditLog.add(c.Request.Context(), d); err != nil {
 		s.log.WithFields(fields).WithError(err).Error("what was done could not be put into the audit list")
 		return
 	}
 	s.log.WithFields(fields).Info("an operator's action")
 }
 
-// connectionFor gives whose a restaurant, or a connection's own menu, is.
+// connectionFor returns whose a restaurant, or a connection's own menu, is.
 func (s *Server) connectionFor(id menu.RestaurantID) string {
 	if restaurant, known := s.runner.Known(id); known {
 		return restaurant.Connection
@@ -169,14 +169,14 @@ func (s *Server) connectionFor(id menu.RestaurantID) string {
 	return name
 }
 
-// seenBy tells whether a caller may know of an entry: of its connection's, and of
+// visibleTo reports whether a caller may know of an entry: of its connection's, and of
 // what it did itself.
-func (d *deed) seenBy(who caller) bool {
+func (d *auditEntry) visibleTo(who caller) bool {
 	return who.Connection == "" || d.Connection != nil && *d.Connection == who.Connection || d.Client == who.Client
 }
 
-// cutDetail keeps an entry small.
-func cutDetail(text string) *string {
+// truncateDetail keeps an entry small.
+func truncateDetail(text string) *string {
 	if len(text) > maxDetail {
 		text = strings.ToValidUTF8(text[:maxDetail], "")
 	}
@@ -193,8 +193,8 @@ type auditFilter struct {
 	restaurant string
 }
 
-// takes tells whether an entry is chosen.
-func (f auditFilter) takes(d deed) bool {
+// matches reports whether an entry is chosen.
+func (f auditFilter) matches(d auditEntry) bool {
 	return (f.action == "" || d.Action == f.action) && (f.client == "" || d.Client == f.client) &&
 		(f.restaurant == "" || d.Restaurant != nil && string(*d.Restaurant) == f.restaurant)
 }
@@ -207,23 +207,23 @@ func (s *Server) listAudit(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	if from != "" && !isEntry(from) {
+	if from != "" && !isEntryID(from) {
 		return badCursor()
 	}
 	filter := auditFilter{client: c.Query("client"), restaurant: c.Query("restaurant")}
 	if filter.action, err = oneOf(c, "action", actions()); err != nil {
 		return err
 	}
-	list := page[deed]{Result: []deed{}}
+	list := page[auditEntry]{Result: []auditEntry{}}
 	who, _ := callerOf(c)
 	last := from
 	for scanned := 0; ; {
-		part, err := s.audit.before(c.Request.Context(), from, maxPage)
+		part, err := s.auditLog.page(c.Request.Context(), from, maxPage)
 		if err != nil {
 			return err
 		}
 		for _, d := range part {
-			if d.seenBy(who) && filter.takes(d) {
+			if d.visibleTo(who) && filter.matches(d) {
 				if len(list.Result) == limit {
 					list.Next = nextPage(last)
 					return answer(c, http.StatusOK, list)

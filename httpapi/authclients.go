@@ -12,15 +12,15 @@ import (
 type clients struct {
 	now atomic.Pointer[clientSet]
 
-	mu       sync.Mutex
-	watchers map[*watcher]struct{}
+	mu      sync.Mutex
+	watches map[*clientWatch]struct{}
 }
 
 // clientSet is all clients, by their ids. It never changes.
 type clientSet struct{ byID map[string]ClientConfig }
 
-// watcher is something that lasts as long as a client stays as it is.
-type watcher struct {
+// clientWatch is something that lasts as long as a client stays as it is.
+type clientWatch struct {
 	client string
 	end    func()
 }
@@ -44,7 +44,7 @@ func (c *clients) set(all []ClientConfig) (changed int) {
 		return 0 // what was read by the clients before is still good
 	}
 	c.now.Store(next)
-	for w := range c.watchers {
+	for w := range c.watches {
 		if differs[w.client] {
 			w.end()
 		}
@@ -52,7 +52,7 @@ func (c *clients) set(all []ClientConfig) (changed int) {
 	return len(differs)
 }
 
-// differing gives the ids of the clients that are not the same in both.
+// differing returns the ids of the clients that are not the same in both.
 func (s *clientSet) differing(other *clientSet) map[string]bool {
 	ids := map[string]bool{}
 	for _, id := range slices.Concat(slices.Collect(maps.Keys(s.byID)), slices.Collect(maps.Keys(other.byID))) {
@@ -65,7 +65,7 @@ func (s *clientSet) differing(other *clientSet) map[string]bool {
 	return ids
 }
 
-// get gives a client as it is configured now.
+// get returns a client as it is configured now.
 func (c *clients) get(id string) (ClientConfig, bool) {
 	client, known := c.now.Load().byID[id]
 	return client, known
@@ -74,27 +74,27 @@ func (c *clients) get(id string) (ClientConfig, bool) {
 // watch calls end when the client that a caller was read by is there no longer
 // as it was, at once where that is so already; until stop is called.
 func (c *clients) watch(who caller, end func()) (stop func()) {
-	w := &watcher{client: who.Client, end: end}
+	w := &clientWatch{client: who.Client, end: end}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if now := c.now.Load(); who.among != nil && who.among != now && who.among.differing(now)[who.Client] {
 		end()
 		return func() {}
 	}
-	if c.watchers == nil {
-		c.watchers = map[*watcher]struct{}{}
+	if c.watches == nil {
+		c.watches = map[*clientWatch]struct{}{}
 	}
-	c.watchers[w] = struct{}{}
+	c.watches[w] = struct{}{}
 	return func() {
 		c.mu.Lock()
 		defer c.mu.Unlock()
-		delete(c.watchers, w)
+		delete(c.watches, w)
 	}
 }
 
-// place tells whether any of them may place orders.
+// place reports whether any of them may place orders.
 func (c *clients) place() bool {
-	return mayPlace(slices.Collect(maps.Values(c.now.Load().byID)))
+	return canPlace(slices.Collect(maps.Values(c.now.Load().byID)))
 }
 
 // SetClients makes these the clients, as auth.clients names them, from now on:
@@ -104,5 +104,5 @@ func (c *clients) place() bool {
 // has checked them.
 func (s *Server) SetClients(all []ClientConfig) (changed int) { return s.auth.clients.set(all) }
 
-// takesOrders tells whether anyone may place orders.
+// takesOrders reports whether anyone may place orders.
 func (s *Server) takesOrders() bool { return s.authCfg.PublicOrders.Enabled || s.auth.clients.place() }

@@ -9,7 +9,7 @@ import (
 )
 
 // What a reload of auth.clients does to those who are here: tokens, sessions and
-// streams are of the clients of now, on both lanes.
+// streams are of the clients of now, on both paths.
 func TestClientsFollowAReload(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, eager)

@@ -81,13 +81,13 @@ func (c *AuthConfig) SetDefaults() {
 	c.PublicOrders.Rate = cmp.Or(c.PublicOrders.Rate, Rate{Count: 5, Per: time.Minute})
 }
 
-// TakesOrders tells whether anyone may place orders.
+// TakesOrders reports whether anyone may place orders.
 func (c AuthConfig) TakesOrders() bool {
-	return c.PublicOrders.Enabled || mayPlace(c.Clients)
+	return c.PublicOrders.Enabled || canPlace(c.Clients)
 }
 
-// mayPlace tells whether any of the clients may place orders.
-func mayPlace(clients []ClientConfig) bool {
+// canPlace reports whether any of the clients may place orders.
+func canPlace(clients []ClientConfig) bool {
 	return slices.ContainsFunc(clients, func(client ClientConfig) bool { return slices.Contains(client.Scopes, ScopeOrders) })
 }
 
@@ -170,7 +170,7 @@ func (c AuthConfig) ValidateFor(door Config) error {
 	return errors.Join(errs...)
 }
 
-// openMenu tells whether anyone may read menus.
+// openMenu reports whether anyone may read menus.
 func (c AuthConfig) openMenu() bool { return c.OpenMenu == nil || *c.OpenMenu }
 
 // weakness says what is wrong with a secret of at least `least` bytes, empty

@@ -24,13 +24,13 @@ type caller struct {
 	session    bool        // a browser that is signed in to /ops
 }
 
-// sees tells whether the caller may know of what belongs to a connection.
+// sees reports whether the caller may know of what belongs to a connection.
 // To others' restaurants, runs and reasons it gets the answer for unknown ones.
 func (w caller) sees(connection string) bool {
 	return w.Connection == "" || w.Connection == connection
 }
 
-// holds tells whether the scopes cover one; orders includes menu (policy H2).
+// holds reports whether the scopes cover one; orders includes menu (policy H2).
 func holds(scopes []Scope, want Scope) bool {
 	return slices.Contains(scopes, want) || want == ScopeMenu && slices.Contains(scopes, ScopeOrders)
 }
@@ -52,12 +52,12 @@ type claims struct {
 
 // authority knows the clients and makes and reads their tokens. Policy H2.
 type authority struct {
-	cfg     AuthConfig
-	clients clients
-	keys    *signingKeys
-	clock   func() time.Time
-	parser  *jwt.Parser
-	known   *knownCallers // nil where nobody asks for them
+	cfg        AuthConfig
+	clients    clients
+	keys       *signingKeys
+	clock      func() time.Time
+	parser     *jwt.Parser
+	tokenCache *tokenCache // nil where nobody asks for them
 }
 
 func newAuthority(cfg AuthConfig, keys *signingKeys, clock func() time.Time) *authority {
@@ -154,8 +154,8 @@ func (a *authority) bearer(c *gin.Context) (who caller, given bool, err error) {
 	who, err = a.read(c.Request.Context(), strings.TrimSpace(token))
 	// Only in its usual form: one token in many others would take the places of
 	// all clients.
-	if err == nil && a.known != nil && scheme == "Bearer" && token == strings.TrimSpace(token) {
-		a.known.remember(header[0], who, a.clock())
+	if err == nil && a.tokenCache != nil && scheme == "Bearer" && token == strings.TrimSpace(token) {
+		a.tokenCache.add(header[0], who, a.clock())
 	}
 	return who, true, err
 }

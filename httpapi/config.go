@@ -70,7 +70,7 @@ type Config struct {
 	// Docs serves the pages under /docs that show the API document; true when left out.
 	Docs *bool `yaml:"docs"`
 	// MaxConnections is how many connections the public listener may have open, of
-	// both lanes; 0 lifts the limit. Further ones wait with the system.
+	// both paths; 0 lifts the limit. Further ones wait with the system.
 	MaxConnections int `yaml:"max_connections"`
 	// MaxConnectionsPerAddress is how many of them one address may have open, an
 	// IPv6 network of 64 bits counting as one; 0, the default, is no limit.
@@ -180,8 +180,8 @@ func (c Config) metricsAccess() MetricsAccess {
 	}
 }
 
-// express tells whether the public listener has the fast path.
-func (c Config) express() bool { return c.FastPath == nil || *c.FastPath }
+// fastPath reports whether the public listener has the fast path.
+func (c Config) fastPath() bool { return c.FastPath == nil || *c.FastPath }
 
 // index spells one element of a list in the configuration.
 func index(key string, i int) string { return key + "[" + strconv.Itoa(i) + "]" }

@@ -133,7 +133,7 @@ func (c *contract) judge(x talk) error {
 	return nil
 }
 
-// elsewhere tells whether there is no such route on this listener, or with this
+// elsewhere reports whether there is no such route on this listener, or with this
 // configuration, or the head was too large for any.
 func (x talk) elsewhere() bool {
 	var problem struct{ Code string }
@@ -142,7 +142,7 @@ func (x talk) elsewhere() bool {
 		x.status == http.StatusNotFound && json.Unmarshal(x.body, &problem) == nil && problem.Code == "not_found"
 }
 
-// taken tells whether larder took the request for a good one.
+// taken reports whether larder took the request for a good one.
 func (x talk) taken() bool {
 	var verdict struct{ Result struct{ Valid *bool } }
 	if x.status/100 == 2 && strings.HasSuffix(x.request.URL.Path, "/validate") && json.Unmarshal(x.body, &verdict) == nil {
@@ -349,7 +349,7 @@ func (c *contract) judgeJSON(at string, body []byte) error {
 	return schema.Validate(value)
 }
 
-// schema gives the schema at a place, compiled once.
+// schema returns the schema at a place, compiled once.
 func (c *contract) schema(at string) (*jsonschema.Schema, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

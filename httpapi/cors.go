@@ -31,7 +31,7 @@ func newCORS(cfg Config, public PublicOrders) cors {
 	return c
 }
 
-// covers tells whether a path is one that pages of other origins may use:
+// covers reports whether a path is one that pages of other origins may use:
 // never ops, never the token endpoint (a page holds no secret, policy H3).
 func (cors) covers(path string) bool {
 	return strings.HasPrefix(path, "/v1/") && path != "/v1/ops" && !strings.HasPrefix(path, "/v1/ops/")
@@ -47,14 +47,14 @@ func (c cors) header(g *gin.Context) {
 	if c.varies() {
 		header.text("Vary", "Origin")
 	}
-	c.lay(header, g.Request.Header.Get("Origin"))
+	c.writeHeaders(header, g.Request.Header.Get("Origin"))
 }
 
-// varies tells whether answers depend on the origin.
+// varies reports whether answers depend on the origin.
 func (c cors) varies() bool { return !c.any && len(c.origins) > 0 }
 
-// lay puts the fields of an answer to a page of the origin.
-func (c cors) lay(out fields, origin string) {
+// writeHeaders puts the fields of an answer to a page of the origin.
+func (c cors) writeHeaders(out headerWriter, origin string) {
 	switch {
 	case origin == "":
 		return

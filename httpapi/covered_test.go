@@ -40,7 +40,7 @@ func (r wholeRun) Run() int {
 	return status
 }
 
-// isWhole tells whether every test was to run.
+// isWhole reports whether every test was to run.
 func isWhole() bool {
 	for _, name := range []string{"test.run", "test.skip", "test.list", "test.fuzz"} {
 		if one := flag.Lookup(name); one != nil && one.Value.String() != "" {
@@ -90,7 +90,7 @@ func (c *contract) uncovered() []string {
 	return faults
 }
 
-// sawAny tells whether an answer was seen; 4XX is any of these.
+// sawAny reports whether an answer was seen; 4XX is any of these.
 func (c *contract) sawAny(answer string) bool {
 	class, whole := strings.CutSuffix(answer, "XX")
 	if !whole {

@@ -27,7 +27,7 @@ func (s *Server) events(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	ctx, cancel := s.untilExpiry(c)
+	ctx, cancel := s.withExpiry(c)
 	defer cancel()
 	who, _ := callerOf(c)
 	s.metrics.streamEnded(kindMenu, s.follow(ctx, st, topic, who, c.GetHeader("Last-Event-ID")))
@@ -42,18 +42,18 @@ func (s *Server) followed(c *gin.Context) (menu.RestaurantID, error) {
 	case len(ids) > 1:
 		return "", invalid("restaurant", "stands more than once; a stream is of one restaurant")
 	case len(ids) == 0 || ids[0] == "":
-		return "", restaurantRequired(s.visible(who))
+		return "", restaurantRequired(s.visibleRestaurants(who))
 	}
 	restaurant := menu.RestaurantID(ids[0])
-	if !s.mayFollow(who, restaurant) {
-		return "", restaurantNotFound(s.visible(who))
+	if !s.canFollow(who, restaurant) {
+		return "", restaurantNotFound(s.visibleRestaurants(who))
 	}
 	return restaurant, nil
 }
 
-// mayFollow tells whether the restaurant is configured and the caller may know
+// canFollow reports whether the restaurant is configured and the caller may know
 // of it, which a reload may change while a stream is open.
-func (s *Server) mayFollow(who caller, id menu.RestaurantID) bool {
+func (s *Server) canFollow(who caller, id menu.RestaurantID) bool {
 	restaurant, known := s.runner.Known(id)
 	return known && who.sees(restaurant.Connection)
 }
@@ -63,32 +63,32 @@ func (s *Server) mayFollow(who caller, id menu.RestaurantID) bool {
 func (s *Server) follow(ctx context.Context, st *stream, topic *topic, who caller, seen string) ending {
 	due := newHeartbeat(s.cfg.Events.Heartbeat)
 	defer due.Stop()
-	newest := topic.newest()
-	if err := st.send(retryFrame(0), newest.at(seen)); err != nil {
-		return whyFailed(err)
+	latest := topic.latest()
+	if err := st.send(retryFrame(0), latest.snapshotFor(seen)); err != nil {
+		return failureReason(err)
 	}
 	for {
-		seen = newest.mark
+		seen = latest.id
 		var news []byte
 		select {
 		case <-ctx.Done():
-			return whyOver(ctx)
+			return endReason(ctx)
 		case <-s.streams.closing:
-			st.farewell(s.cfg.DrainDelay)
+			st.sendRetryHint(s.cfg.DrainDelay)
 			return endDrain
-		case <-newest.change.Next():
-			newest = topic.newest()
-			news = newest.since(seen)
+		case <-latest.change.Next():
+			latest = topic.latest()
+			news = latest.deltaFor(seen)
 		case <-due.C:
 			news = heartbeat()
 			due.Reset(s.cfg.Events.Heartbeat)
 		}
-		if !s.mayFollow(who, topic.restaurant) {
-			st.farewell(0)
+		if !s.canFollow(who, topic.restaurant) {
+			st.sendRetryHint(0)
 			return endRemoved
 		}
 		if err := st.send(news); err != nil {
-			return whyFailed(err)
+			return failureReason(err)
 		}
 	}
 }

@@ -11,7 +11,7 @@ import (
 )
 
 // Express puts the fast path before a test's listener.
-func (s *Server) Express(inner net.Listener) *fastpath.Listener { return s.express(inner) }
+func (s *Server) Express(inner net.Listener) *fastpath.Listener { return s.newFastPath(inner) }
 
 // PlacesFor is how many connections are let in; 0 is no limit.
 func PlacesFor(limit, files int, log logrus.FieldLogger) int {
@@ -29,7 +29,7 @@ func (s *Server) Routes() gin.RoutesInfo {
 	return all
 }
 
-// OfPages tells whether a path is one of the pages that larder serves to
+// OfPages reports whether a path is one of the pages that larder serves to
 // people, or of their files: those are no part of the interface.
 func OfPages(path string) bool {
 	for _, folder := range []string{"/web/", "/photos/", "/ops/"} {

@@ -12,7 +12,7 @@ import (
 )
 
 // TestFaultMatrix lets every fault of the ordering service meet every call on
-// both faces, on a whole larder with its journal on a real Redis: what the
+// both APIs, on a whole larder with its journal on a real Redis: what the
 // client is told, how often the service was called and how often it did it,
 // what the journal has then, and what the same request gets when it is sent
 // again.

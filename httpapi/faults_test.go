@@ -185,7 +185,7 @@ func limit(t *testing.T, of *stand) *limited {
 // counted are the calls of one operation that the sandbox has seen.
 type counted struct{ Calls, Executed int }
 
-// counts gives the sandbox's counters of an operation.
+// counts returns the sandbox's counters of an operation.
 func (s *stand) counts(operation ordering.Operation) counted {
 	s.t.Helper()
 	var all struct{ Calls, Executed map[string]int }

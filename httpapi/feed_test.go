@@ -86,7 +86,7 @@ func (w *world) follow(restaurant string, headers ...string) *feed {
 	return openFeed(w.t, w.url+"/v1/events?restaurant="+restaurant, headers...)
 }
 
-// read gives the next event, or what ended the stream.
+// read returns the next event, or what ended the stream.
 func (f *feed) read() (e event, err error) {
 	for f.lines.Scan() {
 		field, value, _ := strings.Cut(f.lines.Text(), ":")

@@ -50,10 +50,10 @@ type readiness struct {
 	tried    map[menu.RestaurantID]bool
 }
 
-// state is the answer of /readyz.
-type state struct {
-	Status string `json:"status"`
-	Parts  *parts `json:"parts,omitempty"`
+// readinessView is the answer of /readyz.
+type readinessView struct {
+	Status     string      `json:"status"`
+	Components *components `json:"parts,omitempty"`
 }
 
 // readyz answers 200 when larder has what it needs to serve, 503 before, with
@@ -62,7 +62,7 @@ func (s *Server) readyz(c *gin.Context) error {
 	ctx, cancel := context.WithTimeout(c.Request.Context(), pingTimeout)
 	defer cancel()
 	found := s.inspect(ctx)
-	current := state{Status: statusOK}
+	current := readinessView{Status: statusOK}
 	status := http.StatusOK
 	switch {
 	case s.readiness.draining.Load() || !s.ready(ctx, found):
@@ -71,24 +71,24 @@ func (s *Server) readyz(c *gin.Context) error {
 		current.Status = statusDegraded
 	}
 	if verbose, given := c.GetQuery("verbose"); given && verbose != "false" && verbose != "0" {
-		current.Parts = s.parts(ctx, found)
+		current.Components = s.componentsOf(ctx, found)
 	}
 	return answer(c, status, current)
 }
 
-// inspection is what one probe saw.
-type inspection struct {
+// readinessReport is what one probe saw.
+type readinessReport struct {
 	redis    error                 // why it does not answer
 	refused  *redisdb.RefusedError // why it takes no writes
-	journal  part
+	journal  component
 	all      []menusync.Restaurant
 	missing  []menusync.Restaurant // without a catalogue
 	versions map[menu.RestaurantID]cache.Version
 }
 
-// degraded tells whether anything is not as it should be; the journal counts
+// degraded reports whether anything is not as it should be; the journal counts
 // where anybody may place orders.
-func (f inspection) degraded(orders bool) bool {
+func (f readinessReport) degraded(orders bool) bool {
 	if f.redis != nil || f.refused != nil || len(f.missing) > 0 || orders && !f.journal.OK {
 		return true
 	}
@@ -102,8 +102,8 @@ func (f inspection) degraded(orders bool) bool {
 
 // inspect looks at Redis and at what is served. What is served comes from
 // memory, so that a probe costs the same with ten thousand restaurants.
-func (s *Server) inspect(ctx context.Context) inspection {
-	found := inspection{redis: s.redis.Ping(ctx), all: s.runner.Restaurants()}
+func (s *Server) inspect(ctx context.Context) readinessReport {
+	found := readinessReport{redis: s.redis.Ping(ctx), all: s.runner.Restaurants()}
 	var refused *redisdb.RefusedError
 	switch {
 	case errors.As(found.redis, &refused):
@@ -112,7 +112,7 @@ func (s *Server) inspect(ctx context.Context) inspection {
 		// Not asked of Redis by each probe: that would be a write for anyone.
 		found.refused = s.runner.RedisRefusesWrites()
 	}
-	found.journal = s.journalPart(ctx, found)
+	found.journal = s.journalComponent(ctx, found)
 	found.versions = make(map[menu.RestaurantID]cache.Version, len(found.all))
 	for _, restaurant := range found.all {
 		if version, known := s.replica.Version(restaurant.ID); known {
@@ -124,10 +124,10 @@ func (s *Server) inspect(ctx context.Context) inspection {
 	return found
 }
 
-// ready tells whether the start is over: Redis has answered once and every
+// ready reports whether the start is over: Redis has answered once and every
 // restaurant has a catalogue or has been tried once, or 30 seconds have passed;
 // and there is a catalogue, where any restaurant is configured.
-func (s *Server) ready(ctx context.Context, found inspection) bool {
+func (s *Server) ready(ctx context.Context, found readinessReport) bool {
 	r := s.readiness
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -143,9 +143,9 @@ func (s *Server) ready(ctx context.Context, found inspection) bool {
 	return r.ready
 }
 
-// allTried tells whether every restaurant without a catalogue has at least one
+// allTried reports whether every restaurant without a catalogue has at least one
 // finished run. The caller holds the lock.
-func (s *Server) allTried(ctx context.Context, found inspection) bool {
+func (s *Server) allTried(ctx context.Context, found readinessReport) bool {
 	looked := 0
 	all := true
 	for _, restaurant := range found.missing {

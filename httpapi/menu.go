@@ -14,19 +14,19 @@ import (
 
 // menu answers GET /v1/restaurants/{restaurant}/menu with ready bytes.
 func (s *Server) menu(c *gin.Context) error {
-	return s.readHot(c, &hotRead{kind: readMenu, restaurant: param(c, "restaurant")})
+	return s.serveRead(c, &menuRead{kind: readMenu, restaurant: param(c, "restaurant")})
 }
 
 // product answers GET /v1/restaurants/{restaurant}/products/{id} with ready
 // bytes; ?by=externalId looks the id up among the external ones.
 func (s *Server) product(c *gin.Context) error {
-	return s.readHot(c, &hotRead{kind: readProduct, restaurant: param(c, "restaurant"), product: param(c, "id"), by: c.Query("by")})
+	return s.serveRead(c, &menuRead{kind: readProduct, restaurant: param(c, "restaurant"), product: param(c, "id"), by: c.Query("by")})
 }
 
-// readHot answers a hot read, and waits for what memory does not hold.
-func (s *Server) readHot(c *gin.Context, read *hotRead) error {
+// serveRead answers a hot read, and waits for what memory does not hold.
+func (s *Server) serveRead(c *gin.Context, read *menuRead) error {
 	read.who, _ = callerOf(c)
-	found, err := s.find(read, func(id menu.RestaurantID) (*cache.Snapshot, error) {
+	found, err := s.resolve(read, func(id menu.RestaurantID) (*cache.Snapshot, error) {
 		return s.replica.Catalogue(c.Request.Context(), id)
 	})
 	if err != nil {
@@ -42,7 +42,7 @@ func (s *Server) readHot(c *gin.Context, read *hotRead) error {
 
 // build makes the body of a menu or a dish. It takes no longer than that takes,
 // and asks nobody.
-func (s *Server) build(found subject, encoding cache.Encoding) (*cache.Representation, error) {
+func (s *Server) build(found resolvedRead, encoding cache.Encoding) (*cache.Representation, error) {
 	if found.what == cache.WholeMenu {
 		return s.replica.Menu(found.snapshot, encoding)
 	}
@@ -60,7 +60,7 @@ func (s *Server) snapshot(c *gin.Context) (*cache.Snapshot, error) {
 
 // representation answers a read of one version: 304, or its bytes, ready or
 // built now, in the encoding that the request values most.
-func (s *Server) representation(c *gin.Context, found subject, build func(cache.Encoding) (*cache.Representation, error)) error {
+func (s *Server) representation(c *gin.Context, found resolvedRead, build func(cache.Encoding) (*cache.Representation, error)) error {
 	accepted := acceptedEncodings(strings.Join(c.Request.Header["Accept-Encoding"], ","))
 	if accepted == 0 {
 		return notAcceptable(c)
@@ -83,8 +83,8 @@ func (s *Server) representation(c *gin.Context, found subject, build func(cache.
 // answerVersion answers a read of one version: 304 or the body.
 func (s *Server) answerVersion(c *gin.Context, snapshot *cache.Snapshot, modified time.Time, body *cache.Representation) error {
 	_, known := callerOf(c)
-	v := s.version(snapshot, modified, body, notModified(c.Request.Header, body.ETag, modified), known)
-	v.lay(headerFields(c.Writer.Header()))
+	v := s.versionedResponse(snapshot, modified, body, notModified(c.Request.Header, body.ETag, modified), known)
+	v.writeHeaders(headerFields(c.Writer.Header()))
 	if v.status == http.StatusNotModified || c.Request.Method == http.MethodHead {
 		writeStatus(c, v.status)
 		return nil
@@ -98,7 +98,7 @@ func (s *Server) answerVersion(c *gin.Context, snapshot *cache.Snapshot, modifie
 // menus are open, nobody but the client where a token opened it.
 func (s *Server) cacheControl(known bool) (control string, private bool) {
 	if s.authCfg.openMenu() && !known {
-		return s.openReads, false
+		return s.publicCacheControl, false
 	}
 	return "private, no-cache", true
 }
@@ -146,7 +146,7 @@ func (s *Server) changesSince(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	return s.representation(c, subject{snapshot, cache.ChangesOnly, snapshot.ModifiedAt}, func(encoding cache.Encoding) (*cache.Representation, error) {
+	return s.representation(c, resolvedRead{snapshot, cache.ChangesOnly, snapshot.ModifiedAt}, func(encoding cache.Encoding) (*cache.Representation, error) {
 		return s.replica.Changes(c.Request.Context(), snapshot, since, encoding)
 	})
 }

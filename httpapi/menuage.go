@@ -91,7 +91,7 @@ func (s *Server) menuAges() menuAges {
 	return seen
 }
 
-// quantile gives the age that so large a share of the menus is no older than;
+// quantile returns the age that so large a share of the menus is no older than;
 // 0 where there is none.
 func (m menuAges) quantile(share float64) float64 {
 	if len(m.ages) == 0 {

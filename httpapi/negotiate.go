@@ -52,7 +52,7 @@ func readCodings(header string) codings {
 
 func (c *codings) set(e cache.Encoding, weight int) { c.weight[e], c.listed[e] = weight, true }
 
-// takesIdentity tells whether the answer may be without coding: unless the
+// takesIdentity reports whether the answer may be without coding: unless the
 // request says no, it may.
 func (c *codings) takesIdentity() bool {
 	return !c.listed[cache.Identity] || c.weight[cache.Identity] > 0
@@ -134,7 +134,7 @@ func thousandths(text string) int {
 	return value
 }
 
-// notModified tells whether a conditional read can be answered 304 (RFC 9110,
+// notModified reports whether a conditional read can be answered 304 (RFC 9110,
 // section 13.2.2): If-None-Match decides where there is one, else
 // If-Modified-Since, at the resolution of a second, which no two versions share.
 func notModified(header http.Header, etag string, modified time.Time) bool {
@@ -145,7 +145,7 @@ func notModified(header http.Header, etag string, modified time.Time) bool {
 	return len(since) == 1 && unmodifiedSince(since[0], modified) // two of them are none (section 13.1.3)
 }
 
-// unmodifiedSince tells whether a body that was changed last at modified is the
+// unmodifiedSince reports whether a body that was changed last at modified is the
 // one from the time that If-Modified-Since names; one that cannot be read, or
 // an unknown modified, says no. It allocates nothing where the time is in the
 // usual form.

@@ -11,7 +11,7 @@ import (
 	"github.com/sirupsen/logrus"
 )
 
-// openConnections counts the connections of the public listener, whichever lane
+// openConnections counts the connections of the public listener, whichever path
 // answers them, and lets no more in than the limit: who comes then waits with
 // the system until another one has left, at the cost of no open file.
 type openConnections struct {
@@ -60,7 +60,7 @@ func (o *openConnections) enter(closed <-chan struct{}) bool {
 	}
 }
 
-// leave gives the place of a connection back.
+// leave returns the place of a connection back.
 func (o *openConnections) leave() {
 	open := o.open.Add(-1)
 	o.free()
@@ -69,7 +69,7 @@ func (o *openConnections) leave() {
 	}
 }
 
-// free gives a place back.
+// free returns a place back.
 func (o *openConnections) free() {
 	if o.places != nil {
 		<-o.places
@@ -87,7 +87,7 @@ func (o *openConnections) turnedFull() {
 }
 
 // limitedListener accepts while there are places. Its connections are TCP
-// connections in all they can do, as both lanes need them.
+// connections in all they can do, as both paths need them.
 type limitedListener struct {
 	*net.TCPListener
 	conns  *openConnections
@@ -130,7 +130,7 @@ var (
 	_ io.ReaderFrom                   = (*openConnection)(nil) // net/http sends files
 )
 
-// openConnection gives its place back when it is closed.
+// openConnection returns its place back when it is closed.
 type openConnection struct {
 	*net.TCPConn
 	conns   *openConnections

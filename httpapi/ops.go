@@ -21,7 +21,7 @@ const maxWait = 60 * time.Second // of ?wait=
 // syncRestaurant answers POST /v1/ops/restaurants/{restaurant}/sync: starts or
 // joins a manual run (policy S8); ?wait=30s answers with the finished one.
 func (s *Server) syncRestaurant(c *gin.Context) error {
-	restaurant, err := s.synced(c)
+	restaurant, err := s.syncedMenu(c)
 	if err != nil {
 		return err
 	}
@@ -38,11 +38,11 @@ func (s *Server) syncRestaurant(c *gin.Context) error {
 		Trigger: menusync.TriggerManual, By: who.Client, Force: force,
 	})
 	if err == nil {
-		did := deed{Action: actionSync, Restaurant: &restaurant, Run: &run.ID}
+		did := auditEntry{Action: actionSync, Restaurant: &restaurant, Run: &run.ID}
 		if force {
 			did.Action = actionForce
 		}
-		s.note(c, did)
+		s.audit(c, did)
 	}
 	return s.answerRun(c, run, err, wait)
 }
@@ -62,11 +62,11 @@ func (s *Server) syncAll(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	did := deed{Action: actionSyncAll, Batch: &batch.ID}
+	did := auditEntry{Action: actionSyncAll, Batch: &batch.ID}
 	if force {
 		did.Action = actionForceAll
 	}
-	s.note(c, did)
+	s.audit(c, did)
 	c.Header("Location", "/v1/ops/sync/"+batch.ID)
 	return answer(c, http.StatusAccepted, result{struct {
 		Batch string `json:"batch"`
@@ -104,9 +104,9 @@ func (s *Server) answerRun(c *gin.Context, run menusync.Run, err error, wait tim
 	return answer(c, status, result{run})
 }
 
-// synced finds what the path names: a restaurant, or a connection's own menu
+// syncedMenu finds what the path names: a restaurant, or a connection's own menu
 // as "@connection".
-func (s *Server) synced(c *gin.Context) (menu.RestaurantID, error) {
+func (s *Server) syncedMenu(c *gin.Context) (menu.RestaurantID, error) {
 	who, _ := callerOf(c)
 	id := menu.RestaurantID(param(c, "restaurant"))
 	if connection, own := s.connectionOf(id); own && who.sees(connection) && s.runner.Keeps(id) {
@@ -166,7 +166,7 @@ func forced(c *gin.Context) (force bool, err error) {
 
 // lint answers GET /v1/ops/restaurants/{restaurant}/lint.
 func (s *Server) lint(c *gin.Context) error {
-	restaurant, err := s.synced(c)
+	restaurant, err := s.syncedMenu(c)
 	if err != nil {
 		return err
 	}
@@ -174,7 +174,7 @@ func (s *Server) lint(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	return answer(c, http.StatusOK, result{s.named(restaurant, findings)})
+	return answer(c, http.StatusOK, result{s.describeFindings(restaurant, findings)})
 }
 
 // run answers GET /v1/ops/runs/{run}.
@@ -228,13 +228,13 @@ func (s *Server) runFilter(c *gin.Context) (menusync.Filter, error) {
 		who, _ := callerOf(c)
 		filter.Restaurant = menu.RestaurantID(id)
 		if !s.seesMenu(who, filter.Restaurant) {
-			return filter, restaurantNotFound(s.visible(who))
+			return filter, restaurantNotFound(s.visibleRestaurants(who))
 		}
 	}
 	return filter, nil
 }
 
-// seesMenu tells whether the caller may know of what is synced under an id: a
+// seesMenu reports whether the caller may know of what is synced under an id: a
 // restaurant, or a connection's own menu.
 func (s *Server) seesMenu(who caller, id menu.RestaurantID) bool {
 	if restaurant, known := s.runner.Known(id); known {
@@ -246,7 +246,7 @@ func (s *Server) seesMenu(who caller, id menu.RestaurantID) bool {
 	return who.Connection == "" // a restaurant that was configured once
 }
 
-// connectionOf gives the connection whose own menu, or whose rejection reasons,
+// connectionOf returns the connection whose own menu, or whose rejection reasons,
 // are synced under an id.
 func (s *Server) connectionOf(id menu.RestaurantID) (name string, own bool) {
 	for _, connection := range s.connections {

@@ -20,7 +20,7 @@ func (s *Server) opsEvents(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	ctx, cancel := s.untilExpiry(c)
+	ctx, cancel := s.withExpiry(c)
 	defer cancel()
 	who, _ := callerOf(c)
 	s.metrics.streamEnded(kindOps, s.followRuns(ctx, st, who))
@@ -43,27 +43,27 @@ func (s *Server) followRuns(ctx context.Context, st *stream, who caller) ending 
 		}
 		if len(frames) > 0 {
 			if err := st.send(frames...); err != nil {
-				return whyFailed(err)
+				return failureReason(err)
 			}
 			frames = frames[:0]
 		}
 		select {
 		case <-ctx.Done():
-			return whyOver(ctx)
+			return endReason(ctx)
 		case <-s.streams.closing:
-			st.farewell(s.cfg.DrainDelay)
+			st.sendRetryHint(s.cfg.DrainDelay)
 			return endDrain
 		case <-more:
 		case <-due.C:
 			if err := st.send(heartbeat()); err != nil {
-				return whyFailed(err)
+				return failureReason(err)
 			}
 			due.Reset(s.cfg.Events.Heartbeat)
 		}
 	}
 }
 
-// seesNotice tells whether the caller may know of what a notice is about.
+// seesNotice reports whether the caller may know of what a notice is about.
 func (s *Server) seesNotice(who caller, notice menusync.Notice) bool {
 	switch {
 	case notice.Event == menusync.NoticeReset:
@@ -75,7 +75,7 @@ func (s *Server) seesNotice(who caller, notice menusync.Notice) bool {
 	}
 }
 
-// seesBatch tells whether the caller may know of a batch of one connection, or
+// seesBatch reports whether the caller may know of a batch of one connection, or
 // of all where that is empty.
 func seesBatch(who caller, connection string) bool {
 	return who.Connection == "" || who.Connection == connection

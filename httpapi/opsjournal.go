@@ -31,7 +31,7 @@ func (s *Server) acceptJournal(c *gin.Context) error {
 		s.log.WithFields(logrus.Fields{
 			"event": "journal.accept", "requestId": idOf(c), "client": who.Client, "connection": connection,
 		}).Warn("a restored journal was accepted: new orders are placed again")
-		s.note(c, deed{Action: actionAcceptRestore, Connection: orNull(connection)})
+		s.audit(c, auditEntry{Action: actionAcceptRestore, Connection: orNull(connection)})
 	}
 	return answer(c, http.StatusOK, result{acceptance{connection, accepted}})
 }

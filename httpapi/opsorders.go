@@ -30,7 +30,7 @@ func (s *Server) listOrders(c *gin.Context) error {
 	}
 	list := page[listedOrder]{Result: make([]listedOrder, len(records)), Next: nextPage(next)}
 	for i, record := range records {
-		list.Result[i] = listedOrder{viewOf(record), s.nameOf(record.Restaurant)}
+		list.Result[i] = listedOrder{newRecordView(record), s.nameOf(record.Restaurant)}
 	}
 	return answer(c, http.StatusOK, list)
 }
@@ -41,7 +41,7 @@ func (s *Server) orderQuery(c *gin.Context) (ordering.Query, error) {
 	if query.State, err = oneOf(c, "state", ordering.States()); err != nil {
 		return query, err
 	}
-	if query.Connections, err = s.asked(c); err != nil {
+	if query.Connections, err = s.requestedConnections(c); err != nil {
 		return query, err
 	}
 	query.Limit, query.Cursor, err = pageOf(c)
@@ -76,7 +76,7 @@ type callView struct {
 	StartedAt    *string            `json:"startedAt"`
 	EndedAt      *string            `json:"endedAt"`
 	Answer       *answerView        `json:"answer"`
-	Settled      *settledView       `json:"settled"`
+	Settled      *resolutionView    `json:"settled"`
 	Contradicted *ordering.Outcome  `json:"contradicted"`
 	// Sent is the body that the ordering service got; null of a completion,
 	// and when it is no longer kept.
@@ -91,8 +91,8 @@ type answerView struct {
 	RequestID *string `json:"requestId"`
 }
 
-// settledView is a person's word.
-type settledView struct {
+// resolutionView is a person's word.
+type resolutionView struct {
 	By      string              `json:"by"`
 	At      *string             `json:"at"`
 	Outcome ordering.Resolution `json:"outcome"`
@@ -103,17 +103,17 @@ type settledView struct {
 // answered, so that an operator can speak with the guest and the restaurant.
 func (s *Server) opsOrder(c *gin.Context) error {
 	who, _ := callerOf(c)
-	record, err := s.orders.ByRef(c.Request.Context(), s.seen(who), param(c, "ref"))
+	record, err := s.orders.ByRef(c.Request.Context(), s.visibleConnections(who), param(c, "ref"))
 	if err != nil {
 		return err
 	}
 	restaurant, _ := s.runner.Known(record.Restaurant)
 	view := opsOrderView{
-		listedOrder: listedOrder{viewOf(record), s.nameOf(record.Restaurant)}, Calls: make([]callView, len(record.Calls)),
+		listedOrder: listedOrder{newRecordView(record), s.nameOf(record.Restaurant)}, Calls: make([]callView, len(record.Calls)),
 		RestaurantPhone: orNull(restaurant.Phone), RestaurantAddress: orNull(restaurant.Address),
 	}
 	for i, call := range record.Calls {
-		view.Calls[i] = viewOfCall(call)
+		view.Calls[i] = newCallView(call)
 		if view.Calls[i].Sent, err = s.sent(c.Request.Context(), record, call.Number); err != nil {
 			return err
 		}
@@ -144,7 +144,7 @@ func (s *Server) sent(ctx context.Context, record ordering.Record, call int) (js
 	return body, err
 }
 
-func viewOfCall(call ordering.Call) callView {
+func newCallView(call ordering.Call) callView {
 	view := callView{
 		Number: call.Number, Operation: call.Operation, Outcome: call.Outcome, Client: call.Client, RequestID: call.RequestID,
 		StartedAt: timeOrNull(call.StartedAt), EndedAt: timeOrNull(call.EndedAt), Contradicted: orNull(call.Contradicted),
@@ -153,7 +153,7 @@ func viewOfCall(call ordering.Call) callView {
 		view.Answer = &answerView{Status: said.Status, Code: orNull(said.Code), Msg: orNull(said.Msg), RequestID: orNull(said.RequestID)}
 	}
 	if word := call.Resolved; word != nil {
-		view.Settled = &settledView{By: word.By, At: timeOrNull(word.At), Outcome: word.Resolution, Note: orNull(word.Note)}
+		view.Settled = &resolutionView{By: word.By, At: timeOrNull(word.At), Outcome: word.Resolution, Note: orNull(word.Note)}
 	}
 	return view
 }
@@ -170,19 +170,19 @@ func (s *Server) resolveOrder(c *gin.Context) error {
 		return err
 	}
 	who, _ := callerOf(c)
-	word.Connections, word.Ref, word.By, word.RequestID = s.seen(who), param(c, "ref"), who.Client, idOf(c)
+	word.Connections, word.Ref, word.By, word.RequestID = s.visibleConnections(who), param(c, "ref"), who.Client, idOf(c)
 	resolved, err := s.orders.Resolve(c.Request.Context(), word)
 	if err != nil {
-		return rulesOfResolution(err)
+		return resolutionProblem(err)
 	}
 	s.log.WithFields(logrus.Fields{
 		"event": "order.resolved", "ref": resolved.Record.Ref, "orderID": resolved.Record.OrderID, "requestId": idOf(c),
 		"client": who.Client, "connection": resolved.Record.Connection, "operation": word.Operation, "word": word.Resolution,
 		"outcome": resolved.Call.Outcome, "state": resolved.Record.State,
 	}).Info("an order's unknown outcome was settled")
-	s.note(c, deed{
+	s.audit(c, auditEntry{
 		Action: actionResolve, Connection: orNull(resolved.Record.Connection), Restaurant: orNull(resolved.Record.Restaurant),
-		Ref: &resolved.Record.Ref, Detail: cutDetail(string(word.Operation) + ": " + string(word.Resolution)),
+		Ref: &resolved.Record.Ref, Detail: truncateDetail(string(word.Operation) + ": " + string(word.Resolution)),
 	})
-	return answer(c, http.StatusOK, result{viewOf(resolved.Record)})
+	return answer(c, http.StatusOK, result{newRecordView(resolved.Record)})
 }

@@ -28,8 +28,8 @@ type freshness struct {
 // opsRestaurantRow is a restaurant as an operator sees it.
 type opsRestaurantRow struct {
 	restaurantRow
-	States    []condition `json:"states"`
-	Freshness freshness   `json:"freshness"`
+	States    []state   `json:"states"`
+	Freshness freshness `json:"freshness"`
 }
 
 // listOpsRestaurants answers GET /v1/ops/restaurants, by id; ?q= are words that
@@ -49,14 +49,14 @@ func (s *Server) listOpsRestaurants(c *gin.Context) error {
 	}
 	connection, oneConnection := c.GetQuery("connection")
 	who, _ := callerOf(c)
-	from := s.directory()
-	var now *standings
+	from := s.restaurantIndex()
+	var now *stateSummary
 	if state != "" {
-		now = s.standings()
+		now = s.stateSummary()
 		from = now.of
 	}
 	chosen, next := from.page(who, want, func(at int) bool {
-		return (!oneConnection || from.all[at].Connection == connection) && (now == nil || now.all[at].meets(state))
+		return (!oneConnection || from.all[at].Connection == connection) && (now == nil || now.all[at].matches(state))
 	})
 	versions := s.versions(c.Request.Context(), chosen)
 	list := page[opsRestaurantRow]{Result: make([]opsRestaurantRow, len(chosen)), Next: nextPage(next)}
@@ -70,7 +70,7 @@ func (s *Server) listOpsRestaurants(c *gin.Context) error {
 func (s *Server) opsRow(restaurant menusync.Restaurant, versions map[menu.RestaurantID]cache.Version) opsRestaurantRow {
 	version, has := versions[restaurant.ID]
 	return opsRestaurantRow{
-		restaurantRow: s.row(restaurant, version, has), States: s.conditionsOf(version, has).names(),
+		restaurantRow: s.row(restaurant, version, has), States: s.statesOf(version, has).names(),
 		Freshness: s.freshness(restaurant.ID, version, has),
 	}
 }
@@ -105,7 +105,7 @@ type opsRestaurantView struct {
 
 // opsRestaurant answers GET /v1/ops/restaurants/{restaurant}.
 func (s *Server) opsRestaurant(c *gin.Context) error {
-	id, err := s.synced(c)
+	id, err := s.syncedMenu(c)
 	if err != nil {
 		return err
 	}

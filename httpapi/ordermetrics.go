@@ -11,40 +11,40 @@ import (
 )
 
 const (
-	// bookLimit bounds what a scrape asks of Redis.
-	bookLimit = time.Second
-	// bookEvery is how old its answer may be: who scrapes more often, or many
+	// countTimeout bounds what a scrape asks of Redis.
+	countTimeout = time.Second
+	// countInterval is how old its answer may be: who scrapes more often, or many
 	// scrapers, ask Redis no more often.
-	bookEvery = 5 * time.Second
+	countInterval = 5 * time.Second
 )
 
-// orderBook is what the journal says of the orders of all instances, as scrapes
+// orderCounts is what the journal says of the orders of all instances, as scrapes
 // last asked it. While it does not answer, what it said last stays: an unknown
 // order does not cease to be one because Redis is down.
-type orderBook struct {
+type orderCounts struct {
 	server *Server
 
-	mu      sync.Mutex // held while the journal is asked: other scrapes wait for its answer
-	asked   time.Time
-	failing bool
-	unknown map[string]int64 // by connection; those that were never counted are missing
-	ready   map[string]bool  // by connection
+	mu       sync.Mutex // held while the journal is asked: other scrapes wait for its answer
+	loadedAt time.Time
+	failing  bool
+	unknown  map[string]int64 // by connection; those that were never counted are missing
+	ready    map[string]bool  // by connection
 }
 
 // refresh asks the journal, unless it was asked a moment ago.
-func (o *orderBook) refresh(c *gin.Context) {
-	ctx, cancel := context.WithTimeout(c.Request.Context(), bookLimit)
+func (o *orderCounts) refresh(c *gin.Context) {
+	ctx, cancel := context.WithTimeout(c.Request.Context(), countTimeout)
 	defer cancel()
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if now := time.Now(); now.Sub(o.asked) >= bookEvery {
-		o.ask(ctx)
-		o.asked = now
+	if now := time.Now(); now.Sub(o.loadedAt) >= countInterval {
+		o.load(ctx)
+		o.loadedAt = now
 	}
 }
 
-// ask asks the journal. The caller holds the lock.
-func (o *orderBook) ask(ctx context.Context) {
+// load asks the journal. The caller holds the lock.
+func (o *orderCounts) load(ctx context.Context) {
 	for _, connection := range o.server.connections {
 		o.ready[connection.Name] = o.server.orders != nil && o.server.orders.Ready(ctx, connection.Name) == nil
 	}
@@ -68,7 +68,7 @@ func (o *orderBook) ask(ctx context.Context) {
 }
 
 // collector shows the counts. It reads memory only.
-func (o *orderBook) collector() prometheus.Collector {
+func (o *orderCounts) collector() prometheus.Collector {
 	desc := func(name, help string) *prometheus.Desc {
 		return prometheus.NewDesc(name, help, []string{"connection"}, nil)
 	}

@@ -66,7 +66,7 @@ func (s *Server) placeOrder(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	key, err := idempotencyKey(c, !s.keyless)
+	key, err := idempotencyKey(c, !s.allowMissingKey)
 	if err != nil {
 		return err
 	}
@@ -97,7 +97,7 @@ func (s *Server) placeOrder(c *gin.Context) error {
 // order answers GET /v1/orders/{orderID}: the journal's record. Orders of
 // connections that the caller does not see are unknown to it.
 func (s *Server) order(c *gin.Context) error {
-	connections, err := s.asked(c)
+	connections, err := s.requestedConnections(c)
 	if err != nil {
 		return err
 	}
@@ -105,13 +105,13 @@ func (s *Server) order(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	return answer(c, http.StatusOK, result{viewOf(record)})
+	return answer(c, http.StatusOK, result{newRecordView(record)})
 }
 
 // orderByKey answers GET /v1/orders?key=: the record of what the caller asked
 // for under that key. A guest's page learns what a guest may (policy H3).
 func (s *Server) orderByKey(c *gin.Context) error {
-	connections, err := s.asked(c)
+	connections, err := s.requestedConnections(c)
 	if err != nil {
 		return err
 	}
@@ -127,15 +127,15 @@ func (s *Server) orderByKey(c *gin.Context) error {
 	case isGuest(c):
 		return answer(c, http.StatusOK, result{guestView{record.State, exact(record.Total), orNull(record.OrderID)}})
 	default:
-		return answer(c, http.StatusOK, result{viewOf(record)})
+		return answer(c, http.StatusOK, result{newRecordView(record)})
 	}
 }
 
-// asked are the connections whose orders a request is about: the one of
+// requestedConnections are the connections whose orders a request is about: the one of
 // ?connection=, else all that the caller sees.
-func (s *Server) asked(c *gin.Context) ([]string, error) {
+func (s *Server) requestedConnections(c *gin.Context) ([]string, error) {
 	who, _ := callerOf(c)
-	seen := s.seen(who)
+	seen := s.visibleConnections(who)
 	name, given := c.GetQuery("connection")
 	if !given {
 		return seen, nil
@@ -146,8 +146,8 @@ func (s *Server) asked(c *gin.Context) ([]string, error) {
 	return []string{name}, nil
 }
 
-// seen are the names of the connections that the caller sees, in their order.
-func (s *Server) seen(who caller) []string {
+// visibleConnections are the names of the connections that the caller sees, in their order.
+func (s *Server) visibleConnections(who caller) []string {
 	names := make([]string, 0, len(s.connections))
 	for _, connection := range s.connections {
 		if who.sees(connection.Name) {

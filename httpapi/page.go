@@ -32,7 +32,7 @@ type PageConfig struct {
 
 var currencyForm = regexp.MustCompile("^[A-Z]{3}$")
 
-// check gives every fault of the section, each a *setting.Error.
+// check returns every fault of the section, each a *setting.Error.
 func (c PageConfig) check() []error {
 	var errs []error
 	if c.Currency != "" && !currencyForm.MatchString(c.Currency) {
@@ -167,7 +167,7 @@ func (s *Server) page(pages *pageCache) handler {
 		if view.Unknown {
 			c.Writer.Header().Add("Vary", "Accept")
 			if !strings.Contains(strings.Join(c.Request.Header["Accept"], ","), "text/html") {
-				return restaurantNotFound(s.visible(caller{}))
+				return restaurantNotFound(s.visibleRestaurants(caller{}))
 			}
 		}
 		asset, err := pages.page(view)
@@ -197,7 +197,7 @@ func (s *Server) pageView(c *gin.Context) pageView {
 	if c.Query("dir") == "rtl" {
 		view.Dir = "rtl"
 	}
-	all := s.directory().all
+	all := s.restaurantIndex().all
 	view.Several = len(all) > 1
 	asked := menu.RestaurantID(c.Query("restaurant"))
 	switch _, known := s.runner.Known(asked); {

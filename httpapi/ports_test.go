@@ -53,7 +53,7 @@ func newPorts(t *testing.T, w *world, routes http.HandlerFunc) *ports {
 }
 
 // exchangePieces sends the pieces, each by a write of its own, ends its side,
-// and gives everything that came back meanwhile.
+// and returns everything that came back meanwhile.
 func exchangePieces(t *testing.T, address string, pieces []string) string {
 	t.Helper()
 	var dialer net.Dialer

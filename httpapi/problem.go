@@ -57,7 +57,7 @@ func (p *problem) Error() string {
 	return string(p.code) + ": " + p.msg
 }
 
-// Unwrap gives the cause.
+// Unwrap returns the cause.
 func (p *problem) Unwrap() error { return p.err }
 
 // problemBody is application/problem+json (RFC 9457) with larder's four fields.
@@ -185,7 +185,7 @@ func fail(c *gin.Context, err error) {
 	}
 	c.Header("Cache-Control", "no-store")
 	c.Abort()
-	if cfg, ok := dropInOf(c); ok {
+	if cfg, ok := compatRequest(c); ok {
 		cfg.refuse(c, p)
 		return
 	}

@@ -23,7 +23,7 @@ func newProxies(networks []string) proxies {
 	return all
 }
 
-// https tells whether the browser came by https: to larder itself, or to a
+// https reports whether the browser came by https: to larder itself, or to a
 // trusted proxy that says so. Where several have spoken, all must.
 func (p proxies) https(r *http.Request) bool {
 	if r.TLS != nil {
@@ -41,7 +41,7 @@ func (p proxies) https(r *http.Request) bool {
 	return true
 }
 
-// hold tells whether the other end of a connection is one of them.
+// hold reports whether the other end of a connection is one of them.
 func (p proxies) hold(remote string) bool {
 	host, _, err := net.SplitHostPort(remote)
 	if err != nil {

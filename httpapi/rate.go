@@ -37,10 +37,10 @@ func ParseRate(text string) (Rate, error) {
 	}
 }
 
-// Limited tells whether the rate limits anything.
+// Limited reports whether the rate limits anything.
 func (r Rate) Limited() bool { return r.Count > 0 && r.Per > 0 }
 
-// String gives the form that ParseRate reads.
+// String returns the form that ParseRate reads.
 func (r Rate) String() string {
 	if !r.Limited() {
 		return "0"

@@ -48,8 +48,8 @@ type paymentView struct {
 	PaidAt string `json:"paidAt"`
 }
 
-// viewOf lays a record out.
-func viewOf(record ordering.Record) recordView {
+// newRecordView lays a record out.
+func newRecordView(record ordering.Record) recordView {
 	view := recordView{
 		Ref: record.Ref, OrderID: orNull(record.OrderID), Restaurant: orNull(string(record.Restaurant)),
 		Connection: record.Connection, Client: record.Client, Adopted: record.Adopted,
@@ -84,7 +84,7 @@ func attemptsOf(call ordering.Call) []attemptView {
 	}
 	if call.Resolved != nil {
 		attempts = append(attempts, attemptView{
-			Operation: call.Operation, At: timeOrNull(call.Resolved.At), Outcome: settledOutcome(call.Resolved.Resolution), By: orNull(call.Resolved.By),
+			Operation: call.Operation, At: timeOrNull(call.Resolved.At), Outcome: resolvedOutcome(call.Resolved.Resolution), By: orNull(call.Resolved.By),
 		})
 	}
 	return attempts
@@ -101,8 +101,8 @@ func endWithoutTry(call ordering.Call) attemptView {
 	return end
 }
 
-// settledOutcome is what a person's word makes of a call.
-func settledOutcome(how ordering.Resolution) ordering.Outcome {
+// resolvedOutcome is what a person's word makes of a call.
+func resolvedOutcome(how ordering.Resolution) ordering.Outcome {
 	switch how {
 	case ordering.ResolvedDone:
 		return ordering.OutcomeDone

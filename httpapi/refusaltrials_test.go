@@ -83,7 +83,7 @@ func (b *bench) tryBusy() {
 	b.try(trial{operation: "rejectOrder", example: "guestLeft", status: http.StatusConflict, as: shop, with: ofOrder(slow.OrderID)})
 }
 
-// tryElsewhere are the refusals of larders that are not the demo's: of two
+// tryElsewhere are the refusals of instances that are not the demo's: of two
 // connections, of limits, and of one that has lost its Redis.
 func (b *bench) tryElsewhere() {
 	rough := newWorld(b.t)

@@ -16,7 +16,7 @@ const (
 // requestID takes the caller's X-Request-Id if it is sane (1 to 128 visible
 // ASCII characters), else makes a ULID.
 func requestID(sent string) string {
-	if sane(sent) {
+	if validRequestID(sent) {
 		return sent
 	}
 	return string(newRequestID(make([]byte, 0, ulid.EncodedSize)))
@@ -34,7 +34,7 @@ func newRequestID(dst []byte) []byte {
 	return text
 }
 
-func sane(id string) bool { return id != "" && len(id) <= maxRequestID && isASCII(id, '!') }
+func validRequestID(id string) bool { return id != "" && len(id) <= maxRequestID && isASCII(id, '!') }
 
 // isASCII reports whether a text has printable ASCII characters alone, from the
 // one given: a space, or "!" for visible ones.

@@ -69,9 +69,9 @@ func readResolution(body []byte) (ordering.ResolveRequest, error) {
 	return word, unknown
 }
 
-// rulesOfResolution words what a resolution breaks: what is known needs no
+// resolutionProblem words what a resolution breaks: what is known needs no
 // settling, and what is no longer kept cannot be sent again (policy O13).
-func rulesOfResolution(err error) error {
+func resolutionProblem(err error) error {
 	var (
 		invalid *ordering.InvalidError
 		state   *ordering.StateError
@@ -79,7 +79,7 @@ func rulesOfResolution(err error) error {
 	switch {
 	case errors.As(err, &state):
 		p := conflict(err)
-		p.msg = nothingToSettle(state)
+		p.msg = nothingToResolve(state)
 		return p
 	case errors.As(err, &invalid):
 		return &problem{
@@ -96,8 +96,8 @@ func rulesOfResolution(err error) error {
 	}
 }
 
-// nothingToSettle says why an operation cannot be settled, and which can.
-func nothingToSettle(state *ordering.StateError) string {
+// nothingToResolve says why an operation cannot be settled, and which can.
+func nothingToResolve(state *ordering.StateError) string {
 	record := state.Record
 	call, made := record.Last(state.Operation)
 	text := "there is nothing to settle: " + string(state.Operation) + " was never asked for"

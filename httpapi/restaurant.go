@@ -24,14 +24,14 @@ func (s *Server) restaurant(c *gin.Context) (menusync.Restaurant, error) {
 func (s *Server) visibleRestaurant(who caller, id string) (menusync.Restaurant, error) {
 	restaurant, known := s.runner.Known(menu.RestaurantID(id))
 	if !known || !who.sees(restaurant.Connection) {
-		return menusync.Restaurant{}, restaurantNotFound(s.visible(who))
+		return menusync.Restaurant{}, restaurantNotFound(s.visibleRestaurants(who))
 	}
 	return restaurant, nil
 }
 
-// visible returns the ids of the restaurants that the caller may see, in the
+// visibleRestaurants returns the ids of the restaurants that the caller may see, in the
 // configured order.
-func (s *Server) visible(who caller) []menu.RestaurantID {
+func (s *Server) visibleRestaurants(who caller) []menu.RestaurantID {
 	ids := []menu.RestaurantID{}
 	for _, restaurant := range s.runner.Restaurants() {
 		if who.sees(restaurant.Connection) {

@@ -40,7 +40,7 @@ func (s *Server) listRestaurants(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	chosen, next := s.directory().page(who, want, nil)
+	chosen, next := s.restaurantIndex().page(who, want, nil)
 	list := page[restaurantRow]{Result: make([]restaurantRow, len(chosen)), Next: nextPage(next)}
 	for i, restaurant := range chosen {
 		version, has := s.replica.Version(restaurant.ID)

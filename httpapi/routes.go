@@ -31,7 +31,7 @@ func (s *Server) route() error {
 	if err != nil {
 		return err
 	}
-	read, orders := s.guard(ScopeMenu), s.guard(ScopeOrders)
+	read, orders := s.requireScope(ScopeMenu), s.requireScope(ScopeOrders)
 	get(public, "/v1/restaurants", read, handle(s.listRestaurants))
 	get(public, "/v1/restaurants/:restaurant/menu", read, handle(s.menu))
 	get(public, "/v1/restaurants/:restaurant/products", read, handle(s.listProducts))
@@ -40,13 +40,13 @@ func (s *Server) route() error {
 	get(public, "/v1/rejection-reasons", read, handle(s.rejectionReasons))
 	public.GET("/v1/events", read, handle(s.events)) // no HEAD: it has no end to tell of
 	public.POST("/v1/restaurants/:restaurant/orders/validate", inLanguage, read, s.limitAddress(s.validateLimit), handle(s.validateOrder))
-	public.POST("/v1/restaurants/:restaurant/orders", inLanguage, s.guardPublic(s.publicLimit), limitClient(s.placeLimit), handle(s.placeOrder))
-	get(public, "/v1/orders", s.guardPublic(s.publicReads), handle(s.orderByKey))
+	public.POST("/v1/restaurants/:restaurant/orders", inLanguage, s.requireOrdersOrGuest(s.publicLimit), limitClient(s.placeLimit), handle(s.placeOrder))
+	get(public, "/v1/orders", s.requireOrdersOrGuest(s.publicReads), handle(s.orderByKey))
 	get(public, "/v1/orders/:orderID", orders, handle(s.order))
 	for _, operation := range []ordering.Operation{upstream.OpPay, upstream.OpComplete, upstream.OpReject} {
 		public.PUT("/v1/orders/:orderID/"+string(operation), inLanguage, orders, limitClient(s.changeLimit), handle(s.changeOrder(operation)))
 	}
-	s.routeDropIn(public)
+	s.routeCompat(public)
 	if err := s.routePage(public); err != nil {
 		return err
 	}
@@ -61,7 +61,7 @@ func (s *Server) route() error {
 
 // routeOps registers what http.ops_listen moves (policy H6).
 func (s *Server) routeOps(engine *gin.Engine) error {
-	guard := s.guardOps
+	guard := s.requireOps
 	get(engine, "/ops/session", handle(s.whoAmI))
 	engine.POST("/ops/session", s.ownSite, handle(s.signIn))
 	engine.DELETE("/ops/session", s.ownSite, handle(s.signOut))
@@ -89,9 +89,9 @@ func (s *Server) routeOps(engine *gin.Engine) error {
 	switch s.cfg.metricsAccess() {
 	case MetricsOff:
 	case MetricsOps:
-		get(engine, "/metrics", s.bearerOps, s.book.refresh, show) // never by a session: it is not below /v1/ops
+		get(engine, "/metrics", s.bearerOps, s.orderCounts.refresh, show) // never by a session: it is not below /v1/ops
 	default:
-		get(engine, "/metrics", s.book.refresh, show)
+		get(engine, "/metrics", s.orderCounts.refresh, show)
 	}
 	return s.routeConsole(engine)
 }

@@ -82,8 +82,8 @@ func (s *Server) Run(ctx context.Context) error {
 	servers := []*http.Server{s.httpServer(requests, s.handler)}
 	listeners := []net.Listener{s.listener}
 	var fast *fastpath.Listener
-	if s.cfg.express() {
-		fast = s.express(s.listener)
+	if s.cfg.fastPath() {
+		fast = s.newFastPath(s.listener)
 		listeners[0] = fast
 	}
 	if s.opsListener != nil {

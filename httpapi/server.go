@@ -47,10 +47,10 @@ type Orders interface {
 type Connection struct {
 	Name      string
 	FieldCase upstream.FieldCase // how an order's names are spelt, also in what validate shows
-	// Breaker gives the state of the breaker for reads: closed, open or
+	// Breaker returns the state of the breaker for reads: closed, open or
 	// half-open; nil where there is none to be shown.
 	Breaker func() string
-	// Load gives how busy the connection is; nil where it is not to be shown.
+	// Load returns how busy the connection is; nil where it is not to be shown.
 	Load func() upstream.Load
 }
 
@@ -87,49 +87,49 @@ type Server struct {
 	cfg     Config
 	authCfg AuthConfig
 
-	replica     *cache.Replica
-	store       *cache.Store
-	runner      *menusync.Runner
-	validator   *ordering.Validator
-	orders      Orders
-	connections []Connection
-	redis       *redisdb.DB
-	keyless     bool
-	photos      http.Handler
-	assets      *web.Assets
-	clock       func() time.Time
-	log         logrus.FieldLogger
-	metrics     *Metrics
-	book        *orderBook
-	tracing     *tracing.Tracing
+	replica         *cache.Replica
+	store           *cache.Store
+	runner          *menusync.Runner
+	validator       *ordering.Validator
+	orders          Orders
+	connections     []Connection
+	redis           *redisdb.DB
+	allowMissingKey bool
+	photos          http.Handler
+	assets          *web.Assets
+	clock           func() time.Time
+	log             logrus.FieldLogger
+	metrics         *Metrics
+	orderCounts     *orderCounts
+	tracing         *tracing.Tracing
 
 	countUnknown func(ctx context.Context, connection string) (int64, error)
 
-	auth          *authority
-	cors          cors
-	validateLimit *limiter
-	placeLimit    *limiter
-	changeLimit   *limiter
-	publicLimit   *limiter
-	publicReads   *limiter
-	tokenFailures failureLimit
-	signIns       signIns
-	bearerOps     gin.HandlerFunc // guard(ScopeOps)
-	proxies       proxies
-	audit         *audit
-	comparing     chan struct{} // a place for each comparison under way
-	release       string
-	sampled       atomic.Uint64
-	buffers       sync.Pool // of *buffers
-	listed        atomic.Pointer[directory]
-	looks         looks
-	past          atomic.Int64                                     // Unix milliseconds: a time that is over
-	defaults      map[string]menu.RestaurantID                     // the connections' own menus
-	peek          func(menu.RestaurantID) (*cache.Snapshot, error) // atHand
-	openReads     string                                           // Cache-Control of open menu reads
-	readiness     *readiness
-	streams       *streams
-	open          *openConnections
+	auth               *authority
+	cors               cors
+	validateLimit      *limiter
+	placeLimit         *limiter
+	changeLimit        *limiter
+	publicLimit        *limiter
+	publicReads        *limiter
+	tokenFailures      failureLimit
+	signIns            signIns
+	bearerOps          gin.HandlerFunc // requireScope(ScopeOps)
+	proxies            proxies
+	auditLog           *auditLog
+	diffSlots          chan struct{} // a place for each comparison under way
+	release            string
+	sampled            atomic.Uint64
+	buffers            sync.Pool // of *buffers
+	indexed            atomic.Pointer[restaurantIndex]
+	statesCache        statesCache
+	lastModifiedSeen   atomic.Int64                                     // Unix milliseconds: a time that is over
+	defaults           map[string]menu.RestaurantID                     // the connections' own menus
+	cached             func(menu.RestaurantID) (*cache.Snapshot, error) // cachedSnapshot
+	publicCacheControl string                                           // Cache-Control of open menu reads
+	readiness          *readiness
+	streams            *streams
+	open               *openConnections
 
 	handler http.Handler
 	ops     http.Handler
@@ -150,9 +150,9 @@ func New(cfg Config, auth AuthConfig, deps Deps) (*Server, error) {
 	s := &Server{
 		cfg: cfg, authCfg: auth,
 		replica: deps.Replica, store: deps.Store, runner: deps.Runner, validator: deps.Validator, orders: deps.Orders,
-		connections: deps.Connections, redis: deps.Redis, keyless: deps.AllowMissingKey, photos: deps.Photos,
+		connections: deps.Connections, redis: deps.Redis, allowMissingKey: deps.AllowMissingKey, photos: deps.Photos,
 		clock: deps.Clock, log: deps.Log, metrics: deps.Metrics, tracing: deps.Tracing,
-		cors: newCORS(cfg, auth.PublicOrders), openReads: openCacheControl(cfg),
+		cors: newCORS(cfg, auth.PublicOrders), publicCacheControl: openCacheControl(cfg),
 	}
 	if s.clock == nil {
 		s.clock = time.Now
@@ -164,11 +164,11 @@ func New(cfg Config, auth AuthConfig, deps Deps) (*Server, error) {
 		s.metrics = NewMetrics(deps.Version)
 	}
 	s.auth = newAuthority(auth, s.signingKeys(), s.clock)
-	if cfg.express() {
-		s.auth.known = &knownCallers{byID: map[[sha256.Size]byte]caller{}}
+	if cfg.fastPath() {
+		s.auth.tokenCache = &tokenCache{byID: map[[sha256.Size]byte]caller{}}
 	}
-	s.peek, s.countUnknown = s.atHand, deps.UnknownOrders
-	s.book = &orderBook{server: s, unknown: map[string]int64{}, ready: map[string]bool{}}
+	s.cached, s.countUnknown = s.cachedSnapshot, deps.UnknownOrders
+	s.orderCounts = &orderCounts{server: s, unknown: map[string]int64{}, ready: map[string]bool{}}
 	s.defaults = map[string]menu.RestaurantID{}
 	for _, connection := range s.connections {
 		s.defaults[connection.Name] = cache.DefaultMenu(connection.Name)
@@ -181,14 +181,14 @@ func New(cfg Config, auth AuthConfig, deps Deps) (*Server, error) {
 	byAddress := newLimiter(cfg.Rate.AddressFailures, s.clock)
 	s.tokenFailures = failureLimit{byAddress, newLimiter(cfg.Rate.TokenFailures, s.clock)}
 	s.signIns = signIns{failures: failureLimit{byAddress, newLimiter(cfg.Rate.SignInFailures, s.clock)}, site: http.NewCrossOriginProtection()}
-	s.bearerOps = s.guard(ScopeOps)
+	s.bearerOps = s.requireScope(ScopeOps)
 	s.proxies = newProxies(cfg.TrustedProxies)
-	s.audit = &audit{redis: s.redis.NoRetry(), key: cache.NewKeys(s.redis.Prefix()).OpsAudit()}
-	s.comparing, s.release = make(chan struct{}, comparisons), deps.Version
+	s.auditLog = &auditLog{redis: s.redis.NoRetry(), key: cache.NewKeys(s.redis.Prefix()).OpsAudit()}
+	s.diffSlots, s.release = make(chan struct{}, maxDiffs), deps.Version
 	s.readiness = &readiness{started: s.clock(), tried: map[menu.RestaurantID]bool{}}
 	s.streams = newStreams(cfg.Events, deps.Replica)
 	s.open = newOpenConnections(cfg.MaxConnections, openFiles(), newAddressConnections(cfg.MaxConnectionsPerAddress, s.proxies), s.log)
-	for _, collector := range append(s.stateMetrics(), s.menuAge(), s.book.collector()) {
+	for _, collector := range append(s.stateMetrics(), s.menuAge(), s.orderCounts.collector()) {
 		if err := s.metrics.registry.Register(collector); err != nil {
 			return nil, err
 		}
@@ -232,7 +232,7 @@ func (s *Server) newEngine() (*gin.Engine, error) {
 	if err := engine.SetTrustedProxies(s.cfg.TrustedProxies); err != nil { // nil trusts none; Gin's default trusts all
 		return nil, setting.Errorf("http.trusted_proxies", "%v", err)
 	}
-	engine.Use(s.edge)
+	engine.Use(s.instrument)
 	engine.NoRoute(handle(noRoute))
 	engine.NoMethod(handle(s.noMethod))
 	return engine, nil

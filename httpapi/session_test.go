@@ -31,7 +31,7 @@ func (r reply) cookieOf(t *testing.T) *http.Cookie {
 	return cookies[0]
 }
 
-// signIn gives the header that a browser sends once it is signed in.
+// signIn returns the header that a browser sends once it is signed in.
 func (w *world) signIn(client string) []string {
 	w.t.Helper()
 	cookie := w.post(sessionPath, signInBody(client, secretOf(client))).is(w.t, http.StatusOK).cookieOf(w.t)

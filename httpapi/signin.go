@@ -25,7 +25,7 @@ type sessionView struct {
 	Version string `json:"version"`
 }
 
-func (s *Server) viewOfSession(who caller) sessionView {
+func (s *Server) newSessionView(who caller) sessionView {
 	return sessionView{Client: who.Client, Connection: orNull(who.Connection), ExpiresAt: formatTime(who.Expires), Version: s.release}
 }
 
@@ -38,7 +38,7 @@ func (s *Server) whoAmI(c *gin.Context) error {
 	case !known:
 		return answer(c, http.StatusOK, result{nil})
 	default:
-		return answer(c, http.StatusOK, result{s.viewOfSession(who)})
+		return answer(c, http.StatusOK, result{s.newSessionView(who)})
 	}
 }
 
@@ -49,7 +49,7 @@ func (s *Server) signIn(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	client, err := s.admit(c, id, secret)
+	client, err := s.authenticate(c, id, secret)
 	if err != nil {
 		return err
 	}
@@ -60,13 +60,13 @@ func (s *Server) signIn(c *gin.Context) error {
 	who := caller{Client: client.ID, Connection: client.Connection, Expires: expires, session: true}
 	c.Set(keyCaller, who)
 	s.setSession(c, value)
-	s.note(c, deed{Action: actionSignIn})
-	return answer(c, http.StatusOK, result{s.viewOfSession(who)})
+	s.audit(c, auditEntry{Action: actionSignIn})
+	return answer(c, http.StatusOK, result{s.newSessionView(who)})
 }
 
-// admit checks a client and its secret. Beyond the limit of failures a wrong
+// authenticate checks a client and its secret. Beyond the limit of failures a wrong
 // secret is answered 429; an operator's correct one is never rejected (policy H8).
-func (s *Server) admit(c *gin.Context, id, secret string) (ClientConfig, error) {
+func (s *Server) authenticate(c *gin.Context, id, secret string) (ClientConfig, error) {
 	client, ok := s.auth.client(id, secret)
 	if ok && holds(client.Scopes, ScopeOps) {
 		return client, nil
@@ -90,7 +90,7 @@ func (s *Server) signOut(c *gin.Context) error {
 	s.setSession(c, "") // whatever it was
 	if err == nil && known {
 		c.Set(keyCaller, who)
-		s.note(c, deed{Action: actionSignOut})
+		s.audit(c, auditEntry{Action: actionSignOut})
 	}
 	c.Header("Cache-Control", "no-store")
 	writeStatus(c, http.StatusNoContent)
@@ -131,9 +131,9 @@ func (s *Server) ownSite(c *gin.Context) {
 	}
 }
 
-// guardOps lets a request of ops through: with a bearer token of that scope, or
+// requireOps lets a request of ops through: with a bearer token of that scope, or
 // from a browser that is signed in.
-func (s *Server) guardOps(c *gin.Context) {
+func (s *Server) requireOps(c *gin.Context) {
 	if _, given := c.Request.Header["Authorization"]; given {
 		s.bearerOps(c)
 		return

@@ -45,7 +45,7 @@ func (c collector) Describe(ch chan<- *prometheus.Desc) {
 func (c collector) Collect(ch chan<- prometheus.Metric) { c.collect(ch) }
 
 // stateMetrics are the series that a scrape reads from memory, by a function
-// each, but for those of menuAge and orderBook.
+// each, but for those of menuAge and orderCounts.
 func (s *Server) stateMetrics() []prometheus.Collector {
 	spans := func(result string, value func() uint64) prometheus.Collector {
 		return counter("larder_trace_spans_total", "Spans of traces by result: sent to tracing.endpoint, or dropped.",

@@ -36,16 +36,16 @@ const (
 
 // stream is one answer of server-sent events. It is its handler's alone.
 type stream struct {
-	out      gin.ResponseWriter
-	control  *http.ResponseController
-	patience time.Duration
+	out          gin.ResponseWriter
+	control      *http.ResponseController
+	writeTimeout time.Duration
 }
 
 // newStream begins the answer with its head, which it does not yet send. The
 // server's own limits of a request are lifted: from here on each write has its
 // own.
 func (s *Server) newStream(c *gin.Context) (*stream, error) {
-	st := &stream{out: c.Writer, control: http.NewResponseController(underlying(c.Writer)), patience: s.cfg.Events.WriteTimeout}
+	st := &stream{out: c.Writer, control: http.NewResponseController(underlying(c.Writer)), writeTimeout: s.cfg.Events.WriteTimeout}
 	if err := st.control.SetReadDeadline(time.Time{}); err != nil {
 		return nil, err
 	}
@@ -72,7 +72,7 @@ func underlying(w http.ResponseWriter) http.ResponseWriter {
 // send writes frames at once. A reader that does not take them in time is an
 // error, and the end of the stream.
 func (st *stream) send(frames ...[]byte) error {
-	if err := st.control.SetWriteDeadline(time.Now().Add(st.patience)); err != nil {
+	if err := st.control.SetWriteDeadline(time.Now().Add(st.writeTimeout)); err != nil {
 		return err
 	}
 	for _, frame := range frames {
@@ -83,9 +83,9 @@ func (st *stream) send(frames ...[]byte) error {
 	return st.control.Flush()
 }
 
-// farewell tells the client when to come back, and ends the stream. The client
+// sendRetryHint tells the client when to come back, and ends the stream. The client
 // may be gone: then nobody is to be told.
-func (st *stream) farewell(after time.Duration) { _ = st.send(retryFrame(after)) }
+func (st *stream) sendRetryHint(after time.Duration) { _ = st.send(retryFrame(after)) }
 
 // heartbeat is a comment, which clients pass over.
 func heartbeat() []byte { return []byte(": \n\n") }
@@ -105,8 +105,8 @@ func frame(id, event string, data []byte) []byte {
 	return fmt.Appendf(nil, "%sevent: %s\ndata: %s\n\n", id, event, data)
 }
 
-// whyFailed tells a reader that was too slow from one that left.
-func whyFailed(err error) ending {
+// failureReason tells a reader that was too slow from one that left.
+func failureReason(err error) ending {
 	if errors.Is(err, os.ErrDeadlineExceeded) {
 		return endSlow
 	}
@@ -119,10 +119,10 @@ func newHeartbeat(every time.Duration) *time.Timer {
 	return time.NewTimer(rand.N(every) + 1) //nolint:gosec // no secret
 }
 
-// untilExpiry gives a context that ends with the request, or with the token or
+// withExpiry returns a context that ends with the request, or with the token or
 // session that opened it: at its time, or when its client is configured no
 // longer as it was.
-func (s *Server) untilExpiry(c *gin.Context) (context.Context, context.CancelFunc) {
+func (s *Server) withExpiry(c *gin.Context) (context.Context, context.CancelFunc) {
 	who, known := callerOf(c)
 	if !known || who.Expires.IsZero() {
 		return context.WithCancel(c.Request.Context())
@@ -139,8 +139,8 @@ func (s *Server) untilExpiry(c *gin.Context) (context.Context, context.CancelFun
 
 var errExpired = errors.New("what opened the stream is no longer good")
 
-// whyOver tells why the context of untilExpiry is over.
-func whyOver(ctx context.Context) ending {
+// endReason tells why the context of withExpiry is over.
+func endReason(ctx context.Context) ending {
 	if errors.Is(context.Cause(ctx), errExpired) {
 		return endExpired
 	}

@@ -43,7 +43,7 @@ func (c *EventsConfig) SetDefaults() {
 	c.WriteTimeout = cmp.Or(c.WriteTimeout, 10*time.Second)
 }
 
-// check gives every fault of the section, each a *setting.Error.
+// check returns every fault of the section, each a *setting.Error.
 func (c EventsConfig) check() []error {
 	var errs []error
 	if c.PerAddress < 0 {
@@ -176,25 +176,25 @@ type topic struct {
 	followers  int // guarded by streams.mu
 
 	mu   sync.Mutex
-	last told
+	last versionEvent
 }
 
-// told is a change as streams tell of it.
-type told struct {
-	change *cache.Change
-	mark   string // of the version; empty while there is none
-	before string // of the version before, whose readers may be told the step
-	state  []byte // what the version is, for a reader of any other one
-	step   []byte // what has changed since before; nil where that is told by state
+// versionEvent is a change with the events that streams send of it.
+type versionEvent struct {
+	change     *cache.Change
+	id         string // of the version; empty while there is none
+	previousID string // of the version before, whose readers may get the delta
+	snapshot   []byte // what the version is, for a reader of any other one
+	delta      []byte // what has changed since then; nil where only the snapshot shows it
 }
 
-// newest gives the newest change as it is told.
-func (t *topic) newest() told {
+// latest returns the newest change with its events.
+func (t *topic) latest() versionEvent {
 	change := t.watch.Newest()
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.last.change != change {
-		t.last = tell(t.restaurant, change)
+		t.last = renderEvent(t.restaurant, change)
 	}
 	return t.last
 }
@@ -213,22 +213,22 @@ type menuEvent struct {
 	Ingredients []menu.Availability `json:"ingredients"`
 }
 
-// tell makes the events of a change.
-func tell(restaurant menu.RestaurantID, change *cache.Change) told {
-	made := told{change: change}
+// renderEvent makes the events of a change.
+func renderEvent(restaurant menu.RestaurantID, change *cache.Change) versionEvent {
+	made := versionEvent{change: change}
 	if change.After.Version == 0 {
 		return made
 	}
-	made.mark = change.After.EventID()
+	made.id = change.After.EventID()
 	event := menuEvent{
 		Restaurant: restaurant, Version: change.After.Version,
 		Products: []menu.Availability{}, Ingredients: []menu.Availability{},
 	}
-	made.state = event.frame(made.mark, eventUpdated)
+	made.snapshot = event.frame(made.id, eventUpdated)
 	if change.StopsOnly() {
-		made.before = change.Before.EventID()
+		made.previousID = change.Before.EventID()
 		event.Products, event.Ingredients = change.Before.Stops.ChangedIDs(change.After.Stops)
-		made.step = event.frame(made.mark, eventAvailability)
+		made.delta = event.frame(made.id, eventAvailability)
 	}
 	return made
 }
@@ -241,21 +241,21 @@ func (e menuEvent) frame(mark, event string) []byte {
 	return frame(mark, event, data)
 }
 
-// at gives the event for a reader who comes with the mark seen; nil when it has
+// snapshotFor returns the event for a reader whose last event id is seen; nil when it has
 // this version already, or there is none.
-func (t told) at(seen string) []byte {
-	if t.mark == seen {
+func (t versionEvent) snapshotFor(seen string) []byte {
+	if t.id == seen {
 		return nil
 	}
-	return t.state
+	return t.snapshot
 }
 
-// since gives the event for a reader who was last told of the mark seen, as at
+// deltaFor returns the event for a reader whose last event id is seen, as snapshotFor
 // does. A stop-list change is told as such only to who has the version before
 // it: nobody misses another change in between.
-func (t told) since(seen string) []byte {
-	if t.step != nil && t.before == seen {
-		return t.step
+func (t versionEvent) deltaFor(seen string) []byte {
+	if t.delta != nil && t.previousID == seen {
+		return t.delta
 	}
-	return t.at(seen)
+	return t.snapshotFor(seen)
 }

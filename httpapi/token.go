@@ -179,7 +179,7 @@ func tokenForm(c *gin.Context) (map[string]string, error) {
 	return form, nil
 }
 
-// readMultipart gives each part of a multipart form to put.
+// readMultipart returns each part of a multipart form to put.
 func readMultipart(body []byte, boundary string, put func(name, value string) error) error {
 	malformed := errors.New("the multipart form is not well-formed")
 	if boundary == "" {

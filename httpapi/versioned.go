@@ -10,8 +10,8 @@ import (
 
 const headerVersion = "Larder-Menu-Version"
 
-// versioned is the answer to a read of one version, as both lanes give it.
-type versioned struct {
+// versionedResponse is the answer to a read of one version, as both paths give it.
+type versionedResponse struct {
 	status   int // 200 or 304
 	body     []byte
 	etag     string
@@ -20,19 +20,19 @@ type versioned struct {
 	modified time.Time // as Last-Modified shows it
 	control  string    // Cache-Control, policy H5
 	private  bool      // a token opened it
-	varies   bool      // on the Origin, where the edge has not said so
+	varies   bool      // on the Origin, where instrument has not said so
 }
 
-// fields takes header fields in. The order is that of their names, as net/http
+// headerWriter takes header fields in. The order is that of their names, as net/http
 // writes them.
-type fields interface {
+type headerWriter interface {
 	text(name, value string)
 	number(name string, value int64)
 	moment(name string, at time.Time)
 }
 
-// lay puts every field of the answer but those that the edge puts.
-func (v *versioned) lay(out fields) {
+// writeHeaders puts every field of the answer but those that instrument puts.
+func (v *versionedResponse) writeHeaders(out headerWriter) {
 	out.text("Cache-Control", v.control)
 	if v.status == http.StatusOK {
 		if v.encoding != cache.Identity {
@@ -53,12 +53,12 @@ func (v *versioned) lay(out fields) {
 	}
 }
 
-// version lays out the answer to a read: unchanged tells that the client has
+// versionedResponse lays out the answer to a read: unchanged tells that the client has
 // the body, known that it named itself by a token.
-func (s *Server) version(snapshot *cache.Snapshot, modified time.Time, body *cache.Representation, unchanged, known bool) versioned {
-	v := versioned{
+func (s *Server) versionedResponse(snapshot *cache.Snapshot, modified time.Time, body *cache.Representation, unchanged, known bool) versionedResponse {
+	v := versionedResponse{
 		status: http.StatusOK, body: body.Body, etag: body.ETag, encoding: body.Encoding,
-		version: snapshot.Version.Version, modified: s.shown(modified),
+		version: snapshot.Version.Version, modified: s.clampLastModified(modified),
 	}
 	if unchanged {
 		v.status, v.body = http.StatusNotModified, nil
@@ -67,18 +67,18 @@ func (s *Server) version(snapshot *cache.Snapshot, modified time.Time, body *cac
 	return v
 }
 
-// shown is the time of Last-Modified: never later than the answer (RFC 9110,
+// clampLastModified is the time of Last-Modified: never later than the answer (RFC 9110,
 // section 8.8.2.1). Whoever asks with it again gets the body once more, and then
 // the version's own time.
-func (s *Server) shown(modified time.Time) time.Time {
+func (s *Server) clampLastModified(modified time.Time) time.Time {
 	at := modified.UnixMilli()
-	if at <= s.past.Load() { // most are: no look at the clock
+	if at <= s.lastModifiedSeen.Load() { // most are: no look at the clock
 		return modified.UTC()
 	}
 	if now := s.clock(); now.Before(modified) {
 		return now.UTC()
 	}
-	s.past.Store(at)
+	s.lastModifiedSeen.Store(at)
 	return modified.UTC()
 }
 
@@ -91,27 +91,27 @@ func (h headerFields) number(name string, value int64) { h.text(name, strconv.Fo
 
 func (h headerFields) moment(name string, at time.Time) { h.text(name, at.Format(http.TimeFormat)) }
 
-// lineFields lays fields out as they stand on the wire. It allocates nothing
+// wireFields lays fields out as they stand on the wire. It allocates nothing
 // while its room lasts.
-type lineFields struct {
+type wireFields struct {
 	lines []byte
 
-	second int64 // whose text is kept: it is mostly the same
-	shown  [len(http.TimeFormat)]byte
+	second   int64 // whose text is kept: it is mostly the same
+	dateText [len(http.TimeFormat)]byte
 }
 
-func (l *lineFields) text(name, value string) {
+func (l *wireFields) text(name, value string) {
 	l.lines = append(append(append(append(l.lines, name...), ": "...), value...), "\r\n"...)
 }
 
-func (l *lineFields) number(name string, value int64) {
+func (l *wireFields) number(name string, value int64) {
 	l.lines = append(strconv.AppendInt(append(append(l.lines, name...), ": "...), value, 10), "\r\n"...)
 }
 
-func (l *lineFields) moment(name string, at time.Time) {
+func (l *wireFields) moment(name string, at time.Time) {
 	if second := at.Unix(); second != l.second {
 		l.second = second
-		at.AppendFormat(l.shown[:0], http.TimeFormat)
+		at.AppendFormat(l.dateText[:0], http.TimeFormat)
 	}
-	l.lines = append(append(append(append(l.lines, name...), ": "...), l.shown[:]...), "\r\n"...)
+	l.lines = append(append(append(append(l.lines, name...), ": "...), l.dateText[:]...), "\r\n"...)
 }

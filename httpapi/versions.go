@@ -35,7 +35,7 @@ type versionRow struct {
 // listVersions answers GET /v1/ops/restaurants/{restaurant}/versions: the last
 // version of each content that is kept, the newest first (policy S7).
 func (s *Server) listVersions(c *gin.Context) error {
-	restaurant, err := s.synced(c)
+	restaurant, err := s.syncedMenu(c)
 	if err != nil {
 		return err
 	}
@@ -87,7 +87,7 @@ func rowOfVersion(version, current cache.Version, isCurrent bool) versionRow {
 // versionView answers GET …/versions/{version}/view: the menu view as the
 // ordering service published it last while this version was current.
 func (s *Server) versionView(c *gin.Context) error {
-	restaurant, err := s.synced(c)
+	restaurant, err := s.syncedMenu(c)
 	if err != nil {
 		return err
 	}
@@ -125,7 +125,7 @@ func versionNotFound(version int64) *problem {
 // rollBack answers POST /v1/ops/restaurants/{restaurant}/rollback with the
 // finished run (policy S7a). A run in flight is waited for, ?wait= at most.
 func (s *Server) rollBack(c *gin.Context) error {
-	restaurant, err := s.synced(c)
+	restaurant, err := s.syncedMenu(c)
 	if err != nil {
 		return err
 	}
@@ -145,8 +145,8 @@ func (s *Server) rollBack(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	s.note(c, deed{
-		Action: actionRollback, Restaurant: &restaurant, Run: &run.ID, Version: &to.Version, Detail: cutDetail("hold: " + string(to.Hold)),
+	s.audit(c, auditEntry{
+		Action: actionRollback, Restaurant: &restaurant, Run: &run.ID, Version: &to.Version, Detail: truncateDetail("hold: " + string(to.Hold)),
 	})
 	c.Header("Location", "/v1/ops/runs/"+run.ID)
 	return answer(c, http.StatusOK, result{run})
@@ -178,7 +178,7 @@ func rollbackOf(c *gin.Context) (menusync.Rollback, error) {
 // releaseHold answers DELETE /v1/ops/restaurants/{restaurant}/hold: lifts the
 // hold at once and syncs, as syncRestaurant answers.
 func (s *Server) releaseHold(c *gin.Context) error {
-	restaurant, err := s.synced(c)
+	restaurant, err := s.syncedMenu(c)
 	if err != nil {
 		return err
 	}
@@ -189,7 +189,7 @@ func (s *Server) releaseHold(c *gin.Context) error {
 	who, _ := callerOf(c)
 	run, err := s.runner.Release(c.Request.Context(), restaurant, who.Client)
 	if err == nil {
-		s.note(c, deed{Action: actionRelease, Restaurant: &restaurant, Run: &run.ID})
+		s.audit(c, auditEntry{Action: actionRelease, Restaurant: &restaurant, Run: &run.ID})
 	}
 	return s.answerRun(c, run, err, wait)
 }

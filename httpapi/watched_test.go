@@ -64,7 +64,7 @@ func (w watched) RoundTrip(request *http.Request) (*http.Response, error) {
 	return response, nil
 }
 
-// readOnce gives what was read, and the error that it ended with.
+// readOnce returns what was read, and the error that it ended with.
 type readOnce struct {
 	io.Reader
 	end error
@@ -81,7 +81,7 @@ func (r *readOnce) Read(p []byte) (int, error) {
 // Close implements io.Closer.
 func (*readOnce) Close() error { return nil }
 
-// tolerated tells whether a test sends what the document does not show on
+// tolerated reports whether a test sends what the document does not show on
 // purpose.
 func tolerated(test string, err error) bool {
 	const otherwise = "the document has it otherwise"

@@ -166,7 +166,7 @@ func leveled(answer string) string {
 	return madeID.ReplaceAllString(dateLine.ReplaceAllString(answer, "Date: now\r"), "ID")
 }
 
-// same holds the answers of both lanes against each other, and gives them with
+// same holds the answers of both paths against each other, and gives them with
 // how many requests got through the fast path.
 func (l *lanes) same(tb testing.TB, stream []byte, chunk int) (answer string, fell int) {
 	tb.Helper()

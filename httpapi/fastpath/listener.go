@@ -89,7 +89,7 @@ func New(inner net.Listener, cfg Config) *Listener {
 // Addr is where the inner listener stands.
 func (l *Listener) Addr() net.Addr { return l.inner.Addr() }
 
-// Accept gives the next connection with a request that was not answered here;
+// Accept returns the next connection with a request that was not answered here;
 // its Read begins with that request. After Close it gives net.ErrClosed. It
 // waits for Run.
 func (l *Listener) Accept() (net.Conn, error) {
@@ -205,7 +205,7 @@ type handedOff struct {
 	rest []byte
 }
 
-// Read gives the rest, and then what comes.
+// Read returns the rest, and then what comes.
 func (g *handedOff) Read(into []byte) (int, error) {
 	if len(g.rest) == 0 {
 		return g.Conn.Read(into)

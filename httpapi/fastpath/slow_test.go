@@ -17,13 +17,13 @@ const held = time.Second
 
 // slow is a client that holds a connection without getting on with it.
 type slow struct {
-	sent    string                // at once
-	answers int                   // it reads so many
-	drips   string                // then it sends this, over and over, a byte at a time
-	deaf    bool                  // then it reads no more
+	sent    string                 // at once
+	answers int                    // it reads so many
+	drips   string                 // then it sends this, over and over, a byte at a time
+	deaf    bool                   // then it reads no more
 	lane    func(*fastpath.Config) // the patience of the fast path
-	behind  func(*http.Server)    // the patience of net/http
-	passed  int64                 // requests that got to net/http
+	behind  func(*http.Server)     // the patience of net/http
+	passed  int64                  // requests that got to net/http
 }
 
 // Whoever is slow, rests or does not read is cut when the time for it is over,

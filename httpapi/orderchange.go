@@ -36,16 +36,16 @@ func (s *Server) changeOrder(operation ordering.Operation) handler {
 			RequestID: idOf(c), Body: body, Language: language(c), FieldCase: s.connection(connection).FieldCase,
 		})
 		if err != nil {
-			err = rulesOfChange(operation, err)
+			err = changeProblem(operation, err)
 		}
 		return s.answerOrder(c, orderCall{operation: operation, connection: connection, orderID: orderID}, changed, err)
 	}
 }
 
-// connectionOfOrder gives the connection that has the order, of those that the
+// connectionOfOrder returns the connection that has the order, of those that the
 // request is about.
 func (s *Server) connectionOfOrder(c *gin.Context, orderID string) (string, error) {
-	connections, err := s.asked(c)
+	connections, err := s.requestedConnections(c)
 	if err != nil {
 		return "", err
 	}
@@ -58,8 +58,8 @@ func (s *Server) connectionOfOrder(c *gin.Context, orderID string) (string, erro
 	return record.Connection, err
 }
 
-// rulesOfChange words the rules that a payment or a rejection breaks.
-func rulesOfChange(operation ordering.Operation, err error) error {
+// changeProblem words the rules that a payment or a rejection breaks.
+func changeProblem(operation ordering.Operation, err error) error {
 	var invalid *ordering.InvalidError
 	if !errors.As(err, &invalid) {
 		return err

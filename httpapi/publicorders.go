@@ -15,17 +15,17 @@ import (
 // (policy H3). No configured client can have it: AuthConfig.Validate refuses.
 const publicClient = "(public)"
 
-// isGuest tells whether the request comes from a guest's page without a token.
+// isGuest reports whether the request comes from a guest's page without a token.
 func isGuest(c *gin.Context) bool {
 	who, _ := callerOf(c)
 	return who.Client == publicClient
 }
 
-// guardPublic is guard(ScopeOrders) that also lets a guest's page through
+// requireOrdersOrGuest is requireScope(ScopeOrders) that also lets a guest's page through
 // without a token, where the configuration lists its origin (policy H3). What
 // a guest reads is limited apart from what it places.
-func (s *Server) guardPublic(budget *limiter) gin.HandlerFunc {
-	scoped := s.guard(ScopeOrders)
+func (s *Server) requireOrdersOrGuest(budget *limiter) gin.HandlerFunc {
+	scoped := s.requireScope(ScopeOrders)
 	public := s.authCfg.PublicOrders
 	return func(c *gin.Context) {
 		if len(c.Request.Header["Authorization"]) > 0 || !public.Enabled || !s.listsOrigin(c.Request) {

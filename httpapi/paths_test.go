@@ -20,7 +20,7 @@ const browser = "User-Agent: Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36\
 	"Accept-Language: en-US,en;q=0.5\r\nConnection: keep-alive\r\nCookie: a=b; c=d\r\nSec-Fetch-Dest: document\r\nPriority: u=0, i\r\nDNT: 1\r\n" +
 	"Referer: https://shop.example/\r\nCache-Control: max-age=0\r\nTraceparent: 00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
 
-// Whatever the stream, both lanes answer the same bytes; and the fast path
+// Whatever the stream, both paths answer the same bytes; and the fast path
 // answers what it is there for, and nothing that it should not judge.
 func TestLanesAnswerAlike(t *testing.T) {
 	t.Parallel()

@@ -14,32 +14,32 @@ import (
 	"larder/ordering"
 )
 
-// dropInPath begins the paths of the drop-in face: the ordering service's own
+// compatPath begins the paths of the compatible API: the ordering service's own
 // interface, so that a program that speaks it changes its base URL and nothing
-// else. The token endpoint, which both faces share, stands outside.
-const dropInPath = "/orders/api/"
+// else. The token endpoint, which both APIs share, stands outside.
+const compatPath = "/orders/api/"
 
-// onDropIn tells whether a path belongs to the drop-in face.
-func onDropIn(path string) bool { return strings.HasPrefix(path, dropInPath) }
+// isCompatPath reports whether a path belongs to the compatible API.
+func isCompatPath(path string) bool { return strings.HasPrefix(path, compatPath) }
 
-// routeDropIn registers the drop-in face, each path with and without a slash
+// routeCompat registers the compatible API, each path with and without a slash
 // at its end. Every endpoint needs the scope orders (policy H2).
-func (s *Server) routeDropIn(engine *gin.Engine) {
-	orders := s.guard(ScopeOrders)
+func (s *Server) routeCompat(engine *gin.Engine) {
+	orders := s.requireScope(ScopeOrders)
 	place, change := limitClient(s.placeLimit), limitClient(s.changeLimit)
 	for _, slash := range []string{"", "/"} {
-		path := func(rest string) string { return dropInPath + "v1/" + rest + slash }
-		get(engine, path("menu/view"), orders, handle(s.dropInMenu))
-		get(engine, path("rejectionReasons"), orders, handle(s.dropInReasons))
-		engine.POST(path("orders"), orders, place, handle(s.dropInPlace))
+		path := func(rest string) string { return compatPath + "v1/" + rest + slash }
+		get(engine, path("menu/view"), orders, handle(s.compatMenu))
+		get(engine, path("rejectionReasons"), orders, handle(s.compatReasons))
+		engine.POST(path("orders"), orders, place, handle(s.compatPlace))
 		for _, operation := range []ordering.Operation{upstream.OpPay, upstream.OpComplete, upstream.OpReject} {
-			engine.PUT(path("orders/:orderID/"+string(operation)), orders, change, handle(s.dropInChange(operation)))
+			engine.PUT(path("orders/:orderID/"+string(operation)), orders, change, handle(s.compatChange(operation)))
 		}
 	}
 }
 
-// dropInReasons answers GET /orders/api/v1/rejectionReasons.
-func (s *Server) dropInReasons(c *gin.Context) error {
+// compatReasons answers GET /orders/api/v1/rejectionReasons.
+func (s *Server) compatReasons(c *gin.Context) error {
 	who, _ := callerOf(c)
 	connection, err := s.onlyConnection(who, howCompat)
 	if err != nil {
@@ -63,7 +63,7 @@ func (s *Server) onlyConnection(who caller, how string) (string, error) {
 	if seen == 1 {
 		return name, nil
 	}
-	names := s.seen(who)
+	names := s.visibleConnections(who)
 	if seen == 0 {
 		return "", connectionNotFound(names)
 	}
@@ -83,7 +83,7 @@ func (s *Server) ownMenu(connection, restaurant string) (menu.RestaurantID, erro
 	if own := s.defaults[connection]; restaurant == "" && s.runner.Keeps(own) {
 		return own, nil
 	}
-	switch theirs := s.visible(caller{Connection: connection}); {
+	switch theirs := s.visibleRestaurants(caller{Connection: connection}); {
 	case restaurant != "" || len(theirs) == 0:
 		return "", restaurantNotFound(theirs)
 	case len(theirs) == 1:
@@ -130,19 +130,19 @@ func restaurantOfBody(body []byte) (string, error) {
 	return named, reader.Err()
 }
 
-// dropInMenu answers GET /orders/api/v1/menu/view: the menu view as the
+// compatMenu answers GET /orders/api/v1/menu/view: the menu view as the
 // ordering service published it, with every field that larder does not know. A
 // body, which some clients send, is not read.
-func (s *Server) dropInMenu(c *gin.Context) error {
+func (s *Server) compatMenu(c *gin.Context) error {
 	named, err := restaurantOfQuery(c)
 	if err != nil {
 		return err
 	}
-	return s.readHot(c, &hotRead{kind: readView, restaurant: named})
+	return s.serveRead(c, &menuRead{kind: readView, restaurant: named})
 }
 
-// RefusalErrors says what stands in the `errors` of a refusal on the drop-in
-// face.
+// RefusalErrors says what stands in the `errors` of a refusal on the compatible
+// API.
 type RefusalErrors string
 
 // The two ways of http.compat.refusal_errors.

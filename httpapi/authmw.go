@@ -7,10 +7,10 @@ import (
 	"github.com/gin-gonic/gin"
 )
 
-// guard lets a request through that holds the scope, and puts its caller into
+// requireScope lets a request through that holds the scope, and puts its caller into
 // the context. Menu routes are open to anyone where the configuration says so;
 // a token that is given must be good all the same.
-func (s *Server) guard(want Scope) gin.HandlerFunc {
+func (s *Server) requireScope(want Scope) gin.HandlerFunc {
 	return func(c *gin.Context) {
 		who, given, err := s.auth.bearer(c)
 		switch {
@@ -79,7 +79,7 @@ func (s *Server) clientIP(c *gin.Context) string {
 }
 
 // limitClient refuses a client that asks too often. A guest's page has its own
-// limit by address (guardPublic).
+// limit by address (requireOrdersOrGuest).
 func limitClient(l *limiter) gin.HandlerFunc {
 	return func(c *gin.Context) {
 		if who, known := callerOf(c); known && who.Client != publicClient {

@@ -18,57 +18,57 @@ import (
 	"larder/internal/menu"
 )
 
-// express puts the fast path before the public listener. It answers hot
+// newFastPath puts the fast path before the public listener. It answers hot
 // reads as the handlers do, by the same functions; whatever is not at hand, or
 // is to be refused, is left to them.
-func (s *Server) express(inner net.Listener) *fastpath.Listener {
+func (s *Server) newFastPath(inner net.Listener) *fastpath.Listener {
 	return fastpath.New(inner, fastpath.Config{
-		Handler:     func() fastpath.Handler { return &lane{Server: s} },
+		Handler:     func() fastpath.Handler { return &fastPathHandler{Server: s} },
 		HeadTimeout: readTimeout, IdleTimeout: idleTimeout, WriteTimeout: writeTimeout,
-		OnPanic: s.lanePanicked,
+		OnPanic: s.onFastPathPanic,
 	})
 }
 
-// lanePanicked tells of a fault in the lane.
-func (s *Server) lanePanicked(fault any) {
+// onFastPathPanic logs a panic of the fast path.
+func (s *Server) onFastPathPanic(fault any) {
 	s.log.WithFields(logrus.Fields{
 		"event": "http.panic", "route": "fast path", "panic": fmt.Sprint(fault), "stack": string(debug.Stack()),
 	}).Error("the fast path panicked")
 }
 
-// lane answers the requests of one connection. It belongs to its goroutine.
-type lane struct {
+// fastPathHandler answers the requests of one connection. It belongs to its goroutine.
+type fastPathHandler struct {
 	*Server
-	out    lineFields
+	out    wireFields
 	header []byte // a copy of the Authorization, to be hashed
 
 	// Of the request being answered.
 	request *fastpath.Request
 	route   string // as Gin has it: its name in metrics and log
 	status  int
-	ready   bool // the body stood in memory
+	hit     bool // the body was in memory
 	client  string
 	id      []byte
 }
 
 // Respond implements fastpath.Handler.
-func (l *lane) Respond(request *fastpath.Request, answer *fastpath.Response) (ok bool) {
+func (l *fastPathHandler) Respond(request *fastpath.Request, answer *fastpath.Response) (ok bool) {
 	defer func() {
 		if fault := recover(); fault != nil {
-			l.lanePanicked(fault)
+			l.onFastPathPanic(fault)
 			ok = false // net/http answers 500, or better
 		}
 	}()
-	var read hotRead
+	var read menuRead
 	l.request = request
 	if l.route, ok = readOf(request, &read); !ok {
 		return false
 	}
-	known, ok := l.admit(&read)
+	known, ok := l.authorize(&read)
 	if !ok {
 		return false
 	}
-	found, err := l.find(&read, l.peek)
+	found, err := l.resolve(&read, l.cached)
 	if err != nil {
 		return false
 	}
@@ -92,47 +92,47 @@ func (l *lane) Respond(request *fastpath.Request, answer *fastpath.Response) (ok
 	if request.IfNoneMatch != "" {
 		unchanged = web.ListsETag(request.IfNoneMatch, body.ETag)
 	}
-	v := l.version(found.snapshot, found.modified, body, unchanged, known)
-	l.status, l.client, l.ready = v.status, read.who.Client, ready
-	l.lay(&v, answer, read.kind)
+	v := l.versionedResponse(found.snapshot, found.modified, body, unchanged, known)
+	l.status, l.client, l.hit = v.status, read.who.Client, ready
+	l.writeHeaders(&v, answer, read.kind)
 	return true
 }
 
-// atHand gives the version of a restaurant that memory holds.
-func (s *Server) atHand(id menu.RestaurantID) (*cache.Snapshot, error) {
+// cachedSnapshot returns the version of a restaurant that memory holds.
+func (s *Server) cachedSnapshot(id menu.RestaurantID) (*cache.Snapshot, error) {
 	if snapshot, ok := s.replica.Cached(id); ok {
 		return snapshot, nil
 	}
 	return nil, cache.ErrNoCatalogue
 }
 
-// admit tells whether the read is allowed, as guard does, and whether its
+// authorize reports whether the read is allowed, as requireScope does, and whether its
 // client named itself. Only tokens that were read before are known here.
-func (l *lane) admit(read *hotRead) (known, ok bool) {
+func (l *fastPathHandler) authorize(read *menuRead) (known, ok bool) {
 	if l.request.Authorization == "" {
 		return false, read.kind != readView && l.authCfg.openMenu()
 	}
 	l.header = append(l.header[:0], l.request.Authorization...)
-	who, known := l.auth.known.caller(sha256.Sum256(l.header), l.auth, l.clock())
+	who, known := l.auth.tokenCache.caller(sha256.Sum256(l.header), l.auth, l.clock())
 	read.who = who
 	return known, known && holds(who.Scopes, read.kind.scope())
 }
 
-// lay lays the answer out, in the order in which net/http has the fields.
-func (l *lane) lay(v *versioned, answer *fastpath.Response, kind hotKind) {
+// writeHeaders lays the answer out, in the order in which net/http has the fields.
+func (l *fastPathHandler) writeHeaders(v *versionedResponse, answer *fastpath.Response, kind readKind) {
 	status := "HTTP/1.1 200 OK\r\n"
 	if v.status == http.StatusNotModified {
 		status = "HTTP/1.1 304 Not Modified\r\n"
 	}
 	l.out.lines = append(answer.Head, status...)
 	if kind != readView { // what cors covers
-		l.cors.lay(&l.out, l.request.Origin)
+		l.cors.writeHeaders(&l.out, l.request.Origin)
 		v.varies = l.cors.varies()
 	}
-	v.lay(&l.out)
+	v.writeHeaders(&l.out)
 	head := append(append(l.out.lines, headerRequestID...), ": "...)
 	begin := len(head)
-	if sane(l.request.RequestID) {
+	if validRequestID(l.request.RequestID) {
 		head = append(head, l.request.RequestID...)
 	} else {
 		head = newRequestID(head)
@@ -142,14 +142,14 @@ func (l *lane) lay(v *versioned, answer *fastpath.Response, kind hotKind) {
 }
 
 // Sent implements fastpath.Handler.
-func (l *lane) Sent(body int, took time.Duration) {
+func (l *fastPathHandler) Sent(body int, took time.Duration) {
 	method := http.MethodGet
 	if l.request.Head {
 		method = http.MethodHead
 	}
 	l.metrics.request(l.route, method, l.status, took, false)
-	l.metrics.read(pathFast, l.ready)
-	if l.logs(false, false, l.status, took) {
+	l.metrics.read(pathFast, l.hit)
+	if l.shouldLog(false, false, l.status, took) {
 		l.logRequest(requestLine{
 			id: string(l.id), method: method, route: l.route, path: strings.Clone(l.request.Path),
 			status: l.status, bytes: body, took: took, client: l.client,
@@ -160,8 +160,8 @@ func (l *lane) Sent(body int, took time.Duration) {
 
 // readOf takes the hot read out of a request, and returns the route as Gin has
 // it; ok is false for any other request.
-func readOf(request *fastpath.Request, read *hotRead) (route string, ok bool) {
-	const viewPath = dropInPath + "v1/menu/view"
+func readOf(request *fastpath.Request, read *menuRead) (route string, ok bool) {
+	const viewPath = compatPath + "v1/menu/view"
 	if rest, found := strings.CutPrefix(request.Path, "/v1/restaurants/"); found {
 		restaurant, rest, _ := strings.Cut(rest, "/")
 		read.restaurant = restaurant
@@ -195,11 +195,11 @@ func readOf(request *fastpath.Request, read *hotRead) (route string, ok bool) {
 	}
 	name, id, _ := strings.Cut(request.Query, "=")
 	read.restaurant = id
-	return route, id != "" && !strings.Contains(id, "=") && namesRestaurant(name)
+	return route, id != "" && !strings.Contains(id, "=") && isRestaurantID(name)
 }
 
-// namesRestaurant tells whether a parameter is the restaurant's id; the usual
+// isRestaurantID reports whether a parameter is the restaurant's id; the usual
 // spellings take nothing from the heap.
-func namesRestaurant(name string) bool {
+func isRestaurantID(name string) bool {
 	return name == "restaurantId" || name == "restaurantID" || jsontext.FoldName(name) == "restaurantid"
 }

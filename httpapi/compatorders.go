@@ -7,13 +7,13 @@ import (
 	"larder/ordering"
 )
 
-// dropInPlace answers POST /orders/api/v1/orders: the order is checked against
+// compatPlace answers POST /orders/api/v1/orders: the order is checked against
 // the menu of the restaurant that it names, and what the ordering service says
 // of it is passed on.
 //
 // A body is JSON whatever its Content-Type says: the clients of the ordering
 // service send what they always sent.
-func (s *Server) dropInPlace(c *gin.Context) error {
+func (s *Server) compatPlace(c *gin.Context) error {
 	placing := ordering.PlaceRequest{RequestID: idOf(c), Language: language(c)}
 	err := s.readPlacing(c, &placing)
 	call := orderCall{operation: upstream.OpCreate, connection: placing.Connection, restaurant: placing.Restaurant}
@@ -25,7 +25,7 @@ func (s *Server) dropInPlace(c *gin.Context) error {
 	}
 	placed, err := s.orders.Place(c.Request.Context(), placing)
 	s.noteOrder(c, call, placed, err)
-	return s.answerDropIn(c, placed, err)
+	return s.writeCompat(c, placed, err)
 }
 
 // readPlacing fills in whose order it is, and what it says.
@@ -49,11 +49,11 @@ func (s *Server) readPlacing(c *gin.Context, p *ordering.PlaceRequest) (err erro
 	return err
 }
 
-// dropInChange answers PUT /orders/api/v1/orders/{orderID}/pay, /complete and
+// compatChange answers PUT /orders/api/v1/orders/{orderID}/pay, /complete and
 // /reject. Orders that larder did not place pass on to the client's connection
 // (policy O9a). A restaurantID in a rejection's query or body is accepted and
 // not sent on (policy O11); a body of a completion is not read.
-func (s *Server) dropInChange(operation ordering.Operation) handler {
+func (s *Server) compatChange(operation ordering.Operation) handler {
 	return func(c *gin.Context) error {
 		change := ordering.ChangeRequest{
 			Operation: operation, OrderID: param(c, "orderID"), RequestID: idOf(c), Language: language(c),
@@ -64,7 +64,7 @@ func (s *Server) dropInChange(operation ordering.Operation) handler {
 		call := orderCall{operation: operation, connection: change.Connection, orderID: change.OrderID}
 		changed, err := s.orders.Change(c.Request.Context(), change)
 		s.noteOrder(c, call, changed, err)
-		return s.answerDropIn(c, changed, err)
+		return s.writeCompat(c, changed, err)
 	}
 }
 

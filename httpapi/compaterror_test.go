@@ -65,7 +65,7 @@ func knownOf(t *testing.T, e documentError) []string {
 	return ids
 }
 
-// everyRoute are the drop-in face's endpoints, each with a request that it
+// everyRoute are the compatible API's endpoints, each with a request that it
 // would take.
 func everyRoute() []struct{ method, path, body string } {
 	return []struct{ method, path, body string }{

@@ -146,24 +146,24 @@ func TestUncertainOutcomesOnTheDropInFace(t *testing.T) {
 	send("moved").refusedDropIn(t, http.StatusBadGateway, "upstream_refused")
 }
 
-// told are orders that come out as the test says.
-type told struct {
+// fixedOrders are orders that come out as the test says.
+type fixedOrders struct {
 	httpapi.Orders
 	result ordering.Result
 }
 
-func (t *told) Place(context.Context, ordering.PlaceRequest) (ordering.Result, error) {
+func (t *fixedOrders) Place(context.Context, ordering.PlaceRequest) (ordering.Result, error) {
 	return t.result, nil
 }
 
-func (t *told) Change(context.Context, ordering.ChangeRequest) (ordering.Result, error) {
+func (t *fixedOrders) Change(context.Context, ordering.ChangeRequest) (ordering.Result, error) {
 	return t.result, nil
 }
 
 // Of an answer that is lost the client is told what is left of it.
 func TestLostAnswersOnTheDropInFace(t *testing.T) {
 	t.Parallel()
-	orders := &told{}
+	orders := &fixedOrders{}
 	w := newWorld(t, func(p *plan) { p.cfg.Rate, p.orders = httpapi.RateConfig{}, orders })
 	w.pull("@main")
 	shop := w.as(clientShop)

@@ -18,11 +18,11 @@ import (
 // the ordering service's answers (policy O9).
 const headerRef = "Larder-Order-Ref"
 
-// answerDropIn answers with what became of a call on the drop-in face, or with
+// writeCompat answers with what became of a call on the compatible API, or with
 // err where nothing was begun. What the ordering service said for certain
 // passes through, its no as well as its yes (policy O15); a replay says the
 // same, byte for byte (policy O7).
-func (s *Server) answerDropIn(c *gin.Context, result ordering.Result, err error) error {
+func (s *Server) writeCompat(c *gin.Context, result ordering.Result, err error) error {
 	if err != nil {
 		return withLanguage(c, err)
 	}
@@ -32,28 +32,28 @@ func (s *Server) answerDropIn(c *gin.Context, result ordering.Result, err error)
 		header[headerReplayed] = []string{"true"}
 	}
 	call := result.Call
-	switch status, body, contentType := passed(result); {
+	switch status, body, contentType := upstreamResponse(result); {
 	case status != 0:
 		header.Set("Cache-Control", "no-store")
 		// The service chooses type and body; in a browser it must not run as larder's own.
 		header.Set("X-Content-Type-Options", "nosniff")
 		header.Set("Content-Security-Policy", "default-src 'none'; sandbox")
-		pass(c, status, contentType, body)
+		passThrough(c, status, contentType, body)
 	case call.Outcome == ordering.OutcomeDone:
 		header.Set("Cache-Control", "no-store")
-		pass(c, doneStatus(call), contentJSON, doneBody(result))
+		passThrough(c, doneStatus(call), contentJSON, doneBody(result))
 	default:
 		return outcomeProblem(result)
 	}
 	return nil
 }
 
-// passed gives the ordering service's answer to a call whose outcome it told;
-// status 0 where there is none to be passed on: a person settled the outcome,
+// upstreamResponse returns the ordering service's answer to a call whose outcome it told;
+// status 0 where there is none to pass through: a person resolved the outcome,
 // it is not certain, or the body of a success was too long to be kept. Of a
 // refusal whose body is lost, the status, code and message are told in the
 // document's shape.
-func passed(result ordering.Result) (status int, body []byte, contentType string) {
+func upstreamResponse(result ordering.Result) (status int, body []byte, contentType string) {
 	call := result.Call
 	said := call.Answer
 	definite := call.Outcome == ordering.OutcomeDone || call.Outcome == ordering.OutcomeRefused
@@ -61,12 +61,12 @@ func passed(result ordering.Result) (status int, body []byte, contentType string
 	switch {
 	case said == nil || !definite || call.Resolved != nil || redirects:
 		return 0, nil, ""
-	case !lost(call):
+	case !bodyLost(call):
 		return said.Status, said.Body, said.ContentType
 	case call.Outcome == ordering.OutcomeDone:
 		return 0, nil, ""
 	}
-	shape := dropInError{
+	shape := compatError{
 		Code: Code(cmp.Or(said.Code, string(CodeUpstreamRefused))), RequestID: cmp.Or(said.RequestID, call.RequestID),
 		Msg: cmp.Or(said.Msg, "the ordering service refused "+wordsOf(call.Operation).it),
 	}
@@ -77,13 +77,13 @@ func passed(result ordering.Result) (status int, body []byte, contentType string
 	return said.Status, body, contentJSON
 }
 
-// lost tells whether the service's answer had a body that is not there: too
+// bodyLost reports whether the service's answer had a body that is not there: too
 // long to be kept, or no longer kept (policy O13). A created order has its
 // number in the body, and a code comes from nowhere else.
-func lost(call ordering.Call) bool {
+func bodyLost(call ordering.Call) bool {
 	said := call.Answer
-	told := said.Code != "" || call.Operation == upstream.OpCreate && call.Outcome == ordering.OutcomeDone
-	return said.Cut || len(said.Body) == 0 && told
+	reported := said.Code != "" || call.Operation == upstream.OpCreate && call.Outcome == ordering.OutcomeDone
+	return said.Cut || len(said.Body) == 0 && reported
 }
 
 // doneStatus is the status of a success whose body is not the service's.
@@ -107,8 +107,8 @@ func doneBody(result ordering.Result) []byte {
 	return append(text, '}', '}')
 }
 
-// pass sends a body under the Content-Type it came with, which may be none.
-func pass(c *gin.Context, status int, contentType string, body []byte) {
+// passThrough sends a body under the Content-Type it came with, which may be none.
+func passThrough(c *gin.Context, status int, contentType string, body []byte) {
 	header := c.Writer.Header()
 	if status == http.StatusNoContent {
 		writeStatus(c, status)
@@ -123,15 +123,15 @@ func pass(c *gin.Context, status int, contentType string, body []byte) {
 	_, _ = c.Writer.Write(body) // the client is gone: nobody to tell
 }
 
-// keyDropIn is of gin.Context: there for every request on the drop-in face,
+// keyCompat is of gin.Context: there for every request on the compatible API,
 // matched by a route or not. Its value is the CompatConfig.
-const keyDropIn = "larder.dropIn"
+const keyCompat = "larder.dropIn"
 
-// maxSaid is how many violations are told in the msg of one refusal.
-const maxSaid = 10
+// maxMessages is how many violations are told in the msg of one refusal.
+const maxMessages = 10
 
-// dropInError is the interface's error shape (docs/ordering-service.md, section 7).
-type dropInError struct {
+// compatError is the interface's error shape (docs/ordering-service.md, section 7).
+type compatError struct {
 	Code      Code                 `json:"code"`
 	Msg       string               `json:"msg"`
 	RequestID string               `json:"requestId"`
@@ -139,9 +139,9 @@ type dropInError struct {
 	More      bool                 `json:"more,omitempty"`
 }
 
-// dropInOf tells whether the request came to the drop-in face.
-func dropInOf(c *gin.Context) (CompatConfig, bool) {
-	value, _ := c.Get(keyDropIn)
+// compatRequest reports whether the request came to the compatible API.
+func compatRequest(c *gin.Context) (CompatConfig, bool) {
+	value, _ := c.Get(keyCompat)
 	cfg, ok := value.(CompatConfig)
 	return cfg, ok
 }
@@ -159,15 +159,15 @@ func (cfg CompatConfig) refuse(c *gin.Context, p *problem) {
 	write(c, status, contentJSON, body)
 }
 
-// refusal is an error answer of the drop-in face. A client of the ordering
+// refusal is an error answer of the compatible API. A client of the ordering
 // service often shows msg and nothing else: it tells what is wrong, and the
 // ref that the order has in the journal.
 func (cfg CompatConfig) refusal(c *gin.Context, p *problem) (status int, body []byte, err error) {
 	status, _ = p.code.status()
-	shape := dropInError{Code: p.code, Msg: p.msg, RequestID: cmp.Or(p.requestID, idOf(c)), Errors: p.listed(), More: p.more}
+	shape := compatError{Code: p.code, Msg: p.msg, RequestID: cmp.Or(p.requestID, idOf(c)), Errors: p.listed(), More: p.more}
 	if p.code == CodeValidationFailed {
 		status = cfg.RefusalStatus
-		shape.Msg = cmp.Or(saidOf(p.violations), p.msg)
+		shape.Msg = cmp.Or(joinMessages(p.violations), p.msg)
 	}
 	if p.ref != "" {
 		shape.Msg += " (ref " + p.ref + ")"
@@ -179,11 +179,11 @@ func (cfg CompatConfig) refusal(c *gin.Context, p *problem) (status int, body []
 	return status, body, err
 }
 
-// saidOf joins the sentences of the first violations.
-func saidOf(violations []ordering.Violation) string {
+// joinMessages joins the sentences of the first violations.
+func joinMessages(violations []ordering.Violation) string {
 	var said strings.Builder
 	for i := range violations {
-		if i == maxSaid {
+		if i == maxMessages {
 			said.WriteString("; …")
 			break
 		}

@@ -7,65 +7,65 @@ import (
 	"larder/internal/menu"
 )
 
-// hotRead is a read that both lanes answer: this package's handlers behind
+// menuRead is a read that both paths answer: this package's handlers behind
 // net/http, and the fast path before it (docs/decisions/0023-the-express-lane.md).
 // What it means is decided here alone.
-type hotRead struct {
-	kind       hotKind
+type menuRead struct {
+	kind       readKind
 	restaurant string // of a view: as the query names it, "" where it does not
 	product    string
 	by         string // what product is: "" or id, or externalId
 	who        caller // zero: nobody said
 }
 
-// hotKind is what is read.
-type hotKind uint8
+// readKind is what is read.
+type readKind uint8
 
 const (
-	readMenu hotKind = iota
+	readMenu readKind = iota
 	readProduct
-	readView // the menu view as published, on the drop-in face
+	readView // the menu view as published, on the compatible API
 )
 
 // scope is what a read takes; menu may be open to anyone.
-func (k hotKind) scope() Scope {
+func (k readKind) scope() Scope {
 	if k == readView {
 		return ScopeOrders // policy H2
 	}
 	return ScopeMenu
 }
 
-// subject is the body that a read is about, of one version.
-type subject struct {
+// resolvedRead is the body that a read is about, of one version.
+type resolvedRead struct {
 	snapshot *cache.Snapshot
 	what     menu.Index // cache.WholeMenu, cache.PublishedMenu, or a dish
 	modified time.Time
 }
 
-// find looks up what is read. catalogue gives the current version of a
+// resolve looks up what is read. catalogue gives the current version of a
 // restaurant: the lanes differ in how long they wait for it.
-func (s *Server) find(read *hotRead, catalogue func(menu.RestaurantID) (*cache.Snapshot, error)) (subject, error) {
+func (s *Server) resolve(read *menuRead, catalogue func(menu.RestaurantID) (*cache.Snapshot, error)) (resolvedRead, error) {
 	id, err := s.menuOf(read)
 	if err != nil {
-		return subject{}, err
+		return resolvedRead{}, err
 	}
 	snapshot, err := catalogue(id)
 	if err != nil {
-		return subject{}, err
+		return resolvedRead{}, err
 	}
 	switch read.kind {
 	case readView:
-		return subject{snapshot, cache.PublishedMenu, snapshot.PublishedAt}, nil
+		return resolvedRead{snapshot, cache.PublishedMenu, snapshot.PublishedAt}, nil
 	case readProduct:
 		index, err := findProduct(snapshot.Catalogue, read.by, read.product)
-		return subject{snapshot, index, snapshot.ModifiedAt}, err
+		return resolvedRead{snapshot, index, snapshot.ModifiedAt}, err
 	default:
-		return subject{snapshot, cache.WholeMenu, snapshot.ModifiedAt}, nil
+		return resolvedRead{snapshot, cache.WholeMenu, snapshot.ModifiedAt}, nil
 	}
 }
 
 // menuOf names the catalogue that is read; the id is the configuration's.
-func (s *Server) menuOf(read *hotRead) (menu.RestaurantID, error) {
+func (s *Server) menuOf(read *menuRead) (menu.RestaurantID, error) {
 	if read.kind == readView {
 		connection, err := s.onlyConnection(read.who, howCompat)
 		if err != nil {

@@ -224,7 +224,7 @@ func TestDropInIsolation(t *testing.T) {
 	}
 }
 
-// One limit for placing on both faces (policy H1).
+// One limit for placing on both APIs (policy H1).
 func TestDropInIsLimitedByClient(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, func(p *plan) { p.cfg.Rate.Place = httpapi.Rate{Count: 1, Per: 3600e9} })
@@ -311,7 +311,7 @@ func TestOrderIDsThatLeadElsewhere(t *testing.T) {
 	}
 }
 
-// A key is the client's on both faces: the same request through the other one
+// A key is the client's on both APIs: the same request through the other one
 // is the same request, told as that face tells it.
 func TestOneKeyOnBothFaces(t *testing.T) {
 	t.Parallel()
@@ -327,7 +327,7 @@ func TestOneKeyOnBothFaces(t *testing.T) {
 	}
 	paid := tw.put("/v1/orders/1001/pay", payment, tw.shop...).is(t, http.StatusOK)
 	if got := tw.put(createPath+"/1001/pay", payment, tw.shop...).is(t, http.StatusOK); string(got.body) != `{"result":{}}` || got.header.Get("Idempotent-Replayed") != "true" {
-		t.Errorf("paid %s, and on the drop-in face again: %s", paid.body, got.body)
+		t.Errorf("paid %s, and on the compatible API again: %s", paid.body, got.body)
 	}
 	if orders := tw.behind.has(); len(orders) != 1 || len(orders[0].Payments) != 1 {
 		t.Errorf("the service has %+v", orders)

@@ -13,57 +13,57 @@ import (
 	menusync "larder/sync"
 )
 
-// part is one thing that larder stands on.
-type part struct {
+// component is one thing that larder stands on.
+type component struct {
 	OK  bool   `json:"ok"`
 	Msg string `json:"msg"`
 }
 
-// parts is what /readyz?verbose names.
-type parts struct {
-	Redis       part            `json:"redis"`
-	Journal     part            `json:"journal"`
-	Catalogues  part            `json:"catalogues"`
-	Connections map[string]part `json:"connections"`
+// components is what /readyz?verbose names.
+type components struct {
+	Redis       component            `json:"redis"`
+	Journal     component            `json:"journal"`
+	Catalogues  component            `json:"catalogues"`
+	Connections map[string]component `json:"connections"`
 }
 
-// parts names everything that larder stands on.
-func (s *Server) parts(ctx context.Context, found inspection) *parts {
-	p := &parts{
-		Redis: part{OK: true}, Journal: found.journal, Catalogues: part{OK: true},
-		Connections: make(map[string]part, len(s.connections)),
+// componentsOf names everything that larder stands on.
+func (s *Server) componentsOf(ctx context.Context, found readinessReport) *components {
+	p := &components{
+		Redis: component{OK: true}, Journal: found.journal, Catalogues: component{OK: true},
+		Connections: make(map[string]component, len(s.connections)),
 	}
 	switch {
 	case found.redis != nil:
-		p.Redis = part{Msg: redisdb.SafeText(found.redis)}
+		p.Redis = component{Msg: redisdb.SafeText(found.redis)}
 	case found.refused != nil:
-		p.Redis = part{Msg: redisdb.SafeText(found.refused)}
+		p.Redis = component{Msg: redisdb.SafeText(found.refused)}
 	case s.redis.Embedded():
 		p.Redis.Msg = "embedded: everything is in memory and forgotten when larder stops"
 	}
 	if len(found.missing) > 0 {
-		p.Catalogues = part{Msg: fmt.Sprintf("%d of %s without a menu yet: %s", len(found.missing), countOf(len(found.all), "restaurant"), someIDs(found.missing))}
+		p.Catalogues = component{Msg: fmt.Sprintf("%d of %s without a menu yet: %s", len(found.missing), countOf(len(found.all), "restaurant"), firstIDs(found.missing))}
 	}
 	failed := s.failed(ctx, found)
 	for _, connection := range s.connections {
-		one := part{OK: true}
+		one := component{OK: true}
 		if some := failed[connection.Name]; len(some) > 0 {
-			one = part{Msg: fmt.Sprintf("the last sync of %s failed: %s", countOf(len(some), "restaurant"), someIDs(some))}
+			one = component{Msg: fmt.Sprintf("the last sync of %s failed: %s", countOf(len(some), "restaurant"), firstIDs(some))}
 		}
 		p.Connections[connection.Name] = one
 	}
 	return p
 }
 
-// journalPart tells whether a new order could be kept safe (policy O14).
-func (s *Server) journalPart(ctx context.Context, found inspection) part {
+// journalComponent reports whether a new order could be kept safe (policy O14).
+func (s *Server) journalComponent(ctx context.Context, found readinessReport) component {
 	switch {
 	case found.redis != nil:
-		return part{Msg: "Redis " + redisdb.SafeText(found.redis)}
+		return component{Msg: "Redis " + redisdb.SafeText(found.redis)}
 	case found.refused != nil && found.refused.Channel == "": // the journal publishes nothing
-		return part{Msg: "Redis " + redisdb.SafeText(found.refused)}
+		return component{Msg: "Redis " + redisdb.SafeText(found.refused)}
 	}
-	whole := part{OK: true}
+	whole := component{OK: true}
 	var texts []string // as many connections say the same, once each
 	named := map[string][]string{}
 	for _, connection := range s.connections {
@@ -76,7 +76,7 @@ func (s *Server) journalPart(ctx context.Context, found inspection) part {
 	}
 	for i, text := range texts {
 		if len(named[text]) < len(s.connections) {
-			texts[i] = some(named[text]) + ": " + text
+			texts[i] = firstNames(named[text]) + ": " + text
 		}
 	}
 	whole.Msg = strings.Join(texts, "; ")
@@ -85,23 +85,23 @@ func (s *Server) journalPart(ctx context.Context, found inspection) part {
 
 // journalOf judges the journal of one connection: each may be on another master
 // of a cluster.
-func (s *Server) journalOf(ctx context.Context, connection string) part {
+func (s *Server) journalOf(ctx context.Context, connection string) component {
 	err := s.orders.Ready(ctx, connection)
 	health, watched := s.orders.Health(connection)
 	var notReady *ordering.NotReadyError
 	switch {
 	case errors.As(err, &notReady):
-		return part{Msg: notReady.Msg}
+		return component{Msg: notReady.Msg}
 	case err != nil:
-		return part{Msg: "Redis " + redisdb.SafeText(err)}
+		return component{Msg: "Redis " + redisdb.SafeText(err)}
 	case !health.PausedAt.IsZero():
-		return part{Msg: journalRestored}
+		return component{Msg: journalRestored}
 	case s.redis.Embedded():
-		return part{OK: true, Msg: "orders are forgotten when larder stops (ordering.allow_non_durable)"}
+		return component{OK: true, Msg: "orders are forgotten when larder stops (ordering.allow_non_durable)"}
 	case watched:
-		return part{OK: true, Msg: health.Rule()}
+		return component{OK: true, Msg: health.Rule()}
 	default:
-		return part{OK: true}
+		return component{OK: true}
 	}
 }
 
@@ -111,7 +111,7 @@ const journalRestored = "Redis was restored or has lost orders: no new orders ar
 
 // failed are the restaurants whose last sync failed, by their connections. Of
 // those without a menu the last run tells, of a bounded number of them.
-func (s *Server) failed(ctx context.Context, found inspection) map[string][]menusync.Restaurant {
+func (s *Server) failed(ctx context.Context, found readinessReport) map[string][]menusync.Restaurant {
 	failed := map[string][]menusync.Restaurant{}
 	for _, restaurant := range found.all {
 		version, has := found.versions[restaurant.ID]
@@ -142,17 +142,17 @@ func countOf(n int, noun string) string {
 	return strconv.Itoa(n) + " " + noun
 }
 
-// someIDs lists a few restaurants.
-func someIDs(restaurants []menusync.Restaurant) string {
+// firstIDs lists a few restaurants.
+func firstIDs(restaurants []menusync.Restaurant) string {
 	ids := make([]string, len(restaurants))
 	for i, restaurant := range restaurants {
 		ids[i] = string(restaurant.ID)
 	}
-	return some(ids)
+	return firstNames(ids)
 }
 
-// some lists a few names.
-func some(names []string) string {
+// firstNames lists a few names.
+func firstNames(names []string) string {
 	const few = 5
 	if len(names) > few {
 		names = append(slices.Clone(names[:few]), "…")

@@ -39,7 +39,7 @@ func (s *Server) chooseConnection(c *gin.Context, asked string, given bool) (str
 	if !given {
 		return s.onlyConnection(who, "ask with ?connection= for")
 	}
-	if names := s.seen(who); !slices.Contains(names, asked) {
+	if names := s.visibleConnections(who); !slices.Contains(names, asked) {
 		return "", connectionNotFound(names)
 	}
 	return asked, nil

@@ -6,19 +6,19 @@ import (
 	"time"
 )
 
-// knownCallersKept is how many tokens are remembered, about 2 MiB when full.
-const knownCallersKept = 8192
+// maxCachedTokens is how many tokens are remembered, about 2 MiB when full.
+const maxCachedTokens = 8192
 
-// knownCallers remembers whose token an Authorization header carried, once it
+// tokenCache remembers whose token an Authorization header carried, once it
 // was read and found good. It keeps the header's hash alone.
-type knownCallers struct {
+type tokenCache struct {
 	mu   sync.RWMutex
 	byID map[[sha256.Size]byte]caller
 }
 
-// caller gives whose the header with that hash is, while the token is good: until it expires,
+// caller returns whose the header with that hash is, while the token is good: until it expires,
 // another key signs, or other clients are configured.
-func (k *knownCallers) caller(id [sha256.Size]byte, by *authority, now time.Time) (caller, bool) {
+func (k *tokenCache) caller(id [sha256.Size]byte, by *authority, now time.Time) (caller, bool) {
 	k.mu.RLock()
 	who, known := k.byID[id]
 	k.mu.RUnlock()
@@ -28,9 +28,9 @@ func (k *knownCallers) caller(id [sha256.Size]byte, by *authority, now time.Time
 	return who, true
 }
 
-// remember keeps whose a header is. When there is no room one goes that has
+// add keeps whose a header is. When there is no room one goes that has
 // expired or, where a look finds none, any.
-func (k *knownCallers) remember(header string, who caller, now time.Time) {
+func (k *tokenCache) add(header string, who caller, now time.Time) {
 	id := sha256.Sum256([]byte(header))
 	k.mu.RLock()
 	kept, known := k.byID[id]
@@ -40,14 +40,14 @@ func (k *knownCallers) remember(header string, who caller, now time.Time) {
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if _, known = k.byID[id]; !known && len(k.byID) >= knownCallersKept {
-		k.drop(now)
+	if _, known = k.byID[id]; !known && len(k.byID) >= maxCachedTokens {
+		k.evict(now)
 	}
 	k.byID[id] = who
 }
 
-// drop takes one out. The caller holds the lock.
-func (k *knownCallers) drop(now time.Time) {
+// evict takes one out. The caller holds the lock.
+func (k *tokenCache) evict(now time.Time) {
 	const looks = 8
 	looked := 0
 	for id, who := range k.byID { // in no order

@@ -24,23 +24,23 @@ const (
 	keyCode = "larder.code" // of gin.Context: the Code of an answer of 500 and above
 )
 
-// edge is the outermost layer of every request: its id, CORS, the answer to a
+// instrument is the outermost layer of every request: its id, CORS, the answer to a
 // panic, the request log and the request metrics.
-func (s *Server) edge(c *gin.Context) {
+func (s *Server) instrument(c *gin.Context) {
 	start := time.Now()
 	span := s.trace(c)
 	defer span.End()
 	c.Writer.Header()[headerRequestID] = []string{requestID(c.Request.Header.Get(headerRequestID))}
 	s.cors.header(c)
-	if onDropIn(c.Request.URL.Path) {
-		c.Set(keyDropIn, s.cfg.Compat)
+	if isCompatPath(c.Request.URL.Path) {
+		c.Set(keyCompat, s.cfg.Compat)
 	}
 	defer func() {
 		if fault := recover(); fault != nil {
-			s.panicked(c, fault)
+			s.onPanic(c, fault)
 		}
 		s.traced(c, span)
-		s.finished(c, time.Since(start))
+		s.finish(c, time.Since(start))
 	}()
 	// net/http drops what is malformed, and a filter with it: too much would
 	// be answered, without a word.
@@ -53,10 +53,10 @@ func (s *Server) edge(c *gin.Context) {
 	c.Next()
 }
 
-// panicked turns a panic into a 500 that says nothing of it. Where the answer
+// onPanic turns a panic into a 500 that says nothing of it. Where the answer
 // has already begun the connection is cut, so that no client takes half an
 // answer for a whole one.
-func (s *Server) panicked(c *gin.Context, fault any) {
+func (s *Server) onPanic(c *gin.Context, fault any) {
 	if err, ok := fault.(error); ok && errors.Is(err, http.ErrAbortHandler) {
 		panic(http.ErrAbortHandler)
 	}
@@ -74,12 +74,12 @@ func (s *Server) panicked(c *gin.Context, fault any) {
 	fail(c, &problem{code: CodeInternal, msg: "something went wrong inside larder; the log has the cause under this requestId"})
 }
 
-// finished counts the request and, where the setting says so, logs it.
-func (s *Server) finished(c *gin.Context, took time.Duration) {
+// finish counts the request and, where the setting says so, logs it.
+func (s *Server) finish(c *gin.Context, took time.Duration) {
 	status, route, stream := c.Writer.Status(), routeOf(c), c.GetBool(keyStream)
 	s.metrics.request(route, c.Request.Method, status, took, stream)
 	probe := strings.HasPrefix(route, "/livez") || strings.HasPrefix(route, "/readyz")
-	if !s.logs(probe, stream, status, took) {
+	if !s.shouldLog(probe, stream, status, took) {
 		return
 	}
 	who, _ := callerOf(c)
@@ -132,9 +132,9 @@ func (s *Server) logRequest(line requestLine) {
 	}
 }
 
-// logs tells whether a request gets a line. probe is one that asks how larder
+// shouldLog reports whether a request gets a line. probe is one that asks how larder
 // is, stream one whose answer takes as long as its reader stays.
-func (s *Server) logs(probe, stream bool, status int, took time.Duration) bool {
+func (s *Server) shouldLog(probe, stream bool, status int, took time.Duration) bool {
 	switch {
 	case s.cfg.AccessLog == LogAll:
 		return true
@@ -189,7 +189,7 @@ func (s *Server) traced(c *gin.Context, span tracing.Span) {
 	}
 }
 
-// untraced tells of routes that say nothing of what a guest waits for.
+// untraced reports routes that say nothing of what a guest waits for.
 func untraced(route string) bool {
 	switch route {
 	case "/livez", "/readyz", "/metrics":

@@ -15,9 +15,9 @@ import (
 // maxShown bounds each list of a comparison; what is more is counted alone.
 const maxShown = 500
 
-// comparisons is how many versions are compared at one time: each takes the two
+// maxDiffs is how many versions are compared at one time: each takes the two
 // menus into memory.
-const comparisons = 2
+const maxDiffs = 2
 
 // changesView is what differs between two versions, in words for a person.
 type changesView struct {
@@ -69,7 +69,7 @@ type stoppedChange struct {
 // versionChanges answers GET …/versions/{version}/changes: what would be another
 // in ?to=, which is the current version where it is left out.
 func (s *Server) versionChanges(c *gin.Context) error {
-	restaurant, err := s.synced(c)
+	restaurant, err := s.syncedMenu(c)
 	if err != nil {
 		return err
 	}
@@ -88,8 +88,8 @@ func (s *Server) versionChanges(c *gin.Context) error {
 		}
 	}
 	select {
-	case s.comparing <- struct{}{}:
-		defer func() { <-s.comparing }()
+	case s.diffSlots <- struct{}{}:
+		defer func() { <-s.diffSlots }()
 	case <-c.Request.Context().Done():
 		return c.Request.Context().Err()
 	}
@@ -186,8 +186,8 @@ type touchedDish struct {
 	Orderable bool   `json:"orderable"`
 }
 
-// named gives the findings with the names of their dishes, from memory.
-func (s *Server) named(restaurant menu.RestaurantID, findings []menu.Finding) []findingView {
+// describeFindings returns the findings with the names of their dishes, from memory.
+func (s *Server) describeFindings(restaurant menu.RestaurantID, findings []menu.Finding) []findingView {
 	snapshot, served := s.replica.Cached(restaurant)
 	views := make([]findingView, len(findings))
 	for i, finding := range findings {

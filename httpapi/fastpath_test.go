@@ -20,7 +20,7 @@ import (
 )
 
 // Requests put together from parts that matter, in any order and number, cut
-// anywhere, are answered alike by both lanes.
+// anywhere, are answered alike by both paths.
 func TestGeneratedRequestsAreAnsweredAlike(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, func(p *plan) { p.cfg.CORSOrigins = []string{"*"} })
@@ -35,7 +35,7 @@ func TestGeneratedRequestsAreAnsweredAlike(t *testing.T) {
 	})
 }
 
-// What the log and the metrics tell of a request is the same on both lanes.
+// What the log and the metrics tell of a request is the same on both paths.
 func TestLanesAreToldOfAlike(t *testing.T) {
 	t.Parallel()
 	told := func(express bool) string {
@@ -185,7 +185,7 @@ func TestTLSPassesTheLane(t *testing.T) {
 	}
 }
 
-// TLS in front of the lane: both lanes answer what was inside it.
+// TLS in front of the lane: both paths answer what was inside it.
 func TestTLSInFrontOfTheLane(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -222,7 +222,7 @@ func TestTLSInFrontOfTheLane(t *testing.T) {
 	}
 }
 
-// One sample is taken of both lanes together.
+// One sample is taken of both paths together.
 func TestTheLogIsSampledOverBothLanes(t *testing.T) {
 	t.Parallel()
 	const requests = 150 // on each
