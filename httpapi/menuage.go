@@ -21,7 +21,7 @@ func (s *Server) menuAge() prometheus.Collector {
 		"The same of the menu that so large a share of the served ones is no older than: 0.5, 0.9 and 0.99.", []string{"share"}, nil)
 	states := prometheus.NewDesc("larder_restaurants",
 		"Restaurants by the state of their menu: fresh, stale or missing.", []string{"state"}, nil)
-	outcomes := prometheus.NewDesc("larder_restaurants_last_sync",
+	outcomes := prometheus.NewDesc("larder_restaurants_by_last_outcome",
 		"Restaurants that have a menu, by how their last sync ended: updated, unchanged, quarantined, held, failed, or none.", []string{"outcome"}, nil)
 	success := prometheus.NewDesc("larder_sync_last_success_timestamp_seconds",
 		"When a menu was last confirmed with the ordering service of the connection, by any larder; Unix time.", []string{"connection"}, nil)

@@ -87,10 +87,10 @@ func NewMetrics(version string) *Metrics {
 			0.0002, 0.001, 0.005, 0.025, 0.1, 0.5, 2, 5),
 	}
 	reads := count("larder_menu_reads_total",
-		"Reads of menus, dishes and menu views answered, by lane (express or ordinary) and body: ready in memory, or built for this read.",
-		"lane", "body")
-	for path, name := range [pathNames]string{"ordinary", "express"} {
-		m.reads[path] = [2]prometheus.Counter{reads.WithLabelValues(name, "built"), reads.WithLabelValues(name, "ready")}
+		"Reads of menus, dishes and menu views answered, by path (fast or standard) and cache: hit, in memory, or miss, built for this read.",
+		"path", "cache")
+	for path, name := range [pathNames]string{"standard", "fast"} {
+		m.reads[path] = [2]prometheus.Counter{reads.WithLabelValues(name, "miss"), reads.WithLabelValues(name, "hit")}
 	}
 	for _, event := range [...]string{"swept", "late", "contradicted", "unrecorded"} {
 		m.events.WithLabelValues(event) // from 0 on: a rule must see the first one as an increase

@@ -34,7 +34,7 @@ func newOpenConnections(limit, files int, each *addressConnections, log logrus.F
 	}
 	if fit := files - files/8; files > 0 && fit < limit {
 		o.limit = max(fit, 1)
-		log.WithFields(logrus.Fields{"event": "http.few_files", "max_connections": limit, "connections": o.limit, "files": files}).
+		log.WithFields(logrus.Fields{"event": "http.fd_limit_low", "max_connections": limit, "connections": o.limit, "files": files}).
 			Warn("too few files may be open for http.max_connections: raise LimitNOFILE or ulimit -n")
 	}
 	o.places = make(chan struct{}, o.limit)
@@ -65,7 +65,7 @@ func (o *openConnections) leave() {
 	open := o.open.Add(-1)
 	o.free()
 	if open <= int64(o.limit-(o.limit+9)/10) && o.full.CompareAndSwap(true, false) {
-		o.log.WithFields(logrus.Fields{"event": "http.room", "connections": open}).Info("there is room for connections again")
+		o.log.WithFields(logrus.Fields{"event": "http.connections_available", "connections": open}).Info("there is room for connections again")
 	}
 }
 
@@ -82,7 +82,7 @@ func (o *openConnections) turnedFull() {
 		return
 	}
 	o.filled.Add(1)
-	o.log.WithFields(logrus.Fields{"event": "http.full", "connections": o.limit}).
+	o.log.WithFields(logrus.Fields{"event": "http.connection_limit", "connections": o.limit}).
 		Warn("as many connections as may be: further ones wait until one has left")
 }
 

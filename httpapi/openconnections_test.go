@@ -104,7 +104,7 @@ func TestConnectionsAreLimited(t *testing.T) {
 			if !on { // one that the ordinary lane has, whatever the setting
 				exchange(t, in[0], rawGet("/livez"))
 			}
-			reaches(t, "the log tells that all places are taken", func() bool { return w.events("http.full") == 1 })
+			reaches(t, "the log tells that all places are taken", func() bool { return w.events("http.connection_limit") == 1 })
 			late := []net.Conn{w.dial(), w.dial()}
 			for _, conn := range late {
 				if _, err := io.WriteString(conn, head); err != nil {
@@ -133,9 +133,9 @@ func TestConnectionsAreLimited(t *testing.T) {
 			for _, conn := range append(late, in...) {
 				_ = conn.Close()
 			}
-			reaches(t, "the log tells that there is room", func() bool { return w.events("http.room") == 1 })
+			reaches(t, "the log tells that there is room", func() bool { return w.events("http.connections_available") == 1 })
 			reaches(t, "no connection is counted", func() bool { return shows("larder_http_connections 0") })
-			if n := w.events("http.full"); n != 1 {
+			if n := w.events("http.connection_limit"); n != 1 {
 				t.Errorf("told %d times that all places are taken, want once", n)
 			}
 			if err := stop(); err != nil {
@@ -153,7 +153,7 @@ func TestAFullServerStops(t *testing.T) {
 		stop := w.running()
 		conn := w.dial()
 		exchange(t, conn, rawGet("/livez"))
-		reaches(t, "all places are taken", func() bool { return w.events("http.full") == 1 })
+		reaches(t, "all places are taken", func() bool { return w.events("http.connection_limit") == 1 })
 		waits := w.dial()
 		if err := stop(); err != nil {
 			t.Error(err)

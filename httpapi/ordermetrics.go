@@ -61,7 +61,7 @@ func (o *orderCounts) load(ctx context.Context) {
 		o.unknown[connection.Name] = count
 	}
 	if failed != nil && !o.failing {
-		o.server.log.WithFields(logrus.Fields{"event": "metrics.orders_unread"}).WithError(failed).
+		o.server.log.WithFields(logrus.Fields{"event": "metrics.orders_not_counted"}).WithError(failed).
 			Warn("unknown orders cannot be counted: /metrics shows the last count")
 	}
 	o.failing = failed != nil

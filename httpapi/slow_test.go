@@ -75,7 +75,7 @@ func TestSlowClientsLoseTheirPlaces(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			reaches(t, "all places are taken", func() bool { return w.events("http.full") == 1 })
+			reaches(t, "all places are taken", func() bool { return w.events("http.connection_limit") == 1 })
 			begun := time.Now()
 			for range held { // each of the places is given back
 				waits := w.dial()

@@ -93,7 +93,7 @@ func poolMetrics(name string, client redis.UniversalClient) []prometheus.Collect
 	return []prometheus.Collector{
 		connections("idle", func(pool *redis.PoolStats) uint32 { return pool.IdleConns }),
 		connections("used", func(pool *redis.PoolStats) uint32 { return pool.TotalConns - min(pool.IdleConns, pool.TotalConns) }),
-		counter("larder_redis_pool_timeouts_total", "How often a command waited in vain for a connection to Redis, by client.",
+		counter("larder_redis_pool_timeouts_total", "How often a command got no connection to Redis in time, by client.",
 			prometheus.Labels{"client": name}, func() uint32 { return client.PoolStats().Timeouts }),
 	}
 }

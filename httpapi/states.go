@@ -158,7 +158,7 @@ func (s *Server) summary(c *gin.Context) error {
 	query := ordering.Query{Connections: s.visibleConnections(who), State: ordering.StateUnknown, Limit: summarised}
 	records, next, err := s.orders.List(c.Request.Context(), query)
 	if err != nil {
-		s.log.WithFields(logrus.Fields{"event": "ops.summary", "requestId": idOf(c)}).WithError(err).Debug("orders cannot be counted")
+		s.log.WithFields(logrus.Fields{"event": "ops.summary_failed", "requestId": idOf(c)}).WithError(err).Debug("orders cannot be counted")
 	} else {
 		count := len(records)
 		view.UnknownOrders, view.More = &count, next != ""

@@ -135,7 +135,7 @@ func TestSystemdLetsAFullLarderLive(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer second.Close() //nolint:errcheck // it waits for a place
-	p.log.find(t, `"event":"http.full"`)
+	p.log.find(t, `"event":"http.connection_limit"`)
 	systemd.later(t)
 }
 

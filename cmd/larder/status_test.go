@@ -90,7 +90,7 @@ func TestStatusWhileTheGuestsPortIsFull(t *testing.T) {
 		}
 		t.Cleanup(func() { _ = connection.Close() })
 	}
-	p.log.find(t, `"event":"http.full"`)
+	p.log.find(t, `"event":"http.connection_limit"`)
 	env := service.env("LARDER_HTTP_OPS_LISTEN=" + p.log.find(t, `"opsAddr":"([^"]+)"`)[1])
 	if got := (command{env: append(env, "LARDER_HTTP_LISTEN="+guests)}).run(t, "status"); got.status != statusDone || !strings.Contains(got.out, ": ok\n") {
 		t.Errorf("status: %+v, want 0: the operators' listener answers", got)
