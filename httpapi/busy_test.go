@@ -45,7 +45,7 @@ func TestUpstreamBusy(t *testing.T) {
 	} {
 		got := send()
 		if strings.HasPrefix(name, "compat") {
-			got.refusedDropIn(t, http.StatusServiceUnavailable, "upstream_busy")
+			got.refusedCompat(t, http.StatusServiceUnavailable, "upstream_busy")
 		} else {
 			got.refused(t, http.StatusServiceUnavailable, "upstream_busy")
 		}

@@ -53,7 +53,7 @@ func TestNothingOfAGuestInLogAndMetrics(t *testing.T) {
 				k.main.fault(call, what)
 			}
 		}
-		for n, path := range map[string]string{"native": ordersPath, "drop-in": createPath} {
+		for n, path := range map[string]string{"native": ordersPath, "compatible": createPath} {
 			sent := strings.Replace(body, `{"`, `{"restaurantID": "bistro", "`, 1)
 			fail(http.MethodPost)
 			k.do(http.MethodPost, path, sent, under(n)...)
@@ -62,7 +62,7 @@ func TestNothingOfAGuestInLogAndMetrics(t *testing.T) {
 			k.do(http.MethodPost, path, sent[:40]+canaryGuest, under(n+"half")...)
 			k.main.faults("[]")
 			p := k.place(name + n)
-			base := map[string]string{"native": "/v1/orders/", "drop-in": createPath + "/"}[n] + p.OrderID
+			base := map[string]string{"native": "/v1/orders/", "compatible": createPath + "/"}[n] + p.OrderID
 			for change, sent := range map[string]string{"pay": payFor, "reject": rejectFor, "complete": ""} {
 				fail(change)
 				k.do(http.MethodPut, base+"/"+change, sent, k.shop...)

@@ -152,7 +152,7 @@ const (
 )
 
 // CompatConfig is `http.compat`: what larder's own refusals look like on the
-// drop-in face. What the ordering service says passes through as it is (policy
+// compatible API. What the ordering service says passes through as it is (policy
 // O15).
 type CompatConfig struct {
 	// RefusalStatus is the status of an order, payment or rejection that breaks rules: 400 to 499.

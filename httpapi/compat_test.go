@@ -330,11 +330,11 @@ func TestWithoutARestaurant(t *testing.T) {
 			}
 			made := tw.do(http.MethodPost, createPath, body, typed...)
 			if test.code != "" {
-				known := knownOf(t, view.refusedDropIn(t, test.status, test.code))
+				known := knownOf(t, view.refusedCompat(t, test.status, test.code))
 				if diff := cmp.Diff(append([]string{}, test.restaurants...), known); diff != "" {
 					t.Errorf("the ids listed (+) are not those there are (-):\n%s", diff)
 				}
-				made.refusedDropIn(t, test.status, test.code)
+				made.refusedCompat(t, test.status, test.code)
 				return
 			}
 			var got struct{ Name string }

@@ -22,9 +22,9 @@ type documentError struct {
 	Errors    *[]ordering.Violation `json:"errors"`
 }
 
-// refusedDropIn checks that the answer is the document's error shape and
+// refusedCompat checks that the answer is the document's error shape and
 // nothing more.
-func (r reply) refusedDropIn(t *testing.T, status int, code string) documentError {
+func (r reply) refusedCompat(t *testing.T, status int, code string) documentError {
 	t.Helper()
 	var got documentError
 	decoder := json.NewDecoder(bytes.NewReader(r.body))
@@ -78,29 +78,29 @@ func everyRoute() []struct{ method, path, body string } {
 	}
 }
 
-func TestDropInNeedsTheScopeOrders(t *testing.T) {
+func TestCompatNeedsTheScopeOrders(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, func(p *plan) { p.cfg.Rate = httpapi.RateConfig{} })
 	reader, ops := w.as(clientRead), w.as(clientOps)
 	for _, route := range everyRoute() {
 		for _, path := range []string{route.path, route.path + "/"} {
 			got := w.do(route.method, path, route.body)
-			got.refusedDropIn(t, http.StatusUnauthorized, "unauthorized")
+			got.refusedCompat(t, http.StatusUnauthorized, "unauthorized")
 			if said := got.header.Get("WWW-Authenticate"); said != `Bearer realm="larder"` {
 				t.Errorf("%s: WWW-Authenticate %q", path, said)
 			}
 			got = w.do(route.method, path, route.body, "Authorization", "Bearer x.y.z")
-			got.refusedDropIn(t, http.StatusUnauthorized, "unauthorized")
+			got.refusedCompat(t, http.StatusUnauthorized, "unauthorized")
 			if said := got.header.Get("WWW-Authenticate"); said != `Bearer realm="larder", error="invalid_token"` {
 				t.Errorf("%s: WWW-Authenticate %q", path, said)
 			}
 			got = w.do(route.method, path, route.body, reader...)
-			got.refusedDropIn(t, http.StatusForbidden, "forbidden")
+			got.refusedCompat(t, http.StatusForbidden, "forbidden")
 			if said := got.header.Get("WWW-Authenticate"); said != `Bearer realm="larder", error="insufficient_scope", scope="orders"` {
 				t.Errorf("%s: WWW-Authenticate %q", path, said)
 			}
 			// A client that sees several connections does not say which it means.
-			refused := w.do(route.method, path, route.body, ops...).refusedDropIn(t, http.StatusBadRequest, "connection_required")
+			refused := w.do(route.method, path, route.body, ops...).refusedCompat(t, http.StatusBadRequest, "connection_required")
 			if diff := cmp.Diff([]string{"main", "north"}, knownOf(t, refused)); diff != "" {
 				t.Errorf("%s: connections (-want +got):\n%s", path, diff)
 			}
@@ -109,7 +109,7 @@ func TestDropInNeedsTheScopeOrders(t *testing.T) {
 }
 
 // The only connection needs no naming.
-func TestDropInOverTheOnlyConnection(t *testing.T) {
+func TestCompatOverTheOnlyConnection(t *testing.T) {
 	t.Parallel()
 	tw := newTwins(t, func(p *plan) {
 		p.deps = func(deps *httpapi.Deps) { deps.Connections = deps.Connections[:1] }
@@ -117,11 +117,11 @@ func TestDropInOverTheOnlyConnection(t *testing.T) {
 	tw.get(viewPath, tw.as(clientOps)...).is(t, http.StatusOK)
 	tw.post(createPath, posOrder(), tw.as(clientOps)...).is(t, http.StatusCreated)
 	none := newWorld(t, func(p *plan) { p.deps = func(deps *httpapi.Deps) { deps.Connections = nil } })
-	none.get(viewPath, none.as(clientOps)...).refusedDropIn(t, http.StatusNotFound, "connection_not_found")
+	none.get(viewPath, none.as(clientOps)...).refusedCompat(t, http.StatusNotFound, "connection_not_found")
 }
 
 // Whatever goes wrong below /orders/api/ is in the interface's shape.
-func TestDropInRefusesInTheDocumentsShape(t *testing.T) {
+func TestCompatRefusesInTheDocumentsShape(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, func(p *plan) { p.cfg.Rate.Place = httpapi.Rate{Count: 8, Per: time.Hour} })
 	w.pull("@main")
@@ -168,7 +168,7 @@ func TestDropInRefusesInTheDocumentsShape(t *testing.T) {
 			t.Errorf("%s: %d %s", test.name, got.status, got.body)
 			continue
 		}
-		got.refusedDropIn(t, test.status, test.code)
+		got.refusedCompat(t, test.status, test.code)
 		if wait := got.header.Get("Retry-After"); (wait == "") != (test.status != 429 && test.status != 503) {
 			t.Errorf("%s: Retry-After %q", test.name, wait)
 		}
@@ -185,15 +185,15 @@ func TestDropInRefusesInTheDocumentsShape(t *testing.T) {
 // panicking are orders with a fault in the code.
 type panicking struct{ httpapi.Orders }
 
-func TestDropInPanic(t *testing.T) {
+func TestCompatPanic(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, func(p *plan) { p.orders = panicking{} })
 	w.pull("@main")
-	w.post(createPath, posOrder(), w.as(clientShop)...).refusedDropIn(t, http.StatusInternalServerError, "internal")
+	w.post(createPath, posOrder(), w.as(clientShop)...).refusedCompat(t, http.StatusInternalServerError, "internal")
 }
 
 // What is wrong with an order, in the guest's language and as the setting has it.
-func TestDropInValidation(t *testing.T) {
+func TestCompatValidation(t *testing.T) {
 	t.Parallel()
 	tw := newTwins(t)
 	body := strings.Replace(with(`"persons": true`), `"ID": "x1"`, `"ID": "x9"`, 1)
@@ -203,7 +203,7 @@ func TestDropInValidation(t *testing.T) {
 		"Sauce: добавьте ещё 1 позицию (от 1 до 2; выбрано: 0); В меню нет ингредиента x9"
 	for language, want := range map[string]string{"": english, "en-GB": english, "uk": english, "ru-RU, en;q=0.5": russian} {
 		headers := append([]string{"Accept-Language", language}, tw.shop...)
-		got := tw.post(createPath, body, headers...).refusedDropIn(t, http.StatusUnprocessableEntity, "validation_failed")
+		got := tw.post(createPath, body, headers...).refusedCompat(t, http.StatusUnprocessableEntity, "validation_failed")
 		if got.Msg != want {
 			t.Errorf("in %q: msg\n%s\nwant\n%s", language, got.Msg, want)
 		}
@@ -219,7 +219,7 @@ func TestDropInValidation(t *testing.T) {
 		t.Errorf("the service got %+v", sent)
 	}
 	paid := tw.put(createPath+"/1001/pay", `[{"code": "", "amount": "1,5", "paidAt": "2026-11-21T12:00:00"}]`, append([]string{"Accept-Language", "ru"}, tw.shop...)...)
-	if got := paid.refusedDropIn(t, 422, "validation_failed"); got.Msg != "Не заполнено поле code; Запишите число с точкой, а не с запятой; "+
+	if got := paid.refusedCompat(t, 422, "validation_failed"); got.Msg != "Не заполнено поле code; Запишите число с точкой, а не с запятой; "+
 		"Укажите время со смещением часового пояса, например 2026-05-01T18:30:00+03:00" {
 		t.Errorf("a payment in Russian: %s", got.Msg)
 	}
@@ -228,9 +228,9 @@ func TestDropInValidation(t *testing.T) {
 		p.cfg.Compat = httpapi.CompatConfig{RefusalStatus: http.StatusBadRequest, RefusalErrors: httpapi.RefusalNone}
 	})
 	for _, got := range []documentError{
-		plain.post(createPath, body, plain.shop...).refusedDropIn(t, http.StatusBadRequest, "validation_failed"),
-		plain.put(createPath+"/1001/pay", `[]`, plain.shop...).refusedDropIn(t, http.StatusBadRequest, "validation_failed"),
-		plain.get(viewPath+"?restaurantId=nowhere", plain.shop...).refusedDropIn(t, http.StatusNotFound, "restaurant_not_found"),
+		plain.post(createPath, body, plain.shop...).refusedCompat(t, http.StatusBadRequest, "validation_failed"),
+		plain.put(createPath+"/1001/pay", `[]`, plain.shop...).refusedCompat(t, http.StatusBadRequest, "validation_failed"),
+		plain.get(viewPath+"?restaurantId=nowhere", plain.shop...).refusedCompat(t, http.StatusNotFound, "restaurant_not_found"),
 	} {
 		if got.Errors != nil || got.Msg == "" {
 			t.Errorf("none: msg %q, errors %+v", got.Msg, got.Errors)
@@ -238,7 +238,7 @@ func TestDropInValidation(t *testing.T) {
 	}
 	// An order with very much wrong is told in few words.
 	many := strings.Replace(posOrder(), `"dishList": [`, `"dishList": [`+strings.Repeat(`{"ID": "?", "quantity": 0}, `, 40), 1)
-	if got := plain.post(createPath, many, plain.shop...).refusedDropIn(t, http.StatusBadRequest, "validation_failed"); strings.Count(got.Msg, ";") != 10 || !strings.HasSuffix(got.Msg, "; …") {
+	if got := plain.post(createPath, many, plain.shop...).refusedCompat(t, http.StatusBadRequest, "validation_failed"); strings.Count(got.Msg, ";") != 10 || !strings.HasSuffix(got.Msg, "; …") {
 		t.Errorf("40 dishes that are none: %s", got.Msg)
 	}
 }

@@ -129,7 +129,7 @@ func TestAnyContentType(t *testing.T) {
 }
 
 // With a key a request is made once; without one an order is another each time.
-func TestKeysOnTheDropInFace(t *testing.T) {
+func TestKeysOnTheCompatibleAPI(t *testing.T) {
 	t.Parallel()
 	tw := newTwins(t)
 	body := posOrder()
@@ -147,12 +147,12 @@ func TestKeysOnTheDropInFace(t *testing.T) {
 		t.Errorf("Larder-Order-Ref %q", ref)
 	}
 	reused := place(strings.Replace(body, "no bell", "ring", 1), "k-1", tw.shop...)
-	reused.refusedDropIn(t, http.StatusUnprocessableEntity, "idempotency_key_reused")
+	reused.refusedCompat(t, http.StatusUnprocessableEntity, "idempotency_key_reused")
 	if reused.header.Get("Larder-Order-Ref") != first.header.Get("Larder-Order-Ref") {
 		t.Errorf("whose key it is: %v", reused.header)
 	}
-	place(with(`"restaurantID": "second"`), "k-1", tw.shop...).refusedDropIn(t, http.StatusUnprocessableEntity, "idempotency_key_reused")
-	tw.put(createPath+"/1001/pay", payment, append(key("k-1"), tw.shop...)...).refusedDropIn(t, http.StatusUnprocessableEntity, "idempotency_key_reused")
+	place(with(`"restaurantID": "second"`), "k-1", tw.shop...).refusedCompat(t, http.StatusUnprocessableEntity, "idempotency_key_reused")
+	tw.put(createPath+"/1001/pay", payment, append(key("k-1"), tw.shop...)...).refusedCompat(t, http.StatusUnprocessableEntity, "idempotency_key_reused")
 	for range 2 {
 		if got := place(body, "", tw.shop...).is(t, http.StatusCreated); got.header.Get("Idempotent-Replayed") != "" {
 			t.Errorf("without a key: %v", got.header)
@@ -170,12 +170,12 @@ func TestKeysOnTheDropInFace(t *testing.T) {
 	change("complete", "").is(t, http.StatusInternalServerError)
 	paid := change("pay", payment).is(t, http.StatusOK)
 	same(t, paid, change("pay", tight(t, payment)))
-	change("pay", strings.Replace(payment, "210.40", "300", 1)).refusedDropIn(t, http.StatusConflict, "order_state")
+	change("pay", strings.Replace(payment, "210.40", "300", 1)).refusedCompat(t, http.StatusConflict, "order_state")
 	same(t, refused, change("complete", "", key("c-1")...)) // the client's own key keeps a refusal
 	done := change("complete", "").is(t, http.StatusOK)     // one that larder made does not
 	same(t, done, change("complete", ""))
 	closed := change("reject", reject)
-	closed.refusedDropIn(t, http.StatusConflict, "order_state")
+	closed.refusedCompat(t, http.StatusConflict, "order_state")
 	if closed.header.Get("Larder-Order-Ref") != first.header.Get("Larder-Order-Ref") {
 		t.Errorf("which order it is: %v", closed.header)
 	}
@@ -186,7 +186,7 @@ func TestKeysOnTheDropInFace(t *testing.T) {
 
 // What belongs to another connection is unknown, in every route and under
 // every key.
-func TestDropInIsolation(t *testing.T) {
+func TestCompatIsolation(t *testing.T) {
 	t.Parallel()
 	elsewhere := newStand(t, "north", north)
 	putMenu(t, elsewhere.base, sandbox.DefaultMenu)
@@ -195,13 +195,13 @@ func TestDropInIsolation(t *testing.T) {
 	tw.post(createPath, with(`"restaurantID": "bistro"`), append(key("k"), tw.shop...)...).is(t, http.StatusCreated)
 
 	for _, body := range []string{with(`"restaurantID": "bistro"`), with(`"restaurantID": "second"`)} {
-		refused := tw.post(createPath, body, stranger...).refusedDropIn(t, http.StatusNotFound, "restaurant_not_found")
+		refused := tw.post(createPath, body, stranger...).refusedCompat(t, http.StatusNotFound, "restaurant_not_found")
 		if diff := cmp.Diff([]string{north}, knownOf(t, refused)); diff != "" {
 			t.Errorf("ids of another connection: %s", diff)
 		}
 	}
-	tw.get(viewPath+"?restaurantId=bistro", stranger...).refusedDropIn(t, http.StatusNotFound, "restaurant_not_found")
-	tw.get(causesPath, stranger...).refusedDropIn(t, http.StatusServiceUnavailable, "no_rejection_reasons")
+	tw.get(viewPath+"?restaurantId=bistro", stranger...).refusedCompat(t, http.StatusNotFound, "restaurant_not_found")
+	tw.get(causesPath, stranger...).refusedCompat(t, http.StatusServiceUnavailable, "no_rejection_reasons")
 	// The orderID is passed on to the caller's own service, which has no such order.
 	for what, body := range map[string]string{"pay": payment, "complete": "", "reject": reject} {
 		tw.put(createPath+"/1001/"+what, body, stranger...).is(t, http.StatusNotFound)
@@ -225,7 +225,7 @@ func TestDropInIsolation(t *testing.T) {
 }
 
 // One limit for placing on both APIs (policy H1).
-func TestDropInIsLimitedByClient(t *testing.T) {
+func TestCompatIsLimitedByClient(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, func(p *plan) { p.cfg.Rate.Place = httpapi.Rate{Count: 1, Per: 3600e9} })
 	w.pull("@main")
@@ -236,23 +236,23 @@ func TestDropInIsLimitedByClient(t *testing.T) {
 	}
 	w.post(ordersPath, order(), append(key("a"), shop...)...).refused(t, http.StatusTooManyRequests, "rate_limited")
 	w.put(createPath+"/765/complete", "", shop...).is(t, http.StatusOK)
-	w.put(createPath+"/765/pay", payment, shop...).refusedDropIn(t, http.StatusTooManyRequests, "rate_limited")
+	w.put(createPath+"/765/pay", payment, shop...).refusedCompat(t, http.StatusTooManyRequests, "rate_limited")
 	w.get(viewPath, shop...).is(t, http.StatusOK)
 }
 
 // Orders are not taken where their records could be lost (policy O14).
-func TestDropInWithoutAJournal(t *testing.T) {
+func TestCompatWithoutAJournal(t *testing.T) {
 	t.Parallel()
 	tw := newTwins(t, func(p *plan) { p.ordering.AllowNonDurable = false })
 	got := tw.post(createPath, posOrder(), tw.shop...)
-	got.refusedDropIn(t, http.StatusServiceUnavailable, "journal_unavailable")
+	got.refusedCompat(t, http.StatusServiceUnavailable, "journal_unavailable")
 	if got.header.Get("Retry-After") == "" || len(tw.behind.has()) != 0 {
 		t.Errorf("Retry-After %q, sent %+v", got.header.Get("Retry-After"), tw.behind.has())
 	}
 }
 
-// The log and the metrics of a drop-in order name it, and nothing of a guest.
-func TestDropInIsLogged(t *testing.T) {
+// The log and the metrics of an order on the compatible API name it, and nothing of a guest.
+func TestCompatIsLogged(t *testing.T) {
 	t.Parallel()
 	tw := newTwins(t)
 	got := tw.post(createPath, with(`"restaurantID": "bistro"`), append(key("secret-key"), tw.shop...)...).is(t, http.StatusCreated)
@@ -270,7 +270,7 @@ func TestDropInIsLogged(t *testing.T) {
 	if !found {
 		t.Error("the order is not in the log")
 	}
-	tw.post(createPath, "{", tw.shop...).refusedDropIn(t, http.StatusBadRequest, "malformed_json")
+	tw.post(createPath, "{", tw.shop...).refusedCompat(t, http.StatusBadRequest, "malformed_json")
 	metrics := string(tw.get("/metrics").body)
 	for _, line := range []string{
 		`larder_http_requests_total{method="POST",route="/orders/api/v1/orders",status="2xx"} 1`,
@@ -299,7 +299,7 @@ func TestOrderIDsThatLeadElsewhere(t *testing.T) {
 	tw := newTwins(t)
 	for _, id := range []string{"..%2F..%2Fmenu", "1001%2F..%2F1002", "..%5C1001", "%2e%2e", "1001%0D%0AHost:%20x", "1001%00"} {
 		for operation, body := range map[string]string{"pay": payment, "complete": "", "reject": reject} {
-			tw.put(createPath+"/"+id+"/"+operation, body, tw.shop...).refusedDropIn(t, http.StatusNotFound, "order_not_found")
+			tw.put(createPath+"/"+id+"/"+operation, body, tw.shop...).refusedCompat(t, http.StatusNotFound, "order_not_found")
 		}
 	}
 	var counted struct{ Calls map[string]int }
@@ -332,7 +332,7 @@ func TestOneKeyOnBothFaces(t *testing.T) {
 	if orders := tw.behind.has(); len(orders) != 1 || len(orders[0].Payments) != 1 {
 		t.Errorf("the service has %+v", orders)
 	}
-	unnamed := tw.post(createPath, posOrder(), both...).refusedDropIn(t, http.StatusUnprocessableEntity, "idempotency_key_reused")
+	unnamed := tw.post(createPath, posOrder(), both...).refusedCompat(t, http.StatusUnprocessableEntity, "idempotency_key_reused")
 	if !strings.HasSuffix(unnamed.Msg, "(ref "+ref+")") {
 		t.Errorf("another restaurant's menu under the key: %q", unnamed.Msg)
 	}

@@ -125,7 +125,7 @@ func passThrough(c *gin.Context, status int, contentType string, body []byte) {
 
 // keyCompat is of gin.Context: there for every request on the compatible API,
 // matched by a route or not. Its value is the CompatConfig.
-const keyCompat = "larder.dropIn"
+const keyCompat = "larder.compat"
 
 // maxMessages is how many violations are told in the msg of one refusal.
 const maxMessages = 10

@@ -86,7 +86,7 @@ func fault(do string, status int, body, media string) string {
 }
 
 // What is not certain, and what a person settled, is told in larder's words.
-func TestUncertainOutcomesOnTheDropInFace(t *testing.T) {
+func TestUncertainOutcomesOnTheCompatibleAPI(t *testing.T) {
 	t.Parallel()
 	tw := newTwins(t)
 	ops := tw.as(clientOps)
@@ -99,7 +99,7 @@ func TestUncertainOutcomesOnTheDropInFace(t *testing.T) {
 
 	tw.behind.fault("POST", `"do":"execute_then_reset"`)
 	lost := send("lost")
-	said := lost.refusedDropIn(t, http.StatusGatewayTimeout, "order_outcome_unknown")
+	said := lost.refusedCompat(t, http.StatusGatewayTimeout, "order_outcome_unknown")
 	if ref := lost.header.Get("Larder-Order-Ref"); len(ref) != 26 || !strings.HasSuffix(said.Msg, " (ref "+ref+")") {
 		t.Errorf("ref %q, msg %q", ref, said.Msg)
 	}
@@ -111,7 +111,7 @@ func TestUncertainOutcomesOnTheDropInFace(t *testing.T) {
 
 	tw.behind.fault("POST", `"do":"status","status":502,"body":"<html>"`)
 	gone := send("gone")
-	gone.refusedDropIn(t, http.StatusGatewayTimeout, "order_outcome_unknown")
+	gone.refusedCompat(t, http.StatusGatewayTimeout, "order_outcome_unknown")
 	settle(gone, `{"operation":"create","outcome":"not_done"}`)
 	got := send("gone")
 	if got.status != http.StatusBadGateway || !strings.Contains(string(got.body), `"code":"upstream_refused"`) || !strings.Contains(string(got.body), "a person") {
@@ -121,9 +121,9 @@ func TestUncertainOutcomesOnTheDropInFace(t *testing.T) {
 	// Another change has to wait for it.
 	tw.behind.fault("pay", `"do":"execute_then_reset"`)
 	pay := tw.put(createPath+"/1001/pay", payment, tw.shop...)
-	pay.refusedDropIn(t, http.StatusGatewayTimeout, "order_outcome_unknown")
+	pay.refusedCompat(t, http.StatusGatewayTimeout, "order_outcome_unknown")
 	same(t, pay, tw.put(createPath+"/1001/pay", payment, tw.shop...))
-	tw.put(createPath+"/1001/complete", "", tw.shop...).refusedDropIn(t, http.StatusConflict, "outcome_unknown")
+	tw.put(createPath+"/1001/complete", "", tw.shop...).refusedCompat(t, http.StatusConflict, "outcome_unknown")
 	settle(pay, `{"operation":"pay","outcome":"done"}`)
 	if got := tw.put(createPath+"/1001/pay", payment, tw.shop...).is(t, http.StatusOK); string(got.body) != `{"result":{}}` {
 		t.Errorf("settled payment: %s", got.body)
@@ -133,7 +133,7 @@ func TestUncertainOutcomesOnTheDropInFace(t *testing.T) {
 	// Turned away for now: nothing was sent, and the key is free again.
 	tw.behind.faults(`[{"match":{"method":"POST","path":"/orders/api/v1/orders"},"do":"status","status":429,"retryAfter":60}]`)
 	away := send("away")
-	away.refusedDropIn(t, http.StatusServiceUnavailable, "upstream_unavailable")
+	away.refusedCompat(t, http.StatusServiceUnavailable, "upstream_unavailable")
 	if away.header.Get("Retry-After") != "60" {
 		t.Errorf("Retry-After %q", away.header.Get("Retry-After"))
 	}
@@ -143,7 +143,7 @@ func TestUncertainOutcomesOnTheDropInFace(t *testing.T) {
 	}
 	// A redirect is no answer of the interface.
 	tw.behind.fault("POST", fault("status", 302, "", ""))
-	send("moved").refusedDropIn(t, http.StatusBadGateway, "upstream_refused")
+	send("moved").refusedCompat(t, http.StatusBadGateway, "upstream_refused")
 }
 
 // fixedOrders are orders that come out as the test says.
@@ -161,7 +161,7 @@ func (t *fixedOrders) Change(context.Context, ordering.ChangeRequest) (ordering.
 }
 
 // Of an answer that is lost the client is told what is left of it.
-func TestLostAnswersOnTheDropInFace(t *testing.T) {
+func TestLostAnswersOnTheCompatibleAPI(t *testing.T) {
 	t.Parallel()
 	orders := &fixedOrders{}
 	w := newWorld(t, func(p *plan) { p.cfg.Rate, p.orders = httpapi.RateConfig{}, orders })

@@ -206,7 +206,7 @@ func (c *contract) judgeUnrouted(x talk) error {
 	}
 	schema := "Problem"
 	if strings.HasPrefix(x.request.URL.Path, "/orders/api/") {
-		schema = "DropInError"
+		schema = "CompatError"
 	}
 	return c.judgeJSON("/components/schemas/"+schema, x.body)
 }
@@ -304,7 +304,7 @@ func (c *contract) judgePassed(x talk) error {
 	if json.Unmarshal(x.body, &members) != nil || x.header.Get("Larder-Order-Ref") != "" || x.status/100 == 2 {
 		return nil //nolint:nilerr // what is no object is the service's own
 	}
-	return c.judgeJSON("/components/schemas/DropInError", x.body)
+	return c.judgeJSON("/components/schemas/CompatError", x.body)
 }
 
 // judgeRequest judges a request that was taken.

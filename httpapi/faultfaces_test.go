@@ -64,14 +64,14 @@ func (native) problem(c *cell, got reply, status int, code string) (ref string) 
 	return got.refused(c.t, status, code).Ref
 }
 
-// dropIn is the ordering service's own interface.
-type dropIn struct{}
+// compat is the ordering service's own interface.
+type compat struct{}
 
-func (dropIn) orders() string              { return createPath }
-func (dropIn) order(orderID string) string { return createPath + "/" + orderID }
+func (compat) orders() string              { return createPath }
+func (compat) order(orderID string) string { return createPath + "/" + orderID }
 
 // done: what the service answered, be it nothing.
-func (dropIn) done(c *cell, got reply) (ref string) {
+func (compat) done(c *cell, got reply) (ref string) {
 	c.t.Helper()
 	got.is(c.t, c.answered())
 	switch body := string(got.body); {
@@ -91,7 +91,7 @@ func (dropIn) done(c *cell, got reply) (ref string) {
 }
 
 // refused: what the service answered; a redirect leads nowhere here.
-func (d dropIn) refused(c *cell, got reply) (ref string) {
+func (d compat) refused(c *cell, got reply) (ref string) {
 	c.t.Helper()
 	if c.row.mute {
 		return d.problem(c, got, http.StatusBadGateway, "upstream_refused")
@@ -107,7 +107,7 @@ func (d dropIn) refused(c *cell, got reply) (ref string) {
 }
 
 // problem: larder's own word, in the interface's error shape.
-func (dropIn) problem(c *cell, got reply, status int, code string) (ref string) {
+func (compat) problem(c *cell, got reply, status int, code string) (ref string) {
 	c.t.Helper()
 	var said struct {
 		Code, Msg, RequestID string

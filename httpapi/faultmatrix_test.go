@@ -39,8 +39,8 @@ func TestFaultMatrix(t *testing.T) {
 					if operation != upstream.OpCreate { // which needs a key
 						m.meet(t, row, operation, native{}, false)
 					}
-					m.meet(t, row, operation, dropIn{}, true)
-					m.meet(t, row, operation, dropIn{}, false)
+					m.meet(t, row, operation, compat{}, true)
+					m.meet(t, row, operation, compat{}, false)
 				}
 			}
 		})

@@ -10,7 +10,7 @@ import (
 )
 
 // Whatever bytes the ordering service answers with, they pass through the
-// drop-in face as they are, and a replay on either face is the first answer
+// compatible API as they are, and a replay on either API is the first answer
 // (policies O7, O15).
 func TestReplaysOfAnyBytes(t *testing.T) {
 	t.Parallel()

@@ -34,7 +34,7 @@ func TestDocumentExamples(t *testing.T) {
 	b.trySync()
 	b.tryVersions()
 	b.tryConsole()
-	b.tryDropIn()
+	b.tryCompat()
 	b.tryRefusals()
 	b.tryElsewhere()
 	for name, example := range b.document.doc.Components.Examples {
@@ -197,7 +197,7 @@ func (b *bench) tryConsole() {
 	}})
 	b.try(trial{operation: "getSession", example: "ops", status: http.StatusOK, header: cookie})
 	b.try(trial{operation: "getSummary", example: "summary", status: http.StatusOK, as: ops})
-	b.try(trial{operation: "listDeeds", example: "rollback", status: http.StatusOK, as: ops, with: map[string]string{"action": "rollback"}})
+	b.try(trial{operation: "listAuditEntries", example: "rollback", status: http.StatusOK, as: ops, with: map[string]string{"action": "rollback"}})
 	b.try(trial{operation: "listOpsRestaurants", example: "held", status: http.StatusOK, as: ops})
 	b.try(trial{operation: "getOpsRestaurant", example: "held", status: http.StatusOK, as: ops})
 	b.try(trial{operation: "signOut", status: http.StatusNoContent, header: cookie})
@@ -205,7 +205,7 @@ func (b *bench) tryConsole() {
 	b.try(trial{operation: "releaseHold", example: "queued", status: http.StatusAccepted, as: ops, with: map[string]string{"wait": ""}})
 }
 
-func (b *bench) tryDropIn() {
+func (b *bench) tryCompat() {
 	shop := "storefront"
 	var first, second struct{ OrderID string }
 	b.try(trial{operation: "viewMenu", example: "bistro", status: http.StatusOK, as: shop})

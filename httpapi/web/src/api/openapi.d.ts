@@ -1,6 +1,6 @@
 // Made of the API document by openapi-typescript 7.13.0: make api-types. DO NOT EDIT.
-// openapi.yaml: 9172fc78b8a276efe4140d46483635dbd525e021654806a0e22acffd12390afc
-// what follows: a20b4fb6d174506a6f9186d52d6bff70f8085bba328ff7f285c65dab910d88e6
+// openapi.yaml: 3d0ba5c874407b994bebdf5fc4ae6670ea7e2d17bcd17cf2231b54162ccbe5ec
+// what follows: 8c8cdfcb97cc8c028ea9fb8cc91ee9c3def1b2c7df7ce3573367eafd4043b1a6
 export interface paths {
     "/connect/token": {
         parameters: {
@@ -341,7 +341,7 @@ export interface paths {
          * Who did what, when
          * @description The newest first, of the last 10,000. A page of a filter that matches few may be short.
          */
-        get: operations["listDeeds"];
+        get: operations["listAuditEntries"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1036,6 +1036,30 @@ export interface components {
             /** @description Counts within the call; null where there was none. */
             try: number | null;
         };
+        /** @description What somebody did. What does not apply is null. */
+        AuditEntry: {
+            action: components["schemas"]["Action"];
+            at: components["schemas"]["Time"];
+            batch: string | null;
+            client: string;
+            /** @description Whose; null of what concerns all of them, or none. */
+            connection: string | null;
+            detail: string | null;
+            id: string;
+            /** @description The order. */
+            ref: string | null;
+            requestId: string;
+            restaurant: string | null;
+            run: string | null;
+            /** @description That a rollback went back to. */
+            version: number | null;
+            /** @enum {string} */
+            via: "token" | "session";
+        };
+        AuditEntryList: {
+            next: components["schemas"]["Next"];
+            result: components["schemas"]["AuditEntry"][];
+        };
         Availability: {
             available: boolean;
             id: string;
@@ -1176,6 +1200,16 @@ export interface components {
                 to: number;
             };
         };
+        /** @description An error in the ordering service's shape. larder's own `code`s are those of `Problem`. */
+        CompatError: {
+            code: string;
+            errors: components["schemas"]["Violation"][] | null;
+            /** @description There are more violations than the 200 in `errors`. Absent otherwise. */
+            more?: boolean;
+            /** @description What is wrong, for a person, and the order's ref. */
+            msg: string;
+            requestId: string;
+        };
         /** @description How large a menu is. Orderable products are a part of the available ones. */
         Counts: {
             /** @description On no stop list. */
@@ -1184,30 +1218,6 @@ export interface components {
             /** @description Can be ordered: available, with a price, and each group that needs a choice has one. */
             orderable: number;
             products: number;
-        };
-        /** @description What somebody did. What does not apply is null. */
-        Deed: {
-            action: components["schemas"]["Action"];
-            at: components["schemas"]["Time"];
-            batch: string | null;
-            client: string;
-            /** @description Whose; null of what concerns all of them, or none. */
-            connection: string | null;
-            detail: string | null;
-            id: string;
-            /** @description The order. */
-            ref: string | null;
-            requestId: string;
-            restaurant: string | null;
-            run: string | null;
-            /** @description That a rollback went back to. */
-            version: number | null;
-            /** @enum {string} */
-            via: "token" | "session";
-        };
-        DeedList: {
-            next: components["schemas"]["Next"];
-            result: components["schemas"]["Deed"][];
         };
         Dish: {
             /** @description The menu's id of the dish, or its externalId. */
@@ -1222,16 +1232,6 @@ export interface components {
             quantity: number;
         } & {
             [key: string]: unknown;
-        };
-        /** @description An error in the ordering service's shape. larder's own `code`s are those of `Problem`. */
-        DropInError: {
-            code: string;
-            errors: components["schemas"]["Violation"][] | null;
-            /** @description There are more violations than the 200 in `errors`. Absent otherwise. */
-            more?: boolean;
-            /** @description What is wrong, for a person, and the order's ref. */
-            msg: string;
-            requestId: string;
         };
         /**
          * @description Stable. Each has one status.
@@ -2136,19 +2136,8 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description Several connections are configured: ask with `?connection=` for one of `errors[0].params.known`. */
-        ConnectionRequired: {
-            headers: {
-                "Cache-Control": components["headers"]["CacheControl"];
-                "X-Request-Id": components["headers"]["RequestID"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
         /** @description Refused. */
-        DropInRefusal: {
+        CompatRefusal: {
             headers: {
                 "Cache-Control": components["headers"]["CacheControl"];
                 "Content-Language": components["headers"]["ContentLanguage"];
@@ -2162,7 +2151,18 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/json": components["schemas"]["DropInError"];
+                "application/json": components["schemas"]["CompatError"];
+            };
+        };
+        /** @description Several connections are configured: ask with `?connection=` for one of `errors[0].params.known`. */
+        ConnectionRequired: {
+            headers: {
+                "Cache-Control": components["headers"]["CacheControl"];
+                "X-Request-Id": components["headers"]["RequestID"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
             };
         };
         /** @description The token has not the scope that is needed, or a browser says that a page of another site asks. */
@@ -2465,7 +2465,7 @@ export interface components {
                 "*/*": components["schemas"]["Passed"];
             };
         };
-        /** @description Refused by the ordering service, whose answer it is, or by larder with a `DropInError`: with 422 (`http.compat.refusal_status`) where the request breaks rules, else with the statuses of /v1. */
+        /** @description Refused by the ordering service, whose answer it is, or by larder with a `CompatError`: with 422 (`http.compat.refusal_status`) where the request breaks rules, else with the statuses of /v1. */
         PassedRefusal: {
             headers: {
                 "Cache-Control": components["headers"]["CacheControl"];
@@ -2495,6 +2495,18 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
+        /** @description There is nothing to settle, another change is not finished, or another order has this orderID. */
+        ResolveConflict: {
+            headers: {
+                "Cache-Control": components["headers"]["CacheControl"];
+                "Retry-After": components["headers"]["RetryAfter"];
+                "X-Request-Id": components["headers"]["RequestID"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
         /** @description No restaurant is named; `errors[0].params.known` lists those that exist. */
         RestaurantRequired: {
             headers: {
@@ -2511,18 +2523,6 @@ export interface components {
             headers: {
                 "Cache-Control": components["headers"]["CacheControl"];
                 "Content-Language": components["headers"]["ContentLanguage"];
-                "X-Request-Id": components["headers"]["RequestID"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /** @description There is nothing to settle, another change is not finished, or another order has this orderID. */
-        SettleConflict: {
-            headers: {
-                "Cache-Control": components["headers"]["CacheControl"];
-                "Retry-After": components["headers"]["RetryAfter"];
                 "X-Request-Id": components["headers"]["RequestID"];
                 [name: string]: unknown;
             };
@@ -3143,8 +3143,8 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            "4XX": components["responses"]["DropInRefusal"];
-            "5XX": components["responses"]["DropInRefusal"];
+            "4XX": components["responses"]["CompatRefusal"];
+            "5XX": components["responses"]["CompatRefusal"];
             /** @description The menu view. */
             200: {
                 headers: {
@@ -3300,8 +3300,8 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            "4XX": components["responses"]["DropInRefusal"];
-            "5XX": components["responses"]["DropInRefusal"];
+            "4XX": components["responses"]["CompatRefusal"];
+            "5XX": components["responses"]["CompatRefusal"];
             /** @description The reasons. */
             200: {
                 headers: {
@@ -3405,7 +3405,7 @@ export interface operations {
             503: components["responses"]["NoStream"];
         };
     };
-    listDeeds: {
+    listAuditEntries: {
         parameters: {
             query?: {
                 /** @description Of this kind alone. */
@@ -3425,7 +3425,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description A page of deeds. */
+            /** @description A page of entries. */
             200: {
                 headers: {
                     "Cache-Control": components["headers"]["CacheControl"];
@@ -3433,7 +3433,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["DeedList"];
+                    "application/json": components["schemas"]["AuditEntryList"];
                 };
             };
             400: components["responses"]["InvalidParameter"];
@@ -3618,7 +3618,7 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NoOrder"];
             408: components["responses"]["BodyTimeout"];
-            409: components["responses"]["SettleConflict"];
+            409: components["responses"]["ResolveConflict"];
             413: components["responses"]["TooLarge"];
             415: components["responses"]["UnsupportedMedia"];
             422: components["responses"]["RulesBroken"];

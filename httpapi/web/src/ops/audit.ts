@@ -4,7 +4,7 @@ import { ask, query } from './api';
 import { sayWhy } from './ask';
 import { cell, h, put, rowHead, table, type Child } from './dom';
 import { badge, count, moment } from './format';
-import type { Deed, Page } from './model';
+import type { AuditEntry, Page } from './model';
 import { link, type View } from './view';
 
 const pageSize = 50;
@@ -17,7 +17,7 @@ const names: Record<string, string> = {
 export const audit: View = async (root, { params, signal, go }) => {
   const action = params.get('action') ?? '';
   const cursors: (string | null)[] = [null];
-  let page: Page<Deed> = { result: [], next: null };
+  let page: Page<AuditEntry> = { result: [], next: null };
   const list = h('div', { class: 'list' });
   const where = h('p', { class: 'where', role: 'status' });
   const previous = h('button', { type: 'button', onclick: () => turn(-1) }, 'Newer');
@@ -27,11 +27,11 @@ export const audit: View = async (root, { params, signal, go }) => {
   put(root, h('h1', { tabindex: -1 }, 'Who did what'), h('p', {}, h('label', { class: 'inline' }, 'Show ', choose)),
     list, h('div', { class: 'pager' }, previous, where, next));
   const load = async () => {
-    page = await ask<Page<Deed>>('/v1/ops/audit' + query({ action, limit: pageSize, cursor: cursors.at(-1) }), { signal });
+    page = await ask<Page<AuditEntry>>('/v1/ops/audit' + query({ action, limit: pageSize, cursor: cursors.at(-1) }), { signal });
     previous.disabled = cursors.length === 1;
     next.disabled = page.next === null;
     put(where, `Page ${cursors.length}, ${count(page.result.length, 'entry', 'entries')}`);
-    put(list, deeds(page.result, true));
+    put(list, auditTable(page.result, true));
   };
   const turn = (by: number) => {
     if (by > 0) cursors.push(page.next);
@@ -42,19 +42,19 @@ export const audit: View = async (root, { params, signal, go }) => {
 };
 
 /** A table of entries; with what each was about where they are of many. */
-export function deeds(all: Deed[], about: boolean): Child {
+export function auditTable(all: AuditEntry[], about: boolean): Child {
   if (all.length === 0) return h('p', { class: 'empty' }, 'Nothing was done yet.');
-  return table('Actions, the newest first', ['When', 'Who', 'Did', ...(about ? ['To what'] : []), 'More'], all.map((deed) => h('tr', { 'data-testid': 'deed' },
-    rowHead(moment(deed.at)),
-    cell('Who', deed.client, h('small', {}, deed.via === 'session' ? 'in a browser' : 'by a token')),
-    cell('Did', badge(names[deed.action] ?? deed.action)),
-    about && cell('To what', subject(deed)),
-    cell('More', deed.version !== null && `to version ${deed.version} `, deed.detail ?? '', h('small', {}, `request ${deed.requestId}`)))));
+  return table('Actions, the newest first', ['When', 'Who', 'Did', ...(about ? ['To what'] : []), 'More'], all.map((entry) => h('tr', { 'data-testid': 'entry' },
+    rowHead(moment(entry.at)),
+    cell('Who', entry.client, h('small', {}, entry.via === 'session' ? 'in a browser' : 'by a token')),
+    cell('Did', badge(names[entry.action] ?? entry.action)),
+    about && cell('To what', subject(entry)),
+    cell('More', entry.version !== null && `to version ${entry.version} `, entry.detail ?? '', h('small', {}, `request ${entry.requestId}`)))));
 }
 
-function subject(deed: Deed): Child {
-  if (deed.ref) return link('/orders/' + encodeURIComponent(deed.ref), {}, 'an order');
-  if (deed.restaurant) return link('/restaurants/' + encodeURIComponent(deed.restaurant), {}, deed.restaurant);
-  if (deed.batch) return link('/sync/' + encodeURIComponent(deed.batch), {}, 'all restaurants');
+function subject(entry: AuditEntry): Child {
+  if (entry.ref) return link('/orders/' + encodeURIComponent(entry.ref), {}, 'an order');
+  if (entry.restaurant) return link('/restaurants/' + encodeURIComponent(entry.restaurant), {}, entry.restaurant);
+  if (entry.batch) return link('/sync/' + encodeURIComponent(entry.batch), {}, 'all restaurants');
   return '–';
 }

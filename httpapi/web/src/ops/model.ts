@@ -32,6 +32,6 @@ export type Order = Schemas['ListedOrder'] & More<Schemas['OpsOrderAnswer']['res
 
 export type Call = Schemas['Call'];
 
-export type Deed = Schemas['Deed'];
+export type AuditEntry = Schemas['AuditEntry'];
 
 export type Batch = Schemas['Batch'];

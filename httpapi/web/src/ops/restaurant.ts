@@ -3,11 +3,11 @@
 
 import { ask, isGone, pathOf, query, result, words } from './api';
 import { during, sayWhy } from './ask';
-import { deeds } from './audit';
+import { auditTable } from './audit';
 import { cell, h, pause, put, rowHead, table } from './dom';
 import { badge, count, milliseconds, moment, number, outcome, runSentence, telephone } from './format';
 import * as live from './live';
-import type { Deed, Finding, Page, Restaurant, Run } from './model';
+import type { AuditEntry, Finding, Page, Restaurant, Run } from './model';
 import { plots } from './plot';
 import { forceQuestion, release, resync } from './resync';
 import { fresh, states } from './restaurants';
@@ -79,8 +79,8 @@ export const restaurant: View = async (root, place) => {
     }
   };
   const loadDone = async () => {
-    const page = await ask<Page<Deed>>('/v1/ops/audit' + query({ restaurant: id, limit: 20 }), { signal });
-    put(done, deeds(page.result, false));
+    const page = await ask<Page<AuditEntry>>('/v1/ops/audit' + query({ restaurant: id, limit: 20 }), { signal });
+    put(done, auditTable(page.result, false));
   };
   const load = async () => {
     one = await result<Restaurant>(pathOf(id), { signal });
