@@ -56,7 +56,7 @@ func TestTheLaneAllocatesNothing(t *testing.T) { //nolint:paralleltest // counts
 				t.Fatalf("%s, %s: %d bytes are not large", name, coding, len(answer))
 			}
 			before := p.fell.Load()
-			took, err := allocations(t, p.express, request, len(answer))
+			took, err := allocations(t, p.fast, request, len(answer))
 			if err != nil || took > 0 {
 				t.Errorf("%s, %s: %v allocations for each answer, %v", name, coding, took, err)
 			}

@@ -11,7 +11,7 @@ import (
 // recorded is a request as a well-known client sends it.
 type recorded struct {
 	client, request string
-	express         bool   // the fast path answers it; else net/http does
+	fast            bool   // the fast path answers it; else net/http does
 	status          string //
 }
 
@@ -29,12 +29,12 @@ func recordedRequests(t *testing.T, names *strings.Replacer) (requests []recorde
 		}
 		client, rest, _ := strings.Cut(title, ": ")
 		lane, status, ok := strings.Cut(rest, " ")
-		if !ok || lane != "express" && lane != "net/http" {
+		if !ok || lane != "fast" && lane != "net/http" {
 			t.Fatalf("testdata/clients.txt: %q is no title", title)
 		}
 		head, body, _ := strings.Cut(names.Replace(request), "\n\n")
 		requests = append(requests, recorded{
-			client, strings.ReplaceAll(head, "\n", "\r\n") + "\r\n\r\n" + strings.TrimSuffix(body, "\n"), lane == "express", status,
+			client, strings.ReplaceAll(head, "\n", "\r\n") + "\r\n\r\n" + strings.TrimSuffix(body, "\n"), lane == "fast", status,
 		})
 	}
 	return requests
@@ -56,8 +56,8 @@ func TestRecordedClientsOverTCP(t *testing.T) {
 	}
 	for _, c := range requests {
 		got, fell := p.same(t, []string{c.request})
-		if statusOf(got) != c.status || (fell == 0) != c.express {
-			t.Errorf("%s: answered %q with %d requests to net/http, want %s and %v", c.client, statusOf(got), fell, c.status, !c.express)
+		if statusOf(got) != c.status || (fell == 0) != c.fast {
+			t.Errorf("%s: answered %q with %d requests to net/http, want %s and %v", c.client, statusOf(got), fell, c.status, !c.fast)
 		}
 	}
 	if t.Failed() {

@@ -10,8 +10,8 @@ import (
 	"larder/httpapi/fastpath"
 )
 
-// Express puts the fast path before a test's listener.
-func (s *Server) Express(inner net.Listener) *fastpath.Listener { return s.newFastPath(inner) }
+// FastPath puts the fast path before a test's listener.
+func (s *Server) FastPath(inner net.Listener) *fastpath.Listener { return s.newFastPath(inner) }
 
 // PlacesFor is how many connections are let in; 0 is no limit.
 func PlacesFor(limit, files int, log logrus.FieldLogger) int {

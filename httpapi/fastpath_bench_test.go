@@ -93,7 +93,7 @@ func BenchmarkLane(b *testing.B) {
 			conn := &again{wire: wire{end: make(chan struct{})}, b: b, request: []byte(request)}
 			listener := &once{wires: newWires(), conn: make(chan net.Conn, 1)}
 			listener.conn <- conn
-			lane := w.server.Express(listener)
+			lane := w.server.FastPath(listener)
 			var group errgroup.Group
 			group.Go(func() error { return lane.Run(b.Context()) })
 			limit := time.NewTimer(time.Minute)

@@ -38,7 +38,7 @@ func TestGeneratedRequestsAreAnsweredAlike(t *testing.T) {
 // What the log and the metrics tell of a request is the same on both paths.
 func TestLanesAreToldOfAlike(t *testing.T) {
 	t.Parallel()
-	told := func(express bool) string {
+	told := func(fast bool) string {
 		w := newWorld(t, func(p *plan) { p.cfg.AccessLog = httpapi.LogAll })
 		w.pull("@main")
 		token := "Authorization: " + w.as(clientShop)[1]
@@ -48,8 +48,8 @@ func TestLanesAreToldOfAlike(t *testing.T) {
 		}
 		w.logs.Reset()
 		through := l.plain
-		if express {
-			through = l.express
+		if fast {
+			through = l.fast
 		}
 		for _, request := range []string{
 			rawGet(menuPath), rawGet(menuPath, token), rawGet(productPath), rawGet(viewPath, token), rawGet(viewPath+"/?restaurantId=bistro", token),
@@ -57,7 +57,7 @@ func TestLanesAreToldOfAlike(t *testing.T) {
 		} {
 			through.ask(t, []byte(request), 1<<20)
 		}
-		if fell := l.fell.Load(); fell > 1 || !express && fell > 0 {
+		if fell := l.fell.Load(); fell > 1 || !fast && fell > 0 {
 			t.Errorf("%d requests got through the lane", fell)
 		}
 		var lines []string
@@ -78,8 +78,8 @@ func TestLanesAreToldOfAlike(t *testing.T) {
 		}
 		return strings.Join(lines, "\n")
 	}
-	if plain, express := told(false), told(true); plain != express || strings.Count(plain, "event=http.request") != 8 {
-		t.Errorf("of net/http alone is told\n%s\nand of the fast path\n%s", plain, express)
+	if plain, fast := told(false), told(true); plain != fast || strings.Count(plain, "event=http.request") != 8 {
+		t.Errorf("of net/http alone is told\n%s\nand of the fast path\n%s", plain, fast)
 	}
 }
 
@@ -146,7 +146,7 @@ func TestTLSPassesTheLane(t *testing.T) {
 	for name, major := range map[string]int{"h2": 2, "http/1.1": 1} {
 		w := newWorld(t)
 		behind := httptest.NewUnstartedServer(w.server.Handler())
-		lane := w.server.Express(behind.Listener)
+		lane := w.server.FastPath(behind.Listener)
 		behind.Listener = lane
 		behind.EnableHTTP2 = major == 2
 		var group errgroup.Group
@@ -196,7 +196,7 @@ func TestTLSInFrontOfTheLane(t *testing.T) {
 		fell.Add(1)
 		w.server.Handler().ServeHTTP(rw, r)
 	}))
-	lane := w.server.Express(tls.NewListener(behind.Listener, &tls.Config{MinVersion: tls.VersionTLS13, Certificates: certified.TLS.Certificates}))
+	lane := w.server.FastPath(tls.NewListener(behind.Listener, &tls.Config{MinVersion: tls.VersionTLS13, Certificates: certified.TLS.Certificates}))
 	behind.Listener = lane
 	var group errgroup.Group
 	group.Go(func() error { return lane.Run(context.WithoutCancel(t.Context())) })
@@ -229,11 +229,11 @@ func TestTheLogIsSampledOverBothLanes(t *testing.T) {
 	for setting, want := range map[httpapi.AccessLog]int{httpapi.LogAll: 2 * requests, httpapi.LogSampled: 3, httpapi.LogErrors: 0} {
 		w := newWorld(t, func(p *plan) { p.cfg.AccessLog = setting })
 		l := newLanes(t, w)
-		l.express.ask(t, []byte(strings.Repeat(rawGet(menuPath), requests)), 4096)
+		l.fast.ask(t, []byte(strings.Repeat(rawGet(menuPath), requests)), 4096)
 		if fell := l.fell.Load(); fell != 0 {
 			t.Errorf("%d requests got through the lane", fell)
 		}
-		l.express.ask(t, []byte(strings.Repeat(rawGet(menuPath+"?"), requests)), 4096) // net/http's, by the odd query
+		l.fast.ask(t, []byte(strings.Repeat(rawGet(menuPath+"?"), requests)), 4096) // net/http's, by the odd query
 		if fell := l.fell.Load(); fell != requests {
 			t.Errorf("%d requests got through the lane, want %d", fell, requests)
 		}

@@ -20,8 +20,8 @@ import (
 // ports are lanes on real TCP: the same routes behind one port with net/http
 // alone, and behind one with the fast path before it.
 type ports struct {
-	plain, express string       // their addresses
-	fell           atomic.Int64 // requests that got through the fast path
+	plain, fast string       // their addresses
+	fell        atomic.Int64 // requests that got through the fast path
 }
 
 func newPorts(t *testing.T, w *world, routes http.HandlerFunc) *ports {
@@ -32,7 +32,7 @@ func newPorts(t *testing.T, w *world, routes http.HandlerFunc) *ports {
 		p.fell.Add(1)
 		routes(rw, r)
 	}))
-	lane := w.server.Express(laned.Listener)
+	lane := w.server.FastPath(laned.Listener)
 	laned.Listener = lane
 	ctx, cut := context.WithCancel(context.WithoutCancel(t.Context()))
 	var group errgroup.Group
@@ -48,7 +48,7 @@ func newPorts(t *testing.T, w *world, routes http.HandlerFunc) *ports {
 			t.Error(err)
 		}
 	})
-	p.plain, p.express = plain.Listener.Addr().String(), lane.Addr().String()
+	p.plain, p.fast = plain.Listener.Addr().String(), lane.Addr().String()
 	return p
 }
 
@@ -91,7 +91,7 @@ func (p *ports) same(t *testing.T, pieces []string) (answer string, fell int) {
 	t.Helper()
 	want := exchangePieces(t, p.plain, []string{strings.Join(pieces, "")})
 	before := p.fell.Load()
-	got := exchangePieces(t, p.express, pieces)
+	got := exchangePieces(t, p.fast, pieces)
 	if leveled(got) != leveled(want) {
 		t.Fatalf("the stream %q\ngot\n%q\nfrom the fast path, and from net/http\n%q", pieces, got, want)
 	}

@@ -143,7 +143,7 @@ func TestSwapsUnderSixtyFourConnections(t *testing.T) {
 	for n := range readers {
 		r := &tagged{transport: &http.Transport{MaxConnsPerHost: 1, DisableCompression: true}}
 		t.Cleanup(r.transport.CloseIdleConnections)
-		r.address = "http://" + p.express + []string{menuPath, viewPath + "?restaurantId=bistro", "/v1/restaurants/bistro/products/d3"}[n%3]
+		r.address = "http://" + p.fast + []string{menuPath, viewPath + "?restaurantId=bistro", "/v1/restaurants/bistro/products/d3"}[n%3]
 		r.coding = []string{"identity", "gzip", "zstd", "br"}[n/3%4]
 		if n%3 == 1 {
 			r.token = token

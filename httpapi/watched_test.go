@@ -102,5 +102,5 @@ var otherSpellings = []string{
 	"TestWireShapes",
 	"TestSpellingsOfClients",
 	"TestLostAnswersOnTheCompatibleAPI", // whose orders stand for any
-	"TestOrdersWithoutAKey",          // ordering.allow_missing_key
+	"TestOrdersWithoutAKey",             // ordering.allow_missing_key
 }

@@ -110,11 +110,11 @@ func (l *wires) ask(tb testing.TB, stream []byte, chunk int) string {
 	return w.answered.String()
 }
 
-// lanes are one Server's routes behind net/http alone, and behind the express
-// lane with net/http after it.
+// lanes are one Server's routes behind net/http alone, and behind the fast
+// path with net/http after it.
 type lanes struct {
-	plain, express *wires
-	fell           atomic.Int64 // requests that got through the fast path
+	plain, fast *wires
+	fell        atomic.Int64 // requests that got through the fast path
 }
 
 // reads are the routes that read. What would change anything, or never end, is
@@ -133,13 +133,13 @@ func (w *world) reads() http.HandlerFunc {
 
 func newLanes(tb testing.TB, w *world) *lanes {
 	tb.Helper()
-	l := &lanes{plain: newWires(), express: newWires()}
+	l := &lanes{plain: newWires(), fast: newWires()}
 	routes := w.reads()
 	counted := func(rw http.ResponseWriter, r *http.Request) {
 		l.fell.Add(1)
 		routes(rw, r)
 	}
-	lane := w.server.Express(l.express)
+	lane := w.server.FastPath(l.fast)
 	ctx, cut := context.WithCancel(context.WithoutCancel(tb.Context()))
 	var group errgroup.Group
 	group.Go(func() error { return lane.Run(ctx) })
@@ -172,7 +172,7 @@ func (l *lanes) same(tb testing.TB, stream []byte, chunk int) (answer string, fe
 	tb.Helper()
 	want := l.plain.ask(tb, stream, 1<<20)
 	before := l.fell.Load()
-	got := l.express.ask(tb, stream, chunk)
+	got := l.fast.ask(tb, stream, chunk)
 	if leveled(got) != leveled(want) {
 		tb.Fatalf("the stream %q\nin pieces of %d got\n%q\nfrom the fast path, and from net/http\n%q", stream, chunk, got, want)
 	}

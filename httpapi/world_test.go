@@ -248,7 +248,7 @@ func newWorldOf(tb testing.TB, changes ...func(*plan)) *world {
 func serveLaned(tb testing.TB, server *httpapi.Server) string {
 	tb.Helper()
 	behind := httptest.NewUnstartedServer(server.Handler())
-	lane := server.Express(behind.Listener)
+	lane := server.FastPath(behind.Listener)
 	behind.Listener = lane
 	ctx, cut := context.WithCancel(context.WithoutCancel(tb.Context()))
 	var group errgroup.Group
