@@ -109,7 +109,8 @@ func (s *Store) publish(ctx context.Context, p Publication) (Version, error) {
 	}
 	version.Held = version.Hold != Hold{}
 	version.ModifiedAt = afterLast(version.SyncedAt, stored.modifiedAt)
-	version.Published, version.PublishedAt = publishedSum(version.Content, p.Published.Stops), afterLast(version.SyncedAt, stored.publishedAt)
+	version.Published = publishedSum(version.Content, p.Published.Stops)
+	version.PublishedAt = afterLast(version.SyncedAt, stored.publishedAt)
 	own := s.keys.Version(p.Restaurant, version.Version)
 	index, err := s.storeContent(ctx, p, version.Content, own)
 	if err != nil {
@@ -164,7 +165,8 @@ func readHistory(list []string) []historyEntry {
 
 func (s *Store) publishState(ctx context.Context, restaurant menu.RestaurantID) (publishState, error) {
 	pipe := s.redis.Client().Pipeline()
-	current := pipe.HMGet(ctx, s.keys.Current(restaurant), "version", "content", "held", "form", "hold", "holdOf", "modifiedAt", "publishedAt")
+	current := pipe.HMGet(ctx, s.keys.Current(restaurant),
+		"version", "content", "held", "form", "hold", "holdOf", "modifiedAt", "publishedAt")
 	fence := pipe.HMGet(ctx, s.keys.Fence(restaurant), "fence", "floor")
 	history := pipe.LRange(ctx, s.keys.History(restaurant), 0, -1)
 	if _, err := pipe.Exec(ctx); err != nil {
@@ -211,14 +213,15 @@ func (s *Store) stage(ctx context.Context, p Publication, v Version, index strin
 		return nil, err
 	}
 	packed := s.packer.pack(p.Published.Stops)
-	if err := b.value(ctx, step.stageKey(s.keys.StopValues(v.Restaurant, v.Version), "STRLEN", len(packed)), packed, stagedLife); err != nil {
+	staged := step.stageKey(s.keys.StopValues(v.Restaurant, v.Version), "STRLEN", len(packed))
+	if err := b.value(ctx, staged, packed, stagedLife); err != nil {
 		return nil, err
 	}
 	recordBytes, err := encodeRecord(v)
 	if err != nil {
 		return nil, err
 	}
-	staged := step.stageKey(s.keys.Record(v.Restaurant, v.Version), "STRLEN", len(recordBytes))
+	staged = step.stageKey(s.keys.Record(v.Restaurant, v.Version), "STRLEN", len(recordBytes))
 	if err := b.value(ctx, staged, recordBytes, stagedLife); err != nil {
 		return nil, err
 	}

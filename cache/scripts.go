@@ -10,13 +10,13 @@ import (
 var luaFiles embed.FS
 
 // The Lua scripts. The keys of each share one hash tag (see Keys).
-var ( //nolint:gochecknoglobals // constants
-	publishScript     = redis.NewScript(lua("fenced.lua") + lua("publish.lua"))
-	raiseFloorScript  = redis.NewScript(lua("raisefloor.lua"))
-	updateStopsScript = redis.NewScript(lua("fenced.lua") + lua("updatestops.lua"))
-	releaseScript     = redis.NewScript(lua("release.lua"))
-	confirmScript     = redis.NewScript(lua("confirm.lua"))
-	sweepScript       = redis.NewScript(lua("sweep.lua"))
+var (
+	publishScript     = redis.NewScript(lua("fenced.lua") + lua("publish.lua"))     //nolint:gochecknoglobals // constant
+	raiseFloorScript  = redis.NewScript(lua("raisefloor.lua"))                      //nolint:gochecknoglobals // constant
+	updateStopsScript = redis.NewScript(lua("fenced.lua") + lua("updatestops.lua")) //nolint:gochecknoglobals // constant
+	releaseScript     = redis.NewScript(lua("release.lua"))                         //nolint:gochecknoglobals // constant
+	confirmScript     = redis.NewScript(lua("confirm.lua"))                         //nolint:gochecknoglobals // constant
+	sweepScript       = redis.NewScript(lua("sweep.lua"))                           //nolint:gochecknoglobals // constant
 )
 
 func lua(name string) string {

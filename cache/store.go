@@ -144,7 +144,8 @@ type found struct {
 
 func (s *Store) currents(ctx context.Context, restaurants []menu.RestaurantID) ([]found, error) {
 	all := make([]found, 0, len(restaurants))
-	err := s.queryCurrent(ctx, restaurants, append([]string{"record"}, statusFields()...), func(restaurant menu.RestaurantID, values []any) {
+	fields := append([]string{"record"}, statusFields()...)
+	err := s.queryCurrent(ctx, restaurants, fields, func(restaurant menu.RestaurantID, values []any) {
 		all = append(all, readCurrent(restaurant, values))
 	})
 	return all, err

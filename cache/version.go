@@ -111,7 +111,9 @@ type status struct {
 
 // statusFields are the fields of Keys.Current that readStatus takes, in order.
 func statusFields() []string {
-	return []string{"version", "content", "syncedAt", "checkedAt", "lastOutcome", "held", "published", "publishedAt", "form", "hold", "holdOf"}
+	return []string{
+		"version", "content", "syncedAt", "checkedAt", "lastOutcome", "held", "published", "publishedAt", "form", "hold", "holdOf",
+	}
 }
 
 // readStatus reads what ask gives for statusFields. A value that larder

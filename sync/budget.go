@@ -125,7 +125,8 @@ func (p *pipelineRun) fetch(ctx context.Context, seen upstream.Validator) (upstr
 			continue
 		}
 		if tooLarge && held.budget.largest() < upstream.MaxMenuBytes {
-			err = fmt.Errorf("%w: it has more than %s, an eighth of sync.memory", upstream.ErrTooLarge, cache.ByteSize(held.budget.largest()))
+			largest := cache.ByteSize(held.budget.largest())
+			err = fmt.Errorf("%w: it has more than %s, an eighth of sync.memory", upstream.ErrTooLarge, largest)
 		}
 		return upstream.Menu{}, nil, fmt.Errorf("%w: %w", errService, &stepError{doing: "fetch " + p.subject(), err: err})
 	}

@@ -117,8 +117,8 @@ func NewRunner(d Deps) (*Runner, error) {
 		cfg: d.Config, server: d.Redis, redis: d.Redis.NoRetry(), ordinary: d.Redis.Client(), keys: cache.NewKeys(d.Redis.Prefix()),
 		store: d.Store, replica: d.Replica, observer: d.Observer, tracing: d.Tracing, clock: d.Clock, log: d.Log,
 		queue: newQueue(d.Config.Concurrency, d.Connections), ids: newIDs(), feed: newFeed(),
-		upstreams: &upstreamHealth{of: map[string]*upstreamState{}},
-		budget:    newBudget(d.Config.Memory), newBatch: sleep.NewSignal(), replaced: sleep.NewSignal(),
+		upstreams: &upstreamHealth{of: map[string]*upstreamState{}}, budget: newBudget(d.Config.Memory),
+		newBatch: sleep.NewSignal(), replaced: sleep.NewSignal(),
 		flights: map[string]*flight{}, asked: map[menu.RestaurantID]string{},
 	}
 	r.set.Store(set)

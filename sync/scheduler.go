@@ -137,7 +137,7 @@ func (r *Runner) process(ctx context.Context, w work) {
 	}
 	queued.pending.Store(false)
 	if t := r.configured(queued); t != nil && t.again.Load() {
-		r.again(t)
+		r.requeue(t)
 	}
 }
 

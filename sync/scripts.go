@@ -12,13 +12,13 @@ import (
 var luaFiles embed.FS
 
 // The Lua scripts. Each is one step on the keys of one restaurant or of one batch.
-var ( //nolint:gochecknoglobals // constants
-	acquireScript   = redis.NewScript(lua("acquire.lua"))
-	renewScript     = redis.NewScript(lua("renew.lua"))
-	finishScript    = redis.NewScript(cache.CheckedLua() + lua("appendrun.lua") + lua("finish.lua"))
-	orphanScript    = redis.NewScript(lua("appendrun.lua") + lua("orphan.lua"))
-	startScript     = redis.NewScript(lua("start.lua"))
-	batchDoneScript = redis.NewScript(lua("batchdone.lua"))
+var (
+	acquireScript   = redis.NewScript(lua("acquire.lua"))                                            //nolint:gochecknoglobals // constant
+	renewScript     = redis.NewScript(lua("renew.lua"))                                              //nolint:gochecknoglobals // constant
+	finishScript    = redis.NewScript(cache.CheckedLua() + lua("appendrun.lua") + lua("finish.lua")) //nolint:gochecknoglobals // constant
+	orphanScript    = redis.NewScript(lua("appendrun.lua") + lua("orphan.lua"))                      //nolint:gochecknoglobals // constant
+	startScript     = redis.NewScript(lua("start.lua"))                                              //nolint:gochecknoglobals // constant
+	batchDoneScript = redis.NewScript(lua("batchdone.lua"))                                          //nolint:gochecknoglobals // constant
 )
 
 func lua(name string) string {

@@ -186,7 +186,7 @@ func (r *Runner) Republish(restaurants []menu.RestaurantID) {
 	set := r.set.Load()
 	for _, id := range restaurants {
 		if t := set.byID[id]; t != nil {
-			r.again(t)
+			r.requeue(t)
 		}
 	}
 }
@@ -259,7 +259,7 @@ func (r *Runner) Replace(restaurants []Restaurant, schedule string) (Replacement
 		case old != t:
 			done.Changed = append(done.Changed, t.ID)
 			if old.Name != t.Name || old.Connection != t.Connection || old.Settings != t.Settings {
-				r.again(t)
+				r.requeue(t)
 			}
 		}
 	}
@@ -271,9 +271,9 @@ func (r *Runner) Replace(restaurants []Restaurant, schedule string) (Replacement
 	return done, nil
 }
 
-// again queues one more run of a target that has changed: after the one that
+// requeue queues one more run of a target that has changed: after the one that
 // waits or runs, which may have begun with what was before.
-func (r *Runner) again(t *target) {
+func (r *Runner) requeue(t *target) {
 	t.again.Store(true)
 	if r.enqueueScheduled(work{target: t, trigger: TriggerCron, changed: true}) {
 		t.again.Store(false)

@@ -58,7 +58,7 @@ type group[T any] struct {
 	mu      sync.Mutex
 	started bool
 	servers T
-	host    *host
+	host    *groupHost
 }
 
 func (g *group[T]) get(tb testing.TB, start func(testing.TB) T) T {
@@ -69,7 +69,7 @@ func (g *group[T]) get(tb testing.TB, start func(testing.TB) T) T {
 		if g.host != nil {
 			tb.Fatal("redistest: the servers that all tests share did not start; the first test that wanted them says why")
 		}
-		g.host = &host{TB: tb}
+		g.host = &groupHost{TB: tb}
 		g.servers = start(g.host)
 		g.started = true
 	}
@@ -85,20 +85,20 @@ func (g *group[T]) close() {
 	}
 }
 
-// host is the test that started a group, but what it starts outlives it.
-type host struct {
+// groupHost is the test that started a group, but what it starts outlives it.
+type groupHost struct {
 	testing.TB
 	cleanups []func()
 }
 
 // Cleanup puts it off to the end of all tests.
-func (h *host) Cleanup(f func()) { h.cleanups = append(h.cleanups, f) }
+func (h *groupHost) Cleanup(f func()) { h.cleanups = append(h.cleanups, f) }
 
 // Context never ends: all that servers do is bounded by itself.
-func (h *host) Context() context.Context { return context.Background() }
+func (h *groupHost) Context() context.Context { return context.Background() }
 
 // TempDir is a folder that is removed at the end of all tests.
-func (h *host) TempDir() string {
+func (h *groupHost) TempDir() string {
 	h.Helper()
 	dir, err := os.MkdirTemp("", "redistest-")
 	if err != nil {

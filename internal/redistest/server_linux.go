@@ -5,6 +5,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"syscall"
 
 	"golang.org/x/sys/unix"
 )
@@ -34,4 +35,11 @@ func (s *Server) limitFiles(size uint64) error {
 	}
 	limit := unix.Rlimit{Cur: size, Max: math.MaxUint64}
 	return unix.Prlimit(s.process.cmd.Process.Pid, unix.RLIMIT_FSIZE, &limit, nil)
+}
+
+// dieWithParent makes the kernel kill the server when the test binary dies
+// without running its cleanups, as it does at its -timeout. (The signal is tied
+// to the starting thread; Go ends a thread only when a goroutine dies locked to it.)
+func dieWithParent() *syscall.SysProcAttr {
+	return &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 }
