@@ -56,7 +56,7 @@ func TestALateEndingCounts(t *testing.T) {
 	if record := k.get("/v1/orders?key=late", k.shop...).record(t); record.State != "placed" || record.OrderID == nil {
 		t.Errorf("got %+v", record)
 	}
-	if metric := `larder_order_events_total{event="swept"} 1`; !strings.Contains(string(k.get("/metrics").body), metric) {
+	if metric := `larder_order_events_total{event="timed_out"} 1`; !strings.Contains(string(k.get("/metrics").body), metric) {
 		t.Errorf("the metrics lack %s", metric)
 	}
 }
@@ -84,7 +84,7 @@ func TestAContradictionIsShown(t *testing.T) {
 	if one := k.opsOrder(ref); one.State != "refused" || one.Calls[0].Contradicted == nil || *one.Calls[0].Contradicted != "done" {
 		t.Errorf("got %+v", one)
 	}
-	if metric := `larder_order_events_total{event="contradicted"} 1`; !strings.Contains(string(k.get("/metrics").body), metric) {
+	if metric := `larder_order_events_total{event="outcome_conflict"} 1`; !strings.Contains(string(k.get("/metrics").body), metric) {
 		t.Errorf("the metrics lack %s", metric)
 	}
 }

@@ -85,7 +85,7 @@ func counting(t *testing.T) *prometheus.Registry {
 	metrics.TickSkipped(bistro, menusync.SkipBusy)
 	metrics.Upstream(upstream.Call{Operation: upstream.OpMenu, Status: 200, Duration: time.Second})
 	metrics.Redis(time.Millisecond, nil)
-	metrics.OrderEvent(ordering.Event{Name: "order.swept"})
+	metrics.OrderEvent(ordering.Event{Name: "order.timed_out"})
 	w.get(menuPath)
 	for range 2 { // the second one is a replay
 		w.post(ordersPath, order(), append(w.as(clientShop), key("k")...)...)

@@ -13,7 +13,7 @@ type groupSlot struct {
 	count    int64 // the answer of assign
 }
 
-// noMaximum is a demand's max without an upper limit.
+// noMaximum is a slot's max without an upper limit.
 const noMaximum = -1
 
 // distance is how far the count is outside the limits: missing + excess.
@@ -54,7 +54,7 @@ func (d *groupSlot) addable() int64 {
 	return units
 }
 
-// selection is a quantity of one ingredient and the demands that it may count
+// selection is a quantity of one ingredient and the slots that it may count
 // for, in order, at least one.
 type selection struct {
 	units    int64
@@ -66,17 +66,17 @@ type selection struct {
 // 100 ingredients that each stand in ten groups take about a tenth of it.
 const assignmentWork = 2_000_000
 
-// assign counts each supply for the demands that it may count for, so that as
+// assign counts each selection for the slots that it may count for, so that as
 // many limits as possible are met (policy M4): the sum of what is missing and
-// what is in excess is the least there is, and among equals an earlier demand
+// what is in excess is the least there is, and among equals an earlier slot
 // is nearer to its limits than a later one. That makes the counts of the
-// demands that are not met the same every time. It takes its steps off work;
+// slots that are not met the same every time. It takes its steps off work;
 // false when they were not enough, and the counts mean nothing then.
 //
 // The counts that assignments can give form an M-convex set and the distance
 // from the limits is convex in each of them, so an assignment that no single
-// shift between two demands makes better is the best of all. A shift moves
-// units from one demand to another, by way of others where need be.
+// shift between two slots makes better is the best of all. A shift moves
+// units from one slot to another, by way of others where need be.
 func (f *assigner) assign(slots []groupSlot, selections []selection, work *int) bool {
 	return assignUnambiguous(slots, selections) || f.search(slots, selections, work)
 }
@@ -96,7 +96,7 @@ func (f *assigner) search(slots []groupSlot, selections []selection, work *int) 
 	return f.work > 0
 }
 
-// assignUnambiguous is the plain count where every supply may count for one demand alone
+// assignUnambiguous is the plain count where every selection may count for one slot alone
 // (policies M1 and M3); false, with nothing counted, where one may not.
 func assignUnambiguous(slots []groupSlot, selections []selection) bool {
 	for i := range selections {
@@ -115,35 +115,35 @@ func assignUnambiguous(slots []groupSlot, selections []selection) bool {
 type assigner struct {
 	slots        []groupSlot
 	selections   []selection
-	starts       []int32 // by supply: where its part of given begins
-	counts       []int64 // of each supply, beside its may: units counted for that demand
-	edgesByGroup []int32 // by demand, and one more: where its part of loans begins
-	edges        []edge  // of each demand: the supplies that may count for it
-	order        []int32 // supplies, those with the least choice first
-	by           []hop   // by demand: how the search came to it
-	spread       []bool  // by supply: the search has been through it
+	starts       []int32 // by selection: where its part of counts begins
+	counts       []int64 // of each selection, beside its eligible slots: units counted for that slot
+	edgesByGroup []int32 // by slot, and one more: where its part of edges begins
+	edges        []edge  // of each slot: the selections that may count for it
+	order        []int32 // selections, those with the least choice first
+	by           []hop   // by slot: how the search came to it
+	spread       []bool  // by selection: the search has been through it
 	queue        []int32
 	work         int
 }
 
-// edge is a supply that may count for a demand, whose place in given is at.
+// edge is a selection that may count for a slot, whose count is counts[at].
 type edge struct{ supply, at int32 }
 
-// hop is one step of a search: units of a supply go from one demand on to
+// hop is one step of a search: units of a selection go from one slot on to
 // another.
 type hop struct {
 	from, supply int32
 	seen         bool
 }
 
-// cleared gives n empty elements, in the room of before where it has it.
+// cleared returns n empty elements, in the room of before where it has it.
 func cleared[T any](before []T, n int) []T {
 	all := slices.Grow(before[:0], n)[:n]
 	clear(all)
 	return all
 }
 
-// start counts each supply where something is missing, first demands first, and
+// start counts each selection where something is missing, first slots first, and
 // the rest where there is room.
 func (f *assigner) start(slots []groupSlot, selections []selection, work int) {
 	f.slots, f.selections, f.work = slots, selections, work
@@ -172,7 +172,7 @@ func (f *assigner) start(slots []groupSlot, selections []selection, work int) {
 	}
 }
 
-// build lays out the tables of supplies and of demands.
+// build lays out the tables of selections and of slots.
 func (f *assigner) build() {
 	f.starts, f.order = f.starts[:0], f.order[:0]
 	f.edgesByGroup = cleared(f.edgesByGroup, len(f.slots)+1)
@@ -198,20 +198,20 @@ func (f *assigner) build() {
 	}
 }
 
-// hasUnmet tells whether a limit is not met.
+// hasUnmet reports whether a limit is not met.
 func (f *assigner) hasUnmet() bool {
 	return slices.ContainsFunc(f.slots, func(d groupSlot) bool { return d.distance() != 0 })
 }
 
-// edgesOf are the supplies that may count for a demand.
+// edgesOf are the selections that may count for a slot.
 func (f *assigner) edgesOf(d int32) []edge { return f.edges[f.edgesByGroup[d]:f.edgesByGroup[d+1]] }
 
-// countFor gives what a supply counts for a demand that it may count for.
+// countFor returns what a selection counts for a slot that it may count for.
 func (f *assigner) countFor(s, d int32) *int64 {
 	return &f.counts[int(f.starts[s])+slices.Index(f.selections[s].eligible, d)]
 }
 
-// improve shifts units from one demand to another so that the counts come
+// improve shifts units from one slot to another so that the counts come
 // nearer to the limits; false when no such shift begins here, or no work is
 // left.
 func (f *assigner) improve(from int) bool {
@@ -235,7 +235,7 @@ func (f *assigner) improve(from int) bool {
 	return true
 }
 
-// mayGain tells whether a shift from here could better anything, were there a
+// mayGain reports whether a shift from here could better anything, were there a
 // way.
 func (f *assigner) mayGain(from int) bool {
 	f.work -= len(f.slots)
@@ -249,7 +249,7 @@ func (f *assigner) mayGain(from int) bool {
 
 // gain tells how much a shift of one unit betters the assignment: 2 or 4 for
 // each unit nearer to the limits in sum, 1 for the same sum with an earlier
-// demand nearer and a later one farther, 0 for none.
+// slot nearer and a later one farther, 0 for none.
 func (f *assigner) gain(from, to int) int64 {
 	leave, enter := f.slots[from].costOfRemove(), f.slots[to].costOfAdd()
 	switch sum := leave + enter; {
@@ -264,7 +264,7 @@ func (f *assigner) gain(from, to int) int64 {
 	}
 }
 
-// findPaths finds every demand that units can be shifted to, by the fewest hops.
+// findPaths finds every slot that units can be shifted to, by the fewest hops.
 func (f *assigner) findPaths(from int32) {
 	clear(f.by)
 	clear(f.spread)

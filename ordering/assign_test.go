@@ -8,7 +8,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// verdictOf is what a client sees of an assignment: the counts of the demands
+// verdictOf is what a client sees of an assignment: the counts of the slots
 // that are not met.
 func verdictOf(slots []groupSlot) string {
 	var text strings.Builder
@@ -20,8 +20,8 @@ func verdictOf(slots []groupSlot) string {
 	return text.String()
 }
 
-// bruteForce tries every assignment and gives the best: the least sum of what
-// is missing and in excess, then the least at the first demand, and so on.
+// bruteForce tries every assignment and returns the best: the least sum of what
+// is missing and in excess, then the least at the first slot, and so on.
 func bruteForce(slots []groupSlot, selections []selection) []groupSlot {
 	var best []groupSlot
 	try := append([]groupSlot(nil), slots...)
@@ -143,7 +143,7 @@ func TestAssignDoesNotDependOnTheOrderOfLines(t *testing.T) {
 	})
 }
 
-// TestStraightCountIsTheFlow: where every supply may count for one demand
+// TestStraightCountIsTheFlow: where every selection may count for one slot
 // alone, the plain count is what the search finds.
 func TestStraightCountIsTheFlow(t *testing.T) {
 	t.Parallel()
@@ -163,7 +163,7 @@ func TestStraightCountIsTheFlow(t *testing.T) {
 	})
 }
 
-// TestStraightLeavesTheRest: one supply with a choice, and nothing is counted.
+// TestStraightLeavesTheRest: one selection with a choice, and nothing is counted.
 func TestStraightLeavesTheRest(t *testing.T) {
 	t.Parallel()
 	slots := make([]groupSlot, 2)

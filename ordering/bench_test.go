@@ -10,7 +10,7 @@ import (
 	"larder/ordering"
 )
 
-// BenchmarkValidate judges, prices and maps 5 lines with 5 modifiers on a
+// BenchmarkValidate checks, prices and maps 5 lines with 5 modifiers on a
 // generated menu of 5,000 dishes (goal: under 3 µs).
 func BenchmarkValidate(b *testing.B) { benchmarkValidate(b, fiveLines) }
 
@@ -19,7 +19,7 @@ func BenchmarkValidate(b *testing.B) { benchmarkValidate(b, fiveLines) }
 func BenchmarkValidateShared(b *testing.B) { benchmarkValidate(b, sharedGroups) }
 
 // BenchmarkValidateWritten is BenchmarkValidate as the validate route does it:
-// with the verdict's JSON, into room that is there.
+// with the result's JSON, into room that is there.
 func BenchmarkValidateWritten(b *testing.B) {
 	validator, req := ready(b, fiveLines)
 	room, err := validator.AppendResult(nil, req)
@@ -41,7 +41,7 @@ var (
 	sharedGroups = sync.OnceValues(func() (ordertest.Order, error) { return ordertest.SharedGroups(noon().Add(time.Hour)) })
 )
 
-// ready gives a validator and an order that it takes.
+// ready returns a validator and an order that it takes.
 func ready(b *testing.B, draw func() (ordertest.Order, error)) (*ordering.Validator, ordering.Request) {
 	b.Helper()
 	order, err := draw()

@@ -10,7 +10,7 @@ import (
 )
 
 // TestCallLog: a call without a certain answer is logged with what is known of
-// it, a definite no is not.
+// it, a certain no is not.
 func TestCallLog(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {

@@ -221,7 +221,7 @@ func size(v any) int {
 	return n
 }
 
-// alter gives the value with another one in one place.
+// alter returns the value with another one in one place.
 func alter(v any, where int, at *int) any {
 	here := *at
 	*at++

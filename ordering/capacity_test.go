@@ -53,7 +53,7 @@ func TestSlotIsReservedBeforeTheJournal(t *testing.T) {
 	complete.OrderID = placed.Record.OrderID
 	_, err = h.Change(t.Context(), complete)
 	busy("Change()", err)
-	again := word(unknown.Record.Ref, upstream.OpCreate, ordering.ResolvedRetry)
+	again := resolution(unknown.Record.Ref, upstream.OpCreate, ordering.ResolvedRetry)
 	_, err = h.Resolve(t.Context(), again)
 	busy("Resolve()", err)
 
@@ -78,7 +78,7 @@ func TestSlotIsReservedBeforeTheJournal(t *testing.T) {
 func TestTimeLimitStartsOnArrival(t *testing.T) {
 	t.Parallel()
 	var asked, arrived time.Time
-	h := newHouse(t, ordering.Config{}, func(_ *house, d *ordering.Deps) {
+	h := newHouse(t, ordering.Config{}, func(_ *harness, d *ordering.Deps) {
 		d.Journal = leaving{d.Journal, func() { time.Sleep(5 * time.Millisecond); asked = time.Now() }}
 		services := d.Services
 		d.Services = func(name string) (ordering.Service, bool) {

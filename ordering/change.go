@@ -11,10 +11,10 @@ import (
 )
 
 // Change pays, completes or rejects an order, once. A key that was used
-// already gives what became of that request; so does, without a key, the same
+// already returns what became of that request; so does, without a key, the same
 // change asked for again, unless it was refused (policies O7, O9).
 //
-// Errors are Place's but those of a menu, and: ErrNoOrder, on the native face
+// Errors are Place's but those of a menu, and: ErrNoOrder, on the v1 API
 // for orders that larder does not know (policy O9a); *BusyError while another
 // call of the order is open or unknown; *StateError when it takes no such
 // change any more.

@@ -51,11 +51,11 @@ type Config struct {
 	PastTolerance time.Duration `yaml:"past_tolerance"`
 	// MaxLead is how far in the future expectedAt may lie. Policy O4.
 	MaxLead time.Duration `yaml:"max_lead"`
-	// LeadTime is what `soonest` adds to now on the native face. Policy O4.
+	// LeadTime is what `soonest` adds to now on the v1 API. Policy O4.
 	LeadTime time.Duration `yaml:"lead_time"`
 	// PlaceTimeout bounds one call that places, pays, completes or rejects an order, whether the client waits or not. Policy O8.
 	PlaceTimeout time.Duration `yaml:"place_timeout"`
-	// AllowMissingKey takes orders without Idempotency-Key on the native face too, where none is then found to be a double. Policy O7.
+	// AllowMissingKey takes orders without Idempotency-Key on the v1 API too, where none is then found to be a double. Policy O7.
 	AllowMissingKey bool `yaml:"allow_missing_key"`
 	// KeyTTL is how long a key is remembered after its order was placed or refused. Policy O7.
 	KeyTTL time.Duration `yaml:"key_ttl"`
@@ -63,11 +63,11 @@ type Config struct {
 	RecordTTL time.Duration `yaml:"record_ttl"`
 	// CustomerDataTTL is how long guest data and the service's raw answers are kept; at least key_ttl. Policy O13.
 	CustomerDataTTL time.Duration `yaml:"customer_data_ttl"`
-	// InFlightGrace is how long after place_timeout a call without an ending counts as unknown. Policy O12.
+	// InFlightGrace is how long after place_timeout a call without a result counts as unknown. Policy O12.
 	InFlightGrace time.Duration `yaml:"in_flight_grace"`
-	// SweepEvery is how often calls without an ending are looked for. Policy O12.
+	// SweepEvery is how often calls without a result are looked for. Policy O12.
 	SweepEvery time.Duration `yaml:"sweep_every"`
-	// AllowUnderpayment lets payments on the native face be less than the order's total. Policy O10.
+	// AllowUnderpayment lets payments on the v1 API be less than the order's total. Policy O10.
 	AllowUnderpayment bool `yaml:"allow_underpayment"`
 	// AllowEviction lets orders be placed while Redis may evict keys. Policy O14.
 	AllowEviction bool `yaml:"allow_eviction"`
@@ -115,7 +115,7 @@ type RequiredOverride struct {
 	Pickup   *[]string `yaml:"pickup"`
 }
 
-// DefaultConfig gives the documented defaults of the policies.
+// DefaultConfig returns the documented defaults of the policies.
 func DefaultConfig() Config {
 	var c Config
 	c.SetDefaults()
@@ -163,7 +163,7 @@ func setDefault[T comparable](field *T, value T) {
 	}
 }
 
-// With gives the configuration with one restaurant's own values laid over it.
+// With returns the configuration with one restaurant's own values laid over it.
 func (c Config) With(o Override) Config {
 	overlay(&c.MaxZero, o.MaxZero)
 	overlay(&c.MaxDepth, o.MaxDepth)
@@ -185,7 +185,7 @@ func overlay[T any](field, value *T) {
 	}
 }
 
-// MenuSettings gives the switches that a restaurant's menu is compiled with;
+// MenuSettings returns the switches that a restaurant's menu is compiled with;
 // stopListAny comes from its connection (policy W7).
 func (c Config) MenuSettings(stopListAny bool) menu.Settings {
 	return menu.Settings{

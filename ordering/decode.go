@@ -30,7 +30,7 @@ type decoder struct {
 
 // decode reads a body into o, in one pass that tells too whether it is JSON;
 // the error is a *jsontext.SyntaxError. The texts of the order are parts of the
-// body itself: what outlives the judging of the order clones them.
+// body itself: what outlives the checking of the order clones them.
 func decode(body []byte, o *order, native bool, maxDepth int, notes *violations) error {
 	d := decoder{
 		Reader: jsontext.NewReader(jsontext.String(body), maxBodyDepth), violations: notes, order: o, v1: native, maxDepth: maxDepth,
@@ -39,7 +39,7 @@ func decode(body []byte, o *order, native bool, maxDepth int, notes *violations)
 	return d.Err()
 }
 
-// nextPos gives the next nextPos in the body.
+// nextPos returns the next position in the body.
 func (d *decoder) nextPos() int32 {
 	d.lastPos++
 	return d.lastPos
@@ -115,7 +115,7 @@ func (d *decoder) readMembers(o *object, base string) {
 	o.end = d.nextPos()
 }
 
-// readSoonest reads larder's own field; the drop-in face passes it on as it
+// readSoonest reads larder's own field; the compatible API passes it on as it
 // stands (policy O4).
 func (d *decoder) readSoonest(s position) {
 	o := d.order
@@ -202,7 +202,7 @@ func (o *object) unknown(name, raw string) {
 	o.extra = append(o.extra, extraField(name, raw))
 }
 
-// unknownFields: the drop-in face passes unknown fields on, the native one does not
+// unknownFields: the compatible API passes unknown fields on, the v1 API does not
 // (policy W8).
 func unknownFields(native bool, extra []upstream.Field) []upstream.Field {
 	if native {

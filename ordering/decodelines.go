@@ -61,7 +61,7 @@ var dishPaths = func() (paths [maxDishes]string) { //nolint:gochecknoglobals // 
 	return paths
 }()
 
-// linePath gives the JSON Pointer of a line, made on first use: an order
+// linePath returns the JSON Pointer of a line, made on first use: an order
 // without fault needs only those of its dishes.
 func (o *order) linePath(n int32) string {
 	l := &o.lines[n]

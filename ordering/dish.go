@@ -29,7 +29,7 @@ type item struct {
 	clear bool
 }
 
-// checkDishes judges every dish and fills items.
+// checkDishes checks every dish and fills items.
 func (c *validation) checkDishes() {
 	o := &c.order
 	if o.listed == absent || (o.listed == readable && o.dishCount == 0) {
@@ -126,7 +126,7 @@ func (c *validation) fractional(m *menu.Measure) bool {
 	})
 }
 
-// checkIngredients judges what stands in the line n's ingredients, and what is
+// checkIngredients checks what stands in the line n's ingredients, and what is
 // missing there. known: the menu has the line; scheme is the line's; above are
 // the schemes it is nested in. True when any of them has ingredients of its own.
 func (c *validation) checkIngredients(n int32, isKnown bool, scheme menu.Index, above []menu.Index) (nested bool) {
@@ -159,7 +159,7 @@ func (c *validation) checkIngredients(n int32, isKnown bool, scheme menu.Index, 
 	return nested
 }
 
-// checkIngredient judges one ingredient by itself.
+// checkIngredient checks one ingredient by itself.
 func (c *validation) checkIngredient(parent, n int32) {
 	it := &c.items[n]
 	*it = item{index: c.findIngredient(n)}
@@ -219,7 +219,7 @@ func exceeds(n jsontext.Number, limit int64) bool {
 	return !ok || whole > limit || whole < -limit
 }
 
-// missing gives the place where a field of the line is, or should be.
+// missing returns the place where a field of the line is, or should be.
 func (l *line) missing(s position) int32 {
 	if s.name == "" {
 		return l.end
@@ -227,5 +227,5 @@ func (l *line) missing(s position) int32 {
 	return s.pos
 }
 
-// path gives the line's JSON Pointer.
+// path returns the line's JSON Pointer.
 func (c *validation) path(n int32) string { return c.order.linePath(n) }

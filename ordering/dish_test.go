@@ -141,11 +141,11 @@ func TestAPriceThatCannotBeReadIsNotOrdered(t *testing.T) {
 		`"price":2,`: true, `"price":"2.00",`: true, ``: true,
 		`"price":null,`: false, `"price":"",`: false, `"price":-1,`: false, `"price":"1,50",`: false, `"price":"free",`: false, `"price":{},`: false,
 	} {
-		req := native(t, order(`[{"ID":"d","quantity":1,"ingredients":[{"ID":"i"}]},{"ID":"e","quantity":1}]`))
+		req := v1(t, order(`[{"ID":"d","quantity":1,"ingredients":[{"ID":"i"}]},{"ID":"e","quantity":1}]`))
 		req.Catalogue = compile(t, `{"products":[{"id":"d","externalId":"1","name":"Dish","price":5,"schemeId":"s"},{"id":"e","externalId":"2","name":"Other",`+
 			price+`"description":""}],"ingredientsSchemes":[{"id":"s","ingredientsGroups":[{"id":"g","minCount":1}]}],
 			"ingredientsGroups":[{"id":"g","name":"G","ingredients":["i"]}],"ingredients":[{"id":"i","externalId":"3",`+price+`"name":"Part"}]}`, menu.DefaultSettings())
-		v := judge(t, ordering.Config{}, req)
+		v := check(t, ordering.Config{}, req)
 		want := []broken{}
 		if !charged {
 			want = []broken{
@@ -169,13 +169,13 @@ func TestMissingExternalIDRefused(t *testing.T) {
 	t.Parallel()
 	settings := menu.DefaultSettings()
 	settings.RefuseMissingExternalID = true
-	req := native(t, order(`[{"ID":"bare","quantity":1},{"ID":"twin","quantity":1,"ingredients":[{"ID":"i-a"},{"ID":"i-c"}]}]`))
+	req := v1(t, order(`[{"ID":"bare","quantity":1},{"ID":"twin","quantity":1,"ingredients":[{"ID":"i-a"},{"ID":"i-c"}]}]`))
 	req.Catalogue = compile(t, card, settings)
 	want := []broken{
 		{"/dishList/0", ordering.DishNotOrderable, `{"id":"bare","reasons":[{"code":"no_external_id"}]}`},
 		{"/dishList/1/ingredients/1", ordering.IngredientUnavailable, `{"id":"i-c","reason":"no_external_id"}`},
 	}
-	if diff := cmp.Diff(want, brokenOf(t, judge(t, ordering.Config{}, req)), cmp.AllowUnexported(broken{})); diff != "" {
+	if diff := cmp.Diff(want, brokenOf(t, check(t, ordering.Config{}, req)), cmp.AllowUnexported(broken{})); diff != "" {
 		t.Errorf("policy O2 refuse (-want +got):\n%s", diff)
 	}
 }

@@ -11,7 +11,7 @@ var ErrUnknownConnection = errors.New("ordering: unknown connection")
 
 // InvalidError says that the order has violations; nothing was sent.
 type InvalidError struct {
-	// Violations are Verdict's, and so is More.
+	// Violations are ValidationResult's, and so is More.
 	Violations []Violation
 	More       bool
 }
@@ -57,8 +57,8 @@ type NotSentError struct {
 	Err error
 }
 
-// Error gives the cause.
+// Error returns the cause.
 func (e *NotSentError) Error() string { return fmt.Sprintf("ordering: nothing sent: %v", e.Err) }
 
-// Unwrap gives the cause.
+// Unwrap returns the cause.
 func (e *NotSentError) Unwrap() error { return e.Err }

@@ -32,7 +32,7 @@ func ExampleOrders() {
 		Validator:  ordering.NewValidator(ordering.DefaultConfig(), clock),
 		Catalogues: oneMenu{menu.Compile(view, "bistro", menu.DefaultSettings())},
 		Services:   func(string) (ordering.Service, bool) { return service, true },
-		Journal:    journaltest.NewMemory(clock, journaltest.LongLives()),
+		Journal:    journaltest.NewMemory(clock, journaltest.LongRetention()),
 		Clock:      clock,
 	})
 	ctx := context.Background()

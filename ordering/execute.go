@@ -120,7 +120,7 @@ func (o *Orders) abortUnbegun(ctx context.Context, opening CallSpec, err error) 
 // callDeadline is until when a call that the journal is about to open may be made. It is
 // reckoned before the journal reckons its own deadline, which is later: a process
 // that was stopped in between must not send what has been swept, and perhaps
-// settled and sent again, meanwhile (policy O12).
+// resolved and sent again, meanwhile (policy O12).
 func (o *Orders) callDeadline() time.Time { return time.Now().Add(o.cfg.PlaceTimeout) }
 
 // sendAndFinish makes a call that is open, and ends it.
@@ -312,7 +312,7 @@ func (o *Orders) finishCall(ctx context.Context, e CallResult, known Record, bod
 	return got, number, err
 }
 
-// resultOf gives a call of the record, or what is known of it when the record
+// resultOf returns a call of the record, or what is known of it when the record
 // has dropped it. A call that a person had sent again meanwhile says nothing of
 // the order any more: the one that took its place does, and may be under way.
 func resultOf(record, known Record, number int) Result {
@@ -329,7 +329,7 @@ func resultOf(record, known Record, number int) Result {
 	return Result{Record: record, Call: call}
 }
 
-// withResult gives the record as it will be when the journal has the ending.
+// withResult returns the record as it will be when the journal has the result.
 func (r *Record) withResult(e CallResult, at time.Time) Record {
 	out := *r
 	at = at.UTC().Truncate(time.Millisecond)

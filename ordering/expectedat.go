@@ -8,7 +8,7 @@ import (
 // stamp is how times stand in params: RFC 3339, UTC, milliseconds.
 const stamp = "2006-01-02T15:04:05.000Z"
 
-// checkExpectedAt judges when the order is expected (policy O4).
+// checkExpectedAt checks when the order is expected (policy O4).
 func (c *validation) checkExpectedAt() {
 	v := &c.order.values[orderExpectedAt]
 	if v.blank() {
@@ -49,7 +49,7 @@ func (f *violations) readTime(v *value, base string) (time.Time, bool) {
 	return time.Time{}, false
 }
 
-// lenient tells whether a text that time.Parse takes is no RFC 3339 all the
+// lenient reports whether a text that time.Parse takes is no RFC 3339 all the
 // same: an hour of one digit, a decimal comma, an offset that does not exist.
 func lenient(text string) bool {
 	if text[len("2006-01-02T15")] != ':' || strings.Contains(text, ",") {
@@ -59,7 +59,7 @@ func lenient(text string) bool {
 	return !strings.HasSuffix(text, "Z") && (offset[1:3] > "23" || offset[4:] > "59")
 }
 
-// withoutZone tells whether the text is a date and time that lacks nothing but
+// withoutZone reports whether the text is a date and time that lacks nothing but
 // its offset.
 func withoutZone(text string) bool {
 	for _, layout := range []string{"2006-01-02T15:04:05", "2006-01-02 15:04:05", "2006-01-02T15:04", "2006-01-02 15:04"} {

@@ -45,7 +45,7 @@ const (
 	refused        // of another kind; a violation says so
 )
 
-// textPtr gives the text for the wire; nil for none.
+// textPtr returns the text for the wire; nil for none.
 func (v *value) textPtr() *string {
 	if v.state != readable {
 		return nil
@@ -60,7 +60,7 @@ func (v *value) numberPtr() *jsontext.Number {
 	return &v.number
 }
 
-// wholePtr gives the whole number for the wire, kept in room; nil for none.
+// wholePtr returns the whole number for the wire, kept in room; nil for none.
 func (v *value) wholePtr(room *int) *int {
 	if v.state != readable {
 		return nil
@@ -81,7 +81,7 @@ type object struct {
 	extra  []upstream.Field
 }
 
-// posOf gives the place of one of the object's fields: where a missing one would
+// posOf returns the place of one of the object's fields: where a missing one would
 // stand.
 func (o *object) posOf(i int) int32 {
 	if o.values[i].name == "" {
@@ -173,7 +173,7 @@ func member(path, name string) string {
 // element appends an array position to a JSON Pointer.
 func element(path string, i int) string { return path + "/" + strconv.Itoa(i) }
 
-// or gives the spot's name, or the interface's where the member is missing.
+// or returns the spot's name, or the interface's where the member is missing.
 func (s position) or(document string) string {
 	if s.name == "" {
 		return document

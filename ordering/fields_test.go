@@ -165,7 +165,7 @@ func TestSoonest(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
-			req := native(t, tc.body)
+			req := v1(t, tc.body)
 			req.V1 = tc.native
 			got, err := tc.validator.Validate(req)
 			if err != nil || !got.Valid {
@@ -192,9 +192,9 @@ func TestSoonestOfAnotherKind(t *testing.T) {
 	if diff := cmp.Diff(want, brokenOf(t, validate(t, body)), cmp.AllowUnexported(broken{})); diff != "" {
 		t.Errorf("native (-want +got):\n%s", diff)
 	}
-	req := native(t, body)
+	req := v1(t, body)
 	req.V1 = false
-	if diff := cmp.Diff(want[1:], brokenOf(t, judge(t, ordering.Config{}, req)), cmp.AllowUnexported(broken{})); diff != "" {
+	if diff := cmp.Diff(want[1:], brokenOf(t, check(t, ordering.Config{}, req)), cmp.AllowUnexported(broken{})); diff != "" {
 		t.Errorf("drop-in, where it is a field like any other (-want +got):\n%s", diff)
 	}
 }
@@ -203,7 +203,7 @@ func TestRequiredIsASetting(t *testing.T) {
 	t.Parallel()
 	cfg := ordering.DefaultConfig()
 	cfg.Required.Pickup = []string{"comment", "guest", "guest.email", "address", "address.floor", "persons"}
-	got := judge(t, cfg, native(t, `{`+soup+`,"expeditionType":"pickup","address":{"floor":1}}`))
+	got := check(t, cfg, v1(t, `{`+soup+`,"expeditionType":"pickup","address":{"floor":1}}`))
 	want := []broken{
 		{"/comment", ordering.FieldRequired, `{"field":"comment"}`},
 		{"/guest", ordering.FieldRequired, `{"field":"guest"}`},
@@ -218,7 +218,7 @@ func TestRequiredIsASetting(t *testing.T) {
 func TestMalformed(t *testing.T) {
 	t.Parallel()
 	for _, body := range []string{"", "{\n \"dishList\": [,]}", strings.Repeat("[", 33) + strings.Repeat("]", 33), `{"a":1} x`} {
-		_, err := ordering.NewValidator(ordering.Config{}, noon).Validate(native(t, body))
+		_, err := ordering.NewValidator(ordering.Config{}, noon).Validate(v1(t, body))
 		var syntax *jsontext.SyntaxError
 		if !errors.As(err, &syntax) || syntax.Line < 1 || syntax.Column < 1 {
 			t.Errorf("Validate(%q): %v; want a *jsontext.SyntaxError with its position", body, err)
@@ -301,7 +301,7 @@ func TestPaymentTypesThatAreNotMandatory(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
-			got := judge(t, cfg, native(t, tc.body))
+			got := check(t, cfg, v1(t, tc.body))
 			if diff := cmp.Diff(tc.want, brokenOf(t, got), cmp.AllowUnexported(broken{})); diff != "" && len(tc.want)+len(got.Violations) > 0 {
 				t.Errorf("%s: violations (-want +got):\n%s", tc.body, diff)
 			}

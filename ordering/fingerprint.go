@@ -55,7 +55,7 @@ func hashedKey(secret []byte, client, connection, key string) string {
 	return hashed(secret, "key", client, connection, key)
 }
 
-// hashed gives the keyed hash of texts, each told from the next.
+// hashed returns the keyed hash of texts, each told from the next.
 func hashed(secret []byte, parts ...string) string {
 	mac := hmac.New(sha256.New, secret)
 	var length [8]byte
@@ -67,7 +67,7 @@ func hashed(secret []byte, parts ...string) string {
 	return hex.EncodeToString(mac.Sum(nil))
 }
 
-// replay gives what became of the call that has the key; false when none has.
+// replay returns what became of the call that has the key; false when none has.
 func (o *Orders) replay(ctx context.Context, connection string, a requestKey) (Result, bool, error) {
 	if a.key == "" {
 		return Result{}, false, nil
@@ -83,7 +83,7 @@ func (o *Orders) replay(ctx context.Context, connection string, a requestKey) (R
 	return result, true, err
 }
 
-// replayed gives the call that has the key to the request that asks for the
+// replayed returns the call that has the key to the request that asks for the
 // same: another request is a *KeyReusedError, a call in flight *InFlightError.
 func replayed(record Record, number int, fingerprint string) (Result, error) {
 	call, ok := record.Call(number)

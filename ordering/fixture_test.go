@@ -83,13 +83,13 @@ func order(dishes string) string {
 	return `{"dishList":` + dishes + `,"expeditionType":"pickup","expectedAt":"2026-05-01T18:30:00+03:00","paymentTypeID":"cash"}`
 }
 
-// validate judges a body on the native face by the default rules.
+// validate checks a body on the v1 API by the default rules.
 func validate(tb testing.TB, body string) *verdict {
 	tb.Helper()
-	return judge(tb, ordering.Config{}, native(tb, body))
+	return check(tb, ordering.Config{}, v1(tb, body))
 }
 
-func native(tb testing.TB, body string) ordering.Request {
+func v1(tb testing.TB, body string) ordering.Request {
 	tb.Helper()
 	return ordering.Request{
 		Restaurant: restaurant, V1: true, Version: 42, Catalogue: compile(tb, card, menu.DefaultSettings()),
@@ -97,7 +97,7 @@ func native(tb testing.TB, body string) ordering.Request {
 	}
 }
 
-// verdict is what Validate returned, with the lines that only AppendResult has.
+// result is what Validate returned, with the lines that only AppendResult has.
 type verdict struct {
 	*ordering.ValidationResult
 
@@ -108,7 +108,7 @@ type verdict struct {
 	JSON []byte
 }
 
-func judge(tb testing.TB, cfg ordering.Config, req ordering.Request) *verdict {
+func check(tb testing.TB, cfg ordering.Config, req ordering.Request) *verdict {
 	tb.Helper()
 	body := req.Body
 	req.Body = bytes.Clone(body)
@@ -122,7 +122,7 @@ func judge(tb testing.TB, cfg ordering.Config, req ordering.Request) *verdict {
 		tb.Fatal(err)
 	}
 	result := sameVerdict(tb, found, written)
-	for i := range req.Body { // what a verdict says is no part of the body it was made from
+	for i := range req.Body { // what a result says is no part of the body it was made from
 		req.Body[i] = 'X'
 	}
 	return result

@@ -10,7 +10,7 @@ import (
 	"larder/ordering"
 )
 
-// slowJournal stands still after it has opened a call, or after it has settled
+// slowJournal stands still after it has opened a call, or after it has resolved
 // one, before it says so.
 type slowJournal struct {
 	ordering.Journal
@@ -28,7 +28,7 @@ func (j slowJournal) Resolve(ctx context.Context, s ordering.ResolveCall) (order
 }
 
 // TestTooLateToSend: what the journal has held open for longer than a call may
-// take is not sent: by then it may have been swept, settled, and sent again.
+// take is not sent: by then it may have been swept, resolved, and sent again.
 func TestTooLateToSend(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {
@@ -43,7 +43,7 @@ func TestTooLateToSend(t *testing.T) {
 		t.Run("begun "+tc.name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				h := newHouse(t, ordering.Config{}, func(h *house, d *ordering.Deps) { d.Journal = slowJournal{h.journal, tc.pause} })
+				h := newHouse(t, ordering.Config{}, func(h *harness, d *ordering.Deps) { d.Journal = slowJournal{h.journal, tc.pause} })
 				got, err := h.Place(t.Context(), placing())
 				if err != nil || got.Call.Outcome != tc.want {
 					t.Errorf("Place() = %+v, %v; want it %s", got.Call, err, tc.want)
@@ -55,7 +55,7 @@ func TestTooLateToSend(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				var slow *slowJournal
-				h := newHouse(t, ordering.Config{}, func(h *house, d *ordering.Deps) {
+				h := newHouse(t, ordering.Config{}, func(h *harness, d *ordering.Deps) {
 					slow = &slowJournal{Journal: h.journal}
 					d.Journal = slow
 				})
@@ -66,7 +66,7 @@ func TestTooLateToSend(t *testing.T) {
 				}
 				h.kitchen.answers(nil)
 				slow.pause = tc.pause
-				got, err := h.Resolve(t.Context(), word(was.Record.Ref, upstream.OpCreate, ordering.ResolvedRetry))
+				got, err := h.Resolve(t.Context(), resolution(was.Record.Ref, upstream.OpCreate, ordering.ResolvedRetry))
 				if err != nil || got.Call.Outcome != tc.want {
 					t.Errorf("Resolve() = %+v, %v; want it %s", got.Call, err, tc.want)
 				}

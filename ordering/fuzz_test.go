@@ -12,7 +12,7 @@ import (
 	"larder/ordering"
 )
 
-// FuzzValidate: no body panics, every verdict is the same the second time and
+// FuzzValidate: no body panics, every result is the same the second time and
 // when it is only written, and every pointer of a violation is well formed.
 func FuzzValidate(f *testing.F) {
 	for _, dishes := range []string{
@@ -38,7 +38,7 @@ func FuzzValidate(f *testing.F) {
 		if (err == nil) != (writeErr == nil) {
 			t.Fatalf("a verdict: %v; the same written: %v", err, writeErr)
 		}
-		for i := range req.Body { // a verdict has no part of the body
+		for i := range req.Body { // a result has no part of the body
 			req.Body[i] = 'X'
 		}
 		req.Body = body

@@ -13,7 +13,7 @@ import (
 type openGroup struct {
 	group   menu.Index
 	scheme  int  // whose scheme
-	unknown bool // what was ordered of it cannot be told: it is not judged
+	unknown bool // what was ordered of it cannot be told: it is not checked
 }
 
 // openScheme is one scheme that stands open, and how it came to.
@@ -39,16 +39,16 @@ type selected struct {
 // stand open and what is to be counted for them.
 type groupTable struct {
 	groups   []openGroup
-	slots    []groupSlot // beside offers
+	slots    []groupSlot // beside groups
 	schemes  []openScheme
 	choices  []selected
-	eligible []int32 // room for what supplies eligible count for
+	eligible []int32 // buffer of selection.eligible
 
 	selections []selection
 	flow       assigner
 }
 
-// checkGroups judges one list of ingredients by its schemes (policies M1 to
+// checkGroups checks one list of ingredients by its schemes (policies M1 to
 // M6).
 func (c *validation) checkGroups(n int32, scheme menu.Index, above []menu.Index) {
 	l := &c.order.lines[n]
@@ -66,7 +66,7 @@ func (c *validation) checkGroups(n int32, scheme menu.Index, above []menu.Index)
 	c.validate(n, scheme, above)
 }
 
-// checkFlat judges a dish once more as it will be sent: with the ingredients of
+// checkFlat checks a dish once more as it will be sent: with the ingredients of
 // its ingredients beside them (policy M5). For an ordinary menu what is right
 // nested is right flat; where schemes run in a circle it may not be.
 func (c *validation) checkFlat(n int32, scheme menu.Index) {
@@ -191,14 +191,14 @@ func (c *validation) openNestedScheme(n int32, ch *selected, scheme menu.Index, 
 	t.open(c.Catalogue, b, max(units, 1), vague)
 }
 
-// hasOpenGroups tells whether the groups of a chosen ingredient stand open.
+// hasOpenGroups reports whether the groups of a chosen ingredient stand open.
 func (t *groupTable) hasOpenGroups(owner menu.Index) bool {
 	return slices.ContainsFunc(t.schemes, func(b openScheme) bool { return b.owner == owner })
 }
 
 // selections lists what is to be counted, and refuses what stands in no open
-// group. A quantity that cannot be told makes its groups vague: they are not
-// judged.
+// group. A quantity that cannot be told makes its groups unknown: they are not
+// checked.
 func (c *validation) selections(n int32) []selection {
 	t := &c.groups
 	t.selections = t.selections[:0]
@@ -272,7 +272,7 @@ func (c *validation) reportGroups(n int32) {
 	}
 }
 
-// listPath gives the JSON Pointer of the line's ingredients, there or not.
+// listPath returns the JSON Pointer of the line's ingredients, there or not.
 func (c *validation) listPath(n int32) string {
 	return member(c.path(n), c.order.lines[n].list.or("ingredients"))
 }
@@ -282,7 +282,7 @@ func (c *validation) listAt(n int32) int32 {
 	return l.missing(l.list.position)
 }
 
-// itemName gives the menu's name of a line; empty where the menu has none.
+// itemName returns the menu's name of a line; empty where the menu has none.
 func (c *validation) itemName(n int32) string {
 	i := c.items[n].index
 	switch {
@@ -295,7 +295,7 @@ func (c *validation) itemName(n int32) string {
 	}
 }
 
-// dishID gives the menu's id of the dish that the line n is part of.
+// dishID returns the menu's id of the dish that the line n is part of.
 func (c *validation) dishID(n int32) string {
 	for c.order.lines[n].parent != none {
 		n = c.order.lines[n].parent

@@ -163,10 +163,10 @@ func TestDepthLimit(t *testing.T) {
 	t.Parallel()
 	settings := menu.DefaultSettings()
 	settings.MaxDepth = 1
-	req := native(t, order(`[{"ID":"combo","quantity":1,"ingredients":[{"ID":"i-cola"},{"ID":"i-burger"}]}]`))
+	req := v1(t, order(`[{"ID":"combo","quantity":1,"ingredients":[{"ID":"i-cola"},{"ID":"i-burger"}]}]`))
 	req.Catalogue = compile(t, card, settings)
 	want := []broken{{"/dishList/0/ingredients/1", ordering.TooDeep, `{}`}}
-	got := brokenOf(t, judge(t, ordering.Config{}, req))
+	got := brokenOf(t, check(t, ordering.Config{}, req))
 	if diff := cmp.Diff(want, got, cmp.AllowUnexported(broken{})); diff != "" {
 		t.Errorf("a part whose own groups lie beyond the depth limit (-want +got):\n%s", diff)
 	}
@@ -181,9 +181,9 @@ func TestAtTheDepthLimit(t *testing.T) {
 	for _, ingredients := range []string{
 		`{"ID":"i-cola"},{"ID":"i-burger"},{"ID":"i-hot"}`, `{"ID":"i-cola"},{"ID":"i-burger","ingredients":[{"ID":"i-hot"}]}`,
 	} {
-		req := native(t, order(`[{"ID":"combo","quantity":1,"ingredients":[`+ingredients+`]}]`))
+		req := v1(t, order(`[{"ID":"combo","quantity":1,"ingredients":[`+ingredients+`]}]`))
 		req.Catalogue = compile(t, card, settings)
-		if got := brokenOf(t, judge(t, ordering.Config{}, req)); len(got) != 0 {
+		if got := brokenOf(t, check(t, ordering.Config{}, req)); len(got) != 0 {
 			t.Errorf("%s: %v, want nothing", ingredients, got)
 		}
 	}
@@ -195,10 +195,10 @@ func TestPartOfNoMinimumBeyondTheDepth(t *testing.T) {
 	t.Parallel()
 	settings := menu.DefaultSettings()
 	settings.MaxDepth = 1
-	req := native(t, order(`[{"ID":"combo","quantity":1,"ingredients":[{"ID":"i-cola"},{"ID":"i-burger"}]}]`))
+	req := v1(t, order(`[{"ID":"combo","quantity":1,"ingredients":[{"ID":"i-cola"},{"ID":"i-burger"}]}]`))
 	req.Catalogue = compile(t, strings.Replace(card, `{"id":"s-main","ingredientsGroups":[{"id":"g-sauce","minCount":1,`,
 		`{"id":"s-main","ingredientsGroups":[{"id":"g-sauce","minCount":0,`, 1), settings)
-	if got := brokenOf(t, judge(t, ordering.Config{}, req)); len(got) != 0 {
+	if got := brokenOf(t, check(t, ordering.Config{}, req)); len(got) != 0 {
 		t.Errorf("a part that may do without its own groups: %v, want nothing", got)
 	}
 }
@@ -240,12 +240,12 @@ func TestLookingForGroupsIsBounded(t *testing.T) {
 		return "[" + strings.Join(all, ",") + "]"
 	}
 	members := list(many, `"i%d"`)
-	req := native(t, order(list(200, `{"comment":"%d","ID":"p","quantity":1,"ingredients":`+list(100, `{"ID":"i%d"}`)+`}`)))
+	req := v1(t, order(list(200, `{"comment":"%d","ID":"p","quantity":1,"ingredients":`+list(100, `{"ID":"i%d"}`)+`}`)))
 	req.Catalogue = compile(t, `{"products":[{"id":"p","externalId":"p","price":1,"schemeId":"s"}],
 		"ingredientsSchemes":[{"id":"s","ingredientsGroups":`+list(many, `{"id":"g%d"}`)+`}],
 		"ingredientsGroups":`+list(many, `{"id":"g%d","ingredients":`+members+`}`)+`,"ingredients":`+list(many, `{"id":"i%d","price":1}`)+`}`,
 		menu.DefaultSettings())
-	got := judge(t, ordering.Config{}, req)
+	got := check(t, ordering.Config{}, req)
 	if len(got.Violations) == 0 || got.Violations[0].Code != ordering.LimitExceeded {
 		t.Errorf("6,000,000 look-ups gave %d violations, want limit_exceeded", len(got.Violations))
 	}

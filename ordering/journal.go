@@ -19,7 +19,7 @@ import (
 // Errors beside those that each method names: *JournalError when the store
 // does not answer, or answers what nobody wrote.
 type Journal interface {
-	// Secret gives the key of fingerprints and of the hashes of keys: made
+	// Secret returns the key of fingerprints and of the hashes of keys: made
 	// once, the same for every replica for as long as the records live.
 	Secret(ctx context.Context) ([]byte, error)
 	// Ready returns nil when a new order of the connection can be kept safe
@@ -34,16 +34,16 @@ type Journal interface {
 	// as the store has them (policy O14a). It reports whether there was a pause.
 	Accept(ctx context.Context, connection string) (bool, error)
 
-	// Lookup gives the call that has taken a key (the hash of it), with its
+	// Lookup returns the call that has taken a key (the hash of it), with its
 	// record. ErrKeyFree when none has.
 	Lookup(ctx context.Context, connection, key string) (Record, int, error)
-	// Begin opens a call: it is recorded, with everything that Opening has,
+	// Begin opens a call: it is recorded, with everything that CallSpec has,
 	// when Begin returns. The call's number is that of the record's last call.
 	//
 	//  1. A key that is taken: *KeyTakenError, whatever else would be wrong.
-	//  2. A creating call makes a record under Opening.Ref in StatePlacing.
+	//  2. A creating call makes a record under CallSpec.Ref in StatePlacing.
 	//  3. A changing call finds the record of OrderID on the connection. There
-	//     is none: ErrNoOrder; with Adopt one is made under Opening.Ref in
+	//     is none: ErrNoOrder; with Adopt one is made under CallSpec.Ref in
 	//     StatePlaced, Adopted.
 	//  4. A call of the record is open or unknown: *BusyError.
 	//  5. The record's state is not StatePlaced, or the operation is a payment
@@ -56,15 +56,15 @@ type Journal interface {
 	// Nothing may be sent after an error. After a *JournalError the call may
 	// have been opened all the same: the caller aborts it.
 	Begin(ctx context.Context, o CallSpec) (Record, error)
-	// Abort ends the call that exactly this Opening (by its ID) opened as not
+	// Abort ends the call that exactly this CallSpec (by its ID) opened as not
 	// sent, with the effects of Finish; nil too when it opened none, or the
 	// call has ended. ErrUnreplicated: it is aborted, and the caller aborts it
 	// again until enough replicas have that (policy O14).
 	Abort(ctx context.Context, o CallSpec) error
 	// Finish ends a call.
 	//
-	// Of a call that is open, or unknown and not settled: tries are appended,
-	// the answer is kept, and the outcome is what Ending says. A created order
+	// Of a call that is open, or unknown and not resolved: attempts are appended,
+	// the answer is kept, and the outcome is what CallResult says. A created order
 	// gets its OrderID, under which it is found from then on (an OrderID that
 	// another record has goes over to this one: services begin anew, and the
 	// Derived keys of that record's changes are freed. A record that was
@@ -74,19 +74,19 @@ type Journal interface {
 	// rejection StateRejected; a creating call that was refused, not sent or
 	// is unknown gives StateRefused, StateNotSent or StateUnknown. The key is
 	// freed when the call was not sent, or was refused and its key Derived;
-	// otherwise a definite outcome lets it live for key_ttl more.
+	// otherwise a certain outcome lets it live for key_ttl more.
 	//
-	// Of a call that a person has settled: what says the same (done with the
+	// Of a call that a person has resolved: what says the same (done with the
 	// same OrderID, refused or not_sent after not_done) or OutcomeUnknown
-	// changes nothing but the tries; what says otherwise is kept as the call's
+	// changes nothing but the attempts; what says otherwise is kept as the call's
 	// Contradicted and gives *ContradictionError. After ResolvedRetry of
 	// the call, done is a contradiction.
 	//
-	// Of a call that is definite already: the same outcome changes nothing
+	// Of a call that is certain already: the same outcome changes nothing
 	// (a Finish whose answer was lost may be sent again); another one is a
 	// contradiction.
 	//
-	// ErrNoOrder when there is no such record or call; with Ending.SpecID also
+	// ErrNoOrder when there is no such record or call; with CallResult.SpecID also
 	// when another opening has made the call. ErrUnreplicated comes with the
 	// record: it is written, and the caller finishes the call again until enough
 	// replicas have it (policy O14).
@@ -105,15 +105,15 @@ type Journal interface {
 	// wait_replicas too); its number is that of the record's last call. After a
 	// *JournalError it may be open all the same: the caller aborts it, by its ID.
 	// Of done and not_done, ErrUnreplicated comes with the record: it is written,
-	// and the caller settles or finishes the call again until enough replicas have
+	// and the caller resolves or finishes the call again until enough replicas have
 	// it (policy O14).
 	//
 	// Errors: ErrNoOrder; *StateError when the operation is not unknown, or its
-	// last call is another one than Call and Opening; *RestoredError of ResolvedRetry of a
+	// last call is another one than Call and CallSpec; *RestoredError of ResolvedRetry of a
 	// create while creates are paused (policy O14a);
 	// *OrderIDTakenError when another order, that larder placed, has the
 	// OrderID (an adopted one gives it up); *BusyError when the adopted one has
-	// a call that is open or unknown, which is settled first; ErrNoBody when what was sent is no
+	// a call that is open or unknown, which is resolved first; ErrNoBody when what was sent is no
 	// longer kept.
 	Resolve(ctx context.Context, s ResolveCall) (Record, error)
 	// Sweep moves calls of a connection whose deadline has passed from open to
@@ -121,14 +121,14 @@ type Journal interface {
 	// retention (policy O13) from the lists. It gives the records moved.
 	Sweep(ctx context.Context, connection string) ([]Record, error)
 
-	// Order gives the record of an orderID on a connection, or ErrNoOrder.
+	// Order returns the record of an orderID on a connection, or ErrNoOrder.
 	Order(ctx context.Context, connection, orderID string) (Record, error)
-	// Record gives the record of a ref on any of the connections, or ErrNoOrder.
+	// Record returns the record of a ref on any of the connections, or ErrNoOrder.
 	Record(ctx context.Context, connections []string, ref string) (Record, error)
-	// Body gives what a call sent, as it was sent, or ErrNoBody when it is no
+	// Body returns what a call sent, as it was sent, or ErrNoBody when it is no
 	// longer kept or the call has none.
 	Body(ctx context.Context, connection, ref string, call int) ([]byte, error)
-	// List gives records, newest first, and the cursor of the next page, ""
+	// List returns records, newest first, and the cursor of the next page, ""
 	// for none.
 	List(ctx context.Context, q Query) (page []Record, next string, err error)
 }
@@ -262,10 +262,10 @@ func (e *RestoredError) Error() string {
 // JournalError says that the journal could not be read or written.
 type JournalError struct{ Err error }
 
-// Error gives the cause.
+// Error returns the cause.
 func (e *JournalError) Error() string { return fmt.Sprintf("ordering: journal: %v", e.Err) }
 
-// Unwrap gives the cause.
+// Unwrap returns the cause.
 func (e *JournalError) Unwrap() error { return e.Err }
 
 // NotReadyError says why no order can be kept safe at the moment (policy O14).
@@ -277,7 +277,7 @@ type NotReadyError struct {
 	Err        error
 }
 
-// Error gives the message and the cause.
+// Error returns the message and the cause.
 func (e *NotReadyError) Error() string {
 	if e.Err != nil {
 		return fmt.Sprintf("ordering: orders cannot be recorded: %s: %v", e.Msg, e.Err)
@@ -285,7 +285,7 @@ func (e *NotReadyError) Error() string {
 	return "ordering: orders cannot be recorded: " + e.Msg
 }
 
-// Unwrap gives the cause.
+// Unwrap returns the cause.
 func (e *NotReadyError) Unwrap() error { return e.Err }
 
 // KeyTakenError says that another request has taken the key.

@@ -11,7 +11,7 @@ import (
 
 // An order is seen as a register that each operation reads or changes at one
 // moment. Placing and changing have two such moments: the call's opening, before
-// it reaches the service, and its ending, after the service has answered; in a
+// it reaches the service, and its result, after the service has answered; in a
 // history they are two operations.
 
 // maxSlots is how many keys of changes an order has in a history.
@@ -106,7 +106,7 @@ func registers() porcupine.Model {
 	}
 }
 
-// apply does a step, and tells whether it can be done as it was seen.
+// apply does a step, and reports whether it can be done as it was seen.
 func (r *register) apply(s step) bool {
 	switch s.moment {
 	case momentOpen:
@@ -141,10 +141,10 @@ func (r *register) apply(s step) bool {
 	return false
 }
 
-// free tells whether the order's own key is free.
+// free reports whether the order's own key is free.
 func (r *register) free() bool { return r.ref == "" || r.outcome == ordering.OutcomeNotSent }
 
-// under gives the call that has the step's key; call 0 when none has.
+// under returns the call that has the step's key; call 0 when none has.
 func (r *register) under(s step) (call int, outcome ordering.Outcome, op ordering.Operation) {
 	if s.op != upstream.OpCreate {
 		k := r.slots[s.slot]
@@ -175,7 +175,7 @@ func (r *register) open(s step) bool {
 	return s.call == r.calls
 }
 
-// end ends the call that keeps the order busy, by its own ending or by a
+// end ends the call that keeps the order busy, by its own result or by a
 // person's word.
 func (r *register) end(s step, settled bool) bool {
 	if r.busy != s.op || r.unknown != settled || r.calls != s.call || r.ref != s.seen.ref {

@@ -79,7 +79,7 @@ type keySlot struct {
 	mu      sync.Mutex
 	ref     string
 	orderID string
-	unknown ordering.Operation // an operation that may be settled
+	unknown ordering.Operation // an operation that may be resolved
 }
 
 // history is what the clients did and saw.
@@ -264,11 +264,11 @@ func (h *history) read(t *testing.T, client int, orders *ordering.Orders, slot *
 	h.add(client, s, from, to)
 }
 
-// resolve settles an unknown outcome as it is at the service. The call is over
+// resolve resolves an unknown outcome as it is at the service. The call is over
 // there before its outcome is known to be unknown.
 func (h *history) resolve(t *testing.T, client int, orders *ordering.Orders, slot *keySlot, ref string, op ordering.Operation) {
 	t.Helper()
-	word := ordering.ResolveRequest{
+	resolution := ordering.ResolveRequest{
 		Connections: []string{"main"}, Ref: ref, Operation: op, Resolution: ordering.ResolvedNotDone, By: "ops", RequestID: "ops",
 	}
 	for _, o := range shownOrders(t, h.tell(t, http.MethodGet, "/sandbox/orders", "")) {
@@ -277,13 +277,13 @@ func (h *history) resolve(t *testing.T, client int, orders *ordering.Orders, slo
 		}
 		switch {
 		case op == upstream.OpCreate:
-			word.Resolution, word.OrderID = ordering.ResolvedDone, o.OrderID
+			resolution.Resolution, resolution.OrderID = ordering.ResolvedDone, o.OrderID
 		case op == upstream.OpPay && o.Paid, op == upstream.OpComplete && o.State == "closed", op == upstream.OpReject && o.State == "rejected":
-			word.Resolution = ordering.ResolvedDone
+			resolution.Resolution = ordering.ResolvedDone
 		}
 	}
 	from := time.Now()
-	got, err := orders.Resolve(t.Context(), word)
+	got, err := orders.Resolve(t.Context(), resolution)
 	to := time.Now()
 	if is[*ordering.StateError](err) {
 		return // somebody else was faster: nothing was seen of the order's own

@@ -41,7 +41,7 @@ func (c *validation) findIngredient(n int32) menu.Index {
 	return c.single(n, id, sharing, IngredientNotInMenu, func(i menu.Index) string { return c.Catalogue.Ingredient(i).ID() })
 }
 
-// nameOf gives what the line is nameOf by: its ID, or where that is null its
+// nameOf returns what the line is named by: its ID, or where that is null its
 // externalId (policy W12).
 func (c *validation) nameOf(n int32, field string) (id string, external, ok bool) {
 	l := &c.order.lines[n]
@@ -59,7 +59,7 @@ func (c *validation) nameOf(n int32, field string) (id string, external, ok bool
 	return "", false, false
 }
 
-// single gives the one item that has an externalId.
+// single returns the one item that has an externalId.
 func (c *validation) single(n int32, id string, sharing []menu.Index, unknown Code, name func(menu.Index) string) menu.Index {
 	switch len(sharing) {
 	case 1:
@@ -76,8 +76,8 @@ func (c *validation) single(n int32, id string, sharing []menu.Index, unknown Co
 	return menu.None
 }
 
-// number gives an exact number as a param.
+// number returns an exact number as a param.
 func number(n jsontext.Number) json.Number { return json.Number(n.Append(nil)) }
 
-// exact gives a number of the body as a param, with its exact digits.
+// exact returns a number of the body as a param, with its exact digits.
 func exact(v *value) json.Number { return number(v.number) }

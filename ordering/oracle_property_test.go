@@ -12,7 +12,7 @@ import (
 	"larder/ordering"
 )
 
-// ordersAMenu is how many orders are judged by each menu drawn.
+// ordersAMenu is how many orders are checked by each menu drawn.
 const ordersAMenu = 40
 
 // mostLines bounds what the oracle tries: some thousand assignments.
@@ -42,7 +42,7 @@ func TestGroupsAgreeWithTheOracle(t *testing.T) {
 			if err != nil {
 				rt.Fatal(err)
 			}
-			got, want := violationsOf(verdict), m.judgeDish(lines)
+			got, want := violationsOf(verdict), m.checkDish(lines)
 			slices.Sort(got)
 			slices.Sort(want)
 			if diff := cmp.Diff(want, got); diff != "" {

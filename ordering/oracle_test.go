@@ -7,7 +7,7 @@ import (
 	"larder/ordering"
 )
 
-// The oracle judges the ingredients of one dish by the words of policies M1 to
+// The oracle checks the ingredients of one dish by the words of policies M1 to
 // M6, with every assignment tried. Its menus have no cycles, and its orders
 // only ingredients of the menu in whole quantities.
 
@@ -41,13 +41,13 @@ func (g *openGroup) off() int {
 	return off
 }
 
-// judgeDish gives the violations of the dish, each with the path of its place,
+// checkDish returns the violations of the dish, each with the path of its place,
 // in no order.
-func (m *oracleMenu) judgeDish(lines []oracleLine) (found []string) {
+func (m *oracleMenu) checkDish(lines []oracleLine) (found []string) {
 	nested := slices.ContainsFunc(lines, func(l oracleLine) bool { return len(l.in) > 0 })
-	found = m.judgeList("", "s0", lines)
+	found = m.checkList("", "s0", lines)
 	if nested && len(found) == 0 { // and as it is sent: flat
-		found = m.judgeGroups("", "s0", flatten(lines, 1), func(int) bool { return true })
+		found = m.checkGroups("", "s0", flatten(lines, 1), func(int) bool { return true })
 	}
 	return found
 }
@@ -61,26 +61,26 @@ func flatten(lines []oracleLine, times int) (flat []oracleLine) {
 	return flat
 }
 
-// judgeList judges a list by a scheme, then the lists within.
-func (m *oracleMenu) judgeList(path, scheme string, lines []oracleLine) (found []string) {
+// checkList checks a list by a scheme, then the lists within.
+func (m *oracleMenu) checkList(path, scheme string, lines []oracleLine) (found []string) {
 	if scheme == "" {
 		if len(lines) > 0 {
 			found = append(found, path+"/ingredients dish_takes_no_ingredients")
 		}
 	} else {
-		found = m.judgeGroups(path, scheme, lines, func(i int) bool { return len(lines[i].in) == 0 })
+		found = m.checkGroups(path, scheme, lines, func(i int) bool { return len(lines[i].in) == 0 })
 	}
 	for i, l := range lines {
 		if len(l.in) > 0 {
-			found = append(found, m.judgeList(fmt.Sprintf("%s/ingredients/%d", path, i), m.parts[l.id], l.in)...)
+			found = append(found, m.checkList(fmt.Sprintf("%s/ingredients/%d", path, i), m.parts[l.id], l.in)...)
 		}
 	}
 	return found
 }
 
-// judgeGroups counts one list. flat tells which lines' own ingredients are to
+// checkGroups counts one list. flat tells which lines' own ingredients are to
 // be found beside them.
-func (m *oracleMenu) judgeGroups(path, scheme string, lines []oracleLine, flat func(i int) bool) (found []string) {
+func (m *oracleMenu) checkGroups(path, scheme string, lines []oracleLine, flat func(i int) bool) (found []string) {
 	open, reached := m.open(scheme, lines, flat)
 	var selections []oracleSupply
 	for i, l := range lines {
@@ -110,7 +110,7 @@ func (m *oracleMenu) judgeGroups(path, scheme string, lines []oracleLine, flat f
 	return found
 }
 
-// open gives the groups that stand open: the scheme's, and once for each chosen
+// open returns the groups that stand open: the scheme's, and once for each chosen
 // part that stands in an open group those of its scheme, times its quantity
 // (policy M5).
 func (m *oracleMenu) open(scheme string, lines []oracleLine, flat func(i int) bool) (open []openGroup, reached []bool) {
@@ -148,7 +148,7 @@ func (m *oracleMenu) open(scheme string, lines []oracleLine, flat func(i int) bo
 	return open, reached
 }
 
-// mayCount gives the open groups that an ingredient may count for: those of one
+// mayCount returns the open groups that an ingredient may count for: those of one
 // id where it is pinned.
 func (m *oracleMenu) mayCount(open []openGroup, ingredient, pin string) (may []int) {
 	for k, g := range open {
@@ -205,7 +205,7 @@ func bestOf(open []openGroup, selections []oracleSupply) (best []openGroup) {
 	return best
 }
 
-// nearerGroups tells whether a is nearer to the limits than b.
+// nearerGroups reports whether a is nearer to the limits than b.
 func nearerGroups(a, b []openGroup) bool {
 	first, sum := 0, 0
 	for i := range a {
@@ -218,7 +218,7 @@ func nearerGroups(a, b []openGroup) bool {
 	return sum < 0 || (sum == 0 && first < 0)
 }
 
-// violationsOf gives the violations of a verdict as the oracle writes them.
+// violationsOf returns the violations of a result as the oracle writes them.
 func violationsOf(v *ordering.ValidationResult) (found []string) {
 	const dish = "/dishList/0"
 	for _, violation := range v.Violations {

@@ -14,7 +14,7 @@ const (
 	online   = "online"
 )
 
-// checkFields judges what an order has beside its dishes.
+// checkFields checks what an order has beside its dishes.
 func (c *validation) checkFields() {
 	c.checkRestaurant()
 	c.checkExpedition()
@@ -59,7 +59,7 @@ func (c *validation) refuseValue(field int, allowed ...string) {
 	}
 }
 
-// blank tells whether the value counts as missing: absent, null, or a text of
+// blank reports whether the value counts as missing: absent, null, or a text of
 // nothing but white space. A value of another kind is not missing.
 func (v *value) blank() bool {
 	if len(v.text) > 0 && v.text[0] > ' ' && v.text[0] < utf8.RuneSelf {
@@ -68,7 +68,7 @@ func (v *value) blank() bool {
 	return v.state == absent || (v.state == readable && !v.isNumber && strings.TrimSpace(v.text) == "")
 }
 
-// missing tells whether a plain field of the order is mandatory and missing, which
+// missing reports whether a plain field of the order is mandatory and missing, which
 // is a violation of its own.
 func (c *validation) missing(field int) bool {
 	return c.order.values[field].blank() && c.required().plain[field]
@@ -92,7 +92,7 @@ func (c *validation) checkRequired() {
 	}
 }
 
-// requirePart judges a need of a guest or an address: itself or one of its
+// requirePart checks a need of a guest or an address: itself or one of its
 // fields.
 func (c *validation) requirePart(part *object, name string, n *requiredField) {
 	switch {
@@ -119,7 +119,7 @@ func (c *validation) requireField(of *object, outer string, n *requiredField) {
 	c.add(at, member(path, of.values[n.field].or(n.inner)), FieldRequired, Params{"field": n.name}, "")
 }
 
-// placeOf gives the place of a guest or address, there or not.
+// placeOf returns the place of a guest or address, there or not.
 func (c *validation) placeOf(part *object) int32 {
 	if part.name == "" {
 		return c.order.end
@@ -127,7 +127,7 @@ func (c *validation) placeOf(part *object) int32 {
 	return part.position.pos
 }
 
-// fullAddress gives the address in one text: as sent, or composed from its
+// fullAddress returns the address in one text: as sent, or composed from its
 // parts where it is missing (policy O1).
 func (c *validation) fullAddress() string {
 	a := c.order.address.values

@@ -15,9 +15,9 @@
 // looked up by its key (a replay is answered at once, whatever the menu says
 // now), checked, begun in the Journal, made, ended in the Journal, and told
 // from the Record. So nothing leaves that is not on record, nothing is sent
-// twice, and the second answer is the first one's equal. An ending that the
+// twice, and the second answer is the first one's equal. A result that the
 // Journal does not take waits for it; Orders.Run writes it, and moves calls
-// that nobody ended to unknown, which a person settles by Orders.Resolve. What
+// that nobody ended to unknown, which a person resolves by Orders.Resolve. What
 // is known for certain of a call, and what is not, the Outcome tells (policy
 // O8).
 //
@@ -37,7 +37,7 @@ import (
 	"larder/internal/upstream"
 )
 
-// Catalogues gives the catalogue that an order is checked against, with its
+// Catalogues returns the catalogue that an order is checked against, with its
 // version. Its errors pass through Orders as they are.
 type Catalogues interface {
 	Catalogue(ctx context.Context, restaurant menu.RestaurantID) (version int64, catalogue *menu.Catalogue, err error)
@@ -48,7 +48,7 @@ type PlaceRequest struct {
 	// Restaurant is whose menu the order is checked against; on the drop-in
 	// face cache.DefaultMenu's id for an order without restaurantID (policy O1a).
 	Restaurant menu.RestaurantID
-	// V1: the native face (see Request.V1).
+	// V1: the v1 API (see Request.V1).
 	V1 bool
 	// Connection is whose service takes the order.
 	Connection string
@@ -72,7 +72,7 @@ type ChangeRequest struct {
 	// Operation is upstream.OpPay, OpComplete or OpReject.
 	Operation Operation
 	OrderID   string
-	// V1: the native face, where an order that larder did not place is
+	// V1: the v1 API, where an order that larder did not place is
 	// unknown (policy O9a) and payments must cover the total (policy O10).
 	V1         bool
 	Connection string
@@ -113,8 +113,8 @@ type ResolveRequest struct {
 // Event is something that happened to an order, or to a connection's journal,
 // without a request to answer.
 type Event struct {
-	// Name is "order.swept", "order.contradicted", "order.late",
-	// "order.unrecorded", "order.recreated" or "order.unreplicated"; of a journal
+	// Name is "order.timed_out", "order.outcome_conflict", "order.result_recorded_late",
+	// "order.result_lost", "order.recreated" or "order.unreplicated"; of a journal
 	// "journal.restored", "journal.accepted" or "journal.commits_lost".
 	Name string
 	// Record has the Connection alone where the event is of a journal.
@@ -131,7 +131,7 @@ type Deps struct {
 	// Services finds the ordering service of a connection.
 	Services func(connection string) (Service, bool)
 	Journal  Journal
-	// Reasons gives the rejection reasons that a connection's service lists. An
+	// Reasons returns the rejection reasons that a connection's service lists. An
 	// error, or no function: they are not known, and none is held against them.
 	Reasons func(ctx context.Context, connection string) ([]upstream.Reason, error)
 	// RefreshReasons asks the service for its rejection reasons now, if it was
@@ -188,12 +188,12 @@ func (o *Orders) Ready(ctx context.Context, connection string) error {
 	return o.deps.Journal.Ready(ctx, connection)
 }
 
-// ByRef gives the record of a ref on any of the connections, or ErrNoOrder.
+// ByRef returns the record of a ref on any of the connections, or ErrNoOrder.
 func (o *Orders) ByRef(ctx context.Context, connections []string, ref string) (Record, error) {
 	return o.deps.Journal.Record(ctx, connections, ref)
 }
 
-// ByOrderID gives the record of an orderID on any of the connections, or
+// ByOrderID returns the record of an orderID on any of the connections, or
 // ErrNoOrder; *AmbiguousError when orders of several have it.
 func (o *Orders) ByOrderID(ctx context.Context, connections []string, orderID string) (Record, error) {
 	return single(connections, func(connection string) (Record, error) {
@@ -201,7 +201,7 @@ func (o *Orders) ByOrderID(ctx context.Context, connections []string, orderID st
 	})
 }
 
-// ByKey gives the record of what a client asked for under a key of its own, or
+// ByKey returns the record of what a client asked for under a key of its own, or
 // ErrNoOrder; *AmbiguousError when it did on several of the connections.
 func (o *Orders) ByKey(ctx context.Context, connections []string, client, key string) (Record, error) {
 	secret, err := o.deps.Journal.Secret(ctx)
@@ -214,7 +214,7 @@ func (o *Orders) ByKey(ctx context.Context, connections []string, client, key st
 	})
 }
 
-// single gives the one record that find finds on the connections.
+// single returns the one record that find finds on the connections.
 func single(connections []string, find func(connection string) (Record, error)) (Record, error) {
 	var (
 		found Record
@@ -239,13 +239,13 @@ func single(connections []string, find func(connection string) (Record, error)) 
 	}
 }
 
-// List gives records, newest first, and the cursor of the next page, "" for
+// List returns records, newest first, and the cursor of the next page, "" for
 // none; ErrCursor when the cursor is none.
 func (o *Orders) List(ctx context.Context, q Query) (page []Record, next string, err error) {
 	return o.deps.Journal.List(ctx, q)
 }
 
-// Body gives what a call of the record sent, or ErrNoBody when it is no longer
+// Body returns what a call of the record sent, or ErrNoBody when it is no longer
 // kept or the call has none. It holds guest data.
 func (o *Orders) Body(ctx context.Context, record Record, call int) ([]byte, error) {
 	return o.deps.Journal.Body(ctx, record.Connection, record.Ref, call)

@@ -119,9 +119,9 @@ func (k *kitchen) calls() []exchange {
 	return slices.Clone(k.got)
 }
 
-// house is Orders with all that it works with. Its clock stands at noon until
+// harness is Orders with all that it works with. Its clock stands at noon until
 // it is moved.
-type house struct {
+type harness struct {
 	*ordering.Orders
 	kitchen *kitchen
 	journal *journaltest.Memory
@@ -137,10 +137,10 @@ type house struct {
 }
 
 // newHouse makes a house; change may replace what it works with.
-func newHouse(tb testing.TB, cfg ordering.Config, change ...func(*house, *ordering.Deps)) *house {
+func newHouse(tb testing.TB, cfg ordering.Config, change ...func(*harness, *ordering.Deps)) *harness {
 	tb.Helper()
-	h := &house{kitchen: &kitchen{}, now: noon(), card: compile(tb, card, menu.DefaultSettings())}
-	h.journal = journaltest.NewMemory(h.clock, journaltest.LongLives())
+	h := &harness{kitchen: &kitchen{}, now: noon(), card: compile(tb, card, menu.DefaultSettings())}
+	h.journal = journaltest.NewMemory(h.clock, journaltest.LongRetention())
 	var log *logrus.Logger
 	log, h.log = logtest.NewNullLogger()
 	deps := ordering.Deps{
@@ -168,20 +168,20 @@ func newHouse(tb testing.TB, cfg ordering.Config, change ...func(*house, *orderi
 	return h
 }
 
-func (h *house) clock() time.Time {
+func (h *harness) clock() time.Time {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.now
 }
 
 // pass lets time pass.
-func (h *house) pass(d time.Duration) {
+func (h *harness) pass(d time.Duration) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.now = h.now.Add(d)
 }
 
-func (h *house) Catalogue(_ context.Context, restaurant menu.RestaurantID) (int64, *menu.Catalogue, error) {
+func (h *harness) Catalogue(_ context.Context, restaurant menu.RestaurantID) (int64, *menu.Catalogue, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.noCard != nil {
@@ -190,8 +190,8 @@ func (h *house) Catalogue(_ context.Context, restaurant menu.RestaurantID) (int6
 	return 42, h.card, nil
 }
 
-// happened gives the events so far as "name operation outcome".
-func (h *house) happened() []string {
+// happened returns the events so far as "name operation outcome".
+func (h *harness) happened() []string {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	all := []string{}
@@ -202,7 +202,7 @@ func (h *house) happened() []string {
 }
 
 // failing has these methods of the journal fail from now on; none ends that.
-func (h *house) failing(how journaltest.Failure, methods ...journaltest.Method) {
+func (h *harness) failing(how journaltest.Failure, methods ...journaltest.Method) {
 	h.journal.Fail(func(m journaltest.Method) journaltest.Failure {
 		if slices.Contains(methods, m) {
 			return how
@@ -216,7 +216,7 @@ const (
 	soupKey = "soup-key-1"
 )
 
-// placing is an order of one soup on the native face.
+// placing is an order of one soup on the v1 API.
 func placing(change ...func(*ordering.PlaceRequest)) ordering.PlaceRequest {
 	p := ordering.PlaceRequest{
 		Restaurant: restaurant, V1: true, Connection: "main", Client: "storefront", Key: soupKey,
@@ -228,7 +228,7 @@ func placing(change ...func(*ordering.PlaceRequest)) ordering.PlaceRequest {
 	return p
 }
 
-// changing is a change of order 765 on the native face.
+// changing is a change of order 765 on the v1 API.
 func changing(op ordering.Operation, body string, change ...func(*ordering.ChangeRequest)) ordering.ChangeRequest {
 	c := ordering.ChangeRequest{
 		Operation: op, OrderID: "765", V1: true, Connection: "main", Client: "storefront",
@@ -241,7 +241,7 @@ func changing(op ordering.Operation, body string, change ...func(*ordering.Chang
 }
 
 // placed places an order that must be placed.
-func (h *house) placed(tb testing.TB, change ...func(*ordering.PlaceRequest)) ordering.Result {
+func (h *harness) placed(tb testing.TB, change ...func(*ordering.PlaceRequest)) ordering.Result {
 	tb.Helper()
 	got, err := h.Place(tb.Context(), placing(change...))
 	if err != nil || got.Call.Outcome != ordering.OutcomeDone {
@@ -251,7 +251,7 @@ func (h *house) placed(tb testing.TB, change ...func(*ordering.PlaceRequest)) or
 }
 
 // changed makes a change that must end so.
-func (h *house) changed(tb testing.TB, want ordering.Outcome, c ordering.ChangeRequest) ordering.Result {
+func (h *harness) changed(tb testing.TB, want ordering.Outcome, c ordering.ChangeRequest) ordering.Result {
 	tb.Helper()
 	got, err := h.Change(tb.Context(), c)
 	if err != nil || got.Call.Outcome != want {
@@ -261,7 +261,7 @@ func (h *house) changed(tb testing.TB, want ordering.Outcome, c ordering.ChangeR
 }
 
 // record reads an order anew.
-func (h *house) record(tb testing.TB, ref string) ordering.Record {
+func (h *harness) record(tb testing.TB, ref string) ordering.Record {
 	tb.Helper()
 	got, err := h.ByRef(tb.Context(), []string{"main"}, ref)
 	if err != nil {
@@ -271,14 +271,14 @@ func (h *house) record(tb testing.TB, ref string) ordering.Record {
 }
 
 // wantSent checks how many calls the kitchen got.
-func (h *house) wantSent(tb testing.TB, want int) {
+func (h *harness) wantSent(tb testing.TB, want int) {
 	tb.Helper()
 	if got := h.kitchen.calls(); len(got) != want {
 		tb.Errorf("the service got %d calls, want %d: %+v", len(got), want, got)
 	}
 }
 
-// is tells whether an error is of the type E.
+// is reports whether an error is of the type E.
 func is[E error](err error) bool {
 	_, ok := errors.AsType[E](err)
 	return ok
@@ -297,7 +297,7 @@ func lostAnswer() error {
 	return &upstream.Error{Effect: upstream.EffectUnknown, Err: errors.New("connection reset")}
 }
 
-// definiteNo is a definite no of the service, as the real client tells it.
+// definiteNo is a certain no of the service, as the real client tells it.
 func definiteNo(tb testing.TB) error {
 	tb.Helper()
 	client := scripted(tb, http.StatusInternalServerError, `{"code":"pos_close_order","msg":"not paid","requestId":"r-9","errors":null}`)

@@ -24,7 +24,7 @@ type payment struct {
 	base string // its JSON Pointer
 }
 
-// readPayments reads and judges the payments (policy O10); what is wrong
+// readPayments reads and checks the payments (policy O10); what is wrong
 // stands in notes.
 func readPayments(c *ChangeRequest, notes *violations) *payments {
 	p := &payments{decoder: changeReader(c, notes)}
@@ -66,7 +66,7 @@ func (p *payments) read(base string) {
 	p.all = append(p.all, paid)
 }
 
-// check judges one payment.
+// check checks one payment.
 func (p *payments) check(paid *payment) {
 	for _, field := range []int{paymentCode, paymentAmount, paymentPaidAt} {
 		p.require(&paid.values[field], paid.base, paymentFields.known[field].name, paid.end)

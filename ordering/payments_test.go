@@ -11,7 +11,7 @@ import (
 	"larder/ordering"
 )
 
-// refusedFor gives what a change is refused for.
+// refusedFor returns what a change is refused for.
 func refusedFor(tb testing.TB, err error) []broken {
 	tb.Helper()
 	e, ok := errors.AsType[*ordering.InvalidError](err)

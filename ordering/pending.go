@@ -11,16 +11,16 @@ import (
 
 // The events that happen to orders without a request to answer.
 const (
-	eventTimedOut        = "order.swept"
-	eventRecordedLate    = "order.late"
-	eventOutcomeConflict = "order.contradicted"
-	eventResultLost      = "order.unrecorded"
+	eventTimedOut        = "order.timed_out"
+	eventRecordedLate    = "order.result_recorded_late"
+	eventOutcomeConflict = "order.outcome_conflict"
+	eventResultLost      = "order.result_lost"
 	eventRecreated       = "order.recreated"
 	eventUnreplicated    = "order.unreplicated"
 )
 
 const (
-	// maxPendingWrites is how many endings wait for the journal at most.
+	// maxPendingWrites is how many results wait for the journal at most.
 	maxPendingWrites = 10_000
 	// maxPendingBytes bounds the bodies that are kept with them.
 	maxPendingBytes = 64 << 20
@@ -31,14 +31,14 @@ const (
 	sweepBatch = 100
 )
 
-// pendingWrite is what the journal has still to be told: an ending, with the
+// pendingWrite is what the journal does not have yet: a result, with the
 // record as it will be, or an opening of which nothing was sent.
 type pendingWrite struct {
 	result *CallResult
 	record Record
 	body   []byte // what the call sent
 	spec   *CallSpec
-	// resolution is what a person said of the call, where the ending is that.
+	// resolution is what a person said of the call, where the result is that.
 	resolution *ResolveCall
 	// written: the journal has it, but too few replicas have (policy O14).
 	written bool
@@ -51,7 +51,7 @@ func (w *pendingWrite) connection() string {
 	return w.result.Connection
 }
 
-// pendingWrites are the endings that the journal did not take, oldest first (policy
+// pendingWrites are the results that the journal did not take, oldest first (policy
 // O12). The zero value is ready.
 type pendingWrites struct {
 	mu    sync.Mutex
@@ -64,7 +64,7 @@ func (l *pendingWrites) add(o *Orders, w pendingWrite) {
 	l.mu.Lock()
 	full := len(l.queue) >= maxPendingWrites
 	if l.bytes+len(w.body) > maxPendingBytes {
-		w.body = nil // the ending alone answers every replay
+		w.body = nil // the result alone answers every replay
 	}
 	if !full {
 		l.bytes += len(w.body)
@@ -76,7 +76,7 @@ func (l *pendingWrites) add(o *Orders, w pendingWrite) {
 	}
 }
 
-// drain gives what waits, and leaves nothing.
+// drain returns what waits, and leaves nothing.
 func (l *pendingWrites) drain() []pendingWrite {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -95,8 +95,8 @@ func (l *pendingWrites) requeue(rest []pendingWrite) {
 	}
 }
 
-// Run looks for calls without an ending each cfg.SweepEvery, and each second
-// writes late endings and watches the journal, until ctx ends (policies O12, O14
+// Run looks for calls without a result each cfg.SweepEvery, and each second
+// writes late results and watches the journal, until ctx ends (policies O12, O14
 // and O14a). Then it waits for the calls in flight, which end by their own
 // limits, writes once more what is left and watches the journal once more. It
 // returns nil.
@@ -139,7 +139,7 @@ func every(ctx context.Context, interval time.Duration, pass func(context.Contex
 	}
 }
 
-// Sweep is one pass: late endings are written, and calls past their deadline
+// Sweep is one pass: late results are written, and calls past their deadline
 // become unknown, on every connection (policy O12). Every failure comes back,
 // joined.
 func (o *Orders) Sweep(ctx context.Context) error {
@@ -156,7 +156,7 @@ func (o *Orders) sweep(ctx context.Context, connection string) error {
 		moved, err := o.deps.Journal.Sweep(ctx, connection)
 		for i := range moved {
 			o.emit(eventTimedOut, logrus.WarnLevel, &moved[i], OutcomeUnknown, busyCall(&moved[i]), nil,
-				"a call was never ended: its outcome is unknown until somebody settles it")
+				"a call was never ended: its outcome is unknown until somebody resolves it")
 		}
 		if err != nil || len(moved) < sweepBatch {
 			return err
@@ -164,13 +164,13 @@ func (o *Orders) sweep(ctx context.Context, connection string) error {
 	}
 }
 
-// busyCall gives the number of the call that keeps the order busy.
+// busyCall returns the number of the call that keeps the order busy.
 func busyCall(r *Record) int {
 	call, _ := r.Busy()
 	return call.Number
 }
 
-// flush writes what the journal has not been told yet. What it does not take
+// flush writes the pending writes. What the journal does not take
 // stays; the error is the last of its own. A connection whose journal does not
 // answer, or whose replicas do not acknowledge, does not hold up the others.
 func (o *Orders) flush(ctx context.Context) (last error) {
@@ -199,7 +199,7 @@ func (o *Orders) flush(ctx context.Context) (last error) {
 	return last
 }
 
-// write tells the journal one thing; the error means that it has to be told
+// write makes one pending write; the error means that it has to be made
 // again.
 func (o *Orders) write(ctx context.Context, w pendingWrite) error {
 	if w.spec != nil {
@@ -231,7 +231,7 @@ func (o *Orders) write(ctx context.Context, w pendingWrite) error {
 // and this may be an order that nobody wants.
 func (o *Orders) reportConflict(e *ContradictionError, orderID string) {
 	o.emit(eventOutcomeConflict, logrus.ErrorLevel, &e.Record, e.Outcome, e.Call, nil,
-		"a call ended otherwise than it was settled: look at the order", logrus.Fields{"foundOrderID": orderID})
+		"a call ended otherwise than it was resolved: check the order", logrus.Fields{"foundOrderID": orderID})
 }
 
 // reportLost alerts: the journal does not know what became of a call, and never
@@ -243,7 +243,7 @@ func (o *Orders) reportLost(r *Record, number int, err error) {
 }
 
 // dropPending is unrecorded for what waited in vain. Of an opening nothing was sent:
-// it becomes unknown, and a person may settle it.
+// it becomes unknown, and a person may resolve it.
 func (o *Orders) dropPending(w pendingWrite, err error) {
 	if w.spec == nil && w.written {
 		o.emit(eventUnreplicated, logrus.ErrorLevel, &w.record, w.result.Outcome, w.result.Call, err,

@@ -93,12 +93,12 @@ func TestFinishLost(t *testing.T) {
 					if diff := cmp.Diff(got.Record, h.record(t, got.Record.Ref), cmpopts.EquateEmpty()); diff != "" {
 						t.Errorf("recorded otherwise than answered (-answered +recorded):\n%s", diff)
 					}
-					want := []string{"order.late " + string(tc.op) + " " + string(tc.want)}
+					want := []string{"order.result_recorded_late " + string(tc.op) + " " + string(tc.want)}
 					if diff := cmp.Diff(want, h.happened()); diff != "" {
 						t.Errorf("events (-want +got):\n%s", diff)
 					}
 					for _, line := range h.log.AllEntries() {
-						if fault, has := line.Data[logrus.ErrorKey]; has && line.Data["event"] == "order.late" {
+						if fault, has := line.Data[logrus.ErrorKey]; has && line.Data["event"] == "order.result_recorded_late" {
 							t.Errorf("what was written late is logged with an error: %v", fault)
 						}
 					}
@@ -159,12 +159,12 @@ func TestSweptThenLate(t *testing.T) {
 	if r := h.record(t, got.Record.Ref); r.State != ordering.StatePlaced || r.OrderID != "765" {
 		t.Errorf("record %+v, want it placed", r)
 	}
-	if diff := cmp.Diff([]string{"order.swept create unknown"}, h.happened()); diff != "" {
+	if diff := cmp.Diff([]string{"order.timed_out create unknown"}, h.happened()); diff != "" {
 		t.Errorf("events (-want +got):\n%s", diff)
 	}
 }
 
-// TestContradiction: a person has settled a call that then ends otherwise.
+// TestContradiction: a person has resolved a call that then ends otherwise.
 func TestContradiction(t *testing.T) {
 	t.Parallel()
 	for _, late := range []bool{false, true} {
@@ -200,12 +200,12 @@ func TestContradiction(t *testing.T) {
 			}
 			if late {
 				h.pass(time.Minute)
-				// Another replica sweeps, and a person settles.
+				// Another replica sweeps, and a person resolves.
 				h.journal.Fail(nil)
 				if _, err := h.journal.Sweep(t.Context(), "main"); err != nil {
 					t.Fatal(err)
 				}
-				if _, err := h.Resolve(t.Context(), word(got.Record.Ref, upstream.OpCreate, ordering.ResolvedNotDone)); err != nil {
+				if _, err := h.Resolve(t.Context(), resolution(got.Record.Ref, upstream.OpCreate, ordering.ResolvedNotDone)); err != nil {
 					t.Fatal(err)
 				}
 				if err := h.Sweep(t.Context()); err != nil {
@@ -218,10 +218,10 @@ func TestContradiction(t *testing.T) {
 			if r.State != ordering.StateRefused || r.Calls[0].Contradicted != ordering.OutcomeDone {
 				t.Errorf("record %+v; want the word to stand, contradicted", r)
 			}
-			if all := h.happened(); !slices.Contains(all, "order.contradicted create done") {
+			if all := h.happened(); !slices.Contains(all, "order.outcome_conflict create done") {
 				t.Errorf("events %v, want the contradiction", all)
 			}
-			if last := h.log.LastEntry(); last.Data["event"] != "order.contradicted" || last.Level.String() != "error" {
+			if last := h.log.LastEntry(); last.Data["event"] != "order.outcome_conflict" || last.Level.String() != "error" {
 				t.Errorf("logged %+v", last)
 			} else if last.Data["foundOrderID"] != "765" {
 				t.Errorf("logged %+v; want the order that nobody wants by its orderID", last.Data)
@@ -247,7 +247,7 @@ func TestRecordLost(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		lost := true
-		h := newHouse(t, ordering.Config{}, func(_ *house, d *ordering.Deps) { d.Journal = forgetful{d.Journal, &lost} })
+		h := newHouse(t, ordering.Config{}, func(_ *harness, d *ordering.Deps) { d.Journal = forgetful{d.Journal, &lost} })
 		got := h.placed(t)
 		if got.Record.State != ordering.StatePlaced || got.Record.OrderID != "765" {
 			t.Errorf("Place() = %+v, want it placed all the same", got.Record)
@@ -260,7 +260,7 @@ func TestRecordLost(t *testing.T) {
 		if err := h.Sweep(t.Context()); err != nil {
 			t.Errorf("Sweep() = %v", err)
 		}
-		want := []string{"order.unrecorded create done", "order.unrecorded create done"}
+		want := []string{"order.result_lost create done", "order.result_lost create done"}
 		if diff := cmp.Diff(want, h.happened()); diff != "" {
 			t.Errorf("events (-want +got):\n%s", diff)
 		}
@@ -270,7 +270,7 @@ func TestRecordLost(t *testing.T) {
 // TestSweepGoesToTheEnd: the journal sweeps a hundred at a time.
 func TestSweepGoesToTheEnd(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, ordering.Config{}, func(_ *house, d *ordering.Deps) { d.Journal = finishless{d.Journal} })
+	h := newHouse(t, ordering.Config{}, func(_ *harness, d *ordering.Deps) { d.Journal = finishless{d.Journal} })
 	for i := range 250 {
 		h.placed(t, func(p *ordering.PlaceRequest) { p.Key = fmt.Sprintf("key-%d", i) })
 	}
@@ -280,7 +280,7 @@ func TestSweepGoesToTheEnd(t *testing.T) {
 	}
 	swept := 0
 	for _, event := range h.happened() {
-		if event == "order.swept create unknown" {
+		if event == "order.timed_out create unknown" {
 			swept++
 		}
 	}
@@ -293,7 +293,7 @@ func TestSweepGoesToTheEnd(t *testing.T) {
 	}
 }
 
-// finishless is a journal that writes no ending: as if larder was killed.
+// finishless is a journal that writes no result: as if larder was killed.
 type finishless struct{ ordering.Journal }
 
 func (f finishless) Finish(context.Context, ordering.CallResult) (ordering.Record, error) {
@@ -321,7 +321,7 @@ func TestTooMuchWaits(t *testing.T) {
 		}
 		h.failing(journaltest.FailBefore, journaltest.MethodFinish)
 		h.changed(t, ordering.OutcomeDone, changing(upstream.OpComplete, ""))
-		want := []string{"order.unrecorded create not_sent", "order.unrecorded complete done"}
+		want := []string{"order.result_lost create not_sent", "order.result_lost complete done"}
 		if diff := cmp.Diff(want, h.happened()); diff != "" {
 			t.Errorf("events (-want +got):\n%s", diff)
 		}
@@ -333,7 +333,7 @@ func TestOneThatCannotBeWritten(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		bad := ""
-		h := newHouse(t, ordering.Config{}, func(_ *house, d *ordering.Deps) { d.Journal = stubborn{d.Journal, &bad} })
+		h := newHouse(t, ordering.Config{}, func(_ *harness, d *ordering.Deps) { d.Journal = stubborn{d.Journal, &bad} })
 		h.failing(journaltest.FailBefore, journaltest.MethodFinish)
 		for i := range 6 {
 			got := h.placed(t, func(p *ordering.PlaceRequest) { p.Key = fmt.Sprintf("key-%d", i) })
@@ -400,7 +400,7 @@ func TestRun(t *testing.T) {
 		h.journal.Fail(nil)
 		<-time.After(5 * time.Second)
 		synctest.Wait()
-		if diff := cmp.Diff([]string{"order.late create done"}, h.happened()); diff != "" {
+		if diff := cmp.Diff([]string{"order.result_recorded_late create done"}, h.happened()); diff != "" {
 			t.Errorf("events (-want +got):\n%s", diff)
 		}
 		failures := 0
@@ -413,7 +413,7 @@ func TestRun(t *testing.T) {
 			t.Errorf("the failing journal was logged %d times, want once", failures)
 		}
 
-		// One call is in flight at the end, and its ending waits for the journal.
+		// One call is in flight at the end, and its result waits for the journal.
 		begun, answer := make(chan struct{}), make(chan struct{})
 		h.kitchen.answers(func(context.Context, exchange) (upstream.Created, error) {
 			close(begun)
@@ -439,7 +439,7 @@ func TestRun(t *testing.T) {
 		if err := <-ended; err != nil {
 			t.Errorf("Run() = %v", err)
 		}
-		if diff := cmp.Diff([]string{"order.late create done", "order.unrecorded create done"}, h.happened()); diff != "" {
+		if diff := cmp.Diff([]string{"order.result_recorded_late create done", "order.result_lost create done"}, h.happened()); diff != "" {
 			t.Errorf("events (-want +got):\n%s", diff)
 		}
 		h.wantSilent(t)
@@ -448,7 +448,7 @@ func TestRun(t *testing.T) {
 
 // wantSilent checks that no line of the log has what guests and clients keep
 // to themselves.
-func (h *house) wantSilent(tb testing.TB) {
+func (h *harness) wantSilent(tb testing.TB) {
 	tb.Helper()
 	for _, e := range h.log.AllEntries() {
 		line, err := e.String()

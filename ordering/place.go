@@ -52,7 +52,7 @@ func (o *Orders) Place(ctx context.Context, p PlaceRequest) (Result, error) {
 	})
 }
 
-// validateOrder gives the verdict of an order that may be placed.
+// validateOrder returns the result of an order that may be placed.
 func (o *Orders) validateOrder(ctx context.Context, p *PlaceRequest) (*ValidationResult, error) {
 	ctx, span := tracing.Start(ctx, "order.validate")
 	defer span.End()

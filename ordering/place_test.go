@@ -55,7 +55,7 @@ func TestPlaceBeginsNothing(t *testing.T) {
 	for _, tc := range []struct {
 		name  string
 		order ordering.PlaceRequest
-		given func(*house)
+		given func(*harness)
 		want  func(error) bool
 	}{
 		{"malformed", placing(func(p *ordering.PlaceRequest) { p.Body = []byte(`{`) }), nil, is[*jsontext.SyntaxError]},
@@ -66,12 +66,12 @@ func TestPlaceBeginsNothing(t *testing.T) {
 		{"unknown connection", placing(func(p *ordering.PlaceRequest) { p.Connection = "third" }), nil, func(err error) bool {
 			return errors.Is(err, ordering.ErrUnknownConnection)
 		}},
-		{"no catalogue", placing(), func(h *house) { h.noCard = other }, func(err error) bool { return errors.Is(err, other) }},
-		{"no secret", placing(), func(h *house) { h.failing(journaltest.FailBefore, journaltest.MethodSecret) }, is[*ordering.JournalError]},
-		{"no lookup", placing(), func(h *house) { h.failing(journaltest.FailBefore, journaltest.MethodLookup) }, is[*ordering.JournalError]},
-		{"not ready", placing(), func(h *house) { h.failing(journaltest.FailBefore, journaltest.MethodReady) }, is[*ordering.JournalError]},
-		{"not recorded", placing(), func(h *house) { h.failing(journaltest.FailBefore, journaltest.MethodBegin) }, is[*ordering.JournalError]},
-		{"recorded, and the answer lost", placing(), func(h *house) { h.failing(journaltest.FailAfter, journaltest.MethodBegin) }, is[*ordering.JournalError]},
+		{"no catalogue", placing(), func(h *harness) { h.noCard = other }, func(err error) bool { return errors.Is(err, other) }},
+		{"no secret", placing(), func(h *harness) { h.failing(journaltest.FailBefore, journaltest.MethodSecret) }, is[*ordering.JournalError]},
+		{"no lookup", placing(), func(h *harness) { h.failing(journaltest.FailBefore, journaltest.MethodLookup) }, is[*ordering.JournalError]},
+		{"not ready", placing(), func(h *harness) { h.failing(journaltest.FailBefore, journaltest.MethodReady) }, is[*ordering.JournalError]},
+		{"not recorded", placing(), func(h *harness) { h.failing(journaltest.FailBefore, journaltest.MethodBegin) }, is[*ordering.JournalError]},
+		{"recorded, and the answer lost", placing(), func(h *harness) { h.failing(journaltest.FailAfter, journaltest.MethodBegin) }, is[*ordering.JournalError]},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
@@ -97,7 +97,7 @@ func TestPlaceBeginsNothing(t *testing.T) {
 func TestClientThatHasLeftIsNotServed(t *testing.T) {
 	t.Parallel()
 	ctx, hangUp := context.WithCancel(t.Context())
-	h := newHouse(t, ordering.Config{}, func(_ *house, d *ordering.Deps) { d.Journal = leaving{d.Journal, hangUp} })
+	h := newHouse(t, ordering.Config{}, func(_ *harness, d *ordering.Deps) { d.Journal = leaving{d.Journal, hangUp} })
 	_, err := h.Place(ctx, placing())
 	e, ok := errors.AsType[*ordering.NotSentError](err)
 	if !ok || !errors.Is(e, context.Canceled) || e.Error() == "" {
@@ -340,7 +340,7 @@ func (blind) Lookup(context.Context, string, string) (ordering.Record, int, erro
 
 func TestKeyTakenJustThen(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, ordering.Config{}, func(_ *house, d *ordering.Deps) { d.Journal = blind{d.Journal} })
+	h := newHouse(t, ordering.Config{}, func(_ *harness, d *ordering.Deps) { d.Journal = blind{d.Journal} })
 	first := h.placed(t)
 	again, err := h.Place(t.Context(), placing())
 	if err != nil || !again.Replayed || again.Record.Ref != first.Record.Ref {
@@ -363,7 +363,7 @@ func (l lacking) Lookup(ctx context.Context, connection, key string) (ordering.R
 
 func TestJournalThatLacksTheCall(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, ordering.Config{}, func(_ *house, d *ordering.Deps) { d.Journal = lacking{d.Journal} })
+	h := newHouse(t, ordering.Config{}, func(_ *harness, d *ordering.Deps) { d.Journal = lacking{d.Journal} })
 	h.placed(t)
 	if _, err := h.Place(t.Context(), placing()); !is[*ordering.JournalError](err) {
 		t.Errorf("Place() = %v, want a journal that is wrong", err)

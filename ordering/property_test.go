@@ -211,7 +211,7 @@ func stand(t *testing.T) (*sandbox.Sandbox, *upstream.Client) {
 	return box, connect(t, server.URL)
 }
 
-// refusal gives the reasons that the sandbox refused an order for; empty when
+// refusal returns the reasons that the sandbox refused an order for; empty when
 // it took it.
 func refusal(err error) string {
 	if answer, ok := errors.AsType[*upstream.Error](err); ok {
@@ -224,7 +224,7 @@ func refusal(err error) string {
 }
 
 // TestWhatIsAcceptedIsRight: random orders on random menus; the sandbox, which
-// judges by a check of its own, must take every order that the Validator lets
+// checks by a check of its own, must take every order that the Validator lets
 // through, for the total that the Validator tells.
 func TestWhatIsAcceptedIsRight(t *testing.T) {
 	t.Parallel()
@@ -259,7 +259,7 @@ func TestWhatIsAcceptedIsRight(t *testing.T) {
 			h.card = req.Catalogue
 			placed, err := h.Place(t.Context(), placing(func(p *ordering.PlaceRequest) { p.Body, p.Key = req.Body, "" }))
 			if answer := placed.Call.Answer; answer != nil && bytes.Contains(answer.Body, []byte("too many ways to assign")) {
-				continue // the sandbox tries all ways, and gives up where they are too many to judge
+				continue // the sandbox tries all ways, and gives up where they are too many to check
 			}
 			if err != nil || placed.Record.State != ordering.StatePlaced {
 				rt.Fatalf("larder let through %s\nas %s\non the menu %s\nbut: %+v, %v", req.Body, verdict.Order, view, placed.Call.Answer, err)

@@ -37,12 +37,12 @@ const (
 	StateRejected State = "rejected"
 )
 
-// States gives every state in the order of an order's life.
+// States returns every state in the order of an order's life.
 func States() []State {
 	return []State{StatePlacing, StatePlaced, StateRefused, StateUnknown, StateNotSent, StateClosed, StateRejected}
 }
 
-// Outcome is what is known of a call, and of each of its tries (policy O8).
+// Outcome is what is known of a call, and of each of its attempts (policy O8).
 type Outcome string
 
 // The outcomes.
@@ -60,7 +60,7 @@ const (
 	OutcomeUnknown Outcome = "unknown"
 )
 
-// Certain tells whether the outcome is certain: done, refused or not_sent.
+// Certain reports whether the outcome is certain: done, refused or not_sent.
 func (o Outcome) Certain() bool {
 	return o == OutcomeDone || o == OutcomeRefused || o == OutcomeNotSent
 }
@@ -127,10 +127,10 @@ type Call struct {
 	// Answer is the service's last answer; nil where there was none. After
 	// ordering.customer_data_ttl only its Status and Code are left (policy O13).
 	Answer *Answer
-	// Resolved is who settled an unknown outcome, and how; nil when nobody did.
+	// Resolved is who resolved an unknown outcome, and how; nil when nobody did.
 	Resolved *ResolvedBy
-	// Contradicted is the definite outcome that came to be known after a
-	// person had settled the call otherwise; "" for none (policy O12).
+	// Contradicted is the certain outcome that came to be known after a
+	// person had resolved the call otherwise; "" for none (policy O12).
 	Contradicted Outcome
 }
 
@@ -163,7 +163,7 @@ type Answer struct {
 	Cut  bool   `json:"cut,omitempty"`
 }
 
-// ResolvedBy is how a person settled an outcome that was unknown. A Journal keeps
+// ResolvedBy is how a person resolved an outcome that was unknown. A Journal keeps
 // it in the form that its tags give.
 type ResolvedBy struct {
 	// By is the ops client.
@@ -178,7 +178,7 @@ type ResolvedBy struct {
 // Resolution is what a person says of an unknown outcome.
 type Resolution string
 
-// The settlements.
+// The resolutions.
 const (
 	// ResolvedDone: it took effect.
 	ResolvedDone Resolution = "done"
@@ -198,7 +198,7 @@ type Payment struct {
 	PaidAt string
 }
 
-// Call gives a call by its number.
+// Call returns a call by its number.
 func (r *Record) Call(number int) (Call, bool) {
 	for i := range r.Calls {
 		if r.Calls[i].Number == number {
@@ -208,7 +208,7 @@ func (r *Record) Call(number int) (Call, bool) {
 	return Call{}, false
 }
 
-// Last gives the latest call of an operation.
+// Last returns the latest call of an operation.
 func (r *Record) Last(op Operation) (Call, bool) {
 	for _, call := range slices.Backward(r.Calls) {
 		if call.Operation == op {
@@ -218,7 +218,7 @@ func (r *Record) Last(op Operation) (Call, bool) {
 	return Call{}, false
 }
 
-// Busy gives the call that keeps the order from being changed: one that is
+// Busy returns the call that keeps the order from being changed: one that is
 // open, or whose outcome is unknown. There is at most one (policy O9).
 func (r *Record) Busy() (Call, bool) {
 	for _, call := range slices.Backward(r.Calls) {

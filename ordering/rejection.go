@@ -58,7 +58,7 @@ func (o *Orders) refreshReasons(ctx context.Context, connection string) bool {
 	return o.deps.RefreshReasons != nil && o.deps.RefreshReasons(ctx, connection)
 }
 
-// check judges the rejection by the reasons that the service lists (policy O11).
+// check checks the rejection by the reasons that the service lists (policy O11).
 func (r *rejection) check(reasons []upstream.Reason) {
 	reason, text := &r.values[rejectionReason], &r.values[rejectionText]
 	if r.broken || reason.state == refused {

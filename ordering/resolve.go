@@ -12,7 +12,7 @@ import (
 // Resolve takes an operator's word on an operation whose outcome is unknown
 // (policy O12). With ResolvedRetry the call is made again, with the same
 // body and key, and the Result's Call is the new one; else it is the one that
-// was settled.
+// was resolved.
 //
 // Errors when nothing was changed: ErrNoOrder; *InvalidError with pointers into
 // the operator's body; *StateError when the operation is not unknown;
@@ -57,10 +57,10 @@ func (o *Orders) Resolve(ctx context.Context, r ResolveRequest) (Result, error) 
 	return Result{Record: record, Call: call}, nil
 }
 
-// resolveAgain settles a call that too few replicas have as settled: a failover
+// resolveAgain resolves a call that too few replicas have as resolved: a failover
 // may have undone it (policy O14). It reports whether that is done; otherwise,
-// and without an error, the call is settled still, or its record is lost, and
-// the ending is written like any other.
+// and without an error, the call is resolved still, or its record is lost, and
+// the result is written like any other.
 func (o *Orders) resolveAgain(ctx context.Context, w pendingWrite) (bool, error) {
 	var (
 		state *StateError
@@ -78,8 +78,8 @@ func (o *Orders) resolveAgain(ctx context.Context, w pendingWrite) (bool, error)
 	}
 }
 
-// retryCall settles a call and makes it anew. What may keep it from being sent
-// is found out before, so that nothing is settled then.
+// retryCall resolves a call and makes it anew. What may keep it from being sent
+// is found out before, so that nothing is resolved then.
 func (o *Orders) retryCall(ctx context.Context, from requester, record Record, s ResolveCall) (Result, error) {
 	call, ok := record.Last(s.Operation)
 	if !ok || call.Outcome != OutcomeUnknown {
@@ -107,19 +107,19 @@ func (o *Orders) retryCall(ctx context.Context, from requester, record Record, s
 	defer slot.Release()
 	ctx = upstream.WithSlot(ctx, slot)
 	end := o.callDeadline()
-	settled, err := o.deps.Journal.Resolve(ctx, s)
+	resolved, err := o.deps.Journal.Resolve(ctx, s)
 	if err != nil {
 		return Result{}, o.abortUnbegun(ctx, CallSpec{
 			ID: s.ID, Operation: s.Operation, Connection: record.Connection, Ref: record.Ref, OrderID: record.OrderID,
 			Client: record.Client, Restaurant: record.Restaurant, MenuVersion: record.MenuVersion,
 		}, err)
 	}
-	record = settled
+	record = resolved
 	number := record.Calls[len(record.Calls)-1].Number
 	return o.sendAndFinish(ctx, end, service, record, number, body), nil
 }
 
-// check judges the operator's body.
+// check checks the operator's body.
 func (r *ResolveRequest) check() error {
 	notes := &violations{}
 	switch r.Operation {

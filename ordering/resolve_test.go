@@ -13,9 +13,9 @@ import (
 	"larder/ordering"
 )
 
-// unknown gives a house with an order whose last operation's outcome is
+// unknown returns a house with an order whose last operation's outcome is
 // unknown.
-func unknown(tb testing.TB, op ordering.Operation) (*house, ordering.Result) {
+func unknown(tb testing.TB, op ordering.Operation) (*harness, ordering.Result) {
 	tb.Helper()
 	h := newHouse(tb, ordering.Config{})
 	if op != upstream.OpCreate {
@@ -44,8 +44,8 @@ func bodyOf(op ordering.Operation) string {
 	}
 }
 
-// word is what an operator says of an order of connection main.
-func word(ref string, op ordering.Operation, how ordering.Resolution) ordering.ResolveRequest {
+// resolution is what an operator says of an order of connection main.
+func resolution(ref string, op ordering.Operation, how ordering.Resolution) ordering.ResolveRequest {
 	r := ordering.ResolveRequest{Connections: []string{"second", "main"}, Ref: ref, Operation: op, Resolution: how, By: "ops", Note: "asked", RequestID: "request-3"}
 	if op == upstream.OpCreate && how == ordering.ResolvedDone {
 		r.OrderID = "900"
@@ -73,7 +73,7 @@ func TestResolve(t *testing.T) {
 		t.Run(string(tc.op)+" "+string(tc.how), func(t *testing.T) {
 			t.Parallel()
 			h, was := unknown(t, tc.op)
-			got, err := h.Resolve(t.Context(), word(was.Record.Ref, tc.op, tc.how))
+			got, err := h.Resolve(t.Context(), resolution(was.Record.Ref, tc.op, tc.how))
 			if err != nil || got.Call.Outcome != tc.want || got.Record.State != tc.state || got.Record.Paid != tc.paid || got.Call.Number != was.Call.Number {
 				t.Fatalf("Resolve() = %+v, %v; want %s, %s", got, err, tc.want, tc.state)
 			}
@@ -103,7 +103,7 @@ func TestSendAgain(t *testing.T) {
 			t.Parallel()
 			h, was := unknown(t, op)
 			h.kitchen.fails(definiteNo(t))
-			got, err := h.Resolve(t.Context(), word(was.Record.Ref, op, ordering.ResolvedRetry))
+			got, err := h.Resolve(t.Context(), resolution(was.Record.Ref, op, ordering.ResolvedRetry))
 			if err != nil || got.Call.Outcome != ordering.OutcomeRefused || got.Call.Number != was.Call.Number+1 || got.Call.RequestID != "request-3" {
 				t.Fatalf("Resolve() = %+v, %v; want a new call, refused", got, err)
 			}
@@ -130,7 +130,7 @@ func TestSendAgain(t *testing.T) {
 func TestSentAgainAndDone(t *testing.T) {
 	t.Parallel()
 	h, was := unknown(t, upstream.OpCreate)
-	got, err := h.Resolve(t.Context(), word(was.Record.Ref, upstream.OpCreate, ordering.ResolvedRetry))
+	got, err := h.Resolve(t.Context(), resolution(was.Record.Ref, upstream.OpCreate, ordering.ResolvedRetry))
 	if err != nil || got.Record.State != ordering.StatePlaced || got.Record.OrderID != "765" || got.Replayed {
 		t.Fatalf("Resolve() = %+v, %v; want it placed", got, err)
 	}
@@ -138,7 +138,7 @@ func TestSentAgainAndDone(t *testing.T) {
 		t.Errorf("the same order again = %+v, %v; want it placed", again, err)
 	}
 	h.wantSent(t, 2)
-	if _, err := h.Resolve(t.Context(), word(was.Record.Ref, upstream.OpCreate, ordering.ResolvedRetry)); !is[*ordering.StateError](err) {
+	if _, err := h.Resolve(t.Context(), resolution(was.Record.Ref, upstream.OpCreate, ordering.ResolvedRetry)); !is[*ordering.StateError](err) {
 		t.Errorf("Resolve() once more = %v, want nothing to settle", err)
 	}
 	h.wantSent(t, 2)
@@ -158,7 +158,7 @@ func TestResolveChangesNothing(t *testing.T) {
 			{"/outcome", ordering.ValueNotAllowed, `{"allowed":["done","not_done","send_again"]}`},
 		}},
 	} {
-		r := word(was.Record.Ref, upstream.OpCreate, ordering.ResolvedDone)
+		r := resolution(was.Record.Ref, upstream.OpCreate, ordering.ResolvedDone)
 		tc.change(&r)
 		_, err := h.Resolve(t.Context(), r)
 		if diff := cmp.Diff(tc.want, refusedFor(t, err), cmp.AllowUnexported(broken{})); diff != "" {
@@ -167,15 +167,15 @@ func TestResolveChangesNothing(t *testing.T) {
 	}
 	left, leave := context.WithCancel(t.Context())
 	leave()
-	again := word(was.Record.Ref, upstream.OpCreate, ordering.ResolvedRetry)
+	again := resolution(was.Record.Ref, upstream.OpCreate, ordering.ResolvedRetry)
 	for name, tc := range map[string]struct {
 		word  ordering.ResolveRequest
 		fails journaltest.Method
 		want  func(error) bool
 	}{
 		"another's order":            {func() ordering.ResolveRequest { w := again; w.Connections = []string{"second"}; return w }(), "", noOrder},
-		"an operation never made":    {word(was.Record.Ref, upstream.OpPay, ordering.ResolvedRetry), "", is[*ordering.StateError]},
-		"not settled":                {word(was.Record.Ref, upstream.OpCreate, ordering.ResolvedDone), journaltest.MethodResolve, is[*ordering.JournalError]},
+		"an operation never made":    {resolution(was.Record.Ref, upstream.OpPay, ordering.ResolvedRetry), "", is[*ordering.StateError]},
+		"not settled":                {resolution(was.Record.Ref, upstream.OpCreate, ordering.ResolvedDone), journaltest.MethodResolve, is[*ordering.JournalError]},
 		"no body":                    {again, journaltest.MethodBody, is[*ordering.JournalError]},
 		"not ready":                  {again, journaltest.MethodReady, is[*ordering.JournalError]},
 		"sending again not recorded": {again, journaltest.MethodResolve, is[*ordering.JournalError]},
@@ -192,7 +192,7 @@ func TestResolveChangesNothing(t *testing.T) {
 	if _, err := gone.Resolve(t.Context(), again); !errors.Is(err, ordering.ErrUnknownConnection) {
 		t.Errorf("a connection that is gone: Resolve() = %v", err)
 	}
-	staying := newHouse(t, ordering.Config{}, func(_ *house, d *ordering.Deps) { d.Journal = deaf{h.journal} })
+	staying := newHouse(t, ordering.Config{}, func(_ *harness, d *ordering.Deps) { d.Journal = deaf{h.journal} })
 	if _, err := staying.Resolve(left, again); !is[*ordering.NotSentError](err) {
 		t.Errorf("for an operator that has left: Resolve() = %v", err)
 	}
@@ -242,7 +242,7 @@ func TestSentAgainMeanwhile(t *testing.T) {
 				if err != nil {
 					t.Errorf("ByKey: %v", err)
 				}
-				if _, err := h.Resolve(ctx, word(record.Ref, upstream.OpCreate, ordering.ResolvedRetry)); err != nil {
+				if _, err := h.Resolve(ctx, resolution(record.Ref, upstream.OpCreate, ordering.ResolvedRetry)); err != nil {
 					t.Errorf("Resolve: %v", err)
 				}
 				return upstream.Created{}, lostAnswer()

@@ -60,8 +60,8 @@ type requiredFields struct {
 	fullAddress bool                  // composed where it is missing
 }
 
-// requiredFieldsOf lays out a list of Required. What is judged elsewhere is left out: the
-// dishes, and restaurantID, which the native route fills and the drop-in face
+// requiredFieldsOf lays out a list of Required. What is checked elsewhere is left out: the
+// dishes, and restaurantID, which the v1 route fills and the compatible API
 // can do without (policy O1a). expeditionType is always needed.
 func requiredFieldsOf(names []string) requiredFields {
 	var n requiredFields
@@ -98,7 +98,7 @@ func requiredFieldsOf(names []string) requiredFields {
 	return n
 }
 
-// required gives what the order must have (policy O1).
+// required returns what the order must have (policy O1).
 func (c *validation) required() *requiredFields {
 	switch c.order.values[orderExpedition].text {
 	case delivery:

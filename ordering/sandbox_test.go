@@ -55,13 +55,13 @@ func TestWhatIsRightIsPlaced(t *testing.T) {
 }
 
 // through has a house's orders go to a service through the real client.
-func through(client *upstream.Client) func(*house, *ordering.Deps) {
-	return func(_ *house, d *ordering.Deps) {
+func through(client *upstream.Client) func(*harness, *ordering.Deps) {
+	return func(_ *harness, d *ordering.Deps) {
 		d.Services = func(string) (ordering.Service, bool) { return client, true }
 	}
 }
 
-// connect gives the real client of the service at url.
+// connect returns the real client of the service at url.
 func connect(tb testing.TB, url string) *upstream.Client {
 	tb.Helper()
 	cfg := upstream.Config{Name: "main", BaseURL: url, AuthURL: url, ClientID: "demo", ClientSecret: "demo-secret"}

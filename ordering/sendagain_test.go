@@ -26,7 +26,7 @@ func TestSendAgainNotRecorded(t *testing.T) {
 			t.Parallel()
 			h, was := unknown(t, upstream.OpCreate)
 			h.failing(tc.how, journaltest.MethodResolve)
-			_, err := h.Resolve(t.Context(), word(was.Record.Ref, upstream.OpCreate, ordering.ResolvedRetry))
+			_, err := h.Resolve(t.Context(), resolution(was.Record.Ref, upstream.OpCreate, ordering.ResolvedRetry))
 			if !is[*ordering.JournalError](err) {
 				t.Errorf("Resolve() = %v, want a *JournalError", err)
 			}
@@ -55,22 +55,22 @@ func (b between) Body(ctx context.Context, connection, ref string, call int) ([]
 }
 
 // TestSendAgainOfAnotherCall: a person's word is of the call that was looked
-// at. Another one that has become unknown meanwhile is not settled by it, nor
+// at. Another one that has become unknown meanwhile is not resolved by it, nor
 // is the one's body sent as the other's.
 func TestSendAgainOfAnotherCall(t *testing.T) {
 	t.Parallel()
 	var happens func()
-	h := newHouse(t, ordering.Config{}, func(h *house, d *ordering.Deps) { d.Journal = between{h.journal, &happens} })
+	h := newHouse(t, ordering.Config{}, func(h *harness, d *ordering.Deps) { d.Journal = between{h.journal, &happens} })
 	h.placed(t)
 	h.kitchen.fails(lostAnswer())
 	was := h.changed(t, ordering.OutcomeUnknown, changing(upstream.OpPay, fullPayment))
 	happens = func() {
-		if _, err := h.Resolve(t.Context(), word(was.Record.Ref, upstream.OpPay, ordering.ResolvedNotDone)); err != nil {
+		if _, err := h.Resolve(t.Context(), resolution(was.Record.Ref, upstream.OpPay, ordering.ResolvedNotDone)); err != nil {
 			t.Errorf("Resolve() by another operator: %v", err)
 		}
 		h.changed(t, ordering.OutcomeUnknown, changing(upstream.OpPay, otherPayment))
 	}
-	_, err := h.Resolve(t.Context(), word(was.Record.Ref, upstream.OpPay, ordering.ResolvedRetry))
+	_, err := h.Resolve(t.Context(), resolution(was.Record.Ref, upstream.OpPay, ordering.ResolvedRetry))
 	if !is[*ordering.StateError](err) {
 		t.Errorf("Resolve() = %v, want a *StateError", err)
 	}

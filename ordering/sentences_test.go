@@ -37,10 +37,10 @@ func TestSentences(t *testing.T) {
 			"Не заполнено поле expectedAt; soonest: true значит «как можно скорее»", "Целое число: не больше 2147483647",
 		},
 	} {
-		request := native(t, body)
+		request := v1(t, body)
 		request.Language = language
 		var got []string
-		for _, v := range judge(t, ordering.Config{}, request).Violations {
+		for _, v := range check(t, ordering.Config{}, request).Violations {
 			got = append(got, v.Msg)
 		}
 		if !slices.Equal(got, want) {
@@ -89,7 +89,7 @@ var (
 	latin    = regexp.MustCompile(`[A-Za-z][\w.+-]*`)
 )
 
-// foreign gives the words of a Russian sentence that are neither params nor
+// foreign returns the words of a Russian sentence that are neither params nor
 // names of fields nor times.
 func foreign(d ordering.Description, said string) []string {
 	known := []string{"id", "expectedAt", "soonest", "true", "T18", "T15", "Z", "000Z"}
@@ -97,15 +97,15 @@ func foreign(d ordering.Description, said string) []string {
 		known = append(known, texts(value)...)
 	}
 	var odd []string
-	for _, word := range latin.FindAllString(said, -1) {
-		if !slices.Contains(known, word) {
-			odd = append(odd, word)
+	for _, resolution := range latin.FindAllString(said, -1) {
+		if !slices.Contains(known, resolution) {
+			odd = append(odd, resolution)
 		}
 	}
 	return odd
 }
 
-// texts gives the texts of a param as a sentence has them.
+// texts returns the texts of a param as a sentence has them.
 func texts(value any) []string {
 	if list, ok := value.([]string); ok {
 		return list
@@ -206,10 +206,10 @@ func TestLimitsInRussian(t *testing.T) {
 		"units by name":  {order(`[{"ID":"pizza","quantity":1,"ingredients":[{"ID":"i-hot","quantity":1000001}]}]`), "Hot: не больше 1000000"},
 		"nobody's units": {order(`[{"ID":"pizza","quantity":1,"ingredients":[{"ID":"i-none","quantity":1000001}]}]`), "Количество: не больше 1000000"},
 	} {
-		request := native(t, test.body)
+		request := v1(t, test.body)
 		request.Language = ordering.Russian
 		var got []string
-		for _, v := range judge(t, ordering.Config{}, request).Violations {
+		for _, v := range check(t, ordering.Config{}, request).Violations {
 			if v.Code == ordering.LimitExceeded {
 				got = append(got, v.Msg)
 			}

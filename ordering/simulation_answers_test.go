@@ -13,10 +13,10 @@ import (
 	"larder/ordering"
 )
 
-// judge judges an answer.
-func (w *world) judge(a *ask, orders map[string]*shown) {
+// checkAnswer checks an answer.
+func (w *world) checkAnswer(a *ask, orders map[string]*shown) {
 	if a.err != nil {
-		w.judgeError(a, orders)
+		w.checkError(a, orders)
 		return
 	}
 	call, record := a.result.Call, a.result.Record
@@ -35,16 +35,16 @@ func (w *world) judge(a *ask, orders map[string]*shown) {
 		if a.changing != nil {
 			id = a.changing.OrderID // which an adopted record may have given up since
 		}
-		w.judgeDone(a, orders[id])
+		w.checkDone(a, orders[id])
 	}
 	if _, known := w.truth.records[record.Ref]; !known {
 		w.wrong("%s was answered with %s, which the journal has not", a, record.Ref)
 	}
-	w.judgeAgain(a)
+	w.checkAgain(a)
 }
 
-// judgeDone: what is said to be done is so.
-func (w *world) judgeDone(a *ask, o *shown) {
+// checkDone: what is said to be done is so.
+func (w *world) checkDone(a *ask, o *shown) {
 	r := a.result.Record
 	switch {
 	case o == nil:
@@ -58,8 +58,8 @@ func (w *world) judgeDone(a *ask, o *shown) {
 	}
 }
 
-// judgeAgain: under one key the same is said again and again.
-func (w *world) judgeAgain(a *ask) {
+// checkAgain: under one key the same is said again and again.
+func (w *world) checkAgain(a *ask) {
 	if a.identity == "" {
 		return
 	}
@@ -98,8 +98,8 @@ func (w *world) judgeAgain(a *ask) {
 	}
 }
 
-// judgeError: nothing was begun, for a reason.
-func (w *world) judgeError(a *ask, orders map[string]*shown) {
+// checkError: nothing was begun, for a reason.
+func (w *world) checkError(a *ask, orders map[string]*shown) {
 	var (
 		invalid *ordering.InvalidError
 		reused  *ordering.KeyReusedError

@@ -89,14 +89,14 @@ func (w *world) ask(r *replica, a *ask) {
 	}()
 }
 
-// says tells whether the journal says what an answer does.
+// says reports whether the journal says what an answer does.
 func (w *world) says(ctx context.Context, result ordering.Result) bool {
 	record, err := w.journal.Record(ctx, []string{"main"}, result.Record.Ref)
 	call, ok := record.Call(result.Call.Number)
 	return err == nil && ok && call.Outcome == result.Call.Outcome
 }
 
-// answered tells whether a request has had its answer, heard or not.
+// answered reports whether a request has had its answer, heard or not.
 func (w *world) answered(a *ask) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()

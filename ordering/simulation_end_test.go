@@ -8,7 +8,7 @@ import (
 	"larder/ordering"
 )
 
-// converge heals everything and settles what is unknown: then each key's
+// converge heals everything and resolves what is unknown: then each key's
 // answer is what the service has.
 func (s *simulation) converge() {
 	s.tell("PUT", "/sandbox/faults", "[]")

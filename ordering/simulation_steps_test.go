@@ -49,7 +49,7 @@ func (s *simulation) place(t *rapid.T) {
 	}
 }
 
-// bodyOf gives the same body for the same label, for as long as the run lasts.
+// bodyOf returns the same body for the same label, for as long as the run lasts.
 func (s *simulation) bodyOf(label string) []byte {
 	for _, a := range s.asks {
 		if a.placing != nil && a.label == label {
@@ -118,7 +118,7 @@ func (s *simulation) change(t *rapid.T) {
 	}
 }
 
-// forsaken tells whether nobody in larder knows, or is about to tell, what became
+// forsaken reports whether nobody in larder knows, or is about to tell, what became
 // of the order with a label.
 func (s *simulation) forsaken(label string) bool {
 	for _, r := range s.records(ordering.StatePlacing) {
@@ -248,8 +248,8 @@ func (s *simulation) leave(t *rapid.T) {
 	t.Skip("nobody waits")
 }
 
-// settleOne has a person who knows the truth settle an unknown outcome.
-func (s *simulation) settleOne(t *rapid.T) {
+// resolveOne has a person who knows the truth resolve an unknown outcome.
+func (s *simulation) resolveOne(t *rapid.T) {
 	unknown := s.records(ordering.StateUnknown)
 	s.mu.Lock()
 	resolving := s.resolving
@@ -263,19 +263,19 @@ func (s *simulation) settleOne(t *rapid.T) {
 	}
 }
 
-// resolve settles a record's unknown call as it is at the service.
+// resolve resolves a record's unknown call as it is at the service.
 func (s *simulation) resolve(by *replica, r ordering.Record, again bool) bool {
 	call, _ := r.Busy()
-	word := &ordering.ResolveRequest{
+	resolution := &ordering.ResolveRequest{
 		Connections: []string{"main"}, Ref: r.Ref, Operation: call.Operation, Resolution: ordering.ResolvedNotDone, By: "ops", RequestID: "ops",
 	}
 	if again {
-		word.Resolution = ordering.ResolvedRetry
+		resolution.Resolution = ordering.ResolvedRetry
 	}
 	orders := s.atService()
-	done, subject := s.isDone(&r, call, orders, word)
-	// A change of the order by an orderID that came from elsewhere is settled first.
-	has, err := s.journal.Order(s.ctx, "main", word.OrderID)
+	done, subject := s.isDone(&r, call, orders, resolution)
+	// A change of the order by an orderID that came from elsewhere is resolved first.
+	has, err := s.journal.Order(s.ctx, "main", resolution.OrderID)
 	_, busy := has.Busy()
 	s.mu.Lock()
 	busy = s.active[subject] > 0 || (err == nil && busy)
@@ -285,20 +285,20 @@ func (s *simulation) resolve(by *replica, r ordering.Record, again bool) bool {
 		return false
 	}
 	if done {
-		word.Resolution = ordering.ResolvedDone
+		resolution.Resolution = ordering.ResolvedDone
 	}
-	s.seen("settled " + string(word.Resolution))
-	s.ask(by, &ask{resolving: word, label: subject})
+	s.seen("settled " + string(resolution.Resolution))
+	s.ask(by, &ask{resolving: resolution, label: subject})
 	return true
 }
 
-// isDone tells whether an unknown call took effect, and what it is of.
-func (s *simulation) isDone(r *ordering.Record, call ordering.Call, orders map[string]*shown, word *ordering.ResolveRequest) (done bool, subject string) {
+// isDone reports whether an unknown call took effect, and what it is of.
+func (s *simulation) isDone(r *ordering.Record, call ordering.Call, orders map[string]*shown, resolution *ordering.ResolveRequest) (done bool, subject string) {
 	if call.Operation == upstream.OpCreate {
 		label := s.truth.labels[r.Ref]
 		for id, o := range orders {
 			if has, err := s.journal.Order(s.ctx, "main", id); o.Body.Comment == label && (err != nil || has.Adopted) {
-				word.OrderID = id
+				resolution.OrderID = id
 				return true, label
 			}
 		}

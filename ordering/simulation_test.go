@@ -25,7 +25,7 @@ func (s *simulation) replica(t *rapid.T) *replica {
 	return s.replicas[rapid.IntRange(0, len(s.replicas)-1).Draw(t, "replica")]
 }
 
-// settle lets everything run until nothing can without time passing.
+// resolve lets everything run until nothing can without time passing.
 func (s *simulation) settle() {
 	synctest.Wait()
 	for i, r := range s.replicas {
@@ -59,7 +59,7 @@ func (s *simulation) actions(w weather) map[string]func(*rapid.T) {
 		{"stop a dish", 2, s.stopDish},
 		{"time passes", 6, s.pass},
 		{"client leaves", 1, s.leave},
-		{"settle", 4, s.settleOne},
+		{"settle", 4, s.resolveOne},
 		{"service fails", 7 * w.service, s.fail},
 		{"journal fails", 3 * w.journal, s.failJournal},
 		{"journal goes away or comes back", w.journal, s.away},

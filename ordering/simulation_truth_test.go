@@ -42,15 +42,15 @@ type shown struct {
 	Payments  []struct{ Code string }
 }
 
-// ended tells whether the order takes no more changes.
+// ended reports whether the order takes no more changes.
 func (s *shown) ended() bool { return s.State == "closed" || s.State == "rejected" }
 
-// paidWith tells whether a payment with this code took effect.
+// paidWith reports whether a payment with this code took effect.
 func (s *shown) paidWith(code string) bool {
 	return slices.ContainsFunc(s.Payments, func(p struct{ Code string }) bool { return p.Code == code })
 }
 
-// atService gives the service's orders by their ids.
+// atService returns the service's orders by their ids.
 func (w *world) atService() map[string]*shown {
 	orders := map[string]*shown{}
 	for _, o := range shownOrders(w, w.tell(http.MethodGet, "/sandbox/orders", "")) {
@@ -138,7 +138,7 @@ func (w *world) spy(rw http.ResponseWriter, r *http.Request) {
 	w.service.ServeHTTP(rw, r)
 }
 
-// explain gives the journal's call of one that arrives, or what is wrong with
+// explain returns the journal's call of one that arrives, or what is wrong with
 // it: the journal must have it open, and nothing else of that order.
 func (w *world) explain(op ordering.Operation, orderID string, body []byte) (call ordering.Call, fault string) {
 	if op == upstream.OpCreate {
@@ -175,7 +175,7 @@ func labelOf(body []byte) string {
 	return order.Comment
 }
 
-// records gives the journal's records, newest first.
+// records returns the journal's records, newest first.
 func (w *world) records(state ordering.State) (all []ordering.Record) {
 	q := ordering.Query{Connections: []string{"main"}, State: state, Limit: 500}
 	for {
@@ -244,7 +244,7 @@ func (w *world) check() {
 	w.answers = nil
 	w.mu.Unlock()
 	for _, a := range answers {
-		w.judge(a, orders)
+		w.checkAnswer(a, orders)
 	}
 }
 
@@ -273,7 +273,7 @@ func (w *world) move(r *ordering.Record) {
 		if !call.Outcome.Certain() {
 			busy++
 		}
-		if !told(call) {
+		if !saysDone(call) {
 			w.wrong("%s: the %s is %s after %+v", r.Ref, call.Operation, call.Outcome, call.Attempts)
 		}
 	}
@@ -300,9 +300,9 @@ func (w *world) move(r *ordering.Record) {
 	}
 }
 
-// told tells whether a call's outcome is what its last try said, unless somebody
-// settled it, and each try's what its answer says (policy O8).
-func told(call ordering.Call) bool {
+// saysDone reports whether a call's outcome is what its last try said, unless somebody
+// resolved it, and each try's what its answer says (policy O8).
+func saysDone(call ordering.Call) bool {
 	said := ordering.OutcomeNotSent
 	for _, try := range call.Attempts {
 		said = try.Outcome

@@ -26,8 +26,8 @@ const (
 	simCall = upstream.DefaultWriteTimeout - time.Second
 )
 
-func simLives() journaltest.Lives {
-	return journaltest.Lives{Key: simKeyTTL, Guest: 2 * time.Hour, Record: 60 * 24 * time.Hour}
+func simLives() journaltest.Retention {
+	return journaltest.Retention{Key: simKeyTTL, Guest: 2 * time.Hour, Record: 60 * 24 * time.Hour}
 }
 
 func simConfig() ordering.Config {
@@ -68,7 +68,7 @@ type world struct {
 	active    map[string]int
 	events    map[string]int
 	asks      []*ask
-	answers   []*ask // answered and not yet judged
+	answers   []*ask // answered and not yet checked
 	truth     truth
 	resolving bool
 }
@@ -154,7 +154,7 @@ func (w *world) happened(e ordering.Event) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.events[e.Name]++
-	if e.Name == "order.contradicted" {
+	if e.Name == "order.outcome_conflict" {
 		w.wrongLocked("call of %s %s turned out %s, although whoever settled it knew", e.Record.Ref, e.Operation, e.Outcome)
 	}
 }

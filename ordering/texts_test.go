@@ -67,9 +67,9 @@ func TestTexts(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			for _, isNative := range []bool{true, false} {
-				req := native(t, delivered(map[string]any{c.place: c.value}))
+				req := v1(t, delivered(map[string]any{c.place: c.value}))
 				req.V1 = isNative
-				v := judge(t, ordering.Config{}, req)
+				v := check(t, ordering.Config{}, req)
 				if diff := cmp.Diff(c.want, brokenOf(t, v), cmp.AllowUnexported(broken{})); diff != "" && len(c.want)+len(v.Violations) > 0 {
 					t.Errorf("native %v (-want +got):\n%s", isNative, diff)
 				}
@@ -95,9 +95,9 @@ func TestMaxQuantity(t *testing.T) {
 		{"11", ordering.DefaultConfig().With(ordering.Override{MaxQuantity: &own}), 10},
 	} {
 		for _, isNative := range []bool{true, false} {
-			req := native(t, order(fmt.Sprintf(`[{"ID":"soup","quantity":%s}]`, c.quantity)))
+			req := v1(t, order(fmt.Sprintf(`[{"ID":"soup","quantity":%s}]`, c.quantity)))
 			req.V1 = isNative
-			v := judge(t, c.cfg, req)
+			v := check(t, c.cfg, req)
 			var want []broken
 			if c.limit > 0 {
 				want = []broken{{"/dishList/0/quantity", ordering.LimitExceeded, fmt.Sprintf(`{"limit":%d}`, c.limit)}}

@@ -66,7 +66,7 @@ func (c *validation) upstreamIngredients(n int32) {
 	}
 }
 
-// quantityPerDish gives an ingredient's quantity for one unit of the dish.
+// quantityPerDish returns an ingredient's quantity for one unit of the dish.
 func (c *validation) quantityPerDish(n int32) jsontext.Number {
 	if it, sent := &c.items[n], &c.order.lines[n].quantity; it.per != it.units || sent.state != readable {
 		return jsontext.Whole(it.per)

@@ -100,9 +100,9 @@ func TestWhatIsSent(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
-			req := native(t, tc.body)
+			req := v1(t, tc.body)
 			req.V1, req.FieldCase = tc.native, tc.wire
-			got := judge(t, ordering.Config{}, req)
+			got := check(t, ordering.Config{}, req)
 			if !got.Valid {
 				t.Fatalf("violations %v", got.Violations)
 			}
@@ -138,9 +138,9 @@ func TestTotals(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
-			req := native(t, order(tc.dishes))
+			req := v1(t, order(tc.dishes))
 			req.Catalogue = compile(t, tc.view, menu.DefaultSettings())
-			got := judge(t, tc.cfg, req)
+			got := check(t, tc.cfg, req)
 			lines := make([]string, 0, len(got.Lines))
 			for _, l := range got.Lines {
 				text := "-"

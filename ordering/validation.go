@@ -10,7 +10,7 @@ import (
 	"larder/internal/upstream"
 )
 
-// validation is the judging of one order. Its room is used for one order after the
+// validation is the checking of one order. Its room is used for one order after the
 // other, and its texts are the body's: a Verdict has no part of either.
 type validation struct {
 	Request
@@ -19,11 +19,11 @@ type validation struct {
 
 	now        time.Time
 	order      order
-	items      []item // beside order.lines, where judged
+	items      []item // beside order.lines, where checked
 	itemsReady bool
 	// unchecked is the first dish that was left unchecked, or none.
 	unchecked int32
-	groups    groupTable // of the list of ingredients being judged
+	groups    groupTable // of the list of ingredients being checked
 	work      int        // steps left for assignments
 
 	// What the order comes to.
@@ -83,7 +83,7 @@ func (c *validation) levels() int {
 	return menu.DefaultMaxDepth
 }
 
-// decide judges what was read; true for an order that may be placed.
+// decide checks what was read; true for an order that may be placed.
 func (c *validation) decide() bool {
 	if c.order.state == readable {
 		c.checkDishes()

@@ -16,7 +16,7 @@ type Validator struct {
 	clock       func() time.Time
 	general     *rules
 	restaurants atomic.Pointer[map[menu.RestaurantID]*rules]
-	checks      sync.Pool // of *validation: the room that judging takes
+	checks      sync.Pool // of *validation: the room that checking takes
 }
 
 // NewValidator makes a Validator. cfg is the section after SetDefaults; the
@@ -30,7 +30,7 @@ func NewValidator(cfg Config, clock func() time.Time) *Validator {
 	return v
 }
 
-// SetRestaurants gives the restaurants their own time zones and rules, in
+// SetRestaurants returns the restaurants their own time zones and rules, in
 // place of what was given before. It may be called at any time; an order that
 // is being validated keeps the rules it began with.
 func (v *Validator) SetRestaurants(restaurants []Restaurant) {
@@ -41,7 +41,7 @@ func (v *Validator) SetRestaurants(restaurants []Restaurant) {
 	v.restaurants.Store(&all)
 }
 
-// rules gives what applies to a restaurant.
+// rules returns what applies to a restaurant.
 func (v *Validator) rules(restaurant menu.RestaurantID) *rules {
 	if all := v.restaurants.Load(); all != nil {
 		if own, ok := (*all)[restaurant]; ok {
@@ -51,7 +51,7 @@ func (v *Validator) rules(restaurant menu.RestaurantID) *rules {
 	return v.general
 }
 
-// Validate judges one order: priced and mapped, or with every violation at
+// Validate checks one order: priced and mapped, or with every violation at
 // once. The error is a *jsontext.SyntaxError, when the body is no JSON or nests
 // deeper than 32 brackets. O(body + lines × groups) for ordinary menus; the
 // work of assigning ingredients that stand in several groups is bounded.
@@ -96,11 +96,11 @@ func (v *Validator) done(c *validation) {
 
 // Request is one order to be validated.
 type Request struct {
-	// Restaurant is whose menu the Catalogue is; on the native face the
+	// Restaurant is whose menu the Catalogue is; on the v1 API the
 	// route's, and what is sent as restaurantID.
 	Restaurant menu.RestaurantID
-	// V1: the native face. It fills restaurantID and expectedAt, and sends
-	// on only fields that the interface has; the drop-in face passes
+	// V1: the v1 API. It fills restaurantID and expectedAt, and sends
+	// on only fields that the interface has; the compatible API passes
 	// unknown ones on (policies W8, O1, O4).
 	V1 bool
 	// Version is the catalogue's.

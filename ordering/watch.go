@@ -11,7 +11,7 @@ import (
 
 const (
 	// watchEvery is how often each connection's journal is watched, and late
-	// endings are written.
+	// results are written.
 	watchEvery = time.Second
 	// watchLimit bounds one look, watchAtOnce how many connections are looked at
 	// together.

@@ -69,7 +69,7 @@ func TestUnreplicatedSettlementIsWrittenAgain(t *testing.T) {
 		}
 		return journaltest.FailReplicas
 	})
-	got, err := h.Resolve(t.Context(), word(was.Record.Ref, upstream.OpCreate, ordering.ResolvedDone))
+	got, err := h.Resolve(t.Context(), resolution(was.Record.Ref, upstream.OpCreate, ordering.ResolvedDone))
 	if err != nil || got.Record.State != ordering.StatePlaced || got.Record.OrderID != "900" {
 		t.Fatalf("Resolve() = %+v, %v; want it settled", got, err)
 	}
@@ -95,7 +95,7 @@ func TestUnreplicatedSettlementIsWrittenAgain(t *testing.T) {
 	}
 }
 
-// undone is a journal whose first settlement a failover undoes.
+// undone is a journal whose first resolution a failover undoes.
 type undone struct {
 	ordering.Journal
 	settled *int
@@ -114,17 +114,17 @@ func (u undone) Resolve(ctx context.Context, s ordering.ResolveCall) (ordering.R
 }
 
 // TestUndoneSettlementIsWrittenAgain: where a failover has made a call unknown
-// again, it is settled again, as what the operator said (policy O14).
+// again, it is resolved again, as what the operator said (policy O14).
 func TestUndoneSettlementIsWrittenAgain(t *testing.T) {
 	t.Parallel()
 	settled := 0
-	h := newHouse(t, ordering.Config{}, func(h *house, d *ordering.Deps) { d.Journal = undone{h.journal, &settled} })
+	h := newHouse(t, ordering.Config{}, func(h *harness, d *ordering.Deps) { d.Journal = undone{h.journal, &settled} })
 	h.kitchen.fails(lostAnswer())
 	was, err := h.Place(t.Context(), placing())
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := h.Resolve(t.Context(), word(was.Record.Ref, upstream.OpCreate, ordering.ResolvedDone)); err != nil {
+	if _, err := h.Resolve(t.Context(), resolution(was.Record.Ref, upstream.OpCreate, ordering.ResolvedDone)); err != nil {
 		t.Fatalf("Resolve() = %v", err)
 	}
 	for range 2 {
@@ -133,7 +133,7 @@ func TestUndoneSettlementIsWrittenAgain(t *testing.T) {
 		}
 	}
 	r := h.record(t, was.Record.Ref)
-	if word := r.Calls[0].Resolved; settled != 2 || r.OrderID != "900" || word == nil || word.By != "ops" {
+	if resolution := r.Calls[0].Resolved; settled != 2 || r.OrderID != "900" || resolution == nil || resolution.By != "ops" {
 		t.Errorf("settled %d times: %+v, want it twice and as the operator said", settled, r)
 	}
 }
@@ -180,7 +180,7 @@ func TestLostRecordIsWrittenAgain(t *testing.T) {
 // found the call overdue meanwhile. How it ended is recorded all the same.
 func TestLostRecordComesBack(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, ordering.Config{}, func(_ *house, d *ordering.Deps) {
+	h := newHouse(t, ordering.Config{}, func(_ *harness, d *ordering.Deps) {
 		d.Journal = &returning{Journal: d.Journal}
 	})
 	got := h.placed(t)

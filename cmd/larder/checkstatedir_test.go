@@ -31,7 +31,7 @@ func TestStateDir_IsNoFolder(t *testing.T) {
 		}
 	}
 	p := startProcess(t, []string{"LARDER_LOG_FORMAT=json"}, "serve", "--config", file.path)
-	p.log.find(t, `"event":"journal.state_un(read|written)"`)
+	p.log.find(t, `"event":"journal.state_file_not_(read|saved)"`)
 	waitReady(t, p.url(t))
 	p.signal(t, syscall.SIGTERM)
 	if status := p.status(t); status != statusDone {

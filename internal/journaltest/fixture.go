@@ -31,7 +31,7 @@ type Fixture struct {
 // Open makes a Fixture whose journal keeps things for these lives. With a
 // store that has real time only (no Advance) the suite asks for lives of about
 // a second where it sees them out.
-type Open func(t *testing.T, lives Lives) Fixture
+type Open func(t *testing.T, retention Retention) Fixture
 
 // Run is the suite. Each test opens a Fixture of its own; they run in parallel.
 func Run(t *testing.T, open Open) {
@@ -47,7 +47,7 @@ func Run(t *testing.T, open Open) {
 		{"Finish", s.finish},
 		{"Contradiction", s.contradiction},
 		{"Sweep", s.sweep},
-		{"Settle", s.settle},
+		{"Settle", s.resolve},
 		{"OrderID", s.orderID},
 		{"Isolation", s.isolation},
 		{"Read", s.read},
@@ -67,14 +67,14 @@ func (s suite) test(t *testing.T, name string, body func(t *testing.T, j *journa
 	t.Helper()
 	t.Run(name, func(t *testing.T) {
 		t.Parallel()
-		body(t, newJournal(s.open(t, LongLives())))
+		body(t, newJournal(s.open(t, LongRetention())))
 	})
 }
 
 // lives are as short as real time allows where a test sees them out, and long
 // enough for a busy machine to look while they last.
-func shortLives() Lives {
-	return Lives{Key: time.Second, Guest: 2 * time.Second, Record: 5 * time.Second}
+func shortRetention() Retention {
+	return Retention{Key: time.Second, Guest: 2 * time.Second, Record: 5 * time.Second}
 }
 
 const (
@@ -114,7 +114,7 @@ func (j *journal) pass(t *testing.T, d time.Duration) {
 	}
 }
 
-// id gives a reference nobody has.
+// id returns a reference nobody has.
 func id() string { return rand.Text() }
 
 // create is an order about to be placed.
@@ -169,7 +169,7 @@ func on(connection string) func(*ordering.CallSpec) {
 func derived(o *ordering.CallSpec) { o.Derived = true }
 func adopt(o *ordering.CallSpec)   { o.Adopt = true }
 
-// ending ends the last call of a record.
+// result ends the last call of a record.
 func ending(r ordering.Record, outcome ordering.Outcome, orderID string) ordering.CallResult {
 	return ordering.CallResult{
 		Connection: r.Connection, Ref: r.Ref, Call: r.Calls[len(r.Calls)-1].Number, Outcome: outcome, OrderID: orderID,
@@ -234,8 +234,8 @@ func (j *journal) now(t *testing.T, r ordering.Record) ordering.Record {
 	return got
 }
 
-// look looks a key up; found tells whether it is taken.
-func (j *journal) look(t *testing.T, key string) (r ordering.Record, call int, found bool) {
+// lookup looks a key up; found reports whether it is taken.
+func (j *journal) lookup(t *testing.T, key string) (r ordering.Record, call int, found bool) {
 	t.Helper()
 	r, call, err := j.Lookup(t.Context(), conn, key)
 	if errors.Is(err, ordering.ErrKeyFree) {
@@ -250,7 +250,7 @@ func (j *journal) look(t *testing.T, key string) (r ordering.Record, call int, f
 // wantKey checks who has taken a key; call 0: nobody.
 func (j *journal) wantKey(t *testing.T, key, ref string, call int) {
 	t.Helper()
-	r, got, found := j.look(t, key)
+	r, got, found := j.lookup(t, key)
 	if got != call || (found && r.Ref != ref) {
 		t.Errorf("Lookup gives call %d of %q, want call %d of %q", got, r.Ref, call, ref)
 	}

@@ -12,9 +12,9 @@ import (
 	"larder/ordering"
 )
 
-// Lives are how long a journal keeps what (policies O7 and O13).
-type Lives struct {
-	// Key is how long a key is remembered after a definite outcome.
+// Retention are how long a journal keeps what (policies O7 and O13).
+type Retention struct {
+	// Key is how long a key is remembered after a certain outcome.
 	Key time.Duration
 	// Guest is how long bodies and raw answers are kept.
 	Guest time.Duration
@@ -23,10 +23,10 @@ type Lives struct {
 	Record time.Duration
 }
 
-// LongLives are the defaults of the configuration: nothing is forgotten while
+// LongRetention are the defaults of the configuration: nothing is forgotten while
 // a test runs.
-func LongLives() Lives {
-	return Lives{Key: 24 * time.Hour, Guest: 7 * 24 * time.Hour, Record: 45 * 24 * time.Hour}
+func LongRetention() Retention {
+	return Retention{Key: 24 * time.Hour, Guest: 7 * 24 * time.Hour, Record: 45 * 24 * time.Hour}
 }
 
 // Method is a method of ordering.Journal.
@@ -72,31 +72,31 @@ var ErrInjected = errors.New("journaltest: injected failure")
 
 // Memory is an ordering.Journal in memory. It is safe for concurrent use.
 type Memory struct {
-	clock  func() time.Time
-	lives  Lives
-	secret []byte
+	clock     func() time.Time
+	retention Retention
+	secret    []byte
 
-	mu      sync.Mutex
-	fail    func(Method) Failure
-	shelves map[string]*shelf // by connection
-	lost    map[string]bool   // connections whose data was lost and not accepted
-	paused  map[string]time.Time
+	mu     sync.Mutex
+	fail   func(Method) Failure
+	stores map[string]*connectionStore // by connection
+	lost   map[string]bool             // connections whose data was lost and not accepted
+	paused map[string]time.Time
 }
 
 var _ ordering.Journal = (*Memory)(nil)
 
-// shelf is what the journal holds of one connection.
-type shelf struct {
+// connectionStore is what the journal holds of one connection.
+type connectionStore struct {
 	entries map[string]*entry // by ref
 	orders  map[string]string // orderID to ref
-	keys    map[string]taken
+	keys    map[string]keyOwner
 }
 
-// taken is who has taken a key.
-type taken struct {
+// keyOwner is who has keyOwner a key.
+type keyOwner struct {
 	ref   string
 	call  int
-	until time.Time // the zero time while the call has no definite outcome
+	until time.Time // the zero time while the call has no certain outcome
 }
 
 // entry is an order with what its Record does not show.
@@ -107,17 +107,17 @@ type entry struct {
 
 // sent is what belongs to a call beside its ordering.Call.
 type sent struct {
-	opening  string // Opening.ID
+	opening  string // CallSpec.ID
 	key      string
 	body     []byte
 	deadline time.Time
 }
 
 // NewMemory makes an empty journal that reads the time from clock.
-func NewMemory(clock func() time.Time, lives Lives) *Memory {
+func NewMemory(clock func() time.Time, retention Retention) *Memory {
 	secret := make([]byte, 32)
 	_, _ = rand.Read(secret) // never fails (crypto/rand)
-	return &Memory{clock: clock, lives: lives, secret: secret, shelves: map[string]*shelf{}, lost: map[string]bool{}, paused: map[string]time.Time{}}
+	return &Memory{clock: clock, retention: retention, secret: secret, stores: map[string]*connectionStore{}, lost: map[string]bool{}, paused: map[string]time.Time{}}
 }
 
 // Fail has every call ask the hook how it shall fail; nil ends that. The hook
@@ -128,7 +128,7 @@ func (m *Memory) Fail(hook func(Method) Failure) {
 	m.fail = hook
 }
 
-// Secret gives the journal's secret.
+// Secret returns the journal's secret.
 func (m *Memory) Secret(ctx context.Context) (secret []byte, err error) {
 	return secret, m.do(ctx, MethodSecret, func(time.Time) error {
 		secret = bytes.Clone(m.secret)
@@ -146,7 +146,7 @@ func (m *Memory) Ready(ctx context.Context, _ string) error {
 func (m *Memory) Lose(connection string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	delete(m.shelves, connection)
+	delete(m.stores, connection)
 	m.lost[connection] = true
 }
 
@@ -205,30 +205,30 @@ func (m *Memory) do(ctx context.Context, method Method, step func(now time.Time)
 	return err
 }
 
-func (m *Memory) shelf(connection string) *shelf {
-	s := m.shelves[connection]
+func (m *Memory) store(connection string) *connectionStore {
+	s := m.stores[connection]
 	if s == nil {
-		s = &shelf{entries: map[string]*entry{}, orders: map[string]string{}, keys: map[string]taken{}}
-		m.shelves[connection] = s
+		s = &connectionStore{entries: map[string]*entry{}, orders: map[string]string{}, keys: map[string]keyOwner{}}
+		m.stores[connection] = s
 	}
 	return s
 }
 
 // forget drops what has outlived its retention (policy O13).
 func (m *Memory) forget(now time.Time) {
-	for _, s := range m.shelves {
+	for _, s := range m.stores {
 		for ref, e := range s.entries {
 			if _, busy := e.record.Busy(); busy {
 				continue // keeps everything
 			}
-			if !now.Before(e.expires(m.lives)) {
+			if !now.Before(e.expires(m.retention)) {
 				delete(s.entries, ref)
 				if s.orders[e.record.OrderID] == ref {
 					delete(s.orders, e.record.OrderID)
 				}
 				continue
 			}
-			e.forgetGuest(now, m.lives.Guest)
+			e.forgetGuest(now, m.retention.Guest)
 		}
 		for key, k := range s.keys {
 			e := s.entries[k.ref]
@@ -239,13 +239,13 @@ func (m *Memory) forget(now time.Time) {
 	}
 }
 
-func (e *entry) expires(lives Lives) time.Time {
-	until := e.record.CreatedAt.Add(lives.Record)
-	if t := e.record.ExpectedAt.Add(lives.Record); !e.record.ExpectedAt.IsZero() && t.After(until) {
+func (e *entry) expires(retention Retention) time.Time {
+	until := e.record.CreatedAt.Add(retention.Record)
+	if t := e.record.ExpectedAt.Add(retention.Record); !e.record.ExpectedAt.IsZero() && t.After(until) {
 		until = t
 	}
 	for _, call := range e.record.Calls {
-		if t := ended(call).Add(lives.Guest); t.After(until) {
+		if t := ended(call).Add(retention.Guest); t.After(until) {
 			until = t
 		}
 	}

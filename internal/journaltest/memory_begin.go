@@ -13,7 +13,7 @@ import (
 // Begin opens a call.
 func (m *Memory) Begin(ctx context.Context, o ordering.CallSpec) (record ordering.Record, err error) {
 	err = m.do(ctx, MethodBegin, func(now time.Time) error {
-		s := m.shelf(o.Connection)
+		s := m.store(o.Connection)
 		if err := s.free(o.Key); err != nil {
 			return err
 		}
@@ -34,8 +34,8 @@ func (m *Memory) Begin(ctx context.Context, o ordering.CallSpec) (record orderin
 	return given(record, err)
 }
 
-// free tells whether nobody has taken the key.
-func (s *shelf) free(key string) error {
+// free reports whether nobody has taken the key.
+func (s *connectionStore) free(key string) error {
 	k, ok := s.keys[key]
 	if key == "" || !ok {
 		return nil
@@ -43,9 +43,9 @@ func (s *shelf) free(key string) error {
 	return &ordering.KeyTakenError{Record: clone(s.entries[k.ref].record), Call: k.call}
 }
 
-// opened gives the entry that a call is opened of: a new one, or that of the
+// opened returns the entry that a call is opened of: a new one, or that of the
 // order when it takes the change.
-func (s *shelf) opened(o ordering.CallSpec, now time.Time) (*entry, error) {
+func (s *connectionStore) opened(o ordering.CallSpec, now time.Time) (*entry, error) {
 	if o.Operation == upstream.OpCreate {
 		return s.put(ordering.Record{
 			Ref: o.Ref, Connection: o.Connection, Client: o.Client, Restaurant: o.Restaurant, State: ordering.StatePlacing,
@@ -72,14 +72,14 @@ func (s *shelf) opened(o ordering.CallSpec, now time.Time) (*entry, error) {
 	return e, nil
 }
 
-func (s *shelf) put(record ordering.Record) *entry {
+func (s *connectionStore) put(record ordering.Record) *entry {
 	e := &entry{record: record, sent: map[int]sent{}}
 	s.entries[record.Ref] = e
 	return e
 }
 
 // open adds a call as the record's last and takes its key.
-func (e *entry) open(call ordering.Call, what sent, s *shelf, now time.Time) {
+func (e *entry) open(call ordering.Call, what sent, s *connectionStore, now time.Time) {
 	call.Number = 1
 	if n := len(e.record.Calls); n > 0 {
 		call.Number = e.record.Calls[n-1].Number + 1
@@ -89,14 +89,14 @@ func (e *entry) open(call ordering.Call, what sent, s *shelf, now time.Time) {
 	e.record.UpdatedAt = now
 	e.sent[call.Number] = what
 	if what.key != "" {
-		s.keys[what.key] = taken{ref: e.record.Ref, call: call.Number}
+		s.keys[what.key] = keyOwner{ref: e.record.Ref, call: call.Number}
 	}
 	e.dropOldest(s)
 }
 
 // dropOldest keeps the latest MaxCalls changes. The key of a call that is gone
 // is free: there is nothing left to replay.
-func (e *entry) dropOldest(s *shelf) {
+func (e *entry) dropOldest(s *connectionStore) {
 	changes := 0
 	for _, call := range e.record.Calls {
 		if call.Operation != upstream.OpCreate {
@@ -115,7 +115,7 @@ func (e *entry) dropOldest(s *shelf) {
 }
 
 // release frees a key when this very call has taken it.
-func (s *shelf) release(key, ref string, call int) {
+func (s *connectionStore) release(key, ref string, call int) {
 	if k, ok := s.keys[key]; ok && k.ref == ref && k.call == call {
 		delete(s.keys, key)
 	}
@@ -124,13 +124,13 @@ func (s *shelf) release(key, ref string, call int) {
 // Abort ends the call that this opening opened as not sent.
 func (m *Memory) Abort(ctx context.Context, o ordering.CallSpec) error {
 	return m.do(ctx, MethodAbort, func(now time.Time) error {
-		s := m.shelf(o.Connection)
+		s := m.store(o.Connection)
 		for _, e := range s.entries {
 			for i := range e.record.Calls {
 				call := &e.record.Calls[i]
 				swept := call.Outcome == ordering.OutcomeUnknown && call.EndedAt.IsZero() // nobody has sent it
 				if e.sent[call.Number].opening == o.ID && (call.Outcome == ordering.OutcomeOpen || swept) {
-					e.end(s, call, ordering.CallResult{Outcome: ordering.OutcomeNotSent}, now, m.lives)
+					e.end(s, call, ordering.CallResult{Outcome: ordering.OutcomeNotSent}, now, m.retention)
 				}
 			}
 		}

@@ -14,12 +14,12 @@ import (
 // Finish ends a call.
 func (m *Memory) Finish(ctx context.Context, ending ordering.CallResult) (record ordering.Record, err error) {
 	err = m.do(ctx, MethodFinish, func(now time.Time) error {
-		s := m.shelf(ending.Connection)
+		s := m.store(ending.Connection)
 		e, call := s.call(ending.Ref, ending.Call)
 		if call == nil || ending.SpecID != "" && ending.SpecID != call.SpecID {
 			return ordering.ErrNoOrder
 		}
-		err := e.finish(s, call, ending, now, m.lives)
+		err := e.finish(s, call, ending, now, m.retention)
 		record = clone(e.record)
 		return err
 	})
@@ -29,7 +29,7 @@ func (m *Memory) Finish(ctx context.Context, ending ordering.CallResult) (record
 // Recreate writes a call that was lost, and its record.
 func (m *Memory) Recreate(ctx context.Context, known ordering.Record, number int, body []byte) (r ordering.Record, n int, err error) {
 	err = m.do(ctx, MethodRecreate, func(now time.Time) error {
-		s := m.shelf(known.Connection)
+		s := m.store(known.Connection)
 		call, ok := known.Call(number)
 		if !ok {
 			return ordering.ErrNoOrder
@@ -38,11 +38,11 @@ func (m *Memory) Recreate(ctx context.Context, known ordering.Record, number int
 		if e == nil {
 			e = s.put(clone(known))
 			for _, c := range e.record.Calls {
-				s.recreate(e, c, m.lives, now)
+				s.recreate(e, c, m.retention, now)
 			}
 			e.sent[number] = sent{opening: call.SpecID, key: call.Key, body: bytes.Clone(body)}
 			if known.OrderID != "" {
-				e.take(s, known.OrderID)
+				e.setOrderID(s, known.OrderID)
 			}
 		}
 		i := slices.IndexFunc(e.record.Calls, func(c ordering.Call) bool { return c.SpecID == call.SpecID })
@@ -53,8 +53,8 @@ func (m *Memory) Recreate(ctx context.Context, known ordering.Record, number int
 			i = len(e.record.Calls)
 			e.record.Calls = append(e.record.Calls, cloneCall(call))
 			e.sent[call.Number] = sent{opening: call.SpecID, key: call.Key, body: bytes.Clone(body)}
-			s.recreate(e, call, m.lives, now)
-			e.stand(s, &call, known.OrderID)
+			s.recreate(e, call, m.retention, now)
+			e.applyOutcome(s, &call, known.OrderID)
 		}
 		r, n = clone(e.record), e.record.Calls[i].Number
 		return nil
@@ -65,15 +65,15 @@ func (m *Memory) Recreate(ctx context.Context, known ordering.Record, number int
 	return r, n, err
 }
 
-// recreate gives a call that was lost its key, unless another has it.
-func (s *shelf) recreate(e *entry, call ordering.Call, lives Lives, now time.Time) {
+// recreate restores the key of a call that was lost, unless another has it.
+func (s *connectionStore) recreate(e *entry, call ordering.Call, retention Retention, now time.Time) {
 	if _, ok := s.keys[call.Key]; ok || call.Key == "" || call.Outcome == ordering.OutcomeNotSent ||
 		call.Outcome == ordering.OutcomeRefused && call.Derived || call.Resolved != nil && call.Resolved.Resolution == ordering.ResolvedRetry {
 		return
 	}
-	k := taken{ref: e.record.Ref, call: call.Number}
+	k := keyOwner{ref: e.record.Ref, call: call.Number}
 	if call.Outcome.Certain() {
-		k.until = now.Add(lives.Key)
+		k.until = now.Add(retention.Key)
 	}
 	s.keys[call.Key] = k
 	if _, ok := e.sent[call.Number]; !ok {
@@ -81,7 +81,7 @@ func (s *shelf) recreate(e *entry, call ordering.Call, lives Lives, now time.Tim
 	}
 }
 
-func (s *shelf) call(ref string, number int) (*entry, *ordering.Call) {
+func (s *connectionStore) call(ref string, number int) (*entry, *ordering.Call) {
 	e := s.entries[ref]
 	if e == nil {
 		return nil, nil
@@ -94,14 +94,14 @@ func (s *shelf) call(ref string, number int) (*entry, *ordering.Call) {
 	return e, nil
 }
 
-func (e *entry) finish(s *shelf, call *ordering.Call, ending ordering.CallResult, now time.Time, lives Lives) error {
+func (e *entry) finish(s *connectionStore, call *ordering.Call, ending ordering.CallResult, now time.Time, retention Retention) error {
 	if call.Outcome == ordering.OutcomeOpen || call.Outcome == ordering.OutcomeUnknown {
-		e.end(s, call, ending, now, lives)
+		e.end(s, call, ending, now, retention)
 		return nil
 	}
 	agrees := e.agrees(call, ending)
 	if call.Resolved != nil {
-		addTries(call, ending.Attempts)
+		addAttempts(call, ending.Attempts)
 	}
 	if agrees {
 		return nil
@@ -111,7 +111,7 @@ func (e *entry) finish(s *shelf, call *ordering.Call, ending ordering.CallResult
 	return &ordering.ContradictionError{Record: clone(e.record), Call: call.Number, Outcome: ending.Outcome}
 }
 
-// agrees tells whether an ending says what is known of a definite call already.
+// agrees reports whether a result says what is known of a certain call already.
 func (e *entry) agrees(call *ordering.Call, ending ordering.CallResult) bool {
 	if call.Resolved == nil {
 		return ending.Outcome == call.Outcome || ending.Outcome == ordering.OutcomeUnknown
@@ -127,23 +127,23 @@ func (e *entry) agrees(call *ordering.Call, ending ordering.CallResult) bool {
 	}
 }
 
-// addTries appends tries, unless they are the call's last already: a Finish whose
+// addAttempts appends attempts, unless they are the call's last already: a Finish whose
 // answer was lost is sent again.
-func addTries(call *ordering.Call, tries []ordering.Attempt) {
+func addAttempts(call *ordering.Call, tries []ordering.Attempt) {
 	if n := len(call.Attempts) - len(tries); n < 0 || !slices.Equal(call.Attempts[n:], tries) {
 		call.Attempts = append(call.Attempts, tries...)
 	}
 }
 
-// end gives a call that is open or unknown its outcome, with every effect.
-func (e *entry) end(s *shelf, call *ordering.Call, ending ordering.CallResult, now time.Time, lives Lives) {
-	addTries(call, ending.Attempts)
+// end sets the outcome of a call that is open or unknown, with every effect.
+func (e *entry) end(s *connectionStore, call *ordering.Call, ending ordering.CallResult, now time.Time, retention Retention) {
+	addAttempts(call, ending.Attempts)
 	if ending.Answer != nil {
 		call.Answer = cloneAnswer(ending.Answer)
 	}
 	call.Outcome, call.EndedAt = ending.Outcome, now
 	e.record.UpdatedAt = now
-	e.stand(s, call, ending.OrderID)
+	e.applyOutcome(s, call, ending.OrderID)
 	what := e.sent[call.Number]
 	switch {
 	case !ending.Outcome.Certain():
@@ -152,19 +152,19 @@ func (e *entry) end(s *shelf, call *ordering.Call, ending ordering.CallResult, n
 		s.release(what.key, e.record.Ref, call.Number)
 	default:
 		if k, ok := s.keys[what.key]; ok && k.ref == e.record.Ref && k.call == call.Number {
-			k.until = now.Add(lives.Key)
+			k.until = now.Add(retention.Key)
 			s.keys[what.key] = k
 		}
 	}
 }
 
-// stand gives the order the state that a call's outcome leads to.
-func (e *entry) stand(s *shelf, call *ordering.Call, orderID string) {
+// applyOutcome sets the state that a call's outcome leads to.
+func (e *entry) applyOutcome(s *connectionStore, call *ordering.Call, orderID string) {
 	done := call.Outcome == ordering.OutcomeDone
 	switch {
 	case call.Operation == upstream.OpCreate && done:
 		e.record.State = ordering.StatePlaced
-		e.take(s, orderID)
+		e.setOrderID(s, orderID)
 	case call.Operation == upstream.OpCreate:
 		e.record.State = map[ordering.Outcome]ordering.State{
 			ordering.OutcomeRefused: ordering.StateRefused,
@@ -180,21 +180,21 @@ func (e *entry) stand(s *shelf, call *ordering.Call, orderID string) {
 	}
 }
 
-// take gives the order its orderID. Another order's goes over to it.
-func (e *entry) take(s *shelf, orderID string) {
+// setOrderID sets the order's orderID. Another order's goes over to it.
+func (e *entry) setOrderID(s *connectionStore, orderID string) {
 	if orderID == "" {
 		return
 	}
 	if other := s.entries[s.orders[orderID]]; other != nil && other != e {
-		e.succeed(s, other)
+		e.supersede(s, other)
 	}
 	e.record.OrderID = orderID
 	s.orders[orderID] = e.record.Ref
 }
 
-// succeed makes the order the one that is meant by the other's orderID: an
+// supersede makes the order the one that is meant by the other's orderID: an
 // order that was adopted after this one was begun is the same.
-func (e *entry) succeed(s *shelf, other *entry) {
+func (e *entry) supersede(s *connectionStore, other *entry) {
 	if other.record.Adopted {
 		other.record.OrderID = ""
 	}

@@ -12,10 +12,10 @@ import (
 	"larder/ordering"
 )
 
-// Lookup gives the call that has taken a key.
+// Lookup returns the call that has taken a key.
 func (m *Memory) Lookup(ctx context.Context, connection, key string) (record ordering.Record, call int, err error) {
 	err = m.do(ctx, MethodLookup, func(time.Time) error {
-		s := m.shelf(connection)
+		s := m.store(connection)
 		k, ok := s.keys[key]
 		if !ok {
 			return ordering.ErrKeyFree
@@ -29,10 +29,10 @@ func (m *Memory) Lookup(ctx context.Context, connection, key string) (record ord
 	return record, call, nil
 }
 
-// Order gives the record of an orderID.
+// Order returns the record of an orderID.
 func (m *Memory) Order(ctx context.Context, connection, orderID string) (record ordering.Record, err error) {
 	err = m.do(ctx, MethodOrder, func(time.Time) error {
-		s := m.shelf(connection)
+		s := m.store(connection)
 		e := s.entries[s.orders[orderID]]
 		if e == nil {
 			return ordering.ErrNoOrder
@@ -43,11 +43,11 @@ func (m *Memory) Order(ctx context.Context, connection, orderID string) (record 
 	return given(record, err)
 }
 
-// Record gives the record of a ref.
+// Record returns the record of a ref.
 func (m *Memory) Record(ctx context.Context, connections []string, ref string) (record ordering.Record, err error) {
 	err = m.do(ctx, MethodRecord, func(time.Time) error {
 		for _, connection := range connections {
-			if e := m.shelf(connection).entries[ref]; e != nil {
+			if e := m.store(connection).entries[ref]; e != nil {
 				record = clone(e.record)
 				return nil
 			}
@@ -57,10 +57,10 @@ func (m *Memory) Record(ctx context.Context, connections []string, ref string) (
 	return given(record, err)
 }
 
-// Body gives what a call sent.
+// Body returns what a call sent.
 func (m *Memory) Body(ctx context.Context, connection, ref string, call int) (body []byte, err error) {
 	err = m.do(ctx, MethodBody, func(time.Time) error {
-		e := m.shelf(connection).entries[ref]
+		e := m.store(connection).entries[ref]
 		if e == nil || e.sent[call].body == nil {
 			return ordering.ErrNoBody
 		}
@@ -73,7 +73,7 @@ func (m *Memory) Body(ctx context.Context, connection, ref string, call int) (bo
 	return body, nil
 }
 
-// List gives records, newest first.
+// List returns records, newest first.
 func (m *Memory) List(ctx context.Context, q ordering.Query) (page []ordering.Record, next string, err error) {
 	err = m.do(ctx, MethodList, func(time.Time) error {
 		if q.Cursor != "" && strings.Count(q.Cursor, "/") < 2 {
@@ -81,7 +81,7 @@ func (m *Memory) List(ctx context.Context, q ordering.Query) (page []ordering.Re
 		}
 		var found []ordering.Record
 		for _, connection := range q.Connections {
-			for _, e := range m.shelf(connection).entries {
+			for _, e := range m.store(connection).entries {
 				if listed(&e.record, q.State) && (q.Cursor == "" || place(&e.record) < q.Cursor) {
 					found = append(found, e.record)
 				}

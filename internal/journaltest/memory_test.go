@@ -48,9 +48,9 @@ func (c *clock) Advance(_ *testing.T, d time.Duration) {
 
 func TestMemory(t *testing.T) {
 	t.Parallel()
-	journaltest.Run(t, func(_ *testing.T, lives journaltest.Lives) journaltest.Fixture {
+	journaltest.Run(t, func(_ *testing.T, retention journaltest.Retention) journaltest.Fixture {
 		c := newClock()
-		m := journaltest.NewMemory(c.Now, lives)
+		m := journaltest.NewMemory(c.Now, retention)
 		return journaltest.Fixture{
 			Journal: m, Again: func(*testing.T) ordering.Journal { return m }, Advance: c.Advance,
 			Lose: func(_ *testing.T, connection string) { m.Lose(connection) },
@@ -64,8 +64,8 @@ func TestMemoryInRealTime(t *testing.T) {
 	if testing.Short() {
 		t.Skip("lives of about a second are seen out")
 	}
-	journaltest.Run(t, func(_ *testing.T, lives journaltest.Lives) journaltest.Fixture {
-		m := journaltest.NewMemory(time.Now, lives)
+	journaltest.Run(t, func(_ *testing.T, retention journaltest.Retention) journaltest.Fixture {
+		m := journaltest.NewMemory(time.Now, retention)
 		return journaltest.Fixture{Journal: m, Again: func(*testing.T) ordering.Journal { return m }, Lose: func(_ *testing.T, connection string) { m.Lose(connection) }}
 	})
 }
@@ -124,7 +124,7 @@ func TestMemoryFails(t *testing.T) {
 	for method, call := range calls {
 		t.Run(string(method), func(t *testing.T) {
 			t.Parallel()
-			m := journaltest.NewMemory(newClock().Now, journaltest.LongLives())
+			m := journaltest.NewMemory(newClock().Now, journaltest.LongRetention())
 			o := ordering.CallSpec{
 				ID: "o", Operation: upstream.OpCreate, Connection: "main", Ref: "r", Key: "k", Body: []byte("{}"),
 			}
@@ -152,7 +152,7 @@ func TestMemoryLostAnswerTookEffect(t *testing.T) {
 	for failure, want := range map[journaltest.Failure]error{
 		journaltest.FailBefore: ordering.ErrNoOrder, journaltest.FailAfter: nil,
 	} {
-		m := journaltest.NewMemory(newClock().Now, journaltest.LongLives())
+		m := journaltest.NewMemory(newClock().Now, journaltest.LongRetention())
 		m.Fail(func(journaltest.Method) journaltest.Failure { return failure })
 		_, _ = m.Begin(t.Context(), ordering.CallSpec{ID: "o", Operation: upstream.OpCreate, Connection: "main", Ref: "r"})
 		m.Fail(nil)

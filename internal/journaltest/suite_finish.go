@@ -16,8 +16,8 @@ func answer(status int) *ordering.Answer {
 	}
 }
 
-// tries are two exchanges.
-func tries(last int, outcome ordering.Outcome) []ordering.Attempt {
+// attempts are two exchanges.
+func attempts(last int, outcome ordering.Outcome) []ordering.Attempt {
 	at := time.Date(2030, 5, 1, 12, 0, 0, int(250*time.Millisecond), time.UTC)
 	return []ordering.Attempt{
 		{At: at, Duration: 1500 * time.Millisecond, Outcome: ordering.OutcomeNotSent},
@@ -35,7 +35,7 @@ func (j *journal) opened(t *testing.T, op ordering.Operation) ordering.Record {
 	return j.begun(t, change(op, "765"))
 }
 
-// givenID is the orderID that an ending of the operation has.
+// givenID is the orderID that a result of the operation has.
 func givenID(op ordering.Operation, outcome ordering.Outcome) string {
 	if op == upstream.OpCreate && outcome == ordering.OutcomeDone {
 		return "765"
@@ -74,7 +74,7 @@ func (s suite) finish(t *testing.T) {
 				r := j.opened(t, op)
 				n := len(r.Calls)
 				e := ending(r, outcome, givenID(op, outcome))
-				e.Attempts, e.Answer = tries(500, outcome), answer(500)
+				e.Attempts, e.Answer = attempts(500, outcome), answer(500)
 				got, err := j.Finish(t.Context(), e)
 				if err != nil {
 					t.Fatalf("Finish: %v", err)
@@ -121,7 +121,7 @@ func (s suite) finish(t *testing.T) {
 	})
 	s.test(t, "an unknown ending that is told again adds nothing", func(t *testing.T, j *journal) {
 		e := ending(j.begun(t, create()), ordering.OutcomeUnknown, "")
-		e.Attempts = tries(502, ordering.OutcomeUnknown)
+		e.Attempts = attempts(502, ordering.OutcomeUnknown)
 		for range 2 {
 			r, err := j.Finish(t.Context(), e)
 			if err != nil {
@@ -163,7 +163,7 @@ func (s suite) finish(t *testing.T) {
 	})
 }
 
-// idempotent: the same ending once more changes nothing when it is definite.
+// idempotent: the same result once more changes nothing when it is certain.
 func (s suite) idempotent(t *testing.T, j *journal, e ordering.CallResult, want ordering.Record) {
 	t.Helper()
 	if !e.Outcome.Certain() {

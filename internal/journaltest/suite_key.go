@@ -94,7 +94,7 @@ func (s suite) kept(t *testing.T) {
 					j.wantKey(t, o.Key, "", 0)
 					next := create(underKey(o.Key))
 					j.wantKey(t, next.Key, j.begun(t, next).Ref, 1)
-					// The ending of the call that had it, once more, takes nothing away.
+					// The result of the call that had it, once more, takes nothing away.
 					if _, err := j.Finish(t.Context(), ending(r, outcome, orderID)); err != nil {
 						t.Errorf("Finish again: %v", err)
 					}

@@ -95,7 +95,7 @@ func (s suite) late(t *testing.T, op ordering.Operation, outcome ordering.Outcom
 		}
 		r := j.swept(t, o)
 		e := ending(r, outcome, givenID(op, outcome))
-		e.Attempts, e.Answer = tries(200, outcome), answer(200)
+		e.Attempts, e.Answer = attempts(200, outcome), answer(200)
 		got, err := j.Finish(t.Context(), e)
 		if err != nil {
 			t.Fatalf("Finish: %v", err)
@@ -123,7 +123,7 @@ func (s suite) late(t *testing.T, op ordering.Operation, outcome ordering.Outcom
 	})
 }
 
-// contradiction: of a definite call an outcome that says otherwise.
+// contradiction: of a certain call an outcome that says otherwise.
 func (s suite) contradiction(t *testing.T) {
 	for _, op := range operations() {
 		for _, first := range outcomes()[:3] {

@@ -40,7 +40,7 @@ func (s suite) orderID(t *testing.T) {
 		r := j.placed(t, "765")
 		j.wantKey(t, own.Key, old.Ref, 2) // a client's own key is the client's to choose
 		j.wantKey(t, made.Key, "", 0)
-		if _, _, found := j.look(t, other.Key); !found {
+		if _, _, found := j.lookup(t, other.Key); !found {
 			t.Error("the key of another order's change is free, want it kept")
 		}
 		made.ID = id()
@@ -69,7 +69,7 @@ func (s suite) orderID(t *testing.T) {
 			j.ended(t, j.begun(t, pay), ordering.OutcomeDone, "")
 			adopted := j.ended(t, j.begun(t, complete), ordering.OutcomeDone, "")
 			if settles {
-				r = j.settled(t, word(j.ended(t, r, ordering.OutcomeUnknown, ""), upstream.OpCreate, ordering.ResolvedDone, "765"))
+				r = j.resolved(t, resolution(j.ended(t, r, ordering.OutcomeUnknown, ""), upstream.OpCreate, ordering.ResolvedDone, "765"))
 			} else {
 				r = j.ended(t, r, ordering.OutcomeDone, "765")
 			}
@@ -104,14 +104,14 @@ func (s suite) orderID(t *testing.T) {
 	s.test(t, "settled with the orderID of another order", func(t *testing.T, j *journal) {
 		has := j.placed(t, "765")
 		r, _ := j.unknown(t, upstream.OpCreate)
-		_, err := j.Resolve(t.Context(), word(r, upstream.OpCreate, ordering.ResolvedDone, "765"))
+		_, err := j.Resolve(t.Context(), resolution(r, upstream.OpCreate, ordering.ResolvedDone, "765"))
 		e := wantError[*ordering.OrderIDTakenError](t, "Settle", err)
 		if e.OrderID != "765" || e.Ref != has.Ref {
 			t.Errorf("%q is said to be of %s, want 765 of %s", e.OrderID, e.Ref, has.Ref)
 		}
 		same(t, "the unknown order", j.now(t, r), r)
 		same(t, "the other order", j.now(t, has), has)
-		got := j.settled(t, word(r, upstream.OpCreate, ordering.ResolvedDone, "766"))
+		got := j.resolved(t, resolution(r, upstream.OpCreate, ordering.ResolvedDone, "766"))
 		if got.OrderID != "766" {
 			t.Errorf("the orderID is %q, want 766", got.OrderID)
 		}
@@ -119,7 +119,7 @@ func (s suite) orderID(t *testing.T) {
 	s.test(t, "settled with the orderID of an adopted order", func(t *testing.T, j *journal) {
 		adopted := j.ended(t, j.begun(t, change(upstream.OpPay, "765", adopt)), ordering.OutcomeDone, "")
 		r, _ := j.unknown(t, upstream.OpCreate)
-		r = j.settled(t, word(r, upstream.OpCreate, ordering.ResolvedDone, "765"))
+		r = j.resolved(t, resolution(r, upstream.OpCreate, ordering.ResolvedDone, "765"))
 		if got, err := j.Order(t.Context(), conn, "765"); err != nil || got.Ref != r.Ref {
 			t.Errorf("Order gives %q, %v; want %s", got.Ref, err, r.Ref)
 		}
@@ -128,7 +128,7 @@ func (s suite) orderID(t *testing.T) {
 	s.test(t, "settled with the orderID of an adopted order whose payment is unknown", func(t *testing.T, j *journal) {
 		paying := j.begun(t, change(upstream.OpPay, "765", adopt))
 		r, _ := j.unknown(t, upstream.OpCreate)
-		said := word(r, upstream.OpCreate, ordering.ResolvedDone, "765")
+		said := resolution(r, upstream.OpCreate, ordering.ResolvedDone, "765")
 		for _, outcome := range []ordering.Outcome{ordering.OutcomeOpen, ordering.OutcomeUnknown} {
 			if outcome == ordering.OutcomeUnknown {
 				paying = j.ended(t, paying, outcome, "")
@@ -139,8 +139,8 @@ func (s suite) orderID(t *testing.T) {
 			}
 			same(t, "the unknown order", j.now(t, r), r)
 		}
-		j.settled(t, word(paying, upstream.OpPay, ordering.ResolvedDone, ""))
-		if r = j.settled(t, said); r.OrderID != "765" {
+		j.resolved(t, resolution(paying, upstream.OpPay, ordering.ResolvedDone, ""))
+		if r = j.resolved(t, said); r.OrderID != "765" {
 			t.Errorf("the orderID is %q, want 765", r.OrderID)
 		}
 	})
@@ -203,7 +203,7 @@ func (s suite) isolation(t *testing.T) {
 		wantIs(t, "Finish", err, ordering.ErrNoOrder)
 		_, err = j.Begin(t.Context(), change(upstream.OpPay, "765", on(other)))
 		wantIs(t, "Begin", err, ordering.ErrNoOrder)
-		w := word(r, upstream.OpCreate, ordering.ResolvedNotDone, "")
+		w := resolution(r, upstream.OpCreate, ordering.ResolvedNotDone, "")
 		w.Connection = other
 		_, err = j.Resolve(t.Context(), w)
 		wantIs(t, "Settle", err, ordering.ErrNoOrder)

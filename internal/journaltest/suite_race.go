@@ -123,7 +123,7 @@ func (s suite) race(t *testing.T) {
 	s.test(t, "of one unknown order one word is kept", func(t *testing.T, j *journal) {
 		r, _ := j.unknown(t, upstream.OpCreate)
 		errs := j.atOnce(t, func(j ordering.Journal, _ int) error {
-			_, err := j.Resolve(t.Context(), word(r, upstream.OpCreate, ordering.ResolvedRetry, ""))
+			_, err := j.Resolve(t.Context(), resolution(r, upstream.OpCreate, ordering.ResolvedRetry, ""))
 			return err
 		})
 		j.winner(t, errs, func(err error) bool {
@@ -152,7 +152,7 @@ func (s suite) race(t *testing.T) {
 	})
 }
 
-// winner gives the one rival without an error; the others' must be as lost says.
+// winner returns the one rival without an error; the others' must be as lost says.
 func (j *journal) winner(t *testing.T, errs []error, lost func(error) bool) int {
 	t.Helper()
 	winner, won := 0, 0

@@ -214,8 +214,8 @@ func (s suite) byState(t *testing.T, j *journal) {
 	for _, r := range page {
 		same(t, "a record of the list", r, j.now(t, r))
 	}
-	// What is settled is no longer listed as unknown.
-	j.settled(t, word(r, upstream.OpPay, ordering.ResolvedNotDone, ""))
+	// What is resolved is no longer listed as unknown.
+	j.resolved(t, resolution(r, upstream.OpPay, ordering.ResolvedNotDone, ""))
 	left := j.pages(t, ordering.Query{Connections: []string{conn}, State: ordering.StateUnknown, Limit: 500}, nil)
 	if slices.Contains(left, r.Ref) {
 		t.Errorf("%s is settled and still listed as unknown", r.Ref)

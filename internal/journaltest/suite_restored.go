@@ -50,18 +50,18 @@ func (s suite) restored(t *testing.T) {
 				t.Fatalf("Recreate: %v", err)
 			}
 		}
-		again := word(known, upstream.OpCreate, ordering.ResolvedRetry, "")
+		again := resolution(known, upstream.OpCreate, ordering.ResolvedRetry, "")
 		again.ID = id()
 		_, err := j.Resolve(t.Context(), again)
 		wantType[*ordering.RestoredError](t, "Settle as send_again while paused", err)
 		if r, err := j.Record(t.Context(), []string{conn}, o.Ref); err != nil || r.State != ordering.StateUnknown || len(r.Calls) != 1 {
 			t.Errorf("Record = %+v, %v; want it unknown as before", r, err)
 		}
-		j.settled(t, word(other, upstream.OpCreate, ordering.ResolvedNotDone, ""))
+		j.resolved(t, resolution(other, upstream.OpCreate, ordering.ResolvedNotDone, ""))
 		if _, err := j.Accept(t.Context(), conn); err != nil {
 			t.Errorf("Accept: %v", err)
 		}
-		if r := j.settled(t, again); r.State != ordering.StatePlacing || len(r.Calls) != 2 {
+		if r := j.resolved(t, again); r.State != ordering.StatePlacing || len(r.Calls) != 2 {
 			t.Errorf("Settle after the acceptance = %+v, want a second call", r)
 		}
 	})

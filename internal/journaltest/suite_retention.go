@@ -10,12 +10,12 @@ import (
 )
 
 // outlive runs a test over a fixture whose lives it sees out.
-func (s suite) outlive(t *testing.T, name string, body func(t *testing.T, j *journal, lives Lives)) {
+func (s suite) outlive(t *testing.T, name string, body func(t *testing.T, j *journal, retention Retention)) {
 	t.Helper()
 	t.Run(name, func(t *testing.T) {
 		t.Parallel()
-		lives := shortLives()
-		body(t, newJournal(s.open(t, lives)), lives)
+		retention := shortRetention()
+		body(t, newJournal(s.open(t, retention)), retention)
 	})
 }
 
@@ -23,26 +23,26 @@ func (s suite) outlive(t *testing.T, name string, body func(t *testing.T, j *jou
 func soon(o *ordering.CallSpec) { o.ExpectedAt = time.Time{} }
 
 func (s suite) retention(t *testing.T) {
-	s.outlive(t, "a key lives from the outcome on", func(t *testing.T, j *journal, lives Lives) {
+	s.outlive(t, "a key lives from the outcome on", func(t *testing.T, j *journal, retention Retention) {
 		began := time.Now()
 		o := create(soon)
 		r := j.ended(t, j.begun(t, o), ordering.OutcomeDone, "765")
-		j.pass(t, lives.Key/2)
-		if j.fixture.Advance != nil || time.Since(began) < lives.Key {
+		j.pass(t, retention.Key/2)
+		if j.fixture.Advance != nil || time.Since(began) < retention.Key {
 			j.wantKey(t, o.Key, r.Ref, 1)
 		}
-		j.pass(t, lives.Key/2+slack)
+		j.pass(t, retention.Key/2+slack)
 		j.wantKey(t, o.Key, "", 0)
 		next := create(soon, underKey(o.Key))
 		j.begun(t, next)
 		j.wantKey(t, next.Key, next.Ref, 1)
 		j.now(t, r)
 	})
-	s.outlive(t, "a key lives on while its call is open or unknown", func(t *testing.T, j *journal, lives Lives) {
+	s.outlive(t, "a key lives on while its call is open or unknown", func(t *testing.T, j *journal, retention Retention) {
 		open, unknown := create(soon), create(soon)
 		j.begun(t, open)
 		r := j.ended(t, j.begun(t, unknown), ordering.OutcomeUnknown, "")
-		j.pass(t, lives.Record+lives.Guest+slack)
+		j.pass(t, retention.Record+retention.Guest+slack)
 		if _, err := j.Sweep(t.Context(), conn); err != nil {
 			t.Errorf("Sweep: %v", err)
 		}
@@ -54,48 +54,48 @@ func (s suite) retention(t *testing.T) {
 		left := j.pages(t, ordering.Query{Connections: []string{conn}, Limit: 50}, nil)
 		sameSet(t, "List", left, []string{open.Ref, unknown.Ref})
 		// Settled, it is kept for a while yet.
-		r = j.settled(t, word(r, upstream.OpCreate, ordering.ResolvedNotDone, ""))
+		r = j.resolved(t, resolution(r, upstream.OpCreate, ordering.ResolvedNotDone, ""))
 		j.wantKey(t, unknown.Key, unknown.Ref, 1)
 		j.now(t, r)
-		j.settledOut(t, lives, r)
+		j.resolvedOutcome(t, retention, r)
 	})
-	s.outlive(t, "guest data and answers live for customer_data_ttl", func(t *testing.T, j *journal, lives Lives) {
+	s.outlive(t, "guest data and answers live for customer_data_ttl", func(t *testing.T, j *journal, retention Retention) {
 		began := time.Now()
 		e := ending(j.begun(t, create(soon)), ordering.OutcomeRefused, "")
-		e.Answer, e.Attempts = answer(422), tries(422, ordering.OutcomeRefused)
+		e.Answer, e.Attempts = answer(422), attempts(422, ordering.OutcomeRefused)
 		r, err := j.Finish(t.Context(), e)
 		if err != nil {
 			t.Fatalf("Finish: %v", err)
 		}
-		j.pass(t, lives.Guest/2)
-		if j.fixture.Advance != nil || time.Since(began) < lives.Guest {
+		j.pass(t, retention.Guest/2)
+		if j.fixture.Advance != nil || time.Since(began) < retention.Guest {
 			if _, err := j.Body(t.Context(), conn, r.Ref, 1); err != nil {
 				t.Errorf("Body within customer_data_ttl: %v", err)
 			}
 			same(t, "the answer within customer_data_ttl", j.now(t, r).Calls[0].Answer, e.Answer)
 		}
-		j.pass(t, lives.Guest/2+slack)
+		j.pass(t, retention.Guest/2+slack)
 		_, err = j.Body(t.Context(), conn, r.Ref, 1)
 		wantIs(t, "Body after customer_data_ttl", err, ordering.ErrNoBody)
 		call := j.now(t, r).Calls[0]
 		same(t, "the answer after customer_data_ttl", call.Answer, &ordering.Answer{Status: 422, Code: e.Answer.Code})
 		same(t, "the tries after customer_data_ttl", call.Attempts, e.Attempts)
 	})
-	s.outlive(t, "a record lives from its creation", func(t *testing.T, j *journal, lives Lives) {
+	s.outlive(t, "a record lives from its creation", func(t *testing.T, j *journal, retention Retention) {
 		began := time.Now()
 		r := j.placed(t, "765", soon)
-		j.pass(t, lives.Record/2)
-		if j.fixture.Advance != nil || time.Since(began) < lives.Record {
+		j.pass(t, retention.Record/2)
+		if j.fixture.Advance != nil || time.Since(began) < retention.Record {
 			j.now(t, r)
 		}
-		j.pass(t, lives.Record/2+slack)
+		j.pass(t, retention.Record/2+slack)
 		j.wantGone(t, r)
 		j.begun(t, change(upstream.OpPay, "765", adopt)) // as one that nobody knows
 	})
-	s.outlive(t, "a record lives from expectedAt", func(t *testing.T, j *journal, lives Lives) {
+	s.outlive(t, "a record lives from expectedAt", func(t *testing.T, j *journal, retention Retention) {
 		r := j.begun(t, create(soon))
 		later := j.placed(t, "765", func(o *ordering.CallSpec) { o.ExpectedAt = r.CreatedAt.Add(24 * time.Hour) })
-		j.pass(t, lives.Record+slack)
+		j.pass(t, retention.Record+slack)
 		if got := j.now(t, later); got.OrderID != "765" {
 			t.Errorf("the order is %q, want 765", got.OrderID)
 		}
@@ -103,11 +103,11 @@ func (s suite) retention(t *testing.T) {
 			t.Errorf("Order gives %q, %v; want %s", got.Ref, err, later.Ref)
 		}
 	})
-	s.outlive(t, "a record lives on while a change of it is unknown", func(t *testing.T, j *journal, lives Lives) {
+	s.outlive(t, "a record lives on while a change of it is unknown", func(t *testing.T, j *journal, retention Retention) {
 		r := j.placed(t, "765", soon)
 		o := change(upstream.OpPay, "765")
 		j.ended(t, j.begun(t, o), ordering.OutcomeUnknown, "")
-		j.pass(t, lives.Record+lives.Guest+slack)
+		j.pass(t, retention.Record+retention.Guest+slack)
 		if _, err := j.Sweep(t.Context(), conn); err != nil {
 			t.Errorf("Sweep: %v", err)
 		}
@@ -115,37 +115,37 @@ func (s suite) retention(t *testing.T) {
 			t.Fatalf("Order gives %q, %v; want %s", got.Ref, err, r.Ref)
 		}
 		j.wantKey(t, o.Key, r.Ref, 2)
-		again := j.settled(t, word(r, upstream.OpPay, ordering.ResolvedRetry, ""))
+		again := j.resolved(t, resolution(r, upstream.OpPay, ordering.ResolvedRetry, ""))
 		body, err := j.Body(t.Context(), conn, r.Ref, again.Calls[2].Number)
 		if err != nil || string(body) != string(o.Body) {
 			t.Errorf("Body = %q, %v; want %q", body, err, o.Body)
 		}
-		j.settledOut(t, lives, j.ended(t, again, ordering.OutcomeDone, ""))
+		j.resolvedOutcome(t, retention, j.ended(t, again, ordering.OutcomeDone, ""))
 	})
-	s.outlive(t, "a key of a record that is gone is free", func(t *testing.T, j *journal, lives Lives) {
+	s.outlive(t, "a key of a record that is gone is free", func(t *testing.T, j *journal, retention Retention) {
 		r := j.placed(t, "765", soon)
-		j.pass(t, lives.Record-lives.Key/2)
+		j.pass(t, retention.Record-retention.Key/2)
 		o := change(upstream.OpPay, "765", adopt, derived)
 		got, err := j.Begin(t.Context(), o)
 		if err != nil {
 			t.Fatalf("Begin: %v", err)
 		}
 		j.ended(t, got, ordering.OutcomeDone, "")
-		j.pass(t, lives.Key/2+slack)
+		j.pass(t, retention.Key/2+slack)
 		record, number, err := j.Lookup(t.Context(), conn, o.Key)
 		if _, ok := record.Call(number); !errors.Is(err, ordering.ErrKeyFree) && (err != nil || !ok) {
 			t.Errorf("Lookup gives call %d of %q, %v; want a call of a record, or a free key", number, record.Ref, err)
 		}
-		j.pass(t, lives.Record+lives.Guest+slack)
+		j.pass(t, retention.Record+retention.Guest+slack)
 		j.wantKey(t, o.Key, "", 0)
 		j.wantGone(t, r)
 	})
 }
 
-// settledOut sees a record out that has been kept beyond its life.
-func (j *journal) settledOut(t *testing.T, lives Lives, r ordering.Record) {
+// resolvedOutcome sees a record out that has been kept beyond its life.
+func (j *journal) resolvedOutcome(t *testing.T, retention Retention, r ordering.Record) {
 	t.Helper()
-	j.pass(t, lives.Record+lives.Guest+slack)
+	j.pass(t, retention.Record+retention.Guest+slack)
 	j.wantGone(t, r)
 }
 

@@ -10,11 +10,11 @@ import (
 	"larder/ordering"
 )
 
-// abortedLife is how long an opening that was given up is kept from coming in
+// abortedTTL is how long an opening that was given up is kept from coming in
 // late: longer than a request can lie in a network.
-const abortedLife = time.Hour
+const abortedTTL = time.Hour
 
-// Abort ends the call that exactly this Opening opened as not sent. When it
+// Abort ends the call that exactly this CallSpec opened as not sent. When it
 // has opened none, it will not any more: a Begin whose request is still on its
 // way to Redis finds itself aborted.
 func (j *Journal) Abort(ctx context.Context, o ordering.CallSpec) error {
@@ -30,7 +30,7 @@ func (j *Journal) abort(ctx context.Context, o ordering.CallSpec) error {
 }
 
 func (j *Journal) abortOnce(ctx context.Context, o ordering.CallSpec) error {
-	at := place{o.Connection, o.Ref}
+	at := location{o.Connection, o.Ref}
 	found, err := j.order(ctx, j.write, at)
 	if errors.Is(err, ordering.ErrNoOrder) && o.Operation != upstream.OpCreate {
 		var ref string
@@ -44,18 +44,18 @@ func (j *Journal) abortOnce(ctx context.Context, o ordering.CallSpec) error {
 	if found == nil {
 		found = &order{place: at}
 	}
-	c := j.change(found)
+	c := j.begin(found)
 	call, opened := openedBy(found, o.ID)
 	switch {
 	case !opened:
 		given := c.names.OrderAborted(o.Connection, o.ID)
 		c.step("set", given, "1")
-		c.step("life", given, "", millis(abortedLife), 0)
+		c.step("expire", given, "", millis(abortedTTL), 0)
 	case call.Outcome == ordering.OutcomeOpen,
 		call.Outcome == ordering.OutcomeUnknown && call.EndedAt.IsZero(): // swept: nobody has sent it
 		c.touch()
-		c.stamp(numbered(fieldEnded, call.Number))
-		c.conclude(call, ordering.OutcomeNotSent, true)
+		c.setNow(numbered(fieldEnded, call.Number))
+		c.setOutcome(call, ordering.OutcomeNotSent, true)
 	default: // ended before: only the replicas may lack it
 		if j.required(j.state(o.Connection)) == 0 {
 			return nil
@@ -69,7 +69,7 @@ func (j *Journal) abortOnce(ctx context.Context, o ordering.CallSpec) error {
 	return err
 }
 
-// isAborted gives ErrAborted when the opening was given up.
+// isAborted returns ErrAborted when the opening was given up.
 func (j *Journal) isAborted(ctx context.Context, connection, opening string) error {
 	aborted, err := j.write.Exists(ctx, j.keys.OrderAborted(connection, opening)).Result()
 	if err == nil && aborted > 0 {
@@ -78,7 +78,7 @@ func (j *Journal) isAborted(ctx context.Context, connection, opening string) err
 	return err
 }
 
-// openedBy gives the call that an opening opened.
+// openedBy returns the call that an opening opened.
 func openedBy(o *order, id string) (ordering.Call, bool) {
 	for _, call := range o.Calls {
 		if call.SpecID == id && id != "" {

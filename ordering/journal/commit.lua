@@ -32,19 +32,19 @@
 -- ARGV[11 ..] c triples: key, field of the hash ("" = the key is a string),
 --           value that it must have ("" = there must be none)
 -- ARGV[11+3c ..] the steps of the change, five words each, unused ones "":
---   put    key field value -    set a field of a hash
---   stamp  key field - -        set a field to now, in milliseconds since the epoch
---   unput  key field - -        delete a field
---   set    key value - -        set a string that does not expire
---   unset  key value - -        delete a string that has this value
---   del    key - - -            delete
---   keep   key value - -        never expire; with a value only a string that has it
---   life   key value rel abs    expire at now + rel or at abs, whichever is later
---                               (milliseconds); with a value only a string that has it
---   born   key ref - -          add "now/ref" to a sorted set, score 0
---   add    key member - -       add to a sorted set, score 0
---   due    key member rel abs   add to a sorted set, scored by when life would expire
---   drop   key member - -       take out of a sorted set
+--   hset        key field value -    set a field of a hash
+--   hset-now    key field - -        set a field to now, in milliseconds since the epoch
+--   hdel        key field - -        delete a field
+--   set         key value - -        set a string that does not expire
+--   del-if      key value - -        delete a string that has this value
+--   del         key - - -            delete
+--   persist     key value - -        never expire; with a value only a string that has it
+--   expire      key value rel abs    expire at now + rel or at abs, whichever is later
+--                                    (milliseconds); with a value only a string that has it
+--   zadd-now    key ref - -          add "now/ref" to a sorted set, score 0
+--   zadd        key member - -       add to a sorted set, score 0
+--   zadd-expire key member rel abs   add to a sorted set, scored by the time that expire would set
+--   zrem        key member - -       take out of a sorted set
 -- A key is given by its number in KEYS.
 --
 -- result {"1", now in milliseconds, epoch, mark, predecessors, paused, replicated, behind}  made
@@ -119,24 +119,24 @@ if ARGV[1] == "create" and paused ~= "" then
 end
 
 local steps = {
-  put = function(key, field, value) redis.call("HSET", key, field, value) end,
-  stamp = function(key, field) redis.call("HSET", key, field, ms(now)) end,
-  unput = function(key, field) redis.call("HDEL", key, field) end,
-  set = function(key, value) redis.call("SET", key, value) end,
-  unset = function(key, value)
+  ["hset"] = function(key, field, value) redis.call("HSET", key, field, value) end,
+  ["hset-now"] = function(key, field) redis.call("HSET", key, field, ms(now)) end,
+  ["hdel"] = function(key, field) redis.call("HDEL", key, field) end,
+  ["set"] = function(key, value) redis.call("SET", key, value) end,
+  ["del-if"] = function(key, value)
     if has(key, value) then redis.call("DEL", key) end
   end,
-  del = function(key) redis.call("UNLINK", key) end,
-  keep = function(key, value)
+  ["del"] = function(key) redis.call("UNLINK", key) end,
+  ["persist"] = function(key, value)
     if has(key, value) then redis.call("PERSIST", key) end
   end,
-  life = function(key, value, rel, abs)
+  ["expire"] = function(key, value, rel, abs)
     if has(key, value) then redis.call("PEXPIREAT", key, later(rel, abs)) end
   end,
-  born = function(key, ref) redis.call("ZADD", key, "0", string.format("%015.0f/", now) .. ref) end,
-  add = function(key, member) redis.call("ZADD", key, "0", member) end,
-  due = function(key, member, rel, abs) redis.call("ZADD", key, later(rel, abs), member) end,
-  drop = function(key, member) redis.call("ZREM", key, member) end,
+  ["zadd-now"] = function(key, ref) redis.call("ZADD", key, "0", string.format("%015.0f/", now) .. ref) end,
+  ["zadd"] = function(key, member) redis.call("ZADD", key, "0", member) end,
+  ["zadd-expire"] = function(key, member, rel, abs) redis.call("ZADD", key, later(rel, abs), member) end,
+  ["zrem"] = function(key, member) redis.call("ZREM", key, member) end,
 }
 for i = first + 3 * checks, #ARGV, 5 do
   steps[ARGV[i]](KEYS[tonumber(ARGV[i + 1])], ARGV[i + 2], ARGV[i + 3], ARGV[i + 4])

@@ -18,14 +18,14 @@ import (
 type order struct {
 	ordering.Record
 
-	place    place
+	place    location
 	revision string            // "" when there is no record yet
 	fields   map[string]string // the record's hash
 	answers  map[int]string    // what the service answered, whole, while it is kept
 }
 
-// place is where an order is kept.
-type place struct{ connection, ref string }
+// location is where an order is kept.
+type location struct{ connection, ref string }
 
 // member is what stands for the order in the sorted sets: it sorts by time.
 func (o *order) member() string { return fmt.Sprintf("%015d/%s", epoch(o.CreatedAt), o.Ref) }
@@ -33,7 +33,7 @@ func (o *order) member() string { return fmt.Sprintf("%015d/%s", epoch(o.Created
 // decode reads an order from its hash and the answers kept beside it.
 //
 // The error is ErrCorrupt with the field's name, never its value.
-func decode(at place, fields map[string]string, answers map[int]string) (*order, error) {
+func decode(at location, fields map[string]string, answers map[int]string) (*order, error) {
 	o := &order{place: at, revision: fields[fieldRev], fields: fields, answers: answers}
 	d := decoder{order: o}
 	d.record()
@@ -46,11 +46,11 @@ func decode(at place, fields map[string]string, answers map[int]string) (*order,
 	return o, nil
 }
 
-// callNumbers gives the numbers of the calls, in their order.
+// callNumbers returns the numbers of the calls, in their order.
 func callNumbers(fields map[string]string) []int {
 	var numbers []int
 	for field := range fields {
-		digits, ok := strings.CutPrefix(field, fieldOpening)
+		digits, ok := strings.CutPrefix(field, fieldCallHeader)
 		if !ok {
 			continue
 		}
@@ -68,7 +68,7 @@ type decoder struct {
 	fault string
 }
 
-func (d *decoder) bad(field string) {
+func (d *decoder) corrupt(field string) {
 	if d.fault == "" {
 		d.fault = field
 	}
@@ -76,7 +76,7 @@ func (d *decoder) bad(field string) {
 
 func (d *decoder) json(field, text string, into any) {
 	if json.Unmarshal([]byte(text), into) != nil {
-		d.bad(field)
+		d.corrupt(field)
 	}
 }
 
@@ -92,7 +92,7 @@ func (d *decoder) time(field string) time.Time {
 func (d *decoder) moment(field, text string) time.Time {
 	ms, err := strconv.ParseInt(text, 10, 64)
 	if err != nil || ms < 1 || ms > latest {
-		d.bad(field)
+		d.corrupt(field)
 		return time.Time{}
 	}
 	return moment(ms)
@@ -109,7 +109,7 @@ const exponents = 64
 func (d *decoder) decimal(field, text string) decimal.Decimal {
 	number, err := decimal.NewFromString(text)
 	if err != nil || number.Exponent() > exponents || number.Exponent() < -exponents {
-		d.bad(field)
+		d.corrupt(field)
 		return decimal.Decimal{}
 	}
 	return number
@@ -117,7 +117,7 @@ func (d *decoder) decimal(field, text string) decimal.Decimal {
 
 func (d *decoder) outcome(field string, outcome ordering.Outcome) ordering.Outcome {
 	if outcome != ordering.OutcomeOpen && outcome != ordering.OutcomeUnknown && !outcome.Certain() {
-		d.bad(field)
+		d.corrupt(field)
 	}
 	return outcome
 }
@@ -125,12 +125,12 @@ func (d *decoder) outcome(field string, outcome ordering.Outcome) ordering.Outco
 func (d *decoder) record() {
 	o, fields := d.order, d.order.fields
 	if revision, err := strconv.ParseInt(o.revision, 10, 64); err != nil || revision < 1 {
-		d.bad(fieldRev)
+		d.corrupt(fieldRev)
 	}
-	var h head
-	d.json(fieldHead, fields[fieldHead], &h)
+	var h header
+	d.json(fieldHeader, fields[fieldHeader], &h)
 	if h.Ref != o.place.ref || h.Connection != o.place.connection || h.ExpectedAt < 0 || h.ExpectedAt > latest {
-		d.bad(fieldHead)
+		d.corrupt(fieldHeader)
 	}
 	o.Record = ordering.Record{
 		Ref: h.Ref, Connection: h.Connection, Client: h.Client, Restaurant: h.Restaurant, Adopted: h.Adopted,
@@ -139,10 +139,10 @@ func (d *decoder) record() {
 		CreatedAt: d.moment(fieldCreated, fields[fieldCreated]), UpdatedAt: d.moment(fieldUpdated, fields[fieldUpdated]),
 	}
 	if h.Total != "" {
-		o.Total = decimal.NewNullDecimal(d.decimal(fieldHead, h.Total))
+		o.Total = decimal.NewNullDecimal(d.decimal(fieldHeader, h.Total))
 	}
 	if !slices.Contains(ordering.States(), o.State) {
-		d.bad(fieldState)
+		d.corrupt(fieldState)
 	}
 }
 
@@ -150,13 +150,13 @@ func (d *decoder) call(n int) {
 	fields := d.order.fields
 	at := func(field string) (name, text string) { name = numbered(field, n); return name, fields[name] }
 
-	name, text := at(fieldOpening)
-	var begun opening
+	name, text := at(fieldCallHeader)
+	var begun callHeader
 	d.json(name, text, &begun)
 	switch begun.Operation {
 	case upstream.OpCreate, upstream.OpPay, upstream.OpComplete, upstream.OpReject:
 	default:
-		d.bad(name)
+		d.corrupt(name)
 	}
 	call := ordering.Call{
 		Number: n, Operation: begun.Operation, Client: begun.Client, RequestID: begun.RequestID,
@@ -173,8 +173,8 @@ func (d *decoder) call(n int) {
 	if name, text = at(fieldContradicted); text != "" {
 		call.Contradicted = d.outcome(name, ordering.Outcome(text))
 	}
-	if name, text = at(fieldTries); text != "" {
-		call.Attempts = d.tries(name, text)
+	if name, text = at(fieldAttempts); text != "" {
+		call.Attempts = d.attempts(name, text)
 	}
 	if name, text = at(fieldAnswer); text != "" {
 		if whole := d.order.answers[n]; whole != "" {
@@ -183,21 +183,21 @@ func (d *decoder) call(n int) {
 		call.Answer = &ordering.Answer{}
 		d.json(name, text, call.Answer)
 	}
-	if name, text = at(fieldSettled); text != "" {
+	if name, text = at(fieldResolved); text != "" {
 		call.Resolved = &ordering.ResolvedBy{}
 		d.json(name, text, call.Resolved)
-		call.Resolved.At = d.time(numbered(fieldSettledAt, n))
+		call.Resolved.At = d.time(numbered(fieldResolvedAt, n))
 		switch call.Resolved.Resolution {
 		case ordering.ResolvedDone, ordering.ResolvedNotDone, ordering.ResolvedRetry:
 		default:
-			d.bad(name)
+			d.corrupt(name)
 		}
 	}
 	d.order.Calls = append(d.order.Calls, call)
 }
 
-func (d *decoder) tries(name, text string) []ordering.Attempt {
-	var forms []try
+func (d *decoder) attempts(name, text string) []ordering.Attempt {
+	var forms []storedAttempt
 	d.json(name, text, &forms)
 	var tries []ordering.Attempt
 	for _, f := range forms {

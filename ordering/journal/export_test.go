@@ -17,12 +17,12 @@ func NewOver(client redis.UniversalClient, prefix string, cfg ordering.Config, l
 
 // Decode reads an order from its fields.
 func Decode(connection, ref string, fields map[string]string, answers map[int]string) (ordering.Record, error) {
-	o, err := decode(place{connection, ref}, fields, answers)
+	o, err := decode(location{connection, ref}, fields, answers)
 	if err != nil {
 		return ordering.Record{}, err
 	}
 	return o.Record, nil
 }
 
-// Judge judges what INFO says.
-func (j *Journal) Judge(facts map[string]string) error { return j.judge(facts, 0) }
+// DurabilityError checks what INFO says.
+func (j *Journal) DurabilityError(facts map[string]string) error { return j.durabilityError(facts, 0) }

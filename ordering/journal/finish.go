@@ -12,18 +12,18 @@ import (
 // Finish ends a call (policies O8, O9 and O12).
 func (j *Journal) Finish(ctx context.Context, e ordering.CallResult) (ordering.Record, error) {
 	contradicts := false
-	o, err := j.update(ctx, j.commit, place{e.Connection, e.Ref}, func(o *order) (c *change, err error) {
+	o, err := j.update(ctx, j.commit, location{e.Connection, e.Ref}, func(o *order) (c *tx, err error) {
 		call, ok := o.Call(e.Call)
 		if !ok || e.SpecID != "" && call.SpecID != e.SpecID {
 			return nil, ordering.ErrNoOrder // a failover may have undone the opening, and another has taken the number
 		}
 		if contradicts = call.Outcome.Certain() && !agrees(o, call, e); contradicts || call.Outcome.Certain() {
-			c = j.known(o, call, e, contradicts)
-		} else if c, err = j.ended(ctx, o, call, e); err != nil {
+			c = j.addToEnded(o, call, e, contradicts)
+		} else if c, err = j.endCall(ctx, o, call, e); err != nil {
 			return nil, err
 		}
 		if c == nil && j.required(j.state(e.Connection)) > 0 {
-			c = j.change(o) // the replicas may lack it: WAIT needs a write before it
+			c = j.begin(o) // the replicas may lack it: WAIT needs a write before it
 		}
 		return c, nil
 	})
@@ -36,7 +36,7 @@ func (j *Journal) Finish(ctx context.Context, e ordering.CallResult) (ordering.R
 	return o.Record, unreplicated("finish", err)
 }
 
-// agrees tells whether an ending says what is known of a definite call already.
+// agrees reports whether a result says what is known of a certain call already.
 func agrees(o *order, call ordering.Call, e ordering.CallResult) bool {
 	switch {
 	case e.Outcome == ordering.OutcomeUnknown:
@@ -49,146 +49,146 @@ func agrees(o *order, call ordering.Call, e ordering.CallResult) bool {
 	return call.Outcome == ordering.OutcomeDone && (call.Operation != upstream.OpCreate || e.OrderID == o.OrderID)
 }
 
-// known notes what an ending adds to a call that is definite already; nil for
+// addToEnded notes what a result adds to a call that is certain already; nil for
 // nothing.
-func (j *Journal) known(o *order, call ordering.Call, e ordering.CallResult, contradicts bool) *change {
-	c := j.change(o)
-	added := call.Resolved != nil && c.addTries(call, e.Attempts)
+func (j *Journal) addToEnded(o *order, call ordering.Call, e ordering.CallResult, contradicts bool) *tx {
+	c := j.begin(o)
+	added := call.Resolved != nil && c.addAttempts(call, e.Attempts)
 	if contradicts && call.Contradicted != e.Outcome {
-		c.put(numbered(fieldContradicted, call.Number), string(e.Outcome))
-		c.stamp(fieldUpdated)
+		c.setField(numbered(fieldContradicted, call.Number), string(e.Outcome))
+		c.setNow(fieldUpdated)
 		added = true
 	}
 	if !added {
 		return nil
 	}
-	c.raise()
+	c.raiseRevision()
 	return c
 }
 
-// addTries appends tries, unless the call's last tries are the same: a Finish
+// addAttempts appends attempts, unless the call's last attempts are the same: a Finish
 // whose answer was lost is sent again.
-func (c *change) addTries(call ordering.Call, tries []ordering.Attempt) bool {
+func (c *tx) addAttempts(call ordering.Call, tries []ordering.Attempt) bool {
 	if len(tries) == 0 {
 		return false
 	}
-	if had := call.Attempts; len(had) >= len(tries) && encodeTries(had[len(had)-len(tries):]) == encodeTries(tries) {
+	if had := call.Attempts; len(had) >= len(tries) && encodeAttempts(had[len(had)-len(tries):]) == encodeAttempts(tries) {
 		return false
 	}
-	c.put(numbered(fieldTries, call.Number), encodeTries(slices.Concat(call.Attempts, tries)))
+	c.setField(numbered(fieldAttempts, call.Number), encodeAttempts(slices.Concat(call.Attempts, tries)))
 	return true
 }
 
-// ended ends a call that is open or unknown.
-func (j *Journal) ended(ctx context.Context, o *order, call ordering.Call, e ordering.CallResult) (*change, error) {
-	c := j.change(o)
-	if !c.addTries(call, e.Attempts) && e.Outcome == call.Outcome && !call.EndedAt.IsZero() {
+// endCall ends a call that is open or unknown.
+func (j *Journal) endCall(ctx context.Context, o *order, call ordering.Call, e ordering.CallResult) (*tx, error) {
+	c := j.begin(o)
+	if !c.addAttempts(call, e.Attempts) && e.Outcome == call.Outcome && !call.EndedAt.IsZero() {
 		return nil, nil //nolint:nilnil // no change: it was said before that the outcome is unknown
 	}
 	c.touch()
 	c.putAnswer(call.Number, e.Answer)
-	c.stamp(numbered(fieldEnded, call.Number))
+	c.setNow(numbered(fieldEnded, call.Number))
 	if e.Outcome == ordering.OutcomeDone && call.Operation == upstream.OpCreate && e.OrderID != "" {
 		if err := j.takeID(ctx, c, e.OrderID, nil); err != nil {
 			return nil, err
 		}
 	}
-	c.conclude(call, e.Outcome, freesKey(call, e.Outcome))
+	c.setOutcome(call, e.Outcome, releasesKey(call, e.Outcome))
 	return c, nil
 }
 
-// takeID gives the order its orderID. Another order's goes over to it: one that
+// takeID sets the order's orderID. Another order's goes over to it: one that
 // larder placed keeps its own word of it, an adopted one forgets it. allow may
 // object to that.
-func (j *Journal) takeID(ctx context.Context, c *change, orderID string, allow func(other *order) error) error {
+func (j *Journal) takeID(ctx context.Context, c *tx, orderID string, allow func(other *order) error) error {
 	ref, other, err := j.byOrderID(ctx, c.connection(), orderID)
 	if err != nil {
 		return err
 	}
-	c.check(c.id(orderID), ref)
+	c.check(c.orderIDKey(orderID), ref)
 	if other != nil && other.Ref != c.order.Ref {
 		if allow != nil {
 			if err := allow(other); err != nil {
 				return err
 			}
 		}
-		c.succeed(other)
+		c.supersede(other)
 	}
-	c.put(fieldOrderID, orderID)
-	c.step("set", c.id(orderID), c.order.Ref)
+	c.setField(fieldOrderID, orderID)
+	c.step("set", c.orderIDKey(orderID), c.order.Ref)
 	return nil
 }
 
-// succeed makes the order the one that is meant by the other's orderID. What
+// supersede makes the order the one that is meant by the other's orderID. What
 // was adopted after the order had been begun is the order itself, changed before
 // its orderID was known: what became of it holds. Everything else was another
 // order: whether it was paid says nothing, and what was asked of it without a
 // key may be asked anew.
-func (c *change) succeed(other *order) {
+func (c *tx) supersede(other *order) {
 	record := c.names.Order(c.connection(), other.Ref)
 	c.checkField(record, fieldRev, other.revision)
 	if other.Adopted {
-		c.step("put", record, fieldRev, next(other.revision))
-		c.step("unput", record, fieldOrderID)
+		c.step("hset", record, fieldRev, next(other.revision))
+		c.step("hdel", record, fieldOrderID)
 	}
 	if other.Adopted && other.CreatedAt.After(c.order.CreatedAt) {
-		c.stands = other.State
+		c.placedState = other.State
 		if other.Paid {
-			c.put(fieldPaid, "1")
+			c.setField(fieldPaid, "1")
 		}
 		return
 	}
 	for _, call := range other.Calls {
 		if call.Derived && call.Key != "" {
-			c.step("unset", c.key(call.Key), pointer(other.Ref, call.Number))
+			c.step("del-if", c.idempotencyKey(call.Key), pointer(other.Ref, call.Number))
 		}
 	}
 }
 
-// conclude gives a call its outcome, with all that follows for the order.
+// setOutcome sets a call's outcome, with all that follows for the order.
 // frees tells that its key becomes free.
-func (c *change) conclude(call ordering.Call, outcome ordering.Outcome, frees bool) {
+func (c *tx) setOutcome(call ordering.Call, outcome ordering.Outcome, frees bool) {
 	n, o := call.Number, c.order
-	c.put(numbered(fieldOutcome, n), string(outcome))
-	c.step("drop", c.open(), c.pointer(n))
+	c.setField(numbered(fieldOutcome, n), string(outcome))
+	c.step("zrem", c.openList(), c.pointer(n))
 	state := stateAfter(o.State, call.Operation, outcome)
-	if c.stands != "" && state == ordering.StatePlaced {
-		state = c.stands
+	if c.placedState != "" && state == ordering.StatePlaced {
+		state = c.placedState
 	}
-	c.move(state)
+	c.setState(state)
 	if call.Operation == upstream.OpPay && outcome == ordering.OutcomeDone {
-		c.put(fieldPaid, "1")
+		c.setField(fieldPaid, "1")
 	}
 	if outcome == ordering.OutcomeUnknown {
-		c.step("add", c.in(string(ordering.StateUnknown)), o.member())
-		c.hold()
-		c.holdGuests()
+		c.step("zadd", c.stateList(string(ordering.StateUnknown)), o.member())
+		c.keepRecord()
+		c.keepCustomerData()
 		return
 	}
-	c.step("drop", c.in(string(ordering.StateUnknown)), o.member())
-	c.release(call)
+	c.step("zrem", c.stateList(string(ordering.StateUnknown)), o.member())
+	c.expireRecord(call)
 	switch {
 	case call.Key == "":
 	case frees:
-		c.step("unset", c.key(call.Key), c.pointer(n))
+		c.step("del-if", c.idempotencyKey(call.Key), c.pointer(n))
 	default:
-		c.step("life", c.key(call.Key), c.pointer(n), millis(c.cfg.KeyTTL), 0)
+		c.step("expire", c.idempotencyKey(call.Key), c.pointer(n), millis(c.cfg.KeyTTL), 0)
 	}
 }
 
-// move puts the order into a state and its list. The list of StateUnknown is
+// setState puts the order into a state and its list. The list of StateUnknown is
 // that of all orders with an unknown outcome, which conclude keeps.
-func (c *change) move(state ordering.State) {
+func (c *tx) setState(state ordering.State) {
 	before := ordering.State(c.fields[fieldState])
 	if state == before {
 		return
 	}
-	c.put(fieldState, string(state))
+	c.setField(fieldState, string(state))
 	if before != ordering.StateUnknown {
-		c.step("drop", c.in(string(before)), c.order.member())
+		c.step("zrem", c.stateList(string(before)), c.order.member())
 	}
 	if state != ordering.StateUnknown {
-		c.step("add", c.in(string(state)), c.order.member())
+		c.step("zadd", c.stateList(string(state)), c.order.member())
 	}
 }
 
@@ -210,7 +210,7 @@ func stateAfter(state ordering.State, op ordering.Operation, outcome ordering.Ou
 	return state
 }
 
-// freesKey reports whether a call with this outcome gives up its key (policy O7).
-func freesKey(call ordering.Call, outcome ordering.Outcome) bool {
+// releasesKey reports whether a call with this outcome releases its key (policy O7).
+func releasesKey(call ordering.Call, outcome ordering.Outcome) bool {
 	return outcome == ordering.OutcomeNotSent || outcome == ordering.OutcomeRefused && call.Derived
 }

@@ -15,21 +15,21 @@ import (
 // number of a call.
 const (
 	fieldRev     = "rev"     // revision, 1, 2, …
-	fieldHead    = "head"    // head as JSON, written once
+	fieldHeader  = "head"    // head as JSON, written once
 	fieldState   = "state"   // ordering.State
 	fieldPaid    = "paid"    // "1", or no such field
 	fieldOrderID = "orderID" // the service's
 	fieldCreated = "created" // milliseconds since the epoch, as all times here
 	fieldUpdated = "updated"
 
-	fieldOpening      = "c:"  // opening as JSON, written once
+	fieldCallHeader   = "c:"  // opening as JSON, written once
 	fieldOutcome      = "o:"  // ordering.Outcome
 	fieldStarted      = "b:"  // time
 	fieldEnded        = "e:"  // time
-	fieldTries        = "t:"  // []try as JSON
+	fieldAttempts     = "t:"  // []try as JSON
 	fieldAnswer       = "a:"  // ordering.Answer as JSON: status and code alone
-	fieldSettled      = "s:"  // ordering.ResolvedBy as JSON
-	fieldSettledAt    = "sa:" // time
+	fieldResolved     = "s:"  // ordering.ResolvedBy as JSON
+	fieldResolvedAt   = "sa:" // time
 	fieldContradicted = "x:"  // ordering.Outcome
 
 	// Of the hash with a call's guest data.
@@ -40,14 +40,14 @@ const (
 // callFields are all fields of one call.
 func callFields() []string {
 	return []string{
-		fieldOpening, fieldOutcome, fieldStarted, fieldEnded, fieldTries, fieldAnswer, fieldSettled, fieldSettledAt, fieldContradicted,
+		fieldCallHeader, fieldOutcome, fieldStarted, fieldEnded, fieldAttempts, fieldAnswer, fieldResolved, fieldResolvedAt, fieldContradicted,
 	}
 }
 
 func numbered(field string, call int) string { return field + strconv.Itoa(call) }
 
-// head is what never changes of an order.
-type head struct {
+// header is what never changes of an order.
+type header struct {
 	Ref         string            `json:"ref"`
 	Connection  string            `json:"connection"`
 	Client      string            `json:"client"`
@@ -58,8 +58,8 @@ type head struct {
 	ExpectedAt  int64             `json:"expectedAt,omitempty"` // milliseconds since the epoch
 }
 
-// opening is what never changes of a call.
-type opening struct {
+// callHeader is what never changes of a call.
+type callHeader struct {
 	ID          string             `json:"id"` // ordering.CallSpec's
 	Operation   ordering.Operation `json:"operation"`
 	Client      string             `json:"client"`
@@ -70,9 +70,9 @@ type opening struct {
 	Payments    []payment          `json:"payments,omitempty"`
 }
 
-// headOf returns the part of a record that never changes.
-func headOf(r *ordering.Record) head {
-	h := head{
+// headerOf returns the part of a record that never changes.
+func headerOf(r *ordering.Record) header {
+	h := header{
 		Ref: r.Ref, Connection: r.Connection, Client: r.Client, Restaurant: r.Restaurant, Adopted: r.Adopted,
 		MenuVersion: r.MenuVersion, ExpectedAt: epoch(r.ExpectedAt),
 	}
@@ -82,13 +82,13 @@ func headOf(r *ordering.Record) head {
 	return h
 }
 
-// openingOf returns the part of a call that never changes.
-func openingOf(call *ordering.Call) opening {
+// callHeaderOf returns the part of a call that never changes.
+func callHeaderOf(call *ordering.Call) callHeader {
 	payments := make([]payment, 0, len(call.Payments))
 	for _, p := range call.Payments {
 		payments = append(payments, payment{Code: p.Code, Amount: exact(p.Amount), PaidAt: p.PaidAt})
 	}
-	return opening{
+	return callHeader{
 		ID: call.SpecID, Operation: call.Operation, Client: call.Client, RequestID: call.RequestID, Fingerprint: call.Fingerprint,
 		Derived: call.Derived, Key: call.Key, Payments: payments,
 	}
@@ -101,8 +101,8 @@ type payment struct {
 	PaidAt string `json:"paidAt"`
 }
 
-// try is an ordering.Attempt.
-type try struct {
+// storedAttempt is an ordering.Attempt.
+type storedAttempt struct {
 	At       int64            `json:"at"`       // nanoseconds since the epoch
 	Duration int64            `json:"duration"` // nanoseconds
 	Status   int              `json:"status,omitempty"`
@@ -140,10 +140,10 @@ func moment(ms int64) time.Time {
 	return time.UnixMilli(ms).UTC()
 }
 
-func encodeTries(tries []ordering.Attempt) string {
-	forms := make([]try, len(tries))
+func encodeAttempts(tries []ordering.Attempt) string {
+	forms := make([]storedAttempt, len(tries))
 	for i, t := range tries {
-		forms[i] = try{Duration: int64(t.Duration), Status: t.Status, Outcome: t.Outcome, Code: t.Code}
+		forms[i] = storedAttempt{Duration: int64(t.Duration), Status: t.Status, Outcome: t.Outcome, Code: t.Code}
 		if !t.At.IsZero() {
 			forms[i].At = t.At.UnixNano()
 		}

@@ -117,7 +117,7 @@ func unreplicated(doing string, err error) error {
 	return failed(doing, err)
 }
 
-// isContract tells whether the error is one that ordering.Journal documents.
+// isContract reports whether the error is one that ordering.Journal documents.
 func isContract(err error) bool {
 	for _, sentinel := range []error{ordering.ErrNoOrder, ordering.ErrKeyFree, ordering.ErrNoBody, ordering.ErrCursor} {
 		if errors.Is(err, sentinel) {
@@ -141,7 +141,7 @@ func millis(d time.Duration) int64 { return d.Milliseconds() }
 // start when something else changed it meanwhile. A plan of nil changes nothing.
 // It returns the order after the change.
 func (j *Journal) update(
-	ctx context.Context, commit func(context.Context, *change) (*order, error), at place, plan func(o *order) (*change, error),
+	ctx context.Context, commit func(context.Context, *tx) (*order, error), at location, plan func(o *order) (*tx, error),
 ) (*order, error) {
 	for {
 		o, err := j.order(ctx, j.write, at)

@@ -17,7 +17,7 @@ import (
 // TestEmbedded holds the suite over the embedded Redis.
 func TestEmbedded(t *testing.T) {
 	t.Parallel()
-	journaltest.Run(t, func(t *testing.T, lives journaltest.Lives) journaltest.Fixture {
+	journaltest.Run(t, func(t *testing.T, lives journaltest.Retention) journaltest.Fixture {
 		return fixture(t, redisdb.Embedded, lives)
 	})
 }
@@ -27,7 +27,7 @@ func TestEmbedded(t *testing.T) {
 func TestRedis(t *testing.T) {
 	t.Parallel()
 	server := redistest.Start(t, redistest.AppendOnly())
-	journaltest.Run(t, func(t *testing.T, lives journaltest.Lives) journaltest.Fixture {
+	journaltest.Run(t, func(t *testing.T, lives journaltest.Retention) journaltest.Fixture {
 		return fixture(t, server.URL(), lives)
 	})
 }
@@ -35,7 +35,7 @@ func TestRedis(t *testing.T) {
 // TestSentinel and TestOverCluster hold the suite over the other forms of Redis.
 func TestSentinel(t *testing.T) {
 	t.Parallel()
-	journaltest.Run(t, func(t *testing.T, lives journaltest.Lives) journaltest.Fixture {
+	journaltest.Run(t, func(t *testing.T, lives journaltest.Retention) journaltest.Fixture {
 		t.Helper()
 		return fixture(t, servers.Sentinel(t).URL(), lives)
 	})
@@ -43,33 +43,33 @@ func TestSentinel(t *testing.T) {
 
 func TestOverCluster(t *testing.T) {
 	t.Parallel()
-	journaltest.Run(t, func(t *testing.T, lives journaltest.Lives) journaltest.Fixture {
+	journaltest.Run(t, func(t *testing.T, lives journaltest.Retention) journaltest.Fixture {
 		t.Helper()
 		return fixture(t, servers.Cluster(t).URL(), lives)
 	})
 }
 
-func fixture(t *testing.T, url string, lives journaltest.Lives) journaltest.Fixture {
+func fixture(t *testing.T, url string, lives journaltest.Retention) journaltest.Fixture {
 	t.Helper()
 	cfg := config(lives)
 	prefix := rand.Text()
 	r := open(t, url, prefix)
 	return journaltest.Fixture{
-		Lose:    func(t *testing.T, connection string) { lose(t, r, prefix+":{o:"+connection+"}:*") },
+		Lose:    func(t *testing.T, connection string) { loseData(t, r, prefix+":{o:"+connection+"}:*") },
 		Journal: journal.New(r, cfg, quiet()),
 		Again:   func(*testing.T) ordering.Journal { return journal.New(r, cfg, quiet()) },
 	}
 }
 
-func config(lives journaltest.Lives) ordering.Config {
+func config(lives journaltest.Retention) ordering.Config {
 	cfg := ordering.DefaultConfig()
 	cfg.KeyTTL, cfg.CustomerDataTTL, cfg.RecordTTL = lives.Key, lives.Guest, lives.Record
 	cfg.AllowNonDurable, cfg.AcceptRestore = true, new(false)
 	return cfg
 }
 
-// lose deletes all keys of a form.
-func lose(t *testing.T, r *redisdb.DB, form string) {
+// loseData deletes all keys of a form.
+func loseData(t *testing.T, r *redisdb.DB, form string) {
 	t.Helper()
 	forget := func(ctx context.Context, client redis.Cmdable) error {
 		keys := client.Scan(ctx, 0, form, 1000).Iterator()

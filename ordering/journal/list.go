@@ -26,12 +26,12 @@ var cursorForm = regexp.MustCompile(`^[0-9]{15}/[0-9A-Za-z]{1,64}$`)
 // listed is an order in a list.
 type listed struct{ connection, member string }
 
-func (l listed) place() place {
+func (l listed) place() location {
 	_, ref, _ := strings.Cut(l.member, "/")
-	return place{l.connection, ref}
+	return location{l.connection, ref}
 }
 
-// List gives records, newest first. What a Sweep has yet to take out of the
+// List returns records, newest first. What a Sweep has yet to take out of the
 // lists is left out, and so is, with a line in the log, what cannot be read.
 func (j *Journal) List(ctx context.Context, q ordering.Query) (page []ordering.Record, next string, err error) {
 	if q.Cursor != "" && !cursorForm.MatchString(q.Cursor) {
@@ -70,7 +70,7 @@ func (j *Journal) Unknown(ctx context.Context, connection string) (int64, error)
 	return count, failed("count", err)
 }
 
-// listed gives what comes before a member in the lists of all connections
+// listed returns what comes before a member in the lists of all connections
 // together, newest first, so many at most.
 func (j *Journal) listed(ctx context.Context, q ordering.Query, before string, count int) ([]listed, error) {
 	within := &redis.ZRangeBy{Min: "-", Max: "+", Count: int64(count)}
@@ -105,7 +105,7 @@ func (j *Journal) listed(ctx context.Context, q ordering.Query, before string, c
 
 // readListed reads orders, nil where there is none that can be read.
 func (j *Journal) readListed(ctx context.Context, list []listed) ([]*order, error) {
-	places := make([]place, len(list))
+	places := make([]location, len(list))
 	for i, l := range list {
 		places[i] = l.place()
 	}
@@ -123,7 +123,7 @@ func (j *Journal) readListed(ctx context.Context, list []listed) ([]*order, erro
 	return found, nil
 }
 
-// matches tells whether an order belongs to a list still.
+// matches reports whether an order belongs to a list still.
 func matches(o *order, state ordering.State) bool {
 	if state == ordering.StateUnknown {
 		call, busy := o.Busy()

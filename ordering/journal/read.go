@@ -18,7 +18,7 @@ import (
 func likelyCalls() []int { return []int{1, 2, 3, 4} }
 
 // order reads one order. ordering.ErrNoOrder when there is none.
-func (j *Journal) order(ctx context.Context, client redis.UniversalClient, at place) (*order, error) {
+func (j *Journal) order(ctx context.Context, client redis.UniversalClient, at location) (*order, error) {
 	calls := likelyCalls()
 	for {
 		reply, err := readScript.Run(ctx, client, j.readKeys(at, calls)).Slice()
@@ -35,7 +35,7 @@ func (j *Journal) order(ctx context.Context, client redis.UniversalClient, at pl
 
 // orders reads several orders in one pipeline, nil for those that are not
 // there. Of one that is unreadable the error stands in its place.
-func (j *Journal) orders(ctx context.Context, places []place) ([]*order, []error, error) {
+func (j *Journal) orders(ctx context.Context, places []location) ([]*order, []error, error) {
 	pipe := j.read.Pipeline()
 	replies := make([]*redis.Cmd, len(places))
 	for i, at := range places {
@@ -69,14 +69,14 @@ func (j *Journal) orders(ctx context.Context, places []place) ([]*order, []error
 }
 
 // unreadable makes ErrCorrupt of what Redis says of a key that is no hash.
-func unreadable(at place, err error) error {
+func unreadable(at location, err error) error {
 	if err != nil && strings.Contains(err.Error(), "WRONGTYPE") {
 		return fmt.Errorf("order %q: %w: not a hash", at.ref, ErrCorrupt)
 	}
 	return err
 }
 
-func (j *Journal) readKeys(at place, calls []int) []string {
+func (j *Journal) readKeys(at location, calls []int) []string {
 	keys := make([]string, 0, 1+len(calls))
 	keys = append(keys, j.keys.Order(at.connection, at.ref))
 	for _, n := range calls {
@@ -95,8 +95,8 @@ func (o *order) numbers() []int {
 }
 
 // decodeReply reads read.lua's result, which has the answers of some calls, and
-// tells whether the order has no others.
-func decodeReply(at place, calls []int, reply []any) (o *order, whole bool, err error) {
+// reports whether the order has no others.
+func decodeReply(at location, calls []int, reply []any) (o *order, whole bool, err error) {
 	var flat []any
 	if len(reply) > 0 {
 		flat, _ = reply[0].([]any)
@@ -130,9 +130,9 @@ func decodeReply(at place, calls []int, reply []any) (o *order, whole bool, err 
 	return o, true, nil
 }
 
-// Lookup gives the call that has taken a key, with its order (policy O7).
+// Lookup returns the call that has taken a key, with its order (policy O7).
 func (j *Journal) Lookup(ctx context.Context, connection, key string) (ordering.Record, int, error) {
-	_, holder, call, err := j.holder(ctx, connection, key)
+	_, holder, call, err := j.keyOwner(ctx, connection, key)
 	if err == nil && holder == nil {
 		err = ordering.ErrKeyFree
 	}
@@ -142,7 +142,7 @@ func (j *Journal) Lookup(ctx context.Context, connection, key string) (ordering.
 	return holder.Record, call, nil
 }
 
-// Order gives the record of an orderID.
+// Order returns the record of an orderID.
 func (j *Journal) Order(ctx context.Context, connection, orderID string) (ordering.Record, error) {
 	_, found, err := j.byOrderID(ctx, connection, orderID)
 	if err == nil && found == nil {
@@ -154,12 +154,12 @@ func (j *Journal) Order(ctx context.Context, connection, orderID string) (orderi
 	return found.Record, nil
 }
 
-// Record gives the record of a ref on any of the connections, asked in one
+// Record returns the record of a ref on any of the connections, asked in one
 // pipeline.
 func (j *Journal) Record(ctx context.Context, connections []string, ref string) (ordering.Record, error) {
-	places := make([]place, 0, len(connections))
+	places := make([]location, 0, len(connections))
 	for _, connection := range connections {
-		places = append(places, place{connection, ref})
+		places = append(places, location{connection, ref})
 	}
 	found, faults, err := j.orders(ctx, places)
 	if err != nil {
@@ -176,9 +176,9 @@ func (j *Journal) Record(ctx context.Context, connections []string, ref string) 
 	return ordering.Record{}, ordering.ErrNoOrder
 }
 
-// Body gives what a call sent.
+// Body returns what a call sent.
 func (j *Journal) Body(ctx context.Context, connection, ref string, call int) ([]byte, error) {
-	body, err := j.sent(ctx, j.read, place{connection, ref}, call)
+	body, err := j.sent(ctx, j.read, location{connection, ref}, call)
 	if err != nil {
 		return nil, failed("body", err)
 	}

@@ -14,16 +14,16 @@ import (
 )
 
 const (
-	// askWithin bounds the question for Redis's settings.
-	askWithin = 2 * time.Second
+	// infoTimeout bounds the question for Redis's settings.
+	infoTimeout = 2 * time.Second
 	// retrySilent and retrySettings are when a client should ask again: soon
 	// when Redis does not answer, later when a person must change a setting.
 	retrySilent   = 5 * time.Second
 	retrySettings = time.Minute
 )
 
-// verdict is what was last found out about Redis.
-type verdict struct {
+// durability is what was last found out about Redis.
+type durability struct {
 	err error // nil: orders can be kept safe
 	at  time.Time
 }
@@ -37,35 +37,35 @@ type verdict struct {
 func (j *Journal) Ready(ctx context.Context, connection string) error {
 	s := j.state(connection)
 	s.mu.Lock()
-	known := s.verdict
+	known := s.durability
 	s.mu.Unlock()
-	if !known.at.IsZero() && time.Since(known.at) < trusted {
+	if !known.at.IsZero() && time.Since(known.at) < trustedFor {
 		if known.err != nil {
 			return known.err
 		}
 		return j.recovered(ctx, connection)
 	}
 	asked := j.flight.DoChan("ready "+connection, func() (any, error) {
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), askWithin)
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), infoTimeout)
 		defer cancel()
-		return nil, j.ask(ctx, connection)
+		return nil, j.checkSettings(ctx, connection)
 	})
 	select {
 	case <-ctx.Done():
-		return silent(ctx.Err())
+		return unreachable(ctx.Err())
 	case answer := <-asked:
 		return answer.Err
 	}
 }
 
-// ask reads the settings of the server that has the connection's records, finds
-// out which rule of replicas applies, and keeps the verdict.
-func (j *Journal) ask(ctx context.Context, connection string) error {
+// checkSettings reads the settings of the server that has the connection's records, finds
+// out which rule of replicas applies, and keeps the result.
+func (j *Journal) checkSettings(ctx context.Context, connection string) error {
 	at, s := time.Now(), j.state(connection)
 	facts := info{"maxmemory_policy": noEviction}
 	if j.embedded {
 		if err := j.read.Ping(ctx).Err(); err != nil {
-			return silent(err)
+			return unreachable(err)
 		}
 	} else {
 		pipe, err := j.pipelineOf(ctx, j.keys.JournalState(connection), 0)
@@ -73,11 +73,11 @@ func (j *Journal) ask(ctx context.Context, connection string) error {
 			facts, err = readInfo(ctx, pipe)
 		}
 		if err != nil {
-			return silent(err)
+			return unreachable(err)
 		}
 	}
 	if _, err := j.Health(ctx, connection); err != nil { // whether a replica was ever seen
-		return silent(err)
+		return unreachable(err)
 	}
 	s.mu.Lock()
 	unseen := !s.replicated
@@ -85,19 +85,19 @@ func (j *Journal) ask(ctx context.Context, connection string) error {
 	if unseen && !j.embedded {
 		if facts.online() > 0 {
 			if err := j.detect(ctx, connection); err != nil && !errors.Is(err, ErrReplicas) {
-				return silent(err)
+				return unreachable(err)
 			}
 		}
-		at = at.Add(probeEvery - trusted) // the first replica may come at any time
+		at = at.Add(probeEvery - trustedFor) // the first replica may come at any time
 	}
-	err := j.judge(facts, j.required(s))
+	err := j.durabilityError(facts, j.required(s))
 	s.mu.Lock()
-	s.verdict = verdict{err: err, at: at}
+	s.durability = durability{err: err, at: at}
 	s.mu.Unlock()
 	return err
 }
 
-func silent(err error) error {
+func unreachable(err error) error {
 	return &ordering.NotReadyError{Msg: "Redis " + redisdb.SafeText(err), RetryAfter: retrySilent, Err: err}
 }
 
@@ -107,9 +107,9 @@ const (
 	writeFails = "err"
 )
 
-// judge returns what keeps orders from being safe in a Redis with these settings,
+// durabilityError returns what keeps orders from being safe in a Redis with these settings,
 // of which so many replicas must have them.
-func (j *Journal) judge(f info, required int) error {
+func (j *Journal) durabilityError(f info, required int) error {
 	policy := f["maxmemory_policy"]
 	replicas := f.online()
 	msg, retry := "", retrySettings

@@ -86,9 +86,9 @@ func TestReadyJudges(t *testing.T) {
 	t.Parallel()
 	j := journal.NewOver(nil, "", ordering.DefaultConfig(), quiet())
 	facts := map[string]string{"maxmemory_policy": "noeviction", "aof_enabled": "1", "aof_last_write_status": "err"}
-	wantNotReady(t, j.Judge(facts), "cannot write its append-only file", time.Minute)
+	wantNotReady(t, j.DurabilityError(facts), "cannot write its append-only file", time.Minute)
 	facts["aof_last_write_status"] = "ok"
-	wantNotReady(t, j.Judge(facts), "", 0)
+	wantNotReady(t, j.DurabilityError(facts), "", 0)
 }
 
 // TestReadyIsAskedAnew: settings are believed for some seconds, not for ever.

@@ -32,7 +32,7 @@ func (j *Journal) Recreate(ctx context.Context, known ordering.Record, number in
 }
 
 func (j *Journal) recreate(ctx context.Context, known ordering.Record, call ordering.Call, body []byte) (*order, int, error) {
-	at := place{known.Connection, known.Ref}
+	at := location{known.Connection, known.Ref}
 	o, err := j.order(ctx, j.write, at)
 	if errors.Is(err, ordering.ErrNoOrder) {
 		o, err = j.commitRecord(ctx, known, call, body)
@@ -42,7 +42,7 @@ func (j *Journal) recreate(ctx context.Context, known ordering.Record, call orde
 		return nil, 0, err
 	}
 	if there, opened := openedBy(o, call.SpecID); opened {
-		o, err = j.commit(ctx, j.change(o)) // a write for WAIT
+		o, err = j.commit(ctx, j.begin(o)) // a write for WAIT
 		return o, there.Number, err
 	}
 	n, changes := call.Number, 0
@@ -55,7 +55,7 @@ func (j *Journal) recreate(ctx context.Context, known ordering.Record, call orde
 	if changes >= ordering.MaxCalls {
 		return nil, 0, ordering.ErrNoOrder // the record has dropped it
 	}
-	c := j.change(o)
+	c := j.begin(o)
 	c.touch()
 	if call.Operation == upstream.OpCreate && call.Outcome == ordering.OutcomeDone && known.OrderID != "" {
 		if err := j.takeID(ctx, c, known.OrderID, nil); err != nil {
@@ -65,21 +65,21 @@ func (j *Journal) recreate(ctx context.Context, known ordering.Record, call orde
 	if err := j.putCall(ctx, c, call, n, body); err != nil {
 		return nil, 0, err
 	}
-	c.move(stateAfter(o.State, call.Operation, call.Outcome))
+	c.setState(stateAfter(o.State, call.Operation, call.Outcome))
 	o, err = j.commit(ctx, c)
 	return o, n, err
 }
 
 // commitRecord writes a whole record.
 func (j *Journal) commitRecord(ctx context.Context, known ordering.Record, ended ordering.Call, body []byte) (*order, error) {
-	c := j.change(&order{place: place{known.Connection, known.Ref}, Record: known})
+	c := j.begin(&order{place: location{known.Connection, known.Ref}, Record: known})
 	c.touch()
-	c.put(fieldHead, encode(headOf(&known)))
-	c.put(fieldCreated, strconv.FormatInt(epoch(known.CreatedAt), 10))
-	c.put(fieldState, string(known.State))
-	c.step("add", c.names.Orders(known.Connection), c.order.member())
+	c.setField(fieldHeader, encode(headerOf(&known)))
+	c.setField(fieldCreated, strconv.FormatInt(epoch(known.CreatedAt), 10))
+	c.setField(fieldState, string(known.State))
+	c.step("zadd", c.names.Orders(known.Connection), c.order.member())
 	if known.State != ordering.StateUnknown {
-		c.step("add", c.in(string(known.State)), c.order.member())
+		c.step("zadd", c.stateList(string(known.State)), c.order.member())
 	}
 	if known.OrderID != "" {
 		if err := j.takeID(ctx, c, known.OrderID, nil); err != nil {
@@ -87,7 +87,7 @@ func (j *Journal) commitRecord(ctx context.Context, known ordering.Record, ended
 		}
 	}
 	if known.Paid {
-		c.put(fieldPaid, yes)
+		c.setField(fieldPaid, yes)
 	}
 	for _, call := range known.Calls {
 		sent := body
@@ -102,57 +102,57 @@ func (j *Journal) commitRecord(ctx context.Context, known ordering.Record, ended
 }
 
 // putCall adds a call as it is known, under a number.
-func (j *Journal) putCall(ctx context.Context, c *change, call ordering.Call, n int, body []byte) error {
-	c.put(numbered(fieldOpening, n), encode(openingOf(&call)))
-	c.put(numbered(fieldOutcome, n), string(call.Outcome))
-	c.put(numbered(fieldStarted, n), strconv.FormatInt(epoch(call.StartedAt), 10))
+func (j *Journal) putCall(ctx context.Context, c *tx, call ordering.Call, n int, body []byte) error {
+	c.setField(numbered(fieldCallHeader, n), encode(callHeaderOf(&call)))
+	c.setField(numbered(fieldOutcome, n), string(call.Outcome))
+	c.setField(numbered(fieldStarted, n), strconv.FormatInt(epoch(call.StartedAt), 10))
 	if !call.EndedAt.IsZero() {
-		c.put(numbered(fieldEnded, n), strconv.FormatInt(epoch(call.EndedAt), 10))
+		c.setField(numbered(fieldEnded, n), strconv.FormatInt(epoch(call.EndedAt), 10))
 	}
 	if len(call.Attempts) > 0 {
-		c.put(numbered(fieldTries, n), encodeTries(call.Attempts))
+		c.setField(numbered(fieldAttempts, n), encodeAttempts(call.Attempts))
 	}
 	if len(body) > 0 {
-		c.step("put", c.guest(n), fieldBody, body)
+		c.step("hset", c.guestKey(n), fieldBody, body)
 	}
 	c.putAnswer(n, call.Answer)
 	if s := call.Resolved; s != nil {
-		c.put(numbered(fieldSettled, n), encode(s))
-		c.put(numbered(fieldSettledAt, n), strconv.FormatInt(epoch(s.At), 10))
+		c.setField(numbered(fieldResolved, n), encode(s))
+		c.setField(numbered(fieldResolvedAt, n), strconv.FormatInt(epoch(s.At), 10))
 	}
 	if call.Contradicted != "" {
-		c.put(numbered(fieldContradicted, n), string(call.Contradicted))
+		c.setField(numbered(fieldContradicted, n), string(call.Contradicted))
 	}
 	if call.Operation == upstream.OpPay && call.Outcome == ordering.OutcomeDone {
-		c.put(fieldPaid, yes)
+		c.setField(fieldPaid, yes)
 	}
 	if err := j.takeKey(ctx, c, call, n); err != nil {
 		return err
 	}
 	if call.Outcome == ordering.OutcomeUnknown {
-		c.step("add", c.in(string(ordering.StateUnknown)), c.order.member())
-		c.hold()
+		c.step("zadd", c.stateList(string(ordering.StateUnknown)), c.order.member())
+		c.keepRecord()
 		return nil
 	}
 	call.Number = n
-	c.release(call)
-	c.step("life", c.guest(n), "", millis(c.cfg.CustomerDataTTL), 0)
+	c.expireRecord(call)
+	c.step("expire", c.guestKey(n), "", millis(c.cfg.CustomerDataTTL), 0)
 	return nil
 }
 
-// takeKey gives a call its key, unless another call has taken it since.
-func (j *Journal) takeKey(ctx context.Context, c *change, call ordering.Call, n int) error {
-	if call.Key == "" || freesKey(call, call.Outcome) || call.Resolved != nil && call.Resolved.Resolution == ordering.ResolvedRetry {
+// takeKey records that a call has its key, unless another call has taken it since.
+func (j *Journal) takeKey(ctx context.Context, c *tx, call ordering.Call, n int) error {
+	if call.Key == "" || releasesKey(call, call.Outcome) || call.Resolved != nil && call.Resolved.Resolution == ordering.ResolvedRetry {
 		return nil
 	}
-	value, holder, _, err := j.holder(ctx, c.connection(), call.Key)
+	value, holder, _, err := j.keyOwner(ctx, c.connection(), call.Key)
 	if err != nil || holder != nil && !strings.HasPrefix(value, c.order.place.ref+" ") {
 		return err
 	}
-	c.check(c.key(call.Key), value)
-	c.step("set", c.key(call.Key), c.pointer(n))
+	c.check(c.idempotencyKey(call.Key), value)
+	c.step("set", c.idempotencyKey(call.Key), c.pointer(n))
 	if call.Outcome.Certain() {
-		c.step("life", c.key(call.Key), c.pointer(n), millis(c.cfg.KeyTTL), 0)
+		c.step("expire", c.idempotencyKey(call.Key), c.pointer(n), millis(c.cfg.KeyTTL), 0)
 	}
 	return nil
 }

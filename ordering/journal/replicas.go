@@ -12,12 +12,12 @@ import (
 )
 
 const (
-	// answerWithin is how long an answer may take beyond the wait for replicas.
-	answerWithin = 5 * time.Second
+	// replyTimeout is how long an answer may take beyond the wait for replicas.
+	replyTimeout = 5 * time.Second
 	// probeEvery is how often a write is tried while replicas do not acknowledge.
 	probeEvery = time.Second
-	// detectWithin bounds the wait for the first acknowledgement ever.
-	detectWithin = 500 * time.Millisecond
+	// detectTimeout bounds the wait for the first acknowledgement ever.
+	detectTimeout = 500 * time.Millisecond
 )
 
 // Modes of commit.lua.
@@ -31,7 +31,7 @@ const (
 // commit makes the change, waits until as many replicas have it as policy O14
 // requires, and returns the order after it. With ErrReplicas the change is
 // made and the order returned, but too few replicas have acknowledged it in time.
-func (j *Journal) commit(ctx context.Context, c *change) (*order, error) {
+func (j *Journal) commit(ctx context.Context, c *tx) (*order, error) {
 	s := j.state(c.connection())
 	wait := j.required(s)
 	o, err := j.commitTo(ctx, c, wait)
@@ -44,15 +44,15 @@ func (j *Journal) commit(ctx context.Context, c *change) (*order, error) {
 // confirm waits until enough replicas have an order as it is in Redis. It
 // writes first: WAIT covers only what its own connection has written.
 func (j *Journal) confirm(ctx context.Context, o *order) error {
-	_, err := j.commitTo(ctx, j.change(o), j.required(j.state(o.place.connection)))
+	_, err := j.commitTo(ctx, j.begin(o), j.required(j.state(o.place.connection)))
 	if errors.Is(err, errMoved) {
 		err = fmt.Errorf("%w: changed meanwhile", ErrReplicas)
 	}
 	return err
 }
 
-func (j *Journal) commitTo(ctx context.Context, c *change, wait int) (*order, error) {
-	if err := c.readable(); err != nil {
+func (j *Journal) commitTo(ctx context.Context, c *tx, wait int) (*order, error) {
+	if err := c.checkReadable(); err != nil {
 		return nil, err
 	}
 	r, acknowledged, err := j.run(ctx, c, wait, j.cfg.WaitTimeout)
@@ -63,7 +63,7 @@ func (j *Journal) commitTo(ctx context.Context, c *change, wait int) (*order, er
 	if r.refused {
 		return nil, &ordering.RestoredError{Connection: c.connection(), Since: r.pausedAt} // policy O14a
 	}
-	for _, field := range c.stamps {
+	for _, field := range c.stampedFields {
 		c.fields[field] = r.now
 	}
 	var o *order
@@ -83,7 +83,7 @@ func (j *Journal) commitTo(ctx context.Context, c *change, wait int) (*order, er
 
 // apply makes a change without waiting for replicas: one that is made again
 // should a failover undo it.
-func (j *Journal) apply(ctx context.Context, c *change) (*order, error) {
+func (j *Journal) apply(ctx context.Context, c *tx) (*order, error) {
 	return j.commitTo(ctx, c, 0)
 }
 
@@ -136,8 +136,8 @@ func (j *Journal) probe(ctx context.Context, connection string) error {
 
 // blank is a change of no order, modeWatch or modeProbe. Neither raises the mark:
 // instances that learn from each other's marks would commit for ever.
-func (j *Journal) blank(connection, mode string) *change {
-	c := j.change(&order{place: place{connection: connection}})
+func (j *Journal) blank(connection, mode string) *tx {
+	c := j.begin(&order{place: location{connection: connection}})
 	c.mode, c.checks, c.keys = mode, nil, c.keys[:1]
 	return c
 }
@@ -146,7 +146,7 @@ func (j *Journal) blank(connection, mode string) *change {
 // the rule for good (policy O14). A replica that is only connected, such as one
 // that copies the data for the first time or a backup program, does not.
 func (j *Journal) detect(ctx context.Context, connection string) error {
-	_, acknowledged, err := j.run(ctx, j.blank(connection, modeProbe), 1, detectWithin)
+	_, acknowledged, err := j.run(ctx, j.blank(connection, modeProbe), 1, detectTimeout)
 	if err != nil || acknowledged < 1 {
 		return err
 	}
@@ -174,18 +174,18 @@ func (j *Journal) evalAndWait(
 	return done, count, nil
 }
 
-// pipelineOf gives a pipeline to the very server that has a key (in a cluster
+// pipelineOf returns a pipeline to the very server that has a key (in a cluster
 // a WAIT by itself would go to any), which waits for answers long enough.
 func (j *Journal) pipelineOf(ctx context.Context, key string, limit time.Duration) (redis.Pipeliner, error) {
 	switch client := j.write.(type) {
 	case *redis.Client:
-		return client.WithTimeout(answerWithin + limit).Pipeline(), nil
+		return client.WithTimeout(replyTimeout + limit).Pipeline(), nil
 	case *redis.ClusterClient:
 		master, err := client.MasterForKey(ctx, key)
 		if err != nil {
 			return nil, err
 		}
-		return master.WithTimeout(answerWithin + limit).Pipeline(), nil
+		return master.WithTimeout(replyTimeout + limit).Pipeline(), nil
 	default:
 		return nil, fmt.Errorf("%w: a %T has no WAIT", ErrReplicas, client)
 	}

@@ -312,7 +312,7 @@ func TestFinishIsRewritten(t *testing.T) {
 }
 
 // TestSettlementIsRewritten: what a person said of a call and no replica has is
-// undone by a failover, and the same word settles it again (policy O14).
+// undone by a failover, and the same word resolves it again (policy O14).
 func TestSettlementIsRewritten(t *testing.T) {
 	t.Parallel()
 	p := startPair(t, 1)
@@ -343,7 +343,7 @@ func TestSettlementIsRewritten(t *testing.T) {
 	}
 }
 
-// addReplicaOf gives a master that took over a replica of its own.
+// addReplicaOf returns a master that took over a replica of its own.
 func (p *pair) addReplicaOf(t *testing.T) {
 	t.Helper()
 	p.replicas = nil

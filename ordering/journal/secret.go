@@ -13,8 +13,8 @@ import (
 
 const (
 	secretBytes = 32
-	// trusted is for how long what Redis said of itself is believed.
-	trusted = 5 * time.Second
+	// trustedFor is for how long what Redis said of itself is believed.
+	trustedFor = 5 * time.Second
 )
 
 // secret is the key of fingerprints as last read.
@@ -23,7 +23,7 @@ type secret struct {
 	at  time.Time
 }
 
-// Secret gives the key of fingerprints and of the hashes of keys, 32 random
+// Secret returns the key of fingerprints and of the hashes of keys, 32 random
 // bytes: made by whoever asks first and kept without expiry. It is read anew
 // every five seconds, and put back when Redis has lost it: were two replicas
 // to hash by different keys, each would let the same order through.
@@ -31,7 +31,7 @@ func (j *Journal) Secret(ctx context.Context) ([]byte, error) {
 	j.mu.Lock()
 	known := j.secret
 	j.mu.Unlock()
-	if known.key != nil && time.Since(known.at) < trusted {
+	if known.key != nil && time.Since(known.at) < trustedFor {
 		return bytes.Clone(known.key), nil
 	}
 	at, name := time.Now(), j.keys.JournalSecret()

@@ -28,9 +28,9 @@ type state struct {
 	probing bool
 	probed  time.Time
 
-	verdict verdict
-	saved   saved // what the file of state_dir holds
-	unsaved bool  // it could not be written
+	durability durability
+	saved      saved // what the file of state_dir holds
+	unsaved    bool  // it could not be written
 }
 
 // remembered is the part of the state that commit.lua compares.
@@ -169,7 +169,7 @@ func (j *Journal) learn(s *state, r reply, mode string, known remembered, acknow
 // waits for so many replicas and returns how many have the change, else -1.
 //
 // WAIT covers what its own connection has written, so both go down one pipeline.
-func (j *Journal) run(ctx context.Context, c *change, wait int, limit time.Duration) (reply, int, error) {
+func (j *Journal) run(ctx context.Context, c *tx, wait int, limit time.Duration) (reply, int, error) {
 	s := j.state(c.connection())
 	known := s.known()
 	arguments := c.arguments(known)

@@ -38,7 +38,7 @@ func (j *Journal) load(connection string) saved {
 		err = json.Unmarshal(text, &kept)
 	}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		j.log.WithFields(logrus.Fields{"event": "journal.state_unread", "connection": connection}).WithError(err).
+		j.log.WithFields(logrus.Fields{"event": "journal.state_file_not_read", "connection": connection}).WithError(err).
 			Error("ordering.state_dir cannot be read: a Redis that was restored while larder was stopped is not detected")
 		return saved{}
 	}
@@ -66,7 +66,7 @@ func (j *Journal) save(connection string, s *state) {
 	}
 	s.mu.Unlock()
 	if err != nil && !failedBefore {
-		j.log.WithFields(logrus.Fields{"event": "journal.state_unwritten", "connection": connection}).WithError(err).
+		j.log.WithFields(logrus.Fields{"event": "journal.state_file_not_saved", "connection": connection}).WithError(err).
 			Error("ordering.state_dir cannot be written: a Redis that is restored while larder is stopped may not be detected")
 	}
 }

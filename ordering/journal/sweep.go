@@ -18,8 +18,8 @@ const (
 	// sweepAtMost is how many open calls, and how many expired records, one
 	// Sweep looks at.
 	sweepAtMost = 100
-	// putOff is when an unreadable record whose call is overdue is looked at again.
-	putOff = time.Minute
+	// retryCorruptAfter is when an unreadable record whose call is overdue is looked at again.
+	retryCorruptAfter = time.Minute
 )
 
 // Sweep moves calls whose deadline has passed to unknown (policy O12), and
@@ -27,13 +27,13 @@ const (
 // record that cannot be read is logged, put off, and keeps no other from being
 // swept.
 func (j *Journal) Sweep(ctx context.Context, connection string) ([]ordering.Record, error) {
-	late, err := j.due(ctx, connection)
+	late, err := j.findOverdue(ctx, connection)
 	if err != nil {
 		return nil, failed("sweep", err)
 	}
 	var moved []ordering.Record
 	for _, member := range late.calls {
-		o, err := j.overdue(ctx, connection, member, late.now)
+		o, err := j.markUnknown(ctx, connection, member, late.now)
 		if err != nil {
 			return moved, failed("sweep", err)
 		}
@@ -44,31 +44,31 @@ func (j *Journal) Sweep(ctx context.Context, connection string) ([]ordering.Reco
 	return moved, failed("sweep", j.prune(ctx, connection, late.records))
 }
 
-// due is what has passed its time by Redis's clock, in milliseconds since the
+// overdueCalls is what has passed its time by Redis's clock, in milliseconds since the
 // epoch: members of the list of open calls and of that of expiring records.
-type due struct {
+type overdueCalls struct {
 	calls, records []string
 	now            int64
 }
 
-func (j *Journal) due(ctx context.Context, connection string) (due, error) {
+func (j *Journal) findOverdue(ctx context.Context, connection string) (overdueCalls, error) {
 	keys := []string{j.keys.OrdersOpen(connection), j.keys.OrdersExpiry(connection)}
 	reply, err := dueScript.Run(ctx, j.write, keys, sweepAtMost).Slice()
 	if err != nil {
-		return due{}, err
+		return overdueCalls{}, err
 	}
 	if len(reply) != 3 {
-		return due{}, fmt.Errorf("%w: %d results of what is due", ErrCorrupt, len(reply))
+		return overdueCalls{}, fmt.Errorf("%w: %d results of what is due", ErrCorrupt, len(reply))
 	}
 	text, _ := reply[2].(string)
 	now, err := strconv.ParseInt(text, 10, 64)
 	if err != nil {
-		return due{}, fmt.Errorf("%w: Redis's time", ErrCorrupt)
+		return overdueCalls{}, fmt.Errorf("%w: Redis's time", ErrCorrupt)
 	}
-	return due{calls: texts(reply[0]), records: texts(reply[1]), now: now}, nil
+	return overdueCalls{calls: texts(reply[0]), records: texts(reply[1]), now: now}, nil
 }
 
-// texts gives the strings of a list in a script's result.
+// texts returns the strings of a list in a script's result.
 func texts(list any) []string {
 	var members []string
 	elements, _ := list.([]any)
@@ -80,21 +80,21 @@ func texts(list any) []string {
 	return members
 }
 
-// overdue moves one call to unknown and gives its order; nil when there was
+// markUnknown moves one call to unknown and gives its order; nil when there was
 // nothing to move.
-func (j *Journal) overdue(ctx context.Context, connection, member string, now int64) (*order, error) {
+func (j *Journal) markUnknown(ctx context.Context, connection, member string, now int64) (*order, error) {
 	ref, number, _ := strings.Cut(member, " ")
 	n, _ := strconv.Atoi(number) // 0 is no call's number
 	moved := false
-	o, err := j.update(ctx, j.apply, place{connection, ref}, func(o *order) (*change, error) {
-		c := j.change(o)
+	o, err := j.update(ctx, j.apply, location{connection, ref}, func(o *order) (*tx, error) {
+		c := j.begin(o)
 		call, ok := o.Call(n)
 		if moved = ok && call.Outcome == ordering.OutcomeOpen; !moved {
-			c.step("drop", c.open(), member)
+			c.step("zrem", c.openList(), member)
 			return c, nil
 		}
 		c.touch()
-		c.conclude(call, ordering.OutcomeUnknown, false)
+		c.setOutcome(call, ordering.OutcomeUnknown, false)
 		return c, nil
 	})
 	open := j.keys.OrdersOpen(connection)
@@ -104,7 +104,7 @@ func (j *Journal) overdue(ctx context.Context, connection, member string, now in
 	case errors.Is(err, ErrCorrupt):
 		j.log.WithFields(logrus.Fields{"event": "journal.corrupt", "connection": connection, "ref": ref}).
 			WithError(err).Error("an order that is overdue cannot be read")
-		later := redis.Z{Score: float64(now + millis(putOff)), Member: member}
+		later := redis.Z{Score: float64(now + millis(retryCorruptAfter)), Member: member}
 		return nil, j.write.ZAddXX(ctx, open, later).Err()
 	case err != nil || !moved:
 		return nil, err

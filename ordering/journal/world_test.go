@@ -31,13 +31,13 @@ func TestMain(m *testing.M) {
 	if err := flag.Set("test.parallel", strconv.Itoa(parallel)); err != nil {
 		panic(err)
 	}
-	redis.SetLogger(silent{}) // it logs each refused connection of the tests that stop a server
+	redis.SetLogger(unreachable{}) // it logs each refused connection of the tests that stop a server
 	goleak.VerifyTestMain(servers.Main(replicated.Main(m)))
 }
 
-type silent struct{}
+type unreachable struct{}
 
-func (silent) Printf(context.Context, string, ...any) {}
+func (unreachable) Printf(context.Context, string, ...any) {}
 
 // servers are those of the forms that take seconds to start; replicated has a
 // cluster whose masters have a replica each.
@@ -156,7 +156,7 @@ func ended(tb testing.TB, j ordering.Journal, r ordering.Record, outcome orderin
 	return r
 }
 
-// names gives the names of all keys there are, without the prefix.
+// names returns the names of all keys there are, without the prefix.
 func (w *world) names(t *testing.T) []string {
 	t.Helper()
 	var names []string

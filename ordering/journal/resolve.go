@@ -22,9 +22,9 @@ func (j *Journal) Resolve(ctx context.Context, s ordering.ResolveCall) (ordering
 
 func (j *Journal) resolve(ctx context.Context, s ordering.ResolveCall) (ordering.Record, error) {
 	if err := j.recovered(ctx, s.Connection); err != nil {
-		return ordering.Record{}, failed("settle", err)
+		return ordering.Record{}, failed("resolve", err)
 	}
-	o, err := j.update(ctx, j.commit, place{s.Connection, s.Ref}, func(o *order) (*change, error) {
+	o, err := j.update(ctx, j.commit, location{s.Connection, s.Ref}, func(o *order) (*tx, error) {
 		call, ok := o.Last(s.Operation)
 		if !ok || call.Outcome != ordering.OutcomeUnknown || s.Call != 0 && s.Call != call.Number ||
 			s.SpecID != "" && s.SpecID != call.SpecID {
@@ -38,32 +38,32 @@ func (j *Journal) resolve(ctx context.Context, s ordering.ResolveCall) (ordering
 		}))
 	}
 	if errors.Is(err, ErrReplicas) && s.Resolution != ordering.ResolvedRetry {
-		return o.Record, unreplicated("settle", err)
+		return o.Record, unreplicated("resolve", err)
 	}
 	if err != nil {
-		return ordering.Record{}, failed("settle", err)
+		return ordering.Record{}, failed("resolve", err)
 	}
 	return o.Record, nil
 }
 
-func (j *Journal) resolved(ctx context.Context, o *order, call ordering.Call, s ordering.ResolveCall) (*change, error) {
-	n, c := call.Number, j.change(o)
+func (j *Journal) resolved(ctx context.Context, o *order, call ordering.Call, s ordering.ResolveCall) (*tx, error) {
+	n, c := call.Number, j.begin(o)
 	c.touch()
-	c.put(numbered(fieldSettled, n), encode(ordering.ResolvedBy{By: s.By, Resolution: s.Resolution, Note: s.Note}))
-	c.stamp(numbered(fieldSettledAt, n))
-	c.stamp(numbered(fieldEnded, n))
+	c.setField(numbered(fieldResolved, n), encode(ordering.ResolvedBy{By: s.By, Resolution: s.Resolution, Note: s.Note}))
+	c.setNow(numbered(fieldResolvedAt, n))
+	c.setNow(numbered(fieldEnded, n))
 	if s.Resolution == ordering.ResolvedDone {
 		if call.Operation == upstream.OpCreate && s.OrderID != "" {
 			if err := j.takeID(ctx, c, s.OrderID, placedByLarder(s.OrderID)); err != nil {
 				return nil, err
 			}
 		}
-		c.conclude(call, ordering.OutcomeDone, false)
+		c.setOutcome(call, ordering.OutcomeDone, false)
 		return c, nil
 	}
 	// What is not done is refused, but a client's own key stays, so that its
 	// replay tells. A key that is sent again belongs to the new call.
-	c.conclude(call, ordering.OutcomeRefused, s.Resolution == ordering.ResolvedNotDone && call.Derived)
+	c.setOutcome(call, ordering.OutcomeRefused, s.Resolution == ordering.ResolvedNotDone && call.Derived)
 	if s.Resolution != ordering.ResolvedRetry {
 		return c, nil
 	}
@@ -73,7 +73,7 @@ func (j *Journal) resolved(ctx context.Context, o *order, call ordering.Call, s 
 	}
 	if call.Operation == upstream.OpCreate {
 		c.mode = modeCreate // refused while creates are paused (policy O14a)
-		c.move(ordering.StatePlacing)
+		c.setState(ordering.StatePlacing)
 	} else {
 		c.dropOldest()
 	}
@@ -103,7 +103,7 @@ func placedByLarder(orderID string) func(other *order) error {
 }
 
 // sent reads what a call sent.
-func (j *Journal) sent(ctx context.Context, client redis.UniversalClient, at place, call int) ([]byte, error) {
+func (j *Journal) sent(ctx context.Context, client redis.UniversalClient, at location, call int) ([]byte, error) {
 	body, err := client.HGet(ctx, j.keys.OrderGuest(at.connection, at.ref, call), fieldBody).Bytes()
 	if errors.Is(err, redis.Nil) {
 		return nil, ordering.ErrNoBody

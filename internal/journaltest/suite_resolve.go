@@ -9,16 +9,16 @@ import (
 	"larder/ordering"
 )
 
-// word is a person's word on a record's operation.
-func word(r ordering.Record, op ordering.Operation, how ordering.Resolution, orderID string) ordering.ResolveCall {
+// resolution is a person's resolution on a record's operation.
+func resolution(r ordering.Record, op ordering.Operation, how ordering.Resolution, orderID string) ordering.ResolveCall {
 	return ordering.ResolveCall{
 		Connection: r.Connection, Ref: r.Ref, Operation: op, Resolution: how, OrderID: orderID,
 		By: "ops", Note: "asked the kitchen — «да»", RequestID: "request-9", Deadline: long,
 	}
 }
 
-// settled settles what must be settled.
-func (j *journal) settled(t *testing.T, w ordering.ResolveCall) ordering.Record {
+// resolved resolves what must be resolved.
+func (j *journal) resolved(t *testing.T, w ordering.ResolveCall) ordering.Record {
 	t.Helper()
 	r, err := j.Resolve(t.Context(), w)
 	if err != nil {
@@ -38,7 +38,7 @@ func (j *journal) unknown(t *testing.T, op ordering.Operation) (ordering.Record,
 	return j.ended(t, j.begun(t, o), ordering.OutcomeUnknown, ""), o
 }
 
-func (s suite) settle(t *testing.T) {
+func (s suite) resolve(t *testing.T) {
 	for _, op := range operations() {
 		for _, how := range []ordering.Resolution{ordering.ResolvedDone, ordering.ResolvedNotDone} {
 			outcome := ordering.OutcomeRefused
@@ -47,7 +47,7 @@ func (s suite) settle(t *testing.T) {
 			}
 			s.test(t, fmt.Sprintf("a %s as %s", op, how), func(t *testing.T, j *journal) {
 				r, o := j.unknown(t, op)
-				got := j.settled(t, word(r, op, how, givenID(op, outcome)))
+				got := j.resolved(t, resolution(r, op, how, givenID(op, outcome)))
 				j.wantState(t, got, leads(op, outcome), outcome)
 				if paid := op == upstream.OpPay && outcome == ordering.OutcomeDone; got.Paid != paid {
 					t.Errorf("paid is %t, want %t", got.Paid, paid)
@@ -57,7 +57,7 @@ func (s suite) settle(t *testing.T) {
 					t.Errorf("settled is %+v, want it kept", w)
 				}
 				j.wantKey(t, o.Key, r.Ref, call.Number)
-				_, err := j.Resolve(t.Context(), word(r, op, how, givenID(op, outcome)))
+				_, err := j.Resolve(t.Context(), resolution(r, op, how, givenID(op, outcome)))
 				state := wantError[*ordering.StateError](t, "Settle again", err)
 				if state.Operation != op || state.Record.Ref != r.Ref {
 					t.Errorf("StateError of a %s of %s", state.Operation, state.Record.Ref)
@@ -78,7 +78,7 @@ func (s suite) settle(t *testing.T) {
 					r = j.ended(t, r, end, "")
 				}
 				for _, how := range []ordering.Resolution{ordering.ResolvedDone, ordering.ResolvedNotDone, ordering.ResolvedRetry} {
-					_, err := j.Resolve(t.Context(), word(r, op, how, givenID(op, ordering.OutcomeDone)))
+					_, err := j.Resolve(t.Context(), resolution(r, op, how, givenID(op, ordering.OutcomeDone)))
 					wantType[*ordering.StateError](t, string(how), err)
 				}
 			}
@@ -86,13 +86,13 @@ func (s suite) settle(t *testing.T) {
 		})
 	}
 	s.test(t, "no such order", func(t *testing.T, j *journal) {
-		_, err := j.Resolve(t.Context(), word(ordering.Record{Connection: conn, Ref: id()}, upstream.OpCreate, ordering.ResolvedNotDone, ""))
+		_, err := j.Resolve(t.Context(), resolution(ordering.Record{Connection: conn, Ref: id()}, upstream.OpCreate, ordering.ResolvedNotDone, ""))
 		wantIs(t, "Settle", err, ordering.ErrNoOrder)
 	})
 	s.test(t, "another operation than the unknown one", func(t *testing.T, j *journal) {
 		r, _ := j.unknown(t, upstream.OpPay)
 		for _, op := range []ordering.Operation{upstream.OpCreate, upstream.OpComplete, upstream.OpReject} {
-			_, err := j.Resolve(t.Context(), word(r, op, ordering.ResolvedNotDone, ""))
+			_, err := j.Resolve(t.Context(), resolution(r, op, ordering.ResolvedNotDone, ""))
 			wantType[*ordering.StateError](t, string(op), err)
 		}
 		same(t, "Record", j.now(t, r), r)
@@ -102,7 +102,7 @@ func (s suite) settle(t *testing.T) {
 			j.placed(t, "765")
 			o := change(upstream.OpPay, "765", derived)
 			r := j.ended(t, j.begun(t, o), ordering.OutcomeUnknown, "")
-			r = j.settled(t, word(r, upstream.OpPay, how, ""))
+			r = j.resolved(t, resolution(r, upstream.OpPay, how, ""))
 			if how == ordering.ResolvedNotDone { // or nobody could pay so again
 				j.wantKey(t, o.Key, "", 0)
 				return
@@ -112,7 +112,7 @@ func (s suite) settle(t *testing.T) {
 	}
 	s.test(t, "a swept call", func(t *testing.T, j *journal) {
 		r := j.swept(t, create())
-		got := j.settled(t, word(r, upstream.OpCreate, ordering.ResolvedDone, "765"))
+		got := j.resolved(t, resolution(r, upstream.OpCreate, ordering.ResolvedDone, "765"))
 		j.wantState(t, got, ordering.StatePlaced, ordering.OutcomeDone)
 		if got.Calls[0].EndedAt.IsZero() {
 			t.Error("EndedAt is not given")
@@ -131,9 +131,9 @@ func (s suite) afterwards(t *testing.T, op ordering.Operation, how ordering.Reso
 		agrees := outcome == ordering.OutcomeUnknown || (outcome == ordering.OutcomeDone) == (held == ordering.OutcomeDone)
 		s.test(t, fmt.Sprintf("a %s as %s, then %s", op, how, outcome), func(t *testing.T, j *journal) {
 			r, o := j.unknown(t, op)
-			r = j.settled(t, word(r, op, how, givenID(op, held)))
+			r = j.resolved(t, resolution(r, op, how, givenID(op, held)))
 			e := ending(r, outcome, givenID(op, outcome))
-			e.Attempts = tries(201, outcome)
+			e.Attempts = attempts(201, outcome)
 			_, err := j.Finish(t.Context(), e)
 			got := j.now(t, r)
 			if agrees {
@@ -157,7 +157,7 @@ func (s suite) afterwards(t *testing.T, op ordering.Operation, how ordering.Reso
 	if op == upstream.OpCreate && how == ordering.ResolvedDone {
 		s.test(t, "a create as done, then done with another orderID", func(t *testing.T, j *journal) {
 			r, _ := j.unknown(t, op)
-			r = j.settled(t, word(r, op, how, "765"))
+			r = j.resolved(t, resolution(r, op, how, "765"))
 			_, err := j.Finish(t.Context(), ending(r, ordering.OutcomeDone, "766"))
 			j.wantContradiction(t, err, r, ordering.OutcomeDone)
 			if got := j.now(t, r); got.OrderID != "765" || got.State != ordering.StatePlaced {
@@ -173,7 +173,7 @@ func (s suite) again(t *testing.T, op ordering.Operation) {
 	s.test(t, "a "+string(op)+" sent again", func(t *testing.T, j *journal) {
 		r, o := j.unknown(t, op)
 		first := len(r.Calls)
-		got := j.settled(t, word(r, op, ordering.ResolvedRetry, ""))
+		got := j.resolved(t, resolution(r, op, ordering.ResolvedRetry, ""))
 		if len(got.Calls) != first+1 {
 			t.Fatalf("the record has %d calls, want %d", len(got.Calls), first+1)
 		}
@@ -216,24 +216,24 @@ func (s suite) again(t *testing.T, op ordering.Operation) {
 	})
 	s.test(t, "a "+string(op)+" sent again that ends unknown is swept, sent and settled again", func(t *testing.T, j *journal) {
 		r, o := j.unknown(t, op)
-		w := word(r, op, ordering.ResolvedRetry, "")
+		w := resolution(r, op, ordering.ResolvedRetry, "")
 		w.Deadline = brief
-		r = j.settled(t, w)
+		r = j.resolved(t, w)
 		j.pass(t, brief+slack)
 		if moved, err := j.Sweep(t.Context(), conn); err != nil || len(moved) != 1 {
 			t.Fatalf("Sweep moved %v, %v; want one", refs(moved), err)
 		}
-		r = j.settled(t, word(r, op, ordering.ResolvedRetry, ""))
+		r = j.resolved(t, resolution(r, op, ordering.ResolvedRetry, ""))
 		r = j.ended(t, r, ordering.OutcomeUnknown, "")
-		r = j.settled(t, word(r, op, ordering.ResolvedNotDone, ""))
+		r = j.resolved(t, resolution(r, op, ordering.ResolvedNotDone, ""))
 		j.wantState(t, r, leads(op, ordering.OutcomeRefused), ordering.OutcomeRefused)
 		j.wantKey(t, o.Key, r.Ref, r.Calls[len(r.Calls)-1].Number)
 	})
 	s.test(t, "a "+string(op)+" sent again and aborted", func(t *testing.T, j *journal) {
 		r, o := j.unknown(t, op)
-		w := word(r, op, ordering.ResolvedRetry, "")
+		w := resolution(r, op, ordering.ResolvedRetry, "")
 		w.ID, w.Call = id(), r.Calls[len(r.Calls)-1].Number
-		r = j.settled(t, w)
+		r = j.resolved(t, w)
 		for range 2 {
 			if err := j.Abort(t.Context(), ordering.CallSpec{ID: w.ID, Operation: op, Connection: conn, Ref: r.Ref}); err != nil {
 				t.Fatalf("Abort: %v", err)
@@ -245,7 +245,7 @@ func (s suite) again(t *testing.T, op ordering.Operation) {
 	s.test(t, "a "+string(op)+" sent again, but another call is meant", func(t *testing.T, j *journal) {
 		r, _ := j.unknown(t, op)
 		for _, how := range []ordering.Resolution{ordering.ResolvedDone, ordering.ResolvedNotDone, ordering.ResolvedRetry} {
-			w := word(r, op, how, givenID(op, ordering.OutcomeDone))
+			w := resolution(r, op, how, givenID(op, ordering.OutcomeDone))
 			last := r.Calls[len(r.Calls)-1].Number
 			w.Call = last + 1
 			_, err := j.Resolve(t.Context(), w)
@@ -258,7 +258,7 @@ func (s suite) again(t *testing.T, op ordering.Operation) {
 	})
 	s.test(t, "a "+string(op)+" sent again and not sent frees the key", func(t *testing.T, j *journal) {
 		r, o := j.unknown(t, op)
-		r = j.settled(t, word(r, op, ordering.ResolvedRetry, ""))
+		r = j.resolved(t, resolution(r, op, ordering.ResolvedRetry, ""))
 		j.ended(t, r, ordering.OutcomeNotSent, "")
 		j.wantKey(t, o.Key, "", 0)
 	})

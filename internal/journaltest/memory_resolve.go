@@ -1,0 +1,106 @@
+package journaltest
+
+import (
+	"bytes"
+	"context"
+	"maps"
+	"slices"
+	"time"
+
+	"larder/internal/upstream"
+	"larder/ordering"
+)
+
+// sweepAtMost is how many calls one Sweep moves.
+const sweepAtMost = 100
+
+// Resolve notes what a person found out.
+func (m *Memory) Resolve(ctx context.Context, resolution ordering.ResolveCall) (record ordering.Record, err error) {
+	err = m.do(ctx, MethodResolve, func(now time.Time) error {
+		s := m.store(resolution.Connection)
+		e := s.entries[resolution.Ref]
+		if e == nil {
+			return ordering.ErrNoOrder
+		}
+		last, ok := e.record.Last(resolution.Operation)
+		if !ok || last.Outcome != ordering.OutcomeUnknown || resolution.Call != 0 && resolution.Call != last.Number ||
+			resolution.SpecID != "" && resolution.SpecID != last.SpecID {
+			return &ordering.StateError{Record: clone(e.record), Operation: resolution.Operation}
+		}
+		m.compare(resolution.Connection, now)
+		if paused := m.paused[resolution.Connection]; resolution.Resolution == ordering.ResolvedRetry && resolution.Operation == upstream.OpCreate && !paused.IsZero() {
+			return &ordering.RestoredError{Connection: resolution.Connection, Since: paused}
+		}
+		_, call := s.call(resolution.Ref, last.Number)
+		if err := e.resolve(s, call, resolution, now, m.retention); err != nil {
+			return err
+		}
+		record = clone(e.record)
+		return nil
+	})
+	return given(record, err)
+}
+
+func (e *entry) resolve(s *connectionStore, call *ordering.Call, resolution ordering.ResolveCall, now time.Time, retention Retention) error {
+	creates := call.Operation == upstream.OpCreate
+	if resolution.Resolution == ordering.ResolvedDone && creates {
+		if ref, ok := s.orders[resolution.OrderID]; ok && ref != resolution.Ref {
+			other := &s.entries[ref].record
+			if !other.Adopted {
+				return &ordering.OrderIDTakenError{OrderID: resolution.OrderID, Ref: ref}
+			}
+			if busy, ok := other.Busy(); ok {
+				return &ordering.BusyError{Record: clone(*other), Call: cloneCall(busy)}
+			}
+		}
+	}
+	what := e.sent[call.Number]
+	if resolution.Resolution == ordering.ResolvedRetry && what.body == nil && call.Operation != upstream.OpComplete {
+		return ordering.ErrNoBody
+	}
+	call.Resolved = &ordering.ResolvedBy{By: resolution.By, At: now, Resolution: resolution.Resolution, Note: resolution.Note}
+	ending := ordering.CallResult{Outcome: ordering.OutcomeRefused}
+	if resolution.Resolution == ordering.ResolvedDone {
+		ending.Outcome, ending.OrderID = ordering.OutcomeDone, resolution.OrderID
+	}
+	e.end(s, call, ending, now, retention)
+	if resolution.Resolution != ordering.ResolvedRetry {
+		return nil
+	}
+	if creates {
+		e.record.State = ordering.StatePlacing
+	}
+	e.open(ordering.Call{
+		Operation: call.Operation, Client: call.Client, RequestID: resolution.RequestID, Fingerprint: call.Fingerprint,
+		Key: what.key, SpecID: resolution.ID,
+		Derived: call.Derived, Payments: slices.Clone(call.Payments),
+	}, sent{opening: resolution.ID, key: what.key, body: bytes.Clone(what.body), deadline: now.Add(resolution.Deadline)}, s, now)
+	return nil
+}
+
+// Sweep moves calls whose deadline has passed to unknown.
+func (m *Memory) Sweep(ctx context.Context, connection string) (moved []ordering.Record, err error) {
+	err = m.do(ctx, MethodSweep, func(now time.Time) error {
+		entries := m.store(connection).entries
+		for _, ref := range slices.Sorted(maps.Keys(entries)) {
+			e := entries[ref]
+			call, busy := e.record.Busy()
+			if !busy || call.Outcome != ordering.OutcomeOpen || now.Before(e.sent[call.Number].deadline) {
+				continue
+			}
+			if len(moved) == sweepAtMost {
+				break
+			}
+			_, open := m.store(connection).call(e.record.Ref, call.Number)
+			open.Outcome = ordering.OutcomeUnknown
+			e.record.UpdatedAt = now
+			e.applyOutcome(m.store(connection), open, "")
+			moved = append(moved, clone(e.record))
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return moved, nil
+}

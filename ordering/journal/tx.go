@@ -1,0 +1,224 @@
+package journal
+
+import (
+	"maps"
+	"strconv"
+	"time"
+
+	"larder/cache"
+	"larder/ordering"
+)
+
+// tx is made up from an order as it was read and handed to commit.lua.
+type tx struct {
+	names cache.Keys
+	cfg   ordering.Config
+	order *order // as it was read; without a revision, one that is to be made
+	// placedState is where a placed order placedState already, "" as a rule (see succeed).
+	placedState ordering.State
+
+	keys       []string
+	keyNumbers map[string]int // of the keys
+	checks     []any
+	steps      []any
+
+	mode string // of commit.lua
+
+	fields        map[string]string // as they will be
+	answers       map[int]string
+	stampedFields []string // fields that get the time of the change
+}
+
+// begin begins a begin of an order.
+func (j *Journal) begin(o *order) *tx {
+	c := &tx{
+		names: j.keys, cfg: j.cfg, order: o, keyNumbers: map[string]int{}, mode: modeCommit,
+		fields: maps.Clone(o.fields), answers: maps.Clone(o.answers),
+	}
+	if c.fields == nil {
+		c.fields, c.answers = map[string]string{}, map[int]string{}
+	}
+	c.keyNumber(c.names.JournalState(c.connection())) // commit.lua's KEYS[1]
+	c.checkField(c.recordKey(), fieldRev, o.revision)
+	return c
+}
+
+// next is the revision after one.
+func next(revision string) string {
+	last, _ := strconv.ParseInt(revision, 10, 64) // decode has looked at it
+	return strconv.FormatInt(last+1, 10)
+}
+
+// raiseRevision sets the order's next revision.
+func (c *tx) raiseRevision() { c.setField(fieldRev, next(c.order.revision)) }
+
+// touch raises the revision and stamps the record as changed.
+func (c *tx) touch() {
+	c.raiseRevision()
+	c.setNow(fieldUpdated)
+}
+
+// The keys of the order.
+
+func (c *tx) connection() string { return c.order.place.connection }
+func (c *tx) recordKey() string  { return c.names.Order(c.connection(), c.order.place.ref) }
+func (c *tx) guestKey(call int) string {
+	return c.names.OrderGuest(c.connection(), c.order.place.ref, call)
+}
+func (c *tx) idempotencyKey(hash string) string { return c.names.OrderKey(c.connection(), hash) }
+func (c *tx) orderIDKey(id string) string       { return c.names.OrderID(c.connection(), id) }
+func (c *tx) stateList(list string) string      { return c.names.OrdersIn(c.connection(), list) }
+func (c *tx) openList() string                  { return c.names.OrdersOpen(c.connection()) }
+func (c *tx) expiryList() string                { return c.names.OrdersExpiry(c.connection()) }
+
+// pointer is what keys and the list of open calls say of a call.
+func (c *tx) pointer(call int) string { return pointer(c.order.place.ref, call) }
+
+func pointer(ref string, call int) string { return ref + " " + strconv.Itoa(call) }
+
+// Checks and steps, as commit.lua explains them.
+
+func (c *tx) keyNumber(key string) int {
+	n, ok := c.keyNumbers[key]
+	if !ok {
+		c.keys = append(c.keys, key)
+		n = len(c.keys)
+		c.keyNumbers[key] = n
+	}
+	return n
+}
+
+func (c *tx) checkField(key, field, value string) {
+	c.checks = append(c.checks, c.keyNumber(key), field, value)
+}
+
+// check relies on a string's value, "" for no such key.
+func (c *tx) check(key, value string) { c.checkField(key, "", value) }
+
+func (c *tx) step(name, key string, words ...any) {
+	c.steps = append(c.steps, name, c.keyNumber(key))
+	c.steps = append(c.steps, words...)
+	for range 3 - len(words) {
+		c.steps = append(c.steps, "")
+	}
+}
+
+// setField sets a field of the record.
+func (c *tx) setField(field, value string) {
+	c.fields[field] = value
+	c.step("hset", c.recordKey(), field, value)
+}
+
+// setNow sets a field of the record to the time of the change.
+func (c *tx) setNow(field string) {
+	c.stampedFields = append(c.stampedFields, field)
+	c.step("hset-now", c.recordKey(), field)
+}
+
+func (c *tx) deleteField(field string) {
+	delete(c.fields, field)
+	c.step("hdel", c.recordKey(), field)
+}
+
+// putAnswer keeps what the service answered to a call: beside the record whole,
+// in it the status and the code.
+func (c *tx) putAnswer(call int, a *ordering.Answer) {
+	if a == nil {
+		return
+	}
+	c.answers[call] = encode(a)
+	c.setField(numbered(fieldAnswer, call), encode(ordering.Answer{Status: a.Status, Code: a.Code}))
+	c.step("hset", c.guestKey(call), fieldGuestAns, c.answers[call])
+}
+
+// checkReadable refuses to write an order that could not be read again.
+func (c *tx) checkReadable() error {
+	if len(c.fields) == 0 {
+		return nil // there is none, and none is made
+	}
+	fields := maps.Clone(c.fields)
+	for _, field := range c.stampedFields {
+		fields[field] = "1"
+	}
+	_, err := decode(c.order.place, fields, c.answers)
+	return err
+}
+
+// arguments returns commit.lua's, for an instance that remembers r.
+func (c *tx) arguments(r remembered) []any {
+	reportOnly := r.replicated && c.cfg.WaitReplicas != nil && *c.cfg.WaitReplicas == 0
+	arguments := make([]any, 0, 10+len(c.checks)+len(c.steps))
+	arguments = append(arguments,
+		c.mode, r.epoch, r.mark, r.instance, r.own, r.seen, r.candidate, flag(reportOnly), flag(r.replicated), len(c.checks)/3)
+	arguments = append(arguments, c.checks...)
+	return append(arguments, c.steps...)
+}
+
+// flag is a boolean as the scripts take it.
+func flag(b bool) string {
+	if b {
+		return yes
+	}
+	return ""
+}
+
+// keepRecord lets the record and its orderID live for as long as a call is open or
+// unknown (policy O13).
+func (c *tx) keepRecord() {
+	c.step("persist", c.recordKey())
+	if c.order.revision != "" {
+		c.step("zrem", c.expiryList(), c.order.member())
+	}
+	if id := c.fields[fieldOrderID]; id != "" {
+		c.step("persist", c.orderIDKey(id), c.order.place.ref)
+	}
+}
+
+// keepCustomerData lets what is still there of the guest data live on too.
+func (c *tx) keepCustomerData() {
+	for _, call := range c.order.Calls {
+		c.step("persist", c.guestKey(call.Number))
+	}
+}
+
+// expireRecord lets everything expire again, when a call has ended for good: the
+// record record_ttl after the later of creation and expectedAt, but customer_data_ttl
+// from now at least; the call's guest data customer_data_ttl from now, and that of
+// every call when the outcome had been unknown (policy O13).
+func (c *tx) expireRecord(ended ordering.Call) {
+	rel, abs := millis(c.cfg.CustomerDataTTL), c.recordUntil()
+	c.step("expire", c.recordKey(), "", rel, abs)
+	c.step("zadd-expire", c.expiryList(), c.order.member(), rel, abs)
+	if id := c.fields[fieldOrderID]; id != "" {
+		c.step("expire", c.orderIDKey(id), c.order.place.ref, rel, abs)
+	}
+	for _, call := range c.order.Calls {
+		if call.Number == ended.Number || ended.Outcome == ordering.OutcomeUnknown {
+			c.step("expire", c.guestKey(call.Number), "", rel, 0)
+		}
+	}
+}
+
+// recordUntil is when the record may go, in milliseconds since the epoch.
+func (c *tx) recordUntil() int64 {
+	from := c.order.CreatedAt
+	if c.order.ExpectedAt.After(from) {
+		from = c.order.ExpectedAt
+	}
+	until := from.Add(c.cfg.RecordTTL)
+	for _, call := range c.order.Calls {
+		for _, end := range []time.Time{call.EndedAt, resolvedAt(call)} {
+			if kept := end.Add(c.cfg.CustomerDataTTL); kept.After(until) {
+				until = kept
+			}
+		}
+	}
+	return epoch(until)
+}
+
+func resolvedAt(call ordering.Call) time.Time {
+	if call.Resolved == nil {
+		return time.Time{}
+	}
+	return call.Resolved.At
+}
