@@ -230,9 +230,9 @@ func (s *clients) sendAgain(ctx context.Context) {
 	}
 }
 
-// settle asks once more for every key that may have been executed, now that no
+// replayAll asks once more for every key that may have been executed, now that no
 // fault is on: each must have an answer, and the same as before.
-func (s *clients) settle(ctx context.Context, workers int) {
+func (s *clients) replayAll(ctx context.Context, workers int) {
 	var work sync.WaitGroup
 	calls := make(chan *call)
 	for range workers {

@@ -72,7 +72,7 @@ func (r Run) Do(tb testing.TB) *History {
 	w.play()
 	cancel()
 	clients.Wait()
-	w.settle()
+	w.finish()
 	return w.history
 }
 
@@ -236,9 +236,9 @@ func (w *testbed) acceptAt(instance int) error {
 	return nil
 }
 
-// settle ends all faults, asks once more for everything and writes down what
+// finish ends all faults, asks once more for everything and writes down what
 // larder and the service have.
-func (w *testbed) settle() {
+func (w *testbed) finish() {
 	w.tb.Helper()
 	ctx := w.tb.Context()
 	w.noteReplacement()
@@ -249,7 +249,7 @@ func (w *testbed) settle() {
 	w.places()
 	w.noneInFlight()
 	w.must(w.clients.readRecords(ctx))
-	w.clients.settle(ctx, 4)
+	w.clients.replayAll(ctx, 4)
 	w.must(w.clients.readRecords(ctx))
 	w.must(w.service.executed())
 }
