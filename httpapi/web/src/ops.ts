@@ -1,7 +1,7 @@
 // The operators' console: who is signed in, and which view is shown.
 
 import { isGone, onSessionOver, result, words, ask } from './ops/api';
-import { said, say, sayWhy } from './ops/ask';
+import { messageRegion, showMessage, showError } from './ops/ask';
 import { audit } from './ops/audit';
 import { h, pause, put } from './ops/dom';
 import * as live from './ops/live';
@@ -38,9 +38,9 @@ function begin(session: Session): void {
     h('a', { class: 'skip', href: '#main', onclick: (event: Event) => { event.preventDefault(); main.querySelector<HTMLElement>('h1')?.focus(); } }, 'Skip to the content'),
     h('header', {}, h('p', { class: 'name' }, 'Larder operations'), h('nav', { 'aria-label': 'Console' }, items),
       h('p', { class: 'who' }, state, h('span', {}, session.client, session.connection && ` (${session.connection})`),
-        h('button', { type: 'button', class: 'quiet', onclick: () => void leave().catch(sayWhy) }, 'Sign out'))),
-    said, main, h('footer', {}, `larder ${session.version}`));
-  say('');
+        h('button', { type: 'button', class: 'quiet', onclick: () => void leave().catch(showError) }, 'Sign out'))),
+    messageRegion, main, h('footer', {}, `larder ${session.version}`));
+  showMessage('');
 
   live.on('link', (open) => {
     put(state, open ? 'live' : 'not live');
@@ -77,7 +77,7 @@ function begin(session: Session): void {
     if (id !== '' && heading) document.title = `${heading.textContent} · Larder operations`;
     if (focus) heading?.focus();
   };
-  addEventListener('hashchange', () => { say(''); void show(true); }, { signal: all });
+  addEventListener('hashchange', () => { showMessage(''); void show(true); }, { signal: all });
   void show(false);
   void (async () => {
     do {

@@ -2,7 +2,7 @@
 
 import type { components } from "../api/openapi";
 import type { MenuBody } from "./menu";
-import type { Answer, Wire } from "./placing";
+import type { Answer, Wire } from "./place";
 
 export type Verdict = components["schemas"]["VerdictAnswer"]["result"];
 

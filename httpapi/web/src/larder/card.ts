@@ -28,7 +28,7 @@ export class Card {
   }
 
   update(menu: Menu, product: Product): void {
-    const say = this.speech.say;
+    const message = this.speech.message;
     const url = product.imageUrls[0] ?? "";
     if (url !== this.shown) this.frame.replaceChildren(photo(url, this.base, true));
     this.shown = url;
@@ -39,8 +39,8 @@ export class Card {
     const groups = menu.groups(product.schemeId).length > 0;
     const buyable = menu.buyable(product);
     this.button.disabled = !buyable;
-    this.button.textContent = say(!buyable ? "soldOut" : groups ? "choose" : "add");
-    this.button.setAttribute("aria-label", buyable ? say(groups ? "chooseNamed" : "addNamed", { name: product.name }) : `${product.name}: ${say("soldOut")}`);
+    this.button.textContent = message(!buyable ? "soldOut" : groups ? "choose" : "add");
+    this.button.setAttribute("aria-label", buyable ? message(groups ? "chooseNamed" : "addNamed", { name: product.name }) : `${product.name}: ${message("soldOut")}`);
     this.element.classList.toggle("gone", !buyable);
   }
 }

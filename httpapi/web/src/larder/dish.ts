@@ -60,7 +60,7 @@ export class DishDialog {
   private shape = "";
 
   private build(menu: Menu, product: Product): void {
-    const say = (key: Key, params?: Record<string, string | number>): string => this.speech.say(key, params);
+    const message = (key: Key, params?: Record<string, string | number>): string => this.speech.message(key, params);
     this.shape = shapeOf(menu, product);
     this.groups = new GroupsView(menu, product.schemeId, this.speech, () => this.picks, (picks) => {
       this.picks = picks;
@@ -68,13 +68,13 @@ export class DishDialog {
     });
     const unit = product.measure?.value === 1 ? product.measure.unit : "";
     const known = unit === "kg" || unit === "liter";
-    this.amount.setAttribute("aria-label", known ? say("quantityIn", { unit: say(unit) }) : say("quantity"));
+    this.amount.setAttribute("aria-label", known ? message("quantityIn", { unit: message(unit) }) : message("quantity"));
     const step = (by: string, key: "fewer" | "more", sign: string): HTMLButtonElement => h("button", {
-      type: "button", class: "round", "aria-label": say(key, { name: product.name }), onclick: () => this.setQuantity(this.quantity.plus(decimal(by)).toString()),
+      type: "button", class: "round", "aria-label": message(key, { name: product.name }), onclick: () => this.setQuantity(this.quantity.plus(decimal(by)).toString()),
     }, sign);
     const by = known ? "0.1" : "1";
     this.element.replaceChildren(h("form", { novalidate: true, onsubmit: (event: Event) => this.confirm(event) },
-      h("button", { type: "button", class: "round close", "aria-label": say("close"), part: "dish-close", onclick: () => this.element.close() }, "×"),
+      h("button", { type: "button", class: "round close", "aria-label": message("close"), part: "dish-close", onclick: () => this.element.close() }, "×"),
       h("div", { class: "body" },
         photo(product.imageUrls[0], this.shop()!.base, false),
         h("h2", { id: "dish-name", part: "dish-name", tabindex: "-1", autofocus: true }, product.name),
@@ -99,13 +99,13 @@ export class DishDialog {
     this.groups?.update(menu, this.judged);
     this.amount.value = this.quantity.toString();
     const price = priced(menu, now ?? product, this.picks) ? this.speech.money(linePrice(unitPrice(menu, now ?? product, this.picks), this.quantity)) : "–";
-    this.submit.textContent = gone ? this.speech.say("soldOut") : this.speech.say(this.editing ? "saveFor" : "addFor", { price });
+    this.submit.textContent = gone ? this.speech.message("soldOut") : this.speech.message(this.editing ? "saveFor" : "addFor", { price });
     this.submit.disabled = gone;
     const found = lacks(menu, product.schemeId, this.picks);
-    const away = found.flatMap((l) => l.gone).map((id) => this.speech.say("goneOption", { name: menu.ingredient(id)?.name ?? id }));
+    const away = found.flatMap((l) => l.gone).map((id) => this.speech.message("goneOption", { name: menu.ingredient(id)?.name ?? id }));
     const needed = this.judged ? found.filter((l) => l.missing > 0).map((l) => l.group.name) : [];
-    const words = gone ? this.speech.say("goneDish", { name: product.name })
-      : [...away, needed.length ? this.speech.say("stillNeeded", { names: needed.join(", ") }) : ""].filter(Boolean).join(" ");
+    const words = gone ? this.speech.message("goneDish", { name: product.name })
+      : [...away, needed.length ? this.speech.message("stillNeeded", { names: needed.join(", ") }) : ""].filter(Boolean).join(" ");
     if (this.alert.textContent !== words) this.alert.textContent = words;
   }
 
@@ -150,5 +150,5 @@ export function measureOf(product: Product, speech: Speech): string {
   const { value, unit } = product.measure ?? {};
   const known = unit === "kg" || unit === "liter" || unit === "pcs";
   const calories = product.nutrition?.calories;
-  return [value && unit ? `${decimal(value)} ${known ? speech.say(unit) : unit}` : "", calories ? speech.say("calories", { n: calories }) : ""].filter(Boolean).join(" · ");
+  return [value && unit ? `${decimal(value)} ${known ? speech.message(unit) : unit}` : "", calories ? speech.message("calories", { n: calories }) : ""].filter(Boolean).join(" · ");
 }

@@ -5,7 +5,7 @@ import { once, sheet } from "./dom";
 import { Shop } from "./shop";
 import base from "./base.css";
 import dialog from "./dialog.css";
-import { languageOf, say, type Key, type Language } from "./texts";
+import { languageOf, message, type Key, type Language } from "./texts";
 
 const formats = new Map<string, Intl.NumberFormat>(); // making one takes long
 const home = new URL(import.meta.url).origin;
@@ -39,7 +39,7 @@ export abstract class LarderElement extends HTMLElement {
     return languageOf(this.getAttribute("lang") || this.closest("[lang]")?.getAttribute("lang") || navigator.language || "en");
   }
 
-  protected say(key: Key, params?: Record<string, string | number>): string { return say(this.language, key, params); }
+  protected message(key: Key, params?: Record<string, string | number>): string { return message(this.language, key, params); }
 
   /** money writes an exact amount, in the currency where one is known. */
   protected money(amount: Decimal): string {
@@ -57,8 +57,8 @@ export abstract class LarderElement extends HTMLElement {
     }
   }
 
-  /** tell sends an event of larder's to the page: it bubbles out of any shadow root. */
-  protected tell(name: string, detail: unknown): void {
+  /** emit sends an event of larder's to the page: it bubbles out of any shadow root. */
+  protected emit(name: string, detail: unknown): void {
     this.dispatchEvent(new CustomEvent("larder:" + name, { detail, bubbles: true, composed: true }));
   }
 

@@ -8,7 +8,7 @@ import type { Key } from "./texts";
 
 /** Speech is how a view speaks: the element it stands in. */
 export interface Speech {
-  say(key: Key, params?: Record<string, string | number>): string;
+  message(key: Key, params?: Record<string, string | number>): string;
   money(amount: Decimal): string;
 }
 
@@ -37,7 +37,7 @@ class GroupView {
   private readonly options: OptionView[];
 
   constructor(menu: Menu, private readonly group: Group, speech: Speech, private readonly get: () => Pick[], set: (picks: Pick[]) => void, depth: number) {
-    this.say = (key, params) => speech.say(key, params);
+    this.message = (key, params) => speech.message(key, params);
     const name = `larder-group-${++names}`;
     this.options = group.options.map((id) => new OptionView(menu, group, id, name, speech, get, set, depth));
     this.element = h("fieldset", { part: "group", "aria-describedby": this.state.id, tabindex: "-1", "data-group": group.id },
@@ -45,12 +45,12 @@ class GroupView {
       this.state, h("ul", {}, ...this.options.map((o) => o.element)));
   }
 
-  private readonly say: Speech["say"];
+  private readonly message: Speech["message"];
 
   update(menu: Menu, judged: boolean): void {
     const { count, missing, full } = standing(this.group, this.get());
     const wrong = judged && missing > 0;
-    const text = missing > 0 ? this.say("needs", { n: missing }) : full && this.group.max! > 1 ? this.say("full") : count > 0 ? this.say("chosen", { n: count }) : "";
+    const text = missing > 0 ? this.message("needs", { n: missing }) : full && this.group.max! > 1 ? this.message("full") : count > 0 ? this.message("chosen", { n: count }) : "";
     if (this.state.textContent !== text) this.state.textContent = text;
     this.state.classList.toggle("wrong", wrong);
     this.element.classList.toggle("lacking", missing > 0);
@@ -59,9 +59,9 @@ class GroupView {
 
   private limits(): string {
     const { min, max } = this.group;
-    if (max === null) return min > 0 ? this.say("atLeast", { min }) : this.say("anyNumber");
-    if (min === max) return this.say("exactly", { min });
-    return min > 0 ? this.say("range", { min, max }) : this.say("upTo", { max });
+    if (max === null) return min > 0 ? this.message("atLeast", { min }) : this.message("anyNumber");
+    if (min === max) return this.message("exactly", { min });
+    return min > 0 ? this.message("range", { min, max }) : this.message("upTo", { max });
   }
 }
 
@@ -82,7 +82,7 @@ class OptionView {
     const single = group.max === 1 && group.min === 1;
     this.input = h("input", { type: single ? "radio" : "checkbox", name, part: "option-input", onchange: () => this.choose(this.input.checked ? 1 : 0) });
     const step = (by: number, key: "fewer" | "more", sign: string): HTMLButtonElement => h("button", {
-      type: "button", class: "round", "aria-label": speech.say(key, { name: label }), onclick: () => this.choose((this.pick?.quantity ?? 0) + by),
+      type: "button", class: "round", "aria-label": speech.message(key, { name: label }), onclick: () => this.choose((this.pick?.quantity ?? 0) + by),
     }, sign);
     this.more = step(1, "more", "+");
     this.stepper = h("span", { class: "row stepper", hidden: true }, step(-1, "fewer", "−"), this.count, this.more);
@@ -104,7 +104,7 @@ class OptionView {
     const usable = menu.usable(this.id, this.depth);
     this.input.checked = pick !== undefined;
     this.input.disabled = !pick && (!usable || (full && this.group.max !== 1));
-    const note = usable ? "" : this.speech.say("soldOut");
+    const note = usable ? "" : this.speech.message("soldOut");
     if (this.note.textContent !== note) this.note.textContent = note;
     this.element.classList.toggle("gone", !usable);
     this.stepper.hidden = !pick || this.group.max === 1;
@@ -120,7 +120,7 @@ class OptionView {
         this.set(this.get().map((p) => (p.group === this.group.id && p.id === this.id ? { ...p, picks } : p)));
       }, this.depth - 1);
       const name = menu.ingredient(this.id)!.name;
-      this.element.append(h("div", { part: "nested", role: "group", "aria-label": this.speech.say("partOf", { name }) }, this.nested.element));
+      this.element.append(h("div", { part: "nested", role: "group", "aria-label": this.speech.message("partOf", { name }) }, this.nested.element));
     }
     this.nested?.update(menu, this.element.closest(".judged") !== null);
   }

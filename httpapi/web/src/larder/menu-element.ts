@@ -26,7 +26,7 @@ export class LarderMenu extends LarderElement {
 
   constructor() {
     super(css);
-    this.dialog = new DishDialog(() => this.shop, { say: this.say.bind(this), money: this.money.bind(this) }, (line) => this.added(line));
+    this.dialog = new DishDialog(() => this.shop, { message: this.message.bind(this), money: this.money.bind(this) }, (line) => this.added(line));
     this.root.append(h("div", { class: "head" }, h("slot", { name: "header" }), this.search, this.nav), this.status, this.list, this.dialog.element, h("slot", { name: "footer" }));
   }
 
@@ -40,25 +40,25 @@ export class LarderMenu extends LarderElement {
     this.list.replaceChildren();
     const changed = (): void => {
       this.draw();
-      this.tell("menu", { version: shop.menu?.body.version ?? null, name: shop.menu?.body.restaurant.name ?? null });
+      this.emit("menu", { version: shop.menu?.body.version ?? null, name: shop.menu?.body.restaurant.name ?? null });
     };
     for (const name of ["menu", "fault"]) shop.addEventListener(name, changed, { signal });
     shop.addEventListener("news", (event) => {
       const news = (event as CustomEvent<News[]>).detail;
-      if (news.length) this.tell("basket-news", news.map(({ line, kind, was, now }) => ({ id: line.id, name: line.name, kind, was, now })));
+      if (news.length) this.emit("basket-news", news.map(({ line, kind, was, now }) => ({ id: line.id, name: line.name, kind, was, now })));
     }, { signal });
   }
 
   protected draw(): void {
     const menu = this.shop?.menu;
-    this.search.placeholder = this.say("search");
-    this.search.setAttribute("aria-label", this.say("search"));
-    this.nav.setAttribute("aria-label", this.say("categories"));
+    this.search.placeholder = this.message("search");
+    this.search.setAttribute("aria-label", this.message("search"));
+    this.nav.setAttribute("aria-label", this.message("categories"));
     this.list.setAttribute("aria-busy", String(!menu));
     if (!menu) {
       this.money(Decimal.zero); // the first one takes long, and nothing else is to be done
-      this.status.replaceChildren(this.say(this.shop?.fault ? "noMenu" : "loading"),
-        this.shop?.fault ? h("button", { type: "button", onclick: () => void this.shop?.load() }, this.say("again")) : "");
+      this.status.replaceChildren(this.message(this.shop?.fault ? "noMenu" : "loading"),
+        this.shop?.fault ? h("button", { type: "button", onclick: () => void this.shop?.load() }, this.message("again")) : "");
       return;
     }
     const wording = this.language + this.getAttribute("currency");
@@ -82,7 +82,7 @@ export class LarderMenu extends LarderElement {
     const jobs: (() => void)[] = [];
     const add = (category: Category): void => {
       const id = "c-" + category.id;
-      const name = category.name || this.say("menu");
+      const name = category.name || this.message("menu");
       const heading = h(category.depth === 0 ? "h2" : "h3", { id, dir: "auto", tabindex: "-1", part: "category-name" }, name);
       const dishes = h("ul", { class: "dishes" });
       const section = h("section", { part: "category", "aria-labelledby": id }, heading, dishes);
@@ -115,7 +115,7 @@ export class LarderMenu extends LarderElement {
     this.turns.begin(jobs, firstCards);
   }
 
-  private readonly speech = { say: this.say.bind(this), money: this.money.bind(this) };
+  private readonly speech = { message: this.message.bind(this), money: this.money.bind(this) };
 
   /** choose opens what must be put together, and adds at once what need not. */
   private choose(id: string): void {
@@ -132,8 +132,8 @@ export class LarderMenu extends LarderElement {
   }
 
   private added(line: { id: string; name: string; quantity: string; price: string }): void {
-    this.status.textContent = this.say("added", { name: line.name });
-    this.tell("added", { id: line.id, name: line.name, quantity: line.quantity, price: line.price });
+    this.status.textContent = this.message("added", { name: line.name });
+    this.emit("added", { id: line.id, name: line.name, quantity: line.quantity, price: line.price });
   }
 
   /** filter shows the dishes that the search finds, and says how many. */
@@ -152,7 +152,7 @@ export class LarderMenu extends LarderElement {
     }
     for (const section of this.list.children) (section as HTMLElement).classList.toggle("none", query !== "" && !section.querySelector("li:not([hidden])"));
     this.nav.hidden = query !== "";
-    this.status.textContent = query === "" ? "" : found ? this.say("found", { n: found }) : this.say("nothingFound");
+    this.status.textContent = query === "" ? "" : found ? this.message("found", { n: found }) : this.message("nothingFound");
     this.searched = query !== "";
   }
 

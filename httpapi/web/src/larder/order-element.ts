@@ -7,7 +7,7 @@ import { LarderElement } from "./element";
 import { Fieldset, type FormHost } from "./fieldset";
 import { bodyOf, placeOf, told, type Form } from "./order";
 import css from "./order.css";
-import { ended, type Intent, type Violation } from "./placing";
+import { ended, type Intent, type Violation } from "./place";
 import { outcome } from "./outcome";
 import type { Shop } from "./shop";
 import { quietly } from "./store";
@@ -37,7 +37,7 @@ export class LarderOrderForm extends LarderElement implements FormHost {
 
   constructor() {
     super(css);
-    const speech = { say: this.say.bind(this), money: this.money.bind(this) };
+    const speech = { message: this.message.bind(this), money: this.money.bind(this) };
     this.dialog = new DishDialog(() => this.shop, speech, () => this.changed());
     this.box = h("form", { part: "form", novalidate: true, onsubmit: (event: Event) => {
       event.preventDefault();
@@ -49,7 +49,7 @@ export class LarderOrderForm extends LarderElement implements FormHost {
   /** payments are the ways to pay: the attribute's, else those that a page may use. */
   get payments(): string[] { return (this.getAttribute("payments") || "cash card").split(/[\s,]+/).filter(Boolean); }
 
-  text(key: Parameters<FormHost["text"]>[0], params?: Record<string, string | number>): string { return this.say(key, params); }
+  text(key: Parameters<FormHost["text"]>[0], params?: Record<string, string | number>): string { return this.message(key, params); }
 
   protected joined(shop: Shop, signal: AbortSignal): void {
     this.recall();
@@ -60,7 +60,7 @@ export class LarderOrderForm extends LarderElement implements FormHost {
       this.changed();
     });
     listen(shop.basket, "change", () => {
-      this.tell("basket", { lines: shop.basket.lines.map(({ id, name, quantity }) => ({ id, name, quantity })), total: shop.menu ? shop.basket.total(shop.menu).toString() : null });
+      this.emit("basket", { lines: shop.basket.lines.map(({ id, name, quantity }) => ({ id, name, quantity })), total: shop.menu ? shop.basket.total(shop.menu).toString() : null });
       this.changed();
     });
     listen(shop.placing, "change", () => this.draw());
@@ -89,7 +89,7 @@ export class LarderOrderForm extends LarderElement implements FormHost {
     const shop = this.shop;
     const lines = shop?.basket.lines ?? [];
     const intent = shop?.placing.intent ?? null;
-    this.heading.textContent = this.say("order");
+    this.heading.textContent = this.message("order");
     outcome(this.outcome, intent, shop?.placing.asking ?? false, this.speech, {
       again: () => void shop?.placing.resume(),
       anew: () => {
@@ -108,15 +108,15 @@ export class LarderOrderForm extends LarderElement implements FormHost {
     if (this.box.hidden) return;
     this.fields.draw(this.language, this.busy);
     const sum = this.money(shop?.menu ? shop.basket.total(shop.menu) : Decimal.zero);
-    this.total.replaceChildren(h("span", { class: "grow" }, this.say("total")), h("strong", {}, sum));
-    const offer = this.say("place", { price: sum });
+    this.total.replaceChildren(h("span", { class: "grow" }, this.message("total")), h("strong", {}, sum));
+    const offer = this.message("place", { price: sum });
     if (this.submit.textContent !== offer) this.submit.textContent = offer; // a click on it may be half done
     this.submit.disabled = this.busy || this.checking || !shop?.menu;
     this.submit.hidden = intent?.state === "unsent";
     this.drawViolations();
   }
 
-  private readonly speech = { say: this.say.bind(this), money: this.money.bind(this) };
+  private readonly speech = { message: this.message.bind(this), money: this.money.bind(this) };
 
   /** busy tells whether an order is on its way, or its outcome open. */
   private get busy(): boolean {
@@ -140,14 +140,14 @@ export class LarderOrderForm extends LarderElement implements FormHost {
       return h("li", { part: "line", "data-line": line.id, "aria-invalid": words.some(([, wrong]) => wrong) }, h("div", { class: "row" }, h("div", { class: "grow" }, h("strong", {}, name),
         menu && line.picks.length > 0 && h("p", { class: "muted" }, inWords(menu, line.picks))), h("span", { part: "line-price" }, price)),
         ...words.map(([text, wrong]) => h("p", { class: wrong ? "wrong" : "muted", part: "line-note" }, text)),
-        h("div", { class: "row actions" }, button("-", this.say("fewer", { name }), "−", () => set(quantity.plus(decimal(-1)))), h("output", { class: "count" }, line.quantity),
-          button("+", this.say("more", { name }), "+", () => set(quantity.plus(decimal(1)))),
+        h("div", { class: "row actions" }, button("-", this.message("fewer", { name }), "−", () => set(quantity.plus(decimal(-1)))), h("output", { class: "count" }, line.quantity),
+          button("+", this.message("more", { name }), "+", () => set(quantity.plus(decimal(1)))),
           h("span", { class: "grow" }),
           product && menu && (line.picks.length > 0 || fractional(product) || menu.groups(product.schemeId).length > 0)
-            && button("c", this.say("changeNamed", { name }), this.say("change"), () => this.dialog.open(line.id, line), false),
-          button("x", this.say("removeNamed", { name }), this.say("remove"), () => set(Decimal.zero), false)));
+            && button("c", this.message("changeNamed", { name }), this.message("change"), () => this.dialog.open(line.id, line), false),
+          button("x", this.message("removeNamed", { name }), this.message("remove"), () => set(Decimal.zero), false)));
     });
-    this.basket.replaceChildren(...rows.length ? rows : [h("li", { class: "muted" }, this.shop?.placing.intent?.state === "placed" ? "" : this.say("empty"))]);
+    this.basket.replaceChildren(...rows.length ? rows : [h("li", { class: "muted" }, this.shop?.placing.intent?.state === "placed" ? "" : this.message("empty"))]);
     if (focused) {
       const again = [...this.basket.querySelectorAll<HTMLElement>("[data-focus]")].find((b) => b.dataset.focus === focused);
       (again ?? this.heading).focus();
@@ -160,9 +160,9 @@ export class LarderOrderForm extends LarderElement implements FormHost {
     const menu = this.shop?.menu;
     const words: [string, boolean][] = [];
     const product = menu?.product(line.id);
-    if (menu && (!product || !menu.buyable(product))) words.push([this.say("lineGone"), true]);
-    else if (news?.kind === "options") words.push([this.say("lineOptions"), true]);
-    else if (news?.kind === "price") words.push([this.say("linePrice", { was: this.money(decimal(news.was)), now: this.money(decimal(news.now)) }), false]);
+    if (menu && (!product || !menu.buyable(product))) words.push([this.message("lineGone"), true]);
+    else if (news?.kind === "options") words.push([this.message("lineOptions"), true]);
+    else if (news?.kind === "price") words.push([this.message("linePrice", { was: this.money(decimal(news.was)), now: this.money(decimal(news.now)) }), false]);
     if (!words.some(([, wrong]) => wrong)) for (const v of this.violations) if (this.asked[placeOf(v).line ?? -1] === line.key) words.push([v.msg, true]);
     return words;
   }
@@ -173,13 +173,13 @@ export class LarderOrderForm extends LarderElement implements FormHost {
     this.fields.clear();
     for (const violation of told(this.violations)) {
       const { line, field } = placeOf(violation);
-      const msg = violation.code === "field_required" ? this.say("fillIn") : violation.msg;
+      const msg = violation.code === "field_required" ? this.message("fillIn") : violation.msg;
       const marked = line === undefined && field !== undefined && this.fields.mark(field, msg, this.judged);
       if (line === undefined && !marked) elsewhere.push(violation);
       things.add(marked ? field : violation);
     }
     const shown = this.judged ? things.size : 0;
-    const words = shown ? [this.say("wrong", { n: shown }), ...elsewhere.map((v) => v.msg)] : [];
+    const words = shown ? [this.message("wrong", { n: shown }), ...elsewhere.map((v) => v.msg)] : [];
     if (this.summary.textContent !== words.join("")) this.summary.replaceChildren(...words.map((w) => h("p", { class: "wrong" }, w)));
   }
 
@@ -227,9 +227,9 @@ export class LarderOrderForm extends LarderElement implements FormHost {
   }
 
   private refuse({ violations, status }: { violations: Violation[]; status: number }): void {
-    this.violations = violations.length ? violations : [{ path: "", code: "", msg: this.say(status === 401 || status === 403 ? "notTaken" : "unsent") }];
+    this.violations = violations.length ? violations : [{ path: "", code: "", msg: this.message(status === 401 || status === 403 ? "notTaken" : "unsent") }];
     this.judged = true;
-    this.tell("violations", violations);
+    this.emit("violations", violations);
     this.point();
   }
 
@@ -238,9 +238,9 @@ export class LarderOrderForm extends LarderElement implements FormHost {
       this.judged = false;
       this.violations = [];
       this.news.clear();
-      this.tell("placed", { orderID: intent.orderID, total: intent.total ?? null });
+      this.emit("placed", { orderID: intent.orderID, total: intent.total ?? null });
     } else {
-      this.tell("refused", { message: intent.message ?? null });
+      this.emit("refused", { message: intent.message ?? null });
     }
     this.draw();
     this.outcome.focus();

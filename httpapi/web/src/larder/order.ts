@@ -5,7 +5,7 @@ import type { Line } from "./basket";
 import { Decimal } from "./decimal";
 import type { Pick } from "./choice";
 import type { Menu } from "./menu";
-import type { Violation } from "./placing";
+import type { Violation } from "./place";
 
 export type Expedition = "delivery" | "pickup";
 

@@ -3,13 +3,13 @@
 
 import { h } from "./dom";
 import type { Speech } from "./groups";
-import type { Intent } from "./placing";
+import type { Intent } from "./place";
 
 export interface Ways { again(): void; anew(): void }
 
 /** outcome shows what is known of the intent, and what the guest may do. */
 export function outcome(element: HTMLElement, intent: Intent | null, asking: boolean, speech: Speech, ways: Ways): void {
-  const shape = intent ? `${intent.key} ${intent.state} ${asking} ${intent.orderID} ${speech.say("again")}` : "";
+  const shape = intent ? `${intent.key} ${intent.state} ${asking} ${intent.orderID} ${speech.message("again")}` : "";
   if (element.dataset.shape === shape) return; // nothing is read out twice
   element.dataset.shape = shape;
   element.dataset.state = intent?.state ?? "";
@@ -18,28 +18,28 @@ export function outcome(element: HTMLElement, intent: Intent | null, asking: boo
     element.replaceChildren();
     return;
   }
-  const button = (key: "askAgain" | "sendAgain" | "changeOrder" | "orderMore", work: () => void): HTMLElement => h("button", { type: "button", onclick: work, part: "outcome-button", "data-does": key }, speech.say(key));
+  const button = (key: "askAgain" | "sendAgain" | "changeOrder" | "orderMore", work: () => void): HTMLElement => h("button", { type: "button", onclick: work, part: "outcome-button", "data-does": key }, speech.message(key));
   const id = intent.orderID ?? "";
   const shown: (Node | string)[] = [];
   switch (intent.state) {
     case "sending":
-      shown.push(h("p", {}, speech.say("sending")));
+      shown.push(h("p", {}, speech.message("sending")));
       break;
     case "lost":
-      shown.push(h("p", { class: "wrong" }, speech.say("lost")), button("askAgain", ways.again));
+      shown.push(h("p", { class: "wrong" }, speech.message("lost")), button("askAgain", ways.again));
       break;
     case "unknown":
-      shown.push(h("p", { class: "wrong" }, speech.say("unknown")));
+      shown.push(h("p", { class: "wrong" }, speech.message("unknown")));
       if (!asking) shown.push(button("askAgain", ways.again));
       break;
     case "unsent":
-      shown.push(h("p", { class: "wrong" }, speech.say("unsent")), button("sendAgain", ways.again), button("changeOrder", ways.anew));
+      shown.push(h("p", { class: "wrong" }, speech.message("unsent")), button("sendAgain", ways.again), button("changeOrder", ways.anew));
       break;
     case "refused":
-      shown.push(h("p", { class: "wrong" }, speech.say("refused")), intent.message ? h("p", {}, intent.message) : "", button("changeOrder", ways.anew));
+      shown.push(h("p", { class: "wrong" }, speech.message("refused")), intent.message ? h("p", {}, intent.message) : "", button("changeOrder", ways.anew));
       break;
     case "placed":
-      shown.push(intent.rejected ? h("p", { class: "wrong" }, speech.say("placedRejected", { id })) : h("p", { class: "good", part: "order-id" }, speech.say("placed", { id })),
+      shown.push(intent.rejected ? h("p", { class: "wrong" }, speech.message("placedRejected", { id })) : h("p", { class: "good", part: "order-id" }, speech.message("placed", { id })),
         button("orderMore", ways.anew));
   }
   element.replaceChildren(...shown);

@@ -4,7 +4,7 @@
 import { Api } from "./api";
 import { Basket, type News } from "./basket";
 import { Menu } from "./menu";
-import { ended, Placing, type Intent } from "./placing";
+import { ended, Placing, type Intent } from "./place";
 import { Kept, storages } from "./store";
 import { follow, type MenuEvent } from "./stream";
 
@@ -85,7 +85,7 @@ export class Shop extends EventTarget {
     } catch {
       this.fault = !this.menu; // the menu that is there stays
     }
-    this.tell();
+    this.notify();
     if (this.menu && this.menu.body.version < this.newest) {
       this.newest = 0; // once: whoever serves an older version will tell of the newer one
       void this.load();
@@ -96,11 +96,11 @@ export class Shop extends EventTarget {
     this.newest = event.version;
     if (!this.menu && !this.fault) return; // it is being read
     if (this.menu && event.version <= this.menu.body.version) return;
-    if (this.menu && this.menu.stop([...event.products, ...event.ingredients])) this.tell();
+    if (this.menu && this.menu.stop([...event.products, ...event.ingredients])) this.notify();
     void this.load(); // for what follows from it, such as orderable
   }
 
-  private tell(): void {
+  private notify(): void {
     this.dispatchEvent(new Event(this.fault ? "fault" : "menu"));
     const news = this.menu ? this.basket.against(this.menu) : [];
     this.dispatchEvent(new CustomEvent<News[]>("news", { detail: news }));

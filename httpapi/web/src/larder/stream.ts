@@ -11,29 +11,29 @@ const shortest = 3_000, longest = 60_000; // milliseconds between tries
  * follow tells of each event until the signal ends. It never throws: a stream
  * that cannot be had is tried again, ever more rarely.
  */
-export function follow(url: string, signal: AbortSignal, tell: (event: MenuEvent) => void): void {
+export function follow(url: string, signal: AbortSignal, onEvent: (event: MenuEvent) => void): void {
   if (!("locks" in navigator) || !("BroadcastChannel" in window)) {
-    read(url, signal, tell);
+    read(url, signal, onEvent);
     return;
   }
   const name = "larder:events:" + url;
   const channel = new BroadcastChannel(name);
-  channel.onmessage = (message) => tell(message.data as MenuEvent);
+  channel.onmessage = (message) => onEvent(message.data as MenuEvent);
   signal.addEventListener("abort", () => channel.close(), { once: true });
   const lead = (): Promise<void> => new Promise((end) => {
     read(url, signal, (event) => {
-      tell(event);
+      onEvent(event);
       channel.postMessage(event);
     });
     signal.addEventListener("abort", () => end(), { once: true });
   });
   navigator.locks.request(name, { signal }, lead).catch(() => {
-    if (!signal.aborted) read(url, signal, tell);
+    if (!signal.aborted) read(url, signal, onEvent);
   });
 }
 
 /** read opens the stream, and opens it anew when it has ended for good. */
-function read(url: string, signal: AbortSignal, tell: (event: MenuEvent) => void): void {
+function read(url: string, signal: AbortSignal, onEvent: (event: MenuEvent) => void): void {
   let pause = shortest;
   const open = (): void => {
     if (signal.aborted) return;
@@ -44,7 +44,7 @@ function read(url: string, signal: AbortSignal, tell: (event: MenuEvent) => void
       source.addEventListener(type, (event) => {
         pause = shortest;
         const { version, products = [], ingredients = [] } = JSON.parse((event as MessageEvent<string>).data);
-        tell({ type, version, products, ingredients });
+        onEvent({ type, version, products, ingredients });
       });
     }
     source.onerror = () => {

@@ -103,8 +103,8 @@ export function languageOf(tag: string): Language {
   return languages.find((l) => l === first) ?? "en";
 }
 
-/** say gives a text; n chooses among plurals. */
-export function say(language: Language, key: Key, params: Record<string, string | number> = {}): string {
+/** message gives a text; n chooses among plurals. */
+export function message(language: Language, key: Key, params: Record<string, string | number> = {}): string {
   const text: Text = texts[key][language];
   const form = typeof text === "string" ? text
     : (text as Record<string, string>)[new Intl.PluralRules(language).select(Number(params.n))] ?? text.other;

@@ -6,16 +6,16 @@ import { isGone, words } from './api';
 const region = h('p', { role: 'status', class: 'said', 'data-testid': 'said' });
 
 /** Where the console says what happened; screen readers speak it. */
-export const said = region;
+export const messageRegion = region;
 
-export function say(text: string, bad = false): void {
+export function showMessage(text: string, bad = false): void {
   region.classList.toggle('bad', bad);
   put(region, text);
 }
 
 /** Says why something failed, unless its view is gone. */
-export function sayWhy(error: unknown): void {
-  if (!isGone(error)) say(words(error), true);
+export function showError(error: unknown): void {
+  if (!isGone(error)) showMessage(words(error), true);
 }
 
 interface Question { title: string; body: Child[]; yes: string; danger?: boolean; fields?: HTMLElement }
@@ -47,7 +47,7 @@ export async function during(button: HTMLButtonElement, work: () => Promise<void
   try {
     await work();
   } catch (error) {
-    sayWhy(error);
+    showError(error);
   } finally {
     button.removeAttribute('aria-busy');
   }

@@ -1,7 +1,7 @@
 // Who did what, and when.
 
 import { ask, query } from './api';
-import { sayWhy } from './ask';
+import { showError } from './ask';
 import { cell, h, put, rowHead, table, type Child } from './dom';
 import { badge, count, moment } from './format';
 import type { AuditEntry, Page } from './model';
@@ -36,7 +36,7 @@ export const audit: View = async (root, { params, signal, go }) => {
   const turn = (by: number) => {
     if (by > 0) cursors.push(page.next);
     else cursors.pop();
-    void load().catch(sayWhy);
+    void load().catch(showError);
   };
   await load();
 };

@@ -20,7 +20,7 @@ export function on<K extends keyof Events>(name: K, listener: Listener<K>, signa
   signal.addEventListener('abort', () => all.delete(listener), { once: true });
 }
 
-function tell<K extends keyof Events>(name: K, data: Events[K]): void {
+function emit<K extends keyof Events>(name: K, data: Events[K]): void {
   for (const listener of listeners.get(name) ?? []) listener(data);
 }
 
@@ -31,14 +31,14 @@ export function open(): void {
   source = opened;
   opened.addEventListener('reset', () => {
     wait = 1000;
-    tell('link', true);
-    tell('reset', undefined);
+    emit('link', true);
+    emit('reset', undefined);
   });
   for (const name of ['run.started', 'run.finished', 'sync.progress'] as const) {
-    opened.addEventListener(name, (event) => tell(name, JSON.parse((event as MessageEvent<string>).data)));
+    opened.addEventListener(name, (event) => emit(name, JSON.parse((event as MessageEvent<string>).data)));
   }
   opened.addEventListener('error', () => {
-    tell('link', false);
+    emit('link', false);
     if (opened.readyState !== EventSource.CLOSED) return; // it tries again by itself
     retry = setTimeout(open, wait * (0.5 + Math.random() / 2));
     wait = Math.min(2 * wait, longest);

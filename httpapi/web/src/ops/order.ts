@@ -2,7 +2,7 @@
 // it.
 
 import { result } from './api';
-import { during, question, say } from './ask';
+import { during, question, showMessage } from './ask';
 import { cell, h, put, rowHead, table, type Child } from './dom';
 import { badge, moment, outcome, price, telephone } from './format';
 import type { Call, Order } from './model';
@@ -19,7 +19,7 @@ export const order: View = async (root, { id, signal }) => {
       h('p', { class: 'back' }, link('/orders', {}, '← Orders')),
       h('h1', { tabindex: -1 }, one.orderID ? `Order ${one.orderID}` : 'Order without a number'),
       h('p', { class: 'facts' }, outcome(one.state), one.paid && badge('paid', 'good'), h('span', {}, `ref ${one.ref}`)),
-      open && settling(one, open, path, signal, load),
+      open && resolveForm(one, open, path, signal, load),
       h('div', { class: 'cards' },
         h('div', { class: 'card' }, h('h2', {}, 'The restaurant'), facts([
           ['Name', one.restaurantName ?? '–'], ['Phone', one.restaurantPhone ? telephone(one.restaurantPhone) : 'not configured (restaurants[].phone)'],
@@ -89,7 +89,7 @@ function calls(all: Call[]): HTMLElement {
 const names: Record<string, string> = { create: 'the order', pay: 'the payment', complete: 'the completion', reject: 'the rejection' };
 
 /** The form in which a person says what is so. */
-function settling(one: Order, call: Call, path: string, signal: AbortSignal, then: () => Promise<void>): HTMLElement {
+function resolveForm(one: Order, call: Call, path: string, signal: AbortSignal, then: () => Promise<void>): HTMLElement {
   const what = names[call.operation] ?? call.operation;
   const creates = call.operation === 'create';
   const choice = (value: string, title: string, why: string) => h('label', { class: 'choice' },
@@ -115,7 +115,7 @@ function settling(one: Order, call: Call, path: string, signal: AbortSignal, the
           method: 'POST', signal,
           body: { operation: call.operation, outcome, ...(creates && outcome === 'done' ? { orderID: orderID.value.trim() } : {}), ...(note.value.trim() ? { note: note.value.trim() } : {}) },
         });
-        say('Settled.');
+        showMessage('Settled.');
         await then();
         document.querySelector<HTMLElement>('h1')?.focus();
       });

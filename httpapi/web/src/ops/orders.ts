@@ -1,7 +1,7 @@
 // Orders by their state: first those of which nobody knows what became.
 
 import { ask, query } from './api';
-import { sayWhy } from './ask';
+import { showError } from './ask';
 import { cell, h, pause, put, rowHead, table } from './dom';
 import { badge, count, moment, outcome, price } from './format';
 import type { Order, Page } from './model';
@@ -41,11 +41,11 @@ export const orders: View = async (root, { params, signal }) => {
   const turn = (by: number) => {
     if (by > 0) cursors.push(page.next);
     else cursors.pop();
-    void load().then(() => root.querySelector<HTMLElement>('h1')?.focus()).catch(sayWhy);
+    void load().then(() => root.querySelector<HTMLElement>('h1')?.focus()).catch(showError);
   };
   await load();
   void (async () => {
-    while (await pause(again, signal)) if (!document.hidden) await load().catch(sayWhy);
+    while (await pause(again, signal)) if (!document.hidden) await load().catch(showError);
   })();
 };
 

@@ -2,14 +2,14 @@
 // and its versions.
 
 import { ask, isGone, pathOf, query, result, words } from './api';
-import { during, sayWhy } from './ask';
+import { during, showError } from './ask';
 import { auditTable } from './audit';
 import { cell, h, pause, put, rowHead, table } from './dom';
 import { badge, count, milliseconds, moment, number, outcome, runSentence, telephone } from './format';
 import * as live from './live';
 import type { AuditEntry, Finding, Page, Restaurant, Run } from './model';
 import { plots } from './plot';
-import { forceQuestion, release, resync } from './resync';
+import { forceQuestion, release, syncNow } from './sync';
 import { fresh, states } from './restaurants';
 import { versions } from './versions';
 import { link, type View } from './view';
@@ -32,7 +32,7 @@ export const restaurant: View = async (root, place) => {
     const act = (force: boolean) => (event: Event) => during(event.currentTarget as HTMLButtonElement, async () => {
       if (force && !await forceQuestion(one.id, signal)) return;
       try {
-        await resync(one, force, signal, (run) => { running = run; drawHead(); });
+        await syncNow(one, force, signal, (run) => { running = run; drawHead(); });
       } finally {
         running = undefined;
       }
@@ -87,7 +87,7 @@ export const restaurant: View = async (root, place) => {
     drawHead();
     await Promise.all([loadRuns(), loadLint(), loadVersions(), loadDone()]);
   };
-  const loadVersions = () => versions(kept, one, signal, () => { void load().catch(sayWhy); });
+  const loadVersions = () => versions(kept, one, signal, () => { void load().catch(showError); });
 
   let dirty = false;
   live.on('reset', () => { dirty = true; }, signal);
@@ -99,10 +99,10 @@ export const restaurant: View = async (root, place) => {
       if (!dirty || document.hidden || document.querySelector('dialog[open]')) continue;
       dirty = false;
       const { version } = one;
-      one = await result<Restaurant>(pathOf(id), { signal }).catch((error) => { sayWhy(error); return one; });
+      one = await result<Restaurant>(pathOf(id), { signal }).catch((error) => { showError(error); return one; });
       drawHead();
       // A list with a comparison open is left alone while it is still right.
-      await Promise.all([loadRuns(), loadLint(), one.version !== version && loadVersions(), loadDone()]).catch(sayWhy);
+      await Promise.all([loadRuns(), loadLint(), one.version !== version && loadVersions(), loadDone()]).catch(showError);
     }
   })();
 };

@@ -2,12 +2,12 @@
 // page of them, however many there are.
 
 import { ask, query, result } from './api';
-import { during, sayWhy } from './ask';
+import { during, showError } from './ask';
 import { cell, h, pause, put, rowHead, table } from './dom';
 import { badge, count, number, outcome, span } from './format';
 import * as live from './live';
 import type { Page, Restaurant, Run, Summary } from './model';
-import { forceQuestion, resync } from './resync';
+import { forceQuestion, syncNow } from './sync';
 import { link, type View } from './view';
 
 const pageSize = 50;
@@ -53,7 +53,7 @@ export const restaurants: View = async (root, { params, signal, go }) => {
   const turn = (by: number) => {
     if (by > 0) cursors.push(page.next);
     else cursors.pop();
-    void load().then(() => root.querySelector<HTMLElement>('h1')?.focus()).catch(sayWhy);
+    void load().then(() => root.querySelector<HTMLElement>('h1')?.focus()).catch(showError);
   };
   const draw = () => {
     const focused = list.contains(document.activeElement) ? document.activeElement?.getAttribute('data-key') : null;
@@ -70,7 +70,7 @@ export const restaurants: View = async (root, { params, signal, go }) => {
     const act = (force: boolean) => async (event: Event) => during(event.currentTarget as HTMLButtonElement, async () => {
       if (force && !await forceQuestion(one.id, signal)) return;
       try {
-        await resync(one, force, signal, (run) => { running.set(one.id, run); draw(); });
+        await syncNow(one, force, signal, (run) => { running.set(one.id, run); draw(); });
       } finally {
         running.delete(one.id);
       }
@@ -105,7 +105,7 @@ export const restaurants: View = async (root, { params, signal, go }) => {
       if (document.hidden || (!dirty && rest < again)) continue;
       dirty = false;
       rest = 0;
-      await Promise.all([load(), count_()]).catch(sayWhy);
+      await Promise.all([load(), count_()]).catch(showError);
     }
   })();
 };

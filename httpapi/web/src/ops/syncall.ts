@@ -1,7 +1,7 @@
 // A resync of every restaurant, and how far it is.
 
 import { result } from './api';
-import { during, question, sayWhy } from './ask';
+import { during, question, showError } from './ask';
 import { cell, h, pause, put, rowHead, table } from './dom';
 import { count, moment, number, outcome } from './format';
 import * as live from './live';
@@ -55,7 +55,7 @@ export const syncAll: View = async (root, { id, signal, go }) => {
         batch = await result<Batch>(path, { signal });
         draw(batch);
       } catch (error) {
-        sayWhy(error);
+        showError(error);
       }
     }
   })();

@@ -1,11 +1,11 @@
 // The versions that are kept: what differs between them, and the way back.
 
 import { ask, pathOf, query, result } from './api';
-import { during, question, say } from './ask';
+import { during, question, showMessage } from './ask';
 import { cell, h, put, rowHead, table } from './dom';
 import { badge, count, moment, number, price } from './format';
 import type { Changes, Page, Restaurant, Run, Version } from './model';
-import { tell } from './resync';
+import { showRun } from './sync';
 
 const most = 50; // versions
 
@@ -23,7 +23,7 @@ export async function versions(into: HTMLElement, one: Restaurant, signal: Abort
   const back = (version: Version) => (event: Event) => during(event.currentTarget as HTMLButtonElement, async () => {
     const run = await rollback(one, version, signal);
     if (run) {
-      tell(one, run);
+      showRun(one, run);
       then();
     }
   });
@@ -51,7 +51,7 @@ async function rollback(one: Restaurant, version: Version, signal: AbortSignal):
       h('div', { class: 'scroll', role: 'region', 'aria-label': 'What changes', tabindex: 0 }, describe(changes))],
   });
   if (!yes) return undefined;
-  say(`Rolling back to version ${version.version} …`);
+  showMessage(`Rolling back to version ${version.version} …`);
   const hold = fields.querySelector<HTMLInputElement>('input:checked')?.value ?? 'next_change';
   return result<Run>(pathOf(one.id) + '/rollback?wait=30s', { method: 'POST', body: { version: version.version, hold }, signal });
 }

@@ -5,10 +5,10 @@ import { lacks, linePrice, picked, standing, unitPrice, type Pick } from "../../
 import { Decimal, decimal } from "../../../src/larder/decimal";
 import { Menu, sameList, type MenuBody } from "../../../src/larder/menu";
 import { bodyOf, placeOf, told, withOffset } from "../../../src/larder/order";
-import { newKey, Placing, type Answer, type Wire } from "../../../src/larder/placing";
+import { newKey, Placing, type Answer, type Wire } from "../../../src/larder/place";
 import { Shop } from "../../../src/larder/shop";
 import { Kept, type Store } from "../../../src/larder/store";
-import { languages, say, texts, type Key } from "../../../src/larder/texts";
+import { languages, message, texts, type Key } from "../../../src/larder/texts";
 
 declare const process: { getBuiltinModule(name: string): any };
 const { test } = process.getBuiltinModule("node:test");
@@ -416,8 +416,8 @@ test("every text is there in each language, with the same parameters", () => {
     });
     assert.equal(new Set(params).size, 1, `${key} has other parameters in another language`);
     for (const language of languages) {
-      for (const n of [0, 1, 2, 5, 21]) assert.ok(say(language, key as Key, { n }).length > 0, `${key} in ${language} for ${n}`);
+      for (const n of [0, 1, 2, 5, 21]) assert.ok(message(language, key as Key, { n }).length > 0, `${key} in ${language} for ${n}`);
     }
   }
-  assert.equal(say("ru", "found", { n: 22 }), "Найдено 22 блюда");
+  assert.equal(message("ru", "found", { n: 22 }), "Найдено 22 блюда");
 });

@@ -1,7 +1,7 @@
 // Asking for a run and following it to its end.
 
 import { ask, pathOf, result } from './api';
-import { question, say } from './ask';
+import { question, showMessage } from './ask';
 import { h, pause } from './dom';
 import { count, runSentence } from './format';
 import * as live from './live';
@@ -33,18 +33,18 @@ export async function finished(run: Run, signal: AbortSignal, progress: (run: Ru
 }
 
 /** Pulls a restaurant's menu now, and tells how it went. */
-export async function resync(restaurant: Restaurant, force: boolean, signal: AbortSignal, progress: (run: Run) => void): Promise<Run> {
-  say(`Pulling the menu of ${restaurant.name || restaurant.id} …`);
+export async function syncNow(restaurant: Restaurant, force: boolean, signal: AbortSignal, progress: (run: Run) => void): Promise<Run> {
+  showMessage(`Pulling the menu of ${restaurant.name || restaurant.id} …`);
   const begun = await result<Run>(pathOf(restaurant.id) + '/sync', { method: 'POST', body: force ? { force: true } : undefined, signal });
   const run = await finished(begun, signal, progress);
-  tell(restaurant, run);
+  showRun(restaurant, run);
   return run;
 }
 
 /** Says how a run of the restaurant ended. */
-export function tell(restaurant: Restaurant, run: Run): void {
+export function showRun(restaurant: Restaurant, run: Run): void {
   const bad = run.outcome === 'failed' || run.outcome === 'quarantined';
-  say(`${restaurant.name || restaurant.id}: ${runSentence(run)}.`.replace('..', '.'), bad);
+  showMessage(`${restaurant.name || restaurant.id}: ${runSentence(run)}.`.replace('..', '.'), bad);
 }
 
 /** Asks before a forced run, and says what it would do. */
@@ -77,6 +77,6 @@ export async function release(restaurant: Restaurant, signal: AbortSignal): Prom
   });
   if (!yes) return false;
   const { result: begun } = await ask<{ result: Run }>(pathOf(restaurant.id) + '/hold', { method: 'DELETE', signal });
-  tell(restaurant, await finished(begun, signal));
+  showRun(restaurant, await finished(begun, signal));
   return true;
 }
