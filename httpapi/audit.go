@@ -41,12 +41,6 @@ func actions() []action {
 	}
 }
 
-// How a caller named itself.
-const (
-	viaToken   = "token"
-	viaSession = "session"
-)
-
 // auditEntry is one thing that was done: an entry of /v1/ops/audit. What does not
 // apply is null.
 type auditEntry struct {
@@ -130,9 +124,9 @@ func isEntryID(id string) bool {
 // be kept changes nothing of what was done: the log has it all the same.
 func (s *Server) audit(c *gin.Context, d auditEntry) {
 	who, _ := callerOf(c)
-	d.At, d.Client, d.Via, d.RequestID = formatTime(s.clock()), who.Client, viaToken, idOf(c)
+	d.At, d.Client, d.Via, d.RequestID = formatTime(s.clock()), who.Client, "token", idOf(c)
 	if who.session {
-		d.Via = viaSession
+		d.Via = "session"
 	}
 	switch {
 	case d.Connection != nil:

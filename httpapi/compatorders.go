@@ -55,31 +55,25 @@ func (s *Server) readPlacing(c *gin.Context, p *ordering.PlaceRequest) (err erro
 // not sent on (policy O11); a body of a completion is not read.
 func (s *Server) compatChange(operation ordering.Operation) handler {
 	return func(c *gin.Context) error {
-		change := ordering.ChangeRequest{
-			Operation: operation, OrderID: param(c, "orderID"), RequestID: idOf(c), Language: language(c),
-		}
-		if err := s.readChange(c, &change); err != nil {
+		who, _ := callerOf(c)
+		connection, err := s.onlyConnection(who, howCompat)
+		if err != nil {
 			return err
 		}
-		call := orderCall{operation: operation, connection: change.Connection, orderID: change.OrderID}
+		change := ordering.ChangeRequest{
+			Operation: operation, OrderID: param(c, "orderID"), RequestID: idOf(c), Language: language(c),
+			Connection: connection, Client: who.Client, FieldCase: s.connection(connection).FieldCase,
+		}
+		if change.Key, err = idempotencyKey(c, false); err != nil {
+			return err
+		}
+		if operation != upstream.OpComplete {
+			if change.Body, err = readBody(c, maxBody, nil); err != nil {
+				return err
+			}
+		}
 		changed, err := s.orders.Change(c.Request.Context(), change)
-		s.noteOrder(c, call, changed, err)
+		s.noteOrder(c, orderCall{operation: operation, connection: connection, orderID: change.OrderID}, changed, err)
 		return s.writeCompat(c, changed, err)
 	}
-}
-
-// readChange fills in whose change it is, and what it says.
-func (s *Server) readChange(c *gin.Context, change *ordering.ChangeRequest) (err error) {
-	who, _ := callerOf(c)
-	if change.Connection, err = s.onlyConnection(who, howCompat); err != nil {
-		return err
-	}
-	change.Client, change.FieldCase = who.Client, s.connection(change.Connection).FieldCase
-	if change.Key, err = idempotencyKey(c, false); err != nil {
-		return err
-	}
-	if change.Operation != upstream.OpComplete {
-		change.Body, err = readBody(c, maxBody, nil)
-	}
-	return err
 }

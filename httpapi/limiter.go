@@ -77,13 +77,10 @@ func (l *limiter) bucket(key string) *rate.Limiter {
 		oldest := l.order.Back()
 		delete(l.buckets, l.order.Remove(oldest).(*bucket).key) //nolint:errcheck // the list holds buckets only
 	}
-	b := &bucket{key: key, tokens: rate.NewLimiter(rate.Every(l.interval()), l.rate.Count)}
+	b := &bucket{key: key, tokens: rate.NewLimiter(rate.Every(l.rate.Per/time.Duration(l.rate.Count)), l.rate.Count)}
 	l.buckets[key] = l.order.PushFront(b)
 	return b.tokens
 }
-
-// interval is the time between two tokens.
-func (l *limiter) interval() time.Duration { return l.rate.Per / time.Duration(l.rate.Count) }
 
 // failureLimit limits failed attempts with a client's secret (policy H8): those
 // of one address together, and those that name one client.

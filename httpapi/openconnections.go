@@ -51,7 +51,11 @@ func (o *openConnections) enter(closed <-chan struct{}) bool {
 		return true
 	default:
 	}
-	o.turnedFull()
+	if o.full.CompareAndSwap(false, true) { // logged once, until a tenth is free again
+		o.filled.Add(1)
+		o.log.WithFields(logrus.Fields{"event": "http.connection_limit", "connections": o.limit}).
+			Warn("as many connections as may be: further ones wait until one has left")
+	}
 	select {
 	case o.places <- struct{}{}:
 		return true
@@ -74,16 +78,6 @@ func (o *openConnections) free() {
 	if o.places != nil {
 		<-o.places
 	}
-}
-
-// turnedFull tells once that there is no place left.
-func (o *openConnections) turnedFull() {
-	if !o.full.CompareAndSwap(false, true) {
-		return
-	}
-	o.filled.Add(1)
-	o.log.WithFields(logrus.Fields{"event": "http.connection_limit", "connections": o.limit}).
-		Warn("as many connections as may be: further ones wait until one has left")
 }
 
 // limitedListener accepts while there are places. Its connections are TCP

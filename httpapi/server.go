@@ -186,7 +186,10 @@ func New(cfg Config, auth AuthConfig, deps Deps) (*Server, error) {
 	s.auditLog = &auditLog{redis: s.redis.NoRetry(), key: cache.NewKeys(s.redis.Prefix()).OpsAudit()}
 	s.diffSlots, s.release = make(chan struct{}, maxDiffs), deps.Version
 	s.readiness = &readiness{started: s.clock(), tried: map[menu.RestaurantID]bool{}}
-	s.streams = newStreams(cfg.Events, deps.Replica)
+	s.streams = &streams{
+		cfg: cfg.Events, replica: deps.Replica, closing: make(chan struct{}),
+		byAddress: map[string]int{}, topics: map[menu.RestaurantID]*topic{},
+	}
 	s.open = newOpenConnections(cfg.MaxConnections, openFiles(), newAddressConnections(cfg.MaxConnectionsPerAddress, s.proxies), s.log)
 	for _, collector := range append(s.stateMetrics(), s.menuAge(), s.orderCounts.collector()) {
 		if err := s.metrics.registry.Register(collector); err != nil {

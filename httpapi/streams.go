@@ -79,13 +79,6 @@ type streams struct {
 	topics    map[menu.RestaurantID]*topic
 }
 
-func newStreams(cfg EventsConfig, replica *cache.Replica) *streams {
-	return &streams{
-		cfg: cfg, replica: replica, closing: make(chan struct{}),
-		byAddress: map[string]int{}, topics: map[menu.RestaurantID]*topic{},
-	}
-}
-
 // end ends every stream, and lets no other begin.
 func (s *streams) end() {
 	s.mu.Lock()
