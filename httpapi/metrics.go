@@ -92,7 +92,7 @@ func NewMetrics(version string) *Metrics {
 	for path, name := range [pathNames]string{"standard", "fast"} {
 		m.reads[path] = [2]prometheus.Counter{reads.WithLabelValues(name, "miss"), reads.WithLabelValues(name, "hit")}
 	}
-	for _, event := range [...]string{"swept", "late", "contradicted", "unrecorded"} {
+	for _, event := range [...]string{"timed_out", "result_recorded_late", "outcome_conflict", "result_lost"} {
 		m.events.WithLabelValues(event) // from 0 on: a rule must see the first one as an increase
 	}
 	registry.MustRegister(
