@@ -64,7 +64,7 @@ func validate(v reflect.Value) error {
 	return nil
 }
 
-// sectionErrors reports a package's errors where their keys stand. Packages name
+// sectionErrors reports a package's errors at the places of their keys. Packages name
 // a key from the top of the file or from their own section.
 func (l *loader) sectionErrors(section string, err error) {
 	for _, err := range separate(err) {
@@ -75,7 +75,7 @@ func (l *loader) sectionErrors(section string, err error) {
 		if key != section && !strings.HasPrefix(key, section+".") && !strings.HasPrefix(key, section+"[") {
 			key = strings.TrimSuffix(section+"."+key, ".")
 		}
-		l.fault(key, "%s", msg)
+		l.problem(key, "%s", msg)
 	}
 }
 
@@ -112,7 +112,7 @@ func (c *Config) checkConnections(l *loader) {
 	seen := map[string]int{}
 	for i, connection := range c.Connections {
 		if before, twice := seen[connection.Name]; twice && connection.Name != "" {
-			l.fault(fmt.Sprintf("connections[%d].name", i), "%q is already the name of connections[%d]: give each its own", connection.Name, before)
+			l.problem(fmt.Sprintf("connections[%d].name", i), "%q is already the name of connections[%d]: give each its own", connection.Name, before)
 		}
 		seen[connection.Name] = i
 	}
@@ -124,10 +124,10 @@ func (c *Config) checkRestaurants(l *loader) {
 		key := fmt.Sprintf("restaurants[%d]", i)
 		id := string(r.ID)
 		if !IsRestaurantID(id) {
-			l.fault(key+".id", "%q is no restaurant id: use 1 to 64 of A-Z a-z 0-9 . _ : -", id)
+			l.problem(key+".id", "%q is no restaurant id: use 1 to 64 of A-Z a-z 0-9 . _ : -", id)
 		}
 		if before, twice := seen[id]; twice && id != "" {
-			l.fault(key+".id", "%q is already the id of restaurants[%d]: remove one of them", id, before)
+			l.problem(key+".id", "%q is already the id of restaurants[%d]: remove one of them", id, before)
 		}
 		seen[id] = i
 		c.checkConnection(l, key+".connection", r.Connection)
@@ -136,10 +136,10 @@ func (c *Config) checkRestaurants(l *loader) {
 			l.sectionErrors(key+".ordering", overrideErrors(c.OrderingOf(r).Validate(), c.Ordering.Validate()))
 		}
 		if _, err := menusync.ParseSchedule(c.Sync.Schedule, r.TimeZone, id); err != nil && r.TimeZone != "" {
-			l.fault(key+".time_zone", "%v: use an IANA name such as Europe/Lisbon", err)
+			l.problem(key+".time_zone", "%v: use an IANA name such as Europe/Lisbon", err)
 		} else if r.Schedule != "" {
 			if _, err := menusync.ParseSchedule(r.Schedule, r.TimeZone, id); err != nil {
-				l.fault(key+".schedule", `%v: write "@every 2m", five cron fields such as "*/5 * * * *", or "@hourly"`, err)
+				l.problem(key+".schedule", `%v: write "@every 2m", five cron fields such as "*/5 * * * *", or "@hourly"`, err)
 			}
 		}
 	}
@@ -165,11 +165,11 @@ const (
 func (l *loader) checkContact(key string, r Restaurant) {
 	hasDigits := strings.ContainsFunc(r.Phone, unicode.IsDigit)
 	if strings.ContainsFunc(r.Phone, unicode.IsControl) || len(r.Phone) > maxPhone || r.Phone != "" && !hasDigits {
-		l.fault(key+".phone", "%q is no telephone number: write one as people dial it, such as %q, in at most %d bytes",
+		l.problem(key+".phone", "%q is no telephone number: write one as people dial it, such as %q, in at most %d bytes",
 			r.Phone, "+351 22 000 00 00", maxPhone)
 	}
 	if strings.ContainsFunc(r.Address, unicode.IsControl) || len(r.Address) > maxAddress {
-		l.fault(key+".address", "is no address: write one line of at most %d bytes", maxAddress)
+		l.problem(key+".address", "is no address: write one line of at most %d bytes", maxAddress)
 	}
 }
 
@@ -184,11 +184,11 @@ func (c *Config) checkConnection(l *loader, key, name string) {
 	switch {
 	case slices.Contains(names, name), unread:
 	case len(names) == 0:
-		l.fault(key, "there is no connection: add one under connections")
+		l.problem(key, "there is no connection: add one under connections")
 	case name == "":
-		l.fault(key, "is missing: name one of the connections %s", strings.Join(names, ", "))
+		l.problem(key, "is missing: name one of the connections %s", strings.Join(names, ", "))
 	default:
-		l.fault(key, "there is no connection %q: the connections are %s", name, strings.Join(names, ", "))
+		l.problem(key, "there is no connection %q: the connections are %s", name, strings.Join(names, ", "))
 	}
 }
 
@@ -211,7 +211,7 @@ func (c *Config) checkDemoSecrets(l *loader) {
 	}
 	for key, secret := range secrets {
 		if slices.Contains(demoSecrets, secret) {
-			l.fault(key, "is the demo's secret, which everyone knows: larder rejects it because %s", exposed)
+			l.problem(key, "is the demo's secret, which everyone knows: larder rejects it because %s", exposed)
 		}
 	}
 }
@@ -221,7 +221,7 @@ func (c *Config) checkDemoSecrets(l *loader) {
 func (c *Config) checkStateDir(l *loader) {
 	info, err := os.Stat(c.Ordering.StateDir)
 	if c.Ordering.StateDir != "" && (err == nil && !info.IsDir() || errors.Is(err, syscall.ENOTDIR)) {
-		l.fault("ordering.state_dir", "%s is not a folder: name a folder that larder can write to", c.Ordering.StateDir)
+		l.problem("ordering.state_dir", "%s is not a folder: name a folder that larder can write to", c.Ordering.StateDir)
 	}
 }
 

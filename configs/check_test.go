@@ -27,7 +27,7 @@ connections:
   - {name: main, base_url: "http://127.0.0.1:9", auth_url: "http://127.0.0.1:9", client_id: a, client_secret: b}
 `
 
-func TestRoomsFaultsStandWhereTheirKeysAre(t *testing.T) {
+func TestPackageErrorsAreAtTheirKeys(t *testing.T) {
 	t.Parallel()
 	got := problemsOf(t, `http:
   listen: nowhere
@@ -62,7 +62,7 @@ auth:
 	}
 }
 
-func TestWhatNoRoomSeesAlone(t *testing.T) {
+func TestWhatNoPackageSeesAlone(t *testing.T) {
 	t.Parallel()
 	got := problemsOf(t, connection+`restaurants:
   - id: one
@@ -380,7 +380,7 @@ func TestWhatCouldNotBeReadIsNotJudged(t *testing.T) {
 	}
 }
 
-func TestAGeneralFaultIsNotRepeatedForEachRestaurant(t *testing.T) {
+func TestAGeneralProblemIsNotRepeatedForEachRestaurant(t *testing.T) {
 	t.Parallel()
 	got := problemsOf(t, connection+`ordering: {max_depth: -1}
 restaurants:
@@ -388,7 +388,7 @@ restaurants:
   - {id: two, ordering: {price_digits: 1}}
 `)
 	if len(got) != 2 || !strings.Contains(got[0], " ordering.max_depth: ") || !strings.Contains(got[1], " restaurants[0].ordering.price_digits: ") {
-		t.Errorf("problems %q, want the general fault once and the restaurant's own", got)
+		t.Errorf("problems %q, want the general problem once and the restaurant's own", got)
 	}
 }
 

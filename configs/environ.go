@@ -80,7 +80,7 @@ func (l *loader) overlay(from variable, rest, path string, n *node, v reflect.Va
 	isList := v.Kind() == reflect.Slice && !isText(v.Type())
 	switch {
 	case rest != "" && (n.kind == single || n.kind == list && !isList || n.kind == section && isList):
-		l.problem(from.place(), path, "this is inside %v, which stands at %v", n, n.at)
+		l.problemAt(from.place(), path, "this is inside %v, which stands at %v", n, n.at)
 	case rest != "" && v.Kind() == reflect.Struct:
 		return l.overlayKey(from, rest, path, n, v)
 	case rest != "" && isList:
@@ -95,7 +95,7 @@ func (l *loader) overlay(from variable, rest, path string, n *node, v reflect.Va
 			}
 		}
 	case v.Kind() == reflect.Struct && !isText(v.Type()):
-		l.problem(from.place(), path, "this is a section of several keys, not one value")
+		l.problemAt(from.place(), path, "this is a section of several keys, not one value")
 	default:
 		*n = node{kind: single, at: from.place(), text: from.value}
 	}
@@ -143,7 +143,7 @@ func (l *loader) overlayElement(from variable, rest, path string, n *node, v ref
 	}
 	if i > len(items) {
 		known := l.unread[path]
-		l.problem(from.place(), path, "there is no element %d: the list has %d, the next index is %d", i, len(items), len(items))
+		l.problemAt(from.place(), path, "there is no element %d: the list has %d, the next index is %d", i, len(items), len(items))
 		l.unread[path] = known // its other elements are known
 		return true
 	}

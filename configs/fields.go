@@ -47,7 +47,7 @@ func isText(t reflect.Type) bool {
 	return reflect.PointerTo(t).Implements(reflect.TypeFor[encoding.TextUnmarshaler]())
 }
 
-// setDefaults gives a section, and every section inside it, its defaults.
+// setDefaults sets the defaults of a section and of every section inside it.
 func setDefaults(v reflect.Value) {
 	if v.Kind() != reflect.Struct {
 		return

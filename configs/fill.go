@@ -38,7 +38,7 @@ func (l *loader) fill(path string, n *node, v reflect.Value) {
 		setDefaults(v)
 	case v.Kind() == reflect.Slice && !isText(t):
 		if n.kind != list {
-			l.problem(n.at, path, "a list is expected here, not %v", n)
+			l.problemAt(n.at, path, "a list is expected here, not %v", n)
 			return
 		}
 		v.Set(reflect.MakeSlice(t, len(n.items), len(n.items)))
@@ -47,20 +47,20 @@ func (l *loader) fill(path string, n *node, v reflect.Value) {
 			l.fill(fmt.Sprintf("%s[%d]", path, i), item, v.Index(i))
 		}
 	case n.kind != single:
-		l.problem(n.at, path, "one value is expected here, not %v", n)
+		l.problemAt(n.at, path, "one value is expected here, not %v", n)
 	default:
 		err := setText(v, n.text)
 		if wrong, ok := errors.AsType[*setting.Error](err); ok {
-			l.problem(n.at, path, "%s", wrong.Msg)
+			l.problemAt(n.at, path, "%s", wrong.Msg)
 		} else if err != nil {
-			l.problem(n.at, path, "%v", err)
+			l.problemAt(n.at, path, "%v", err)
 		}
 	}
 }
 
 func (l *loader) fillStruct(path string, n *node, v reflect.Value) {
 	if n.kind != section {
-		l.problem(n.at, path, "a section of keys and values is expected here, not %v", n)
+		l.problemAt(n.at, path, "a section of keys and values is expected here, not %v", n)
 	}
 	fields := fieldsOf(v.Type())
 	for _, e := range n.keys {
@@ -82,7 +82,7 @@ func (l *loader) fillStruct(path string, n *node, v reflect.Value) {
 	}
 }
 
-// setText gives v the value that text spells. The error says what was expected.
+// setText sets v to the value that text spells. The error says what was expected.
 func setText(v reflect.Value, text string) error {
 	if u, ok := reflect.TypeAssert[encoding.TextUnmarshaler](v.Addr()); ok {
 		return u.UnmarshalText([]byte(text))
@@ -130,15 +130,15 @@ func (l *loader) readSecretFile(path string, n, value *node, target reflect.Valu
 		return
 	}
 	if value != nil {
-		l.problem(n.at, path, "given both by value (%v) and by %s: keep one of them", value.at, lastName(key))
+		l.problemAt(n.at, path, "given both by value (%v) and by %s: keep one of them", value.at, lastName(key))
 		return
 	}
 	if n.at.Variable == "" {
 		name = l.relative(name)
 	}
-	content, err := os.ReadFile(name)
+	content, err := os.ReadFile(name) //nolint:gosec // G304: the operator names the file
 	if err != nil {
-		l.problem(n.at, key, "cannot read the secret: %v", err)
+		l.problemAt(n.at, key, "cannot read the secret: %v", err)
 		l.unread[path] = true
 		return
 	}
@@ -147,7 +147,7 @@ func (l *loader) readSecretFile(path string, n, value *node, target reflect.Valu
 }
 
 // expand replaces each ${NAME} of a secret in the file by the variable's value;
-// "$${" stands for "${".
+// "$${" becomes "${".
 func (l *loader) expand(path string, at Place, target reflect.Value) {
 	var out strings.Builder
 	rest := target.String()
@@ -164,12 +164,12 @@ func (l *loader) expand(path string, at Place, target reflect.Value) {
 		}
 		name, tail, closed := strings.Cut(after, "}")
 		if !closed {
-			l.problem(at, path, "${ without its }: write ${NAME}, or $${ for the two characters themselves")
+			l.problemAt(at, path, "${ without its }: write ${NAME}, or $${ for the two characters themselves")
 			return
 		}
 		value, ok := l.lookup(name)
 		if !ok {
-			l.problem(at, path, "the environment variable %s is not set: set it, or name a file with %s%s", name, lastName(path), fileSuffix)
+			l.problemAt(at, path, "the environment variable %s is not set: set it, or name a file with %s%s", name, lastName(path), fileSuffix)
 			return
 		}
 		out.WriteString(value)

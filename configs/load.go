@@ -25,7 +25,7 @@ func Load(path string, env []string, options ...Option) (*Config, error) {
 	return Parse(path, data, env, options...)
 }
 
-// Parse is Load for YAML text that is already in memory. The name stands in the
+// Parse is Load for YAML text that is already in memory. The name is that of the
 // positions of problems, and names of secret files are relative to its folder.
 func Parse(name string, data []byte, env []string, options ...Option) (*Config, error) {
 	l := newLoader(name, env, options...)
@@ -46,7 +46,7 @@ type Option func(*loader)
 func AllowUnknownKeys(l *loader) { l.allowUnknown = true }
 
 // CheckFolders makes a configured folder that exists and is none an error. It
-// is for larder check: a larder that serves logs it and goes on.
+// is for larder check: larder serve logs it and goes on.
 func CheckFolders(l *loader) { l.checkFolders = true }
 
 // readFile returns the file's text, none for an empty path. The error is Errors.
@@ -77,9 +77,9 @@ func invalidText(r rune) bool {
 	return r == utf8.RuneError || unicode.IsControl(r) && r != '\n' && r != '\r' && r != '\t'
 }
 
-// loader carries one Load: what is wrong, and where each key stands.
+// loader carries one Load: what is wrong, and where each key is.
 type loader struct {
-	file     string // as it stands in positions
+	file     string // as positions name it
 	env      []string
 	places   places
 	problems Errors
@@ -121,9 +121,9 @@ func (l *loader) read(data []byte, v reflect.Value) {
 	l.fill("", tree, v)
 }
 
-// problem reports what is wrong with a key. While the sources are read that
+// problemAt reports what is wrong with a key. While the sources are read that
 // also means that its value is not known.
-func (l *loader) problem(at Place, key, format string, args ...any) {
+func (l *loader) problemAt(at Place, key, format string, args ...any) {
 	if l.checking && l.isUnread(key) {
 		return
 	}
@@ -133,9 +133,9 @@ func (l *loader) problem(at Place, key, format string, args ...any) {
 	l.problems = append(l.problems, &Error{Place: at, Key: key, Msg: fmt.Sprintf(format, args...)})
 }
 
-// fault reports what is wrong with a key that was read, at its place.
-func (l *loader) fault(key, format string, args ...any) {
-	l.problem(l.places.find(key), key, format, args...)
+// problem reports what is wrong with a key that was read, at its place.
+func (l *loader) problem(key, format string, args ...any) {
+	l.problemAt(l.places.find(key), key, format, args...)
 }
 
 // isUnread reports whether the value of the key, or of a section around it, could

@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// kitchen is a configuration with every kind of value that the rooms use.
+// kitchen is a configuration with every kind of value that the sections use.
 type kitchen struct {
 	HTTP  door    `yaml:"http"`
 	Cooks []cook  `yaml:"cooks"`

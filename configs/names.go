@@ -15,11 +15,11 @@ func (l *loader) unknown(path string, e entry, fields []field) {
 		section = path
 	}
 	if former := formerKeys[join(inGeneral(path), e.name)]; former.instead != "" {
-		l.problem(e.at, "", "%s was removed: %s", join(path, e.name), former.instead)
+		l.problemAt(e.at, "", "%s was removed: %s", join(path, e.name), former.instead)
 		return
 	} else if former.now != "" {
 		l.unread[join(path, former.now)] = true
-		l.problem(e.at, "", "the key %q in %s is called %q now: rename it", e.name, section, former.now)
+		l.problemAt(e.at, "", "the key %q in %s is called %q now: rename it", e.name, section, former.now)
 		return
 	}
 	names := make([]string, 0, len(fields))
@@ -45,7 +45,7 @@ func (l *loader) unknown(path string, e entry, fields []field) {
 	if underAuth {
 		hint += "; an unknown key under auth is always an error, also with --allow-unknown-keys: correct or remove it"
 	}
-	l.problem(e.at, "", "unknown key %q in %s: %s", e.name, section, hint)
+	l.problemAt(e.at, "", "unknown key %q in %s: %s", e.name, section, hint)
 	l.problems[len(l.problems)-1].Ignorable = ignorable
 }
 
@@ -84,11 +84,11 @@ func (l *loader) formerVariable(from variable, rest, path string) bool {
 			continue
 		}
 		if former := formerKeys[key]; former.now == "" {
-			l.problem(from.place(), "", "%s was removed: %s", key, former.instead)
+			l.problemAt(from.place(), "", "%s was removed: %s", key, former.instead)
 		} else {
 			inner = strings.TrimSuffix("_"+inner, "_")
 			present := envPrefix + strings.TrimSuffix(from.key, rest) + strings.ToUpper(former.now) + inner
-			l.problem(from.place(), "", "this variable is called %s now: rename it", present)
+			l.problemAt(from.place(), "", "this variable is called %s now: rename it", present)
 		}
 		return true
 	}

@@ -68,14 +68,14 @@ func (l *loader) readYAML(data []byte) *node {
 			at, msg = l.at(e.GetToken()), e.GetMessage()
 		}
 		l.unreadable = true
-		l.problem(at, "", "this is no valid YAML: %s", msg)
+		l.problemAt(at, "", "this is no valid YAML: %s", msg)
 		return root
 	}
 	for i, doc := range file.Docs {
 		switch {
 		case doc.Body == nil:
 		case i > 0:
-			l.problem(l.at(doc.Body.GetToken()), "", "a second YAML document: put everything into one")
+			l.problemAt(l.at(doc.Body.GetToken()), "", "a second YAML document: put everything into one")
 			return root
 		default:
 			root = l.convert(doc.Body)
@@ -93,14 +93,14 @@ func (l *loader) convert(from ast.Node) *node {
 		return l.convert(from.Value)
 	case *ast.AnchorNode, *ast.AliasNode:
 		n.broken = true
-		l.problem(n.at, "", "anchors and aliases (&name, *name) are not supported: write the value where it is needed")
+		l.problemAt(n.at, "", "anchors and aliases (&name, *name) are not supported: write the value where it is needed")
 	case ast.MapNode:
 		n.kind = section
 		for it := from.MapRange(); it.Next(); {
 			key := it.Key().GetToken()
 			if it.Key().Type() == ast.MergeKeyType {
 				n.broken = true
-				l.problem(l.at(key), "", "merge keys (<<) are not supported: write the keys where they are needed")
+				l.problemAt(l.at(key), "", "merge keys (<<) are not supported: write the keys where they are needed")
 				continue
 			}
 			n.keys = append(n.keys, entry{key.Value, l.at(key), l.convert(it.Value())})

@@ -55,8 +55,8 @@ func TestKeysInSentences(t *testing.T) {
 func source(t *testing.T) string {
 	t.Helper()
 	var text strings.Builder
-	for _, room := range []string{"cache", "cmd", "configs", "httpapi", "internal", "ordering", "sync"} {
-		err := filepath.WalkDir(filepath.Join("..", room), func(path string, _ os.DirEntry, err error) error {
+	for _, folder := range []string{"cache", "cmd", "configs", "httpapi", "internal", "ordering", "sync"} {
+		err := filepath.WalkDir(filepath.Join("..", folder), func(path string, _ os.DirEntry, err error) error {
 			if err != nil || filepath.Ext(path) != ".go" || strings.HasSuffix(path, "_test.go") {
 				return err
 			}

@@ -11,7 +11,7 @@ import (
 	"github.com/goccy/go-yaml"
 )
 
-// redacted stands where a secret would be printed.
+// redacted is printed in place of a secret.
 const redacted = "[redacted]"
 
 // YAML returns the effective configuration, every key with its value, secrets redacted.
@@ -78,7 +78,7 @@ func printable(v reflect.Value) any {
 	}
 }
 
-// urlPassword is the password in an address, and what stands around it.
+// urlPassword is the password in an address, with what is before it.
 var urlPassword = regexp.MustCompile(`^([^:/]+://[^:@]*:).*@`)
 
 // redact hides a secret. Of an address only the password is one.

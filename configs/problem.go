@@ -58,7 +58,7 @@ type Place struct {
 	File     string `json:"file,omitempty"` // as Load was given it
 	Line     int    `json:"line,omitempty"` // from 1; 0 when no place in the file is meant
 	Column   int    `json:"column,omitempty"`
-	Variable string `json:"variable,omitempty"` // of the environment, when it gives the value
+	Variable string `json:"variable,omitempty"` // of the environment, when the value is from there
 }
 
 // String returns "larder.yaml:3:5", "environment LARDER_HTTP_LISTEN", or the file alone.
@@ -73,7 +73,7 @@ func (p Place) String() string {
 	}
 }
 
-// places has where each key stands, by its path.
+// places has the place of each key, by its path.
 type places map[string]Place
 
 // find returns the place of the key, or of the nearest one around it that is
@@ -87,5 +87,5 @@ func (p places) find(path string) Place {
 	}
 }
 
-// parentPath returns the path of the section or list that a key stands in.
+// parentPath returns the path of the section or list that a key is in.
 func parentPath(path string) string { return path[:max(strings.LastIndexAny(path, ".["), 0)] }

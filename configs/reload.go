@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// Reload reads the configuration again for a larder that runs with c. next is c
+// Reload reads the configuration again while larder runs with c. next is c
 // with the restaurants, the sync.schedule and the auth.clients that are
 // configured now: these can change while larder runs. restart names the sections
 // that differ in anything else, which takes a restart; nil if none does.
@@ -46,7 +46,7 @@ func (c *Config) checkReload(l *loader, given *Config) {
 	}
 	needsRunning := func(list string, i int, connection string) {
 		if !running[connection] {
-			l.fault(fmt.Sprintf("%s[%d].connection", list, i), "larder runs without the connection %q: a new connection takes a restart", connection)
+			l.problem(fmt.Sprintf("%s[%d].connection", list, i), "larder runs without the connection %q: a new connection takes a restart", connection)
 		}
 	}
 	for i, r := range given.Restaurants {

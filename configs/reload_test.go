@@ -76,20 +76,20 @@ func TestReloadRefusesTheWholeOfWhatIsWrongAnywhere(t *testing.T) {
 	t.Parallel()
 	text := strings.NewReplacer("8080", "nowhere", "@hourly", "now and then", "id: a,", "id: a/b,").Replace(running) + "sync: {runs: -1}\n"
 	_, _, err := runningConfig(t).reload("larder.yaml", []byte(text), nil)
-	var faults Errors
-	if !errors.As(err, &faults) {
+	var problems Errors
+	if !errors.As(err, &problems) {
 		t.Fatalf("reload: %v, want Errors", err)
 	}
-	got := make([]string, 0, len(faults))
-	for _, fault := range faults {
-		got = append(got, fault.Place.String()+" "+fault.Key)
+	got := make([]string, 0, len(problems))
+	for _, problem := range problems {
+		got = append(got, problem.Place.String()+" "+problem.Key)
 	}
 	want := []string{
 		"larder.yaml:1:16 http.listen", "larder.yaml:5:10 restaurants[0].id",
 		"larder.yaml:6:23 restaurants[1].schedule", "larder.yaml:7:14 sync.runs",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("faults (-want +got):\n%s\n%v", diff, err)
+		t.Errorf("problems (-want +got):\n%s\n%v", diff, err)
 	}
 }
 

@@ -81,16 +81,16 @@ func TestUnknownKeyUnderAuth_SaysItStaysAnError(t *testing.T) {
 	} {
 		for _, options := range [][]Option{nil, {AllowUnknownKeys}} {
 			_, err := Parse("larder.yaml", []byte(text+"\n"), nil, options...)
-			var faults Errors
-			errors.As(err, &faults)
-			at := slices.IndexFunc(faults, func(f *Error) bool { return strings.Contains(f.Msg, "unknown key") })
+			var problems Errors
+			errors.As(err, &problems)
+			at := slices.IndexFunc(problems, func(f *Error) bool { return strings.Contains(f.Msg, "unknown key") })
 			if at < 0 {
 				if underAuth || options == nil {
 					t.Errorf("%s: %v, want an unknown key", text, err)
 				}
 				continue
 			}
-			if got := faults[at]; strings.Contains(got.Msg, always) != underAuth || got.Ignorable == underAuth {
+			if got := problems[at]; strings.Contains(got.Msg, always) != underAuth || got.Ignorable == underAuth {
 				t.Errorf("%s: %+v, want it under auth: %v", text, got, underAuth)
 			}
 		}
@@ -160,8 +160,8 @@ func TestRemovedSettings(t *testing.T) {
 	} {
 		for _, options := range [][]Option{nil, {AllowUnknownKeys}} {
 			_, err := Parse("larder.yaml", []byte(test.text), []string{test.env}, options...)
-			var faults Errors
-			if !errors.As(err, &faults) || len(faults) != 1 || faults[0].Ignorable || !strings.HasPrefix(faults[0].Error(), test.want) {
+			var problems Errors
+			if !errors.As(err, &problems) || len(problems) != 1 || problems[0].Ignorable || !strings.HasPrefix(problems[0].Error(), test.want) {
 				t.Errorf("%s: %v, want %s", name, err, test.want)
 			}
 		}

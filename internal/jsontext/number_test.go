@@ -157,10 +157,10 @@ func TestWhole(t *testing.T) {
 
 func TestSumsOfNumbersCostNothing(t *testing.T) { //nolint:paralleltest // allocations of others would count
 	price, _ := jsontext.ParseNumber("199.90")
-	var room [64]byte
+	var buffer [64]byte
 	allocations := testing.AllocsPerRun(100, func() {
 		total := price.Mul(jsontext.Whole(3)).Add(price).Round(2)
-		if total.Cmp(price) <= 0 || len(total.Append(room[:0])) != len("799.6") {
+		if total.Cmp(price) <= 0 || len(total.Append(buffer[:0])) != len("799.6") {
 			t.Error("the sum is wrong")
 		}
 	})

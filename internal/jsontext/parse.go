@@ -7,7 +7,7 @@ import (
 	"github.com/shopspring/decimal"
 )
 
-// NumberState says what was found where a number is expected.
+// NumberState is what was found where a number is expected.
 type NumberState uint8
 
 // The states of a number. NumberComma is a decimal comma, which has a code of
@@ -101,8 +101,8 @@ func appendPlain(dst []byte, units int64, places int) []byte {
 	for ; places > 0 && units%10 == 0; places-- {
 		units /= 10
 	}
-	var room [MaxPlaces + 1]byte
-	digits := strconv.AppendInt(room[:0], units, 10)
+	var buffer [MaxPlaces + 1]byte
+	digits := strconv.AppendInt(buffer[:0], units, 10)
 	whole := len(digits) - places
 	if whole <= 0 {
 		dst = append(dst, '0')

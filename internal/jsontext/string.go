@@ -112,7 +112,7 @@ func appendLiteral(dst []byte, literal string) []byte {
 // unicodeEscape is the length of \u0000.
 const unicodeEscape = 6
 
-// appendEscape appends what the escape at the start of text stands for, and
+// appendEscape appends what the escape at the start of text means, and
 // returns the length of the escape.
 func appendEscape(dst []byte, text string) (appended []byte, size int) {
 	switch c := text[1]; c {

@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 )
 
-// SyntaxError says where a text stops being JSON.
+// SyntaxError is where a text stops being JSON, and why.
 type SyntaxError struct {
 	Line   int // from 1
 	Column int // in characters, from 1

@@ -20,7 +20,7 @@ type Config struct {
 }
 
 // SetDefaults fills what is not set. It runs before the file is read, so that
-// a zero in the file stands.
+// a zero in the file counts.
 func (c *Config) SetDefaults() {
 	if c.Sample == 0 {
 		c.Sample = 1
@@ -40,7 +40,7 @@ func (c Config) Validate() error {
 	return errors.Join(errs...)
 }
 
-// endpointFault says why an endpoint cannot be used, or "".
+// endpointFault returns why an endpoint cannot be used, or "".
 func endpointFault(endpoint string) string {
 	if endpoint == "" {
 		return ""

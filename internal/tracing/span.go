@@ -37,7 +37,7 @@ func start(ctx context.Context, what string, kind trace.SpanKind) (context.Conte
 // Kept reports whether what is set on the Span goes anywhere.
 func (s Span) Kept() bool { return s.span != nil && s.span.IsRecording() }
 
-// Name gives the Span another name.
+// Name sets the name of the Span.
 func (s Span) Name(what string) {
 	if s.Kept() {
 		s.span.SetName(what)

@@ -31,8 +31,8 @@ type Asset struct {
 	Plain func() ([]byte, error)
 }
 
-// File gives the file of a name below the page's address; the page itself has
-// none. false for a name that is none of the files.
+// File returns the file of a name below the page's address; the name of the page
+// itself is empty. False: there is no such file.
 func File(name string) (Asset, bool) {
 	asset, known := assets[name]
 	return asset, known

@@ -1,5 +1,5 @@
 // Package bundle makes what browsers load out of TypeScript, CSS and HTML: the
-// files that stand directly in a folder's src are its entries, and each becomes
+// files directly in a folder's src are its entries, and each becomes
 // one file of its dist, without dependencies and minified. Modules that entries
 // import stand in folders beneath src.
 //
@@ -82,7 +82,7 @@ func entriesOf(folder string) ([]api.EntryPoint, error) {
 	return entries, nil
 }
 
-// stylesheets gives a module that imports a .css the minified text of it.
+// stylesheets is for modules that import a .css: they get its minified text.
 func stylesheets() api.Plugin {
 	const namespace = "stylesheet"
 	return api.Plugin{Name: namespace, Setup: func(build api.PluginBuild) {
@@ -114,11 +114,11 @@ func Write(folder string) error {
 		return err
 	}
 	dist := filepath.Join(folder, "dist")
-	if err := os.MkdirAll(dist, 0o755); err != nil { //nolint:gosec // G301: sources, for everyone to read
+	if err := os.MkdirAll(dist, 0o755); err != nil {
 		return fmt.Errorf("bundle: %w", err)
 	}
 	for _, output := range outputs {
-		if err := os.WriteFile(filepath.Join(dist, output.Name), output.Body, 0o644); err != nil { //nolint:gosec // G306: as above
+		if err := os.WriteFile(filepath.Join(dist, output.Name), output.Body, 0o644); err != nil {
 			return fmt.Errorf("bundle: %w", err)
 		}
 	}
@@ -137,7 +137,7 @@ func Check(folder string) error {
 	for _, output := range outputs {
 		built[output.Name] = true
 		path := filepath.Join(folder, "dist", output.Name)
-		committed, err := os.ReadFile(path) //nolint:gosec // G304: a name that Build made
+		committed, err := os.ReadFile(path)
 		switch {
 		case err != nil:
 			faults = append(faults, fmt.Errorf("bundle: %w", err))

@@ -18,7 +18,7 @@ var (
 	linkText    = regexp.MustCompile(`!?\[([^\]]*)\]\([^)]*\)`)
 )
 
-// Spans returns the pieces of code in the page's sentences: what stands between
+// Spans returns the pieces of code in the page's sentences: what is between
 // single backticks, outside blocks.
 func (p *Page) Spans() []string {
 	var spans []string

@@ -14,12 +14,12 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// anything stands in a page where it does not matter what comes.
+// anything is in a page where it does not matter what comes.
 const anything = "…"
 
 // masks are what differs from run to run: refs and other ids of larder's own,
 // times, durations.
-var masks = []struct {
+var masks = []struct { //nolint:gochecknoglobals // constant
 	form *regexp.Regexp
 	mask string
 }{
@@ -75,7 +75,7 @@ func decode(text string) (value any, err error) {
 }
 
 // compare returns the differences of two JSON values, each with its JSON Pointer.
-// "…" stands as a string: for any value, as the last element of a list for any
+// "…" is any value, as the last element of a list for any
 // more of them, as a member ("…": "…") for any more members. A duration, in
 // milliseconds, is any number.
 func compare(path string, want, got any) (differ []string) {

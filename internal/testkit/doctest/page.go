@@ -8,7 +8,7 @@
 //	<!-- not run: kubernetes -->
 //
 // A page may name what it is run against (`<!-- setup: redis -->`), a command the
-// status that it ends with (`<!-- status: 1 -->`). What a command prints stands in
+// status that it ends with (`<!-- status: 1 -->`). What a command prints is in
 // a `text` or `json` block directly behind it, the response to a request in a
 // second `http` block; "…" in them is whatever comes there.
 //
@@ -64,7 +64,7 @@ func Find(root string, names ...string) ([]*Page, error) {
 			case entry.IsDir() || filepath.Ext(path) != ".md":
 				return nil
 			}
-			text, err := os.ReadFile(path) //nolint:gosec // the project's own pages
+			text, err := os.ReadFile(path)
 			if err != nil {
 				return err
 			}
@@ -158,9 +158,10 @@ func (p *Page) Steps() ([]Step, error) {
 		case b.follows && p.blocks[i-1].language == "sh" && (b.language == "text" || b.language == "json"):
 			steps[last].answer = b
 		}
-		if b.mark == "not run" {
+		switch b.mark {
+		case "not run":
 			step.NotRun = b.value
-		} else if b.mark == "status" {
+		case "status":
 			var err error
 			if step.status, err = strconv.Atoi(b.value); err != nil || step.script == "" {
 				wrong = strconv.Quote(b.value) + " is no status of a command"

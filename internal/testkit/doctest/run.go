@@ -37,8 +37,8 @@ type World struct {
 	Texts [][2]string
 	// Env is added to the environment of commands.
 	Env []string
-	// Token returns a bearer token for a client of the configuration, which stands
-	// as `Bearer {client}` in requests.
+	// Token returns a bearer token for a client of the configuration, which
+	// requests name as `Bearer {client}`.
 	Token func(ctx context.Context, client string) (string, error)
 
 	here, back *strings.Replacer // from the page's words to those of here, and back
@@ -89,7 +89,7 @@ func (w *World) open(tb testing.TB) {
 	programs := tb.TempDir()
 	for name, line := range w.Commands {
 		script := "#!/bin/sh\n" + line + "\n"
-		if err := os.WriteFile(filepath.Join(programs, name), []byte(script), 0o700); err != nil { //nolint:gosec // a program
+		if err := os.WriteFile(filepath.Join(programs, name), []byte(script), 0o700); err != nil {
 			tb.Fatal(err)
 		}
 	}
@@ -98,7 +98,7 @@ func (w *World) open(tb testing.TB) {
 
 // command runs the step's script and returns how it differs from the page.
 func (w *World) command(ctx context.Context, s *Step) string {
-	shell := exec.CommandContext(ctx, "sh", "-e", "-c", w.here.Replace(s.script)) //nolint:gosec // the project's own pages
+	shell := exec.CommandContext(ctx, "sh", "-e", "-c", w.here.Replace(s.script))
 	shell.Dir, shell.Env, shell.WaitDelay = w.Folder, w.Env, time.Second
 	var stdout, stderr bytes.Buffer
 	shell.Stdout, shell.Stderr = &stdout, &stderr
@@ -113,7 +113,7 @@ func (w *World) command(ctx context.Context, s *Step) string {
 	return match(s.answer.text, w.back.Replace(stdout.String()), s.answer.language == "json")
 }
 
-// reference is a word of a request that stands for a field of an answer before it
+// reference is a word of a request in place of a field of an answer before it
 // (`{ref}`, `{orderID}`), or for a client's token.
 var reference = regexp.MustCompile(`\{[A-Za-z]+\}`)
 

@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// Sample is what a process told of itself on /metrics: series, as written
+// Sample is what a process reports on /metrics: series, as written
 // there, to their values.
 type Sample map[string]float64
 

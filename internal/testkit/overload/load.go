@@ -1,4 +1,4 @@
-// Package overload sends requests to larders at a fixed rate, whatever becomes
+// Package overload sends requests to instances at a fixed rate, whatever becomes
 // of those before, and sums up how they were answered. It is for the tests of
 // policy O8a; a generator that waits for answers could not overload anything.
 package overload

@@ -70,15 +70,15 @@ func Start(ctx context.Context, dir, name string, env []string, program string, 
 func (c *Child) Write(p []byte) (int, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if room := headBytes - c.head.Len(); room > 0 {
-		c.head.Write(p[:min(room, len(p))])
+	if left := headBytes - c.head.Len(); left > 0 {
+		c.head.Write(p[:min(left, len(p))])
 		close(c.grown)
 		c.grown = make(chan struct{})
 	}
 	return c.file.Write(p)
 }
 
-// Await waits until the beginning of the output matches, and gives the first
+// Await waits until the beginning of the output matches, and returns the first
 // group of the match. A child that ends before is an error that shows its
 // last words.
 func (c *Child) Await(ctx context.Context, pattern *regexp.Regexp) (string, error) {
