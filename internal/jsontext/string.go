@@ -2,9 +2,8 @@ package jsontext
 
 import (
 	"encoding/json"
-	"strconv"
+	"regexp"
 	"strings"
-	"unicode/utf16"
 	"unicode/utf8"
 	"unsafe"
 )
@@ -91,64 +90,22 @@ func appendLiteral(dst []byte, literal string) []byte {
 	if strings.IndexByte(inner, '\\') < 0 && utf8.ValidString(inner) {
 		return append(dst, literal...)
 	}
-	dst = append(dst, '"')
-	for len(inner) > 0 {
-		size := 1
-		switch c := inner[0]; {
-		case c == '\\':
-			dst, size = appendEscape(dst, inner)
-		case c < utf8.RuneSelf:
-			dst = append(dst, c)
-		default:
-			var r rune
-			r, size = utf8.DecodeRuneInString(inner)
-			dst = utf8.AppendRune(dst, r)
-		}
-		inner = inner[size:]
+	const replacement = "\ufffd"
+	if text := unquote(literal); !strings.Contains(text, replacement) {
+		return AppendString(dst, text)
 	}
-	return append(dst, '"')
-}
-
-// unicodeEscape is the length of \u0000.
-const unicodeEscape = 6
-
-// appendEscape appends what the escape at the start of text means, and
-// returns the length of the escape.
-func appendEscape(dst []byte, text string) (appended []byte, size int) {
-	switch c := text[1]; c {
-	case 'u':
-		first := escapedRune(text)
-		if !utf16.IsSurrogate(first) {
-			return appendInString(dst, first), unicodeEscape
+	text := string([]rune(inner)) // bytes that are not UTF-8 are replaced
+	text = escapeForm.ReplaceAllStringFunc(text, func(escape string) string {
+		meant := unquote(`"` + escape + `"`)
+		if meant == replacement && !strings.EqualFold(escape, `\ufffd`) {
+			return strings.ToLower(escape)
 		}
-		if rest := text[unicodeEscape:]; strings.HasPrefix(rest, `\u`) {
-			if r := utf16.DecodeRune(first, escapedRune(rest)); r != utf8.RuneError {
-				return utf8.AppendRune(dst, r), 2 * unicodeEscape
-			}
-		}
-		return append(dst, strings.ToLower(text[:unicodeEscape])...), unicodeEscape
-	case 'b':
-		return appendInString(dst, '\b'), 2
-	case 'f':
-		return appendInString(dst, '\f'), 2
-	case '/':
-		return append(dst, c), 2
-	default: // as AppendString writes it
-		return append(dst, '\\', c), 2
-	}
+		quoted := AppendString(nil, meant)
+		return string(quoted[1 : len(quoted)-1])
+	})
+	return append(append(append(dst, '"'), text...), '"')
 }
 
-// escapedRune reads the digits of \u0000.
-func escapedRune(escape string) rune {
-	n, err := strconv.ParseUint(escape[2:unicodeEscape], 16, 16)
-	if err != nil {
-		return utf8.RuneError // cannot be: the literal is well-formed
-	}
-	return rune(n)
-}
-
-// appendInString appends a character inside a JSON string.
-func appendInString(dst []byte, r rune) []byte {
-	quoted := AppendString(nil, string(r))
-	return append(dst, quoted[1:len(quoted)-1]...)
-}
+// escapeForm is an escape of a well-formed string: a pair of surrogates, another
+// character by its number, or any other.
+var escapeForm = regexp.MustCompile(`\\(?:u[dD][89abAB]..\\u[dD][c-fC-F]..|u....|.)`)
