@@ -1,6 +1,6 @@
 // Made of the API document by openapi-typescript 7.13.0: make api-types. DO NOT EDIT.
-// openapi.yaml: 3d0ba5c874407b994bebdf5fc4ae6670ea7e2d17bcd17cf2231b54162ccbe5ec
-// what follows: 8c8cdfcb97cc8c028ea9fb8cc91ee9c3def1b2c7df7ce3573367eafd4043b1a6
+// openapi.yaml: 59a164ea58c35c040232c178e30e32c24986fb2797873be3a73675000769a6b3
+// what follows: a9f2eca9049ed2a13f307bf6c534d97bf8ca0a7d127e86c3a97564ff3c461902
 export interface paths {
     "/connect/token": {
         parameters: {
@@ -419,7 +419,7 @@ export interface paths {
         };
         /**
          * One order with each of its calls
-         * @description What was sent while that is kept, what was answered, who settled it.
+         * @description What was sent while that is kept, what was answered, who resolved it.
          */
         get: operations["getOpsOrder"];
         put?: never;
@@ -440,7 +440,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Settle an operation whose outcome is unknown
+         * Resolve an operation whose outcome is unknown
          * @description Ask the restaurant, then say what is so.
          */
         post: operations["resolveOrder"];
@@ -459,7 +459,7 @@ export interface paths {
         };
         /**
          * Restaurants with their freshness
-         * @description By id. A state is what this larder has in memory, at most `cache.poll` old, and with thousands of restaurants a second more; the rows are read anew.
+         * @description By id. A state is what this instance has in memory, at most `cache.poll` old, and with thousands of restaurants a second more; the rows are read anew.
          */
         get: operations["listOpsRestaurants"];
         put?: never;
@@ -638,7 +638,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * What was pulled when
+         * What was fetched when
          * @description The newest first. A page of a client with one connection may be short.
          */
         get: operations["listRuns"];
@@ -679,7 +679,7 @@ export interface paths {
         };
         /**
          * Restaurants and orders in numbers
-         * @description How many restaurants are in which state, and how many orders wait to be settled. A state is what this larder has in memory: at most `cache.poll` old, and with thousands of restaurants a second more.
+         * @description How many restaurants are in which state, and how many orders wait to be resolved. A state is what this instance has in memory: at most `cache.poll` old, and with thousands of restaurants a second more.
          */
         get: operations["getSummary"];
         put?: never;
@@ -1023,7 +1023,7 @@ export interface components {
         Attempt: {
             /** Format: date-time */
             at: string | null;
-            /** @description Who settled it. */
+            /** @description Who resolved it. */
             by: string | null;
             /** @description The ordering service's code. */
             code: string | null;
@@ -1107,7 +1107,7 @@ export interface components {
                 status: number;
             } | null;
             client: string;
-            /** @description What an answer said that came in after the call was settled, where it said otherwise. */
+            /** @description What an answer said that came in after the call was resolved, where it said otherwise. */
             contradicted: components["schemas"]["Outcome"] | null;
             /** Format: date-time */
             endedAt: string | null;
@@ -1498,7 +1498,7 @@ export interface components {
         /** @enum {string} */
         Operation: "create" | "pay" | "complete" | "reject";
         OpsOrderAnswer: {
-            /** @description The record with everything that settling takes. */
+            /** @description The record with everything that resolving takes. */
             result: {
                 adopted: boolean;
                 attempts: components["schemas"]["Attempt"][];
@@ -1890,7 +1890,7 @@ export interface components {
         Run: {
             /** @description Who asked for it or joined it, in that order. */
             by: string[];
-            /** @description Of what was pulled; 0 where the ordering service answered that nothing had changed. */
+            /** @description Of what was fetched; 0 where the ordering service answered that nothing had changed. */
             bytes: number;
             /** @description How many products an updated run added, removed and changed. */
             changes: {
@@ -2011,7 +2011,7 @@ export interface components {
                 states: {
                     [key: string]: number;
                 };
-                /** @description Orders to settle; null while they cannot be listed. */
+                /** @description Orders to resolve; null while they cannot be listed. */
                 unknownOrders: number | null;
             };
         };
@@ -2495,7 +2495,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description There is nothing to settle, another change is not finished, or another order has this orderID. */
+        /** @description There is nothing to resolve, another change is not finished, or another order has this orderID. */
         ResolveConflict: {
             headers: {
                 "Cache-Control": components["headers"]["CacheControl"];
@@ -3602,7 +3602,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The record, settled. */
+            /** @description The record, resolved. */
             200: {
                 headers: {
                     "Cache-Control": components["headers"]["CacheControl"];
