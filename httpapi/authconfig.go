@@ -138,7 +138,8 @@ func (c AuthConfig) Validate() error {
 		errs = append(errs, setting.Errorf("auth.public_orders.origins", "must name the origins that may place when enabled is true"))
 	}
 	if c.PublicOrders.Enabled && len(c.PublicOrders.PaymentTypes) == 0 {
-		errs = append(errs, setting.Errorf("auth.public_orders.payment_types", "must name at least one of cash, card, online when enabled is true"))
+		errs = append(errs, setting.Errorf("auth.public_orders.payment_types",
+			"must name at least one of cash, card, online when enabled is true"))
 	}
 	for i, kind := range c.PublicOrders.PaymentTypes {
 		if kind != "cash" && kind != "card" && kind != "online" {
@@ -158,7 +159,8 @@ func (c AuthConfig) ValidateFor(door Config) error {
 	var errs []error
 	reject := func(key, weakness string) {
 		if weakness != "" {
-			errs = append(errs, setting.Errorf(key, "%s, which is rejected because %s; use a random one, as `openssl rand -base64 24` prints", weakness, exposed))
+			errs = append(errs, setting.Errorf(key,
+				"%s, which is rejected because %s; use a random one, as `openssl rand -base64 24` prints", weakness, exposed))
 		}
 	}
 	for i, client := range c.Clients {

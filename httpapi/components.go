@@ -42,7 +42,8 @@ func (s *Server) componentsOf(ctx context.Context, found readinessReport) *compo
 		p.Redis.Msg = "embedded: everything is in memory and forgotten when larder stops"
 	}
 	if len(found.missing) > 0 {
-		p.Catalogues = component{Msg: fmt.Sprintf("%d of %s without a menu yet: %s", len(found.missing), countOf(len(found.all), "restaurant"), firstIDs(found.missing))}
+		p.Catalogues = component{Msg: fmt.Sprintf("%d of %s without a menu yet: %s",
+			len(found.missing), countOf(len(found.all), "restaurant"), firstIDs(found.missing))}
 	}
 	failed := s.failed(ctx, found)
 	for _, connection := range s.connections {

@@ -146,7 +146,8 @@ func (s *Server) changesSince(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	return s.representation(c, resolvedRead{snapshot, cache.ChangesOnly, snapshot.ModifiedAt}, func(encoding cache.Encoding) (*cache.Representation, error) {
+	read := resolvedRead{snapshot, cache.ChangesOnly, snapshot.ModifiedAt}
+	return s.representation(c, read, func(encoding cache.Encoding) (*cache.Representation, error) {
 		return s.replica.Changes(c.Request.Context(), snapshot, since, encoding)
 	})
 }

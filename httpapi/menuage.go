@@ -22,7 +22,8 @@ func (s *Server) menuAge() prometheus.Collector {
 	states := prometheus.NewDesc("larder_restaurants",
 		"Restaurants by the state of their menu: fresh, stale or missing.", []string{"state"}, nil)
 	outcomes := prometheus.NewDesc("larder_restaurants_by_last_outcome",
-		"Restaurants that have a menu, by how their last sync ended: updated, unchanged, quarantined, held, failed, or none.", []string{"outcome"}, nil)
+		"Restaurants that have a menu, by how their last sync ended: updated, unchanged, quarantined, held, failed, or none.",
+		[]string{"outcome"}, nil)
 	success := prometheus.NewDesc("larder_sync_last_success_timestamp_seconds",
 		"When a menu was last confirmed with the ordering service of the connection, by any larder; Unix time.", []string{"connection"}, nil)
 	return collector{[]*prometheus.Desc{oldest, ages, states, outcomes, success}, func(ch chan<- prometheus.Metric) {

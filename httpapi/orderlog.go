@@ -52,7 +52,8 @@ func (s *Server) logOrder(c *gin.Context, call orderCall, outcome string, result
 		return
 	}
 	record, made := result.Record, result.Call
-	fields["ref"], fields["orderID"], fields["restaurant"], fields["menuVersion"] = record.Ref, record.OrderID, record.Restaurant, record.MenuVersion
+	fields["ref"], fields["orderID"] = record.Ref, record.OrderID
+	fields["restaurant"], fields["menuVersion"] = record.Restaurant, record.MenuVersion
 	if made.Outcome == ordering.OutcomeDone {
 		entry.WithFields(fields).Info("order: done")
 		return

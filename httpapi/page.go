@@ -42,7 +42,8 @@ func (c PageConfig) check() []error {
 		if err := checkOrigin(index("http.page.image_origins", i), origin, false); err != nil {
 			errs = append(errs, err)
 		} else if strings.ContainsAny(origin, "; ,'\"*") { // it would end the policy's directive
-			errs = append(errs, setting.Errorf(index("http.page.image_origins", i), "%q is no origin; write scheme and host alone, as https://img.example", origin))
+			errs = append(errs, setting.Errorf(index("http.page.image_origins", i),
+				"%q is no origin; write scheme and host alone, as https://img.example", origin))
 		}
 	}
 	return errs

@@ -108,7 +108,9 @@ func asProblem(err error) *problem {
 	case errors.As(err, &version):
 		return versionNotFound(version.Version)
 	case errors.Is(err, menusync.ErrBusy):
-		return &problem{code: CodeSyncBusy, msg: "another run of this restaurant is not finished; nothing was changed, try again", retryAfter: retryBusy}
+		return &problem{
+			code: CodeSyncBusy, msg: "another run of this restaurant is not finished; nothing was changed, try again", retryAfter: retryBusy,
+		}
 	case errors.As(err, &syntax):
 		return &problem{
 			code: CodeMalformedJSON, msg: syntax.Error(),
@@ -127,7 +129,10 @@ func asProblem(err error) *problem {
 	case errors.Is(err, menusync.ErrUnknownBatch):
 		return &problem{code: CodeBatchNotFound, msg: "there is no such batch, or it is no longer kept"}
 	case errors.Is(err, menusync.ErrTooManyBatches):
-		return &problem{code: CodeRateLimited, msg: "too many resyncs of all restaurants are under way; wait until one has ended", retryAfter: retryBatches, err: err}
+		return &problem{
+			code: CodeRateLimited, retryAfter: retryBatches, err: err,
+			msg: "too many resyncs of all restaurants are under way; wait until one has ended",
+		}
 	case errors.Is(err, context.Canceled):
 		return &problem{code: CodeClientGone, msg: "the client left before the answer was there", err: err}
 	case errors.Is(err, context.DeadlineExceeded):

@@ -84,7 +84,8 @@ func attemptsOf(call ordering.Call) []attemptView {
 	}
 	if call.Resolved != nil {
 		attempts = append(attempts, attemptView{
-			Operation: call.Operation, At: timeOrNull(call.Resolved.At), Outcome: resolvedOutcome(call.Resolved.Resolution), By: orNull(call.Resolved.By),
+			Operation: call.Operation, At: timeOrNull(call.Resolved.At),
+			Outcome: resolvedOutcome(call.Resolved.Resolution), By: orNull(call.Resolved.By),
 		})
 	}
 	return attempts

@@ -62,7 +62,8 @@ func readResolution(body []byte) (ordering.ResolveRequest, error) {
 	if violations != nil {
 		return word, &problem{code: CodeValidationFailed, msg: "the order cannot be settled like this; see errors", violations: violations}
 	}
-	if word.Operation == upstream.OpCreate && word.OrderID != "" && (word.Resolution == ordering.ResolvedNotDone || word.Resolution == ordering.ResolvedRetry) {
+	notCreated := word.Resolution == ordering.ResolvedNotDone || word.Resolution == ordering.ResolvedRetry
+	if word.Operation == upstream.OpCreate && word.OrderID != "" && notCreated {
 		// A mistake that cannot be taken back: whoever knows the orderID has found the order.
 		unknown = invalid("orderID", "goes with the outcome done: an order that was not created has none")
 	}
@@ -92,7 +93,9 @@ func resolutionProblem(err error) error {
 	allowed := []string{string(ordering.ResolvedDone), string(ordering.ResolvedNotDone)}
 	return &problem{
 		code: CodeValidationFailed, msg: "what was sent is no longer kept, so it cannot be sent again",
-		violations: []ordering.Violation{ordering.NewViolation("/outcome", ordering.ValueNotAllowed, ordering.Params{"allowed": allowed}, ordering.English)},
+		violations: []ordering.Violation{
+			ordering.NewViolation("/outcome", ordering.ValueNotAllowed, ordering.Params{"allowed": allowed}, ordering.English),
+		},
 	}
 }
 
@@ -103,7 +106,8 @@ func nothingToResolve(state *ordering.StateError) string {
 	text := "there is nothing to settle: " + string(state.Operation) + " was never asked for"
 	switch {
 	case made && call.Resolved != nil:
-		text = "there is nothing to settle: " + call.Resolved.By + " has settled " + string(state.Operation) + " as " + string(call.Resolved.Resolution)
+		text = "there is nothing to settle: " + call.Resolved.By + " has settled " +
+			string(state.Operation) + " as " + string(call.Resolved.Resolution)
 	case made && call.Outcome == ordering.OutcomeOpen:
 		text = "there is nothing to settle: the outcome of " + string(state.Operation) + " is still to come"
 	case made:

@@ -40,7 +40,8 @@ func (s *Server) route() error {
 	get(public, "/v1/rejection-reasons", read, handle(s.rejectionReasons))
 	public.GET("/v1/events", read, handle(s.events)) // no HEAD: it has no end to tell of
 	public.POST("/v1/restaurants/:restaurant/orders/validate", inLanguage, read, s.limitAddress(s.validateLimit), handle(s.validateOrder))
-	public.POST("/v1/restaurants/:restaurant/orders", inLanguage, s.requireOrdersOrGuest(s.publicLimit), limitClient(s.placeLimit), handle(s.placeOrder))
+	public.POST("/v1/restaurants/:restaurant/orders",
+		inLanguage, s.requireOrdersOrGuest(s.publicLimit), limitClient(s.placeLimit), handle(s.placeOrder))
 	get(public, "/v1/orders", s.requireOrdersOrGuest(s.publicReads), handle(s.orderByKey))
 	get(public, "/v1/orders/:orderID", orders, handle(s.order))
 	for _, operation := range []ordering.Operation{upstream.OpPay, upstream.OpComplete, upstream.OpReject} {

@@ -79,7 +79,9 @@ func (a *authority) resume(ctx context.Context, value string) (who caller, known
 	if !hmac.Equal(seal, key.seal(text, client)) || !a.clock().Before(expires) {
 		return caller{}, false, nil
 	}
-	return caller{Client: client.ID, Scopes: []Scope{ScopeOps}, Connection: client.Connection, Expires: expires, among: among, session: true}, true, nil
+	return caller{
+		Client: client.ID, Scopes: []Scope{ScopeOps}, Connection: client.Connection, Expires: expires, among: among, session: true,
+	}, true, nil
 }
 
 // readSession takes a cookie's value apart: what it says, that as text, and the

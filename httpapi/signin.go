@@ -79,7 +79,9 @@ func (s *Server) authenticate(c *gin.Context, id, secret string) (ClientConfig, 
 		"event": "ops.sign_in_refused", "requestId": idOf(c), "configured": configured, "secret": ok,
 	}).Warn("somebody could not sign in to /ops")
 	if ok {
-		return ClientConfig{}, &problem{code: CodeForbidden, msg: "the client has not the scope ops", params: map[string]any{"scope": string(ScopeOps)}}
+		return ClientConfig{}, &problem{
+			code: CodeForbidden, msg: "the client has not the scope ops", params: map[string]any{"scope": string(ScopeOps)},
+		}
 	}
 	return ClientConfig{}, &problem{code: CodeUnauthorized, msg: "the client is unknown or its secret is wrong"}
 }

@@ -55,7 +55,9 @@ func (v *versionedResponse) writeHeaders(out headerWriter) {
 
 // versionedResponse lays out the answer to a read: unchanged tells that the client has
 // the body, known that it named itself by a token.
-func (s *Server) versionedResponse(snapshot *cache.Snapshot, modified time.Time, body *cache.Representation, unchanged, known bool) versionedResponse {
+func (s *Server) versionedResponse(
+	snapshot *cache.Snapshot, modified time.Time, body *cache.Representation, unchanged, known bool,
+) versionedResponse {
 	v := versionedResponse{
 		status: http.StatusOK, body: body.Body, etag: body.ETag, encoding: body.Encoding,
 		version: snapshot.Version.Version, modified: s.clampLastModified(modified),

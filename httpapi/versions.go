@@ -117,7 +117,8 @@ func (s *Server) versionView(c *gin.Context) error {
 
 func versionNotFound(version int64) *problem {
 	return &problem{
-		code: CodeVersionNotFound, msg: "version " + strconv.FormatInt(version, 10) + " is not kept; /v1/ops/restaurants/{restaurant}/versions lists those that are",
+		code:   CodeVersionNotFound,
+		msg:    "version " + strconv.FormatInt(version, 10) + " is not kept; /v1/ops/restaurants/{restaurant}/versions lists those that are",
 		params: map[string]any{"version": version},
 	}
 }

@@ -36,7 +36,8 @@ type Config struct {
 	OnPanic func(fault any)
 }
 
-// Handler answers the requests of one connection from memory, one after the other. Every method is called by the one goroutine of its connection.
+// Handler answers the requests of one connection from memory, one after
+// the other. Every method is called by the one goroutine of its connection.
 type Handler interface {
 	// Respond fills the Response, or is false where memory has none: the request
 	// is then handed off to net/http. It may take a while, but must not wait.

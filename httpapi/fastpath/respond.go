@@ -14,7 +14,7 @@ const (
 )
 
 // headerBuffers are where responses are put together.
-var headerBuffers = sync.Pool{New: func() any { return &headerBuffer{make([]byte, 0, headRoom+oneWrite)} }} //nolint:gochecknoglobals // shared by all who write
+var headerBuffers = sync.Pool{New: func() any { return &headerBuffer{make([]byte, 0, headRoom+oneWrite)} }} //nolint:gochecknoglobals // a pool
 
 type headerBuffer struct{ room []byte }
 
