@@ -85,7 +85,8 @@ func (o *Orders) Watch(ctx context.Context, connection string) error {
 	}
 	if now.Failing != last.Failing {
 		if now.Failing {
-			logEvent(logrus.ErrorLevel, "journal.replicas_missing", "too few replicas of Redis acknowledge orders: no orders are placed until they do")
+			logEvent(logrus.ErrorLevel, "journal.replicas_missing",
+				"too few replicas of Redis acknowledge orders: no orders are placed until they do")
 		} else {
 			logEvent(logrus.InfoLevel, "journal.replicas_back", "the replicas of Redis acknowledge orders again")
 		}
