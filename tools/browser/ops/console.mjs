@@ -120,10 +120,10 @@ await scenario({}, async ({ page, larder }) => {
 
   step('who did what');
   await page.getByRole('link', { name: 'Who did what' }).click();
-  const deeds = page.getByTestId('deed');
-  await deeds.filter({ hasText: 'released' }).first().waitFor();
+  const entries = page.getByTestId('entry');
+  await entries.filter({ hasText: 'released' }).first().waitFor();
   for (const what of ['signed in', 'resynced', 'forced', 'rolled back', 'released']) {
-    must(await deeds.filter({ hasText: what }).count() > 0, `nobody ${what}`);
+    must(await entries.filter({ hasText: what }).count() > 0, `nobody ${what}`);
   }
   await looks('audit');
 });

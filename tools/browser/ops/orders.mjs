@@ -77,6 +77,6 @@ await scenario({}, async ({ page, larder }) => {
 
   step('who did what');
   await page.getByRole('link', { name: 'Who did what' }).click();
-  const deeds = page.getByTestId('deed');
-  for (const what of ['settled', 'resynced everything']) await deeds.filter({ hasText: what }).first().waitFor();
+  const entries = page.getByTestId('entry');
+  for (const what of ['settled', 'resynced everything']) await entries.filter({ hasText: what }).first().waitFor();
 });
