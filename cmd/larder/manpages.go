@@ -15,7 +15,7 @@ func init() {
 	if len(os.Args) != 3 || os.Args[1] != "man" {
 		return
 	}
-	root := newRoot(&world{})
+	root := newRoot(&environment{})
 	root.InitDefaultCompletionCmd()
 	root.DisableAutoGenTag = true // its date is SOURCE_DATE_EPOCH
 	if err := doc.GenManTree(root, &doc.GenManHeader{Section: "1", Source: "larder", Manual: "Manual of larder"}, os.Args[2]); err != nil {

@@ -11,4 +11,4 @@ func newSocket(net.Conn) socket { return socket{} }
 
 func (*socket) waitsForReadiness() bool { return false }
 
-func (c *conn) serveRequests() fate { return c.serveGeneric() }
+func (c *conn) serveRequests() nextStep { return c.serveGeneric() }
