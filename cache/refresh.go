@@ -188,7 +188,7 @@ func (f *faults) err() error {
 	return errors.Join(f.all...)
 }
 
-// statusDiffers tells whether a moving field of the version held statusDiffers.
+// statusDiffers reports whether a moving field of the version held differs.
 func statusDiffers(held Version, there status) bool {
 	moved := held.with(there)
 	return !moved.CheckedAt.Equal(held.CheckedAt) || moved.LastOutcome != held.LastOutcome || moved.Hold != held.Hold ||

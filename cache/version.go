@@ -166,7 +166,7 @@ func formatTime(t time.Time) string { return t.UTC().Format(menu.TimeFormat) }
 func parseTime(s string) (time.Time, error) { return time.Parse(menu.TimeFormat, s) }
 
 // afterLast gives t or, where before is in the same second or later, the first
-// second after before: If-Modified-Since alone then tells the two afterLast.
+// second after before: If-Modified-Since alone then tells the two apart.
 func afterLast(t, before time.Time) time.Time {
 	if next := before.Truncate(time.Second).Add(time.Second); !before.IsZero() && t.Before(next) {
 		return next

@@ -66,7 +66,7 @@ func canonicalChange(c *ChangeRequest) ([]byte, error) {
 	}
 }
 
-// prepareChange checks a prepareChange and gives its opening, with what will be sent.
+// prepareChange checks a change and returns its call, with what will be sent.
 func (o *Orders) prepareChange(ctx context.Context, c *ChangeRequest) (CallSpec, error) {
 	opening := CallSpec{
 		Operation: c.Operation, Connection: c.Connection, Client: c.Client, RequestID: c.RequestID,

@@ -39,12 +39,12 @@ const (
 	abortLimit  = time.Second
 )
 
-// execute waits for capacity, opens a execute, makes it, and ends it. Nothing is sent
-// unless the journal has the execute (policy O12). The error means that nothing was
-// begun: a execute for which there is no capacity leaves no trace in the journal,
+// execute waits for capacity, opens a call, sends it, and finishes it. Nothing is
+// sent unless the journal has the call (policy O12). The error means that nothing was
+// begun: a call for which there is no capacity leaves no trace in the journal,
 // and its key is free (policy O8a).
 //
-// When ctx ends while the execute is under way, the execute goes on to its own limit
+// When ctx ends while the call is under way, the call goes on to its own limit
 // (policy O8): a client that hangs up must not leave an order half placed.
 func (o *Orders) execute(ctx context.Context, service Service, from requester, opening CallSpec) (Result, error) {
 	defer o.inFlight.enter()()
@@ -83,7 +83,7 @@ func (r requester) reserve(ctx context.Context, service Service, op Operation) (
 	return slot, err
 }
 
-// beginCall has the journal beginCall a call.
+// beginCall has the journal begin a call.
 func (o *Orders) beginCall(ctx context.Context, opening CallSpec) (Record, error) {
 	ctx, span := tracing.Start(ctx, "journal.begin")
 	defer span.End()

@@ -157,8 +157,8 @@ type position struct {
 	// name is the member's name as the client spelled it; empty where the
 	// member is missing.
 	name string
-	// pos orders spots as the body has them. A missing member stands pos the end
-	// of the object that lacks it.
+	// pos orders positions as the body has them. A missing member has that of
+	// the end of the object that lacks it.
 	pos int32
 }
 

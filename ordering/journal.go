@@ -171,7 +171,7 @@ type CallSpec struct {
 type CallResult struct {
 	Connection, Ref string
 	Call            int
-	// SpecID is the ID of the SpecID that opened the call; "" is not compared.
+	// SpecID is the ID of the CallSpec that opened the call; "" is not compared.
 	SpecID string
 	// Outcome is not OutcomeOpen.
 	Outcome Outcome
@@ -189,7 +189,7 @@ type ResolveCall struct {
 	Operation       Operation
 	// Call is the number of the call that is meant; 0 for the operation's last.
 	Call int
-	// SpecID is the ID of the SpecID that opened the call; "" is not compared.
+	// SpecID is the ID of the CallSpec that opened the call; "" is not compared.
 	SpecID     string
 	Resolution Resolution
 	// OrderID is the created order's, with ResolvedDone.

@@ -85,7 +85,7 @@ func (l *pendingWrites) drain() []pendingWrite {
 	return waiting
 }
 
-// requeue puts requeue what could not be written, before what has come since.
+// requeue puts back what could not be written, before what has come since.
 func (l *pendingWrites) requeue(rest []pendingWrite) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -113,7 +113,7 @@ type Call struct {
 	// restaurant, and canonical body.
 	Fingerprint string
 	// Key is the hash of the call's key, "" for none; SpecID the ID of the
-	// SpecID that opened it.
+	// CallSpec that opened it.
 	Key, SpecID string
 	// Derived: the call's key was made from what was asked for, not sent by the
 	// client. A refusal does not keep such a key.

@@ -57,7 +57,7 @@ func newQueue(concurrency int, connections []Connection) *queue {
 	return q
 }
 
-// queueOf gives the line queueOf a connection.
+// queueOf returns the queue of a connection.
 func (q *queue) queueOf(connection string) *connectionQueue {
 	for _, l := range q.queues {
 		if l.connection == connection {

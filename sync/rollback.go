@@ -129,7 +129,7 @@ func (p *pipelineRun) upstreamContent(served menu.Published) string {
 
 func versionText(version int64) string { return "version " + strconv.FormatInt(version, 10) }
 
-// storedView gives the menu view of a version that is storedView, with the stop lists of
+// storedView returns the menu view of a version that is kept, with the stop lists of
 // another.
 func (p *pipelineRun) storedView(
 	ctx context.Context, v cache.Version, stops func() (menu.Published, error),

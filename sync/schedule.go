@@ -103,7 +103,7 @@ func (s *Schedule) Next(t time.Time) time.Time {
 	return next.Add(s.shift).UTC()
 }
 
-// tickBefore gives the last tickBefore of an @every schedule that is not after t. Slots
+// tickBefore returns the last tick of an @every schedule that is not after t. Slots
 // are counted from the Unix epoch.
 func (s *Schedule) tickBefore(t time.Time) time.Time {
 	since := t.UnixNano() - int64(s.shift)

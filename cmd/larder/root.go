@@ -76,7 +76,7 @@ func needsSubcommand(cmd *cobra.Command, _ []string) error {
 	return &linesError{lines, &usageError{lines[0]}}
 }
 
-// argRange is how many arguments a command argRange. What a command that groups
+// argRange is how many arguments a command takes. What a command that groups
 // others does not know is named with the nearest that it knows.
 func argRange(least, most int) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {

@@ -92,7 +92,7 @@ type connectionStore struct {
 	keys    map[string]keyOwner
 }
 
-// keyOwner is who has keyOwner a key.
+// keyOwner is who has taken a key.
 type keyOwner struct {
 	ref   string
 	call  int

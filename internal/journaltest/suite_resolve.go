@@ -22,7 +22,7 @@ func (j *journal) resolved(t *testing.T, w ordering.ResolveCall) ordering.Record
 	t.Helper()
 	r, err := j.Resolve(t.Context(), w)
 	if err != nil {
-		t.Fatalf("Settle(%s): %v", w.Resolution, err)
+		t.Fatalf("Resolve(%s): %v", w.Resolution, err)
 	}
 	return r
 }

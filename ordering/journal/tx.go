@@ -14,7 +14,7 @@ type tx struct {
 	names cache.Keys
 	cfg   ordering.Config
 	order *order // as it was read; without a revision, one that is to be made
-	// placedState is where a placed order placedState already, "" as a rule (see succeed).
+	// placedState is the state of a placed order that the call finds, "" as a rule (see supersede).
 	placedState ordering.State
 
 	keys       []string
@@ -29,7 +29,7 @@ type tx struct {
 	stampedFields []string // fields that get the time of the change
 }
 
-// begin begins a begin of an order.
+// begin begins a change of an order.
 func (j *Journal) begin(o *order) *tx {
 	c := &tx{
 		names: j.keys, cfg: j.cfg, order: o, keyNumbers: map[string]int{}, mode: modeCommit,
