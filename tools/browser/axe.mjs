@@ -9,6 +9,11 @@ const source = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe
 export async function axe(page, state = 'the page') {
   // Evaluated from outside, so that the page's own policy stays as it is.
   if (!(await page.evaluate(() => 'axe' in globalThis))) await page.evaluate(source);
+  // Contrast is judged after transitions end. An endless animation is not waited for.
+  await page.evaluate(() => Promise.race([
+    Promise.allSettled(document.getAnimations().filter((one) => one.effect?.getComputedTiming().endTime !== Infinity).map((one) => one.finished)),
+    new Promise((resolve) => setTimeout(resolve, 2000)),
+  ]));
   const { violations, passes } = await page.evaluate(() => globalThis.axe.run(document, { resultTypes: ['violations'] }));
   if (passes.length === 0) throw new Error(`axe has looked at nothing on ${state}`);
   if (violations.length === 0) return;
