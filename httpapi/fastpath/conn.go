@@ -28,8 +28,8 @@ type conn struct {
 	listener *Listener
 	handler  Handler
 
-	buf             []byte    // buf[at:] has arrived and is not answered yet
-	at              int       //
+	buf             []byte // buf[at:] has arrived and is not answered yet
+	at              int
 	scanned         int       // how much of an incomplete head was scanned
 	headDeadlineSet bool      // that head has a deadline of its own
 	used            bool      // a request has been answered

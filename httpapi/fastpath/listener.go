@@ -6,7 +6,7 @@
 // Its one invariant: a request gets from the loop what net/http would have
 // given it, or is left to net/http with every byte read so far. Whatever the
 // loop is not sure of goes there: another method, a body or a mention of one,
-// a header that stands twice, escapes in the path, a byte out of place, or an
+// a header that stands twice, escapes in the path, a byte out of place, or a
 // Handler that has no response in memory. This is one way: a connection that was
 // handed off to net/http stays there, so nothing in a body can be taken for a
 // request.

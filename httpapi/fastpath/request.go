@@ -57,21 +57,10 @@ func (r *Request) read(arrived []byte) (size int, ok bool) {
 		if colon == 0 || colon == len(line) || line[colon] != ':' || !plain(line[colon:]) {
 			return 0, false // also a line that goes on with the one before
 		}
-		if !r.field(line[:colon], trim(line[colon+1:]), &hosts) {
+		if !r.field(line[:colon], bytes.Trim(line[colon+1:], " "), &hosts) { // other white space is not plain
 			return 0, false
 		}
 	}
-}
-
-// trim takes the spaces from both ends; other white space is not plain.
-func trim(value []byte) []byte {
-	for len(value) > 0 && value[0] == ' ' {
-		value = value[1:]
-	}
-	for len(value) > 0 && value[len(value)-1] == ' ' {
-		value = value[:len(value)-1]
-	}
-	return value
 }
 
 // start reads the first line, without its end.

@@ -2,10 +2,10 @@ package web
 
 import (
 	"bytes"
-	"compress/gzip"
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
-	"mime"
+	"io"
 	"net/http"
 	"path"
 	"strconv"
@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"github.com/andybalholm/brotli"
-	fastgzip "github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/gzip"
 )
 
 // How long an asset may be kept. One that is asked for by its version stays
@@ -35,13 +35,21 @@ type Asset struct {
 	brotli  func() []byte // nil: not offered
 }
 
+// kinds are the Content-Types of the files by their names' endings. The system's
+// own table differs from machine to machine.
+var kinds = map[string]string{ //nolint:gochecknoglobals // constant
+	".css":  "text/css; charset=utf-8",
+	".html": "text/html; charset=utf-8",
+	".js":   "text/javascript; charset=utf-8",
+}
+
 // NewAsset makes an asset of a body that never changes. Its type follows the
 // name's ending.
 func NewAsset(name string, body []byte) *Asset {
 	return &Asset{
-		kind: kindOf(name), body: body, version: versionOf(body),
-		gzip:   sync.OnceValue(func() []byte { return gzipped(body) }),
-		brotli: sync.OnceValue(func() []byte { return brotlied(body) }),
+		kind: cmp.Or(kinds[path.Ext(name)], "application/octet-stream"), body: body, version: versionOf(body),
+		gzip:   compressed(body, gzipWriter(gzip.BestCompression)),
+		brotli: compressed(body, brotliWriter),
 	}
 }
 
@@ -50,8 +58,8 @@ func NewAsset(name string, body []byte) *Asset {
 // memory, which anyone could ask for (policy H7).
 func NewPage(body []byte) *Asset {
 	return &Asset{
-		kind: kindOf(".html"), body: body, version: versionOf(body),
-		gzip: sync.OnceValue(func() []byte { return quickGzip(body) }),
+		kind: kinds[".html"], body: body, version: versionOf(body),
+		gzip: compressed(body, gzipWriter(gzip.StatelessCompression)),
 	}
 }
 
@@ -60,52 +68,26 @@ func versionOf(body []byte) string {
 	return hex.EncodeToString(sum[:6])
 }
 
-// kindOf is the Content-Type of a file. The system's own table, which mime asks
-// too, differs from machine to machine.
-func kindOf(name string) string {
-	switch path.Ext(name) {
-	case ".js", ".mjs":
-		return "text/javascript; charset=utf-8"
-	case ".css":
-		return "text/css; charset=utf-8"
-	case ".html":
-		return "text/html; charset=utf-8"
-	case ".svg":
-		return "image/svg+xml"
-	case ".json":
-		return "application/json"
-	case ".yaml":
-		return "application/yaml"
-	default:
-		if kind := mime.TypeByExtension(path.Ext(name)); kind != "" {
-			return kind
-		}
-		return "application/octet-stream"
+// compressed returns a function that compresses the body when it is first called.
+func compressed(body []byte, newWriter func(io.Writer) io.WriteCloser) func() []byte {
+	return sync.OnceValue(func() []byte {
+		var out bytes.Buffer
+		writer := newWriter(&out)
+		_, _ = writer.Write(body) // a buffer takes everything
+		_ = writer.Close()
+		return out.Bytes()
+	})
+}
+
+func gzipWriter(level int) func(io.Writer) io.WriteCloser {
+	return func(out io.Writer) io.WriteCloser {
+		writer, _ := gzip.NewWriterLevel(out, level) // the level is a valid one
+		return writer
 	}
 }
 
-func gzipped(body []byte) []byte {
-	var out bytes.Buffer
-	writer, _ := gzip.NewWriterLevel(&out, gzip.BestCompression) // the level is a valid one
-	_, _ = writer.Write(body)                                    // a buffer takes everything
-	_ = writer.Close()
-	return out.Bytes()
-}
-
-func quickGzip(body []byte) []byte {
-	var out bytes.Buffer
-	writer, _ := fastgzip.NewWriterLevel(&out, fastgzip.StatelessCompression) // the level is a valid one
-	_, _ = writer.Write(body)                                                 // a buffer takes everything
-	_ = writer.Close()
-	return out.Bytes()
-}
-
-func brotlied(body []byte) []byte {
-	var out bytes.Buffer
-	writer := brotli.NewWriterLevel(&out, 9) // 11 takes seconds for a megabyte, and saves little
-	_, _ = writer.Write(body)                // a buffer takes everything
-	_ = writer.Close()
-	return out.Bytes()
+func brotliWriter(out io.Writer) io.WriteCloser {
+	return brotli.NewWriterLevel(out, 9) // 11 takes seconds for a megabyte, and saves little
 }
 
 // Body is the asset as it is.
@@ -144,8 +126,8 @@ func (a *Asset) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(body))
 }
 
-// takes tells whether an Accept-Encoding names the coding with another weight
-// than nought.
+// takes reports whether an Accept-Encoding names the coding with another weight
+// than 0.
 func takes(accepts, coding string) bool {
 	for element := range strings.SplitSeq(accepts, ",") {
 		name, parameters, _ := strings.Cut(element, ";")
