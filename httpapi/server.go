@@ -203,7 +203,7 @@ func New(cfg Config, auth AuthConfig, deps Deps) (*Server, error) {
 func (s *Server) signingKeys() *signingKeys {
 	keys := &signingKeys{clock: s.clock}
 	if s.authCfg.SigningKey != "" {
-		keys.set(newSigningKey([]byte(s.authCfg.SigningKey)))
+		keys.signing.Store(newSigningKey([]byte(s.authCfg.SigningKey)))
 		return keys
 	}
 	names := cache.NewKeys(s.redis.Prefix())

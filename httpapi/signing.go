@@ -56,14 +56,12 @@ type signingKeys struct {
 	lifetime     time.Duration // of the tokens and sessions that a key signs
 	clock        func() time.Time
 
-	signing atomic.Pointer[signingKey] // key, for callers that cannot wait for Redis
+	signing  atomic.Pointer[signingKey]
+	replaced atomic.Pointer[[]replacedKey] // at most maxReplaced, the newest first
 
-	reading  sync.Mutex // one read at a time
-	mu       sync.Mutex
-	key      *signingKey
-	replaced []replacedKey // at most maxReplaced, the newest first
-	readAt   time.Time
-	failed   error // of the last read
+	mu     sync.Mutex // held while Redis is read
+	readAt time.Time
+	failed error // of the last read
 }
 
 // replacedKey no longer signs. Its tokens are good until the time given.
@@ -116,51 +114,46 @@ func (k *signingKeys) byID(ctx context.Context, id string) (*signingKey, error) 
 
 // known is the key in memory with that id, nil when there is none.
 func (k *signingKeys) known(id string) *signingKey {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	if k.key != nil && k.key.id == id {
-		return k.key
+	if key := k.signing.Load(); key != nil && key.id == id {
+		return key
 	}
-	for _, old := range k.replaced {
-		if old.id == id && k.clock().Before(old.until) {
-			return old.signingKey
+	if replaced := k.replaced.Load(); replaced != nil {
+		for _, old := range *replaced {
+			if old.id == id && k.clock().Before(old.until) {
+				return old.signingKey
+			}
 		}
 	}
 	return nil
 }
 
-// set puts a key in force. The caller holds the lock, or nobody else knows k.
-func (k *signingKeys) set(key *signingKey) {
-	k.key = key
-	k.signing.Store(key)
-}
-
 // read takes the keys from Redis and gives it those that it lost. It does
 // nothing when the last read is more recent than the time given.
 func (k *signingKeys) read(ctx context.Context, recent time.Duration) (*signingKey, error) {
-	k.reading.Lock()
-	defer k.reading.Unlock()
 	k.mu.Lock()
-	key, replaced, failed, age := k.key, k.replaced, k.failed, k.clock().Sub(k.readAt)
-	k.mu.Unlock()
-	if age >= 0 && age < recent {
-		return key, failed
+	defer k.mu.Unlock()
+	key := k.signing.Load()
+	if age := k.clock().Sub(k.readAt); age >= 0 && age < recent {
+		return key, k.failed
 	}
 	// Of nobody's request: the answer, or the failure, is for all who ask.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), keyTimeout)
 	defer cancel()
-	stored, old, err := k.exchange(ctx, key, replaced)
-	k.mu.Lock()
-	defer k.mu.Unlock()
+	var known []replacedKey
+	if replaced := k.replaced.Load(); replaced != nil {
+		known = *replaced
+	}
+	stored, replaced, err := k.exchange(ctx, key, known)
 	k.readAt, k.failed = k.clock(), err
 	if err != nil {
 		return nil, err
 	}
-	k.replaced = old
-	if k.key == nil || k.key.id != stored.id {
-		k.set(stored)
+	k.replaced.Store(&replaced) // before the new key signs: the old one is known all the time
+	if key == nil || key.id != stored.id {
+		key = stored
+		k.signing.Store(key)
 	}
-	return k.key, nil
+	return key, nil
 }
 
 // exchange reads the keys of Redis and stores there those in memory that are
