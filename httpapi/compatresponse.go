@@ -68,7 +68,7 @@ func upstreamResponse(result ordering.Result) (status int, body []byte, contentT
 	}
 	shape := compatError{
 		Code: Code(cmp.Or(said.Code, string(CodeUpstreamRefused))), RequestID: cmp.Or(said.RequestID, call.RequestID),
-		Msg: cmp.Or(said.Msg, "the ordering service refused "+wordsOf(call.Operation).it),
+		Msg: cmp.Or(said.Msg, "the ordering service refused "+operationTexts[call.Operation].it),
 	}
 	body, err := json.Marshal(shape)
 	if err != nil { // never: texts alone

@@ -65,7 +65,7 @@ func changeProblem(operation ordering.Operation, err error) error {
 		return err
 	}
 	return &problem{
-		code: CodeValidationFailed, msg: wordsOf(operation).it + " breaks rules; see errors", err: err,
+		code: CodeValidationFailed, msg: operationTexts[operation].it + " breaks rules; see errors", err: err,
 		violations: invalid.Violations, more: invalid.More,
 	}
 }

@@ -6,7 +6,6 @@ import (
 
 	"larder/internal/menu"
 	"larder/internal/tracing"
-	"larder/internal/upstream"
 	"larder/ordering"
 )
 
@@ -20,9 +19,12 @@ type orderCall struct {
 
 // noteOrder counts and logs what came of placing or changing an order.
 func (s *Server) noteOrder(c *gin.Context, call orderCall, result ordering.Result, err error) {
-	outcome := outcomeOf(result.Call)
-	if err != nil {
+	outcome := string(result.Call.Outcome)
+	switch {
+	case err != nil:
 		outcome = refusalOf(asProblem(err).code)
+	case result.Call.Outcome == ordering.OutcomeDone:
+		outcome = operationTexts[result.Call.Operation].outcome
 	}
 	if result.Replayed && err == nil {
 		s.metrics.replays.WithLabelValues(string(call.operation)).Inc()
@@ -63,23 +65,6 @@ func (s *Server) logOrder(c *gin.Context, call orderCall, outcome string, result
 		fields["status"], fields["code"] = said.Status, said.Code
 	}
 	entry.WithFields(fields).Warn("order: not done, or not known to be")
-}
-
-// outcomeOf names what became of a call that was begun.
-func outcomeOf(call ordering.Call) string {
-	if call.Outcome != ordering.OutcomeDone {
-		return string(call.Outcome)
-	}
-	switch call.Operation {
-	case upstream.OpPay:
-		return "paid"
-	case upstream.OpComplete:
-		return "closed"
-	case upstream.OpReject:
-		return "rejected"
-	default:
-		return "placed"
-	}
 }
 
 // refusalOf names why nothing was begun; the names are few, for the metrics.

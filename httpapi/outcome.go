@@ -36,6 +36,21 @@ func (s *Server) answerOrder(c *gin.Context, call orderCall, result ordering.Res
 	}
 }
 
+// operationText is how an operation reads: in a sentence, in the metrics and the
+// log, and the state that it leads to.
+type operationText struct {
+	it, done string
+	outcome  string
+	state    ordering.State
+}
+
+var operationTexts = map[ordering.Operation]operationText{ //nolint:gochecknoglobals // constant
+	upstream.OpCreate:   {"the order", "placed", "placed", ordering.StatePlaced},
+	upstream.OpPay:      {"the payment", "paid", "paid", ordering.StatePlaced},
+	upstream.OpComplete: {"the completion", "completed", "closed", ordering.StateClosed},
+	upstream.OpReject:   {"the rejection", "rejected", "rejected", ordering.StateRejected},
+}
+
 // placedView is the 201 of a placed order: what was answered first, whatever
 // became of the order since.
 func placedView(record ordering.Record) any {
@@ -50,26 +65,18 @@ func placedView(record ordering.Record) any {
 // changedView is the 200 of a change: the order as it was after it. Nothing
 // follows a completion or a rejection, and a payment only pays.
 func changedView(changed ordering.Result) any {
-	record := changed.Record
-	state, paid := ordering.StatePlaced, true
-	switch changed.Call.Operation {
-	case upstream.OpComplete:
-		state, paid = ordering.StateClosed, record.Paid
-	case upstream.OpReject:
-		state, paid = ordering.StateRejected, record.Paid
-	default: // a payment
-	}
+	record, operation := changed.Record, changed.Call.Operation
 	return result{struct {
 		Ref     string         `json:"ref"`
 		OrderID string         `json:"orderID"`
 		State   ordering.State `json:"state"`
 		Paid    bool           `json:"paid"`
-	}{record.Ref, record.OrderID, state, paid}}
+	}{record.Ref, record.OrderID, operationTexts[operation].state, record.Paid || operation == upstream.OpPay}}
 }
 
 // outcomeProblem is what became of a call that was not done.
 func outcomeProblem(result ordering.Result) *problem {
-	call, words := result.Call, wordsOf(result.Call.Operation)
+	call, words := result.Call, operationTexts[result.Call.Operation]
 	p := &problem{ref: result.Record.Ref, requestID: call.RequestID, instance: instanceOf(result)}
 	switch call.Outcome {
 	case ordering.OutcomeRefused:
@@ -92,22 +99,6 @@ func outcomeProblem(result ordering.Result) *problem {
 		p.msg = "the ordering service did not say whether it took " + words.it + "; do not send it again under another key before this is settled"
 	}
 	return p
-}
-
-// words are how an operation reads in a sentence.
-type words struct{ it, done string }
-
-func wordsOf(operation ordering.Operation) words {
-	switch operation {
-	case upstream.OpPay:
-		return words{"the payment", "paid"}
-	case upstream.OpComplete:
-		return words{"the completion", "completed"}
-	case upstream.OpReject:
-		return words{"the rejection", "rejected"}
-	default:
-		return words{"the order", "placed"}
-	}
 }
 
 // instanceOf is the path of the request that began the call.
