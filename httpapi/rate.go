@@ -15,6 +15,8 @@ type Rate struct {
 	Per   time.Duration
 }
 
+var rateUnits = map[string]time.Duration{"s": time.Second, "m": time.Minute, "h": time.Hour} //nolint:gochecknoglobals // constant
+
 // ParseRate reads "count/unit" with unit s, m or h, or "0".
 func ParseRate(text string) (Rate, error) {
 	if text == "0" {
@@ -25,16 +27,11 @@ func ParseRate(text string) (Rate, error) {
 	if !ok || err != nil || n < 1 || n > 1_000_000 {
 		return Rate{}, fmt.Errorf("%q is no rate: write a count and a unit, such as 20/s, 5/m or 100/h, or 0 for no limit", text)
 	}
-	switch strings.TrimSpace(unit) {
-	case "s":
-		return Rate{Count: n, Per: time.Second}, nil
-	case "m":
-		return Rate{Count: n, Per: time.Minute}, nil
-	case "h":
-		return Rate{Count: n, Per: time.Hour}, nil
-	default:
+	per, known := rateUnits[strings.TrimSpace(unit)]
+	if !known {
 		return Rate{}, fmt.Errorf("httpapi: rate %q: the unit is s, m or h", text)
 	}
+	return Rate{Count: n, Per: per}, nil
 }
 
 // Limited reports whether the rate limits anything.
@@ -45,16 +42,12 @@ func (r Rate) String() string {
 	if !r.Limited() {
 		return "0"
 	}
-	switch r.Per {
-	case time.Second:
-		return strconv.Itoa(r.Count) + "/s"
-	case time.Minute:
-		return strconv.Itoa(r.Count) + "/m"
-	case time.Hour:
-		return strconv.Itoa(r.Count) + "/h"
-	default:
-		return strconv.Itoa(r.Count) + "/" + r.Per.String()
+	for unit, per := range rateUnits {
+		if per == r.Per {
+			return strconv.Itoa(r.Count) + "/" + unit
+		}
 	}
+	return strconv.Itoa(r.Count) + "/" + r.Per.String()
 }
 
 // MarshalText writes the rate as the configuration spells it.

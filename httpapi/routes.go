@@ -99,8 +99,8 @@ func (s *Server) routeOps(engine *gin.Engine) error {
 
 // routeShared registers what every listener serves.
 func (s *Server) routeShared(engine *gin.Engine) {
-	engine.POST("/connect/token", s.token)
-	engine.POST("/connect/token/", s.token)
+	engine.POST("/connect/token", handle(s.token))
+	engine.POST("/connect/token/", handle(s.token))
 	get(engine, web.Path+":file", handle(s.asset))
 	get(engine, "/livez", livez)
 	get(engine, "/readyz", handle(s.readyz))

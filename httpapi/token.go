@@ -2,7 +2,7 @@ package httpapi
 
 import (
 	"bytes"
-	"encoding/json"
+	"cmp"
 	"errors"
 	"io"
 	"mime"
@@ -46,101 +46,73 @@ type tokenRefusal struct {
 // token answers POST /connect/token: the client credentials grant, as a
 // multipart or urlencoded form whose names are read without regard to case and
 // underscores, or with HTTP Basic for the client.
-func (s *Server) token(c *gin.Context) {
-	header := c.Writer.Header()
-	header.Set("Cache-Control", "no-store")
-	header.Set("Pragma", "no-cache")
+func (s *Server) token(c *gin.Context) error {
+	c.Header("Pragma", "no-cache")
+	status, body := s.grantToken(c)
+	return answer(c, status, body)
+}
+
+// grantToken checks the client and what it asks for.
+func (s *Server) grantToken(c *gin.Context) (status int, body any) {
 	if s.cfg.reboundPage(c.Request) {
-		refuseToken(c, http.StatusBadRequest, oauthInvalidRequest, notOwnHost)
-		return
+		return http.StatusBadRequest, tokenRefusal{oauthInvalidRequest, notOwnHost}
 	}
 	form, err := tokenForm(c)
 	if err != nil {
-		refuseToken(c, http.StatusBadRequest, oauthInvalidRequest, err.Error())
-		return
+		return http.StatusBadRequest, tokenRefusal{oauthInvalidRequest, err.Error()}
 	}
-	id, secret := form["clientid"], form["clientsecret"]
-	_, _, basic := c.Request.BasicAuth()
-	if basic {
-		if id, secret, err = basicClient(c, form); err != nil {
-			refuseToken(c, http.StatusBadRequest, oauthInvalidRequest, err.Error())
-			return
+	id, secret, scheme := form["clientid"], form["clientsecret"], "Bearer"
+	if user, password, basic := c.Request.BasicAuth(); basic {
+		scheme = "Basic"
+		if id, secret, err = basicClient(user, password, form); err != nil {
+			return http.StatusBadRequest, tokenRefusal{oauthInvalidRequest, err.Error()}
 		}
 	}
 	client, ok := s.auth.client(id, secret)
 	if !ok {
 		if wait, limited := s.tokenFailures.failed(id, s.clientIP(c)); limited { // policy H8
 			c.Header("Retry-After", seconds(wait))
-			refuseToken(c, http.StatusTooManyRequests, string(CodeRateLimited), tooManyFailures)
-			return
+			return http.StatusTooManyRequests, tokenRefusal{string(CodeRateLimited), tooManyFailures}
 		}
-		if basic {
-			c.Header("WWW-Authenticate", `Basic realm="larder"`)
-		} else {
-			c.Header("WWW-Authenticate", `Bearer realm="larder"`)
-		}
-		refuseToken(c, http.StatusUnauthorized, oauthInvalidClient, "the client is unknown or its secret is wrong")
-		return
+		c.Header("WWW-Authenticate", scheme+` realm="larder"`)
+		return http.StatusUnauthorized, tokenRefusal{oauthInvalidClient, "the client is unknown or its secret is wrong"}
 	}
 	switch form["granttype"] {
 	case "client_credentials":
+		return s.issueToken(c, client, cmp.Or(form["scopes"], form["scope"]))
 	case "":
-		refuseToken(c, http.StatusBadRequest, oauthInvalidRequest, "grant_type is missing; it is client_credentials")
-		return
+		return http.StatusBadRequest, tokenRefusal{oauthInvalidRequest, "grant_type is missing; it is client_credentials"}
 	default:
-		refuseToken(c, http.StatusBadRequest, oauthUnsupportedGrant, "the grant_type is client_credentials")
-		return
+		return http.StatusBadRequest, tokenRefusal{oauthUnsupportedGrant, "the grant_type is client_credentials"}
 	}
-	s.answerToken(c, client, form)
 }
 
-// answerToken settles the scopes and signs the token.
-func (s *Server) answerToken(c *gin.Context, client ClientConfig, form map[string]string) {
-	asked := form["scopes"]
-	if asked == "" {
-		asked = form["scope"]
-	}
+// issueToken settles the scopes and signs the token.
+func (s *Server) issueToken(c *gin.Context, client ClientConfig, asked string) (status int, body any) {
 	scopes := client.Scopes
 	if names := strings.FieldsFunc(asked, func(r rune) bool { return r == ' ' || r == ',' }); len(names) > 0 {
 		scopes = make([]Scope, 0, len(names))
 		for _, name := range names {
 			if !holds(client.Scopes, Scope(name)) {
-				refuseToken(c, http.StatusBadRequest, oauthInvalidScope, "the client has no scope "+safeText(name))
-				return
+				return http.StatusBadRequest, tokenRefusal{oauthInvalidScope, "the client has no scope " + safeText(name)}
 			}
 			scopes = append(scopes, Scope(name))
 		}
 	}
 	token, err := s.auth.issue(c.Request.Context(), client, scopes)
 	if err != nil {
-		p := asProblem(err)
-		status, _ := p.code.status()
 		_ = c.Error(err)
+		p := asProblem(err)
 		if p.retryAfter > 0 {
 			c.Header("Retry-After", seconds(p.retryAfter))
 		}
-		refuseToken(c, status, string(p.code), p.msg)
-		return
+		status, _ := p.code.status()
+		return status, tokenRefusal{string(p.code), p.msg}
 	}
-	text, err := json.Marshal(tokenAnswer{ //nolint:gosec // the token is what this answer is for
+	return http.StatusOK, tokenAnswer{
 		AccessToken: token, TokenType: "Bearer",
 		ExpiresIn: int64(s.authCfg.TokenLifetime.Seconds()), Scope: join(scopes, " "),
-	})
-	if err != nil {
-		fail(c, err)
-		return
 	}
-	write(c, http.StatusOK, contentJSON, text)
-}
-
-// refuseToken answers as RFC 6749 wants it.
-func refuseToken(c *gin.Context, status int, code, description string) {
-	text, err := json.Marshal(tokenRefusal{Error: code, Description: description})
-	if err != nil {
-		_ = c.Error(err)
-	}
-	c.Abort()
-	write(c, status, contentJSON, text)
 }
 
 // tokenForm reads the form of a token request, its names folded.
@@ -179,7 +151,7 @@ func tokenForm(c *gin.Context) (map[string]string, error) {
 	return form, nil
 }
 
-// readMultipart returns each part of a multipart form to put.
+// readMultipart passes each part of a multipart form to put.
 func readMultipart(body []byte, boundary string, put func(name, value string) error) error {
 	malformed := errors.New("the multipart form is not well-formed")
 	if boundary == "" {
@@ -206,8 +178,7 @@ func readMultipart(body []byte, boundary string, put func(name, value string) er
 
 // basicClient reads the client from HTTP Basic (RFC 6749, section 2.3.1); the
 // form must not name another.
-func basicClient(c *gin.Context, form map[string]string) (id, secret string, err error) {
-	user, password, _ := c.Request.BasicAuth()
+func basicClient(user, password string, form map[string]string) (id, secret string, err error) {
 	id, idErr := url.QueryUnescape(user)
 	secret, secretErr := url.QueryUnescape(password)
 	if idErr != nil || secretErr != nil {
