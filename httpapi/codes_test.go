@@ -31,7 +31,7 @@ func TestCodesAreDocumented(t *testing.T) {
 			}
 		}
 	}
-	codes := declaredCodes(t)
+	codes := declaredCodes(t, "codes.go")
 	if len(codes) < 30 {
 		t.Fatalf("only %d codes found", len(codes))
 	}
@@ -46,10 +46,10 @@ func TestCodesAreDocumented(t *testing.T) {
 	}
 }
 
-// declaredCodes are the codes of codes.go.
-func declaredCodes(t *testing.T) (codes []string) {
+// declaredCodes returns the texts of the constants of a source file.
+func declaredCodes(t *testing.T, path string) (codes []string) {
 	t.Helper()
-	file, err := parser.ParseFile(token.NewFileSet(), "codes.go", nil, 0)
+	file, err := parser.ParseFile(token.NewFileSet(), path, nil, 0)
 	if err != nil {
 		t.Fatal(err)
 	}

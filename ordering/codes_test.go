@@ -37,25 +37,24 @@ func violationsDocument(t *testing.T) string {
 	t.Helper()
 	var b strings.Builder
 	b.WriteString("# Violations\n\n" +
-		"<!-- Made from the table in ordering/codes.go by: go test ./ordering -run Violations -update -->\n\n" +
+		"<!-- Made from the table in ordering/codestable_test.go by: go test ./ordering -run Violations -update -->\n\n" +
 		"What an order may be refused for. All violations of an order come at once, in the order of the body:\n" +
 		"`path` is a JSON Pointer into the body, in the client's spelling ([the interface's](ordering-service.md#21-order) where the field\n" +
 		"is missing), `code` and `params` are stable, `msg` is a sentence for a person, in English or in Russian as\n" +
 		"the request's `Accept-Language` prefers; names of dishes and groups are the menu's in either.\n\n" +
 		"| code | meaning | params | example: path, params | in English | in Russian |\n|---|---|---|---|---|---|\n")
-	for _, code := range ordering.Codes() {
-		d := ordering.Describe(code)
-		params := make([]string, 0, len(d.Params))
-		for _, p := range d.Params {
-			params = append(params, "`"+p.Name+"` "+p.Meaning)
+	for _, d := range documented {
+		params := make([]string, 0, len(d.params))
+		for _, p := range d.params {
+			params = append(params, "`"+p.name+"` "+p.meaning)
 		}
-		example, err := json.Marshal(d.Example())
+		example, err := json.Marshal(d.example())
 		if err != nil {
 			t.Fatal(err)
 		}
 		fmt.Fprintf(&b, "| `%s` | %s | %s | `%s` `%s` | %s | %s |\n",
-			d.Code, d.Meaning, strings.Join(params, "; "), d.Path, example,
-			d.ExampleMsg(ordering.English), d.ExampleMsg(ordering.Russian))
+			d.code, d.meaning, strings.Join(params, "; "), d.path, example,
+			d.message(ordering.English), d.message(ordering.Russian))
 	}
 	return b.String()
 }
@@ -74,29 +73,38 @@ func TestEveryCodeIsDescribed(t *testing.T) {
 		"change_from": "total", "amount_insufficient": "total", "limit_exceeded": "limit",
 		"phone_invalid": "digits", "text_invalid": "character",
 	}
-	codes := ordering.Codes()
-	if len(codes) != len(want) {
-		t.Errorf("%d codes, the policies have %d", len(codes), len(want))
+	if len(documented) != len(want) {
+		t.Errorf("%d codes, the policies have %d", len(documented), len(want))
 	}
-	for _, code := range codes {
-		d := ordering.Describe(code)
-		names := make([]string, 0, len(d.Params))
-		for _, p := range d.Params {
-			names = append(names, p.Name)
-			if p.Example == nil || p.Meaning == "" {
-				t.Errorf("%s: param %s has no example or no meaning", code, p.Name)
+	described := map[ordering.Code]bool{}
+	for _, d := range documented {
+		described[d.code] = true
+		names := make([]string, 0, len(d.params))
+		for _, p := range d.params {
+			names = append(names, p.name)
+			if p.example == nil || p.meaning == "" {
+				t.Errorf("%s: param %s has no example or no meaning", d.code, p.name)
 			}
 		}
-		if got := strings.Join(names, ","); got != want[code] || len(d.Example()) != len(d.Params) {
-			t.Errorf("%s: params %s, the policies have %s", code, got, want[code])
+		if got := strings.Join(names, ","); got != want[d.code] || len(d.example()) != len(d.params) {
+			t.Errorf("%s: params %s, the policies have %s", d.code, got, want[d.code])
 		}
-		if d.Code != code || d.Meaning == "" || d.Path == "" {
-			t.Errorf("%s: described as %+v", code, d)
+		if d.code == "" || d.meaning == "" || d.path == "" {
+			t.Errorf("described as %+v", d)
+		}
+	}
+	codes := ordering.Codes()
+	if len(codes) != len(described) {
+		t.Errorf("%d codes have messages, %d are described", len(codes), len(described))
+	}
+	for _, code := range codes {
+		if !described[code] {
+			t.Errorf("%s has a message and no description", code)
 		}
 	}
 	for _, language := range ordering.Languages() {
-		if d := ordering.Describe("new"); d.ExampleMsg(language) != "new" {
-			t.Errorf("a code that the table has not reads %q", d.ExampleMsg(language))
+		if msg := ordering.NewViolation("", "new", nil, language).Msg; msg != "new" {
+			t.Errorf("a code that the table has not reads %q", msg)
 		}
 	}
 }

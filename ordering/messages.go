@@ -49,7 +49,10 @@ var (
 // of the dish or ingredient it is about, or "". Names and values stand where no
 // case or gender has to agree with them.
 func message(code Code, language string, params Params, subject string) string {
-	d := Describe(code)
+	d, ok := templates[code]
+	if !ok {
+		return string(code)
+	}
 	text := d.message.in(language)
 	if s := &d.special; s.param != "" && placeholder(s.param, English, params) == s.value {
 		text = s.message.in(language)

@@ -40,7 +40,7 @@ func TestSentences(t *testing.T) {
 		request := v1(t, body)
 		request.Language = language
 		var got []string
-		for _, v := range check(t, ordering.Config{}, request).Violations {
+		for _, v := range check(t, ordering.DefaultConfig(), request).Violations {
 			got = append(got, v.Msg)
 		}
 		if !slices.Equal(got, want) {
@@ -59,15 +59,15 @@ func TestEveryCodeReadsInBothLanguages(t *testing.T) {
 		ordering.IngredientNotAllowed: {"dish"}, ordering.GroupMin: {"group"}, ordering.GroupMax: {"group"},
 	}
 	seen := map[string]ordering.Code{}
-	for _, code := range ordering.Codes() {
-		d := ordering.Describe(code)
+	for _, d := range documented {
+		code := d.code
 		for _, language := range ordering.Languages() {
-			said := d.ExampleMsg(language)
+			said := d.message(language)
 			if other, twice := seen[said]; twice || said == "" || strings.Contains(said, "%!") {
 				t.Errorf("%s in %s reads %q, %s reads %q", code, language, said, other, said)
 			}
 			seen[said] = code
-			for name, value := range d.Example() {
+			for name, value := range d.example() {
 				if slices.Contains(silent[code], name) || language == ordering.Russian && code == ordering.TypeMismatch {
 					continue
 				}
@@ -78,7 +78,7 @@ func TestEveryCodeReadsInBothLanguages(t *testing.T) {
 				}
 			}
 		}
-		if said := d.ExampleMsg(ordering.Russian); !cyrillic.MatchString(said) || len(foreign(d, said)) > 0 {
+		if said := d.message(ordering.Russian); !cyrillic.MatchString(said) || len(foreign(d, said)) > 0 {
 			t.Errorf("%s in Russian reads %q, with %q", code, said, foreign(d, said))
 		}
 	}
@@ -91,9 +91,9 @@ var (
 
 // foreign returns the words of a Russian sentence that are neither params nor
 // names of fields nor times.
-func foreign(d ordering.Description, said string) []string {
+func foreign(d description, said string) []string {
 	known := []string{"id", "expectedAt", "soonest", "true", "T18", "T15", "Z", "000Z"}
-	for _, value := range d.Example() {
+	for _, value := range d.example() {
 		known = append(known, texts(value)...)
 	}
 	var odd []string
@@ -209,7 +209,7 @@ func TestLimitsInRussian(t *testing.T) {
 		request := v1(t, test.body)
 		request.Language = ordering.Russian
 		var got []string
-		for _, v := range check(t, ordering.Config{}, request).Violations {
+		for _, v := range check(t, ordering.DefaultConfig(), request).Violations {
 			if v.Code == ordering.LimitExceeded {
 				got = append(got, v.Msg)
 			}

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// Code names a kind of violation. The codes are stable; Describe describes them.
+// Code names a kind of violation. The codes are stable; docs/violations.md explains them.
 type Code string
 
 // The violation codes.
