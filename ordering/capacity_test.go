@@ -16,7 +16,7 @@ import (
 // again stays unknown (policy O8a).
 func TestSlotIsReservedBeforeTheJournal(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, ordering.Config{})
+	h := newHouse(t, ordering.DefaultConfig())
 	placed := h.placed(t)
 	h.kitchen.fails(lostAnswer())
 	unknown, err := h.Place(t.Context(), placing(func(p *ordering.PlaceRequest) { p.Key = "unknown" }))
@@ -78,7 +78,7 @@ func TestSlotIsReservedBeforeTheJournal(t *testing.T) {
 func TestTimeLimitStartsOnArrival(t *testing.T) {
 	t.Parallel()
 	var asked, arrived time.Time
-	h := newHouse(t, ordering.Config{}, func(_ *harness, d *ordering.Deps) {
+	h := newHouse(t, ordering.DefaultConfig(), func(_ *harness, d *ordering.Deps) {
 		d.Journal = leaving{d.Journal, func() { time.Sleep(5 * time.Millisecond); asked = time.Now() }}
 		services := d.Services
 		d.Services = func(name string) (ordering.Service, bool) {

@@ -28,7 +28,7 @@ func underKey(key string) func(*ordering.ChangeRequest) {
 
 func TestOrdersLife(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, ordering.Config{})
+	h := newHouse(t, ordering.DefaultConfig())
 	ref := h.placed(t).Record.Ref
 	paid := h.changed(t, ordering.OutcomeDone, changing(upstream.OpPay, fullPayment))
 	want := []ordering.Payment{{Code: "c-1", Amount: decimal.RequireFromString("199.9"), PaidAt: "2026-05-01T12:00:00+03:00"}}
@@ -57,7 +57,7 @@ func TestOrdersLife(t *testing.T) {
 
 func TestRejected(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, ordering.Config{})
+	h := newHouse(t, ordering.DefaultConfig())
 	h.placed(t)
 	got := h.changed(t, ordering.OutcomeDone, changing(upstream.OpReject, noReason))
 	if got.Record.State != ordering.StateRejected {
@@ -97,7 +97,7 @@ func TestChangeBeginsNothing(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
-			h := newHouse(t, ordering.Config{})
+			h := newHouse(t, ordering.DefaultConfig())
 			h.placed(t)
 			h.failing(journaltest.FailBefore, tc.fails)
 			got, err := h.Change(t.Context(), tc.change)
@@ -115,7 +115,7 @@ func noOrder(err error) bool { return errors.Is(err, ordering.ErrNoOrder) }
 
 func TestOnePaymentAnOrder(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, ordering.Config{})
+	h := newHouse(t, ordering.DefaultConfig())
 	h.placed(t)
 	first := h.changed(t, ordering.OutcomeDone, changing(upstream.OpPay, fullPayment, underKey("k-1")))
 	for name, c := range map[string]ordering.ChangeRequest{
@@ -137,7 +137,7 @@ func TestOnePaymentAnOrder(t *testing.T) {
 
 func TestBusy(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, ordering.Config{})
+	h := newHouse(t, ordering.DefaultConfig())
 	h.placed(t)
 	busy := func(when string, want ordering.Outcome) {
 		t.Helper()
@@ -173,7 +173,7 @@ func TestBusy(t *testing.T) {
 // paid is no answer to the one after the payment.
 func TestRefusalFreesADerivedKey(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, ordering.Config{})
+	h := newHouse(t, ordering.DefaultConfig())
 	h.placed(t)
 	h.kitchen.fails(definiteNo(t))
 	refused := h.changed(t, ordering.OutcomeRefused, changing(upstream.OpComplete, ""))
@@ -201,7 +201,7 @@ func TestRefusalFreesADerivedKey(t *testing.T) {
 // TestOrdersThatLarderDidNotPlace: policy O9a.
 func TestOrdersThatLarderDidNotPlace(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, ordering.Config{})
+	h := newHouse(t, ordering.DefaultConfig())
 	got := h.changed(t, ordering.OutcomeDone, changing(upstream.OpPay, `[{"code":1,"amount":"0.01","paidAt":"2026-05-01T12:00:00Z"}]`, compat))
 	r := got.Record
 	if !r.Adopted || r.OrderID != "765" || r.Total.Valid || r.State != ordering.StatePlaced || !r.Paid || len(r.Ref) != 26 {
@@ -220,7 +220,7 @@ func TestOrdersThatLarderDidNotPlace(t *testing.T) {
 
 func TestReads(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, ordering.Config{})
+	h := newHouse(t, ordering.DefaultConfig())
 	ref := h.placed(t).Record.Ref
 	both := []string{"main", "second"}
 	byKey := func(connections []string, client, key string) (ordering.Record, error) {

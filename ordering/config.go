@@ -117,51 +117,38 @@ type RequiredOverride struct {
 
 // DefaultConfig returns the documented defaults of the policies.
 func DefaultConfig() Config {
-	var c Config
-	c.SetDefaults()
-	return c
-}
-
-// SetDefaults fills what is not set. It runs before the file is read, so that
-// a zero in the file stands.
-func (c *Config) SetDefaults() {
-	setDefault(&c.MaxZero, MaxZeroUnlimited)
-	setDefault(&c.MaxDepth, menu.DefaultMaxDepth)
-	setDefault(&c.MaxQuantity, 999)
-	setDefault(&c.PriceDigits, 2)
-	setDefault(&c.MissingExternalID, MissingFallback)
-	setDefault(&c.PastTolerance, time.Minute)
-	setDefault(&c.MaxLead, 30*24*time.Hour)
-	setDefault(&c.LeadTime, time.Hour)
-	setDefault(&c.PlaceTimeout, 20*time.Second)
-	setDefault(&c.KeyTTL, 24*time.Hour)
-	setDefault(&c.RecordTTL, 45*24*time.Hour)
-	setDefault(&c.CustomerDataTTL, 7*24*time.Hour)
-	setDefault(&c.InFlightGrace, 30*time.Second)
-	setDefault(&c.SweepEvery, 5*time.Second)
-	setDefault(&c.WaitTimeout, time.Second)
-	if c.FractionalUnits == nil {
-		c.FractionalUnits = []string{"kg", "liter"}
-	}
-	if c.Required.Delivery == nil {
-		c.Required.Delivery = []string{
-			"restaurantID", "expeditionType", "expectedAt", "paymentTypeID", "dishList", "dishList[].ID", "dishList[].quantity",
-			"guest", "guest.phone", "address.street", "address.cityName", "address.houseNumber", "address.fullAddress",
-		}
-	}
-	if c.Required.Pickup == nil {
-		c.Required.Pickup = []string{
-			"restaurantID", "expeditionType", "expectedAt", "paymentTypeID", "dishList", "dishList[].ID", "dishList[].quantity",
-		}
+	return Config{
+		MaxZero:           MaxZeroUnlimited,
+		MaxDepth:          menu.DefaultMaxDepth,
+		FractionalUnits:   []string{"kg", "liter"},
+		MaxQuantity:       999,
+		PriceDigits:       2,
+		MissingExternalID: MissingFallback,
+		PastTolerance:     time.Minute,
+		MaxLead:           30 * 24 * time.Hour,
+		LeadTime:          time.Hour,
+		PlaceTimeout:      20 * time.Second,
+		KeyTTL:            24 * time.Hour,
+		RecordTTL:         45 * 24 * time.Hour,
+		CustomerDataTTL:   7 * 24 * time.Hour,
+		InFlightGrace:     30 * time.Second,
+		SweepEvery:        5 * time.Second,
+		WaitTimeout:       time.Second,
+		Required: Required{
+			Delivery: []string{
+				"restaurantID", "expeditionType", "expectedAt", "paymentTypeID", "dishList", "dishList[].ID", "dishList[].quantity",
+				"guest", "guest.phone", "address.street", "address.cityName", "address.houseNumber", "address.fullAddress",
+			},
+			Pickup: []string{
+				"restaurantID", "expeditionType", "expectedAt", "paymentTypeID", "dishList", "dishList[].ID", "dishList[].quantity",
+			},
+		},
 	}
 }
 
-func setDefault[T comparable](field *T, value T) {
-	var zero T
-	if *field == zero {
-		*field = value
-	}
-}
+// SetDefaults sets every field to its default. It runs before the file is read,
+// so that a zero in the file stands.
+func (c *Config) SetDefaults() { *c = DefaultConfig() }
 
 // With returns the configuration with one restaurant's own values laid over it.
 func (c Config) With(o Override) Config {

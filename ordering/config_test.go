@@ -19,10 +19,10 @@ func TestDefaultsAreValid(t *testing.T) {
 	if err := cfg.Validate(); err != nil {
 		t.Errorf("defaults: %v", err)
 	}
-	again := cfg
-	again.SetDefaults()
-	if diff := cmp.Diff(cfg, again); diff != "" {
-		t.Errorf("SetDefaults changed what was set:\n%s", diff)
+	var set ordering.Config
+	set.SetDefaults()
+	if diff := cmp.Diff(cfg, set); diff != "" {
+		t.Errorf("SetDefaults sets other values (-want +got):\n%s", diff)
 	}
 	if diff := cmp.Diff(menu.Settings{StopListAnyValue: true, MaxDepth: 6}, cfg.MenuSettings(true)); diff != "" {
 		t.Errorf("MenuSettings (-want +got):\n%s", diff)

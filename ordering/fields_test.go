@@ -146,7 +146,7 @@ func TestExpectedAt(t *testing.T) {
 func TestSoonest(t *testing.T) {
 	t.Parallel()
 	body := `{` + soup + `,"expeditionType":"pickup","paymentTypeID":"cash","soonest":true}`
-	validator := ordering.NewValidator(ordering.Config{}, noon)
+	validator := ordering.NewValidator(ordering.DefaultConfig(), noon)
 	lead := 45 * time.Minute
 	validator.SetRestaurants([]ordering.Restaurant{
 		{ID: restaurant, Location: time.FixedZone("", 3*3600), Override: ordering.Override{LeadTime: &lead}},
@@ -158,7 +158,7 @@ func TestSoonest(t *testing.T) {
 		body      string
 		want      string
 	}{
-		{"native: now and the lead time, UTC", ordering.NewValidator(ordering.Config{}, noon), true, body, `"expectedAt":"2026-05-01T13:00:00Z"`},
+		{"native: now and the lead time, UTC", ordering.NewValidator(ordering.DefaultConfig(), noon), true, body, `"expectedAt":"2026-05-01T13:00:00Z"`},
 		{"native: at the restaurant's offset", validator, true, body, `"expectedAt":"2026-05-01T15:45:00+03:00"`},
 		{"native: a given time wins", validator, true, strings.Replace(body, `"soonest"`, `"expectedAt":"2026-05-01T18:00:00Z","soonest"`, 1), `"expectedAt":"2026-05-01T18:00:00Z"`},
 		{"drop-in: passed on as it is", validator, false, body, `"soonest":true`},
@@ -194,7 +194,7 @@ func TestSoonestOfAnotherKind(t *testing.T) {
 	}
 	req := v1(t, body)
 	req.V1 = false
-	if diff := cmp.Diff(want[1:], brokenOf(t, check(t, ordering.Config{}, req)), cmp.AllowUnexported(broken{})); diff != "" {
+	if diff := cmp.Diff(want[1:], brokenOf(t, check(t, ordering.DefaultConfig(), req)), cmp.AllowUnexported(broken{})); diff != "" {
 		t.Errorf("drop-in, where it is a field like any other (-want +got):\n%s", diff)
 	}
 }
@@ -218,7 +218,7 @@ func TestRequiredIsASetting(t *testing.T) {
 func TestMalformed(t *testing.T) {
 	t.Parallel()
 	for _, body := range []string{"", "{\n \"dishList\": [,]}", strings.Repeat("[", 33) + strings.Repeat("]", 33), `{"a":1} x`} {
-		_, err := ordering.NewValidator(ordering.Config{}, noon).Validate(v1(t, body))
+		_, err := ordering.NewValidator(ordering.DefaultConfig(), noon).Validate(v1(t, body))
 		var syntax *jsontext.SyntaxError
 		if !errors.As(err, &syntax) || syntax.Line < 1 || syntax.Column < 1 {
 			t.Errorf("Validate(%q): %v; want a *jsontext.SyntaxError with its position", body, err)

@@ -86,7 +86,7 @@ func order(dishes string) string {
 // validate checks a body on the v1 API by the default rules.
 func validate(tb testing.TB, body string) *verdict {
 	tb.Helper()
-	return check(tb, ordering.Config{}, v1(tb, body))
+	return check(tb, ordering.DefaultConfig(), v1(tb, body))
 }
 
 func v1(tb testing.TB, body string) ordering.Request {

@@ -43,7 +43,7 @@ func TestTooLateToSend(t *testing.T) {
 		t.Run("begun "+tc.name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				h := newHouse(t, ordering.Config{}, func(h *harness, d *ordering.Deps) { d.Journal = slowJournal{h.journal, tc.pause} })
+				h := newHouse(t, ordering.DefaultConfig(), func(h *harness, d *ordering.Deps) { d.Journal = slowJournal{h.journal, tc.pause} })
 				got, err := h.Place(t.Context(), placing())
 				if err != nil || got.Call.Outcome != tc.want {
 					t.Errorf("Place() = %+v, %v; want it %s", got.Call, err, tc.want)
@@ -55,7 +55,7 @@ func TestTooLateToSend(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				var slow *slowJournal
-				h := newHouse(t, ordering.Config{}, func(h *harness, d *ordering.Deps) {
+				h := newHouse(t, ordering.DefaultConfig(), func(h *harness, d *ordering.Deps) {
 					slow = &slowJournal{Journal: h.journal}
 					d.Journal = slow
 				})

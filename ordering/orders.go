@@ -161,12 +161,8 @@ type Orders struct {
 	inFlight inFlight
 }
 
-// NewOrders makes Orders. cfg is the section after SetDefaults; the zero Config
-// means the defaults.
+// NewOrders makes Orders. cfg is a section that Validate accepts.
 func NewOrders(cfg Config, deps Deps) *Orders {
-	if cfg.PlaceTimeout == 0 && cfg.SweepEvery == 0 {
-		cfg.SetDefaults()
-	}
 	if deps.Clock == nil {
 		deps.Clock = time.Now
 	}

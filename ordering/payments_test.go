@@ -70,7 +70,7 @@ func TestPaymentsThatMayNotBeSent(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
-			h := newHouse(t, ordering.Config{})
+			h := newHouse(t, ordering.DefaultConfig())
 			h.placed(t)
 			_, err := h.Change(t.Context(), changing(upstream.OpPay, tc.body))
 			if diff := cmp.Diff(tc.want, refusedFor(t, err), cmp.AllowUnexported(broken{})); diff != "" {
@@ -94,13 +94,13 @@ func TestPaymentsAsTheyAreSent(t *testing.T) {
 	}{
 		{
 			"in two parts, exactly",
-			ordering.Config{},
+			ordering.DefaultConfig(),
 			changing(upstream.OpPay, `[{"name":"card","paidAt":"2026-05-01T12:00:00+03:00","amount":"199.80","code":42,"x":1},{"code":"d","amount":0.1,"paidAt":"2026-05-01T12:00:00+03:00"}]`),
 			`[{"code":"42","amount":199.8,"paidAt":"2026-05-01T12:00:00+03:00","name":"card"},{"code":"d","amount":0.1,"paidAt":"2026-05-01T12:00:00+03:00","name":""}]`,
 		},
 		{
 			"too little on the drop-in face, unknown fields passed on",
-			ordering.Config{},
+			ordering.DefaultConfig(),
 			changing(upstream.OpPay, short, compat),
 			`[{"code":"c","amount":1.5,"paidAt":"2026-05-01T12:00:00.5Z","name":"","Tip":{"a":100}}]`,
 		},

@@ -23,7 +23,7 @@ func TestFinishIsTriedAgain(t *testing.T) {
 	t.Parallel()
 	for _, how := range []journaltest.Failure{journaltest.FailBefore, journaltest.FailAfter} {
 		synctest.Test(t, func(t *testing.T) {
-			h := newHouse(t, ordering.Config{})
+			h := newHouse(t, ordering.DefaultConfig())
 			failures := 0
 			h.journal.Fail(func(m journaltest.Method) journaltest.Failure {
 				if m == journaltest.MethodFinish && failures < 3 {
@@ -67,7 +67,7 @@ func TestFinishLost(t *testing.T) {
 			t.Run(fmt.Sprintf("%s, %d", tc.name, how), func(t *testing.T) {
 				t.Parallel()
 				synctest.Test(t, func(t *testing.T) {
-					h := newHouse(t, ordering.Config{})
+					h := newHouse(t, ordering.DefaultConfig())
 					ask := func() (ordering.Result, error) { return h.Place(t.Context(), placing()) }
 					if tc.op != upstream.OpCreate {
 						h.placed(t)
@@ -115,7 +115,7 @@ func TestFinishLost(t *testing.T) {
 // otherwise, is not sent, and does not stay open.
 func TestBeginLost(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, ordering.Config{})
+	h := newHouse(t, ordering.DefaultConfig())
 	h.failing(journaltest.FailAfter, journaltest.MethodBegin, journaltest.MethodAbort)
 	_, err := h.Place(t.Context(), placing())
 	if !is[*ordering.JournalError](err) {
@@ -139,7 +139,7 @@ func TestBeginLost(t *testing.T) {
 
 func TestSweptThenLate(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, ordering.Config{})
+	h := newHouse(t, ordering.DefaultConfig())
 	h.kitchen.answers(func(ctx context.Context, _ exchange) (upstream.Created, error) {
 		h.pass(49 * time.Second)
 		if err := h.Sweep(ctx); err != nil || len(h.happened()) != 0 {
@@ -169,7 +169,7 @@ func TestContradiction(t *testing.T) {
 	t.Parallel()
 	for _, late := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
-			h := newHouse(t, ordering.Config{})
+			h := newHouse(t, ordering.DefaultConfig())
 			settle := func() {
 				h.journal.Fail(nil)
 				h.pass(time.Minute)
@@ -247,7 +247,7 @@ func TestRecordLost(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		lost := true
-		h := newHouse(t, ordering.Config{}, func(_ *harness, d *ordering.Deps) { d.Journal = forgetful{d.Journal, &lost} })
+		h := newHouse(t, ordering.DefaultConfig(), func(_ *harness, d *ordering.Deps) { d.Journal = forgetful{d.Journal, &lost} })
 		got := h.placed(t)
 		if got.Record.State != ordering.StatePlaced || got.Record.OrderID != "765" {
 			t.Errorf("Place() = %+v, want it placed all the same", got.Record)
@@ -270,7 +270,7 @@ func TestRecordLost(t *testing.T) {
 // TestSweepGoesToTheEnd: the journal sweeps a hundred at a time.
 func TestSweepGoesToTheEnd(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, ordering.Config{}, func(_ *harness, d *ordering.Deps) { d.Journal = finishless{d.Journal} })
+	h := newHouse(t, ordering.DefaultConfig(), func(_ *harness, d *ordering.Deps) { d.Journal = finishless{d.Journal} })
 	for i := range 250 {
 		h.placed(t, func(p *ordering.PlaceRequest) { p.Key = fmt.Sprintf("key-%d", i) })
 	}
@@ -304,7 +304,7 @@ func (f finishless) Finish(context.Context, ordering.CallResult) (ordering.Recor
 func TestTooMuchWaits(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		h := newHouse(t, ordering.Config{})
+		h := newHouse(t, ordering.DefaultConfig())
 		h.placed(t)
 		h.failing(journaltest.FailBefore, journaltest.MethodBegin, journaltest.MethodAbort)
 		for i := range 10_000 {
@@ -333,7 +333,7 @@ func TestOneThatCannotBeWritten(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		bad := ""
-		h := newHouse(t, ordering.Config{}, func(_ *harness, d *ordering.Deps) { d.Journal = stubborn{d.Journal, &bad} })
+		h := newHouse(t, ordering.DefaultConfig(), func(_ *harness, d *ordering.Deps) { d.Journal = stubborn{d.Journal, &bad} })
 		h.failing(journaltest.FailBefore, journaltest.MethodFinish)
 		for i := range 6 {
 			got := h.placed(t, func(p *ordering.PlaceRequest) { p.Key = fmt.Sprintf("key-%d", i) })
@@ -382,7 +382,7 @@ func (s stubborn) Finish(ctx context.Context, e ordering.CallResult) (ordering.R
 func TestRun(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		h := newHouse(t, ordering.Config{})
+		h := newHouse(t, ordering.DefaultConfig())
 		ctx, stop := context.WithCancel(t.Context())
 		ended := make(chan error, 1)
 		go func() { ended <- h.Run(ctx) }()

@@ -20,7 +20,7 @@ import (
 
 func TestPlace(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, ordering.Config{})
+	h := newHouse(t, ordering.DefaultConfig())
 	got := h.placed(t)
 	want := string(validate(t, order(oneSoup)).Order)
 	if calls := h.kitchen.calls(); len(calls) != 1 || calls[0].body != want {
@@ -75,7 +75,7 @@ func TestPlaceBeginsNothing(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
-			h := newHouse(t, ordering.Config{})
+			h := newHouse(t, ordering.DefaultConfig())
 			if tc.given != nil {
 				tc.given(h)
 			}
@@ -97,7 +97,7 @@ func TestPlaceBeginsNothing(t *testing.T) {
 func TestClientThatHasLeftIsNotServed(t *testing.T) {
 	t.Parallel()
 	ctx, hangUp := context.WithCancel(t.Context())
-	h := newHouse(t, ordering.Config{}, func(_ *harness, d *ordering.Deps) { d.Journal = leaving{d.Journal, hangUp} })
+	h := newHouse(t, ordering.DefaultConfig(), func(_ *harness, d *ordering.Deps) { d.Journal = leaving{d.Journal, hangUp} })
 	_, err := h.Place(ctx, placing())
 	e, ok := errors.AsType[*ordering.NotSentError](err)
 	if !ok || !errors.Is(e, context.Canceled) || e.Error() == "" {
@@ -117,7 +117,7 @@ func (l leaving) Ready(context.Context, string) error { l.hangUp(); return nil }
 func TestClientsDisconnectEndsNoCall(t *testing.T) {
 	t.Parallel()
 	ctx, hangUp := context.WithCancel(t.Context())
-	h := newHouse(t, ordering.Config{})
+	h := newHouse(t, ordering.DefaultConfig())
 	h.kitchen.answers(func(call context.Context, _ exchange) (upstream.Created, error) {
 		hangUp()
 		if call.Err() != nil {
@@ -158,7 +158,7 @@ func TestOutcomes(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
-			h := newHouse(t, ordering.Config{})
+			h := newHouse(t, ordering.DefaultConfig())
 			h.kitchen.answers(func(context.Context, exchange) (upstream.Created, error) {
 				if tc.err != nil {
 					return upstream.Created{}, tc.err
@@ -203,7 +203,7 @@ func TestThroughTheClient(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
 			client := scripted(t, tc.status, tc.answer)
-			h := newHouse(t, ordering.Config{}, through(client))
+			h := newHouse(t, ordering.DefaultConfig(), through(client))
 			got, err := h.Place(t.Context(), placing())
 			if err != nil || got.Call.Outcome != tc.want || got.Call.Answer == nil || string(got.Call.Answer.Body) != tc.answer {
 				t.Fatalf("Place() = %+v, %v; want %s with the answer", got.Call, err, tc.want)
@@ -230,7 +230,7 @@ func TestReplay(t *testing.T) {
 	}{{"done", nil}, {"refused", definiteNo(t)}, {"unknown", lostAnswer()}} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
-			h := newHouse(t, ordering.Config{})
+			h := newHouse(t, ordering.DefaultConfig())
 			if tc.err != nil {
 				h.kitchen.fails(tc.err)
 			}
@@ -264,7 +264,7 @@ func TestReplay(t *testing.T) {
 
 func TestKeyForSomethingElse(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, ordering.Config{})
+	h := newHouse(t, ordering.DefaultConfig())
 	first := h.placed(t)
 	for name, p := range map[string]ordering.PlaceRequest{
 		"another body":       placing(func(p *ordering.PlaceRequest) { p.Body = []byte(order(`[{"ID":"soup","quantity":2}]`)) }),
@@ -296,7 +296,7 @@ func TestKeyForSomethingElse(t *testing.T) {
 func TestManyWithOneKey(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		h := newHouse(t, ordering.Config{})
+		h := newHouse(t, ordering.DefaultConfig())
 		h.kitchen.answers(func(context.Context, exchange) (upstream.Created, error) {
 			synctest.Wait() // all others have asked
 			return done("765")
@@ -340,7 +340,7 @@ func (blind) Lookup(context.Context, string, string) (ordering.Record, int, erro
 
 func TestKeyTakenJustThen(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, ordering.Config{}, func(_ *harness, d *ordering.Deps) { d.Journal = blind{d.Journal} })
+	h := newHouse(t, ordering.DefaultConfig(), func(_ *harness, d *ordering.Deps) { d.Journal = blind{d.Journal} })
 	first := h.placed(t)
 	again, err := h.Place(t.Context(), placing())
 	if err != nil || !again.Replayed || again.Record.Ref != first.Record.Ref {
@@ -363,7 +363,7 @@ func (l lacking) Lookup(ctx context.Context, connection, key string) (ordering.R
 
 func TestJournalThatLacksTheCall(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, ordering.Config{}, func(_ *harness, d *ordering.Deps) { d.Journal = lacking{d.Journal} })
+	h := newHouse(t, ordering.DefaultConfig(), func(_ *harness, d *ordering.Deps) { d.Journal = lacking{d.Journal} })
 	h.placed(t)
 	if _, err := h.Place(t.Context(), placing()); !is[*ordering.JournalError](err) {
 		t.Errorf("Place() = %v, want a journal that is wrong", err)

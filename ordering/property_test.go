@@ -229,8 +229,8 @@ func refusal(err error) string {
 func TestWhatIsAcceptedIsRight(t *testing.T) {
 	t.Parallel()
 	box, client := stand(t)
-	validator := ordering.NewValidator(ordering.Config{}, noon)
-	h := newHouse(t, ordering.Config{}, through(client))
+	validator := ordering.NewValidator(ordering.DefaultConfig(), noon)
+	h := newHouse(t, ordering.DefaultConfig(), through(client))
 	accepted := 0
 	rapid.Check(t, func(rt *rapid.T) {
 		d := drawMenu(rt)
@@ -277,7 +277,7 @@ func TestWhatIsAcceptedIsRight(t *testing.T) {
 func TestAgreesWithTheSandbox(t *testing.T) {
 	t.Parallel()
 	box, client := stand(t)
-	validator := ordering.NewValidator(ordering.Config{}, noon)
+	validator := ordering.NewValidator(ordering.DefaultConfig(), noon)
 	taken, refused := 0, 0
 	rapid.Check(t, func(rt *rapid.T) {
 		d := drawMenu(rt)

@@ -44,7 +44,7 @@ func TestRejectionsThatMayNotBeSent(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
-			h := newHouse(t, ordering.Config{})
+			h := newHouse(t, ordering.DefaultConfig())
 			h.reasons = tc.reasons
 			h.placed(t)
 			_, err := h.Change(t.Context(), changing(upstream.OpReject, tc.body))
@@ -83,7 +83,7 @@ func TestRejectionsAsTheyAreSent(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
-			h := newHouse(t, ordering.Config{})
+			h := newHouse(t, ordering.DefaultConfig())
 			h.reasons, h.unknown = tc.reasons, tc.unknown
 			h.placed(t)
 			h.changed(t, ordering.OutcomeDone, tc.change)
@@ -94,7 +94,7 @@ func TestRejectionsAsTheyAreSent(t *testing.T) {
 	}
 	t.Run("nobody can tell the reasons", func(t *testing.T) {
 		t.Parallel()
-		h := newHouse(t, ordering.Config{}, func(_ *harness, d *ordering.Deps) { d.Reasons = nil })
+		h := newHouse(t, ordering.DefaultConfig(), func(_ *harness, d *ordering.Deps) { d.Reasons = nil })
 		h.placed(t)
 		h.changed(t, ordering.OutcomeDone, changing(upstream.OpReject, `{"rejectionReasonID":"77"}`))
 	})
@@ -126,7 +126,7 @@ func TestRejection_RefreshesReasons(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
 			refreshes := 0
-			h := newHouse(t, ordering.Config{}, func(h *harness, d *ordering.Deps) {
+			h := newHouse(t, ordering.DefaultConfig(), func(h *harness, d *ordering.Deps) {
 				d.RefreshReasons = func(_ context.Context, connection string) bool {
 					h.mu.Lock()
 					defer h.mu.Unlock()

@@ -17,7 +17,7 @@ import (
 // unknown.
 func unknown(tb testing.TB, op ordering.Operation) (*harness, ordering.Result) {
 	tb.Helper()
-	h := newHouse(tb, ordering.Config{})
+	h := newHouse(tb, ordering.DefaultConfig())
 	if op != upstream.OpCreate {
 		h.placed(tb)
 	}
@@ -186,13 +186,13 @@ func TestResolveChangesNothing(t *testing.T) {
 		}
 	}
 	h.journal.Fail(nil)
-	gone := ordering.NewOrders(ordering.Config{}, ordering.Deps{
+	gone := ordering.NewOrders(ordering.DefaultConfig(), ordering.Deps{
 		Journal: h.journal, Services: func(string) (ordering.Service, bool) { return nil, false },
 	})
 	if _, err := gone.Resolve(t.Context(), again); !errors.Is(err, ordering.ErrUnknownConnection) {
 		t.Errorf("a connection that is gone: Resolve() = %v", err)
 	}
-	staying := newHouse(t, ordering.Config{}, func(_ *harness, d *ordering.Deps) { d.Journal = deaf{h.journal} })
+	staying := newHouse(t, ordering.DefaultConfig(), func(_ *harness, d *ordering.Deps) { d.Journal = deaf{h.journal} })
 	if _, err := staying.Resolve(left, again); !is[*ordering.NotSentError](err) {
 		t.Errorf("for an operator that has left: Resolve() = %v", err)
 	}
@@ -229,7 +229,7 @@ func TestSentAgainMeanwhile(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
-			h := newHouse(t, ordering.Config{})
+			h := newHouse(t, ordering.DefaultConfig())
 			h.kitchen.answers(func(ctx context.Context, _ exchange) (upstream.Created, error) {
 				if len(h.kitchen.calls()) > 1 {
 					return tc.second()

@@ -30,7 +30,7 @@ func TestWhatIsRightIsPlaced(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			h := newHouse(t, ordering.Config{}, through(client))
+			h := newHouse(t, ordering.DefaultConfig(), through(client))
 			h.card = menu.Compile(view, menu.RestaurantID(m.id), menu.DefaultSettings())
 			orderer, err := sandbox.NewOrderGenerator(m.raw, m.id, 1)
 			if err != nil {

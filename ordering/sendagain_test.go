@@ -60,7 +60,7 @@ func (b between) Body(ctx context.Context, connection, ref string, call int) ([]
 func TestSendAgainOfAnotherCall(t *testing.T) {
 	t.Parallel()
 	var happens func()
-	h := newHouse(t, ordering.Config{}, func(h *harness, d *ordering.Deps) { d.Journal = between{h.journal, &happens} })
+	h := newHouse(t, ordering.DefaultConfig(), func(h *harness, d *ordering.Deps) { d.Journal = between{h.journal, &happens} })
 	h.placed(t)
 	h.kitchen.fails(lostAnswer())
 	was := h.changed(t, ordering.OutcomeUnknown, changing(upstream.OpPay, fullPayment))

@@ -69,7 +69,7 @@ func TestTexts(t *testing.T) {
 			for _, isNative := range []bool{true, false} {
 				req := v1(t, delivered(map[string]any{c.place: c.value}))
 				req.V1 = isNative
-				v := check(t, ordering.Config{}, req)
+				v := check(t, ordering.DefaultConfig(), req)
 				if diff := cmp.Diff(c.want, brokenOf(t, v), cmp.AllowUnexported(broken{})); diff != "" && len(c.want)+len(v.Violations) > 0 {
 					t.Errorf("native %v (-want +got):\n%s", isNative, diff)
 				}

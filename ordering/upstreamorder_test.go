@@ -102,7 +102,7 @@ func TestWhatIsSent(t *testing.T) {
 			t.Parallel()
 			req := v1(t, tc.body)
 			req.V1, req.FieldCase = tc.native, tc.wire
-			got := check(t, ordering.Config{}, req)
+			got := check(t, ordering.DefaultConfig(), req)
 			if !got.Valid {
 				t.Fatalf("violations %v", got.Violations)
 			}
@@ -124,17 +124,17 @@ func TestTotals(t *testing.T) {
 		lines              string
 		total              string // "" for none
 	}{
-		{"dishes and ingredients (P1)", `[{"ID":"pizza","quantity":3,"ingredients":[{"ID":"i-large"},{"ID":"i-mild","quantity":3}]}]`, card, ordering.Config{}, "2133.75", "2133.75"},
-		{"nested ones included (P1)", `[{"ID":"combo","quantity":2,"ingredients":[{"ID":"i-cola"},{"ID":"i-burger","quantity":2,"ingredients":[{"ID":"i-mild","quantity":2}]}]}]`, card, ordering.Config{}, "1162", "1162"},
-		{"each line rounded half-up (P1)", `[{"ID":"cheese","quantity":0.5},{"ID":"cheese","quantity":0.333}]`, card, ordering.Config{}, "550 366.3", "916.3"},
+		{"dishes and ingredients (P1)", `[{"ID":"pizza","quantity":3,"ingredients":[{"ID":"i-large"},{"ID":"i-mild","quantity":3}]}]`, card, ordering.DefaultConfig(), "2133.75", "2133.75"},
+		{"nested ones included (P1)", `[{"ID":"combo","quantity":2,"ingredients":[{"ID":"i-cola"},{"ID":"i-burger","quantity":2,"ingredients":[{"ID":"i-mild","quantity":2}]}]}]`, card, ordering.DefaultConfig(), "1162", "1162"},
+		{"each line rounded half-up (P1)", `[{"ID":"cheese","quantity":0.5},{"ID":"cheese","quantity":0.333}]`, card, ordering.DefaultConfig(), "550 366.3", "916.3"},
 		{"rounded to whole (P1)", `[{"ID":"cheese","quantity":0.5}]`, card, whole, "550", "550"},
-		{"not with a price below zero", `[{"ID":"cheese","quantity":0.5}]`, refund, ordering.Config{}, "-", ""},
-		{"told for an invalid order", `[{"ID":"pizza","quantity":1},{"ID":"wok","quantity":2}]`, card, ordering.Config{}, "500 600", "1100"},
-		{"not with an unknown dish", `[{"ID":"soup","quantity":1},{"ID":"x","quantity":2}]`, card, ordering.Config{}, "199.9 -", ""},
-		{"not with an unknown ingredient", `[{"ID":"pizza","quantity":1,"ingredients":[{"ID":"x"}]}]`, card, ordering.Config{}, "-", ""},
-		{"not with an unknown ingredient within", `[{"ID":"combo","quantity":1,"ingredients":[{"ID":"i-burger","ingredients":[{"ID":"x"}]}]}]`, card, ordering.Config{}, "-", ""},
-		{"not with an unreadable price", `[{"ID":"odd","quantity":1}]`, card, ordering.Config{}, "-", ""},
-		{"not with an unreadable list", `[{"ID":"pizza","quantity":1,"ingredients":[[]]},[]]`, card, ordering.Config{}, "-", ""},
+		{"not with a price below zero", `[{"ID":"cheese","quantity":0.5}]`, refund, ordering.DefaultConfig(), "-", ""},
+		{"told for an invalid order", `[{"ID":"pizza","quantity":1},{"ID":"wok","quantity":2}]`, card, ordering.DefaultConfig(), "500 600", "1100"},
+		{"not with an unknown dish", `[{"ID":"soup","quantity":1},{"ID":"x","quantity":2}]`, card, ordering.DefaultConfig(), "199.9 -", ""},
+		{"not with an unknown ingredient", `[{"ID":"pizza","quantity":1,"ingredients":[{"ID":"x"}]}]`, card, ordering.DefaultConfig(), "-", ""},
+		{"not with an unknown ingredient within", `[{"ID":"combo","quantity":1,"ingredients":[{"ID":"i-burger","ingredients":[{"ID":"x"}]}]}]`, card, ordering.DefaultConfig(), "-", ""},
+		{"not with an unreadable price", `[{"ID":"odd","quantity":1}]`, card, ordering.DefaultConfig(), "-", ""},
+		{"not with an unreadable list", `[{"ID":"pizza","quantity":1,"ingredients":[[]]},[]]`, card, ordering.DefaultConfig(), "-", ""},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()

@@ -19,12 +19,9 @@ type Validator struct {
 	checks      sync.Pool // of *validation: the room that checking takes
 }
 
-// NewValidator makes a Validator. cfg is the section after SetDefaults; the
-// zero Config means the defaults. clock is asked once for each order.
+// NewValidator makes a Validator. cfg is a section that Config.Validate accepts.
+// clock is asked once for each order.
 func NewValidator(cfg Config, clock func() time.Time) *Validator {
-	if cfg.MaxZero == "" && cfg.MaxLead == 0 && cfg.Required.Delivery == nil {
-		cfg.SetDefaults()
-	}
 	v := &Validator{cfg: cfg, clock: clock, general: newRules(cfg, nil)}
 	v.checks.New = func() any { return new(validation) }
 	return v

@@ -21,7 +21,7 @@ import (
 func TestUnreplicatedEndingIsWrittenAgain(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		h := newHouse(t, ordering.Config{})
+		h := newHouse(t, ordering.DefaultConfig())
 		ctx, stop := context.WithCancel(t.Context())
 		ended := make(chan error, 1)
 		go func() { ended <- h.Run(ctx) }()
@@ -118,7 +118,7 @@ func (u undone) Resolve(ctx context.Context, s ordering.ResolveCall) (ordering.R
 func TestUndoneSettlementIsWrittenAgain(t *testing.T) {
 	t.Parallel()
 	settled := 0
-	h := newHouse(t, ordering.Config{}, func(h *harness, d *ordering.Deps) { d.Journal = undone{h.journal, &settled} })
+	h := newHouse(t, ordering.DefaultConfig(), func(h *harness, d *ordering.Deps) { d.Journal = undone{h.journal, &settled} })
 	h.kitchen.fails(lostAnswer())
 	was, err := h.Place(t.Context(), placing())
 	if err != nil {
@@ -142,7 +142,7 @@ func TestUndoneSettlementIsWrittenAgain(t *testing.T) {
 func TestUnreplicatedAtTheEnd(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		h := newHouse(t, ordering.Config{})
+		h := newHouse(t, ordering.DefaultConfig())
 		h.failing(journaltest.FailReplicas, journaltest.MethodFinish)
 		h.placed(t)
 		ctx, stop := context.WithCancel(t.Context())
@@ -160,7 +160,7 @@ func TestUnreplicatedAtTheEnd(t *testing.T) {
 // is answered, and its key replays it (policy O14a).
 func TestLostRecordIsWrittenAgain(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, ordering.Config{})
+	h := newHouse(t, ordering.DefaultConfig())
 	h.kitchen.answers(func(context.Context, exchange) (upstream.Created, error) {
 		h.journal.Lose("main")
 		return done("765")
@@ -180,7 +180,7 @@ func TestLostRecordIsWrittenAgain(t *testing.T) {
 // found the call overdue meanwhile. How it ended is recorded all the same.
 func TestLostRecordComesBack(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, ordering.Config{}, func(_ *harness, d *ordering.Deps) {
+	h := newHouse(t, ordering.DefaultConfig(), func(_ *harness, d *ordering.Deps) {
 		d.Journal = &returning{Journal: d.Journal}
 	})
 	got := h.placed(t)
@@ -213,7 +213,7 @@ func (r *returning) Finish(ctx context.Context, e ordering.CallResult) (ordering
 // accepted; what Watch finds is known, and logged and counted once.
 func TestRestoredJournalPausesCreates(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, ordering.Config{})
+	h := newHouse(t, ordering.DefaultConfig())
 	h.placed(t)
 	if err := h.Watch(t.Context(), "main"); err != nil {
 		t.Fatal(err)
