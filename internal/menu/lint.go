@@ -42,6 +42,17 @@ const (
 	LintFindingsOmitted       = "findings_omitted"
 )
 
+// severityOf returns the severity of the findings of a code.
+func severityOf(code string) Severity {
+	switch code {
+	case IssueDecimalComma, IssueNumberInvalid, IssuePriceMissing, IssuePriceNegative, LintIDMissing, LintSchemeUnknown,
+		LintSchemeTooDeep, LintLimitsInverted, LintExternalIDTaken, LintGroupUnsatisfiable:
+		return SeverityError
+	default:
+		return SeverityWarning
+	}
+}
+
 // Finding is one defect of a menu view: a stable code, a sentence for a
 // person, the ids that take part by what they are ("scheme", "group", …), and
 // the ids of the dishes that it touches. Truncated says that there were too many
@@ -78,10 +89,7 @@ func Lint(v *View, restaurant RestaurantID, s Settings) []Finding {
 // LintCompiled is Lint of a view that was compiled already, to the catalogue of
 // the restaurant.
 func LintCompiled(v *View, cat *Catalogue) []Finding {
-	l := &linter{view: v, cat: cat, severity: map[string]Severity{}, list: maxTouched, walk: maxWalk}
-	for _, known := range LintCodes() {
-		l.severity[known.Code] = known.Severity
-	}
+	l := &linter{view: v, cat: cat, list: maxTouched, walk: maxWalk}
 	l.issues()
 	l.duplicates()
 	l.categories()
@@ -96,7 +104,7 @@ func LintCompiled(v *View, cat *Catalogue) []Finding {
 	l.omitted += v.IssuesOmitted
 	if l.omitted > 0 {
 		l.findings = append(l.findings, Finding{
-			Code: LintFindingsOmitted, Severity: l.severity[LintFindingsOmitted], IDs: map[string]string{}, Products: []string{},
+			Code: LintFindingsOmitted, Severity: SeverityWarning, IDs: map[string]string{}, Products: []string{},
 			Msg: fmt.Sprintf("there is more to find than is listed here: %d left out", l.omitted),
 		})
 	}
@@ -113,7 +121,6 @@ type linter struct {
 	inside   [][]Index // by category: the dishes in it
 	findings []Finding
 	omitted  int // findings beyond maxFindings
-	severity map[string]Severity
 
 	list, walk int   // what is left of maxTouched and maxWalk
 	cut        bool  // the list made last is not whole
@@ -132,7 +139,7 @@ func (l *linter) add(code string, products []string, ids map[string]string, form
 		products = []string{}
 	}
 	l.findings = append(l.findings, Finding{
-		Code: code, Severity: l.severity[code], Msg: fmt.Sprintf(format, args...), IDs: ids, Products: products,
+		Code: code, Severity: severityOf(code), Msg: fmt.Sprintf(format, args...), IDs: ids, Products: products,
 		Truncated: truncated,
 	})
 }

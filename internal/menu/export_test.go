@@ -1,0 +1,4 @@
+package menu
+
+// SeverityOf is severityOf, for the tests.
+func SeverityOf(code string) Severity { return severityOf(code) }
