@@ -27,18 +27,12 @@ func newBatch(client redis.UniversalClient) *batch { return &batch{pipe: client.
 
 // hash adds the fields to the hash key; life 0 keeps it for ever.
 func (b *batch) hash(ctx context.Context, key string, fields pairs, life time.Duration) error {
-	return b.split(ctx, fields, 2, func(part []any) {
-		b.pipe.HSet(ctx, key, part...)
-		b.expire(ctx, key, life)
-	})
+	return b.split(ctx, key, fields, 2, life, func(part []any) { b.pipe.HSet(ctx, key, part...) })
 }
 
 // set adds the members to the set key.
 func (b *batch) set(ctx context.Context, key string, members []string, life time.Duration) error {
-	return b.split(ctx, members, 1, func(part []any) {
-		b.pipe.SAdd(ctx, key, part...)
-		b.expire(ctx, key, life)
-	})
+	return b.split(ctx, key, members, 1, life, func(part []any) { b.pipe.SAdd(ctx, key, part...) })
 }
 
 // value writes one value with its life.
@@ -54,36 +48,32 @@ func (b *batch) value(ctx context.Context, key string, value []byte, life time.D
 	return nil
 }
 
-// split cuts values into parts of whole groups of step that fit the bounds.
-func (b *batch) split(ctx context.Context, values []string, step int, write func(part []any)) error {
+// split writes the values of a key in parts of whole groups of step that fit
+// the bounds.
+func (b *batch) split(
+	ctx context.Context, key string, values []string, step int, life time.Duration, write func(part []any),
+) error {
 	var part []any
-	emit := func() {
-		if len(part) > 0 {
-			write(part)
-			part = nil
+	for i, value := range values {
+		part = append(part, value)
+		b.bytes += len(value)
+		b.arguments++
+		full := (i+1)%step == 0 && (b.bytes >= batchBytes || b.arguments >= batchArguments)
+		if !full && i < len(values)-1 {
+			continue
 		}
-	}
-	for i := 0; i < len(values); i += step {
-		for _, value := range values[i : i+step] {
-			part = append(part, value)
-			b.bytes += len(value)
-			b.arguments++
+		write(part)
+		part = nil
+		if life > 0 {
+			b.pipe.PExpire(ctx, key, life)
 		}
-		if b.bytes >= batchBytes || b.arguments >= batchArguments {
-			emit()
+		if full {
 			if err := b.flush(ctx); err != nil {
 				return err
 			}
 		}
 	}
-	emit()
 	return nil
-}
-
-func (b *batch) expire(ctx context.Context, key string, life time.Duration) {
-	if life > 0 {
-		b.pipe.PExpire(ctx, key, life)
-	}
 }
 
 // flush sends what is left.

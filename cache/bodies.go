@@ -2,8 +2,6 @@ package cache
 
 import (
 	"fmt"
-	"math/bits"
-	"slices"
 	"sync"
 
 	"github.com/maypok86/otter/v2"
@@ -94,19 +92,15 @@ func (b *bodies) build(key bodyKey, version *versionBodies, render func() (*Repr
 }
 
 // versionBodies lists the bodies of one version, so that they are removed with
-// it. It keeps one bit per dish and encoding: a list of keys would need more
-// memory than the bodies, and does not count against cache.memory. A nil
-// *versionBodies keeps nothing.
+// it. It keeps no list of keys: that would need more memory than the bodies, and
+// does not count against cache.memory. A nil *versionBodies keeps nothing.
 type versionBodies struct {
-	mu       sync.Mutex
-	closed   bool
-	key      bodyKey // one of the keys; they differ only in dish and encoding
-	products []uint64
-	// published are the keys of the view as published, of one Published.
-	published []bodyKey
+	mu        sync.Mutex
+	closed    bool
+	key       bodyKey    // one of the keys; they differ only in dish and encoding
+	last      menu.Index // the highest dish of any key
+	published bodyKey    // one of the keys of the view as published, of one Published
 }
-
-const wordBits = 64
 
 func (v *versionBodies) put(b *bodies, key bodyKey, r *Representation) {
 	if v == nil {
@@ -117,20 +111,13 @@ func (v *versionBodies) put(b *bodies, key bodyKey, r *Representation) {
 	if v.closed {
 		return
 	}
-	b.cache.Set(key, r)
 	if key.product == PublishedMenu {
 		v.keepPublished(b, key.content)
-		if !slices.Contains(v.published, key) {
-			v.published = append(v.published, key)
-		}
-		return
+		v.published = key
+	} else {
+		v.key, v.last = key, max(v.last, key.product)
 	}
-	at := int(key.product-WholeMenu)*encodings + int(key.enc)
-	for len(v.products) <= at/wordBits {
-		v.products = append(v.products, 0)
-	}
-	v.key = key
-	v.products[at/wordBits] |= 1 << (at % wordBits)
+	b.cache.Set(key, r)
 }
 
 // dropPublished removes the bodies of the view as published, except those of the
@@ -142,13 +129,9 @@ func (v *versionBodies) dropPublished(b *bodies, published string) {
 }
 
 func (v *versionBodies) keepPublished(b *bodies, published string) {
-	v.published = slices.DeleteFunc(v.published, func(key bodyKey) bool {
-		if key.content == published {
-			return false
-		}
-		b.cache.Invalidate(key)
-		return true
-	})
+	if v.published.content != published {
+		b.drop(v.published)
+	}
 }
 
 // clear removes every body of the version; later ones are not kept.
@@ -156,14 +139,16 @@ func (v *versionBodies) clear(b *bodies) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.closed = true
-	v.keepPublished(b, "")
+	b.drop(v.published)
 	key := v.key
-	for word, made := range v.products {
-		for ; made != 0; made &= made - 1 {
-			at := word*wordBits + bits.TrailingZeros64(made)
-			key.product, key.enc = WholeMenu+menu.Index(at/encodings), Encoding(at%encodings) //nolint:gosec // as put had them
-			b.cache.Invalidate(key)
-		}
+	for key.product = WholeMenu; key.product <= v.last; key.product++ {
+		b.drop(key)
 	}
-	v.products = nil
+}
+
+// drop removes what the key names in every encoding.
+func (b *bodies) drop(key bodyKey) {
+	for key.enc = Identity; int(key.enc) < encodings; key.enc++ {
+		b.cache.Invalidate(key)
+	}
 }

@@ -7,22 +7,16 @@ import (
 	"slices"
 	"strconv"
 
-	"larder/internal/menu"
 	"larder/internal/redisdb"
 )
 
 // publishTx is the one step that makes a staged version current: the arguments of
 // publish.lua.
 type publishTx struct {
-	token      string // names this attempt
-	restaurant menu.RestaurantID
-	fence      int64
-	run        string
-	base       int64
-	version    int64
-	entry      historyEntry
-	overlay    bool
-	limit      int
+	token       string // names this attempt
+	publication Publication
+	version     Version
+	overlay     bool // the content is that of the version before
 
 	staged  []stagedKey
 	old     []string
@@ -47,47 +41,25 @@ func (f *publishTx) stageKey(final, count string, want int) (staged string) {
 
 // planRetirement plans what becomes of the versions before: the index keys of the
 // last one, and the records that leave the history, live on for a while.
-func (f *publishTx) planRetirement(s *Store, before publishState, v Version) {
+func (f *publishTx) planRetirement(s *Store, before publishState) {
+	v := f.version
 	f.overlay = before.version > 0 && before.content == v.Content
 	kept := before.history
 	var gone []historyEntry
 	if f.overlay && len(kept) > 0 {
 		gone, kept = kept[:1], kept[1:]
 	}
-	if room := f.limit - 1; len(kept) > room {
+	if room := s.history - 1; len(kept) > room {
 		gone = append(slices.Clip(gone), kept[room:]...)
 	}
 	for _, entry := range gone {
-		f.old = append(f.old, s.keys.Record(f.restaurant, entry.version), s.keys.StopValues(f.restaurant, entry.version))
+		f.old = append(f.old, s.keys.Record(v.Restaurant, entry.version), s.keys.StopValues(v.Restaurant, entry.version))
 	}
 	if before.version > 0 {
-		index := s.keys.Version(f.restaurant, before.version)
+		index := s.keys.Version(v.Restaurant, before.version)
 		f.old = append(f.old, s.keys.Products(index), s.keys.ExternalIDs(index), s.keys.Schemes(index),
-			s.keys.Stopped(f.restaurant, before.version))
+			s.keys.Stopped(v.Restaurant, before.version))
 	}
-}
-
-func (f *publishTx) keys(k Keys) []string {
-	keys := []string{k.Current(f.restaurant), k.Fence(f.restaurant), k.History(f.restaurant)}
-	for _, staged := range f.staged {
-		keys = append(keys, staged.from, staged.to)
-	}
-	return append(keys, f.old...)
-}
-
-func (f *publishTx) arguments(channel string) []any {
-	overlay := 0
-	if f.overlay {
-		overlay = 1
-	}
-	arguments := []any{
-		publisher(f.fence, f.run), f.base, f.entry.String(), overlay, f.limit,
-		channel, notice{f.version, f.restaurant}.String(), oldLife.Milliseconds(), len(f.staged),
-	}
-	for _, staged := range f.staged {
-		arguments = append(arguments, staged.count, staged.want)
-	}
-	return append(arguments, f.current...)
 }
 
 // publisher is how fenced.lua knows one.
@@ -97,14 +69,24 @@ var errIncompleteStage = errors.New("staged keys expired before they were publis
 
 // commit runs the script, through the client that never repeats a command.
 func (s *Store) commit(ctx context.Context, f *publishTx) error {
-	answer, err := publishScript.Run(ctx, s.redis.NoRetry(), f.keys(s.keys), f.arguments(s.keys.Notices())...).StringSlice()
+	p, v := f.publication, f.version
+	keys := []string{s.keys.Current(v.Restaurant), s.keys.Fence(v.Restaurant), s.keys.History(v.Restaurant)}
+	arguments := []any{
+		publisher(p.Fence, p.Run), p.Base, historyEntry{v.Version, v.Content}.String(), f.overlay, s.history,
+		s.keys.Notices(), notice{v.Version, v.Restaurant}.String(), oldLife.Milliseconds(), len(f.staged),
+	}
+	for _, staged := range f.staged {
+		keys = append(keys, staged.from, staged.to)
+		arguments = append(arguments, staged.count, staged.want)
+	}
+	answer, err := publishScript.Run(ctx, s.redis.NoRetry(), append(keys, f.old...), append(arguments, f.current...)...).StringSlice()
 	if err != nil {
 		if s.committed(ctx, f) {
 			return nil
 		}
 		return fmt.Errorf("%w: %w", redisdb.ErrUnavailable, err)
 	}
-	return publishError(answer, f.fence)
+	return publishError(answer, p.Fence)
 }
 
 // publishError reads the answer of a script that publishes.
@@ -133,6 +115,6 @@ func publishError(answer []string, fence int64) error {
 func (s *Store) committed(ctx context.Context, f *publishTx) bool {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), verifyWithin)
 	defer cancel()
-	values, err := s.redis.Client().HMGet(ctx, s.keys.Current(f.restaurant), "version", "publication").Result()
-	return err == nil && values[0] == strconv.FormatInt(f.version, 10) && values[1] == f.token
+	values, err := s.redis.Client().HMGet(ctx, s.keys.Current(f.version.Restaurant), "version", "publication").Result()
+	return err == nil && values[0] == strconv.FormatInt(f.version.Version, 10) && values[1] == f.token
 }

@@ -88,7 +88,7 @@ func staged(t *testing.T, s *Store, p Publication) *publishTx {
 	if err != nil {
 		t.Fatal(err)
 	}
-	step.planRetirement(s, before, v)
+	step.planRetirement(s, before)
 	return step
 }
 
@@ -190,7 +190,7 @@ func TestLostAnswerOfAPublish(t *testing.T) {
 		}
 		// It was refused, and nobody can know: the step is another's by then.
 		dead := staged(t, s, generated(t, 1, 40, 2))
-		dead.base = 7
+		dead.publication.Base = 7
 		if err := s.commit(t.Context(), dead); !errors.Is(err, redisdb.ErrUnavailable) || !errors.Is(err, errCut) {
 			t.Errorf("a refusal without answer: %v, want redisdb.ErrUnavailable", err)
 		}

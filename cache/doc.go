@@ -12,6 +12,6 @@
 // beside it what the stop lists said (docs/decisions/0008-the-view-as-published.md). docs/redis.md is the
 // reference of the keys that other programs may read.
 //
-// The sync room publishes; the HTTP room reads. The package never asks the
+// Package sync publishes; package httpapi reads. This package never asks the
 // ordering service for anything, and knows nothing of routes.
 package cache

@@ -2,7 +2,6 @@ package cache
 
 import (
 	"slices"
-	"strings"
 
 	"larder/internal/menu"
 )
@@ -41,17 +40,6 @@ func Accept(all ...Encoding) Encodings {
 
 // Has tells whether e is in the set.
 func (s Encodings) Has(e Encoding) bool { return s&(1<<e) != 0 }
-
-// String names the encodings of the set, as Accept-Encoding would.
-func (s Encodings) String() string {
-	var names []string
-	for e := range Encoding(encodings) {
-		if s.Has(e) {
-			names = append(names, e.String())
-		}
-	}
-	return strings.Join(names, ", ")
-}
 
 // The encodings in the order in which larder prefers them among those that the
 // client values equally: for a menu the smallest first, for a dish, where sizes

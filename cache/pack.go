@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -45,21 +46,15 @@ type packer struct {
 }
 
 func newPacker() *packer {
-	// They fail for wrong options alone, and these are constant. A window of
-	// 2 MiB costs the largest menus some 0.3 % of their size, and the encoder
-	// then keeps 4 MiB and not 18.
-	encoder, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedDefault), zstd.WithEncoderConcurrency(1),
+	// A window of 2 MiB costs the largest menus some 0.3 % of their size, and the
+	// encoder then keeps 4 MiB and not 18.
+	encoder, err1 := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedDefault), zstd.WithEncoderConcurrency(1),
 		zstd.WithWindowSize(2<<20), zstd.WithLowerEncoderMem(true))
-	if err != nil {
-		panic(err)
-	}
-	stored, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(2<<20))
-	if err != nil {
-		panic(err)
-	}
-	decoder, err := zstd.NewReader(nil, zstd.WithDecoderMaxMemory(maxContent), zstd.WithDecoderConcurrency(1))
-	if err != nil {
-		panic(err)
+	stored, err2 := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(1),
+		zstd.WithWindowSize(2<<20))
+	decoder, err3 := zstd.NewReader(nil, zstd.WithDecoderMaxMemory(maxContent), zstd.WithDecoderConcurrency(1))
+	if err := errors.Join(err1, err2, err3); err != nil {
+		panic(err) // they fail for wrong options alone, and these are constant
 	}
 	return &packer{zstd: encoder, unzstd: decoder, stored: stored}
 }
@@ -76,14 +71,10 @@ func (p *packer) encode(enc Encoding, body []byte) ([]byte, error) {
 	var out bytes.Buffer
 	out.Grow(len(body)/4 + 64)
 	writer, ok := p.encoders[enc].Get().(encoder)
-	if ok {
-		writer.Reset(&out)
-	} else {
-		var err error
-		if writer, err = newEncoder(enc, &out); err != nil {
-			return nil, fmt.Errorf("cache: %s: %w", enc, err)
-		}
+	if !ok {
+		writer = newEncoder(enc)
 	}
+	writer.Reset(&out)
 	// In parts: brotli's writer keeps room for all that it is given at a time.
 	for part := range slices.Chunk(body, writtenAtATime) {
 		if _, err := writer.Write(part); err != nil {
@@ -98,11 +89,12 @@ func (p *packer) encode(enc Encoding, body []byte) ([]byte, error) {
 	return bytes.Clone(out.Bytes()), nil // no spare capacity is kept
 }
 
-func newEncoder(enc Encoding, to io.Writer) (encoder, error) {
+func newEncoder(enc Encoding) encoder {
 	if enc == Brotli {
-		return brotli.NewWriterV2(to, brotliLevel), nil
+		return brotli.NewWriterV2(nil, brotliLevel)
 	}
-	return gzip.NewWriterLevel(to, gzipLevel)
+	writer, _ := gzip.NewWriterLevel(nil, gzipLevel) // it fails for a wrong level alone
+	return writer
 }
 
 // pack compresses what is stored for larder alone. A publish waits for it, so it

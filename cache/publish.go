@@ -120,7 +120,7 @@ func (s *Store) publish(ctx context.Context, p Publication) (Version, error) {
 	if err != nil {
 		return Version{}, fmt.Errorf("stage version %d: %w: %w", version.Version, redisdb.ErrUnavailable, err)
 	}
-	step.planRetirement(s, stored, version)
+	step.planRetirement(s, stored)
 	if err := s.commit(ctx, step); err != nil {
 		return Version{}, err
 	}
@@ -195,10 +195,7 @@ func (s *Store) publishState(ctx context.Context, restaurant menu.RestaurantID) 
 
 // stage writes the version's own keys under names that nobody else knows.
 func (s *Store) stage(ctx context.Context, p Publication, v Version, index string) (*publishTx, error) {
-	step := &publishTx{
-		token: rand.Text(), restaurant: p.Restaurant, fence: p.Fence, run: p.Run, base: p.Base, version: v.Version,
-		entry: historyEntry{v.Version, v.Content}, limit: s.history,
-	}
+	step := &publishTx{token: rand.Text(), publication: p, version: v}
 	b := newBatch(s.redis.Client())
 	if index == s.keys.Version(v.Restaurant, v.Version) { // and not the content's, which are written
 		for _, hash := range documentedHashes(s.keys, index, p.Catalogue, false) {

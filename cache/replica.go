@@ -104,6 +104,7 @@ func NewReplica(store *Store, cfg ReplicaConfig) *Replica {
 	return &Replica{
 		store: store, cfg: cfg, contents: newContentCache(store.Content), bodies: newBodies(cfg.Memory),
 		misses: make(map[menu.RestaurantID]miss), pollNow: sleep.NewSignal(), noticeQueue: newQueue(),
+		watches: watches{all: make(map[menu.RestaurantID]map[*Watch]struct{})},
 	}
 }
 

@@ -340,7 +340,7 @@ func readAny(ctx context.Context, replica *Replica) error {
 	case err != nil:
 		return err
 	case !set.Has(ready.Encoding):
-		return fmt.Errorf("%s for who takes %s", ready.Encoding, set)
+		return fmt.Errorf("%s for who takes %b", ready.Encoding, set)
 	case what == WholeMenu && !strings.Contains(body, `"version":`+strconv.FormatInt(snap.Version.Version, 10)):
 		return fmt.Errorf("version %d answers %.200s", snap.Version.Version, body)
 	}
@@ -349,8 +349,10 @@ func readAny(ctx context.Context, replica *Replica) error {
 
 func TestEncodingsHaveTheirNames(t *testing.T) {
 	t.Parallel()
-	if got := Accept(Identity, Gzip, Brotli, Zstd).String(); got != "identity, gzip, br, zstd" {
-		t.Errorf("got %s", got)
+	for enc, want := range map[Encoding]string{Identity: "identity", Gzip: "gzip", Brotli: "br", Zstd: "zstd"} {
+		if got := enc.String(); got != want {
+			t.Errorf("got %s, want %s", got, want)
+		}
 	}
 }
 

@@ -49,7 +49,15 @@ func (w *Watch) Newest() *Change {
 }
 
 // Close ends the watch. What it gave last stays as it is.
-func (w *Watch) Close() { w.of.remove(w) }
+func (w *Watch) Close() {
+	w.of.mu.Lock()
+	defer w.of.mu.Unlock()
+	open := w.of.all[w.restaurant]
+	delete(open, w)
+	if len(open) == 0 {
+		delete(w.of.all, w.restaurant)
+	}
+}
 
 // EventID names the version in a few characters, the same on every replica:
 // "<version>-<8 hex>". The hex is of its content and the time of its pull, which
@@ -70,7 +78,12 @@ func (r *Replica) Watch(restaurant menu.RestaurantID) *Watch {
 	if now := r.currentEntry(restaurant); now != nil {
 		w.newest.After = now.snapshot.Version
 	}
-	w.of.add(w)
+	open := w.of.all[restaurant]
+	if open == nil {
+		open = map[*Watch]struct{}{}
+		w.of.all[restaurant] = open
+	}
+	open[w] = struct{}{}
 	return w
 }
 
@@ -78,26 +91,6 @@ func (r *Replica) Watch(restaurant menu.RestaurantID) *Watch {
 type watches struct {
 	mu  sync.Mutex
 	all map[menu.RestaurantID]map[*Watch]struct{}
-}
-
-// add notes a watch; the caller holds the lock.
-func (ws *watches) add(w *Watch) {
-	if ws.all == nil {
-		ws.all = map[menu.RestaurantID]map[*Watch]struct{}{}
-	}
-	if ws.all[w.restaurant] == nil {
-		ws.all[w.restaurant] = map[*Watch]struct{}{}
-	}
-	ws.all[w.restaurant][w] = struct{}{}
-}
-
-func (ws *watches) remove(w *Watch) {
-	ws.mu.Lock()
-	defer ws.mu.Unlock()
-	delete(ws.all[w.restaurant], w)
-	if len(ws.all[w.restaurant]) == 0 {
-		delete(ws.all, w.restaurant)
-	}
 }
 
 // onReplaced tells the watches of a version that has just become current; before is nil
