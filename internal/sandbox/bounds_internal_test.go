@@ -15,22 +15,24 @@ func TestChainsAreLetGo(t *testing.T) {
 	gen := box.menus.gen
 	first := gen.chain(0)
 	want := string(first.template.render("r", nil))
-	gen.keep = 3 * first.size
+	keep := 3 * gen.chains.WeightedSize()
+	gen.chains = newChains(keep)
 	for n := range 10 {
 		gen.chain(n)
-		if gen.bytes > gen.keep || len(gen.recent) > 4 || len(gen.chains) != len(gen.recent) {
-			t.Fatalf("after chain %d: %d bytes of %d in %d chains", n, gen.bytes, gen.keep, len(gen.chains))
+		gen.chains.CleanUp()
+		if got := gen.chains.WeightedSize(); got > keep || gen.chains.EstimatedSize() > 4 {
+			t.Fatalf("after chain %d: %d bytes of %d in %d chains", n, got, keep, gen.chains.EstimatedSize())
 		}
 	}
-	if gen.chains[0] != nil {
-		t.Error("the first chain is still kept")
-	}
-	if got := string(gen.chain(0).template.render("r", nil)); got != want {
-		t.Error("a chain made again differs")
-	}
-	gen.keep = 1
-	if gen.chain(9); len(gen.chains) != 1 {
-		t.Errorf("%d chains kept, want the one in use", len(gen.chains))
+	gen.chains = newChains(1)
+	for range 2 {
+		again := gen.chain(0)
+		if again == first {
+			t.Error("a chain without room is kept")
+		}
+		if got := string(again.template.render("r", nil)); got != want {
+			t.Error("a chain made again differs")
+		}
 	}
 }
 

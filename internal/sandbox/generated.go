@@ -1,36 +1,32 @@
 package sandbox
 
 import (
+	"context"
 	"maps"
-	"slices"
 	"sync"
+
+	"github.com/maypok86/otter/v2"
 )
 
-// keptBytes bounds the menus of chains that are kept ready; at least the one
-// in use is.
+// keptBytes bounds the menus of chains that are kept ready.
 const keptBytes = 512 << 20
 
 // generated serves a generator's restaurants: a chain's menu is made on its
 // first use, kept while there is room, and laid out for a restaurant each
 // time with that restaurant's stop list.
 type generated struct {
-	g     Generate
-	index map[string]int
-	keep  int // bytes
+	g      Generate
+	index  map[string]int
+	chains *otter.Cache[int, *chain]
 
 	mu      sync.Mutex
-	chains  map[int]*chain
-	recent  []int // chains in use, least recent first
-	bytes   int
 	patches map[int]map[string]bool
 }
 
 // chain is the menu that the restaurants of a chain share. It is read for the
-// judgement only when an order or a patch asks: most chains of many never are.
+// validation only when an order or a patch asks: most chains of many never are.
 type chain struct {
-	once     sync.Once
 	template *template
-	size     int // of the template, and of what is read of it
 
 	reading sync.Once
 	model   *menuModel
@@ -46,8 +42,7 @@ func (s *Sandbox) SetGenerated(g Generate) {
 		g.ImageBase = s.baseURL
 	}
 	gen := &generated{
-		g: g, index: make(map[string]int, g.Restaurants), keep: keptBytes,
-		chains: map[int]*chain{}, patches: map[int]map[string]bool{},
+		g: g, index: make(map[string]int, g.Restaurants), chains: newChains(keptBytes), patches: map[int]map[string]bool{},
 	}
 	for i := range g.Restaurants {
 		gen.index[g.RestaurantID(i)] = i
@@ -57,22 +52,27 @@ func (s *Sandbox) SetGenerated(g Generate) {
 	s.menus.gen = gen
 }
 
-// chain is the menu of a chain, made by the first who asks.
-func (gen *generated) chain(n int) *chain {
-	gen.mu.Lock()
-	ch := gen.chains[n]
-	if ch == nil {
-		ch = &chain{}
-		gen.chains[n] = ch
-	}
-	gen.mu.Unlock()
-	ch.once.Do(func() {
-		ch.template = gen.g.template(n)
-		for _, piece := range ch.template.pieces {
-			ch.size += 4 * len(piece) // the maps of a carte weigh about three times the text
-		}
+// newChains returns an empty cache of chains; the least used are evicted first.
+func newChains(bytes uint64) *otter.Cache[int, *chain] {
+	return otter.Must(&otter.Options[int, *chain]{
+		MaximumWeight: bytes,
+		Weigher: func(_ int, ch *chain) (bytes uint32) {
+			for _, piece := range ch.template.pieces {
+				bytes += 4 * uint32(len(piece)) //nolint:gosec // some megabytes; the maps of a model weigh about three times the text
+			}
+			return bytes
+		},
+		// In the caller: a sandbox starts no goroutine by itself.
+		Executor: func(work func()) { work() },
 	})
-	gen.use(n, ch)
+}
+
+// chain returns the menu of a chain, made by the first who asks.
+func (gen *generated) chain(n int) *chain {
+	load := otter.LoaderFunc[int, *chain](func(context.Context, int) (*chain, error) {
+		return &chain{template: gen.g.template(n)}, nil
+	})
+	ch, _ := gen.chains.Get(context.Background(), n, load) // the loader has no errors
 	return ch
 }
 
@@ -80,27 +80,6 @@ func (gen *generated) chain(n int) *chain {
 func (ch *chain) read() (*menuModel, error) {
 	ch.reading.Do(func() { ch.model, _, ch.broken = readMenuModel(ch.template.render("", nil), "") })
 	return ch.model, ch.broken
-}
-
-// use marks a chain as the most recent and lets the oldest go.
-func (gen *generated) use(n int, ch *chain) {
-	gen.mu.Lock()
-	defer gen.mu.Unlock()
-	if gen.chains[n] != ch {
-		return // let go meanwhile; the caller still has it
-	}
-	if i := slices.Index(gen.recent, n); i >= 0 {
-		gen.recent = slices.Delete(gen.recent, i, i+1)
-	} else {
-		gen.bytes += ch.size
-	}
-	gen.recent = append(gen.recent, n)
-	for gen.bytes > gen.keep && len(gen.recent) > 1 {
-		oldest := gen.recent[0]
-		gen.recent = gen.recent[1:]
-		gen.bytes -= gen.chains[oldest].size
-		delete(gen.chains, oldest)
-	}
 }
 
 func (gen *generated) patch(i int, stops map[string]bool) {
@@ -124,15 +103,18 @@ func (m *generatedMenu) patches() map[string]bool {
 	return m.gen.patches[m.i]
 }
 
+// stops reports whether the chain's k-th dish is out of stock here.
+func (m *generatedMenu) stops(ch *chain, patches map[string]bool, k int) bool {
+	if on, named := patches[ch.template.ids[k]]; named {
+		return on
+	}
+	return m.gen.g.stops(m.i, k)
+}
+
 func (m *generatedMenu) published() []byte {
-	g, ch, patches := m.gen.g, m.gen.chain(m.i/m.gen.g.ChainSize), m.patches()
-	restaurant := g.RestaurantID(m.i)
-	raw := ch.template.render(restaurant, func(k int) bool {
-		if on, named := patches[ch.template.ids[k]]; named {
-			return on
-		}
-		return g.stops(m.i, k)
-	})
+	ch, patches := m.gen.chain(m.i/m.gen.g.ChainSize), m.patches()
+	restaurant := m.gen.g.RestaurantID(m.i)
+	raw := ch.template.render(restaurant, func(k int) bool { return m.stops(ch, patches, k) })
 	if len(patches) == 0 {
 		return raw
 	}
@@ -148,18 +130,14 @@ func (m *generatedMenu) published() []byte {
 }
 
 func (m *generatedMenu) model() (*menuModel, stopped, error) {
-	g, ch, patches := m.gen.g, m.gen.chain(m.i/m.gen.g.ChainSize), m.patches()
+	ch, patches := m.gen.chain(m.i/m.gen.g.ChainSize), m.patches()
 	model, err := ch.read()
 	if err != nil {
 		return nil, stopped{}, err
 	}
 	out := stopped{dishes: map[string]bool{}, parts: map[string]bool{}}
 	for k, id := range ch.template.ids {
-		on, named := patches[id]
-		if !named {
-			on = g.stops(m.i, k)
-		}
-		if on {
+		if m.stops(ch, patches, k) {
 			out.dishes[id] = true
 		}
 	}

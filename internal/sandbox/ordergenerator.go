@@ -50,25 +50,15 @@ func NewOrderGenerator(raw []byte, restaurantID string, seed int64) (*OrderGener
 
 type (
 	orderOut struct {
-		RestaurantID   string      `json:"restaurantID"`
-		Comment        string      `json:"comment"`
-		Persons        int         `json:"persons"`
-		ExpeditionType string      `json:"expeditionType"`
-		ExpectedAt     string      `json:"expectedAt"`
-		PaymentTypeID  string      `json:"paymentTypeID"`
-		Guest          *guestOut   `json:"guest,omitempty"`
-		Address        *addressOut `json:"address,omitempty"`
-		DishList       []dishOut   `json:"dishList"`
-	}
-	guestOut struct {
-		FirstName string `json:"firstName"`
-		Phone     string `json:"phone"`
-	}
-	addressOut struct {
-		CityName    string `json:"cityName"`
-		Street      string `json:"street"`
-		HouseNumber string `json:"houseNumber"`
-		FullAddress string `json:"fullAddress"`
+		RestaurantID   string            `json:"restaurantID"`
+		Comment        string            `json:"comment"`
+		Persons        int               `json:"persons"`
+		ExpeditionType string            `json:"expeditionType"`
+		ExpectedAt     string            `json:"expectedAt"`
+		PaymentTypeID  string            `json:"paymentTypeID"`
+		Guest          map[string]string `json:"guest,omitempty"`
+		Address        map[string]string `json:"address,omitempty"`
+		DishList       []dishOut         `json:"dishList"`
 	}
 	dishOut struct {
 		ID          string      `json:"ID"`
@@ -99,9 +89,9 @@ func (o *OrderGenerator) Next(opt OrderOptions) []byte {
 	}
 	if opt.Delivery {
 		out.ExpeditionType = "delivery"
-		out.Guest = &guestOut{FirstName: "Guest", Phone: "+10005550100"}
-		out.Address = &addressOut{
-			CityName: "Springfield", Street: "Main Street", HouseNumber: "1", FullAddress: "Springfield, Main Street, 1",
+		out.Guest = map[string]string{"firstName": "Guest", "phone": "+10005550100"}
+		out.Address = map[string]string{
+			"cityName": "Springfield", "street": "Main Street", "houseNumber": "1", "fullAddress": "Springfield, Main Street, 1",
 		}
 	}
 	for range max(opt.Lines, 1) {
