@@ -7,16 +7,6 @@ import (
 	"larder/internal/menu"
 )
 
-// sameness is by what a menu that was fetched is known to be the one that is
-// served (policy S3); empty where it is not.
-type sameness string
-
-const (
-	sameValidator sameness = "validator" // the service answered 304 Not Modified
-	sameHash      sameness = "hash"      // the body is that of the last pull
-	sameContent   sameness = "content"   // it compiles to what is served
-)
-
 // mayAssumeUnchanged reports whether an equal body means an equal menu: the current
 // version came from the last pull, with the same settings and name and under the
 // same hold, nobody forces, and Redis has its content and is not behind what was
@@ -27,20 +17,11 @@ func (p *pipelineRun) mayAssumeUnchanged() bool {
 		(p.lastFetch.HoldOutcome != "") == p.current.Held
 }
 
-// unchangedBy returns by what the fetched menu is known to be the one that is
-// served. Before it is compiled m is nil, and known is what comparable reported.
-func (p *pipelineRun) unchangedBy(now lastFetch, notModified, known bool, m *built) sameness {
-	switch {
-	case m == nil && known && notModified:
-		return sameValidator
-	case m == nil && known && now.BodyHash == p.lastFetch.BodyHash:
-		return sameHash
-	case m != nil && !p.run.Force && !p.lifts(now) && p.current.Content == m.hash && p.current.Stops.Equal(m.catalogue.Stops()) &&
-		p.current.Name == p.name(m.view.Name) && p.floor <= p.current.Version:
-		return sameContent
-	default:
-		return ""
-	}
+// serves reports whether the compiled menu is the one that is served, and may
+// stay so (policy S3).
+func (p *pipelineRun) serves(m built, now lastFetch) bool {
+	return !p.run.Force && !p.lifts(now) && p.current.Content == m.hash && p.current.Stops.Equal(m.catalogue.Stops()) &&
+		p.current.Name == p.name(m.view.Name) && p.floor <= p.current.Version
 }
 
 // holdOutcome tells what the hold on the restaurant makes of a pull of this content:

@@ -59,25 +59,21 @@ func (h *health) watch(ctx context.Context, ask func(ctx context.Context, doubt 
 		}
 		if err == nil {
 			pause = firstPing
-			doubt = h.sleep(ctx, pingInterval)
+			doubt = h.awaitSuspicion(ctx)
 			continue
 		}
 		doubt = true
 		// Half of the pause is left to chance, so that instances do not all
 		// come back at once.
-		h.sleep(ctx, pause/2+rand.N(pause/2)) //nolint:gosec // no secret
+		_ = sleep.For(ctx, pause/2+rand.N(pause/2)) //nolint:gosec // no secret
 		pause = min(2*pause, lastPing)
 	}
 }
 
-// sleep waits, until ctx ends at most. A suspicion ends the wait early while
-// Redis is up, and is reported.
-func (h *health) sleep(ctx context.Context, pause time.Duration) (suspected bool) {
-	if !h.isUp() {
-		_ = sleep.For(ctx, pause)
-		return false
-	}
-	timer := time.NewTimer(pause)
+// awaitSuspicion waits for the next question to a Redis that is up. It reports
+// whether a suspicion ended the wait.
+func (h *health) awaitSuspicion(ctx context.Context) bool {
+	timer := time.NewTimer(pingInterval)
 	defer timer.Stop()
 	select {
 	case <-ctx.Done():
@@ -138,20 +134,13 @@ func (h *health) pause(err error) {
 	entry.Warnf("Redis %s: syncs pause until %s", why, until)
 }
 
-// refusal is why Redis refuses writes, nil while it takes them or does not
-// answer at all.
-func (h *health) refusal() *redisdb.RefusedError {
+// state returns the fault that the last question found, nil where there was none,
+// and the refusal that it is, nil where it is none.
+func (h *health) state() (fault error, refusal *redisdb.RefusedError) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	refused, _ := errors.AsType[*redisdb.RefusedError](h.fault)
-	return refused
-}
-
-func (h *health) isDown() bool {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	_, refuses := errors.AsType[*redisdb.RefusedError](h.fault)
-	return h.fault != nil && !refuses
+	refusal, _ = errors.AsType[*redisdb.RefusedError](h.fault)
+	return h.fault, refusal
 }
 
 func (h *health) isUp() bool {

@@ -32,7 +32,7 @@ type pipelineRun struct {
 
 	fetchedAt   time.Time // when the service was asked
 	confirmedAt time.Time // when the current version was; zero: it was not
-	same        sameness  // by what it was
+	same        string    // how: by its "validator" (304 Not Modified), "hash" of the body, or compiled "content"
 }
 
 // syncMenu brings one menu up to date, or says why not. It never touches what is
@@ -64,10 +64,14 @@ func (p *pipelineRun) syncMenu(ctx context.Context) error {
 	if !answer.NotModified {
 		now.BodyHash, now.ETag, now.Modified = bodyHash(answer.Body), answer.Validator.ETag, answer.Validator.LastModified
 	}
-	if same := p.unchangedBy(now, answer.NotModified, known, nil); same != "" {
-		return p.unchanged(ctx, now, same)
+	switch {
+	case answer.NotModified:
+		return p.unchanged(ctx, now, nil, "validator")
+	case known && now.BodyHash == p.lastFetch.BodyHash:
+		return p.unchanged(ctx, now, nil, "hash")
+	default:
+		return p.process(ctx, answer.Body, now)
 	}
-	return p.process(ctx, answer.Body, now)
 }
 
 // loadState reads what is served now and what was pulled last, and puts the run into
@@ -121,11 +125,11 @@ func (p *pipelineRun) subject() string {
 
 // unchanged moves only checkedAt, with the run's end (policy S3). Under a hold
 // the outcome may be OutcomeHeld: what is served is confirmed all the same, by
-// the hold.
-func (p *pipelineRun) unchanged(ctx context.Context, now lastFetch, same sameness) error {
-	if now != p.lastFetch {
+// the hold. findings is as in saveLastFetch, same as in pipelineRun.
+func (p *pipelineRun) unchanged(ctx context.Context, now lastFetch, findings []menu.Finding, same string) error {
+	if now != p.lastFetch || findings != nil {
 		began := time.Now()
-		if err := p.runner.saveLastFetch(ctx, p.target.ID, now, nil); err != nil {
+		if err := p.runner.saveLastFetch(ctx, p.target.ID, now, findings); err != nil {
 			return err
 		}
 		p.run.Steps.Publish = since(began)
@@ -215,7 +219,7 @@ func (p *pipelineRun) compile(view *menu.View, published menu.Published) built {
 
 // publishIfChanged publishes what was made, unless it is what is served.
 func (p *pipelineRun) publishIfChanged(ctx context.Context, m built, now lastFetch, findings []menu.Finding) error {
-	if same := p.unchangedBy(now, false, false, &m); same != "" {
+	if p.serves(m, now) {
 		if p.contentLost { // nothing changes for those who have the content in memory
 			if err := p.runner.store.Restore(ctx, p.current, m.catalogue, m.published); err != nil {
 				return &stepError{doing: "write again " + p.subject(), err: err}
@@ -225,10 +229,7 @@ func (p *pipelineRun) publishIfChanged(ctx context.Context, m built, now lastFet
 			return err
 		}
 		now.Version = p.current.Version
-		if err := p.runner.saveLastFetch(ctx, p.target.ID, now, findings); err != nil {
-			return err
-		}
-		return p.unchanged(ctx, now, same)
+		return p.unchanged(ctx, now, findings, "content")
 	}
 	outcome, hold := OutcomeUpdated, (*cache.Hold)(nil)
 	if now.HoldOutcome == string(OutcomeHeld) {

@@ -170,11 +170,7 @@ func (r *Runner) resolveOrphan(ctx context.Context, rec record) Run {
 	}
 	lost := rec.run
 	lost.State, lost.Outcome, lost.Error, lost.FinishedAt = StateFinished, OutcomeFailed, holderLost, r.clock().UTC()
-	kept, err := encodeRecord(&lost)
-	if err != nil {
-		return rec.run
-	}
-	published, err := lost.MarshalJSON()
+	kept, published, err := encodeFinished(&lost)
 	if err != nil {
 		return rec.run
 	}
@@ -212,11 +208,7 @@ func (r *Runner) addToIndex(ctx context.Context, pipe redis.Pipeliner, run *Run)
 // that record; then it is false. Errors: cache.ErrNoCatalogue, and nothing is
 // done, where what was confirmed is not there; redisdb.ErrUnavailable.
 func (r *Runner) writeFinal(ctx context.Context, run *Run, note versionNote) (bool, error) {
-	record, err := encodeRecord(run)
-	if err != nil {
-		return false, err
-	}
-	published, err := run.MarshalJSON()
+	record, published, err := encodeFinished(run)
 	if err != nil {
 		return false, err
 	}
@@ -237,6 +229,13 @@ func (r *Runner) writeFinal(ctx context.Context, run *Run, note versionNote) (bo
 	default:
 		return answer == 1, nil
 	}
+}
+
+// encodeFinished returns a finished run as it is kept and as it is published.
+func encodeFinished(run *Run) (kept, published []byte, err error) {
+	kept, err1 := encodeRecord(run)
+	published, err2 := run.MarshalJSON()
+	return kept, published, errors.Join(err1, err2)
 }
 
 // retention is how many records of finished runs are kept under an id.

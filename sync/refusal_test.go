@@ -41,7 +41,7 @@ func TestHealthTellsARefusalFromSilence(t *testing.T) {
 	} {
 		came := h.set(step.answer)
 		class := ""
-		if refused := h.refusal(); refused != nil {
+		if _, refused := h.state(); refused != nil {
 			class = refused.Class
 		}
 		if came != step.came || h.isUp() != step.up || class != step.class {

@@ -250,7 +250,7 @@ func (p *pipelineRun) logRun(kind string, logged bool) {
 			entry.Info("another menu is published but held back; only its stop lists go through")
 		}
 	default:
-		entry.WithField("same", string(p.same)).Debug(what + " confirmed")
+		entry.WithField("same", p.same).Debug(what + " confirmed")
 	}
 }
 

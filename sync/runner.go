@@ -85,7 +85,7 @@ type Runner struct {
 	queue     *queue
 	ids       *ids
 	health    *health
-	upstreams *upstreamHealth
+	upstreams upstreamHealth
 	feed      *noticeFeed
 	newBatch  sleep.Signal // set when a batch was started here
 	budget    *budget
@@ -117,7 +117,7 @@ func NewRunner(d Deps) (*Runner, error) {
 		cfg: d.Config, server: d.Redis, redis: d.Redis.NoRetry(), ordinary: d.Redis.Client(), keys: cache.NewKeys(d.Redis.Prefix()),
 		store: d.Store, replica: d.Replica, observer: d.Observer, tracing: d.Tracing, clock: d.Clock, log: d.Log,
 		queue: newQueue(d.Config.Concurrency, d.Connections), ids: newIDs(), feed: newFeed(),
-		upstreams: &upstreamHealth{of: map[string]*upstreamState{}}, budget: newBudget(d.Config.Memory),
+		upstreams: upstreamHealth{of: map[string]upstreamState{}}, budget: newBudget(d.Config.Memory),
 		newBatch: sleep.NewSignal(), replaced: sleep.NewSignal(),
 		flights: map[string]*flight{}, asked: map[menu.RestaurantID]string{},
 	}
@@ -137,10 +137,16 @@ func NewRunner(d Deps) (*Runner, error) {
 
 // RedisRefusesWrites tells why Redis takes no writes, as the Scheduler last found it; nil
 // while it does, while it does not answer at all, and before a Scheduler runs.
-func (r *Runner) RedisRefusesWrites() *redisdb.RefusedError { return r.health.refusal() }
+func (r *Runner) RedisRefusesWrites() *redisdb.RefusedError {
+	_, refusal := r.health.state()
+	return refusal
+}
 
-// RedisDown tells whether Redis did not answer the Scheduler's last question.
-func (r *Runner) RedisDown() bool { return r.health.isDown() }
+// RedisDown reports whether Redis did not answer the Scheduler's last question.
+func (r *Runner) RedisDown() bool {
+	fault, refusal := r.health.state()
+	return fault != nil && refusal == nil
+}
 
 // UnknownRestaurantError is a restaurant that the configuration does not have.
 type UnknownRestaurantError struct {

@@ -21,7 +21,7 @@ const unreachableAfter = 3
 // that cannot be reached is logged once and not once a restaurant.
 type upstreamHealth struct {
 	mu stdsync.Mutex
-	of map[string]*upstreamState
+	of map[string]upstreamState
 }
 
 type upstreamState struct {
@@ -29,51 +29,37 @@ type upstreamState struct {
 	unreachableSince time.Time
 }
 
-// record notes how a run found the service. changed tells that its state did,
-// away what it is; since is when it went.
-func (l *upstreamHealth) record(connection string, reached bool, enough int, now time.Time) (changed, away bool, since time.Time) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	at := l.of[connection]
-	if at == nil {
-		at = &upstreamState{}
-		l.of[connection] = at
-	}
-	if reached {
-		since, at.failures = at.unreachableSince, 0
-		at.unreachableSince = time.Time{}
-		return !since.IsZero(), false, since
-	}
-	at.failures++
-	if at.unreachableSince.IsZero() && at.failures >= enough {
-		at.unreachableSince = now
-		return true, true, now
-	}
-	return false, !at.unreachableSince.IsZero(), at.unreachableSince
-}
-
 // recordRun takes the end of a run into the state of its connection, and logs a
-// change of that. It tells whether the run failed because the service is away,
+// change of that. It reports whether the run failed because the service is away,
 // which has been logged.
 func (r *Runner) recordRun(t *target, run *Run, fault error) (away bool) {
 	gone := isUnreachable(fault)
 	if !gone && (run.Steps.Fetch == 0 || errors.Is(fault, context.Canceled)) {
 		return false // it says nothing of the service
 	}
+	now := r.clock()
 	menus := r.set.Load().counts[t.Connection]
-	changed, away, since := r.upstreams.record(t.Connection, !gone, min(unreachableAfter, menus+1), r.clock())
-	if !changed {
-		return away && gone
-	}
 	entry := r.log.WithFields(logrus.Fields{"connection": t.Connection, "restaurants": menus})
-	if away {
+	r.upstreams.mu.Lock()
+	defer r.upstreams.mu.Unlock()
+	state := r.upstreams.of[t.Connection]
+	since := state.unreachableSince
+	if !gone {
+		r.upstreams.of[t.Connection] = upstreamState{}
+		if !since.IsZero() {
+			entry.WithFields(logrus.Fields{"event": "upstream.recovered", "seconds": int(now.Sub(since).Seconds())}).
+				Info("the ordering service answers again")
+		}
+		return false
+	}
+	state.failures++
+	if since.IsZero() && state.failures >= min(unreachableAfter, menus+1) {
+		state.unreachableSince = now
 		entry.WithFields(logrus.Fields{"event": "upstream.unreachable", "error": run.Error}).
 			Warn("the ordering service is away: its restaurants go on with their last good menus")
-	} else {
-		entry.WithFields(logrus.Fields{"event": "upstream.recovered", "seconds": int(r.clock().Sub(since).Seconds())}).
-			Info("the ordering service answers again")
 	}
-	return away
+	r.upstreams.of[t.Connection] = state
+	return !state.unreachableSince.IsZero()
 }
 
 // isUnreachable tells whether a run failed of the ordering service as a whole, and not
