@@ -15,33 +15,18 @@ import (
 // classNoPerm is the class of what larder's user may not do.
 const classNoPerm = "NOPERM"
 
-// errorClassText explains a class of errors to a person; it returns "" for an
-// unknown one.
-func errorClassText(class string) string {
-	switch class {
-	case "OOM":
-		return "its memory is full (maxmemory)"
-	case "MISCONF":
-		return "it cannot write to its disk"
-	case "NOREPLICAS":
-		return "fewer replicas follow it than min-replicas-to-write asks for"
-	case "READONLY":
-		return "it is a replica, which takes no writes"
-	case classNoPerm:
-		return "its user lacks a right that larder needs"
-	case "NOAUTH":
-		return "it wants a password"
-	case "WRONGPASS":
-		return "user or password is wrong"
-	case "LOADING":
-		return "it is reading its data"
-	case "MASTERDOWN":
-		return "it is a replica without its master"
-	case "CLUSTERDOWN":
-		return "the cluster is not whole"
-	default:
-		return ""
-	}
+// errorClassTexts explain classes of errors to a person.
+var errorClassTexts = map[string]string{ //nolint:gochecknoglobals // constant
+	"OOM":         "its memory is full (maxmemory)",
+	"MISCONF":     "it cannot write to its disk",
+	"NOREPLICAS":  "fewer replicas follow it than min-replicas-to-write asks for",
+	"READONLY":    "it is a replica, which takes no writes",
+	classNoPerm:   "its user lacks a right that larder needs",
+	"NOAUTH":      "it wants a password",
+	"WRONGPASS":   "user or password is wrong",
+	"LOADING":     "it is reading its data",
+	"MASTERDOWN":  "it is a replica without its master",
+	"CLUSTERDOWN": "the cluster is not whole",
 }
 
 // A script's error of an older Redis has the class behind where it arose.
@@ -72,7 +57,7 @@ func SafeText(err error) string {
 	}
 	if said, ok := errors.AsType[redis.Error](err); ok {
 		class := errorClass(said.Error())
-		if why := errorClassText(class); why != "" {
+		if why := errorClassTexts[class]; why != "" {
 			class += ": " + why
 		}
 		return "answers with an error: " + class

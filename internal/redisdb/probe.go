@@ -131,5 +131,5 @@ func (e *RefusedError) Reason() string {
 	if e.Channel != "" {
 		return e.Class + ": its user may not publish to the channel " + e.Channel
 	}
-	return e.Class + ": " + errorClassText(e.Class)
+	return e.Class + ": " + errorClassTexts[e.Class]
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"iter"
 )
 
 // Generate makes menus with realistic names, lengths and modifier structure,
@@ -68,32 +67,11 @@ func (g Generate) RestaurantID(i int) string {
 	return guid(derive(g.seed(i), forRestaurant))
 }
 
-// Menu is the raw menu view of the i-th restaurant. It is made anew each
-// time: about 10 ms for 400 products; see [Generate.Menus] for all of them.
+// Menu returns the raw menu view of the i-th restaurant. It is made again each
+// time: about 10 ms for 400 products.
 func (g Generate) Menu(i int) []byte {
 	g = g.withDefaults()
-	return g.layout(g.template(i/g.ChainSize), i)
-}
-
-// Menus yields every restaurant's id and raw menu view in turn. A chain's
-// menu is made once.
-func (g Generate) Menus() iter.Seq2[string, []byte] {
-	g = g.withDefaults()
-	return func(yield func(string, []byte) bool) {
-		var t *template
-		for i := range g.Restaurants {
-			if i%g.ChainSize == 0 {
-				t = g.template(i / g.ChainSize)
-			}
-			if !yield(g.RestaurantID(i), g.layout(t, i)) {
-				return
-			}
-		}
-	}
-}
-
-func (g Generate) layout(t *template, i int) []byte {
-	return t.render(g.RestaurantID(i), func(k int) bool { return g.stops(i, k) })
+	return g.template(i/g.ChainSize).render(g.RestaurantID(i), func(k int) bool { return g.stops(i, k) })
 }
 
 // stops says whether the k-th dish is out of stock in the i-th restaurant.

@@ -66,10 +66,7 @@ func (s *Sandbox) SetMenu(restaurantID string, raw []byte) {
 func (st *menuStore) set(restaurant string, raw []byte) {
 	st.mu.Lock()
 	defer st.mu.Unlock()
-	if st.put == nil {
-		st.put = map[string]*putMenu{}
-	}
-	st.put[restaurant] = &putMenu{restaurant: restaurant, raw: raw}
+	st.put[restaurant] = newPutMenu(restaurant, raw)
 	st.changes.Add(1)
 }
 
@@ -100,7 +97,7 @@ func (st *menuStore) patch(restaurant string, stops map[string]bool) (unknown []
 		if err != nil {
 			return nil, err
 		}
-		st.put[restaurant] = &putMenu{restaurant: restaurant, raw: raw}
+		st.put[restaurant] = newPutMenu(restaurant, raw)
 		return nil, nil
 	}
 	st.gen.patch(st.gen.index[restaurant], stops)
@@ -160,8 +157,8 @@ func (t *tree) stop(restaurant string, on bool) {
 // putMenu is a menu that came as bytes. The bytes never change; what is made
 // of them is made once.
 type putMenu struct {
-	restaurant string
-	raw        []byte
+	stopName string // the restaurant as stop lists name it; the default menu has none
+	raw      []byte
 
 	mu     sync.Mutex
 	made   map[style]*renderedMenu
@@ -171,24 +168,24 @@ type putMenu struct {
 	broken error
 }
 
+func newPutMenu(restaurant string, raw []byte) *putMenu {
+	m := &putMenu{stopName: restaurant, raw: raw, made: map[style]*renderedMenu{}}
+	if restaurant == DefaultMenu {
+		m.stopName = ""
+	}
+	return m
+}
+
 func (m *putMenu) published() []byte { return m.raw }
 
 func (m *putMenu) model() (*menuModel, stopped, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if !m.read {
-		m.parsed, m.out, m.broken = readMenuModel(m.raw, stopName(m.restaurant))
+		m.parsed, m.out, m.broken = readMenuModel(m.raw, m.stopName)
 		m.read = true
 	}
 	return m.parsed, m.out, m.broken
-}
-
-// stopName is how stop lists name the restaurant; the default menu has none.
-func stopName(restaurant string) string {
-	if restaurant == DefaultMenu {
-		return ""
-	}
-	return restaurant
 }
 
 func (m *putMenu) render(s Settings) *renderedMenu {
@@ -197,9 +194,6 @@ func (m *putMenu) render(s Settings) *renderedMenu {
 	key := style{s.Spelling, s.Prices, s.Nulls}
 	if r := m.made[key]; r != nil {
 		return r
-	}
-	if m.made == nil {
-		m.made = map[style]*renderedMenu{}
 	}
 	body := m.raw
 	if !enveloped(body) {

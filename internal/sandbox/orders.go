@@ -109,9 +109,6 @@ func (b *orderBook) add(o *order, kind OrderIDs) string {
 		first = firstNumber
 	}
 	o.id = strconv.FormatInt(first+int64(len(b.list)), 10)
-	if b.byID == nil {
-		b.byID = map[string]*order{}
-	}
 	b.byID[o.id] = o
 	b.list = append(b.list, o)
 	return o.id

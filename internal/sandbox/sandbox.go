@@ -89,6 +89,8 @@ func New(cfg Config) *Sandbox {
 		done:         make(chan struct{}),
 		site:         http.NewCrossOriginProtection(),
 		counters:     counters{calls: map[string]int{}, done: map[string]int{}},
+		menus:        menuStore{put: map[string]*putMenu{}},
+		orders:       orderBook{byID: map[string]*order{}},
 	}
 	if s.clock == nil {
 		s.clock = time.Now
