@@ -10,11 +10,8 @@ import (
 )
 
 // codings is how a request values each content coding that larder has, in
-// thousandths, and which of them it names.
-type codings struct {
-	weight [4]int
-	listed [4]bool
-}
+// thousandths; -1 is one that it does not name.
+type codings [4]int
 
 // contentCodings are the codings that make an answer smaller.
 var contentCodings = [...]cache.Encoding{cache.Gzip, cache.Brotli, cache.Zstd} //nolint:gochecknoglobals // constant
@@ -22,8 +19,7 @@ var contentCodings = [...]cache.Encoding{cache.Gzip, cache.Brotli, cache.Zstd} /
 // readCodings reads Accept-Encoding (RFC 9110, section 12.5.3). "*" stands for
 // what is not listed; of a coding that is listed twice the last one counts.
 func readCodings(header string) codings {
-	var read codings
-	anything := -1
+	read, anything := codings{-1, -1, -1, -1}, -1
 	for header != "" {
 		var element string
 		element, header, _ = strings.Cut(header, ",")
@@ -31,32 +27,28 @@ func readCodings(header string) codings {
 		name = trim(name)
 		switch {
 		case tokenIs(name, "gzip"), tokenIs(name, "x-gzip"):
-			read.set(cache.Gzip, weight(parameters))
+			read[cache.Gzip] = weight(parameters)
 		case tokenIs(name, "br"):
-			read.set(cache.Brotli, weight(parameters))
+			read[cache.Brotli] = weight(parameters)
 		case tokenIs(name, "zstd"):
-			read.set(cache.Zstd, weight(parameters))
+			read[cache.Zstd] = weight(parameters)
 		case tokenIs(name, "identity"):
-			read.set(cache.Identity, weight(parameters))
+			read[cache.Identity] = weight(parameters)
 		case name == "*":
 			anything = weight(parameters)
 		}
 	}
-	for e := range read.weight {
-		if !read.listed[e] && anything >= 0 {
-			read.set(cache.Encoding(e), anything)
+	for e, weight := range read {
+		if weight < 0 {
+			read[e] = anything
 		}
 	}
 	return read
 }
 
-func (c *codings) set(e cache.Encoding, weight int) { c.weight[e], c.listed[e] = weight, true }
-
 // takesIdentity reports whether the answer may be without coding: unless the
 // request says no, it may.
-func (c *codings) takesIdentity() bool {
-	return !c.listed[cache.Identity] || c.weight[cache.Identity] > 0
-}
+func (c *codings) takesIdentity() bool { return c[cache.Identity] != 0 }
 
 // acceptedEncodings is the set of the encodings that a request values most by
 // its Accept-Encoding, empty where it takes none of larder's (406). Without the
@@ -67,7 +59,7 @@ func acceptedEncodings(header string) cache.Encodings {
 	read := readCodings(header)
 	best, set := 0, cache.Encodings(0)
 	for _, e := range contentCodings {
-		switch weight := read.weight[e]; {
+		switch weight := read[e]; {
 		case weight > best:
 			best, set = weight, cache.Accept(e)
 		case weight == best && weight > 0:
@@ -78,7 +70,7 @@ func acceptedEncodings(header string) cache.Encodings {
 	switch {
 	case set == 0 && !read.takesIdentity():
 		return 0
-	case set == 0, read.weight[cache.Identity] > best:
+	case set == 0, read[cache.Identity] > best:
 		return identity
 	default:
 		return set

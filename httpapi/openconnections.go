@@ -64,7 +64,7 @@ func (o *openConnections) enter(closed <-chan struct{}) bool {
 	}
 }
 
-// leave returns the place of a connection back.
+// leave gives the place of a connection back.
 func (o *openConnections) leave() {
 	open := o.open.Add(-1)
 	o.free()
@@ -73,7 +73,7 @@ func (o *openConnections) leave() {
 	}
 }
 
-// free returns a place back.
+// free gives a place back.
 func (o *openConnections) free() {
 	if o.places != nil {
 		<-o.places
@@ -124,7 +124,7 @@ var (
 	_ io.ReaderFrom                   = (*openConnection)(nil) // net/http sends files
 )
 
-// openConnection returns its place back when it is closed.
+// openConnection gives its place back when it is closed.
 type openConnection struct {
 	*net.TCPConn
 	conns   *openConnections

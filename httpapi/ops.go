@@ -25,7 +25,7 @@ func (s *Server) syncRestaurant(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	wait, err := waitTime(c)
+	wait, err := waitTime(c, 0)
 	if err != nil {
 		return err
 	}
@@ -78,7 +78,7 @@ func (s *Server) syncAll(c *gin.Context) error {
 func (s *Server) batch(c *gin.Context) error {
 	who, _ := callerOf(c)
 	batch, err := s.runner.Batch(c.Request.Context(), param(c, "batch"))
-	if err == nil && !seesBatch(who, batch.Connection) {
+	if err == nil && !who.sees(batch.Connection) {
 		err = menusync.ErrUnknownBatch
 	}
 	if err != nil {
@@ -133,11 +133,12 @@ func (s *Server) waitFor(ctx context.Context, run menusync.Run, wait time.Durati
 	return run, err
 }
 
-// waitTime reads ?wait=: a duration as 30s, or whole seconds.
-func waitTime(c *gin.Context) (time.Duration, error) {
+// waitTime reads ?wait=: a duration as 30s, or whole seconds; standard where it
+// is missing.
+func waitTime(c *gin.Context, standard time.Duration) (time.Duration, error) {
 	text, given := c.GetQuery("wait")
 	if !given {
-		return 0, nil
+		return standard, nil
 	}
 	wait, err := time.ParseDuration(text)
 	if n, atoi := strconv.Atoi(text); atoi == nil && n <= int(maxWait/time.Second) {
@@ -193,15 +194,25 @@ func (s *Server) run(c *gin.Context) error {
 // listRuns answers GET /v1/ops/runs, the newest first; ?restaurant= and
 // ?outcome= choose.
 func (s *Server) listRuns(c *gin.Context) error {
-	filter, err := s.runFilter(c)
+	who, _ := callerOf(c)
+	outcome, err := oneOf(c, "outcome", []menusync.Outcome{
+		menusync.OutcomeUpdated, menusync.OutcomeUnchanged, menusync.OutcomeQuarantined,
+		menusync.OutcomeHeld, menusync.OutcomeFailed, menusync.OutcomeSkipped,
+	})
 	if err != nil {
 		return err
+	}
+	filter := menusync.Filter{Outcome: outcome, Restaurant: menu.RestaurantID(c.Query("restaurant"))}
+	if filter.Limit, filter.Cursor, err = pageOf(c); err != nil {
+		return err
+	}
+	if _, given := c.GetQuery("restaurant"); given && !s.seesMenu(who, filter.Restaurant) {
+		return restaurantNotFound(s.visibleRestaurants(who))
 	}
 	runs, next, err := s.runner.Runs(c.Request.Context(), filter)
 	if err != nil {
 		return err
 	}
-	who, _ := callerOf(c)
 	list := page[menusync.Run]{Result: make([]menusync.Run, 0, len(runs)), Next: nextPage(next)}
 	for _, run := range runs {
 		if s.seesMenu(who, run.Restaurant) { // a page of a client with one connection may be short
@@ -209,29 +220,6 @@ func (s *Server) listRuns(c *gin.Context) error {
 		}
 	}
 	return answer(c, http.StatusOK, list)
-}
-
-func (s *Server) runFilter(c *gin.Context) (menusync.Filter, error) {
-	var filter menusync.Filter
-	var err error
-	filter.Outcome, err = oneOf(c, "outcome", []menusync.Outcome{
-		menusync.OutcomeUpdated, menusync.OutcomeUnchanged, menusync.OutcomeQuarantined,
-		menusync.OutcomeHeld, menusync.OutcomeFailed, menusync.OutcomeSkipped,
-	})
-	if err != nil {
-		return filter, err
-	}
-	if filter.Limit, filter.Cursor, err = pageOf(c); err != nil {
-		return filter, err
-	}
-	if id, given := c.GetQuery("restaurant"); given {
-		who, _ := callerOf(c)
-		filter.Restaurant = menu.RestaurantID(id)
-		if !s.seesMenu(who, filter.Restaurant) {
-			return filter, restaurantNotFound(s.visibleRestaurants(who))
-		}
-	}
-	return filter, nil
 }
 
 // seesMenu reports whether the caller may know of what is synced under an id: a

@@ -71,12 +71,6 @@ func (s *Server) seesNotice(who caller, notice menusync.Notice) bool {
 	case notice.Restaurant != "":
 		return s.seesMenu(who, notice.Restaurant)
 	default:
-		return seesBatch(who, notice.Connection)
+		return who.sees(notice.Connection) // a batch, of one connection or, where that is empty, of all
 	}
-}
-
-// seesBatch reports whether the caller may know of a batch of one connection, or
-// of all where that is empty.
-func seesBatch(who caller, connection string) bool {
-	return who.Connection == "" || who.Connection == connection
 }

@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"errors"
 	"net/http"
 
 	"github.com/gin-gonic/gin"
@@ -63,24 +64,19 @@ func readAcceptance(c *gin.Context) (connection string, given bool, err error) {
 	if err := requireJSON(c.GetHeader("Content-Type")); err != nil {
 		return "", false, err
 	}
-	reader := jsontext.NewReader(string(body), maxDepth)
-	valid := reader.Kind() == jsontext.KindObject
-	for name := range reader.Members() {
-		isText := false
-		if name == "connection" && !given {
-			connection, isText = reader.Text()
+	err = readObject(body, "", map[string]func(*jsontext.Reader) bool{
+		"connection": func(r *jsontext.Reader) (ok bool) {
+			twice := given
+			connection, ok = r.Text()
 			given = true
-		}
-		valid = valid && isText
-	}
-	if err := reader.Err(); err != nil {
-		return "", false, err
-	}
-	if !valid {
-		return "", false, &problem{
+			return ok && !twice
+		},
+	})
+	if _, wrong := errors.AsType[*problem](err); wrong {
+		err = &problem{
 			code: CodeMalformedJSON,
 			msg:  `the body is an object with the one optional field connection, a string: {"connection": "main"}; or leave the body out`,
 		}
 	}
-	return connection, given, nil
+	return connection, given, err
 }

@@ -17,8 +17,15 @@ import (
 // ?connection= choose. State unknown lists every order with an operation whose
 // outcome is not known.
 func (s *Server) listOrders(c *gin.Context) error {
-	query, err := s.orderQuery(c)
-	if err != nil {
+	var query ordering.Query
+	var err error
+	if query.State, err = oneOf(c, "state", ordering.States()); err != nil {
+		return err
+	}
+	if query.Connections, err = s.requestedConnections(c); err != nil {
+		return err
+	}
+	if query.Limit, query.Cursor, err = pageOf(c); err != nil {
 		return err
 	}
 	records, next, err := s.orders.List(c.Request.Context(), query)
@@ -33,19 +40,6 @@ func (s *Server) listOrders(c *gin.Context) error {
 		list.Result[i] = listedOrder{newRecordView(record), s.nameOf(record.Restaurant)}
 	}
 	return answer(c, http.StatusOK, list)
-}
-
-func (s *Server) orderQuery(c *gin.Context) (ordering.Query, error) {
-	var query ordering.Query
-	var err error
-	if query.State, err = oneOf(c, "state", ordering.States()); err != nil {
-		return query, err
-	}
-	if query.Connections, err = s.requestedConnections(c); err != nil {
-		return query, err
-	}
-	query.Limit, query.Cursor, err = pageOf(c)
-	return query, err
 }
 
 // listedOrder is a record in the operators' list.

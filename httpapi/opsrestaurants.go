@@ -61,28 +61,27 @@ func (s *Server) listOpsRestaurants(c *gin.Context) error {
 	versions := s.versions(c.Request.Context(), chosen)
 	list := page[opsRestaurantRow]{Result: make([]opsRestaurantRow, len(chosen)), Next: nextPage(next)}
 	for i, restaurant := range chosen {
-		list.Result[i] = s.opsRow(restaurant, versions)
+		list.Result[i] = s.opsRow(restaurant, versions[restaurant.ID])
 	}
 	return answer(c, http.StatusOK, list)
 }
 
 // opsRow lays one restaurant out.
-func (s *Server) opsRow(restaurant menusync.Restaurant, versions map[menu.RestaurantID]cache.Version) opsRestaurantRow {
-	version, has := versions[restaurant.ID]
+func (s *Server) opsRow(restaurant menusync.Restaurant, version cache.Version) opsRestaurantRow {
 	return opsRestaurantRow{
-		restaurantRow: s.row(restaurant, version, has), States: s.statesOf(version, has).names(),
-		Freshness: s.freshness(restaurant.ID, version, has),
+		restaurantRow: s.row(restaurant, version), States: s.statesOf(version).names(),
+		Freshness: s.freshness(restaurant.ID, version),
 	}
 }
 
-func (s *Server) freshness(id menu.RestaurantID, version cache.Version, has bool) freshness {
+func (s *Server) freshness(id menu.RestaurantID, version cache.Version) freshness {
 	plan, _ := s.runner.Plan(id)
 	f := freshness{Schedule: plan.Schedule, TimeZone: plan.TimeZone, NextAt: timeOrNull(plan.Next)}
 	if plan.Every > 0 {
 		every, stale := plan.Every.Seconds(), (time.Duration(plan.StaleAfter) * plan.Every).Seconds()
 		f.EverySeconds, f.StaleSeconds = &every, &stale
 	}
-	if has {
+	if version.Version != 0 {
 		age := max(0, s.clock().Sub(version.CheckedAt).Seconds())
 		f.AgeSeconds = &age
 	}
@@ -113,15 +112,13 @@ func (s *Server) opsRestaurant(c *gin.Context) error {
 	if !known { // a connection's own menu
 		restaurant = menusync.Restaurant{ID: id, Connection: s.connectionFor(id)}
 	}
-	versions := s.versions(c.Request.Context(), []menusync.Restaurant{restaurant})
+	version := s.versions(c.Request.Context(), []menusync.Restaurant{restaurant})[id]
 	view := opsRestaurantView{
-		opsRestaurantRow: s.opsRow(restaurant, versions), Phone: orNull(restaurant.Phone), Address: orNull(restaurant.Address),
+		opsRestaurantRow: s.opsRow(restaurant, version), Content: orNull(version.Content),
+		Phone: orNull(restaurant.Phone), Address: orNull(restaurant.Address),
 	}
-	if version, has := versions[id]; has {
-		view.Content = &version.Content
-		if version.Held {
-			view.Hold = &version.Hold.Until
-		}
+	if version.Held {
+		view.Hold = &version.Hold.Until
 	}
 	runs, _, err := s.runner.Runs(c.Request.Context(), menusync.Filter{Restaurant: id, Limit: 1})
 	if err != nil {

@@ -22,7 +22,8 @@ const (
 // last asked it. While it does not answer, what it said last stays: an unknown
 // order does not cease to be one because Redis is down.
 type orderCounts struct {
-	server *Server
+	server       *Server
+	countUnknown func(ctx context.Context, connection string) (int64, error) // nil: not known
 
 	mu       sync.Mutex // held while the journal is asked: other scrapes wait for its answer
 	loadedAt time.Time
@@ -33,38 +34,33 @@ type orderCounts struct {
 
 // refresh asks the journal, unless it was asked a moment ago.
 func (o *orderCounts) refresh(c *gin.Context) {
-	ctx, cancel := context.WithTimeout(c.Request.Context(), countTimeout)
-	defer cancel()
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if now := time.Now(); now.Sub(o.loadedAt) >= countInterval {
-		o.load(ctx)
-		o.loadedAt = now
+	if time.Since(o.loadedAt) < countInterval {
+		return
 	}
-}
-
-// load asks the journal. The caller holds the lock.
-func (o *orderCounts) load(ctx context.Context) {
+	o.loadedAt = time.Now()
+	ctx, cancel := context.WithTimeout(c.Request.Context(), countTimeout)
+	defer cancel()
 	for _, connection := range o.server.connections {
 		o.ready[connection.Name] = o.server.orders != nil && o.server.orders.Ready(ctx, connection.Name) == nil
 	}
-	if o.server.countUnknown == nil {
+	if o.countUnknown == nil {
 		return
 	}
-	var failed error
+	var err error
 	for _, connection := range o.server.connections {
-		count, err := o.server.countUnknown(ctx, connection.Name)
-		if err != nil {
-			failed = err
+		var count int64
+		if count, err = o.countUnknown(ctx, connection.Name); err != nil {
 			break
 		}
 		o.unknown[connection.Name] = count
 	}
-	if failed != nil && !o.failing {
-		o.server.log.WithFields(logrus.Fields{"event": "metrics.orders_not_counted"}).WithError(failed).
+	if err != nil && !o.failing {
+		o.server.log.WithFields(logrus.Fields{"event": "metrics.orders_not_counted"}).WithError(err).
 			Warn("unknown orders cannot be counted: /metrics shows the last count")
 	}
-	o.failing = failed != nil
+	o.failing = err != nil
 }
 
 // collector shows the counts. It reads memory only.

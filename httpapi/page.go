@@ -2,7 +2,6 @@ package httpapi
 
 import (
 	"bytes"
-	"errors"
 	"html/template"
 	"net/http"
 	"net/url"
@@ -55,9 +54,9 @@ func (c PageConfig) check() []error {
 // module are always of one instance.
 func (s *Server) routeConsole(engine *gin.Engine) error {
 	for path, name := range map[string]string{"/ops": "ops.html", "/ops/ops.js": "ops.js", "/ops/ops.css": "ops.css"} {
-		asset, found := s.assets.Page(name)
-		if !found {
-			return errNoPage(name)
+		asset, err := s.assets.Page(name)
+		if err != nil {
+			return err
 		}
 		get(engine, path, func(c *gin.Context) {
 			web.Policy{}.Set(c.Writer.Header())
@@ -67,10 +66,6 @@ func (s *Server) routeConsole(engine *gin.Engine) error {
 	}
 	get(engine, "/ops/", func(c *gin.Context) { c.Redirect(http.StatusPermanentRedirect, "/ops") })
 	return nil
-}
-
-func errNoPage(name string) error {
-	return errors.New("httpapi: " + name + " is not among the embedded files; run go generate in httpapi/web")
 }
 
 // asset answers GET /web/{file}: the components, for any site, and what pages
@@ -91,9 +86,9 @@ func (s *Server) routePage(engine *gin.Engine) error {
 	if !s.cfg.Page.Enabled {
 		return nil
 	}
-	page, found := s.assets.Page("page.html")
-	if !found {
-		return errNoPage("page.html")
+	page, err := s.assets.Page("page.html")
+	if err != nil {
+		return err
 	}
 	text, err := template.New("page.html").Parse(string(page.Body()))
 	if err != nil {

@@ -1,9 +1,9 @@
 package httpapi
 
 import (
-	"net"
 	"net/http"
 	"net/netip"
+	"slices"
 	"strings"
 )
 
@@ -41,21 +41,13 @@ func (p proxies) https(r *http.Request) bool {
 	return true
 }
 
-// hold reports whether the other end of a connection is one of them.
+// hold reports whether the other end of a connection, an address with its port,
+// is one of them.
 func (p proxies) hold(remote string) bool {
-	host, _, err := net.SplitHostPort(remote)
+	end, err := netip.ParseAddrPort(remote)
 	if err != nil {
 		return false
 	}
-	addr, err := netip.ParseAddr(host)
-	if err != nil {
-		return false
-	}
-	addr = addr.Unmap().WithZone("")
-	for _, network := range p {
-		if network.Contains(addr) {
-			return true
-		}
-	}
-	return false
+	addr := end.Addr().Unmap().WithZone("")
+	return slices.ContainsFunc(p, func(network netip.Prefix) bool { return network.Contains(addr) })
 }

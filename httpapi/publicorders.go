@@ -54,16 +54,12 @@ func (s *Server) checkPublicOrder(body []byte, language string) error {
 		if violations != nil || jsontext.FoldName(name) != "paymenttypeid" {
 			continue
 		}
-		kind, ok := reader.Text()
-		if ok && !slices.Contains(allowed, kind) {
+		if kind, ok := reader.Text(); ok && !slices.Contains(allowed, kind) {
 			violations = append(violations, ordering.NewViolation("/"+name, ordering.ValueNotAllowed, ordering.Params{"allowed": allowed}, language))
 		}
 	}
-	if err := reader.Err(); err != nil {
+	if err := reader.Err(); err != nil || violations == nil {
 		return err
-	}
-	if violations == nil {
-		return nil
 	}
 	return &problem{
 		code: CodeValidationFailed, violations: violations,

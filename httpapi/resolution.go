@@ -101,17 +101,17 @@ func resolutionProblem(err error) error {
 
 // nothingToResolve says why an operation cannot be settled, and which can.
 func nothingToResolve(state *ordering.StateError) string {
-	record := state.Record
-	call, made := record.Last(state.Operation)
-	text := "there is nothing to settle: " + string(state.Operation) + " was never asked for"
-	switch {
-	case made && call.Resolved != nil:
-		text = "there is nothing to settle: " + call.Resolved.By + " has settled " +
-			string(state.Operation) + " as " + string(call.Resolved.Resolution)
-	case made && call.Outcome == ordering.OutcomeOpen:
-		text = "there is nothing to settle: the outcome of " + string(state.Operation) + " is still to come"
-	case made:
-		text = "there is nothing to settle: the outcome of " + string(state.Operation) + " is " + string(call.Outcome)
+	record, operation := state.Record, string(state.Operation)
+	text := "there is nothing to settle: "
+	switch call, made := record.Last(state.Operation); {
+	case !made:
+		text += operation + " was never asked for"
+	case call.Resolved != nil:
+		text += call.Resolved.By + " has settled " + operation + " as " + string(call.Resolved.Resolution)
+	case call.Outcome == ordering.OutcomeOpen:
+		text += "the outcome of " + operation + " is still to come"
+	default:
+		text += "the outcome of " + operation + " is " + string(call.Outcome)
 	}
 	if busy, is := record.Busy(); is && busy.Outcome == ordering.OutcomeUnknown {
 		text += "; what is unknown is " + string(busy.Operation)

@@ -2,7 +2,6 @@ package httpapi
 
 import (
 	"strconv"
-	"strings"
 
 	"github.com/gin-gonic/gin"
 
@@ -43,32 +42,29 @@ func (s *Server) visibleRestaurants(who caller) []menu.RestaurantID {
 
 // restaurantNotFound lists the ids that exist.
 func restaurantNotFound(known []menu.RestaurantID) *problem {
-	text, params := listOf(known)
-	return &problem{code: CodeRestaurantNotFound, msg: "there is no such restaurant; " + text, params: params}
+	return restaurantProblem(CodeRestaurantNotFound, "there is no such restaurant; ", known)
 }
 
 // restaurantRequired lists the ids to choose from.
 func restaurantRequired(known []menu.RestaurantID) *problem {
-	text, params := listOf(known)
-	return &problem{code: CodeRestaurantRequired, msg: "name the restaurant; " + text, params: params}
+	return restaurantProblem(CodeRestaurantRequired, "name the restaurant; ", known)
 }
 
-// listOf lists at most a hundred of the ids, in a sentence and as params.
-func listOf(known []menu.RestaurantID) (text string, params map[string]any) {
-	ids := make([]string, min(len(known), maxKnown))
-	for i := range ids {
-		ids[i] = string(known[i])
-	}
-	params = map[string]any{"known": ids}
+// restaurantProblem lists at most a hundred of the ids, in the sentence and as
+// params.
+func restaurantProblem(code Code, msg string, known []menu.RestaurantID) *problem {
+	ids := append([]menu.RestaurantID{}, known[:min(len(known), maxKnown)]...)
+	params := map[string]any{"known": ids}
 	switch {
 	case len(known) == 0:
-		return "none is configured", params
+		msg += "none is configured"
 	case len(known) > maxKnown:
 		params["total"] = len(known)
-		return "the first of " + strconv.Itoa(len(known)) + " that exist are: " + strings.Join(ids, ", "), params
+		msg += "the first of " + strconv.Itoa(len(known)) + " that exist are: " + join(ids, ", ")
 	default:
-		return "there are: " + strings.Join(ids, ", "), params
+		msg += "there are: " + join(ids, ", ")
 	}
+	return &problem{code: code, msg: msg, params: params}
 }
 
 // connection finds a connection by its name.

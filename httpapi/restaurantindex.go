@@ -3,6 +3,7 @@ package httpapi
 import (
 	"cmp"
 	"slices"
+	"sort"
 	"strings"
 
 	"larder/internal/menu"
@@ -39,15 +40,6 @@ func (s *Server) restaurantIndex() *restaurantIndex {
 	return made
 }
 
-// positionAfter returns where the restaurants after an id begin; "" is before all.
-func (d *restaurantIndex) positionAfter(id string) int {
-	at, found := slices.BinarySearchFunc(d.all, id, func(one indexEntry, id string) int { return cmp.Compare(string(one.ID), id) })
-	if found {
-		at++
-	}
-	return at
-}
-
 // matches reports whether every word occurs in the restaurant's id or name.
 func (e indexEntry) matches(words []string) bool {
 	for _, word := range words {
@@ -63,11 +55,12 @@ func searchWords(text string) []string { return menu.DistinctWords(strings.ToLow
 
 // page returns the page of the caller's restaurants that is wanted; next is the
 // last id of the page where more follow. takes, where it is not nil, chooses
-// beside the words; at is the restaurant's place in the directory.
-func (d *restaurantIndex) page(who caller, want wantedRestaurants, takes func(at int) bool) (chosen []menusync.Restaurant, next string) {
+// beside the words; at is the restaurant's place in the index.
+func (x *restaurantIndex) page(who caller, want wantedRestaurants, takes func(at int) bool) (chosen []menusync.Restaurant, next string) {
 	words := searchWords(want.words)
-	for at := d.positionAfter(want.after); at < len(d.all); at++ {
-		one := d.all[at]
+	start := sort.Search(len(x.all), func(at int) bool { return string(x.all[at].ID) > want.after })
+	for at := start; at < len(x.all); at++ {
+		one := x.all[at]
 		if !who.sees(one.Connection) || !one.matches(words) || takes != nil && !takes(at) {
 			continue
 		}

@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"time"
@@ -43,8 +44,8 @@ func (s *Server) listRestaurants(c *gin.Context) error {
 	chosen, next := s.restaurantIndex().page(who, want, nil)
 	list := page[restaurantRow]{Result: make([]restaurantRow, len(chosen)), Next: nextPage(next)}
 	for i, restaurant := range chosen {
-		version, has := s.replica.Version(restaurant.ID)
-		list.Result[i] = s.row(restaurant, version, has)
+		version, _ := s.replica.Version(restaurant.ID)
+		list.Result[i] = s.row(restaurant, version)
 	}
 	body, err := json.Marshal(list)
 	if err != nil {
@@ -94,22 +95,16 @@ func (s *Server) versions(ctx context.Context, restaurants []menusync.Restaurant
 	return versions
 }
 
-// row returns the row of a restaurant; has is false where it has no menu.
-func (s *Server) row(restaurant menusync.Restaurant, version cache.Version, has bool) restaurantRow {
+// row returns the row of a restaurant. A version of number 0 stands for none.
+func (s *Server) row(restaurant menusync.Restaurant, version cache.Version) restaurantRow {
 	row := restaurantRow{ID: restaurant.ID, Name: restaurant.Name, Connection: restaurant.Connection, Stale: true}
-	if !has {
+	if version.Version == 0 {
 		return row
 	}
-	syncedAt, checkedAt := formatTime(version.SyncedAt), formatTime(version.CheckedAt)
+	row.Name = cmp.Or(row.Name, version.Name)
 	row.Version, row.Counts = &version.Version, &version.Counts
-	row.SyncedAt, row.CheckedAt = &syncedAt, &checkedAt
-	row.Stale, row.Held = s.runner.Stale(version), version.Held
-	if version.LastOutcome != "" {
-		row.LastOutcome = &version.LastOutcome
-	}
-	if row.Name == "" {
-		row.Name = version.Name
-	}
+	row.SyncedAt, row.CheckedAt = orNull(formatTime(version.SyncedAt)), orNull(formatTime(version.CheckedAt))
+	row.Stale, row.Held, row.LastOutcome = s.runner.Stale(version), version.Held, orNull(version.LastOutcome)
 	return row
 }
 

@@ -103,8 +103,6 @@ type Server struct {
 	orderCounts     *orderCounts
 	tracing         *tracing.Tracing
 
-	countUnknown func(ctx context.Context, connection string) (int64, error)
-
 	auth               *authority
 	cors               cors
 	validateLimit      *limiter
@@ -113,8 +111,9 @@ type Server struct {
 	publicLimit        *limiter
 	publicReads        *limiter
 	tokenFailures      failureLimit
-	signIns            signIns
-	bearerOps          gin.HandlerFunc // requireScope(ScopeOps)
+	signInFailures     failureLimit
+	crossOrigin        http.CrossOriginProtection // of the sessions of /ops
+	bearerOps          gin.HandlerFunc            // requireScope(ScopeOps)
 	proxies            proxies
 	auditLog           *auditLog
 	diffSlots          chan struct{} // a place for each comparison under way
@@ -167,8 +166,8 @@ func New(cfg Config, auth AuthConfig, deps Deps) (*Server, error) {
 	if cfg.fastPath() {
 		s.auth.tokenCache = &tokenCache{byID: map[[sha256.Size]byte]caller{}}
 	}
-	s.cached, s.countUnknown = s.cachedSnapshot, deps.UnknownOrders
-	s.orderCounts = &orderCounts{server: s, unknown: map[string]int64{}, ready: map[string]bool{}}
+	s.cached = s.cachedSnapshot
+	s.orderCounts = &orderCounts{server: s, countUnknown: deps.UnknownOrders, unknown: map[string]int64{}, ready: map[string]bool{}}
 	s.defaults = map[string]menu.RestaurantID{}
 	for _, connection := range s.connections {
 		s.defaults[connection.Name] = cache.DefaultMenu(connection.Name)
@@ -180,7 +179,7 @@ func New(cfg Config, auth AuthConfig, deps Deps) (*Server, error) {
 	s.publicReads = newLimiter(cfg.Rate.Validate, s.clock)
 	byAddress := newLimiter(cfg.Rate.AddressFailures, s.clock)
 	s.tokenFailures = failureLimit{byAddress, newLimiter(cfg.Rate.TokenFailures, s.clock)}
-	s.signIns = signIns{failures: failureLimit{byAddress, newLimiter(cfg.Rate.SignInFailures, s.clock)}, site: http.NewCrossOriginProtection()}
+	s.signInFailures = failureLimit{byAddress, newLimiter(cfg.Rate.SignInFailures, s.clock)}
 	s.bearerOps = s.requireScope(ScopeOps)
 	s.proxies = newProxies(cfg.TrustedProxies)
 	s.auditLog = &auditLog{redis: s.redis.NoRetry(), key: cache.NewKeys(s.redis.Prefix()).OpsAudit()}

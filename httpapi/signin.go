@@ -9,12 +9,6 @@ import (
 	"larder/internal/jsontext"
 )
 
-// signIns is what signing in to /ops takes.
-type signIns struct {
-	failures failureLimit
-	site     *http.CrossOriginProtection
-}
-
 // sessionView is who is signed in.
 type sessionView struct {
 	Client string `json:"client"`
@@ -71,7 +65,7 @@ func (s *Server) authenticate(c *gin.Context, id, secret string) (ClientConfig, 
 	if ok && holds(client.Scopes, ScopeOps) {
 		return client, nil
 	}
-	if wait, limited := s.signIns.failures.failed(id, s.clientIP(c)); limited {
+	if wait, limited := s.signInFailures.failed(id, s.clientIP(c)); limited {
 		return ClientConfig{}, &problem{code: CodeRateLimited, retryAfter: wait, msg: tooManyFailures}
 	}
 	_, configured := s.auth.clients.get(id)
@@ -124,7 +118,7 @@ func readSignIn(c *gin.Context) (client, secret string, err error) {
 // ownSite refuses what a page of another site makes a browser send, and a page
 // of another name for this machine (DNS rebinding).
 func (s *Server) ownSite(c *gin.Context) {
-	if err := s.signIns.site.Check(c.Request); err != nil {
+	if err := s.crossOrigin.Check(c.Request); err != nil {
 		fail(c, &problem{code: CodeForbidden, msg: "the request comes from a page of another site", err: err})
 		return
 	}

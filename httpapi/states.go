@@ -17,7 +17,7 @@ import (
 // state is something that an operator should know of a restaurant's menu.
 type state string
 
-// The conditions. A restaurant may be in several; in none of them it is ok.
+// The states. A restaurant may be in several; in none of them it is ok.
 const (
 	stateMissing     state = "missing"     // there is no menu
 	stateFailed      state = "failed"      // the last run failed
@@ -73,10 +73,10 @@ func (c stateSet) matches(want state) bool {
 	}
 }
 
-// statesOf tells what is the matter with a restaurant's menu; has is false
-// where there is none.
-func (s *Server) statesOf(version cache.Version, has bool) (all stateSet) {
-	if !has {
+// statesOf returns the states of a restaurant's menu. A version of number 0
+// stands for none.
+func (s *Server) statesOf(version cache.Version) (all stateSet) {
+	if version.Version == 0 {
 		return missing
 	}
 	switch menusync.Outcome(version.LastOutcome) {
@@ -125,8 +125,8 @@ func (s *Server) stateSummary() *stateSummary {
 	}
 	made := &stateSummary{of: of, all: make([]stateSet, len(of.all)), at: now}
 	for i, one := range of.all {
-		version, has := s.replica.Version(one.ID)
-		made.all[i] = s.statesOf(version, has)
+		version, _ := s.replica.Version(one.ID)
+		made.all[i] = s.statesOf(version)
 	}
 	made.until = now.Add(min(time.Duration(len(of.all))*stateCost, time.Second))
 	s.statesCache.last = made

@@ -95,7 +95,7 @@ func (s *streams) join(address string, restaurant menu.RestaurantID) (*topic, er
 	defer s.mu.Unlock()
 	switch {
 	case s.ended:
-		return nil, stopping()
+		return nil, noStream("larder is stopping")
 	case s.cfg.PerAddress > 0 && s.byAddress[address] >= s.cfg.PerAddress:
 		return nil, &problem{
 			code: CodeRateLimited, msg: fmt.Sprintf("too many event streams; an address may have %d open", s.cfg.PerAddress),
@@ -134,7 +134,7 @@ func (s *streams) joinOps() error {
 	defer s.mu.Unlock()
 	switch {
 	case s.ended:
-		return stopping()
+		return noStream("larder is stopping")
 	case s.ops >= maxOpsStreams:
 		return noStream(fmt.Sprintf("there are %d streams of ops open, as many as there may be", maxOpsStreams))
 	}
@@ -154,8 +154,6 @@ func (s *streams) open() (menus, ops int) {
 	defer s.mu.Unlock()
 	return s.menus, s.ops
 }
-
-func stopping() error { return noStream("larder is stopping") }
 
 func noStream(msg string) error {
 	return &problem{code: CodeStreamsUnavailable, msg: msg, retryAfter: retryStreams}

@@ -130,12 +130,9 @@ func (s *Server) rollBack(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	wait, err := waitTime(c)
+	wait, err := waitTime(c, rollbackWait)
 	if err != nil {
 		return err
-	}
-	if _, given := c.GetQuery("wait"); !given {
-		wait = rollbackWait
 	}
 	to, err := rollbackOf(c)
 	if err != nil {
@@ -183,7 +180,7 @@ func (s *Server) releaseHold(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	wait, err := waitTime(c)
+	wait, err := waitTime(c, 0)
 	if err != nil {
 		return err
 	}

@@ -61,17 +61,14 @@ func (c *conn) respond(size int) nextStep {
 // write sends an answer and returns how much of the body was sent.
 func (c *conn) write(head, body []byte) (sent int, err error) {
 	size := len(head)
-	var n int64
 	if len(body) <= oneWrite {
-		var all int
-		all, err = c.Write(append(head, body...))
-		n = int64(all)
-	} else {
-		c.parts = [2][]byte{head, body}
-		c.vector = c.parts[:]
-		n, err = c.vector.WriteTo(c.Conn)
-		c.parts = [2][]byte{}
+		sent, err = c.Write(append(head, body...))
+		return max(0, sent-size), err
 	}
+	c.parts = [2][]byte{head, body}
+	c.vector = c.parts[:]
+	n, err := c.vector.WriteTo(c.Conn)
+	c.parts = [2][]byte{}
 	return max(0, int(n)-size), err
 }
 

@@ -93,9 +93,9 @@ func TestPagesNameTheVersionsOfTheirAssets(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	page, found := assets.Page("page.html")
-	if !found {
-		t.Fatal("there is no page.html")
+	page, err := assets.Page("page.html")
+	if err != nil {
+		t.Fatal(err)
 	}
 	recorder := httptest.NewRecorder()
 	if !assets.Serve(recorder, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/web/larder.js", http.NoBody), "larder.js") {

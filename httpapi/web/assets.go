@@ -2,6 +2,7 @@ package web
 
 import (
 	"embed"
+	"errors"
 	"io/fs"
 	"net/http"
 	"strings"
@@ -49,10 +50,12 @@ func NewAssets() (*Assets, error) {
 	return assets, nil
 }
 
-// Page is a page of dist, such as "page.html"; false where there is none.
-func (a *Assets) Page(name string) (*Asset, bool) {
-	page, found := a.byName[name]
-	return page, found
+// Page returns a file of dist, such as "page.html".
+func (a *Assets) Page(name string) (*Asset, error) {
+	if page, found := a.byName[name]; found {
+		return page, nil
+	}
+	return nil, errors.New("web: " + name + " is not among the embedded files; run go generate in httpapi/web")
 }
 
 // Serve answers GET and HEAD of one asset below Path by its name; false where
