@@ -59,10 +59,8 @@ func (c *Canonical) AppendNext(dst []byte) []byte {
 		if c.Number != nil {
 			return c.Number(dst, c.Raw())
 		}
-		return append(dst, c.Raw()...)
-	default:
-		return append(dst, c.Raw()...)
 	}
+	return append(dst, c.Raw()...)
 }
 
 // AppendParted appends the next value, which is an object, as two: the members

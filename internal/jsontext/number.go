@@ -2,7 +2,7 @@ package jsontext
 
 import (
 	"cmp"
-	"math/bits"
+	"strconv"
 
 	"github.com/shopspring/decimal"
 )
@@ -33,8 +33,13 @@ func Whole(n int64) Number {
 	return Number{units: n}
 }
 
-// maxUnits is the largest number of MaxPlaces digits.
-const maxUnits = 1e18 - 1
+const (
+	// MaxPlaces is how many digits always fit an int64, before and behind the
+	// decimal point together.
+	MaxPlaces = 18
+	// maxUnits is the largest number of MaxPlaces digits.
+	maxUnits = 1e18 - 1
+)
 
 // Decimal returns the number as a decimal.Decimal.
 func (n Number) Decimal() decimal.Decimal {
@@ -138,10 +143,30 @@ func (n Number) Append(dst []byte) []byte {
 	if n.wide != nil {
 		return append(dst, n.wide.String()...)
 	}
-	if n.places == 0 && n.units >= 0 && n.units < 10 {
-		return append(dst, '0'+byte(n.units))
+	units, places := n.units, int(n.places)
+	if units < 0 {
+		dst = append(dst, '-')
+		units = -units
 	}
-	return appendPlain(dst, n.units, int(n.places))
+	for ; places > 0 && units%10 == 0; places-- {
+		units /= 10
+	}
+	var buffer [MaxPlaces + 1]byte
+	digits := strconv.AppendInt(buffer[:0], units, 10)
+	whole := len(digits) - places
+	if whole <= 0 {
+		dst = append(dst, '0')
+	} else {
+		dst = append(dst, digits[:whole]...)
+	}
+	if places == 0 {
+		return dst
+	}
+	dst = append(dst, '.')
+	for ; whole < 0; whole++ {
+		dst = append(dst, '0')
+	}
+	return append(dst, digits[whole:]...)
 }
 
 // level returns both numbers in units of the smaller of their places; false if
@@ -165,21 +190,11 @@ func level(n, m Number) (a, b int64, places int32, ok bool) {
 
 // product multiplies; false if the result has more than MaxPlaces digits.
 func product(a, b int64) (int64, bool) {
-	high, low := bits.Mul64(magnitude(a), magnitude(b))
-	if high != 0 || low > maxUnits {
+	c := a * b
+	if a != 0 && c/a != b || c < -maxUnits || c > maxUnits { // the first finds an overflow
 		return 0, false
 	}
-	if (a < 0) != (b < 0) {
-		return -int64(low), true
-	}
-	return int64(low), true
-}
-
-func magnitude(n int64) uint64 {
-	if n < 0 {
-		return uint64(-n)
-	}
-	return uint64(n)
+	return c, true
 }
 
 // powerOf10 returns 10^n, n at most MaxPlaces; mostly it is 0 or 2.

@@ -1,7 +1,6 @@
 package jsontext
 
 import (
-	"strconv"
 	"strings"
 
 	"github.com/shopspring/decimal"
@@ -33,16 +32,12 @@ func ParseNumber(text string) (Number, NumberState) {
 		return n, NumberOK
 	}
 	s := strings.TrimSpace(text)
-	if s == "" {
+	switch {
+	case s == "":
 		return Number{}, NumberNull
-	}
-	if len(s) > maxNumberText {
+	case len(s) > maxNumberText, strings.ContainsFunc(s, func(r rune) bool { return !strings.ContainsRune("0123456789.-+eE,", r) }):
 		return Number{}, NumberInvalid
-	}
-	if strings.ContainsFunc(s, func(r rune) bool { return !strings.ContainsRune("0123456789.-+eE,", r) }) {
-		return Number{}, NumberInvalid
-	}
-	if strings.Contains(s, ",") {
+	case strings.Contains(s, ","):
 		return Number{}, NumberComma
 	}
 	if e := strings.IndexAny(s, "eE"); e >= 0 && len(strings.TrimLeft(s[e+1:], "+-0")) > 2 {
@@ -55,30 +50,25 @@ func ParseNumber(text string) (Number, NumberState) {
 	return NumberOf(d), NumberOK
 }
 
-// MaxPlaces is how many digits always fit an int64, before and behind the decimal
-// point together.
-const MaxPlaces = 18
-
-// parsePlain reads what nearly every number is: at most 18 digits, with a sign
-// and a full stop between them or without.
+// parsePlain reads what nearly every number is: at most MaxPlaces digits, with a
+// sign and a full stop between them or without.
 func parsePlain(text string) (Number, bool) {
-	i := 0
-	if len(text) > 0 && text[0] == '-' {
-		i = 1
+	unsigned := strings.TrimPrefix(text, "-")
+	digits, places := len(unsigned), 0
+	if digits > MaxPlaces+1 {
+		return Number{}, false
 	}
-	digits, places := len(text)-i, int32(0)
-	units, stop := int64(0), -1
-	for k := i; k < len(text); k++ {
-		switch c := text[k]; {
+	units := int64(0)
+	for i := range len(unsigned) {
+		switch c := unsigned[i]; {
 		case c >= '0' && c <= '9':
-			if digits > MaxPlaces+1 {
+			units = units*10 + int64(c-'0')
+		case c == '.' && places == 0 && i > 0:
+			digits--
+			places = digits - i // 0 where nothing follows
+			if places == 0 {
 				return Number{}, false
 			}
-			units = units*10 + int64(c-'0')
-		case c == '.' && stop < 0 && k > i && k+1 < len(text):
-			stop = k
-			digits--
-			places = int32(len(text) - 1 - k) //nolint:gosec // few digits follow
 		default:
 			return Number{}, false
 		}
@@ -86,35 +76,8 @@ func parsePlain(text string) (Number, bool) {
 	if digits < 1 || digits > MaxPlaces {
 		return Number{}, false
 	}
-	if i == 1 {
+	if len(unsigned) < len(text) {
 		units = -units
 	}
-	return Number{units: units, places: places}, true
-}
-
-// appendPlain appends units × 10^-places, at most 18 digits.
-func appendPlain(dst []byte, units int64, places int) []byte {
-	if units < 0 {
-		dst = append(dst, '-')
-		units = -units
-	}
-	for ; places > 0 && units%10 == 0; places-- {
-		units /= 10
-	}
-	var buffer [MaxPlaces + 1]byte
-	digits := strconv.AppendInt(buffer[:0], units, 10)
-	whole := len(digits) - places
-	if whole <= 0 {
-		dst = append(dst, '0')
-	} else {
-		dst = append(dst, digits[:whole]...)
-	}
-	if places == 0 {
-		return dst
-	}
-	dst = append(dst, '.')
-	for ; whole < 0; whole++ {
-		dst = append(dst, '0')
-	}
-	return append(dst, digits[whole:]...)
+	return Number{units: units, places: int32(places)}, true //nolint:gosec // at most MaxPlaces
 }

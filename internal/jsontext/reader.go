@@ -8,7 +8,10 @@
 // nothing of the project.
 package jsontext
 
-import "iter"
+import (
+	"iter"
+	"strings"
+)
 
 // Kind is the kind of a JSON value.
 type Kind uint8
@@ -26,22 +29,7 @@ const (
 
 // String returns the kind as JSON names it: "object", "string", ….
 func (k Kind) String() string {
-	switch k {
-	case KindNull:
-		return "null"
-	case KindBool:
-		return "boolean"
-	case KindNumber:
-		return "number"
-	case KindString:
-		return "string"
-	case KindArray:
-		return "array"
-	case KindObject:
-		return "object"
-	default:
-		return "nothing"
-	}
+	return [...]string{"nothing", "null", "boolean", "number", "string", "array", "object"}[k]
 }
 
 // Reader reads a JSON text value by value, in order and once, and checks it in
@@ -61,6 +49,7 @@ type Reader struct {
 	nameEnd   int
 	maxDepth  int
 	depthLeft int // levels of brackets that may still open
+	tooDeep   int // offset of the bracket that is beyond maxDepth; 0: none is
 	bom       int // bytes of the byte order mark that was cut off
 	opened    bool
 	failed    bool
@@ -70,7 +59,7 @@ type Reader struct {
 // (policy W11) and may nest maxDepth levels; 0 means as deep as encoding/json
 // allows.
 func NewReader(text string, maxDepth int) Reader {
-	body := trimBOM(text)
+	body := strings.TrimPrefix(text, "\xef\xbb\xbf")
 	if maxDepth <= 0 {
 		maxDepth = jsonDepth
 	}
@@ -83,10 +72,7 @@ func (r *Reader) Err() error {
 	if !r.failed && r.depthLeft == r.maxDepth && pastSpace(r.text, r.at) == len(r.text) {
 		return nil
 	}
-	if err := syntaxErrorIn(r.text, r.bom, r.maxDepth); err != nil {
-		return err
-	}
-	return newSyntaxError(r.text, r.bom, r.at, "the value was not read to its end")
+	return r.syntaxError()
 }
 
 // BOM reports whether the text began with a byte order mark.
@@ -103,9 +89,11 @@ func (r *Reader) Source() string { return r.text }
 // quotes.
 func (r *Reader) RawName() string { return r.text[r.nameStart:r.nameEnd] }
 
-func (r *Reader) fail() {
+// fail notes an error, behind which there are no more values. It returns false.
+func (r *Reader) fail() bool {
 	r.failed = true
 	r.at = len(r.text)
+	return false
 }
 
 // Kind returns the next value's kind and consumes nothing. What is not JSON may
@@ -178,8 +166,8 @@ func (r *Reader) open(bracket byte) bool {
 		return false
 	}
 	if r.depthLeft == 0 {
-		r.fail()
-		return false
+		r.tooDeep = r.at
+		return r.fail()
 	}
 	r.depthLeft--
 	r.at++
@@ -192,20 +180,17 @@ func (r *Reader) member() (name string, ok bool) {
 	if !r.next('}') {
 		return "", false
 	}
-	if r.text[r.at] != '"' {
-		r.fail()
-		return "", false
-	}
 	start := r.at
+	if r.text[start] != '"' {
+		return "", r.fail()
+	}
 	end, plain := stringEnd(r.text, start)
 	if end < 0 {
-		r.fail()
-		return "", false
+		return "", r.fail()
 	}
 	i := pastSpace(r.text, end)
 	if i >= len(r.text) || r.text[i] != ':' {
-		r.fail()
-		return "", false
+		return "", r.fail()
 	}
 	r.nameStart, r.nameEnd, r.at = start, end, pastSpace(r.text, i+1)
 	if plain {
@@ -219,8 +204,7 @@ func (r *Reader) member() (name string, ok bool) {
 func (r *Reader) next(closing byte) bool {
 	i := pastSpace(r.text, r.at)
 	if i >= len(r.text) {
-		r.fail()
-		return false
+		return r.fail()
 	}
 	switch b := r.text[i]; {
 	case b == closing:
@@ -233,12 +217,10 @@ func (r *Reader) next(closing byte) bool {
 		r.at = i
 		return true
 	case b != ',':
-		r.fail()
-		return false
+		return r.fail()
 	}
 	if r.at = pastSpace(r.text, i+1); r.at >= len(r.text) {
-		r.fail()
-		return false
+		return r.fail()
 	}
 	return true
 }
@@ -248,14 +230,27 @@ func (r *Reader) Skip() { r.Raw() }
 
 // Raw consumes the next value and returns it as it is written.
 func (r *Reader) Raw() string {
-	end := valueEnd(r.text, r.at, r.depthLeft)
-	if end < 0 {
-		r.fail()
+	start := r.at
+	switch {
+	case start < len(r.text) && r.text[start] == '{':
+		for ok := r.open('{'); ok; {
+			if _, ok = r.member(); ok {
+				r.Skip()
+			}
+		}
+	case start < len(r.text) && r.text[start] == '[':
+		for ok := r.open('['); ok && r.next(']'); {
+			r.Skip()
+		}
+	default:
+		if r.at = scalarEnd(r.text, start); r.at < 0 {
+			r.fail()
+		}
+	}
+	if r.failed {
 		return ""
 	}
-	raw := r.text[r.at:end]
-	r.at = end
-	return raw
+	return r.text[start:r.at]
 }
 
 // Text consumes the next value; false if it is not a string. Bytes that are

@@ -1,6 +1,9 @@
 package jsontext
 
-import "unicode/utf8"
+import (
+	"strings"
+	"unicode/utf8"
+)
 
 // jsonDepth is how deep encoding/json lets a text nest.
 const jsonDepth = 10_000
@@ -12,16 +15,14 @@ func pastSpace(text string, i int) int {
 	return i
 }
 
-// valueEnd returns the offset behind the value that begins at i; -1 if there is
-// no well-formed one that nests at most depth levels. So do the functions below.
-// It accepts what encoding/json accepts.
-func valueEnd(text string, i, depth int) int {
+// scalarEnd returns the offset behind the string, number, boolean or null that
+// begins at i; -1 if there is no well-formed one. So do the functions below. It
+// accepts what encoding/json accepts.
+func scalarEnd(text string, i int) int {
 	if i >= len(text) {
 		return -1
 	}
 	switch text[i] {
-	case '{', '[':
-		return listEnd(text, i, depth-1)
 	case '"':
 		end, _ := stringEnd(text, i)
 		return end
@@ -34,53 +35,6 @@ func valueEnd(text string, i, depth int) int {
 	default:
 		return numberEnd(text, i)
 	}
-}
-
-// listEnd reads an object or an array.
-func listEnd(text string, i, depth int) int {
-	if depth < 0 {
-		return -1
-	}
-	closing := text[i] + 2 // ']' and '}' follow their opening brackets at this distance
-	i = pastSpace(text, i+1)
-	if i < len(text) && text[i] == closing {
-		return i + 1
-	}
-	for {
-		if closing == '}' {
-			if i = nameEnd(text, i); i < 0 {
-				return -1
-			}
-		}
-		if i = valueEnd(text, i, depth); i < 0 {
-			return -1
-		}
-		if i = pastSpace(text, i); i >= len(text) {
-			return -1
-		}
-		switch text[i] {
-		case closing:
-			return i + 1
-		case ',':
-			i = pastSpace(text, i+1)
-		default:
-			return -1
-		}
-	}
-}
-
-// nameEnd reads a member's name and colon, and the white space before the value.
-func nameEnd(text string, i int) int {
-	if i >= len(text) || text[i] != '"' {
-		return -1
-	}
-	if i, _ = stringEnd(text, i); i < 0 {
-		return -1
-	}
-	if i = pastSpace(text, i); i >= len(text) || text[i] != ':' {
-		return -1
-	}
-	return pastSpace(text, i+1)
 }
 
 // stringEnd also reports whether the string is plain: ASCII without escapes.
@@ -124,7 +78,7 @@ func escapeEnd(text string, i int) int {
 		return i + 1
 	case 'u':
 		for range 4 {
-			if i++; i >= len(text) || !isHexDigit(text[i]) {
+			if i++; i >= len(text) || strings.IndexByte("0123456789abcdefABCDEF", text[i]) < 0 {
 				return 0
 			}
 		}
@@ -134,12 +88,8 @@ func escapeEnd(text string, i int) int {
 	}
 }
 
-func isHexDigit(c byte) bool {
-	return c >= '0' && c <= '9' || c >= 'a' && c <= 'f' || c >= 'A' && c <= 'F'
-}
-
 func wordEnd(text string, i int, word string) int {
-	if len(text)-i < len(word) || text[i:i+len(word)] != word {
+	if !strings.HasPrefix(text[i:], word) {
 		return -1
 	}
 	return i + len(word)

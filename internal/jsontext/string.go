@@ -32,24 +32,18 @@ func FoldName(name string) string {
 // are not UTF-8 become U+FFFD.
 func AppendString(dst []byte, s string) []byte {
 	const hexDigits = "0123456789abcdef"
+	if !utf8.ValidString(s) {
+		s = string([]rune(s))
+	}
 	dst = append(dst, '"')
 	start := 0
-	for i := 0; i < len(s); {
+	for i := range len(s) {
 		c := s[i]
-		if c >= utf8.RuneSelf {
-			r, size := utf8.DecodeRuneInString(s[i:])
-			if r == utf8.RuneError && size == 1 {
-				dst = append(append(dst, s[start:i]...), "\ufffd"...)
-				start = i + 1
-			}
-			i += size
-			continue
-		}
-		if c >= ' ' && c != '"' && c != '\\' {
-			i++
+		if isPlain[c] || c >= utf8.RuneSelf {
 			continue
 		}
 		dst = append(dst, s[start:i]...)
+		start = i + 1
 		switch c {
 		case '"', '\\':
 			dst = append(dst, '\\', c)
@@ -62,8 +56,6 @@ func AppendString(dst []byte, s string) []byte {
 		default:
 			dst = append(dst, '\\', 'u', '0', '0', hexDigits[c>>4], hexDigits[c&15])
 		}
-		i++
-		start = i
 	}
 	return append(append(dst, s[start:]...), '"')
 }
@@ -76,9 +68,7 @@ func unquote(literal string) string {
 		return inner
 	}
 	var s string
-	if err := json.Unmarshal([]byte(literal), &s); err != nil {
-		return strings.ToValidUTF8(inner, "\ufffd") // cannot be: the literal is well-formed
-	}
+	_ = json.Unmarshal([]byte(literal), &s) // it is well-formed
 	return s
 }
 

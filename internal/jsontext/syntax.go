@@ -33,54 +33,27 @@ func Check(text string, maxDepth int) (string, error) {
 	return r.text, nil
 }
 
-func trimBOM(text string) string { return strings.TrimPrefix(text, "\xef\xbb\xbf") }
-
-// syntaxErrorIn describes what is wrong with text in the words of
-// encoding/json; nil if nothing is.
-func syntaxErrorIn(text string, bom, maxDepth int) error {
-	body := []byte(text)
-	if at := tooDeep(text, maxDepth); at >= 0 && json.Valid(body) {
-		return newSyntaxError(text, bom, at, fmt.Sprintf("nested deeper than %d levels", maxDepth))
-	}
+// syntaxError describes what is wrong with the text, in the words of encoding/json.
+func (r *Reader) syntaxError() *SyntaxError {
 	var value json.RawMessage
-	err := json.Unmarshal(body, &value)
-	if err == nil {
-		return nil
+	err := json.Unmarshal([]byte(r.text), &value)
+	if err == nil && r.tooDeep > 0 {
+		return r.errorAt(r.tooDeep, fmt.Sprintf("nested deeper than %d levels", r.maxDepth))
 	}
-	const atEnd = "unexpected end of the text"
+	if err == nil {
+		return r.errorAt(r.at, "the value was not read to its end")
+	}
 	syntax, ok := errors.AsType[*json.SyntaxError](err)
 	if !ok || syntax.Error() == "unexpected end of JSON input" {
-		return newSyntaxError(text, bom, len(text), atEnd)
+		return r.errorAt(len(r.text), "unexpected end of the text")
 	}
-	return newSyntaxError(text, bom, max(int(syntax.Offset)-1, 0), syntax.Error())
+	return r.errorAt(max(int(syntax.Offset)-1, 0), syntax.Error())
 }
 
-func newSyntaxError(text string, bom, at int, msg string) *SyntaxError {
-	before := text[:min(at, len(text))]
+func (r *Reader) errorAt(at int, msg string) *SyntaxError {
+	before := r.text[:min(at, len(r.text))]
 	line := before[strings.LastIndexByte(before, '\n')+1:]
 	return &SyntaxError{
-		Line: 1 + strings.Count(before, "\n"), Column: 1 + utf8.RuneCountInString(line), Offset: bom + len(before), Msg: msg,
+		Line: 1 + strings.Count(before, "\n"), Column: 1 + utf8.RuneCountInString(line), Offset: r.bom + len(before), Msg: msg,
 	}
-}
-
-// tooDeep returns the offset of the first bracket beyond limit levels, or -1.
-func tooDeep(text string, limit int) int {
-	depth := 0
-	for i := 0; i < len(text); i++ {
-		switch text[i] {
-		case '"':
-			end, _ := stringEnd(text, i)
-			if end < 0 {
-				return -1
-			}
-			i = end - 1
-		case '{', '[':
-			if depth++; depth > limit {
-				return i
-			}
-		case '}', ']':
-			depth--
-		}
-	}
-	return -1
 }
