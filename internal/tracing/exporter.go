@@ -37,19 +37,18 @@ func (e *exporter) ExportSpans(ctx context.Context, spans []sdk.ReadOnlySpan) er
 	}
 	err := e.SpanExporter.ExportSpans(ctx, redacted)
 	e.waiting.Add(-int64(len(spans)))
-	if err == nil {
-		e.sent.Add(uint64(len(spans)))
-	} else {
+	if err != nil {
 		e.dropped.Add(uint64(len(spans)))
-	}
-	if failing := err != nil; failing != e.failing {
-		e.failing = failing
-		if failing {
+		if !e.failing {
 			e.log.WithError(err).WithField("event", "tracing.failed").Warn("spans cannot be sent and are dropped; see tracing.endpoint")
-		} else {
+		}
+	} else {
+		e.sent.Add(uint64(len(spans)))
+		if e.failing {
 			e.log.WithField("event", "tracing.resumed").Info("spans are sent again")
 		}
 	}
+	e.failing = err != nil
 	return nil
 }
 

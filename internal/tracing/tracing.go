@@ -157,15 +157,12 @@ func (t *Tracing) Spans() Spans {
 
 // rootSampler decides what begins a trace: a request, or what Root names. What talks
 // to others by itself (a check of Redis every few seconds) begins none.
-type rootSampler struct{ sampled sdk.Sampler }
+type rootSampler struct{ sdk.Sampler }
 
 // ShouldSample implements sdk.Sampler.
 func (s rootSampler) ShouldSample(p sdk.SamplingParameters) sdk.SamplingResult {
 	if p.Kind == trace.SpanKindClient {
 		return sdk.SamplingResult{Decision: sdk.Drop}
 	}
-	return s.sampled.ShouldSample(p)
+	return s.Sampler.ShouldSample(p)
 }
-
-// Description implements sdk.Sampler.
-func (s rootSampler) Description() string { return "requests:" + s.sampled.Description() }
