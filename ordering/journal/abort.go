@@ -50,7 +50,7 @@ func (j *Journal) abortOnce(ctx context.Context, o ordering.CallSpec) error {
 	case !opened:
 		given := c.names.OrderAborted(o.Connection, o.ID)
 		c.step("set", given, "1")
-		c.step("expire", given, "", millis(abortedTTL), 0)
+		c.step("expire", given, "", abortedTTL.Milliseconds(), 0)
 	case call.Outcome == ordering.OutcomeOpen,
 		call.Outcome == ordering.OutcomeUnknown && call.EndedAt.IsZero(): // swept: nobody has sent it
 		c.touch()

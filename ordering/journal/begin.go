@@ -30,19 +30,14 @@ func (j *Journal) beginCall(ctx context.Context, o ordering.CallSpec) (*order, e
 	if err := j.recovered(ctx, o.Connection); err != nil {
 		return nil, j.rejected(ctx, o, nil, err)
 	}
+	begun, err := (*order)(nil), errMoved
 	if o.Operation == upstream.OpCreate {
-		// Nearly every key and ref is new: that is found out by trying.
-		begun, err := j.open(ctx, o, j.created(o), "")
-		if !errors.Is(err, errMoved) {
-			return begun, err
-		}
+		begun, err = j.open(ctx, o, j.created(o), "") // nearly every key and ref is new: that is found out by trying
 	}
-	for {
-		begun, err := j.beginFrom(ctx, o)
-		if !errors.Is(err, errMoved) {
-			return begun, err
-		}
+	for errors.Is(err, errMoved) {
+		begun, err = j.beginFrom(ctx, o)
 	}
+	return begun, err
 }
 
 // beginFrom looks at what there is and opens the call when everything allows.
@@ -169,7 +164,7 @@ func (j *Journal) open(ctx context.Context, o ordering.CallSpec, c *tx, key stri
 	c.openCall(ordering.Call{
 		SpecID: o.ID, Operation: o.Operation, Client: o.Client, RequestID: o.RequestID, Fingerprint: o.Fingerprint,
 		Derived: o.Derived, Key: o.Key, Payments: o.Payments,
-	}, o.Body, millis(o.Deadline))
+	}, o.Body, o.Deadline.Milliseconds())
 	if o.Operation == upstream.OpCreate {
 		c.mode = modeCreate
 	}

@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -69,9 +70,7 @@ type decoder struct {
 }
 
 func (d *decoder) corrupt(field string) {
-	if d.fault == "" {
-		d.fault = field
-	}
+	d.fault = cmp.Or(d.fault, field)
 }
 
 func (d *decoder) json(field, text string, into any) {
@@ -82,15 +81,14 @@ func (d *decoder) json(field, text string, into any) {
 
 // time reads a field that may be missing.
 func (d *decoder) time(field string) time.Time {
-	text, ok := d.order.fields[field]
-	if !ok {
+	if _, ok := d.order.fields[field]; !ok {
 		return time.Time{}
 	}
-	return d.moment(field, text)
+	return d.moment(field)
 }
 
-func (d *decoder) moment(field, text string) time.Time {
-	ms, err := strconv.ParseInt(text, 10, 64)
+func (d *decoder) moment(field string) time.Time {
+	ms, err := strconv.ParseInt(d.order.fields[field], 10, 64)
 	if err != nil || ms < 1 || ms > latest {
 		d.corrupt(field)
 		return time.Time{}
@@ -136,7 +134,7 @@ func (d *decoder) record() {
 		Ref: h.Ref, Connection: h.Connection, Client: h.Client, Restaurant: h.Restaurant, Adopted: h.Adopted,
 		OrderID: fields[fieldOrderID], State: ordering.State(fields[fieldState]), Paid: fields[fieldPaid] == "1",
 		MenuVersion: h.MenuVersion, ExpectedAt: moment(h.ExpectedAt),
-		CreatedAt: d.moment(fieldCreated, fields[fieldCreated]), UpdatedAt: d.moment(fieldUpdated, fields[fieldUpdated]),
+		CreatedAt: d.moment(fieldCreated), UpdatedAt: d.moment(fieldUpdated),
 	}
 	if h.Total != "" {
 		o.Total = decimal.NewNullDecimal(d.decimal(fieldHeader, h.Total))
@@ -153,21 +151,18 @@ func (d *decoder) call(n int) {
 	name, text := at(fieldCallHeader)
 	var begun callHeader
 	d.json(name, text, &begun)
-	switch begun.Operation {
-	case upstream.OpCreate, upstream.OpPay, upstream.OpComplete, upstream.OpReject:
-	default:
+	operations := []ordering.Operation{upstream.OpCreate, upstream.OpPay, upstream.OpComplete, upstream.OpReject}
+	if !slices.Contains(operations, begun.Operation) {
 		d.corrupt(name)
 	}
 	call := ordering.Call{
 		Number: n, Operation: begun.Operation, Client: begun.Client, RequestID: begun.RequestID,
 		Fingerprint: begun.Fingerprint, Derived: begun.Derived, Key: begun.Key, SpecID: begun.ID,
-		EndedAt: d.time(numbered(fieldEnded, n)),
+		StartedAt: d.moment(numbered(fieldStarted, n)), EndedAt: d.time(numbered(fieldEnded, n)),
 	}
 	for _, p := range begun.Payments {
 		call.Payments = append(call.Payments, ordering.Payment{Code: p.Code, Amount: d.decimal(name, p.Amount), PaidAt: p.PaidAt})
 	}
-	name, text = at(fieldStarted)
-	call.StartedAt = d.moment(name, text)
 	name, text = at(fieldOutcome)
 	call.Outcome = d.outcome(name, ordering.Outcome(text))
 	if name, text = at(fieldContradicted); text != "" {
@@ -187,9 +182,8 @@ func (d *decoder) call(n int) {
 		call.Resolved = &ordering.ResolvedBy{}
 		d.json(name, text, call.Resolved)
 		call.Resolved.At = d.time(numbered(fieldResolvedAt, n))
-		switch call.Resolved.Resolution {
-		case ordering.ResolvedDone, ordering.ResolvedNotDone, ordering.ResolvedRetry:
-		default:
+		resolutions := []ordering.Resolution{ordering.ResolvedDone, ordering.ResolvedNotDone, ordering.ResolvedRetry}
+		if !slices.Contains(resolutions, call.Resolved.Resolution) {
 			d.corrupt(name)
 		}
 	}

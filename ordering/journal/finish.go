@@ -62,7 +62,7 @@ func (j *Journal) addToEnded(o *order, call ordering.Call, e ordering.CallResult
 	if !added {
 		return nil
 	}
-	c.raiseRevision()
+	c.setField(fieldRev, next(o.revision))
 	return c
 }
 
@@ -172,7 +172,7 @@ func (c *tx) setOutcome(call ordering.Call, outcome ordering.Outcome, frees bool
 	case frees:
 		c.step("del-if", c.idempotencyKey(call.Key), c.pointer(n))
 	default:
-		c.step("expire", c.idempotencyKey(call.Key), c.pointer(n), millis(c.cfg.KeyTTL), 0)
+		c.step("expire", c.idempotencyKey(call.Key), c.pointer(n), c.cfg.KeyTTL.Milliseconds(), 0)
 	}
 }
 

@@ -118,10 +118,7 @@ func encode(form any) string {
 
 // exact writes a decimal with all its digits, trailing zeros too.
 func exact(d decimal.Decimal) string {
-	if places := -d.Exponent(); places > 0 {
-		return d.StringFixed(places)
-	}
-	return d.String()
+	return d.StringFixed(max(-d.Exponent(), 0))
 }
 
 // epoch is a time in milliseconds since the epoch, 0 for the zero time.

@@ -24,7 +24,6 @@ import (
 	"errors"
 	"fmt"
 	"sync"
-	"time"
 
 	"github.com/redis/go-redis/v9"
 	"github.com/sirupsen/logrus"
@@ -134,8 +133,11 @@ func is[E error](err error) bool {
 	return ok
 }
 
-// millis is a length of time in whole milliseconds.
-func millis(d time.Duration) int64 { return d.Milliseconds() }
+// logCorrupt logs that an order cannot be read.
+func (j *Journal) logCorrupt(at location, err error, msg string) {
+	fields := logrus.Fields{"event": "journal.corrupt", "connection": at.connection, "ref": at.ref}
+	j.log.WithFields(fields).WithError(err).Error(msg)
+}
 
 // update changes an order as plan says, by commit or apply, and again from the
 // start when something else changed it meanwhile. A plan of nil changes nothing.

@@ -8,27 +8,21 @@ import (
 	"strings"
 
 	"github.com/redis/go-redis/v9"
-	"github.com/sirupsen/logrus"
 
 	"larder/ordering"
 )
 
-const (
-	// leastPage and mostPage bound Query.Limit.
-	leastPage = 1
-	mostPage  = 500
-)
+// mostPage bounds Query.Limit.
+const mostPage = 500
 
 // cursorForm is what stands for an order in the lists: when it was created,
 // and its ref.
 var cursorForm = regexp.MustCompile(`^[0-9]{15}/[0-9A-Za-z]{1,64}$`)
 
-// listed is an order in a list.
-type listed struct{ connection, member string }
-
-func (l listed) place() location {
-	_, ref, _ := strings.Cut(l.member, "/")
-	return location{l.connection, ref}
+// listed is an order in a list, with its member of it.
+type listed struct {
+	place  location
+	member string
 }
 
 // List returns records, newest first. What a Sweep has yet to take out of the
@@ -37,19 +31,26 @@ func (j *Journal) List(ctx context.Context, q ordering.Query) (page []ordering.R
 	if q.Cursor != "" && !cursorForm.MatchString(q.Cursor) {
 		return nil, "", ordering.ErrCursor
 	}
-	limit := min(max(q.Limit, leastPage), mostPage)
+	limit := min(max(q.Limit, 1), mostPage)
 	var members []string
 	for before := q.Cursor; ; {
 		batch, err := j.listed(ctx, q, before, limit+1)
 		if err != nil {
 			return nil, "", failed("list", err)
 		}
-		found, err := j.readListed(ctx, batch)
+		places := make([]location, len(batch))
+		for i := range batch {
+			places[i] = batch[i].place
+		}
+		found, faults, err := j.orders(ctx, places)
 		if err != nil {
 			return nil, "", failed("list", err)
 		}
 		for i, o := range found {
-			if o != nil && matches(o, q.State) {
+			switch {
+			case faults[i] != nil:
+				j.logCorrupt(places[i], faults[i], "an order in the list cannot be read")
+			case o != nil && matches(o, q.State):
 				page, members = append(page, o.Record), append(members, batch[i].member)
 			}
 		}
@@ -94,33 +95,14 @@ func (j *Journal) listed(ctx context.Context, q ordering.Query, before string, c
 	var all []listed
 	for i, connection := range q.Connections {
 		for _, member := range replies[i].Val() {
-			all = append(all, listed{connection, member})
+			_, ref, _ := strings.Cut(member, "/")
+			all = append(all, listed{location{connection, ref}, member})
 		}
 	}
 	slices.SortFunc(all, func(a, b listed) int {
-		return cmp.Or(cmp.Compare(b.member, a.member), cmp.Compare(b.connection, a.connection))
+		return cmp.Or(cmp.Compare(b.member, a.member), cmp.Compare(b.place.connection, a.place.connection))
 	})
 	return all[:min(count, len(all))], nil
-}
-
-// readListed reads orders, nil where there is none that can be read.
-func (j *Journal) readListed(ctx context.Context, list []listed) ([]*order, error) {
-	places := make([]location, len(list))
-	for i, l := range list {
-		places[i] = l.place()
-	}
-	found, faults, err := j.orders(ctx, places)
-	if err != nil {
-		return nil, err
-	}
-	for i, fault := range faults {
-		if fault != nil {
-			j.log.WithFields(logrus.Fields{
-				"event": "journal.corrupt", "connection": places[i].connection, "ref": places[i].ref,
-			}).WithError(fault).Error("an order in the list cannot be read")
-		}
-	}
-	return found, nil
 }
 
 // matches reports whether an order belongs to a list still.

@@ -21,15 +21,11 @@ func likelyCalls() []int { return []int{1, 2, 3, 4} }
 func (j *Journal) order(ctx context.Context, client redis.UniversalClient, at location) (*order, error) {
 	calls := likelyCalls()
 	for {
-		reply, err := readScript.Run(ctx, client, j.readKeys(at, calls)).Slice()
-		if err != nil {
-			return nil, unreadable(at, err)
-		}
-		o, whole, err := decodeReply(at, calls, reply)
+		o, whole, err := decodeReply(at, calls, readScript.Run(ctx, client, j.readKeys(at, calls)))
 		if err != nil || whole {
 			return o, err
 		}
-		calls = o.numbers()
+		calls = callNumbers(o.fields)
 	}
 }
 
@@ -44,15 +40,7 @@ func (j *Journal) orders(ctx context.Context, places []location) ([]*order, []er
 	_, _ = pipe.Exec(ctx) // each reply has its own error
 	found, faults := make([]*order, len(places)), make([]error, len(places))
 	for i, at := range places {
-		reply, err := replies[i].Slice()
-		var (
-			o     *order
-			whole bool
-		)
-		if err == nil {
-			o, whole, err = decodeReply(at, likelyCalls(), reply)
-		}
-		err = unreadable(at, err)
+		o, whole, err := decodeReply(at, likelyCalls(), replies[i])
 		if err == nil && !whole {
 			o, err = j.order(ctx, j.read, at)
 		}
@@ -68,14 +56,6 @@ func (j *Journal) orders(ctx context.Context, places []location) ([]*order, []er
 	return found, faults, nil
 }
 
-// unreadable makes ErrCorrupt of what Redis says of a key that is no hash.
-func unreadable(at location, err error) error {
-	if err != nil && strings.Contains(err.Error(), "WRONGTYPE") {
-		return fmt.Errorf("order %q: %w: not a hash", at.ref, ErrCorrupt)
-	}
-	return err
-}
-
 func (j *Journal) readKeys(at location, calls []int) []string {
 	keys := make([]string, 0, 1+len(calls))
 	keys = append(keys, j.keys.Order(at.connection, at.ref))
@@ -85,33 +65,26 @@ func (j *Journal) readKeys(at location, calls []int) []string {
 	return keys
 }
 
-// numbers are those of the order's calls.
-func (o *order) numbers() []int {
-	numbers := make([]int, len(o.Calls))
-	for i := range o.Calls {
-		numbers[i] = o.Calls[i].Number
-	}
-	return numbers
-}
-
 // decodeReply reads read.lua's result, which has the answers of some calls, and
-// reports whether the order has no others.
-func decodeReply(at location, calls []int, reply []any) (o *order, whole bool, err error) {
-	var flat []any
+// reports whether the order has no others. A key that is no hash is ErrCorrupt.
+func decodeReply(at location, calls []int, done *redis.Cmd) (o *order, whole bool, err error) {
+	reply, err := done.Slice()
+	if err != nil && strings.Contains(err.Error(), "WRONGTYPE") {
+		return nil, false, fmt.Errorf("order %q: %w: not a hash", at.ref, ErrCorrupt)
+	}
+	if err != nil {
+		return nil, false, err
+	}
+	var flat []string
 	if len(reply) > 0 {
-		flat, _ = reply[0].([]any)
+		flat = texts(reply[0])
 	}
 	if len(flat) == 0 {
 		return nil, false, ordering.ErrNoOrder
 	}
 	fields := make(map[string]string, len(flat)/2)
 	for i := 0; i+1 < len(flat); i += 2 {
-		field, isText := flat[i].(string)
-		value, isTextToo := flat[i+1].(string)
-		if !isText || !isTextToo {
-			return nil, false, fmt.Errorf("order %q: %w", at.ref, ErrCorrupt)
-		}
-		fields[field] = value
+		fields[flat[i]] = flat[i+1]
 	}
 	answers := make(map[int]string)
 	for i, element := range reply[1:] {
@@ -122,12 +95,8 @@ func decodeReply(at location, calls []int, reply []any) (o *order, whole bool, e
 	if o, err = decode(at, fields, answers); err != nil {
 		return nil, false, err
 	}
-	for _, n := range o.numbers() {
-		if !slices.Contains(calls, n) {
-			return o, false, nil
-		}
-	}
-	return o, true, nil
+	others := slices.ContainsFunc(o.Calls, func(call ordering.Call) bool { return !slices.Contains(calls, call.Number) })
+	return o, !others, nil
 }
 
 // Lookup returns the call that has taken a key, with its order (policy O7).
@@ -179,10 +148,7 @@ func (j *Journal) Record(ctx context.Context, connections []string, ref string) 
 // Body returns what a call sent.
 func (j *Journal) Body(ctx context.Context, connection, ref string, call int) ([]byte, error) {
 	body, err := j.sent(ctx, j.read, location{connection, ref}, call)
-	if err != nil {
-		return nil, failed("body", err)
-	}
-	return body, nil
+	return body, failed("body", err)
 }
 
 // text reads a string, "" when there is none.

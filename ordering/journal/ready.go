@@ -79,10 +79,7 @@ func (j *Journal) checkSettings(ctx context.Context, connection string) error {
 	if _, err := j.Health(ctx, connection); err != nil { // whether a replica was ever seen
 		return unreachable(err)
 	}
-	s.mu.Lock()
-	unseen := !s.replicated
-	s.mu.Unlock()
-	if unseen && !j.embedded {
+	if !s.known().replicated && !j.embedded {
 		if facts.online() > 0 {
 			if err := j.detect(ctx, connection); err != nil && !errors.Is(err, ErrReplicas) {
 				return unreachable(err)

@@ -136,7 +136,7 @@ func (j *Journal) putCall(ctx context.Context, c *tx, call ordering.Call, n int,
 	}
 	call.Number = n
 	c.expireRecord(call)
-	c.step("expire", c.guestKey(n), "", millis(c.cfg.CustomerDataTTL), 0)
+	c.step("expire", c.guestKey(n), "", c.cfg.CustomerDataTTL.Milliseconds(), 0)
 	return nil
 }
 
@@ -152,7 +152,7 @@ func (j *Journal) takeKey(ctx context.Context, c *tx, call ordering.Call, n int)
 	c.check(c.idempotencyKey(call.Key), value)
 	c.step("set", c.idempotencyKey(call.Key), c.pointer(n))
 	if call.Outcome.Certain() {
-		c.step("expire", c.idempotencyKey(call.Key), c.pointer(n), millis(c.cfg.KeyTTL), 0)
+		c.step("expire", c.idempotencyKey(call.Key), c.pointer(n), c.cfg.KeyTTL.Milliseconds(), 0)
 	}
 	return nil
 }

@@ -35,20 +35,15 @@ func (j *Journal) commit(ctx context.Context, c *tx) (*order, error) {
 	s := j.state(c.connection())
 	wait := j.required(s)
 	o, err := j.commitTo(ctx, c, wait)
-	if err == nil && o != nil && j.required(s) > wait { // another instance has seen a replica meanwhile
-		return o, j.confirm(ctx, o)
+	if err != nil || o == nil || j.required(s) <= wait {
+		return o, err
 	}
-	return o, err
-}
-
-// confirm waits until enough replicas have an order as it is in Redis. It
-// writes first: WAIT covers only what its own connection has written.
-func (j *Journal) confirm(ctx context.Context, o *order) error {
-	_, err := j.commitTo(ctx, j.begin(o), j.required(j.state(o.place.connection)))
-	if errors.Is(err, errMoved) {
+	// Another instance has seen a replica meanwhile. WAIT covers only what its own
+	// connection has written, so a write comes first.
+	if _, err = j.commitTo(ctx, j.begin(o), j.required(s)); errors.Is(err, errMoved) {
 		err = fmt.Errorf("%w: changed meanwhile", ErrReplicas)
 	}
-	return err
+	return o, err
 }
 
 func (j *Journal) commitTo(ctx context.Context, c *tx, wait int) (*order, error) {
@@ -73,7 +68,11 @@ func (j *Journal) commitTo(ctx context.Context, c *tx, wait int) (*order, error)
 		}
 	}
 	if wait > 0 {
-		s.acknowledged(acknowledged >= wait)
+		s.mu.Lock()
+		if s.failing = acknowledged < wait; s.failing {
+			s.probed = time.Now()
+		}
+		s.mu.Unlock()
 		if acknowledged < wait {
 			return o, fmt.Errorf("%w: %d of %d", ErrReplicas, acknowledged, wait)
 		}
@@ -87,16 +86,6 @@ func (j *Journal) apply(ctx context.Context, c *tx) (*order, error) {
 	return j.commitTo(ctx, c, 0)
 }
 
-// acknowledged notes whether enough replicas have acknowledged a write.
-func (s *state) acknowledged(enough bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.failing = !enough
-	if !enough {
-		s.probed = time.Now()
-	}
-}
-
 // recovered returns nil unless the last WAIT failed. Then a write is probed,
 // single flight and at most once per second; until it is acknowledged nothing
 // is opened (policy O14).
@@ -108,10 +97,10 @@ func (j *Journal) recovered(ctx context.Context, connection string) error {
 		s.probing, s.probed = true, time.Now() // also when Redis itself fails: then WAIT is never reached
 	}
 	s.mu.Unlock()
-	switch {
-	case !failing:
+	if !failing {
 		return nil
-	case mine:
+	}
+	if mine {
 		err := j.probe(ctx, connection)
 		s.mu.Lock()
 		s.probing = false
@@ -153,25 +142,30 @@ func (j *Journal) detect(ctx context.Context, connection string) error {
 	return j.probe(ctx, connection) // stores the rule, in the replica too
 }
 
-// evalAndWait runs commit.lua and WAIT on one connection to the server that
-// has the keys, and returns how many replicas have what it wrote.
-func (j *Journal) evalAndWait(
+// eval runs commit.lua on the server that has the keys. With wait it waits for
+// so many replicas and returns how many have what it wrote, else -1.
+//
+// WAIT covers what its own connection has written, so both go down one pipeline.
+func (j *Journal) eval(
 	ctx context.Context, keys []string, arguments []any, wait int, limit time.Duration,
 ) (done *redis.Cmd, acknowledged int, err error) {
+	if wait == 0 {
+		return commitScript.Run(ctx, j.write, keys, arguments...), -1, nil
+	}
 	pipe, err := j.pipelineOf(ctx, keys[0], limit)
 	if err != nil {
 		return nil, 0, err
 	}
 	done = commitScript.EvalSha(ctx, pipe, keys, arguments...)
-	waited := pipe.Do(ctx, "WAIT", wait, millis(limit))
+	waited := pipe.Do(ctx, "WAIT", wait, limit.Milliseconds())
 	_, _ = pipe.Exec(ctx) // each reply has its own error
 	if redis.HasErrorPrefix(done.Err(), "NOSCRIPT") {
 		done = commitScript.Eval(ctx, pipe, keys, arguments...)
-		waited = pipe.Do(ctx, "WAIT", wait, millis(limit))
+		waited = pipe.Do(ctx, "WAIT", wait, limit.Milliseconds())
 		_, _ = pipe.Exec(ctx)
 	}
-	count, _ := waited.Int() // an error is no acknowledgement
-	return done, count, nil
+	acknowledged, _ = waited.Int() // an error is no acknowledgement
+	return done, acknowledged, nil
 }
 
 // pipelineOf returns a pipeline to the very server that has a key (in a cluster

@@ -84,7 +84,7 @@ func (j *Journal) resolved(ctx context.Context, o *order, call ordering.Call, s 
 		c.check(c.names.OrderAborted(s.Connection, s.ID), "")
 	}
 	call.SpecID, call.RequestID = s.ID, s.RequestID
-	c.openCall(call, body, millis(s.Deadline))
+	c.openCall(call, body, s.Deadline.Milliseconds())
 	return c, nil
 }
 

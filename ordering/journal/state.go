@@ -29,19 +29,14 @@ type state struct {
 	probed  time.Time
 
 	durability durability
-	saved      saved // what the file of state_dir holds
+	inFile     saved // what the file of state_dir holds
 	unsaved    bool  // it could not be written
 }
 
 // remembered is the part of the state that commit.lua compares.
 type remembered struct {
-	// epoch and mark are what Redis must still have: the instance has seen the
-	// mark in as many replicas as the rule requires (policy O14a). own is the mark
-	// of the instance's last commit that so many have.
-	epoch     string
-	mark, own int64
-	// instance names this instance in Redis.
-	instance string
+	// saved: the instance has seen the mark in as many replicas as the rule requires.
+	saved
 	// seen is the highest mark of all replies. The marks of later commits are
 	// above it, whichever server is the master then.
 	seen int64
@@ -58,10 +53,8 @@ func (j *Journal) state(connection string) *state {
 	s := j.states[connection]
 	if s == nil {
 		kept := j.load(connection)
-		s = &state{saved: kept, remembered: remembered{
-			epoch: kept.Epoch, mark: kept.Mark, own: kept.Own, seen: kept.Mark,
-			instance: cmp.Or(kept.Instance, rand.Text()), candidate: rand.Text(),
-		}}
+		s = &state{inFile: kept, remembered: remembered{saved: kept, seen: kept.Mark, candidate: rand.Text()}}
+		s.Instance = cmp.Or(kept.Instance, rand.Text())
 		j.states[connection] = s
 	}
 	return s
@@ -153,34 +146,24 @@ func (j *Journal) learn(s *state, r reply, mode string, known remembered, acknow
 		own = r.mark
 	}
 	switch {
-	case s.epoch == r.epoch && r.behind && s.pausedAt.IsZero(): // only reported
-		if s.mark == known.mark && s.own == known.own {
+	case s.Epoch == r.epoch && r.behind && s.pausedAt.IsZero(): // only reported
+		if s.Mark == known.Mark && s.Own == known.Own {
 			s.missing++
-			s.mark, s.own = r.mark, own
+			s.Mark, s.Own = r.mark, own
 		}
-	case s.epoch == r.epoch && r.pausedAt.IsZero():
-		s.mark, s.own = max(s.mark, r.mark), max(s.own, own)
-	case s.epoch == "", slices.Contains(r.predecessors, s.epoch):
-		s.epoch, s.mark, s.own = r.epoch, r.mark, own
+	case s.Epoch == r.epoch && r.pausedAt.IsZero():
+		s.Mark, s.Own = max(s.Mark, r.mark), max(s.Own, own)
+	case s.Epoch == "", slices.Contains(r.predecessors, s.Epoch):
+		s.Epoch, s.Mark, s.Own = r.epoch, r.mark, own
 	}
 }
 
-// run runs commit.lua for a change on the server that has its keys. With wait it
-// waits for so many replicas and returns how many have the change, else -1.
-//
-// WAIT covers what its own connection has written, so both go down one pipeline.
+// run runs commit.lua for a change, as eval does, and takes over what it returns.
 func (j *Journal) run(ctx context.Context, c *tx, wait int, limit time.Duration) (reply, int, error) {
 	s := j.state(c.connection())
 	known := s.known()
-	arguments := c.arguments(known)
-	var (
-		done         *redis.Cmd
-		acknowledged = -1
-		err          error
-	)
-	if wait == 0 {
-		done = commitScript.Run(ctx, j.write, c.keys, arguments...)
-	} else if done, acknowledged, err = j.evalAndWait(ctx, c.keys, arguments, wait, limit); err != nil {
+	done, acknowledged, err := j.eval(ctx, c.keys, c.arguments(known), wait, limit)
+	if err != nil {
 		return reply{}, 0, err
 	}
 	r, err := readReply(done)

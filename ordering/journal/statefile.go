@@ -11,9 +11,9 @@ import (
 	"github.com/sirupsen/logrus"
 )
 
-// saved is what a file of ordering.state_dir holds: an epoch and marks that
-// Redis, and as many replicas as required, had (policy O14a). Own is the mark of
-// the last commit of Instance.
+// saved is what a file of ordering.state_dir holds: an epoch and marks that Redis,
+// and as many replicas as required, had and must still have (policy O14a).
+// Instance names this instance in Redis; Own is the mark of its last commit.
 type saved struct {
 	Epoch    string `json:"epoch"`
 	Mark     int64  `json:"mark"`
@@ -50,7 +50,7 @@ func (j *Journal) load(connection string) saved {
 // than is true: a process that is killed forgets its last second.
 func (j *Journal) save(connection string, s *state) {
 	s.mu.Lock()
-	next, last := saved{Epoch: s.epoch, Mark: s.mark, Instance: s.instance, Own: s.own}, s.saved
+	next, last := s.saved, s.inFile
 	s.mu.Unlock()
 	if j.cfg.StateDir == "" || next == last || next.Epoch == "" {
 		return
@@ -62,7 +62,7 @@ func (j *Journal) save(connection string, s *state) {
 	s.mu.Lock()
 	failedBefore := s.unsaved
 	if s.unsaved = err != nil; err == nil {
-		s.saved = next
+		s.inFile = next
 	}
 	s.mu.Unlock()
 	if err != nil && !failedBefore {

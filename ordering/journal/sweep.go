@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/redis/go-redis/v9"
-	"github.com/sirupsen/logrus"
 
 	"larder/ordering"
 )
@@ -27,13 +26,13 @@ const (
 // record that cannot be read is logged, put off, and keeps no other from being
 // swept.
 func (j *Journal) Sweep(ctx context.Context, connection string) ([]ordering.Record, error) {
-	late, err := j.findOverdue(ctx, connection)
+	calls, records, now, err := j.findOverdue(ctx, connection)
 	if err != nil {
 		return nil, failed("sweep", err)
 	}
 	var moved []ordering.Record
-	for _, member := range late.calls {
-		o, err := j.markUnknown(ctx, connection, member, late.now)
+	for _, member := range calls {
+		o, err := j.markUnknown(ctx, connection, member, now)
 		if err != nil {
 			return moved, failed("sweep", err)
 		}
@@ -41,31 +40,26 @@ func (j *Journal) Sweep(ctx context.Context, connection string) ([]ordering.Reco
 			moved = append(moved, o.Record)
 		}
 	}
-	return moved, failed("sweep", j.prune(ctx, connection, late.records))
+	return moved, failed("sweep", j.prune(ctx, connection, records))
 }
 
-// overdueCalls is what has passed its time by Redis's clock, in milliseconds since the
-// epoch: members of the list of open calls and of that of expiring records.
-type overdueCalls struct {
-	calls, records []string
-	now            int64
-}
-
-func (j *Journal) findOverdue(ctx context.Context, connection string) (overdueCalls, error) {
+// findOverdue returns the open calls and the records that have passed their time by
+// Redis's clock, as the lists have them, and what it says now, in milliseconds
+// since the epoch.
+func (j *Journal) findOverdue(ctx context.Context, connection string) (calls, records []string, now int64, err error) {
 	keys := []string{j.keys.OrdersOpen(connection), j.keys.OrdersExpiry(connection)}
 	reply, err := dueScript.Run(ctx, j.write, keys, sweepAtMost).Slice()
 	if err != nil {
-		return overdueCalls{}, err
+		return nil, nil, 0, err
 	}
 	if len(reply) != 3 {
-		return overdueCalls{}, fmt.Errorf("%w: %d results of what is due", ErrCorrupt, len(reply))
+		return nil, nil, 0, fmt.Errorf("%w: %d results of what is due", ErrCorrupt, len(reply))
 	}
 	text, _ := reply[2].(string)
-	now, err := strconv.ParseInt(text, 10, 64)
-	if err != nil {
-		return overdueCalls{}, fmt.Errorf("%w: Redis's time", ErrCorrupt)
+	if now, err = strconv.ParseInt(text, 10, 64); err != nil {
+		return nil, nil, 0, fmt.Errorf("%w: Redis's time", ErrCorrupt)
 	}
-	return overdueCalls{calls: texts(reply[0]), records: texts(reply[1]), now: now}, nil
+	return texts(reply[0]), texts(reply[1]), now, nil
 }
 
 // texts returns the strings of a list in a script's result.
@@ -102,9 +96,8 @@ func (j *Journal) markUnknown(ctx context.Context, connection, member string, no
 	case errors.Is(err, ordering.ErrNoOrder):
 		return nil, j.write.ZRem(ctx, open, member).Err()
 	case errors.Is(err, ErrCorrupt):
-		j.log.WithFields(logrus.Fields{"event": "journal.corrupt", "connection": connection, "ref": ref}).
-			WithError(err).Error("an order that is overdue cannot be read")
-		later := redis.Z{Score: float64(now + millis(retryCorruptAfter)), Member: member}
+		j.logCorrupt(location{connection, ref}, err, "an order that is overdue cannot be read")
+		later := redis.Z{Score: float64(now + retryCorruptAfter.Milliseconds()), Member: member}
 		return nil, j.write.ZAddXX(ctx, open, later).Err()
 	case err != nil || !moved:
 		return nil, err

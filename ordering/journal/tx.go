@@ -49,12 +49,9 @@ func next(revision string) string {
 	return strconv.FormatInt(last+1, 10)
 }
 
-// raiseRevision sets the order's next revision.
-func (c *tx) raiseRevision() { c.setField(fieldRev, next(c.order.revision)) }
-
 // touch raises the revision and stamps the record as changed.
 func (c *tx) touch() {
-	c.raiseRevision()
+	c.setField(fieldRev, next(c.order.revision))
 	c.setNow(fieldUpdated)
 }
 
@@ -149,7 +146,7 @@ func (c *tx) arguments(r remembered) []any {
 	reportOnly := r.replicated && c.cfg.WaitReplicas != nil && *c.cfg.WaitReplicas == 0
 	arguments := make([]any, 0, 10+len(c.checks)+len(c.steps))
 	arguments = append(arguments,
-		c.mode, r.epoch, r.mark, r.instance, r.own, r.seen, r.candidate, flag(reportOnly), flag(r.replicated), len(c.checks)/3)
+		c.mode, r.Epoch, r.Mark, r.Instance, r.Own, r.seen, r.candidate, flag(reportOnly), flag(r.replicated), len(c.checks)/3)
 	arguments = append(arguments, c.checks...)
 	return append(arguments, c.steps...)
 }
@@ -186,7 +183,7 @@ func (c *tx) keepCustomerData() {
 // from now at least; the call's guest data customer_data_ttl from now, and that of
 // every call when the outcome had been unknown (policy O13).
 func (c *tx) expireRecord(ended ordering.Call) {
-	rel, abs := millis(c.cfg.CustomerDataTTL), c.recordUntil()
+	rel, abs := c.cfg.CustomerDataTTL.Milliseconds(), c.recordUntil()
 	c.step("expire", c.recordKey(), "", rel, abs)
 	c.step("zadd-expire", c.expiryList(), c.order.member(), rel, abs)
 	if id := c.fields[fieldOrderID]; id != "" {

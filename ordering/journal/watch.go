@@ -42,7 +42,7 @@ func (j *Journal) Watch(ctx context.Context, connection string) (ordering.Journa
 func (j *Journal) watch(ctx context.Context, s *state, connection string) error {
 	known, required := s.known(), j.required(s)
 	r, _, err := j.run(ctx, j.blank(connection, modeWatch), 0, 0)
-	if err != nil || required == 0 || r.mark == known.mark && r.epoch == known.epoch {
+	if err != nil || required == 0 || r.mark == known.Mark && r.epoch == known.Epoch {
 		return err
 	}
 	// Others have committed. A mark is remembered when enough replicas have it,
@@ -90,7 +90,7 @@ func (j *Journal) health(s *state) ordering.JournalHealth {
 func (j *Journal) Accept(ctx context.Context, connection string) (bool, error) {
 	s := j.state(connection)
 	keys := []string{j.keys.JournalState(connection)}
-	accepted, err := acceptScript.Run(ctx, j.write, keys, rand.Text(), s.known().epoch, keptPredecessors).Bool()
+	accepted, err := acceptScript.Run(ctx, j.write, keys, rand.Text(), s.known().Epoch, keptPredecessors).Bool()
 	if err != nil {
 		return false, failed("accept", err)
 	}
