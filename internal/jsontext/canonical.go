@@ -59,6 +59,7 @@ func (c *Canonical) AppendNext(dst []byte) []byte {
 		if c.Number != nil {
 			return c.Number(dst, c.Raw())
 		}
+	case KindNone, KindNull, KindBool: // as they are written
 	}
 	return append(dst, c.Raw()...)
 }

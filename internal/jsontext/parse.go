@@ -79,5 +79,5 @@ func parsePlain(text string) (Number, bool) {
 	if len(unsigned) < len(text) {
 		units = -units
 	}
-	return Number{units: units, places: int32(places)}, true //nolint:gosec // at most MaxPlaces
+	return Number{units: units, places: int32(places)}, true
 }
