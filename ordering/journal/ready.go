@@ -39,23 +39,24 @@ func (j *Journal) Ready(ctx context.Context, connection string) error {
 	s.mu.Lock()
 	known := s.durability
 	s.mu.Unlock()
-	if !known.at.IsZero() && time.Since(known.at) < trustedFor {
-		if known.err != nil {
-			return known.err
+	err := known.err
+	if time.Since(known.at) >= trustedFor {
+		asked := j.flight.DoChan("ready "+connection, func() (any, error) {
+			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), infoTimeout)
+			defer cancel()
+			return nil, j.checkSettings(ctx, connection)
+		})
+		select {
+		case <-ctx.Done():
+			err = unreachable(ctx.Err())
+		case answer := <-asked:
+			err = answer.Err
 		}
-		return j.recovered(ctx, connection)
 	}
-	asked := j.flight.DoChan("ready "+connection, func() (any, error) {
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), infoTimeout)
-		defer cancel()
-		return nil, j.checkSettings(ctx, connection)
-	})
-	select {
-	case <-ctx.Done():
-		return unreachable(ctx.Err())
-	case answer := <-asked:
-		return answer.Err
+	if err != nil {
+		return err
 	}
+	return j.recovered(ctx, connection)
 }
 
 // checkSettings reads the settings of the server that has the connection's records, finds

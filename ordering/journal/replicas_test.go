@@ -209,6 +209,25 @@ func TestProbesAreLimited(t *testing.T) {
 	}
 }
 
+// TestReadyKnowsThatReplicasFail: settings that are read again say that a replica
+// is connected, not that it acknowledges (policy O14).
+func TestReadyKnowsThatReplicasFail(t *testing.T) {
+	t.Parallel()
+	p := startPair(t, 1)
+	j := p.journal(t)
+	seen(t, j)
+	ready(t, j)
+	p.replicas[0].Freeze()
+	if _, err := j.Begin(t.Context(), create()); !errors.Is(err, journal.ErrReplicas) {
+		t.Fatalf("Begin = %v, want ErrReplicas", err)
+	}
+	for start := time.Now(); time.Since(start) < 6*time.Second; time.Sleep(10 * time.Millisecond) { // settings are believed for five
+		if err := j.Ready(t.Context(), main); !errors.Is(err, journal.ErrReplicas) {
+			t.Fatalf("Ready = %v after %v, want ErrReplicas", err, time.Since(start))
+		}
+	}
+}
+
 // TestRuleIsKeptInRedis: replicas that are gone do not lower the rule, whichever
 // instance asks.
 func TestRuleIsKeptInRedis(t *testing.T) {
