@@ -23,55 +23,29 @@ func (o *Orders) Change(ctx context.Context, c ChangeRequest) (Result, error) {
 		return Result{}, ErrNoOrder
 	}
 	from := requester{name: c.Client, arrived: time.Now()}
-	body, err := canonicalChange(&c)
-	if err != nil {
-		return Result{}, err
+	var body []byte
+	switch c.Operation {
+	case upstream.OpPay, upstream.OpReject:
+		var err error
+		if body, err = canonical(c.Body); err != nil {
+			return Result{}, err
+		}
+	case upstream.OpComplete: // has none
+	default:
+		return Result{}, fmt.Errorf("ordering: %q changes no order", c.Operation)
 	}
-	asked, err := o.hashRequest(ctx, scope{
-		operation: c.Operation, connection: c.Connection, client: c.Client, key: c.Key, of: c.OrderID,
-	}, body)
-	if err != nil {
-		return Result{}, err
-	}
-	if result, taken, err := o.replay(ctx, c.Connection, asked); taken || err != nil {
-		return result, err
-	}
-	service, ok := o.deps.Services(c.Connection)
-	if !ok {
-		return Result{}, fmt.Errorf("%w %q", ErrUnknownConnection, c.Connection)
-	}
-	opening, err := o.prepareChange(ctx, &c)
-	if err != nil {
-		return Result{}, err
-	}
-	if err := o.deps.Journal.Ready(ctx, c.Connection); err != nil {
-		return Result{}, err
-	}
-	result, err := o.begin(ctx, service, from, asked, opening)
+	asked := scope{operation: c.Operation, connection: c.Connection, client: c.Client, key: c.Key, of: c.OrderID}
+	result, err := o.once(ctx, from, asked, body, func() (CallSpec, error) { return o.prepareChange(ctx, &c) })
 	if err == nil && !result.Replayed && c.Operation == upstream.OpReject && result.Call.Outcome == OutcomeRefused {
 		o.refreshReasons(ctx, c.Connection) // perhaps they have changed (policy S5a)
 	}
 	return result, err
 }
 
-// canonicalChange is the canonical body of a change; a completion has none.
-func canonicalChange(c *ChangeRequest) ([]byte, error) {
-	switch c.Operation {
-	case upstream.OpPay, upstream.OpReject:
-		return canonical(c.Body)
-	case upstream.OpComplete:
-		return nil, nil
-	default:
-		return nil, fmt.Errorf("ordering: %q changes no order", c.Operation)
-	}
-}
-
-// prepareChange checks a change and returns its call, with what will be sent.
+// prepareChange checks a change and returns its call, with what will be sent:
+// what once does not fill in.
 func (o *Orders) prepareChange(ctx context.Context, c *ChangeRequest) (CallSpec, error) {
-	opening := CallSpec{
-		Operation: c.Operation, Connection: c.Connection, Client: c.Client, RequestID: c.RequestID,
-		OrderID: c.OrderID, Adopt: !c.V1,
-	}
+	spec := CallSpec{RequestID: c.RequestID, OrderID: c.OrderID, Adopt: !c.V1}
 	record, err := o.deps.Journal.Order(ctx, c.Connection, c.OrderID)
 	if err != nil && (c.V1 || !errors.Is(err, ErrNoOrder)) {
 		return CallSpec{}, err
@@ -83,18 +57,18 @@ func (o *Orders) prepareChange(ctx context.Context, c *ChangeRequest) (CallSpec,
 		if c.V1 && !o.cfg.AllowUnderpayment {
 			payments.cover(record.Total)
 		}
-		opening.Payments = payments.records()
-		opening.Body = payments.upstreamBody(c.FieldCase)
+		spec.Payments = payments.records()
+		spec.Body = payments.upstreamBody(c.FieldCase)
 	case upstream.OpReject:
 		rejection := readRejection(c, notes)
 		o.checkReason(ctx, c.Connection, rejection)
-		opening.Body = rejection.upstreamBody(c.FieldCase)
+		spec.Body = rejection.upstreamBody(c.FieldCase)
 	default: // a completion has no body
 	}
 	if violations, more := notes.sorted(); violations != nil {
 		return CallSpec{}, &InvalidError{Violations: violations, More: more}
 	}
-	return opening, nil
+	return spec, nil
 }
 
 // changeReader reads the body of a change, which canonical has accepted.
@@ -107,9 +81,5 @@ func (d *decoder) require(v *value, base, name string, end int32) {
 	if !v.blank() {
 		return
 	}
-	at := v.pos
-	if v.name == "" {
-		at = end
-	}
-	d.add(at, member(base, v.or(name)), FieldRequired, Params{"field": name}, "")
+	d.add(v.posOr(end), member(base, v.nameOr(name)), FieldRequired, Params{"field": name}, "")
 }

@@ -68,7 +68,7 @@ func (o *order) linePath(n int32) string {
 	switch {
 	case l.path != "":
 	case l.parent != none:
-		l.path = element(member(o.linePath(l.parent), o.lines[l.parent].list.or("ingredients")), l.index)
+		l.path = element(member(o.linePath(l.parent), o.lines[l.parent].list.nameOr("ingredients")), l.index)
 	case o.base == dishListPath:
 		l.path = dishPaths[l.index]
 	default:
@@ -155,14 +155,14 @@ func (d *decoder) readIngredients(n int32, s position) {
 	l := &o.lines[n]
 	if kind == jsontext.KindNull {
 		if l.list.name == "" {
-			l.list.position = s
+			l.list = s
 		}
 		d.Skip()
 		return
 	}
-	l.list, l.first = list{position: s, state: readable}, none
+	l.list, l.first = s, none
 	if kind != jsontext.KindArray {
-		l.list.state, l.truncated = refused, true
+		l.truncated = true
 		d.mismatch(s.pos, member(o.linePath(n), s.name), wantArray, kind)
 		d.Skip()
 		return

@@ -33,11 +33,7 @@ type item struct {
 func (c *validation) checkDishes() {
 	o := &c.order
 	if o.listed == absent || (o.listed == readable && o.dishCount == 0) {
-		at := o.end
-		if o.dishes.name != "" {
-			at = o.dishes.pos
-		}
-		c.add(at, member("", o.dishes.or("dishList")), FieldRequired, Params{"field": "dishList"}, "")
+		c.add(o.dishes.posOr(o.end), member("", o.dishes.nameOr("dishList")), FieldRequired, Params{"field": "dishList"}, "")
 		return
 	}
 	c.items = slices.Grow(c.items[:0], len(o.lines))[:len(o.lines)]
@@ -97,7 +93,7 @@ func (c *validation) checkPrice(n int32, current *menu.Item) {
 		return
 	}
 	c.add(price.pos, member(c.path(n), price.name), PriceChanged, Params{
-		"sent": exact(price), "current": number(current.Price),
+		"sent": number(price.number), "current": number(current.Price),
 	}, c.itemName(n))
 }
 
@@ -107,14 +103,14 @@ func (c *validation) checkDishQuantity(n int32) {
 	l, it := &c.order.lines[n], &c.items[n]
 	switch q := &l.quantity; {
 	case q.state == absent:
-		c.add(l.missing(q.position), member(c.path(n), q.or("quantity")), FieldRequired, Params{"field": "dishList[].quantity"}, "")
+		c.add(q.posOr(l.end), member(c.path(n), q.nameOr("quantity")), FieldRequired, Params{"field": "dishList[].quantity"}, "")
 	case q.state == refused:
 	case q.number.Sign() <= 0:
-		c.add(q.pos, member(c.path(n), q.name), QuantityNotPositive, Params{"quantity": exact(q)}, c.itemName(n))
+		c.add(q.pos, member(c.path(n), q.name), QuantityNotPositive, Params{"quantity": number(q.number)}, c.itemName(n))
 	case q.number.Cmp(jsontext.Whole(int64(c.MaxQuantity))) > 0: // policy H10
 		c.add(q.pos, member(c.path(n), q.name), LimitExceeded, Params{"limit": c.MaxQuantity}, c.itemName(n))
 	case !q.number.IsWhole() && it.index != menu.None && !c.fractional(c.Catalogue.Product(it.index).Measure()):
-		c.add(q.pos, member(c.path(n), q.name), QuantityNotWhole, Params{"quantity": exact(q)}, c.itemName(n))
+		c.add(q.pos, member(c.path(n), q.name), QuantityNotWhole, Params{"quantity": number(q.number)}, c.itemName(n))
 	default:
 		it.clear = true
 	}
@@ -189,9 +185,9 @@ func (c *validation) checkUnits(parent, n int32) {
 	case q.state == refused:
 	case q.number.Sign() <= 0:
 		it.units = 0
-		c.add(q.pos, member(c.path(n), q.name), QuantityNotPositive, Params{"quantity": exact(q)}, c.itemName(n))
+		c.add(q.pos, member(c.path(n), q.name), QuantityNotPositive, Params{"quantity": number(q.number)}, c.itemName(n))
 	case !q.number.IsWhole():
-		c.add(q.pos, member(c.path(n), q.name), QuantityNotWhole, Params{"quantity": exact(q)}, c.itemName(n))
+		c.add(q.pos, member(c.path(n), q.name), QuantityNotWhole, Params{"quantity": number(q.number)}, c.itemName(n))
 	case exceeds(q.number, maxUnits):
 		c.add(q.pos, member(c.path(n), q.name), LimitExceeded, Params{"limit": maxUnits}, c.itemName(n))
 	default:
@@ -204,11 +200,7 @@ func (c *validation) checkUnits(parent, n int32) {
 	it.per = it.units * max(c.items[parent].per, 1)
 	if it.per > maxUnits {
 		it.clear = false
-		at := l.pos
-		if q.name != "" {
-			at = q.pos
-		}
-		c.add(at, member(c.path(n), q.or("quantity")), LimitExceeded, Params{"limit": maxUnits}, c.itemName(n))
+		c.add(q.posOr(l.pos), member(c.path(n), q.nameOr("quantity")), LimitExceeded, Params{"limit": maxUnits}, c.itemName(n))
 	}
 }
 
@@ -217,14 +209,6 @@ func (c *validation) checkUnits(parent, n int32) {
 func exceeds(n jsontext.Number, limit int64) bool {
 	whole, ok := n.Int64()
 	return !ok || whole > limit || whole < -limit
-}
-
-// missing returns the place where a field of the line is, or should be.
-func (l *line) missing(s position) int32 {
-	if s.name == "" {
-		return l.end
-	}
-	return s.pos
 }
 
 // path returns the line's JSON Pointer.

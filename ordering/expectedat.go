@@ -3,10 +3,9 @@ package ordering
 import (
 	"strings"
 	"time"
-)
 
-// stamp is how times stand in params: RFC 3339, UTC, milliseconds.
-const stamp = "2006-01-02T15:04:05.000Z"
+	"larder/internal/menu"
+)
 
 // checkExpectedAt checks when the order is expected (policy O4).
 func (c *validation) checkExpectedAt() {
@@ -28,9 +27,9 @@ func (c *validation) checkExpectedAt() {
 	latest := c.now.Add(c.MaxLead)
 	switch {
 	case at.Before(c.now.Add(-c.PastTolerance)):
-		c.add(v.pos, member("", v.name), TimeInPast, Params{"earliest": c.now.UTC().Format(stamp)}, "")
+		c.add(v.pos, member("", v.name), TimeInPast, Params{"earliest": c.now.UTC().Format(menu.TimeFormat)}, "")
 	case at.After(latest):
-		c.add(v.pos, member("", v.name), TimeTooFar, Params{"latest": latest.UTC().Format(stamp)}, "")
+		c.add(v.pos, member("", v.name), TimeTooFar, Params{"latest": latest.UTC().Format(menu.TimeFormat)}, "")
 	}
 }
 

@@ -1,6 +1,7 @@
 package ordering
 
 import (
+	"cmp"
 	"strconv"
 	"strings"
 
@@ -81,15 +82,6 @@ type object struct {
 	extra  []upstream.Field
 }
 
-// posOf returns the place of one of the object's fields: where a missing one would
-// stand.
-func (o *object) posOf(i int) int32 {
-	if o.values[i].name == "" {
-		return o.end
-	}
-	return o.values[i].pos
-}
-
 // line is a dish, or an ingredient of a dish or of another ingredient.
 type line struct {
 	position
@@ -105,15 +97,9 @@ type line struct {
 	price      value
 	quantity   value
 	group      value            // groupId: larder's own, never sent (policy M4)
-	list       list             // ingredients
+	list       position         // ingredients
 	truncated  bool             // a limit left some of its ingredients unread
 	extra      []upstream.Field // what larder does not know (policies W8, W12)
-}
-
-// list is an array of ingredients.
-type list struct {
-	position
-	state state
 }
 
 // none is the line index that points nowhere.
@@ -173,10 +159,14 @@ func member(path, name string) string {
 // element appends an array position to a JSON Pointer.
 func element(path string, i int) string { return path + "/" + strconv.Itoa(i) }
 
-// or returns the spot's name, or the interface's where the member is missing.
-func (s position) or(document string) string {
+// nameOr returns the member's name, or the interface's where the member is missing.
+func (s position) nameOr(documented string) string { return cmp.Or(s.name, documented) }
+
+// posOr returns the member's place, or end where the member is missing: that of
+// the end of the object that lacks it.
+func (s position) posOr(end int32) int32 {
 	if s.name == "" {
-		return document
+		return end
 	}
-	return s.name
+	return s.pos
 }

@@ -274,12 +274,12 @@ func (c *validation) reportGroups(n int32) {
 
 // listPath returns the JSON Pointer of the line's ingredients, there or not.
 func (c *validation) listPath(n int32) string {
-	return member(c.path(n), c.order.lines[n].list.or("ingredients"))
+	return member(c.path(n), c.order.lines[n].list.nameOr("ingredients"))
 }
 
 func (c *validation) listAt(n int32) int32 {
 	l := &c.order.lines[n]
-	return l.missing(l.list.position)
+	return l.list.posOr(l.end)
 }
 
 // itemName returns the menu's name of a line; empty where the menu has none.

@@ -99,7 +99,7 @@ func (c *validation) requirePart(part *object, name string, n *requiredField) {
 	case n.field != wholePart:
 		c.requireField(part, name, n)
 	case part.state == absent:
-		c.add(c.placeOf(part), member("", part.or(name)), FieldRequired, Params{"field": name}, "")
+		c.add(part.posOr(c.order.end), member("", part.nameOr(name)), FieldRequired, Params{"field": name}, "")
 	}
 }
 
@@ -109,22 +109,14 @@ func (c *validation) requireField(of *object, outer string, n *requiredField) {
 	if of.state == refused || !of.values[n.field].blank() {
 		return
 	}
-	at, path := c.placeOf(of), ""
+	at, path := of.posOr(c.order.end), ""
 	if of.state == readable {
-		at = of.posOf(n.field)
+		at = of.values[n.field].posOr(of.end)
 	}
 	if outer != "" {
-		path = member("", of.or(outer))
+		path = member("", of.nameOr(outer))
 	}
-	c.add(at, member(path, of.values[n.field].or(n.inner)), FieldRequired, Params{"field": n.name}, "")
-}
-
-// placeOf returns the place of a guest or address, there or not.
-func (c *validation) placeOf(part *object) int32 {
-	if part.name == "" {
-		return c.order.end
-	}
-	return part.position.pos
+	c.add(at, member(path, of.values[n.field].nameOr(n.inner)), FieldRequired, Params{"field": n.name}, "")
 }
 
 // fullAddress returns the address in one text: as sent, or composed from its

@@ -25,30 +25,18 @@ func (o *Orders) Place(ctx context.Context, p PlaceRequest) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	asked, err := o.hashRequest(ctx, scope{
+	asked := scope{
 		operation: upstream.OpCreate, connection: p.Connection, client: p.Client, key: p.Key, of: string(p.Restaurant),
-	}, body)
-	if err != nil {
-		return Result{}, err
 	}
-	if result, taken, err := o.replay(ctx, p.Connection, asked); taken || err != nil {
-		return result, err
-	}
-	service, ok := o.deps.Services(p.Connection)
-	if !ok {
-		return Result{}, fmt.Errorf("%w %q", ErrUnknownConnection, p.Connection)
-	}
-	verdict, err := o.validateOrder(ctx, &p)
-	if err != nil {
-		return Result{}, err
-	}
-	if err := o.deps.Journal.Ready(ctx, p.Connection); err != nil {
-		return Result{}, err
-	}
-	return o.begin(ctx, service, from, asked, CallSpec{
-		Operation: upstream.OpCreate, Connection: p.Connection, Client: p.Client, RequestID: p.RequestID,
-		Restaurant: p.Restaurant, MenuVersion: verdict.Version, Total: verdict.Total, ExpectedAt: verdict.ExpectedAt,
-		Body: verdict.Order,
+	return o.once(ctx, from, asked, body, func() (CallSpec, error) {
+		checked, err := o.validateOrder(ctx, &p)
+		if err != nil {
+			return CallSpec{}, err
+		}
+		return CallSpec{
+			RequestID: p.RequestID, Restaurant: p.Restaurant, MenuVersion: checked.Version,
+			Total: checked.Total, ExpectedAt: checked.ExpectedAt, Body: checked.Order,
+		}, nil
 	})
 }
 
@@ -75,15 +63,37 @@ func (o *Orders) validateOrder(ctx context.Context, p *PlaceRequest) (*Validatio
 	return verdict, nil
 }
 
-// begin makes the call of an opening that lacks only what every opening has. A
-// request that took the key in the meantime is replayed.
-func (o *Orders) begin(ctx context.Context, service Service, from requester, a requestKey, opening CallSpec) (Result, error) {
-	opening.ID, opening.Ref = o.deps.NewRef(), o.deps.NewRef()
-	opening.Key, opening.Derived, opening.Fingerprint = a.key, a.derived, a.fingerprint
-	opening.Deadline = o.deadline()
-	result, err := o.execute(ctx, service, from, opening)
-	if taken, ok := errors.AsType[*KeyTakenError](err); ok {
-		return replayed(taken.Record, taken.Call, a.fingerprint)
+// once makes the call that a request asks for, unless its key was used before:
+// then it returns what became of that call. body is canonical. prepare checks
+// the request and returns the call without what every call has.
+func (o *Orders) once(
+	ctx context.Context, from requester, asked scope, body []byte, prepare func() (CallSpec, error),
+) (Result, error) {
+	key, err := o.hashRequest(ctx, asked, body)
+	if err != nil {
+		return Result{}, err
+	}
+	if result, taken, err := o.replay(ctx, asked.connection, key); taken || err != nil {
+		return result, err
+	}
+	service, ok := o.deps.Services(asked.connection)
+	if !ok {
+		return Result{}, fmt.Errorf("%w %q", ErrUnknownConnection, asked.connection)
+	}
+	spec, err := prepare()
+	if err != nil {
+		return Result{}, err
+	}
+	if err := o.deps.Journal.Ready(ctx, asked.connection); err != nil {
+		return Result{}, err
+	}
+	spec.ID, spec.Ref = o.deps.NewRef(), o.deps.NewRef()
+	spec.Operation, spec.Connection, spec.Client = asked.operation, asked.connection, asked.client
+	spec.Key, spec.Derived, spec.Fingerprint = key.key, key.derived, key.fingerprint
+	spec.Deadline = o.deadline()
+	result, err := o.execute(ctx, service, from, spec)
+	if taken, ok := errors.AsType[*KeyTakenError](err); ok { // in the meantime
+		return replayed(taken.Record, taken.Call, key.fingerprint)
 	}
 	return result, err
 }

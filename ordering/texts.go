@@ -20,11 +20,11 @@ const (
 func (c *validation) checkTexts() {
 	o := &c.order
 	c.checkTextsOf(&o.object, "")
-	c.checkTextsOf(&o.guest, member("", o.guest.or("guest")))
-	c.checkTextsOf(&o.address, member("", o.address.or("address")))
+	c.checkTextsOf(&o.guest, member("", o.guest.nameOr("guest")))
+	c.checkTextsOf(&o.address, member("", o.address.nameOr("address")))
 	phone := &o.guest.values[guestPhone]
 	if phone.state == readable && !phone.blank() && digits(phone.text) < minPhoneDigits {
-		c.add(phone.pos, member(member("", o.guest.or("guest")), phone.name), PhoneInvalid, Params{"digits": minPhoneDigits}, "")
+		c.add(phone.pos, member(member("", o.guest.nameOr("guest")), phone.name), PhoneInvalid, Params{"digits": minPhoneDigits}, "")
 	}
 }
 
