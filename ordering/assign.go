@@ -27,13 +27,13 @@ func (d *groupSlot) distanceAt(count int64) int64 {
 	return off
 }
 
-// costOfRemove and entering are by how much off changes when the count falls, or
-// rises, by one.
+// costOfRemove and costOfAdd return by how much the distance changes when the
+// count falls, or rises, by one.
 func (d *groupSlot) costOfRemove() int64 { return d.distanceAt(d.count-1) - d.distance() }
 func (d *groupSlot) costOfAdd() int64    { return d.distanceAt(d.count+1) - d.distance() }
 
-// removable and rise are how many units can leave, or enter, at the same gain: up to
-// the next of the limits, where off begins to change otherwise.
+// removable and addable return how many units can leave, or enter, at the same
+// cost each: up to the next limit.
 func (d *groupSlot) removable() int64 {
 	units := d.count
 	for _, limit := range [...]int64{d.min, d.max} {
@@ -203,7 +203,7 @@ func (f *assigner) hasUnmet() bool {
 	return slices.ContainsFunc(f.slots, func(d groupSlot) bool { return d.distance() != 0 })
 }
 
-// edgesOf are the selections that may count for a slot.
+// edgesOf returns the selections that may count for a slot.
 func (f *assigner) edgesOf(d int32) []edge { return f.edges[f.edgesByGroup[d]:f.edgesByGroup[d+1]] }
 
 // countFor returns what a selection counts for a slot that it may count for.
@@ -247,7 +247,7 @@ func (f *assigner) mayGain(from int) bool {
 	return false
 }
 
-// gain tells how much a shift of one unit betters the assignment: 2 or 4 for
+// gain returns how much a shift of one unit betters the assignment: 2 or 4 for
 // each unit nearer to the limits in sum, 1 for the same sum with an earlier
 // slot nearer and a later one farther, 0 for none.
 func (f *assigner) gain(from, to int) int64 {

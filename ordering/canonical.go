@@ -19,8 +19,8 @@ func canonical(body []byte) ([]byte, error) {
 	return jsontext.AppendCanonical(make([]byte, 0, len(text)), text, appendCanonicalNumber), nil
 }
 
-// maxExponentDigits bounds the exponents that are reckoned with: a number with
-// a longer one stays as it stands.
+// maxExponentDigits bounds the exponents that are computed: a number with a
+// longer one stays as it stands.
 const maxExponentDigits = 9
 
 // appendCanonicalNumber appends a JSON number by its value: digits without

@@ -71,7 +71,8 @@ func (o *Orders) prepareChange(ctx context.Context, c *ChangeRequest) (CallSpec,
 	return spec, nil
 }
 
-// changeReader reads the body of a change, which canonical has accepted.
+// changeReader returns a decoder of the body of a change, which canonical has
+// accepted.
 func changeReader(c *ChangeRequest, notes *violations) *decoder {
 	return &decoder{Reader: jsontext.NewReader(string(c.Body), maxBodyDepth), violations: notes, v1: c.V1}
 }

@@ -28,12 +28,12 @@ type decoder struct {
 	ingredientCount int   // ingredients of the current dish
 }
 
-// decode reads a body into o, in one pass that tells too whether it is JSON;
-// the error is a *jsontext.SyntaxError. The texts of the order are parts of the
+// decode reads a body into o, in one pass that also finds what is no JSON: the
+// error is a *jsontext.SyntaxError. The texts of the order are parts of the
 // body itself: what outlives the checking of the order clones them.
-func decode(body []byte, o *order, native bool, maxDepth int, notes *violations) error {
+func decode(body []byte, o *order, v1 bool, maxDepth int, notes *violations) error {
 	d := decoder{
-		Reader: jsontext.NewReader(jsontext.String(body), maxBodyDepth), violations: notes, order: o, v1: native, maxDepth: maxDepth,
+		Reader: jsontext.NewReader(jsontext.String(body), maxBodyDepth), violations: notes, order: o, v1: v1, maxDepth: maxDepth,
 	}
 	d.readOrder()
 	return d.Err()
@@ -136,8 +136,8 @@ func (d *decoder) readSoonest(s position) {
 	d.Skip()
 }
 
-// readValue reads a plain value. A null, and what is read past, leaves what an earlier spelling of the
-// same field said.
+// readValue reads a plain value. A null, and what is read past, leaves what an
+// earlier spelling of the same field said.
 func (d *decoder) readValue(v *value, path string, s position, w fieldKind) {
 	kind := d.Kind()
 	if kind == jsontext.KindNull || w == wantNothing {
@@ -202,10 +202,10 @@ func (o *object) unknown(name, raw string) {
 	o.extra = append(o.extra, extraField(name, raw))
 }
 
-// unknownFields: the compatible API passes unknown fields on, the v1 API does not
-// (policy W8).
-func unknownFields(native bool, extra []upstream.Field) []upstream.Field {
-	if native {
+// unknownFields returns those of the unknown fields that are sent: all on the
+// compatible API, none on the v1 API (policy W8).
+func unknownFields(v1 bool, extra []upstream.Field) []upstream.Field {
+	if v1 {
 		return nil
 	}
 	return extra

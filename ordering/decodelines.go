@@ -77,7 +77,7 @@ func (o *order) linePath(n int32) string {
 	return l.path
 }
 
-// readLine reads a dish or an ingredient and gives its position in lines.
+// readLine reads a dish or an ingredient and returns its index in lines, or none.
 func (d *decoder) readLine(i int, parent int32, depth int, list string) int32 {
 	o := d.order
 	at := d.nextPos()

@@ -21,7 +21,7 @@ type item struct {
 	// it could not be found.
 	index menu.Index
 	// units: how many of the ingredient one unit of its parent has: 0 where
-	// the client sent 0 or less, unreadable where that cannot be told.
+	// the client sent 0 or less, unreadable where that is not known.
 	units int64
 	// per is units for one unit of the dish.
 	per int64
@@ -97,8 +97,9 @@ func (c *validation) checkPrice(n int32, current *menu.Item) {
 	}, c.itemName(n))
 }
 
-// checkDishQuantity: positive, not more than ordering.max_quantity (policy H10),
-// and fractional only where the dish is weighed (policy M8).
+// checkDishQuantity checks a dish's quantity: positive, not more than
+// ordering.max_quantity (policy H10), and fractional only where the dish is
+// weighed (policy M8).
 func (c *validation) checkDishQuantity(n int32) {
 	l, it := &c.order.lines[n], &c.items[n]
 	switch q := &l.quantity; {
@@ -123,8 +124,9 @@ func (c *validation) fractional(m *menu.Measure) bool {
 }
 
 // checkIngredients checks what stands in the line n's ingredients, and what is
-// missing there. known: the menu has the line; scheme is the line's; above are
-// the schemes it is nested in. True when any of them has ingredients of its own.
+// missing there. isKnown: the menu has the line; scheme is the line's; above are
+// the schemes it is nested in. It reports whether any of them has ingredients of
+// its own.
 func (c *validation) checkIngredients(n int32, isKnown bool, scheme menu.Index, above []menu.Index) (nested bool) {
 	o := &c.order
 	for child := o.lines[n].first; child != none; child = o.lines[child].next {

@@ -52,7 +52,7 @@ func (e *AmbiguousError) Error() string {
 // left, or Err is the *upstream.Error of a service that has no capacity or gives
 // no token (policy O8a).
 type NotSentError struct {
-	// Ref is the order's that was to be changed; "" of a new one.
+	// Ref is the order's whose call was to be sent again; "" of a new call.
 	Ref string
 	Err error
 }

@@ -16,7 +16,7 @@ import (
 
 // Service is the ordering service as orders need it; *upstream.Client is one.
 // Each method makes one call. An error is an *upstream.Error, whose Effect
-// tells what is known of the call; any other error says nothing of it.
+// says what is known of the call; any other error says nothing of it.
 type Service interface {
 	// Reserve waits for the capacity that a call needs, on behalf of a client;
 	// the call's time limit starts at arrived (policy O8a). An error is an
@@ -117,10 +117,10 @@ func (o *Orders) abortUnbegun(ctx context.Context, opening CallSpec, err error) 
 	return err
 }
 
-// callDeadline is until when a call that the journal is about to open may be made. It is
-// reckoned before the journal reckons its own deadline, which is later: a process
-// that was stopped in between must not send what has been swept, and perhaps
-// resolved and sent again, meanwhile (policy O12).
+// callDeadline returns until when a call that the journal is about to open may
+// be made. It is computed before the journal computes its own deadline, which is
+// later: a process that was stopped in between must not send what has been
+// swept, and perhaps resolved and sent again, meanwhile (policy O12).
 func (o *Orders) callDeadline() time.Time { return time.Now().Add(o.cfg.PlaceTimeout) }
 
 // sendAndFinish makes a call that is open, and ends it.
@@ -133,8 +133,8 @@ func (o *Orders) sendAndFinish(ctx context.Context, end time.Time, service Servi
 	return result
 }
 
-// send makes a call that is open, and tells how it ended, and how long the
-// service asks to wait. After the end nothing is sent.
+// send makes a call that is open. It returns how the call ended, and how long
+// the service asks to wait. After the end nothing is sent.
 func (o *Orders) send(
 	ctx context.Context, end time.Time, service Service, record *Record, number int, body []byte,
 ) (e CallResult, wait time.Duration) {
@@ -169,7 +169,7 @@ func (o *Orders) send(
 	}
 	e.Outcome = OutcomeDone
 	if err != nil {
-		wait = o.classify(&e, err)
+		wait = classify(&e, err)
 		o.logCall(ctx, record, call, &e, err)
 	}
 	return e, wait
@@ -207,9 +207,9 @@ func storedAttempt(t upstream.Attempt) Attempt {
 	return out
 }
 
-// classify tells what is known of a call that gave no good answer (policy O8).
-// What is not certain is unknown. It gives how long the service asks to wait.
-func (o *Orders) classify(e *CallResult, err error) (wait time.Duration) {
+// classify sets the outcome of a call that gave no good answer (policy O8). What
+// is not certain is unknown. It returns how long the service asks to wait.
+func classify(e *CallResult, err error) (wait time.Duration) {
 	e.Outcome = OutcomeUnknown
 	answer, ok := errors.AsType[*upstream.Error](err)
 	if !ok {
@@ -226,7 +226,7 @@ func (o *Orders) classify(e *CallResult, err error) (wait time.Duration) {
 	return answer.RetryAfter
 }
 
-// outcomeOf tells the outcome of a call, or of a try, that was no success.
+// outcomeOf returns the outcome of a call, or of a try, that was no success.
 func outcomeOf(effect upstream.Effect, refused bool) Outcome {
 	switch {
 	case effect != upstream.EffectNone:
@@ -238,8 +238,8 @@ func outcomeOf(effect upstream.Effect, refused bool) Outcome {
 	}
 }
 
-// logCall says why a call gave no certain answer; the answer given to the
-// client does not tell.
+// logCall logs why a call gave no certain answer; the answer given to the
+// client does not say it.
 func (o *Orders) logCall(ctx context.Context, record *Record, call Call, e *CallResult, err error) {
 	if e.Outcome == OutcomeRefused {
 		return
@@ -256,8 +256,8 @@ func (o *Orders) logCall(ctx context.Context, record *Record, call Call, e *Call
 	entry.Warn("a call of the ordering service gave no certain answer")
 }
 
-// finish writes down how a call ended and gives it as the journal has it. What
-// the journal does not take is written later; it is answered all the same,
+// finish records how a call ended and returns the call as the journal has it.
+// What the journal does not take is written later; it is answered all the same,
 // for it is known (policy O12).
 func (o *Orders) finish(ctx context.Context, record Record, e CallResult, body []byte) Result {
 	ctx, span := tracing.Start(ctx, "journal.finish")

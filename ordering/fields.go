@@ -115,7 +115,7 @@ type order struct {
 	first  int32  // the first dish, or none
 
 	dishCount int  // elements of dishList, read or not
-	broken    bool // a dish could not be read: no total can be told
+	broken    bool // a dish could not be read: no total is known
 
 	guest   object
 	address object

@@ -11,8 +11,8 @@ import (
 	"larder/internal/upstream"
 )
 
-// requestKey is what a request asks for, as the journal knows it: nothing of it
-// tells the key or the body (policy O7).
+// requestKey is what a request asks for, as the journal knows it: it contains
+// neither the key nor the body (policy O7).
 type requestKey struct {
 	// key is the hash of the key in its scope, "" for none.
 	key string
@@ -55,7 +55,7 @@ func hashedKey(secret []byte, client, connection, key string) string {
 	return hashed(secret, "key", client, connection, key)
 }
 
-// hashed returns the keyed hash of texts, each told from the next.
+// hashed returns the keyed hash of texts, each kept apart from the next.
 func hashed(secret []byte, parts ...string) string {
 	mac := hmac.New(sha256.New, secret)
 	var length [8]byte

@@ -13,14 +13,14 @@ import (
 type openGroup struct {
 	group   menu.Index
 	scheme  int  // whose scheme
-	unknown bool // what was ordered of it cannot be told: it is not checked
+	unknown bool // how many were ordered of it is not known: it is not checked
 }
 
 // openScheme is one scheme that stands open, and how it came to.
 type openScheme struct {
 	scheme menu.Index
 	owner  menu.Index // the chosen ingredient; None for the list's own scheme
-	parent int        // the block that offered the owner; -1 for none
+	parent int        // the scheme that offered the owner; -1 for none
 	depth  int        // level of modifiers, 1 for a dish's own
 }
 
@@ -197,7 +197,7 @@ func (t *groupTable) hasOpenGroups(owner menu.Index) bool {
 }
 
 // selections lists what is to be counted, and refuses what stands in no open
-// group. A quantity that cannot be told makes its groups unknown: they are not
+// group. A quantity that is not known makes its groups unknown: they are not
 // checked.
 func (c *validation) selections(n int32) []selection {
 	t := &c.groups
@@ -226,7 +226,7 @@ func (c *validation) selections(n int32) []selection {
 			}
 			t.eligible = append(t.eligible, int32(o))
 		}
-		if units > 0 { // and so may is not empty: the choice was reached
+		if units > 0 { // and so eligible is not empty: the choice was reached
 			t.selections = append(t.selections, selection{units: units, eligible: t.eligible[start:len(t.eligible):len(t.eligible)]})
 		}
 	}

@@ -87,7 +87,7 @@ type Journal interface {
 	// contradiction.
 	//
 	// ErrNoOrder when there is no such record or call; with CallResult.SpecID also
-	// when another opening has made the call. ErrUnreplicated comes with the
+	// when another CallSpec has made the call. ErrUnreplicated comes with the
 	// record: it is written, and the caller finishes the call again until enough
 	// replicas have it (policy O14).
 	Finish(ctx context.Context, e CallResult) (Record, error)
@@ -109,7 +109,7 @@ type Journal interface {
 	// it (policy O14).
 	//
 	// Errors: ErrNoOrder; *StateError when the operation is not unknown, or its
-	// last call is another one than Call and CallSpec; *RestoredError of ResolvedRetry of a
+	// last call is another one than Call and SpecID; *RestoredError of ResolvedRetry of a
 	// create while creates are paused (policy O14a);
 	// *OrderIDTakenError when another order, that larder placed, has the
 	// OrderID (an adopted one gives it up); *BusyError when the adopted one has
@@ -118,7 +118,7 @@ type Journal interface {
 	Resolve(ctx context.Context, s ResolveCall) (Record, error)
 	// Sweep moves calls of a connection whose deadline has passed from open to
 	// unknown, at most 100 (policy O12), and drops what has outlived its
-	// retention (policy O13) from the lists. It gives the records moved.
+	// retention (policy O13) from the lists. It returns the records moved.
 	Sweep(ctx context.Context, connection string) ([]Record, error)
 
 	// Order returns the record of an orderID on a connection, or ErrNoOrder.
@@ -135,7 +135,7 @@ type Journal interface {
 
 // CallSpec is a call about to be made.
 type CallSpec struct {
-	// ID is this opening's own, made like a ref.
+	// ID is this call's own, made like a ref.
 	ID         string
 	Operation  Operation
 	Connection string
@@ -183,7 +183,7 @@ type CallResult struct {
 
 // ResolveCall is a person's word on an unknown outcome.
 type ResolveCall struct {
-	// ID is the new call's opening's, made like a ref, with ResolvedRetry.
+	// ID is the new call's CallSpec's, made like a ref, with ResolvedRetry.
 	ID              string
 	Connection, Ref string
 	Operation       Operation
@@ -209,7 +209,7 @@ type Query struct {
 	State State
 	// Limit is how many at most, 1 to 500.
 	Limit int
-	// Cursor is what List gave as next; "" begins with the newest.
+	// Cursor is what List returned as next; "" begins with the newest.
 	Cursor string
 }
 
@@ -221,7 +221,7 @@ var (
 	ErrKeyFree = errors.New("ordering: key is free")
 	// ErrNoBody: what was sent is no longer kept.
 	ErrNoBody = errors.New("ordering: what was sent is no longer kept")
-	// ErrCursor: the cursor is none that List gave.
+	// ErrCursor: the cursor is none that List returned.
 	ErrCursor = errors.New("ordering: no such cursor")
 )
 
@@ -235,7 +235,7 @@ type JournalHealth struct {
 	// operator has set it; Seen when a replica has ever acknowledged one.
 	Replicas        int
 	Automatic, Seen bool
-	// Failing: the last change was not acknowledged; openings are rejected.
+	// Failing: the last change was not acknowledged; no call is begun.
 	Failing bool
 	// PausedAt is since when creates are paused; the zero time when they are not.
 	PausedAt time.Time

@@ -91,7 +91,7 @@ func expand(text, language string, params Params, subject string) string {
 }
 
 // placeholder returns what stands for a name in braces: a param, or what is
-// reckoned from the params of a group.
+// computed from the params of a group.
 func placeholder(name, language string, params Params) string {
 	switch value := params[name]; {
 	case name == "limits":

@@ -25,7 +25,7 @@ func (c *validation) checkFields() {
 	c.checkTexts()
 }
 
-// checkRestaurant refuses a body that names another restaurant than the native
+// checkRestaurant refuses a body that names another restaurant than the v1
 // route does.
 func (c *validation) checkRestaurant() {
 	named := &c.order.values[orderRestaurant]
@@ -92,8 +92,8 @@ func (c *validation) checkRequired() {
 	}
 }
 
-// requirePart checks a need of a guest or an address: itself or one of its
-// fields.
+// requirePart checks one mandatory field of a guest or an address, or that the
+// order has a guest or an address at all.
 func (c *validation) requirePart(part *object, name string, n *requiredField) {
 	switch {
 	case n.field != wholePart:
@@ -139,7 +139,7 @@ func (c *validation) fullAddress() string {
 	return c.full
 }
 
-// checkChangeFrom: changeFrom only with cash, and at least the total (policy O5).
+// checkChangeFrom takes changeFrom only with cash, and from the total on (policy O5).
 func (c *validation) checkChangeFrom() {
 	change := &c.order.values[orderChangeFrom]
 	if change.state != readable {

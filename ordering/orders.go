@@ -13,13 +13,12 @@
 //
 // The way of a call is short, and the same for all four: what was asked for is
 // looked up by its key (a replay is answered at once, whatever the menu says
-// now), checked, begun in the Journal, made, ended in the Journal, and told
-// from the Record. So nothing leaves that is not on record, nothing is sent
+// now), checked, begun in the Journal, made, ended in the Journal, and
+// answered from the Record. So nothing leaves that is not on record, nothing is sent
 // twice, and the second answer is the first one's equal. A result that the
 // Journal does not take waits for it; Orders.Run writes it, and moves calls
-// that nobody ended to unknown, which a person resolves by Orders.Resolve. What
-// is known for certain of a call, and what is not, the Outcome tells (policy
-// O8).
+// that nobody ended to unknown, which a person resolves by Orders.Resolve. The
+// Outcome says what is known for certain of a call (policy O8).
 //
 // The package knows the menu and the wire types of the ordering service, and
 // neither HTTP routing nor Redis. It logs neither bodies nor keys nor guests.
@@ -45,8 +44,8 @@ type Catalogues interface {
 
 // PlaceRequest is one order to be placed.
 type PlaceRequest struct {
-	// Restaurant is whose menu the order is checked against; on the drop-in
-	// face cache.DefaultMenu's id for an order without restaurantID (policy O1a).
+	// Restaurant is whose menu the order is checked against; on the
+	// compatible API cache.DefaultMenu's id for an order without restaurantID (policy O1a).
 	Restaurant menu.RestaurantID
 	// V1: the v1 API (see Request.V1).
 	V1 bool
@@ -87,7 +86,7 @@ type ChangeRequest struct {
 }
 
 // Result is what became of a call that was begun, by this request or, when
-// Replayed, by an earlier one. Everything that an answer says is told from the
+// Replayed, by an earlier one. Everything that an answer says comes from the
 // record, so that a replay says the same.
 type Result struct {
 	Record   Record
@@ -132,7 +131,7 @@ type Deps struct {
 	Services func(connection string) (Service, bool)
 	Journal  Journal
 	// Reasons returns the rejection reasons that a connection's service lists. An
-	// error, or no function: they are not known, and none is held against them.
+	// error, or no function: they are not known, and no rejection is checked by them.
 	Reasons func(ctx context.Context, connection string) ([]upstream.Reason, error)
 	// RefreshReasons asks the service for its rejection reasons now, if it was
 	// not asked just before, and reports whether Reasons may have changed; nil:

@@ -15,7 +15,7 @@ const maxPayments = 100
 type payments struct {
 	*decoder
 	all    []payment
-	broken bool // no sum can be told
+	broken bool // no sum is known
 }
 
 // payment is one element of it.

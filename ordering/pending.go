@@ -32,7 +32,7 @@ const (
 )
 
 // pendingWrite is what the journal does not have yet: a result, with the
-// record as it will be, or an opening of which nothing was sent.
+// record as it will be, or spec, a call of which nothing was sent.
 type pendingWrite struct {
 	result *CallResult
 	record Record
@@ -242,8 +242,8 @@ func (o *Orders) reportLost(r *Record, number int, err error) {
 		"what became of a call is not recorded")
 }
 
-// dropPending is unrecorded for what waited in vain. Of an opening nothing was sent:
-// it becomes unknown, and a person may resolve it.
+// dropPending reports a write that is given up. Of a call that was to be aborted
+// nothing was sent: it becomes unknown, and a person may resolve it.
 func (o *Orders) dropPending(w pendingWrite, err error) {
 	if w.spec == nil && w.written {
 		o.emit(eventUnreplicated, logrus.ErrorLevel, &w.record, w.result.Outcome, w.result.Call, err,
@@ -261,7 +261,7 @@ func (o *Orders) dropPending(w pendingWrite, err error) {
 	}, 1, err)
 }
 
-// emit logs an event and tells it to the observer.
+// emit logs an event and passes it to the observer.
 func (o *Orders) emit(
 	name string, level logrus.Level, r *Record, outcome Outcome, number int, err error, msg string, more ...logrus.Fields,
 ) {

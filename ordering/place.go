@@ -12,7 +12,7 @@ import (
 )
 
 // Place validates an order and sends it, once. A key that was used already
-// gives what became of that request, whatever the menu says by now (policy O7).
+// returns what became of that request, whatever the menu says by now (policy O7).
 //
 // Errors when nothing was begun: *jsontext.SyntaxError; *KeyReusedError and
 // *InFlightError; ErrUnknownConnection; *InvalidError; *NotReadyError;

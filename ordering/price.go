@@ -33,8 +33,8 @@ type priced struct {
 	total amount
 }
 
-// price reckons every line and the total (policy P1). The total is there when
-// every line could be reckoned.
+// price computes every line and the total (policy P1). The total is there when
+// every line could be computed.
 func (c *validation) price() {
 	whole := !c.order.broken && c.itemsReady && c.unchecked == none
 	for n := c.order.first; n != none && n != c.unchecked && c.itemsReady; n = c.order.lines[n].next {
@@ -52,7 +52,7 @@ func (c *validation) price() {
 	c.total.known = whole
 }
 
-// priceLine reckons one dish.
+// priceLine computes one dish.
 func (c *validation) priceLine(n int32, out *priced) {
 	l, it := &c.order.lines[n], &c.items[n]
 	out.path = c.path(n)

@@ -158,7 +158,7 @@ type Answer struct {
 	// RetryAfter is how long the service asked to wait; 0 for not.
 	RetryAfter time.Duration `json:"retryAfter,omitempty"`
 	// Body is the whole body up to upstream.MaxErrorBytes, secrets removed;
-	// Cut tells that it was longer.
+	// Cut: it was longer.
 	Body []byte `json:"body,omitempty"`
 	Cut  bool   `json:"cut,omitempty"`
 }

@@ -32,7 +32,7 @@ func readRejection(c *ChangeRequest, notes *violations) *rejection {
 	return r
 }
 
-// checkReason holds the rejection against the reasons that the service lists.
+// checkReason checks the rejection by the reasons that the service lists.
 // Where it contradicts those that are cached, they are refreshed first; if that
 // fails the cached ones apply (policy S5a).
 func (o *Orders) checkReason(ctx context.Context, connection string, r *rejection) {

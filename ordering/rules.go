@@ -50,7 +50,8 @@ type requiredField struct {
 	field int // of the part's fields; wholePart for guest or address itself
 }
 
-// wholePart is the field of a need for a guest or an address, whatever is in it.
+// wholePart is the field of a requiredField that wants a guest or an address,
+// whatever is in it.
 const wholePart = -1
 
 // requiredFields are the mandatory fields of one type of order.
@@ -60,8 +61,8 @@ type requiredFields struct {
 	fullAddress bool                  // composed where it is missing
 }
 
-// requiredFieldsOf lays out a list of Required. What is checked elsewhere is left out: the
-// dishes, and restaurantID, which the v1 route fills and the compatible API
+// requiredFieldsOf lays out a list of Required. What is checked elsewhere is
+// left out: the dishes, and restaurantID, which the v1 route fills and the compatible API
 // can do without (policy O1a). expeditionType is always needed.
 func requiredFieldsOf(names []string) requiredFields {
 	var n requiredFields

@@ -10,8 +10,8 @@ import (
 	"larder/internal/upstream"
 )
 
-// validation is the checking of one order. Its room is used for one order after the
-// other, and its texts are the body's: a Verdict has no part of either.
+// validation is the check of one order. Its room is used for one order after the
+// other, and its texts are the body's: a ValidationResult has no part of either.
 type validation struct {
 	Request
 	*rules
@@ -59,8 +59,8 @@ const (
 	keptBytes = 32 << 10
 )
 
-// finish forgets the order, so that its texts and its menu do not live on; false
-// when the room it took is not worth keeping.
+// finish forgets the order, so that its texts and its menu do not live on. It
+// reports whether the room is worth keeping.
 func (c *validation) finish() bool {
 	if cap(c.order.lines) > keptLines || cap(c.body) > keptBytes || cap(c.groups.eligible) > keptBytes {
 		return false
@@ -83,7 +83,7 @@ func (c *validation) levels() int {
 	return menu.DefaultMaxDepth
 }
 
-// decide checks what was read; true for an order that may be placed.
+// decide checks what was read and reports whether the order may be placed.
 func (c *validation) decide() bool {
 	if c.order.state == readable {
 		c.checkDishes()

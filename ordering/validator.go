@@ -27,8 +27,8 @@ func NewValidator(cfg Config, clock func() time.Time) *Validator {
 	return v
 }
 
-// SetRestaurants returns the restaurants their own time zones and rules, in
-// place of what was given before. It may be called at any time; an order that
+// SetRestaurants sets the restaurants' own time zones and rules, in place of
+// those that were set before. It may be called at any time; an order that
 // is being validated keeps the rules it began with.
 func (v *Validator) SetRestaurants(restaurants []Restaurant) {
 	all := make(map[menu.RestaurantID]*rules, len(restaurants))
@@ -48,12 +48,12 @@ func (v *Validator) rules(restaurant menu.RestaurantID) *rules {
 	return v.general
 }
 
-// Validate checks one order: priced and mapped, or with every violation at
-// once. The error is a *jsontext.SyntaxError, when the body is no JSON or nests
+// Validate checks one order and returns it priced and mapped, or every violation
+// at once. The error is a *jsontext.SyntaxError, when the body is no JSON or nests
 // deeper than 32 brackets. O(body + lines × groups) for ordinary menus; the
 // work of assigning ingredients that stand in several groups is bounded.
 //
-// The Verdict shares nothing with req.Body, which may be used again.
+// The result shares nothing with req.Body, which may be used again.
 func (v *Validator) Validate(req Request) (*ValidationResult, error) {
 	c, err := v.read(req)
 	var verdict *ValidationResult

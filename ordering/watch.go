@@ -121,7 +121,7 @@ func (o *Orders) AcceptRestore(ctx context.Context, connection string) (bool, er
 	return accepted, err
 }
 
-// Rule says for a person which rule of replicas applies, and what a failover of
+// Rule returns, for a person, which rule of replicas applies, and what a failover of
 // Redis can lose (policy O14).
 func (h JournalHealth) Rule() string {
 	switch {
