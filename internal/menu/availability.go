@@ -11,7 +11,7 @@ type Stops struct {
 	Ingredients []string `json:"ingredients"`
 }
 
-// Equal tells whether both stop the same dishes and ingredients.
+// Equal reports whether both stop the same dishes and ingredients.
 func (s Stops) Equal(other Stops) bool {
 	return slices.Equal(s.Products, other.Products) && slices.Equal(s.Ingredients, other.Ingredients)
 }
@@ -121,7 +121,7 @@ func copyIDs(ids []string, text func(string) string) []string {
 	return texts
 }
 
-// unsatisfiable gives the schemes with groups that no choice can satisfy
+// unsatisfiable returns the schemes with groups that no choice can satisfy
 // (policy M9), and these groups: a minimum with no member left to choose, or a
 // maximum below it. The excluded ingredients cannot be chosen. A member with a
 // scheme of its own counts when that scheme can be satisfied; beyond the depth

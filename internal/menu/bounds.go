@@ -27,12 +27,6 @@ func (e *LimitError) Error() string {
 	return fmt.Sprintf("the menu view is too large: more than %d %s", e.Limit, e.What)
 }
 
-// countElement counts one more element and reports whether it may still be read.
-func (d *decoder) countElement() bool {
-	d.elementCount++
-	return d.elementCount <= maxElements
-}
-
 // checkLimits refuses a view that holds more than larder takes.
 func (d *decoder) checkLimits() error {
 	if d.elementCount > maxElements {

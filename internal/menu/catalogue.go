@@ -96,8 +96,8 @@ func (c *Content) Name() string { return c.name }
 // Settings are what the content was compiled with.
 func (c *Content) Settings() Settings { return c.settings }
 
-// Categories gives the categories, parents before children. The caller must
-// not change it; this holds for every slice a Content gives.
+// Categories returns the categories, parents before children. The caller must
+// not change it; this holds for every slice a Content returns.
 func (c *Content) Categories() []Category { return c.categories }
 
 // CategoryByID finds a category.
@@ -111,7 +111,7 @@ func (c *Content) Products() iter.Seq2[Index, Entry] { return c.products.all() }
 // ProductCount is how many dishes there are.
 func (c *Content) ProductCount() int { return c.products.len() }
 
-// Product gives the dish at i.
+// Product returns the dish at i.
 func (c *Content) Product(i Index) Entry { return c.products.at(i) }
 
 // ProductCategories returns the categories of the dish p that exist, in the
@@ -131,7 +131,7 @@ func (c *Content) ProductCategory(p Index) Index {
 // ProductByID finds a dish by the menu's id.
 func (c *Content) ProductByID(id string) (Index, bool) { return c.products.byID(id) }
 
-// ProductsByExternalID gives every dish with that externalId, in the view's
+// ProductsByExternalID returns every dish with that externalId, in the view's
 // order (policy O3).
 func (c *Content) ProductsByExternalID(id string) []Index { return c.products.byExternalID(id) }
 
@@ -143,18 +143,18 @@ func (c *Content) ProductsSharingExternalID(p Index) []Index { return c.products
 // IngredientCount is how many ingredients there are.
 func (c *Content) IngredientCount() int { return c.ingredients.len() }
 
-// Ingredient gives the ingredient at i.
+// Ingredient returns the ingredient at i.
 func (c *Content) Ingredient(i Index) Entry { return c.ingredients.at(i) }
 
 // IngredientByID finds an ingredient by the menu's id.
 func (c *Content) IngredientByID(id string) (Index, bool) { return c.ingredients.byID(id) }
 
-// IngredientsByExternalID gives every ingredient with that externalId.
+// IngredientsByExternalID returns every ingredient with that externalId.
 func (c *Content) IngredientsByExternalID(id string) []Index {
 	return c.ingredients.byExternalID(id)
 }
 
-// Groups gives the modifier groups.
+// Groups returns the modifier groups.
 func (c *Content) Groups() []Named { return c.groups }
 
 // GroupByID finds a group.
@@ -162,13 +162,13 @@ func (c *Content) GroupByID(id string) (Index, bool) {
 	return c.groupIDs.find(id, func(i Index) bool { return c.groups[i].ID == id })
 }
 
-// Members gives the ingredients of the group g, in the view's order.
+// Members returns the ingredients of the group g, in the view's order.
 func (c *Content) Members(g Index) []Index { return row(c.members, c.groupMembers, g) }
 
-// GroupsOf gives the groups that the ingredient i stands in, by rising Index.
+// GroupsOf returns the groups that the ingredient i stands in, by rising Index.
 func (c *Content) GroupsOf(i Index) []Index { return row(c.memberships, c.ingredientGroups, i) }
 
-// Schemes gives the modifier schemes.
+// Schemes returns the modifier schemes.
 func (c *Content) Schemes() []Named { return c.schemes }
 
 // SchemeByID finds a scheme.
@@ -176,22 +176,22 @@ func (c *Content) SchemeByID(id string) (Index, bool) {
 	return c.schemeIDs.find(id, func(i Index) bool { return c.schemes[i].ID == id })
 }
 
-// ProductScheme gives the scheme of the dish p, or None.
+// ProductScheme returns the scheme of the dish p, or None.
 func (c *Content) ProductScheme(p Index) Index { return c.productScheme[p] }
 
-// IngredientScheme gives the scheme of the ingredient i, or None.
+// IngredientScheme returns the scheme of the ingredient i, or None.
 func (c *Content) IngredientScheme(i Index) Index { return c.ingredientScheme[i] }
 
-// Limits gives the groups of the scheme s with their limits, in scheme order.
+// Limits returns the groups of the scheme s with their limits, in scheme order.
 func (c *Content) Limits(s Index) []Limit { return row(c.limits, c.schemeLimits, s) }
 
-// Stops gives the ids that are stopped in this catalogue.
+// Stops returns the ids that are stopped in this catalogue.
 func (c *Catalogue) Stops() Stops { return c.stops }
 
-// Counts gives the catalogue's sizes.
+// Counts returns the catalogue's sizes.
 func (c *Catalogue) Counts() Counts { return c.counts }
 
-// Available tells whether the dish p is not stopped (policy M10).
+// Available reports whether the dish p is not stopped (policy M10).
 func (c *Catalogue) Available(p Index) bool { return !c.stopped.has(p) }
 
 // IngredientAvailable reports whether the ingredient i is not stopped.
@@ -205,7 +205,7 @@ func (c *Catalogue) IngredientOrderable(i Index) bool {
 	return !c.ingredientStopped.has(i) && !c.ingredientInvalid.has(i) && (s == None || len(c.unsatisfied[s]) == 0)
 }
 
-// Orderable tells whether the dish p can be ordered at all: available, with a
+// Orderable reports whether the dish p can be ordered at all: available, with a
 // price, and every group of its scheme can be satisfied (policy M9).
 func (c *Catalogue) Orderable(p Index) bool { return c.orderable.has(p) }
 
@@ -243,8 +243,8 @@ func (c *Catalogue) reasons(stopped bool, e Entry, refused bool, s Index) (all [
 	return all
 }
 
-// refusesExternalID tells of a dish that has no name the POS could know it by:
-// none at all where that is refused (policy O2), or an id of its own that is
+// refusesExternalID reports whether the dish p has no name the POS could know it
+// by: none at all where that is refused (policy O2), or an id of its own that is
 // another dish's externalId, so that the kitchen would make that one.
 func (c *Content) refusesExternalID(p Index) bool {
 	return hasNoUsableID(c.settings, c.products.at(p), c.ProductsByExternalID)
@@ -266,7 +266,7 @@ func find(ids map[string]Index, id string) (Index, bool) {
 	return i, true
 }
 
-// row gives the i-th row of a table whose rows stand one behind the other.
+// row returns the i-th row of a table whose rows stand one behind the other.
 func row[T any](cells []T, starts []Index, i Index) []T {
 	return cells[starts[i]:starts[i+1]:starts[i+1]]
 }

@@ -8,13 +8,13 @@ import (
 // Compile makes the catalogue of one restaurant out of a view: the first
 // definition of an id wins, memberships are united (policy W9), dangling
 // references are dropped (policy W10). It never fails, and the same view
-// always gives the same catalogue.
+// always compiles to the same catalogue.
 func Compile(v *View, restaurant RestaurantID, s Settings) *Catalogue {
 	return CompileContent(v, s).Catalogue(v.Stops(restaurant, s))
 }
 
 // CompileContent is Compile without the stop lists: O(size of the view). What
-// it gives shares no memory with the view.
+// it returns shares no memory with the view.
 func CompileContent(v *View, s Settings) *Content {
 	s.MaxDepth = s.depth()
 	c := &Content{settings: s}
@@ -49,7 +49,7 @@ func unique[T any](all []T, id func(*T) string) ([]T, map[string]Index) {
 	return kept, ids
 }
 
-// namedOf is unique for what is kept by its names alone.
+// namedOf returns what unique does, of things that are kept by their names only.
 func namedOf[T any](all []T, own *textArena, names func(*T) Named) ([]Named, index) {
 	kept := make([]Named, 0, len(all))
 	ids := newIndex(len(all))
@@ -68,7 +68,7 @@ func namedOf[T any](all []T, own *textArena, names func(*T) Named) ([]Named, ind
 	return kept, ids
 }
 
-// compileIngredients gives where the ingredients stand in all.
+// compileIngredients returns where the ingredients stand in all.
 func (c *Content) compileIngredients(all []Ingredient) (kept []Index) {
 	c.ingredients, kept = newItemTable(len(all), func(i Index) entrySource { return all[i].source() })
 	c.ingredientScheme = make([]Index, c.ingredients.len())
@@ -111,7 +111,7 @@ func (c *Content) compileProductCategories(all []Product) {
 	c.productCategories = slices.Clone(c.productCategories) // without the room to grow
 }
 
-// indexOf gives None for what is not there, as a reference of the view may be.
+// indexOf returns None for what is not there, as a reference of the view may be.
 func indexOf(find func(string) (Index, bool), id string) Index {
 	if id == "" {
 		return None
@@ -186,8 +186,8 @@ func (c *Content) compileSchemes(all []Scheme, own *textArena) {
 	c.limits = slices.Clone(c.limits) // without the room to grow
 }
 
-// definitions gives, by place in the table, where in all each is defined, in the
-// order of all.
+// definitions returns, by place in the table, where in all each is defined, in
+// the order of all.
 func definitions[T any](find func(string) (Index, bool), places int, all []T, id func(*T) string) [][]int {
 	found := make([][]int, places)
 	room := make([]int, len(all)) // for the first definition of each

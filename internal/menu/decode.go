@@ -156,7 +156,7 @@ func (d *decoder) report(code, field, value string) {
 
 const maxIssueValue = 60
 
-// setOwner gives the issues of the current element their owner's id.
+// setOwner sets the owner's id in the issues of the current element.
 func (d *decoder) setOwner(id string) {
 	for i := d.pend; i < len(d.view.Issues); i++ {
 		d.view.Issues[i].ID = id
@@ -242,7 +242,7 @@ func (d *decoder) list(field string, read func()) {
 		return
 	}
 	for range d.Elements() {
-		if d.countElement() {
+		if d.elementCount++; d.elementCount <= maxElements {
 			read()
 		}
 	}
@@ -261,7 +261,7 @@ type lists struct {
 // listPool has the lists to fill. Those of a body that is refused do not come back.
 var listPool = sync.Pool{New: func() any { return new(lists) }} //nolint:gochecknoglobals // room alone, of no state
 
-// detach gives the view copies of the lists and puts the lists back for the next view.
+// detach copies the lists into the view and puts the lists back for the next view.
 func (l *lists) detach(v *View) {
 	v.Categories, v.Products = detached(&l.categories), detached(&l.products)
 	v.Schemes, v.Groups, v.Ingredients = detached(&l.schemes), detached(&l.groups), detached(&l.ingredients)

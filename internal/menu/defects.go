@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// duplicates names ids that are missing or defined again, and (scheme, group)
+// duplicates reports ids that are missing or defined again, and (scheme, group)
 // pairs with several limits (policy W9).
 func (l *linter) duplicates() {
 	v := l.view
@@ -37,7 +37,7 @@ func (l *linter) duplicates() {
 	}
 }
 
-// repeats tells of ids that are missing or defined again; there is none of them
+// repeats reports ids that are missing or defined again; there is none of them
 // where as many were kept as came.
 func repeats[T any](l *linter, kind string, all []T, kept int, read func(*T) (id, name string)) {
 	if kept == len(all) {
@@ -64,7 +64,8 @@ func (l *linter) categories() {
 	for i := range kept {
 		parents[i], _ = find(ids, kept[i].ParentID)
 	}
-	dangling(l.view.Categories, func(c *Category) (owner, target string) { return c.ID, c.ParentID }, l.cat.CategoryByID, func(c *Category) {
+	parent := func(c *Category) (string, []string) { return c.ID, optional(c.ParentID) }
+	dangling(l.view.Categories, parent, l.cat.CategoryByID, func(c *Category, _ string) {
 		then := "the reference is dropped"
 		if at := ids[c.ID]; parents[at] == None {
 			then = "the category is at the root"
@@ -77,34 +78,47 @@ func (l *linter) categories() {
 			map[string]string{"category": kept[cut].ID, "parent": kept[cut].ParentID},
 			"category %q (%s) is among its own parents and stands at the root", kept[cut].ID, kept[cut].Name)
 	}
-	dangling(l.view.Products, func(p *Product) (owner, target string) { return p.ID, p.CategoryID }, l.cat.CategoryByID, func(p *Product) {
+	category := func(p *Product) (string, []string) { return p.ID, optional(p.CategoryID) }
+	dangling(l.view.Products, category, l.cat.CategoryByID, func(p *Product, _ string) {
 		l.add(LintCategoryUnknown, []string{p.ID}, map[string]string{"product": p.ID, "category": p.CategoryID},
 			"dish %q (%s) is in the unknown category %q", p.ID, p.Name, p.CategoryID)
 	})
 }
 
-// dangling visits the definitions that refer to an id that does not exist,
-// each pair of owner and target once (policies W9, W10).
-func dangling[T any](all []T, read func(*T) (owner, target string), known func(id string) (Index, bool), visit func(*T)) {
+// dangling visits the references to ids that do not exist, each pair of owner
+// and target once (policies W9, W10).
+func dangling[T any](
+	all []T, read func(*T) (owner string, targets []string), known func(id string) (Index, bool),
+	visit func(owner *T, target string),
+) {
 	type pair struct{ owner, target string }
 	seen := map[pair]bool{}
 	for i := range all {
-		owner, target := read(&all[i])
-		if owner == "" || target == "" || seen[pair{owner, target}] {
-			continue
-		}
-		if _, ok := known(target); !ok {
+		owner, targets := read(&all[i])
+		for _, target := range targets {
+			if _, ok := known(target); ok || owner == "" || seen[pair{owner, target}] {
+				continue
+			}
 			seen[pair{owner, target}] = true
-			visit(&all[i])
+			visit(&all[i], target)
 		}
 	}
+}
+
+// optional is the targets of a reference that need not be there.
+func optional(target string) []string {
+	if target == "" {
+		return nil
+	}
+	return []string{target}
 }
 
 // references reports schemes, groups and ingredients that are referred to and
 // do not exist (policy W10), each pair once.
 func (l *linter) references() {
 	v, c := l.view, l.cat
-	dangling(v.Products, func(p *Product) (owner, target string) { return p.ID, p.SchemeID }, c.SchemeByID, func(p *Product) {
+	productScheme := func(p *Product) (string, []string) { return p.ID, optional(p.SchemeID) }
+	dangling(v.Products, productScheme, c.SchemeByID, func(p *Product, _ string) {
 		then := "the reference is dropped"
 		if at, _ := c.ProductByID(p.ID); c.productScheme[at] == None {
 			then = "it is offered without modifiers"
@@ -112,7 +126,8 @@ func (l *linter) references() {
 		l.add(LintSchemeUnknown, []string{p.ID}, map[string]string{"product": p.ID, "scheme": p.SchemeID},
 			"dish %q (%s) has the unknown scheme %q; %s", p.ID, p.Name, p.SchemeID, then)
 	})
-	dangling(v.Ingredients, func(in *Ingredient) (owner, target string) { return in.ID, in.SchemeID }, c.SchemeByID, func(in *Ingredient) {
+	ingredientScheme := func(in *Ingredient) (string, []string) { return in.ID, optional(in.SchemeID) }
+	dangling(v.Ingredients, ingredientScheme, c.SchemeByID, func(in *Ingredient, _ string) {
 		then := "the reference is dropped"
 		if at, _ := c.IngredientByID(in.ID); c.ingredientScheme[at] == None {
 			then = "it is offered without parts"
@@ -120,36 +135,25 @@ func (l *linter) references() {
 		l.add(LintSchemeUnknown, l.dishesOf("ingredient", in.ID), map[string]string{"ingredient": in.ID, "scheme": in.SchemeID},
 			"ingredient %q (%s) has the unknown scheme %q; %s", in.ID, in.Name, in.SchemeID, then)
 	})
-	type pair struct{ owner, target string }
-	reported := map[pair]bool{}
-	for i := range v.Schemes {
-		s := &v.Schemes[i]
-		for _, limit := range s.Groups {
-			key := pair{s.ID, limit.GroupID}
-			if _, ok := c.GroupByID(limit.GroupID); ok || reported[key] || s.ID == "" {
-				continue
-			}
-			reported[key] = true
-			l.add(LintGroupUnknown, l.dishesOf("scheme", s.ID), map[string]string{"scheme": s.ID, "group": limit.GroupID},
-				"scheme %q refers to the unknown group %q", s.ID, limit.GroupID)
+	groups := func(s *Scheme) (string, []string) {
+		ids := make([]string, len(s.Groups))
+		for i := range s.Groups {
+			ids[i] = s.Groups[i].GroupID
 		}
+		return s.ID, ids
 	}
-	clear(reported)
-	for i := range v.Groups {
-		g := &v.Groups[i]
-		for _, id := range g.Ingredients {
-			key := pair{g.ID, id}
-			if _, ok := c.IngredientByID(id); ok || reported[key] || g.ID == "" {
-				continue
-			}
-			reported[key] = true
-			l.add(LintIngredientUnknown, l.dishesOf("group", g.ID), map[string]string{"group": g.ID, "ingredient": id},
-				"group %q (%s) refers to the unknown ingredient %q", g.ID, g.Name, id)
-		}
-	}
+	dangling(v.Schemes, groups, c.GroupByID, func(s *Scheme, group string) {
+		l.add(LintGroupUnknown, l.dishesOf("scheme", s.ID), map[string]string{"scheme": s.ID, "group": group},
+			"scheme %q refers to the unknown group %q", s.ID, group)
+	})
+	members := func(g *Group) (string, []string) { return g.ID, g.Ingredients }
+	dangling(v.Groups, members, c.IngredientByID, func(g *Group, id string) {
+		l.add(LintIngredientUnknown, l.dishesOf("group", g.ID), map[string]string{"group": g.ID, "ingredient": id},
+			"group %q (%s) refers to the unknown ingredient %q", g.ID, g.Name, id)
+	})
 }
 
-// nesting names the ingredients where a scheme comes to contain itself, and
+// nesting reports the ingredients where a scheme comes to contain itself, and
 // schemes that nest deeper than the depth limit.
 func (l *linter) nesting() {
 	c := l.cat
@@ -198,7 +202,7 @@ func (l *linter) nesting() {
 	}
 }
 
-// limits names inverted limits and, of the rest, groups that cannot be
+// limits reports inverted limits and, of the rest, groups that cannot be
 // satisfied for this restaurant (policies W10, M9).
 func (l *linter) limits() {
 	c := l.cat
@@ -228,7 +232,7 @@ func (l *linter) limits() {
 	}
 }
 
-// offers names zero prices and external ids that are missing or shared.
+// offers reports zero prices and external ids that are missing or shared.
 func (l *linter) offers() {
 	c := l.cat
 	id := func(k Index) string { return c.products.at(k).ID() }
@@ -253,8 +257,8 @@ func (l *linter) offers() {
 	}
 }
 
-// externalIDMissing tells of a dish or ingredient without external id, and of one whose
-// id would name another in an order (policy O2).
+// externalIDMissing reports a dish or ingredient without external id, and one
+// whose id would name another in an order (policy O2).
 func (l *linter) externalIDMissing(kind, id, what string, owners func(string) []Index, idOf func(Index) string) {
 	if others := owners(id); len(others) > 0 {
 		other := idOf(others[0])
@@ -269,7 +273,7 @@ func (l *linter) externalIDMissing(kind, id, what string, owners func(string) []
 	l.add(LintExternalIDMissing, l.dishesOf(kind, id), map[string]string{kind: id}, "%s has no externalId; %s", what, then)
 }
 
-// externalIDShared tells of the owners of an external id (policy O3).
+// externalIDShared reports the owners of an external id (policy O3).
 func (l *linter) externalIDShared(kind string, owners []Index, external string, id func(Index) string) {
 	ids := make([]string, len(owners))
 	for i, owner := range owners {

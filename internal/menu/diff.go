@@ -27,7 +27,7 @@ type Availability struct {
 	Available bool   `json:"available"`
 }
 
-// Empty tells whether nothing differs.
+// Empty reports whether nothing differs.
 func (c Changes) Empty() bool {
 	return len(c.Added)+len(c.Removed)+len(c.Changed)+len(c.Availability) == 0
 }
@@ -63,7 +63,7 @@ func Diff(from, to *Catalogue) Changes {
 	return changes
 }
 
-// differing gives the fields in which the dish p of to is another than the dish
+// differing returns the fields in which the dish p of to is another than the dish
 // old of from.
 func differing(from, to *Catalogue, old, p Index) []string {
 	was, is := from.products.at(old), to.products.at(p)

@@ -11,13 +11,11 @@ import (
 
 // Item is what every order says alike of one dish or ingredient (policies O2,
 // P3), made on its first order and kept with the content: an order is then
-// written without writing names, prices and measures anew. It never changes.
+// written without writing names, prices and measures again. It never changes.
 type Item struct {
 	// Price is the exact price, in the restaurant's currency; 0 where it is
 	// not known.
 	Price jsontext.Number
-	// Exact is Price as verdicts have it.
-	Exact decimal.Decimal
 	// JSON is what stands behind the name ID in an order: its value, then the
 	// members name, price and, where there is one, measure.
 	JSON string
@@ -34,7 +32,7 @@ func NewItem(id, name string, price decimal.Decimal, measure *Measure) *Item {
 		text = jsontext.NumberOf(measure.Value).Append(append(text, `,"measure":{"value":`...))
 		text = append(jsontext.AppendString(append(text, `,"unit":`...), measure.Unit), '}')
 	}
-	return &Item{Price: jsontext.NumberOf(price), Exact: price, JSON: string(text), HasMeasure: measure != nil}
+	return &Item{Price: jsontext.NumberOf(price), JSON: string(text), HasMeasure: measure != nil}
 }
 
 // items are the Items of one register, each made when it is first asked for. So
@@ -43,7 +41,7 @@ type items struct {
 	all atomic.Pointer[[]atomic.Pointer[Item]]
 }
 
-// get gives the item at i.
+// get returns the item at i.
 func (t *items) get(i Index, of *itemTable) *Item {
 	all := t.all.Load()
 	if all == nil {
@@ -63,7 +61,7 @@ func (t *items) get(i Index, of *itemTable) *Item {
 	return item
 }
 
-// ProductItem gives the dish at i as an order has it: by its externalId, or its
+// ProductItem returns the dish at i as an order has it: by its externalId, or its
 // id where it has none (policy O2).
 func (c *Content) ProductItem(i Index) *Item {
 	return c.productItems.get(i, &c.products)

@@ -70,7 +70,7 @@ func (r *itemTable) addOwner(external string, at Index, has func(Index) bool) {
 
 func (r *itemTable) len() int { return len(r.starts) - 1 }
 
-// at gives the one at i.
+// at returns the one at i.
 func (r *itemTable) at(i Index) Entry { return Entry{r.packed[r.starts[i]:r.starts[i+1]]} }
 
 // all visits them in the view's order.
@@ -116,7 +116,7 @@ func (r *itemTable) sameExternalID(i Index) []Index {
 	return r.owners[i : i+1 : i+1]
 }
 
-// find gives the one that has the name; None, and those that share the
+// find returns the one that has the name; None, and those that share the
 // externalId, where there is no such one.
 func (r *itemTable) find(name string) (i Index, sharing []Index) {
 	if at, ok := r.byID(name); ok {

@@ -76,10 +76,10 @@ const (
 	maxWalk    = 20_000_000
 )
 
-// Lint names every defect of a view at once, as it is for one restaurant: what
+// Lint returns every defect of a view at once, as it is for one restaurant: what
 // Decode had to read otherwise, then duplicates, dangling references, cycles,
 // limits, prices, external ids, and groups that nobody can satisfy. The same
-// view gives the same findings in the same order. O(size of the view), and for
+// view has the same findings in the same order. O(size of the view), and for
 // each finding O(dishes and schemes that it touches), bounded in all: what is
 // left out beyond the bounds, the findings say.
 func Lint(v *View, restaurant RestaurantID, s Settings) []Finding {
@@ -177,7 +177,7 @@ func (l *linter) parents() {
 	}
 }
 
-// touched gives the dishes that reach any of the schemes, in menu order.
+// touched returns the dishes that reach any of the schemes, in menu order.
 func (l *linter) touched(schemes ...Index) []string {
 	l.parents()
 	l.walks++
@@ -201,7 +201,7 @@ func (l *linter) touched(schemes ...Index) []string {
 	return l.listed(found)
 }
 
-// listed gives the ids of dishes; none when they are more than may be listed.
+// listed returns the ids of dishes; none when they are more than may be listed.
 func (l *linter) listed(dishes []Index) []string {
 	if len(dishes) > l.list {
 		l.cut = true
@@ -215,7 +215,7 @@ func (l *linter) listed(dishes []Index) []string {
 	return ids
 }
 
-// schemesWith gives the schemes that offer any of the groups.
+// schemesWith returns the schemes that offer any of the groups.
 func (l *linter) schemesWith(groups ...Index) (schemes []Index) {
 	l.parents()
 	for _, g := range groups {
@@ -225,7 +225,7 @@ func (l *linter) schemesWith(groups ...Index) (schemes []Index) {
 	return schemes
 }
 
-// dishesOf gives the dishes that a defect of the named thing touches.
+// dishesOf returns the dishes that a defect of the named thing touches.
 func (l *linter) dishesOf(kind, id string) []string {
 	switch kind {
 	case "product":
@@ -291,7 +291,7 @@ func (l *linter) issues() {
 	}
 }
 
-// owner names whose value it is: the element itself where the value was lost,
+// owner returns whose value it is, for a message: the element itself where the value was lost,
 // else the first dish of those that have it.
 func (l *linter) owner(kind, id string, products []string) string {
 	switch {

@@ -37,7 +37,7 @@ type Settings struct {
 // DefaultMaxDepth is the nesting depth of policy W15.
 const DefaultMaxDepth = 6
 
-// DefaultSettings gives the documented defaults of the policies.
+// DefaultSettings returns the documented defaults of the policies.
 func DefaultSettings() Settings { return Settings{MaxDepth: DefaultMaxDepth} }
 
 // depth is MaxDepth with its default filled in.

@@ -57,7 +57,7 @@ func (d *decoder) decimal() (decimal.Decimal, jsontext.NumberState) {
 	return d.numbers.of(n), jsontext.NumberOK
 }
 
-// sharedUnit gives the one text of a unit that all measures use.
+// sharedUnit returns the one text of a unit that all measures use.
 func (d *decoder) sharedUnit(unit string) string {
 	if unit == "" {
 		return ""
@@ -70,7 +70,7 @@ func (d *decoder) sharedUnit(unit string) string {
 	return own
 }
 
-// sharedMeasure gives the one measure that all use that say the same.
+// sharedMeasure returns the one measure that all use that say the same.
 func (d *decoder) sharedMeasure(m Measure) *Measure {
 	own, ok := d.measures[m]
 	if !ok {

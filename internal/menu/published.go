@@ -231,11 +231,11 @@ func ContentHash(content []byte, s Settings) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// stoppable tells whether a folded name is that of a list of the view whose
+// stoppable reports whether a folded name is that of a list of the view whose
 // elements have stop lists.
 func stoppable(folded string) bool { return folded == "products" || folded == "ingredients" }
 
-// stopField tells whether a folded name is that of a field that stops a dish
+// stopField reports whether a folded name is that of a field that stops a dish
 // or ingredient (policy W7).
 func stopField(folded string) bool {
 	switch folded {
@@ -272,7 +272,7 @@ func (t *stopTable) add(value []byte) {
 	t.of = append(t.of, at)
 }
 
-// encode gives {"values":[{…},…],"runs":[value, elements, …]}: values in the
+// encode returns {"values":[{…},…],"runs":[value, elements, …]}: values in the
 // order of their first element, each run so many elements with one value.
 func (t *stopTable) encode() []byte {
 	size := 64
@@ -302,7 +302,7 @@ func (t *stopTable) encode() []byte {
 	return append(dst, ']', '}')
 }
 
-// stopReader gives the values of the elements one after the other.
+// stopReader reads the values of the elements one after the other.
 type stopReader struct {
 	values []string
 	runs   []int // value and elements in turn
@@ -358,5 +358,5 @@ func (s *stopReader) next() (value string, ok bool) {
 	return value, true
 }
 
-// done tells whether every element has been given.
+// done reports whether every element has been given.
 func (s *stopReader) done() bool { return len(s.runs) == 0 }

@@ -69,7 +69,7 @@ func DistinctWords(text string) []string {
 	return words
 }
 
-// branch gives the ids of a category and its descendants.
+// branch returns the ids of a category and its descendants.
 func (c *Content) branch(id string) map[string]bool {
 	within := map[string]bool{}
 	if _, ok := c.CategoryByID(id); id == "" || !ok {

@@ -9,7 +9,7 @@ import (
 // View is a menu view as the ordering service published it (docs/ordering-service.md,
 // section 2.4), with spellings, identifiers, numbers and nulls
 // normalised by policies W3 to W7. Order, duplicates and dangling references
-// are still those of the service; Compile cleans them and Lint names them.
+// are still those of the service; Compile cleans them and Lint reports them.
 type View struct {
 	Name             string
 	IsPossibleDelete bool
@@ -97,7 +97,7 @@ type StopList struct {
 	IDs []string
 }
 
-// StoppedFor tells whether the list stops the dish for one restaurant. With
+// StoppedFor reports whether the list stops the dish for one restaurant. With
 // anyEntry, an entry of any kind stops it (setting stop_list_any_value).
 func (l StopList) StoppedFor(restaurant RestaurantID, anyEntry bool) bool {
 	return l.All || (anyEntry && len(l.IDs) > 0) || slices.Contains(l.IDs, string(restaurant))
