@@ -108,13 +108,11 @@ func client(t *testing.T, base, id, secret string) *upstream.Client {
 	t.Helper()
 	cfg := upstream.Config{Name: "program", BaseURL: base, AuthURL: base, ClientID: id, ClientSecret: secret}
 	cfg.SetDefaults()
-	reads, writes := &http.Transport{}, &http.Transport{}
-	t.Cleanup(reads.CloseIdleConnections)
-	t.Cleanup(writes.CloseIdleConnections)
-	made, err := upstream.New(cfg, upstream.WithTransport(reads), upstream.WithWriteTransport(writes))
+	made, err := upstream.New(cfg)
 	if err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(made.Close)
 	return made
 }
 

@@ -38,13 +38,11 @@ func newStand(t *testing.T, name, restaurant string) *stand {
 	base := serve(t, service.Handler())
 	cfg := upstream.Config{Name: name, BaseURL: base, AuthURL: base, ClientID: "demo", ClientSecret: "demo-secret"}
 	cfg.SetDefaults()
-	reads, writes := &http.Transport{}, &http.Transport{}
-	t.Cleanup(reads.CloseIdleConnections)
-	t.Cleanup(writes.CloseIdleConnections)
-	client, err := upstream.New(cfg, upstream.WithTransport(reads), upstream.WithWriteTransport(writes))
+	client, err := upstream.New(cfg)
 	if err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(client.Close)
 	return &stand{Client: client, t: t, base: base, arrived: make(chan struct{}, 1000)}
 }
 

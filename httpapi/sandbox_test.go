@@ -25,13 +25,11 @@ func TestAgainstTheSandbox(t *testing.T) {
 	service.SetMenu(bistro, raw)
 	cfg := upstream.Config{Name: "main", BaseURL: base, AuthURL: base, ClientID: "demo", ClientSecret: "demo-secret"}
 	cfg.SetDefaults()
-	reads, writes := &http.Transport{}, &http.Transport{}
-	t.Cleanup(reads.CloseIdleConnections)
-	t.Cleanup(writes.CloseIdleConnections)
-	client, err := upstream.New(cfg, upstream.WithTransport(reads), upstream.WithWriteTransport(writes))
+	client, err := upstream.New(cfg)
 	if err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(client.Close)
 	w := newWorld(t, func(p *plan) { p.cfg.Rate, p.unsynced = httpapi.RateConfig{}, true })
 	pulled, err := client.MenuView(t.Context(), bistro, upstream.Validator{}, 0)
 	if err != nil {

@@ -30,13 +30,11 @@ func upstreamThatAnswers(t *testing.T) (client *upstream.Client, set func(status
 	t.Cleanup(server.Close)
 	cfg := upstream.Config{Name: "main", BaseURL: server.URL, AuthURL: server.URL, ClientID: "a", ClientSecret: "b"}
 	cfg.SetDefaults()
-	reads, writes := &http.Transport{}, &http.Transport{}
-	t.Cleanup(reads.CloseIdleConnections)
-	t.Cleanup(writes.CloseIdleConnections)
-	client, err := upstream.New(cfg, upstream.WithTransport(reads), upstream.WithWriteTransport(writes))
+	client, err := upstream.New(cfg)
 	if err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(client.Close)
 	return client, func(s int, text string) {
 		mu.Lock()
 		defer mu.Unlock()

@@ -151,12 +151,11 @@ func TestRollbackOverTheSandbox(t *testing.T) { // policy S7a
 	service.SetMenu(bistro, []byte(fullMenu))
 	cfg := upstream.Config{Name: "main", BaseURL: base, AuthURL: base, ClientID: "demo", ClientSecret: "demo-secret"}
 	cfg.SetDefaults()
-	reads := &http.Transport{}
-	t.Cleanup(reads.CloseIdleConnections)
-	client, err := upstream.New(cfg, upstream.WithTransport(reads))
+	client, err := upstream.New(cfg)
 	if err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(client.Close)
 	w := newWorld(t, func(p *plan) {
 		p.redis.URL, p.unsynced = redistest.Start(t).URL(), true
 		p.runner = func(d *menusync.Deps) { d.Connections[0].Source = client }

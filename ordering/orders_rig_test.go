@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"slices"
-	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -311,29 +311,22 @@ func definiteNo(tb testing.TB) error {
 // scripted is the real client of a service that gives every call one answer.
 func scripted(tb testing.TB, status int, body string) *upstream.Client {
 	tb.Helper()
-	answer := func(status int, body string) roundTrip {
-		return func(r *http.Request) (*http.Response, error) {
-			if r.Body != nil {
-				_, _ = io.Copy(io.Discard, r.Body)
-				_ = r.Body.Close()
-			}
-			return &http.Response{
-				StatusCode: status, Header: http.Header{"Content-Type": {"application/json"}}, Request: r,
-				Body: io.NopCloser(strings.NewReader(body)), ProtoMajor: 1, ProtoMinor: 1,
-			}, nil
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		if r.URL.Path == "/connect/token" {
+			_, _ = io.WriteString(w, `{"access_token":"a-long-token-of-this-test","expires_in":3600,"token_type":"Bearer"}`)
+			return
 		}
-	}
-	cfg := upstream.Config{Name: "main", BaseURL: "http://service", AuthURL: "http://service", ClientID: "demo", ClientSecret: "demo-secret"}
-	cfg.SetDefaults()
-	client, err := upstream.New(cfg, upstream.WithWriteTransport(answer(status, body)),
-		upstream.WithTransport(answer(http.StatusOK, `{"access_token":"a-long-token-of-this-test","expires_in":3600,"token_type":"Bearer"}`)))
+		w.WriteHeader(status)
+		_, _ = io.WriteString(w, body)
+	}))
+	tb.Cleanup(server.Close)
+	client, err := upstream.New(upstream.Config{
+		Name: "main", BaseURL: server.URL, AuthURL: server.URL, ClientID: "demo", ClientSecret: "demo-secret",
+	})
 	if err != nil {
 		tb.Fatal(err)
 	}
 	tb.Cleanup(client.Close)
 	return client
 }
-
-type roundTrip func(*http.Request) (*http.Response, error)
-
-func (r roundTrip) RoundTrip(req *http.Request) (*http.Response, error) { return r(req) }

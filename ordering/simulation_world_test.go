@@ -100,13 +100,10 @@ func (w *world) start(ctx context.Context, i int) {
 		Journal: w.journal, plug: p, fail: map[journaltest.Method][]journaltest.Failure{},
 		die: map[journaltest.Method]journaltest.Failure{}, delay: map[journaltest.Method]time.Duration{},
 	}
-	transport := func() *http.Transport {
-		return &http.Transport{DialContext: p.dial, DisableCompression: true, IdleConnTimeout: 2 * time.Second}
-	}
 	cfg := upstream.Config{
 		Name: "main", BaseURL: "http://service.test", AuthURL: "http://service.test", ClientID: "demo", ClientSecret: "demo-secret",
 	}
-	client, err := upstream.New(cfg, upstream.WithTransport(transport()), upstream.WithWriteTransport(transport()),
+	client, err := upstream.New(cfg, upstream.WithDial(p.dial),
 		upstream.WithPauses(func(most time.Duration) time.Duration { return most / 2 }))
 	if err != nil {
 		panic(err)

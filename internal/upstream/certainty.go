@@ -2,66 +2,37 @@ package upstream
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net"
 	"net/http"
 	"net/http/httptrace"
-	"slices"
-	"sync"
+	"sync/atomic"
 
 	"golang.org/x/oauth2"
 )
 
-// sendWatch watches one request and reports whether any byte of it may have been sent
-// (policy O8, "nothing written").
+// sendWatch knows the connection of one request, so that it can report whether any
+// byte of it may have been sent (policy O8, "nothing written").
 type sendWatch struct {
-	mu        sync.Mutex
-	hooked    bool // the transport looked for a connection, so it runs the hooks
-	uncounted bool // it wrote to a connection that does not count
-	conns     []*countingConn
+	conn atomic.Pointer[net.Conn] // nil: the request got none
 }
 
-// watch gives a context whose request is watched.
-func (d *sendWatch) watch(ctx context.Context) context.Context {
+// watch returns a context whose request is watched.
+func (w *sendWatch) watch(ctx context.Context) context.Context {
 	return httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
-		GetConn: func(string) {
-			d.mu.Lock()
-			defer d.mu.Unlock()
-			d.hooked = true
-		},
-		GotConn: func(info httptrace.GotConnInfo) {
-			d.mu.Lock()
-			defer d.mu.Unlock()
-			if conn, ok := info.Conn.(*countingConn); ok {
-				d.conns = append(d.conns, conn)
-				return
-			}
-			d.uncounted = true
-		},
-		WroteHeaders: func() {
-			d.mu.Lock()
-			defer d.mu.Unlock()
-			d.hooked = true
-			d.uncounted = d.uncounted || len(d.conns) == 0
-		},
+		GotConn: func(info httptrace.GotConnInfo) { w.conn.Store(&info.Conn) },
 	})
 }
 
-// nothingSent reports whether certainly no byte of the request was sent, given the
-// transport's error.
-func (d *sendWatch) nothingSent(err error) bool {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if d.uncounted {
-		return false
+// nothingSent reports whether certainly no byte of the request was sent. Each
+// attempt has one connection of its own, so all that it carried is the attempt's.
+func (w *sendWatch) nothingSent() bool {
+	conn := w.conn.Load()
+	if conn == nil {
+		return true
 	}
-	if !d.hooked { // a transport without hooks: only a failed dial is sure
-		var dial *net.OpError
-		return errors.As(err, &dial) && dial.Op == "dial"
-	}
-	// Each attempt has connections of its own, so all that they carried is its.
-	return !slices.ContainsFunc(d.conns, func(c *countingConn) bool { return c.written.Load() != 0 })
+	counted, ok := (*conn).(*countingConn) // another one, of TLS behind a proxy, does not count
+	return ok && counted.written.Load() == 0
 }
 
 // certaintyOf returns the certainty of an answer to a call that writes (policies O8,
@@ -104,7 +75,7 @@ func (c *Client) certaintyOf(op Operation, got *answer, used *oauth2.Token) *Err
 	return e
 }
 
-// done tells whether a 2xx answer says that the call took effect: a created
+// done reports whether a 2xx answer says that the call took effect: a created
 // order has its id; of the others any JSON or nothing will do, unless it is
 // the interface's error shape (policy W13).
 func done(op Operation, got *answer, d responseBody) bool {

@@ -277,6 +277,18 @@ func TestCertaintyOfWhatNeverLeft(t *testing.T) {
 	}
 }
 
+// So long a head leaves in parts; the first one breaks before it is whole.
+func TestAHeadThatLeavesInPartsMayHaveArrived(t *testing.T) {
+	t.Parallel()
+	s := &service{token: func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = io.WriteString(w, `{"access_token":"`+strings.Repeat("x", 8<<10)+`"}`)
+	}}
+	client := start(t, s, upstream.WithWriteDial(writing(10), nil))
+	for op, call := range operations(t.Context(), client) {
+		check(t, op, call(), 1, isUnknown)
+	}
+}
+
 // writing dials connections that take that many bytes and then fail.
 func writing(bytes int) func(context.Context, string, string) (net.Conn, error) {
 	return func(ctx context.Context, network, address string) (net.Conn, error) {

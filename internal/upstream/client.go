@@ -2,6 +2,7 @@ package upstream
 
 import (
 	"math/rand/v2"
+	"net"
 	"net/http"
 	"strings"
 	"sync"
@@ -41,16 +42,10 @@ type Client struct {
 // Option changes how a Client works.
 type Option func(*Client)
 
-// WithTransport replaces the transport of reads and token requests.
-func WithTransport(rt http.RoundTripper) Option {
-	return func(c *Client) { c.reads = rt }
-}
-
-// WithWriteTransport replaces the transport of the calls that write. It must
-// not repeat requests by itself; one that runs no httptrace hooks makes more
-// outcomes unknown.
-func WithWriteTransport(rt http.RoundTripper) Option {
-	return func(c *Client) { c.writes = rt }
+// WithDial replaces how connections to the service are opened, of reads and of
+// the calls that write: for tests over a network in memory.
+func WithDial(dial DialFunc) Option {
+	return func(c *Client) { c.reads, c.writes = newReadTransport(c.cfg, dial), newWriteTransport(dial) }
 }
 
 // WithPauses replaces the random part of the pauses between attempts: given the
@@ -75,18 +70,13 @@ func New(cfg Config, opts ...Option) (*Client, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
+	dialer := &net.Dialer{Timeout: dialTimeout, KeepAlive: 30 * time.Second}
 	c := &Client{
-		cfg: cfg, clock: time.Now, jitter: fullJitter, log: silentlog.New(),
-		observe: func(Call) {}, queue: newQueue(cfg),
+		cfg: cfg, clock: time.Now, jitter: fullJitter, log: silentlog.New(), observe: func(Call) {}, queue: newQueue(cfg),
+		reads: newReadTransport(cfg, dialer.DialContext), writes: newWriteTransport(dialer.DialContext),
 	}
 	for _, opt := range opts {
 		opt(c)
-	}
-	if c.reads == nil {
-		c.reads = newReadTransport(cfg)
-	}
-	if c.writes == nil {
-		c.writes = newWriteTransport(nil, nil)
 	}
 	c.log = c.log.WithField("connection", cfg.Name)
 	c.tokens = &tokenSource{fetch: c.fetchToken, limit: cfg.Timeouts.Token, clock: c.clock}
@@ -94,22 +84,17 @@ func New(cfg Config, opts ...Option) (*Client, error) {
 	return c, nil
 }
 
-// Name is the connection's name.
-func (c *Client) Name() string { return c.cfg.Name }
-
-// Config is the configuration with its defaults filled in.
+// Config returns the configuration with its defaults filled in.
 func (c *Client) Config() Config { return c.cfg }
 
-// Close closes idle connections. The client stays usable.
+// Close closes idle connections, which only reads have. The client stays usable.
 func (c *Client) Close() {
-	for _, rt := range []http.RoundTripper{c.reads, c.writes} {
-		if idle, ok := rt.(interface{ CloseIdleConnections() }); ok {
-			idle.CloseIdleConnections()
-		}
+	if idle, ok := c.reads.(interface{ CloseIdleConnections() }); ok {
+		idle.CloseIdleConnections()
 	}
 }
 
-// fullJitter gives a random duration from 0 up to and including most.
+// fullJitter returns a random duration from 0 up to and including most.
 func fullJitter(most time.Duration) time.Duration {
 	return rand.N(max(most, 0) + 1) //nolint:gosec // spreads retries in time; nothing secret hangs on it
 }

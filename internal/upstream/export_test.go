@@ -1,19 +1,27 @@
 package upstream
 
 import (
-	"context"
-	"crypto/tls"
-	"net"
+	"crypto/x509"
+	"net/http"
 	"time"
 )
 
 // What the tests of package upstream_test reach inside for.
 
-// WithWriteDial keeps the real write transport over other connections.
-func WithWriteDial(
-	dial func(ctx context.Context, network, address string) (net.Conn, error), settings *tls.Config,
-) Option {
-	return func(c *Client) { c.writes = newWriteTransport(dial, settings) }
+// WithTransports replaces the transports; the one of writes must not repeat requests
+// by itself.
+func WithTransports(reads, writes http.RoundTripper) Option {
+	return func(c *Client) { c.reads, c.writes = reads, writes }
+}
+
+// WithWriteDial keeps the real write transport over other connections, which trust
+// roots too if it is not nil.
+func WithWriteDial(dial DialFunc, roots *x509.CertPool) Option {
+	return func(c *Client) {
+		transport := newWriteTransport(dial)
+		transport.TLSClientConfig.RootCAs = roots
+		c.writes = transport
+	}
 }
 
 // WithClock replaces the clock that token lifetimes are measured by.

@@ -160,12 +160,10 @@ func withinConfig(
 	}
 	served := make(chan error, 1)
 	go func() { served <- server.Serve(network) }()
-	reads := &http.Transport{DialContext: network.Dial, DisableCompression: true}
 	cfg := config("http://service.test")
 	change(&cfg)
 	client, err := upstream.New(cfg, append([]upstream.Option{
-		upstream.WithPauses(noPause), upstream.WithTransport(reads),
-		upstream.WithWriteDial(network.Dial, nil),
+		upstream.WithPauses(noPause), upstream.WithDial(network.Dial),
 	}, opts...)...)
 	if err != nil {
 		t.Fatal(err)

@@ -99,7 +99,7 @@ func TestCertaintyOfEveryStatus(t *testing.T) {
 				})
 				cfg := config("http://service.test")
 				cfg.RetryUnavailable = &retryUnavailable
-				client := connect(t, cfg, upstream.WithTransport(token), upstream.WithWriteTransport(answer))
+				client := connect(t, cfg, upstream.WithTransports(token, answer))
 				for status = 200; status <= 599; status++ {
 					for op, call := range operations(t.Context(), client) {
 						before := tries.Load()
@@ -135,3 +135,8 @@ func TestRedirectsAreRefusals(t *testing.T) {
 		}
 	}
 }
+
+type roundTrip func(*http.Request) (*http.Response, error)
+
+// RoundTrip implements http.RoundTripper.
+func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }

@@ -20,16 +20,15 @@ const (
 	readIdle    = 90 * time.Second
 )
 
-// dialFunc opens a connection.
-type dialFunc func(ctx context.Context, network, address string) (net.Conn, error)
+// DialFunc opens a connection, as net.Dialer's DialContext does.
+type DialFunc func(ctx context.Context, network, address string) (net.Conn, error)
 
-// newReadTransport is the transport of menu, reasons and token. Answers are
+// newReadTransport returns the transport of menu, reasons and token. Answers are
 // unpacked by this package, not by the transport, so that limits are its own.
-func newReadTransport(cfg Config) *http.Transport {
-	dialer := &net.Dialer{Timeout: dialTimeout, KeepAlive: 30 * time.Second}
+func newReadTransport(cfg Config, dial DialFunc) *http.Transport {
 	return &http.Transport{
 		Proxy:               http.ProxyFromEnvironment,
-		DialContext:         dialer.DialContext,
+		DialContext:         dial,
 		ForceAttemptHTTP2:   true,
 		MaxIdleConns:        cfg.Concurrency,
 		MaxIdleConnsPerHost: cfg.Concurrency,
@@ -39,22 +38,16 @@ func newReadTransport(cfg Config) *http.Transport {
 	}
 }
 
-// newWriteTransport is the transport of the calls that write. Each attempt has a
-// connection of its own: on one that has rested, however shortly, a request can
-// cross the service's closing it, and then nobody knows whether it was read.
+// newWriteTransport returns the transport of the calls that write. Each attempt
+// has a connection of its own: on one that has rested, however shortly, a request
+// can cross the service's closing it, and then nobody knows whether it was read.
 // It speaks HTTP/1.1 only, and counts the bytes that left, so that
-// "nothing written" is known and not guessed. dial and tlsConfig may be nil.
-func newWriteTransport(dial dialFunc, tlsConfig *tls.Config) *http.Transport {
-	if dial == nil {
-		dialer := &net.Dialer{Timeout: dialTimeout, KeepAlive: 30 * time.Second}
-		dial = dialer.DialContext
+// "nothing written" is known and not guessed.
+func newWriteTransport(dial DialFunc) *http.Transport {
+	settings := &tls.Config{
+		MinVersion: tls.VersionTLS12, NextProtos: []string{"http/1.1"},
+		ClientSessionCache: tls.NewLRUClientSessionCache(0), // handshakes stay cheap
 	}
-	settings := &tls.Config{MinVersion: tls.VersionTLS12}
-	if tlsConfig != nil {
-		settings = tlsConfig.Clone()
-	}
-	settings.NextProtos = []string{"http/1.1"}
-	settings.ClientSessionCache = tls.NewLRUClientSessionCache(0) // handshakes stay cheap
 	protocols := new(http.Protocols)
 	protocols.SetHTTP1(true)
 	return &http.Transport{
@@ -77,7 +70,7 @@ func newWriteTransport(dial dialFunc, tlsConfig *tls.Config) *http.Transport {
 // dialCounted opens the connection of one call that writes, by TLS if there are
 // settings, no later than the call may be begun. The connection counts what the
 // request wrote, without what TLS itself wrote.
-func dialCounted(ctx context.Context, dial dialFunc, network, address string, settings *tls.Config) (net.Conn, error) {
+func dialCounted(ctx context.Context, dial DialFunc, network, address string, settings *tls.Config) (net.Conn, error) {
 	window, _ := ctx.Value(sendWindowKey{}).(sendWindow) // the transport dials without the call's deadline
 	if !window.begin.IsZero() {
 		limited, cancel := context.WithDeadline(ctx, window.begin)
@@ -94,16 +87,10 @@ func dialCounted(ctx context.Context, dial dialFunc, network, address string, se
 	return &countingConn{Conn: conn, window: window}, nil
 }
 
-// handshake makes conn a TLS connection.
+// handshake makes conn a TLS connection, and closes it if that fails.
 func handshake(ctx context.Context, conn net.Conn, address string, settings *tls.Config) (net.Conn, error) {
-	if settings.ServerName == "" {
-		host, _, err := net.SplitHostPort(address)
-		if err != nil {
-			host = address
-		}
-		settings = settings.Clone()
-		settings.ServerName = host
-	}
+	settings = settings.Clone()
+	settings.ServerName, _, _ = net.SplitHostPort(address) // the transport gives every address a port
 	secured := tls.Client(conn, settings)
 	limited, cancel := context.WithTimeout(ctx, handshakeTimeout)
 	defer cancel()
@@ -146,7 +133,7 @@ type sendWindow struct{ begin, end time.Time }
 // sendWindowKey is where a context holds the sendWindow of a call that writes.
 type sendWindowKey struct{}
 
-// past tells whether a time has come, by the process's clock or by the wall's:
+// past reports whether a time has come, by the process's clock or by the wall's:
 // the one stands still while a machine sleeps.
 func past(end time.Time) bool {
 	now := time.Now()

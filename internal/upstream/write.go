@@ -204,7 +204,7 @@ func (w *writeCall) exchange(ctx context.Context) (*answer, *Error) {
 	got, err := c.send(left.watch(ctx), c.writes, w.request, w.used)
 	if err != nil {
 		e := c.noResponse(op, err)
-		if !left.nothingSent(err) {
+		if !left.nothingSent() {
 			e.Effect, e.again = EffectUnknown, false
 		}
 		return nil, e

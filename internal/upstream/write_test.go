@@ -2,7 +2,6 @@ package upstream_test
 
 import (
 	"context"
-	"crypto/tls"
 	"crypto/x509"
 	"errors"
 	"fmt"
@@ -217,8 +216,7 @@ func TestWritesOverTLS(t *testing.T) {
 	roots := x509.NewCertPool()
 	roots.AddCert(server.Certificate())
 	var dialer net.Dialer
-	client := withTokens(t, server.URL, upstream.WithWriteDial(dialer.DialContext,
-		&tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12}))
+	client := withTokens(t, server.URL, upstream.WithWriteDial(dialer.DialContext, roots))
 	for range 2 { // each has its own connection
 		if _, err := client.CreateOrder(t.Context(), []byte("{}")); err != nil {
 			t.Errorf("CreateOrder() over TLS = %v", err)
@@ -276,7 +274,7 @@ func (c *writeCounter) Write(p []byte) (int, error) {
 func TestAWriteCannotBeMadeAnew(t *testing.T) {
 	t.Parallel()
 	var rewindable atomic.Int64
-	client := withTokens(t, "http://service.test", upstream.WithWriteTransport(roundTrip(
+	client := withTokens(t, "http://service.test", upstream.WithTransports(http.DefaultTransport, roundTrip(
 		func(r *http.Request) (*http.Response, error) {
 			if r.GetBody != nil {
 				rewindable.Add(1)
