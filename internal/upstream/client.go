@@ -5,7 +5,6 @@ import (
 	"net"
 	"net/http"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/failsafe-go/failsafe-go/circuitbreaker"
@@ -32,11 +31,9 @@ type Client struct {
 	observe func(Call)
 	reads   http.RoundTripper // menu, reasons, token
 	writes  http.RoundTripper
-	tokens  *tokenSource
+	held    heldToken
 	breaker circuitbreaker.CircuitBreaker[*answer]
-
-	unpackers sync.Pool // of *gzip.Reader, some 40 KiB each
-	queue     *queue
+	queue   *queue
 }
 
 // Option changes how a Client works.
@@ -79,7 +76,6 @@ func New(cfg Config, opts ...Option) (*Client, error) {
 		opt(c)
 	}
 	c.log = c.log.WithField("connection", cfg.Name)
-	c.tokens = &tokenSource{fetch: c.fetchToken, limit: cfg.Timeouts.Token, clock: c.clock}
 	c.breaker = newBreaker(c.log)
 	return c, nil
 }

@@ -14,8 +14,10 @@ import (
 	"time"
 
 	"github.com/klauspost/compress/gzip"
+	"github.com/sirupsen/logrus"
 	"golang.org/x/oauth2"
 
+	"larder/internal/sleep"
 	"larder/internal/tracing"
 )
 
@@ -122,7 +124,7 @@ func (c *Client) exchange(ctx context.Context, rt http.RoundTripper, r *request,
 	if got.status >= http.StatusBadRequest {
 		limit = min(limit, maxAnswerBytes) // the beginning of an error is enough (policy W14)
 	}
-	got.body, got.bodyErr = c.readBody(res, limit, r.expected)
+	got.body, got.bodyErr = readBody(res, limit, r.expected)
 	if limit < r.limit && errors.Is(got.bodyErr, ErrTooLarge) {
 		got.bodyErr = nil
 	}
@@ -131,7 +133,7 @@ func (c *Client) exchange(ctx context.Context, rt http.RoundTripper, r *request,
 
 // readBody reads at most limit bytes, unpacking gzip (policies W11, W15).
 // expected is how many there probably are; 0 where that is not known.
-func (c *Client) readBody(res *http.Response, limit, expected int64) ([]byte, error) {
+func readBody(res *http.Response, limit, expected int64) ([]byte, error) {
 	var from io.Reader = &io.LimitedReader{R: res.Body, N: limit + 1}
 	size := res.ContentLength
 	switch coding := strings.ToLower(strings.TrimSpace(res.Header.Get("Content-Encoding"))); coding {
@@ -144,12 +146,8 @@ func (c *Client) readBody(res *http.Response, limit, expected int64) ([]byte, er
 			res.StatusCode == http.StatusNotModified {
 			return nil, nil
 		}
-		unpacked, ok := c.unpackers.Get().(*gzip.Reader)
-		if !ok {
-			unpacked = new(gzip.Reader)
-		}
-		defer c.unpackers.Put(unpacked)
-		if err := unpacked.Reset(from); err != nil {
+		unpacked, err := gzip.NewReader(from)
+		if err != nil {
 			return nil, fmt.Errorf("gzip: %w", err)
 		}
 		from = &io.LimitedReader{R: unpacked, N: limit + 1}
@@ -197,4 +195,50 @@ func joined(full [][]byte, last []byte) []byte {
 		return last
 	}
 	return slices.Concat(append(full, last)...)
+}
+
+// The attempts of one call and the pauses between them (policy S5).
+const (
+	maxTries = 4
+	maxPause = 10 * time.Second
+	// readPause begins the pauses of a read, which nobody waits for: a service
+	// that starts together with larder is there by the last attempt. writePause
+	// begins those of a write, which a guest waits for.
+	readPause  = time.Second
+	writePause = 200 * time.Millisecond
+	// maxRetryAfter is the longest a call waits because the service asks; a
+	// longer wish ends the call, with the wish in the Error.
+	maxRetryAfter = 2 * time.Minute
+)
+
+// retry calls attempt until it succeeds, until its error allows no repeat, or
+// until the attempts are used up. It returns what the last attempt returned.
+// ctx bounds the pauses alone, and a pause that would outlast it is not begun:
+// an attempt that has begun ends by its own limit, so that what is known of a
+// write is never lost.
+func (c *Client) retry(ctx context.Context, base time.Duration, attempt func() (*answer, error)) (*answer, error) {
+	for try := 1; ; try++ {
+		got, err := attempt()
+		failed, ok := errors.AsType[*Error](err)
+		if !ok || !failed.again || try == maxTries {
+			return got, err
+		}
+		// Full jitter over an exponential backoff, on top of what the service asks for.
+		wait := failed.RetryAfter + c.jitter(min(maxPause, base<<(try-1)))
+		if failed.RetryAfter > maxRetryAfter || !endsBefore(ctx, wait) {
+			return got, err
+		}
+		c.log.WithError(failed).WithFields(logrus.Fields{
+			"event": "upstream.retry", "operation": failed.Operation, "wait": wait.String(),
+		}).WithFields(tracing.LogFields(ctx)).Debug("trying again")
+		if sleep.For(ctx, wait) != nil {
+			return got, err
+		}
+	}
+}
+
+// endsBefore reports whether a pause that begins now ends before ctx does.
+func endsBefore(ctx context.Context, pause time.Duration) bool {
+	deadline, ok := ctx.Deadline()
+	return ctx.Err() == nil && (!ok || time.Until(deadline) > pause)
 }

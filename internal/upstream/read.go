@@ -6,9 +6,11 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"time"
 
 	"github.com/failsafe-go/failsafe-go"
 	"github.com/failsafe-go/failsafe-go/circuitbreaker"
+	"github.com/sirupsen/logrus"
 	"golang.org/x/oauth2"
 )
 
@@ -116,7 +118,7 @@ func (c *Client) readOnce(ctx context.Context, r *request, conditional bool) (*a
 		case err != nil:
 			return nil, c.noResponse(r.op, err)
 		case got.status == http.StatusUnauthorized && !renewed:
-			c.tokens.Invalidate(used)
+			c.dropToken(used)
 			continue
 		case got.bodyErr != nil:
 			return nil, c.failure(r.op, got, got.bodyErr, used)
@@ -127,4 +129,45 @@ func (c *Client) readOnce(ctx context.Context, r *request, conditional bool) (*a
 			return nil, c.failure(r.op, got, nil, used)
 		}
 	}
+}
+
+// When the breaker of a connection opens, and for how long.
+const (
+	breakerFailures = 5
+	breakerDelay    = 15 * time.Second
+)
+
+// newBreaker makes a connection's breaker: it opens after 5 reads in a row
+// that failed by the service's fault, retries included, and lets one through
+// after about 15 s.
+func newBreaker(log logrus.FieldLogger) circuitbreaker.CircuitBreaker[*answer] {
+	return circuitbreaker.NewBuilder[*answer]().
+		HandleIf(func(_ *answer, err error) bool {
+			var e *Error
+			return errors.As(err, &e) && e.fault
+		}).
+		WithFailureThreshold(breakerFailures).
+		WithSuccessThreshold(1).
+		WithDelay(breakerDelay).
+		WithJitterFactor(0.2).
+		OnStateChanged(func(event circuitbreaker.StateChangedEvent) {
+			entry := log.WithFields(logrus.Fields{
+				"event": "upstream.breaker", "from": event.OldState.String(), "to": event.NewState.String(),
+			})
+			switch {
+			case event.NewState == circuitbreaker.ClosedState:
+				entry.Info("circuit breaker closed: reads go on")
+			case event.OldState == circuitbreaker.ClosedState:
+				entry.Warn("circuit breaker opened: reads are not tried for a while")
+			default: // a try now and then while it is open
+				entry.Debug("circuit breaker lets a read through, or did in vain")
+			}
+		}).
+		Build()
+}
+
+// BreakerState is the state of the breaker for reads: "closed", "open" or
+// "half-open".
+func (c *Client) BreakerState() string {
+	return c.breaker.State().String()
 }

@@ -52,7 +52,7 @@ func (c *Client) Reserve(ctx context.Context, op Operation, client string, arriv
 
 // awaitToken waits until there is a token in memory, trying several times.
 func (c *Client) awaitToken(ctx context.Context, until time.Time) error {
-	if c.tokens.fresh() != nil {
+	if c.freshToken() != nil {
 		return ctx.Err()
 	}
 	limited, cancel := context.WithDeadline(ctx, until)
@@ -82,10 +82,8 @@ func (s *Slot) hold(ctx context.Context) error {
 	if s.waiter != nil {
 		return nil
 	}
-	w, err := s.client.queue.acquire(ctx, s.name, writes, waitLimits{waitUntil: s.repeatBy})
-	if err == nil {
-		s.waiter = w
-	}
+	var err error
+	s.waiter, err = s.client.queue.acquire(ctx, s.name, writes, waitLimits{waitUntil: s.repeatBy})
 	return err
 }
 

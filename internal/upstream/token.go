@@ -2,92 +2,287 @@ package upstream
 
 import (
 	"context"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
 	"sync"
 	"time"
 
 	"golang.org/x/oauth2"
 	"golang.org/x/sync/singleflight"
+
+	"larder/internal/jsontext"
 )
 
-// tokenSource keeps one token fresh. Unlike the reuse source of
-// golang.org/x/oauth2 it holds no lock while it fetches, lets every caller
-// wait by its own context, and can drop a token that the service refused.
-type tokenSource struct {
-	fetch func(context.Context) (*oauth2.Token, error)
-	limit time.Duration // of one fetch
-	clock func() time.Time
+// Lifetimes of a token (policy W2).
+const (
+	defaultLifetime = 5 * time.Minute
+	maxLifetime     = 365 * 24 * time.Hour
+)
 
+// pauseAfterFailure is how long an old token that still holds is used before
+// another fetch is tried.
+const pauseAfterFailure = 3 * time.Second
+
+// heldToken is the token in memory. Unlike the reuse source of
+// golang.org/x/oauth2 it holds no lock while one is fetched, lets every caller
+// wait by its own context, and can drop a token that the service refused.
+type heldToken struct {
 	flight  singleflight.Group
 	mu      sync.Mutex
 	current *oauth2.Token
 	renewAt time.Time
 }
 
-// Token gives the token in memory while it is good, or a new one.
-func (s *tokenSource) Token(ctx context.Context) (*oauth2.Token, error) {
-	if token := s.fresh(); token != nil {
+// Token returns a token that is valid for a while, from memory or from the token
+// endpoint. Callers that need one at the same time share one request; each waits
+// no longer than its own ctx. The error is an *Error.
+func (c *Client) Token(ctx context.Context) (*oauth2.Token, error) {
+	if token := c.freshToken(); token != nil {
 		return token, nil
 	}
 	if err := ctx.Err(); err != nil {
-		return nil, err
+		return nil, &Error{Operation: OpToken, Err: err, again: true}
 	}
 	// The fetch belongs to all who wait, so no single caller's end stops it.
 	detached := context.WithoutCancel(ctx)
-	done := s.flight.DoChan("token", func() (any, error) {
-		if token := s.fresh(); token != nil {
+	done := c.held.flight.DoChan("token", func() (any, error) {
+		if token := c.freshToken(); token != nil {
 			return token, nil
 		}
-		fetching, cancel := context.WithTimeout(detached, s.limit)
+		fetching, cancel := context.WithTimeout(detached, c.cfg.Timeouts.Token)
 		defer cancel()
-		return s.renew(fetching)
+		return c.renewToken(fetching)
 	})
 	select {
 	case <-ctx.Done():
-		return nil, ctx.Err()
+		return nil, &Error{Operation: OpToken, Err: ctx.Err(), again: true}
 	case result := <-done:
+		if shared, ok := errors.AsType[*Error](result.Err); ok {
+			own := *shared // each caller may set its own wait
+			return nil, &own
+		}
 		token, _ := result.Val.(*oauth2.Token)
 		return token, result.Err
 	}
 }
 
-func (s *tokenSource) fresh() *oauth2.Token {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.current != nil && s.clock().Before(s.renewAt) {
-		return s.current
+// freshToken returns the token in memory while it is good, else nil.
+func (c *Client) freshToken() *oauth2.Token {
+	c.held.mu.Lock()
+	defer c.held.mu.Unlock()
+	if c.held.current != nil && c.clock().Before(c.held.renewAt) {
+		return c.held.current
 	}
 	return nil
 }
 
-// pauseAfterFailure is how long an old token that still holds is used before
-// another fetch is tried.
-const pauseAfterFailure = 3 * time.Second
-
-// renew fetches a token. While the old one has not quite expired, a failed
-// fetch is no failure yet.
-func (s *tokenSource) renew(ctx context.Context) (*oauth2.Token, error) {
-	asked := s.clock()
-	token, err := s.fetch(ctx)
-	s.mu.Lock()
-	defer s.mu.Unlock()
+// renewToken fetches a token in the configured form. While the old one has not
+// quite expired, a failed fetch is no failure yet.
+func (c *Client) renewToken(ctx context.Context) (*oauth2.Token, error) {
+	asked := c.clock()
+	token, err := c.requestToken(ctx, c.cfg.TokenRequest)
 	if err != nil {
-		if now := s.clock(); s.current != nil && now.Before(s.current.Expiry) {
-			s.renewAt = now.Add(min(pauseAfterFailure, s.current.Expiry.Sub(now)))
-			return s.current, nil
+		c.log.WithError(err).WithField("event", "upstream.token").Debug("no token")
+	}
+	held := &c.held
+	held.mu.Lock()
+	defer held.mu.Unlock()
+	if err != nil {
+		if now := c.clock(); held.current != nil && now.Before(held.current.Expiry) {
+			held.renewAt = now.Add(min(pauseAfterFailure, held.current.Expiry.Sub(now)))
+			return held.current, nil
 		}
 		return nil, err
 	}
-	s.current = token
-	s.renewAt = token.Expiry.Add(-min(30*time.Second, token.Expiry.Sub(asked)/5))
+	held.current = token
+	held.renewAt = token.Expiry.Add(-min(30*time.Second, token.Expiry.Sub(asked)/5))
 	return token, nil
 }
 
-// Invalidate drops the token that the service refused, when it is still the
+// dropToken drops the token that the service refused, when it is still the
 // current one: another caller may have renewed it already.
-func (s *tokenSource) Invalidate(token *oauth2.Token) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.current != nil && token != nil && s.current.AccessToken == token.AccessToken {
-		s.current = nil
+func (c *Client) dropToken(refused *oauth2.Token) {
+	c.held.mu.Lock()
+	defer c.held.mu.Unlock()
+	if c.held.current != nil && c.held.current.AccessToken == refused.AccessToken {
+		c.held.current = nil
 	}
+}
+
+// requestToken does one token request in the given form (policies W1, W2).
+func (c *Client) requestToken(ctx context.Context, form TokenRequest) (*oauth2.Token, error) {
+	body, contentType := form.encode(c.cfg.ClientID, c.cfg.ClientSecret)
+	asked := c.clock()
+	got, err := c.send(ctx, c.reads, &request{
+		op: OpToken, method: http.MethodPost, url: c.cfg.AuthURL + pathToken,
+		header: http.Header{"Content-Type": {contentType}}, body: body, limit: maxAnswerBytes,
+	}, nil)
+	if err != nil {
+		return nil, c.noResponse(OpToken, err)
+	}
+	reply := readTokenReply(got.body)
+	if got.status < 200 || got.status > 299 || got.bodyErr != nil {
+		return nil, c.tokenFailure(got, reply, got.bodyErr)
+	}
+	if !usableToken(reply.accessToken) {
+		return nil, c.tokenFailure(got, reply, fmt.Errorf("%w: no usable access_token", ErrResponse))
+	}
+	lifetime := reply.lifetime
+	if lifetime <= 0 {
+		lifetime = jwtLifetime(reply.accessToken, asked)
+	}
+	return &oauth2.Token{
+		AccessToken: reply.accessToken, TokenType: "Bearer",
+		ExpiresIn: int64(lifetime / time.Second), Expiry: asked.Add(lifetime),
+	}, nil
+}
+
+// tokenFailure is a token endpoint's answer that gave no token. An answer
+// that was half a success may hold a token: its body is not kept.
+func (c *Client) tokenFailure(got *answer, reply tokenReply, cause error) *Error {
+	e := c.failure(OpToken, got, cause)
+	if e.Code == "" {
+		e.Code = clip(c.redact(reply.problem), maxCodeBytes)
+		e.Msg = clip(c.redact(reply.description), maxTextBytes)
+	}
+	if got.status >= 200 && got.status <= 299 {
+		e.Body, e.Cut = nil, false
+	}
+	return e
+}
+
+// tokenReply is the token endpoint's answer, good or bad.
+type tokenReply struct {
+	accessToken string
+	lifetime    time.Duration
+	problem     string // RFC 6749's error
+	description string
+}
+
+// readTokenReply reads the answer with names in any spelling, enveloped in
+// result or not; the lifetime is a number or a string.
+func readTokenReply(body []byte) tokenReply {
+	text, err := jsontext.Check(string(body), maxDepth)
+	if err != nil {
+		return tokenReply{}
+	}
+	var reply tokenReply
+	if result := reply.read(text); result != "" && reply.accessToken == "" {
+		reply.read(result)
+	}
+	return reply
+}
+
+// read reads the members of an object and returns the one named result.
+func (t *tokenReply) read(object string) (result string) {
+	r := jsontext.NewReader(object, maxDepth)
+	for name := range r.Members() {
+		switch jsontext.FoldName(name) {
+		case "accesstoken":
+			t.accessToken, _ = r.Text()
+		case "expiresin":
+			t.lifetime = boundedSeconds(readSeconds(&r))
+		case "error":
+			t.problem, _ = r.Text()
+		case "errordescription":
+			t.description, _ = r.Text()
+		case "result":
+			result = r.Raw()
+		}
+	}
+	return result
+}
+
+func boundedSeconds(seconds int64) time.Duration {
+	return time.Duration(min(max(seconds, 0), int64(maxLifetime/time.Second))) * time.Second
+}
+
+// maxToken is how long a token may be. Servers reject longer headers, so that
+// each call would fail until the token expires.
+const maxToken = 8 << 10
+
+// usableToken reports whether the text can stand in an Authorization header.
+func usableToken(text string) bool {
+	return len(text) <= maxToken && text != "" && !strings.ContainsFunc(text, func(c rune) bool { return c <= ' ' || c >= 0x7f })
+}
+
+// jwtLifetime is how long a token holds by its own word: until exp; where
+// exp has passed by our clock, from iat to exp; else 5 minutes.
+func jwtLifetime(token string, now time.Time) time.Duration {
+	parts := strings.Split(token, ".")
+	if len(parts) != 3 {
+		return defaultLifetime
+	}
+	payload, err := base64.RawURLEncoding.DecodeString(strings.TrimRight(parts[1], "="))
+	if err != nil {
+		return defaultLifetime
+	}
+	var expires, issued int64
+	r := jsontext.NewReader(string(payload), maxDepth)
+	for name := range r.Members() {
+		switch name {
+		case "exp":
+			expires = readSeconds(&r)
+		case "iat":
+			issued = readSeconds(&r)
+		}
+	}
+	switch {
+	case r.Err() != nil:
+		return defaultLifetime
+	case expires > now.Unix():
+		return boundedSeconds(expires - now.Unix())
+	case issued > 0 && expires > issued:
+		return boundedSeconds(expires - issued)
+	default:
+		return defaultLifetime
+	}
+}
+
+func readSeconds(r *jsontext.Reader) int64 {
+	seconds, state := r.Number()
+	if state != jsontext.NumberOK {
+		return 0
+	}
+	return seconds.Decimal().IntPart()
+}
+
+// Probe is what came of one form of the token request.
+type Probe struct {
+	Request    TokenRequest
+	Configured bool          // it is the connection's own form
+	Lifetime   time.Duration // of the token that came
+	Err        error         // nil: this form works
+}
+
+// ProbeToken tries the configured form of the token request and, when it does
+// not work, the presets, each once (policy W1). It is for `larder check
+// --online`: nothing else ever guesses how credentials are to be sent. The
+// error is the configured form's, nil when that one works.
+func (c *Client) ProbeToken(ctx context.Context) ([]Probe, error) {
+	own := c.probe(ctx, c.cfg.TokenRequest)
+	own.Configured = true
+	probes := []Probe{own}
+	if own.Err == nil {
+		return probes, nil
+	}
+	for _, preset := range []TokenRequest{TokenRequestDocument(), TokenRequestOAuth()} {
+		if preset != c.cfg.TokenRequest && ctx.Err() == nil {
+			probes = append(probes, c.probe(ctx, preset))
+		}
+	}
+	return probes, own.Err
+}
+
+func (c *Client) probe(ctx context.Context, form TokenRequest) Probe {
+	ctx, cancel := context.WithTimeout(ctx, c.cfg.Timeouts.Token)
+	defer cancel()
+	token, err := c.requestToken(ctx, form)
+	if err != nil {
+		return Probe{Request: form, Err: err}
+	}
+	return Probe{Request: form, Lifetime: time.Duration(token.ExpiresIn) * time.Second}
 }

@@ -14,6 +14,14 @@
 // twice if the connection breaks.
 package upstream
 
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+)
+
 // Operation names a call in errors, logs and metrics. The four that write have
 // the names that an order's journal uses.
 type Operation string
@@ -53,3 +61,88 @@ const (
 	pathReasons = "/orders/api/v1/rejectionReasons"
 	pathOrders  = "/orders/api/v1/orders"
 )
+
+// Causes that an *Error may wrap.
+var (
+	// ErrBreakerOpen: the read was not tried, for the last ones failed.
+	ErrBreakerOpen = errors.New("circuit breaker is open")
+	// ErrTooLarge: the answer is above its limit (policy W15).
+	ErrTooLarge = errors.New("answer is too large")
+	// ErrOrderID: the order's id is empty or cannot stand in a path.
+	ErrOrderID = errors.New("order id cannot stand in a path")
+	// ErrResponse: the response has not the shape of docs/ordering-service.md.
+	ErrResponse = errors.New("response does not match the ordering service's interface")
+)
+
+// Effect is what is known of a call that writes (policy O8).
+type Effect int
+
+// The effects of a call.
+const (
+	// EffectNone: the call certainly did not take effect: it was refused, or
+	// never sent.
+	EffectNone Effect = iota
+	// EffectDone: the call certainly took effect.
+	EffectDone
+	// EffectUnknown: the call may have taken effect; it must not be repeated.
+	EffectUnknown
+)
+
+// String gives "none", "done" or "unknown".
+func (e Effect) String() string {
+	return [...]string{"none", "done", "unknown"}[e]
+}
+
+// Error is a call of the ordering service that gave no good answer.
+type Error struct {
+	Operation Operation
+	// Status is the answer's HTTP status, 0 when there was no answer.
+	Status int
+	// Code, Msg and RequestID are the service's own where its body has the
+	// interface's error shape (docs/ordering-service.md, section 7), without
+	// secrets; Msg is at most 2 KiB, the others 256 bytes.
+	Code, Msg, RequestID string
+	// ContentType is the body's, "" when the service gave none.
+	ContentType string
+	// Body is the answer's body without secrets, at most MaxErrorBytes.
+	Body []byte
+	// Cut tells that Body is not the whole body: it was longer, or broke off.
+	Cut bool
+	// Effect is what is known of a call that writes; EffectNone for reads.
+	Effect Effect
+	// RetryAfter is how long the service asks to wait, 0 when it does not.
+	RetryAfter time.Duration
+	// Err is the cause, for the log.
+	Err error
+
+	refused bool // the service said a definite no
+	again   bool // may be tried again
+	fault   bool // counts against the service in the breaker
+}
+
+// Error gives the operation, the status, and the service's words or the cause.
+// It holds no secret and at most 2 KiB, whatever the service said (policy W14).
+func (e *Error) Error() string {
+	parts := []string{"upstream: " + string(e.Operation)}
+	if e.Status != 0 {
+		parts = append(parts, strings.TrimSpace(fmt.Sprintf("status %d %s", e.Status, http.StatusText(e.Status))))
+	}
+	for _, part := range []string{e.Code, e.Msg} {
+		if part != "" {
+			parts = append(parts, part)
+		}
+	}
+	if e.Err != nil {
+		parts = append(parts, e.Err.Error())
+	}
+	return clip(strings.Join(parts, ": "), maxTextBytes)
+}
+
+// Unwrap gives the cause.
+func (e *Error) Unwrap() error { return e.Err }
+
+// Refused tells whether the service answered with a definite no (policy O8):
+// a 4xx other than 401, 408 and 429, a redirect, or a 5xx in the interface's
+// error shape. False for a call that never reached the service or was turned
+// away for now (401, 429, 503): there Effect is EffectNone too.
+func (e *Error) Refused() bool { return e.refused }

@@ -161,7 +161,7 @@ func (w *writeCall) exchangeWithRefresh(ctx context.Context) (*answer, error) {
 			return nil, e
 		}
 		w.renewed = true
-		w.client.tokens.Invalidate(w.used)
+		w.client.dropToken(w.used)
 	}
 }
 
