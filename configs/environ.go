@@ -103,16 +103,13 @@ func (l *loader) overlay(from variable, rest, path string, n *node, v reflect.Va
 }
 
 func (l *loader) overlayKey(from variable, rest, path string, n *node, v reflect.Value) bool {
-	for _, f := range fieldsOf(v.Type()) {
+	for _, f := range sectionKeys(v.Type()) {
 		inner, ok := strings.CutPrefix(rest+"_", strings.ToUpper(f.name)+"_")
-		if !ok {
+		if !ok || f.secret && inner == "FILE_" { // which is the next key
 			continue
 		}
-		name, value := f.name, n.key(f.name)
-		if f.secret && inner == "FILE_" {
-			name, value, inner = f.name+fileSuffix, nil, ""
-		}
-		if value == nil {
+		value := n.key(f.name)
+		if value == nil || f.isFile {
 			value = &node{}
 		}
 		if !l.overlay(from, strings.TrimSuffix(inner, "_"), join(path, f.name), value, v.Field(f.index)) {
@@ -120,9 +117,10 @@ func (l *loader) overlayKey(from variable, rest, path string, n *node, v reflect
 		}
 		n.kind = section
 		n.keys = slices.DeleteFunc(n.keys, func(e entry) bool { // a secret of a variable wins, by value or by a file
-			return e.name == name || f.secret && e.at.Variable == "" && strings.TrimSuffix(e.name, fileSuffix) == f.name
+			return e.name == f.name || (f.secret || f.isFile) && e.at.Variable == "" &&
+				strings.TrimSuffix(e.name, fileSuffix) == strings.TrimSuffix(f.name, fileSuffix)
 		})
-		n.keys = append(n.keys, entry{name, from.place(), value})
+		n.keys = append(n.keys, entry{f.name, from.place(), value})
 		return true
 	}
 	return l.formerVariable(from, rest, path)

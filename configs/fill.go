@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"os"
 	"reflect"
+	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -62,22 +64,21 @@ func (l *loader) fillStruct(path string, n *node, v reflect.Value) {
 	if n.kind != section {
 		l.problemAt(n.at, path, "a section of keys and values is expected here, not %v", n)
 	}
-	fields := fieldsOf(v.Type())
+	keys := sectionKeys(v.Type())
 	for _, e := range n.keys {
-		f, isFile, known := fieldNamed(fields, e.name)
-		if !known {
-			l.unknown(path, e, fields)
+		i := slices.IndexFunc(keys, func(f field) bool { return f.name == e.name })
+		if i < 0 {
+			l.unknown(path, e, keys)
 			continue
 		}
-		target, where := v.Field(f.index), join(path, f.name)
-		switch {
-		case isFile:
-			l.readSecretFile(where, e.value, n.key(f.name), target)
-		default:
-			l.fill(where, e.value, target)
-			if f.secret && e.value.at.Variable == "" {
-				l.expand(where, e.value.at, target)
-			}
+		f, where := keys[i], join(path, e.name)
+		if f.isFile {
+			l.readSecretFile(where, e.value, n, v.Field(f.index))
+			continue
+		}
+		l.fill(where, e.value, v.Field(f.index))
+		if f.secret && e.value.at.Variable == "" {
+			l.expand(where, e.value.at, v.Field(f.index))
 		}
 	}
 }
@@ -120,16 +121,16 @@ func setText(v reflect.Value, text string) error {
 	return nil
 }
 
-// readSecretFile sets a secret to the content of the file that n names. value is
-// what else is given for the secret.
-func (l *loader) readSecretFile(path string, n, value *node, target reflect.Value) {
-	key := path + fileSuffix
+// readSecretFile sets a secret to the content of the file that n, the value of
+// key, names. around is the section of both.
+func (l *loader) readSecretFile(key string, n, around *node, target reflect.Value) {
+	path := strings.TrimSuffix(key, fileSuffix)
 	var name string
 	l.fill(key, n, reflect.ValueOf(&name).Elem())
 	if name == "" {
 		return
 	}
-	if value != nil {
+	if value := around.key(lastName(path)); value != nil {
 		l.problemAt(n.at, path, "given both by value (%v) and by %s: keep one of them", value.at, lastName(key))
 		return
 	}
@@ -146,39 +147,101 @@ func (l *loader) readSecretFile(path string, n, value *node, target reflect.Valu
 	l.places[path] = n.at
 }
 
-// expand replaces each ${NAME} of a secret in the file by the variable's value;
-// "$${" becomes "${".
+// variableReference matches ${NAME} in a secret, "$${", which stands for "${", and a "${"
+// that is not closed.
+var variableReference = regexp.MustCompile(`\$\$\{|\$\{([^}]*)(\}?)`)
+
+// expand replaces each reference of a secret in the file by the variable's value.
 func (l *loader) expand(path string, at Place, target reflect.Value) {
-	var out strings.Builder
-	rest := target.String()
-	for {
-		before, after, found := strings.Cut(rest, "${")
-		out.WriteString(before)
-		if !found {
-			break
+	target.SetString(variableReference.ReplaceAllStringFunc(target.String(), func(found string) string {
+		if found == "$${" {
+			return "${"
 		}
-		if strings.HasSuffix(before, "$") {
-			out.WriteString("{")
-			rest = after
-			continue
-		}
-		name, tail, closed := strings.Cut(after, "}")
-		if !closed {
-			l.problemAt(at, path, "${ without its }: write ${NAME}, or $${ for the two characters themselves")
-			return
-		}
+		name, closed := strings.CutSuffix(found[len("${"):], "}")
 		value, ok := l.lookup(name)
-		if !ok {
+		switch {
+		case !closed:
+			l.problemAt(at, path, "${ without its }: write ${NAME}, or $${ for the two characters themselves")
+		case !ok:
 			l.problemAt(at, path, "the environment variable %s is not set: set it, or name a file with %s%s", name, lastName(path), fileSuffix)
-			return
 		}
-		out.WriteString(value)
-		rest = tail
-	}
-	target.SetString(out.String())
+		return value
+	}))
 }
 
 // lastName returns the last key of a path.
 func lastName(path string) string {
 	return path[strings.LastIndexByte(path, '.')+1:]
+}
+
+// fileSuffix makes the key that names the file a secret is read from.
+const fileSuffix = "_file"
+
+// field is one key of a section, as its struct declares it.
+type field struct {
+	name   string // the YAML key
+	index  int
+	secret bool // may also be given as name + fileSuffix
+	isFile bool // names the file of a secret
+}
+
+// fieldsOf lists the keys of a struct in the order of its declaration. Fields
+// without a yaml tag, or with "-", are no keys.
+func fieldsOf(t reflect.Type) []field {
+	var fields []field
+	for i := range t.NumField() {
+		f := t.Field(i)
+		name, _, _ := strings.Cut(f.Tag.Get("yaml"), ",")
+		if name != "" && name != "-" {
+			fields = append(fields, field{name: name, index: i, secret: f.Tag.Get("secret") != ""})
+		}
+	}
+	return fields
+}
+
+// sectionKeys lists the keys that a section may have: its fields, and beside each
+// secret the key that names its file.
+func sectionKeys(t reflect.Type) []field {
+	var keys []field
+	for _, f := range fieldsOf(t) {
+		keys = append(keys, f)
+		if f.secret {
+			keys = append(keys, field{name: f.name + fileSuffix, index: f.index, isFile: true})
+		}
+	}
+	return keys
+}
+
+// isText reports whether values of the type are written as one value that the
+// type itself reads. A struct may also be written as a section.
+func isText(t reflect.Type) bool {
+	return reflect.PointerTo(t).Implements(reflect.TypeFor[encoding.TextUnmarshaler]())
+}
+
+// setDefaults sets the defaults of a section and of every section inside it.
+func setDefaults(v reflect.Value) {
+	if v.Kind() != reflect.Struct {
+		return
+	}
+	if d, ok := reflect.TypeAssert[interface{ SetDefaults() }](v.Addr()); ok {
+		d.SetDefaults()
+	}
+	for _, f := range fieldsOf(v.Type()) {
+		setDefaults(v.Field(f.index))
+	}
+}
+
+// newDefault returns a value of the type with its defaults.
+func newDefault(t reflect.Type) reflect.Value {
+	v := reflect.New(t).Elem()
+	setDefaults(v)
+	return v
+}
+
+// join returns the path of a key in a section.
+func join(path, name string) string {
+	if path == "" {
+		return name
+	}
+	return path + "." + name
 }

@@ -9,7 +9,7 @@ import (
 )
 
 // unknown reports a key that the section does not have.
-func (l *loader) unknown(path string, e entry, fields []field) {
+func (l *loader) unknown(path string, e entry, keys []field) {
 	section := "the configuration"
 	if path != "" {
 		section = path
@@ -22,12 +22,9 @@ func (l *loader) unknown(path string, e entry, fields []field) {
 		l.problemAt(e.at, "", "the key %q in %s is called %q now: rename it", e.name, section, former.now)
 		return
 	}
-	names := make([]string, 0, len(fields))
-	for _, f := range fields {
+	names := make([]string, 0, len(keys))
+	for _, f := range keys {
 		names = append(names, f.name)
-		if f.secret {
-			names = append(names, f.name+fileSuffix)
-		}
 	}
 	guess := Nearest(e.name, names)
 	// A section auth elsewhere is one that is indented by mistake.
