@@ -80,6 +80,9 @@ func New(cfg Config, opts ...Option) (*Client, error) {
 	return c, nil
 }
 
+// Name returns the connection's name.
+func (c *Client) Name() string { return c.cfg.Name }
+
 // Config returns the configuration with its defaults filled in.
 func (c *Client) Config() Config { return c.cfg }
 
