@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -19,7 +20,7 @@ import (
 // action is what a person or program has done to larder.
 type action string
 
-// The actions that are kept, in the order in which /v1/ops/audit explains them.
+// The actions that are kept.
 const (
 	actionSync          action = "sync"
 	actionForce         action = "force"
@@ -32,14 +33,6 @@ const (
 	actionSignIn        action = "sign_in"
 	actionSignOut       action = "sign_out"
 )
-
-// actions returns every action.
-func actions() []action {
-	return []action{
-		actionSync, actionForce, actionSyncAll, actionForceAll, actionRollback, actionRelease, actionResolve,
-		actionAcceptRestore, actionSignIn, actionSignOut,
-	}
-}
 
 // auditEntry is one thing that was done: an entry of /v1/ops/audit. What does not
 // apply is null.
@@ -64,7 +57,8 @@ const (
 	auditKept  = 10_000          // entries
 	auditLimit = 2 * time.Second // to write one
 	auditField = "d"
-	maxDetail  = 200 // bytes
+	auditScan  = 5000 // entries that one page reads at most
+	maxDetail  = 200  // bytes
 )
 
 // auditLog is who did what and when, in a stream of Redis that every larder shares.
@@ -89,28 +83,23 @@ func (a *auditLog) add(ctx context.Context, d auditEntry) error {
 	return nil
 }
 
-// page returns at most count entries that are older than the one named, the
-// newest first; "" begins at the newest.
-func (a *auditLog) page(ctx context.Context, id string, count int) ([]auditEntry, error) {
-	from := "+"
-	if id != "" {
-		from = id
-	}
-	messages, err := a.redis.XRevRangeN(ctx, a.key, from, "-", int64(count)+1).Result() // one more: the one named
+// from returns a part of the list, the newest entry first: the entry with the
+// id ("+" is the newest), and at most maxPage that are older.
+func (a *auditLog) from(ctx context.Context, id string) ([]redis.XMessage, error) {
+	messages, err := a.redis.XRevRangeN(ctx, a.key, id, "-", maxPage+1).Result()
 	if err != nil {
 		return nil, fmt.Errorf("httpapi: audit: %w: %w", redisdb.ErrUnavailable, err)
 	}
-	entries := make([]auditEntry, 0, len(messages))
-	for _, message := range messages {
-		text, _ := message.Values[auditField].(string)
-		d := auditEntry{}
-		if message.ID == id || json.Unmarshal([]byte(text), &d) != nil || len(entries) == count {
-			continue
-		}
-		d.ID = message.ID
-		entries = append(entries, d)
-	}
-	return entries, nil
+	return messages, nil
+}
+
+// newAuditEntry reads an entry of the stream; ok is false for one that larder
+// cannot have written.
+func newAuditEntry(message redis.XMessage) (d auditEntry, ok bool) {
+	text, _ := message.Values[auditField].(string)
+	ok = json.Unmarshal([]byte(text), &d) == nil
+	d.ID = message.ID
+	return d, ok
 }
 
 // isEntryID reports whether a text is the id of an entry: two numbers.
@@ -163,12 +152,6 @@ func (s *Server) connectionFor(id menu.RestaurantID) string {
 	return name
 }
 
-// visibleTo reports whether a caller may know of an entry: of its connection's, and of
-// what it did itself.
-func (d *auditEntry) visibleTo(who caller) bool {
-	return who.Connection == "" || d.Connection != nil && *d.Connection == who.Connection || d.Client == who.Client
-}
-
 // truncateDetail keeps an entry small.
 func truncateDetail(text string) *string {
 	if len(text) > maxDetail {
@@ -177,63 +160,55 @@ func truncateDetail(text string) *string {
 	return orNull(text)
 }
 
-// auditScan bounds the entries that one page with a filter reads.
-const auditScan = 5000
-
-// auditFilter chooses entries; what is empty chooses all.
-type auditFilter struct {
-	action     action
-	client     string
-	restaurant string
-}
-
-// matches reports whether an entry is chosen.
-func (f auditFilter) matches(d auditEntry) bool {
-	return (f.action == "" || d.Action == f.action) && (f.client == "" || d.Client == f.client) &&
-		(f.restaurant == "" || d.Restaurant != nil && string(*d.Restaurant) == f.restaurant)
-}
-
 // listAudit answers GET /v1/ops/audit: who did what and when, the newest first;
 // ?action=, ?client= and ?restaurant= choose. A page of a filter that matches
 // few may be short.
 func (s *Server) listAudit(c *gin.Context) error {
-	limit, from, err := pageOf(c)
+	limit, last, err := pageOf(c)
 	if err != nil {
 		return err
 	}
-	if from != "" && !isEntryID(from) {
+	if last != "" && !isEntryID(last) {
 		return badCursor()
 	}
-	filter := auditFilter{client: c.Query("client"), restaurant: c.Query("restaurant")}
-	if filter.action, err = oneOf(c, "action", actions()); err != nil {
+	wanted, err := oneOf(c, "action", []action{
+		actionSync, actionForce, actionSyncAll, actionForceAll, actionRollback, actionRelease, actionResolve,
+		actionAcceptRestore, actionSignIn, actionSignOut,
+	})
+	if err != nil {
 		return err
 	}
-	list := page[auditEntry]{Result: []auditEntry{}}
 	who, _ := callerOf(c)
-	last := from
-	for scanned := 0; ; {
-		part, err := s.auditLog.page(c.Request.Context(), from, maxPage)
+	client, restaurant := c.Query("client"), c.Query("restaurant")
+	chosen := func(d *auditEntry) bool {
+		// A client of one connection sees the entries of that connection, and what it did itself.
+		visible := who.Connection == "" || d.Connection != nil && *d.Connection == who.Connection || d.Client == who.Client
+		return visible && (wanted == "" || d.Action == wanted) && (client == "" || d.Client == client) &&
+			(restaurant == "" || d.Restaurant != nil && string(*d.Restaurant) == restaurant)
+	}
+	list := page[auditEntry]{Result: []auditEntry{}}
+	for scanned := 0; scanned < auditScan; scanned += maxPage {
+		messages, err := s.auditLog.from(c.Request.Context(), cmp.Or(last, "+"))
 		if err != nil {
 			return err
 		}
-		for _, d := range part {
-			if d.visibleTo(who) && filter.matches(d) {
+		for _, message := range messages {
+			if message.ID == last {
+				continue
+			}
+			if d, ok := newAuditEntry(message); ok && chosen(&d) {
 				if len(list.Result) == limit {
 					list.Next = nextPage(last)
 					return answer(c, http.StatusOK, list)
 				}
 				list.Result = append(list.Result, d)
 			}
-			last = d.ID
+			last = message.ID
 		}
-		if scanned += len(part); len(part) < maxPage {
-			break
+		if len(messages) <= maxPage {
+			return answer(c, http.StatusOK, list)
 		}
-		if scanned >= auditScan {
-			list.Next = nextPage(last)
-			break
-		}
-		from = last
 	}
+	list.Next = nextPage(last)
 	return answer(c, http.StatusOK, list)
 }

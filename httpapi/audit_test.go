@@ -7,6 +7,9 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/redis/go-redis/v9"
+
+	"larder/cache"
 )
 
 // auditRow is an entry of the audit list.
@@ -125,4 +128,43 @@ func TestAudit(t *testing.T) {
 		k.get("/v1/ops/audit"+query, k.ops...).refused(t, http.StatusBadRequest, "invalid_parameter")
 	}
 	k.get("/v1/ops/audit").refused(t, http.StatusUnauthorized, "unauthorized")
+}
+
+// Entries of the stream that cannot be read are passed over: what is older is
+// still listed, and each entry once.
+func TestAuditBeyondUnreadableEntries(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	const readable = 1100
+	key := cache.NewKeys(w.redis.Prefix()).OpsAudit()
+	write := func(pipe redis.Pipeliner, text string) {
+		pipe.XAdd(t.Context(), &redis.XAddArgs{Stream: key, Values: []any{"d", text}})
+	}
+	_, err := w.redis.NoRetry().Pipelined(t.Context(), func(pipe redis.Pipeliner) error {
+		for i := range readable {
+			write(pipe, `{"at": "2026-01-02T03:04:05.000Z", "client": "ops", "via": "token", "action": "sync", "detail": "`+strconv.Itoa(i)+`"}`)
+			if i%200 == 0 {
+				write(pipe, `{"action": 1}`)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := readable
+	for query := "?limit=500"; query != ""; {
+		rows, next := w.auditOf(query, w.as(clientOps)...)
+		for _, row := range rows {
+			if want--; row.Detail == nil || *row.Detail != strconv.Itoa(want) {
+				t.Fatalf("%+v, want the entry %d", row, want)
+			}
+		}
+		if query = ""; next != nil {
+			query = "?limit=500&cursor=" + *next
+		}
+	}
+	if want != 0 {
+		t.Errorf("%d entries are not listed", want)
+	}
 }
