@@ -26,7 +26,7 @@ type clientWatch struct {
 }
 
 // set puts clients into force, and ends what watches those that are gone or
-// changed. It tells how many these and the added ones are.
+// changed. It returns how many were added, changed or removed.
 func (c *clients) set(all []ClientConfig) (changed int) {
 	next := &clientSet{byID: make(map[string]ClientConfig, len(all))}
 	for _, client := range all {
@@ -34,12 +34,7 @@ func (c *clients) set(all []ClientConfig) (changed int) {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	before := c.now.Load()
-	if before == nil {
-		c.now.Store(next)
-		return len(all)
-	}
-	differs := before.differing(next)
+	differs := c.now.Load().differing(next)
 	if len(differs) == 0 {
 		return 0 // what was read by the clients before is still good
 	}
@@ -81,9 +76,6 @@ func (c *clients) watch(who caller, end func()) (stop func()) {
 		end()
 		return func() {}
 	}
-	if c.watches == nil {
-		c.watches = map[*clientWatch]struct{}{}
-	}
 	c.watches[w] = struct{}{}
 	return func() {
 		c.mu.Lock()
@@ -92,17 +84,16 @@ func (c *clients) watch(who caller, end func()) (stop func()) {
 	}
 }
 
-// place reports whether any of them may place orders.
-func (c *clients) place() bool {
-	return canPlace(slices.Collect(maps.Values(c.now.Load().byID)))
-}
-
 // SetClients makes these the clients, as auth.clients names them, from now on:
 // tokens, sessions and event streams of a client that is gone end at once, and
 // those of one that has changed count as it is now; a changed secret ends its
-// sessions. It tells how many were added, changed or removed. The configuration
+// sessions. It returns how many were added, changed or removed. The configuration
 // has checked them.
 func (s *Server) SetClients(all []ClientConfig) (changed int) { return s.auth.clients.set(all) }
 
 // takesOrders reports whether anyone may place orders.
-func (s *Server) takesOrders() bool { return s.authCfg.PublicOrders.Enabled || s.auth.clients.place() }
+func (s *Server) takesOrders() bool {
+	cfg := s.authCfg
+	cfg.Clients = slices.Collect(maps.Values(s.auth.clients.now.Load().byID))
+	return cfg.TakesOrders()
+}

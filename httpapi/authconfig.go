@@ -83,12 +83,8 @@ func (c *AuthConfig) SetDefaults() {
 
 // TakesOrders reports whether anyone may place orders.
 func (c AuthConfig) TakesOrders() bool {
-	return c.PublicOrders.Enabled || canPlace(c.Clients)
-}
-
-// canPlace reports whether any of the clients may place orders.
-func canPlace(clients []ClientConfig) bool {
-	return slices.ContainsFunc(clients, func(client ClientConfig) bool { return slices.Contains(client.Scopes, ScopeOrders) })
+	return c.PublicOrders.Enabled ||
+		slices.ContainsFunc(c.Clients, func(client ClientConfig) bool { return slices.Contains(client.Scopes, ScopeOrders) })
 }
 
 // Validate checks the section after SetDefaults. Every fault comes back, each
@@ -115,9 +111,7 @@ func (c AuthConfig) Validate() error {
 			errs = append(errs, setting.Errorf(key+".scopes", "must name at least one of menu, orders, ops"))
 		}
 		for j, scope := range client.Scopes {
-			if scope != ScopeMenu && scope != ScopeOrders && scope != ScopeOps {
-				errs = append(errs, setting.Errorf(index(key+".scopes", j), "%q is none of menu, orders, ops", string(scope)))
-			}
+			errs = append(errs, checkOneOf(index(key+".scopes", j), scope, ScopeMenu, ScopeOrders, ScopeOps))
 		}
 	}
 	if c.TokenLifetime < time.Second {
@@ -131,7 +125,7 @@ func (c AuthConfig) Validate() error {
 	}
 	for i, origin := range c.PublicOrders.Origins {
 		if origin != OriginSelf {
-			errs = append(errs, checkOrigin(index("auth.public_orders.origins", i), origin, false))
+			errs = append(errs, checkOrigin(index("auth.public_orders.origins", i), origin))
 		}
 	}
 	if c.PublicOrders.Enabled && len(c.PublicOrders.Origins) == 0 {
@@ -142,9 +136,7 @@ func (c AuthConfig) Validate() error {
 			"must name at least one of cash, card, online when enabled is true"))
 	}
 	for i, kind := range c.PublicOrders.PaymentTypes {
-		if kind != "cash" && kind != "card" && kind != "online" {
-			errs = append(errs, setting.Errorf(index("auth.public_orders.payment_types", i), "%q is none of cash, card, online", kind))
-		}
+		errs = append(errs, checkOneOf(index("auth.public_orders.payment_types", i), kind, "cash", "card", "online"))
 	}
 	return errors.Join(errs...)
 }
@@ -175,7 +167,7 @@ func (c AuthConfig) ValidateFor(door Config) error {
 // openMenu reports whether anyone may read menus.
 func (c AuthConfig) openMenu() bool { return c.OpenMenu == nil || *c.OpenMenu }
 
-// weakness says what is wrong with a secret of at least `least` bytes, empty
+// weakness returns what is wrong with a secret of at least `least` bytes, empty
 // where nothing is. It cannot measure randomness; it finds what people type
 // and what examples contain. Policy H8.
 func weakness(secret, id string, least int) string {

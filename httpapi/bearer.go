@@ -61,7 +61,8 @@ type authority struct {
 }
 
 func newAuthority(cfg AuthConfig, keys *signingKeys, clock func() time.Time) *authority {
-	a := &authority{cfg: cfg, keys: keys, clock: clock}
+	a := &authority{cfg: cfg, keys: keys, clock: clock, clients: clients{watches: map[*clientWatch]struct{}{}}}
+	a.clients.now.Store(&clientSet{})
 	a.clients.set(cfg.Clients)
 	a.parser = jwt.NewParser(
 		jwt.WithValidMethods([]string{jwt.SigningMethodHS256.Alg()}),

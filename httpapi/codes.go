@@ -59,7 +59,7 @@ const (
 // read it. The number is the one that others use for this.
 const statusClientGone = 499
 
-// statuses returns each code its one HTTP status and the title of its problem
+// statuses gives each code its one HTTP status and the title of its problem
 // document. Nothing else chooses a status.
 var statuses = map[Code]struct { //nolint:gochecknoglobals // a table
 	status int

@@ -19,9 +19,6 @@ import (
 // else. The token endpoint, which both APIs share, stands outside.
 const compatPath = "/orders/api/"
 
-// isCompatPath reports whether a path belongs to the compatible API.
-func isCompatPath(path string) bool { return strings.HasPrefix(path, compatPath) }
-
 // routeCompat registers the compatible API, each path with and without a slash
 // at its end. Every endpoint needs the scope orders (policy H2).
 func (s *Server) routeCompat(engine *gin.Engine) {
@@ -104,9 +101,7 @@ func restaurantOfQuery(c *gin.Context) (string, error) {
 			if asked != "" && value != "" && value != asked {
 				return "", invalid("restaurantId", "is given twice, with different values")
 			}
-			if value != "" {
-				asked = value
-			}
+			asked = cmp.Or(value, asked)
 		}
 	}
 	return asked, nil
@@ -141,7 +136,7 @@ func (s *Server) compatMenu(c *gin.Context) error {
 	return s.serveRead(c, &menuRead{kind: readView, restaurant: named})
 }
 
-// RefusalErrors says what stands in the `errors` of a refusal on the compatible
+// RefusalErrors is what stands in the `errors` of a refusal on the compatible
 // API.
 type RefusalErrors string
 
@@ -173,10 +168,5 @@ func (cfg CompatConfig) check() (errs []error) {
 		errs = append(errs, setting.Errorf("http.compat.refusal_status",
 			"%d is not between 400 and 499: the order was not placed, and sending it again does not help", cfg.RefusalStatus))
 	}
-	switch cfg.RefusalErrors {
-	case RefusalViolations, RefusalNone:
-	default:
-		errs = append(errs, setting.Errorf("http.compat.refusal_errors", "%q is none of violations, none", string(cfg.RefusalErrors)))
-	}
-	return errs
+	return append(errs, checkOneOf("http.compat.refusal_errors", cfg.RefusalErrors, RefusalViolations, RefusalNone))
 }

@@ -31,20 +31,20 @@ func (s *Server) writeCompat(c *gin.Context, result ordering.Result, err error) 
 	if result.Replayed {
 		header[headerReplayed] = []string{"true"}
 	}
-	call := result.Call
-	switch status, body, contentType := upstreamResponse(result); {
+	status, body, contentType := upstreamResponse(result)
+	switch {
 	case status != 0:
-		header.Set("Cache-Control", "no-store")
 		// The service chooses type and body; in a browser it must not run as larder's own.
 		header.Set("X-Content-Type-Options", "nosniff")
 		header.Set("Content-Security-Policy", "default-src 'none'; sandbox")
-		passThrough(c, status, contentType, body)
-	case call.Outcome == ordering.OutcomeDone:
-		header.Set("Cache-Control", "no-store")
-		passThrough(c, doneStatus(call), contentJSON, doneBody(result))
+	case result.Call.Outcome == ordering.OutcomeDone:
+		contentType = contentJSON
+		status, body = doneAnswer(result)
 	default:
 		return outcomeProblem(result)
 	}
+	header.Set("Cache-Control", "no-store")
+	passThrough(c, status, contentType, body)
 	return nil
 }
 
@@ -86,25 +86,19 @@ func bodyLost(call ordering.Call) bool {
 	return said.Cut || len(said.Body) == 0 && reported
 }
 
-// doneStatus is the status of a success whose body is not the service's.
-func doneStatus(call ordering.Call) int {
-	switch {
-	case call.Resolved == nil && call.Answer != nil && call.Answer.Status/100 == 2:
-		return call.Answer.Status
-	case call.Operation == upstream.OpCreate:
-		return http.StatusCreated
-	default:
-		return http.StatusOK
+// doneAnswer is the answer to a success whose body is not the service's
+// (docs/ordering-service.md, section 4).
+func doneAnswer(result ordering.Result) (status int, body []byte) {
+	call := result.Call
+	status, body = http.StatusOK, []byte(`{"result":{}}`)
+	if call.Operation == upstream.OpCreate {
+		text := jsontext.AppendString([]byte(`{"result":{"orderID":`), result.Record.OrderID)
+		status, body = http.StatusCreated, append(text, '}', '}')
 	}
-}
-
-// doneBody is the body of a success (docs/ordering-service.md, section 4).
-func doneBody(result ordering.Result) []byte {
-	if result.Call.Operation != upstream.OpCreate {
-		return []byte(`{"result":{}}`)
+	if call.Resolved == nil && call.Answer != nil && call.Answer.Status/100 == 2 {
+		status = call.Answer.Status
 	}
-	text := jsontext.AppendString([]byte(`{"result":{"orderID":`), result.Record.OrderID)
-	return append(text, '}', '}')
+	return status, body
 }
 
 // passThrough sends a body under the Content-Type it came with, which may be none.
@@ -146,12 +140,24 @@ func compatRequest(c *gin.Context) (CompatConfig, bool) {
 	return cfg, ok
 }
 
-// refuse answers with a problem.
+// refuse answers with a problem. A client of the ordering service often shows
+// msg and nothing else: it has what is wrong, and the ref of the order in the
+// journal.
 func (cfg CompatConfig) refuse(c *gin.Context, p *problem) {
+	status, _ := p.code.status()
+	shape := compatError{Code: p.code, Msg: p.msg, RequestID: cmp.Or(p.requestID, idOf(c)), Errors: p.listed(), More: p.more}
+	if p.code == CodeValidationFailed {
+		status = cfg.RefusalStatus
+		shape.Msg = cmp.Or(joinMessages(p.violations), p.msg)
+	}
 	if p.ref != "" {
 		c.Header(headerRef, p.ref)
+		shape.Msg += " (ref " + p.ref + ")"
 	}
-	status, body, err := cfg.refusal(c, p)
+	if cfg.RefusalErrors == RefusalNone {
+		shape.Errors, shape.More = nil, false
+	}
+	body, err := json.Marshal(shape)
 	if err != nil {
 		_ = c.Error(err)
 		body = []byte(`{"code":"internal","msg":"","requestId":"","errors":null}`)
@@ -159,38 +165,14 @@ func (cfg CompatConfig) refuse(c *gin.Context, p *problem) {
 	write(c, status, contentJSON, body)
 }
 
-// refusal is an error answer of the compatible API. A client of the ordering
-// service often shows msg and nothing else: it tells what is wrong, and the
-// ref that the order has in the journal.
-func (cfg CompatConfig) refusal(c *gin.Context, p *problem) (status int, body []byte, err error) {
-	status, _ = p.code.status()
-	shape := compatError{Code: p.code, Msg: p.msg, RequestID: cmp.Or(p.requestID, idOf(c)), Errors: p.listed(), More: p.more}
-	if p.code == CodeValidationFailed {
-		status = cfg.RefusalStatus
-		shape.Msg = cmp.Or(joinMessages(p.violations), p.msg)
-	}
-	if p.ref != "" {
-		shape.Msg += " (ref " + p.ref + ")"
-	}
-	if cfg.RefusalErrors == RefusalNone {
-		shape.Errors, shape.More = nil, false
-	}
-	body, err = json.Marshal(shape)
-	return status, body, err
-}
-
 // joinMessages joins the sentences of the first violations.
 func joinMessages(violations []ordering.Violation) string {
-	var said strings.Builder
-	for i := range violations {
-		if i == maxMessages {
-			said.WriteString("; …")
-			break
-		}
-		if i > 0 {
-			said.WriteString("; ")
-		}
-		said.WriteString(violations[i].Msg)
+	messages := make([]string, min(len(violations), maxMessages))
+	for i := range messages {
+		messages[i] = violations[i].Msg
 	}
-	return said.String()
+	if len(violations) > maxMessages {
+		messages = append(messages, "…")
+	}
+	return strings.Join(messages, "; ")
 }

@@ -6,6 +6,7 @@ import (
 	"net"
 	"net/netip"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -13,7 +14,7 @@ import (
 	"larder/internal/setting"
 )
 
-// AccessLog says which requests get a line in the log.
+// AccessLog is which requests get a line in the log.
 type AccessLog string
 
 // The three ways of http.access_log. Requests that place or change an order, and
@@ -24,7 +25,7 @@ const (
 	LogAll     AccessLog = "all"     // every request
 )
 
-// MetricsAccess says who may read /metrics.
+// MetricsAccess is who may read /metrics.
 type MetricsAccess string
 
 // The three ways of http.metrics.
@@ -127,7 +128,9 @@ func (c Config) Validate() error {
 		errs = append(errs, checkHost(index("http.hosts", i), host))
 	}
 	for i, origin := range c.CORSOrigins {
-		errs = append(errs, checkOrigin(index("http.cors_origins", i), origin, true))
+		if origin != "*" {
+			errs = append(errs, checkOrigin(index("http.cors_origins", i), origin))
+		}
 	}
 	for i, proxy := range c.TrustedProxies {
 		errs = append(errs, checkProxy(index("http.trusted_proxies", i), proxy))
@@ -135,16 +138,10 @@ func (c Config) Validate() error {
 	errs = append(errs, c.Compat.check()...)
 	errs = append(errs, c.Events.check()...)
 	errs = append(errs, c.Page.check()...)
-	switch c.Metrics {
-	case "", MetricsOpen, MetricsOps, MetricsOff:
-	default:
-		errs = append(errs, setting.Errorf("http.metrics", "%q is none of open, ops, off", string(c.Metrics)))
+	if c.Metrics != "" {
+		errs = append(errs, checkOneOf("http.metrics", c.Metrics, MetricsOpen, MetricsOps, MetricsOff))
 	}
-	switch c.AccessLog {
-	case LogErrors, LogSampled, LogAll:
-	default:
-		errs = append(errs, setting.Errorf("http.access_log", "%q is none of errors, sampled, all", string(c.AccessLog)))
-	}
+	errs = append(errs, checkOneOf("http.access_log", c.AccessLog, LogErrors, LogSampled, LogAll))
 	if c.MaxConnections < 0 {
 		errs = append(errs, setting.Errorf("http.max_connections", "must not be negative; 0 is no limit"))
 	}
@@ -186,6 +183,14 @@ func (c Config) fastPath() bool { return c.FastPath == nil || *c.FastPath }
 // index spells one element of a list in the configuration.
 func index(key string, i int) string { return key + "[" + strconv.Itoa(i) + "]" }
 
+// checkOneOf reports a value that is none of those that its key takes.
+func checkOneOf[T ~string](key string, value T, values ...T) error {
+	if slices.Contains(values, value) {
+		return nil
+	}
+	return setting.Errorf(key, "%q is none of %s", string(value), join(values, ", "))
+}
+
 // checkListen reports an address that net.Listen would not take.
 func checkListen(key, address string) error {
 	_, port, err := net.SplitHostPort(address)
@@ -199,10 +204,7 @@ func checkListen(key, address string) error {
 }
 
 // checkOrigin reports what a browser would never send as Origin.
-func checkOrigin(key, origin string, wildcard bool) error {
-	if wildcard && origin == "*" {
-		return nil
-	}
+func checkOrigin(key, origin string) error {
 	u, err := url.Parse(origin)
 	if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" || u.Scheme+"://"+u.Host != origin {
 		return setting.Errorf(key, "%q is no origin; write scheme and host alone, as https://shop.example", origin)
@@ -212,13 +214,12 @@ func checkOrigin(key, origin string, wildcard bool) error {
 
 // checkProxy reports what is neither an address nor a network.
 func checkProxy(key, proxy string) error {
-	if _, err := netip.ParseAddr(proxy); err == nil {
-		return nil
+	_, notAddress := netip.ParseAddr(proxy)
+	_, notNetwork := netip.ParsePrefix(proxy)
+	if notAddress != nil && notNetwork != nil {
+		return setting.Errorf(key, "%q is neither an address nor a network, as 10.0.0.0/8", proxy)
 	}
-	if _, err := netip.ParsePrefix(proxy); err == nil {
-		return nil
-	}
-	return setting.Errorf(key, "%q is neither an address nor a network, as 10.0.0.0/8", proxy)
+	return nil
 }
 
 // Exposed returns why requests of other machines can reach larder, in words for

@@ -11,11 +11,9 @@ import (
 
 	"github.com/sirupsen/logrus"
 
-	"larder/cache"
 	"larder/httpapi/fastpath"
 	"larder/httpapi/web"
 	"larder/internal/jsontext"
-	"larder/internal/menu"
 )
 
 // newFastPath puts the fast path before the public listener. It answers hot
@@ -68,7 +66,15 @@ func (l *fastPathHandler) Respond(request *fastpath.Request, answer *fastpath.Re
 	if !ok {
 		return false
 	}
-	found, err := l.resolve(&read, l.cached)
+	id, err := l.menuOf(&read)
+	if err != nil {
+		return false
+	}
+	snapshot, held := l.replica.Cached(id)
+	if !held {
+		return false
+	}
+	found, err := read.resolve(snapshot)
 	if err != nil {
 		return false
 	}
@@ -98,14 +104,6 @@ func (l *fastPathHandler) Respond(request *fastpath.Request, answer *fastpath.Re
 	return true
 }
 
-// cachedSnapshot returns the version of a restaurant that memory holds.
-func (s *Server) cachedSnapshot(id menu.RestaurantID) (*cache.Snapshot, error) {
-	if snapshot, ok := s.replica.Cached(id); ok {
-		return snapshot, nil
-	}
-	return nil, cache.ErrNoCatalogue
-}
-
 // authorize reports whether the read is allowed, as requireScope does, and whether its
 // client named itself. Only tokens that were read before are known here.
 func (l *fastPathHandler) authorize(read *menuRead) (known, ok bool) {
@@ -115,7 +113,11 @@ func (l *fastPathHandler) authorize(read *menuRead) (known, ok bool) {
 	l.header = append(l.header[:0], l.request.Authorization...)
 	who, known := l.auth.tokenCache.caller(sha256.Sum256(l.header), l.auth, l.clock())
 	read.who = who
-	return known, known && holds(who.Scopes, read.kind.scope())
+	scope := ScopeMenu
+	if read.kind == readView {
+		scope = ScopeOrders // policy H2
+	}
+	return known, known && holds(who.Scopes, scope)
 }
 
 // writeHeaders lays the answer out, in the order in which net/http has the fields.
@@ -181,12 +183,11 @@ func readOf(request *fastpath.Request, read *menuRead) (route string, ok bool) {
 		}
 		return "/v1/restaurants/:restaurant/products/:id", true
 	}
-	switch request.Path {
-	case viewPath:
-		route = viewPath
-	case viewPath + "/":
+	route = viewPath
+	if strings.HasSuffix(request.Path, "/") {
 		route = viewPath + "/"
-	default:
+	}
+	if request.Path != route {
 		return "", false
 	}
 	read.kind = readView

@@ -25,13 +25,6 @@ const (
 	triedAtOnce = 100
 )
 
-// The words of /readyz.
-const (
-	statusOK       = "ok"
-	statusDegraded = "degraded"
-	statusUnready  = "unready"
-)
-
 // livez answers that the process serves.
 func livez(c *gin.Context) {
 	c.Writer.Header().Set("Cache-Control", "no-store")
@@ -52,7 +45,7 @@ type readiness struct {
 
 // readinessView is the answer of /readyz.
 type readinessView struct {
-	Status     string      `json:"status"`
+	Status     string      `json:"status"` // ok, degraded or unready
 	Components *components `json:"parts,omitempty"`
 }
 
@@ -62,13 +55,13 @@ func (s *Server) readyz(c *gin.Context) error {
 	ctx, cancel := context.WithTimeout(c.Request.Context(), pingTimeout)
 	defer cancel()
 	found := s.inspect(ctx)
-	current := readinessView{Status: statusOK}
+	current := readinessView{Status: "ok"}
 	status := http.StatusOK
 	switch {
 	case s.readiness.draining.Load() || !s.ready(ctx, found):
-		current.Status, status = statusUnready, http.StatusServiceUnavailable
+		current.Status, status = "unready", http.StatusServiceUnavailable
 	case found.degraded(s.takesOrders()):
-		current.Status = statusDegraded
+		current.Status = "degraded"
 	}
 	if verbose, given := c.GetQuery("verbose"); given && verbose != "false" && verbose != "0" {
 		current.Components = s.componentsOf(ctx, found)

@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/gin-gonic/gin"
@@ -26,14 +27,8 @@ func language(c *gin.Context) string {
 		return ordering.English
 	}
 	for _, tag := range tags {
-		base, sure := tag.Base()
-		if sure < bcp47.Exact {
-			continue
-		}
-		for _, ours := range ordering.Languages() {
-			if base.String() == ours {
-				return ours
-			}
+		if base, sure := tag.Base(); sure == bcp47.Exact && slices.Contains(ordering.Languages(), base.String()) {
+			return base.String()
 		}
 	}
 	return ordering.English

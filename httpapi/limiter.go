@@ -43,14 +43,11 @@ func (l *limiter) take(key string) (wait time.Duration, ok bool) {
 	now := l.clock()
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	tokens := l.bucket(key)
-	if tokens.AllowN(now, 1) {
-		return 0, true
+	reservation := l.bucket(key).ReserveN(now, 1)
+	if wait = reservation.DelayFrom(now); wait > 0 {
+		reservation.CancelAt(now)
 	}
-	reservation := tokens.ReserveN(now, 1)
-	wait = reservation.DelayFrom(now)
-	reservation.CancelAt(now)
-	return wait, false
+	return wait, wait == 0
 }
 
 // charge takes n more tokens of a key that has just had one. The key owes what
@@ -122,9 +119,6 @@ func addressKey(ip string) string {
 	if addr = addr.Unmap(); addr.Is4() {
 		return addr.String()
 	}
-	network, err := addr.WithZone("").Prefix(64)
-	if err != nil {
-		return ip
-	}
+	network, _ := addr.WithZone("").Prefix(64) // an IPv6 address has so many bits
 	return network.String()
 }

@@ -9,7 +9,6 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"larder/cache"
-	"larder/internal/menu"
 )
 
 // menu answers GET /v1/restaurants/{restaurant}/menu with ready bytes.
@@ -26,9 +25,15 @@ func (s *Server) product(c *gin.Context) error {
 // serveRead answers a hot read, and waits for what memory does not hold.
 func (s *Server) serveRead(c *gin.Context, read *menuRead) error {
 	read.who, _ = callerOf(c)
-	found, err := s.resolve(read, func(id menu.RestaurantID) (*cache.Snapshot, error) {
-		return s.replica.Catalogue(c.Request.Context(), id)
-	})
+	id, err := s.menuOf(read)
+	if err != nil {
+		return err
+	}
+	snapshot, err := s.replica.Catalogue(c.Request.Context(), id)
+	if err != nil {
+		return err
+	}
+	found, err := read.resolve(snapshot)
 	if err != nil {
 		return err
 	}
@@ -123,8 +128,7 @@ func notAcceptable(c *gin.Context) error {
 
 // requireIdentity refuses a request that takes no answer without content coding.
 func requireIdentity(c *gin.Context) error {
-	read := readCodings(strings.Join(c.Request.Header["Accept-Encoding"], ","))
-	if !read.takesIdentity() {
+	if read := readCodings(strings.Join(c.Request.Header["Accept-Encoding"], ",")); !read.takesIdentity() {
 		return notAcceptable(c)
 	}
 	return nil

@@ -27,14 +27,6 @@ const (
 	readView // the menu view as published, on the compatible API
 )
 
-// scope is what a read takes; menu may be open to anyone.
-func (k readKind) scope() Scope {
-	if k == readView {
-		return ScopeOrders // policy H2
-	}
-	return ScopeMenu
-}
-
 // resolvedRead is the body that a read is about, of one version.
 type resolvedRead struct {
 	snapshot *cache.Snapshot
@@ -42,17 +34,9 @@ type resolvedRead struct {
 	modified time.Time
 }
 
-// resolve looks up what is read. catalogue gives the current version of a
-// restaurant: the lanes differ in how long they wait for it.
-func (s *Server) resolve(read *menuRead, catalogue func(menu.RestaurantID) (*cache.Snapshot, error)) (resolvedRead, error) {
-	id, err := s.menuOf(read)
-	if err != nil {
-		return resolvedRead{}, err
-	}
-	snapshot, err := catalogue(id)
-	if err != nil {
-		return resolvedRead{}, err
-	}
+// resolve looks up what is read in the current version of the menu that menuOf
+// names.
+func (read *menuRead) resolve(snapshot *cache.Snapshot) (resolvedRead, error) {
 	switch read.kind {
 	case readView:
 		return resolvedRead{snapshot, cache.PublishedMenu, snapshot.PublishedAt}, nil

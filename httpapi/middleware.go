@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net/http"
@@ -32,7 +33,7 @@ func (s *Server) instrument(c *gin.Context) {
 	defer span.End()
 	c.Writer.Header()[headerRequestID] = []string{requestID(c.Request.Header.Get(headerRequestID))}
 	s.cors.header(c)
-	if isCompatPath(c.Request.URL.Path) {
+	if strings.HasPrefix(c.Request.URL.Path, compatPath) {
 		c.Set(keyCompat, s.cfg.Compat)
 	}
 	defer func() {
@@ -105,7 +106,7 @@ type requestLine struct {
 // logRequest writes the line of one request.
 func (s *Server) logRequest(line requestLine) {
 	// No query, no body, no address: a line holds no secret and no personal data.
-	entry := s.log.WithFields(logrus.Fields{
+	entry := s.log.WithFields(line.trace).WithFields(logrus.Fields{
 		"event": "http.request", "requestId": line.id, "method": line.method, "route": line.route,
 		"path":   line.path[:min(len(line.path), maxLogPath)],
 		"status": line.status, "bytes": line.bytes, "ms": float64(line.took.Microseconds()) / 1000,
@@ -115,9 +116,6 @@ func (s *Server) logRequest(line requestLine) {
 	}
 	if len(line.causes) > 0 {
 		entry = entry.WithField("cause", strings.Join(line.causes, "; "))
-	}
-	if line.trace != nil {
-		entry = entry.WithFields(line.trace)
 	}
 	if line.code != "" {
 		entry = entry.WithField("code", line.code)
@@ -152,17 +150,15 @@ func (s *Server) shouldLog(probe, stream bool, status int, took time.Duration) b
 // routeOf is the route as it was registered; what matches none has one name
 // for all, so that labels stay bounded.
 func routeOf(c *gin.Context) string {
-	if route := c.FullPath(); route != "" {
-		return route
-	}
-	return "unmatched"
+	return cmp.Or(c.FullPath(), "unmatched")
 }
 
 // trace begins the span of a request, below the caller's where it sent a
 // traceparent. Probes, scrapes and event streams have none, nor have reads that
 // the fast path answers (docs/decisions/0038-traces.md).
 func (s *Server) trace(c *gin.Context) tracing.Span {
-	if s.tracing == nil || untraced(routeOf(c)) {
+	switch route := routeOf(c); {
+	case s.tracing == nil, route == "/livez", route == "/readyz", route == "/metrics", strings.HasSuffix(route, "/events"):
 		return tracing.Span{}
 	}
 	ctx, span := s.tracing.Serve(c.Request.Context(), c.Request.Header, methodLabel(c.Request.Method))
@@ -186,15 +182,5 @@ func (s *Server) traced(c *gin.Context, span tracing.Span) {
 	span.Text("larder.request_id", idOf(c))
 	if status >= http.StatusInternalServerError {
 		span.Fail(strconv.Itoa(status))
-	}
-}
-
-// untraced reports routes that say nothing of what a guest waits for.
-func untraced(route string) bool {
-	switch route {
-	case "/livez", "/readyz", "/metrics":
-		return true
-	default:
-		return strings.HasSuffix(route, "/events")
 	}
 }

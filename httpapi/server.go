@@ -122,10 +122,9 @@ type Server struct {
 	buffers            sync.Pool // of *buffers
 	indexed            atomic.Pointer[restaurantIndex]
 	statesCache        statesCache
-	lastModifiedSeen   atomic.Int64                                     // Unix milliseconds: a time that is over
-	defaults           map[string]menu.RestaurantID                     // the connections' own menus
-	cached             func(menu.RestaurantID) (*cache.Snapshot, error) // cachedSnapshot
-	publicCacheControl string                                           // Cache-Control of open menu reads
+	lastModifiedSeen   atomic.Int64                 // Unix milliseconds: a time that is over
+	defaults           map[string]menu.RestaurantID // the connections' own menus
+	publicCacheControl string                       // Cache-Control of open menu reads
 	readiness          *readiness
 	streams            *streams
 	open               *openConnections
@@ -166,7 +165,6 @@ func New(cfg Config, auth AuthConfig, deps Deps) (*Server, error) {
 	if cfg.fastPath() {
 		s.auth.tokenCache = &tokenCache{byID: map[[sha256.Size]byte]caller{}}
 	}
-	s.cached = s.cachedSnapshot
 	s.orderCounts = &orderCounts{server: s, countUnknown: deps.UnknownOrders, unknown: map[string]int64{}, ready: map[string]bool{}}
 	s.defaults = map[string]menu.RestaurantID{}
 	for _, connection := range s.connections {

@@ -4,7 +4,7 @@
 //
 // The packed files are those of the npm package swagger-ui-dist in the version
 // that VERSION names; files.sha256 holds the hashes of what is inside, and a
-// test holds both together. fetch brings another version.
+// test holds both together.
 package ui
 
 import (
@@ -59,15 +59,13 @@ func asset(name, contentType string) Asset {
 		Plain: func() ([]byte, error) { return body, nil },
 	}
 	if a.Gzipped {
-		a.Plain = sync.OnceValues(func() ([]byte, error) { return unpack(body) })
+		a.Plain = sync.OnceValues(func() ([]byte, error) {
+			reader, err := gzip.NewReader(bytes.NewReader(body))
+			if err != nil {
+				return nil, err
+			}
+			return io.ReadAll(reader)
+		})
 	}
 	return a
-}
-
-func unpack(packed []byte) ([]byte, error) {
-	reader, err := gzip.NewReader(bytes.NewReader(packed))
-	if err != nil {
-		return nil, err
-	}
-	return io.ReadAll(reader)
 }
