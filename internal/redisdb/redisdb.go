@@ -10,6 +10,7 @@ import (
 
 	"github.com/alicebob/miniredis/v2"
 	"github.com/redis/go-redis/v9"
+	"github.com/redis/go-redis/v9/logging"
 	"github.com/sirupsen/logrus"
 )
 
@@ -54,6 +55,7 @@ func Open(cfg Config, log logrus.FieldLogger) (*DB, error) {
 	if err := cfg.complete(&options); err != nil {
 		return nil, err
 	}
+	logging.Disable() // go-redis's own: larder reports every failure of Redis in its own words
 	db := &DB{topology: addr.topology, prefix: cfg.Prefix}
 	if db.Embedded() {
 		if err := db.startEmbedded(&options); err != nil {
