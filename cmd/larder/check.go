@@ -51,7 +51,6 @@ configured token request does not work, the others are tried and the one that
 would work is named.
 
 With --allow-unknown-keys it says what larder serve would do with that flag.`,
-		Args: argRange(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			cfg, err := loadService(cmd, env, configs.CheckFolders)
 			var faults configs.Errors
@@ -266,36 +265,34 @@ func checkMenus(ctx context.Context, cfg *configs.Config, client *upstream.Clien
 
 // checkMenu fetches one menu; restaurant is empty for the connection's own.
 func checkMenu(ctx context.Context, client *upstream.Client, what, restaurant string) finding {
+	view, size, err := fetchMenu(ctx, client, restaurant)
+	if err != nil {
+		return newFinding(what, "", err)
+	}
+	return newFinding(what, fmt.Sprintf("%s, %d bytes", plural(len(view.Products), "dish", "dishes"), size), nil)
+}
+
+// fetchMenu fetches and decodes a menu view; restaurant is empty for the connection's own.
+func fetchMenu(ctx context.Context, client *upstream.Client, restaurant string) (view *menu.View, size int, err error) {
 	answer, err := client.MenuView(ctx, restaurant, upstream.Validator{}, 0)
 	if err != nil {
-		return newFinding(what, "", err)
+		return nil, 0, err
 	}
-	view, err := menu.Decode(answer.Body)
-	if err != nil {
-		return newFinding(what, "", err)
-	}
-	return newFinding(what, fmt.Sprintf("%s, %d bytes", plural(len(view.Products), "dish", "dishes"), len(answer.Body)), nil)
+	view, err = menu.Decode(answer.Body)
+	return view, len(answer.Body), err
 }
 
 // report prints findings, and fails if one is not OK.
 func report(cmd *cobra.Command, env *environment, findings []finding) error {
-	if asJSON(cmd) {
-		if err := printJSON(env.out, findings); err != nil {
-			return err
-		}
-	}
-	colours, failed := env.colours(cmd), false
-	for _, f := range findings {
-		mark := colours.good("ok    ")
-		if !f.OK {
-			mark, failed = colours.bad("FAILED"), true
-		}
-		if !asJSON(cmd) {
+	err := env.show(cmd, findings, func() {
+		colours := env.colours(cmd)
+		for _, f := range findings {
+			mark := colours.good("ok    ")
+			if !f.OK {
+				mark = colours.bad("FAILED")
+			}
 			env.out.printf("%s  %s: %s\n", mark, f.Subject, f.Msg)
 		}
-	}
-	if failed {
-		return errReported
-	}
-	return nil
+	})
+	return reported(err, slices.ContainsFunc(findings, func(f finding) bool { return !f.OK }))
 }

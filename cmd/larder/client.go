@@ -65,7 +65,13 @@ func restaurantPath(id string) string { return "/v1/restaurants/" + url.PathEsca
 type reply struct {
 	status int
 	header http.Header
-	body   []byte
+	body   json.RawMessage
+}
+
+// envelope is the form of every answer: its result, and of a list where it goes on.
+type envelope[T any] struct {
+	Result T       `json:"result"`
+	Next   *string `json:"next"`
 }
 
 // decode reads the whole body as JSON.
@@ -77,11 +83,7 @@ func (r *reply) decode(into any) error {
 }
 
 // result takes the result out of its envelope.
-func (r *reply) result(into any) error {
-	return r.decode(&struct {
-		Result any `json:"result"`
-	}{into})
-}
+func (r *reply) result(into any) error { return r.decode(&envelope[any]{Result: into}) }
 
 // get reads a path with the headers given as name, value, name, value and so on.
 func (a *api) get(ctx context.Context, path string, headers ...string) (*reply, error) {
@@ -105,10 +107,7 @@ func everyPage[T any](ctx context.Context, daemon *api, path string) ([]T, error
 		if err != nil {
 			return nil, err
 		}
-		var page struct {
-			Result []T     `json:"result"`
-			Next   *string `json:"next"`
-		}
+		var page envelope[[]T]
 		if err := answer.decode(&page); err != nil {
 			return nil, err
 		}
@@ -121,7 +120,7 @@ func everyPage[T any](ctx context.Context, daemon *api, path string) ([]T, error
 }
 
 // operate sends one request of an operator and prints the answer.
-func operate[T any](cmd *cobra.Command, env *environment, method, path string, body []byte, show func(result T)) error {
+func operate[T any](cmd *cobra.Command, env *environment, method, path string, body []byte, text func(answer envelope[T])) error {
 	daemon, err := target(cmd, env, httpapi.ScopeOps)
 	if err != nil {
 		return err
@@ -130,19 +129,19 @@ func operate[T any](cmd *cobra.Command, env *environment, method, path string, b
 	if err != nil {
 		return err
 	}
-	return printAnswer(cmd, env, answer, show)
+	return printAnswer(cmd, env, answer, text)
 }
 
-// printAnswer prints an answer whole as JSON, or its result for people.
-func printAnswer[T any](cmd *cobra.Command, env *environment, answer *reply, show func(result T)) error {
+// printAnswer prints an answer as JSON, as it came, or as text for people.
+func printAnswer[T any](cmd *cobra.Command, env *environment, answer *reply, text func(answer envelope[T])) error {
 	if asJSON(cmd) {
-		return printRaw(env.out, answer.body)
+		return printJSON(env.out, answer.body)
 	}
-	var result T
-	if err := answer.result(&result); err != nil {
+	var decoded envelope[T]
+	if err := answer.decode(&decoded); err != nil {
 		return err
 	}
-	show(result)
+	text(decoded)
 	return nil
 }
 
@@ -176,14 +175,16 @@ func (a *api) call(ctx context.Context, method, path string, body []byte, header
 
 // apiError is a refusal of the daemon.
 type apiError struct {
-	Status    int             `json:"status"`
-	Code      string          `json:"code"`
-	Msg       string          `json:"msg"`
-	RequestID string          `json:"requestId"`
-	Errors    []violation     `json:"errors"`
-	More      bool            `json:"more"` // there are more violations than Errors
-	Ref       string          `json:"ref"`  // of an order that may have been sent
-	Upstream  *upstreamError  `json:"upstream"`
+	Status    int         `json:"status"`
+	Code      string      `json:"code"`
+	Msg       string      `json:"msg"`
+	RequestID string      `json:"requestId"`
+	Errors    []violation `json:"errors"`
+	More      bool        `json:"more"` // there are more violations than Errors
+	Ref       string      `json:"ref"`  // of an order that may have been sent
+	Upstream  *struct {
+		Errors json.RawMessage `json:"errors"` // the ordering service's reasons, in whatever shape
+	} `json:"upstream"`
 	Body      json.RawMessage `json:"-"` // all of it, when it is JSON
 	anonymous bool            // asked without credentials
 	ofOps     bool            // about a path of /v1/ops
@@ -229,20 +230,16 @@ func refusedWith(err error, statuses ...int) bool {
 	return ok && slices.Contains(statuses, refused.Status)
 }
 
-// upstreamError is what the ordering service answered.
-type upstreamError struct {
-	Errors json.RawMessage `json:"errors"` // its reasons, in whatever shape
-}
-
 // reasons are the ordering service's own, one for each line; a shape that is
 // not known is shown as it came.
-func (u *upstreamError) reasons() []string {
-	if u == nil || len(u.Errors) == 0 || string(u.Errors) == "null" {
+func (e *apiError) reasons() []string {
+	if e.Upstream == nil || len(e.Upstream.Errors) == 0 || string(e.Upstream.Errors) == "null" {
 		return nil
 	}
+	sent := e.Upstream.Errors
 	var list []json.RawMessage
-	if json.Unmarshal(u.Errors, &list) != nil {
-		list = []json.RawMessage{u.Errors}
+	if json.Unmarshal(sent, &list) != nil {
+		list = []json.RawMessage{sent}
 	}
 	lines := make([]string, len(list))
 	for i, raw := range list {
@@ -276,11 +273,6 @@ type unreachableError struct {
 func (e *unreachableError) Error() string { return e.msg }
 
 func (e *unreachableError) Unwrap() error { return e.err }
-
-func isUnreachable(err error) bool {
-	_, ok := errors.AsType[*unreachableError](err)
-	return ok
-}
 
 // unreachable makes an unreachableError of a call that got no answer.
 func (a *api) unreachable(err error) error {

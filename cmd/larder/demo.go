@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -29,7 +30,6 @@ installed, nothing is left behind.
 
 With --exit the whole main job is done once, each step printed, and the command
 ends: status 0, or 1 and what failed.`,
-		Args: argRange(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			d, err := prepareDemo(cmd, env)
 			if err != nil {
@@ -134,8 +134,15 @@ func (d *demo) run(ctx context.Context) error {
 		defer stop()
 		context.AfterFunc(sandboxContext, stop) // a sandbox that fails ends the demo
 		photos := func(deps *httpapi.Deps) { deps.Photos = http.StripPrefix(demoPhotos, sandbox.Images()) }
-		err := serve(running, d.cfg, d.log, func(*daemon) {}, d.show, photos, countDropped(d.env))
-		return listenError(err, "--listen"+anyPort("--listen"))
+		var shown errgroup.Group
+		err := serve(running, d.cfg, d.log, func(larder *daemon) {
+			shown.Go(func() error {
+				defer stop()
+				return d.show(running, larder)
+			})
+		}, photos, countDropped(d.env))
+		stop()
+		return cmp.Or(shown.Wait(), listenError(err, "--listen"+anyPort("--listen")))
 	})
 	err := group.Wait()
 	if err != nil {

@@ -36,29 +36,26 @@ var errForeignAnswer = errors.New("the answer is not what larder sends")
 // the error says that itself.
 func hintFor(cmd *cobra.Command, err error) string {
 	var (
-		own         *hintError
-		refused     *apiError
-		unreachable *unreachableError
-		service     *upstream.Error
-		faults      configs.Errors
-		wrong       *setting.Error
-		redis       *redisdb.RefusedError
+		own     *hintError
+		refused *apiError
+		faults  configs.Errors
+		wrong   *setting.Error
 	)
 	switch {
 	case errors.As(err, &own):
 		return own.hint
 	case errors.As(err, &refused):
 		return refused.hint()
-	case errors.As(err, &service):
+	case isA[*upstream.Error](err):
 		return "Run larder check --config FILE --online to see what of the connection does not work."
-	case errors.As(err, &unreachable):
+	case isA[*unreachableError](err):
 		return ""
 	case errors.As(err, &faults) && cmd.Flags().Lookup("allow-unknown-keys") != nil &&
 		slices.ContainsFunc(faults, func(f *configs.Error) bool { return f.Ignorable }):
 		return "Correct the key; if a newer larder knows it, --allow-unknown-keys makes it a warning."
 	case errors.As(err, &faults):
 		return "Fix this and run the command again; larder config sample prints every key, larder init writes a configuration that works."
-	case errors.As(err, &wrong) && strings.HasPrefix(wrong.Key, "redis."), errors.As(err, &redis):
+	case errors.As(err, &wrong) && strings.HasPrefix(wrong.Key, "redis."), isA[*redisdb.RefusedError](err):
 		return "Check redis.url; larder check --config FILE --online reports what Redis is and what it refuses."
 	case errors.Is(err, context.Canceled):
 		return "Follow the daemon with larder status --watch."

@@ -200,7 +200,7 @@ func (g *guest) call(t *testing.T, operation string) guestCall {
 	if err != nil || status != http.StatusCreated {
 		t.Fatalf("place the order to be changed: %d %s, %v", status, body, err)
 	}
-	placed := fromJSON[struct{ Result placeResult }](t, body).Result
+	placed := fromJSON[struct{ Result orderRecord }](t, body).Result
 	change := guestCall{operation, http.MethodPut, "/v1/orders/" + placed.OrderID + "/" + operation, "the-change", nil}
 	pay := fmt.Sprintf(`[{"code":"3b0e6f3c","amount":%s,"paidAt":"2026-05-01T12:00:00+03:00","name":""}]`, placed.Total)
 	switch operation {

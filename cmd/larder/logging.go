@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"io"
@@ -105,4 +106,107 @@ func (r *ringLog) flush(out io.Writer) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	_, _ = out.Write(r.text) // standard error: there is no other place to say it
+}
+
+const (
+	// maxBuffered is how many bytes wait for a reader that has stalled.
+	maxBuffered = 1 << 20
+	// flushLimit is how long the end of the process waits for that reader.
+	flushLimit = 2 * time.Second
+)
+
+// lineBuffer is what a process that serves writes to in place of its standard
+// output or error (policy H11). Write never blocks and never fails: one goroutine
+// writes to the reader, and lines beyond maxBuffered are dropped and counted.
+type lineBuffer struct {
+	to   io.Writer
+	done chan struct{} // closed when the goroutine has ended
+
+	mu       sync.Mutex
+	changed  sync.Cond // queue or closed
+	queue    []byte
+	lines    int // in queue
+	dropped  int // in all
+	reported int // of dropped
+	closed   bool
+	report   func(dropped int) []byte // what to write once lines were dropped; nil: nothing
+}
+
+func newLineBuffer(to io.Writer) *lineBuffer {
+	b := &lineBuffer{to: to, done: make(chan struct{})}
+	b.changed.L = &b.mu
+	go b.run()
+	return b
+}
+
+// Write implements io.Writer.
+func (b *lineBuffer) Write(p []byte) (int, error) {
+	lines := max(bytes.Count(p, []byte("\n")), 1)
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.closed || len(b.queue) > 0 && len(b.queue)+len(p) > maxBuffered {
+		b.dropped += lines
+		return len(p), nil
+	}
+	b.queue = append(b.queue, p...)
+	b.lines += lines
+	b.changed.Signal()
+	return len(p), nil
+}
+
+// run writes what is queued until the buffer is closed and empty. Once the reader
+// has caught up after lines were dropped, it reports how many.
+func (b *lineBuffer) run() {
+	defer close(b.done)
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	var batch []byte
+	for {
+		for len(b.queue) == 0 && !b.closed {
+			b.changed.Wait()
+		}
+		if len(b.queue) == 0 {
+			return
+		}
+		batch, b.queue = b.queue, batch[:0]
+		lines := b.lines
+		b.lines = 0
+		if !b.write(batch) {
+			b.dropped += lines
+			continue
+		}
+		missing := b.dropped - b.reported
+		if missing > 0 && b.report != nil && len(b.queue) == 0 && b.write(b.report(missing)) {
+			b.reported += missing
+		}
+	}
+}
+
+// write writes without mu, which the caller holds, and reports whether all was
+// written.
+func (b *lineBuffer) write(p []byte) bool {
+	b.mu.Unlock()
+	defer b.mu.Lock()
+	_, err := b.to.Write(p)
+	return err == nil
+}
+
+// droppedLines is how many lines were dropped in all.
+func (b *lineBuffer) droppedLines() float64 {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return float64(b.dropped)
+}
+
+// close takes no more lines and waits until the queue is written, or until
+// limit is closed.
+func (b *lineBuffer) close(limit <-chan struct{}) {
+	b.mu.Lock()
+	b.closed = true
+	b.changed.Signal()
+	b.mu.Unlock()
+	select {
+	case <-b.done:
+	case <-limit: // the reader has stalled, and the process ends without it
+	}
 }

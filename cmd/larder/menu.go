@@ -17,7 +17,7 @@ import (
 )
 
 func menuCommand(env *environment) *cobra.Command {
-	cmd := &cobra.Command{Use: "menu", Short: "Lint, show, compare or take back menus", Args: argRange(0, 0), RunE: needsSubcommand}
+	cmd := &cobra.Command{Use: "menu", Short: "Lint, show, compare or take back menus", RunE: needsSubcommand}
 	lint := &cobra.Command{
 		Use:   "lint FILE|RESTAURANT",
 		Short: "Name everything that is wrong with a menu; fails on errors",
@@ -91,7 +91,7 @@ func isFile(arg string) bool {
 // neitherFileNorRestaurant makes of a daemon's refusal that an argument names nothing at all,
 // where that is so: most likely it is a file's name with a slip in it.
 func neitherFileNorRestaurant(ctx context.Context, daemon *api, arg string, err error) error {
-	if isUnreachable(err) {
+	if isA[*unreachableError](err) {
 		return fmt.Errorf("%q is no file, and whether it is a restaurant cannot be asked: %w", arg, err)
 	}
 	known := err
@@ -121,8 +121,7 @@ func viewOf(env *environment, file string) (*menu.View, error) {
 
 // stopListRestaurant is the restaurant whose stop lists count in a file.
 func stopListRestaurant(cmd *cobra.Command) menu.RestaurantID {
-	id := stringFlag(cmd, "restaurant")
-	return menu.RestaurantID(id)
+	return menu.RestaurantID(stringFlag(cmd, "restaurant"))
 }
 
 func findingsOf(cmd *cobra.Command, env *environment, arg string) ([]menu.Finding, error) {
@@ -146,32 +145,25 @@ func findingsOf(cmd *cobra.Command, env *environment, arg string) ([]menu.Findin
 }
 
 func printFindings(cmd *cobra.Command, env *environment, findings []menu.Finding) error {
-	if findings == nil {
-		findings = []menu.Finding{}
-	}
-	if asJSON(cmd) {
-		if err := printJSON(env.out, findings); err != nil {
-			return err
-		}
-	}
-	colours, errorsFound := env.colours(cmd), 0
+	errorsFound := 0
 	for _, f := range findings {
-		paint := colours.warn
 		if f.Severity == menu.SeverityError {
-			paint = colours.bad
 			errorsFound++
 		}
-		if !asJSON(cmd) {
-			env.out.printf("%s  %s: %s (%s)\n", paint(fmt.Sprintf("%-7s", f.Severity)), f.Code, f.Msg, plural(len(f.Products), "dish", "dishes"))
+	}
+	err := env.show(cmd, append([]menu.Finding{}, findings...), func() {
+		colours := env.colours(cmd)
+		for _, f := range findings {
+			paint := colours.warn
+			if f.Severity == menu.SeverityError {
+				paint = colours.bad
+			}
+			env.out.printf("%s  %s: %s (%s)\n",
+				paint(fmt.Sprintf("%-7s", f.Severity)), f.Code, f.Msg, plural(len(f.Products), "dish", "dishes"))
 		}
-	}
-	if !asJSON(cmd) {
 		env.out.printf("%s, %s\n", plural(errorsFound, "error", "errors"), plural(len(findings)-errorsFound, "warning", "warnings"))
-	}
-	if errorsFound > 0 {
-		return errReported
-	}
-	return nil
+	})
+	return reported(err, errorsFound > 0)
 }
 
 // diffMenus compares two menus by what a storefront would see.
@@ -192,11 +184,7 @@ func diffMenus(cmd *cobra.Command, env *environment, older, newer string) error 
 // printDiff prints what differs.
 func printDiff(cmd *cobra.Command, env *environment, older, newer *menu.Catalogue) error {
 	changes := menu.Diff(older, newer)
-	if asJSON(cmd) {
-		return printJSON(env.out, changes)
-	}
-	printChanges(cmd, env, changes, older, newer)
-	return nil
+	return env.show(cmd, changes, func() { printChanges(env, env.colours(cmd), changes, older, newer) })
 }
 
 // catalogueOf compiles a file's menu, or what the ordering service publishes
@@ -223,7 +211,14 @@ func catalogueOf(cmd *cobra.Command, env *environment, arg string) (*menu.Catalo
 			continue
 		}
 		at := slices.IndexFunc(cfg.Connections, func(c upstream.Config) bool { return c.Name == r.Connection })
-		view, err := fetchMenu(cmd.Context(), cfg.Connections[at], arg)
+		client, err := upstream.New(cfg.Connections[at])
+		if err != nil {
+			return nil, err
+		}
+		defer client.Close()
+		ctx, cancel := context.WithTimeout(cmd.Context(), onlineLimit)
+		defer cancel()
+		view, _, err := fetchMenu(ctx, client, arg)
 		if err != nil {
 			return nil, err
 		}
@@ -233,22 +228,7 @@ func catalogueOf(cmd *cobra.Command, env *environment, arg string) (*menu.Catalo
 	return nil, &hintError{err, "Use one of these, or the path of a file."}
 }
 
-func fetchMenu(ctx context.Context, connection upstream.Config, id string) (*menu.View, error) {
-	client, err := upstream.New(connection)
-	if err != nil {
-		return nil, err
-	}
-	defer client.Close()
-	ctx, cancel := context.WithTimeout(ctx, onlineLimit)
-	defer cancel()
-	answer, err := client.MenuView(ctx, id, upstream.Validator{}, 0)
-	if err != nil {
-		return nil, err
-	}
-	return menu.Decode(answer.Body)
-}
-
-func printChanges(cmd *cobra.Command, env *environment, changes menu.Changes, older, newer *menu.Catalogue) {
+func printChanges(env *environment, colours palette, changes menu.Changes, older, newer *menu.Catalogue) {
 	if changes.Empty() {
 		env.out.println("no difference")
 		return
@@ -261,7 +241,6 @@ func printChanges(cmd *cobra.Command, env *environment, changes menu.Changes, ol
 		}
 		return id
 	}
-	colours := env.colours(cmd)
 	for _, id := range changes.Added {
 		env.out.println(colours.good("+ " + name(id)))
 	}

@@ -19,20 +19,14 @@ import (
 )
 
 func orderCommand(env *environment) *cobra.Command {
-	cmd := &cobra.Command{Use: "order", Short: "Check or place an order, see what became of it, resolve it", Args: argRange(0, 0), RunE: needsSubcommand}
+	cmd := &cobra.Command{Use: "order", Short: "Check or place an order, see what became of it, resolve it", RunE: needsSubcommand}
 	validate := &cobra.Command{
 		Use:   "validate FILE",
 		Short: "Check an order against the menu that is served; fails when it is not valid",
 		Long: `Check an order (JSON; - is standard input) against the menu that the running
 larder serves, print its price or everything that is wrong with it. Nothing is placed.`,
 		Args: argRange(1, 1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			daemon, path, order, err := readOrder(cmd, env, args[0], httpapi.ScopeMenu)
-			if err != nil {
-				return err
-			}
-			return validateOrder(cmd, env, daemon, path, order)
-		},
+		RunE: func(cmd *cobra.Command, args []string) error { return validateOrder(cmd, env, args[0]) },
 	}
 	place := &cobra.Command{
 		Use:   "place FILE",
@@ -43,13 +37,7 @@ once, and answered as it was the first time. Without --key each run is an order
 of its own. When the answer is that nobody knows whether it was placed, send it
 again with the key that the message names, never with another.`,
 		Args: argRange(1, 1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			daemon, path, order, err := readOrder(cmd, env, args[0], httpapi.ScopeOrders)
-			if err != nil {
-				return err
-			}
-			return placeOrder(cmd, env, daemon, path, order)
-		},
+		RunE: func(cmd *cobra.Command, args []string) error { return placeOrder(cmd, env, args[0]) },
 	}
 	place.Flags().String("key", "", "the Idempotency-Key; default: a random one")
 	for _, c := range []*cobra.Command{validate, place} {
@@ -103,19 +91,22 @@ func restaurantOf(order []byte) string {
 
 // validateResult is the answer of the validate route, as far as people read it.
 type validateResult struct {
-	Valid bool         `json:"valid"`
-	Total *json.Number `json:"total"`
+	Valid bool        `json:"valid"`
+	Total json.Number `json:"total"`
 	Lines []struct {
-		Name     string       `json:"name"`
-		Quantity *json.Number `json:"quantity"`
-		Total    *json.Number `json:"total"`
+		Name     string      `json:"name"`
+		Quantity json.Number `json:"quantity"`
+		Total    json.Number `json:"total"`
 	} `json:"lines"`
-	Violations []violation     `json:"violations"`
-	More       bool            `json:"more"` // there are more than those
-	Order      json.RawMessage `json:"order"`
+	Violations []violation `json:"violations"`
+	More       bool        `json:"more"` // there are more than those
 }
 
-func validateOrder(cmd *cobra.Command, env *environment, daemon *api, path string, order []byte) error {
+func validateOrder(cmd *cobra.Command, env *environment, file string) error {
+	daemon, path, order, err := readOrder(cmd, env, file, httpapi.ScopeMenu)
+	if err != nil {
+		return err
+	}
 	answer, err := daemon.call(cmd.Context(), http.MethodPost, path+"/validate", order)
 	if err != nil {
 		return err
@@ -124,23 +115,19 @@ func validateOrder(cmd *cobra.Command, env *environment, daemon *api, path strin
 	if err := answer.result(&v); err != nil {
 		return err
 	}
-	colours := env.colours(cmd)
-	switch {
-	case asJSON(cmd):
-		err = printRaw(env.out, answer.body)
-	case v.Valid:
+	err = env.show(cmd, answer.body, func() {
+		colours := env.colours(cmd)
+		if !v.Valid {
+			env.out.printf("%s: %s\n", colours.bad("not valid"), plural(len(v.Violations), "violation", "violations"))
+			printViolations(env, v.Violations, v.More)
+			return
+		}
 		env.out.printf("%s, total %s\n", colours.good("valid"), number(v.Total))
 		for _, line := range v.Lines {
 			env.out.printf("  %s × %s  %s\n", number(line.Quantity), line.Name, number(line.Total))
 		}
-	default:
-		env.out.printf("%s: %s\n", colours.bad("not valid"), plural(len(v.Violations), "violation", "violations"))
-		printViolations(env, v.Violations, v.More)
-	}
-	if err == nil && !v.Valid {
-		err = errReported
-	}
-	return err
+	})
+	return reported(err, !v.Valid)
 }
 
 func printViolations(env *environment, violations []violation, more bool) {
@@ -153,29 +140,20 @@ func printViolations(env *environment, violations []violation, more bool) {
 }
 
 // number is a number as it was sent; "?" for one that is not known.
-func number(n *json.Number) string {
-	if n == nil {
-		return "?"
+func number(n json.Number) string { return cmp.Or(n.String(), "?") }
+
+func placeOrder(cmd *cobra.Command, env *environment, file string) error {
+	daemon, path, order, err := readOrder(cmd, env, file, httpapi.ScopeOrders)
+	if err != nil {
+		return err
 	}
-	return n.String()
-}
-
-// placeResult is the answer of the orders route.
-type placeResult struct {
-	Ref     string       `json:"ref"`
-	OrderID string       `json:"orderID"`
-	Total   *json.Number `json:"total"`
-	State   string       `json:"state"`
-}
-
-func placeOrder(cmd *cobra.Command, env *environment, daemon *api, path string, order []byte) error {
 	key := cmp.Or(stringFlag(cmd, "key"), rand.Text())
 	answer, err := daemon.call(cmd.Context(), http.MethodPost, path, order, "Idempotency-Key", key)
 	if err != nil {
 		return notPlaced(env, err, key, asJSON(cmd))
 	}
-	return printAnswer(cmd, env, answer, func(p placeResult) {
-		before := ""
+	return printAnswer(cmd, env, answer, func(placed envelope[orderRecord]) {
+		p, before := placed.Result, ""
 		if answer.header.Get("Idempotent-Replayed") == "true" {
 			before = "; it was sent before with this key"
 		}
@@ -218,7 +196,7 @@ func notPlaced(env *environment, err error, key string, raw bool) error {
 		return fmt.Errorf("not placed: %w", err)
 	}
 	lines := []string{fmt.Sprintf("not placed: %s (%s)", refused.Msg, references)}
-	for _, reason := range refused.Upstream.reasons() {
+	for _, reason := range refused.reasons() {
 		lines = append(lines, "  "+reason)
 	}
 	return &hintError{&linesError{lines: lines}, refused.hint()}
@@ -240,9 +218,7 @@ func outcomeUnknown(refused *apiError) bool {
 // certainlyNotSent reports whether a call without an answer certainly did not reach the
 // daemon: nothing listens there, or there was no token to send it with.
 func certainlyNotSent(err error) bool {
-	_, denied := errors.AsType[*oauth2.RetrieveError](err)
-	_, unknownHost := errors.AsType[*net.DNSError](err)
-	return denied || unknownHost || errors.Is(err, syscall.ECONNREFUSED)
+	return isA[*oauth2.RetrieveError](err) || isA[*net.DNSError](err) || errors.Is(err, syscall.ECONNREFUSED)
 }
 
 // quoted is a word for a shell.

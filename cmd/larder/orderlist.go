@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -12,7 +13,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"larder/httpapi"
 	"larder/internal/upstream"
 	"larder/ordering"
 )
@@ -24,7 +24,6 @@ func orderListCommand(env *environment) *cobra.Command {
 		Long: `List the orders that the running larder keeps in its journal, newest first.
 --state unknown lists those of which larder does not know whether an operation
 took effect: call the restaurant, then resolve them with "larder order resolve".`,
-		Args: argRange(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error { return listOrders(cmd, env) },
 	}
 	cmd.Flags().String("state", "", "only orders in this state: "+strings.Join(stateNames(), ", "))
@@ -72,7 +71,7 @@ type orderRecord struct {
 	State      string         `json:"state"`
 	Paid       bool           `json:"paid"`
 	Adopted    bool           `json:"adopted"`
-	Total      *json.Number   `json:"total"`
+	Total      json.Number    `json:"total"`
 	CreatedAt  string         `json:"createdAt"`
 	ExpectedAt string         `json:"expectedAt"`
 	Attempts   []orderAttempt `json:"attempts"`
@@ -118,27 +117,13 @@ func listOrders(cmd *cobra.Command, env *environment) error {
 	if connection := stringFlag(cmd, "connection"); connection != "" {
 		query.Set("connection", connection)
 	}
-	daemon, err := target(cmd, env, httpapi.ScopeOps)
-	if err != nil {
-		return err
-	}
-	answer, err := daemon.get(cmd.Context(), "/v1/ops/orders?"+query.Encode())
-	if err != nil {
-		return err
-	}
-	if asJSON(cmd) {
-		return printRaw(env.out, answer.body)
-	}
-	var page struct {
-		Result []orderRecord `json:"result"`
-		Next   *string       `json:"next"`
-	}
-	if err := answer.decode(&page); err != nil {
-		return err
-	}
+	return operate(cmd, env, http.MethodGet, "/v1/ops/orders?"+query.Encode(), nil, env.printOrders)
+}
+
+func (env *environment) printOrders(page envelope[[]orderRecord]) {
 	if len(page.Result) == 0 {
 		env.out.println("no orders")
-		return nil
+		return
 	}
 	rows := [][]string{{"REF", "ORDER", "STATE", "TOTAL", "RESTAURANT", "CREATED", "CLIENT"}}
 	for _, order := range page.Result {
@@ -151,7 +136,6 @@ func listOrders(cmd *cobra.Command, env *environment) error {
 	if page.Next != nil {
 		env.out.println("there are more; --limit shows up to 500")
 	}
-	return nil
 }
 
 func orderResolveCommand(env *environment) *cobra.Command {
@@ -197,12 +181,9 @@ func resolutionBody(cmd *cobra.Command) ([]byte, error) {
 	case !done && orderID != "":
 		return nil, &usageError{"--order-id goes with --outcome done: an order that was not created has none"}
 	}
-	return json.Marshal(struct {
-		Operation string `json:"operation"`
-		Outcome   string `json:"outcome"`
-		OrderID   string `json:"orderID,omitempty"`
-		Note      string `json:"note,omitempty"`
-	}{operation, outcome, orderID, stringFlag(cmd, "note")})
+	body := map[string]string{"operation": operation, "outcome": outcome, "orderID": orderID, "note": stringFlag(cmd, "note")}
+	maps.DeleteFunc(body, func(_, value string) bool { return value == "" })
+	return json.Marshal(body)
 }
 
 func orderAcceptRestoreCommand(env *environment) *cobra.Command {
@@ -213,7 +194,6 @@ func orderAcceptRestoreCommand(env *environment) *cobra.Command {
 because Redis was restored from a backup or has lost orders. A client that sends
 one of the lost orders again after that places it a second time: find out first
 which orders are missing (docs/runbook/LarderJournalRestored.md).`,
-		Args: argRange(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			path := "/v1/ops/journal/accept"
 			if connection := stringFlag(cmd, "connection"); connection != "" {
@@ -223,12 +203,12 @@ which orders are missing (docs/runbook/LarderJournalRestored.md).`,
 				Connection string `json:"connection"`
 				Accepted   bool   `json:"accepted"`
 			}
-			return operate(cmd, env, http.MethodPost, path, nil, func(a acceptance) {
-				if a.Accepted {
-					env.out.printf("accepted: new orders of %s are placed again\n", a.Connection)
-				} else {
-					env.out.printf("nothing to accept: new orders of %s are not paused\n", a.Connection)
+			return operate(cmd, env, http.MethodPost, path, nil, func(answer envelope[acceptance]) {
+				text := "nothing to accept: new orders of %s are not paused\n"
+				if answer.Result.Accepted {
+					text = "accepted: new orders of %s are placed again\n"
 				}
+				env.out.printf(text, answer.Result.Connection)
 			})
 		},
 	}

@@ -108,7 +108,8 @@ func refOf(cmd *cobra.Command, env *environment, orderID string) (string, error)
 }
 
 // printOrder prints an order with everything that was tried.
-func (env *environment) printOrder(order orderRecord) {
+func (env *environment) printOrder(answer envelope[orderRecord]) {
+	order := answer.Result
 	env.out.printf("order %s, ref %s: %s\n", cmp.Or(order.OrderID, "-"), order.Ref, order.state())
 	env.out.printf("  restaurant %s, connection %s, client %s\n", order.place(), order.Connection, order.Client)
 	phone := order.RestaurantPhone

@@ -4,9 +4,15 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"io"
 	"slices"
+	"strconv"
 	"strings"
+	"text/tabwriter"
+	"unicode"
+	"unicode/utf8"
 
+	"github.com/fatih/color"
 	"github.com/spf13/cobra"
 )
 
@@ -20,25 +26,161 @@ func asJSON(cmd *cobra.Command) bool {
 	return boolFlag(cmd, "json") // false without the flag
 }
 
-// printJSON writes a value as indented JSON and a line end.
-func printJSON(out printer, value any) error {
-	text, err := json.MarshalIndent(value, "", "  ")
+// show prints a value as JSON where that is asked for, else as text does.
+func (env *environment) show(cmd *cobra.Command, value any, text func()) error {
+	if asJSON(cmd) {
+		return printJSON(env.out, value)
+	}
+	text()
+	return nil
+}
+
+// printJSON writes a value as indented JSON and a line end. What is JSON already
+// is only indented: every number stays as it came.
+func printJSON(out printer, value any) (err error) {
+	text, raw := value.(json.RawMessage)
+	if !raw {
+		text, err = json.Marshal(value)
+	}
+	var indented bytes.Buffer
+	if err == nil {
+		err = json.Indent(&indented, text, "", "  ")
+	}
 	if err != nil {
 		return fmt.Errorf("print JSON: %w", err)
 	}
-	_, err = fmt.Fprintf(out.raw, "%s\n", text)
+	indented.WriteByte('\n')
+	_, err = indented.WriteTo(out.raw)
 	return err
 }
 
-// printRaw writes JSON that came as bytes: indented, every number as it was.
-func printRaw(out printer, raw []byte) error {
-	var text bytes.Buffer
-	if err := json.Indent(&text, raw, "", "  "); err != nil {
-		return fmt.Errorf("print JSON: %w", err)
+// printer prints for people. It is no io.Writer, so that nothing reaches a
+// terminal without going through safe (policy H9): names, messages and ids come
+// from ordering services and could otherwise clear the screen, set the window's
+// title or forge lines.
+type printer struct {
+	// raw takes bytes as they are: JSON, YAML, the log, and what draws on the
+	// terminal itself.
+	raw io.Writer
+}
+
+// printf formats as fmt does. What the format itself says is printed as it is,
+// and every argument through safe, unless it is styled already.
+// That nobody reads any more is no failure of a command.
+func (p printer) printf(format string, args ...any) {
+	if false {
+		_ = fmt.Sprintf(format, args...) // lets go vet check the formats of callers
 	}
-	text.WriteByte('\n')
-	_, err := text.WriteTo(out.raw)
-	return err
+	fmt.Fprintf(p.raw, format, safeArgs(args)...)
+}
+
+// println prints its arguments through safe, and a line end.
+func (p printer) println(args ...any) {
+	fmt.Fprintln(p.raw, safeArgs(args)...)
+}
+
+// table prints rows in aligned columns.
+func (p printer) table(rows [][]string) {
+	columns := tabwriter.NewWriter(p.raw, 0, 0, 2, ' ', 0)
+	for _, row := range rows {
+		cells := make([]string, len(row))
+		for i, cell := range row {
+			cells[i] = safe(cell)
+		}
+		_, _ = fmt.Fprintln(columns, strings.Join(cells, "\t"))
+	}
+	_ = columns.Flush() // as of printf
+}
+
+// styled is text that is safe already and holds colours of the palette.
+type styled string
+
+func safeArgs(args []any) []any {
+	safe := make([]any, len(args))
+	for i, arg := range args {
+		if _, ok := arg.(styled); ok {
+			safe[i] = arg
+			continue
+		}
+		safe[i] = safeValue{arg}
+	}
+	return safe
+}
+
+// safeValue is formatted as its value is, and then made safe.
+type safeValue struct{ value any }
+
+// Format implements fmt.Formatter.
+func (s safeValue) Format(f fmt.State, verb rune) {
+	_, _ = io.WriteString(f, safe(fmt.Sprintf(fmt.FormatString(f, verb), s.value))) // fmt keeps the error of its writer
+}
+
+// safe is text as a terminal may show it (policy H9): control characters, the
+// line end included, and invisible format characters such as those that turn the
+// direction of writing become escapes (\x1b, \u202e). The joiners U+200C and
+// U+200D stay, which Persian and emoji need.
+func safe(text string) string {
+	if utf8.ValidString(text) && !strings.ContainsFunc(text, isUnsafe) {
+		return text
+	}
+	var b strings.Builder
+	for len(text) > 0 {
+		r, size := utf8.DecodeRuneInString(text)
+		switch {
+		case r == utf8.RuneError && size == 1: // some terminals take 0x9b for the beginning of a command
+			fmt.Fprintf(&b, `\x%02x`, text[0])
+		case isUnsafe(r):
+			b.WriteString(strings.Trim(strconv.QuoteRuneToASCII(r), "'"))
+		default:
+			b.WriteRune(r)
+		}
+		text = text[size:]
+	}
+	return b.String()
+}
+
+func isUnsafe(r rune) bool {
+	const nonJoiner, joiner = '\u200c', '\u200d'
+	return r != nonJoiner && r != joiner && unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp)
+}
+
+// palette colours words for people. Without on every word stays as it is.
+type palette struct{ on bool }
+
+// colours are those of standard output: only on a terminal, never where JSON
+// was asked for, nor with NO_COLOR or TERM=dumb.
+func (env *environment) colours(cmd *cobra.Command) palette {
+	return palette{on: env.outTerminal && env.mayColour() && !asJSON(cmd)}
+}
+
+// errorColours are those of standard error.
+func (env *environment) errorColours() palette { return palette{on: env.terminal && env.mayColour()} }
+
+// mayColour reports whether the environment allows colours
+// (https://no-color.org: NO_COLOR counts when it is not empty).
+func (env *environment) mayColour() bool {
+	noColour, _ := variable(env.environ, "NO_COLOR")
+	return noColour == "" && !env.dumb()
+}
+
+// dumb reports whether the terminal can do no more than print lines.
+func (env *environment) dumb() bool {
+	term, _ := variable(env.environ, "TERM")
+	return term == "dumb"
+}
+
+func (p palette) good(text string) styled { return p.as(text, color.FgGreen) }
+func (p palette) bad(text string) styled  { return p.as(text, color.FgRed) }
+func (p palette) warn(text string) styled { return p.as(text, color.FgYellow) }
+
+func (p palette) as(text string, look color.Attribute) styled {
+	text = safe(text)
+	if !p.on || text == "" {
+		return styled(text)
+	}
+	c := color.New(look)
+	c.EnableColor() // the library's own guess is about another terminal
+	return styled(c.Sprint(text))
 }
 
 // plural is "1 dish" or "2 dishes".
@@ -70,8 +212,8 @@ func firstOf(ids []string, total int) string {
 // stripPackage is an error's text without the name of the package that it comes from,
 // which tells a person nothing.
 func stripPackage(text string) string {
-	for _, room := range []string{"cache: ", "configs: ", "httpapi: ", "menu: ", "ordering: ", "redisdb: ", "sync: ", "upstream: "} {
-		text = strings.TrimPrefix(text, room)
+	for _, name := range []string{"cache: ", "configs: ", "httpapi: ", "menu: ", "ordering: ", "redisdb: ", "sync: ", "upstream: "} {
+		text = strings.TrimPrefix(text, name)
 	}
 	return text
 }

@@ -25,7 +25,6 @@ them before it goes to the kitchen.
 Begin with:  larder demo`,
 		SilenceUsage:  true,
 		SilenceErrors: true,
-		Args:          argRange(0, 0),
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
 			err := fromEnvironment(cmd, env.environ)
@@ -46,7 +45,18 @@ Begin with:  larder demo`,
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return flagError(cmd, args, err) })
 	root.SetHelpCommand(helpCommand())
 	completeWords(root, env)
+	takeNoArguments(root)
 	return root
+}
+
+// takeNoArguments lets commands take none where nothing else is said.
+func takeNoArguments(cmd *cobra.Command) {
+	if cmd.Args == nil {
+		cmd.Args = argRange(0, 0)
+	}
+	for _, inner := range cmd.Commands() {
+		takeNoArguments(inner)
+	}
 }
 
 // helpCommand is cobra's, but for an unknown topic, which is wrong usage.

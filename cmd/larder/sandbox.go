@@ -37,7 +37,6 @@ Without --menu and --restaurants it has the hand-written bistro.
 
 A --menu FILE holds a menu view; its name without the ending is the restaurant's
 id, "default" is the connection's own menu.`,
-		Args: argRange(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			log, err := serviceLogger(cmd, env)
 			if err != nil {
@@ -170,18 +169,16 @@ func (s *sandboxServer) serveMenus(cmd *cobra.Command, env *environment, generat
 	for i := range generate.Restaurants {
 		info.Restaurants = append(info.Restaurants, generate.RestaurantID(i))
 	}
-	if asJSON(cmd) {
-		return printJSON(env.out, info)
-	}
-	names := "no restaurant, only the connection's own menu"
-	if n := len(info.Restaurants); n > 0 {
-		names = plural(n, "restaurant", "restaurants") + ": " + firstOf(info.Restaurants, n)
-		if n > maxListed {
-			names += "; --json lists them all"
+	return env.show(cmd, info, func() {
+		names := "no restaurant, only the connection's own menu"
+		if n := len(info.Restaurants); n > 0 {
+			names = plural(n, "restaurant", "restaurants") + ": " + firstOf(info.Restaurants, n)
+			if n > maxListed {
+				names += "; --json lists them all"
+			}
 		}
-	}
-	env.out.printf("ordering service on %s (client demo, secret demo-secret), open it for the board\n%s\n", s.url, names)
-	return nil
+		env.out.printf("ordering service on %s (client demo, secret demo-secret), open it for the board\n%s\n", s.url, names)
+	})
 }
 
 // load serves generated menus, or the bistro's if generate asks for none. It

@@ -35,7 +35,7 @@ type scenario struct {
 	good, bad   []byte // orders
 
 	menu     *storefront
-	placed   placeResult
+	placed   orderRecord
 	answered []byte // how the placed order was answered
 	unknown  string // ref of the order whose answer was lost
 }

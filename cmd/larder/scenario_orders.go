@@ -182,7 +182,7 @@ func (s *scenario) resolved(ctx context.Context) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	var now placeResult
+	var now orderRecord
 	if err := answer.result(&now); err != nil || now.OrderID != found || now.Ref != s.unknown {
 		return nil, fmt.Errorf("resolved as order %s, the key answers %s", found, answer.body)
 	}

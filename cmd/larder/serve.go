@@ -5,8 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"os"
+	"os/signal"
 	"strings"
+	"sync/atomic"
 	"syscall"
+	"time"
 
 	"github.com/sirupsen/logrus"
 	"github.com/spf13/cobra"
@@ -31,7 +35,6 @@ says so, and it recovers by itself.
 With --allow-unknown-keys a key that this version does not know is a warning, so
 that an older larder starts with the configuration of a newer one. A likely
 misspelling of a known key, and any unknown key under auth, are errors as before.`,
-		Args: argRange(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			log, err := serviceLogger(cmd, env)
 			if err != nil {
@@ -53,7 +56,11 @@ misspelling of a known key, and any unknown key under auth, are errors as before
 					err := serve(ctx, cfg, log, func(d *daemon) {
 						reloads.daemon.Store(d)
 						listening(d)
-					}, nil, countDropped(env))
+						if d.redis.Embedded() {
+							log.WithField("event", "redis.non_durable").
+								Warn("redis is embedded: everything is kept in memory and gone when larder stops")
+						}
+					}, countDropped(env))
 					return listenError(err, listenKey(err))
 				})
 			})
@@ -69,11 +76,10 @@ func countDropped(env *environment) func(*httpapi.Deps) {
 	return func(deps *httpapi.Deps) { deps.Metrics.LogLinesDropped = env.droppedLines }
 }
 
-// serve runs one daemon. listening is called once its listeners are open.
-// beside, when given, runs next to it from then on; its end ends the daemon. with
-// is for newDaemon.
+// serve runs one daemon until ctx ends. listening is called once its listeners
+// are open. with is for newDaemon.
 func serve(ctx context.Context, cfg *configs.Config, log logrus.FieldLogger, listening func(d *daemon),
-	beside func(ctx context.Context, d *daemon) error, with ...func(*httpapi.Deps),
+	with ...func(*httpapi.Deps),
 ) error {
 	for _, warning := range cfg.Warnings() {
 		log.WithField("event", "config.warning").Warn(warning)
@@ -89,26 +95,7 @@ func serve(ctx context.Context, cfg *configs.Config, log logrus.FieldLogger, lis
 		return errors.Join(err, d.close()) //nolint:contextcheck // the end is bounded by itself
 	}
 	listening(d)
-	if beside == nil {
-		if d.redis.Embedded() {
-			log.WithField("event", "redis.non_durable").Warn("redis is embedded: everything is kept in memory and gone when larder stops")
-		}
-		return d.run(ctx)
-	}
-	ctx, stop := context.WithCancel(ctx)
-	defer stop()
-	done := make(chan error, 1)
-	go func() {
-		err := beside(ctx, d)
-		stop()
-		done <- err
-	}()
-	err = d.run(ctx)
-	stop()
-	if besideErr := <-done; besideErr != nil {
-		return besideErr
-	}
-	return err
+	return d.run(ctx)
 }
 
 // listenError explains what to change about an address that cannot be listened on.
@@ -140,4 +127,84 @@ func listenKey(err error) string {
 		return "http.ops_listen (LARDER_HTTP_OPS_LISTEN)"
 	}
 	return "http.listen (LARDER_HTTP_LISTEN)"
+}
+
+// withSIGHUP does a long-running command's work. Each SIGHUP meanwhile, which
+// would end the process at once and cut what is in flight, calls reload; those
+// that come during a call are answered together, after it.
+func withSIGHUP(ctx context.Context, reload func(), do func(ctx context.Context) error) error {
+	hangups := make(chan os.Signal, 1)
+	signal.Notify(hangups, syscall.SIGHUP)
+	defer signal.Stop(hangups)
+	done := make(chan error, 1)
+	go func() { done <- do(ctx) }()
+	for {
+		select {
+		case <-hangups:
+			reload()
+		case err := <-done:
+			return err
+		}
+	}
+}
+
+// reloader puts a changed configuration into force while larder serves. Its
+// methods are called by one goroutine.
+type reloader struct {
+	read    func(running *configs.Config) (next *configs.Config, restart []string, err error)
+	log     logrus.FieldLogger
+	daemon  atomic.Pointer[daemon] // nil until it serves
+	running *configs.Config        // what is in force; nil until the first reload
+}
+
+// reload reads the whole configuration, and puts restaurants, schedules and clients into
+// force if nothing is wrong with any of it. Either way the result is logged.
+func (r *reloader) reload() {
+	d := r.daemon.Load()
+	if d == nil {
+		r.log.WithField("event", "config.reload_rejected").Warn("SIGHUP during the start: send it again once larder listens")
+		return
+	}
+	if r.running == nil {
+		r.running = d.cfg
+	}
+	began := time.Now()
+	next, restart, err := r.read(r.running)
+	if err != nil {
+		r.reject(err)
+		return
+	}
+	for _, warning := range next.Warnings() {
+		r.log.WithField("event", "config.warning").Warn(warning)
+	}
+	if len(restart) > 0 {
+		r.log.WithField("event", "config.restart_needed").WithField("sections", strings.Join(restart, ", ")).
+			Warn("what changed in these sections is not in force: restart larder for it")
+	}
+	done, err := d.runner.Replace(restaurantsOf(next), next.Sync.Schedule)
+	if err != nil { // the configuration has been checked for all of it
+		r.reject(err)
+		return
+	}
+	d.validator.SetRestaurants(rulesOf(next))
+	d.replica.Drop(done.Removed...)
+	clients := d.server.SetClients(next.Auth.Clients)
+	r.running = next
+	r.log.WithFields(logrus.Fields{
+		"event": "config.reloaded", "added": len(done.Added), "changed": len(done.Changed), "removed": len(done.Removed),
+		"restaurants": len(next.Restaurants), "clients": clients, "ms": time.Since(began).Milliseconds(),
+	}).Info("restaurants, schedules and clients are those of the configuration")
+}
+
+// reject logs every fault, each with its place; what was in force stays so.
+func (r *reloader) reject(err error) {
+	faults := []error{err}
+	if many, ok := errors.AsType[configs.Errors](err); ok {
+		faults = many.Unwrap()
+	}
+	for _, fault := range faults {
+		r.log.WithError(fault).WithField("event", "config.error").Error("the configuration is wrong")
+	}
+	r.log.WithField("event", "config.reload_rejected").WithField("faults", len(faults)).
+		Error("nothing was reloaded: larder goes on with the configuration that it has")
 }

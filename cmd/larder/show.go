@@ -18,7 +18,6 @@ import (
 // far as people read it.
 type storefront struct {
 	Restaurant struct {
-		ID   string `json:"id"`
 		Name string `json:"name"`
 	} `json:"restaurant"`
 	Name       string `json:"name"`
@@ -28,17 +27,12 @@ type storefront struct {
 		Name string `json:"name"`
 	} `json:"categories"`
 	Products []struct {
-		ID         string      `json:"id"`
 		Categories []string    `json:"categoryIds"`
 		Name       string      `json:"name"`
 		Price      json.Number `json:"price"`
 		SchemeID   *string     `json:"schemeId"`
 		Available  bool        `json:"available"`
 		Orderable  bool        `json:"orderable"`
-		Reasons    []struct {
-			Code  string `json:"code"`
-			Group string `json:"group"`
-		} `json:"reasons"`
 	} `json:"products"`
 	Schemes []struct {
 		ID     string `json:"id"`
@@ -60,7 +54,7 @@ func showMenu(cmd *cobra.Command, env *environment, arg string) error {
 		return err
 	}
 	if asJSON(cmd) {
-		return printRaw(env.out, body)
+		return printJSON(env.out, json.RawMessage(body))
 	}
 	var answer struct {
 		Result *storefront `json:"result"`

@@ -38,7 +38,6 @@ whose outcome is unknown, for which it takes a client with the scope ops.`,
 		Example: `  larder status
   larder status --watch --config larder.yaml
   larder status --watch --json | grep --line-buffered '"subject":"order"'`,
-		Args: argRange(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if boolFlag(cmd, "watch") {
 				return watchStatus(cmd, env)
@@ -70,10 +69,7 @@ func printStatus(cmd *cobra.Command, env *environment) error {
 	} else {
 		err = printReadiness(env, daemon.base, body, problems, env.colours(cmd))
 	}
-	if err == nil && !isReady {
-		err = errReported
-	}
-	return err
+	return reported(err, !isReady)
 }
 
 // stateOK is the state of a part or a restaurant without problems.
@@ -177,9 +173,9 @@ func printStatusJSON(env *environment, body []byte, kinds []unhealthy) error {
 	text, err := json.Marshal(kinds)
 	inside, isObject := bytes.CutSuffix(bytes.TrimSpace(body), []byte("}"))
 	if err != nil || !isObject || len(kinds) == 0 {
-		return printRaw(env.out, body)
+		return printJSON(env.out, json.RawMessage(body))
 	}
-	return printRaw(env.out, fmt.Appendf(nil, `%s,"restaurantsNotOK":%s}`, inside, text))
+	return printJSON(env.out, json.RawMessage(fmt.Appendf(nil, `%s,"restaurantsNotOK":%s}`, inside, text)))
 }
 
 func printReadiness(env *environment, base string, body []byte, problems []unhealthy, colours palette) error {

@@ -31,6 +31,7 @@ is joined. Fails when a run fails or its menu is quarantined.
 
 With --all the daemon does the work by itself, and goes on when this command is
 interrupted; what went wrong is listed at the end.`,
+		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			all := boolFlag(cmd, "all")
 			switch {
@@ -80,7 +81,7 @@ func syncNamed(ctx context.Context, env *environment, daemon *api, ids []string,
 	for i, id := range ids {
 		group.Go(func() error {
 			run, err := followRun(following, daemon, http.MethodPost, opsPath(id)+"/sync?wait=60s", body)
-			if isUnreachable(err) || refusedWith(err, http.StatusUnauthorized, http.StatusForbidden) || following.Err() != nil {
+			if isA[*unreachableError](err) || refusedWith(err, http.StatusUnauthorized, http.StatusForbidden) || following.Err() != nil {
 				return err
 			}
 			if err != nil {
@@ -120,10 +121,7 @@ func syncNamed(ctx context.Context, env *environment, daemon *api, ids []string,
 	case len(runs) > 1:
 		env.out.println(summaryOf(len(runs), outcomes))
 	}
-	if err == nil && slices.ContainsFunc(runs, hasFailed) {
-		err = errReported
-	}
-	return err
+	return reported(err, slices.ContainsFunc(runs, hasFailed))
 }
 
 // followRun asks for a run, or joins one, and waits for its end, however long it

@@ -45,18 +45,13 @@ func syncAll(cmd *cobra.Command, env *environment, daemon *api, body []byte) err
 		return interrupted(fmt.Sprintf("interrupted: %d of %d done; the runs go on in the daemon", batch.Done, batch.Total))
 	case err != nil:
 		return fmt.Errorf("%d of %d done: %w", batch.Done, batch.Total, err)
-	case asJSON(cmd):
-		var result json.RawMessage
-		if err = answer.result(&result); err == nil {
-			err = printRaw(env.out, result)
-		}
-	default:
-		printBatch(cmd, env, batch)
 	}
-	if err == nil && batch.Failed > 0 {
-		err = errReported
+	var result json.RawMessage
+	if err := answer.result(&result); err != nil {
+		return err
 	}
-	return err
+	err = env.show(cmd, result, func() { printBatch(cmd, env, batch) })
+	return reported(err, batch.Failed > 0)
 }
 
 // followBatch polls a batch until it is done, and returns the last answer.

@@ -92,12 +92,13 @@ func listVersions(cmd *cobra.Command, env *environment, id string) error {
 	if err != nil {
 		return err
 	}
-	if asJSON(cmd) {
-		return printJSON(env.out, kept)
-	}
+	return env.show(cmd, kept, func() { printVersions(env, id, kept) })
+}
+
+func printVersions(env *environment, id string, kept []keptVersion) {
 	if len(kept) == 0 {
 		env.out.printf("no version of %s is kept yet: larder sync %s pulls its menu\n", id, id)
-		return nil
+		return
 	}
 	rows := [][]string{{"VERSION", "PUBLISHED (UTC)", "DISHES", "NOT STOPPED", "ORDERABLE", ""}}
 	for _, v := range kept {
@@ -116,7 +117,6 @@ func listVersions(cmd *cobra.Command, env *environment, id string) error {
 		})
 	}
 	env.out.table(rows)
-	return nil
 }
 
 // printRun asks for a run and prints it when it is over.
@@ -126,18 +126,11 @@ func printRun(cmd *cobra.Command, env *environment, method, path string, body []
 		return err
 	}
 	run, err := followRun(cmd.Context(), daemon, method, path, body)
-	switch {
-	case err != nil:
+	if err != nil {
 		return err
-	case asJSON(cmd):
-		err = printJSON(env.out, run)
-	default:
-		env.out.println(runLine(run, ""))
 	}
-	if err == nil && hasFailed(run) {
-		err = errReported
-	}
-	return err
+	err = env.show(cmd, run, func() { env.out.println(runLine(run, "")) })
+	return reported(err, hasFailed(run))
 }
 
 // diffVersions compares two versions that the daemon keeps; to 0 is the current

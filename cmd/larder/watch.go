@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"maps"
 	"net/http"
@@ -86,15 +85,10 @@ func watchStatus(cmd *cobra.Command, env *environment) error {
 }
 
 func (v *watcher) print(c statusChange) error {
-	line := safe(c.String())
 	if v.json {
-		text, err := json.Marshal(c)
-		if err != nil {
-			return fmt.Errorf("print JSON: %w", err)
-		}
-		line = string(text)
+		return json.NewEncoder(v.env.out.raw).Encode(c) // one line
 	}
-	_, err := fmt.Fprintln(v.env.out.raw, line)
+	_, err := fmt.Fprintln(v.env.out.raw, safe(c.String()))
 	return err
 }
 
@@ -141,8 +135,7 @@ func (v *watcher) unknownOrders(ctx context.Context) ([]orderRecord, error) {
 		return nil, nil
 	}
 	orders, err := resultOf[[]orderRecord](ctx, v.ops, "/v1/ops/orders?state=unknown&limit=500")
-	_, denied := errors.AsType[*oauth2.RetrieveError](err)
-	if denied || refusedWith(err, http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound) {
+	if isA[*oauth2.RetrieveError](err) || refusedWith(err, http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound) {
 		v.ops = nil
 	}
 	return orders, err
@@ -213,15 +206,7 @@ type statusChange struct {
 }
 
 func (c statusChange) String() string {
-	text := c.At.Format(time.TimeOnly) + "  " + c.Subject
-	if c.ID != "" {
-		text += " " + c.ID
-	}
-	text += ": "
-	if c.From != "" {
-		text += c.From + " → "
-	}
-	text += c.To
+	text := c.At.Format(time.TimeOnly) + "  " + joined(" ", c.Subject, c.ID) + ": " + joined(" → ", c.From, c.To)
 	if c.Msg != "" {
 		text += " (" + c.Msg + ")"
 	}
