@@ -73,7 +73,7 @@ func (s *Store) commit(ctx context.Context, f *publishTx) error {
 	keys := []string{s.keys.Current(v.Restaurant), s.keys.Fence(v.Restaurant), s.keys.History(v.Restaurant)}
 	arguments := []any{
 		publisher(p.Fence, p.Run), p.Base, historyEntry{v.Version, v.Content}.String(), f.overlay, s.history,
-		s.keys.Notices(), notice{v.Version, v.Restaurant}.String(), oldLife.Milliseconds(), len(f.staged),
+		s.keys.Notices(), notice(v.Restaurant, v.Version), oldLife.Milliseconds(), len(f.staged),
 	}
 	for _, staged := range f.staged {
 		keys = append(keys, staged.from, staged.to)

@@ -1,6 +1,7 @@
 package cache
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strconv"
@@ -28,12 +29,8 @@ const (
 
 // SetDefaults fills what is zero.
 func (c *Config) SetDefaults() {
-	if c.Memory == 0 {
-		c.Memory = defaultMemory
-	}
-	if c.Poll == 0 {
-		c.Poll = defaultPoll
-	}
+	c.Memory = cmp.Or(c.Memory, defaultMemory)
+	c.Poll = cmp.Or(c.Poll, defaultPoll)
 }
 
 // Validate checks the section after SetDefaults. Every fault comes back, each

@@ -41,13 +41,9 @@ func readHold(held, until, of string) Hold {
 	return Hold{Until: HoldUntil(until), Of: of}
 }
 
-// fields are those of Keys.Current.
+// fields are those of Keys.Current. Redis gets a bool as 1 or 0.
 func (h Hold) fields() []any {
-	held := "0"
-	if h != (Hold{}) {
-		held = "1"
-	}
-	return []any{"held", held, "hold", string(h.Until), "holdOf", h.Of}
+	return []any{"held", h != Hold{}, "hold", string(h.Until), "holdOf", h.Of}
 }
 
 // Release lifts the hold at once and gives what it was; the zero Hold where

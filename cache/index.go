@@ -1,6 +1,7 @@
 package cache
 
 import (
+	"slices"
 	"strconv"
 
 	"larder/internal/jsontext"
@@ -126,17 +127,9 @@ func appendScheme(b []byte, c *menu.Catalogue, at menu.Index) []byte {
 // stoppedIndex is the documented set stopped: ids of dishes and ingredients,
 // each once.
 func stoppedIndex(stops menu.Stops) []string {
-	ids := make([]string, 0, len(stops.Products)+len(stops.Ingredients))
-	seen := make(map[string]bool, cap(ids))
-	for _, list := range [][]string{stops.Products, stops.Ingredients} {
-		for _, id := range list {
-			if !seen[id] {
-				seen[id] = true
-				ids = append(ids, id)
-			}
-		}
-	}
-	return ids
+	ids := slices.Concat(stops.Products, stops.Ingredients)
+	slices.Sort(ids)
+	return slices.Compact(ids)
 }
 
 // appendOptional appends null for an id that is empty.

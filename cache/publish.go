@@ -172,24 +172,11 @@ func (s *Store) publishState(ctx context.Context, restaurant menu.RestaurantID) 
 	if _, err := pipe.Exec(ctx); err != nil {
 		return publishState{}, err
 	}
-	text := func(values []any, i int) string {
-		value, _ := values[i].(string)
-		return value
-	}
-	number := func(text string) int64 {
-		n, _ := strconv.ParseInt(text, 10, 64)
-		return n
-	}
-	at := func(text string) time.Time {
-		t, _ := parseTime(text)
-		return t
-	}
+	of, fences := fieldValues(current.Val()), fieldValues(fence.Val())
 	return publishState{
-		modifiedAt: at(text(current.Val(), 6)), publishedAt: at(text(current.Val(), 7)),
-		fence: number(text(fence.Val(), 0)), floor: number(text(fence.Val(), 1)),
-		version: number(text(current.Val(), 0)), content: text(current.Val(), 1),
-		hold: readHold(text(current.Val(), 2), text(current.Val(), 4), text(current.Val(), 5)),
-		form: text(current.Val(), 3), history: readHistory(history.Val()),
+		fence: fences.number(0), floor: fences.number(1),
+		version: of.number(0), content: of.text(1), hold: readHold(of.text(2), of.text(4), of.text(5)), form: of.text(3),
+		modifiedAt: of.time(6), publishedAt: of.time(7), history: readHistory(history.Val()),
 	}, nil
 }
 

@@ -65,15 +65,15 @@ func FuzzReadNotice(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, payload string) {
-		n, ok := readNotice(payload)
+		restaurant, version, ok := readNotice(payload)
 		if !ok {
 			return
 		}
-		if n.version < 1 || n.restaurant == "" {
-			t.Fatalf("%q was read as %+v", payload, n)
+		if version < 1 || restaurant == "" {
+			t.Fatalf("%q was read as %q, %d", payload, restaurant, version)
 		}
-		if again, ok := readNotice(n.String()); !ok || again != n {
-			t.Fatalf("%q: %+v became %+v", payload, n, again)
+		if id, n, ok := readNotice(notice(restaurant, version)); !ok || id != restaurant || n != version {
+			t.Fatalf("%q: %q, %d became %q, %d", payload, restaurant, version, id, n)
 		}
 	})
 }

@@ -27,15 +27,15 @@ func (r *Replica) runSubscriber(ctx context.Context) {
 
 // onNotice takes one notice: what memory does not hold yet is loaded soon.
 func (r *Replica) onNotice(payload string) {
-	n, ok := readNotice(payload)
-	if !ok || !r.cfg.Allowed(n.restaurant) {
+	restaurant, version, ok := readNotice(payload)
+	if !ok || !r.cfg.Allowed(restaurant) {
 		return
 	}
-	r.clearMiss(n.restaurant)
-	if now := r.currentEntry(n.restaurant); now != nil && now.snapshot.Version.Version == n.version {
+	r.clearMiss(restaurant)
+	if now := r.currentEntry(restaurant); now != nil && now.snapshot.Version.Version == version {
 		return // a lower version is checked: Redis may have lost the one that is served here
 	}
-	r.noticeQueue.add(n.restaurant)
+	r.noticeQueue.add(restaurant)
 }
 
 // runNoticeWorker loads what notices announced. Whatever fails is left to the poll,
@@ -51,25 +51,16 @@ func (r *Replica) runNoticeWorker(ctx context.Context) {
 	}
 }
 
-// notice says that a restaurant has a new version: "version restaurant".
-type notice struct {
-	version    int64
-	restaurant menu.RestaurantID
-}
-
-// String is the notice as it is sent.
-func (n notice) String() string {
-	return strconv.FormatInt(n.version, 10) + " " + string(n.restaurant)
+// notice says that a restaurant has a new version.
+func notice(restaurant menu.RestaurantID, version int64) string {
+	return strconv.FormatInt(version, 10) + " " + string(restaurant)
 }
 
 // readNotice reads a notice; false for anything else on the channel.
-func readNotice(payload string) (notice, bool) {
-	number, restaurant, found := strings.Cut(payload, " ")
+func readNotice(payload string) (restaurant menu.RestaurantID, version int64, ok bool) {
+	number, id, _ := strings.Cut(payload, " ")
 	version, err := strconv.ParseInt(number, 10, 64)
-	if !found || err != nil || version < 1 || restaurant == "" {
-		return notice{}, false
-	}
-	return notice{version, menu.RestaurantID(restaurant)}, true
+	return menu.RestaurantID(id), version, err == nil && version >= 1 && id != ""
 }
 
 // queue holds restaurants that there is something to do for, each once, in the

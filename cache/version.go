@@ -119,27 +119,36 @@ func statusFields() []string {
 // readStatus reads what ask gives for statusFields. A value that larder
 // did not write, or in another form, reads as absent.
 func readStatus(values []any) status {
-	text := func(i int) string {
-		if i >= len(values) {
-			return ""
-		}
-		s, _ := values[i].(string)
-		return s
+	of := fieldValues(values)
+	if of.text(8) != catalogueForm {
+		return status{floor: of.number(11)}
 	}
-	var s status
-	s.floor, _ = strconv.ParseInt(text(11), 10, 64)
-	if text(8) != catalogueForm {
-		return s
+	return status{
+		version: of.number(0), content: of.text(1), syncedAt: of.time(2), checkedAt: of.time(3), lastOutcome: of.text(4),
+		hold: readHold(of.text(5), of.text(9), of.text(10)), published: of.text(6), publishedAt: of.time(7), floor: of.number(11),
 	}
-	s.version, _ = strconv.ParseInt(text(0), 10, 64)
-	s.content = text(1)
-	s.syncedAt, _ = parseTime(text(2))
-	s.checkedAt, _ = parseTime(text(3))
-	s.lastOutcome = text(4)
-	s.hold = readHold(text(5), text(9), text(10))
-	s.published = text(6)
-	s.publishedAt, _ = parseTime(text(7))
+}
+
+// fieldValues are what HMGET answers. A value that is absent, or that larder did
+// not write, reads as zero.
+type fieldValues []any
+
+func (f fieldValues) text(i int) string {
+	if i >= len(f) {
+		return ""
+	}
+	s, _ := f[i].(string)
 	return s
+}
+
+func (f fieldValues) number(i int) int64 {
+	n, _ := strconv.ParseInt(f.text(i), 10, 64)
+	return n
+}
+
+func (f fieldValues) time(i int) time.Time {
+	t, _ := parseTime(f.text(i))
+	return t
 }
 
 // identifies tells whether the version is the one that Redis has.

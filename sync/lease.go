@@ -37,7 +37,7 @@ func (r *Runner) acquire(ctx context.Context, t *target, run *Run, slot time.Tim
 	}
 	answer, err := acquireScript.Run(ctx, r.redis,
 		[]string{r.keys.Lease(t.ID), r.keys.Fence(t.ID), r.keys.Queue(t.ID), r.keys.Runs(t.ID)},
-		run.ID, record, flag(run.Force), r.cfg.Lease.Milliseconds(), slotMS, r.noticeChannel(t.ID), flag(run.Rollback != nil)).Slice()
+		run.ID, record, run.Force, r.cfg.Lease.Milliseconds(), slotMS, r.noticeChannel(t.ID), run.Rollback != nil).Slice()
 	if err != nil {
 		return lease{}, unavailable(ctx, fmt.Sprintf("take the lease of %s", t.ID), err)
 	}
@@ -80,12 +80,4 @@ func (r *Runner) renewUntilLost(ctx context.Context, t *target, run string, held
 			return
 		}
 	}
-}
-
-// flag is a boolean as scripts take it.
-func flag(on bool) int {
-	if on {
-		return 1
-	}
-	return 0
 }

@@ -63,7 +63,7 @@ func (r *Runner) Start(ctx context.Context, restaurant menu.RestaurantID, req Re
 	}
 	answer, err := startScript.Run(ctx, r.redis,
 		[]string{r.keys.Lease(t.ID), r.keys.Queue(t.ID), r.keys.Runs(t.ID)},
-		run.ID, record, flag(req.Force), by, queuedLife.Milliseconds(), flag(req.Fresh)).Slice()
+		run.ID, record, req.Force, by, queuedLife.Milliseconds(), req.Fresh).Slice()
 	if err != nil {
 		r.mu.Lock()
 		r.asked[t.ID] = run.ID

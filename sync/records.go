@@ -220,7 +220,7 @@ func (r *Runner) writeFinal(ctx context.Context, run *Run, note versionNote) (bo
 	answer, err := finishScript.Run(ctx, r.redis,
 		[]string{r.keys.Lease(id), r.keys.Fence(id), r.keys.Runs(id), r.keys.RunLog(id), r.keys.Current(id)},
 		run.ID, record, r.retention(id), idTime(run.ID), r.noticeChannel(id), published,
-		confirmed, string(note.outcome), ahead, flag(folds(run))).Int()
+		confirmed, string(note.outcome), ahead, folds(run)).Int()
 	switch {
 	case err != nil:
 		return false, unavailable(ctx, "record run "+run.ID, err)

@@ -101,7 +101,7 @@ func (r *Runner) writeRuns(b *testing.B, run Run, first, count int) {
 			pipe.HSet(b.Context(), r.keys.Fence(id), "run", run.ID)
 			finishScript.EvalSha(b.Context(), pipe,
 				[]string{r.keys.Lease(id), r.keys.Fence(id), r.keys.Runs(id), r.keys.RunLog(id), r.keys.Current(id)},
-				run.ID, record, r.retention(id), idTime(run.ID), "", "", "", "", "", flag(folds(&run)))
+				run.ID, record, r.retention(id), idTime(run.ID), "", "", "", "", "", folds(&run))
 		}
 		return nil
 	})

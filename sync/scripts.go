@@ -12,6 +12,7 @@ import (
 var luaFiles embed.FS
 
 // The Lua scripts. Each is one step on the keys of one restaurant or of one batch.
+// They get a bool as 1 or 0.
 var (
 	acquireScript   = redis.NewScript(lua("acquire.lua"))                                            //nolint:gochecknoglobals // constant
 	renewScript     = redis.NewScript(lua("renew.lua"))                                              //nolint:gochecknoglobals // constant

@@ -1,6 +1,7 @@
 package redisdb
 
 import (
+	"cmp"
 	"net"
 	"net/url"
 	"regexp"
@@ -123,9 +124,9 @@ func parseAddress(topology Topology, secured bool, rest string) (address, error)
 
 // parseHosts returns each host with its port; why says what is wrong.
 func parseHosts(list string, topology Topology) (hosts []string, why string) {
-	port := redisPort
+	standard := redisPort
 	if topology == Sentinel {
-		port = sentinelPort
+		standard = sentinelPort
 	}
 	for host := range strings.SplitSeq(list, ",") {
 		u, err := url.Parse("redis://" + host)
@@ -136,12 +137,9 @@ func parseHosts(list string, topology Topology) (hosts []string, why string) {
 		case u.Hostname() == "":
 			return nil, "names no host"
 		}
-		if given := u.Port(); given != "" {
-			if n, err := strconv.ParseUint(given, 10, 16); err != nil || n == 0 {
-				return nil, "has a port that is none (1 to 65535)"
-			}
-			hosts = append(hosts, net.JoinHostPort(u.Hostname(), given))
-			continue
+		port := cmp.Or(u.Port(), standard)
+		if n, err := strconv.ParseUint(port, 10, 16); err != nil || n == 0 {
+			return nil, "has a port that is none (1 to 65535)"
 		}
 		hosts = append(hosts, net.JoinHostPort(u.Hostname(), port))
 	}

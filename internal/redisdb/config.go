@@ -1,6 +1,7 @@
 package redisdb
 
 import (
+	"cmp"
 	"crypto/x509"
 	"errors"
 	"os"
@@ -37,12 +38,8 @@ type Config struct {
 
 // SetDefaults fills what is empty.
 func (c *Config) SetDefaults() {
-	if c.URL == "" {
-		c.URL = Embedded
-	}
-	if c.Prefix == "" {
-		c.Prefix = DefaultPrefix
-	}
+	c.URL = cmp.Or(c.URL, Embedded)
+	c.Prefix = cmp.Or(c.Prefix, DefaultPrefix)
 }
 
 // Validate checks the section after SetDefaults. It returns every fault, each a

@@ -149,19 +149,17 @@ func (m *menuGenerator) makeGroups() {
 func (m *menuGenerator) makeSchemes(n int) {
 	for k := range n {
 		sc := genScheme{ID: m.id(forScheme, k)}
+		groups := 1
 		if k < m.combos {
 			sc.Groups = append(sc.Groups, m.limit(k%m.comboGroup, 1))
-			for _, group := range m.due(1) {
-				sc.Groups = append(sc.Groups, m.limit(group, 0))
-			}
-			m.schemes = append(m.schemes, sc)
-			continue
+		} else {
+			groups = m.rng.between(1, 4)
 		}
-		due := m.due(m.rng.between(1, 4))
+		due := m.due(groups)
 		for _, group := range due {
 			sc.Groups = append(sc.Groups, m.limit(group, 0))
 		}
-		if (k-m.combos)%10 == 0 {
+		if k >= m.combos && (k-m.combos)%10 == 0 {
 			sc.Groups = append(sc.Groups, m.limit(m.overlap(due[0]), 0))
 		}
 		m.schemes = append(m.schemes, sc)

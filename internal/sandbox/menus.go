@@ -195,23 +195,22 @@ func (m *putMenu) render(s Settings) *renderedMenu {
 	if r := m.made[key]; r != nil {
 		return r
 	}
-	body := m.raw
-	if !enveloped(body) {
-		body = envelope(body)
-	}
-	r := newRenderedMenu(restyled(body, s))
+	r := newRenderedMenu(restyled(inEnvelope(m.raw), s))
 	m.made[key] = r
 	return r
 }
 
-// enveloped says whether a menu brings {"result": …} along.
-func enveloped(raw []byte) bool {
+// inEnvelope returns a menu inside {"result": …}, which it may bring along.
+func inEnvelope(raw []byte) []byte {
 	var top struct {
 		Result   json.RawMessage `json:"result"`
 		Products json.RawMessage `json:"products"`
 	}
-	raw = bytes.TrimPrefix(raw, []byte("\xef\xbb\xbf"))
-	return json.Unmarshal(raw, &top) == nil && top.Result != nil && top.Products == nil
+	err := json.Unmarshal(bytes.TrimPrefix(raw, []byte("\xef\xbb\xbf")), &top)
+	if err == nil && top.Result != nil && top.Products == nil {
+		return raw
+	}
+	return envelope(raw)
 }
 
 // restyled rewrites a menu as the settings ask; what is no JSON, or needs no

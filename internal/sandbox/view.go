@@ -110,11 +110,7 @@ func (s *Sandbox) showMenu(c *call) answer {
 	if err != nil {
 		return c.refuse(http.StatusNotFound, "menu_not_found", err.Error())
 	}
-	raw := f.published()
-	if enveloped(raw) {
-		return jsonAnswer(http.StatusOK, raw)
-	}
-	return jsonAnswer(http.StatusOK, envelope(raw))
+	return jsonAnswer(http.StatusOK, inEnvelope(f.published()))
 }
 
 // patchStops is PATCH /sandbox/stop-list/{restaurantId}.
