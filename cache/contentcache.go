@@ -19,7 +19,7 @@ type contentCache struct {
 	flight      singleflight.Group
 	mu          sync.Mutex
 	entries     map[string]weak.Pointer[menu.Content]
-	packedViews map[string][]byte // of books, compressed as in Redis
+	packedViews map[string][]byte // by hash of the content, compressed as in Redis
 }
 
 func newContentCache(load func(context.Context, string) (*menu.Content, error)) *contentCache {

@@ -24,7 +24,7 @@ const (
 type Hold struct {
 	Until HoldUntil
 	// Of names the content that the ordering service published when the hold
-	// began; the sync room makes and compares it.
+	// began; package sync makes and compares it.
 	Of string
 }
 

@@ -118,7 +118,7 @@ func (k Keys) Reasons(connection string) string {
 	return k.name("{k:"+connection+"}", format, "reasons")
 }
 
-// Keys of the sync room.
+// Keys of package sync.
 
 // Lease is the key of a restaurant's lease; it expires.
 func (k Keys) Lease(id menu.RestaurantID) string { return k.restaurant(id, format, "lease") }
@@ -221,7 +221,7 @@ func (k Keys) OrdersOpen(connection string) string { return k.orders(connection,
 // the time at which it does.
 func (k Keys) OrdersExpiry(connection string) string { return k.orders(connection, "expiry") }
 
-// Keys of the HTTP room.
+// Keys of package httpapi.
 
 // OpsAudit is a stream: what operators did, the last ten thousand entries.
 func (k Keys) OpsAudit() string { return k.name(format, "ops-audit") }

@@ -17,8 +17,8 @@ import (
 const (
 	// stagedLife is how long keys that were written wait for the script.
 	stagedLife = 2 * time.Minute
-	// oldLife is how long the keys of the version before stay readable (the
-	// HTTP interface's page, "In Redis").
+	// oldLife is how long the keys of the version before stay readable
+	// (docs/redis.md).
 	oldLife = 10 * time.Minute
 	// verifyWithin bounds the look whether a publish without answer took place.
 	verifyWithin = 2 * time.Second

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -110,7 +109,7 @@ func (r *Replica) refresh(ctx context.Context, restaurants []menu.RestaurantID) 
 	if err != nil {
 		return err
 	}
-	var broken faults
+	var broken []error
 	var versions []Version
 	for _, found := range founds {
 		switch {
@@ -118,21 +117,27 @@ func (r *Replica) refresh(ctx context.Context, restaurants []menu.RestaurantID) 
 			r.setPending(found.version)
 			versions = append(versions, found.version)
 		case !errors.Is(found.err, ErrNoCatalogue):
-			broken.add(found.err)
+			broken = append(broken, found.err)
 		}
 	}
-	if err := r.applyAll(ctx, versions, &broken); err != nil {
+	failed, err := r.applyAll(ctx, versions)
+	if err != nil {
 		return err
 	}
 	if err := r.keepViews(ctx, restaurants); err != nil {
 		return err
 	}
-	return broken.err()
+	broken = append(broken, failed...)
+	if more := len(broken) - maxFaults; more > 0 {
+		broken = append(broken[:maxFaults], fmt.Errorf("%d more", more))
+	}
+	return errors.Join(broken...)
 }
 
 // applyAll brings versions into memory, a content at a time, and leaves a core
-// to those who read. It gives up when Redis no longer answers.
-func (r *Replica) applyAll(ctx context.Context, versions []Version, broken *faults) error {
+// to those who read. It returns why versions failed, and gives up with an error
+// when Redis no longer answers.
+func (r *Replica) applyAll(ctx context.Context, versions []Version) (failed []error, err error) {
 	shared := make(map[string][]Version, len(versions))
 	var contents []string // as they came
 	for _, version := range versions {
@@ -141,6 +146,7 @@ func (r *Replica) applyAll(ctx context.Context, versions []Version, broken *faul
 		}
 		shared[version.Content] = append(shared[version.Content], version)
 	}
+	var mu sync.Mutex // of failed
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(max(1, runtime.GOMAXPROCS(0)-1))
 	for _, content := range contents {
@@ -157,35 +163,16 @@ func (r *Replica) applyAll(ctx context.Context, versions []Version, broken *faul
 					return err
 				}
 				if err != nil {
-					broken.add(fmt.Errorf("%s: version %d: %w", version.Restaurant, version.Version, err))
+					mu.Lock()
+					failed = append(failed, fmt.Errorf("%s: version %d: %w", version.Restaurant, version.Version, err))
+					mu.Unlock()
 				}
 			}
 			return nil
 		})
 	}
-	return group.Wait()
-}
-
-// faults are the errors of one refresh.
-type faults struct {
-	mu  sync.Mutex
-	all []error
-}
-
-func (f *faults) add(err error) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.all = append(f.all, err)
-}
-
-// err names the first of them, nil where there is none.
-func (f *faults) err() error {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if more := len(f.all) - maxFaults; more > 0 {
-		return errors.Join(append(slices.Clip(f.all[:maxFaults]), fmt.Errorf("%d more", more))...)
-	}
-	return errors.Join(f.all...)
+	err = group.Wait()
+	return failed, err
 }
 
 // statusDiffers reports whether a moving field of the version held differs.

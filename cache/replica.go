@@ -31,7 +31,7 @@ type ReplicaConfig struct {
 	// only those that readers ask for.
 	Restaurants func() []menu.RestaurantID
 	// Allowed tells whether a restaurant may stand in memory; nil means that any
-	// may. What it no longer keeps must be handed to Forget.
+	// may. What it no longer keeps must be handed to Drop.
 	Allowed func(menu.RestaurantID) bool
 	// DataLost is called with restaurants of which Redis has lost the version that
 	// is served here, once each time: they should be pulled again (policy S2a).

@@ -181,7 +181,7 @@ func (r *Replica) Drop(restaurants ...menu.RestaurantID) {
 }
 
 // dropIfNotAllowed is called after a slot was filled or made: a restaurant that is no
-// longer kept loses it again. Either this call sees that, or Forget comes later.
+// longer kept loses it again. Either this call sees that, or Drop comes later.
 func (r *Replica) dropIfNotAllowed(restaurant menu.RestaurantID) {
 	if !r.cfg.Allowed(restaurant) {
 		r.Drop(restaurant)

@@ -9,8 +9,7 @@ import (
 )
 
 const (
-	// sweepGrace is how long a content stays that nobody names (the house,
-	// "How catalogues are kept").
+	// sweepGrace is how long a content stays that nobody names.
 	sweepGrace = 24 * time.Hour
 	// sweepPage is how many contents one look takes.
 	sweepPage = 256

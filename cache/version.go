@@ -116,7 +116,7 @@ func statusFields() []string {
 	}
 }
 
-// readStatus reads what ask gives for statusFields. A value that larder
+// readStatus reads what queryCurrent answers for statusFields. A value that larder
 // did not write, or in another form, reads as absent.
 func readStatus(values []any) status {
 	of := fieldValues(values)

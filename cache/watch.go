@@ -73,8 +73,8 @@ func (r *Replica) Watch(restaurant menu.RestaurantID) *Watch {
 	w.of.mu.Lock()
 	defer w.of.mu.Unlock()
 	w.newest = &Change{next: make(chan struct{})}
-	// A swap tells under the same lock after it has taken place: what is read
-	// here, or what comes later, is the newest.
+	// replaceCurrent calls onReplaced, which takes the same lock, once the new
+	// version stands: what is read here, or what comes later, is the newest.
 	if now := r.currentEntry(restaurant); now != nil {
 		w.newest.After = now.snapshot.Version
 	}
@@ -100,7 +100,7 @@ func (ws *watches) onReplaced(before *currentEntry, after *Snapshot) {
 	defer ws.mu.Unlock()
 	for w := range ws.all[after.Restaurant] {
 		if !replaces(after.Version, w.newest.After) {
-			continue // the watch began between the swap and this word of it
+			continue // the watch began between the replacement and this call
 		}
 		change := &Change{After: after.Version, next: make(chan struct{})}
 		if before != nil {

@@ -72,8 +72,8 @@ func (q *queue) queueOf(connection string) *connectionQueue {
 // push never blocks.
 func (q *queue) push(w work) {
 	q.mu.Lock()
-	lane := &q.queueOf(w.target.Connection).byPriority[w.priority()]
-	*lane = append(*lane, w)
+	list := &q.queueOf(w.target.Connection).byPriority[w.priority()]
+	*list = append(*list, w)
 	q.mu.Unlock()
 	q.signal.Set()
 }
@@ -99,9 +99,9 @@ func (q *queue) pop(ctx context.Context) (w work, release func(), ok bool) {
 func (q *queue) take() (w work, release func(), ok bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	for lane := range len(connectionQueue{}.byPriority) {
+	for priority := range len(connectionQueue{}.byPriority) {
 		for i, l := range q.queues {
-			from := &l.byPriority[lane]
+			from := &l.byPriority[priority]
 			if len(*from) == 0 || !q.hasWorker(l) {
 				continue
 			}

@@ -30,7 +30,7 @@ type targetState struct {
 	pending  atomic.Bool  // a tick or catch-up waits or runs here
 	again    atomic.Bool  // it has changed since: one more run
 	lastTick atomic.Int64 // of the last tick, in milliseconds
-	last     atomic.Value // string: how the last run here ended, see say
+	last     atomic.Value // string: how the last run here ended, see logRun
 }
 
 // targetSet is every target; it never changes.

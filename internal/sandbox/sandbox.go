@@ -1,6 +1,6 @@
 // Package sandbox is a whole ordering service in one process: the interface of
-// ordering-service-interface.md (token endpoint and six endpoints), an
-// operator's steps, and faults on demand, for demos, development and tests.
+// docs/ordering-service.md (token endpoint and six endpoints), an operator's
+// steps, and faults on demand, for demos, development and tests.
 //
 // Its one invariant: it judges every order by its own plain check, which
 // shares no code with larder's packages, so that an order which larder lets
