@@ -40,7 +40,8 @@ func (o *orderCounts) refresh(c *gin.Context) {
 		return
 	}
 	o.loadedAt = time.Now()
-	ctx, cancel := context.WithTimeout(c.Request.Context(), countTimeout)
+	// Of nobody's scrape: one that is given up must not fail those that follow.
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(c.Request.Context()), countTimeout)
 	defer cancel()
 	for _, connection := range o.server.connections {
 		o.ready[connection.Name] = o.server.orders != nil && o.server.orders.Ready(ctx, connection.Name) == nil

@@ -1,0 +1,28 @@
+package httpapi_test
+
+import (
+	"context"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+)
+
+// TestScrapeThatIsGivenUp: a scraper that leaves before its answer says nothing of
+// the journal, whose state the next scrapes read from memory for a while.
+func TestScrapeThatIsGivenUp(t *testing.T) {
+	t.Parallel()
+	k := newKitchen(t)
+	gone, leave := context.WithCancel(t.Context())
+	leave()
+	k.server.Handler().ServeHTTP(httptest.NewRecorder(), httptest.NewRequestWithContext(gone, http.MethodGet, "/metrics", http.NoBody))
+	metrics := string(k.get("/metrics").is(t, http.StatusOK).body)
+	for _, want := range []string{
+		`larder_orders_ready{connection="main"} 1`, `larder_orders_ready{connection="north"} 1`,
+		`larder_orders_unknown{connection="main"} 0`,
+	} {
+		if !strings.Contains(metrics, want) {
+			t.Errorf("metrics lack %s", want)
+		}
+	}
+}
