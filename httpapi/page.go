@@ -208,8 +208,9 @@ func (s *Server) pageView(c *gin.Context) pageView {
 		view.Name = view.Say("There is no restaurant to show yet.", "Пока нет ни одного ресторана.")
 	}
 	if view.Restaurant != "" {
-		if view.Name = view.Say("Menu", "Меню"); s.nameOf(view.Restaurant) != nil {
-			view.Name = *s.nameOf(view.Restaurant)
+		view.Name = view.Say("Menu", "Меню")
+		if name := s.nameOf(view.Restaurant); name != nil {
+			view.Name = *name
 		}
 		view.Menu = "/v1/restaurants/" + url.PathEscape(string(view.Restaurant)) + "/menu"
 	}
