@@ -74,15 +74,14 @@ func (s *Server) placeOrder(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
+	who, _ := callerOf(c)
+	requester := who.Client
 	if isGuest(c) {
 		s.chargeOrder(c, s.publicLimit, body)
 		if err := s.checkPublicOrder(body, language(c)); err != nil {
 			return withLanguage(c, err)
 		}
-	}
-	who, _ := callerOf(c)
-	requester := who.Client
-	if isGuest(c) { // guests share one client: each address has its own turn (policy O8a)
+		// Guests share one client: each address has its own turn (policy O8a).
 		requester = publicClient + " " + addressKey(s.clientIP(c))
 	}
 	// The client's disconnect does not cancel a write that has begun: Orders

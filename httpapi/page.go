@@ -131,9 +131,8 @@ type pageCache struct {
 // page returns the page of a view.
 func (p *pageCache) page(view pageView) (*web.Asset, error) {
 	p.mu.Lock()
-	kept := p.pages[view]
-	p.mu.Unlock()
-	if kept != nil {
+	defer p.mu.Unlock()
+	if kept := p.pages[view]; kept != nil {
 		return kept, nil
 	}
 	var out bytes.Buffer
@@ -141,8 +140,6 @@ func (p *pageCache) page(view pageView) (*web.Asset, error) {
 		return nil, err
 	}
 	made := web.NewPage(out.Bytes())
-	p.mu.Lock()
-	defer p.mu.Unlock()
 	if p.pages == nil || len(p.pages) >= maxPages {
 		p.pages = map[pageView]*web.Asset{}
 	}

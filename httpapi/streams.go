@@ -224,12 +224,12 @@ func renderEvent(restaurant menu.RestaurantID, change *cache.Change) versionEven
 	return made
 }
 
-func (e menuEvent) frame(mark, event string) []byte {
+func (e menuEvent) frame(id, event string) []byte {
 	data, err := json.Marshal(e)
 	if err != nil {
 		panic(err) // strings, numbers and booleans
 	}
-	return frame(mark, event, data)
+	return frame(id, event, data)
 }
 
 // snapshotFor returns the event for a reader whose last event id is seen; nil when it has
