@@ -68,7 +68,7 @@ func readResponseBody(body []byte) responseBody {
 	return d
 }
 
-// readReasons reads {"result":[…]} or a bare array of reasons; null is none.
+// readReasons reads {"result":[…]} or a bare array of reasons; null means none.
 func readReasons(body []byte) ([]Reason, error) {
 	text, err := jsontext.Check(string(body), maxDepth)
 	if err != nil {

@@ -51,7 +51,7 @@ func WithPauses(pause func(most time.Duration) time.Duration) Option {
 	return func(c *Client) { c.jitter = pause }
 }
 
-// WithLogger gives the log; events are upstream.retry, upstream.breaker and
+// WithLogger sets the log; events are upstream.retry, upstream.breaker and
 // upstream.token.
 func WithLogger(log logrus.FieldLogger) Option { return func(c *Client) { c.log = log } }
 

@@ -87,7 +87,7 @@ func (c *Config) SetDefaults() {
 	c.Timeouts.Write = cmp.Or(c.Timeouts.Write, DefaultWriteTimeout)
 }
 
-// KeepsDefaultMenu tells whether the connection's own menu view is kept too.
+// KeepsDefaultMenu reports whether the connection's own menu view is kept too.
 func (c Config) KeepsDefaultMenu() bool { return c.DefaultMenu == nil || *c.DefaultMenu }
 
 var validName = regexp.MustCompile(`^[A-Za-z0-9._:-]{1,64}$`)
@@ -140,7 +140,7 @@ func (c Config) Validate() error {
 	return errors.Join(errs...)
 }
 
-// addressFault says why an address cannot be used, or "".
+// addressFault returns why an address cannot be used, or "".
 func addressFault(address string) string {
 	if address == "" {
 		return "is missing"

@@ -21,7 +21,7 @@ func TestConfigDefaults(t *testing.T) {
 	}
 	cfg.SetDefaults()
 	want := upstream.Config{
-		TokenRequest: upstream.TokenRequestDocument(), DefaultMenu: new(true), RetryUnavailable: new(true),
+		TokenRequest: documentForm(), DefaultMenu: new(true), RetryUnavailable: new(true),
 		FieldCase: upstream.FieldCaseDocument, Concurrency: 16,
 		Timeouts: upstream.Timeouts{Token: 10 * time.Second, Menu: 30 * time.Second, Write: 15 * time.Second},
 	}

@@ -21,7 +21,7 @@ import (
 	"larder/internal/tracing"
 )
 
-// request is one request of the service, made anew for every attempt. Nothing of a
+// request is one request of the service, built again for every attempt. Nothing of a
 // client's own request is in it.
 type request struct {
 	op     Operation
@@ -42,7 +42,7 @@ type answer struct {
 	bodyErr error // the body did not come whole: ErrTooLarge, a reset, a time-out
 }
 
-// contentType is the body's own; one of absurd length is none.
+// contentType returns the body's own, and "" for one of absurd length.
 func (a *answer) contentType() string {
 	if value := a.header.Get("Content-Type"); len(value) <= maxCodeBytes {
 		return value
@@ -67,7 +67,7 @@ func (c *Client) send(ctx context.Context, rt http.RoundTripper, r *request, tok
 	return got, err
 }
 
-// trace tells of an exchange in its span: neither address nor error may be
+// trace describes an exchange in its span: neither address nor error may be
 // shown as they are, for what they may hold.
 func (c *Client) trace(span tracing.Span, r *request, got *answer) {
 	if !span.Kept() {

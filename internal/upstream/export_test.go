@@ -44,3 +44,6 @@ func ReadTokenReply(body []byte, now time.Time) (token string, lifetime time.Dur
 	}
 	return reply.accessToken, jwtLifetime(reply.accessToken, now)
 }
+
+// String returns the effect's name, for messages of tests.
+func (e Effect) String() string { return [...]string{"none", "done", "unknown"}[e] }

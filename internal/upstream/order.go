@@ -20,7 +20,7 @@ const (
 	FieldCaseCamel    FieldCase = "camel"
 )
 
-// spell gives the interface's name in this spelling.
+// spell returns the interface's name in this spelling.
 func (w FieldCase) spell(name string) string {
 	if w != FieldCaseCamel {
 		return name

@@ -132,7 +132,7 @@ func (q *queue) await(ctx context.Context, t *waiter, p waitLimits) (*waiter, er
 	return nil, busy(wait)
 }
 
-// release gives a slot back; used says that a call was made with it.
+// release gives a slot back; used reports whether a call was made with it.
 func (q *queue) release(t *waiter, used bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()

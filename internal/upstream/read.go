@@ -42,7 +42,7 @@ func (c *Client) MenuView(ctx context.Context, restaurant string, seen Validator
 		most = MaxMenuBytes
 	}
 	expected := int64(0)
-	if most <= maxExpected { // whoever asks has reckoned with about so much
+	if most <= maxExpected { // the caller expects about this size
 		expected = most
 	}
 	header := http.Header{"Accept-Encoding": {"gzip"}}

@@ -58,7 +58,7 @@ func mayContain(text, secret string) bool {
 	return strings.Contains(text, longest)
 }
 
-// plain tells whether a character is spelled as itself everywhere.
+// plain reports whether a character is spelled as itself everywhere.
 func plain(c rune) bool {
 	return c >= '0' && c <= '9' || c >= 'A' && c <= 'Z' || c >= 'a' && c <= 'z'
 }
@@ -98,7 +98,7 @@ func spellings(secret string) *regexp.Regexp {
 }
 
 // storedBody returns what is kept of an answer's body: without secrets, at most
-// MaxErrorBytes, whole characters. cut tells that it is not the whole body.
+// MaxErrorBytes, whole characters. cut reports whether that is not the whole body.
 func (c *Client) storedBody(got *answer, tokens ...*oauth2.Token) (body []byte, cut bool) {
 	cut = got.bodyErr != nil
 	if len(got.body) == 0 {
@@ -109,7 +109,7 @@ func (c *Client) storedBody(got *answer, tokens ...*oauth2.Token) (body []byte, 
 	return []byte(kept), cut || len(kept) < len(text)
 }
 
-// clip gives a text's beginning, at most that many bytes, whole characters.
+// clip returns a text's beginning, at most that many bytes, whole characters.
 func clip(text string, limit int) string {
 	if len(text) <= limit {
 		return text

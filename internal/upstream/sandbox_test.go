@@ -18,7 +18,7 @@ func TestAgainstTheSandbox(t *testing.T) {
 	box.SetMenu("default", []byte(view))
 	server := httptest.NewServer(box.Handler())
 	t.Cleanup(server.Close)
-	for _, form := range []upstream.TokenRequest{upstream.TokenRequestDocument(), upstream.TokenRequestOAuth()} {
+	for _, form := range []upstream.TokenRequest{documentForm(), oauthForm()} {
 		cfg := config(server.URL)
 		cfg.ClientID, cfg.ClientSecret, cfg.TokenRequest = "demo", "demo-secret", form
 		client := connect(t, cfg)

@@ -269,8 +269,8 @@ func (c *Client) ProbeToken(ctx context.Context) ([]Probe, error) {
 	if own.Err == nil {
 		return probes, nil
 	}
-	for _, preset := range []TokenRequest{TokenRequestDocument(), TokenRequestOAuth()} {
-		if preset != c.cfg.TokenRequest && ctx.Err() == nil {
+	for _, name := range []string{"document", "oauth"} {
+		if preset := presets()[name]; preset != c.cfg.TokenRequest && ctx.Err() == nil {
 			probes = append(probes, c.probe(ctx, preset))
 		}
 	}

@@ -29,7 +29,7 @@ func TestTokenRequestForms(t *testing.T) {
 		enc  string
 	}{
 		"document speaks the document's literal words as multipart": {
-			upstream.TokenRequestDocument(),
+			documentForm(),
 			[][2]string{
 				{"client_ID", "client"},
 				{"client_secret", secret},
@@ -39,7 +39,7 @@ func TestTokenRequestForms(t *testing.T) {
 			"multipart/form-data",
 		},
 		"oauth speaks RFC 6749": {
-			upstream.TokenRequestOAuth(),
+			oauthForm(),
 			[][2]string{
 				{"client_id", "client"},
 				{"client_secret", secret},
@@ -395,14 +395,14 @@ func TestProbeToken(t *testing.T) {
 		configured upstream.TokenRequest
 		want       []bool // which probes work
 	}{
-		"the configured form works: nothing is guessed": {"multipart/form-data", upstream.TokenRequestDocument(), []bool{true}},
-		"the other preset works":                        {"application/x-www-form-urlencoded", upstream.TokenRequestDocument(), []bool{false, true}},
+		"the configured form works: nothing is guessed": {"multipart/form-data", documentForm(), []bool{true}},
+		"the other preset works":                        {"application/x-www-form-urlencoded", documentForm(), []bool{false, true}},
 		"a custom form fails, both presets are tried": {
 			"multipart/form-data",
 			upstream.TokenRequest{Encoding: "urlencoded", ClientIDField: "app", ScopeField: "realm"},
 			[]bool{false, true, false},
 		},
-		"nothing works": {"none", upstream.TokenRequestOAuth(), []bool{false, false}},
+		"nothing works": {"none", oauthForm(), []bool{false, false}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -430,4 +430,13 @@ func TestProbeToken(t *testing.T) {
 			}
 		})
 	}
+}
+
+// documentForm and oauthForm are what the presets of the token request mean.
+func documentForm() upstream.TokenRequest {
+	return upstream.TokenRequest{Encoding: upstream.EncodingMultipart, ClientIDField: "client_ID", ScopeField: "scopes"}
+}
+
+func oauthForm() upstream.TokenRequest {
+	return upstream.TokenRequest{Encoding: upstream.EncodingURLEncoded, ClientIDField: "client_id", ScopeField: "scope"}
 }

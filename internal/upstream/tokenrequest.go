@@ -7,18 +7,14 @@ import (
 	"fmt"
 	"mime/multipart"
 	"net/url"
-	"strings"
 
 	"larder/internal/setting"
 )
 
-// The encodings of a token request, and the names of its presets (policy W1).
+// The encodings of a token request (policy W1).
 const (
 	EncodingMultipart  = "multipart"
 	EncodingURLEncoded = "urlencoded"
-
-	PresetDocument = "document"
-	PresetOAuth    = "oauth"
 )
 
 // TokenRequest is the form of the token request (policy W1). In YAML it is the
@@ -30,57 +26,49 @@ type TokenRequest struct {
 	ScopeField    string `yaml:"scope_field"`
 }
 
-// TokenRequestDocument is the preset "document": the field names of
-// docs/ordering-service.md, section 5, as multipart/form-data.
-func TokenRequestDocument() TokenRequest {
-	return TokenRequest{Encoding: EncodingMultipart, ClientIDField: "client_ID", ScopeField: "scopes"}
-}
-
-// TokenRequestOAuth is the preset "oauth": RFC 6749, section 4.4.
-func TokenRequestOAuth() TokenRequest {
-	return TokenRequest{Encoding: EncodingURLEncoded, ClientIDField: "client_id", ScopeField: "scope"}
-}
-
-// String gives the preset's name, or the fields of a form that is none.
-func (r TokenRequest) String() string {
-	switch r {
-	case TokenRequestDocument():
-		return PresetDocument
-	case TokenRequestOAuth():
-		return PresetOAuth
+// presets returns the forms that have a name: the field names of
+// docs/ordering-service.md, section 5, as multipart/form-data, and RFC 6749,
+// section 4.4.
+func presets() map[string]TokenRequest {
+	return map[string]TokenRequest{
+		"document": {Encoding: EncodingMultipart, ClientIDField: "client_ID", ScopeField: "scopes"},
+		"oauth":    {Encoding: EncodingURLEncoded, ClientIDField: "client_id", ScopeField: "scope"},
 	}
-	return fmt.Sprintf("{encoding: %s, client_id_field: %s, scope_field: %s}",
-		r.Encoding, r.ClientIDField, r.ScopeField)
+}
+
+// String returns the preset's name, or the fields of a form that is none.
+func (r TokenRequest) String() string {
+	if name, err := r.MarshalText(); err == nil {
+		return string(name)
+	}
+	return fmt.Sprintf("{encoding: %s, client_id_field: %s, scope_field: %s}", r.Encoding, r.ClientIDField, r.ScopeField)
 }
 
 // UnmarshalText reads the name of a preset.
 func (r *TokenRequest) UnmarshalText(text []byte) error {
-	switch string(text) {
-	case PresetDocument:
-		*r = TokenRequestDocument()
-	case PresetOAuth:
-		*r = TokenRequestOAuth()
-	default:
-		return setting.Errorf("token_request",
-			"%q: use document, oauth or {encoding, client_id_field, scope_field}", text)
+	form, ok := presets()[string(text)]
+	if !ok {
+		return setting.Errorf("token_request", "%q: use document, oauth or {encoding, client_id_field, scope_field}", text)
 	}
+	*r = form
 	return nil
 }
 
 // MarshalText returns the name of the preset, and an error for a form that is none.
 func (r TokenRequest) MarshalText() ([]byte, error) {
-	name := r.String()
-	if strings.HasPrefix(name, "{") {
-		return nil, errors.New("upstream: no preset")
+	for name, form := range presets() {
+		if form == r {
+			return []byte(name), nil
+		}
 	}
-	return []byte(name), nil
+	return nil, errors.New("upstream: no preset")
 }
 
 // SetDefaults fills in what is not set by the preset that has the same encoding.
 func (r *TokenRequest) SetDefaults() {
-	preset := TokenRequestDocument()
+	preset := presets()["document"]
 	if r.Encoding == EncodingURLEncoded {
-		preset = TokenRequestOAuth()
+		preset = presets()["oauth"]
 	}
 	r.Encoding = cmp.Or(r.Encoding, preset.Encoding)
 	r.ClientIDField = cmp.Or(r.ClientIDField, preset.ClientIDField)

@@ -51,7 +51,7 @@ const (
 )
 
 // MaxErrorBytes is how much of an answer's body is kept, for the journal and
-// for whoever is answered with it (policies W14, O15).
+// for the caller who is answered with it (policies W14, O15).
 const MaxErrorBytes = 64 << 10
 
 // Paths below the base and token addresses (docs/ordering-service.md, sections 4 and 5).
@@ -88,11 +88,6 @@ const (
 	EffectUnknown
 )
 
-// String gives "none", "done" or "unknown".
-func (e Effect) String() string {
-	return [...]string{"none", "done", "unknown"}[e]
-}
-
 // Error is a call of the ordering service that gave no good answer.
 type Error struct {
 	Operation Operation
@@ -106,7 +101,7 @@ type Error struct {
 	ContentType string
 	// Body is the answer's body without secrets, at most MaxErrorBytes.
 	Body []byte
-	// Cut tells that Body is not the whole body: it was longer, or broke off.
+	// Cut reports whether Body is not the whole body: it was longer, or broke off.
 	Cut bool
 	// Effect is what is known of a call that writes; EffectNone for reads.
 	Effect Effect
@@ -120,7 +115,7 @@ type Error struct {
 	fault   bool // counts against the service in the breaker
 }
 
-// Error gives the operation, the status, and the service's words or the cause.
+// Error returns the operation, the status, and the service's words or the cause.
 // It holds no secret and at most 2 KiB, whatever the service said (policy W14).
 func (e *Error) Error() string {
 	parts := []string{"upstream: " + string(e.Operation)}
@@ -138,10 +133,10 @@ func (e *Error) Error() string {
 	return clip(strings.Join(parts, ": "), maxTextBytes)
 }
 
-// Unwrap gives the cause.
+// Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
-// Refused tells whether the service answered with a definite no (policy O8):
+// Refused reports whether the service answered with a definite no (policy O8):
 // a 4xx other than 401, 408 and 429, a redirect, or a 5xx in the interface's
 // error shape. False for a call that never reached the service or was turned
 // away for now (401, 429, 503): there Effect is EffectNone too.

@@ -21,7 +21,7 @@ type Created struct {
 
 // Answer is the service's answer to a call that writes. Body may be
 // empty (policy W13); it is without secrets and at most MaxErrorBytes, Cut
-// tells that it was longer.
+// reports whether it was longer.
 type Answer struct {
 	Status      int
 	ContentType string // "" when the service gave none
@@ -83,7 +83,7 @@ func (c *Client) storedAnswer(got *answer, used *oauth2.Token) Answer {
 	return Answer{Status: got.status, ContentType: got.contentType(), Body: body, Cut: cut}
 }
 
-// InPath tells whether an orderID can stand in a path: that it is not empty and
+// InPath reports whether an orderID can stand in a path: that it is not empty and
 // leads nowhere else. What is escaped here may be unescaped on the way, by a
 // proxy that then goes up a step for each "..": a client that may name any
 // order must not name any other path by it.
@@ -222,7 +222,7 @@ type Attempt struct {
 	// Effect is what is known of this attempt: EffectDone of a success, else as an
 	// Error's.
 	Effect Effect
-	// Refused: the service said a definite no, as Error.Refused tells it.
+	// Refused: the service said a definite no, as Error.Refused reports it.
 	Refused bool
 	Code    string // the service's error code, "" for none
 }
@@ -255,8 +255,8 @@ func (c *Client) beginAttempt(ctx context.Context) func(got *answer, e *Error) {
 	}
 }
 
-// notSent is a call that writes for which there was no token: the operation is
-// the call's, the cause tells of the token.
+// notSent returns the error of a call that writes for which there was no token: the
+// operation is the call's, the cause says why there is none.
 func notSent(op Operation, err error) *Error {
 	e := &Error{Operation: op, Err: err}
 	if cause, ok := errors.AsType[*Error](err); ok {

@@ -227,17 +227,6 @@ func TestWritesOverTLS(t *testing.T) {
 	}
 }
 
-func TestEffectNames(t *testing.T) {
-	t.Parallel()
-	for effect, want := range map[upstream.Effect]string{
-		upstream.EffectNone: "none", upstream.EffectDone: "done", upstream.EffectUnknown: "unknown",
-	} {
-		if got := effect.String(); got != want {
-			t.Errorf("Effect(%d) = %q, want %q", effect, got, want)
-		}
-	}
-}
-
 // TestHeadAndBodyLeaveInOnePiece: this service answers as soon as it has the
 // head, and closes, as one that sheds load does. A body that came by itself
 // would break on that, and the answer would be lost with it.
