@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -44,24 +43,16 @@ func (c *Config) check(l *loader) {
 
 // checkSections asks every package about its own values.
 func (c *Config) checkSections(l *loader) {
-	v := reflect.ValueOf(c).Elem()
-	for _, f := range fieldsOf(v.Type()) {
-		target := v.Field(f.index)
-		if target.Kind() != reflect.Slice {
-			l.sectionErrors(f.name, validate(target))
-			continue
-		}
-		for i := range target.Len() {
-			l.sectionErrors(fmt.Sprintf("%s[%d]", f.name, i), validate(target.Index(i)))
-		}
+	l.sectionErrors("http", c.HTTP.Validate())
+	l.sectionErrors("redis", c.Redis.Validate())
+	l.sectionErrors("cache", c.Cache.Validate())
+	for i, connection := range c.Connections {
+		l.sectionErrors(fmt.Sprintf("connections[%d]", i), connection.Validate())
 	}
-}
-
-func validate(v reflect.Value) error {
-	if checked, ok := reflect.TypeAssert[interface{ Validate() error }](v.Addr()); ok {
-		return checked.Validate()
-	}
-	return nil
+	l.sectionErrors("sync", c.Sync.Validate())
+	l.sectionErrors("ordering", c.Ordering.Validate())
+	l.sectionErrors("auth", c.Auth.Validate())
+	l.sectionErrors("tracing", c.Tracing.Validate())
 }
 
 // sectionErrors reports a package's errors at the places of their keys. Packages name
@@ -202,17 +193,16 @@ func (c *Config) checkDemoSecrets(l *loader) {
 	if exposed == "" {
 		return
 	}
-	secrets := map[string]string{}
-	for i, connection := range c.Connections {
-		secrets[fmt.Sprintf("connections[%d].client_secret", i)] = connection.ClientSecret
-	}
-	for i, client := range c.Auth.Clients {
-		secrets[fmt.Sprintf("auth.clients[%d].secret", i)] = client.Secret
-	}
-	for key, secret := range secrets {
+	check := func(key, secret string) {
 		if slices.Contains(demoSecrets, secret) {
 			l.problem(key, "is the demo's secret, which everyone knows: larder rejects it because %s", exposed)
 		}
+	}
+	for i, connection := range c.Connections {
+		check(fmt.Sprintf("connections[%d].client_secret", i), connection.ClientSecret)
+	}
+	for i, client := range c.Auth.Clients {
+		check(fmt.Sprintf("auth.clients[%d].secret", i), client.Secret)
 	}
 }
 

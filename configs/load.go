@@ -92,7 +92,7 @@ type loader struct {
 	checkFolders bool // ordering.state_dir is looked at
 
 	unreadable bool            // the file is no YAML: nothing is known of its values
-	unread     map[string]bool // paths whose values could not be read, and stand at their defaults
+	unread     map[string]bool // paths whose values could not be read, and have their defaults
 	checking   bool            // reading is over; errors of what was not read are no news
 }
 

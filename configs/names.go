@@ -2,9 +2,7 @@ package configs
 
 import (
 	"fmt"
-	"maps"
 	"regexp"
-	"slices"
 	"strings"
 )
 
@@ -74,13 +72,13 @@ func inGeneral(path string) string {
 // formerVariable reports a variable whose end, rest, names a former key of the
 // section at path, and returns false for any other.
 func (l *loader) formerVariable(from variable, rest, path string) bool {
-	for _, key := range slices.Sorted(maps.Keys(formerKeys)) {
+	for key, former := range formerKeys {
 		section, name, _ := strings.Cut(key, ".")
 		inner, ok := strings.CutPrefix(rest+"_", strings.ToUpper(name)+"_")
 		if !ok || section != inGeneral(path) {
 			continue
 		}
-		if former := formerKeys[key]; former.now == "" {
+		if former.now == "" {
 			l.problemAt(from.place(), "", "%s was removed: %s", key, former.instead)
 		} else {
 			inner = strings.TrimSuffix("_"+inner, "_")

@@ -15,7 +15,6 @@ import (
 	"larder/httpapi"
 	"larder/internal/redisdb"
 	"larder/internal/upstream"
-	"larder/ordering"
 	menusync "larder/sync"
 )
 
@@ -119,11 +118,10 @@ func TestDemoIsTheDocumentedBlock(t *testing.T) {
 		Redis: redisdb.Config{URL: "embedded"},
 		Connections: []upstream.Config{{
 			Name: "main", BaseURL: "http://127.0.0.1:9090", AuthURL: "http://127.0.0.1:9090",
-			ClientID: "demo", ClientSecret: "demo-secret", TokenRequest: upstream.TokenRequestDocument(), DefaultMenu: new(true),
+			ClientID: "demo", ClientSecret: "demo-secret", TokenRequest: documentForm(), DefaultMenu: new(true),
 		}},
 		Restaurants: []Restaurant{{ID: "76439fb3-c0c4-42ca-a269-64f031a6a33b", Name: "Larder Bistro", Connection: "main", Schedule: "@every 2m"}},
 		Sync:        menusync.Config{ShrinkLimit: 0.5, History: 20, StaleAfter: 3, Deadline: time.Minute},
-		Ordering:    ordering.Config{AllowNonDurable: true},
 		Auth: httpapi.AuthConfig{OpenMenu: new(true), Clients: []httpapi.ClientConfig{
 			{ID: "storefront", Secret: "storefront-secret", Scopes: []httpapi.Scope{"menu", "orders"}, Connection: "main"},
 			{ID: "ops", Secret: "ops-secret", Scopes: []httpapi.Scope{"menu", "orders", "ops"}},
@@ -131,6 +129,7 @@ func TestDemoIsTheDocumentedBlock(t *testing.T) {
 	}
 	setDefaults(reflect.ValueOf(want).Elem())
 	want.Connections[0].SetDefaults()
+	want.Ordering.AllowNonDurable = true
 	same(t, want, parsed(t, Demo()))
 }
 
@@ -160,8 +159,8 @@ func TestTokenRequest(t *testing.T) {
 		want upstream.TokenRequest
 		says string // of the error
 	}{
-		"document": {yaml: "document", want: upstream.TokenRequestDocument()},
-		"oauth":    {yaml: "oauth", want: upstream.TokenRequestOAuth()},
+		"document": {yaml: "document", want: documentForm()},
+		"oauth":    {yaml: "oauth", want: oauthForm()},
 		"custom": {
 			yaml: "{encoding: urlencoded, client_id_field: app, scope_field: realm}",
 			want: upstream.TokenRequest{Encoding: "urlencoded", ClientIDField: "app", ScopeField: "realm"},
@@ -170,7 +169,7 @@ func TestTokenRequest(t *testing.T) {
 			yaml: "{encoding: urlencoded, client_id_field: app}",
 			want: upstream.TokenRequest{Encoding: "urlencoded", ClientIDField: "app", ScopeField: "scope"},
 		},
-		"a variable over it": {yaml: "document", env: []string{variable("", "oauth")}, want: upstream.TokenRequestOAuth()},
+		"a variable over it": {yaml: "document", env: []string{variable("", "oauth")}, want: oauthForm()},
 		"a variable of a field": {
 			yaml: "{encoding: urlencoded}", env: []string{variable("_SCOPE_FIELD", "realm")},
 			want: upstream.TokenRequest{Encoding: "urlencoded", ClientIDField: "client_id", ScopeField: "realm"},
@@ -201,4 +200,13 @@ func TestTokenRequest(t *testing.T) {
 			t.Errorf("%s: %v, printed and read again %v, want %v", name, got, again.Connections[0].TokenRequest, tc.want)
 		}
 	}
+}
+
+// documentForm and oauthForm are what the presets of the token request mean.
+func documentForm() upstream.TokenRequest {
+	return upstream.TokenRequest{Encoding: upstream.EncodingMultipart, ClientIDField: "client_ID", ScopeField: "scopes"}
+}
+
+func oauthForm() upstream.TokenRequest {
+	return upstream.TokenRequest{Encoding: upstream.EncodingURLEncoded, ClientIDField: "client_id", ScopeField: "scope"}
 }
