@@ -105,7 +105,7 @@ func (l *loader) overlay(from variable, rest, path string, n *node, v reflect.Va
 func (l *loader) overlayKey(from variable, rest, path string, n *node, v reflect.Value) bool {
 	for _, f := range sectionKeys(v.Type()) {
 		inner, ok := strings.CutPrefix(rest+"_", strings.ToUpper(f.name)+"_")
-		if !ok || f.secret && inner == "FILE_" { // which is the next key
+		if !ok || f.secret && inner != "" { // nothing is inside a secret; its file is the next key
 			continue
 		}
 		value := n.key(f.name)

@@ -290,3 +290,12 @@ func TestSecretProblems(t *testing.T) {
 	wantProblems(t, "cooks: [{pin: a}]", []string{"LARDER_COOKS_0_PIN=b", "LARDER_COOKS_0_PIN_FILE=c"},
 		"environment LARDER_COOKS_0_PIN_FILE: cooks[0].pin: given both by value (environment LARDER_COOKS_0_PIN) and by pin_file: keep one of them")
 }
+
+func TestAVariableBelowASecretDoesNotShowIt(t *testing.T) {
+	t.Parallel()
+	_, l := load(t, "cooks: [{pin: s3cret}]", "LARDER_COOKS_0_PIN_FIEL=pin.txt")
+	want := []string{"environment LARDER_COOKS_0_PIN_FIEL names no setting and is ignored"}
+	if diff := cmp.Diff(want, l.warnings); diff != "" || len(l.problems) != 0 {
+		t.Errorf("problems %v, warnings (-want +got):\n%s", l.problems, diff)
+	}
+}
