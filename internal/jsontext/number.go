@@ -3,6 +3,7 @@ package jsontext
 import (
 	"cmp"
 	"strconv"
+	"strings"
 
 	"github.com/shopspring/decimal"
 )
@@ -114,7 +115,7 @@ func (n Number) Mul(m Number) Number {
 	return NumberOf(n.Decimal().Mul(m.Decimal()))
 }
 
-// Round rounds half away from zero to at most so many places, 0 or more; a
+// Round rounds half away from zero to at most the given places, 0 or more; a
 // number of fewer places stays as it is.
 func (n Number) Round(places int32) Number {
 	if n.wide != nil {
@@ -172,20 +173,10 @@ func (n Number) Append(dst []byte) []byte {
 // level returns both numbers in units of the smaller of their places; false if
 // one of them does not fit.
 func level(n, m Number) (a, b int64, places int32, ok bool) {
-	if n.wide != nil || m.wide != nil {
-		return 0, 0, 0, false
-	}
-	a, b, places = n.units, m.units, n.places
-	switch {
-	case n.places < m.places:
-		places = m.places
-		a, ok = product(a, powerOf10(m.places-n.places))
-	case n.places > m.places:
-		b, ok = product(b, powerOf10(n.places-m.places))
-	default:
-		ok = true
-	}
-	return a, b, places, ok
+	places = max(n.places, m.places)
+	a, aFits := product(n.units, powerOf10(places-n.places))
+	b, bFits := product(m.units, powerOf10(places-m.places))
+	return a, b, places, aFits && bFits && n.wide == nil && m.wide == nil
 }
 
 // product multiplies; false if the result has more than MaxPlaces digits.
@@ -204,4 +195,81 @@ func powerOf10(n int32) int64 {
 		power *= 10
 	}
 	return power
+}
+
+// NumberState is what was found where a number is expected.
+type NumberState uint8
+
+// The states of a number. NumberComma is a decimal comma, which has a code of
+// its own (policy W5).
+const (
+	NumberOK NumberState = iota
+	NumberNull
+	NumberComma
+	NumberInvalid
+)
+
+// Bounds of a number's text: longer ones and greater exponents are rejected
+// before any arithmetic, so that "1e999999999" costs nothing.
+const (
+	maxNumberText = 40
+	maxExponent   = 20
+)
+
+// ParseNumber reads a decimal number with a decimal point; white space around it
+// is allowed. An empty text is NumberNull, a decimal comma is NumberComma.
+func ParseNumber(text string) (Number, NumberState) {
+	if n, ok := parsePlain(text); ok {
+		return n, NumberOK
+	}
+	s := strings.TrimSpace(text)
+	switch {
+	case s == "":
+		return Number{}, NumberNull
+	case len(s) > maxNumberText,
+		strings.ContainsFunc(s, func(r rune) bool { return !strings.ContainsRune("0123456789.-+eE,", r) }):
+		return Number{}, NumberInvalid
+	case strings.Contains(s, ","):
+		return Number{}, NumberComma
+	}
+	if e := strings.IndexAny(s, "eE"); e >= 0 && len(strings.TrimLeft(s[e+1:], "+-0")) > 2 {
+		return Number{}, NumberInvalid
+	}
+	d, err := decimal.NewFromString(s)
+	if err != nil || d.Exponent() > maxExponent || d.Exponent() < -maxNumberText {
+		return Number{}, NumberInvalid
+	}
+	return NumberOf(d), NumberOK
+}
+
+// parsePlain reads what nearly every number is: at most MaxPlaces digits, with a
+// sign and a full stop between them or without.
+func parsePlain(text string) (Number, bool) {
+	unsigned := strings.TrimPrefix(text, "-")
+	digits, places := len(unsigned), 0
+	if digits > MaxPlaces+1 {
+		return Number{}, false
+	}
+	units := int64(0)
+	for i := range len(unsigned) {
+		switch c := unsigned[i]; {
+		case c >= '0' && c <= '9':
+			units = units*10 + int64(c-'0')
+		case c == '.' && places == 0 && i > 0:
+			digits--
+			places = digits - i // 0 where nothing follows
+			if places == 0 {
+				return Number{}, false
+			}
+		default:
+			return Number{}, false
+		}
+	}
+	if digits < 1 || digits > MaxPlaces {
+		return Number{}, false
+	}
+	if len(unsigned) < len(text) {
+		units = -units
+	}
+	return Number{units: units, places: int32(places)}, true
 }

@@ -70,22 +70,15 @@ var isPlain = func() (plain [256]bool) { //nolint:gochecknoglobals // a constant
 
 // escapeEnd reads an escape behind its backslash; 0 if there is none.
 func escapeEnd(text string, i int) int {
-	if i >= len(text) {
+	switch {
+	case i >= len(text):
 		return 0
-	}
-	switch text[i] {
-	case '"', '\\', '/', 'b', 'f', 'n', 'r', 't':
+	case strings.IndexByte(`"\/bfnrt`, text[i]) >= 0:
 		return i + 1
-	case 'u':
-		for range 4 {
-			if i++; i >= len(text) || strings.IndexByte("0123456789abcdefABCDEF", text[i]) < 0 {
-				return 0
-			}
-		}
-		return i + 1
-	default:
-		return 0
+	case text[i] == 'u' && i+5 <= len(text) && strings.Trim(text[i+1:i+5], "0123456789abcdefABCDEF") == "":
+		return i + 5
 	}
+	return 0
 }
 
 func wordEnd(text string, i int, word string) int {

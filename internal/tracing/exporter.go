@@ -59,13 +59,6 @@ type processor struct {
 	exporter *exporter
 }
 
-func newProcessor(e *exporter) processor {
-	return processor{exporter: e, SpanProcessor: sdk.NewBatchSpanProcessor(e,
-		sdk.WithMaxQueueSize(maxWaiting), sdk.WithMaxExportBatchSize(maxBatch),
-		sdk.WithBatchTimeout(sendEvery), sdk.WithExportTimeout(sendLimit),
-	)}
-}
-
 // OnEnd implements sdk.SpanProcessor.
 func (p processor) OnEnd(span sdk.ReadOnlySpan) {
 	if p.exporter.waiting.Add(1) > maxWaiting {

@@ -76,7 +76,11 @@ func New(cfg Config, version string, log logrus.FieldLogger) (*Tracing, error) {
 	limits.AttributeValueLengthLimit = maxText
 	sampled := sdk.TraceIDRatioBased(cfg.Sample)
 	t.provider = sdk.NewTracerProvider(
-		sdk.WithSpanProcessor(newProcessor(t.exporter)), sdk.WithRawSpanLimits(limits),
+		sdk.WithSpanProcessor(processor{exporter: t.exporter, SpanProcessor: sdk.NewBatchSpanProcessor(t.exporter,
+			sdk.WithMaxQueueSize(maxWaiting), sdk.WithMaxExportBatchSize(maxBatch),
+			sdk.WithBatchTimeout(sendEvery), sdk.WithExportTimeout(sendLimit),
+		)}),
+		sdk.WithRawSpanLimits(limits),
 		sdk.WithSampler(sdk.ParentBased(rootSampler{sampled}, sdk.WithRemoteParentSampled(sampled))),
 		sdk.WithResource(resource.NewSchemaless(
 			attribute.String("service.name", name), attribute.String("service.version", version),
