@@ -22,21 +22,18 @@ func (j *Journal) Abort(ctx context.Context, o ordering.CallSpec) error {
 }
 
 func (j *Journal) abort(ctx context.Context, o ordering.CallSpec) error {
-	for {
-		if err := j.abortOnce(ctx, o); !errors.Is(err, errMoved) {
-			return err
-		}
+	err := errMoved
+	for errors.Is(err, errMoved) {
+		err = j.abortOnce(ctx, o)
 	}
+	return err
 }
 
 func (j *Journal) abortOnce(ctx context.Context, o ordering.CallSpec) error {
 	at := location{o.Connection, o.Ref}
 	found, err := j.order(ctx, j.write, at)
 	if errors.Is(err, ordering.ErrNoOrder) && o.Operation != upstream.OpCreate {
-		var ref string
-		if ref, found, err = j.byOrderID(ctx, o.Connection, o.OrderID); found != nil {
-			at.ref = ref
-		}
+		_, found, err = j.byOrderID(ctx, o.Connection, o.OrderID)
 	}
 	if err != nil && !errors.Is(err, ordering.ErrNoOrder) {
 		return err
@@ -71,9 +68,9 @@ func (j *Journal) abortOnce(ctx context.Context, o ordering.CallSpec) error {
 
 // isAborted returns ErrAborted when the opening was given up.
 func (j *Journal) isAborted(ctx context.Context, connection, opening string) error {
-	aborted, err := j.write.Exists(ctx, j.keys.OrderAborted(connection, opening)).Result()
-	if err == nil && aborted > 0 {
-		err = ErrAborted
+	aborted, err := j.text(ctx, j.keys.OrderAborted(connection, opening))
+	if aborted != "" {
+		return ErrAborted
 	}
 	return err
 }

@@ -52,10 +52,7 @@ func callNumbers(fields map[string]string) []int {
 	var numbers []int
 	for field := range fields {
 		digits, ok := strings.CutPrefix(field, fieldCallHeader)
-		if !ok {
-			continue
-		}
-		if n, err := strconv.Atoi(digits); err == nil && n > 0 && strconv.Itoa(n) == digits {
+		if n, _ := strconv.Atoi(digits); ok && n > 0 && strconv.Itoa(n) == digits {
 			numbers = append(numbers, n)
 		}
 	}

@@ -100,7 +100,9 @@ func (j *Journal) endCall(ctx context.Context, o *order, call ordering.Call, e o
 // takeID sets the order's orderID. Another order's goes over to it: one that
 // larder placed keeps its own word of it, an adopted one forgets it. allow may
 // object to that.
-func (j *Journal) takeID(ctx context.Context, c *tx, orderID string, allow func(other *order) error) error {
+func (j *Journal) takeID(
+	ctx context.Context, c *tx, orderID string, allow func(orderID string, other *order) error,
+) error {
 	ref, other, err := j.byOrderID(ctx, c.connection(), orderID)
 	if err != nil {
 		return err
@@ -108,7 +110,7 @@ func (j *Journal) takeID(ctx context.Context, c *tx, orderID string, allow func(
 	c.check(c.orderIDKey(orderID), ref)
 	if other != nil && other.Ref != c.order.Ref {
 		if allow != nil {
-			if err := allow(other); err != nil {
+			if err := allow(orderID, other); err != nil {
 				return err
 			}
 		}
@@ -123,7 +125,7 @@ func (j *Journal) takeID(ctx context.Context, c *tx, orderID string, allow func(
 // was adopted after the order had been begun is the order itself, changed before
 // its orderID was known: what became of it holds. Everything else was another
 // order: whether it was paid says nothing, and what was asked of it without a
-// key may be asked anew.
+// key may be asked again.
 func (c *tx) supersede(other *order) {
 	record := c.names.Order(c.connection(), other.Ref)
 	c.checkField(record, fieldRev, other.revision)
@@ -146,7 +148,7 @@ func (c *tx) supersede(other *order) {
 }
 
 // setOutcome sets a call's outcome, with all that follows for the order.
-// frees tells that its key becomes free.
+// frees is whether its key becomes free.
 func (c *tx) setOutcome(call ordering.Call, outcome ordering.Outcome, frees bool) {
 	n, o := call.Number, c.order
 	c.setField(numbered(fieldOutcome, n), string(outcome))
@@ -162,7 +164,9 @@ func (c *tx) setOutcome(call ordering.Call, outcome ordering.Outcome, frees bool
 	if outcome == ordering.OutcomeUnknown {
 		c.step("zadd", c.stateList(string(ordering.StateUnknown)), o.member())
 		c.keepRecord()
-		c.keepCustomerData()
+		for _, call := range o.Calls { // what is still there of the guest data lives on too
+			c.step("persist", c.guestKey(call.Number))
+		}
 		return
 	}
 	c.step("zrem", c.stateList(string(ordering.StateUnknown)), o.member())
@@ -177,7 +181,7 @@ func (c *tx) setOutcome(call ordering.Call, outcome ordering.Outcome, frees bool
 }
 
 // setState puts the order into a state and its list. The list of StateUnknown is
-// that of all orders with an unknown outcome, which conclude keeps.
+// that of all orders with an unknown outcome, which setOutcome keeps.
 func (c *tx) setState(state ordering.State) {
 	before := ordering.State(c.fields[fieldState])
 	if state == before {

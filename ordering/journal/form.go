@@ -15,18 +15,18 @@ import (
 // number of a call.
 const (
 	fieldRev     = "rev"     // revision, 1, 2, …
-	fieldHeader  = "head"    // head as JSON, written once
+	fieldHeader  = "head"    // header as JSON, written once
 	fieldState   = "state"   // ordering.State
 	fieldPaid    = "paid"    // "1", or no such field
 	fieldOrderID = "orderID" // the service's
 	fieldCreated = "created" // milliseconds since the epoch, as all times here
 	fieldUpdated = "updated"
 
-	fieldCallHeader   = "c:"  // opening as JSON, written once
+	fieldCallHeader   = "c:"  // callHeader as JSON, written once
 	fieldOutcome      = "o:"  // ordering.Outcome
 	fieldStarted      = "b:"  // time
 	fieldEnded        = "e:"  // time
-	fieldAttempts     = "t:"  // []try as JSON
+	fieldAttempts     = "t:"  // []storedAttempt as JSON
 	fieldAnswer       = "a:"  // ordering.Answer as JSON: status and code alone
 	fieldResolved     = "s:"  // ordering.ResolvedBy as JSON
 	fieldResolvedAt   = "sa:" // time

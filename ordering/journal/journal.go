@@ -9,7 +9,7 @@
 // only one.
 //
 // All keys of a connection share one hash tag (cache.Keys, docs/redis.md), and
-// every script is told all keys it touches, so that it runs on a cluster too.
+// every script is given all keys it touches, so that it runs on a cluster too.
 // What guests say and what the service answers to them stands under keys of
 // its own, with a shorter life (policy O13); no error and no log line of this
 // package repeats it, or an idempotency key.
@@ -24,6 +24,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"time"
 
 	"github.com/redis/go-redis/v9"
 	"github.com/sirupsen/logrus"
@@ -47,8 +48,10 @@ type Journal struct {
 
 	flight singleflight.Group
 	mu     sync.Mutex
-	secret secret
+	secret []byte            // the key of fingerprints, nil: not read yet
 	states map[string]*state // by connection
+
+	secretReadAt time.Time
 }
 
 var _ ordering.Journal = (*Journal)(nil)

@@ -65,14 +65,14 @@ func (j *Journal) List(ctx context.Context, q ordering.Query) (page []ordering.R
 }
 
 // Unknown counts the orders of a connection with an operation whose outcome is
-// unknown (policy O12), whichever larder made it: one short command.
+// unknown (policy O12), whichever instance made it: one short command.
 func (j *Journal) Unknown(ctx context.Context, connection string) (int64, error) {
 	count, err := j.read.ZCard(ctx, j.keys.OrdersIn(connection, string(ordering.StateUnknown))).Result()
 	return count, failed("count", err)
 }
 
 // listed returns what comes before a member in the lists of all connections
-// together, newest first, so many at most.
+// together, newest first, at most count.
 func (j *Journal) listed(ctx context.Context, q ordering.Query, before string, count int) ([]listed, error) {
 	within := &redis.ZRangeBy{Min: "-", Max: "+", Count: int64(count)}
 	if before != "" {
@@ -87,10 +87,8 @@ func (j *Journal) listed(ctx context.Context, q ordering.Query, before string, c
 		}
 		replies[i] = pipe.ZRevRangeByLex(ctx, key, within)
 	}
-	if len(replies) > 0 {
-		if _, err := pipe.Exec(ctx); err != nil {
-			return nil, err
-		}
+	if _, err := pipe.Exec(ctx); err != nil {
+		return nil, err
 	}
 	var all []listed
 	for i, connection := range q.Connections {

@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -57,8 +58,7 @@ func (j *Journal) orders(ctx context.Context, places []location) ([]*order, []er
 }
 
 func (j *Journal) readKeys(at location, calls []int) []string {
-	keys := make([]string, 0, 1+len(calls))
-	keys = append(keys, j.keys.Order(at.connection, at.ref))
+	keys := []string{j.keys.Order(at.connection, at.ref)}
 	for _, n := range calls {
 		keys = append(keys, j.keys.OrderGuest(at.connection, at.ref, n))
 	}
@@ -139,10 +139,7 @@ func (j *Journal) Record(ctx context.Context, connections []string, ref string) 
 			return o.Record, nil
 		}
 	}
-	if err := errors.Join(faults...); err != nil {
-		return ordering.Record{}, failed("record", err)
-	}
-	return ordering.Record{}, ordering.ErrNoOrder
+	return ordering.Record{}, failed("record", cmp.Or(errors.Join(faults...), ordering.ErrNoOrder))
 }
 
 // Body returns what a call sent.

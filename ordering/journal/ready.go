@@ -106,7 +106,7 @@ const (
 )
 
 // durabilityError returns what keeps orders from being safe in a Redis with these settings,
-// of which so many replicas must have them.
+// of which required replicas must have them.
 func (j *Journal) durabilityError(f info, required int) error {
 	policy := f["maxmemory_policy"]
 	replicas := f.online()
@@ -117,12 +117,12 @@ func (j *Journal) durabilityError(f info, required int) error {
 			"set maxmemory-policy noeviction in Redis, or ordering.allow_eviction", policy)
 	case f["aof_last_write_status"] == writeFails:
 		msg = "Redis cannot write its append-only file (aof_last_write_status is err): see to its disk"
-	case replicas < required && j.cfg.WaitReplicas != nil:
-		msg = fmt.Sprintf("Redis has replicas: %d; ordering.wait_replicas asks for %d", replicas, required)
-		retry = retrySilent
 	case replicas < required:
-		msg = "Redis has lost its replicas: a failover would lose orders; see to the replicas, or set ordering.wait_replicas to 0"
 		retry = retrySilent
+		msg = "Redis has lost its replicas: a failover would lose orders; see to the replicas, or set ordering.wait_replicas to 0"
+		if j.cfg.WaitReplicas != nil {
+			msg = fmt.Sprintf("Redis has replicas: %d; ordering.wait_replicas asks for %d", replicas, required)
+		}
 	case j.cfg.AllowNonDurable || f["aof_enabled"] == yes:
 	case j.embedded:
 		msg = "the embedded Redis keeps orders in memory only: set redis.url to a Redis with appendonly yes, or ordering.allow_non_durable"

@@ -19,16 +19,14 @@ func (j *Journal) Recreate(ctx context.Context, known ordering.Record, number in
 	if !ok || !call.Outcome.Certain() && call.Outcome != ordering.OutcomeUnknown {
 		return ordering.Record{}, 0, failed("recreate", fmt.Errorf("%w: call %d has not ended", ErrCorrupt, number))
 	}
-	for {
-		o, n, err := j.recreate(ctx, known, call, body)
-		if errors.Is(err, errMoved) {
-			continue
-		}
-		if o == nil {
-			return ordering.Record{}, 0, failed("recreate", err)
-		}
-		return o.Record, n, unreplicated("recreate", err)
+	o, n, err := (*order)(nil), 0, errMoved
+	for errors.Is(err, errMoved) {
+		o, n, err = j.recreate(ctx, known, call, body)
 	}
+	if o == nil {
+		return ordering.Record{}, 0, failed("recreate", err)
+	}
+	return o.Record, n, unreplicated("recreate", err)
 }
 
 func (j *Journal) recreate(ctx context.Context, known ordering.Record, call ordering.Call, body []byte) (*order, int, error) {

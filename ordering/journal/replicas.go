@@ -47,8 +47,10 @@ func (j *Journal) commit(ctx context.Context, c *tx) (*order, error) {
 }
 
 func (j *Journal) commitTo(ctx context.Context, c *tx, wait int) (*order, error) {
-	if err := c.checkReadable(); err != nil {
-		return nil, err
+	if len(c.fields) > 0 { // what cannot be read again is not written
+		if _, err := decode(c.order.place, c.fields, c.answers); err != nil {
+			return nil, err
+		}
 	}
 	r, acknowledged, err := j.run(ctx, c, wait, j.cfg.WaitTimeout)
 	if err != nil {
@@ -124,7 +126,7 @@ func (j *Journal) probe(ctx context.Context, connection string) error {
 }
 
 // blank is a change of no order, modeWatch or modeProbe. Neither raises the mark:
-// instances that learn from each other's marks would commit for ever.
+// instances that learn from each other's marks would never stop committing.
 func (j *Journal) blank(connection, mode string) *tx {
 	c := j.begin(&order{place: location{connection: connection}})
 	c.mode, c.checks, c.keys = mode, nil, c.keys[:1]
@@ -142,8 +144,8 @@ func (j *Journal) detect(ctx context.Context, connection string) error {
 	return j.probe(ctx, connection) // stores the rule, in the replica too
 }
 
-// eval runs commit.lua on the server that has the keys. With wait it waits for
-// so many replicas and returns how many have what it wrote, else -1.
+// eval runs commit.lua on the server that has the keys. Unless wait is 0 it
+// waits for that number of replicas and returns how many have what it wrote, else -1.
 //
 // WAIT covers what its own connection has written, so both go down one pipeline.
 func (j *Journal) eval(

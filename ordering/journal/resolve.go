@@ -32,18 +32,16 @@ func (j *Journal) resolve(ctx context.Context, s ordering.ResolveCall) (ordering
 		}
 		return j.resolved(ctx, o, call, s)
 	})
-	if errors.Is(err, ErrReplicas) && s.Resolution == ordering.ResolvedRetry && s.ID != "" {
-		err = errors.Join(err, j.abort(ctx, ordering.CallSpec{
-			ID: s.ID, Operation: s.Operation, Connection: s.Connection, Ref: s.Ref,
-		}))
-	}
-	if errors.Is(err, ErrReplicas) && s.Resolution != ordering.ResolvedRetry {
+	switch {
+	case err == nil:
+		return o.Record, nil
+	case errors.Is(err, ErrReplicas) && s.Resolution != ordering.ResolvedRetry:
 		return o.Record, unreplicated("resolve", err)
+	case errors.Is(err, ErrReplicas) && s.ID != "":
+		again := ordering.CallSpec{ID: s.ID, Operation: s.Operation, Connection: s.Connection, Ref: s.Ref}
+		err = errors.Join(err, j.abort(ctx, again))
 	}
-	if err != nil {
-		return ordering.Record{}, failed("resolve", err)
-	}
-	return o.Record, nil
+	return ordering.Record{}, failed("resolve", err)
 }
 
 func (j *Journal) resolved(ctx context.Context, o *order, call ordering.Call, s ordering.ResolveCall) (*tx, error) {
@@ -54,7 +52,7 @@ func (j *Journal) resolved(ctx context.Context, o *order, call ordering.Call, s 
 	c.setNow(numbered(fieldEnded, n))
 	if s.Resolution == ordering.ResolvedDone {
 		if call.Operation == upstream.OpCreate && s.OrderID != "" {
-			if err := j.takeID(ctx, c, s.OrderID, placedByLarder(s.OrderID)); err != nil {
+			if err := j.takeID(ctx, c, s.OrderID, mayTake); err != nil {
 				return nil, err
 			}
 		}
@@ -88,17 +86,17 @@ func (j *Journal) resolved(ctx context.Context, o *order, call ordering.Call, s 
 	return c, nil
 }
 
-// placedByLarder objects to taking an orderID from an order that larder placed,
-// and from an adopted one while it is not known what became of a change of it.
-func placedByLarder(orderID string) func(other *order) error {
-	return func(other *order) error {
-		if other.Adopted {
-			if call, busy := other.Busy(); busy {
-				return &ordering.BusyError{Record: other.Record, Call: call}
-			}
-			return nil
-		}
+// mayTake objects to taking an orderID from an order that larder placed, and from
+// an adopted one while it is not known what became of a change of it.
+func mayTake(orderID string, other *order) error {
+	call, busy := other.Busy()
+	switch {
+	case !other.Adopted:
 		return &ordering.OrderIDTakenError{OrderID: orderID, Ref: other.Ref}
+	case busy:
+		return &ordering.BusyError{Record: other.Record, Call: call}
+	default:
+		return nil
 	}
 }
 

@@ -17,27 +17,21 @@ const (
 	trustedFor = 5 * time.Second
 )
 
-// secret is the key of fingerprints as last read.
-type secret struct {
-	key []byte
-	at  time.Time
-}
-
 // Secret returns the key of fingerprints and of the hashes of keys, 32 random
-// bytes: made by whoever asks first and kept without expiry. It is read anew
+// bytes: made on the first call and kept without expiry. It is read again
 // every five seconds, and put back when Redis has lost it: were two replicas
 // to hash by different keys, each would let the same order through.
 func (j *Journal) Secret(ctx context.Context) ([]byte, error) {
 	j.mu.Lock()
-	known := j.secret
+	known, readAt := j.secret, j.secretReadAt
 	j.mu.Unlock()
-	if known.key != nil && time.Since(known.at) < trustedFor {
-		return bytes.Clone(known.key), nil
+	if known != nil && time.Since(readAt) < trustedFor {
+		return bytes.Clone(known), nil
 	}
 	at, name := time.Now(), j.keys.JournalSecret()
 	key, err := j.write.Get(ctx, name).Bytes() // alone, where it is there: a Redis that takes no writes still tells
 	if errors.Is(err, redis.Nil) {
-		candidate := known.key
+		candidate := known
 		if candidate == nil {
 			candidate = make([]byte, secretBytes)
 			_, _ = rand.Read(candidate) // never fails (crypto/rand)
@@ -55,6 +49,6 @@ func (j *Journal) Secret(ctx context.Context) ([]byte, error) {
 	}
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	j.secret = secret{key: key, at: at}
+	j.secret, j.secretReadAt = key, at
 	return bytes.Clone(key), nil
 }

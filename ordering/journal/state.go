@@ -61,17 +61,13 @@ func (j *Journal) state(connection string) *state {
 }
 
 // required returns how many replicas must acknowledge a commit (policy O14).
-func (j *Journal) required(s *state) int {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return j.requiredLocked(s)
-}
+func (j *Journal) required(s *state) int { return j.rule(s.known()) }
 
-func (j *Journal) requiredLocked(s *state) int {
+func (j *Journal) rule(r remembered) int {
 	switch {
 	case j.cfg.WaitReplicas != nil:
 		return *j.cfg.WaitReplicas
-	case s.replicated:
+	case r.replicated:
 		return 1
 	default:
 		return 0
@@ -138,7 +134,7 @@ func (j *Journal) learn(s *state, r reply, mode string, known remembered, acknow
 	s.replicated = s.replicated || r.replicated || acknowledged > 0
 	s.seen = max(s.seen, r.mark)
 	s.pausedAt = r.pausedAt
-	if r.epoch == "" || acknowledged < j.requiredLocked(s) && j.requiredLocked(s) > 0 {
+	if required := j.rule(s.remembered); r.epoch == "" || required > 0 && acknowledged < required {
 		return
 	}
 	own := int64(0)

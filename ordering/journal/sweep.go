@@ -44,8 +44,8 @@ func (j *Journal) Sweep(ctx context.Context, connection string) ([]ordering.Reco
 }
 
 // findOverdue returns the open calls and the records that have passed their time by
-// Redis's clock, as the lists have them, and what it says now, in milliseconds
-// since the epoch.
+// Redis's clock, as members of their lists, and the time of that clock, in
+// milliseconds since the epoch.
 func (j *Journal) findOverdue(ctx context.Context, connection string) (calls, records []string, now int64, err error) {
 	keys := []string{j.keys.OrdersOpen(connection), j.keys.OrdersExpiry(connection)}
 	reply, err := dueScript.Run(ctx, j.write, keys, sweepAtMost).Slice()
@@ -74,7 +74,7 @@ func texts(list any) []string {
 	return members
 }
 
-// markUnknown moves one call to unknown and gives its order; nil when there was
+// markUnknown moves one call to unknown and returns its order; nil when there was
 // nothing to move.
 func (j *Journal) markUnknown(ctx context.Context, connection, member string, now int64) (*order, error) {
 	ref, number, _ := strings.Cut(member, " ")
@@ -107,9 +107,6 @@ func (j *Journal) markUnknown(ctx context.Context, connection, member string, no
 
 // prune takes records that are gone out of the lists.
 func (j *Journal) prune(ctx context.Context, connection string, members []string) error {
-	if len(members) == 0 {
-		return nil
-	}
 	pipe := j.write.Pipeline()
 	for _, member := range members {
 		_, ref, _ := strings.Cut(member, "/")

@@ -2,14 +2,14 @@ package journal
 
 import (
 	"maps"
+	"slices"
 	"strconv"
-	"time"
 
 	"larder/cache"
 	"larder/ordering"
 )
 
-// tx is made up from an order as it was read and handed to commit.lua.
+// tx is a change. It is made up from an order as it was read and handed to commit.lua.
 type tx struct {
 	names cache.Keys
 	cfg   ordering.Config
@@ -33,11 +33,10 @@ type tx struct {
 func (j *Journal) begin(o *order) *tx {
 	c := &tx{
 		names: j.keys, cfg: j.cfg, order: o, keyNumbers: map[string]int{}, mode: modeCommit,
-		fields: maps.Clone(o.fields), answers: maps.Clone(o.answers),
+		fields: map[string]string{}, answers: map[int]string{},
 	}
-	if c.fields == nil {
-		c.fields, c.answers = map[string]string{}, map[int]string{}
-	}
+	maps.Copy(c.fields, o.fields)
+	maps.Copy(c.answers, o.answers)
 	c.keyNumber(c.names.JournalState(c.connection())) // commit.lua's KEYS[1]
 	c.checkField(c.recordKey(), fieldRev, o.revision)
 	return c
@@ -106,8 +105,9 @@ func (c *tx) setField(field, value string) {
 	c.step("hset", c.recordKey(), field, value)
 }
 
-// setNow sets a field of the record to the time of the change.
+// setNow sets a field of the record to the time of the change, which commit learns.
 func (c *tx) setNow(field string) {
+	c.fields[field] = "1"
 	c.stampedFields = append(c.stampedFields, field)
 	c.step("hset-now", c.recordKey(), field)
 }
@@ -128,27 +128,14 @@ func (c *tx) putAnswer(call int, a *ordering.Answer) {
 	c.step("hset", c.guestKey(call), fieldGuestAns, c.answers[call])
 }
 
-// checkReadable refuses to write an order that could not be read again.
-func (c *tx) checkReadable() error {
-	if len(c.fields) == 0 {
-		return nil // there is none, and none is made
-	}
-	fields := maps.Clone(c.fields)
-	for _, field := range c.stampedFields {
-		fields[field] = "1"
-	}
-	_, err := decode(c.order.place, fields, c.answers)
-	return err
-}
-
 // arguments returns commit.lua's, for an instance that remembers r.
 func (c *tx) arguments(r remembered) []any {
 	reportOnly := r.replicated && c.cfg.WaitReplicas != nil && *c.cfg.WaitReplicas == 0
-	arguments := make([]any, 0, 10+len(c.checks)+len(c.steps))
-	arguments = append(arguments,
-		c.mode, r.Epoch, r.Mark, r.Instance, r.Own, r.seen, r.candidate, flag(reportOnly), flag(r.replicated), len(c.checks)/3)
-	arguments = append(arguments, c.checks...)
-	return append(arguments, c.steps...)
+	head := []any{
+		c.mode, r.Epoch, r.Mark, r.Instance, r.Own, r.seen, r.candidate,
+		flag(reportOnly), flag(r.replicated), len(c.checks) / 3,
+	}
+	return slices.Concat(head, c.checks, c.steps)
 }
 
 // flag is a boolean as the scripts take it.
@@ -168,13 +155,6 @@ func (c *tx) keepRecord() {
 	}
 	if id := c.fields[fieldOrderID]; id != "" {
 		c.step("persist", c.orderIDKey(id), c.order.place.ref)
-	}
-}
-
-// keepCustomerData lets what is still there of the guest data live on too.
-func (c *tx) keepCustomerData() {
-	for _, call := range c.order.Calls {
-		c.step("persist", c.guestKey(call.Number))
 	}
 }
 
@@ -204,18 +184,13 @@ func (c *tx) recordUntil() int64 {
 	}
 	until := from.Add(c.cfg.RecordTTL)
 	for _, call := range c.order.Calls {
-		for _, end := range []time.Time{call.EndedAt, resolvedAt(call)} {
-			if kept := end.Add(c.cfg.CustomerDataTTL); kept.After(until) {
-				until = kept
-			}
+		end := call.EndedAt
+		if call.Resolved != nil && call.Resolved.At.After(end) {
+			end = call.Resolved.At
+		}
+		if kept := end.Add(c.cfg.CustomerDataTTL); kept.After(until) {
+			until = kept
 		}
 	}
 	return epoch(until)
-}
-
-func resolvedAt(call ordering.Call) time.Time {
-	if call.Resolved == nil {
-		return time.Time{}
-	}
-	return call.Resolved.At
 }

@@ -9,7 +9,7 @@ import (
 )
 
 // keptPredecessors is how many replaced epochs are kept: an instance that was
-// away for longer than so many acceptances pauses once more.
+// away for more acceptances than these pauses once more.
 const keptPredecessors = 32
 
 // Watch compares what this instance remembers with Redis (policy O14a): every
@@ -47,13 +47,13 @@ func (j *Journal) watch(ctx context.Context, s *state, connection string) error 
 	}
 	// Others have committed. A mark is remembered when enough replicas have it,
 	// which takes a write.
-	if err := j.recovered(ctx, connection); err != nil {
-		return nil //nolint:nilerr // it is not remembered yet, which health says
+	if err = j.recovered(ctx, connection); err == nil {
+		err = j.probe(ctx, connection)
 	}
-	if err := j.probe(ctx, connection); !errors.Is(err, ErrReplicas) {
-		return err
+	if errors.Is(err, ErrReplicas) {
+		return nil // it is not remembered yet, which health says
 	}
-	return nil
+	return err
 }
 
 // Health returns what Watch returns, without comparing anything.
@@ -70,8 +70,8 @@ func (j *Journal) Health(ctx context.Context, connection string) (ordering.Journ
 	s.replicated = s.replicated || kept.Replicated == yes
 	s.mu.Unlock()
 	h := j.health(s)
-	if paused := pausedSince(kept.Paused); !paused.IsZero() {
-		h.PausedAt = paused
+	if kept.Paused != "" {
+		h.PausedAt = pausedSince(kept.Paused)
 	}
 	return h, nil
 }
@@ -80,7 +80,7 @@ func (j *Journal) health(s *state) ordering.JournalHealth {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return ordering.JournalHealth{
-		Replicas: j.requiredLocked(s), Automatic: j.cfg.WaitReplicas == nil, Seen: s.replicated,
+		Replicas: j.rule(s.remembered), Automatic: j.cfg.WaitReplicas == nil, Seen: s.replicated,
 		Failing: s.failing, PausedAt: s.pausedAt, Missing: s.missing,
 	}
 }

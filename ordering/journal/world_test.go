@@ -41,8 +41,6 @@ func (unreachable) Printf(context.Context, string, ...any) {}
 
 // servers are those of the forms that take seconds to start; replicated has a
 // cluster whose masters have a replica each.
-//
-
 var (
 	servers    redistest.Shared
 	replicated = redistest.Shared{Replicas: 1}
