@@ -66,18 +66,14 @@ func readBody(c *gin.Context, limit int64, into []byte) ([]byte, error) {
 	if err == nil {
 		return buffer.Bytes(), nil
 	}
-	var over *http.MaxBytesError
-	var timeout net.Error
-	switch {
-	case errors.As(err, &over):
+	if _, over := errors.AsType[*http.MaxBytesError](err); over {
 		return nil, tooLarge(c, limit)
-	case errors.As(err, &timeout) && timeout.Timeout():
-		c.Header("Connection", "close")
-		return nil, &problem{code: CodeRequestTimeout, msg: "the body did not arrive in time", err: err}
-	default:
-		c.Header("Connection", "close")
-		return nil, &problem{code: CodeMalformedJSON, msg: "the body ended before it was complete", err: err}
 	}
+	c.Header("Connection", "close")
+	if network, ok := errors.AsType[net.Error](err); ok && network.Timeout() {
+		return nil, &problem{code: CodeRequestTimeout, msg: "the body did not arrive in time", err: err}
+	}
+	return nil, &problem{code: CodeMalformedJSON, msg: "the body ended before it was complete", err: err}
 }
 
 // readObject reads a small JSON object, each member by the function of its name,
@@ -105,8 +101,5 @@ func readObject(body []byte, form string, members map[string]func(*jsontext.Read
 // tooLarge refuses a body and gives up the connection rather than read it out.
 func tooLarge(c *gin.Context, limit int64) error {
 	c.Header("Connection", "close")
-	return &problem{
-		code: CodeTooLarge, msg: "the body is larger than the limit",
-		params: map[string]any{"limit": limit},
-	}
+	return &problem{code: CodeTooLarge, msg: "the body is larger than the limit", params: map[string]any{"limit": limit}}
 }

@@ -106,7 +106,7 @@ func (s *Server) journalOf(ctx context.Context, connection string) component {
 	}
 }
 
-// journalRestored says why creates are paused (policy O14a).
+// journalRestored is why creates are paused (policy O14a).
 const journalRestored = "Redis was restored or has lost orders: no new orders are placed until an operator accepts the journal " +
 	"(larder order accept-restore)"
 
@@ -115,8 +115,7 @@ const journalRestored = "Redis was restored or has lost orders: no new orders ar
 func (s *Server) failed(ctx context.Context, found readinessReport) map[string][]menusync.Restaurant {
 	failed := map[string][]menusync.Restaurant{}
 	for _, restaurant := range found.all {
-		version, has := found.versions[restaurant.ID]
-		if has && version.LastOutcome == string(menusync.OutcomeFailed) {
+		if found.versions[restaurant.ID].LastOutcome == string(menusync.OutcomeFailed) {
 			failed[restaurant.Connection] = append(failed[restaurant.Connection], restaurant)
 		}
 	}
@@ -135,7 +134,7 @@ func (s *Server) failed(ctx context.Context, found readinessReport) map[string][
 	return failed
 }
 
-// countOf says how many there are: "1 restaurant", "2 restaurants".
+// countOf returns how many there are in words: "1 restaurant", "2 restaurants".
 func countOf(n int, noun string) string {
 	if n != 1 {
 		noun += "s"

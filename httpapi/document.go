@@ -57,14 +57,12 @@ func docsPage(c *gin.Context) error {
 		return nil
 	}
 	body := file.Body
-	if file.Gzipped {
-		if acceptedEncodings(strings.Join(c.Request.Header["Accept-Encoding"], ",")).Has(cache.Gzip) {
-			header.Set("Content-Encoding", cache.Gzip.String())
-		} else {
-			var err error
-			if body, err = file.Plain(); err != nil {
-				return err
-			}
+	if file.Gzipped && acceptedEncodings(strings.Join(c.Request.Header["Accept-Encoding"], ",")).Has(cache.Gzip) {
+		header.Set("Content-Encoding", cache.Gzip.String())
+	} else {
+		var err error
+		if body, err = file.Plain(); err != nil {
+			return err
 		}
 	}
 	write(c, http.StatusOK, file.Type, body)

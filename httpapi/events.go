@@ -17,7 +17,7 @@ func (s *Server) events(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	address := addressKey(c.ClientIP())
+	address := addressKey(s.clientIP(c))
 	topic, err := s.streams.join(address, restaurant)
 	if err != nil {
 		return err

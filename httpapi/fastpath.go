@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"context"
 	"crypto/sha256"
 	"fmt"
 	"net"
@@ -90,7 +91,7 @@ func (l *fastPathHandler) Respond(request *fastpath.Request, answer *fastpath.Re
 		if read.kind == readView {
 			return false
 		}
-		if body, err = l.build(found, encoding); err != nil {
+		if body, err = l.build(context.Background(), found, encoding); err != nil {
 			return false
 		}
 	}

@@ -110,9 +110,9 @@ func (s *Server) inspect(ctx context.Context) readinessReport {
 	for _, restaurant := range found.all {
 		if version, known := s.replica.Version(restaurant.ID); known {
 			found.versions[restaurant.ID] = version
-			continue
+		} else {
+			found.missing = append(found.missing, restaurant)
 		}
-		found.missing = append(found.missing, restaurant)
 	}
 	return found
 }
@@ -149,11 +149,9 @@ func (s *Server) allTried(ctx context.Context, found readinessReport) bool {
 			return false
 		}
 		runs, _, err := s.runner.Runs(ctx, menusync.Filter{Restaurant: restaurant.ID, Limit: 1})
-		if err == nil && len(runs) > 0 && runs[0].Finished() {
-			s.readiness.tried[restaurant.ID] = true
-			continue
-		}
-		all = false
+		tried := err == nil && len(runs) > 0 && runs[0].Finished()
+		s.readiness.tried[restaurant.ID] = tried
+		all = all && tried
 	}
 	return all
 }

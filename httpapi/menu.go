@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"context"
 	"net/http"
 	"strconv"
 	"strings"
@@ -37,21 +38,22 @@ func (s *Server) serveRead(c *gin.Context, read *menuRead) error {
 	if err != nil {
 		return err
 	}
-	return s.representation(c, found, func(encoding cache.Encoding) (*cache.Representation, error) {
-		if found.what == cache.PublishedMenu {
-			return s.replica.Published(c.Request.Context(), found.snapshot, encoding)
-		}
-		return s.build(found, encoding)
-	})
+	return s.representation(c, found)
 }
 
-// build makes the body of a menu or a dish. It takes no longer than that takes,
-// and asks nobody.
-func (s *Server) build(found resolvedRead, encoding cache.Encoding) (*cache.Representation, error) {
-	if found.what == cache.WholeMenu {
+// build makes the body of a read. A menu or a dish is made in memory alone; a
+// view or a list of changes may have to be asked of Redis.
+func (s *Server) build(ctx context.Context, found resolvedRead, encoding cache.Encoding) (*cache.Representation, error) {
+	switch found.what {
+	case cache.WholeMenu:
 		return s.replica.Menu(found.snapshot, encoding)
+	case cache.PublishedMenu:
+		return s.replica.Published(ctx, found.snapshot, encoding)
+	case cache.ChangesOnly:
+		return s.replica.Changes(ctx, found.snapshot, found.since, encoding)
+	default:
+		return s.replica.Product(found.snapshot, found.what, encoding)
 	}
-	return s.replica.Product(found.snapshot, found.what, encoding)
 }
 
 // snapshot is the current version of the path's restaurant, from memory.
@@ -65,7 +67,7 @@ func (s *Server) snapshot(c *gin.Context) (*cache.Snapshot, error) {
 
 // representation answers a read of one version: 304, or its bytes, ready or
 // built now, in the encoding that the request values most.
-func (s *Server) representation(c *gin.Context, found resolvedRead, build func(cache.Encoding) (*cache.Representation, error)) error {
+func (s *Server) representation(c *gin.Context, found resolvedRead) error {
 	accepted := acceptedEncodings(strings.Join(c.Request.Header["Accept-Encoding"], ","))
 	if accepted == 0 {
 		return notAcceptable(c)
@@ -74,7 +76,7 @@ func (s *Server) representation(c *gin.Context, found resolvedRead, build func(c
 	body, ready := s.replica.Ready(found.snapshot, found.what, encoding)
 	if !ready {
 		var err error
-		if body, err = build(encoding); err != nil {
+		if body, err = s.build(c.Request.Context(), found, encoding); err != nil {
 			c.Writer.Header().Add("Vary", "Accept-Encoding")
 			return err
 		}
@@ -150,10 +152,7 @@ func (s *Server) changesSince(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	read := resolvedRead{snapshot, cache.ChangesOnly, snapshot.ModifiedAt}
-	return s.representation(c, read, func(encoding cache.Encoding) (*cache.Representation, error) {
-		return s.replica.Changes(c.Request.Context(), snapshot, since, encoding)
-	})
+	return s.representation(c, resolvedRead{snapshot: snapshot, what: cache.ChangesOnly, modified: snapshot.ModifiedAt, since: since})
 }
 
 // versionNumber reads the number of a version.

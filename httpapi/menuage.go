@@ -74,16 +74,15 @@ func (s *Server) menuAges() menuAges {
 			continue
 		}
 		seen.ages = append(seen.ages, now.Sub(version.CheckedAt).Seconds())
+		state, outcome := "fresh", version.LastOutcome
 		if s.runner.Stale(version) {
-			seen.states["stale"]++
-		} else {
-			seen.states["fresh"]++
+			state = "stale"
 		}
-		if _, listed := seen.outcomes[version.LastOutcome]; listed {
-			seen.outcomes[version.LastOutcome]++
-		} else {
-			seen.outcomes["none"]++
+		if _, listed := seen.outcomes[outcome]; !listed {
+			outcome = "none"
 		}
+		seen.states[state]++
+		seen.outcomes[outcome]++
 		if version.CheckedAt.After(seen.success[restaurant.Connection]) {
 			seen.success[restaurant.Connection] = version.CheckedAt
 		}

@@ -33,7 +33,7 @@ func (s *Server) requireOrdersOrGuest(budget *limiter) gin.HandlerFunc {
 			return
 		}
 		c.Set(keyCaller, caller{Client: publicClient, Scopes: []Scope{ScopeOrders}})
-		limit(c, budget, addressKey(c.ClientIP()))
+		limit(c, budget, addressKey(s.clientIP(c)))
 	}
 }
 
