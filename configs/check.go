@@ -26,7 +26,6 @@ func IsRestaurantID(id string) bool { return restaurantID.MatchString(id) }
 func (c *Config) check(l *loader) {
 	c.checkSections(l)
 	c.fillRestaurants()
-	c.checkConnections(l)
 	c.checkRestaurants(l)
 	for i, client := range c.Auth.Clients {
 		if client.Connection != "" {
@@ -46,8 +45,14 @@ func (c *Config) checkSections(l *loader) {
 	l.sectionErrors("http", c.HTTP.Validate())
 	l.sectionErrors("redis", c.Redis.Validate())
 	l.sectionErrors("cache", c.Cache.Validate())
+	names := map[string]int{}
 	for i, connection := range c.Connections {
-		l.sectionErrors(fmt.Sprintf("connections[%d]", i), connection.Validate())
+		key := fmt.Sprintf("connections[%d]", i)
+		l.sectionErrors(key, connection.Validate())
+		if before, twice := names[connection.Name]; twice && connection.Name != "" {
+			l.problem(key+".name", "%q is already the name of connections[%d]: give each its own", connection.Name, before)
+		}
+		names[connection.Name] = i
 	}
 	l.sectionErrors("sync", c.Sync.Validate())
 	l.sectionErrors("ordering", c.Ordering.Validate())
@@ -96,16 +101,6 @@ func (c *Config) fillRestaurants() {
 		if r.Connection == "" && len(c.Connections) == 1 {
 			r.Connection = c.Connections[0].Name
 		}
-	}
-}
-
-func (c *Config) checkConnections(l *loader) {
-	seen := map[string]int{}
-	for i, connection := range c.Connections {
-		if before, twice := seen[connection.Name]; twice && connection.Name != "" {
-			l.problem(fmt.Sprintf("connections[%d].name", i), "%q is already the name of connections[%d]: give each its own", connection.Name, before)
-		}
-		seen[connection.Name] = i
 	}
 }
 

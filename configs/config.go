@@ -99,23 +99,18 @@ func (c *Config) Reload(path string, env []string, options ...Option) (next *Con
 	if err != nil {
 		return nil, nil, err
 	}
-	return c.reload(path, data, env, options...)
-}
-
-// reload is Reload for YAML text that is already in memory.
-func (c *Config) reload(name string, data []byte, env []string, options ...Option) (*Config, []string, error) {
-	l := newLoader(name, env, options...)
+	l := newLoader(path, env, options...)
 	given := l.parse(data)
-	next := *c
-	next.Restaurants, next.Sync.Schedule, next.Auth.Clients = given.Restaurants, given.Sync.Schedule, given.Auth.Clients
-	next.warnings = given.warnings
+	merged := *c
+	merged.Restaurants, merged.Sync.Schedule, merged.Auth.Clients = given.Restaurants, given.Sync.Schedule, given.Auth.Clients
+	merged.warnings = given.warnings
 	if len(l.problems) == 0 {
-		next.checkReload(l, given)
+		merged.checkReload(l, given)
 	}
 	if len(l.problems) > 0 {
 		return nil, nil, l.problems.sorted()
 	}
-	return &next, next.differences(given), nil
+	return &merged, merged.differences(given), nil
 }
 
 // checkReload checks restaurants and clients once more, beside the sections

@@ -2,6 +2,8 @@ package configs
 
 import (
 	"errors"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -25,6 +27,23 @@ func runningConfig(t *testing.T) *Config {
 	return cfg
 }
 
+// reloaded is what becomes of old when its file says text. Places in it begin with larder.yaml.
+func reloaded(t *testing.T, old *Config, text string, options ...Option) (*Config, []string, error) {
+	t.Helper()
+	dir := t.TempDir()
+	path := filepath.Join(dir, "larder.yaml")
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	next, restart, err := old.Reload(path, nil, options...)
+	if problems, ok := errors.AsType[Errors](err); ok {
+		for _, problem := range problems {
+			problem.File = strings.TrimPrefix(problem.File, dir+"/")
+		}
+	}
+	return next, restart, err
+}
+
 func TestReloadTakesRestaurantsAndSchedules(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -44,7 +63,7 @@ func TestReloadTakesRestaurantsAndSchedules(t *testing.T) {
 			t.Parallel()
 			old := runningConfig(t)
 			text := strings.NewReplacer(c.change...).Replace(running)
-			next, restart, err := old.reload("larder.yaml", []byte(text), nil)
+			next, restart, err := reloaded(t, old, text)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -75,7 +94,7 @@ func TestReloadTakesRestaurantsAndSchedules(t *testing.T) {
 func TestReloadRefusesTheWholeOfWhatIsWrongAnywhere(t *testing.T) {
 	t.Parallel()
 	text := strings.NewReplacer("8080", "nowhere", "@hourly", "now and then", "id: a,", "id: a/b,").Replace(running) + "sync: {runs: -1}\n"
-	_, _, err := runningConfig(t).reload("larder.yaml", []byte(text), nil)
+	_, _, err := reloaded(t, runningConfig(t), text)
 	var problems Errors
 	if !errors.As(err, &problems) {
 		t.Fatalf("reload: %v, want Errors", err)
@@ -100,7 +119,7 @@ restaurants:
   - {id: z, connection: new}
 `, 1)
 	text = strings.NewReplacer("name: A}", "connection: main}", `"@hourly"`, `"@hourly", connection: main`).Replace(text)
-	_, _, err := runningConfig(t).reload("larder.yaml", []byte(text), nil)
+	_, _, err := reloaded(t, runningConfig(t), text)
 	want := `larder.yaml:6:25: restaurants[0].connection: larder runs without the connection "new": a new connection takes a restart`
 	if err == nil || err.Error() != want {
 		t.Errorf("got %v\nwant %s", err, want)
@@ -143,7 +162,7 @@ func TestReloadRefusesClientsThatDoNotFit(t *testing.T) {
 auth:`, 1)
 			text = strings.NewReplacer("name: A}", "connection: main}", `"@hourly"`, `"@hourly", connection: main`).Replace(text)
 		}
-		if _, _, err = old.reload("larder.yaml", []byte(text), nil); err == nil || err.Error() != c.want {
+		if _, _, err = reloaded(t, old, text); err == nil || err.Error() != c.want {
 			t.Errorf("%s: %v\nwant %s", name, err, c.want)
 		}
 	}

@@ -122,12 +122,12 @@ func TestIsTypo(t *testing.T) {
 
 func TestReload_AllowsUnknownKeys(t *testing.T) {
 	t.Parallel()
-	text := []byte(running + "telepathy: {range: 10}\n")
-	if _, _, err := runningConfig(t).reload("larder.yaml", text, nil); err == nil {
+	text := running + "telepathy: {range: 10}\n"
+	if _, _, err := reloaded(t, runningConfig(t), text); err == nil {
 		t.Error("without the option an unknown key is no error")
 	}
-	next, _, err := runningConfig(t).reload("larder.yaml", text, nil, AllowUnknownKeys)
-	if err != nil || len(next.Warnings()) != 1 || !strings.HasPrefix(next.Warnings()[0], "larder.yaml:7:1: ") {
+	next, _, err := reloaded(t, runningConfig(t), text, AllowUnknownKeys)
+	if err != nil || len(next.Warnings()) != 1 || !strings.Contains(next.Warnings()[0], "/larder.yaml:7:1: ") {
 		t.Errorf("Reload: %v, %v", next, err)
 	}
 }

@@ -3,6 +3,7 @@ package upstream
 import (
 	"context"
 	"encoding/base64"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -184,7 +185,8 @@ func (t *tokenReply) read(object string) (result string) {
 		case "accesstoken":
 			t.accessToken, _ = r.Text()
 		case "expiresin":
-			t.lifetime = boundedSeconds(readSeconds(&r))
+			seconds, _ := r.Number()
+			t.lifetime = boundedSeconds(seconds.Decimal().InexactFloat64())
 		case "error":
 			t.problem, _ = r.Text()
 		case "errordescription":
@@ -196,8 +198,8 @@ func (t *tokenReply) read(object string) (result string) {
 	return result
 }
 
-func boundedSeconds(seconds int64) time.Duration {
-	return time.Duration(min(max(seconds, 0), int64(maxLifetime/time.Second))) * time.Second
+func boundedSeconds(seconds float64) time.Duration {
+	return time.Duration(min(max(seconds, 0), maxLifetime.Seconds())) * time.Second
 }
 
 // maxToken is how long a token may be. Servers reject longer headers, so that
@@ -209,7 +211,7 @@ func usableToken(text string) bool {
 	return len(text) <= maxToken && text != "" && !strings.ContainsFunc(text, func(c rune) bool { return c <= ' ' || c >= 0x7f })
 }
 
-// jwtLifetime is how long a token holds by its own word: until exp; where
+// jwtLifetime returns how long a token holds by its own word: until exp; where
 // exp has passed by our clock, from iat to exp; else 5 minutes.
 func jwtLifetime(token string, now time.Time) time.Duration {
 	parts := strings.Split(token, ".")
@@ -217,37 +219,20 @@ func jwtLifetime(token string, now time.Time) time.Duration {
 		return defaultLifetime
 	}
 	payload, err := base64.RawURLEncoding.DecodeString(strings.TrimRight(parts[1], "="))
-	if err != nil {
+	var claims struct{ Exp, Iat json.Number } // seconds; some write them as strings
+	if err != nil || json.Unmarshal(payload, &claims) != nil {
 		return defaultLifetime
 	}
-	var expires, issued int64
-	r := jsontext.NewReader(string(payload), maxDepth)
-	for name := range r.Members() {
-		switch name {
-		case "exp":
-			expires = readSeconds(&r)
-		case "iat":
-			issued = readSeconds(&r)
-		}
+	ends, _ := claims.Exp.Float64()
+	issued, _ := claims.Iat.Float64()
+	begins := float64(now.Unix())
+	if ends <= begins && issued > 0 {
+		begins = issued
 	}
-	switch {
-	case r.Err() != nil:
-		return defaultLifetime
-	case expires > now.Unix():
-		return boundedSeconds(expires - now.Unix())
-	case issued > 0 && expires > issued:
-		return boundedSeconds(expires - issued)
-	default:
+	if ends <= begins {
 		return defaultLifetime
 	}
-}
-
-func readSeconds(r *jsontext.Reader) int64 {
-	seconds, state := r.Number()
-	if state != jsontext.NumberOK {
-		return 0
-	}
-	return seconds.Decimal().IntPart()
+	return boundedSeconds(ends - begins)
 }
 
 // Probe is what came of one form of the token request.

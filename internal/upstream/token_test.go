@@ -129,6 +129,7 @@ func TestTokenReply(t *testing.T) {
 			jwt(`{"iat":1700000000,"exp":1700000060}`), time.Minute,
 		},
 		"a JWT without exp: 5 minutes":   {`{"access_token":"` + jwt(`{}`) + `"}`, jwt(`{}`), 5 * time.Minute},
+		"exp that is a string":           {`{"access_token":"` + jwt(`{"exp":"1800000120"}`) + `"}`, jwt(`{"exp":"1800000120"}`), 2 * time.Minute},
 		"exp that is no number":          {`{"access_token":"` + jwt(`{"exp":"soon"}`) + `"}`, jwt(`{"exp":"soon"}`), 5 * time.Minute},
 		"a payload that is no base64":    {`{"access_token":"a.*.c"}`, "a.*.c", 5 * time.Minute},
 		"a payload that is no JSON":      {`{"access_token":"a.YWJj.c"}`, "a.YWJj.c", 5 * time.Minute},
