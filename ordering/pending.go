@@ -114,10 +114,12 @@ func (o *Orders) Run(ctx context.Context) error {
 	})
 	loops.Wait()
 	o.inFlight.idle()
-	limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), finishLimit+o.cfg.WaitTimeout)
+	ctx = context.WithoutCancel(ctx)
+	const lastWatch = time.Second // of the time for both, whatever the writes take
+	limited, cancel := context.WithTimeout(ctx, finishLimit+o.cfg.WaitTimeout-lastWatch)
 	defer cancel()
 	err := o.flush(limited)
-	last, stop := context.WithTimeout(limited, time.Second)
+	last, stop := context.WithTimeout(ctx, lastWatch)
 	defer stop()
 	o.watchAll(last) // state_dir has the last changes then
 	for _, w := range o.pending.drain() {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -207,6 +208,51 @@ func (r *returning) Finish(ctx context.Context, e ordering.CallResult) (ordering
 		return ordering.Record{}, ordering.ErrNoOrder
 	}
 	return r.Journal.Finish(ctx, e)
+}
+
+// TestLastWatchHasItsOwnTime: when Run ends, the journals are watched once more,
+// also where writing the last results took all the time that it may take.
+func TestLastWatchHasItsOwnTime(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		stuck := &stuck{}
+		h := newHouse(t, ordering.DefaultConfig(), func(_ *harness, d *ordering.Deps) {
+			stuck.Journal, d.Journal = d.Journal, stuck
+		})
+		h.placed(t)
+		ctx, stop := context.WithCancel(t.Context())
+		ended := make(chan error, 1)
+		go func() { ended <- h.Run(ctx) }()
+		synctest.Wait()
+		stuck.ending.Store(true)
+		stop()
+		if err := <-ended; err != nil {
+			t.Errorf("Run() = %v", err)
+		}
+		if n := stuck.watched.Load(); n != 2 {
+			t.Errorf("%d connections were watched at the end, want 2", n)
+		}
+	})
+}
+
+// stuck is a journal that does not answer when a call is finished. It counts the
+// looks at the end that have time.
+type stuck struct {
+	ordering.Journal
+	ending  atomic.Bool
+	watched atomic.Int32
+}
+
+func (s *stuck) Finish(ctx context.Context, _ ordering.CallResult) (ordering.Record, error) {
+	<-ctx.Done()
+	return ordering.Record{}, &ordering.JournalError{Err: ctx.Err()}
+}
+
+func (s *stuck) Watch(ctx context.Context, connection string) (ordering.JournalHealth, error) {
+	if s.ending.Load() && ctx.Err() == nil {
+		s.watched.Add(1)
+	}
+	return s.Journal.Watch(ctx, connection)
 }
 
 // TestRestoredJournalPausesCreates: nothing is sent until the journal is
