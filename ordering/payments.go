@@ -116,7 +116,8 @@ func (p *payments) upstreamBody(spelling upstream.FieldCase) []byte {
 	for i, kept := range p.records() {
 		paid := &p.all[i]
 		out[i] = upstream.Payment{
-			Code: kept.Code, Amount: kept.Amount, PaidAt: kept.PaidAt, Name: paid.values[paymentName].text, Extra: unknownFields(p.v1, paid.extra),
+			Code: kept.Code, Amount: kept.Amount, PaidAt: kept.PaidAt,
+			Name: paid.values[paymentName].text, Extra: unknownFields(p.v1, paid.extra),
 		}
 	}
 	return upstream.AppendPaymentsJSON(nil, out, spelling)

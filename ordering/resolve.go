@@ -29,30 +29,26 @@ func (o *Orders) Resolve(ctx context.Context, r ResolveRequest) (Result, error) 
 		return Result{}, err
 	}
 	call, _ := record.Last(r.Operation)
-	settling := ResolveCall{
-		Call: call.Number, SpecID: call.SpecID, Connection: record.Connection, Ref: record.Ref, Operation: r.Operation, Resolution: r.Resolution,
-		OrderID: r.OrderID, By: r.By, Note: r.Note,
+	resolve := ResolveCall{
+		Connection: record.Connection, Ref: record.Ref, Operation: r.Operation, Call: call.Number, SpecID: call.SpecID,
+		Resolution: r.Resolution, OrderID: r.OrderID, By: r.By, Note: r.Note,
 	}
 	if r.Resolution == ResolvedRetry {
-		settling.ID, settling.RequestID, settling.Deadline = o.deps.NewRef(), r.RequestID, o.deadline()
-		return o.retryCall(ctx, from, record, settling)
+		resolve.ID, resolve.RequestID, resolve.Deadline = o.deps.NewRef(), r.RequestID, o.deadline()
+		return o.retryCall(ctx, from, record, resolve)
 	}
 	defer o.inFlight.enter()()
-	record, err = o.deps.Journal.Resolve(ctx, settling)
+	record, err = o.deps.Journal.Resolve(ctx, resolve)
 	if err != nil && !errors.Is(err, ErrUnreplicated) {
 		return Result{}, err
 	}
 	call, _ = record.Last(r.Operation)
 	if err != nil { // policy O14
-		ending := CallResult{
-			Connection: record.Connection,
-			Ref:        record.Ref,
-			Call:       call.Number,
-			SpecID:     call.SpecID,
-			Outcome:    call.Outcome,
-			OrderID:    settling.OrderID,
+		result := CallResult{
+			Connection: record.Connection, Ref: record.Ref, Call: call.Number, SpecID: call.SpecID,
+			Outcome: call.Outcome, OrderID: r.OrderID,
 		}
-		o.pending.add(o, pendingWrite{result: &ending, record: record, resolution: &settling, written: true})
+		o.pending.add(o, pendingWrite{result: &result, record: record, resolution: &resolve, written: true})
 	}
 	return Result{Record: record, Call: call}, nil
 }

@@ -125,7 +125,8 @@ func newDecoder(text string) *decoder {
 	l, _ := listPool.Get().(*lists)
 	return &decoder{
 		Reader: jsontext.NewReader(text, maxViewDepth), view: &View{}, lists: l,
-		names: make(map[string]fieldName), numbers: newNumbers(len(text)), units: make(map[string]string), measures: make(map[Measure]*Measure),
+		names: make(map[string]fieldName), numbers: newNumbers(len(text)),
+		units: make(map[string]string), measures: make(map[Measure]*Measure),
 	}
 }
 

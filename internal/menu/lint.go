@@ -319,8 +319,8 @@ func (l *linter) owner(kind, id string, products []string) string {
 // each is a defect by itself.
 func unusable(code string) bool {
 	switch code {
-	case IssueDecimalComma, IssueNumberInvalid, IssueTypeMismatch, IssuePriceMissing, IssuePriceNegative, IssueCountNegative, IssueMeasureEmpty,
-		IssueNutritionInvalid:
+	case IssueDecimalComma, IssueNumberInvalid, IssueTypeMismatch, IssuePriceMissing, IssuePriceNegative,
+		IssueCountNegative, IssueMeasureEmpty, IssueNutritionInvalid:
 		return true
 	default:
 		return false
