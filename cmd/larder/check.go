@@ -95,13 +95,11 @@ func configFindings(cfg *configs.Config) []finding {
 
 // errorFindings are the faults of a configuration, each with its place.
 func errorFindings(faults configs.Errors) []finding {
-	findings := make([]finding, 0, len(faults))
-	for _, f := range faults {
-		findings = append(findings, finding{
+	return mapped(faults, func(f *configs.Error) finding {
+		return finding{
 			Subject: "configuration", Msg: f.Msg, File: f.File, Line: f.Line, Column: f.Column, Variable: f.Variable, Key: f.Key,
-		})
-	}
-	return findings
+		}
+	})
 }
 
 func onlineChecks(ctx context.Context, cfg *configs.Config) []finding {
@@ -226,18 +224,16 @@ func checkConnection(ctx context.Context, cfg *configs.Config, connection upstre
 
 // probeText is the result of each form of the token request.
 func probeText(probes []upstream.Probe) string {
-	results := make([]string, 0, len(probes))
-	for _, probe := range probes {
+	return strings.Join(mapped(probes, func(probe upstream.Probe) string {
 		switch {
 		case probe.Err == nil:
-			results = append(results, fmt.Sprintf("it would work with token_request: %s", probe.Request))
+			return fmt.Sprintf("it would work with token_request: %s", probe.Request)
 		case probe.Configured:
-			results = append(results, fmt.Sprintf("token_request %s: %s", probe.Request, stripPackage(probe.Err.Error())))
+			return fmt.Sprintf("token_request %s: %s", probe.Request, stripPackage(probe.Err.Error()))
 		default:
-			results = append(results, fmt.Sprintf("token_request %s does not work either: %s", probe.Request, stripPackage(probe.Err.Error())))
+			return fmt.Sprintf("token_request %s does not work either: %s", probe.Request, stripPackage(probe.Err.Error()))
 		}
-	}
-	return strings.Join(results, "; ")
+	}), "; ")
 }
 
 // maxCheckedRestaurants is how many restaurants of a connection check --online asks

@@ -218,14 +218,12 @@ func ignoreCanceled(err error) error {
 }
 
 func restaurantsOf(cfg *configs.Config) []menusync.Restaurant {
-	restaurants := make([]menusync.Restaurant, 0, len(cfg.Restaurants))
-	for _, r := range cfg.Restaurants {
-		restaurants = append(restaurants, menusync.Restaurant{
-			ID: r.ID, Name: r.Name, Phone: r.Phone, Address: r.Address, Connection: r.Connection, Schedule: r.Schedule, TimeZone: r.TimeZone,
-			Settings: settingsOf(cfg, cfg.OrderingOf(r), r.Connection),
-		})
-	}
-	return restaurants
+	return mapped(cfg.Restaurants, func(r configs.Restaurant) menusync.Restaurant {
+		return menusync.Restaurant{
+			ID: r.ID, Name: r.Name, Phone: r.Phone, Address: r.Address, Connection: r.Connection,
+			Schedule: r.Schedule, TimeZone: r.TimeZone, Settings: settingsOf(cfg, cfg.OrderingOf(r), r.Connection),
+		}
+	})
 }
 
 // settingsOf are the switches that a menu of the connection is compiled with.
@@ -239,14 +237,12 @@ func settingsOf(cfg *configs.Config, rules ordering.Config, connection string) m
 }
 
 func (d *daemon) sources() []menusync.Connection {
-	sources := make([]menusync.Connection, 0, len(d.clients))
-	for _, client := range d.clients {
-		sources = append(sources, menusync.Connection{
+	return mapped(d.clients, func(client *upstream.Client) menusync.Connection {
+		return menusync.Connection{
 			Name: client.Name(), Source: client, DefaultMenu: client.Config().KeepsDefaultMenu(),
 			Settings: settingsOf(d.cfg, d.cfg.Ordering, client.Name()),
-		})
-	}
-	return sources
+		}
+	})
 }
 
 func rulesOf(cfg *configs.Config) []ordering.Restaurant {
@@ -271,22 +267,14 @@ func rulesOf(cfg *configs.Config) []ordering.Restaurant {
 }
 
 func (d *daemon) spellings() []httpapi.Connection {
-	connections := make([]httpapi.Connection, 0, len(d.clients))
-	for _, client := range d.clients {
-		connections = append(connections, httpapi.Connection{
+	return mapped(d.clients, func(client *upstream.Client) httpapi.Connection {
+		return httpapi.Connection{
 			Name: client.Name(), FieldCase: client.Config().FieldCase, Breaker: client.BreakerState, Load: client.Load,
-		})
-	}
-	return connections
+		}
+	})
 }
 
-func (d *daemon) connections() []string {
-	names := make([]string, 0, len(d.clients))
-	for _, client := range d.clients {
-		names = append(names, client.Name())
-	}
-	return names
-}
+func (d *daemon) connections() []string { return mapped(d.clients, (*upstream.Client).Name) }
 
 // reasons are the rejection reasons of a connection as they were last fetched.
 func (d *daemon) reasons(ctx context.Context, connection string) ([]upstream.Reason, error) {
@@ -309,5 +297,3 @@ func (c catalogues) Catalogue(ctx context.Context, restaurant menu.RestaurantID)
 	}
 	return snapshot.Version.Version, snapshot.Catalogue, nil
 }
-
-var _ ordering.Service = (*upstream.Client)(nil)

@@ -59,7 +59,7 @@ const demoPhotos = "/photos"
 type demo struct {
 	env        *environment
 	cfg        *configs.Config
-	log        logrus.FieldLogger
+	log        *logrus.Logger
 	sandbox    *sandboxServer
 	sample     []byte // one menu view, to make orders from
 	exit, json bool
@@ -145,8 +145,9 @@ func (d *demo) run(ctx context.Context) error {
 		return cmp.Or(shown.Wait(), listenError(err, "--listen"+anyPort("--listen")))
 	})
 	err := group.Wait()
+	d.log.SetOutput(d.env.err.raw) // nothing is held from now on
 	if err != nil {
-		d.held.flush(d.env.err.raw)
+		_, _ = d.env.err.raw.Write(d.held) // there is no other place to say it
 	}
 	return err
 }

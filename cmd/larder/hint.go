@@ -21,13 +21,11 @@ import (
 
 // hintError is an error with a hint of its own.
 type hintError struct {
-	err  error
+	error
 	hint string
 }
 
-func (e *hintError) Error() string { return e.err.Error() }
-
-func (e *hintError) Unwrap() error { return e.err }
+func (e *hintError) Unwrap() error { return e.error }
 
 // errForeignAnswer is an answer that no instance of this version sends.
 var errForeignAnswer = errors.New("the answer is not what larder sends")

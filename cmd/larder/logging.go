@@ -86,26 +86,14 @@ func (f *safeText) Format(entry *logrus.Entry) ([]byte, error) {
 
 // ringLog keeps the last lines of a log that is worth reading only when
 // something fails.
-type ringLog struct {
-	mu   sync.Mutex
-	text []byte
-}
+type ringLog []byte
 
-// Write implements io.Writer.
+// Write implements io.Writer. The logger calls it for one line at a time.
 func (r *ringLog) Write(p []byte) (int, error) {
 	const most = 64 << 10
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.text = append(r.text, p...)
-	r.text = r.text[max(len(r.text)-most, 0):]
+	*r = append(*r, p...)
+	*r = (*r)[max(len(*r)-most, 0):]
 	return len(p), nil
-}
-
-// flush writes what was kept.
-func (r *ringLog) flush(out io.Writer) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	_, _ = out.Write(r.text) // standard error: there is no other place to say it
 }
 
 const (

@@ -36,7 +36,7 @@ func main() {
 		<-signals
 		stop()
 		<-signals
-		time.AfterFunc(time.Second, func() { os.Exit(statusFailed) }) // whoever should read the next line may have stalled
+		time.AfterFunc(time.Second, func() { os.Exit(statusFailed) }) // the reader of the next line may have stalled
 		fmt.Fprintln(os.Stderr, "larder: forced to stop by a second signal")
 		os.Exit(statusFailed)
 	}()
@@ -193,7 +193,7 @@ func errorLines(err error) []string {
 	case *linesError:
 		return e.lines
 	case *hintError:
-		return errorLines(e.err)
+		return errorLines(e.error)
 	case interface{ Unwrap() []error }:
 		var all, texts []string
 		for _, each := range e.Unwrap() {

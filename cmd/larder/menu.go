@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"larder/configs"
 	"larder/httpapi"
 	"larder/internal/menu"
 	"larder/internal/upstream"
@@ -25,21 +26,13 @@ func menuCommand(env *environment) *cobra.Command {
 the ordering service answers it (- is standard input), or of a RESTAURANT of the
 running larder. Warnings alone do not fail.`,
 		Args: argRange(1, 1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			findings, err := findingsOf(cmd, env, args[0])
-			if err != nil {
-				return err
-			}
-			return printFindings(cmd, env, findings)
-		},
+		RunE: func(cmd *cobra.Command, args []string) error { return lintMenu(cmd, env, args[0]) },
 	}
 	show := &cobra.Command{
 		Use:   "show FILE|RESTAURANT",
 		Short: "Show a menu as a storefront gets it",
 		Args:  argRange(1, 1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return showMenu(cmd, env, args[0])
-		},
+		RunE:  func(cmd *cobra.Command, args []string) error { return showMenu(cmd, env, args[0]) },
 	}
 	diff := &cobra.Command{
 		Use:   "diff OLD NEW | diff RESTAURANT --from VERSION",
@@ -88,8 +81,8 @@ func isFile(arg string) bool {
 	return err == nil && !info.IsDir()
 }
 
-// neitherFileNorRestaurant makes of a daemon's refusal that an argument names nothing at all,
-// where that is so: most likely it is a file's name with a slip in it.
+// neitherFileNorRestaurant returns err, the daemon's refusal, or an error that says that arg is
+// neither a file nor a restaurant, where that is so: most likely a misspelt file name.
 func neitherFileNorRestaurant(ctx context.Context, daemon *api, arg string, err error) error {
 	if isA[*unreachableError](err) {
 		return fmt.Errorf("%q is no file, and whether it is a restaurant cannot be asked: %w", arg, err)
@@ -119,39 +112,37 @@ func viewOf(env *environment, file string) (*menu.View, error) {
 	return view, nil
 }
 
-// stopListRestaurant is the restaurant whose stop lists count in a file.
-func stopListRestaurant(cmd *cobra.Command) menu.RestaurantID {
-	return menu.RestaurantID(stringFlag(cmd, "restaurant"))
-}
-
 func findingsOf(cmd *cobra.Command, env *environment, arg string) ([]menu.Finding, error) {
 	if isFile(arg) {
 		view, err := viewOf(env, arg)
 		if err != nil {
 			return nil, err
 		}
-		return menu.Lint(view, stopListRestaurant(cmd), menu.DefaultSettings()), nil
+		return menu.Lint(view, menu.RestaurantID(stringFlag(cmd, "restaurant")), menu.DefaultSettings()), nil
 	}
 	daemon, err := target(cmd, env, httpapi.ScopeOps)
 	if err != nil {
 		return nil, err
 	}
-	answer, err := daemon.get(cmd.Context(), opsPath(arg)+"/lint")
+	findings, err := resultOf[[]menu.Finding](cmd.Context(), daemon, opsPath(arg)+"/lint")
 	if err != nil {
-		return nil, neitherFileNorRestaurant(cmd.Context(), daemon, arg, err)
+		err = neitherFileNorRestaurant(cmd.Context(), daemon, arg, err)
 	}
-	var findings []menu.Finding
-	return findings, answer.result(&findings)
+	return findings, err
 }
 
-func printFindings(cmd *cobra.Command, env *environment, findings []menu.Finding) error {
+func lintMenu(cmd *cobra.Command, env *environment, arg string) error {
+	findings, err := findingsOf(cmd, env, arg)
+	if err != nil {
+		return err
+	}
 	errorsFound := 0
 	for _, f := range findings {
 		if f.Severity == menu.SeverityError {
 			errorsFound++
 		}
 	}
-	err := env.show(cmd, append([]menu.Finding{}, findings...), func() {
+	err = env.show(cmd, append([]menu.Finding{}, findings...), func() {
 		colours := env.colours(cmd)
 		for _, f := range findings {
 			paint := colours.warn
@@ -195,7 +186,7 @@ func catalogueOf(cmd *cobra.Command, env *environment, arg string) (*menu.Catalo
 		if err != nil {
 			return nil, err
 		}
-		return menu.Compile(view, stopListRestaurant(cmd), menu.DefaultSettings()), nil
+		return menu.Compile(view, menu.RestaurantID(stringFlag(cmd, "restaurant")), menu.DefaultSettings()), nil
 	}
 	if stringFlag(cmd, "config") == "" {
 		return nil, &usageError{fmt.Sprintf("%q is no file; to pull a restaurant's menu from its ordering service, say --config", arg)}
@@ -204,28 +195,27 @@ func catalogueOf(cmd *cobra.Command, env *environment, arg string) (*menu.Catalo
 	if err != nil {
 		return nil, err
 	}
-	var known []string
-	for _, r := range cfg.Restaurants {
-		known = append(known, string(r.ID))
-		if string(r.ID) != arg {
-			continue
-		}
-		at := slices.IndexFunc(cfg.Connections, func(c upstream.Config) bool { return c.Name == r.Connection })
-		client, err := upstream.New(cfg.Connections[at])
-		if err != nil {
-			return nil, err
-		}
-		defer client.Close()
-		ctx, cancel := context.WithTimeout(cmd.Context(), onlineLimit)
-		defer cancel()
-		view, _, err := fetchMenu(ctx, client, arg)
-		if err != nil {
-			return nil, err
-		}
-		return menu.Compile(view, r.ID, menu.DefaultSettings()), nil
+	known := mapped(cfg.Restaurants, func(r configs.Restaurant) string { return string(r.ID) })
+	at := slices.Index(known, arg)
+	if at < 0 {
+		err := fmt.Errorf("%q is neither a file nor a restaurant of the configuration, which has: %s",
+			arg, strings.Join(known, ", "))
+		return nil, &hintError{err, "Use one of these, or the path of a file."}
 	}
-	err = fmt.Errorf("%q is neither a file nor a restaurant of the configuration, which has: %s", arg, strings.Join(known, ", "))
-	return nil, &hintError{err, "Use one of these, or the path of a file."}
+	name := cfg.Restaurants[at].Connection
+	at = slices.IndexFunc(cfg.Connections, func(c upstream.Config) bool { return c.Name == name })
+	client, err := upstream.New(cfg.Connections[at])
+	if err != nil {
+		return nil, err
+	}
+	defer client.Close()
+	ctx, cancel := context.WithTimeout(cmd.Context(), onlineLimit)
+	defer cancel()
+	view, _, err := fetchMenu(ctx, client, arg)
+	if err != nil {
+		return nil, err
+	}
+	return menu.Compile(view, menu.RestaurantID(arg), menu.DefaultSettings()), nil
 }
 
 func printChanges(env *environment, colours palette, changes menu.Changes, older, newer *menu.Catalogue) {

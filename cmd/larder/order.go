@@ -178,13 +178,9 @@ func notPlaced(env *environment, err error, key string, raw bool) error {
 	references := refused.references()
 	switch {
 	case unknown:
-		quote := ""
-		if references != "" {
-			quote = ", and quote " + references
-		}
 		return &hintError{&linesError{lines: []string{
 			"it is not known whether the order was placed: " + refused.Msg,
-			"Ask the restaurant" + quote + ". " + again,
+			"Ask the restaurant" + labelled(", and quote ", references) + ". " + again,
 		}}, "Find it with larder order list --state unknown; resolve it with larder order resolve."}
 	case refused.Code == string(httpapi.CodeIdempotencyKeyInFlight):
 		return &hintError{fmt.Errorf("not answered yet: %s (%s)", refused.Msg, references), refused.hint()}
@@ -230,14 +226,7 @@ func quoted(word string) string {
 	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }
 
-// references are what an answer can be found by: in the restaurant's talk and in the log.
+// references are the ids by which the restaurant and the log find what an answer is about.
 func (e *apiError) references() string {
-	ref, request := e.Ref, e.RequestID
-	if ref != "" {
-		ref = "ref " + ref
-	}
-	if request != "" {
-		request = "request " + request
-	}
-	return joined(", ", ref, request)
+	return joined(", ", labelled("ref ", e.Ref), labelled("request ", e.RequestID))
 }

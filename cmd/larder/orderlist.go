@@ -46,11 +46,7 @@ func resolutionNames() []string {
 }
 
 func wordsOf[S ~string](values ...S) []string {
-	words := make([]string, len(values))
-	for i, value := range values {
-		words[i] = string(value)
-	}
-	return words
+	return mapped(values, func(value S) string { return string(value) })
 }
 
 // oneOf returns a usage error if a flag has none of the words.

@@ -112,11 +112,7 @@ func (env *environment) printOrder(answer envelope[orderRecord]) {
 	order := answer.Result
 	env.out.printf("order %s, ref %s: %s\n", cmp.Or(order.OrderID, "-"), order.Ref, order.state())
 	env.out.printf("  restaurant %s, connection %s, client %s\n", order.place(), order.Connection, order.Client)
-	phone := order.RestaurantPhone
-	if phone != "" {
-		phone = "call " + phone
-	}
-	if contact := joined(", ", phone, order.RestaurantAddress); contact != "" {
+	if contact := joined(", ", labelled("call ", order.RestaurantPhone), order.RestaurantAddress); contact != "" {
 		env.out.printf("  %s\n", contact)
 	}
 	env.out.printf("  total %s, created %s, expected %s\n", number(order.Total), order.CreatedAt, cmp.Or(order.ExpectedAt, "-"))
@@ -124,14 +120,11 @@ func (env *environment) printOrder(answer envelope[orderRecord]) {
 		order.Calls[at].printSent(env)
 	}
 	for _, a := range order.Attempts {
-		status, by := "", ""
+		status := ""
 		if a.Status != 0 {
 			status = strconv.Itoa(a.Status)
 		}
-		if a.By != "" {
-			by = "by " + a.By
-		}
-		env.out.printf("  %s\n", joined("  ", a.At, a.Operation, a.Outcome, status, a.Code, by))
+		env.out.printf("  %s\n", joined("  ", a.At, a.Operation, a.Outcome, status, a.Code, labelled("by ", a.By)))
 	}
 	for _, call := range order.Calls {
 		call.printResolution(env, order.Ref)

@@ -83,11 +83,7 @@ func (p printer) println(args ...any) {
 func (p printer) table(rows [][]string) {
 	columns := tabwriter.NewWriter(p.raw, 0, 0, 2, ' ', 0)
 	for _, row := range rows {
-		cells := make([]string, len(row))
-		for i, cell := range row {
-			cells[i] = safe(cell)
-		}
-		_, _ = fmt.Fprintln(columns, strings.Join(cells, "\t"))
+		_, _ = fmt.Fprintln(columns, strings.Join(mapped(row, safe), "\t"))
 	}
 	_ = columns.Flush() // as of printf
 }
@@ -189,6 +185,23 @@ func plural(n int, one, many string) string {
 		return "1 " + one
 	}
 	return fmt.Sprintf("%d %s", n, many)
+}
+
+// mapped returns what each makes of every item.
+func mapped[T, U any](items []T, each func(T) U) []U {
+	made := make([]U, len(items))
+	for i, item := range items {
+		made[i] = each(item)
+	}
+	return made
+}
+
+// labelled puts a label before a text that is not empty.
+func labelled(label, text string) string {
+	if text == "" {
+		return ""
+	}
+	return label + text
 }
 
 // joined joins the parts that are not empty.

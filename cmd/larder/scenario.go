@@ -9,6 +9,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -84,14 +85,12 @@ func (s *scenario) run(ctx context.Context) (err error) {
 			step.Lines, step.Error = nil, err.Error()
 		}
 		steps = append(steps, step)
-		for line, text := range step.Lines {
-			switch {
-			case s.json:
-			case line == 0:
-				s.env.out.printf("%2d. %-17s %s\n", i+1, part.name, text)
-			default:
-				s.env.out.printf("    %-17s %s\n", "", text)
+		label := fmt.Sprintf("%2d. %-17s", i+1, part.name)
+		for _, text := range step.Lines {
+			if !s.json {
+				s.env.out.printf("%s %s\n", label, text)
 			}
+			label = strings.Repeat(" ", len(label))
 		}
 		if err != nil {
 			break
@@ -147,28 +146,23 @@ func (s *scenario) token(ctx context.Context) ([]string, error) {
 	}, err
 }
 
-// fetched: the first run of the restaurant. A menu is served a moment before its
+// fetched: the run that published the menu. A menu is served a moment before its
 // run is recorded as finished.
 func (s *scenario) fetched(ctx context.Context) ([]string, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, stopGrace, errors.New("no run has published a menu"))
 	defer cancel()
-	var first menusync.Run
-	for first.ID == "" {
-		runs, err := resultOf[[]menusync.Run](ctx, s.ops, "/v1/ops/runs?limit=50&restaurant="+url.QueryEscape(s.restaurant))
+	updated := func(run menusync.Run) bool { return run.Outcome == menusync.OutcomeUpdated }
+	var runs []menusync.Run
+	for !slices.ContainsFunc(runs, updated) {
+		err := sleep.For(ctx, 10*time.Millisecond)
+		if err == nil {
+			runs, err = resultOf[[]menusync.Run](ctx, s.ops, "/v1/ops/runs?limit=50&restaurant="+url.QueryEscape(s.restaurant))
+		}
 		if err != nil {
 			return nil, err
 		}
-		for _, run := range runs { // the latest comes first
-			if run.Outcome == menusync.OutcomeUpdated {
-				first = run
-			}
-		}
-		if first.ID == "" {
-			if err := sleep.For(ctx, 10*time.Millisecond); err != nil {
-				return nil, err
-			}
-		}
 	}
+	run := runs[slices.IndexFunc(runs, updated)]
 	var err error
 	if s.menu, err = resultOf[*storefront](ctx, s.daemon, restaurantPath(s.restaurant)+"/menu"); err != nil {
 		return nil, err
@@ -179,9 +173,9 @@ func (s *scenario) fetched(ctx context.Context) ([]string, error) {
 			groups[g.ID] = true
 		}
 	}
-	took := first.Steps
+	took := run.Steps
 	return []string{
-		fmt.Sprintf("%s, %s, %d bytes", plural(first.Products, "dish", "dishes"), plural(len(groups), "modifier group", "modifier groups"), first.Bytes),
+		fmt.Sprintf("%s, %s, %d bytes", plural(run.Products, "dish", "dishes"), plural(len(groups), "modifier group", "modifier groups"), run.Bytes),
 		fmt.Sprintf("fetch %.1f ms, decode %.1f, lint %.1f, compile %.1f, publish %.1f", took.Fetch, took.Decode, took.Lint, took.Compile, took.Publish),
 	}, nil
 }

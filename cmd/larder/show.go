@@ -76,7 +76,7 @@ func storefrontOf(cmd *cobra.Command, env *environment, arg string) ([]byte, err
 		if err != nil {
 			return nil, err
 		}
-		id := stopListRestaurant(cmd)
+		id := menu.RestaurantID(stringFlag(cmd, "restaurant"))
 		body := menu.Compile(view, id, menu.DefaultSettings()).AppendMenu(nil, menu.Head{Restaurant: id, RestaurantName: arg})
 		return bytes.Replace(body, []byte(neverSynced), []byte(`,"syncedAt":null`), 1), nil
 	}

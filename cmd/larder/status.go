@@ -9,11 +9,13 @@ import (
 	"maps"
 	"net/http"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"larder/httpapi"
+	menusync "larder/sync"
 )
 
 const (
@@ -199,12 +201,74 @@ func printReadiness(env *environment, base string, body []byte, problems []unhea
 			env.out.printf("  %-20s %s\n", name, colours.bad(state))
 		}
 	}
-	texts := make([]string, len(problems))
-	for i, k := range problems {
-		texts[i] = fmt.Sprintf("%d %s (%s)", k.Count, k.State, firstOf(k.IDs, k.Count))
-	}
-	if len(texts) > 0 {
-		env.out.printf("  %s\n", colours.warn("restaurants not ok: "+joined(", ", texts...)))
+	if len(problems) > 0 {
+		texts := mapped(problems, func(k unhealthy) string {
+			return fmt.Sprintf("%d %s (%s)", k.Count, k.State, firstOf(k.IDs, k.Count))
+		})
+		env.out.printf("  %s\n", colours.warn("restaurants not ok: "+strings.Join(texts, ", ")))
 	}
 	return nil
+}
+
+// restaurant is one restaurant as the daemon lists it.
+type restaurant struct {
+	ID          string `json:"id"`
+	Name        string `json:"name"`
+	Version     int64  `json:"version"`
+	Stale       bool   `json:"stale"`
+	Held        bool   `json:"held"`
+	LastOutcome string `json:"lastOutcome"`
+}
+
+var errNoRestaurants = errors.New("the daemon has no restaurants")
+
+// restaurants lists all of the daemon's, page by page.
+func restaurants(ctx context.Context, daemon *api) ([]restaurant, error) {
+	return everyPage[restaurant](ctx, daemon, "/v1/restaurants?limit=500")
+}
+
+// problems are what is not as it should be with a restaurant.
+func (r *restaurant) problems() []string {
+	var all []string
+	switch {
+	case r.Version == 0:
+		all = append(all, "no menu")
+	case r.LastOutcome == string(menusync.OutcomeFailed) || r.LastOutcome == string(menusync.OutcomeQuarantined):
+		all = append(all, r.LastOutcome)
+	}
+	if r.Stale && r.Version > 0 {
+		all = append(all, "stale")
+	}
+	if r.Held {
+		all = append(all, "held")
+	}
+	return all
+}
+
+// state is the restaurant's version and its problems, on one line.
+func (r *restaurant) state() string {
+	all := r.problems()
+	if r.Version > 0 {
+		all = append([]string{fmt.Sprintf("version %d", r.Version)}, all...)
+	}
+	return strings.Join(all, ", ")
+}
+
+// summaryOfStates is "120 restaurants, 118 ok, 1 failed, 2 stale".
+func summaryOfStates(all []restaurant) string {
+	counts, healthy := map[string]int{}, 0
+	for i := range all {
+		problems := all[i].problems()
+		if len(problems) == 0 {
+			healthy++
+		}
+		for _, problem := range problems {
+			counts[problem]++
+		}
+	}
+	parts := []string{plural(len(all), "restaurant", "restaurants"), fmt.Sprintf("%d ok", healthy)}
+	for _, problem := range slices.Sorted(maps.Keys(counts)) {
+		parts = append(parts, fmt.Sprintf("%d %s", counts[problem], problem))
+	}
+	return strings.Join(parts, ", ")
 }

@@ -2,9 +2,8 @@ package main
 
 import (
 	"context"
-	"errors"
+	"encoding/json"
 	"fmt"
-	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -54,7 +53,7 @@ interrupted; what went wrong is listed at the end.`,
 					ids = append(ids, id)
 				}
 			}
-			return syncNamed(cmd.Context(), env, daemon, ids, body, asJSON(cmd))
+			return syncNamed(cmd, env, daemon, ids, body)
 		},
 	}
 	cmd.Flags().Bool("all", false, "every restaurant of the daemon")
@@ -70,7 +69,8 @@ const maxParallelRuns = 8
 // syncNamed starts or joins a run of each restaurant and prints each when it ends,
 // those that went wrong last. A daemon that is gone, or refuses the client, is not
 // asked for the rest.
-func syncNamed(ctx context.Context, env *environment, daemon *api, ids []string, body []byte, raw bool) error {
+func syncNamed(cmd *cobra.Command, env *environment, daemon *api, ids []string, body []byte) error {
+	ctx := cmd.Context()
 	var (
 		mu   sync.Mutex
 		done int
@@ -93,7 +93,7 @@ func syncNamed(ctx context.Context, env *environment, daemon *api, ids []string,
 			defer mu.Unlock()
 			runs[i] = run
 			done++
-			if !raw && !hasFailed(run) {
+			if !asJSON(cmd) && !hasFailed(run) {
 				env.out.println(runLine(run, ""))
 			}
 			return nil
@@ -108,19 +108,18 @@ func syncNamed(ctx context.Context, env *environment, daemon *api, ids []string,
 	case err != nil:
 		return err
 	}
-	outcomes := map[menusync.Outcome]int{}
-	for _, run := range runs {
-		outcomes[run.Outcome]++
-		if hasFailed(run) && !raw {
-			env.out.println(runLine(run, ""))
+	err = env.show(cmd, runs, func() {
+		outcomes := map[menusync.Outcome]int{}
+		for _, run := range runs {
+			outcomes[run.Outcome]++
+			if hasFailed(run) {
+				env.out.println(runLine(run, ""))
+			}
 		}
-	}
-	switch {
-	case raw:
-		err = printJSON(env.out, runs)
-	case len(runs) > 1:
-		env.out.println(summaryOf(len(runs), outcomes))
-	}
+		if len(runs) > 1 {
+			env.out.println(summaryOf(len(runs), outcomes))
+		}
+	})
 	return reported(err, slices.ContainsFunc(runs, hasFailed))
 }
 
@@ -128,18 +127,15 @@ func syncNamed(ctx context.Context, env *environment, daemon *api, ids []string,
 // takes.
 func followRun(ctx context.Context, daemon *api, method, path string, body []byte) (run menusync.Run, _ error) {
 	answer, err := daemon.call(ctx, method, path, body)
-	for {
-		if err == nil {
-			err = answer.result(&run)
-		}
-		if err != nil || run.Finished() {
-			return run, err
-		}
-		if err := sleep.For(ctx, time.Second); err != nil {
-			return run, err
-		}
-		answer, err = daemon.get(ctx, "/v1/ops/runs/"+url.PathEscape(run.ID))
+	if err == nil {
+		err = answer.result(&run)
 	}
+	for err == nil && !run.Finished() {
+		if err = sleep.For(ctx, pollInterval); err == nil {
+			run, err = resultOf[menusync.Run](ctx, daemon, "/v1/ops/runs/"+url.PathEscape(run.ID))
+		}
+	}
+	return run, err
 }
 
 // hasFailed reports whether a run leaves a restaurant without its new menu.
@@ -170,10 +166,7 @@ func runLine(run menusync.Run, name string) string {
 	if total := run.Steps.Fetch + run.Steps.Decode + run.Steps.Lint + run.Steps.Compile + run.Steps.Publish; total > 0 {
 		line += fmt.Sprintf("  %.1f ms", total)
 	}
-	if run.Error != "" {
-		line += "  " + run.Error
-	}
-	return line
+	return line + labelled("  ", run.Error)
 }
 
 // summaryOf is "200 restaurants: 198 unchanged, 1 failed, 1 quarantined".
@@ -190,65 +183,132 @@ func summaryOf(total int, outcomes map[menusync.Outcome]int) string {
 	return plural(total, "restaurant", "restaurants") + ": " + strings.Join(parts, ", ")
 }
 
-// restaurant is one restaurant as the daemon lists it.
-type restaurant struct {
-	ID          string `json:"id"`
-	Name        string `json:"name"`
-	Version     int64  `json:"version"`
-	Stale       bool   `json:"stale"`
-	Held        bool   `json:"held"`
-	LastOutcome string `json:"lastOutcome"`
-}
+const (
+	// pollInterval is how often the daemon is asked how far it is.
+	pollInterval = time.Second
+	// maxSilence is how long the daemon may give no answer before the command gives up.
+	maxSilence = 2 * time.Minute
+)
 
-var errNoRestaurants = errors.New("the daemon has no restaurants")
-
-// restaurants lists all of the daemon's, page by page.
-func restaurants(ctx context.Context, daemon *api) ([]restaurant, error) {
-	return everyPage[restaurant](ctx, daemon, "/v1/restaurants?limit=500")
-}
-
-// problems are what is not as it should be with a restaurant.
-func (r *restaurant) problems() []string {
-	var all []string
+// syncAll is `larder sync --all`: the daemon does the work by itself, and the
+// command asks how far it is until all is done.
+func syncAll(cmd *cobra.Command, env *environment, daemon *api, body []byte) error {
+	ctx := cmd.Context()
+	answer, err := daemon.call(ctx, http.MethodPost, "/v1/ops/sync", body)
+	if err != nil {
+		return err
+	}
+	var batch menusync.Batch
+	if err := answer.result(&batch); err != nil {
+		return err
+	}
+	if batch.Total == 0 {
+		return errNoRestaurants
+	}
+	progress := progress{env: env, quiet: asJSON(cmd), total: batch.Total, begun: time.Now()}
+	result, err := followBatch(ctx, daemon, &batch, &progress)
+	progress.clear()
 	switch {
-	case r.Version == 0:
-		all = append(all, "no menu")
-	case r.LastOutcome == string(menusync.OutcomeFailed) || r.LastOutcome == string(menusync.OutcomeQuarantined):
-		all = append(all, r.LastOutcome)
+	case ctx.Err() != nil:
+		return interrupted(fmt.Sprintf("interrupted: %d of %d done; the runs go on in the daemon", batch.Done, batch.Total))
+	case err != nil:
+		return fmt.Errorf("%d of %d done: %w", batch.Done, batch.Total, err)
 	}
-	if r.Stale && r.Version > 0 {
-		all = append(all, "stale")
-	}
-	if r.Held {
-		all = append(all, "held")
-	}
-	return all
+	err = env.show(cmd, result, func() { printBatch(cmd, env, batch) })
+	return reported(err, batch.Failed > 0)
 }
 
-// state is the restaurant's version and its problems, on one line.
-func (r *restaurant) state() string {
-	all := r.problems()
-	if r.Version > 0 {
-		all = append([]string{fmt.Sprintf("version %d", r.Version)}, all...)
+// followBatch polls a batch until it is done, and returns it as the daemon sent it last.
+func followBatch(ctx context.Context, daemon *api, batch *menusync.Batch, progress *progress) (json.RawMessage, error) {
+	for answered := time.Now(); ; {
+		result, err := resultOf[json.RawMessage](ctx, daemon, "/v1/ops/sync/"+url.PathEscape(batch.ID))
+		var now menusync.Batch
+		if err == nil {
+			err = (&reply{body: result}).decode(&now)
+		}
+		switch {
+		case err == nil:
+			answered, *batch = time.Now(), now
+			progress.show(now.Done, now.Failed)
+			if now.Finished() {
+				return result, nil
+			}
+		case refusedWith(err, http.StatusNotFound, http.StatusUnauthorized, http.StatusForbidden), time.Since(answered) > maxSilence:
+			return nil, err
+		}
+		if err := sleep.For(ctx, pollInterval); err != nil {
+			return nil, err
+		}
 	}
-	return strings.Join(all, ", ")
 }
 
-// summaryOfStates is "120 restaurants, 118 ok, 1 failed, 2 stale".
-func summaryOfStates(all []restaurant) string {
-	counts, healthy := map[string]int{}, 0
-	for i := range all {
-		problems := all[i].problems()
-		if len(problems) == 0 {
-			healthy++
-		}
-		for _, problem := range problems {
-			counts[problem]++
+// printBatch prints what went wrong, and how many runs ended how.
+func printBatch(cmd *cobra.Command, env *environment, batch menusync.Batch) {
+	names := map[string]string{}
+	if len(batch.Faults) > 0 {
+		// Menus may be served at another address than /v1/ops. Without names the ids have to do.
+		if daemon, err := target(cmd, env, httpapi.ScopeMenu); err == nil {
+			all, _ := restaurants(cmd.Context(), daemon)
+			for _, r := range all {
+				names[r.ID] = r.Name
+			}
 		}
 	}
-	parts := []string{plural(len(all), "restaurant", "restaurants"), fmt.Sprintf("%d ok", healthy)}
-	for _, problem := range slices.Sorted(maps.Keys(counts)) {
-		parts = append(parts, fmt.Sprintf("%d %s", counts[problem], problem))
+	for _, run := range batch.Faults {
+		env.out.println(runLine(run, names[string(run.Restaurant)]))
 	}
-	return strings.Join(parts, ", ")
+	if more := batch.Failed - len(batch.Faults); more > 0 {
+		env.out.printf("… and %d more\n", more)
+	}
+	env.out.println(summaryOf(batch.Total, batch.Outcomes))
+}
+
+// progress shows how far a sync of many restaurants is: on a terminal one line
+// that is written anew, else a line for each tenth. With quiet it shows nothing.
+type progress struct {
+	env   *environment
+	quiet bool
+	total int
+	begun time.Time
+	tenth int // the last one shown
+}
+
+// clearLine goes to the beginning of the terminal's line and clears it.
+const clearLine = "\r\x1b[K"
+
+func (p *progress) inPlace() bool { return p.env.terminal && !p.env.dumb() && !p.quiet }
+
+// show shows how many are done, and how many of these failed.
+func (p *progress) show(done, failed int) {
+	line := fmt.Sprintf("%d of %d done, %d failed%s", done, p.total, failed, remaining(done, p.total, time.Since(p.begun)))
+	tenth := 10 * done / p.total
+	switch {
+	case p.inPlace():
+		p.env.err.printf("%ssyncing: %s", styled(clearLine), line)
+	case tenth > p.tenth && !p.quiet:
+		p.tenth = tenth
+		p.env.err.println(line)
+	}
+}
+
+// clear removes the line that is written anew.
+func (p *progress) clear() {
+	if p.inPlace() {
+		p.env.err.printf("%s", styled(clearLine))
+	}
+}
+
+// remaining estimates from the mean pace so far how long the rest of a batch
+// takes: ", 35/s, 5s left". It leaves a pace below one a second out, and is ""
+// while nothing is done and when all is.
+func remaining(done, total int, passed time.Duration) string {
+	if done <= 0 || done >= total || passed <= 0 {
+		return ""
+	}
+	pace := float64(done) / passed.Seconds()
+	rest := time.Duration(float64(total-done) / pace * float64(time.Second))
+	if pace < 1 {
+		return fmt.Sprintf(", %v left", rest.Round(time.Second))
+	}
+	return fmt.Sprintf(", %.0f/s, %v left", pace, rest.Round(time.Second))
 }

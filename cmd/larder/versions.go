@@ -78,17 +78,12 @@ type keptVersion struct {
 	Hold     *cache.HoldUntil `json:"hold"`
 }
 
-// keptVersions lists all versions that are kept, page by page.
-func keptVersions(cmd *cobra.Command, daemon *api, id string) ([]keptVersion, error) {
-	return everyPage[keptVersion](cmd.Context(), daemon, opsPath(id)+"/versions?limit=500")
-}
-
 func listVersions(cmd *cobra.Command, env *environment, id string) error {
 	daemon, err := target(cmd, env, httpapi.ScopeOps)
 	if err != nil {
 		return err
 	}
-	kept, err := keptVersions(cmd, daemon, id)
+	kept, err := everyPage[keptVersion](cmd.Context(), daemon, opsPath(id)+"/versions?limit=500")
 	if err != nil {
 		return err
 	}
@@ -141,7 +136,7 @@ func diffVersions(cmd *cobra.Command, env *environment, id string, from, to int6
 		return err
 	}
 	if to == 0 {
-		kept, err := keptVersions(cmd, daemon, id)
+		kept, err := everyPage[keptVersion](cmd.Context(), daemon, opsPath(id)+"/versions?limit=500")
 		if err != nil {
 			return err
 		}
