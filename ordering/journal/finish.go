@@ -69,9 +69,6 @@ func (j *Journal) addToEnded(o *order, call ordering.Call, e ordering.CallResult
 // addAttempts appends attempts, unless the call's last attempts are the same: a Finish
 // whose answer was lost is sent again.
 func (c *tx) addAttempts(call ordering.Call, tries []ordering.Attempt) bool {
-	if len(tries) == 0 {
-		return false
-	}
 	if had := call.Attempts; len(had) >= len(tries) && encodeAttempts(had[len(had)-len(tries):]) == encodeAttempts(tries) {
 		return false
 	}

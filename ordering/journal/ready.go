@@ -102,7 +102,6 @@ func unreachable(err error) error {
 const (
 	noEviction = "noeviction"
 	yes        = "1"
-	writeFails = "err"
 )
 
 // durabilityError returns what keeps orders from being safe in a Redis with these settings,
@@ -115,7 +114,7 @@ func (j *Journal) durabilityError(f info, required int) error {
 	case policy != noEviction && !j.cfg.AllowEviction:
 		msg = fmt.Sprintf("Redis may evict orders when its memory is full (maxmemory-policy is %q): "+
 			"set maxmemory-policy noeviction in Redis, or ordering.allow_eviction", policy)
-	case f["aof_last_write_status"] == writeFails:
+	case f["aof_last_write_status"] == "err":
 		msg = "Redis cannot write its append-only file (aof_last_write_status is err): see to its disk"
 	case replicas < required:
 		retry = retrySilent

@@ -92,9 +92,6 @@ type reply struct {
 	behind       bool
 }
 
-// statusPaused is the status of a create that was refused.
-const statusPaused = "2"
-
 func readReply(cmd *redis.Cmd) (reply, error) {
 	words, err := cmd.StringSlice()
 	if err != nil {
@@ -107,7 +104,7 @@ func readReply(cmd *redis.Cmd) (reply, error) {
 		return reply{}, fmt.Errorf("%w: %d results of a change", ErrCorrupt, len(words))
 	}
 	r := reply{
-		refused: words[0] == statusPaused, now: words[1], epoch: words[2], predecessors: strings.Fields(words[4]),
+		refused: words[0] == "2", now: words[1], epoch: words[2], predecessors: strings.Fields(words[4]),
 		pausedAt: pausedSince(words[5]), replicated: words[6] == yes, behind: words[7] == yes,
 	}
 	if r.mark, err = strconv.ParseInt(words[3], 10, 64); err != nil {
