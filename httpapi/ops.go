@@ -120,17 +120,14 @@ func (s *Server) syncedMenu(c *gin.Context) (menu.RestaurantID, error) {
 func (s *Server) waitFor(ctx context.Context, run menusync.Run, wait time.Duration) (menusync.Run, error) {
 	waiting, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()
-	finished, err := s.runner.Wait(waiting, run.Restaurant, run.ID)
-	if err == nil {
-		return finished, nil
-	}
+	last, err := s.runner.Wait(waiting, run.Restaurant, run.ID)
 	if ctx.Err() == nil && errors.Is(err, context.DeadlineExceeded) {
-		if finished.ID != "" {
-			return finished, nil
-		}
-		return run, nil
+		err = nil
 	}
-	return run, err
+	if last.ID == "" {
+		last = run
+	}
+	return last, err
 }
 
 // waitTime reads ?wait=: a duration as 30s, or whole seconds; standard where it

@@ -121,7 +121,8 @@ type Server struct {
 	sampled            atomic.Uint64
 	buffers            sync.Pool // of *buffers
 	indexed            atomic.Pointer[restaurantIndex]
-	statesCache        statesCache
+	statesMu           sync.Mutex                   // held while states is made
+	states             *stateSummary                // the last one
 	lastModifiedSeen   atomic.Int64                 // Unix milliseconds: a time that is over
 	defaults           map[string]menu.RestaurantID // the connections' own menus
 	publicCacheControl string                       // Cache-Control of open menu reads

@@ -3,7 +3,6 @@ package httpapi
 import (
 	"net/http"
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/gin-gonic/gin"
@@ -108,19 +107,13 @@ type stateSummary struct {
 	until time.Time
 }
 
-// statesCache makes summaries, one at a time.
-type statesCache struct {
-	mu   sync.Mutex
-	last *stateSummary
-}
-
 // stateSummary returns how all restaurants are, as this larder has it in memory: at
 // most cache.poll old, and with thousands of restaurants a second more.
 func (s *Server) stateSummary() *stateSummary {
-	s.statesCache.mu.Lock()
-	defer s.statesCache.mu.Unlock()
+	s.statesMu.Lock()
+	defer s.statesMu.Unlock()
 	of, now := s.restaurantIndex(), s.clock()
-	if last := s.statesCache.last; last != nil && last.of == of && !now.Before(last.at) && now.Before(last.until) {
+	if last := s.states; last != nil && last.of == of && !now.Before(last.at) && now.Before(last.until) {
 		return last
 	}
 	made := &stateSummary{of: of, all: make([]stateSet, len(of.all)), at: now}
@@ -129,7 +122,7 @@ func (s *Server) stateSummary() *stateSummary {
 		made.all[i] = s.statesOf(version)
 	}
 	made.until = now.Add(min(time.Duration(len(of.all))*stateCost, time.Second))
-	s.statesCache.last = made
+	s.states = made
 	return made
 }
 

@@ -66,22 +66,18 @@ func (s *Server) listVersions(c *gin.Context) error {
 			list.Next = nextPage(strconv.FormatInt(list.Result[limit-1].Version, 10))
 			break
 		}
-		// The newest is the current one, be it that it came after the first look.
-		list.Result = append(list.Result, rowOfVersion(version, current, i == 0 && version.Version >= current.Version))
+		row := versionRow{
+			Version: version.Version, Name: version.Name, Content: version.Content, SyncedAt: formatTime(version.SyncedAt),
+			Counts: version.Counts, Bytes: version.Bytes,
+			// The newest is the current one, be it that it came after the first look.
+			Current: i == 0 && version.Version >= current.Version,
+		}
+		if row.Current && current.Held {
+			row.Held, row.Hold = true, &current.Hold.Until
+		}
+		list.Result = append(list.Result, row)
 	}
 	return answer(c, http.StatusOK, list)
-}
-
-// rowOfVersion lays one version out; a hold is the current one's.
-func rowOfVersion(version, current cache.Version, isCurrent bool) versionRow {
-	row := versionRow{
-		Version: version.Version, Name: version.Name, Content: version.Content, SyncedAt: formatTime(version.SyncedAt),
-		Counts: version.Counts, Bytes: version.Bytes, Current: isCurrent,
-	}
-	if row.Current && current.Held {
-		row.Held, row.Hold = true, &current.Hold.Until
-	}
-	return row
 }
 
 // versionView answers GET …/versions/{version}/view: the menu view as the
