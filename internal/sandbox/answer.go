@@ -54,8 +54,10 @@ func encode(v any) []byte {
 	return bytes.TrimSuffix(buf.Bytes(), []byte("\n"))
 }
 
+const contentTypeJSON = "application/json; charset=utf-8"
+
 func jsonAnswer(status int, body []byte) answer {
-	return answer{status: status, header: http.Header{"Content-Type": {"application/json; charset=utf-8"}}, body: body}
+	return answer{status: status, header: http.Header{"Content-Type": {contentTypeJSON}}, body: body}
 }
 
 // result is a success: {"result": v}.

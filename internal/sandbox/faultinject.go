@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"cmp"
 	"crypto/tls"
 	"net"
 	"net/http"
@@ -22,7 +23,7 @@ func (s *Sandbox) inject(w http.ResponseWriter, c *call, f *Fault, work func() a
 	}
 	switch f.Do {
 	case DoStatus:
-		f.answer(http.StatusServiceUnavailable).write(w)
+		f.answer(http.StatusServiceUnavailable, "", f.contentType("")).write(w)
 	case DoLatency:
 		work().write(w)
 	case DoHang:
@@ -37,13 +38,13 @@ func (s *Sandbox) inject(w http.ResponseWriter, c *call, f *Fault, work func() a
 		s.hang(c.r)
 	case DoExecuteThenStatus:
 		work()
-		f.answer(http.StatusServiceUnavailable).write(w)
+		f.answer(http.StatusServiceUnavailable, "", f.contentType("")).write(w)
 	case DoTruncate:
 		truncate(w, work(), f.After)
 	case DoGarbage:
-		f.garbage().write(w)
+		f.answer(http.StatusOK, garbage, f.contentType(contentTypeJSON)).write(w)
 	case DoHTML:
-		f.html().write(w)
+		f.answer(http.StatusBadGateway, proxyPage, "text/html; charset=utf-8").write(w)
 	case DoExpireTokens:
 		s.tokenGeneration.Add(1)
 		work().write(w)
@@ -99,17 +100,20 @@ func truncate(w http.ResponseWriter, a answer, after int) {
 	panic(http.ErrAbortHandler)
 }
 
-// answer is what the fault says instead of the service.
-func (f *Fault) answer(status int) answer {
-	if f.Status != 0 {
-		status = f.Status
-	}
-	a := answer{status: status, header: http.Header{}, body: []byte(f.Body)}
-	switch {
-	case strings.HasPrefix(f.Body, "{"), strings.HasPrefix(f.Body, "["):
-		a.header.Set("Content-Type", "application/json; charset=utf-8")
-	case f.Body != "":
-		a.header.Set("Content-Type", "text/plain; charset=utf-8")
+const (
+	// garbage looks like the body of a success and is no JSON.
+	garbage = "{\"result\": {\"or\x00\xff\xfe\x13\x37 \xc3\x28 ,,,[["
+	// proxyPage is the page of a proxy in between.
+	proxyPage = "<html>\r\n<head><title>502 Bad Gateway</title></head>\r\n<body>\r\n" +
+		"<center><h1>502 Bad Gateway</h1></center>\r\n</body>\r\n</html>\r\n"
+)
+
+// answer returns what the fault says instead of the service: its own status, body
+// and headers where it has them, else those given.
+func (f *Fault) answer(status int, body, contentType string) answer {
+	a := answer{status: cmp.Or(f.Status, status), header: http.Header{}, body: []byte(cmp.Or(f.Body, body))}
+	if contentType != "" {
+		a.header.Set("Content-Type", contentType)
 	}
 	if f.RetryAfter > 0 {
 		a.header.Set("Retry-After", strconv.Itoa(f.RetryAfter))
@@ -120,25 +124,15 @@ func (f *Fault) answer(status int) answer {
 	return a
 }
 
-// garbage looks like a success and is no JSON.
-func (f *Fault) garbage() answer {
-	a := f.answer(http.StatusOK)
-	if f.Body == "" {
-		a.body = []byte("{\"result\": {\"or\x00\xff\xfe\x13\x37 \xc3\x28 ,,,[[")
-		a.header.Set("Content-Type", "application/json; charset=utf-8")
+// contentType returns the content type of the fault's own body, without one the
+// given type.
+func (f *Fault) contentType(empty string) string {
+	switch {
+	case f.Body == "":
+		return empty
+	case strings.HasPrefix(f.Body, "{"), strings.HasPrefix(f.Body, "["):
+		return contentTypeJSON
+	default:
+		return "text/plain; charset=utf-8"
 	}
-	return a
-}
-
-// html is the page of a proxy in between.
-func (f *Fault) html() answer {
-	a := f.answer(http.StatusBadGateway)
-	if f.Body == "" {
-		a.body = []byte("<html>\r\n<head><title>502 Bad Gateway</title></head>\r\n<body>\r\n" +
-			"<center><h1>502 Bad Gateway</h1></center>\r\n</body>\r\n</html>\r\n")
-	}
-	if f.Headers["Content-Type"] == "" {
-		a.header.Set("Content-Type", "text/html; charset=utf-8")
-	}
-	return a
 }

@@ -134,6 +134,12 @@ func TestFaultsThatSpoilTheAnswer(t *testing.T) {
 	if got := string(w.do(http.MethodPost, orders, w.water()).want(http.StatusOK).body); got != "<p>hi" {
 		t.Errorf("html with its own body: %q", got)
 	}
+	for _, do := range []string{"garbage", "html"} {
+		w.faults(fault(`"do":"` + do + `","status":200,"headers":{"content-type":"text/csv"}`))
+		if got := w.do(http.MethodPost, orders, w.water()).want(http.StatusOK).header.Get("Content-Type"); got != "text/csv" {
+			t.Errorf("%s with its own content type: %q", do, got)
+		}
+	}
 }
 
 func TestFaultLatency(t *testing.T) {
