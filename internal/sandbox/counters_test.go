@@ -115,6 +115,12 @@ func TestMenuStyles(t *testing.T) {
 	if got := string(w.do(http.MethodGet, viewPath+"?restaurantId=broken", "").body); got != `{"result":{"id":}` {
 		t.Errorf("a malformed menu is restyled: %s", got)
 	}
+	// Deeper than encoding/json reads: rewriting it would exhaust the stack.
+	deep := strings.Repeat("[ ", 20_000) + strings.Repeat("]", 20_000)
+	w.box.SetMenu("deep", []byte(deep))
+	if got := string(w.do(http.MethodGet, viewPath+"?restaurantId=deep", "").body); got != `{"result":`+deep+`}` {
+		t.Errorf("a menu that is too deep is restyled: %.40s", got)
+	}
 }
 
 func TestStopList(t *testing.T) {
