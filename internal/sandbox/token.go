@@ -17,7 +17,6 @@ import (
 const (
 	issuer    = "larder-sandbox"
 	scopeName = "orders"
-	maxForm   = 64 << 10
 )
 
 // claims are what a token says.
@@ -121,7 +120,7 @@ func noStore(a answer) answer {
 func readForm(r *http.Request, body []byte) (map[string]string, error) {
 	r = r.Clone(r.Context())
 	r.Body = io.NopCloser(bytes.NewReader(body))
-	if err := r.ParseMultipartForm(maxForm); err != nil && !errors.Is(err, http.ErrNotMultipart) {
+	if err := r.ParseMultipartForm(maxBody); err != nil && !errors.Is(err, http.ErrNotMultipart) {
 		return nil, errors.New("the body must be multipart/form-data or application/x-www-form-urlencoded")
 	}
 	form := map[string]string{}

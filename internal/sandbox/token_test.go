@@ -5,6 +5,7 @@ import (
 	"maps"
 	"mime/multipart"
 	"net/http"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -56,6 +57,28 @@ func TestTokenByMultipart(t *testing.T) {
 	r := w.do(http.MethodPost, "/connect/token/", body.String(), "Content-Type", form.FormDataContentType()).want(http.StatusOK)
 	if strings.Count(r.str("access_token"), ".") != 2 {
 		t.Errorf("no JWT: %s", r.body)
+	}
+}
+
+// A part that is a file is read in memory: nobody would remove a file of it.
+func TestTokenRequestLeavesNoFiles(t *testing.T) { //nolint:paralleltest // it sets the environment
+	dir := t.TempDir()
+	t.Setenv("TMPDIR", dir)
+	var body bytes.Buffer
+	form := multipart.NewWriter(&body)
+	part, err := form.CreateFormFile("grant_type", "large")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := part.Write(make([]byte, 1<<20)); err != nil {
+		t.Fatal(err)
+	}
+	if err := form.Close(); err != nil {
+		t.Fatal(err)
+	}
+	start(t).do(http.MethodPost, "/connect/token", body.String(), "Content-Type", form.FormDataContentType()).want(http.StatusBadRequest)
+	if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
+		t.Errorf("%d files are left, %v", len(left), err)
 	}
 }
 
