@@ -14,7 +14,7 @@ import (
 
 // target is one menu that is kept: a restaurant's or a connection's own. It
 // never changes; a restaurant that Replace changes gets another target with the
-// same standing.
+// same state.
 type target struct {
 	Restaurant
 	upstream  string // the service's restaurantId; empty for a default menu

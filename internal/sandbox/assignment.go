@@ -56,7 +56,7 @@ func (c *menuModel) openGroupSlots(d *item, chosen []selection) []groupSlot {
 // assignment tries every way of counting selections for groups.
 type assignment struct {
 	slots   []groupSlot
-	options [][]int // of each portion: indexes of slots that take it
+	options [][]int // of each selection: indexes of slots that take it
 	amounts []int
 	counts  []int
 	best    int // least Σ (missing + excess) so far, -1 = none yet
@@ -121,7 +121,7 @@ func (s *assignment) assign(i int) {
 	s.split(i, 0, s.amounts[i])
 }
 
-// split tries every number of the i-th portion for its k-th option, and what
+// split tries every number of the i-th selection for its k-th option, and what
 // is left for the options after it.
 func (s *assignment) split(i, k, left int) {
 	if k == len(s.options[i])-1 {
