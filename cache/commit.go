@@ -49,8 +49,8 @@ func (f *publishTx) planRetirement(s *Store, before publishState) {
 	if f.overlay && len(kept) > 0 {
 		gone, kept = kept[:1], kept[1:]
 	}
-	if room := s.history - 1; len(kept) > room {
-		gone = append(slices.Clip(gone), kept[room:]...)
+	if before := s.history - 1; len(kept) > before {
+		gone = append(slices.Clip(gone), kept[before:]...)
 	}
 	for _, entry := range gone {
 		f.old = append(f.old, s.keys.Record(v.Restaurant, entry.version), s.keys.StopValues(v.Restaurant, entry.version))

@@ -64,7 +64,7 @@ func (r *Replica) setPending(version Version) {
 	}
 }
 
-// markBroken takes back what was expected where the content turned out to be
+// markBroken drops the pending version whose content turned out to be
 // lost or unreadable; a Redis that does not answer says nothing of it.
 func (r *Replica) markBroken(version Version, err error) {
 	if !errors.Is(err, ErrNoCatalogue) && !errors.Is(err, ErrCorrupt) {

@@ -46,7 +46,7 @@ func (r *Replica) runNoticeWorker(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-r.noticeQueue.wake:
-			_ = r.refresh(ctx, r.noticeQueue.take(noticesAtATime))
+			_ = r.refresh(ctx, r.noticeQueue.pop(noticesAtATime))
 		}
 	}
 }
@@ -69,7 +69,7 @@ type queue struct {
 	mu    sync.Mutex
 	order []menu.RestaurantID
 	in    map[menu.RestaurantID]struct{}
-	wake  sleep.Signal // set while there is something to take
+	wake  sleep.Signal // set while the queue is not empty
 }
 
 func newQueue() *queue {
@@ -87,8 +87,8 @@ func (q *queue) add(one menu.RestaurantID) {
 	q.wake.Set()
 }
 
-// take gives at most so many, and calls another taker where more are left.
-func (q *queue) take(most int) []menu.RestaurantID {
+// pop returns at most so many, and wakes another worker where more are left.
+func (q *queue) pop(most int) []menu.RestaurantID {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	taken := q.order[:min(most, len(q.order))]

@@ -34,7 +34,7 @@ func (s *Server) requireScope(want Scope) gin.HandlerFunc {
 
 // limit takes one token of the key, or refuses the request with 429.
 func limit(c *gin.Context, l *limiter, key string) bool {
-	wait, ok := l.take(key)
+	wait, ok := l.allow(key)
 	if !ok {
 		fail(c, &problem{code: CodeRateLimited, msg: "too many requests; the limit is " + l.rate.String(), retryAfter: wait})
 	}

@@ -77,7 +77,7 @@ func (s *Server) ownMenu(connection, restaurant string) (menu.RestaurantID, erro
 	if one, known := s.runner.Known(menu.RestaurantID(restaurant)); known && one.Connection == connection {
 		return one.ID, nil
 	}
-	if own := s.defaults[connection]; restaurant == "" && s.runner.Keeps(own) {
+	if own := s.defaults[connection]; restaurant == "" && s.runner.HasMenu(own) {
 		return own, nil
 	}
 	switch theirs := s.visibleRestaurants(caller{Connection: connection}); {

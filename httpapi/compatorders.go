@@ -14,22 +14,22 @@ import (
 // A body is JSON whatever its Content-Type says: the clients of the ordering
 // service send what they always sent.
 func (s *Server) compatPlace(c *gin.Context) error {
-	placing := ordering.PlaceRequest{RequestID: idOf(c), Language: language(c)}
-	err := s.readPlacing(c, &placing)
-	call := orderCall{operation: upstream.OpCreate, connection: placing.Connection, restaurant: placing.Restaurant}
+	request := ordering.PlaceRequest{RequestID: idOf(c), Language: language(c)}
+	err := s.readPlaceRequest(c, &request)
+	call := orderCall{operation: upstream.OpCreate, connection: request.Connection, restaurant: request.Restaurant}
 	if err != nil {
 		if asProblem(err).code == CodeMalformedJSON { // as ordering would say
 			s.noteOrder(c, call, ordering.Result{}, err)
 		}
 		return err
 	}
-	placed, err := s.orders.Place(c.Request.Context(), placing)
+	placed, err := s.orders.Place(c.Request.Context(), request)
 	s.noteOrder(c, call, placed, err)
 	return s.writeCompat(c, placed, err)
 }
 
-// readPlacing fills in whose order it is, and what it says.
-func (s *Server) readPlacing(c *gin.Context, p *ordering.PlaceRequest) (err error) {
+// readPlaceRequest fills in whose order it is, and what it says.
+func (s *Server) readPlaceRequest(c *gin.Context, p *ordering.PlaceRequest) (err error) {
 	who, _ := callerOf(c)
 	if p.Connection, err = s.onlyConnection(who, howCompat); err != nil {
 		return err

@@ -48,7 +48,7 @@ func (s *Server) writeCompat(c *gin.Context, result ordering.Result, err error) 
 	return nil
 }
 
-// upstreamResponse returns the ordering service's answer to a call whose outcome it told;
+// upstreamResponse returns the ordering service's answer to a call whose outcome is known;
 // status 0 where there is none to pass through: a person resolved the outcome,
 // it is not certain, or the body of a success was too long to be kept. Of a
 // refusal whose body is lost, the status, code and message are told in the
@@ -56,10 +56,10 @@ func (s *Server) writeCompat(c *gin.Context, result ordering.Result, err error) 
 func upstreamResponse(result ordering.Result) (status int, body []byte, contentType string) {
 	call := result.Call
 	said := call.Answer
-	definite := call.Outcome == ordering.OutcomeDone || call.Outcome == ordering.OutcomeRefused
+	certain := call.Outcome == ordering.OutcomeDone || call.Outcome == ordering.OutcomeRefused
 	redirects := said != nil && said.Status >= 300 && said.Status < 400 // to where is not known any more
 	switch {
-	case said == nil || !definite || call.Resolved != nil || redirects:
+	case said == nil || !certain || call.Resolved != nil || redirects:
 		return 0, nil, ""
 	case !bodyLost(call):
 		return said.Status, said.Body, said.ContentType

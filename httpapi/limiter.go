@@ -35,8 +35,8 @@ func newLimiter(r Rate, clock func() time.Time) *limiter {
 	return &limiter{rate: r, max: limiterKeys, clock: clock, buckets: map[string]*list.Element{}, order: list.New()}
 }
 
-// take takes one token of the key, or says after how long there will be one.
-func (l *limiter) take(key string) (wait time.Duration, ok bool) {
+// allow takes one token of the key, or returns how long it takes until there is one.
+func (l *limiter) allow(key string) (wait time.Duration, ok bool) {
 	if !l.rate.Limited() {
 		return 0, true
 	}
@@ -92,10 +92,10 @@ type failureLimit struct {
 // failed counts a failed attempt. It returns how long to wait where there were
 // too many.
 func (l failureLimit) failed(client, ip string) (wait time.Duration, limited bool) {
-	if wait, ok := l.byAddress.take(addressKey(ip)); !ok {
+	if wait, ok := l.byAddress.allow(addressKey(ip)); !ok {
 		return wait, true
 	}
-	wait, ok := l.byClient.take(failureKey(client, ip))
+	wait, ok := l.byClient.allow(failureKey(client, ip))
 	return wait, !ok
 }
 

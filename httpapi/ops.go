@@ -109,7 +109,7 @@ func (s *Server) answerRun(c *gin.Context, run menusync.Run, err error, wait tim
 func (s *Server) syncedMenu(c *gin.Context) (menu.RestaurantID, error) {
 	who, _ := callerOf(c)
 	id := menu.RestaurantID(param(c, "restaurant"))
-	if connection, own := s.connectionOf(id); own && who.sees(connection) && s.runner.Keeps(id) {
+	if connection, own := s.connectionOf(id); own && who.sees(connection) && s.runner.HasMenu(id) {
 		return id, nil
 	}
 	restaurant, err := s.restaurant(c)

@@ -127,13 +127,13 @@ type assigner struct {
 }
 
 // edge is a selection that may count for a slot, whose count is counts[at].
-type edge struct{ supply, at int32 }
+type edge struct{ selection, at int32 }
 
 // hop is one step of a search: units of a selection go from one slot on to
 // another.
 type hop struct {
-	from, supply int32
-	seen         bool
+	from, selection int32
+	seen            bool
 }
 
 // cleared returns n empty elements, in the room of before where it has it.
@@ -193,7 +193,7 @@ func (f *assigner) build() {
 	for s, offered := range slices.Backward(f.selections) {
 		for k, d := range offered.eligible {
 			f.edgesByGroup[d]--
-			f.edges[f.edgesByGroup[d]] = edge{supply: int32(s), at: f.starts[s] + int32(k)} //nolint:gosec // bounded by the menu's schemes
+			f.edges[f.edgesByGroup[d]] = edge{selection: int32(s), at: f.starts[s] + int32(k)} //nolint:gosec // bounded by the menu's schemes
 		}
 	}
 }
@@ -275,15 +275,15 @@ func (f *assigner) findPaths(from int32) {
 		lending := f.edgesOf(d)
 		f.work -= len(lending)
 		for _, l := range lending {
-			if f.spread[l.supply] || f.counts[l.at] == 0 {
+			if f.spread[l.selection] || f.counts[l.at] == 0 {
 				continue
 			}
-			f.spread[l.supply] = true
-			may := f.selections[l.supply].eligible
+			f.spread[l.selection] = true
+			may := f.selections[l.selection].eligible
 			f.work -= len(may)
 			for _, to := range may {
 				if !f.by[to].seen {
-					f.by[to] = hop{from: d, supply: l.supply, seen: true}
+					f.by[to] = hop{from: d, selection: l.selection, seen: true}
 					f.queue = append(f.queue, to)
 				}
 			}
@@ -297,12 +297,12 @@ func (f *assigner) shift(from, to int32) {
 	units := min(f.slots[from].removable(), f.slots[to].addable())
 	for at := to; at != from; at = f.by[at].from {
 		h := f.by[at]
-		units = min(units, *f.countFor(h.supply, h.from))
+		units = min(units, *f.countFor(h.selection, h.from))
 	}
 	for at := to; at != from; at = f.by[at].from {
 		h := f.by[at]
-		*f.countFor(h.supply, h.from) -= units
-		*f.countFor(h.supply, at) += units
+		*f.countFor(h.selection, h.from) -= units
+		*f.countFor(h.selection, at) += units
 	}
 	f.slots[from].count -= units
 	f.slots[to].count += units

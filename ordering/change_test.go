@@ -91,7 +91,7 @@ func TestChangeBeginsNothing(t *testing.T) {
 		{"no secret", changing(upstream.OpPay, fullPayment), journaltest.MethodSecret, is[*ordering.JournalError]},
 		{"no lookup", changing(upstream.OpPay, fullPayment), journaltest.MethodLookup, is[*ordering.JournalError]},
 		{"no order", changing(upstream.OpPay, fullPayment), journaltest.MethodOrder, is[*ordering.JournalError]},
-		{"no order on the drop-in face", changing(upstream.OpPay, fullPayment, compat), journaltest.MethodOrder, is[*ordering.JournalError]},
+		{"no order on the compatible API", changing(upstream.OpPay, fullPayment, compat), journaltest.MethodOrder, is[*ordering.JournalError]},
 		{"not ready", changing(upstream.OpPay, fullPayment), journaltest.MethodReady, is[*ordering.JournalError]},
 		{"not recorded", changing(upstream.OpPay, fullPayment), journaltest.MethodBegin, is[*ordering.JournalError]},
 	} {

@@ -174,10 +174,10 @@ func overlay[T any](field, value *T) {
 
 // MenuSettings returns the switches that a restaurant's menu is compiled with;
 // stopListAny comes from its connection (policy W7).
-func (c Config) MenuSettings(stopListAny bool) menu.Settings {
+func (c Config) MenuSettings(stopListAnyValue bool) menu.Settings {
 	return menu.Settings{
 		MaxZeroNone:             c.MaxZero == MaxZeroNone,
-		StopListAnyValue:        stopListAny,
+		StopListAnyValue:        stopListAnyValue,
 		RefuseMissingExternalID: c.MissingExternalID == MissingRefuse,
 		MaxDepth:                c.MaxDepth,
 	}

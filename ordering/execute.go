@@ -46,21 +46,21 @@ const (
 //
 // When ctx ends while the call is under way, the call goes on to its own limit
 // (policy O8): a client that hangs up must not leave an order half placed.
-func (o *Orders) execute(ctx context.Context, service Service, from requester, opening CallSpec) (Result, error) {
+func (o *Orders) execute(ctx context.Context, service Service, from requester, spec CallSpec) (Result, error) {
 	defer o.inFlight.enter()()
-	slot, err := from.reserve(ctx, service, opening.Operation)
+	slot, err := from.reserve(ctx, service, spec.Operation)
 	if err != nil {
 		return Result{}, &NotSentError{Err: err}
 	}
 	defer slot.Release()
 	ctx = upstream.WithSlot(ctx, slot)
 	end := o.callDeadline()
-	record, err := o.beginCall(ctx, opening)
+	record, err := o.beginCall(ctx, spec)
 	if err != nil {
-		return Result{}, o.abortUnbegun(ctx, opening, err)
+		return Result{}, o.abortUnbegun(ctx, spec, err)
 	}
 	number := record.Calls[len(record.Calls)-1].Number
-	return o.sendAndFinish(ctx, end, service, record, number, opening.Body), nil
+	return o.sendAndFinish(ctx, end, service, record, number, spec.Body), nil
 }
 
 // requester is who a call waits for capacity for, and since when.
@@ -84,10 +84,10 @@ func (r requester) reserve(ctx context.Context, service Service, op Operation) (
 }
 
 // beginCall has the journal begin a call.
-func (o *Orders) beginCall(ctx context.Context, opening CallSpec) (Record, error) {
+func (o *Orders) beginCall(ctx context.Context, spec CallSpec) (Record, error) {
 	ctx, span := tracing.Start(ctx, "journal.begin")
 	defer span.End()
-	record, err := o.deps.Journal.Begin(ctx, opening)
+	record, err := o.deps.Journal.Begin(ctx, spec)
 	if err != nil {
 		span.Fail("not_begun")
 	}
@@ -96,7 +96,7 @@ func (o *Orders) beginCall(ctx context.Context, opening CallSpec) (Record, error
 
 // abortUnbegun sees to a call that the journal may have opened although it said
 // otherwise: it must not stay open, for nothing is sent.
-func (o *Orders) abortUnbegun(ctx context.Context, opening CallSpec, err error) error {
+func (o *Orders) abortUnbegun(ctx context.Context, spec CallSpec, err error) error {
 	var (
 		taken *KeyTakenError
 		busy  *BusyError
@@ -110,9 +110,9 @@ func (o *Orders) abortUnbegun(ctx context.Context, opening CallSpec, err error) 
 	}
 	limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), abortLimit)
 	defer cancel()
-	if o.deps.Journal.Abort(limited, opening) != nil {
-		opening.Body = nil // is sent nowhere
-		o.pending.add(o, pendingWrite{spec: &opening})
+	if o.deps.Journal.Abort(limited, spec) != nil {
+		spec.Body = nil // is sent nowhere
+		o.pending.add(o, pendingWrite{spec: &spec})
 	}
 	return err
 }

@@ -108,18 +108,18 @@ func (c *validation) validate(n int32, scheme menu.Index, above []menu.Index) {
 }
 
 // open adds the groups of a scheme, limits multiplied.
-func (t *groupTable) open(catalogue *menu.Catalogue, b openScheme, times int64, vague bool) {
+func (t *groupTable) open(catalogue *menu.Catalogue, b openScheme, times int64, unknown bool) {
 	t.schemes = append(t.schemes, b)
 	for _, limit := range catalogue.Limits(b.scheme) {
 		d := groupSlot{max: noMaximum}
-		if !vague {
+		if !unknown {
 			d.min = int64(limit.Min) * times
 		}
-		if !vague && limit.Max != menu.Unlimited {
+		if !unknown && limit.Max != menu.Unlimited {
 			d.max = int64(limit.Max) * times
 		}
 		t.slots = append(t.slots, d)
-		t.groups = append(t.groups, openGroup{group: limit.Group, scheme: len(t.schemes) - 1, unknown: vague})
+		t.groups = append(t.groups, openGroup{group: limit.Group, scheme: len(t.schemes) - 1, unknown: unknown})
 	}
 }
 
@@ -178,17 +178,17 @@ func (c *validation) openNestedScheme(n int32, ch *selected, scheme menu.Index, 
 		ch.tooDeep = slices.ContainsFunc(c.Catalogue.Limits(scheme), func(l menu.Limit) bool { return l.Min > 0 })
 		return
 	}
-	units, vague := int64(0), c.order.lines[n].truncated
+	units, unknown := int64(0), c.order.lines[n].truncated
 	for i := range t.choices {
 		other := &t.choices[i]
 		if other.index != ch.index || !other.flat {
 			continue
 		}
 		units += max(other.units, 0)
-		vague = vague || other.units <= 0 || c.order.lines[other.line].truncated
+		unknown = unknown || other.units <= 0 || c.order.lines[other.line].truncated
 	}
 	b := openScheme{scheme: scheme, owner: ch.index, parent: from, depth: depth}
-	t.open(c.Catalogue, b, max(units, 1), vague)
+	t.open(c.Catalogue, b, max(units, 1), unknown)
 }
 
 // hasOpenGroups reports whether the groups of a chosen ingredient stand open.

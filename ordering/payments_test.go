@@ -99,7 +99,7 @@ func TestPaymentsAsTheyAreSent(t *testing.T) {
 			`[{"code":"42","amount":199.8,"paidAt":"2026-05-01T12:00:00+03:00","name":"card"},{"code":"d","amount":0.1,"paidAt":"2026-05-01T12:00:00+03:00","name":""}]`,
 		},
 		{
-			"too little on the drop-in face, unknown fields passed on",
+			"too little on the compatible API, unknown fields passed on",
 			ordering.DefaultConfig(),
 			changing(upstream.OpPay, short, compat),
 			`[{"code":"c","amount":1.5,"paidAt":"2026-05-01T12:00:00.5Z","name":"","Tip":{"a":100}}]`,

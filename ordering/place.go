@@ -48,7 +48,7 @@ func (o *Orders) validateOrder(ctx context.Context, p *PlaceRequest) (*Validatio
 	if err != nil {
 		return nil, err
 	}
-	verdict, err := o.deps.Validator.Validate(Request{
+	result, err := o.deps.Validator.Validate(Request{
 		Restaurant: p.Restaurant, V1: p.V1, Version: version, Catalogue: catalogue,
 		Body: p.Body, Language: p.Language, FieldCase: p.FieldCase,
 	})
@@ -56,11 +56,11 @@ func (o *Orders) validateOrder(ctx context.Context, p *PlaceRequest) (*Validatio
 		return nil, err
 	}
 	span.Number("larder.menu_version", int(version))
-	span.Number("larder.violations", len(verdict.Violations))
-	if !verdict.Valid {
-		return nil, &InvalidError{Violations: verdict.Violations, More: verdict.More}
+	span.Number("larder.violations", len(result.Violations))
+	if !result.Valid {
+		return nil, &InvalidError{Violations: result.Violations, More: result.More}
 	}
-	return verdict, nil
+	return result, nil
 }
 
 // once makes the call that a request asks for, unless its key was used before:

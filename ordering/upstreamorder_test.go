@@ -33,7 +33,7 @@ func TestWhatIsSent(t *testing.T) {
 				`"guest":{"firstName":"F"},"address":{"lat":55.1,"floor":-1}}`,
 		},
 		{
-			"the drop-in face passes unknown fields on (W8) and adds nothing (O1a)",
+			"the compatible API passes unknown fields on (W8) and adds nothing (O1a)",
 			`{"zip":{"n":1E2},` + soup + `,"expeditionType":"pickup","expectedAt":"2026-05-01T15:30:00Z","paymentTypeId":"cash","guest":{"vip":true,"phone":"12345"},"address":{"zone":"A"}}`,
 			false, upstream.FieldCaseDocument,
 			`{"dishList":[{"ID":"1002","name":"Soup","price":199.9,"measure":{"value":1,"unit":"pcs"},"quantity":1,"ingredients":[]}],` +
@@ -41,14 +41,14 @@ func TestWhatIsSent(t *testing.T) {
 				`"guest":{"phone":"12345","vip":true},"address":{"zone":"A"},"zip":{"n":100}}`,
 		},
 		{
-			"the drop-in face keeps the client's restaurant, the connection's spelling",
+			"the compatible API keeps the client's restaurant, the connection's spelling",
 			`{` + soup + `,"restaurantID":7,"expeditionType":"pickup","expectedAt":"2026-05-01T15:30:00Z","paymentTypeID":"cash"}`,
 			false, upstream.FieldCaseCamel,
 			`{"restaurantId":7,"dishList":[{"id":"1002","name":"Soup","price":199.9,"measure":{"value":1,"unit":"pcs"},"quantity":1,"ingredients":[]}],` +
 				`"expeditionType":"pickup","expectedAt":"2026-05-01T15:30:00Z","paymentTypeId":"cash"}`,
 		},
 		{
-			"the drop-in face keeps unknown fields of dishes and ingredients, nested ones too, and none that it knows twice (W8, P3)",
+			"the compatible API keeps unknown fields of dishes and ingredients, nested ones too, and none that it knows twice (W8, P3)",
 			`{"restaurantId":"r-x","dishList":[{"Id":"combo","external_id":"9","NAME":"my","price":"400.00","measure":{"value":9,"unit":"l"},"quantity":1,"gift":{"a":[1e1, "\u00e9"]},"groupId":null,
 			  "ingredients":[{"y":2,"ID":"i-burger","group_id":"g-main","Price":50,"y":3,"Ingredients":[{"ID":"i-hot","note":"x\/y"}]},{"ID":"i-cola","measure":null,"name":1,"externalId":null,"cold":true}]}],
 			  "expeditionType":"pickup","expectedAt":"2026-05-01T15:30:00Z","paymentTypeID":"cash"}`,
@@ -77,7 +77,7 @@ func TestWhatIsSent(t *testing.T) {
 				`"expeditionType":"pickup","expectedAt":"2026-05-01T15:30:00Z","paymentTypeID":"cash"}`,
 		},
 		{
-			"soonest passes on as it is on the drop-in face, where nothing needs a restaurant (O1a, O4)",
+			"soonest passes on as it is on the compatible API, where nothing needs a restaurant (O1a, O4)",
 			`{"soonest":true,"dishList":[{"ID":"soup","quantity":1}],"expeditionType":"delivery","paymentTypeID":"cash","guest":{"phone":"12345"},` +
 				`"address":{"street":"S","cityName":"C","houseNumber":"1","fullAddress":"F"}}`,
 			false, upstream.FieldCaseDocument,

@@ -56,12 +56,12 @@ func (v *Validator) rules(restaurant menu.RestaurantID) *rules {
 // The result shares nothing with req.Body, which may be used again.
 func (v *Validator) Validate(req Request) (*ValidationResult, error) {
 	c, err := v.read(req)
-	var verdict *ValidationResult
+	var result *ValidationResult
 	if err == nil {
-		verdict = c.result()
+		result = c.result()
 	}
 	v.done(c)
-	return verdict, err
+	return result, err
 }
 
 // AppendResult is Validate for the validate route: it appends the JSON of what

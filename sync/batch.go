@@ -88,7 +88,7 @@ func (r *Runner) StartBatch(ctx context.Context, req BatchRequest) (Batch, error
 	if b.Total = len(restaurants); b.Total == 0 {
 		b.FinishedAt = now
 	}
-	open, err := r.ordinary.ZCard(ctx, r.keys.Batches()).Result()
+	open, err := r.client.ZCard(ctx, r.keys.Batches()).Result()
 	if err == nil && open >= maxBatches {
 		return Batch{}, ErrTooManyBatches
 	}
@@ -106,7 +106,7 @@ func (r *Runner) StartBatch(ctx context.Context, req BatchRequest) (Batch, error
 // word that there is one. Each step may be done twice.
 func (r *Runner) writeBatch(ctx context.Context, b Batch, restaurants []any) error {
 	k := r.keys
-	_, err := r.ordinary.Pipelined(ctx, func(pipe redis.Pipeliner) error {
+	_, err := r.client.Pipelined(ctx, func(pipe redis.Pipeliner) error {
 		for part := range slices.Chunk(restaurants, maxPage) {
 			pipe.SAdd(ctx, k.BatchPending(b.ID), part...)
 		}
@@ -118,7 +118,7 @@ func (r *Runner) writeBatch(ctx context.Context, b Batch, restaurants []any) err
 	if err != nil || b.Finished() {
 		return err
 	}
-	return r.ordinary.ZAdd(ctx, k.Batches(), redis.Z{Score: float64(b.StartedAt.UnixMilli()), Member: b.ID}).Err()
+	return r.client.ZAdd(ctx, k.Batches(), redis.Z{Score: float64(b.StartedAt.UnixMilli()), Member: b.ID}).Err()
 }
 
 // Batch gives a batch as it stands, on any replica. Errors: ErrUnknownBatch,
@@ -129,7 +129,7 @@ func (r *Runner) Batch(ctx context.Context, id string) (Batch, error) {
 	}
 	var fields *redis.MapStringStringCmd
 	var faults *redis.StringSliceCmd
-	_, err := r.ordinary.Pipelined(ctx, func(pipe redis.Pipeliner) error {
+	_, err := r.client.Pipelined(ctx, func(pipe redis.Pipeliner) error {
 		fields = pipe.HGetAll(ctx, r.keys.Batch(id))
 		faults = pipe.HVals(ctx, r.keys.BatchFaults(id))
 		return nil

@@ -38,7 +38,7 @@ func (r *Runner) runBatches(ctx context.Context) {
 	defer ticker.Stop()
 	for r.health.wait(ctx) {
 		// Never more than maxBatches and what was requested meanwhile.
-		ids, err := r.ordinary.ZRange(ctx, r.keys.Batches(), 0, 2*maxBatches).Result()
+		ids, err := r.client.ZRange(ctx, r.keys.Batches(), 0, 2*maxBatches).Result()
 		if err != nil {
 			r.health.suspect()
 		}
@@ -67,12 +67,12 @@ func (r *Runner) runBatches(ctx context.Context) {
 func (r *Runner) runBatch(ctx context.Context, id string) {
 	b, err := r.Batch(ctx, id)
 	if errors.Is(err, ErrUnknownBatch) { // expired
-		_ = r.ordinary.ZRem(ctx, r.keys.Batches(), id).Err()
+		_ = r.client.ZRem(ctx, r.keys.Batches(), id).Err()
 	}
 	if err != nil {
 		return
 	}
-	pending, err := r.ordinary.SMembers(ctx, r.keys.BatchPending(id)).Result()
+	pending, err := r.client.SMembers(ctx, r.keys.BatchPending(id)).Result()
 	if err != nil {
 		return
 	}
@@ -132,7 +132,7 @@ func (r *Runner) syncOne(ctx context.Context, b Batch, restaurant menu.Restauran
 // syncRestaurant returns the finished run of a restaurant. Errors: errNotPending,
 // redisdb.ErrUnavailable.
 func (r *Runner) syncRestaurant(ctx context.Context, b Batch, restaurant menu.RestaurantID) (Run, error) {
-	pending, err := r.ordinary.SIsMember(ctx, r.keys.BatchPending(b.ID), string(restaurant)).Result()
+	pending, err := r.client.SIsMember(ctx, r.keys.BatchPending(b.ID), string(restaurant)).Result()
 	switch {
 	case err != nil:
 		return Run{}, unavailable(ctx, "read a batch", err)
@@ -189,7 +189,7 @@ func (r *Runner) countDone(ctx context.Context, b Batch, run Run) error {
 
 // closeBatch takes a batch of which nothing is left from the list of open ones.
 func (r *Runner) closeBatch(ctx context.Context, id string) {
-	closed, err := r.ordinary.ZRem(ctx, r.keys.Batches(), id).Result()
+	closed, err := r.client.ZRem(ctx, r.keys.Batches(), id).Result()
 	if err != nil || closed == 0 { // the next look does it, or another instance has done it
 		return
 	}

@@ -96,16 +96,16 @@ func (p *pipelineRun) readState(ctx context.Context, with func(redis.Pipeliner))
 		held = snapshot.Version
 		p.floor = held.Version
 	}
-	standing, err := p.runner.store.State(ctx, p.target.ID, held, with)
+	state, err := p.runner.store.State(ctx, p.target.ID, held, with)
 	switch {
 	case errors.Is(err, cache.ErrCorrupt):
 		return &stepError{doing: "read the current version", err: err}
 	case err != nil:
 		return unavailable(ctx, "read the current version", err)
 	}
-	p.current, p.run.Version = standing.Version, standing.Version.Version
-	p.floor = max(p.floor, standing.Floor)
-	p.contentLost = p.current.Version > 0 && !standing.Stored
+	p.current, p.run.Version = state.Version, state.Version.Version
+	p.floor = max(p.floor, state.Floor)
+	p.contentLost = p.current.Version > 0 && !state.Stored
 	return nil
 }
 

@@ -31,7 +31,7 @@ type work struct {
 type queue struct {
 	workers int          // at least one for each connection
 	most    int          // of one connection
-	signal  sleep.Signal // there may be something to take
+	signal  sleep.Signal // the queue may not be empty
 
 	mu     stdsync.Mutex
 	queues []*connectionQueue // one for each connection, the one that waits longest for its turn first
@@ -85,7 +85,7 @@ func (q *queue) pop(ctx context.Context) (w work, release func(), ok bool) {
 		if ctx.Err() != nil {
 			return work{}, nil, false
 		}
-		if w, release, ok := q.take(); ok {
+		if w, release, ok := q.tryPop(); ok {
 			return w, release, true
 		}
 		select {
@@ -96,7 +96,7 @@ func (q *queue) pop(ctx context.Context) (w work, release func(), ok bool) {
 	}
 }
 
-func (q *queue) take() (w work, release func(), ok bool) {
+func (q *queue) tryPop() (w work, release func(), ok bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	for priority := range len(connectionQueue{}.byPriority) {

@@ -29,7 +29,7 @@ func TestManualRunsGoFirst(t *testing.T) {
 		if !ok || w.trigger != want {
 			t.Fatalf("pop = %s, %v, want %s", w.trigger, ok, want)
 		}
-		if _, _, more := q.take(); more {
+		if _, _, more := q.tryPop(); more {
 			t.Error("a second worker, want one")
 		}
 		release()
@@ -52,7 +52,7 @@ func TestConnectionsShareTheWorkers(t *testing.T) {
 				waiting[name]++
 			},
 			"take": func(t *rapid.T) {
-				w, release, ok := q.take()
+				w, release, ok := q.tryPop()
 				if !ok {
 					t.Skip("nothing to take")
 				}
@@ -93,7 +93,7 @@ func TestConnectionsShareTheWorkers(t *testing.T) {
 				delete(busy, name)
 			}
 			done = false
-			for w, release, ok := q.take(); ok; w, release, ok = q.take() {
+			for w, release, ok := q.tryPop(); ok; w, release, ok = q.tryPop() {
 				name := w.target.Connection
 				waiting[name]--
 				busy[name] = append(busy[name], release)
@@ -116,7 +116,7 @@ func TestConnectionsTakeTurns(t *testing.T) {
 	}
 	q.push(workFor("other", TriggerCron))
 	for i, want := range []string{"main", "other", "main", "main"} {
-		w, release, ok := q.take()
+		w, release, ok := q.tryPop()
 		if !ok || w.target.Connection != want {
 			t.Fatalf("turn %d: %v, want %s", i, ok, want)
 		}

@@ -37,7 +37,7 @@ func TestReplaceTellsWhatItDid(t *testing.T) {
 	if again, err := g.Replace(next, "@every 2m"); err != nil || len(again.Added)+len(again.Changed)+len(again.Removed) != 0 {
 		t.Errorf("the same once more: %+v, %v, want no change", again, err)
 	}
-	if _, known := g.Known("a"); known || g.Keeps("a") {
+	if _, known := g.Known("a"); known || g.HasMenu("a") {
 		t.Error("a removed restaurant is still known")
 	}
 	if diff := cmp.Diff(next, g.Restaurants()); diff != "" {
@@ -64,7 +64,7 @@ func TestReplaceThatCannotBeMeantChangesNothing(t *testing.T) {
 		if !errors.As(err, &fault) || fault.Key != name {
 			t.Errorf("%s: error %v", name, err)
 		}
-		if !g.Keeps("a") || g.Keeps("b") {
+		if !g.HasMenu("a") || g.HasMenu("b") {
 			t.Errorf("%s: the restaurants were replaced all the same", name)
 		}
 	}

@@ -74,7 +74,7 @@ type Runner struct {
 	cfg       Config
 	server    *redisdb.DB
 	redis     redis.UniversalClient // never retries: scripts that must not run twice
-	ordinary  redis.UniversalClient // what the store reads with
+	client    redis.UniversalClient // what the store reads with
 	keys      cache.Keys
 	store     *cache.Store
 	replica   Replica
@@ -114,7 +114,7 @@ func NewRunner(d Deps) (*Runner, error) {
 		return nil, err
 	}
 	r := &Runner{
-		cfg: d.Config, server: d.Redis, redis: d.Redis.NoRetry(), ordinary: d.Redis.Client(), keys: cache.NewKeys(d.Redis.Prefix()),
+		cfg: d.Config, server: d.Redis, redis: d.Redis.NoRetry(), client: d.Redis.Client(), keys: cache.NewKeys(d.Redis.Prefix()),
 		store: d.Store, replica: d.Replica, observer: d.Observer, tracing: d.Tracing, clock: d.Clock, log: d.Log,
 		queue: newQueue(d.Config.Concurrency, d.Connections), ids: newIDs(), feed: newFeed(),
 		upstreams: upstreamHealth{of: map[string]upstreamState{}}, budget: newBudget(d.Config.Memory),

@@ -173,9 +173,9 @@ func (r *Runner) Known(id menu.RestaurantID) (Restaurant, bool) {
 	return t.Restaurant, true
 }
 
-// Keeps tells whether a menu is kept under the id: a restaurant's or a
+// HasMenu reports whether a menu is kept under the id: a restaurant's or a
 // connection's own.
-func (r *Runner) Keeps(id menu.RestaurantID) bool {
+func (r *Runner) HasMenu(id menu.RestaurantID) bool {
 	_, ok := r.set.Load().byID[id]
 	return ok
 }

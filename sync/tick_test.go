@@ -61,7 +61,7 @@ func ticking(t *testing.T, restaurants int) (*Runner, *counting) {
 func (r *Runner) drain() []work {
 	var all []work
 	for {
-		w, release, ok := r.queue.take()
+		w, release, ok := r.queue.tryPop()
 		if !ok {
 			return all
 		}

@@ -75,7 +75,7 @@ func (d *daemon) wire(with []func(*httpapi.Deps)) (err error) {
 	d.store = cache.NewStore(d.redis, cache.StoreConfig{History: cfg.Sync.History, Clock: time.Now})
 	d.replica = cache.NewReplica(d.store, cache.ReplicaConfig{
 		Restaurants: func() []menu.RestaurantID { return d.runner.Catalogued() },
-		Allowed:     func(id menu.RestaurantID) bool { return d.runner.Keeps(id) },
+		Allowed:     func(id menu.RestaurantID) bool { return d.runner.HasMenu(id) },
 		DataLost:    func(ids []menu.RestaurantID) { d.runner.Republish(ids) },
 		Connections: d.connections(),
 		Memory:      int64(cfg.Cache.Memory), Poll: cfg.Cache.Poll, Clock: time.Now, Log: log,

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// firstRead is the room that a connection begins with, in bytes; it grows up to
+// firstRead is the size of a connection's buffer at first, in bytes; it grows up to
 // maxHead.
 const firstRead = 2 << 10
 
@@ -167,13 +167,13 @@ func (c *conn) makeRoom() {
 	c.at = 0
 }
 
-// room is where the next bytes go.
-func (c *conn) room() []byte { return c.buf[len(c.buf):cap(c.buf)] }
+// free returns the unused part of the buffer.
+func (c *conn) free() []byte { return c.buf[len(c.buf):cap(c.buf)] }
 
 // serveGeneric reads and answers by the connection's own methods.
 func (c *conn) serveGeneric() nextStep {
 	for {
-		n, err := c.Read(c.room())
+		n, err := c.Read(c.free())
 		if next := c.receive(n, err); next != stepContinue {
 			return next
 		}

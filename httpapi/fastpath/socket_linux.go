@@ -60,7 +60,7 @@ func (c *conn) serveRequests() (next nextStep) {
 // half a request. Elsewhere recheck finds it.
 func (c *conn) drain(fd int) nextStep {
 	for {
-		room, first := c.room(), !c.used
+		room, first := c.free(), !c.used
 		n, err := syscall.Read(fd, room)
 		switch {
 		case errors.Is(err, syscall.EAGAIN):

@@ -108,7 +108,7 @@ func (c *Content) compileProductCategories(all []Product) {
 		}
 		c.categoryStarts = append(c.categoryStarts, Index(len(c.productCategories))) //nolint:gosec // counts of a bounded body
 	}
-	c.productCategories = slices.Clone(c.productCategories) // without the room to grow
+	c.productCategories = slices.Clone(c.productCategories) // without spare capacity
 }
 
 // indexOf returns None for what is not there, as a reference of the view may be.
@@ -183,21 +183,21 @@ func (c *Content) compileSchemes(all []Scheme, own *textArena) {
 		}
 		c.schemeLimits = append(c.schemeLimits, Index(len(c.limits))) //nolint:gosec // counts of a bounded body
 	}
-	c.limits = slices.Clone(c.limits) // without the room to grow
+	c.limits = slices.Clone(c.limits) // without spare capacity
 }
 
 // definitions returns, by place in the table, where in all each is defined, in
 // the order of all.
 func definitions[T any](find func(string) (Index, bool), places int, all []T, id func(*T) string) [][]int {
 	found := make([][]int, places)
-	room := make([]int, len(all)) // for the first definition of each
+	first := make([]int, len(all)) // memory for the first definition of each
 	for i := range all {
 		at, ok := find(id(&all[i]))
 		if !ok {
 			continue
 		}
 		if found[at] == nil {
-			found[at] = room[i : i : i+1]
+			found[at] = first[i : i : i+1]
 		}
 		found[at] = append(found[at], i)
 	}

@@ -8,9 +8,9 @@
 -- result {} or {channel, the error of publishing to it}
 redis.call("SET", KEYS[1], "1", "PX", ARGV[1])
 for i = 2, #ARGV do
-  local told = redis.pcall("PUBLISH", ARGV[i], "probe")
-  if type(told) == "table" and told.err then
-    return {ARGV[i], told.err}
+  local reply = redis.pcall("PUBLISH", ARGV[i], "probe")
+  if type(reply) == "table" and reply.err then
+    return {ARGV[i], reply.err}
   end
 end
 return {}

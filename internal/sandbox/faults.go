@@ -174,8 +174,9 @@ func (l *faultList) left() []Fault {
 	return left
 }
 
-// take uses up and gives the fault that meets this call, nil if none does.
-func (l *faultList) take(c *call) *Fault {
+// next returns the fault that applies to this call and uses it up; nil if none
+// applies.
+func (l *faultList) next(c *call) *Fault {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	var restaurants []string

@@ -114,7 +114,7 @@ func (s *Sandbox) serve(table []route, w http.ResponseWriter, r *http.Request) {
 		}).Debug("call")
 		return a
 	}
-	if f := s.faults.take(c); f != nil {
+	if f := s.faults.next(c); f != nil {
 		s.inject(w, c, f, counted)
 		return
 	}

@@ -8,8 +8,8 @@ import (
 )
 
 const (
-	maxPortion  = 10_000 // of one ingredient in one dish
-	maxReadings = 256    // of ids that several ingredients share
+	maxIngredientQuantity = 10_000 // of one ingredient in one dish
+	maxReadings           = 256    // of ids that several ingredients share
 )
 
 // line is one ingredient as it was ordered.
@@ -114,7 +114,7 @@ func (s *violations) lines(path string, given map[string]any, c *menuModel, time
 		within, _ := member(given, "ingredients").([]any)
 		switch {
 		case len(within) == 0:
-		case s.tolerant && l.quantity <= maxPortion: // policy M5: a child's quantity is per one of its parent
+		case s.tolerant && l.quantity <= maxIngredientQuantity: // policy M5: a child's quantity is per one of its parent
 			lines = append(lines, s.lines(at, given, c, l.quantity)...)
 		default:
 			s.wrong(at+"/ingredients", "an ingredient holds no ingredients: the list of the dish is flat")
@@ -131,8 +131,8 @@ func (s *violations) quantity(path string, given map[string]any) int {
 		return 1
 	}
 	n, ok := amount(v, s.tolerant)
-	if !ok || !n.IsInteger() || !n.IsPositive() || n.GreaterThan(decimal.NewFromInt(maxPortion)) {
-		s.wrong(path+"/quantity", "must be a whole number from 1 to %d", maxPortion)
+	if !ok || !n.IsInteger() || !n.IsPositive() || n.GreaterThan(decimal.NewFromInt(maxIngredientQuantity)) {
+		s.wrong(path+"/quantity", "must be a whole number from 1 to %d", maxIngredientQuantity)
 		return 1
 	}
 	return int(n.IntPart())

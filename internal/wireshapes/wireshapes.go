@@ -1,7 +1,7 @@
 // Package wireshapes holds the shapes of requests that public clients of such
 // ordering services are seen to send, and of answers that such services are
 // seen to give (policies W1 to W5 and W11 to W14), and runs them against
-// whatever speaks the interface: the sandbox, and larder's drop-in face.
+// whatever speaks the interface: the sandbox, and larder's compatible API.
 //
 // It is for tests alone. A server under test serves Menu for Restaurant and as
 // the connection's own menu.

@@ -42,12 +42,12 @@ func (j *Journal) beginCall(ctx context.Context, o ordering.CallSpec) (*order, e
 
 // beginFrom looks at what there is and opens the call when everything allows.
 func (j *Journal) beginFrom(ctx context.Context, o ordering.CallSpec) (*order, error) {
-	key, holder, call, err := j.keyOwner(ctx, o.Connection, o.Key)
+	key, owner, call, err := j.keyOwner(ctx, o.Connection, o.Key)
 	if err != nil {
 		return nil, err
 	}
-	if holder != nil {
-		return nil, &ordering.KeyTakenError{Record: holder.Record, Call: call}
+	if owner != nil {
+		return nil, &ordering.KeyTakenError{Record: owner.Record, Call: call}
 	}
 	if err := j.isAborted(ctx, o.Connection, o.ID); err != nil {
 		return nil, err
@@ -102,12 +102,12 @@ func (j *Journal) rejected(ctx context.Context, o ordering.CallSpec, found *orde
 			return &ordering.KeyTakenError{Record: found.Record, Call: call.Number}
 		}
 	}
-	_, holder, call, err := j.keyOwner(ctx, o.Connection, o.Key)
+	_, owner, call, err := j.keyOwner(ctx, o.Connection, o.Key)
 	switch {
 	case err != nil:
 		return err
-	case holder != nil:
-		return &ordering.KeyTakenError{Record: holder.Record, Call: call}
+	case owner != nil:
+		return &ordering.KeyTakenError{Record: owner.Record, Call: call}
 	default:
 		return why
 	}
@@ -213,7 +213,7 @@ func (c *tx) dropOldest() {
 
 // keyOwner returns the order and the call that have taken a key, nil when none
 // has, and what the key's own key holds: "", or what has outlived its record.
-func (j *Journal) keyOwner(ctx context.Context, connection, key string) (value string, holder *order, call int, err error) {
+func (j *Journal) keyOwner(ctx context.Context, connection, key string) (value string, owner *order, call int, err error) {
 	if key == "" {
 		return "", nil, 0, nil
 	}
@@ -225,15 +225,15 @@ func (j *Journal) keyOwner(ctx context.Context, connection, key string) (value s
 	if call, err = strconv.Atoi(number); err != nil {
 		return "", nil, 0, fmt.Errorf("what has taken a key: %w", ErrCorrupt)
 	}
-	holder, err = j.order(ctx, j.write, location{connection, ref})
+	owner, err = j.order(ctx, j.write, location{connection, ref})
 	if errors.Is(err, ordering.ErrNoOrder) {
 		return value, nil, 0, nil
 	}
 	if err != nil {
 		return "", nil, 0, err
 	}
-	if taken, ok := holder.Call(call); !ok || taken.Key != key || releasesKey(taken, taken.Outcome) {
+	if taken, ok := owner.Call(call); !ok || taken.Key != key || releasesKey(taken, taken.Outcome) {
 		return value, nil, 0, nil // freed since the key was read
 	}
-	return value, holder, call, nil
+	return value, owner, call, nil
 }

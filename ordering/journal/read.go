@@ -101,14 +101,14 @@ func decodeReply(at location, calls []int, done *redis.Cmd) (o *order, whole boo
 
 // Lookup returns the call that has taken a key, with its order (policy O7).
 func (j *Journal) Lookup(ctx context.Context, connection, key string) (ordering.Record, int, error) {
-	_, holder, call, err := j.keyOwner(ctx, connection, key)
-	if err == nil && holder == nil {
+	_, owner, call, err := j.keyOwner(ctx, connection, key)
+	if err == nil && owner == nil {
 		err = ordering.ErrKeyFree
 	}
 	if err != nil {
 		return ordering.Record{}, 0, failed("lookup", err)
 	}
-	return holder.Record, call, nil
+	return owner.Record, call, nil
 }
 
 // Order returns the record of an orderID.

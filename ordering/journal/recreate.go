@@ -143,8 +143,8 @@ func (j *Journal) takeKey(ctx context.Context, c *tx, call ordering.Call, n int)
 	if call.Key == "" || releasesKey(call, call.Outcome) || call.Resolved != nil && call.Resolved.Resolution == ordering.ResolvedRetry {
 		return nil
 	}
-	value, holder, _, err := j.keyOwner(ctx, c.connection(), call.Key)
-	if err != nil || holder != nil && !strings.HasPrefix(value, c.order.place.ref+" ") {
+	value, owner, _, err := j.keyOwner(ctx, c.connection(), call.Key)
+	if err != nil || owner != nil && !strings.HasPrefix(value, c.order.place.ref+" ") {
 		return err
 	}
 	c.check(c.idempotencyKey(call.Key), value)

@@ -1,4 +1,4 @@
-// Command peer holds the servers of one's own that `larder-bench peers`
+// Command ginpeer holds the servers of one's own that `larder-bench peers`
 // compares larder with, and its generator of load at a fixed rate. It is no
 // part of larder: the measurement builds it, so that larder's binary does not
 // carry it.
