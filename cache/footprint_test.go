@@ -53,7 +53,7 @@ func footprintOf(tb testing.TB, menus int) footprint {
 		}
 	}
 	replica := NewReplica(s, ReplicaConfig{Memory: 1 << 40})
-	settled := func() int64 {
+	heapAfterGC := func() int64 {
 		// The decoder holds on to what it was given last, and to what it returned.
 		if _, err := s.packer.unpack(s.packer.pack([]byte("little"))); err != nil {
 			tb.Fatal(err)
@@ -68,7 +68,7 @@ func footprintOf(tb testing.TB, menus int) footprint {
 	}
 	readAll(tb, replica, warm, true)
 	replica.Drop(ids[0])
-	before := settled()
+	before := heapAfterGC()
 	each := func(do func(snap *Snapshot)) int64 {
 		for _, id := range ids {
 			snap, err := replica.Catalogue(tb.Context(), id)
@@ -77,7 +77,7 @@ func footprintOf(tb testing.TB, menus int) footprint {
 			}
 			do(snap)
 		}
-		return (settled() - before) / int64(menus)
+		return (heapAfterGC() - before) / int64(menus)
 	}
 	var f footprint
 	f.index = each(func(*Snapshot) {})

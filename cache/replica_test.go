@@ -240,8 +240,8 @@ func TestPollRepairsALostNotice(t *testing.T) {
 }
 
 // Redis lost its data, and the number that memory holds was given again to the
-// same content with other stop lists: Redis settles it (policy S2).
-func TestANumberGivenTwiceWithOtherStopListsIsSettledByRedis(t *testing.T) {
+// same content with other stop lists: Redis decides (policy S2).
+func TestANumberGivenTwiceWithOtherStopListsIsDecidedByRedis(t *testing.T) {
 	t.Parallel()
 	onEveryRedis(t, func(t *testing.T, r *redisdb.DB) {
 		s := cache.NewStore(r, cache.StoreConfig{})

@@ -59,8 +59,8 @@ func (t *town) changed(tb testing.TB, kind string) []*cache.Publication {
 	return all
 }
 
-// settle fills a Redis with the current version of each restaurant of a town.
-func settle(tb testing.TB, s *cache.Store, restaurants int) *town {
+// fillTown fills a Redis with the current version of each restaurant of a town.
+func fillTown(tb testing.TB, s *cache.Store, restaurants int) *town {
 	tb.Helper()
 	generate := sandbox.Generate{Restaurants: restaurants, Products: scaleDishes, Seed: 1, ChainSize: chainSize}
 	t := &town{generate: generate}
@@ -109,7 +109,7 @@ func BenchmarkColdStart(b *testing.B) {
 		b.Run(fmt.Sprintf("restaurants=%d", restaurants), func(b *testing.B) {
 			r := open(b, redistest.Start(b).URL())
 			s := cache.NewStore(r, cache.StoreConfig{})
-			t := settle(b, s, restaurants)
+			t := fillTown(b, s, restaurants)
 			info := r.Client().Info(b.Context(), "memory").Val()
 			_, info, _ = strings.Cut(info, "used_memory:")
 			used, _ := strconv.Atoi(strings.TrimSpace(strings.SplitN(info, "\n", 2)[0]))

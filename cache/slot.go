@@ -112,7 +112,7 @@ func (r *Replica) Install(snapshot *Snapshot) {
 
 // replaces tells whether v is another catalogue than the one held, and may
 // take its place: versions never go back (policy S2). A number that was given
-// twice, because Redis lost its data, is settled by Redis: its content or, where
+// twice, because Redis lost its data, is decided by Redis: its content or, where
 // only the stop lists are others, the time of its pull tells the two apart.
 func replaces(v, held Version) bool {
 	return v.Version > held.Version ||

@@ -170,7 +170,7 @@ func BenchmarkSpread(b *testing.B) {
 			b.Run(fmt.Sprintf("restaurants=%d/%s", restaurants, kind), func(b *testing.B) {
 				server := redistest.Start(b)
 				s := cache.NewStore(open(b, server.URL()), cache.StoreConfig{})
-				t := settle(b, s, restaurants)
+				t := fillTown(b, s, restaurants)
 				all := watching(b, server.URL(), 5*time.Second, t.restaurants)
 				var publishes, delays []time.Duration
 				for b.Loop() {

@@ -89,7 +89,7 @@ func TestAudit(t *testing.T) {
 	}
 	synced := rows[7]
 	if synced.Run == nil || *synced.Run != run.ID || synced.At == "" || synced.RequestID == "" || rows[3].Ref == nil || *rows[3].Ref != ref || rows[1].Batch == nil {
-		t.Errorf("a sync %+v, a word on an order %+v, a batch %+v", synced, rows[3], rows[1])
+		t.Errorf("a sync %+v, a resolution %+v, a batch %+v", synced, rows[3], rows[1])
 	}
 	// Whose it was; nothing of what concerns all connections, or none.
 	if of := synced.Connection; of == nil || *of != "main" {

@@ -14,7 +14,7 @@ func TestClientsFollowAReload(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, eager)
 	w.schedule()
-	w.settled()
+	w.waitIdle()
 	w.pull("@main")
 	configured := defaultPlan().auth.Clients
 	with := func(change func(all []httpapi.ClientConfig) []httpapi.ClientConfig) []httpapi.ClientConfig {

@@ -146,7 +146,7 @@ func TestRefusalsSayWhatTheyRefuse(t *testing.T) {
 		{http.MethodPost, ordersPath, `{}`, "the order breaks rules of the menu; see errors"},
 		{http.MethodPut, "/v1/orders/" + p.OrderID + "/pay", `[]`, "the payment breaks rules; see errors"},
 		{http.MethodPut, "/v1/orders/" + p.OrderID + "/reject", `{}`, "the rejection breaks rules; see errors"},
-		{http.MethodPost, "/v1/ops/orders/" + lost + "/resolve", `{}`, "the order cannot be settled like this; see errors"},
+		{http.MethodPost, "/v1/ops/orders/" + lost + "/resolve", `{}`, "the order cannot be resolved like this; see errors"},
 	} {
 		got := k.do(test.method, test.path, test.body, append(key("refusal"), append([]string{"Content-Type", "application/json"}, k.ops...)...)...)
 		if said := got.refused(t, http.StatusUnprocessableEntity, "validation_failed"); said.Msg != test.want {
@@ -182,10 +182,10 @@ func TestAnUnknownPaymentKeepsTheOrder(t *testing.T) {
 		t.Errorf("got %+v", record)
 	}
 	k.post("/v1/ops/orders/"+p.Ref+"/resolve", `{"operation":"pay","outcome":"done"}`, k.ops...).is(t, http.StatusOK)
-	settled := k.change(p.OrderID, "pay", payment).is(t, http.StatusOK)
+	resolved := k.change(p.OrderID, "pay", payment).is(t, http.StatusOK)
 	var got changed
-	if settled.into(t, &got); !got.Paid || settled.header.Get("Idempotent-Replayed") != "true" {
-		t.Errorf("settled: got %s", settled.body)
+	if resolved.into(t, &got); !got.Paid || resolved.header.Get("Idempotent-Replayed") != "true" {
+		t.Errorf("resolved: got %s", resolved.body)
 	}
 	k.change(p.OrderID, "complete", "").is(t, http.StatusOK)
 	if orders := k.main.has(); len(orders[0].Payments) != 1 || orders[0].State != "closed" {

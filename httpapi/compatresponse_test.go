@@ -85,16 +85,16 @@ func fault(do string, status int, body, media string) string {
 	return string(text[1 : len(text)-1])
 }
 
-// What is not certain, and what a person settled, is told in larder's words.
+// What is not certain, and what a person resolved, is told in larder's words.
 func TestUncertainOutcomesOnTheCompatibleAPI(t *testing.T) {
 	t.Parallel()
 	tw := newTwins(t)
 	ops := tw.as(clientOps)
 	body := posOrder()
 	send := func(k string) reply { return tw.post(createPath, body, append(key(k), tw.shop...)...) }
-	settle := func(lost reply, word string) {
+	resolve := func(lost reply, resolution string) {
 		t.Helper()
-		tw.post("/v1/ops/orders/"+lost.header.Get("Larder-Order-Ref")+"/resolve", word, ops...).is(t, http.StatusOK)
+		tw.post("/v1/ops/orders/"+lost.header.Get("Larder-Order-Ref")+"/resolve", resolution, ops...).is(t, http.StatusOK)
 	}
 
 	tw.behind.fault("POST", `"do":"execute_then_reset"`)
@@ -104,18 +104,18 @@ func TestUncertainOutcomesOnTheCompatibleAPI(t *testing.T) {
 		t.Errorf("ref %q, msg %q", ref, said.Msg)
 	}
 	same(t, lost, send("lost"))
-	settle(lost, `{"operation":"create","outcome":"done","orderID":"1001"}`)
+	resolve(lost, `{"operation":"create","outcome":"done","orderID":"1001"}`)
 	if got := send("lost").is(t, http.StatusCreated); string(got.body) != `{"result":{"orderID":"1001"}}` || got.header.Get("Idempotent-Replayed") != "true" {
-		t.Errorf("settled done: %s %v", got.body, got.header)
+		t.Errorf("resolved done: %s %v", got.body, got.header)
 	}
 
 	tw.behind.fault("POST", `"do":"status","status":502,"body":"<html>"`)
 	gone := send("gone")
 	gone.refusedCompat(t, http.StatusGatewayTimeout, "order_outcome_unknown")
-	settle(gone, `{"operation":"create","outcome":"not_done"}`)
+	resolve(gone, `{"operation":"create","outcome":"not_done"}`)
 	got := send("gone")
 	if got.status != http.StatusBadGateway || !strings.Contains(string(got.body), `"code":"upstream_refused"`) || !strings.Contains(string(got.body), "a person") {
-		t.Errorf("settled not done: %d %s", got.status, got.body)
+		t.Errorf("resolved not done: %d %s", got.status, got.body)
 	}
 
 	// Another change has to wait for it.
@@ -124,9 +124,9 @@ func TestUncertainOutcomesOnTheCompatibleAPI(t *testing.T) {
 	pay.refusedCompat(t, http.StatusGatewayTimeout, "order_outcome_unknown")
 	same(t, pay, tw.put(createPath+"/1001/pay", payment, tw.shop...))
 	tw.put(createPath+"/1001/complete", "", tw.shop...).refusedCompat(t, http.StatusConflict, "outcome_unknown")
-	settle(pay, `{"operation":"pay","outcome":"done"}`)
+	resolve(pay, `{"operation":"pay","outcome":"done"}`)
 	if got := tw.put(createPath+"/1001/pay", payment, tw.shop...).is(t, http.StatusOK); string(got.body) != `{"result":{}}` {
-		t.Errorf("settled payment: %s", got.body)
+		t.Errorf("resolved payment: %s", got.body)
 	}
 	tw.put(createPath+"/1001/complete", "", tw.shop...).is(t, http.StatusOK)
 

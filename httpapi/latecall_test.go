@@ -61,7 +61,7 @@ func TestALateEndingCounts(t *testing.T) {
 	}
 }
 
-// A person's word stands against what comes to be known later; both are shown.
+// A person's resolution stands against what comes to be known later; both are shown.
 func TestAContradictionIsShown(t *testing.T) {
 	t.Parallel()
 	k := newKitchen(t, hasty)
@@ -72,9 +72,9 @@ func TestAContradictionIsShown(t *testing.T) {
 	answer := k.later(body, append(key("late"), k.shop...)...)
 	<-k.main.arrived
 	ref := k.swept("late").Ref
-	settled := k.post("/v1/ops/orders/"+ref+"/resolve", `{"operation":"create","outcome":"not_done"}`, k.ops...).record(t)
-	if diff := cmp.Diff([]string{"create - - unknown - -", "create - - refused - ops"}, settled.told(t)); diff != "" {
-		t.Errorf("settled (-want +got):\n%s", diff)
+	resolved := k.post("/v1/ops/orders/"+ref+"/resolve", `{"operation":"create","outcome":"not_done"}`, k.ops...).record(t)
+	if diff := cmp.Diff([]string{"create - - unknown - -", "create - - refused - ops"}, resolved.told(t)); diff != "" {
+		t.Errorf("resolved (-want +got):\n%s", diff)
 	}
 	open()
 	late := answer()

@@ -34,8 +34,8 @@ func (w *world) watchRuns(headers ...string) *feed {
 	return f
 }
 
-// settled waits until the scheduler has caught up: no run of its own is left.
-func (w *world) settled() {
+// waitIdle waits until the scheduler has caught up: no run of its own is left.
+func (w *world) waitIdle() {
 	w.t.Helper()
 	for deadline := time.Now().Add(feedLimit); time.Now().Before(deadline); {
 		runs, _, err := w.runner.Runs(w.t.Context(), menusync.Filter{Limit: 500})
@@ -62,7 +62,7 @@ func TestOpsEvents(t *testing.T) {
 	there := newWorld(t, onRedis, func(p *plan) { p.unsynced = true })
 	here.schedule()
 	there.schedule()
-	here.settled()
+	here.waitIdle()
 	all, own := there.watchRuns(there.as(clientOps)...), there.watchRuns(there.as(clientNorth)...)
 	here.do(http.MethodPost, syncPath+"?wait=30s", "", here.as(clientOps)...).is(t, http.StatusOK)
 	here.do(http.MethodPost, "/v1/ops/restaurants/"+north+"/sync?wait=30s", "", here.as(clientNorth)...).is(t, http.StatusOK)
@@ -98,7 +98,7 @@ func TestSyncOfAll(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.schedule()
-	w.settled()
+	w.waitIdle()
 	ops := w.as(clientOps)
 	feed, own := w.watchRuns(ops...), w.watchRuns(w.as(clientNorth)...)
 	var started struct {

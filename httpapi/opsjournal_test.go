@@ -56,7 +56,7 @@ func TestJournalRestored(t *testing.T) {
 
 // TestJournalRestored_SendAgain: an unknown order is not sent again while new
 // orders are paused: another instance may have done so after the backup was made.
-// It can be settled otherwise (policy O14a).
+// It can be resolved otherwise (policy O14a).
 func TestJournalRestored_SendAgain(t *testing.T) {
 	t.Parallel()
 	k := newKitchen(t)
@@ -73,7 +73,7 @@ func TestJournalRestored_SendAgain(t *testing.T) {
 		return k.post("/v1/ops/orders/"+ref+"/resolve", `{"operation":"create","outcome":"`+outcome+`"}`, k.ops...)
 	}
 	resolve(refs[0], "send_again").refused(t, http.StatusServiceUnavailable, "journal_restored")
-	if one := k.opsOrder(refs[0]); one.State != "unknown" || len(one.Calls) != 1 || one.Calls[0].Settled != nil {
+	if one := k.opsOrder(refs[0]); one.State != "unknown" || len(one.Calls) != 1 || one.Calls[0].Resolved != nil {
 		t.Errorf("got %+v, want it unknown as before", one)
 	}
 	if sent := len(k.main.has()); sent != 2 {

@@ -50,7 +50,7 @@ type listedOrder struct {
 	RestaurantName *string `json:"restaurantName"`
 }
 
-// opsOrderView is a record with everything that settling it takes.
+// opsOrderView is a record with everything that resolving it takes.
 type opsOrderView struct {
 	listedOrder
 	// RestaurantPhone and RestaurantAddress are as configured; null where they
@@ -70,7 +70,7 @@ type callView struct {
 	StartedAt    *string            `json:"startedAt"`
 	EndedAt      *string            `json:"endedAt"`
 	Answer       *answerView        `json:"answer"`
-	Settled      *resolutionView    `json:"settled"`
+	Resolved     *resolutionView    `json:"settled"`
 	Contradicted *ordering.Outcome  `json:"contradicted"`
 	// Sent is the body that the ordering service got; null of a completion,
 	// and when it is no longer kept.
@@ -85,7 +85,7 @@ type answerView struct {
 	RequestID *string `json:"requestId"`
 }
 
-// resolutionView is a person's word.
+// resolutionView is a person's resolution.
 type resolutionView struct {
 	By      string              `json:"by"`
 	At      *string             `json:"at"`
@@ -146,37 +146,37 @@ func newCallView(call ordering.Call) callView {
 	if said := call.Answer; said != nil {
 		view.Answer = &answerView{Status: said.Status, Code: orNull(said.Code), Msg: orNull(said.Msg), RequestID: orNull(said.RequestID)}
 	}
-	if word := call.Resolved; word != nil {
-		view.Settled = &resolutionView{By: word.By, At: timeOrNull(word.At), Outcome: word.Resolution, Note: orNull(word.Note)}
+	if resolution := call.Resolved; resolution != nil {
+		view.Resolved = &resolutionView{By: resolution.By, At: timeOrNull(resolution.At), Outcome: resolution.Resolution, Note: orNull(resolution.Note)}
 	}
 	return view
 }
 
-// resolveOrder answers POST /v1/ops/orders/{ref}/resolve: a person's word on an
-// operation whose outcome is unknown (policy O12).
+// resolveOrder answers POST /v1/ops/orders/{ref}/resolve: a person's resolution of
+// an operation whose outcome is unknown (policy O12).
 func (s *Server) resolveOrder(c *gin.Context) error {
 	body, err := readJSON(c, nil)
 	if err != nil {
 		return err
 	}
-	word, err := readResolution(body)
+	resolution, err := readResolution(body)
 	if err != nil {
 		return err
 	}
 	who, _ := callerOf(c)
-	word.Connections, word.Ref, word.By, word.RequestID = s.visibleConnections(who), param(c, "ref"), who.Client, idOf(c)
-	resolved, err := s.orders.Resolve(c.Request.Context(), word)
+	resolution.Connections, resolution.Ref, resolution.By, resolution.RequestID = s.visibleConnections(who), param(c, "ref"), who.Client, idOf(c)
+	resolved, err := s.orders.Resolve(c.Request.Context(), resolution)
 	if err != nil {
 		return resolutionProblem(err)
 	}
 	s.log.WithFields(logrus.Fields{
 		"event": "order.resolved", "ref": resolved.Record.Ref, "orderID": resolved.Record.OrderID, "requestId": idOf(c),
-		"client": who.Client, "connection": resolved.Record.Connection, "operation": word.Operation, "word": word.Resolution,
+		"client": who.Client, "connection": resolved.Record.Connection, "operation": resolution.Operation, "resolution": resolution.Resolution,
 		"outcome": resolved.Call.Outcome, "state": resolved.Record.State,
-	}).Info("an order's unknown outcome was settled")
+	}).Info("an order's unknown outcome was resolved")
 	s.audit(c, auditEntry{
 		Action: actionResolve, Connection: orNull(resolved.Record.Connection), Restaurant: orNull(resolved.Record.Restaurant),
-		Ref: &resolved.Record.Ref, Detail: truncateDetail(string(word.Operation) + ": " + string(word.Resolution)),
+		Ref: &resolved.Record.Ref, Detail: truncateDetail(string(resolution.Operation) + ": " + string(resolution.Resolution)),
 	})
 	return answer(c, http.StatusOK, result{newRecordView(resolved.Record)})
 }

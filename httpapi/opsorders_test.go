@@ -25,10 +25,10 @@ type opsOrder struct {
 			Status               int
 			Code, Msg, RequestID *string
 		}
-		Settled *struct {
+		Resolved *struct {
 			By, Outcome string
 			At, Note    *string
-		}
+		} `json:"settled"`
 		Sent json.RawMessage
 	}
 }
@@ -130,7 +130,7 @@ func TestOpsOneOrder(t *testing.T) {
 		t.Errorf("whom to call: phone %v, address %v", one.RestaurantPhone, one.RestaurantAddress)
 	}
 	call := one.Calls[0]
-	if call.Number != 1 || call.Operation != "create" || call.Outcome != "unknown" || call.Client != clientShop || call.RequestID == "" || call.StartedAt == nil || call.Settled != nil || call.Contradicted != nil {
+	if call.Number != 1 || call.Operation != "create" || call.Outcome != "unknown" || call.Client != clientShop || call.RequestID == "" || call.StartedAt == nil || call.Resolved != nil || call.Contradicted != nil {
 		t.Errorf("got %+v", call)
 	}
 	if call.Answer == nil || call.Answer.Status != http.StatusInternalServerError || call.Answer.Code != nil {
@@ -144,8 +144,8 @@ func TestOpsOneOrder(t *testing.T) {
 	k.change(orderID, "pay", payment).is(t, http.StatusOK)
 	k.change(orderID, "complete", "").is(t, http.StatusOK)
 	one = k.opsOrder(ref)
-	if word := one.Calls[0].Settled; word == nil || word.By != clientOps || word.Outcome != "done" || word.At == nil || word.Note == nil || *word.Note != "spoke with the kitchen" {
-		t.Errorf("settled: got %+v", word)
+	if resolution := one.Calls[0].Resolved; resolution == nil || resolution.By != clientOps || resolution.Outcome != "done" || resolution.At == nil || resolution.Note == nil || *resolution.Note != "spoke with the kitchen" {
+		t.Errorf("resolved: got %+v", resolution)
 	}
 	if len(one.Calls) != 3 || !strings.Contains(string(one.Calls[1].Sent), "currency-1") || string(one.Calls[2].Sent) != "null" || one.Calls[2].EndedAt == nil {
 		t.Errorf("got %+v", one.Calls)
@@ -165,13 +165,13 @@ func TestOpsOneOrder(t *testing.T) {
 func TestResolve(t *testing.T) {
 	t.Parallel()
 	k := newKitchen(t)
-	resolve := func(ref, word string, headers ...string) reply {
+	resolve := func(ref, resolution string, headers ...string) reply {
 		t.Helper()
-		return k.post("/v1/ops/orders/"+ref+"/resolve", word, append(headers, k.ops...)...)
+		return k.post("/v1/ops/orders/"+ref+"/resolve", resolution, append(headers, k.ops...)...)
 	}
 	good := k.place("good")
 	ref := k.lost("lost")
-	for word, want := range map[string][]string{
+	for resolution, want := range map[string][]string{
 		`{}`:                   {"/operation value_not_allowed", "/outcome value_not_allowed"},
 		`{"operation":"menu"}`: {"/operation value_not_allowed", "/outcome value_not_allowed"},
 		`{"operation":"create","outcome":"maybe"}`:               {"/outcome value_not_allowed"},
@@ -182,13 +182,13 @@ func TestResolve(t *testing.T) {
 		`[]`:                                                     {" type_mismatch"},
 		`{"operation":"create","outcome":"not_done","note":"` + strings.Repeat("ж", 1001) + `"}`: {"/note limit_exceeded"},
 	} {
-		broken := resolve(ref, word).refused(t, http.StatusUnprocessableEntity, "validation_failed")
+		broken := resolve(ref, resolution).refused(t, http.StatusUnprocessableEntity, "validation_failed")
 		var got []string
 		for _, v := range broken.Errors {
 			got = append(got, v.Path+" "+v.Code)
 		}
 		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("%.80s (-want +got):\n%s", word, diff)
+			t.Errorf("%.80s (-want +got):\n%s", resolution, diff)
 		}
 	}
 	resolve(ref, `{"operation":"create","outcome":"not_done","notes":"?"}`).refused(t, http.StatusBadRequest, "invalid_parameter")
@@ -230,7 +230,7 @@ func TestResolve(t *testing.T) {
 		}
 	}
 	if !found {
-		t.Error("what was settled has no line in the log")
+		t.Error("what was resolved has no line in the log")
 	}
 }
 

@@ -84,7 +84,7 @@ func conflict(err error) *problem {
 	case errors.As(err, &busy) && busy.Call.Outcome == ordering.OutcomeUnknown:
 		return &problem{
 			code: CodeOutcomeUnknown, ref: busy.Record.Ref, params: map[string]any{"operation": busy.Call.Operation},
-			msg: "it is not known what became of the order's last change; it takes no other before that is settled",
+			msg: "it is not known what became of the order's last change; it takes no other before that is resolved",
 		}
 	case errors.As(err, &busy):
 		return &problem{

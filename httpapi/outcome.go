@@ -96,7 +96,7 @@ func outcomeProblem(result ordering.Result) *problem {
 		p.retryAfter = max(time.Second, result.RetryAfter)
 	default:
 		p.code = CodeOrderOutcomeUnknown
-		p.msg = "the ordering service did not say whether it took " + words.it + "; do not send it again under another key before this is settled"
+		p.msg = "the ordering service did not say whether it took " + words.it + "; do not send it again under another key before this is resolved"
 	}
 	return p
 }

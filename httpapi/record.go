@@ -29,7 +29,7 @@ type recordView struct {
 }
 
 // attemptView is one try of a call, or one step of it that was no try: a call
-// that ended without one, or a person's word.
+// that ended without one, or a person's resolution.
 type attemptView struct {
 	Operation ordering.Operation `json:"operation"`
 	// Try counts the tries of one call from 1; null of what was no try.
@@ -39,7 +39,7 @@ type attemptView struct {
 	Status  *int             `json:"status"` // null where there was no answer
 	Outcome ordering.Outcome `json:"outcome"`
 	Code    *string          `json:"code"`
-	By      *string          `json:"by"` // who settled it
+	By      *string          `json:"by"` // who resolved it
 }
 
 type paymentView struct {
@@ -69,7 +69,7 @@ func newRecordView(record ordering.Record) recordView {
 }
 
 // attemptsOf are a call's tries, then how it ended where no try tells, then who
-// settled it.
+// resolved it.
 func attemptsOf(call ordering.Call) []attemptView {
 	attempts := make([]attemptView, 0, len(call.Attempts)+1)
 	for i, try := range call.Attempts {
@@ -102,7 +102,7 @@ func endWithoutTry(call ordering.Call) attemptView {
 	return end
 }
 
-// resolvedOutcome is what a person's word makes of a call.
+// resolvedOutcome is what a person's resolution makes of a call.
 func resolvedOutcome(how ordering.Resolution) ordering.Outcome {
 	switch how {
 	case ordering.ResolvedDone:

@@ -90,14 +90,14 @@ func TestTheLateReplay(t *testing.T) {
 	same(t, first, again)
 }
 
-// Placed, but the service's answer was lost: unknown, until a person settles
-// it; then the same key gets what it was settled to.
-func TestTheReplayOfWhatWasSettled(t *testing.T) {
+// Placed, but the service's answer was lost: unknown, until a person resolves
+// it; then the same key gets what it was resolved to.
+func TestTheReplayOfWhatWasResolved(t *testing.T) {
 	t.Parallel()
 	for how, test := range map[string]struct {
-		word   string
-		status int
-		check  func(t *testing.T, k *kitchen, got reply)
+		resolution string
+		status     int
+		check      func(t *testing.T, k *kitchen, got reply)
 	}{
 		"done": {`{"operation":"create","outcome":"done","orderID":"%s","note":"they have it"}`, http.StatusCreated, func(t *testing.T, k *kitchen, got reply) {
 			var p placed
@@ -128,18 +128,18 @@ func TestTheReplayOfWhatWasSettled(t *testing.T) {
 			lost := k.post(ordersPath, body, append(key("k"), k.shop...)...)
 			ref := lost.refused(t, http.StatusGatewayTimeout, "order_outcome_unknown").Ref
 			same(t, lost, k.post(ordersPath, body, append(key("k"), k.shop...)...))
-			word := test.word
-			if strings.Contains(word, "%s") {
-				word = fmt.Sprintf(word, k.main.has()[0].OrderID)
+			resolution := test.resolution
+			if strings.Contains(resolution, "%s") {
+				resolution = fmt.Sprintf(resolution, k.main.has()[0].OrderID)
 			}
-			k.post("/v1/ops/orders/"+ref+"/resolve", word, k.ops...).is(t, http.StatusOK)
+			k.post("/v1/ops/orders/"+ref+"/resolve", resolution, k.ops...).is(t, http.StatusOK)
 			got := k.post(ordersPath, body, append(key("k"), k.shop...)...)
 			if got.status != test.status || got.header.Get("Idempotent-Replayed") != "true" {
 				t.Fatalf("got %d %s", got.status, got.body)
 			}
 			test.check(t, k, got)
 			if again := k.post(ordersPath, body, append(key("k"), k.shop...)...); string(again.body) != string(got.body) {
-				t.Errorf("settled, yet two replays differ:\n%s\n%s", got.body, again.body)
+				t.Errorf("resolved, yet two replays differ:\n%s\n%s", got.body, again.body)
 			}
 		})
 	}

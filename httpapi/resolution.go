@@ -16,7 +16,7 @@ const maxNote = 1000
 // any spelling. Whether the values go together is ordering's to say.
 func readResolution(body []byte) (ordering.ResolveRequest, error) {
 	var (
-		word       ordering.ResolveRequest
+		resolution ordering.ResolveRequest
 		violations []ordering.Violation
 		unknown    error
 	)
@@ -28,10 +28,10 @@ func readResolution(body []byte) (ordering.ResolveRequest, error) {
 		violate("", ordering.TypeMismatch, ordering.Params{"want": "object", "got": kind.String()})
 	}
 	fields := map[string]func(text string){
-		"operation": func(text string) { word.Operation = ordering.Operation(text) },
-		"outcome":   func(text string) { word.Resolution = ordering.Resolution(text) },
-		"orderid":   func(text string) { word.OrderID = text },
-		"note":      func(text string) { word.Note = text },
+		"operation": func(text string) { resolution.Operation = ordering.Operation(text) },
+		"outcome":   func(text string) { resolution.Resolution = ordering.Resolution(text) },
+		"orderid":   func(text string) { resolution.OrderID = text },
+		"note":      func(text string) { resolution.Note = text },
 	}
 	for name := range reader.Members() {
 		folded, kind := jsontext.FoldName(name), reader.Kind()
@@ -60,18 +60,18 @@ func readResolution(body []byte) (ordering.ResolveRequest, error) {
 		return ordering.ResolveRequest{}, err
 	}
 	if violations != nil {
-		return word, &problem{code: CodeValidationFailed, msg: "the order cannot be settled like this; see errors", violations: violations}
+		return resolution, &problem{code: CodeValidationFailed, msg: "the order cannot be resolved like this; see errors", violations: violations}
 	}
-	notCreated := word.Resolution == ordering.ResolvedNotDone || word.Resolution == ordering.ResolvedRetry
-	if word.Operation == upstream.OpCreate && word.OrderID != "" && notCreated {
+	notCreated := resolution.Resolution == ordering.ResolvedNotDone || resolution.Resolution == ordering.ResolvedRetry
+	if resolution.Operation == upstream.OpCreate && resolution.OrderID != "" && notCreated {
 		// A mistake that cannot be taken back: whoever knows the orderID has found the order.
 		unknown = invalid("orderID", "goes with the outcome done: an order that was not created has none")
 	}
-	return word, unknown
+	return resolution, unknown
 }
 
 // resolutionProblem words what a resolution breaks: what is known needs no
-// settling, and what is no longer kept cannot be sent again (policy O13).
+// resolving, and what is no longer kept cannot be sent again (policy O13).
 func resolutionProblem(err error) error {
 	var (
 		invalid *ordering.InvalidError
@@ -84,7 +84,7 @@ func resolutionProblem(err error) error {
 		return p
 	case errors.As(err, &invalid):
 		return &problem{
-			code: CodeValidationFailed, msg: "the order cannot be settled like this; see errors",
+			code: CodeValidationFailed, msg: "the order cannot be resolved like this; see errors",
 			violations: invalid.Violations, err: err,
 		}
 	case !errors.Is(err, ordering.ErrNoBody):
@@ -99,15 +99,15 @@ func resolutionProblem(err error) error {
 	}
 }
 
-// nothingToResolve says why an operation cannot be settled, and which can.
+// nothingToResolve says why an operation cannot be resolved, and which can.
 func nothingToResolve(state *ordering.StateError) string {
 	record, operation := state.Record, string(state.Operation)
-	text := "there is nothing to settle: "
+	text := "there is nothing to resolve: "
 	switch call, made := record.Last(state.Operation); {
 	case !made:
 		text += operation + " was never asked for"
 	case call.Resolved != nil:
-		text += call.Resolved.By + " has settled " + operation + " as " + string(call.Resolved.Resolution)
+		text += call.Resolved.By + " has resolved " + operation + " as " + string(call.Resolved.Resolution)
 	case call.Outcome == ordering.OutcomeOpen:
 		text += "the outcome of " + operation + " is still to come"
 	default:

@@ -31,7 +31,7 @@ import (
 type Orders interface {
 	Place(ctx context.Context, order ordering.PlaceRequest) (ordering.Result, error)
 	Change(ctx context.Context, change ordering.ChangeRequest) (ordering.Result, error)
-	Resolve(ctx context.Context, word ordering.ResolveRequest) (ordering.Result, error)
+	Resolve(ctx context.Context, resolution ordering.ResolveRequest) (ordering.Result, error)
 	ByRef(ctx context.Context, connections []string, ref string) (ordering.Record, error)
 	ByOrderID(ctx context.Context, connections []string, orderID string) (ordering.Record, error)
 	ByKey(ctx context.Context, connections []string, client, key string) (ordering.Record, error)

@@ -133,7 +133,7 @@ const summarised = 100
 type summaryView struct {
 	Restaurants int           `json:"restaurants"`
 	States      map[state]int `json:"states"`
-	// UnknownOrders counts the orders to settle, up to a hundred: More says that
+	// UnknownOrders counts the orders to resolve, up to a hundred: More says that
 	// there are others. Null while the journal cannot be asked.
 	UnknownOrders *int `json:"unknownOrders"`
 	More          bool `json:"moreUnknownOrders"`

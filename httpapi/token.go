@@ -87,7 +87,7 @@ func (s *Server) grantToken(c *gin.Context) (status int, body any) {
 	}
 }
 
-// issueToken settles the scopes and signs the token.
+// issueToken chooses the scopes and signs the token.
 func (s *Server) issueToken(c *gin.Context, client ClientConfig, asked string) (status int, body any) {
 	scopes := client.Scopes
 	if names := strings.FieldsFunc(asked, func(r rune) bool { return r == ' ' || r == ',' }); len(names) > 0 {

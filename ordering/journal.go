@@ -181,7 +181,7 @@ type CallResult struct {
 	Answer   *Answer // nil where there was none
 }
 
-// ResolveCall is a person's word on an unknown outcome.
+// ResolveCall is a person's resolution of an unknown outcome.
 type ResolveCall struct {
 	// ID is the new call's CallSpec's, made like a ref, with ResolvedRetry.
 	ID              string

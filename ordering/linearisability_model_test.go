@@ -56,7 +56,7 @@ const (
 	momentByKey    moment = "reads by key"
 	momentByID     moment = "reads by orderID"
 	momentByRef    moment = "reads by ref"
-	momentSettle   moment = "settles"
+	momentResolve  moment = "resolves"
 )
 
 // step is one operation of a history: what was asked and, since nothing of it
@@ -113,7 +113,7 @@ func (r *register) apply(s step) bool {
 		return r.open(s)
 	case momentEnd:
 		return r.end(s, false) && r.snapshot == s.seen
-	case momentSettle:
+	case momentResolve:
 		return r.end(s, true) && r.snapshot == s.seen
 	case momentReplay:
 		call, outcome, _ := r.under(s)
@@ -176,9 +176,9 @@ func (r *register) open(s step) bool {
 }
 
 // end ends the call that keeps the order busy, by its own result or by a
-// person's word.
-func (r *register) end(s step, settled bool) bool {
-	if r.busy != s.op || r.unknown != settled || r.calls != s.call || r.ref != s.seen.ref {
+// person's resolution.
+func (r *register) end(s step, resolved bool) bool {
+	if r.busy != s.op || r.unknown != resolved || r.calls != s.call || r.ref != s.seen.ref {
 		return false
 	}
 	if r.unknown = s.result == ordering.OutcomeUnknown; !r.unknown {

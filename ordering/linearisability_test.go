@@ -289,12 +289,12 @@ func (h *history) resolve(t *testing.T, client int, orders *ordering.Orders, slo
 		return // somebody else was faster: nothing was seen of the order's own
 	}
 	if err != nil {
-		t.Errorf("settle the %s of %s: %v", op, slot.key, err)
+		t.Errorf("resolve the %s of %s: %v", op, slot.key, err)
 		return
 	}
 	slot.learn(&got.Record)
 	h.add(client, step{
-		key: slot.key, op: op, moment: momentSettle, call: got.Call.Number, result: got.Call.Outcome, seen: snap(&got.Record),
+		key: slot.key, op: op, moment: momentResolve, call: got.Call.Number, result: got.Call.Outcome, seen: snap(&got.Record),
 		frees: got.Call.Derived,
 	}, from, to)
 }
@@ -321,7 +321,7 @@ func (h *history) check(t *testing.T) {
 	}
 	t.Logf("%d moments: %v", len(h.steps), h.kinds)
 	for _, kind := range []string{
-		"create ends done", "create ends unknown", "create settles done", "pay ends done", "pay finds busy ", "create finds in flight ",
+		"create ends done", "create ends unknown", "create resolves done", "pay ends done", "pay finds busy ", "create finds in flight ",
 		"create finds reused ", "create replays done",
 	} {
 		if h.kinds[kind] == 0 {

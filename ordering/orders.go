@@ -97,7 +97,7 @@ type Result struct {
 	RetryAfter time.Duration
 }
 
-// ResolveRequest is an operator's word on an operation whose outcome is unknown.
+// ResolveRequest is an operator's resolution of an operation whose outcome is unknown.
 type ResolveRequest struct {
 	// Connections are those the operator sees.
 	Connections []string

@@ -170,7 +170,7 @@ func TestContradiction(t *testing.T) {
 	for _, late := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
 			h := newHouse(t, ordering.DefaultConfig())
-			settle := func() {
+			resolve := func() {
 				h.journal.Fail(nil)
 				h.pass(time.Minute)
 				if err := h.Sweep(t.Context()); err != nil && !late {
@@ -183,12 +183,12 @@ func TestContradiction(t *testing.T) {
 				if _, err := h.journal.Resolve(t.Context(), ordering.ResolveCall{
 					Connection: "main", Ref: page[0].Ref, Operation: upstream.OpCreate, Resolution: ordering.ResolvedNotDone, By: "ops",
 				}); err != nil {
-					t.Errorf("Settle() = %v", err)
+					t.Errorf("Resolve() = %v", err)
 				}
 			}
 			h.kitchen.answers(func(context.Context, exchange) (upstream.Created, error) {
 				if !late {
-					settle()
+					resolve()
 				} else {
 					h.failing(journaltest.FailBefore, journaltest.MethodFinish)
 				}
@@ -216,7 +216,7 @@ func TestContradiction(t *testing.T) {
 			}
 			r := h.record(t, got.Record.Ref)
 			if r.State != ordering.StateRefused || r.Calls[0].Contradicted != ordering.OutcomeDone {
-				t.Errorf("record %+v; want the word to stand, contradicted", r)
+				t.Errorf("record %+v; want the resolution to stand, contradicted", r)
 			}
 			if all := h.happened(); !slices.Contains(all, "order.outcome_conflict create done") {
 				t.Errorf("events %v, want the contradiction", all)

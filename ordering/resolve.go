@@ -9,7 +9,7 @@ import (
 	"larder/internal/upstream"
 )
 
-// Resolve takes an operator's word on an operation whose outcome is unknown
+// Resolve takes an operator's resolution of an operation whose outcome is unknown
 // (policy O12). With ResolvedRetry the call is made again, with the same
 // body and key, and the Result's Call is the new one; else it is the one that
 // was resolved.

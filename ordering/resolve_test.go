@@ -78,13 +78,13 @@ func TestResolve(t *testing.T) {
 				t.Fatalf("Resolve() = %+v, %v; want %s, %s", got, err, tc.want, tc.state)
 			}
 			if s := got.Call.Resolved; s == nil || s.By != "ops" || s.Note != "asked" || s.Resolution != tc.how {
-				t.Errorf("settled %+v", s)
+				t.Errorf("resolved %+v", s)
 			}
 			h.wantSent(t, len(was.Record.Calls))
 			if tc.op == upstream.OpCreate {
 				again, err := h.Place(t.Context(), placing())
 				if err != nil || !again.Replayed || again.Call.Outcome != tc.want {
-					t.Errorf("the same order again = %+v, %v; want what it was settled to", again, err)
+					t.Errorf("the same order again = %+v, %v; want what it was resolved to", again, err)
 				}
 				return
 			}
@@ -112,7 +112,7 @@ func TestSendAgain(t *testing.T) {
 				t.Errorf("sent again (-first +second):\n%s", diff)
 			}
 			if first, _ := got.Record.Call(was.Call.Number); first.Resolved == nil || first.Resolved.Resolution != ordering.ResolvedRetry {
-				t.Errorf("the first call %+v, want it settled", first)
+				t.Errorf("the first call %+v, want it resolved", first)
 			}
 			h.kitchen.answers(nil)
 			if op == upstream.OpCreate {
@@ -139,7 +139,7 @@ func TestSentAgainAndDone(t *testing.T) {
 	}
 	h.wantSent(t, 2)
 	if _, err := h.Resolve(t.Context(), resolution(was.Record.Ref, upstream.OpCreate, ordering.ResolvedRetry)); !is[*ordering.StateError](err) {
-		t.Errorf("Resolve() once more = %v, want nothing to settle", err)
+		t.Errorf("Resolve() once more = %v, want nothing to resolve", err)
 	}
 	h.wantSent(t, 2)
 }
@@ -169,19 +169,19 @@ func TestResolveChangesNothing(t *testing.T) {
 	leave()
 	again := resolution(was.Record.Ref, upstream.OpCreate, ordering.ResolvedRetry)
 	for name, tc := range map[string]struct {
-		word  ordering.ResolveRequest
-		fails journaltest.Method
-		want  func(error) bool
+		resolution ordering.ResolveRequest
+		fails      journaltest.Method
+		want       func(error) bool
 	}{
 		"another's order":            {func() ordering.ResolveRequest { w := again; w.Connections = []string{"second"}; return w }(), "", noOrder},
 		"an operation never made":    {resolution(was.Record.Ref, upstream.OpPay, ordering.ResolvedRetry), "", is[*ordering.StateError]},
-		"not settled":                {resolution(was.Record.Ref, upstream.OpCreate, ordering.ResolvedDone), journaltest.MethodResolve, is[*ordering.JournalError]},
+		"not resolved":               {resolution(was.Record.Ref, upstream.OpCreate, ordering.ResolvedDone), journaltest.MethodResolve, is[*ordering.JournalError]},
 		"no body":                    {again, journaltest.MethodBody, is[*ordering.JournalError]},
 		"not ready":                  {again, journaltest.MethodReady, is[*ordering.JournalError]},
 		"sending again not recorded": {again, journaltest.MethodResolve, is[*ordering.JournalError]},
 	} {
 		h.failing(journaltest.FailBefore, tc.fails)
-		if _, err := h.Resolve(t.Context(), tc.word); !tc.want(err) {
+		if _, err := h.Resolve(t.Context(), tc.resolution); !tc.want(err) {
 			t.Errorf("%s: Resolve() = %v", name, err)
 		}
 	}

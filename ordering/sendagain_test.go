@@ -54,7 +54,7 @@ func (b between) Body(ctx context.Context, connection, ref string, call int) ([]
 	return body, err
 }
 
-// TestSendAgainOfAnotherCall: a person's word is of the call that was looked
+// TestSendAgainOfAnotherCall: a person's resolution is of the call that was looked
 // at. Another one that has become unknown meanwhile is not resolved by it, nor
 // is the one's body sent as the other's.
 func TestSendAgainOfAnotherCall(t *testing.T) {

@@ -80,7 +80,7 @@ func (w *world) checkAgain(a *ask) {
 	switch {
 	case kept && before.recorded:
 		was.EndedAt, is.EndedAt = time.Time{}, time.Time{} // by the replica's clock where the journal's answer was lost
-		was.Attempts, is.Attempts = nil, nil               // may be told of late, after a person's word
+		was.Attempts, is.Attempts = nil, nil               // may be told of late, after a person's resolution
 		if d := cmp.Diff(was, is); !same || d != "" {
 			w.wrong("%s: %s was answered %s, and now %s of %s (-was +is):\n%s",
 				a, before.result.Record.Ref, was.Outcome, is.Outcome, a.result.Record.Ref, d)

@@ -25,14 +25,14 @@ func (s *simulation) converge() {
 		r.gate.mu.Unlock()
 	}
 	time.Sleep(3 * time.Minute)
-	s.settle()
+	s.quiesce()
 	s.check()
 	s.allRecorded()
 	for _, r := range s.records(ordering.StateUnknown) {
 		if !s.resolve(s.replicas[0], r, false) {
 			s.wrong("%s is at the service for ever", r.Ref)
 		}
-		s.settle()
+		s.quiesce()
 		s.check()
 	}
 	for _, r := range s.records("") {
@@ -49,7 +49,7 @@ func (s *simulation) converge() {
 	for _, identity := range slices.Sorted(maps.Keys(asked)) {
 		a := &ask{placing: asked[identity].placing, label: asked[identity].label, identity: identity, own: true}
 		s.ask(s.replicas[1], a)
-		s.settle()
+		s.quiesce()
 		if a.err == nil && !a.result.Call.Outcome.Certain() {
 			s.wrong("%s: %s in healthy times", a, a.result.Call.Outcome)
 		}
@@ -72,8 +72,8 @@ func (s *simulation) allRecorded() {
 		}
 		r := s.truth.records[a.result.Record.Ref]
 		call, _ := r.Call(a.result.Call.Number)
-		settled := call.Resolved != nil && (call.Outcome == ordering.OutcomeDone) == (a.result.Call.Outcome == ordering.OutcomeDone)
-		if a.result.Call.Outcome.Certain() && call.Outcome != a.result.Call.Outcome && !settled {
+		resolved := call.Resolved != nil && (call.Outcome == ordering.OutcomeDone) == (a.result.Call.Outcome == ordering.OutcomeDone)
+		if a.result.Call.Outcome.Certain() && call.Outcome != a.result.Call.Outcome && !resolved {
 			s.wrong("%s was answered %s, and the record says %s", a, a.result.Call.Outcome, call.Outcome)
 		}
 	}

@@ -255,7 +255,7 @@ func (s *simulation) resolveOne(t *rapid.T) {
 	resolving := s.resolving
 	s.mu.Unlock()
 	if len(unknown) == 0 || resolving {
-		t.Skip("nothing to settle")
+		t.Skip("nothing to resolve")
 	}
 	r := unknown[rapid.IntRange(0, len(unknown)-1).Draw(t, "record")]
 	if !s.resolve(s.replica(t), r, rapid.Bool().Draw(t, "again")) {
@@ -287,7 +287,7 @@ func (s *simulation) resolve(by *replica, r ordering.Record, again bool) bool {
 	if done {
 		resolution.Resolution = ordering.ResolvedDone
 	}
-	s.seen("settled " + string(resolution.Resolution))
+	s.seen("resolved " + string(resolution.Resolution))
 	s.ask(by, &ask{resolving: resolution, label: subject})
 	return true
 }

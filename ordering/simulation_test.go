@@ -26,7 +26,7 @@ func (s *simulation) replica(t *rapid.T) *replica {
 }
 
 // resolve lets everything run until nothing can without time passing.
-func (s *simulation) settle() {
+func (s *simulation) quiesce() {
 	synctest.Wait()
 	for i, r := range s.replicas {
 		if r.gate.isDead() {
@@ -59,7 +59,7 @@ func (s *simulation) actions(w weather) map[string]func(*rapid.T) {
 		{"stop a dish", 2, s.stopDish},
 		{"time passes", 6, s.pass},
 		{"client leaves", 1, s.leave},
-		{"settle", 4, s.resolveOne},
+		{"resolve", 4, s.resolveOne},
 		{"service fails", 7 * w.service, s.fail},
 		{"journal fails", 3 * w.journal, s.failJournal},
 		{"journal goes away or comes back", w.journal, s.away},
@@ -119,7 +119,7 @@ func TestSimulation(t *testing.T) {
 
 // verify is what rapid calls before and after every step.
 func (s *simulation) verify(t *rapid.T) {
-	s.settle()
+	s.quiesce()
 	s.check()
 	s.must(t)
 }

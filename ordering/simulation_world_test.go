@@ -152,7 +152,7 @@ func (w *world) happened(e ordering.Event) {
 	defer w.mu.Unlock()
 	w.events[e.Name]++
 	if e.Name == "order.outcome_conflict" {
-		w.wrongLocked("call of %s %s turned out %s, although whoever settled it knew", e.Record.Ref, e.Operation, e.Outcome)
+		w.wrongLocked("call of %s %s turned out %s, although whoever resolved it knew", e.Record.Ref, e.Operation, e.Outcome)
 	}
 }
 

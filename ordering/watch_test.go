@@ -54,10 +54,10 @@ func TestUnreplicatedEndingIsWrittenAgain(t *testing.T) {
 	})
 }
 
-// TestUnreplicatedSettlementIsWrittenAgain: what an operator said and too few
+// TestUnreplicatedResolutionIsWrittenAgain: what an operator said and too few
 // replicas have is answered, and written again until enough have it, also where
 // a failover has undone it (policy O14).
-func TestUnreplicatedSettlementIsWrittenAgain(t *testing.T) {
+func TestUnreplicatedResolutionIsWrittenAgain(t *testing.T) {
 	t.Parallel()
 	h, was := unknown(t, upstream.OpCreate)
 	var asked []journaltest.Method
@@ -72,7 +72,7 @@ func TestUnreplicatedSettlementIsWrittenAgain(t *testing.T) {
 	})
 	got, err := h.Resolve(t.Context(), resolution(was.Record.Ref, upstream.OpCreate, ordering.ResolvedDone))
 	if err != nil || got.Record.State != ordering.StatePlaced || got.Record.OrderID != "900" {
-		t.Fatalf("Resolve() = %+v, %v; want it settled", got, err)
+		t.Fatalf("Resolve() = %+v, %v; want it resolved", got, err)
 	}
 	if err := h.Sweep(t.Context()); !errors.Is(err, ordering.ErrUnreplicated) {
 		t.Errorf("Sweep() = %v, want ErrUnreplicated until replicas have it", err)
@@ -83,12 +83,12 @@ func TestUnreplicatedSettlementIsWrittenAgain(t *testing.T) {
 			t.Errorf("Sweep() = %v", err)
 		}
 	}
-	settle, finish := journaltest.MethodResolve, journaltest.MethodFinish
-	if diff := cmp.Diff([]journaltest.Method{settle, settle, finish, settle, finish}, asked); diff != "" {
+	resolve, finish := journaltest.MethodResolve, journaltest.MethodFinish
+	if diff := cmp.Diff([]journaltest.Method{resolve, resolve, finish, resolve, finish}, asked); diff != "" {
 		t.Errorf("asked (-want +got):\n%s", diff)
 	}
 	r := h.record(t, was.Record.Ref)
-	if settled := r.Calls[0].Resolved; r.OrderID != "900" || settled == nil || settled.By != "ops" || settled.Resolution != ordering.ResolvedDone {
+	if resolved := r.Calls[0].Resolved; r.OrderID != "900" || resolved == nil || resolved.By != "ops" || resolved.Resolution != ordering.ResolvedDone {
 		t.Errorf("record %+v, want it as the operator said", r)
 	}
 	if diff := cmp.Diff([]string{"order.recreated create done"}, h.happened()); diff != "" {
@@ -99,11 +99,11 @@ func TestUnreplicatedSettlementIsWrittenAgain(t *testing.T) {
 // undone is a journal whose first resolution a failover undoes.
 type undone struct {
 	ordering.Journal
-	settled *int
+	resolved *int
 }
 
 func (u undone) Resolve(ctx context.Context, s ordering.ResolveCall) (ordering.Record, error) {
-	if *u.settled++; *u.settled > 1 {
+	if *u.resolved++; *u.resolved > 1 {
 		return u.Journal.Resolve(ctx, s)
 	}
 	r, err := u.Record(ctx, []string{s.Connection}, s.Ref)
@@ -114,12 +114,12 @@ func (u undone) Resolve(ctx context.Context, s ordering.ResolveCall) (ordering.R
 	return r, ordering.ErrUnreplicated
 }
 
-// TestUndoneSettlementIsWrittenAgain: where a failover has made a call unknown
+// TestUndoneResolutionIsWrittenAgain: where a failover has made a call unknown
 // again, it is resolved again, as what the operator said (policy O14).
-func TestUndoneSettlementIsWrittenAgain(t *testing.T) {
+func TestUndoneResolutionIsWrittenAgain(t *testing.T) {
 	t.Parallel()
-	settled := 0
-	h := newHouse(t, ordering.DefaultConfig(), func(h *harness, d *ordering.Deps) { d.Journal = undone{h.journal, &settled} })
+	resolved := 0
+	h := newHouse(t, ordering.DefaultConfig(), func(h *harness, d *ordering.Deps) { d.Journal = undone{h.journal, &resolved} })
 	h.kitchen.fails(lostAnswer())
 	was, err := h.Place(t.Context(), placing())
 	if err != nil {
@@ -134,8 +134,8 @@ func TestUndoneSettlementIsWrittenAgain(t *testing.T) {
 		}
 	}
 	r := h.record(t, was.Record.Ref)
-	if resolution := r.Calls[0].Resolved; settled != 2 || r.OrderID != "900" || resolution == nil || resolution.By != "ops" {
-		t.Errorf("settled %d times: %+v, want it twice and as the operator said", settled, r)
+	if resolution := r.Calls[0].Resolved; resolved != 2 || r.OrderID != "900" || resolution == nil || resolution.By != "ops" {
+		t.Errorf("resolved %d times: %+v, want it twice and as the operator said", resolved, r)
 	}
 }
 

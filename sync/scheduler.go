@@ -154,8 +154,8 @@ func (r *Runner) runScheduled(ctx context.Context, w work) {
 // manual does a queued run. While another one holds the lease it goes back
 // into the queue after a pause, which costs no worker.
 func (r *Runner) manual(ctx context.Context, g *errgroup.Group, w work) {
-	// Not settled: this process is the run's holder, even where Redis was away
-	// so long that its place in the queue has expired.
+	// resolveOrphan is not asked: this process is the run's holder, even where
+	// Redis was away so long that its place in the queue has expired.
 	records, err := r.load(ctx, []runRef{{id: w.runID, restaurant: w.target.ID}})
 	if err == nil && len(records) == 1 && records[0].run.State == StateQueued {
 		_, err = r.execute(ctx, w, records[0].run)

@@ -31,15 +31,15 @@ func TestCompletionOfWords(t *testing.T) {
 		words     string
 		directive string
 	}{
-		"log levels":        {[]string{"serve", "--log-level", ""}, "debug info warn error", wordsAlone},
-		"states of orders":  {[]string{"order", "list", "--state", ""}, strings.Join(stateNames(), " "), wordsAlone},
-		"how it is settled": {[]string{"order", "resolve", "--outcome", ""}, "done not_done send_again", wordsAlone},
-		"configurations":    {[]string{"serve", "--config", ""}, "yaml yml", byEnding},
-		"orders of files":   {[]string{"order", "place", ""}, "json", byEnding},
-		"one order alone":   {[]string{"order", "place", "a.json", ""}, "", wordsAlone},
-		"a new one":         {[]string{"init", ""}, "yaml yml", byEnding},
-		"an address":        {[]string{"status", "--url", ""}, "", wordsAlone},
-		"nothing":           {[]string{"version", ""}, "", wordsAlone},
+		"log levels":         {[]string{"serve", "--log-level", ""}, "debug info warn error", wordsAlone},
+		"states of orders":   {[]string{"order", "list", "--state", ""}, strings.Join(stateNames(), " "), wordsAlone},
+		"how it is resolved": {[]string{"order", "resolve", "--outcome", ""}, "done not_done send_again", wordsAlone},
+		"configurations":     {[]string{"serve", "--config", ""}, "yaml yml", byEnding},
+		"orders of files":    {[]string{"order", "place", ""}, "json", byEnding},
+		"one order alone":    {[]string{"order", "place", "a.json", ""}, "", wordsAlone},
+		"a new one":          {[]string{"init", ""}, "yaml yml", byEnding},
+		"an address":         {[]string{"status", "--url", ""}, "", wordsAlone},
+		"nothing":            {[]string{"version", ""}, "", wordsAlone},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -113,32 +113,32 @@ func (k *scene) killAt(t *testing.T, operation string, n int) (steps []string, f
 	second := startProcess(t, k.direct, "serve")
 	guest.base = second.url(t)
 	waitReady(t, guest.base)
-	var settled struct {
+	var final struct {
 		status int
 		body   string
 	}
 	eventually(t, "the key has an answer", func() bool {
 		status, body, err := guest.send(t, call)
-		settled.status, settled.body = status, body
+		final.status, final.body = status, body
 		return err == nil && status != http.StatusConflict && status != http.StatusServiceUnavailable
 	})
 	executed := k.executed(t, call)
 	switch {
-	case settled.status/100 == 2 && executed == 1:
-	case settled.status == http.StatusGatewayTimeout && executed <= 1:
+	case final.status/100 == 2 && executed == 1:
+	case final.status == http.StatusGatewayTimeout && executed <= 1:
 	default:
-		t.Errorf("%s killed at %v: answered %d %s after %d executions", operation, steps, settled.status, settled.body, executed)
+		t.Errorf("%s killed at %v: answered %d %s after %d executions", operation, steps, final.status, final.body, executed)
 	}
 	status, body, err = guest.send(t, call)
-	if again := k.executed(t, call); err != nil || status != settled.status || body != settled.body || again != executed {
-		t.Errorf("%s killed at %v, sent once more: %d %s, %v after %d executions; want the same answer\n%s", operation, steps, status, body, err, again, settled.body)
+	if again := k.executed(t, call); err != nil || status != final.status || body != final.body || again != executed {
+		t.Errorf("%s killed at %v, sent once more: %d %s, %v after %d executions; want the same answer\n%s", operation, steps, status, body, err, again, final.body)
 	}
 	want := "done"
-	if settled.status == http.StatusGatewayTimeout {
+	if final.status == http.StatusGatewayTimeout {
 		want = "unknown"
 	}
 	if known := guest.known(t, call); known != want {
-		t.Errorf("%s killed at %v: the journal says %q after %d, want %q", operation, steps, known, settled.status, want)
+		t.Errorf("%s killed at %v: the journal says %q after %d, want %q", operation, steps, known, final.status, want)
 	}
 	_ = second.cmd.Process.Kill()
 	_ = second.cmd.Wait()

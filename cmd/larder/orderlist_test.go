@@ -74,7 +74,7 @@ func TestOrderShow(t *testing.T) {
 }
 
 // What an operator needs at the telephone: whom to call, what to ask for, how
-// to settle it; and nothing that a guest wrote may steer the terminal.
+// to resolve it; and nothing that a guest wrote may steer the terminal.
 func TestOrderShowOfAnUnknownOutcome(t *testing.T) {
 	t.Parallel()
 	base := daemonOf(t, map[string]http.HandlerFunc{"GET /v1/ops/orders/" + ref: says(200, `{"result":{"ref":"`+ref+`","orderID":null,"restaurant":"one","restaurantName":"Bistro","restaurantPhone":"+351 22 000","restaurantAddress":"Rua\u0007 1",

@@ -31,7 +31,7 @@ type orderCall struct {
 	Outcome      string          `json:"outcome"`
 	Contradicted string          `json:"contradicted"`
 	Sent         json.RawMessage `json:"sent"`
-	Settled      *struct {
+	Resolved     *struct {
 		By      string `json:"by"`
 		Outcome string `json:"outcome"`
 		Note    string `json:"note"`
@@ -172,7 +172,7 @@ func (d sentDish) line() string {
 // printResolution prints how a person has resolved a call, and how to resolve one
 // whose outcome is unknown.
 func (c *orderCall) printResolution(env *environment, ref string) {
-	if s := c.Settled; s != nil {
+	if s := c.Resolved; s != nil {
 		env.out.printf("%s was resolved as %s by %s\n", c.Operation, s.Outcome, joined(": ", s.By, s.Note))
 	}
 	if c.Contradicted != "" {

@@ -24,8 +24,8 @@ func cloneCall(call ordering.Call) ordering.Call {
 	call.Payments = slices.Clone(call.Payments)
 	call.Answer = cloneAnswer(call.Answer)
 	if call.Resolved != nil {
-		settled := *call.Resolved
-		call.Resolved = &settled
+		resolved := *call.Resolved
+		call.Resolved = &resolved
 	}
 	return call
 }

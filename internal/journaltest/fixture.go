@@ -58,7 +58,7 @@ func Run(t *testing.T, open Open) {
 		{"Finish", s.finish},
 		{"Contradiction", s.contradiction},
 		{"Sweep", s.sweep},
-		{"Settle", s.resolve},
+		{"Resolve", s.resolve},
 		{"OrderID", s.orderID},
 		{"Isolation", s.isolation},
 		{"Read", s.read},

@@ -43,7 +43,7 @@ const (
 	MethodBegin    Method = "Begin"
 	MethodAbort    Method = "Abort"
 	MethodFinish   Method = "Finish"
-	MethodResolve  Method = "Settle"
+	MethodResolve  Method = "Resolve"
 	MethodSweep    Method = "Sweep"
 	MethodOrder    Method = "Order"
 	MethodRecord   Method = "Record"

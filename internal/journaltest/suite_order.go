@@ -61,14 +61,14 @@ func (s suite) orderID(t *testing.T) {
 		j.ended(t, old, ordering.OutcomeRefused, "") // frees no key that is not its own
 		j.wantKey(t, made.Key, r.Ref, 2)
 	})
-	for name, settles := range map[string]bool{"its answer": false, "a person": true} {
+	for name, resolves := range map[string]bool{"its answer": false, "a person": true} {
 		s.test(t, "paid and closed by its orderID before "+name+" told the orderID", func(t *testing.T, j *journal) {
 			r := j.begun(t, create())
 			j.pass(t, tick)
 			pay, complete := change(upstream.OpPay, "765", adopt, derived), change(upstream.OpComplete, "765", adopt)
 			j.ended(t, j.begun(t, pay), ordering.OutcomeDone, "")
 			adopted := j.ended(t, j.begun(t, complete), ordering.OutcomeDone, "")
-			if settles {
+			if resolves {
 				r = j.resolved(t, resolution(j.ended(t, r, ordering.OutcomeUnknown, ""), upstream.OpCreate, ordering.ResolvedDone, "765"))
 			} else {
 				r = j.ended(t, r, ordering.OutcomeDone, "765")
@@ -101,11 +101,11 @@ func (s suite) orderID(t *testing.T) {
 		}
 		j.now(t, adopted)
 	})
-	s.test(t, "settled with the orderID of another order", func(t *testing.T, j *journal) {
+	s.test(t, "resolved with the orderID of another order", func(t *testing.T, j *journal) {
 		has := j.placed(t, "765")
 		r, _ := j.unknown(t, upstream.OpCreate)
 		_, err := j.Resolve(t.Context(), resolution(r, upstream.OpCreate, ordering.ResolvedDone, "765"))
-		e := wantError[*ordering.OrderIDTakenError](t, "Settle", err)
+		e := wantError[*ordering.OrderIDTakenError](t, "Resolve", err)
 		if e.OrderID != "765" || e.Ref != has.Ref {
 			t.Errorf("%q is said to be of %s, want 765 of %s", e.OrderID, e.Ref, has.Ref)
 		}
@@ -116,7 +116,7 @@ func (s suite) orderID(t *testing.T) {
 			t.Errorf("the orderID is %q, want 766", got.OrderID)
 		}
 	})
-	s.test(t, "settled with the orderID of an adopted order", func(t *testing.T, j *journal) {
+	s.test(t, "resolved with the orderID of an adopted order", func(t *testing.T, j *journal) {
 		adopted := j.ended(t, j.begun(t, change(upstream.OpPay, "765", adopt)), ordering.OutcomeDone, "")
 		r, _ := j.unknown(t, upstream.OpCreate)
 		r = j.resolved(t, resolution(r, upstream.OpCreate, ordering.ResolvedDone, "765"))
@@ -125,7 +125,7 @@ func (s suite) orderID(t *testing.T) {
 		}
 		j.now(t, adopted)
 	})
-	s.test(t, "settled with the orderID of an adopted order whose payment is unknown", func(t *testing.T, j *journal) {
+	s.test(t, "resolved with the orderID of an adopted order whose payment is unknown", func(t *testing.T, j *journal) {
 		paying := j.begun(t, change(upstream.OpPay, "765", adopt))
 		r, _ := j.unknown(t, upstream.OpCreate)
 		said := resolution(r, upstream.OpCreate, ordering.ResolvedDone, "765")
@@ -134,7 +134,7 @@ func (s suite) orderID(t *testing.T) {
 				paying = j.ended(t, paying, outcome, "")
 			}
 			_, err := j.Resolve(t.Context(), said)
-			if busy := wantError[*ordering.BusyError](t, "Settle", err); busy.Record.Ref != paying.Ref || busy.Call.Outcome != outcome {
+			if busy := wantError[*ordering.BusyError](t, "Resolve", err); busy.Record.Ref != paying.Ref || busy.Call.Outcome != outcome {
 				t.Errorf("busy is %s of %s, want the %s payment of %s", busy.Call.Outcome, busy.Record.Ref, outcome, paying.Ref)
 			}
 			same(t, "the unknown order", j.now(t, r), r)
@@ -206,7 +206,7 @@ func (s suite) isolation(t *testing.T) {
 		w := resolution(r, upstream.OpCreate, ordering.ResolvedNotDone, "")
 		w.Connection = other
 		_, err = j.Resolve(t.Context(), w)
-		wantIs(t, "Settle", err, ordering.ErrNoOrder)
+		wantIs(t, "Resolve", err, ordering.ErrNoOrder)
 		o.Connection = other
 		if err := j.Abort(t.Context(), o); err != nil {
 			t.Errorf("Abort: %v", err)

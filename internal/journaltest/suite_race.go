@@ -120,7 +120,7 @@ func (s suite) race(t *testing.T) {
 			}
 		}
 	})
-	s.test(t, "of one unknown order one word is kept", func(t *testing.T, j *journal) {
+	s.test(t, "of one unknown order one resolution is kept", func(t *testing.T, j *journal) {
 		r, _ := j.unknown(t, upstream.OpCreate)
 		errs := j.atOnce(t, func(j ordering.Journal, _ int) error {
 			_, err := j.Resolve(t.Context(), resolution(r, upstream.OpCreate, ordering.ResolvedRetry, ""))

@@ -218,7 +218,7 @@ func (s suite) byState(t *testing.T, j *journal) {
 	j.resolved(t, resolution(r, upstream.OpPay, ordering.ResolvedNotDone, ""))
 	left := j.pages(t, ordering.Query{Connections: []string{conn}, State: ordering.StateUnknown, Limit: 500}, nil)
 	if slices.Contains(left, r.Ref) {
-		t.Errorf("%s is settled and still listed as unknown", r.Ref)
+		t.Errorf("%s is resolved and still listed as unknown", r.Ref)
 	}
 }
 

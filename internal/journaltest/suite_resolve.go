@@ -54,11 +54,11 @@ func (s suite) resolve(t *testing.T) {
 				}
 				call := j.now(t, r).Calls[len(r.Calls)-1]
 				if w := call.Resolved; w == nil || w.By != "ops" || w.Resolution != how || w.Note != "asked the kitchen — «да»" || !w.At.Equal(got.UpdatedAt) {
-					t.Errorf("settled is %+v, want it kept", w)
+					t.Errorf("resolved is %+v, want it kept", w)
 				}
 				j.wantKey(t, o.Key, r.Ref, call.Number)
 				_, err := j.Resolve(t.Context(), resolution(r, op, how, givenID(op, outcome)))
-				state := wantError[*ordering.StateError](t, "Settle again", err)
+				state := wantError[*ordering.StateError](t, "Resolve again", err)
 				if state.Operation != op || state.Record.Ref != r.Ref {
 					t.Errorf("StateError of a %s of %s", state.Operation, state.Record.Ref)
 				}
@@ -87,7 +87,7 @@ func (s suite) resolve(t *testing.T) {
 	}
 	s.test(t, "no such order", func(t *testing.T, j *journal) {
 		_, err := j.Resolve(t.Context(), resolution(ordering.Record{Connection: conn, Ref: id()}, upstream.OpCreate, ordering.ResolvedNotDone, ""))
-		wantIs(t, "Settle", err, ordering.ErrNoOrder)
+		wantIs(t, "Resolve", err, ordering.ErrNoOrder)
 	})
 	s.test(t, "another operation than the unknown one", func(t *testing.T, j *journal) {
 		r, _ := j.unknown(t, upstream.OpPay)
@@ -120,7 +120,7 @@ func (s suite) resolve(t *testing.T) {
 	})
 }
 
-// afterwards: what comes to be known after a person's word.
+// afterwards: what comes to be known after a person's resolution.
 func (s suite) afterwards(t *testing.T, op ordering.Operation, how ordering.Resolution) {
 	t.Helper()
 	held := ordering.OutcomeRefused
@@ -179,7 +179,7 @@ func (s suite) again(t *testing.T, op ordering.Operation) {
 		}
 		old, call := got.Calls[first-1], got.Calls[first]
 		if !old.Outcome.Certain() || old.Outcome == ordering.OutcomeDone || old.Resolved == nil || old.Resolved.Resolution != ordering.ResolvedRetry {
-			t.Errorf("the first call is %s, settled %+v; want it not done, settled as sent again", old.Outcome, old.Resolved)
+			t.Errorf("the first call is %s, resolved %+v; want it not done, resolved as sent again", old.Outcome, old.Resolved)
 		}
 		want := ordering.Call{
 			Number: first + 1, Operation: op, Outcome: ordering.OutcomeOpen, Client: o.Client, RequestID: "request-9",
@@ -214,7 +214,7 @@ func (s suite) again(t *testing.T, op ordering.Operation) {
 			t.Errorf("the first call is contradicted %q, want done", got.Calls[first-1].Contradicted)
 		}
 	})
-	s.test(t, "a "+string(op)+" sent again that ends unknown is swept, sent and settled again", func(t *testing.T, j *journal) {
+	s.test(t, "a "+string(op)+" sent again that ends unknown is swept, sent and resolved again", func(t *testing.T, j *journal) {
 		r, o := j.unknown(t, op)
 		w := resolution(r, op, ordering.ResolvedRetry, "")
 		w.Deadline = brief

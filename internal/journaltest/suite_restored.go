@@ -41,7 +41,7 @@ func (s suite) restored(t *testing.T) {
 			}
 		}
 	})
-	s.test(t, "an unknown create is settled, but not sent again", func(t *testing.T, j *journal) {
+	s.test(t, "an unknown create is resolved, but not sent again", func(t *testing.T, j *journal) {
 		known, o := j.unknown(t, upstream.OpCreate)
 		other, _ := j.unknown(t, upstream.OpCreate)
 		j.fixture.Lose(t, conn)
@@ -53,7 +53,7 @@ func (s suite) restored(t *testing.T) {
 		again := resolution(known, upstream.OpCreate, ordering.ResolvedRetry, "")
 		again.ID = id()
 		_, err := j.Resolve(t.Context(), again)
-		wantType[*ordering.RestoredError](t, "Settle as send_again while paused", err)
+		wantType[*ordering.RestoredError](t, "Resolve as send_again while paused", err)
 		if r, err := j.Record(t.Context(), []string{conn}, o.Ref); err != nil || r.State != ordering.StateUnknown || len(r.Calls) != 1 {
 			t.Errorf("Record = %+v, %v; want it unknown as before", r, err)
 		}
@@ -62,7 +62,7 @@ func (s suite) restored(t *testing.T) {
 			t.Errorf("Accept: %v", err)
 		}
 		if r := j.resolved(t, again); r.State != ordering.StatePlacing || len(r.Calls) != 2 {
-			t.Errorf("Settle after the acceptance = %+v, want a second call", r)
+			t.Errorf("Resolve after the acceptance = %+v, want a second call", r)
 		}
 	})
 	s.test(t, "another connection goes on", func(t *testing.T, j *journal) {

@@ -53,7 +53,7 @@ func (s suite) retention(t *testing.T) {
 		}
 		left := j.pages(t, ordering.Query{Connections: []string{conn}, Limit: 50}, nil)
 		sameSet(t, "List", left, []string{open.Ref, unknown.Ref})
-		// Settled, it is kept for a while yet.
+		// Resolved, it is kept for a while yet.
 		r = j.resolved(t, resolution(r, upstream.OpCreate, ordering.ResolvedNotDone, ""))
 		j.wantKey(t, unknown.Key, unknown.Ref, 1)
 		j.now(t, r)

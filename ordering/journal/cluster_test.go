@@ -33,12 +33,12 @@ func TestCluster(t *testing.T) {
 	if err != nil || len(moved) != 1 {
 		t.Fatalf("Sweep = %d records, %v; want 1", len(moved), err)
 	}
-	word := ordering.ResolveCall{
+	resolution := ordering.ResolveCall{
 		Connection: main, Ref: o.Ref, Operation: upstream.OpCreate, Resolution: ordering.ResolvedRetry, Deadline: time.Hour,
 	}
-	again, err := j.Resolve(t.Context(), word)
+	again, err := j.Resolve(t.Context(), resolution)
 	if err != nil {
-		t.Fatalf("Settle: %v", err)
+		t.Fatalf("Resolve: %v", err)
 	}
 	placed := ended(t, j, again, ordering.OutcomeDone, "766") // taken from the adopted order
 	r := ended(t, j, begun(t, j, pay("766")), ordering.OutcomeRefused, "")

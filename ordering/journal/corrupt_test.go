@@ -24,7 +24,7 @@ func TestCorruptRecord(t *testing.T) {
 		Connection: main, Ref: r.Ref, Operation: "pay", Resolution: ordering.ResolvedNotDone, By: "ops", Note: "asked the kitchen",
 	})
 	if err != nil {
-		t.Fatalf("Settle: %v", err)
+		t.Fatalf("Resolve: %v", err)
 	}
 	fields, err := w.client.HGetAll(t.Context(), "larder:{o:main}:f1:order:"+r.Ref).Result()
 	if err != nil {
@@ -214,10 +214,10 @@ func FuzzDecode(f *testing.F) {
 	f.Add(`{"ref":"R","connection":"main","total":"1e64"}`, `{"operation":"pay","payments":[{"amount":"1e-64"}]}`,
 		`[]`, `{}`, `null`, "1", "open")
 	f.Add(``, `[`, `{}`, `0`, `"`, "-1", "x")
-	f.Fuzz(func(t *testing.T, head, opening, tries, answer, settled, number, outcome string) {
+	f.Fuzz(func(t *testing.T, head, opening, tries, answer, resolved, number, outcome string) {
 		r, err := journal.Decode(main, "R", map[string]string{
 			"rev": number, "head": head, "state": "placed", "created": number, "updated": number, "c:1": opening, "o:1": outcome,
-			"b:1": number, "e:1": number, "t:1": tries, "a:1": answer, "s:1": settled, "sa:1": number, "x:1": outcome, "c:+1": opening,
+			"b:1": number, "e:1": number, "t:1": tries, "a:1": answer, "s:1": resolved, "sa:1": number, "x:1": outcome, "c:+1": opening,
 		}, map[int]string{1: answer})
 		if err != nil {
 			if !errors.Is(err, journal.ErrCorrupt) {

@@ -69,7 +69,7 @@ func TestRedisAway(t *testing.T) {
 			_, err := w.Finish(ctx, ordering.CallResult{Connection: main, Ref: r.Ref, Call: 1, Outcome: ordering.OutcomeDone, OrderID: "765"})
 			return err
 		},
-		"Settle": func(ctx context.Context) error {
+		"Resolve": func(ctx context.Context) error {
 			_, err := w.Resolve(ctx, ordering.ResolveCall{Connection: main, Ref: r.Ref, Operation: upstream.OpCreate, Resolution: ordering.ResolvedDone})
 			return err
 		},
@@ -209,11 +209,11 @@ func TestLateOpening(t *testing.T) {
 	r := begun(t, w, again) // the client's next try
 
 	ended(t, w, r, ordering.OutcomeUnknown, "")
-	word := ordering.ResolveCall{
+	resolution := ordering.ResolveCall{
 		ID: o.ID, Connection: main, Ref: r.Ref, Operation: upstream.OpCreate, Resolution: ordering.ResolvedRetry, Deadline: time.Hour,
 	}
-	if _, err := w.Resolve(t.Context(), word); !errors.Is(err, journal.ErrAborted) {
-		t.Errorf("Settle to send again what was aborted: %v, want ErrAborted", err)
+	if _, err := w.Resolve(t.Context(), resolution); !errors.Is(err, journal.ErrAborted) {
+		t.Errorf("Resolve to send again what was aborted: %v, want ErrAborted", err)
 	}
 }
 
@@ -241,7 +241,7 @@ func TestReplicas(t *testing.T) {
 		ID: create().ID, Connection: main, Ref: lost.Ref, Operation: upstream.OpCreate, Resolution: ordering.ResolvedRetry, Deadline: time.Hour,
 	}
 	if _, err := w.Resolve(t.Context(), again); !errors.Is(err, journal.ErrReplicas) {
-		t.Errorf("Settle to send again without the replica: %v, want ErrReplicas", err)
+		t.Errorf("Resolve to send again without the replica: %v, want ErrReplicas", err)
 	}
 	cfg := ordering.DefaultConfig()
 	cfg.WaitReplicas = new(1)

@@ -330,9 +330,9 @@ func TestFinishIsRewritten(t *testing.T) {
 	}
 }
 
-// TestSettlementIsRewritten: what a person said of a call and no replica has is
-// undone by a failover, and the same word resolves it again (policy O14).
-func TestSettlementIsRewritten(t *testing.T) {
+// TestResolutionIsRewritten: what a person said of a call and no replica has is
+// undone by a failover, and the same resolution is written again (policy O14).
+func TestResolutionIsRewritten(t *testing.T) {
 	t.Parallel()
 	p := startPair(t, 1)
 	j := p.journal(t)
@@ -351,11 +351,11 @@ func TestSettlementIsRewritten(t *testing.T) {
 	}
 	said, err := j.Resolve(t.Context(), s)
 	if !errors.Is(err, ordering.ErrUnreplicated) || said.State != ordering.StatePlaced {
-		t.Fatalf("Settle = %s, %v; want it placed and ErrUnreplicated", said.State, err)
+		t.Fatalf("Resolve = %s, %v; want it placed and ErrUnreplicated", said.State, err)
 	}
 	p.failover(t, p.replicas[0])
 	p.addReplicaOf(t)
-	eventually(t, "it is settled again", func() bool { _, err := j.Resolve(t.Context(), s); return err == nil })
+	eventually(t, "it is resolved again", func() bool { _, err := j.Resolve(t.Context(), s); return err == nil })
 	got, call, err := j.Lookup(t.Context(), main, o.Key)
 	if err != nil || call != 1 || got.OrderID != "765" || got.Calls[0].Resolved == nil || got.Calls[0].Resolved.By != "ops" {
 		t.Errorf("Lookup = call %d of %+v, %v; want it as the person said", call, got, err)

@@ -43,8 +43,8 @@ func TestLives(t *testing.T) {
 				"order:" + r.Ref: ever, "id:765": ever, "guest:" + r.Ref + ":1": ever, "key:" + o.Key: day,
 				"guest:" + r.Ref + ":2": ever, "key:" + p.Key: ever,
 			})
-			s.settle(r, upstream.OpPay, ordering.ResolvedDone)
-			s.want("settled", map[string]time.Duration{
+			s.resolve(r, upstream.OpPay, ordering.ResolvedDone)
+			s.want("resolved", map[string]time.Duration{
 				"order:" + r.Ref: 55 * day, "id:765": 55 * day, "guest:" + r.Ref + ":1": 7 * day, "key:" + o.Key: day,
 				"guest:" + r.Ref + ":2": 7 * day, "key:" + p.Key: day,
 			})
@@ -68,7 +68,7 @@ func TestLives(t *testing.T) {
 		{"an order sent again has its key with the new call", func(s *steps) {
 			o := create()
 			r := ended(s.t, s.world, begun(s.t, s.world, o), ordering.OutcomeUnknown, "")
-			s.settle(r, upstream.OpCreate, ordering.ResolvedRetry)
+			s.resolve(r, upstream.OpCreate, ordering.ResolvedRetry)
 			s.want("on its way again", map[string]time.Duration{
 				"order:" + r.Ref: ever, "guest:" + r.Ref + ":1": 7 * day, "guest:" + r.Ref + ":2": ever, "key:" + o.Key: ever,
 			})
@@ -105,13 +105,13 @@ type steps struct {
 	world *world
 }
 
-func (s *steps) settle(r ordering.Record, op ordering.Operation, how ordering.Resolution) {
+func (s *steps) resolve(r ordering.Record, op ordering.Operation, how ordering.Resolution) {
 	s.t.Helper()
 	_, err := s.world.Resolve(s.t.Context(), ordering.ResolveCall{
 		Connection: main, Ref: r.Ref, Operation: op, Resolution: how, By: "ops", Deadline: time.Hour,
 	})
 	if err != nil {
-		s.t.Fatalf("Settle(%s): %v", how, err)
+		s.t.Fatalf("Resolve(%s): %v", how, err)
 	}
 }
 

@@ -21,7 +21,7 @@ const views: Record<string, { list: View; one?: View; title: string }> = {
   sync: { list: syncAll, title: 'Resync everything' },
   audit: { list: audit, title: 'Who did what' },
 };
-const sums = 30_000; // between two counts of the orders to settle, in milliseconds
+const sums = 30_000; // between two counts of the orders to resolve, in milliseconds
 
 /** What ends with the session. */
 let signedIn = new AbortController();
@@ -84,7 +84,7 @@ function begin(session: Session): void {
       try {
         const { unknownOrders, moreUnknownOrders } = await result<Summary>('/v1/ops/summary', { signal: all });
         waiting.hidden = !unknownOrders;
-        put(waiting, `${unknownOrders ?? ''}${moreUnknownOrders ? '+' : ''}`, h('span', { class: 'hidden' }, ' to settle'));
+        put(waiting, `${unknownOrders ?? ''}${moreUnknownOrders ? '+' : ''}`, h('span', { class: 'hidden' }, ' to resolve'));
       } catch { /* the views say it */ }
     } while (await pause(sums, all));
   })();

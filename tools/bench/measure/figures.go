@@ -32,7 +32,7 @@ type Figures struct {
 	HeapGoal     int64 `json:"heapGoal"`     // 1.5 × RawBytes + 4 KiB a restaurant
 	ServiceBytes int64 `json:"serviceBytes"` // RSS of the ordering service, for whoever has one machine
 
-	Settled      Duration  `json:"settled"`      // after the cold start, until no more is synced than the schedule asks for
+	Steady       Duration  `json:"settled"`      // after the cold start, until no more is synced than the schedule asks for
 	Window       Duration  `json:"window"`       // that the next four were measured over
 	ReplicaCPU   []float64 `json:"replicaCPU"`   // of each replica
 	RedisCPU     float64   `json:"redisCPU"`     //

@@ -54,7 +54,7 @@ func rows() []row {
 		{name: "that goal in bytes", value: func(f Figures) string { return mib(f.HeapGoal) }},
 		{name: "RAM of the two (RSS)", value: func(f Figures) string { return mib(f.ColdRSS) + ", " + mib(f.ReplicaRSS) }},
 		{name: "Redis (used_memory)", value: func(f Figures) string { return mib(f.RedisBytes) }},
-		{name: "until no more was synced than the schedule asks for", value: func(f Figures) string { return long(f.Settled) }},
+		{name: "until no more was synced than the schedule asks for", value: func(f Figures) string { return long(f.Steady) }},
 		{name: "steady state: schedule, syncs a second", value: func(f Figures) string { return fmt.Sprintf("%s, %.1f", f.Schedule, f.WindowRuns) }},
 		{name: "CPU seconds a minute, replicas together", value: func(f Figures) string { return fmt.Sprintf("%.2f", sum(f.ReplicaCPU)) }},
 		{name: "CPU seconds a minute: Redis, ordering service", value: func(f Figures) string { return fmt.Sprintf("%.2f, %.2f", f.RedisCPU, f.ServiceCPU) }},

@@ -26,9 +26,9 @@ type Scale struct {
 	// FillWithin bounds the time until all is served, Window is how long the
 	// steady state is watched.
 	FillWithin, Window time.Duration
-	// SettleWithin bounds the wait, after the first fill, until no more is
+	// SteadyWithin bounds the wait, after the first fill, until no more is
 	// synced than the schedule asks for.
-	SettleWithin time.Duration
+	SteadyWithin time.Duration
 	// Reads and Changes are how many first reads and changes are measured.
 	Reads, Changes int
 	// Compare measures an unchanged sync; nil leaves it out.
@@ -58,7 +58,7 @@ func (s Scale) Measure(ctx context.Context) (f Figures, err error) {
 	}{
 		{"first fill", m.fill},
 		{"cold start", m.cold},
-		{"settling", m.settle},
+		{"until steady", m.awaitSteady},
 		{"steady state", m.steady},
 		{"changes", m.changes},
 		{"unchanged syncs", m.compare},
@@ -237,12 +237,12 @@ func (m *measuring) memory(ctx context.Context, l *Instance) (rss, heap int64, e
 // collector lets the heap grow to twice of it (GOGC 100) before the next one.
 func liveHeap(s metrics.Sample) float64 { return s.Sum("go_memstats_next_gc_bytes") / 2 }
 
-// settleEvery is how long the syncs are counted for before they are judged.
-const settleEvery = 10 * time.Second
+// steadyEvery is how long the syncs are counted for before they are judged.
+const steadyEvery = 10 * time.Second
 
-// settle waits until what the first fill has left behind is synced: until no
+// awaitSteady waits until what the first fill has left behind is synced: until no
 // more runs come than the schedule makes. One that is no @every is not waited for.
-func (m *measuring) settle(ctx context.Context) error {
+func (m *measuring) awaitSteady(ctx context.Context) error {
 	every, err := time.ParseDuration(strings.TrimPrefix(m.Schedule, "@every "))
 	if err != nil {
 		return nil //nolint:nilerr // another form of schedule: there is nothing to wait for
@@ -254,7 +254,7 @@ func (m *measuring) settle(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if err := sleep.For(ctx, min(settleEvery, m.Window)); err != nil {
+		if err := sleep.For(ctx, min(steadyEvery, m.Window)); err != nil {
 			return err
 		}
 		_, after, err := m.usage(ctx, nil)
@@ -262,13 +262,13 @@ func (m *measuring) settle(ctx context.Context) error {
 			return err
 		}
 		took := time.Since(began)
-		m.figures.Settled = Duration(took)
-		rate := (after.good + after.bad - before.good - before.bad) / min(settleEvery, m.Window).Seconds()
+		m.figures.Steady = Duration(took)
+		rate := (after.good + after.bad - before.good - before.bad) / min(steadyEvery, m.Window).Seconds()
 		if rate <= most {
 			return nil
 		}
-		if took >= m.SettleWithin {
-			m.Say("  not settled within %v: still %.0f syncs a second, and %.0f are due", m.SettleWithin, rate, most)
+		if took >= m.SteadyWithin {
+			m.Say("  not steady within %v: still %.0f syncs a second, and %.0f are due", m.SteadyWithin, rate, most)
 			return nil
 		}
 	}

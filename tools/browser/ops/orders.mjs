@@ -1,5 +1,5 @@
 // An operator and an order of which nobody knows what became: found, asked
-// about, settled; and a resync of everything. Each page read by axe and
+// about, resolved; and a resync of everything. Each page read by axe and
 // pictured in every look.
 import { randomUUID } from 'node:crypto';
 import { env } from 'node:process';
@@ -40,7 +40,7 @@ await scenario({}, async ({ page, larder }) => {
   await page.getByRole('heading', { level: 1, name: 'Restaurants' }).waitFor();
   const dialog = page.getByRole('dialog');
 
-  step('an order to settle comes first');
+  step('an order to resolve comes first');
   const ref = await losesAnOrder();
   await page.getByRole('link', { name: /^Orders/ }).click();
   const order = page.locator(`tr[data-ref="${ref}"]`);
@@ -50,8 +50,8 @@ await scenario({}, async ({ page, larder }) => {
   await page.getByRole('link', { name: '+7 900 000-00-00' }).waitFor();
 
   step('everything that a call to the restaurant takes');
-  const settle = page.getByRole('form', { name: 'Settle' });
-  same(await settle.getByRole('link', { name: '+351 22 000 00 00, ext. 4' }).getAttribute('href'), 'tel:+351220000000', 'what a press on the number calls');
+  const resolve = page.getByRole('form', { name: 'Resolve' });
+  same(await resolve.getByRole('link', { name: '+351 22 000 00 00, ext. 4' }).getAttribute('href'), 'tel:+351220000000', 'what a press on the number calls');
   for (const fact of ['Larder Bistro', 'Rua das Flores 1, Porto', 'the service gave none', 'Ada', 'pickup', 'card']) {
     await page.locator('.card').getByText(fact, { exact: true }).waitFor();
   }
@@ -61,12 +61,12 @@ await scenario({}, async ({ page, larder }) => {
   await use(page, page.getByRole('radio', { name: /They have it/ }), 'Space');
   await page.getByLabel(/number at the restaurant/).fill(sent.orderID);
   await page.getByLabel(/Note/).fill('spoke with the kitchen');
-  await page.getByRole('button', { name: 'Settle…' }).click();
+  await page.getByRole('button', { name: 'Resolve…' }).click();
   await dialog.getByText('It cannot be taken back').waitFor();
-  await dialog.getByRole('button', { name: 'Settle' }).click();
+  await dialog.getByRole('button', { name: 'Resolve' }).click();
   await page.getByRole('heading', { level: 1, name: `Order ${sent.orderID}` }).waitFor();
   await page.getByText('spoke with the kitchen').waitFor();
-  same((await api.ops(`/v1/ops/orders/${ref}`)).result.state, 'placed', 'the order after settling');
+  same((await api.ops(`/v1/ops/orders/${ref}`)).result.state, 'placed', 'the order after resolving');
 
   step('everything at once, with its progress');
   await page.getByRole('link', { name: 'Resync all' }).click();
@@ -78,5 +78,5 @@ await scenario({}, async ({ page, larder }) => {
   step('who did what');
   await page.getByRole('link', { name: 'Who did what' }).click();
   const entries = page.getByTestId('entry');
-  for (const what of ['settled', 'resynced everything']) await entries.filter({ hasText: what }).first().waitFor();
+  for (const what of ['resolved', 'resynced everything']) await entries.filter({ hasText: what }).first().waitFor();
 });

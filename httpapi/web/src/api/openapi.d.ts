@@ -1,6 +1,6 @@
 // Made of the API document by openapi-typescript 7.13.0: make api-types. DO NOT EDIT.
-// openapi.yaml: 59a164ea58c35c040232c178e30e32c24986fb2797873be3a73675000769a6b3
-// what follows: a9f2eca9049ed2a13f307bf6c534d97bf8ca0a7d127e86c3a97564ff3c461902
+// openapi.yaml: 45075cf91b158b562a480b171312e600774909ed2d59ca5504f32513149d2a8d
+// what follows: 5d0867e3e2966aafd400196f5740f16e710439c5c8bac4c210eb29744290fc11
 export interface paths {
     "/connect/token": {
         parameters: {
@@ -1019,7 +1019,7 @@ export interface components {
             /** @constant */
             status: "ok";
         };
-        /** @description One try of a call, or its end where no try tells of it, or a person's word. What is not known is null. */
+        /** @description One try of a call, or its end where no try tells of it, or a person's resolution. What is not known is null. */
         Attempt: {
             /** Format: date-time */
             at: string | null;
@@ -1117,7 +1117,7 @@ export interface components {
             requestId: string;
             /** @description The body that the ordering service got; null of a completion, and when it is no longer kept. */
             sent: unknown;
-            /** @description A person's word. */
+            /** @description A person's resolution. */
             settled: {
                 /** Format: date-time */
                 at: string | null;
@@ -1831,7 +1831,7 @@ export interface components {
         RejectionReasons: {
             result: components["schemas"]["RejectionReason"][];
         };
-        /** @description A person's word on an operation whose outcome is unknown. It cannot be taken back. */
+        /** @description A person's resolution of an operation whose outcome is unknown. It cannot be taken back. */
         Resolution: {
             /** @description Kept with the order: who said so. */
             note?: string | null;

@@ -11,7 +11,7 @@ const pageSize = 50;
 
 const names: Record<string, string> = {
   sync: 'resynced', force: 'forced', sync_all: 'resynced everything', force_all: 'forced everything', rollback: 'rolled back',
-  release: 'released', resolve: 'settled', accept_restore: 'accepted a restored Redis', sign_in: 'signed in', sign_out: 'signed out',
+  release: 'released', resolve: 'resolved', accept_restore: 'accepted a restored Redis', sign_in: 'signed in', sign_out: 'signed out',
 };
 
 export const audit: View = async (root, { params, signal, go }) => {

@@ -1,4 +1,4 @@
-// One order: whom to call, what to ask, and a person's word on what became of
+// One order: whom to call, what to ask, and the form to resolve what became of
 // it.
 
 import { result } from './api';
@@ -78,12 +78,12 @@ function position(one: any): Child {
 }
 
 function calls(all: Call[]): HTMLElement {
-  return table('Calls, the oldest first', ['Call', 'Outcome', 'When', 'The service said', 'Settled'], all.map((call) => h('tr', {},
+  return table('Calls, the oldest first', ['Call', 'Outcome', 'When', 'The service said', 'Resolved'], all.map((call) => h('tr', {},
     rowHead(call.operation),
     cell('Outcome', outcome(call.outcome), call.contradicted && [badge('contradicted', 'bad'), h('small', {}, `the service said later: ${call.contradicted}`)]),
     cell('When', moment(call.startedAt), h('small', {}, `by ${call.client}, request ${call.requestId}`)),
     cell('The service said', call.answer ? [`${call.answer.status} ${call.answer.code ?? ''}`, call.answer.msg && h('small', {}, call.answer.msg)] : 'nothing'),
-    cell('Settled', call.settled ? [`${call.settled.outcome.replace('_', ' ')} by ${call.settled.by}`, h('small', {}, moment(call.settled.at), call.settled.note ? `: ${call.settled.note}` : '')] : '–'))));
+    cell('Resolved', call.settled ? [`${call.settled.outcome.replace('_', ' ')} by ${call.settled.by}`, h('small', {}, moment(call.settled.at), call.settled.note ? `: ${call.settled.note}` : '')] : '–'))));
 }
 
 const names: Record<string, string> = { create: 'the order', pay: 'the payment', complete: 'the completion', reject: 'the rejection' };
@@ -98,16 +98,16 @@ function resolveForm(one: Order, call: Call, path: string, signal: AbortSignal, 
   const orderID = h('input', { name: 'orderID', autocomplete: 'off', maxlength: 200 });
   const number = h('label', { hidden: true }, 'The order’s number at the restaurant', orderID);
   const note = h('textarea', { name: 'note', rows: 2, maxlength: 1000 });
-  const submit = h('button', { type: 'submit', class: 'main' }, 'Settle…');
+  const submit = h('button', { type: 'submit', class: 'main' }, 'Resolve…');
   const form = h('form', {
-    class: 'settle', 'aria-label': 'Settle',
+    class: 'resolve', 'aria-label': 'Resolve',
     onsubmit: (event: Event) => {
       event.preventDefault();
       void during(submit, async () => {
         const outcome = new FormData(form).get('outcome') as string;
         const words = outcome === 'done' ? 'took effect' : outcome === 'not_done' ? 'did not take effect, and shall not' : 'did not take effect, and is to be sent again';
         const yes = await question({
-          title: 'Settle it like this?', yes: 'Settle', danger: true,
+          title: 'Resolve it like this?', yes: 'Resolve', danger: true,
           body: [h('p', {}, `You say that ${what} ${words}. It cannot be taken back.`)],
         });
         if (!yes) return;
@@ -115,7 +115,7 @@ function resolveForm(one: Order, call: Call, path: string, signal: AbortSignal, 
           method: 'POST', signal,
           body: { operation: call.operation, outcome, ...(creates && outcome === 'done' ? { orderID: orderID.value.trim() } : {}), ...(note.value.trim() ? { note: note.value.trim() } : {}) },
         });
-        showMessage('Settled.');
+        showMessage('Resolved.');
         await then();
         document.querySelector<HTMLElement>('h1')?.focus();
       });

@@ -11,7 +11,7 @@ const pageSize = 50;
 const again = 10_000; // orders tell of nothing by themselves
 
 const filters: [string, string][] = [
-  ['unknown', 'To settle'], ['placing', 'On their way'], ['placed', 'Placed'], ['refused', 'Refused'],
+  ['unknown', 'To resolve'], ['placing', 'On their way'], ['placed', 'Placed'], ['refused', 'Refused'],
   ['not_sent', 'Not sent'], ['closed', 'Closed'], ['rejected', 'Rejected'], ['all', 'All'],
 ];
 
@@ -34,7 +34,7 @@ export const orders: View = async (root, { params, signal }) => {
     previous.disabled = cursors.length === 1;
     next.disabled = page.next === null;
     put(where, `Page ${cursors.length}, ${count(page.result.length, 'order')}`);
-    put(list, page.result.length === 0 ? h('p', { class: 'empty' }, state === 'unknown' ? 'Nothing waits to be settled.' : 'There is no such order.')
+    put(list, page.result.length === 0 ? h('p', { class: 'empty' }, state === 'unknown' ? 'Nothing waits to be resolved.' : 'There is no such order.')
       : table('Orders, the newest first', ['Order', 'Restaurant', 'State', 'Total', 'Placed by'], page.result.map(row)));
     if (focused) list.querySelector<HTMLElement>(`a[href="${CSS.escape(focused)}"]`)?.focus();
   };

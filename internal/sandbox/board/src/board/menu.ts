@@ -6,7 +6,7 @@ import { findMenus, menuOf, menuPath, putMenu, stop, type Board } from './sandbo
 const most = 120;
 
 /** How long to wait for more letters before asking, in milliseconds. */
-const settle = 200;
+const typingPause = 200;
 
 interface Item { id: string; name: string; stopped: boolean }
 
@@ -32,7 +32,7 @@ export class Menu {
     let timer = 0;
     this.which.addEventListener('input', () => {
       clearTimeout(timer);
-      timer = window.setTimeout(() => void this.find(), settle);
+      timer = window.setTimeout(() => void this.find(), typingPause);
     });
     this.root = h('div', { className: 'view' }, h('h1', {}, 'Menu and stop list'), this.wrong,
       h('section', { className: 'panel', 'aria-label': 'Which menu' },

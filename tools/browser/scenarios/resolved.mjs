@@ -10,7 +10,7 @@ const order = { method: 'POST', path: '/orders/api/v1/orders' };
 const unknown = async () => (await operator.ops('/v1/ops/orders?state=unknown')).result;
 
 await scenario({ size: 'phone', expected: answers }, async ({ open, larder }) => {
-  for (const [how, settle, state, words] of [
+  for (const [how, resolve, state, words] of [
     ['it was placed', (sent) => ({ operation: 'create', outcome: 'done', orderID: String(sent.orderID ?? sent.id) }), 'placed', /Ordered\. Your order's number is/],
     ['nothing came of it', () => ({ operation: 'create', outcome: 'not_done' }), 'refused', /Nothing was ordered/],
   ]) {
@@ -34,12 +34,12 @@ await scenario({ size: 'phone', expected: answers }, async ({ open, larder }) =>
       const [found] = (await unknown()).filter((o) => !others.has(o.ref));
       must(found, 'operators see the order among the unknown ones');
       const sent = (await kitchen.orders()).at(-1);
-      await operator.ops(`/v1/ops/orders/${found.ref}/resolve`, { method: 'POST', body: { ...settle(sent), note: 'the restaurant was called' } });
+      await operator.ops(`/v1/ops/orders/${found.ref}/resolve`, { method: 'POST', body: { ...resolve(sent), note: 'the restaurant was called' } });
       await ends(page, state);
       await eventually(async () => words.test(await outcome.innerText()), `the guest is told: ${words}`);
       same((await kitchen.orders()).length, before + (state === 'placed' ? 1 : 0), 'orders in the kitchen');
-      await axe(page, `settled: ${how}`);
-      await everyLook(page, `settled-${state}`, { full: false, only: ['phone-light', 'phone-rtl', 'desktop-dark'] });
+      await axe(page, `resolved: ${how}`);
+      await everyLook(page, `resolved-${state}`, { full: false, only: ['phone-light', 'phone-rtl', 'desktop-dark'] });
       await page.reload();
       await ends(page, state);
     } finally {
