@@ -49,6 +49,7 @@ not asked for. With --yes nothing is asked, and what does not work is an error.`
 			s := &initSession{env: env, in: bufio.NewReader(env.in), flags: cmd.Flags(), file: append(args, "larder.yaml")[0]}
 			s.unattended, _ = cmd.Flags().GetBool("yes")
 			s.offline, _ = cmd.Flags().GetBool("offline")
+			s.json = asJSON(cmd)
 			err := s.run(cmd.Context())
 			if err != nil && cmd.Context().Err() != nil {
 				return &hintError{interrupted("interrupted: nothing was written"), "Run larder init again."}
@@ -74,6 +75,7 @@ not asked for. With --yes nothing is asked, and what does not work is an error.`
 	flags.Bool("offline", false, "try nothing: neither the ordering service nor Redis is asked")
 	flags.Bool("overwrite", false, "replace the file if it exists")
 	flags.BoolP("yes", "y", false, "ask nothing")
+	addJSON(cmd)
 	return cmd
 }
 
@@ -84,6 +86,8 @@ type initSession struct {
 	flags               *pflag.FlagSet
 	file                string
 	unattended, offline bool
+	json                bool
+	tried               []finding
 
 	Listen, Redis, BaseURL, AuthURL, ClientID, TokenRequest string
 	ClientSecret, SecretFile, SecretVariable                string // the first, unless another names where it is
@@ -117,8 +121,10 @@ func (s *initSession) run(ctx context.Context) error {
 	return s.write(replace)
 }
 
-// printFinding shows a finding and reports whether it is good.
+// printFinding shows a finding, keeps it for --json, and reports whether it is
+// good.
 func (s *initSession) printFinding(f finding) bool {
+	s.tried = append(s.tried, f)
 	mark := s.env.errorColours().good("ok")
 	if !f.OK {
 		mark = s.env.errorColours().bad("FAILED")
@@ -278,13 +284,40 @@ func (s *initSession) write(replace bool) error {
 	if err != nil {
 		return fmt.Errorf("write the configuration: %w", errors.Join(err, os.Remove(name)))
 	}
+	return s.report()
+}
+
+// initResult is what init --json prints.
+type initResult struct {
+	File         string    `json:"file"`
+	TokenRequest string    `json:"tokenRequest,omitempty"` // the form that works; none was tried with --offline
+	Restaurants  []string  `json:"restaurants"`
+	Redis        string    `json:"redis"` // its kind; an address may hold a password
+	Tried        []finding `json:"tried"`
+	Next         []string  `json:"next"`
+}
+
+// report says what was written and what to run next.
+func (s *initSession) report() error {
+	config := " --config " + quoted(s.file)
+	next := []string{"larder serve" + config, "larder status --watch" + config, "larder check --online" + config}
+	if s.json {
+		result := initResult{File: s.file, Restaurants: []string{}, Tried: append([]finding{}, s.tried...), Next: next}
+		result.Redis, _, _ = strings.Cut(s.Redis, "://")
+		if s.Tried {
+			result.TokenRequest = s.TokenRequest
+		}
+		for _, r := range s.Restaurants {
+			result.Restaurants = append(result.Restaurants, r.ID)
+		}
+		return printJSON(s.env.out, result)
+	}
 	s.env.out.printf("%s is written; only you can read it: it holds secrets.\n", s.file)
 	if s.Redis == "embedded" {
 		s.env.out.println("Redis is embedded: menus and orders are gone when larder stops. To keep them, name a Redis in redis.url.")
 	}
 	s.env.out.printf("Orders need these settings in redis.conf:\n  appendonly yes\n  maxmemory-policy noeviction\n")
-	s.env.out.printf("Next:\n  larder serve --config %[1]s\n  larder status --watch --config %[1]s   # in another terminal\n"+
-		"  larder check --online --config %[1]s   # at any time\n", quoted(s.file))
+	s.env.out.printf("Next:\n  %s\n  %s   # in another terminal\n  %s   # at any time\n", next[0], next[1], next[2])
 	return nil
 }
 

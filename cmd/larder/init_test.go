@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -162,6 +163,41 @@ func TestInitUnattended(t *testing.T) {
 			cfg, text := written(t, file, tc.env...)
 			if !strings.Contains(text, tc.has) || !strings.Contains(text, "\n    token_request: document\n") || len(cfg.Restaurants) != 1 || cfg.Connections[0].ClientSecret != "with ${NAME} inside" {
 				t.Errorf("no %q in\n%s", tc.has, text)
+			}
+		})
+	}
+}
+
+func TestInitPrintsJSON(t *testing.T) {
+	t.Parallel()
+	url := orderingService(t, sandbox.Config{})
+	for name, tc := range map[string]struct {
+		args  []string
+		form  string
+		tried []string
+	}{
+		"tried":   {nil, "document", []string{"token", "menu without a restaurant", "menu of " + sandbox.BistroID}},
+		"untried": {[]string{"--offline"}, "", []string{}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			file := filepath.Join(t.TempDir(), "larder.yaml")
+			env := []string{"LARDER_INIT_CLIENT_SECRET=demo-secret"}
+			got := command{env: env}.run(t, unattended(url, file, append(tc.args, "--json")...)...)
+			if got.status != statusDone {
+				t.Fatalf("init --json: %+v", got)
+			}
+			result := fromJSON[initResult](t, got.out)
+			tried := []string{}
+			for _, f := range result.Tried {
+				tried = append(tried, f.Subject)
+			}
+			if result.File != file || result.TokenRequest != tc.form || result.Redis != "embedded" ||
+				!slices.Equal(result.Restaurants, []string{sandbox.BistroID}) || !slices.Equal(tried, tc.tried) || len(result.Next) != 3 {
+				t.Errorf("init --json printed\n%s", got.out)
+			}
+			if strings.Contains(got.out, "demo-secret") {
+				t.Error("the secret is printed")
 			}
 		})
 	}
