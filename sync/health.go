@@ -134,13 +134,12 @@ func (h *health) pause(err error) {
 	entry.Warnf("Redis %s: syncs pause until %s", why, until)
 }
 
-// state returns the fault that the last question found, nil where there was none,
-// and the refusal that it is, nil where it is none.
-func (h *health) state() (fault error, refusal *redisdb.RefusedError) {
+// lastFault returns the fault that the last question found; nil where there was
+// none.
+func (h *health) lastFault() error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	refusal, _ = errors.AsType[*redisdb.RefusedError](h.fault)
-	return h.fault, refusal
+	return h.fault
 }
 
 func (h *health) isUp() bool {

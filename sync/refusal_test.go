@@ -41,7 +41,7 @@ func TestHealthTellsARefusalFromSilence(t *testing.T) {
 	} {
 		came := h.set(step.answer)
 		class := ""
-		if _, refused := h.state(); refused != nil {
+		if refused, ok := errors.AsType[*redisdb.RefusedError](h.lastFault()); ok {
 			class = refused.Class
 		}
 		if came != step.came || h.isUp() != step.up || class != step.class {

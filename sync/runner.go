@@ -135,17 +135,18 @@ func NewRunner(d Deps) (*Runner, error) {
 	return r, nil
 }
 
-// RedisRefusesWrites tells why Redis takes no writes, as the Scheduler last found it; nil
+// RedisRefusesWrites returns why Redis takes no writes, as the Scheduler last found it; nil
 // while it does, while it does not answer at all, and before a Scheduler runs.
 func (r *Runner) RedisRefusesWrites() *redisdb.RefusedError {
-	_, refusal := r.health.state()
+	refusal, _ := errors.AsType[*redisdb.RefusedError](r.health.lastFault())
 	return refusal
 }
 
 // RedisDown reports whether Redis did not answer the Scheduler's last question.
 func (r *Runner) RedisDown() bool {
-	fault, refusal := r.health.state()
-	return fault != nil && refusal == nil
+	fault := r.health.lastFault()
+	_, refuses := errors.AsType[*redisdb.RefusedError](fault)
+	return fault != nil && !refuses
 }
 
 // UnknownRestaurantError is a restaurant that the configuration does not have.

@@ -61,7 +61,7 @@ func TestTokenByMultipart(t *testing.T) {
 }
 
 // A part that is a file is read in memory: nobody would remove a file of it.
-func TestTokenRequestLeavesNoFiles(t *testing.T) { //nolint:paralleltest // it sets the environment
+func TestTokenRequestLeavesNoFiles(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv("TMPDIR", dir)
 	var body bytes.Buffer
