@@ -8,9 +8,9 @@ import (
 	"pgregory.net/rapid"
 )
 
-// verdictOf is what a client sees of an assignment: the counts of the slots
+// unmetCounts is what a client sees of an assignment: the counts of the slots
 // that are not met.
-func verdictOf(slots []groupSlot) string {
+func unmetCounts(slots []groupSlot) string {
 	var text strings.Builder
 	for i := range slots {
 		if d := &slots[i]; d.distance() != 0 {
@@ -28,7 +28,7 @@ func bruteForce(slots []groupSlot, selections []selection) []groupSlot {
 	var place func(s, k int, left int64)
 	place = func(s, k int, left int64) {
 		if s == len(selections) {
-			if best == nil || nearer(try, best) {
+			if best == nil || closer(try, best) {
 				best = append([]groupSlot(nil), try...)
 			}
 			return
@@ -63,7 +63,7 @@ func bruteForce(slots []groupSlot, selections []selection) []groupSlot {
 	return best
 }
 
-func nearer(a, b []groupSlot) bool {
+func closer(a, b []groupSlot) bool {
 	var sumA, sumB int64
 	for i := range a {
 		sumA, sumB = sumA+a[i].distance(), sumB+b[i].distance()
@@ -80,7 +80,7 @@ func nearer(a, b []groupSlot) bool {
 }
 
 func drawAssignment(t *rapid.T, mostUnits int64) ([]groupSlot, []selection) {
-	slots := make([]groupSlot, rapid.IntRange(1, 5).Draw(t, "demands"))
+	slots := make([]groupSlot, rapid.IntRange(1, 5).Draw(t, "slots"))
 	for i := range slots {
 		slots[i].min = rapid.Int64Range(0, 3).Draw(t, "min")
 		slots[i].max = noMaximum
@@ -88,11 +88,11 @@ func drawAssignment(t *rapid.T, mostUnits int64) ([]groupSlot, []selection) {
 			slots[i].max = slots[i].min + rapid.Int64Range(0, 2).Draw(t, "room")
 		}
 	}
-	selections := make([]selection, rapid.IntRange(0, 5).Draw(t, "supplies"))
+	selections := make([]selection, rapid.IntRange(0, 5).Draw(t, "selections"))
 	for i := range selections {
 		selections[i].units = rapid.Int64Range(1, mostUnits).Draw(t, "units")
 		for d := range slots {
-			if rapid.Bool().Draw(t, "may") {
+			if rapid.Bool().Draw(t, "eligible") {
 				selections[i].eligible = append(selections[i].eligible, int32(d))
 			}
 		}
@@ -107,12 +107,12 @@ func TestAssignIsTheBestThereIs(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		slots, selections := drawAssignment(t, 3)
-		want := verdictOf(bruteForce(slots, selections))
+		want := unmetCounts(bruteForce(slots, selections))
 		if work := assignmentWork; !assign(slots, selections, &work) {
 			t.Fatalf("more than %d steps", assignmentWork)
 		}
-		if got := verdictOf(slots); got != want {
-			t.Fatalf("not met: %q; brute force finds %q\ndemands %+v\nsupplies %+v", got, want, slots, selections)
+		if got := unmetCounts(slots); got != want {
+			t.Fatalf("not met: %q; brute force finds %q\nslots %+v\nselections %+v", got, want, slots, selections)
 		}
 		counted, ordered := int64(0), int64(0)
 		for _, d := range slots {
@@ -137,15 +137,15 @@ func TestAssignDoesNotDependOnTheOrderOfLines(t *testing.T) {
 		if !assign(slots, selections, &work) || !assign(again, shuffled, &work) {
 			t.Fatal("out of work")
 		}
-		if a, b := verdictOf(slots), verdictOf(again); a != b {
+		if a, b := unmetCounts(slots), unmetCounts(again); a != b {
 			t.Fatalf("not met: %q, in another order %q", a, b)
 		}
 	})
 }
 
-// TestStraightCountIsTheFlow: where every selection may count for one slot
+// TestAssignUnambiguous_MatchesSearch: where every selection may count for one slot
 // alone, the plain count is what the search finds.
-func TestStraightCountIsTheFlow(t *testing.T) {
+func TestAssignUnambiguous_MatchesSearch(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		slots, selections := drawAssignment(t, 1000)
@@ -158,18 +158,18 @@ func TestStraightCountIsTheFlow(t *testing.T) {
 			t.Fatalf("no count of %+v", selections)
 		}
 		if a, b := fmt.Sprint(slots), fmt.Sprint(searched); a != b {
-			t.Fatalf("counted %s, searched %s\nsupplies %+v", a, b, selections)
+			t.Fatalf("counted %s, searched %s\nselections %+v", a, b, selections)
 		}
 	})
 }
 
-// TestStraightLeavesTheRest: one selection with a choice, and nothing is counted.
-func TestStraightLeavesTheRest(t *testing.T) {
+// TestAssignUnambiguous_ChoiceCountsNothing: one selection with a choice, and nothing is counted.
+func TestAssignUnambiguous_ChoiceCountsNothing(t *testing.T) {
 	t.Parallel()
 	slots := make([]groupSlot, 2)
 	selections := []selection{{units: 1, eligible: []int32{0}}, {units: 2, eligible: []int32{0, 1}}}
 	if assignUnambiguous(slots, selections) || slots[0].count != 0 {
-		t.Errorf("straight counted %+v", slots)
+		t.Errorf("assignUnambiguous counted %+v", slots)
 	}
 }
 

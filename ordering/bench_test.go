@@ -52,8 +52,8 @@ func ready(b *testing.B, draw func() (ordertest.Order, error)) (*ordering.Valida
 	req := ordering.Request{
 		Restaurant: order.Restaurant, V1: true, Version: 1, Catalogue: order.Catalogue, Body: order.Body, FieldCase: upstream.FieldCaseDocument,
 	}
-	if verdict, err := validator.Validate(req); err != nil || !verdict.Valid {
-		b.Fatalf("%s: %+v, %v", order.Body, verdict, err)
+	if result, err := validator.Validate(req); err != nil || !result.Valid {
+		b.Fatalf("%s: %+v, %v", order.Body, result, err)
 	}
 	return validator, req
 }

@@ -26,8 +26,8 @@ func TestCallLog(t *testing.T) {
 		{"an answer without a cause", &upstream.Error{Status: 500, Effect: upstream.EffectUnknown}, true, ordering.OutcomeUnknown, "", 500},
 		{"a definite no", definiteNo(t), false, "", "", 0},
 	} {
-		h := newHouse(t, ordering.DefaultConfig())
-		h.kitchen.fails(tc.answer)
+		h := newHarness(t, ordering.DefaultConfig())
+		h.service.fails(tc.answer)
 		if _, err := h.Place(t.Context(), placing()); err != nil {
 			t.Fatalf("%s: Place(): %v", tc.name, err)
 		}

@@ -16,17 +16,17 @@ import (
 // again stays unknown (policy O8a).
 func TestSlotIsReservedBeforeTheJournal(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, ordering.DefaultConfig())
+	h := newHarness(t, ordering.DefaultConfig())
 	placed := h.placed(t)
-	h.kitchen.fails(lostAnswer())
+	h.service.fails(lostAnswer())
 	unknown, err := h.Place(t.Context(), placing(func(p *ordering.PlaceRequest) { p.Key = "unknown" }))
 	if err != nil || unknown.Call.Outcome != ordering.OutcomeUnknown {
 		t.Fatalf("Place() = %+v, %v; want unknown", unknown, err)
 	}
-	h.kitchen.answers(nil)
-	sent := len(h.kitchen.calls())
+	h.service.answers(nil)
+	sent := len(h.service.calls())
 	var clients []string
-	h.kitchen.reserve = func(client string) error {
+	h.service.reserve = func(client string) error {
 		clients = append(clients, client)
 		return upstream.ErrBusy
 	}
@@ -70,7 +70,7 @@ func TestSlotIsReservedBeforeTheJournal(t *testing.T) {
 		t.Errorf("slots were asked for by %q, want %q", clients, want)
 	}
 	h.wantSent(t, sent)
-	h.kitchen.reserve = nil
+	h.service.reserve = nil
 	h.placed(t, next) // the key is free
 }
 
@@ -78,7 +78,7 @@ func TestSlotIsReservedBeforeTheJournal(t *testing.T) {
 func TestTimeLimitStartsOnArrival(t *testing.T) {
 	t.Parallel()
 	var asked, arrived time.Time
-	h := newHouse(t, ordering.DefaultConfig(), func(_ *harness, d *ordering.Deps) {
+	h := newHarness(t, ordering.DefaultConfig(), func(_ *harness, d *ordering.Deps) {
 		d.Journal = leaving{d.Journal, func() { time.Sleep(5 * time.Millisecond); asked = time.Now() }}
 		services := d.Services
 		d.Services = func(name string) (ordering.Service, bool) {
@@ -92,7 +92,7 @@ func TestTimeLimitStartsOnArrival(t *testing.T) {
 	}
 }
 
-// arriving notes when a request arrived, as a slot is told.
+// arriving notes when a request arrived, as Reserve gets it.
 type arriving struct {
 	ordering.Service
 	at *time.Time

@@ -28,7 +28,7 @@ func underKey(key string) func(*ordering.ChangeRequest) {
 
 func TestOrdersLife(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, ordering.DefaultConfig())
+	h := newHarness(t, ordering.DefaultConfig())
 	ref := h.placed(t).Record.Ref
 	paid := h.changed(t, ordering.OutcomeDone, changing(upstream.OpPay, fullPayment))
 	want := []ordering.Payment{{Code: "c-1", Amount: decimal.RequireFromString("199.9"), PaidAt: "2026-05-01T12:00:00+03:00"}}
@@ -45,7 +45,7 @@ func TestOrdersLife(t *testing.T) {
 	if diff := cmp.Diff(closed.Record, h.record(t, ref)); diff != "" {
 		t.Errorf("the record read anew (-given +read):\n%s", diff)
 	}
-	sent := h.kitchen.calls()[1:]
+	sent := h.service.calls()[1:]
 	if diff := cmp.Diff([]exchange{{upstream.OpPay, "765", fullPayment}, {upstream.OpComplete, "765", ""}}, sent, cmp.AllowUnexported(exchange{})); diff != "" {
 		t.Errorf("sent (-want +got):\n%s", diff)
 	}
@@ -57,7 +57,7 @@ func TestOrdersLife(t *testing.T) {
 
 func TestRejected(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, ordering.DefaultConfig())
+	h := newHarness(t, ordering.DefaultConfig())
 	h.placed(t)
 	got := h.changed(t, ordering.OutcomeDone, changing(upstream.OpReject, noReason))
 	if got.Record.State != ordering.StateRejected {
@@ -97,7 +97,7 @@ func TestChangeBeginsNothing(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
-			h := newHouse(t, ordering.DefaultConfig())
+			h := newHarness(t, ordering.DefaultConfig())
 			h.placed(t)
 			h.failing(journaltest.FailBefore, tc.fails)
 			got, err := h.Change(t.Context(), tc.change)
@@ -115,7 +115,7 @@ func noOrder(err error) bool { return errors.Is(err, ordering.ErrNoOrder) }
 
 func TestOnePaymentAnOrder(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, ordering.DefaultConfig())
+	h := newHarness(t, ordering.DefaultConfig())
 	h.placed(t)
 	first := h.changed(t, ordering.OutcomeDone, changing(upstream.OpPay, fullPayment, underKey("k-1")))
 	for name, c := range map[string]ordering.ChangeRequest{
@@ -137,14 +137,14 @@ func TestOnePaymentAnOrder(t *testing.T) {
 
 func TestBusy(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, ordering.DefaultConfig())
+	h := newHarness(t, ordering.DefaultConfig())
 	h.placed(t)
 	busy := func(when string, want ordering.Outcome) {
 		t.Helper()
 		for name, c := range map[string]ordering.ChangeRequest{
 			"another operation": changing(upstream.OpComplete, ""),
 			"another key":       changing(upstream.OpPay, fullPayment, underKey("k-2")),
-			"on the other face": changing(upstream.OpReject, noReason, compat),
+			"on the other API":  changing(upstream.OpReject, noReason, compat),
 		} {
 			_, err := h.Change(t.Context(), c)
 			if e, ok := errors.AsType[*ordering.BusyError](err); !ok || e.Call.Outcome != want || e.Call.Operation != upstream.OpPay {
@@ -152,7 +152,7 @@ func TestBusy(t *testing.T) {
 			}
 		}
 	}
-	h.kitchen.answers(func(ctx context.Context, _ exchange) (upstream.Created, error) {
+	h.service.answers(func(ctx context.Context, _ exchange) (upstream.Created, error) {
 		busy("while it is paid", ordering.OutcomeOpen)
 		_, err := h.Change(ctx, changing(upstream.OpPay, fullPayment, underKey("k-1")))
 		if !is[*ordering.InFlightError](err) {
@@ -161,7 +161,7 @@ func TestBusy(t *testing.T) {
 		return upstream.Created{}, lostAnswer()
 	})
 	h.changed(t, ordering.OutcomeUnknown, changing(upstream.OpPay, fullPayment, underKey("k-1")))
-	h.kitchen.answers(nil)
+	h.service.answers(nil)
 	busy("when that is unknown", ordering.OutcomeUnknown)
 	if again := h.changed(t, ordering.OutcomeUnknown, changing(upstream.OpPay, fullPayment, underKey("k-1"))); !again.Replayed {
 		t.Errorf("the same again = %+v, want it replayed", again)
@@ -173,15 +173,15 @@ func TestBusy(t *testing.T) {
 // paid is no answer to the one after the payment.
 func TestRefusalFreesADerivedKey(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, ordering.DefaultConfig())
+	h := newHarness(t, ordering.DefaultConfig())
 	h.placed(t)
-	h.kitchen.fails(definiteNo(t))
+	h.service.fails(definiteNo(t))
 	refused := h.changed(t, ordering.OutcomeRefused, changing(upstream.OpComplete, ""))
 	if refused.Call.Answer.Code != "pos_close_order" || refused.Record.State != ordering.StatePlaced {
 		t.Errorf("refused %+v", refused)
 	}
 	own := h.changed(t, ordering.OutcomeRefused, changing(upstream.OpComplete, "", underKey("k-1")))
-	h.kitchen.answers(nil)
+	h.service.answers(nil)
 	h.changed(t, ordering.OutcomeDone, changing(upstream.OpPay, fullPayment))
 	if again := h.changed(t, ordering.OutcomeRefused, changing(upstream.OpComplete, "", underKey("k-1"))); !again.Replayed || again.Call.Number != own.Call.Number {
 		t.Errorf("under its own key again = %+v, want the refusal", again)
@@ -201,14 +201,14 @@ func TestRefusalFreesADerivedKey(t *testing.T) {
 // TestOrdersThatLarderDidNotPlace: policy O9a.
 func TestOrdersThatLarderDidNotPlace(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, ordering.DefaultConfig())
+	h := newHarness(t, ordering.DefaultConfig())
 	got := h.changed(t, ordering.OutcomeDone, changing(upstream.OpPay, `[{"code":1,"amount":"0.01","paidAt":"2026-05-01T12:00:00Z"}]`, compat))
 	r := got.Record
 	if !r.Adopted || r.OrderID != "765" || r.Total.Valid || r.State != ordering.StatePlaced || !r.Paid || len(r.Ref) != 26 {
 		t.Errorf("adopted %+v", r)
 	}
 	if closed := h.changed(t, ordering.OutcomeDone, changing(upstream.OpComplete, "")); closed.Record.Ref != r.Ref {
-		t.Errorf("then known on the native face too: %+v", closed.Record)
+		t.Errorf("then known on the v1 API too: %+v", closed.Record)
 	}
 	if _, err := h.Change(t.Context(), changing(upstream.OpPay, fullPayment, compat, func(c *ordering.ChangeRequest) { c.Connection = "second" })); err != nil {
 		t.Errorf("the same orderID of another connection: %v", err)
@@ -220,7 +220,7 @@ func TestOrdersThatLarderDidNotPlace(t *testing.T) {
 
 func TestReads(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, ordering.DefaultConfig())
+	h := newHarness(t, ordering.DefaultConfig())
 	ref := h.placed(t).Record.Ref
 	both := []string{"main", "second"}
 	byKey := func(connections []string, client, key string) (ordering.Record, error) {

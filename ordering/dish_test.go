@@ -60,7 +60,7 @@ func TestDishes(t *testing.T) {
 			{"/dishList/0", ordering.DishNotOrderable, `{"id":"stuck","reasons":[{"code":"group_unsatisfiable","group":"g-gone"}]}`},
 			{"/dishList/0/ingredients/0", ordering.IngredientUnavailable, `{"id":"i-gone","reason":"stopped"}`},
 		}},
-		{"a price the menu does not tell", `[{"ID":"odd","quantity":1}]`, []broken{
+		{"a price that the menu does not have", `[{"ID":"odd","quantity":1}]`, []broken{
 			{"/dishList/0", ordering.DishNotOrderable, `{"id":"odd","reasons":[{"code":"price_invalid"}]}`},
 		}},
 		{"a price sent is compared with none", `[{"ID":"odd","quantity":1,"price":5}]`, []broken{

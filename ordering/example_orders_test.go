@@ -27,7 +27,7 @@ func ExampleOrders() {
 		return
 	}
 	clock := func() time.Time { return time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC) }
-	service := &kitchen{} // an ordering service in memory, which takes everything
+	service := &fakeService{} // an ordering service in memory, which takes everything
 	orders := ordering.NewOrders(ordering.DefaultConfig(), ordering.Deps{
 		Validator:  ordering.NewValidator(ordering.DefaultConfig(), clock),
 		Catalogues: oneMenu{menu.Compile(view, "bistro", menu.DefaultSettings())},

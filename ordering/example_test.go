@@ -24,7 +24,7 @@ func Example() {
 	clock := func() time.Time { return time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC) }
 	validator := ordering.NewValidator(ordering.DefaultConfig(), clock)
 	for _, ingredients := range []string{`[]`, `[{"ID": "hot"}]`} {
-		verdict, err := validator.Validate(ordering.Request{
+		result, err := validator.Validate(ordering.Request{
 			Restaurant: "bistro", V1: true, Version: 42, FieldCase: upstream.FieldCaseDocument,
 			Catalogue: menu.Compile(view, "bistro", menu.DefaultSettings()),
 			Body: []byte(`{"dishList": [{"ID": "burger", "quantity": 2, "ingredients": ` + ingredients + `}],
@@ -34,12 +34,12 @@ func Example() {
 			fmt.Println(err)
 			return
 		}
-		for _, v := range verdict.Violations {
+		for _, v := range result.Violations {
 			fmt.Println(v.Path, v.Code, v.Msg)
 		}
-		fmt.Println("valid:", verdict.Valid, "total:", verdict.Total.Decimal)
-		if verdict.Valid {
-			fmt.Println(string(verdict.Order))
+		fmt.Println("valid:", result.Valid, "total:", result.Total.Decimal)
+		if result.Valid {
+			fmt.Println(string(result.Order))
 		}
 	}
 	// Output:

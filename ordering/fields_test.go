@@ -154,19 +154,19 @@ func TestSoonest(t *testing.T) {
 	for _, tc := range []struct {
 		name      string
 		validator *ordering.Validator
-		native    bool
+		v1        bool
 		body      string
 		want      string
 	}{
-		{"native: now and the lead time, UTC", ordering.NewValidator(ordering.DefaultConfig(), noon), true, body, `"expectedAt":"2026-05-01T13:00:00Z"`},
-		{"native: at the restaurant's offset", validator, true, body, `"expectedAt":"2026-05-01T15:45:00+03:00"`},
-		{"native: a given time wins", validator, true, strings.Replace(body, `"soonest"`, `"expectedAt":"2026-05-01T18:00:00Z","soonest"`, 1), `"expectedAt":"2026-05-01T18:00:00Z"`},
-		{"drop-in: passed on as it is", validator, false, body, `"soonest":true`},
+		{"v1: now and the lead time, UTC", ordering.NewValidator(ordering.DefaultConfig(), noon), true, body, `"expectedAt":"2026-05-01T13:00:00Z"`},
+		{"v1: at the restaurant's offset", validator, true, body, `"expectedAt":"2026-05-01T15:45:00+03:00"`},
+		{"v1: a given time wins", validator, true, strings.Replace(body, `"soonest"`, `"expectedAt":"2026-05-01T18:00:00Z","soonest"`, 1), `"expectedAt":"2026-05-01T18:00:00Z"`},
+		{"compatible API: passed on as it is", validator, false, body, `"soonest":true`},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
 			req := v1(t, tc.body)
-			req.V1 = tc.native
+			req.V1 = tc.v1
 			got, err := tc.validator.Validate(req)
 			if err != nil || !got.Valid {
 				t.Fatalf("Validate(%s) = %+v, %v; want it valid", tc.body, got, err)
@@ -175,8 +175,8 @@ func TestSoonest(t *testing.T) {
 			if !strings.Contains(sent, tc.want) {
 				t.Errorf("sent %s; want it to hold %s", sent, tc.want)
 			}
-			if strings.Contains(sent, "soonest") == tc.native || (!tc.native && strings.Contains(sent, "expectedAt")) {
-				t.Errorf("sent %s on the face native=%v", sent, tc.native)
+			if strings.Contains(sent, "soonest") == tc.v1 || (!tc.v1 && strings.Contains(sent, "expectedAt")) {
+				t.Errorf("sent %s with v1=%v", sent, tc.v1)
 			}
 		})
 	}
@@ -190,12 +190,12 @@ func TestSoonestOfAnotherKind(t *testing.T) {
 		{"/expectedAt", ordering.FieldRequired, `{"field":"expectedAt"}`},
 	}
 	if diff := cmp.Diff(want, brokenOf(t, validate(t, body)), cmp.AllowUnexported(broken{})); diff != "" {
-		t.Errorf("native (-want +got):\n%s", diff)
+		t.Errorf("v1 (-want +got):\n%s", diff)
 	}
 	req := v1(t, body)
 	req.V1 = false
 	if diff := cmp.Diff(want[1:], brokenOf(t, check(t, ordering.DefaultConfig(), req)), cmp.AllowUnexported(broken{})); diff != "" {
-		t.Errorf("drop-in, where it is a field like any other (-want +got):\n%s", diff)
+		t.Errorf("compatible API, where it is a field like any other (-want +got):\n%s", diff)
 	}
 }
 
@@ -226,7 +226,7 @@ func TestMalformed(t *testing.T) {
 	}
 }
 
-func TestVerdictJSON(t *testing.T) {
+func TestResultJSON(t *testing.T) {
 	t.Parallel()
 	text := validate(t, order(`[{"ID":"soup","quantity":2},{"ID":"nope \"<ö>\"","quantity":1},{"externalId":"1","quantity":"x"}]`)).JSON
 	var shape struct {
@@ -241,7 +241,7 @@ func TestVerdictJSON(t *testing.T) {
 		t.Fatalf("%s: %v", text, err)
 	}
 	if *shape.Valid || shape.Version != 42 || string(shape.Total) != "null" || string(shape.Order) != "null" || len(shape.Violations) != 3 {
-		t.Errorf("verdict %s", text)
+		t.Errorf("result %s", text)
 	}
 	want := []map[string]any{
 		{"path": "/dishList/0", "id": "soup", "name": "Soup", "quantity": 2.0, "price": 199.9, "total": 399.8},
@@ -254,7 +254,7 @@ func TestVerdictJSON(t *testing.T) {
 	valid := validate(t, order(`[{"ID":"soup","quantity":2}]`)).JSON
 	if !strings.Contains(string(valid), `"valid":true,"version":42,"total":399.8,"lines":[`) ||
 		!strings.Contains(string(valid), `"violations":[],"order":{"restaurantID":"r-1"`) {
-		t.Errorf("verdict %s", valid)
+		t.Errorf("result %s", valid)
 	}
 }
 

@@ -84,7 +84,7 @@ func order(dishes string) string {
 }
 
 // validate checks a body on the v1 API by the default rules.
-func validate(tb testing.TB, body string) *verdict {
+func validate(tb testing.TB, body string) *validated {
 	tb.Helper()
 	return check(tb, ordering.DefaultConfig(), v1(tb, body))
 }
@@ -97,8 +97,8 @@ func v1(tb testing.TB, body string) ordering.Request {
 	}
 }
 
-// result is what Validate returned, with the lines that only AppendResult has.
-type verdict struct {
+// validated is what Validate returned, with the lines that only AppendResult has.
+type validated struct {
 	*ordering.ValidationResult
 
 	Lines []struct {
@@ -108,7 +108,7 @@ type verdict struct {
 	JSON []byte
 }
 
-func check(tb testing.TB, cfg ordering.Config, req ordering.Request) *verdict {
+func check(tb testing.TB, cfg ordering.Config, req ordering.Request) *validated {
 	tb.Helper()
 	body := req.Body
 	req.Body = bytes.Clone(body)
@@ -121,17 +121,17 @@ func check(tb testing.TB, cfg ordering.Config, req ordering.Request) *verdict {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	result := sameVerdict(tb, found, written)
-	for i := range req.Body { // what a result says is no part of the body it was made from
+	result := checkWritten(tb, found, written)
+	for i := range req.Body { // a result shares no memory with the body
 		req.Body[i] = 'X'
 	}
 	return result
 }
 
-// sameVerdict checks that the JSON of AppendResult says what Validate returned.
-func sameVerdict(tb testing.TB, found *ordering.ValidationResult, written []byte) *verdict {
+// checkWritten checks that the JSON of AppendResult says what Validate returned.
+func checkWritten(tb testing.TB, found *ordering.ValidationResult, written []byte) *validated {
 	tb.Helper()
-	result := &verdict{ValidationResult: found, JSON: written}
+	result := &validated{ValidationResult: found, JSON: written}
 	shape := struct {
 		Valid      bool
 		Version    int64
@@ -157,7 +157,7 @@ func sameVerdict(tb testing.TB, found *ordering.ValidationResult, written []byte
 	if shape.Valid != found.Valid || shape.Version != found.Version || shape.More != found.More ||
 		shape.Total.Valid != found.Total.Valid || !shape.Total.Decimal.Equal(found.Total.Decimal) ||
 		!bytes.Equal(shape.Violations, violations) || string(shape.Order) != order {
-		tb.Errorf("written %s\nverdict %+v", written, found)
+		tb.Errorf("written %s\nresult %+v", written, found)
 	}
 	return result
 }
@@ -169,7 +169,7 @@ type broken struct {
 	params string // JSON
 }
 
-func brokenOf(tb testing.TB, v *verdict) []broken {
+func brokenOf(tb testing.TB, v *validated) []broken {
 	tb.Helper()
 	return brokenIn(tb, v.Violations)
 }

@@ -43,7 +43,7 @@ func TestTooLateToSend(t *testing.T) {
 		t.Run("begun "+tc.name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				h := newHouse(t, ordering.DefaultConfig(), func(h *harness, d *ordering.Deps) { d.Journal = slowJournal{h.journal, tc.pause} })
+				h := newHarness(t, ordering.DefaultConfig(), func(h *harness, d *ordering.Deps) { d.Journal = slowJournal{h.journal, tc.pause} })
 				got, err := h.Place(t.Context(), placing())
 				if err != nil || got.Call.Outcome != tc.want {
 					t.Errorf("Place() = %+v, %v; want it %s", got.Call, err, tc.want)
@@ -55,16 +55,16 @@ func TestTooLateToSend(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				var slow *slowJournal
-				h := newHouse(t, ordering.DefaultConfig(), func(h *harness, d *ordering.Deps) {
+				h := newHarness(t, ordering.DefaultConfig(), func(h *harness, d *ordering.Deps) {
 					slow = &slowJournal{Journal: h.journal}
 					d.Journal = slow
 				})
-				h.kitchen.fails(lostAnswer())
+				h.service.fails(lostAnswer())
 				was, err := h.Place(t.Context(), placing())
 				if err != nil {
 					t.Fatal(err)
 				}
-				h.kitchen.answers(nil)
+				h.service.answers(nil)
 				slow.pause = tc.pause
 				got, err := h.Resolve(t.Context(), resolution(was.Record.Ref, upstream.OpCreate, ordering.ResolvedRetry))
 				if err != nil || got.Call.Outcome != tc.want {

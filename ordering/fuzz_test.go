@@ -28,15 +28,15 @@ func FuzzValidate(f *testing.F) {
 	f.Add([]byte("\xef\xbb\xbf{\"guest\":{\"phone\":1},\"address\":{\"lat\":\"1e5\"},\"soonest\":true,\"x\":{\"y\":[1e3]}}"), false)
 	validator := ordering.NewValidator(ordering.DefaultConfig(), noon)
 	catalogue := compile(f, card, menu.DefaultSettings())
-	f.Fuzz(func(t *testing.T, body []byte, native bool) {
+	f.Fuzz(func(t *testing.T, body []byte, isV1 bool) {
 		req := ordering.Request{
-			Restaurant: restaurant, V1: native, Catalogue: catalogue, Body: body, FieldCase: upstream.FieldCaseDocument,
+			Restaurant: restaurant, V1: isV1, Catalogue: catalogue, Body: body, FieldCase: upstream.FieldCaseDocument,
 		}
 		req.Body = bytes.Clone(body)
 		written, writeErr := validator.AppendResult([]byte("before"), req)
 		first, err := validator.Validate(req)
 		if (err == nil) != (writeErr == nil) {
-			t.Fatalf("a verdict: %v; the same written: %v", err, writeErr)
+			t.Fatalf("Validate: %v; AppendResult: %v", err, writeErr)
 		}
 		for i := range req.Body { // a result has no part of the body
 			req.Body[i] = 'X'
@@ -56,8 +56,8 @@ func FuzzValidate(f *testing.F) {
 		if !found {
 			t.Fatalf("written over what was there: %s", written)
 		}
-		sameVerdict(t, first, text)
-		sameVerdict(t, again, text)
+		checkWritten(t, first, text)
+		checkWritten(t, again, text)
 		if first.Valid && !json.Valid(first.Order) {
 			t.Fatalf("sent %s", first.Order)
 		}

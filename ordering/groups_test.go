@@ -55,7 +55,7 @@ func TestGroups(t *testing.T) {
 			{list, ordering.GroupMin, `{"count":0,"group":"g-size","max":1,"min":1,"name":"Size"}`},
 			{"/dishList/0/ingredients/0/quantity", ordering.QuantityNotPositive, `{"quantity":0}`},
 		}},
-		{"a quantity that cannot be told judges no group (M7)", `[{"ID":"pizza","quantity":1,"ingredients":[{"ID":"i-small","quantity":0.5}]},{"ID":"burger","quantity":1,"ingredients":[{"ID":"i-hot","quantity":"1,0"},{"ID":"i-mild","quantity":{}}]}]`, []broken{
+		{"a quantity that cannot be read leaves the groups unchecked (M7)", `[{"ID":"pizza","quantity":1,"ingredients":[{"ID":"i-small","quantity":0.5}]},{"ID":"burger","quantity":1,"ingredients":[{"ID":"i-hot","quantity":"1,0"},{"ID":"i-mild","quantity":{}}]}]`, []broken{
 			{"/dishList/0/ingredients/0/quantity", ordering.QuantityNotWhole, `{"quantity":0.5}`},
 			{"/dishList/1/ingredients/0/quantity", ordering.DecimalComma, `{}`},
 			{"/dishList/1/ingredients/1/quantity", ordering.TypeMismatch, `{"got":"object","want":"number"}`},
@@ -133,7 +133,7 @@ func TestNesting(t *testing.T) {
 		{"an ingredient that takes none", dish(`{"ID":"i-rice","ingredients":[{"ID":"i-hot"}]}`), []broken{
 			{list + "/1/ingredients", ordering.DishTakesNoIngredients, `{}`},
 		}},
-		{"the part's quantity cannot be told", dish(`{"ID":"i-burger","quantity":1.5},{"ID":"i-hot","quantity":9}`), []broken{
+		{"the ingredient's quantity cannot be read", dish(`{"ID":"i-burger","quantity":1.5},{"ID":"i-hot","quantity":9}`), []broken{
 			{list + "/1/quantity", ordering.QuantityNotWhole, `{"quantity":1.5}`},
 		}},
 		{"multiplied beyond what larder counts", dish(`{"ID":"i-burger","quantity":2000,"ingredients":[{"ID":"i-hot","quantity":2},{"ID":"nope","quantity":1000}]}`), []broken{
@@ -228,7 +228,7 @@ func TestLimits(t *testing.T) {
 }
 
 // TestLookingForGroupsIsBounded: policy H1, also where each ingredient could be
-// counted straight.
+// counted without a search.
 func TestLookingForGroupsIsBounded(t *testing.T) {
 	t.Parallel()
 	const many = 300

@@ -5,9 +5,9 @@ import (
 	"testing"
 )
 
-// TestDemand: what a count means for the limits of a group, and how far a shift
+// TestGroupSlotCosts: what a count means for the limits of a group, and how far a shift
 // may go before it means something else.
-func TestDemand(t *testing.T) {
+func TestGroupSlotCosts(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {
 		name              string
@@ -110,7 +110,7 @@ func TestShiftWhereEveryLimitIsMissed(t *testing.T) {
 	slots[0].count, slots[1].count = 3, 0
 	f.counts[0], f.counts[1] = 3, 0
 	if !f.hasUnmet() {
-		t.Fatal("anyOff() = false with both groups outside their limits")
+		t.Fatal("hasUnmet() = false with both groups outside their limits")
 	}
 	for f.improve(0) {
 	}
@@ -119,6 +119,6 @@ func TestShiftWhereEveryLimitIsMissed(t *testing.T) {
 	}
 	slots[0].count, slots[1].count = 1, 2
 	if f.hasUnmet() {
-		t.Error("anyOff() = true with both groups within their limits")
+		t.Error("hasUnmet() = true with both groups within their limits")
 	}
 }

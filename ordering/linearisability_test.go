@@ -32,9 +32,9 @@ const (
 // same order of events (policies O7 and O9).
 func TestLinearisable(t *testing.T) {
 	t.Parallel()
-	y := newYard(t, 3)
-	y.tell(t, http.MethodPut, "/sandbox/faults", linFaults())
-	h := &history{yard: y, began: time.Now()}
+	d := newDeployment(t, 3)
+	d.control(t, http.MethodPut, "/sandbox/faults", linFaults())
+	h := &history{deployment: d, began: time.Now()}
 	for i := range linKeys {
 		h.slots = append(h.slots, &keySlot{key: fmt.Sprintf("key-%d", i)})
 	}
@@ -84,7 +84,7 @@ type keySlot struct {
 
 // history is what the clients did and saw.
 type history struct {
-	*yard
+	*deployment
 	began time.Time
 	slots []*keySlot
 
@@ -152,9 +152,9 @@ func (k *keySlot) learn(r *ordering.Record) {
 
 func (h *history) place(t *testing.T, client int, orders *ordering.Orders, slot *keySlot, body int) {
 	t.Helper()
-	v := &visit{}
+	v := &callTimes{}
 	from := time.Now()
-	got, err := orders.Place(context.WithValue(t.Context(), visitKey{}, v), ordering.PlaceRequest{
+	got, err := orders.Place(context.WithValue(t.Context(), callTimesKey{}, v), ordering.PlaceRequest{
 		Restaurant: restaurant, V1: true, Connection: "main", Client: "storefront", Key: slot.key,
 		RequestID: "request", Body: simOrder(slot.key, 1+body), FieldCase: upstream.FieldCaseDocument,
 	})
@@ -188,15 +188,15 @@ func (h *history) change(t *testing.T, client int, orders *ordering.Orders, slot
 		s.slot, s.frees = 3+own, false
 		c.Key = fmt.Sprintf("%s-change-%d", slot.key, own)
 	}
-	v := &visit{}
+	v := &callTimes{}
 	from := time.Now()
-	got, err := orders.Change(context.WithValue(t.Context(), visitKey{}, v), c)
+	got, err := orders.Change(context.WithValue(t.Context(), callTimesKey{}, v), c)
 	h.ended(t, client, slot, s, got, err, v, from)
 }
 
 // ended notes what a request saw: of a call that it made itself two moments.
 func (h *history) ended(
-	t *testing.T, client int, slot *keySlot, s step, got ordering.Result, err error, v *visit, from time.Time,
+	t *testing.T, client int, slot *keySlot, s step, got ordering.Result, err error, v *callTimes, from time.Time,
 ) {
 	t.Helper()
 	to := time.Now()
@@ -271,7 +271,7 @@ func (h *history) resolve(t *testing.T, client int, orders *ordering.Orders, slo
 	resolution := ordering.ResolveRequest{
 		Connections: []string{"main"}, Ref: ref, Operation: op, Resolution: ordering.ResolvedNotDone, By: "ops", RequestID: "ops",
 	}
-	for _, o := range shownOrders(t, h.tell(t, http.MethodGet, "/sandbox/orders", "")) {
+	for _, o := range shownOrders(t, h.control(t, http.MethodGet, "/sandbox/orders", "")) {
 		if o.Body.Comment != slot.key {
 			continue
 		}
@@ -311,7 +311,7 @@ func (h *history) check(t *testing.T) {
 		t.Errorf("the history is %s; see %s", result, path)
 	}
 	made := map[string]int{}
-	for _, o := range shownOrders(t, h.tell(t, http.MethodGet, "/sandbox/orders", "")) {
+	for _, o := range shownOrders(t, h.control(t, http.MethodGet, "/sandbox/orders", "")) {
 		made[o.Body.Comment]++
 	}
 	for _, slot := range h.slots {

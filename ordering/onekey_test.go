@@ -15,13 +15,13 @@ import (
 )
 
 // TestOneKey: a hundred clients ask for the same at the same time, over several
-// replicas. The service gets it once, and all are told the same (policy O7).
+// replicas. The service gets it once, and all get the same answer (policy O7).
 func TestOneKey(t *testing.T) {
 	t.Parallel()
-	y := newYard(t, 4)
-	y.tell(t, http.MethodPut, "/sandbox/faults", `[{"match":{"path":"/orders/*"},"do":"latency","delay":"20ms"}]`)
+	d := newDeployment(t, 4)
+	d.control(t, http.MethodPut, "/sandbox/faults", `[{"match":{"path":"/orders/*"},"do":"latency","delay":"20ms"}]`)
 	body := simOrder("one-key", 1)
-	placed := y.hundred(t, "place", func(orders *ordering.Orders, client int) (ordering.Result, error) {
+	placed := d.hundred(t, "place", func(orders *ordering.Orders, client int) (ordering.Result, error) {
 		return orders.Place(t.Context(), ordering.PlaceRequest{
 			Restaurant: restaurant, V1: true, Connection: "main", Client: "storefront", Key: "one-key",
 			RequestID: fmt.Sprint("request-", client), Body: body, FieldCase: upstream.FieldCaseDocument,
@@ -36,7 +36,7 @@ func TestOneKey(t *testing.T) {
 		if op == upstream.OpPay {
 			key = "one-payment"
 		}
-		y.hundred(t, string(op), func(orders *ordering.Orders, client int) (ordering.Result, error) {
+		d.hundred(t, string(op), func(orders *ordering.Orders, client int) (ordering.Result, error) {
 			return orders.Change(t.Context(), ordering.ChangeRequest{
 				Operation: op, OrderID: orderID, V1: true, Connection: "main", Client: "storefront", Key: key,
 				RequestID: fmt.Sprint("request-", client), FieldCase: upstream.FieldCaseDocument,
@@ -44,19 +44,18 @@ func TestOneKey(t *testing.T) {
 			})
 		})
 	}
-	orders := shownOrders(t, y.tell(t, http.MethodGet, "/sandbox/orders", ""))
+	orders := shownOrders(t, d.control(t, http.MethodGet, "/sandbox/orders", ""))
 	if len(orders) != 1 || orders[0].OrderID != orderID || !orders[0].Paid || len(orders[0].Payments) != 1 || orders[0].State != "closed" {
 		t.Errorf("the service has %d orders, the first %+v; want one, %s, paid once and closed", len(orders), orders[0], orderID)
 	}
 }
 
-// hundred has a hundred clients ask at once, each again while it is told that the
-// first is still in flight, and gives what all were told. The service is called
-// once.
-func (y *yard) hundred(t *testing.T, what string, ask func(orders *ordering.Orders, client int) (ordering.Result, error)) ordering.Result {
+// hundred has a hundred clients ask at once, each again while the first is
+// still in flight, and returns the answer that all got. The service is called once.
+func (d *deployment) hundred(t *testing.T, what string, ask func(orders *ordering.Orders, client int) (ordering.Result, error)) ordering.Result {
 	t.Helper()
 	const clients = 100
-	y.tell(t, http.MethodDelete, "/sandbox/counters", "")
+	d.control(t, http.MethodDelete, "/sandbox/counters", "")
 	results := make([]ordering.Result, clients)
 	errs := make([]error, clients)
 	start := make(chan struct{})
@@ -65,7 +64,7 @@ func (y *yard) hundred(t *testing.T, what string, ask func(orders *ordering.Orde
 		group.Go(func() {
 			<-start
 			for patience := time.Now().Add(20 * time.Second); ; {
-				results[i], errs[i] = ask(y.replicas[i%len(y.replicas)], i)
+				results[i], errs[i] = ask(d.replicas[i%len(d.replicas)], i)
 				var flight *ordering.InFlightError
 				if !errors.As(errs[i], &flight) || time.Now().After(patience) {
 					return
@@ -83,14 +82,14 @@ func (y *yard) hundred(t *testing.T, what string, ask func(orders *ordering.Orde
 		if !result.Replayed {
 			made++
 		}
-		if d := cmp.Diff(results[0].Call, result.Call); d != "" || result.Record.Ref != results[0].Record.Ref {
-			t.Fatalf("%s: told of %s and of %s:\n%s", what, results[0].Record.Ref, result.Record.Ref, d)
+		if diff := cmp.Diff(results[0].Call, result.Call); diff != "" || result.Record.Ref != results[0].Record.Ref {
+			t.Fatalf("%s: answered %s and %s:\n%s", what, results[0].Record.Ref, result.Record.Ref, diff)
 		}
 	}
 	if made != 1 {
 		t.Errorf("%s: %d of the results are no replays, want 1", what, made)
 	}
-	if calls := y.calls(t); calls != 1 {
+	if calls := d.calls(t); calls != 1 {
 		t.Errorf("%s: the service was called %d times, want once", what, calls)
 	}
 	return results[0]

@@ -38,17 +38,17 @@ func TestGroupsAgreeWithTheOracle(t *testing.T) {
 				continue
 			}
 			body := order(`[{"ID":"d","quantity":1,"ingredients":` + linesJSON(rt, lines) + `}]`)
-			verdict, err := validator.Validate(ordering.Request{Restaurant: restaurant, V1: true, Catalogue: catalogue, Body: []byte(body)})
+			result, err := validator.Validate(ordering.Request{Restaurant: restaurant, V1: true, Catalogue: catalogue, Body: []byte(body)})
 			if err != nil {
 				rt.Fatal(err)
 			}
-			got, want := violationsOf(verdict), m.checkDish(lines)
+			got, want := violationsOf(result), m.checkDish(lines)
 			slices.Sort(got)
 			slices.Sort(want)
 			if diff := cmp.Diff(want, got); diff != "" {
 				rt.Fatalf("%s\non the menu %s\n(-oracle +larder):\n%s", body, view, diff)
 			}
-			if verdict.Valid {
+			if result.Valid {
 				right++
 			} else {
 				wrong++

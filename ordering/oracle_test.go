@@ -82,7 +82,7 @@ func (m *oracleMenu) checkList(path, scheme string, lines []oracleLine) (found [
 // be found beside them.
 func (m *oracleMenu) checkGroups(path, scheme string, lines []oracleLine, flat func(i int) bool) (found []string) {
 	open, reached := m.open(scheme, lines, flat)
-	var selections []oracleSupply
+	var selections []oracleSelection
 	for i, l := range lines {
 		place := fmt.Sprintf("%s/ingredients/%d", path, i)
 		if !reached[i] {
@@ -97,7 +97,7 @@ func (m *oracleMenu) checkGroups(path, scheme string, lines []oracleLine, flat f
 				found = append(found, place+"/groupId group_pin_invalid")
 			}
 		}
-		selections = append(selections, oracleSupply{l.units, may})
+		selections = append(selections, oracleSelection{l.units, may})
 	}
 	for _, g := range bestOf(open, selections) {
 		switch {
@@ -159,15 +159,15 @@ func (m *oracleMenu) mayCount(open []openGroup, ingredient, pin string) (may []i
 	return may
 }
 
-// oracleSupply is a quantity and the groups it may count for.
-type oracleSupply struct {
+// oracleSelection is a quantity and the groups it may count for.
+type oracleSelection struct {
 	units int
 	may   []int
 }
 
 // bestOf tries every assignment: the least sum of what is missing and in excess
 // wins, and among equals the one that is nearer at the first groups (policy M4).
-func bestOf(open []openGroup, selections []oracleSupply) (best []openGroup) {
+func bestOf(open []openGroup, selections []oracleSelection) (best []openGroup) {
 	try := slices.Clone(open)
 	var place func(s, k, left int)
 	place = func(s, k, left int) {

@@ -70,7 +70,7 @@ func TestPaymentsThatMayNotBeSent(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
-			h := newHouse(t, ordering.DefaultConfig())
+			h := newHarness(t, ordering.DefaultConfig())
 			h.placed(t)
 			_, err := h.Change(t.Context(), changing(upstream.OpPay, tc.body))
 			if diff := cmp.Diff(tc.want, refusedFor(t, err), cmp.AllowUnexported(broken{})); diff != "" {
@@ -111,10 +111,10 @@ func TestPaymentsAsTheyAreSent(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
-			h := newHouse(t, tc.cfg)
+			h := newHarness(t, tc.cfg)
 			h.placed(t)
 			h.changed(t, ordering.OutcomeDone, tc.change)
-			if sent := h.kitchen.calls()[1]; sent.body != tc.want {
+			if sent := h.service.calls()[1]; sent.body != tc.want {
 				t.Errorf("sent\n%s\nwant\n%s", sent.body, tc.want)
 			}
 		})

@@ -23,7 +23,7 @@ func TestFinishIsTriedAgain(t *testing.T) {
 	t.Parallel()
 	for _, how := range []journaltest.Failure{journaltest.FailBefore, journaltest.FailAfter} {
 		synctest.Test(t, func(t *testing.T) {
-			h := newHouse(t, ordering.DefaultConfig())
+			h := newHarness(t, ordering.DefaultConfig())
 			failures := 0
 			h.journal.Fail(func(m journaltest.Method) journaltest.Failure {
 				if m == journaltest.MethodFinish && failures < 3 {
@@ -67,7 +67,7 @@ func TestFinishLost(t *testing.T) {
 			t.Run(fmt.Sprintf("%s, %d", tc.name, how), func(t *testing.T) {
 				t.Parallel()
 				synctest.Test(t, func(t *testing.T) {
-					h := newHouse(t, ordering.DefaultConfig())
+					h := newHarness(t, ordering.DefaultConfig())
 					ask := func() (ordering.Result, error) { return h.Place(t.Context(), placing()) }
 					if tc.op != upstream.OpCreate {
 						h.placed(t)
@@ -77,7 +77,7 @@ func TestFinishLost(t *testing.T) {
 					}
 					h.failing(how, journaltest.MethodFinish)
 					if tc.err != nil {
-						h.kitchen.fails(tc.err)
+						h.service.fails(tc.err)
 					}
 					got, err := ask()
 					if err != nil || got.Call.Outcome != tc.want {
@@ -115,7 +115,7 @@ func TestFinishLost(t *testing.T) {
 // otherwise, is not sent, and does not stay open.
 func TestBeginLost(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, ordering.DefaultConfig())
+	h := newHarness(t, ordering.DefaultConfig())
 	h.failing(journaltest.FailAfter, journaltest.MethodBegin, journaltest.MethodAbort)
 	_, err := h.Place(t.Context(), placing())
 	if !is[*ordering.JournalError](err) {
@@ -139,8 +139,8 @@ func TestBeginLost(t *testing.T) {
 
 func TestSweptThenLate(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, ordering.DefaultConfig())
-	h.kitchen.answers(func(ctx context.Context, _ exchange) (upstream.Created, error) {
+	h := newHarness(t, ordering.DefaultConfig())
+	h.service.answers(func(ctx context.Context, _ exchange) (upstream.Created, error) {
 		h.pass(49 * time.Second)
 		if err := h.Sweep(ctx); err != nil || len(h.happened()) != 0 {
 			t.Errorf("Sweep() before the deadline = %v, events %v", err, h.happened())
@@ -169,7 +169,7 @@ func TestContradiction(t *testing.T) {
 	t.Parallel()
 	for _, late := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
-			h := newHouse(t, ordering.DefaultConfig())
+			h := newHarness(t, ordering.DefaultConfig())
 			resolve := func() {
 				h.journal.Fail(nil)
 				h.pass(time.Minute)
@@ -186,7 +186,7 @@ func TestContradiction(t *testing.T) {
 					t.Errorf("Resolve() = %v", err)
 				}
 			}
-			h.kitchen.answers(func(context.Context, exchange) (upstream.Created, error) {
+			h.service.answers(func(context.Context, exchange) (upstream.Created, error) {
 				if !late {
 					resolve()
 				} else {
@@ -247,7 +247,7 @@ func TestRecordLost(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		lost := true
-		h := newHouse(t, ordering.DefaultConfig(), func(_ *harness, d *ordering.Deps) { d.Journal = forgetful{d.Journal, &lost} })
+		h := newHarness(t, ordering.DefaultConfig(), func(_ *harness, d *ordering.Deps) { d.Journal = forgetful{d.Journal, &lost} })
 		got := h.placed(t)
 		if got.Record.State != ordering.StatePlaced || got.Record.OrderID != "765" {
 			t.Errorf("Place() = %+v, want it placed all the same", got.Record)
@@ -270,7 +270,7 @@ func TestRecordLost(t *testing.T) {
 // TestSweepGoesToTheEnd: the journal sweeps a hundred at a time.
 func TestSweepGoesToTheEnd(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, ordering.DefaultConfig(), func(_ *harness, d *ordering.Deps) { d.Journal = finishless{d.Journal} })
+	h := newHarness(t, ordering.DefaultConfig(), func(_ *harness, d *ordering.Deps) { d.Journal = finishless{d.Journal} })
 	for i := range 250 {
 		h.placed(t, func(p *ordering.PlaceRequest) { p.Key = fmt.Sprintf("key-%d", i) })
 	}
@@ -300,11 +300,11 @@ func (f finishless) Finish(context.Context, ordering.CallResult) (ordering.Recor
 	return ordering.Record{}, ordering.ErrNoOrder
 }
 
-// TestTooMuchWaits: what waits for the journal is bounded, what is lost is told.
+// TestTooMuchWaits: what waits for the journal is bounded, what is lost is logged.
 func TestTooMuchWaits(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		h := newHouse(t, ordering.DefaultConfig())
+		h := newHarness(t, ordering.DefaultConfig())
 		h.placed(t)
 		h.failing(journaltest.FailBefore, journaltest.MethodBegin, journaltest.MethodAbort)
 		for i := range 10_000 {
@@ -333,7 +333,7 @@ func TestOneThatCannotBeWritten(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		bad := ""
-		h := newHouse(t, ordering.DefaultConfig(), func(_ *harness, d *ordering.Deps) { d.Journal = stubborn{d.Journal, &bad} })
+		h := newHarness(t, ordering.DefaultConfig(), func(_ *harness, d *ordering.Deps) { d.Journal = stubborn{d.Journal, &bad} })
 		h.failing(journaltest.FailBefore, journaltest.MethodFinish)
 		for i := range 6 {
 			got := h.placed(t, func(p *ordering.PlaceRequest) { p.Key = fmt.Sprintf("key-%d", i) })
@@ -382,7 +382,7 @@ func (s stubborn) Finish(ctx context.Context, e ordering.CallResult) (ordering.R
 func TestRun(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		h := newHouse(t, ordering.DefaultConfig())
+		h := newHarness(t, ordering.DefaultConfig())
 		ctx, stop := context.WithCancel(t.Context())
 		ended := make(chan error, 1)
 		go func() { ended <- h.Run(ctx) }()
@@ -415,7 +415,7 @@ func TestRun(t *testing.T) {
 
 		// One call is in flight at the end, and its result waits for the journal.
 		begun, answer := make(chan struct{}), make(chan struct{})
-		h.kitchen.answers(func(context.Context, exchange) (upstream.Created, error) {
+		h.service.answers(func(context.Context, exchange) (upstream.Created, error) {
 			close(begun)
 			<-answer
 			return done("766")

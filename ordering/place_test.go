@@ -20,10 +20,10 @@ import (
 
 func TestPlace(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, ordering.DefaultConfig())
+	h := newHarness(t, ordering.DefaultConfig())
 	got := h.placed(t)
 	want := string(validate(t, order(oneSoup)).Order)
-	if calls := h.kitchen.calls(); len(calls) != 1 || calls[0].body != want {
+	if calls := h.service.calls(); len(calls) != 1 || calls[0].body != want {
 		t.Errorf("sent %+v; want once what validate shows: %s", calls, want)
 	}
 	r := got.Record
@@ -75,7 +75,7 @@ func TestPlaceBeginsNothing(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
-			h := newHouse(t, ordering.DefaultConfig())
+			h := newHarness(t, ordering.DefaultConfig())
 			if tc.given != nil {
 				tc.given(h)
 			}
@@ -97,7 +97,7 @@ func TestPlaceBeginsNothing(t *testing.T) {
 func TestClientThatHasLeftIsNotServed(t *testing.T) {
 	t.Parallel()
 	ctx, hangUp := context.WithCancel(t.Context())
-	h := newHouse(t, ordering.DefaultConfig(), func(_ *harness, d *ordering.Deps) { d.Journal = leaving{d.Journal, hangUp} })
+	h := newHarness(t, ordering.DefaultConfig(), func(_ *harness, d *ordering.Deps) { d.Journal = leaving{d.Journal, hangUp} })
 	_, err := h.Place(ctx, placing())
 	e, ok := errors.AsType[*ordering.NotSentError](err)
 	if !ok || !errors.Is(e, context.Canceled) || e.Error() == "" {
@@ -117,8 +117,8 @@ func (l leaving) Ready(context.Context, string) error { l.hangUp(); return nil }
 func TestClientsDisconnectEndsNoCall(t *testing.T) {
 	t.Parallel()
 	ctx, hangUp := context.WithCancel(t.Context())
-	h := newHouse(t, ordering.DefaultConfig())
-	h.kitchen.answers(func(call context.Context, _ exchange) (upstream.Created, error) {
+	h := newHarness(t, ordering.DefaultConfig())
+	h.service.answers(func(call context.Context, _ exchange) (upstream.Created, error) {
 		hangUp()
 		if call.Err() != nil {
 			t.Errorf("the call ended with its client: %v", call.Err())
@@ -158,8 +158,8 @@ func TestOutcomes(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
-			h := newHouse(t, ordering.DefaultConfig())
-			h.kitchen.answers(func(context.Context, exchange) (upstream.Created, error) {
+			h := newHarness(t, ordering.DefaultConfig())
+			h.service.answers(func(context.Context, exchange) (upstream.Created, error) {
 				if tc.err != nil {
 					return upstream.Created{}, tc.err
 				}
@@ -175,7 +175,7 @@ func TestOutcomes(t *testing.T) {
 			if wait := map[bool]time.Duration{true: 7 * time.Second}[tc.free]; got.RetryAfter != wait {
 				t.Errorf("try again after %v, want %v", got.RetryAfter, wait)
 			}
-			h.kitchen.answers(nil)
+			h.service.answers(nil)
 			again, err := h.Place(t.Context(), placing())
 			if err != nil || again.Replayed == tc.free {
 				t.Errorf("the same again = %+v, %v; want it replayed: %t", again, err, !tc.free)
@@ -203,7 +203,7 @@ func TestThroughTheClient(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
 			client := scripted(t, tc.status, tc.answer)
-			h := newHouse(t, ordering.DefaultConfig(), through(client))
+			h := newHarness(t, ordering.DefaultConfig(), through(client))
 			got, err := h.Place(t.Context(), placing())
 			if err != nil || got.Call.Outcome != tc.want || got.Call.Answer == nil || string(got.Call.Answer.Body) != tc.answer {
 				t.Fatalf("Place() = %+v, %v; want %s with the answer", got.Call, err, tc.want)
@@ -230,9 +230,9 @@ func TestReplay(t *testing.T) {
 	}{{"done", nil}, {"refused", definiteNo(t)}, {"unknown", lostAnswer()}} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
-			h := newHouse(t, ordering.DefaultConfig())
+			h := newHarness(t, ordering.DefaultConfig())
 			if tc.err != nil {
-				h.kitchen.fails(tc.err)
+				h.service.fails(tc.err)
 			}
 			first, err := h.Place(t.Context(), placing())
 			if err != nil {
@@ -240,7 +240,7 @@ func TestReplay(t *testing.T) {
 			}
 			// Much later: the dish is gone, the time has passed, the journal takes
 			// no new orders, and the body is written otherwise.
-			h.kitchen.answers(nil)
+			h.service.answers(nil)
 			h.pass(23 * time.Hour)
 			h.noCard = errors.New("no catalogue")
 			h.failing(journaltest.FailBefore, journaltest.MethodReady)
@@ -264,7 +264,7 @@ func TestReplay(t *testing.T) {
 
 func TestKeyForSomethingElse(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, ordering.DefaultConfig())
+	h := newHarness(t, ordering.DefaultConfig())
 	first := h.placed(t)
 	for name, p := range map[string]ordering.PlaceRequest{
 		"another body":       placing(func(p *ordering.PlaceRequest) { p.Body = []byte(order(`[{"ID":"soup","quantity":2}]`)) }),
@@ -296,8 +296,8 @@ func TestKeyForSomethingElse(t *testing.T) {
 func TestManyWithOneKey(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		h := newHouse(t, ordering.DefaultConfig())
-		h.kitchen.answers(func(context.Context, exchange) (upstream.Created, error) {
+		h := newHarness(t, ordering.DefaultConfig())
+		h.service.answers(func(context.Context, exchange) (upstream.Created, error) {
 			synctest.Wait() // all others have asked
 			return done("765")
 		})
@@ -340,7 +340,7 @@ func (blind) Lookup(context.Context, string, string) (ordering.Record, int, erro
 
 func TestKeyTakenJustThen(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, ordering.DefaultConfig(), func(_ *harness, d *ordering.Deps) { d.Journal = blind{d.Journal} })
+	h := newHarness(t, ordering.DefaultConfig(), func(_ *harness, d *ordering.Deps) { d.Journal = blind{d.Journal} })
 	first := h.placed(t)
 	again, err := h.Place(t.Context(), placing())
 	if err != nil || !again.Replayed || again.Record.Ref != first.Record.Ref {
@@ -363,7 +363,7 @@ func (l lacking) Lookup(ctx context.Context, connection, key string) (ordering.R
 
 func TestJournalThatLacksTheCall(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, ordering.DefaultConfig(), func(_ *harness, d *ordering.Deps) { d.Journal = lacking{d.Journal} })
+	h := newHarness(t, ordering.DefaultConfig(), func(_ *harness, d *ordering.Deps) { d.Journal = lacking{d.Journal} })
 	h.placed(t)
 	if _, err := h.Place(t.Context(), placing()); !is[*ordering.JournalError](err) {
 		t.Errorf("Place() = %v, want a journal that is wrong", err)

@@ -225,12 +225,12 @@ func refusal(err error) string {
 
 // TestWhatIsAcceptedIsRight: random orders on random menus; the sandbox, which
 // checks by a check of its own, must take every order that the Validator lets
-// through, for the total that the Validator tells.
+// through, for the total that the Validator returns.
 func TestWhatIsAcceptedIsRight(t *testing.T) {
 	t.Parallel()
 	box, client := stand(t)
 	validator := ordering.NewValidator(ordering.DefaultConfig(), noon)
-	h := newHouse(t, ordering.DefaultConfig(), through(client))
+	h := newHarness(t, ordering.DefaultConfig(), through(client))
 	accepted := 0
 	rapid.Check(t, func(rt *rapid.T) {
 		d := drawMenu(rt)
@@ -244,16 +244,16 @@ func TestWhatIsAcceptedIsRight(t *testing.T) {
 		}
 		for range 5 {
 			req.Body = d.drawOrder(rt)
-			verdict, err := validator.Validate(req)
+			result, err := validator.Validate(req)
 			if err != nil {
 				rt.Fatal(err)
 			}
-			if !verdict.Valid {
+			if !result.Valid {
 				continue
 			}
 			accepted++
-			want := d.ratTotal(rt, verdict.Order)
-			if got := verdict.Total.Decimal.Rat(); got.Cmp(want) != 0 {
+			want := d.ratTotal(rt, result.Order)
+			if got := result.Total.Decimal.Rat(); got.Cmp(want) != 0 {
 				rt.Fatalf("total %s of %s; by fractions %s", got.RatString(), req.Body, want.RatString())
 			}
 			h.card = req.Catalogue
@@ -262,7 +262,7 @@ func TestWhatIsAcceptedIsRight(t *testing.T) {
 				continue // the sandbox tries all ways, and gives up where they are too many to check
 			}
 			if err != nil || placed.Record.State != ordering.StatePlaced {
-				rt.Fatalf("larder let through %s\nas %s\non the menu %s\nbut: %+v, %v", req.Body, verdict.Order, view, placed.Call.Answer, err)
+				rt.Fatalf("larder let through %s\nas %s\non the menu %s\nbut: %+v, %v", req.Body, result.Order, view, placed.Call.Answer, err)
 			}
 		}
 	})
@@ -303,15 +303,15 @@ func TestAgreesWithTheSandbox(t *testing.T) {
 			if err != nil {
 				rt.Fatal(err)
 			}
-			verdict, err := validator.Validate(ordering.Request{Restaurant: restaurant, V1: true, Catalogue: catalogue, Body: body})
+			result, err := validator.Validate(ordering.Request{Restaurant: restaurant, V1: true, Catalogue: catalogue, Body: body})
 			if err != nil {
 				rt.Fatal(err)
 			}
 			_, err = client.CreateOrder(t.Context(), body)
-			if verdict.Valid != (err == nil) {
-				rt.Fatalf("%s\non the menu %s\nlarder: %+v\nthe sandbox: %s", body, view, verdict.Violations, refusal(err))
+			if result.Valid != (err == nil) {
+				rt.Fatalf("%s\non the menu %s\nlarder: %+v\nthe sandbox: %s", body, view, result.Violations, refusal(err))
 			}
-			if verdict.Valid {
+			if result.Valid {
 				taken++
 			} else {
 				refused++

@@ -44,7 +44,7 @@ func TestRejectionsThatMayNotBeSent(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
-			h := newHouse(t, ordering.DefaultConfig())
+			h := newHarness(t, ordering.DefaultConfig())
 			h.reasons = tc.reasons
 			h.placed(t)
 			_, err := h.Change(t.Context(), changing(upstream.OpReject, tc.body))
@@ -83,18 +83,18 @@ func TestRejectionsAsTheyAreSent(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
-			h := newHouse(t, ordering.DefaultConfig())
+			h := newHarness(t, ordering.DefaultConfig())
 			h.reasons, h.unknown = tc.reasons, tc.unknown
 			h.placed(t)
 			h.changed(t, ordering.OutcomeDone, tc.change)
-			if sent := h.kitchen.calls()[1]; sent.body != tc.want || sent.orderID != "765" {
+			if sent := h.service.calls()[1]; sent.body != tc.want || sent.orderID != "765" {
 				t.Errorf("sent %+v, want %s", sent, tc.want)
 			}
 		})
 	}
 	t.Run("nobody can tell the reasons", func(t *testing.T) {
 		t.Parallel()
-		h := newHouse(t, ordering.DefaultConfig(), func(_ *harness, d *ordering.Deps) { d.Reasons = nil })
+		h := newHarness(t, ordering.DefaultConfig(), func(_ *harness, d *ordering.Deps) { d.Reasons = nil })
 		h.placed(t)
 		h.changed(t, ordering.OutcomeDone, changing(upstream.OpReject, `{"rejectionReasonID":"77"}`))
 	})
@@ -126,7 +126,7 @@ func TestRejection_RefreshesReasons(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
 			refreshes := 0
-			h := newHouse(t, ordering.DefaultConfig(), func(h *harness, d *ordering.Deps) {
+			h := newHarness(t, ordering.DefaultConfig(), func(h *harness, d *ordering.Deps) {
 				d.RefreshReasons = func(_ context.Context, connection string) bool {
 					h.mu.Lock()
 					defer h.mu.Unlock()
@@ -143,7 +143,7 @@ func TestRejection_RefreshesReasons(t *testing.T) {
 			h.reasons = tc.cached
 			h.placed(t)
 			if tc.refuses {
-				h.kitchen.fails(definiteNo(t))
+				h.service.fails(definiteNo(t))
 			}
 			result, err := h.Change(t.Context(), changing(upstream.OpReject, tc.body))
 			switch {

@@ -13,16 +13,16 @@ import (
 	"larder/ordering"
 )
 
-// unknown returns a house with an order whose last operation's outcome is
+// unknown returns a harness with an order whose last operation's outcome is
 // unknown.
 func unknown(tb testing.TB, op ordering.Operation) (*harness, ordering.Result) {
 	tb.Helper()
-	h := newHouse(tb, ordering.DefaultConfig())
+	h := newHarness(tb, ordering.DefaultConfig())
 	if op != upstream.OpCreate {
 		h.placed(tb)
 	}
-	h.kitchen.fails(lostAnswer())
-	defer h.kitchen.answers(nil)
+	h.service.fails(lostAnswer())
+	defer h.service.answers(nil)
 	if op == upstream.OpCreate {
 		got, err := h.Place(tb.Context(), placing())
 		if err != nil || got.Record.State != ordering.StateUnknown {
@@ -102,19 +102,19 @@ func TestSendAgain(t *testing.T) {
 		t.Run(string(op), func(t *testing.T) {
 			t.Parallel()
 			h, was := unknown(t, op)
-			h.kitchen.fails(definiteNo(t))
+			h.service.fails(definiteNo(t))
 			got, err := h.Resolve(t.Context(), resolution(was.Record.Ref, op, ordering.ResolvedRetry))
 			if err != nil || got.Call.Outcome != ordering.OutcomeRefused || got.Call.Number != was.Call.Number+1 || got.Call.RequestID != "request-3" {
 				t.Fatalf("Resolve() = %+v, %v; want a new call, refused", got, err)
 			}
-			sent := h.kitchen.calls()
+			sent := h.service.calls()
 			if diff := cmp.Diff(sent[len(sent)-2], sent[len(sent)-1], cmp.AllowUnexported(exchange{})); diff != "" {
 				t.Errorf("sent again (-first +second):\n%s", diff)
 			}
 			if first, _ := got.Record.Call(was.Call.Number); first.Resolved == nil || first.Resolved.Resolution != ordering.ResolvedRetry {
 				t.Errorf("the first call %+v, want it resolved", first)
 			}
-			h.kitchen.answers(nil)
+			h.service.answers(nil)
 			if op == upstream.OpCreate {
 				again, err := h.Place(t.Context(), placing())
 				if err != nil || !again.Replayed || again.Call.Number != got.Call.Number {
@@ -192,7 +192,7 @@ func TestResolveChangesNothing(t *testing.T) {
 	if _, err := gone.Resolve(t.Context(), again); !errors.Is(err, ordering.ErrUnknownConnection) {
 		t.Errorf("a connection that is gone: Resolve() = %v", err)
 	}
-	staying := newHouse(t, ordering.DefaultConfig(), func(_ *harness, d *ordering.Deps) { d.Journal = deaf{h.journal} })
+	staying := newHarness(t, ordering.DefaultConfig(), func(_ *harness, d *ordering.Deps) { d.Journal = deaf{h.journal} })
 	if _, err := staying.Resolve(left, again); !is[*ordering.NotSentError](err) {
 		t.Errorf("for an operator that has left: Resolve() = %v", err)
 	}
@@ -229,9 +229,9 @@ func TestSentAgainMeanwhile(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
-			h := newHouse(t, ordering.DefaultConfig())
-			h.kitchen.answers(func(ctx context.Context, _ exchange) (upstream.Created, error) {
-				if len(h.kitchen.calls()) > 1 {
+			h := newHarness(t, ordering.DefaultConfig())
+			h.service.answers(func(ctx context.Context, _ exchange) (upstream.Created, error) {
+				if len(h.service.calls()) > 1 {
 					return tc.second()
 				}
 				h.pass(2 * time.Minute)

@@ -5,11 +5,11 @@ import (
 	"os"
 )
 
-// fewer makes the tests quick enough to be run once for each mutant, when
-// LARDER_MUTATION is set: properties are tried on fewer examples, and the
+// shortenForMutants makes the tests quick enough to be run once for each mutant, when
+// LARDER_MUTATION is set: properties are tried on shortenForMutants examples, and the
 // tests that run whole histories are left out. What only they notice counts as
 // not noticed.
-func fewer() error {
+func shortenForMutants() error {
 	if os.Getenv("LARDER_MUTATION") == "" {
 		return nil
 	}

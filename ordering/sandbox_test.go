@@ -30,7 +30,7 @@ func TestWhatIsRightIsPlaced(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			h := newHouse(t, ordering.DefaultConfig(), through(client))
+			h := newHarness(t, ordering.DefaultConfig(), through(client))
 			h.card = menu.Compile(view, menu.RestaurantID(m.id), menu.DefaultSettings())
 			orderer, err := sandbox.NewOrderGenerator(m.raw, m.id, 1)
 			if err != nil {
@@ -54,7 +54,7 @@ func TestWhatIsRightIsPlaced(t *testing.T) {
 	}
 }
 
-// through has a house's orders go to a service through the real client.
+// through sends a harness's orders to a service through the real client.
 func through(client *upstream.Client) func(*harness, *ordering.Deps) {
 	return func(_ *harness, d *ordering.Deps) {
 		d.Services = func(string) (ordering.Service, bool) { return client, true }

@@ -60,9 +60,9 @@ func (b between) Body(ctx context.Context, connection, ref string, call int) ([]
 func TestSendAgainOfAnotherCall(t *testing.T) {
 	t.Parallel()
 	var happens func()
-	h := newHouse(t, ordering.DefaultConfig(), func(h *harness, d *ordering.Deps) { d.Journal = between{h.journal, &happens} })
+	h := newHarness(t, ordering.DefaultConfig(), func(h *harness, d *ordering.Deps) { d.Journal = between{h.journal, &happens} })
 	h.placed(t)
-	h.kitchen.fails(lostAnswer())
+	h.service.fails(lostAnswer())
 	was := h.changed(t, ordering.OutcomeUnknown, changing(upstream.OpPay, fullPayment))
 	happens = func() {
 		if _, err := h.Resolve(t.Context(), resolution(was.Record.Ref, upstream.OpPay, ordering.ResolvedNotDone)); err != nil {

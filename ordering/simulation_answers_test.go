@@ -14,7 +14,7 @@ import (
 )
 
 // checkAnswer checks an answer.
-func (w *world) checkAnswer(a *ask, orders map[string]*shown) {
+func (w *world) checkAnswer(a *simRequest, orders map[string]*shown) {
 	if a.err != nil {
 		w.checkError(a, orders)
 		return
@@ -44,7 +44,7 @@ func (w *world) checkAnswer(a *ask, orders map[string]*shown) {
 }
 
 // checkDone: what is said to be done is so.
-func (w *world) checkDone(a *ask, o *shown) {
+func (w *world) checkDone(a *simRequest, o *shown) {
 	r := a.result.Record
 	switch {
 	case o == nil:
@@ -59,7 +59,7 @@ func (w *world) checkDone(a *ask, o *shown) {
 }
 
 // checkAgain: under one key the same is said again and again.
-func (w *world) checkAgain(a *ask) {
+func (w *world) checkAgain(a *simRequest) {
 	if a.identity == "" {
 		return
 	}
@@ -67,7 +67,7 @@ func (w *world) checkAgain(a *ask) {
 		if a.result.Replayed {
 			w.wrong("%s: replayed, although %s frees the key", a, is.Outcome)
 		}
-		return // it freed the key, maybe long before it was told
+		return // it freed the key, maybe long before it was answered
 	}
 	before := w.truth.answered[a.identity]
 	w.truth.answered[a.identity] = a
@@ -80,7 +80,7 @@ func (w *world) checkAgain(a *ask) {
 	switch {
 	case kept && before.recorded:
 		was.EndedAt, is.EndedAt = time.Time{}, time.Time{} // by the replica's clock where the journal's answer was lost
-		was.Attempts, is.Attempts = nil, nil               // may be told of late, after a person's resolution
+		was.Attempts, is.Attempts = nil, nil               // may arrive late, after a person's resolution
 		if d := cmp.Diff(was, is); !same || d != "" {
 			w.wrong("%s: %s was answered %s, and now %s of %s (-was +is):\n%s",
 				a, before.result.Record.Ref, was.Outcome, is.Outcome, a.result.Record.Ref, d)
@@ -99,7 +99,7 @@ func (w *world) checkAgain(a *ask) {
 }
 
 // checkError: nothing was begun, for a reason.
-func (w *world) checkError(a *ask, orders map[string]*shown) {
+func (w *world) checkError(a *simRequest, orders map[string]*shown) {
 	var (
 		invalid *ordering.InvalidError
 		reused  *ordering.KeyReusedError
@@ -119,7 +119,7 @@ func (w *world) checkError(a *ask, orders map[string]*shown) {
 		ok = a.invalid || (a.placing != nil && w.stopped && !kept)
 	case errors.As(err, &reused):
 		w.seen("error reused")
-		ok = slices.ContainsFunc(w.asks, func(b *ask) bool { return b.identity == a.identity && b.label != a.label })
+		ok = slices.ContainsFunc(w.requests, func(b *simRequest) bool { return b.identity == a.identity && b.label != a.label })
 	case errors.As(err, &flight):
 		w.seen("error in flight")
 		ok = a.identity != ""

@@ -13,13 +13,13 @@ import (
 // stranger is the label of orders that another program placed.
 const stranger = "stranger"
 
-// ask is one request to larder.
-type ask struct {
+// simRequest is one request to larder.
+type simRequest struct {
 	number    int
 	placing   *ordering.PlaceRequest
 	changing  *ordering.ChangeRequest
 	resolving *ordering.ResolveRequest
-	// label tells the request's order or payment at the service.
+	// label identifies the request's order or payment at the service.
 	label string
 	// identity is the key in its scope, "" for none; own: it is the client's.
 	identity string
@@ -37,7 +37,7 @@ type ask struct {
 	by       *replica
 }
 
-func (a *ask) operation() ordering.Operation {
+func (a *simRequest) operation() ordering.Operation {
 	switch {
 	case a.placing != nil:
 		return upstream.OpCreate
@@ -49,19 +49,19 @@ func (a *ask) operation() ordering.Operation {
 }
 
 // String names the request in failures.
-func (a *ask) String() string {
+func (a *simRequest) String() string {
 	return fmt.Sprintf("request %d (%s of %q, key %q)", a.number, a.operation(), a.label, a.identity)
 }
 
-// ask sends a request to a replica and goes on without its answer. Nothing
+// send sends a request to a replica and goes on without its answer. Nothing
 // else happens at the same moment, so that a run can be repeated.
-func (w *world) ask(r *replica, a *ask) {
+func (w *world) send(r *replica, a *simRequest) {
 	time.Sleep(time.Millisecond)
 	synctest.Wait()
 	ctx, leave := context.WithCancel(w.ctx)
 	w.mu.Lock()
-	a.number, a.leave, a.by = len(w.asks)+1, leave, r
-	w.asks = append(w.asks, a)
+	a.number, a.leave, a.by = len(w.requests)+1, leave, r
+	w.requests = append(w.requests, a)
 	w.mu.Unlock()
 	go func() {
 		var (
@@ -97,7 +97,7 @@ func (w *world) says(ctx context.Context, result ordering.Result) bool {
 }
 
 // answered reports whether a request has had its answer, heard or not.
-func (w *world) answered(a *ask) bool {
+func (w *world) answered(a *simRequest) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return !a.at.IsZero()

@@ -11,8 +11,8 @@ import (
 // converge heals everything and resolves what is unknown: then each key's
 // answer is what the service has.
 func (s *simulation) converge() {
-	s.tell("PUT", "/sandbox/faults", "[]")
-	s.tell("PATCH", "/sandbox/stop-list/"+string(restaurant), `{"soup":false}`)
+	s.control("PUT", "/sandbox/faults", "[]")
+	s.control("PATCH", "/sandbox/stop-list/"+string(restaurant), `{"soup":false}`)
 	s.mu.Lock()
 	s.stopped = false
 	s.mu.Unlock()
@@ -40,15 +40,15 @@ func (s *simulation) converge() {
 			s.wrong("%s: the %s of healthy times is %s", r.Ref, call.Operation, call.Outcome)
 		}
 	}
-	asked := map[string]*ask{}
-	for _, a := range s.asks {
+	asked := map[string]*simRequest{}
+	for _, a := range s.requests {
 		if a.placing != nil && a.identity != "" && !a.invalid {
 			asked[a.identity] = a
 		}
 	}
 	for _, identity := range slices.Sorted(maps.Keys(asked)) {
-		a := &ask{placing: asked[identity].placing, label: asked[identity].label, identity: identity, own: true}
-		s.ask(s.replicas[1], a)
+		a := &simRequest{placing: asked[identity].placing, label: asked[identity].label, identity: identity, own: true}
+		s.send(s.replicas[1], a)
 		s.quiesce()
 		if a.err == nil && !a.result.Call.Outcome.Certain() {
 			s.wrong("%s: %s in healthy times", a, a.result.Call.Outcome)
@@ -60,12 +60,12 @@ func (s *simulation) converge() {
 // allRecorded: what a replica has answered and could not record, it has
 // recorded once it can, if it lives.
 func (s *simulation) allRecorded() {
-	for _, a := range s.asks {
+	for _, a := range s.requests {
 		if !s.answered(a) || a.by.gate.isDead() {
 			continue
 		}
 		if a.err != nil && a.identity == "" && a.placing != nil {
-			s.notBegun(a)
+			s.wantNothingOpen(a)
 		}
 		if a.err != nil {
 			continue
@@ -79,8 +79,8 @@ func (s *simulation) allRecorded() {
 	}
 }
 
-// abortUnbegun: of an order that was answered with an error nothing is left open.
-func (s *simulation) notBegun(a *ask) {
+// wantNothingOpen: an order that was answered with an error leaves nothing open.
+func (s *simulation) wantNothingOpen(a *simRequest) {
 	for ref, label := range s.truth.labels {
 		if state := s.truth.records[ref].State; label == a.label && state != ordering.StateNotSent {
 			s.wrong("%s was answered %v, and %s is %s", a, a.err, ref, state)

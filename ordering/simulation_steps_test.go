@@ -15,7 +15,7 @@ import (
 	"larder/ordering"
 )
 
-// body is an order with a label.
+// simOrder returns an order with a label.
 func simOrder(label string, quantity int) []byte {
 	at := time.Now().Truncate(24 * time.Hour).Add(20 * 24 * time.Hour).Format(time.RFC3339)
 	return fmt.Appendf(nil, `{"comment":%q,"dishList":[{"ID":"soup","quantity":%d}],"expeditionType":"pickup","expectedAt":%q,`+
@@ -37,7 +37,7 @@ func (s *simulation) place(t *rapid.T) {
 	}
 	body := s.bodyOf(label)
 	for range rapid.SampledFrom([]int{1, 1, 1, 3}).Draw(t, "times") {
-		s.ask(s.replica(t), &ask{
+		s.send(s.replica(t), &simRequest{
 			placing: &ordering.PlaceRequest{
 				Restaurant: restaurant, V1: true, Connection: "main", Client: "storefront", Key: key,
 				RequestID: "request", Body: body, FieldCase: upstream.FieldCaseDocument,
@@ -51,7 +51,7 @@ func (s *simulation) place(t *rapid.T) {
 
 // bodyOf returns the same body for the same label, for as long as the run lasts.
 func (s *simulation) bodyOf(label string) []byte {
-	for _, a := range s.asks {
+	for _, a := range s.requests {
 		if a.placing != nil && a.label == label {
 			return a.placing.Body
 		}
@@ -61,7 +61,7 @@ func (s *simulation) bodyOf(label string) []byte {
 
 // placeWrong places what larder refuses by itself; its key stays free.
 func (s *simulation) placeWrong(t *rapid.T) {
-	s.ask(s.replica(t), &ask{
+	s.send(s.replica(t), &simRequest{
 		placing: &ordering.PlaceRequest{
 			Restaurant: restaurant, V1: true, Connection: "main", Client: "storefront", Key: "wrong",
 			RequestID: "request", Body: simOrder("wrong", 0), FieldCase: upstream.FieldCaseDocument,
@@ -87,8 +87,8 @@ func (s *simulation) change(t *rapid.T) {
 	}).Draw(t, "operation")
 	key := rapid.SampledFrom([]string{"", "", "c1", "c2"}).Draw(t, "key")
 	_, err := s.journal.Order(s.ctx, "main", o.OrderID)
-	a := &ask{known: err == nil, own: key != "", changing: &ordering.ChangeRequest{
-		Operation: op, OrderID: o.OrderID, V1: rapid.Bool().Draw(t, "native"), Connection: "main", Client: "storefront",
+	a := &simRequest{known: err == nil, own: key != "", changing: &ordering.ChangeRequest{
+		Operation: op, OrderID: o.OrderID, V1: rapid.Bool().Draw(t, "v1"), Connection: "main", Client: "storefront",
 		RequestID: "request", FieldCase: upstream.FieldCaseDocument,
 	}}
 	switch op {
@@ -114,11 +114,11 @@ func (s *simulation) change(t *rapid.T) {
 	}
 	for range rapid.SampledFrom([]int{1, 1, 1, 2}).Draw(t, "times") {
 		again := *a
-		s.ask(s.replica(t), &again)
+		s.send(s.replica(t), &again)
 	}
 }
 
-// forsaken reports whether nobody in larder knows, or is about to tell, what became
+// forsaken reports whether nobody in larder knows, or is about to answer, what became
 // of the order with a label.
 func (s *simulation) forsaken(label string) bool {
 	for _, r := range s.records(ordering.StatePlacing) {
@@ -126,7 +126,7 @@ func (s *simulation) forsaken(label string) bool {
 			return false
 		}
 	}
-	return !slices.ContainsFunc(s.asks, func(a *ask) bool {
+	return !slices.ContainsFunc(s.requests, func(a *simRequest) bool {
 		return a.label == label && !a.by.gate.isDead() && (!s.answered(a) || (a.err == nil && a.result.Call.Outcome.Certain()))
 	})
 }
@@ -137,7 +137,7 @@ func (s *simulation) stranger(*rapid.T) {
 		Token string `json:"access_token"`
 	}{}
 	form := "client_ID=demo&client_secret=demo-secret&grant_type=client_credentials&scopes=orders"
-	s.tell("PUT", "/sandbox/faults", "[]")
+	s.control("PUT", "/sandbox/faults", "[]")
 	if err := json.Unmarshal(s.direct("/connect/token", "application/x-www-form-urlencoded", form, ""), &token); err != nil {
 		s.wrong("token: %v", err)
 	}
@@ -161,21 +161,21 @@ func (s *simulation) fail(t *rapid.T) {
 		}).Draw(t, "what")
 		list = append(list, fmt.Sprintf(`{"match":{%s},%s,"times":%d}`, where, what, rapid.SampledFrom([]int{1, 1, 4, 9}).Draw(t, "times")))
 	}
-	s.tell("PUT", "/sandbox/faults", "["+strings.Join(list, ",")+"]")
+	s.control("PUT", "/sandbox/faults", "["+strings.Join(list, ",")+"]")
 }
 
 // stopDish stops a dish, or sells it again. Sometimes larder does not know yet,
 // and the service refuses the order.
 func (s *simulation) stopDish(t *rapid.T) {
 	stopped := rapid.Bool().Draw(t, "stopped")
-	s.tell("PATCH", "/sandbox/stop-list/"+string(restaurant), fmt.Sprintf(`{"soup":%t}`, stopped))
+	s.control("PATCH", "/sandbox/stop-list/"+string(restaurant), fmt.Sprintf(`{"soup":%t}`, stopped))
 	known := rapid.Bool().Draw(t, "known")
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.stopped = stopped && known
 }
 
-// pass lets time pass: seconds mostly, sometimes beyond deadlines and lives.
+// pass lets time pass: seconds mostly, sometimes beyond deadlines and retention.
 func (s *simulation) pass(t *rapid.T) {
 	time.Sleep(rapid.SampledFrom([]time.Duration{
 		100 * time.Millisecond, time.Second, time.Second, 4 * time.Second, 4 * time.Second, 16 * time.Second, 16 * time.Second,
@@ -238,7 +238,7 @@ func (s *simulation) restart(t *rapid.T) {
 func (s *simulation) leave(t *rapid.T) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, a := range slices.Backward(s.asks) {
+	for _, a := range slices.Backward(s.requests) {
 		if a.at.IsZero() && !a.left {
 			a.left = true
 			a.leave()
@@ -288,7 +288,7 @@ func (s *simulation) resolve(by *replica, r ordering.Record, again bool) bool {
 		resolution.Resolution = ordering.ResolvedDone
 	}
 	s.seen("resolved " + string(resolution.Resolution))
-	s.ask(by, &ask{resolving: resolution, label: subject})
+	s.send(by, &simRequest{resolving: resolution, label: subject})
 	return true
 }
 

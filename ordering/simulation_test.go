@@ -25,7 +25,7 @@ func (s *simulation) replica(t *rapid.T) *replica {
 	return s.replicas[rapid.IntRange(0, len(s.replicas)-1).Draw(t, "replica")]
 }
 
-// resolve lets everything run until nothing can without time passing.
+// quiesce lets everything run until nothing can without time passing.
 func (s *simulation) quiesce() {
 	synctest.Wait()
 	for i, r := range s.replicas {

@@ -20,13 +20,13 @@ import (
 type truth struct {
 	labels   map[string]string // of a record's order, by ref
 	records  map[string]ordering.Record
-	answered map[string]*ask // the last answer under a key, by the key's identity
-	kinds    map[string]int  // what was seen how often
+	answered map[string]*simRequest // the last answer under a key, by the key's identity
+	kinds    map[string]int         // what was seen how often
 }
 
 func newTruth() truth {
 	return truth{
-		labels: map[string]string{}, records: map[string]ordering.Record{}, answered: map[string]*ask{}, kinds: map[string]int{},
+		labels: map[string]string{}, records: map[string]ordering.Record{}, answered: map[string]*simRequest{}, kinds: map[string]int{},
 	}
 }
 
@@ -53,7 +53,7 @@ func (s *shown) paidWith(code string) bool {
 // atService returns the service's orders by their ids.
 func (w *world) atService() map[string]*shown {
 	orders := map[string]*shown{}
-	for _, o := range shownOrders(w, w.tell(http.MethodGet, "/sandbox/orders", "")) {
+	for _, o := range shownOrders(w, w.control(http.MethodGet, "/sandbox/orders", "")) {
 		orders[o.OrderID] = o
 	}
 	return orders
@@ -74,8 +74,8 @@ func shownOrders(report interface {
 	return list.Result
 }
 
-// tell uses one of the sandbox's own switches.
-func (w *world) tell(method, path, body string) []byte {
+// control uses one of the sandbox's own switches.
+func (w *world) control(method, path, body string) []byte {
 	recorder := httptest.NewRecorder()
 	w.service.ServeHTTP(recorder, httptest.NewRequestWithContext(w.ctx, method, path, strings.NewReader(body)))
 	if recorder.Code != http.StatusOK {

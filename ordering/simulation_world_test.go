@@ -17,7 +17,7 @@ import (
 	"larder/ordering"
 )
 
-// The lives of the simulation are short, so that many are seen out.
+// The retention of the simulation is short, so that many records and keys expire.
 const (
 	simKeyTTL = time.Hour
 	simSweep  = 30 * time.Second
@@ -26,7 +26,7 @@ const (
 	simCall = upstream.DefaultWriteTimeout - time.Second
 )
 
-func simLives() journaltest.Retention {
+func simRetention() journaltest.Retention {
 	return journaltest.Retention{Key: simKeyTTL, Guest: 2 * time.Hour, Record: 60 * 24 * time.Hour}
 }
 
@@ -67,15 +67,15 @@ type world struct {
 	faults    []string // of what must never be
 	active    map[string]int
 	events    map[string]int
-	asks      []*ask
-	answers   []*ask // answered and not yet checked
+	requests  []*simRequest
+	answers   []*simRequest // answered and not yet checked
 	truth     truth
 	resolving bool
 }
 
 func newWorld(ctx context.Context, cards [2]*menu.Catalogue) *world {
 	w := &world{
-		ctx: ctx, journal: journaltest.NewMemory(time.Now, simLives()), network: newNetwork(),
+		ctx: ctx, journal: journaltest.NewMemory(time.Now, simRetention()), network: newNetwork(),
 		cards: cards, served: make(chan error, 1),
 		active: map[string]int{}, events: map[string]int{}, truth: newTruth(),
 	}
@@ -184,7 +184,7 @@ func (w *world) end() {
 	if err := <-w.served; !errors.Is(err, http.ErrServerClosed) {
 		w.wrong("serving: %v", err)
 	}
-	for _, a := range w.asks {
+	for _, a := range w.requests {
 		a.leave()
 	}
 	time.Sleep(10 * time.Minute) // the longest limit of anything that still runs
@@ -196,7 +196,7 @@ func simReasons() []upstream.Reason {
 	return []upstream.Reason{{ID: "5f0c8a52-0005-4b6e-9a51-1c6f0a7d2e05", Reason: "Another reason", Type: "text"}}
 }
 
-// path of a write, as the spy tells calls apart.
+// operationOf returns the operation of a write, from its path.
 func operationOf(r *http.Request) (op ordering.Operation, orderID string) {
 	const orders = "/orders/api/v1/orders"
 	rest, ok := strings.CutPrefix(r.URL.Path, orders)

@@ -71,7 +71,7 @@ func TestTexts(t *testing.T) {
 				req.V1 = isNative
 				v := check(t, ordering.DefaultConfig(), req)
 				if diff := cmp.Diff(c.want, brokenOf(t, v), cmp.AllowUnexported(broken{})); diff != "" && len(c.want)+len(v.Violations) > 0 {
-					t.Errorf("native %v (-want +got):\n%s", isNative, diff)
+					t.Errorf("v1 %v (-want +got):\n%s", isNative, diff)
 				}
 			}
 		})

@@ -13,7 +13,7 @@ func TestWhatIsSent(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {
 		name, body string
-		native     bool
+		v1         bool
 		wire       upstream.FieldCase
 		want       string
 	}{
@@ -69,7 +69,7 @@ func TestWhatIsSent(t *testing.T) {
 				`"expeditionType":"pickup","expectedAt":"2026-05-01T15:30:00Z","paymentTypeId":"cash"}`,
 		},
 		{
-			"the native face drops them, and sends the route's restaurant",
+			"the v1 API drops them, and sends the route's restaurant",
 			`{"restaurantID":"r-1","dishList":[{"id":"soup","categoryId":"c","quantity":1,"ingredients":null,"gift":true}],` +
 				`"expeditionType":"pickup","expectedAt":"2026-05-01T15:30:00Z","paymentTypeID":"cash"}`,
 			true, upstream.FieldCaseDocument,
@@ -101,7 +101,7 @@ func TestWhatIsSent(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
 			req := v1(t, tc.body)
-			req.V1, req.FieldCase = tc.native, tc.wire
+			req.V1, req.FieldCase = tc.v1, tc.wire
 			got := check(t, ordering.DefaultConfig(), req)
 			if !got.Valid {
 				t.Fatalf("violations %v", got.Violations)
@@ -129,7 +129,7 @@ func TestTotals(t *testing.T) {
 		{"each line rounded half-up (P1)", `[{"ID":"cheese","quantity":0.5},{"ID":"cheese","quantity":0.333}]`, card, ordering.DefaultConfig(), "550 366.3", "916.3"},
 		{"rounded to whole (P1)", `[{"ID":"cheese","quantity":0.5}]`, card, whole, "550", "550"},
 		{"not with a price below zero", `[{"ID":"cheese","quantity":0.5}]`, refund, ordering.DefaultConfig(), "-", ""},
-		{"told for an invalid order", `[{"ID":"pizza","quantity":1},{"ID":"wok","quantity":2}]`, card, ordering.DefaultConfig(), "500 600", "1100"},
+		{"for an invalid order too", `[{"ID":"pizza","quantity":1},{"ID":"wok","quantity":2}]`, card, ordering.DefaultConfig(), "500 600", "1100"},
 		{"not with an unknown dish", `[{"ID":"soup","quantity":1},{"ID":"x","quantity":2}]`, card, ordering.DefaultConfig(), "199.9 -", ""},
 		{"not with an unknown ingredient", `[{"ID":"pizza","quantity":1,"ingredients":[{"ID":"x"}]}]`, card, ordering.DefaultConfig(), "-", ""},
 		{"not with an unknown ingredient within", `[{"ID":"combo","quantity":1,"ingredients":[{"ID":"i-burger","ingredients":[{"ID":"x"}]}]}]`, card, ordering.DefaultConfig(), "-", ""},

@@ -6,9 +6,9 @@ import (
 	"larder/internal/menu"
 )
 
-// TestRoomThatIsKept: the room of a large order is not kept for the next one,
-// and that of an ordinary one has nothing left of it.
-func TestRoomThatIsKept(t *testing.T) {
+// TestValidationBuffersAreCleared: the buffers of a large order are not kept for
+// the next one, and those of an ordinary one are cleared.
+func TestValidationBuffersAreCleared(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {
 		name             string
@@ -28,7 +28,7 @@ func TestRoomThatIsKept(t *testing.T) {
 			t.Errorf("%s: kept %t, want %t", tc.name, got, tc.want)
 		}
 		if tc.want && (c.Body != nil || c.Catalogue != nil || c.rules != nil || c.full != "" || c.order.buffer[0].text != "") {
-			t.Errorf("%s: the room still holds the order", tc.name)
+			t.Errorf("%s: the buffers still have the order", tc.name)
 		}
 	}
 }

@@ -17,12 +17,12 @@ import (
 	"larder/ordering"
 )
 
-// TestUnreplicatedEndingIsWrittenAgain: what too few replicas have is answered,
+// TestUnreplicatedResultIsWrittenAgain: what too few replicas have is answered,
 // and finished again each second until enough have it (policy O14).
-func TestUnreplicatedEndingIsWrittenAgain(t *testing.T) {
+func TestUnreplicatedResultIsWrittenAgain(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		h := newHouse(t, ordering.DefaultConfig())
+		h := newHarness(t, ordering.DefaultConfig())
 		ctx, stop := context.WithCancel(t.Context())
 		ended := make(chan error, 1)
 		go func() { ended <- h.Run(ctx) }()
@@ -119,8 +119,8 @@ func (u undone) Resolve(ctx context.Context, s ordering.ResolveCall) (ordering.R
 func TestUndoneResolutionIsWrittenAgain(t *testing.T) {
 	t.Parallel()
 	resolved := 0
-	h := newHouse(t, ordering.DefaultConfig(), func(h *harness, d *ordering.Deps) { d.Journal = undone{h.journal, &resolved} })
-	h.kitchen.fails(lostAnswer())
+	h := newHarness(t, ordering.DefaultConfig(), func(h *harness, d *ordering.Deps) { d.Journal = undone{h.journal, &resolved} })
+	h.service.fails(lostAnswer())
 	was, err := h.Place(t.Context(), placing())
 	if err != nil {
 		t.Fatal(err)
@@ -143,7 +143,7 @@ func TestUndoneResolutionIsWrittenAgain(t *testing.T) {
 func TestUnreplicatedAtTheEnd(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		h := newHouse(t, ordering.DefaultConfig())
+		h := newHarness(t, ordering.DefaultConfig())
 		h.failing(journaltest.FailReplicas, journaltest.MethodFinish)
 		h.placed(t)
 		ctx, stop := context.WithCancel(t.Context())
@@ -161,8 +161,8 @@ func TestUnreplicatedAtTheEnd(t *testing.T) {
 // is answered, and its key replays it (policy O14a).
 func TestLostRecordIsWrittenAgain(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, ordering.DefaultConfig())
-	h.kitchen.answers(func(context.Context, exchange) (upstream.Created, error) {
+	h := newHarness(t, ordering.DefaultConfig())
+	h.service.answers(func(context.Context, exchange) (upstream.Created, error) {
 		h.journal.Lose("main")
 		return done("765")
 	})
@@ -181,7 +181,7 @@ func TestLostRecordIsWrittenAgain(t *testing.T) {
 // found the call overdue meanwhile. How it ended is recorded all the same.
 func TestLostRecordComesBack(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, ordering.DefaultConfig(), func(_ *harness, d *ordering.Deps) {
+	h := newHarness(t, ordering.DefaultConfig(), func(_ *harness, d *ordering.Deps) {
 		d.Journal = &returning{Journal: d.Journal}
 	})
 	got := h.placed(t)
@@ -216,7 +216,7 @@ func TestLastWatchHasItsOwnTime(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		stuck := &stuck{}
-		h := newHouse(t, ordering.DefaultConfig(), func(_ *harness, d *ordering.Deps) {
+		h := newHarness(t, ordering.DefaultConfig(), func(_ *harness, d *ordering.Deps) {
 			stuck.Journal, d.Journal = d.Journal, stuck
 		})
 		h.placed(t)
@@ -259,7 +259,7 @@ func (s *stuck) Watch(ctx context.Context, connection string) (ordering.JournalH
 // accepted; what Watch finds is known, and logged and counted once.
 func TestRestoredJournalPausesCreates(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, ordering.DefaultConfig())
+	h := newHarness(t, ordering.DefaultConfig())
 	h.placed(t)
 	if err := h.Watch(t.Context(), "main"); err != nil {
 		t.Fatal(err)

@@ -39,9 +39,9 @@ type Fixture struct {
 	Lose func(t *testing.T, connection string)
 }
 
-// Open makes a Fixture whose journal keeps things for these lives. With a
-// store that has real time only (no Advance) the suite asks for lives of about
-// a second where it sees them out.
+// Open makes a Fixture whose journal keeps things for a retention. With a
+// store that has real time only (no Advance) the suite asks for about a second
+// where it waits for the end of it.
 type Open func(t *testing.T, retention Retention) Fixture
 
 // Run is the suite. Each test opens a Fixture of its own; they run in parallel.
@@ -73,7 +73,7 @@ func Run(t *testing.T, open Open) {
 
 type suite struct{ open Open }
 
-// test runs one test of the suite over a fresh fixture that forgets nothing.
+// test runs one test of the suite over a fresh fixture that keeps everything.
 func (s suite) test(t *testing.T, name string, body func(t *testing.T, j *journal)) {
 	t.Helper()
 	t.Run(name, func(t *testing.T) {
@@ -82,8 +82,8 @@ func (s suite) test(t *testing.T, name string, body func(t *testing.T, j *journa
 	})
 }
 
-// lives are as short as real time allows where a test sees them out, and long
-// enough for a busy machine to look while they last.
+// shortRetention is as short as real time allows where a test waits for the end of it,
+// and long enough for a busy machine to look before that.
 func shortRetention() Retention {
 	return Retention{Key: time.Second, Guest: 2 * time.Second, Record: 5 * time.Second}
 }
@@ -91,7 +91,7 @@ func shortRetention() Retention {
 const (
 	conn  = "main"  // the connection of most tests
 	other = "other" // another one
-	// slack is what is waited beyond a deadline or a life.
+	// slack is what is waited beyond a deadline or a retention.
 	slack = 400 * time.Millisecond
 	// long is a deadline that no test sees.
 	long = time.Hour
@@ -180,8 +180,8 @@ func on(connection string) func(*ordering.CallSpec) {
 func derived(o *ordering.CallSpec) { o.Derived = true }
 func adopt(o *ordering.CallSpec)   { o.Adopt = true }
 
-// result ends the last call of a record.
-func ending(r ordering.Record, outcome ordering.Outcome, orderID string) ordering.CallResult {
+// resultOf is a result of the last call of a record.
+func resultOf(r ordering.Record, outcome ordering.Outcome, orderID string) ordering.CallResult {
 	return ordering.CallResult{
 		Connection: r.Connection, Ref: r.Ref, Call: r.Calls[len(r.Calls)-1].Number, Outcome: outcome, OrderID: orderID,
 	}
@@ -203,7 +203,7 @@ func (j *journal) begun(t *testing.T, o ordering.CallSpec) ordering.Record {
 // ended ends a record's last call, which must go.
 func (j *journal) ended(t *testing.T, r ordering.Record, outcome ordering.Outcome, orderID string) ordering.Record {
 	t.Helper()
-	r, err := j.Finish(t.Context(), ending(r, outcome, orderID))
+	r, err := j.Finish(t.Context(), resultOf(r, outcome, orderID))
 	if err != nil {
 		t.Fatalf("Finish(%s): %v", outcome, err)
 	}

@@ -194,7 +194,7 @@ func (m *Memory) do(ctx context.Context, method Method, step func(now time.Time)
 		return &ordering.JournalError{Err: fmt.Errorf("%s: %w", method, ErrInjected)}
 	}
 	now := m.clock().UTC().Truncate(time.Millisecond)
-	m.forget(now)
+	m.dropExpired(now)
 	err := step(now)
 	if failure == FailReplicas && err == nil {
 		return ordering.ErrUnreplicated
@@ -214,8 +214,8 @@ func (m *Memory) store(connection string) *connectionStore {
 	return s
 }
 
-// forget drops what has outlived its retention (policy O13).
-func (m *Memory) forget(now time.Time) {
+// dropExpired drops what has outlived its retention (policy O13).
+func (m *Memory) dropExpired(now time.Time) {
 	for _, s := range m.stores {
 		for ref, e := range s.entries {
 			if _, busy := e.record.Busy(); busy {
@@ -228,7 +228,7 @@ func (m *Memory) forget(now time.Time) {
 				}
 				continue
 			}
-			e.forgetGuest(now, m.retention.Guest)
+			e.dropCustomerData(now, m.retention.Guest)
 		}
 		for key, k := range s.keys {
 			e := s.entries[k.ref]
@@ -252,7 +252,7 @@ func (e *entry) expires(retention Retention) time.Time {
 	return until
 }
 
-func (e *entry) forgetGuest(now time.Time, life time.Duration) {
+func (e *entry) dropCustomerData(now time.Time, life time.Duration) {
 	for i, call := range e.record.Calls {
 		if now.Before(ended(call).Add(life)) {
 			continue

@@ -12,14 +12,14 @@ import (
 )
 
 // Finish ends a call.
-func (m *Memory) Finish(ctx context.Context, ending ordering.CallResult) (record ordering.Record, err error) {
+func (m *Memory) Finish(ctx context.Context, result ordering.CallResult) (record ordering.Record, err error) {
 	err = m.do(ctx, MethodFinish, func(now time.Time) error {
-		s := m.store(ending.Connection)
-		e, call := s.call(ending.Ref, ending.Call)
-		if call == nil || ending.SpecID != "" && ending.SpecID != call.SpecID {
+		s := m.store(result.Connection)
+		e, call := s.call(result.Ref, result.Call)
+		if call == nil || result.SpecID != "" && result.SpecID != call.SpecID {
 			return ordering.ErrNoOrder
 		}
-		err := e.finish(s, call, ending, now, m.retention)
+		err := e.finish(s, call, result, now, m.retention)
 		record = clone(e.record)
 		return err
 	})
@@ -94,32 +94,32 @@ func (s *connectionStore) call(ref string, number int) (*entry, *ordering.Call) 
 	return e, nil
 }
 
-func (e *entry) finish(s *connectionStore, call *ordering.Call, ending ordering.CallResult, now time.Time, retention Retention) error {
+func (e *entry) finish(s *connectionStore, call *ordering.Call, result ordering.CallResult, now time.Time, retention Retention) error {
 	if call.Outcome == ordering.OutcomeOpen || call.Outcome == ordering.OutcomeUnknown {
-		e.end(s, call, ending, now, retention)
+		e.end(s, call, result, now, retention)
 		return nil
 	}
-	agrees := e.agrees(call, ending)
+	agrees := e.agrees(call, result)
 	if call.Resolved != nil {
-		addAttempts(call, ending.Attempts)
+		addAttempts(call, result.Attempts)
 	}
 	if agrees {
 		return nil
 	}
-	call.Contradicted = ending.Outcome
+	call.Contradicted = result.Outcome
 	e.record.UpdatedAt = now
-	return &ordering.ContradictionError{Record: clone(e.record), Call: call.Number, Outcome: ending.Outcome}
+	return &ordering.ContradictionError{Record: clone(e.record), Call: call.Number, Outcome: result.Outcome}
 }
 
 // agrees reports whether a result says what is known of a certain call already.
-func (e *entry) agrees(call *ordering.Call, ending ordering.CallResult) bool {
+func (e *entry) agrees(call *ordering.Call, result ordering.CallResult) bool {
 	if call.Resolved == nil {
-		return ending.Outcome == call.Outcome || ending.Outcome == ordering.OutcomeUnknown
+		return result.Outcome == call.Outcome || result.Outcome == ordering.OutcomeUnknown
 	}
-	switch ending.Outcome {
+	switch result.Outcome {
 	case ordering.OutcomeDone:
 		return call.Outcome == ordering.OutcomeDone &&
-			(call.Operation != upstream.OpCreate || ending.OrderID == e.record.OrderID)
+			(call.Operation != upstream.OpCreate || result.OrderID == e.record.OrderID)
 	case ordering.OutcomeRefused, ordering.OutcomeNotSent:
 		return call.Outcome != ordering.OutcomeDone
 	default:
@@ -136,19 +136,19 @@ func addAttempts(call *ordering.Call, tries []ordering.Attempt) {
 }
 
 // end sets the outcome of a call that is open or unknown, with every effect.
-func (e *entry) end(s *connectionStore, call *ordering.Call, ending ordering.CallResult, now time.Time, retention Retention) {
-	addAttempts(call, ending.Attempts)
-	if ending.Answer != nil {
-		call.Answer = cloneAnswer(ending.Answer)
+func (e *entry) end(s *connectionStore, call *ordering.Call, result ordering.CallResult, now time.Time, retention Retention) {
+	addAttempts(call, result.Attempts)
+	if result.Answer != nil {
+		call.Answer = cloneAnswer(result.Answer)
 	}
-	call.Outcome, call.EndedAt = ending.Outcome, now
+	call.Outcome, call.EndedAt = result.Outcome, now
 	e.record.UpdatedAt = now
-	e.applyOutcome(s, call, ending.OrderID)
+	e.applyOutcome(s, call, result.OrderID)
 	what := e.sent[call.Number]
 	switch {
-	case !ending.Outcome.Certain():
-	case ending.Outcome == ordering.OutcomeNotSent,
-		ending.Outcome == ordering.OutcomeRefused && call.Derived:
+	case !result.Outcome.Certain():
+	case result.Outcome == ordering.OutcomeNotSent,
+		result.Outcome == ordering.OutcomeRefused && call.Derived:
 		s.release(what.key, e.record.Ref, call.Number)
 	default:
 		if k, ok := s.keys[what.key]; ok && k.ref == e.record.Ref && k.call == call.Number {

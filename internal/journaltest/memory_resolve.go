@@ -59,11 +59,11 @@ func (e *entry) resolve(s *connectionStore, call *ordering.Call, resolution orde
 		return ordering.ErrNoBody
 	}
 	call.Resolved = &ordering.ResolvedBy{By: resolution.By, At: now, Resolution: resolution.Resolution, Note: resolution.Note}
-	ending := ordering.CallResult{Outcome: ordering.OutcomeRefused}
+	result := ordering.CallResult{Outcome: ordering.OutcomeRefused}
 	if resolution.Resolution == ordering.ResolvedDone {
-		ending.Outcome, ending.OrderID = ordering.OutcomeDone, resolution.OrderID
+		result.Outcome, result.OrderID = ordering.OutcomeDone, resolution.OrderID
 	}
-	e.end(s, call, ending, now, retention)
+	e.end(s, call, result, now, retention)
 	if resolution.Resolution != ordering.ResolvedRetry {
 		return nil
 	}

@@ -62,7 +62,7 @@ func TestMemory(t *testing.T) {
 func TestMemoryInRealTime(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
-		t.Skip("lives of about a second are seen out")
+		t.Skip("waits for retentions of about a second")
 	}
 	journaltest.Run(t, func(_ *testing.T, retention journaltest.Retention) journaltest.Fixture {
 		m := journaltest.NewMemory(time.Now, retention)

@@ -73,7 +73,7 @@ func (s suite) finish(t *testing.T) {
 			s.test(t, string(op)+" "+string(outcome), func(t *testing.T, j *journal) {
 				r := j.opened(t, op)
 				n := len(r.Calls)
-				e := ending(r, outcome, givenID(op, outcome))
+				e := resultOf(r, outcome, givenID(op, outcome))
 				e.Attempts, e.Answer = attempts(500, outcome), answer(500)
 				got, err := j.Finish(t.Context(), e)
 				if err != nil {
@@ -107,7 +107,7 @@ func (s suite) finish(t *testing.T) {
 		})
 	}
 	s.test(t, "an answer of full size is kept whole", func(t *testing.T, j *journal) {
-		e := ending(j.begun(t, create()), ordering.OutcomeRefused, "")
+		e := resultOf(j.begun(t, create()), ordering.OutcomeRefused, "")
 		e.Answer = answer(422)
 		e.Answer.Body = make([]byte, 64<<10)
 		for i := range e.Answer.Body {
@@ -119,8 +119,8 @@ func (s suite) finish(t *testing.T) {
 		}
 		same(t, "the answer", j.now(t, r).Calls[0].Answer, e.Answer)
 	})
-	s.test(t, "an unknown ending that is told again adds nothing", func(t *testing.T, j *journal) {
-		e := ending(j.begun(t, create()), ordering.OutcomeUnknown, "")
+	s.test(t, "an unknown result that arrives again adds nothing", func(t *testing.T, j *journal) {
+		e := resultOf(j.begun(t, create()), ordering.OutcomeUnknown, "")
 		e.Attempts = attempts(502, ordering.OutcomeUnknown)
 		for range 2 {
 			r, err := j.Finish(t.Context(), e)

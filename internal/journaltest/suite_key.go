@@ -95,7 +95,7 @@ func (s suite) kept(t *testing.T) {
 					next := create(underKey(o.Key))
 					j.wantKey(t, next.Key, j.begun(t, next).Ref, 1)
 					// The result of the call that had it, once more, takes nothing away.
-					if _, err := j.Finish(t.Context(), ending(r, outcome, orderID)); err != nil {
+					if _, err := j.Finish(t.Context(), resultOf(r, outcome, orderID)); err != nil {
 						t.Errorf("Finish again: %v", err)
 					}
 					j.wantKey(t, next.Key, next.Ref, 1)

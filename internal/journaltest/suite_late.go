@@ -94,7 +94,7 @@ func (s suite) late(t *testing.T, op ordering.Operation, outcome ordering.Outcom
 			o = change(op, "765")
 		}
 		r := j.swept(t, o)
-		e := ending(r, outcome, givenID(op, outcome))
+		e := resultOf(r, outcome, givenID(op, outcome))
 		e.Attempts, e.Answer = attempts(200, outcome), answer(200)
 		got, err := j.Finish(t.Context(), e)
 		if err != nil {
@@ -133,7 +133,7 @@ func (s suite) contradiction(t *testing.T) {
 				}
 				s.test(t, fmt.Sprintf("%s %s after %s", op, second, first), func(t *testing.T, j *journal) {
 					r := j.ended(t, j.opened(t, op), first, givenID(op, first))
-					_, err := j.Finish(t.Context(), ending(r, second, givenID(op, second)))
+					_, err := j.Finish(t.Context(), resultOf(r, second, givenID(op, second)))
 					j.wantContradiction(t, err, r, second)
 					got := j.now(t, r)
 					j.wantState(t, got, leads(op, first), first)

@@ -62,7 +62,7 @@ func (s suite) orderID(t *testing.T) {
 		j.wantKey(t, made.Key, r.Ref, 2)
 	})
 	for name, resolves := range map[string]bool{"its answer": false, "a person": true} {
-		s.test(t, "paid and closed by its orderID before "+name+" told the orderID", func(t *testing.T, j *journal) {
+		s.test(t, "paid and closed by its orderID before "+name+" has the orderID", func(t *testing.T, j *journal) {
 			r := j.begun(t, create())
 			j.pass(t, tick)
 			pay, complete := change(upstream.OpPay, "765", adopt, derived), change(upstream.OpComplete, "765", adopt)
@@ -197,7 +197,7 @@ func (s suite) isolation(t *testing.T) {
 		}
 		_, err = j.Body(t.Context(), other, r.Ref, 1)
 		wantIs(t, "Body", err, ordering.ErrNoBody)
-		e := ending(r, ordering.OutcomeRefused, "")
+		e := resultOf(r, ordering.OutcomeRefused, "")
 		e.Connection = other
 		_, err = j.Finish(t.Context(), e)
 		wantIs(t, "Finish", err, ordering.ErrNoOrder)

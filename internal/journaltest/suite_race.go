@@ -11,8 +11,8 @@ import (
 
 const rivals = 50
 
-// at once runs rivals goroutines over several replicas of the journal and
-// gives their errors; one starts when all stand ready.
+// atOnce runs rivals goroutines over several replicas of the journal and returns
+// their errors. They start together.
 func (j *journal) atOnce(t *testing.T, run func(j ordering.Journal, rival int) error) []error {
 	t.Helper()
 	replicas := []ordering.Journal{j.Journal, j.fixture.Again(t), j.fixture.Again(t)}
@@ -101,9 +101,9 @@ func (s suite) race(t *testing.T) {
 	s.test(t, "of two endings that contradict one stands", func(t *testing.T, j *journal) {
 		r := j.begun(t, create())
 		errs := j.atOnce(t, func(j ordering.Journal, i int) error {
-			e := ending(r, ordering.OutcomeRefused, "")
+			e := resultOf(r, ordering.OutcomeRefused, "")
 			if i%2 == 0 {
-				e = ending(r, ordering.OutcomeDone, "765")
+				e = resultOf(r, ordering.OutcomeDone, "765")
 			}
 			_, err := j.Finish(t.Context(), e)
 			return err
@@ -134,7 +134,7 @@ func (s suite) race(t *testing.T) {
 			t.Errorf("the record has %d calls, want 2", len(got.Calls))
 		}
 	})
-	s.test(t, "of one late call one sweep tells", func(t *testing.T, j *journal) {
+	s.test(t, "one sweep reports a late call", func(t *testing.T, j *journal) {
 		j.begun(t, create(within(brief)))
 		j.pass(t, brief+slack)
 		var mu sync.Mutex

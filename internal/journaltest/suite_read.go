@@ -59,7 +59,7 @@ func (s suite) manyCalls(t *testing.T, j *journal) {
 			t.Fatalf("call %d of the record has the number %d, want %d", i+1, call.Number, want)
 		}
 	}
-	// What a key says can be told from the record, or the key is free.
+	// What a key says follows from the record, or the key is free.
 	record, number, err := j.Lookup(t.Context(), conn, first.Key)
 	if !errors.Is(err, ordering.ErrKeyFree) {
 		if _, ok := record.Call(number); err != nil || !ok {

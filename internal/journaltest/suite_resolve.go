@@ -13,7 +13,7 @@ import (
 func resolution(r ordering.Record, op ordering.Operation, how ordering.Resolution, orderID string) ordering.ResolveCall {
 	return ordering.ResolveCall{
 		Connection: r.Connection, Ref: r.Ref, Operation: op, Resolution: how, OrderID: orderID,
-		By: "ops", Note: "asked the kitchen — «да»", RequestID: "request-9", Deadline: long,
+		By: "ops", Note: "asked the restaurant — «да»", RequestID: "request-9", Deadline: long,
 	}
 }
 
@@ -53,7 +53,7 @@ func (s suite) resolve(t *testing.T) {
 					t.Errorf("paid is %t, want %t", got.Paid, paid)
 				}
 				call := j.now(t, r).Calls[len(r.Calls)-1]
-				if w := call.Resolved; w == nil || w.By != "ops" || w.Resolution != how || w.Note != "asked the kitchen — «да»" || !w.At.Equal(got.UpdatedAt) {
+				if w := call.Resolved; w == nil || w.By != "ops" || w.Resolution != how || w.Note != "asked the restaurant — «да»" || !w.At.Equal(got.UpdatedAt) {
 					t.Errorf("resolved is %+v, want it kept", w)
 				}
 				j.wantKey(t, o.Key, r.Ref, call.Number)
@@ -132,7 +132,7 @@ func (s suite) afterwards(t *testing.T, op ordering.Operation, how ordering.Reso
 		s.test(t, fmt.Sprintf("a %s as %s, then %s", op, how, outcome), func(t *testing.T, j *journal) {
 			r, o := j.unknown(t, op)
 			r = j.resolved(t, resolution(r, op, how, givenID(op, held)))
-			e := ending(r, outcome, givenID(op, outcome))
+			e := resultOf(r, outcome, givenID(op, outcome))
 			e.Attempts = attempts(201, outcome)
 			_, err := j.Finish(t.Context(), e)
 			got := j.now(t, r)
@@ -158,7 +158,7 @@ func (s suite) afterwards(t *testing.T, op ordering.Operation, how ordering.Reso
 		s.test(t, "a create as done, then done with another orderID", func(t *testing.T, j *journal) {
 			r, _ := j.unknown(t, op)
 			r = j.resolved(t, resolution(r, op, how, "765"))
-			_, err := j.Finish(t.Context(), ending(r, ordering.OutcomeDone, "766"))
+			_, err := j.Finish(t.Context(), resultOf(r, ordering.OutcomeDone, "766"))
 			j.wantContradiction(t, err, r, ordering.OutcomeDone)
 			if got := j.now(t, r); got.OrderID != "765" || got.State != ordering.StatePlaced {
 				t.Errorf("the order is %q, %s; want 765, placed", got.OrderID, got.State)

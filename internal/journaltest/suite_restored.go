@@ -75,7 +75,7 @@ func (s suite) restored(t *testing.T) {
 		o := create()
 		known := j.begun(t, o)
 		j.fixture.Lose(t, conn)
-		e := ending(known, ordering.OutcomeDone, "765")
+		e := resultOf(known, ordering.OutcomeDone, "765")
 		e.SpecID = o.ID
 		_, err := j.Finish(t.Context(), e)
 		wantIs(t, "Finish of what was lost", err, ordering.ErrNoOrder)
@@ -104,7 +104,7 @@ func (s suite) restored(t *testing.T) {
 		lost := clone(known)
 		j.ended(t, known, ordering.OutcomeRefused, "")
 		lost.Calls[1].SpecID, lost.Calls[1].Key, lost.Calls[1].Outcome = id(), id(), ordering.OutcomeDone
-		e := ending(lost, ordering.OutcomeDone, "")
+		e := resultOf(lost, ordering.OutcomeDone, "")
 		e.SpecID = lost.Calls[1].SpecID
 		_, err := j.Finish(t.Context(), e)
 		wantIs(t, "Finish of another opening's call", err, ordering.ErrNoOrder)

@@ -9,7 +9,7 @@ import (
 	"larder/ordering"
 )
 
-// outlive runs a test over a fixture whose lives it sees out.
+// outlive runs a test over a fixture whose retention it waits for.
 func (s suite) outlive(t *testing.T, name string, body func(t *testing.T, j *journal, retention Retention)) {
 	t.Helper()
 	t.Run(name, func(t *testing.T) {
@@ -61,7 +61,7 @@ func (s suite) retention(t *testing.T) {
 	})
 	s.outlive(t, "guest data and answers live for customer_data_ttl", func(t *testing.T, j *journal, retention Retention) {
 		began := time.Now()
-		e := ending(j.begun(t, create(soon)), ordering.OutcomeRefused, "")
+		e := resultOf(j.begun(t, create(soon)), ordering.OutcomeRefused, "")
 		e.Answer, e.Attempts = answer(422), attempts(422, ordering.OutcomeRefused)
 		r, err := j.Finish(t.Context(), e)
 		if err != nil {

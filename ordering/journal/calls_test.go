@@ -40,7 +40,7 @@ func TestReadingCostsByCalls(t *testing.T) {
 }
 
 // asked is how often Redis has run a command.
-func asked(t *testing.T, w *world, command string) int {
+func asked(t *testing.T, w *env, command string) int {
 	t.Helper()
 	stats := w.client.Info(t.Context(), "commandstats").Val()
 	found := regexp.MustCompile(fmt.Sprintf(`cmdstat_%s:calls=(\d+)`, command)).FindStringSubmatch(stats)

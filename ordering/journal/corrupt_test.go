@@ -21,7 +21,7 @@ func TestCorruptRecord(t *testing.T) {
 	r := ended(t, w, begun(t, w, create()), ordering.OutcomeDone, "765")
 	ended(t, w, begun(t, w, pay("765")), ordering.OutcomeUnknown, "")
 	_, err := w.Resolve(t.Context(), ordering.ResolveCall{
-		Connection: main, Ref: r.Ref, Operation: "pay", Resolution: ordering.ResolvedNotDone, By: "ops", Note: "asked the kitchen",
+		Connection: main, Ref: r.Ref, Operation: "pay", Resolution: ordering.ResolvedNotDone, By: "ops", Note: "asked the restaurant",
 	})
 	if err != nil {
 		t.Fatalf("Resolve: %v", err)

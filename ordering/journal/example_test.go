@@ -4,12 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"time"
 
-	"github.com/sirupsen/logrus"
-
 	"larder/internal/redisdb"
+	"larder/internal/silentlog"
 	"larder/internal/upstream"
 	"larder/ordering"
 	"larder/ordering/journal"
@@ -18,8 +16,7 @@ import (
 // An order is on record before it is sent, and its key remembers it.
 func Example() {
 	ctx := context.Background()
-	log := logrus.New()
-	log.SetOutput(io.Discard)
+	log := silentlog.New()
 	r, err := redisdb.Open(redisdb.Config{URL: redisdb.Embedded}, log)
 	if err != nil {
 		fmt.Println(err)
@@ -30,11 +27,11 @@ func Example() {
 	cfg.AllowNonDurable = true // the embedded Redis forgets everything at its end
 	j := journal.New(r, cfg, log)
 
-	opening := ordering.CallSpec{
+	spec := ordering.CallSpec{
 		ID: "01K9ZZZZZZZZZZZZZZZZZZZZZ1", Ref: "01K9ZZZZZZZZZZZZZZZZZZZZZ2", Operation: upstream.OpCreate,
 		Connection: "main", Key: "the key's hash", Client: "storefront", Deadline: 50 * time.Second,
 	}
-	record, err := j.Begin(ctx, opening)
+	record, err := j.Begin(ctx, spec)
 	fmt.Println(record.State, err)
 
 	// … the order is sent, and the service takes it …
@@ -44,7 +41,7 @@ func Example() {
 	fmt.Println(record.State, record.OrderID, err)
 
 	// The same request once more is not sent, but answered from the record.
-	_, err = j.Begin(ctx, opening)
+	_, err = j.Begin(ctx, spec)
 	var taken *ordering.KeyTakenError
 	fmt.Println(errors.As(err, &taken) && taken.Record.OrderID == "765")
 	// Output:

@@ -17,8 +17,8 @@ import (
 // TestEmbedded holds the suite over the embedded Redis.
 func TestEmbedded(t *testing.T) {
 	t.Parallel()
-	journaltest.Run(t, func(t *testing.T, lives journaltest.Retention) journaltest.Fixture {
-		return fixture(t, redisdb.Embedded, lives)
+	journaltest.Run(t, func(t *testing.T, retention journaltest.Retention) journaltest.Fixture {
+		return fixture(t, redisdb.Embedded, retention)
 	})
 }
 
@@ -27,31 +27,31 @@ func TestEmbedded(t *testing.T) {
 func TestRedis(t *testing.T) {
 	t.Parallel()
 	server := redistest.Start(t, redistest.AppendOnly())
-	journaltest.Run(t, func(t *testing.T, lives journaltest.Retention) journaltest.Fixture {
-		return fixture(t, server.URL(), lives)
+	journaltest.Run(t, func(t *testing.T, retention journaltest.Retention) journaltest.Fixture {
+		return fixture(t, server.URL(), retention)
 	})
 }
 
 // TestSentinel and TestOverCluster hold the suite over the other forms of Redis.
 func TestSentinel(t *testing.T) {
 	t.Parallel()
-	journaltest.Run(t, func(t *testing.T, lives journaltest.Retention) journaltest.Fixture {
+	journaltest.Run(t, func(t *testing.T, retention journaltest.Retention) journaltest.Fixture {
 		t.Helper()
-		return fixture(t, servers.Sentinel(t).URL(), lives)
+		return fixture(t, servers.Sentinel(t).URL(), retention)
 	})
 }
 
 func TestOverCluster(t *testing.T) {
 	t.Parallel()
-	journaltest.Run(t, func(t *testing.T, lives journaltest.Retention) journaltest.Fixture {
+	journaltest.Run(t, func(t *testing.T, retention journaltest.Retention) journaltest.Fixture {
 		t.Helper()
-		return fixture(t, servers.Cluster(t).URL(), lives)
+		return fixture(t, servers.Cluster(t).URL(), retention)
 	})
 }
 
-func fixture(t *testing.T, url string, lives journaltest.Retention) journaltest.Fixture {
+func fixture(t *testing.T, url string, retention journaltest.Retention) journaltest.Fixture {
 	t.Helper()
-	cfg := config(lives)
+	cfg := config(retention)
 	prefix := rand.Text()
 	r := open(t, url, prefix)
 	return journaltest.Fixture{
@@ -61,9 +61,9 @@ func fixture(t *testing.T, url string, lives journaltest.Retention) journaltest.
 	}
 }
 
-func config(lives journaltest.Retention) ordering.Config {
+func config(retention journaltest.Retention) ordering.Config {
 	cfg := ordering.DefaultConfig()
-	cfg.KeyTTL, cfg.CustomerDataTTL, cfg.RecordTTL = lives.Key, lives.Guest, lives.Record
+	cfg.KeyTTL, cfg.CustomerDataTTL, cfg.RecordTTL = retention.Key, retention.Guest, retention.Record
 	cfg.AllowNonDurable, cfg.AcceptRestore = true, new(false)
 	return cfg
 }
@@ -71,7 +71,7 @@ func config(lives journaltest.Retention) ordering.Config {
 // loseData deletes all keys of a form.
 func loseData(t *testing.T, r *redisdb.DB, form string) {
 	t.Helper()
-	forget := func(ctx context.Context, client redis.Cmdable) error {
+	deleteKeys := func(ctx context.Context, client redis.Cmdable) error {
 		keys := client.Scan(ctx, 0, form, 1000).Iterator()
 		for keys.Next(ctx) {
 			if err := client.Del(ctx, keys.Val()).Err(); err != nil {
@@ -82,9 +82,9 @@ func loseData(t *testing.T, r *redisdb.DB, form string) {
 	}
 	var err error
 	if cluster, ok := r.Client().(*redis.ClusterClient); ok {
-		err = cluster.ForEachMaster(t.Context(), func(ctx context.Context, master *redis.Client) error { return forget(ctx, master) })
+		err = cluster.ForEachMaster(t.Context(), func(ctx context.Context, master *redis.Client) error { return deleteKeys(ctx, master) })
 	} else {
-		err = forget(t.Context(), r.Client())
+		err = deleteKeys(t.Context(), r.Client())
 	}
 	if err != nil {
 		t.Fatalf("delete %s: %v", form, err)

@@ -81,8 +81,8 @@ func wantNotReady(t *testing.T, err error, msg string, retry time.Duration) {
 	}
 }
 
-// TestReadyJudges the settings that no server of a test can be brought to.
-func TestReadyJudges(t *testing.T) {
+// TestReady_AppendOnlyFileFails: settings that no test server can be brought to.
+func TestReady_AppendOnlyFileFails(t *testing.T) {
 	t.Parallel()
 	j := journal.NewOver(nil, "", ordering.DefaultConfig(), quiet())
 	facts := map[string]string{"maxmemory_policy": "noeviction", "aof_enabled": "1", "aof_last_write_status": "err"}

@@ -119,7 +119,7 @@ func TestRestoredBackup(t *testing.T) {
 	}
 }
 
-// TestEmptiedRedisPauses: a Redis that has lost everything is told from a new
+// TestEmptiedRedisPauses: a Redis that has lost everything is distinguished from a new
 // one by each instance that remembers it, and the pause holds for all.
 func TestEmptiedRedisPauses(t *testing.T) {
 	t.Parallel()
@@ -139,9 +139,9 @@ func TestEmptiedRedisPauses(t *testing.T) {
 	begun(t, fresh, create())
 }
 
-// TestVolatileRedisRestarts: where ordering.allow_non_durable says that orders may
-// be forgotten, an empty Redis is accepted without an operator.
-func TestVolatileRedisRestarts(t *testing.T) {
+// TestNonDurableRedisRestarts: where ordering.allow_non_durable allows orders to be
+// lost, an empty Redis is accepted without an operator.
+func TestNonDurableRedisRestarts(t *testing.T) {
 	t.Parallel()
 	server := redistest.Start(t)
 	cfg := ordering.DefaultConfig()

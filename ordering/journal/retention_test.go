@@ -16,9 +16,9 @@ const (
 	ever = 0  // it does not expire
 )
 
-// TestLives holds how long Redis keeps each key, at every step of an order
+// TestRetention holds how long Redis keeps each key, at every step of an order
 // (policies O7 and O13).
-func TestLives(t *testing.T) {
+func TestRetention(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
 		name string
@@ -26,19 +26,19 @@ func TestLives(t *testing.T) {
 	}{
 		{"an order that goes well, with a payment that is unknown for a while", func(s *steps) {
 			o := create()
-			r := begun(s.t, s.world, o)
+			r := begun(s.t, s.env, o)
 			s.want("begun", map[string]time.Duration{"order:" + r.Ref: ever, "guest:" + r.Ref + ":1": ever, "key:" + o.Key: ever})
-			r = ended(s.t, s.world, r, ordering.OutcomeDone, "765")
+			r = ended(s.t, s.env, r, ordering.OutcomeDone, "765")
 			s.want("placed, expected in ten days", map[string]time.Duration{
 				"order:" + r.Ref: 55 * day, "guest:" + r.Ref + ":1": 7 * day, "key:" + o.Key: day, "id:765": 55 * day,
 			})
 			p := pay("765")
-			r = begun(s.t, s.world, p)
+			r = begun(s.t, s.env, p)
 			s.want("a payment begun", map[string]time.Duration{
 				"order:" + r.Ref: ever, "id:765": ever, "guest:" + r.Ref + ":1": 7 * day, "key:" + o.Key: day,
 				"guest:" + r.Ref + ":2": ever, "key:" + p.Key: ever,
 			})
-			r = ended(s.t, s.world, r, ordering.OutcomeUnknown, "")
+			r = ended(s.t, s.env, r, ordering.OutcomeUnknown, "")
 			s.want("its outcome unknown", map[string]time.Duration{
 				"order:" + r.Ref: ever, "id:765": ever, "guest:" + r.Ref + ":1": ever, "key:" + o.Key: day,
 				"guest:" + r.Ref + ":2": ever, "key:" + p.Key: ever,
@@ -51,15 +51,15 @@ func TestLives(t *testing.T) {
 		}},
 		{"an order that is not sent frees its key", func(s *steps) {
 			o := create(func(o *ordering.CallSpec) { o.ExpectedAt = time.Time{} })
-			r := ended(s.t, s.world, begun(s.t, s.world, o), ordering.OutcomeNotSent, "")
+			r := ended(s.t, s.env, begun(s.t, s.env, o), ordering.OutcomeNotSent, "")
 			s.want("not sent", map[string]time.Duration{
 				"order:" + r.Ref: 45 * day, "guest:" + r.Ref + ":1": 7 * day, "key:" + o.Key: gone,
 			})
 		}},
 		{"a refusal keeps the client's own key, and frees a derived one", func(s *steps) {
 			own, derived := create(), create(func(o *ordering.CallSpec) { o.Derived = true })
-			ended(s.t, s.world, begun(s.t, s.world, own), ordering.OutcomeRefused, "")
-			ended(s.t, s.world, begun(s.t, s.world, derived), ordering.OutcomeRefused, "")
+			ended(s.t, s.env, begun(s.t, s.env, own), ordering.OutcomeRefused, "")
+			ended(s.t, s.env, begun(s.t, s.env, derived), ordering.OutcomeRefused, "")
 			s.want("refused", map[string]time.Duration{
 				"order:" + own.Ref: 55 * day, "guest:" + own.Ref + ":1": 7 * day, "key:" + own.Key: day,
 				"order:" + derived.Ref: 55 * day, "guest:" + derived.Ref + ":1": 7 * day, "key:" + derived.Key: gone,
@@ -67,7 +67,7 @@ func TestLives(t *testing.T) {
 		}},
 		{"an order sent again has its key with the new call", func(s *steps) {
 			o := create()
-			r := ended(s.t, s.world, begun(s.t, s.world, o), ordering.OutcomeUnknown, "")
+			r := ended(s.t, s.env, begun(s.t, s.env, o), ordering.OutcomeUnknown, "")
 			s.resolve(r, upstream.OpCreate, ordering.ResolvedRetry)
 			s.want("on its way again", map[string]time.Duration{
 				"order:" + r.Ref: ever, "guest:" + r.Ref + ":1": 7 * day, "guest:" + r.Ref + ":2": ever, "key:" + o.Key: ever,
@@ -76,18 +76,18 @@ func TestLives(t *testing.T) {
 		{"an adopted order", func(s *steps) {
 			p := pay("999")
 			p.Adopt = true
-			r := begun(s.t, s.world, p)
+			r := begun(s.t, s.env, p)
 			s.want("begun", map[string]time.Duration{
 				"order:" + r.Ref: ever, "id:999": ever, "guest:" + r.Ref + ":1": ever, "key:" + p.Key: ever,
 			})
-			ended(s.t, s.world, r, ordering.OutcomeDone, "")
+			ended(s.t, s.env, r, ordering.OutcomeDone, "")
 			s.want("paid", map[string]time.Duration{
 				"order:" + r.Ref: 45 * day, "id:999": 45 * day, "guest:" + r.Ref + ":1": 7 * day, "key:" + p.Key: day,
 			})
 		}},
 		{"an opening given up before it came in", func(s *steps) {
 			o := create()
-			if err := s.world.Abort(s.t.Context(), o); err != nil {
+			if err := s.env.Abort(s.t.Context(), o); err != nil {
 				s.t.Fatalf("Abort: %v", err)
 			}
 			s.want("aborted", map[string]time.Duration{"aborted:" + o.ID: time.Hour})
@@ -95,19 +95,19 @@ func TestLives(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			test.run(&steps{t: t, world: start(t, nil)})
+			test.run(&steps{t: t, env: start(t, nil)})
 		})
 	}
 }
 
 type steps struct {
-	t     *testing.T
-	world *world
+	t   *testing.T
+	env *env
 }
 
 func (s *steps) resolve(r ordering.Record, op ordering.Operation, how ordering.Resolution) {
 	s.t.Helper()
-	_, err := s.world.Resolve(s.t.Context(), ordering.ResolveCall{
+	_, err := s.env.Resolve(s.t.Context(), ordering.ResolveCall{
 		Connection: main, Ref: r.Ref, Operation: op, Resolution: how, By: "ops", Deadline: time.Hour,
 	})
 	if err != nil {
@@ -115,18 +115,18 @@ func (s *steps) resolve(r ordering.Record, op ordering.Operation, how ordering.R
 	}
 }
 
-// want checks the lives of all keys but the lists, which stay.
-func (s *steps) want(when string, lives map[string]time.Duration) {
+// want checks how long all keys live but the lists, which stay.
+func (s *steps) want(when string, retention map[string]time.Duration) {
 	s.t.Helper()
 	got := map[string]time.Duration{}
-	for _, name := range s.world.names(s.t) {
-		life, err := s.world.client.PTTL(s.t.Context(), "larder:"+name).Result()
+	for _, name := range s.env.names(s.t) {
+		life, err := s.env.client.PTTL(s.t.Context(), "larder:"+name).Result()
 		if err != nil {
 			s.t.Fatalf("PTTL %s: %v", name, err)
 		}
 		got[strings.TrimPrefix(name, "{o:main}:f1:")] = max(life, ever) // less than 0: it stays
 	}
-	for name, want := range lives {
+	for name, want := range retention {
 		life, there := got[name]
 		delete(got, name)
 		switch {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/rand"
 	"flag"
-	"io"
 	"strconv"
 	"strings"
 	"testing"
@@ -17,6 +16,7 @@ import (
 
 	"larder/internal/redisdb"
 	"larder/internal/redistest"
+	"larder/internal/silentlog"
 	"larder/internal/upstream"
 	"larder/ordering"
 	"larder/ordering/journal"
@@ -75,29 +75,25 @@ func open(tb testing.TB, url, prefix string) *redisdb.DB {
 	return r
 }
 
-// world is a journal over a redis-server of its own, and a plain client of it.
-type world struct {
+// env is a journal over its own redis-server, and a plain client of it.
+type env struct {
 	*journal.Journal
 	server *redistest.Server
 	client *redis.Client
 }
 
 // start starts a server that writes to disk, and a journal over it.
-func start(tb testing.TB, change func(*ordering.Config), options ...redistest.Option) *world {
+func start(tb testing.TB, change func(*ordering.Config), options ...redistest.Option) *env {
 	tb.Helper()
 	server := redistest.Start(tb, append([]redistest.Option{redistest.AppendOnly()}, options...)...)
 	cfg := ordering.DefaultConfig()
 	if change != nil {
 		change(&cfg)
 	}
-	return &world{Journal: journal.New(open(tb, server.URL(), ""), cfg, quiet()), server: server, client: server.Client()}
+	return &env{Journal: journal.New(open(tb, server.URL(), ""), cfg, quiet()), server: server, client: server.Client()}
 }
 
-func quiet() logrus.FieldLogger {
-	log := logrus.New()
-	log.SetOutput(io.Discard)
-	return log
-}
+func quiet() logrus.FieldLogger { return silentlog.New() }
 
 // create is an order about to be placed, ten days ahead.
 func create(change ...func(*ordering.CallSpec)) ordering.CallSpec {
@@ -155,10 +151,10 @@ func ended(tb testing.TB, j ordering.Journal, r ordering.Record, outcome orderin
 }
 
 // names returns the names of all keys there are, without the prefix.
-func (w *world) names(t *testing.T) []string {
+func (e *env) names(t *testing.T) []string {
 	t.Helper()
 	var names []string
-	keys := w.client.Scan(t.Context(), 0, "*", 100).Iterator()
+	keys := e.client.Scan(t.Context(), 0, "*", 100).Iterator()
 	for keys.Next(t.Context()) {
 		names = append(names, strings.TrimPrefix(keys.Val(), redisdb.DefaultPrefix+":"))
 	}

@@ -24,22 +24,22 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	if err := fewer(); err != nil {
+	if err := shortenForMutants(); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(2)
 	}
 	goleak.VerifyTestMain(m)
 }
 
-// exchange is one call as the kitchen got it.
+// exchange is one call as the service got it.
 type exchange struct {
 	op            ordering.Operation
 	orderID, body string
 }
 
-// kitchen is an ordering service in memory. It takes everything, unless it is
-// told how to answer.
-type kitchen struct {
+// fakeService is an ordering service in memory. It accepts everything unless
+// answers sets another answer.
+type fakeService struct {
 	mu     sync.Mutex
 	got    []exchange
 	answer func(ctx context.Context, call exchange) (upstream.Created, error)
@@ -47,11 +47,11 @@ type kitchen struct {
 	reserve func(client string) error
 }
 
-func (k *kitchen) take(ctx context.Context, call exchange) (upstream.Created, error) {
-	k.mu.Lock()
-	k.got = append(k.got, call)
-	answer := k.answer
-	k.mu.Unlock()
+func (s *fakeService) take(ctx context.Context, call exchange) (upstream.Created, error) {
+	s.mu.Lock()
+	s.got = append(s.got, call)
+	answer := s.answer
+	s.mu.Unlock()
 	if answer != nil {
 		return answer(ctx, call)
 	}
@@ -68,62 +68,62 @@ func done(orderID string) (upstream.Created, error) {
 	}, nil
 }
 
-func (k *kitchen) Reserve(ctx context.Context, op ordering.Operation, client string, _ time.Time) (*upstream.Slot, error) {
-	if k.reserve != nil {
-		if err := k.reserve(client); err != nil {
+func (s *fakeService) Reserve(ctx context.Context, op ordering.Operation, client string, _ time.Time) (*upstream.Slot, error) {
+	if s.reserve != nil {
+		if err := s.reserve(client); err != nil {
 			return nil, &upstream.Error{Operation: op, Err: err}
 		}
 	}
 	return new(upstream.Slot), ctx.Err()
 }
 
-func (k *kitchen) CreateOrder(ctx context.Context, body []byte) (upstream.Created, error) {
-	return k.take(ctx, exchange{upstream.OpCreate, "", string(body)})
+func (s *fakeService) CreateOrder(ctx context.Context, body []byte) (upstream.Created, error) {
+	return s.take(ctx, exchange{upstream.OpCreate, "", string(body)})
 }
 
-func (k *kitchen) change(ctx context.Context, call exchange) (upstream.Answer, error) {
-	got, err := k.take(ctx, call)
+func (s *fakeService) change(ctx context.Context, call exchange) (upstream.Answer, error) {
+	got, err := s.take(ctx, call)
 	if err != nil {
 		return upstream.Answer{}, err
 	}
 	return upstream.Answer{Status: http.StatusOK, ContentType: got.ContentType, Body: []byte(`{"result":{}}`)}, nil
 }
 
-func (k *kitchen) Pay(ctx context.Context, orderID string, body []byte) (upstream.Answer, error) {
-	return k.change(ctx, exchange{upstream.OpPay, orderID, string(body)})
+func (s *fakeService) Pay(ctx context.Context, orderID string, body []byte) (upstream.Answer, error) {
+	return s.change(ctx, exchange{upstream.OpPay, orderID, string(body)})
 }
 
-func (k *kitchen) Complete(ctx context.Context, orderID string) (upstream.Answer, error) {
-	return k.change(ctx, exchange{upstream.OpComplete, orderID, ""})
+func (s *fakeService) Complete(ctx context.Context, orderID string) (upstream.Answer, error) {
+	return s.change(ctx, exchange{upstream.OpComplete, orderID, ""})
 }
 
-func (k *kitchen) Reject(ctx context.Context, orderID string, body []byte) (upstream.Answer, error) {
-	return k.change(ctx, exchange{upstream.OpReject, orderID, string(body)})
+func (s *fakeService) Reject(ctx context.Context, orderID string, body []byte) (upstream.Answer, error) {
+	return s.change(ctx, exchange{upstream.OpReject, orderID, string(body)})
 }
 
-// answers has the kitchen answer this from now on.
-func (k *kitchen) answers(answer func(ctx context.Context, call exchange) (upstream.Created, error)) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	k.answer = answer
+// answers sets the answer of every call from now on.
+func (s *fakeService) answers(answer func(ctx context.Context, call exchange) (upstream.Created, error)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.answer = answer
 }
 
 // fails has every call give this error.
-func (k *kitchen) fails(err error) {
-	k.answers(func(context.Context, exchange) (upstream.Created, error) { return upstream.Created{}, err })
+func (s *fakeService) fails(err error) {
+	s.answers(func(context.Context, exchange) (upstream.Created, error) { return upstream.Created{}, err })
 }
 
-func (k *kitchen) calls() []exchange {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	return slices.Clone(k.got)
+func (s *fakeService) calls() []exchange {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.got)
 }
 
-// harness is Orders with all that it works with. Its clock stands at noon until
+// harness is Orders with everything that it works with. Its clock stands at noon until
 // it is moved.
 type harness struct {
 	*ordering.Orders
-	kitchen *kitchen
+	service *fakeService
 	journal *journaltest.Memory
 	log     *logtest.Hook
 
@@ -136,17 +136,17 @@ type harness struct {
 	unknown error // reasons are not known
 }
 
-// newHouse makes a house; change may replace what it works with.
-func newHouse(tb testing.TB, cfg ordering.Config, change ...func(*harness, *ordering.Deps)) *harness {
+// newHarness makes a harness; change may replace what it works with.
+func newHarness(tb testing.TB, cfg ordering.Config, change ...func(*harness, *ordering.Deps)) *harness {
 	tb.Helper()
-	h := &harness{kitchen: &kitchen{}, now: noon(), card: compile(tb, card, menu.DefaultSettings())}
+	h := &harness{service: &fakeService{}, now: noon(), card: compile(tb, card, menu.DefaultSettings())}
 	h.journal = journaltest.NewMemory(h.clock, journaltest.LongRetention())
 	var log *logrus.Logger
 	log, h.log = logtest.NewNullLogger()
 	deps := ordering.Deps{
 		Validator: ordering.NewValidator(cfg, h.clock), Catalogues: h, Journal: h.journal,
 		Services: func(connection string) (ordering.Service, bool) {
-			return h.kitchen, connection == "main" || connection == "second"
+			return h.service, connection == "main" || connection == "second"
 		},
 		Reasons: func(context.Context, string) ([]upstream.Reason, error) {
 			h.mu.Lock()
@@ -270,10 +270,10 @@ func (h *harness) record(tb testing.TB, ref string) ordering.Record {
 	return got
 }
 
-// wantSent checks how many calls the kitchen got.
+// wantSent checks how many calls the service got.
 func (h *harness) wantSent(tb testing.TB, want int) {
 	tb.Helper()
-	if got := h.kitchen.calls(); len(got) != want {
+	if got := h.service.calls(); len(got) != want {
 		tb.Errorf("the service got %d calls, want %d: %+v", len(got), want, got)
 	}
 }
@@ -297,7 +297,7 @@ func lostAnswer() error {
 	return &upstream.Error{Effect: upstream.EffectUnknown, Err: errors.New("connection reset")}
 }
 
-// definiteNo is a certain no of the service, as the real client tells it.
+// definiteNo is a certain no of the service, as the real client returns it.
 func definiteNo(tb testing.TB) error {
 	tb.Helper()
 	client := scripted(tb, http.StatusInternalServerError, `{"code":"pos_close_order","msg":"not paid","requestId":"r-9","errors":null}`)

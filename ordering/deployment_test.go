@@ -10,26 +10,25 @@ import (
 	"testing"
 	"time"
 
-	"github.com/sirupsen/logrus"
-
 	"larder/internal/menu"
 	"larder/internal/redisdb"
 	"larder/internal/redistest"
 	"larder/internal/sandbox"
+	"larder/internal/silentlog"
 	"larder/internal/upstream"
 	"larder/ordering"
 	"larder/ordering/journal"
 )
 
-// yard is replicas of larder over one real Redis and one sandbox.
-type yard struct {
+// deployment is replicas of larder over one real Redis and one sandbox.
+type deployment struct {
 	replicas []*ordering.Orders
 	url      string
 	card     *menu.Catalogue
 }
 
-// newYard starts everything; each replica has a journal and a client of its own.
-func newYard(t *testing.T, replicas int) *yard {
+// newDeployment starts everything; each replica has a journal and a client of its own.
+func newDeployment(t *testing.T, replicas int) *deployment {
 	t.Helper()
 	box := sandbox.New(sandbox.Config{})
 	box.SetMenu(string(restaurant), []byte(card))
@@ -39,9 +38,8 @@ func newYard(t *testing.T, replicas int) *yard {
 		server.Close()
 	})
 	redis := redistest.Start(t, redistest.AppendOnly())
-	y := &yard{url: server.URL, card: compile(t, card, menu.DefaultSettings())}
-	log := logrus.New()
-	log.SetOutput(io.Discard)
+	d := &deployment{url: server.URL, card: compile(t, card, menu.DefaultSettings())}
+	log := silentlog.New()
 	for range replicas {
 		store, err := redisdb.Open(redisdb.Config{URL: redis.URL()}, log)
 		if err != nil {
@@ -60,26 +58,26 @@ func newYard(t *testing.T, replicas int) *yard {
 			t.Fatal(err)
 		}
 		t.Cleanup(client.Close)
-		y.replicas = append(y.replicas, ordering.NewOrders(ordering.DefaultConfig(), ordering.Deps{
-			Validator: ordering.NewValidator(ordering.DefaultConfig(), time.Now), Catalogues: y,
+		d.replicas = append(d.replicas, ordering.NewOrders(ordering.DefaultConfig(), ordering.Deps{
+			Validator: ordering.NewValidator(ordering.DefaultConfig(), time.Now), Catalogues: d,
 			Journal:     journal.New(store, ordering.DefaultConfig(), log),
 			Services:    func(string) (ordering.Service, bool) { return watched{client}, true },
 			Reasons:     func(context.Context, string) ([]upstream.Reason, error) { return simReasons(), nil },
 			Connections: func() []string { return []string{"main"} },
 		}))
 	}
-	return y
+	return d
 }
 
 // Catalogue implements ordering.Catalogues.
-func (y *yard) Catalogue(context.Context, menu.RestaurantID) (int64, *menu.Catalogue, error) {
-	return 7, y.card, nil
+func (d *deployment) Catalogue(context.Context, menu.RestaurantID) (int64, *menu.Catalogue, error) {
+	return 7, d.card, nil
 }
 
-// tell uses one of the sandbox's own switches.
-func (y *yard) tell(t *testing.T, method, path, body string) []byte {
+// control uses one of the sandbox's own switches.
+func (d *deployment) control(t *testing.T, method, path, body string) []byte {
 	t.Helper()
-	request, err := http.NewRequestWithContext(t.Context(), method, y.url+path, strings.NewReader(body))
+	request, err := http.NewRequestWithContext(t.Context(), method, d.url+path, strings.NewReader(body))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -95,36 +93,36 @@ func (y *yard) tell(t *testing.T, method, path, body string) []byte {
 	return answer
 }
 
-// visit is when a call went to the service and came back.
-type visit struct{ went, came time.Time }
+// callTimes is when a call went to the service and came back.
+type callTimes struct{ went, came time.Time }
 
-type visitKey struct{}
+type callTimesKey struct{}
 
 // watched notes when calls go to the service and come back.
 type watched struct{ ordering.Service }
 
 func (w watched) CreateOrder(ctx context.Context, body []byte) (upstream.Created, error) {
-	defer visiting(ctx)()
+	defer timeCall(ctx)()
 	return w.Service.CreateOrder(ctx, body)
 }
 
 func (w watched) Pay(ctx context.Context, orderID string, body []byte) (upstream.Answer, error) {
-	defer visiting(ctx)()
+	defer timeCall(ctx)()
 	return w.Service.Pay(ctx, orderID, body)
 }
 
 func (w watched) Complete(ctx context.Context, orderID string) (upstream.Answer, error) {
-	defer visiting(ctx)()
+	defer timeCall(ctx)()
 	return w.Service.Complete(ctx, orderID)
 }
 
 func (w watched) Reject(ctx context.Context, orderID string, body []byte) (upstream.Answer, error) {
-	defer visiting(ctx)()
+	defer timeCall(ctx)()
 	return w.Service.Reject(ctx, orderID, body)
 }
 
-func visiting(ctx context.Context) func() {
-	v, ok := ctx.Value(visitKey{}).(*visit)
+func timeCall(ctx context.Context) func() {
+	v, ok := ctx.Value(callTimesKey{}).(*callTimes)
 	if !ok {
 		return func() {}
 	}
@@ -133,12 +131,12 @@ func visiting(ctx context.Context) func() {
 }
 
 // calls is how many calls that write the sandbox has got.
-func (y *yard) calls(t *testing.T) (all int) {
+func (d *deployment) calls(t *testing.T) (all int) {
 	t.Helper()
 	var counters struct {
 		Result struct{ Calls map[string]int }
 	}
-	if err := json.Unmarshal(y.tell(t, http.MethodGet, "/sandbox/counters", ""), &counters); err != nil {
+	if err := json.Unmarshal(d.control(t, http.MethodGet, "/sandbox/counters", ""), &counters); err != nil {
 		t.Fatal(err)
 	}
 	for call, n := range counters.Result.Calls {
