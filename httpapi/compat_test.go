@@ -108,7 +108,7 @@ func client(t *testing.T, base, id, secret string) *upstream.Client {
 	t.Helper()
 	cfg := upstream.Config{Name: "program", BaseURL: base, AuthURL: base, ClientID: id, ClientSecret: secret}
 	cfg.SetDefaults()
-	made, err := upstream.New(cfg)
+	made, err := upstream.New(cfg, upstream.Deps{})
 	if err != nil {
 		t.Fatal(err)
 	}

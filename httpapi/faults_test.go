@@ -172,7 +172,7 @@ func limit(t *testing.T, of *stand) *limited {
 			Name: "main", BaseURL: of.base, AuthURL: of.base, ClientID: "demo", ClientSecret: "demo-secret",
 			Timeouts: upstream.Timeouts{Write: limit},
 		}
-		client, err := upstream.New(cfg)
+		client, err := upstream.New(cfg, upstream.Deps{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -31,7 +31,7 @@ func TestAServiceThatClosesIdleConnections(t *testing.T) {
 	t.Cleanup(server.Close)
 	client, err := upstream.New(upstream.Config{
 		Name: "main", BaseURL: server.URL, AuthURL: server.URL, ClientID: "demo", ClientSecret: "demo-secret", Concurrency: guests,
-	})
+	}, upstream.Deps{})
 	if err != nil {
 		t.Fatal(err)
 	}

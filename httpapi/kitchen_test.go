@@ -38,7 +38,7 @@ func newStand(t *testing.T, name, restaurant string) *stand {
 	base := serve(t, service.Handler())
 	cfg := upstream.Config{Name: name, BaseURL: base, AuthURL: base, ClientID: "demo", ClientSecret: "demo-secret"}
 	cfg.SetDefaults()
-	client, err := upstream.New(cfg)
+	client, err := upstream.New(cfg, upstream.Deps{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -25,7 +25,7 @@ func TestAgainstTheSandbox(t *testing.T) {
 	service.SetMenu(bistro, raw)
 	cfg := upstream.Config{Name: "main", BaseURL: base, AuthURL: base, ClientID: "demo", ClientSecret: "demo-secret"}
 	cfg.SetDefaults()
-	client, err := upstream.New(cfg)
+	client, err := upstream.New(cfg, upstream.Deps{})
 	if err != nil {
 		t.Fatal(err)
 	}

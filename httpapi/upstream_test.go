@@ -30,7 +30,7 @@ func upstreamThatAnswers(t *testing.T) (client *upstream.Client, set func(status
 	t.Cleanup(server.Close)
 	cfg := upstream.Config{Name: "main", BaseURL: server.URL, AuthURL: server.URL, ClientID: "a", ClientSecret: "b"}
 	cfg.SetDefaults()
-	client, err := upstream.New(cfg)
+	client, err := upstream.New(cfg, upstream.Deps{})
 	if err != nil {
 		t.Fatal(err)
 	}

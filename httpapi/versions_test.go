@@ -151,7 +151,7 @@ func TestRollbackOverTheSandbox(t *testing.T) { // policy S7a
 	service.SetMenu(bistro, []byte(fullMenu))
 	cfg := upstream.Config{Name: "main", BaseURL: base, AuthURL: base, ClientID: "demo", ClientSecret: "demo-secret"}
 	cfg.SetDefaults()
-	client, err := upstream.New(cfg)
+	client, err := upstream.New(cfg, upstream.Deps{})
 	if err != nil {
 		t.Fatal(err)
 	}

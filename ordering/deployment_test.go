@@ -53,7 +53,7 @@ func newDeployment(t *testing.T, replicas int) *deployment {
 		cfg := upstream.Config{
 			Name: "main", BaseURL: server.URL, AuthURL: server.URL, ClientID: "demo", ClientSecret: "demo-secret", Concurrency: 128,
 		}
-		client, err := upstream.New(cfg, upstream.WithPauses(func(time.Duration) time.Duration { return time.Millisecond }))
+		client, err := upstream.New(cfg, upstream.Deps{Jitter: func(time.Duration) time.Duration { return time.Millisecond }})
 		if err != nil {
 			t.Fatal(err)
 		}

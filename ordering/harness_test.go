@@ -323,7 +323,7 @@ func scripted(tb testing.TB, status int, body string) *upstream.Client {
 	tb.Cleanup(server.Close)
 	client, err := upstream.New(upstream.Config{
 		Name: "main", BaseURL: server.URL, AuthURL: server.URL, ClientID: "demo", ClientSecret: "demo-secret",
-	})
+	}, upstream.Deps{})
 	if err != nil {
 		tb.Fatal(err)
 	}

@@ -66,7 +66,7 @@ func connect(tb testing.TB, url string) *upstream.Client {
 	tb.Helper()
 	cfg := upstream.Config{Name: "main", BaseURL: url, AuthURL: url, ClientID: "demo", ClientSecret: "demo-secret"}
 	cfg.SetDefaults()
-	client, err := upstream.New(cfg)
+	client, err := upstream.New(cfg, upstream.Deps{})
 	if err != nil {
 		tb.Fatal(err)
 	}

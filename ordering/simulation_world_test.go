@@ -103,8 +103,9 @@ func (w *world) start(ctx context.Context, i int) {
 	cfg := upstream.Config{
 		Name: "main", BaseURL: "http://service.test", AuthURL: "http://service.test", ClientID: "demo", ClientSecret: "demo-secret",
 	}
-	client, err := upstream.New(cfg, upstream.WithDial(p.dial),
-		upstream.WithPauses(func(most time.Duration) time.Duration { return most / 2 }))
+	client, err := upstream.New(cfg, upstream.Deps{
+		Dial: p.dial, Jitter: func(most time.Duration) time.Duration { return most / 2 },
+	})
 	if err != nil {
 		panic(err)
 	}

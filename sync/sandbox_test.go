@@ -23,7 +23,7 @@ func TestTheSandboxOverHTTP(t *testing.T) {
 		Name: "main", BaseURL: server.URL, AuthURL: server.URL, ClientID: "demo", ClientSecret: "demo-secret",
 	}
 	cfg.SetDefaults()
-	client, err := upstream.New(cfg)
+	client, err := upstream.New(cfg, upstream.Deps{})
 	if err != nil {
 		t.Fatal(err)
 	}

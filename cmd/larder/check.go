@@ -206,7 +206,7 @@ func checkConnection(ctx context.Context, cfg *configs.Config, connection upstre
 	ctx, cancel := context.WithTimeout(ctx, onlineLimit)
 	defer cancel()
 	what := "connection " + connection.Name
-	client, err := upstream.New(connection)
+	client, err := upstream.New(connection, upstream.Deps{})
 	if err != nil {
 		return []finding{newFinding(what, "", err)}
 	}

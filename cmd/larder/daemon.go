@@ -111,7 +111,7 @@ func (d *daemon) wire(with []func(*httpapi.Deps)) (err error) {
 // connect makes the clients of the ordering services.
 func (d *daemon) connect(metrics *httpapi.Metrics) error {
 	for _, connection := range d.cfg.Connections {
-		client, err := upstream.New(connection, upstream.WithLogger(d.log), upstream.WithObserver(metrics.Upstream))
+		client, err := upstream.New(connection, upstream.Deps{Log: d.log, Observe: metrics.Upstream})
 		if err != nil {
 			return fmt.Errorf("connection %s: %w", connection.Name, err)
 		}

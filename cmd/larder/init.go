@@ -183,7 +183,7 @@ func (s *initSession) askConnection(ctx context.Context, again bool) (works bool
 	if cfg == nil || s.offline {
 		return cfg != nil, nil
 	}
-	client, err := upstream.New(cfg.Connections[0])
+	client, err := upstream.New(cfg.Connections[0], upstream.Deps{})
 	if err != nil {
 		return false, err
 	}
@@ -212,7 +212,7 @@ func (s *initSession) askRestaurants(ctx context.Context, again bool) (works boo
 	s.Restaurants = mapped(ids, func(id string) initRestaurant { return initRestaurant{id, id} })
 	_, cfg := s.load()
 	if works = cfg != nil; works && s.Tried {
-		client, err := upstream.New(cfg.Connections[0])
+		client, err := upstream.New(cfg.Connections[0], upstream.Deps{})
 		if err != nil {
 			return false, err
 		}

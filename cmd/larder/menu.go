@@ -204,7 +204,7 @@ func catalogueOf(cmd *cobra.Command, env *environment, arg string) (*menu.Catalo
 	}
 	name := cfg.Restaurants[at].Connection
 	at = slices.IndexFunc(cfg.Connections, func(c upstream.Config) bool { return c.Name == name })
-	client, err := upstream.New(cfg.Connections[at])
+	client, err := upstream.New(cfg.Connections[at], upstream.Deps{})
 	if err != nil {
 		return nil, err
 	}

@@ -36,46 +36,44 @@ type Client struct {
 	queue   *queue
 }
 
-// Option changes how a Client works.
-type Option func(*Client)
-
-// WithDial replaces how connections to the service are opened, of reads and of
-// the calls that write: for tests over a network in memory.
-func WithDial(dial DialFunc) Option {
-	return func(c *Client) { c.reads, c.writes = newReadTransport(c.cfg, dial), newWriteTransport(dial) }
+// Deps is what a Client works with. What is left out has a default.
+type Deps struct {
+	// Log gets the events upstream.retry, upstream.breaker and upstream.token; silent by default.
+	Log logrus.FieldLogger
+	// Observe is called after every exchange, from the calling goroutine.
+	Observe func(Call)
+	// Dial opens the connections to the service, of reads and of writes; by default over TCP.
+	Dial DialFunc
+	// Jitter is the random part of a pause between attempts: given the most, it
+	// returns how long. By default any duration up to the most.
+	Jitter func(most time.Duration) time.Duration
 }
-
-// WithPauses replaces the random part of the pauses between attempts: given the
-// most, it says how long. Without randomness a run can be repeated.
-func WithPauses(pause func(most time.Duration) time.Duration) Option {
-	return func(c *Client) { c.jitter = pause }
-}
-
-// WithLogger sets the log; events are upstream.retry, upstream.breaker and
-// upstream.token.
-func WithLogger(log logrus.FieldLogger) Option { return func(c *Client) { c.log = log } }
-
-// WithObserver is called after every exchange, from the calling goroutine.
-func WithObserver(observe func(Call)) Option { return func(c *Client) { c.observe = observe } }
 
 // New makes the client of one connection, with the defaults of cfg filled in.
 // It does no I/O. The error joins *setting.Errors.
-func New(cfg Config, opts ...Option) (*Client, error) {
+func New(cfg Config, deps Deps) (*Client, error) {
 	cfg.SetDefaults()
 	cfg.BaseURL = strings.TrimRight(cfg.BaseURL, "/")
 	cfg.AuthURL = strings.TrimRight(cfg.AuthURL, "/")
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
-	dialer := &net.Dialer{Timeout: dialTimeout, KeepAlive: 30 * time.Second}
+	if deps.Log == nil {
+		deps.Log = silentlog.New()
+	}
+	if deps.Observe == nil {
+		deps.Observe = func(Call) {}
+	}
+	if deps.Dial == nil {
+		deps.Dial = (&net.Dialer{Timeout: dialTimeout, KeepAlive: 30 * time.Second}).DialContext
+	}
+	if deps.Jitter == nil {
+		deps.Jitter = fullJitter
+	}
 	c := &Client{
-		cfg: cfg, clock: time.Now, jitter: fullJitter, log: silentlog.New(), observe: func(Call) {}, queue: newQueue(cfg),
-		reads: newReadTransport(cfg, dialer.DialContext), writes: newWriteTransport(dialer.DialContext),
+		cfg: cfg, clock: time.Now, jitter: deps.Jitter, log: deps.Log.WithField("connection", cfg.Name), observe: deps.Observe,
+		reads: newReadTransport(cfg, deps.Dial), writes: newWriteTransport(deps.Dial), queue: newQueue(cfg),
 	}
-	for _, opt := range opts {
-		opt(c)
-	}
-	c.log = c.log.WithField("connection", cfg.Name)
 	c.breaker = newBreaker(c.log)
 	return c, nil
 }

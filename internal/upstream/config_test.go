@@ -63,7 +63,7 @@ func TestConfigFaults(t *testing.T) {
 			t.Parallel()
 			cfg := config("http://service.test/")
 			tc.change(&cfg)
-			_, err := upstream.New(cfg)
+			_, err := upstream.New(cfg, upstream.Deps{})
 			var fault *setting.Error
 			if !errors.As(err, &fault) || fault.Key != tc.key || !strings.Contains(fault.Msg, tc.says) {
 				t.Errorf("New() = %v, want %s: …%s…", err, tc.key, tc.says)

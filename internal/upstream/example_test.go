@@ -35,7 +35,7 @@ func Example() {
 
 	client, err := upstream.New(upstream.Config{
 		Name: "main", BaseURL: service.URL, AuthURL: service.URL, ClientID: "demo", ClientSecret: "demo-secret",
-	})
+	}, upstream.Deps{})
 	if err != nil {
 		fmt.Println(err)
 		return

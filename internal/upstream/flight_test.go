@@ -112,7 +112,7 @@ func flight(t *testing.T, scheme string, serve func(net.Conn), given time.Durati
 		return &closing{Conn: conn, note: func() { closed.Store(int64(time.Since(begun))) }}, nil
 	}
 	cfg := config(scheme + "://service.test")
-	client, err := upstream.New(cfg, upstream.WithTransports(roundTrip(func(r *http.Request) (*http.Response, error) {
+	client, err := upstream.Make(cfg, upstream.WithTransports(roundTrip(func(r *http.Request) (*http.Response, error) {
 		return &http.Response{StatusCode: http.StatusOK, Request: r, Body: io.NopCloser(strings.NewReader(`{"access_token":"token"}`))}, nil
 	}), nil), upstream.WithWriteDial(dial, nil))
 	if err != nil {

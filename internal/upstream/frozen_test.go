@@ -75,7 +75,7 @@ func freeze(t *testing.T, address string) {
 	cfg := upstream.Config{Name: "main", BaseURL: address, AuthURL: address, ClientID: "demo", ClientSecret: "demo-secret"}
 	cfg.SetDefaults()
 	cfg.Timeouts.Write = frozenLimit
-	client, err := upstream.New(cfg)
+	client, err := upstream.New(cfg, upstream.Deps{})
 	if err != nil {
 		t.Fatal(err)
 	}

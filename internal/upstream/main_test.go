@@ -65,7 +65,7 @@ func start(t *testing.T, s http.Handler, opts ...upstream.Option) *upstream.Clie
 
 func connect(t *testing.T, cfg upstream.Config, opts ...upstream.Option) *upstream.Client {
 	t.Helper()
-	client, err := upstream.New(cfg, append([]upstream.Option{upstream.WithPauses(noPause)}, opts...)...)
+	client, err := upstream.Make(cfg, append([]upstream.Option{upstream.WithJitter(noPause)}, opts...)...)
 	if err != nil {
 		t.Fatalf("New(%+v) = %v", cfg, err)
 	}
@@ -162,8 +162,8 @@ func withinConfig(
 	go func() { served <- server.Serve(network) }()
 	cfg := config("http://service.test")
 	change(&cfg)
-	client, err := upstream.New(cfg, append([]upstream.Option{
-		upstream.WithPauses(noPause), upstream.WithDial(network.Dial),
+	client, err := upstream.Make(cfg, append([]upstream.Option{
+		upstream.WithJitter(noPause), upstream.WithDial(network.Dial),
 	}, opts...)...)
 	if err != nil {
 		t.Fatal(err)

@@ -192,7 +192,7 @@ func TestReadRetries(t *testing.T) {
 					}
 					_, _ = io.WriteString(w, "{}")
 				}
-				client, _, stop := within(t, s, upstream.WithPauses(func(most time.Duration) time.Duration { return most }))
+				client, _, stop := within(t, s, upstream.WithJitter(func(most time.Duration) time.Duration { return most }))
 				defer stop()
 				ctx := t.Context()
 				if tc.deadline > 0 {

@@ -147,7 +147,7 @@ func TestReserve_RetryAfter(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &service{handler: hang}
 		half := func(most time.Duration) time.Duration { return most / 2 }
-		client, _, stop := withinConfig(t, s, func(c *upstream.Config) { c.Concurrency = 1 }, upstream.WithPauses(half))
+		client, _, stop := withinConfig(t, s, func(c *upstream.Config) { c.Concurrency = 1 }, upstream.WithJitter(half))
 		defer stop()
 		ctx, leave := context.WithCancel(t.Context())
 		var first sync.WaitGroup

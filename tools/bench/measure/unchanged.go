@@ -38,7 +38,7 @@ func Unchanged(ctx context.Context, t *Cluster) ([]Comparison, error) {
 	defer func() { _ = redis.Close() }()
 	client, err := upstream.New(upstream.Config{
 		Name: "main", BaseURL: t.ServiceURL, AuthURL: t.ServiceURL, ClientID: "demo", ClientSecret: clientSecret,
-	})
+	}, upstream.Deps{})
 	if err != nil {
 		return nil, err
 	}
