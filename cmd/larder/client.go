@@ -99,10 +99,14 @@ func resultOf[T any](ctx context.Context, a *api, path string) (result T, err er
 	return result, err
 }
 
+// maxPages bounds how many pages of a list are read.
+const maxPages = 1000
+
 // everyPage reads a whole list of the daemon; path has its limit.
 func everyPage[T any](ctx context.Context, daemon *api, path string) ([]T, error) {
 	all := []T{}
-	for cursor := ""; ; {
+	cursor := ""
+	for range maxPages {
 		answer, err := daemon.get(ctx, path+"&cursor="+url.QueryEscape(cursor))
 		if err != nil {
 			return nil, err
@@ -117,6 +121,7 @@ func everyPage[T any](ctx context.Context, daemon *api, path string) ([]T, error
 		}
 		cursor = *page.Next
 	}
+	return nil, fmt.Errorf("%w: the list has no end", errForeignAnswer)
 }
 
 // operate sends one request of an operator and prints the answer.

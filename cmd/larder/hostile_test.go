@@ -98,7 +98,13 @@ func hostileLarder(t *testing.T) string {
 		"POST /v1/ops/sync":                      ok(`{"result":{"batch":"b","done":1,"failed":1,"total":1}}`),
 		"GET /v1/ops/sync/{batch}": ok(`{"result":{"batch":"b","done":1,"failed":1,"total":1,"outcomes":{"failed":1},"faults":[` +
 			strings.Replace(hostileRun, `"restaurant":"EVIL"`, `"restaurant":"r1"`, 1) + `]}}`),
-		"GET /v1/ops/orders":                ok(`{"result":[` + hostileOrder + `],"next":"EVIL"}`),
+		"GET /v1/ops/orders": func(w http.ResponseWriter, r *http.Request) {
+			next := `"EVIL"`
+			if r.FormValue("cursor") != "" {
+				next = "null"
+			}
+			ok(`{"result":[`+hostileOrder+`],"next":`+next+`}`)(w, r)
+		},
 		"GET /v1/ops/orders/{ref}":          ok(`{"result":` + hostileOrder + `}`),
 		"POST /v1/ops/orders/{ref}/resolve": ok(`{"result":` + hostileOrder + `}`),
 		"POST /v1/ops/journal/accept":       ok(`{"result":{"connection":"EVIL","accepted":true}}`),

@@ -134,7 +134,7 @@ func (v *watcher) unknownOrders(ctx context.Context) ([]orderRecord, error) {
 	if v.ops == nil {
 		return nil, nil
 	}
-	orders, err := resultOf[[]orderRecord](ctx, v.ops, "/v1/ops/orders?state=unknown&limit=500")
+	orders, err := everyPage[orderRecord](ctx, v.ops, "/v1/ops/orders?state=unknown&limit=500")
 	if isA[*oauth2.RetrieveError](err) || refusedWith(err, http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound) {
 		v.ops = nil
 	}

@@ -68,6 +68,32 @@ func TestAWatchTellsEachChange(t *testing.T) {
 	}
 }
 
+func TestWatchReadsEveryUnknownOrder(t *testing.T) {
+	t.Parallel()
+	s, base := newShown(t)
+	s.set(&s.orders, func(w http.ResponseWriter, r *http.Request) {
+		page := strings.Replace(oneOrder, `"next":null`, `"next":"second"`, 1)
+		if r.FormValue("cursor") == "second" {
+			page = strings.Replace(oneOrder, "01M7XYWYA9ZF3T3GVVC5557T6W", "01M7XYWYA9ZF3T3GVVC5557T6X", 1)
+		}
+		says(200, page)(w, r)
+	})
+	watch := command{}.start(t, asOps(base, "status", "--watch", "--every", "200ms")...)
+	watch.out.find(t, `order 01M7XYWYA9ZF3T3GVVC5557T6W: unknown`)
+	watch.out.find(t, `order 01M7XYWYA9ZF3T3GVVC5557T6X: unknown`)
+}
+
+func TestListWithoutEnd(t *testing.T) {
+	t.Parallel()
+	base := daemonOf(t, map[string]http.HandlerFunc{
+		"GET /v1/ops/restaurants/{id}/versions": says(200, `{"result":[],"next":"again"}`),
+	})
+	got := larder(t, asOps(base, "menu", "versions", "r1")...)
+	if got.status != statusFailed || !strings.Contains(got.err, "the list has no end") {
+		t.Errorf("versions of a list that never ends: %+v", got)
+	}
+}
+
 func TestAWatchAsJSONIsALineForEachChange(t *testing.T) {
 	t.Parallel()
 	s, base := newShown(t)
