@@ -15,10 +15,10 @@ import (
 	"larder/internal/redisdb"
 )
 
-// whole checks that a served body is of one version: it says so, and its n
+// checkBody checks that a served body is of one version: it says so, and its n
 // dishes of version v all cost v. No JSON is parsed, so that readers are quick
 // and publishes many.
-func whole(body []byte, version int64, dishes int) error {
+func checkBody(body []byte, version int64, dishes int) error {
 	says := bytes.Contains(body, fmt.Appendf(nil, `"version":%d,`, version))
 	costs := bytes.Count(body, fmt.Appendf(nil, `"price":%d,"measure"`, version))
 	if prices := bytes.Count(body, []byte(`"price":`)); !says || costs != dishes || prices != dishes+ingredientPrices {
@@ -28,9 +28,9 @@ func whole(body []byte, version int64, dishes int) error {
 }
 
 const (
-	// wholeDishes is how many dishes each version has: a version is whole when
-	// all of them cost what it says. More make it slower, not truer.
-	wholeDishes = 6
+	// dishesPerVersion is the number of dishes of each version: a version is
+	// complete when all of them cost what it says. More only make the test slower.
+	dishesPerVersion = 6
 	// ingredientPrices is how many prices of ingredients menuJSON has.
 	ingredientPrices = 2
 )
@@ -46,11 +46,11 @@ func readMemory(ctx context.Context, replica *cache.Replica) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	if err := whole(body.Body, version, wholeDishes); err != nil {
+	if err := checkBody(body.Body, version, dishesPerVersion); err != nil {
 		return 0, err
 	}
 	// A dish without options: the first is composed.
-	dish, err := replica.Product(snap, menu.Index(1+version%(wholeDishes-1)), cache.Identity)
+	dish, err := replica.Product(snap, menu.Index(1+version%(dishesPerVersion-1)), cache.Identity)
 	if err != nil {
 		return 0, err
 	}
@@ -79,7 +79,7 @@ func readKeys(ctx context.Context, r *redisdb.DB) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	if len(products) != wholeDishes || external != wholeDishes-1 {
+	if len(products) != dishesPerVersion || external != dishesPerVersion-1 {
 		return 0, fmt.Errorf("version %d has %d products, %d external ids", version, len(products), external)
 	}
 	for id, product := range products {
@@ -100,10 +100,10 @@ func readKeys(ctx context.Context, r *redisdb.DB) (int64, error) {
 // over memory and over the documented keys (policies S2, S6).
 func TestReadersSeeWholeVersions(t *testing.T) {
 	t.Parallel()
-	cache.OnEachKind(t, func(t *testing.T, r *redisdb.DB) {
+	cache.OnEmbeddedAndSingle(t, func(t *testing.T, r *redisdb.DB) {
 		const publishes, leastReads = 1000, 5
 		s := cache.NewStore(r, cache.StoreConfig{})
-		publish(t, s, bistro, 0, menuJSON(wholeDishes, 1))
+		publish(t, s, bistro, 0, menuJSON(dishesPerVersion, 1))
 		// Small memory: bodies are thrown out while they are read.
 		replica := cache.NewReplica(s, cache.ReplicaConfig{Memory: 3_000, Poll: 20 * time.Millisecond})
 		run(t, replica)
@@ -145,7 +145,7 @@ func TestReadersSeeWholeVersions(t *testing.T) {
 			})
 		}
 		for version := int64(2); version <= publishes; version++ {
-			p := publication(t, bistro, version-1, menuJSON(wholeDishes, version))
+			p := publication(t, bistro, version-1, menuJSON(dishesPerVersion, version))
 			published, err := s.Publish(t.Context(), p)
 			if err != nil {
 				t.Errorf("publish %d: %v", version, err)

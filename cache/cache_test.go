@@ -57,7 +57,7 @@ func open(tb testing.TB, url string) *redisdb.DB {
 // onEveryRedis runs one behaviour over a Redis of every form.
 func onEveryRedis(t *testing.T, behaviour func(t *testing.T, r *redisdb.DB)) {
 	t.Helper()
-	cache.OnEveryForm(t, behaviour)
+	cache.OnEveryTopology(t, behaviour)
 }
 
 // menuJSON is a small menu whose dishes all cost price: dishes d0 to dN-1 with

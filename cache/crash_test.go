@@ -102,7 +102,7 @@ func serves(t *testing.T, s *Store, want int64) {
 
 func TestCrashLeavesTheOldVersion(t *testing.T) {
 	t.Parallel()
-	OnEveryForm(t, func(t *testing.T, r *redisdb.DB) {
+	OnEveryTopology(t, func(t *testing.T, r *redisdb.DB) {
 		ctx, s := t.Context(), NewStore(r, StoreConfig{})
 		if _, err := s.Publish(ctx, generated(t, 0, 40, 1)); err != nil {
 			t.Fatal(err)
@@ -136,7 +136,7 @@ func TestCrashLeavesTheOldVersion(t *testing.T) {
 
 func TestExpiredStagingIsNotPublished(t *testing.T) {
 	t.Parallel()
-	OnEveryForm(t, func(t *testing.T, r *redisdb.DB) {
+	OnEveryTopology(t, func(t *testing.T, r *redisdb.DB) {
 		ctx, s := t.Context(), NewStore(r, StoreConfig{})
 		if _, err := s.Publish(ctx, generated(t, 0, 40, 1)); err != nil {
 			t.Fatal(err)
@@ -181,7 +181,7 @@ func (cutAfter) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 
 func TestLostAnswerOfAPublish(t *testing.T) {
 	t.Parallel()
-	OnEveryForm(t, func(t *testing.T, r *redisdb.DB) {
+	OnEveryTopology(t, func(t *testing.T, r *redisdb.DB) {
 		s := NewStore(r, StoreConfig{})
 		r.NoRetry().AddHook(cutAfter{})
 		// It took place: the caller learns so instead of an error.
@@ -200,7 +200,7 @@ func TestLostAnswerOfAPublish(t *testing.T) {
 
 func TestLargeMenuIsStagedInBoundedPipelines(t *testing.T) {
 	t.Parallel()
-	OnEveryForm(t, func(t *testing.T, r *redisdb.DB) {
+	OnEveryTopology(t, func(t *testing.T, r *redisdb.DB) {
 		s := NewStore(r, StoreConfig{})
 		v, err := s.Publish(t.Context(), generated(t, 0, 5000, 1))
 		if err != nil {

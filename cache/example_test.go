@@ -3,22 +3,19 @@ package cache_test
 import (
 	"context"
 	"fmt"
-	"io"
 	"time"
-
-	"github.com/sirupsen/logrus"
 
 	"larder/cache"
 	"larder/internal/menu"
 	"larder/internal/redisdb"
+	"larder/internal/silentlog"
 )
 
 // A menu is published to the embedded Redis and read back from a replica's
 // memory, with the body that an HTTP route sends as it is.
 func Example() {
 	ctx := context.Background()
-	log := logrus.New()
-	log.SetOutput(io.Discard)
+	log := silentlog.New()
 	redis, err := redisdb.Open(redisdb.Config{URL: redisdb.Embedded}, log)
 	if err != nil {
 		fmt.Println(err)

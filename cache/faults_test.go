@@ -47,8 +47,8 @@ func (f *failAt) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.Proce
 
 // everyFault lets do fail at its first command, then at its second, and so on
 // until it succeeds. It gives how often do failed; each time with
-// redisdb.ErrUnavailable, and after each time look is asked.
-func everyFault(t *testing.T, f *failAt, do func() error, look func(n int)) int {
+// redisdb.ErrUnavailable, and check is called after each failure.
+func everyFault(t *testing.T, f *failAt, do func() error, check func(n int)) int {
 	t.Helper()
 	for n := 1; n < 1000; n++ {
 		f.left.Store(int64(n))
@@ -60,17 +60,17 @@ func everyFault(t *testing.T, f *failAt, do func() error, look func(n int)) int 
 		if !errors.Is(err, redisdb.ErrUnavailable) || !errors.Is(err, errCut) {
 			t.Fatalf("command %d failed: %v, want redisdb.ErrUnavailable for the cut", n, err)
 		}
-		look(n)
+		check(n)
 	}
 	t.Fatal("it fails for ever")
 	return 0
 }
 
 // Whichever command of a publish, an update of stop lists or a sweep fails, what was
-// served before is served on, whole (policy S6).
+// served before stays served, complete (policy S6).
 func TestEveryCommandMayFail(t *testing.T) {
 	t.Parallel()
-	OnEveryForm(t, func(t *testing.T, r *redisdb.DB) {
+	OnEveryTopology(t, func(t *testing.T, r *redisdb.DB) {
 		ctx, fault := t.Context(), &failAt{}
 		now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 		s := NewStore(r, StoreConfig{History: 2, Clock: func() time.Time { return now }})

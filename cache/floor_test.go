@@ -51,7 +51,7 @@ func TestFloor(t *testing.T) {
 		if v := read(t, old, bistro).Version; v.Version != 4 || v.Behind() {
 			t.Fatalf("serves %+v", v)
 		}
-		cache.ForgetAll(t, r)
+		cache.DeleteAllKeys(t, r)
 		if v := publish(t, s, bistro, 0, menuJSON(3, 7)); v.Version != 1 {
 			t.Fatalf("published %d, want 1: nobody knows better yet", v.Version)
 		}
@@ -66,7 +66,7 @@ func TestFloor(t *testing.T) {
 		}
 		before, after := read(t, old, bistro), read(t, young, bistro)
 		if before.Version.Version != 4 || !before.Behind() || after.Version.Version != 1 || !after.Behind() || behind != 1 {
-			t.Errorf("they serve %d (behind: %v) and %d (behind: %v), %d told; want 4 and 1, both behind, 1 told",
+			t.Errorf("they serve %d (behind: %v) and %d (behind: %v), data lost of %d; want 4 and 1, both behind, data lost of 1",
 				before.Version.Version, before.Behind(), after.Version.Version, after.Behind(), behind)
 		}
 		for since := int64(1); since <= 4; since++ {
@@ -114,7 +114,7 @@ func TestFloor_RaisedDuringAPublish(t *testing.T) {
 		s := cache.NewStore(r, cache.StoreConfig{})
 		served := publish(t, s, bistro, 0, menuJSON(3, 1))
 		served.Version = 8
-		cache.ForgetAll(t, r)
+		cache.DeleteAllKeys(t, r)
 		r.NoRetry().AddHook(&beforeScripts{func() {
 			if _, raised, err := s.RaiseFloor(t.Context(), served); err != nil || !raised[0] {
 				t.Errorf("raised %v, %v", raised, err)
@@ -134,7 +134,7 @@ func TestFloor_RaisedDuringAPublish(t *testing.T) {
 	})
 }
 
-// Redis loses its data, or the floor alone, again before the next pull. The menu
+// Redis loses its data, or the floor alone, again before the next sync. The menu
 // counts as old all the time, and the instance that has learned of the floor
 // keeps it although it never served that version itself (policy S2a).
 func TestFloor_LostAgain(t *testing.T) {
@@ -157,11 +157,11 @@ func TestFloor_LostAgain(t *testing.T) {
 		}
 		read(t, old, bistro)
 		for range 2 {
-			cache.ForgetAll(t, r)
+			cache.DeleteAllKeys(t, r)
 			poll(old)
 		}
 		publish(t, s, bistro, 0, menuJSON(3, 7)) // 5
-		cache.ForgetAll(t, r)
+		cache.DeleteAllKeys(t, r)
 		publish(t, s, bistro, 0, menuJSON(3, 7)) // 1: nobody knows better yet
 		read(t, young, bistro)
 		poll(old)
@@ -173,11 +173,11 @@ func TestFloor_LostAgain(t *testing.T) {
 		}
 		poll(young)
 		v := read(t, young, bistro).Version
-		cache.ForgetAll(t, r)
+		cache.DeleteAllKeys(t, r)
 		if standing, err := s.State(ctx, bistro, v, nil); err != nil || standing.Floor != 4 {
 			t.Errorf("a publisher finds %+v, %v; want the floor 4", standing, err)
 		}
-		cache.ForgetAll(t, r)
+		cache.DeleteAllKeys(t, r)
 		poll(young)
 		if v := publish(t, s, bistro, 0, menuJSON(3, 8)); v.Version != 5 {
 			t.Errorf("published %d, want 5: versions up to 4 were served", v.Version)

@@ -12,7 +12,7 @@ import (
 // current, whatever became of those of the version before.
 func TestEveryVersionHasItsDocumentedHashes(t *testing.T) {
 	t.Parallel()
-	OnEveryForm(t, func(t *testing.T, r *redisdb.DB) {
+	OnEveryTopology(t, func(t *testing.T, r *redisdb.DB) {
 		s := NewStore(r, StoreConfig{})
 		base := int64(0)
 		for step, c := range []struct {

@@ -18,13 +18,13 @@ import (
 
 // Publishers are killed at random while they publish a thousand versions, and
 // readers of three replicas, of the documented keys and of replicas that just
-// start see whole versions only, each reader never an older one after a newer
+// start see complete versions only, each reader never an older one after a newer
 // one (policies S2, S6).
 func TestKilledPublishersLeaveWholeVersions(t *testing.T) {
 	t.Parallel()
 	const publishes, leastKills, leastReads = 1000, 10, 20
 	server := redistest.Start(t)
-	publish(t, cache.NewStore(open(t, server.URL()), cache.StoreConfig{}), bistro, 0, menuJSON(wholeDishes, 1))
+	publish(t, cache.NewStore(open(t, server.URL()), cache.StoreConfig{}), bistro, 0, menuJSON(dishesPerVersion, 1))
 
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()
@@ -91,7 +91,7 @@ func TestKilledPublishersLeaveWholeVersions(t *testing.T) {
 }
 
 // publishUntilKilled lets a publisher work and kills it at a random moment after
-// some versions, or at the last; it gives the last version that was told of.
+// some versions, or at the last; it gives the last version that it reported.
 func publishUntilKilled(t *testing.T, url string, newest, last int64) int64 {
 	t.Helper()
 	publisher := startPublisher(t, url)
@@ -117,7 +117,7 @@ func TestAPausedPublisherIsRefused(t *testing.T) {
 	server := redistest.Start(t)
 	r := open(t, server.URL())
 	s := cache.NewStore(r, cache.StoreConfig{})
-	publish(t, s, bistro, 0, menuJSON(wholeDishes, 1))
+	publish(t, s, bistro, 0, menuJSON(dishesPerVersion, 1))
 	paused := startPublisher(t, server.URL(), frozenAt+"=3")
 	for _, want := range []string{"published 2", "frozen"} {
 		if line := paused.line(); line != want {
@@ -128,7 +128,7 @@ func TestAPausedPublisherIsRefused(t *testing.T) {
 	if _, err := syscall.Wait4(paused.cmd.Process.Pid, &status, syscall.WUNTRACED, nil); err != nil || !status.Stopped() {
 		t.Fatalf("the publisher is not paused: %v, %v", status, err)
 	}
-	other := publication(t, bistro, 2, menuJSON(wholeDishes, 3, "d1"))
+	other := publication(t, bistro, 2, menuJSON(dishesPerVersion, 3, "d1"))
 	fence, err := r.Client().HIncrBy(t.Context(), cache.NewKeys(r.Prefix()).Fence(bistro), "fence", 1).Result()
 	if err != nil {
 		t.Fatal(err)

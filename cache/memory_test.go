@@ -14,7 +14,7 @@ import (
 	"larder/internal/redisdb"
 )
 
-func TestLibrarySharesAndForgets(t *testing.T) {
+func TestContentCache_SharesAndReleases(t *testing.T) {
 	t.Parallel()
 	var loads atomic.Int64
 	settings := menu.DefaultSettings()
@@ -37,8 +37,8 @@ func TestLibrarySharesAndForgets(t *testing.T) {
 			t.Fatalf("caller %d has a content of its own", i)
 		}
 	}
-	if adopted := l.intern("h", menu.CompileContent(&menu.View{}, settings)); adopted != got[0] {
-		t.Error("a second content of one hash was adopted")
+	if interned := l.intern("h", menu.CompileContent(&menu.View{}, settings)); interned != got[0] {
+		t.Error("a second content of one hash was interned")
 	}
 	if loads.Load() != 1 || l.size() != 1 {
 		t.Errorf("%d loads, %d held; want 1 and 1", loads.Load(), l.size())
@@ -55,11 +55,11 @@ func TestLibrarySharesAndForgets(t *testing.T) {
 		t.Fatal("a content that nobody uses is still held")
 	}
 	if _, err := l.content(t.Context(), "h"); err != nil || loads.Load() != 2 {
-		t.Errorf("after it was forgotten: %d loads, %v; want 2", loads.Load(), err)
+		t.Errorf("after its release: %d loads, %v; want 2", loads.Load(), err)
 	}
 }
 
-func TestLibraryPassesErrorsOn(t *testing.T) {
+func TestContentCache_PassesErrorsOn(t *testing.T) {
 	t.Parallel()
 	l := newContentCache(func(context.Context, string) (*menu.Content, error) { return nil, ErrCorrupt })
 	if _, err := l.content(t.Context(), "h"); !errors.Is(err, ErrCorrupt) || l.size() != 0 {

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -16,11 +15,11 @@ import (
 	"time"
 
 	"github.com/redis/go-redis/v9"
-	"github.com/sirupsen/logrus"
 
 	"larder/cache"
 	"larder/internal/menu"
 	"larder/internal/redisdb"
+	"larder/internal/silentlog"
 )
 
 const (
@@ -35,8 +34,7 @@ const (
 // version, all dishes of each at the price of its number, until it is killed or
 // refused. It prints a line for each.
 func publisher(url string) int {
-	log := logrus.New()
-	log.SetOutput(io.Discard)
+	log := silentlog.New()
 	ctx := context.Background()
 	r, err := redisdb.Open(redisdb.Config{URL: url}, log)
 	if err != nil {
@@ -54,7 +52,7 @@ func publisher(url string) int {
 			return failed(err)
 		}
 		version := current.Version + 1
-		view, published, err := menu.DecodePublished(menuJSON(wholeDishes, version))
+		view, published, err := menu.DecodePublished(menuJSON(dishesPerVersion, version))
 		if err != nil {
 			return failed(err)
 		}

@@ -137,7 +137,7 @@ func TestOtherStopListsAreServedWithoutANewVersion(t *testing.T) {
 		version := updateStops(t, s, later, chainMenu(`,"isContainInStopList":["grill"]`))
 		if current, err := s.Current(t.Context(), bistro); err != nil || !current.PublishedAt.Equal(noon.Add(time.Hour)) ||
 			current.Published != version.Published || current.Version != 1 || !current.SyncedAt.Equal(first.SyncedAt) {
-			t.Errorf("current %+v (%v), want version 1 restated at %s", current, err, noon.Add(time.Hour))
+			t.Errorf("current %+v (%v), want version 1, updated at %s", current, err, noon.Add(time.Hour))
 		}
 		if list, err := s.Versions(t.Context(), bistro); err != nil || len(list) != 1 {
 			t.Errorf("history %v, %v; want one version", list, err)
@@ -166,13 +166,13 @@ func TestOtherStopListsAreServedWithoutANewVersion(t *testing.T) {
 			t.Errorf("by an old snapshot: %v", err)
 		}
 		if same := updateStops(t, s, later.Add(time.Hour), chainMenu(`,"isContainInStopList": ["grill"]`)); !same.PublishedAt.Equal(version.PublishedAt) {
-			t.Errorf("the same stop lists were restated: %+v", same)
+			t.Errorf("the same stop lists were written again: %+v", same)
 		}
 	})
 }
 
 // A snapshot that is behind Redis, and whose view memory does not hold, is served
-// from Redis until the replica has looked, which the read asks for.
+// from Redis until the replica has polled, which the read requests.
 func TestAReadThatFindsOtherStopListsWakesTheReplica(t *testing.T) {
 	t.Parallel()
 	onEveryRedis(t, func(t *testing.T, r *redisdb.DB) {
@@ -185,8 +185,8 @@ func TestAReadThatFindsOtherStopListsWakesTheReplica(t *testing.T) {
 			return r.Client().PubSubNumSub(t.Context(), cache.NewKeys(r.Prefix()).Notices()).Val()[cache.NewKeys(r.Prefix()).Notices()] == 1
 		})
 		version := updateStops(t, s, noon.Add(time.Hour), chainMenu(`,"disabled":false`))
-		// A look that began before may bring the old view back, whose body is then
-		// kept until the next look; one that fails is left to the poll.
+		// A poll that began before may load the old view again, whose body is then
+		// kept until the next poll; a poll that fails is repeated by the poller.
 		eventually(t, "a read wakes the replica", func() bool {
 			replica.DropView(bistro)
 			body, err := replica.Published(t.Context(), old, cache.Identity)
@@ -195,7 +195,7 @@ func TestAReadThatFindsOtherStopListsWakesTheReplica(t *testing.T) {
 	})
 }
 
-func TestRestateRefuses(t *testing.T) {
+func TestUpdateStopLists_Refuses(t *testing.T) {
 	t.Parallel()
 	onEveryRedis(t, func(t *testing.T, r *redisdb.DB) {
 		s := cache.NewStore(r, cache.StoreConfig{})
@@ -300,7 +300,7 @@ func TestViewAsPublishedThatIsNotWhole(t *testing.T) {
 			view, stops string
 			want        error
 		}{
-			"whole":                     {own, stops, nil},
+			"complete":                  {own, stops, nil},
 			"another content":           {grill, stops, cache.ErrCorrupt},
 			"a content that is none":    {"zstd?", stops, cache.ErrCorrupt},
 			"another's stop values":     {own, foreign, cache.ErrCorrupt},
@@ -354,7 +354,7 @@ func TestViewAsPublishedIsLoadedOnceAndOutlivesItsCaller(t *testing.T) {
 // Redis and by every replica.
 func TestEveryViewComesBackThroughRedis(t *testing.T) {
 	t.Parallel()
-	cache.OnEachKind(t, func(t *testing.T, r *redisdb.DB) {
+	cache.OnEmbeddedAndSingle(t, func(t *testing.T, r *redisdb.DB) {
 		s := cache.NewStore(r, cache.StoreConfig{})
 		publisher, base := cache.NewReplica(s, cache.ReplicaConfig{}), map[menu.RestaurantID]int64{}
 		rapid.Check(t, func(t *rapid.T) {

@@ -6,7 +6,7 @@ import (
 	"larder/internal/redisdb"
 )
 
-// BenchmarkReady is a hot read: of a menu for each list of encodings, in the
+// BenchmarkReady is a cache hit: of a menu for each list of encodings, in the
 // first place that larder looks at and in the second.
 func BenchmarkReady(b *testing.B) {
 	s := NewStore(openForTest(b, redisdb.Embedded), StoreConfig{})

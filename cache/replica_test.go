@@ -55,7 +55,7 @@ func gunzip(t *testing.T, body []byte) string {
 	return string(plain)
 }
 
-func TestReplicaServesReadyBodies(t *testing.T) {
+func TestReplicaServesEncodedBodies(t *testing.T) {
 	t.Parallel()
 	onEveryRedis(t, func(t *testing.T, r *redisdb.DB) {
 		s := cache.NewStore(r, cache.StoreConfig{})
@@ -217,7 +217,7 @@ func TestPollRepairsALostNotice(t *testing.T) {
 			},
 			{ // Unless it is before anybody knows: another content with the number of the held version.
 				func() error {
-					cache.ForgetAll(t, r)
+					cache.DeleteAllKeys(t, r)
 					for base := range int64(3) {
 						publish(t, s, bistro, base, menuJSON(3, 8-base))
 					}
@@ -251,7 +251,7 @@ func TestANumberGivenTwiceWithOtherStopListsIsDecidedByRedis(t *testing.T) {
 		if _, err := replica.Menu(snap, cache.Identity); err != nil {
 			t.Fatal(err)
 		}
-		cache.ForgetAll(t, r)
+		cache.DeleteAllKeys(t, r)
 		again := publication(t, bistro, 0, menuJSON(3, 1, "d1"))
 		again.SyncedAt = again.SyncedAt.Add(time.Minute)
 		if v, err := s.Publish(t.Context(), again); err != nil || v.Version != snap.Version.Version || v.Content != snap.Content {

@@ -283,7 +283,7 @@ func TestPreferredEncoding(t *testing.T) {
 	}
 }
 
-// TestReadersGetWholeBodies: a body that is read while versions come is whole and
+// TestReadersGetWholeBodies: a body that is read while versions are published is complete and
 // of its ETag.
 func TestReadersGetWholeBodies(t *testing.T) {
 	t.Parallel()
@@ -356,8 +356,8 @@ func TestEncodingsHaveTheirNames(t *testing.T) {
 	}
 }
 
-// A hot read looks into memory and does nothing else.
-func TestReadyAllocatesNothing(t *testing.T) { //nolint:paralleltest // it counts allocations
+// A cache hit reads memory and does nothing else.
+func TestCacheHitAllocatesNothing(t *testing.T) { //nolint:paralleltest // it counts allocations
 	s := NewStore(openForTest(t, redisdb.Embedded), StoreConfig{})
 	publishGenerated(t, s, 0, 4, 1)
 	replica := NewReplica(s, ReplicaConfig{})

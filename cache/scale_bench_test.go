@@ -25,8 +25,8 @@ const (
 	scaleDishes = 400
 )
 
-// town is many restaurants in chains, as they stand in a Redis.
-type town struct {
+// chains are many restaurants in chains, as a Redis stores them.
+type chains struct {
 	restaurants []menu.RestaurantID
 	raw         int64 // bytes of the distinct menus' JSON
 	generate    sandbox.Generate
@@ -36,7 +36,7 @@ type town struct {
 
 // changed gives a change of the first restaurant of up to 50 chains: of its stop
 // lists, or of its menu's name and stop lists.
-func (t *town) changed(tb testing.TB, kind string) []*cache.Publication {
+func (t *chains) changed(tb testing.TB, kind string) []*cache.Publication {
 	tb.Helper()
 	t.rounds++
 	var all []*cache.Publication
@@ -59,11 +59,11 @@ func (t *town) changed(tb testing.TB, kind string) []*cache.Publication {
 	return all
 }
 
-// fillTown fills a Redis with the current version of each restaurant of a town.
-func fillTown(tb testing.TB, s *cache.Store, restaurants int) *town {
+// fillChains fills a Redis with the current version of each restaurant of all chains.
+func fillChains(tb testing.TB, s *cache.Store, restaurants int) *chains {
 	tb.Helper()
 	generate := sandbox.Generate{Restaurants: restaurants, Products: scaleDishes, Seed: 1, ChainSize: chainSize}
-	t := &town{generate: generate}
+	t := &chains{generate: generate}
 	group, ctx := errgroup.WithContext(tb.Context())
 	group.SetLimit(4)
 	for first := 0; first < restaurants; first += chainSize {
@@ -109,7 +109,7 @@ func BenchmarkColdStart(b *testing.B) {
 		b.Run(fmt.Sprintf("restaurants=%d", restaurants), func(b *testing.B) {
 			r := open(b, redistest.Start(b).URL())
 			s := cache.NewStore(r, cache.StoreConfig{})
-			t := fillTown(b, s, restaurants)
+			t := fillChains(b, s, restaurants)
 			info := r.Client().Info(b.Context(), "memory").Val()
 			_, info, _ = strings.Cut(info, "used_memory:")
 			used, _ := strconv.Atoi(strings.TrimSpace(strings.SplitN(info, "\n", 2)[0]))
@@ -141,7 +141,7 @@ type start struct {
 	held          int64         // bytes of heap in the end
 }
 
-func coldStart(b *testing.B, s *cache.Store, t *town) start {
+func coldStart(b *testing.B, s *cache.Store, t *chains) start {
 	b.Helper()
 	var got start
 	before := heapInUse()

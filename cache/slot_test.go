@@ -13,7 +13,7 @@ import (
 // the menu he asks for while another one's content keeps the others waiting.
 func TestVersionsAreKnownBeforeTheirContents(t *testing.T) {
 	t.Parallel()
-	OnEveryForm(t, func(t *testing.T, r *redisdb.DB) {
+	OnEveryTopology(t, func(t *testing.T, r *redisdb.DB) {
 		ctx, s := t.Context(), NewStore(r, StoreConfig{})
 		ids := []menu.RestaurantID{"bistro", "grill"}
 		var slow string
@@ -68,7 +68,7 @@ func TestVersionsAreKnownBeforeTheirContents(t *testing.T) {
 // ready because of it.
 func TestAVersionWhoseContentIsLostIsNotKnown(t *testing.T) {
 	t.Parallel()
-	OnEveryForm(t, func(t *testing.T, r *redisdb.DB) {
+	OnEveryTopology(t, func(t *testing.T, r *redisdb.DB) {
 		ctx, s := t.Context(), NewStore(r, StoreConfig{})
 		p := generated(t, 0, 4, 1)
 		v, err := s.Publish(ctx, p)

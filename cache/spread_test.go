@@ -106,11 +106,11 @@ func watching(tb testing.TB, url string, poll time.Duration, restaurants []menu.
 	return all
 }
 
-// subscribed waits until as many hear notices.
+// subscribed waits until so many listeners are subscribed to notices.
 func subscribed(t *testing.T, r *redisdb.DB, listeners int64) {
 	t.Helper()
 	channel := cache.NewKeys(r.Prefix()).Notices()
-	eventually(t, "the replicas hear notices", func() bool {
+	eventually(t, "the replicas are subscribed to notices", func() bool {
 		return r.Client().PubSubNumSub(t.Context(), channel).Val()[channel] == listeners
 	})
 }
@@ -170,7 +170,7 @@ func BenchmarkSpread(b *testing.B) {
 			b.Run(fmt.Sprintf("restaurants=%d/%s", restaurants, kind), func(b *testing.B) {
 				server := redistest.Start(b)
 				s := cache.NewStore(open(b, server.URL()), cache.StoreConfig{})
-				t := fillTown(b, s, restaurants)
+				t := fillChains(b, s, restaurants)
 				all := watching(b, server.URL(), 5*time.Second, t.restaurants)
 				var publishes, delays []time.Duration
 				for b.Loop() {

@@ -336,7 +336,7 @@ func TestSweep(t *testing.T) {
 		old := publish(t, s, bistro, 0, menuJSON(3, 1))
 		publish(t, s, "grill", 1, menuJSON(3, 2))
 		kept := publish(t, s, bistro, 1, menuJSON(3, 2))
-		// It has users still: their histories tell the truth.
+		// It has users still: their histories name it.
 		if n := r.Client().SCard(t.Context(), cache.NewKeys(r.Prefix()).ContentUsers(old.Content)).Val(); n != 2 {
 			t.Errorf("%d restaurants have ever used the content, want 2", n)
 		}
@@ -396,8 +396,8 @@ func TestUnreadableContent(t *testing.T) {
 	})
 }
 
-// If-Modified-Since knows seconds: whoever has a version must not be told that a
-// later one of the same second is the same.
+// If-Modified-Since knows seconds: a client that has a version must not get 304
+// for a later one of the same second.
 func TestVersionsOfOneSecondAreModifiedApart(t *testing.T) {
 	t.Parallel()
 	onEveryRedis(t, func(t *testing.T, r *redisdb.DB) {
@@ -422,18 +422,18 @@ func TestVersionsOfOneSecondAreModifiedApart(t *testing.T) {
 			}
 			for _, got := range []cache.Version{v, stored} {
 				if !got.SyncedAt.Equal(noon.Add(step.synced)) || !got.ModifiedAt.Equal(noon.Add(step.modified)) || !got.PublishedAt.Equal(got.ModifiedAt) {
-					t.Errorf("version %d: pulled %s, modified %s, published %s; want modified %s after noon",
+					t.Errorf("version %d: synced %s, modified %s, published %s; want modified %s after noon",
 						got.Version, got.SyncedAt, got.ModifiedAt, got.PublishedAt, step.modified)
 				}
 			}
 			before = v
 		}
-		// What is restated in the same second is told apart too.
+		// Stop lists that are updated in the same second get a later time too.
 		later, err := s.UpdateStopLists(t.Context(), cache.StopListUpdate{
 			Version: before, Fence: 1, Stops: publication(t, bistro, 0, menuJSON(3, 5, "d1")).Published.Stops, At: before.PublishedAt,
 		})
 		if err != nil || !later.PublishedAt.Equal(noon.Add(5*time.Second)) {
-			t.Errorf("restated at %s, %v; want the next second", later.PublishedAt, err)
+			t.Errorf("updated at %s, %v; want the next second", later.PublishedAt, err)
 		}
 	})
 }

@@ -15,7 +15,7 @@ import (
 // publisher that dropped it still does.
 func TestSweepKeepsAContentThatCameBack(t *testing.T) {
 	t.Parallel()
-	OnEveryForm(t, func(t *testing.T, r *redisdb.DB) {
+	OnEveryTopology(t, func(t *testing.T, r *redisdb.DB) {
 		ctx, now := t.Context(), time.Now()
 		s := NewStore(r, StoreConfig{History: 1, Clock: func() time.Time { return now }})
 		var versions []Version
@@ -57,7 +57,7 @@ func (b *beforeSRem) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 // where a later sweep finds it.
 func TestSweepListsAContentThatCameBackMeanwhile(t *testing.T) {
 	t.Parallel()
-	OnEveryForm(t, func(t *testing.T, r *redisdb.DB) {
+	OnEveryTopology(t, func(t *testing.T, r *redisdb.DB) {
 		ctx, now := t.Context(), time.Now()
 		s := NewStore(r, StoreConfig{History: 1, Clock: func() time.Time { return now }})
 		for base, seed := range []int{1, 2} {

@@ -20,13 +20,13 @@ func next(t *testing.T, w *cache.Watch, last *cache.Change) *cache.Change {
 	case <-last.Next():
 		return w.Newest()
 	case <-time.After(20 * time.Second):
-		t.Fatal("not told of a new version within 20 s")
+		t.Fatal("no new version within 20 s")
 		return nil
 	}
 }
 
-// A watch begins with what memory holds, tells of each version that another
-// process publishes, and only of the newest one to who looks late.
+// A watch begins with what memory has and reports each version that another
+// process publishes; a late reader gets only the newest one.
 func TestWatch(t *testing.T) {
 	t.Parallel()
 	onEveryRedis(t, func(t *testing.T, r *redisdb.DB) {
@@ -44,7 +44,7 @@ func TestWatch(t *testing.T) {
 		publish(t, s, bistro, 0, menuJSON(5, 7))
 		first := next(t, early, none)
 		if first.Before.Version != 0 || first.After.Version != 1 || first.StopsOnly() {
-			t.Errorf("first version: told of %d after %d, stops only %t", first.After.Version, first.Before.Version, first.StopsOnly())
+			t.Errorf("first version: got %d after %d, stops only %t", first.After.Version, first.Before.Version, first.StopsOnly())
 		}
 		late := replica.Watch(bistro)
 		began := late.Newest()
@@ -55,7 +55,7 @@ func TestWatch(t *testing.T) {
 		publish(t, s, bistro, 1, menuJSON(5, 7, "d1"))
 		stopped := next(t, early, first)
 		if stopped.Before.Version != 1 || stopped.After.Version != 2 || !stopped.StopsOnly() {
-			t.Errorf("stop list: told of %d after %d, stops only %t", stopped.After.Version, stopped.Before.Version, stopped.StopsOnly())
+			t.Errorf("stop list: got %d after %d, stops only %t", stopped.After.Version, stopped.Before.Version, stopped.StopsOnly())
 		}
 		products, _ := stopped.Before.Stops.ChangedIDs(stopped.After.Stops)
 		if diff := cmp.Diff([]menu.Availability{{ID: "d1", Available: false}}, products); diff != "" {
@@ -65,10 +65,10 @@ func TestWatch(t *testing.T) {
 		publish(t, s, bistro, 2, menuJSON(5, 8, "d1"))
 		priced := next(t, early, stopped)
 		if priced.After.Version != 3 || priced.StopsOnly() {
-			t.Errorf("price: told of %d, stops only %t", priced.After.Version, priced.StopsOnly())
+			t.Errorf("price: got %d, stops only %t", priced.After.Version, priced.StopsOnly())
 		}
 		if got := next(t, late, began); got.After.Version != 3 {
-			t.Errorf("who looks late is told of %d, want the newest, 3", got.After.Version)
+			t.Errorf("a late reader gets %d, want the newest, 3", got.After.Version)
 		}
 
 		late.Close()
@@ -78,14 +78,14 @@ func TestWatch(t *testing.T) {
 			t.Errorf("a closed watch went on to %d", got)
 		}
 		if got := other.Newest().After.Version; got != 0 {
-			t.Errorf("another restaurant's watch was told of %d", got)
+			t.Errorf("another restaurant's watch got %d", got)
 		}
 	})
 }
 
-// Whether a version came by a notice, by a poll or was published here, its mark
+// Whether a version came by a notice, by a poll or was published here, its event id
 // is the same; another version has another one.
-func TestMarksAreTheSameOnEveryReplica(t *testing.T) {
+func TestEventIDsAreTheSameOnEveryReplica(t *testing.T) {
 	t.Parallel()
 	url := redistest.Start(t).URL()
 	s := cache.NewStore(open(t, url), cache.StoreConfig{})
@@ -97,19 +97,19 @@ func TestMarksAreTheSameOnEveryReplica(t *testing.T) {
 	publisher := cache.NewReplica(s, cache.ReplicaConfig{})
 	publisher.Install(&cache.Snapshot{Version: version, Catalogue: p.Catalogue})
 	reader := cache.NewReplica(cache.NewStore(open(t, url), cache.StoreConfig{}), cache.ReplicaConfig{})
-	mark := read(t, reader, bistro).EventID()
-	if got := read(t, publisher, bistro).EventID(); got != mark {
-		t.Errorf("marks %q and %q of one version", got, mark)
+	id := read(t, reader, bistro).EventID()
+	if got := read(t, publisher, bistro).EventID(); got != id {
+		t.Errorf("event ids %q and %q of one version", got, id)
 	}
-	if !regexp.MustCompile(`^1-[0-9a-f]{8}$`).MatchString(mark) {
-		t.Errorf("mark %q, want <version>-<8 hex>", mark)
+	if !regexp.MustCompile(`^1-[0-9a-f]{8}$`).MatchString(id) {
+		t.Errorf("event id %q, want <version>-<8 hex>", id)
 	}
-	if again := publish(t, s, bistro, 1, menuJSON(5, 7)); again.EventID() == mark {
-		t.Errorf("two versions share the mark %q", mark)
+	if again := publish(t, s, bistro, 1, menuJSON(5, 7)); again.EventID() == id {
+		t.Errorf("two versions share the event id %q", id)
 	}
 	twin := read(t, reader, bistro).Version
 	twin.SyncedAt = twin.SyncedAt.Add(time.Millisecond)
-	if twin.EventID() == mark {
-		t.Errorf("a number given twice has the same mark %q", mark)
+	if twin.EventID() == id {
+		t.Errorf("a number given twice has the same event id %q", id)
 	}
 }

@@ -17,7 +17,7 @@ import (
 	menusync "larder/sync"
 )
 
-// chain makes a rig of n restaurants r0, r1, …, all of connection main but the
+// chain makes a fixture of n restaurants r0, r1, …, all of connection main but the
 // last, which is of "other".
 func chain(n int, source func(*service) menusync.Source) func(*menusync.Deps) {
 	return func(d *menusync.Deps) {
@@ -51,8 +51,8 @@ func (b but3) MenuView(ctx context.Context, restaurant string, seen upstream.Val
 	return b.service.MenuView(ctx, restaurant, seen, most)
 }
 
-// batch waits until a batch is finished, as any replica tells it.
-func (g *rig) batch(r *menusync.Runner, id string) menusync.Batch {
+// batch waits until a batch is finished, as any instance reports it.
+func (g *fixture) batch(r *menusync.Runner, id string) menusync.Batch {
 	g.t.Helper()
 	var b menusync.Batch
 	eventually(g.t, "the batch is finished", func() bool {
@@ -73,8 +73,8 @@ type progress struct {
 	Total  int    `json:"total"`
 }
 
-// heard follows notices until one satisfies.
-func heard(t *testing.T, f *menusync.Follower, until func(menusync.Notice) bool) (all []menusync.Notice) {
+// noticesUntil collects notices until one satisfies the condition.
+func noticesUntil(t *testing.T, f *menusync.Follower, until func(menusync.Notice) bool) (all []menusync.Notice) {
 	t.Helper()
 	limit := time.NewTimer(20 * time.Second)
 	defer limit.Stop()
@@ -91,20 +91,20 @@ func heard(t *testing.T, f *menusync.Follower, until func(menusync.Notice) bool)
 		select {
 		case <-more:
 		case <-limit.C:
-			t.Fatalf("not heard within 20 s; %d notices", len(all))
+			t.Fatalf("no such notice within 20 s; %d others", len(all))
 		}
 	}
 }
 
 func isReset(n menusync.Notice) bool { return n.Event == menusync.NoticeReset }
 
-// A batch has a run of every restaurant; every replica hears of each, and of
-// how far the batch is, and tells the same of it.
+// A batch has a run of every restaurant; every instance receives notices of each
+// run and of the progress, and reports the same batch.
 func TestBatch(t *testing.T) {
 	t.Parallel()
 	onEveryRedis(t, func(t *testing.T, url string) {
 		const restaurants = 40
-		g := newRig(t, url, chain(restaurants, func(s *service) menusync.Source { return but3{s} }))
+		g := newFixture(t, url, chain(restaurants, func(s *service) menusync.Source { return but3{s} }))
 		other := g.another()
 		g.schedule(g.Runner)
 		g.schedule(other)
@@ -121,7 +121,7 @@ func TestBatch(t *testing.T) {
 			})
 		}
 		f := other.Follow()
-		if first := heard(t, f, isReset); len(first) != 1 {
+		if first := noticesUntil(t, f, isReset); len(first) != 1 {
 			t.Fatalf("before the reset: %+v", first)
 		}
 		started, err := g.StartBatch(t.Context(), menusync.BatchRequest{By: "ops"})
@@ -131,19 +131,19 @@ func TestBatch(t *testing.T) {
 		if started.Total != restaurants || started.Done != 0 || started.Finished() {
 			t.Errorf("started: %+v", started)
 		}
-		// The nodes of a cluster tell each in its own time: the last progress may
+		// The nodes of a cluster deliver at different times: the last progress may
 		// come before the last run's end.
 		var last progress
-		told := map[menu.RestaurantID]bool{}
-		notices := heard(t, f, func(n menusync.Notice) bool {
+		notified := map[menu.RestaurantID]bool{}
+		notices := noticesUntil(t, f, func(n menusync.Notice) bool {
 			var now progress
 			switch {
 			case n.Event == menusync.NoticeFinished:
-				told[n.Restaurant] = true
+				notified[n.Restaurant] = true
 			case n.Event == menusync.NoticeProgress && json.Unmarshal(n.Data, &now) == nil && now.Done > last.Done:
 				last = now
 			}
-			return last.Total > 0 && last.Done == last.Total && len(told) == restaurants
+			return last.Total > 0 && last.Done == last.Total && len(notified) == restaurants
 		})
 		if diff := cmp.Diff(progress{Batch: started.ID, Done: restaurants, Failed: 1, Total: restaurants}, last); diff != "" {
 			t.Errorf("the last progress (-want +got):\n%s", diff)
@@ -163,7 +163,7 @@ func TestBatch(t *testing.T) {
 			}
 		}
 		if len(begun) != restaurants || len(ended) != restaurants {
-			t.Errorf("heard of %d runs that began and %d that ended, want %d", len(begun), len(ended), restaurants)
+			t.Errorf("notices of %d runs that began and %d that ended, want %d", len(begun), len(ended), restaurants)
 		}
 		b := g.batch(other, started.ID)
 		want := map[menusync.Outcome]int{menusync.OutcomeUnchanged: restaurants - 1, menusync.OutcomeFailed: 1}
@@ -201,7 +201,7 @@ func TestBatch(t *testing.T) {
 func TestABatchIsTakenOver(t *testing.T) {
 	t.Parallel()
 	const restaurants = 60
-	g := newRig(t, redistest.Start(t).URL(), chain(restaurants, plain), func(d *menusync.Deps) {
+	g := newFixture(t, redistest.Start(t).URL(), chain(restaurants, plain), func(d *menusync.Deps) {
 		d.Config.Lease = 500 * time.Millisecond
 		d.Config.Concurrency = 2
 	})
@@ -245,7 +245,7 @@ func TestABatchIsTakenOver(t *testing.T) {
 func TestABatchIsShared(t *testing.T) {
 	t.Parallel()
 	const restaurants = 60
-	g := newRig(t, redistest.Start(t).URL(), chain(restaurants, plain), func(d *menusync.Deps) { d.Config.Concurrency = 2 })
+	g := newFixture(t, redistest.Start(t).URL(), chain(restaurants, plain), func(d *menusync.Deps) { d.Config.Concurrency = 2 })
 	for _, restaurant := range g.Restaurants() {
 		if _, err := g.Once(t.Context(), restaurant.ID, menusync.TriggerCron); err != nil {
 			t.Fatal(err)
@@ -283,21 +283,21 @@ func TestABatchOutlivesRedis(t *testing.T) {
 	t.Parallel()
 	const restaurants = 80
 	server := redistest.Start(t, redistest.AppendOnly())
-	g := newRig(t, server.URL(), chain(restaurants, plain), func(d *menusync.Deps) {
+	g := newFixture(t, server.URL(), chain(restaurants, plain), func(d *menusync.Deps) {
 		d.Config.Concurrency = 2
 		d.Config.Lease = time.Second
 	})
 	g.schedule(g.Runner)
 	f := g.Follow()
-	heard(t, f, isReset)
+	noticesUntil(t, f, isReset)
 	started, err := g.StartBatch(t.Context(), menusync.BatchRequest{Force: true})
 	if err != nil {
 		t.Fatal(err)
 	}
-	heard(t, f, func(n menusync.Notice) bool { return n.Event == menusync.NoticeFinished })
+	noticesUntil(t, f, func(n menusync.Notice) bool { return n.Event == menusync.NoticeFinished })
 	server.Stop()
 	server.Restart()
-	heard(t, f, isReset)
+	noticesUntil(t, f, isReset)
 	var b menusync.Batch
 	eventually(t, "the batch is finished", func() bool {
 		b, err = g.Batch(t.Context(), started.ID)
@@ -308,28 +308,28 @@ func TestABatchOutlivesRedis(t *testing.T) {
 	}
 }
 
-// A follower that lags too far is told to begin anew; what others hear is not
-// held up, and nothing more is kept for it.
+// A follower that lags too far gets a reset; notices to others are not
+// delayed, and nothing more is kept for it.
 func TestALaggardBeginsAnew(t *testing.T) {
 	t.Parallel()
-	g := newRig(t, redisdb.Embedded)
+	g := newFixture(t, redisdb.Embedded)
 	g.schedule(g.Runner)
 	laggard, quick := g.Follow(), g.Follow()
-	heard(t, laggard, isReset)
-	heard(t, quick, isReset)
+	noticesUntil(t, laggard, isReset)
+	noticesUntil(t, quick, isReset)
 	const words = 10_000
 	for n := range words {
 		word := fmt.Sprintf(`sync.progress {"batch":"b","done":%d,"failed":0,"total":%d}`, n+1, words)
 		if err := g.client.Publish(t.Context(), g.keys.RunNotices(), word).Err(); err != nil {
 			t.Fatal(err)
 		}
-		for _, notice := range heard(t, quick, func(menusync.Notice) bool { return true }) {
+		for _, notice := range noticesUntil(t, quick, func(menusync.Notice) bool { return true }) {
 			if isReset(notice) {
 				t.Fatal("the quick one began anew")
 			}
 		}
 	}
-	if got := heard(t, laggard, func(menusync.Notice) bool { return true }); len(got) != 1 || !isReset(got[0]) {
+	if got := noticesUntil(t, laggard, func(menusync.Notice) bool { return true }); len(got) != 1 || !isReset(got[0]) {
 		t.Errorf("the laggard got %d notices, the first %+v, want one reset", len(got), got[0])
 	}
 	if rest, _ := laggard.Next(); len(rest) != 0 {
@@ -340,7 +340,7 @@ func TestALaggardBeginsAnew(t *testing.T) {
 // There are not more batches open than larder follows.
 func TestBatchesAreBounded(t *testing.T) {
 	t.Parallel()
-	g := newRig(t, redisdb.Embedded)
+	g := newFixture(t, redisdb.Embedded)
 	for n := range 8 {
 		if _, err := g.StartBatch(t.Context(), menusync.BatchRequest{}); err != nil {
 			t.Fatalf("batch %d: %v", n+1, err)

@@ -75,11 +75,11 @@ func (s *sizes) Install(snapshot *cache.Snapshot) {
 	s.hold(string(snapshot.Restaurant), 0)
 }
 
-// sized makes a rig whose restaurants have views of those sizes.
-func sized(t *testing.T, url string, memory cache.ByteSize, bodies map[string][]byte) (*rig, *sizes) {
+// sized makes a fixture whose restaurants have views of those sizes.
+func sized(t *testing.T, url string, memory cache.ByteSize, bodies map[string][]byte) (*fixture, *sizes) {
 	t.Helper()
 	source := &sizes{bodies: bodies}
-	return newRig(t, url, func(d *menusync.Deps) {
+	return newFixture(t, url, func(d *menusync.Deps) {
 		d.Config.Memory = memory
 		d.Connections[0].Source, d.Replica = source, source
 		d.Restaurants = nil
@@ -92,7 +92,7 @@ func sized(t *testing.T, url string, memory cache.ByteSize, bodies map[string][]
 }
 
 // allAtOnce syncs every restaurant at the same time; none may fail.
-func (g *rig) allAtOnce(bodies map[string][]byte) {
+func (g *fixture) allAtOnce(bodies map[string][]byte) {
 	g.t.Helper()
 	var group errgroup.Group
 	for id := range bodies {
@@ -171,7 +171,7 @@ func TestAViewThatOutgrowsItsShareIsAskedForAgain(t *testing.T) {
 
 func TestWaitingForMemoryEndsWithTheRun(t *testing.T) {
 	t.Parallel()
-	g := newRig(t, redisdb.Embedded, func(d *menusync.Deps) {
+	g := newFixture(t, redisdb.Embedded, func(d *menusync.Deps) {
 		d.Config.Memory = 8 * mib // one at a time, while sizes are unknown
 		d.Restaurants = append(d.Restaurants, menusync.Restaurant{ID: "second", Connection: "main", Settings: menu.DefaultSettings()})
 	})

@@ -49,7 +49,7 @@ func benchmarkChanged(b *testing.B, dishes int) {
 		b.Fatal(err)
 	}
 	raw := sandbox.Generate{Products: dishes, Seed: 1}.Menu(0)
-	var publish, whole []time.Duration
+	var publish, total []time.Duration
 	var steps [4][]time.Duration
 	once := func(round int) {
 		source.body = repriced(b, raw, round)
@@ -59,13 +59,13 @@ func benchmarkChanged(b *testing.B, dishes int) {
 		if err != nil || run.Outcome != menusync.OutcomeUpdated {
 			b.Fatalf("%+v, %v", run, err)
 		}
-		publish, whole = append(publish, offered.at-began), append(whole, ended-began)
+		publish, total = append(publish, offered.at-began), append(total, ended-began)
 		for i, ms := range []float64{run.Steps.Decode, run.Steps.Lint, run.Steps.Compile, run.Steps.Publish} {
 			steps[i] = append(steps[i], time.Duration(ms*float64(time.Millisecond)))
 		}
 	}
 	once(0)
-	publish, whole, steps = nil, nil, [4][]time.Duration{} // of what was not there before
+	publish, total, steps = nil, nil, [4][]time.Duration{} // of what was not there before
 	b.SetBytes(int64(len(raw)))
 	b.ReportAllocs()
 	round := 0
@@ -78,7 +78,7 @@ func benchmarkChanged(b *testing.B, dishes int) {
 		b.ReportMetric(float64(all[len(all)/2].Microseconds()), what)
 	}
 	report("publish-cpu-us", publish)
-	report("run-cpu-us", whole)
+	report("run-cpu-us", total)
 	for i, name := range []string{"decode-us", "lint-us", "compile-us", "publish-us"} {
 		report(name, steps[i])
 	}

@@ -48,7 +48,7 @@ func TestConfigRefusals(t *testing.T) {
 	}
 }
 
-func TestConfigTellsEveryFault(t *testing.T) {
+func TestConfigReportsEveryFault(t *testing.T) {
 	t.Parallel()
 	var cfg menusync.Config
 	cfg.SetDefaults()

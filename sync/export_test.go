@@ -11,13 +11,13 @@ import (
 // SetDeadline gives runs a limit that no configuration allows.
 func (r *Runner) SetDeadline(d time.Duration) { r.cfg.Deadline = d }
 
-// OnceAt is a run for one slot of the schedule.
-func (r *Runner) OnceAt(ctx context.Context, id menu.RestaurantID, slot time.Time) (Run, error) {
+// OnceAt is a run for one tick of the schedule.
+func (r *Runner) OnceAt(ctx context.Context, id menu.RestaurantID, tick time.Time) (Run, error) {
 	t, err := r.target(id)
 	if err != nil {
 		return Run{}, err
 	}
-	run, err := r.execute(ctx, work{target: t, trigger: TriggerCron, tick: slot}, r.newRun(t, TriggerCron))
+	run, err := r.execute(ctx, work{target: t, trigger: TriggerCron, tick: tick}, r.newRun(t, TriggerCron))
 	if errors.Is(err, errBusy) {
 		err = nil
 	}

@@ -11,11 +11,11 @@ import (
 )
 
 // A fail-over may lose a lease with its number, so that the next holder gets the
-// same one. What the first one pulled before must not replace what the second
+// same one. What the first one fetched before must not replace what the second
 // has published.
 func TestANumberGivenTwiceLetsOneHolderPublish(t *testing.T) {
 	t.Parallel()
-	g := newRig(t, redistest.Start(t).URL())
+	g := newFixture(t, redistest.Start(t).URL())
 	g.want(g.once(), menusync.OutcomeUpdated, 1)
 	gate := newGate()
 	g.service.set(func(s *service) { s.body, s.hook = viewWith(10, 200, ""), gate.hook })
@@ -62,7 +62,7 @@ func TestANumberGivenTwiceLetsOneHolderPublish(t *testing.T) {
 func TestAClockThatIsAheadStopsNobody(t *testing.T) {
 	t.Parallel()
 	onEveryRedis(t, func(t *testing.T, url string) {
-		g := newRig(t, url)
+		g := newFixture(t, url)
 		g.advance(time.Since(g.clock())) // slots are compared with the clock of Redis
 		at := func(replica *menusync.Runner, slot time.Time) menusync.Run {
 			run, err := replica.OnceAt(t.Context(), bistro, slot)

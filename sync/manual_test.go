@@ -31,7 +31,7 @@ func (g gate) hook(ctx context.Context) {
 	}
 }
 
-func (g *rig) start(r *menusync.Runner, req menusync.Request) menusync.Run {
+func (g *fixture) start(r *menusync.Runner, req menusync.Request) menusync.Run {
 	g.t.Helper()
 	run, err := r.Start(g.t.Context(), bistro, req)
 	if err != nil {
@@ -40,7 +40,7 @@ func (g *rig) start(r *menusync.Runner, req menusync.Request) menusync.Run {
 	return run
 }
 
-func (g *rig) wait(r *menusync.Runner, id string) menusync.Run {
+func (g *fixture) wait(r *menusync.Runner, id string) menusync.Run {
 	g.t.Helper()
 	ctx, cancel := context.WithTimeout(g.t.Context(), 10*time.Second)
 	defer cancel()
@@ -51,10 +51,10 @@ func (g *rig) wait(r *menusync.Runner, id string) menusync.Run {
 	return run
 }
 
-func TestManualRunIsFollowedOnAnyReplica(t *testing.T) {
+func TestManualRunIsFollowedOnAnyInstance(t *testing.T) {
 	t.Parallel()
 	onEveryRedis(t, func(t *testing.T, url string) {
-		g := newRig(t, url)
+		g := newFixture(t, url)
 		g.want(g.once(), menusync.OutcomeUpdated, 1) // nothing to catch up
 		other := g.another()
 		queued := g.start(g.Runner, menusync.Request{By: "ops"})
@@ -78,7 +78,7 @@ func TestManualRunIsFollowedOnAnyReplica(t *testing.T) {
 func TestPlainRequestJoinsTheRunInFlight(t *testing.T) {
 	t.Parallel()
 	onEveryRedis(t, func(t *testing.T, url string) {
-		g := newRig(t, url)
+		g := newFixture(t, url)
 		gate := newGate()
 		g.service.hook = gate.hook
 		g.schedule(g.Runner) // catches up at its start
@@ -105,7 +105,7 @@ func TestPlainRequestJoinsTheRunInFlight(t *testing.T) {
 func TestForcedRequestDuringAPlainRunQueuesOneMore(t *testing.T) {
 	t.Parallel()
 	onEveryRedis(t, func(t *testing.T, url string) {
-		g := newRig(t, url)
+		g := newFixture(t, url)
 		gate := newGate()
 		g.service.hook = gate.hook
 		g.schedule(g.Runner)
@@ -131,7 +131,7 @@ func TestForcedRequestDuringAPlainRunQueuesOneMore(t *testing.T) {
 
 func TestForceUpgradesAQueuedRun(t *testing.T) {
 	t.Parallel()
-	g := newRig(t, redisdb.Embedded)
+	g := newFixture(t, redisdb.Embedded)
 	g.want(g.once(), menusync.OutcomeUpdated, 1)
 	g.service.body = view(0)
 	plain := g.start(g.Runner, menusync.Request{By: "a"})
@@ -149,7 +149,7 @@ func TestForceUpgradesAQueuedRun(t *testing.T) {
 func TestHolderLost(t *testing.T) {
 	t.Parallel()
 	onEveryRedis(t, func(t *testing.T, url string) {
-		g := newRig(t, url)
+		g := newFixture(t, url)
 		gate := newGate()
 		g.service.hook = gate.hook
 		type result struct {
@@ -188,7 +188,7 @@ func TestHolderLost(t *testing.T) {
 
 func TestNextRunEndsTheRecordOfAVanishedHolder(t *testing.T) {
 	t.Parallel()
-	g := newRig(t, redisdb.Embedded)
+	g := newFixture(t, redisdb.Embedded)
 	gate := newGate()
 	g.service.hook = gate.hook
 	done := make(chan error, 1)
@@ -217,7 +217,7 @@ func TestNextRunEndsTheRecordOfAVanishedHolder(t *testing.T) {
 
 func TestLostLeaseEndsTheRun(t *testing.T) {
 	t.Parallel()
-	g := newRig(t, redisdb.Embedded, func(d *menusync.Deps) { d.Config.Lease = 150 * time.Millisecond })
+	g := newFixture(t, redisdb.Embedded, func(d *menusync.Deps) { d.Config.Lease = 150 * time.Millisecond })
 	g.service.hook = func(ctx context.Context) {
 		if err := g.client.Del(ctx, g.keys.Lease(bistro)).Err(); err != nil {
 			t.Error(err)
@@ -233,7 +233,7 @@ func TestLostLeaseEndsTheRun(t *testing.T) {
 
 func TestLeaseIsRenewed(t *testing.T) {
 	t.Parallel()
-	g := newRig(t, redisdb.Embedded, func(d *menusync.Deps) { d.Config.Lease = 150 * time.Millisecond })
+	g := newFixture(t, redisdb.Embedded, func(d *menusync.Deps) { d.Config.Lease = 150 * time.Millisecond })
 	g.service.hook = func(ctx context.Context) {
 		key := g.keys.Lease(bistro)
 		if err := g.client.PExpire(ctx, key, time.Minute).Err(); err != nil {
@@ -248,7 +248,7 @@ func TestLeaseIsRenewed(t *testing.T) {
 
 func TestWaitEndsWithItsContext(t *testing.T) {
 	t.Parallel()
-	g := newRig(t, redisdb.Embedded)
+	g := newFixture(t, redisdb.Embedded)
 	queued := g.start(g.Runner, menusync.Request{})
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
@@ -266,10 +266,10 @@ func TestWaitEndsWithItsContext(t *testing.T) {
 	}
 }
 
-func TestOneSlotIsDoneByOneReplica(t *testing.T) {
+func TestOneTickIsRunByOneInstance(t *testing.T) {
 	t.Parallel()
 	onEveryRedis(t, func(t *testing.T, url string) {
-		g := newRig(t, url)
+		g := newFixture(t, url)
 		slot := g.clock()
 		run, err := g.OnceAt(t.Context(), bistro, slot)
 		if err != nil {
@@ -295,7 +295,7 @@ func TestOneSlotIsDoneByOneReplica(t *testing.T) {
 
 func TestBusyTickIsSkippedAndCounted(t *testing.T) {
 	t.Parallel()
-	g := newRig(t, redisdb.Embedded)
+	g := newFixture(t, redisdb.Embedded)
 	gate := newGate()
 	g.service.hook = gate.hook
 	done := make(chan error, 1)
@@ -325,7 +325,7 @@ func TestRunsArePagedFilteredAndBounded(t *testing.T) {
 	t.Parallel()
 	onEveryRedis(t, func(t *testing.T, url string) {
 		const second menu.RestaurantID = "second"
-		g := newRig(t, url, func(d *menusync.Deps) {
+		g := newFixture(t, url, func(d *menusync.Deps) {
 			d.Config.Runs, d.Config.RunIndex = 5, 8
 			d.Restaurants = append(d.Restaurants, menusync.Restaurant{ID: second, Connection: "main", Settings: menu.DefaultSettings()})
 		})
@@ -374,7 +374,7 @@ func TestRunsArePagedFilteredAndBounded(t *testing.T) {
 }
 
 // pages collects the ids of all pages.
-func (g *rig) pages(f menusync.Filter) []string {
+func (g *fixture) pages(f menusync.Filter) []string {
 	g.t.Helper()
 	var ids []string
 	for range 100 {
@@ -423,7 +423,7 @@ func (l *lossy) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 func TestAQueuedRunWhoseAnswerWasLostIsDone(t *testing.T) {
 	t.Parallel()
 	onEveryRedis(t, func(t *testing.T, url string) {
-		g := newRig(t, url)
+		g := newFixture(t, url)
 		g.want(g.once(), menusync.OutcomeUpdated, 1)
 		loss := &lossy{key: g.keys.Queue(bistro)}
 		g.redis.NoRetry().AddHook(loss)

@@ -17,10 +17,10 @@ import (
 	menusync "larder/sync"
 )
 
-func TestFirstPullIsPublished(t *testing.T) {
+func TestFirstSyncIsPublished(t *testing.T) {
 	t.Parallel()
 	onEveryRedis(t, func(t *testing.T, url string) {
-		g := newRig(t, url)
+		g := newFixture(t, url)
 		run := g.once()
 		g.want(run, menusync.OutcomeUpdated, 1)
 		if run.Products != 10 || run.Bytes != len(view(10)) || run.Changes.Added != 10 || run.Error != "" {
@@ -45,7 +45,7 @@ func TestFirstPullIsPublished(t *testing.T) {
 			t.Errorf("record (-run +record):\n%s", diff)
 		}
 		if g.observer.finished() != 1 {
-			t.Errorf("observer was told %d times", g.observer.finished())
+			t.Errorf("the observer was called %d times", g.observer.finished())
 		}
 	})
 }
@@ -55,7 +55,7 @@ func TestUnchangedMovesOnlyCheckedAt(t *testing.T) {
 	for name, c := range map[string]struct {
 		etag   string
 		second []byte
-		decode bool // the second pull had to be decoded
+		decode bool // the second fetch had to be decoded
 	}{
 		"equal bytes":       {"", view(10), false},
 		"not modified":      {`"v1"`, view(10), false},
@@ -63,7 +63,7 @@ func TestUnchangedMovesOnlyCheckedAt(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			g := newRig(t, redisdb.Embedded)
+			g := newFixture(t, redisdb.Embedded)
 			g.service.etag = c.etag
 			g.want(g.once(), menusync.OutcomeUpdated, 1)
 			before := g.current()
@@ -97,7 +97,7 @@ func TestUnchangedMovesOnlyCheckedAt(t *testing.T) {
 
 func TestChangesAreCounted(t *testing.T) {
 	t.Parallel()
-	g := newRig(t, redisdb.Embedded)
+	g := newFixture(t, redisdb.Embedded)
 	g.want(g.once(), menusync.OutcomeUpdated, 1)
 	first := g.current().Content
 
@@ -147,7 +147,7 @@ func TestEqualBytesAreNotEnough(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			g := newRig(t, redisdb.Embedded)
+			g := newFixture(t, redisdb.Embedded)
 			g.service.etag = `"v1"`
 			g.want(g.once(), menusync.OutcomeUpdated, 1)
 			next := int64(2)
@@ -175,17 +175,17 @@ func TestEqualBytesAreNotEnough(t *testing.T) {
 func TestALostContentIsWrittenAgain(t *testing.T) {
 	t.Parallel()
 	onEveryRedis(t, func(t *testing.T, url string) {
-		g := newRig(t, url)
+		g := newFixture(t, url)
 		g.service.etag = `"v1"`
 		g.want(g.once(), menusync.OutcomeUpdated, 1)
 		key := g.keys.ContentBody(g.current().Content)
-		whole := g.client.HMGet(t.Context(), key, "view", "settings").Val()
+		stored := g.client.HMGet(t.Context(), key, "view", "settings").Val()
 		for _, outcome := range []menusync.Outcome{menusync.OutcomeUnchanged, menusync.OutcomeUnchanged} {
 			if err := g.client.Del(t.Context(), key).Err(); err != nil {
 				t.Fatal(err)
 			}
 			g.want(g.once(), outcome, 1)
-			if got := g.client.HMGet(t.Context(), key, "view", "settings").Val(); !slices.Equal(got, whole) || got[0] == nil {
+			if got := g.client.HMGet(t.Context(), key, "view", "settings").Val(); !slices.Equal(got, stored) || got[0] == nil {
 				t.Fatalf("the content is %.40v, want it as it was", got)
 			}
 		}
@@ -197,7 +197,7 @@ func TestALostContentIsWrittenAgain(t *testing.T) {
 
 func TestGuardQuarantines(t *testing.T) {
 	t.Parallel()
-	g := newRig(t, redisdb.Embedded)
+	g := newFixture(t, redisdb.Embedded)
 	g.service.body = view(0)
 	g.want(g.once(), menusync.OutcomeQuarantined, 0)
 	if _, err := g.store.Current(t.Context(), bistro); !errors.Is(err, cache.ErrNoCatalogue) {
@@ -224,7 +224,7 @@ func TestGuardQuarantines(t *testing.T) {
 // still have the last good one, from memory.
 func TestGuardKnowsWhatMemoryServes(t *testing.T) {
 	t.Parallel()
-	g := newRig(t, redisdb.Embedded)
+	g := newFixture(t, redisdb.Embedded)
 	g.want(g.once(), menusync.OutcomeUpdated, 1)
 	if err := g.client.FlushDB(t.Context()).Err(); err != nil {
 		t.Fatal(err)
@@ -263,7 +263,7 @@ func TestFailureKeepsTheLastGoodMenu(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			g := newRig(t, redisdb.Embedded)
+			g := newFixture(t, redisdb.Embedded)
 			g.want(g.once(), menusync.OutcomeUpdated, 1)
 			before := g.current()
 			g.service.set(func(s *service) { s.body, s.err = c.body, c.err })
@@ -290,7 +290,7 @@ func TestFailureKeepsTheLastGoodMenu(t *testing.T) {
 
 func TestNotModifiedWithoutAskingIsAFailure(t *testing.T) {
 	t.Parallel()
-	g := newRig(t, redisdb.Embedded, func(d *menusync.Deps) { d.Connections[0].Source = lazy{&service{}} })
+	g := newFixture(t, redisdb.Embedded, func(d *menusync.Deps) { d.Connections[0].Source = lazy{&service{}} })
 	run := g.once()
 	g.want(run, menusync.OutcomeFailed, 0)
 	if !strings.Contains(run.Error, "304") {
@@ -307,7 +307,7 @@ func (lazy) MenuView(context.Context, string, upstream.Validator, int64) (upstre
 
 func TestAPanicFailsOneRunOnly(t *testing.T) {
 	t.Parallel()
-	g := newRig(t, redisdb.Embedded)
+	g := newFixture(t, redisdb.Embedded)
 	g.service.hook = func(context.Context) { panic("odd") }
 	run := g.once()
 	g.want(run, menusync.OutcomeFailed, 0)
@@ -320,7 +320,7 @@ func TestAPanicFailsOneRunOnly(t *testing.T) {
 
 func TestDeadlineEndsARun(t *testing.T) {
 	t.Parallel()
-	g := newRig(t, redisdb.Embedded)
+	g := newFixture(t, redisdb.Embedded)
 	g.SetDeadline(20 * time.Millisecond)
 	g.service.hook = func(ctx context.Context) { <-ctx.Done() }
 	run := g.once()
@@ -332,7 +332,7 @@ func TestDeadlineEndsARun(t *testing.T) {
 
 func TestUnknownRestaurantNamesThoseThatExist(t *testing.T) {
 	t.Parallel()
-	g := newRig(t, redisdb.Embedded)
+	g := newFixture(t, redisdb.Embedded)
 	_, err := g.Once(t.Context(), "nowhere", menusync.TriggerManual)
 	var unknown *menusync.UnknownRestaurantError
 	if !errors.As(err, &unknown) || unknown.ID != "nowhere" || !cmp.Equal(unknown.Known, []menu.RestaurantID{bistro}) {
@@ -348,7 +348,7 @@ func TestUnknownRestaurantNamesThoseThatExist(t *testing.T) {
 
 func TestFindingsAreThoseOfThePublishedMenu(t *testing.T) {
 	t.Parallel()
-	g := newRig(t, redisdb.Embedded)
+	g := newFixture(t, redisdb.Embedded)
 	if _, err := g.Findings(t.Context(), bistro); !errors.Is(err, cache.ErrNoCatalogue) {
 		t.Errorf("Findings before the first menu: %v, want ErrNoCatalogue", err)
 	}

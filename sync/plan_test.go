@@ -12,7 +12,7 @@ import (
 func TestPlan(t *testing.T) {
 	t.Parallel()
 	for schedule, every := range map[string]time.Duration{"@every 2m": 2 * time.Minute, "0 4 * * *": 24 * time.Hour, "30 2 30 2 *": 0} {
-		g := newRig(t, redisdb.Embedded, func(d *menusync.Deps) { d.Restaurants[0].Schedule = schedule })
+		g := newFixture(t, redisdb.Embedded, func(d *menusync.Deps) { d.Restaurants[0].Schedule = schedule })
 		plan, known := g.Plan(bistro)
 		if !known || plan.Schedule != schedule || plan.Every != every || plan.StaleAfter != 3 {
 			t.Errorf("%s: got %+v, %v; want every %v", schedule, plan, known, every)

@@ -13,7 +13,7 @@ import (
 )
 
 // asPublished is what a replica that has just started serves as published.
-func (g *rig) asPublished(id menu.RestaurantID) string {
+func (g *fixture) asPublished(id menu.RestaurantID) string {
 	g.t.Helper()
 	replica := cache.NewReplica(g.store, cache.ReplicaConfig{})
 	snapshot, err := replica.Catalogue(g.t.Context(), id)
@@ -28,7 +28,7 @@ func (g *rig) asPublished(id menu.RestaurantID) string {
 }
 
 // wantPublished fails unless what is served as published is what raw says.
-func (g *rig) wantPublished(id menu.RestaurantID, raw []byte) {
+func (g *fixture) wantPublished(id menu.RestaurantID, raw []byte) {
 	g.t.Helper()
 	want, err := viewtest.Parse(raw)
 	if err != nil {
@@ -44,7 +44,7 @@ func (g *rig) wantPublished(id menu.RestaurantID, raw []byte) {
 func TestWhatIsServedAsPublished(t *testing.T) {
 	t.Parallel()
 	onEveryRedis(t, func(t *testing.T, url string) {
-		g := newRig(t, url)
+		g := newFixture(t, url)
 		stop := func(id string) []byte { return viewWith(10, 100, id) }
 		spelled := []byte(strings.ReplaceAll(string(view(10)), `"id"`, `"ID"`))
 		for _, step := range []struct {
@@ -94,7 +94,7 @@ func TestWhatIsServedAsPublished(t *testing.T) {
 func TestAChainIsServedAsPublished(t *testing.T) {
 	t.Parallel()
 	onEveryRedis(t, func(t *testing.T, url string) {
-		g := newRig(t, url, withDefaultMenu, func(d *menusync.Deps) {
+		g := newFixture(t, url, withDefaultMenu, func(d *menusync.Deps) {
 			d.Restaurants = append(d.Restaurants, menusync.Restaurant{ID: "grill", Connection: "main", Settings: menu.DefaultSettings()})
 		})
 		contents := map[string]bool{}
@@ -122,10 +122,10 @@ func TestAChainIsServedAsPublished(t *testing.T) {
 }
 
 // Another publisher was there first, while this one only had other stop lists
-// to note: it looks again and publishes over it.
-func TestARestatementThatWasOvertakenLooksAgain(t *testing.T) {
+// to store: it reads the current version again and publishes over it.
+func TestAStopListUpdateThatWasOvertakenIsDecidedAgain(t *testing.T) {
 	t.Parallel()
-	g := newRig(t, redisdb.Embedded)
+	g := newFixture(t, redisdb.Embedded)
 	g.want(g.once(), menusync.OutcomeUpdated, 1)
 	g.service.set(func(s *service) { s.body = viewWith(10, 100, "other") })
 	g.deps.Replica = &peekHook{replica: g.replica, hook: func() { g.publish(t.Context(), 2, 1, view(11)) }}
@@ -137,9 +137,9 @@ func TestARestatementThatWasOvertakenLooksAgain(t *testing.T) {
 	g.wantPublished(bistro, viewWith(10, 100, "other"))
 }
 
-func TestALaterLeaseFencesARestatementOff(t *testing.T) {
+func TestALaterLeaseFencesAStopListUpdateOff(t *testing.T) {
 	t.Parallel()
-	g := newRig(t, redisdb.Embedded)
+	g := newFixture(t, redisdb.Embedded)
 	g.want(g.once(), menusync.OutcomeUpdated, 1)
 	g.service.set(func(s *service) { s.body = viewWith(10, 100, "other") })
 	g.deps.Replica = &peekHook{replica: g.replica, hook: func() {
@@ -159,11 +159,11 @@ func TestALaterLeaseFencesARestatementOff(t *testing.T) {
 }
 
 // A catalogue of an older form is not taken for a menu: it is missing, and
-// pulled at once.
-func TestAnOlderFormIsPulledAnew(t *testing.T) {
+// fetched at once.
+func TestAnOlderFormIsFetchedAgain(t *testing.T) {
 	t.Parallel()
 	onEveryRedis(t, func(t *testing.T, url string) {
-		g := newRig(t, url)
+		g := newFixture(t, url)
 		g.want(g.once(), menusync.OutcomeUpdated, 1)
 		if err := g.client.HDel(t.Context(), g.keys.Current(bistro), "form").Err(); err != nil {
 			t.Fatal(err)

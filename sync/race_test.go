@@ -13,7 +13,7 @@ import (
 
 // publish is another's publish in the middle of a run, by the same or a later
 // lease.
-func (g *rig) publish(ctx context.Context, fence, base int64, body []byte) {
+func (g *fixture) publish(ctx context.Context, fence, base int64, body []byte) {
 	view, published, err := menu.DecodePublished(body)
 	if err != nil {
 		g.t.Error(err)
@@ -41,7 +41,7 @@ func TestAVersionPublishedMeanwhileIsComparedAnew(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			g := newRig(t, redisdb.Embedded)
+			g := newFixture(t, redisdb.Embedded)
 			g.want(g.once(), menusync.OutcomeUpdated, 1)
 			g.service.set(func(s *service) { s.body = view(11) })
 			g.deps.Replica = &peekHook{replica: g.replica, hook: func() { g.publish(t.Context(), 2, 1, c.meanwhile) }}
@@ -54,16 +54,16 @@ func TestAVersionPublishedMeanwhileIsComparedAnew(t *testing.T) {
 	}
 }
 
-// peekHook calls its hook at the second look of a run into memory, which comes
-// after it has read the current version.
+// peekHook calls its hook when a run reads the replica for the second time, after
+// it has read the current version.
 type peekHook struct {
 	*replica
-	looks int
+	reads int
 	hook  func()
 }
 
 func (p *peekHook) Cached(id menu.RestaurantID) (*cache.Snapshot, bool) {
-	if p.looks++; p.looks == 2 {
+	if p.reads++; p.reads == 2 {
 		p.hook()
 	}
 	return p.replica.Cached(id)
@@ -71,7 +71,7 @@ func (p *peekHook) Cached(id menu.RestaurantID) (*cache.Snapshot, bool) {
 
 func TestALaterLeaseFencesTheRunOff(t *testing.T) {
 	t.Parallel()
-	g := newRig(t, redisdb.Embedded)
+	g := newFixture(t, redisdb.Embedded)
 	g.service.hook = func(ctx context.Context) {
 		if err := g.client.HIncrBy(ctx, g.keys.Fence(bistro), "fence", 1).Err(); err != nil {
 			t.Error(err)

@@ -15,9 +15,9 @@ import (
 	"larder/internal/silentlog"
 )
 
-// A Redis that answers and refuses is a state of its own: told once with its
-// reason, told again when the reason is another, and over when writes are taken.
-func TestHealthTellsARefusalFromSilence(t *testing.T) {
+// A Redis that answers and refuses is a state of its own: logged once with its
+// reason, logged again when the reason changes, and over when writes succeed.
+func TestHealthDistinguishesARefusalFromSilence(t *testing.T) {
 	t.Parallel()
 	log, lines := logtest.NewNullLogger()
 	h := newHealth(log)
@@ -66,7 +66,7 @@ func TestHealthTellsARefusalFromSilence(t *testing.T) {
 }
 
 // Whether it may publish larder asks at the start, after a failure and in doubt;
-// not every few seconds, for others hear it.
+// not every few seconds, because all subscribers receive the probe.
 func TestHealthAsksForNoticesInDoubtAlone(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

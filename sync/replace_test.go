@@ -8,11 +8,11 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/sirupsen/logrus"
 
 	"larder/internal/menu"
 	"larder/internal/redisdb"
 	"larder/internal/setting"
+	"larder/internal/silentlog"
 	menusync "larder/sync"
 )
 
@@ -24,9 +24,9 @@ func restaurants(ids ...menu.RestaurantID) []menusync.Restaurant {
 	return list
 }
 
-func TestReplaceTellsWhatItDid(t *testing.T) {
+func TestReplaceReportsWhatItDid(t *testing.T) {
 	t.Parallel()
-	g := newRig(t, "embedded", onDefaultSchedule, func(d *menusync.Deps) { d.Restaurants = restaurants("a", "b", "c") })
+	g := newFixture(t, "embedded", onDefaultSchedule, func(d *menusync.Deps) { d.Restaurants = restaurants("a", "b", "c") })
 	next := restaurants("b", "c", "d")
 	next[1].Schedule = "@hourly"
 	done, err := g.Replace(next, "@every 2m")
@@ -50,7 +50,7 @@ func TestReplaceTellsWhatItDid(t *testing.T) {
 
 func TestReplaceThatCannotBeMeantChangesNothing(t *testing.T) {
 	t.Parallel()
-	g := newRig(t, "embedded", func(d *menusync.Deps) { d.Restaurants = restaurants("a") })
+	g := newFixture(t, "embedded", func(d *menusync.Deps) { d.Restaurants = restaurants("a") })
 	for name, change := range map[string]func([]menusync.Restaurant){
 		"restaurants[1].connection": func(r []menusync.Restaurant) { r[1].Connection = "elsewhere" },
 		"restaurants[1].schedule":   func(r []menusync.Restaurant) { r[1].Schedule = "now and then" },
@@ -73,7 +73,7 @@ func TestReplaceThatCannotBeMeantChangesNothing(t *testing.T) {
 func TestAddedAndChangedRestaurantsAreSyncedAtOnce(t *testing.T) {
 	t.Parallel()
 	onEveryRedis(t, func(t *testing.T, url string) {
-		g := newRig(t, url, func(d *menusync.Deps) { d.Restaurants = restaurants("a", "b") })
+		g := newFixture(t, url, func(d *menusync.Deps) { d.Restaurants = restaurants("a", "b") })
 		g.schedule(g.Runner)
 		synced := func(ids ...menu.RestaurantID) func() bool {
 			return func() bool {
@@ -107,7 +107,7 @@ func TestAddedAndChangedRestaurantsAreSyncedAtOnce(t *testing.T) {
 
 func TestCronFollowsReplacements(t *testing.T) {
 	t.Parallel()
-	g := newRig(t, "embedded", func(d *menusync.Deps) {
+	g := newFixture(t, "embedded", func(d *menusync.Deps) {
 		d.Restaurants, d.Clock = restaurants("a"), time.Now
 		d.Restaurants[0].Schedule = "@every 1h"
 	})
@@ -141,7 +141,7 @@ func TestCronFollowsReplacements(t *testing.T) {
 
 func TestRunInFlightOutlivesTheRemovalOfItsRestaurant(t *testing.T) {
 	t.Parallel()
-	g := newRig(t, "embedded", func(d *menusync.Deps) { d.Restaurants = restaurants("a") })
+	g := newFixture(t, "embedded", func(d *menusync.Deps) { d.Restaurants = restaurants("a") })
 	asked, answer := make(chan struct{}), make(chan struct{})
 	g.service.set(func(s *service) {
 		s.hook = func(context.Context) { close(asked); <-answer }
@@ -179,7 +179,7 @@ func BenchmarkReplace(b *testing.B) {
 
 func bareRunner(b *testing.B, all []menusync.Restaurant) *menusync.Runner {
 	b.Helper()
-	redis, err := redisdb.Open(redisdb.Config{URL: redisdb.Embedded}, logrus.New())
+	redis, err := redisdb.Open(redisdb.Config{URL: redisdb.Embedded}, silentlog.New())
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -17,7 +17,7 @@ import (
 )
 
 // back rolls the bistro back and wants the version that comes of it.
-func (g *rig) back(to int64, hold cache.HoldUntil, version int64) menusync.Run {
+func (g *fixture) back(to int64, hold cache.HoldUntil, version int64) menusync.Run {
 	g.t.Helper()
 	run, err := g.Rollback(g.t.Context(), bistro, menusync.Rollback{Version: to, Hold: hold}, "ops", 10*time.Second)
 	if err != nil {
@@ -27,8 +27,8 @@ func (g *rig) back(to int64, hold cache.HoldUntil, version int64) menusync.Run {
 	return run
 }
 
-// pulls lets the service publish a menu, and pulls it.
-func (g *rig) pulls(body []byte, outcome menusync.Outcome, version int64) menusync.Run {
+// sync lets the service publish a menu, and syncs it.
+func (g *fixture) sync(body []byte, outcome menusync.Outcome, version int64) menusync.Run {
 	g.t.Helper()
 	g.service.set(func(s *service) { s.body = body })
 	g.advance(2 * time.Minute)
@@ -38,7 +38,7 @@ func (g *rig) pulls(body []byte, outcome menusync.Outcome, version int64) menusy
 }
 
 // serves fails unless the current version and the replica serve this menu.
-func (g *rig) serves(raw []byte, held cache.HoldUntil) {
+func (g *fixture) serves(raw []byte, held cache.HoldUntil) {
 	g.t.Helper()
 	g.wantPublished(bistro, raw)
 	current := g.current()
@@ -54,10 +54,10 @@ func (g *rig) serves(raw []byte, held cache.HoldUntil) {
 func TestRollbackHoldsUntilTheNextChange(t *testing.T) {
 	t.Parallel()
 	onEveryRedis(t, func(t *testing.T, url string) {
-		g := newRig(t, url)
+		g := newFixture(t, url)
 		old, bad, next := view(10), viewWith(11, 1, ""), viewWith(11, 150, "")
-		g.pulls(old, menusync.OutcomeUpdated, 1)
-		g.pulls(viewWith(11, 1, string(bistro)), menusync.OutcomeUpdated, 2)
+		g.sync(old, menusync.OutcomeUpdated, 1)
+		g.sync(viewWith(11, 1, string(bistro)), menusync.OutcomeUpdated, 2)
 		calls := g.service.count()
 
 		run := g.back(1, cache.HoldNextChange, 3)
@@ -75,34 +75,34 @@ func TestRollbackHoldsUntilTheNextChange(t *testing.T) {
 			t.Error("the log does not say who rolled back")
 		}
 
-		g.pulls(viewWith(11, 1, string(bistro)), menusync.OutcomeUnchanged, 3)
-		if run := g.pulls(viewWith(11, 1, string(bistro)), menusync.OutcomeUnchanged, 3); run.Steps.Decode > 0 {
+		g.sync(viewWith(11, 1, string(bistro)), menusync.OutcomeUnchanged, 3)
+		if run := g.sync(viewWith(11, 1, string(bistro)), menusync.OutcomeUnchanged, 3); run.Steps.Decode > 0 {
 			t.Error("equal bytes under a hold were decoded again")
 		}
-		g.pulls(bad, menusync.OutcomeUpdated, 4) // a stop list alone goes through
+		g.sync(bad, menusync.OutcomeUpdated, 4) // a stop list alone goes through
 		g.serves(old, cache.HoldNextChange)
 		if found, err := g.Findings(t.Context(), bistro); err != nil || len(found) != 0 {
 			t.Errorf("findings %v, %v; want those of the menu that is served", found, err)
 		}
 
-		g.pulls(next, menusync.OutcomeUpdated, 5)
+		g.sync(next, menusync.OutcomeUpdated, 5)
 		g.serves(next, "")
-		g.pulls(next, menusync.OutcomeUnchanged, 5)
+		g.sync(next, menusync.OutcomeUnchanged, 5)
 	})
 }
 
 func TestRollbackHoldsUntilReleased(t *testing.T) {
 	t.Parallel()
 	onEveryRedis(t, func(t *testing.T, url string) {
-		g := newRig(t, url)
-		g.pulls(view(10), menusync.OutcomeUpdated, 1)
-		g.pulls(viewWith(11, 1, ""), menusync.OutcomeUpdated, 2)
+		g := newFixture(t, url)
+		g.sync(view(10), menusync.OutcomeUpdated, 1)
+		g.sync(viewWith(11, 1, ""), menusync.OutcomeUpdated, 2)
 		g.back(1, cache.HoldReleased, 3)
-		g.pulls(viewWith(12, 1, ""), menusync.OutcomeHeld, 3)
-		if run := g.pulls(viewWith(12, 1, ""), menusync.OutcomeHeld, 3); run.Steps.Decode > 0 {
+		g.sync(viewWith(12, 1, ""), menusync.OutcomeHeld, 3)
+		if run := g.sync(viewWith(12, 1, ""), menusync.OutcomeHeld, 3); run.Steps.Decode > 0 {
 			t.Error("equal bytes under a hold were decoded again")
 		}
-		run := g.pulls(viewWith(12, 1, string(bistro)), menusync.OutcomeHeld, 4)
+		run := g.sync(viewWith(12, 1, string(bistro)), menusync.OutcomeHeld, 4)
 		if run.Changes.Changed != 1 {
 			t.Errorf("run %+v, want its one stop list published", run)
 		}
@@ -110,9 +110,9 @@ func TestRollbackHoldsUntilReleased(t *testing.T) {
 		if current := g.current(); current.LastOutcome != "held" || !current.CheckedAt.Equal(g.clock()) {
 			t.Errorf("current %+v, want it confirmed as held", current)
 		}
-		g.pulls(viewWith(11, 1, ""), menusync.OutcomeUpdated, 5) // the menu of the rollback again
+		g.sync(viewWith(11, 1, ""), menusync.OutcomeUpdated, 5) // the menu of the rollback again
 		g.serves(view(10), cache.HoldReleased)
-		g.pulls([]byte(`{"result":{"products":[]}}`), menusync.OutcomeHeld, 5) // nothing is published that the guard had to judge
+		g.sync([]byte(`{"result":{"products":[]}}`), menusync.OutcomeHeld, 5) // nothing is published that the guard would quarantine
 
 		if run, err := g.Once(t.Context(), bistro, menusync.TriggerCron); err != nil || run.Outcome != menusync.OutcomeHeld {
 			t.Errorf("run %+v, %v", run, err)
@@ -138,9 +138,9 @@ func TestRollbackHoldsUntilReleased(t *testing.T) {
 
 func TestAReleaseIsFollowedByARunThatKnowsOfIt(t *testing.T) {
 	t.Parallel()
-	g := newRig(t, redisdb.Embedded)
-	g.pulls(view(10), menusync.OutcomeUpdated, 1)
-	g.pulls(view(11), menusync.OutcomeUpdated, 2)
+	g := newFixture(t, redisdb.Embedded)
+	g.sync(view(10), menusync.OutcomeUpdated, 1)
+	g.sync(view(11), menusync.OutcomeUpdated, 2)
 	g.back(1, cache.HoldReleased, 3)
 	gate := newGate()
 	g.service.set(func(s *service) { s.hook = gate.hook })
@@ -174,9 +174,9 @@ func (l *lingering) Cached(id menu.RestaurantID) (*cache.Snapshot, bool) {
 func TestNobodyJoinsARollback(t *testing.T) {
 	t.Parallel()
 	onEveryRedis(t, func(t *testing.T, url string) {
-		g := newRig(t, url)
-		g.pulls(view(10), menusync.OutcomeUpdated, 1)
-		g.pulls(view(11), menusync.OutcomeUpdated, 2)
+		g := newFixture(t, url)
+		g.sync(view(10), menusync.OutcomeUpdated, 1)
+		g.sync(view(11), menusync.OutcomeUpdated, 2)
 		slow := &lingering{replica: g.replica, gate: newGate()}
 		other := g.another(func(d *menusync.Deps) { d.Replica = slow })
 		var back errgroup.Group
@@ -204,20 +204,20 @@ func TestNobodyJoinsARollback(t *testing.T) {
 
 func TestTheGuardStandsBeforeAHoldIsLifted(t *testing.T) {
 	t.Parallel()
-	g := newRig(t, redisdb.Embedded)
-	g.pulls(view(10), menusync.OutcomeUpdated, 1)
-	g.pulls(view(11), menusync.OutcomeUpdated, 2)
+	g := newFixture(t, redisdb.Embedded)
+	g.sync(view(10), menusync.OutcomeUpdated, 1)
+	g.sync(view(11), menusync.OutcomeUpdated, 2)
 	g.back(1, cache.HoldNextChange, 3)
-	g.pulls(view(2), menusync.OutcomeQuarantined, 3)
+	g.sync(view(2), menusync.OutcomeQuarantined, 3)
 	g.serves(view(10), cache.HoldNextChange)
-	g.back(2, cache.HoldNextChange, 4)             // while the service publishes what the guard refuses
-	g.pulls(view(2), menusync.OutcomeUnchanged, 4) // which is no change since
-	g.pulls(view(11), menusync.OutcomeUpdated, 5)  // but this is
+	g.back(2, cache.HoldNextChange, 4)            // while the service publishes what the guard refuses
+	g.sync(view(2), menusync.OutcomeUnchanged, 4) // which is no change since
+	g.sync(view(11), menusync.OutcomeUpdated, 5)  // but this is
 	g.serves(view(11), "")
-	g.pulls(view(2), menusync.OutcomeQuarantined, 5)
-	g.pulls(view(11), menusync.OutcomeUnchanged, 5) // equal bytes
+	g.sync(view(2), menusync.OutcomeQuarantined, 5)
+	g.sync(view(11), menusync.OutcomeUnchanged, 5) // equal bytes
 	g.back(1, cache.HoldNextChange, 6)
-	g.pulls(view(11), menusync.OutcomeUnchanged, 6)
+	g.sync(view(11), menusync.OutcomeUnchanged, 6)
 }
 
 // A rollback asks the service nothing: what is served is not confirmed by it,
@@ -225,9 +225,9 @@ func TestTheGuardStandsBeforeAHoldIsLifted(t *testing.T) {
 func TestARollbackConfirmsNothing(t *testing.T) {
 	t.Parallel()
 	onEveryRedis(t, func(t *testing.T, url string) {
-		g := newRig(t, url, onDefaultSchedule)
-		g.pulls(view(10), menusync.OutcomeUpdated, 1)
-		g.pulls(view(11), menusync.OutcomeUpdated, 2)
+		g := newFixture(t, url, onDefaultSchedule)
+		g.sync(view(10), menusync.OutcomeUpdated, 1)
+		g.sync(view(11), menusync.OutcomeUpdated, 2)
 		checked := g.clock()
 		g.advance(time.Hour)
 		g.back(1, cache.HoldReleased, 3)
@@ -238,7 +238,7 @@ func TestARollbackConfirmsNothing(t *testing.T) {
 		if snapshot, _ := g.replica.Cached(bistro); !snapshot.CheckedAt.Equal(checked) || !g.Stale(snapshot.Version) {
 			t.Errorf("the replica has it checked at %v, stale %t; want %v, stale", snapshot.CheckedAt, g.Stale(snapshot.Version), checked)
 		}
-		g.pulls(view(11), menusync.OutcomeUnchanged, 3)
+		g.sync(view(11), menusync.OutcomeUnchanged, 3)
 		if current := g.current(); !current.CheckedAt.Equal(g.clock()) {
 			t.Errorf("checked at %v, want %v", current.CheckedAt, g.clock())
 		}
@@ -247,29 +247,29 @@ func TestARollbackConfirmsNothing(t *testing.T) {
 
 func TestRollbackTwice(t *testing.T) {
 	t.Parallel()
-	g := newRig(t, redisdb.Embedded)
+	g := newFixture(t, redisdb.Embedded)
 	for n := range int64(3) {
-		g.pulls(view(10+int(n)), menusync.OutcomeUpdated, n+1)
+		g.sync(view(10+int(n)), menusync.OutcomeUpdated, n+1)
 	}
 	g.back(2, cache.HoldReleased, 4)
 	g.back(1, cache.HoldNextChange, 5)
-	g.pulls(view(12), menusync.OutcomeUnchanged, 5) // as it was at the first rollback
+	g.sync(view(12), menusync.OutcomeUnchanged, 5) // as it was at the first rollback
 	g.serves(view(10), cache.HoldNextChange)
 	g.back(5, cache.HoldReleased, 6) // the current one: it is only held otherwise
 	g.serves(view(10), cache.HoldReleased)
-	g.pulls(view(13), menusync.OutcomeHeld, 6)
+	g.sync(view(13), menusync.OutcomeHeld, 6)
 	g.back(2, cache.HoldNextChange, 7)
-	g.pulls(view(13), menusync.OutcomeUnchanged, 7) // as it was at the last rollback
+	g.sync(view(13), menusync.OutcomeUnchanged, 7) // as it was at the last rollback
 	g.serves(view(11), cache.HoldNextChange)
-	g.pulls(view(11), menusync.OutcomeUpdated, 8) // the service itself goes back
+	g.sync(view(11), menusync.OutcomeUpdated, 8) // the service itself goes back
 	g.serves(view(11), "")
 }
 
-func TestAHoldOutlivesItsLarderAndItsSettings(t *testing.T) {
+func TestAHoldOutlivesItsInstanceAndItsSettings(t *testing.T) {
 	t.Parallel()
-	g := newRig(t, redisdb.Embedded)
-	g.pulls(view(10), menusync.OutcomeUpdated, 1)
-	g.pulls(view(11), menusync.OutcomeUpdated, 2)
+	g := newFixture(t, redisdb.Embedded)
+	g.sync(view(10), menusync.OutcomeUpdated, 1)
+	g.sync(view(11), menusync.OutcomeUpdated, 2)
 	g.back(1, cache.HoldNextChange, 3)
 	before := g.current().Content
 	g.replica.held = nil
@@ -282,7 +282,7 @@ func TestAHoldOutlivesItsLarderAndItsSettings(t *testing.T) {
 	if now := g.current(); now.Version != 4 || now.Content == before {
 		t.Errorf("version %d of content %s, want a version of another content", now.Version, now.Content)
 	}
-	g.pulls(view(11), menusync.OutcomeUnchanged, 4)
+	g.sync(view(11), menusync.OutcomeUnchanged, 4)
 
 	g.back(2, cache.HoldReleased, 5) // was compiled with the settings of then
 	snapshot, _ := g.replica.Cached(bistro)
@@ -294,23 +294,23 @@ func TestAHoldOutlivesItsLarderAndItsSettings(t *testing.T) {
 // A dish that the menu of now does not have keeps what was last said of it.
 func TestRollbackKeepsTheStopListOfADishThatIsGone(t *testing.T) {
 	t.Parallel()
-	g := newRig(t, redisdb.Embedded)
+	g := newFixture(t, redisdb.Embedded)
 	old := bytes.Replace(view(10), []byte(`"price":100,"isContainInStopList":[]}],`), []byte(`"price":100,"isContainInStopList":true}],`), 1)
-	g.pulls(old, menusync.OutcomeUpdated, 1) // p9 is stopped
-	g.pulls(view(9), menusync.OutcomeUpdated, 2)
+	g.sync(old, menusync.OutcomeUpdated, 1) // p9 is stopped
+	g.sync(view(9), menusync.OutcomeUpdated, 2)
 	g.back(1, cache.HoldReleased, 3)
 	g.serves(old, cache.HoldReleased)
 	if stops := g.current().Stops; len(stops.Products) != 1 || stops.Products[0] != "p9" {
 		t.Errorf("stops %v, want p9", stops)
 	}
-	g.pulls(view(8), menusync.OutcomeHeld, 3)
+	g.sync(view(8), menusync.OutcomeHeld, 3)
 	g.serves(old, cache.HoldReleased)
 }
 
 func TestRollbackRefusals(t *testing.T) {
 	t.Parallel()
 	onEveryRedis(t, func(t *testing.T, url string) {
-		g := newRig(t, url)
+		g := newFixture(t, url)
 		g.once()
 		_, err := g.Rollback(t.Context(), bistro, menusync.Rollback{Version: 7, Hold: cache.HoldReleased}, "", 0)
 		if unknown, ok := errors.AsType[*menusync.UnknownVersionError](err); !ok || unknown.Version != 7 || unknown.Restaurant != bistro {
@@ -347,12 +347,12 @@ func TestRollbackRefusals(t *testing.T) {
 // is lost to the sweep or to the history's limit.
 func TestRollbackToTheOldestContentKept(t *testing.T) {
 	t.Parallel()
-	g := newRig(t, redisdb.Embedded, func(d *menusync.Deps) {
+	g := newFixture(t, redisdb.Embedded, func(d *menusync.Deps) {
 		d.Store = cache.NewStore(d.Redis, cache.StoreConfig{History: 3, Clock: d.Clock})
 	})
 	g.store = g.deps.Store
 	for n := range int64(4) {
-		g.pulls(view(10+int(n)), menusync.OutcomeUpdated, n+1)
+		g.sync(view(10+int(n)), menusync.OutcomeUpdated, n+1)
 	}
 	g.back(2, cache.HoldReleased, 5)
 	kept, err := g.store.Versions(t.Context(), bistro)
@@ -374,9 +374,9 @@ func TestRollbackToTheOldestContentKept(t *testing.T) {
 // says so in its record; the restaurant's last outcome is of its syncs.
 func TestRollbackThatFails(t *testing.T) {
 	t.Parallel()
-	g := newRig(t, redisdb.Embedded)
-	g.pulls(view(10), menusync.OutcomeUpdated, 1)
-	g.pulls(view(11), menusync.OutcomeUpdated, 2)
+	g := newFixture(t, redisdb.Embedded)
+	g.sync(view(10), menusync.OutcomeUpdated, 1)
+	g.sync(view(11), menusync.OutcomeUpdated, 2)
 	if err := g.client.Del(t.Context(), g.keys.StopValues(bistro, 1)).Err(); err != nil {
 		t.Fatal(err)
 	}

@@ -18,7 +18,7 @@ import (
 const maxRecord = 400
 
 // manual does a run that somebody asked for.
-func (g *rig) manual() menusync.Run {
+func (g *fixture) manual() menusync.Run {
 	g.t.Helper()
 	run, err := g.Once(g.t.Context(), bistro, menusync.TriggerManual)
 	if err != nil {
@@ -28,7 +28,7 @@ func (g *rig) manual() menusync.Run {
 }
 
 // listed returns the runs of the restaurant, the newest first.
-func (g *rig) listed() []menusync.Run {
+func (g *fixture) listed() []menusync.Run {
 	g.t.Helper()
 	runs, next, err := g.Runs(g.t.Context(), menusync.Filter{Restaurant: bistro, Limit: 500})
 	if err != nil || next != "" {
@@ -40,7 +40,7 @@ func (g *rig) listed() []menusync.Run {
 func TestFinishedRunsAreKeptSmallAndBounded(t *testing.T) {
 	t.Parallel()
 	const kept = 200
-	g := newRig(t, redistest.Start(t).URL(), func(d *menusync.Deps) { d.Config.Runs = kept })
+	g := newFixture(t, redistest.Start(t).URL(), func(d *menusync.Deps) { d.Config.Runs = kept })
 	var made []string
 	for range kept + 50 {
 		made = append(made, g.manual().ID)
@@ -76,7 +76,7 @@ func TestFinishedRunsAreKeptSmallAndBounded(t *testing.T) {
 func TestUnchangedScheduledRunsAreFolded(t *testing.T) {
 	t.Parallel()
 	onEveryRedis(t, func(t *testing.T, url string) {
-		g := newRig(t, url)
+		g := newFixture(t, url)
 		again := func(count int) (ids []string) {
 			for range count {
 				g.advance(2 * time.Minute)
@@ -121,7 +121,7 @@ func TestUnchangedScheduledRunsAreFolded(t *testing.T) {
 // where the fold has been closed meanwhile.
 func TestPagingGoesOnAfterAFoldIsClosed(t *testing.T) {
 	t.Parallel()
-	g := newRig(t, redistest.Start(t).URL())
+	g := newFixture(t, redistest.Start(t).URL())
 	first := g.once().ID
 	g.once()
 	fold := g.once().ID
@@ -140,7 +140,7 @@ func TestPagingGoesOnAfterAFoldIsClosed(t *testing.T) {
 // those of a start are never folded.
 func TestOtherRunsAreNotFolded(t *testing.T) {
 	t.Parallel()
-	g := newRig(t, redistest.Start(t).URL())
+	g := newFixture(t, redistest.Start(t).URL())
 	g.once()
 	var want []string
 	add := func(run menusync.Run, err error) {
@@ -180,7 +180,7 @@ func TestOtherRunsAreNotFolded(t *testing.T) {
 func TestRunThatWaitedLongIsFound(t *testing.T) {
 	t.Parallel()
 	onEveryRedis(t, func(t *testing.T, url string) {
-		g := newRig(t, url)
+		g := newFixture(t, url)
 		waited := g.start(g.Runner, menusync.Request{By: "ops"})
 		for range 20 {
 			g.manual()
@@ -208,7 +208,7 @@ func TestRunThatWaitedLongIsFound(t *testing.T) {
 // Records that cannot be read, of an earlier form for example, are left out.
 func TestUnreadableRecordsAreLeftOut(t *testing.T) {
 	t.Parallel()
-	g := newRig(t, redistest.Start(t).URL())
+	g := newFixture(t, redistest.Start(t).URL())
 	for _, text := range []string{"", "{", "[]", "\x01\x00\x01\x00packed", `{"id":"7"}`, `{"id":"01KCF0000000000000000000AB","folded":{"count":2}}`} {
 		if err := g.client.HSet(t.Context(), g.keys.Runs(bistro), "fold", text).Err(); err != nil {
 			t.Fatal(err)

@@ -28,7 +28,7 @@ func TestTheSandboxOverHTTP(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(client.Close)
-	g := newRig(t, redisdb.Embedded, func(d *menusync.Deps) {
+	g := newFixture(t, redisdb.Embedded, func(d *menusync.Deps) {
 		d.Connections[0].Source, d.Connections[0].DefaultMenu = client, true
 	})
 	g.want(g.once(), menusync.OutcomeUpdated, 1)

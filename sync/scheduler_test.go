@@ -23,7 +23,7 @@ func withDefaultMenu(d *menusync.Deps) { d.Connections[0].DefaultMenu = true }
 func TestStartupCatchesUp(t *testing.T) {
 	t.Parallel()
 	onEveryRedis(t, func(t *testing.T, url string) {
-		g := newRig(t, url, withDefaultMenu)
+		g := newFixture(t, url, withDefaultMenu)
 		g.service.reasons = []upstream.Reason{{ID: "1", Reason: "Too late", Type: "simple"}}
 		stop := g.schedule(g.Runner)
 		own := cache.DefaultMenu("main")
@@ -50,8 +50,8 @@ func TestStartupCatchesUp(t *testing.T) {
 		}
 
 		again := g.another()
-		stop = g.schedule(again) // nothing is old: only looks
-		eventually(t, "the second larder has looked", func() bool { return g.logged("sync.catch_up") == 2 })
+		stop = g.schedule(again) // nothing is stale: it only checks
+		eventually(t, "the second instance has checked", func() bool { return g.logged("sync.catch_up") == 2 })
 		run := g.wait(again, g.start(again, menusync.Request{}).ID)
 		stop()
 		g.want(run, menusync.OutcomeUnchanged, 1)
@@ -62,7 +62,7 @@ func TestStartupCatchesUp(t *testing.T) {
 }
 
 // logged counts the lines of an event.
-func (g *rig) logged(event string) int {
+func (g *fixture) logged(event string) int {
 	n := 0
 	for _, entry := range g.log.AllEntries() {
 		if entry.Data["event"] == event {
@@ -75,7 +75,7 @@ func (g *rig) logged(event string) int {
 func TestRedisGoneAndBack(t *testing.T) {
 	t.Parallel()
 	server := redistest.Start(t, redistest.AppendOnly())
-	g := newRig(t, server.URL())
+	g := newFixture(t, server.URL())
 	stop := g.schedule(g.Runner)
 	eventually(t, "the first sync", func() bool { return g.observer.finished() == 1 })
 
@@ -131,7 +131,7 @@ func TestRedisGoneAndBack(t *testing.T) {
 func TestSchedulerWaitsForRedisAtItsStart(t *testing.T) {
 	t.Parallel()
 	server := redistest.Start(t)
-	g := newRig(t, server.URL())
+	g := newFixture(t, server.URL())
 	server.Stop()
 	stop := g.schedule(g.Runner)
 	eventually(t, "the pause is said", func() bool { return g.logged("sync.paused") == 1 })
@@ -143,7 +143,7 @@ func TestSchedulerWaitsForRedisAtItsStart(t *testing.T) {
 
 func TestShutdownReleasesTheLease(t *testing.T) {
 	t.Parallel()
-	g := newRig(t, redisdb.Embedded)
+	g := newFixture(t, redisdb.Embedded)
 	gate := newGate()
 	g.service.hook = gate.hook
 	stop := g.schedule(g.Runner)
@@ -161,7 +161,7 @@ func TestShutdownReleasesTheLease(t *testing.T) {
 
 func TestReasonsKeepTheLastGoodOnes(t *testing.T) {
 	t.Parallel()
-	g := newRig(t, redisdb.Embedded)
+	g := newFixture(t, redisdb.Embedded)
 	for _, c := range []struct {
 		reasons []upstream.Reason
 		err     error
@@ -190,7 +190,7 @@ func TestReasonsKeepTheLastGoodOnes(t *testing.T) {
 
 func TestRestaurantsAndStaleness(t *testing.T) {
 	t.Parallel()
-	g := newRig(t, redisdb.Embedded, withDefaultMenu, onDefaultSchedule)
+	g := newFixture(t, redisdb.Embedded, withDefaultMenu, onDefaultSchedule)
 	restaurant, ok := g.Known(bistro)
 	if !ok || restaurant.Schedule != "@every 2m" || len(g.Restaurants()) != 1 {
 		t.Errorf("Known = %+v, %v, want the default schedule filled in", restaurant, ok)
@@ -216,7 +216,7 @@ func TestRestaurantsAndStaleness(t *testing.T) {
 
 func TestNewRunnerRefuses(t *testing.T) {
 	t.Parallel()
-	g := newRig(t, redisdb.Embedded)
+	g := newFixture(t, redisdb.Embedded)
 	for key, spoil := range map[string]func(*menusync.Deps){
 		"sync.stale_after":          func(d *menusync.Deps) { d.Config.StaleAfter = -1 },
 		"restaurants[0].connection": func(d *menusync.Deps) { d.Restaurants[0].Connection = "side" },
@@ -240,7 +240,7 @@ func TestNewRunnerRefuses(t *testing.T) {
 
 func TestRunReturnsAtOnceWhenItsContextHasEnded(t *testing.T) {
 	t.Parallel()
-	g := newRig(t, redisdb.Embedded)
+	g := newFixture(t, redisdb.Embedded)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if err := menusync.NewScheduler(g.Runner).Run(ctx); err != nil {
@@ -255,7 +255,7 @@ func TestRunReturnsAtOnceWhenItsContextHasEnded(t *testing.T) {
 // synced on their schedules, and at once where somebody asks.
 func TestAConnectionThatHangsKeepsNobodyWaiting(t *testing.T) {
 	t.Parallel()
-	g := newRig(t, redisdb.Embedded, func(d *menusync.Deps) {
+	g := newFixture(t, redisdb.Embedded, func(d *menusync.Deps) {
 		d.Config.Concurrency = 4
 		d.Clock = time.Now
 		d.Connections = append(d.Connections, menusync.Connection{Name: "other", Source: &service{body: view(3)}})
@@ -300,7 +300,7 @@ func TestAConnectionThatHangsKeepsNobodyWaiting(t *testing.T) {
 // batch once for all its restaurants (policy S5a).
 func TestRefreshReasons(t *testing.T) {
 	t.Parallel()
-	g := newRig(t, redisdb.Embedded, func(d *menusync.Deps) {
+	g := newFixture(t, redisdb.Embedded, func(d *menusync.Deps) {
 		for _, id := range []menu.RestaurantID{"second", "third"} {
 			d.Restaurants = append(d.Restaurants, menusync.Restaurant{ID: id, Connection: "main", Settings: menu.DefaultSettings()})
 		}

@@ -71,7 +71,7 @@ func (r *Runner) drain() []work {
 	}
 }
 
-func TestCronFiresEachRestaurantInItsSlot(t *testing.T) {
+func TestCronFiresEachRestaurantAtItsTick(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		// The evenness of 10,000 is asserted on the schedule itself: cron sorts

@@ -12,14 +12,14 @@ import (
 
 // Two hundred restaurants fail and come back: two lines of the connection, and
 // those of the first that met it.
-func TestServiceThatGoesAwayIsToldOnce(t *testing.T) {
+func TestServiceThatGoesAwayIsReportedOnce(t *testing.T) {
 	t.Parallel()
 	const restaurantsOfAll = 200
 	ids := make([]menu.RestaurantID, restaurantsOfAll)
 	for i := range ids {
 		ids[i] = menu.RestaurantID(fmt.Sprintf("r%03d", i))
 	}
-	g := newRig(t, "embedded", func(d *menusync.Deps) { d.Restaurants = restaurants(ids...) })
+	g := newFixture(t, "embedded", func(d *menusync.Deps) { d.Restaurants = restaurants(ids...) })
 	all := func(want menusync.Outcome) {
 		t.Helper()
 		for _, id := range ids {
@@ -50,7 +50,7 @@ func TestServiceThatGoesAwayIsToldOnce(t *testing.T) {
 		g.service.set(func(s *service) { s.err = nil })
 		all(menusync.OutcomeUnchanged)
 		if away, back := g.logged("upstream.unreachable"), g.logged("upstream.recovered"); away != round || back != round {
-			t.Errorf("round %d: told %d times of a service that is away, %d times of its return", round, away, back)
+			t.Errorf("round %d: %d log lines of an unreachable service, %d of its recovery", round, away, back)
 		}
 	}
 }
@@ -58,7 +58,7 @@ func TestServiceThatGoesAwayIsToldOnce(t *testing.T) {
 // One restaurant that the service cannot serve says nothing of the others.
 func TestFaultOfOneRestaurantIsItsOwn(t *testing.T) {
 	t.Parallel()
-	g := newRig(t, "embedded", func(d *menusync.Deps) { d.Restaurants = restaurants("good", "bad") })
+	g := newFixture(t, "embedded", func(d *menusync.Deps) { d.Restaurants = restaurants("good", "bad") })
 	for range 5 {
 		g.service.set(func(s *service) { s.err = &upstream.Error{Operation: upstream.OpMenu, Status: 500} })
 		if _, err := g.Once(t.Context(), "bad", menusync.TriggerCron); err != nil {
@@ -70,7 +70,7 @@ func TestFaultOfOneRestaurantIsItsOwn(t *testing.T) {
 		}
 	}
 	if n := g.logged("upstream.unreachable"); n != 0 {
-		t.Errorf("the service was told to be away %d times", n)
+		t.Errorf("the service was logged as unreachable %d times", n)
 	}
 	warnings := 0
 	for _, entry := range g.log.AllEntries() {

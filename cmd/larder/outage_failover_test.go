@@ -57,7 +57,7 @@ func TestAMasterIsLost(t *testing.T) {
 			master.Stop()
 			o.stop(t, o.restaurants[0], true) // nobody can keep it now
 			master.Restart()
-			cluster.AwaitWhole()
+			cluster.AwaitAllSlots()
 		})
 	})
 }

@@ -70,7 +70,7 @@ func TestAnyNumberOfUnknownFieldsIsReadOnce(t *testing.T) {
 	})
 }
 
-func TestOdditiesAreBoundedAndCounted(t *testing.T) {
+func TestIssuesAreBoundedAndCounted(t *testing.T) {
 	t.Parallel()
 	v := decode(t, `{"products":`+strings.Replace(strings.Repeat(`,1`, 250_000), ",", "[", 1)+`]}`)
 	if len(v.Issues) != 200_000 || v.IssuesOmitted != 50_000 {

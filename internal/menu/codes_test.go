@@ -107,7 +107,7 @@ func TestEveryFindingHasItsCodeInTheTable(t *testing.T) {
 			t.Errorf("%s is of severity %s, the table has %s", row.code, s, row.severity)
 		}
 	}
-	for _, body := range []string{nestedMenu, oddMenu(60)} {
+	for _, body := range []string{nestedMenu, menuWithIssues(60)} {
 		for _, f := range menu.Lint(decode(t, body), "r1", menu.DefaultSettings()) {
 			if s, ok := known[f.Code]; !ok || s != f.Severity {
 				t.Errorf("finding %+v is not in the table as such", f)

@@ -77,7 +77,7 @@ func TestDecodeReadsEveryFormOfTheSameValue(t *testing.T) {
 
 func TestDecodeOfACanonicalViewIsTheView(t *testing.T) {
 	t.Parallel()
-	v := decode(t, oddMenu(120))
+	v := decode(t, menuWithIssues(120))
 	got := decode(t, string(viewtest.Encode(v)))
 	if diff := cmp.Diff(v, got, cmpopts.IgnoreFields(menu.View{}, "Issues"), cmpopts.EquateEmpty(),
 		cmp.Comparer(func(a, b decimal.Decimal) bool { return a.Equal(b) })); diff != "" {
@@ -95,8 +95,8 @@ func TestUnknownFieldsAreKept(t *testing.T) {
 	}
 }
 
-// oddMenu has n dishes, each odd in another way, by turns.
-func oddMenu(n int) string {
+// menuWithIssues has n dishes, each odd in another way, by turns.
+func menuWithIssues(n int) string {
 	odd := []string{
 		`{"ID":"p%d","name":"Id in capitals","price":1}`,
 		`{"id":%d,"name":"numeric id","price":1}`,
@@ -138,11 +138,11 @@ func oddMenu(n int) string {
 	return b.String()
 }
 
-// TestAHundredOdditiesCostNoMenu shows that each odd dish is listed or named:
+// TestAHundredIssuesCostNoMenu shows that each odd dish is listed or named:
 // every second dish is odd in a way of its own.
-func TestAHundredOdditiesCostNoMenu(t *testing.T) {
+func TestAHundredIssuesCostNoMenu(t *testing.T) {
 	t.Parallel()
-	v := decode(t, oddMenu(104))
+	v := decode(t, menuWithIssues(104))
 	findings := menu.Lint(v, "r", menu.DefaultSettings())
 	cat := menu.Compile(v, "r", menu.DefaultSettings())
 	named := map[string][]string{}
@@ -245,7 +245,7 @@ func TestDecodeReadsWhatStops(t *testing.T) {
 }
 
 func FuzzDecode(f *testing.F) {
-	f.Add([]byte(oddMenu(30)), "r")
+	f.Add([]byte(menuWithIssues(30)), "r")
 	f.Add([]byte(nestedMenu), "r")
 	f.Add([]byte(`{"products":[{"id":"a\ud800","price":1}]}`), "")
 	f.Fuzz(func(t *testing.T, raw []byte, restaurant string) {

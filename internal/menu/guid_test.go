@@ -60,7 +60,7 @@ func TestExternalIDsAreKeptAsTheyWereSent(t *testing.T) {
 		}
 		for i, external := range externals {
 			if got := c.ProductsSharingExternalID(menu.Index(i)); !slices.Equal(got, owners[external]) {
-				t.Errorf("namesakes of %q = %v, want %v", external, got, owners[external])
+				t.Errorf("owners of %q = %v, want %v", external, got, owners[external])
 			}
 		}
 		for _, asked := range append(externals, texts.Draw(t, "asked"), someGUID) {

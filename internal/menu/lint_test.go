@@ -12,7 +12,7 @@ import (
 	"larder/internal/menu"
 )
 
-func TestLintNamesEveryDefectAtOnce(t *testing.T) {
+func TestLintReportsEveryFindingAtOnce(t *testing.T) {
 	t.Parallel()
 	var got []string
 	for _, f := range menu.Lint(decode(t, nestedMenu), "r1", menu.DefaultSettings()) {
@@ -166,7 +166,7 @@ func TestDiffNamesFields(t *testing.T) {
 		t.Errorf("a dish that left a category (-want +got):\n%s", diff)
 	}
 	if got.Empty() || !menu.Diff(from, from).Empty() {
-		t.Error("Empty does not tell a difference")
+		t.Error("Empty does not report a difference")
 	}
 }
 

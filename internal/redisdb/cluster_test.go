@@ -60,7 +60,7 @@ func TestClusterSendsOnce(t *testing.T) {
 		runs := 0
 		node.AddHook(lossy{&runs}) // below the hook of the cluster's client
 		if err := cluster.Incr(t.Context(), key).Err(); err == nil || !strings.Contains(err.Error(), "EOF") {
-			t.Errorf("%s: INCR = %v, want the lost answer told of", name, err)
+			t.Errorf("%s: INCR = %v, want an error for the lost answer", name, err)
 		}
 		if got, err := cluster.Get(t.Context(), key).Int(); err != nil || got != runs || !test.want(runs) {
 			t.Errorf("%s: the command ran %d times, the key is %d, %v", name, runs, got, err)

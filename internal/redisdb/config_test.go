@@ -88,7 +88,7 @@ func TestRedisURL(t *testing.T) {
 			t.Errorf("%q: got %v, want one that says %q and what is supported", url, err, want)
 		}
 		if err != nil && strings.Contains(err.Error(), "hunter2") {
-			t.Errorf("%q: the refusal tells the password: %v", url, err)
+			t.Errorf("%q: the error contains the password: %v", url, err)
 		}
 	}
 }

@@ -81,17 +81,17 @@ func probes(t *testing.T, r *redisdb.DB) []string {
 	return found
 }
 
-// In calm times nobody is told: a probe every few seconds is no news.
-func TestProbeTellsOnlyInDoubt(t *testing.T) {
+// A probe sends no notices unless channels are given: the regular probe is silent.
+func TestProbeNotifiesOnlyInDoubt(t *testing.T) {
 	t.Parallel()
 	channels := []string{notices, runNotices}
 	for _, address := range []string{redisdb.Embedded, redistest.Start(t).URL()} {
 		r := open(t, address)
-		heard := r.Client().Subscribe(t.Context(), channels...)
-		t.Cleanup(func() { _ = heard.Close() })
+		subscription := r.Client().Subscribe(t.Context(), channels...)
+		t.Cleanup(func() { _ = subscription.Close() })
 		next := func() *redis.Message {
 			for {
-				got, err := heard.ReceiveTimeout(t.Context(), 10*time.Second)
+				got, err := subscription.ReceiveTimeout(t.Context(), 10*time.Second)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -101,16 +101,16 @@ func TestProbeTellsOnlyInDoubt(t *testing.T) {
 			}
 		}
 		for range channels {
-			if _, err := heard.Receive(t.Context()); err != nil {
+			if _, err := subscription.Receive(t.Context()); err != nil {
 				t.Fatal(err)
 			}
 		}
-		if err := errors.Join(r.Probe(t.Context()), r.Client().Publish(t.Context(), channels[0], "mark").Err(), r.Probe(t.Context(), notices, runNotices)); err != nil {
+		if err := errors.Join(r.Probe(t.Context()), r.Client().Publish(t.Context(), channels[0], "payload").Err(), r.Probe(t.Context(), notices, runNotices)); err != nil {
 			t.Fatal(err)
 		}
-		for _, want := range []string{channels[0] + " mark", channels[0] + " probe", channels[1] + " probe"} {
+		for _, want := range []string{channels[0] + " payload", channels[0] + " probe", channels[1] + " probe"} {
 			if got := next(); got.Channel+" "+got.Payload != want {
-				t.Errorf("heard %q on %s, want %s", got.Payload, got.Channel, want)
+				t.Errorf("received %q on %s, want %s", got.Payload, got.Channel, want)
 			}
 		}
 	}
@@ -231,7 +231,7 @@ func TestProbeAsksEveryMaster(t *testing.T) {
 	}
 }
 
-// What anyone may be told never names where Redis is.
+// An error text for clients never contains the address of Redis.
 func TestSafeTextNamesNoAddress(t *testing.T) {
 	t.Parallel()
 	locked := redistest.Start(t, redistest.Password("a-password"))

@@ -10,27 +10,27 @@ import (
 )
 
 const (
-	// lookEvery is how often a group of servers is looked at.
-	lookEvery = 50 * time.Millisecond
-	// lookWithin bounds one look: a frozen server does not answer.
-	lookWithin = 5 * time.Second
+	// groupPollEvery is how often the state of a group of servers is read.
+	groupPollEvery = 50 * time.Millisecond
+	// groupPollWithin bounds one read: a frozen server does not answer.
+	groupPollWithin = 5 * time.Second
 	// answerWithin bounds the wait for one server's answer.
 	answerWithin = time.Second
 )
 
-// await ends the test when something is not so within agreedWithin; so tells
-// what is missing.
-func await(tb testing.TB, what string, so func(ctx context.Context) error) {
+// await ends the test unless agreed returns nil within agreedWithin. Its error
+// says what is missing.
+func await(tb testing.TB, what string, agreed func(ctx context.Context) error) {
 	tb.Helper()
 	// The test's own context ends before its cleanups run; they may want Redis.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(tb.Context()), agreedWithin)
 	defer cancel()
-	ticker := time.NewTicker(lookEvery)
+	ticker := time.NewTicker(groupPollEvery)
 	defer ticker.Stop()
 	var missing error // as last found out, not that the time was over
 	for {
-		look, end := context.WithTimeout(ctx, lookWithin)
-		err := so(look)
+		poll, end := context.WithTimeout(ctx, groupPollWithin)
+		err := agreed(poll)
 		end()
 		switch {
 		case err == nil:
@@ -53,11 +53,11 @@ func (s *Server) Info(ctx context.Context, section string) string {
 		return ""
 	}
 	client := s.once()
-	defer func() { _ = client.Close() }() // it was only asked
+	defer func() { _ = client.Close() }() // only read from
 	return client.Info(ctx, section).Val()
 }
 
-// once is a client for one question, which nobody repeats.
+// once is a client for one command, which is not retried.
 func (s *Server) once() *redis.Client { return redis.NewClient(s.onceOptions()) }
 
 func (s *Server) onceOptions() *redis.Options {
@@ -67,7 +67,7 @@ func (s *Server) onceOptions() *redis.Options {
 	return options
 }
 
-// running tells whether the server was started and not stopped; a frozen one runs.
+// running reports whether the server was started and not stopped; a frozen one runs.
 func (s *Server) running() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

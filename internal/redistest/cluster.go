@@ -57,7 +57,7 @@ func (c *Cluster) join() {
 			c.tb.Fatalf("redistest: join %s to the cluster: %v", node.Addr(), err)
 		}
 	}
-	c.AwaitWhole()
+	c.AwaitAllSlots()
 }
 
 // slots are the first and the last slot of a master.
@@ -97,12 +97,12 @@ func (c *Cluster) id(ctx context.Context, node *Server) string {
 	return id
 }
 
-// AwaitWhole returns when every running node says that all slots are served and
+// AwaitAllSlots returns when every running node says that all slots are served and
 // knows every node there is: what a test calls after it has started one again,
 // or after a replica has taken over.
-func (c *Cluster) AwaitWhole() {
+func (c *Cluster) AwaitAllSlots() {
 	c.tb.Helper()
-	await(c.tb, "the cluster is whole", func(ctx context.Context) error {
+	await(c.tb, "the cluster serves all slots", func(ctx context.Context) error {
 		for _, node := range c.nodes {
 			if !node.running() {
 				continue
@@ -131,7 +131,7 @@ func (c *Cluster) CAFile() string { return c.nodes[0].CAFile() }
 // start, and the others their replicas, in the same order again and again.
 func (c *Cluster) Nodes() []*Server { return c.nodes }
 
-// Client is a new client of the whole cluster; it is closed when the test ends.
+// Client is a new client of the cluster; it is closed when the test ends.
 func (c *Cluster) Client() *redis.ClusterClient {
 	options := c.nodes[0].options()
 	client := redis.NewClusterClient(&redis.ClusterOptions{

@@ -74,7 +74,7 @@ func TestClusterServesEverySlot(t *testing.T) {
 	node := cluster.MasterOf("foo")
 	node.Stop()
 	node.Restart()
-	cluster.AwaitWhole()
+	cluster.AwaitAllSlots()
 	if got, err := client.Get(t.Context(), "foo").Result(); got != "foo" || err != nil {
 		t.Errorf("after the restart GET foo = %q, %v; want foo", got, err)
 	}
@@ -93,7 +93,7 @@ func TestClusterReplacesAMaster(t *testing.T) {
 		t.Errorf("the new master takes no writes: %v", err)
 	}
 	old.Restart()
-	cluster.AwaitWhole()
+	cluster.AwaitAllSlots()
 }
 
 // Replicas that are cut off receive nothing and can still take over; a server

@@ -220,7 +220,7 @@ func (s *Server) stopLocked() {
 }
 
 // startLocked starts the server, again and again while another process holds
-// its port; newPort tells whether another port may be tried.
+// its port; newPort says whether another port may be tried.
 func (s *Server) startLocked(newPort bool) {
 	s.tb.Helper()
 	// The test's own context ends before its cleanups run; they may want Redis.
@@ -299,7 +299,7 @@ func (s *Server) writeConfig(arguments []string) string {
 	return path
 }
 
-// announcement makes the server tell others the address of the proxy before it.
+// announcement makes the server announce the address of the proxy before it.
 // A cluster's bus does not go through the proxy.
 func (s *Server) announcement() []string {
 	host, port, _ := strings.Cut(s.announced, ":")

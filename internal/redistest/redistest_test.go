@@ -135,7 +135,7 @@ func TestNothingOutlivesTheTest(t *testing.T) {
 	}
 }
 
-// answers tells whether anything listens on the server's address.
+// answers reports whether anything listens on the server's address.
 func answers(t *testing.T, server *redistest.Server) bool {
 	t.Helper()
 	var dialer net.Dialer

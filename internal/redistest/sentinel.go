@@ -120,8 +120,8 @@ func (s *Server) writeSentinel() string {
 	return path
 }
 
-// hurry lets a Sentinel tell and ask others more often than every some seconds,
-// and keeps it from resting for half a minute after the machine was too busy to
+// hurry makes a Sentinel exchange its state with others more often than every few
+// seconds, and keeps it from pausing for half a minute after the machine was too busy to
 // run it for two seconds. An older one, which cannot, only takes longer.
 func (s *Server) hurry() {
 	client := s.Client()
@@ -130,8 +130,8 @@ func (s *Server) hurry() {
 		"tilt-trigger", "20000", "tilt-period", "2000", "min-link-reconnect-period", "2000").Err()
 }
 
-// knows tells what a Sentinel does not know of the group yet, so that it could
-// not put a replica in the master's place.
+// knows returns an error while a Sentinel does not know all of the group: it could
+// not replace the master yet.
 func (s *Server) knows(ctx context.Context, replicas, others int) error {
 	sentinel := redis.NewSentinelClient(s.onceOptions())
 	defer func() { _ = sentinel.Close() }() // it was only asked

@@ -9,7 +9,7 @@ import (
 )
 
 // Shared is the groups of servers that all tests of a package share, since they
-// take seconds to form: tests keep apart by prefixes of their own, and stop
+// take seconds to form: each test has its own prefix, and stop
 // nothing. A group is started by the first test that asks for it. The zero value
 // is ready; its Run must be what TestMain runs.
 type Shared struct {

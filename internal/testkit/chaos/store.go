@@ -165,7 +165,7 @@ func (s *store) whole() {
 		return nil
 	})
 	if s.cluster != nil {
-		s.cluster.AwaitWhole()
+		s.cluster.AwaitAllSlots()
 	}
 }
 

@@ -12,14 +12,14 @@ import (
 	"larder/internal/redistest"
 )
 
-// SharedServers are those of the forms that take seconds to start.
+// SharedServers are the servers of the topologies that take seconds to start.
 var SharedServers redistest.Shared
 
-// OnEveryForm holds one behaviour over a Redis of every form: what the store
-// does is the same over all of them.
-func OnEveryForm(t *testing.T, behaviour func(t *testing.T, r *redisdb.DB)) {
+// OnEveryTopology runs a test on a Redis of every topology: the store behaves the
+// same on all of them.
+func OnEveryTopology(t *testing.T, behaviour func(t *testing.T, r *redisdb.DB)) {
 	t.Helper()
-	OnEachKind(t, behaviour)
+	OnEmbeddedAndSingle(t, behaviour)
 	for name, config := range map[string]func(t *testing.T) redisdb.Config{
 		"tls": func(t *testing.T) redisdb.Config {
 			t.Helper()
@@ -42,9 +42,9 @@ func OnEveryForm(t *testing.T, behaviour func(t *testing.T, r *redisdb.DB)) {
 	}
 }
 
-// OnEachKind holds one behaviour over the embedded and a real Redis alone: for
-// what is about neither forms nor keys and takes long.
-func OnEachKind(t *testing.T, behaviour func(t *testing.T, r *redisdb.DB)) {
+// OnEmbeddedAndSingle runs a test on the embedded Redis and on a single real one:
+// for slow tests that concern neither topologies nor keys.
+func OnEmbeddedAndSingle(t *testing.T, behaviour func(t *testing.T, r *redisdb.DB)) {
 	t.Helper()
 	t.Run("embedded", func(t *testing.T) {
 		t.Parallel()
@@ -73,9 +73,9 @@ func openConfig(tb testing.TB, cfg redisdb.Config) *redisdb.DB {
 	return r
 }
 
-// ForgetAll deletes every key of the Redis's prefix, as a Redis that loses its
+// DeleteAllKeys deletes every key of the Redis's prefix, as a Redis that loses its
 // data would.
-func ForgetAll(t *testing.T, r *redisdb.DB) {
+func DeleteAllKeys(t *testing.T, r *redisdb.DB) {
 	t.Helper()
 	forget := func(ctx context.Context, client *redis.Client) error {
 		keys := client.Scan(ctx, 0, NewKeys(r.Prefix()).prefix+":*", 1000).Iterator()

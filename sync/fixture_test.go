@@ -28,7 +28,7 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(servers.Main(m))
 }
 
-// servers are those of the forms that take seconds to start.
+// servers are the servers of the topologies that take seconds to start.
 var servers redistest.Shared // for all tests of the package
 
 type quiet struct{}
@@ -185,8 +185,8 @@ func (o *observer) skips(reason menusync.SkipReason) int {
 	return o.skipped[reason]
 }
 
-// rig is a Runner with everything around it.
-type rig struct {
+// fixture is a Runner with everything around it.
+type fixture struct {
 	*menusync.Runner
 	t        *testing.T
 	deps     menusync.Deps
@@ -224,8 +224,8 @@ func onEveryRedis(t *testing.T, test func(t *testing.T, url string)) {
 	})
 }
 
-// newRig makes a rig with one restaurant; change may alter its parts.
-func newRig(t *testing.T, url string, change ...func(*menusync.Deps)) *rig {
+// newFixture makes a fixture with one restaurant; change may alter its parts.
+func newFixture(t *testing.T, url string, change ...func(*menusync.Deps)) *fixture {
 	t.Helper()
 	logger, lines := logtest.NewNullLogger()
 	logger.SetLevel(logrus.DebugLevel)
@@ -234,13 +234,13 @@ func newRig(t *testing.T, url string, change ...func(*menusync.Deps)) *rig {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = opened.Close() })
-	g := &rig{
+	g := &fixture{
 		t: t, service: &service{body: view(10)}, redis: opened, keys: cache.NewKeys(opened.Prefix()), client: opened.Client(),
 		replica: &replica{}, observer: &observer{}, log: lines, now: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC),
 	}
 	g.store = cache.NewStore(opened, cache.StoreConfig{Clock: g.clock})
 	g.deps = menusync.Deps{
-		// Cron ticks by the real clock: a slot that falls into a test is a run
+		// Cron ticks by the real clock: a tick that falls into a test is a run
 		// that the test did not ask for.
 		Config: menusync.Config{Schedule: "@every 24h"},
 		Restaurants: []menusync.Restaurant{
@@ -259,9 +259,9 @@ func newRig(t *testing.T, url string, change ...func(*menusync.Deps)) *rig {
 // onDefaultSchedule is for tests of schedules, in which cron does not run.
 func onDefaultSchedule(d *menusync.Deps) { d.Config.Schedule = menusync.DefaultSchedule }
 
-// another gives a second larder on the same Redis and service; change may
+// another gives a second instance on the same Redis and service; change may
 // alter its parts.
-func (g *rig) another(change ...func(*menusync.Deps)) *menusync.Runner {
+func (g *fixture) another(change ...func(*menusync.Deps)) *menusync.Runner {
 	g.t.Helper()
 	deps := g.deps
 	for _, f := range change {
@@ -274,20 +274,20 @@ func (g *rig) another(change ...func(*menusync.Deps)) *menusync.Runner {
 	return runner
 }
 
-func (g *rig) clock() time.Time {
+func (g *fixture) clock() time.Time {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return g.now
 }
 
-func (g *rig) advance(d time.Duration) {
+func (g *fixture) advance(d time.Duration) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.now = g.now.Add(d)
 }
 
 // once is a run that must not fail of anything but the service.
-func (g *rig) once() menusync.Run {
+func (g *fixture) once() menusync.Run {
 	g.t.Helper()
 	run, err := g.Once(g.t.Context(), bistro, menusync.TriggerCron)
 	if err != nil {
@@ -297,7 +297,7 @@ func (g *rig) once() menusync.Run {
 }
 
 // want fails unless the run ended so.
-func (g *rig) want(run menusync.Run, outcome menusync.Outcome, version int64) {
+func (g *fixture) want(run menusync.Run, outcome menusync.Outcome, version int64) {
 	g.t.Helper()
 	if !run.Finished() || run.Outcome != outcome || run.Version != version {
 		g.t.Fatalf("run ended %s %q at version %d (%s), want %q at version %d",
@@ -306,7 +306,7 @@ func (g *rig) want(run menusync.Run, outcome menusync.Outcome, version int64) {
 }
 
 // current is what Redis serves.
-func (g *rig) current() cache.Version {
+func (g *fixture) current() cache.Version {
 	g.t.Helper()
 	version, err := g.store.Current(g.t.Context(), bistro)
 	if err != nil {
@@ -316,7 +316,7 @@ func (g *rig) current() cache.Version {
 }
 
 // schedule runs a Scheduler over r until the test ends or stop is called.
-func (g *rig) schedule(r *menusync.Runner) (stop func()) {
+func (g *fixture) schedule(r *menusync.Runner) (stop func()) {
 	g.t.Helper()
 	ctx, cancel := context.WithCancel(g.t.Context())
 	done := make(chan error, 1)

@@ -13,7 +13,7 @@ import (
 	"larder/internal/redisdb"
 )
 
-func TestReplicaForgetsWhatIsNoLongerKept(t *testing.T) {
+func TestReplica_Drop(t *testing.T) {
 	t.Parallel()
 	onEveryRedis(t, func(t *testing.T, r *redisdb.DB) {
 		s := cache.NewStore(r, cache.StoreConfig{})
@@ -35,19 +35,19 @@ func TestReplicaForgetsWhatIsNoLongerKept(t *testing.T) {
 		gone := func(when string) {
 			t.Helper()
 			if _, held := replica.Cached(bistro); held {
-				t.Errorf("%s: the removed restaurant stands in memory", when)
+				t.Errorf("%s: the removed restaurant is in memory", when)
 			}
 			if _, held := replica.Cached("grill"); !held {
-				t.Errorf("%s: another restaurant was forgotten too", when)
+				t.Errorf("%s: another restaurant was dropped too", when)
 			}
 		}
-		gone("after Forget")
+		gone("after Drop")
 		if _, err := replica.Catalogue(t.Context(), bistro); !errors.Is(err, cache.ErrNoCatalogue) {
 			t.Errorf("a read of it: %v, want ErrNoCatalogue", err)
 		}
 		gone("after a read")
 		replica.Install(snap) // of a run that was in flight
-		gone("after an offer")
+		gone("after Install")
 		if body, err := replica.Menu(snap, cache.Gzip); err != nil || len(body.Body) == 0 {
 			t.Errorf("a reader in the middle of it: %v", err)
 		}
@@ -72,7 +72,7 @@ func (h afterPipeline) ProcessPipelineHook(next redis.ProcessPipelineHook) redis
 	}
 }
 
-func TestReplicaForgetsWhilePolling(t *testing.T) {
+func TestReplica_DropDuringPoll(t *testing.T) {
 	t.Parallel()
 	onEveryRedis(t, func(t *testing.T, r *redisdb.DB) {
 		s := cache.NewStore(r, cache.StoreConfig{})
@@ -91,7 +91,7 @@ func TestReplicaForgetsWhilePolling(t *testing.T) {
 			t.Errorf("a poll from under which a restaurant was removed: %v", err)
 		}
 		if _, held := replica.Cached(bistro); held || !removed.Load() {
-			t.Errorf("removed %t, and it stands in memory %t", removed.Load(), held)
+			t.Errorf("removed %t, and it is in memory %t", removed.Load(), held)
 		}
 	})
 }
